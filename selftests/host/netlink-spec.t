@@ -1,0 +1,156 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The netlink specification and uapi/linux/angara_nl.h name the same things by
+# the same numbers. The numbers of the header come from the compiler. YAML is
+# read only as far as the specification uses it: lists of "- name:" with
+# scalar properties, so no module beyond Perl's own is needed.
+
+use strict;
+use warnings;
+use File::Basename;
+use File::Temp qw(tempdir);
+
+my $top = dirname(__FILE__) . '/../..';
+my $spec = "$top/Documentation/netlink/specs/angara.yaml";
+my $cc = $ENV{CC} || 'cc';
+
+my ($count, $failed) = (0, 0);
+
+sub ok
+{
+	my ($good, $what, @why) = @_;
+	$count++;
+	$failed++ unless $good;
+	print $good ? 'ok' : 'not ok', " $count - $what\n";
+	print "# $_\n" for $good ? () : @why;
+}
+
+# Returns { section => [ { name, properties, parts => [...] } ] }: objects of
+# the first level of each section, and those one level below in parts.
+sub read_spec
+{
+	my (%doc, $section, $object, $part);
+
+	open(my $in, '<', $spec) or die "$spec: $!\n";
+	while (my $line = <$in>) {
+		$line =~ s/\s+\z//;
+		if ($line =~ /^([\w-]+):\s*(.*)$/) {
+			($section, $object, $part) = ($1, undef, undef);
+			$doc{$section} = length $2 ? $2 : [];
+		} elsif ($line =~ /^( +)- name: (.+)$/) {
+			my $new = { name => $2, parts => [], depth => length $1 };
+			if (!$object || $new->{depth} <= $object->{depth}) {
+				($object, $part) = ($new, undef);
+				push @{$doc{$section}}, $object;
+			} else {
+				$part = $new;
+				push @{$object->{parts}}, $part;
+			}
+		} elsif ($line =~ /^( +)([\w-]+): (.+)$/) {
+			my $to = $part && length $1 > $part->{depth} ? $part : $object;
+			$to->{$2} = $3 if $to;
+			$doc{"$section/$2"} = $3 unless $object;
+		} elsif ($line =~ /^ +- ([\w-]+)$/ && $object) {
+			push @{$object->{uses}}, $1;
+		}
+	}
+	return \%doc;
+}
+
+sub c_name
+{
+	my ($name) = @_;
+	$name =~ tr/a-z-/A-Z_/;
+	return $name;
+}
+
+# Asks the compiler for the values of expressions.
+sub values_of
+{
+	my @expressions = @_;
+	my $dir = tempdir(CLEANUP => 1);
+
+	open(my $out, '>', "$dir/v.c") or die "$dir/v.c: $!\n";
+	print $out "#include <stdio.h>\n#include <linux/angara_hw.h>\n",
+		"#include <linux/angara_nl.h>\nint main(void)\n{\n";
+	print $out "\tprintf(\"%ld\\n\", (long)($_));\n" for @expressions;
+	print $out "}\n";
+	close($out);
+	system($cc, "-I$top/uapi", '-o', "$dir/v", "$dir/v.c") == 0
+		or return ();
+	chomp(my @values = `$dir/v`);
+	return map { $expressions[$_] => $values[$_] } 0 .. $#expressions;
+}
+
+# Names with a prefix that the header defines, bounds of the lists excepted.
+sub header_names
+{
+	my ($prefix) = @_;
+	open(my $in, '<', "$top/uapi/linux/angara_nl.h") or die "header: $!\n";
+	my %names = map { $_ => 1 } join('', <$in>) =~
+		/^(?:\t|#define\s+)($prefix\w+)\b/mg;
+	return grep { !/_(UNSPEC|MAX)$/ } sort keys %names;
+}
+
+my $doc = read_spec();
+my %want;
+
+for my $def (@{$doc->{definitions}}) {
+	if ($def->{type} eq 'enum') {
+		my $next = 0;
+		for my $entry (@{$def->{parts}}) {
+			$next = $entry->{value} if defined $entry->{value};
+			$want{c_name("$def->{'name-prefix'}$entry->{name}")} = $next++;
+		}
+	} else {
+		(my $struct = "angara_$def->{name}") =~ tr/-/_/;
+		$want{"sizeof(struct $struct)"} = 8 * @{$def->{parts}};
+	}
+}
+
+my ($set) = @{$doc->{'attribute-sets'}};
+my $next = 1;
+my %attribute;
+for my $attr (@{$set->{parts}}) {
+	$next = $attr->{value} if defined $attr->{value};
+	$attribute{$attr->{name}} = $next;
+	$want{c_name("$set->{'name-prefix'}$attr->{name}")} = $next++;
+}
+
+$next = 1;
+for my $op (@{$doc->{operations}}) {
+	$next = $op->{value} if defined $op->{value};
+	$want{c_name("$doc->{'operations/name-prefix'}$op->{name}")} = $next++;
+}
+
+my %have = values_of(sort keys %want);
+ok(scalar %have, 'the header compiles and knows every name of the specification');
+for my $name (sort keys %want) {
+	my $value = $have{$name} // 'none';
+	ok($value eq $want{$name}, "$name is $want{$name}",
+	   "the header has $value");
+}
+
+for my $prefix ('ANGARA_A_', 'ANGARA_CMD_', 'ANGARA_NLE_') {
+	for my $name (header_names($prefix)) {
+		ok(exists $want{$name}, "$name is in the specification");
+	}
+}
+
+for my $op (@{$doc->{operations}}) {
+	my @unknown = grep { !$attribute{$_} } @{$op->{uses}};
+	ok(!@unknown, "attributes of $op->{name} exist", "unknown: @unknown");
+}
+
+my %text = ( ANGARA_GENL_NAME => $doc->{name},
+	     ANGARA_GENL_MCGRP => $doc->{'mcast-groups'}[0]{name} );
+open(my $header, '<', "$top/uapi/linux/angara_nl.h") or die "header: $!\n";
+my $source = join '', <$header>;
+for my $name (sort keys %text) {
+	ok($source =~ /^#define $name\s+"\Q$text{$name}\E"$/m,
+	   "$name is \"$text{$name}\"");
+}
+
+print "1..$count\n";
+exit($failed ? 1 : 0);

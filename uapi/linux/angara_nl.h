@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Angara: names of the generic netlink family.
+ *
+ * Documentation/netlink/specs/angara.yaml is the specification; a test of the
+ * host compares it with this file.
+ *
+ * Errors common to all commands:
+ *   -EINVAL      an attribute is missing, malformed or out of range
+ *   -EPERM       the command needs CAP_NET_ADMIN, or the object belongs to a
+ *		  partition that is not the caller's
+ *   -ENODEV      there is no such device, or it is gone
+ *   -ENOENT      there is no such link, tree row or context
+ *   -EIO         the device refused or does not answer
+ * The extended acknowledgement says which attribute is wrong and why.
+ */
+#ifndef _UAPI_LINUX_ANGARA_NL_H
+#define _UAPI_LINUX_ANGARA_NL_H
+
+#define ANGARA_GENL_NAME	"angara"
+#define ANGARA_GENL_VERSION	1
+#define ANGARA_GENL_MCGRP	"events"
+
+/*
+ * Commands.  *_GET: one object, or with NLM_F_DUMP all of them.  A dump can be
+ * narrowed by ANGARA_A_DEV and ANGARA_A_FABRIC, and that of trees by
+ * ANGARA_A_TREE.  Trees and contexts of other partitions are only seen with
+ * CAP_NET_ADMIN; TREE_SET, TREE_CLEAR and TREE_DELEGATE need it.
+ */
+enum {
+	ANGARA_CMD_UNSPEC,
+	ANGARA_CMD_DEV_GET,
+	ANGARA_CMD_LINK_GET,
+	ANGARA_CMD_TREE_GET,
+	ANGARA_CMD_CTX_GET,
+	ANGARA_CMD_TREE_SET,
+	ANGARA_CMD_TREE_CLEAR,
+	ANGARA_CMD_TREE_CHECK,
+	ANGARA_CMD_TREE_DELEGATE,
+	ANGARA_CMD_EVENT,		/* multicast */
+	__ANGARA_CMD_MAX
+};
+
+#define ANGARA_CMD_MAX (__ANGARA_CMD_MAX - 1)
+
+/* Attributes; one flat space, so that a program needs one policy. */
+enum {
+	ANGARA_A_UNSPEC,
+	ANGARA_A_PAD,
+	ANGARA_A_DEV,			/* u32: N of /dev/angaraN */
+	ANGARA_A_NODE,			/* u32 */
+	ANGARA_A_NODES,			/* u32: in the fabric, or in the tree */
+	ANGARA_A_FABRIC,		/* u64 */
+	ANGARA_A_DIMS,			/* binary: u16[ndims] */
+	ANGARA_A_COORD,			/* binary: u16[ndims] */
+	ANGARA_A_BUS,			/* string: "loop", "pci" */
+	ANGARA_A_CONTEXTS,		/* u32: that can be created */
+	ANGARA_A_CONTEXTS_USED,		/* u32 */
+	ANGARA_A_NODE_COUNTERS,		/* struct angara_hw_node_counters */
+	ANGARA_A_LINK_COUNTERS,		/* struct angara_hw_link_counters */
+	ANGARA_A_TREE_COUNTERS,		/* struct angara_hw_tree_counters */
+	ANGARA_A_CTX_COUNTERS,		/* struct angara_hw_ctx_counters */
+	ANGARA_A_DIR,			/* u8: direction of a link */
+	ANGARA_A_NEIGHBOR,		/* u32: node at the far end */
+	ANGARA_A_TREE,			/* u8: TreeId */
+	ANGARA_A_STATE,			/* u8: ANGARA_TREE_STATE_* */
+	ANGARA_A_IS_ROOT,		/* u8 */
+	ANGARA_A_TO_ROOT,		/* u8: direction or ANGARA_DIR_NONE */
+	ANGARA_A_DIRS,			/* u16: set of directions down */
+	ANGARA_A_PE,			/* u16: local participants */
+	ANGARA_A_PKEY,			/* u32: partition */
+	ANGARA_A_EPOCH,			/* u16 */
+	ANGARA_A_MEMBERS,		/* u8: joined participants */
+	ANGARA_A_DOWN_NODE,		/* u32: node that took the tree down */
+	ANGARA_A_DELEGATED,		/* u32: partition, 0 for none */
+	ANGARA_A_RULE,			/* u8: ANGARA_TREE_RULE_* */
+	ANGARA_A_CTX,			/* u32: number of a context */
+	ANGARA_A_PID,			/* u32: who opened it */
+	ANGARA_A_UID,			/* u32 */
+	ANGARA_A_MRS,			/* u32: memory regions in use */
+	ANGARA_A_PINNED,		/* u64: bytes pinned */
+	ANGARA_A_EVENT,			/* u8: ANGARA_AEV_* or ANGARA_NLE_* */
+	ANGARA_A_INDEX,			/* u32: what the event is about */
+	ANGARA_A_VALUE,			/* u32: of the event */
+	__ANGARA_A_MAX
+};
+
+#define ANGARA_A_MAX (__ANGARA_A_MAX - 1)
+
+/* Events that come from the driver, beside ANGARA_AEV_* of the device. */
+#define ANGARA_NLE_DEV_NEW	64
+#define ANGARA_NLE_DEV_DEL	65
+#define ANGARA_NLE_LOST		66	/* value: events lost, saturating */
+
+#endif /* _UAPI_LINUX_ANGARA_NL_H */
