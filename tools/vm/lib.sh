@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# What the scripts of this folder share: where things are, and how they speak.
+
+VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TOP=$(cd "$VM_DIR/../.." && pwd)
+BUILD=$TOP/build
+GUEST=$BUILD/guest
+# shellcheck disable=SC2034 # read by the scripts that source this file
+ROOTFS=$GUEST/root
+# The repository stands here in a chroot and in a guest, so that paths in
+# compiler messages and debug information mean the same in both.
+# shellcheck disable=SC2034
+MOUNT=/angara
+
+say()
+{
+	printf '==> %s\n' "$*" >&2
+}
+
+die()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+usage_error()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 2
+}
+
+# Commands that need root go through sudo where the user is not root.
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		die "needs root: run as root or install sudo"
+	fi
+}
+
+# Lines of a list file without comments.
+list()
+{
+	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$1"
+}
+
+kernel_names()
+{
+	list "$VM_DIR/kernels" | cut -d' ' -f1
+}
