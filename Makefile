@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What people do with the project. Building for guests, with all its set-up,
+# is in tools/vm; `make help` lists the targets.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+KDIR ?= /lib/modules/$(shell uname -r)/build
+UDEVDIR ?= /usr/lib/udev/rules.d
+V ?= 0
+export V PREFIX DESTDIR
+
+BUILD := $(CURDIR)/build
+KBUILD_OUT := $(BUILD)/kernel/host
+HOST_OUT := $(BUILD)/host
+KSELFTEST_INC := $(BUILD)/kernel-tools
+SUBMAKE = $(MAKE) O=$(HOST_OUT)
+RULES := tools/udev/90-angara.rules
+
+.PHONY: all
+all: modules user ## build all for this machine (the default)
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | \
+		expand -t 20
+
+## For this machine
+
+.PHONY: modules
+modules: ## build the kernel modules for the running kernel (or KDIR=)
+ifeq ($(wildcard $(KDIR)/Makefile),)
+	@echo "==> modules skipped: no kernel headers in $(KDIR);" \
+		"install linux-headers-$$(uname -r) or set KDIR="
+else
+	@tools/mirror $(KBUILD_OUT)
+	$(MAKE) -C $(KDIR) M=$(KBUILD_OUT) modules
+endif
+
+.PHONY: user
+user: ## build library and tools
+	$(SUBMAKE) -C libangara all
+	$(SUBMAKE) -C tools all
+
+.PHONY: install
+install: ## install all (PREFIX=, DESTDIR=)
+ifeq ($(wildcard $(KBUILD_OUT)/modules.order),)
+	@echo "==> modules not installed: none were built"
+else
+	$(MAKE) -C $(KDIR) M=$(KBUILD_OUT) INSTALL_MOD_PATH=$(DESTDIR) \
+		modules_install
+	$(if $(DESTDIR),,depmod)
+endif
+	$(SUBMAKE) -C libangara install
+	$(SUBMAKE) -C tools install
+	install -D -m 644 $(RULES) $(DESTDIR)$(UDEVDIR)/$(notdir $(RULES))
+	$(if $(DESTDIR),,getent group angara >/dev/null || \
+		groupadd --system angara)
+	$(if $(DESTDIR),,ldconfig)
+
+.PHONY: clean
+clean: ## remove what was built; the guest root stays
+	rm -rf $(BUILD)/kernel $(BUILD)/host $(BUILD)/guest-user
+
+.PHONY: distclean
+distclean: ## remove all of build/, the guest root too
+	rm -rf $(BUILD) 2>/dev/null || sudo rm -rf $(BUILD)
+
+## In guests
+
+.PHONY: setup
+setup: ## get packages, make the guest root (once)
+	@tools/vm/setup
+
+.PHONY: guest-modules
+guest-modules: setup ## build the modules for every guest kernel
+	@tools/vm/build modules
+
+.PHONY: guest-user
+guest-user: setup ## build library, tools and tests for guests
+	@tools/vm/build user
+
+.PHONY: demo
+demo: setup ## load the driver in a guest and show it at work
+	@tools/vm/build modules 6.12
+	@tools/vm/build user
+	@echo "==> booting a guest: kernel 6.12, torus 2x2x2"
+	@tools/vm/run --kernel 6.12 --loop 2x2x2 -- tools/demo/run
+
+.PHONY: shell
+shell: setup ## a shell in a guest with the driver loaded
+	@tools/vm/build modules 6.12
+	@tools/vm/build user
+	@tools/vm/run --timeout 0
+
+## Tests
+
+.PHONY: check
+check: setup ## run all tests
+	@selftests/prove host build guest
+
+.PHONY: check-host
+check-host: setup ## run the tests that need no guest
+	@selftests/prove host
+
+.PHONY: check-build
+check-build: setup ## build the modules with all warnings, for every kernel
+	@selftests/prove build
+
+.PHONY: check-guest
+check-guest: setup ## run the tests that boot guests
+	@selftests/prove guest
