@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Angara adapter: internal header of the driver's core (angara.ko).
+ *
+ * Who is who:
+ *  - a transport (loopback, later PCI) makes an &struct ang_dev, gives it
+ *    &struct ang_bus_ops and registers it; it calls ang_irq() for interrupts;
+ *  - &struct ang_file is an open /dev/angaraN, &struct ang_uctx its context,
+ *    &struct ang_mr a memory region of that context.
+ *
+ * Locks, in the order in which they are taken:
+ *
+ *   ang_dev.registration_lock  Read: the device is there as long as it is
+ *	held, see ang_dev_enter().  Write: bring-up and unregistering.
+ *   ang_file.lock		One of the file's slow operations at a time: making
+ *	and destroying its context, its set of owned rows.
+ *   ang_uctx.mr_lock		The context's memory regions and their table.
+ *   ang_dev.tree_lock		The cache of rows, delegations.
+ *   ang_dev.adm_lock		Admin queue; held while a command is under way.
+ *   mm->mmap_lock		Taken by the kernel under registration_lock and
+ *	ang_file.lock, so mmap() itself takes neither.
+ *   ang_dev.files_lock		Spinlock: the list of files and the numbers of
+ *	contexts.
+ *   ang_uctx.eventfd_lock	Spinlock, irq-safe.
+ *
+ * ang_irq() looks contexts up under RCU and takes only the last of these.
+ * Two devices' locks are never nested, but for tree_lock of any device under
+ * the registration_lock of one.
+ */
+#ifndef ANG_DEV_H
+#define ANG_DEV_H
+
+#include <linux/bitmap.h>
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/fs.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "ang_model.h"		/* topology and tree rules, nothing else */
+#include "compat.h"
+
+#define ANG_MAX_DEVS		(1U << 16)
+#define ANG_MIN_ENTRIES		8U
+#define ANG_MAX_SQ_ENTRIES	(1U << 15)
+#define ANG_MAX_CQ_ENTRIES	(1U << 16)
+#define ANG_MAX_MRS		1024U
+#define ANG_ADM_ENTRIES		16U
+#define ANG_AEQ_ENTRIES		128U
+
+struct ang_dev;
+
+/**
+ * struct ang_bus_ops - what a transport does for the core
+ * @name: "loop", "pci"
+ * @owner: module that is in use while a device is open
+ * @read32: read a register of BAR 0
+ * @write32: write a register or doorbell; may call ang_irq() before it returns
+ * @dma_alloc: zeroed memory that CPU and device both see, page aligned
+ * @dma_free: give it back
+ * @dma_map: fill @addrs with the device addresses of @count pages; what CPU
+ *	or device write is seen by the other at once.  Return: 0 or -errno
+ * @dma_unmap: take them back
+ *
+ * Context: process; the device may be broken but is not gone, except that
+ * @dma_free and @dma_unmap are called up to the last ang_dev_put().
+ */
+struct ang_bus_ops {
+	const char *name;
+	struct module *owner;
+	u32 (*read32)(struct ang_dev *adev, u32 off);
+	void (*write32)(struct ang_dev *adev, u32 off, u32 val);
+	void *(*dma_alloc)(struct ang_dev *adev, size_t size, u64 *addr);
+	void (*dma_free)(struct ang_dev *adev, size_t size, void *mem, u64 addr);
+	int (*dma_map)(struct ang_dev *adev, struct page **pages, __le64 *addrs,
+		       u32 count);
+	void (*dma_unmap)(struct ang_dev *adev, const __le64 *addrs, u32 count);
+};
+
+/**
+ * struct ang_tree_entry - what the core knows of a tree on this node
+ * @row: the row, while @set
+ * @serial: number of the row's programming, never used twice on a device
+ * @delegated: partition that may program the row, 0 for none
+ * @set: the row is programmed
+ *
+ * All under ang_dev.tree_lock.
+ */
+struct ang_tree_entry {
+	struct angara_tree_row row;
+	u64 serial;
+	u32 delegated;
+	bool set;
+};
+
+/**
+ * struct ang_dev - one adapter
+ * @dev: /dev/angaraN; its release frees this
+ * @cdev: character device
+ * @ops: transport; constant
+ * @priv: the transport's; constant
+ * @id: N of /dev/angaraN; constant
+ * @node: number of the node; constant once registered, as all down to @caps
+ * @fabric_id: fabric
+ * @topo: torus
+ * @coord: coordinates of @node
+ * @max_ctxs: contexts that can be created
+ * @caps: ANGARA_CAP_*
+ * @registration_lock: see above
+ * @gone: unregistered, or not registered yet; under @registration_lock, and
+ *	read without it where a late answer does no harm
+ * @broken: a command was not answered; set once
+ * @files_lock: see above
+ * @files: open files; under @files_lock
+ * @ctx_ids: numbers of contexts in use; under @files_lock
+ * @ctxs: contexts by number; written under @files_lock, read under RCU
+ * @adm_lock: see above
+ * @adm_mem: page that the three queues and @adm_buf are in; constant
+ * @adm_addr: its DMA address; constant
+ * @asq: admin queue; under @adm_lock
+ * @acq: its completions; written by the device
+ * @adm_buf: what ANGARA_ADM_COUNTERS fills; under @adm_lock
+ * @adm_pi: commands so far; under @adm_lock
+ * @adm_wait: woken for every completion
+ * @aeq: asynchronous events, written by the device
+ * @aeq_ci: events taken so far; @aeq_work only
+ * @aeq_work: takes events
+ * @tree_lock: see above
+ * @trees: under @tree_lock
+ * @tree_serial: last ang_tree_entry.serial; under @tree_lock
+ * @debugfs: directory; debugfs.c only
+ */
+struct ang_dev {
+	struct device dev;
+	struct cdev cdev;
+	const struct ang_bus_ops *ops;
+	void *priv;
+	u32 id;
+
+	u32 node;
+	u64 fabric_id;
+	struct ang_topo topo;
+	u16 coord[ANGARA_MAX_DIMS];
+	u32 max_ctxs;
+	u32 caps;
+
+	struct rw_semaphore registration_lock;
+	bool gone;
+	bool broken;
+
+	spinlock_t files_lock;
+	struct list_head files;
+	unsigned long *ctx_ids;
+	struct ang_uctx __rcu **ctxs;
+
+	struct mutex adm_lock;
+	void *adm_mem;
+	u64 adm_addr;
+	struct angara_adm_cmd *asq;
+	struct angara_adm_cpl *acq;
+	void *adm_buf;
+	u32 adm_pi;
+	wait_queue_head_t adm_wait;
+
+	struct angara_hw_event *aeq;
+	u32 aeq_ci;
+	struct work_struct aeq_work;
+
+	struct mutex tree_lock;
+	struct ang_tree_entry trees[ANGARA_MAX_TREES];
+	u64 tree_serial;
+
+	struct dentry *debugfs;
+};
+
+static inline struct ang_dev *to_ang_dev(struct device *dev)
+{
+	return container_of(dev, struct ang_dev, dev);
+}
+
+/**
+ * struct ang_cred - on whose behalf a tree is touched
+ * @pkey: the caller's partition
+ * @admin: the caller is known to be an administrator; otherwise CAP_NET_ADMIN
+ *	is looked for where it is needed
+ */
+struct ang_cred {
+	u32 pkey;
+	bool admin;
+};
+
+/* device.c: for transports */
+struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
+			      struct device *parent, void *priv);
+int ang_dev_register(struct ang_dev *adev);
+void ang_dev_unregister(struct ang_dev *adev);
+void ang_dev_put(struct ang_dev *adev);
+void ang_irq(struct ang_dev *adev, u32 vector);
+
+/* device.c: for the rest of the core */
+int ang_dev_enter(struct ang_dev *adev);
+void ang_dev_exit(struct ang_dev *adev);
+struct ang_dev *ang_dev_next(u32 *id);
+struct ang_dev *ang_dev_find(u32 id);
+void ang_dev_release(struct ang_dev *adev);
+void ang_dev_break(struct ang_dev *adev, const char *why);
+
+static inline u32 ang_read32(struct ang_dev *adev, u32 off)
+{
+	return adev->ops->read32(adev, off);
+}
+
+static inline void ang_write32(struct ang_dev *adev, u32 off, u32 val)
+{
+	adev->ops->write32(adev, off, val);
+}
+
+/* admin.c; all want the device entered */
+int ang_adm_init(struct ang_dev *adev);
+void ang_adm_free(struct ang_dev *adev);
+int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
+		 struct angara_adm_cpl *cpl);
+int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree);
+int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
+		     size_t len);
+void ang_adm_irq(struct ang_dev *adev);
+
+/* tree.c; all but ang_dev_tree_check() want the device entered */
+int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
+		     const struct angara_tree_row *row, u64 *serial);
+int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
+		     struct angara_tree_get *get);
+int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
+		       u32 tree);
+int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
+			  u32 tree, u32 pkey);
+int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
+		       struct angara_tree_check *check);
+void ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial);
+void ang_dev_trees_forget(struct ang_dev *adev);
+
+/**
+ * struct ang_ctx_info - a context, for those who look from outside
+ * @ctx: number
+ * @pid: who opened it
+ * @uid: as whom, in the initial user namespace
+ * @pkey: partition
+ * @mrs: memory regions
+ * @pinned: bytes that they pin
+ */
+struct ang_ctx_info {
+	u32 ctx;
+	u32 pid;
+	u32 uid;
+	u32 pkey;
+	u32 mrs;
+	u64 pinned;
+};
+
+/* ctx.c */
+int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct ang_ctx_info *info);
+u32 ang_dev_ctxs_used(struct ang_dev *adev);
+
+/* netlink.c.  type: ANGARA_AEV_* or ANGARA_NLE_*.  Context: process */
+int ang_nl_init(void);
+void ang_nl_exit(void);
+void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value);
+void ang_nl_dev_new(struct ang_dev *adev);
+void ang_nl_dev_del(struct ang_dev *adev);
+
+/* debugfs.c */
+void ang_debugfs_init(void);
+void ang_debugfs_exit(void);
+void ang_debugfs_dev_new(struct ang_dev *adev);
+void ang_debugfs_dev_del(struct ang_dev *adev);
+
+/*
+ * trace.h, instantiated in main.c:
+ *   trace_angara_doorbell(adev, ctx, sq_pi)	the driver rings it
+ *   trace_angara_completion(adev, ctx, evseq)	interrupt of a context
+ *   trace_angara_tree(adev, event, index, value)	ANGARA_AEV_* of a tree
+ *   trace_angara_packet(fabric_id, rec)	record of the model, exported
+ * ctx, sq_pi, evseq, event, index, value: u32; rec: const struct ang_trace *.
+ */
+
+#endif /* ANG_DEV_H */

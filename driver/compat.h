@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Angara adapter: what differs among the kernels that the driver supports,
+ * 6.1 to 7.2.  Nothing else in the driver looks at the version.
+ */
+#ifndef ANG_COMPAT_H
+#define ANG_COMPAT_H
+
+#include <linux/device/bus.h>
+#include <linux/eventfd.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/version.h>
+
+/* 6.13: namespaces of symbols are strings. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#define ANG_EXPORT_SYMBOL(sym)	EXPORT_SYMBOL_NS_GPL(sym, "ANGARA")
+#define ANG_IMPORT_NS()		MODULE_IMPORT_NS("ANGARA")
+#else
+#define ANG_EXPORT_SYMBOL(sym)	EXPORT_SYMBOL_NS_GPL(sym, ANGARA)
+#define ANG_IMPORT_NS()		MODULE_IMPORT_NS(ANGARA)
+#endif
+
+/* 6.8: eventfd_signal() counts by one always. */
+static inline void ang_eventfd_signal(struct eventfd_ctx *ctx)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	eventfd_signal(ctx);
+#else
+	eventfd_signal(ctx, 1);
+#endif
+}
+
+/* 6.3: vm_flags is written through functions. */
+static inline void ang_vm_flags_mod(struct vm_area_struct *vma,
+				    unsigned long set, unsigned long clear)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_mod(vma, set, clear);
+#else
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
+
+/*
+ * 6.2: a long-term pin for reading breaks copy-on-write by itself.  Before,
+ * it has to ask for writing, or the owner's next write goes to another page.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#define ANG_GUP_READ		0
+#else
+#define ANG_GUP_READ		(FOLL_WRITE | FOLL_FORCE)
+#endif
+
+/* 6.4: attributes of a bus take it const. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define ang_attr_bus		const struct bus_type
+#else
+#define ang_attr_bus		struct bus_type
+#endif
+
+#endif /* ANG_COMPAT_H */

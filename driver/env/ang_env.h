@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the device model needs of its environment, in the kernel.
+ *
+ * The user-space form is libangara/env/ang_env.h; both give the same names
+ * with the same meaning.  All read-modify-write operations are fully ordered
+ * and give the value before.
+ */
+#ifndef ANG_ENV_H
+#define ANG_ENV_H
+
+#include <linux/atomic.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <asm/barrier.h>
+#include <asm/byteorder.h>
+
+#define ANG_CACHELINE		__aligned(64)
+
+#define ang_load_acquire(p)	smp_load_acquire(p)
+#define ang_store_release(p, v)	smp_store_release(p, v)
+#define ang_mb()		smp_mb()
+
+#define ang_cmpxchg(p, old, new)	cmpxchg(p, old, new)
+#define ang_xchg(p, v)			xchg(p, v)
+
+/* The kernel's fetch operations want an atomic_t; the model has plain words. */
+#define ANG_FETCH(p, op, v)						\
+({									\
+	typeof(p) ang_p_ = (p);						\
+	typeof(*ang_p_) ang_v_ = (v);					\
+	typeof(*ang_p_) ang_old_ = READ_ONCE(*ang_p_);			\
+									\
+	while (!try_cmpxchg(ang_p_, &ang_old_, ang_old_ op ang_v_))	\
+		;							\
+	ang_old_;							\
+})
+
+#define ang_fetch_or(p, v)	ANG_FETCH(p, |, v)
+#define ang_fetch_and(p, v)	ANG_FETCH(p, &, v)
+#define ang_fetch_add(p, v)	ANG_FETCH(p, +, v)
+
+#endif /* ANG_ENV_H */
