@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Contexts: opening a device, mapping its queues, giving them back.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <stdio.h>
+
+#include <linux/angara_hw.h>
+
+#include "lib.h"
+#include "pool.h"
+#include "scan.h"
+
+#define ANG_SQ_DEFAULT	256U
+#define ANG_CQ_DEFAULT	512U
+#define ANG_SPIN_US	20U
+
+/* "N" stands for /dev/angaraN; no name for what the launcher chose. */
+static int device_path(const char *device, char *buf, const char **path)
+{
+	unsigned long val;
+	char *end;
+	u32 minor;
+
+	if (!device)
+		device = getenv("ANGARA_DEVICE");
+	if (!device) {
+		int ret = ang_scan_first(&minor);
+
+		if (ret)
+			return ret;
+		ang_dev_path(minor, buf);
+		*path = buf;
+		return 0;
+	}
+	*path = device;
+	if (*device < '0' || *device > '9')
+		return 0;
+	errno = 0;
+	val = strtoul(device, &end, 10);
+	if (errno || val > 0xFFFFFFFFUL)
+		return -ENODEV;
+	if (*end)
+		return 0;
+	ang_dev_path((u32)val, buf);
+	*path = buf;
+	return 0;
+}
+
+static int open_errno(int ret)
+{
+	switch (ret) {
+	case -ENOENT:
+	case -ENOTDIR:
+	case -ENXIO:
+		return -ENODEV;
+	case -EPERM:
+		return -EACCES;
+	default:
+		return ret;
+	}
+}
+
+static int query(struct angara_ctx *ctx)
+{
+	int ret;
+
+	ctx->query = ANG_CMD_INIT(struct angara_query);
+	ret = ang_dev_cmd(&ctx->dev, ANGARA_IOCTL_QUERY, &ctx->query);
+	/* Some other kind of file. */
+	if (ret == -ENOTTY)
+		return -ENODEV;
+	if (ret)
+		return ret;
+	return ctx->query.abi == ANGARA_ABI_VERSION ? 0 : -EPROTO;
+}
+
+static u32 or_default(u32 value, u32 def, u32 max)
+{
+	if (value)
+		return value;
+	return def < max ? def : max;
+}
+
+static int create(struct angara_ctx *ctx, const struct angara_ctx_attr *attr)
+{
+	struct angara_ctx_create *c = &ctx->create;
+
+	*c = ANG_CMD_INIT(struct angara_ctx_create);
+	c->sq_entries = or_default(attr->sq_entries, ANG_SQ_DEFAULT,
+				   ctx->query.max_sq_entries);
+	c->cq_entries = or_default(attr->cq_entries, ANG_CQ_DEFAULT,
+				   ctx->query.max_cq_entries);
+	if (attr->pkey) {
+		c->flags = ANGARA_CTX_PKEY;
+		c->pkey = attr->pkey;
+	}
+	ctx->spin_ns = or_default(attr->spin_us, ANG_SPIN_US, ANG_SPIN_US) *
+		       1000ULL;
+	return ang_dev_cmd(&ctx->dev, ANGARA_IOCTL_CTX_CREATE, c);
+}
+
+static size_t sq_bytes(const struct angara_ctx *ctx)
+{
+	return ctx->create.sq_entries * sizeof(struct angara_wqe);
+}
+
+static size_t cq_bytes(const struct angara_ctx *ctx)
+{
+	return ctx->create.cq_entries * sizeof(struct angara_cqe);
+}
+
+static void unmap(struct angara_ctx *ctx, const void *addr, size_t len)
+{
+	if (addr)
+		ctx->dev.ops->unmap(&ctx->dev, (void *)(uintptr_t)addr, len);
+}
+
+static void unmap_all(struct angara_ctx *ctx)
+{
+	unmap(ctx, ctx->sq, sq_bytes(ctx));
+	unmap(ctx, ctx->cq, cq_bytes(ctx));
+	unmap(ctx, ctx->ctl, ANGARA_PAGE_SIZE);
+	unmap(ctx, ctx->ctr, ANGARA_PAGE_SIZE);
+	unmap(ctx, ctx->doorbell, ANGARA_PAGE_SIZE);
+}
+
+static int map_all(struct angara_ctx *ctx)
+{
+	const struct angara_ctx_create *c = &ctx->create;
+	struct ang_dev *dev = &ctx->dev;
+	bool has_db = ctx->query.caps & ANGARA_CAP_DOORBELL_MMAP;
+
+	ctx->sq = dev->ops->map(dev, c->sq_offset, sq_bytes(ctx), true);
+	ctx->cq = dev->ops->map(dev, c->cq_offset, cq_bytes(ctx), false);
+	ctx->ctl = dev->ops->map(dev, c->ctl_offset, ANGARA_PAGE_SIZE, true);
+	ctx->ctr = dev->ops->map(dev, c->ctr_offset, ANGARA_PAGE_SIZE, false);
+	if (has_db)
+		ctx->doorbell = dev->ops->map(dev, c->db_offset,
+					      ANGARA_PAGE_SIZE, true);
+	if (ctx->sq && ctx->cq && ctx->ctl && ctx->ctr &&
+	    (ctx->doorbell || !has_db))
+		return 0;
+	unmap_all(ctx);
+	return -ENOMEM;
+}
+
+ANG_PUBLIC int angara_ctx_open(const char *device,
+			       const struct angara_ctx_attr *attr,
+			       struct angara_ctx **out)
+{
+	static const struct angara_ctx_attr defaults;
+	char buf[ANG_DEV_PATH];
+	struct angara_ctx *ctx;
+	const char *path;
+	int ret;
+
+	*out = NULL;
+	ret = device_path(device, buf, &path);
+	if (ret)
+		return ret;
+	ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return -ENOMEM;
+	ctx->free_req = ANG_REQ_END;
+	ret = open_errno(ang_dev_open(&ctx->dev, path));
+	if (ret)
+		goto free_ctx;
+	ret = query(ctx);
+	if (ret)
+		goto close_dev;
+	ret = create(ctx, attr ? attr : &defaults);
+	if (ret)
+		goto close_dev;
+	ret = map_all(ctx);
+	if (ret)
+		goto close_dev;
+	*out = ctx;
+	return 0;
+
+close_dev:
+	ang_dev_close(&ctx->dev);
+free_ctx:
+	free(ctx);
+	return ret;
+}
+
+ANG_PUBLIC void angara_ctx_close(struct angara_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	while (ctx->mrs)
+		ang_mr_free(ctx->mrs);
+	ang_pool_free(ctx->pool);
+	unmap_all(ctx);
+	ang_dev_close(&ctx->dev);
+	free(ctx->reqs);
+	free(ctx);
+}
+
+ANG_PUBLIC int angara_ctx_query(struct angara_ctx *ctx,
+				struct angara_ctx_info *info)
+{
+	const struct angara_query *q = &ctx->query;
+
+	*info = (struct angara_ctx_info){
+		.node = q->node,
+		.nodes = q->nodes,
+		.ndims = q->ndims,
+		.fabric_id = q->fabric_id,
+		.max_op_bytes = q->max_op_bytes,
+		.max_mrs = q->max_mrs,
+		.pkey = ctx->create.pkey,
+		.self = { .node = q->node, .ctx = (u16)ctx->create.ctx },
+	};
+	memcpy(info->dims, q->dims, sizeof(info->dims));
+	memcpy(info->coord, q->coord, sizeof(info->coord));
+	return 0;
+}
+
+ANG_PUBLIC int angara_ctx_fd(const struct angara_ctx *ctx)
+{
+	return ctx->dev.fd;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libangara: the torus and the trees laid over it.
+ *
+ * Node numbers count X fastest; direction 2*d is "+" and 2*d+1 is "-" of
+ * dimension d.  Trees are built in the order of dimensions X, Y, Z, W from
+ * the root (document 000, section 2).
+ */
+#ifndef ANGARA_TOPO_H
+#define ANGARA_TOPO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/angara.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct angara_topo {
+	uint32_t ndims;
+	uint16_t dims[ANGARA_MAX_DIMS];
+};
+
+/**
+ * angara_topo_parse() - read "4x4x2"
+ * @text: sizes joined by "x", 1..4 of them, each 1..65535
+ * @topo: out
+ *
+ * Return: 0; -EINVAL not of this form, or a size is 0; -E2BIG too many
+ * dimensions or nodes.
+ */
+int angara_topo_parse(const char *text, struct angara_topo *topo);
+uint32_t angara_topo_nodes(const struct angara_topo *topo);
+void angara_topo_coord(const struct angara_topo *topo, uint32_t node,
+		       uint16_t coord[ANGARA_MAX_DIMS]);
+uint32_t angara_topo_node(const struct angara_topo *topo,
+			  const uint16_t coord[ANGARA_MAX_DIMS]);
+/** Node beyond the link in @dir; UINT32_MAX where there is none (a ring of one). */
+uint32_t angara_topo_neighbor(const struct angara_topo *topo, uint32_t node,
+			      unsigned int dir);
+/** Links on the shortest way. */
+uint32_t angara_topo_distance(const struct angara_topo *topo, uint32_t a,
+			      uint32_t b);
+/** "X+", "X-", "Y+", ... */
+const char *angara_dir_name(unsigned int dir);
+
+/**
+ * angara_tree_build() - a tree from @root over some nodes
+ * @topo: torus
+ * @root: node number
+ * @pe: local participants of every node of the torus, 0: only transit if needed
+ * @tree: TreeId for the rows
+ * @rows: out: array, one row per node of the torus; of a node outside of the
+ *	tree to_root is ANGARA_DIR_NONE, is_root 0
+ *
+ * The root is in the tree whether it takes part or not.
+ * Return: nodes in the tree; -EINVAL @root, @tree or a count out of range, or
+ * nobody takes part.
+ */
+int angara_tree_build(const struct angara_topo *topo, uint32_t root,
+		      const uint16_t *pe, unsigned int tree,
+		      struct angara_tree_row *rows);
+/** Is @row that of a node in the tree? */
+int angara_tree_has(const struct angara_tree_row *row);
+
+/**
+ * angara_tree_check() - are the rows a valid tree?
+ * @topo: torus
+ * @rows: one per node of the torus, as from angara_tree_build()
+ * @node: out: a node where it is broken, or NULL
+ *
+ * Return: 0 or ANGARA_TREE_RULE_*.  The same function checks in the kernel.
+ */
+int angara_tree_check(const struct angara_topo *topo,
+		      const struct angara_tree_row *rows, uint32_t *node);
+const char *angara_tree_rule_str(unsigned int rule);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANGARA_TOPO_H */

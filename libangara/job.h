@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The exchange between the processes of a job, and its protocol, which
+ * angara-run speaks at the other end.
+ *
+ * A process has at most one exchange under way.  It sends a request: header,
+ * @nranks ranks in ascending order, @len bytes.  When all processes of the
+ * group have sent one with the same tag, each gets a reply: header, then the
+ * blocks of the group in the order of ranks.  The connection is a local
+ * stream socket; numbers are in the machine's byte order.
+ */
+#ifndef ANG_JOB_H
+#define ANG_JOB_H
+
+#include "ang_env.h"
+
+#define ANG_JOB_MAGIC		0x314A4E41U	/* "ANJ1" */
+#define ANG_JOB_MAX_BLOCK	65536U
+#define ANG_JOB_MAX_SIZE	65536U
+
+#define ANG_ENV_RANK	"ANGARA_RANK"
+#define ANG_ENV_SIZE	"ANGARA_SIZE"
+#define ANG_ENV_FD	"ANGARA_JOB_FD"
+#define ANG_ENV_DEVICE	"ANGARA_DEVICE"
+
+/**
+ * struct ang_job_request - a process's part in an exchange
+ * @magic: ANG_JOB_MAGIC
+ * @nranks: processes in the group; 0 stands for the whole job
+ * @len: bytes of the block, at most ANG_JOB_MAX_BLOCK
+ * @reserved: 0
+ * @tag: tells exchanges of one group apart
+ */
+struct ang_job_request {
+	u32 magic;
+	u32 nranks;
+	u32 len;
+	u32 reserved;
+	u64 tag;
+};
+
+/**
+ * struct ang_job_reply - its result
+ * @magic: ANG_JOB_MAGIC
+ * @status: 0; -EPIPE a process of the group ended; -EMSGSIZE the lengths
+ *	differ; -EINVAL a bad request
+ * @len: bytes that follow, 0 unless @status is 0
+ */
+struct ang_job_reply {
+	u32 magic;
+	s32 status;
+	u64 len;
+};
+
+/**
+ * struct ang_team_card - what a process says when a team is made
+ * @fabric_id: fabric of its context
+ * @list: hash of the list of members
+ * @n: members in the list
+ * @root: as in struct angara_team_attr
+ * @tree: as in struct angara_team_attr
+ * @pkey: partition of its context
+ * @node: its node
+ * @ctx: its context
+ * @err: why it cannot take part, or 0
+ */
+struct ang_team_card {
+	u64 fabric_id;
+	u64 list;
+	u32 n;
+	u32 root;
+	u32 tree;
+	u32 pkey;
+	u32 node;
+	u32 ctx;
+	s32 err;
+	u32 reserved;
+};
+
+/**
+ * struct angara_job - a job
+ * @fd: connection to angara-run, -1 in a job of one
+ * @rank: of this process
+ * @size: processes
+ * @cards: room for one card of each, there from the start: making a team must
+ *	not fail between two exchanges
+ */
+struct angara_job {
+	int fd;
+	u32 rank;
+	u32 size;
+	struct ang_team_card cards[];
+};
+
+int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
+		     u64 tag, const void *mine, size_t len, void *all);
+
+#endif /* ANG_JOB_H */

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Devices of a fabric, opened to program their rows.
+ *
+ * A row set with ANGARA_TREE_OWNED lives as long as the file that set it, so
+ * the coordinator of a team keeps every device of the tree open.  All teams of
+ * a context share one file per node; it is closed when the last team lets go.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "backend.h"
+#include "pool.h"
+#include "scan.h"
+
+/**
+ * struct pool_node - a device
+ * @dev: it, open while @holds is not 0
+ * @holds: teams that use it
+ */
+struct pool_node {
+	struct ang_dev dev;
+	u32 holds;
+};
+
+/**
+ * struct ang_pool - the devices of a fabric
+ * @fabric_id: fabric
+ * @scan: where its devices are
+ * @nodes: one per node of the fabric
+ */
+struct ang_pool {
+	u64 fabric_id;
+	struct ang_scan scan;
+	struct pool_node nodes[];
+};
+
+int ang_pool_new(u64 fabric_id, u32 nodes, struct ang_pool **out)
+{
+	struct ang_pool *pool;
+	int ret;
+
+	pool = calloc(1, sizeof(*pool) + nodes * sizeof(pool->nodes[0]));
+	if (!pool)
+		return -ENOMEM;
+	pool->fabric_id = fabric_id;
+	ret = ang_scan(&pool->scan);
+	if (ret) {
+		free(pool);
+		return ret;
+	}
+	*out = pool;
+	return 0;
+}
+
+/* The files close themselves with the teams that hold them. */
+void ang_pool_free(struct ang_pool *pool)
+{
+	if (!pool)
+		return;
+	ang_scan_free(&pool->scan);
+	free(pool);
+}
+
+/* A tree of thousands of nodes needs more files than programs usually may. */
+static bool raise_file_limit(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur >= lim.rlim_max)
+		return false;
+	lim.rlim_cur = lim.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &lim) == 0;
+}
+
+/* The scan may be old: is this still the node that we look for? */
+static int verify(struct ang_pool *pool, struct ang_dev *dev, u32 node)
+{
+	struct angara_query q = ANG_CMD_INIT(struct angara_query);
+	int ret = ang_dev_cmd(dev, ANGARA_IOCTL_QUERY, &q);
+
+	if (ret)
+		return ret;
+	return q.fabric_id == pool->fabric_id && q.node == node ? 0 : -ENODEV;
+}
+
+static int open_node(struct ang_pool *pool, u32 node)
+{
+	const struct ang_found *found =
+		ang_scan_find(&pool->scan, pool->fabric_id, node);
+	struct ang_dev *dev = &pool->nodes[node].dev;
+	char path[ANG_DEV_PATH];
+	int ret;
+
+	if (!found)
+		return -ENODEV;
+	ang_dev_path(found->minor, path);
+	ret = ang_dev_open(dev, path);
+	if (ret == -EMFILE && raise_file_limit())
+		ret = ang_dev_open(dev, path);
+	if (ret)
+		return ret;
+	ret = verify(pool, dev, node);
+	if (ret)
+		ang_dev_close(dev);
+	return ret;
+}
+
+/* Return: 0; -ENODEV the node has no device here; -EACCES; -EMFILE. */
+int ang_pool_hold(struct ang_pool *pool, u32 node)
+{
+	if (!pool->nodes[node].holds) {
+		int ret = open_node(pool, node);
+
+		if (ret)
+			return ret;
+	}
+	pool->nodes[node].holds++;
+	return 0;
+}
+
+void ang_pool_drop(struct ang_pool *pool, u32 node)
+{
+	if (--pool->nodes[node].holds == 0)
+		ang_dev_close(&pool->nodes[node].dev);
+}
+
+/* The device of a node that is held. */
+struct ang_dev *ang_pool_dev(struct ang_pool *pool, u32 node)
+{
+	return &pool->nodes[node].dev;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Finding the adapters of this machine; shared with angara-run.
+ */
+#ifndef ANG_SCAN_H
+#define ANG_SCAN_H
+
+#include "ang_env.h"
+
+#define ANG_DEV_DIR	"/dev"
+#define ANG_DEV_PREFIX	"angara"
+#define ANG_DEV_PATH	32	/* bytes of the longest path, with its end */
+
+/**
+ * struct ang_found - a device that answers
+ * @fabric_id: its fabric
+ * @node: its node
+ * @minor: N of /dev/angaraN
+ */
+struct ang_found {
+	u64 fabric_id;
+	u32 node;
+	u32 minor;
+};
+
+/**
+ * struct ang_scan - all devices that answer, by fabric and then node
+ * @devs: array
+ * @n: devices in it
+ * @present: device files seen
+ * @err: why the first of those that did not answer did not, 0 or -errno
+ */
+struct ang_scan {
+	struct ang_found *devs;
+	size_t n;
+	size_t present;
+	int err;
+};
+
+int ang_scan(struct ang_scan *scan);
+void ang_scan_free(struct ang_scan *scan);
+const struct ang_found *ang_scan_find(const struct ang_scan *scan,
+				      u64 fabric_id, u32 node);
+int ang_scan_first(u32 *minor);
+void ang_dev_path(u32 minor, char path[ANG_DEV_PATH]);
+
+#endif /* ANG_SCAN_H */

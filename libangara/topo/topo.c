@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The torus, as programs see it.  The arithmetic is the model's.
+ */
+#include <errno.h>
+
+#include "internal.h"
+
+/* Reads 1..65535.  Return: what follows it, NULL if there is no such number. */
+static const char *parse_size(const char *text, u16 *size)
+{
+	u32 val = 0;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	while (*text >= '0' && *text <= '9') {
+		val = 10 * val + (u32)(*text++ - '0');
+		if (val > 0xFFFF)
+			return NULL;
+	}
+	*size = (u16)val;
+	return val ? text : NULL;
+}
+
+ANG_PUBLIC int angara_topo_parse(const char *text, struct angara_topo *topo)
+{
+	struct angara_topo t = { .ndims = 0 };
+	bool too_many = false;
+	struct ang_topo model;
+	u16 size;
+
+	for (;;) {
+		text = parse_size(text, &size);
+		if (!text)
+			return -EINVAL;
+		if (t.ndims < ANGARA_MAX_DIMS)
+			t.dims[t.ndims++] = size;
+		else
+			too_many = true;
+		if (!*text)
+			break;
+		if (*text++ != 'x')
+			return -EINVAL;
+	}
+	if (too_many || !ang_topo_from(&model, &t))
+		return -E2BIG;
+	*topo = t;
+	return 0;
+}
+
+ANG_PUBLIC uint32_t angara_topo_nodes(const struct angara_topo *topo)
+{
+	struct ang_topo t;
+
+	return ang_topo_from(&t, topo);
+}
+
+ANG_PUBLIC void angara_topo_coord(const struct angara_topo *topo, uint32_t node,
+				  uint16_t coord[ANGARA_MAX_DIMS])
+{
+	struct ang_topo t;
+
+	memset(coord, 0, ANGARA_MAX_DIMS * sizeof(*coord));
+	if (ang_topo_from(&t, topo))
+		ang_topo_coord(&t, node, coord);
+}
+
+ANG_PUBLIC uint32_t angara_topo_node(const struct angara_topo *topo,
+				     const uint16_t coord[ANGARA_MAX_DIMS])
+{
+	struct ang_topo t;
+
+	return ang_topo_from(&t, topo) ? ang_topo_node(&t, coord) : ANG_NONE;
+}
+
+ANG_PUBLIC uint32_t angara_topo_neighbor(const struct angara_topo *topo,
+					 uint32_t node, unsigned int dir)
+{
+	struct ang_topo t;
+
+	return ang_topo_from(&t, topo) ? ang_topo_neighbor(&t, node, dir) : ANG_NONE;
+}
+
+ANG_PUBLIC uint32_t angara_topo_distance(const struct angara_topo *topo,
+					 uint32_t a, uint32_t b)
+{
+	u16 from[ANGARA_MAX_DIMS], to[ANGARA_MAX_DIMS];
+	struct ang_topo t;
+	u32 sum = 0;
+	u32 d;
+
+	if (!ang_topo_from(&t, topo))
+		return ANG_NONE;
+	ang_topo_coord(&t, a, from);
+	ang_topo_coord(&t, b, to);
+	for (d = 0; d < t.ndims; d++) {
+		u32 way = from[d] > to[d] ? from[d] - to[d] : to[d] - from[d];
+		u32 round = t.dims[d] - way;
+
+		sum += way < round ? way : round;
+	}
+	return sum;
+}
+
+ANG_PUBLIC const char *angara_dir_name(unsigned int dir)
+{
+	static const char names[ANGARA_MAX_DIRS][3] = {
+		"X+", "X-", "Y+", "Y-", "Z+", "Z-", "W+", "W-",
+	};
+
+	return dir < ANGARA_MAX_DIRS ? names[dir] : "-";
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Trees in the order of dimensions, and their check.
+ *
+ * The way from the root to a node corrects X first, then Y, Z and W, each the
+ * shorter way round.  A node on that way is reached by the beginning of it,
+ * so the ways to any set of nodes make a tree, and each node has one parent
+ * that can be told without looking at the others.
+ */
+#include <errno.h>
+
+#include "internal.h"
+
+#define ANG_ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_DIR_NONE })
+
+/* The last step of the way from @root to @node, which differ. */
+static u32 last_step(const struct ang_topo *t, u32 root, u32 node)
+{
+	u16 from[ANGARA_MAX_DIMS], to[ANGARA_MAX_DIMS];
+	u32 d = t->ndims - 1;
+
+	ang_topo_coord(t, root, from);
+	ang_topo_coord(t, node, to);
+	while (from[d] == to[d])
+		d--;
+	/* From the last corner on the way goes straight. */
+	to[d] = from[d];
+	return ang_topo_route(t, ang_topo_node(t, to), node);
+}
+
+/* Adds the way from @root to @node.  Return: nodes that are new in the tree. */
+static u32 add_way(const struct ang_topo *t, u32 root, u32 node,
+		   struct angara_tree_row *rows)
+{
+	u32 added = 0;
+
+	while (!angara_tree_has(&rows[node])) {
+		u32 dir = last_step(t, root, node);
+		u32 parent = ang_topo_neighbor(t, node, dir ^ 1);
+
+		rows[node].to_root = (u8)(dir ^ 1);
+		rows[parent].dirs |= (u16)(1U << dir);
+		rows[parent].dir_sum++;
+		added++;
+		node = parent;
+	}
+	return added;
+}
+
+ANG_PUBLIC int angara_tree_build(const struct angara_topo *topo, uint32_t root,
+				 const uint16_t *pe, unsigned int tree,
+				 struct angara_tree_row *rows)
+{
+	struct ang_topo t;
+	u32 nodes = ang_topo_from(&t, topo);
+	u32 in_tree = 1;
+	bool any = false;
+	u32 i;
+
+	if (root >= nodes || tree >= ANGARA_MAX_TREES)
+		return -EINVAL;
+	for (i = 0; i < nodes; i++) {
+		if (pe[i] > ANGARA_MAX_LOCAL)
+			return -EINVAL;
+		any |= pe[i] > 0;
+		rows[i] = ANG_ROW_NONE;
+		rows[i].tree = (u8)tree;
+		rows[i].pe = pe[i];
+	}
+	if (!any)
+		return -EINVAL;
+	rows[root].is_root = 1;
+	for (i = 0; i < nodes; i++)
+		if (pe[i])
+			in_tree += add_way(&t, root, i, rows);
+	return (int)in_tree;
+}
+
+ANG_PUBLIC int angara_tree_has(const struct angara_tree_row *row)
+{
+	return row->is_root || row->to_root != ANGARA_DIR_NONE;
+}
+
+ANG_PUBLIC int angara_tree_check(const struct angara_topo *topo,
+				 const struct angara_tree_row *rows,
+				 uint32_t *node)
+{
+	struct ang_topo t;
+	u32 bad, count;
+	u32 rule;
+
+	if (!ang_topo_from(&t, topo))
+		return ANGARA_TREE_RULE_FIELD;
+	rule = ang_tree_check(&t, rows, &bad, &count);
+	if (node)
+		*node = bad;
+	return (int)rule;
+}
+
+ANG_PUBLIC const char *angara_tree_rule_str(unsigned int rule)
+{
+	static const char * const texts[] = {
+		[ANGARA_TREE_VALID] = "the tree is valid",
+		[ANGARA_TREE_RULE_ROOT] = "there is not exactly one root",
+		[ANGARA_TREE_RULE_LINK] =
+			"a neighbour down does not point back up",
+		[ANGARA_TREE_RULE_ORDER] =
+			"a direction down is out of the order of dimensions",
+		[ANGARA_TREE_RULE_FIELD] =
+			"a field is out of range, or two disagree",
+		[ANGARA_TREE_RULE_SHARED] =
+			"partition or epoch differs among rows",
+		[ANGARA_TREE_RULE_REACH] = "a row is not reached from the root",
+	};
+
+	return rule < sizeof(texts) / sizeof(*texts) ? texts[rule] :
+						       "unknown rule";
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Waiting: look, spin for a while, then sleep in poll(2).
+ *
+ * No wake-up is lost: before each look we store the event sequence that we
+ * know of to angara_ctl.seen.  What happened before that load is visible to
+ * the look, since the device counts the sequence after it has written the
+ * completion or counter; what happens later makes the sequence differ from
+ * seen, and poll(2) returns at once.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "lib.h"
+
+#define ANG_NS_PER_MS	1000000ULL
+#define ANG_SPIN_LOOKS	32	/* looks between two readings of the clock */
+#define ANG_TEST_LOOKS	1024	/* failed tests until the device is checked */
+
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield" ::: "memory");
+#endif
+}
+
+u64 ang_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* Memory that the counter tells of may be read afterwards. */
+u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
+{
+	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
+}
+
+static void look(struct angara_ctx *ctx)
+{
+	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
+
+	WRITE_ONCE(ctx->ctl->seen, cpu_to_le32(seen));
+	ang_reap(ctx);
+}
+
+/* Sleeps until there may be something new.  Return: as ang_dev_ops.wait. */
+int ang_wait_event(struct angara_ctx *ctx, int timeout_ms)
+{
+	int ret = ctx->dev.ops->wait(&ctx->dev, timeout_ms);
+
+	if (ret == -ENODEV)
+		ctx->dead = true;
+	return ret;
+}
+
+static bool spin(struct angara_ctx *ctx, ang_done_fn done, const void *arg)
+{
+	u64 end = ang_now_ns() + ctx->spin_ns;
+	unsigned int i;
+
+	do {
+		for (i = 0; i < ANG_SPIN_LOOKS; i++) {
+			ang_reap(ctx);
+			if (done(ctx, arg))
+				return true;
+			cpu_relax();
+		}
+	} while (ang_now_ns() < end);
+	return false;
+}
+
+/* Milliseconds for poll(2), rounded up so that it does not wake too early. */
+static int left_ms(u64 end)
+{
+	u64 now = ang_now_ns();
+
+	if (now >= end)
+		return 0;
+	return (int)((end - now + ANG_NS_PER_MS - 1) / ANG_NS_PER_MS);
+}
+
+/**
+ * ang_wait_until() - wait for a condition that completions or counters make
+ * @ctx: context
+ * @done: condition
+ * @arg: handed to @done
+ * @timeout_ms: deadline, or ANGARA_FOREVER
+ *
+ * What has happened counts even if the device is gone or the time is over.
+ *
+ * Return: 0; -ETIMEDOUT; -ENODEV.
+ */
+int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
+		   int timeout_ms)
+{
+	u64 end = ang_now_ns() + (u64)(timeout_ms > 0 ? timeout_ms : 0) *
+		  ANG_NS_PER_MS;
+	int ret = 0;
+
+	ang_reap(ctx);
+	if (done(ctx, arg))
+		return 0;
+	if (timeout_ms && !ctx->dead && spin(ctx, done, arg))
+		return 0;
+	for (;;) {
+		int ms = timeout_ms < 0 ? ANGARA_FOREVER : left_ms(end);
+
+		look(ctx);
+		if (done(ctx, arg))
+			return 0;
+		if (ret == -ENODEV || ms == 0)
+			return ret ? ret : -ETIMEDOUT;
+		ret = ang_wait_event(ctx, ms);
+		if (ret == -ETIMEDOUT)
+			ret = 0;
+		else if (ret && ret != -ENODEV)
+			return ret;
+	}
+}
+
+ANG_PUBLIC int angara_test(struct angara_ctx *ctx, angara_req_t req,
+			   struct angara_status *status)
+{
+	int ret;
+
+	look(ctx);
+	ret = ang_req_take(ctx, req, status);
+	if (ret != -EAGAIN)
+		return ret;
+	/* A caller that only tests must learn that the device is gone, too. */
+	if (!ctx->dead && ++ctx->idle_tests % ANG_TEST_LOOKS == 0)
+		ang_wait_event(ctx, 0);
+	return ctx->dead ? -ENODEV : -EAGAIN;
+}
+
+/**
+ * struct req_wait - an operation that is waited for
+ * @req: operation
+ * @status: how it ended
+ * @ret: as angara_test()
+ */
+struct req_wait {
+	angara_req_t req;
+	struct angara_status *status;
+	int *ret;
+};
+
+static bool req_done(struct angara_ctx *ctx, const void *arg)
+{
+	const struct req_wait *w = arg;
+
+	*w->ret = ang_req_take(ctx, w->req, w->status);
+	return *w->ret != -EAGAIN;
+}
+
+ANG_PUBLIC int angara_wait(struct angara_ctx *ctx, angara_req_t req,
+			   int timeout_ms, struct angara_status *status)
+{
+	int result = -EAGAIN;
+	struct req_wait w = { .req = req, .status = status, .ret = &result };
+	int ret = ang_wait_until(ctx, req_done, &w, timeout_ms);
+
+	return ret ? ret : result;
+}
+
+static bool quiet_done(struct angara_ctx *ctx, const void *arg)
+{
+	(void)arg;
+	return ctx->outstanding == 0;
+}
+
+ANG_PUBLIC int angara_quiet(struct angara_ctx *ctx, int timeout_ms)
+{
+	int ret = ang_wait_until(ctx, quiet_done, NULL, timeout_ms);
+
+	if (ret)
+		return ret;
+	ret = ctx->first_err;
+	ctx->first_err = 0;
+	return ret;
+}
+
+/**
+ * struct counter_wait - a counter that is waited for
+ * @index: ANGARA_CTR_*
+ * @value: until it is at least this
+ */
+struct counter_wait {
+	unsigned int index;
+	u64 value;
+};
+
+static bool counter_done(struct angara_ctx *ctx, const void *arg)
+{
+	const struct counter_wait *w = arg;
+
+	return ang_counter(ctx, w->index) >= w->value;
+}
+
+int ang_wait_counter(struct angara_ctx *ctx, unsigned int index, u64 value,
+		     int timeout_ms)
+{
+	struct counter_wait w = { .index = index, .value = value };
+
+	return ang_wait_until(ctx, counter_done, &w, timeout_ms);
+}
+
+ANG_PUBLIC uint64_t angara_counter(struct angara_ctx *ctx, unsigned int n)
+{
+	return n < ANGARA_CTR_USER_NUM ? ang_counter(ctx, ANGARA_CTR_USER(n)) : 0;
+}
+
+ANG_PUBLIC int angara_counter_wait(struct angara_ctx *ctx, unsigned int n,
+				   uint64_t value, int timeout_ms)
+{
+	if (n >= ANGARA_CTR_USER_NUM)
+		return -EINVAL;
+	return ang_wait_counter(ctx, ANGARA_CTR_USER(n), value, timeout_ms);
+}
