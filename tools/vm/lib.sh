@@ -53,3 +53,8 @@ kernel_names()
 {
 	list "$VM_DIR/kernels" | cut -d' ' -f1
 }
+
+kernel_list()
+{
+	kernel_names | paste -sd' '
+}

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# tools/vm/run does what its users rely on: output and exit status come
+# through unchanged, and a guest that hangs or breaks is told apart.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/out
+ERR=$TAP_TMP/err
+
+# Runs a guest; leaves its output in OUT and ERR, its exit status in STATUS.
+guest()
+{
+	STATUS=0
+	tools/vm/run "$@" >"$OUT" 2>"$ERR" || STATUS=$?
+}
+
+# expect NAME CONDITION...: a test(1) expression, and what was seen if false.
+expect()
+{
+	local name=$1
+
+	shift
+	{
+		echo "exit status $STATUS; end of standard error:"
+		tail -n 20 "$ERR"
+	} >"$TAP_TMP/why"
+	test "$@"
+	result $? "$name"
+}
+
+refused()
+{
+	local name=$1
+
+	shift
+	guest "$@"
+	expect "$name is refused with 2" "$STATUS" = 2
+	expect "$name: one line says why" "$(wc -l <"$ERR")" = 1
+}
+
+refused 'an unknown kernel' --kernel 5.0 -- true
+refused 'an unknown option' --frobnicate
+refused 'a value left out' --mem
+refused 'a bad size of torus' --loop 2x -- true
+refused 'a folder that is not there' --share "$TAP_TMP/nowhere" -- true
+refused 'a command without --' true
+
+# All 256 byte values, twice the size of what the ports buffer.
+perl -e 'print pack("C*", 0 .. 255) x 4096' >"$TAP_TMP/bytes"
+STATUS=0
+(cd / && "$OLDPWD/tools/vm/run" --no-driver --stdin --env 'WORDS=a  b' \
+	-- sh -c 'cat; echo "$WORDS" >&2; echo again >/dev/stderr; exit 37' \
+	<"$TAP_TMP/bytes" >"$OUT" 2>"$ERR") || STATUS=$?
+expect 'the exit status comes through' "$STATUS" = 37
+cmp "$OUT" "$TAP_TMP/bytes"
+result $? 'standard output comes through byte by byte'
+expect 'standard error comes separately' \
+	"$(cat "$ERR")" = "$(printf 'a  b\nagain')"
+
+mkdir "$TAP_TMP/shared"
+echo from host >"$TAP_TMP/shared/in"
+tools/vm/run --no-driver -- sh -c 'sleep 3; echo one' >"$TAP_TMP/one" 2>&1 &
+first=$!
+guest --no-driver --kernel 7.2 --share "$TAP_TMP/shared" --user nobody -- \
+	sh -c 'cat /share/in; id -un; pwd; uname -r'
+expect 'a folder is shared, users change, the cwd is the repository' \
+	"$(head -n 3 "$OUT" | paste -sd' ')" = 'from host nobody /angara'
+expect 'the kernel is the one asked for' \
+	"$(tail -n 1 "$OUT" | cut -d. -f1-2)" = 7.2
+wait "$first"
+expect 'two guests run at once' "$(cat "$TAP_TMP/one")" = one
+
+guest --no-driver -- sh -c 'sleep 300 & echo done'
+expect 'a process left behind does not hold the guest' "$STATUS" = 0
+
+guest --no-driver --timeout 8 -- sh -c 'echo before; sleep 100'
+expect 'a guest that hangs ends with 124' "$STATUS" = 124
+expect 'what it wrote before is there' "$(cat "$OUT")" = before
+grep -q 'Linux version' "$ERR"
+expect 'its console is shown' $? = 0
+
+guest --no-driver -- sh -c 'echo c >/proc/sysrq-trigger'
+expect 'a kernel that dies ends with 125' "$STATUS" = 125
+grep -q 'Kernel panic' "$ERR"
+expect 'its last words are shown' $? = 0
+
+guest --no-driver -- sh -c 'echo "<4>WARNING: made up" >/dev/kmsg'
+expect 'a warning of the kernel ends with 125' "$STATUS" = 125
+expect 'nothing is left in build/vm' \
+	-z "$(find build/vm -name 'job.*' -newer "$TAP_TMP/bytes")"
+plan

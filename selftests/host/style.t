@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What a reader may rely on in every file: the kernel's coding style, its
+# comment format, a licence, a bounded length, and clean scripts, man pages
+# and specifications. The tools come from the guest root, so that every host
+# judges by the same versions.
+
+set -u
+. selftests/tap.sh
+
+TOOLS=build/kernel-tools
+# Words that the spelling check takes for others.
+WORDS=inout,parms,filp,tread
+
+# each NAME COMMAND, file names on stdin: one test per file, two at once.
+# A file passes if COMMAND has nothing to say on it.
+each()
+{
+	local name=$1 command=$2 out=$TAP_TMP/each file
+
+	rm -rf "$out"
+	mkdir "$out"
+	# shellcheck disable=SC2016 # the inner shell expands these
+	tee "$TAP_TMP/names" | OUT=$out xargs -r -P2 -I{} sh -c '
+		log=$OUT/$(echo "$2" | tr / :)
+		$1 "$2" >"$log" 2>&1 || echo "exit status $?" >>"$log"
+	' each "$command" {}
+	while read -r file; do
+		cp "$out/${file//\//:}" "$TAP_TMP/why"
+		[ ! -s "$TAP_TMP/why" ]
+		result $? "$name: $file"
+	done <"$TAP_TMP/names"
+}
+
+scripts()
+{
+	local file first
+
+	files '*' | while read -r file; do
+		IFS= read -r first <"$file" || continue
+		case $first in
+		'#!/bin/sh' | '#!/bin/bash' | '#!/usr/bin/env bash') echo "$file" ;;
+		*) case $file in *.sh) echo "$file" ;; esac ;;
+		esac
+	done 2>/dev/null
+}
+
+text_files()
+{
+	files '*' | grep -vE '^LICENSES/|\.(json|csv|png|svg|golden|bin)$'
+}
+
+# For what comes as a list on stdin; says which files lack a licence line.
+without_licence()
+{
+	local file
+
+	while read -r file; do
+		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ' ||
+			echo "$file: no SPDX line at its head"
+	done
+}
+
+too_long()
+{
+	xargs -r awk 'FNR == 601 { print FILENAME ": over 600 lines" }'
+}
+
+long_functions()
+{
+	xargs -r awk '
+		/^{/ { start = FNR }
+		/^}/ {
+			if (start && FNR - start > 80)
+				print FILENAME ":" start ": function over 80 lines"
+			start = 0
+		}'
+}
+
+# Nothing may depend on where it was written, nor be left undone.
+unwanted()
+{
+	xargs -r grep -nE "$1" /dev/null || true
+}
+
+with()
+{
+	local list=$1
+
+	shift
+	"$list" | "$@"
+}
+
+sources()
+{
+	files '*.c' '*.h'
+}
+
+kernel_sources()
+{
+	files 'driver/*.[ch]' 'uapi/*.h'
+}
+
+documented()
+{
+	files 'driver/*.[ch]' 'uapi/*.h' 'libangara/include/*.h'
+}
+
+man_pages()
+{
+	files '*.[1-8]'
+}
+
+specs()
+{
+	files 'Documentation/netlink/specs/*.yaml'
+}
+
+in_root()
+{
+	local list=$1
+
+	shift
+	$list | xargs -r tools/vm/chroot "$@"
+}
+
+# One source for several kernels has to look at the version.
+each checkpatch "perl $TOOLS/checkpatch.pl --no-tree --terse --quiet \
+	--no-summary --ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON -f" \
+	< <(kernel_sources)
+each kernel-doc "perl $TOOLS/kernel-doc -none" < <(documented)
+silent 'every file has a licence' with text_files without_licence
+silent 'no file is over 600 lines' with text_files too_long
+silent 'no function is over 80 lines' with sources long_functions
+silent 'no file names a machine' with text_files unwanted \
+	'(deb|security|snapshot|ftp)[.]debian[.]org|(^|[^a-z.])/wor[k]/(main|shared)'
+silent 'nothing is left undone' with text_files unwanted \
+	'\b(TODO|FIXME|XXX)(:| [A-Za-z])'
+silent 'shellcheck' in_root scripts shellcheck -x -P SCRIPTDIR
+silent 'codespell' in_root text_files codespell -L "$WORDS"
+silent 'mandoc' in_root man_pages mandoc -Tlint -W warning
+silent 'yamllint' in_root specs yamllint -s -d \
+	'{extends: default, rules: {document-start: disable}}'
+plan
