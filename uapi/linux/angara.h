@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Angara collective-offload adapter: the character device /dev/angaraN.
+ *
+ * One open file owns at most one context: an injection queue (SQ), a
+ * completion queue (CQ), a page of event counters, memory regions (MR) and
+ * memberships in collective trees.  Closing the file gives all of it back.
+ *
+ * Every ioctl argument starts with @size (bytes the caller knows) and @flags.
+ * A shorter structure of an older program is extended with zeros, a longer
+ * one of a newer program is accepted as long as its tail is zero.
+ *
+ * Errors common to all ioctls:
+ *   -ENOTTY      unknown ioctl number
+ *   -EFAULT      the argument cannot be read or written
+ *   -EINVAL      @size below the first published size, or a bad value
+ *   -E2BIG       non-zero bytes behind what this kernel knows
+ *   -EOPNOTSUPP  unknown bit in @flags, or a reserved field is not zero
+ *   -ENODEV      the device is gone; only close() is left
+ *   -EIO         the device refused a command or does not answer
+ *   -ENXIO       the file has no context yet (ANGARA_IOCTL_CTX_CREATE)
+ *   -ENOMEM      no memory
+ * Others are listed at each structure.
+ */
+#ifndef _UAPI_LINUX_ANGARA_H
+#define _UAPI_LINUX_ANGARA_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define ANGARA_ABI_VERSION	1
+
+#define ANGARA_MAX_DIMS		4	/* torus dimensions X, Y, Z, W */
+#define ANGARA_MAX_DIRS		8	/* two directions per dimension */
+#define ANGARA_MAX_TREES	16	/* TreeId 0..15 */
+#define ANGARA_MAX_REDUCES	16	/* ReduceId 0..15, per tree */
+#define ANGARA_MAX_LOCAL	16	/* local participants of a tree */
+#define ANGARA_PACKET_BYTES	256	/* payload of one packet */
+#define ANGARA_FLIT_BYTES	16
+#define ANGARA_MAX_INLINE	256
+#define ANGARA_MAX_OP_BYTES	(1U << 30)
+
+#define ANGARA_IOC_TYPE		0xE4
+
+/* Direction numbers: 2 * dimension for "+", one more for "-". */
+#define ANGARA_DIR_NONE		0xFF
+
+#define ANGARA_IOCTL_QUERY		_IO(ANGARA_IOC_TYPE, 0)
+#define ANGARA_IOCTL_CTX_CREATE		_IO(ANGARA_IOC_TYPE, 1)
+#define ANGARA_IOCTL_MR_REG		_IO(ANGARA_IOC_TYPE, 2)
+#define ANGARA_IOCTL_MR_DEREG		_IO(ANGARA_IOC_TYPE, 3)
+#define ANGARA_IOCTL_TREE_SET		_IO(ANGARA_IOC_TYPE, 4)
+#define ANGARA_IOCTL_TREE_GET		_IO(ANGARA_IOC_TYPE, 5)
+#define ANGARA_IOCTL_TREE_CLEAR		_IO(ANGARA_IOC_TYPE, 6)
+#define ANGARA_IOCTL_TREE_DELEGATE	_IO(ANGARA_IOC_TYPE, 7)
+#define ANGARA_IOCTL_TREE_CHECK		_IO(ANGARA_IOC_TYPE, 8)
+#define ANGARA_IOCTL_JOIN		_IO(ANGARA_IOC_TYPE, 9)
+#define ANGARA_IOCTL_LEAVE		_IO(ANGARA_IOC_TYPE, 10)
+#define ANGARA_IOCTL_KICK		_IO(ANGARA_IOC_TYPE, 11)
+#define ANGARA_IOCTL_EVENTFD		_IO(ANGARA_IOC_TYPE, 12)
+
+/**
+ * struct angara_query - ioctl(ANGARA_IOCTL_QUERY)
+ * @size: sizeof(struct angara_query)
+ * @flags: must be 0
+ * @abi: out: ANGARA_ABI_VERSION
+ * @node: out: number of this node, X fastest: x + X * (y + Y * (z + Z * w))
+ * @nodes: out: nodes in the fabric
+ * @ndims: out: dimensions of the torus, 1..4
+ * @reserved: must be 0
+ * @dims: out: size of each dimension
+ * @coord: out: coordinates of this node
+ * @fabric_id: out: equal on all devices of one fabric
+ * @max_contexts: out: contexts per device
+ * @max_sq_entries: out: largest SQ
+ * @max_cq_entries: out: largest CQ
+ * @max_mrs: out: memory regions per context; keys are below this
+ * @max_op_bytes: out: longest operation
+ * @pkey: out: partition that this caller gets without asking
+ * @caps: out: ANGARA_CAP_*
+ *
+ * Needs no context.
+ */
+struct angara_query {
+	__u32 size;
+	__u32 flags;
+	__u32 abi;
+	__u32 node;
+	__u32 nodes;
+	__u8 ndims;
+	__u8 reserved[3];
+	__u16 dims[ANGARA_MAX_DIMS];
+	__u16 coord[ANGARA_MAX_DIMS];
+	__aligned_u64 fabric_id;
+	__u32 max_contexts;
+	__u32 max_sq_entries;
+	__u32 max_cq_entries;
+	__u32 max_mrs;
+	__aligned_u64 max_op_bytes;
+	__u32 pkey;
+	__u32 caps;
+};
+
+/* A doorbell page can be mapped; without it ANGARA_IOCTL_KICK is needed. */
+#define ANGARA_CAP_DOORBELL_MMAP	(1U << 0)
+
+/**
+ * struct angara_ctx_create - ioctl(ANGARA_IOCTL_CTX_CREATE)
+ * @size: sizeof(struct angara_ctx_create)
+ * @flags: ANGARA_CTX_PKEY or 0
+ * @sq_entries: injection queue length, a power of two, 8..max_sq_entries
+ * @cq_entries: completion queue length, a power of two, 8..max_cq_entries
+ * @pkey: in: partition wanted (with ANGARA_CTX_PKEY); out: partition given.
+ *	One other than the caller's own (angara_query.pkey) needs CAP_NET_ADMIN.
+ * @ctx: out: number of the context on this node; peers address it by it
+ * @sq_offset: out: mmap offset of the SQ, sq_entries * 64 bytes, read/write
+ * @cq_offset: out: mmap offset of the CQ, cq_entries * 32 bytes, read only
+ * @ctl_offset: out: mmap offset of struct angara_ctl, one page, read/write
+ * @ctr_offset: out: mmap offset of the event counters, one page, read only
+ * @db_offset: out: mmap offset of the doorbell page (ANGARA_CAP_DOORBELL_MMAP)
+ *
+ * Errors: -EBUSY the file has a context, or the device has no more;
+ * -EPERM the partition is another's.
+ */
+struct angara_ctx_create {
+	__u32 size;
+	__u32 flags;
+	__u32 sq_entries;
+	__u32 cq_entries;
+	__u32 pkey;
+	__u32 ctx;
+	__aligned_u64 sq_offset;
+	__aligned_u64 cq_offset;
+	__aligned_u64 ctl_offset;
+	__aligned_u64 ctr_offset;
+	__aligned_u64 db_offset;
+};
+
+#define ANGARA_CTX_PKEY		(1U << 0)
+
+/* Access rights of a memory region; reading by its own context is implied. */
+#define ANGARA_ACCESS_LOCAL_WRITE	(1U << 0)
+#define ANGARA_ACCESS_REMOTE_READ	(1U << 1)
+#define ANGARA_ACCESS_REMOTE_WRITE	(1U << 2)
+#define ANGARA_ACCESS_ALL		7U
+
+/**
+ * struct angara_mr_reg - ioctl(ANGARA_IOCTL_MR_REG)
+ * @size: sizeof(struct angara_mr_reg)
+ * @flags: ANGARA_MR_KEY or 0
+ * @addr: start of the memory, any alignment
+ * @length: bytes, not 0
+ * @access: ANGARA_ACCESS_*
+ * @key: in: key wanted (with ANGARA_MR_KEY); out: key given, the lowest free
+ *
+ * The pages are pinned and counted against RLIMIT_MEMLOCK.  Offsets in queue
+ * entries count from @addr.
+ * Errors: -EEXIST the key is taken; -ENOSPC no free key; -EFAULT the memory
+ * is not mapped or not writable as @access asks; -ENOMEM RLIMIT_MEMLOCK.
+ */
+struct angara_mr_reg {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 addr;
+	__aligned_u64 length;
+	__u32 access;
+	__u32 key;
+};
+
+#define ANGARA_MR_KEY		(1U << 0)
+
+/**
+ * struct angara_mr_dereg - ioctl(ANGARA_IOCTL_MR_DEREG)
+ * @size: sizeof(struct angara_mr_dereg)
+ * @flags: must be 0
+ * @key: the region
+ * @reserved: must be 0
+ *
+ * When it returns, the device no longer touches the memory; operations that
+ * still name the key end with ANGARA_ST_KEY.
+ * Errors: -ENOENT no such key.
+ */
+struct angara_mr_dereg {
+	__u32 size;
+	__u32 flags;
+	__u32 key;
+	__u32 reserved;
+};
+
+/**
+ * struct angara_tree_row - one row of a router's collective routing table
+ * @tree: TreeId
+ * @is_root: 1: this node is the root
+ * @to_root: direction up, ANGARA_DIR_NONE at the root
+ * @dir_sum: number of directions down
+ * @dirs: set of directions down, bit d for direction d
+ * @pe: local participants, 0 for a transit node, at most ANGARA_MAX_LOCAL
+ * @pkey: partition that may use the tree
+ * @epoch: incarnation of the tree, equal in all its rows; packets of another
+ *	one are dropped
+ * @reserved: must be 0
+ *
+ * Source: document 000, section 3.1; @pe counts instead of being one bit.
+ */
+struct angara_tree_row {
+	__u8 tree;
+	__u8 is_root;
+	__u8 to_root;
+	__u8 dir_sum;
+	__u16 dirs;
+	__u16 pe;
+	__u32 pkey;
+	__u16 epoch;
+	__u16 reserved;
+};
+
+/**
+ * struct angara_tree_set - ioctl(ANGARA_IOCTL_TREE_SET)
+ * @size: sizeof(struct angara_tree_set)
+ * @flags: ANGARA_TREE_OWNED or 0
+ * @row: the row of this node
+ *
+ * Needs no context.  Needs CAP_NET_ADMIN, or a tree delegated to the caller's
+ * partition and that partition in @row.
+ * Errors: -EPERM; -EBUSY the row is set, clear it first; -EINVAL the row by
+ * itself breaks a rule of trees (see ANGARA_IOCTL_TREE_CHECK for the rules
+ * that span nodes).
+ */
+struct angara_tree_set {
+	__u32 size;
+	__u32 flags;
+	struct angara_tree_row row;
+};
+
+/* The row is cleared when this file is closed. */
+#define ANGARA_TREE_OWNED	(1U << 0)
+
+/**
+ * struct angara_tree_get - ioctl(ANGARA_IOCTL_TREE_GET)
+ * @size: sizeof(struct angara_tree_get)
+ * @flags: must be 0
+ * @row: in: row.tree; out: the row
+ * @state: out: ANGARA_TREE_STATE_*
+ * @members: out: local participants that have joined
+ * @down_node: out: node that took the tree down, in state DOWN
+ * @delegated: out: partition the tree is delegated to, 0 for none
+ *
+ * Needs no context.
+ * Errors: -EPERM the row is of a partition that is not the caller's;
+ * -ENOENT the row is not set and the tree is not delegated.
+ */
+struct angara_tree_get {
+	__u32 size;
+	__u32 flags;
+	struct angara_tree_row row;
+	__u32 state;
+	__u32 members;
+	__u32 down_node;
+	__u32 delegated;
+};
+
+#define ANGARA_TREE_STATE_UNSET	0
+#define ANGARA_TREE_STATE_UP	1
+#define ANGARA_TREE_STATE_DOWN	2
+
+/**
+ * struct angara_tree_clear - ioctl(ANGARA_IOCTL_TREE_CLEAR)
+ * @size: sizeof(struct angara_tree_clear)
+ * @flags: must be 0
+ * @tree: TreeId
+ * @reserved: must be 0
+ *
+ * Operations under way on the tree end with ANGARA_ST_TREE_DOWN everywhere.
+ * Errors: -EPERM as for ANGARA_IOCTL_TREE_SET; -ENOENT the row is not set.
+ */
+struct angara_tree_clear {
+	__u32 size;
+	__u32 flags;
+	__u32 tree;
+	__u32 reserved;
+};
+
+/**
+ * struct angara_tree_delegate - ioctl(ANGARA_IOCTL_TREE_DELEGATE)
+ * @size: sizeof(struct angara_tree_delegate)
+ * @flags: must be 0
+ * @tree: TreeId
+ * @pkey: partition whose contexts may program the row, 0 takes it back
+ *
+ * Needs CAP_NET_ADMIN.
+ */
+struct angara_tree_delegate {
+	__u32 size;
+	__u32 flags;
+	__u32 tree;
+	__u32 pkey;
+};
+
+/**
+ * struct angara_tree_check - ioctl(ANGARA_IOCTL_TREE_CHECK)
+ * @size: sizeof(struct angara_tree_check)
+ * @flags: must be 0
+ * @tree: TreeId
+ * @rule: out: ANGARA_TREE_RULE_* that is broken, 0 if the tree is valid
+ * @node: out: a node where it is broken
+ * @nodes: out: nodes that belong to the tree
+ *
+ * Checks the rows of all devices of this fabric on this machine together.
+ * Returns 0 also for a broken tree; @rule tells.
+ * Errors: -EPERM a row is of a partition that is not the caller's.
+ */
+struct angara_tree_check {
+	__u32 size;
+	__u32 flags;
+	__u32 tree;
+	__u32 rule;
+	__u32 node;
+	__u32 nodes;
+};
+
+/* What makes a tree invalid (document 000, section 2; 1..3 span nodes). */
+#define ANGARA_TREE_VALID		0
+#define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
+#define ANGARA_TREE_RULE_LINK		2 /* neighbour down does not point back up */
+#define ANGARA_TREE_RULE_ORDER		3 /* down direction out of dimension order */
+#define ANGARA_TREE_RULE_FIELD		4 /* a field out of range, or two disagree */
+#define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
+#define ANGARA_TREE_RULE_REACH		6 /* a row is not reached from the root */
+
+/**
+ * struct angara_join - ioctl(ANGARA_IOCTL_JOIN) and ioctl(ANGARA_IOCTL_LEAVE)
+ * @size: sizeof(struct angara_join)
+ * @flags: must be 0
+ * @tree: TreeId
+ * @reserved: must be 0
+ *
+ * Makes the file's context one of the local participants that the row counts
+ * in pe.  Leaving, or dying, takes the tree down for the others.
+ * Errors: -ENOENT the row is not set; -EPERM the tree is of another partition;
+ * -EALREADY joined; -ENOTCONN not joined (LEAVE); -ENOSPC all pe places taken;
+ * -ENETDOWN the tree is down.
+ */
+struct angara_join {
+	__u32 size;
+	__u32 flags;
+	__u32 tree;
+	__u32 reserved;
+};
+
+/**
+ * struct angara_kick - ioctl(ANGARA_IOCTL_KICK)
+ * @size: sizeof(struct angara_kick)
+ * @flags: ANGARA_KICK_SQ, ANGARA_KICK_ARM or both
+ *
+ * SQ: tells the device angara_ctl.sq_pi.  ARM: asks for one signal (poll(2),
+ * eventfd) as soon as the event sequence differs from angara_ctl.seen.
+ */
+struct angara_kick {
+	__u32 size;
+	__u32 flags;
+};
+
+#define ANGARA_KICK_SQ		(1U << 0)
+#define ANGARA_KICK_ARM		(1U << 1)
+
+/**
+ * struct angara_eventfd - ioctl(ANGARA_IOCTL_EVENTFD)
+ * @size: sizeof(struct angara_eventfd)
+ * @flags: must be 0
+ * @fd: eventfd(2) to signal, -1 for none
+ * @reserved: must be 0
+ *
+ * Errors: -EBADF @fd is not open; -EINVAL it is no eventfd.
+ */
+struct angara_eventfd {
+	__u32 size;
+	__u32 flags;
+	__s32 fd;
+	__u32 reserved;
+};
+
+/*
+ * poll(2): EPOLLIN while the event sequence (ANGARA_CTR_EVSEQ) differs from
+ * angara_ctl.seen; EPOLLHUP | EPOLLERR once the device is gone.
+ */
+
+/**
+ * struct angara_ctl - page written by the process, read by driver and device
+ * @sq_pi: SQ producer index, free running
+ * @cq_ci: CQ consumer index, free running
+ * @seen: event sequence that the process has dealt with
+ * @reserved: 0
+ */
+struct angara_ctl {
+	__le32 sq_pi;
+	__le32 cq_ci;
+	__le32 seen;
+	__le32 reserved;
+};
+
+/*
+ * Event counters: one page of __le64, written by the device.  Data is visible
+ * before the counter that tells of it, and that before ANGARA_CTR_EVSEQ.
+ */
+#define ANGARA_CTR_BCAST(t)	(t)		/* broadcasts received, per tree */
+#define ANGARA_CTR_REDUCES(t)	(16 + (t))	/* finished reduce packets: credits */
+#define ANGARA_CTR_EVSEQ	32		/* events so far: CQEs and counters */
+#define ANGARA_CTR_SQ_CI	33		/* SQ entries fetched so far */
+#define ANGARA_CTR_RX_ERRORS	34		/* incoming transfers refused */
+#define ANGARA_CTR_USER(n)	(64 + (n))	/* put and get notifications */
+#define ANGARA_CTR_USER_NUM	448
+#define ANGARA_CTR_NUM		512
+
+/* Operations. */
+#define ANGARA_OP_NOP		0
+#define ANGARA_OP_PUT		1
+#define ANGARA_OP_GET		2
+#define ANGARA_OP_BCAST		3
+#define ANGARA_OP_REDUCE	4
+#define ANGARA_OP_ALLREDUCE	5
+#define ANGARA_OP_BARRIER	6
+#define ANGARA_OP_NUM		7
+
+/* Flags of a queue entry. */
+#define ANGARA_WQE_INLINE	(1U << 0) /* payload follows in the next entries */
+#define ANGARA_WQE_FENCE	(1U << 1) /* start when all earlier ones are done */
+#define ANGARA_WQE_QUIET	(1U << 2) /* no CQE on success */
+#define ANGARA_WQE_NOTIFY	(1U << 3) /* count at the target, see counter */
+#define ANGARA_WQE_FLAGS	15U
+
+/* Reductions; unsigned and signed wrap around. */
+#define ANGARA_RED_SUM		0
+#define ANGARA_RED_MIN		1
+#define ANGARA_RED_MAX		2
+#define ANGARA_RED_PROD		3
+#define ANGARA_RED_AND		4
+#define ANGARA_RED_OR		5
+#define ANGARA_RED_XOR		6
+#define ANGARA_RED_NUM		7
+
+#define ANGARA_TYPE_INT32	0
+#define ANGARA_TYPE_UINT32	1
+#define ANGARA_TYPE_INT64	2
+#define ANGARA_TYPE_UINT64	3
+#define ANGARA_TYPE_NUM		4
+
+/**
+ * struct angara_wqe - entry of the injection queue
+ * @opcode: ANGARA_OP_*
+ * @flags: ANGARA_WQE_*
+ * @tree: TreeId of a collective
+ * @redop: ANGARA_RED_* of a reduction
+ * @type: ANGARA_TYPE_* of a reduction
+ * @reserved0: must be 0
+ * @dst_ctx: PUT, GET: context at the target; REDUCE: that of the receiver
+ * @dst_node: PUT, GET: target node; REDUCE: node of the receiver, a participant
+ * @length: bytes, at most ANGARA_MAX_OP_BYTES; for a reduction a multiple of
+ *	the element size; 0 is allowed
+ * @cookie: handed back in the CQE
+ * @src_key: region read: local, for GET at the target
+ * @dst_key: region written: PUT at the target, BCAST at every participant
+ *	(the same key at each), GET, REDUCE and ALLREDUCE local
+ * @src_off: offset in the region read
+ * @dst_off: offset in the region written
+ * @counter: with ANGARA_WQE_NOTIFY: PUT, GET: user counter n of the target's
+ *	context, ANGARA_CTR_USER(n), to count up when all has been written or read
+ * @reserved1: must be 0
+ *
+ * INLINE: @length <= ANGARA_MAX_INLINE bytes of payload stand in the following
+ * ceil(length / 64) entries; @src_key and @src_off are not used.
+ */
+struct angara_wqe {
+	__u8 opcode;
+	__u8 flags;
+	__u8 tree;
+	__u8 redop;
+	__u8 type;
+	__u8 reserved0;
+	__le16 dst_ctx;
+	__le32 dst_node;
+	__le32 length;
+	__le64 cookie;
+	__le32 src_key;
+	__le32 dst_key;
+	__le64 src_off;
+	__le64 dst_off;
+	__le16 counter;
+	__u8 reserved1[14];
+};
+
+/* Status of a completion. */
+#define ANGARA_ST_OK		0
+#define ANGARA_ST_DESC		1 /* malformed queue entry */
+#define ANGARA_ST_KEY		2 /* no such memory region */
+#define ANGARA_ST_BOUNDS	3 /* outside of the memory region */
+#define ANGARA_ST_ACCESS	4 /* the region does not grant it */
+#define ANGARA_ST_PARTITION	5 /* the target is of another partition */
+#define ANGARA_ST_TARGET	6 /* no such node or context */
+#define ANGARA_ST_NO_TREE	7 /* the tree is not set, or not joined */
+#define ANGARA_ST_MISMATCH	8 /* participants disagree on the operation */
+#define ANGARA_ST_TREE_DOWN	9 /* a participant left or died, or a row went */
+#define ANGARA_ST_DMA		10 /* host memory could not be reached */
+#define ANGARA_ST_FLUSHED	11 /* the context was closed */
+#define ANGARA_ST_NUM		12
+
+/**
+ * struct angara_cqe - entry of the completion queue
+ * @cookie: of the queue entry
+ * @length: bytes done
+ * @node: node at fault, for a status other than ANGARA_ST_OK
+ * @reserved: 0
+ * @status: ANGARA_ST_*
+ * @opcode: ANGARA_OP_*
+ * @reserved1: 0
+ * @reserved2: 0
+ * @phase: bit 0 differs from lap to lap, 1 in the first
+ *
+ * The last eight bytes are written last and at once.
+ */
+struct angara_cqe {
+	__le64 cookie;
+	__le32 length;
+	__le32 node;
+	__le64 reserved;
+	__le16 status;
+	__u8 opcode;
+	__u8 reserved1;
+	__u8 reserved2[3];
+	__u8 phase;
+};
+
+#endif /* _UAPI_LINUX_ANGARA_H */

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Angara-like adapter: the device interface.
+ *
+ * One definition for the driver, the device model and whoever serves the
+ * model as a PCIe function.  Documentation/hardware.rst explains it.
+ * All fields in memory are little endian.
+ */
+#ifndef _UAPI_LINUX_ANGARA_HW_H
+#define _UAPI_LINUX_ANGARA_HW_H
+
+#include <linux/types.h>
+#include <linux/angara.h>
+
+/* BAR 0: a page of registers, then one doorbell page per context. */
+#define ANGARA_PAGE_SIZE	4096
+#define ANGARA_HW_MAGIC		0x52474E41	/* "ANGR" */
+#define ANGARA_HW_VERSION	1
+
+/* Registers, 32 bits each. */
+#define ANGARA_REG_MAGIC	0x000	/* ro */
+#define ANGARA_REG_VERSION	0x004	/* ro */
+#define ANGARA_REG_STATUS	0x008	/* ro: ANGARA_STATUS_* */
+#define ANGARA_REG_CONTROL	0x00C	/* rw: ANGARA_CONTROL_* */
+#define ANGARA_REG_NODE		0x010	/* ro: number of this node */
+#define ANGARA_REG_NODES	0x014	/* ro */
+#define ANGARA_REG_NDIMS	0x018	/* ro */
+#define ANGARA_REG_CONTEXTS	0x01C	/* ro: contexts that can be created */
+#define ANGARA_REG_DIMS01	0x020	/* ro: size of X, size of Y << 16 */
+#define ANGARA_REG_DIMS23	0x024	/* ro: size of Z, size of W << 16 */
+#define ANGARA_REG_FABRIC_LO	0x028	/* ro: fabric id */
+#define ANGARA_REG_FABRIC_HI	0x02C	/* ro */
+#define ANGARA_REG_ASQ_LO	0x030	/* rw: admin queue, DMA address */
+#define ANGARA_REG_ASQ_HI	0x034
+#define ANGARA_REG_ACQ_LO	0x038	/* rw: admin completion queue */
+#define ANGARA_REG_ACQ_HI	0x03C
+#define ANGARA_REG_AEQ_LO	0x040	/* rw: asynchronous event queue */
+#define ANGARA_REG_AEQ_HI	0x044
+#define ANGARA_REG_ADM_ENTRIES	0x048	/* rw: entries of ASQ and ACQ, power of 2 */
+#define ANGARA_REG_AEQ_ENTRIES	0x04C	/* rw: entries of AEQ, power of 2 */
+#define ANGARA_REG_ASQ_DB	0x050	/* wo: ASQ producer index, free running */
+#define ANGARA_REG_AEQ_CI	0x054	/* wo: AEQ consumer index, free running */
+
+#define ANGARA_STATUS_READY	(1U << 0)
+#define ANGARA_CONTROL_ENABLE	(1U << 0)	/* 0 resets the adapter */
+
+/* Doorbell page of context c: ANGARA_DB_PAGE(c) + offset. */
+#define ANGARA_DB_PAGE(c)	(((c) + 1U) * ANGARA_PAGE_SIZE)
+#define ANGARA_DB_SQ		0x0	/* SQ producer index, free running */
+#define ANGARA_DB_ARM		0x8	/* event sequence seen */
+
+/* Interrupt vectors. */
+#define ANGARA_VEC_ADMIN	0	/* ACQ and AEQ */
+#define ANGARA_VEC_CTX(c)	((c) + 1U)
+
+#define ANGARA_ADM_MAX_ENTRIES	256
+
+/* Admin commands. */
+#define ANGARA_ADM_NOP		0
+#define ANGARA_ADM_CTX_CREATE	1
+#define ANGARA_ADM_CTX_DESTROY	2
+#define ANGARA_ADM_FENCE	3	/* no memory region read before is in use */
+#define ANGARA_ADM_TREE_SET	4
+#define ANGARA_ADM_TREE_CLEAR	5
+#define ANGARA_ADM_TREE_GET	6
+#define ANGARA_ADM_JOIN		7
+#define ANGARA_ADM_LEAVE	8
+#define ANGARA_ADM_COUNTERS	9
+#define ANGARA_ADM_NUM		10
+
+/* Result of an admin command. */
+#define ANGARA_ADM_ST_OK	0
+#define ANGARA_ADM_ST_OPCODE	1	/* unknown command */
+#define ANGARA_ADM_ST_PARAM	2	/* a field out of range */
+#define ANGARA_ADM_ST_EXISTS	3	/* context, row or membership is there */
+#define ANGARA_ADM_ST_ABSENT	4	/* context, row or membership is not */
+#define ANGARA_ADM_ST_FULL	5	/* no place left */
+#define ANGARA_ADM_ST_PARTITION	6	/* partitions differ */
+#define ANGARA_ADM_ST_DOWN	7	/* the tree is down */
+#define ANGARA_ADM_ST_DMA	8	/* host memory could not be reached */
+#define ANGARA_ADM_ST_RULE	9	/* the row breaks a rule of trees; in value */
+
+/**
+ * struct angara_adm_ctx - argument of ANGARA_ADM_CTX_CREATE
+ * @pkey: partition
+ * @sq_log2: log2 of the SQ entries, 3..15
+ * @cq_log2: log2 of the CQ entries, 3..16
+ * @reserved: 0
+ * @sq: DMA address of the list of SQ pages
+ * @cq: DMA address of the list of CQ pages
+ * @ctl: DMA address of struct angara_ctl
+ * @ctr: DMA address of the event counters
+ * @mrt: DMA address of the list of pages of the memory region table
+ * @mrs: entries in that table
+ *
+ * A list of pages is an array of __le64 DMA addresses of 4 KiB pages.
+ */
+struct angara_adm_ctx {
+	__le32 pkey;
+	__u8 sq_log2;
+	__u8 cq_log2;
+	__u8 reserved[2];
+	__le64 sq;
+	__le64 cq;
+	__le64 ctl;
+	__le64 ctr;
+	__le64 mrt;
+	__le32 mrs;
+};
+
+/**
+ * struct angara_hw_row - struct angara_tree_row as the device takes it
+ * @tree: TreeId
+ * @is_root: 1: this node is the root
+ * @to_root: direction up, ANGARA_DIR_NONE at the root
+ * @dir_sum: number of directions down
+ * @dirs: set of directions down
+ * @pe: local participants
+ * @pkey: partition
+ * @epoch: incarnation of the tree
+ * @reserved: 0
+ */
+struct angara_hw_row {
+	__u8 tree;
+	__u8 is_root;
+	__u8 to_root;
+	__u8 dir_sum;
+	__le16 dirs;
+	__le16 pe;
+	__le32 pkey;
+	__le16 epoch;
+	__le16 reserved;
+};
+
+/* What ANGARA_ADM_COUNTERS reads, into the buffer at addr. */
+#define ANGARA_CNT_NODE		0	/* struct angara_hw_node_counters */
+#define ANGARA_CNT_LINK		1	/* index: direction; angara_hw_link_counters */
+#define ANGARA_CNT_TREE		2	/* index: tree; angara_hw_tree_counters */
+#define ANGARA_CNT_CTX		3	/* index: context; angara_hw_ctx_counters */
+
+/**
+ * struct angara_adm_counters - argument of ANGARA_ADM_COUNTERS
+ * @kind: ANGARA_CNT_*
+ * @index: which link, tree or context
+ * @addr: DMA address of the buffer
+ * @length: bytes of the buffer, at least those of the structure
+ * @reserved: 0
+ */
+struct angara_adm_counters {
+	__le32 kind;
+	__le32 index;
+	__le64 addr;
+	__le32 length;
+	__le32 reserved;
+};
+
+/**
+ * struct angara_adm_cmd - entry of the admin queue
+ * @opcode: ANGARA_ADM_*
+ * @reserved: 0
+ * @tag: handed back
+ * @ctx: context: CTX_CREATE, CTX_DESTROY, JOIN, LEAVE
+ * @tree: tree: TREE_CLEAR, TREE_GET, JOIN, LEAVE
+ * @create: CTX_CREATE
+ * @row: TREE_SET
+ * @counters: COUNTERS
+ */
+struct angara_adm_cmd {
+	__u8 opcode;
+	__u8 reserved;
+	__le16 tag;
+	__le16 ctx;
+	__u8 tree;
+	__u8 reserved1;
+	union {
+		struct angara_adm_ctx create;
+		struct angara_hw_row row;
+		struct angara_adm_counters counters;
+		__u8 raw[56];
+	};
+};
+
+/**
+ * struct angara_adm_cpl - entry of the admin completion queue
+ * @row: TREE_GET
+ * @value: TREE_GET: node that took the tree down; TREE_SET: rule broken
+ * @tag: of the command
+ * @status: ANGARA_ADM_ST_*
+ * @state: TREE_GET: ANGARA_TREE_STATE_*
+ * @members: TREE_GET: joined participants
+ * @reserved: 0
+ * @phase: bit 0 differs from lap to lap, 1 in the first
+ *
+ * The last eight bytes are written last and at once.
+ */
+struct angara_adm_cpl {
+	struct angara_hw_row row;
+	__le32 value;
+	__le32 reserved0;
+	__le16 tag;
+	__u8 status;
+	__u8 state;
+	__u8 members;
+	__u8 reserved[2];
+	__u8 phase;
+};
+
+/* Asynchronous events. */
+#define ANGARA_AEV_TREE_DOWN	1	/* index: tree, value: node */
+#define ANGARA_AEV_RX_ERROR	2	/* index: context, value: status */
+#define ANGARA_AEV_TREE_SET	3	/* index: tree */
+#define ANGARA_AEV_TREE_CLEAR	4	/* index: tree */
+
+/**
+ * struct angara_hw_event - entry of the asynchronous event queue
+ * @index: what it is about, see ANGARA_AEV_*
+ * @value: see ANGARA_AEV_*
+ * @type: ANGARA_AEV_*
+ * @lost: events dropped since the last one for want of room, saturating
+ * @reserved: 0
+ * @phase: bit 0 differs from lap to lap, 1 in the first
+ */
+struct angara_hw_event {
+	__le32 index;
+	__le32 value;
+	__u8 type;
+	__u8 lost;
+	__u8 reserved[5];
+	__u8 phase;
+};
+
+/**
+ * struct angara_hw_mr - entry of a context's memory region table
+ * @addr: levels 0: DMA address of the region; 1: of the list of its pages;
+ *	2: of a list of lists, each of 512 pages
+ * @length: bytes
+ * @first: bytes in the first page before the region starts (levels 1 and 2)
+ * @access: ANGARA_ACCESS_*
+ * @levels: 0, 1 or 2
+ * @valid: 1
+ * @page_shift: log2 of the page size, 12..30
+ * @reserved: 0
+ */
+struct angara_hw_mr {
+	__le64 addr;
+	__le64 length;
+	__le32 first;
+	__u8 access;
+	__u8 levels;
+	__u8 valid;
+	__u8 page_shift;
+	__le64 reserved;
+};
+
+#define ANGARA_MR_LIST_ENTRIES	512
+
+/* Virtual channels. */
+#define ANGARA_VC_REQ		0	/* point to point, requests */
+#define ANGARA_VC_RSP		1	/* point to point, responses */
+#define ANGARA_VC_UP		2	/* collective, towards the root */
+#define ANGARA_VC_DOWN		3	/* collective, away from the root */
+#define ANGARA_VC_NUM		4
+
+/* Why a packet was dropped. */
+#define ANGARA_DROP_NO_TREE	0	/* row not set, or tree down */
+#define ANGARA_DROP_STALE	1	/* epoch of an earlier tree, gone context */
+#define ANGARA_DROP_PARTITION	2
+#define ANGARA_DROP_DIRECTION	3	/* not from a child, or not from the parent */
+#define ANGARA_DROP_TARGET	4	/* no such context */
+#define ANGARA_DROP_MEMORY	5	/* key, bounds, access, DMA */
+#define ANGARA_DROP_ORDER	6	/* ReduceId not expected */
+#define ANGARA_DROP_NUM		8
+
+struct angara_hw_node_counters {
+	__le64 drops[ANGARA_DROP_NUM];
+	__le64 injected_packets;
+	__le64 ejected_packets;
+	__le64 injected_flits;
+	__le64 ejected_flits;
+	__le64 hops;		/* packets times links, counted at ejection */
+	__le64 no_buffer;	/* injection waited for a payload buffer */
+	__le64 cycles;		/* the node's own clock */
+	__le64 reserved;
+};
+
+struct angara_hw_link_counters {
+	__le64 packets[ANGARA_VC_NUM];	/* sent on this link */
+	__le64 flits[ANGARA_VC_NUM];
+	__le64 stalls[ANGARA_VC_NUM];	/* no room at the neighbour */
+};
+
+struct angara_hw_tree_counters {
+	__le64 bcast_requests;	/* requests passed up or taken at the root */
+	__le64 bcast_packets;	/* packets distributed: children and PE */
+	__le64 reduce_packets;	/* packets taken by the Reducer */
+	__le64 reduce_results;	/* results given up, or to the processor */
+	__le64 credits_sent;	/* credit packets to children, one per 8 results */
+	__le64 credits_received;/* credit packets from the parent */
+	__le64 credits_pe_count;/* credit packets to the PE after 128 results */
+	__le64 credits_pe_timer;/* credit packets to the PE after 4096 cycles */
+	__le64 up_credits;	/* results that may go up now */
+	__le64 in_flight;	/* ReduceIds in use now */
+	__le64 max_in_flight;
+	__le64 reserved;
+};
+
+struct angara_hw_ctx_counters {
+	__le64 wqes;
+	__le64 cqes;
+	__le64 cqe_errors;
+	__le64 tx_packets;
+	__le64 tx_bytes;
+	__le64 rx_packets;
+	__le64 rx_bytes;
+	__le64 rx_errors;
+	__le64 cq_full;		/* fetching stopped because the CQ was full */
+	__le64 interrupts;
+	__le64 reserved[2];
+};
+
+#endif /* _UAPI_LINUX_ANGARA_HW_H */
