@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Layout of everything that crosses user, kernel and device: what is here does
+ * not change.
+ */
+#include "ang_types.h"
+
+#define SIZE(type, size) \
+	static_assert(sizeof(struct type) == (size))
+#define AT(type, member, offset) \
+	static_assert(offsetof(struct type, member) == (offset))
+
+SIZE(angara_query, 80);
+AT(angara_query, size, 0);
+AT(angara_query, flags, 4);
+AT(angara_query, abi, 8);
+AT(angara_query, node, 12);
+AT(angara_query, nodes, 16);
+AT(angara_query, ndims, 20);
+AT(angara_query, reserved, 21);
+AT(angara_query, dims, 24);
+AT(angara_query, coord, 32);
+AT(angara_query, fabric_id, 40);
+AT(angara_query, max_contexts, 48);
+AT(angara_query, max_sq_entries, 52);
+AT(angara_query, max_cq_entries, 56);
+AT(angara_query, max_mrs, 60);
+AT(angara_query, max_op_bytes, 64);
+AT(angara_query, pkey, 72);
+AT(angara_query, caps, 76);
+
+SIZE(angara_ctx_create, 64);
+AT(angara_ctx_create, size, 0);
+AT(angara_ctx_create, flags, 4);
+AT(angara_ctx_create, sq_entries, 8);
+AT(angara_ctx_create, cq_entries, 12);
+AT(angara_ctx_create, pkey, 16);
+AT(angara_ctx_create, ctx, 20);
+AT(angara_ctx_create, sq_offset, 24);
+AT(angara_ctx_create, cq_offset, 32);
+AT(angara_ctx_create, ctl_offset, 40);
+AT(angara_ctx_create, ctr_offset, 48);
+AT(angara_ctx_create, db_offset, 56);
+
+SIZE(angara_mr_reg, 32);
+AT(angara_mr_reg, size, 0);
+AT(angara_mr_reg, flags, 4);
+AT(angara_mr_reg, addr, 8);
+AT(angara_mr_reg, length, 16);
+AT(angara_mr_reg, access, 24);
+AT(angara_mr_reg, key, 28);
+
+SIZE(angara_mr_dereg, 16);
+AT(angara_mr_dereg, size, 0);
+AT(angara_mr_dereg, flags, 4);
+AT(angara_mr_dereg, key, 8);
+AT(angara_mr_dereg, reserved, 12);
+
+SIZE(angara_tree_row, 16);
+AT(angara_tree_row, tree, 0);
+AT(angara_tree_row, is_root, 1);
+AT(angara_tree_row, to_root, 2);
+AT(angara_tree_row, dir_sum, 3);
+AT(angara_tree_row, dirs, 4);
+AT(angara_tree_row, pe, 6);
+AT(angara_tree_row, pkey, 8);
+AT(angara_tree_row, epoch, 12);
+AT(angara_tree_row, reserved, 14);
+
+SIZE(angara_tree_set, 24);
+AT(angara_tree_set, size, 0);
+AT(angara_tree_set, flags, 4);
+AT(angara_tree_set, row, 8);
+
+SIZE(angara_tree_get, 40);
+AT(angara_tree_get, size, 0);
+AT(angara_tree_get, flags, 4);
+AT(angara_tree_get, row, 8);
+AT(angara_tree_get, state, 24);
+AT(angara_tree_get, members, 28);
+AT(angara_tree_get, down_node, 32);
+AT(angara_tree_get, delegated, 36);
+
+SIZE(angara_tree_clear, 16);
+AT(angara_tree_clear, size, 0);
+AT(angara_tree_clear, flags, 4);
+AT(angara_tree_clear, tree, 8);
+AT(angara_tree_clear, reserved, 12);
+
+SIZE(angara_tree_delegate, 16);
+AT(angara_tree_delegate, size, 0);
+AT(angara_tree_delegate, flags, 4);
+AT(angara_tree_delegate, tree, 8);
+AT(angara_tree_delegate, pkey, 12);
+
+SIZE(angara_tree_check, 24);
+AT(angara_tree_check, size, 0);
+AT(angara_tree_check, flags, 4);
+AT(angara_tree_check, tree, 8);
+AT(angara_tree_check, rule, 12);
+AT(angara_tree_check, node, 16);
+AT(angara_tree_check, nodes, 20);
+
+SIZE(angara_join, 16);
+AT(angara_join, size, 0);
+AT(angara_join, flags, 4);
+AT(angara_join, tree, 8);
+AT(angara_join, reserved, 12);
+
+SIZE(angara_kick, 8);
+AT(angara_kick, size, 0);
+AT(angara_kick, flags, 4);
+
+SIZE(angara_eventfd, 16);
+AT(angara_eventfd, size, 0);
+AT(angara_eventfd, flags, 4);
+AT(angara_eventfd, fd, 8);
+AT(angara_eventfd, reserved, 12);
+
+SIZE(angara_ctl, 16);
+AT(angara_ctl, sq_pi, 0);
+AT(angara_ctl, cq_ci, 4);
+AT(angara_ctl, seen, 8);
+AT(angara_ctl, reserved, 12);
+
+SIZE(angara_wqe, 64);
+AT(angara_wqe, opcode, 0);
+AT(angara_wqe, flags, 1);
+AT(angara_wqe, tree, 2);
+AT(angara_wqe, redop, 3);
+AT(angara_wqe, type, 4);
+AT(angara_wqe, reserved0, 5);
+AT(angara_wqe, dst_ctx, 6);
+AT(angara_wqe, dst_node, 8);
+AT(angara_wqe, length, 12);
+AT(angara_wqe, cookie, 16);
+AT(angara_wqe, src_key, 24);
+AT(angara_wqe, dst_key, 28);
+AT(angara_wqe, src_off, 32);
+AT(angara_wqe, dst_off, 40);
+AT(angara_wqe, counter, 48);
+AT(angara_wqe, reserved1, 50);
+
+SIZE(angara_cqe, 32);
+AT(angara_cqe, cookie, 0);
+AT(angara_cqe, length, 8);
+AT(angara_cqe, node, 12);
+AT(angara_cqe, reserved, 16);
+AT(angara_cqe, status, 24);
+AT(angara_cqe, opcode, 26);
+AT(angara_cqe, reserved1, 27);
+AT(angara_cqe, reserved2, 28);
+AT(angara_cqe, phase, 31);
+
+SIZE(angara_adm_ctx, 56);
+AT(angara_adm_ctx, pkey, 0);
+AT(angara_adm_ctx, sq_log2, 4);
+AT(angara_adm_ctx, cq_log2, 5);
+AT(angara_adm_ctx, reserved, 6);
+AT(angara_adm_ctx, sq, 8);
+AT(angara_adm_ctx, cq, 16);
+AT(angara_adm_ctx, ctl, 24);
+AT(angara_adm_ctx, ctr, 32);
+AT(angara_adm_ctx, mrt, 40);
+AT(angara_adm_ctx, mrs, 48);
+
+SIZE(angara_hw_row, 16);
+AT(angara_hw_row, tree, 0);
+AT(angara_hw_row, is_root, 1);
+AT(angara_hw_row, to_root, 2);
+AT(angara_hw_row, dir_sum, 3);
+AT(angara_hw_row, dirs, 4);
+AT(angara_hw_row, pe, 6);
+AT(angara_hw_row, pkey, 8);
+AT(angara_hw_row, epoch, 12);
+AT(angara_hw_row, reserved, 14);
+
+SIZE(angara_adm_counters, 24);
+AT(angara_adm_counters, kind, 0);
+AT(angara_adm_counters, index, 4);
+AT(angara_adm_counters, addr, 8);
+AT(angara_adm_counters, length, 16);
+AT(angara_adm_counters, reserved, 20);
+
+SIZE(angara_adm_cmd, 64);
+AT(angara_adm_cmd, opcode, 0);
+AT(angara_adm_cmd, reserved, 1);
+AT(angara_adm_cmd, tag, 2);
+AT(angara_adm_cmd, ctx, 4);
+AT(angara_adm_cmd, tree, 6);
+AT(angara_adm_cmd, reserved1, 7);
+AT(angara_adm_cmd, create, 8);
+AT(angara_adm_cmd, row, 8);
+AT(angara_adm_cmd, counters, 8);
+AT(angara_adm_cmd, raw, 8);
+
+SIZE(angara_adm_cpl, 32);
+AT(angara_adm_cpl, row, 0);
+AT(angara_adm_cpl, value, 16);
+AT(angara_adm_cpl, reserved0, 20);
+AT(angara_adm_cpl, tag, 24);
+AT(angara_adm_cpl, status, 26);
+AT(angara_adm_cpl, state, 27);
+AT(angara_adm_cpl, members, 28);
+AT(angara_adm_cpl, reserved, 29);
+AT(angara_adm_cpl, phase, 31);
+
+SIZE(angara_hw_event, 16);
+AT(angara_hw_event, index, 0);
+AT(angara_hw_event, value, 4);
+AT(angara_hw_event, type, 8);
+AT(angara_hw_event, lost, 9);
+AT(angara_hw_event, reserved, 10);
+AT(angara_hw_event, phase, 15);
+
+SIZE(angara_hw_mr, 32);
+AT(angara_hw_mr, addr, 0);
+AT(angara_hw_mr, length, 8);
+AT(angara_hw_mr, first, 16);
+AT(angara_hw_mr, access, 20);
+AT(angara_hw_mr, levels, 21);
+AT(angara_hw_mr, valid, 22);
+AT(angara_hw_mr, page_shift, 23);
+AT(angara_hw_mr, reserved, 24);
+
+SIZE(angara_hw_node_counters, 128);
+AT(angara_hw_node_counters, drops, 0);
+AT(angara_hw_node_counters, injected_packets, 64);
+AT(angara_hw_node_counters, ejected_packets, 72);
+AT(angara_hw_node_counters, injected_flits, 80);
+AT(angara_hw_node_counters, ejected_flits, 88);
+AT(angara_hw_node_counters, hops, 96);
+AT(angara_hw_node_counters, no_buffer, 104);
+AT(angara_hw_node_counters, cycles, 112);
+AT(angara_hw_node_counters, reserved, 120);
+
+SIZE(angara_hw_link_counters, 96);
+AT(angara_hw_link_counters, packets, 0);
+AT(angara_hw_link_counters, flits, 32);
+AT(angara_hw_link_counters, stalls, 64);
+
+SIZE(angara_hw_tree_counters, 96);
+AT(angara_hw_tree_counters, bcast_requests, 0);
+AT(angara_hw_tree_counters, bcast_packets, 8);
+AT(angara_hw_tree_counters, reduce_packets, 16);
+AT(angara_hw_tree_counters, reduce_results, 24);
+AT(angara_hw_tree_counters, credits_sent, 32);
+AT(angara_hw_tree_counters, credits_received, 40);
+AT(angara_hw_tree_counters, credits_pe_count, 48);
+AT(angara_hw_tree_counters, credits_pe_timer, 56);
+AT(angara_hw_tree_counters, up_credits, 64);
+AT(angara_hw_tree_counters, in_flight, 72);
+AT(angara_hw_tree_counters, max_in_flight, 80);
+AT(angara_hw_tree_counters, reserved, 88);
+
+SIZE(angara_hw_ctx_counters, 96);
+AT(angara_hw_ctx_counters, wqes, 0);
+AT(angara_hw_ctx_counters, cqes, 8);
+AT(angara_hw_ctx_counters, cqe_errors, 16);
+AT(angara_hw_ctx_counters, tx_packets, 24);
+AT(angara_hw_ctx_counters, tx_bytes, 32);
+AT(angara_hw_ctx_counters, rx_packets, 40);
+AT(angara_hw_ctx_counters, rx_bytes, 48);
+AT(angara_hw_ctx_counters, rx_errors, 56);
+AT(angara_hw_ctx_counters, cq_full, 64);
+AT(angara_hw_ctx_counters, interrupts, 72);
+AT(angara_hw_ctx_counters, reserved, 80);
+
+static_assert(sizeof(struct ang_pkt) == 64);
+static_assert(sizeof(struct ang_fabric) <= ANG_HEAD_SIZE);

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Registers, the admin queue and the asynchronous event queue.
+ *
+ * Registers may be written by anyone at any time; they are only stored, and
+ * the holder of the node acts on them.
+ */
+#include "ang_int.h"
+
+static u32 reg_get(struct ang_node *n, u32 off)
+{
+	return READ_ONCE(n->reg[off / 4]);
+}
+
+static u64 reg_get64(struct ang_node *n, u32 off)
+{
+	return reg_get(n, off) | (u64)reg_get(n, off + 4) << 32;
+}
+
+u32 ang_reg_read(struct ang_view *v, u32 node, u32 off)
+{
+	struct ang_fabric *fab = v->fab;
+	struct ang_node *n;
+
+	if (node >= fab->topo.nodes || off % 4)
+		return ~0U;
+	n = ang_node(fab, node);
+	switch (off) {
+	case ANGARA_REG_MAGIC:
+		return ANGARA_HW_MAGIC;
+	case ANGARA_REG_VERSION:
+		return ANGARA_HW_VERSION;
+	case ANGARA_REG_STATUS:
+		return ang_load_acquire(&n->enabled) ? ANGARA_STATUS_READY : 0;
+	case ANGARA_REG_NODE:
+		return node;
+	case ANGARA_REG_NODES:
+		return fab->topo.nodes;
+	case ANGARA_REG_NDIMS:
+		return fab->topo.ndims;
+	case ANGARA_REG_CONTEXTS:
+		return fab->cfg.ctxs;
+	case ANGARA_REG_DIMS01:
+		return fab->topo.dims[0] | (u32)fab->topo.dims[1] << 16;
+	case ANGARA_REG_DIMS23:
+		return fab->topo.dims[2] | (u32)fab->topo.dims[3] << 16;
+	case ANGARA_REG_FABRIC_LO:
+		return (u32)fab->cfg.fabric_id;
+	case ANGARA_REG_FABRIC_HI:
+		return (u32)(fab->cfg.fabric_id >> 32);
+	case ANGARA_REG_CONTROL:
+	case ANGARA_REG_ASQ_LO ... ANGARA_REG_AEQ_ENTRIES:
+		return reg_get(n, off);
+	default:
+		return ~0U;
+	}
+}
+
+static void ctx_reg_write(struct ang_view *v, struct ang_node *n, u32 ctx,
+			  u32 off, u32 val)
+{
+	struct ang_ctx *c;
+
+	if (ctx >= v->fab->cfg.ctxs)
+		return;
+	c = ang_ctx(v->fab, n, ctx);
+	if (off == ANGARA_DB_SQ) {
+		WRITE_ONCE(c->db_sq, val);
+	} else if (off == ANGARA_DB_ARM) {
+		WRITE_ONCE(c->db_arm, val);
+		ang_store_release(&c->db_armed, 1);
+	} else {
+		return;
+	}
+	ang_fetch_or(&n->db[ctx / 64], 1ULL << (ctx % 64));
+	ang_wake(v, n, 0);
+}
+
+void ang_reg_write(struct ang_view *v, u32 node, u32 off, u32 val)
+{
+	struct ang_node *n;
+
+	if (node >= v->fab->topo.nodes || off % 4)
+		return;
+	n = ang_node(v->fab, node);
+	if (off >= ANGARA_PAGE_SIZE) {
+		ctx_reg_write(v, n, off / ANGARA_PAGE_SIZE - 1,
+			      off % ANGARA_PAGE_SIZE, val);
+		return;
+	}
+	if (off != ANGARA_REG_CONTROL &&
+	    (off < ANGARA_REG_ASQ_LO || off > ANGARA_REG_AEQ_CI))
+		return;
+	WRITE_ONCE(n->reg[off / 4], val);
+	if (off != ANGARA_REG_CONTROL && off != ANGARA_REG_ASQ_DB)
+		return;
+	ang_store_release(&n->db_admin, 1);
+	ang_wake(v, n, 0);
+}
+
+static bool entries_ok(u32 entries)
+{
+	return entries >= 2 && entries <= ANGARA_ADM_MAX_ENTRIES &&
+	       !(entries & (entries - 1));
+}
+
+/* Act on CONTROL: enable with the queues as programmed, or reset. */
+static void control(struct ang_view *v, struct ang_node *n)
+{
+	bool on = reg_get(n, ANGARA_REG_CONTROL) & ANGARA_CONTROL_ENABLE;
+	struct ang_admin *adm = &n->adm;
+
+	if (on == (bool)n->enabled)
+		return;
+	if (!on) {
+		ang_node_reset(v, n);
+		ang_store_release(&n->enabled, 0);
+		return;
+	}
+	adm->asq = reg_get64(n, ANGARA_REG_ASQ_LO);
+	adm->acq = reg_get64(n, ANGARA_REG_ACQ_LO);
+	adm->aeq = reg_get64(n, ANGARA_REG_AEQ_LO);
+	adm->entries = reg_get(n, ANGARA_REG_ADM_ENTRIES);
+	adm->aeq_entries = reg_get(n, ANGARA_REG_AEQ_ENTRIES);
+	if (!entries_ok(adm->entries) || !entries_ok(adm->aeq_entries))
+		return;
+	WRITE_ONCE(n->reg[ANGARA_REG_ASQ_DB / 4], 0);
+	WRITE_ONCE(n->reg[ANGARA_REG_AEQ_CI / 4], 0);
+	ang_store_release(&n->enabled, 1);
+}
+
+/**
+ * ang_event() - tell the driver of something
+ * @v: view
+ * @n: node
+ * @type: ANGARA_AEV_*
+ * @index: see ANGARA_AEV_*
+ * @value: see ANGARA_AEV_*
+ */
+void ang_event(struct ang_view *v, struct ang_node *n, u32 type, u32 index,
+	       u32 value)
+{
+	struct ang_admin *adm = &n->adm;
+	struct angara_hw_event ev;
+	__le64 last;
+	u64 addr;
+
+	if (!n->enabled)
+		return;
+	if (adm->aeq_pi - reg_get(n, ANGARA_REG_AEQ_CI) >= adm->aeq_entries) {
+		adm->aeq_lost++;
+		return;
+	}
+	memset(&ev, 0, sizeof(ev));
+	ev.index = cpu_to_le32(index);
+	ev.value = cpu_to_le32(value);
+	ev.type = (u8)type;
+	ev.lost = (u8)ang_min(adm->aeq_lost, 255);
+	ev.phase = !(adm->aeq_pi & adm->aeq_entries);
+	addr = adm->aeq + (u64)(adm->aeq_pi & (adm->aeq_entries - 1)) * sizeof(ev);
+	memcpy(&last, (char *)&ev + 8, sizeof(last));
+	if (v->ops->dma_write(v->host, n->id, addr, &ev, 8) ||
+	    v->ops->dma_store64(v->host, n->id, addr + 8, le64_to_cpu(last)))
+		return;
+	adm->aeq_lost = 0;
+	adm->aeq_pi++;
+	v->ops->interrupt(v->host, n->id, ANGARA_VEC_ADMIN);
+}
+
+static void row_in(struct angara_tree_row *row, const struct angara_hw_row *hw)
+{
+	row->tree = hw->tree;
+	row->is_root = hw->is_root;
+	row->to_root = hw->to_root;
+	row->dir_sum = hw->dir_sum;
+	row->dirs = le16_to_cpu(hw->dirs);
+	row->pe = le16_to_cpu(hw->pe);
+	row->pkey = le32_to_cpu(hw->pkey);
+	row->epoch = le16_to_cpu(hw->epoch);
+	row->reserved = le16_to_cpu(hw->reserved);
+}
+
+static void row_out(struct angara_hw_row *hw, const struct angara_tree_row *row)
+{
+	hw->tree = row->tree;
+	hw->is_root = row->is_root;
+	hw->to_root = row->to_root;
+	hw->dir_sum = row->dir_sum;
+	hw->dirs = cpu_to_le16(row->dirs);
+	hw->pe = cpu_to_le16(row->pe);
+	hw->pkey = cpu_to_le32(row->pkey);
+	hw->epoch = cpu_to_le16(row->epoch);
+	hw->reserved = 0;
+}
+
+typedef u32 (*admin_fn)(struct ang_view *v, struct ang_node *n,
+			const struct angara_adm_cmd *cmd,
+			struct angara_adm_cpl *cpl);
+
+/* Also ANGARA_ADM_FENCE: a region is read and used within one step. */
+static u32 adm_nop(struct ang_view *v, struct ang_node *n,
+		   const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
+{
+	return ANGARA_ADM_ST_OK;
+}
+
+static u32 adm_ctx_create(struct ang_view *v, struct ang_node *n,
+			  const struct angara_adm_cmd *cmd,
+			  struct angara_adm_cpl *cpl)
+{
+	return ang_ctx_create(v, n, le16_to_cpu(cmd->ctx), &cmd->create);
+}
+
+static u32 adm_ctx_destroy(struct ang_view *v, struct ang_node *n,
+			   const struct angara_adm_cmd *cmd,
+			   struct angara_adm_cpl *cpl)
+{
+	return ang_ctx_destroy(v, n, le16_to_cpu(cmd->ctx));
+}
+
+static u32 adm_tree_set(struct ang_view *v, struct ang_node *n,
+			const struct angara_adm_cmd *cmd,
+			struct angara_adm_cpl *cpl)
+{
+	struct angara_tree_row row;
+	u32 rule = 0;
+	u32 status;
+
+	row_in(&row, &cmd->row);
+	status = ang_tree_set(v, n, &row, &rule);
+	cpl->value = cpu_to_le32(rule);
+	return status;
+}
+
+static u32 adm_tree_clear(struct ang_view *v, struct ang_node *n,
+			  const struct angara_adm_cmd *cmd,
+			  struct angara_adm_cpl *cpl)
+{
+	return ang_tree_clear(v, n, cmd->tree);
+}
+
+static u32 adm_tree_get(struct ang_view *v, struct ang_node *n,
+			const struct angara_adm_cmd *cmd,
+			struct angara_adm_cpl *cpl)
+{
+	struct ang_tree *t = &n->tree[cmd->tree];
+
+	if (t->state == ANGARA_TREE_STATE_UNSET)
+		return ANGARA_ADM_ST_ABSENT;
+	row_out(&cpl->row, &t->row);
+	cpl->state = t->state;
+	cpl->members = t->members;
+	cpl->value = cpu_to_le32(t->down_node);
+	return ANGARA_ADM_ST_OK;
+}
+
+static u32 adm_join(struct ang_view *v, struct ang_node *n,
+		    const struct angara_adm_cmd *cmd,
+		    struct angara_adm_cpl *cpl)
+{
+	return ang_tree_join(v, n, le16_to_cpu(cmd->ctx), cmd->tree);
+}
+
+static u32 adm_leave(struct ang_view *v, struct ang_node *n,
+		     const struct angara_adm_cmd *cmd,
+		     struct angara_adm_cpl *cpl)
+{
+	return ang_tree_leave(v, n, le16_to_cpu(cmd->ctx), cmd->tree);
+}
+
+static u32 adm_counters(struct ang_view *v, struct ang_node *n,
+			const struct angara_adm_cmd *cmd,
+			struct angara_adm_cpl *cpl)
+{
+	return ang_counters(v, n, &cmd->counters);
+}
+
+static const admin_fn commands[ANGARA_ADM_NUM] = {
+	[ANGARA_ADM_NOP] = adm_nop,
+	[ANGARA_ADM_CTX_CREATE] = adm_ctx_create,
+	[ANGARA_ADM_CTX_DESTROY] = adm_ctx_destroy,
+	[ANGARA_ADM_FENCE] = adm_nop,
+	[ANGARA_ADM_TREE_SET] = adm_tree_set,
+	[ANGARA_ADM_TREE_CLEAR] = adm_tree_clear,
+	[ANGARA_ADM_TREE_GET] = adm_tree_get,
+	[ANGARA_ADM_JOIN] = adm_join,
+	[ANGARA_ADM_LEAVE] = adm_leave,
+	[ANGARA_ADM_COUNTERS] = adm_counters,
+};
+
+static void execute(struct ang_view *v, struct ang_node *n,
+		    const struct angara_adm_cmd *cmd)
+{
+	struct ang_admin *adm = &n->adm;
+	u32 at = adm->acq_pi & (adm->entries - 1);
+	struct angara_adm_cpl cpl;
+	u64 addr = adm->acq + (u64)at * sizeof(cpl);
+	__le64 last;
+
+	memset(&cpl, 0, sizeof(cpl));
+	if (cmd->opcode >= ANGARA_ADM_NUM)
+		cpl.status = ANGARA_ADM_ST_OPCODE;
+	else if (cmd->reserved || cmd->reserved1 ||
+		 cmd->tree >= ANGARA_MAX_TREES)
+		cpl.status = ANGARA_ADM_ST_PARAM;
+	else
+		cpl.status = (u8)commands[cmd->opcode](v, n, cmd, &cpl);
+	cpl.tag = cmd->tag;
+	cpl.phase = !(adm->acq_pi & adm->entries);
+	memcpy(&last, (char *)&cpl + 24, sizeof(last));
+	if (v->ops->dma_write(v->host, n->id, addr, &cpl, 24) ||
+	    v->ops->dma_store64(v->host, n->id, addr + 24, le64_to_cpu(last)))
+		return;
+	adm->acq_pi++;
+	v->ops->interrupt(v->host, n->id, ANGARA_VEC_ADMIN);
+}
+
+/**
+ * ang_admin() - act on registers and admin commands
+ * @v: view
+ * @n: node
+ *
+ * Return: true if something was done.
+ */
+bool ang_admin(struct ang_view *v, struct ang_node *n)
+{
+	struct ang_admin *adm = &n->adm;
+	struct angara_adm_cmd cmd;
+	u32 pi;
+
+	if (!READ_ONCE(n->db_admin) || !ang_xchg(&n->db_admin, 0))
+		return false;
+	control(v, n);
+	if (!n->enabled)
+		return true;
+	pi = reg_get(n, ANGARA_REG_ASQ_DB);
+	if (pi - adm->asq_ci > adm->entries)
+		return true;
+	for (; adm->asq_ci != pi; adm->asq_ci++) {
+		u32 at = adm->asq_ci & (adm->entries - 1);
+
+		if (v->ops->dma_read(v->host, n->id,
+				     adm->asq + (u64)at * sizeof(cmd), &cmd,
+				     sizeof(cmd)))
+			continue;
+		execute(v, n, &cmd);
+	}
+	return true;
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * VCUp, VCDown and the Broadcaster (document 000, sections 3.1, 3.2, 3.5).
+ *
+ * Down: a packet goes to all children, then to the own PE.  Up: requests for
+ * broadcasts go to the root, reductions into the Reducer.  What the PE injects
+ * goes through the PEGroup FIFO in order, so a barrier never overtakes the
+ * broadcasts that were started before it.
+ */
+#include "ang_int.h"
+
+bool ang_fifo_room(const struct ang_node *n)
+{
+	return n->fifo_tail - n->fifo_head < ANG_FIFO;
+}
+
+/** ang_fifo_push() - append to the PEGroup FIFO, which has room */
+void ang_fifo_push(struct ang_node *n, const struct ang_pkt *p, u32 flags)
+{
+	struct ang_pkt *slot = &n->fifo[n->fifo_tail++ % ANG_FIFO];
+
+	*slot = *p;
+	slot->flags |= (u8)flags;
+}
+
+/**
+ * ang_result() - a reduction's result has come to a participant
+ * @v: view
+ * @n: node
+ * @c: context
+ * @p: result
+ */
+void ang_result(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		const struct ang_pkt *p)
+{
+	struct ang_op *op = NULL;
+	u32 status = p->status;
+	u32 culprit = p->src_node;
+	u32 at = 0;
+	u64 set;
+
+	for (set = c->member[p->tree].ops; set; set &= set - 1) {
+		op = ang_op(v->fab, n, c, ang_lowest(set));
+		at = p->seq - op->seq;
+		if (op->receives && at < op->npkts)
+			break;
+	}
+	if (!set) {
+		ang_drop(v, n, p, ANGARA_DROP_ORDER, 0);
+		return;
+	}
+	c->cnt.rx_packets += p->npkts;
+	c->cnt.rx_bytes += p->len;
+	if (!status && !op->status && p->len) {
+		culprit = n->id;
+		status = ang_mr_write(v, n, c, op->dst_key, op->dst_off +
+				      (u64)at * ANGARA_PACKET_BYTES, p->len,
+				      ANGARA_ACCESS_LOCAL_WRITE,
+				      ang_buf_data(v, p->buf));
+	}
+	if (status)
+		ang_op_fail(op, status, culprit);
+	else if (!op->status)
+		op->bytes += p->len;
+	op->npkts_done += p->npkts;
+	if (op->npkts_done >= op->npkts)
+		ang_op_done(v, n, c, op);
+}
+
+static void bcast_arrive(struct ang_view *v, struct ang_node *n,
+			 struct ang_ctx *c, const struct ang_pkt *p)
+{
+	u32 ctx = ang_ctx_id(v->fab, n, c);
+	u32 status = ANGARA_ST_OK;
+	struct ang_op *op = NULL;
+
+	c->cnt.rx_packets += p->npkts;
+	c->cnt.rx_bytes += p->len;
+	if (p->len)
+		status = ang_mr_write(v, n, c, p->key, p->off, p->len,
+				      ANGARA_ACCESS_REMOTE_WRITE,
+				      ang_buf_data(v, p->buf));
+	if (p->src_node == n->id && p->src_ctx == ctx) {
+		op = ang_op(v->fab, n, c, p->slot);
+		if (op->state != ANG_OP_ACTIVE || op->gen != p->gen)
+			op = NULL;
+	}
+	if (op && status)
+		ang_op_fail(op, status, n->id);
+	else if (op)
+		op->bytes += p->len;
+	else if (status)
+		ang_ctx_rx_error(v, n, c, status);
+	if (!(p->flags & ANG_PF_LAST))
+		return;
+	ang_ctx_count(v, n, c, ANGARA_CTR_BCAST(p->tree), ++c->bcasts[p->tree]);
+	if (op)
+		ang_op_done(v, n, c, op);
+}
+
+static void pe_eject(struct ang_view *v, struct ang_node *n,
+		     const struct ang_pkt *p)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+	u32 i;
+
+	n->cnt.ejected_packets += p->npkts;
+	n->cnt.ejected_flits += ang_flits(p);
+	n->cnt.hops += (u64)p->hops * p->npkts;
+	ang_trace_pkt(v, n, ANG_TR_EJECT, p, ANGARA_DIR_NONE, 0, p->status);
+	for (i = 0; i < t->members; i++) {
+		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
+
+		if (p->type == ANG_PKT_BCAST)
+			bcast_arrive(v, n, c, p);
+		else
+			ang_result(v, n, c, p);
+	}
+	ang_buf_put(v, p->buf, 1);
+}
+
+/* Outputs that @set names, without the mark. */
+static u32 outputs(u32 set)
+{
+	return set & ~ANG_OUT_VALID;
+}
+
+/**
+ * ang_issue() - give copies of a packet to the outputs it still owes
+ * @v: view
+ * @n: node
+ * @p: packet
+ * @todo: outputs; those served are taken out
+ * @in: link that it came from, ANGARA_DIR_NONE if from within
+ *
+ * Each output takes one reference to the payload.
+ *
+ * Return: true if at least one output was served.
+ */
+bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+	       u32 *todo, u32 in)
+{
+	bool progress = false;
+	u32 set;
+
+	for (set = outputs(*todo) & ~ANG_OUT_PE; set; set &= set - 1) {
+		u32 bit = ang_lowest(set);
+		u32 dir = bit & 15U;
+		bool straight = in != ANGARA_DIR_NONE && dir == (in ^ 1);
+
+		if (!ang_link_send(v, n, p, dir,
+				   bit & 16U ? ANGARA_VC_UP : ANGARA_VC_DOWN,
+				   straight))
+			continue;
+		*todo &= ~(1U << bit);
+		progress = true;
+	}
+	if (outputs(*todo) == ANG_OUT_PE) {
+		*todo &= ~ANG_OUT_PE;
+		pe_eject(v, n, p);
+		progress = true;
+	}
+	return progress;
+}
+
+/*
+ * Serve the packet at the head of a FIFO.  @outs is where it has to go, worked
+ * out once; if its tree goes down meanwhile, what is still owed is dropped.
+ * Return: true if something was done; *todo is 0 when the packet is finished.
+ */
+static bool distribute(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p, u32 *todo, u32 outs, u32 in)
+{
+	bool progress = false;
+
+	if (!(*todo & ANG_OUT_VALID)) {
+		*todo = outs | ANG_OUT_VALID;
+		if (!outs)
+			ang_buf_put(v, p->buf, 1);
+		else
+			ang_buf_share(v, p->buf, ang_count(outs) - 1);
+		progress = true;
+	}
+	if (!ang_tree_takes(n, p)) {
+		ang_drop(v, n, p, ANGARA_DROP_NO_TREE,
+			 ang_count(outputs(*todo)));
+		*todo = 0;
+		return true;
+	}
+	progress |= ang_issue(v, n, p, todo, in);
+	if (!outputs(*todo))
+		*todo = 0;
+	return progress;
+}
+
+static u32 outputs_down(struct ang_node *n, const struct ang_pkt *p)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+
+	if (p->type == ANG_PKT_BCAST)
+		t->cnt.bcast_packets += p->npkts;
+	return t->row.dirs | (t->row.pe ? ANG_OUT_PE : 0);
+}
+
+static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u32 dirs,
+		   u32 dir)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+
+	if (t->state != ANGARA_TREE_STATE_UP)
+		return ANGARA_DROP_NO_TREE;
+	if (t->row.epoch != p->epoch)
+		return ANGARA_DROP_STALE;
+	if (t->row.pkey != p->pkey)
+		return ANGARA_DROP_PARTITION;
+	if (!(dirs & 1U << dir))
+		return ANGARA_DROP_DIRECTION;
+	return ANGARA_DROP_NUM;
+}
+
+/* Return: false if the request has to wait. */
+static bool request_up(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p, u32 dir)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+
+	if (t->row.is_root) {
+		if (!ang_fifo_room(n))
+			return false;
+		ang_fifo_push(n, p, 0);
+	} else if (!ang_link_send(v, n, p, t->row.to_root, ANGARA_VC_UP,
+				  t->row.to_root == (dir ^ 1))) {
+		return false;
+	}
+	t->cnt.bcast_requests += p->npkts;
+	return true;
+}
+
+/**
+ * ang_up_ring() - take the packet at the head of a VCUp ring
+ * @v: view
+ * @n: node
+ * @dir: link that it came from
+ *
+ * Return: true if it was taken.
+ */
+bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
+{
+	struct ang_pkt *p = ang_ring_head(v, ang_ring(v->fab, n, dir,
+						      ANGARA_VC_UP));
+	struct ang_tree *t = &n->tree[p->tree];
+	u32 cause = refusal(n, p, t->row.dirs, dir);
+
+	if (cause != ANGARA_DROP_NUM)
+		ang_drop(v, n, p, cause, 1);
+	else if (p->type == ANG_PKT_ABORT)
+		ang_tree_down(v, n, p->tree, p->status, p->src_node, 1U << dir);
+	else if (p->type != ANG_PKT_BCAST)
+		ang_reduce_take(v, n, p);
+	else if (!request_up(v, n, p, dir))
+		return false;
+	ang_ring_pop(v, n, dir, ANGARA_VC_UP);
+	return true;
+}
+
+/**
+ * ang_down_ring() - serve the packet at the head of a VCDown ring
+ * @v: view
+ * @n: node
+ * @dir: link that it came from
+ *
+ * Return: true if something was done.
+ */
+bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir)
+{
+	struct ang_ring *r = ang_ring(v->fab, n, dir, ANGARA_VC_DOWN);
+	struct ang_pkt *p = ang_ring_head(v, r);
+	struct ang_tree *t = &n->tree[p->tree];
+	bool progress = true;
+	u32 cause = ANGARA_DROP_NUM;
+
+	if (!r->todo)
+		cause = refusal(n, p, t->row.is_root ? 0 : 1U << t->row.to_root,
+				dir);
+	if (cause != ANGARA_DROP_NUM) {
+		ang_drop(v, n, p, cause, 1);
+	} else if (p->type == ANG_PKT_ABORT) {
+		ang_tree_down(v, n, p->tree, p->status, p->src_node,
+			      ANG_OUT_UP(dir));
+	} else if (p->type == ANG_PKT_CREDIT) {
+		t->up_credits += ANG_CREDIT_DOWN * p->seq;
+		t->cnt.credits_received += p->seq;
+		n->red_trees |= 1U << p->tree;
+	} else {
+		progress = distribute(v, n, p, &r->todo,
+				      r->todo ? 0 : outputs_down(n, p), dir);
+		if (r->todo)
+			return progress;
+	}
+	ang_ring_pop(v, n, dir, ANGARA_VC_DOWN);
+	return progress;
+}
+
+/* Where a packet at the head of the PEGroup FIFO goes. */
+static u32 outputs_fifo(struct ang_node *n, const struct ang_pkt *p)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+
+	if (t->row.is_root)
+		return outputs_down(n, p);
+	t->cnt.bcast_requests += p->npkts;
+	return ANG_OUT_UP(t->row.to_root);
+}
+
+/**
+ * ang_pegroup() - route what stands in the PEGroup FIFO
+ * @v: view
+ * @n: node
+ *
+ * Return: true if something was done.
+ */
+bool ang_pegroup(struct ang_view *v, struct ang_node *n)
+{
+	bool progress = false;
+
+	while (n->fifo_head != n->fifo_tail) {
+		struct ang_pkt *p = &n->fifo[n->fifo_head % ANG_FIFO];
+
+		if (!n->fifo_todo && !ang_tree_takes(n, p)) {
+			ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
+		} else if (p->type != ANG_PKT_BCAST &&
+			   !(p->flags & ANG_PF_RESULT)) {
+			ang_reduce_take(v, n, p);
+		} else {
+			progress |= distribute(v, n, p, &n->fifo_todo,
+					       n->fifo_todo ? 0 :
+					       outputs_fifo(n, p),
+					       ANGARA_DIR_NONE);
+			if (n->fifo_todo)
+				return progress;
+		}
+		n->fifo_head++;
+		progress = true;
+	}
+	return progress;
+}
+
+/* The next train of a reduction; false: the Reducer has no room for it yet. */
+static bool reduce_packet(struct ang_view *v, struct ang_node *n,
+			  struct ang_op *op, struct ang_pkt *p)
+{
+	struct ang_tree *t = &n->tree[op->tree];
+	u32 seq = op->seq + op->npkts_sent;
+	u32 train = v->fab->cfg.train;
+
+	/* All participants cut at the same places: the Reducer needs that. */
+	p->npkts = (u8)ang_min(train - seq % train, op->npkts - op->npkts_sent);
+	if (seq + p->npkts - t->pe_done > ANGARA_MAX_REDUCES)
+		return false;
+	p->type = op->opcode == ANGARA_OP_REDUCE ? ANG_PKT_REDUCE :
+						   ANG_PKT_ALLREDUCE;
+	p->seq = seq;
+	p->len = ang_min((u32)p->npkts * ANGARA_PACKET_BYTES,
+			 op->len - op->sent);
+	p->status = op->poison;
+	return true;
+}
+
+static void bcast_packet(struct ang_view *v, const struct ang_op *op,
+			 struct ang_pkt *p)
+{
+	p->type = ANG_PKT_BCAST;
+	p->len = ang_min(op->len - op->sent, v->fab->buf_size);
+	p->npkts = (u8)ang_packets(p->len);
+	p->key = op->dst_key;
+	p->off = op->dst_off + op->sent;
+	p->seq = op->sent;
+}
+
+static void coll_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      struct ang_op *op, const struct ang_pkt *p)
+{
+	n->cnt.injected_packets += p->npkts;
+	n->cnt.injected_flits += ang_flits(p);
+	c->cnt.tx_packets += p->npkts;
+	c->cnt.tx_bytes += p->len;
+	ang_trace_pkt(v, n, ANG_TR_INJECT, p, ANGARA_DIR_NONE, 0, p->status);
+	op->sent += p->len;
+	op->npkts_sent += p->npkts;
+	if (!(p->flags & ANG_PF_LAST))
+		return;
+	ang_op_sent(v, n, c, op);
+	if (op->opcode != ANGARA_OP_REDUCE || op->receives)
+		return;
+	op->bytes = op->status ? 0 : op->len;
+	ang_op_done(v, n, c, op);
+}
+
+/**
+ * ang_coll_inject() - inject the next train of a context in a tree
+ * @v: view
+ * @n: node
+ * @c: context with something to inject there
+ * @tree: TreeId
+ *
+ * Return: true if something was done.
+ */
+bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     u32 tree)
+{
+	struct ang_op *op = ang_op(v->fab, n, c, c->member[tree].first - 1U);
+	struct ang_pkt p;
+
+	if (!ang_fifo_room(n))
+		return false;
+	ang_op_head(v, n, c, op, &p);
+	p.epoch = n->tree[tree].row.epoch;
+	if (op->opcode == ANGARA_OP_BCAST)
+		bcast_packet(v, op, &p);
+	else if (!reduce_packet(v, n, op, &p))
+		return false;
+	if (!ang_op_payload(v, n, c, op, &p))
+		return false;
+	if (p.status)
+		ang_op_fail(op, p.status, n->id);
+	if (p.status && op->opcode == ANGARA_OP_BCAST) {
+		ang_op_sent(v, n, c, op);
+		ang_op_done(v, n, c, op);
+		return true;
+	}
+	if (op->opcode == ANGARA_OP_BCAST ? op->sent + p.len == op->len :
+	    op->npkts_sent + p.npkts == op->npkts)
+		p.flags |= ANG_PF_LAST;
+	ang_fifo_push(n, &p, 0);
+	coll_sent(v, n, c, op, &p);
+	return true;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * ANGARA_ADM_COUNTERS: counters as structures of angara_hw.h.
+ */
+#include "ang_int.h"
+
+union counters {
+	struct angara_hw_node_counters node;
+	struct angara_hw_link_counters link;
+	struct angara_hw_tree_counters tree;
+	struct angara_hw_ctx_counters ctx;
+};
+
+static void put_all(__le64 *to, const u64 *from, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		to[i] = cpu_to_le64(from[i]);
+}
+
+static u32 node_counters(struct ang_node *n, struct angara_hw_node_counters *out)
+{
+	put_all(out->drops, n->drops, ANGARA_DROP_NUM);
+	out->injected_packets = cpu_to_le64(n->cnt.injected_packets);
+	out->ejected_packets = cpu_to_le64(n->cnt.ejected_packets);
+	out->injected_flits = cpu_to_le64(n->cnt.injected_flits);
+	out->ejected_flits = cpu_to_le64(n->cnt.ejected_flits);
+	out->hops = cpu_to_le64(n->cnt.hops);
+	out->no_buffer = cpu_to_le64(n->cnt.no_buffer);
+	out->cycles = cpu_to_le64(n->clock);
+	return sizeof(*out);
+}
+
+static u32 link_counters(const struct ang_link *l,
+			 struct angara_hw_link_counters *out)
+{
+	put_all(out->packets, l->packets, ANGARA_VC_NUM);
+	put_all(out->flits, l->flits, ANGARA_VC_NUM);
+	put_all(out->stalls, l->stalls, ANGARA_VC_NUM);
+	return sizeof(*out);
+}
+
+static u32 tree_counters(const struct ang_tree *t,
+			 struct angara_hw_tree_counters *out)
+{
+	out->bcast_requests = cpu_to_le64(t->cnt.bcast_requests);
+	out->bcast_packets = cpu_to_le64(t->cnt.bcast_packets);
+	out->reduce_packets = cpu_to_le64(t->cnt.reduce_packets);
+	out->reduce_results = cpu_to_le64(t->cnt.reduce_results);
+	out->credits_sent = cpu_to_le64(t->cnt.credits_sent);
+	out->credits_received = cpu_to_le64(t->cnt.credits_received);
+	out->credits_pe_count = cpu_to_le64(t->cnt.credits_pe_count);
+	out->credits_pe_timer = cpu_to_le64(t->cnt.credits_pe_timer);
+	out->up_credits = cpu_to_le64(t->up_credits);
+	out->in_flight = cpu_to_le64(t->in_flight);
+	out->max_in_flight = cpu_to_le64(t->cnt.max_in_flight);
+	return sizeof(*out);
+}
+
+static u32 ctx_counters(const struct ang_ctx *c,
+			struct angara_hw_ctx_counters *out)
+{
+	out->wqes = cpu_to_le64(c->cnt.wqes);
+	out->cqes = cpu_to_le64(c->cnt.cqes);
+	out->cqe_errors = cpu_to_le64(c->cnt.cqe_errors);
+	out->tx_packets = cpu_to_le64(c->cnt.tx_packets);
+	out->tx_bytes = cpu_to_le64(c->cnt.tx_bytes);
+	out->rx_packets = cpu_to_le64(c->cnt.rx_packets);
+	out->rx_bytes = cpu_to_le64(c->cnt.rx_bytes);
+	out->rx_errors = cpu_to_le64(c->cnt.rx_errors);
+	out->cq_full = cpu_to_le64(c->cnt.cq_full);
+	out->interrupts = cpu_to_le64(c->cnt.interrupts);
+	return sizeof(*out);
+}
+
+/**
+ * ang_counters() - copy counters to host memory
+ * @v: view
+ * @n: node
+ * @arg: which, and where to
+ *
+ * Return: ANGARA_ADM_ST_*.
+ */
+u32 ang_counters(struct ang_view *v, struct ang_node *n,
+		 const struct angara_adm_counters *arg)
+{
+	u32 index = le32_to_cpu(arg->index);
+	union counters out;
+	u32 size = 0;
+
+	memset(&out, 0, sizeof(out));
+	switch (le32_to_cpu(arg->kind)) {
+	case ANGARA_CNT_NODE:
+		size = node_counters(n, &out.node);
+		break;
+	case ANGARA_CNT_LINK:
+		if (index < 2 * v->fab->topo.ndims)
+			size = link_counters(&n->link[index], &out.link);
+		break;
+	case ANGARA_CNT_TREE:
+		if (index < ANGARA_MAX_TREES)
+			size = tree_counters(&n->tree[index], &out.tree);
+		break;
+	case ANGARA_CNT_CTX:
+		if (ang_ctx_get(v, n, index))
+			size = ctx_counters(ang_ctx(v->fab, n, index), &out.ctx);
+		break;
+	}
+	if (!size || le32_to_cpu(arg->length) < size || arg->reserved)
+		return ANGARA_ADM_ST_PARAM;
+	if (v->ops->dma_write(v->host, n->id, le64_to_cpu(arg->addr), &out, size))
+		return ANGARA_ADM_ST_DMA;
+	return ANGARA_ADM_ST_OK;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Contexts: creation, doorbells, events and counters.
+ */
+#include "ang_int.h"
+
+/**
+ * ang_ctx_get() - a context that is alive
+ * @v: view
+ * @n: node
+ * @ctx: number, any value
+ *
+ * Return: the context or NULL.
+ */
+struct ang_ctx *ang_ctx_get(struct ang_view *v, struct ang_node *n, u32 ctx)
+{
+	struct ang_ctx *c;
+
+	if (ctx >= v->fab->cfg.ctxs)
+		return NULL;
+	c = ang_ctx(v->fab, n, ctx);
+	return c->alive ? c : NULL;
+}
+
+/**
+ * ang_ctx_create() - ANGARA_ADM_CTX_CREATE
+ * @v: view
+ * @n: node
+ * @ctx: number
+ * @arg: of the command
+ *
+ * Return: ANGARA_ADM_ST_*.
+ */
+u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
+		   const struct angara_adm_ctx *arg)
+{
+	struct ang_ctx *c;
+	u16 opgen;
+
+	if (ctx >= v->fab->cfg.ctxs || !arg->pkey || arg->reserved[0] ||
+	    arg->reserved[1] || arg->sq_log2 < 3 || arg->sq_log2 > 15 ||
+	    arg->cq_log2 < 3 || arg->cq_log2 > 16 ||
+	    le32_to_cpu(arg->mrs) > 65536)
+		return ANGARA_ADM_ST_PARAM;
+	c = ang_ctx(v->fab, n, ctx);
+	if (c->alive)
+		return ANGARA_ADM_ST_EXISTS;
+	/* Goes on over lives, so that late answers do not find a new owner. */
+	opgen = c->opgen;
+	memset(c, 0, sizeof(*c));
+	c->opgen = opgen;
+	c->pkey = le32_to_cpu(arg->pkey);
+	c->mrs = le32_to_cpu(arg->mrs);
+	c->sq_log2 = arg->sq_log2;
+	c->cq_log2 = arg->cq_log2;
+	c->ctl = le64_to_cpu(arg->ctl);
+	c->ctr = le64_to_cpu(arg->ctr);
+	c->sq.list = le64_to_cpu(arg->sq);
+	c->cq.list = le64_to_cpu(arg->cq);
+	c->mrt.list = le64_to_cpu(arg->mrt);
+	c->free = v->fab->cfg.ops == 64 ? ~0ULL : (1ULL << v->fab->cfg.ops) - 1;
+	c->alive = 1;
+	return ANGARA_ADM_ST_OK;
+}
+
+/**
+ * ang_ctx_destroy() - ANGARA_ADM_CTX_DESTROY
+ * @v: view
+ * @n: node
+ * @ctx: number
+ *
+ * Takes down the trees that it is in.  Afterwards its memory is not touched.
+ *
+ * Return: ANGARA_ADM_ST_*.
+ */
+u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx)
+{
+	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
+	u64 busy;
+
+	if (!c)
+		return ANGARA_ADM_ST_ABSENT;
+	while (c->joined)
+		ang_tree_leave(v, n, ctx, ang_lowest(c->joined));
+	busy = ~c->free;
+	if (v->fab->cfg.ops < 64)
+		busy &= (1ULL << v->fab->cfg.ops) - 1;
+	for (; busy; busy &= busy - 1) {
+		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(busy));
+
+		ang_buf_put(v, op->inline_buf, 1);
+		memset(op, 0, sizeof(*op));
+	}
+	c->alive = 0;
+	n->tx[ctx / 64] &= ~(1ULL << (ctx % 64));
+	n->dirty[ctx / 64] &= ~(1ULL << (ctx % 64));
+	return ANGARA_ADM_ST_OK;
+}
+
+static void interrupt(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	c->armed = 0;
+	c->cnt.interrupts++;
+	v->ops->interrupt(v->host, n->id,
+			  ANGARA_VEC_CTX(ang_ctx_id(v->fab, n, c)));
+}
+
+static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
+{
+	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
+	u32 pi;
+
+	if (!c)
+		return;
+	pi = READ_ONCE(c->db_sq);
+	/* An index that is out of the ring tells nothing; it is ignored. */
+	if (pi - c->sq_ci <= 1U << c->sq_log2)
+		c->sq_pi = pi;
+	if (c->sq_pi != c->sq_ci)
+		ang_set_bit(n->tx, ctx);
+	if (!READ_ONCE(c->db_armed) || !ang_xchg(&c->db_armed, 0))
+		return;
+	c->seen = READ_ONCE(c->db_arm);
+	if (c->evseq != c->seen)
+		interrupt(v, n, c);
+	else
+		c->armed = 1;
+}
+
+/**
+ * ang_ctx_doorbells() - look at the doorbells that rang
+ * @v: view
+ * @n: node
+ */
+void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n)
+{
+	u32 w;
+
+	for (w = 0; w < ANG_CTX_WORDS; w++) {
+		u64 set;
+
+		if (!READ_ONCE(n->db[w]))
+			continue;
+		set = ang_xchg(&n->db[w], 0);
+		for (; set; set &= set - 1)
+			doorbell(v, n, w * 64 + ang_lowest(set));
+	}
+}
+
+/** ang_ctx_event() - a CQE or a counter was written; publish it at the end */
+void ang_ctx_event(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	c->evseq++;
+	c->dirty |= ANG_DIRTY_EVENT;
+	ang_set_bit(n->dirty, ang_ctx_id(v->fab, n, c));
+}
+
+/**
+ * ang_ctx_count() - write an event counter
+ * @v: view
+ * @n: node
+ * @c: context
+ * @index: ANGARA_CTR_*
+ * @value: new value
+ */
+void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		   u32 index, u64 value)
+{
+	v->ops->dma_store64(v->host, n->id, c->ctr + 8ULL * index, value);
+	ang_ctx_event(v, n, c);
+}
+
+/** ang_ctx_rx_error() - an incoming broadcast could not be written */
+void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      u32 status)
+{
+	c->cnt.rx_errors++;
+	ang_ctx_count(v, n, c, ANGARA_CTR_RX_ERRORS, ++c->rx_errors);
+	ang_event(v, n, ANGARA_AEV_RX_ERROR, ang_ctx_id(v->fab, n, c), status);
+}
+
+/**
+ * ang_ctx_publish() - tell contexts of what happened in a step
+ * @v: view
+ * @n: node
+ *
+ * One store of the event sequence and one interrupt serve all events of it.
+ */
+void ang_ctx_publish(struct ang_view *v, struct ang_node *n)
+{
+	u32 w;
+
+	for (w = 0; w < ANG_CTX_WORDS; w++) {
+		u64 set = n->dirty[w];
+
+		n->dirty[w] = 0;
+		for (; set; set &= set - 1) {
+			struct ang_ctx *c = ang_ctx(v->fab, n,
+						    w * 64 + ang_lowest(set));
+
+			if (c->dirty & ANG_DIRTY_SQ)
+				v->ops->dma_store64(v->host, n->id,
+						    c->ctr + 8 * ANGARA_CTR_SQ_CI,
+						    c->sq_ci);
+			if (c->dirty & ANG_DIRTY_EVENT)
+				v->ops->dma_store64(v->host, n->id,
+						    c->ctr + 8 * ANGARA_CTR_EVSEQ,
+						    c->evseq);
+			if (c->dirty & ANG_DIRTY_EVENT && c->armed)
+				interrupt(v, n, c);
+			c->dirty = 0;
+		}
+	}
+}

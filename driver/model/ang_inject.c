@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The injection engine: queue entries in, packets and completions out.
+ *
+ * A context's entries are fetched in order into operations that run side by
+ * side; those of one tree are injected in order.  An entry is fetched only if
+ * there is room for its completion.
+ */
+#include "ang_int.h"
+
+#define INLINE_SLOTS(len)	(((len) + 63U) / 64U)
+#define FETCH_BATCH		8
+
+void ang_op_fail(struct ang_op *op, u32 status, u32 culprit)
+{
+	if (op->status)
+		return;
+	op->status = (u8)status;
+	op->err_node = culprit;
+}
+
+static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     const struct ang_op *op)
+{
+	u32 size = 1U << c->cq_log2;
+	struct angara_cqe cqe;
+	__le64 last;
+	u64 addr;
+	int rc;
+
+	memset(&cqe, 0, sizeof(cqe));
+	cqe.cookie = cpu_to_le64(op->cookie);
+	cqe.length = cpu_to_le32(op->bytes);
+	cqe.node = cpu_to_le32(op->status ? op->err_node : 0);
+	cqe.status = cpu_to_le16(op->status);
+	cqe.opcode = op->wqe_opcode;
+	cqe.phase = !(c->cq_pi & size);
+	rc = ang_pages_at(v, n, &c->cq,
+			  (u64)(c->cq_pi & (size - 1)) * sizeof(cqe), &addr);
+	if (rc)
+		return rc;
+	rc = v->ops->dma_write(v->host, n->id, addr, &cqe, 24);
+	if (rc)
+		return rc;
+	memcpy(&last, (char *)&cqe + 24, sizeof(last));
+	return v->ops->dma_store64(v->host, n->id, addr + 24, le64_to_cpu(last));
+}
+
+/**
+ * ang_op_done() - end an operation
+ * @v: view
+ * @n: node
+ * @c: context
+ * @op: operation, in no injection order any more
+ */
+void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 struct ang_op *op)
+{
+	u32 slot = ang_op_slot(v->fab, n, c, op);
+	u32 ctx = ang_ctx_id(v->fab, n, c);
+
+	ang_buf_put(v, op->inline_buf, 1);
+	op->inline_buf = 0;
+	if (op->status || !(op->flags & ANGARA_WQE_QUIET)) {
+		write_cqe(v, n, c, op);
+		c->cq_pi++;
+		c->cnt.cqes++;
+		c->cnt.cqe_errors += op->status != ANGARA_ST_OK;
+		ang_ctx_event(v, n, c);
+	}
+	if (op->opcode >= ANGARA_OP_BCAST && op->opcode <= ANGARA_OP_ALLREDUCE)
+		c->member[op->tree].ops &= ~(1ULL << slot);
+	op->state = ANG_OP_FREE;
+	c->free |= 1ULL << slot;
+	c->nops--;
+	if (c->sq_ci != c->sq_pi)
+		ang_set_bit(n->tx, ctx);
+}
+
+/**
+ * ang_op_sent() - an operation has nothing more to inject
+ * @v: view
+ * @n: node
+ * @c: context
+ * @op: operation
+ *
+ * A collective leaves its tree's injection order, wherever it stands there.
+ */
+void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 struct ang_op *op)
+{
+	u32 slot = ang_op_slot(v->fab, n, c, op);
+	struct ang_member *m;
+	struct ang_op *prev = NULL;
+	u32 at;
+
+	if (op->sent_all)
+		return;
+	op->sent_all = 1;
+	if (op->opcode < ANGARA_OP_BCAST) {
+		c->p2p_tx &= ~(1ULL << slot);
+		return;
+	}
+	m = &c->member[op->tree];
+	for (at = m->first; at; at = prev->next) {
+		if (at == slot + 1)
+			break;
+		prev = ang_op(v->fab, n, c, at - 1);
+	}
+	if (!at)
+		return;
+	if (prev)
+		prev->next = op->next;
+	else
+		m->first = op->next;
+	if (m->last == slot + 1)
+		m->last = (u16)(prev ? ang_op_slot(v->fab, n, c, prev) + 1 : 0);
+	if (!m->first)
+		c->tree_tx &= (u16)~(1U << op->tree);
+}
+
+/**
+ * ang_op_payload() - read the next train's payload
+ * @v: view
+ * @n: node
+ * @c: context
+ * @op: operation, op->sent bytes of which have gone
+ * @p: packet, with len; gets buf, or status
+ *
+ * Return: false if there is no payload buffer now.
+ */
+bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op, struct ang_pkt *p)
+{
+	u32 status;
+
+	if (!p->len || p->status)
+		return true;
+	if (op->flags & ANGARA_WQE_INLINE) {
+		p->buf = op->inline_buf;
+		op->inline_buf = 0;
+		return true;
+	}
+	p->buf = ang_buf_get(v, n, ANG_BUF_REQ);
+	if (!p->buf)
+		return false;
+	status = ang_mr_read(v, n, c, op->src_key, op->src_off + op->sent,
+			     p->len, 0, ang_buf_data(v, p->buf));
+	if (status) {
+		ang_buf_put(v, p->buf, 1);
+		p->buf = 0;
+		p->status = (u8)status;
+	}
+	return true;
+}
+
+/** ang_op_head() - what all packets of an operation have in common */
+void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 struct ang_op *op, struct ang_pkt *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->tree = op->tree;
+	p->dtype = op->type;
+	p->redop = op->redop;
+	p->src_node = n->id;
+	p->src_ctx = (u16)ang_ctx_id(v->fab, n, c);
+	p->slot = (u16)ang_op_slot(v->fab, n, c, op);
+	p->dst_node = op->dst_node;
+	p->dst_ctx = op->dst_ctx;
+	p->pkey = c->pkey;
+	p->gen = op->gen;
+}
+
+static u32 wqe_check(const struct angara_wqe *w)
+{
+	u32 len = le32_to_cpu(w->length);
+	u32 i;
+
+	if (w->opcode >= ANGARA_OP_NUM || w->flags & ~ANGARA_WQE_FLAGS ||
+	    w->reserved0 || len > ANGARA_MAX_OP_BYTES)
+		return ANGARA_ST_DESC;
+	for (i = 0; i < sizeof(w->reserved1); i++)
+		if (w->reserved1[i])
+			return ANGARA_ST_DESC;
+	if (w->flags & ANGARA_WQE_INLINE &&
+	    (len > ANGARA_MAX_INLINE || w->opcode == ANGARA_OP_GET))
+		return ANGARA_ST_DESC;
+	if (w->flags & ANGARA_WQE_NOTIFY &&
+	    (le16_to_cpu(w->counter) >= ANGARA_CTR_USER_NUM ||
+	     w->opcode > ANGARA_OP_GET))
+		return ANGARA_ST_DESC;
+	if (w->opcode >= ANGARA_OP_BCAST && w->tree >= ANGARA_MAX_TREES)
+		return ANGARA_ST_DESC;
+	if (w->opcode == ANGARA_OP_BARRIER && len)
+		return ANGARA_ST_DESC;
+	if (w->opcode >= ANGARA_OP_REDUCE &&
+	    (w->type >= ANGARA_TYPE_NUM || w->redop >= ANGARA_RED_NUM ||
+	     len % ang_type_size(w->type)))
+		return ANGARA_ST_DESC;
+	return ANGARA_ST_OK;
+}
+
+static void op_fill(struct ang_op *op, const struct angara_wqe *w, u16 gen)
+{
+	memset(op, 0, sizeof(*op));
+	op->state = ANG_OP_ACTIVE;
+	op->wqe_opcode = w->opcode;
+	op->opcode = w->opcode == ANGARA_OP_BARRIER ? ANGARA_OP_ALLREDUCE :
+						      w->opcode;
+	op->flags = w->flags;
+	op->tree = w->tree;
+	op->redop = w->redop;
+	op->type = w->type;
+	op->dst_ctx = le16_to_cpu(w->dst_ctx);
+	op->dst_node = le32_to_cpu(w->dst_node);
+	op->counter = le16_to_cpu(w->counter);
+	op->len = le32_to_cpu(w->length);
+	op->src_key = le32_to_cpu(w->src_key);
+	op->dst_key = le32_to_cpu(w->dst_key);
+	op->src_off = le64_to_cpu(w->src_off);
+	op->dst_off = le64_to_cpu(w->dst_off);
+	op->cookie = le64_to_cpu(w->cookie);
+	op->gen = gen;
+}
+
+/* Is the memory that an operation names its context's to use so? */
+static u32 source_check(struct ang_view *v, struct ang_node *n,
+			struct ang_ctx *c, const struct ang_op *op)
+{
+	if (op->flags & ANGARA_WQE_INLINE || !op->len)
+		return ANGARA_ST_OK;
+	return ang_mr_check(v, n, c, op->src_key, op->src_off, op->len, 0);
+}
+
+static u32 sink_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      const struct ang_op *op)
+{
+	if (!op->len)
+		return ANGARA_ST_OK;
+	return ang_mr_check(v, n, c, op->dst_key, op->dst_off, op->len,
+			    ANGARA_ACCESS_LOCAL_WRITE);
+}
+
+static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op)
+{
+	u32 status;
+
+	if (op->dst_node >= v->fab->topo.nodes)
+		return ANGARA_ST_TARGET;
+	status = op->opcode == ANGARA_OP_PUT ? source_check(v, n, c, op) :
+					       sink_check(v, n, c, op);
+	if (!status)
+		c->p2p_tx |= 1ULL << ang_op_slot(v->fab, n, c, op);
+	return status;
+}
+
+/*
+ * A reduction that cannot read its contribution takes part all the same: it
+ * sends its error instead of data, and nobody waits in vain.
+ */
+static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      struct ang_op *op)
+{
+	struct ang_tree *t = &n->tree[op->tree];
+	struct ang_member *m = &c->member[op->tree];
+	u32 slot = ang_op_slot(v->fab, n, c, op);
+	u32 status = source_check(v, n, c, op);
+
+	if (!(c->joined & 1U << op->tree))
+		return ANGARA_ST_NO_TREE;
+	if (t->state != ANGARA_TREE_STATE_UP) {
+		op->err_node = t->down_node;
+		return ANGARA_ST_TREE_DOWN;
+	}
+	if (op->opcode == ANGARA_OP_BCAST && status)
+		return status;
+	if (op->opcode != ANGARA_OP_BCAST) {
+		op->poison = (u8)status;
+		op->receives = op->opcode == ANGARA_OP_ALLREDUCE ||
+			       (op->dst_node == n->id &&
+				op->dst_ctx == ang_ctx_id(v->fab, n, c));
+		if (status)
+			ang_op_fail(op, status, n->id);
+		else if (op->receives)
+			ang_op_fail(op, sink_check(v, n, c, op), n->id);
+		op->seq = m->seq;
+		op->npkts = ang_packets(op->len);
+		m->seq += op->npkts;
+	}
+	m->ops |= 1ULL << slot;
+	if (m->last)
+		ang_op(v->fab, n, c, m->last - 1U)->next = (u16)(slot + 1);
+	else
+		m->first = (u16)(slot + 1);
+	m->last = (u16)(slot + 1);
+	c->tree_tx |= (u16)(1U << op->tree);
+	return ANGARA_ST_OK;
+}
+
+static bool cq_room(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	u32 size = 1U << c->cq_log2;
+	__le32 raw;
+	u32 ci;
+
+	if (c->cq_pi - c->cq_ci + c->nops < size)
+		return true;
+	if (v->ops->dma_read(v->host, n->id, c->ctl + 4, &raw, sizeof(raw)))
+		return false;
+	ci = le32_to_cpu(raw);
+	if (c->cq_pi - ci > size)
+		return false;
+	c->cq_ci = ci;
+	if (c->cq_pi - ci + c->nops < size)
+		return true;
+	c->cnt.cq_full++;
+	return false;
+}
+
+static int read_sq(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		   u32 index, void *buf, u32 len)
+{
+	u32 mask = (1U << c->sq_log2) - 1;
+	u64 addr;
+	int rc;
+
+	rc = ang_pages_at(v, n, &c->sq, (u64)(index & mask) * 64, &addr);
+	return rc ? rc : v->ops->dma_read(v->host, n->id, addr, buf, len);
+}
+
+/* Payload that stands behind the entry; it may wrap around the ring. */
+static u32 read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		       struct ang_op *op)
+{
+	char *to = ang_buf_data(v, op->inline_buf);
+	u32 at;
+
+	for (at = 0; at < op->len; at += 64)
+		if (read_sq(v, n, c, c->sq_ci + 1 + at / 64, to + at,
+			    ang_min(64, op->len - at)))
+			return ANGARA_ST_DMA;
+	return ANGARA_ST_OK;
+}
+
+static u32 op_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op)
+{
+	switch (op->opcode) {
+	case ANGARA_OP_NOP:
+		return ANGARA_ST_OK;
+	case ANGARA_OP_PUT:
+	case ANGARA_OP_GET:
+		return p2p_start(v, n, c, op);
+	default:
+		return coll_start(v, n, c, op);
+	}
+}
+
+/* Return: false if the next entry cannot be fetched now. */
+static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	struct angara_wqe w;
+	struct ang_op *op;
+	u64 buf = 0;
+	u32 used = 1;
+	u32 status;
+	u32 slot;
+
+	if (c->sq_ci == c->sq_pi || !c->free || !cq_room(v, n, c))
+		return false;
+	memset(&w, 0, sizeof(w));
+	status = read_sq(v, n, c, c->sq_ci, &w, sizeof(w)) ? ANGARA_ST_DMA :
+							      wqe_check(&w);
+	if (!status && w.flags & ANGARA_WQE_FENCE && c->nops)
+		return false;
+	if (!status && w.flags & ANGARA_WQE_INLINE && w.length) {
+		used += INLINE_SLOTS(le32_to_cpu(w.length));
+		if (c->sq_pi - c->sq_ci < used) {
+			used = 1;
+			status = ANGARA_ST_DESC;
+		} else {
+			buf = ang_buf_get(v, n, ANG_BUF_REQ);
+			if (!buf)
+				return false;
+		}
+	}
+	slot = ang_lowest(c->free);
+	op = ang_op(v->fab, n, c, slot);
+	c->free &= ~(1ULL << slot);
+	c->nops++;
+	c->cnt.wqes++;
+	op_fill(op, &w, ++c->opgen);
+	op->inline_buf = buf;
+	op->err_node = n->id;
+	if (buf)
+		status = read_inline(v, n, c, op);
+	if (!status)
+		status = op_start(v, n, c, op);
+	c->sq_ci += used;
+	c->dirty |= ANG_DIRTY_SQ;
+	ang_set_bit(n->dirty, ang_ctx_id(v->fab, n, c));
+	if (status) {
+		/* Its tree, if any, never saw it. */
+		ang_op_fail(op, status, op->err_node);
+		op->opcode = ANGARA_OP_NOP;
+	}
+	if (op->opcode == ANGARA_OP_NOP)
+		ang_op_done(v, n, c, op);
+	return true;
+}
+
+static bool ctx_inject(struct ang_view *v, struct ang_node *n, u32 ctx)
+{
+	struct ang_ctx *c = ang_ctx(v->fab, n, ctx);
+	bool progress = false;
+	u64 set;
+	u32 i;
+
+	for (i = 0; i < FETCH_BATCH && fetch(v, n, c); i++)
+		progress = true;
+	for (set = c->p2p_tx; set; set &= set - 1)
+		progress |= ang_p2p_inject(v, n, c, ang_op(v->fab, n, c,
+							   ang_lowest(set)));
+	for (set = c->tree_tx; set; set &= set - 1)
+		progress |= ang_coll_inject(v, n, c, ang_lowest(set));
+	if (c->sq_ci == c->sq_pi && !c->p2p_tx && !c->tree_tx)
+		n->tx[ctx / 64] &= ~(1ULL << (ctx % 64));
+	return progress;
+}
+
+/**
+ * ang_inject() - give every context with something to send its turn
+ * @v: view
+ * @n: node
+ *
+ * Each gets a train per operation, so none starves another.
+ *
+ * Return: true if something was fetched or sent.
+ */
+bool ang_inject(struct ang_view *v, struct ang_node *n)
+{
+	bool progress = false;
+	u32 w;
+
+	for (w = 0; w < ANG_CTX_WORDS; w++) {
+		u64 set;
+
+		for (set = n->tx[w]; set; set &= set - 1)
+			progress |= ctx_inject(v, n, w * 64 + ang_lowest(set));
+	}
+	return progress;
+}

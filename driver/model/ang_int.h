@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The device model: functions that its files call of each other.
+ *
+ * All take the view and a node that it holds, unless they say otherwise.
+ */
+#ifndef ANG_INT_H
+#define ANG_INT_H
+
+#include "ang_types.h"
+
+/* ang_sched.c */
+void ang_wake(struct ang_view *v, struct ang_node *n, u64 why);
+void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline);
+
+/* ang_node.c */
+bool ang_node_step(struct ang_view *v, struct ang_node *n);
+void ang_node_reset(struct ang_view *v, struct ang_node *n);
+
+/* ang_link.c */
+bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
+		   bool straight);
+bool ang_link_send(struct ang_view *v, struct ang_node *n,
+		   const struct ang_pkt *p, u32 dir, u32 vc, bool straight);
+struct ang_pkt *ang_ring_head(struct ang_view *v, struct ang_ring *r);
+void ang_ring_pop(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
+
+#define ANG_BUF_REQ	0	/* buffers for what a node injects by itself */
+#define ANG_BUF_RSP	1	/* buffers for its answers to others */
+u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind);
+void *ang_buf_data(struct ang_view *v, u64 buf);
+void ang_buf_share(struct ang_view *v, u64 buf, u32 more);
+void ang_buf_put(struct ang_view *v, u64 buf, u32 refs);
+void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+	      u32 cause, u32 refs);
+void ang_trace_pkt(struct ang_view *v, struct ang_node *n, u32 event,
+		   const struct ang_pkt *p, u32 dir, u32 vc, u32 status);
+
+/* ang_p2p.c */
+bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
+bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op);
+
+/* ang_coll.c */
+bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir);
+bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir);
+bool ang_pegroup(struct ang_view *v, struct ang_node *n);
+bool ang_fifo_room(const struct ang_node *n);
+void ang_fifo_push(struct ang_node *n, const struct ang_pkt *p, u32 flags);
+bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+	       u32 *todo, u32 in);
+bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     u32 tree);
+void ang_result(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		const struct ang_pkt *p);
+
+/* ang_reducer.c */
+void ang_reduce_take(struct ang_view *v, struct ang_node *n,
+		     const struct ang_pkt *p);
+bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree);
+bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree);
+void ang_credit_pe(struct ang_view *v, struct ang_node *n, bool timer);
+void ang_reducer_flush(struct ang_view *v, struct ang_tree *t);
+
+/* ang_tree_state.c */
+bool ang_tree_takes(const struct ang_node *n, const struct ang_pkt *p);
+u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
+		 const struct angara_tree_row *row, u32 *rule);
+u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree);
+u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree);
+u32 ang_tree_leave(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree);
+void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
+		   u32 culprit, u32 except);
+
+/* ang_combine.c */
+void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
+u32 ang_type_size(u32 type);
+
+/* ang_mr.c */
+u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 u32 key, u64 off, u32 len, u32 access);
+u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u32 key, u64 off, u32 len, u32 access, void *buf);
+u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 u32 key, u64 off, u32 len, u32 access, const void *buf);
+int ang_pages_at(struct ang_view *v, struct ang_node *n, struct ang_pages *pages,
+		 u64 byte, u64 *addr);
+
+/* ang_ctx.c */
+u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
+		   const struct angara_adm_ctx *arg);
+u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx);
+struct ang_ctx *ang_ctx_get(struct ang_view *v, struct ang_node *n, u32 ctx);
+void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n);
+void ang_ctx_event(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		   u32 index, u64 value);
+void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      u32 status);
+void ang_ctx_publish(struct ang_view *v, struct ang_node *n);
+
+/* ang_inject.c */
+bool ang_inject(struct ang_view *v, struct ang_node *n);
+void ang_op_fail(struct ang_op *op, u32 status, u32 culprit);
+void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 struct ang_op *op);
+void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 struct ang_op *op);
+bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op, struct ang_pkt *p);
+void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 struct ang_op *op, struct ang_pkt *p);
+
+/* ang_counters.c */
+u32 ang_counters(struct ang_view *v, struct ang_node *n,
+		 const struct angara_adm_counters *arg);
+
+/* ang_admin.c */
+bool ang_admin(struct ang_view *v, struct ang_node *n);
+void ang_event(struct ang_view *v, struct ang_node *n, u32 type, u32 index,
+	       u32 value);
+
+#endif /* ANG_INT_H */

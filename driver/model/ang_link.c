@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Links and payload buffers.
+ *
+ * A link's virtual channel is a ring of packet heads in the node it leads to,
+ * with one producer and one consumer.  Payload stays in a buffer of the node
+ * that injected it, counted by references, and is not copied at hops.
+ *
+ * Deadlock on the rings of the torus is excluded by bubble flow control: who
+ * enters a ring (from the adapter or out of another dimension) needs room for
+ * two packets, who goes straight on needs room for one; so a ring never fills.
+ *
+ * Memory order: the producer writes the packet, then releases tail; the
+ * consumer acquires tail, reads, then releases head.  A producer without room
+ * sets waiting, then looks again after a full barrier; the consumer releases
+ * head, then looks at waiting after a full barrier.  One of them sees the
+ * other.  The same holds between a buffer's last reference and buf_waiting.
+ */
+#include "ang_int.h"
+
+static u32 ring_free(const struct ang_fabric *fab, struct ang_ring *r)
+{
+	return fab->cfg.depth - (r->tail - ang_load_acquire(&r->head));
+}
+
+static struct ang_ring *link_ring(struct ang_view *v, struct ang_node *n,
+				  u32 dir, u32 vc)
+{
+	struct ang_node *nb = ang_node(v->fab, n->neighbor[dir]);
+
+	return ang_ring(v->fab, nb, dir ^ 1, vc);
+}
+
+/**
+ * ang_link_room() - may a packet go out?
+ * @v: view
+ * @n: node
+ * @dir: link
+ * @vc: virtual channel
+ * @straight: it came in on the same ring
+ *
+ * Return: true; false: no, and the node is woken when that may have changed.
+ */
+bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
+		   bool straight)
+{
+	struct ang_ring *r = link_ring(v, n, dir, vc);
+	u32 need = straight ? 1 : 2;
+
+	if (ring_free(v->fab, r) >= need)
+		return true;
+	if (!READ_ONCE(r->waiting)) {
+		WRITE_ONCE(r->waiting, 1);
+		n->link[dir].stalls[vc]++;
+	}
+	ang_mb();
+	return ring_free(v->fab, r) >= need;
+}
+
+/**
+ * ang_link_send() - put a packet on a link
+ * @v: view
+ * @n: node
+ * @p: packet; its payload reference goes with it
+ * @dir: link
+ * @vc: virtual channel
+ * @straight: it came in on the same ring
+ *
+ * Return: true if it went, false if there is no room (see ang_link_room()).
+ */
+bool ang_link_send(struct ang_view *v, struct ang_node *n,
+		   const struct ang_pkt *p, u32 dir, u32 vc, bool straight)
+{
+	struct ang_ring *r = link_ring(v, n, dir, vc);
+	struct ang_pkt *slot;
+
+	if (!ang_link_room(v, n, dir, vc, straight))
+		return false;
+	slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
+	*slot = *p;
+	slot->hops++;
+	n->link[dir].packets[vc] += p->npkts;
+	n->link[dir].flits[vc] += ang_flits(p);
+	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);
+	ang_store_release(&r->tail, r->tail + 1);
+	ang_wake(v, ang_node(v->fab, n->neighbor[dir]),
+		 1ULL << ((dir ^ 1) * ANGARA_VC_NUM + vc));
+	return true;
+}
+
+/**
+ * ang_ring_head() - packet at the head of an incoming ring
+ * @v: view
+ * @r: ring of a node that is held
+ *
+ * Return: the packet, NULL if there is none.
+ */
+struct ang_pkt *ang_ring_head(struct ang_view *v, struct ang_ring *r)
+{
+	if (r->head == ang_load_acquire(&r->tail))
+		return NULL;
+	return &r->pkt[r->head & (v->fab->cfg.depth - 1U)];
+}
+
+/**
+ * ang_ring_pop() - free the head of an incoming ring
+ * @v: view
+ * @n: node
+ * @dir: link that it came from
+ * @vc: virtual channel
+ */
+void ang_ring_pop(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
+{
+	struct ang_ring *r = ang_ring(v->fab, n, dir, vc);
+
+	r->todo = 0;
+	ang_store_release(&r->head, r->head + 1);
+	ang_mb();
+	if (READ_ONCE(r->waiting) && ang_xchg(&r->waiting, 0))
+		ang_wake(v, ang_node(v->fab, n->neighbor[dir]), 0);
+}
+
+static u32 *buf_ref(struct ang_fabric *fab, u32 node, u32 index)
+{
+	return (u32 *)((char *)ang_node(fab, node) + fab->off_ref) + index;
+}
+
+/*
+ * The last quarter is kept for answers, so that what a node injects by itself
+ * cannot keep it from answering others.
+ */
+static u64 buf_find(struct ang_view *v, struct ang_node *n, u32 kind)
+{
+	u32 split = v->fab->cfg.bufs - v->fab->cfg.bufs / 4U;
+	u32 base = kind == ANG_BUF_RSP ? split : 0;
+	u32 count = kind == ANG_BUF_RSP ? v->fab->cfg.bufs - split : split;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		u32 at = n->buf_hint[kind] + i;
+		u32 *ref;
+
+		at = base + (at >= count ? at - count : at);
+		ref = buf_ref(v->fab, n->id, at);
+		if (ang_load_acquire(ref))
+			continue;
+		WRITE_ONCE(*ref, 1);
+		n->buf_hint[kind] = at - base + 1 == count ? 0 : at - base + 1;
+		return (u64)n->id << 32 | (at + 1);
+	}
+	return 0;
+}
+
+/**
+ * ang_buf_get() - take a payload buffer
+ * @v: view
+ * @n: node
+ * @kind: ANG_BUF_REQ or ANG_BUF_RSP
+ *
+ * Return: its handle; 0 if none is free: the node is woken when one is.
+ */
+u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind)
+{
+	u64 buf = buf_find(v, n, kind);
+
+	if (buf)
+		return buf;
+	n->cnt.no_buffer++;
+	WRITE_ONCE(n->buf_waiting, 1);
+	ang_mb();
+	return buf_find(v, n, kind);
+}
+
+/**
+ * ang_buf_data() - memory of a payload buffer of any node
+ * @v: view
+ * @buf: handle, not 0
+ *
+ * Return: cfg.train * 256 bytes.
+ */
+void *ang_buf_data(struct ang_view *v, u64 buf)
+{
+	u32 index = (u32)buf - 1;
+
+	return (char *)ang_node(v->fab, (u32)(buf >> 32)) + v->fab->off_buf +
+	       (u64)index * v->fab->buf_size;
+}
+
+/** ang_buf_share() - take @more references to a buffer, of which one is held */
+void ang_buf_share(struct ang_view *v, u64 buf, u32 more)
+{
+	if (buf && more)
+		ang_fetch_add(buf_ref(v->fab, (u32)(buf >> 32), (u32)buf - 1),
+			      more);
+}
+
+/** ang_buf_put() - give references back */
+void ang_buf_put(struct ang_view *v, u64 buf, u32 refs)
+{
+	struct ang_node *owner;
+
+	if (!buf || !refs)
+		return;
+	if (ang_fetch_add(buf_ref(v->fab, (u32)(buf >> 32), (u32)buf - 1),
+			  (u32)-refs) != refs)
+		return;
+	ang_mb();
+	owner = ang_node(v->fab, (u32)(buf >> 32));
+	if (READ_ONCE(owner->buf_waiting) && ang_xchg(&owner->buf_waiting, 0))
+		ang_wake(v, owner, 0);
+}
+
+/**
+ * ang_drop() - count a packet that goes nowhere, and free its payload
+ * @v: view
+ * @n: node
+ * @p: packet
+ * @cause: ANGARA_DROP_*
+ * @refs: references to its payload that are held
+ */
+void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+	      u32 cause, u32 refs)
+{
+	n->drops[cause] += p->npkts;
+	ang_trace_pkt(v, n, ANG_TR_DROP, p, ANGARA_DIR_NONE, 0, cause);
+	ang_buf_put(v, p->buf, refs);
+}
+
+/** ang_trace_pkt() - tell the host of a packet, and let the clock go on */
+void ang_trace_pkt(struct ang_view *v, struct ang_node *n, u32 event,
+		   const struct ang_pkt *p, u32 dir, u32 vc, u32 status)
+{
+	struct ang_trace rec;
+
+	n->clock += ang_flits(p);
+	if (!v->ops->trace)
+		return;
+	rec.cycle = n->clock;
+	rec.node = n->id;
+	rec.event = (u8)event;
+	rec.type = p->type;
+	rec.dir = (u8)dir;
+	rec.vc = (u8)vc;
+	rec.tree = p->tree;
+	rec.status = (u8)status;
+	rec.npkts = p->npkts;
+	rec.len = p->len;
+	rec.seq = p->seq;
+	rec.src = p->src_node;
+	v->ops->trace(v->host, &rec);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The device model: what a host of it calls.
+ *
+ * A fabric is one block of memory given by the host; it holds no pointers, so
+ * that processes may map it at different addresses.  Whoever calls holds a
+ * view: the block, the host's operations and a queue of nodes that have work.
+ * Any number of views may be used at the same time on one fabric, one thread
+ * each.  A node is advanced by one view at a time; the model sees to that.
+ */
+#ifndef ANG_MODEL_H
+#define ANG_MODEL_H
+
+#include "ang_env.h"
+#include <linux/angara.h>
+#include <linux/angara_hw.h>
+
+#define ANG_MAX_NODES		(1U << 20)
+#define ANG_MAX_CTXS		128U
+#define ANG_NONE		0xFFFFFFFFU
+
+/**
+ * struct ang_cfg - size of a fabric
+ * @ndims: dimensions, 1..ANGARA_MAX_DIMS
+ * @dims: size of each, 1..65535; a ring of one has no links
+ * @ctxs: contexts per node, 1..ANG_MAX_CTXS
+ * @ops: operations in flight per context, 1..64
+ * @bufs: payload buffers per node, at least 8
+ * @depth: packets that a link buffers per virtual channel, a power of two >= 4
+ * @train: packets that travel together, 1..8; counters count packets
+ * @reserved: 0
+ * @fabric_id: see angara_query
+ */
+struct ang_cfg {
+	u32 ndims;
+	u16 dims[ANGARA_MAX_DIMS];
+	u16 ctxs;
+	u16 ops;
+	u16 bufs;
+	u16 depth;
+	u16 train;
+	u16 reserved;
+	u64 fabric_id;
+};
+
+/* What a trace record tells of. */
+#define ANG_TR_INJECT	0	/* packet enters the network */
+#define ANG_TR_SEND	1	/* packet leaves on a link */
+#define ANG_TR_EJECT	2	/* packet reaches a processing element */
+#define ANG_TR_REDUCE	3	/* Reducer took a packet */
+#define ANG_TR_RESULT	4	/* Reducer gave a result */
+#define ANG_TR_CREDIT	5	/* credit packet issued; dir ANGARA_DIR_NONE: to PE */
+#define ANG_TR_DROP	6	/* packet dropped, status: ANGARA_DROP_* */
+#define ANG_TR_NUM	7
+
+/**
+ * struct ang_trace - one trace record
+ * @cycle: clock of the node
+ * @node: where
+ * @event: ANG_TR_*
+ * @type: type of the packet, ANG_PKT_*
+ * @dir: link of a SEND, else ANGARA_DIR_NONE
+ * @vc: virtual channel of a SEND
+ * @tree: tree of a collective packet
+ * @status: see @event
+ * @npkts: packets in the train
+ * @len: payload bytes
+ * @seq: packet number in its operation or tree
+ * @src: node that injected it
+ */
+struct ang_trace {
+	u64 cycle;
+	u32 node;
+	u8 event;
+	u8 type;
+	u8 dir;
+	u8 vc;
+	u8 tree;
+	u8 status;
+	u16 npkts;
+	u32 len;
+	u32 seq;
+	u32 src;
+};
+
+/**
+ * struct ang_ops - what the model needs of its host
+ * @dma_read: copy @len bytes from @node's host memory at @addr; never crosses
+ *	a 4 KiB page of @addr unless the region was registered with levels 0 or
+ *	larger pages.  Return: 0 or -errno
+ * @dma_write: the other way round
+ * @dma_store64: store one aligned little-endian word; all earlier writes are
+ *	visible before it.  Return: 0 or -errno
+ * @interrupt: raise vector ANGARA_VEC_*
+ * @trace: record, or NULL
+ *
+ * Context: whatever ang_run() is called in.  They must not call the model.
+ */
+struct ang_ops {
+	int (*dma_read)(void *host, u32 node, u64 addr, void *buf, u32 len);
+	int (*dma_write)(void *host, u32 node, u64 addr, const void *buf, u32 len);
+	int (*dma_store64)(void *host, u32 node, u64 addr, u64 val);
+	void (*interrupt)(void *host, u32 node, u32 vector);
+	void (*trace)(void *host, const struct ang_trace *rec);
+};
+
+/**
+ * struct ang_list - queue of nodes, linked through the nodes themselves
+ * @head: first node or ANG_NONE
+ * @tail: last node
+ */
+struct ang_list {
+	u32 head;
+	u32 tail;
+};
+
+/**
+ * struct ang_view - a caller's handle on a fabric
+ * @fab: the fabric
+ * @ops: operations of the host
+ * @host: handed to @ops
+ * @runq: nodes with work that this view is going to advance
+ * @timers: nodes with a credit timer, fired when @runq is empty
+ */
+struct ang_view {
+	struct ang_fabric *fab;
+	const struct ang_ops *ops;
+	void *host;
+	struct ang_list runq;
+	struct ang_list timers;
+};
+
+/**
+ * ang_cfg_check() - is a configuration within bounds?
+ * @cfg: configuration
+ *
+ * Return: number of nodes, or 0 if it is not.
+ */
+u32 ang_cfg_check(const struct ang_cfg *cfg);
+
+/**
+ * ang_fabric_size() - memory that a fabric needs
+ * @cfg: a configuration that ang_cfg_check() accepts
+ *
+ * Return: bytes.
+ */
+u64 ang_fabric_size(const struct ang_cfg *cfg);
+
+/**
+ * ang_fabric_init() - make a fabric in zeroed memory
+ * @mem: ang_fabric_size() bytes, aligned to 64, all zero
+ * @cfg: configuration
+ */
+void ang_fabric_init(void *mem, const struct ang_cfg *cfg);
+
+void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
+		   void *host);
+
+/**
+ * ang_reg_read() - read a register of a node
+ * @v: view
+ * @node: node
+ * @off: offset in BAR 0
+ *
+ * Return: value; all ones where there is no register.
+ */
+u32 ang_reg_read(struct ang_view *v, u32 node, u32 off);
+
+/**
+ * ang_reg_write() - write a register or doorbell of a node
+ * @v: view; a node that has work now is put on its run queue
+ * @node: node
+ * @off: offset in BAR 0; a write where there is no register is ignored
+ * @val: value
+ *
+ * Any thread may write at any time; ang_run() does the work.
+ */
+void ang_reg_write(struct ang_view *v, u32 node, u32 off, u32 val);
+
+/**
+ * ang_run() - advance the nodes on a view's run queue
+ * @v: view
+ * @budget: steps to make at the most
+ *
+ * Return: steps left over: 0 if work may remain on the view's queues, which
+ * the caller then runs again or hands on with ang_list_splice().
+ */
+u32 ang_run(struct ang_view *v, u32 budget);
+
+/** Anything left on the view's queues? */
+bool ang_view_busy(const struct ang_view *v);
+
+/** Append the nodes of @from to @to and empty @from; the caller locks. */
+void ang_list_splice(struct ang_fabric *fab, struct ang_list *to,
+		     struct ang_list *from);
+/** As ang_list_splice(), for a list of credit timers. */
+void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
+		       struct ang_list *from);
+
+/* Topology. */
+struct ang_topo {
+	u32 ndims;
+	u32 nodes;
+	u16 dims[ANGARA_MAX_DIMS];
+};
+
+/** Return: number of nodes, 0 if @dims are out of range. */
+u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims);
+void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord);
+u32 ang_topo_node(const struct ang_topo *topo, const u16 *coord);
+/** Node beyond the link in @dir; ANG_NONE where there is no link. */
+u32 ang_topo_neighbor(const struct ang_topo *topo, u32 node, u32 dir);
+/** Dimension-order route: next direction, ANGARA_DIR_NONE if @dst is @node. */
+u32 ang_topo_route(const struct ang_topo *topo, u32 node, u32 dst);
+
+/* Trees. */
+
+/**
+ * ang_tree_row_check() - rules that a row keeps or breaks by itself
+ * @topo: torus
+ * @row: row
+ *
+ * Return: ANGARA_TREE_RULE_* that is broken, or 0.
+ */
+u32 ang_tree_row_check(const struct ang_topo *topo,
+		       const struct angara_tree_row *row);
+
+/**
+ * ang_tree_check() - rules of a whole tree
+ * @topo: torus
+ * @rows: row of each node; one that is not in the tree has neither is_root nor
+ *	to_root (ANGARA_DIR_NONE)
+ * @bad: out: a node where the rule is broken
+ * @count: out: nodes in the tree
+ *
+ * Return: ANGARA_TREE_RULE_* that is broken, or 0.
+ */
+u32 ang_tree_check(const struct ang_topo *topo,
+		   const struct angara_tree_row *rows, u32 *bad, u32 *count);
+
+#endif /* ANG_MODEL_H */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Memory regions: from key and offset to host memory.
+ *
+ * The table of regions and the lists of pages are the driver's, in host
+ * memory; an entry is read anew for every train, so that ANGARA_ADM_FENCE has
+ * nothing to wait for but the holder of the node.
+ */
+#include "ang_int.h"
+
+static int read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
+{
+	__le64 raw;
+	int rc = v->ops->dma_read(v->host, n->id, addr, &raw, sizeof(raw));
+
+	*val = le64_to_cpu(raw);
+	return rc;
+}
+
+/**
+ * ang_pages_at() - address of a byte in a queue or table
+ * @v: view
+ * @n: node
+ * @pages: its pages
+ * @byte: offset
+ * @addr: out
+ *
+ * Return: 0 or -errno of the host.
+ */
+int ang_pages_at(struct ang_view *v, struct ang_node *n, struct ang_pages *pages,
+		 u64 byte, u64 *addr)
+{
+	u32 index = (u32)(byte / ANGARA_PAGE_SIZE);
+	int rc;
+
+	if (pages->index != index + 1) {
+		pages->index = 0;
+		rc = read64(v, n, pages->list + 8ULL * index, &pages->addr);
+		if (rc)
+			return rc;
+		pages->index = index + 1;
+	}
+	*addr = pages->addr + byte % ANGARA_PAGE_SIZE;
+	return 0;
+}
+
+static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    u32 key, struct angara_hw_mr *mr)
+{
+	u64 addr;
+
+	if (key >= c->mrs)
+		return ANGARA_ST_KEY;
+	if (ang_pages_at(v, n, &c->mrt, (u64)key * sizeof(*mr), &addr) ||
+	    v->ops->dma_read(v->host, n->id, addr, mr, sizeof(*mr)))
+		return ANGARA_ST_DMA;
+	if (mr->valid != 1)
+		return ANGARA_ST_KEY;
+	if (mr->levels > 2 || mr->page_shift < 12 || mr->page_shift > 30)
+		return ANGARA_ST_DMA;
+	return ANGARA_ST_OK;
+}
+
+static u32 mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		   u32 key, u64 off, u32 len, u32 access,
+		   struct angara_hw_mr *mr)
+{
+	u32 status = mr_entry(v, n, c, key, mr);
+	u64 size;
+
+	if (status)
+		return status;
+	if ((mr->access & access) != access)
+		return ANGARA_ST_ACCESS;
+	size = le64_to_cpu(mr->length);
+	if (off > size || len > size - off)
+		return ANGARA_ST_BOUNDS;
+	return ANGARA_ST_OK;
+}
+
+/* Address of byte @at behind the region's first page start, and bytes there. */
+static int mr_locate(struct ang_view *v, struct ang_node *n,
+		     const struct angara_hw_mr *mr, u64 at, u64 *addr, u32 *room)
+{
+	u64 page = at >> mr->page_shift;
+	u64 in_page = at & ((1ULL << mr->page_shift) - 1);
+	u64 list = le64_to_cpu(mr->addr);
+	int rc = 0;
+
+	*room = (u32)((1ULL << mr->page_shift) - in_page);
+	if (mr->levels == 2) {
+		rc = read64(v, n, list + 8 * (page / ANGARA_MR_LIST_ENTRIES),
+			    &list);
+		page %= ANGARA_MR_LIST_ENTRIES;
+	}
+	if (!rc)
+		rc = read64(v, n, list + 8 * page, addr);
+	*addr += in_page;
+	return rc;
+}
+
+static u32 mr_copy(struct ang_view *v, struct ang_node *n,
+		   const struct angara_hw_mr *mr, u64 off, u32 len, void *to,
+		   const void *from)
+{
+	u64 at = off + le32_to_cpu(mr->first);
+	u32 done = 0;
+
+	while (done < len) {
+		u64 addr = le64_to_cpu(mr->addr) + off + done;
+		u32 room = len - done;
+		int rc = 0;
+
+		if (mr->levels)
+			rc = mr_locate(v, n, mr, at + done, &addr, &room);
+		room = ang_min(room, len - done);
+		if (!rc && to)
+			rc = v->ops->dma_read(v->host, n->id, addr,
+					      (char *)to + done, room);
+		else if (!rc)
+			rc = v->ops->dma_write(v->host, n->id, addr,
+					       (const char *)from + done, room);
+		if (rc)
+			return ANGARA_ST_DMA;
+		done += room;
+	}
+	return ANGARA_ST_OK;
+}
+
+/**
+ * ang_mr_check() - may a context's region be used so?
+ * @v: view
+ * @n: node
+ * @c: context
+ * @key: region
+ * @off: offset in it
+ * @len: bytes
+ * @access: rights that it must grant, ANGARA_ACCESS_*
+ *
+ * Return: ANGARA_ST_*.
+ */
+u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 u32 key, u64 off, u32 len, u32 access)
+{
+	struct angara_hw_mr mr;
+
+	return mr_find(v, n, c, key, off, len, access, &mr);
+}
+
+/** ang_mr_read() - as ang_mr_check(), and copy from the region to @buf */
+u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u32 key, u64 off, u32 len, u32 access, void *buf)
+{
+	struct angara_hw_mr mr;
+	u32 status = mr_find(v, n, c, key, off, len, access, &mr);
+
+	return status ? status : mr_copy(v, n, &mr, off, len, buf, NULL);
+}
+
+/** ang_mr_write() - as ang_mr_check(), and copy from @buf to the region */
+u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 u32 key, u64 off, u32 len, u32 access, const void *buf)
+{
+	struct angara_hw_mr mr;
+	u32 status = mr_find(v, n, c, key, off, len, access, &mr);
+
+	return status ? status : mr_copy(v, n, &mr, off, len, NULL, buf);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A fabric's memory, and one step of a node.
+ */
+#include "ang_int.h"
+
+#define STEP_ROUNDS	8	/* before other nodes have their turn */
+
+static u32 align64(u32 x)
+{
+	return (x + 63U) & ~63U;
+}
+
+u32 ang_cfg_check(const struct ang_cfg *cfg)
+{
+	struct ang_topo topo;
+
+	if (!cfg->ctxs || cfg->ctxs > ANG_MAX_CTXS || !cfg->ops ||
+	    cfg->ops > 64 || cfg->bufs < 8 || cfg->depth < 4 ||
+	    cfg->depth & (cfg->depth - 1) || !cfg->train || cfg->train > 8 ||
+	    cfg->train & (cfg->train - 1) || cfg->reserved)
+		return 0;
+	return ang_topo_init(&topo, cfg->ndims, cfg->dims);
+}
+
+static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
+{
+	u32 rings = 2 * cfg->ndims * ANGARA_VC_NUM;
+	u32 at;
+
+	fab->cfg = *cfg;
+	ang_topo_init(&fab->topo, cfg->ndims, cfg->dims);
+	fab->ring_size = align64((u32)sizeof(struct ang_ring) +
+				 cfg->depth * (u32)sizeof(struct ang_pkt));
+	fab->buf_size = cfg->train * ANGARA_PACKET_BYTES;
+	at = align64(sizeof(struct ang_node));
+	fab->off_ctx = at;
+	at = align64(at + cfg->ctxs * (u32)sizeof(struct ang_ctx));
+	fab->off_op = at;
+	at = align64(at + (u32)cfg->ctxs * cfg->ops * (u32)sizeof(struct ang_op));
+	fab->off_ring = at;
+	at += rings * fab->ring_size;
+	fab->off_ref = at;
+	at = align64(at + cfg->bufs * 4U);
+	fab->off_buf = at;
+	fab->stride = at + (u64)cfg->bufs * fab->buf_size;
+}
+
+u64 ang_fabric_size(const struct ang_cfg *cfg)
+{
+	struct ang_fabric fab;
+
+	layout(&fab, cfg);
+	return ANG_HEAD_SIZE + fab.stride * fab.topo.nodes;
+}
+
+void ang_fabric_init(void *mem, const struct ang_cfg *cfg)
+{
+	struct ang_fabric *fab = mem;
+	u32 id;
+	u32 dir;
+
+	layout(fab, cfg);
+	for (id = 0; id < fab->topo.nodes; id++) {
+		struct ang_node *n = ang_node(fab, id);
+
+		n->id = id;
+		n->next = ANG_NONE;
+		n->timer_next = ANG_NONE;
+		ang_topo_coord(&fab->topo, id, n->coord);
+		for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
+			n->neighbor[dir] = ang_topo_neighbor(&fab->topo, id, dir);
+	}
+}
+
+static bool ring_step(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
+{
+	if (vc == ANGARA_VC_UP)
+		return ang_up_ring(v, n, dir);
+	if (vc == ANGARA_VC_DOWN)
+		return ang_down_ring(v, n, dir);
+	return ang_p2p_ring(v, n, dir, vc);
+}
+
+/*
+ * Take a packet of every ring that has one.  A ring that is empty is left out
+ * until its producer sets the bit again, one that is blocked is tried again.
+ */
+static bool rings_step(struct ang_view *v, struct ang_node *n)
+{
+	bool progress = false;
+	u64 set = n->rx;
+
+	for (; set; set &= set - 1) {
+		u32 bit = ang_lowest(set);
+		u32 dir = bit / ANGARA_VC_NUM;
+		u32 vc = bit % ANGARA_VC_NUM;
+
+		if (!ang_ring_head(v, ang_ring(v->fab, n, dir, vc)))
+			n->rx &= ~(1U << bit);
+		else if (ring_step(v, n, dir, vc))
+			progress = true;
+	}
+	return progress;
+}
+
+static bool trees_step(struct ang_view *v, struct ang_node *n)
+{
+	bool progress = false;
+	u64 set;
+
+	for (set = n->red_trees; set; set &= set - 1)
+		progress |= ang_reduce_issue(v, n, ang_lowest(set));
+	for (set = n->ctl_trees; set; set &= set - 1)
+		progress |= ang_control_issue(v, n, ang_lowest(set));
+	return progress;
+}
+
+/**
+ * ang_node_step() - let a node do what it can
+ * @v: view
+ * @n: node, held
+ *
+ * Return: true if there may be more to do; false if it waits for others.
+ */
+bool ang_node_step(struct ang_view *v, struct ang_node *n)
+{
+	bool progress = true;
+	u32 round;
+
+	for (round = 0; progress && round < STEP_ROUNDS; round++) {
+		progress = ang_admin(v, n);
+		ang_ctx_doorbells(v, n);
+		progress |= rings_step(v, n);
+		progress |= trees_step(v, n);
+		progress |= ang_pegroup(v, n);
+		progress |= ang_inject(v, n);
+	}
+	ang_ctx_publish(v, n);
+	return progress;
+}
+
+/**
+ * ang_node_reset() - forget contexts, trees and queues
+ * @v: view
+ * @n: node, held
+ *
+ * Packets on their way through the node go on.
+ */
+void ang_node_reset(struct ang_view *v, struct ang_node *n)
+{
+	u32 i;
+
+	for (i = 0; i < v->fab->cfg.ctxs; i++)
+		ang_ctx_destroy(v, n, i);
+	for (i = 0; i < ANGARA_MAX_TREES; i++)
+		ang_tree_clear(v, n, i);
+	memset(&n->adm, 0, sizeof(n->adm));
+}

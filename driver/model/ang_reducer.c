@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Reducer and credit unit (document 000, sections 3.3 and 3.4).
+ *
+ * A slot per (TreeId, ReduceId) holds the first packet; the others are
+ * combined into its payload, which is this node's alone by then.  Trains are
+ * cut at the same places by all, so a train lives in the slot of its first id.
+ *
+ * A node may send 16 results up, then 8 more for every credit packet of its
+ * parent; the parent sends one for every 8 results that it has issued itself.
+ * So what arrives always finds its slot free.
+ */
+#include "ang_int.h"
+
+static struct ang_slot *slot_of(struct ang_tree *t, u32 seq)
+{
+	return &t->slot[seq % ANGARA_MAX_REDUCES];
+}
+
+/* Do two packets belong to the same operation? */
+static bool same(const struct ang_pkt *a, const struct ang_pkt *b)
+{
+	if (a->type != b->type || a->seq != b->seq || a->npkts != b->npkts ||
+	    a->len != b->len || a->dtype != b->dtype || a->redop != b->redop)
+		return false;
+	return a->type != ANG_PKT_REDUCE ||
+	       (a->dst_node == b->dst_node && a->dst_ctx == b->dst_ctx);
+}
+
+static void slot_combine(struct ang_view *v, struct ang_slot *s,
+			 const struct ang_pkt *p)
+{
+	if (p->status && !s->pkt.status) {
+		s->pkt.status = p->status;
+		s->pkt.src_node = p->src_node;
+	}
+	if (s->pkt.buf && p->buf)
+		ang_combine(ang_buf_data(v, s->pkt.buf),
+			    ang_buf_data(v, p->buf), p->len, p->dtype, p->redop);
+	ang_buf_put(v, p->buf, 1);
+}
+
+/* A train that straddles another: the participants cut differently. */
+static bool straddles(struct ang_tree *t, const struct ang_pkt *p)
+{
+	u32 i;
+
+	for (i = 1; i < p->npkts; i++)
+		if (slot_of(t, p->seq + i)->count)
+			return true;
+	for (i = 1; i < ANGARA_MAX_REDUCES; i++) {
+		struct ang_slot *s = slot_of(t, p->seq - i);
+
+		if (s->count && p->seq - s->pkt.seq < s->pkt.npkts)
+			return true;
+	}
+	return false;
+}
+
+static void slot_store(struct ang_tree *t, struct ang_slot *s,
+		       const struct ang_pkt *p)
+{
+	s->pkt = *p;
+	t->in_flight += p->npkts;
+	if (t->in_flight > t->cnt.max_in_flight)
+		t->cnt.max_in_flight = t->in_flight;
+}
+
+/**
+ * ang_reduce_take() - the Reducer takes a packet of a child or of the PE
+ * @v: view
+ * @n: node
+ * @p: packet of a tree that is up; its payload reference goes with it
+ *
+ * Participants that disagree take the tree down: which results belong together
+ * cannot be told any more.
+ */
+void ang_reduce_take(struct ang_view *v, struct ang_node *n,
+		     const struct ang_pkt *p)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+	struct ang_slot *s = slot_of(t, p->seq);
+
+	if (p->seq + p->npkts - t->done > ANGARA_MAX_REDUCES) {
+		ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
+		return;
+	}
+	ang_trace_pkt(v, n, ANG_TR_REDUCE, p, ANGARA_DIR_NONE, 0, p->status);
+	t->cnt.reduce_packets += p->npkts;
+	if (s->count ? !same(&s->pkt, p) : straddles(t, p)) {
+		u32 culprit = p->src_node;
+
+		ang_buf_put(v, p->buf, 1);
+		ang_tree_down(v, n, p->tree, ANGARA_ST_MISMATCH, culprit, 0);
+		return;
+	}
+	if (s->count)
+		slot_combine(v, s, p);
+	else
+		slot_store(t, s, p);
+	if (++s->count == t->expected)
+		n->red_trees |= 1U << p->tree;
+}
+
+/* Give a finished packet up the tree, or at the root to where it ends. */
+static bool result_leaves(struct ang_view *v, struct ang_node *n,
+			  struct ang_tree *t, struct ang_pkt *p)
+{
+	struct ang_ctx *c;
+	u32 dir;
+
+	if (!t->row.is_root) {
+		if (t->up_credits < p->npkts ||
+		    !ang_link_send(v, n, p, t->row.to_root, ANGARA_VC_UP, false))
+			return false;
+		t->up_credits -= p->npkts;
+		return true;
+	}
+	if (p->type == ANG_PKT_ALLREDUCE) {
+		if (!ang_fifo_room(n))
+			return false;
+		ang_fifo_push(n, p, ANG_PF_RESULT);
+		return true;
+	}
+	p->type = ANG_PKT_RESULT;
+	dir = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
+	if (dir != ANGARA_DIR_NONE) {
+		if (ang_link_send(v, n, p, dir, ANGARA_VC_RSP, false))
+			return true;
+		p->type = ANG_PKT_REDUCE;
+		return false;
+	}
+	c = ang_ctx_get(v, n, p->dst_ctx);
+	if (c && c->joined & 1U << p->tree)
+		ang_result(v, n, c, p);
+	ang_buf_put(v, p->buf, 1);
+	return true;
+}
+
+static void credit_count(struct ang_view *v, struct ang_node *n,
+			 struct ang_tree *t, u32 npkts)
+{
+	u32 before = t->done / ANG_CREDIT_DOWN;
+
+	t->done += npkts;
+	t->in_flight -= npkts;
+	t->cnt.reduce_results += npkts;
+	if (t->row.dirs && t->done / ANG_CREDIT_DOWN != before) {
+		t->credit_pend++;
+		n->ctl_trees |= 1U << t->row.tree;
+	}
+	if (!t->row.pe)
+		return;
+	n->unreported += npkts;
+	if (n->unreported >= ANG_CREDIT_PE)
+		ang_credit_pe(v, n, false);
+	else if (!n->timer)
+		ang_timer_start(v, n, n->clock + ANG_CREDIT_TIME);
+}
+
+/**
+ * ang_reduce_issue() - issue the results of a tree that are ready, in order
+ * @v: view
+ * @n: node
+ * @tree: TreeId
+ *
+ * Return: true if one was issued.
+ */
+bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
+{
+	struct ang_tree *t = &n->tree[tree];
+	bool progress = false;
+
+	while (t->state == ANGARA_TREE_STATE_UP) {
+		struct ang_slot *s = slot_of(t, t->done);
+		u32 npkts = s->pkt.npkts;
+
+		if (!s->count || s->count < t->expected)
+			break;
+		if (!result_leaves(v, n, t, &s->pkt))
+			return progress;
+		ang_trace_pkt(v, n, ANG_TR_RESULT, &s->pkt, ANGARA_DIR_NONE, 0,
+			      s->pkt.status);
+		s->count = 0;
+		credit_count(v, n, t, npkts);
+		progress = true;
+	}
+	n->red_trees &= ~(1U << tree);
+	return progress;
+}
+
+/* What the next credit or abort packet looks like. */
+static void control_packet(struct ang_node *n, struct ang_tree *t,
+			   struct ang_pkt *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->type = ANG_PKT_CREDIT;
+	p->npkts = 1;
+	p->tree = t->row.tree;
+	p->epoch = t->row.epoch;
+	p->pkey = t->row.pkey;
+	p->src_node = n->id;
+	p->seq = t->credit_cur;
+}
+
+/**
+ * ang_control_issue() - send the credit and abort packets of a tree
+ * @v: view
+ * @n: node
+ * @tree: TreeId
+ *
+ * Return: true if one was sent.
+ */
+bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree)
+{
+	struct ang_tree *t = &n->tree[tree];
+	bool progress = false;
+	struct ang_pkt p;
+
+	if (t->abort_todo)
+		progress = ang_issue(v, n, &t->abort, &t->abort_todo,
+				     ANGARA_DIR_NONE);
+	if (!t->credit_todo && t->credit_pend) {
+		t->credit_cur = t->credit_pend;
+		t->credit_pend = 0;
+		t->credit_todo = t->row.dirs;
+		t->cnt.credits_sent += t->credit_cur;
+	}
+	if (t->credit_todo) {
+		control_packet(n, t, &p);
+		ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, 0, ANGARA_VC_DOWN, 0);
+		progress |= ang_issue(v, n, &p, &t->credit_todo,
+				      ANGARA_DIR_NONE);
+	}
+	if (!t->abort_todo && !t->credit_todo && !t->credit_pend)
+		n->ctl_trees &= ~(1U << tree);
+	return progress;
+}
+
+static void credit_tree(struct ang_view *v, struct ang_node *n,
+			struct ang_tree *t, bool timer)
+{
+	struct ang_pkt p;
+	u32 i;
+
+	t->pe_done = t->done;
+	if (timer)
+		t->cnt.credits_pe_timer++;
+	else
+		t->cnt.credits_pe_count++;
+	control_packet(n, t, &p);
+	ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, ANGARA_DIR_NONE, 0, 0);
+	for (i = 0; i < t->members; i++) {
+		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
+
+		v->ops->dma_store64(v->host, n->id, c->ctr +
+				    8ULL * ANGARA_CTR_REDUCES(t->row.tree),
+				    t->cnt.reduce_results);
+	}
+}
+
+/**
+ * ang_credit_pe() - tell the PE how many reductions of each tree are finished
+ * @v: view
+ * @n: node
+ * @timer: because time is up, not because of 128 results
+ */
+void ang_credit_pe(struct ang_view *v, struct ang_node *n, bool timer)
+{
+	u32 tree;
+
+	n->timer = 0;
+	n->unreported = 0;
+	for (tree = 0; tree < ANGARA_MAX_TREES; tree++) {
+		struct ang_tree *t = &n->tree[tree];
+
+		if (t->state == ANGARA_TREE_STATE_UP && t->pe_done != t->done)
+			credit_tree(v, n, t, timer);
+	}
+}
+
+/** ang_reducer_flush() - empty the Reducer and the credit unit of a tree */
+void ang_reducer_flush(struct ang_view *v, struct ang_tree *t)
+{
+	u32 i;
+
+	for (i = 0; i < ANGARA_MAX_REDUCES; i++) {
+		if (t->slot[i].count)
+			ang_buf_put(v, t->slot[i].pkt.buf, 1);
+		t->slot[i].count = 0;
+	}
+	t->in_flight = 0;
+	t->credit_todo = 0;
+	t->credit_pend = 0;
+}

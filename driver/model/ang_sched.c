@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Who advances which node.
+ *
+ * A node's sched word says whether it has work and whether a view holds it.
+ * Who finds neither puts the node on the run queue of his own view, so a node
+ * is on one queue at most, and whoever makes work for it while it is held
+ * leaves that to the holder.  There are no locks.
+ *
+ * Memory order: ang_wake() is a full barrier after the caller's writes; taking
+ * a node is one before its reads.  So either the holder sees the work, or the
+ * caller sees that there is no holder.
+ *
+ * Timers run when nothing else is left: the functional hosts have no time of
+ * their own, and a node's clock jumps to what it waits for.
+ */
+#include "ang_int.h"
+
+static void list_push(struct ang_fabric *fab, struct ang_list *l, u32 id)
+{
+	ang_node(fab, id)->next = ANG_NONE;
+	if (l->head == ANG_NONE)
+		l->head = id;
+	else
+		ang_node(fab, l->tail)->next = id;
+	l->tail = id;
+}
+
+static u32 list_pop(struct ang_fabric *fab, struct ang_list *l)
+{
+	u32 id = l->head;
+
+	if (id != ANG_NONE)
+		l->head = ang_node(fab, id)->next;
+	return id;
+}
+
+static void timer_push(struct ang_fabric *fab, struct ang_list *l, u32 id)
+{
+	ang_node(fab, id)->timer_next = ANG_NONE;
+	if (l->head == ANG_NONE)
+		l->head = id;
+	else
+		ang_node(fab, l->tail)->timer_next = id;
+	l->tail = id;
+}
+
+void ang_list_splice(struct ang_fabric *fab, struct ang_list *to,
+		     struct ang_list *from)
+{
+	if (from->head == ANG_NONE)
+		return;
+	if (to->head == ANG_NONE)
+		to->head = from->head;
+	else
+		ang_node(fab, to->tail)->next = from->head;
+	to->tail = from->tail;
+	from->head = ANG_NONE;
+}
+
+void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
+		       struct ang_list *from)
+{
+	if (from->head == ANG_NONE)
+		return;
+	if (to->head == ANG_NONE)
+		to->head = from->head;
+	else
+		ang_node(fab, to->tail)->timer_next = from->head;
+	to->tail = from->tail;
+	from->head = ANG_NONE;
+}
+
+/**
+ * ang_wake() - tell a node, held or not, that it has work
+ * @v: view
+ * @n: node
+ * @why: ring bits or other ANG_SCHED_* bits to set
+ */
+void ang_wake(struct ang_view *v, struct ang_node *n, u64 why)
+{
+	u64 old = ang_fetch_or(&n->sched, why | ANG_SCHED_WORK);
+
+	if (!(old & (ANG_SCHED_WORK | ANG_SCHED_OWNED)))
+		list_push(v->fab, &v->runq, n->id);
+}
+
+/**
+ * ang_timer_start() - call ang_credit_pe() at a time
+ * @v: view
+ * @n: node
+ * @deadline: cycle
+ */
+void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline)
+{
+	n->timer = deadline;
+	if (!(ang_fetch_or(&n->sched, ANG_SCHED_TIMER) & ANG_SCHED_TIMER))
+		timer_push(v->fab, &v->timers, n->id);
+}
+
+/* Run out the first timer; its node may be held by another view. */
+static void timer_fire(struct ang_view *v)
+{
+	u32 id = v->timers.head;
+	struct ang_node *n = ang_node(v->fab, id);
+
+	/* Off the list before the bit says so: the owner may start it again. */
+	v->timers.head = n->timer_next;
+	ang_fetch_and(&n->sched, ~ANG_SCHED_TIMER);
+	ang_wake(v, n, ANG_SCHED_FIRE);
+}
+
+static u64 node_take(struct ang_node *n)
+{
+	u64 old = READ_ONCE(n->sched);
+	u64 seen;
+
+	for (;;) {
+		u64 new = (old & ANG_SCHED_TIMER) | ANG_SCHED_OWNED;
+
+		seen = ang_cmpxchg(&n->sched, old, new);
+		if (seen == old)
+			return old;
+		old = seen;
+	}
+}
+
+/* Return: true if the node has more work and is ours to queue again. */
+static bool node_release(struct ang_node *n, bool more)
+{
+	u64 old = READ_ONCE(n->sched);
+	u64 seen;
+
+	for (;;) {
+		bool again = more || (old & ANG_SCHED_WORK);
+		u64 new = old & ~ANG_SCHED_OWNED;
+
+		if (again)
+			new |= ANG_SCHED_WORK;
+		seen = ang_cmpxchg(&n->sched, old, new);
+		if (seen == old)
+			return again;
+		old = seen;
+	}
+}
+
+static bool node_run(struct ang_view *v, struct ang_node *n)
+{
+	u64 why = node_take(n);
+
+	n->rx |= (u32)(why & ANG_SCHED_RX);
+	/* A timer that served its purpose otherwise is 0 by now. */
+	if (why & ANG_SCHED_FIRE && n->timer) {
+		if (n->clock < n->timer)
+			n->clock = n->timer;
+		ang_credit_pe(v, n, true);
+	}
+	return node_release(n, ang_node_step(v, n));
+}
+
+u32 ang_run(struct ang_view *v, u32 budget)
+{
+	while (budget) {
+		u32 id = list_pop(v->fab, &v->runq);
+
+		if (id == ANG_NONE) {
+			if (v->timers.head == ANG_NONE)
+				break;
+			timer_fire(v);
+			continue;
+		}
+		if (node_run(v, ang_node(v->fab, id)))
+			list_push(v->fab, &v->runq, id);
+		budget--;
+	}
+	return budget;
+}
+
+bool ang_view_busy(const struct ang_view *v)
+{
+	return v->runq.head != ANG_NONE || v->timers.head != ANG_NONE;
+}
+
+void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
+		   void *host)
+{
+	v->fab = mem;
+	v->ops = ops;
+	v->host = host;
+	v->runq.head = ANG_NONE;
+	v->runq.tail = ANG_NONE;
+	v->timers = v->runq;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The torus: node numbers, neighbours, dimension-order routes.
+ */
+#include "ang_model.h"
+
+u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims)
+{
+	u32 nodes = 1;
+	u32 d;
+
+	if (!ndims || ndims > ANGARA_MAX_DIMS)
+		return 0;
+	for (d = 0; d < ANGARA_MAX_DIMS; d++) {
+		u32 size = d < ndims ? dims[d] : 1;
+
+		if (!size || size > ANG_MAX_NODES / nodes)
+			return 0;
+		topo->dims[d] = (u16)size;
+		nodes *= size;
+	}
+	topo->ndims = ndims;
+	topo->nodes = nodes;
+	return nodes;
+}
+
+void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord)
+{
+	u32 d;
+
+	for (d = 0; d < ANGARA_MAX_DIMS; d++) {
+		coord[d] = (u16)(node % topo->dims[d]);
+		node /= topo->dims[d];
+	}
+}
+
+u32 ang_topo_node(const struct ang_topo *topo, const u16 *coord)
+{
+	u32 node = 0;
+	u32 d;
+
+	for (d = topo->ndims; d-- > 0;)
+		node = node * topo->dims[d] + coord[d];
+	return node;
+}
+
+u32 ang_topo_neighbor(const struct ang_topo *topo, u32 node, u32 dir)
+{
+	u16 coord[ANGARA_MAX_DIMS];
+	u32 d = dir / 2;
+	u32 size;
+
+	if (d >= topo->ndims || topo->dims[d] < 2)
+		return ANG_NONE;
+	size = topo->dims[d];
+	ang_topo_coord(topo, node, coord);
+	coord[d] = (u16)((coord[d] + (dir & 1 ? size - 1 : 1)) % size);
+	return ang_topo_node(topo, coord);
+}
+
+u32 ang_topo_route(const struct ang_topo *topo, u32 node, u32 dst)
+{
+	u32 d;
+
+	for (d = 0; d < topo->ndims; d++) {
+		u32 size = topo->dims[d];
+		u32 from = node % size;
+		u32 to = dst % size;
+
+		if (from != to) {
+			u32 plus = to > from ? to - from : to + size - from;
+
+			return 2 * d + (plus * 2 > size);
+		}
+		node /= size;
+		dst /= size;
+	}
+	return ANGARA_DIR_NONE;
+}

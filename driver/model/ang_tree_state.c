@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Rows of the routing table: set, join, leave, take down.
+ *
+ * A tree that cannot do its work any more, because a participant left or died,
+ * a row was cleared or the participants disagree, goes down everywhere: the
+ * news floods along the tree, and each node ends its participants' operations
+ * with the cause.  Nobody waits for what cannot come.
+ */
+#include "ang_int.h"
+
+/** ang_tree_takes() - is the packet of this incarnation of a tree that is up? */
+bool ang_tree_takes(const struct ang_node *n, const struct ang_pkt *p)
+{
+	const struct ang_tree *t = &n->tree[p->tree];
+
+	return t->state == ANGARA_TREE_STATE_UP && t->row.epoch == p->epoch &&
+	       t->row.pkey == p->pkey;
+}
+
+/**
+ * ang_tree_set() - ANGARA_ADM_TREE_SET
+ * @v: view
+ * @n: node
+ * @row: row
+ * @rule: out: rule that the row breaks
+ *
+ * Return: ANGARA_ADM_ST_*.
+ */
+u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
+		 const struct angara_tree_row *row, u32 *rule)
+{
+	struct ang_tree *t;
+	struct ang_pkt abort;
+	u32 abort_todo;
+
+	*rule = ang_tree_row_check(&v->fab->topo, row);
+	if (*rule)
+		return ANGARA_ADM_ST_RULE;
+	if (!row->pkey)
+		return ANGARA_ADM_ST_PARAM;
+	t = &n->tree[row->tree];
+	if (t->state != ANGARA_TREE_STATE_UNSET)
+		return ANGARA_ADM_ST_EXISTS;
+	/* News of the incarnation before may still be on its way out. */
+	abort = t->abort;
+	abort_todo = t->abort_todo;
+	memset(t, 0, sizeof(*t));
+	t->abort = abort;
+	t->abort_todo = abort_todo;
+	t->row = *row;
+	t->state = ANGARA_TREE_STATE_UP;
+	t->expected = (u32)row->pe + row->dir_sum;
+	t->up_credits = ANGARA_MAX_REDUCES;
+	ang_event(v, n, ANGARA_AEV_TREE_SET, row->tree, 0);
+	return ANGARA_ADM_ST_OK;
+}
+
+/* End what the participants of this node have under way. */
+static void members_fail(struct ang_view *v, struct ang_node *n,
+			 struct ang_tree *t, u32 status, u32 culprit)
+{
+	u32 i;
+
+	for (i = 0; i < t->members; i++) {
+		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
+		u64 set = c->member[t->row.tree].ops;
+
+		for (; set; set &= set - 1) {
+			struct ang_op *op = ang_op(v->fab, n, c,
+						   ang_lowest(set));
+
+			ang_op_fail(op, status, culprit);
+			ang_op_sent(v, n, c, op);
+			ang_op_done(v, n, c, op);
+		}
+	}
+}
+
+static void abort_start(struct ang_node *n, struct ang_tree *t, u32 status,
+			u32 culprit, u32 except)
+{
+	struct ang_pkt *p = &t->abort;
+
+	memset(p, 0, sizeof(*p));
+	p->type = ANG_PKT_ABORT;
+	p->npkts = 1;
+	p->tree = t->row.tree;
+	p->epoch = t->row.epoch;
+	p->pkey = t->row.pkey;
+	p->status = (u8)status;
+	p->src_node = culprit;
+	t->abort_todo = t->row.dirs;
+	if (!t->row.is_root)
+		t->abort_todo |= ANG_OUT_UP(t->row.to_root);
+	t->abort_todo &= ~except;
+	if (t->abort_todo)
+		n->ctl_trees |= 1U << t->row.tree;
+}
+
+/**
+ * ang_tree_down() - take a tree down
+ * @v: view
+ * @n: node
+ * @tree: TreeId
+ * @status: what operations under way end with, ANGARA_ST_*
+ * @culprit: node where it began
+ * @except: output that the news came from, 0 if it begins here
+ */
+void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
+		   u32 culprit, u32 except)
+{
+	struct ang_tree *t = &n->tree[tree];
+
+	if (t->state != ANGARA_TREE_STATE_UP)
+		return;
+	t->state = ANGARA_TREE_STATE_DOWN;
+	t->down_node = culprit;
+	members_fail(v, n, t, status, culprit);
+	ang_reducer_flush(v, t);
+	n->red_trees &= ~(1U << tree);
+	abort_start(n, t, status, culprit, except);
+	ang_event(v, n, ANGARA_AEV_TREE_DOWN, tree, culprit);
+}
+
+/** ang_tree_clear() - ANGARA_ADM_TREE_CLEAR. Return: ANGARA_ADM_ST_*. */
+u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree)
+{
+	struct ang_tree *t = &n->tree[tree];
+	u32 i;
+
+	if (t->state == ANGARA_TREE_STATE_UNSET)
+		return ANGARA_ADM_ST_ABSENT;
+	ang_tree_down(v, n, tree, ANGARA_ST_TREE_DOWN, n->id, 0);
+	for (i = 0; i < t->members; i++)
+		ang_ctx(v->fab, n, t->member[i])->joined &= (u16)~(1U << tree);
+	t->members = 0;
+	t->state = ANGARA_TREE_STATE_UNSET;
+	ang_event(v, n, ANGARA_AEV_TREE_CLEAR, tree, 0);
+	return ANGARA_ADM_ST_OK;
+}
+
+/**
+ * ang_tree_join() - ANGARA_ADM_JOIN
+ * @v: view
+ * @n: node
+ * @ctx: context
+ * @tree: TreeId, in range
+ *
+ * Return: ANGARA_ADM_ST_*.
+ */
+u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree)
+{
+	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
+	struct ang_tree *t = &n->tree[tree];
+
+	if (!c || t->state == ANGARA_TREE_STATE_UNSET)
+		return ANGARA_ADM_ST_ABSENT;
+	if (c->pkey != t->row.pkey)
+		return ANGARA_ADM_ST_PARTITION;
+	if (t->state == ANGARA_TREE_STATE_DOWN)
+		return ANGARA_ADM_ST_DOWN;
+	if (c->joined & 1U << tree)
+		return ANGARA_ADM_ST_EXISTS;
+	if (t->members >= t->row.pe)
+		return ANGARA_ADM_ST_FULL;
+	t->member[t->members++] = (u16)ctx;
+	c->joined |= (u16)(1U << tree);
+	memset(&c->member[tree], 0, sizeof(c->member[tree]));
+	return ANGARA_ADM_ST_OK;
+}
+
+/** ang_tree_leave() - ANGARA_ADM_LEAVE; as ang_tree_join() */
+u32 ang_tree_leave(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree)
+{
+	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
+	struct ang_tree *t = &n->tree[tree];
+	u32 i;
+
+	if (!c || !(c->joined & 1U << tree))
+		return ANGARA_ADM_ST_ABSENT;
+	ang_tree_down(v, n, tree, ANGARA_ST_TREE_DOWN, n->id, 0);
+	for (i = 0; i < t->members && t->member[i] != ctx; i++)
+		;
+	t->member[i] = t->member[--t->members];
+	c->joined &= (u16)~(1U << tree);
+	return ANGARA_ADM_ST_OK;
+}

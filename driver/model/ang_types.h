@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The device model: what is inside a fabric.
+ *
+ * Who may touch what:
+ *  - a node and all within it: the view that holds it (ANG_SCHED_OWNED), except
+ *  - ang_node.sched, doorbell words and registers: anyone, atomically;
+ *  - the producer side of an incoming ring: the holder of the neighbour;
+ *  - reference counts of payload buffers: whoever holds a reference.
+ * Memory order is stated where it matters, in ang_link.c and ang_sched.c.
+ */
+#ifndef ANG_TYPES_H
+#define ANG_TYPES_H
+
+#include "ang_model.h"
+
+/* Packets. */
+#define ANG_PKT_PUT		1	/* REQ */
+#define ANG_PKT_GET		2	/* REQ */
+#define ANG_PKT_ACK		3	/* RSP: end of a PUT train, or a GET refused */
+#define ANG_PKT_DATA		4	/* RSP: answer to a GET */
+#define ANG_PKT_RESULT		5	/* RSP: end of a reduce */
+#define ANG_PKT_BCAST		6	/* UP: request; DOWN: distribution */
+#define ANG_PKT_REDUCE		7	/* UP */
+#define ANG_PKT_ALLREDUCE	8	/* UP; DOWN: result */
+#define ANG_PKT_CREDIT		9	/* DOWN: seq credits of 8 results each */
+#define ANG_PKT_ABORT		10	/* UP, DOWN: the tree is down */
+
+#define ANG_PF_LAST		1	/* last train of its operation */
+#define ANG_PF_NOTIFY		2	/* count at the target */
+#define ANG_PF_RESULT		4	/* in the PEGroup FIFO: from the Reducer */
+
+/**
+ * struct ang_pkt - head of a packet, or of a train of up to 8 that travel
+ *	together and differ in nothing but their place in the operation
+ * @type: ANG_PKT_*
+ * @flags: ANG_PF_*
+ * @tree: TreeId
+ * @npkts: packets in the train
+ * @dtype: element type of a reduction
+ * @redop: operation of a reduction
+ * @status: ANGARA_ST_* that travels with it
+ * @reserved: 0
+ * @src_node: node that injected it; with a status, the node at fault
+ * @src_ctx: context that injected it
+ * @slot: operation of that context
+ * @dst_node: target
+ * @dst_ctx: context at the target
+ * @counter: user counter to notify
+ * @pkey: partition
+ * @len: bytes that the whole train carries, asks for or acknowledges
+ * @key: memory region at the target
+ * @gen: generation of @slot
+ * @epoch: incarnation of @tree
+ * @off: offset in the memory region
+ * @seq: reductions: packet number in the tree, ReduceId is seq % 16; GET and
+ *	DATA: offset in the operation; CREDIT: how many
+ * @hops: links crossed
+ * @reserved1: 0
+ * @buf: payload, see ang_buf_data(); 0 for none
+ */
+struct ang_pkt {
+	u8 type;
+	u8 flags;
+	u8 tree;
+	u8 npkts;
+	u8 dtype;
+	u8 redop;
+	u8 status;
+	u8 reserved;
+	u32 src_node;
+	u16 src_ctx;
+	u16 slot;
+	u32 dst_node;
+	u16 dst_ctx;
+	u16 counter;
+	u32 pkey;
+	u32 len;
+	u32 key;
+	u16 gen;
+	u16 epoch;
+	u64 off;
+	u32 seq;
+	u16 hops;
+	u16 reserved1;
+	u64 buf;
+};
+
+/*
+ * Outputs that a packet at the head of a FIFO still owes.  Bits 0..7 are
+ * directions.  The own PE comes last: who has seen a result may rely on it
+ * being ahead of whatever he sends down the tree next.
+ */
+#define ANG_OUT_PE	(1U << 8)
+#define ANG_OUT_UP(d)	(1U << (16 + (d)))	/* on VCUp; others on VCDown */
+#define ANG_OUT_VALID	(1U << 31)
+
+/**
+ * struct ang_ring - packets that arrive over one link on one virtual channel
+ * @head: consumer index
+ * @todo: consumer: ANG_OUT_* that the packet at the head still owes
+ * @tail: producer index
+ * @waiting: the producer found no room; the consumer wakes it after the next pop
+ * @pkt: cfg.depth packets
+ */
+struct ang_ring {
+	u32 head ANG_CACHELINE;
+	u32 todo;
+	u32 tail ANG_CACHELINE;
+	u32 waiting;
+	struct ang_pkt pkt[] ANG_CACHELINE;
+};
+
+#define ANG_OP_FREE	0
+#define ANG_OP_ACTIVE	1
+
+/**
+ * struct ang_op - an operation that a context has under way
+ * @state: ANG_OP_*
+ * @opcode: ANGARA_OP_*, a barrier as ANGARA_OP_ALLREDUCE
+ * @flags: ANGARA_WQE_*
+ * @tree: TreeId
+ * @redop: reduction
+ * @type: element type
+ * @status: first error, ANGARA_ST_*
+ * @poison: reductions: what to send instead of data, ANGARA_ST_*
+ * @sent_all: nothing more to inject
+ * @wqe_opcode: ANGARA_OP_* for the CQE
+ * @receives: reductions: the result comes here
+ * @dst_ctx: see struct angara_wqe, as all down to @dst_off
+ * @counter: user counter at the target
+ * @dst_node: target
+ * @err_node: node at fault
+ * @len: bytes
+ * @src_key: source region
+ * @dst_key: destination region
+ * @gen: generation, so that late answers find nobody
+ * @next: operation behind it in the tree's injection order, plus 1
+ * @cookie: for the CQE
+ * @src_off: source offset
+ * @dst_off: destination offset
+ * @sent: bytes injected
+ * @bytes: bytes done
+ * @trains: point to point: trains injected and not answered
+ * @seq: reductions: number of the first packet
+ * @npkts: reductions: packets
+ * @npkts_sent: reductions: packets injected
+ * @npkts_done: reductions: packets of the result that have come
+ * @inline_buf: payload buffer with inline data, 0 for none
+ */
+struct ang_op {
+	u8 state;
+	u8 opcode;
+	u8 flags;
+	u8 tree;
+	u8 redop;
+	u8 type;
+	u8 status;
+	u8 poison;
+	u8 sent_all;
+	u8 wqe_opcode;
+	u8 receives;
+	u16 dst_ctx;
+	u16 counter;
+	u16 gen;
+	u16 next;
+	u32 dst_node;
+	u32 err_node;
+	u32 len;
+	u32 src_key;
+	u32 dst_key;
+	u64 cookie;
+	u64 src_off;
+	u64 dst_off;
+	u32 sent;
+	u32 bytes;
+	u32 trains;
+	u32 seq;
+	u32 npkts;
+	u32 npkts_sent;
+	u32 npkts_done;
+	u64 inline_buf;
+};
+
+/**
+ * struct ang_pages - a list of pages in host memory, with its last look-up
+ * @list: DMA address of the list
+ * @index: page looked up, plus 1
+ * @addr: its DMA address
+ */
+struct ang_pages {
+	u64 list;
+	u32 index;
+	u64 addr;
+};
+
+/**
+ * struct ang_member - a context's part in a tree
+ * @ops: operations under way, one bit each
+ * @seq: number of the next reduce packet
+ * @first: operation to inject next, plus 1
+ * @last: operation to inject last, plus 1
+ */
+struct ang_member {
+	u64 ops;
+	u32 seq;
+	u16 first;
+	u16 last;
+};
+
+/**
+ * struct ang_ctx - a context
+ * @db_sq: doorbell: SQ producer index (any thread)
+ * @db_arm: doorbell: event sequence seen (any thread)
+ * @db_armed: doorbell: ask for an interrupt (any thread)
+ * @alive: created
+ * @armed: one interrupt is wanted
+ * @dirty: counters to publish, ANG_DIRTY_*
+ * @pkey: partition
+ * @mrs: memory regions
+ * @sq_log2: SQ entries
+ * @cq_log2: CQ entries
+ * @opgen: generation of the last operation
+ * @joined: trees, one bit each
+ * @tree_tx: trees with something to inject, one bit each
+ * @ctl: DMA address of struct angara_ctl
+ * @ctr: DMA address of the counters
+ * @sq: SQ pages
+ * @cq: CQ pages
+ * @mrt: pages of the memory region table
+ * @sq_pi: SQ producer index
+ * @sq_ci: SQ consumer index
+ * @cq_pi: CQ producer index
+ * @cq_ci: CQ consumer index as last read
+ * @evseq: events so far
+ * @seen: event sequence of @armed
+ * @nops: operations under way
+ * @free: free operations, one bit each
+ * @p2p_tx: point-to-point operations with something to inject, one bit each
+ * @bcasts: broadcasts received, per tree
+ * @rx_errors: incoming transfers refused
+ * @user: user counters
+ * @member: per tree
+ * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
+ */
+struct ang_ctx {
+	u32 db_sq;
+	u32 db_arm;
+	u32 db_armed;
+	u8 alive;
+	u8 armed;
+	u8 dirty;
+	u32 pkey;
+	u32 mrs;
+	u8 sq_log2;
+	u8 cq_log2;
+	u16 opgen;
+	u16 joined;
+	u16 tree_tx;
+	u64 ctl;
+	u64 ctr;
+	struct ang_pages sq;
+	struct ang_pages cq;
+	struct ang_pages mrt;
+	u32 sq_pi;
+	u32 sq_ci;
+	u32 cq_pi;
+	u32 cq_ci;
+	u32 evseq;
+	u32 seen;
+	u32 nops;
+	u64 free;
+	u64 p2p_tx;
+	u64 bcasts[ANGARA_MAX_TREES];
+	u64 rx_errors;
+	u64 user[ANGARA_CTR_USER_NUM];
+	struct ang_member member[ANGARA_MAX_TREES];
+	struct {
+		u64 wqes, cqes, cqe_errors, tx_packets, tx_bytes, rx_packets,
+		    rx_bytes, rx_errors, cq_full, interrupts;
+	} cnt;
+};
+
+#define ANG_DIRTY_EVENT	1
+#define ANG_DIRTY_SQ	2
+
+/**
+ * struct ang_slot - the Reducer's memory of one ReduceId (of a train: the first)
+ * @pkt: first packet, its payload combined with that of those that followed
+ * @count: packets taken
+ */
+struct ang_slot {
+	struct ang_pkt pkt;
+	u32 count;
+};
+
+/**
+ * struct ang_tree - routing table row, Reducer and credit unit of one tree
+ * @row: the row; row.tree etc. are meaningful in states UP and DOWN
+ * @state: ANGARA_TREE_STATE_*
+ * @members: participants that have joined
+ * @credit_cur: credits in the packets being issued to children
+ * @credit_todo: children that still get such a packet
+ * @credit_pend: credits to issue next
+ * @abort_todo: outputs that still get an abort packet
+ * @abort: that packet
+ * @down_node: node that took the tree down
+ * @expected: packets that make a result: participants and children
+ * @done: number of the next result
+ * @pe_done: results that the PE has been told of
+ * @up_credits: results that the parent can take
+ * @in_flight: ReduceIds in use
+ * @member: contexts of the participants
+ * @slot: Reducer memory
+ * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
+ */
+struct ang_tree {
+	struct angara_tree_row row;
+	u8 state;
+	u8 members;
+	u32 credit_todo;
+	u32 credit_cur;
+	u32 credit_pend;
+	u32 abort_todo;
+	struct ang_pkt abort;
+	u32 down_node;
+	u32 expected;
+	u32 done;
+	u32 pe_done;
+	u32 up_credits;
+	u32 in_flight;
+	u16 member[ANGARA_MAX_LOCAL];
+	struct ang_slot slot[ANGARA_MAX_REDUCES];
+	struct {
+		u64 bcast_requests, bcast_packets, reduce_packets,
+		    reduce_results, credits_sent, credits_received,
+		    credits_pe_count, credits_pe_timer, max_in_flight;
+	} cnt;
+};
+
+#define ANG_FIFO	16	/* PEGroup FIFO, packets */
+#define ANG_CREDIT_DOWN	8	/* results per credit packet to the children */
+#define ANG_CREDIT_PE	128	/* results, all trees, per credit packet to the PE */
+#define ANG_CREDIT_TIME	4096	/* cycles after which the PE gets one anyway */
+
+struct ang_admin {
+	u64 asq;
+	u64 acq;
+	u64 aeq;
+	u32 entries;
+	u32 aeq_entries;
+	u32 asq_ci;
+	u32 acq_pi;
+	u32 aeq_pi;
+	u32 aeq_lost;
+};
+
+struct ang_link {
+	u64 packets[ANGARA_VC_NUM];
+	u64 flits[ANGARA_VC_NUM];
+	u64 stalls[ANGARA_VC_NUM];
+};
+
+/* Scheduling word of a node; the low 32 bits are rings with new packets. */
+#define ANG_SCHED_RX		0xFFFFFFFFULL
+#define ANG_SCHED_WORK		(1ULL << 32)	/* something to do */
+#define ANG_SCHED_OWNED		(1ULL << 33)	/* a view is advancing it */
+#define ANG_SCHED_TIMER		(1ULL << 34)	/* on a timer list */
+#define ANG_SCHED_FIRE		(1ULL << 35)	/* its timer has run out */
+
+#define ANG_CTX_WORDS		(ANG_MAX_CTXS / 64)
+
+/**
+ * struct ang_node - adapter and router
+ * @sched: ANG_SCHED_* (any thread)
+ * @db: contexts whose doorbell rang (any thread)
+ * @db_admin: registers or the admin doorbell were written (any thread)
+ * @buf_waiting: the owner wants a payload buffer (any thread)
+ * @next: link of the run queue, plus 1 (who set ANG_SCHED_WORK, then the view)
+ * @timer_next: link of the timer list, plus 1
+ * @reg: registers as written, by offset / 4 (any thread)
+ * @id: node number
+ * @enabled: CONTROL as acted upon
+ * @coord: coordinates
+ * @neighbor: node in each direction or ANG_NONE
+ * @rx: rings that may hold packets
+ * @clock: own clock, router cycles
+ * @timer: cycle at which the PE gets a credit packet, 0 for none
+ * @unreported: results that the PE has not been told of, over all trees
+ * @red_trees: trees with a result to issue
+ * @ctl_trees: trees with credit or abort packets to issue
+ * @tx: contexts with something to fetch or to inject
+ * @dirty: contexts with counters to publish
+ * @fifo_head: PEGroup FIFO, consumer
+ * @fifo_tail: PEGroup FIFO, producer
+ * @fifo_todo: ANG_OUT_* that the packet at its head still owes
+ * @buf_hint: where to look for a free payload buffer first
+ * @adm: admin queue
+ * @fifo: PEGroup FIFO
+ * @tree: routing table, Reducer, credit unit
+ * @link: counters of outgoing links
+ * @drops: dropped packets by cause
+ * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
+ */
+struct ang_node {
+	u64 sched ANG_CACHELINE;
+	u64 db[ANG_CTX_WORDS];
+	u32 db_admin;
+	u32 buf_waiting;
+	u32 next;
+	u32 timer_next;
+	u32 reg[24];
+	u32 id ANG_CACHELINE;
+	u32 enabled;
+	u16 coord[ANGARA_MAX_DIMS];
+	u32 neighbor[ANGARA_MAX_DIRS];
+	u32 rx;
+	u64 clock;
+	u64 timer;
+	u32 unreported;
+	u32 red_trees;
+	u32 ctl_trees;
+	u64 tx[ANG_CTX_WORDS];
+	u64 dirty[ANG_CTX_WORDS];
+	u32 fifo_head;
+	u32 fifo_tail;
+	u32 fifo_todo;
+	u32 buf_hint[2];
+	struct ang_admin adm;
+	struct ang_pkt fifo[ANG_FIFO];
+	struct ang_tree tree[ANGARA_MAX_TREES];
+	struct ang_link link[ANGARA_MAX_DIRS];
+	u64 drops[ANGARA_DROP_NUM];
+	struct {
+		u64 injected_packets, ejected_packets, injected_flits,
+		    ejected_flits, hops, no_buffer;
+	} cnt;
+};
+
+/**
+ * struct ang_fabric - head of the block of memory
+ * @cfg: configuration
+ * @topo: topology
+ * @stride: bytes per node
+ * @off_ctx: where in a node its contexts start, struct ang_ctx[cfg.ctxs]
+ * @off_op: operations, struct ang_op[cfg.ctxs][cfg.ops]
+ * @off_ring: rings, [2 * ndims][ANGARA_VC_NUM] of @ring_size
+ * @off_ref: reference counts of payload buffers, u32[cfg.bufs]
+ * @off_buf: payload buffers, [cfg.bufs] of @buf_size
+ * @ring_size: bytes of a ring
+ * @buf_size: bytes of a payload buffer
+ */
+struct ang_fabric {
+	struct ang_cfg cfg;
+	struct ang_topo topo;
+	u64 stride;
+	u32 off_ctx;
+	u32 off_op;
+	u32 off_ring;
+	u32 off_ref;
+	u32 off_buf;
+	u32 ring_size;
+	u32 buf_size;
+};
+
+#define ANG_HEAD_SIZE	256	/* of struct ang_fabric, before the first node */
+
+static inline struct ang_node *ang_node(struct ang_fabric *fab, u32 id)
+{
+	return (struct ang_node *)((char *)fab + ANG_HEAD_SIZE + id * fab->stride);
+}
+
+static inline struct ang_ctx *ang_ctx(struct ang_fabric *fab,
+				      struct ang_node *n, u32 ctx)
+{
+	return (struct ang_ctx *)((char *)n + fab->off_ctx) + ctx;
+}
+
+static inline u32 ang_ctx_id(struct ang_fabric *fab, struct ang_node *n,
+			     const struct ang_ctx *ctx)
+{
+	return (u32)(ctx - (struct ang_ctx *)((char *)n + fab->off_ctx));
+}
+
+static inline struct ang_op *ang_op(struct ang_fabric *fab, struct ang_node *n,
+				    const struct ang_ctx *ctx, u32 slot)
+{
+	return (struct ang_op *)((char *)n + fab->off_op) +
+	       ang_ctx_id(fab, n, ctx) * fab->cfg.ops + slot;
+}
+
+static inline u32 ang_op_slot(struct ang_fabric *fab, struct ang_node *n,
+			      const struct ang_ctx *ctx, const struct ang_op *op)
+{
+	return (u32)(op - ang_op(fab, n, ctx, 0));
+}
+
+static inline struct ang_ring *ang_ring(struct ang_fabric *fab,
+					struct ang_node *n, u32 dir, u32 vc)
+{
+	return (struct ang_ring *)((char *)n + fab->off_ring +
+				   (dir * ANGARA_VC_NUM + vc) * fab->ring_size);
+}
+
+static inline u32 ang_min(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/* Number of a set's lowest member; the set is not empty. */
+static inline u32 ang_lowest(u64 set)
+{
+	return (u32)__builtin_ctzll(set);
+}
+
+/* __builtin_popcountll() may call into libgcc. */
+static inline u32 ang_count(u32 set)
+{
+	u32 n = 0;
+
+	for (; set; set &= set - 1)
+		n++;
+	return n;
+}
+
+static inline void ang_set_bit(u64 *words, u32 bit)
+{
+	words[bit / 64] |= 1ULL << (bit % 64);
+}
+
+/* Packets that @len bytes make. */
+static inline u32 ang_packets(u32 len)
+{
+	return len ? (len + ANGARA_PACKET_BYTES - 1) / ANGARA_PACKET_BYTES : 1;
+}
+
+/* Flits of a train: a head each, and data where it carries some. */
+static inline u32 ang_flits(const struct ang_pkt *p)
+{
+	u32 len = p->buf ? p->len : 0;
+
+	return p->npkts + (len + ANGARA_FLIT_BYTES - 1) / ANGARA_FLIT_BYTES;
+}
+
+#endif /* ANG_TYPES_H */
