@@ -109,4 +109,4 @@ check-build: setup ## build the modules with all warnings, for every kernel
 
 .PHONY: check-guest
 check-guest: setup ## run the tests that boot guests
-	@selftests/prove guest
+	@selftests/prove selftests/build/guest.t guest

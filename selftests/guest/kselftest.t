@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The kselftest programs: all of them on one kernel, the spine on the others.
+# Each is a test here, its own results are nested below.
+
+set -u
+. selftests/tap.sh
+
+FULL=6.12
+DIR=build/guest-user/selftests
+
+# suite KERNEL PROGRAM...: one guest runs them all, one after the other.
+suite()
+{
+	local kernel=$1 status=0 program
+
+	shift
+	echo "==> kselftest on $kernel: $# programs" >&2
+	tools/vm/run --kernel "$kernel" --timeout 1500 -- \
+		selftests/in-guest "$DIR" "$@" \
+		>"$TAP_TMP/$kernel" 2>"$TAP_TMP/why" || status=$?
+	sed "s/^\(not ok\|ok\) - /&$kernel: /" "$TAP_TMP/$kernel"
+	TAP_COUNT=$((TAP_COUNT + $(grep -cE '^(not )?ok ' "$TAP_TMP/$kernel")))
+	# What the guest did not come to, because it died, has failed.
+	for program; do
+		grep -qE "^(not )?ok - $program( |\$)" "$TAP_TMP/$kernel" && continue
+		TAP_COUNT=$((TAP_COUNT + 1))
+		echo "not ok - $kernel: $program: did not finish"
+	done
+	tail -n 40 "$TAP_TMP/why" >"$TAP_TMP/end"
+	mv "$TAP_TMP/end" "$TAP_TMP/why"
+	result "$status" "$kernel: the guest and its kernel's log"
+}
+
+mapfile -t programs < <(cd "$DIR" 2>/dev/null &&
+	find . -maxdepth 1 -type f -perm -u+x ! -name '*.*' -printf '%f\n' |
+	sort)
+if [ ${#programs[@]} = 0 ]; then
+	echo "not ok - there are no programs in $DIR"
+	echo 1..1
+	exit 1
+fi
+
+suite "$FULL" "${programs[@]}"
+mapfile -t spine < <(sed 's/#.*//' selftests/spine.list | awk 'NF { print $1 }')
+[ ${#spine[@]} -gt 0 ]
+result $? 'selftests/spine.list names programs'
+while read -r name; do
+	[ "$name" = "$FULL" ] || suite "$name" "${spine[@]}"
+done < <(sed 's/#.*//' tools/vm/kernels | awk 'NF { print $1 }')
+plan
