@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Exchanges between the processes; libangara/job.h states the protocol.
+ *
+ * A process sends nothing while it waits in an exchange or for its reply, so a
+ * connection is in one of three states: receiving (epoll watches for input),
+ * waiting (for the end of the connection only), sending (for room, if need
+ * be).  What comes over a connection is checked: a process that breaks the
+ * protocol loses its connection and nothing else happens.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "run.h"
+
+/**
+ * struct run_exchange - an exchange that some of its group have asked for
+ * @next: next one
+ * @tag: tag
+ * @n: processes in the group
+ * @ranks: the group, NULL for the whole job
+ * @arrived: how many have asked
+ * @len: bytes of a block
+ * @uneven: they do not agree on @len
+ */
+struct run_exchange {
+	struct run_exchange *next;
+	u64 tag;
+	u32 n;
+	u32 *ranks;
+	u32 arrived;
+	u32 len;
+	bool uneven;
+};
+
+/**
+ * struct run_reply - a reply, shared by all that it goes to
+ * @refs: how many have not got it yet
+ * @len: bytes in @data
+ * @data: header and blocks
+ */
+struct run_reply {
+	u32 refs;
+	size_t len;
+	char data[];
+};
+
+static size_t ranks_bytes(const struct ang_job_request *head)
+{
+	return head->nranks * sizeof(u32);
+}
+
+static const u32 *conn_ranks(const struct run_conn *conn)
+{
+	return conn->head.nranks ? (const u32 *)(const void *)conn->body : NULL;
+}
+
+static u32 member(const struct run_exchange *ex, u32 i)
+{
+	return ex->ranks ? ex->ranks[i] : i;
+}
+
+static void set_events(struct run_job *job, struct run_conn *conn, u32 events)
+{
+	struct epoll_event ev = {
+		.events = events,
+		.data.u64 = (u64)RUN_EV_CONN << 32 | conn->rank,
+	};
+
+	if (conn->fd < 0 || conn->events == events)
+		return;
+	conn->events = events;
+	epoll_ctl(job->epfd, EPOLL_CTL_MOD, conn->fd, &ev);
+}
+
+static void reply_put(struct run_reply *reply)
+{
+	if (--reply->refs == 0)
+		free(reply);
+}
+
+static void conn_send(struct run_job *job, struct run_conn *conn)
+{
+	struct run_reply *reply = conn->reply;
+
+	while (conn->sent < reply->len) {
+		ssize_t n = send(conn->fd, reply->data + conn->sent,
+				 reply->len - conn->sent, MSG_NOSIGNAL);
+
+		if (n > 0) {
+			conn->sent += (size_t)n;
+		} else if (errno == EAGAIN) {
+			set_events(job, conn, EPOLLOUT);
+			return;
+		} else if (errno != EINTR) {
+			run_conn_gone(job, conn);
+			return;
+		}
+	}
+	conn->reply = NULL;
+	reply_put(reply);
+	set_events(job, conn, EPOLLIN);
+}
+
+/* A reply with room for @len bytes behind the header. */
+static struct run_reply *reply_new(int status, u64 len)
+{
+	struct ang_job_reply head = {
+		.magic = ANG_JOB_MAGIC,
+		.status = status,
+		.len = len,
+	};
+	struct run_reply *reply = malloc(sizeof(*reply) + sizeof(head) + len);
+
+	if (!reply)
+		return NULL;
+	reply->refs = 1;
+	reply->len = sizeof(head) + len;
+	memcpy(reply->data, &head, sizeof(head));
+	return reply;
+}
+
+static struct run_reply *reply_blocks(const struct run_job *job,
+				      const struct run_exchange *ex)
+{
+	struct run_reply *reply = reply_new(0, (u64)ex->n * ex->len);
+	char *to;
+	u32 i;
+
+	if (!reply)
+		return NULL;
+	to = reply->data + sizeof(struct ang_job_reply);
+	for (i = 0; i < ex->n; i++, to += ex->len) {
+		const struct run_conn *conn = &job->procs[member(ex, i)].conn;
+
+		memcpy(to, conn->body + ranks_bytes(&conn->head), ex->len);
+	}
+	return reply;
+}
+
+static void conn_idle(struct run_conn *conn)
+{
+	free(conn->body);
+	conn->body = NULL;
+	conn->got = 0;
+	conn->in = NULL;
+}
+
+/* Takes the exchange off the list and answers all that wait in it. */
+static void exchange_end(struct run_job *job, struct run_exchange *ex, int status)
+{
+	struct run_exchange **at = &job->exchanges;
+	struct run_reply *reply;
+	u32 i;
+
+	while (*at != ex)
+		at = &(*at)->next;
+	*at = ex->next;
+	reply = status ? reply_new(status, 0) : reply_blocks(job, ex);
+	if (!reply)
+		reply = reply_new(-ENOMEM, 0);
+	for (i = 0; i < ex->n; i++) {
+		struct run_conn *conn = &job->procs[member(ex, i)].conn;
+
+		if (conn->in != ex)
+			continue;
+		conn_idle(conn);
+		if (reply) {
+			conn->reply = reply;
+			conn->sent = 0;
+			reply->refs++;
+		} else {
+			/* No memory even to say so: they see their end. */
+			shutdown(conn->fd, SHUT_RDWR);
+		}
+	}
+	/* Sending may end a connection, and with it other exchanges. */
+	for (i = 0; reply && i < ex->n; i++) {
+		struct run_conn *conn = &job->procs[member(ex, i)].conn;
+
+		if (conn->reply == reply)
+			conn_send(job, conn);
+	}
+	if (reply)
+		reply_put(reply);
+	free(ex->ranks);
+	free(ex);
+}
+
+static bool same_group(const struct run_exchange *ex, const struct run_conn *conn)
+{
+	const u32 *ranks = conn_ranks(conn);
+
+	if (ex->tag != conn->head.tag || !ex->ranks != !ranks)
+		return false;
+	return !ranks || (ex->n == conn->head.nranks &&
+			  !memcmp(ex->ranks, ranks, ranks_bytes(&conn->head)));
+}
+
+static struct run_exchange *exchange_new(struct run_job *job,
+					 const struct run_conn *conn)
+{
+	struct run_exchange *ex = calloc(1, sizeof(*ex));
+	const u32 *ranks = conn_ranks(conn);
+
+	if (!ex)
+		return NULL;
+	ex->tag = conn->head.tag;
+	ex->len = conn->head.len;
+	ex->n = ranks ? conn->head.nranks : job->n;
+	if (ranks) {
+		ex->ranks = malloc(ranks_bytes(&conn->head));
+		if (!ex->ranks) {
+			free(ex);
+			return NULL;
+		}
+		memcpy(ex->ranks, ranks, ranks_bytes(&conn->head));
+	}
+	ex->next = job->exchanges;
+	job->exchanges = ex;
+	return ex;
+}
+
+static bool somebody_gone(const struct run_job *job, const struct run_exchange *ex)
+{
+	u32 i;
+
+	if (!job->gone)
+		return false;
+	for (i = 0; i < ex->n; i++)
+		if (job->procs[member(ex, i)].conn.fd < 0)
+			return true;
+	return false;
+}
+
+static void exchange_join(struct run_job *job, struct run_conn *conn)
+{
+	struct run_exchange *ex = job->exchanges;
+
+	while (ex && !same_group(ex, conn))
+		ex = ex->next;
+	if (!ex)
+		ex = exchange_new(job, conn);
+	if (!ex) {
+		run_conn_gone(job, conn);
+		return;
+	}
+	conn->in = ex;
+	set_events(job, conn, 0);
+	ex->arrived++;
+	if (conn->head.len != ex->len)
+		ex->uneven = true;
+	if (somebody_gone(job, ex))
+		exchange_end(job, ex, -EPIPE);
+	else if (ex->arrived == ex->n)
+		exchange_end(job, ex, ex->uneven ? -EMSGSIZE : 0);
+}
+
+static bool head_valid(const struct run_job *job, const struct ang_job_request *head)
+{
+	return head->magic == ANG_JOB_MAGIC && !head->reserved &&
+	       head->nranks <= job->n && head->len <= ANG_JOB_MAX_BLOCK;
+}
+
+/* Ascending, within the job, and the process is one of them. */
+static bool group_valid(const struct run_job *job, const struct run_conn *conn)
+{
+	const u32 *ranks = conn_ranks(conn);
+	bool own = !ranks;
+	u32 i;
+
+	for (i = 0; i < conn->head.nranks; i++) {
+		if (ranks[i] >= job->n || (i && ranks[i] <= ranks[i - 1]))
+			return false;
+		own |= ranks[i] == conn->rank;
+	}
+	return own;
+}
+
+/* Where the next bytes go, and how many of them at the most. */
+static char *want(struct run_conn *conn, size_t *len)
+{
+	size_t head = sizeof(conn->head);
+
+	if (conn->got < head) {
+		*len = head - conn->got;
+		return (char *)&conn->head + conn->got;
+	}
+	*len = head + ranks_bytes(&conn->head) + conn->head.len - conn->got;
+	return (char *)conn->body + (conn->got - head);
+}
+
+/* Return: false to end the connection. */
+static bool head_done(const struct run_job *job, struct run_conn *conn)
+{
+	if (!head_valid(job, &conn->head))
+		return false;
+	conn->body = malloc(ranks_bytes(&conn->head) + conn->head.len + 1);
+	return conn->body != NULL;
+}
+
+/* Return: false to end the connection. */
+static bool conn_recv(struct run_job *job, struct run_conn *conn)
+{
+	while (!conn->in && !conn->reply) {
+		size_t len;
+		char *to = want(conn, &len);
+
+		if (len) {
+			ssize_t n = recv(conn->fd, to, len, 0);
+
+			if (n < 0 && (errno == EAGAIN || errno == EINTR))
+				return true;
+			if (n <= 0)
+				return false;
+			conn->got += (size_t)n;
+			if (conn->got == sizeof(conn->head) &&
+			    !head_done(job, conn))
+				return false;
+			continue;
+		}
+		if (!group_valid(job, conn))
+			return false;
+		exchange_join(job, conn);
+		if (conn->fd < 0)
+			return true;
+	}
+	return true;
+}
+
+/**
+ * run_conn_event() - a connection has input, room or ended
+ * @job: job
+ * @conn: connection
+ * @events: what epoll said
+ */
+void run_conn_event(struct run_job *job, struct run_conn *conn, u32 events)
+{
+	bool ok = true;
+
+	if (conn->fd < 0)
+		return;
+	if (events & EPOLLIN)
+		ok = conn_recv(job, conn);
+	else if (events & EPOLLOUT && conn->reply)
+		conn_send(job, conn);
+	else
+		ok = false;
+	if (!ok)
+		run_conn_gone(job, conn);
+}
+
+/**
+ * run_conn_gone() - a process takes no more part in exchanges
+ * @job: job
+ * @conn: its connection
+ *
+ * All exchanges that wait for it end with -EPIPE.
+ */
+void run_conn_gone(struct run_job *job, struct run_conn *conn)
+{
+	struct run_exchange *ex;
+
+	if (conn->fd < 0)
+		return;
+	close(conn->fd);
+	conn->fd = -1;
+	job->gone++;
+	if (conn->reply)
+		reply_put(conn->reply);
+	conn->reply = NULL;
+	conn_idle(conn);
+	/* Ending one may end others: start again each time. */
+	do {
+		ex = job->exchanges;
+		while (ex && !somebody_gone(job, ex))
+			ex = ex->next;
+		if (ex)
+			exchange_end(job, ex, -EPIPE);
+	} while (ex);
+}

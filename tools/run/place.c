@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which process gets which device: in blocks, node by node.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+/**
+ * struct fabric - the devices of one fabric, by node
+ * @devs: first of them
+ * @n: number of them
+ */
+struct fabric {
+	const struct ang_found *devs;
+	size_t n;
+};
+
+static int no_devices(const struct ang_scan *scan)
+{
+	if (!scan->present)
+		run_say("there is no adapter (" ANG_DEV_DIR "/" ANG_DEV_PREFIX
+			"*): load the driver, as by 'modprobe angara_loop "
+			"dims=2x2x2', or give --no-device");
+	else
+		run_say("cannot use " ANG_DEV_DIR "/" ANG_DEV_PREFIX "*: %s",
+			strerror(-scan->err));
+	return RUN_EXIT_FAILURE;
+}
+
+static int choose_fabric(const struct run_opts *opts, const struct ang_scan *scan,
+			 struct fabric *fab)
+{
+	u64 id = opts->has_fabric ? opts->fabric : scan->devs[0].fabric_id;
+	size_t i = 0;
+
+	while (i < scan->n && scan->devs[i].fabric_id != id)
+		i++;
+	if (i == scan->n) {
+		run_say("there is no fabric %llu; the first one here is %llu",
+			id, scan->devs[0].fabric_id);
+		return RUN_EXIT_USAGE;
+	}
+	fab->devs = &scan->devs[i];
+	while (i < scan->n && scan->devs[i].fabric_id == id) {
+		fab->n++;
+		i++;
+	}
+	return 0;
+}
+
+/* The @i-th device to use, NULL if its node is not there. */
+static const struct ang_found *device(const struct run_opts *opts,
+				      const struct ang_scan *scan,
+				      const struct fabric *fab, size_t i)
+{
+	if (!opts->nodes)
+		return &fab->devs[i];
+	return ang_scan_find(scan, fab->devs[0].fabric_id, opts->nodes[i]);
+}
+
+static int assign(struct run_job *job, const struct ang_scan *scan,
+		  const struct fabric *fab)
+{
+	const struct run_opts *opts = job->opts;
+	size_t nodes = opts->nodes ? opts->num_nodes : fab->n;
+	u32 per_node = opts->per_node;
+	u32 rank;
+
+	if (!per_node)
+		per_node = (u32)((job->n + nodes - 1) / nodes);
+	if ((u64)per_node * nodes < job->n) {
+		run_say("%u processes do not fit: %zu nodes take %llu at %u per node",
+			job->n, nodes, (u64)per_node * nodes, per_node);
+		return RUN_EXIT_USAGE;
+	}
+	for (rank = 0; rank < job->n; rank++) {
+		size_t i = rank / per_node;
+		const struct ang_found *dev = device(opts, scan, fab, i);
+
+		if (!dev) {
+			run_say("node %u has no device here; fabric %llu has nodes %u to %u",
+				opts->nodes[i], fab->devs[0].fabric_id,
+				fab->devs[0].node, fab->devs[fab->n - 1].node);
+			return RUN_EXIT_USAGE;
+		}
+		ang_dev_path(dev->minor, job->procs[rank].device);
+	}
+	return 0;
+}
+
+/**
+ * run_place() - choose a device for every process
+ * @job: job
+ *
+ * Return: 0, else an exit status; what is wrong has been said.
+ */
+int run_place(struct run_job *job)
+{
+	struct fabric fab = { 0 };
+	struct ang_scan scan;
+	int status;
+
+	if (ang_scan(&scan)) {
+		run_say("no memory for the list of devices");
+		return RUN_EXIT_FAILURE;
+	}
+	if (!scan.n)
+		status = no_devices(&scan);
+	else
+		status = choose_fabric(job->opts, &scan, &fab);
+	if (!status)
+		status = assign(job, &scan, &fab);
+	ang_scan_free(&scan);
+	return status;
+}

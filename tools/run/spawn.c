@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Starting a process: its environment, connection, output and input.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "run.h"
+
+/* What the launcher changes for itself and its children must not see. */
+static struct rlimit old_files;
+static sigset_t old_mask;
+static struct sigaction old_pipe;
+
+/* The ends of what a process and the launcher share: ours first. */
+struct ends {
+	int job[2];
+	int out[2];
+	int err[2];
+	int exec[2];
+};
+
+/**
+ * run_spawn_prepare() - keep what children get back, then change it
+ * @block: signals to block
+ *
+ * The launcher takes signals through a descriptor, survives a reader of
+ * its output that went away, and needs some files per process.
+ */
+void run_spawn_prepare(const sigset_t *block)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct rlimit lim;
+
+	sigprocmask(SIG_BLOCK, block, &old_mask);
+	sigaction(SIGPIPE, &ignore, &old_pipe);
+	if (getrlimit(RLIMIT_NOFILE, &old_files))
+		return;
+	lim = old_files;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
+}
+
+static void set_number(const char *name, u64 val)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", val);
+	setenv(name, text, 1);
+}
+
+static void set_env(const struct run_job *job, u32 rank, int job_fd)
+{
+	const struct run_proc *proc = &job->procs[rank];
+
+	set_number(ANG_ENV_RANK, rank);
+	set_number(ANG_ENV_SIZE, job->n);
+	set_number(ANG_ENV_FD, (u64)job_fd);
+	if (proc->device[0])
+		setenv(ANG_ENV_DEVICE, proc->device, 1);
+	else
+		unsetenv(ANG_ENV_DEVICE);
+}
+
+/* Rank 0 reads what the launcher was given, the others nothing. */
+static int set_files(u32 rank, const struct ends *e)
+{
+	if (rank) {
+		int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+		if (null < 0 || dup2(null, 0) < 0)
+			return -errno;
+	}
+	if (dup2(e->out[1], 1) < 0 || dup2(e->err[1], 2) < 0 ||
+	    fcntl(e->job[1], F_SETFD, 0))
+		return -errno;
+	return 0;
+}
+
+/* In the child.  Does not return; what goes wrong is written to @e->exec. */
+static void child(const struct run_job *job, u32 rank, const struct ends *e,
+		  pid_t launcher)
+{
+	int err;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != launcher)
+		_exit(RUN_EXIT_FAILURE);
+	err = -set_files(rank, e);
+	if (!err) {
+		set_env(job, rank, e->job[1]);
+		setrlimit(RLIMIT_NOFILE, &old_files);
+		sigaction(SIGPIPE, &old_pipe, NULL);
+		sigprocmask(SIG_SETMASK, &old_mask, NULL);
+		execvp(job->opts->argv[0], job->opts->argv);
+		err = errno;
+	}
+	if (write(e->exec[1], &err, sizeof(err)) < 0)
+		_exit(RUN_EXIT_FAILURE);
+	_exit(RUN_EXIT_NOT_FOUND);
+}
+
+static void close_ends(struct ends *e, int side)
+{
+	int *pairs[] = { e->job, e->out, e->err, e->exec };
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		if (pairs[i][side] >= 0)
+			close(pairs[i][side]);
+		pairs[i][side] = -1;
+	}
+}
+
+/* 0, 1 and 2 must stay what they are, so none may be closed at the start. */
+static int open_ends(struct ends *e)
+{
+	*e = (struct ends){ { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e->job) ||
+	    pipe2(e->out, O_CLOEXEC) || pipe2(e->err, O_CLOEXEC) ||
+	    pipe2(e->exec, O_CLOEXEC) ||
+	    fcntl(e->job[0], F_SETFL, O_NONBLOCK) ||
+	    fcntl(e->out[0], F_SETFL, O_NONBLOCK) ||
+	    fcntl(e->err[0], F_SETFL, O_NONBLOCK)) {
+		int err = errno;
+
+		close_ends(e, 0);
+		close_ends(e, 1);
+		return -err;
+	}
+	return 0;
+}
+
+/* Waits until the program runs.  Return: 0, or errno of exec. */
+static int exec_result(int fd)
+{
+	int err = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, &err, sizeof(err));
+	} while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(err) ? err : 0;
+}
+
+static int watch_proc(struct run_job *job, u32 rank, struct ends *e)
+{
+	struct run_proc *proc = &job->procs[rank];
+	int fds[2] = { e->out[0], e->err[0] };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct run_stream *s = &proc->out[i];
+
+		s->buf = malloc(RUN_LINE_BYTES);
+		if (!s->buf ||
+		    run_watch(job, fds[i], EPOLLIN, RUN_EV_OUT + (u32)i, rank))
+			return -ENOMEM;
+		s->from = fds[i];
+		s->to = i + 1;
+		s->rank = rank;
+		job->streams++;
+	}
+	proc->conn.rank = rank;
+	proc->conn.events = EPOLLIN;
+	if (run_watch(job, e->job[0], EPOLLIN, RUN_EV_CONN, rank))
+		return -ENOMEM;
+	proc->conn.fd = e->job[0];
+	close(e->exec[0]);
+	return 0;
+}
+
+static int cannot_start(u32 rank, int err)
+{
+	run_say("cannot start process %u: %s", rank, strerror(err));
+	return RUN_EXIT_FAILURE;
+}
+
+static int cannot_run(const char *program, int err)
+{
+	run_say("cannot run '%s': %s", program, strerror(err));
+	return err == ENOENT ? RUN_EXIT_NOT_FOUND : RUN_EXIT_CANNOT_EXEC;
+}
+
+/**
+ * run_spawn() - start a process
+ * @job: job
+ * @rank: its rank
+ *
+ * Return: 0, else an exit status; what is wrong has been said.
+ */
+int run_spawn(struct run_job *job, u32 rank)
+{
+	pid_t launcher = getpid();
+	struct ends e;
+	pid_t pid;
+	int ret;
+
+	ret = open_ends(&e);
+	if (ret)
+		return cannot_start(rank, -ret);
+	pid = fork();
+	if (pid == 0)
+		child(job, rank, &e, launcher);
+	ret = pid < 0 ? errno : 0;
+	close_ends(&e, 1);
+	if (ret) {
+		close_ends(&e, 0);
+		return cannot_start(rank, ret);
+	}
+	job->procs[rank].pid = pid;
+	job->alive++;
+	ret = exec_result(e.exec[0]);
+	if (ret) {
+		close_ends(&e, 0);
+		return cannot_run(job->opts->argv[0], ret);
+	}
+	ret = watch_proc(job, rank, &e);
+	return ret ? cannot_start(rank, -ret) : 0;
+}
