@@ -14,10 +14,10 @@
 
 /* 6.13: namespaces of symbols are strings. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
-#define ANG_EXPORT_SYMBOL(sym)	EXPORT_SYMBOL_NS_GPL(sym, "ANGARA")
+#define ANG_EXPORT(sym)	EXPORT_SYMBOL_NS_GPL(sym, "ANGARA")
 #define ANG_IMPORT_NS()		MODULE_IMPORT_NS("ANGARA")
 #else
-#define ANG_EXPORT_SYMBOL(sym)	EXPORT_SYMBOL_NS_GPL(sym, ANGARA)
+#define ANG_EXPORT(sym)	EXPORT_SYMBOL_NS_GPL(sym, ANGARA)
 #define ANG_IMPORT_NS()		MODULE_IMPORT_NS(ANGARA)
 #endif
 
@@ -57,6 +57,13 @@ static inline void ang_vm_flags_mod(struct vm_area_struct *vma,
 #define ang_attr_bus		const struct bus_type
 #else
 #define ang_attr_bus		struct bus_type
+#endif
+
+/* 6.6: attributes of a generic netlink dump stand where those of a request do. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define ang_dump_attrs(_cb)	(genl_dumpit_info(_cb)->info.attrs)
+#else
+#define ang_dump_attrs(_cb)	(genl_dumpit_info(_cb)->attrs)
 #endif
 
 #endif /* ANG_COMPAT_H */

@@ -22,6 +22,13 @@
 #define ANGARA_GENL_MCGRP	"events"
 
 /*
+ * Partitions of users: what a process of user @uid gets without asking, see
+ * angara_query.pkey.  Users above ANGARA_PKEY_UID_MAX have none.
+ */
+#define ANGARA_PKEY_UID(uid)	(0x80000000U | (uid))
+#define ANGARA_PKEY_UID_MAX	0x7FFFFFFFU
+
+/*
  * Commands.  *_GET: one object, or with NLM_F_DUMP all of them.  A dump can be
  * narrowed by ANGARA_A_DEV and ANGARA_A_FABRIC, and that of trees by
  * ANGARA_A_TREE.  Trees and contexts of other partitions are only seen with

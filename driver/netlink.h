@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Angara adapter: what the files of the netlink family share.
+ */
+#ifndef ANG_NETLINK_H
+#define ANG_NETLINK_H
+
+#include <net/genetlink.h>
+#include <linux/angara_nl.h>
+
+#include "ang_dev.h"
+
+extern struct genl_family ang_nl_family;
+
+/* netlink.c */
+void ang_nl_cred(struct sk_buff *skb, struct ang_cred *cred);
+struct ang_dev *ang_nl_dev_enter(struct genl_info *info);
+void ang_nl_dev_exit(struct ang_dev *adev);
+u32 ang_nl_generation(void);
+
+/* netlink_get.c */
+int ang_nl_get(struct sk_buff *skb, struct genl_info *info);
+int ang_nl_dump_start(struct netlink_callback *cb);
+int ang_nl_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+#endif /* ANG_NETLINK_H */

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The generic netlink family "angara": what there is.
+ *
+ * Devices, links, rows of trees and contexts are read in the same way, from a
+ * table of kinds.  A dump keeps the number of the device and the index within
+ * it that come next, so that it goes on where it stopped, whatever came and
+ * went meanwhile; what changed is told by NLM_F_DUMP_INTR.
+ */
+#include "ang_file.h"
+#include "netlink.h"
+
+/**
+ * struct ang_nl_dump - state of a dump, in netlink_callback.ctx
+ * @fabric: only devices of this fabric, if @by_fabric
+ * @dev: device that comes next
+ * @last: last device to look at
+ * @index: what comes next in @dev
+ * @cred: on whose behalf: who sent the request, not who reads the answer
+ * @tree: only rows of this tree, if @by_tree
+ * @by_fabric: see @fabric
+ * @by_tree: see @tree
+ */
+struct ang_nl_dump {
+	u64 fabric;
+	u32 dev;
+	u32 last;
+	u32 index;
+	struct ang_cred cred;
+	u8 tree;
+	bool by_fabric;
+	bool by_tree;
+};
+
+/**
+ * struct ang_nl_kind - a kind of object
+ * @count: how many a device has, present or not
+ * @fill: put number @index into a message.  Return: 0; -ENOENT there is none;
+ *	-EPERM it is not to be seen; -EMSGSIZE no room; -EIO
+ * @index_attr: attribute that tells one from another, 0 if there is only one
+ * @missing: what to say if it is not given
+ *
+ * Both want the device entered.
+ */
+struct ang_nl_kind {
+	u32 (*count)(struct ang_dev *adev);
+	int (*fill)(struct sk_buff *skb, struct ang_dev *adev,
+		    const struct ang_cred *cred, u32 index);
+	u8 index_attr;
+	const char *missing;
+};
+
+/* A device that does not answer is shown all the same, without counters. */
+static int put_counters(struct sk_buff *skb, struct ang_dev *adev, int attr,
+			u32 kind, u32 index, void *buf, size_t len)
+{
+	if (ang_adm_counters(adev, kind, index, buf, len))
+		return 0;
+	return nla_put(skb, attr, len, buf);
+}
+
+static int put_u64(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, ANGARA_A_PAD);
+}
+
+static int put_place(struct sk_buff *skb, const struct ang_dev *adev)
+{
+	return nla_put_u32(skb, ANGARA_A_DEV, adev->id) ||
+	       nla_put_u32(skb, ANGARA_A_NODE, adev->node) ||
+	       put_u64(skb, ANGARA_A_FABRIC, adev->fabric_id);
+}
+
+/* May the asker see what belongs to partition @pkey? */
+static bool is_visible(const struct ang_cred *cred, u32 pkey)
+{
+	return cred->admin || (cred->pkey && cred->pkey == pkey);
+}
+
+static u32 dev_count(struct ang_dev *adev)
+{
+	return 1;
+}
+
+static int dev_fill(struct sk_buff *skb, struct ang_dev *adev,
+		    const struct ang_cred *cred, u32 index)
+{
+	struct angara_hw_node_counters counters;
+	const struct ang_topo *topo = &adev->topo;
+	size_t len = topo->ndims * sizeof(u16);
+
+	if (put_place(skb, adev) ||
+	    nla_put_u32(skb, ANGARA_A_NODES, topo->nodes) ||
+	    nla_put(skb, ANGARA_A_DIMS, len, topo->dims) ||
+	    nla_put(skb, ANGARA_A_COORD, len, adev->coord) ||
+	    nla_put_string(skb, ANGARA_A_BUS, adev->ops->name) ||
+	    nla_put_u32(skb, ANGARA_A_CONTEXTS, adev->max_ctxs) ||
+	    nla_put_u32(skb, ANGARA_A_CONTEXTS_USED, ang_dev_ctxs_used(adev)) ||
+	    put_counters(skb, adev, ANGARA_A_NODE_COUNTERS, ANGARA_CNT_NODE, 0,
+			 &counters, sizeof(counters)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static u32 link_count(struct ang_dev *adev)
+{
+	return 2 * adev->topo.ndims;
+}
+
+static int link_fill(struct sk_buff *skb, struct ang_dev *adev,
+		     const struct ang_cred *cred, u32 dir)
+{
+	u32 neighbor = ang_topo_neighbor(&adev->topo, adev->node, dir);
+	struct angara_hw_link_counters counters;
+
+	if (neighbor == ANG_NONE)
+		return -ENOENT;
+	if (put_place(skb, adev) ||
+	    nla_put_u8(skb, ANGARA_A_DIR, dir) ||
+	    nla_put_u32(skb, ANGARA_A_NEIGHBOR, neighbor) ||
+	    put_counters(skb, adev, ANGARA_A_LINK_COUNTERS, ANGARA_CNT_LINK,
+			 dir, &counters, sizeof(counters)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static u32 tree_count(struct ang_dev *adev)
+{
+	return ANGARA_MAX_TREES;
+}
+
+static int put_row(struct sk_buff *skb, struct ang_dev *adev,
+		   const struct angara_tree_get *get)
+{
+	const struct angara_tree_row *row = &get->row;
+	struct angara_hw_tree_counters counters;
+
+	return nla_put_u8(skb, ANGARA_A_IS_ROOT, row->is_root) ||
+	       nla_put_u8(skb, ANGARA_A_TO_ROOT, row->to_root) ||
+	       nla_put_u16(skb, ANGARA_A_DIRS, row->dirs) ||
+	       nla_put_u16(skb, ANGARA_A_PE, row->pe) ||
+	       nla_put_u32(skb, ANGARA_A_PKEY, row->pkey) ||
+	       nla_put_u16(skb, ANGARA_A_EPOCH, row->epoch) ||
+	       nla_put_u8(skb, ANGARA_A_MEMBERS, get->members) ||
+	       (get->state == ANGARA_TREE_STATE_DOWN &&
+		nla_put_u32(skb, ANGARA_A_DOWN_NODE, get->down_node)) ||
+	       put_counters(skb, adev, ANGARA_A_TREE_COUNTERS, ANGARA_CNT_TREE,
+			    row->tree, &counters, sizeof(counters));
+}
+
+static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
+		     const struct ang_cred *cred, u32 tree)
+{
+	struct angara_tree_get get = { .row.tree = tree };
+	u32 owner;
+	int ret;
+
+	ret = ang_dev_tree_get(adev, cred, &get);
+	if (ret)
+		return ret;
+	/* The reader of a dump may have rights that the asker has not. */
+	owner = get.state == ANGARA_TREE_STATE_UNSET ? get.delegated :
+		get.row.pkey;
+	if (!is_visible(cred, owner))
+		return -EPERM;
+	if (put_place(skb, adev) ||
+	    nla_put_u8(skb, ANGARA_A_TREE, tree) ||
+	    nla_put_u8(skb, ANGARA_A_STATE, get.state) ||
+	    nla_put_u32(skb, ANGARA_A_DELEGATED, get.delegated) ||
+	    (get.state != ANGARA_TREE_STATE_UNSET &&
+	     put_row(skb, adev, &get)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static u32 ctx_count(struct ang_dev *adev)
+{
+	return adev->max_ctxs;
+}
+
+static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
+		    const struct ang_cred *cred, u32 index)
+{
+	struct angara_hw_ctx_counters counters;
+	struct ang_ctx_info ctx;
+	int ret;
+
+	ret = ang_dev_ctx_info(adev, index, &ctx);
+	if (ret)
+		return ret;
+	if (!is_visible(cred, ctx.pkey))
+		return -EPERM;
+	if (put_place(skb, adev) ||
+	    nla_put_u32(skb, ANGARA_A_CTX, ctx.ctx) ||
+	    nla_put_u32(skb, ANGARA_A_PKEY, ctx.pkey) ||
+	    nla_put_u32(skb, ANGARA_A_PID, ctx.pid) ||
+	    nla_put_u32(skb, ANGARA_A_UID, ctx.uid) ||
+	    nla_put_u32(skb, ANGARA_A_MRS, ctx.mrs) ||
+	    put_u64(skb, ANGARA_A_PINNED, ctx.pinned) ||
+	    put_counters(skb, adev, ANGARA_A_CTX_COUNTERS, ANGARA_CNT_CTX,
+			 index, &counters, sizeof(counters)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static const struct ang_nl_kind kinds[] = {
+	[ANGARA_CMD_DEV_GET] = { dev_count, dev_fill },
+	[ANGARA_CMD_LINK_GET] = { link_count, link_fill, ANGARA_A_DIR,
+				  "dir: which link?" },
+	[ANGARA_CMD_TREE_GET] = { tree_count, tree_fill, ANGARA_A_TREE,
+				  "tree: which one?" },
+	[ANGARA_CMD_CTX_GET] = { ctx_count, ctx_fill, ANGARA_A_CTX,
+				 "ctx: which one?" },
+};
+
+static u32 attr_index(const struct nlattr *attr)
+{
+	return nla_len(attr) == sizeof(u8) ? nla_get_u8(attr) :
+	       nla_get_u32(attr);
+}
+
+static bool find_index(const struct ang_nl_kind *kind, struct genl_info *info,
+		       u32 *index)
+{
+	*index = 0;
+	if (!kind->index_attr)
+		return true;
+	if (!info->attrs[kind->index_attr]) {
+		if (info->extack)
+			info->extack->_msg = kind->missing;
+		return false;
+	}
+	*index = attr_index(info->attrs[kind->index_attr]);
+	return true;
+}
+
+static int get_fill(struct sk_buff *msg, struct ang_dev *adev,
+		    struct genl_info *info, const struct ang_cred *cred,
+		    u32 index)
+{
+	const struct ang_nl_kind *kind = &kinds[info->genlhdr->cmd];
+	void *hdr;
+	int ret;
+
+	if (index >= kind->count(adev))
+		return -ENOENT;
+	hdr = genlmsg_put_reply(msg, info, &ang_nl_family, 0,
+				info->genlhdr->cmd);
+	if (!hdr)
+		return -EMSGSIZE;
+	ret = kind->fill(msg, adev, cred, index);
+	if (!ret)
+		genlmsg_end(msg, hdr);
+	return ret;
+}
+
+static void explain(struct genl_info *info, int error)
+{
+	if (error == -ENOENT)
+		NL_SET_ERR_MSG(info->extack, "there is no such object");
+	else if (error == -EPERM)
+		NL_SET_ERR_MSG(info->extack, "it belongs to another partition");
+	else if (error == -EIO)
+		NL_SET_ERR_MSG(info->extack, "the device does not answer");
+}
+
+/**
+ * ang_nl_get() - answer with one object
+ * @skb: request
+ * @info: its attributes
+ *
+ * Return: 0 or -errno.
+ */
+int ang_nl_get(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct ang_nl_kind *kind = &kinds[info->genlhdr->cmd];
+	struct ang_cred cred;
+	struct ang_dev *adev;
+	struct sk_buff *msg;
+	u32 index;
+	int ret;
+
+	if (info->attrs[ANGARA_A_FABRIC]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ANGARA_A_FABRIC],
+				    "fabric: narrows a dump, and nothing else");
+		return -EINVAL;
+	}
+	if (!find_index(kind, info, &index))
+		return -EINVAL;
+	msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+	adev = ang_nl_dev_enter(info);
+	if (IS_ERR(adev)) {
+		ret = PTR_ERR(adev);
+		goto err_free;
+	}
+	ang_nl_cred(skb, &cred);
+	ret = get_fill(msg, adev, info, &cred, index);
+	ang_nl_dev_exit(adev);
+	if (ret) {
+		explain(info, ret);
+		goto err_free;
+	}
+	return genlmsg_reply(msg, info);
+
+err_free:
+	nlmsg_free(msg);
+	return ret;
+}
+
+static const struct ang_nl_kind *dump_kind(struct netlink_callback *cb)
+{
+	const struct genlmsghdr *hdr = nlmsg_data(cb->nlh);
+
+	return &kinds[hdr->cmd];
+}
+
+/**
+ * ang_nl_dump_start() - read what a dump is narrowed to
+ * @cb: dump
+ *
+ * Return: 0; -ENODEV; -EINVAL an attribute that narrows no dump.
+ * Context: that of who asks.
+ */
+int ang_nl_dump_start(struct netlink_callback *cb)
+{
+	struct ang_nl_dump *dump = (struct ang_nl_dump *)cb->ctx;
+	struct nlattr **attrs = ang_dump_attrs(cb);
+	u8 index_attr = dump_kind(cb)->index_attr;
+	struct ang_dev *adev;
+
+	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
+
+	if (index_attr && index_attr != ANGARA_A_TREE && attrs[index_attr]) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, attrs[index_attr],
+				    "a dump is narrowed by dev, fabric or tree");
+		return -EINVAL;
+	}
+	ang_nl_cred(cb->skb, &dump->cred);
+	dump->last = U32_MAX;
+	if (attrs[ANGARA_A_DEV]) {
+		dump->dev = nla_get_u32(attrs[ANGARA_A_DEV]);
+		dump->last = dump->dev;
+		adev = ang_dev_find(dump->dev);
+		if (!adev) {
+			NL_SET_ERR_MSG_ATTR(cb->extack, attrs[ANGARA_A_DEV],
+					    "dev: there is no such device");
+			return -ENODEV;
+		}
+		ang_dev_release(adev);
+	}
+	if (attrs[ANGARA_A_FABRIC]) {
+		dump->by_fabric = true;
+		dump->fabric = nla_get_u64(attrs[ANGARA_A_FABRIC]);
+	}
+	if (index_attr == ANGARA_A_TREE && attrs[ANGARA_A_TREE]) {
+		dump->by_tree = true;
+		dump->tree = nla_get_u8(attrs[ANGARA_A_TREE]);
+	}
+	return 0;
+}
+
+static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
+		    const struct ang_nl_kind *kind, struct ang_dev *adev)
+{
+	struct ang_nl_dump *dump = (struct ang_nl_dump *)cb->ctx;
+	const struct genlmsghdr *request = nlmsg_data(cb->nlh);
+	void *hdr;
+	int ret;
+
+	if (dump->by_tree && dump->tree != dump->index)
+		return 0;
+	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			  &ang_nl_family, NLM_F_MULTI, request->cmd);
+	if (!hdr)
+		return -EMSGSIZE;
+	genl_dump_check_consistent(cb, hdr);
+	ret = kind->fill(skb, adev, &dump->cred, dump->index);
+	if (ret) {
+		genlmsg_cancel(skb, hdr);
+		/* What is not there, or not to be seen, is left out. */
+		return ret == -EMSGSIZE ? ret : 0;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+static int dump_dev(struct sk_buff *skb, struct netlink_callback *cb,
+		    struct ang_dev *adev)
+{
+	struct ang_nl_dump *dump = (struct ang_nl_dump *)cb->ctx;
+	const struct ang_nl_kind *kind = dump_kind(cb);
+	int ret = 0;
+
+	if (ang_dev_enter(adev))
+		return 0;
+	if (dump->by_fabric && dump->fabric != adev->fabric_id)
+		goto out;
+	for (; dump->index < kind->count(adev); dump->index++) {
+		ret = dump_one(skb, cb, kind, adev);
+		if (ret)
+			break;
+	}
+out:
+	ang_dev_exit(adev);
+	return ret;
+}
+
+/**
+ * ang_nl_dump() - go on with a dump
+ * @skb: message to fill
+ * @cb: dump
+ *
+ * Return: bytes filled in, 0 at the end; -EMSGSIZE an object is larger than any
+ * message.
+ */
+int ang_nl_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct ang_nl_dump *dump = (struct ang_nl_dump *)cb->ctx;
+
+	cb->seq = ang_nl_generation();
+	while (dump->dev <= dump->last) {
+		u32 wanted = dump->dev;
+		struct ang_dev *adev;
+		int ret = 0;
+
+		adev = ang_dev_next(&dump->dev);
+		if (!adev)
+			break;
+		if (dump->dev != wanted)
+			dump->index = 0;
+		if (dump->dev <= dump->last)
+			ret = dump_dev(skb, cb, adev);
+		ang_dev_release(adev);
+		if (ret)
+			return skb->len ? skb->len : ret;
+		dump->index = 0;
+		dump->dev++;
+	}
+	return skb->len;
+}
