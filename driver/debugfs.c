@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * debugfs: angara/angaraN/{registers,contexts,trees,counters}.
+ *
+ * For a look at a machine, by root; programs use netlink.  A transport may
+ * add files of its own to the directory, ang_dev.debugfs.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+
+#include "ang_file.h"
+
+static struct dentry *root;
+
+static const struct {
+	u32 offset;
+	const char *name;
+} registers[] = {
+	{ ANGARA_REG_MAGIC, "magic" },
+	{ ANGARA_REG_VERSION, "version" },
+	{ ANGARA_REG_STATUS, "status" },
+	{ ANGARA_REG_CONTROL, "control" },
+	{ ANGARA_REG_NODE, "node" },
+	{ ANGARA_REG_NODES, "nodes" },
+	{ ANGARA_REG_NDIMS, "ndims" },
+	{ ANGARA_REG_CONTEXTS, "contexts" },
+	{ ANGARA_REG_DIMS01, "dims01" },
+	{ ANGARA_REG_DIMS23, "dims23" },
+	{ ANGARA_REG_FABRIC_LO, "fabric_lo" },
+	{ ANGARA_REG_FABRIC_HI, "fabric_hi" },
+	{ ANGARA_REG_ASQ_LO, "asq_lo" },
+	{ ANGARA_REG_ASQ_HI, "asq_hi" },
+	{ ANGARA_REG_ACQ_LO, "acq_lo" },
+	{ ANGARA_REG_ACQ_HI, "acq_hi" },
+	{ ANGARA_REG_AEQ_LO, "aeq_lo" },
+	{ ANGARA_REG_AEQ_HI, "aeq_hi" },
+	{ ANGARA_REG_ADM_ENTRIES, "adm_entries" },
+	{ ANGARA_REG_AEQ_ENTRIES, "aeq_entries" },
+};
+
+static int registers_show(struct seq_file *m, void *unused)
+{
+	struct ang_dev *adev = m->private;
+	size_t i;
+	int ret;
+
+	ret = ang_dev_enter(adev);
+	if (ret)
+		return ret;
+	for (i = 0; i < ARRAY_SIZE(registers); i++)
+		seq_printf(m, "%03x %-12s %08x\n", registers[i].offset,
+			   registers[i].name,
+			   ang_read32(adev, registers[i].offset));
+	ang_dev_exit(adev);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(registers);
+
+static int contexts_show(struct seq_file *m, void *unused)
+{
+	struct ang_dev *adev = m->private;
+	struct ang_ctx_info ctx;
+	u32 i;
+	int ret;
+
+	ret = ang_dev_enter(adev);
+	if (ret)
+		return ret;
+	seq_puts(m, "ctx pkey       pid     uid     mrs pinned\n");
+	for (i = 0; i < adev->max_ctxs; i++)
+		if (!ang_dev_ctx_info(adev, i, &ctx))
+			seq_printf(m, "%3u 0x%08x %7u %7u %3u %llu\n",
+				   ctx.ctx, ctx.pkey, ctx.pid, ctx.uid,
+				   ctx.mrs, ctx.pinned);
+	ang_dev_exit(adev);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(contexts);
+
+/* The file is root's. */
+static const struct ang_cred admin = { .admin = true };
+
+static int trees_show(struct seq_file *m, void *unused)
+{
+	struct ang_dev *adev = m->private;
+	int ret;
+	u32 i;
+
+	ret = ang_dev_enter(adev);
+	if (ret)
+		return ret;
+	seq_puts(m, "tree state root up  down pe joined pkey       epoch delegated\n");
+	for (i = 0; i < ANGARA_MAX_TREES; i++) {
+		struct angara_tree_get get = { .row.tree = i };
+
+		if (ang_dev_tree_get(adev, &admin, &get))
+			continue;
+		seq_printf(m, "%4u %5u %4u %3u %#4x %2u %6u 0x%08x %5u 0x%08x\n",
+			   i, get.state, get.row.is_root, get.row.to_root,
+			   get.row.dirs, get.row.pe, get.members, get.row.pkey,
+			   get.row.epoch, get.delegated);
+	}
+	ang_dev_exit(adev);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(trees);
+
+static const char *const node_names[] = {
+	"drops_no_tree", "drops_stale", "drops_partition", "drops_direction",
+	"drops_target", "drops_memory", "drops_order", NULL,
+	"injected_packets", "ejected_packets", "injected_flits",
+	"ejected_flits", "hops", "no_buffer", "cycles", NULL,
+};
+
+static const char *const link_names[] = {
+	"packets_req", "packets_rsp", "packets_up", "packets_down",
+	"flits_req", "flits_rsp", "flits_up", "flits_down",
+	"stalls_req", "stalls_rsp", "stalls_up", "stalls_down",
+};
+
+static const char *const tree_names[] = {
+	"bcast_requests", "bcast_packets", "reduce_packets", "reduce_results",
+	"credits_sent", "credits_received", "credits_pe_count",
+	"credits_pe_timer", "up_credits", "in_flight", "max_in_flight", NULL,
+};
+
+static const char *const ctx_names[] = {
+	"wqes", "cqes", "cqe_errors", "tx_packets", "tx_bytes", "rx_packets",
+	"rx_bytes", "rx_errors", "cq_full", "interrupts", NULL, NULL,
+};
+
+/* Every structure of counters is a row of 64-bit words. */
+#define MAX_COUNTERS	16
+
+#define NAMES(_names, _struct) \
+	.names = (_names), \
+	.count = ARRAY_SIZE(_names) + \
+		 BUILD_BUG_ON_ZERO(sizeof(struct _struct) != 8 * ARRAY_SIZE(_names)) + \
+		 BUILD_BUG_ON_ZERO(ARRAY_SIZE(_names) > MAX_COUNTERS)
+
+static const struct {
+	const char *title;
+	const char *const *names;
+	size_t count;
+} kinds[] = {
+	[ANGARA_CNT_NODE] = { "node", NAMES(node_names, angara_hw_node_counters) },
+	[ANGARA_CNT_LINK] = { "link", NAMES(link_names, angara_hw_link_counters) },
+	[ANGARA_CNT_TREE] = { "tree", NAMES(tree_names, angara_hw_tree_counters) },
+	[ANGARA_CNT_CTX] = { "ctx", NAMES(ctx_names, angara_hw_ctx_counters) },
+};
+
+static void counters_print(struct seq_file *m, struct ang_dev *adev, u32 kind,
+			   u32 index)
+{
+	__le64 values[MAX_COUNTERS] = { 0 };
+	size_t i;
+
+	if (ang_adm_counters(adev, kind, index, values, 8 * kinds[kind].count))
+		return;
+	for (i = 0; i < kinds[kind].count; i++)
+		if (kinds[kind].names[i])
+			seq_printf(m, "%s %u %s %llu\n", kinds[kind].title,
+				   index, kinds[kind].names[i],
+				   le64_to_cpu(values[i]));
+}
+
+static int counters_show(struct seq_file *m, void *unused)
+{
+	struct ang_dev *adev = m->private;
+	struct ang_ctx_info ctx;
+	int ret;
+	u32 i;
+
+	ret = ang_dev_enter(adev);
+	if (ret)
+		return ret;
+	counters_print(m, adev, ANGARA_CNT_NODE, 0);
+	for (i = 0; i < 2 * adev->topo.ndims; i++)
+		if (ang_topo_neighbor(&adev->topo, adev->node, i) != ANG_NONE)
+			counters_print(m, adev, ANGARA_CNT_LINK, i);
+	for (i = 0; i < ANGARA_MAX_TREES; i++) {
+		struct angara_tree_get get = { .row.tree = i };
+
+		if (!ang_dev_tree_get(adev, &admin, &get) &&
+		    get.state != ANGARA_TREE_STATE_UNSET)
+			counters_print(m, adev, ANGARA_CNT_TREE, i);
+	}
+	for (i = 0; i < adev->max_ctxs; i++)
+		if (!ang_dev_ctx_info(adev, i, &ctx))
+			counters_print(m, adev, ANGARA_CNT_CTX, i);
+	ang_dev_exit(adev);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counters);
+
+/**
+ * ang_debugfs_dev_new() - show a device
+ * @adev: device; it outlives its files
+ *
+ * Nothing depends on debugfs: errors are not looked at.
+ */
+void ang_debugfs_dev_new(struct ang_dev *adev)
+{
+	adev->debugfs = debugfs_create_dir(dev_name(&adev->dev), root);
+	debugfs_create_file("registers", 0400, adev->debugfs, adev,
+			    &registers_fops);
+	debugfs_create_file("contexts", 0400, adev->debugfs, adev,
+			    &contexts_fops);
+	debugfs_create_file("trees", 0400, adev->debugfs, adev, &trees_fops);
+	debugfs_create_file("counters", 0400, adev->debugfs, adev,
+			    &counters_fops);
+}
+
+/**
+ * ang_debugfs_dev_del() - stop showing a device
+ * @adev: device; waits for who reads one of its files
+ */
+void ang_debugfs_dev_del(struct ang_dev *adev)
+{
+	debugfs_remove_recursive(adev->debugfs);
+	adev->debugfs = NULL;
+}
+
+void __init ang_debugfs_init(void)
+{
+	root = debugfs_create_dir("angara", NULL);
+}
+
+void ang_debugfs_exit(void)
+{
+	debugfs_remove_recursive(root);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Angara adapter: tracepoints, under events/angara in tracefs.
+ *
+ * angara_packet shows the records of the device model where it runs in the
+ * kernel.  Its caller, the loopback, gives the model a trace operation only
+ * while the tracepoint is enabled.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM angara
+
+#if !defined(ANG_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define ANG_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "ang_dev.h"
+#include "ang_types.h"	/* ANG_PKT_* */
+
+/* Beside ANGARA_AEV_*: what the driver knows and the device does not tell. */
+#define ANG_TRACE_JOIN		128
+#define ANG_TRACE_LEAVE		129
+
+/* Names stand in the format files, too, so that trace-cmd knows them. */
+#define show_packet_event(event)			\
+	__print_symbolic(event,				\
+	{ ANG_TR_INJECT,	"inject" },		\
+	{ ANG_TR_SEND,		"send" },		\
+	{ ANG_TR_EJECT,		"eject" },		\
+	{ ANG_TR_REDUCE,	"reduce" },		\
+	{ ANG_TR_RESULT,	"result" },		\
+	{ ANG_TR_CREDIT,	"credit" },		\
+	{ ANG_TR_DROP,		"drop" })
+
+#define show_type(type)					\
+	__print_symbolic(type,				\
+	{ ANG_PKT_PUT,		"put" },		\
+	{ ANG_PKT_GET,		"get" },		\
+	{ ANG_PKT_ACK,		"ack" },		\
+	{ ANG_PKT_DATA,		"data" },		\
+	{ ANG_PKT_RESULT,	"result" },		\
+	{ ANG_PKT_BCAST,	"bcast" },		\
+	{ ANG_PKT_REDUCE,	"reduce" },		\
+	{ ANG_PKT_ALLREDUCE,	"allreduce" },		\
+	{ ANG_PKT_CREDIT,	"credit" },		\
+	{ ANG_PKT_ABORT,	"abort" })
+
+#define show_dir(dir)					\
+	__print_symbolic(dir,				\
+	{ 0, "X+" }, { 1, "X-" }, { 2, "Y+" }, { 3, "Y-" }, \
+	{ 4, "Z+" }, { 5, "Z-" }, { 6, "W+" }, { 7, "W-" }, \
+	{ ANGARA_DIR_NONE, "-" })
+
+#define show_tree_event(event)				\
+	__print_symbolic(event,				\
+	{ ANGARA_AEV_TREE_SET,		"set" },	\
+	{ ANGARA_AEV_TREE_CLEAR,	"clear" },	\
+	{ ANGARA_AEV_TREE_DOWN,		"down" },	\
+	{ ANG_TRACE_JOIN,		"join" },	\
+	{ ANG_TRACE_LEAVE,		"leave" })
+
+TRACE_EVENT(angara_doorbell,
+	TP_PROTO(const struct ang_dev *adev, u32 ctx, u32 sq_pi),
+	TP_ARGS(adev, ctx, sq_pi),
+	TP_STRUCT__entry(
+		__field(u32, dev)
+		__field(u32, node)
+		__field(u32, ctx)
+		__field(u32, sq_pi)
+	),
+	TP_fast_assign(
+		__entry->dev = adev->id;
+		__entry->node = adev->node;
+		__entry->ctx = ctx;
+		__entry->sq_pi = sq_pi;
+	),
+	TP_printk("dev=angara%u node=%u ctx=%u sq_pi=%u",
+		  __entry->dev, __entry->node, __entry->ctx, __entry->sq_pi)
+);
+
+TRACE_EVENT(angara_completion,
+	TP_PROTO(const struct ang_dev *adev, u32 ctx, u32 evseq),
+	TP_ARGS(adev, ctx, evseq),
+	TP_STRUCT__entry(
+		__field(u32, dev)
+		__field(u32, node)
+		__field(u32, ctx)
+		__field(u32, evseq)
+	),
+	TP_fast_assign(
+		__entry->dev = adev->id;
+		__entry->node = adev->node;
+		__entry->ctx = ctx;
+		__entry->evseq = evseq;
+	),
+	TP_printk("dev=angara%u node=%u ctx=%u evseq=%u",
+		  __entry->dev, __entry->node, __entry->ctx, __entry->evseq)
+);
+
+/* value: node at fault of "down", context of "join" and "leave". */
+TRACE_EVENT(angara_tree,
+	TP_PROTO(const struct ang_dev *adev, u32 event, u32 tree, u32 value),
+	TP_ARGS(adev, event, tree, value),
+	TP_STRUCT__entry(
+		__field(u32, dev)
+		__field(u32, node)
+		__field(u32, event)
+		__field(u32, tree)
+		__field(u32, value)
+	),
+	TP_fast_assign(
+		__entry->dev = adev->id;
+		__entry->node = adev->node;
+		__entry->event = event;
+		__entry->tree = tree;
+		__entry->value = value;
+	),
+	TP_printk("dev=angara%u node=%u tree=%u %s value=%u",
+		  __entry->dev, __entry->node, __entry->tree,
+		  show_tree_event(__entry->event),
+		  __entry->value)
+);
+
+TRACE_EVENT(angara_packet,
+	TP_PROTO(u64 fabric_id, const struct ang_trace *rec),
+	TP_ARGS(fabric_id, rec),
+	TP_STRUCT__entry(
+		__field(u64, fabric)
+		__field(u64, cycle)
+		__field(u32, node)
+		__field(u32, src)
+		__field(u32, len)
+		__field(u32, seq)
+		__field(u16, npkts)
+		__field(u8, event)
+		__field(u8, type)
+		__field(u8, dir)
+		__field(u8, vc)
+		__field(u8, tree)
+		__field(u8, status)
+	),
+	TP_fast_assign(
+		__entry->fabric = fabric_id;
+		__entry->cycle = rec->cycle;
+		__entry->node = rec->node;
+		__entry->src = rec->src;
+		__entry->len = rec->len;
+		__entry->seq = rec->seq;
+		__entry->npkts = rec->npkts;
+		__entry->event = rec->event;
+		__entry->type = rec->type;
+		__entry->dir = rec->dir;
+		__entry->vc = rec->vc;
+		__entry->tree = rec->tree;
+		__entry->status = rec->status;
+	),
+	TP_printk("fabric=%#llx cycle=%llu node=%u %s %s dir=%s vc=%u tree=%u src=%u seq=%u npkts=%u len=%u status=%u",
+		  __entry->fabric, __entry->cycle, __entry->node,
+		  show_packet_event(__entry->event),
+		  show_type(__entry->type),
+		  show_dir(__entry->dir),
+		  __entry->vc, __entry->tree, __entry->src, __entry->seq,
+		  __entry->npkts, __entry->len, __entry->status)
+);
+
+#endif /* ANG_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>
