@@ -219,7 +219,8 @@ static inline void ang_write32(struct ang_dev *adev, u32 off, u32 val)
 	adev->ops->write32(adev, off, val);
 }
 
-/* admin.c; all want the device entered */
+/* admin.c; commands want the device entered */
+void ang_adm_setup(struct ang_dev *adev);
 int ang_adm_init(struct ang_dev *adev);
 void ang_adm_free(struct ang_dev *adev);
 int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,

@@ -19,9 +19,9 @@
 
 #define ANG_CACHELINE		__aligned(64)
 
-#define ang_load_acquire(p)	smp_load_acquire(p)
-#define ang_store_release(p, v)	smp_store_release(p, v)
-#define ang_mb()		smp_mb()
+#define ang_load_acquire(p)	smp_load_acquire(p)	/* pairs as its user says */
+#define ang_store_release(p, v)	smp_store_release(p, v)	/* as its user says */
+#define ang_mb()		smp_mb()		/* as its user says */
 
 #define ang_cmpxchg(p, old, new)	cmpxchg(p, old, new)
 #define ang_xchg(p, v)			xchg(p, v)

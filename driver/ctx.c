@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Contexts: making, ringing, sleeping, destroying.
+ *
+ * A context is destroyed on the device when its file is closed or the device
+ * is unregistered; its structure and queue pages go with the file.
+ */
+#include <linux/cred.h>
+#include <linux/eventfd.h>
+#include <linux/log2.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uidgid.h>
+
+#include "ang_file.h"
+#include "trace.h"
+
+static bool entries_ok(u32 entries, u32 max)
+{
+	return entries >= ANG_MIN_ENTRIES && entries <= max &&
+	       is_power_of_2(entries);
+}
+
+static int choose_pkey(const struct angara_ctx_create *cmd, u32 *pkey)
+{
+	u32 own = ang_default_pkey();
+
+	if (!(cmd->flags & ANGARA_CTX_PKEY)) {
+		*pkey = own;
+		return own ? 0 : -EPERM;
+	}
+	if (!cmd->pkey)
+		return -EINVAL;
+	if (cmd->pkey != own && !capable(CAP_NET_ADMIN))
+		return -EPERM;
+	*pkey = cmd->pkey;
+	return 0;
+}
+
+static int num_alloc(struct ang_dev *adev, u32 *num)
+{
+	int ret = -EBUSY;
+
+	spin_lock(&adev->files_lock);
+	*num = find_first_zero_bit(adev->ctx_ids, adev->max_ctxs);
+	if (*num < adev->max_ctxs) {
+		__set_bit(*num, adev->ctx_ids);
+		ret = 0;
+	}
+	spin_unlock(&adev->files_lock);
+	return ret;
+}
+
+static void num_free(struct ang_dev *adev, u32 num)
+{
+	spin_lock(&adev->files_lock);
+	RCU_INIT_POINTER(adev->ctxs[num], NULL);
+	__clear_bit(num, adev->ctx_ids);
+	spin_unlock(&adev->files_lock);
+}
+
+static void publish(struct ang_dev *adev, struct ang_uctx *uctx)
+{
+	spin_lock(&adev->files_lock);
+	rcu_assign_pointer(adev->ctxs[uctx->num], uctx);
+	spin_unlock(&adev->files_lock);
+}
+
+static struct ang_uctx *uctx_new(struct ang_file *file, u32 pkey)
+{
+	struct ang_uctx *uctx = kzalloc(sizeof(*uctx), GFP_KERNEL_ACCOUNT);
+
+	if (!uctx)
+		return NULL;
+	uctx->file = file;
+	uctx->pkey = pkey;
+	uctx->pid = task_tgid_nr(current);
+	uctx->uid = from_kuid(&init_user_ns, current_euid());
+	mutex_init(&uctx->mr_lock);
+	xa_init_flags(&uctx->mrs, XA_FLAGS_ALLOC);
+	spin_lock_init(&uctx->eventfd_lock);
+	return uctx;
+}
+
+static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
+			    const struct angara_ctx_create *arg)
+{
+	const struct ang_mem *mem = &uctx->mem;
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_CTX_CREATE,
+		.ctx = cpu_to_le16(uctx->num),
+		.create = {
+			.pkey = cpu_to_le32(uctx->pkey),
+			.sq_log2 = ilog2(arg->sq_entries),
+			.cq_log2 = ilog2(arg->cq_entries),
+			.sq = cpu_to_le64(ang_mem_list(mem, ANG_MEM_SQ)),
+			.cq = cpu_to_le64(ang_mem_list(mem, ANG_MEM_CQ)),
+			.ctl = mem->list[mem->first[ANG_MEM_CTL]],
+			.ctr = mem->list[mem->first[ANG_MEM_CTR]],
+			.mrt = cpu_to_le64(ang_mem_list(mem, ANG_MEM_MRT)),
+			.mrs = cpu_to_le32(ANG_MAX_MRS),
+		},
+	};
+	struct angara_adm_cpl cpl;
+	int ret;
+
+	ret = ang_adm_exec(adev, &cmd, &cpl);
+	if (ret == -EEXIST || ret == -ENOSPC)
+		return -EBUSY;
+	return ret;
+}
+
+static struct ang_uctx *uctx_create(struct ang_file *file, u32 pkey,
+				    const struct angara_ctx_create *arg)
+{
+	const u32 sizes[ANG_MEM_NUM] = {
+		[ANG_MEM_SQ] = arg->sq_entries * sizeof(struct angara_wqe),
+		[ANG_MEM_CQ] = arg->cq_entries * sizeof(struct angara_cqe),
+		[ANG_MEM_CTL] = sizeof(struct angara_ctl),
+		[ANG_MEM_CTR] = ANGARA_CTR_NUM * sizeof(__le64),
+		[ANG_MEM_MRT] = ANG_MAX_MRS * sizeof(struct angara_hw_mr),
+	};
+	struct ang_dev *adev = file->adev;
+	struct ang_uctx *uctx;
+	int ret;
+
+	uctx = uctx_new(file, pkey);
+	if (!uctx)
+		return ERR_PTR(-ENOMEM);
+	ret = num_alloc(adev, &uctx->num);
+	if (ret)
+		goto err_free;
+	ret = ang_mem_alloc(adev, &uctx->mem, sizes);
+	if (ret)
+		goto err_num;
+	uctx->ctl = ang_mem_at(&uctx->mem, ANG_MEM_CTL, 0);
+	uctx->ctr = ang_mem_at(&uctx->mem, ANG_MEM_CTR, 0);
+	ret = create_on_device(adev, uctx, arg);
+	if (ret)
+		goto err_mem;
+	publish(adev, uctx);
+	return uctx;
+
+err_mem:
+	ang_mem_unmap(adev, &uctx->mem);
+	ang_mem_free(&uctx->mem);
+err_num:
+	num_free(adev, uctx->num);
+err_free:
+	kfree(uctx);
+	return ERR_PTR(ret);
+}
+
+int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
+{
+	struct ang_file *file = ucmd->file;
+	struct angara_ctx_create *cmd = arg;
+	struct ang_uctx *uctx;
+	u32 pkey;
+	int ret;
+
+	if (cmd->flags & ~ANGARA_CTX_PKEY)
+		return -EOPNOTSUPP;
+	if (!entries_ok(cmd->sq_entries, ANG_MAX_SQ_ENTRIES) ||
+	    !entries_ok(cmd->cq_entries, ANG_MAX_CQ_ENTRIES))
+		return -EINVAL;
+	ret = choose_pkey(cmd, &pkey);
+	if (ret)
+		return ret;
+
+	mutex_lock(&file->lock);
+	if (file->uctx) {
+		ret = -EBUSY;
+		goto out_unlock;
+	}
+	uctx = uctx_create(file, pkey, cmd);
+	if (IS_ERR(uctx)) {
+		ret = PTR_ERR(uctx);
+		goto out_unlock;
+	}
+	smp_store_release(&file->uctx, uctx); /* see ang_file_uctx() */
+
+	cmd->pkey = pkey;
+	cmd->ctx = uctx->num;
+	cmd->sq_offset = ang_mmap_offset(ANG_MEM_SQ);
+	cmd->cq_offset = ang_mmap_offset(ANG_MEM_CQ);
+	cmd->ctl_offset = ang_mmap_offset(ANG_MEM_CTL);
+	cmd->ctr_offset = ang_mmap_offset(ANG_MEM_CTR);
+	cmd->db_offset = 0;
+out_unlock:
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
+/**
+ * ang_uctx_kill() - destroy a context on the device
+ * @uctx: context
+ *
+ * When it returns, the device uses none of the context's memory.  Mappings
+ * of its queues stay valid.
+ * Context: process; may sleep.
+ */
+void ang_uctx_kill(struct ang_uctx *uctx)
+{
+	struct ang_dev *adev = uctx->file->adev;
+	int ret;
+
+	lockdep_assert_held(&adev->registration_lock);
+
+	if (uctx->dead)
+		return;
+	uctx->dead = true;
+	ret = ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0);
+	if (ret && !READ_ONCE(adev->broken))
+		ang_dev_break(adev, "a context cannot be destroyed");
+	ang_mrs_free(uctx);
+	ang_mem_unmap(adev, &uctx->mem);
+	num_free(adev, uctx->num);
+}
+
+/**
+ * ang_uctx_free() - free what is left of a killed context
+ * @uctx: context whose file is being closed
+ */
+void ang_uctx_free(struct ang_uctx *uctx)
+{
+	ang_mem_free(&uctx->mem);
+	if (uctx->eventfd)
+		eventfd_ctx_put(uctx->eventfd);
+	kfree_rcu(uctx, rcu);
+}
+
+static u32 event_seq(const struct ang_uctx *uctx)
+{
+	return le64_to_cpu(READ_ONCE(uctx->ctr[ANGARA_CTR_EVSEQ]));
+}
+
+static void arm(struct ang_uctx *uctx, u32 seen)
+{
+	ang_write32(uctx->file->adev,
+		    ANGARA_DB_PAGE(uctx->num) + ANGARA_DB_ARM, seen);
+}
+
+int ang_ioctl_kick(struct ang_ucmd *ucmd, void *arg)
+{
+	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
+	struct ang_dev *adev = ucmd->file->adev;
+	struct angara_kick *cmd = arg;
+
+	if (cmd->flags & ~(ANGARA_KICK_SQ | ANGARA_KICK_ARM))
+		return -EOPNOTSUPP;
+	if (!cmd->flags)
+		return -EINVAL;
+	if (!uctx)
+		return -ENXIO;
+	if (READ_ONCE(adev->broken))
+		return -EIO;
+
+	if (cmd->flags & ANGARA_KICK_SQ) {
+		u32 pi = le32_to_cpu(READ_ONCE(uctx->ctl->sq_pi));
+
+		trace_angara_doorbell(adev, uctx->num, pi);
+		ang_write32(adev, ANGARA_DB_PAGE(uctx->num) + ANGARA_DB_SQ, pi);
+	}
+	if (cmd->flags & ANGARA_KICK_ARM)
+		arm(uctx, le32_to_cpu(READ_ONCE(uctx->ctl->seen)));
+	return 0;
+}
+
+int ang_ioctl_eventfd(struct ang_ucmd *ucmd, void *arg)
+{
+	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
+	struct angara_eventfd *cmd = arg;
+	struct eventfd_ctx *eventfd = NULL;
+
+	if (cmd->flags || cmd->reserved)
+		return -EOPNOTSUPP;
+	if (!uctx)
+		return -ENXIO;
+	if (cmd->fd != -1) {
+		eventfd = eventfd_ctx_fdget(cmd->fd);
+		if (IS_ERR(eventfd))
+			return PTR_ERR(eventfd);
+	}
+	spin_lock_irq(&uctx->eventfd_lock);
+	swap(uctx->eventfd, eventfd);
+	spin_unlock_irq(&uctx->eventfd_lock);
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+	return 0;
+}
+
+/**
+ * ang_uctx_poll() - are there events? If not, ask for a signal.
+ * @uctx: context; its device is entered
+ *
+ * Return: EPOLLIN or 0.
+ * Context: process.
+ */
+__poll_t ang_uctx_poll(struct ang_uctx *uctx)
+{
+	u32 seen = le32_to_cpu(READ_ONCE(uctx->ctl->seen));
+
+	if (event_seq(uctx) != seen)
+		return EPOLLIN | EPOLLRDNORM;
+	/* An event from here on either raises an interrupt or is seen below. */
+	arm(uctx, seen);
+	if (event_seq(uctx) != seen)
+		return EPOLLIN | EPOLLRDNORM;
+	return 0;
+}
+
+/**
+ * ang_uctx_signal() - wake whoever waits for a context
+ * @uctx: context, protected by RCU or its file
+ *
+ * Context: any.
+ */
+void ang_uctx_signal(struct ang_uctx *uctx)
+{
+	unsigned long flags;
+
+	trace_angara_completion(uctx->file->adev, uctx->num, event_seq(uctx));
+	wake_up_interruptible_poll(&uctx->file->wait, EPOLLIN | EPOLLRDNORM);
+	spin_lock_irqsave(&uctx->eventfd_lock, flags);
+	if (uctx->eventfd)
+		ang_eventfd_signal(uctx->eventfd);
+	spin_unlock_irqrestore(&uctx->eventfd_lock, flags);
+}
+
+/**
+ * ang_dev_ctx_info() - look at a context
+ * @adev: device
+ * @ctx: its number
+ * @info: out: what there is to tell
+ *
+ * Return: 0; -ENOENT there is none.
+ * Context: any.
+ */
+int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct ang_ctx_info *info)
+{
+	struct ang_uctx *uctx;
+
+	if (ctx >= adev->max_ctxs)
+		return -ENOENT;
+	rcu_read_lock();
+	uctx = rcu_dereference(adev->ctxs[ctx]);
+	if (uctx)
+		*info = (struct ang_ctx_info){
+			.ctx = ctx,
+			.pid = uctx->pid,
+			.uid = uctx->uid,
+			.pkey = uctx->pkey,
+			.mrs = READ_ONCE(uctx->num_mrs),
+			.pinned = READ_ONCE(uctx->pinned),
+		};
+	rcu_read_unlock();
+	return uctx ? 0 : -ENOENT;
+}
+
+/**
+ * ang_dev_ctxs_used() - contexts in use
+ * @adev: device, entered
+ *
+ * Return: how many.
+ * Context: process.
+ */
+u32 ang_dev_ctxs_used(struct ang_dev *adev)
+{
+	u32 used;
+
+	spin_lock(&adev->files_lock);
+	used = bitmap_weight(adev->ctx_ids, adev->max_ctxs);
+	spin_unlock(&adev->files_lock);
+	return used;
+}

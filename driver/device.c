@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Life of an adapter: from the transport's ang_dev_alloc() to its
+ * ang_dev_put().  After ang_dev_unregister() open files only answer -ENODEV;
+ * the last of them frees the structure.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+
+#include "ang_file.h"
+#include "trace.h"
+
+#define READY_TIMEOUT_MS	5000
+
+/* All devices, by ang_dev.id, from ang_dev_alloc() to ang_dev_put(). */
+static DEFINE_XARRAY_ALLOC(ang_devs);
+
+static void dev_release(struct device *dev)
+{
+	struct ang_dev *adev = to_ang_dev(dev);
+
+	bitmap_free(adev->ctx_ids);
+	kfree(adev->ctxs);
+	kfree(adev);
+}
+
+/**
+ * ang_dev_alloc() - make an adapter
+ * @ops: operations of the transport
+ * @parent: its parent in the device tree
+ * @priv: the transport's own
+ *
+ * Return: the device, which belongs to the caller until ang_dev_put(), or an
+ * error pointer.
+ * Context: process; may sleep.
+ */
+struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
+			      struct device *parent, void *priv)
+{
+	struct ang_dev *adev;
+	int ret;
+
+	adev = kzalloc(sizeof(*adev), GFP_KERNEL);
+	if (!adev)
+		return ERR_PTR(-ENOMEM);
+	adev->ops = ops;
+	adev->priv = priv;
+	adev->gone = true;
+	init_rwsem(&adev->registration_lock);
+	spin_lock_init(&adev->files_lock);
+	INIT_LIST_HEAD(&adev->files);
+	mutex_init(&adev->tree_lock);
+	ang_adm_setup(adev);
+
+	device_initialize(&adev->dev);
+	adev->dev.class = &ang_class;
+	adev->dev.parent = parent;
+	adev->dev.release = dev_release;
+
+	ret = xa_alloc(&ang_devs, &adev->id, adev,
+		       XA_LIMIT(0, ANG_MAX_DEVS - 1), GFP_KERNEL);
+	if (ret)
+		goto err_put;
+	adev->dev.devt = MKDEV(MAJOR(ang_devt), adev->id);
+	ret = dev_set_name(&adev->dev, "angara%u", adev->id);
+	if (ret)
+		goto err_erase;
+	return adev;
+
+err_erase:
+	xa_erase(&ang_devs, adev->id);
+err_put:
+	put_device(&adev->dev);
+	return ERR_PTR(ret);
+}
+ANG_EXPORT(ang_dev_alloc);
+
+/**
+ * ang_dev_put() - the transport is done with an adapter
+ * @adev: device, not registered; there are no more calls of ang_irq() for it
+ *
+ * Context: process; may sleep.
+ */
+void ang_dev_put(struct ang_dev *adev)
+{
+	xa_erase(&ang_devs, adev->id);
+	cancel_work_sync(&adev->aeq_work);
+	put_device(&adev->dev);
+}
+ANG_EXPORT(ang_dev_put);
+
+/* Wait until the device is ready, or is not any more. */
+static int wait_ready(struct ang_dev *adev, u32 want)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(READY_TIMEOUT_MS);
+
+	for (;;) {
+		bool late = time_after(jiffies, end);
+		u32 status = ang_read32(adev, ANGARA_REG_STATUS);
+
+		if ((status & ANGARA_STATUS_READY) == want)
+			return 0;
+		if (late)
+			return -EIO;
+		usleep_range(100, 1000);
+	}
+}
+
+static int read_identity(struct ang_dev *adev)
+{
+	u32 magic = ang_read32(adev, ANGARA_REG_MAGIC);
+	u32 version = ang_read32(adev, ANGARA_REG_VERSION);
+	u32 dims01 = ang_read32(adev, ANGARA_REG_DIMS01);
+	u32 dims23 = ang_read32(adev, ANGARA_REG_DIMS23);
+	u16 dims[ANGARA_MAX_DIMS] = {
+		dims01 & 0xFFFF, dims01 >> 16, dims23 & 0xFFFF, dims23 >> 16,
+	};
+
+	if (magic != ANGARA_HW_MAGIC || version != ANGARA_HW_VERSION) {
+		dev_err(&adev->dev, "no adapter known here: magic %#x version %u\n",
+			magic, version);
+		return -ENODEV;
+	}
+	adev->node = ang_read32(adev, ANGARA_REG_NODE);
+	adev->max_ctxs = ang_read32(adev, ANGARA_REG_CONTEXTS);
+	adev->fabric_id = ang_read32(adev, ANGARA_REG_FABRIC_LO) |
+			  (u64)ang_read32(adev, ANGARA_REG_FABRIC_HI) << 32;
+	if (!ang_topo_init(&adev->topo, ang_read32(adev, ANGARA_REG_NDIMS), dims) ||
+	    adev->node >= adev->topo.nodes ||
+	    !adev->max_ctxs || adev->max_ctxs > ANG_MAX_CTXS) {
+		dev_err(&adev->dev, "node %u or %u contexts out of range\n",
+			adev->node, adev->max_ctxs);
+		return -ENODEV;
+	}
+	ang_topo_coord(&adev->topo, adev->node, adev->coord);
+	return 0;
+}
+
+static int dev_start(struct ang_dev *adev)
+{
+	int ret;
+
+	lockdep_assert_held_write(&adev->registration_lock);
+
+	ret = read_identity(adev);
+	if (ret)
+		return ret;
+	adev->ctx_ids = bitmap_zalloc(adev->max_ctxs, GFP_KERNEL);
+	adev->ctxs = kcalloc(adev->max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);
+	if (!adev->ctx_ids || !adev->ctxs)
+		return -ENOMEM;
+
+	ang_write32(adev, ANGARA_REG_CONTROL, 0);
+	ret = wait_ready(adev, 0);
+	if (ret)
+		return ret;
+	ret = ang_adm_init(adev);
+	if (ret)
+		return ret;
+	ang_write32(adev, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	ret = wait_ready(adev, ANGARA_STATUS_READY);
+	if (ret) {
+		dev_err(&adev->dev, "the adapter does not get ready\n");
+		ang_write32(adev, ANGARA_REG_CONTROL, 0);
+		ang_adm_free(adev);
+	}
+	return ret;
+}
+
+static void dev_stop(struct ang_dev *adev)
+{
+	lockdep_assert_held_write(&adev->registration_lock);
+
+	ang_write32(adev, ANGARA_REG_CONTROL, 0);
+	if (wait_ready(adev, 0))
+		dev_err(&adev->dev, "the adapter does not stop\n");
+	ang_adm_free(adev);
+}
+
+/**
+ * ang_dev_register() - bring an adapter up and show it to users
+ * @adev: device from ang_dev_alloc()
+ *
+ * Return: 0; -ENODEV it is no adapter that this driver knows; -EIO it does not
+ * get ready; -ENOMEM.
+ * Context: process; may sleep.
+ */
+int ang_dev_register(struct ang_dev *adev)
+{
+	int ret;
+
+	down_write(&adev->registration_lock);
+	ret = dev_start(adev);
+	if (!ret)
+		WRITE_ONCE(adev->gone, false);
+	up_write(&adev->registration_lock);
+	if (ret)
+		return ret;
+
+	cdev_init(&adev->cdev, &ang_fops);
+	adev->cdev.owner = THIS_MODULE;
+	ret = cdev_device_add(&adev->cdev, &adev->dev);
+	if (ret)
+		goto err_stop;
+	ang_debugfs_dev_new(adev);
+	ang_nl_dev_new(adev);
+	return 0;
+
+err_stop:
+	down_write(&adev->registration_lock);
+	WRITE_ONCE(adev->gone, true);
+	dev_stop(adev);
+	up_write(&adev->registration_lock);
+	return ret;
+}
+ANG_EXPORT(ang_dev_register);
+
+static void file_kill(struct ang_file *file)
+{
+	struct ang_uctx *uctx = ang_file_uctx(file);
+
+	if (uctx) {
+		ang_uctx_kill(uctx);
+		ang_uctx_signal(uctx);
+	}
+	wake_up_interruptible_poll(&file->wait, EPOLLHUP | EPOLLERR);
+}
+
+/**
+ * ang_dev_unregister() - take an adapter away from its users
+ * @adev: device; ang_irq() may still be called for it
+ *
+ * When it returns, the device is reset, no memory is in its use, and the
+ * core does not call the transport any more.
+ * Context: process; may sleep.
+ */
+void ang_dev_unregister(struct ang_dev *adev)
+{
+	struct ang_file *file;
+
+	ang_debugfs_dev_del(adev);
+	cdev_device_del(&adev->cdev, &adev->dev);
+
+	down_write(&adev->registration_lock);
+	WRITE_ONCE(adev->gone, true);
+	/* Files come and go under registration_lock held for reading only. */
+	list_for_each_entry(file, &adev->files, entry)
+		file_kill(file);
+	ang_dev_trees_forget(adev);
+	dev_stop(adev);
+	up_write(&adev->registration_lock);
+
+	ang_nl_dev_del(adev);
+}
+ANG_EXPORT(ang_dev_unregister);
+
+/**
+ * ang_dev_break() - stop using a device that does not keep to the rules
+ * @adev: device, entered
+ * @why: for the log
+ *
+ * It is reset, so that it lets go of all memory.
+ * Context: process.
+ */
+void ang_dev_break(struct ang_dev *adev, const char *why)
+{
+	lockdep_assert_held(&adev->registration_lock);
+
+	dev_err(&adev->dev, "%s: the adapter is not used any more\n", why);
+	WRITE_ONCE(adev->broken, true);
+	ang_write32(adev, ANGARA_REG_CONTROL, 0);
+}
+
+/**
+ * ang_dev_enter() - keep a device from going away
+ * @adev: device, referenced
+ *
+ * Return: 0, undo with ang_dev_exit(); -ENODEV it is gone.
+ * Context: process; may sleep.
+ */
+int ang_dev_enter(struct ang_dev *adev)
+{
+	down_read(&adev->registration_lock);
+	if (!adev->gone)
+		return 0;
+	up_read(&adev->registration_lock);
+	return -ENODEV;
+}
+
+/**
+ * ang_dev_exit() - undo ang_dev_enter()
+ * @adev: device
+ */
+void ang_dev_exit(struct ang_dev *adev)
+{
+	up_read(&adev->registration_lock);
+}
+
+/**
+ * ang_dev_next() - walk over all devices
+ * @id: in: lowest number to look at; out: number of the device found
+ *
+ * Return: the device, undo with ang_dev_release(), or NULL.
+ * Context: process.
+ */
+struct ang_dev *ang_dev_next(u32 *id)
+{
+	unsigned long index = *id;
+	struct ang_dev *adev;
+
+	xa_lock(&ang_devs);
+	adev = xa_find(&ang_devs, &index, ULONG_MAX, XA_PRESENT);
+	if (adev)
+		get_device(&adev->dev);
+	xa_unlock(&ang_devs);
+	*id = index;
+	return adev;
+}
+
+/**
+ * ang_dev_find() - find a device by its number
+ * @id: N of /dev/angaraN
+ *
+ * Return: the device, undo with ang_dev_release(), or NULL.
+ * Context: process.
+ */
+struct ang_dev *ang_dev_find(u32 id)
+{
+	struct ang_dev *adev;
+
+	xa_lock(&ang_devs);
+	adev = xa_load(&ang_devs, id);
+	if (adev)
+		get_device(&adev->dev);
+	xa_unlock(&ang_devs);
+	return adev;
+}
+
+/**
+ * ang_dev_release() - undo ang_dev_next() or ang_dev_find()
+ * @adev: device
+ */
+void ang_dev_release(struct ang_dev *adev)
+{
+	put_device(&adev->dev);
+}
+
+/**
+ * ang_irq() - an interrupt of an adapter
+ * @adev: device; until ang_dev_put()
+ * @vector: ANGARA_VEC_*
+ *
+ * Context: any.
+ */
+void ang_irq(struct ang_dev *adev, u32 vector)
+{
+	struct ang_uctx *uctx;
+
+	if (vector == ANGARA_VEC_ADMIN) {
+		ang_adm_irq(adev);
+		return;
+	}
+	if (vector - ANGARA_VEC_CTX(0) >= adev->max_ctxs)
+		return;
+	rcu_read_lock();
+	uctx = rcu_dereference(adev->ctxs[vector - ANGARA_VEC_CTX(0)]);
+	if (uctx)
+		ang_uctx_signal(uctx);
+	rcu_read_unlock();
+}
+ANG_EXPORT(ang_irq);

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Angara adapter: module, character devices, table of ioctls.
+ */
+#include <linux/cred.h>
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/uidgid.h>
+
+#include "ang_file.h"
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+EXPORT_TRACEPOINT_SYMBOL_GPL(angara_packet);
+
+/* Partitions with the top bit set belong to users. */
+#define PKEY_USER	0x80000000U
+
+dev_t ang_devt;
+
+struct class ang_class = {
+	.name = "angara",
+};
+
+/**
+ * ang_default_pkey() - the partition that the current user has by right
+ *
+ * Return: the partition, or 0 if there is none: users of numbers above 2^31
+ * would share one with others.
+ */
+u32 ang_default_pkey(void)
+{
+	u32 uid = from_kuid(&init_user_ns, current_euid());
+
+	return uid & PKEY_USER ? 0 : PKEY_USER | uid;
+}
+
+/**
+ * ang_file_cred() - on whose behalf an ioctl touches trees
+ * @file: open file
+ * @cred: out: its context's partition, or the user's own
+ */
+void ang_file_cred(struct ang_file *file, struct ang_cred *cred)
+{
+	struct ang_uctx *uctx = ang_file_uctx(file);
+
+	cred->pkey = uctx ? uctx->pkey : ang_default_pkey();
+	cred->admin = false;
+}
+
+static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
+{
+	struct ang_dev *adev = ucmd->file->adev;
+	struct angara_query *cmd = arg;
+	u32 dim;
+
+	if (cmd->flags || memchr_inv(cmd->reserved, 0, sizeof(cmd->reserved)))
+		return -EOPNOTSUPP;
+	cmd->abi = ANGARA_ABI_VERSION;
+	cmd->node = adev->node;
+	cmd->nodes = adev->topo.nodes;
+	cmd->ndims = adev->topo.ndims;
+	for (dim = 0; dim < ANGARA_MAX_DIMS; dim++) {
+		bool used = dim < adev->topo.ndims;
+
+		cmd->dims[dim] = used ? adev->topo.dims[dim] : 0;
+		cmd->coord[dim] = used ? adev->coord[dim] : 0;
+	}
+	cmd->fabric_id = adev->fabric_id;
+	cmd->max_contexts = adev->max_ctxs;
+	cmd->max_sq_entries = ANG_MAX_SQ_ENTRIES;
+	cmd->max_cq_entries = ANG_MAX_CQ_ENTRIES;
+	cmd->max_mrs = ANG_MAX_MRS;
+	cmd->max_op_bytes = ANGARA_MAX_OP_BYTES;
+	cmd->pkey = ang_default_pkey();
+	cmd->caps = adev->caps;
+	return 0;
+}
+
+struct ioctl_op {
+	size_t size;
+	size_t min_size;
+	int (*execute)(struct ang_ucmd *ucmd, void *arg);
+};
+
+#define IOCTL_OP(_ioctl, _fn, _struct, _last)				\
+	[_IOC_NR(_ioctl)] = {						\
+		.size = sizeof(_struct) +				\
+			BUILD_BUG_ON_ZERO(sizeof(union cmd_buffer) <	\
+					  sizeof(_struct)),		\
+		.min_size = offsetofend(_struct, _last),		\
+		.execute = _fn,						\
+	}
+
+union cmd_buffer {
+	struct angara_query query;
+	struct angara_ctx_create ctx_create;
+	struct angara_mr_reg mr_reg;
+	struct angara_mr_dereg mr_dereg;
+	struct angara_tree_set tree_set;
+	struct angara_tree_get tree_get;
+	struct angara_tree_clear tree_clear;
+	struct angara_tree_delegate tree_delegate;
+	struct angara_tree_check tree_check;
+	struct angara_join join;
+	struct angara_kick kick;
+	struct angara_eventfd eventfd;
+};
+
+/* The last member is that of the first published version, for ever. */
+static const struct ioctl_op ioctl_ops[] = {
+	IOCTL_OP(ANGARA_IOCTL_QUERY, ioctl_query, struct angara_query, caps),
+	IOCTL_OP(ANGARA_IOCTL_CTX_CREATE, ang_ioctl_ctx_create,
+		 struct angara_ctx_create, db_offset),
+	IOCTL_OP(ANGARA_IOCTL_MR_REG, ang_ioctl_mr_reg, struct angara_mr_reg,
+		 key),
+	IOCTL_OP(ANGARA_IOCTL_MR_DEREG, ang_ioctl_mr_dereg,
+		 struct angara_mr_dereg, reserved),
+	IOCTL_OP(ANGARA_IOCTL_TREE_SET, ang_ioctl_tree_set,
+		 struct angara_tree_set, row),
+	IOCTL_OP(ANGARA_IOCTL_TREE_GET, ang_ioctl_tree_get,
+		 struct angara_tree_get, delegated),
+	IOCTL_OP(ANGARA_IOCTL_TREE_CLEAR, ang_ioctl_tree_clear,
+		 struct angara_tree_clear, reserved),
+	IOCTL_OP(ANGARA_IOCTL_TREE_DELEGATE, ang_ioctl_tree_delegate,
+		 struct angara_tree_delegate, pkey),
+	IOCTL_OP(ANGARA_IOCTL_TREE_CHECK, ang_ioctl_tree_check,
+		 struct angara_tree_check, nodes),
+	IOCTL_OP(ANGARA_IOCTL_JOIN, ang_ioctl_join, struct angara_join,
+		 reserved),
+	IOCTL_OP(ANGARA_IOCTL_LEAVE, ang_ioctl_leave, struct angara_join,
+		 reserved),
+	IOCTL_OP(ANGARA_IOCTL_KICK, ang_ioctl_kick, struct angara_kick, flags),
+	IOCTL_OP(ANGARA_IOCTL_EVENTFD, ang_ioctl_eventfd,
+		 struct angara_eventfd, reserved),
+};
+
+static int ioctl_run(struct ang_ucmd *ucmd, const struct ioctl_op *op)
+{
+	union cmd_buffer buf;
+	int ret;
+
+	if (get_user(ucmd->user_size, (u32 __user *)ucmd->ubuffer))
+		return -EFAULT;
+	if (ucmd->user_size < op->min_size)
+		return -EINVAL;
+	if (ucmd->user_size > PAGE_SIZE)
+		return -E2BIG;
+	ucmd->cmd = &buf;
+	ret = copy_struct_from_user(ucmd->cmd, op->size, ucmd->ubuffer,
+				    ucmd->user_size);
+	if (ret)
+		return ret;
+	ret = op->execute(ucmd, ucmd->cmd);
+	if (ret)
+		return ret;
+	if (copy_to_user(ucmd->ubuffer, ucmd->cmd,
+			 min_t(size_t, ucmd->user_size, op->size)))
+		return -EFAULT;
+	return 0;
+}
+
+static long ang_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	struct ang_file *file = filp->private_data;
+	struct ang_ucmd ucmd = {
+		.file = file,
+		.ubuffer = (void __user *)arg,
+	};
+	unsigned int nr = _IOC_NR(cmd);
+	int ret;
+
+	if (nr >= ARRAY_SIZE(ioctl_ops) || cmd != _IO(ANGARA_IOC_TYPE, nr))
+		return -ENOTTY;
+	ret = ang_dev_enter(file->adev);
+	if (ret)
+		return ret;
+	ret = ioctl_run(&ucmd, &ioctl_ops[nr]);
+	ang_dev_exit(file->adev);
+	return ret;
+}
+
+static __poll_t ang_poll(struct file *filp, poll_table *wait)
+{
+	struct ang_file *file = filp->private_data;
+	struct ang_uctx *uctx;
+	__poll_t events = 0;
+
+	poll_wait(filp, &file->wait, wait);
+	if (ang_dev_enter(file->adev))
+		return EPOLLHUP | EPOLLERR;
+	uctx = ang_file_uctx(file);
+	if (READ_ONCE(file->adev->broken))
+		events = EPOLLERR;
+	else if (uctx)
+		events = ang_uctx_poll(uctx);
+	ang_dev_exit(file->adev);
+	return events;
+}
+
+static int ang_open(struct inode *inode, struct file *filp)
+{
+	struct ang_dev *adev = container_of(inode->i_cdev, struct ang_dev, cdev);
+	struct ang_file *file;
+	int ret;
+
+	ret = ang_dev_enter(adev);
+	if (ret)
+		return ret;
+	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	if (!file) {
+		ret = -ENOMEM;
+		goto err_exit;
+	}
+	if (!try_module_get(adev->ops->owner)) {
+		ret = -ENODEV;
+		goto err_free;
+	}
+	get_device(&adev->dev);
+	file->adev = adev;
+	mutex_init(&file->lock);
+	init_waitqueue_head(&file->wait);
+	spin_lock(&adev->files_lock);
+	list_add_tail(&file->entry, &adev->files);
+	spin_unlock(&adev->files_lock);
+	filp->private_data = file;
+	ang_dev_exit(adev);
+	return nonseekable_open(inode, filp);
+
+err_free:
+	kfree(file);
+err_exit:
+	ang_dev_exit(adev);
+	return ret;
+}
+
+static int ang_release(struct inode *inode, struct file *filp)
+{
+	struct ang_file *file = filp->private_data;
+	struct ang_dev *adev = file->adev;
+	struct module *owner = adev->ops->owner;
+
+	/* What the device holds; if it is gone, ang_dev_unregister() did this. */
+	if (!ang_dev_enter(adev)) {
+		if (file->uctx)
+			ang_uctx_kill(file->uctx);
+		ang_file_disown_trees(file);
+		spin_lock(&adev->files_lock);
+		list_del(&file->entry);
+		spin_unlock(&adev->files_lock);
+		ang_dev_exit(adev);
+	}
+	if (file->uctx)
+		ang_uctx_free(file->uctx);
+	kfree_rcu(file, rcu);
+	put_device(&adev->dev);
+	module_put(owner);
+	return 0;
+}
+
+const struct file_operations ang_fops = {
+	.owner = THIS_MODULE,
+	.open = ang_open,
+	.release = ang_release,
+	.unlocked_ioctl = ang_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = ang_poll,
+	.mmap = ang_mmap,
+};
+
+static int __init ang_init(void)
+{
+	int ret;
+
+	ret = alloc_chrdev_region(&ang_devt, 0, ANG_MAX_DEVS, "angara");
+	if (ret)
+		return ret;
+	ret = class_register(&ang_class);
+	if (ret)
+		goto err_region;
+	ret = ang_nl_init();
+	if (ret)
+		goto err_class;
+	ang_debugfs_init();
+	return 0;
+
+err_class:
+	class_unregister(&ang_class);
+err_region:
+	unregister_chrdev_region(ang_devt, ANG_MAX_DEVS);
+	return ret;
+}
+
+static void __exit ang_exit(void)
+{
+	ang_debugfs_exit();
+	ang_nl_exit();
+	class_unregister(&ang_class);
+	unregister_chrdev_region(ang_devt, ANG_MAX_DEVS);
+	rcu_barrier(); /* for kfree_rcu() of what ang_irq() looks at */
+}
+
+module_init(ang_init);
+module_exit(ang_exit);
+
+MODULE_DESCRIPTION("Angara collective-offload adapter");
+MODULE_LICENSE("GPL");
+ANG_IMPORT_NS();

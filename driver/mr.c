@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory regions: pinned pages of a process that the device may access.
+ *
+ * Pages are pinned and mapped in chunks of ANGARA_MR_LIST_ENTRIES; the list
+ * of DMA addresses of a chunk is one page, and is what the device reads.  A
+ * region of more than one chunk has a list of these lists above.
+ *
+ * The device reads the table's entries whenever it likes.  An entry is not
+ * valid while it is written or taken back, and ANGARA_ADM_FENCE divides the
+ * one from the other: what the device read before is not in use any more,
+ * what it reads from then on is whole.
+ */
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "ang_file.h"
+
+#define CHUNK_PAGES	ANGARA_MR_LIST_ENTRIES
+#define LIST_BYTES	(CHUNK_PAGES * sizeof(__le64))
+#define MAX_CHUNKS	8192	/* 16 GiB, the list of lists takes 64 KiB */
+#define MAX_PAGES	((u64)MAX_CHUNKS * CHUNK_PAGES)
+
+/**
+ * struct ang_chunk - part of a region
+ * @pages: pinned pages
+ * @list: their DMA addresses
+ * @list_addr: DMA address of @list
+ * @pinned: pages pinned
+ * @mapped: pages mapped for the device: none or all
+ */
+struct ang_chunk {
+	struct page **pages;
+	__le64 *list;
+	u64 list_addr;
+	u32 pinned;
+	u32 mapped;
+};
+
+/**
+ * struct ang_mr - memory region; constant once it is in ang_uctx.mrs
+ * @mm: address space that the pages are accounted to
+ * @addr: where it starts
+ * @length: bytes
+ * @access: ANGARA_ACCESS_*
+ * @num_pages: pages
+ * @num_chunks: chunks
+ * @chunk: each CHUNK_PAGES but for the last
+ * @top: list of the chunks' lists, if there is more than one
+ * @top_addr: its DMA address
+ */
+struct ang_mr {
+	struct mm_struct *mm;
+	u64 addr;
+	u64 length;
+	u32 access;
+	u32 num_pages;
+	u32 num_chunks;
+	struct ang_chunk *chunk;
+	__le64 *top;
+	u64 top_addr;
+};
+
+static bool mr_writable(const struct ang_mr *mr)
+{
+	return mr->access & (ANGARA_ACCESS_LOCAL_WRITE |
+			     ANGARA_ACCESS_REMOTE_WRITE);
+}
+
+static void chunk_free(struct ang_dev *adev, const struct ang_mr *mr,
+		       struct ang_chunk *chunk)
+{
+	if (chunk->mapped)
+		adev->ops->dma_unmap(adev, chunk->list, chunk->mapped);
+	if (chunk->pinned)
+		unpin_user_pages_dirty_lock(chunk->pages, chunk->pinned,
+					    mr_writable(mr));
+	if (chunk->list)
+		adev->ops->dma_free(adev, LIST_BYTES, chunk->list,
+				    chunk->list_addr);
+	kfree(chunk->pages);
+}
+
+static int chunk_pin(const struct ang_mr *mr, struct ang_chunk *chunk,
+		     unsigned long addr, u32 count)
+{
+	unsigned int gup = FOLL_LONGTERM;
+
+	gup |= mr_writable(mr) ? FOLL_WRITE : ANG_GUP_READ;
+	while (chunk->pinned < count) {
+		int got;
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		got = pin_user_pages_fast(addr + chunk->pinned * PAGE_SIZE,
+					  count - chunk->pinned, gup,
+					  chunk->pages + chunk->pinned);
+		if (got <= 0)
+			return got ? got : -EFAULT;
+		chunk->pinned += got;
+	}
+	return 0;
+}
+
+static int chunk_fill(struct ang_dev *adev, const struct ang_mr *mr,
+		      struct ang_chunk *chunk, unsigned long addr, u32 count)
+{
+	int ret;
+
+	chunk->pages = kmalloc_array(count, sizeof(*chunk->pages),
+				     GFP_KERNEL_ACCOUNT);
+	chunk->list = adev->ops->dma_alloc(adev, LIST_BYTES, &chunk->list_addr);
+	if (!chunk->pages || !chunk->list)
+		return -ENOMEM;
+	ret = chunk_pin(mr, chunk, addr, count);
+	if (ret)
+		return ret;
+	ret = adev->ops->dma_map(adev, chunk->pages, chunk->list, count);
+	if (!ret)
+		chunk->mapped = count;
+	return ret;
+}
+
+static int mr_fill(struct ang_dev *adev, struct ang_mr *mr)
+{
+	unsigned long addr = mr->addr & PAGE_MASK;
+	u32 left = mr->num_pages;
+	u32 i;
+	int ret;
+
+	if (mr->num_chunks > 1) {
+		mr->top = adev->ops->dma_alloc(adev, mr->num_chunks * sizeof(*mr->top),
+					       &mr->top_addr);
+		if (!mr->top)
+			return -ENOMEM;
+	}
+	for (i = 0; i < mr->num_chunks; i++) {
+		u32 count = min_t(u32, left, CHUNK_PAGES);
+
+		ret = chunk_fill(adev, mr, &mr->chunk[i], addr, count);
+		if (ret)
+			return ret;
+		if (mr->top)
+			mr->top[i] = cpu_to_le64(mr->chunk[i].list_addr);
+		addr += count * PAGE_SIZE;
+		left -= count;
+		cond_resched();
+	}
+	return 0;
+}
+
+static void mr_free(struct ang_dev *adev, struct ang_mr *mr)
+{
+	u32 i;
+
+	for (i = 0; i < mr->num_chunks; i++) {
+		chunk_free(adev, mr, &mr->chunk[i]);
+		cond_resched();
+	}
+	if (mr->top)
+		adev->ops->dma_free(adev, mr->num_chunks * sizeof(*mr->top),
+				    mr->top, mr->top_addr);
+	account_locked_vm(mr->mm, mr->num_pages, false);
+	mmdrop(mr->mm);
+	kvfree(mr->chunk);
+	kfree(mr);
+}
+
+/* Pages that a region touches, or 0 if there are none or too many. */
+static u32 count_pages(u64 addr, u64 length)
+{
+	u64 last, pages;
+
+	if (!length || check_add_overflow(addr, length - 1, &last) ||
+	    last > ULONG_MAX)
+		return 0;
+	pages = (last >> PAGE_SHIFT) - (addr >> PAGE_SHIFT) + 1;
+	return pages <= MAX_PAGES ? pages : 0;
+}
+
+static struct ang_mr *mr_new(struct ang_dev *adev,
+			     const struct angara_mr_reg *cmd)
+{
+	u32 pages = count_pages(cmd->addr, cmd->length);
+	struct ang_mr *mr;
+	int ret;
+
+	if (!pages)
+		return ERR_PTR(-EINVAL);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->addr = cmd->addr;
+	mr->length = cmd->length;
+	mr->access = cmd->access;
+	mr->num_pages = pages;
+	mr->num_chunks = DIV_ROUND_UP(pages, CHUNK_PAGES);
+	mr->chunk = kvcalloc(mr->num_chunks, sizeof(*mr->chunk),
+			     GFP_KERNEL_ACCOUNT);
+	if (!mr->chunk) {
+		ret = -ENOMEM;
+		goto err_mr;
+	}
+	ret = account_locked_vm(current->mm, pages, true);
+	if (ret)
+		goto err_chunk;
+	mr->mm = current->mm;
+	mmgrab(mr->mm);
+	ret = mr_fill(adev, mr);
+	if (ret) {
+		mr_free(adev, mr);
+		return ERR_PTR(ret);
+	}
+	return mr;
+
+err_chunk:
+	kvfree(mr->chunk);
+err_mr:
+	kfree(mr);
+	return ERR_PTR(ret);
+}
+
+static struct angara_hw_mr *table_entry(struct ang_uctx *uctx, u32 key)
+{
+	return ang_mem_at(&uctx->mem, ANG_MEM_MRT,
+			  key * sizeof(struct angara_hw_mr));
+}
+
+static int fence(struct ang_uctx *uctx)
+{
+	return ang_adm_simple(uctx->file->adev, ANGARA_ADM_FENCE, 0, 0);
+}
+
+static int entry_publish(struct ang_uctx *uctx, u32 key, const struct ang_mr *mr)
+{
+	struct angara_hw_mr *entry = table_entry(uctx, key);
+	int ret;
+
+	*entry = (struct angara_hw_mr){
+		.addr = cpu_to_le64(mr->top ? mr->top_addr :
+				    mr->chunk[0].list_addr),
+		.length = cpu_to_le64(mr->length),
+		.first = cpu_to_le32(offset_in_page(mr->addr)),
+		.access = mr->access,
+		.levels = mr->top ? 2 : 1,
+		.page_shift = PAGE_SHIFT,
+	};
+	ret = fence(uctx);
+	if (!ret)
+		WRITE_ONCE(entry->valid, 1);
+	return ret;
+}
+
+/* A device that does not answer to the fence has been reset. */
+static void entry_withdraw(struct ang_uctx *uctx, u32 key)
+{
+	WRITE_ONCE(table_entry(uctx, key)->valid, 0);
+	fence(uctx);
+}
+
+static int key_insert(struct ang_uctx *uctx, struct angara_mr_reg *cmd,
+		      struct ang_mr *mr)
+{
+	int ret;
+
+	if (cmd->flags & ANGARA_MR_KEY) {
+		ret = xa_insert(&uctx->mrs, cmd->key, mr, GFP_KERNEL_ACCOUNT);
+		return ret == -EBUSY ? -EEXIST : ret;
+	}
+	ret = xa_alloc(&uctx->mrs, &cmd->key, mr, XA_LIMIT(0, ANG_MAX_MRS - 1),
+		       GFP_KERNEL_ACCOUNT);
+	return ret == -EBUSY ? -ENOSPC : ret;
+}
+
+static void count_mr(struct ang_uctx *uctx, const struct ang_mr *mr, int sign)
+{
+	lockdep_assert_held(&uctx->mr_lock);
+
+	WRITE_ONCE(uctx->num_mrs, uctx->num_mrs + sign);
+	WRITE_ONCE(uctx->pinned,
+		   uctx->pinned + sign * (s64)mr->num_pages * PAGE_SIZE);
+}
+
+static int mr_insert(struct ang_uctx *uctx, struct angara_mr_reg *cmd,
+		     struct ang_mr *mr)
+{
+	int ret;
+
+	lockdep_assert_held(&uctx->mr_lock);
+
+	ret = key_insert(uctx, cmd, mr);
+	if (ret)
+		return ret;
+	ret = entry_publish(uctx, cmd->key, mr);
+	if (ret) {
+		xa_erase(&uctx->mrs, cmd->key);
+		return ret;
+	}
+	count_mr(uctx, mr, 1);
+	return 0;
+}
+
+int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
+{
+	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
+	struct ang_dev *adev = ucmd->file->adev;
+	struct angara_mr_reg *cmd = arg;
+	struct ang_mr *mr;
+	int ret;
+
+	if (cmd->flags & ~ANGARA_MR_KEY)
+		return -EOPNOTSUPP;
+	if (cmd->access & ~ANGARA_ACCESS_ALL)
+		return -EINVAL;
+	if ((cmd->flags & ANGARA_MR_KEY) && cmd->key >= ANG_MAX_MRS)
+		return -EINVAL;
+	if (!uctx)
+		return -ENXIO;
+
+	mr = mr_new(adev, cmd);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	mutex_lock(&uctx->mr_lock);
+	ret = mr_insert(uctx, cmd, mr);
+	mutex_unlock(&uctx->mr_lock);
+	if (ret)
+		mr_free(adev, mr);
+	return ret;
+}
+
+int ang_ioctl_mr_dereg(struct ang_ucmd *ucmd, void *arg)
+{
+	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
+	struct angara_mr_dereg *cmd = arg;
+	struct ang_mr *mr;
+
+	if (cmd->flags || cmd->reserved)
+		return -EOPNOTSUPP;
+	if (!uctx)
+		return -ENXIO;
+
+	mutex_lock(&uctx->mr_lock);
+	mr = xa_load(&uctx->mrs, cmd->key);
+	if (mr) {
+		entry_withdraw(uctx, cmd->key);
+		xa_erase(&uctx->mrs, cmd->key);
+		count_mr(uctx, mr, -1);
+	}
+	mutex_unlock(&uctx->mr_lock);
+	if (!mr)
+		return -ENOENT;
+	mr_free(ucmd->file->adev, mr);
+	return 0;
+}
+
+/**
+ * ang_mrs_free() - free all regions of a context
+ * @uctx: context, destroyed on the device
+ *
+ * Context: process; may sleep.
+ */
+void ang_mrs_free(struct ang_uctx *uctx)
+{
+	struct ang_mr *mr;
+	unsigned long key;
+
+	mutex_lock(&uctx->mr_lock);
+	xa_for_each(&uctx->mrs, key, mr) {
+		count_mr(uctx, mr, -1);
+		mr_free(uctx->file->adev, mr);
+	}
+	xa_destroy(&uctx->mrs);
+	mutex_unlock(&uctx->mr_lock);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory that a context and the device share, and its mapping to the process.
+ *
+ * All pages of a context stand in one array and their DMA addresses in one
+ * list, kind after kind; the list of a kind is a part of that list.  Mapped
+ * pages are reference counted: they outlive the context, and the device.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "ang_file.h"
+
+static_assert(PAGE_SIZE == ANGARA_PAGE_SIZE);
+
+static void pages_free(struct ang_mem *mem)
+{
+	u32 i;
+
+	for (i = 0; i < mem->count && mem->pages[i]; i++)
+		put_page(mem->pages[i]);
+	kvfree(mem->pages);
+	mem->pages = NULL;
+}
+
+static int pages_alloc(struct ang_mem *mem)
+{
+	u32 i;
+
+	mem->pages = kvcalloc(mem->count, sizeof(*mem->pages),
+			      GFP_KERNEL_ACCOUNT);
+	if (!mem->pages)
+		return -ENOMEM;
+	for (i = 0; i < mem->count; i++) {
+		mem->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!mem->pages[i]) {
+			pages_free(mem);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/**
+ * ang_mem_alloc() - make a context's shared memory
+ * @adev: device, entered
+ * @mem: all zero
+ * @sizes: bytes of each kind, not 0
+ *
+ * Return: 0 or -ENOMEM.
+ * Context: process; may sleep.
+ */
+int ang_mem_alloc(struct ang_dev *adev, struct ang_mem *mem, const u32 *sizes)
+{
+	u32 kind;
+	int ret;
+
+	for (kind = 0; kind < ANG_MEM_NUM; kind++) {
+		mem->first[kind] = mem->count;
+		mem->num[kind] = DIV_ROUND_UP(sizes[kind], PAGE_SIZE);
+		mem->count += mem->num[kind];
+	}
+	ret = pages_alloc(mem);
+	if (ret)
+		return ret;
+	mem->list = adev->ops->dma_alloc(adev, mem->count * sizeof(*mem->list),
+					 &mem->list_addr);
+	if (!mem->list) {
+		ret = -ENOMEM;
+		goto err_pages;
+	}
+	ret = adev->ops->dma_map(adev, mem->pages, mem->list, mem->count);
+	if (ret)
+		goto err_list;
+	return 0;
+
+err_list:
+	adev->ops->dma_free(adev, mem->count * sizeof(*mem->list), mem->list,
+			    mem->list_addr);
+	mem->list = NULL;
+err_pages:
+	pages_free(mem);
+	return ret;
+}
+
+/**
+ * ang_mem_unmap() - take shared memory away from the device
+ * @adev: device, entered, that does not use it any more
+ * @mem: memory
+ */
+void ang_mem_unmap(struct ang_dev *adev, struct ang_mem *mem)
+{
+	adev->ops->dma_unmap(adev, mem->list, mem->count);
+	adev->ops->dma_free(adev, mem->count * sizeof(*mem->list), mem->list,
+			    mem->list_addr);
+	mem->list = NULL;
+}
+
+/**
+ * ang_mem_free() - free shared memory
+ * @mem: memory, unmapped from the device
+ */
+void ang_mem_free(struct ang_mem *mem)
+{
+	pages_free(mem);
+}
+
+/**
+ * ang_mem_at() - kernel address
+ * @mem: memory
+ * @kind: ANG_MEM_*
+ * @offset: within that kind
+ *
+ * Return: the address; it is good up to the end of the page.
+ */
+void *ang_mem_at(const struct ang_mem *mem, u32 kind, size_t offset)
+{
+	struct page *page = mem->pages[mem->first[kind] + offset / PAGE_SIZE];
+
+	return page_address(page) + offset % PAGE_SIZE;
+}
+
+/**
+ * ang_mem_list() - DMA address of the list of pages of a kind
+ * @mem: memory
+ * @kind: ANG_MEM_*
+ */
+u64 ang_mem_list(const struct ang_mem *mem, u32 kind)
+{
+	return mem->list_addr + mem->first[kind] * sizeof(*mem->list);
+}
+
+/**
+ * ang_mmap_offset() - where a kind of memory is mapped
+ * @kind: ANG_MEM_*
+ */
+u64 ang_mmap_offset(u32 kind)
+{
+	return kind * ANG_MMAP_STRIDE;
+}
+
+static const struct {
+	bool mapped;
+	bool writable;
+} mmap_kinds[ANG_MEM_NUM] = {
+	[ANG_MEM_SQ]	= { .mapped = true, .writable = true },
+	[ANG_MEM_CQ]	= { .mapped = true },
+	[ANG_MEM_CTL]	= { .mapped = true, .writable = true },
+	[ANG_MEM_CTR]	= { .mapped = true },
+};
+
+/**
+ * ang_mmap() - map a queue, the control page or the counters
+ * @filp: open /dev/angaraN
+ * @vma: exactly one kind of memory, shared
+ *
+ * Return: 0; -ENODEV the device is gone; -ENXIO there is no context; -EINVAL
+ * not exactly one kind of memory, or private; -EACCES it is read only.
+ * Context: process, mmap_lock held for writing, so no lock of the driver may
+ * be taken.  A device that goes away meanwhile does no harm: the pages stay.
+ */
+int ang_mmap(struct file *filp, struct vm_area_struct *vma)
+{
+	struct ang_file *file = filp->private_data;
+	struct ang_uctx *uctx = ang_file_uctx(file);
+	unsigned long kind = vma->vm_pgoff / (ANG_MMAP_STRIDE / PAGE_SIZE);
+	unsigned long clear = 0;
+	unsigned long num;
+
+	if (READ_ONCE(file->adev->gone))
+		return -ENODEV;
+	if (!uctx)
+		return -ENXIO;
+	if (kind >= ANG_MEM_NUM || !mmap_kinds[kind].mapped ||
+	    vma->vm_pgoff % (ANG_MMAP_STRIDE / PAGE_SIZE) ||
+	    vma_pages(vma) != uctx->mem.num[kind] ||
+	    !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (!mmap_kinds[kind].writable) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		clear = VM_MAYWRITE;
+	}
+	ang_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND, clear);
+	num = uctx->mem.num[kind];
+	return vm_insert_pages(vma, vma->vm_start,
+			       uctx->mem.pages + uctx->mem.first[kind], &num);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Trees, as an open file sees them: rows that it owns, and membership.
+ */
+#include "ang_file.h"
+#include "trace.h"
+
+int ang_ioctl_tree_set(struct ang_ucmd *ucmd, void *arg)
+{
+	struct ang_file *file = ucmd->file;
+	struct angara_tree_set *cmd = arg;
+	struct ang_cred cred;
+	u64 serial;
+	int ret;
+
+	if (cmd->flags & ~ANGARA_TREE_OWNED || cmd->row.reserved)
+		return -EOPNOTSUPP;
+	ang_file_cred(file, &cred);
+
+	mutex_lock(&file->lock);
+	ret = ang_dev_tree_set(file->adev, &cred, &cmd->row, &serial);
+	if (!ret && (cmd->flags & ANGARA_TREE_OWNED))
+		file->owned[cmd->row.tree] = serial;
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
+/**
+ * ang_file_disown_trees() - clear the rows that go with a file
+ * @file: file that is being closed; its device is entered
+ */
+void ang_file_disown_trees(struct ang_file *file)
+{
+	u32 tree;
+
+	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+		if (file->owned[tree])
+			ang_dev_tree_disown(file->adev, tree, file->owned[tree]);
+}
+
+int ang_ioctl_tree_get(struct ang_ucmd *ucmd, void *arg)
+{
+	struct angara_tree_get *cmd = arg;
+	struct ang_cred cred;
+
+	if (cmd->flags)
+		return -EOPNOTSUPP;
+	ang_file_cred(ucmd->file, &cred);
+	return ang_dev_tree_get(ucmd->file->adev, &cred, cmd);
+}
+
+int ang_ioctl_tree_clear(struct ang_ucmd *ucmd, void *arg)
+{
+	struct angara_tree_clear *cmd = arg;
+	struct ang_cred cred;
+
+	if (cmd->flags || cmd->reserved)
+		return -EOPNOTSUPP;
+	ang_file_cred(ucmd->file, &cred);
+	return ang_dev_tree_clear(ucmd->file->adev, &cred, cmd->tree);
+}
+
+int ang_ioctl_tree_delegate(struct ang_ucmd *ucmd, void *arg)
+{
+	struct angara_tree_delegate *cmd = arg;
+	struct ang_cred cred;
+
+	if (cmd->flags)
+		return -EOPNOTSUPP;
+	ang_file_cred(ucmd->file, &cred);
+	return ang_dev_tree_delegate(ucmd->file->adev, &cred, cmd->tree,
+				     cmd->pkey);
+}
+
+int ang_ioctl_tree_check(struct ang_ucmd *ucmd, void *arg)
+{
+	struct angara_tree_check *cmd = arg;
+	struct ang_cred cred;
+
+	if (cmd->flags)
+		return -EOPNOTSUPP;
+	ang_file_cred(ucmd->file, &cred);
+	return ang_dev_tree_check(ucmd->file->adev, &cred, cmd);
+}
+
+static bool row_is_set(struct ang_dev *adev, u32 tree)
+{
+	bool set;
+
+	mutex_lock(&adev->tree_lock);
+	set = adev->trees[tree].set;
+	mutex_unlock(&adev->tree_lock);
+	return set;
+}
+
+static int membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
+		      u8 opcode)
+{
+	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
+	struct ang_dev *adev = ucmd->file->adev;
+	int ret;
+
+	if (cmd->flags || cmd->reserved)
+		return -EOPNOTSUPP;
+	if (cmd->tree >= ANGARA_MAX_TREES)
+		return -EINVAL;
+	if (!uctx)
+		return -ENXIO;
+	if (!row_is_set(adev, cmd->tree))
+		return -ENOENT;
+	ret = ang_adm_simple(adev, opcode, uctx->num, cmd->tree);
+	if (!ret)
+		trace_angara_tree(adev, opcode == ANGARA_ADM_JOIN ?
+				  ANG_TRACE_JOIN : ANG_TRACE_LEAVE,
+				  cmd->tree, uctx->num);
+	return ret;
+}
+
+int ang_ioctl_join(struct ang_ucmd *ucmd, void *arg)
+{
+	int ret = membership(ucmd, arg, ANGARA_ADM_JOIN);
+
+	return ret == -EEXIST ? -EALREADY : ret;
+}
+
+int ang_ioctl_leave(struct ang_ucmd *ucmd, void *arg)
+{
+	struct angara_join *cmd = arg;
+	int ret = membership(ucmd, cmd, ANGARA_ADM_LEAVE);
+
+	/* The device means the membership, if it is not the row that is absent. */
+	if (ret == -ENOENT && row_is_set(ucmd->file->adev, cmd->tree))
+		return -ENOTCONN;
+	return ret;
+}
