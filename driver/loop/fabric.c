@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Life of a loopback fabric: memory of the model, one adapter per node.
+ */
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "loop.h"
+
+static void fabric_release(struct device *dev)
+{
+	struct loop_fabric *fabric = container_of(dev, struct loop_fabric, dev);
+
+	kvfree(fabric->node);
+	vfree(fabric->mem);
+	kfree(fabric);
+}
+
+static int fabric_alloc(struct loop_fabric *fabric)
+{
+	u64 size = ang_fabric_size(&fabric->cfg);
+
+	if (size > ULONG_MAX)
+		return -ENOMEM;
+	fabric->mem = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	if (!fabric->mem) {
+		pr_err("no memory for %u nodes: %llu MiB needed\n",
+		       fabric->num_nodes, size >> 20);
+		return -ENOMEM;
+	}
+	fabric->node = kvcalloc(fabric->num_nodes, sizeof(*fabric->node),
+				GFP_KERNEL);
+	if (!fabric->node)
+		return -ENOMEM;
+	ang_fabric_init(fabric->mem, &fabric->cfg);
+	loop_workers_init(fabric);
+	return 0;
+}
+
+/* Interrupts may come for any node as soon as there is one. */
+static int nodes_alloc(struct loop_fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->num_nodes; i++) {
+		struct loop_node *node = &fabric->node[i];
+		struct ang_dev *adev;
+
+		node->fabric = fabric;
+		node->id = i;
+		adev = ang_dev_alloc(&loop_bus_ops, &fabric->dev, node);
+		if (IS_ERR(adev))
+			return PTR_ERR(adev);
+		node->adev = adev;
+	}
+	return 0;
+}
+
+static void nodes_free(struct loop_fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->num_nodes && fabric->node[i].adev; i++)
+		ang_dev_put(fabric->node[i].adev);
+}
+
+static void nodes_unregister(struct loop_fabric *fabric, u32 count)
+{
+	while (count--) {
+		ang_dev_unregister(fabric->node[count].adev);
+		cond_resched();
+	}
+	loop_workers_flush(fabric);
+}
+
+static int nodes_register(struct loop_fabric *fabric)
+{
+	u32 i;
+	int ret;
+
+	for (i = 0; i < fabric->num_nodes; i++) {
+		ret = ang_dev_register(fabric->node[i].adev);
+		if (ret) {
+			nodes_unregister(fabric, i);
+			return ret;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * loop_fabric_new() - make a fabric
+ * @cfg: configuration that ang_cfg_check() accepts
+ * @id: number
+ *
+ * Return: the fabric or an error pointer.
+ * Context: process; may sleep.
+ */
+struct loop_fabric *loop_fabric_new(const struct ang_cfg *cfg, u32 id)
+{
+	struct loop_fabric *fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
+	int ret;
+
+	if (!fabric)
+		return ERR_PTR(-ENOMEM);
+	fabric->cfg = *cfg;
+	fabric->id = id;
+	fabric->num_nodes = ang_cfg_check(cfg);
+	device_initialize(&fabric->dev);
+	fabric->dev.bus = &loop_bus;
+	fabric->dev.release = fabric_release;
+	ret = dev_set_name(&fabric->dev, "fabric%u", id);
+	if (ret)
+		goto err_put;
+	ret = fabric_alloc(fabric);
+	if (ret)
+		goto err_put;
+	ret = device_add(&fabric->dev);
+	if (ret)
+		goto err_put;
+	ret = nodes_alloc(fabric);
+	if (ret)
+		goto err_nodes;
+	ret = nodes_register(fabric);
+	if (ret)
+		goto err_nodes;
+	return fabric;
+
+err_nodes:
+	nodes_free(fabric);
+	device_del(&fabric->dev);
+err_put:
+	put_device(&fabric->dev);
+	return ERR_PTR(ret);
+}
+
+/**
+ * loop_fabric_delete() - delete a fabric
+ * @fabric: fabric; its devices may be open
+ *
+ * Context: process; may sleep.
+ */
+void loop_fabric_delete(struct loop_fabric *fabric)
+{
+	nodes_unregister(fabric, fabric->num_nodes);
+	nodes_free(fabric);
+	device_unregister(&fabric->dev);
+}

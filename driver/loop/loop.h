@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Angara loopback: fabrics that the device model plays in this kernel.
+ *
+ * Each node is an adapter (&struct ang_dev) of its own.  Whoever writes a
+ * register or doorbell advances the fabric himself, within a budget; what is
+ * left goes to a worker.  There is no lock on that way: the model hands nodes
+ * from one to another, and lists of left-over nodes are one per worker.
+ *
+ * Locks: loop_lock (main.c) protects the set of fabrics; loop_worker.lock the
+ * list of that worker.  Locks of the core are taken under the first, and the
+ * second is taken under those.
+ */
+#ifndef ANG_LOOP_H
+#define ANG_LOOP_H
+
+#include "../ang_dev.h"
+
+#define LOOP_MAX_NODES		4096U
+#define LOOP_MAX_FABRICS	64U
+#define LOOP_MAX_WORKERS	8U
+
+/**
+ * struct loop_worker - advances nodes that nobody is waiting for
+ * @fabric: whose nodes
+ * @work: the work item
+ * @lock: see above
+ * @runq: nodes with work; under @lock
+ * @timers: nodes with a credit timer; under @lock
+ */
+struct loop_worker {
+	struct loop_fabric *fabric;
+	struct work_struct work;
+	spinlock_t lock;
+	struct ang_list runq;
+	struct ang_list timers;
+};
+
+/**
+ * struct loop_node - a node; constant
+ * @fabric: where it is
+ * @adev: its adapter
+ * @id: its number
+ */
+struct loop_node {
+	struct loop_fabric *fabric;
+	struct ang_dev *adev;
+	u32 id;
+};
+
+/**
+ * struct loop_fabric - a fabric
+ * @dev: on the bus angara_loop; its release frees this
+ * @cfg: configuration; constant
+ * @id: number; constant
+ * @num_nodes: nodes; constant
+ * @num_workers: workers; constant
+ * @mem: the model's memory
+ * @node: nodes
+ * @worker: workers
+ */
+struct loop_fabric {
+	struct device dev;
+	struct ang_cfg cfg;
+	u32 id;
+	u32 num_nodes;
+	u32 num_workers;
+	void *mem;
+	struct loop_node *node;
+	struct loop_worker worker[LOOP_MAX_WORKERS];
+};
+
+/* transport.c */
+extern const struct ang_bus_ops loop_bus_ops;
+void loop_workers_init(struct loop_fabric *fabric);
+void loop_workers_flush(struct loop_fabric *fabric);
+int loop_wq_init(void);
+void loop_wq_exit(void);
+
+/* fabric.c */
+struct loop_fabric *loop_fabric_new(const struct ang_cfg *cfg, u32 id);
+void loop_fabric_delete(struct loop_fabric *fabric);
+
+/* main.c */
+extern struct bus_type loop_bus;
+
+#endif /* ANG_LOOP_H */

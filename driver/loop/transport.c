@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Registers, DMA and interrupts of a fabric that the model plays.
+ *
+ * A DMA address is a physical address.  The core gives the model addresses of
+ * pages that it owns or has pinned, and nothing else; users see none of them.
+ */
+#include <linux/cpumask.h>
+#include <linux/highmem.h>
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/pfn.h>
+#include <linux/smp.h>
+
+#include "loop.h"
+#include "../trace.h"
+
+#define STEPS	64U	/* of the model, between looks at the scheduler */
+#define ROUNDS	8U	/* of these in the caller's context */
+
+static struct workqueue_struct *loop_wq;
+
+/* The address in the kernel of @addr, or NULL; undo with kunmap_local(). */
+static void *dma_page(u64 addr)
+{
+	unsigned long pfn = PHYS_PFN(addr);
+
+	if (!pfn_valid(pfn))
+		return NULL;
+	return kmap_local_page(pfn_to_page(pfn)) + offset_in_page(addr);
+}
+
+/* A word that a process may write meanwhile is read at once. */
+static void copy_in(void *to, const void *from, u32 len)
+{
+	if (len == 4 && IS_ALIGNED((uintptr_t)from, 4)) {
+		u32 word = READ_ONCE(*(const u32 *)from);
+
+		memcpy(to, &word, 4);
+	} else {
+		memcpy(to, from, len);
+	}
+}
+
+static int loop_dma_read(void *host, u32 node, u64 addr, void *buf, u32 len)
+{
+	while (len) {
+		u32 part = min_t(u32, len, PAGE_SIZE - offset_in_page(addr));
+		void *mem = dma_page(addr);
+
+		if (!mem)
+			return -EFAULT;
+		copy_in(buf, mem, part);
+		kunmap_local(mem);
+		addr += part;
+		buf += part;
+		len -= part;
+	}
+	return 0;
+}
+
+static int loop_dma_write(void *host, u32 node, u64 addr, const void *buf,
+			  u32 len)
+{
+	while (len) {
+		u32 part = min_t(u32, len, PAGE_SIZE - offset_in_page(addr));
+		void *mem = dma_page(addr);
+
+		if (!mem)
+			return -EFAULT;
+		memcpy(mem, buf, part);
+		kunmap_local(mem);
+		addr += part;
+		buf += part;
+		len -= part;
+	}
+	return 0;
+}
+
+static int loop_dma_store64(void *host, u32 node, u64 addr, u64 val)
+{
+	__le64 *mem;
+
+	if (!IS_ALIGNED(addr, sizeof(*mem)))
+		return -EINVAL;
+	mem = dma_page(addr);
+	if (!mem)
+		return -EFAULT;
+	/* Pairs with the reader's barrier behind its look at the word. */
+	smp_store_release(mem, cpu_to_le64(val));
+	kunmap_local(mem);
+	return 0;
+}
+
+static void loop_interrupt(void *host, u32 node, u32 vector)
+{
+	struct loop_fabric *fabric = host;
+
+	ang_irq(fabric->node[node].adev, vector);
+}
+
+static void loop_trace(void *host, const struct ang_trace *rec)
+{
+	struct loop_fabric *fabric = host;
+
+	trace_angara_packet(fabric->cfg.fabric_id, rec);
+}
+
+static const struct ang_ops model_ops = {
+	.dma_read = loop_dma_read,
+	.dma_write = loop_dma_write,
+	.dma_store64 = loop_dma_store64,
+	.interrupt = loop_interrupt,
+};
+
+static const struct ang_ops model_ops_traced = {
+	.dma_read = loop_dma_read,
+	.dma_write = loop_dma_write,
+	.dma_store64 = loop_dma_store64,
+	.interrupt = loop_interrupt,
+	.trace = loop_trace,
+};
+
+static void view_init(struct loop_fabric *fabric, struct ang_view *view)
+{
+	const struct ang_ops *ops = &model_ops;
+
+	if (trace_angara_packet_enabled())
+		ops = &model_ops_traced;
+	ang_view_init(view, fabric->mem, ops, fabric);
+}
+
+static void hand_over(struct loop_fabric *fabric, struct ang_view *view)
+{
+	struct loop_worker *worker;
+
+	worker = &fabric->worker[raw_smp_processor_id() % fabric->num_workers];
+	spin_lock(&worker->lock);
+	ang_list_splice(view->fab, &worker->runq, &view->runq);
+	ang_timers_splice(view->fab, &worker->timers, &view->timers);
+	spin_unlock(&worker->lock);
+	queue_work(loop_wq, &worker->work);
+}
+
+static void take_over(struct loop_worker *worker, struct ang_view *view)
+{
+	spin_lock(&worker->lock);
+	ang_list_splice(view->fab, &view->runq, &worker->runq);
+	ang_timers_splice(view->fab, &view->timers, &worker->timers);
+	spin_unlock(&worker->lock);
+}
+
+static void loop_work(struct work_struct *work)
+{
+	struct loop_worker *worker = container_of(work, struct loop_worker, work);
+	struct ang_view view;
+
+	view_init(worker->fabric, &view);
+	do {
+		take_over(worker, &view);
+		ang_run(&view, STEPS);
+		cond_resched();
+	} while (ang_view_busy(&view));
+}
+
+static u32 loop_read32(struct ang_dev *adev, u32 off)
+{
+	struct loop_node *node = adev->priv;
+	struct ang_view view;
+
+	view_init(node->fabric, &view);
+	return ang_reg_read(&view, node->id, off);
+}
+
+static void loop_write32(struct ang_dev *adev, u32 off, u32 val)
+{
+	struct loop_node *node = adev->priv;
+	struct ang_view view;
+	u32 round;
+
+	view_init(node->fabric, &view);
+	ang_reg_write(&view, node->id, off, val);
+	for (round = 0; round < ROUNDS && ang_view_busy(&view); round++) {
+		ang_run(&view, STEPS);
+		cond_resched();
+	}
+	if (ang_view_busy(&view))
+		hand_over(node->fabric, &view);
+}
+
+static void *loop_dma_alloc(struct ang_dev *adev, size_t size, u64 *addr)
+{
+	void *mem = alloc_pages_exact(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+				      __GFP_NOWARN);
+
+	if (mem)
+		*addr = virt_to_phys(mem);
+	return mem;
+}
+
+static void loop_dma_free(struct ang_dev *adev, size_t size, void *mem, u64 addr)
+{
+	free_pages_exact(mem, size);
+}
+
+static int loop_dma_map(struct ang_dev *adev, struct page **pages, __le64 *addrs,
+			u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		addrs[i] = cpu_to_le64(page_to_phys(pages[i]));
+	return 0;
+}
+
+static void loop_dma_unmap(struct ang_dev *adev, const __le64 *addrs, u32 count)
+{
+}
+
+const struct ang_bus_ops loop_bus_ops = {
+	.name = "loop",
+	.owner = THIS_MODULE,
+	.read32 = loop_read32,
+	.write32 = loop_write32,
+	.dma_alloc = loop_dma_alloc,
+	.dma_free = loop_dma_free,
+	.dma_map = loop_dma_map,
+	.dma_unmap = loop_dma_unmap,
+};
+
+/**
+ * loop_workers_init() - make a fabric's workers
+ * @fabric: fabric
+ */
+void loop_workers_init(struct loop_fabric *fabric)
+{
+	u32 i;
+
+	fabric->num_workers = min3(num_possible_cpus(), LOOP_MAX_WORKERS,
+				   fabric->num_nodes);
+	for (i = 0; i < fabric->num_workers; i++) {
+		struct loop_worker *worker = &fabric->worker[i];
+
+		worker->fabric = fabric;
+		INIT_WORK(&worker->work, loop_work);
+		spin_lock_init(&worker->lock);
+		worker->runq.head = ANG_NONE;
+		worker->timers.head = ANG_NONE;
+	}
+}
+
+/**
+ * loop_workers_flush() - wait until nothing is left to do
+ * @fabric: fabric whose adapters are unregistered
+ *
+ * Context: process; may sleep.
+ */
+void loop_workers_flush(struct loop_fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->num_workers; i++)
+		flush_work(&fabric->worker[i].work);
+}
+
+int loop_wq_init(void)
+{
+	loop_wq = alloc_workqueue("angara_loop", WQ_UNBOUND, 0);
+	return loop_wq ? 0 : -ENOMEM;
+}
+
+void loop_wq_exit(void)
+{
+	destroy_workqueue(loop_wq);
+}
