@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * angara-run -n 8 ./bcast: rank 0 writes to everybody's memory and then puts
+ * a word to its right neighbour, which learns of both without receiving.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <angara/angara.h>
+
+#define TIMEOUT_MS	10000
+#define DONE		0	/* user counter that the put counts up */
+
+static void check(int ret, const char *what)
+{
+	if (ret)
+		errx(1, "%s: %s", what, strerror(-ret));
+}
+
+static void send_all(struct angara_ctx *ctx, struct angara_team *team,
+		     struct angara_mr *mr, uint32_t key)
+{
+	struct angara_peer right = angara_team_peer(team,
+						    1 % angara_team_size(team));
+	static const char text[] = "from rank 0";
+
+	memcpy(angara_mr_addr(mr), text, sizeof(text));
+	check(angara_bcast_nbi(team, key, 0, mr, 0, sizeof(text), NULL),
+	      "broadcast");
+	check(angara_put_inline(ctx, right, key, 64, "right", 6, DONE, NULL),
+	      "put");
+	/* Both were started without a request: quiet waits for them. */
+	check(angara_quiet(ctx, TIMEOUT_MS), "quiet");
+}
+
+int main(void)
+{
+	struct angara_job *job;
+	struct angara_ctx *ctx;
+	struct angara_mr *mr;
+	struct angara_team *team;
+	unsigned int rank, right;
+	const char *mem;
+
+	check(angara_job_init(&job), "job");
+	rank = angara_job_rank(job);
+	right = 1 % angara_job_size(job);
+	check(angara_ctx_open(NULL, NULL, &ctx), "context");
+	/* The first region of every process: the keys are equal. */
+	check(angara_malloc(ctx, 4096, &mr), "memory");
+	mem = angara_mr_addr(mr);
+	check(angara_team_create(job, ctx, NULL, 0, NULL, &team), "team");
+
+	if (rank == 0)
+		send_all(ctx, team, mr, angara_mr_key(mr));
+	check(angara_team_received_wait(team, 1, TIMEOUT_MS), "arrival");
+	if (rank == right)
+		check(angara_counter_wait(ctx, DONE, 1, TIMEOUT_MS), "notice");
+	printf("rank %u: \"%s\" \"%s\"\n", rank, mem, mem + 64);
+
+	check(angara_team_destroy(team), "team");
+	angara_ctx_close(ctx);
+	angara_job_finalize(job);
+	return 0;
+}
