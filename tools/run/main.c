@@ -30,19 +30,21 @@ int main(int argc, char **argv)
 
 	status = run_opts_parse(&opts, argc, argv);
 	if (status >= 0)
-		return status;
+		goto out;
 	/* Standard error goes out line by line, in one write each. */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	job.n = opts.n;
 	job.procs = calloc(job.n, sizeof(*job.procs));
 	if (!job.procs) {
 		run_say("no memory for %u processes", job.n);
-		return RUN_EXIT_FAILURE;
+		status = RUN_EXIT_FAILURE;
+		goto out;
 	}
 	status = opts.no_device ? 0 : run_place(&job);
 	if (!status)
 		status = run_loop(&job);
 	free(job.procs);
+out:
 	free(opts.nodes);
 	return status;
 }

@@ -2,14 +2,13 @@
 /*
  * Output of the processes, line by line, so that lines do not mix.
  *
- * A line without an end, or longer than the buffer, is handed on in parts.
+ * Only a line longer than RUN_LINE_MAX is handed on in parts.
  */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -34,18 +33,52 @@ static bool write_all(int fd, const char *from, size_t len)
 	return true;
 }
 
-/* Writes a line or a part of one. */
-static bool put(const struct run_job *job, struct run_stream *s,
-		const char *text, size_t len)
+int run_stream_init(struct run_stream *s)
 {
-	char line[RUN_LINE_BYTES + 32];
-	int tag = 0;
+	s->buf = malloc(RUN_TAG_BYTES + RUN_LINE_FIRST);
+	s->size = RUN_LINE_FIRST;
+	return s->buf ? 0 : -ENOMEM;
+}
 
-	if (job->opts->tag && !s->inside)
-		tag = snprintf(line, sizeof(line), "[%u] ", s->rank);
-	memcpy(line + tag, text, len);
-	s->inside = text[len - 1] != '\n';
-	return write_all(s->to, line, (size_t)tag + len);
+static char *text(struct run_stream *s)
+{
+	return s->buf + RUN_TAG_BYTES;
+}
+
+/*
+ * Writes @len bytes at @start, a line or a part of one.  The tag goes right
+ * before them, over what has been written already, so that one write does it.
+ */
+static bool put(const struct run_job *job, struct run_stream *s, size_t start,
+		size_t len)
+{
+	char *from = text(s) + start;
+
+	if (job->opts->tag && !s->inside) {
+		char tag[RUN_TAG_BYTES];
+		int n = snprintf(tag, sizeof(tag), "[%u] ", s->rank);
+
+		s->inside = from[len - 1] != '\n';
+		return write_all(s->to, memcpy(from - n, tag, (size_t)n),
+				 (size_t)n + len);
+	}
+	s->inside = from[len - 1] != '\n';
+	return write_all(s->to, from, len);
+}
+
+/* Return: false if the line is to be handed on in parts. */
+static bool grow(struct run_stream *s)
+{
+	char *buf;
+
+	if (s->size >= RUN_LINE_MAX)
+		return false;
+	buf = realloc(s->buf, RUN_TAG_BYTES + 2 * s->size);
+	if (!buf)
+		return false;
+	s->buf = buf;
+	s->size *= 2;
+	return true;
 }
 
 static bool put_lines(const struct run_job *job, struct run_stream *s)
@@ -53,19 +86,19 @@ static bool put_lines(const struct run_job *job, struct run_stream *s)
 	size_t start = 0;
 	char *end;
 
-	while ((end = memchr(s->buf + start, '\n', s->len - start))) {
-		size_t len = (size_t)(end - (s->buf + start)) + 1;
+	while ((end = memchr(text(s) + start, '\n', s->len - start))) {
+		size_t len = (size_t)(end - text(s)) + 1 - start;
 
-		if (!put(job, s, s->buf + start, len))
+		if (!put(job, s, start, len))
 			return false;
 		start += len;
 	}
-	if (start == 0 && s->len == RUN_LINE_BYTES) {
-		if (!put(job, s, s->buf, s->len))
+	if (start == 0 && s->len == s->size && !grow(s)) {
+		if (!put(job, s, 0, s->len))
 			return false;
 		start = s->len;
 	}
-	memmove(s->buf, s->buf + start, s->len - start);
+	memmove(text(s), text(s) + start, s->len - start);
 	s->len -= start;
 	return true;
 }
@@ -83,7 +116,7 @@ void run_stream_end(struct run_job *job, struct run_stream *s)
 	bool ok = true;
 
 	if (s->len)
-		ok = put(job, s, s->buf, s->len);
+		ok = put(job, s, 0, s->len);
 	if (ok && s->inside && job->opts->tag)
 		write_all(s->to, "\n", 1);
 	close(s->from);
@@ -103,7 +136,7 @@ void run_stream_end(struct run_job *job, struct run_stream *s)
  */
 void run_stream_read(struct run_job *job, struct run_stream *s)
 {
-	ssize_t n = read(s->from, s->buf + s->len, RUN_LINE_BYTES - s->len);
+	ssize_t n = read(s->from, text(s) + s->len, s->size - s->len);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;

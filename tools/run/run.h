@@ -55,7 +55,9 @@ struct run_opts {
 	char **argv;
 };
 
-#define RUN_LINE_BYTES	8192
+#define RUN_TAG_BYTES	16		/* room for "[4095] " */
+#define RUN_LINE_FIRST	4096		/* room for a line, at first */
+#define RUN_LINE_MAX	(1U << 20)	/* and at the most */
 
 /**
  * struct run_stream - a pipe with output of a process
@@ -63,8 +65,9 @@ struct run_opts {
  * @to: where lines go: 1 or 2
  * @rank: process
  * @inside: a part of the line has been written
- * @len: bytes in @buf
- * @buf: what has no end of line yet
+ * @len: bytes of output in @buf, what has no end of line yet
+ * @size: room for output in @buf
+ * @buf: room for a tag, then output
  */
 struct run_stream {
 	int from;
@@ -72,6 +75,7 @@ struct run_stream {
 	u32 rank;
 	bool inside;
 	size_t len;
+	size_t size;
 	char *buf;
 };
 
@@ -171,6 +175,7 @@ void run_conn_event(struct run_job *job, struct run_conn *conn, u32 events);
 void run_conn_gone(struct run_job *job, struct run_conn *conn);
 
 /* output.c */
+int run_stream_init(struct run_stream *s);
 void run_stream_read(struct run_job *job, struct run_stream *s);
 void run_stream_end(struct run_job *job, struct run_stream *s);
 

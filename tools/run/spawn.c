@@ -160,8 +160,7 @@ static int watch_proc(struct run_job *job, u32 rank, struct ends *e)
 	for (i = 0; i < 2; i++) {
 		struct run_stream *s = &proc->out[i];
 
-		s->buf = malloc(RUN_LINE_BYTES);
-		if (!s->buf ||
+		if (run_stream_init(s) ||
 		    run_watch(job, fds[i], EPOLLIN, RUN_EV_OUT + (u32)i, rank))
 			return -ENOMEM;
 		s->from = fds[i];

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A process of a job without adapters, for selftests/host/run.t:
+ *
+ *	job MODE
+ *
+ * It ends with status 0 if the exchanges went as MODE says they must, else it
+ * says what did not and ends with 1.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <angara/angara.h>
+
+#include "job.h"
+
+static struct angara_job *job;
+static unsigned int rank, size;
+
+static int expect(const char *what, int got, int want)
+{
+	if (got == want)
+		return 0;
+	fprintf(stderr, "rank %u: %s gives %d, not %d\n", rank, what, got, want);
+	return 1;
+}
+
+static void fill(unsigned char *block, size_t len, unsigned int from, unsigned int round)
+{
+	for (size_t i = 0; i < len; i++)
+		block[i] = (unsigned char)(i * 7 + from * 13 + round * 31);
+}
+
+/* One exchange among @n processes; contents are checked. */
+static int exchange(const u32 *ranks, u32 n, size_t len, unsigned int round)
+{
+	unsigned char *mine = malloc(len + 1), *want = malloc(len + 1);
+	unsigned char *all = malloc(n * len + 1);
+	int bad;
+
+	if (!mine || !want || !all)
+		return 1;
+	fill(mine, len, rank, round);
+	bad = expect("exchange", ang_job_exchange(job, ranks, n, round, mine, len, all),
+		     0);
+	for (u32 i = 0; !bad && i < n; i++) {
+		fill(want, len, ranks ? ranks[i] : i, round);
+		bad = expect("block", memcmp(all + i * len, want, len), 0);
+	}
+	free(mine);
+	free(want);
+	free(all);
+	return bad;
+}
+
+static int mode_gather(void)
+{
+	static const size_t lens[] = { 0, 1, 8, 4095, 65536, 3 };
+	int bad = 0;
+
+	for (unsigned int i = 0; !bad && i < 12; i++)
+		bad = exchange(NULL, size, lens[i % 6], i);
+	return bad | expect("barrier", angara_job_barrier(job), 0);
+}
+
+/* Odd and even ranks by themselves, at their own pace, then all together. */
+static int mode_groups(void)
+{
+	u32 *ranks = malloc(size * sizeof(*ranks));
+	u32 n = 0, round;
+	int bad = 0;
+
+	for (u32 r = rank % 2; r < size; r += 2)
+		ranks[n++] = r;
+	for (round = 0; !bad && round < 20 + 30 * (rank % 2); round++)
+		bad = exchange(ranks, n, 100, round);
+	free(ranks);
+	return bad | exchange(NULL, size, 10, 99);
+}
+
+static int mode_uneven(void)
+{
+	char block[8] = { 0 };
+	char *all = malloc(size * sizeof(block));
+	size_t len = rank == size - 1 ? 8 : 4;
+	int bad = expect("uneven", angara_job_allgather(job, block, len, all),
+			 -EMSGSIZE);
+
+	free(all);
+	return bad | expect("barrier", angara_job_barrier(job), 0) |
+	       expect("too long", angara_job_allgather(job, NULL, 65537, NULL),
+		      -EINVAL);
+}
+
+/* One process leaves in its own way; the others are told, again and again. */
+static int survive(void)
+{
+	return expect("barrier", angara_job_barrier(job), -EPIPE) |
+	       expect("barrier", angara_job_barrier(job), -EPIPE);
+}
+
+static int mode_leave(void)
+{
+	return rank == 1 ? 0 : survive();
+}
+
+static int mode_die(void)
+{
+	if (rank != 1)
+		return survive();
+	usleep(50000);
+	raise(SIGKILL);
+	return 1;
+}
+
+/* What is no request ends the connection, and only that. */
+static int mode_garbage(void)
+{
+	struct ang_job_request req = { .magic = ANG_JOB_MAGIC, .nranks = 2 };
+	u32 twice[2] = { 0, 0 };
+
+	if (rank == 1) {
+		if (write(job->fd, "this is not a request at all......", 34) < 0)
+			return 1;
+		return survive();
+	}
+	if (rank == 2) {
+		if (write(job->fd, &req, sizeof(req)) < 0 ||
+		    write(job->fd, twice, sizeof(twice)) < 0)
+			return 1;
+	}
+	return survive();
+}
+
+static int mode_single(void)
+{
+	u32 value = 42, all = 0;
+
+	return expect("size", (int)size, 1) | expect("rank", (int)rank, 0) |
+	       expect("allgather", angara_job_allgather(job, &value, 4, &all), 0) |
+	       expect("value", (int)all, 42) |
+	       expect("barrier", angara_job_barrier(job), 0);
+}
+
+/* A team without contexts is refused everywhere, and the job goes on. */
+static int mode_teamless(void)
+{
+	unsigned int wrong[2] = { 1, 0 };
+	struct angara_team *team;
+
+	return expect("no context", angara_team_create(job, NULL, NULL, 0, NULL, &team),
+		      -EINVAL) |
+	       expect("bad list", angara_team_create(job, NULL, wrong, 2, NULL, &team),
+		      -EINVAL) |
+	       expect("destroy", angara_team_destroy(NULL), 0) |
+	       expect("barrier", angara_job_barrier(job), 0);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} modes[] = {
+	{ "gather", mode_gather }, { "groups", mode_groups },
+	{ "uneven", mode_uneven }, { "leave", mode_leave },
+	{ "die", mode_die }, { "garbage", mode_garbage },
+	{ "single", mode_single }, { "teamless", mode_teamless },
+};
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	int ret;
+
+	ret = angara_job_init(&job);
+	if (!strcmp(name, "damaged"))
+		return expect("init", ret, -EINVAL);
+	if (expect("init", ret, 0))
+		return 1;
+	rank = angara_job_rank(job);
+	size = angara_job_size(job);
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		if (strcmp(name, modes[i].name))
+			continue;
+		ret = modes[i].run();
+		angara_job_finalize(job);
+		return ret;
+	}
+	fprintf(stderr, "no mode '%s'\n", name);
+	return 1;
+}
