@@ -44,7 +44,7 @@ step modprobe modprobe angara_loop dims=2x2x2
 step device test -c /dev/angara0
 step tool angaractl dev
 step man test -e /usr/local/share/man/man1/angaractl.1
-step pkg-config pkg-config --exists libangara
+step pkg-config pkg-config --exists angara
 step rule test -e /usr/lib/udev/rules.d/90-angara.rules
 cd selftests && make run_tests >/tmp/tests.log 2>&1
 grep -E '^(# )*not ok ' /tmp/tests.log && tail -n 60 /tmp/tests.log >&2
