@@ -185,8 +185,7 @@ static inline struct ang_dev *to_ang_dev(struct device *dev)
 /**
  * struct ang_cred - on whose behalf a tree is touched
  * @pkey: the caller's partition
- * @admin: the caller is known to be an administrator; otherwise CAP_NET_ADMIN
- *	is looked for where it is needed
+ * @admin: the caller has CAP_NET_ADMIN
  */
 struct ang_cred {
 	u32 pkey;

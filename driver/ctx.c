@@ -5,6 +5,7 @@
  * A context is destroyed on the device when its file is closed or the device
  * is unregistered; its structure and queue pages go with the file.
  */
+#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/eventfd.h>
 #include <linux/log2.h>
@@ -218,16 +219,34 @@ void ang_uctx_kill(struct ang_uctx *uctx)
 	num_free(adev, uctx->num);
 }
 
+static struct eventfd_ctx *eventfd_swap(struct ang_uctx *uctx,
+					struct eventfd_ctx *eventfd)
+{
+	spin_lock_irq(&uctx->eventfd_lock);
+	swap(uctx->eventfd, eventfd);
+	spin_unlock_irq(&uctx->eventfd_lock);
+	return eventfd;
+}
+
+static void uctx_free_rcu(struct rcu_head *rcu)
+{
+	struct ang_uctx *uctx = container_of(rcu, struct ang_uctx, rcu);
+
+	ang_mem_free(&uctx->mem);
+	kfree(uctx);
+}
+
 /**
  * ang_uctx_free() - free what is left of a killed context
- * @uctx: context whose file is being closed
+ * @uctx: context whose file is being closed; ang_irq() may still look at it
  */
 void ang_uctx_free(struct ang_uctx *uctx)
 {
-	ang_mem_free(&uctx->mem);
-	if (uctx->eventfd)
-		eventfd_ctx_put(uctx->eventfd);
-	kfree_rcu(uctx, rcu);
+	struct eventfd_ctx *eventfd = eventfd_swap(uctx, NULL);
+
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+	call_rcu(&uctx->rcu, uctx_free_rcu);
 }
 
 static u32 event_seq(const struct ang_uctx *uctx)
@@ -282,9 +301,7 @@ int ang_ioctl_eventfd(struct ang_ucmd *ucmd, void *arg)
 		if (IS_ERR(eventfd))
 			return PTR_ERR(eventfd);
 	}
-	spin_lock_irq(&uctx->eventfd_lock);
-	swap(uctx->eventfd, eventfd);
-	spin_unlock_irq(&uctx->eventfd_lock);
+	eventfd = eventfd_swap(uctx, eventfd);
 	if (eventfd)
 		eventfd_ctx_put(eventfd);
 	return 0;

@@ -6,16 +6,10 @@
  * a check of a whole tree need not ask every adapter.  Whether a tree is up,
  * and who has joined, only the device knows.
  */
-#include <linux/capability.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "ang_dev.h"
-
-static bool is_admin(const struct ang_cred *cred)
-{
-	return cred->admin || capable(CAP_NET_ADMIN);
-}
 
 static bool is_own(const struct ang_cred *cred, u32 pkey)
 {
@@ -28,7 +22,7 @@ static bool may_program(const struct ang_cred *cred,
 {
 	if (is_own(cred, entry->delegated) && is_own(cred, pkey))
 		return true;
-	return is_admin(cred);
+	return cred->admin;
 }
 
 static void row_to_hw(const struct angara_tree_row *row,
@@ -118,7 +112,7 @@ static int entry_get(struct ang_dev *adev, const struct ang_cred *cred,
 	if (!entry->set && !entry->delegated)
 		return -ENOENT;
 	if (!is_own(cred, entry->set ? entry->row.pkey : entry->delegated) &&
-	    !is_admin(cred))
+	    !cred->admin)
 		return -EPERM;
 	get->delegated = entry->delegated;
 	get->members = 0;
@@ -244,7 +238,7 @@ void ang_dev_trees_forget(struct ang_dev *adev)
 int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 			  u32 tree, u32 pkey)
 {
-	if (!is_admin(cred))
+	if (!cred->admin)
 		return -EPERM;
 	if (tree >= ANGARA_MAX_TREES)
 		return -EINVAL;
@@ -285,7 +279,7 @@ static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
 		if (!READ_ONCE(adev->gone) && adev->fabric_id == of->fabric_id &&
 		    adev->topo.nodes == of->topo.nodes &&
 		    row_copy(adev, tree, &row)) {
-			if (is_own(cred, row.pkey) || is_admin(cred))
+			if (is_own(cred, row.pkey) || cred->admin)
 				rows[adev->node] = row;
 			else
 				ret = -EPERM;
