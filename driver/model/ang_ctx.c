@@ -59,6 +59,7 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 	c->cq.list = le64_to_cpu(arg->cq);
 	c->mrt.list = le64_to_cpu(arg->mrt);
 	c->free = v->fab->cfg.ops == 64 ? ~0ULL : (1ULL << v->fab->cfg.ops) - 1;
+	c->inl_free = (1U << ANG_INLINES) - 1;
 	c->alive = 1;
 	return ANGARA_ADM_ST_OK;
 }
@@ -85,12 +86,9 @@ u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx)
 	busy = ~c->free;
 	if (v->fab->cfg.ops < 64)
 		busy &= (1ULL << v->fab->cfg.ops) - 1;
-	for (; busy; busy &= busy - 1) {
-		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(busy));
-
-		ang_buf_put(v, op->inline_buf, 1);
-		memset(op, 0, sizeof(*op));
-	}
+	for (; busy; busy &= busy - 1)
+		memset(ang_op(v->fab, n, c, ang_lowest(busy)), 0,
+		       sizeof(struct ang_op));
 	c->alive = 0;
 	n->tx[ctx / 64] &= ~(1ULL << (ctx % 64));
 	n->dirty[ctx / 64] &= ~(1ULL << (ctx % 64));

@@ -19,6 +19,13 @@ void ang_op_fail(struct ang_op *op, u32 status, u32 culprit)
 	op->err_node = culprit;
 }
 
+static void inline_put(struct ang_ctx *c, struct ang_op *op)
+{
+	if (op->inl)
+		c->inl_free |= 1U << (op->inl - 1);
+	op->inl = 0;
+}
+
 static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     const struct ang_op *op)
 {
@@ -59,8 +66,7 @@ void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	u32 slot = ang_op_slot(v->fab, n, c, op);
 	u32 ctx = ang_ctx_id(v->fab, n, c);
 
-	ang_buf_put(v, op->inline_buf, 1);
-	op->inline_buf = 0;
+	inline_put(c, op);
 	if (op->status || !(op->flags & ANGARA_WQE_QUIET)) {
 		write_cqe(v, n, c, op);
 		c->cq_pi++;
@@ -136,14 +142,15 @@ bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	if (!p->len || p->status)
 		return true;
-	if (op->flags & ANGARA_WQE_INLINE) {
-		p->buf = op->inline_buf;
-		op->inline_buf = 0;
-		return true;
-	}
-	p->buf = ang_buf_get(v, n, ANG_BUF_REQ);
+	p->buf = op->opcode > ANGARA_OP_BCAST ? ang_buf_get_reduce(v, n, p) :
+						ang_buf_get(v, n, ANG_BUF_REQ);
 	if (!p->buf)
 		return false;
+	if (op->inl) {
+		memcpy(ang_buf_data(v, p->buf), c->inl[op->inl - 1], p->len);
+		inline_put(c, op);
+		return true;
+	}
 	status = ang_mr_read(v, n, c, op->src_key, op->src_off + op->sent,
 			     p->len, 0, ang_buf_data(v, p->buf));
 	if (status) {
@@ -333,7 +340,7 @@ static int read_sq(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 static u32 read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		       struct ang_op *op)
 {
-	char *to = ang_buf_data(v, op->inline_buf);
+	u8 *to = c->inl[op->inl - 1];
 	u32 at;
 
 	for (at = 0; at < op->len; at += 64)
@@ -362,7 +369,7 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	struct angara_wqe w;
 	struct ang_op *op;
-	u64 buf = 0;
+	u32 inl = 0;
 	u32 used = 1;
 	u32 status;
 	u32 slot;
@@ -379,10 +386,11 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		if (c->sq_pi - c->sq_ci < used) {
 			used = 1;
 			status = ANGARA_ST_DESC;
+		} else if (!c->inl_free) {
+			return false;
 		} else {
-			buf = ang_buf_get(v, n, ANG_BUF_REQ);
-			if (!buf)
-				return false;
+			inl = ang_lowest(c->inl_free) + 1;
+			c->inl_free &= c->inl_free - 1;
 		}
 	}
 	slot = ang_lowest(c->free);
@@ -391,9 +399,9 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	c->nops++;
 	c->cnt.wqes++;
 	op_fill(op, &w, ++c->opgen);
-	op->inline_buf = buf;
+	op->inl = (u8)inl;
 	op->err_node = n->id;
-	if (buf)
+	if (inl)
 		status = read_inline(v, n, c, op);
 	if (!status)
 		status = op_start(v, n, c, op);

@@ -25,9 +25,9 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
 struct ang_pkt *ang_ring_head(struct ang_view *v, struct ang_ring *r);
 void ang_ring_pop(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
 
-#define ANG_BUF_REQ	0	/* buffers for what a node injects by itself */
-#define ANG_BUF_RSP	1	/* buffers for its answers to others */
 u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind);
+u64 ang_buf_get_reduce(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p);
 void *ang_buf_data(struct ang_view *v, u64 buf);
 void ang_buf_share(struct ang_view *v, u64 buf, u32 more);
 void ang_buf_put(struct ang_view *v, u64 buf, u32 refs);

@@ -15,6 +15,15 @@
  * sets waiting, then looks again after a full barrier; the consumer releases
  * head, then looks at waiting after a full barrier.  One of them sees the
  * other.  The same holds between a buffer's last reference and buf_waiting.
+ *
+ * Deadlock on payload buffers is excluded by keeping apart what waits for
+ * what.  Puts and broadcasts are always taken at their ends, answers too, so
+ * their buffers come back by themselves.  Reductions wait in Reducers for
+ * other participants, maybe for ever: they have buffers of their own, and what
+ * is next in a tree has some that nothing else may take.  Two are enough: one
+ * stands in the Reducer, one goes there to be combined with it and is free
+ * again; and all that left this node earlier does not wait for what is next
+ * here, so what it holds comes back.
  */
 #include "ang_int.h"
 
@@ -125,37 +134,59 @@ static u32 *buf_ref(struct ang_fabric *fab, u32 node, u32 index)
 	return (u32 *)((char *)ang_node(fab, node) + fab->off_ref) + index;
 }
 
-/*
- * The last quarter is kept for answers, so that what a node injects by itself
- * cannot keep it from answering others.
- */
+/* Which buffers are of a kind. Return: how many, from @base on. */
+static u32 buf_pool(const struct ang_cfg *cfg, u32 kind, u32 *base)
+{
+	u32 quarter = cfg->bufs / 4U;
+
+	switch (kind) {
+	case ANG_BUF_REQ:
+		*base = 2 * quarter;
+		return cfg->bufs - 2 * quarter;
+	case ANG_BUF_RSP:
+		*base = 0;
+		return quarter;
+	case ANG_BUF_RED:
+		*base = quarter;
+		return quarter;
+	default:
+		*base = cfg->bufs + (kind - ANG_BUF_TREE(0)) * ANG_TREE_BUFS;
+		return ANG_TREE_BUFS;
+	}
+}
+
 static u64 buf_find(struct ang_view *v, struct ang_node *n, u32 kind)
 {
-	u32 split = v->fab->cfg.bufs - v->fab->cfg.bufs / 4U;
-	u32 base = kind == ANG_BUF_RSP ? split : 0;
-	u32 count = kind == ANG_BUF_RSP ? v->fab->cfg.bufs - split : split;
+	u32 base;
+	u32 count = buf_pool(&v->fab->cfg, kind, &base);
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		u32 at = n->buf_hint[kind] + i;
-		u32 *ref;
+		u32 at = (n->buf_hint[kind] + i) % count;
+		u32 *ref = buf_ref(v->fab, n->id, base + at);
 
-		at = base + (at >= count ? at - count : at);
-		ref = buf_ref(v->fab, n->id, at);
 		if (ang_load_acquire(ref))
 			continue;
 		WRITE_ONCE(*ref, 1);
-		n->buf_hint[kind] = at - base + 1 == count ? 0 : at - base + 1;
-		return (u64)n->id << 32 | (at + 1);
+		n->buf_hint[kind] = (u16)((at + 1) % count);
+		return (u64)n->id << 32 | (base + at + 1);
 	}
 	return 0;
+}
+
+/* The owner has to be woken when one of its buffers is free. */
+static void buf_wait(struct ang_node *n)
+{
+	n->cnt.no_buffer++;
+	WRITE_ONCE(n->buf_waiting, 1);
+	ang_mb();
 }
 
 /**
  * ang_buf_get() - take a payload buffer
  * @v: view
  * @n: node
- * @kind: ANG_BUF_REQ or ANG_BUF_RSP
+ * @kind: ANG_BUF_*
  *
  * Return: its handle; 0 if none is free: the node is woken when one is.
  */
@@ -165,10 +196,30 @@ u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind)
 
 	if (buf)
 		return buf;
-	n->cnt.no_buffer++;
-	WRITE_ONCE(n->buf_waiting, 1);
-	ang_mb();
+	buf_wait(n);
 	return buf_find(v, n, kind);
+}
+
+static u64 buf_find_reduce(struct ang_view *v, struct ang_node *n,
+			   const struct ang_pkt *p)
+{
+	u64 buf = buf_find(v, n, ANG_BUF_RED);
+
+	if (!buf && p->seq == n->tree[p->tree].done)
+		buf = buf_find(v, n, ANG_BUF_TREE(p->tree));
+	return buf;
+}
+
+/** ang_buf_get_reduce() - as ang_buf_get(), for a reduction that is injected */
+u64 ang_buf_get_reduce(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p)
+{
+	u64 buf = buf_find_reduce(v, n, p);
+
+	if (buf)
+		return buf;
+	buf_wait(n);
+	return buf_find_reduce(v, n, p);
 }
 
 /**

@@ -41,9 +41,10 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->off_ring = at;
 	at += rings * fab->ring_size;
 	fab->off_ref = at;
-	at = align64(at + cfg->bufs * 4U);
+	fab->bufs = cfg->bufs + ANG_TREE_BUFS * ANGARA_MAX_TREES;
+	at = align64(at + fab->bufs * 4U);
 	fab->off_buf = at;
-	fab->stride = at + (u64)cfg->bufs * fab->buf_size;
+	fab->stride = at + (u64)fab->bufs * fab->buf_size;
 }
 
 u64 ang_fabric_size(const struct ang_cfg *cfg)

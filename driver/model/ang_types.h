@@ -127,6 +127,7 @@ struct ang_ring {
  * @sent_all: nothing more to inject
  * @wqe_opcode: ANGARA_OP_* for the CQE
  * @receives: reductions: the result comes here
+ * @inl: place of inline data in ang_ctx.inl, plus 1; 0 for none
  * @dst_ctx: see struct angara_wqe, as all down to @dst_off
  * @counter: user counter at the target
  * @dst_node: target
@@ -146,7 +147,6 @@ struct ang_ring {
  * @npkts: reductions: packets
  * @npkts_sent: reductions: packets injected
  * @npkts_done: reductions: packets of the result that have come
- * @inline_buf: payload buffer with inline data, 0 for none
  */
 struct ang_op {
 	u8 state;
@@ -160,6 +160,7 @@ struct ang_op {
 	u8 sent_all;
 	u8 wqe_opcode;
 	u8 receives;
+	u8 inl;
 	u16 dst_ctx;
 	u16 counter;
 	u16 gen;
@@ -179,8 +180,9 @@ struct ang_op {
 	u32 npkts;
 	u32 npkts_sent;
 	u32 npkts_done;
-	u64 inline_buf;
 };
+
+#define ANG_INLINES	4	/* inline payloads that a context may have waiting */
 
 /**
  * struct ang_pages - a list of pages in host memory, with its last look-up
@@ -236,10 +238,12 @@ struct ang_member {
  * @seen: event sequence of @armed
  * @nops: operations under way
  * @free: free operations, one bit each
+ * @inl_free: free places of @inl, one bit each
  * @p2p_tx: point-to-point operations with something to inject, one bit each
  * @bcasts: broadcasts received, per tree
  * @rx_errors: incoming transfers refused
  * @user: user counters
+ * @inl: inline data that has been fetched and not injected
  * @member: per tree
  * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
  */
@@ -270,10 +274,12 @@ struct ang_ctx {
 	u32 seen;
 	u32 nops;
 	u64 free;
+	u32 inl_free;
 	u64 p2p_tx;
 	u64 bcasts[ANGARA_MAX_TREES];
 	u64 rx_errors;
 	u64 user[ANGARA_CTR_USER_NUM];
+	u8 inl[ANG_INLINES][ANGARA_MAX_INLINE];
 	struct ang_member member[ANGARA_MAX_TREES];
 	struct {
 		u64 wqes, cqes, cqe_errors, tx_packets, tx_bytes, rx_packets,
@@ -338,6 +344,14 @@ struct ang_tree {
 	} cnt;
 };
 
+/* What payload buffers are for; see ang_link.c. */
+#define ANG_BUF_REQ	0	/* puts and broadcasts that the node injects */
+#define ANG_BUF_RSP	1	/* its answers to others */
+#define ANG_BUF_RED	2	/* reductions that it injects */
+#define ANG_BUF_TREE(t)	(3U + (t)) /* that which is next in a tree */
+#define ANG_BUF_KINDS	(3U + ANGARA_MAX_TREES)
+#define ANG_TREE_BUFS	2	/* of the last kind, per tree, besides cfg.bufs */
+
 #define ANG_FIFO	16	/* PEGroup FIFO, packets */
 #define ANG_CREDIT_DOWN	8	/* results per credit packet to the children */
 #define ANG_CREDIT_PE	128	/* results, all trees, per credit packet to the PE */
@@ -394,7 +408,7 @@ struct ang_link {
  * @fifo_head: PEGroup FIFO, consumer
  * @fifo_tail: PEGroup FIFO, producer
  * @fifo_todo: ANG_OUT_* that the packet at its head still owes
- * @buf_hint: where to look for a free payload buffer first
+ * @buf_hint: where to look for a free payload buffer first, per ANG_BUF_*
  * @adm: admin queue
  * @fifo: PEGroup FIFO
  * @tree: routing table, Reducer, credit unit
@@ -425,7 +439,7 @@ struct ang_node {
 	u32 fifo_head;
 	u32 fifo_tail;
 	u32 fifo_todo;
-	u32 buf_hint[2];
+	u16 buf_hint[ANG_BUF_KINDS];
 	struct ang_admin adm;
 	struct ang_pkt fifo[ANG_FIFO];
 	struct ang_tree tree[ANGARA_MAX_TREES];
@@ -445,10 +459,11 @@ struct ang_node {
  * @off_ctx: where in a node its contexts start, struct ang_ctx[cfg.ctxs]
  * @off_op: operations, struct ang_op[cfg.ctxs][cfg.ops]
  * @off_ring: rings, [2 * ndims][ANGARA_VC_NUM] of @ring_size
- * @off_ref: reference counts of payload buffers, u32[cfg.bufs]
- * @off_buf: payload buffers, [cfg.bufs] of @buf_size
+ * @off_ref: reference counts of payload buffers, u32[bufs]
+ * @off_buf: payload buffers, [bufs] of @buf_size
  * @ring_size: bytes of a ring
  * @buf_size: bytes of a payload buffer
+ * @bufs: payload buffers of a node: cfg.bufs and those of the trees
  */
 struct ang_fabric {
 	struct ang_cfg cfg;
@@ -461,6 +476,7 @@ struct ang_fabric {
 	u32 off_buf;
 	u32 ring_size;
 	u32 buf_size;
+	u32 bufs;
 };
 
 #define ANG_HEAD_SIZE	256	/* of struct ang_fabric, before the first node */
