@@ -4,23 +4,26 @@
  *
  * Down: a packet goes to all children, then to the own PE.  Up: requests for
  * broadcasts go to the root, reductions into the Reducer.  What the PE injects
- * goes through the PEGroup FIFO in order, so a barrier never overtakes the
+ * goes through a PEGroup FIFO in order, so a barrier never overtakes the
  * broadcasts that were started before it.
+ *
+ * What a root distributes has a FIFO apart: it waits for VCDown only, while
+ * what the PE injects may wait for VCUp.  In one FIFO, two roots that send
+ * each other requests could wait for each other for ever.
  */
 #include "ang_int.h"
 
-bool ang_fifo_room(const struct ang_node *n)
+bool ang_fifo_room(const struct ang_node *n, u32 which)
 {
-	return n->fifo_tail - n->fifo_head < ANG_FIFO;
+	return n->fifo[which].tail - n->fifo[which].head < ANG_FIFO;
 }
 
-/** ang_fifo_push() - append to the PEGroup FIFO, which has room */
-void ang_fifo_push(struct ang_node *n, const struct ang_pkt *p, u32 flags)
+/** ang_fifo_push() - append to a PEGroup FIFO, which has room */
+void ang_fifo_push(struct ang_node *n, u32 which, const struct ang_pkt *p)
 {
-	struct ang_pkt *slot = &n->fifo[n->fifo_tail++ % ANG_FIFO];
+	struct ang_fifo *f = &n->fifo[which];
 
-	*slot = *p;
-	slot->flags |= (u8)flags;
+	f->pkt[f->tail++ % ANG_FIFO] = *p;
 }
 
 /**
@@ -225,9 +228,9 @@ static bool request_up(struct ang_view *v, struct ang_node *n,
 	struct ang_tree *t = &n->tree[p->tree];
 
 	if (t->row.is_root) {
-		if (!ang_fifo_room(n))
+		if (!ang_fifo_room(n, ANG_FIFO_ROOT))
 			return false;
-		ang_fifo_push(n, p, 0);
+		ang_fifo_push(n, ANG_FIFO_ROOT, p);
 	} else if (!ang_link_send(v, n, p, t->row.to_root, ANGARA_VC_UP,
 				  t->row.to_root == (dir ^ 1))) {
 		return false;
@@ -301,7 +304,7 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	return progress;
 }
 
-/* Where a packet at the head of the PEGroup FIFO goes. */
+/* Where a packet at the head of a PEGroup FIFO goes. */
 static u32 outputs_fifo(struct ang_node *n, const struct ang_pkt *p)
 {
 	struct ang_tree *t = &n->tree[p->tree];
@@ -312,8 +315,33 @@ static u32 outputs_fifo(struct ang_node *n, const struct ang_pkt *p)
 	return ANG_OUT_UP(t->row.to_root);
 }
 
+static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
+{
+	struct ang_fifo *f = &n->fifo[which];
+	bool progress = false;
+
+	while (f->head != f->tail) {
+		struct ang_pkt *p = &f->pkt[f->head % ANG_FIFO];
+
+		if (!f->todo && !ang_tree_takes(n, p)) {
+			ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
+		} else if (which == ANG_FIFO_PE && p->type != ANG_PKT_BCAST) {
+			ang_reduce_take(v, n, p);
+		} else {
+			progress |= distribute(v, n, p, &f->todo,
+					       f->todo ? 0 : outputs_fifo(n, p),
+					       ANGARA_DIR_NONE);
+			if (f->todo)
+				return progress;
+		}
+		f->head++;
+		progress = true;
+	}
+	return progress;
+}
+
 /**
- * ang_pegroup() - route what stands in the PEGroup FIFO
+ * ang_pegroup() - route what stands in the PEGroup FIFOs
  * @v: view
  * @n: node
  *
@@ -321,28 +349,9 @@ static u32 outputs_fifo(struct ang_node *n, const struct ang_pkt *p)
  */
 bool ang_pegroup(struct ang_view *v, struct ang_node *n)
 {
-	bool progress = false;
+	bool progress = fifo_step(v, n, ANG_FIFO_ROOT);
 
-	while (n->fifo_head != n->fifo_tail) {
-		struct ang_pkt *p = &n->fifo[n->fifo_head % ANG_FIFO];
-
-		if (!n->fifo_todo && !ang_tree_takes(n, p)) {
-			ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
-		} else if (p->type != ANG_PKT_BCAST &&
-			   !(p->flags & ANG_PF_RESULT)) {
-			ang_reduce_take(v, n, p);
-		} else {
-			progress |= distribute(v, n, p, &n->fifo_todo,
-					       n->fifo_todo ? 0 :
-					       outputs_fifo(n, p),
-					       ANGARA_DIR_NONE);
-			if (n->fifo_todo)
-				return progress;
-		}
-		n->fifo_head++;
-		progress = true;
-	}
-	return progress;
+	return fifo_step(v, n, ANG_FIFO_PE) || progress;
 }
 
 /* The next train of a reduction; false: the Reducer has no room for it yet. */
@@ -411,7 +420,7 @@ bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	struct ang_op *op = ang_op(v->fab, n, c, c->member[tree].first - 1U);
 	struct ang_pkt p;
 
-	if (!ang_fifo_room(n))
+	if (!ang_fifo_room(n, ANG_FIFO_PE))
 		return false;
 	ang_op_head(v, n, c, op, &p);
 	p.epoch = n->tree[tree].row.epoch;
@@ -431,7 +440,7 @@ bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (op->opcode == ANGARA_OP_BCAST ? op->sent + p.len == op->len :
 	    op->npkts_sent + p.npkts == op->npkts)
 		p.flags |= ANG_PF_LAST;
-	ang_fifo_push(n, &p, 0);
+	ang_fifo_push(n, ANG_FIFO_PE, &p);
 	coll_sent(v, n, c, op, &p);
 	return true;
 }

@@ -45,8 +45,8 @@ bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir);
 bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir);
 bool ang_pegroup(struct ang_view *v, struct ang_node *n);
-bool ang_fifo_room(const struct ang_node *n);
-void ang_fifo_push(struct ang_node *n, const struct ang_pkt *p, u32 flags);
+bool ang_fifo_room(const struct ang_node *n, u32 which);
+void ang_fifo_push(struct ang_node *n, u32 which, const struct ang_pkt *p);
 bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       u32 *todo, u32 in);
 bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,

@@ -117,9 +117,9 @@ static bool result_leaves(struct ang_view *v, struct ang_node *n,
 		return true;
 	}
 	if (p->type == ANG_PKT_ALLREDUCE) {
-		if (!ang_fifo_room(n))
+		if (!ang_fifo_room(n, ANG_FIFO_ROOT))
 			return false;
-		ang_fifo_push(n, p, ANG_PF_RESULT);
+		ang_fifo_push(n, ANG_FIFO_ROOT, p);
 		return true;
 	}
 	p->type = ANG_PKT_RESULT;

@@ -28,7 +28,6 @@
 
 #define ANG_PF_LAST		1	/* last train of its operation */
 #define ANG_PF_NOTIFY		2	/* count at the target */
-#define ANG_PF_RESULT		4	/* in the PEGroup FIFO: from the Reducer */
 
 /**
  * struct ang_pkt - head of a packet, or of a train of up to 8 that travel
@@ -352,10 +351,28 @@ struct ang_tree {
 #define ANG_BUF_KINDS	(3U + ANGARA_MAX_TREES)
 #define ANG_TREE_BUFS	2	/* of the last kind, per tree, besides cfg.bufs */
 
-#define ANG_FIFO	16	/* PEGroup FIFO, packets */
 #define ANG_CREDIT_DOWN	8	/* results per credit packet to the children */
 #define ANG_CREDIT_PE	128	/* results, all trees, per credit packet to the PE */
 #define ANG_CREDIT_TIME	4096	/* cycles after which the PE gets one anyway */
+
+#define ANG_FIFO_ROOT	0	/* to distribute from this root: requests, results */
+#define ANG_FIFO_PE	1	/* injected by the PE */
+#define ANG_FIFO_NUM	2
+#define ANG_FIFO	16	/* packets */
+
+/**
+ * struct ang_fifo - a PEGroup FIFO
+ * @head: consumer
+ * @tail: producer
+ * @todo: ANG_OUT_* that the packet at the head still owes
+ * @pkt: packets
+ */
+struct ang_fifo {
+	u32 head;
+	u32 tail;
+	u32 todo;
+	struct ang_pkt pkt[ANG_FIFO];
+};
 
 struct ang_admin {
 	u64 asq;
@@ -405,12 +422,9 @@ struct ang_link {
  * @ctl_trees: trees with credit or abort packets to issue
  * @tx: contexts with something to fetch or to inject
  * @dirty: contexts with counters to publish
- * @fifo_head: PEGroup FIFO, consumer
- * @fifo_tail: PEGroup FIFO, producer
- * @fifo_todo: ANG_OUT_* that the packet at its head still owes
  * @buf_hint: where to look for a free payload buffer first, per ANG_BUF_*
  * @adm: admin queue
- * @fifo: PEGroup FIFO
+ * @fifo: PEGroup FIFOs, ANG_FIFO_*
  * @tree: routing table, Reducer, credit unit
  * @link: counters of outgoing links
  * @drops: dropped packets by cause
@@ -436,12 +450,9 @@ struct ang_node {
 	u32 ctl_trees;
 	u64 tx[ANG_CTX_WORDS];
 	u64 dirty[ANG_CTX_WORDS];
-	u32 fifo_head;
-	u32 fifo_tail;
-	u32 fifo_todo;
 	u16 buf_hint[ANG_BUF_KINDS];
 	struct ang_admin adm;
-	struct ang_pkt fifo[ANG_FIFO];
+	struct ang_fifo fifo[ANG_FIFO_NUM];
 	struct ang_tree tree[ANGARA_MAX_TREES];
 	struct ang_link link[ANGARA_MAX_DIRS];
 	u64 drops[ANGARA_DROP_NUM];
