@@ -57,6 +57,7 @@ unknown_paths()
 	paths "$1" | while read -r path; do
 		case $path in
 		@*) path=$(dirname "$1")/${path#@} ;;
+		tools/testing/*) continue ;; # of the kernel
 		driver/* | uapi/* | libangara/* | tools/* | selftests/* | \
 			Documentation/* | LICENSES/* | .ci/*) ;;
 		*) continue ;;
