@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Start-up, options and errors: see app.h. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "app.h"
+
+int app_start(struct app *app, const char *name)
+{
+	int err;
+
+	memset(app, 0, sizeof(*app));
+	app->name = name;
+	err = angara_job_init(&app->job);
+	if (err) {
+		fprintf(stderr, "%s: cannot join the job of angara-run: %s\n",
+			name, strerror(-err));
+		return APP_FAILED;
+	}
+	app->rank = angara_job_rank(app->job);
+	app->size = angara_job_size(app->job);
+	return 0;
+}
+
+int app_finish(struct app *app)
+{
+	free(app->peers);
+	if (app->ctx)
+		angara_ctx_close(app->ctx);
+	if (app->job)
+		angara_job_finalize(app->job);
+	return app->exit;
+}
+
+static void record(struct app *app, int status, int err, const char *fmt,
+		   va_list args)
+{
+	int n;
+
+	if (app->error[0])
+		return;
+	app->exit = status;
+	n = vsnprintf(app->error, sizeof(app->error), fmt, args);
+	if (err && n >= 0 && (size_t)n < sizeof(app->error))
+		snprintf(app->error + n, sizeof(app->error) - n, ": %s",
+			 strerror(-err));
+}
+
+int app_fail(struct app *app, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	record(app, APP_FAILED, err, fmt, args);
+	va_end(args);
+	return err ? err : -EINVAL;
+}
+
+int app_bad_input(struct app *app, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	record(app, APP_USAGE, 0, fmt, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/* How a process fares, as app_agree() exchanges it. */
+struct verdict {
+	int32_t exit;
+	char error[192];
+};
+
+static void say(struct app *app, const struct verdict *v, unsigned int rank)
+{
+	if (app->rank || app->told)
+		return;
+	app->told = true;
+	/* Bad input is found by every process alike: no rank to name. */
+	if (v->exit == APP_USAGE || app->size == 1)
+		fprintf(stderr, "%s: %s\n", app->name, v->error);
+	else
+		fprintf(stderr, "%s: rank %u: %s\n", app->name, rank, v->error);
+}
+
+int app_agree(struct app *app)
+{
+	struct verdict mine = { .exit = app->exit };
+	struct verdict *all;
+	unsigned int r;
+	int err;
+
+	all = calloc(app->size, sizeof(*all));
+	if (!all)
+		return app_fail(app, -ENOMEM, "verdicts");
+	memcpy(mine.error, app->error, sizeof(mine.error));
+	err = angara_job_allgather(app->job, &mine, sizeof(mine), all);
+	if (err) {
+		app_fail(app, err, "a process of the job is gone");
+		memcpy(mine.error, app->error, sizeof(mine.error));
+		mine.exit = app->exit;
+		say(app, &mine, app->rank);
+		goto out;
+	}
+	for (r = 0; r < app->size && !all[r].exit; r++)
+		;
+	if (r < app->size) {
+		say(app, &all[r], r);
+		app->exit = all[r].exit;
+		err = -ECANCELED;
+	}
+out:
+	free(all);
+	return err;
+}
+
+int app_allgather(struct app *app, const void *mine, size_t len, void *all)
+{
+	int err = angara_job_allgather(app->job, mine, len, all);
+
+	return err ? app_fail(app, err, "exchange with the other processes") : 0;
+}
+
+static void open_ctx(struct app *app)
+{
+	const char *device = getenv("ANGARA_DEVICE");
+	int err = angara_ctx_open(NULL, NULL, &app->ctx);
+
+	if (!err)
+		err = angara_ctx_query(app->ctx, &app->info);
+	if (err == -ENODEV || err == -ENOENT)
+		app_fail(app, 0, "no adapter %s: load the driver, for example "
+			 "'modprobe angara_loop dims=2x2x2'",
+			 device ? device : "in /dev");
+	else if (err == -EACCES)
+		app_fail(app, 0, "no permission for the adapter %s: it is for "
+			 "the group angara", device ? device : "in /dev");
+	else if (err)
+		app_fail(app, err, "adapter %s", device ? device : "in /dev");
+}
+
+int app_open(struct app *app)
+{
+	struct angara_ctx_info *infos = NULL;
+	unsigned int r;
+	int err;
+
+	open_ctx(app);
+	err = app_agree(app);
+	if (err)
+		return err;
+	app->peers = calloc(app->size, sizeof(*app->peers));
+	infos = calloc(app->size, sizeof(*infos));
+	if (!app->peers || !infos) {
+		app_fail(app, -ENOMEM, "addresses of the peers");
+		goto out;
+	}
+	if (app_allgather(app, &app->info, sizeof(app->info), infos))
+		goto out;
+	for (r = 0; r < app->size; r++) {
+		if (infos[r].fabric_id != app->info.fabric_id)
+			app_fail(app, 0, "rank %u is on another fabric", r);
+		app->peers[r] = infos[r].self;
+	}
+out:
+	free(infos);
+	return app_agree(app);
+}
+
+int app_malloc(struct app *app, size_t len, struct angara_mr **mr)
+{
+	int err = angara_malloc(app->ctx, len, mr);
+
+	if (err == -ENOMEM)
+		return app_fail(app, 0, "%zu bytes cannot be registered: no "
+				"memory, or 'ulimit -l' is too low", len);
+	return err ? app_fail(app, err, "registering %zu bytes", len) : 0;
+}
+
+int app_wait(struct app *app, angara_req_t req, const char *what)
+{
+	struct angara_status status = { .status = ANGARA_ST_OK };
+	int err = angara_wait(app->ctx, req, APP_TIMEOUT_MS, &status);
+
+	if (!err)
+		return 0;
+	if (err == -ETIMEDOUT || status.status == ANGARA_ST_OK)
+		return app_fail(app, err, "%s", what);
+	app_fail(app, 0, "%s: %s (node %u)", what,
+		 angara_status_str(status.status), status.node);
+	return err;
+}
+
+static int scaled(const char *text, uint64_t *value)
+{
+	unsigned int shift = 0;
+	unsigned long long n;
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno)
+		return -EINVAL;
+	switch (*end) {
+	case 'K':
+		shift = 10;
+		break;
+	case 'M':
+		shift = 20;
+		break;
+	case 'G':
+		shift = 30;
+		break;
+	}
+	if (end[shift ? 1 : 0] || n > UINT64_MAX >> shift)
+		return -EINVAL;
+	*value = (uint64_t)n << shift;
+	return 0;
+}
+
+int app_number(struct app *app, const char *option, const char *text,
+	       uint64_t min, uint64_t max, uint64_t *value)
+{
+	if (scaled(text, value) || *value < min || *value > max)
+		return app_bad_input(app, "%s '%s': not a number from %llu to %llu",
+				     option, text, (unsigned long long)min,
+				     (unsigned long long)max);
+	return 0;
+}
+
+int app_bad_option(struct app *app, int found, char **argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (found == ':')
+		return app_bad_input(app, "option '%s' needs an argument; see "
+				     "'%s --help'", word, app->name);
+	if (word[0] == '-' && strchr(word, '='))
+		return app_bad_input(app, "unknown option '%s', or one that "
+				     "takes no argument; see '%s --help'",
+				     word, app->name);
+	return app_bad_input(app, "unknown option '%s'; see '%s --help'", word,
+			     app->name);
+}
+
+double app_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the applications share: start-up, options, and errors that end all
+ * processes of a job with one line.
+ *
+ * A process that fails records why with app_fail() and goes on to the next
+ * app_agree(), where all processes learn whether to go on; rank 0 prints the
+ * message of the lowest rank that failed.  So nobody waits for a process that
+ * has given up.
+ */
+#ifndef ANG_APPS_APP_H
+#define ANG_APPS_APP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <angara/angara.h>
+
+/* No single wait takes longer, or the job has come apart. */
+#define APP_TIMEOUT_MS	120000
+
+/* Exit statuses. */
+#define APP_OK		0
+#define APP_FAILED	1	/* a check or an operation failed */
+#define APP_USAGE	2	/* bad arguments or input */
+
+/**
+ * struct app - a process of the job
+ * @name: of the program, in messages
+ * @job: the job
+ * @ctx: context, after app_open()
+ * @info: of @ctx
+ * @peers: address of each rank, after app_open()
+ * @rank: of this process
+ * @size: processes of the job
+ * @exit: APP_*, once something failed
+ * @told: rank 0 has printed why
+ * @error: what failed here first, "" while all is well
+ */
+struct app {
+	const char *name;
+	struct angara_job *job;
+	struct angara_ctx *ctx;
+	struct angara_ctx_info info;
+	struct angara_peer *peers;
+	unsigned int rank;
+	unsigned int size;
+	int exit;
+	bool told;
+	char error[192];
+};
+
+/** Join the job; needs no adapter.  Return: 0, or the exit status. */
+int app_start(struct app *app, const char *name);
+
+/** Open the adapter and learn the peers' addresses; all processes call. */
+int app_open(struct app *app);
+
+/** Close everything.  Return: the exit status. */
+int app_finish(struct app *app);
+
+/**
+ * app_fail() - record what went wrong, unless something did before
+ * @app: this process
+ * @err: -errno, explained behind the message; 0 if the message says it all
+ * @fmt: message, without program name and rank
+ *
+ * Return: @err, or -EINVAL if it is 0.
+ */
+int app_fail(struct app *app, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** As app_fail() for what the user has written: exit status APP_USAGE. */
+int app_bad_input(struct app *app, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/**
+ * app_agree() - has any process failed?
+ * @app: all processes of the job call
+ *
+ * Return: 0 if none has; else a negative errno, and rank 0 has said why.
+ */
+int app_agree(struct app *app);
+
+/** Gather one block of each process, out of band; see angara_job_allgather(). */
+int app_allgather(struct app *app, const void *mine, size_t len, void *all);
+
+/** Zeroed memory that all peers may read and write; same order everywhere. */
+int app_malloc(struct app *app, size_t len, struct angara_mr **mr);
+
+/** Wait for an operation; @what names it in the message. */
+int app_wait(struct app *app, angara_req_t req, const char *what);
+
+/**
+ * app_number() - read the argument of an option
+ * @app: this process
+ * @option: its name, for the message
+ * @text: digits, with K, M or G (powers of 1024) behind them if wanted
+ * @min: least value
+ * @max: greatest value
+ * @value: out
+ *
+ * Return: 0; -EINVAL and a message recorded.
+ */
+int app_number(struct app *app, const char *option, const char *text,
+	       uint64_t min, uint64_t max, uint64_t *value);
+
+/** What getopt_long() did not like ('?' or ':'); @argv is main()'s. */
+int app_bad_option(struct app *app, int found, char **argv);
+
+/** Seconds of the machine's monotonic clock, the same in all processes. */
+double app_now(void);
+
+#endif /* ANG_APPS_APP_H */

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angara-bcast-file: broadcast a file to all processes and verify it.
+ *
+ * The file goes in chunks through two windows in every process.  While chunk
+ * k is on its way into one window, the processes take chunk k - 1 out of the
+ * other; the barrier behind chunk k - 1 tells the source that its window is
+ * free.  The checksum of what arrived is compared with that of what was read.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include "coll.h"
+#include "outfile.h"
+
+#define SOURCE		0U
+#define HEADER		64U	/* bytes before the data of a window */
+#define DEFAULT_CHUNK	(256U << 10)
+#define MAX_CHUNK	(64U << 20)
+#define NOBODY		(~0U)
+
+/* First bytes of a window. */
+struct header {
+	uint64_t len;		/* bytes of data that follow */
+	int64_t err;		/* -errno: the source could not read on */
+};
+
+/**
+ * struct options - command line
+ * @file: to broadcast
+ * @out: folder for copies, or NULL
+ * @chunk: bytes of a chunk
+ * @flip: rank that spoils a byte, or NOBODY
+ * @p2p: by puts
+ * @json: machine-readable result
+ * @help: only print the usage
+ */
+struct options {
+	const char *file;
+	const char *out;
+	uint64_t chunk;
+	uint64_t flip;
+	bool p2p;
+	bool json;
+	bool help;
+};
+
+/**
+ * struct transfer - a broadcast under way
+ * @app: this process
+ * @opt: command line
+ * @coll: trees
+ * @fd: the file, at the source
+ * @size: its bytes
+ * @chunks: number of chunks
+ * @windows: two windows, the same in every process
+ * @stage: two windows to send from, at the source
+ * @bcast: broadcast into each window
+ * @out: copy
+ * @sent: checksum of what was read, at the source
+ * @got: checksum of what arrived
+ */
+struct transfer {
+	struct app *app;
+	const struct options *opt;
+	struct coll *coll;
+	int fd;
+	uint64_t size;
+	uint64_t chunks;
+	struct angara_mr *windows;
+	struct angara_mr *stage;
+	struct coll_bcast bcast[2];
+	struct outfile out;
+	uint32_t sent;
+	uint32_t got;
+};
+
+static const char usage[] =
+"usage: angara-bcast-file [OPTION]... FILE\n"
+"Broadcasts FILE from rank 0 to all processes and verifies what arrived.\n\n"
+"  --out DIR     each process writes what it got to DIR/rank.N\n"
+"  --chunk SIZE  bytes of one broadcast (default 256K)\n"
+"  --p2p         by puts over the same tree, not on the collective network\n"
+"  --flip RANK   spoil a byte at RANK, to see that the check finds it\n"
+"  --json        print the result as JSON\n"
+"  --help        print this\n";
+
+static const struct option long_options[] = {
+	{ "out", required_argument, NULL, 'o' },
+	{ "chunk", required_argument, NULL, 'c' },
+	{ "flip", required_argument, NULL, 'f' },
+	{ "p2p", no_argument, NULL, 'p' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+static int parse(struct app *app, int argc, char **argv, struct options *o)
+{
+	int c, err = 0;
+
+	*o = (struct options) { .chunk = DEFAULT_CHUNK, .flip = NOBODY };
+	while (!err && (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			o->out = optarg;
+			break;
+		case 'c':
+			err = app_number(app, "--chunk", optarg, 1, MAX_CHUNK,
+					 &o->chunk);
+			break;
+		case 'f':
+			err = app_number(app, "--flip", optarg, 0,
+					 app->size - 1, &o->flip);
+			break;
+		case 'p':
+			o->p2p = true;
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 'h':
+			o->help = true;
+			return 0;
+		default:
+			err = app_bad_option(app, c, argv);
+		}
+	}
+	if (err)
+		return err;
+	if (argc - optind != 1)
+		return app_bad_input(app, "needs one FILE, got %d; see "
+				     "'angara-bcast-file --help'", argc - optind);
+	o->file = argv[optind];
+	return 0;
+}
+
+/* Only the source needs the file; the others learn its size. */
+static void open_file(struct transfer *t)
+{
+	const char *file = t->opt->file;
+	struct stat st;
+
+	t->fd = -1;
+	if (t->app->rank != SOURCE)
+		return;
+	t->fd = open(file, O_RDONLY);
+	if (t->fd < 0 || fstat(t->fd, &st)) {
+		app_bad_input(t->app, "%s: %s", file, strerror(errno));
+		return;
+	}
+	if (!S_ISREG(st.st_mode))
+		app_bad_input(t->app, "%s: not a regular file", file);
+	t->size = (uint64_t)st.st_size;
+}
+
+static void open_out(struct transfer *t)
+{
+	char name[32];
+	int err;
+
+	t->out.fd = -1;
+	if (!t->opt->out)
+		return;
+	snprintf(name, sizeof(name), "rank.%u", t->app->rank);
+	err = outfile_open(&t->out, t->opt->out, name);
+	if (err)
+		app_bad_input(t->app, "--out %s: %s", t->opt->out,
+			      strerror(-err));
+}
+
+static int share_size(struct transfer *t)
+{
+	uint64_t *sizes = calloc(t->app->size, sizeof(*sizes));
+	int err;
+
+	if (!sizes)
+		return app_fail(t->app, -ENOMEM, "sizes");
+	err = app_allgather(t->app, &t->size, sizeof(t->size), sizes);
+	t->size = sizes[SOURCE];
+	t->chunks = (t->size + t->opt->chunk - 1) / t->opt->chunk;
+	free(sizes);
+	return err;
+}
+
+static int prepare(struct transfer *t)
+{
+	size_t window = HEADER + t->opt->chunk;
+	int err;
+
+	open_file(t);
+	open_out(t);
+	err = app_agree(t->app);
+	if (!err)
+		err = share_size(t);
+	if (!err)
+		err = app_open(t->app);
+	if (err)
+		return err;
+	if (!app_malloc(t->app, 2 * window, &t->windows) &&
+	    (t->app->rank != SOURCE ||
+	     !app_malloc(t->app, 2 * window, &t->stage)))
+		t->coll = coll_open(t->app, t->opt->p2p, 1);
+	return app_agree(t->app);
+}
+
+static uint64_t chunk_len(const struct transfer *t, uint64_t k)
+{
+	uint64_t left = t->size - k * t->opt->chunk;
+
+	return left < t->opt->chunk ? left : t->opt->chunk;
+}
+
+static int read_full(int fd, char *data, uint64_t len)
+{
+	while (len) {
+		ssize_t n = read(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ENODATA;
+		data += n;
+		len -= (uint64_t)n;
+	}
+	return 0;
+}
+
+/* At the source: chunk @k from the file into the stage. */
+static void fill(struct transfer *t, const struct coll_bcast *b, uint64_t k)
+{
+	char *stage = (char *)angara_mr_addr(t->stage) + b->src_off;
+	struct header h = { .len = chunk_len(t, k) };
+
+	h.err = read_full(t->fd, stage + HEADER, h.len);
+	memcpy(stage, &h, sizeof(h));
+	if (!h.err)
+		t->sent = (uint32_t)crc32_z(t->sent, (Bytef *)stage + HEADER,
+					     h.len);
+}
+
+static int start_chunk(struct transfer *t, uint64_t k)
+{
+	struct coll_bcast *b = &t->bcast[k % 2];
+	uint64_t off = k % 2 * (HEADER + t->opt->chunk);
+
+	*b = (struct coll_bcast) {
+		.source = SOURCE,
+		.dst = t->windows,
+		.dst_off = off,
+		.src = t->stage,
+		.src_off = off,
+		.len = HEADER + chunk_len(t, k),
+	};
+	if (t->app->rank == SOURCE)
+		fill(t, b, k);
+	return t->coll->ops->bcast_start(t->coll, b);
+}
+
+/*
+ * Take chunk @k out of its window.  A process that cannot write goes on: the
+ * others are not to wait for it.
+ */
+static int consume(struct transfer *t, uint64_t k)
+{
+	char *window = (char *)angara_mr_addr(t->windows) +
+		       t->bcast[k % 2].dst_off;
+	struct header h;
+	int err;
+
+	memcpy(&h, window, sizeof(h));
+	if (h.err || h.len != chunk_len(t, k))
+		return app_fail(t->app, 0, "%s: %s", t->opt->file,
+				h.err == -ENODATA ? "became shorter meanwhile" :
+						    strerror((int)-h.err));
+	if (t->opt->flip == t->app->rank && !k)
+		window[HEADER] ^= 1;
+	t->got = (uint32_t)crc32_z(t->got, (Bytef *)window + HEADER, h.len);
+	err = outfile_write(&t->out, window + HEADER, h.len);
+	if (err) {
+		app_fail(t->app, err, "%s", t->out.path);
+		outfile_abort(&t->out);
+	}
+	return 0;
+}
+
+/*
+ * Chunk @k starts before the barrier behind chunk @k - 1, so that it moves
+ * while the slowest process takes out the one before.
+ */
+static int transfer(struct transfer *t)
+{
+	const struct coll_ops *ops = t->coll->ops;
+	uint64_t k;
+	int err = 0;
+
+	for (k = 0; k < t->chunks && !err; k++) {
+		err = start_chunk(t, k);
+		if (!err && k)
+			err = ops->barrier_start(t->coll);
+		if (!err)
+			err = ops->bcast_finish(t->coll, &t->bcast[k % 2]);
+		if (!err && k)
+			err = ops->barrier_finish(t->coll);
+		if (!err)
+			err = consume(t, k);
+	}
+	return err;
+}
+
+/* Every process compares its checksum with that of the source. */
+static int verify(struct transfer *t)
+{
+	uint32_t mine[2] = { t->sent, t->got };
+	uint32_t *all = calloc(t->app->size, sizeof(mine));
+	int err;
+
+	if (!all)
+		return app_fail(t->app, -ENOMEM, "checksums");
+	err = app_allgather(t->app, mine, sizeof(mine), all);
+	if (!err) {
+		t->sent = all[2 * SOURCE];
+		if (t->got != t->sent)
+			err = app_fail(t->app, 0, "what arrived differs: CRC-32 "
+				       "%08x instead of %08x", t->got, t->sent);
+	}
+	free(all);
+	return err;
+}
+
+static void report(const struct transfer *t, double seconds)
+{
+	uint64_t packets = t->chunks ? (t->chunks - 1) *
+		((HEADER + t->opt->chunk + ANGARA_PACKET_BYTES - 1) /
+		 ANGARA_PACKET_BYTES) +
+		(HEADER + chunk_len(t, t->chunks - 1) + ANGARA_PACKET_BYTES - 1) /
+		ANGARA_PACKET_BYTES : 0;
+
+	if (t->opt->json)
+		printf("{\"program\":\"bcast-file\",\"mode\":\"%s\","
+		       "\"ranks\":%u,\"bytes\":%llu,\"chunks\":%llu,"
+		       "\"packets\":%llu,\"us\":%.1f,\"crc32\":\"%08x\","
+		       "\"check\":\"ok\"}\n", t->coll->ops->name, t->app->size,
+		       (unsigned long long)t->size,
+		       (unsigned long long)t->chunks,
+		       (unsigned long long)packets, seconds * 1e6, t->sent);
+	else
+		printf("bcast-file: %llu bytes to %u processes (%s): %llu chunks, "
+		       "%llu packets, %.3f ms, %.1f MB/s, CRC-32 %08x ok\n",
+		       (unsigned long long)t->size, t->app->size,
+		       t->coll->ops->name, (unsigned long long)t->chunks,
+		       (unsigned long long)packets, seconds * 1e3,
+		       seconds > 0 ? (double)t->size / seconds * 1e-6 : 0,
+		       t->sent);
+}
+
+static void run(struct transfer *t)
+{
+	double start, seconds;
+
+	if (prepare(t))
+		return;
+	start = app_now();
+	transfer(t);
+	if (app_agree(t->app))
+		return;
+	seconds = app_now() - start;
+	verify(t);
+	if (app_agree(t->app))
+		return;
+	if (outfile_commit(&t->out))
+		app_fail(t->app, 0, "%s: cannot be given its name", t->out.path);
+	if (app_agree(t->app))
+		return;
+	if (!t->app->rank)
+		report(t, seconds);
+	coll_close(t->coll);
+}
+
+int main(int argc, char **argv)
+{
+	struct transfer t = { .fd = -1, .out.fd = -1 };
+	struct options opt;
+	struct app app;
+	int err = app_start(&app, "angara-bcast-file");
+
+	if (err)
+		return err;
+	t.app = &app;
+	t.opt = &opt;
+	parse(&app, argc, argv, &opt);
+	if (!app_agree(&app)) {
+		if (opt.help && !app.rank)
+			fputs(usage, stdout);
+		if (!opt.help)
+			run(&t);
+	}
+	outfile_abort(&t.out);
+	if (t.fd >= 0)
+		close(t.fd);
+	return app_finish(&app);
+}

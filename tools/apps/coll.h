@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Collectives two ways behind one interface: offloaded to the network, or by
+ * puts over the same trees with every node ejecting and injecting.
+ *
+ * All processes start the same operations in the same order and finish them in
+ * that order; what needs a processor (by puts: combining and forwarding) is
+ * done inside of start and finish.  Regions named as a destination have the
+ * same key and offset in all processes.  Reductions and barriers run on tree
+ * 0, and one of them finishes before the next one starts.
+ */
+#ifndef ANG_APPS_COLL_H
+#define ANG_APPS_COLL_H
+
+#include "app.h"
+
+/*
+ * User counters from here on are left to the application; those below belong
+ * to collectives by puts.
+ */
+#define COLL_APP_COUNTER	416
+
+struct coll;
+
+/**
+ * struct coll_bcast - a broadcast
+ * @tree: 0..trees - 1
+ * @source: rank that has the data
+ * @dst: region written, in every process
+ * @dst_off: offset in it
+ * @src: region read, at @source only
+ * @src_off: offset in it
+ * @len: bytes
+ * @req: of the implementation
+ *
+ * A tree carries one broadcast at a time; broadcasts on different trees, and
+ * a barrier behind a broadcast, may be under way together.  Finished means:
+ * the data is here, and at @source also that @src is free.
+ */
+struct coll_bcast {
+	unsigned int tree;
+	unsigned int source;
+	const struct angara_mr *dst;
+	uint64_t dst_off;
+	const struct angara_mr *src;
+	uint64_t src_off;
+	uint64_t len;
+	angara_req_t req;
+};
+
+/**
+ * struct coll_reduce - an allreduce of ANGARA_TYPE_INT64
+ * @dst: region for the result
+ * @dst_off: offset in it
+ * @src: region with the contribution
+ * @src_off: offset in it
+ * @count: elements
+ * @op: ANGARA_RED_SUM or ANGARA_RED_MAX
+ * @req: of the implementation
+ */
+struct coll_reduce {
+	const struct angara_mr *dst;
+	uint64_t dst_off;
+	const struct angara_mr *src;
+	uint64_t src_off;
+	uint64_t count;
+	unsigned int op;
+	angara_req_t req;
+};
+
+/* An implementation; errors are recorded with app_fail(). */
+struct coll_ops {
+	const char *name;
+	int (*bcast_start)(struct coll *c, struct coll_bcast *b);
+	int (*bcast_finish)(struct coll *c, struct coll_bcast *b);
+	int (*reduce_start)(struct coll *c, struct coll_reduce *r);
+	int (*reduce_finish)(struct coll *c, struct coll_reduce *r);
+	int (*barrier_start)(struct coll *c);
+	int (*barrier_finish)(struct coll *c);
+	void (*close)(struct coll *c);
+};
+
+/**
+ * struct coll - an open set of trees; each implementation embeds it
+ * @ops: implementation
+ * @app: this process
+ * @trees: number of trees, their roots spread evenly over the ranks
+ */
+struct coll {
+	const struct coll_ops *ops;
+	struct app *app;
+	unsigned int trees;
+};
+
+/**
+ * coll_open() - set up trees over all processes of the job
+ * @app: all processes call, after app_open()
+ * @by_puts: without the collective network
+ * @trees: 1..ANGARA_MAX_TREES
+ *
+ * Return: the trees; NULL and a message recorded.  The caller agrees.
+ */
+struct coll *coll_open(struct app *app, bool by_puts, unsigned int trees);
+
+/** Rank whose node is the root of a tree. */
+unsigned int coll_root(const struct app *app, unsigned int trees,
+		       unsigned int tree);
+
+/** All processes call it if none has failed; else exiting is enough. */
+void coll_close(struct coll *c);
+
+int coll_bcast(struct coll *c, struct coll_bcast *b);
+int coll_allreduce(struct coll *c, struct coll_reduce *r);
+int coll_barrier(struct coll *c);
+
+/**
+ * struct coll_gather - an allgather by broadcasts over all trees
+ * @mr: region that is to hold all blocks, in every process
+ * @offset: size + 1 offsets: block of rank r is [offset[r], offset[r + 1])
+ *
+ * Each process broadcasts its block in place, also an empty one: when the
+ * gathering ends here, all processes have begun it.  With fewer processes
+ * than trees each cuts its block into pieces, so that every tree has work.
+ */
+struct coll_gather {
+	const struct angara_mr *mr;
+	const uint64_t *offset;
+};
+
+int coll_allgather(struct coll *c, const struct coll_gather *g);
+
+#endif /* ANG_APPS_COLL_H */

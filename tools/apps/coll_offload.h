@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef ANG_APPS_COLL_OFFLOAD_H
+#define ANG_APPS_COLL_OFFLOAD_H
+
+#include "coll.h"
+
+/** Teams on the collective network; see coll_open(). */
+struct coll *coll_offload_open(struct app *app, unsigned int trees);
+
+#endif /* ANG_APPS_COLL_OFFLOAD_H */

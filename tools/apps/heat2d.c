@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angara-heat2d: the 2D non-linear heat equation, cut over the processes.
+ *
+ * Each step: faces to the neighbours by puts; diffusivity and its maximum;
+ * allreduce(max), which gives the largest stable time step; the layer.
+ * --check compares the result bit for bit with the same steps done serially.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include "coll.h"
+#include "heat_grid.h"
+#include "heat_halo.h"
+
+#define MAX_CELLS	65536U	/* in one direction */
+#define GET_BYTES	(64U << 20)
+#define NOBODY		(~0U)
+
+/**
+ * struct options - command line
+ * @nx: cells in direction x
+ * @ny: and y
+ * @steps: to make
+ * @flip: rank that spoils a cell, or NOBODY
+ * @check: compare with a serial run
+ * @serial: no adapter
+ * @p2p: allreduce by puts
+ * @json: machine-readable result
+ * @help: only print the usage
+ */
+struct options {
+	uint64_t nx;
+	uint64_t ny;
+	uint64_t steps;
+	uint64_t flip;
+	bool check;
+	bool serial;
+	bool p2p;
+	bool json;
+	bool help;
+};
+
+/* How a run went; times in seconds. */
+struct result {
+	double dt_max;
+	double t;
+	double error;
+	double compute;		/* TS: diffusivity and layer */
+	double allreduce;	/* Tmax */
+	double halo;
+	double wall;
+	uint32_t crc;		/* of all cells; known after a check */
+};
+
+/**
+ * struct heat - a run
+ * @app: this process
+ * @opt: command line
+ * @cut: of the grid
+ * @grid: block of this process
+ * @halo: exchange of faces
+ * @coll: trees
+ * @u: memory of grid.u
+ * @max: two words, maximum here and of all
+ * @res: result
+ */
+struct heat {
+	struct app *app;
+	const struct options *opt;
+	struct heat_cut cut;
+	struct heat_grid grid;
+	struct heat_halo halo;
+	struct coll *coll;
+	struct angara_mr *u;
+	struct angara_mr *max;
+	struct result res;
+};
+
+static const char usage[] =
+"usage: angara-heat2d [OPTION]...\n"
+"Solves the 2D non-linear heat equation on a grid cut over all processes.\n\n"
+"  --nx N, --ny N  cells (default 256, 256)\n"
+"  --steps N       time steps (default 100)\n"
+"  --check         compare bit for bit with a serial run\n"
+"  --serial        run serially, without any adapter\n"
+"  --p2p           allreduce by puts, not on the collective network\n"
+"  --flip RANK     spoil a cell of RANK, to see that the check finds it\n"
+"  --json          print the result as JSON\n"
+"  --help          print this\n";
+
+static const struct option long_options[] = {
+	{ "nx", required_argument, NULL, 'x' },
+	{ "ny", required_argument, NULL, 'y' },
+	{ "steps", required_argument, NULL, 's' },
+	{ "flip", required_argument, NULL, 'f' },
+	{ "check", no_argument, NULL, 'c' },
+	{ "serial", no_argument, NULL, 'S' },
+	{ "p2p", no_argument, NULL, 'p' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+static int set_flag(struct app *app, int c, char **argv, struct options *o)
+{
+	switch (c) {
+	case 'c':
+		o->check = true;
+		return 0;
+	case 'S':
+		o->serial = true;
+		return 0;
+	case 'p':
+		o->p2p = true;
+		return 0;
+	case 'j':
+		o->json = true;
+		return 0;
+	default:
+		return app_bad_option(app, c, argv);
+	}
+}
+
+static int parse(struct app *app, int argc, char **argv, struct options *o)
+{
+	int c, err = 0;
+
+	*o = (struct options) {
+		.nx = 256, .ny = 256, .steps = 100, .flip = NOBODY,
+	};
+	while (!err && (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'x':
+			err = app_number(app, "--nx", optarg, 1, MAX_CELLS, &o->nx);
+			break;
+		case 'y':
+			err = app_number(app, "--ny", optarg, 1, MAX_CELLS, &o->ny);
+			break;
+		case 's':
+			err = app_number(app, "--steps", optarg, 1, UINT32_MAX,
+					 &o->steps);
+			break;
+		case 'f':
+			err = app_number(app, "--flip", optarg, 0,
+					 app->size - 1, &o->flip);
+			break;
+		case 'h':
+			o->help = true;
+			return 0;
+		default:
+			err = set_flag(app, c, argv, o);
+		}
+	}
+	if (!err && optind < argc)
+		err = app_bad_input(app, "unexpected argument '%s'; see "
+				    "'angara-heat2d --help'", argv[optind]);
+	return err;
+}
+
+/*
+ * The order of doubles that are not negative is that of their bits taken as
+ * an integer: the exponent stands above the fraction, and both count up.  So
+ * an integer maximum is the maximum, and a NaN, above all numbers, survives.
+ */
+static int global_max(struct heat *h, double mine, double *max)
+{
+	struct coll_reduce r = {
+		.dst = h->max,
+		.dst_off = sizeof(double),
+		.src = h->max,
+		.count = 1,
+		.op = ANGARA_RED_MAX,
+	};
+	char *words = angara_mr_addr(h->max);
+	int err;
+
+	memcpy(words, &mine, sizeof(mine));
+	err = coll_allreduce(h->coll, &r);
+	memcpy(max, words + sizeof(mine), sizeof(*max));
+	return err;
+}
+
+static int advance(struct app *app, struct heat_grid *g, double max,
+		   struct result *res)
+{
+	double dt = heat_step(g, max);
+
+	if (!(dt > 0))
+		return app_fail(app, 0, "the solution is no number any more at "
+				"t = %g", g->t);
+	if (dt > res->dt_max)
+		res->dt_max = dt;
+	heat_rate(g);
+	heat_advance(g, dt);
+	return 0;
+}
+
+static int step(struct heat *h)
+{
+	double t0 = app_now(), t1, t2, t3, max;
+	int err;
+
+	err = heat_halo_exchange(&h->halo);
+	if (err)
+		return err;
+	t1 = app_now();
+	max = heat_sigma(&h->grid);
+	t2 = app_now();
+	err = global_max(h, max, &max);
+	if (err)
+		return err;
+	t3 = app_now();
+	err = advance(h->app, &h->grid, max, &h->res);
+	h->res.halo += t1 - t0;
+	h->res.allreduce += t3 - t2;
+	h->res.compute += app_now() - t3 + (t2 - t1);
+	return err;
+}
+
+static uint32_t crc_rows(const struct heat_grid *g)
+{
+	uint64_t stride = (uint64_t)g->w + 2, j;
+	uint32_t crc = 0;
+
+	for (j = 0; j < g->h; j++)
+		crc = (uint32_t)crc32_z(crc, (Bytef *)(g->u + 1 +
+						       (j + 1) * stride),
+					g->w * sizeof(double));
+	return crc;
+}
+
+/* The whole grid in one process: what --serial prints and --check compares. */
+static int run_serial(struct app *app, const struct options *o,
+		      struct heat_grid *g, struct result *res)
+{
+	double start;
+	uint64_t i;
+	int err;
+
+	*g = (struct heat_grid) {
+		.nx = (uint32_t)o->nx, .ny = (uint32_t)o->ny,
+		.w = (uint32_t)o->nx, .h = (uint32_t)o->ny,
+	};
+	*res = (struct result) { };
+	g->u = malloc(heat_grid_len(g->w, g->h) * sizeof(double));
+	err = g->u ? heat_grid_init(g) : -ENOMEM;
+	if (err)
+		return app_fail(app, err, "grid of %u x %u cells", g->w, g->h);
+	start = app_now();
+	for (i = 0; i < o->steps && !err; i++)
+		err = advance(app, g, heat_sigma(g), res);
+	res->wall = app_now() - start;
+	res->compute = res->wall;
+	res->t = g->t;
+	res->error = heat_error(g);
+	res->crc = crc_rows(g);
+	return err;
+}
+
+static int get_block(struct heat *h, unsigned int rank, struct angara_mr *block,
+		     uint64_t bytes)
+{
+	uint64_t off, len;
+	angara_req_t req;
+	int err;
+
+	for (off = 0; off < bytes; off += len) {
+		len = bytes - off < GET_BYTES ? bytes - off : GET_BYTES;
+		err = angara_get_nbi(h->app->ctx, h->app->peers[rank],
+				     angara_mr_key(h->u), off, block, off, len,
+				     ANGARA_NO_NOTIFY, &req);
+		if (err)
+			return app_fail(h->app, err, "get from rank %u", rank);
+		err = app_wait(h->app, req, "get of a block");
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Compare block @b of rank @rank with the same cells of @serial. */
+static int compare(struct app *app, const struct heat_grid *serial,
+		   const struct heat_grid *b, unsigned int rank)
+{
+	uint64_t bs = (uint64_t)b->w + 2, ss = (uint64_t)serial->w + 2, j, i;
+
+	for (j = 0; j < b->h; j++) {
+		const double *got = b->u + (j + 1) * bs + 1;
+		const double *want = serial->u + (b->y0 + j + 1) * ss +
+				     b->x0 + 1;
+
+		if (!memcmp(got, want, b->w * sizeof(double)))
+			continue;
+		for (i = 0; !memcmp(&got[i], &want[i], sizeof(double)); i++)
+			;
+		return app_fail(app, 0, "check: cell (%llu, %llu), of rank %u, "
+				"is %.17g instead of %.17g",
+				(unsigned long long)(b->x0 + i),
+				(unsigned long long)(b->y0 + j), rank, got[i],
+				want[i]);
+	}
+	return 0;
+}
+
+/* At rank 0, while the others wait: get every block and compare it. */
+static void check(struct heat *h)
+{
+	struct app *app = h->app;
+	struct heat_grid serial = { }, block = { };
+	struct angara_mr *mr = NULL;
+	struct result res;
+	unsigned int r;
+	int err = run_serial(app, h->opt, &serial, &res);
+
+	if (!err && (res.t != h->grid.t || res.dt_max != h->res.dt_max))
+		err = app_fail(app, 0, "check: time is %.17g instead of %.17g",
+			       h->grid.t, res.t);
+	if (!err)
+		err = app_malloc(app, sizeof(double) *
+				 heat_grid_len(h->cut.nx / h->cut.px + 1,
+					       h->cut.ny / h->cut.py + 1), &mr);
+	for (r = 0; r < app->size && !err; r++) {
+		heat_cut_block(&h->cut, r, &block);
+		err = get_block(h, r, mr, sizeof(double) *
+				heat_grid_len(block.w, block.h));
+		block.u = angara_mr_addr(mr);
+		if (!err)
+			err = compare(app, &serial, &block, r);
+	}
+	h->res.crc = res.crc;
+	if (mr)
+		angara_free(mr);
+	heat_grid_free(&serial);
+	free(serial.u);
+}
+
+/* Times of the slowest process, error of the worst. */
+static int combine_results(struct heat *h)
+{
+	struct app *app = h->app;
+	struct result *all = calloc(app->size, sizeof(*all));
+	unsigned int r;
+	int err;
+
+	if (!all)
+		return app_fail(app, -ENOMEM, "results");
+	h->res.t = h->grid.t;
+	h->res.error = heat_error(&h->grid);
+	err = app_allgather(app, &h->res, sizeof(h->res), all);
+	for (r = 0; r < app->size && !err; r++) {
+		if (all[r].compute > h->res.compute)
+			h->res.compute = all[r].compute;
+		if (all[r].allreduce > h->res.allreduce)
+			h->res.allreduce = all[r].allreduce;
+		if (all[r].halo > h->res.halo)
+			h->res.halo = all[r].halo;
+		if (all[r].error > h->res.error)
+			h->res.error = all[r].error;
+	}
+	free(all);
+	return err;
+}
+
+static void report(const struct options *o, const struct app *app,
+		   const char *mode, const struct heat_cut *cut,
+		   const struct result *r)
+{
+	double work = (double)o->nx * (double)o->ny * (double)o->steps;
+	double mcells = work / r->wall * 1e-6;
+	double mflops = work * HEAT_FLOPS / (r->compute + r->allreduce) * 1e-6;
+	bool crc = o->check || o->serial;
+	char sum[16] = "";
+
+	if (crc)
+		snprintf(sum, sizeof(sum), "%08x", r->crc);
+	if (o->json) {
+		printf("{\"program\":\"heat2d\",\"mode\":\"%s\",\"ranks\":%u,"
+		       "\"nx\":%llu,\"ny\":%llu,\"px\":%u,\"py\":%u,"
+		       "\"steps\":%llu,\"max_dt\":%.17g,\"t\":%.17g,"
+		       "\"error\":%.6g,\"us_step\":%.3f,\"us_allreduce\":%.3f,"
+		       "\"us_halo\":%.3f,\"mcells\":%.3f,\"mflops\":%.1f,"
+		       "\"crc32\":\"%s\",\"check\":\"%s\"}\n", mode, app->size,
+		       (unsigned long long)o->nx, (unsigned long long)o->ny,
+		       cut->px, cut->py, (unsigned long long)o->steps, r->dt_max,
+		       r->t, r->error, r->wall / (double)o->steps * 1e6,
+		       r->allreduce / (double)o->steps * 1e6,
+		       r->halo / (double)o->steps * 1e6, mcells, mflops, sum,
+		       o->check ? "ok" : "none");
+		return;
+	}
+	printf("heat2d: %llu x %llu cells on %u x %u processes (%s), %llu steps: "
+	       "t %.6g, max dt %.6g, error %.3g\n", (unsigned long long)o->nx,
+	       (unsigned long long)o->ny, cut->px, cut->py, mode,
+	       (unsigned long long)o->steps, r->t, r->dt_max, r->error);
+	printf("heat2d: %.3f Mcell/s; TS %.3f s, Tmax %.3f s, faces %.3f s; "
+	       "Nop/(TS+Tmax) %.1f Mflop/s%s%s%s\n", mcells, r->compute,
+	       r->allreduce, r->halo, mflops, crc ? "; CRC-32 " : "", sum,
+	       o->check ? ", equal to serial" : "");
+}
+
+static int prepare(struct heat *h)
+{
+	struct app *app = h->app;
+	int err;
+
+	if (heat_cut_choose(&h->cut, app->size))
+		app_bad_input(app, "%u x %u cells cannot be cut over %u "
+			      "processes in rows and columns with a cell for "
+			      "each; --nx %u is enough", h->cut.nx, h->cut.ny,
+			      app->size, app->size);
+	err = app_agree(app);
+	if (!err)
+		err = app_open(app);
+	if (err)
+		return err;
+	heat_cut_block(&h->cut, app->rank, &h->grid);
+	if (!app_malloc(app, sizeof(double) *
+			heat_grid_len(h->grid.w, h->grid.h), &h->u) &&
+	    !app_malloc(app, 2 * sizeof(double), &h->max) &&
+	    !heat_halo_init(&h->halo, app, &h->cut, &h->grid)) {
+		h->grid.u = angara_mr_addr(h->u);
+		if (heat_grid_init(&h->grid))
+			app_fail(app, -ENOMEM, "grid");
+		else
+			h->coll = coll_open(app, h->opt->p2p, 1);
+	}
+	return app_agree(app);
+}
+
+static void run(struct heat *h)
+{
+	struct app *app = h->app;
+	double start;
+	uint64_t i;
+	int err = prepare(h);
+
+	if (err)
+		return;
+	start = app_now();
+	for (i = 0; i < h->opt->steps && !err; i++)
+		err = step(h);
+	if (app_agree(app))
+		return;
+	h->res.wall = app_now() - start;
+	combine_results(h);
+	if (h->opt->flip == app->rank)
+		h->grid.u[h->grid.w + 3] += 1e-9;
+	if (app_agree(app))
+		return;
+	if (h->opt->check && !app->rank)
+		check(h);
+	if (app_agree(app))
+		return;
+	if (!app->rank)
+		report(h->opt, app, h->coll->ops->name, &h->cut, &h->res);
+	coll_close(h->coll);
+}
+
+static void serial(struct app *app, const struct options *o)
+{
+	const struct heat_cut cut = { .px = 1, .py = 1 };
+	struct heat_grid g;
+	struct result res;
+
+	if (!run_serial(app, o, &g, &res))
+		report(o, app, "serial", &cut, &res);
+	heat_grid_free(&g);
+	free(g.u);
+}
+
+int main(int argc, char **argv)
+{
+	struct heat h = { };
+	struct options opt;
+	struct app app;
+	int err = app_start(&app, "angara-heat2d");
+
+	if (err)
+		return err;
+	parse(&app, argc, argv, &opt);
+	h.app = &app;
+	h.opt = &opt;
+	h.cut.nx = (uint32_t)opt.nx;
+	h.cut.ny = (uint32_t)opt.ny;
+	if (!app_agree(&app)) {
+		if (opt.help && !app.rank)
+			fputs(usage, stdout);
+		else if (opt.serial && !app.rank)
+			serial(&app, &opt);
+		else if (!opt.serial && !opt.help)
+			run(&h);
+		app_agree(&app);
+	}
+	heat_grid_free(&h.grid);
+	return app_finish(&app);
+}

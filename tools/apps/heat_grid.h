@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The 2D non-linear heat equation (document 000, section 4.3), numerics only.
+ *
+ *	u_t = sigma(u) (u_xx + u_yy) + f(x, y, t)   on the unit square
+ *
+ * Explicit scheme (4).  The differences need 5 cells of the last layer.  The
+ * diffusivity sigma = 1 + v^2 is taken at the mean v of the 3 x 3 cells
+ * around, which makes it the 9 values of the document's figure 11.  u is 0 on
+ * the border.
+ *
+ * f is such that the solution is u = (1 + t) P(x) P(y), P(s) = 16 s^2 (1-s)^2:
+ * the error can be measured.  Only + - * / are used, in an order that does not
+ * depend on how the grid is cut: results are equal bit for bit.
+ */
+#ifndef ANG_APPS_HEAT_GRID_H
+#define ANG_APPS_HEAT_GRID_H
+
+#include <stdint.h>
+
+/*
+ * Floating-point operations per cell and step: mean 9, sigma 2, differences
+ * 9, f 10, rate 2, update 2.  Comparisons for the maximum are not counted.
+ */
+#define HEAT_FLOPS	34
+
+/* Part of the largest stable step of (5) that is taken. */
+#define HEAT_SAFETY	0.9
+
+/**
+ * struct heat_grid - a block of the grid, with one cell around it
+ * @nx: cells of the whole grid in direction x
+ * @ny: and y
+ * @x0: first own cell
+ * @y0: and y
+ * @w: own cells in direction x
+ * @h: and y
+ * @u: (w + 2) * (h + 2) values, x fastest; the caller's
+ * @sigma: diffusivity of own cells, then their rate of change
+ * @px: P at the cells of each column
+ * @pxx: its second derivative
+ * @py: as @px for rows
+ * @pyy: as @pxx
+ * @t: time
+ */
+struct heat_grid {
+	uint32_t nx;
+	uint32_t ny;
+	uint32_t x0;
+	uint32_t y0;
+	uint32_t w;
+	uint32_t h;
+	double *u;
+	double *sigma;
+	double *px;
+	double *pxx;
+	double *py;
+	double *pyy;
+	double t;
+};
+
+/** Doubles in heat_grid.u. */
+uint64_t heat_grid_len(uint32_t w, uint32_t h);
+
+/**
+ * heat_grid_init() - start at t = 0
+ * @g: nx, ny, x0, y0, w, h and u are set
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int heat_grid_init(struct heat_grid *g);
+void heat_grid_free(struct heat_grid *g);
+
+/** Diffusivity of all own cells from u.  Return: its maximum, NaN if any is. */
+double heat_sigma(struct heat_grid *g);
+/** Largest step that is taken when @max_sigma is the maximum of the grid. */
+double heat_step(const struct heat_grid *g, double max_sigma);
+/** Rate of change of all own cells, in the place of the diffusivity. */
+void heat_rate(struct heat_grid *g);
+/** Go on by @dt. */
+void heat_advance(struct heat_grid *g, double dt);
+
+/** Largest difference from the exact solution. */
+double heat_error(const struct heat_grid *g);
+
+#endif /* ANG_APPS_HEAT_GRID_H */

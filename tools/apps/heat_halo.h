@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The grid of heat2d cut over processes, and the exchange of faces by puts.
+ *
+ * Each process puts its border cells into an area of the neighbour's that no
+ * other process writes; a counter of the neighbour's tells it.  The neighbour
+ * copies the area into the cells around its block before it starts the
+ * allreduce of the same step, and nobody sends the next faces before the end
+ * of that allreduce: one area per direction is enough.
+ */
+#ifndef ANG_APPS_HEAT_HALO_H
+#define ANG_APPS_HEAT_HALO_H
+
+#include "app.h"
+#include "heat_grid.h"
+
+#define HALO_DIRS	9	/* (dy + 1) * 3 + dx + 1; 4 is the block itself */
+
+/**
+ * struct heat_cut - processes as a grid, x fastest
+ * @nx: cells in direction x
+ * @ny: and y
+ * @px: processes in direction x
+ * @py: and y
+ */
+struct heat_cut {
+	uint32_t nx;
+	uint32_t ny;
+	uint32_t px;
+	uint32_t py;
+};
+
+/**
+ * heat_cut_choose() - cut with the shortest faces
+ * @cut: nx and ny are set
+ * @size: processes
+ *
+ * Return: 0; -EINVAL there is no cut that gives every process a cell.
+ */
+int heat_cut_choose(struct heat_cut *cut, unsigned int size);
+/** Set x0, y0, w and h of the block of @rank, and nx and ny. */
+void heat_cut_block(const struct heat_cut *cut, unsigned int rank,
+		    struct heat_grid *g);
+
+/**
+ * struct heat_halo - exchange of faces
+ * @app: this process
+ * @grid: its block
+ * @mr: areas received, then areas sent
+ * @face: doubles in an area, the same in all processes
+ * @peer: rank of each neighbour, or HALO_NONE
+ * @rounds: exchanges so far
+ */
+struct heat_halo {
+	struct app *app;
+	struct heat_grid *grid;
+	struct angara_mr *mr;
+	uint64_t face;
+	unsigned int peer[HALO_DIRS];
+	uint64_t rounds;
+};
+
+#define HALO_NONE	(~0U)
+
+/** All processes call, in the same order as their other registrations. */
+int heat_halo_init(struct heat_halo *halo, struct app *app,
+		   const struct heat_cut *cut, struct heat_grid *g);
+int heat_halo_exchange(struct heat_halo *halo);
+
+#endif /* ANG_APPS_HEAT_HALO_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A collective tree as processes see it: the tree that the network would use,
+ * with transit nodes left out and the processes of one node hung below the
+ * lowest rank among them.
+ */
+#ifndef ANG_APPS_SHAPE_H
+#define ANG_APPS_SHAPE_H
+
+#include "app.h"
+
+#define SHAPE_NONE	(~0U)
+
+/**
+ * struct shape - tree over the ranks
+ * @size: number of ranks
+ * @parent: by rank; SHAPE_NONE at the root
+ */
+struct shape {
+	unsigned int size;
+	unsigned int *parent;
+};
+
+/**
+ * shape_build() - the tree with the node of rank @root as its root
+ * @app: process, for addresses and torus; messages are recorded there
+ * @root: rank
+ * @shape: out
+ *
+ * Return: 0 or a negative errno.
+ */
+int shape_build(struct app *app, unsigned int root, struct shape *shape);
+void shape_free(struct shape *shape);
+
+/** Number of @child among the children of its parent. */
+unsigned int shape_place(const struct shape *shape, unsigned int child);
+
+/** Neighbour of @rank on the way to @to, another rank. */
+unsigned int shape_towards(const struct shape *shape, unsigned int rank,
+			   unsigned int to);
+
+#endif /* ANG_APPS_SHAPE_H */

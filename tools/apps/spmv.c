@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angara-spmv: sparse matrix times vector, again and again.
+ *
+ * Rows are cut in blocks over the processes.  Each iteration multiplies the
+ * own rows, gathers the whole result in every process by broadcasts over all
+ * trees, and scales it, which makes it the vector of the next iteration.
+ *
+ * Two vectors take turns.  A process broadcasts into the older one only when
+ * it has the blocks of the newer one from all processes, also the empty ones,
+ * and so none of them uses the older one any more.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include "coll.h"
+#include "csr.h"
+#include "mtx.h"
+
+#define MAX_N		(1U << 31)
+#define NOBODY		(~0U)
+
+/**
+ * struct options - command line
+ * @n: rows of a generated matrix, 0 if not given
+ * @nnz: elements in each of its rows, 0 if not given
+ * @iters: iterations
+ * @trees: to use
+ * @flip: rank that spoils an element, or NOBODY
+ * @matrix: Matrix Market file, or NULL
+ * @check: compare with a serial run
+ * @serial: no adapter
+ * @p2p: allgather by puts
+ * @json: machine-readable result
+ * @help: only print the usage
+ */
+struct options {
+	uint64_t n;
+	uint64_t nnz;
+	uint64_t iters;
+	uint64_t trees;
+	uint64_t flip;
+	const char *matrix;
+	bool check;
+	bool serial;
+	bool p2p;
+	bool json;
+	bool help;
+};
+
+/* Times of a run in seconds, and what it computed. */
+struct result {
+	double multiply;
+	double gather;
+	double wall;
+	double norm;
+	uint64_t elements;
+	uint32_t crc;
+};
+
+/**
+ * struct spmv - a run
+ * @app: this process
+ * @opt: command line
+ * @mtx: matrix as read, empty if it is generated
+ * @n: its rows
+ * @a: own rows
+ * @x: the two vectors
+ * @x_mr: their memory
+ * @offset: bytes where the block of each rank begins
+ * @coll: trees
+ * @res: result
+ */
+struct spmv {
+	struct app *app;
+	const struct options *opt;
+	struct mtx mtx;
+	uint64_t n;
+	struct csr a;
+	double *x[2];
+	struct angara_mr *x_mr[2];
+	uint64_t *offset;
+	struct coll *coll;
+	struct result res;
+};
+
+static const char usage[] =
+"usage: angara-spmv [OPTION]...\n"
+"Multiplies a sparse matrix with a vector, rows cut over all processes.\n\n"
+"  --n N          rows of a generated matrix (default 20000)\n"
+"  --nnz D        elements in each of its rows (default 10)\n"
+"  --matrix FILE  a Matrix Market file instead of a generated matrix\n"
+"  --iters K      multiplications (default 10)\n"
+"  --trees T      use T collective trees (default 16)\n"
+"  --check        compare bit for bit with a serial run\n"
+"  --serial       run serially, without any adapter\n"
+"  --p2p          allgather by puts, not on the collective network\n"
+"  --flip RANK    spoil an element at RANK, to see that the check finds it\n"
+"  --json         print the result as JSON\n"
+"  --help         print this\n";
+
+static const struct option long_options[] = {
+	{ "n", required_argument, NULL, 'n' },
+	{ "nnz", required_argument, NULL, 'd' },
+	{ "matrix", required_argument, NULL, 'm' },
+	{ "iters", required_argument, NULL, 'i' },
+	{ "trees", required_argument, NULL, 't' },
+	{ "flip", required_argument, NULL, 'f' },
+	{ "check", no_argument, NULL, 'c' },
+	{ "serial", no_argument, NULL, 'S' },
+	{ "p2p", no_argument, NULL, 'p' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+static int set_flag(struct app *app, int c, char **argv, struct options *o)
+{
+	switch (c) {
+	case 'c':
+		o->check = true;
+		return 0;
+	case 'S':
+		o->serial = true;
+		return 0;
+	case 'p':
+		o->p2p = true;
+		return 0;
+	case 'j':
+		o->json = true;
+		return 0;
+	default:
+		return app_bad_option(app, c, argv);
+	}
+}
+
+static int set_option(struct app *app, int c, char **argv, struct options *o)
+{
+	switch (c) {
+	case 'n':
+		return app_number(app, "--n", optarg, 1, MAX_N, &o->n);
+	case 'd':
+		return app_number(app, "--nnz", optarg, 1, CSR_MAX_ROW, &o->nnz);
+	case 'm':
+		o->matrix = optarg;
+		return 0;
+	case 'i':
+		return app_number(app, "--iters", optarg, 1, UINT32_MAX,
+				  &o->iters);
+	case 't':
+		return app_number(app, "--trees", optarg, 1, ANGARA_MAX_TREES,
+				  &o->trees);
+	case 'f':
+		return app_number(app, "--flip", optarg, 0, app->size - 1,
+				  &o->flip);
+	default:
+		return set_flag(app, c, argv, o);
+	}
+}
+
+static int parse(struct app *app, int argc, char **argv, struct options *o)
+{
+	int c, err = 0;
+
+	*o = (struct options) {
+		.iters = 10, .trees = ANGARA_MAX_TREES, .flip = NOBODY,
+	};
+	while (!err && (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+		if (c == 'h') {
+			o->help = true;
+			return 0;
+		}
+		err = set_option(app, c, argv, o);
+	}
+	if (err)
+		return err;
+	if (optind < argc)
+		return app_bad_input(app, "unexpected argument '%s'; see "
+				     "'angara-spmv --help'", argv[optind]);
+	if (o->matrix && (o->n || o->nnz))
+		return app_bad_input(app, "--matrix gives size and elements: no "
+				     "--n or --nnz with it");
+	o->n = o->n ? o->n : 20000;
+	o->nnz = o->nnz ? o->nnz : 10;
+	if (!o->matrix && o->nnz > o->n)
+		return app_bad_input(app, "--nnz %llu: more than the %llu columns "
+				     "of the matrix", (unsigned long long)o->nnz,
+				     (unsigned long long)o->n);
+	return 0;
+}
+
+static int load(struct spmv *s)
+{
+	if (!s->opt->matrix) {
+		s->n = s->opt->n;
+		return 0;
+	}
+	if (mtx_read(s->app, s->opt->matrix, &s->mtx))
+		return -EINVAL;
+	s->n = s->mtx.n;
+	return 0;
+}
+
+static int rows_of(struct spmv *s, uint64_t first, uint64_t rows, struct csr *a)
+{
+	int err;
+
+	*a = (struct csr) { .n = s->n, .first = first, .rows = rows };
+	err = s->opt->matrix ? csr_collect(a, s->mtx.list, s->mtx.count) :
+			       csr_generate(a, (uint32_t)s->opt->nnz);
+	return err ? app_fail(s->app, err, "matrix of %llu rows",
+			      (unsigned long long)rows) : 0;
+}
+
+static void start_vector(double *x, uint64_t n)
+{
+	uint64_t i;
+
+	for (i = 0; i < n; i++)
+		x[i] = 1 / (double)(1 + i % 8);
+}
+
+/* The whole of it in one process; the vector is left in @x, for free(). */
+static int run_serial(struct spmv *s, double **x, struct result *res)
+{
+	size_t bytes = s->n * sizeof(double);
+	double *y = malloc(bytes), *swap, start;
+	struct csr a = { };
+	uint64_t k;
+	int err;
+
+	*x = malloc(bytes);
+	*res = (struct result) { };
+	err = *x && y ? rows_of(s, 0, s->n, &a) :
+			app_fail(s->app, -ENOMEM, "vectors of %llu elements",
+				 (unsigned long long)s->n);
+	if (err)
+		goto out;
+	start_vector(*x, s->n);
+	start = app_now();
+	for (k = 0; k < s->opt->iters; k++) {
+		csr_multiply(&a, *x, y);
+		res->norm = csr_scale(y, s->n);
+		swap = *x;
+		*x = y;
+		y = swap;
+	}
+	res->wall = app_now() - start;
+	res->multiply = res->wall;
+	res->elements = a.start[a.rows];
+	res->crc = (uint32_t)crc32_z(0, (Bytef *)*x, bytes);
+out:
+	csr_free(&a);
+	free(y);
+	return err;
+}
+
+static int prepare_vectors(struct spmv *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		int err = app_malloc(s->app, s->n * sizeof(double), &s->x_mr[i]);
+
+		if (err)
+			return err;
+		s->x[i] = angara_mr_addr(s->x_mr[i]);
+	}
+	start_vector(s->x[0], s->n);
+	return 0;
+}
+
+static int prepare(struct spmv *s)
+{
+	struct app *app = s->app;
+	uint64_t first;
+	unsigned int r;
+	int err;
+
+	s->offset = calloc((size_t)app->size + 1, sizeof(*s->offset));
+	if (!s->offset) {
+		app_fail(app, -ENOMEM, "blocks");
+		return app_agree(app);
+	}
+	for (r = 0; r <= app->size; r++)
+		s->offset[r] = s->n * r / app->size * sizeof(double);
+	first = s->offset[app->rank] / sizeof(double);
+	rows_of(s, first, s->offset[app->rank + 1] / sizeof(double) - first,
+		&s->a);
+	err = app_agree(app);
+	if (!err)
+		err = app_open(app);
+	if (err)
+		return err;
+	if (!prepare_vectors(s))
+		s->coll = coll_open(app, s->opt->p2p,
+				    (unsigned int)s->opt->trees);
+	return app_agree(app);
+}
+
+static int iterate(struct spmv *s, unsigned int cur)
+{
+	unsigned int next = !cur;
+	struct coll_gather g = { .mr = s->x_mr[next], .offset = s->offset };
+	double t0 = app_now(), t1, t2;
+	int err;
+
+	csr_multiply(&s->a, s->x[cur], s->x[next] + s->a.first);
+	t1 = app_now();
+	err = coll_allgather(s->coll, &g);
+	t2 = app_now();
+	s->res.norm = csr_scale(s->x[next], s->n);
+	s->res.gather += t2 - t1;
+	s->res.multiply += app_now() - t2 + (t1 - t0);
+	return err;
+}
+
+/* Rank 0 computes it serially; everybody compares with rank 0. */
+static int check(struct spmv *s, double *x)
+{
+	struct app *app = s->app;
+	struct result serial = { };
+	double *want = NULL;
+	uint32_t *crcs = calloc(app->size, sizeof(*crcs));
+	uint64_t i;
+	int err;
+
+	if (!crcs)
+		app_fail(app, -ENOMEM, "checksums");
+	if (s->opt->flip == app->rank)
+		*(char *)x ^= 1;
+	s->res.crc = (uint32_t)crc32_z(0, (Bytef *)x, s->n * sizeof(double));
+	if (!app->rank && !run_serial(s, &want, &serial) &&
+	    memcmp(want, x, s->n * sizeof(double))) {
+		for (i = 0; !memcmp(&want[i], &x[i], sizeof(double)); i++)
+			;
+		app_fail(app, 0, "check: element %llu is %.17g instead of %.17g",
+			 (unsigned long long)i, x[i], want[i]);
+	}
+	free(want);
+	err = app_agree(app);
+	if (!err)
+		err = app_allgather(app, &s->res.crc, sizeof(s->res.crc), crcs);
+	if (!err && crcs[app->rank] != crcs[0])
+		app_fail(app, 0, "check: the vector has CRC-32 %08x instead of "
+			 "%08x", crcs[app->rank], crcs[0]);
+	free(crcs);
+	return err ? err : app_agree(app);
+}
+
+static int combine_results(struct spmv *s)
+{
+	struct app *app = s->app;
+	struct result *all = calloc(app->size, sizeof(*all));
+	unsigned int r;
+	int err;
+
+	if (!all)
+		return app_fail(app, -ENOMEM, "results");
+	s->res.elements = s->a.start[s->a.rows];
+	err = app_allgather(app, &s->res, sizeof(s->res), all);
+	s->res.elements = 0;
+	for (r = 0; r < app->size && !err; r++) {
+		if (all[r].multiply > s->res.multiply)
+			s->res.multiply = all[r].multiply;
+		if (all[r].gather > s->res.gather)
+			s->res.gather = all[r].gather;
+		s->res.elements += all[r].elements;
+	}
+	free(all);
+	return err;
+}
+
+static void report(const struct spmv *s, const char *mode,
+		   const struct result *r)
+{
+	const struct options *o = s->opt;
+	double iters = (double)o->iters;
+	double mflops = 2 * (double)r->elements * iters / r->wall * 1e-6;
+	bool crc = o->check || o->serial;
+	char sum[16] = "";
+
+	if (crc)
+		snprintf(sum, sizeof(sum), "%08x", r->crc);
+	if (o->json) {
+		printf("{\"program\":\"spmv\",\"mode\":\"%s\",\"ranks\":%u,"
+		       "\"n\":%llu,\"elements\":%llu,\"iters\":%llu,"
+		       "\"trees\":%llu,\"norm\":%.17g,\"us_iter\":%.3f,"
+		       "\"us_gather\":%.3f,\"us_multiply\":%.3f,\"mflops\":%.1f,"
+		       "\"crc32\":\"%s\",\"check\":\"%s\"}\n", mode,
+		       s->app->size, (unsigned long long)s->n,
+		       (unsigned long long)r->elements,
+		       (unsigned long long)o->iters,
+		       (unsigned long long)o->trees, r->norm,
+		       r->wall / iters * 1e6, r->gather / iters * 1e6,
+		       r->multiply / iters * 1e6, mflops, sum,
+		       o->check ? "ok" : "none");
+		return;
+	}
+	printf("spmv: %llu rows, %llu elements on %u processes (%s, %llu trees), "
+	       "%llu iterations: norm %.9g\n", (unsigned long long)s->n,
+	       (unsigned long long)r->elements, s->app->size, mode,
+	       (unsigned long long)o->trees, (unsigned long long)o->iters,
+	       r->norm);
+	printf("spmv: %.1f us per iteration: multiply %.1f, allgather %.1f; %.1f "
+	       "Mflop/s%s%s%s\n", r->wall / iters * 1e6,
+	       r->multiply / iters * 1e6, r->gather / iters * 1e6, mflops,
+	       crc ? "; CRC-32 " : "", sum, o->check ? ", equal to serial" : "");
+}
+
+static void run(struct spmv *s)
+{
+	struct app *app = s->app;
+	unsigned int cur = 0;
+	double start;
+	uint64_t k;
+	int err = prepare(s);
+
+	if (err)
+		return;
+	start = app_now();
+	for (k = 0; k < s->opt->iters && !err; k++, cur = !cur)
+		err = iterate(s, cur);
+	if (app_agree(app))
+		return;
+	s->res.wall = app_now() - start;
+	combine_results(s);
+	if (app_agree(app))
+		return;
+	if (s->opt->check && check(s, s->x[cur]))
+		return;
+	if (!app->rank)
+		report(s, s->coll->ops->name, &s->res);
+	coll_close(s->coll);
+}
+
+static void serial(struct spmv *s)
+{
+	struct result res;
+	double *x;
+
+	if (!run_serial(s, &x, &res))
+		report(s, "serial", &res);
+	free(x);
+}
+
+int main(int argc, char **argv)
+{
+	struct spmv s = { };
+	struct options opt;
+	struct app app;
+	int err = app_start(&app, "angara-spmv");
+
+	if (err)
+		return err;
+	s.app = &app;
+	s.opt = &opt;
+	if (!parse(&app, argc, argv, &opt) && !opt.help)
+		load(&s);
+	if (!app_agree(&app)) {
+		if (opt.help && !app.rank)
+			fputs(usage, stdout);
+		else if (opt.serial && !app.rank)
+			serial(&s);
+		else if (!opt.serial && !opt.help)
+			run(&s);
+		app_agree(&app);
+	}
+	csr_free(&s.a);
+	mtx_free(&s.mtx);
+	free(s.offset);
+	return app_finish(&app);
+}
