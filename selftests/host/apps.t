@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The applications as far as they go without an adapter: their numerics in
+# serial mode, the matrices that they read, and what they say to bad input.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/build
+BIN=$OUT/bin
+export LD_LIBRARY_PATH=$OUT/lib
+
+build()
+{
+	make -C libangara "O=$OUT" all && make -C tools/apps "O=$OUT" "$@" all
+}
+
+# field NAME, JSON on stdin
+field()
+{
+	sed -n "s/.*\"$1\":\"\{0,1\}\([^,}\"]*\).*/\1/p"
+}
+
+# says TEXT STATUS COMMAND...: ends with STATUS and one line that has TEXT.
+says()
+{
+	local text=$1 want=$2 status=0
+
+	shift 2
+	"$@" >"$TAP_TMP/said.out" 2>"$TAP_TMP/said" || status=$?
+	echo "status $status, expected $want and '$text'; said:"
+	cat "$TAP_TMP/said"
+	[ "$status" = "$want" ] && [ ! -s "$TAP_TMP/said.out" ] &&
+		[ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
+		grep -qF -- "$text" "$TAP_TMP/said"
+}
+
+heat()
+{
+	"$BIN/angara-heat2d" --serial --json "$@"
+}
+
+spmv()
+{
+	"$BIN/angara-spmv" --serial --json "$@"
+}
+
+same()
+{
+	echo "got '$1', expected '$2'"
+	[ "$1" = "$2" ]
+}
+
+# The exact solution is known: four times as many cells, a quarter of the
+# error. Steps are as many as come to the same time.
+second_order()
+{
+	local coarse fine
+
+	coarse=$(heat --nx 15 --ny 15 --steps 100)
+	fine=$(heat --nx 31 --ny 31 --steps 407)
+	echo "$coarse"
+	echo "$fine"
+	awk -v t1="$(field t <<<"$coarse")" -v t2="$(field t <<<"$fine")" \
+		-v e1="$(field error <<<"$coarse")" \
+		-v e2="$(field error <<<"$fine")" \
+		'BEGIN { exit !(t2 / t1 > 0.99 && t2 / t1 < 1.01 &&
+				e1 / e2 > 3.8 && e1 / e2 < 4.2) }'
+}
+
+# A step of the size that condition (5) allows at the start, u <= 1.
+stable_step()
+{
+	local dt
+
+	dt=$(heat --nx 63 --ny 63 --steps 1 | field max_dt)
+	echo "dt $dt"
+	awk -v dt="$dt" 'BEGIN {
+		limit = 1 / (2 * 2 * 2 * 64 * 64)
+		exit !(dt > 0.9 * limit && dt < 0.92 * limit)
+	}'
+}
+
+matrix()
+{
+	printf '%s\n' "$@" >"$TAP_TMP/m.mtx"
+}
+
+# mtx_says NAME TEXT LINE...
+mtx_says()
+{
+	local name=$1 text=$2
+
+	shift 2
+	matrix "$@"
+	check "matrix: $name" says "m.mtx:$text" 2 \
+		"$BIN/angara-spmv" --serial --matrix "$TAP_TMP/m.mtx"
+}
+
+# mtx_gives NAME NORM ELEMENTS LINE...: after one multiplication of a matrix
+mtx_gives()
+{
+	local name=$1 norm=$2 elements=$3 out
+
+	shift 3
+	matrix "$@"
+	out=$(spmv --iters 1 --matrix "$TAP_TMP/m.mtx" 2>&1)
+	check "matrix: $name" same \
+		"$(field norm <<<"$out") $(field elements <<<"$out")" \
+		"$norm $elements"
+}
+
+if ! echo '#include <zlib.h>' | ${CC:-cc} -E - >/dev/null 2>&1; then
+	skip 'applications' 'zlib.h is missing: install zlib1g-dev'
+	plan
+	exit
+fi
+
+check 'applications build' build
+if [ ! -x "$BIN/angara-spmv" ]; then
+	plan
+	exit
+fi
+
+check 'heat2d: second order' second_order
+check 'heat2d: the step keeps the stability condition' stable_step
+golden=$(heat --nx 64 --ny 48 --steps 100 | field crc32)
+check 'heat2d: bits of the result' same "$golden" 60d48877
+check 'heat2d: one cell' heat --nx 1 --ny 1 --steps 3
+golden=$(spmv | field crc32)
+check 'spmv: bits of the result' same "$golden" 48882475
+check 'spmv: one row' same "$(spmv --n 1 --nnz 1 | field elements)" 1
+check 'spmv: full rows' same "$(spmv --n 8 --nnz 8 | field elements)" 64
+check 'other optimization builds' build CFLAGS='-O3'
+check 'heat2d: the same bits at -O3' same \
+	"$(heat --nx 64 --ny 48 --steps 100 | field crc32)" 60d48877
+
+# x starts as 1, 1/2, 1/3, 1/4 ...
+mtx_gives 'real general' 7 3 '%%MatrixMarket matrix coordinate real general' \
+	'% comment' '' '3 3 3' '1 1 2.5' '1 2 9' '3 3 -1e0'
+mtx_gives 'integer, upper case, duplicates added' 5 2 \
+	'%%MatrixMarket MATRIX Coordinate INTEGER General' '2 2 2' '1 1 2' \
+	'1 1 3'
+mtx_gives 'pattern symmetric' 1.5 3 \
+	'%%MatrixMarket matrix coordinate pattern symmetric' '2 2 2' '1 1' '2 1'
+mtx_gives 'no elements' 0 0 '%%MatrixMarket matrix coordinate real general' \
+	'4 4 0'
+mtx_says 'empty file' "1: not '%%MatrixMarket" ''
+mtx_says 'no banner' "1: not '%%MatrixMarket" '3 3 1' '1 1 1'
+mtx_says 'array' "1: only 'matrix coordinate'" \
+	'%%MatrixMarket matrix array real general' '1 1' '1'
+mtx_says 'complex' '1: the field is not real, integer or pattern' \
+	'%%MatrixMarket matrix coordinate complex general' '1 1 1' '1 1 1 1'
+mtx_says 'hermitian' '1: the symmetry is not general or symmetric' \
+	'%%MatrixMarket matrix coordinate real hermitian' '1 1 1' '1 1 1'
+real='%%MatrixMarket matrix coordinate real general'
+mtx_says 'no size' "2: not 'ROWS COLUMNS ELEMENTS'" "$real" 'x'
+mtx_says 'negative size' "2: not 'ROWS COLUMNS ELEMENTS'" "$real" '-3 -3 1'
+mtx_says 'not square' '2: the matrix is not square' "$real" '3 4 1' '1 1 1'
+mtx_says 'size 0' '2: the size is not from 1' "$real" '0 0 0'
+mtx_says 'size too large' '2: the size is not from 1' "$real" \
+	'4294967296 4294967296 0'
+mtx_says 'row 0' '3: row or column outside' "$real" '3 3 1' '0 1 1'
+mtx_says 'column 4 of 3' '3: row or column outside' "$real" '3 3 1' '1 4 1'
+mtx_says 'no value' '3: the value is not a number' "$real" '3 3 1' '1 1'
+mtx_says 'bad value' '3: the value is not a number' "$real" '3 3 1' '1 1 1z'
+mtx_says 'infinite value' '3: the value is not finite' "$real" '3 3 1' \
+	'1 1 inf'
+mtx_says 'fraction as integer' '3: the value is not an integer' \
+	'%%MatrixMarket matrix coordinate integer general' '3 3 1' '1 1 1.5'
+mtx_says 'text behind' '3: something follows' "$real" '3 3 1' '1 1 1 1'
+mtx_says 'too many' '4: more elements than' "$real" '3 3 1' '1 1 1' '2 2 2'
+mtx_says 'too few' '3: the file ends after 1 of 2' "$real" '3 3 2' '1 1 1'
+mtx_says 'upper triangle' '3: an element above the diagonal' \
+	'%%MatrixMarket matrix coordinate real symmetric' '3 3 1' '1 2 1'
+printf '%s\n2 2 1\n1 1\0 1\n' "$real" >"$TAP_TMP/m.mtx"
+check 'matrix: zero byte' says ':3: a zero byte' 2 \
+	"$BIN/angara-spmv" --serial --matrix "$TAP_TMP/m.mtx"
+check 'matrix: a folder' says ': Is a directory' 2 \
+	"$BIN/angara-spmv" --serial --matrix "$TAP_TMP"
+check 'matrix: missing' says 'none.mtx: No such file' 2 \
+	"$BIN/angara-spmv" --matrix none.mtx
+
+for program in bcast-file heat2d spmv collops; do
+	check "$program: help" "$BIN/angara-$program" --help
+	check "$program: unknown option" says "unknown option '--bogus'" 2 \
+		"$BIN/angara-$program" --bogus
+	check "$program: unexpected arguments" says ' ' 2 \
+		"$BIN/angara-$program" one two
+done
+check 'heat2d: no cells' says "--nx '0': not a number from 1 to 65536" 2 \
+	"$BIN/angara-heat2d" --nx 0
+check 'heat2d: no number' says "--steps 'many': not a number" 2 \
+	"$BIN/angara-heat2d" --steps many
+check 'heat2d: option without argument' says "'--ny' needs an argument" 2 \
+	"$BIN/angara-heat2d" --ny
+check 'spmv: more elements than columns' says '--nnz 9: more than the 8' 2 \
+	"$BIN/angara-spmv" --n 8 --nnz 9
+check 'spmv: 17 trees' says "--trees '17': not a number from 1 to 16" 2 \
+	"$BIN/angara-spmv" --trees 17
+check 'spmv: matrix and size' says 'no --n or --nnz with it' 2 \
+	"$BIN/angara-spmv" --matrix "$TAP_TMP/m.mtx" --n 3
+check 'bcast-file: missing file' says 'nowhere: No such file' 2 \
+	"$BIN/angara-bcast-file" nowhere
+check 'bcast-file: a folder' says 'not a regular file' 2 \
+	"$BIN/angara-bcast-file" selftests
+check 'bcast-file: no folder for copies' says '--out nowhere: No such file' 2 \
+	"$BIN/angara-bcast-file" --out nowhere README.md
+check 'bcast-file: chunk 0' says "--chunk '0': not a number" 2 \
+	"$BIN/angara-bcast-file" --chunk 0 README.md
+check 'bcast-file: rank outside' says "--flip '1': not a number from 0 to 0" 2 \
+	"$BIN/angara-bcast-file" --flip 1 README.md
+mkdir "$TAP_TMP/copies"
+check 'bcast-file: no adapter' says 'no adapter nowhere: load the driver' 1 \
+	env ANGARA_DEVICE=nowhere "$BIN/angara-bcast-file" \
+	--out "$TAP_TMP/copies" Makefile
+check 'bcast-file: nothing half-written' same \
+	"$(ls -A "$TAP_TMP/copies")" ''
+plan
