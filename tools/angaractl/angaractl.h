@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * angaractl: what its files share.
+ *
+ * Every command reads its arguments first, then opens netlink, gathers what it
+ * needs as records (JSON objects whose keys are the names of the attributes)
+ * and hands them to out.c, which writes a table or JSON.  Functions that
+ * return an exit status have told the user what went wrong.
+ */
+#ifndef ANGARACTL_H
+#define ANGARACTL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <json-c/json.h>
+#include <linux/angara.h>
+#include <linux/angara_hw.h>
+#include <linux/angara_nl.h>
+#include <angara/topo.h>
+
+#define DONE		0
+#define FAILED		1	/* exit status of an error at run time */
+#define MISUSED		2	/* exit status of a wrong argument */
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define NO_DEV		0xFFFFFFFFU
+
+/* Options that only some commands take; the bits go into command.options. */
+#define OPT_ALL		(1U << 0)
+#define OPT_DOT		(1U << 1)
+
+struct options {
+	bool json;
+	bool help;
+	unsigned int given;	/* OPT_* */
+};
+
+extern struct options options;
+
+/* main.c: words of the command line */
+struct args {
+	int count;
+	char **words;
+};
+
+struct command {
+	const char *name;	/* NULL: the object is the command */
+	const char *args;
+	const char *what;
+	int (*run)(struct args *args);
+	unsigned int options;
+};
+
+struct object {
+	const char *name;
+	const char *what;
+	const struct command *commands;	/* the first runs if none is named */
+	size_t count;
+};
+
+extern const struct object dev_object, link_object, tree_object, ctx_object,
+	counters_object, monitor_object;
+
+/* args.c */
+char *args_next(struct args *args);
+int args_end(struct args *args);
+int args_value(struct args *args, const char *keyword, char **value);
+struct about;
+int args_filter(struct args *args, struct about *about);
+int parse_number(const char *text, uint64_t low, uint64_t high,
+		 const char *what, uint64_t *value);
+int parse_dev(const char *text, uint32_t *dev);
+int parse_tree(const char *text, uint8_t *tree);
+int parse_fabric(const char *text, uint64_t *fabric);
+int parse_pkey(const char *text, uint32_t *pkey);
+int parse_node(const char *text, const struct angara_topo *topo, uint32_t *node);
+int parse_nodes(const char *list, uint32_t nodes, uint16_t pe, uint16_t *of);
+int match_word(const char *word, const char *const *names, size_t count,
+	       const char *what);
+
+/* out.c */
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void *need_memory(size_t count, size_t size);
+
+struct column {
+	const char *key;
+	const char *heading;
+	const char *(*text)(struct json_object *value, char *buf, size_t size);
+};
+
+void out_records(struct json_object *array, const struct column *columns,
+		 size_t count);
+void out_details(struct json_object *record, const struct column *columns,
+		 size_t count);
+void out_json(struct json_object *object);
+void out_json_line(struct json_object *object);
+void out_counts(unsigned int tree, const char *key, uint32_t value);
+const char *out_value(const struct column *column, struct json_object *record,
+		      char *buf, size_t size);
+
+/* names.c: records of attributes */
+struct nlattr;
+struct json_object *record_of(struct nlattr **attrs);
+const char *attr_name(unsigned int attr);
+const char *pkey_text(struct json_object *value, char *buf, size_t size);
+const char *pkey_name(uint32_t pkey, char *buf, size_t size);
+const char *state_name(unsigned int state);
+const char *dims_text(struct json_object *value, char *buf, size_t size);
+uint64_t record_number(struct json_object *record, const char *key);
+const char *record_string(struct json_object *record, const char *key);
+uint64_t record_fabric(struct json_object *record);
+uint32_t record_dev(struct json_object *record);
+
+/* nl.c */
+struct nl {
+	struct nl_sock *sock;
+	int family;
+	char error[256];	/* of the last request that failed */
+};
+
+/* What a dump is narrowed to, or what a request is about. */
+struct about {
+	bool has_dev, has_fabric, has_tree, has_dir, has_ctx;
+	uint32_t dev;
+	uint64_t fabric;
+	uint8_t tree;
+	uint8_t dir;
+	uint32_t ctx;
+};
+
+struct nl_msg;
+int ctl_start(struct nl *nl);
+void ctl_stop(struct nl *nl);
+struct nl_msg *ctl_request(struct nl *nl, uint8_t command,
+			  const struct about *about);
+int ctl_call(struct nl *nl, struct nl_msg *msg, struct json_object **reply);
+int ctl_get(struct nl *nl, uint8_t command, const struct about *about,
+	   struct json_object **reply);
+int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
+	    struct json_object **records);
+int ctl_dump_or_fail(struct nl *nl, uint8_t command, const struct about *about,
+		    struct json_object **records);
+
+/* fabric.c */
+struct fabric {
+	uint64_t id;
+	struct angara_topo topo;
+	uint32_t nodes;
+	uint32_t present;	/* nodes that have a device here */
+	uint32_t *dev;		/* device of each node, or NO_DEV */
+};
+
+int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric);
+void fabric_free(struct fabric *fabric);
+const char *fabric_coord(const struct fabric *fabric, uint32_t node, char *buf,
+			 size_t size);
+
+/* tree.c, tree_create.c, tree_draw.c */
+struct tree_node {
+	struct angara_tree_row row;
+	uint8_t state;
+	uint16_t members;
+	uint32_t down_node;
+	uint32_t delegated;
+};
+
+struct tree {
+	uint8_t id;
+	struct fabric fabric;
+	struct tree_node *at;		/* one per node of the fabric */
+	struct json_object *records;	/* the rows as they came */
+	uint32_t set;			/* rows that are set */
+	uint32_t root;			/* a root, or the number of nodes */
+};
+
+int tree_load(struct nl *nl, const struct about *about, struct tree *tree);
+void tree_free(struct tree *tree);
+int tree_rule(struct nl *nl, uint32_t dev, uint8_t id, uint8_t *rule,
+	      uint32_t *node);
+int tree_clear_row(struct nl *nl, uint32_t dev, uint8_t id);
+int tree_create(struct args *args);
+int tree_delegate(struct args *args);
+void tree_draw(const struct tree *tree);
+void tree_draw_dot(const struct tree *tree);
+
+#endif /* ANGARACTL_H */

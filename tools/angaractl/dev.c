@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* angaractl dev: the devices. */
+
+#include "angaractl.h"
+
+static const struct column list_columns[] = {
+	{ "dev", "DEV" }, { "node", "NODE" }, { "coord", "COORD" },
+	{ "fabric", "FABRIC" }, { "dims", "DIMS", dims_text }, { "bus", "BUS" },
+	{ "contexts_used", "CONTEXTS" }, { "contexts", "OF" },
+};
+
+static const struct column show_columns[] = {
+	{ "dev", "device" }, { "bus", "bus" }, { "fabric", "fabric" },
+	{ "dims", "dimensions", dims_text }, { "nodes", "nodes" },
+	{ "node", "node" }, { "coord", "coordinates" },
+	{ "contexts_used", "contexts in use" },
+	{ "contexts", "contexts at most" },
+};
+
+static const struct column counter_columns[] = {
+	{ "injected_packets", "packets injected" },
+	{ "ejected_packets", "packets ejected" },
+	{ "hops", "hops" },
+};
+
+static int dev_list(struct args *args)
+{
+	struct json_object *devs;
+	struct about about = { 0 };
+	struct nl nl;
+	int status;
+
+	status = args_filter(args, &about);
+	if (!status)
+		status = ctl_start(&nl);
+	if (status)
+		return status;
+	status = ctl_dump_or_fail(&nl, ANGARA_CMD_DEV_GET, &about, &devs);
+	if (!status)
+		out_records(devs, list_columns, ARRAY_SIZE(list_columns));
+	ctl_stop(&nl);
+	return status;
+}
+
+static void show_one(struct json_object *dev)
+{
+	struct json_object *counters;
+
+	if (!options.json &&
+	    json_object_object_get_ex(dev, "counters", &counters)) {
+		json_object_get(counters);
+		out_details(dev, show_columns, ARRAY_SIZE(show_columns));
+		out_details(counters, counter_columns,
+			    ARRAY_SIZE(counter_columns));
+	} else {
+		out_details(dev, show_columns, ARRAY_SIZE(show_columns));
+	}
+}
+
+static int dev_show(struct args *args)
+{
+	struct about about = { .has_dev = true };
+	char *word = args_next(args);
+	struct json_object *dev;
+	struct nl nl;
+	int status;
+
+	if (!word)
+		return dev_list(args);
+	status = parse_dev(word, &about.dev);
+	if (!status)
+		status = args_end(args);
+	if (!status)
+		status = ctl_start(&nl);
+	if (status)
+		return status;
+	if (ctl_get(&nl, ANGARA_CMD_DEV_GET, &about, &dev))
+		status = fail("angara%u: %s", about.dev, nl.error);
+	else
+		show_one(dev);
+	ctl_stop(&nl);
+	return status;
+}
+
+static const struct command commands[] = {
+	{ "list", "[dev DEV] [fabric ID]", "all devices, one per line", dev_list, 0 },
+	{ "show", "[DEV]", "one device in full", dev_show, 0 },
+};
+
+const struct object dev_object = {
+	"dev", "devices: /dev/angaraN", commands, ARRAY_SIZE(commands),
+};

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* angaractl: which devices make up a fabric. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "angaractl.h"
+
+#define SHOWN_FABRICS	8
+
+/* Collects the different fabrics of the devices, for an error message. */
+static size_t list_fabrics(struct json_object *devs, uint64_t *ids, size_t max)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < json_object_array_length(devs); i++) {
+		uint64_t id = record_fabric(json_object_array_get_idx(devs, i));
+		size_t k = 0;
+
+		while (k < count && ids[k] != id)
+			k++;
+		if (k == count && count < max)
+			ids[count++] = id;
+	}
+	return count;
+}
+
+static int choose(struct json_object *devs, const struct about *about,
+		  uint64_t *id)
+{
+	uint64_t ids[SHOWN_FABRICS];
+	size_t count = list_fabrics(devs, ids, SHOWN_FABRICS);
+	char list[SHOWN_FABRICS * 24];
+	size_t at = 0;
+
+	if (!count && about->has_fabric)
+		return fail("there is no fabric 0x%llx; see angaractl dev list",
+			    (unsigned long long)about->fabric);
+	if (!count)
+		return fail("there are no devices: modprobe angara_loop dims=2x2x2 makes 8");
+	*id = ids[0];
+	if (count == 1)
+		return DONE;
+	for (size_t i = 0; i < count; i++)
+		at += snprintf(list + at, sizeof(list) - at, "%s0x%llx",
+			       i ? ", " : "", (unsigned long long)ids[i]);
+	return misuse("there are several fabrics (%s): name one by \"fabric ID\"",
+		      list);
+}
+
+static bool read_topology(struct json_object *record, struct fabric *fabric)
+{
+	struct json_object *dims;
+
+	if (!json_object_object_get_ex(record, "dims", &dims))
+		return false;
+	fabric->topo.ndims = json_object_array_length(dims);
+	if (fabric->topo.ndims < 1 || fabric->topo.ndims > ANGARA_MAX_DIMS)
+		return false;
+	for (uint32_t d = 0; d < fabric->topo.ndims; d++)
+		fabric->topo.dims[d] = json_object_get_int(
+			json_object_array_get_idx(dims, d));
+	fabric->nodes = angara_topo_nodes(&fabric->topo);
+	return fabric->nodes == record_number(record, "nodes");
+}
+
+/*
+ * Finds the fabric that @about names, or the only one there is.
+ */
+int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric)
+{
+	struct about filter = { .has_fabric = about->has_fabric,
+				.fabric = about->fabric };
+	struct json_object *devs;
+	int status;
+
+	memset(fabric, 0, sizeof(*fabric));
+	status = ctl_dump_or_fail(nl, ANGARA_CMD_DEV_GET, &filter, &devs);
+	if (status)
+		return status;
+	status = choose(devs, about, &fabric->id);
+	if (status)
+		goto out;
+	if (!read_topology(json_object_array_get_idx(devs, 0), fabric)) {
+		status = fail("fabric 0x%llx: its size and its devices disagree",
+			      (unsigned long long)fabric->id);
+		goto out;
+	}
+	fabric->dev = need_memory(fabric->nodes, sizeof(*fabric->dev));
+	for (uint32_t n = 0; n < fabric->nodes; n++)
+		fabric->dev[n] = NO_DEV;
+	for (size_t i = 0; i < json_object_array_length(devs); i++) {
+		struct json_object *d = json_object_array_get_idx(devs, i);
+		uint64_t node = record_number(d, "node");
+
+		if (node < fabric->nodes && fabric->dev[node] == NO_DEV) {
+			fabric->dev[node] = record_dev(d);
+			fabric->present++;
+		}
+	}
+out:
+	json_object_put(devs);
+	return status;
+}
+
+void fabric_free(struct fabric *fabric)
+{
+	free(fabric->dev);
+	fabric->dev = NULL;
+}
+
+/* "(1,0,1)" */
+const char *fabric_coord(const struct fabric *fabric, uint32_t node, char *buf,
+			 size_t size)
+{
+	uint16_t coord[ANGARA_MAX_DIMS];
+	size_t at = 0;
+
+	angara_topo_coord(&fabric->topo, node, coord);
+	for (uint32_t d = 0; d < fabric->topo.ndims && at < size; d++)
+		at += snprintf(buf + at, size - at, "%c%u", d ? ',' : '(',
+			       coord[d]);
+	if (at < size)
+		snprintf(buf + at, size - at, ")");
+	return buf;
+}

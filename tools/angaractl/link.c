@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* angaractl link: the links of the torus and what they have carried. */
+
+#include <string.h>
+
+#include "angaractl.h"
+
+static const struct column columns[] = {
+	{ "dev", "DEV" }, { "node", "NODE" }, { "dir", "DIR" },
+	{ "neighbor", "TO" }, { "packets", "PACKETS" }, { "flits", "FLITS" },
+	{ "stalls", "STALLS" },
+};
+
+/* Sums the counters of one kind over the virtual channels. */
+static int64_t sum(struct json_object *record, const char *kind)
+{
+	struct json_object *counters;
+	int64_t total = 0;
+
+	if (!json_object_object_get_ex(record, "counters", &counters))
+		return 0;
+	json_object_object_foreach(counters, name, value) {
+		if (!strncmp(name, kind, strlen(kind)))
+			total += json_object_get_int64(value);
+	}
+	return total;
+}
+
+static void add_sums(struct json_object *links)
+{
+	static const char *const kinds[] = { "packets", "flits", "stalls" };
+
+	for (size_t i = 0; i < json_object_array_length(links); i++) {
+		struct json_object *link = json_object_array_get_idx(links, i);
+
+		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
+			json_object_object_add(link, kinds[k],
+				json_object_new_int64(sum(link, kinds[k])));
+	}
+}
+
+static int link_show(struct args *args)
+{
+	struct json_object *links;
+	struct about about = { 0 };
+	struct nl nl;
+	int status;
+
+	status = args_filter(args, &about);
+	if (!status)
+		status = ctl_start(&nl);
+	if (status)
+		return status;
+	status = ctl_dump_or_fail(&nl, ANGARA_CMD_LINK_GET, &about, &links);
+	if (!status) {
+		add_sums(links);
+		out_records(links, columns, ARRAY_SIZE(columns));
+	}
+	ctl_stop(&nl);
+	return status;
+}
+
+static const struct command commands[] = {
+	{ "show", "[dev DEV] [fabric ID]", "links, with what each has sent",
+	  link_show, 0 },
+};
+
+const struct object link_object = {
+	"link", "links between neighbours", commands, ARRAY_SIZE(commands),
+};

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angaractl: attributes become records.
+ *
+ * One table says, per attribute, its key and what kind of value it holds; the
+ * keys are the names of the netlink specification with underscores.
+ */
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+#include <netlink/attr.h>
+
+#include "angaractl.h"
+
+enum kind {
+	KIND_NONE, KIND_U8, KIND_U16, KIND_U32, KIND_U64, KIND_BOOL, KIND_TEXT,
+	KIND_ID, KIND_LIST, KIND_DEV, KIND_DIR, KIND_DIRS, KIND_STATE,
+	KIND_RULE, KIND_COUNTERS,
+};
+
+static const char *const node_counters[] = {
+	"drops_no_tree", "drops_stale", "drops_partition", "drops_direction",
+	"drops_target", "drops_memory", "drops_order", NULL,
+	"injected_packets", "ejected_packets", "injected_flits",
+	"ejected_flits", "hops", "no_buffer", "cycles", NULL,
+};
+
+static const char *const link_counters[] = {
+	"packets_req", "packets_rsp", "packets_up", "packets_down",
+	"flits_req", "flits_rsp", "flits_up", "flits_down",
+	"stalls_req", "stalls_rsp", "stalls_up", "stalls_down",
+};
+
+static const char *const tree_counters[] = {
+	"bcast_requests", "bcast_packets", "reduce_packets", "reduce_results",
+	"credits_sent", "credits_received", "credits_pe_count",
+	"credits_pe_timer", "up_credits", "in_flight", "max_in_flight", NULL,
+};
+
+static const char *const ctx_counters[] = {
+	"wqes", "cqes", "cqe_errors", "tx_packets", "tx_bytes", "rx_packets",
+	"rx_bytes", "rx_errors", "cq_full", "interrupts", NULL, NULL,
+};
+
+#define NAMES(list)	list, ARRAY_SIZE(list)
+#define FITS(list, s)	_Static_assert(sizeof(struct s) == \
+				       ARRAY_SIZE(list) * sizeof(uint64_t), #s)
+
+FITS(node_counters, angara_hw_node_counters);
+FITS(link_counters, angara_hw_link_counters);
+FITS(tree_counters, angara_hw_tree_counters);
+FITS(ctx_counters, angara_hw_ctx_counters);
+
+static const struct attr {
+	const char *key;
+	enum kind kind;
+	const char *const *names;	/* KIND_COUNTERS; NULL is not shown */
+	size_t count;
+} attrs_known[ANGARA_A_MAX + 1] = {
+	[ANGARA_A_DEV] = { "dev", KIND_DEV },
+	[ANGARA_A_NODE] = { "node", KIND_U32 },
+	[ANGARA_A_NODES] = { "nodes", KIND_U32 },
+	[ANGARA_A_FABRIC] = { "fabric", KIND_ID },
+	[ANGARA_A_DIMS] = { "dims", KIND_LIST },
+	[ANGARA_A_COORD] = { "coord", KIND_LIST },
+	[ANGARA_A_BUS] = { "bus", KIND_TEXT },
+	[ANGARA_A_CONTEXTS] = { "contexts", KIND_U32 },
+	[ANGARA_A_CONTEXTS_USED] = { "contexts_used", KIND_U32 },
+	[ANGARA_A_NODE_COUNTERS] = { "counters", KIND_COUNTERS,
+				     NAMES(node_counters) },
+	[ANGARA_A_LINK_COUNTERS] = { "counters", KIND_COUNTERS,
+				     NAMES(link_counters) },
+	[ANGARA_A_TREE_COUNTERS] = { "counters", KIND_COUNTERS,
+				     NAMES(tree_counters) },
+	[ANGARA_A_CTX_COUNTERS] = { "counters", KIND_COUNTERS,
+				    NAMES(ctx_counters) },
+	[ANGARA_A_DIR] = { "dir", KIND_DIR },
+	[ANGARA_A_NEIGHBOR] = { "neighbor", KIND_U32 },
+	[ANGARA_A_TREE] = { "tree", KIND_U8 },
+	[ANGARA_A_STATE] = { "state", KIND_STATE },
+	[ANGARA_A_IS_ROOT] = { "is_root", KIND_BOOL },
+	[ANGARA_A_TO_ROOT] = { "to_root", KIND_DIR },
+	[ANGARA_A_DIRS] = { "dirs", KIND_DIRS },
+	[ANGARA_A_PE] = { "pe", KIND_U16 },
+	[ANGARA_A_PKEY] = { "pkey", KIND_U32 },
+	[ANGARA_A_EPOCH] = { "epoch", KIND_U16 },
+	[ANGARA_A_MEMBERS] = { "members", KIND_U8 },
+	[ANGARA_A_DOWN_NODE] = { "down_node", KIND_U32 },
+	[ANGARA_A_DELEGATED] = { "delegated", KIND_U32 },
+	[ANGARA_A_RULE] = { "rule", KIND_RULE },
+	[ANGARA_A_CTX] = { "ctx", KIND_U32 },
+	[ANGARA_A_PID] = { "pid", KIND_U32 },
+	[ANGARA_A_UID] = { "uid", KIND_U32 },
+	[ANGARA_A_MRS] = { "mrs", KIND_U32 },
+	[ANGARA_A_PINNED] = { "pinned", KIND_U64 },
+	[ANGARA_A_EVENT] = { "event", KIND_U8 },
+	[ANGARA_A_INDEX] = { "index", KIND_U32 },
+	[ANGARA_A_VALUE] = { "value", KIND_U32 },
+};
+
+const char *attr_name(unsigned int attr)
+{
+	const char *key = attr <= ANGARA_A_MAX ? attrs_known[attr].key : NULL;
+
+	return key ? key : "?";
+}
+
+const char *state_name(unsigned int state)
+{
+	static const char *const names[] = {
+		[ANGARA_TREE_STATE_UNSET] = "unset",
+		[ANGARA_TREE_STATE_UP] = "up",
+		[ANGARA_TREE_STATE_DOWN] = "down",
+	};
+
+	return state < ARRAY_SIZE(names) ? names[state] : "?";
+}
+
+static struct json_object *dir_value(uint8_t dir)
+{
+	return dir == ANGARA_DIR_NONE ? NULL :
+	       json_object_new_string(angara_dir_name(dir));
+}
+
+static struct json_object *dirs_value(uint16_t dirs)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int d = 0; d < ANGARA_MAX_DIRS; d++) {
+		if (dirs & (1U << d))
+			json_object_array_add(array, dir_value(d));
+	}
+	return array;
+}
+
+static struct json_object *list_value(struct nlattr *attr)
+{
+	struct json_object *array = json_object_new_array();
+	uint16_t number;
+
+	for (size_t i = 0; i + 2 <= (size_t)nla_len(attr); i += 2) {
+		memcpy(&number, (char *)nla_data(attr) + i, 2);
+		json_object_array_add(array, json_object_new_int(number));
+	}
+	return array;
+}
+
+static struct json_object *counters_value(const struct attr *known,
+					  struct nlattr *attr)
+{
+	struct json_object *counters = json_object_new_object();
+	uint64_t value;
+
+	for (size_t i = 0; i < known->count; i++) {
+		if (!known->names[i] || (size_t)nla_len(attr) < 8 * (i + 1))
+			continue;
+		memcpy(&value, (char *)nla_data(attr) + 8 * i, 8);
+		json_object_object_add(counters, known->names[i],
+				       json_object_new_uint64(le64toh(value)));
+	}
+	return counters;
+}
+
+/*
+ * Not a number: a program's JSON reader need not keep 64 bits.  The same form
+ * as people see and type.
+ */
+static struct json_object *id_value(uint64_t id)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)id);
+	return json_object_new_string(text);
+}
+
+static struct json_object *dev_value(uint32_t dev)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "angara%u", dev);
+	return json_object_new_string(text);
+}
+
+static struct json_object *value_of(const struct attr *known,
+				    struct nlattr *attr)
+{
+	switch (known->kind) {
+	case KIND_U8:
+		return json_object_new_int(nla_get_u8(attr));
+	case KIND_U16:
+		return json_object_new_int(nla_get_u16(attr));
+	case KIND_U32:
+		return json_object_new_int64(nla_get_u32(attr));
+	case KIND_U64:
+		return json_object_new_uint64(nla_get_u64(attr));
+	case KIND_BOOL:
+		return json_object_new_boolean(nla_get_u8(attr));
+	case KIND_TEXT:
+		return json_object_new_string(nla_get_string(attr));
+	case KIND_ID:
+		return id_value(nla_get_u64(attr));
+	case KIND_LIST:
+		return list_value(attr);
+	case KIND_DEV:
+		return dev_value(nla_get_u32(attr));
+	case KIND_DIR:
+		return dir_value(nla_get_u8(attr));
+	case KIND_DIRS:
+		return dirs_value(nla_get_u16(attr));
+	case KIND_STATE:
+		return json_object_new_string(state_name(nla_get_u8(attr)));
+	case KIND_RULE:
+		return json_object_new_int(nla_get_u8(attr));
+	case KIND_COUNTERS:
+		return counters_value(known, attr);
+	case KIND_NONE:
+		break;
+	}
+	return NULL;
+}
+
+/* The JSON object that holds all known attributes of a message. */
+struct json_object *record_of(struct nlattr **attrs)
+{
+	struct json_object *record = json_object_new_object();
+
+	for (unsigned int a = 0; a <= ANGARA_A_MAX; a++) {
+		const struct attr *known = &attrs_known[a];
+
+		if (attrs[a] && known->kind != KIND_NONE)
+			json_object_object_add(record, known->key,
+					       value_of(known, attrs[a]));
+	}
+	return record;
+}
+
+uint64_t record_number(struct json_object *record, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(record, key, &value) ?
+	       json_object_get_uint64(value) : 0;
+}
+
+const char *record_string(struct json_object *record, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(record, key, &value) && value ?
+	       json_object_get_string(value) : "-";
+}
+
+uint64_t record_fabric(struct json_object *record)
+{
+	unsigned long long id = 0;
+
+	sscanf(record_string(record, "fabric"), "0x%llx", &id);
+	return id;
+}
+
+uint32_t record_dev(struct json_object *record)
+{
+	uint32_t dev = NO_DEV;
+
+	sscanf(record_string(record, "dev"), "angara%u", &dev);
+	return dev;
+}
+
+const char *pkey_name(uint32_t pkey, char *buf, size_t size)
+{
+	if (!pkey)
+		return "none";
+	if (pkey >= ANGARA_PKEY_UID(0))
+		snprintf(buf, size, "uid:%u", pkey & ANGARA_PKEY_UID_MAX);
+	else
+		snprintf(buf, size, "0x%x", pkey);
+	return buf;
+}
+
+const char *pkey_text(struct json_object *value, char *buf, size_t size)
+{
+	return pkey_name(json_object_get_int64(value), buf, size);
+}
+
+/* "2x2x2" */
+const char *dims_text(struct json_object *value, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < json_object_array_length(value) && at < size; i++)
+		at += snprintf(buf + at, size - at, "%s%d", i ? "x" : "",
+			       json_object_get_int(
+				       json_object_array_get_idx(value, i)));
+	return buf;
+}

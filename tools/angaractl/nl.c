@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angaractl: requests to the netlink family and their answers.
+ *
+ * A dump that the kernel marks as inconsistent (something changed while it
+ * ran) is taken again; records are handed out only when it is complete.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/netlink.h>
+
+#include "angaractl.h"
+
+#define DUMP_TRIES	8
+#define RECEIVE_BYTES	(256 * 1024)
+
+struct answer {
+	struct nl *nl;
+	struct json_object *records;	/* what came, in order */
+	int error;			/* -errno */
+	bool done;
+	bool torn;			/* the dump is inconsistent */
+};
+
+int ctl_start(struct nl *nl)
+{
+	int one = 1;
+
+	memset(nl, 0, sizeof(*nl));
+	nl->sock = nl_socket_alloc();
+	if (!nl->sock)
+		return fail("no memory");
+	if (genl_connect(nl->sock)) {
+		ctl_stop(nl);
+		return fail("no generic netlink in this kernel");
+	}
+	nl_socket_set_buffer_size(nl->sock, RECEIVE_BYTES, 0);
+	nl_socket_disable_auto_ack(nl->sock);
+	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK,
+		   &one, sizeof(one));
+	nl->family = genl_ctrl_resolve(nl->sock, ANGARA_GENL_NAME);
+	if (nl->family < 0) {
+		ctl_stop(nl);
+		return fail("no angara netlink family: load the module angara (modprobe angara_loop dims=2x2x2)");
+	}
+	return DONE;
+}
+
+void ctl_stop(struct nl *nl)
+{
+	nl_socket_free(nl->sock);
+	nl->sock = NULL;
+}
+
+struct nl_msg *ctl_request(struct nl *nl, uint8_t command,
+			  const struct about *about)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+
+	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0,
+				 NLM_F_REQUEST, command, ANGARA_GENL_VERSION))
+		return NULL;
+	if (about->has_dev)
+		nla_put_u32(msg, ANGARA_A_DEV, about->dev);
+	if (about->has_fabric)
+		nla_put_u64(msg, ANGARA_A_FABRIC, about->fabric);
+	if (about->has_tree)
+		nla_put_u8(msg, ANGARA_A_TREE, about->tree);
+	if (about->has_dir)
+		nla_put_u8(msg, ANGARA_A_DIR, about->dir);
+	if (about->has_ctx)
+		nla_put_u32(msg, ANGARA_A_CTX, about->ctx);
+	return msg;
+}
+
+/* Name of the attribute at an offset of the request, for an error message. */
+static const char *attr_at(struct nlmsghdr *request, uint32_t offset)
+{
+	uint32_t first = NLMSG_HDRLEN + GENL_HDRLEN;
+
+	if (offset < first || offset + sizeof(struct nlattr) > request->nlmsg_len)
+		return NULL;
+	return attr_name(nla_type((struct nlattr *)((char *)request + offset)));
+}
+
+/* Reads what the extended acknowledgement says into nl->error. */
+static void read_extack(struct nl *nl, struct nlattr *head, int len,
+			struct nlmsghdr *request)
+{
+	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1];
+	const char *text, *attr = NULL;
+
+	if (nla_parse(tb, NLMSGERR_ATTR_MAX, head, len, NULL) < 0 ||
+	    !tb[NLMSGERR_ATTR_MSG])
+		return;
+	text = nla_get_string(tb[NLMSGERR_ATTR_MSG]);
+	if (tb[NLMSGERR_ATTR_OFFS] && request)
+		attr = attr_at(request, nla_get_u32(tb[NLMSGERR_ATTR_OFFS]));
+	if (attr && strncmp(text, attr, strlen(attr)))
+		snprintf(nl->error, sizeof(nl->error), "%s: %s", attr, text);
+	else
+		snprintf(nl->error, sizeof(nl->error), "%s", text);
+}
+
+/* What to say if the kernel gives only a number, as 6.1 does for dumps. */
+static void take_error(struct answer *answer, int error)
+{
+	answer->error = error;
+	snprintf(answer->nl->error, sizeof(answer->nl->error), "%s",
+		 error == -EPERM ? "permission denied: it needs CAP_NET_ADMIN" :
+		 error == -ENODEV ? "there is no such device" :
+		 strerror(-error));
+}
+
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
+{
+	struct nlmsghdr *header = (struct nlmsghdr *)err - 1;
+	struct answer *answer = arg;
+	uint32_t at = sizeof(*err);
+
+	(void)from;
+	take_error(answer, err->error);
+	answer->done = true;
+	if (!(header->nlmsg_flags & NLM_F_ACK_TLVS))
+		return NL_STOP;
+	if (!(header->nlmsg_flags & NLM_F_CAPPED))
+		at += NLMSG_ALIGN(err->msg.nlmsg_len) - NLMSG_HDRLEN;
+	if (header->nlmsg_len > NLMSG_HDRLEN + at)
+		read_extack(answer->nl, (struct nlattr *)((char *)err + at),
+			    header->nlmsg_len - NLMSG_HDRLEN - at,
+			    header->nlmsg_flags & NLM_F_CAPPED ? NULL :
+			    &err->msg);
+	return NL_STOP;
+}
+
+static int on_ack(struct nl_msg *msg, void *arg)
+{
+	struct answer *answer = arg;
+
+	(void)msg;
+	answer->done = true;
+	return NL_STOP;
+}
+
+/* End of a dump; the kernel's return value stands in the message. */
+static int on_finish(struct nl_msg *msg, void *arg)
+{
+	struct nlmsghdr *header = nlmsg_hdr(msg);
+	struct answer *answer = arg;
+	int error = 0;
+
+	if (nlmsg_datalen(header) >= (int)sizeof(error))
+		memcpy(&error, nlmsg_data(header), sizeof(error));
+	if (error < 0)
+		take_error(answer, error);
+	answer->done = true;
+	return NL_STOP;
+}
+
+static int on_torn(struct nl_msg *msg, void *arg)
+{
+	struct answer *answer = arg;
+
+	(void)msg;
+	answer->torn = true;
+	return NL_OK;
+}
+
+static int on_record(struct nl_msg *msg, void *arg)
+{
+	struct nlattr *attrs[ANGARA_A_MAX + 1];
+	struct answer *answer = arg;
+
+	if (!genlmsg_parse(nlmsg_hdr(msg), 0, attrs, ANGARA_A_MAX, NULL))
+		json_object_array_add(answer->records, record_of(attrs));
+	return NL_OK;
+}
+
+/* Sends @msg and receives until the answer is complete; takes @msg. */
+static int exchange(struct nl *nl, struct nl_msg *msg, struct answer *answer)
+{
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	int err = 0;
+
+	answer->nl = nl;
+	nl->error[0] = '\0';
+	if (!cb || !msg) {
+		take_error(answer, -ENOMEM);
+		goto out;
+	}
+	nl_cb_err(cb, NL_CB_CUSTOM, on_error, answer);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, answer);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, answer);
+	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_torn, answer);
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_record, answer);
+
+	err = nl_send_auto(nl->sock, msg);
+	while (err >= 0 && !answer->done)
+		err = nl_recvmsgs(nl->sock, cb);
+	if (err < 0 && !answer->error) {
+		answer->error = -EIO;
+		snprintf(nl->error, sizeof(nl->error), "netlink: %s",
+			 nl_geterror(err));
+	}
+out:
+	nlmsg_free(msg);
+	nl_cb_put(cb);
+	return answer->error;
+}
+
+/*
+ * Asks for one thing.  Returns 0 or -errno with the reason in nl->error;
+ * @reply may be NULL, else it gets the record that came.
+ */
+int ctl_call(struct nl *nl, struct nl_msg *msg, struct json_object **reply)
+{
+	struct answer answer = { .records = json_object_new_array() };
+	int err;
+
+	if (msg)
+		nlmsg_hdr(msg)->nlmsg_flags |= NLM_F_ACK;
+	err = exchange(nl, msg, &answer);
+	if (!err && reply) {
+		*reply = json_object_get(
+			json_object_array_get_idx(answer.records, 0));
+		if (!*reply) {
+			take_error(&answer, -ENODATA);
+			err = -ENODATA;
+		}
+	}
+	json_object_put(answer.records);
+	return err;
+}
+
+int ctl_get(struct nl *nl, uint8_t command, const struct about *about,
+	   struct json_object **reply)
+{
+	return ctl_call(nl, ctl_request(nl, command, about), reply);
+}
+
+/* Returns 0 with an array of records, or -errno with nl->error. */
+int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
+	    struct json_object **records)
+{
+	int err = 0;
+
+	for (int i = 0; i < DUMP_TRIES; i++) {
+		struct nl_msg *msg = ctl_request(nl, command, about);
+		struct answer answer = { .records = json_object_new_array() };
+
+		if (msg)
+			nlmsg_hdr(msg)->nlmsg_flags |= NLM_F_DUMP;
+		err = exchange(nl, msg, &answer);
+		if (!err && (!answer.torn || i + 1 == DUMP_TRIES)) {
+			*records = answer.records;
+			return 0;
+		}
+		json_object_put(answer.records);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+int ctl_dump_or_fail(struct nl *nl, uint8_t command, const struct about *about,
+		    struct json_object **records)
+{
+	char where[32] = "";
+
+	if (!ctl_dump(nl, command, about, records))
+		return DONE;
+	if (about->has_dev)
+		snprintf(where, sizeof(where), "angara%u: ", about->dev);
+	return fail("%s%s", where, nl->error);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* angaractl: tables for people, JSON for programs, errors for both. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "angaractl.h"
+
+#define CELL_BYTES	128
+#define JSON_FORM	(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | \
+			 JSON_C_TO_STRING_NOSLASHESCAPE)
+
+static void complain(const char *format, va_list list)
+{
+	fputs("angaractl: ", stderr);
+	vfprintf(stderr, format, list);
+	fputc('\n', stderr);
+}
+
+int fail(const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	complain(format, list);
+	va_end(list);
+	return FAILED;
+}
+
+int misuse(const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	complain(format, list);
+	va_end(list);
+	return MISUSED;
+}
+
+void *need_memory(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	if (!memory)
+		exit(fail("no memory"));
+	return memory;
+}
+
+static const char *join_array(struct json_object *array, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	snprintf(buf, size, "-");
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
+		struct json_object *e = json_object_array_get_idx(array, i);
+
+		at += snprintf(buf + at, at < size ? size - at : 0, "%s%s",
+			       i ? "," : "", json_object_get_string(e));
+		if (at >= size)
+			break;
+	}
+	return buf;
+}
+
+/* The text of a cell; it may stand in @buf or in @record. */
+const char *out_value(const struct column *column, struct json_object *record,
+		      char *buf, size_t size)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(record, column->key, &value))
+		return "-";
+	if (column->text)
+		return column->text(value, buf, size);
+	switch (json_object_get_type(value)) {
+	case json_type_array:
+		return join_array(value, buf, size);
+	case json_type_boolean:
+		return json_object_get_boolean(value) ? "yes" : "no";
+	default:
+		return json_object_get_string(value);
+	}
+}
+
+/* Numbers stand right-aligned under their heading. */
+static bool is_number(const struct column *column, struct json_object *record)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(record, column->key, &value) &&
+	       !column->text && json_object_is_type(value, json_type_int);
+}
+
+static void print_cell(const char *text, size_t width, bool right, bool last)
+{
+	if (right)
+		printf("%*s", (int)width, text);
+	else if (last)
+		fputs(text, stdout);
+	else
+		printf("%-*s", (int)width, text);
+	fputs(last ? "\n" : "  ", stdout);
+}
+
+static void print_table(struct json_object *array, const struct column *columns,
+			size_t count)
+{
+	size_t rows = json_object_array_length(array);
+	size_t *width = need_memory(count, sizeof(*width));
+	bool *right = need_memory(count, sizeof(*right));
+	char buf[CELL_BYTES];
+
+	for (size_t c = 0; c < count; c++) {
+		width[c] = strlen(columns[c].heading);
+		for (size_t r = 0; r < rows; r++) {
+			struct json_object *record =
+				json_object_array_get_idx(array, r);
+			size_t len = strlen(out_value(&columns[c], record, buf,
+						      sizeof(buf)));
+
+			if (len > width[c])
+				width[c] = len;
+			right[c] |= is_number(&columns[c], record);
+		}
+	}
+	for (size_t c = 0; c < count; c++)
+		print_cell(columns[c].heading, width[c], right[c],
+			   c + 1 == count);
+	for (size_t r = 0; r < rows; r++) {
+		for (size_t c = 0; c < count; c++)
+			print_cell(out_value(&columns[c],
+					     json_object_array_get_idx(array, r),
+					     buf, sizeof(buf)),
+				   width[c], right[c], c + 1 == count);
+	}
+	free(width);
+	free(right);
+}
+
+/* Writes an array of records and drops it. */
+void out_records(struct json_object *array, const struct column *columns,
+		 size_t count)
+{
+	if (options.json)
+		puts(json_object_to_json_string_ext(array, JSON_FORM));
+	else
+		print_table(array, columns, count);
+	json_object_put(array);
+}
+
+/* Writes one record line by line, or as JSON, and drops it. */
+void out_details(struct json_object *record, const struct column *columns,
+		 size_t count)
+{
+	char buf[CELL_BYTES];
+	size_t width = 0;
+
+	if (options.json) {
+		out_json(record);
+		return;
+	}
+	for (size_t c = 0; c < count; c++) {
+		if (strlen(columns[c].heading) > width)
+			width = strlen(columns[c].heading);
+	}
+	for (size_t c = 0; c < count; c++)
+		printf("%-*s  %s\n", (int)width, columns[c].heading,
+		       out_value(&columns[c], record, buf, sizeof(buf)));
+	json_object_put(record);
+}
+
+void out_json(struct json_object *object)
+{
+	puts(json_object_to_json_string_ext(object, JSON_FORM));
+	json_object_put(object);
+}
+
+/* One object, one line: for a reader of a stream. */
+void out_json_line(struct json_object *object)
+{
+	puts(json_object_to_json_string_ext(object,
+					    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
+}
+
+/* What a change of a tree has done, for programs. */
+void out_counts(unsigned int tree, const char *key, uint32_t value)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "tree", json_object_new_int(tree));
+	json_object_object_add(o, key, json_object_new_int64(value));
+	out_json(o);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angaractl tree create, delegate: what changes the rows of many nodes.
+ *
+ * Either all nodes get their row or none keeps one: what has been done is
+ * undone when a node refuses.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <netlink/attr.h>
+
+#include "angaractl.h"
+
+struct plan {
+	struct about about;
+	const char *root;
+	const char *list;
+	uint16_t pe;
+	uint32_t pkey;		/* 0: the caller's own */
+	struct angara_tree_row *rows;
+	uint32_t count;		/* rows of the tree */
+	uint32_t root_node;
+};
+
+static int read_argument(struct plan *plan, int which, char *value)
+{
+	uint64_t number;
+	int status = DONE;
+
+	switch (which) {
+	case 0:
+		plan->root = value;
+		break;
+	case 1:
+		plan->list = value;
+		break;
+	case 2:
+		status = parse_number(value, 1, ANGARA_MAX_LOCAL,
+				      "pe, the participants of each node,",
+				      &number);
+		plan->pe = status ? 0 : number;
+		break;
+	case 3:
+		status = parse_pkey(value, &plan->pkey);
+		break;
+	default:
+		plan->about.has_fabric = true;
+		status = parse_fabric(value, &plan->about.fabric);
+	}
+	return status;
+}
+
+static int read_plan(struct args *args, struct plan *plan)
+{
+	static const char *const words[] = { "root", "nodes", "pe", "pkey",
+					     "fabric" };
+	char *word = args_next(args), *value;
+	int status;
+
+	*plan = (struct plan){ .list = "all", .pe = 1 };
+	if (!word)
+		return misuse("which tree? angaractl tree create TREE root NODE");
+	plan->about.has_tree = true;
+	status = parse_tree(word, &plan->about.tree);
+	while (!status && (word = args_next(args))) {
+		int i = match_word(word, words, ARRAY_SIZE(words), "argument");
+
+		if (i < 0)
+			return MISUSED;
+		status = args_value(args, words[i], &value);
+		if (!status)
+			status = read_argument(plan, i, value);
+	}
+	if (!status && !plan->root)
+		return misuse("which node is the root? angaractl tree create %u root NODE",
+			      plan->about.tree);
+	return status;
+}
+
+/* Rows of all nodes of the fabric, built and checked before any is set. */
+static int build(struct plan *plan, const struct tree *tree)
+{
+	const struct fabric *fabric = &tree->fabric;
+	uint16_t *pe, epoch = 0;
+	int status, count;
+
+	if (tree->set)
+		return fail("tree %u is set on %u nodes of fabric 0x%llx: delete it first (angaractl tree delete %u)",
+			    tree->id, tree->set, (unsigned long long)fabric->id,
+			    tree->id);
+	status = parse_node(plan->root, &fabric->topo, &plan->root_node);
+	if (status)
+		return status;
+	pe = need_memory(fabric->nodes, sizeof(*pe));
+	plan->rows = need_memory(fabric->nodes, sizeof(*plan->rows));
+	status = parse_nodes(plan->list, fabric->nodes, plan->pe, pe);
+	if (status)
+		goto out;
+	count = angara_tree_build(&fabric->topo, plan->root_node, pe, tree->id,
+				  plan->rows);
+	if (count < 0) {
+		status = fail("tree %u: cannot be built: %s", tree->id,
+			      strerror(-count));
+		goto out;
+	}
+	plan->count = count;
+	/* Packets of the last tree of this number may still be under way. */
+	while (!epoch && getrandom(&epoch, sizeof(epoch), 0) == sizeof(epoch))
+		;
+	for (uint32_t n = 0; n < fabric->nodes; n++) {
+		if (!angara_tree_has(&plan->rows[n]))
+			continue;
+		plan->rows[n].epoch = epoch;
+		plan->rows[n].pkey = plan->pkey;
+		if (fabric->dev[n] == NO_DEV) {
+			status = fail("node %u of fabric 0x%llx has no device on this machine, and the tree needs it",
+				      n, (unsigned long long)fabric->id);
+			goto out;
+		}
+	}
+out:
+	free(pe);
+	return status;
+}
+
+static int set_row(struct nl *nl, uint32_t dev, const struct angara_tree_row *row)
+{
+	struct about about = { .has_dev = true, .dev = dev, .has_tree = true,
+			       .tree = row->tree };
+	struct nl_msg *msg = ctl_request(nl, ANGARA_CMD_TREE_SET, &about);
+
+	if (!msg)
+		return ctl_call(nl, NULL, NULL);
+	nla_put_u8(msg, ANGARA_A_IS_ROOT, row->is_root);
+	if (!row->is_root)
+		nla_put_u8(msg, ANGARA_A_TO_ROOT, row->to_root);
+	nla_put_u16(msg, ANGARA_A_DIRS, row->dirs);
+	nla_put_u16(msg, ANGARA_A_PE, row->pe);
+	nla_put_u16(msg, ANGARA_A_EPOCH, row->epoch);
+	if (row->pkey)
+		nla_put_u32(msg, ANGARA_A_PKEY, row->pkey);
+	return ctl_call(nl, msg, NULL);
+}
+
+/* Clears the rows of the nodes below @end. */
+static void undo(struct nl *nl, const struct plan *plan,
+		 const struct tree *tree, uint32_t end)
+{
+	while (end-- > 0) {
+		if (angara_tree_has(&plan->rows[end]))
+			tree_clear_row(nl, tree->fabric.dev[end], tree->id);
+	}
+}
+
+static int set_all(struct nl *nl, const struct plan *plan,
+		   const struct tree *tree)
+{
+	uint32_t node;
+	uint8_t rule;
+	int status;
+
+	for (uint32_t n = 0; n < tree->fabric.nodes; n++) {
+		if (!angara_tree_has(&plan->rows[n]) ||
+		    !set_row(nl, tree->fabric.dev[n], &plan->rows[n]))
+			continue;
+		status = fail("tree %u at node %u (angara%u): %s; nothing is changed",
+			      tree->id, n, tree->fabric.dev[n], nl->error);
+		undo(nl, plan, tree, n);
+		return status;
+	}
+	if (tree_rule(nl, tree->fabric.dev[plan->root_node], tree->id, &rule,
+		      &node))
+		status = fail("tree %u: %s; nothing is changed", tree->id,
+			      nl->error);
+	else if (rule)
+		status = fail("tree %u is broken at node %u: %s; nothing is changed",
+			      tree->id, node, angara_tree_rule_str(rule));
+	else
+		return DONE;
+	undo(nl, plan, tree, tree->fabric.nodes);
+	return status;
+}
+
+static void report(const struct plan *plan, const struct tree *tree)
+{
+	struct json_object *o;
+	uint32_t pe = 0;
+	char id[24];
+
+	for (uint32_t n = 0; n < tree->fabric.nodes; n++)
+		pe += plan->rows[n].pe;
+	snprintf(id, sizeof(id), "0x%llx", (unsigned long long)tree->fabric.id);
+	if (!options.json) {
+		printf("tree %u: %u nodes of fabric %s, root %u, %u participants\n",
+		       tree->id, plan->count, id, plan->root_node, pe);
+		return;
+	}
+	o = json_object_new_object();
+	json_object_object_add(o, "tree", json_object_new_int(tree->id));
+	json_object_object_add(o, "fabric", json_object_new_string(id));
+	json_object_object_add(o, "root",
+			       json_object_new_int64(plan->root_node));
+	json_object_object_add(o, "nodes", json_object_new_int64(plan->count));
+	json_object_object_add(o, "pe", json_object_new_int64(pe));
+	json_object_object_add(o, "epoch", json_object_new_int(
+			       plan->rows[plan->root_node].epoch));
+	out_json(o);
+}
+
+int tree_create(struct args *args)
+{
+	struct plan plan;
+	struct tree tree;
+	struct nl nl;
+	int status;
+
+	status = read_plan(args, &plan);
+	if (!status)
+		status = ctl_start(&nl);
+	if (status)
+		return status;
+	status = tree_load(&nl, &plan.about, &tree);
+	if (status)
+		goto stop;
+	status = build(&plan, &tree);
+	if (!status)
+		status = set_all(&nl, &plan, &tree);
+	if (!status)
+		report(&plan, &tree);
+	free(plan.rows);
+	tree_free(&tree);
+stop:
+	ctl_stop(&nl);
+	return status;
+}
+
+/* Reads "uid:N", "pkey P" or "none". */
+static int read_partition(struct args *args, uint32_t *pkey)
+{
+	char *word = args_next(args);
+	int status = DONE;
+
+	if (word && !strcmp(word, "pkey")) {
+		status = args_value(args, "pkey", &word);
+		if (status)
+			return status;
+	} else if (word && !strcmp(word, "none")) {
+		*pkey = 0;
+		return DONE;
+	}
+	if (!word)
+		return misuse("to whom? angaractl tree delegate TREE uid:N|pkey P|none");
+	return parse_pkey(word, pkey);
+}
+
+static int delegate_row(struct nl *nl, uint32_t dev, uint8_t id, uint32_t pkey)
+{
+	struct about about = { .has_dev = true, .dev = dev, .has_tree = true,
+			       .tree = id };
+	struct nl_msg *msg = ctl_request(nl, ANGARA_CMD_TREE_DELEGATE, &about);
+
+	if (msg)
+		nla_put_u32(msg, ANGARA_A_DELEGATED, pkey);
+	return ctl_call(nl, msg, NULL);
+}
+
+static int delegate_all(struct nl *nl, const struct tree *tree, uint32_t pkey)
+{
+	const struct fabric *fabric = &tree->fabric;
+	char name[24];
+	int status;
+
+	for (uint32_t n = 0; n < fabric->nodes; n++) {
+		if (fabric->dev[n] == NO_DEV ||
+		    !delegate_row(nl, fabric->dev[n], tree->id, pkey))
+			continue;
+		status = fail("tree %u at node %u (angara%u): %s; nothing is changed",
+			      tree->id, n, fabric->dev[n], nl->error);
+		while (n-- > 0) {
+			if (fabric->dev[n] != NO_DEV)
+				delegate_row(nl, fabric->dev[n], tree->id,
+					     tree->at[n].delegated);
+		}
+		return status;
+	}
+	if (options.json)
+		out_counts(tree->id, "delegated", pkey);
+	else
+		printf("tree %u: delegated to %s on %u nodes\n", tree->id,
+		       pkey_name(pkey, name, sizeof(name)), fabric->present);
+	return DONE;
+}
+
+int tree_delegate(struct args *args)
+{
+	struct about about = { .has_tree = true };
+	char *word = args_next(args);
+	struct tree tree;
+	uint32_t pkey;
+	struct nl nl;
+	int status;
+
+	if (!word)
+		return misuse("which tree? angaractl tree delegate TREE uid:N|pkey P|none");
+	status = parse_tree(word, &about.tree);
+	if (!status)
+		status = read_partition(args, &pkey);
+	if (!status)
+		status = args_filter(args, &about);
+	if (!status && about.has_dev)
+		status = misuse("\"dev\": a tree spans a fabric; \"fabric ID\" selects one");
+	if (!status)
+		status = ctl_start(&nl);
+	if (status)
+		return status;
+	status = tree_load(&nl, &about, &tree);
+	if (!status) {
+		status = delegate_all(&nl, &tree, pkey);
+		tree_free(&tree);
+	}
+	ctl_stop(&nl);
+	return status;
+}
