@@ -1,0 +1,416 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# angaractl(8) on a loopback of 2x2x2: every command as table and as JSON, the
+# drawing of a tree, events, what a user may see and do, and bad input, which
+# is told in one line and changes nothing. KTAP.
+#
+# Works on trees 14 and 15, which must be free.
+
+# shellcheck disable=SC2015,SC2016 # Perl's variables; a || that is meant so
+
+set -u
+
+KSFT_SKIP=4
+COUNT=0
+BAD=0
+TMP=$(mktemp -d)
+trap 'rm -rf "$TMP"' EXIT
+
+skip_all()
+{
+	echo "1..0 # SKIP $1"
+	exit "$KSFT_SKIP"
+}
+
+# ok STATUS NAME: what is wrong stands in $TMP/why.
+ok()
+{
+	COUNT=$((COUNT + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $COUNT $2"
+	else
+		BAD=$((BAD + 1))
+		head -n 20 "$TMP/why" | sed 's/^/# /'
+		echo "not ok $COUNT $2"
+	fi
+	: >"$TMP/why"
+}
+
+# ctl ARG...: output in $TMP/out, errors in $TMP/err.
+ctl()
+{
+	timeout 20 angaractl "$@" >"$TMP/out" 2>"$TMP/err"
+}
+
+as_user()
+{
+	timeout 20 setpriv --reuid "$1" --regid "$1" --clear-groups \
+		--bounding-set -all --inh-caps -all \
+		angaractl "${@:2}" >"$TMP/out" 2>"$TMP/err"
+}
+
+why()
+{
+	{
+		echo "$@"
+		cat "$TMP/out" "$TMP/err"
+	} >"$TMP/why"
+	return 1
+}
+
+# works NAME PATTERN ARG...: ends with 0 and PATTERN in its output.
+works()
+{
+	local name=$1 pattern=$2 status=0
+
+	shift 2
+	ctl "$@" || status=1
+	grep -qE -- "$pattern" "$TMP/out" || status=1
+	[ ! -s "$TMP/err" ] || status=1
+	[ "$status" = 0 ] || why "wanted: $pattern"
+	ok "$status" "$name"
+}
+
+# json NAME EXPRESSION ARG...: valid JSON $_ for which the Perl EXPRESSION
+# holds.
+json()
+{
+	local name=$1 expression=$2 status=0
+
+	shift 2
+	ctl -j "$@" || status=1
+	perl -MJSON::PP -e '
+		local $/; $_ = decode_json(<STDIN>); exit !('"$expression"')
+	' <"$TMP/out" 2>>"$TMP/err" || status=1
+	[ "$status" = 0 ] || why "wanted: $expression"
+	ok "$status" "$name"
+}
+
+state()
+{
+	angaractl -j tree show
+}
+
+# judge_refusal STATUS PATTERN: is what $TMP holds a refusal in one line?
+judge_refusal()
+{
+	[ "$3" = "$1" ] || { why "exit status $3, not $1"; return; }
+	[ ! -s "$TMP/out" ] || { why "it writes to standard output"; return; }
+	[ "$(wc -l <"$TMP/err")" = 1 ] || { why "not one line"; return; }
+	grep -qE -- "$2" "$TMP/err" || { why "wanted: $2"; return; }
+	[ "$(state)" = "$BEFORE" ] || why "something has changed"
+}
+
+# refused STATUS PATTERN ARG...
+refused()
+{
+	local want=$1 pattern=$2 status=0
+
+	shift 2
+	BEFORE=$(state)
+	ctl "$@" || status=$?
+	judge_refusal "$want" "$pattern" "$status"
+	ok $? "refused: $*"
+}
+
+require()
+{
+	[ "$(id -u)" = 0 ] || skip_all 'needs root'
+	command -v angaractl >/dev/null || skip_all 'no angaractl in PATH'
+	perl -MJSON::PP -e 1 2>/dev/null || skip_all 'no perl with JSON::PP'
+	ctl dev list || skip_all 'the driver is not loaded'
+	[ "$(grep -c ' 2x2x2 .*loop' "$TMP/out")" = 8 ] ||
+		skip_all 'no loopback with dims=2x2x2, or several'
+	ctl tree show
+	! grep -qE '^ *1[45] ' "$TMP/out" || skip_all 'trees 14 or 15 are set'
+	first=$(angaractl -j dev list | sed -n 's/.*"dev": "angara\(.*\)",/\1/p' |
+		head -n 1)
+}
+
+devices_and_links()
+{
+	local object
+
+	for object in dev link tree ctx counters monitor; do
+		works "$object -h" "angaractl $object" "$object" -h
+	done
+	works 'version' '^angaractl [0-9.]+' -V
+	works 'dev list' '^DEV +NODE +COORD' dev list
+	works 'the first command is the default' '^DEV +NODE +COORD' dev
+	works 'words can be shortened' '^DEV +NODE +COORD' d l
+	json 'dev list -j' '@$_ == 8 && $_->[7]{nodes} == 8 &&
+		"@{$_->[5]{coord}}" eq "1 0 1"' dev list
+	works 'dev show' '^coordinates +0,0,0$' dev show "angara$first"
+	works 'dev show N' '^coordinates +0,0,0$' dev show "$first"
+	works 'dev show /dev/angaraN' '^coordinates +0,0,0$' \
+		dev show "/dev/angara$first"
+	json 'dev show -j' '$_->{node} == 0 && exists $_->{counters}{hops}' \
+		dev show "$first"
+	works 'link show' '^DEV +NODE +DIR +TO' link show
+	json 'link show -j' '@$_ == 48' link show
+	json 'link show dev -j' '@$_ == 6 && $_->[4]{dir} eq "Z+" &&
+		$_->[4]{neighbor} == 4' link show dev "$first"
+	json 'ctx show -j' 'ref $_ eq "ARRAY"' ctx show
+	works 'ctx show' '^DEV +NODE +CTX' ctx show
+	json 'counters -j' 'ref $_ eq "ARRAY"' counters
+	json 'counters of one device' '@$_ == 7 &&
+		exists $_->[0]{counters}{drops_stale}' \
+		counters node link dev "$first" --all
+	works 'counters' 'drops_no_tree +0$' counters node --all
+}
+
+drawing()
+{
+	sed 's/^ *//' <<'END'
+	fabric X, torus 2x2x2
+	0 (0,0,0) root pe 1, 0 joined, up
+	├── X+ 1 (1,0,0) pe 1, 0 joined, up
+	│   ├── Y+ 3 (1,1,0) pe 1, 0 joined, up
+	│   │   └── Z+ 7 (1,1,1) pe 1, 0 joined, up
+	│   └── Z+ 5 (1,0,1) pe 1, 0 joined, up
+	├── Y+ 2 (0,1,0) pe 1, 0 joined, up
+	│   └── Z+ 6 (0,1,1) pe 1, 0 joined, up
+	└── Z+ 4 (0,0,1) pe 1, 0 joined, up
+END
+}
+
+draws()
+{
+	ctl tree show 14 || why
+	sed -n 's/ 0x[0-9a-f]*/ X/; 2,$p' "$TMP/out" >"$TMP/drawn"
+	drawing | tr -d '\t' | diff - "$TMP/drawn" >"$TMP/why"
+	ok $? 'tree show draws the tree'
+}
+
+trees()
+{
+	works 'tree create' '^tree 14: 8 nodes .* 8 participants$' \
+		tree create 14 root 0
+	works 'tree show lists it' '^ *14 +0x[0-9a-f]+ +0 +8 +8 +0 +uid:0' \
+		tree show
+	draws
+	works 'tree show --dot' 'n1 -> n3 .label="Y\+"' tree show 14 --dot
+	works 'tree check' 'tree 14 is valid: 8 nodes, root 0' tree check 14
+	json 'tree create -j' '$_->{nodes} == 4 && $_->{pe} == 4 &&
+		$_->{root} == 3' \
+		tree create 15 root 1,1,0 nodes 0,7 pe 2 pkey uid:12345
+	works 'a node on the way is transit' \
+		'X\+ 2 \(0,1,0\) transit, up' tree show 15
+	json 'tree show -j' '$_->{root} == 3 && @{$_->{rows}} == 4 &&
+		$_->{rows}[0]{pkey} == 0x80000000 + 12345' tree show 15
+	json 'tree check -j' '$_->{valid} && $_->{nodes} == 4' tree check 15
+	works 'tree delegate' 'delegated to uid:12345 on 8 nodes' \
+		tree delegate 15 uid:12345
+	works 'tree show tells of it' 'uid:12345 .*uid:12345$' tree show
+	json 'tree delegate to a partition' '$_->{delegated} == 7' \
+		tree delegate 15 pkey 7
+	works 'tree delegate none' 'delegated to none' tree delegate 15 none
+	works 'counters of trees' ' tree +14 +up_credits +[0-9]+$' counters tree
+}
+
+users()
+{
+	local status=0
+
+	as_user 54321 dev list && [ "$(wc -l <"$TMP/out")" = 9 ] ||
+		{ why; status=1; }
+	ok "$status" 'a user sees the devices'
+	status=0
+	as_user 54321 tree show && [ "$(wc -l <"$TMP/out")" = 1 ] ||
+		{ why; status=1; }
+	ok "$status" 'a user does not see trees of others'
+	status=0
+	as_user 12345 tree show && grep -q '^ *15 ' "$TMP/out" &&
+		! grep -q '^ *14 ' "$TMP/out" || { why; status=1; }
+	ok "$status" 'a user sees trees of his own partition'
+	status=0
+	as_user 12345 tree check 15 || { why; status=1; }
+	ok "$status" 'a user can check them'
+	denied 'tree show 14' 'belongs to another partition' tree show 14
+	denied 'tree create' 'CAP_NET_ADMIN' tree create 13 root 0
+	denied 'tree delete' 'CAP_NET_ADMIN' tree delete 15
+	denied 'tree delegate' 'CAP_NET_ADMIN' tree delegate 15 uid:12345
+}
+
+# denied NAME PATTERN ARG...
+denied()
+{
+	local name=$1 pattern=$2 status=0
+
+	shift 2
+	BEFORE=$(state)
+	as_user 12345 "$@" || status=$?
+	judge_refusal 1 "$pattern" "$status"
+	ok $? "a user is refused: $name"
+}
+
+# in_context COMMAND...: runs it while a context with one memory region is
+# open on the first device.
+in_context()
+{
+	perl -e '
+		use strict;
+		my ($path, @command) = @ARGV;
+		my $memory = "x" x 100;
+		open(my $dev, "+<", $path) or die "$path: $!\n";
+		my $ctx = pack("V6Q5", 64, 0, 8, 8, (0) x 7);
+		ioctl($dev, 0xE401, $ctx) or die "CTX_CREATE: $!\n";
+		my $mr = pack("VVQQVV", 32, 0, unpack("Q", pack("P", $memory)),
+			      100, 1, 0);
+		ioctl($dev, 0xE402, $mr) or die "MR_REG: $!\n";
+		system(@command);
+		exit($? >> 8);
+	' "/dev/angara$first" "$@"
+}
+
+contexts()
+{
+	in_context angaractl -j ctx show dev "$first" >"$TMP/out" 2>"$TMP/err"
+	perl -MJSON::PP -e '
+		local $/; $_ = decode_json(<STDIN>);
+		exit !(@$_ == 1 && $_->[0]{mrs} == 1 && $_->[0]{uid} == 0 &&
+			$_->[0]{pinned} >= 4096 && $_->[0]{pid} > 1 &&
+			$_->[0]{pkey} == 0x80000000);
+	' <"$TMP/out" 2>>"$TMP/err" || why 'one context wanted'
+	ok $? 'ctx show tells of a context'
+	in_context angaractl dev show "$first" >"$TMP/out" 2>"$TMP/err"
+	grep -q '^contexts in use  *1$' "$TMP/out" || why 'one context wanted'
+	ok $? 'dev show counts it'
+	in_context setpriv --reuid 54321 --clear-groups angaractl ctx show \
+		>"$TMP/out" 2>"$TMP/err"
+	[ "$(wc -l <"$TMP/out")" = 1 ] || why 'no context wanted'
+	ok $? 'a user does not see contexts of others'
+}
+
+# A monitor is there once its socket has joined a group.
+monitor_started()
+{
+	local i
+
+	for i in {1..50}; do
+		awk -v pid="$1" '$2 == 16 && $4 != "00000000" { n++ }
+			END { exit n < pid }' /proc/net/netlink && return
+		sleep 0.1
+	done
+	return 1
+}
+
+events()
+{
+	local text lines status=0 before
+
+	before=$(awk '$2 == 16 && $4 != "00000000"' /proc/net/netlink | wc -l)
+	timeout 20 angaractl monitor count 8 fabric "$fabric" \
+		>"$TMP/events" 2>&1 &
+	text=$!
+	timeout 20 angaractl -j monitor dev "$first" count 2 \
+		>"$TMP/events.json" 2>&1 &
+	lines=$!
+	monitor_started $((before + 2))
+	ctl tree delete 14 || why || status=1
+	wait "$text" || { why "monitor ends with $?"; status=1; }
+	wait "$lines" || { why "monitor -j ends with $?"; status=1; }
+	cat "$TMP/events" "$TMP/events.json" >>"$TMP/why"
+	ok "$status" 'monitor ends after the events asked for'
+	grep -qE '^[0-9:.]+ angara[0-9]+ node [0-7]: tree 14 is cleared$' \
+		"$TMP/events"
+	ok $? 'monitor tells of a tree that is cleared'
+	perl -MJSON::PP -ne '
+		$e = decode_json($_);
+		$n++ if $e->{event} =~ /^tree_/ && $e->{index} == 14 &&
+			$e->{node} == 0;
+		END { exit($n != 2) }' "$TMP/events.json" 2>"$TMP/why"
+	ok $? 'monitor -j writes an object per line'
+}
+
+bad_input()
+{
+	refused 2 'no such object' frobnicate
+	refused 2 'no such option' --frobnicate dev list
+	refused 2 'no such command' dev frobnicate
+	refused 2 'may be any of: delete, delegate' tree de 15
+	refused 2 'a device is angaraN or N' dev show eth0
+	refused 1 'there is no such device' dev show 4000000
+	refused 2 'unexpected argument' dev show "$first" more
+	refused 2 'wants a value' link show dev
+	refused 1 'there is no such device' link show dev 4000000
+	refused 2 'from 0 to 15' tree create 16 root 0
+	refused 2 'from 0 to 15' tree create -- -1 root 0
+	refused 2 'from 0 to 15' tree create 1x root 0
+	refused 2 'which tree' tree create
+	refused 2 'which node is the root' tree create 13
+	refused 2 'from 0 to 7' tree create 13 root 8
+	refused 2 'coordinates' tree create 13 root 0,0,2
+	refused 2 'coordinates' tree create 13 root 0,0
+	refused 2 '0-3,6' tree create 13 root 0 nodes 0-8
+	refused 2 '0-3,6' tree create 13 root 0 nodes 3-1
+	refused 2 '0-3,6' tree create 13 root 0 nodes 1,,2
+	refused 2 '0-3,6' tree create 13 root 0 nodes ''
+	refused 2 'from 1 to 16' tree create 13 root 0 pe 17
+	refused 2 'from 1 to 16' tree create 13 root 0 pe 0
+	refused 2 'a partition is' tree create 13 root 0 pkey 0
+	refused 2 'a partition is' tree create 13 root 0 pkey 0x100000000
+	refused 2 'a user is uid:N' tree create 13 root 0 pkey uid:4294967295
+	refused 2 'a fabric is' tree create 13 root 0 fabric mine
+	refused 1 'no fabric 0x1' tree create 13 root 0 fabric 0x1
+	refused 1 'tree 15 is set on 4 nodes' tree create 15 root 0
+	refused 1 'is not set' tree delete 13
+	refused 1 'is not set' tree check 13
+	refused 1 'is not set' tree show 13
+	refused 2 'one tree' tree show --dot
+	refused 2 'does not take --all' dev list --all
+	refused 2 'to whom' tree delegate 15
+	refused 2 'a partition is' tree delegate 15 somebody
+	refused 2 'count is a number' monitor count 0
+	refused 2 'no such argument' counters frobnicate
+}
+
+no_family()
+{
+	local status=0
+
+	# The family is there in the first network name space only.
+	timeout 20 unshare -n angaractl dev list >"$TMP/out" 2>"$TMP/err" ||
+		status=$?
+	BEFORE=$(state)
+	judge_refusal 1 'no angara netlink family: load the module angara' \
+		"$status"
+	ok $? 'it says what to do when there is no driver'
+}
+
+race()
+{
+	local i pids=() won=0 status=0
+
+	for i in 1 2 3 4; do
+		timeout 20 angaractl tree create 14 root "$i" \
+			>/dev/null 2>&1 &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" && won=$((won + 1))
+	done
+	ctl tree check 14 || status=1
+	[ "$won" = 1 ] || status=1
+	[ "$status" = 0 ] || why "$won of 4 succeeded"
+	ok "$status" 'of several who create a tree at once, one does'
+	works 'tree delete' 'tree 14: 8 rows cleared' tree delete 14
+}
+
+echo 'KTAP version 1'
+require
+fabric=$(angaractl -j dev list | sed -n 's/.*"fabric": "\(.*\)",/\1/p' |
+	head -n 1)
+devices_and_links
+trees
+users
+contexts
+bad_input
+events
+no_family
+race
+json 'tree delete -j' '$_->{cleared} == 4' tree delete 15
+works 'nothing is left' '^TREE' tree show
+echo "1..$COUNT"
+[ "$BAD" = 0 ]
