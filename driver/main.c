@@ -6,6 +6,7 @@
 #include <linux/cred.h>
 #include <linux/init.h>
 #include <linux/module.h>
+#include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
@@ -82,18 +83,28 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 	return 0;
 }
 
+/* @replies: whether the caller gets the structure back. */
+/**
+ * struct ioctl_op - one ioctl
+ * @size: bytes of the argument
+ * @min_size: bytes of its first published version
+ * @answers: the argument is written back
+ * @execute: does it; the device is entered
+ */
 struct ioctl_op {
 	size_t size;
 	size_t min_size;
+	bool answers;
 	int (*execute)(struct ang_ucmd *ucmd, void *arg);
 };
 
-#define IOCTL_OP(_ioctl, _fn, _struct, _last)				\
+#define IOCTL_OP(_ioctl, _fn, _struct, _last, _answers)			\
 	[_IOC_NR(_ioctl)] = {						\
 		.size = sizeof(_struct) +				\
 			BUILD_BUG_ON_ZERO(sizeof(union cmd_buffer) <	\
 					  sizeof(_struct)),		\
 		.min_size = offsetofend(_struct, _last),		\
+		.answers = _answers,					\
 		.execute = _fn,						\
 	}
 
@@ -114,35 +125,38 @@ union cmd_buffer {
 
 /* The last member is that of the first published version, for ever. */
 static const struct ioctl_op ioctl_ops[] = {
-	IOCTL_OP(ANGARA_IOCTL_QUERY, ioctl_query, struct angara_query, caps),
+	IOCTL_OP(ANGARA_IOCTL_QUERY, ioctl_query,
+		 struct angara_query, caps, true),
 	IOCTL_OP(ANGARA_IOCTL_CTX_CREATE, ang_ioctl_ctx_create,
-		 struct angara_ctx_create, db_offset),
-	IOCTL_OP(ANGARA_IOCTL_MR_REG, ang_ioctl_mr_reg, struct angara_mr_reg,
-		 key),
+		 struct angara_ctx_create, db_offset, true),
+	IOCTL_OP(ANGARA_IOCTL_MR_REG, ang_ioctl_mr_reg,
+		 struct angara_mr_reg, key, true),
 	IOCTL_OP(ANGARA_IOCTL_MR_DEREG, ang_ioctl_mr_dereg,
-		 struct angara_mr_dereg, reserved),
+		 struct angara_mr_dereg, reserved, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_SET, ang_ioctl_tree_set,
-		 struct angara_tree_set, row),
+		 struct angara_tree_set, row, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_GET, ang_ioctl_tree_get,
-		 struct angara_tree_get, delegated),
+		 struct angara_tree_get, delegated, true),
 	IOCTL_OP(ANGARA_IOCTL_TREE_CLEAR, ang_ioctl_tree_clear,
-		 struct angara_tree_clear, reserved),
+		 struct angara_tree_clear, reserved, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_DELEGATE, ang_ioctl_tree_delegate,
-		 struct angara_tree_delegate, pkey),
+		 struct angara_tree_delegate, pkey, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_CHECK, ang_ioctl_tree_check,
-		 struct angara_tree_check, nodes),
-	IOCTL_OP(ANGARA_IOCTL_JOIN, ang_ioctl_join, struct angara_join,
-		 reserved),
-	IOCTL_OP(ANGARA_IOCTL_LEAVE, ang_ioctl_leave, struct angara_join,
-		 reserved),
-	IOCTL_OP(ANGARA_IOCTL_KICK, ang_ioctl_kick, struct angara_kick, flags),
+		 struct angara_tree_check, nodes, true),
+	IOCTL_OP(ANGARA_IOCTL_JOIN, ang_ioctl_join,
+		 struct angara_join, reserved, false),
+	IOCTL_OP(ANGARA_IOCTL_LEAVE, ang_ioctl_leave,
+		 struct angara_join, reserved, false),
+	IOCTL_OP(ANGARA_IOCTL_KICK, ang_ioctl_kick,
+		 struct angara_kick, flags, false),
 	IOCTL_OP(ANGARA_IOCTL_EVENTFD, ang_ioctl_eventfd,
-		 struct angara_eventfd, reserved),
+		 struct angara_eventfd, reserved, false),
 };
 
 static int ioctl_run(struct ang_ucmd *ucmd, const struct ioctl_op *op)
 {
 	union cmd_buffer buf;
+	size_t answer;
 	int ret;
 
 	if (get_user(ucmd->user_size, (u32 __user *)ucmd->ubuffer))
@@ -156,11 +170,14 @@ static int ioctl_run(struct ang_ucmd *ucmd, const struct ioctl_op *op)
 				    ucmd->user_size);
 	if (ret)
 		return ret;
+	/* Better no context than one of which the caller cannot be told. */
+	answer = op->answers ? min_t(size_t, ucmd->user_size, op->size) : 0;
+	if (fault_in_safe_writeable(ucmd->ubuffer, answer))
+		return -EFAULT;
 	ret = op->execute(ucmd, ucmd->cmd);
 	if (ret)
 		return ret;
-	if (copy_to_user(ucmd->ubuffer, ucmd->cmd,
-			 min_t(size_t, ucmd->user_size, op->size)))
+	if (copy_to_user(ucmd->ubuffer, ucmd->cmd, answer))
 		return -EFAULT;
 	return 0;
 }
