@@ -82,6 +82,27 @@ compile()
 	${CC:-cc} "${FLAGS[@]}" -o "$TAP_TMP/${1##*/}.out" "$@"
 }
 
+# Tables of numbers and of errors as a program that fails where they are wrong.
+tables()
+{
+	local docs
+
+	mapfile -t docs < <(documents)
+	cat <<-'END'
+		#include <errno.h>
+		#include <stdio.h>
+		#include <angara/angara.h>
+		#include <linux/angara_hw.h>
+		#define IS(a, b) ((a) == (b) || !printf("%s is not %s\n", #a, #b))
+		int main(void) { int good = 1;
+	END
+	perl -ne 'print "good &= IS($2, $1);\n"
+			if /^(0x[0-9A-F]+|\d+) +``(ANGARA_\w+)``/;
+		print "good &= IS(angara_status_errno($1), $2);\n"
+			if /^``(ANGARA_ST_\w+)`` +(-E[A-Z]+)/;' "${docs[@]}"
+	echo 'return !good; }'
+}
+
 docutils_python()
 {
 	local python
@@ -107,6 +128,13 @@ for example in hello bcast; do
 	check "example: $example" compile "Documentation/examples/$example.c" \
 		$(PKG_CONFIG_PATH=$LIB/lib/pkgconfig pkg-config --cflags --libs angara)
 done
+tables >"$TAP_TMP/tables.c"
+# shellcheck disable=SC2046
+check 'tables of numbers compile' compile "$TAP_TMP/tables.c" \
+	"$LIB/lib/libangara.a" \
+	$(PKG_CONFIG_PATH=$LIB/lib/pkgconfig pkg-config --cflags angara)
+check 'tables of numbers are those of the headers and the library' \
+	"$TAP_TMP/tables.c.out"
 check 'example: uapi' compile Documentation/examples/uapi.c -I uapi
 check 'example: model-host' compile Documentation/examples/model-host.c \
 	driver/model/ang_*.c -I libangara/env -I driver/model -I uapi \
