@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the tests share: finding the devices of a fabric, a context driven
+ * straight through the ABI (no library, so that each can tell on the other),
+ * and a look at what the kernel accounts.
+ *
+ * Functions return 0 or -errno unless they say otherwise.
+ */
+#ifndef ANGTEST_H
+#define ANGTEST_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <linux/angara.h>
+#include <linux/angara_hw.h>
+
+#define AT_MAX_NODES	64
+#define AT_PAGE		4096UL
+/* How long anything that must happen may take, on an emulated machine. */
+#define AT_DEADLINE_MS	20000
+#define AT_NOBODY	65534
+
+/* env.c: where the test runs */
+
+#define AT_ROOT		1U	/* needs root */
+#define AT_DEVICE	2U	/* needs one device */
+#define AT_TORUS	4U	/* needs a whole fabric of 8 to 64 nodes */
+#define AT_LOOP		8U	/* needs the loopback's sysfs files */
+
+void at_require(unsigned int what);
+
+/* Ends the program with SKIP before any test if something is missing. */
+#define AT_REQUIRE(what)						\
+	static void __attribute__((constructor)) at_require_this(void)	\
+	{								\
+		at_require(what);					\
+	}
+
+/* @n scaled by ANGARA_TEST_SCALE, a percentage; never below 1. */
+unsigned int at_scale(unsigned int n);
+/* Seed of this run: ANGARA_TEST_SEED or the time. */
+unsigned long at_seed(void);
+unsigned int at_rand(unsigned long *state, unsigned int below);
+uint64_t at_now_ms(void);
+void at_sleep_ms(unsigned int ms);
+
+/* A "Name: value kB" line of /proc/self/status or /proc/meminfo, in bytes. */
+long at_proc_bytes(const char *file, const char *name);
+/* Memory that this process is charged for: VmLck + VmPin. */
+long at_charged(void);
+
+/* Bytes written or -errno. */
+int at_write_file(const char *path, const char *text);
+
+#define AT_MAX_LOOPS	256
+
+/* A fabric of the loopback: its number, its nodes, its fabric id. */
+struct at_loop {
+	unsigned int num;
+	unsigned int nodes;
+	uint64_t id;
+};
+
+/* How many there are, at most @max of them in @list. */
+int at_loop_list(struct at_loop *list, unsigned int max);
+int at_loop_add(const char *dims, struct at_loop *made);
+/* Writes @num to del_fabric. */
+int at_loop_del(const char *num);
+int at_loop_remove(const struct at_loop *loop);
+/* The dimensions that the module was loaded with, "" for none. */
+void at_loop_dims(char *dims, size_t len);
+/* Unloads and loads the modules again, with the dimensions they had. */
+int at_reload(void);
+int at_run_command(const char *command);
+
+/* A child without privileges or memory allowance of root's. */
+int at_become(unsigned int uid);
+/* Exit status of @pid; -ETIMEDOUT and the child killed after @ms; -signal. */
+int at_wait_child(pid_t pid, unsigned int ms);
+
+/* device.c: devices and contexts */
+
+/**
+ * struct at_fabric - a torus all of whose nodes are on this machine
+ * @id: fabric id
+ * @nodes: how many
+ * @ndims: dimensions
+ * @dims: their sizes
+ * @dev: number of the device of each node
+ */
+struct at_fabric {
+	uint64_t id;
+	unsigned int nodes;
+	unsigned int ndims;
+	uint16_t dims[ANGARA_MAX_DIMS];
+	unsigned int dev[AT_MAX_NODES];
+};
+
+int at_fabric_find(struct at_fabric *f, unsigned int min_nodes);
+int at_fabric_find_id(struct at_fabric *f, uint64_t id);
+/* One more than the highest device number; 0 without devices. */
+unsigned int at_devices(void);
+void at_dev_path(unsigned int dev, char path[32]);
+
+int at_open(unsigned int dev);
+int at_ioctl(int fd, unsigned long cmd, void *arg);
+int at_query(int fd, struct angara_query *q);
+
+/**
+ * struct at_ctx - a context and its mapped queues
+ * @fd: the open device
+ * @q: what it says of itself
+ * @c: what the context got
+ * @sq: injection queue
+ * @cq: completion queue
+ * @ctl: indices
+ * @ctr: event counters
+ * @db: doorbell page, or NULL
+ * @pi: SQ entries written
+ * @ci: CQ entries taken
+ */
+struct at_ctx {
+	int fd;
+	struct angara_query q;
+	struct angara_ctx_create c;
+	struct angara_wqe *sq;
+	const struct angara_cqe *cq;
+	struct angara_ctl *ctl;
+	const uint64_t *ctr;
+	volatile uint32_t *db;
+	uint32_t pi;
+	uint32_t ci;
+};
+
+struct at_attr {
+	unsigned int sq;	/* entries, 0: 64 */
+	unsigned int cq;	/* entries, 0: 128 */
+	unsigned int pkey;	/* 0: the caller's own */
+};
+
+int at_ctx_open(struct at_ctx *x, unsigned int dev, const struct at_attr *attr);
+/* As at_ctx_open(), on an open file. */
+int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr);
+void at_ctx_close(struct at_ctx *x);
+
+/* Key of the new region, or -errno. */
+int at_mr(struct at_ctx *x, const void *addr, size_t len, unsigned int access);
+int at_mr_dereg(struct at_ctx *x, unsigned int key);
+/* Page-aligned zeroed memory. */
+void *at_pages(size_t len);
+
+int at_tree_set(int fd, const struct angara_tree_row *row, unsigned int flags);
+int at_tree_get(int fd, unsigned int tree, struct angara_tree_get *get);
+int at_tree_clear(int fd, unsigned int tree);
+int at_tree_check(int fd, unsigned int tree, struct angara_tree_check *check);
+int at_delegate(int fd, unsigned int tree, unsigned int pkey);
+int at_join(int fd, unsigned int tree);
+int at_leave(int fd, unsigned int tree);
+
+/* ring.c: operations */
+
+/* Writes an entry and its inline payload; -EAGAIN the queue is full. */
+int at_post(struct at_ctx *x, const struct angara_wqe *w, const void *payload);
+int at_kick(struct at_ctx *x);
+int at_arm(struct at_ctx *x);
+/* Is there a completion? Takes it. */
+bool at_poll_cqe(struct at_ctx *x, struct angara_cqe *cqe);
+int at_wait_cqe(struct at_ctx *x, struct angara_cqe *cqe, unsigned int ms);
+/* Post, kick, wait. Return: ANGARA_ST_* or -errno. */
+int at_do(struct at_ctx *x, const struct angara_wqe *w, const void *payload);
+uint64_t at_counter(const struct at_ctx *x, unsigned int n);
+int at_wait_counter(struct at_ctx *x, unsigned int n, uint64_t value,
+		    unsigned int ms);
+
+struct angara_wqe at_put(const struct at_ctx *to, unsigned int dst_key,
+			 uint64_t dst_off, unsigned int src_key,
+			 uint64_t src_off, uint32_t len);
+struct angara_wqe at_get(const struct at_ctx *from, unsigned int src_key,
+			 uint64_t src_off, unsigned int dst_key,
+			 uint64_t dst_off, uint32_t len);
+struct angara_wqe at_coll(unsigned int opcode, unsigned int tree,
+			  unsigned int src_key, unsigned int dst_key,
+			  uint32_t len);
+
+/* Fills @p with a pattern of @seed, and checks it. */
+void at_fill(void *p, size_t len, unsigned int seed);
+bool at_filled(const void *p, size_t len, unsigned int seed);
+/* Is all of it @byte? */
+bool at_all(const void *p, size_t len, unsigned char byte);
+
+#endif /* ANGTEST_H */

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How each ioctl is used well.
+ */
+#include <string.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+
+#include "calls.h"
+
+#define OTHER_PKEY	0x5A5A5AU
+
+static int set_row(struct state *s)
+{
+	struct angara_tree_row row = {
+		.tree = s->tree,
+		.is_root = 1,
+		.to_root = ANGARA_DIR_NONE,
+		.pe = 1,
+		.pkey = s->pkey,
+		.epoch = 1,
+	};
+
+	at_tree_clear(s->fd, s->tree);
+	return at_tree_set(s->fd, &row, 0);
+}
+
+static int fresh_file(struct state *s)
+{
+	close(s->fd);
+	s->fd = at_open(s->dev);
+	return s->fd < 0 ? s->fd : 0;
+}
+
+static int with_ctx(struct state *s)
+{
+	struct angara_ctx_create c = {
+		.size = sizeof(c),
+		.sq_entries = 8,
+		.cq_entries = 8,
+	};
+	int ret = at_ioctl(s->fd, ANGARA_IOCTL_CTX_CREATE, &c);
+
+	return ret == -EBUSY ? 0 : ret;
+}
+
+static int with_mr(struct state *s)
+{
+	struct angara_mr_reg reg = {
+		.size = sizeof(reg),
+		.addr = (uintptr_t)s->mem,
+		.length = AT_PAGE,
+		.access = ANGARA_ACCESS_ALL,
+	};
+	int ret = with_ctx(s);
+
+	if (!ret)
+		ret = at_ioctl(s->fd, ANGARA_IOCTL_MR_REG, &reg);
+	s->key = reg.key;
+	return ret;
+}
+
+static int with_place(struct state *s)
+{
+	int ret = with_ctx(s);
+
+	return ret ? ret : set_row(s);
+}
+
+static int with_member(struct state *s)
+{
+	int ret = with_place(s);
+
+	return ret ? ret : at_join(s->fd, s->tree);
+}
+
+static int no_row(struct state *s)
+{
+	int ret = at_tree_clear(s->fd, s->tree);
+
+	return ret == -ENOENT ? 0 : ret;
+}
+
+static void fill_nothing(struct state *s, void *buf)
+{
+	(void)s;
+	(void)buf;
+}
+
+static void fill_ctx(struct state *s, void *buf)
+{
+	struct angara_ctx_create *c = buf;
+
+	(void)s;
+	c->sq_entries = 8;
+	c->cq_entries = 8;
+}
+
+static void fill_mr_reg(struct state *s, void *buf)
+{
+	struct angara_mr_reg *reg = buf;
+
+	reg->addr = (uintptr_t)s->mem;
+	reg->length = AT_PAGE;
+	reg->access = ANGARA_ACCESS_ALL;
+}
+
+static void fill_mr_dereg(struct state *s, void *buf)
+{
+	((struct angara_mr_dereg *)buf)->key = s->key;
+}
+
+static void fill_tree_set(struct state *s, void *buf)
+{
+	struct angara_tree_set *set = buf;
+
+	set->row.tree = s->tree;
+	set->row.is_root = 1;
+	set->row.to_root = ANGARA_DIR_NONE;
+	set->row.pe = 1;
+	set->row.pkey = s->pkey;
+	set->row.epoch = 1;
+}
+
+static void fill_tree_get(struct state *s, void *buf)
+{
+	((struct angara_tree_get *)buf)->row.tree = s->tree;
+}
+
+/* CLEAR, CHECK, JOIN and LEAVE have the tree in the same place. */
+static void fill_tree(struct state *s, void *buf)
+{
+	((struct angara_tree_clear *)buf)->tree = s->tree;
+}
+
+static void fill_delegate(struct state *s, void *buf)
+{
+	struct angara_tree_delegate *d = buf;
+
+	d->tree = s->tree;
+	d->pkey = OTHER_PKEY;
+}
+
+static void fill_kick(struct state *s, void *buf)
+{
+	(void)s;
+	((struct angara_kick *)buf)->flags = ANGARA_KICK_SQ;
+}
+
+static void fill_eventfd(struct state *s, void *buf)
+{
+	((struct angara_eventfd *)buf)->fd = s->efd;
+}
+
+static int keep(struct state *s, const void *buf)
+{
+	(void)s;
+	(void)buf;
+	return 0;
+}
+
+static int drop_file(struct state *s, const void *buf)
+{
+	(void)buf;
+	return fresh_file(s);
+}
+
+static int drop_mr(struct state *s, const void *buf)
+{
+	struct angara_mr_dereg d = { .size = sizeof(d) };
+
+	/* @buf may stand at any address. */
+	memcpy(&d.key, (const char *)buf + offsetof(struct angara_mr_reg, key),
+	       sizeof(d.key));
+	return at_ioctl(s->fd, ANGARA_IOCTL_MR_DEREG, &d);
+}
+
+static int drop_row(struct state *s, const void *buf)
+{
+	(void)buf;
+	return at_tree_clear(s->fd, s->tree);
+}
+
+static int drop_delegate(struct state *s, const void *buf)
+{
+	(void)buf;
+	return at_delegate(s->fd, s->tree, 0);
+}
+
+#define RESERVED(type, field)						\
+	{ offsetof(type, field), sizeof(((type *)0)->field) }
+
+const struct call call_query = {
+	.cmd = ANGARA_IOCTL_QUERY,
+	.size = sizeof(struct angara_query),
+	.reserved = { RESERVED(struct angara_query, reserved) },
+	.answers = true,
+	.fill = fill_nothing,
+	.after = keep,
+};
+
+const struct call call_ctx_create = {
+	.cmd = ANGARA_IOCTL_CTX_CREATE,
+	.size = sizeof(struct angara_ctx_create),
+	.flags = ANGARA_CTX_PKEY,
+	.answers = true,
+	.before = fresh_file,
+	.fill = fill_ctx,
+	.after = drop_file,
+};
+
+const struct call call_mr_reg = {
+	.cmd = ANGARA_IOCTL_MR_REG,
+	.size = sizeof(struct angara_mr_reg),
+	.flags = ANGARA_MR_KEY,
+	.needs_ctx = true,
+	.answers = true,
+	.before = with_ctx,
+	.fill = fill_mr_reg,
+	.after = drop_mr,
+};
+
+const struct call call_mr_dereg = {
+	.cmd = ANGARA_IOCTL_MR_DEREG,
+	.size = sizeof(struct angara_mr_dereg),
+	.reserved = { RESERVED(struct angara_mr_dereg, reserved) },
+	.needs_ctx = true,
+	.before = with_mr,
+	.fill = fill_mr_dereg,
+	.after = keep,
+};
+
+const struct call call_tree_set = {
+	.cmd = ANGARA_IOCTL_TREE_SET,
+	.size = sizeof(struct angara_tree_set),
+	.flags = ANGARA_TREE_OWNED,
+	.reserved = { RESERVED(struct angara_tree_set, row.reserved) },
+	.before = no_row,
+	.fill = fill_tree_set,
+	.after = drop_row,
+};
+
+const struct call call_tree_get = {
+	.cmd = ANGARA_IOCTL_TREE_GET,
+	.size = sizeof(struct angara_tree_get),
+	.answers = true,
+	.before = set_row,
+	.fill = fill_tree_get,
+	.after = keep,
+};
+
+const struct call call_tree_clear = {
+	.cmd = ANGARA_IOCTL_TREE_CLEAR,
+	.size = sizeof(struct angara_tree_clear),
+	.reserved = { RESERVED(struct angara_tree_clear, reserved) },
+	.before = set_row,
+	.fill = fill_tree,
+	.after = keep,
+};
+
+const struct call call_tree_delegate = {
+	.cmd = ANGARA_IOCTL_TREE_DELEGATE,
+	.size = sizeof(struct angara_tree_delegate),
+	.fill = fill_delegate,
+	.after = drop_delegate,
+};
+
+const struct call call_tree_check = {
+	.cmd = ANGARA_IOCTL_TREE_CHECK,
+	.size = sizeof(struct angara_tree_check),
+	.answers = true,
+	.before = set_row,
+	.fill = fill_tree,
+	.after = keep,
+};
+
+const struct call call_join = {
+	.cmd = ANGARA_IOCTL_JOIN,
+	.size = sizeof(struct angara_join),
+	.reserved = { RESERVED(struct angara_join, reserved) },
+	.needs_ctx = true,
+	.before = with_place,
+	.fill = fill_tree,
+	.after = keep,
+};
+
+const struct call call_leave = {
+	.cmd = ANGARA_IOCTL_LEAVE,
+	.size = sizeof(struct angara_join),
+	.reserved = { RESERVED(struct angara_join, reserved) },
+	.needs_ctx = true,
+	.before = with_member,
+	.fill = fill_tree,
+	.after = keep,
+};
+
+const struct call call_kick = {
+	.cmd = ANGARA_IOCTL_KICK,
+	.size = sizeof(struct angara_kick),
+	.flags = ANGARA_KICK_SQ | ANGARA_KICK_ARM,
+	.needs_ctx = true,
+	.before = with_ctx,
+	.fill = fill_kick,
+	.after = keep,
+};
+
+const struct call call_eventfd = {
+	.cmd = ANGARA_IOCTL_EVENTFD,
+	.size = sizeof(struct angara_eventfd),
+	.reserved = { RESERVED(struct angara_eventfd, reserved) },
+	.needs_ctx = true,
+	.before = with_ctx,
+	.fill = fill_eventfd,
+	.after = keep,
+};
+
+int state_init(struct state *s)
+{
+	struct angara_tree_get get;
+	struct angara_query q;
+	char *pages;
+
+	while (s->dev < at_devices() && (s->fd = at_open(s->dev)) < 0)
+		s->dev++;
+	if (s->fd < 0 || at_query(s->fd, &q))
+		return -ENODEV;
+	s->pkey = q.pkey;
+	while (s->tree < ANGARA_MAX_TREES &&
+	       at_tree_get(s->fd, s->tree, &get) != -ENOENT)
+		s->tree++;
+	if (s->tree == ANGARA_MAX_TREES)
+		return -ENOSPC;
+	s->efd = eventfd(0, EFD_CLOEXEC);
+	s->mem = at_pages(AT_PAGE);
+	pages = at_pages(2 * AT_PAGE);
+	if (s->efd < 0 || !s->mem || !pages)
+		return -ENOMEM;
+	s->end = pages + AT_PAGE;
+	return mprotect(s->end, AT_PAGE, PROT_NONE) ? -errno : 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ioctls, and for each how it is used well: what the sweep starts from.
+ */
+#ifndef ANGTEST_CALLS_H
+#define ANGTEST_CALLS_H
+
+#include "angtest.h"
+
+/**
+ * struct state - what the calls work on
+ * @dev: device
+ * @fd: open file
+ * @efd: eventfd
+ * @tree: a tree that nobody uses
+ * @key: region registered last
+ * @pkey: partition of this process
+ * @mem: a page
+ * @end: of the page before an unmapped one
+ */
+struct state {
+	unsigned int dev;
+	int fd;
+	int efd;
+	unsigned int tree;
+	unsigned int key;
+	unsigned int pkey;
+	void *mem;
+	char *end;
+};
+
+/**
+ * struct call - one ioctl, and how to use it well
+ * @cmd: number
+ * @size: first published size
+ * @flags: flags it knows
+ * @reserved: ranges of reserved bytes, offset and length
+ * @needs_ctx: answers -ENXIO without a context
+ * @answers: writes to its argument
+ * @before: makes the valid request possible
+ * @fill: makes a valid request
+ * @after: undoes it
+ */
+struct call {
+	unsigned long cmd;
+	size_t size;
+	uint32_t flags;
+	struct {
+		unsigned int off;
+		unsigned int len;
+	} reserved[2];
+	bool needs_ctx;
+	bool answers;
+	int (*before)(struct state *s);
+	void (*fill)(struct state *s, void *buf);
+	int (*after)(struct state *s, const void *buf);
+};
+
+extern const struct call call_query, call_ctx_create, call_mr_reg,
+	call_mr_dereg, call_tree_set, call_tree_get, call_tree_clear,
+	call_tree_delegate, call_tree_check, call_join, call_leave, call_kick,
+	call_eventfd;
+
+int state_init(struct state *s);
+
+#endif /* ANGTEST_CALLS_H */

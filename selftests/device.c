@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Devices and contexts, by plain ioctl and mmap.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "angtest.h"
+
+void at_dev_path(unsigned int dev, char path[32])
+{
+	snprintf(path, 32, "/dev/angara%u", dev);
+}
+
+unsigned int at_devices(void)
+{
+	unsigned int dev, end = 0;
+	struct dirent *e;
+	char tail;
+	DIR *d;
+
+	d = opendir("/dev");
+	if (!d)
+		return 0;
+	while ((e = readdir(d)))
+		if (sscanf(e->d_name, "angara%u%c", &dev, &tail) == 1 &&
+		    dev + 1 > end)
+			end = dev + 1;
+	closedir(d);
+	return end;
+}
+
+int at_open(unsigned int dev)
+{
+	char path[32];
+	int fd;
+
+	at_dev_path(dev, path);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int at_ioctl(int fd, unsigned long cmd, void *arg)
+{
+	return ioctl(fd, cmd, arg) < 0 ? -errno : 0;
+}
+
+int at_query(int fd, struct angara_query *q)
+{
+	memset(q, 0, sizeof(*q));
+	q->size = sizeof(*q);
+	return at_ioctl(fd, ANGARA_IOCTL_QUERY, q);
+}
+
+/* Takes up the fabric of device @dev if all its nodes are here. */
+static int fabric_of(struct at_fabric *f, const struct angara_query *first,
+		     unsigned int dev, unsigned int end)
+{
+	unsigned int found = 0;
+	struct angara_query q;
+	int fd, ret;
+
+	f->id = first->fabric_id;
+	f->nodes = first->nodes;
+	f->ndims = first->ndims;
+	memcpy(f->dims, first->dims, sizeof(f->dims));
+	for (; dev < end; dev++) {
+		fd = at_open(dev);
+		if (fd < 0)
+			continue;
+		ret = at_query(fd, &q);
+		close(fd);
+		if (ret || q.fabric_id != f->id || q.node >= f->nodes)
+			continue;
+		f->dev[q.node] = dev;
+		found++;
+	}
+	return found == f->nodes ? 0 : -ENODEV;
+}
+
+static int find(struct at_fabric *f, unsigned int min_nodes, const uint64_t *id)
+{
+	unsigned int dev, end = at_devices();
+	int fd, ret, err = -ENODEV;
+	struct angara_query q;
+
+	for (dev = 0; dev < end; dev++) {
+		fd = at_open(dev);
+		if (fd < 0) {
+			if (fd != -ENOENT)
+				err = fd;
+			continue;
+		}
+		ret = at_query(fd, &q);
+		close(fd);
+		if (ret || q.nodes < min_nodes || q.nodes > AT_MAX_NODES ||
+		    (id && q.fabric_id != *id))
+			continue;
+		if (!fabric_of(f, &q, dev, end))
+			return 0;
+	}
+	return err;
+}
+
+int at_fabric_find(struct at_fabric *f, unsigned int min_nodes)
+{
+	return find(f, min_nodes, NULL);
+}
+
+int at_fabric_find_id(struct at_fabric *f, uint64_t id)
+{
+	return find(f, 1, &id);
+}
+
+static int map(int fd, uint64_t off, size_t len, int prot, void **out)
+{
+	void *p = mmap(NULL, len, prot, MAP_SHARED, fd, off);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	*out = p;
+	return 0;
+}
+
+int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr)
+{
+	static const struct at_attr defaults;
+	const int rw = PROT_READ | PROT_WRITE;
+	struct angara_ctx_create *c = &x->c;
+	int ret;
+
+	memset(x, 0, sizeof(*x));
+	x->fd = fd;
+	if (!attr)
+		attr = &defaults;
+	ret = at_query(fd, &x->q);
+	if (ret)
+		return ret;
+	c->size = sizeof(*c);
+	c->sq_entries = attr->sq ? attr->sq : 64;
+	c->cq_entries = attr->cq ? attr->cq : 128;
+	if (attr->pkey) {
+		c->flags = ANGARA_CTX_PKEY;
+		c->pkey = attr->pkey;
+	}
+	ret = at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, c);
+	if (ret)
+		return ret;
+	ret = map(fd, c->sq_offset, c->sq_entries * sizeof(*x->sq), rw,
+		  (void **)&x->sq);
+	if (!ret)
+		ret = map(fd, c->cq_offset, c->cq_entries * sizeof(*x->cq),
+			  PROT_READ, (void **)&x->cq);
+	if (!ret)
+		ret = map(fd, c->ctl_offset, AT_PAGE, rw, (void **)&x->ctl);
+	if (!ret)
+		ret = map(fd, c->ctr_offset, AT_PAGE, PROT_READ,
+			  (void **)&x->ctr);
+	if (!ret && (x->q.caps & ANGARA_CAP_DOORBELL_MMAP))
+		ret = map(fd, c->db_offset, AT_PAGE, rw, (void **)&x->db);
+	return ret;
+}
+
+int at_ctx_open(struct at_ctx *x, unsigned int dev, const struct at_attr *attr)
+{
+	int ret, fd = at_open(dev);
+
+	if (fd < 0)
+		return fd;
+	ret = at_ctx_create(x, fd, attr);
+	if (ret)
+		at_ctx_close(x);
+	return ret;
+}
+
+void at_ctx_close(struct at_ctx *x)
+{
+	if (x->sq)
+		munmap(x->sq, x->c.sq_entries * sizeof(*x->sq));
+	if (x->cq)
+		munmap((void *)x->cq, x->c.cq_entries * sizeof(*x->cq));
+	if (x->ctl)
+		munmap(x->ctl, AT_PAGE);
+	if (x->ctr)
+		munmap((void *)x->ctr, AT_PAGE);
+	if (x->db)
+		munmap((void *)x->db, AT_PAGE);
+	if (x->fd > 0)
+		close(x->fd);
+	memset(x, 0, sizeof(*x));
+}
+
+int at_mr(struct at_ctx *x, const void *addr, size_t len, unsigned int access)
+{
+	struct angara_mr_reg reg = {
+		.size = sizeof(reg),
+		.addr = (uintptr_t)addr,
+		.length = len,
+		.access = access,
+	};
+	int ret = at_ioctl(x->fd, ANGARA_IOCTL_MR_REG, &reg);
+
+	return ret ? ret : (int)reg.key;
+}
+
+int at_mr_dereg(struct at_ctx *x, unsigned int key)
+{
+	struct angara_mr_dereg dereg = { .size = sizeof(dereg), .key = key };
+
+	return at_ioctl(x->fd, ANGARA_IOCTL_MR_DEREG, &dereg);
+}
+
+void *at_pages(size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int at_tree_set(int fd, const struct angara_tree_row *row, unsigned int flags)
+{
+	struct angara_tree_set set = {
+		.size = sizeof(set),
+		.flags = flags,
+		.row = *row,
+	};
+
+	return at_ioctl(fd, ANGARA_IOCTL_TREE_SET, &set);
+}
+
+int at_tree_get(int fd, unsigned int tree, struct angara_tree_get *get)
+{
+	memset(get, 0, sizeof(*get));
+	get->size = sizeof(*get);
+	get->row.tree = tree;
+	return at_ioctl(fd, ANGARA_IOCTL_TREE_GET, get);
+}
+
+int at_tree_clear(int fd, unsigned int tree)
+{
+	struct angara_tree_clear clear = { .size = sizeof(clear), .tree = tree };
+
+	return at_ioctl(fd, ANGARA_IOCTL_TREE_CLEAR, &clear);
+}
+
+int at_tree_check(int fd, unsigned int tree, struct angara_tree_check *check)
+{
+	memset(check, 0, sizeof(*check));
+	check->size = sizeof(*check);
+	check->tree = tree;
+	return at_ioctl(fd, ANGARA_IOCTL_TREE_CHECK, check);
+}
+
+int at_delegate(int fd, unsigned int tree, unsigned int pkey)
+{
+	struct angara_tree_delegate d = {
+		.size = sizeof(d),
+		.tree = tree,
+		.pkey = pkey,
+	};
+
+	return at_ioctl(fd, ANGARA_IOCTL_TREE_DELEGATE, &d);
+}
+
+int at_join(int fd, unsigned int tree)
+{
+	struct angara_join join = { .size = sizeof(join), .tree = tree };
+
+	return at_ioctl(fd, ANGARA_IOCTL_JOIN, &join);
+}
+
+int at_leave(int fd, unsigned int tree)
+{
+	struct angara_join leave = { .size = sizeof(leave), .tree = tree };
+
+	return at_ioctl(fd, ANGARA_IOCTL_LEAVE, &leave);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Trees and collectives: one process holds all nodes of a torus and drives
+ * every participant of a tree, so that a test is deterministic.
+ */
+#ifndef ANGTEST_GROUP_H
+#define ANGTEST_GROUP_H
+
+#include <angara/topo.h>
+
+#include "angtest.h"
+
+#define AT_MAX_MEMBERS	32
+
+/**
+ * struct at_group - the torus
+ * @f: its devices
+ * @topo: its shape
+ * @fd: an open file per node, for the rows
+ * @pkey: partition of the trees
+ */
+struct at_group {
+	struct at_fabric f;
+	struct angara_topo topo;
+	int fd[AT_MAX_NODES];
+	uint32_t pkey;
+};
+
+int at_group_open(struct at_group *g);
+void at_group_close(struct at_group *g);
+
+/* Rows of a tree; returns how many nodes it has. */
+int at_tree_rows(struct at_group *g, unsigned int tree, unsigned int root,
+		 const uint16_t *pe, struct angara_tree_row *rows);
+/* Builds a tree and sets its rows; returns how many nodes it has. */
+int at_tree_lay(struct at_group *g, unsigned int tree, unsigned int root,
+		const uint16_t *pe);
+/* Clears what rows there are. */
+void at_tree_lift(struct at_group *g, unsigned int tree);
+
+/**
+ * struct at_member - a participant
+ * @x: context
+ * @mem: its memory, registered with key 0 and all rights
+ * @len: bytes of it
+ */
+struct at_member {
+	struct at_ctx x;
+	char *mem;
+	size_t len;
+};
+
+/* A context on @node with @len bytes registered. */
+int at_member_open(struct at_member *m, struct at_group *g, unsigned int node,
+		   size_t len);
+void at_member_close(struct at_member *m);
+
+/* Posts @w at @m and kicks. */
+int at_start(struct at_member *m, const struct angara_wqe *w);
+/* Waits for one completion: ANGARA_ST_* or -errno. */
+int at_finish(struct at_member *m);
+
+/* Elements: @type of element i that member @who gives, and the reduction. */
+unsigned int at_elem_size(unsigned int type);
+void at_give(void *buf, unsigned int type, size_t count, unsigned int who);
+/* Combines @n contributions of at_give() into @out, one after another. */
+void at_reduce(void *out, unsigned int type, unsigned int op, size_t count,
+	       const unsigned int *who, unsigned int n);
+
+#endif /* ANGTEST_GROUP_H */

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The bounds of the collective network: 16 reductions under way on each of 16
+ * overlapping trees, and the credits that keep it so: after 8 results to the
+ * children, after 128 results or 4096 cycles to the processing element.
+ */
+#include <endian.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "group.h"
+#include "nl.h"
+
+AT_REQUIRE(AT_ROOT | AT_TORUS)
+
+#define NODES	8
+#define KEY	0
+#define LEN	(ANGARA_MAX_REDUCES * ANGARA_PACKET_BYTES)
+#define HALF	(ANGARA_MAX_TREES * LEN)
+
+FIXTURE(inflight) {
+	struct at_group g;
+	struct at_member m[NODES];
+	unsigned int who[NODES];
+	char want[LEN];
+};
+
+FIXTURE_SETUP(inflight)
+{
+	uint16_t pe[AT_MAX_NODES] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	unsigned int i, t;
+
+	ASSERT_EQ(0, at_group_open(&self->g));
+	for (i = 0; i < NODES; i++) {
+		ASSERT_EQ(KEY, at_member_open(&self->m[i], &self->g, i,
+					      2 * HALF));
+		self->who[i] = i;
+	}
+	for (t = 0; t < ANGARA_MAX_TREES; t++) {
+		at_tree_lift(&self->g, t);
+		ASSERT_LT(0, at_tree_lay(&self->g, t, t % NODES, pe));
+		for (i = 0; i < NODES; i++)
+			ASSERT_EQ(0, at_join(self->m[i].x.fd, t));
+	}
+}
+
+FIXTURE_TEARDOWN(inflight)
+{
+	unsigned int i, t;
+
+	for (t = 0; t < ANGARA_MAX_TREES; t++)
+		at_tree_lift(&self->g, t);
+	for (i = 0; i < NODES; i++)
+		at_member_close(&self->m[i]);
+	at_group_close(&self->g);
+}
+
+static struct angara_wqe sum(unsigned int tree, uint32_t bytes)
+{
+	struct angara_wqe w = at_coll(ANGARA_OP_ALLREDUCE, tree, KEY, KEY,
+				      bytes);
+
+	w.src_off = htole64(tree * LEN);
+	w.dst_off = htole64(HALF + tree * LEN);
+	return w;
+}
+
+/* Counters of @tree at @node. */
+static struct angara_hw_tree_counters counters(FIXTURE_DATA(inflight) *self,
+					       unsigned int node,
+					       unsigned int tree)
+{
+	struct at_nl_obj obj;
+
+	at_nl_tree(self->g.f.dev[node], tree, &obj);
+	return obj.cnt.tree;
+}
+
+static uint64_t in_flight(FIXTURE_DATA(inflight) *self, unsigned int node,
+			  unsigned int tree)
+{
+	return le64toh(counters(self, node, tree).in_flight);
+}
+
+static void give_all(FIXTURE_DATA(inflight) *self)
+{
+	unsigned int i, t;
+
+	for (i = 0; i < NODES; i++)
+		for (t = 0; t < ANGARA_MAX_TREES; t++)
+			at_give(self->m[i].mem + t * LEN, ANGARA_TYPE_INT32,
+				LEN / 4, i);
+	at_reduce(self->want, ANGARA_TYPE_INT32, ANGARA_RED_SUM, LEN / 4,
+		  self->who, NODES);
+}
+
+/* Member @i starts its part of one operation on every tree. */
+static int start_on_all_trees(FIXTURE_DATA(inflight) *self, unsigned int i)
+{
+	struct angara_wqe w;
+	unsigned int t;
+	int ret = 0;
+
+	for (t = 0; t < ANGARA_MAX_TREES && !ret; t++) {
+		w = sum(t, LEN);
+		ret = at_post(&self->m[i].x, &w, NULL);
+	}
+	return ret ? ret : at_kick(&self->m[i].x);
+}
+
+/*
+ * Seven of eight have given all they may: every ReduceId of every tree is in
+ * use at its root, and no more than there are. The eighth frees them all.
+ */
+TEST_F_TIMEOUT(inflight, all_reduce_ids, 60)
+{
+	unsigned int i, t, round, late;
+	struct angara_cqe cqe;
+
+	for (round = 0; round < 3; round++) {
+		late = (round * 3 + 1) % NODES;
+		give_all(self);
+		for (i = 0; i < NODES; i++)
+			if (i != late)
+				ASSERT_EQ(0, start_on_all_trees(self, i));
+		at_sleep_ms(20);
+		for (t = 0; t < ANGARA_MAX_TREES; t++)
+			EXPECT_EQ(ANGARA_MAX_REDUCES,
+				  in_flight(self, t % NODES, t)) {
+				TH_LOG("tree %u", t);
+			}
+		for (i = 0; i < NODES; i++)
+			EXPECT_FALSE(at_poll_cqe(&self->m[i].x, &cqe));
+		ASSERT_EQ(0, start_on_all_trees(self, late));
+		for (i = 0; i < NODES; i++)
+			for (t = 0; t < ANGARA_MAX_TREES; t++)
+				ASSERT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
+		for (i = 0; i < NODES; i++)
+			for (t = 0; t < ANGARA_MAX_TREES; t++)
+				EXPECT_EQ(0, memcmp(self->m[i].mem + HALF +
+						    t * LEN, self->want, LEN));
+	}
+	for (t = 0; t < ANGARA_MAX_TREES; t++) {
+		for (i = 0; i < NODES; i++) {
+			EXPECT_EQ(0, in_flight(self, i, t));
+			EXPECT_GE(ANGARA_MAX_REDUCES,
+				  le64toh(counters(self, i, t).max_in_flight));
+		}
+		EXPECT_EQ(ANGARA_MAX_REDUCES,
+			  le64toh(counters(self, t % NODES, t).max_in_flight));
+	}
+}
+
+/* More than 16 packets wait: the 17th stays with its context. */
+TEST_F_TIMEOUT(inflight, never_more_than_16, 60)
+{
+	const unsigned int tree = 3;
+	struct angara_wqe w = sum(0, HALF);
+	unsigned int i;
+
+	w.tree = tree;
+	for (i = 0; i < NODES; i++)
+		if (i != tree)
+			ASSERT_EQ(0, at_start(&self->m[i], &w));
+	at_sleep_ms(20);
+	EXPECT_EQ(ANGARA_MAX_REDUCES, in_flight(self, tree, tree));
+	ASSERT_EQ(0, at_start(&self->m[tree], &w));
+	for (i = 0; i < NODES; i++)
+		EXPECT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
+	for (i = 0; i < NODES; i++) {
+		EXPECT_GE(ANGARA_MAX_REDUCES,
+			  le64toh(counters(self, i, tree).max_in_flight));
+		EXPECT_EQ(HALF / ANGARA_PACKET_BYTES,
+			  le64toh(counters(self, i, tree).reduce_results));
+	}
+}
+
+/* @count one-packet allreduces on @tree, one after another. */
+static int results(FIXTURE_DATA(inflight) *self, unsigned int tree,
+		   unsigned int count)
+{
+	struct angara_wqe w = sum(tree, 4);
+	unsigned int i, k;
+	int ret;
+
+	for (k = 0; k < count; k++) {
+		for (i = 0; i < NODES; i++) {
+			ret = at_start(&self->m[i], &w);
+			if (ret)
+				return ret;
+		}
+		for (i = 0; i < NODES; i++) {
+			ret = at_finish(&self->m[i]);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+static unsigned int parent(FIXTURE_DATA(inflight) *self, unsigned int node,
+			   unsigned int tree)
+{
+	struct angara_tree_get get;
+
+	at_tree_get(self->g.fd[node], tree, &get);
+	return get.row.is_root ? node :
+	       angara_topo_neighbor(&self->g.topo, node, get.row.to_root);
+}
+
+/* A credit to the children after every 8 results, and not before. */
+TEST_F_TIMEOUT(inflight, credits_after_8, 60)
+{
+	static const unsigned int more[] = { 1, 6, 1, 1, 7, 8 };
+	struct angara_hw_tree_counters c, up;
+	unsigned int k, i, done = 0, tree = 5;
+	struct angara_tree_get get;
+
+	for (k = 0; k < ARRAY_SIZE(more); k++) {
+		ASSERT_EQ(0, results(self, tree, more[k]));
+		done += more[k];
+		at_sleep_ms(5);
+		for (i = 0; i < NODES; i++) {
+			c = counters(self, i, tree);
+			ASSERT_EQ(0, at_tree_get(self->g.fd[i], tree, &get));
+			EXPECT_EQ(done, le64toh(c.reduce_results));
+			EXPECT_EQ(get.row.dirs ? done / 8 : 0,
+				  le64toh(c.credits_sent)) {
+				TH_LOG("node %u after %u results", i, done);
+			}
+			if (get.row.is_root)
+				continue;
+			up = counters(self, parent(self, i, tree), tree);
+			EXPECT_EQ(up.credits_sent, c.credits_received);
+			EXPECT_EQ(16 + 8 * le64toh(c.credits_received),
+				  done + le64toh(c.up_credits));
+		}
+	}
+}
+
+/* The processing element is told after 128 results over all trees ... */
+TEST_F_TIMEOUT(inflight, credits_after_128, 60)
+{
+	uint64_t by_count = 0;
+	unsigned int i, t;
+
+	give_all(self);
+	for (i = 0; i < NODES; i++)
+		ASSERT_EQ(0, start_on_all_trees(self, i));
+	for (i = 0; i < NODES; i++)
+		for (t = 0; t < ANGARA_MAX_TREES; t++)
+			ASSERT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
+	for (i = 0; i < NODES; i++) {
+		by_count = 0;
+		for (t = 0; t < ANGARA_MAX_TREES; t++)
+			by_count += le64toh(counters(self, i, t).credits_pe_count);
+		EXPECT_LT(0, by_count) {
+			TH_LOG("node %u: none for 256 results", i);
+		}
+	}
+}
+
+/* ... or after 4096 cycles, if there was one at all. */
+TEST_F_TIMEOUT(inflight, credits_after_4096_cycles, 60)
+{
+	const unsigned int tree = 2;
+	struct angara_hw_tree_counters c;
+	unsigned int i;
+
+	for (i = 0; i < NODES; i++) {
+		EXPECT_EQ(0, le64toh(counters(self, i, tree).credits_pe_timer));
+		EXPECT_EQ(0, at_counter(&self->m[i].x, ANGARA_CTR_REDUCES(tree)));
+	}
+	ASSERT_EQ(0, results(self, tree, 5));
+	for (i = 0; i < NODES; i++) {
+		EXPECT_EQ(0, at_wait_counter(&self->m[i].x,
+					     ANGARA_CTR_REDUCES(tree), 5,
+					     AT_DEADLINE_MS));
+		c = counters(self, i, tree);
+		EXPECT_LE(1, le64toh(c.credits_pe_timer));
+		EXPECT_GE(5, le64toh(c.credits_pe_timer));
+		EXPECT_EQ(0, le64toh(c.credits_pe_count));
+	}
+	/* Nothing more happens, nothing more is told. */
+	at_sleep_ms(50);
+	for (i = 0; i < NODES; i++) {
+		EXPECT_GE(5, le64toh(counters(self, i, tree).credits_pe_timer));
+		EXPECT_EQ(5, at_counter(&self->m[i].x,
+					ANGARA_CTR_REDUCES(tree)));
+	}
+}
+
+TEST_HARNESS_MAIN

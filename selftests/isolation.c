@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Another user's process cannot reach a context, a partition or a tree,
+ * unless an administrator has delegated the tree to its partition.
+ *
+ * What the other user tries runs in a child, which tells by its exit status
+ * the line of the first attempt that did not end as it must.
+ */
+#include <endian.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "kselftest_harness.h"
+#include "angtest.h"
+#include "nl.h"
+
+AT_REQUIRE(AT_ROOT | AT_TORUS)
+
+#define ALL	ANGARA_ACCESS_ALL
+#define TREE	9
+#define KEYS	16
+
+/* Root's contexts: one on the child's node, one elsewhere. */
+FIXTURE(isolation) {
+	struct at_fabric f;
+	struct at_ctx near;
+	struct at_ctx far;
+	mode_t mode[AT_MAX_NODES];
+	char *mem;
+	uint32_t *told;		/* what a child has to say */
+	int fd;
+};
+
+FIXTURE_SETUP(isolation)
+{
+	unsigned int i;
+	char path[32];
+	struct stat st;
+
+	ASSERT_EQ(0, at_fabric_find(&self->f, 8));
+	for (i = 0; i < self->f.nodes; i++) {
+		at_dev_path(self->f.dev[i], path);
+		ASSERT_EQ(0, stat(path, &st));
+		self->mode[i] = st.st_mode & 07777;
+		ASSERT_EQ(0, chmod(path, 0666));
+	}
+	ASSERT_EQ(0, at_ctx_open(&self->near, self->f.dev[0], NULL));
+	ASSERT_EQ(0, at_ctx_open(&self->far, self->f.dev[7], NULL));
+	self->mem = at_pages(AT_PAGE);
+	memset(self->mem, 0x42, AT_PAGE);
+	for (i = 0; i < KEYS; i++) {
+		ASSERT_EQ(i, at_mr(&self->near, self->mem, AT_PAGE, ALL));
+		ASSERT_EQ(i, at_mr(&self->far, self->mem, AT_PAGE, ALL));
+	}
+	self->told = mmap(NULL, AT_PAGE, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->told);
+	self->fd = at_open(self->f.dev[0]);
+	at_tree_clear(self->fd, TREE);
+}
+
+FIXTURE_TEARDOWN(isolation)
+{
+	unsigned int i;
+	char path[32];
+
+	at_delegate(self->fd, TREE, 0);
+	at_tree_clear(self->fd, TREE);
+	close(self->fd);
+	at_ctx_close(&self->near);
+	at_ctx_close(&self->far);
+	for (i = 0; i < self->f.nodes; i++) {
+		at_dev_path(self->f.dev[i], path);
+		chmod(path, self->mode[i]);
+	}
+}
+
+typedef int (*attempt_fn)(FIXTURE_DATA(isolation) *self);
+
+/* Runs @fn as user @uid: 0, or the line that failed modulo 256. */
+static int as_user(FIXTURE_DATA(isolation) *self, unsigned int uid,
+		   attempt_fn fn)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return -errno;
+	if (!pid) {
+		int line = at_become(uid) ? __LINE__ : fn(self);
+
+		if (line)
+			fprintf(stderr, "# failed at line %d\n", line);
+		_exit(line ? 1 : 0);
+	}
+	return at_wait_child(pid, 3 * AT_DEADLINE_MS);
+}
+
+#define MUST(cond) do { if (!(cond)) return __LINE__; } while (0)
+
+static struct angara_tree_row row_of(uint32_t pkey)
+{
+	return (struct angara_tree_row) {
+		.tree = TREE, .is_root = 1, .to_root = ANGARA_DIR_NONE,
+		.pe = 1, .pkey = pkey, .epoch = 1,
+	};
+}
+
+/* Every context number and some keys of it, on one node. */
+static int reach_node(struct at_ctx *x, unsigned int node)
+{
+	struct at_ctx target = { .q.node = node };
+	unsigned int ctx, key, found = 0;
+	struct angara_wqe put, get;
+	int status;
+
+	for (ctx = 0; ctx < x->q.max_contexts + 2; ctx++) {
+		if (node == x->q.node && ctx == x->c.ctx)
+			continue;
+		target.c.ctx = ctx;
+		for (key = 0; key < KEYS; key += 5) {
+			put = at_put(&target, key, 0, 0, 0, 64);
+			get = at_get(&target, key, 0, 0, 0, 64);
+			status = at_do(x, &put, NULL);
+			MUST(status == ANGARA_ST_PARTITION ||
+			     status == ANGARA_ST_TARGET);
+			MUST(at_do(x, &get, NULL) == status);
+			found += status == ANGARA_ST_PARTITION;
+		}
+		/* Nor may it count up there. */
+		put = at_put(&target, 0, 0, 0, 0, 0);
+		put.flags = ANGARA_WQE_NOTIFY;
+		MUST(at_do(x, &put, NULL) != ANGARA_ST_OK);
+	}
+	MUST(found);
+	return 0;
+}
+
+static int reach(FIXTURE_DATA(isolation) *self)
+{
+	char *mem = at_pages(AT_PAGE);
+	struct at_ctx x;
+	int line;
+
+	MUST(!at_ctx_open(&x, self->f.dev[0], NULL));
+	MUST(x.c.pkey == x.q.pkey && x.c.pkey != self->near.c.pkey);
+	memset(mem, 0x13, AT_PAGE);
+	MUST(at_mr(&x, mem, AT_PAGE, ALL) == 0);
+	line = reach_node(&x, 0);
+	if (!line)
+		line = reach_node(&x, 7);
+	MUST(at_all(mem, AT_PAGE, 0x13));
+	at_ctx_close(&x);
+	return line;
+}
+
+TEST_F_TIMEOUT(isolation, contexts, 90)
+{
+	unsigned int i;
+
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, reach));
+	EXPECT_TRUE(at_all(self->mem, AT_PAGE, 0x42));
+	for (i = 0; i < ANGARA_CTR_USER_NUM; i++) {
+		EXPECT_EQ(0, at_counter(&self->near, ANGARA_CTR_USER(i)));
+		EXPECT_EQ(0, at_counter(&self->far, ANGARA_CTR_USER(i)));
+	}
+}
+
+static int take_partition(FIXTURE_DATA(isolation) *self)
+{
+	struct at_attr attr = { .pkey = self->near.c.pkey };
+	struct angara_query q;
+	struct at_ctx x;
+	int fd;
+
+	MUST(at_ctx_open(&x, self->f.dev[0], &attr) == -EPERM);
+	attr.pkey = 1;
+	MUST(at_ctx_open(&x, self->f.dev[0], &attr) == -EPERM);
+	fd = at_open(self->f.dev[0]);
+	MUST(fd >= 0 && !at_query(fd, &q));
+	attr.pkey = q.pkey + 1;
+	MUST(at_ctx_open(&x, self->f.dev[0], &attr) == -EPERM);
+	attr.pkey = q.pkey;
+	MUST(!at_ctx_open(&x, self->f.dev[0], &attr));
+	at_ctx_close(&x);
+	close(fd);
+	return 0;
+}
+
+TEST_F(isolation, partitions)
+{
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, take_partition));
+	EXPECT_EQ(0, as_user(self, AT_NOBODY - 1, take_partition));
+}
+
+/* Root's row is set: it can be neither seen, nor joined, nor changed. */
+static int touch_tree(FIXTURE_DATA(isolation) *self)
+{
+	struct angara_tree_check check;
+	struct angara_tree_row row;
+	struct angara_tree_get get;
+	struct at_ctx x;
+
+	MUST(!at_ctx_open(&x, self->f.dev[0], NULL));
+	row = row_of(x.c.pkey);
+	MUST(at_tree_get(x.fd, TREE, &get) == -EPERM);
+	MUST(!get.row.pe && !get.row.pkey && !get.state);
+	MUST(at_tree_check(x.fd, TREE, &check) == -EPERM);
+	MUST(at_join(x.fd, TREE) == -EPERM);
+	MUST(at_tree_clear(x.fd, TREE) == -EPERM);
+	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
+	MUST(at_delegate(x.fd, TREE, x.c.pkey) == -EPERM);
+	MUST(at_delegate(x.fd, TREE, 0) == -EPERM);
+	/* Nor a tree that nobody has set. */
+	row.tree = TREE + 1;
+	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
+	row.pkey = self->near.c.pkey;
+	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
+	MUST(at_tree_clear(x.fd, TREE + 1) != 0);
+	at_ctx_close(&x);
+	return 0;
+}
+
+static int touch_tree_by_netlink(FIXTURE_DATA(isolation) *self)
+{
+	unsigned int dev = self->f.dev[0];
+	struct at_nl_obj obj;
+
+	MUST(at_nl_tree_cmd(ANGARA_CMD_TREE_CLEAR, dev, TREE) == -EPERM);
+	MUST(at_nl_tree_cmd(ANGARA_CMD_TREE_SET, dev, TREE + 1) == -EPERM);
+	MUST(at_nl_tree_cmd(ANGARA_CMD_TREE_DELEGATE, dev, TREE) == -EPERM);
+	MUST(at_nl_tree(dev, TREE, &obj) == -EPERM);
+	MUST(!obj.has[ANGARA_A_PKEY] && !obj.has[ANGARA_A_TREE_COUNTERS]);
+	return 0;
+}
+
+TEST_F(isolation, trees)
+{
+	struct angara_tree_row row = row_of(self->near.c.pkey);
+	struct angara_tree_get get;
+
+	ASSERT_EQ(0, at_tree_set(self->fd, &row, 0));
+	ASSERT_EQ(0, at_join(self->near.fd, TREE));
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, touch_tree));
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, touch_tree_by_netlink));
+	EXPECT_EQ(0, at_tree_get(self->fd, TREE, &get));
+	EXPECT_EQ(0, memcmp(&row, &get.row, sizeof(row)));
+	EXPECT_EQ(ANGARA_TREE_STATE_UP, get.state);
+	EXPECT_EQ(1, get.members);
+	EXPECT_EQ(0, get.delegated);
+	EXPECT_EQ(-ENOENT, at_tree_get(self->fd, TREE + 1, &get));
+}
+
+/* The tree is delegated to this user: his partition, no other. */
+static int use_delegated(FIXTURE_DATA(isolation) *self)
+{
+	struct angara_tree_check check;
+	struct angara_tree_row row;
+	struct angara_tree_get get;
+	struct at_ctx x;
+
+	MUST(!at_ctx_open(&x, self->f.dev[0], NULL));
+	row = row_of(self->near.c.pkey);
+	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
+	row.pkey = x.c.pkey;
+	MUST(!at_tree_get(x.fd, TREE, &get));
+	MUST(get.delegated == x.c.pkey);
+	MUST(at_delegate(x.fd, TREE, x.c.pkey) == -EPERM);
+	MUST(!at_tree_set(x.fd, &row, ANGARA_TREE_OWNED));
+	MUST(!at_tree_get(x.fd, TREE, &get));
+	MUST(get.row.pkey == x.c.pkey);
+	MUST(!at_tree_check(x.fd, TREE, &check) && !check.rule);
+	MUST(!at_join(x.fd, TREE));
+	MUST(!at_tree_clear(x.fd, TREE));
+	MUST(!at_tree_set(x.fd, &row, ANGARA_TREE_OWNED));
+	row.tree = TREE + 1;
+	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
+	at_ctx_close(&x);
+	return 0;
+}
+
+static int not_delegated(FIXTURE_DATA(isolation) *self)
+{
+	struct angara_tree_row row;
+	struct angara_query q;
+	int fd;
+
+	fd = at_open(self->f.dev[0]);
+	MUST(fd >= 0 && !at_query(fd, &q));
+	row = row_of(q.pkey);
+	MUST(at_tree_set(fd, &row, 0) == -EPERM);
+	return 0;
+}
+
+static int tell_pkey(FIXTURE_DATA(isolation) *self)
+{
+	struct angara_query q;
+	int fd = at_open(self->f.dev[0]);
+
+	MUST(fd >= 0 && !at_query(fd, &q));
+	*self->told = q.pkey;
+	return 0;
+}
+
+TEST_F(isolation, delegation)
+{
+	struct angara_tree_get get;
+	uint32_t pkey;
+
+	ASSERT_EQ(0, as_user(self, AT_NOBODY, tell_pkey));
+	pkey = *self->told;
+	EXPECT_NE(pkey, self->near.c.pkey);
+	ASSERT_EQ(0, at_delegate(self->fd, TREE, pkey));
+	EXPECT_EQ(0, as_user(self, AT_NOBODY - 1, not_delegated));
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, use_delegated));
+	/* His row went with his file; the delegation stays. */
+	EXPECT_EQ(0, at_tree_get(self->fd, TREE, &get));
+	EXPECT_EQ(ANGARA_TREE_STATE_UNSET, get.state);
+	EXPECT_EQ(pkey, get.delegated);
+	EXPECT_EQ(0, at_delegate(self->fd, TREE, 0));
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, not_delegated));
+}
+
+/* A row of his that is in the way of another one is no secret to root. */
+static int leave_a_row(FIXTURE_DATA(isolation) *self)
+{
+	struct angara_tree_row row;
+	struct angara_query q;
+	int fd;
+
+	fd = at_open(self->f.dev[0]);
+	MUST(fd >= 0 && !at_query(fd, &q));
+	row = row_of(q.pkey);
+	MUST(!at_tree_set(fd, &row, 0));
+	close(fd);
+	return 0;
+}
+
+TEST_F(isolation, root_rules)
+{
+	struct angara_tree_get get;
+	uint32_t pkey;
+
+	ASSERT_EQ(0, as_user(self, AT_NOBODY, tell_pkey));
+	pkey = *self->told;
+	ASSERT_EQ(0, at_delegate(self->fd, TREE, pkey));
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, leave_a_row));
+	EXPECT_EQ(0, at_tree_get(self->fd, TREE, &get));
+	EXPECT_EQ(pkey, get.row.pkey);
+	EXPECT_EQ(-EPERM, at_join(self->near.fd, TREE));
+	EXPECT_EQ(0, at_tree_clear(self->fd, TREE));
+}
+
+/* Files of others: contexts are seen, what they do is not. */
+static int look_at_contexts(FIXTURE_DATA(isolation) *self)
+{
+	struct at_nl_obj obj;
+	int ret;
+
+	ret = at_nl_ctx(self->f.dev[0], self->near.c.ctx, &obj);
+	MUST(ret == -EPERM || ret == -ENOENT);
+	MUST(!obj.has[ANGARA_A_PID] && !obj.has[ANGARA_A_CTX_COUNTERS]);
+	return 0;
+}
+
+TEST_F(isolation, context_details)
+{
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, look_at_contexts));
+}
+
+static int open_device(FIXTURE_DATA(isolation) *self)
+{
+	MUST(at_open(self->f.dev[0]) == -EACCES);
+	return 0;
+}
+
+TEST_F(isolation, device_mode)
+{
+	char path[32];
+
+	at_dev_path(self->f.dev[0], path);
+	ASSERT_EQ(0, chmod(path, 0660));
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, open_device));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kill test and the processes that it has angara-run start share.
+ */
+#ifndef ANGTEST_JOB_H
+#define ANGTEST_JOB_H
+
+#include <sys/types.h>
+
+#define JOB_SIZE	8
+
+enum job_step {
+	JOB_START,
+	JOB_TEAM_CREATE,
+	JOB_BARRIER,
+	JOB_ALLREDUCE,
+	JOB_BCAST,
+	JOB_PUT,
+	JOB_TEAM_DESTROY,
+	JOB_STEPS
+};
+
+__attribute__((unused))
+static const char *const job_steps[JOB_STEPS] = {
+	"start", "team create", "barrier", "allreduce", "broadcast", "put",
+	"team destroy",
+};
+
+/**
+ * struct job_shared - written by the processes, read by the test
+ * @pid: process of that rank
+ * @step: what it is at
+ * @rounds: teams made and ended
+ * @result: 0 while it runs, then why it ended: -errno, or 1 for wrong data
+ */
+struct job_shared {
+	struct {
+		volatile pid_t pid;
+		volatile int step;
+		volatile unsigned int rounds;
+		volatile int result;
+	} p[JOB_SIZE];
+};
+
+/* What such a process does; @path: file with struct job_shared. */
+int job_member(const char *path);
+
+#endif /* ANGTEST_JOB_H */

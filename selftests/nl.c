@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A small client of the generic netlink family.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "angtest.h"
+#include "nl.h"
+
+struct msg {
+	struct nlmsghdr n;
+	struct genlmsghdr g;
+	char attrs[512];
+};
+
+typedef void (*attr_fn)(void *arg, unsigned int type, const void *data,
+			size_t len);
+typedef void (*object_fn)(void *arg, const struct at_nl_obj *obj);
+
+static int nl_socket(void)
+{
+	struct sockaddr_nl addr = { .nl_family = AF_NETLINK };
+	struct timeval limit = { .tv_sec = 10 };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr))) {
+		close(fd);
+		return -errno;
+	}
+	return fd;
+}
+
+static void msg_init(struct msg *m, unsigned int family, unsigned int cmd,
+		     unsigned int flags)
+{
+	memset(m, 0, sizeof(*m));
+	m->n.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
+	m->n.nlmsg_type = family;
+	m->n.nlmsg_flags = NLM_F_REQUEST | flags;
+	m->g.cmd = cmd;
+	m->g.version = ANGARA_GENL_VERSION;
+}
+
+static void msg_put(struct msg *m, unsigned int type, const void *data,
+		    size_t len)
+{
+	struct nlattr *a = (void *)((char *)m + NLMSG_ALIGN(m->n.nlmsg_len));
+
+	a->nla_type = type;
+	a->nla_len = NLA_HDRLEN + len;
+	memcpy((char *)a + NLA_HDRLEN, data, len);
+	m->n.nlmsg_len = NLMSG_ALIGN(m->n.nlmsg_len) + NLA_ALIGN(a->nla_len);
+}
+
+static void attrs_each(const struct nlmsghdr *n, attr_fn fn, void *arg)
+{
+	size_t off = NLMSG_LENGTH(GENL_HDRLEN);
+	const struct nlattr *a;
+
+	while (off + NLA_HDRLEN <= n->nlmsg_len) {
+		a = (const void *)((const char *)n + off);
+		if (a->nla_len < NLA_HDRLEN || off + a->nla_len > n->nlmsg_len)
+			break;
+		fn(arg, a->nla_type & NLA_TYPE_MASK,
+		   (const char *)a + NLA_HDRLEN, a->nla_len - NLA_HDRLEN);
+		off += NLA_ALIGN(a->nla_len);
+	}
+}
+
+/*
+ * Sends @m and hands each answer to @fn until the acknowledgement or the end
+ * of the dump.
+ */
+static int transact(int fd, struct msg *m,
+		    void (*fn)(void *arg, const struct nlmsghdr *n), void *arg)
+{
+	char buf[32768] __attribute__((aligned(8)));
+	struct nlmsghdr *n;
+	ssize_t len;
+
+	if (send(fd, m, m->n.nlmsg_len, 0) < 0)
+		return -errno;
+	for (;;) {
+		len = recv(fd, buf, sizeof(buf), 0);
+		if (len < 0)
+			return -errno;
+		for (n = (void *)buf; NLMSG_OK(n, (size_t)len);
+		     n = NLMSG_NEXT(n, len)) {
+			if (n->nlmsg_type == NLMSG_ERROR)
+				return ((struct nlmsgerr *)NLMSG_DATA(n))->error;
+			if (n->nlmsg_type == NLMSG_DONE)
+				return *(int *)NLMSG_DATA(n);
+			fn(arg, n);
+		}
+	}
+}
+
+static void take_family(void *arg, unsigned int type, const void *data,
+			size_t len)
+{
+	if (type == CTRL_ATTR_FAMILY_ID && len == sizeof(uint16_t))
+		*(unsigned int *)arg = *(const uint16_t *)data;
+}
+
+static void family_answer(void *arg, const struct nlmsghdr *n)
+{
+	attrs_each(n, take_family, arg);
+}
+
+static int find_family(int fd)
+{
+	unsigned int family = 0;
+	struct msg m;
+	int ret;
+
+	msg_init(&m, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_ACK);
+	msg_put(&m, CTRL_ATTR_FAMILY_NAME, ANGARA_GENL_NAME,
+		sizeof(ANGARA_GENL_NAME));
+	ret = transact(fd, &m, family_answer, &family);
+	return ret ? ret : family ? (int)family : -ENOENT;
+}
+
+static void take_attr(void *arg, unsigned int type, const void *data,
+		      size_t len)
+{
+	struct at_nl_obj *obj = arg;
+
+	if (type > ANGARA_A_MAX)
+		return;
+	obj->has[type] = 1;
+	if (type >= ANGARA_A_NODE_COUNTERS && type <= ANGARA_A_CTX_COUNTERS)
+		memcpy(&obj->cnt, data,
+		       len < sizeof(obj->cnt) ? len : sizeof(obj->cnt));
+	else if (len <= sizeof(obj->val[type]))
+		memcpy(&obj->val[type], data, len);
+}
+
+struct sink {
+	object_fn fn;
+	void *arg;
+};
+
+static void object_answer(void *arg, const struct nlmsghdr *n)
+{
+	struct sink *sink = arg;
+	struct at_nl_obj obj;
+
+	memset(&obj, 0, sizeof(obj));
+	attrs_each(n, take_attr, &obj);
+	sink->fn(sink->arg, &obj);
+}
+
+/* One request: @m has no family yet. */
+static int request(struct msg *m, object_fn fn, void *arg)
+{
+	struct sink sink = { .fn = fn, .arg = arg };
+	int fd, ret;
+
+	fd = nl_socket();
+	if (fd < 0)
+		return fd;
+	ret = find_family(fd);
+	if (ret > 0) {
+		m->n.nlmsg_type = ret;
+		ret = transact(fd, m, object_answer, &sink);
+	}
+	close(fd);
+	return ret;
+}
+
+static void keep(void *arg, const struct at_nl_obj *obj)
+{
+	*(struct at_nl_obj *)arg = *obj;
+}
+
+int at_nl_dev(unsigned int dev, struct at_nl_obj *obj)
+{
+	uint32_t d = dev;
+	struct msg m;
+
+	memset(obj, 0, sizeof(*obj));
+	msg_init(&m, 0, ANGARA_CMD_DEV_GET, NLM_F_ACK);
+	msg_put(&m, ANGARA_A_DEV, &d, sizeof(d));
+	return request(&m, keep, obj);
+}
+
+int at_nl_tree(unsigned int dev, unsigned int tree, struct at_nl_obj *obj)
+{
+	uint32_t d = dev;
+	uint8_t t = tree;
+	struct msg m;
+
+	memset(obj, 0, sizeof(*obj));
+	msg_init(&m, 0, ANGARA_CMD_TREE_GET, NLM_F_ACK);
+	msg_put(&m, ANGARA_A_DEV, &d, sizeof(d));
+	msg_put(&m, ANGARA_A_TREE, &t, sizeof(t));
+	return request(&m, keep, obj);
+}
+
+int at_nl_ctx(unsigned int dev, unsigned int ctx, struct at_nl_obj *obj)
+{
+	uint32_t d = dev, c = ctx;
+	struct msg m;
+
+	memset(obj, 0, sizeof(*obj));
+	msg_init(&m, 0, ANGARA_CMD_CTX_GET, NLM_F_ACK);
+	msg_put(&m, ANGARA_A_DEV, &d, sizeof(d));
+	msg_put(&m, ANGARA_A_CTX, &c, sizeof(c));
+	return request(&m, keep, obj);
+}
+
+int at_nl_tree_cmd(unsigned int cmd, unsigned int dev, unsigned int tree)
+{
+	struct at_nl_obj ignored;
+	uint32_t d = dev;
+	uint8_t t = tree;
+	struct msg m;
+
+	msg_init(&m, 0, cmd, NLM_F_ACK);
+	msg_put(&m, ANGARA_A_DEV, &d, sizeof(d));
+	msg_put(&m, ANGARA_A_TREE, &t, sizeof(t));
+	return request(&m, keep, &ignored);
+}
+
+static void sum_dev(void *arg, const struct at_nl_obj *obj)
+{
+	struct at_usage *use = arg;
+
+	use->contexts += obj->val[ANGARA_A_CONTEXTS_USED];
+}
+
+static void sum_ctx(void *arg, const struct at_nl_obj *obj)
+{
+	struct at_usage *use = arg;
+
+	use->mrs += obj->val[ANGARA_A_MRS];
+	use->pinned += obj->val[ANGARA_A_PINNED];
+}
+
+int at_usage(struct at_usage *use)
+{
+	struct msg m;
+	int ret;
+
+	memset(use, 0, sizeof(*use));
+	msg_init(&m, 0, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
+	ret = request(&m, sum_dev, use);
+	if (ret)
+		return ret;
+	msg_init(&m, 0, ANGARA_CMD_CTX_GET, NLM_F_DUMP);
+	return request(&m, sum_ctx, use);
+}
+
+int at_usage_wait(const struct at_usage *want, unsigned int ms)
+{
+	uint64_t end = at_now_ms() + ms;
+	struct at_usage use;
+	int ret;
+
+	for (;;) {
+		ret = at_usage(&use);
+		if (ret)
+			return ret;
+		if (use.contexts <= want->contexts && use.mrs <= want->mrs &&
+		    use.pinned <= want->pinned)
+			return 0;
+		if (at_now_ms() >= end)
+			return -ETIMEDOUT;
+		usleep(5000);
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the generic netlink family tells of devices, trees and contexts; raw
+ * sockets, so that a test needs no library for it.
+ *
+ * Functions return 0 or -errno.
+ */
+#ifndef ANGTEST_NL_H
+#define ANGTEST_NL_H
+
+#include <linux/angara_hw.h>
+#include <linux/angara_nl.h>
+
+/* An object: numbers by attribute, and its counters. */
+struct at_nl_obj {
+	unsigned int has[ANGARA_A_MAX + 1];
+	unsigned long long val[ANGARA_A_MAX + 1];
+	union {
+		struct angara_hw_node_counters node;
+		struct angara_hw_link_counters link;
+		struct angara_hw_tree_counters tree;
+		struct angara_hw_ctx_counters ctx;
+	} cnt;
+};
+
+int at_nl_dev(unsigned int dev, struct at_nl_obj *obj);
+int at_nl_tree(unsigned int dev, unsigned int tree, struct at_nl_obj *obj);
+int at_nl_ctx(unsigned int dev, unsigned int ctx, struct at_nl_obj *obj);
+/* A command that changes a tree, with ANGARA_A_DEV and ANGARA_A_TREE only. */
+int at_nl_tree_cmd(unsigned int cmd, unsigned int dev, unsigned int tree);
+
+/* What programs hold, over all devices. */
+struct at_usage {
+	unsigned long long contexts;
+	unsigned long long mrs;
+	unsigned long long pinned;
+};
+
+int at_usage(struct at_usage *use);
+/* Waits until nothing more than @want is held; -ETIMEDOUT. */
+int at_usage_wait(const struct at_usage *want, unsigned int ms);
+
+#endif /* ANGTEST_NL_H */

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sleeping: poll(2), eventfd and arming. No wake-up is lost, none is made up.
+ */
+#include <endian.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "kselftest_harness.h"
+#include "angtest.h"
+
+AT_REQUIRE(AT_ROOT | AT_TORUS)
+
+#define COUNTER	3	/* user counter that peers count up */
+
+FIXTURE(sleep) {
+	struct at_fabric f;
+	struct at_ctx x;
+	struct at_ctx y;
+};
+
+FIXTURE_SETUP(sleep)
+{
+	ASSERT_EQ(0, at_fabric_find(&self->f, 8));
+	ASSERT_EQ(0, at_ctx_open(&self->x, self->f.dev[0], NULL));
+	ASSERT_EQ(0, at_ctx_open(&self->y, self->f.dev[7], NULL));
+}
+
+FIXTURE_TEARDOWN(sleep)
+{
+	at_ctx_close(&self->x);
+	at_ctx_close(&self->y);
+}
+
+/* Counts up at @to, without a completion here. */
+static int tell(struct at_ctx *from, struct at_ctx *to)
+{
+	struct angara_wqe w = at_put(to, 0, 0, 0, 0, 0);
+	int ret;
+
+	w.flags = ANGARA_WQE_NOTIFY | ANGARA_WQE_QUIET;
+	w.counter = htole16(COUNTER);
+	ret = at_post(from, &w, NULL);
+	return ret ? ret : at_kick(from);
+}
+
+static uint64_t told(const struct at_ctx *x)
+{
+	return at_counter(x, ANGARA_CTR_USER(COUNTER));
+}
+
+static uint32_t take_note(struct at_ctx *x)
+{
+	uint32_t seq = at_counter(x, ANGARA_CTR_EVSEQ);
+
+	__atomic_store_n(&x->ctl->seen, htole32(seq), __ATOMIC_SEQ_CST);
+	return seq;
+}
+
+/* What poll(2) says within @ms. */
+static int polled(struct at_ctx *x, int ms)
+{
+	struct pollfd p = { .fd = x->fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) < 0 ? -errno : p.revents;
+}
+
+/* One side of a game of ping-pong. */
+struct side {
+	struct at_ctx *me;
+	struct at_ctx *peer;
+	unsigned int rounds;
+	bool serves;
+	int efd;		/* -1: by poll(2) */
+	int result;
+};
+
+/* Sleeps until @n has been told: exactly as the ABI has it, no more looks. */
+static int sleep_until(struct side *s, uint64_t n)
+{
+	struct pollfd p = { .fd = s->efd, .events = POLLIN };
+	uint64_t count;
+	int ret;
+
+	for (;;) {
+		take_note(s->me);
+		if (told(s->me) >= n)
+			return 0;
+		if (s->efd < 0) {
+			ret = polled(s->me, AT_DEADLINE_MS);
+			if (ret != POLLIN)
+				return ret ? -EIO : -ETIMEDOUT;
+			continue;
+		}
+		ret = at_arm(s->me);
+		if (ret)
+			return ret;
+		if (poll(&p, 1, AT_DEADLINE_MS) != 1)
+			return -ETIMEDOUT;
+		if (read(s->efd, &count, sizeof(count)) != sizeof(count))
+			return -errno;
+	}
+}
+
+static void *play(void *arg)
+{
+	struct side *s = arg;
+	unsigned int i;
+
+	for (i = 1; i <= s->rounds && !s->result; i++) {
+		if (s->serves)
+			s->result = tell(s->me, s->peer);
+		if (!s->result)
+			s->result = sleep_until(s, i);
+		if (!s->result && !s->serves)
+			s->result = tell(s->me, s->peer);
+	}
+	return NULL;
+}
+
+static void ping_pong(struct __test_metadata *_metadata,
+		      FIXTURE_DATA(sleep) *self, bool eventfds)
+{
+	struct side s[2] = {
+		{ .me = &self->x, .peer = &self->y, .serves = true, .efd = -1 },
+		{ .me = &self->y, .peer = &self->x, .efd = -1 },
+	};
+	pthread_t t[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		s[i].rounds = at_scale(1000);
+		if (!eventfds)
+			continue;
+		s[i].efd = eventfd(0, EFD_CLOEXEC);
+		struct angara_eventfd e = { .size = sizeof(e), .fd = s[i].efd };
+
+		ASSERT_EQ(0, at_ioctl(s[i].me->fd, ANGARA_IOCTL_EVENTFD, &e));
+	}
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&t[i], NULL, play, &s[i]));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pthread_join(t[i], NULL));
+		EXPECT_EQ(0, s[i].result) {
+			TH_LOG("side %u after %llu", i,
+			       (unsigned long long)told(s[i].me));
+		}
+	}
+}
+
+TEST_F_TIMEOUT(sleep, ping_pong_by_poll, 90)
+{
+	ping_pong(_metadata, self, false);
+}
+
+TEST_F_TIMEOUT(sleep, ping_pong_by_eventfd, 90)
+{
+	ping_pong(_metadata, self, true);
+}
+
+/* Many tell one at once, while it goes to sleep again and again. */
+static void *shower(void *arg)
+{
+	struct side *s = arg;
+	unsigned int i;
+
+	for (i = 0; i < s->rounds && !s->result; i++) {
+		s->result = tell(s->me, s->peer);
+		if (s->result == -EAGAIN) {
+			s->result = 0;
+			i--;
+			usleep(100);
+		}
+		if (i % 7 == 0)
+			usleep(i % 5 * 30);
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(sleep, shower, 60)
+{
+	const unsigned int rounds = at_scale(1500);
+	struct side s[2] = {
+		{ .me = &self->x, .peer = &self->y, .rounds = rounds },
+		{ .me = &self->y, .efd = -1 },
+	};
+	uint64_t n;
+	pthread_t t;
+
+	ASSERT_EQ(0, pthread_create(&t, NULL, shower, &s[0]));
+	for (n = 0; n < rounds; n = told(&self->y))
+		ASSERT_EQ(0, sleep_until(&s[1], n + 1)) {
+			TH_LOG("asleep at %llu of %u", (unsigned long long)n,
+			       rounds);
+		}
+	ASSERT_EQ(0, pthread_join(t, NULL));
+	EXPECT_EQ(0, s[0].result);
+	EXPECT_EQ(rounds, told(&self->y));
+}
+
+TEST_F(sleep, readable_until_noted)
+{
+	take_note(&self->y);
+	EXPECT_EQ(0, polled(&self->y, 0));
+	ASSERT_EQ(0, tell(&self->x, &self->y));
+	ASSERT_EQ(0, at_wait_counter(&self->y, ANGARA_CTR_USER(COUNTER), 1,
+				     AT_DEADLINE_MS));
+	self->y.ctl->seen = htole32(at_counter(&self->y, ANGARA_CTR_EVSEQ) - 1);
+	EXPECT_EQ(POLLIN, polled(&self->y, 0));
+	EXPECT_EQ(POLLIN, polled(&self->y, 0));
+	take_note(&self->y);
+	EXPECT_EQ(0, polled(&self->y, 0));
+	/* Any other number is "not seen", not only a smaller one. */
+	self->y.ctl->seen = htole32(at_counter(&self->y, ANGARA_CTR_EVSEQ) + 9);
+	EXPECT_EQ(POLLIN, polled(&self->y, 0));
+}
+
+TEST_F(sleep, nothing_without_a_context)
+{
+	struct pollfd p = { .events = POLLIN };
+
+	p.fd = at_open(self->f.dev[0]);
+	ASSERT_LE(0, p.fd);
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	close(p.fd);
+}
+
+TEST_F(sleep, epoll)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = 7 }, got;
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	take_note(&self->y);
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->y.fd, &ev));
+	EXPECT_EQ(0, epoll_wait(ep, &got, 1, 0));
+	ASSERT_EQ(0, tell(&self->x, &self->y));
+	EXPECT_EQ(1, epoll_wait(ep, &got, 1, AT_DEADLINE_MS));
+	EXPECT_EQ(7, got.data.u32);
+	take_note(&self->y);
+	EXPECT_EQ(0, epoll_wait(ep, &got, 1, 0));
+	close(ep);
+}
+
+static int use_eventfd(struct at_ctx *x, int fd)
+{
+	struct angara_eventfd e = { .size = sizeof(e), .fd = fd };
+
+	return at_ioctl(x->fd, ANGARA_IOCTL_EVENTFD, &e);
+}
+
+/* Signals that @efd has had, -1 for none within @ms. */
+static int signals(int efd, int ms)
+{
+	struct pollfd p = { .fd = efd, .events = POLLIN };
+	uint64_t n;
+
+	if (poll(&p, 1, ms) != 1)
+		return -1;
+	return read(efd, &n, sizeof(n)) == sizeof(n) ? (int)n : -2;
+}
+
+TEST_F(sleep, one_signal_per_arming)
+{
+	unsigned int i;
+	int efd;
+
+	efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ASSERT_EQ(0, use_eventfd(&self->y, efd));
+	take_note(&self->y);
+	ASSERT_EQ(0, at_arm(&self->y));
+	EXPECT_EQ(-1, signals(efd, 20));
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, tell(&self->x, &self->y));
+	EXPECT_EQ(1, signals(efd, AT_DEADLINE_MS));
+	ASSERT_EQ(0, at_wait_counter(&self->y, ANGARA_CTR_USER(COUNTER), 5,
+				     AT_DEADLINE_MS));
+	signals(efd, 20);	/* of the arming while waiting */
+	take_note(&self->y);
+	ASSERT_EQ(0, tell(&self->x, &self->y));
+	EXPECT_EQ(-1, signals(efd, 20));
+	/* Arming after the event: at once. */
+	ASSERT_EQ(0, at_arm(&self->y));
+	EXPECT_EQ(1, signals(efd, AT_DEADLINE_MS));
+	close(efd);
+}
+
+TEST_F(sleep, eventfd_replaced_and_closed)
+{
+	int a = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int b = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	ASSERT_EQ(0, use_eventfd(&self->y, a));
+	ASSERT_EQ(0, use_eventfd(&self->y, b));
+	take_note(&self->y);
+	ASSERT_EQ(0, at_arm(&self->y));
+	ASSERT_EQ(0, tell(&self->x, &self->y));
+	EXPECT_EQ(1, signals(b, AT_DEADLINE_MS));
+	EXPECT_EQ(-1, signals(a, 20));
+
+	ASSERT_EQ(0, use_eventfd(&self->y, -1));
+	take_note(&self->y);
+	ASSERT_EQ(0, at_arm(&self->y));
+	ASSERT_EQ(0, tell(&self->x, &self->y));
+	EXPECT_EQ(-1, signals(b, 20));
+
+	/* Closed by its owner: signals go nowhere, and nothing breaks. */
+	ASSERT_EQ(0, use_eventfd(&self->y, a));
+	close(a);
+	take_note(&self->y);
+	ASSERT_EQ(0, at_arm(&self->y));
+	ASSERT_EQ(0, tell(&self->x, &self->y));
+	ASSERT_EQ(0, at_wait_counter(&self->y, ANGARA_CTR_USER(COUNTER), 3,
+				     AT_DEADLINE_MS));
+	close(b);
+}
+
+struct sleeper {
+	struct at_ctx *x;
+	int events;
+};
+
+static void *sleep_long(void *arg)
+{
+	struct sleeper *s = arg;
+
+	take_note(s->x);
+	s->events = polled(s->x, AT_DEADLINE_MS);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(sleep, woken_by_removal, 60)
+{
+	struct sleeper s;
+	struct at_loop loop;
+	struct at_fabric f;
+	struct at_ctx x;
+	uint64_t start;
+	pthread_t t;
+
+	if (at_loop_add("2x2", &loop))
+		SKIP(return, "no loopback to make a fabric with");
+	ASSERT_EQ(0, at_fabric_find_id(&f, loop.id));
+	ASSERT_EQ(0, at_ctx_open(&x, f.dev[1], NULL));
+	s = (struct sleeper) { .x = &x };
+	ASSERT_EQ(0, pthread_create(&t, NULL, sleep_long, &s));
+	at_sleep_ms(50);
+	start = at_now_ms();
+	EXPECT_EQ(0, at_loop_remove(&loop));
+	ASSERT_EQ(0, pthread_join(t, NULL));
+	EXPECT_GT(AT_DEADLINE_MS / 2, at_now_ms() - start);
+	EXPECT_TRUE(s.events > 0 && (s.events & POLLHUP) &&
+		    (s.events & POLLERR)) {
+		TH_LOG("events %x", s.events);
+	}
+	/* And stays so. */
+	EXPECT_TRUE(polled(&x, 0) & POLLHUP);
+	EXPECT_EQ(-ENODEV, at_arm(&x));
+	at_ctx_close(&x);
+}
+
+TEST_HARNESS_MAIN

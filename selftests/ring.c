@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Operations: the injection and completion queues of a context.
+ *
+ * Ordering, as the ABI asks for it: entries are written before sq_pi, which
+ * is released to the device; the last eight bytes of a completion are read
+ * first (acquire), the rest after them.
+ */
+#include <endian.h>
+#include <poll.h>
+#include <string.h>
+
+#include "angtest.h"
+
+#define SPINS	64
+#define NAP_MS	100
+
+uint64_t at_counter(const struct at_ctx *x, unsigned int n)
+{
+	return le64toh(__atomic_load_n(&x->ctr[n], __ATOMIC_ACQUIRE));
+}
+
+int at_post(struct at_ctx *x, const struct angara_wqe *w, const void *payload)
+{
+	unsigned int i, n = 0, mask = x->c.sq_entries - 1;
+	uint32_t len = le32toh(w->length), part;
+
+	if ((w->flags & ANGARA_WQE_INLINE) && payload)
+		n = (len + sizeof(*w) - 1) / sizeof(*w);
+	if (x->pi - (uint32_t)at_counter(x, ANGARA_CTR_SQ_CI) + n + 1 >
+	    x->c.sq_entries)
+		return -EAGAIN;
+	x->sq[x->pi & mask] = *w;
+	for (i = 0; i < n; i++) {
+		part = len < sizeof(*w) ? len : sizeof(*w);
+		memcpy(&x->sq[(x->pi + 1 + i) & mask],
+		       (const char *)payload + i * sizeof(*w), part);
+		len -= part;
+	}
+	x->pi += n + 1;
+	__atomic_store_n(&x->ctl->sq_pi, htole32(x->pi), __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int kick(struct at_ctx *x, unsigned int flags)
+{
+	struct angara_kick k = { .size = sizeof(k), .flags = flags };
+
+	return at_ioctl(x->fd, ANGARA_IOCTL_KICK, &k);
+}
+
+int at_kick(struct at_ctx *x)
+{
+	return kick(x, ANGARA_KICK_SQ);
+}
+
+int at_arm(struct at_ctx *x)
+{
+	return kick(x, ANGARA_KICK_ARM);
+}
+
+bool at_poll_cqe(struct at_ctx *x, struct angara_cqe *cqe)
+{
+	const struct angara_cqe *e = &x->cq[x->ci & (x->c.cq_entries - 1)];
+	unsigned int lap = x->ci / x->c.cq_entries;
+
+	if ((__atomic_load_n(&e->phase, __ATOMIC_ACQUIRE) & 1) != (~lap & 1))
+		return false;
+	*cqe = *e;
+	x->ci++;
+	__atomic_store_n(&x->ctl->cq_ci, htole32(x->ci), __ATOMIC_RELEASE);
+	return true;
+}
+
+/*
+ * Sleeps until the event sequence moves on from @seen, or @ms, or a while: a
+ * counter of credits is no event, and lost events are the poll test's matter.
+ */
+static int wait_event(struct at_ctx *x, uint32_t seen, unsigned int ms)
+{
+	struct pollfd p = { .fd = x->fd, .events = POLLIN };
+	int ret;
+
+	if (ms > NAP_MS)
+		ms = NAP_MS;
+	__atomic_store_n(&x->ctl->seen, htole32(seen), __ATOMIC_RELEASE);
+	ret = at_arm(x);
+	if (ret)
+		return ret;
+	ret = poll(&p, 1, ms);
+	if (ret < 0)
+		return -errno;
+	return p.revents & POLLHUP ? -ENODEV : 0;
+}
+
+int at_wait_cqe(struct at_ctx *x, struct angara_cqe *cqe, unsigned int ms)
+{
+	uint64_t end = at_now_ms() + ms, now;
+	unsigned int spin = 0;
+	uint32_t seen;
+	int ret;
+
+	for (;;) {
+		seen = at_counter(x, ANGARA_CTR_EVSEQ);
+		if (at_poll_cqe(x, cqe))
+			return 0;
+		if (spin++ < SPINS)
+			continue;
+		now = at_now_ms();
+		if (now >= end)
+			return -ETIMEDOUT;
+		ret = wait_event(x, seen, end - now);
+		if (ret)
+			return ret;
+	}
+}
+
+int at_wait_counter(struct at_ctx *x, unsigned int n, uint64_t value,
+		    unsigned int ms)
+{
+	uint64_t end = at_now_ms() + ms, now;
+	uint32_t seen;
+	int ret;
+
+	for (;;) {
+		seen = at_counter(x, ANGARA_CTR_EVSEQ);
+		if (at_counter(x, n) >= value)
+			return 0;
+		now = at_now_ms();
+		if (now >= end)
+			return -ETIMEDOUT;
+		ret = wait_event(x, seen, end - now);
+		if (ret)
+			return ret;
+	}
+}
+
+int at_do(struct at_ctx *x, const struct angara_wqe *w, const void *payload)
+{
+	struct angara_cqe cqe;
+	int ret;
+
+	ret = at_post(x, w, payload);
+	if (!ret)
+		ret = at_kick(x);
+	if (!ret)
+		ret = at_wait_cqe(x, &cqe, AT_DEADLINE_MS);
+	if (ret)
+		return ret;
+	if (cqe.cookie != w->cookie)
+		return -EBADMSG;
+	return le16toh(cqe.status);
+}
+
+struct angara_wqe at_put(const struct at_ctx *to, unsigned int dst_key,
+			 uint64_t dst_off, unsigned int src_key,
+			 uint64_t src_off, uint32_t len)
+{
+	return (struct angara_wqe) {
+		.opcode = ANGARA_OP_PUT,
+		.dst_ctx = htole16(to->c.ctx),
+		.dst_node = htole32(to->q.node),
+		.length = htole32(len),
+		.src_key = htole32(src_key),
+		.dst_key = htole32(dst_key),
+		.src_off = htole64(src_off),
+		.dst_off = htole64(dst_off),
+	};
+}
+
+struct angara_wqe at_get(const struct at_ctx *from, unsigned int src_key,
+			 uint64_t src_off, unsigned int dst_key,
+			 uint64_t dst_off, uint32_t len)
+{
+	struct angara_wqe w = at_put(from, dst_key, dst_off, src_key, src_off,
+				     len);
+
+	w.opcode = ANGARA_OP_GET;
+	return w;
+}
+
+struct angara_wqe at_coll(unsigned int opcode, unsigned int tree,
+			  unsigned int src_key, unsigned int dst_key,
+			  uint32_t len)
+{
+	return (struct angara_wqe) {
+		.opcode = opcode,
+		.tree = tree,
+		.length = htole32(len),
+		.src_key = htole32(src_key),
+		.dst_key = htole32(dst_key),
+	};
+}
+
+static unsigned char pattern(size_t i, unsigned int seed)
+{
+	/* Differs between neighbours, packets and seeds alike. */
+	return (i * 7 + (i >> 8) * 31 + seed * 101 + (seed >> 8)) & 0xff;
+}
+
+void at_fill(void *p, size_t len, unsigned int seed)
+{
+	unsigned char *c = p;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		c[i] = pattern(i, seed);
+}
+
+bool at_filled(const void *p, size_t len, unsigned int seed)
+{
+	const unsigned char *c = p;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (c[i] != pattern(i, seed))
+			return false;
+	return true;
+}
+
+bool at_all(const void *p, size_t len, unsigned char byte)
+{
+	const unsigned char *c = p;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (c[i] != byte)
+			return false;
+	return true;
+}

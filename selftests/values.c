@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ioctl numbers that do not exist, and values of fields that are out of
+ * range. Memory regions and trees have tests of their own.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+
+#include "kselftest_harness.h"
+#include "angtest.h"
+#include "nl.h"
+
+AT_REQUIRE(AT_ROOT | AT_DEVICE)
+
+#define LAST_NR	12	/* ANGARA_IOCTL_EVENTFD */
+
+FIXTURE(values) {
+	unsigned int dev;
+	int fd;
+	struct angara_query q;
+	struct at_usage use;
+};
+
+FIXTURE_SETUP(values)
+{
+	self->fd = -ENOENT;
+	while (self->dev < at_devices() && self->fd < 0)
+		self->fd = at_open(self->dev++);
+	self->dev--;
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, at_query(self->fd, &self->q));
+	ASSERT_EQ(0, at_usage(&self->use));
+}
+
+FIXTURE_TEARDOWN(values)
+{
+	close(self->fd);
+	EXPECT_EQ(0, at_usage_wait(&self->use, AT_DEADLINE_MS));
+}
+
+static int create(int fd, unsigned int sq, unsigned int cq)
+{
+	struct angara_ctx_create c = {
+		.size = sizeof(c),
+		.sq_entries = sq,
+		.cq_entries = cq,
+	};
+
+	return at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, &c);
+}
+
+TEST_F(values, unknown_numbers)
+{
+	union {
+		uint32_t size;
+		char raw[256];
+	} arg = { .size = 64 };
+	unsigned int nr, type;
+
+	for (nr = LAST_NR + 1; nr < 256; nr++)
+		EXPECT_EQ(-ENOTTY, at_ioctl(self->fd, _IO(ANGARA_IOC_TYPE, nr),
+					    &arg));
+	for (type = 0; type < 256; type++)
+		if (type != ANGARA_IOC_TYPE)
+			EXPECT_EQ(-ENOTTY, at_ioctl(self->fd, _IO(type, 11),
+						    &arg));
+	for (nr = 0; nr <= LAST_NR; nr++) {
+		EXPECT_EQ(-ENOTTY, at_ioctl(self->fd,
+					    _IOWR(ANGARA_IOC_TYPE, nr, arg), &arg));
+		EXPECT_EQ(-ENOTTY, at_ioctl(self->fd,
+					    _IOW(ANGARA_IOC_TYPE, nr, int), &arg));
+	}
+}
+
+/* What only the kernel writes may stand at anything. */
+TEST_F(values, output_fields_are_ignored)
+{
+	struct angara_query q;
+
+	memset(&q, 0xFF, sizeof(q));
+	q.size = sizeof(q);
+	q.flags = 0;
+	memset(q.reserved, 0, sizeof(q.reserved));
+	EXPECT_EQ(0, at_ioctl(self->fd, ANGARA_IOCTL_QUERY, &q));
+	EXPECT_EQ(0, memcmp(&q, &self->q, sizeof(q)));
+}
+
+TEST_F(values, query)
+{
+	const struct angara_query *q = &self->q;
+	unsigned int d, node = 0, scale = 1;
+
+	EXPECT_EQ(ANGARA_ABI_VERSION, q->abi);
+	ASSERT_GE(ANGARA_MAX_DIMS, q->ndims);
+	ASSERT_LE(1, q->ndims);
+	for (d = 0; d < q->ndims; d++) {
+		EXPECT_LT(q->coord[d], q->dims[d]);
+		node += q->coord[d] * scale;
+		scale *= q->dims[d];
+	}
+	EXPECT_EQ(scale, q->nodes);
+	EXPECT_EQ(node, q->node);
+	EXPECT_LE(1, q->max_contexts);
+	EXPECT_LE(8, q->max_sq_entries);
+	EXPECT_LE(8, q->max_cq_entries);
+	EXPECT_LE(1, q->max_mrs);
+	EXPECT_EQ(ANGARA_MAX_OP_BYTES, q->max_op_bytes);
+	EXPECT_NE(0, q->pkey);
+}
+
+TEST_F(values, queue_lengths)
+{
+	const unsigned int bad[] = {
+		0, 1, 4, 7, 9, 24, 100, 3 * 1024, 0x80000000U, 0xFFFFFFFFU,
+		2 * self->q.max_sq_entries, 2 * self->q.max_cq_entries,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		if (bad[i] != self->q.max_cq_entries)
+			EXPECT_EQ(-EINVAL, create(self->fd, 8, bad[i])) {
+				TH_LOG("CQ of %u", bad[i]);
+			}
+		if (bad[i] != self->q.max_sq_entries &&
+		    bad[i] != self->q.max_sq_entries / 2)
+			EXPECT_EQ(-EINVAL, create(self->fd, bad[i], 8)) {
+				TH_LOG("SQ of %u", bad[i]);
+			}
+	}
+	EXPECT_EQ(0, at_usage_wait(&self->use, 0));
+	EXPECT_EQ(0, create(self->fd, self->q.max_sq_entries,
+			    self->q.max_cq_entries));
+}
+
+TEST_F(values, one_context_per_file)
+{
+	EXPECT_EQ(0, create(self->fd, 8, 8));
+	EXPECT_EQ(-EBUSY, create(self->fd, 8, 8));
+}
+
+TEST_F_TIMEOUT(values, all_contexts, 60)
+{
+	int fds[ANGARA_MAX_LOCAL * 64];
+	unsigned int n = 0, max = self->q.max_contexts;
+	int ret;
+
+	ASSERT_GE(ARRAY_SIZE(fds), max);
+	for (; n < max; n++) {
+		fds[n] = at_open(self->dev);
+		ASSERT_LE(0, fds[n]);
+		ret = create(fds[n], 8, 8);
+		if (ret)
+			break;
+	}
+	if (n == max) {
+		EXPECT_EQ(-EBUSY, create(self->fd, 8, 8));
+		close(fds[--n]);
+		EXPECT_EQ(0, create(self->fd, 8, 8));
+	} else {
+		/* Others hold some already. */
+		EXPECT_EQ(-EBUSY, ret);
+		EXPECT_LT(0, self->use.contexts);
+		close(fds[n]);
+	}
+	while (n--)
+		close(fds[n]);
+}
+
+TEST_F(values, tree_numbers)
+{
+	static const unsigned int bad[] = { 16, 17, 255, 256, 0xFFFFFFFFU };
+	struct angara_tree_check check;
+	struct angara_tree_get get;
+	unsigned int i;
+
+	EXPECT_EQ(0, create(self->fd, 8, 8));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_EQ(-EINVAL, at_tree_clear(self->fd, bad[i]));
+		EXPECT_EQ(-EINVAL, at_delegate(self->fd, bad[i], 1));
+		EXPECT_EQ(-EINVAL, at_tree_check(self->fd, bad[i], &check));
+		EXPECT_EQ(-EINVAL, at_join(self->fd, bad[i]));
+		EXPECT_EQ(-EINVAL, at_leave(self->fd, bad[i]));
+		if (bad[i] < 256)
+			EXPECT_EQ(-EINVAL, at_tree_get(self->fd, bad[i], &get));
+	}
+}
+
+static int use_eventfd(int fd, int efd)
+{
+	struct angara_eventfd e = { .size = sizeof(e), .fd = efd };
+
+	return at_ioctl(fd, ANGARA_IOCTL_EVENTFD, &e);
+}
+
+TEST_F(values, eventfd)
+{
+	int efd, file;
+
+	EXPECT_EQ(0, create(self->fd, 8, 8));
+	efd = eventfd(0, EFD_CLOEXEC);
+	file = open("/dev/null", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, efd);
+	ASSERT_LE(0, file);
+	EXPECT_EQ(0, use_eventfd(self->fd, efd));
+	EXPECT_EQ(-EINVAL, use_eventfd(self->fd, file));
+	EXPECT_EQ(-EINVAL, use_eventfd(self->fd, self->fd));
+	close(file);
+	EXPECT_EQ(-EBADF, use_eventfd(self->fd, file));
+	EXPECT_EQ(-EBADF, use_eventfd(self->fd, 1 << 20));
+	EXPECT_EQ(0, use_eventfd(self->fd, -1));
+	EXPECT_EQ(0, use_eventfd(self->fd, -1));
+	close(efd);
+}
+
+TEST_F(values, kick_needs_a_flag)
+{
+	struct angara_kick k = { .size = sizeof(k) };
+
+	EXPECT_EQ(0, create(self->fd, 8, 8));
+	EXPECT_EQ(-EINVAL, at_ioctl(self->fd, ANGARA_IOCTL_KICK, &k));
+}
+
+TEST_HARNESS_MAIN
