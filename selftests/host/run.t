@@ -206,7 +206,7 @@ check 'unknown short option' refuses 2 "option '-z'" -z
 check 'unknown long option' refuses 2 "option '--bogus'" --bogus
 check 'bad list of nodes' refuses 2 'such as 0,2,4-7' -n 2 --nodes 1,,2 true
 check 'nodes the wrong way round' refuses 2 'such as' -n 2 --nodes 3-1 true
-check 'bad fabric' refuses 2 'such as 1 or 0x1f' -n 2 --fabric one true
+check 'bad fabric' refuses 2 'such as 0x1f' -n 2 --fabric one true
 check 'devices and none' refuses 2 'exclude each other' -n 2 --no-device \
 	--per-node 2 true
 check 'a program that is missing' refuses 127 "'/no/such': No such file" \

@@ -30,7 +30,7 @@ static const char usage[] =
 "  -n N              number of processes\n"
 "  --per-node P      processes per node (default: as few as there must be)\n"
 "  --nodes LIST      nodes to use, in this order, such as 0,2,4-7\n"
-"  --fabric ID       fabric to use (default: the one with the lowest id)\n"
+"  --fabric ID       fabric to use (default: that of the first device)\n"
 "  --timeout S       end the job after S seconds, with exit status 124\n"
 "  --grace S         end the other processes S seconds after one has failed\n"
 "                    (default 5)\n"
@@ -73,7 +73,7 @@ static int want_fabric(struct run_opts *opts, const char *text)
 	const char *end = number(text, ~0ULL, &opts->fabric);
 
 	if (!end || *end) {
-		run_say("--fabric wants a number such as 1 or 0x1f, not '%s'",
+		run_say("--fabric wants a number such as 0x1f, not '%s'",
 			text);
 		return RUN_EXIT_USAGE;
 	}

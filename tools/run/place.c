@@ -30,17 +30,29 @@ static int no_devices(const struct ang_scan *scan)
 	return RUN_EXIT_FAILURE;
 }
 
+/* Ids are random: the fabric of the first device is the one to expect. */
+static u64 default_fabric(const struct ang_scan *scan)
+{
+	const struct ang_found *first = &scan->devs[0];
+	size_t i;
+
+	for (i = 1; i < scan->n; i++)
+		if (scan->devs[i].minor < first->minor)
+			first = &scan->devs[i];
+	return first->fabric_id;
+}
+
 static int choose_fabric(const struct run_opts *opts, const struct ang_scan *scan,
 			 struct fabric *fab)
 {
-	u64 id = opts->has_fabric ? opts->fabric : scan->devs[0].fabric_id;
+	u64 id = opts->has_fabric ? opts->fabric : default_fabric(scan);
 	size_t i = 0;
 
 	while (i < scan->n && scan->devs[i].fabric_id != id)
 		i++;
 	if (i == scan->n) {
-		run_say("there is no fabric %llu; the first one here is %llu",
-			id, scan->devs[0].fabric_id);
+		run_say("there is no fabric 0x%llx; that of the first device is 0x%llx",
+			id, default_fabric(scan));
 		return RUN_EXIT_USAGE;
 	}
 	fab->devs = &scan->devs[i];
@@ -81,7 +93,7 @@ static int assign(struct run_job *job, const struct ang_scan *scan,
 		const struct ang_found *dev = device(opts, scan, fab, i);
 
 		if (!dev) {
-			run_say("node %u has no device here; fabric %llu has nodes %u to %u",
+			run_say("node %u has no device here; fabric 0x%llx has nodes %u to %u",
 				opts->nodes[i], fab->devs[0].fabric_id,
 				fab->devs[0].node, fab->devs[fab->n - 1].node);
 			return RUN_EXIT_USAGE;

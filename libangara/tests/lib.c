@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The library on adapters, under angara-run with two processes or more.
+ * Rank 0 reports in TAP.
+ *
+ *	lib [PART]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib.h"
+
+struct angara_job *job;
+struct angara_ctx *ctx;
+unsigned int rank, size;
+
+bool expect(const char *what, long long got, long long want)
+{
+	if (got == want)
+		return true;
+	printf("# rank %u: %s: %lld, not %lld\n", rank, what, got, want);
+	return false;
+}
+
+struct angara_mr *region(size_t len)
+{
+	struct angara_mr *mr;
+	int ret = angara_malloc(ctx, len, &mr);
+
+	if (!expect("angara_malloc", ret, 0))
+		exit(1);
+	return mr;
+}
+
+static unsigned char at(size_t i, unsigned int seed)
+{
+	return (unsigned char)((i * 131 + i / 256) ^ (seed * 29 + 7));
+}
+
+void fill(void *to, size_t len, unsigned int seed)
+{
+	unsigned char *p = to;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		p[i] = at(i, seed);
+}
+
+bool filled(const char *what, const void *from, size_t len, unsigned int seed)
+{
+	const unsigned char *p = from;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (p[i] != at(i, seed)) {
+			printf("# rank %u: %s: byte %zu of %zu\n", rank, what, i, len);
+			return false;
+		}
+	return true;
+}
+
+const struct angara_peer *peers(void)
+{
+	static struct angara_peer *all;
+	struct angara_ctx_info info;
+
+	if (all)
+		return all;
+	all = calloc(size, sizeof(*all));
+	if (!all || angara_ctx_query(ctx, &info) ||
+	    angara_job_allgather(job, &info.self, sizeof(info.self), all))
+		exit(1);
+	return all;
+}
+
+/* A part has passed if it has at every process. */
+static bool everywhere(bool mine)
+{
+	bool *all = calloc(size, sizeof(*all));
+	bool ok = all && angara_job_allgather(job, &mine, sizeof(mine), all) == 0;
+	unsigned int i;
+
+	for (i = 0; ok && i < size; i++)
+		ok = all[i];
+	free(all);
+	return ok;
+}
+
+static unsigned int parts, failures;
+
+static void run(const struct part *part, const char *only)
+{
+	for (; part->name; part++) {
+		bool ok;
+
+		if (only && strcmp(only, part->name))
+			continue;
+		ok = everywhere(part->run());
+		parts++;
+		failures += !ok;
+		if (rank == 0)
+			printf("%sok %u - %s\n", ok ? "" : "not ", parts, part->name);
+		fflush(stdout);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *only = argc > 1 ? argv[1] : NULL;
+	int ret;
+
+	ret = angara_job_init(&job);
+	if (ret) {
+		fprintf(stderr, "job: %s\n", strerror(-ret));
+		return 1;
+	}
+	rank = angara_job_rank(job);
+	size = angara_job_size(job);
+	ret = angara_ctx_open(NULL, NULL, &ctx);
+	if (ret) {
+		fprintf(stderr, "rank %u: context: %s\n", rank, strerror(-ret));
+		return 1;
+	}
+	run(rma_parts, only);
+	run(coll_parts, only);
+	run(team_parts, only);
+	if (only)
+		run(named_parts, only);
+	if (rank == 0)
+		printf("1..%u\n", parts);
+	angara_ctx_close(ctx);
+	angara_job_finalize(job);
+	return failures != 0 || parts == 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the parts of the library's test share.  The test is a job: every
+ * process runs every part, and a part that goes wrong anywhere has failed.
+ */
+#ifndef LIB_TEST_H
+#define LIB_TEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <angara/angara.h>
+
+#define LONG_MS		60000	/* nothing here takes that long */
+
+extern struct angara_job *job;
+extern struct angara_ctx *ctx;
+extern unsigned int rank, size;
+
+/* Says what is wrong and is false, if @got is not @want. */
+bool expect(const char *what, long long got, long long want);
+
+/* A region of @len bytes at every process, with the same key. */
+struct angara_mr *region(size_t len);
+void fill(void *at, size_t len, unsigned int seed);
+bool filled(const char *what, const void *at, size_t len, unsigned int seed);
+
+/* All peers by rank, from an exchange. */
+const struct angara_peer *peers(void);
+
+struct part {
+	const char *name;
+	bool (*run)(void);
+};
+
+extern const struct part rma_parts[];
+extern const struct part coll_parts[];
+extern const struct part team_parts[];
+/* Run by name only: they want something of their surroundings. */
+extern const struct part named_parts[];
+
+/* A team of all does its work.  Also counts its members. */
+bool works(struct angara_team *team);
+
+#endif /* LIB_TEST_H */

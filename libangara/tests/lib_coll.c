@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Collectives of one team over all processes, from and to every member.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib.h"
+
+#define MIB	(1024 * 1024)
+
+static const size_t lengths[] = { 0, 8, 256, 264, 4096, 100000, MIB + 8 };
+
+#define LENGTHS	(sizeof(lengths) / sizeof(*lengths))
+
+static struct angara_team *team_of_all(uint32_t root)
+{
+	struct angara_team_attr attr = { .root = root };
+	struct angara_team *team;
+
+	if (!expect("team", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0))
+		exit(1);
+	return team;
+}
+
+static bool finish(const char *what, int ret, const angara_req_t *req)
+{
+	return expect(what, ret, 0) &&
+	       expect(what, angara_wait(ctx, *req, LONG_MS, NULL), 0);
+}
+
+static bool barrier(struct angara_team *team)
+{
+	angara_req_t req;
+
+	return finish("barrier", angara_barrier_nbi(team, &req), &req);
+}
+
+static bool bcast(void)
+{
+	struct angara_team *team = team_of_all(0);
+	struct angara_mr *src = region(MIB + 8), *dst = region(MIB + 8);
+	uint64_t n = 0;
+	bool ok = true;
+	unsigned int from;
+	size_t i;
+
+	for (i = 0; ok && i < LENGTHS; i++)
+		for (from = 0; ok && from < size; from++) {
+			angara_req_t req;
+
+			memset(angara_mr_addr(dst), 0, lengths[i]);
+			ok = barrier(team);
+			if (rank == from) {
+				fill(angara_mr_addr(src), lengths[i], from);
+				ok &= finish("bcast",
+					     angara_bcast_nbi(team, angara_mr_key(dst), 0,
+							      src, 0, lengths[i], &req),
+					     &req);
+			}
+			ok &= expect("received",
+				     angara_team_received_wait(team, ++n, LONG_MS), 0) &&
+			      filled("bcast", angara_mr_addr(dst), lengths[i], from);
+			ok &= expect("count", (long long)angara_team_received(team),
+				     (long long)n);
+			ok &= barrier(team);
+		}
+	ok &= expect("destroy", angara_team_destroy(team), 0);
+	angara_free(dst);
+	angara_free(src);
+	return ok;
+}
+
+/* A barrier that the source starts later tells that broadcasts are here. */
+static bool bcast_then_barrier(void)
+{
+	struct angara_team *team = team_of_all(size - 1);
+	struct angara_mr *src = region(100000), *dst = region(100000);
+	bool ok = barrier(team);
+
+	fill(angara_mr_addr(src), 100000, 5);
+	if (rank == 0)
+		ok = expect("bcast", angara_bcast_nbi(team, angara_mr_key(dst), 0, src, 0,
+						      100000, NULL), 0);
+	ok &= barrier(team) && filled("bcast", angara_mr_addr(dst), 100000, 5);
+	ok &= expect("quiet", angara_quiet(ctx, LONG_MS), 0);
+	ok &= expect("destroy", angara_team_destroy(team), 0);
+	angara_free(dst);
+	angara_free(src);
+	return ok;
+}
+
+static int64_t value(unsigned int from, size_t i)
+{
+	return (int64_t)((i * 2654435761U + from * 97) % 1000003) - 500000;
+}
+
+static int64_t combine(unsigned int op, int64_t a, int64_t b)
+{
+	switch (op) {
+	case ANGARA_RED_SUM: return a + b;
+	case ANGARA_RED_MIN: return a < b ? a : b;
+	case ANGARA_RED_MAX: return a > b ? a : b;
+	default: return a ^ b;
+	}
+}
+
+static bool reduced(const char *what, const int64_t *got, size_t count, unsigned int op)
+{
+	unsigned int from;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		int64_t want = value(0, i);
+
+		for (from = 1; from < size; from++)
+			want = combine(op, want, value(from, i));
+		if (!expect(what, got[i], want))
+			return false;
+	}
+	return true;
+}
+
+static const unsigned int ops[] = {
+	ANGARA_RED_SUM, ANGARA_RED_MIN, ANGARA_RED_MAX, ANGARA_RED_XOR,
+};
+
+static bool allreduce(void)
+{
+	struct angara_team *team = team_of_all(size / 2);
+	struct angara_mr *mr = region(MIB + 8);
+	int64_t *v = angara_mr_addr(mr);
+	bool ok = true;
+	size_t i, k;
+
+	for (i = 0; ok && i < LENGTHS; i++)
+		for (k = 0; ok && k < 4; k++) {
+			size_t count = lengths[i] / 8;
+			angara_req_t req;
+
+			for (size_t e = 0; e < count; e++)
+				v[e] = value(rank, e);
+			ok = finish("allreduce",
+				    angara_allreduce_nbi(team, mr, 0, mr, 0, count,
+							 ANGARA_TYPE_INT64, ops[k], &req),
+				    &req) &&
+			     reduced("allreduce", v, count, ops[k]);
+		}
+	ok &= expect("no result", angara_allreduce_nbi(team, NULL, 0, mr, 0, 1, 0, 0, NULL),
+		     -EINVAL) &&
+	      expect("type", angara_allreduce_nbi(team, mr, 0, mr, 0, 1, 9, 0, NULL),
+		     -EINVAL) &&
+	      expect("op", angara_allreduce_nbi(team, mr, 0, mr, 0, 1, 0, 9, NULL),
+		     -EINVAL);
+	ok &= expect("destroy", angara_team_destroy(team), 0);
+	angara_free(mr);
+	return ok;
+}
+
+static bool reduce(void)
+{
+	struct angara_team *team = team_of_all(0);
+	struct angara_mr *src = region(MIB + 8), *dst = region(MIB + 8);
+	int64_t *v = angara_mr_addr(src);
+	bool ok = true;
+	unsigned int root;
+	size_t i;
+
+	for (i = 0; i < MIB / 8 + 1; i++)
+		v[i] = value(rank, i);
+	for (root = 0; ok && root < size; root++)
+		for (i = 0; ok && i < LENGTHS; i++) {
+			angara_req_t req;
+
+			memset(angara_mr_addr(dst), 0, lengths[i]);
+			ok = finish("reduce",
+				    angara_reduce_nbi(team, rank == root ? dst : NULL, 0,
+						      src, 0, lengths[i] / 8,
+						      ANGARA_TYPE_INT64, ANGARA_RED_SUM,
+						      root, &req), &req);
+			if (rank == root)
+				ok &= reduced("reduce", angara_mr_addr(dst),
+					      lengths[i] / 8, ANGARA_RED_SUM);
+		}
+	ok &= expect("destroy", angara_team_destroy(team), 0);
+	angara_free(dst);
+	angara_free(src);
+	return ok;
+}
+
+/* Many at once, without requests: order alone keeps them apart. */
+static bool many(void)
+{
+	enum { N = 200 };
+	struct angara_team *team = team_of_all(0);
+	struct angara_mr *mr = region(N * 512);
+	int64_t *v = angara_mr_addr(mr);
+	bool ok = true;
+	size_t i;
+
+	for (i = 0; i < N * 64; i++)
+		v[i] = value(rank, i);
+	for (i = 0; ok && i < N; i++)
+		ok = expect("allreduce",
+			    angara_allreduce_nbi(team, mr, i * 512, mr, i * 512, 64,
+						 ANGARA_TYPE_INT64, ANGARA_RED_MAX, NULL),
+			    0);
+	ok &= expect("quiet", angara_quiet(ctx, LONG_MS), 0) &&
+	      reduced("many", v, N * 64, ANGARA_RED_MAX);
+	ok &= expect("destroy", angara_team_destroy(team), 0);
+	angara_free(mr);
+	return ok;
+}
+
+const struct part coll_parts[] = {
+	{ "broadcast", bcast },
+	{ "broadcast then barrier", bcast_then_barrier },
+	{ "allreduce", allreduce },
+	{ "reduce", reduce },
+	{ "many at once", many },
+	{ NULL, NULL },
+};

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What depends on who runs it, and on what is done to the fabric meanwhile.
+ * libangara/tests/in-guest sets the scene.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib.h"
+
+#define DELEGATED	3	/* TreeId */
+
+static bool pkey(void)
+{
+	struct angara_ctx_info info;
+
+	angara_ctx_query(ctx, &info);
+	if (rank == 0)
+		printf("# pkey %u\n", info.pkey);
+	return true;
+}
+
+static bool unprivileged(void)
+{
+	struct angara_team *team;
+
+	return expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team),
+		      -EPERM);
+}
+
+/* Needs root, and a process on each node. */
+static bool delegate(void)
+{
+	struct angara_tree_delegate arg = {
+		.size = sizeof(arg),
+		.tree = DELEGATED,
+		.pkey = (uint32_t)strtoul(getenv("LIB_PKEY"), NULL, 10),
+	};
+
+	return expect("delegate", ioctl(angara_ctx_fd(ctx),
+					ANGARA_IOCTL_TREE_DELEGATE, &arg), 0);
+}
+
+static bool delegated(void)
+{
+	struct angara_team *team, *other;
+	bool ok;
+
+	if (!expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team), 0))
+		return false;
+	ok = expect("tree", angara_team_tree(team), DELEGATED) &&
+	     expect("one more", angara_team_create(job, ctx, NULL, 0, NULL, &other),
+		    -ENOSPC) &&
+	     works(team);
+	return ok & expect("destroy", angara_team_destroy(team), 0);
+}
+
+/* The fabric goes away while everybody sleeps on it. */
+static bool gone(void)
+{
+	struct angara_team *team;
+	struct angara_mr *mr = region(4096);
+	angara_req_t req = 0;
+	bool ok;
+	int ret;
+
+	ok = expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team), 0);
+	if (!ok)
+		return false;
+	/* An operation that cannot end, as the last process does not join in. */
+	if (rank != size - 1)
+		ok = expect("barrier", angara_barrier_nbi(team, &req), 0);
+	if (rank == 0)
+		printf("# ready\n");
+	fflush(stdout);
+	ok &= expect("counter", angara_counter_wait(ctx, 0, 1, LONG_MS), -ENODEV);
+	if (rank != size - 1) {
+		do {
+			ret = angara_test(ctx, req, NULL);
+		} while (ret == -EAGAIN);
+		ok &= expect("test", ret == -ENODEV || ret == -ECONNRESET ||
+			     ret == -ECANCELED, 1);
+	}
+	ok &= expect("put", angara_put_nbi(ctx, peers()[0], 0, 0, mr, 0, 1, -1, NULL),
+		     -ENODEV);
+	ok &= expect("malloc", angara_malloc(ctx, 1, &mr), -ENODEV);
+	ret = angara_team_destroy(team);
+	return ok & expect("destroy", ret == -ENODEV || ret == -ECONNRESET ||
+			   ret == -ENOTCONN, 1);
+}
+
+const struct part named_parts[] = {
+	{ "pkey", pkey },
+	{ "unprivileged", unprivileged },
+	{ "delegate", delegate },
+	{ "delegated", delegated },
+	{ "gone", gone },
+	{ NULL, NULL },
+};

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Puts and gets: to the next process in a ring, of many lengths; full queues;
+ * what the target refuses; requests and counters.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "lib.h"
+
+#define MIB	(1024 * 1024)
+#define BIG	(MIB + 4096)
+
+static const size_t lengths[] = { 0, 1, 255, 256, 257, 4096, MIB + 1 };
+
+#define LENGTHS	(sizeof(lengths) / sizeof(*lengths))
+
+static struct angara_peer next_peer(void)
+{
+	return peers()[(rank + 1) % size];
+}
+
+static unsigned int before(void)
+{
+	return (rank + size - 1) % size;
+}
+
+static bool done(const char *what, int ret, const angara_req_t *req, int want)
+{
+	return expect(what, ret, 0) &&
+	       expect(what, angara_wait(ctx, *req, LONG_MS, NULL), want);
+}
+
+static bool put(void)
+{
+	struct angara_mr *src = region(BIG), *dst = region(BIG);
+	uint64_t count = angara_counter(ctx, 3);
+	bool ok = angara_job_barrier(job) == 0;
+	size_t i;
+
+	for (i = 0; ok && i < LENGTHS; i++) {
+		angara_req_t req;
+		int ret;
+
+		fill(angara_mr_addr(src), lengths[i] + 3, rank + (unsigned int)i);
+		ret = angara_put_nbi(ctx, next_peer(), angara_mr_key(dst), 5, src, 3,
+				     lengths[i], 3, &req);
+		ok = done("put", ret, &req, 0) &&
+		     expect("counter", angara_counter_wait(ctx, 3, count + i + 1,
+							   LONG_MS), 0);
+		/* The pattern starts at 3 at the source, at 5 here. */
+		if (ok && lengths[i]) {
+			char *to = angara_mr_addr(dst);
+
+			memmove(to + 3, to + 5, lengths[i]);
+			fill(to, 3, before() + (unsigned int)i);
+			ok = filled("put", to, lengths[i] + 3,
+				    before() + (unsigned int)i);
+		}
+		ok &= angara_job_barrier(job) == 0;
+	}
+	angara_free(dst);
+	angara_free(src);
+	return ok;
+}
+
+static bool put_inline(void)
+{
+	struct angara_mr *dst = region(256);
+	char data[256];
+	bool ok = true;
+	size_t i, len;
+
+	for (i = 0; ok && i < 4; i++) {
+		uint64_t count = angara_counter(ctx, 447);
+		angara_req_t req;
+
+		len = lengths[i];
+		ok = angara_job_barrier(job) == 0;
+		fill(data, len, rank);
+		ok &= done("inline", angara_put_inline(ctx, next_peer(),
+						       angara_mr_key(dst), 0, data,
+						       len, 447, &req), &req, 0) &&
+		      expect("counter", angara_counter_wait(ctx, 447, count + 1,
+							    LONG_MS), 0) &&
+		      filled("inline", angara_mr_addr(dst), len, before());
+		ok &= angara_job_barrier(job) == 0;
+	}
+	ok &= expect("257 inline", angara_put_inline(ctx, next_peer(), 0, 0, data, 257,
+						     ANGARA_NO_NOTIFY, NULL), -EINVAL);
+	angara_free(dst);
+	return ok;
+}
+
+static bool get(void)
+{
+	struct angara_mr *src = region(BIG), *dst = region(BIG);
+	bool ok = true;
+	size_t i;
+
+	fill(angara_mr_addr(src), BIG, rank);
+	angara_job_barrier(job);
+	for (i = 0; ok && i < LENGTHS; i++) {
+		struct angara_status st = { .status = 99 };
+		angara_req_t req;
+		int ret;
+
+		memset(angara_mr_addr(dst), 0, BIG);
+		ret = angara_get_nbi(ctx, next_peer(), angara_mr_key(src), 0, dst, 0,
+				     lengths[i], ANGARA_NO_NOTIFY, &req);
+		ok = expect("get", ret, 0) &&
+		     expect("get", angara_wait(ctx, req, LONG_MS, &st), 0) &&
+		     expect("status", st.status, ANGARA_ST_OK) &&
+		     expect("length", (long long)st.length, (long long)lengths[i]) &&
+		     filled("get", angara_mr_addr(dst), lengths[i],
+			    (rank + 1) % size);
+	}
+	angara_job_barrier(job);
+	angara_free(dst);
+	angara_free(src);
+	return ok;
+}
+
+/* More operations than any queue holds, with and without requests. */
+static bool full_queues(void)
+{
+	enum { N = 3000 };
+	struct angara_mr *mr = region(N);
+	angara_req_t first = 0, last = 0;
+	uint64_t count = angara_counter(ctx, 9);
+	char byte = (char)(rank + 1);
+	bool ok = angara_job_barrier(job) == 0;
+	unsigned int i;
+
+	for (i = 0; ok && i < N; i++)
+		ok = expect("put", angara_put_inline(ctx, next_peer(), angara_mr_key(mr),
+						     i, &byte, 1, 9,
+						     i == 0 ? &first : i == N - 1 ?
+						     &last : NULL), 0);
+	ok = ok && expect("quiet", angara_quiet(ctx, LONG_MS), 0) &&
+	     expect("test", angara_test(ctx, first, NULL), 0) &&
+	     expect("test", angara_test(ctx, last, NULL), 0) &&
+	     expect("test again", angara_test(ctx, last, NULL), -ENOENT) &&
+	     expect("all here", angara_counter_wait(ctx, 9, count + N, LONG_MS), 0);
+	for (i = 0; ok && i < N; i++)
+		ok = expect("byte", ((char *)angara_mr_addr(mr))[i], (char)(before() + 1));
+	angara_job_barrier(job);
+	angara_free(mr);
+	return ok;
+}
+
+static bool refused(void)
+{
+	struct angara_mr *mr = region(100), *ro = NULL;
+	static char memory[64];
+	struct angara_peer nobody = { .node = 0x7FFFFFFF };
+	struct angara_peer next = next_peer();
+	struct angara_status st;
+	angara_req_t req;
+	bool ok;
+
+	ok = expect("reg", angara_mr_reg(ctx, memory, 64, ANGARA_ACCESS_REMOTE_READ,
+					 &ro), 0);
+	angara_job_barrier(job);
+	ok &= done("key", angara_put_nbi(ctx, next, 200, 0, mr, 0, 8, -1, &req), &req,
+		   -ENOKEY);
+	ok &= done("bounds", angara_put_nbi(ctx, next, angara_mr_key(mr), 93, mr, 0, 8,
+					    -1, &req), &req, -ERANGE);
+	ok &= done("access", angara_put_nbi(ctx, next, angara_mr_key(ro), 0, mr, 0, 8,
+					    -1, &req), &req, -EACCES);
+	ok &= done("target", angara_put_nbi(ctx, nobody, 0, 0, mr, 0, 8, -1, &req), &req,
+		   -EHOSTUNREACH);
+	ok &= expect("get", angara_get_nbi(ctx, next, 200, 0, mr, 0, 8, -1, &req), 0) &&
+	      expect("get", angara_wait(ctx, req, LONG_MS, &st), -ENOKEY) &&
+	      expect("node", st.node, next.node);
+	ok &= expect("put", angara_put_nbi(ctx, next, 200, 0, mr, 0, 8, -1, NULL), 0) &&
+	      expect("quiet", angara_quiet(ctx, LONG_MS), -ENOKEY) &&
+	      expect("quiet", angara_quiet(ctx, LONG_MS), 0);
+	ok &= expect("local bounds", angara_put_nbi(ctx, next, 0, 0, mr, 93, 8, -1, NULL),
+		     -EINVAL) &&
+	      expect("counter 448", angara_put_nbi(ctx, next, 0, 0, mr, 0, 8, 448, NULL),
+		     -EINVAL) &&
+	      expect("counter -2", angara_put_nbi(ctx, next, 0, 0, mr, 0, 8, -2, NULL),
+		     -EINVAL);
+	angara_job_barrier(job);
+	angara_mr_dereg(ro);
+	angara_free(mr);
+	return ok;
+}
+
+/* Sleeping in poll(2) on our own, and deadlines. */
+static bool sleeping(void)
+{
+	struct pollfd p = { .fd = angara_ctx_fd(ctx), .events = POLLIN };
+	uint64_t count = angara_counter(ctx, 11);
+	bool ok = true;
+
+	angara_job_barrier(job);
+	ok = expect("deadline", angara_counter_wait(ctx, 11, count + 1, 50), -ETIMEDOUT);
+	angara_test(ctx, 0, NULL);
+	ok &= expect("quiet descriptor", poll(&p, 1, 50), 0);
+	angara_job_barrier(job);
+	ok &= expect("put", angara_put_inline(ctx, next_peer(), 0, 0, NULL, 0, 11, NULL),
+		     0);
+	ok &= expect("poll", poll(&p, 1, LONG_MS), 1);
+	ok &= expect("counter", angara_counter_wait(ctx, 11, count + 1, LONG_MS), 0);
+	ok &= expect("quiet", angara_quiet(ctx, LONG_MS), 0);
+	ok &= expect("no counter", angara_counter_wait(ctx, 448, 0, 0), -EINVAL);
+	return ok;
+}
+
+static bool keys(void)
+{
+	static char memory[64];
+	struct angara_mr *a = NULL, *b = NULL;
+	bool ok;
+
+	ok = expect("reg", angara_mr_reg_key(ctx, memory, 64, ANGARA_ACCESS_ALL, 77, &a),
+		    0) &&
+	     expect("key", angara_mr_key(a), 77) &&
+	     expect("addr", angara_mr_addr(a) == memory, 1) &&
+	     expect("len", (long long)angara_mr_len(a), 64) &&
+	     expect("taken", angara_mr_reg_key(ctx, memory, 64, ANGARA_ACCESS_ALL, 77,
+					       &b), -EEXIST) &&
+	     expect("unmapped", angara_mr_reg(ctx, (void *)4096, 64, 0, &b), -EFAULT) &&
+	     expect("empty", angara_malloc(ctx, 0, &b), -EINVAL);
+	angara_mr_dereg(a);
+	angara_mr_dereg(NULL);
+	return ok;
+}
+
+const struct part rma_parts[] = {
+	{ "keys", keys },
+	{ "put", put },
+	{ "put inline", put_inline },
+	{ "get", get },
+	{ "full queues", full_queues },
+	{ "refused", refused },
+	{ "sleeping", sleeping },
+	{ NULL, NULL },
+};

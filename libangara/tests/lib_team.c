@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Teams: every subset, many at once, none left, a member that dies.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib.h"
+
+/* An allreduce by which members find out that they are alone with each other. */
+bool works(struct angara_team *team)
+{
+	struct angara_mr *mr = region(8);
+	uint64_t *v = angara_mr_addr(mr);
+	angara_req_t req;
+	bool ok;
+
+	*v = 1;
+	ok = expect("allreduce", angara_allreduce_nbi(team, mr, 0, mr, 0, 1,
+						      ANGARA_TYPE_UINT64,
+						      ANGARA_RED_SUM, &req), 0) &&
+	     expect("wait", angara_wait(ctx, req, LONG_MS, NULL), 0) &&
+	     expect("members", (long long)*v, angara_team_size(team));
+	angara_free(mr);
+	return ok;
+}
+
+static bool subset(unsigned int set, unsigned int root)
+{
+	struct angara_team_attr attr = { .root = root };
+	unsigned int ranks[32], n = 0, mine = 99, r;
+	struct angara_team *team;
+	bool ok;
+
+	for (r = 0; r < size; r++)
+		if (set >> r & 1) {
+			if (r == rank)
+				mine = n;
+			ranks[n++] = r;
+		}
+	attr.root %= n;
+	ok = expect("create", angara_team_create(job, ctx, ranks, n, &attr, &team), 0);
+	if (!ok)
+		return false;
+	if (mine == 99)
+		return expect("not a member", team == NULL, 1);
+	ok = expect("rank", angara_team_rank(team), mine) &&
+	     expect("size", angara_team_size(team), n) &&
+	     expect("peer", angara_team_peer(team, mine).node, peers()[rank].node) &&
+	     expect("no peer", angara_team_peer(team, n).node, UINT32_MAX) && works(team);
+	return ok & expect("destroy", angara_team_destroy(team), 0);
+}
+
+static bool subsets(void)
+{
+	unsigned int set, step = size > 5 ? 7 : 1, limit = size > 8 ? 8 : size;
+	bool ok = true;
+
+	for (set = 1; ok && set < 1U << limit; set += step)
+		ok = subset(set, set / 3);
+	return ok;
+}
+
+/* All trees at once, then one too many. */
+static bool all_trees(void)
+{
+	struct angara_team *teams[ANGARA_MAX_TREES], *more;
+	unsigned int seen = 0;
+	bool ok = true;
+	int n = 0, i;
+
+	while (n < ANGARA_MAX_TREES) {
+		struct angara_team_attr attr = { .root = (uint32_t)n % size };
+
+		if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr,
+							 &teams[n]), 0))
+			break;
+		seen |= 1U << angara_team_tree(teams[n++]);
+	}
+	ok = expect("trees", seen, 0xFFFF) &&
+	     expect("no more", angara_team_create(job, ctx, NULL, 0, NULL, &more),
+		    -ENOSPC);
+	for (i = 0; ok && i < n; i++)
+		ok = works(teams[i]);
+	for (i = 0; i < n; i++)
+		ok &= expect("destroy", angara_team_destroy(teams[i]), 0);
+	return ok;
+}
+
+static bool chosen_tree(void)
+{
+	struct angara_team_attr attr = { .tree = 10 };
+	struct angara_team *team, *other;
+	bool ok;
+
+	ok = expect("create", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0);
+	if (!ok)
+		return false;
+	ok = expect("tree", angara_team_tree(team), 9) &&
+	     expect("taken", angara_team_create(job, ctx, NULL, 0, &attr, &other), -EBUSY);
+	return ok & expect("destroy", angara_team_destroy(team), 0);
+}
+
+/* What one process gets wrong is refused at all, and leaves nothing behind. */
+static bool disagreement(void)
+{
+	struct angara_team_attr attr = { .root = rank == size - 1 };
+	unsigned int beyond[] = { 0, size };
+	struct angara_team *team;
+	bool ok;
+
+	ok = expect("roots", angara_team_create(job, ctx, NULL, 0, &attr, &team), -EINVAL);
+	ok &= expect("rank", angara_team_create(job, ctx, beyond, 2, NULL, &team),
+		     -EINVAL);
+	ok &= expect("no context", angara_team_create(job, rank ? ctx : NULL, NULL, 0,
+						      NULL, &team), -EINVAL);
+	return ok & (subset(3, 0) & chosen_tree());
+}
+
+/*
+ * A whole job of its own, in which process LIB_VICTIM kills itself in the
+ * middle of an allreduce: the others are told, and none hangs.
+ */
+static int bereaved(unsigned int victim)
+{
+	struct angara_team *team;
+	struct angara_mr *mr;
+	angara_req_t req;
+	int ret;
+
+	if (angara_team_create(job, ctx, NULL, 0, NULL, &team) ||
+	    angara_malloc(ctx, 4096, &mr))
+		return 1;
+	if (rank == victim) {
+		usleep(200000);
+		raise(SIGKILL);
+	}
+	ret = angara_allreduce_nbi(team, mr, 0, mr, 0, 512, ANGARA_TYPE_INT64, 0, &req);
+	if (!ret)
+		ret = angara_wait(ctx, req, LONG_MS, NULL);
+	if (!expect("told", ret, -ECONNRESET))
+		return 1;
+	ret = angara_team_destroy(team);
+	if (!expect("destroy", ret == -ECONNRESET || ret == -EPIPE || ret == -ENOTCONN, 1))
+		return 1;
+	return expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team),
+		      -EPIPE) ? 0 : 1;
+}
+
+/* Runs this program once more under a launcher of its own. */
+static bool death(unsigned int victim)
+{
+	const char *env = getenv("LIB_VICTIM");
+	char command[256];
+	int status;
+
+	if (env)
+		exit(bereaved((unsigned int)atoi(env)));
+	if (rank)
+		return true;
+	snprintf(command, sizeof(command),
+		 "unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD; LIB_VICTIM=%u "
+		 "angara-run -n %u --grace 30 /proc/%d/exe death 2>/dev/null",
+		 victim, size, getpid());
+	status = system(command);
+	/* That it was killed is all that went wrong there. */
+	return expect("job", WIFEXITED(status) ? WEXITSTATUS(status) : -1, 137);
+}
+
+static bool death_of_member(void)
+{
+	return death(size - 1);
+}
+
+/* The first process programs the rows, and they go with it. */
+static bool death_of_coordinator(void)
+{
+	return death(0);
+}
+
+const struct part team_parts[] = {
+	{ "disagreement", disagreement },
+	{ "subsets", subsets },
+	{ "chosen tree", chosen_tree },
+	{ "all trees", all_trees },
+	{ "death", death_of_member },
+	{ "death of the coordinator", death_of_coordinator },
+	{ "all trees again", all_trees },
+	{ NULL, NULL },
+};

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# libangara and angara-run on the adapters of guests; what each guest does is
+# in libangara/tests/in-guest.
+
+set -u
+. selftests/tap.sh
+
+OUT=build/guest-user
+PROGRAM=$OUT/tests/libangara-test
+
+# guest NAME OPTION...: results of the guest are nested below one of ours.
+guest()
+{
+	local name=$1 status=0
+
+	shift
+	echo "==> the library on $name" >&2
+	tools/vm/run --timeout 600 "$@" -- libangara/tests/in-guest \
+		"/angara/$PROGRAM" >"$TAP_TMP/out" 2>"$TAP_TMP/why" || status=$?
+	sed 's/^/    /' "$TAP_TMP/out"
+	result "$status" "the library on $name"
+}
+
+check 'the test builds' tools/vm/chroot make -C libangara \
+	"O=/angara/$OUT" all tests
+check 'the launcher builds' tools/vm/chroot make -C tools/run \
+	"O=/angara/$OUT" all
+guest '2x2x2, kernel 6.12' --kernel 6.12 --loop 2x2x2
+plan

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The library as a package: what the headers declare, the map lists, the
+# library exports and the man pages describe is the same; programs build
+# against it as installed.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/build
+ROOT=$TAP_TMP/root
+LIB=$ROOT/usr/lib
+MAN=$ROOT/usr/share/man/man3
+
+install_all()
+{
+	make -C libangara O="$OUT" PREFIX=/usr DESTDIR="$ROOT" install
+}
+
+declared()
+{
+	cat libangara/include/angara/*.h |
+		grep -oE '^[a-z].*\bangara_[a-z_]+\(' |
+		grep -oE 'angara_[a-z_]+\($' | tr -d '(' | sort
+}
+
+mapped()
+{
+	grep -oE '\bangara_[a-z_]+;' libangara/libangara.map | tr -d ';' | sort
+}
+
+exported()
+{
+	nm -D --defined-only --without-symbol-versions "$LIB/libangara.so" |
+		awk '$2 != "A" { print $3 }' | sort
+}
+
+described()
+{
+	find "$MAN" -name '*.3' -printf '%f\n' | sed 's/\.3$//' | sort
+}
+
+same()
+{
+	diff <("$1") <("$2")
+}
+
+# A page that stands for others names them, and the others lead to it.
+aliases()
+{
+	local page target bad=0
+
+	for page in "$MAN"/*.3; do
+		target=$(sed -n 's/^\.so man3\///p' "$page")
+		[ -n "$target" ] || target=$(basename "$page")
+		grep -q "^\.Nm $(basename "$page" .3)" "$MAN/$target" && continue
+		echo "$target does not name $(basename "$page" .3)"
+		bad=1
+	done
+	return $bad
+}
+
+pc()
+{
+	PKG_CONFIG_PATH=$LIB/pkgconfig PKG_CONFIG_SYSROOT_DIR=$ROOT \
+		pkg-config "$@" angara
+}
+
+cat >"$TAP_TMP/use.c" <<'END'
+#include <angara/angara.h>
+#include <angara/topo.h>
+int main(void)
+{
+	struct angara_topo topo;
+
+	return angara_topo_parse("2x2x2", &topo) ||
+	       angara_topo_nodes(&topo) != 8;
+}
+END
+cp "$TAP_TMP/use.c" "$TAP_TMP/use.cc"
+
+# shellcheck disable=SC2046 # options are words
+shared()
+{
+	${CC:-cc} -Wall -Wextra -Wpedantic -std=c99 -o "$TAP_TMP/use" \
+		"$TAP_TMP/use.c" $(pc --cflags --libs) &&
+		LD_LIBRARY_PATH=$LIB "$TAP_TMP/use"
+}
+
+# shellcheck disable=SC2046
+static()
+{
+	${CC:-cc} -o "$TAP_TMP/use" "$TAP_TMP/use.c" $(pc --cflags) \
+		"$LIB/libangara.a" && "$TAP_TMP/use"
+}
+
+# shellcheck disable=SC2046
+cplusplus()
+{
+	${CXX:-c++} -Wall -Wextra -o "$TAP_TMP/use" "$TAP_TMP/use.cc" \
+		$(pc --cflags --libs) && LD_LIBRARY_PATH=$LIB "$TAP_TMP/use"
+}
+
+quiet_build()
+{
+	make -s -C libangara O="$OUT-$1" CC="$1" V=1 \
+		CFLAGS='-O2 -Wconversion -Wno-sign-conversion' all
+}
+
+soname()
+{
+	[ "$(objdump -p "$LIB/libangara.so" | awk '/SONAME/ { print $2 }')" = \
+		libangara.so.0 ] && [ -e "$LIB/libangara.so.0" ]
+}
+
+check 'installs' install_all
+check 'headers and map agree' same declared mapped
+check 'map and library agree' same mapped exported
+check 'library and man pages agree' same exported described
+check 'man pages name what they describe' aliases
+check 'the soname' soname
+for cc in gcc clang; do
+	if command -v $cc >/dev/null; then
+		silent "$cc has nothing to say" quiet_build $cc
+	else
+		skip "$cc has nothing to say" "there is no $cc"
+	fi
+done
+check 'a program, shared' shared
+check 'a program, static' static
+check 'a program in C++' cplusplus
+check 'clean removes all that was built' sh -c "make -C libangara O='$OUT' clean &&
+	! find '$OUT' -type f | grep ."
+plan
