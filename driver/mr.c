@@ -16,6 +16,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 
 #include "ang_file.h"
 
@@ -172,12 +173,11 @@ static void mr_free(struct ang_dev *adev, struct ang_mr *mr)
 /* Pages that a region touches, or 0 if there are none or too many. */
 static u32 count_pages(u64 addr, u64 length)
 {
-	u64 last, pages;
+	u64 end, pages;
 
-	if (!length || check_add_overflow(addr, length - 1, &last) ||
-	    last > ULONG_MAX)
+	if (!length || check_add_overflow(addr, length, &end))
 		return 0;
-	pages = (last >> PAGE_SHIFT) - (addr >> PAGE_SHIFT) + 1;
+	pages = ((end - 1) >> PAGE_SHIFT) - (addr >> PAGE_SHIFT) + 1;
 	return pages <= MAX_PAGES ? pages : 0;
 }
 
@@ -190,6 +190,8 @@ static struct ang_mr *mr_new(struct ang_dev *adev,
 
 	if (!pages)
 		return ERR_PTR(-EINVAL);
+	if (!access_ok(u64_to_user_ptr(cmd->addr), cmd->length))
+		return ERR_PTR(-EFAULT);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
