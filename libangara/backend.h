@@ -47,7 +47,7 @@ struct ang_dev_ops {
 extern const struct ang_dev_ops ang_cdev_ops;
 
 /* Sets size and flags as every command wants them. */
-#define ANG_CMD_INIT(type)	((type){ .size = sizeof(type) })
+#define ANG_CMD_INIT(type)	((type) { .size = sizeof(type) })
 
 static inline int ang_dev_open(struct ang_dev *dev, const char *name)
 {

@@ -99,10 +99,14 @@ static int64_t value(unsigned int from, size_t i)
 static int64_t combine(unsigned int op, int64_t a, int64_t b)
 {
 	switch (op) {
-	case ANGARA_RED_SUM: return a + b;
-	case ANGARA_RED_MIN: return a < b ? a : b;
-	case ANGARA_RED_MAX: return a > b ? a : b;
-	default: return a ^ b;
+	case ANGARA_RED_SUM:
+		return a + b;
+	case ANGARA_RED_MIN:
+		return a < b ? a : b;
+	case ANGARA_RED_MAX:
+		return a > b ? a : b;
+	default:
+		return a ^ b;
 	}
 }
 

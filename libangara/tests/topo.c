@@ -312,14 +312,29 @@ static const struct damage damages[] = {
 static void set_field(struct angara_tree_row *row, enum field field, uint8_t value)
 {
 	switch (field) {
-	case IS_ROOT: row->is_root = value; break;
-	case UP: row->to_root = value; break;
-	case DIRS: row->dirs = value; break;
-	case SUM: row->dir_sum = value; break;
-	case PE: row->pe = value; break;
-	case PKEY: row->pkey = value; break;
-	case EPOCH: row->epoch = value; break;
-	case END: break;
+	case IS_ROOT:
+		row->is_root = value;
+		break;
+	case UP:
+		row->to_root = value;
+		break;
+	case DIRS:
+		row->dirs = value;
+		break;
+	case SUM:
+		row->dir_sum = value;
+		break;
+	case PE:
+		row->pe = value;
+		break;
+	case PKEY:
+		row->pkey = value;
+		break;
+	case EPOCH:
+		row->epoch = value;
+		break;
+	case END:
+		break;
 	}
 }
 

@@ -4,6 +4,7 @@
 # angara-run without adapters: exchanges, output, ends of all kinds, bad
 # arguments. Launcher and library are built with the address and undefined
 # behaviour sanitizers.
+# shellcheck disable=SC2016 # the processes expand what stands in quotes
 
 set -u
 . selftests/tap.sh
@@ -16,9 +17,9 @@ unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE
 
 build()
 {
+	# shellcheck disable=SC2086 # options are words
 	make -C libangara O="$OUT" CFLAGS="$SAN" &&
 		make -C tools/run O="$OUT" CFLAGS="$SAN" &&
-		# shellcheck disable=SC2086 # options are words
 		${CC:-cc} $SAN -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Ilibangara \
 			-Ilibangara/include -Ilibangara/env -Iuapi -o "$JOB" \
 			libangara/tests/job.c "$OUT/lib/libangara.a"

@@ -222,7 +222,9 @@ int angara_test(struct angara_ctx *ctx, angara_req_t req,
 int angara_wait(struct angara_ctx *ctx, angara_req_t req, int timeout_ms,
 		struct angara_status *status);
 /**
- * angara_quiet() - wait for all operations of the context
+ * angara_quiet() - wait for all operations of a context
+ * @ctx: context
+ * @timeout_ms: deadline, or ANGARA_FOREVER
  *
  * Return: 0; -ETIMEDOUT; the errno of the first that failed among those that
  * were started without a request.
