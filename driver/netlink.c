@@ -93,10 +93,6 @@ static void explain_rule(struct genl_info *info, const struct ang_dev *adev,
 	unsigned long dirs = row->dirs;
 	u32 dir;
 
-	if (rule == ANGARA_TREE_RULE_ORDER) {
-		NL_SET_ERR_MSG(extack, "dirs: a direction down is out of dimension order");
-		return;
-	}
 	if (row->is_root && row->to_root != ANGARA_DIR_NONE) {
 		NL_SET_ERR_MSG(extack, "to_root: the root has no direction up");
 		return;
@@ -119,7 +115,10 @@ static void explain_rule(struct genl_info *info, const struct ang_dev *adev,
 			return;
 		}
 	}
-	NL_SET_ERR_MSG(extack, "the row breaks a rule of trees");
+	if (rule == ANGARA_TREE_RULE_ORDER)
+		NL_SET_ERR_MSG(extack, "dirs: a direction down is out of dimension order");
+	else
+		NL_SET_ERR_MSG(extack, "the row breaks a rule of trees");
 }
 
 static int read_row(struct genl_info *info, struct angara_tree_row *row)

@@ -6,7 +6,8 @@
  * host compares it with this file.
  *
  * Errors common to all commands:
- *   -EINVAL      an attribute is missing, malformed or out of range
+ *   -EINVAL      an attribute is missing, unknown here, or breaks a rule
+ *   -ERANGE      a number is out of range
  *   -EPERM       the command needs CAP_NET_ADMIN, or the object belongs to a
  *		  partition that is not the caller's
  *   -ENODEV      there is no such device, or it is gone
