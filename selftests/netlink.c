@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The generic netlink family by itself, over a raw socket: what it refuses and
+ * what it says then, dumps that are narrowed, continued and disturbed, events,
+ * and who may see what.
+ */
+#include <string.h>
+#include <unistd.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "kselftest_harness.h"
+#include "angtest.h"
+#include "nl.h"
+
+AT_REQUIRE(AT_ROOT | AT_TORUS)
+
+#define TREE	13
+#define NONE	0xFFFFFFFFFFULL		/* leave the attribute out */
+#define ROOM	32768
+#define USER	12345
+#define USER_PKEY	ANGARA_PKEY_UID(USER)
+
+FIXTURE(nl) {
+	int fd;
+	unsigned int family;
+	unsigned int group;
+	unsigned int dev;	/* a device on node 0 of a fabric */
+	unsigned long long fabric;
+	char said[256];		/* extended acknowledgement of the last call */
+	size_t room;		/* for a datagram */
+	unsigned int records;	/* that the last call gave */
+	unsigned int flags;	/* all message flags of the last call */
+	unsigned long long last[ANGARA_A_MAX + 1];
+	struct {
+		struct nlmsghdr n;
+		struct genlmsghdr g;
+		char attrs[512];
+	} req;
+};
+
+static void put(FIXTURE_DATA(nl) *self, unsigned int type, const void *data,
+		size_t len)
+{
+	struct nlattr *a = (void *)((char *)&self->req + self->req.n.nlmsg_len);
+
+	a->nla_type = type;
+	a->nla_len = NLA_HDRLEN + len;
+	memcpy(a + 1, data, len);
+	self->req.n.nlmsg_len += NLA_ALIGN(a->nla_len);
+}
+
+static void put8(FIXTURE_DATA(nl) *self, unsigned int type, uint8_t v)
+{
+	put(self, type, &v, sizeof(v));
+}
+
+static void put16(FIXTURE_DATA(nl) *self, unsigned int type, uint16_t v)
+{
+	put(self, type, &v, sizeof(v));
+}
+
+static void put32(FIXTURE_DATA(nl) *self, unsigned int type, uint32_t v)
+{
+	put(self, type, &v, sizeof(v));
+}
+
+static void put64(FIXTURE_DATA(nl) *self, unsigned int type, uint64_t v)
+{
+	put(self, type, &v, sizeof(v));
+}
+
+static void start(FIXTURE_DATA(nl) *self, unsigned int cmd, unsigned int flags)
+{
+	memset(&self->req, 0, sizeof(self->req));
+	self->req.n.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
+	self->req.n.nlmsg_type = self->family;
+	self->req.n.nlmsg_flags = NLM_F_REQUEST | flags;
+	self->req.g.cmd = cmd;
+	self->req.g.version = 1;
+}
+
+/* For a request about a device, and a tree if it is not negative. */
+static void about(FIXTURE_DATA(nl) *self, unsigned int cmd, int tree)
+{
+	start(self, cmd, NLM_F_ACK);
+	put32(self, ANGARA_A_DEV, self->dev);
+	if (tree >= 0)
+		put8(self, ANGARA_A_TREE, tree);
+}
+
+static void read_attrs(const char *at, size_t len,
+		       void (*fn)(void *arg, const struct nlattr *a), void *arg)
+{
+	while (len >= NLA_HDRLEN) {
+		const struct nlattr *a = (const void *)at;
+		size_t step = NLA_ALIGN(a->nla_len);
+
+		if (a->nla_len < NLA_HDRLEN || a->nla_len > len)
+			return;
+		fn(arg, a);
+		if (step >= len)
+			return;
+		at += step;
+		len -= step;
+	}
+}
+
+static void take_said(void *arg, const struct nlattr *a)
+{
+	FIXTURE_DATA(nl) *self = arg;
+
+	if (a->nla_type == NLMSGERR_ATTR_MSG)
+		snprintf(self->said, sizeof(self->said), "%s",
+			 (const char *)(a + 1));
+}
+
+static void take_value(void *arg, const struct nlattr *a)
+{
+	FIXTURE_DATA(nl) *self = arg;
+	size_t len = a->nla_len - NLA_HDRLEN;
+	unsigned int type = a->nla_type & NLA_TYPE_MASK;
+
+	if (type > ANGARA_A_MAX || len > 8)
+		return;
+	self->last[type] = 0;
+	memcpy(&self->last[type], a + 1, len);
+}
+
+static int take_error(FIXTURE_DATA(nl) *self, const struct nlmsghdr *n)
+{
+	const struct nlmsgerr *err = NLMSG_DATA(n);
+	size_t at = sizeof(*err);
+
+	if (!(n->nlmsg_flags & NLM_F_ACK_TLVS))
+		return err->error;
+	if (!(n->nlmsg_flags & NLM_F_CAPPED))
+		at += NLMSG_ALIGN(err->msg.nlmsg_len) - NLMSG_HDRLEN;
+	read_attrs((const char *)err + at, n->nlmsg_len - NLMSG_HDRLEN - at,
+		   take_said, self);
+	return err->error;
+}
+
+/* Receives one datagram.  Returns 1 if more is to come, else 0 or -errno. */
+static int receive(FIXTURE_DATA(nl) *self)
+{
+	char buf[ROOM] __attribute__((aligned(8)));
+	ssize_t len = recv(self->fd, buf, self->room, 0);
+	struct nlmsghdr *n;
+
+	if (len < 0)
+		return -errno;
+	for (n = (void *)buf; NLMSG_OK(n, (size_t)len); n = NLMSG_NEXT(n, len)) {
+		self->flags |= n->nlmsg_flags;
+		if (n->nlmsg_type == NLMSG_ERROR)
+			return take_error(self, n);
+		if (n->nlmsg_type == NLMSG_DONE)
+			return *(int *)NLMSG_DATA(n);
+		self->records++;
+		read_attrs((char *)NLMSG_DATA(n) + GENL_HDRLEN,
+			   n->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN),
+			   take_value, self);
+	}
+	return 1;
+}
+
+static int submit(FIXTURE_DATA(nl) *self)
+{
+	self->said[0] = '\0';
+	self->records = 0;
+	self->flags = 0;
+	memset(self->last, 0xFF, sizeof(self->last));
+	return send(self->fd, &self->req, self->req.n.nlmsg_len, 0) < 0 ?
+	       -errno : 0;
+}
+
+static int call(FIXTURE_DATA(nl) *self)
+{
+	int ret = submit(self);
+
+	if (ret)
+		return ret;
+	do
+		ret = receive(self);
+	while (ret == 1);
+	return ret;
+}
+
+static void take_group(void *arg, const struct nlattr *a)
+{
+	FIXTURE_DATA(nl) *self = arg;
+
+	if (a->nla_type == CTRL_ATTR_MCAST_GRP_ID)
+		self->group = *(const uint32_t *)(a + 1);
+}
+
+/* The family has one group, which stands nested twice. */
+static void take_family(void *arg, const struct nlattr *a)
+{
+	FIXTURE_DATA(nl) *self = arg;
+	unsigned int type = a->nla_type & NLA_TYPE_MASK;
+
+	if (type == CTRL_ATTR_FAMILY_ID)
+		self->family = *(const uint16_t *)(a + 1);
+	else if (type == CTRL_ATTR_MCAST_GROUPS)
+		read_attrs((const char *)(a + 2), a->nla_len - 2 * NLA_HDRLEN,
+			   take_group, arg);
+}
+
+static int find_family(FIXTURE_DATA(nl) *self)
+{
+	char buf[8192] __attribute__((aligned(8)));
+	struct nlmsghdr *n = (void *)buf;
+
+	self->family = GENL_ID_CTRL;
+	start(self, CTRL_CMD_GETFAMILY, 0);
+	put(self, CTRL_ATTR_FAMILY_NAME, ANGARA_GENL_NAME,
+	    sizeof(ANGARA_GENL_NAME));
+	if (send(self->fd, &self->req, self->req.n.nlmsg_len, 0) < 0 ||
+	    recv(self->fd, buf, sizeof(buf), 0) < 0)
+		return -errno;
+	if (n->nlmsg_type == NLMSG_ERROR)
+		return ((struct nlmsgerr *)NLMSG_DATA(n))->error;
+	read_attrs((char *)NLMSG_DATA(n) + GENL_HDRLEN,
+		   n->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN), take_family, self);
+	return 0;
+}
+
+static int open_socket(void)
+{
+	struct sockaddr_nl addr = { .nl_family = AF_NETLINK };
+	struct timeval limit = { .tv_sec = 10 };
+	int one = 1;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+	return bind(fd, (void *)&addr, sizeof(addr)) ? -errno : fd;
+}
+
+FIXTURE_SETUP(nl)
+{
+	self->room = ROOM;
+	self->fd = open_socket();
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, find_family(self));
+	for (;; self->dev++) {
+		ASSERT_LT(self->dev, 65536U);
+		about(self, ANGARA_CMD_DEV_GET, -1);
+		if (!call(self) && self->last[ANGARA_A_NODE] == 0 &&
+		    self->last[ANGARA_A_NODES] >= 8)
+			break;
+	}
+	self->fabric = self->last[ANGARA_A_FABRIC];
+}
+
+FIXTURE_TEARDOWN(nl)
+{
+	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
+	call(self);
+	about(self, ANGARA_CMD_TREE_DELEGATE, TREE);
+	put32(self, ANGARA_A_DELEGATED, 0);
+	call(self);
+	close(self->fd);
+}
+
+struct row {
+	unsigned long long is_root, to_root, dirs, pe, pkey;
+};
+
+static const struct row good = { NONE, 1, 4, 1, USER_PKEY };
+
+static int set_row(FIXTURE_DATA(nl) *self, const struct row *row)
+{
+	about(self, ANGARA_CMD_TREE_SET, TREE);
+	if (row->is_root != NONE)
+		put8(self, ANGARA_A_IS_ROOT, row->is_root);
+	if (row->to_root != NONE)
+		put8(self, ANGARA_A_TO_ROOT, row->to_root);
+	if (row->dirs != NONE)
+		put16(self, ANGARA_A_DIRS, row->dirs);
+	if (row->pe != NONE)
+		put16(self, ANGARA_A_PE, row->pe);
+	if (row->pkey != NONE)
+		put32(self, ANGARA_A_PKEY, row->pkey);
+	return call(self);
+}
+
+#define REFUSED(ret, text, call) do {					\
+	EXPECT_EQ(ret, call);						\
+	EXPECT_NE(NULL, strstr(self->said, text))			\
+		TH_LOG("said: \"%s\"", self->said);			\
+} while (0)
+
+#define REFUSED_ROW(ret, text, what) do {				\
+	struct row r = good;						\
+	what;								\
+	REFUSED(ret, text, set_row(self, &r));				\
+	about(self, ANGARA_CMD_TREE_GET, TREE);				\
+	EXPECT_EQ(-ENOENT, call(self));					\
+} while (0)
+
+TEST_F(nl, rows_are_checked)
+{
+	REFUSED_ROW(-ERANGE, "range", r.is_root = 2);
+	REFUSED_ROW(-ERANGE, "range", r.dirs = 0x100);
+	REFUSED_ROW(-ERANGE, "range", r.pe = ANGARA_MAX_LOCAL + 1);
+	REFUSED_ROW(-ERANGE, "range", r.pkey = 0);
+	REFUSED_ROW(-EINVAL, "to_root: direction out of range", r.to_root = 8);
+	REFUSED_ROW(-EINVAL, "to_root: direction out of range", r.to_root = 200);
+	REFUSED_ROW(-EINVAL, "to_root: is needed", r.to_root = NONE);
+	REFUSED_ROW(-EINVAL, "to_root: the root has", r.is_root = 1);
+	REFUSED_ROW(-EINVAL, "dirs: contains the direction up", r.dirs = 2);
+	REFUSED_ROW(-EINVAL, "dirs: which", r.dirs = NONE);
+	REFUSED_ROW(-EINVAL, "pe: how many", r.pe = NONE);
+	/* Up along Y: down along X comes before it in the order. */
+	REFUSED_ROW(-EINVAL, "order", r.to_root = 2; r.dirs = 1);
+}
+
+TEST_F(nl, rows_are_kept)
+{
+	EXPECT_EQ(0, set_row(self, &good));
+	REFUSED(-EBUSY, "the row is set", set_row(self, &good));
+
+	about(self, ANGARA_CMD_TREE_GET, TREE);
+	EXPECT_EQ(0, call(self));
+	EXPECT_EQ(1, self->last[ANGARA_A_TO_ROOT]);
+	EXPECT_EQ(4, self->last[ANGARA_A_DIRS]);
+	EXPECT_EQ(USER_PKEY, self->last[ANGARA_A_PKEY]);
+	EXPECT_EQ(ANGARA_TREE_STATE_UP, self->last[ANGARA_A_STATE]);
+
+	/* One node is no tree. */
+	about(self, ANGARA_CMD_TREE_CHECK, TREE);
+	EXPECT_EQ(0, call(self));
+	EXPECT_NE(ANGARA_TREE_VALID, self->last[ANGARA_A_RULE]);
+
+	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
+	EXPECT_EQ(0, call(self));
+	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
+	REFUSED(-ENOENT, "the row is not set", call(self));
+}
+
+TEST_F(nl, requests_are_checked)
+{
+	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
+	REFUSED(-EINVAL, "dev: which", call(self));
+	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
+	put32(self, ANGARA_A_DEV, 4000000);
+	REFUSED(-ENODEV, "dev: there is no such device", call(self));
+	about(self, ANGARA_CMD_TREE_GET, -1);
+	REFUSED(-EINVAL, "tree: which", call(self));
+	about(self, ANGARA_CMD_TREE_GET, ANGARA_MAX_TREES);
+	REFUSED(-ERANGE, "range", call(self));
+	about(self, ANGARA_CMD_LINK_GET, -1);
+	put8(self, ANGARA_A_DIR, ANGARA_MAX_DIRS);
+	REFUSED(-ERANGE, "range", call(self));
+	about(self, ANGARA_CMD_CTX_GET, -1);
+	put32(self, ANGARA_A_CTX, 0xFFFFFFFF);
+	REFUSED(-ENOENT, "no such object", call(self));
+	about(self, ANGARA_CMD_TREE_DELEGATE, TREE);
+	REFUSED(-EINVAL, "delegated: to which", call(self));
+	about(self, ANGARA_CMD_EVENT, -1);
+	EXPECT_EQ(-EOPNOTSUPP, call(self));
+	about(self, 200, -1);
+	EXPECT_EQ(-EOPNOTSUPP, call(self));
+}
+
+TEST_F(nl, attributes_are_strict)
+{
+	uint8_t one = 1;
+
+	about(self, ANGARA_CMD_DEV_GET, -1);
+	put8(self, ANGARA_A_TREE, 1);
+	EXPECT_EQ(-EINVAL, call(self));
+	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
+	put8(self, ANGARA_A_STATE, 1);
+	EXPECT_EQ(-EINVAL, call(self));
+	about(self, ANGARA_CMD_DEV_GET, -1);
+	put8(self, ANGARA_A_MAX + 1, 1);
+	EXPECT_EQ(-EINVAL, call(self));
+	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
+	put(self, ANGARA_A_DEV, &one, sizeof(one));
+	EXPECT_NE(0, call(self));
+	about(self, ANGARA_CMD_DEV_GET, -1);
+	put64(self, ANGARA_A_FABRIC, self->fabric);
+	REFUSED(-EINVAL, "fabric: narrows a dump", call(self));
+}
+
+TEST_F(nl, dumps_are_narrowed)
+{
+	start(self, ANGARA_CMD_LINK_GET, NLM_F_DUMP);
+	put32(self, ANGARA_A_DEV, self->dev);
+	EXPECT_EQ(0, call(self));
+	EXPECT_LT(0U, self->records);
+	EXPECT_GE(8U, self->records);
+	EXPECT_EQ(self->dev, self->last[ANGARA_A_DEV]);
+
+	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
+	put64(self, ANGARA_A_FABRIC, self->fabric);
+	EXPECT_EQ(0, call(self));
+	EXPECT_LE(8U, self->records);
+	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
+	put64(self, ANGARA_A_FABRIC, ~self->fabric);
+	EXPECT_EQ(0, call(self));
+	EXPECT_EQ(0U, self->records);
+
+	EXPECT_EQ(0, set_row(self, &good));
+	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
+	put8(self, ANGARA_A_TREE, TREE);
+	EXPECT_EQ(0, call(self));
+	EXPECT_EQ(1U, self->records);
+	EXPECT_EQ(TREE, self->last[ANGARA_A_TREE]);
+
+	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
+	put32(self, ANGARA_A_DEV, 4000000);
+	EXPECT_EQ(-ENODEV, call(self));
+	start(self, ANGARA_CMD_LINK_GET, NLM_F_DUMP);
+	put8(self, ANGARA_A_DIR, 1);
+	EXPECT_EQ(-EINVAL, call(self));
+}
+
+/*
+ * Something changes between two parts of a dump; they are as long as what the
+ * socket has ever made room for.
+ */
+TEST_F(nl, a_disturbed_dump_tells)
+{
+	FIXTURE_DATA(nl) other = *self;
+	unsigned int before;
+	int ret;
+
+	other.fd = open_socket();
+	ASSERT_LE(0, other.fd);
+	other.room = 4096;
+	start(&other, ANGARA_CMD_LINK_GET, NLM_F_DUMP);
+	EXPECT_EQ(0, call(&other));
+	before = other.records;
+	EXPECT_EQ(0U, other.flags & NLM_F_DUMP_INTR);
+
+	EXPECT_EQ(0, submit(&other));
+	EXPECT_EQ(1, receive(&other));
+	EXPECT_GT(before, other.records);
+	EXPECT_EQ(0, set_row(self, &good));
+	at_sleep_ms(500); /* the device's event goes through a worker */
+	do
+		ret = receive(&other);
+	while (ret == 1);
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(before, other.records);
+	EXPECT_NE(0U, other.flags & NLM_F_DUMP_INTR);
+	close(other.fd);
+}
+
+TEST_F(nl, events_are_told)
+{
+	FIXTURE_DATA(nl) other = *self;
+
+	other.fd = open_socket();
+	ASSERT_LE(0, other.fd);
+	ASSERT_EQ(0, setsockopt(other.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP,
+				&self->group, sizeof(self->group)));
+	EXPECT_EQ(0, set_row(self, &good));
+	EXPECT_EQ(1, receive(&other));
+	EXPECT_EQ(ANGARA_AEV_TREE_SET, other.last[ANGARA_A_EVENT]);
+	EXPECT_EQ(TREE, other.last[ANGARA_A_INDEX]);
+	EXPECT_EQ(self->dev, other.last[ANGARA_A_DEV]);
+	EXPECT_EQ(self->fabric, other.last[ANGARA_A_FABRIC]);
+	close(other.fd);
+}
+
+static unsigned int seen(FIXTURE_DATA(nl) *self)
+{
+	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
+	put8(self, ANGARA_A_TREE, TREE);
+	return call(self) ? 99 : self->records;
+}
+
+TEST_F(nl, others_are_not_shown)
+{
+	struct row row = good;
+
+	EXPECT_EQ(0, set_row(self, &row));
+	ASSERT_EQ(0, seteuid(USER));
+	EXPECT_EQ(1U, seen(self));
+	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
+	EXPECT_EQ(-EPERM, call(self));
+	EXPECT_EQ(-EPERM, set_row(self, &row));
+	about(self, ANGARA_CMD_TREE_DELEGATE, TREE);
+	put32(self, ANGARA_A_DELEGATED, USER_PKEY);
+	EXPECT_EQ(-EPERM, call(self));
+	ASSERT_EQ(0, seteuid(0));
+
+	ASSERT_EQ(0, seteuid(USER + 1));
+	EXPECT_EQ(0U, seen(self));
+	about(self, ANGARA_CMD_TREE_GET, TREE);
+	REFUSED(-EPERM, "another partition", call(self));
+	about(self, ANGARA_CMD_TREE_CHECK, TREE);
+	REFUSED(-EPERM, "another partition", call(self));
+
+	/* The rights are those of who asks, not of who reads the answer. */
+	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
+	put8(self, ANGARA_A_TREE, TREE);
+	EXPECT_EQ(0, submit(self));
+	ASSERT_EQ(0, seteuid(0));
+	while (receive(self) == 1)
+		;
+	EXPECT_EQ(0U, self->records);
+	EXPECT_EQ(1U, seen(self));
+}
+
+TEST_HARNESS_MAIN
