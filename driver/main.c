@@ -83,7 +83,6 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 	return 0;
 }
 
-/* @replies: whether the caller gets the structure back. */
 /**
  * struct ioctl_op - one ioctl
  * @size: bytes of the argument
