@@ -216,8 +216,10 @@ static void op_fill(struct ang_op *op, const struct angara_wqe *w, u16 gen)
 						      w->opcode;
 	op->flags = w->flags;
 	op->tree = w->tree;
-	op->redop = w->redop;
-	op->type = w->type;
+	if (w->opcode != ANGARA_OP_BARRIER) {
+		op->redop = w->redop;
+		op->type = w->type;
+	}
 	op->dst_ctx = le16_to_cpu(w->dst_ctx);
 	op->dst_node = le32_to_cpu(w->dst_node);
 	op->counter = le16_to_cpu(w->counter);
@@ -263,8 +265,9 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /*
- * A reduction that cannot read its contribution takes part all the same: it
- * sends its error instead of data, and nobody waits in vain.
+ * A reduction that cannot read its contribution, or names a receiver that does
+ * not exist, takes part all the same: it sends its error instead of data, and
+ * nobody waits in vain.
  */
 static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      struct ang_op *op)
@@ -282,6 +285,9 @@ static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 	if (op->opcode == ANGARA_OP_BCAST && status)
 		return status;
+	if (op->opcode == ANGARA_OP_REDUCE &&
+	    op->dst_node >= v->fab->topo.nodes)
+		status = ANGARA_ST_TARGET;
 	if (op->opcode != ANGARA_OP_BCAST) {
 		op->poison = (u8)status;
 		op->receives = op->opcode == ANGARA_OP_ALLREDUCE ||

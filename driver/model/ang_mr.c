@@ -10,7 +10,7 @@
 
 static int read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
 {
-	__le64 raw;
+	__le64 raw = 0;
 	int rc = v->ops->dma_read(v->host, n->id, addr, &raw, sizeof(raw));
 
 	*val = le64_to_cpu(raw);

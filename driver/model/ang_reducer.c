@@ -81,7 +81,8 @@ void ang_reduce_take(struct ang_view *v, struct ang_node *n,
 	struct ang_tree *t = &n->tree[p->tree];
 	struct ang_slot *s = slot_of(t, p->seq);
 
-	if (p->seq + p->npkts - t->done > ANGARA_MAX_REDUCES) {
+	if (p->seq - t->done >= ANGARA_MAX_REDUCES ||
+	    p->seq + p->npkts - t->done > ANGARA_MAX_REDUCES) {
 		ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
 		return;
 	}
@@ -120,6 +121,10 @@ static bool result_leaves(struct ang_view *v, struct ang_node *n,
 		if (!ang_fifo_room(n, ANG_FIFO_ROOT))
 			return false;
 		ang_fifo_push(n, ANG_FIFO_ROOT, p);
+		return true;
+	}
+	if (p->dst_node >= v->fab->topo.nodes) {
+		ang_drop(v, n, p, ANGARA_DROP_TARGET, 1);
 		return true;
 	}
 	p->type = ANG_PKT_RESULT;
