@@ -230,10 +230,11 @@ bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 		t->credit_pend = 0;
 		t->credit_todo = t->row.dirs;
 		t->cnt.credits_sent += t->credit_cur;
+		control_packet(n, t, &p);
+		ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, 0, ANGARA_VC_DOWN, 0);
 	}
 	if (t->credit_todo) {
 		control_packet(n, t, &p);
-		ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, 0, ANGARA_VC_DOWN, 0);
 		progress |= ang_issue(v, n, &p, &t->credit_todo,
 				      ANGARA_DIR_NONE);
 	}
