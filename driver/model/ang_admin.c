@@ -315,6 +315,17 @@ static void execute(struct ang_view *v, struct ang_node *n,
 	v->ops->interrupt(v->host, n->id, ANGARA_VEC_ADMIN);
 }
 
+/*
+ * News that a tree went down must leave before the next incarnation is set:
+ * a neighbour that misses it waits for ever.
+ */
+static bool must_wait(const struct ang_node *n, const struct angara_adm_cmd *cmd)
+{
+	return cmd->opcode == ANGARA_ADM_TREE_SET &&
+	       cmd->row.tree < ANGARA_MAX_TREES &&
+	       n->tree[cmd->row.tree].abort_todo;
+}
+
 /**
  * ang_admin() - act on registers and admin commands
  * @v: view
@@ -326,6 +337,7 @@ bool ang_admin(struct ang_view *v, struct ang_node *n)
 {
 	struct ang_admin *adm = &n->adm;
 	struct angara_adm_cmd cmd;
+	bool progress = false;
 	u32 pi;
 
 	if (!READ_ONCE(n->db_admin) || !ang_xchg(&n->db_admin, 0))
@@ -343,7 +355,13 @@ bool ang_admin(struct ang_view *v, struct ang_node *n)
 				     adm->asq + (u64)at * sizeof(cmd), &cmd,
 				     sizeof(cmd)))
 			continue;
+		if (must_wait(n, &cmd)) {
+			/* Tried again when a link has room. */
+			ang_store_release(&n->db_admin, 1);
+			return progress;
+		}
 		execute(v, n, &cmd);
+		progress = true;
 	}
 	return true;
 }

@@ -31,8 +31,6 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 		 const struct angara_tree_row *row, u32 *rule)
 {
 	struct ang_tree *t;
-	struct ang_pkt abort;
-	u32 abort_todo;
 
 	*rule = ang_tree_row_check(&v->fab->topo, row);
 	if (*rule)
@@ -42,12 +40,7 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	t = &n->tree[row->tree];
 	if (t->state != ANGARA_TREE_STATE_UNSET)
 		return ANGARA_ADM_ST_EXISTS;
-	/* News of the incarnation before may still be on its way out. */
-	abort = t->abort;
-	abort_todo = t->abort_todo;
 	memset(t, 0, sizeof(*t));
-	t->abort = abort;
-	t->abort_todo = abort_todo;
 	t->row = *row;
 	t->state = ANGARA_TREE_STATE_UP;
 	t->expected = (u32)row->pe + row->dir_sum;
