@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
+#include <linux/angara_nl.h>
 #include <linux/user_namespace.h>
 
 #include "ang_file.h"
@@ -17,9 +18,6 @@
 #include "trace.h"
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(angara_packet);
-
-/* Partitions with the top bit set belong to users. */
-#define PKEY_USER	0x80000000U
 
 dev_t ang_devt;
 
@@ -37,7 +35,7 @@ u32 ang_default_pkey(void)
 {
 	u32 uid = from_kuid(&init_user_ns, current_euid());
 
-	return uid & PKEY_USER ? 0 : PKEY_USER | uid;
+	return uid > ANGARA_PKEY_UID_MAX ? 0 : ANGARA_PKEY_UID(uid);
 }
 
 /**
