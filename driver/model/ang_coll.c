@@ -74,12 +74,12 @@ static void bcast_arrive(struct ang_view *v, struct ang_node *n,
 			 struct ang_ctx *c, const struct ang_pkt *p)
 {
 	u32 ctx = ang_ctx_id(v->fab, n, c);
-	u32 status = ANGARA_ST_OK;
+	u32 status = p->status;
 	struct ang_op *op = NULL;
 
 	c->cnt.rx_packets += p->npkts;
 	c->cnt.rx_bytes += p->len;
-	if (p->len)
+	if (p->len && !status)
 		status = ang_mr_write(v, n, c, p->key, p->off, p->len,
 				      ANGARA_ACCESS_REMOTE_WRITE,
 				      ang_buf_data(v, p->buf));
@@ -221,6 +221,24 @@ static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u32 dirs,
 	return ANGARA_DROP_NUM;
 }
 
+/*
+ * Rows are checked one by one; a ring of them that has no root would carry a
+ * request round for ever.
+ */
+static bool runs_in_circles(struct ang_view *v, struct ang_node *n,
+			    const struct ang_pkt *p)
+{
+	return p->type == ANG_PKT_BCAST && !n->tree[p->tree].row.is_root &&
+	       p->hops >= v->fab->max_up;
+}
+
+static void circle_end(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p)
+{
+	ang_drop(v, n, p, ANGARA_DROP_DIRECTION, 1);
+	ang_tree_down(v, n, p->tree, ANGARA_ST_TREE_DOWN, n->id, 0);
+}
+
 /* Return: false if the request has to wait. */
 static bool request_up(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p, u32 dir)
@@ -258,6 +276,8 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 		ang_drop(v, n, p, cause, 1);
 	else if (p->type == ANG_PKT_ABORT)
 		ang_tree_down(v, n, p->tree, p->status, p->src_node, 1U << dir);
+	else if (runs_in_circles(v, n, p))
+		circle_end(v, n, p);
 	else if (p->type != ANG_PKT_BCAST)
 		ang_reduce_take(v, n, p);
 	else if (!request_up(v, n, p, dir))
@@ -386,6 +406,14 @@ static void bcast_packet(struct ang_view *v, const struct ang_op *op,
 	p->seq = op->sent;
 }
 
+/* What went may have arrived: the end is sent too, and says why. */
+static void bcast_cut_short(struct ang_pkt *p)
+{
+	p->len = 0;
+	p->npkts = 1;
+	p->flags |= ANG_PF_LAST;
+}
+
 static void coll_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      struct ang_op *op, const struct ang_pkt *p)
 {
@@ -432,13 +460,11 @@ bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		return false;
 	if (p.status)
 		ang_op_fail(op, p.status, n->id);
-	if (p.status && op->opcode == ANGARA_OP_BCAST) {
-		ang_op_sent(v, n, c, op);
-		ang_op_done(v, n, c, op);
-		return true;
-	}
-	if (op->opcode == ANGARA_OP_BCAST ? op->sent + p.len == op->len :
-	    op->npkts_sent + p.npkts == op->npkts)
+	if (p.status && op->opcode == ANGARA_OP_BCAST)
+		bcast_cut_short(&p);
+	else if (op->opcode == ANGARA_OP_BCAST ?
+		 op->sent + p.len == op->len :
+		 op->npkts_sent + p.npkts == op->npkts)
 		p.flags |= ANG_PF_LAST;
 	ang_fifo_push(n, ANG_FIFO_PE, &p);
 	coll_sent(v, n, c, op, &p);

@@ -27,9 +27,13 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 {
 	u32 rings = 2 * cfg->ndims * ANGARA_VC_NUM;
 	u32 at;
+	u32 d;
 
 	fab->cfg = *cfg;
 	ang_topo_init(&fab->topo, cfg->ndims, cfg->dims);
+	fab->max_up = 0;
+	for (d = 0; d < cfg->ndims; d++)
+		fab->max_up += cfg->dims[d] - 1U;
 	fab->ring_size = align64((u32)sizeof(struct ang_ring) +
 				 cfg->depth * (u32)sizeof(struct ang_pkt));
 	fab->buf_size = cfg->train * ANGARA_PACKET_BYTES;

@@ -55,7 +55,6 @@
  * @seq: reductions: packet number in the tree, ReduceId is seq % 16; GET and
  *	DATA: offset in the operation; CREDIT: how many
  * @hops: links crossed
- * @reserved1: 0
  * @buf: payload, see ang_buf_data(); 0 for none
  */
 struct ang_pkt {
@@ -80,8 +79,7 @@ struct ang_pkt {
 	u16 epoch;
 	u64 off;
 	u32 seq;
-	u16 hops;
-	u16 reserved1;
+	u32 hops;
 	u64 buf;
 };
 
@@ -475,6 +473,7 @@ struct ang_node {
  * @ring_size: bytes of a ring
  * @buf_size: bytes of a payload buffer
  * @bufs: payload buffers of a node: cfg.bufs and those of the trees
+ * @max_up: links on the longest way to a root
  */
 struct ang_fabric {
 	struct ang_cfg cfg;
@@ -488,6 +487,7 @@ struct ang_fabric {
 	u32 ring_size;
 	u32 buf_size;
 	u32 bufs;
+	u32 max_up;
 };
 
 #define ANG_HEAD_SIZE	256	/* of struct ang_fabric, before the first node */
