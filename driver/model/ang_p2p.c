@@ -23,6 +23,14 @@ static void leave(struct ang_view *v, struct ang_node *n,
 	ang_link_send(v, n, p, dir, vc, false);
 }
 
+static void count_tx(struct ang_view *v, struct ang_node *n,
+		     const struct ang_pkt *p)
+{
+	n->cnt.injected_packets += p->npkts;
+	n->cnt.injected_flits += ang_flits(p);
+	ang_trace_pkt(v, n, ANG_TR_INJECT, p, ANGARA_DIR_NONE, 0, p->status);
+}
+
 static void count_rx(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     const struct ang_pkt *p)
 {
@@ -157,8 +165,7 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 	reply.seq = p->seq;
 	reply.pkey = p->pkey;
 	ang_buf_put(v, p->buf, 1);
-	n->cnt.injected_packets += reply.npkts;
-	n->cnt.injected_flits += ang_flits(&reply);
+	count_tx(v, n, &reply);
 	if (p->src_node == n->id)
 		answer_eject(v, n, &reply);
 	else
@@ -253,13 +260,12 @@ bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 			c->p2p_tx |= 1ULL << p.slot;
 			return false;
 		}
+		count_tx(v, n, &p);
 	} else {
+		count_tx(v, n, &p);
 		leave(v, n, &p, ANGARA_VC_REQ);
 	}
-	n->cnt.injected_packets += p.npkts;
-	n->cnt.injected_flits += ang_flits(&p);
 	c->cnt.tx_packets += p.npkts;
 	c->cnt.tx_bytes += p.type == ANG_PKT_PUT ? p.len : 0;
-	ang_trace_pkt(v, n, ANG_TR_INJECT, &p, ANGARA_DIR_NONE, 0, 0);
 	return true;
 }
