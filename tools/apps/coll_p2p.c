@@ -20,8 +20,7 @@
 #include "shape.h"
 
 #define SEGMENT		(32U << 10)
-#define MAX_CHILDREN	12U
-#define MAX_EDGES	(1 + MAX_CHILDREN)
+#define MAX_EDGES	(1 + SHAPE_CHILDREN)
 #define MAX_WORDS	(SEGMENT / sizeof(int64_t))
 
 _Static_assert(ANGARA_MAX_TREES * MAX_EDGES * 2 == COLL_APP_COUNTER,
@@ -420,14 +419,9 @@ static int tree_init(struct p2p *p, unsigned int number)
 		t->first = 1;
 	}
 	for (r = 0; r < app->size; r++) {
-		if (t->shape.parent[r] != me)
-			continue;
-		if (place == MAX_CHILDREN)
-			return app_fail(app, 0, "a process has more than %u "
-					"children in tree %u: too many by puts",
-					MAX_CHILDREN, number);
-		add_edge(t, r, counter_of(number, 1 + place++),
-			 counter_of(number, 0));
+		if (t->shape.parent[r] == me)
+			add_edge(t, r, counter_of(number, 1 + place++),
+				 counter_of(number, 0));
 	}
 	return 0;
 }

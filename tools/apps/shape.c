@@ -83,6 +83,37 @@ static unsigned int local_place(const struct app *app, unsigned int rank)
 	return place;
 }
 
+/* Hang children over the limit below their siblings.  Return: any moved? */
+static bool thin_out(struct shape *shape, unsigned int parent)
+{
+	unsigned int sibling[SHAPE_CHILDREN];
+	unsigned int count = 0, r;
+
+	for (r = 0; r < shape->size; r++) {
+		if (shape->parent[r] != parent)
+			continue;
+		if (count < SHAPE_CHILDREN)
+			sibling[count] = r;
+		else
+			shape->parent[r] = sibling[count % SHAPE_CHILDREN];
+		count++;
+	}
+	return count > SHAPE_CHILDREN;
+}
+
+/* Ends, since every move is away from the root. */
+static void limit_children(struct shape *shape)
+{
+	unsigned int r;
+	bool moved;
+
+	do {
+		moved = false;
+		for (r = 0; r < shape->size; r++)
+			moved |= thin_out(shape, r);
+	} while (moved);
+}
+
 int shape_build(struct app *app, unsigned int root, struct shape *shape)
 {
 	struct nodes n;
@@ -109,6 +140,7 @@ int shape_build(struct app *app, unsigned int root, struct shape *shape)
 			local_rank(app, node, (place - 1) / 2) :
 			lead_above(&n, node);
 	}
+	limit_children(shape);
 out:
 	nodes_free(&n);
 	return err;

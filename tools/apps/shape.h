@@ -2,7 +2,8 @@
 /*
  * A collective tree as processes see it: the tree that the network would use,
  * with transit nodes left out and the processes of one node hung below the
- * lowest rank among them.
+ * lowest rank among them.  Where that makes too many children of a process,
+ * as transit nodes can, some are hung below their siblings.
  */
 #ifndef ANG_APPS_SHAPE_H
 #define ANG_APPS_SHAPE_H
@@ -10,6 +11,7 @@
 #include "app.h"
 
 #define SHAPE_NONE	(~0U)
+#define SHAPE_CHILDREN	12U	/* of a process, at most */
 
 /**
  * struct shape - tree over the ranks
