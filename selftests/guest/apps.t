@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The applications on the fabrics of guests, see selftests/apps.sh: on a torus
+# that they fill, and on one where trees pass through nodes without processes.
+
+set -u
+. selftests/tap.sh
+
+OUT=build/guest-user
+
+# guest NAME OPTION...: results of the guest are nested below one of ours.
+guest()
+{
+	local name=$1 status=0
+
+	shift
+	echo "==> the applications on $name" >&2
+	tools/vm/run --kernel 6.12 --timeout 900 --env PROGRAM_TIMEOUT=800 \
+		"$@" -- selftests/in-guest /angara/selftests apps.sh \
+		>"$TAP_TMP/out" 2>"$TAP_TMP/why" || status=$?
+	grep -v '^\(not \)\{0,1\}ok ' "$TAP_TMP/out"
+	grep -q '^ok ' "$TAP_TMP/out" || status=1
+	result "$status" "the applications on $name"
+}
+
+check 'the applications build' tools/vm/chroot make -C tools/apps \
+	"O=/angara/$OUT" all
+guest 2x2x2 --loop 2x2x2
+guest 5x1x3x2 --loop 5x1x3x2
+plan
