@@ -7,10 +7,12 @@
  * the line of the first attempt that did not end as it must.
  */
 #include <endian.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 #include "angtest.h"
@@ -367,6 +369,71 @@ static int look_at_contexts(FIXTURE_DATA(isolation) *self)
 TEST_F(isolation, context_details)
 {
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, look_at_contexts));
+}
+
+/* Queues and indices full of nonsense, rung for a second and more. */
+static int make_noise(FIXTURE_DATA(isolation) *self)
+{
+	unsigned long seed = at_seed();
+	struct at_ctx x;
+	uint64_t end;
+	unsigned char *sq;
+	size_t i;
+
+	MUST(!at_ctx_open(&x, self->f.dev[0], NULL));
+	sq = (void *)x.sq;
+	*self->told = 1;
+	for (end = at_now_ms() + 1500; at_now_ms() < end;) {
+		for (i = 0; i < x.c.sq_entries * sizeof(*x.sq); i++)
+			sq[i] = at_rand(&seed, 256);
+		/* Half of them with an operation that there is. */
+		for (i = 0; i < x.c.sq_entries; i += 2) {
+			x.sq[i].opcode = at_rand(&seed, ANGARA_OP_NUM);
+			x.sq[i].flags &= ANGARA_WQE_FLAGS;
+			x.sq[i].reserved0 = 0;
+			x.sq[i].length = htole32(at_rand(&seed, 5000));
+			x.sq[i].dst_node = htole32(at_rand(&seed, 9));
+			x.sq[i].dst_ctx = htole16(at_rand(&seed, 17));
+			memset(x.sq[i].reserved1, 0, sizeof(x.sq[i].reserved1));
+		}
+		x.ctl->sq_pi = htole32(at_counter(&x, ANGARA_CTR_SQ_CI) +
+				       at_rand(&seed, 2 * x.c.sq_entries));
+		x.ctl->cq_ci = htole32(at_rand(&seed, 3) ?
+				       at_rand(&seed, 1U << 30) : 0);
+		x.ctl->seen = htole32(at_rand(&seed, 1U << 30));
+		MUST(!at_kick(&x));
+		MUST(!at_arm(&x));
+	}
+	return 0;
+}
+
+/* Meanwhile others work as if nothing were. */
+TEST_F_TIMEOUT(isolation, noise, 60)
+{
+	struct angara_wqe w = at_put(&self->far, 0, 1024, 0, 0, 1000);
+	unsigned int n = 0;
+	pid_t pid = fork();
+	siginfo_t end = { 0 };
+
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(at_become(AT_NOBODY) || make_noise(self) ? 1 : 0);
+	while (!*(volatile uint32_t *)self->told)
+		at_sleep_ms(1);
+	do {
+		at_fill(self->mem, 1000, n);
+		ASSERT_EQ(ANGARA_ST_OK, at_do(&self->near, &w, NULL));
+		ASSERT_TRUE(at_filled(self->mem + 1024, 1000, n++)) {
+			kill(pid, SIGKILL);
+		}
+		ASSERT_EQ(0, waitid(P_PID, pid, &end,
+				    WEXITED | WNOHANG | WNOWAIT));
+	} while (!end.si_pid);
+	EXPECT_EQ(0, at_wait_child(pid, AT_DEADLINE_MS));
+	EXPECT_LT(50, n) {
+		TH_LOG("only %u transfers meanwhile", n);
+	}
+	EXPECT_TRUE(at_all(self->mem + 2024, AT_PAGE - 2024, 0x42));
 }
 
 static int open_device(FIXTURE_DATA(isolation) *self)

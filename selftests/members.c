@@ -10,7 +10,6 @@
 
 #include "kselftest_harness.h"
 #include "group.h"
-#include "nl.h"
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
 
@@ -403,42 +402,6 @@ TEST_F(members, one_leaves_under_way)
 	ASSERT_EQ(0, at_tree_get(self->g.fd[self->node[0]], TREE, &get));
 	EXPECT_EQ(ANGARA_TREE_STATE_DOWN, get.state);
 	EXPECT_EQ(self->node[last], get.down_node);
-}
-
-/* Packets of another incarnation of a tree are dropped. */
-TEST_F(members, other_epoch)
-{
-	struct angara_wqe w = at_coll(ANGARA_OP_BCAST, TREE, KEY, KEY, 100);
-	struct angara_tree_row rows[AT_MAX_NODES];
-	struct at_nl_obj before, after;
-	unsigned int child = 0, at_root = 0;
-
-	while (child < NODES && (child == variant->root || !self->pe[child]))
-		child++;
-	if (child == NODES || !self->pe[variant->root])
-		SKIP(return, "needs participants at the root and elsewhere");
-	while (self->node[at_root] != variant->root)
-		at_root++;
-	at_tree_rows(&self->g, TREE, variant->root, self->pe, rows);
-	rows[child].epoch = 2;
-	ASSERT_EQ(0, at_tree_clear(self->g.fd[child], TREE));
-	ASSERT_EQ(0, at_tree_set(self->g.fd[child], &rows[child], 0));
-	/* The rest went down with the row that was cleared. */
-	ASSERT_EQ(0, at_tree_clear(self->g.fd[variant->root], TREE));
-	ASSERT_EQ(0, at_tree_set(self->g.fd[variant->root],
-				 &rows[variant->root], 0));
-	ASSERT_EQ(0, at_join(self->m[at_root].x.fd, TREE));
-	if (variant->pe[variant->root] > 1)
-		ASSERT_EQ(0, at_join(self->m[at_root + 1].x.fd, TREE));
-	ASSERT_EQ(0, at_nl_dev(self->g.f.dev[child], &before));
-	w.dst_off = htole64(HALF);
-	EXPECT_EQ(ANGARA_ST_OK, at_do(&self->m[at_root].x, &w, NULL));
-	at_sleep_ms(20);
-	ASSERT_EQ(0, at_nl_dev(self->g.f.dev[child], &after));
-	if (angara_topo_neighbor(&self->g.topo, child, rows[child].to_root) ==
-	    variant->root)
-		EXPECT_LT(le64toh(before.cnt.node.drops[ANGARA_DROP_STALE]),
-			  le64toh(after.cnt.node.drops[ANGARA_DROP_STALE]));
 }
 
 TEST_HARNESS_MAIN

@@ -466,6 +466,43 @@ TEST_F(mr, bounds)
 	EXPECT_TRUE(at_all(far + 100 + len, 2 * AT_PAGE - 100 - len, 0xCC));
 }
 
+/*
+ * Longer than one list of pages, and not starting with a page: transfers
+ * across each 2 MiB, and at both ends.
+ */
+TEST_F_TIMEOUT(mr, large_region, 60)
+{
+	const size_t list = 512 * AT_PAGE, len = 3 * list + 5000;
+	char *far = at_pages(len + AT_PAGE), *near = at_pages(3 * AT_PAGE);
+	const uint64_t at[] = {
+		0, 4095, list - 5000, list - 4001, 2 * list - 4500,
+		3 * list - 4096 - 1001, len - 5000,
+	};
+	struct angara_wqe w;
+	unsigned int i;
+
+	ASSERT_EQ(0, at_mr(&self->y, far + 1001, len, ALL));
+	ASSERT_EQ(0, at_mr(&self->x, near, 3 * AT_PAGE, ALL));
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		at_fill(near, 5000, i);
+		w = at_put(&self->y, 0, at[i], 0, 0, 5000);
+		EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &w, NULL));
+		EXPECT_TRUE(at_filled(far + 1001 + at[i], 5000, i)) {
+			TH_LOG("put to %llu", (unsigned long long)at[i]);
+		}
+		memset(near, 0, 5000);
+		w = at_get(&self->y, 0, at[i], 0, 0, 5000);
+		EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &w, NULL));
+		EXPECT_TRUE(at_filled(near, 5000, i)) {
+			TH_LOG("get from %llu", (unsigned long long)at[i]);
+		}
+	}
+	w = at_put(&self->y, 0, len - 4999, 0, 0, 5000);
+	EXPECT_EQ(ANGARA_ST_BOUNDS, at_do(&self->x, &w, NULL));
+	EXPECT_EQ(0, far[1000]);
+	EXPECT_EQ(0, far[1001 + len]);
+}
+
 /* After deregistering the memory is the process's alone. */
 TEST_F_TIMEOUT(mr, dereg_in_use, 60)
 {

@@ -3,6 +3,7 @@
  * Rows and trees: every rule broken one at a time, every tree that can be
  * built accepted, who owns rows, and joining.
  */
+#include <endian.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -433,6 +434,35 @@ TEST_F(tree, join_and_leave)
 	at_ctx_close(&a);
 	at_ctx_close(&b);
 	at_ctx_close(&c);
+}
+
+/* Packets of another incarnation of a tree are dropped. */
+TEST_F(tree, other_epoch)
+{
+	struct angara_wqe w = at_coll(ANGARA_OP_BCAST, TREE, 0, 0, 100);
+	unsigned int dev = self->g.f.dev[self->leaf];
+	struct at_nl_obj before, after;
+	struct at_member root, leaf;
+
+	self->rows[self->leaf].epoch = 2;
+	set_rows(_metadata, self);
+	ASSERT_EQ(0, at_member_open(&root, &self->g, 0, AT_PAGE));
+	ASSERT_EQ(0, at_member_open(&leaf, &self->g, self->leaf, AT_PAGE));
+	ASSERT_EQ(0, at_join(root.x.fd, TREE));
+	ASSERT_EQ(0, at_join(leaf.x.fd, TREE));
+	at_fill(root.mem, 100, 1);
+	w.dst_off = htole64(200);
+	ASSERT_EQ(0, at_nl_dev(dev, &before));
+	EXPECT_EQ(ANGARA_ST_OK, at_do(&root.x, &w, NULL));
+	EXPECT_TRUE(at_filled(root.mem + 200, 100, 1));
+	at_sleep_ms(20);
+	ASSERT_EQ(0, at_nl_dev(dev, &after));
+	EXPECT_EQ(le64toh(before.cnt.node.drops[ANGARA_DROP_STALE]) + 1,
+		  le64toh(after.cnt.node.drops[ANGARA_DROP_STALE]));
+	EXPECT_EQ(0, at_counter(&leaf.x, ANGARA_CTR_BCAST(TREE)));
+	EXPECT_TRUE(at_all(leaf.mem, AT_PAGE, 0));
+	at_member_close(&root);
+	at_member_close(&leaf);
 }
 
 TEST_F(tree, transit_node_has_no_place)
