@@ -57,8 +57,13 @@ int memcmp(const void *a, const void *b, size_t n);
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 
+#ifdef __CHECKER__	/* sparse knows these for plain integers only */
+#define ang_load_acquire(p)	(*(p))
+#define ang_store_release(p, v)	((void)(*(p) = (v)))
+#else
 #define ang_load_acquire(p)	__atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define ang_store_release(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#endif
 #define ang_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 /* All of these give the value before, as in the kernel. */
