@@ -22,7 +22,6 @@ static const struct {
 	[ANGARA_ST_MISMATCH]	= { -EPROTO, "participants disagree on the operation" },
 	[ANGARA_ST_TREE_DOWN]	= { -ECONNRESET, "a participant left or died" },
 	[ANGARA_ST_DMA]		= { -EFAULT, "host memory could not be reached" },
-	[ANGARA_ST_FLUSHED]	= { -ECANCELED, "context was closed" },
 };
 
 ANG_PUBLIC int angara_status_errno(uint32_t status)

@@ -211,7 +211,7 @@ static int work(const struct load *load, struct at_ctx *x)
 		ret = at_do(x, &w, NULL);
 	} while (!ret);
 	/* The tree goes down when the first of its nodes does. */
-	while (ret == ANGARA_ST_TREE_DOWN || ret == ANGARA_ST_FLUSHED) {
+	while (ret == ANGARA_ST_TREE_DOWN) {
 		at_sleep_ms(1);
 		ret = at_kick(x);
 		if (!ret)

@@ -27,7 +27,7 @@
  * @ops: operations in flight per context, 1..64
  * @bufs: payload buffers per node, at least 8
  * @depth: packets that a link buffers per virtual channel, a power of two >= 4
- * @train: packets that travel together, 1..8; counters count packets
+ * @train: packets that travel together, 1, 2, 4 or 8; counters count packets
  * @reserved: 0
  * @fabric_id: see angara_query
  */
@@ -85,9 +85,9 @@ struct ang_trace {
 
 /**
  * struct ang_ops - what the model needs of its host
- * @dma_read: copy @len bytes from @node's host memory at @addr; never crosses
- *	a 4 KiB page of @addr unless the region was registered with levels 0 or
- *	larger pages.  Return: 0 or -errno
+ * @dma_read: copy @len bytes from @node's host memory at @addr; it may
+ *	cross pages only where the driver named larger ones or none, or put
+ *	its admin queues so.  Return: 0 or -errno
  * @dma_write: the other way round
  * @dma_store64: store one aligned little-endian word; all earlier writes are
  *	visible before it.  Return: 0 or -errno

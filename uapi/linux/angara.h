@@ -149,14 +149,15 @@ struct angara_ctx_create {
  * @size: sizeof(struct angara_mr_reg)
  * @flags: ANGARA_MR_KEY or 0
  * @addr: start of the memory, any alignment
- * @length: bytes, not 0
+ * @length: bytes, not 0, at most 16 GiB
  * @access: ANGARA_ACCESS_*
  * @key: in: key wanted (with ANGARA_MR_KEY); out: key given, the lowest free
  *
  * The pages are pinned and counted against RLIMIT_MEMLOCK.  Offsets in queue
  * entries count from @addr.
  * Errors: -EEXIST the key is taken; -ENOSPC no free key; -EFAULT the memory
- * is not mapped or not writable as @access asks; -ENOMEM RLIMIT_MEMLOCK.
+ * is not mapped or not writable as @access asks; -ENOMEM RLIMIT_MEMLOCK;
+ * -EINTR a fatal signal came.
  */
 struct angara_mr_reg {
 	__u32 size;
@@ -381,7 +382,8 @@ struct angara_eventfd {
 
 /*
  * poll(2): EPOLLIN while the event sequence (ANGARA_CTR_EVSEQ) differs from
- * angara_ctl.seen; EPOLLHUP | EPOLLERR once the device is gone.
+ * angara_ctl.seen; EPOLLERR if the device does not answer any more;
+ * EPOLLHUP | EPOLLERR once it is gone.
  */
 
 /**
@@ -401,12 +403,16 @@ struct angara_ctl {
 /*
  * Event counters: one page of __le64, written by the device.  Data is visible
  * before the counter that tells of it, and that before ANGARA_CTR_EVSEQ.
+ *
+ * Events are CQEs, broadcasts received or refused, and user counters.  Nobody
+ * can sleep on ANGARA_CTR_REDUCES and ANGARA_CTR_SQ_CI: what they tell of comes
+ * before a CQE.
  */
 #define ANGARA_CTR_BCAST(t)	(t)		/* broadcasts received, per tree */
 #define ANGARA_CTR_REDUCES(t)	(16 + (t))	/* finished reduce packets: credits */
-#define ANGARA_CTR_EVSEQ	32		/* events so far: CQEs and counters */
+#define ANGARA_CTR_EVSEQ	32		/* events so far, see below */
 #define ANGARA_CTR_SQ_CI	33		/* SQ entries fetched so far */
-#define ANGARA_CTR_RX_ERRORS	34		/* incoming transfers refused */
+#define ANGARA_CTR_RX_ERRORS	34		/* incoming broadcasts refused */
 #define ANGARA_CTR_USER(n)	(64 + (n))	/* put and get notifications */
 #define ANGARA_CTR_USER_NUM	448
 #define ANGARA_CTR_NUM		512
@@ -500,8 +506,7 @@ struct angara_wqe {
 #define ANGARA_ST_MISMATCH	8 /* participants disagree on the operation */
 #define ANGARA_ST_TREE_DOWN	9 /* a participant left or died, or a row went */
 #define ANGARA_ST_DMA		10 /* host memory could not be reached */
-#define ANGARA_ST_FLUSHED	11 /* the context was closed */
-#define ANGARA_ST_NUM		12
+#define ANGARA_ST_NUM		11
 
 /**
  * struct angara_cqe - entry of the completion queue

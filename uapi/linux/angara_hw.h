@@ -164,6 +164,8 @@ struct angara_adm_counters {
  * @create: CTX_CREATE
  * @row: TREE_SET
  * @counters: COUNTERS
+ * @reserved1: 0
+ * @raw: size of all of them
  */
 struct angara_adm_cmd {
 	__u8 opcode;
@@ -184,6 +186,7 @@ struct angara_adm_cmd {
  * struct angara_adm_cpl - entry of the admin completion queue
  * @row: TREE_GET
  * @value: TREE_GET: node that took the tree down; TREE_SET: rule broken
+ * @reserved0: 0
  * @tag: of the command
  * @status: ANGARA_ADM_ST_*
  * @state: TREE_GET: ANGARA_TREE_STATE_*
