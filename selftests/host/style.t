@@ -10,8 +10,8 @@ set -u
 . selftests/tap.sh
 
 TOOLS=build/kernel-tools
-# Words that the spelling check takes for others.
-WORDS=inout,parms,filp,tread
+# Words, and macros of man pages, that the spelling check takes for others.
+WORDS=inout,parms,filp,tread,nd,fo
 
 # each NAME COMMAND, file names on stdin: one test per file, two at once.
 # A file passes if COMMAND has nothing to say on it.
