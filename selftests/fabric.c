@@ -14,8 +14,7 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
-#include "group.h"
-#include "nl.h"
+#include "angtest.h"
 
 AT_REQUIRE(AT_ROOT | AT_LOOP)
 
