@@ -97,13 +97,11 @@ static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus,
 
 	if (status && !job->status) {
 		job->status = status;
+		/* One that exits has said why itself. */
 		if (WIFSIGNALED(wstatus))
 			run_say("process %u was killed by signal %d (%s)",
 				proc->conn.rank, WTERMSIG(wstatus),
 				strsignal(WTERMSIG(wstatus)));
-		else
-			run_say("process %u exited with status %d",
-				proc->conn.rank, status);
 	}
 	proc->pid = 0;
 	job->alive--;
