@@ -28,6 +28,7 @@ step()
 	shift
 	if "$@" >/tmp/step.log 2>&1; then
 		echo "step $name"
+		echo "$name: done after ${SECONDS} s" >&2
 	else
 		echo "FAILED: $name" >&2
 		tail -n 40 /tmp/step.log >&2
@@ -43,7 +44,7 @@ step install make install
 step modprobe modprobe angara_loop dims=2x2x2
 step device test -c /dev/angara0
 step tool angaractl dev
-step man test -e /usr/local/share/man/man1/angaractl.1
+step man test -e /usr/local/share/man/man8/angaractl.8
 step pkg-config pkg-config --exists angara
 step rule test -e /usr/lib/udev/rules.d/90-angara.rules
 cd selftests && make run_tests >/tmp/tests.log 2>&1

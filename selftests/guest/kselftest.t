@@ -42,7 +42,9 @@ if [ ${#programs[@]} = 0 ]; then
 	exit 1
 fi
 
-suite "$FULL" "${programs[@]}"
+read -ra scripts < <(sed -n 's/^TEST_PROGS := //p' selftests/Makefile)
+
+suite "$FULL" "${programs[@]}" "${scripts[@]}"
 mapfile -t spine < <(sed 's/#.*//' selftests/spine.list | awk 'NF { print $1 }')
 [ ${#spine[@]} -gt 0 ]
 result $? 'selftests/spine.list names programs'

@@ -51,6 +51,7 @@ refused 'a command without --' true
 # All 256 byte values, twice the size of what the ports buffer.
 perl -e 'print pack("C*", 0 .. 255) x 4096' >"$TAP_TMP/bytes"
 STATUS=0
+# shellcheck disable=SC2016 # the guest's shell expands it
 (cd / && "$OLDPWD/tools/vm/run" --no-driver --stdin --env 'WORDS=a  b' \
 	-- sh -c 'cat; echo "$WORDS" >&2; echo again >/dev/stderr; exit 37' \
 	<"$TAP_TMP/bytes" >"$OUT" 2>"$ERR") || STATUS=$?
