@@ -106,6 +106,25 @@ static int wait_ready(struct ang_dev *adev, u32 want)
 	}
 }
 
+/**
+ * ang_dev_break() - stop using a device that does not keep to the rules
+ * @adev: device, entered
+ * @why: for the log
+ *
+ * It is reset, so that it lets go of all memory.
+ * Context: process; may sleep.
+ */
+void ang_dev_break(struct ang_dev *adev, const char *why)
+{
+	lockdep_assert_held(&adev->registration_lock);
+
+	dev_err(&adev->dev, "%s: the adapter is not used any more\n", why);
+	WRITE_ONCE(adev->broken, true);
+	ang_write32(adev, ANGARA_REG_CONTROL, 0);
+	if (wait_ready(adev, 0))
+		dev_err(&adev->dev, "the adapter does not stop\n");
+}
+
 static int read_identity(struct ang_dev *adev)
 {
 	u32 magic = ang_read32(adev, ANGARA_REG_MAGIC);
@@ -253,23 +272,6 @@ void ang_dev_unregister(struct ang_dev *adev)
 	ang_nl_dev_del(adev);
 }
 ANG_EXPORT(ang_dev_unregister);
-
-/**
- * ang_dev_break() - stop using a device that does not keep to the rules
- * @adev: device, entered
- * @why: for the log
- *
- * It is reset, so that it lets go of all memory.
- * Context: process.
- */
-void ang_dev_break(struct ang_dev *adev, const char *why)
-{
-	lockdep_assert_held(&adev->registration_lock);
-
-	dev_err(&adev->dev, "%s: the adapter is not used any more\n", why);
-	WRITE_ONCE(adev->broken, true);
-	ang_write32(adev, ANGARA_REG_CONTROL, 0);
-}
 
 /**
  * ang_dev_enter() - keep a device from going away
