@@ -346,9 +346,12 @@ static int read_sq(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 static u32 read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		       struct ang_op *op)
 {
-	u8 *to = c->inl[op->inl - 1];
+	u32 place = ang_lowest(c->inl_free);
+	u8 *to = c->inl[place];
 	u32 at;
 
+	c->inl_free &= ~(1U << place);
+	op->inl = (u8)(place + 1);
 	for (at = 0; at < op->len; at += 64)
 		if (read_sq(v, n, c, c->sq_ci + 1 + at / 64, to + at,
 			    ang_min(64, op->len - at)))
@@ -375,7 +378,6 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	struct angara_wqe w;
 	struct ang_op *op;
-	u32 inl = 0;
 	u32 used = 1;
 	u32 status;
 	u32 slot;
@@ -387,27 +389,22 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 							      wqe_check(&w);
 	if (!status && w.flags & ANGARA_WQE_FENCE && c->nops)
 		return false;
-	if (!status && w.flags & ANGARA_WQE_INLINE && w.length) {
+	if (!status && w.flags & ANGARA_WQE_INLINE)
 		used += INLINE_SLOTS(le32_to_cpu(w.length));
-		if (c->sq_pi - c->sq_ci < used) {
-			used = 1;
-			status = ANGARA_ST_DESC;
-		} else if (!c->inl_free) {
-			return false;
-		} else {
-			inl = ang_lowest(c->inl_free) + 1;
-			c->inl_free &= c->inl_free - 1;
-		}
+	if (c->sq_pi - c->sq_ci < used) {
+		used = 1;
+		status = ANGARA_ST_DESC;
 	}
+	if (used > 1 && !c->inl_free)
+		return false;
 	slot = ang_lowest(c->free);
 	op = ang_op(v->fab, n, c, slot);
 	c->free &= ~(1ULL << slot);
 	c->nops++;
 	c->cnt.wqes++;
 	op_fill(op, &w, ++c->opgen);
-	op->inl = (u8)inl;
 	op->err_node = n->id;
-	if (inl)
+	if (used > 1)
 		status = read_inline(v, n, c, op);
 	if (!status)
 		status = op_start(v, n, c, op);
