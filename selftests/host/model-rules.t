@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What keeps the device model one for all its hosts: it depends on nothing,
+# holds nothing, and knows no host.
+
+set -u
+. selftests/tap.sh
+
+MODEL=${MODEL:-driver/model}
+FLAGS=(-std=gnu11 -O2 -ffreestanding -mgeneral-regs-only -fno-stack-protector
+	-fno-pie -Wall -Wextra -Wno-unused-parameter
+	-I"$MODEL" -Ilibangara/env -Iuapi)
+
+# build COMPILER FOLDER [FLAG]...: an object of every file of the model.
+build()
+{
+	local cc=$1 out=$2
+
+	shift 2
+	mkdir -p "$out"
+	# shellcheck disable=SC2016 # the inner shell expands these
+	printf '%s\n' "$MODEL"/*.c | xargs -P2 -I{} sh -c '
+		cc=$1 out=$2 file=$3
+		shift 3
+		$cc "$@" -c -o "$out/$(basename "$file" .c).o" "$file"
+	' build "$cc" "$out" {} "${FLAGS[@]}" "$@"
+}
+
+undefined()
+{
+	ld -r -o "$TAP_TMP/model.o" "$TAP_TMP"/gcc/*.o &&
+		nm -u "$TAP_TMP/model.o" |
+		awk '{ print $2 }' | grep -vxE 'memcpy|memset|memmove|memcmp'
+}
+
+# Symbols of .data, .bss or common; tables of constants are in .rodata.
+mutable()
+{
+	nm -A "$TAP_TMP"/gcc/*.o | grep -E ' [DdBbCGgSs] '
+}
+
+includes()
+{
+	grep -n '^[[:space:]]*#[[:space:]]*include' "$MODEL"/*.[ch] |
+		grep -vE ':#include ("ang_(env|model|types|int)\.h"|<linux/angara(_hw)?\.h>)$'
+}
+
+# Conditions; a header's include guard is the only one.
+conditions()
+{
+	local file guard
+
+	for file in "$MODEL"/*.[ch]; do
+		guard=$(basename "$file" .h | tr '[:lower:]' '[:upper:]')_H
+		grep -nE '^[[:space:]]*#[[:space:]]*(if|ifdef|ifndef|elif|else)' \
+			"$file" | grep -v ":#ifndef $guard\$" |
+			sed "s|^|$file:|"
+	done
+}
+
+floats()
+{
+	grep -nwE 'float|double|_Float[0-9]+|__int128' "$MODEL"/*.[ch] |
+		grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)'
+}
+
+# Nothing of what the hosts have and the model must do without.
+hosts()
+{
+	grep -nE '__KERNEL__|\b(malloc|calloc|free|k[mz]alloc|printk|printf|spin_lock|mutex_|pthread_|time|rand)[[:space:]]*\(' \
+		"$MODEL"/*.[ch]
+}
+
+long_files()
+{
+	wc -l "$MODEL"/*.[ch] | awk '$2 != "total" && $1 > 600'
+}
+
+long_functions()
+{
+	awk '/^{/ { start = FNR }
+		/^}/ && start && FNR - start > 80 {
+			print FILENAME ":" start ": over 80 lines"
+		}
+		/^}/ { start = 0 }' "$MODEL"/*.[ch]
+}
+
+# Calls from GCC's own graph. A call by pointer is one of the host's operations,
+# which must not call the model, or else of any function that a table names.
+cycles()
+{
+	local out=$TAP_TMP/graph
+
+	build gcc "$out" -O0 -fcallgraph-info || return 2
+	cat "$out"/*.ci | perl -e '
+		use strict;
+		my (%to, %state);
+		my @tables = split /\n/, $ENV{TABLES};
+		my $host_calls = 0;
+
+		sub by_host {
+			my ($file, $line) = @_;
+			open(my $f, "<", $file) or die "$file: $!\n";
+			my @lines = <$f>;
+			return $lines[$line - 1] =~ /\bops->[a-z0-9_]+\(/;
+		}
+		while (<>) {
+			next unless /^edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)" label: "([^"]+):(\d+):\d+"/;
+			my ($from, $callee, $file, $line) = ($1, $2, $3, $4);
+			s/.*:// for $from, $callee;
+			if ($callee ne "__indirect_call") {
+				push @{$to{$from}}, $callee;
+			} elsif (by_host($file, $line)) {
+				$host_calls++;
+			} else {
+				push @{$to{$from}}, @tables;
+			}
+		}
+		sub visit {
+			my ($f, @way) = @_;
+			if (($state{$f} // 0) == 1) {
+				print join(" -> ", @way, $f), "\n";
+				return;
+			}
+			return if $state{$f};
+			$state{$f} = 1;
+			visit($_, @way, $f) for @{$to{$f} || []};
+			$state{$f} = 2;
+		}
+		die "no calls found\n" if keys %to < 50 || $host_calls < 10;
+		die "no tables found\n" if @tables < 10;
+		visit($_) for sort keys %to;'
+}
+
+# Functions whose address a table takes.
+tables()
+{
+	grep -ohE '(=|\{)[[:space:]]*(adm|combine)_[a-z0-9_]+,' "$MODEL"/*.c |
+		grep -oE '[a-z][a-z0-9_]+'
+}
+
+# empty NAME COMMAND: passes if COMMAND prints nothing.
+empty()
+{
+	"$2" >"$TAP_TMP/why" 2>&1
+	[ ! -s "$TAP_TMP/why" ]
+	result $? "$1"
+}
+
+silent 'it compiles freestanding, without floating point registers' \
+	build gcc "$TAP_TMP/gcc"
+if command -v clang >/dev/null; then
+	silent 'it compiles with clang, too' build clang "$TAP_TMP/clang" \
+		-Wno-c2x-extensions
+else
+	skip 'it compiles with clang, too' 'no clang on this machine'
+fi
+TABLES=$(tables)
+export TABLES
+empty 'it needs memcpy, memset, memmove, memcmp and nothing else' undefined
+empty 'it has no static data that changes' mutable
+empty 'it includes ang_env.h, UAPI and its own headers only' includes
+empty 'it has no conditions on its host' conditions
+empty 'it has no floating point' floats
+empty 'it names no host function' hosts
+empty 'no function calls itself, not even by others' cycles
+empty 'no file is over 600 lines' long_files
+empty 'no function is over 80 lines' long_functions
+plan

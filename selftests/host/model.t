@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Unit tests of the device model, under ASan and UBSan, with a golden trace;
+# several threads on one fabric, under ThreadSanitizer too.
+
+set -u
+. selftests/tap.sh
+
+O=${O:-$PWD/build/host}
+T=$O/tests
+
+# cases PROGRAM: its own results, numbered anew.
+cases()
+{
+	local line more status
+
+	"$@" >"$TAP_TMP/tap" 2>"$TAP_TMP/err"
+	while IFS= read -r line; do
+		case $line in
+		'ok '*) result 0 "${line#* - }" ;;
+		'not ok '*)
+			# What it says stands in the next line.
+			IFS= read -r more
+			echo "${more#\# }" >"$TAP_TMP/why"
+			result 1 "${line#* - }"
+			;;
+		esac
+	done <"$TAP_TMP/tap"
+	# It ends with its plan, unless a sanitizer stopped it.
+	tail -n 1 "$TAP_TMP/tap" | grep -q '^1\.\.' && [ ! -s "$TAP_TMP/err" ]
+	status=$?
+	cp "$TAP_TMP/err" "$TAP_TMP/why"
+	result "$status" "no sanitizer complains"
+}
+
+golden()
+{
+	"$T/model-fast" --golden >"$TAP_TMP/golden" &&
+		diff -u selftests/model/golden.txt "$TAP_TMP/golden"
+}
+
+repeated()
+{
+	"$T/model-fast" --golden >"$TAP_TMP/one" &&
+		"$T/model-test" --golden >"$TAP_TMP/two" &&
+		cmp "$TAP_TMP/one" "$TAP_TMP/two"
+}
+
+check 'the tests build' make -s -C selftests/model -j2 O="$O" all
+cases "$T/model-test"
+check 'the golden trace is the same' golden
+check 'optimized and checked builds give one trace' repeated
+check 'optimized build' "$T/model-fast"
+check '1 thread' "$T/model-threads" 1 100
+check '3 threads' "$T/model-threads" 3 400
+check '8 threads on 3x3' "$T/model-threads" 8 100 3x3
+check '3 threads under ThreadSanitizer' "$T/model-tsan" 3 40
+check '2 threads on a ring of 5 under ThreadSanitizer' "$T/model-tsan" 2 40 5
+plan

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Do the model's tests find faults? Each fault of selftests/model/mutants.txt
+# is made in a copy of one file of the model; a program linked with it has to
+# fail.
+
+set -u
+. selftests/tap.sh
+
+O=${O:-$PWD/build/host}
+LIST=selftests/model/mutants.txt
+CPP=(-D_GNU_SOURCE -Idriver/model -Ilibangara/env -Iuapi -std=gnu11 -w)
+declare -A ARGS=([model-fast]=--stop [model-threads]='4 150'
+	[model-tsan]='3 600 2x2')
+declare -A FLAGS=([model-fast]=-O1 [model-threads]=-O1
+	[model-tsan]='-O1 -fsanitize=thread -Iselftests/model/tsan')
+
+# mutate FILE FROM TO: the changed file on stdout; FROM must be there once.
+mutate()
+{
+	FROM=$2 TO=$3 perl -0777 -ne '
+		my ($from, $to) = ("$ENV{FROM}\n", "$ENV{TO}\n");
+		my $count = () = /^\Q$from\E/mg;
+		die "stands there $count times\n" if $count != 1;
+		s/^\Q$from\E/$to/m;
+		print;' "$1"
+}
+
+# survives PROGRAM FILE FROM TO: succeeds if the tests find nothing.
+survives()
+{
+	local program=$1 file=$2 dir object
+	local objects=()
+
+	dir=$(mktemp -d -p "$TAP_TMP")
+	mutate "driver/model/$file" "$3" "$4" >"$dir/$file" || return 0
+	# shellcheck disable=SC2086 # words, not one
+	gcc ${FLAGS[$program]} "${CPP[@]}" -c -o "$dir/mutant.o" \
+		"$dir/$file" || return 0
+	for object in "$O/obj/model-test/$program"/*.o; do
+		[ "${object##*/}" = "${file%.c}.o" ] || objects+=("$object")
+	done
+	# shellcheck disable=SC2086
+	gcc ${FLAGS[$program]} -pthread -o "$dir/program" "$dir/mutant.o" \
+		"${objects[@]}" || return 0
+	# shellcheck disable=SC2086
+	timeout 10 "$dir/program" ${ARGS[$program]} >"$dir/out" 2>&1
+}
+
+# try NUMBER PROGRAM FILE FROM TO: leaves what came out in files.
+try()
+{
+	local n=$1
+
+	shift
+	if survives "$@" 2>"$TAP_TMP/why$n"; then
+		echo "not found" >>"$TAP_TMP/why$n"
+		echo 1 >"$TAP_TMP/status$n"
+	else
+		echo 0 >"$TAP_TMP/status$n"
+	fi
+}
+
+check 'the tests build' make -s -C selftests/model -j2 O="$O" all
+# As they are the programs pass; what follows is then due to the fault.
+for program in "${!ARGS[@]}"; do
+	# shellcheck disable=SC2086
+	check "without a fault $program passes" \
+		"$O/tests/$program" ${ARGS[$program]}
+done
+names=()
+while IFS= read -r line; do
+	case $line in
+	'#'* | '' | end) continue ;;
+	esac
+	read -r program file name <<<"$line"
+	IFS= read -r from
+	IFS= read -r to
+	[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
+	try "${#names[@]}" "$program" "$file" "$from" "$to" &
+	names+=("$name")
+done <"$LIST"
+wait
+for n in "${!names[@]}"; do
+	mv "$TAP_TMP/why$n" "$TAP_TMP/why"
+	result "$(cat "$TAP_TMP/status$n")" "found: ${names[n]}"
+done
+plan

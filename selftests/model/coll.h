@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Contexts on all nodes, and collectives among them with known results.
+ */
+#ifndef TEST_COLL_H
+#define TEST_COLL_H
+
+#include "host.h"
+
+struct group {
+	struct host *h;
+	u32 n;			/* contexts, @local on each node */
+	struct tctx **ctx;
+};
+
+/* Every context has a buffer of 2 * @len: the first half to send. */
+void group_new(struct group *g, u32 local, u64 len);
+/* Also frees the host, which checks that nothing is left. */
+void group_del(struct group *g);
+
+/* One operation from posting to the check of all buffers and completions. */
+void coll_bcast(struct ttree *t, u32 source, u32 len);
+void coll_reduce(struct ttree *t, u32 receiver, u32 len);
+void coll_allreduce(struct ttree *t, u32 len);
+void coll_barrier(struct ttree *t);
+
+/* Sends are filled with words that any reduction can be checked with. */
+void coll_fill(struct ttree *t, u64 seed);
+/* Word @i of what all participants' first halves add up to. */
+u32 coll_sum(struct ttree *t, u32 i);
+
+/* Sums over the fabric. */
+struct traffic {
+	u64 link[ANGARA_VC_NUM];	/* packets on links, credits too */
+	u64 credits;			/* credit packets on links */
+	u64 injected;
+	u64 ejected;
+	u64 hops;
+	u64 drops;
+};
+
+void traffic(struct host *h, struct traffic *sum);
+
+#endif /* TEST_COLL_H */

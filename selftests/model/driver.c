@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a driver and a process do with an adapter: admin commands, contexts,
+ * queue entries, completions; see host.h.
+ */
+#include <string.h>
+
+#include "test.h"
+
+u32 adm(struct host *h, u32 node, const struct angara_adm_cmd *cmd,
+	struct angara_adm_cpl *cpl)
+{
+	struct host_node *n = &h->node[node];
+	struct angara_adm_cpl *c = &n->acq[n->acq_ci % ADM_ENTRIES];
+	struct angara_adm_cmd *at = &n->asq[n->asq_pi % ADM_ENTRIES];
+
+	*at = *cmd;
+	at->tag = cpu_to_le16((u16)(n->asq_pi * 7));
+	host_reg(h, node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
+	host_run(h);
+	EXPECT_EQ(c->phase & 1, !(n->acq_ci & ADM_ENTRIES));
+	EXPECT_EQ(c->tag, at->tag);
+	n->acq_ci++;
+	if (cpl)
+		*cpl = *c;
+	return c->status;
+}
+
+u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = (u8)opcode,
+		.ctx = cpu_to_le16((u16)ctx),
+		.tree = (u8)tree,
+	};
+
+	return adm(h, node, &cmd, NULL);
+}
+
+u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row)
+{
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_TREE_SET };
+
+	cmd.row.tree = row->tree;
+	cmd.row.is_root = row->is_root;
+	cmd.row.to_root = row->to_root;
+	cmd.row.dir_sum = row->dir_sum;
+	cmd.row.dirs = cpu_to_le16(row->dirs);
+	cmd.row.pe = cpu_to_le16(row->pe);
+	cmd.row.pkey = cpu_to_le32(row->pkey);
+	cmd.row.epoch = cpu_to_le16(row->epoch);
+	cmd.row.reserved = cpu_to_le16(row->reserved);
+	return adm(h, node, &cmd, NULL);
+}
+
+u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
+		     u32 len)
+{
+	struct host_node *n = &h->node[node];
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_COUNTERS };
+	u32 status;
+	u64 addr;
+	void *mem;
+
+	mem = host_alloc(h, node, len, &addr);
+	cmd.counters.kind = cpu_to_le32(kind);
+	cmd.counters.index = cpu_to_le32(index);
+	cmd.counters.addr = cpu_to_le64(addr);
+	cmd.counters.length = cpu_to_le32(len);
+	status = adm(h, node, &cmd, NULL);
+	memcpy(out, mem, len);
+	/* It is the last segment; nobody got another meanwhile. */
+	n->nsegs--;
+	free(mem);
+	return status;
+}
+
+int aeq_poll(struct host *h, u32 node, struct angara_hw_event *ev)
+{
+	struct host_node *n = &h->node[node];
+	struct angara_hw_event *e = &n->aeq[n->aeq_ci % AEQ_ENTRIES];
+
+	if ((e->phase & 1) != !(n->aeq_ci & AEQ_ENTRIES))
+		return 0;
+	*ev = *e;
+	n->aeq_ci++;
+	host_reg(h, node, ANGARA_REG_AEQ_CI, n->aeq_ci);
+	return 1;
+}
+
+/* A queue or table, and the list of its pages. */
+static void *paged(struct host *h, u32 node, u64 len, __le64 *list_addr)
+{
+	u64 addr;
+	__le64 *list = host_alloc(h, node, (len + 4095) / 4096 * 8, &addr);
+
+	*list_addr = cpu_to_le64(addr);
+	return host_alloc_pages(h, node, len, list);
+}
+
+struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
+		     u32 cq_log2)
+{
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_CTX_CREATE };
+	struct angara_adm_ctx *a = &cmd.create;
+	struct tctx *c = calloc(1, sizeof(*c));
+	u64 addr;
+
+	c->h = h;
+	c->node = node;
+	c->id = id;
+	c->sq_n = 1U << sq_log2;
+	c->cq_n = 1U << cq_log2;
+	c->sq = paged(h, node, c->sq_n * sizeof(*c->sq), &a->sq);
+	c->cq = paged(h, node, c->cq_n * sizeof(*c->cq), &a->cq);
+	c->mrt = paged(h, node, MRS * sizeof(*c->mrt), &a->mrt);
+	c->ctl = host_alloc(h, node, sizeof(*c->ctl), &addr);
+	a->ctl = cpu_to_le64(addr);
+	c->ctr = host_alloc(h, node, ANGARA_CTR_NUM * 8, &addr);
+	a->ctr = cpu_to_le64(addr);
+	a->pkey = cpu_to_le32(pkey);
+	a->sq_log2 = (u8)sq_log2;
+	a->cq_log2 = (u8)cq_log2;
+	a->mrs = cpu_to_le32(MRS);
+	cmd.ctx = cpu_to_le16((u16)id);
+	EXPECT_EQ(adm(h, node, &cmd, NULL), ANGARA_ADM_ST_OK);
+	return c;
+}
+
+void ctx_del(struct tctx *c)
+{
+	EXPECT_EQ(adm_op(c->h, c->node, ANGARA_ADM_CTX_DESTROY, c->id, 0),
+		  ANGARA_ADM_ST_OK);
+	free(c);
+}
+
+void ctx_mr(struct tctx *c, u32 key, u64 addr, u64 len, u32 access)
+{
+	struct angara_hw_mr *mr = &c->mrt[key];
+
+	memset(mr, 0, sizeof(*mr));
+	mr->addr = cpu_to_le64(addr);
+	mr->length = cpu_to_le64(len);
+	mr->access = (u8)access;
+	mr->page_shift = 12;
+	mr->valid = 1;
+}
+
+void ctx_buffer(struct tctx *c, u64 len)
+{
+	u64 addr;
+
+	c->buf = host_alloc(c->h, c->node, len, &addr);
+	c->buf_len = len;
+	ctx_mr(c, BUF_KEY, addr, len, ANGARA_ACCESS_ALL);
+}
+
+u64 ctx_counter(const struct tctx *c, u32 index)
+{
+	return le64_to_cpu(__atomic_load_n(&c->ctr[index], __ATOMIC_ACQUIRE));
+}
+
+void ctx_counters(struct tctx *c, struct angara_hw_ctx_counters *out)
+{
+	EXPECT_EQ(adm_counters_get(c->h, c->node, ANGARA_CNT_CTX, c->id, out,
+				   sizeof(*out)), ANGARA_ADM_ST_OK);
+}
+
+void post(struct tctx *c, const struct angara_wqe *w, const void *payload)
+{
+	u32 len = le32_to_cpu(w->length);
+	u32 at;
+
+	c->sq[c->sq_pi++ & (c->sq_n - 1)] = *w;
+	if (!payload)
+		return;
+	for (at = 0; at < len; at += 64)
+		memcpy(&c->sq[c->sq_pi++ & (c->sq_n - 1)],
+		       (const char *)payload + at,
+		       len - at < 64 ? len - at : 64);
+}
+
+void kick(struct tctx *c)
+{
+	host_reg(c->h, c->node, ANGARA_DB_PAGE(c->id) + ANGARA_DB_SQ, c->sq_pi);
+}
+
+int poll_cq(struct tctx *c, struct angara_cqe *cqe)
+{
+	struct angara_cqe *e = &c->cq[c->cq_ci & (c->cq_n - 1)];
+	u64 last = __atomic_load_n((u64 *)e + 3, __ATOMIC_ACQUIRE);
+
+	if ((last >> 56 & 1) != !(c->cq_ci & c->cq_n))
+		return 0;
+	*cqe = *e;
+	c->cq_ci++;
+	__atomic_store_n(&c->ctl->cq_ci, cpu_to_le32(c->cq_ci),
+			 __ATOMIC_RELEASE);
+	return 1;
+}
+
+u32 finish(struct tctx *c, struct angara_cqe *cqe)
+{
+	struct angara_cqe one;
+	struct angara_cqe more;
+
+	host_run(c->h);
+	EXPECT(poll_cq(c, &one));
+	EXPECT(!poll_cq(c, &more));
+	if (cqe)
+		*cqe = one;
+	return le16_to_cpu(one.status);
+}
+
+struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len)
+{
+	return (struct angara_wqe){
+		.opcode = (u8)op,
+		.dst_node = cpu_to_le32(node),
+		.dst_ctx = cpu_to_le16((u16)ctx),
+		.length = cpu_to_le32(len),
+		.src_off = cpu_to_le64(src),
+		.dst_off = cpu_to_le64(dst),
+		.cookie = cpu_to_le64(0xC0DE0000ULL + len),
+	};
+}
+
+struct angara_wqe wqe_coll(u32 op, u32 tree, u64 src, u64 dst, u32 len)
+{
+	struct angara_wqe w = wqe_p2p(op, 0, 0, src, dst, len);
+
+	w.tree = (u8)tree;
+	w.type = ANGARA_TYPE_UINT32;
+	return w;
+}

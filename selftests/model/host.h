@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A host for the device model that trusts it in nothing.
+ *
+ * Host memory is made of segments with gaps between; a DMA access that is not
+ * within one segment fails and is counted.  Trees come from libangara's
+ * builder, so that its trees are what the model is tested with.
+ */
+#ifndef TEST_HOST_H
+#define TEST_HOST_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "ang_int.h"
+#include <angara/topo.h>
+
+#define PKEY		0x1234U
+#define MRS		8	/* entries of a memory region table */
+#define BUF_KEY		0	/* region that contexts of th_buffers() have */
+#define SEGMENTS	512	/* per node */
+
+struct segment {
+	u64 addr;
+	u64 len;
+	char *mem;
+	int readonly;
+};
+
+struct host_node {
+	struct segment seg[SEGMENTS];
+	u32 nsegs;
+	u64 next;		/* DMA address of the next segment */
+	struct angara_adm_cmd *asq;
+	struct angara_adm_cpl *acq;
+	struct angara_hw_event *aeq;
+	u32 asq_pi;
+	u32 acq_ci;
+	u32 aeq_ci;
+	u32 interrupts[ANG_MAX_CTXS + 1];
+};
+
+/* One context, as a driver and a process together see it. */
+struct tctx {
+	struct host *h;
+	u32 node;
+	u32 id;
+	u32 sq_n;
+	u32 cq_n;
+	u32 sq_pi;
+	u32 cq_ci;
+	struct angara_wqe *sq;
+	struct angara_cqe *cq;
+	struct angara_ctl *ctl;
+	__le64 *ctr;
+	struct angara_hw_mr *mrt;
+	char *buf;		/* region BUF_KEY */
+	u64 buf_len;
+};
+
+struct host {
+	struct ang_cfg cfg;
+	struct ang_fabric *fab;
+	struct ang_view v;
+	struct ang_ops ops;
+	struct host_node *node;
+	u32 nodes;
+	u64 faults;		/* DMA outside of every segment */
+	u64 dropped;		/* packets that the test expects to be dropped */
+	FILE *trace;
+};
+
+#define ADM_ENTRIES	32
+#define AEQ_ENTRIES	64
+
+/* A fabric of "2x2x2" with all adapters enabled; the rest of @cfg is taken. */
+struct host *host_new(const char *dims, const struct ang_cfg *cfg);
+extern const struct ang_cfg cfg_default;
+extern const struct ang_cfg cfg_tight;	/* as little of everything as allowed */
+/* Checks that nothing is left in the fabric, too. */
+void host_free(struct host *h);
+
+void *host_alloc(struct host *h, u32 node, u64 len, u64 *addr);
+/* @len bytes whose 4 KiB pages lie anywhere; @pages gets their addresses. */
+void *host_alloc_pages(struct host *h, u32 node, u64 len, __le64 *pages);
+int host_dma(struct host *h, u32 node, u64 addr, void *buf, u32 len, int write);
+
+/* Runs the fabric until it has nothing to do; fails the test if it never ends. */
+void host_run(struct host *h);
+void host_reg(struct host *h, u32 node, u32 off, u32 val);
+/* A node stands still, as if another thread held it, or goes on. */
+void host_freeze(struct host *h, u32 node, int on);
+/* All payload buffers free, all rings and FIFOs empty, packets conserved. */
+/* Prints what stands in the fabric. */
+void host_dump(struct host *h);
+void host_check_idle(struct host *h);
+
+u32 adm(struct host *h, u32 node, const struct angara_adm_cmd *cmd,
+	struct angara_adm_cpl *cpl);
+u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree);
+u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row);
+u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
+		     u32 len);
+/* Return: 1 and the next asynchronous event, or 0. */
+int aeq_poll(struct host *h, u32 node, struct angara_hw_event *ev);
+
+struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
+		     u32 cq_log2);
+void ctx_del(struct tctx *c);
+/* Registers @addr as region @key with @levels 0. */
+void ctx_mr(struct tctx *c, u32 key, u64 addr, u64 len, u32 access);
+/* Gives the context @len bytes of memory as region BUF_KEY. */
+void ctx_buffer(struct tctx *c, u64 len);
+u64 ctx_counter(const struct tctx *c, u32 index);
+void ctx_counters(struct tctx *c, struct angara_hw_ctx_counters *out);
+
+/* Puts an entry, and inline payload, into the SQ. */
+void post(struct tctx *c, const struct angara_wqe *w, const void *payload);
+void kick(struct tctx *c);
+/* Return: 1 and the next completion, or 0. */
+int poll_cq(struct tctx *c, struct angara_cqe *cqe);
+/* Runs until quiet and takes exactly one completion. Return: its status. */
+u32 finish(struct tctx *c, struct angara_cqe *cqe);
+
+struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len);
+struct angara_wqe wqe_coll(u32 op, u32 tree, u64 src, u64 dst, u32 len);
+
+/* A tree on a fabric with its participants. */
+struct ttree {
+	struct host *h;
+	u32 tree;
+	u32 root;
+	u32 in_tree;		/* nodes */
+	u32 n;			/* participants */
+	struct tctx **ctx;
+	u16 *pe;
+	struct angara_tree_row *rows;
+};
+
+struct ttree *tree_new(struct host *h, u32 tree, u32 root, const u16 *pe,
+		       struct tctx **ctxs, u32 n, u32 epoch);
+void tree_del(struct ttree *t);
+/* pe[ctx->node] members: the first contexts of @all on each node of the set. */
+struct ttree *tree_over(struct host *h, u32 tree, u32 root, struct tctx **all,
+			u32 nall, const u16 *pe, u32 epoch);
+
+u64 rnd(u64 *state);
+
+#endif /* TEST_HOST_H */

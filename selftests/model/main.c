@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Runs the cases whose names begin with an argument, or all; TAP on stdout.
+ * --golden prints the golden trace instead, --list the names; --stop before
+ * any names ends with the first failure.
+ */
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#define CASE_SECONDS	60	/* a case that takes longer hangs */
+
+jmp_buf test_failed;
+static char why[512];
+
+void test_fail(const char *file, int line, const char *format, ...)
+{
+	const char *base = strrchr(file, '/');
+	va_list args;
+	int n;
+
+	n = snprintf(why, sizeof(why), "%s:%d: ", base ? base + 1 : file, line);
+	va_start(args, format);
+	vsnprintf(why + n, sizeof(why) - (size_t)n, format, args);
+	va_end(args);
+	longjmp(test_failed, 1);
+}
+
+static const struct test_case *const all[] = {
+	topo_cases, tree_cases, combine_cases, mr_cases, link_cases,
+	admin_cases, queue_cases, p2p_cases, coll_cases, credit_cases,
+	down_cases, stress_cases, hostile_cases,
+};
+
+static int wanted(const char *name, int argc, char **argv)
+{
+	int i;
+
+	if (argc < 2)
+		return 1;
+	for (i = 1; i < argc; i++)
+		if (!strncmp(name, argv[i], strlen(argv[i])))
+			return 1;
+	return 0;
+}
+
+static int run(const struct test_case *c, int number)
+{
+	int bad = setjmp(test_failed);
+
+	alarm(CASE_SECONDS);
+	if (!bad)
+		c->run();
+	alarm(0);
+	printf("%sok %d - %s\n", bad ? "not " : "", number, c->name);
+	if (bad)
+		printf("# %s\n", why);
+	fflush(stdout);
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	const struct test_case *c;
+	int stop = 0;
+	int number = 0;
+	int failed = 0;
+	u32 i;
+
+	if (argc > 1 && !strcmp(argv[1], "--golden"))
+		return golden_print(stdout);
+	if (argc > 1 && !strcmp(argv[1], "--stop")) {
+		stop = 1;
+		argc--;
+		argv++;
+	}
+	for (i = 0; i < NUM(all); i++) {
+		for (c = all[i]; c->name; c++) {
+			if (argc > 1 && !strcmp(argv[1], "--list"))
+				puts(c->name);
+			else if (wanted(c->name, argc, argv))
+				failed += run(c, ++number);
+			if (failed && stop)
+				return 1;
+		}
+	}
+	if (number)
+		printf("1..%d\n", number);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Registers, admin commands, asynchronous events.
+ */
+#include <string.h>
+
+#include "test.h"
+
+static const struct angara_tree_row row_one = {
+	.tree = 5, .is_root = 1, .to_root = ANGARA_DIR_NONE, .pe = 1,
+	.pkey = PKEY, .epoch = 3,
+};
+
+static void registers(void)
+{
+	struct host *h = host_new("4x3x2", &cfg_default);
+	u32 off;
+
+#define REG(off) ang_reg_read(&h->v, 7, ANGARA_REG_##off)
+	EXPECT_EQ(REG(MAGIC), ANGARA_HW_MAGIC);
+	EXPECT_EQ(REG(VERSION), ANGARA_HW_VERSION);
+	EXPECT_EQ(REG(STATUS), ANGARA_STATUS_READY);
+	EXPECT_EQ(REG(CONTROL), ANGARA_CONTROL_ENABLE);
+	EXPECT_EQ(REG(NODE), 7);
+	EXPECT_EQ(REG(NODES), 24);
+	EXPECT_EQ(REG(NDIMS), 3);
+	EXPECT_EQ(REG(CONTEXTS), 4);
+	EXPECT_EQ(REG(DIMS01), 4 | 3 << 16);
+	EXPECT_EQ(REG(DIMS23), 2 | 1 << 16);
+	EXPECT_EQ(REG(FABRIC_LO), 0x55667788);
+	EXPECT_EQ(REG(FABRIC_HI), 0x11223344);
+	EXPECT_EQ(REG(ADM_ENTRIES), ADM_ENTRIES);
+	EXPECT_EQ(REG(ASQ_DB), ~0U);
+	EXPECT_EQ(ang_reg_read(&h->v, 24, 0), ~0U);
+	EXPECT_EQ(ang_reg_read(&h->v, 7, 2), ~0U);
+	EXPECT_EQ(ang_reg_read(&h->v, 7, ANGARA_DB_PAGE(0)), ~0U);
+	/* Writes to what is read-only, absent or odd change nothing. */
+	for (off = 0; off < ANGARA_DB_PAGE(6); off += off < 0x100 ? 1 : 252)
+		if (off != ANGARA_REG_CONTROL && off != ANGARA_REG_ASQ_DB)
+			ang_reg_write(&h->v, 7, off, 0xFFFFFFFF);
+	ang_reg_write(&h->v, 24, ANGARA_REG_CONTROL, 0);
+	ang_reg_write(&h->v, 7, 0xFFFFFFFC, 1);
+	host_run(h);
+	EXPECT_EQ(REG(MAGIC), ANGARA_HW_MAGIC);
+	EXPECT_EQ(REG(STATUS), ANGARA_STATUS_READY);
+	EXPECT_EQ(REG(NODES), 24);
+	EXPECT_EQ(adm_op(h, 7, ANGARA_ADM_NOP, 0, 0), ANGARA_ADM_ST_OK);
+	host_free(h);
+}
+
+static void enable_with(struct host *h, u32 entries, u32 aeq, u32 ready)
+{
+	host_reg(h, 0, ANGARA_REG_CONTROL, 0);
+	host_run(h);
+	EXPECT_EQ(ang_reg_read(&h->v, 0, ANGARA_REG_STATUS), 0);
+	host_reg(h, 0, ANGARA_REG_ADM_ENTRIES, entries);
+	host_reg(h, 0, ANGARA_REG_AEQ_ENTRIES, aeq);
+	host_reg(h, 0, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	host_run(h);
+	EXPECT_EQ(ang_reg_read(&h->v, 0, ANGARA_REG_STATUS), ready);
+}
+
+static void reset(void)
+{
+	struct host *h = host_new("2", &cfg_default);
+	struct host_node *n = &h->node[0];
+	struct tctx *c;
+
+	enable_with(h, 0, 64, 0);
+	enable_with(h, 3, 64, 0);
+	enable_with(h, 512, 64, 0);
+	enable_with(h, 32, 1, 0);
+	enable_with(h, 32, 0xFFFFFFFF, 0);
+	/* Off, it takes no command. */
+	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);
+	host_run(h);
+	EXPECT_EQ(n->acq[0].phase, 0);
+	enable_with(h, ADM_ENTRIES, AEQ_ENTRIES, ANGARA_STATUS_READY);
+	/* A reset takes contexts and rows along. */
+	c = ctx_new(h, 0, 1, PKEY, 3, 3);
+	EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 1, 5), ANGARA_ADM_ST_OK);
+	enable_with(h, ADM_ENTRIES, AEQ_ENTRIES, ANGARA_STATUS_READY);
+	memset(n->acq, 0, ADM_ENTRIES * sizeof(*n->acq));
+	n->asq_pi = n->acq_ci = 0;
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_GET, 0, 5), ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_CTX_DESTROY, 1, 0),
+		  ANGARA_ADM_ST_ABSENT);
+	free(c);
+	host_free(h);
+}
+
+static void bad_commands(void)
+{
+	struct host *h = host_new("2", &cfg_default);
+	struct angara_adm_cmd cmd;
+	u32 i;
+
+	for (i = ANGARA_ADM_NUM; i < 256; i++)
+		EXPECT_EQ(adm_op(h, 0, i, 0, 0), ANGARA_ADM_ST_OPCODE);
+	for (i = 0; i < ANGARA_ADM_NUM; i++) {
+		EXPECT_EQ(adm_op(h, 0, i, 0, ANGARA_MAX_TREES),
+			  ANGARA_ADM_ST_PARAM);
+		memset(&cmd, 0, sizeof(cmd));
+		cmd.opcode = (u8)i;
+		cmd.reserved = 1;
+		EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_PARAM);
+		cmd.reserved = 0;
+		cmd.reserved1 = 1;
+		EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_PARAM);
+	}
+	/* More than the queue holds: ignored, and it goes on. */
+	host_reg(h, 0, ANGARA_REG_ASQ_DB, h->node[0].asq_pi + ADM_ENTRIES + 1);
+	host_run(h);
+	host_reg(h, 0, ANGARA_REG_ASQ_DB, h->node[0].asq_pi - 1);
+	host_run(h);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_NOP, 0, 0), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_FENCE, 0, 0), ANGARA_ADM_ST_OK);
+	host_free(h);
+}
+
+static u32 create(struct host *h, u32 id, u32 pkey, u32 sq, u32 cq, u32 mrs,
+		  u32 reserved)
+{
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_CTX_CREATE };
+
+	cmd.ctx = cpu_to_le16((u16)id);
+	cmd.create.pkey = cpu_to_le32(pkey);
+	cmd.create.sq_log2 = (u8)sq;
+	cmd.create.cq_log2 = (u8)cq;
+	cmd.create.mrs = cpu_to_le32(mrs);
+	cmd.create.reserved[reserved > 1] = reserved > 0;
+	return adm(h, 0, &cmd, NULL);
+}
+
+static void contexts(void)
+{
+	struct host *h = host_new("2", &cfg_default);
+	struct tctx *c;
+
+	EXPECT_EQ(create(h, 4, PKEY, 3, 3, 8, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 65535, PKEY, 3, 3, 8, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, 0, 3, 3, 8, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, PKEY, 2, 3, 8, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, PKEY, 16, 3, 8, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, PKEY, 3, 2, 8, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, PKEY, 3, 17, 8, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, PKEY, 3, 3, 65537, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, PKEY, 3, 3, 8, 1), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, PKEY, 3, 3, 8, 2), ANGARA_ADM_ST_PARAM);
+	c = ctx_new(h, 0, 3, PKEY, 3, 3);
+	EXPECT_EQ(create(h, 3, PKEY, 3, 3, 8, 0), ANGARA_ADM_ST_EXISTS);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_CTX_DESTROY, 2, 0),
+		  ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_CTX_DESTROY, 4, 0),
+		  ANGARA_ADM_ST_ABSENT);
+	ctx_del(c);
+	c = ctx_new(h, 0, 3, PKEY, 3, 3);
+	ctx_del(c);
+	host_free(h);
+}
+
+static void rows(void)
+{
+	struct host *h = host_new("3x3", &cfg_default);
+	struct angara_adm_cmd get = { .opcode = ANGARA_ADM_TREE_GET, .tree = 5 };
+	struct angara_tree_row row = row_one;
+	struct angara_adm_cpl cpl;
+
+	row.pkey = 0;
+	EXPECT_EQ(adm_row(h, 0, &row), ANGARA_ADM_ST_PARAM);
+	row = row_one;
+	row.dir_sum = 1;
+	EXPECT_EQ(adm_row(h, 0, &row), ANGARA_ADM_ST_RULE);
+	row.tree = 16;
+	EXPECT_EQ(adm_row(h, 0, &row), ANGARA_ADM_ST_RULE);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_GET, 0, 5), ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5),
+		  ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_EXISTS);
+	EXPECT_EQ(adm(h, 0, &get, &cpl), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(cpl.row.tree, 5);
+	EXPECT_EQ(cpl.row.is_root, 1);
+	EXPECT_EQ(cpl.row.to_root, ANGARA_DIR_NONE);
+	EXPECT_EQ(le16_to_cpu(cpl.row.pe), 1);
+	EXPECT_EQ(le32_to_cpu(cpl.row.pkey), PKEY);
+	EXPECT_EQ(le16_to_cpu(cpl.row.epoch), 3);
+	EXPECT_EQ(cpl.state, ANGARA_TREE_STATE_UP);
+	EXPECT_EQ(cpl.members, 0);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5), ANGARA_ADM_ST_OK);
+	host_free(h);
+}
+
+static void membership(void)
+{
+	struct host *h = host_new("2", &cfg_default);
+	struct tctx *a = ctx_new(h, 0, 0, PKEY, 3, 3);
+	struct tctx *b = ctx_new(h, 0, 1, PKEY, 3, 3);
+	struct tctx *other = ctx_new(h, 0, 2, PKEY + 1, 3, 3);
+
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 0, 5), ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 3, 5), ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 999, 5), ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 2, 5), ANGARA_ADM_ST_PARTITION);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_LEAVE, 0, 5), ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 0, 5), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 0, 5), ANGARA_ADM_ST_EXISTS);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 1, 5), ANGARA_ADM_ST_FULL);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_LEAVE, 0, 5), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 1, 5), ANGARA_ADM_ST_DOWN);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5), ANGARA_ADM_ST_OK);
+	ctx_del(a);
+	ctx_del(b);
+	ctx_del(other);
+	host_free(h);
+}
+
+static void events(void)
+{
+	struct host *h = host_new("2", &cfg_default);
+	struct angara_hw_event ev;
+	u32 i, before = h->node[0].interrupts[0];
+
+	EXPECT(!aeq_poll(h, 0, &ev));
+	EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5), ANGARA_ADM_ST_OK);
+	EXPECT(aeq_poll(h, 0, &ev));
+	EXPECT_EQ(ev.type, ANGARA_AEV_TREE_SET);
+	EXPECT_EQ(le32_to_cpu(ev.index), 5);
+	EXPECT(aeq_poll(h, 0, &ev));
+	EXPECT_EQ(ev.type, ANGARA_AEV_TREE_DOWN);
+	EXPECT_EQ(le32_to_cpu(ev.value), 0);
+	EXPECT(aeq_poll(h, 0, &ev));
+	EXPECT_EQ(ev.type, ANGARA_AEV_TREE_CLEAR);
+	EXPECT(!aeq_poll(h, 0, &ev));
+	EXPECT_EQ(h->node[0].interrupts[0] - before, 5);
+	/* Nobody reads: what has no room is lost and counted. */
+	for (i = 0; i < 30; i++) {
+		EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
+		EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5),
+			  ANGARA_ADM_ST_OK);
+	}
+	for (i = 0; i < AEQ_ENTRIES; i++) {
+		EXPECT(aeq_poll(h, 0, &ev));
+		EXPECT_EQ(ev.lost, 0);
+	}
+	EXPECT(!aeq_poll(h, 0, &ev));
+	EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
+	EXPECT(aeq_poll(h, 0, &ev));
+	EXPECT_EQ(ev.type, ANGARA_AEV_TREE_SET);
+	EXPECT_EQ(ev.lost, 90 - AEQ_ENTRIES);
+	host_free(h);
+}
+
+static void counters(void)
+{
+	static const struct {
+		u32 kind, index, len, status;
+	} reads[] = {
+		{ ANGARA_CNT_NODE, 0, sizeof(struct angara_hw_node_counters),
+		  ANGARA_ADM_ST_OK },
+		{ ANGARA_CNT_NODE, 0, sizeof(struct angara_hw_node_counters) - 1,
+		  ANGARA_ADM_ST_PARAM },
+		{ ANGARA_CNT_LINK, 3, sizeof(struct angara_hw_link_counters),
+		  ANGARA_ADM_ST_OK },
+		{ ANGARA_CNT_LINK, 4, 4096, ANGARA_ADM_ST_PARAM },
+		{ ANGARA_CNT_TREE, 15, 4096, ANGARA_ADM_ST_OK },
+		{ ANGARA_CNT_TREE, 16, 4096, ANGARA_ADM_ST_PARAM },
+		{ ANGARA_CNT_CTX, 0, 4096, ANGARA_ADM_ST_PARAM },
+		{ ANGARA_CNT_CTX, 4, 4096, ANGARA_ADM_ST_PARAM },
+		{ 4, 0, 4096, ANGARA_ADM_ST_PARAM },
+	};
+	struct host *h = host_new("2x2", &cfg_default);
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_COUNTERS };
+	char out[4096];
+	u32 i;
+
+	for (i = 0; i < NUM(reads); i++)
+		EXPECT_EQ(adm_counters_get(h, 0, reads[i].kind, reads[i].index,
+					   out, reads[i].len), reads[i].status);
+	cmd.counters.addr = cpu_to_le64(0xBAD000);
+	cmd.counters.length = cpu_to_le32(4096);
+	EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_DMA);
+	EXPECT_EQ(h->faults, 1);
+	host_free(h);
+}
+
+const struct test_case admin_cases[] = {
+	{ "admin: registers", registers },
+	{ "admin: reset, and sizes that are refused", reset },
+	{ "admin: unknown commands, bad doorbells", bad_commands },
+	{ "admin: contexts", contexts },
+	{ "admin: rows", rows },
+	{ "admin: joining and leaving", membership },
+	{ "admin: asynchronous events", events },
+	{ "admin: counters", counters },
+	{ NULL, NULL },
+};

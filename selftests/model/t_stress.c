@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Heavy random traffic on fabrics with as little room as is allowed, until
+ * all is quiet: everything must have completed, with the right data.
+ *
+ * All contexts post their part of one list of operations in its order, each at
+ * its own pace: so nothing that they wait for is withheld by a program.
+ */
+#include <string.h>
+
+#include "test.h"
+
+#define OPS		96
+#define AREA		2400		/* bytes that an operation may use */
+#define TREES		ANGARA_MAX_TREES
+#define MAX_LOCAL	3
+
+struct plan {
+	u8 op;
+	u8 tree;
+	u8 inl;
+	u8 notify;
+	u32 len;
+	u32 from;		/* context that puts, gets, broadcasts */
+	u32 to;			/* that is put to, got from, gets a reduction */
+};
+
+struct stress {
+	struct host *h;
+	struct tctx **ctx;
+	u32 n;
+	struct ttree *tree[TREES];
+	u64 member[TREES][4];	/* bit per context */
+	struct plan plan[OPS];
+	u32 *next;		/* next operation of each context */
+	u32 *done;
+	u32 *posted;
+	u64 seed;
+};
+
+static u32 pick(struct stress *s, u32 below)
+{
+	return (u32)((rnd(&s->seed) >> 16) % below);
+}
+
+static int is_member(struct stress *s, u32 tree, u32 ctx)
+{
+	return s->member[tree][ctx / 64] >> (ctx % 64) & 1;
+}
+
+/* Word @i that context @c contributes to, or sends in, operation @k. */
+static u32 word(u32 c, u32 k, u32 i)
+{
+	return (c + 1) * 2654435761U ^ (k * 40503U + i) * 2246822519U;
+}
+
+static u32 *area(struct tctx *c, u32 half, u32 k)
+{
+	return (u32 *)(c->buf + half * c->buf_len / 2 + k * AREA);
+}
+
+static void make_plan(struct stress *s, struct plan *p)
+{
+	do {
+		p->tree = (u8)pick(s, TREES);
+	} while (!s->tree[p->tree]);
+	p->op = (u8)(ANGARA_OP_PUT + pick(s, 6));
+	p->len = pick(s, 3) ? 4 * pick(s, 80) : 4 * pick(s, AREA / 4 + 1);
+	p->inl = p->len <= ANGARA_MAX_INLINE && p->op != ANGARA_OP_GET &&
+		 pick(s, 2);
+	p->from = pick(s, s->n);
+	p->to = pick(s, s->n);
+	if (p->op == ANGARA_OP_BARRIER)
+		p->len = p->inl = 0;
+	if (p->op < ANGARA_OP_BCAST)
+		return;
+	while (!is_member(s, p->tree, p->from))
+		p->from = pick(s, s->n);
+	while (!is_member(s, p->tree, p->to))
+		p->to = pick(s, s->n);
+}
+
+static void make_trees(struct stress *s, u32 local)
+{
+	u32 t, c;
+
+	for (t = 0; t < TREES; t++) {
+		u16 *pe = calloc(s->h->nodes, sizeof(*pe));
+		u32 any = 0;
+
+		for (c = 0; c < s->n; c++)
+			if (pick(s, 3)) {
+				s->member[t][c / 64] |= 1ULL << (c % 64);
+				pe[c / local]++;
+				any++;
+			}
+		if (any) {
+			struct tctx **some = calloc(s->n, sizeof(*some));
+			u32 n = 0;
+
+			for (c = 0; c < s->n; c++)
+				if (is_member(s, t, c))
+					some[n++] = s->ctx[c];
+			s->tree[t] = tree_new(s->h, t, pick(s, s->h->nodes), pe,
+					      some, n, t + 5);
+			free(some);
+		}
+		free(pe);
+	}
+}
+
+static void start(struct stress *s, const char *dims, struct ang_cfg cfg,
+		  u64 seed)
+{
+	u32 local, c, k, i;
+
+	memset(s, 0, sizeof(*s));
+	s->seed = seed * 0x9E3779B97F4A7C15ULL + 1;
+	s->h = host_new(dims, &cfg);
+	local = 1 + pick(s, MAX_LOCAL);
+	s->n = local * s->h->nodes;
+	EXPECT(s->n <= 256);
+	s->ctx = calloc(s->n, sizeof(*s->ctx));
+	s->next = calloc(s->n, sizeof(*s->next));
+	s->done = calloc(s->n, sizeof(*s->done));
+	s->posted = calloc(s->n, sizeof(*s->posted));
+	for (c = 0; c < s->n; c++) {
+		s->ctx[c] = ctx_new(s->h, c / local, c % local, PKEY, 3, 3);
+		ctx_buffer(s->ctx[c], 2 * OPS * AREA);
+		for (k = 0; k < OPS; k++)
+			for (i = 0; i < AREA / 4; i++)
+				area(s->ctx[c], 0, k)[i] = word(c, k, i);
+	}
+	make_trees(s, local);
+	for (k = 0; k < OPS; k++)
+		make_plan(s, &s->plan[k]);
+}
+
+/* Is context @c one that posts operation @k? */
+static int takes_part(struct stress *s, u32 c, u32 k)
+{
+	struct plan *p = &s->plan[k];
+
+	if (p->op <= ANGARA_OP_BCAST)
+		return p->from == c;
+	return is_member(s, p->tree, c);
+}
+
+/* Return: 1 if context @c posted its next operation. */
+static int post_next(struct stress *s, u32 c)
+{
+	struct tctx *t = s->ctx[c];
+	struct angara_wqe w;
+	struct plan *p;
+	u32 k;
+
+	while (s->next[c] < OPS && !takes_part(s, c, s->next[c]))
+		s->next[c]++;
+	k = s->next[c];
+	if (k == OPS)
+		return 0;
+	if (t->sq_pi + 5 - (u32)ctx_counter(t, ANGARA_CTR_SQ_CI) > t->sq_n)
+		return 0;
+	p = &s->plan[k];
+	w = wqe_coll(p->op, p->tree, k * AREA, t->buf_len / 2 + k * AREA,
+		     p->len);
+	if (p->op <= ANGARA_OP_BCAST)
+		w.tree = p->op == ANGARA_OP_BCAST ? p->tree : 0;
+	w.dst_node = cpu_to_le32(s->ctx[p->to]->node);
+	w.dst_ctx = cpu_to_le16((u16)s->ctx[p->to]->id);
+	w.cookie = cpu_to_le64(k);
+	w.flags = p->inl ? ANGARA_WQE_INLINE : 0;
+	post(t, &w, p->inl && p->len ? area(t, 0, k) : NULL);
+	s->next[c]++;
+	s->posted[c]++;
+	return 1;
+}
+
+static int collect(struct stress *s, u32 c)
+{
+	struct angara_cqe cqe;
+	int got = 0;
+
+	while (poll_cq(s->ctx[c], &cqe)) {
+		EXPECT_EQ(le16_to_cpu(cqe.status), ANGARA_ST_OK);
+		EXPECT(le64_to_cpu(cqe.cookie) < OPS);
+		EXPECT_EQ(le32_to_cpu(cqe.length),
+			  s->plan[le64_to_cpu(cqe.cookie)].len);
+		s->done[c]++;
+		got = 1;
+	}
+	return got;
+}
+
+static void drive(struct stress *s)
+{
+	u32 idle = 0;
+	u32 c;
+
+	/* Quiet, with all completions taken and all told: that is the end. */
+	while (idle < 3) {
+		int moved = 0;
+
+		for (c = 0; c < s->n; c++) {
+			if (pick(s, 3) || idle) {
+				moved |= post_next(s, c);
+				kick(s->ctx[c]);
+			}
+			if (pick(s, 2) || idle)
+				moved |= collect(s, c);
+			if (!pick(s, 4))
+				ang_run(&s->h->v, 1 + pick(s, 20));
+		}
+		if (idle)
+			host_run(s->h);
+		idle = moved ? 0 : idle + 1;
+	}
+}
+
+static void expect_words(const u32 *at, u32 c, u32 k, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < len / 4; i++)
+		EXPECT_EQ(at[i], word(c, k, i));
+}
+
+static void check_op(struct stress *s, u32 k)
+{
+	struct plan *p = &s->plan[k];
+	u32 c, m, i;
+
+	if (p->op == ANGARA_OP_PUT)
+		expect_words(area(s->ctx[p->to], 1, k), p->from, k, p->len);
+	if (p->op == ANGARA_OP_GET)
+		expect_words(area(s->ctx[p->from], 1, k), p->to, k, p->len);
+	for (c = 0; c < s->n && p->op >= ANGARA_OP_BCAST; c++) {
+		u32 *at = area(s->ctx[c], 1, k);
+
+		if (!is_member(s, p->tree, c) ||
+		    (p->op == ANGARA_OP_REDUCE && c != p->to))
+			continue;
+		if (p->op == ANGARA_OP_BCAST) {
+			expect_words(at, p->from, k, p->len);
+			continue;
+		}
+		for (i = 0; i < p->len / 4; i++) {
+			u32 sum = 0;
+
+			for (m = 0; m < s->n; m++)
+				if (is_member(s, p->tree, m))
+					sum += word(m, k, i);
+			EXPECT_EQ(at[i], sum);
+		}
+	}
+}
+
+static void finish_all(struct stress *s)
+{
+	u32 c, k;
+
+	for (c = 0; c < s->n; c++) {
+		if (s->next[c] != OPS || s->done[c] != s->posted[c])
+			host_dump(s->h);
+		EXPECT_EQ(s->next[c], OPS);
+		EXPECT_EQ(s->done[c], s->posted[c]);
+	}
+	for (k = 0; k < OPS; k++)
+		check_op(s, k);
+	host_check_idle(s->h);
+	for (k = 0; k < TREES; k++)
+		if (s->tree[k])
+			tree_del(s->tree[k]);
+	for (c = 0; c < s->n; c++)
+		ctx_del(s->ctx[c]);
+	free(s->ctx);
+	free(s->next);
+	free(s->done);
+	free(s->posted);
+	EXPECT_EQ(s->h->faults, 0);
+	host_free(s->h);
+}
+
+static void stress(const char *dims, u64 seed)
+{
+	struct ang_cfg cfg = cfg_tight;
+	struct stress *s = malloc(sizeof(*s));
+
+	cfg.train = (u16)(1U << (seed % 4));
+	start(s, dims, cfg, seed);
+	drive(s);
+	finish_all(s);
+	free(s);
+}
+
+static void stress_small(void)
+{
+	static const char * const dims[] = {
+		"2x2x2", "5", "3x3", "4x2", "2", "1", "7", "3x2x2",
+	};
+	u64 seed;
+
+	for (seed = 1; seed <= 40; seed++)
+		stress(dims[seed % NUM(dims)], seed);
+}
+
+static void stress_big(void)
+{
+	u64 seed;
+
+	for (seed = 100; seed < 103; seed++) {
+		stress("4x4x2", seed);
+		stress("3x3x3", seed);
+		stress("2x3x2x2", seed);
+	}
+}
+
+const struct test_case stress_cases[] = {
+	{ "stress: random traffic on small tori", stress_small },
+	{ "stress: random traffic on bigger tori", stress_big },
+	{ NULL, NULL },
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Test cases and what they expect.  A failed expectation ends its case.
+ */
+#ifndef TEST_TEST_H
+#define TEST_TEST_H
+
+#include <setjmp.h>
+#include "host.h"
+
+struct test_case {
+	const char *name;
+	void (*run)(void);
+};
+
+extern jmp_buf test_failed;
+
+__attribute__((noreturn, format(printf, 3, 4)))
+void test_fail(const char *file, int line, const char *format, ...);
+
+#define EXPECT(cond)							\
+do {									\
+	if (!(cond))							\
+		test_fail(__FILE__, __LINE__, "%s", #cond);		\
+} while (0)
+
+#define EXPECT_EQ(a, b)							\
+do {									\
+	unsigned long long a_ = (unsigned long long)(a);		\
+	unsigned long long b_ = (unsigned long long)(b);		\
+									\
+	if (a_ != b_)							\
+		test_fail(__FILE__, __LINE__, "%s is %llu, %s is %llu",	\
+			  #a, a_, #b, b_);				\
+} while (0)
+
+#define NUM(array)	(sizeof(array) / sizeof(*(array)))
+
+extern const struct test_case topo_cases[], tree_cases[], combine_cases[],
+	mr_cases[], link_cases[], admin_cases[], queue_cases[], p2p_cases[],
+	coll_cases[], credit_cases[], down_cases[], stress_cases[],
+	hostile_cases[];
+
+int golden_print(FILE *to);
+
+#endif /* TEST_TEST_H */

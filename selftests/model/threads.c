@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Several views on one fabric, a thread each: every thread has the contexts of
+ * some nodes, posts, rings, runs whatever its view finds, and now and then
+ * hands the rest of its queue on, as the hosts do.  All operations must end,
+ * with the right data; under ThreadSanitizer without a race.
+ *
+ *   model-threads [THREADS [ROUNDS [DIMS]]]
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "coll.h"
+
+#define MAX_THREADS	16
+#define LEN		1040
+#define SLOTS		16
+#define SECONDS		120	/* whoever needs longer hangs */
+
+jmp_buf test_failed;
+
+void test_fail(const char *file, int line, const char *format, ...)
+{
+	va_list args;
+
+	printf("not ok - %s:%d: ", file, line);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+	fflush(stdout);
+	_exit(1);
+}
+
+struct worker {
+	pthread_t thread;
+	u32 index;
+	struct ang_view v;
+};
+
+static struct group g;
+static struct ttree *tree[4];
+static struct worker workers[MAX_THREADS];
+static u32 nthreads = 3, rounds = 40;
+static const char *dims = "2x2x2";
+static u32 finished;
+
+/* Work that a view hands to whoever comes next. */
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ang_list shared_runq = { ANG_NONE, ANG_NONE };
+static struct ang_list shared_timers = { ANG_NONE, ANG_NONE };
+
+static void hand_on(struct worker *w)
+{
+	pthread_mutex_lock(&shared_lock);
+	ang_list_splice(g.h->fab, &shared_runq, &w->v.runq);
+	ang_timers_splice(g.h->fab, &shared_timers, &w->v.timers);
+	pthread_mutex_unlock(&shared_lock);
+}
+
+static void take_over(struct worker *w)
+{
+	pthread_mutex_lock(&shared_lock);
+	ang_list_splice(g.h->fab, &w->v.runq, &shared_runq);
+	ang_timers_splice(g.h->fab, &w->v.timers, &shared_timers);
+	pthread_mutex_unlock(&shared_lock);
+}
+
+static u32 value(u32 ctx, u32 round, u32 what, u32 i)
+{
+	return (ctx + 1) * 2654435761U + round * 40503U + what * 977U + i;
+}
+
+static u32 *area(struct tctx *c, u32 half, u32 slot)
+{
+	return (u32 *)(c->buf + half * c->buf_len / 2 + slot * LEN);
+}
+
+/* Operations of a round: a put to a neighbour, a get, 4 allreduces, a barrier. */
+static void post_round(u32 ctx, u32 round)
+{
+	struct tctx *c = g.ctx[ctx];
+	struct tctx *peer = g.ctx[(ctx + 1 + round) % g.n];
+	u32 slot, i;
+
+	for (slot = 0; slot < 6; slot++) {
+		struct angara_wqe w;
+		u64 to = c->buf_len / 2 + slot * LEN;
+
+		for (i = 0; i < LEN / 4; i++)
+			area(c, 0, slot)[i] = value(ctx, round, slot, i);
+		if (slot < 4)
+			w = wqe_coll(ANGARA_OP_ALLREDUCE, slot, slot * LEN, to,
+				     LEN);
+		else
+			w = wqe_p2p(slot == 4 ? ANGARA_OP_PUT : ANGARA_OP_GET,
+				    peer->node, peer->id, slot == 4 ?
+				    4 * LEN : 7 * LEN, slot == 4 ?
+				    peer->buf_len / 2 + (4 + ctx % 3) * LEN : to + 4 * LEN,
+				    LEN);
+		w.cookie = cpu_to_le64(round * 16 + slot);
+		post(c, &w, NULL);
+	}
+}
+
+static void ring(struct worker *w, struct tctx *c)
+{
+	ang_reg_write(&w->v, c->node, ANGARA_DB_PAGE(c->id) + ANGARA_DB_SQ,
+		      c->sq_pi);
+}
+
+static void check_round(u32 ctx, u32 round)
+{
+	u32 slot, i, m;
+
+	for (slot = 0; slot < 4; slot++)
+		for (i = 0; i < LEN / 4; i += 37) {
+			u32 sum = 0;
+
+			for (m = 0; m < g.n; m++)
+				sum += value(m, round, slot, i);
+			EXPECT_EQ(area(g.ctx[ctx], 1, slot)[i], sum);
+		}
+}
+
+/* Contexts of worker w: those whose number is w modulo the threads. */
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	u32 mine = (g.n - w->index + nthreads - 1) / nthreads;
+	u32 round, i, left;
+	u64 seed = w->index + 1;
+	struct angara_cqe cqe;
+
+	for (round = 0; round < rounds; round++) {
+		for (i = w->index; i < g.n; i += nthreads) {
+			post_round(i, round);
+			ring(w, g.ctx[i]);
+			ang_run(&w->v, rnd(&seed) % 8);
+		}
+		for (left = 6 * mine; left;) {
+			ang_run(&w->v, 1 + rnd(&seed) % 50);
+			if (rnd(&seed) % 4 == 0)
+				hand_on(w);
+			take_over(w);
+			for (i = w->index; i < g.n; i += nthreads)
+				while (poll_cq(g.ctx[i], &cqe)) {
+					EXPECT_EQ(cqe.status, 0);
+					left--;
+				}
+			sched_yield();
+		}
+		for (i = w->index; i < g.n; i += nthreads)
+			check_round(i, round);
+	}
+	hand_on(w);
+	ang_fetch_add(&finished, 1);
+	/* Somebody may still need what stands on this view's queue. */
+	while (__atomic_load_n(&finished, __ATOMIC_ACQUIRE) != nthreads) {
+		take_over(w);
+		ang_run(&w->v, 100);
+		hand_on(w);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void set_up(void)
+{
+	u16 pe[64];
+	u32 i;
+
+	struct ang_cfg cfg = cfg_tight;
+
+	cfg.ops = 8;
+	g.h = host_new(dims, &cfg);
+	EXPECT(g.h->nodes <= 64);
+	g.h->ops.trace = NULL;
+	group_new(&g, 1, SLOTS * LEN);
+	for (i = 0; i < g.h->nodes; i++)
+		pe[i] = 1;
+	for (i = 0; i < 4; i++)
+		tree[i] = tree_over(g.h, i, i % g.h->nodes, g.ctx, g.n, pe, 1);
+}
+
+int main(int argc, char **argv)
+{
+	u32 i;
+
+	if (argc > 1)
+		nthreads = (u32)atoi(argv[1]);
+	if (argc > 2)
+		rounds = (u32)atoi(argv[2]);
+	if (argc > 3)
+		dims = argv[3];
+	if (!nthreads || nthreads > MAX_THREADS || !rounds)
+		return 2;
+	alarm(SECONDS);
+	set_up();
+	for (i = 0; i < nthreads; i++) {
+		workers[i].index = i;
+		ang_view_init(&workers[i].v, g.h->fab, &g.h->ops, g.h);
+		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
+			return 2;
+	}
+	for (i = 0; i < nthreads; i++)
+		pthread_join(workers[i].thread, NULL);
+	ang_list_splice(g.h->fab, &g.h->v.runq, &shared_runq);
+	ang_timers_splice(g.h->fab, &g.h->v.timers, &shared_timers);
+	host_check_idle(g.h);
+	for (i = 0; i < 4; i++)
+		tree_del(tree[i]);
+	group_del(&g);
+	printf("ok - %u threads, %u rounds on %s\n", nthreads, rounds, dims);
+	return 0;
+}
