@@ -4,6 +4,8 @@
  */
 #include "ang_int.h"
 
+#define DOORBELLS	offsetof(struct ang_ctx, alive)
+
 /**
  * ang_ctx_get() - a context that is alive
  * @v: view
@@ -47,7 +49,10 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 		return ANGARA_ADM_ST_EXISTS;
 	/* Goes on over lives, so that late answers do not find a new owner. */
 	opgen = c->opgen;
-	memset(c, 0, sizeof(*c));
+	/* Doorbells may be written at any time. */
+	WRITE_ONCE(c->db_sq, 0);
+	WRITE_ONCE(c->db_armed, 0);
+	memset((char *)c + DOORBELLS, 0, sizeof(*c) - DOORBELLS);
 	c->opgen = opgen;
 	c->pkey = le32_to_cpu(arg->pkey);
 	c->mrs = le32_to_cpu(arg->mrs);

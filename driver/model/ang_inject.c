@@ -440,25 +440,41 @@ static bool ctx_inject(struct ang_view *v, struct ang_node *n, u32 ctx)
 	return progress;
 }
 
+/* The next context with something to do, from @ctx on; past the last if none. */
+static u32 next_ctx(const struct ang_node *n, u32 ctx)
+{
+	u32 w = ctx / 64;
+	u64 set;
+
+	if (w >= ANG_CTX_WORDS)
+		return ANG_MAX_CTXS;
+	for (set = n->tx[w] & (~0ULL << (ctx % 64)); !set; set = n->tx[w])
+		if (++w == ANG_CTX_WORDS)
+			return ANG_MAX_CTXS;
+	return w * 64 + ang_lowest(set);
+}
+
 /**
  * ang_inject() - give every context with something to send its turn
  * @v: view
  * @n: node
  *
- * Each gets a train per operation, so none starves another.
+ * Each gets a train per operation, and another one is the first each time,
+ * whom a buffer or room that has just become free goes to: none starves
+ * another.
  *
  * Return: true if something was fetched or sent.
  */
 bool ang_inject(struct ang_view *v, struct ang_node *n)
 {
+	u32 first = next_ctx(n, n->turn);
 	bool progress = false;
-	u32 w;
+	u32 ctx;
 
-	for (w = 0; w < ANG_CTX_WORDS; w++) {
-		u64 set;
-
-		for (set = n->tx[w]; set; set &= set - 1)
-			progress |= ctx_inject(v, n, w * 64 + ang_lowest(set));
-	}
+	for (ctx = first; ctx < ANG_MAX_CTXS; ctx = next_ctx(n, ctx + 1))
+		progress |= ctx_inject(v, n, ctx);
+	for (ctx = next_ctx(n, 0); ctx < n->turn; ctx = next_ctx(n, ctx + 1))
+		progress |= ctx_inject(v, n, ctx);
+	n->turn = first < ANG_MAX_CTXS ? first + 1 : 0;
 	return progress;
 }

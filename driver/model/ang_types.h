@@ -419,6 +419,7 @@ struct ang_link {
  * @red_trees: trees with a result to issue
  * @ctl_trees: trees with credit or abort packets to issue
  * @tx: contexts with something to fetch or to inject
+ * @turn: context that is the first to inject next time
  * @dirty: contexts with counters to publish
  * @buf_hint: where to look for a free payload buffer first, per ANG_BUF_*
  * @adm: admin queue
@@ -447,6 +448,7 @@ struct ang_node {
 	u32 red_trees;
 	u32 ctl_trees;
 	u64 tx[ANG_CTX_WORDS];
+	u32 turn;
 	u64 dirty[ANG_CTX_WORDS];
 	u16 buf_hint[ANG_BUF_KINDS];
 	struct ang_admin adm;
