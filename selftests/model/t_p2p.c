@@ -224,6 +224,68 @@ static void conservation(void)
 	end(h, c);
 }
 
+/* One context never stops putting; the other's single put must end. */
+static void fair(void)
+{
+	struct ang_cfg cfg = cfg_tight;
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 0, 4096);
+	struct angara_cqe cqe;
+	struct tctx *greedy, *modest, *to;
+	struct host *h;
+	u32 order, steps, i;
+
+	cfg.ops = 16;
+	for (order = 0; order < 2; order++) {
+		h = host_new("2", &cfg);
+		greedy = ctx_new(h, 0, order ? 3 : 0, PKEY, 6, 8);
+		modest = ctx_new(h, 0, order ? 0 : 3, PKEY, 6, 8);
+		to = ctx_new(h, 1, 0, PKEY, 3, 3);
+		ctx_buffer(greedy, 4096);
+		ctx_buffer(modest, 4096);
+		ctx_buffer(to, 4096);
+		for (i = 0; i < 32; i++)
+			post(greedy, &w, NULL);
+		kick(greedy);
+		ang_run(&h->v, 20);
+		post(modest, &w, NULL);
+		kick(modest);
+		for (steps = 0; !poll_cq(modest, &cqe); steps++) {
+			EXPECT(steps < 2000);
+			ang_run(&h->v, 1);
+			if (!poll_cq(greedy, &cqe))
+				continue;
+			post(greedy, &w, NULL);
+			kick(greedy);
+		}
+		host_run(h);
+		ctx_del(greedy);
+		ctx_del(modest);
+		ctx_del(to);
+		host_free(h);
+	}
+}
+
+/* The source's memory goes in the middle of a put. */
+static void source_vanishes(void)
+{
+	struct host *h = host_new("3", &cfg_tight);
+	struct tctx **c = one_each(h, 32768);
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 1, 0, 0, 32768);
+	u32 steps;
+
+	for (steps = 1; steps < 20; steps++) {
+		c[0]->mrt[BUF_KEY].valid = 1;
+		w.flags = ANGARA_WQE_NOTIFY;
+		post(c[0], &w, NULL);
+		kick(c[0]);
+		ang_run(&h->v, steps);
+		c[0]->mrt[BUF_KEY].valid = 0;
+		EXPECT_EQ(finish(c[0], NULL), ANGARA_ST_KEY);
+		EXPECT_EQ(ctx_counter(c[1], ANGARA_CTR_USER(0)), 0);
+	}
+	end(h, c);
+}
+
 const struct test_case p2p_cases[] = {
 	{ "p2p: all pairs and lengths on 2x2x2", pairs_222 },
 	{ "p2p: all pairs and lengths with trains of 2, 4, 8", pairs_trains },
@@ -233,5 +295,7 @@ const struct test_case p2p_cases[] = {
 	{ "p2p: a node alone", pairs_1 },
 	{ "p2p: refused: partition, target, rights, key", refused },
 	{ "p2p: packets are conserved", conservation },
+	{ "p2p: nobody starves", fair },
+	{ "p2p: a put whose source vanishes", source_vanishes },
 	{ NULL, NULL },
 };
