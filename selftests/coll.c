@@ -311,11 +311,12 @@ TEST_F_TIMEOUT(coll, types_and_operations, 60)
 
 	ASSERT_LT(0, lay(self, variant->root, 0xFF));
 	for (type = 0; type < ANGARA_TYPE_NUM; type++)
-		for (op = 0; op < ANGARA_RED_NUM; op++)
+		for (op = 0; op < ANGARA_RED_NUM; op++) {
 			EXPECT_EQ(0, reduce(self, op == variant->root % 7 ?
 					    NODES : op, type, op, 150)) {
 				TH_LOG("type %u, operation %u", type, op);
 			}
+		}
 }
 
 TEST_F_TIMEOUT(coll, every_receiver, 60)
@@ -368,8 +369,9 @@ TEST_F(coll, in_place)
 		ASSERT_EQ(0, at_start(&self->m[i], &w));
 	}
 	EXPECT_EQ(0, finish_all(self));
-	for (i = 0; i < NODES; i++)
+	for (i = 0; i < NODES; i++) {
 		EXPECT_EQ(0, memcmp(self->m[i].mem, self->want, 4000));
+	}
 }
 
 /* All members broadcast at once, each to a place of its own. */
@@ -397,9 +399,10 @@ TEST_F_TIMEOUT(coll, all_broadcast, 60)
 						     ANGARA_CTR_BCAST(TREE),
 						     before[i] + NODES,
 						     AT_DEADLINE_MS));
-			for (j = 0; j < NODES; j++)
+			for (j = 0; j < NODES; j++) {
 				EXPECT_TRUE(at_filled(self->m[i].mem + self->half +
 						      j * len, len, j + round));
+			}
 		}
 	}
 }
@@ -422,16 +425,18 @@ TEST_F_TIMEOUT(coll, many_under_way, 60)
 			ASSERT_EQ(0, at_start(&self->m[i], &w));
 		}
 	}
-	for (k = 0; k < DEEP; k++)
+	for (k = 0; k < DEEP; k++) {
 		EXPECT_EQ(0, finish_all(self));
+	}
 	for (k = 0; k < DEEP; k++) {
 		for (i = 0; i < NODES; i++)
 			self->who[i] = i + k * 100;
 		at_reduce(self->want, ANGARA_TYPE_INT32, ANGARA_RED_SUM,
 			  LEN / 4, self->who, NODES);
-		for (i = 0; i < NODES; i++)
+		for (i = 0; i < NODES; i++) {
 			EXPECT_EQ(0, memcmp(self->m[i].mem + self->half + k * LEN,
 					    self->want, LEN));
+		}
 	}
 }
 

@@ -95,10 +95,11 @@ TEST_F(fabric, bad_numbers)
 	};
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_GT(0, at_loop_del(bad[i])) {
 			TH_LOG("case %u", i);
 		}
+	}
 }
 
 TEST_F_TIMEOUT(fabric, shapes, 60)
@@ -144,8 +145,9 @@ TEST_F_TIMEOUT(fabric, many, 60)
 		n = ARRAY_SIZE(made);
 	for (i = 0; i < n; i++) {
 		ASSERT_EQ(0, at_loop_add("2x2", &made[i]));
-		for (k = 0; k < i; k++)
+		for (k = 0; k < i; k++) {
 			EXPECT_NE(made[k].id, made[i].id);
+		}
 	}
 	/* Each is a world of its own. */
 	for (i = 0; i < n; i++) {
@@ -154,8 +156,9 @@ TEST_F_TIMEOUT(fabric, many, 60)
 		EXPECT_EQ(0, x.c.ctx);
 		at_ctx_close(&x);
 	}
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		EXPECT_EQ(0, at_loop_remove(&made[n - 1 - i]));
+	}
 }
 
 /* What goes on in a process when the fabric is taken away under it. */
@@ -299,8 +302,9 @@ TEST_F_TIMEOUT(fabric, removed_under_load, 120)
 					    ready[1]));
 		}
 		close(ready[1]);
-		for (i = 0; i < LOADS; i++)
+		for (i = 0; i < LOADS; i++) {
 			ASSERT_EQ(1, read(ready[0], &c, 1));
+		}
 		close(ready[0]);
 		at_sleep_ms(1 + 13 * round);
 		EXPECT_EQ(0, at_loop_remove(&loop));

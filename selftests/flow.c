@@ -71,11 +71,12 @@ TEST_F_TIMEOUT(flow, all_pairs, 60)
 		}
 	}
 	for (i = 0; i < NODES; i++)
-		for (j = 0; j < NODES; j++)
+		for (j = 0; j < NODES; j++) {
 			EXPECT_TRUE(at_filled(self->mem[i] + (1 + j) * SLOT,
 					      SLOT, j)) {
 				TH_LOG("put %u to %u", j, i);
 			}
+		}
 	for (i = 0; i < NODES; i++) {
 		memset(self->mem[i] + SLOT, 0, NODES * SLOT);
 		for (j = 0; j < NODES; j++) {
@@ -202,10 +203,11 @@ TEST_F_TIMEOUT(flow, all_to_all, 90)
 		}
 	}
 	for (i = 0; i < NODES; i++)
-		for (j = 0; j < NODES; j++)
+		for (j = 0; j < NODES; j++) {
 			EXPECT_TRUE(at_filled(self->mem[i] + (1 + j) * SLOT,
 					      1 + 19 * 997 % SLOT, j) ||
 				    rounds != 20);
+		}
 }
 
 TEST_HARNESS_MAIN

@@ -85,10 +85,11 @@ void at_tree_lift(struct at_group *g, unsigned int tree)
 int at_member_open(struct at_member *m, struct at_group *g, unsigned int node,
 		   size_t len)
 {
+	const struct at_attr attr = { .sq = 256, .cq = 512 };
 	int ret;
 
 	memset(m, 0, sizeof(*m));
-	ret = at_ctx_open(&m->x, g->f.dev[node], NULL);
+	ret = at_ctx_open(&m->x, g->f.dev[node], &attr);
 	if (ret)
 		return ret;
 	m->len = len;

@@ -26,9 +26,23 @@ FIXTURE(inflight) {
 	char want[LEN];
 };
 
-FIXTURE_SETUP(inflight)
+/* Lays tree @t from @root over all and joins everybody. */
+static int lay(FIXTURE_DATA(inflight) *self, unsigned int t, unsigned int root)
 {
 	uint16_t pe[AT_MAX_NODES] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	unsigned int i;
+	int ret;
+
+	at_tree_lift(&self->g, t);
+	ret = at_tree_lay(&self->g, t, root, pe);
+	for (i = 0; i < NODES && ret > 0; i++)
+		if (at_join(self->m[i].x.fd, t))
+			return -ENOTCONN;
+	return ret > 0 ? 0 : ret;
+}
+
+FIXTURE_SETUP(inflight)
+{
 	unsigned int i, t;
 
 	ASSERT_EQ(0, at_group_open(&self->g));
@@ -38,10 +52,7 @@ FIXTURE_SETUP(inflight)
 		self->who[i] = i;
 	}
 	for (t = 0; t < ANGARA_MAX_TREES; t++) {
-		at_tree_lift(&self->g, t);
-		ASSERT_LT(0, at_tree_lay(&self->g, t, t % NODES, pe));
-		for (i = 0; i < NODES; i++)
-			ASSERT_EQ(0, at_join(self->m[i].x.fd, t));
+		ASSERT_EQ(0, lay(self, t, t % NODES));
 	}
 }
 
@@ -83,6 +94,19 @@ static uint64_t in_flight(FIXTURE_DATA(inflight) *self, unsigned int node,
 	return le64toh(counters(self, node, tree).in_flight);
 }
 
+/* Nodes may still be at work when a call returns: waits for @want. */
+static uint64_t settled_in_flight(FIXTURE_DATA(inflight) *self,
+				  unsigned int node, unsigned int tree,
+				  uint64_t want)
+{
+	uint64_t end = at_now_ms() + AT_DEADLINE_MS, now;
+
+	while ((now = in_flight(self, node, tree)) != want &&
+	       at_now_ms() < end)
+		at_sleep_ms(1);
+	return now;
+}
+
 static void give_all(FIXTURE_DATA(inflight) *self)
 {
 	unsigned int i, t;
@@ -95,15 +119,16 @@ static void give_all(FIXTURE_DATA(inflight) *self)
 		  self->who, NODES);
 }
 
-/* Member @i starts its part of one operation on every tree. */
-static int start_on_all_trees(FIXTURE_DATA(inflight) *self, unsigned int i)
+/* Member @i starts its part of one operation of @bytes on every tree. */
+static int start_on_all_trees(FIXTURE_DATA(inflight) *self, unsigned int i,
+			      uint32_t bytes)
 {
 	struct angara_wqe w;
 	unsigned int t;
 	int ret = 0;
 
 	for (t = 0; t < ANGARA_MAX_TREES && !ret; t++) {
-		w = sum(t, LEN);
+		w = sum(t, bytes);
 		ret = at_post(&self->m[i].x, &w, NULL);
 	}
 	return ret ? ret : at_kick(&self->m[i].x);
@@ -122,28 +147,33 @@ TEST_F_TIMEOUT(inflight, all_reduce_ids, 60)
 		late = (round * 3 + 1) % NODES;
 		give_all(self);
 		for (i = 0; i < NODES; i++)
-			if (i != late)
-				ASSERT_EQ(0, start_on_all_trees(self, i));
-		at_sleep_ms(20);
-		for (t = 0; t < ANGARA_MAX_TREES; t++)
+			if (i != late) {
+				ASSERT_EQ(0, start_on_all_trees(self, i, LEN));
+			}
+		for (t = 0; t < ANGARA_MAX_TREES; t++) {
 			EXPECT_EQ(ANGARA_MAX_REDUCES,
-				  in_flight(self, t % NODES, t)) {
+				  settled_in_flight(self, t % NODES, t,
+						    ANGARA_MAX_REDUCES)) {
 				TH_LOG("tree %u", t);
 			}
-		for (i = 0; i < NODES; i++)
+		}
+		for (i = 0; i < NODES; i++) {
 			EXPECT_FALSE(at_poll_cqe(&self->m[i].x, &cqe));
-		ASSERT_EQ(0, start_on_all_trees(self, late));
+		}
+		ASSERT_EQ(0, start_on_all_trees(self, late, LEN));
 		for (i = 0; i < NODES; i++)
-			for (t = 0; t < ANGARA_MAX_TREES; t++)
+			for (t = 0; t < ANGARA_MAX_TREES; t++) {
 				ASSERT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
+			}
 		for (i = 0; i < NODES; i++)
-			for (t = 0; t < ANGARA_MAX_TREES; t++)
+			for (t = 0; t < ANGARA_MAX_TREES; t++) {
 				EXPECT_EQ(0, memcmp(self->m[i].mem + HALF +
 						    t * LEN, self->want, LEN));
+			}
 	}
 	for (t = 0; t < ANGARA_MAX_TREES; t++) {
 		for (i = 0; i < NODES; i++) {
-			EXPECT_EQ(0, in_flight(self, i, t));
+			EXPECT_EQ(0, settled_in_flight(self, i, t, 0));
 			EXPECT_GE(ANGARA_MAX_REDUCES,
 				  le64toh(counters(self, i, t).max_in_flight));
 		}
@@ -161,13 +191,17 @@ TEST_F_TIMEOUT(inflight, never_more_than_16, 60)
 
 	w.tree = tree;
 	for (i = 0; i < NODES; i++)
-		if (i != tree)
+		if (i != tree) {
 			ASSERT_EQ(0, at_start(&self->m[i], &w));
+		}
+	EXPECT_EQ(ANGARA_MAX_REDUCES,
+		  settled_in_flight(self, tree, tree, ANGARA_MAX_REDUCES));
 	at_sleep_ms(20);
 	EXPECT_EQ(ANGARA_MAX_REDUCES, in_flight(self, tree, tree));
 	ASSERT_EQ(0, at_start(&self->m[tree], &w));
-	for (i = 0; i < NODES; i++)
+	for (i = 0; i < NODES; i++) {
 		EXPECT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
+	}
 	for (i = 0; i < NODES; i++) {
 		EXPECT_GE(ANGARA_MAX_REDUCES,
 			  le64toh(counters(self, i, tree).max_in_flight));
@@ -209,6 +243,28 @@ static unsigned int parent(FIXTURE_DATA(inflight) *self, unsigned int node,
 	       angara_topo_neighbor(&self->g.topo, node, get.row.to_root);
 }
 
+/* Counters of @node once it has sent and got the credits it has to. */
+static struct angara_hw_tree_counters
+settled_credits(FIXTURE_DATA(inflight) *self, unsigned int node,
+		unsigned int tree)
+{
+	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
+	struct angara_hw_tree_counters c, up;
+	struct angara_tree_get get;
+	bool done;
+
+	at_tree_get(self->g.fd[node], tree, &get);
+	do {
+		c = counters(self, node, tree);
+		up = counters(self, parent(self, node, tree), tree);
+		done = (!get.row.dirs || le64toh(c.credits_sent) >=
+			le64toh(c.reduce_results) / 8) &&
+		       (get.row.is_root ||
+			c.credits_received == up.credits_sent);
+	} while (!done && at_now_ms() < end);
+	return c;
+}
+
 /* A credit to the children after every 8 results, and not before. */
 TEST_F_TIMEOUT(inflight, credits_after_8, 60)
 {
@@ -220,9 +276,8 @@ TEST_F_TIMEOUT(inflight, credits_after_8, 60)
 	for (k = 0; k < ARRAY_SIZE(more); k++) {
 		ASSERT_EQ(0, results(self, tree, more[k]));
 		done += more[k];
-		at_sleep_ms(5);
 		for (i = 0; i < NODES; i++) {
-			c = counters(self, i, tree);
+			c = settled_credits(self, i, tree);
 			ASSERT_EQ(0, at_tree_get(self->g.fd[i], tree, &get));
 			EXPECT_EQ(done, le64toh(c.reduce_results));
 			EXPECT_EQ(get.row.dirs ? done / 8 : 0,
@@ -239,24 +294,66 @@ TEST_F_TIMEOUT(inflight, credits_after_8, 60)
 	}
 }
 
-/* The processing element is told after 128 results over all trees ... */
+/* Credit packets that the processing element of @node had for @count results. */
+static uint64_t by_count(FIXTURE_DATA(inflight) *self, unsigned int node)
+{
+	uint64_t n = 0;
+	unsigned int t;
+
+	for (t = 0; t < ANGARA_MAX_TREES; t++)
+		n += le64toh(counters(self, node, t).credits_pe_count);
+	return n;
+}
+
+/* @count results on each tree; the last node's start lets all of them go. */
+static void on_all_trees(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(inflight) *self, unsigned int count)
+{
+	unsigned int i, k;
+	struct angara_wqe w;
+
+	for (i = 0; i < NODES; i++) {
+		for (k = 0; k < count * ANGARA_MAX_TREES; k++) {
+			w = sum(k % ANGARA_MAX_TREES, 4);
+			ASSERT_EQ(0, at_post(&self->m[i].x, &w, NULL));
+		}
+		ASSERT_EQ(0, at_kick(&self->m[i].x));
+	}
+	for (i = 0; i < NODES; i++) {
+		for (k = 0; k < count * ANGARA_MAX_TREES; k++) {
+			ASSERT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
+		}
+	}
+}
+
+/*
+ * The processing element is told after 128 results over all trees ...
+ *
+ * All trees have their root at node 0, so that its results come at one go;
+ * those of a leaf come when it starts, and are told for want of other work.
+ */
 TEST_F_TIMEOUT(inflight, credits_after_128, 60)
 {
-	uint64_t by_count = 0;
-	unsigned int i, t;
+	unsigned int t, round;
 
-	give_all(self);
-	for (i = 0; i < NODES; i++)
-		ASSERT_EQ(0, start_on_all_trees(self, i));
-	for (i = 0; i < NODES; i++)
-		for (t = 0; t < ANGARA_MAX_TREES; t++)
-			ASSERT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
-	for (i = 0; i < NODES; i++) {
-		by_count = 0;
-		for (t = 0; t < ANGARA_MAX_TREES; t++)
-			by_count += le64toh(counters(self, i, t).credits_pe_count);
-		EXPECT_LT(0, by_count) {
-			TH_LOG("node %u: none for 256 results", i);
+	for (t = 0; t < ANGARA_MAX_TREES; t++) {
+		ASSERT_EQ(0, lay(self, t, 0));
+	}
+	/* 112 are too few, whatever comes of them later. */
+	on_all_trees(_metadata, self, 7);
+	for (t = 0; t < ANGARA_MAX_TREES; t++) {
+		EXPECT_EQ(0, at_wait_counter(&self->m[0].x,
+					     ANGARA_CTR_REDUCES(t), 7,
+					     AT_DEADLINE_MS));
+	}
+	EXPECT_EQ(0, by_count(self, 0));
+	for (round = 1; round < 4; round++) {
+		on_all_trees(_metadata, self, 8);
+		EXPECT_EQ(round * ANGARA_MAX_TREES, by_count(self, 0));
+		for (t = 0; t < ANGARA_MAX_TREES; t++) {
+			EXPECT_EQ(7 + 8 * round,
+				  at_counter(&self->m[0].x,
+					     ANGARA_CTR_REDUCES(t)));
 		}
 	}
 }

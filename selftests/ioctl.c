@@ -47,8 +47,9 @@ VARIANT(eventfd);
 FIXTURE_SETUP(sweep)
 {
 	ASSERT_EQ(0, state_init(&self->s));
-	if (variant->call->before)
+	if (variant->call->before) {
 		ASSERT_EQ(0, variant->call->before(&self->s));
+	}
 	ASSERT_EQ(0, at_usage(&self->use));
 }
 
@@ -106,8 +107,9 @@ TEST_F_TIMEOUT(sweep, sizes, 60)
 	}
 	ASSERT_EQ(0, unchanged(&self->s, c, &self->use));
 	for (; size <= c->size + TAIL; size++) {
-		if (c->before)
+		if (c->before) {
 			ASSERT_EQ(0, c->before(&self->s));
+		}
 		buf = request(&self->s, c, size);
 		ASSERT_EQ(0, at_ioctl(self->s.fd, c->cmd, buf)) {
 			TH_LOG("size %u", size);
@@ -210,11 +212,12 @@ TEST_F(sweep, bad_pointers)
 	unsigned int i;
 	char *buf;
 
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EFAULT, at_ioctl(self->s.fd, c->cmd,
 					    (void *)(uintptr_t)bad[i])) {
 			TH_LOG("pointer %llx", (unsigned long long)bad[i]);
 		}
+	}
 	/* Cut off by the end of the mapped page. */
 	for (i = 0; i < c->size; i++) {
 		buf = request(&self->s, c, c->size);

@@ -231,9 +231,10 @@ static void round_of(struct __test_metadata *_metadata,
 	int want;
 
 	at_tree_lift(&self->g, TREE);
-	if (in_tree(op))
+	if (in_tree(op)) {
 		ASSERT_LT(0, at_tree_lay(&self->g, TREE, (victim + 3) % NODES,
 					 pe));
+	}
 	ASSERT_EQ(0, start(self, op));
 	usleep(us);
 	ASSERT_EQ(0, kill(self->pid[victim], SIGKILL));

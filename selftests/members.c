@@ -153,9 +153,10 @@ TEST_F_TIMEOUT(members, allreduce, 60)
 		give_all(self, lens[k]);
 		ASSERT_EQ(0, start_all(self, &w));
 		EXPECT_TRUE(all_end(self, ANGARA_ST_OK));
-		for (i = 0; i < self->n; i++)
+		for (i = 0; i < self->n; i++) {
 			EXPECT_EQ(0, memcmp(self->m[i].mem + HALF, self->want,
 					    lens[k]));
+		}
 	}
 }
 
@@ -222,9 +223,10 @@ TEST_F_TIMEOUT(members, barrier_follows_broadcast, 60)
 		ASSERT_EQ(0, at_post(&self->m[from].x, &b, NULL));
 		ASSERT_EQ(0, start_all(self, &w));
 		EXPECT_TRUE(all_end(self, ANGARA_ST_OK));
-		for (i = 0; i < self->n; i++)
+		for (i = 0; i < self->n; i++) {
 			EXPECT_TRUE(at_filled(self->m[i].mem + HALF, HALF,
 					      round));
+		}
 	}
 }
 
@@ -245,8 +247,9 @@ TEST_F_TIMEOUT(members, disagreement, 60)
 	bad[2].length = htole32(256);
 	bad[3].length = htole32(516);
 	for (k = 0; k < ARRAY_SIZE(bad); k++) {
-		for (i = 0; i < last; i++)
+		for (i = 0; i < last; i++) {
 			ASSERT_EQ(0, at_start(&self->m[i], &good));
+		}
 		ASSERT_EQ(0, at_start(&self->m[last], &bad[k]));
 		EXPECT_TRUE(all_end(self, ANGARA_ST_MISMATCH)) {
 			TH_LOG("disagreement %u", k);
@@ -270,15 +273,17 @@ TEST_F(members, bad_contribution)
 	unsigned int i, last = self->n - 1;
 
 	bad.src_key = htole32(99);
-	for (i = 0; i < last; i++)
+	for (i = 0; i < last; i++) {
 		ASSERT_EQ(0, at_start(&self->m[i], &good));
+	}
 	ASSERT_EQ(0, at_start(&self->m[last], &bad));
 	EXPECT_TRUE(all_end(self, ANGARA_ST_KEY));
 	give_all(self, 600);
 	ASSERT_EQ(0, start_all(self, &good));
 	EXPECT_TRUE(all_end(self, ANGARA_ST_OK));
-	for (i = 0; i < self->n; i++)
+	for (i = 0; i < self->n; i++) {
 		EXPECT_EQ(0, memcmp(self->m[i].mem + HALF, self->want, 600));
+	}
 }
 
 /* A result that cannot be written is the business of who asked so. */
@@ -300,8 +305,9 @@ TEST_F(members, bad_destination)
 		want = k == 0 ? ANGARA_ST_KEY :
 		       k == 1 ? ANGARA_ST_BOUNDS : ANGARA_ST_ACCESS;
 		give_all(self, 600);
-		for (i = 0; i < last; i++)
+		for (i = 0; i < last; i++) {
 			ASSERT_EQ(0, at_start(&self->m[i], &good));
+		}
 		ASSERT_EQ(0, at_start(&self->m[last], &bad[k]));
 		EXPECT_EQ(want, at_finish(&self->m[last]));
 		EXPECT_TRUE(at_all(self->m[last].mem + HALF, HALF, 0x77));
@@ -336,8 +342,9 @@ TEST_F(members, broadcast_refused_by_one)
 		EXPECT_EQ(0, at_wait_counter(&self->m[i].x,
 					     ANGARA_CTR_BCAST(TREE), 1,
 					     AT_DEADLINE_MS));
-		if (i != refuser)
+		if (i != refuser) {
 			EXPECT_TRUE(at_filled(self->m[i].mem + HALF, 700, 3));
+		}
 	}
 	EXPECT_TRUE(at_all(self->m[refuser].mem + HALF, HALF, 0x77));
 	EXPECT_LE(1, at_counter(&self->m[refuser].x, ANGARA_CTR_RX_ERRORS));
@@ -379,11 +386,13 @@ TEST_F(members, row_cleared_under_way)
 
 	if (self->n < 2)
 		SKIP(return, "needs two participants");
-	for (i = 0; i < last; i++)
+	for (i = 0; i < last; i++) {
 		ASSERT_EQ(0, at_start(&self->m[i], &w));
+	}
 	ASSERT_EQ(0, at_tree_clear(self->g.fd[variant->root], TREE));
-	for (i = 0; i < last; i++)
+	for (i = 0; i < last; i++) {
 		EXPECT_EQ(ANGARA_ST_TREE_DOWN, at_finish(&self->m[i]));
+	}
 }
 
 TEST_F(members, one_leaves_under_way)
@@ -394,11 +403,13 @@ TEST_F(members, one_leaves_under_way)
 
 	if (self->n < 2)
 		SKIP(return, "needs two participants");
-	for (i = 0; i < last; i++)
+	for (i = 0; i < last; i++) {
 		ASSERT_EQ(0, at_start(&self->m[i], &w));
+	}
 	ASSERT_EQ(0, at_leave(self->m[last].x.fd, TREE));
-	for (i = 0; i < last; i++)
+	for (i = 0; i < last; i++) {
 		EXPECT_EQ(ANGARA_ST_TREE_DOWN, at_finish(&self->m[i]));
+	}
 	ASSERT_EQ(0, at_tree_get(self->g.fd[self->node[0]], TREE, &get));
 	EXPECT_EQ(ANGARA_TREE_STATE_DOWN, get.state);
 	EXPECT_EQ(self->node[last], get.down_node);

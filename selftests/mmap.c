@@ -145,8 +145,9 @@ TEST_F(map, every_page_can_be_used)
 TEST_F(map, starts_clean)
 {
 	/* A context gets nothing that another one has left behind. */
-	if (variant->which != 3)
+	if (variant->which != 3) {
 		EXPECT_TRUE(at_all(self->p, self->area.len, 0));
+	}
 }
 
 TEST_F(map, too_long)
@@ -155,11 +156,12 @@ TEST_F(map, too_long)
 	size_t pages = (self->area.len + AT_PAGE - 1) & ~(AT_PAGE - 1);
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(more); i++)
+	for (i = 0; i < ARRAY_SIZE(more); i++) {
 		EXPECT_GT(0, try_map(self->fd, self->area.off, pages + more[i],
 				     PROT_READ, MAP_SHARED)) {
 			TH_LOG("%zu bytes too many", more[i]);
 		}
+	}
 }
 
 TEST_F(map, not_shared)
@@ -255,8 +257,9 @@ TEST_F(map, outlives_the_file)
 	close(self->fd);
 	self->fd = -1;
 	EXPECT_EQ(0, touch(self->p, false));
-	if (self->area.writable)
+	if (self->area.writable) {
 		EXPECT_EQ(0, touch(self->p, true));
+	}
 	ASSERT_EQ(0, at_usage(&use));
 	/* The map is a reference to the open file, so the context is there. */
 	EXPECT_EQ(self->use.contexts + 1, use.contexts);
@@ -326,11 +329,13 @@ TEST_F_TIMEOUT(offsets, outside_of_areas, 60)
 	unsigned int i;
 
 	EXPECT_EQ(-1, stray(self, 0, at_scale(1024)));
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		EXPECT_EQ(-1, stray(self, a[i].off - around * AT_PAGE,
 				    2 * around + a[i].len / AT_PAGE));
-	for (i = 12; i < 63; i++)
+	}
+	for (i = 12; i < 63; i++) {
 		EXPECT_EQ(-1, stray(self, 1ULL << i, 2));
+	}
 	EXPECT_EQ(-1, stray(self, INT64_MAX - 4 * AT_PAGE, 4));
 }
 
@@ -340,9 +345,10 @@ TEST_F(offsets, without_a_context)
 	unsigned int i;
 
 	ASSERT_LE(0, fd);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		EXPECT_GT(0, try_map(fd, self->area[i].off, self->area[i].len,
 				     PROT_READ, MAP_SHARED));
+	}
 	close(fd);
 }
 

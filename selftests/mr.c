@@ -110,8 +110,9 @@ TEST_F(mr, bad_values)
 	unsigned int bit;
 
 	EXPECT_EQ(-EINVAL, reg_raw(&self->x, mem, 0, ALL));
-	for (bit = 3; bit < 32; bit++)
+	for (bit = 3; bit < 32; bit++) {
 		EXPECT_EQ(-EINVAL, reg_raw(&self->x, mem, AT_PAGE, 1U << bit));
+	}
 	EXPECT_NOTHING(self);
 }
 
@@ -147,8 +148,9 @@ TEST_F(mr, not_mapped)
 	};
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EFAULT, reg_raw(&self->x, bad[i], AT_PAGE, ALL));
+	}
 	/* A hole at each place: what comes before it is not kept pinned. */
 	for (i = 0; i < self->len / AT_PAGE; i++) {
 		char *hole = self->mem + i * AT_PAGE;
@@ -170,9 +172,10 @@ TEST_F(mr, read_only_memory)
 	memset(self->mem, 1, self->len);
 	ASSERT_EQ(0, mprotect(self->mem, self->len, PROT_READ));
 	for (access = 0; access <= ALL; access++)
-		if (access & (LW | RW))
+		if (access & (LW | RW)) {
 			EXPECT_EQ(-EFAULT, at_mr(&self->x, self->mem,
 						 self->len, access));
+		}
 	EXPECT_NOTHING(self);
 	EXPECT_EQ(0, at_mr(&self->x, self->mem, self->len, 0));
 	EXPECT_EQ(1, at_mr(&self->x, self->mem, self->len, RR));
@@ -231,8 +234,9 @@ TEST_F(mr, keys)
 	uint32_t max = self->x.q.max_mrs;
 	int key;
 
-	for (key = 0; key < 4; key++)
+	for (key = 0; key < 4; key++) {
 		EXPECT_EQ(key, at_mr(&self->x, self->mem, AT_PAGE, ALL));
+	}
 	EXPECT_EQ(0, at_mr_dereg(&self->x, 1));
 	EXPECT_EQ(0, at_mr_dereg(&self->x, 2));
 	EXPECT_EQ(1, at_mr(&self->x, self->mem, AT_PAGE, ALL));
@@ -252,8 +256,9 @@ TEST_F(mr, dereg_unknown)
 	static const uint32_t bad[] = { 0, 1, 0x7FFFFFFFU, ~0U };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-ENOENT, at_mr_dereg(&self->x, bad[i]));
+	}
 	EXPECT_EQ(-ENOENT, at_mr_dereg(&self->x, self->x.q.max_mrs));
 	EXPECT_EQ(0, at_mr(&self->x, self->mem, AT_PAGE, ALL));
 	EXPECT_EQ(-ENOENT, at_mr_dereg(&self->y, 0));
@@ -266,8 +271,9 @@ TEST_F_TIMEOUT(mr, as_many_as_there_are, 90)
 	unsigned int i, max = self->x.q.max_mrs;
 	struct at_usage use;
 
-	for (i = 0; i < max; i++)
+	for (i = 0; i < max; i++) {
 		ASSERT_EQ(i, at_mr(&self->x, self->mem + i % 4096, 64, ALL));
+	}
 	EXPECT_EQ(-ENOSPC, at_mr(&self->x, self->mem, AT_PAGE, ALL));
 	ASSERT_EQ(0, at_usage(&use));
 	EXPECT_EQ(self->use.mrs + max, use.mrs);
@@ -445,10 +451,11 @@ TEST_F(mr, bounds)
 	memset(far, 0xCC, 2 * AT_PAGE);
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		w = at_put(&self->y, 0, at[i].off, 0, 0, at[i].len);
-		if (at[i].len <= 2 * AT_PAGE)
+		if (at[i].len <= 2 * AT_PAGE) {
 			EXPECT_EQ(at[i].want, at_do(&self->x, &w, NULL)) {
 				TH_LOG("put, entry %u", i);
 			}
+		}
 		w = at_get(&self->y, 0, at[i].off, 0, 0, at[i].len);
 		EXPECT_EQ(at[i].want, at_do(&self->x, &w, NULL)) {
 			TH_LOG("get, entry %u", i);
@@ -520,8 +527,9 @@ TEST_F_TIMEOUT(mr, dereg_in_use, 60)
 		memset(far, 1 + round, len);
 		w = at_get(&self->y, 0, 0, key, 0, len);
 		ASSERT_EQ(0, at_post(&self->x, &w, NULL));
-		if (round % 2)
+		if (round % 2) {
 			ASSERT_EQ(0, at_kick(&self->x));
+		}
 		ASSERT_EQ(0, at_mr_dereg(&self->x, key));
 		memset(near, 0xEE, len);
 		ASSERT_EQ(0, at_kick(&self->x));

@@ -57,8 +57,9 @@ FIXTURE_SETUP(p2p)
 	self->x = &self->xx;
 	self->y = variant->where == SAME_CTX ? &self->xx : &self->yy;
 	ASSERT_EQ(0, at_ctx_open(self->x, self->f.dev[0], NULL));
-	if (self->y != self->x)
+	if (self->y != self->x) {
 		ASSERT_EQ(0, at_ctx_open(self->y, self->f.dev[node], NULL));
+	}
 	self->xmem = at_pages(MEM);
 	self->ymem = at_pages(MEM);
 	self->xkey = at_mr(self->x, self->xmem, MEM, ALL);
@@ -110,11 +111,12 @@ TEST_F_TIMEOUT(p2p, lengths, 90)
 	unsigned int i, op;
 
 	for (op = ANGARA_OP_PUT; op <= ANGARA_OP_GET; op++)
-		for (i = 0; i < ARRAY_SIZE(lengths); i++)
+		for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 			EXPECT_TRUE(transfer(self, op, 128, 128, lengths[i])) {
 				TH_LOG("operation %u, %u bytes", op,
 				       lengths[i]);
 			}
+		}
 }
 
 TEST_F_TIMEOUT(p2p, alignments, 90)
@@ -126,12 +128,13 @@ TEST_F_TIMEOUT(p2p, alignments, 90)
 
 	for (op = ANGARA_OP_PUT; op <= ANGARA_OP_GET; op++)
 		for (i = 0; i < ARRAY_SIZE(at); i++)
-			for (j = 0; j < ARRAY_SIZE(at); j++)
+			for (j = 0; j < ARRAY_SIZE(at); j++) {
 				EXPECT_TRUE(transfer(self, op, at[i], at[j],
 						     600 + i)) {
 					TH_LOG("operation %u, %u to %u", op,
 					       at[i], at[j]);
 				}
+			}
 }
 
 TEST_F(p2p, inline_payload)
@@ -302,8 +305,9 @@ TEST_F(p2p, refused)
 	}
 	EXPECT_TRUE(at_all(self->ymem, MEM, 0xA5));
 	EXPECT_FALSE(at_poll_cqe(self->y, &cqe));
-	if (self->y != self->x)
+	if (self->y != self->x) {
 		EXPECT_EQ(0, at_counter(self->y, ANGARA_CTR_EVSEQ));
+	}
 	/* Cases 0, 1, 6, 7 got as far as the target's context. */
 	ASSERT_EQ(0, at_nl_ctx(self->f.dev[self->y->q.node], self->y->c.ctx,
 			       &obj));

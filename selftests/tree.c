@@ -152,8 +152,9 @@ TEST_F(tree, row_limits)
 		EXPECT_EQ(0, get.members);
 		EXPECT_EQ(0, get.delegated);
 	}
-	while (row.tree--)
+	while (row.tree--) {
 		EXPECT_EQ(0, at_tree_clear(self->g.fd[0], row.tree));
+	}
 }
 
 static void set_rows(struct __test_metadata *_metadata,
@@ -163,9 +164,10 @@ static void set_rows(struct __test_metadata *_metadata,
 
 	at_tree_lift(&self->g, TREE);
 	for (i = 0; i < self->g.f.nodes; i++)
-		if (angara_tree_has(&self->rows[i]))
+		if (angara_tree_has(&self->rows[i])) {
 			ASSERT_EQ(0, at_tree_set(self->g.fd[i],
 						 &self->rows[i], 0));
+		}
 }
 
 /* What the kernel says of the rows set now. */
@@ -178,8 +180,9 @@ static unsigned int rule(struct __test_metadata *_metadata,
 	for (i = 0; i < self->g.f.nodes; i++) {
 		EXPECT_EQ(0, at_tree_check(self->g.fd[i], TREE, &check));
 		/* It does not matter which device is asked. */
-		if (i)
+		if (i) {
 			EXPECT_EQ(first, check.rule);
+		}
 		first = check.rule;
 	}
 	*node = check.node;
@@ -192,8 +195,9 @@ static void replace(struct __test_metadata *_metadata,
 		    const struct angara_tree_row *row)
 {
 	at_tree_clear(self->g.fd[node], TREE);
-	if (row)
+	if (row) {
 		ASSERT_EQ(0, at_tree_set(self->g.fd[node], row, 0));
+	}
 }
 
 static unsigned int parent_of(FIXTURE_DATA(tree) *self, unsigned int node)
@@ -441,6 +445,7 @@ TEST_F(tree, other_epoch)
 {
 	struct angara_wqe w = at_coll(ANGARA_OP_BCAST, TREE, 0, 0, 100);
 	unsigned int dev = self->g.f.dev[self->leaf];
+	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
 	struct at_nl_obj before, after;
 	struct at_member root, leaf;
 
@@ -455,8 +460,10 @@ TEST_F(tree, other_epoch)
 	ASSERT_EQ(0, at_nl_dev(dev, &before));
 	EXPECT_EQ(ANGARA_ST_OK, at_do(&root.x, &w, NULL));
 	EXPECT_TRUE(at_filled(root.mem + 200, 100, 1));
-	at_sleep_ms(20);
-	ASSERT_EQ(0, at_nl_dev(dev, &after));
+	do {
+		ASSERT_EQ(0, at_nl_dev(dev, &after));
+	} while (!memcmp(&before.cnt, &after.cnt, sizeof(before.cnt)) &&
+		 at_now_ms() < end);
 	EXPECT_EQ(le64toh(before.cnt.node.drops[ANGARA_DROP_STALE]) + 1,
 		  le64toh(after.cnt.node.drops[ANGARA_DROP_STALE]));
 	EXPECT_EQ(0, at_counter(&leaf.x, ANGARA_CTR_BCAST(TREE)));
