@@ -63,7 +63,8 @@ files()
 
 	{
 		git ls-files -co --exclude-standard 2>/dev/null ||
-			find . -path ./build -prune -o -type f -print |
+			find . \( -path ./build -o -path ./.git \) -prune \
+				-o -type f -print |
 			sed 's|^\./||'
 	} | sort -u | while read -r file; do
 		[ -f "$file" ] || continue
