@@ -239,6 +239,16 @@ static void circle_end(struct ang_view *v, struct ang_node *n,
 	ang_tree_down(v, n, p->tree, ANGARA_ST_TREE_DOWN, n->id, 0);
 }
 
+/* News of a tree that is down already, and credits for it, are no loss. */
+static void refuse(struct ang_view *v, struct ang_node *n,
+		   const struct ang_pkt *p, u32 cause)
+{
+	if (cause == ANGARA_DROP_NO_TREE &&
+	    (p->type == ANG_PKT_ABORT || p->type == ANG_PKT_CREDIT))
+		return;
+	ang_drop(v, n, p, cause, 1);
+}
+
 /* Return: false if the request has to wait. */
 static bool request_up(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p, u32 dir)
@@ -273,7 +283,7 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	u32 cause = refusal(n, p, t->row.dirs, dir);
 
 	if (cause != ANGARA_DROP_NUM)
-		ang_drop(v, n, p, cause, 1);
+		refuse(v, n, p, cause);
 	else if (p->type == ANG_PKT_ABORT)
 		ang_tree_down(v, n, p->tree, p->status, p->src_node, 1U << dir);
 	else if (runs_in_circles(v, n, p))
@@ -306,7 +316,7 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 		cause = refusal(n, p, t->row.is_root ? 0 : 1U << t->row.to_root,
 				dir);
 	if (cause != ANGARA_DROP_NUM) {
-		ang_drop(v, n, p, cause, 1);
+		refuse(v, n, p, cause);
 	} else if (p->type == ANG_PKT_ABORT) {
 		ang_tree_down(v, n, p->tree, p->status, p->src_node,
 			      ANG_OUT_UP(dir));

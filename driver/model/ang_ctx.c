@@ -124,7 +124,8 @@ static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 	if (!READ_ONCE(c->db_armed) || !ang_xchg(&c->db_armed, 0))
 		return;
 	c->seen = READ_ONCE(c->db_arm);
-	if (c->evseq != c->seen)
+	/* What is not published yet gives its interrupt when it is. */
+	if (c->evseq != c->seen && !(c->dirty & ANG_DIRTY_EVENT))
 		interrupt(v, n, c);
 	else
 		c->armed = 1;
@@ -169,7 +170,7 @@ void ang_ctx_event(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		   u32 index, u64 value)
 {
-	v->ops->dma_store64(v->host, n->id, c->ctr + 8ULL * index, value);
+	ang_store64(v, n, c->ctr + 8ULL * index, value);
 	ang_ctx_event(v, n, c);
 }
 
@@ -202,13 +203,11 @@ void ang_ctx_publish(struct ang_view *v, struct ang_node *n)
 						    w * 64 + ang_lowest(set));
 
 			if (c->dirty & ANG_DIRTY_SQ)
-				v->ops->dma_store64(v->host, n->id,
-						    c->ctr + 8 * ANGARA_CTR_SQ_CI,
-						    c->sq_ci);
+				ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_SQ_CI,
+					    c->sq_ci);
 			if (c->dirty & ANG_DIRTY_EVENT)
-				v->ops->dma_store64(v->host, n->id,
-						    c->ctr + 8 * ANGARA_CTR_EVSEQ,
-						    c->evseq);
+				ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_EVSEQ,
+					    c->evseq);
 			if (c->dirty & ANG_DIRTY_EVENT && c->armed)
 				interrupt(v, n, c);
 			c->dirty = 0;
