@@ -11,13 +11,12 @@
 
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <asm/barrier.h>
 #include <asm/byteorder.h>
-
-#define ANG_CACHELINE		__aligned(64)
 
 #define ang_load_acquire(p)	smp_load_acquire(p)	/* pairs as its user says */
 #define ang_store_release(p, v)	smp_store_release(p, v)	/* as its user says */

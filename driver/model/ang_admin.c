@@ -160,7 +160,7 @@ void ang_event(struct ang_view *v, struct ang_node *n, u32 type, u32 index,
 	addr = adm->aeq + (u64)(adm->aeq_pi & (adm->aeq_entries - 1)) * sizeof(ev);
 	memcpy(&last, (char *)&ev + 8, sizeof(last));
 	if (v->ops->dma_write(v->host, n->id, addr, &ev, 8) ||
-	    v->ops->dma_store64(v->host, n->id, addr + 8, le64_to_cpu(last)))
+	    ang_store64(v, n, addr + 8, le64_to_cpu(last)))
 		return;
 	adm->aeq_lost = 0;
 	adm->aeq_pi++;
@@ -309,7 +309,7 @@ static void execute(struct ang_view *v, struct ang_node *n,
 	cpl.phase = !(adm->acq_pi & adm->entries);
 	memcpy(&last, (char *)&cpl + 24, sizeof(last));
 	if (v->ops->dma_write(v->host, n->id, addr, &cpl, 24) ||
-	    v->ops->dma_store64(v->host, n->id, addr + 24, le64_to_cpu(last)))
+	    ang_store64(v, n, addr + 24, le64_to_cpu(last)))
 		return;
 	adm->acq_pi++;
 	v->ops->interrupt(v->host, n->id, ANGARA_VEC_ADMIN);

@@ -11,17 +11,35 @@
 typedef __le32 __attribute__((may_alias)) ang_le32;
 typedef __le64 __attribute__((may_alias)) ang_le64;
 
+static u32 get32(const void *data, u32 i)
+{
+	return le32_to_cpu(((const ang_le32 *)data)[i]);
+}
+
+static u64 get64(const void *data, u32 i)
+{
+	return le64_to_cpu(((const ang_le64 *)data)[i]);
+}
+
+static void put32(void *data, u32 i, u32 val)
+{
+	((ang_le32 *)data)[i] = cpu_to_le32(val);
+}
+
+static void put64(void *data, u32 i, u64 val)
+{
+	((ang_le64 *)data)[i] = cpu_to_le64(val);
+}
+
 #define LOOP(bits, T, expr)						\
 do {									\
-	ang_le##bits *a = acc;						\
-	const ang_le##bits *b = in;					\
 	u32 i;								\
 									\
-	for (i = 0; i < len / sizeof(*a); i++) {			\
-		T x = (T)le##bits##_to_cpu(a[i]);			\
-		T y = (T)le##bits##_to_cpu(b[i]);			\
+	for (i = 0; i < len / (bits / 8); i++) {			\
+		T x = (T)get##bits(acc, i);				\
+		T y = (T)get##bits(in, i);				\
 									\
-		a[i] = cpu_to_le##bits((u##bits)(expr));		\
+		put##bits(acc, i, (u##bits)(expr));			\
 	}								\
 } while (0)
 

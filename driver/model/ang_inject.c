@@ -50,7 +50,7 @@ static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (rc)
 		return rc;
 	memcpy(&last, (char *)&cqe + 24, sizeof(last));
-	return v->ops->dma_store64(v->host, n->id, addr + 24, le64_to_cpu(last));
+	return ang_store64(v, n, addr + 24, le64_to_cpu(last));
 }
 
 /**

@@ -85,6 +85,7 @@ u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 u32 key, u64 off, u32 len, u32 access, const void *buf);
 int ang_pages_at(struct ang_view *v, struct ang_node *n, struct ang_pages *pages,
 		 u64 byte, u64 *addr);
+int ang_store64(struct ang_view *v, struct ang_node *n, u64 addr, u64 val);
 
 /* ang_ctx.c */
 u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,

@@ -18,6 +18,20 @@ static int read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
 }
 
 /**
+ * ang_store64() - store a word of host memory at once
+ * @v: view
+ * @n: node
+ * @addr: where; nothing but its driver keeps a queue or page aligned
+ * @val: word
+ *
+ * Return: 0; not 0 if it is not aligned, or could not be reached.
+ */
+int ang_store64(struct ang_view *v, struct ang_node *n, u64 addr, u64 val)
+{
+	return addr % 8 ? -1 : v->ops->dma_store64(v->host, n->id, addr, val);
+}
+
+/**
  * ang_pages_at() - address of a byte in a queue or table
  * @v: view
  * @n: node

@@ -259,9 +259,9 @@ static void credit_tree(struct ang_view *v, struct ang_node *n,
 	for (i = 0; i < t->members; i++) {
 		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
 
-		v->ops->dma_store64(v->host, n->id, c->ctr +
-				    8ULL * ANGARA_CTR_REDUCES(t->row.tree),
-				    t->cnt.reduce_results);
+		ang_store64(v, n, c->ctr +
+			    8ULL * ANGARA_CTR_REDUCES(t->row.tree),
+			    t->cnt.reduce_results);
 	}
 }
 

@@ -101,11 +101,11 @@ struct ang_pkt {
  * @pkt: cfg.depth packets
  */
 struct ang_ring {
-	u32 head ANG_CACHELINE;
+	u32 head ____cacheline_aligned;
 	u32 todo;
-	u32 tail ANG_CACHELINE;
+	u32 tail ____cacheline_aligned;
 	u32 waiting;
-	struct ang_pkt pkt[] ANG_CACHELINE;
+	struct ang_pkt pkt[] ____cacheline_aligned;
 };
 
 #define ANG_OP_FREE	0
@@ -430,14 +430,14 @@ struct ang_link {
  * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
  */
 struct ang_node {
-	u64 sched ANG_CACHELINE;
+	u64 sched ____cacheline_aligned;
 	u64 db[ANG_CTX_WORDS];
 	u32 db_admin;
 	u32 buf_waiting;
 	u32 next;
 	u32 timer_next;
 	u32 reg[24];
-	u32 id ANG_CACHELINE;
+	u32 id ____cacheline_aligned;
 	u32 enabled;
 	u16 coord[ANGARA_MAX_DIMS];
 	u32 neighbor[ANGARA_MAX_DIRS];
@@ -496,7 +496,9 @@ struct ang_fabric {
 
 static inline struct ang_node *ang_node(struct ang_fabric *fab, u32 id)
 {
-	return (struct ang_node *)((char *)fab + ANG_HEAD_SIZE + id * fab->stride);
+	u64 at = ANG_HEAD_SIZE + fab->stride * id;
+
+	return (struct ang_node *)((char *)fab + at);
 }
 
 static inline struct ang_ctx *ang_ctx(struct ang_fabric *fab,
