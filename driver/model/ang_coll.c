@@ -9,7 +9,9 @@
  *
  * What a root distributes has a FIFO apart: it waits for VCDown only, while
  * what the PE injects may wait for VCUp.  In one FIFO, two roots that send
- * each other requests could wait for each other for ever.
+ * each other requests could wait for each other for ever.  The root's own
+ * broadcasts go through it too, so all participants see those of a tree in
+ * the same order.
  */
 #include "ang_int.h"
 
@@ -335,11 +337,11 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 }
 
 /* Where a packet at the head of a PEGroup FIFO goes. */
-static u32 outputs_fifo(struct ang_node *n, const struct ang_pkt *p)
+static u32 outputs_fifo(struct ang_node *n, const struct ang_pkt *p, u32 which)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 
-	if (t->row.is_root)
+	if (which == ANG_FIFO_ROOT)
 		return outputs_down(n, p);
 	t->cnt.bcast_requests += p->npkts;
 	return ANG_OUT_UP(t->row.to_root);
@@ -357,9 +359,14 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 			ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
 		} else if (which == ANG_FIFO_PE && p->type != ANG_PKT_BCAST) {
 			ang_reduce_take(v, n, p);
+		} else if (which == ANG_FIFO_PE &&
+			   n->tree[p->tree].row.is_root) {
+			if (!ang_fifo_room(n, ANG_FIFO_ROOT))
+				return progress;
+			ang_fifo_push(n, ANG_FIFO_ROOT, p);
 		} else {
-			progress |= distribute(v, n, p, &f->todo,
-					       f->todo ? 0 : outputs_fifo(n, p),
+			progress |= distribute(v, n, p, &f->todo, f->todo ? 0 :
+					       outputs_fifo(n, p, which),
 					       ANGARA_DIR_NONE);
 			if (f->todo)
 				return progress;
@@ -379,9 +386,9 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
  */
 bool ang_pegroup(struct ang_view *v, struct ang_node *n)
 {
-	bool progress = fifo_step(v, n, ANG_FIFO_ROOT);
+	bool progress = fifo_step(v, n, ANG_FIFO_PE);
 
-	return fifo_step(v, n, ANG_FIFO_PE) || progress;
+	return fifo_step(v, n, ANG_FIFO_ROOT) || progress;
 }
 
 /* The next train of a reduction; false: the Reducer has no room for it yet. */

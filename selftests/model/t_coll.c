@@ -273,6 +273,41 @@ static void barrier_after_broadcast(void)
 }
 
 /*
+ * Broadcasts of the root and of another to the same place: which one comes
+ * last, all participants agree upon, also one that lags behind.
+ */
+static void one_order(void)
+{
+	static const u16 pe[3] = { 1, 1, 1 };
+	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 6, 0, 2048, 8);
+	struct group g;
+	struct ttree *t;
+	u32 i;
+
+	fabric("3", cfg_tight, 1, &g, 4096);
+	t = tree_over(g.h, 6, 1, g.ctx, g.n, pe, 1);
+	coll_fill(t, 1);
+	w.flags = ANGARA_WQE_QUIET;
+	host_freeze(g.h, 2, 1);
+	/* One more than the link to node 2 takes, then one of node 0. */
+	for (i = 0; i < 4; i++)
+		post(g.ctx[1], &w, NULL);
+	kick(g.ctx[1]);
+	host_run(g.h);
+	post(g.ctx[0], &w, NULL);
+	kick(g.ctx[0]);
+	host_run(g.h);
+	host_freeze(g.h, 2, 0);
+	host_run(g.h);
+	for (i = 0; i < g.n; i++) {
+		EXPECT(!memcmp(g.ctx[i]->buf + 2048, g.ctx[0]->buf, 8));
+		EXPECT_EQ(ctx_counter(g.ctx[i], ANGARA_CTR_BCAST(6)), 5);
+	}
+	tree_del(t);
+	group_del(&g);
+}
+
+/*
  * Whoever has a result may rely on it being ahead of what he sends next: the
  * root's processor gets it after all children, even if a link is full.
  */
@@ -353,6 +388,7 @@ const struct test_case coll_cases[] = {
 	{ "coll: 1 MiB and more", one_mebibyte },
 	{ "coll: packets on links, the same for all trains", packets },
 	{ "coll: a barrier after broadcasts", barrier_after_broadcast },
+	{ "coll: broadcasts in one order for all", one_order },
 	{ "coll: the processor after the children", processor_last },
 	{ "coll: all types and operations", types_and_operations },
 	{ NULL, NULL },
