@@ -19,7 +19,6 @@
 #include "loop.h"
 
 #define SMALL_FABRIC	64U	/* up to so many nodes get more of everything */
-#define TRAIN		8U
 
 static char *dims;
 module_param(dims, charp, 0444);
@@ -93,7 +92,7 @@ static int make_cfg(const char *text, struct ang_cfg *cfg)
 	cfg->ops = small ? 64 : 16;
 	cfg->bufs = small ? 64 : 16;
 	cfg->depth = small ? 8 : 4;
-	cfg->train = TRAIN;
+	cfg->train = small ? 8 : 2;
 	cfg->fabric_id = get_random_u64();
 	return ang_cfg_check(cfg) ? 0 : -EINVAL;
 }
