@@ -389,13 +389,15 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 							      wqe_check(&w);
 	if (!status && w.flags & ANGARA_WQE_FENCE && c->nops)
 		return false;
-	if (!status && w.flags & ANGARA_WQE_INLINE)
+	/* Payload of an entry that is refused is not taken for entries. */
+	if (w.flags & ANGARA_WQE_INLINE &&
+	    le32_to_cpu(w.length) <= ANGARA_MAX_INLINE)
 		used += INLINE_SLOTS(le32_to_cpu(w.length));
 	if (c->sq_pi - c->sq_ci < used) {
 		used = 1;
 		status = ANGARA_ST_DESC;
 	}
-	if (used > 1 && !c->inl_free)
+	if (!status && used > 1 && !c->inl_free)
 		return false;
 	slot = ang_lowest(c->free);
 	op = ang_op(v->fab, n, c, slot);
@@ -404,7 +406,7 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	c->cnt.wqes++;
 	op_fill(op, &w, ++c->opgen);
 	op->err_node = n->id;
-	if (used > 1)
+	if (!status && used > 1)
 		status = read_inline(v, n, c, op);
 	if (!status)
 		status = op_start(v, n, c, op);

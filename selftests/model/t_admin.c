@@ -287,6 +287,33 @@ static void counters(void)
 	host_free(h);
 }
 
+/* A driver that does not keep its queues aligned gets no word half stored. */
+static void unaligned(void)
+{
+	struct host *h = host_new("2", &cfg_default);
+	struct host_node *n = &h->node[0];
+	u64 acq = ang_reg_read(&h->v, 0, ANGARA_REG_ACQ_LO);
+	u64 aeq = ang_reg_read(&h->v, 0, ANGARA_REG_AEQ_LO);
+
+	host_reg(h, 0, ANGARA_REG_CONTROL, 0);
+	host_run(h);
+	host_reg(h, 0, ANGARA_REG_ACQ_LO, (u32)acq + 4);
+	host_reg(h, 0, ANGARA_REG_AEQ_LO, (u32)aeq + 4);
+	host_reg(h, 0, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	n->asq[0].opcode = ANGARA_ADM_TREE_SET;
+	n->asq[0].row.is_root = 1;
+	n->asq[0].row.to_root = ANGARA_DIR_NONE;
+	n->asq[0].row.pe = cpu_to_le16(1);
+	n->asq[0].row.pkey = cpu_to_le32(PKEY);
+	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);
+	host_run(h);
+	EXPECT_EQ(ang_node(h->fab, 0)->tree[0].state, ANGARA_TREE_STATE_UP);
+	EXPECT_EQ(n->acq[0].phase | n->aeq[0].phase, 0);
+	EXPECT_EQ(n->interrupts[ANGARA_VEC_ADMIN], 0);
+	EXPECT_EQ(h->faults, 0);
+	host_free(h);
+}
+
 const struct test_case admin_cases[] = {
 	{ "admin: registers", registers },
 	{ "admin: reset, and sizes that are refused", reset },
@@ -296,5 +323,6 @@ const struct test_case admin_cases[] = {
 	{ "admin: joining and leaving", membership },
 	{ "admin: asynchronous events", events },
 	{ "admin: counters", counters },
+	{ "admin: queues that are not aligned", unaligned },
 	{ NULL, NULL },
 };

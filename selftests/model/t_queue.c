@@ -164,6 +164,28 @@ static void inline_short(void)
 	end();
 }
 
+/* An entry is refused: its payload goes with it, whatever it looks like. */
+static void inline_refused(void)
+{
+	struct angara_wqe w = put_wqe(0, 0, 256);
+	struct angara_wqe payload[4];
+	struct angara_cqe cqe;
+	u32 i;
+
+	start_with(3, 3);
+	for (i = 0; i < NUM(payload); i++)
+		payload[i] = put_wqe(0, 0, 8);
+	w.flags = ANGARA_WQE_INLINE | ANGARA_WQE_NOTIFY;
+	w.counter = cpu_to_le16(ANGARA_CTR_USER_NUM);
+	post(a, &w, payload);
+	kick(a);
+	EXPECT_EQ(finish(a, &cqe), ANGARA_ST_DESC);
+	EXPECT_EQ(cqe.opcode, ANGARA_OP_PUT);
+	EXPECT_EQ(ctx_counter(a, ANGARA_CTR_SQ_CI), a->sq_pi);
+	EXPECT_EQ(h->faults, 0);
+	end();
+}
+
 static u32 status_of(struct angara_wqe w)
 {
 	post(a, &w, NULL);
@@ -443,6 +465,7 @@ const struct test_case queue_cases[] = {
 	{ "queue: inline payload of every length, over the ring's end",
 	  inline_payload },
 	{ "queue: inline payload cut short", inline_short },
+	{ "queue: inline payload of an entry that is refused", inline_refused },
 	{ "queue: malformed entries", malformed },
 	{ "queue: entries of random bytes", random_entries },
 	{ "queue: quiet and notify", quiet_and_notify },
