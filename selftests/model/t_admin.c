@@ -300,6 +300,7 @@ static void unaligned(void)
 	host_reg(h, 0, ANGARA_REG_ACQ_LO, (u32)acq + 4);
 	host_reg(h, 0, ANGARA_REG_AEQ_LO, (u32)aeq + 4);
 	host_reg(h, 0, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	host_run(h);
 	n->asq[0].opcode = ANGARA_ADM_TREE_SET;
 	n->asq[0].row.is_root = 1;
 	n->asq[0].row.to_root = ANGARA_DIR_NONE;
