@@ -46,9 +46,10 @@ scripts()
 	done 2>/dev/null
 }
 
+# kselftest's runner takes every line of a settings file for a setting.
 text_files()
 {
-	files '*' | grep -vE '^LICENSES/|\.(json|csv|png|svg|golden|bin)$'
+	files '*' | grep -vE '^LICENSES/|(^|/)settings$|\.(json|csv|png|svg|golden|bin)$'
 }
 
 # For what comes as a list on stdin; says which files lack a licence line.
