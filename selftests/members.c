@@ -204,6 +204,11 @@ TEST_F_TIMEOUT(members, bcast_from_each, 60)
 			EXPECT_TRUE(at_filled(self->m[i].mem + HALF, len,
 					      from));
 		}
+	}	/* Once each, and no more. */
+	at_sleep_ms(5);
+	for (i = 0; i < self->n; i++) {
+		EXPECT_EQ(self->n, at_counter(&self->m[i].x,
+					      ANGARA_CTR_BCAST(TREE)));
 	}
 }
 
