@@ -7,7 +7,6 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 KDIR ?= /lib/modules/$(shell uname -r)/build
 UDEVDIR ?= /usr/lib/udev/rules.d
-V ?= 0
 export V PREFIX DESTDIR
 
 BUILD := $(CURDIR)/build
@@ -44,13 +43,12 @@ user: ## build library and tools
 
 .PHONY: install
 install: ## install all (PREFIX=, DESTDIR=)
-ifeq ($(wildcard $(KBUILD_OUT)/modules.order),)
-	@echo "==> modules not installed: none were built"
-else
-	$(MAKE) -C $(KDIR) M=$(KBUILD_OUT) INSTALL_MOD_PATH=$(DESTDIR) \
-		modules_install
-	$(if $(DESTDIR),,depmod)
-endif
+	@[ -e $(KBUILD_OUT)/modules.order ] || \
+		echo "==> modules not installed: none were built"
+	[ ! -e $(KBUILD_OUT)/modules.order ] || \
+		$(MAKE) -C $(KDIR) M=$(KBUILD_OUT) \
+			INSTALL_MOD_PATH=$(DESTDIR) modules_install
+	$(if $(DESTDIR),,! [ -e $(KBUILD_OUT)/modules.order ] || depmod)
 	$(SUBMAKE) -C libangara install
 	$(SUBMAKE) -C tools install
 	install -D -m 644 $(RULES) $(DESTDIR)$(UDEVDIR)/$(notdir $(RULES))
