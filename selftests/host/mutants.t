@@ -7,6 +7,7 @@
 
 set -u
 . selftests/tap.sh
+. selftests/mutate.sh
 
 O=${O:-$PWD/build/host}
 LIST=selftests/model/mutants.txt
@@ -15,17 +16,6 @@ declare -A ARGS=([model-fast]=--stop [model-threads]='4 150'
 	[model-tsan]='3 600 2x2')
 declare -A FLAGS=([model-fast]=-O1 [model-threads]=-O1
 	[model-tsan]='-O1 -fsanitize=thread -Iselftests/model/tsan')
-
-# mutate FILE FROM TO: the changed file on stdout; FROM must be there once.
-mutate()
-{
-	FROM=$2 TO=$3 perl -0777 -ne '
-		my ($from, $to) = ("$ENV{FROM}\n", "$ENV{TO}\n");
-		my $count = () = /^\Q$from\E/mg;
-		die "stands there $count times\n" if $count != 1;
-		s/^\Q$from\E/$to/m;
-		print;' "$1"
-}
 
 # survives PROGRAM FILE FROM TO: succeeds if the tests find nothing.
 survives()

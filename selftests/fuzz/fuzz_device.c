@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A driver that lies and processes that write anything: registers, admin
+ * commands, queue entries, tables of memory regions, lists of pages, control
+ * pages, in any order.
+ *
+ * The model may refuse all of it.  It may not touch memory that it was not
+ * told of, run for ever, break its own rules, or keep anything after a reset.
+ */
+#include <string.h>
+
+#include "fuzz.h"
+
+#define LOCAL		2		/* contexts of a node */
+#define BUFFER		4096
+#define QUIET_STEPS	60000
+#define LONG		65536		/* an operation may take its time */
+
+static const char * const tori[] = { "2", "3", "2x2", "1", "1x3", "2x1x2" };
+
+struct device {
+	struct fuzz f;
+	struct host *h;
+	struct input *in;
+	struct tctx *ctx[8 * LOCAL];
+	u32 n;
+};
+
+/* An address that means something to the node, or none at all. */
+static u64 address(struct device *d, u32 node)
+{
+	struct host_node *n = &d->h->node[node];
+	u8 which = in_u8(d->in);
+
+	if (which == 0xFF)
+		return in_u64(d->in);
+	return n->seg[which % n->nsegs].addr + in_size(d->in);
+}
+
+static void reg_write(struct device *d)
+{
+	static const u16 regs[] = {
+		ANGARA_REG_CONTROL, ANGARA_REG_ASQ_LO, ANGARA_REG_ASQ_HI,
+		ANGARA_REG_ACQ_LO, ANGARA_REG_ACQ_HI, ANGARA_REG_AEQ_LO,
+		ANGARA_REG_AEQ_HI, ANGARA_REG_ADM_ENTRIES,
+		ANGARA_REG_AEQ_ENTRIES, ANGARA_REG_ASQ_DB, ANGARA_REG_AEQ_CI,
+	};
+	u32 node = in_below(d->in, d->h->nodes);
+	u8 which = in_u8(d->in);
+	u32 val;
+
+	if (which & 0x80) {
+		/* Any offset, any node; it may be read, too. */
+		u32 off = in_size(d->in) * (which & 1 ? 1 : 4);
+
+		ang_reg_read(&d->h->v, which & 2 ? in_u8(d->in) : node, off);
+		host_reg(d->h, which & 2 ? in_u8(d->in) : node, off,
+			 in_size(d->in));
+		return;
+	}
+	which %= NUM(regs);
+	val = which >= 1 && which <= 6 ? (u32)address(d, node) : in_size(d->in);
+	host_reg(d->h, node, regs[which], val);
+	ang_reg_read(&d->h->v, node, regs[which]);
+}
+
+static void reset(struct device *d)
+{
+	u32 node = in_below(d->in, d->h->nodes);
+	struct host_node *n = &d->h->node[node];
+
+	host_reg(d->h, node, ANGARA_REG_CONTROL, 0);
+	fuzz_steps(&d->f, 1 + in_u8(d->in));
+	host_reg(d->h, node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	n->asq_pi = 0;
+}
+
+static void row(struct device *d, struct angara_hw_row *r)
+{
+	u8 how = in_u8(d->in);
+	u16 dirs = in_u8(d->in);
+
+	r->tree = how & 3;
+	r->is_root = how >> 2 & 1;
+	r->to_root = r->is_root ? ANGARA_DIR_NONE : how >> 3 & 7;
+	dirs &= (u16)((1U << 2 * d->h->cfg.ndims) - 1);
+	r->dirs = cpu_to_le16(dirs);
+	r->dir_sum = (u8)__builtin_popcount(dirs);
+	r->pe = cpu_to_le16(in_u8(d->in) & 3);
+	r->pkey = cpu_to_le32(PKEY + (how >> 6 == 3));
+	r->epoch = cpu_to_le16(how >> 7);
+}
+
+static void create(struct device *d, u32 node, struct angara_adm_ctx *a)
+{
+	u8 logs = in_u8(d->in);
+
+	a->pkey = cpu_to_le32(PKEY + (logs & 1));
+	a->sq_log2 = 3 + (logs >> 1 & 1);
+	a->cq_log2 = 3 + (logs >> 2 & 1);
+	a->sq = cpu_to_le64(address(d, node));
+	a->cq = cpu_to_le64(address(d, node));
+	a->ctl = cpu_to_le64(address(d, node));
+	a->ctr = cpu_to_le64(address(d, node));
+	a->mrt = cpu_to_le64(address(d, node));
+	a->mrs = cpu_to_le32(in_size(d->in));
+}
+
+static void counters(struct device *d, u32 node, struct angara_adm_counters *c)
+{
+	c->kind = cpu_to_le32(in_below(d->in, 5));
+	c->index = cpu_to_le32(in_size(d->in));
+	c->addr = cpu_to_le64(address(d, node));
+	c->length = cpu_to_le32(in_size(d->in) * 8);
+}
+
+static void command(struct device *d)
+{
+	u32 node = in_below(d->in, d->h->nodes);
+	struct host_node *n = &d->h->node[node];
+	struct angara_adm_cmd *cmd = &n->asq[n->asq_pi % ADM_ENTRIES];
+	u8 opcode = in_u8(d->in);
+	u8 what = in_u8(d->in);
+
+	memset(cmd, 0, sizeof(*cmd));
+	if (opcode & 0x80) {
+		in_bytes(d->in, cmd, sizeof(*cmd));
+	} else {
+		cmd->opcode = opcode % (ANGARA_ADM_NUM + 1);
+		cmd->tree = what & 3;
+		cmd->ctx = cpu_to_le16(what >> 2 & 7);
+		if (cmd->opcode == ANGARA_ADM_TREE_SET)
+			row(d, &cmd->row);
+		else if (cmd->opcode == ANGARA_ADM_CTX_CREATE)
+			create(d, node, &cmd->create);
+		else if (cmd->opcode == ANGARA_ADM_COUNTERS)
+			counters(d, node, &cmd->counters);
+	}
+	host_reg(d->h, node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
+	if (what & 0x80)
+		host_reg(d->h, node, ANGARA_REG_AEQ_CI, in_size(d->in));
+}
+
+static void entry(struct device *d)
+{
+	struct tctx *c = d->ctx[in_u8(d->in) % d->n];
+	struct angara_wqe *w = &c->sq[c->sq_pi++ & (c->sq_n - 1)];
+	u8 how = in_u8(d->in);
+	u8 flags = in_u8(d->in);
+
+	memset(w, 0, sizeof(*w));
+	w->opcode = how & 7;
+	w->tree = how >> 3 & 3;
+	w->flags = flags & ANGARA_WQE_FLAGS;
+	w->type = flags >> 4 & 3;
+	w->redop = flags >> 6;
+	w->dst_node = cpu_to_le32(how & 0x80 ? in_u8(d->in) % d->h->nodes : 0);
+	w->dst_ctx = cpu_to_le16(how & 0x40 ? in_u8(d->in) : 0);
+	w->length = cpu_to_le32(in_size(d->in) * (how & 0x20 ? 1 : 8));
+	w->src_key = cpu_to_le32(in_u8(d->in) & 7);
+	w->dst_key = cpu_to_le32(in_u8(d->in) & 7);
+	w->src_off = cpu_to_le64(in_size(d->in));
+	w->dst_off = cpu_to_le64(in_size(d->in));
+	w->counter = cpu_to_le16(in_u8(d->in) * 2);
+	/* A byte of it is something else. */
+	if (in_u8(d->in) & 0x80)
+		((u8 *)w)[in_u8(d->in) % sizeof(*w)] = in_u8(d->in);
+}
+
+static void doorbell(struct device *d)
+{
+	struct tctx *c = d->ctx[in_u8(d->in) % d->n];
+	u8 how = in_u8(d->in);
+
+	if (how & 0x80)
+		c->sq_pi = in_size(d->in);
+	if (how & 0x40)
+		c->ctl->cq_ci = cpu_to_le32(in_size(d->in));
+	host_reg(d->h, c->node, ANGARA_DB_PAGE(c->id) +
+		 (how & 0x20 ? ANGARA_DB_ARM : ANGARA_DB_SQ), c->sq_pi);
+}
+
+static void region(struct device *d)
+{
+	struct tctx *c = d->ctx[in_u8(d->in) % d->n];
+	struct angara_hw_mr *mr = &c->mrt[in_u8(d->in) % MRS];
+	u8 how = in_u8(d->in);
+
+	mr->addr = cpu_to_le64(address(d, c->node));
+	mr->length = cpu_to_le64(how & 0x80 ? in_u64(d->in) : in_size(d->in));
+	mr->first = cpu_to_le32(how & 0x40 ? in_size(d->in) : 0);
+	mr->levels = how & 3;
+	mr->valid = !(how & 0x20);
+	mr->access = how >> 2 & 7;
+	mr->page_shift = how & 0x80 ? in_u8(d->in) : 12;
+}
+
+/* A list of pages, or whatever else lies there. */
+static void memory(struct device *d)
+{
+	u32 node = in_below(d->in, d->h->nodes);
+	struct host_node *n = &d->h->node[node];
+	struct segment *s = &n->seg[in_u8(d->in) % n->nsegs];
+	u64 at = in_size(d->in);
+	__le64 word;
+
+	at = s->len > 8 ? at * 8 % (s->len - 7) : 0;
+	word = cpu_to_le64(in_u8(d->in) & 1 ? in_u64(d->in) : address(d, node));
+	if (s->len >= 8)
+		memcpy(s->mem + at, &word, 8);
+}
+
+static void schedule(struct device *d)
+{
+	u8 how = in_u8(d->in);
+
+	fuzz_view(&d->f, how % VIEWS);
+	fuzz_freeze(&d->f, in_below(d->in, d->h->nodes), how >> 7);
+	fuzz_steps(&d->f, how >> 2 & 31);
+}
+
+static void (*const actions[])(struct device *d) = {
+	reg_write, command, command, entry, entry, entry, doorbell, doorbell,
+	region, memory, schedule, schedule, schedule, reset, command, entry,
+};
+
+/* Is an operation under way that is long enough to keep all busy? */
+static int long_way(struct host *h)
+{
+	u32 i, c, o;
+
+	for (i = 0; i < h->nodes; i++)
+		for (c = 0; c < h->cfg.ctxs; c++)
+			for (o = 0; o < h->cfg.ops; o++) {
+				struct ang_node *n = ang_node(h->fab, i);
+				struct ang_op *op;
+
+				op = ang_op(h->fab, n, ang_ctx(h->fab, n, c), o);
+				if (op->state && op->len > LONG)
+					return 1;
+			}
+	return 0;
+}
+
+static void begin(struct device *d)
+{
+	u8 how = in_u8(d->in);
+	struct ang_cfg cfg = cfg_tight;
+	u32 i;
+
+	cfg.train = (u16)(1U << (how & 3));
+	fuzz_init(&d->f, tori[(how >> 2) % NUM(tori)], &cfg);
+	d->h = d->f.h;
+	d->n = d->h->nodes * LOCAL;
+	for (i = 0; i < d->n; i++) {
+		d->ctx[i] = ctx_new(d->h, i / LOCAL, i % LOCAL, PKEY, 3, 3);
+		ctx_buffer(d->ctx[i], BUFFER);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct input in = { data, size };
+	struct device d = { .in = &in };
+	u32 i;
+
+	begin(&d);
+	while (in.left)
+		actions[in_u8(&in) % NUM(actions)](&d);
+	if (!fuzz_quiet(&d.f, QUIET_STEPS))
+		EXPECT(long_way(d.h));
+	fuzz_end(&d.f);
+	for (i = 0; i < d.n; i++)
+		free(d.ctx[i]);
+	return 0;
+}

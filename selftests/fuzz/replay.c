@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Runs a fuzz target over files, without libFuzzer: any compiler will do.
+ *
+ *   TARGET-replay FILE...
+ *
+ * Says which input is being run before it is, so that the last one named is
+ * the one that ended the process.
+ */
+#include <string.h>
+
+#include "fuzz.h"
+
+#define MAX_INPUT	65536
+
+static int replay(const char *name)
+{
+	static u8 data[MAX_INPUT];
+	FILE *file = fopen(name, "rb");
+	u8 *copy;
+	size_t size;
+
+	if (!file) {
+		perror(name);
+		return 1;
+	}
+	fprintf(stderr, "input: %s\n", name);
+	size = fread(data, 1, sizeof(data), file);
+	fclose(file);
+	/* As long as the input is, so that reading behind it is seen. */
+	copy = malloc(size ? size : 1);
+	memcpy(copy, data, size);
+	LLVMFuzzerTestOneInput(copy, size);
+	free(copy);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+	int i;
+
+	for (i = 1; i < argc; i++)
+		failed |= replay(argv[i]);
+	printf("%d inputs\n", argc - 1);
+	return failed;
+}

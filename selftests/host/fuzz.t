@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Inputs that were worth keeping, and those that once found a fault, through
+# every fuzz target; then a short while of fuzzing, and faults made on purpose
+# that have to be found.
+
+set -u
+. selftests/tap.sh
+. selftests/mutate.sh
+
+O=${O:-$PWD/build/host}
+B=$O/fuzz
+LIST=selftests/fuzz/mutants.txt
+TARGETS=(fuzz_device fuzz_fabric fuzz_tree)
+FUZZ=("-I$PWD/driver/model" -D_GNU_SOURCE -Ilibangara/env -Iuapi -std=gnu11 -w
+	-O2 -g "-fsanitize=address,undefined,fuzzer-no-link"
+	-fno-sanitize-recover=all)
+
+replay()
+{
+	local target=$1
+
+	"$B/$target-replay" "selftests/fuzz/corpus/$target"/*.bin &&
+		find "selftests/fuzz/regress/$target" -name '*.bin' \
+			-exec "$B/$target-replay" {} +
+}
+
+# Can clang link a fuzz target here?
+have_fuzzer()
+{
+	echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' \
+		>"$TAP_TMP/empty.c"
+	clang -fsanitize=fuzzer,address -w -o "$TAP_TMP/empty" \
+		"$TAP_TMP/empty.c" >/dev/null 2>&1
+}
+
+# finds TARGET FILE FROM TO: succeeds if the target reports the fault.
+finds()
+{
+	local target=$1 file=$2 dir object
+	local objects=()
+
+	dir=$(mktemp -d -p "$TAP_TMP")
+	mutate "driver/model/$file" "$3" "$4" >"$dir/$file" || return 1
+	clang "${FUZZ[@]}" -c -o "$dir/mutant.o" "$dir/$file" || return 1
+	for object in "$O/obj/fuzz/clang"/*.o; do
+		case ${object##*/} in
+		"${file%.c}.o") continue ;;
+		fuzz_*.o)
+			[ "${object##*/}" = "$target.o" ] || continue ;;
+		esac
+		objects+=("$object")
+	done
+	clang -fsanitize=address,undefined,fuzzer -o "$dir/fuzz" \
+		"$dir/mutant.o" "${objects[@]}" || return 1
+	mkdir "$dir/corpus"
+	! "$dir/fuzz" -max_total_time=30 -len_control=0 -max_len=400 \
+		-timeout=5 -artifact_prefix="$dir/" "$dir/corpus" \
+		"selftests/fuzz/corpus/$target" >"$dir/log" 2>&1 || return 1
+	# It has to be due to the fault.
+	grep -qE 'finding: |ERROR: |runtime error: ' "$dir/log"
+}
+
+# try NUMBER TARGET FILE FROM TO: leaves what came out in files.
+try()
+{
+	local n=$1 status=0
+
+	shift
+	finds "$@" >"$TAP_TMP/why$n" 2>&1 || status=$?
+	[ $status = 0 ] || echo 'not found' >>"$TAP_TMP/why$n"
+	echo $status >"$TAP_TMP/status$n"
+}
+
+mutants()
+{
+	local line target file name from to n
+	local names=()
+
+	while IFS= read -r line; do
+		case $line in
+		'#'* | '' | end) continue ;;
+		esac
+		read -r target file name <<<"$line"
+		IFS= read -r from
+		IFS= read -r to
+		[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
+		try "${#names[@]}" "$target" "$file" "$from" "$to" &
+		names+=("$target finds: $name")
+	done <"$LIST"
+	wait
+	for n in "${!names[@]}"; do
+		mv "$TAP_TMP/why$n" "$TAP_TMP/why"
+		result "$(cat "$TAP_TMP/status$n")" "${names[n]}"
+	done
+}
+
+check 'the programs that replay inputs build' \
+	make -s -C selftests/fuzz -j2 O="$O" replay
+for target in "${TARGETS[@]}"; do
+	check "$target: inputs that were kept" replay "$target"
+done
+if have_fuzzer; then
+	check 'the targets build' make -s -C selftests/fuzz -j2 O="$O" fuzz
+	for target in "${TARGETS[@]}"; do
+		check "$target: 5 seconds of fuzzing" \
+			selftests/fuzz/run 5 "$target"
+	done
+	mutants
+else
+	skip 'fuzzing' 'no clang with libFuzzer: run selftests/fuzz/setup'
+fi
+plan
