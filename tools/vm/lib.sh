@@ -54,7 +54,31 @@ kernel_names()
 	list "$VM_DIR/kernels" | cut -d' ' -f1
 }
 
+# Kernels that debug-kernel builds: known by name like the others, but used
+# only by whoever asks for them.
+DEBUG_KERNELS='debug kcsan'
+
+is_debug_kernel()
+{
+	[[ " $DEBUG_KERNELS " = *" $1 "* ]]
+}
+
 kernel_list()
 {
-	kernel_names | paste -sd' '
+	echo "$(kernel_names | paste -sd' ') $DEBUG_KERNELS"
+}
+
+is_kernel()
+{
+	is_debug_kernel "$1" || kernel_names | grep -qxF -- "$1"
+}
+
+# What modules of a kernel are built against, in the chroot.
+kernel_build_dir()
+{
+	if is_debug_kernel "$1"; then
+		echo "$MOUNT/build/debug/$1"
+	else
+		echo "/lib/modules/$(cat "$GUEST/boot/$1/release")/build"
+	fi
 }
