@@ -34,6 +34,7 @@ struct process {
 	u32 cookies;			/* given out */
 	u64 pending;			/* by cookie: no completion yet */
 	u64 quiet;			/* by cookie: none may come */
+	u64 refused;			/* by cookie: it has to be malformed */
 };
 
 struct net {
@@ -83,6 +84,8 @@ static void reap(struct process *p)
 		EXPECT(p->pending >> cookie & 1);
 		EXPECT(le16_to_cpu(cqe.status) || !(p->quiet >> cookie & 1));
 		EXPECT(le16_to_cpu(cqe.status) < ANGARA_ST_NUM);
+		EXPECT(le16_to_cpu(cqe.status) == ANGARA_ST_DESC ||
+		       !(p->refused >> cookie & 1));
 		p->pending &= ~(1ULL << cookie);
 	}
 }
@@ -151,6 +154,8 @@ static void operation(struct net *net)
 	p->pending |= bit;
 	if (w.flags & ANGARA_WQE_QUIET)
 		p->quiet |= bit;
+	if (w.flags & ANGARA_WQE_INLINE && !inl)
+		p->refused |= bit;
 	post(p->t, &w, inl ? payload : NULL);
 	kick(p->t);
 }

@@ -19,11 +19,12 @@ FUZZ=("-I$PWD/driver/model" -D_GNU_SOURCE -Ilibangara/env -Iuapi -std=gnu11 -w
 
 replay()
 {
-	local target=$1
+	local target=$1 inputs
 
-	"$B/$target-replay" "selftests/fuzz/corpus/$target"/*.bin &&
-		find "selftests/fuzz/regress/$target" -name '*.bin' \
-			-exec "$B/$target-replay" {} +
+	shopt -s nullglob
+	inputs=(selftests/fuzz/{corpus,regress}/"$target"/*.bin)
+	shopt -u nullglob
+	[ ${#inputs[@]} -gt 0 ] && "$B/$target-replay" "${inputs[@]}"
 }
 
 # Can clang link a fuzz target here?
