@@ -108,3 +108,12 @@ check-build: setup ## build the modules with all warnings, for every kernel
 .PHONY: check-guest
 check-guest: setup ## run the tests that boot guests
 	@selftests/prove selftests/build/guest.t guest
+
+.PHONY: fuzz
+fuzz: ## fuzz the device model (SECONDS=60 each, TARGET=fuzz_device)
+	@selftests/fuzz/setup
+	@selftests/fuzz/run $(or $(SECONDS),60) $(TARGET)
+
+.PHONY: coverage
+coverage: ## count which lines of model and topologies the tests reach
+	@selftests/coverage
