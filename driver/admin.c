@@ -63,7 +63,7 @@ int ang_adm_init(struct ang_dev *adev)
 
 /**
  * ang_adm_free() - give the admin queues back
- * @adev: device, disabled
+ * @adev: device, disabled or stuck
  *
  * Context: process; registration_lock held for writing.
  */
@@ -71,7 +71,9 @@ void ang_adm_free(struct ang_dev *adev)
 {
 	lockdep_assert_held_write(&adev->registration_lock);
 
-	adev->ops->dma_free(adev, PAGE_SIZE, adev->adm_mem, adev->adm_addr);
+	if (!adev->stuck)
+		adev->ops->dma_free(adev, PAGE_SIZE, adev->adm_mem,
+				    adev->adm_addr);
 	adev->adm_mem = NULL;
 }
 

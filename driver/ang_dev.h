@@ -19,6 +19,7 @@
  *   ang_dev.adm_lock		Admin queue; held while a command is under way.
  *   mm->mmap_lock		Taken by the kernel under registration_lock and
  *	ang_file.lock, so mmap() itself takes neither.
+ *   ang_dev.break_lock		Held while a device is being broken.
  *   ang_dev.files_lock		Spinlock: the list of files and the numbers of
  *	contexts.
  *   ang_uctx.eventfd_lock	Spinlock, irq-safe.
@@ -113,7 +114,11 @@ struct ang_tree_entry {
  * @registration_lock: see above
  * @gone: unregistered, or not registered yet; under @registration_lock, and
  *	read without it where a late answer does no harm
- * @broken: a command was not answered; set once
+ * @break_lock: see above
+ * @broken: a command was not answered; set once, under @break_lock
+ * @stuck: it did not stop when it was told to, so it may go on with memory that
+ *	it knows: that is never freed.  Set once, under @break_lock or with
+ *	@registration_lock held for writing; read after ang_dev_break()
  * @files_lock: see above
  * @files: open files; under @files_lock
  * @ctx_ids: numbers of contexts in use; under @files_lock
@@ -150,7 +155,9 @@ struct ang_dev {
 
 	struct rw_semaphore registration_lock;
 	bool gone;
+	struct mutex break_lock;
 	bool broken;
+	bool stuck;
 
 	spinlock_t files_lock;
 	struct list_head files;

@@ -168,6 +168,8 @@ int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
 	ret = choose_pkey(cmd, &pkey);
 	if (ret)
 		return ret;
+	if (READ_ONCE(file->adev->broken))
+		return -EIO;
 
 	mutex_lock(&file->lock);
 	if (file->uctx) {
@@ -197,8 +199,8 @@ out_unlock:
  * ang_uctx_kill() - destroy a context on the device
  * @uctx: context
  *
- * When it returns, the device uses none of the context's memory.  Mappings
- * of its queues stay valid.
+ * When it returns, the device uses none of the context's memory, or that is
+ * never freed.  Mappings of its queues stay valid.
  * Context: process; may sleep.
  */
 void ang_uctx_kill(struct ang_uctx *uctx)
@@ -212,7 +214,7 @@ void ang_uctx_kill(struct ang_uctx *uctx)
 		return;
 	uctx->dead = true;
 	ret = ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0);
-	if (ret && !READ_ONCE(adev->broken))
+	if (ret)
 		ang_dev_break(adev, "a context cannot be destroyed");
 	ang_mrs_free(uctx);
 	ang_mem_unmap(adev, &uctx->mem);

@@ -49,6 +49,7 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 	init_rwsem(&adev->registration_lock);
 	spin_lock_init(&adev->files_lock);
 	INIT_LIST_HEAD(&adev->files);
+	mutex_init(&adev->break_lock);
 	mutex_init(&adev->tree_lock);
 	ang_adm_setup(adev);
 
@@ -106,23 +107,37 @@ static int wait_ready(struct ang_dev *adev, u32 want)
 	}
 }
 
+/* Reset the device, so that it lets go of all memory; if not, remember it. */
+static void dev_reset(struct ang_dev *adev)
+{
+	ang_write32(adev, ANGARA_REG_CONTROL, 0);
+	if (!wait_ready(adev, 0) || adev->stuck)
+		return;
+	WRITE_ONCE(adev->stuck, true);
+	dev_err(&adev->dev, "the adapter does not stop: memory that it knows is lost\n");
+}
+
 /**
  * ang_dev_break() - stop using a device that does not keep to the rules
  * @adev: device, entered
  * @why: for the log
  *
- * It is reset, so that it lets go of all memory.
+ * When it returns, whoever called it first, the device has let go of all
+ * memory, or is stuck.
  * Context: process; may sleep.
  */
 void ang_dev_break(struct ang_dev *adev, const char *why)
 {
 	lockdep_assert_held(&adev->registration_lock);
 
-	dev_err(&adev->dev, "%s: the adapter is not used any more\n", why);
-	WRITE_ONCE(adev->broken, true);
-	ang_write32(adev, ANGARA_REG_CONTROL, 0);
-	if (wait_ready(adev, 0))
-		dev_err(&adev->dev, "the adapter does not stop\n");
+	mutex_lock(&adev->break_lock);
+	if (!adev->broken) {
+		dev_err(&adev->dev, "%s: the adapter is not used any more\n",
+			why);
+		WRITE_ONCE(adev->broken, true);
+		dev_reset(adev);
+	}
+	mutex_unlock(&adev->break_lock);
 }
 
 static int read_identity(struct ang_dev *adev)
@@ -155,6 +170,14 @@ static int read_identity(struct ang_dev *adev)
 	return 0;
 }
 
+static void dev_stop(struct ang_dev *adev)
+{
+	lockdep_assert_held_write(&adev->registration_lock);
+
+	dev_reset(adev);
+	ang_adm_free(adev);
+}
+
 static int dev_start(struct ang_dev *adev)
 {
 	int ret;
@@ -180,20 +203,9 @@ static int dev_start(struct ang_dev *adev)
 	ret = wait_ready(adev, ANGARA_STATUS_READY);
 	if (ret) {
 		dev_err(&adev->dev, "the adapter does not get ready\n");
-		ang_write32(adev, ANGARA_REG_CONTROL, 0);
-		ang_adm_free(adev);
+		dev_stop(adev);
 	}
 	return ret;
-}
-
-static void dev_stop(struct ang_dev *adev)
-{
-	lockdep_assert_held_write(&adev->registration_lock);
-
-	ang_write32(adev, ANGARA_REG_CONTROL, 0);
-	if (wait_ready(adev, 0))
-		dev_err(&adev->dev, "the adapter does not stop\n");
-	ang_adm_free(adev);
 }
 
 /**
@@ -250,7 +262,8 @@ static void file_kill(struct ang_file *file)
  * @adev: device; ang_irq() may still be called for it
  *
  * When it returns, the device is reset, no memory is in its use, and the
- * core does not call the transport any more.
+ * core does not call the transport any more.  What a device uses that cannot
+ * be reset is never freed.
  * Context: process; may sleep.
  */
 void ang_dev_unregister(struct ang_dev *adev)

@@ -153,6 +153,15 @@ static int mr_fill(struct ang_dev *adev, struct ang_mr *mr)
 	return 0;
 }
 
+static void mr_release(struct ang_mr *mr)
+{
+	account_locked_vm(mr->mm, mr->num_pages, false);
+	mmdrop(mr->mm);
+	kvfree(mr->chunk);
+	kfree(mr);
+}
+
+/* Free a region that the device does not use any more, or never knew. */
 static void mr_free(struct ang_dev *adev, struct ang_mr *mr)
 {
 	u32 i;
@@ -164,10 +173,21 @@ static void mr_free(struct ang_dev *adev, struct ang_mr *mr)
 	if (mr->top)
 		adev->ops->dma_free(adev, mr->num_chunks * sizeof(*mr->top),
 				    mr->top, mr->top_addr);
-	account_locked_vm(mr->mm, mr->num_pages, false);
-	mmdrop(mr->mm);
-	kvfree(mr->chunk);
-	kfree(mr);
+	mr_release(mr);
+}
+
+/* Free a region that the device knew; a stuck one has its pages for ever. */
+static void mr_retire(struct ang_dev *adev, struct ang_mr *mr)
+{
+	u32 i;
+
+	if (!READ_ONCE(adev->stuck)) {
+		mr_free(adev, mr);
+		return;
+	}
+	for (i = 0; i < mr->num_chunks; i++)
+		kfree(mr->chunk[i].pages);
+	mr_release(mr);
 }
 
 /* Pages that a region touches, or 0 if there are none or too many. */
@@ -256,11 +276,12 @@ static int entry_publish(struct ang_uctx *uctx, u32 key, const struct ang_mr *mr
 	return ret;
 }
 
-/* A device that does not answer to the fence has been reset. */
+/* Without a fence only a reset can tell that the region is not in use. */
 static void entry_withdraw(struct ang_uctx *uctx, u32 key)
 {
 	WRITE_ONCE(table_entry(uctx, key)->valid, 0);
-	fence(uctx);
+	if (fence(uctx))
+		ang_dev_break(uctx->file->adev, "a region cannot be taken back");
 }
 
 static int key_insert(struct ang_uctx *uctx, struct angara_mr_reg *cmd,
@@ -321,6 +342,8 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 		return -EINVAL;
 	if (!uctx)
 		return -ENXIO;
+	if (READ_ONCE(adev->broken))
+		return -EIO;
 
 	mr = mr_new(adev, cmd);
 	if (IS_ERR(mr))
@@ -354,13 +377,13 @@ int ang_ioctl_mr_dereg(struct ang_ucmd *ucmd, void *arg)
 	mutex_unlock(&uctx->mr_lock);
 	if (!mr)
 		return -ENOENT;
-	mr_free(ucmd->file->adev, mr);
+	mr_retire(ucmd->file->adev, mr);
 	return 0;
 }
 
 /**
  * ang_mrs_free() - free all regions of a context
- * @uctx: context, destroyed on the device
+ * @uctx: context, destroyed on the device, or the device is stuck
  *
  * Context: process; may sleep.
  */
@@ -372,7 +395,7 @@ void ang_mrs_free(struct ang_uctx *uctx)
 	mutex_lock(&uctx->mr_lock);
 	xa_for_each(&uctx->mrs, key, mr) {
 		count_mr(uctx, mr, -1);
-		mr_free(uctx->file->adev, mr);
+		mr_retire(uctx->file->adev, mr);
 	}
 	xa_destroy(&uctx->mrs);
 	mutex_unlock(&uctx->mr_lock);

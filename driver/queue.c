@@ -86,11 +86,19 @@ err_pages:
 
 /**
  * ang_mem_unmap() - take shared memory away from the device
- * @adev: device, entered, that does not use it any more
- * @mem: memory
+ * @adev: device, entered, that does not use it any more, or is stuck
+ * @mem: memory; a stuck device keeps it, so that ang_mem_free() frees nothing
  */
 void ang_mem_unmap(struct ang_dev *adev, struct ang_mem *mem)
 {
+	u32 i;
+
+	if (READ_ONCE(adev->stuck)) {
+		for (i = 0; i < mem->count; i++)
+			get_page(mem->pages[i]);
+		mem->list = NULL;
+		return;
+	}
 	adev->ops->dma_unmap(adev, mem->list, mem->count);
 	adev->ops->dma_free(adev, mem->count * sizeof(*mem->list), mem->list,
 			    mem->list_addr);
