@@ -117,17 +117,28 @@ static void dev_reset(struct ang_dev *adev)
 	dev_err(&adev->dev, "the adapter does not stop: memory that it knows is lost\n");
 }
 
+static void file_wake(struct ang_file *file, __poll_t why)
+{
+	struct ang_uctx *uctx = ang_file_uctx(file);
+
+	if (uctx)
+		ang_uctx_signal(uctx);
+	wake_up_interruptible_poll(&file->wait, why);
+}
+
 /**
  * ang_dev_break() - stop using a device that does not keep to the rules
  * @adev: device, entered
  * @why: for the log
  *
  * When it returns, whoever called it first, the device has let go of all
- * memory, or is stuck.
+ * memory, or is stuck.  Whoever sleeps in poll(2) or on an eventfd wakes.
  * Context: process; may sleep.
  */
 void ang_dev_break(struct ang_dev *adev, const char *why)
 {
+	struct ang_file *file;
+
 	lockdep_assert_held(&adev->registration_lock);
 
 	mutex_lock(&adev->break_lock);
@@ -135,12 +146,17 @@ void ang_dev_break(struct ang_dev *adev, const char *why)
 		dev_err(&adev->dev, "%s: the adapter is not used any more\n",
 			why);
 		WRITE_ONCE(adev->broken, true);
+		/* A file's context lives as long as the file is listed. */
+		spin_lock(&adev->files_lock);
+		list_for_each_entry(file, &adev->files, entry)
+			file_wake(file, EPOLLERR);
+		spin_unlock(&adev->files_lock);
 		dev_reset(adev);
 	}
 	mutex_unlock(&adev->break_lock);
 }
 
-static int read_identity(struct ang_dev *adev)
+static int read_identity(struct ang_dev *adev, u32 *max_ctxs)
 {
 	u32 magic = ang_read32(adev, ANGARA_REG_MAGIC);
 	u32 version = ang_read32(adev, ANGARA_REG_VERSION);
@@ -156,14 +172,14 @@ static int read_identity(struct ang_dev *adev)
 		return -ENODEV;
 	}
 	adev->node = ang_read32(adev, ANGARA_REG_NODE);
-	adev->max_ctxs = ang_read32(adev, ANGARA_REG_CONTEXTS);
+	*max_ctxs = ang_read32(adev, ANGARA_REG_CONTEXTS);
 	adev->fabric_id = ang_read32(adev, ANGARA_REG_FABRIC_LO) |
 			  (u64)ang_read32(adev, ANGARA_REG_FABRIC_HI) << 32;
 	if (!ang_topo_init(&adev->topo, ang_read32(adev, ANGARA_REG_NDIMS), dims) ||
 	    adev->node >= adev->topo.nodes ||
-	    !adev->max_ctxs || adev->max_ctxs > ANG_MAX_CTXS) {
+	    !*max_ctxs || *max_ctxs > ANG_MAX_CTXS) {
 		dev_err(&adev->dev, "node %u or %u contexts out of range\n",
-			adev->node, adev->max_ctxs);
+			adev->node, *max_ctxs);
 		return -ENODEV;
 	}
 	ang_topo_coord(&adev->topo, adev->node, adev->coord);
@@ -180,17 +196,19 @@ static void dev_stop(struct ang_dev *adev)
 
 static int dev_start(struct ang_dev *adev)
 {
+	u32 max_ctxs;
 	int ret;
 
 	lockdep_assert_held_write(&adev->registration_lock);
 
-	ret = read_identity(adev);
+	ret = read_identity(adev, &max_ctxs);
 	if (ret)
 		return ret;
-	adev->ctx_ids = bitmap_zalloc(adev->max_ctxs, GFP_KERNEL);
-	adev->ctxs = kcalloc(adev->max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);
+	adev->ctx_ids = bitmap_zalloc(max_ctxs, GFP_KERNEL);
+	adev->ctxs = kcalloc(max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);
 	if (!adev->ctx_ids || !adev->ctxs)
 		return -ENOMEM;
+	adev->max_ctxs = max_ctxs; /* ang_irq() looks at ctxs from here on */
 
 	ang_write32(adev, ANGARA_REG_CONTROL, 0);
 	ret = wait_ready(adev, 0);
@@ -250,11 +268,9 @@ static void file_kill(struct ang_file *file)
 {
 	struct ang_uctx *uctx = ang_file_uctx(file);
 
-	if (uctx) {
+	if (uctx)
 		ang_uctx_kill(uctx);
-		ang_uctx_signal(uctx);
-	}
-	wake_up_interruptible_poll(&file->wait, EPOLLHUP | EPOLLERR);
+	file_wake(file, EPOLLHUP | EPOLLERR);
 }
 
 /**
