@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the threads of races do; whatever they get for an answer is right,
+ * unless no such call may give it.
+ */
+#include <endian.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+
+#include "angtest.h"
+#include "deeds.h"
+#include "nl.h"
+
+static int make_ctx(struct at_doer *w, int fd)
+{
+	struct angara_ctx_create c = {
+		.size = sizeof(c),
+		.sq_entries = 8U << at_rand(&w->seed, 3),
+		.cq_entries = 8U << at_rand(&w->seed, 3),
+	};
+
+	int ret = at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, &c);
+
+	if (!ret) {
+		w->d->sq_offset = c.sq_offset;
+		w->d->ctl_offset = c.ctl_offset;
+	}
+	return ret;
+}
+
+static int reg(struct at_doer *w, int fd)
+{
+	struct angara_mr_reg r = {
+		.size = sizeof(r),
+		.flags = at_rand(&w->seed, 2) ? ANGARA_MR_KEY : 0,
+		.addr = (uintptr_t)w->d->mem + at_rand(&w->seed, AT_DEED_MEM / 2),
+		.length = 1 + at_rand(&w->seed, AT_DEED_MEM / 2),
+		.access = at_rand(&w->seed, 8),
+		.key = at_rand(&w->seed, 4),
+	};
+
+	return at_ioctl(fd, ANGARA_IOCTL_MR_REG, &r);
+}
+
+static int dereg(struct at_doer *w, int fd)
+{
+	struct angara_mr_dereg d = {
+		.size = sizeof(d), .key = at_rand(&w->seed, 4),
+	};
+
+	return at_ioctl(fd, ANGARA_IOCTL_MR_DEREG, &d);
+}
+
+static int row(struct at_doer *w, int fd)
+{
+	struct angara_tree_row r = {
+		.tree = AT_DEED_TREE, .is_root = 1, .to_root = ANGARA_DIR_NONE,
+		.pe = 1 + at_rand(&w->seed, 3), .pkey = w->d->pkey,
+	};
+
+	if (at_rand(&w->seed, 3))
+		return at_tree_clear(fd, AT_DEED_TREE);
+	return at_tree_set(fd, &r, at_rand(&w->seed, 2));
+}
+
+static int membership(struct at_doer *w, int fd)
+{
+	return at_rand(&w->seed, 2) ? at_join(fd, AT_DEED_TREE) : at_leave(fd, AT_DEED_TREE);
+}
+
+static int ring(struct at_doer *w, int fd)
+{
+	struct angara_kick k = {
+		.size = sizeof(k), .flags = 1 + at_rand(&w->seed, 3),
+	};
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (at_rand(&w->seed, 4))
+		return at_ioctl(fd, ANGARA_IOCTL_KICK, &k);
+	return poll(&p, 1, 0) < 0 ? -errno : 0;
+}
+
+static int signal_fd(struct at_doer *w, int fd)
+{
+	struct angara_eventfd e = { .size = sizeof(e), .fd = -1 };
+	int ret;
+
+	if (at_rand(&w->seed, 2))
+		e.fd = eventfd(0, EFD_CLOEXEC);
+	ret = at_ioctl(fd, ANGARA_IOCTL_EVENTFD, &e);
+	if (e.fd >= 0)
+		close(e.fd);
+	return ret;
+}
+
+/* Writes an entry into the queue, whatever it may hold, and rings. */
+static int operate(struct at_doer *w, int fd)
+{
+	struct angara_ctl *ctl;
+	struct angara_wqe *sq;
+
+	sq = mmap(NULL, AT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		  w->d->sq_offset);
+	if (sq == MAP_FAILED)
+		return 0;
+	sq[0] = (struct angara_wqe) {
+		.opcode = at_rand(&w->seed, ANGARA_OP_NUM),
+		.tree = AT_DEED_TREE,
+		.dst_ctx = htole16(at_rand(&w->seed, 4)),
+		.length = htole32(at_rand(&w->seed, 3000) & ~3U),
+		.src_key = htole32(at_rand(&w->seed, 4)),
+		.dst_key = htole32(at_rand(&w->seed, 4)),
+	};
+	memcpy(&sq[1], &sq[0], sizeof(sq[0]));
+	ctl = mmap(NULL, AT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		   w->d->ctl_offset);
+	if (ctl != MAP_FAILED) {
+		ctl->sq_pi = htole32(le32toh(ctl->sq_pi) + 1);
+		ctl->cq_ci = ctl->sq_pi;
+		munmap(ctl, AT_PAGE);
+	}
+	munmap(sq, AT_PAGE);
+	return ring(w, fd);
+}
+
+static int look(struct at_doer *w, int fd)
+{
+	struct angara_tree_check check;
+	struct angara_tree_get get;
+	struct at_usage use;
+
+	switch (at_rand(&w->seed, 3)) {
+	case 0:
+		return at_tree_get(fd, AT_DEED_TREE, &get);
+	case 1:
+		return at_tree_check(fd, AT_DEED_TREE, &check);
+	default:
+		return at_usage(&use);
+	}
+}
+
+/* A new file in the place of an old one, which others may be using. */
+static int reopen(struct at_doer *w, int fd)
+{
+	int fresh;
+
+	if (at_rand(&w->seed, 8))
+		return 0;
+	fresh = at_open(w->d->first + at_rand(&w->seed, w->d->devs));
+	if (fresh < 0)
+		return fresh;
+	dup2(fresh, fd);
+	close(fresh);
+	return 0;
+}
+
+static int (*const deeds[])(struct at_doer *w, int fd) = {
+	make_ctx, reg, reg, dereg, dereg, row, membership, membership, ring,
+	signal_fd, operate, operate, look, reopen,
+};
+
+#define DEEDS	(sizeof(deeds) / sizeof(deeds[0]))
+
+static bool expected(const struct at_doer *w, int ret)
+{
+	switch (ret) {
+	case -ENODEV:
+		return w->d->go;
+	case 0: case -EBUSY: case -ENXIO: case -EEXIST: case -ENOENT:
+	case -EALREADY: case -ENOTCONN: case -ENOSPC: case -ENETDOWN:
+	case -EBADF: case -EINTR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void *at_deeds_work(void *doer)
+{
+	struct at_doer *w = doer;
+	int ret;
+
+	while (!w->d->stop) {
+		ret = deeds[at_rand(&w->seed, DEEDS)](w,
+			w->d->fd[at_rand(&w->seed, AT_DEED_FILES)]);
+		w->calls++;
+		if (!expected(w, ret)) {
+			fprintf(stderr, "# unexpected answer %d\n", ret);
+			w->bad++;
+		}
+	}
+	return NULL;
+}
+
+int at_deeds_open(struct at_deeds *d, unsigned int first, unsigned int devs,
+		  bool go)
+{
+	struct angara_query q;
+	unsigned int i;
+
+	memset(d, 0, sizeof(*d));
+	d->first = first;
+	d->devs = devs;
+	d->go = go;
+	d->mem = at_pages(AT_DEED_MEM);
+	if (!d->mem)
+		return -ENOMEM;
+	for (i = 0; i < AT_DEED_FILES; i++) {
+		d->fd[i] = at_open(first);
+		if (d->fd[i] < 0)
+			return d->fd[i];
+	}
+	if (at_query(d->fd[0], &q))
+		return -ENODEV;
+	d->pkey = q.pkey;
+	return 0;
+}
+
+void at_deeds_close(struct at_deeds *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < AT_DEED_FILES; i++)
+		close(d->fd[i]);
+	munmap(d->mem, AT_DEED_MEM);
+}

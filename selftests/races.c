@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Processes of several threads do anything at any time, while they are killed
+ * at any moment, and while the fabric under them is removed and made again.
+ * What finds something here is the kernel, if it has lockdep, KASAN or KCSAN;
+ * the test only sees that nothing is left in the end and that all still works.
+ *
+ * ANGARA_TEST_SECONDS says how long, 10 by default.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "angtest.h"
+#include "deeds.h"
+#include "nl.h"
+
+AT_REQUIRE(AT_ROOT | AT_TORUS | AT_LOOP)
+
+#define PROCESSES	3
+#define THREADS		2
+#define OTHER_DIMS	"2x2"
+#define OTHER_NODES	4
+
+/* Written by the processes that @stop ends. */
+struct shared {
+	volatile bool stop;
+	volatile unsigned long calls;
+	volatile unsigned int bad;
+};
+
+FIXTURE(races) {
+	struct at_fabric f;
+	struct at_usage use;
+	struct shared *shared;
+	pid_t pid[PROCESSES];
+	struct at_loop other;
+	unsigned int killed;
+	unsigned int removed;
+	unsigned long seed;
+	int fabrics;
+};
+
+static unsigned int seconds(void)
+{
+	const char *text = getenv("ANGARA_TEST_SECONDS");
+
+	return text ? strtoul(text, NULL, 10) : 10;
+}
+
+FIXTURE_SETUP(races)
+{
+	struct at_loop list[AT_MAX_LOOPS];
+
+	ASSERT_EQ(0, at_fabric_find(&self->f, 8));
+	ASSERT_EQ(0, at_usage(&self->use));
+	self->fabrics = at_loop_list(list, AT_MAX_LOOPS);
+	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->shared);
+	self->seed = at_seed();
+	TH_LOG("ANGARA_TEST_SEED=%lu", self->seed);
+}
+
+FIXTURE_TEARDOWN(races)
+{
+	struct at_loop list[AT_MAX_LOOPS];
+
+	if (self->other.nodes)
+		at_loop_remove(&self->other);
+	EXPECT_EQ(0, at_usage_wait(&self->use, AT_DEADLINE_MS));
+	EXPECT_EQ(self->fabrics, at_loop_list(list, AT_MAX_LOOPS));
+}
+
+/* A process: its threads until the end, which may come at any time. */
+static void process(struct shared *shared, unsigned int first, unsigned long seed)
+{
+	struct at_doer doer[THREADS];
+	pthread_t thread[THREADS];
+	struct at_deeds deeds;
+	unsigned int i;
+
+	/* The other fabric's devices follow those of the first. */
+	if (at_deeds_open(&deeds, first, 1 + OTHER_NODES + 2, true))
+		_exit(1);
+	for (i = 0; i < THREADS; i++) {
+		doer[i] = (struct at_doer) {
+			.d = &deeds, .seed = seed * 31 + i + 1,
+		};
+		if (pthread_create(&thread[i], NULL, at_deeds_work, &doer[i]))
+			_exit(1);
+	}
+	while (!shared->stop)
+		at_sleep_ms(20);
+	deeds.stop = true;
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(thread[i], NULL);
+		__atomic_fetch_add(&shared->calls, doer[i].calls, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&shared->bad, doer[i].bad, __ATOMIC_RELAXED);
+	}
+	_exit(0);
+}
+
+/* The last device of the first fabric, next to which the other one stands. */
+static unsigned int border(const struct at_fabric *f)
+{
+	return f->dev[f->nodes - 1];
+}
+
+static void start(FIXTURE_DATA(races) *self, unsigned int i)
+{
+	unsigned long seed = at_rand(&self->seed, 1U << 30) + 1;
+
+	self->pid[i] = fork();
+	if (!self->pid[i])
+		process(self->shared, border(&self->f), seed);
+}
+
+static int kill_one(FIXTURE_DATA(races) *self)
+{
+	unsigned int i = at_rand(&self->seed, PROCESSES);
+	int ret;
+
+	kill(self->pid[i], SIGKILL);
+	ret = at_wait_child(self->pid[i], AT_DEADLINE_MS);
+	start(self, i);
+	self->killed++;
+	return ret == -SIGKILL ? 0 : ret;
+}
+
+/* A new one at once: the processes still have files of the old one. */
+static int renew(FIXTURE_DATA(races) *self)
+{
+	int ret;
+
+	if (self->other.nodes) {
+		ret = at_loop_remove(&self->other);
+		self->other.nodes = 0;
+		if (ret)
+			return ret;
+		self->removed++;
+	}
+	return at_loop_add(OTHER_DIMS, &self->other);
+}
+
+/* Takes away the rows that they have left. */
+static void tidy(const struct at_fabric *f)
+{
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < f->nodes; i++) {
+		fd = at_open(f->dev[i]);
+		at_tree_clear(fd, AT_DEED_TREE);
+		close(fd);
+	}
+}
+
+static int works(const struct at_fabric *f)
+{
+	char *mem = at_pages(AT_DEED_MEM);
+	struct angara_wqe put;
+	struct at_ctx x, y;
+	int ret;
+
+	at_fill(mem, 10000, 1);
+	ret = at_ctx_open(&x, f->dev[0], NULL);
+	if (!ret)
+		ret = at_ctx_open(&y, border(f), NULL);
+	if (ret || at_mr(&x, mem, AT_DEED_MEM, ANGARA_ACCESS_ALL) ||
+	    at_mr(&y, mem, AT_DEED_MEM, ANGARA_ACCESS_ALL))
+		return -EIO;
+	put = at_put(&y, 0, 20000, 0, 0, 10000);
+	ret = at_do(&x, &put, NULL);
+	if (!at_filled(mem + 20000, 10000, 1))
+		ret = -EIO;
+	at_ctx_close(&x);
+	at_ctx_close(&y);
+	return ret;
+}
+
+TEST_F_TIMEOUT(races, killed_and_removed_at_any_time, 1200)
+{
+	uint64_t end = at_now_ms() + seconds() * 1000;
+	unsigned int i;
+
+	for (i = 0; i < PROCESSES; i++)
+		start(self, i);
+	while (at_now_ms() < end) {
+		at_sleep_ms(at_rand(&self->seed, 300));
+		if (at_rand(&self->seed, 2)) {
+			ASSERT_EQ(0, kill_one(self));
+		} else {
+			ASSERT_EQ(0, renew(self));
+		}
+	}
+	self->shared->stop = true;
+	for (i = 0; i < PROCESSES; i++)
+		EXPECT_EQ(0, at_wait_child(self->pid[i], AT_DEADLINE_MS));
+	TH_LOG("%lu calls of those that lived, %u killed, %u fabrics removed",
+	       self->shared->calls, self->killed, self->removed);
+	EXPECT_EQ(0, self->shared->bad);
+	EXPECT_LT(0, self->shared->calls);
+	tidy(&self->f);
+	EXPECT_EQ(0, works(&self->f));
+}
+
+TEST_HARNESS_MAIN
