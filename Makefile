@@ -78,6 +78,10 @@ guest-modules: setup ## build the modules for every guest kernel
 guest-user: setup ## build library, tools and tests for guests
 	@tools/vm/build user
 
+.PHONY: debug-kernels
+debug-kernels: setup ## build the kernels debug and kcsan (once, 10 minutes each)
+	@tools/vm/debug-kernel
+
 .PHONY: demo
 demo: setup ## load the driver in a guest and show it at work
 	@tools/vm/build modules 6.12
@@ -117,3 +121,17 @@ fuzz: ## fuzz the device model (SECONDS=60 each, TARGET=fuzz_device)
 .PHONY: coverage
 coverage: ## count which lines of model and topologies the tests reach
 	@selftests/coverage
+
+.PHONY: check-kernels
+check-kernels: setup ## build with all warnings and run the kselftests, each kernel
+	@selftests/prove build selftests/guest/kselftest.t
+
+.PHONY: check-debug
+check-debug: debug-kernels ## run tests on kernels that watch memory, locks, races
+	@tools/vm/build user
+	@selftests/prove selftests/debug/suite.t selftests/debug/kcsan.t
+
+.PHONY: check-debug-proof
+check-debug-proof: debug-kernels ## show that check-debug finds faults
+	@tools/vm/build user
+	@selftests/prove selftests/debug/proof.t

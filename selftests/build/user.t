@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Library, tools and selftests build with gcc and with clang, without a warning.
+
+set -u
+. selftests/tap.sh
+
+# build COMPILER PART: fails if make does, or the compiler warns.
+build()
+{
+	local log=$TAP_TMP/log status=0
+
+	make -s -C "$2" "CC=$1" "O=$TAP_TMP/$1" \
+		"KSELFTEST_INC=$PWD/build/kernel-tools" all >"$log" 2>&1 ||
+		status=$?
+	! grep -A5 -E 'warning:|error:' "$log" || status=1
+	[ "$status" = 0 ] || tail -n 20 "$log"
+	return "$status"
+}
+
+for compiler in gcc clang; do
+	if ! command -v "$compiler" >/dev/null; then
+		skip "$compiler" "it is not installed"
+		continue
+	fi
+	for part in libangara tools selftests; do
+		check "$compiler: $part" build "$compiler" "$part"
+	done
+done
+plan

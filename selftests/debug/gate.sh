@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# The gate: what a debug kernel and its driver have to get through. Needs
+# selftests/tap.sh.
+
+# How much of the tests' sweeps, and how long races go on: the kernels are
+# five to ten times slower.
+SCALE=${ANGARA_TEST_SCALE:-10}
+RACES=${ANGARA_TEST_SECONDS:-30}
+
+# gate KERNEL TIMEOUT ARG...: runs in-guest with ARGs; its results are ours.
+# What the kernel reports fails the last of them, and is shown.
+gate()
+{
+	local kernel=$1 limit=$2 status=0
+
+	shift 2
+	tools/vm/run --kernel "$kernel" --timeout "$limit" \
+		${MODULES:+--modules "$MODULES"} \
+		--env "ANGARA_TEST_SCALE=$SCALE" \
+		--env "ANGARA_TEST_SECONDS=$RACES" \
+		${ANGARA_TEST_SEED:+--env "ANGARA_TEST_SEED=$ANGARA_TEST_SEED"} \
+		--env "PROGRAM_TIMEOUT=${PROGRAM_TIMEOUT:-1200}" -- \
+		selftests/debug/in-guest "$@" \
+		>"$TAP_TMP/out" 2>"$TAP_TMP/console" || status=$?
+	sed "s/^\(not ok\|ok\) - /&$kernel: /" "$TAP_TMP/out"
+	TAP_COUNT=$((TAP_COUNT + $(grep -cE '^(not )?ok ' "$TAP_TMP/out")))
+	reports >"$TAP_TMP/why"
+	result "$status" "$kernel: the guest ends, its kernel has nothing to report"
+}
+
+# The reports among the console's lines, or its end if there is none.
+reports()
+{
+	grep -nE '(WARNING|BUG|INFO|UBSAN|Oops): |unreferenced object' \
+		"$TAP_TMP/console" | head -n 8
+	grep -m 1 -A 45 -E '(WARNING|BUG|UBSAN|Oops): ' "$TAP_TMP/console" ||
+		tail -n 40 "$TAP_TMP/console"
+}

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Do the gates find faults? Each fault of selftests/debug/faults.txt is made
+# in a copy of the driver, which then has to fail the gate, with the report
+# that this fault must bring. The copy without a fault has to pass.
+
+set -u
+. selftests/tap.sh
+. selftests/mutate.sh
+. selftests/debug/gate.sh
+
+LIST=selftests/debug/faults.txt
+COPY=build/debug/faults
+declare -A PROGRAM=([debug]=ioctl [kcsan]=race)
+
+build_copy()
+{
+	tools/mirror "$COPY/$1" &&
+		tools/vm/chroot make -s -j"$(nproc)" -C "/angara/build/debug/$1" \
+			"M=/angara/$COPY/$1" modules
+}
+
+# run_gate KERNEL: its results, and the reports.
+run_gate()
+{
+	MODULES=$COPY/$1/driver gate "$1" 600 1 "${PROGRAM[$1]}"
+}
+
+# passes KERNEL: the copy without a fault.
+passes()
+{
+	build_copy "$1" && run_gate "$1" | tee "$TAP_TMP/gate" &&
+		! grep -q '^not ok' "$TAP_TMP/gate"
+}
+
+# finds KERNEL FILE REPORT FROM TO
+finds()
+{
+	local kernel=$1 file=$2 report=$3 status=0
+
+	tools/mirror "$COPY/$kernel"
+	mutate "$file" "$4" "$5" >"$TAP_TMP/fault" || return
+	cp "$TAP_TMP/fault" "$COPY/$kernel/$file"
+	tools/vm/chroot make -s -j"$(nproc)" -C "/angara/build/debug/$kernel" \
+		"M=/angara/$COPY/$kernel" modules || return
+	run_gate "$kernel" >"$TAP_TMP/gate"
+	cat "$TAP_TMP/gate"
+	grep -q '^not ok' "$TAP_TMP/gate" || status=1
+	grep -qE "$report" "$TAP_TMP/gate" || status=1
+	return "$status"
+}
+
+# Lines up to the next one that is "--".
+block()
+{
+	local line text=
+
+	while IFS= read -r line <&5 && [ "$line" != -- ]; do
+		text+=${text:+$'\n'}$line
+	done
+	printf '%s' "$text"
+}
+
+for kernel in "${!PROGRAM[@]}"; do
+	check "kernel $kernel: no fault, no report" passes "$kernel"
+done
+exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$LIST")
+while IFS=' ' read -r kernel file name <&5; do
+	IFS= read -r report <&5
+	from=$(block)
+	to=$(block)
+	echo "==> kernel $kernel: $name" >&2
+	check "kernel $kernel: $name" finds "$kernel" "$file" "$report" \
+		"$from" "$to"
+done
+plan
