@@ -12,7 +12,7 @@ set -u
 
 LIST=selftests/debug/faults.txt
 COPY=build/debug/faults
-declare -A PROGRAM=([debug]=ioctl [kcsan]=race)
+declare -A PROGRAM=([debug]=ioctl [kcsan]=races)
 
 build_copy()
 {
