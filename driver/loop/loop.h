@@ -31,7 +31,7 @@
 struct loop_worker {
 	struct loop_fabric *fabric;
 	struct work_struct work;
-	spinlock_t lock;
+	raw_spinlock_t lock;
 	struct ang_list runq;
 	struct ang_list timers;
 };

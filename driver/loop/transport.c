@@ -10,13 +10,15 @@
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/pfn.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 
 #include "loop.h"
 #include "../trace.h"
 
-#define STEPS	64U	/* of the model, between looks at the scheduler */
-#define ROUNDS	8U	/* of these in the caller's context */
+#define STEPS	8U	/* of the model, between looks at the scheduler */
+#define ROUNDS	64U	/* of these in the caller's context */
 
 static struct workqueue_struct *loop_wq;
 
@@ -135,19 +137,19 @@ static void hand_over(struct loop_fabric *fabric, struct ang_view *view)
 	struct loop_worker *worker;
 
 	worker = &fabric->worker[raw_smp_processor_id() % fabric->num_workers];
-	spin_lock(&worker->lock);
+	raw_spin_lock(&worker->lock);
 	ang_list_splice(view->fab, &worker->runq, &view->runq);
 	ang_timers_splice(view->fab, &worker->timers, &view->timers);
-	spin_unlock(&worker->lock);
+	raw_spin_unlock(&worker->lock);
 	queue_work(loop_wq, &worker->work);
 }
 
 static void take_over(struct loop_worker *worker, struct ang_view *view)
 {
-	spin_lock(&worker->lock);
+	raw_spin_lock(&worker->lock);
 	ang_list_splice(view->fab, &view->runq, &worker->runq);
 	ang_timers_splice(view->fab, &view->timers, &worker->timers);
-	spin_unlock(&worker->lock);
+	raw_spin_unlock(&worker->lock);
 }
 
 static void loop_work(struct work_struct *work)
@@ -158,7 +160,9 @@ static void loop_work(struct work_struct *work)
 	view_init(worker->fabric, &view);
 	do {
 		take_over(worker, &view);
+		preempt_disable();
 		ang_run(&view, STEPS);
+		preempt_enable();
 		cond_resched();
 	} while (ang_view_busy(&view));
 }
@@ -179,13 +183,20 @@ static void loop_write32(struct ang_dev *adev, u32 off, u32 val)
 	u32 round;
 
 	view_init(node->fabric, &view);
+	/*
+	 * Nobody else advances the nodes on this view.  A caller that is not to
+	 * run any more, for whatever reason, leaves them to a worker first.
+	 */
+	preempt_disable();
 	ang_reg_write(&view, node->id, off, val);
 	for (round = 0; round < ROUNDS && ang_view_busy(&view); round++) {
 		ang_run(&view, STEPS);
-		cond_resched();
+		if (need_resched())
+			break;
 	}
 	if (ang_view_busy(&view))
 		hand_over(node->fabric, &view);
+	preempt_enable();
 }
 
 static void *loop_dma_alloc(struct ang_dev *adev, size_t size, u64 *addr)
@@ -243,7 +254,7 @@ void loop_workers_init(struct loop_fabric *fabric)
 
 		worker->fabric = fabric;
 		INIT_WORK(&worker->work, loop_work);
-		spin_lock_init(&worker->lock);
+		raw_spin_lock_init(&worker->lock);
 		worker->runq.head = ANG_NONE;
 		worker->timers.head = ANG_NONE;
 	}

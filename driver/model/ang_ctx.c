@@ -178,9 +178,16 @@ void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      u32 status)
 {
+	u32 taken = READ_ONCE(n->reg[ANGARA_REG_AEQ_CI / 4]);
+
 	c->cnt.rx_errors++;
 	ang_ctx_count(v, n, c, ANGARA_CTR_RX_ERRORS, ++c->rx_errors);
+	/* One at a time, or a context could crowd out what others are told. */
+	if (c->rx_told && (s32)(taken - c->rx_event) < 0)
+		return;
 	ang_event(v, n, ANGARA_AEV_RX_ERROR, ang_ctx_id(v->fab, n, c), status);
+	c->rx_event = n->adm.aeq_pi;
+	c->rx_told = 1;
 }
 
 /**

@@ -463,20 +463,33 @@ static u32 next_ctx(const struct ang_node *n, u32 ctx)
  *
  * Each gets a train per operation, and another one is the first each time,
  * whom a buffer or room that has just become free goes to: none starves
- * another.
+ * another.  Who had no turn before the step was over is the first next time.
  *
  * Return: true if something was fetched or sent.
  */
 bool ang_inject(struct ang_view *v, struct ang_node *n)
 {
-	u32 first = next_ctx(n, n->turn);
+	u32 start = n->turn;
+	u32 ctx = next_ctx(n, start);
+	bool wrapped = ctx == ANG_MAX_CTXS;
 	bool progress = false;
-	u32 ctx;
 
-	for (ctx = first; ctx < ANG_MAX_CTXS; ctx = next_ctx(n, ctx + 1))
+	if (wrapped)
+		ctx = next_ctx(n, 0);
+	if (ctx == ANG_MAX_CTXS)
+		return false;
+	n->turn = ctx + 1;
+	while (ctx < ANG_MAX_CTXS && !(wrapped && ctx >= start)) {
+		if (n->clock >= n->step_end) {
+			n->turn = ctx;
+			return true;
+		}
 		progress |= ctx_inject(v, n, ctx);
-	for (ctx = next_ctx(n, 0); ctx < n->turn; ctx = next_ctx(n, ctx + 1))
-		progress |= ctx_inject(v, n, ctx);
-	n->turn = first < ANG_MAX_CTXS ? first + 1 : 0;
+		ctx = next_ctx(n, ctx + 1);
+		if (ctx == ANG_MAX_CTXS && !wrapped) {
+			wrapped = true;
+			ctx = next_ctx(n, 0);
+		}
+	}
 	return progress;
 }

@@ -120,7 +120,8 @@ struct ang_list {
  * @ops: operations of the host
  * @host: handed to @ops
  * @runq: nodes with work that this view is going to advance
- * @timers: nodes with a credit timer, fired when @runq is empty
+ * @timers: nodes with a credit timer, fired when @runq is empty, and one at
+ *	the end of every ang_run() that leaves work over
  */
 struct ang_view {
 	struct ang_fabric *fab;

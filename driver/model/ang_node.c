@@ -4,7 +4,12 @@
  */
 #include "ang_int.h"
 
-#define STEP_ROUNDS	8	/* before other nodes have their turn */
+/*
+ * What a node may do before others have their turn, whatever its contexts ask
+ * of it: some 100 us of copying.
+ */
+#define STEP_ROUNDS	8
+#define STEP_CYCLES	16384
 
 static u32 align64(u32 x)
 {
@@ -133,7 +138,9 @@ bool ang_node_step(struct ang_view *v, struct ang_node *n)
 	bool progress = true;
 	u32 round;
 
-	for (round = 0; progress && round < STEP_ROUNDS; round++) {
+	n->step_end = n->clock + STEP_CYCLES;
+	for (round = 0; progress && round < STEP_ROUNDS &&
+	     n->clock < n->step_end; round++) {
 		progress = ang_admin(v, n);
 		ang_ctx_doorbells(v, n);
 		progress |= rings_step(v, n);

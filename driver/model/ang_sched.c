@@ -11,8 +11,10 @@
  * a node is one before its reads.  So either the holder sees the work, or the
  * caller sees that there is no holder.
  *
- * Timers run when nothing else is left: the functional hosts have no time of
- * their own, and a node's clock jumps to what it waits for.
+ * A timer runs out when its node's clock says so, or earlier: the functional
+ * hosts have no time of their own, so when nothing else is left, and now and
+ * then while there is, a node's clock jumps to what it waits for.  Those who
+ * wait for credits thus never wait for others to become idle.
  */
 #include "ang_int.h"
 
@@ -150,7 +152,8 @@ static bool node_run(struct ang_view *v, struct ang_node *n)
 
 	n->rx |= (u32)(why & ANG_SCHED_RX);
 	/* A timer that served its purpose otherwise is 0 by now. */
-	if (why & ANG_SCHED_FIRE && n->timer) {
+	if (n->timer && (why & ANG_SCHED_FIRE ||
+			 n->clock >= n->timer + ANG_CREDIT_BUSY)) {
 		if (n->clock < n->timer)
 			n->clock = n->timer;
 		ang_credit_pe(v, n, true);
@@ -173,6 +176,8 @@ u32 ang_run(struct ang_view *v, u32 budget)
 			list_push(v->fab, &v->runq, id);
 		budget--;
 	}
+	if (!budget && v->timers.head != ANG_NONE)
+		timer_fire(v);
 	return budget;
 }
 

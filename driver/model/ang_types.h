@@ -239,6 +239,8 @@ struct ang_member {
  * @p2p_tx: point-to-point operations with something to inject, one bit each
  * @bcasts: broadcasts received, per tree
  * @rx_errors: incoming transfers refused
+ * @rx_event: asynchronous event that told of one, plus 1; valid if @rx_told
+ * @rx_told: there was such an event
  * @user: user counters
  * @inl: inline data that has been fetched and not injected
  * @member: per tree
@@ -275,6 +277,8 @@ struct ang_ctx {
 	u64 p2p_tx;
 	u64 bcasts[ANGARA_MAX_TREES];
 	u64 rx_errors;
+	u32 rx_event;
+	u8 rx_told;
 	u64 user[ANGARA_CTR_USER_NUM];
 	u8 inl[ANG_INLINES][ANGARA_MAX_INLINE];
 	struct ang_member member[ANGARA_MAX_TREES];
@@ -352,6 +356,11 @@ struct ang_tree {
 #define ANG_CREDIT_DOWN	8	/* results per credit packet to the children */
 #define ANG_CREDIT_PE	128	/* results, all trees, per credit packet to the PE */
 #define ANG_CREDIT_TIME	4096	/* cycles after which the PE gets one anyway */
+/*
+ * The clock of a busy node adds up what some eight blocks do side by side, so
+ * then it is eight times as much.
+ */
+#define ANG_CREDIT_BUSY	(7 * ANG_CREDIT_TIME)
 
 #define ANG_FIFO_ROOT	0	/* to distribute from this root: requests, results */
 #define ANG_FIFO_PE	1	/* injected by the PE */
@@ -414,6 +423,7 @@ struct ang_link {
  * @neighbor: node in each direction or ANG_NONE
  * @rx: rings that may hold packets
  * @clock: own clock, router cycles
+ * @step_end: cycle at which other nodes have their turn
  * @timer: cycle at which the PE gets a credit packet, 0 for none
  * @unreported: results that the PE has not been told of, over all trees
  * @red_trees: trees with a result to issue
@@ -443,6 +453,7 @@ struct ang_node {
 	u32 neighbor[ANGARA_MAX_DIRS];
 	u32 rx;
 	u64 clock;
+	u64 step_end;
 	u64 timer;
 	u32 unreported;
 	u32 red_trees;

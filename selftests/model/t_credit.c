@@ -253,11 +253,53 @@ static void by_timer(void)
 	group_del(&g);
 }
 
+/*
+ * Who waits for credits does not wait for others to become idle: a reduction
+ * of 256 packets ends while a context of another partition never stops.
+ */
+static void busy_neighbour(void)
+{
+	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, 0, 0, 65536, 65536);
+	struct angara_wqe put = wqe_p2p(ANGARA_OP_PUT, 1, 3, 0, 0, 16384);
+	struct tctx *busy, *peer;
+	struct angara_cqe cqe;
+	struct ttree *t;
+	u32 i, runs, done = 0;
+
+	start("2", 8);
+	t = everywhere(0, 0);
+	busy = ctx_new(g.h, 0, 3, PKEY + 1, 3, 3);
+	peer = ctx_new(g.h, 1, 3, PKEY + 1, 3, 3);
+	ctx_buffer(busy, 16384);
+	ctx_buffer(peer, 16384);
+	put.flags = ANGARA_WQE_QUIET;
+	for (i = 0; i < 2; i++) {
+		post(g.ctx[i], &w, NULL);
+		kick(g.ctx[i]);
+	}
+	for (runs = 0; runs < 2000 && done < 2; runs++) {
+		while (busy->sq_pi - (u32)ctx_counter(busy, ANGARA_CTR_SQ_CI) < 8)
+			post(busy, &put, NULL);
+		kick(busy);
+		ang_run(&g.h->v, 8);
+		EXPECT(ang_view_busy(&g.h->v));
+		for (i = 0; i < 2; i++)
+			done += poll_cq(g.ctx[i], &cqe);
+	}
+	EXPECT_EQ(done, 2);
+	host_run(g.h);
+	tree_del(t);
+	ctx_del(busy);
+	ctx_del(peer);
+	group_del(&g);
+}
+
 const struct test_case credit_cases[] = {
 	{ "credit: every 8 results to the children", to_children },
 	{ "credit: the same in trains", trains },
 	{ "credit: 16 trees with 16 ReduceIds each", sixteen_in_flight },
 	{ "credit: to the PE after 128 results", by_count },
 	{ "credit: to the PE after 4096 cycles", by_timer },
+	{ "credit: to the PE beside a busy neighbour", busy_neighbour },
 	{ NULL, NULL },
 };
