@@ -109,7 +109,7 @@ static inline struct ang_uctx *ang_file_uctx(struct ang_file *file)
 }
 
 /**
- * struct ang_ucmd - an ioctl under way; the device is entered
+ * struct ang_ucmd - an ioctl under way
  * @file: the open file
  * @ubuffer: the argument
  * @user_size: bytes of it that the caller knows

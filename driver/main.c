@@ -86,16 +86,18 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
  * @size: bytes of the argument
  * @min_size: bytes of its first published version
  * @answers: the argument is written back
- * @execute: does it; the device is entered
+ * @enters: @execute enters the device by itself
+ * @execute: does it; the device is entered, unless @enters
  */
 struct ioctl_op {
 	size_t size;
 	size_t min_size;
 	bool answers;
+	bool enters;
 	int (*execute)(struct ang_ucmd *ucmd, void *arg);
 };
 
-#define IOCTL_OP(_ioctl, _fn, _struct, _last, _answers)			\
+#define IOCTL_OP(_ioctl, _fn, _struct, _last, _answers, ...)		\
 	[_IOC_NR(_ioctl)] = {						\
 		.size = sizeof(_struct) +				\
 			BUILD_BUG_ON_ZERO(sizeof(union cmd_buffer) <	\
@@ -103,6 +105,7 @@ struct ioctl_op {
 		.min_size = offsetofend(_struct, _last),		\
 		.answers = _answers,					\
 		.execute = _fn,						\
+		__VA_ARGS__						\
 	}
 
 union cmd_buffer {
@@ -127,7 +130,7 @@ static const struct ioctl_op ioctl_ops[] = {
 	IOCTL_OP(ANGARA_IOCTL_CTX_CREATE, ang_ioctl_ctx_create,
 		 struct angara_ctx_create, db_offset, true),
 	IOCTL_OP(ANGARA_IOCTL_MR_REG, ang_ioctl_mr_reg,
-		 struct angara_mr_reg, key, true),
+		 struct angara_mr_reg, key, true, .enters = true),
 	IOCTL_OP(ANGARA_IOCTL_MR_DEREG, ang_ioctl_mr_dereg,
 		 struct angara_mr_dereg, reserved, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_SET, ang_ioctl_tree_set,
@@ -150,6 +153,21 @@ static const struct ioctl_op ioctl_ops[] = {
 		 struct angara_eventfd, reserved, false),
 };
 
+static int execute(struct ang_ucmd *ucmd, const struct ioctl_op *op)
+{
+	int ret;
+
+	if (op->enters)
+		return op->execute(ucmd, ucmd->cmd);
+	ret = ang_dev_enter(ucmd->file->adev);
+	if (ret)
+		return ret;
+	ret = op->execute(ucmd, ucmd->cmd);
+	ang_dev_exit(ucmd->file->adev);
+	return ret;
+}
+
+/* A process can make its page faults last: the device is not entered then. */
 static int ioctl_run(struct ang_ucmd *ucmd, const struct ioctl_op *op)
 {
 	union cmd_buffer buf;
@@ -171,7 +189,7 @@ static int ioctl_run(struct ang_ucmd *ucmd, const struct ioctl_op *op)
 	answer = op->answers ? min_t(size_t, ucmd->user_size, op->size) : 0;
 	if (fault_in_safe_writeable(ucmd->ubuffer, answer))
 		return -EFAULT;
-	ret = op->execute(ucmd, ucmd->cmd);
+	ret = execute(ucmd, op);
 	if (ret)
 		return ret;
 	if (copy_to_user(ucmd->ubuffer, ucmd->cmd, answer))
@@ -187,16 +205,13 @@ static long ang_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 		.ubuffer = (void __user *)arg,
 	};
 	unsigned int nr = _IOC_NR(cmd);
-	int ret;
 
 	if (nr >= ARRAY_SIZE(ioctl_ops) || cmd != _IO(ANGARA_IOC_TYPE, nr))
 		return -ENOTTY;
-	ret = ang_dev_enter(file->adev);
-	if (ret)
-		return ret;
-	ret = ioctl_run(&ucmd, &ioctl_ops[nr]);
-	ang_dev_exit(file->adev);
-	return ret;
+	/* Told before what is wrong with the argument; looked at again later. */
+	if (READ_ONCE(file->adev->gone))
+		return -ENODEV;
+	return ioctl_run(&ucmd, &ioctl_ops[nr]);
 }
 
 static __poll_t ang_poll(struct file *filp, poll_table *wait)

@@ -90,6 +90,10 @@ static int chunk_pin(const struct ang_mr *mr, struct ang_chunk *chunk,
 {
 	unsigned int gup = FOLL_LONGTERM;
 
+	chunk->pages = kmalloc_array(count, sizeof(*chunk->pages),
+				     GFP_KERNEL_ACCOUNT);
+	if (!chunk->pages)
+		return -ENOMEM;
 	gup |= mr_writable(mr) ? FOLL_WRITE : ANG_GUP_READ;
 	while (chunk->pinned < count) {
 		int got;
@@ -106,29 +110,42 @@ static int chunk_pin(const struct ang_mr *mr, struct ang_chunk *chunk,
 	return 0;
 }
 
-static int chunk_fill(struct ang_dev *adev, const struct ang_mr *mr,
-		      struct ang_chunk *chunk, unsigned long addr, u32 count)
+static int chunk_map(struct ang_dev *adev, struct ang_chunk *chunk)
 {
 	int ret;
 
-	chunk->pages = kmalloc_array(count, sizeof(*chunk->pages),
-				     GFP_KERNEL_ACCOUNT);
 	chunk->list = adev->ops->dma_alloc(adev, LIST_BYTES, &chunk->list_addr);
-	if (!chunk->pages || !chunk->list)
+	if (!chunk->list)
 		return -ENOMEM;
-	ret = chunk_pin(mr, chunk, addr, count);
-	if (ret)
-		return ret;
-	ret = adev->ops->dma_map(adev, chunk->pages, chunk->list, count);
+	ret = adev->ops->dma_map(adev, chunk->pages, chunk->list, chunk->pinned);
 	if (!ret)
-		chunk->mapped = count;
+		chunk->mapped = chunk->pinned;
 	return ret;
 }
 
-static int mr_fill(struct ang_dev *adev, struct ang_mr *mr)
+/* Page faults: the device is not entered. */
+static int mr_pin(struct ang_mr *mr)
 {
 	unsigned long addr = mr->addr & PAGE_MASK;
 	u32 left = mr->num_pages;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < mr->num_chunks; i++) {
+		u32 count = min_t(u32, left, CHUNK_PAGES);
+
+		ret = chunk_pin(mr, &mr->chunk[i], addr, count);
+		if (ret)
+			return ret;
+		addr += count * PAGE_SIZE;
+		left -= count;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int mr_map(struct ang_dev *adev, struct ang_mr *mr)
+{
 	u32 i;
 	int ret;
 
@@ -139,15 +156,11 @@ static int mr_fill(struct ang_dev *adev, struct ang_mr *mr)
 			return -ENOMEM;
 	}
 	for (i = 0; i < mr->num_chunks; i++) {
-		u32 count = min_t(u32, left, CHUNK_PAGES);
-
-		ret = chunk_fill(adev, mr, &mr->chunk[i], addr, count);
+		ret = chunk_map(adev, &mr->chunk[i]);
 		if (ret)
 			return ret;
 		if (mr->top)
 			mr->top[i] = cpu_to_le64(mr->chunk[i].list_addr);
-		addr += count * PAGE_SIZE;
-		left -= count;
 		cond_resched();
 	}
 	return 0;
@@ -231,7 +244,7 @@ static struct ang_mr *mr_new(struct ang_dev *adev,
 		goto err_chunk;
 	mr->mm = current->mm;
 	mmgrab(mr->mm);
-	ret = mr_fill(adev, mr);
+	ret = mr_pin(mr);
 	if (ret) {
 		mr_free(adev, mr);
 		return ERR_PTR(ret);
@@ -348,11 +361,25 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 	mr = mr_new(adev, cmd);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
+	ret = ang_dev_enter(adev);
+	if (ret) {
+		mr_free(adev, mr);
+		return ret;
+	}
+	ret = mr_map(adev, mr);
+	if (ret)
+		goto err_free;
 	mutex_lock(&uctx->mr_lock);
 	ret = mr_insert(uctx, cmd, mr);
 	mutex_unlock(&uctx->mr_lock);
 	if (ret)
-		mr_free(adev, mr);
+		goto err_free;
+	ang_dev_exit(adev);
+	return 0;
+
+err_free:
+	mr_free(adev, mr);
+	ang_dev_exit(adev);
 	return ret;
 }
 
