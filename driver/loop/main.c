@@ -120,6 +120,9 @@ static int new_fabric(const char *text)
 	fabric = loop_fabric_new(&cfg, id);
 	if (IS_ERR(fabric)) {
 		xa_erase(&loop_fabrics, id);
+		if (PTR_ERR(fabric) == -EBUSY)
+			pr_err("dims '%.32s': not enough of the %u device numbers are free: delete a fabric first\n",
+			       text, ANG_MAX_DEVS);
 		return PTR_ERR(fabric);
 	}
 	xa_store(&loop_fabrics, id, fabric, GFP_KERNEL);
