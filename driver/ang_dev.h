@@ -122,6 +122,7 @@ struct ang_tree_entry {
  * @files_lock: see above
  * @files: open files; under @files_lock
  * @ctx_ids: numbers of contexts in use; under @files_lock
+ * @ctx_uids: whose each number in use is; under @files_lock
  * @ctxs: contexts by number; written under @files_lock, read under RCU
  * @adm_lock: see above
  * @adm_mem: page that the three queues and @adm_buf are in; constant
@@ -162,6 +163,7 @@ struct ang_dev {
 	spinlock_t files_lock;
 	struct list_head files;
 	unsigned long *ctx_ids;
+	kuid_t *ctx_uids;
 	struct ang_uctx __rcu **ctxs;
 
 	struct mutex adm_lock;
@@ -247,7 +249,7 @@ int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 			  u32 tree, u32 pkey);
 int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
 		       struct angara_tree_check *check);
-void ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial);
+int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial);
 void ang_dev_trees_forget(struct ang_dev *adev);
 
 /**
@@ -275,6 +277,7 @@ u32 ang_dev_ctxs_used(struct ang_dev *adev);
 /* netlink.c.  type: ANGARA_AEV_* or ANGARA_NLE_*.  Context: process */
 int ang_nl_init(void);
 void ang_nl_exit(void);
+void ang_nl_changed(void);
 void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value);
 void ang_nl_dev_new(struct ang_dev *adev);
 void ang_nl_dev_del(struct ang_dev *adev);

@@ -12,6 +12,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #include "ang_file.h"
 #include "trace.h"
@@ -38,14 +39,29 @@ static int choose_pkey(const struct angara_ctx_create *cmd, u32 *pkey)
 	return 0;
 }
 
+static u32 ctxs_of(struct ang_dev *adev, kuid_t uid)
+{
+	u32 num, count = 0;
+
+	lockdep_assert_held(&adev->files_lock);
+
+	for_each_set_bit(num, adev->ctx_ids, adev->max_ctxs)
+		count += uid_eq(adev->ctx_uids[num], uid);
+	return count;
+}
+
+/* One user cannot take all contexts from the others. */
 static int num_alloc(struct ang_dev *adev, u32 *num)
 {
+	u32 share = ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN) ?
+		    adev->max_ctxs : DIV_ROUND_UP(3 * adev->max_ctxs, 4);
 	int ret = -EBUSY;
 
 	spin_lock(&adev->files_lock);
 	*num = find_first_zero_bit(adev->ctx_ids, adev->max_ctxs);
-	if (*num < adev->max_ctxs) {
+	if (*num < adev->max_ctxs && ctxs_of(adev, current_euid()) < share) {
 		__set_bit(*num, adev->ctx_ids);
+		adev->ctx_uids[*num] = current_euid();
 		ret = 0;
 	}
 	spin_unlock(&adev->files_lock);

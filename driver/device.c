@@ -20,6 +20,7 @@ static void dev_release(struct device *dev)
 	struct ang_dev *adev = to_ang_dev(dev);
 
 	bitmap_free(adev->ctx_ids);
+	kfree(adev->ctx_uids);
 	kfree(adev->ctxs);
 	kfree(adev);
 }
@@ -206,7 +207,8 @@ static int dev_start(struct ang_dev *adev)
 		return ret;
 	adev->ctx_ids = bitmap_zalloc(max_ctxs, GFP_KERNEL);
 	adev->ctxs = kcalloc(max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);
-	if (!adev->ctx_ids || !adev->ctxs)
+	adev->ctx_uids = kcalloc(max_ctxs, sizeof(*adev->ctx_uids), GFP_KERNEL);
+	if (!adev->ctx_ids || !adev->ctxs || !adev->ctx_uids)
 		return -ENOMEM;
 	adev->max_ctxs = max_ctxs; /* ang_irq() looks at ctxs from here on */
 

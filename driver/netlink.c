@@ -5,11 +5,16 @@
  *
  * Commands run in parallel: all they touch has locks of its own.
  */
+#include <linux/cred.h>
+#include <linux/net.h>
+#include <linux/uidgid.h>
+#include <net/sock.h>
+
 #include "ang_file.h"
 #include "netlink.h"
 
 /*
- * Goes up when a device or a row comes or goes.  Never 0, which a dump takes
+ * Goes up when a device, a row or a delegation comes or goes.  Never 0, which a dump takes
  * for "not known".
  */
 static atomic_t generation = ATOMIC_INIT(1);
@@ -19,10 +24,27 @@ u32 ang_nl_generation(void)
 	return atomic_read(&generation);
 }
 
-static void generation_up(void)
+/**
+ * ang_nl_changed() - what dumps show is not what it was
+ *
+ * Context: any.
+ */
+void ang_nl_changed(void)
 {
 	if (!atomic_inc_return(&generation))
 		atomic_inc(&generation);
+}
+
+/*
+ * A socket may have been handed to a program that runs as somebody else: it
+ * asks on behalf of both, as in netlink_capable().
+ */
+static bool is_openers(struct sk_buff *skb)
+{
+	struct socket *sock = NETLINK_CB(skb).sk->sk_socket;
+
+	return sock && sock->file &&
+	       uid_eq(sock->file->f_cred->euid, current_euid());
 }
 
 /**
@@ -34,7 +56,7 @@ static void generation_up(void)
  */
 void ang_nl_cred(struct sk_buff *skb, struct ang_cred *cred)
 {
-	cred->pkey = ang_default_pkey();
+	cred->pkey = is_openers(skb) ? ang_default_pkey() : 0;
 	cred->admin = netlink_capable(skb, CAP_NET_ADMIN);
 }
 
@@ -164,7 +186,6 @@ static int tree_set(struct sk_buff *skb, struct genl_info *info)
 	struct angara_tree_row row = { 0 };
 	struct ang_cred cred;
 	struct ang_dev *adev;
-	u64 serial;
 	u32 rule;
 	int ret;
 
@@ -180,7 +201,7 @@ static int tree_set(struct sk_buff *skb, struct genl_info *info)
 		ret = -EINVAL;
 	} else {
 		ang_nl_cred(skb, &cred);
-		ret = ang_dev_tree_set(adev, &cred, &row, &serial);
+		ret = ang_dev_tree_set(adev, &cred, &row, NULL);
 		if (ret == -EBUSY)
 			NL_SET_ERR_MSG(info->extack, "tree: the row is set, clear it first");
 	}
@@ -229,8 +250,6 @@ static int tree_delegate(struct sk_buff *skb, struct genl_info *info)
 	ang_nl_cred(skb, &cred);
 	ret = ang_dev_tree_delegate(adev, &cred, tree,
 				    nla_get_u32(info->attrs[ANGARA_A_DELEGATED]));
-	if (!ret)
-		generation_up();
 	ang_nl_dev_exit(adev);
 	return ret;
 }
@@ -415,7 +434,7 @@ void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value)
 	struct sk_buff *msg;
 
 	if (type != ANGARA_AEV_RX_ERROR && type != ANGARA_NLE_LOST)
-		generation_up();
+		ang_nl_changed();
 	if (!genl_has_listeners(&ang_nl_family, &init_net, 0))
 		return;
 	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);

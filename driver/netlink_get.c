@@ -152,17 +152,11 @@ static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
 		     const struct ang_cred *cred, u32 tree)
 {
 	struct angara_tree_get get = { .row.tree = tree };
-	u32 owner;
 	int ret;
 
 	ret = ang_dev_tree_get(adev, cred, &get);
 	if (ret)
 		return ret;
-	/* The reader of a dump may have rights that the asker has not. */
-	owner = get.state == ANGARA_TREE_STATE_UNSET ? get.delegated :
-		get.row.pkey;
-	if (!is_visible(cred, owner))
-		return -EPERM;
 	if (put_place(skb, adev) ||
 	    nla_put_u8(skb, ANGARA_A_TREE, tree) ||
 	    nla_put_u8(skb, ANGARA_A_STATE, get.state) ||

@@ -195,21 +195,24 @@ int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
 }
 
 /**
- * ang_dev_tree_disown() - clear a row whose owner goes away
+ * ang_dev_tree_disown() - clear a row on behalf of its owner
  * @adev: device, entered
- * @tree: TreeId
+ * @tree: TreeId, in range
  * @serial: what ang_dev_tree_set() gave; a row programmed since then stays
  *
+ * Return: 0; -ENOENT the row is not there, or another one; -EIO
  * Context: process; may sleep.
  */
-void ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial)
+int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial)
 {
 	struct ang_tree_entry *entry = &adev->trees[tree];
+	int ret = -ENOENT;
 
 	mutex_lock(&adev->tree_lock);
 	if (entry->set && entry->serial == serial)
-		entry_clear(adev, entry, tree);
+		ret = entry_clear(adev, entry, tree);
 	mutex_unlock(&adev->tree_lock);
+	return ret;
 }
 
 /**
@@ -245,6 +248,7 @@ int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 	mutex_lock(&adev->tree_lock);
 	adev->trees[tree].delegated = pkey;
 	mutex_unlock(&adev->tree_lock);
+	ang_nl_changed();
 	return 0;
 }
 

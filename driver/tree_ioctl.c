@@ -49,13 +49,30 @@ int ang_ioctl_tree_get(struct ang_ucmd *ucmd, void *arg)
 	return ang_dev_tree_get(ucmd->file->adev, &cred, cmd);
 }
 
+/* Closing the file would do as much, so it needs no other right. */
+static int clear_owned(struct ang_file *file, u32 tree)
+{
+	int ret = -ENOENT;
+
+	if (tree >= ANGARA_MAX_TREES)
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	if (file->owned[tree])
+		ret = ang_dev_tree_disown(file->adev, tree, file->owned[tree]);
+	file->owned[tree] = 0;
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
 int ang_ioctl_tree_clear(struct ang_ucmd *ucmd, void *arg)
 {
 	struct angara_tree_clear *cmd = arg;
 	struct ang_cred cred;
 
-	if (cmd->flags || cmd->reserved)
+	if (cmd->flags & ~ANGARA_TREE_CLEAR_OWNED || cmd->reserved)
 		return -EOPNOTSUPP;
+	if (cmd->flags & ANGARA_TREE_CLEAR_OWNED)
+		return clear_owned(ucmd->file, cmd->tree);
 	ang_file_cred(ucmd->file, &cred);
 	return ang_dev_tree_clear(ucmd->file->adev, &cred, cmd->tree);
 }

@@ -37,6 +37,8 @@ static void rows_unset(struct ang_rows *r)
 {
 	struct angara_tree_clear arg = ANG_CMD_INIT(struct angara_tree_clear);
 
+	/* Others may have cleared a row, and set their own in its place. */
+	arg.flags = ANGARA_TREE_CLEAR_OWNED;
 	arg.tree = r->tree;
 	while (r->set) {
 		u32 node = r->nodes[--r->set];

@@ -253,6 +253,7 @@ const struct call call_tree_get = {
 const struct call call_tree_clear = {
 	.cmd = ANGARA_IOCTL_TREE_CLEAR,
 	.size = sizeof(struct angara_tree_clear),
+	.flags = ANGARA_TREE_CLEAR_OWNED,
 	.reserved = { RESERVED(struct angara_tree_clear, reserved) },
 	.before = set_row,
 	.fill = fill_tree,

@@ -14,7 +14,8 @@
  *   -ENOTTY      unknown ioctl number
  *   -EFAULT      the argument cannot be read or written
  *   -EINVAL      @size below the first published size, or a bad value
- *   -E2BIG       non-zero bytes behind what this kernel knows
+ *   -E2BIG       non-zero bytes behind what this kernel knows, or @size is
+ *		  above 4096 bytes, zero or not
  *   -EOPNOTSUPP  unknown bit in @flags, or a reserved field is not zero
  *   -ENODEV      the device is gone; only close() is left
  *   -EIO         the device refused a command or does not answer
@@ -119,7 +120,10 @@ struct angara_query {
  * @ctr_offset: out: mmap offset of the event counters, one page, read only
  * @db_offset: out: mmap offset of the doorbell page (ANGARA_CAP_DOORBELL_MMAP)
  *
- * Errors: -EBUSY the file has a context, or the device has no more;
+ * A user without CAP_NET_ADMIN gets at most three quarters of a device's
+ * contexts, rounded up.
+ * Errors: -EBUSY the file has a context, the device has no more, or the user
+ * has his share;
  * -EPERM the partition is another's.
  */
 struct angara_ctx_create {
@@ -149,7 +153,7 @@ struct angara_ctx_create {
  * @size: sizeof(struct angara_mr_reg)
  * @flags: ANGARA_MR_KEY or 0
  * @addr: start of the memory, any alignment
- * @length: bytes, not 0, at most 16 GiB
+ * @length: bytes, not 0; at most 16 GiB, counted in whole pages
  * @access: ANGARA_ACCESS_*
  * @key: in: key wanted (with ANGARA_MR_KEY); out: key given, the lowest free
  *
@@ -267,12 +271,13 @@ struct angara_tree_get {
 /**
  * struct angara_tree_clear - ioctl(ANGARA_IOCTL_TREE_CLEAR)
  * @size: sizeof(struct angara_tree_clear)
- * @flags: must be 0
+ * @flags: ANGARA_TREE_CLEAR_OWNED or 0
  * @tree: TreeId
  * @reserved: must be 0
  *
  * Operations under way on the tree end with ANGARA_ST_TREE_DOWN everywhere.
- * Errors: -EPERM as for ANGARA_IOCTL_TREE_SET; -ENOENT the row is not set.
+ * Errors: -EPERM as for ANGARA_IOCTL_TREE_SET; -ENOENT the row is not set, or
+ * with ANGARA_TREE_CLEAR_OWNED is not the file's.
  */
 struct angara_tree_clear {
 	__u32 size;
@@ -280,6 +285,12 @@ struct angara_tree_clear {
 	__u32 tree;
 	__u32 reserved;
 };
+
+/*
+ * Only the row that this file has set last with ANGARA_TREE_OWNED: one that
+ * somebody has set since stays.  Needs no right beside the file.
+ */
+#define ANGARA_TREE_CLEAR_OWNED	(1U << 0)
 
 /**
  * struct angara_tree_delegate - ioctl(ANGARA_IOCTL_TREE_DELEGATE)

@@ -95,7 +95,11 @@ enum {
 
 #define ANGARA_A_MAX (__ANGARA_A_MAX - 1)
 
-/* Events that come from the driver, beside ANGARA_AEV_* of the device. */
+/*
+ * Events that come from the driver, beside ANGARA_AEV_* of the device.  All
+ * events are open to everybody, also those of trees and contexts that a dump
+ * would not show.
+ */
 #define ANGARA_NLE_DEV_NEW	64
 #define ANGARA_NLE_DEV_DEL	65
 #define ANGARA_NLE_LOST		66	/* value: events lost, saturating */
