@@ -21,17 +21,24 @@ build_copy()
 			"M=/angara/$COPY/$1" modules
 }
 
-# run_gate KERNEL: its results, and the reports.
+# run_gate KERNEL: its results but for what is well, and the reports; these do
+# not count among ours.
 run_gate()
 {
-	MODULES=$COPY/$1/driver gate "$1" 600 1 "${PROGRAM[$1]}"
+	local TAP_TMP=$TAP_TMP/gate.d TAP_COUNT=0
+
+	mkdir -p "$TAP_TMP"
+	MODULES=$COPY/$1/driver gate "$1" 600 1 "${PROGRAM[$1]}" |
+		grep -vE '^ +(ok |#  RUN |# +OK )'
 }
 
 # passes KERNEL: the copy without a fault.
 passes()
 {
-	build_copy "$1" && run_gate "$1" | tee "$TAP_TMP/gate" &&
-		! grep -q '^not ok' "$TAP_TMP/gate"
+	build_copy "$1" || return
+	run_gate "$1" >"$TAP_TMP/gate"
+	cat "$TAP_TMP/gate"
+	! grep -q '^not ok' "$TAP_TMP/gate"
 }
 
 # finds KERNEL FILE REPORT FROM TO
@@ -70,6 +77,7 @@ while IFS=' ' read -r kernel file name <&5; do
 	IFS= read -r report <&5
 	from=$(block)
 	to=$(block)
+	[[ $name =~ ${FAULT:-} ]] || continue
 	echo "==> kernel $kernel: $name" >&2
 	check "kernel $kernel: $name" finds "$kernel" "$file" "$report" \
 		"$from" "$to"
