@@ -22,8 +22,8 @@
 
 #define AT_MAX_NODES	64
 #define AT_PAGE		4096UL
-/* How long anything that must happen may take, on an emulated machine. */
-#define AT_DEADLINE_MS	20000
+/* How long anything that must happen may take, on a busy emulated machine. */
+#define AT_DEADLINE_MS	60000
 #define AT_NOBODY	65534
 
 /* env.c: where the test runs */
@@ -54,6 +54,14 @@ void at_sleep_ms(unsigned int ms);
 long at_proc_bytes(const char *file, const char *name);
 /* Memory that this process is charged for: VmLck + VmPin. */
 long at_charged(void);
+
+/* Memory that is available on the machine, in bytes. */
+long at_memory(void);
+/*
+ * How much less it is than @before. Memory may be freed late: waits until it
+ * is no more than @allowed, or a deadline.
+ */
+long at_memory_lost(long before, long allowed);
 
 /* Bytes written or -errno. */
 int at_write_file(const char *path, const char *text);

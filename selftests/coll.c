@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "group.h"
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
@@ -243,7 +243,7 @@ static int barrier(FIXTURE_DATA(coll) *self)
 	return ret ? ret : finish_all(self);
 }
 
-TEST_F_TIMEOUT(coll, every_subset, 120)
+TEST_F(coll, every_subset)
 {
 	static const uint32_t lens[] = { 0, 1, 255, 256, 257, 600 };
 	unsigned int set, k, root = variant->root;
@@ -270,7 +270,7 @@ TEST_F_TIMEOUT(coll, every_subset, 120)
 	}
 }
 
-TEST_F_TIMEOUT(coll, lengths, 60)
+TEST_F(coll, lengths)
 {
 	static const uint32_t lens[] = {
 		0, 1, 4, 255, 256, 257, 264, 1024, 4096, 4104, 16384,
@@ -294,7 +294,7 @@ TEST_F_TIMEOUT(coll, lengths, 60)
 }
 
 /* A megabyte and a little: over all nodes, and over a few. */
-TEST_F_TIMEOUT(coll, long_ones, 120)
+TEST_F(coll, long_ones)
 {
 	ASSERT_EQ(0, open_members(self, LONG));
 	ASSERT_LT(0, lay(self, variant->root, variant->root % 2 ? 0x93 : 0xFF));
@@ -305,7 +305,7 @@ TEST_F_TIMEOUT(coll, long_ones, 120)
 			    (1U << 17) + 1));
 }
 
-TEST_F_TIMEOUT(coll, types_and_operations, 60)
+TEST_F(coll, types_and_operations)
 {
 	unsigned int type, op;
 
@@ -319,7 +319,7 @@ TEST_F_TIMEOUT(coll, types_and_operations, 60)
 		}
 }
 
-TEST_F_TIMEOUT(coll, every_receiver, 60)
+TEST_F(coll, every_receiver)
 {
 	unsigned int i;
 
@@ -336,7 +336,7 @@ TEST_F_TIMEOUT(coll, every_receiver, 60)
 }
 
 /* Only nodes far from each other: those between forward and get nothing. */
-TEST_F_TIMEOUT(coll, transit_nodes, 60)
+TEST_F(coll, transit_nodes)
 {
 	static const unsigned int sets[] = { 0x81, 0x42, 0x24, 0x18, 0x80, 0x01 };
 	unsigned int i, j;
@@ -375,7 +375,7 @@ TEST_F(coll, in_place)
 }
 
 /* All members broadcast at once, each to a place of its own. */
-TEST_F_TIMEOUT(coll, all_broadcast, 60)
+TEST_F(coll, all_broadcast)
 {
 	const uint32_t len = 5000;
 	struct angara_wqe w = at_coll(ANGARA_OP_BCAST, TREE, KEY, KEY, len);
@@ -408,7 +408,7 @@ TEST_F_TIMEOUT(coll, all_broadcast, 60)
 }
 
 /* Many reductions and broadcasts started before the first one is awaited. */
-TEST_F_TIMEOUT(coll, many_under_way, 60)
+TEST_F(coll, many_under_way)
 {
 	enum { DEEP = 24, LEN = 1200 };
 	struct angara_wqe w = reduction(self, ANGARA_OP_ALLREDUCE,

@@ -116,6 +116,21 @@ long at_charged(void)
 	return locked < 0 ? locked : pinned < 0 ? pinned : locked + pinned;
 }
 
+long at_memory(void)
+{
+	return at_proc_bytes("/proc/meminfo", "MemAvailable");
+}
+
+long at_memory_lost(long before, long allowed)
+{
+	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
+	long lost;
+
+	while ((lost = before - at_memory()) > allowed && at_now_ms() < end)
+		at_sleep_ms(50);
+	return lost;
+}
+
 int at_write_file(const char *path, const char *text)
 {
 	ssize_t n;

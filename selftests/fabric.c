@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "angtest.h"
 
 AT_REQUIRE(AT_ROOT | AT_LOOP)
@@ -102,7 +102,7 @@ TEST_F(fabric, bad_numbers)
 	}
 }
 
-TEST_F_TIMEOUT(fabric, shapes, 60)
+TEST_F(fabric, shapes)
 {
 	static const char *const good[] = {
 		"1", "2", "7", "1x1x1x1", "2x2", "3x5", "2x3x4", "2x2x2x2",
@@ -134,7 +134,7 @@ TEST_F_TIMEOUT(fabric, shapes, 60)
 	}
 }
 
-TEST_F_TIMEOUT(fabric, many, 60)
+TEST_F(fabric, many)
 {
 	struct at_loop made[24];
 	struct at_fabric f;
@@ -280,7 +280,7 @@ static void lay(struct __test_metadata *_metadata, struct at_fabric *f)
 	}
 }
 
-TEST_F_TIMEOUT(fabric, removed_under_load, 120)
+TEST_F(fabric, removed_under_load)
 {
 	unsigned int round, i, rounds = at_scale(5);
 	struct at_fabric f;
@@ -349,7 +349,7 @@ TEST_F(fabric, open_device_removed)
 	EXPECT_EQ(0, at_charged());
 }
 
-TEST_F_TIMEOUT(fabric, memory_comes_back, 90)
+TEST_F(fabric, memory_comes_back)
 {
 	unsigned int i, n = at_scale(8);
 	struct at_loop loop;
@@ -358,18 +358,18 @@ TEST_F_TIMEOUT(fabric, memory_comes_back, 90)
 	/* The first may leave caches behind. */
 	ASSERT_EQ(0, at_loop_add("4x4x4", &loop));
 	EXPECT_EQ(0, at_loop_remove(&loop));
-	before = at_proc_bytes("/proc/meminfo", "MemAvailable");
+	before = at_memory();
 	for (i = 0; i < n; i++) {
 		ASSERT_EQ(0, at_loop_add("4x4x4", &loop));
 		EXPECT_EQ(0, at_loop_remove(&loop));
 	}
-	lost = before - at_proc_bytes("/proc/meminfo", "MemAvailable");
-	EXPECT_GT(16L << 20, lost) {
+	lost = at_memory_lost(before, 16L << 20);
+	EXPECT_GE(16L << 20, lost) {
 		TH_LOG("%ld MiB are gone after %u fabrics", lost >> 20, n);
 	}
 }
 
-TEST_F_TIMEOUT(fabric, of_4096_nodes, 150)
+TEST_F(fabric, of_4096_nodes)
 {
 	unsigned int before = at_devices(), first;
 	struct at_ctx x, y;
@@ -378,7 +378,7 @@ TEST_F_TIMEOUT(fabric, of_4096_nodes, 150)
 	char *mem = at_pages(AT_PAGE);
 	int ret;
 
-	if (at_proc_bytes("/proc/meminfo", "MemAvailable") < 640L << 20)
+	if (at_memory() < 640L << 20)
 		SKIP(return, "needs 640 MiB of memory");
 	ret = at_loop_add("16x16x16", &loop);
 	ASSERT_EQ(0, ret);
@@ -441,7 +441,7 @@ FIXTURE_TEARDOWN(module)
 {
 }
 
-TEST_F_TIMEOUT(module, load_and_unload, 120)
+TEST_F(module, load_and_unload)
 {
 	struct at_loop list[AT_MAX_LOOPS];
 	unsigned int i, devices = at_devices();
@@ -460,7 +460,7 @@ static const char *const bad_params[] = {
 };
 
 /* Bad parameters: the module does not load, and can be loaded well. */
-TEST_F_TIMEOUT(module, bad_parameters, 120)
+TEST_F(module, bad_parameters)
 {
 	char command[128], dims[64] = "";
 	unsigned int i, devices = at_devices();

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "angtest.h"
 #include "nl.h"
 
@@ -56,7 +56,7 @@ FIXTURE_TEARDOWN(flow)
 		at_ctx_close(&self->x[i]);
 }
 
-TEST_F_TIMEOUT(flow, all_pairs, 60)
+TEST_F(flow, all_pairs)
 {
 	struct angara_wqe w;
 	unsigned int i, j;
@@ -110,7 +110,7 @@ static unsigned int post_some(FIXTURE_DATA(flow) *self, unsigned int done,
 }
 
 /* Every operation ends once, well, and rings wrap often. */
-TEST_F_TIMEOUT(flow, wrap, 90)
+TEST_F(flow, wrap)
 {
 	const unsigned int total = at_scale(3000);
 	unsigned int posted = 0, ended = 0;
@@ -138,7 +138,7 @@ TEST_F_TIMEOUT(flow, wrap, 90)
 }
 
 /* A queue that nobody empties holds back its owner, loses nothing. */
-TEST_F_TIMEOUT(flow, full_completion_queue, 60)
+TEST_F(flow, full_completion_queue)
 {
 	struct at_ctx *x = &self->x[0], *other = &self->x[2];
 	const unsigned int total = x->c.sq_entries;
@@ -178,7 +178,7 @@ TEST_F_TIMEOUT(flow, full_completion_queue, 60)
 }
 
 /* All nodes at once, each to all others, long and short. */
-TEST_F_TIMEOUT(flow, all_to_all, 90)
+TEST_F(flow, all_to_all)
 {
 	const unsigned int rounds = at_scale(20);
 	unsigned int round, i, j;

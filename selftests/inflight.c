@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "group.h"
 #include "nl.h"
 
@@ -138,7 +138,7 @@ static int start_on_all_trees(FIXTURE_DATA(inflight) *self, unsigned int i,
  * Seven of eight have given all they may: every ReduceId of every tree is in
  * use at its root, and no more than there are. The eighth frees them all.
  */
-TEST_F_TIMEOUT(inflight, all_reduce_ids, 60)
+TEST_F(inflight, all_reduce_ids)
 {
 	unsigned int i, t, round, late;
 	struct angara_cqe cqe;
@@ -183,7 +183,7 @@ TEST_F_TIMEOUT(inflight, all_reduce_ids, 60)
 }
 
 /* More than 16 packets wait: the 17th stays with its context. */
-TEST_F_TIMEOUT(inflight, never_more_than_16, 60)
+TEST_F(inflight, never_more_than_16)
 {
 	const unsigned int tree = 3;
 	struct angara_wqe w = sum(0, HALF);
@@ -266,7 +266,7 @@ settled_credits(FIXTURE_DATA(inflight) *self, unsigned int node,
 }
 
 /* A credit to the children after every 8 results, and not before. */
-TEST_F_TIMEOUT(inflight, credits_after_8, 60)
+TEST_F(inflight, credits_after_8)
 {
 	static const unsigned int more[] = { 1, 6, 1, 1, 7, 8 };
 	struct angara_hw_tree_counters c, up;
@@ -332,7 +332,7 @@ static void on_all_trees(struct __test_metadata *_metadata,
  * All trees have their root at node 0, so that its results come at one go;
  * those of a leaf come when it starts, and are told for want of other work.
  */
-TEST_F_TIMEOUT(inflight, credits_after_128, 60)
+TEST_F(inflight, credits_after_128)
 {
 	unsigned int t, round;
 
@@ -359,7 +359,7 @@ TEST_F_TIMEOUT(inflight, credits_after_128, 60)
 }
 
 /* ... or after 4096 cycles, if there was one at all. */
-TEST_F_TIMEOUT(inflight, credits_after_4096_cycles, 60)
+TEST_F(inflight, credits_after_4096_cycles)
 {
 	const unsigned int tree = 2;
 	struct angara_hw_tree_counters c;

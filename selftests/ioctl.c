@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "calls.h"
 #include "nl.h"
 
@@ -90,7 +90,7 @@ static int unchanged(struct state *s, const struct call *c,
 	return ret ? ret : c->after(s, buf);
 }
 
-TEST_F_TIMEOUT(sweep, sizes, 60)
+TEST_F(sweep, sizes)
 {
 	const struct call *c = variant->call;
 	char copy[BUF_MAX], zeros[TAIL] = { 0 };
@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(sweep, sizes, 60)
 	}
 }
 
-TEST_F_TIMEOUT(sweep, tail_not_zero, 60)
+TEST_F(sweep, tail_not_zero)
 {
 	const struct call *c = variant->call;
 	unsigned int i, size;

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "angtest.h"
 #include "nl.h"
 
@@ -157,7 +157,7 @@ static int reach(FIXTURE_DATA(isolation) *self)
 	return line;
 }
 
-TEST_F_TIMEOUT(isolation, contexts, 90)
+TEST_F(isolation, contexts)
 {
 	unsigned int i;
 
@@ -408,7 +408,7 @@ static int make_noise(FIXTURE_DATA(isolation) *self)
 }
 
 /* Meanwhile others work as if nothing were. */
-TEST_F_TIMEOUT(isolation, noise, 60)
+TEST_F(isolation, noise)
 {
 	struct angara_wqe w = at_put(&self->far, 0, 1024, 0, 0, 1000);
 	unsigned int n = 0;

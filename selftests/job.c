@@ -17,7 +17,7 @@
 
 #define COUNT		500U
 #define BYTES		(COUNT * sizeof(int32_t))
-#define DEADLINE_MS	15000
+#define DEADLINE_MS	60000
 
 struct self {
 	struct angara_job *job;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "group.h"
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
@@ -142,7 +142,7 @@ static void give_all(FIXTURE_DATA(members) *self, uint32_t bytes)
 		  self->who, self->n);
 }
 
-TEST_F_TIMEOUT(members, allreduce, 60)
+TEST_F(members, allreduce)
 {
 	static const uint32_t lens[] = { 0, 4, 256, 260, 4096, 10000 };
 	unsigned int i, k;
@@ -160,7 +160,7 @@ TEST_F_TIMEOUT(members, allreduce, 60)
 	}
 }
 
-TEST_F_TIMEOUT(members, reduce_to_each, 60)
+TEST_F(members, reduce_to_each)
 {
 	const uint32_t len = 1000;
 	unsigned int to, i;
@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(members, reduce_to_each, 60)
 	}
 }
 
-TEST_F_TIMEOUT(members, bcast_from_each, 60)
+TEST_F(members, bcast_from_each)
 {
 	const uint32_t len = 3001;
 	struct angara_wqe w = sum(ANGARA_OP_BCAST, len);
@@ -213,7 +213,7 @@ TEST_F_TIMEOUT(members, bcast_from_each, 60)
 }
 
 /* A broadcast started before a barrier has arrived when that is over. */
-TEST_F_TIMEOUT(members, barrier_follows_broadcast, 60)
+TEST_F(members, barrier_follows_broadcast)
 {
 	struct angara_wqe b = sum(ANGARA_OP_BCAST, HALF);
 	struct angara_wqe w = at_coll(ANGARA_OP_BARRIER, TREE, 0, 0, 0);
@@ -239,7 +239,7 @@ TEST_F_TIMEOUT(members, barrier_follows_broadcast, 60)
  * One participant, the last to start, says something else: all are told, and
  * the tree is down until it is laid anew.
  */
-TEST_F_TIMEOUT(members, disagreement, 60)
+TEST_F(members, disagreement)
 {
 	struct angara_wqe good = sum(ANGARA_OP_ALLREDUCE, 512), bad[4];
 	struct angara_tree_get get;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "angtest.h"
 #include "nl.h"
 
@@ -266,7 +266,7 @@ TEST_F(mr, dereg_unknown)
 	EXPECT_EQ(-ENOENT, at_mr_dereg(&self->x, 0));
 }
 
-TEST_F_TIMEOUT(mr, as_many_as_there_are, 90)
+TEST_F(mr, as_many_as_there_are)
 {
 	unsigned int i, max = self->x.q.max_mrs;
 	struct at_usage use;
@@ -477,7 +477,7 @@ TEST_F(mr, bounds)
  * Longer than one list of pages, and not starting with a page: transfers
  * across each 2 MiB, and at both ends.
  */
-TEST_F_TIMEOUT(mr, large_region, 60)
+TEST_F(mr, large_region)
 {
 	const size_t list = 512 * AT_PAGE, len = 3 * list + 5000;
 	char *far = at_pages(len + AT_PAGE), *near = at_pages(3 * AT_PAGE);
@@ -511,7 +511,7 @@ TEST_F_TIMEOUT(mr, large_region, 60)
 }
 
 /* After deregistering the memory is the process's alone. */
-TEST_F_TIMEOUT(mr, dereg_in_use, 60)
+TEST_F(mr, dereg_in_use)
 {
 	const size_t len = 1 << 20;
 	char *far = at_pages(len), *near = at_pages(len);

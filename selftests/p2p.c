@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "angtest.h"
 #include "nl.h"
 
@@ -106,7 +106,7 @@ static bool transfer(FIXTURE_DATA(p2p) *self, unsigned int opcode,
 	       at_all(dst + to + len, GUARD, 0x5A);
 }
 
-TEST_F_TIMEOUT(p2p, lengths, 90)
+TEST_F(p2p, lengths)
 {
 	unsigned int i, op;
 
@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(p2p, lengths, 90)
 		}
 }
 
-TEST_F_TIMEOUT(p2p, alignments, 90)
+TEST_F(p2p, alignments)
 {
 	static const uint32_t at[] = {
 		64, 65, 71, 127, 255, 256, 257, 4031, 4095, 4096, 4097,
@@ -197,7 +197,7 @@ TEST_F(p2p, notification)
 }
 
 /* A fenced operation sees what all earlier ones have done. */
-TEST_F_TIMEOUT(p2p, fence, 60)
+TEST_F(p2p, fence)
 {
 	const uint32_t len = 200000;
 	unsigned int round, i;

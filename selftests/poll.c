@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "angtest.h"
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
@@ -153,12 +153,12 @@ static void ping_pong(struct __test_metadata *_metadata,
 	}
 }
 
-TEST_F_TIMEOUT(sleep, ping_pong_by_poll, 90)
+TEST_F(sleep, ping_pong_by_poll)
 {
 	ping_pong(_metadata, self, false);
 }
 
-TEST_F_TIMEOUT(sleep, ping_pong_by_eventfd, 90)
+TEST_F(sleep, ping_pong_by_eventfd)
 {
 	ping_pong(_metadata, self, true);
 }
@@ -182,7 +182,7 @@ static void *shower(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(sleep, shower, 60)
+TEST_F(sleep, shower)
 {
 	const unsigned int rounds = at_scale(1500);
 	struct side s[2] = {
@@ -337,7 +337,7 @@ static void *sleep_long(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(sleep, woken_by_removal, 60)
+TEST_F(sleep, woken_by_removal)
 {
 	struct sleeper s;
 	struct at_loop loop;

@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "angtest.h"
 #include "deeds.h"
 #include "nl.h"
@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(race)
 	EXPECT_EQ(self->charged, at_charged());
 }
 
-TEST_F_TIMEOUT(race, anything_at_any_time, 90)
+TEST_F(race, anything_at_any_time)
 {
 	struct at_doer w[THREADS];
 	pthread_t t[THREADS];
