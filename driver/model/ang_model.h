@@ -120,8 +120,9 @@ struct ang_list {
  * @ops: operations of the host
  * @host: handed to @ops
  * @runq: nodes with work that this view is going to advance
- * @timers: nodes with a credit timer, fired when @runq is empty, and one at
- *	the end of every ang_run() that leaves work over
+ * @timers: nodes with a credit timer, fired when @runq is empty, and one now
+ *	and then while it is not
+ * @steps: steps made
  */
 struct ang_view {
 	struct ang_fabric *fab;
@@ -129,6 +130,7 @@ struct ang_view {
 	void *host;
 	struct ang_list runq;
 	struct ang_list timers;
+	u32 steps;
 };
 
 /**

@@ -18,6 +18,8 @@
  */
 #include "ang_int.h"
 
+#define TIMER_STEPS	256	/* of a view that is never idle, per timer */
+
 static void list_push(struct ang_fabric *fab, struct ang_list *l, u32 id)
 {
 	ang_node(fab, id)->next = ANG_NONE;
@@ -175,9 +177,10 @@ u32 ang_run(struct ang_view *v, u32 budget)
 		if (node_run(v, ang_node(v->fab, id)))
 			list_push(v->fab, &v->runq, id);
 		budget--;
+		if (++v->steps % TIMER_STEPS == 0 &&
+		    v->timers.head != ANG_NONE)
+			timer_fire(v);
 	}
-	if (!budget && v->timers.head != ANG_NONE)
-		timer_fire(v);
 	return budget;
 }
 
@@ -195,4 +198,5 @@ void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
 	v->runq.head = ANG_NONE;
 	v->runq.tail = ANG_NONE;
 	v->timers = v->runq;
+	v->steps = 0;
 }
