@@ -479,10 +479,15 @@ static unsigned int seen(FIXTURE_DATA(nl) *self)
 
 TEST_F(nl, others_are_not_shown)
 {
+	int opened_by_root = self->fd;
 	struct row row = good;
 
 	EXPECT_EQ(0, set_row(self, &row));
 	ASSERT_EQ(0, seteuid(USER));
+	/* A socket that somebody else opened speaks for no partition. */
+	EXPECT_EQ(0U, seen(self));
+	self->fd = open_socket();
+	ASSERT_LE(0, self->fd);
 	EXPECT_EQ(1U, seen(self));
 	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
 	EXPECT_EQ(-EPERM, call(self));
@@ -491,6 +496,8 @@ TEST_F(nl, others_are_not_shown)
 	put32(self, ANGARA_A_DELEGATED, USER_PKEY);
 	EXPECT_EQ(-EPERM, call(self));
 	ASSERT_EQ(0, seteuid(0));
+	close(self->fd);
+	self->fd = opened_by_root;
 
 	ASSERT_EQ(0, seteuid(USER + 1));
 	EXPECT_EQ(0U, seen(self));
