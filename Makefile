@@ -118,6 +118,11 @@ fuzz: ## fuzz the device model (SECONDS=60 each, TARGET=fuzz_device)
 	@selftests/fuzz/setup
 	@selftests/fuzz/run $(or $(SECONDS),60) $(TARGET)
 
+.PHONY: fuzz-proof
+fuzz-proof: ## show that the fuzzers find faults put in on purpose
+	@selftests/fuzz/setup
+	@FUZZ_PROOF=1 selftests/prove selftests/host/fuzz.t
+
 .PHONY: coverage
 coverage: ## count which lines of model and topologies the tests reach
 	@selftests/coverage
