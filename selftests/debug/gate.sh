@@ -9,6 +9,9 @@
 SCALE=${ANGARA_TEST_SCALE:-10}
 RACES=${ANGARA_TEST_SECONDS:-30}
 
+# 6.1 warns if it has no memory to load a module, which failnth brings about.
+KERNELS_OWN='WARNING: .* at event_define_fields\+'
+
 # gate KERNEL TIMEOUT ARG...: runs in-guest with ARGs; its results are ours.
 # What the kernel reports fails the last of them, and is shown.
 gate()
@@ -17,7 +20,7 @@ gate()
 
 	shift 2
 	tools/vm/run --kernel "$kernel" --timeout "$limit" \
-		${MODULES:+--modules "$MODULES"} \
+		${MODULES:+--modules "$MODULES"} --ignore "$KERNELS_OWN" \
 		--env "ANGARA_TEST_SCALE=$SCALE" \
 		--env "ANGARA_TEST_SECONDS=$RACES" \
 		${ANGARA_TEST_SEED:+--env "ANGARA_TEST_SEED=$ANGARA_TEST_SEED"} \
