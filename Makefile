@@ -129,7 +129,12 @@ coverage: ## count which lines of model and topologies the tests reach
 
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, each kernel
+	@selftests/fuzz/setup
 	@selftests/prove build selftests/guest/kselftest.t
+
+.PHONY: check-kernels-proof
+check-kernels-proof: setup ## show that building for each kernel finds faults
+	@selftests/prove selftests/kernels/proof.t
 
 .PHONY: check-debug
 check-debug: debug-kernels ## run tests on kernels that watch memory, locks, races

@@ -13,3 +13,14 @@ mutate()
 		s/^\Q$from\E/$to/m;
 		print;' "$1"
 }
+
+# block N: lines of file descriptor N up to the next one that is "--".
+block()
+{
+	local line text=
+
+	while IFS= read -r line <&"$1" && [ "$line" != -- ]; do
+		text+=${text:+$'\n'}$line
+	done
+	printf '%s' "$text"
+}

@@ -58,25 +58,14 @@ finds()
 	return "$status"
 }
 
-# Lines up to the next one that is "--".
-block()
-{
-	local line text=
-
-	while IFS= read -r line <&5 && [ "$line" != -- ]; do
-		text+=${text:+$'\n'}$line
-	done
-	printf '%s' "$text"
-}
-
 for kernel in "${!PROGRAM[@]}"; do
 	check "kernel $kernel: no fault, no report" passes "$kernel"
 done
 exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$LIST")
 while IFS=' ' read -r kernel file name <&5; do
 	IFS= read -r report <&5
-	from=$(block)
-	to=$(block)
+	from=$(block 5)
+	to=$(block 5)
 	[[ $name =~ ${FAULT:-} ]] || continue
 	echo "==> kernel $kernel: $name" >&2
 	check "kernel $kernel: $name" finds "$kernel" "$file" "$report" \

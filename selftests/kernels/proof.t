@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Does building for every kernel find faults? Each fault of selftests/kernels/
+# faults.txt is made in a copy of the driver, which is then built for all
+# kernels: those that the list names have to find it, and say what; the others
+# must not, or it would not take all of them to find it.
+
+set -u
+. selftests/tap.sh
+. selftests/mutate.sh
+. selftests/build/kbuild.sh
+
+LIST=selftests/kernels/faults.txt
+COPY=build/kernel-check/faults
+
+# builds CHECK KERNEL FILE: the object of FILE of the copy
+builds()
+{
+	kbuild "$1" "$2" "$COPY/$2" "${3%.c}.o"
+}
+
+# finds CHECK KERNEL FILE REPORT
+finds()
+{
+	local status=0
+
+	builds "$1" "$2" "$3" >"$TAP_TMP/said" 2>&1 || status=$?
+	cat "$TAP_TMP/said"
+	[ "$status" != 0 ] && grep -qE "$4" "$TAP_TMP/said"
+}
+
+# put KERNEL FILE FROM TO: the fault into the kernel's copy of the driver
+put()
+{
+	tools/mirror "$PWD/$COPY/$1" &&
+		mutate "$2" "$3" "$4" >"$TAP_TMP/fault" &&
+		cp "$TAP_TMP/fault" "$COPY/$1/$2"
+}
+
+# try CHECK KERNELS FILE NAME REPORT FROM TO
+try()
+{
+	local kernel
+
+	for kernel in "${names[@]}"; do
+		check "$4: made, $kernel" put "$kernel" "$3" "$6" "$7"
+		if [[ ",$2," = *",$kernel,"* ]]; then
+			check "$4: $1 finds it, $kernel" \
+				finds "$1" "$kernel" "$3" "$5"
+		else
+			check "$4: not to be found, $kernel" \
+				builds "$1" "$kernel" "$3"
+		fi
+	done
+}
+
+mapfile -t names < <(kernels)
+mkdir -p build/kernel-check
+# Without a fault there is nothing to find.
+for kernel in "${names[@]}"; do
+	tools/mirror "$PWD/$COPY/$kernel"
+	while read -r file; do
+		check "no fault: $file, $kernel" builds sparse "$kernel" "$file"
+	done < <(awk '/ driver\/[a-z_\/]*\.c / { print $3 }' "$LIST" | sort -u)
+done
+exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$LIST")
+while IFS=' ' read -r kind kernels file name <&5; do
+	IFS= read -r report <&5
+	from=$(block 5)
+	to=$(block 5)
+	echo "==> $kind: $name" >&2
+	try "$kind" "$kernels" "$file" "$name" "$report" "$from" "$to"
+done
+plan
