@@ -14,6 +14,7 @@ set -u
 KSFT_SKIP=4
 COUNT=0
 BAD=0
+DIR=${ANGARA_TEST_DIR:-$(dirname "$0")}
 TMP=$(mktemp -d)
 trap 'rm -rf "$TMP"' EXIT
 
@@ -398,6 +399,35 @@ race()
 	works 'tree delete' 'tree 14: 8 rows cleared' tree delete 14
 }
 
+# torn N: the first N dumps are inconsistent
+torn()
+{
+	LD_PRELOAD=$DIR/torn.so TORN=$1 ctl dev list
+}
+
+# What changes while it is read is read again, up to eight times.
+torn_dumps()
+{
+	local status=0
+
+	if [ ! -e "$DIR/torn.so" ]; then
+		echo "ok $((++COUNT)) torn dumps # SKIP no torn.so in $DIR"
+		return
+	fi
+	torn 7 || status=1
+	[ "$(grep -c loop "$TMP/out")" = 8 ] && [ ! -s "$TMP/err" ] || status=1
+	[ "$status" = 0 ] || why 'wanted: eight devices and nothing else'
+	ok "$status" 'a dump that is torn is taken again'
+	status=0
+	torn 8 || status=1
+	[ "$(grep -c loop "$TMP/out")" = 8 ] &&
+		[ "$(wc -l <"$TMP/err")" = 1 ] &&
+		grep -q '^angaractl: warning: .*changed while' "$TMP/err" ||
+		status=1
+	[ "$status" = 0 ] || why 'wanted: eight devices and a warning'
+	ok "$status" 'one that stays torn is shown with a warning'
+}
+
 echo 'KTAP version 1'
 require
 fabric=$(angaractl -j dev list | sed -n 's/.*"fabric": "\(.*\)",/\1/p' |
@@ -409,6 +439,7 @@ contexts
 bad_input
 events
 no_family
+torn_dumps
 race
 json 'tree delete -j' '$_->{cleared} == 4' tree delete 15
 works 'nothing is left' '^TREE' tree show

@@ -81,6 +81,7 @@ int match_word(const char *word, const char *const *names, size_t count,
 
 /* out.c */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *need_memory(size_t count, size_t size);
 

@@ -3,7 +3,7 @@
  * angaractl: requests to the netlink family and their answers.
  *
  * A dump that the kernel marks as inconsistent (something changed while it
- * ran) is taken again; records are handed out only when it is complete.
+ * ran) is taken again; the last one is handed out all the same, with a warning.
  */
 
 #include <errno.h>
@@ -259,6 +259,9 @@ int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 			nlmsg_hdr(msg)->nlmsg_flags |= NLM_F_DUMP;
 		err = exchange(nl, msg, &answer);
 		if (!err && (!answer.torn || i + 1 == DUMP_TRIES)) {
+			if (answer.torn)
+				warn("devices or trees changed while they were read, %d times: what is shown may not fit together",
+				     DUMP_TRIES);
 			*records = answer.records;
 			return 0;
 		}

@@ -29,6 +29,17 @@ int fail(const char *format, ...)
 	return FAILED;
 }
 
+void warn(const char *format, ...)
+{
+	va_list list;
+
+	fputs("angaractl: warning: ", stderr);
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputc('\n', stderr);
+}
+
 int misuse(const char *format, ...)
 {
 	va_list list;
