@@ -373,6 +373,51 @@ TEST_F(tree, owned_rows_go_with_their_file)
 	EXPECT_EQ(0, at_tree_get(self->g.fd[0], TREE, &get));
 }
 
+static int clear_owned(int fd, unsigned int tree)
+{
+	struct angara_tree_clear clear = {
+		.size = sizeof(clear),
+		.flags = ANGARA_TREE_CLEAR_OWNED,
+		.tree = tree,
+	};
+
+	return at_ioctl(fd, ANGARA_IOCTL_TREE_CLEAR, &clear);
+}
+
+/* Of what there is, a file gives back what it has set itself, nothing else. */
+TEST_F(tree, owned_rows_given_back)
+{
+	struct angara_tree_row row = root_row(self);
+	int fd = at_open(self->g.f.dev[0]);
+	struct angara_tree_get get;
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
+	EXPECT_EQ(-EINVAL, clear_owned(fd, ANGARA_MAX_TREES));
+	EXPECT_EQ(-EINVAL, clear_owned(fd, UINT32_MAX));
+
+	EXPECT_EQ(0, at_tree_set(fd, &row, ANGARA_TREE_OWNED));
+	EXPECT_EQ(-ENOENT, clear_owned(self->g.fd[0], TREE));
+	EXPECT_EQ(0, at_tree_get(self->g.fd[0], TREE, &get));
+	EXPECT_EQ(0, clear_owned(fd, TREE));
+	EXPECT_EQ(-ENOENT, at_tree_get(self->g.fd[0], TREE, &get));
+	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
+
+	/* Set without the flag, it is nobody's. */
+	EXPECT_EQ(0, at_tree_set(fd, &row, 0));
+	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
+	EXPECT_EQ(0, at_tree_clear(fd, TREE));
+
+	/* His was cleared; the one that stands there now is another's. */
+	EXPECT_EQ(0, at_tree_set(fd, &row, ANGARA_TREE_OWNED));
+	EXPECT_EQ(0, at_tree_clear(self->g.fd[0], TREE));
+	EXPECT_EQ(0, at_tree_set(self->g.fd[0], &row, ANGARA_TREE_OWNED));
+	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
+	close(fd);
+	EXPECT_EQ(0, at_tree_get(self->g.fd[0], TREE, &get));
+	EXPECT_EQ(0, clear_owned(self->g.fd[0], TREE));
+}
+
 TEST_F(tree, delegation)
 {
 	struct angara_tree_get get;

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What users share, one of them cannot take: contexts of an adapter, links.
+ */
+#include <endian.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "at_harness.h"
+#include "group.h"
+
+AT_REQUIRE(AT_ROOT | AT_TORUS)
+
+#define NODES	8
+#define TREE	6
+#define KEY	0
+#define BYTES	65536U	/* of a collective operation */
+#define PUT	16384U
+
+FIXTURE(share) {
+	struct at_group g;
+	mode_t mode[AT_MAX_NODES];
+	uint64_t *puts;		/* how many another user has made */
+};
+
+FIXTURE_SETUP(share)
+{
+	unsigned int i;
+	char path[32];
+	struct stat st;
+
+	ASSERT_EQ(0, at_group_open(&self->g));
+	for (i = 0; i < self->g.f.nodes; i++) {
+		at_dev_path(self->g.f.dev[i], path);
+		ASSERT_EQ(0, stat(path, &st));
+		self->mode[i] = st.st_mode & 07777;
+		ASSERT_EQ(0, chmod(path, 0666));
+	}
+	self->puts = mmap(NULL, AT_PAGE, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->puts);
+}
+
+FIXTURE_TEARDOWN(share)
+{
+	unsigned int i;
+	char path[32];
+
+	at_tree_lift(&self->g, TREE);
+	for (i = 0; i < self->g.f.nodes; i++) {
+		at_dev_path(self->g.f.dev[i], path);
+		chmod(path, self->mode[i]);
+	}
+	at_group_close(&self->g);
+}
+
+/* A context on the first node for user @uid, who has no privilege. */
+static int open_as(FIXTURE_DATA(share) *self, struct at_ctx *x, uid_t uid)
+{
+	int ret = seteuid(uid) ? -errno : at_ctx_open(x, self->g.f.dev[0], NULL);
+
+	return seteuid(0) ? -errno : ret;
+}
+
+TEST_F(share, contexts)
+{
+	const struct at_attr small = { .sq = 8, .cq = 8 };
+	struct at_ctx first, other, *x;
+	unsigned int max, held = 0;
+	int ret = 0;
+
+	ASSERT_EQ(0, at_ctx_open(&first, self->g.f.dev[0], &small));
+	max = first.q.max_contexts;
+	/* Enough for root, another one and him. */
+	ASSERT_LE(12, max);
+	x = calloc(max, sizeof(*x));
+	ASSERT_NE(NULL, x);
+	while (held < max) {
+		ret = open_as(self, &x[held], AT_NOBODY);
+		if (ret)
+			break;
+		held++;
+	}
+	EXPECT_EQ(-EBUSY, ret);
+	EXPECT_EQ((3 * max + 3) / 4, held);
+
+	/* Somebody else, who gets what is left. */
+	EXPECT_EQ(0, open_as(self, &other, AT_NOBODY - 1));
+	at_ctx_close(&other);
+	/* One back, one more. */
+	at_ctx_close(&x[0]);
+	EXPECT_EQ(0, open_as(self, &x[0], AT_NOBODY));
+	EXPECT_EQ(-EBUSY, open_as(self, &other, AT_NOBODY));
+	while (held)
+		at_ctx_close(&x[--held]);
+
+	/* The administrator's share is all. */
+	for (; held < max - 1; held++)
+		ASSERT_EQ(0, at_ctx_open(&x[held], self->g.f.dev[0], &small));
+	EXPECT_EQ(-EBUSY, at_ctx_open(&other, self->g.f.dev[0], &small));
+	while (held)
+		at_ctx_close(&x[--held]);
+	free(x);
+	at_ctx_close(&first);
+}
+
+/* Puts from @from to @to without end: as many as the queue takes. */
+static int put_all(struct at_ctx *from, struct at_ctx *to, uint64_t *done)
+{
+	struct angara_wqe w = at_put(to, KEY, 0, KEY, 0, PUT);
+	struct angara_cqe cqe;
+	int ret;
+
+	do {
+		ret = at_post(from, &w, NULL);
+	} while (!ret);
+	if (ret != -EAGAIN)
+		return ret;
+	ret = at_kick(from);
+	while (!ret && at_poll_cqe(from, &cqe)) {
+		if (le16toh(cqe.status) != ANGARA_ST_OK)
+			return -EIO;
+		__atomic_add_fetch(done, 1, __ATOMIC_SEQ_CST);
+	}
+	return ret;
+}
+
+/* Another user, between the ends of the torus both ways, until he is killed. */
+static int keep_putting(FIXTURE_DATA(share) *self)
+{
+	char *mem = at_pages(PUT);
+	struct at_ctx x, y;
+	int ret;
+
+	if (!mem || at_become(AT_NOBODY) ||
+	    at_ctx_open(&x, self->g.f.dev[0], NULL) ||
+	    at_ctx_open(&y, self->g.f.dev[NODES - 1], NULL) ||
+	    at_mr(&x, mem, PUT, ANGARA_ACCESS_ALL) != KEY ||
+	    at_mr(&y, mem, PUT, ANGARA_ACCESS_ALL) != KEY)
+		return 2;
+	do {
+		ret = put_all(&x, &y, self->puts);
+		if (!ret)
+			ret = put_all(&y, &x, self->puts);
+	} while (!ret);
+	fprintf(stderr, "# put: %s\n", strerror(-ret));
+	return 1;
+}
+
+/* Waits until he has made more than @n. */
+static int more_puts(FIXTURE_DATA(share) *self, uint64_t n)
+{
+	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
+
+	while (__atomic_load_n(self->puts, __ATOMIC_SEQ_CST) <= n) {
+		if (at_now_ms() > end)
+			return -ETIMEDOUT;
+		at_sleep_ms(1);
+	}
+	return 0;
+}
+
+static void allreduce(struct __test_metadata *_metadata,
+		      struct at_member m[NODES], const void *want)
+{
+	struct angara_wqe w = at_coll(ANGARA_OP_ALLREDUCE, TREE, KEY, KEY, BYTES);
+	unsigned int i;
+
+	w.redop = ANGARA_RED_SUM;
+	w.type = ANGARA_TYPE_INT64;
+	w.dst_off = htole64(BYTES);
+	for (i = 0; i < NODES; i++)
+		ASSERT_EQ(0, at_start(&m[i], &w));
+	for (i = 0; i < NODES; i++)
+		ASSERT_EQ(ANGARA_ST_OK, at_finish(&m[i]));
+	for (i = 0; i < NODES; i++)
+		EXPECT_EQ(0, memcmp(m[i].mem + BYTES, want, BYTES));
+}
+
+TEST_F(share, collective_beside_puts)
+{
+	static char want[BYTES];
+	uint16_t pe[AT_MAX_NODES] = {};
+	struct at_member m[NODES];
+	unsigned int who[NODES], i;
+	uint64_t before;
+	pid_t pid;
+
+	for (i = 0; i < NODES; i++) {
+		pe[i] = 1;
+		who[i] = i;
+		ASSERT_EQ(0, at_member_open(&m[i], &self->g, i, 2 * BYTES));
+		at_give(m[i].mem, ANGARA_TYPE_INT64, BYTES / 8, i);
+	}
+	at_reduce(want, ANGARA_TYPE_INT64, ANGARA_RED_SUM, BYTES / 8, who, NODES);
+	ASSERT_LT(0, at_tree_lay(&self->g, TREE, 0, pe));
+	for (i = 0; i < NODES; i++)
+		ASSERT_EQ(0, at_join(m[i].x.fd, TREE));
+
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(keep_putting(self));
+	EXPECT_EQ(0, more_puts(self, 0));
+	for (i = 0; i < at_scale(20); i++)
+		allreduce(_metadata, m, want);
+	/* He has not been held up for good either, and has not given up. */
+	before = __atomic_load_n(self->puts, __ATOMIC_SEQ_CST);
+	EXPECT_EQ(0, more_puts(self, before));
+	EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	for (i = 0; i < NODES; i++)
+		at_member_close(&m[i]);
+}
+
+TEST_HARNESS_MAIN
