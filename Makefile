@@ -124,8 +124,8 @@ fuzz-proof: ## show that the fuzzers find faults put in on purpose
 	@FUZZ_PROOF=1 selftests/prove selftests/host/fuzz.t
 
 .PHONY: coverage
-coverage: ## count which lines of model and topologies the tests reach
-	@selftests/coverage
+coverage: debug-kernels ## count which lines the tests reach (STEPS=model ...)
+	@selftests/coverage/run $(STEPS)
 
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, each kernel
@@ -144,4 +144,4 @@ check-debug: debug-kernels ## run tests on kernels that watch memory, locks, rac
 .PHONY: check-debug-proof
 check-debug-proof: debug-kernels ## show that check-debug finds faults
 	@tools/vm/build user
-	@selftests/prove selftests/debug/proof.t
+	@selftests/prove selftests/debug/proof.t selftests/debug/coverage.t

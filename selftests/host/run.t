@@ -9,10 +9,11 @@
 set -u
 . selftests/tap.sh
 
-OUT=$TAP_TMP/build
+# selftests/coverage builds elsewhere, and to be counted.
+OUT=${RUN_OUT:-$TAP_TMP/build}
 RUN=$OUT/bin/angara-run
 JOB=$TAP_TMP/job
-SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+SAN=${RUN_CFLAGS:--O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all}
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE
 
 build()

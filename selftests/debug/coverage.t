@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Does the kernel debug count right what modules reach? One is loaded and
+# unloaded whose lines say whether they run: selftests/coverage/known.c.
+
+set -u
+. selftests/tap.sh
+
+PROOF=build/coverage/proof
+TREE=$TAP_TMP/tree
+
+build()
+{
+	rm -rf "$PROOF"
+	mkdir -p "$PROOF/driver" "$TREE/driver" "$TREE/build/coverage/counts"
+	cp selftests/coverage/known.c "$TREE/driver"
+	cp selftests/coverage/known.c "$PROOF/driver"
+	echo 'obj-m += driver/' >"$PROOF/Kbuild"
+	echo 'obj-m += known.o' >"$PROOF/driver/Kbuild"
+	tools/vm/chroot make -s -C /angara/build/debug/debug \
+		"M=/angara/$PROOF" GCOV_PROFILE=y modules
+}
+
+run()
+{
+	tools/vm/run --kernel debug --no-driver -- selftests/coverage/in-guest \
+		sh -c "insmod $PROOF/driver/known.ko && rmmod known" &&
+		tools/vm/chroot find "/angara/$PROOF" -name '*.gcda' \
+			-exec gcov --json-format --stdout {} + \
+			>"$TREE/build/coverage/counts/known.json" &&
+		selftests/coverage/report --top "$TREE" --missed \
+			>"$TAP_TMP/missed"
+}
+
+lines()
+{
+	grep -n "/\* $1 \*/" selftests/coverage/known.c |
+		sed 's/^/driver\/known.c:/'
+}
+
+# all, none of the lines that are marked so are among those missed
+all()
+{
+	[ "$(lines "$1" | grep -cxFf "$TAP_TMP/missed")" = "$(lines "$1" | wc -l)" ]
+}
+
+none()
+{
+	! lines "$1" | grep -xFf "$TAP_TMP/missed"
+}
+
+check 'a module builds with gcov' build
+check 'it is loaded, works, and is unloaded' run
+cat "$TAP_TMP/missed" >"$TAP_TMP/why"
+check 'what runs is counted: init, work, timer, exit' none reached
+check 'what never runs is not' all never
+plan

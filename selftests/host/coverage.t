@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Does the report of `make coverage` count right? A small program says of each
+# of its lines whether it is reached, and by which of three runs.
+
+set -u
+. selftests/tap.sh
+
+TREE=$TAP_TMP/tree
+MODULES=$TREE/build/coverage/modules
+COUNTS=$TREE/build/coverage/counts
+
+report()
+{
+	selftests/coverage/report --top "$TREE" "$@"
+}
+
+# A driver that is built from a copy, as modules are, and a model beside it.
+sources()
+{
+	mkdir -p "$TREE"/driver/model "$TREE"/libangara/tests "$TREE"/tools \
+		"$COUNTS"
+	cat >"$TREE/driver/model/twice.h" <<-'END'
+		static int twice(int n)		/* run 2 */
+		{
+			return 2 * n;		/* run 2 */
+		}
+	END
+	cat >"$TREE/driver/known.c" <<-'END'
+		#include <stdlib.h>
+		#include "model/twice.h"
+
+		static int third(int n)		/* run 3 */
+		{
+			int i, sum = 0;		/* run 3 */
+
+			for (i = 0; i < n; i++)	/* run 3 */
+				sum += i;	/* run 3 */
+			return sum;		/* run 3 */
+		}
+
+		int main(int argc, char **argv)	/* run 1 */
+		{
+			int n = atoi(argv[1]);	/* run 1 */
+
+			if (n == 2)		/* run 1 */
+				return twice(n) - 4;	/* run 2 */
+			if (n == 3)		/* run 1 */
+				return third(n) - 3;	/* run 3 */
+			return argc - 2;	/* run 1 */
+		}
+	END
+	echo 'int other(void) { return 0; }' >"$TREE/libangara/other.c"
+	echo 'int test(void) { return 0; }' >"$TREE/libangara/tests/test.c"
+	mkdir -p "$MODULES"
+	cp -r "$TREE/driver" "$MODULES"
+	(cd "$MODULES" && "${CC:-cc}" -O0 --coverage -Idriver \
+		-o known driver/known.c)
+}
+
+# count RUN: what one run of the program reaches.
+count()
+{
+	rm -f "$MODULES"/*.gcda
+	(cd "$MODULES" && ./known "$1" &&
+		gcov --json-format --stdout ./*.gcda) >"$COUNTS/$1.json"
+}
+
+# marked RUN FILE: lines that say they are reached in that run or one before.
+marked()
+{
+	grep -c "/\* run [1-$1] \*/" "$TREE/$2"
+}
+
+# The lines of the files that no run up to RUN reaches, as the report has it.
+unmarked()
+{
+	(cd "$TREE" && grep -nH '/\* run ' driver/known.c driver/model/twice.h |
+		{ grep -v "/\* run [1-$1] \*/" || :; })
+}
+
+same()
+{
+	diff -u <(printf '%s\n' "$1") <(printf '%s\n' "$2")
+}
+
+# row RUN NAME FILE [NOTE]: the table's, word by word.
+row()
+{
+	local run=$1 name=$2 file=$3 note=${4:-} lines hit want got
+
+	lines=$(marked 3 "$file")
+	hit=$(marked "$run" "$file")
+	want=$(echo "$name $lines $hit" | awk '{ printf "%s %d %d %.1f %%", $1,
+		$2, $3, 100 * $3 / $2 }')$note
+	got=$(report | awk -v name="$name" '$1 == name' | xargs)
+	same "$want" "$got"
+}
+
+# json RUN: the same for programs.
+json()
+{
+	local want got
+
+	want="$(marked 3 driver/known.c) $(marked "$1" driver/known.c) $(
+		unmarked "$1" | sed -n 's/^driver\/known.c:\([0-9]*\):.*/\1/p' |
+		xargs)"
+	got=$(report --json | perl -MJSON::PP -0 -ne '
+		my $file = decode_json($_)->{files}{"driver/known.c"};
+		print join " ", $file->{lines}, $file->{hit}, @{$file->{missed}}')
+	same "${want% }" "$got"
+}
+
+# refused STATUS TEXT ARG...: one line that says what is wrong.
+refused()
+{
+	local want=$1 text=$2 status=0
+
+	shift 2
+	report "$@" >"$TAP_TMP/out" 2>&1 || status=$?
+	cat "$TAP_TMP/out"
+	[ "$status" = "$want" ] && grep -q "$text" "$TAP_TMP/out"
+}
+
+# ends STATUS: the table's, 1 if a goal is not reached.
+ends()
+{
+	local status=0
+
+	report >/dev/null || status=$?
+	[ "$status" = "$1" ]
+}
+
+check 'the program builds' sources
+check 'no counts yet' refused 2 "run 'make coverage' first"
+for run in 1 2 3; do
+	check "run $run is counted" count "$run"
+	check "run $run: lines of a file" row "$run" driver/known.c driver/known.c
+	check "run $run: lines of a header" \
+		row "$run" driver/model/twice.h driver/model/twice.h
+	check "run $run: lines not reached" same "$(unmarked "$run")" \
+		"$(report --missed)"
+	check "run $run: for programs" json "$run"
+	case $run in
+	1) check 'run 1: below the goals' ends 1
+		check 'run 1: says so' row 1 driver driver/known.c \
+			' BELOW its goal, 80 %' ;;
+	3) check 'run 3: goals reached' ends 0
+		check 'run 3: the whole part' row 3 model driver/model/twice.h \
+			' (goal 90 %)' ;;
+	esac
+done
+check 'lines of one file' same '' "$(report --missed driver/model/)"
+check 'what was not built is named, tests are not' same 'libangara/other.c' \
+	"$(report | sed -n '/^not measured/,$p' | sed 1d | xargs)"
+check 'a file that is not there' refused 2 "no 'driver/x' among the files" \
+	--missed driver/x
+check 'an unknown option' refused 2 '^usage:' --nonsense
+# Later than the counts by the clock of files, whatever time it is.
+touch -d '+1 hour' "$TREE/driver/known.c"
+check 'a file that has changed since' refused 0 \
+	'driver/known.c has changed since . was counted' --missed driver/model/
+echo '{ "files": [' >"$COUNTS/broken.json"
+check 'counts that are broken' refused 2 'broken.json:1: .*not what gcov prints'
+plan
