@@ -101,48 +101,6 @@ static int read_tree(struct genl_info *info, u32 *tree)
 	return 0;
 }
 
-static bool has_link(const struct ang_dev *adev, u32 dir)
-{
-	return dir < 2 * adev->topo.ndims &&
-	       ang_topo_neighbor(&adev->topo, adev->node, dir) != ANG_NONE;
-}
-
-/* Says which field of a row breaks @rule; the rule itself is the model's. */
-static void explain_rule(struct genl_info *info, const struct ang_dev *adev,
-			 const struct angara_tree_row *row, u32 rule)
-{
-	struct netlink_ext_ack *extack = info->extack;
-	unsigned long dirs = row->dirs;
-	u32 dir;
-
-	if (row->is_root && row->to_root != ANGARA_DIR_NONE) {
-		NL_SET_ERR_MSG(extack, "to_root: the root has no direction up");
-		return;
-	}
-	if (!row->is_root && row->to_root == ANGARA_DIR_NONE) {
-		NL_SET_ERR_MSG(extack, "to_root: is needed where the node is not the root");
-		return;
-	}
-	if (!row->is_root && !has_link(adev, row->to_root)) {
-		NL_SET_ERR_MSG(extack, "to_root: direction out of range");
-		return;
-	}
-	for_each_set_bit(dir, &dirs, ANGARA_MAX_DIRS) {
-		if (!has_link(adev, dir)) {
-			NL_SET_ERR_MSG(extack, "dirs: direction out of range");
-			return;
-		}
-		if (!row->is_root && dir == row->to_root) {
-			NL_SET_ERR_MSG(extack, "dirs: contains the direction up");
-			return;
-		}
-	}
-	if (rule == ANGARA_TREE_RULE_ORDER)
-		NL_SET_ERR_MSG(extack, "dirs: a direction down is out of dimension order");
-	else
-		NL_SET_ERR_MSG(extack, "the row breaks a rule of trees");
-}
-
 static int read_row(struct genl_info *info, struct angara_tree_row *row)
 {
 	struct nlattr **attrs = info->attrs;
@@ -186,7 +144,7 @@ static int tree_set(struct sk_buff *skb, struct genl_info *info)
 	struct angara_tree_row row = { 0 };
 	struct ang_cred cred;
 	struct ang_dev *adev;
-	u32 rule;
+	const char *flaw;
 	int ret;
 
 	ret = read_row(info, &row);
@@ -195,9 +153,9 @@ static int tree_set(struct sk_buff *skb, struct genl_info *info)
 	adev = ang_nl_dev_enter(info);
 	if (IS_ERR(adev))
 		return PTR_ERR(adev);
-	rule = ang_tree_row_check(&adev->topo, &row);
-	if (rule) {
-		explain_rule(info, adev, &row, rule);
+	if (ang_tree_row_flaw(&adev->topo, &row, &flaw)) {
+		if (info->extack)
+			info->extack->_msg = flaw;
 		ret = -EINVAL;
 	} else {
 		ang_nl_cred(skb, &cred);

@@ -229,6 +229,17 @@ u32 ang_tree_row_check(const struct ang_topo *topo,
 		       const struct angara_tree_row *row);
 
 /**
+ * ang_tree_row_flaw() - the same, in words
+ * @topo: torus
+ * @row: row
+ * @flaw: out: which field is wrong, and why; NULL if none is
+ *
+ * Return: as ang_tree_row_check().
+ */
+u32 ang_tree_row_flaw(const struct ang_topo *topo,
+		      const struct angara_tree_row *row, const char **flaw);
+
+/**
  * ang_tree_check() - rules of a whole tree
  * @topo: torus
  * @rows: row of each node; one that is not in the tree has neither is_root nor

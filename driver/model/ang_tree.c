@@ -30,43 +30,61 @@ static u32 dirs_allowed(const struct ang_topo *topo,
 	return (all & ~((1U << (2 * dim + 2)) - 1)) | 1U << (row->to_root ^ 1);
 }
 
-static u32 fields_check(const struct ang_topo *topo,
-			const struct angara_tree_row *row)
+/* What is wrong with the fields of a row, or NULL. */
+static const char *fields_flaw(const struct ang_topo *topo,
+			       const struct angara_tree_row *row)
 {
 	u32 count = 0;
 	u32 dir;
 
-	if (row->tree >= ANGARA_MAX_TREES || row->is_root > 1 || row->reserved ||
-	    row->pe > ANGARA_MAX_LOCAL)
-		return ANGARA_TREE_RULE_FIELD;
-	if (row->is_root ? row->to_root != ANGARA_DIR_NONE :
-			   !dir_exists(topo, row->to_root))
-		return ANGARA_TREE_RULE_FIELD;
-	if (row->dirs >> ANGARA_MAX_DIRS)
-		return ANGARA_TREE_RULE_FIELD;
-	for (dir = 0; dir < ANGARA_MAX_DIRS; dir++) {
+	if (row->tree >= ANGARA_MAX_TREES)
+		return "tree: out of range";
+	if (row->is_root > 1)
+		return "is_root: neither 0 nor 1";
+	if (row->reserved)
+		return "reserved: is not 0";
+	if (row->pe > ANGARA_MAX_LOCAL)
+		return "pe: too many local participants";
+	if (row->is_root && row->to_root != ANGARA_DIR_NONE)
+		return "to_root: the root has no direction up";
+	if (!row->is_root && row->to_root == ANGARA_DIR_NONE)
+		return "to_root: is needed where the node is not the root";
+	if (!row->is_root && !dir_exists(topo, row->to_root))
+		return "to_root: direction out of range";
+	for (dir = 0; dir < 8 * sizeof(row->dirs); dir++) {
 		if (!(row->dirs & 1U << dir))
 			continue;
 		if (!dir_exists(topo, dir))
-			return ANGARA_TREE_RULE_FIELD;
+			return "dirs: direction out of range";
 		count++;
 	}
-	/* Nobody to wait for: a transit node that leads nowhere. */
-	if (count != row->dir_sum || (!count && !row->pe))
+	if (count != row->dir_sum)
+		return "dir_sum: is not how many dirs there are";
+	if (!count && !row->pe)
+		return "pe: nobody to wait for, on a node that leads nowhere";
+	return NULL;
+}
+
+u32 ang_tree_row_flaw(const struct ang_topo *topo,
+		      const struct angara_tree_row *row, const char **flaw)
+{
+	*flaw = fields_flaw(topo, row);
+	if (*flaw)
 		return ANGARA_TREE_RULE_FIELD;
-	return 0;
+	if (!(row->dirs & ~dirs_allowed(topo, row)))
+		return 0;
+	*flaw = "dirs: a direction down is out of dimension order";
+	if (!row->is_root && row->dirs & 1U << row->to_root)
+		*flaw = "dirs: contains the direction up";
+	return ANGARA_TREE_RULE_ORDER;
 }
 
 u32 ang_tree_row_check(const struct ang_topo *topo,
 		       const struct angara_tree_row *row)
 {
-	u32 rule = fields_check(topo, row);
+	const char *flaw;
 
-	if (rule)
-		return rule;
-	if (row->dirs & ~dirs_allowed(topo, row))
-		return ANGARA_TREE_RULE_ORDER;
-	return 0;
+	return ang_tree_row_flaw(topo, row, &flaw);
 }
 
 static bool in_tree(const struct angara_tree_row *row)
