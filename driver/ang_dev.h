@@ -201,6 +201,17 @@ struct ang_cred {
 	bool admin;
 };
 
+static inline bool ang_cred_owns(const struct ang_cred *cred, u32 pkey)
+{
+	return cred->pkey && cred->pkey == pkey;
+}
+
+/* May the caller see what belongs to partition @pkey? */
+static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
+{
+	return cred->admin || ang_cred_owns(cred, pkey);
+}
+
 /* device.c: for transports */
 struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 			      struct device *parent, void *priv);

@@ -71,12 +71,6 @@ static int put_place(struct sk_buff *skb, const struct ang_dev *adev)
 	       put_u64(skb, ANGARA_A_FABRIC, adev->fabric_id);
 }
 
-/* May the asker see what belongs to partition @pkey? */
-static bool is_visible(const struct ang_cred *cred, u32 pkey)
-{
-	return cred->admin || (cred->pkey && cred->pkey == pkey);
-}
-
 static u32 dev_count(struct ang_dev *adev)
 {
 	return 1;
@@ -182,7 +176,7 @@ static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
 	ret = ang_dev_ctx_info(adev, index, &ctx);
 	if (ret)
 		return ret;
-	if (!is_visible(cred, ctx.pkey))
+	if (!ang_cred_sees(cred, ctx.pkey))
 		return -EPERM;
 	if (put_place(skb, adev) ||
 	    nla_put_u32(skb, ANGARA_A_CTX, ctx.ctx) ||

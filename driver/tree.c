@@ -11,18 +11,12 @@
 
 #include "ang_dev.h"
 
-static bool is_own(const struct ang_cred *cred, u32 pkey)
-{
-	return cred->pkey && cred->pkey == pkey;
-}
-
 /* May the caller program a row that is, or is to be, of partition @pkey? */
 static bool may_program(const struct ang_cred *cred,
 			const struct ang_tree_entry *entry, u32 pkey)
 {
-	if (is_own(cred, entry->delegated) && is_own(cred, pkey))
-		return true;
-	return cred->admin;
+	return cred->admin || (ang_cred_owns(cred, entry->delegated) &&
+			       ang_cred_owns(cred, pkey));
 }
 
 static void row_to_hw(const struct angara_tree_row *row,
@@ -111,8 +105,8 @@ static int entry_get(struct ang_dev *adev, const struct ang_cred *cred,
 
 	if (!entry->set && !entry->delegated)
 		return -ENOENT;
-	if (!is_own(cred, entry->set ? entry->row.pkey : entry->delegated) &&
-	    !cred->admin)
+	if (!ang_cred_sees(cred, entry->set ? entry->row.pkey :
+					      entry->delegated))
 		return -EPERM;
 	get->delegated = entry->delegated;
 	get->members = 0;
@@ -283,7 +277,7 @@ static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
 		if (!READ_ONCE(adev->gone) && adev->fabric_id == of->fabric_id &&
 		    adev->topo.nodes == of->topo.nodes &&
 		    row_copy(adev, tree, &row)) {
-			if (is_own(cred, row.pkey) || cred->admin)
+			if (ang_cred_sees(cred, row.pkey))
 				rows[adev->node] = row;
 			else
 				ret = -EPERM;
