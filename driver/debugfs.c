@@ -105,29 +105,10 @@ static int trees_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(trees);
 
-static const char *const node_names[] = {
-	"drops_no_tree", "drops_stale", "drops_partition", "drops_direction",
-	"drops_target", "drops_memory", "drops_order", NULL,
-	"injected_packets", "ejected_packets", "injected_flits",
-	"ejected_flits", "hops", "no_buffer", "cycles", NULL,
-};
-
-static const char *const link_names[] = {
-	"packets_req", "packets_rsp", "packets_up", "packets_down",
-	"flits_req", "flits_rsp", "flits_up", "flits_down",
-	"stalls_req", "stalls_rsp", "stalls_up", "stalls_down",
-};
-
-static const char *const tree_names[] = {
-	"bcast_requests", "bcast_packets", "reduce_packets", "reduce_results",
-	"credits_sent", "credits_received", "credits_pe_count",
-	"credits_pe_timer", "up_credits", "in_flight", "max_in_flight", NULL,
-};
-
-static const char *const ctx_names[] = {
-	"wqes", "cqes", "cqe_errors", "tx_packets", "tx_bytes", "rx_packets",
-	"rx_bytes", "rx_errors", "cq_full", "interrupts", NULL, NULL,
-};
+static const char *const node_names[] = ANGARA_NODE_COUNTER_NAMES;
+static const char *const link_names[] = ANGARA_LINK_COUNTER_NAMES;
+static const char *const tree_names[] = ANGARA_TREE_COUNTER_NAMES;
+static const char *const ctx_names[] = ANGARA_CTX_COUNTER_NAMES;
 
 /* Every structure of counters is a row of 64-bit words. */
 #define MAX_COUNTERS	16

@@ -19,29 +19,10 @@ enum kind {
 	KIND_RULE, KIND_COUNTERS,
 };
 
-static const char *const node_counters[] = {
-	"drops_no_tree", "drops_stale", "drops_partition", "drops_direction",
-	"drops_target", "drops_memory", "drops_order", NULL,
-	"injected_packets", "ejected_packets", "injected_flits",
-	"ejected_flits", "hops", "no_buffer", "cycles", NULL,
-};
-
-static const char *const link_counters[] = {
-	"packets_req", "packets_rsp", "packets_up", "packets_down",
-	"flits_req", "flits_rsp", "flits_up", "flits_down",
-	"stalls_req", "stalls_rsp", "stalls_up", "stalls_down",
-};
-
-static const char *const tree_counters[] = {
-	"bcast_requests", "bcast_packets", "reduce_packets", "reduce_results",
-	"credits_sent", "credits_received", "credits_pe_count",
-	"credits_pe_timer", "up_credits", "in_flight", "max_in_flight", NULL,
-};
-
-static const char *const ctx_counters[] = {
-	"wqes", "cqes", "cqe_errors", "tx_packets", "tx_bytes", "rx_packets",
-	"rx_bytes", "rx_errors", "cq_full", "interrupts", NULL, NULL,
-};
+static const char *const node_counters[] = ANGARA_NODE_COUNTER_NAMES;
+static const char *const link_counters[] = ANGARA_LINK_COUNTER_NAMES;
+static const char *const tree_counters[] = ANGARA_TREE_COUNTER_NAMES;
+static const char *const ctx_counters[] = ANGARA_CTX_COUNTER_NAMES;
 
 #define NAMES(list)	list, ARRAY_SIZE(list)
 #define FITS(list, s)	_Static_assert(sizeof(struct s) == \

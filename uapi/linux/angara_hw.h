@@ -274,6 +274,7 @@ struct angara_hw_mr {
 #define ANGARA_DROP_ORDER	6	/* ReduceId not expected */
 #define ANGARA_DROP_NUM		8
 
+/* Counters, and what they are called, member by member; NULL is not shown. */
 struct angara_hw_node_counters {
 	__le64 drops[ANGARA_DROP_NUM];
 	__le64 injected_packets;
@@ -286,11 +287,25 @@ struct angara_hw_node_counters {
 	__le64 reserved;
 };
 
+#define ANGARA_NODE_COUNTER_NAMES {					\
+	"drops_no_tree", "drops_stale", "drops_partition",		\
+	"drops_direction", "drops_target", "drops_memory",		\
+	"drops_order", NULL,						\
+	"injected_packets", "ejected_packets", "injected_flits",	\
+	"ejected_flits", "hops", "no_buffer", "cycles", NULL,		\
+}
+
 struct angara_hw_link_counters {
 	__le64 packets[ANGARA_VC_NUM];	/* sent on this link */
 	__le64 flits[ANGARA_VC_NUM];
 	__le64 stalls[ANGARA_VC_NUM];	/* no room at the neighbour */
 };
+
+#define ANGARA_LINK_COUNTER_NAMES {					\
+	"packets_req", "packets_rsp", "packets_up", "packets_down",	\
+	"flits_req", "flits_rsp", "flits_up", "flits_down",		\
+	"stalls_req", "stalls_rsp", "stalls_up", "stalls_down",		\
+}
 
 struct angara_hw_tree_counters {
 	__le64 bcast_requests;	/* requests passed up or taken at the root */
@@ -307,6 +322,13 @@ struct angara_hw_tree_counters {
 	__le64 reserved;
 };
 
+#define ANGARA_TREE_COUNTER_NAMES {					\
+	"bcast_requests", "bcast_packets", "reduce_packets",		\
+	"reduce_results", "credits_sent", "credits_received",		\
+	"credits_pe_count", "credits_pe_timer", "up_credits",		\
+	"in_flight", "max_in_flight", NULL,				\
+}
+
 struct angara_hw_ctx_counters {
 	__le64 wqes;
 	__le64 cqes;
@@ -320,5 +342,11 @@ struct angara_hw_ctx_counters {
 	__le64 interrupts;
 	__le64 reserved[2];
 };
+
+#define ANGARA_CTX_COUNTER_NAMES {					\
+	"wqes", "cqes", "cqe_errors", "tx_packets", "tx_bytes",		\
+	"rx_packets", "rx_bytes", "rx_errors", "cq_full",		\
+	"interrupts", NULL, NULL,					\
+}
 
 #endif /* _UAPI_LINUX_ANGARA_HW_H */
