@@ -144,6 +144,11 @@ int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 int ctl_dump_or_fail(struct nl *nl, uint8_t command, const struct about *about,
 		    struct json_object **records);
 
+/* list.c */
+int list_objects(struct args *args, uint8_t command,
+		 void (*complete)(struct json_object *records),
+		 const struct column *columns, size_t count);
+
 /* fabric.c */
 struct fabric {
 	uint64_t id;

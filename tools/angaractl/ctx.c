@@ -11,21 +11,8 @@ static const struct column columns[] = {
 
 static int ctx_show(struct args *args)
 {
-	struct json_object *ctxs;
-	struct about about = { 0 };
-	struct nl nl;
-	int status;
-
-	status = args_filter(args, &about);
-	if (!status)
-		status = ctl_start(&nl);
-	if (status)
-		return status;
-	status = ctl_dump_or_fail(&nl, ANGARA_CMD_CTX_GET, &about, &ctxs);
-	if (!status)
-		out_records(ctxs, columns, ARRAY_SIZE(columns));
-	ctl_stop(&nl);
-	return status;
+	return list_objects(args, ANGARA_CMD_CTX_GET, NULL, columns,
+			    ARRAY_SIZE(columns));
 }
 
 static const struct command commands[] = {

@@ -25,21 +25,8 @@ static const struct column counter_columns[] = {
 
 static int dev_list(struct args *args)
 {
-	struct json_object *devs;
-	struct about about = { 0 };
-	struct nl nl;
-	int status;
-
-	status = args_filter(args, &about);
-	if (!status)
-		status = ctl_start(&nl);
-	if (status)
-		return status;
-	status = ctl_dump_or_fail(&nl, ANGARA_CMD_DEV_GET, &about, &devs);
-	if (!status)
-		out_records(devs, list_columns, ARRAY_SIZE(list_columns));
-	ctl_stop(&nl);
-	return status;
+	return list_objects(args, ANGARA_CMD_DEV_GET, NULL, list_columns,
+			    ARRAY_SIZE(list_columns));
 }
 
 static void show_one(struct json_object *dev)

@@ -41,23 +41,8 @@ static void add_sums(struct json_object *links)
 
 static int link_show(struct args *args)
 {
-	struct json_object *links;
-	struct about about = { 0 };
-	struct nl nl;
-	int status;
-
-	status = args_filter(args, &about);
-	if (!status)
-		status = ctl_start(&nl);
-	if (status)
-		return status;
-	status = ctl_dump_or_fail(&nl, ANGARA_CMD_LINK_GET, &about, &links);
-	if (!status) {
-		add_sums(links);
-		out_records(links, columns, ARRAY_SIZE(columns));
-	}
-	ctl_stop(&nl);
-	return status;
+	return list_objects(args, ANGARA_CMD_LINK_GET, add_sums, columns,
+			    ARRAY_SIZE(columns));
 }
 
 static const struct command commands[] = {
