@@ -8,6 +8,7 @@
 
 #include <linux/angara_hw.h>
 
+#include "job.h"
 #include "lib.h"
 #include "pool.h"
 #include "scan.h"
@@ -15,6 +16,16 @@
 #define ANG_SQ_DEFAULT	256U
 #define ANG_CQ_DEFAULT	512U
 #define ANG_SPIN_US	20U
+
+/* The device of a process that was given none. */
+static int default_minor(u32 *minor)
+{
+	const struct ang_job_place *place = ang_job_place();
+
+	return place->size > 1 ?
+	       ang_scan_place(place->rank, place->size, minor) :
+	       ang_scan_first(minor);
+}
 
 /* "N" stands for /dev/angaraN; no name for what the launcher chose. */
 static int device_path(const char *device, char *buf, const char **path)
@@ -26,7 +37,7 @@ static int device_path(const char *device, char *buf, const char **path)
 	if (!device)
 		device = getenv("ANGARA_DEVICE");
 	if (!device) {
-		int ret = ang_scan_first(&minor);
+		int ret = default_minor(&minor);
 
 		if (ret)
 			return ret;

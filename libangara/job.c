@@ -1,93 +1,103 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A process's side of the job.  Without angara-run it is a job of one.
+ * A process's side of the job, whoever has started it: angara-run
+ * (job_run.c), a launcher that speaks PMIx (job_pmix.c), or nobody, which
+ * makes a job of one.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "job.h"
 #include "lib.h"
 
-/* Return: 0; -ENOENT not set; -EINVAL not a number up to @max. */
-static int env_number(const char *name, unsigned long max, u32 *val)
-{
-	const char *text = getenv(name);
-	unsigned long v;
-	char *end;
+/* Set once, by the first job that is joined, read when a context is opened. */
+static struct ang_job_place here = { .size = 1 };
 
-	if (!text)
-		return -ENOENT;
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (errno || *end || v > max)
-		return -EINVAL;
-	*val = (u32)v;
+/** ang_job_place() - where this process stands on this machine */
+const struct ang_job_place *ang_job_place(void)
+{
+	return &here;
+}
+
+void ang_job_set_place(const struct ang_job_place *place)
+{
+	here = *place;
+}
+
+static int single_open(struct angara_job *job)
+{
+	job->rank = 0;
+	job->size = 1;
 	return 0;
 }
 
-/*
- * The descriptor that the launcher left is kept open: programs that this one
- * does not know of, such as a shell around it, may use it later.  It is only
- * closed on exec, so that children do not hold the job's connection.
- */
-static int job_socket(u32 inherited)
+static int single_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
+			   u64 tag, const void *mine, size_t len, void *all)
 {
-	int type;
-	socklen_t len = sizeof(type);
-	int fd;
-
-	if (getsockopt((int)inherited, SOL_SOCKET, SO_TYPE, &type, &len) ||
-	    type != SOCK_STREAM)
-		return -EINVAL;
-	fcntl((int)inherited, F_SETFD, FD_CLOEXEC);
-	fd = fcntl((int)inherited, F_DUPFD_CLOEXEC, 0);
-	return fd < 0 ? -errno : fd;
+	(void)job;
+	(void)ranks;
+	(void)nranks;
+	(void)tag;
+	if (len)
+		memmove(all, mine, len);
+	return 0;
 }
+
+static void single_close(struct angara_job *job)
+{
+	(void)job;
+}
+
+static const struct ang_job_ops single = {
+	.open = single_open,
+	.exchange = single_exchange,
+	.close = single_close,
+};
+
+/* The first that knows this process has it: angara-run may run under PMIx. */
+static const struct ang_job_ops *const launchers[] = {
+	&ang_job_run, &ang_job_pmix, &single,
+};
 
 ANG_PUBLIC int angara_job_init(struct angara_job **out)
 {
-	struct angara_job *job;
-	u32 rank, size, fd;
-	int none, ret;
+	struct angara_job *job = calloc(1, sizeof(*job));
+	int ret = -ENOENT;
+	size_t i;
 
 	*out = NULL;
-	none = env_number(ANG_ENV_RANK, ANG_JOB_MAX_SIZE - 1, &rank);
-	ret = env_number(ANG_ENV_SIZE, ANG_JOB_MAX_SIZE, &size);
-	if (none == -ENOENT && ret == -ENOENT) {
-		rank = 0;
-		size = 1;
-	} else if (none || ret || rank >= size ||
-		   env_number(ANG_ENV_FD, 0x7FFFFFFF, &fd)) {
-		return -EINVAL;
-	}
-	job = malloc(sizeof(*job) + size * sizeof(*job->cards));
 	if (!job)
 		return -ENOMEM;
-	*job = (struct angara_job){ .fd = -1, .rank = rank, .size = size };
-	if (!none) {
-		job->fd = job_socket(fd);
-		if (job->fd < 0) {
-			ret = job->fd;
-			free(job);
-			return ret;
-		}
+	job->fd = -1;
+	for (i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
+		job->ops = launchers[i];
+		ret = job->ops->open(job);
+		if (ret != -ENOENT)
+			break;
+	}
+	if (ret)
+		goto free_job;
+	job->cards = calloc(job->size, sizeof(*job->cards));
+	if (!job->cards) {
+		ret = -ENOMEM;
+		goto close_job;
 	}
 	*out = job;
 	return 0;
+
+close_job:
+	job->ops->close(job);
+free_job:
+	free(job);
+	return ret;
 }
 
 ANG_PUBLIC void angara_job_finalize(struct angara_job *job)
 {
 	if (!job)
 		return;
-	if (job->fd >= 0)
-		close(job->fd);
+	job->ops->close(job);
+	free(job->cards);
 	free(job);
 }
 
@@ -101,49 +111,15 @@ ANG_PUBLIC unsigned int angara_job_size(const struct angara_job *job)
 	return job->size;
 }
 
-static void iov_advance(struct iovec **iov, int *n, size_t done)
+/* FNV-1a, to tell whether all name the same ranks. */
+u64 ang_ranks_hash(const u32 *ranks, u32 n)
 {
-	while (*n && done >= (*iov)->iov_len) {
-		done -= (*iov)->iov_len;
-		++*iov;
-		--*n;
-	}
-	if (*n) {
-		(*iov)->iov_base = (char *)(*iov)->iov_base + done;
-		(*iov)->iov_len -= done;
-	}
-}
+	u64 h = 0xCBF29CE484222325ULL;
+	u32 i;
 
-static int send_all(int fd, struct iovec *iov, int n)
-{
-	iov_advance(&iov, &n, 0);
-	while (n) {
-		struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)n };
-		ssize_t done = sendmsg(fd, &msg, MSG_NOSIGNAL);
-
-		if (done < 0 && errno != EINTR)
-			return -EPIPE;
-		if (done > 0)
-			iov_advance(&iov, &n, (size_t)done);
-	}
-	return 0;
-}
-
-static int recv_all(int fd, void *buf, size_t len)
-{
-	char *to = buf;
-
-	while (len) {
-		ssize_t done = recv(fd, to, len, 0);
-
-		if (done == 0 || (done < 0 && errno != EINTR))
-			return -EPIPE;
-		if (done > 0) {
-			to += done;
-			len -= (size_t)done;
-		}
-	}
-	return 0;
+	for (i = 0; i < n; i++)
+		h = (h ^ ranks[i]) * 0x100000001B3ULL;
+	return h;
 }
 
 /**
@@ -156,45 +132,14 @@ static int recv_all(int fd, void *buf, size_t len)
  * @len: its bytes
  * @all: out: blocks in the order of the group
  *
- * Return: 0; -EPIPE; -EMSGSIZE; -EINVAL.
+ * Return: 0; -EPIPE; -EMSGSIZE; -EINVAL; -ETIMEDOUT over PMIx.
  */
 int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		     u64 tag, const void *mine, size_t len, void *all)
 {
-	struct ang_job_request req = {
-		.magic = ANG_JOB_MAGIC,
-		.nranks = ranks ? nranks : 0,
-		.len = (u32)len,
-		.tag = tag,
-	};
-	struct iovec iov[] = {
-		{ .iov_base = &req, .iov_len = sizeof(req) },
-		{ .iov_base = (void *)(uintptr_t)ranks,
-		  .iov_len = req.nranks * sizeof(*ranks) },
-		{ .iov_base = (void *)(uintptr_t)mine, .iov_len = len },
-	};
-	struct ang_job_reply rep;
-	int ret;
-
 	if (len > ANG_JOB_MAX_BLOCK)
 		return -EINVAL;
-	if (job->fd < 0) {
-		if (len)
-			memmove(all, mine, len);
-		return 0;
-	}
-	ret = send_all(job->fd, iov, 3);
-	if (!ret)
-		ret = recv_all(job->fd, &rep, sizeof(rep));
-	if (ret)
-		return ret;
-	if (rep.magic != ANG_JOB_MAGIC || rep.status > 0)
-		return -EPIPE;
-	if (rep.status)
-		return rep.status;
-	if (rep.len != (u64)len * (ranks ? nranks : job->size))
-		return -EPIPE;
-	return recv_all(job->fd, all, rep.len);
+	return job->ops->exchange(job, ranks, nranks, tag, mine, len, all);
 }
 
 ANG_PUBLIC int angara_job_allgather(struct angara_job *job, const void *mine,

@@ -77,22 +77,60 @@ struct ang_team_card {
 	u32 reserved;
 };
 
+struct angara_job;
+struct ang_pmix;
+
+/**
+ * struct ang_job_ops - a way in which processes are started
+ * @open: fills in the job if this process was started so; -ENOENT if not
+ * @exchange: as ang_job_exchange(), for groups of any size
+ * @close: undoes @open
+ */
+struct ang_job_ops {
+	int (*open)(struct angara_job *job);
+	int (*exchange)(struct angara_job *job, const u32 *ranks, u32 nranks,
+			u64 tag, const void *mine, size_t len, void *all);
+	void (*close)(struct angara_job *job);
+};
+
 /**
  * struct angara_job - a job
- * @fd: connection to angara-run, -1 in a job of one
+ * @ops: how it was started
+ * @fd: connection to angara-run, else -1
+ * @pmix: state of PMIx, else NULL
  * @rank: of this process
  * @size: processes
  * @cards: room for one card of each, there from the start: making a team must
  *	not fail between two exchanges
  */
 struct angara_job {
+	const struct ang_job_ops *ops;
 	int fd;
+	struct ang_pmix *pmix;
 	u32 rank;
 	u32 size;
-	struct ang_team_card cards[];
+	struct ang_team_card *cards;
 };
+
+/**
+ * struct ang_job_place - this process among those of its job on this machine
+ * @name: tells jobs apart; "" in a job of one
+ * @rank: among them
+ * @size: their number
+ */
+struct ang_job_place {
+	char name[256];
+	u32 rank;
+	u32 size;
+};
+
+extern const struct ang_job_ops ang_job_run;
+extern const struct ang_job_ops ang_job_pmix;
 
 int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		     u64 tag, const void *mine, size_t len, void *all);
+const struct ang_job_place *ang_job_place(void);
+void ang_job_set_place(const struct ang_job_place *place);
+u64 ang_ranks_hash(const u32 *ranks, u32 n);
 
 #endif /* ANG_JOB_H */

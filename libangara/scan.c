@@ -156,6 +156,61 @@ const struct ang_found *ang_scan_find(const struct ang_scan *scan,
 	return NULL;
 }
 
+/* The devices of a fabric, by node; NULL if there are none. */
+const struct ang_found *ang_scan_fabric(const struct ang_scan *scan,
+					u64 fabric_id, size_t *n)
+{
+	size_t i = 0, end;
+
+	while (i < scan->n && scan->devs[i].fabric_id != fabric_id)
+		i++;
+	for (end = i; end < scan->n && scan->devs[end].fabric_id == fabric_id;)
+		end++;
+	*n = end - i;
+	return *n ? &scan->devs[i] : NULL;
+}
+
+/* Ids are random: the fabric of the first device is the one to expect. */
+u64 ang_scan_default(const struct ang_scan *scan)
+{
+	const struct ang_found *first = &scan->devs[0];
+	size_t i;
+
+	for (i = 1; i < scan->n; i++)
+		if (scan->devs[i].minor < first->minor)
+			first = &scan->devs[i];
+	return first->fabric_id;
+}
+
+/* Processes stand in blocks, as few on a node as there must be. */
+u32 ang_scan_per_node(u32 procs, size_t nodes)
+{
+	return (u32)((procs + nodes - 1) / nodes);
+}
+
+/*
+ * The device of a process whose launcher chose none.
+ * Return: 0; -ENODEV; -ENOMEM; why the devices do not answer.
+ */
+int ang_scan_place(u32 rank, u32 size, u32 *minor)
+{
+	const struct ang_found *devs;
+	struct ang_scan scan;
+	int ret = ang_scan(&scan);
+	size_t n;
+
+	if (ret)
+		return ret;
+	if (scan.n) {
+		devs = ang_scan_fabric(&scan, ang_scan_default(&scan), &n);
+		*minor = devs[rank / ang_scan_per_node(size, n)].minor;
+	} else {
+		ret = scan.err ? scan.err : -ENODEV;
+	}
+	ang_scan_free(&scan);
+	return ret;
+}
+
 /* The device file with the lowest number.  Return: 0; -ENODEV there is none. */
 int ang_scan_first(u32 *minor)
 {

@@ -41,6 +41,11 @@ int ang_scan(struct ang_scan *scan);
 void ang_scan_free(struct ang_scan *scan);
 const struct ang_found *ang_scan_find(const struct ang_scan *scan,
 				      u64 fabric_id, u32 node);
+const struct ang_found *ang_scan_fabric(const struct ang_scan *scan,
+					u64 fabric_id, size_t *n);
+u64 ang_scan_default(const struct ang_scan *scan);
+u32 ang_scan_per_node(u32 procs, size_t nodes);
+int ang_scan_place(u32 rank, u32 size, u32 *minor);
 int ang_scan_first(u32 *minor);
 void ang_dev_path(u32 minor, char path[ANG_DEV_PATH]);
 

@@ -30,17 +30,6 @@ struct outcome {
 static_assert(sizeof(struct outcome) <= sizeof(struct ang_team_card),
 	      "outcomes are received in the room for cards");
 
-/* FNV-1a over the list, to tell whether all name the same members. */
-static u64 list_hash(const u32 *ranks, u32 n)
-{
-	u64 h = 0xCBF29CE484222325ULL;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		h = (h ^ ranks[i]) * 0x100000001B3ULL;
-	return h;
-}
-
 static bool list_valid(const struct angara_job *job, const unsigned int *ranks,
 		       unsigned int n)
 {
@@ -110,7 +99,7 @@ static struct ang_team_card make_card(const struct angara_team *team,
 
 	if (err)
 		return card;
-	card.list = list_hash(team->ranks, team->size);
+	card.list = ang_ranks_hash(team->ranks, team->size);
 	card.n = team->size;
 	card.root = attr->root;
 	card.tree = attr->tree;

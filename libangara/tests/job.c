@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A process of a job without adapters, for selftests/host/run.t:
+ * A process of a job without adapters, for selftests/host/run.t and pmix.t:
  *
- *	job MODE
+ *	job MODE [FILE]
  *
  * It ends with status 0 if the exchanges went as MODE says they must, else it
  * says what did not and ends with 1.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 
 static struct angara_job *job;
 static unsigned int rank, size;
+static const char *file;
 
 static int expect(const char *what, int got, int want)
 {
@@ -96,11 +98,17 @@ static int mode_uneven(void)
 		      -EINVAL);
 }
 
-/* One process leaves in its own way; the others are told, again and again. */
+/*
+ * One process leaves in its own way; the others are told, again and again.
+ * PMIx does not tell all of them of one that left in good order.
+ */
 static int survive(void)
 {
-	return expect("barrier", angara_job_barrier(job), -EPIPE) |
-	       expect("barrier", angara_job_barrier(job), -EPIPE);
+	int first = angara_job_barrier(job);
+
+	if (first != -ETIMEDOUT || !job->pmix)
+		first = expect("barrier", first, -EPIPE) ? 0 : -EPIPE;
+	return !first || expect("barrier", angara_job_barrier(job), first);
 }
 
 static int mode_leave(void)
@@ -146,6 +154,37 @@ static int mode_single(void)
 	       expect("barrier", angara_job_barrier(job), 0);
 }
 
+/* One that does not come: the others give up at the deadline. */
+static int mode_absent(void)
+{
+	if (rank == size - 1) {
+		while (access(file, F_OK))
+			usleep(10000);
+		return 0;
+	}
+	if (expect("barrier", angara_job_barrier(job), -ETIMEDOUT) |
+	    expect("barrier", angara_job_barrier(job), -ETIMEDOUT))
+		return 1;
+	return !rank && creat(file, 0600) < 0;
+}
+
+/* Joining anew: twice at a time, then after all have left. */
+static int mode_again(void)
+{
+	struct angara_job *first = job;
+	int bad = 0;
+
+	for (unsigned int i = 0; !bad && i < 3; i++) {
+		bad = expect("init", angara_job_init(&job), 0) ||
+		      exchange(NULL, size, 100, i);
+		angara_job_finalize(first);
+		first = job;
+	}
+	angara_job_finalize(job);
+	return bad | expect("init", angara_job_init(&job), 0) ||
+	       exchange(NULL, size, 100, 3);
+}
+
 /* A team without contexts is refused everywhere, and the job goes on. */
 static int mode_teamless(void)
 {
@@ -168,6 +207,7 @@ static const struct {
 	{ "uneven", mode_uneven }, { "leave", mode_leave },
 	{ "die", mode_die }, { "garbage", mode_garbage },
 	{ "single", mode_single }, { "teamless", mode_teamless },
+	{ "absent", mode_absent }, { "again", mode_again },
 };
 
 int main(int argc, char **argv)
@@ -175,9 +215,14 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 	int ret;
 
+	file = argc > 2 ? argv[2] : "";
 	ret = angara_job_init(&job);
 	if (!strcmp(name, "damaged"))
 		return expect("init", ret, -EINVAL);
+	if (!strcmp(name, "gone"))
+		return expect("init", ret, -EPIPE);
+	if (!strcmp(name, "lacking"))
+		return expect("init", ret, -ELIBACC);
 	if (expect("init", ret, 0))
 		return 1;
 	rank = angara_job_rank(job);

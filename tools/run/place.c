@@ -30,35 +30,16 @@ static int no_devices(const struct ang_scan *scan)
 	return RUN_EXIT_FAILURE;
 }
 
-/* Ids are random: the fabric of the first device is the one to expect. */
-static u64 default_fabric(const struct ang_scan *scan)
-{
-	const struct ang_found *first = &scan->devs[0];
-	size_t i;
-
-	for (i = 1; i < scan->n; i++)
-		if (scan->devs[i].minor < first->minor)
-			first = &scan->devs[i];
-	return first->fabric_id;
-}
-
 static int choose_fabric(const struct run_opts *opts, const struct ang_scan *scan,
 			 struct fabric *fab)
 {
-	u64 id = opts->has_fabric ? opts->fabric : default_fabric(scan);
-	size_t i = 0;
+	u64 id = opts->has_fabric ? opts->fabric : ang_scan_default(scan);
 
-	while (i < scan->n && scan->devs[i].fabric_id != id)
-		i++;
-	if (i == scan->n) {
+	fab->devs = ang_scan_fabric(scan, id, &fab->n);
+	if (!fab->devs) {
 		run_say("there is no fabric 0x%llx; that of the first device is 0x%llx",
-			id, default_fabric(scan));
+			id, ang_scan_default(scan));
 		return RUN_EXIT_USAGE;
-	}
-	fab->devs = &scan->devs[i];
-	while (i < scan->n && scan->devs[i].fabric_id == id) {
-		fab->n++;
-		i++;
 	}
 	return 0;
 }
@@ -82,7 +63,7 @@ static int assign(struct run_job *job, const struct ang_scan *scan,
 	u32 rank;
 
 	if (!per_node)
-		per_node = (u32)((job->n + nodes - 1) / nodes);
+		per_node = ang_scan_per_node(job->n, nodes);
 	if ((u64)per_node * nodes < job->n) {
 		run_say("%u processes do not fit: %zu nodes take %llu at %u per node",
 			job->n, nodes, (u64)per_node * nodes, per_node);

@@ -31,16 +31,17 @@ typedef uint64_t angara_req_t;
 #define ANGARA_NO_NOTIFY	(-1)	/* notify: nobody is told */
 
 /*
- * Start-up.  A job is the set of processes that angara-run(1) started; a
- * program started alone is a job of one.
+ * Start-up.  A job is the set of processes that angara-run(1) started, or a
+ * launcher that speaks PMIx such as mpirun; a program started alone is a job
+ * of one.
  */
 
 /**
  * angara_job_init() - join the job that this process belongs to
  * @job: out
  *
- * Return: 0; -EINVAL the environment of angara-run(1) is damaged; -EPIPE the
- * launcher is gone.
+ * Return: 0; -EINVAL the environment of the launcher is damaged; -EPIPE the
+ * launcher is gone; -ELIBACC it speaks PMIx and libpmix cannot be loaded.
  */
 int angara_job_init(struct angara_job **job);
 void angara_job_finalize(struct angara_job *job);
@@ -54,7 +55,8 @@ unsigned int angara_job_size(const struct angara_job *job);
  * @len: bytes, at most 64 KiB
  * @all: out: size * @len bytes, in the order of ranks
  *
- * Return: 0; -EPIPE a process of the job ended; -EMSGSIZE @len differs.
+ * Return: 0; -EPIPE a process of the job ended; -EMSGSIZE @len differs;
+ * -ETIMEDOUT over PMIx, see ANGARA_JOB_TIMEOUT in angara(7).
  */
 int angara_job_allgather(struct angara_job *job, const void *mine, size_t len,
 			 void *all);
@@ -99,7 +101,8 @@ struct angara_ctx_info {
 /**
  * angara_ctx_open() - open a device and create a context on it
  * @device: "/dev/angaraN" or "N"; NULL for the node that the launcher chose
- *	(ANGARA_DEVICE), else the first device there is
+ *	(ANGARA_DEVICE), else the one of this process's rank in a job of PMIx
+ *	that it has joined before, else the first device there is
  * @attr: NULL for the defaults
  * @ctx: out
  *

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Jobs of launchers that speak PMIx: mpirun, prterun, srun.
+ *
+ * An exchange is Put, Commit, a Fence of the group that collects what was put,
+ * and a Get of each block.  Its key is used once: PMIx caches values, and what
+ * is read after a key was put again differs between its versions.  The price is
+ * that PMIx keeps all that was ever put and sends it anew at each Commit.
+ *
+ * PMIx tells some processes of the end of another, but not all, and not at all
+ * if that one has left in good order.  So operations are started, not called,
+ * and waited for with a deadline of our own.  One that did not end in time
+ * stays with PMIx, whose thread may still call us: no other is begun then, and
+ * the state is static.
+ *
+ * libpmix is loaded when the environment asks for it, so that the library
+ * needs it neither at build time (without ANG_HAVE_PMIX there is only the
+ * refusal) nor on machines without such a launcher.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "job.h"
+
+#define ENV_NAMESPACE	"PMIX_NAMESPACE"
+#define ENV_RANK	"PMIX_RANK"
+
+#ifdef ANG_HAVE_PMIX
+
+#include <dlfcn.h>
+#include <pmix.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#define LIBRARY		"libpmix.so.2"
+#define ENV_TIMEOUT	"ANGARA_JOB_TIMEOUT"
+#define TIMEOUT_S	600L
+#define TIMEOUT_MAX_S	1000000L
+
+/* The functions that are used, with the types that the header gives them. */
+static struct {
+	__typeof__(PMIx_Init) *init;
+	__typeof__(PMIx_Finalize) *finalize;
+	__typeof__(PMIx_Put) *put;
+	__typeof__(PMIx_Commit) *commit;
+	__typeof__(PMIx_Fence_nb) *fence_nb;
+	__typeof__(PMIx_Get_nb) *get_nb;
+} lib;
+
+/**
+ * struct head - what stands before a block
+ * @len: its bytes
+ * @tag: of the exchange
+ */
+struct head {
+	u64 len;
+	u64 tag;
+};
+
+/**
+ * struct group - exchanges of a group so far, which tells their keys apart
+ * @hash: of its ranks
+ * @round: exchanges begun
+ */
+struct group {
+	u64 hash;
+	u64 round;
+};
+
+/**
+ * struct ang_pmix - this process under PMIx; there is one, it joins but once
+ * @users: jobs that are open
+ * @me: this process
+ * @size: processes
+ * @procs: room for the members of a group
+ * @timeout_s: for each operation, 0 for none
+ * @broken: why exchanges cannot go on, or 0
+ * @groups: that had an exchange
+ * @ngroups: their number
+ * @lock: protects what follows, which PMIx's thread writes
+ * @ended: signals @busy going false
+ * @busy: an operation is under way
+ * @status: how it ended
+ * @got: bytes received
+ * @number: number received
+ * @buf: head and block, sent or received
+ */
+struct ang_pmix {
+	u32 users;
+	pmix_proc_t me;
+	u32 size;
+	pmix_proc_t *procs;
+	long timeout_s;
+	int broken;
+	struct group *groups;
+	u32 ngroups;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	bool busy;
+	pmix_status_t status;
+	size_t got;
+	u32 number;
+	union {
+		struct head head;
+		char bytes[sizeof(struct head) + ANG_JOB_MAX_BLOCK];
+	} buf;
+};
+
+static int to_errno(pmix_status_t status)
+{
+	switch (status) {
+	case PMIX_SUCCESS:
+	case PMIX_OPERATION_SUCCEEDED:
+		return 0;
+	case PMIX_ERR_NOMEM:
+		return -ENOMEM;
+	case PMIX_ERR_TIMEOUT:
+		return -ETIMEDOUT;
+	default:
+		return -EPIPE;
+	}
+}
+
+/* It stays loaded: its threads may outlast us. */
+static int load(void)
+{
+	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
+	const struct {
+		const char *name;
+		void *at;
+	} calls[] = {
+		{ "PMIx_Init", &lib.init },
+		{ "PMIx_Finalize", &lib.finalize },
+		{ "PMIx_Put", &lib.put },
+		{ "PMIx_Commit", &lib.commit },
+		{ "PMIx_Fence_nb", &lib.fence_nb },
+		{ "PMIx_Get_nb", &lib.get_nb },
+	};
+	size_t i;
+
+	if (!handle)
+		return -ELIBACC;
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		void *call = dlsym(handle, calls[i].name);
+
+		if (!call)
+			return -ELIBBAD;
+		memcpy(calls[i].at, &call, sizeof(call));
+	}
+	return 0;
+}
+
+static void begin(struct ang_pmix *px)
+{
+	pthread_mutex_lock(&px->lock);
+	px->busy = true;
+	px->got = 0;
+	pthread_mutex_unlock(&px->lock);
+}
+
+static void end(struct ang_pmix *px, pmix_status_t status)
+{
+	pthread_mutex_lock(&px->lock);
+	px->busy = false;
+	px->status = status;
+	pthread_cond_signal(&px->ended);
+	pthread_mutex_unlock(&px->lock);
+}
+
+static void on_fence(pmix_status_t status, void *cbdata)
+{
+	end(cbdata, status);
+}
+
+static void on_get(pmix_status_t status, pmix_value_t *value, void *cbdata)
+{
+	struct ang_pmix *px = cbdata;
+
+	if (status == PMIX_SUCCESS && value->type == PMIX_BYTE_OBJECT &&
+	    value->data.bo.size <= sizeof(px->buf)) {
+		memcpy(&px->buf, value->data.bo.bytes, value->data.bo.size);
+		px->got = value->data.bo.size;
+	} else if (status == PMIX_SUCCESS && value->type == PMIX_UINT32) {
+		px->number = value->data.uint32;
+	} else if (status == PMIX_SUCCESS && value->type == PMIX_UINT16) {
+		px->number = value->data.uint16;
+	}
+	end(px, status);
+}
+
+/* @started: what the call that started the operation returned. */
+static int await(struct ang_pmix *px, pmix_status_t started)
+{
+	struct timespec until;
+	int ret = 0;
+
+	if (started != PMIX_SUCCESS)
+		return to_errno(started);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += px->timeout_s;
+	pthread_mutex_lock(&px->lock);
+	while (px->busy && !ret)
+		ret = px->timeout_s ?
+		      pthread_cond_clockwait(&px->ended, &px->lock,
+					     CLOCK_MONOTONIC, &until) :
+		      pthread_cond_wait(&px->ended, &px->lock);
+	ret = px->busy ? -ETIMEDOUT : to_errno(px->status);
+	pthread_mutex_unlock(&px->lock);
+	return ret;
+}
+
+static int publish(struct ang_pmix *px, const char *key, struct head head,
+		   const void *mine)
+{
+	pmix_value_t value = { .type = PMIX_BYTE_OBJECT };
+	pmix_status_t status;
+
+	px->buf.head = head;
+	if (head.len)
+		memcpy(px->buf.bytes + sizeof(head), mine, head.len);
+	value.data.bo.bytes = px->buf.bytes;
+	value.data.bo.size = sizeof(head) + head.len;
+	status = lib.put(PMIX_GLOBAL, key, &value);
+	if (status == PMIX_SUCCESS)
+		status = lib.commit();
+	return to_errno(status);
+}
+
+static int fence(struct ang_pmix *px, size_t n)
+{
+	pmix_info_t collect = { .key = PMIX_COLLECT_DATA };
+
+	collect.value.type = PMIX_BOOL;
+	collect.value.data.flag = true;
+	begin(px);
+	return await(px, lib.fence_nb(px->procs, n, &collect, 1, on_fence, px));
+}
+
+static int get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
+{
+	pmix_proc_t of = px->me;
+
+	of.rank = rank;
+	begin(px);
+	return await(px, lib.get_nb(&of, key, NULL, 0, on_get, px));
+}
+
+/* All members compare all blocks, so all come to the same verdict. */
+static int collect_block(struct ang_pmix *px, u32 i, const char *key,
+			 struct head want, void *to)
+{
+	const struct head *head = &px->buf.head;
+	int ret = get(px, px->procs[i].rank, key);
+
+	if (ret)
+		return ret;
+	if (px->got < sizeof(*head) || px->got != sizeof(*head) + head->len ||
+	    head->tag != want.tag)
+		return -EPIPE;
+	if (head->len != want.len)
+		return -EMSGSIZE;
+	if (want.len)
+		memcpy(to, px->buf.bytes + sizeof(*head), want.len);
+	return 0;
+}
+
+/* Number of this exchange of the group, equal at all members. */
+static int next_round(struct ang_pmix *px, u64 hash, u64 *round)
+{
+	struct group *groups;
+	u32 i;
+
+	for (i = 0; i < px->ngroups && px->groups[i].hash != hash; i++)
+		;
+	if (i == px->ngroups) {
+		groups = realloc(px->groups, (i + 1) * sizeof(*groups));
+		if (!groups)
+			return -ENOMEM;
+		groups[i] = (struct group){ .hash = hash };
+		px->groups = groups;
+		px->ngroups++;
+	}
+	*round = px->groups[i].round++;
+	return 0;
+}
+
+static int exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
+		    const void *mine, size_t len, void *all)
+{
+	struct head head = { .len = len, .tag = tag };
+	int verdict = 0, ret;
+	char key[64];
+	u64 round;
+	u32 i;
+
+	ret = next_round(px, hash, &round);
+	if (ret)
+		return ret;
+	snprintf(key, sizeof(key), "angara.%llx.%llx", hash, round);
+	ret = publish(px, key, head, mine);
+	if (!ret)
+		ret = fence(px, n);
+	for (i = 0; i < n && (!ret || ret == -EMSGSIZE); i++) {
+		ret = collect_block(px, i, key, head, (char *)all + i * len);
+		if (ret)
+			verdict = ret;
+	}
+	return ret ? ret : verdict;
+}
+
+static int pmix_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
+			 u64 tag, const void *mine, size_t len, void *all)
+{
+	struct ang_pmix *px = job->pmix;
+	u32 n = ranks ? nranks : job->size;
+	u64 hash = ranks ? ang_ranks_hash(ranks, nranks) : 0;
+	u32 i;
+	int ret;
+
+	if (px->broken)
+		return px->broken;
+	for (i = 0; i < n; i++)
+		px->procs[i].rank = ranks ? ranks[i] : i;
+	ret = exchange(px, n, hash, tag, mine, len, all);
+	if (ret != -EMSGSIZE)
+		px->broken = ret;
+	return ret;
+}
+
+static int read_timeout(long *seconds)
+{
+	const char *text = getenv(ENV_TIMEOUT);
+	char *last;
+
+	*seconds = TIMEOUT_S;
+	if (!text)
+		return 0;
+	errno = 0;
+	*seconds = strtol(text, &last, 10);
+	if (*text < '0' || *text > '9' || *last || errno ||
+	    *seconds > TIMEOUT_MAX_S)
+		return -EINVAL;
+	return 0;
+}
+
+/* A number that the launcher knows of this process, or of all. */
+static int ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *val)
+{
+	int ret = get(px, rank, key);
+
+	*val = px->number;
+	return ret;
+}
+
+/* A launcher that does not number what it starts here has it all here. */
+static void tell_place(struct ang_pmix *px)
+{
+	struct ang_job_place place = { 0 };
+
+	if (ask(px, px->me.rank, PMIX_LOCAL_RANK, &place.rank) ||
+	    ask(px, PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, &place.size)) {
+		place.rank = px->me.rank;
+		place.size = px->size;
+	}
+	snprintf(place.name, sizeof(place.name), "%s", px->me.nspace);
+	ang_job_set_place(&place);
+}
+
+static int join(struct ang_pmix *px)
+{
+	int ret = to_errno(lib.init(&px->me, NULL, 0));
+	u32 i;
+
+	if (ret)
+		return ret;
+	ret = ask(px, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &px->size);
+	if (!ret && (px->size > ANG_JOB_MAX_SIZE || px->me.rank >= px->size))
+		ret = -EINVAL;
+	if (ret)
+		goto finalize;
+	px->procs = calloc(px->size, sizeof(*px->procs));
+	if (!px->procs) {
+		ret = -ENOMEM;
+		goto finalize;
+	}
+	for (i = 0; i < px->size; i++)
+		px->procs[i] = px->me;
+	tell_place(px);
+	return 0;
+
+finalize:
+	lib.finalize(NULL, 0);
+	return ret;
+}
+
+static struct ang_pmix self = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.ended = PTHREAD_COND_INITIALIZER,
+};
+
+/* Protects @self.users, and joining and leaving. */
+static pthread_mutex_t users_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int first_user(struct ang_pmix *px)
+{
+	int ret = px->broken;
+
+	if (!ret)
+		ret = read_timeout(&px->timeout_s);
+	if (!ret)
+		ret = load();
+	return ret ? ret : join(px);
+}
+
+/* What tells the rounds of groups apart stays, for the next time. */
+static void last_user(struct ang_pmix *px)
+{
+	lib.finalize(NULL, 0);
+	free(px->procs);
+	px->procs = NULL;
+}
+
+static int pmix_open(struct angara_job *job)
+{
+	int ret = 0;
+
+	if (!getenv(ENV_NAMESPACE) || !getenv(ENV_RANK))
+		return -ENOENT;
+	pthread_mutex_lock(&users_lock);
+	if (!self.users)
+		ret = first_user(&self);
+	if (!ret)
+		self.users++;
+	pthread_mutex_unlock(&users_lock);
+	job->pmix = &self;
+	job->rank = self.me.rank;
+	job->size = self.size;
+	return ret;
+}
+
+static void pmix_close(struct angara_job *job)
+{
+	pthread_mutex_lock(&users_lock);
+	if (--job->pmix->users == 0)
+		last_user(job->pmix);
+	pthread_mutex_unlock(&users_lock);
+}
+
+#else /* !ANG_HAVE_PMIX */
+
+static int pmix_open(struct angara_job *job)
+{
+	(void)job;
+	return getenv(ENV_NAMESPACE) && getenv(ENV_RANK) ? -ELIBACC : -ENOENT;
+}
+
+static int pmix_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
+			 u64 tag, const void *mine, size_t len, void *all)
+{
+	(void)job;
+	(void)ranks;
+	(void)nranks;
+	(void)tag;
+	(void)mine;
+	(void)len;
+	(void)all;
+	return -ELIBACC;
+}
+
+static void pmix_close(struct angara_job *job)
+{
+	(void)job;
+}
+
+#endif
+
+const struct ang_job_ops ang_job_pmix = {
+	.open = pmix_open,
+	.exchange = pmix_exchange,
+	.close = pmix_close,
+};

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Jobs of angara-run: exchanges over the socket that it left us, see job.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "job.h"
+
+/* Return: 0; -ENOENT not set; -EINVAL not a number up to @max. */
+static int env_number(const char *name, unsigned long max, u32 *val)
+{
+	const char *text = getenv(name);
+	unsigned long v;
+	char *end;
+
+	if (!text)
+		return -ENOENT;
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (errno || *end || v > max)
+		return -EINVAL;
+	*val = (u32)v;
+	return 0;
+}
+
+/*
+ * The descriptor that the launcher left is kept open: programs that this one
+ * does not know of, such as a shell around it, may use it later.  It is only
+ * closed on exec, so that children do not hold the job's connection.
+ */
+static int job_socket(u32 inherited)
+{
+	int type;
+	socklen_t len = sizeof(type);
+	int fd;
+
+	if (getsockopt((int)inherited, SOL_SOCKET, SO_TYPE, &type, &len) ||
+	    type != SOCK_STREAM)
+		return -EINVAL;
+	fcntl((int)inherited, F_SETFD, FD_CLOEXEC);
+	fd = fcntl((int)inherited, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+static int run_open(struct angara_job *job)
+{
+	int no_rank = env_number(ANG_ENV_RANK, ANG_JOB_MAX_SIZE - 1, &job->rank);
+	int no_size = env_number(ANG_ENV_SIZE, ANG_JOB_MAX_SIZE, &job->size);
+	u32 fd;
+
+	if (no_rank == -ENOENT && no_size == -ENOENT)
+		return -ENOENT;
+	if (no_rank || no_size || job->rank >= job->size ||
+	    env_number(ANG_ENV_FD, 0x7FFFFFFF, &fd))
+		return -EINVAL;
+	job->fd = job_socket(fd);
+	return job->fd < 0 ? job->fd : 0;
+}
+
+static void run_close(struct angara_job *job)
+{
+	close(job->fd);
+}
+
+static void iov_advance(struct iovec **iov, int *n, size_t done)
+{
+	while (*n && done >= (*iov)->iov_len) {
+		done -= (*iov)->iov_len;
+		++*iov;
+		--*n;
+	}
+	if (*n) {
+		(*iov)->iov_base = (char *)(*iov)->iov_base + done;
+		(*iov)->iov_len -= done;
+	}
+}
+
+static int send_all(int fd, struct iovec *iov, int n)
+{
+	iov_advance(&iov, &n, 0);
+	while (n) {
+		struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)n };
+		ssize_t done = sendmsg(fd, &msg, MSG_NOSIGNAL);
+
+		if (done < 0 && errno != EINTR)
+			return -EPIPE;
+		if (done > 0)
+			iov_advance(&iov, &n, (size_t)done);
+	}
+	return 0;
+}
+
+static int recv_all(int fd, void *buf, size_t len)
+{
+	char *to = buf;
+
+	while (len) {
+		ssize_t done = recv(fd, to, len, 0);
+
+		if (done == 0 || (done < 0 && errno != EINTR))
+			return -EPIPE;
+		if (done > 0) {
+			to += done;
+			len -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+static int run_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
+			u64 tag, const void *mine, size_t len, void *all)
+{
+	struct ang_job_request req = {
+		.magic = ANG_JOB_MAGIC,
+		.nranks = ranks ? nranks : 0,
+		.len = (u32)len,
+		.tag = tag,
+	};
+	struct iovec iov[] = {
+		{ .iov_base = &req, .iov_len = sizeof(req) },
+		{ .iov_base = (void *)(uintptr_t)ranks,
+		  .iov_len = req.nranks * sizeof(*ranks) },
+		{ .iov_base = (void *)(uintptr_t)mine, .iov_len = len },
+	};
+	struct ang_job_reply rep;
+	int ret;
+
+	ret = send_all(job->fd, iov, 3);
+	if (!ret)
+		ret = recv_all(job->fd, &rep, sizeof(rep));
+	if (ret)
+		return ret;
+	if (rep.magic != ANG_JOB_MAGIC || rep.status > 0)
+		return -EPIPE;
+	if (rep.status)
+		return rep.status;
+	if (rep.len != (u64)len * (ranks ? nranks : job->size))
+		return -EPIPE;
+	return recv_all(job->fd, all, rep.len);
+}
+
+const struct ang_job_ops ang_job_run = {
+	.open = run_open,
+	.exchange = run_exchange,
+	.close = run_close,
+};

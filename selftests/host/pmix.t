@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Jobs of Open MPI's mpirun, over PMIx, without adapters: exchanges, and ends
+# of all kinds. Our part is built with the address and undefined behaviour
+# sanitizers; leaks are left out, PMIx has its own.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/build
+JOB=$TAP_TMP/job
+SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+ROOT=()
+[ "$(id -u)" != 0 ] || ROOT=(--allow-run-as-root)
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_JOB_TIMEOUT
+export ASAN_OPTIONS=detect_leaks=0
+
+# build OUT PROGRAM [OPTION]...
+build()
+{
+	local out=$1 program=$2
+
+	shift 2
+	# shellcheck disable=SC2086 # options are words
+	make -C libangara O="$out" CFLAGS="$SAN" "$@" &&
+		${CC:-cc} $SAN -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Ilibangara \
+			-Ilibangara/include -Ilibangara/env -Iuapi -o "$program" \
+			libangara/tests/job.c "$out/lib/libangara.a"
+}
+
+# ends STATUS COMMAND...: ends with that status, within two minutes.
+ends()
+{
+	local want=$1 status=0
+
+	shift
+	timeout 120 "$@" || status=$?
+	echo "status $status, expected $want"
+	[ "$status" = "$want" ]
+}
+
+# start STATUS OPTION|COMMAND...: machines have fewer cores than processes.
+start()
+{
+	local want=$1
+
+	shift
+	ends "$want" mpirun.openmpi "${ROOT[@]}" --oversubscribe "$@"
+}
+
+job()
+{
+	start 0 "$@"
+}
+
+without_launcher()
+{
+	PMIX_NAMESPACE=none PMIX_RANK=0 ends 0 "$JOB" gone
+}
+
+without_pmix()
+{
+	build "$OUT-without" "$JOB-without" PKG_CONFIG=false &&
+		PMIX_NAMESPACE=none PMIX_RANK=0 ends 0 "$JOB-without" lacking &&
+		ends 0 "$JOB-without" single
+}
+
+no_dependency()
+{
+	! objdump -p "$OUT/lib/libangara.so" | grep NEEDED | grep pmix
+}
+
+if ! pkg-config --exists pmix; then
+	skip 'jobs of mpirun' 'PMIx is missing: install libpmix-dev'
+	plan
+	exit
+fi
+if ! command -v mpirun.openmpi >/dev/null; then
+	skip 'jobs of mpirun' 'Open MPI is missing: install openmpi-bin'
+	plan
+	exit
+fi
+
+check 'builds' build "$OUT" "$JOB"
+for n in 1 2 7; do
+	check "allgather of $n" job -n "$n" "$JOB" gather
+	check "groups of $n" job -n "$n" "$JOB" groups
+done
+check 'blocks of different lengths' job -n 5 "$JOB" uneven
+check 'a team without contexts' job -n 3 "$JOB" teamless
+check 'joining anew' job -n 3 "$JOB" again
+check 'the environment of angara-run goes before' job -n 2 \
+	-x ANGARA_RANK=0 "$JOB" damaged
+check 'a process that is killed ends all' start 137 -n 4 "$JOB" die
+check 'a process that leaves' \
+	job -n 4 -x ANGARA_JOB_TIMEOUT=10 "$JOB" leave
+check 'a process that does not come' \
+	job -n 4 -x ANGARA_JOB_TIMEOUT=10 "$JOB" absent "$TAP_TMP/absent"
+for bad in x -1 '' 1000001 10s; do
+	check "a deadline of '$bad'" \
+		job -n 1 -x "ANGARA_JOB_TIMEOUT=$bad" "$JOB" damaged
+done
+check 'a launcher that is gone' without_launcher
+check 'a library without PMIx' without_pmix
+check 'the library does not need PMIx' no_dependency
+plan
