@@ -151,16 +151,15 @@ bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	for (set = outputs(*todo) & ~ANG_OUT_PE; set; set &= set - 1) {
 		u32 bit = ang_lowest(set);
 		u32 dir = bit & 15U;
-		bool straight = in != ANGARA_DIR_NONE && dir == (in ^ 1);
 
 		if (!ang_link_send(v, n, p, dir,
 				   bit & 16U ? ANGARA_VC_UP : ANGARA_VC_DOWN,
-				   straight))
+				   ang_straight(in, dir)))
 			continue;
 		*todo &= ~(1U << bit);
 		progress = true;
 	}
-	if (outputs(*todo) == ANG_OUT_PE) {
+	if (ang_pe_last(outputs(*todo)) & ANG_OUT_PE) {
 		*todo &= ~ANG_OUT_PE;
 		pe_eject(v, n, p);
 		progress = true;
@@ -204,7 +203,7 @@ static u32 outputs_down(struct ang_node *n, const struct ang_pkt *p)
 
 	if (p->type == ANG_PKT_BCAST)
 		t->cnt.bcast_packets += p->npkts;
-	return t->row.dirs | (t->row.pe ? ANG_OUT_PE : 0);
+	return ang_outs_down(&t->row);
 }
 
 static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u32 dirs,
@@ -262,7 +261,7 @@ static bool request_up(struct ang_view *v, struct ang_node *n,
 			return false;
 		ang_fifo_push(n, ANG_FIFO_ROOT, p);
 	} else if (!ang_link_send(v, n, p, t->row.to_root, ANGARA_VC_UP,
-				  t->row.to_root == (dir ^ 1))) {
+				  ang_straight(dir, t->row.to_root))) {
 		return false;
 	}
 	t->cnt.bcast_requests += p->npkts;
@@ -401,7 +400,7 @@ static bool reduce_packet(struct ang_view *v, struct ang_node *n,
 
 	/* All participants cut at the same places: the Reducer needs that. */
 	p->npkts = (u8)ang_min(train - seq % train, op->npkts - op->npkts_sent);
-	if (seq + p->npkts - t->pe_done > ANGARA_MAX_REDUCES)
+	if (!ang_reduces_fit(seq, p->npkts, t->pe_done))
 		return false;
 	p->type = op->opcode == ANGARA_OP_REDUCE ? ANG_PKT_REDUCE :
 						   ANG_PKT_ALLREDUCE;

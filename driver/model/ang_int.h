@@ -7,7 +7,7 @@
 #ifndef ANG_INT_H
 #define ANG_INT_H
 
-#include "ang_types.h"
+#include "ang_rules.h"
 
 /* ang_sched.c */
 void ang_wake(struct ang_view *v, struct ang_node *n, u64 why);

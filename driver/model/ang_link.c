@@ -54,7 +54,7 @@ bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 		   bool straight)
 {
 	struct ang_ring *r = link_ring(v, n, dir, vc);
-	u32 need = straight ? 1 : 2;
+	u32 need = ang_room_needed(straight);
 
 	if (ring_free(v->fab, r) >= need)
 		return true;

@@ -188,7 +188,7 @@ bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
 	u32 out = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
 
 	if (out != ANGARA_DIR_NONE) {
-		if (!ang_link_send(v, n, p, out, vc, out == (dir ^ 1)))
+		if (!ang_link_send(v, n, p, out, vc, ang_straight(dir, out)))
 			return false;
 	} else if (vc == ANGARA_VC_REQ) {
 		if (!request_eject(v, n, p))

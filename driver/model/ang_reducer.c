@@ -81,8 +81,7 @@ void ang_reduce_take(struct ang_view *v, struct ang_node *n,
 	struct ang_tree *t = &n->tree[p->tree];
 	struct ang_slot *s = slot_of(t, p->seq);
 
-	if (p->seq - t->done >= ANGARA_MAX_REDUCES ||
-	    p->seq + p->npkts - t->done > ANGARA_MAX_REDUCES) {
+	if (!ang_reduces_fit(p->seq, p->npkts, t->done)) {
 		ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
 		return;
 	}
@@ -145,12 +144,12 @@ static bool result_leaves(struct ang_view *v, struct ang_node *n,
 static void credit_count(struct ang_view *v, struct ang_node *n,
 			 struct ang_tree *t, u32 npkts)
 {
-	u32 before = t->done / ANG_CREDIT_DOWN;
+	bool due = ang_credit_due(t->done, npkts);
 
 	t->done += npkts;
 	t->in_flight -= npkts;
 	t->cnt.reduce_results += npkts;
-	if (t->row.dirs && t->done / ANG_CREDIT_DOWN != before) {
+	if (t->row.dirs && due) {
 		t->credit_pend++;
 		n->ctl_trees |= 1U << t->row.tree;
 	}

@@ -2,7 +2,7 @@
 /*
  * The torus: node numbers, neighbours, dimension-order routes.
  */
-#include "ang_model.h"
+#include "ang_rules.h"
 
 u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims)
 {
@@ -67,11 +67,8 @@ u32 ang_topo_route(const struct ang_topo *topo, u32 node, u32 dst)
 		u32 from = node % size;
 		u32 to = dst % size;
 
-		if (from != to) {
-			u32 plus = to > from ? to - from : to + size - from;
-
-			return 2 * d + (plus * 2 > size);
-		}
+		if (from != to)
+			return 2 * d + ang_ring_minus(size, from, to);
 		node /= size;
 		dst /= size;
 	}

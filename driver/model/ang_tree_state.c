@@ -43,7 +43,7 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	memset(t, 0, sizeof(*t));
 	t->row = *row;
 	t->state = ANGARA_TREE_STATE_UP;
-	t->expected = (u32)row->pe + row->dir_sum;
+	t->expected = ang_tree_expected(row);
 	t->up_credits = ANGARA_MAX_REDUCES;
 	ang_event(v, n, ANGARA_AEV_TREE_SET, row->tree, 0);
 	return ANGARA_ADM_ST_OK;

@@ -576,12 +576,16 @@ static inline u32 ang_packets(u32 len)
 	return len ? (len + ANGARA_PACKET_BYTES - 1) / ANGARA_PACKET_BYTES : 1;
 }
 
+/** ang_flits_of() - flits of @npkts packets that carry @len bytes together */
+static inline u32 ang_flits_of(u32 npkts, u32 len)
+{
+	return npkts + (len + ANGARA_FLIT_BYTES - 1) / ANGARA_FLIT_BYTES;
+}
+
 /* Flits of a train: a head each, and data where it carries some. */
 static inline u32 ang_flits(const struct ang_pkt *p)
 {
-	u32 len = p->buf ? p->len : 0;
-
-	return p->npkts + (len + ANGARA_FLIT_BYTES - 1) / ANGARA_FLIT_BYTES;
+	return ang_flits_of(p->npkts, p->buf ? p->len : 0);
 }
 
 #endif /* ANG_TYPES_H */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The device model: rules of the network that know neither node nor time.
+ *
+ * The model's blocks and the simulator's (tools/sim) decide by these, so that
+ * what stands in one stands in the other.
+ */
+#ifndef ANG_RULES_H
+#define ANG_RULES_H
+
+#include "ang_types.h"
+
+/** ang_ring_minus() - is "-" the way on a ring? A tie goes "+". */
+static inline u32 ang_ring_minus(u32 size, u32 from, u32 to)
+{
+	u32 plus = to > from ? to - from : to + size - from;
+
+	return plus * 2 > size;
+}
+
+/** ang_route_coords() - ang_topo_route() for who knows the coordinates */
+static inline u32 ang_route_coords(const struct ang_topo *topo, const u16 *from,
+				   const u16 *to)
+{
+	u32 d;
+
+	for (d = 0; d < topo->ndims; d++)
+		if (from[d] != to[d])
+			return 2 * d + ang_ring_minus(topo->dims[d], from[d],
+						      to[d]);
+	return ANGARA_DIR_NONE;
+}
+
+/** ang_straight() - does a packet from link @in that leaves by @out stay on its ring? */
+static inline bool ang_straight(u32 in, u32 out)
+{
+	return in != ANGARA_DIR_NONE && out == (in ^ 1);
+}
+
+/** ang_room_needed() - places that must be free on a ring: bubble flow control */
+static inline u32 ang_room_needed(bool straight)
+{
+	return straight ? 1 : 2;
+}
+
+/** ang_outs_down() - where a packet goes that comes down a tree */
+static inline u32 ang_outs_down(const struct angara_tree_row *row)
+{
+	return row->dirs | (row->pe ? ANG_OUT_PE : 0);
+}
+
+/** ang_pe_last() - outputs that may be served now: the PE when no other is left */
+static inline u32 ang_pe_last(u32 todo)
+{
+	u32 links = todo & ~ANG_OUT_PE;
+
+	return links ? links : todo;
+}
+
+/** ang_tree_expected() - packets that make a result */
+static inline u32 ang_tree_expected(const struct angara_tree_row *row)
+{
+	return (u32)row->pe + row->dir_sum;
+}
+
+/** ang_reduces_fit() - is a train within the ReduceIds that follow result @done? */
+static inline bool ang_reduces_fit(u32 seq, u32 npkts, u32 done)
+{
+	return seq - done < ANGARA_MAX_REDUCES &&
+	       seq + npkts - done <= ANGARA_MAX_REDUCES;
+}
+
+/** ang_credit_due() - do the children get a credit when @done grows by @npkts? */
+static inline bool ang_credit_due(u32 done, u32 npkts)
+{
+	return (done + npkts) / ANG_CREDIT_DOWN != done / ANG_CREDIT_DOWN;
+}
+
+#endif /* ANG_RULES_H */
