@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The simulator: times against closed formulas and the paper's ratios, the same
+# bits however many threads and processes, and what it says to bad input.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/build
+SIM=$OUT/bin/angara-sim
+
+# says TEXT COMMAND...: ends with status 2 and one line that has TEXT.
+says()
+{
+	local text=$1 status=0
+
+	shift
+	"$SIM" "$@" >"$TAP_TMP/said.out" 2>"$TAP_TMP/said" || status=$?
+	echo "status $status, expected 2 and '$text'; said:"
+	cat "$TAP_TMP/said"
+	[ "$status" = 2 ] && [ ! -s "$TAP_TMP/said.out" ] &&
+		[ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
+		grep -qF -- "$text" "$TAP_TMP/said"
+}
+
+# Ratios of a broadcast in the network and by messages: those of the paper's
+# section 4.1, within 3 percent.
+ratios()
+{
+	"$SIM" coll --op bcast --sizes 2x2x2,16x16x32,8x8x8x16 --format csv |
+		awk -F, 'BEGIN { want["2x2x2"] = 2.39; want["16x16x32"] = 6.97
+				 want["8x8x8x16"] = 6.18 }
+		NR > 1 && $4 == "offload" { t[$1] = $6 }
+		NR > 1 && $4 == "p2p" {
+			ratio = $6 / t[$1]
+			print $1, ratio, "expected", want[$1]
+			off = ratio / want[$1] - 1
+			if (off > 0.03 || off < -0.03)
+				bad = 1
+			n++
+		}
+		END { exit bad || n != 3 }'
+}
+
+every_torus()
+{
+	local x y z list=
+
+	for x in 1 2 3 4; do
+		for y in 1 2 3 4; do
+			for z in 1 2 3 4; do
+				list+=,${x}x${y}x$z
+			done
+		done
+	done
+	echo "${list#,}"
+}
+
+# Without contention the way to the farthest node is known: injection, PEGroup,
+# links and routers, the length of the packet, ejection.  By messages each hop
+# takes all of them, and where a ring is odd the second of two equally deep
+# subtrees waits for the first's packet.
+formula()
+{
+	"$SIM" coll --op bcast --sizes "$(every_torus)" --format csv |
+		awk -F, 'NR > 1 {
+			split($1, k, "x")
+			depth = odd = 0
+			for (d = 1; d <= 3; d++) {
+				depth += int(k[d] / 2)
+				odd += k[d] == 3
+			}
+			flits = 34
+			want = 300 + 20 + depth * 84 + flits + 300
+			if ($4 == "p2p") {
+				hop = 300 + 4 + 84 + flits + 300
+				want = depth * hop + odd * flits
+			}
+			if ($6 * 1000 - want > 0.5 || $6 * 1000 - want < -0.5) {
+				print $1, $4, $6 * 1000, "expected", want
+				bad = 1
+			}
+			n++
+		}
+		END { exit bad || n != 128 }'
+}
+
+# What depends on how it was run is left out: the time that it took.
+results()
+{
+	local threads=$1
+
+	shift
+	"$@" traffic --torus 5x4x3 --load 0.3,0.9 --time 8us --format csv \
+		--routing adaptive --threads "$threads" | cut -d, -f1-7
+	"$@" coll --op allreduce --torus 5x3x2 --trees 5 --bytes 8KiB \
+		--root 17 --format csv --threads "$threads" | cut -d, -f1-8
+}
+
+same_bits()
+{
+	diff "$TAP_TMP/one" <(results "$@")
+}
+
+sum()
+{
+	"$SIM" coll --op "$1" --torus 4x3x2 --bytes 16KiB --trees "$2" \
+		"${@:3}"
+}
+
+check 'it builds' make -s -C tools/sim "O=$OUT" all
+if [ ! -x "$SIM" ]; then
+	plan
+	exit
+fi
+check "the paper's ratios of a broadcast" ratios
+check 'times of all tori up to 4x4x4' formula
+for op in bcast reduce allreduce barrier; do
+	check "$op: one tree" sum $op 1
+	check "$op: 16 trees, 3 participants each, store and forward" \
+		sum $op 16 --local 3 --vc store-and-forward
+	check "$op: trains, reduced by flit" sum $op 5 --train 4 --reduce flit
+done
+
+results 1 "$SIM" >"$TAP_TMP/one"
+check 'there is something to compare' test "$(wc -l <"$TAP_TMP/one")" = 6
+for threads in 2 3 8; do
+	check "the same bits by $threads threads" same_bits $threads "$SIM"
+done
+if [ -x "$SIM-mpi" ] && command -v mpirun >/dev/null; then
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	for n in 1 3; do
+		check "the same bits by $n processes of 2 threads" \
+			same_bits 2 mpirun --oversubscribe -n $n "$SIM-mpi"
+	done
+else
+	skip 'the same bits by several processes' 'no mpicc or no mpirun: install libopenmpi-dev and openmpi-bin'
+fi
+
+printf 'link-latency = 80ns\n\nclock = fast # MHz\n' >"$TAP_TMP/bad.conf"
+printf 'torus = 2x2x2 # small\nlink-latency=1us\n' >"$TAP_TMP/good.conf"
+check 'a configuration file, and the command line over it' \
+	grep -q 2x2x2.*offload.*3.666 <("$SIM" coll --inject 600ns \
+	--config "$TAP_TMP/good.conf" --eject 0ns)
+check 'parameters are what params prints' \
+	diff <("$SIM" params --config "$TAP_TMP/good.conf" | grep -v '^#') \
+	<("$SIM" params --config <("$SIM" params --config "$TAP_TMP/good.conf") |
+	grep -v '^#')
+check 'help' "$SIM" coll --help
+check 'no command' says 'no command'
+check 'unknown command' says "unknown command 'dance'" dance
+check 'unknown option' says "unknown option '--bogus'" coll --bogus 3
+check 'no option' says "unexpected argument 'bogus'" coll bogus
+check 'option without argument' says "'--bytes' needs" coll --bytes
+check 'bad torus' says 'not 1 to 4 sizes' coll --torus 4x0
+check 'bad time' says "not a time, as 80ns" coll --link-latency 80
+check 'bad rate' says "not a rate, as 75Gbit/s" coll --link-rate 75Gb
+check 'bad choice' says 'not cut-through|store-and-forward' coll --vc maybe
+check 'out of range' says 'out of range' coll --buffer 3
+check 'bad operation' says 'none of bcast, reduce' coll --op scatter
+check 'bad mode' says "--mode 'x': none of" coll --mode offload,x
+check 'too many trees' says 'not a number from 1 to 16' coll --trees 17
+check 'no such root' says 'no such node' coll --root 64
+check 'bad pattern' says 'none of uniform' traffic --pattern none
+check 'bad load' says 'not a number above 0' traffic --load 0.1,x
+check 'nobody to send to' says 'nobody to send to' traffic --torus 1
+check 'bad line of a file' says "bad.conf:3: clock 'fast': not a frequency" \
+	coll --config "$TAP_TMP/bad.conf"
+check 'missing file' says 'No such file' coll --config "$TAP_TMP/none"
+check 'bad format' says 'not table, csv or json' coll --format xml
+plan

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Commands: collectives, traffic, parameters.
+ */
+#include <errno.h>
+#include "cmd.h"
+
+u32 arg_choice(const char *option, const char *text, const char *const *list)
+{
+	char all[256] = "";
+	u32 i;
+
+	for (i = 0; list[i]; i++) {
+		if (!strcmp(list[i], text))
+			return i;
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
+			 i ? ", " : "", list[i]);
+	}
+	bad_usage("--%s '%s': none of %s", option, text, all);
+}
+
+/** cfg_torus() - set the torus, from a list of the command line */
+void cfg_torus(struct env *e, const char *text)
+{
+	char err[256];
+
+	if (sim_cfg_set(&e->cfg, "torus", text, err, sizeof(err)))
+		bad_usage("--%s", err);
+}
+
+char *torus_text(const struct angara_topo *t, char *buf, size_t len)
+{
+	size_t at = 0;
+	u32 d;
+
+	for (d = 0; d < t->ndims; d++)
+		at += (size_t)snprintf(buf + at, len - at, "%s%u", d ? "x" : "",
+				       t->dims[d]);
+	return buf;
+}
+
+static const struct sim_opt coll_opts[] = {
+	{ "op", SIM_T_TEXT, "bcast", "bcast, reduce, allreduce or barrier" },
+	{ "mode", SIM_T_TEXT, "offload,p2p",
+	  "in the network, or by messages along the tree" },
+	{ "bytes", SIM_T_BYTES, "256", "of the message, or of a contribution" },
+	{ "trees", SIM_T_NUMBER, "1", "trees that packets are cut over" },
+	{ "root", SIM_T_NUMBER, "0", "root of the trees" },
+	{ "sizes", SIM_T_TEXT, NULL, "several tori, joined by commas" },
+	{ NULL },
+};
+
+static const char * const coll_modes[] = { "offload", "p2p", NULL };
+static const char * const coll_names[] = {
+	"bcast", "reduce", "allreduce", "barrier", NULL,
+};
+
+static void coll_row(struct env *e, struct out *o, const struct coll *c,
+		     const char *op, const struct result *r)
+{
+	char buf[32];
+
+	out_cell(o, "%s", torus_text(&e->cfg.torus, buf, sizeof(buf)));
+	out_cell(o, "%llu", (unsigned long long)r->nodes);
+	out_cell(o, "%s", op);
+	out_cell(o, "%s", coll_modes[c->mode]);
+	out_cell(o, "%u", c->bytes);
+	out_cell(o, "%.3f", (double)r->time * 1e-6);
+	out_cell(o, "%llu", (unsigned long long)r->acc.sent);
+	out_cell(o, "%llu", (unsigned long long)r->acc.events);
+	out_cell(o, "%.3f", r->wall);
+}
+
+static int coll_size(struct env *e, struct out *o)
+{
+	static const u32 types[] = {
+		ANG_PKT_BCAST, ANG_PKT_REDUCE, ANG_PKT_ALLREDUCE,
+		ANG_PKT_ALLREDUCE,
+	};
+	const char *op = arg_text("op");
+	u32 number = arg_choice("op", op, coll_names);
+	char modes[64], *rest = modes, *mode;
+
+	snprintf(modes, sizeof(modes), "%s", arg_text("mode"));
+	while ((mode = arg_list(&rest))) {
+		struct coll c = {
+			.type = types[number],
+			.mode = arg_choice("mode", mode, coll_modes),
+			.bytes = number == 3 ? 0 : (u32)arg_number("bytes"),
+			.root = (u32)arg_number("root"),
+			.trees = (u32)arg_number("trees"),
+		};
+		struct result r;
+
+		if (c.root >= angara_topo_nodes(&e->cfg.torus))
+			bad_usage("--root '%u': no such node", c.root);
+		if (coll_run(e, &c, &r))
+			return SIM_FAILED;
+		coll_row(e, o, &c, op, &r);
+	}
+	return SIM_OK;
+}
+
+static int coll_cmd(struct env *e)
+{
+	const char *sizes = arg_text("sizes");
+	char *copy = sizes ? strdup(sizes) : NULL, *rest = copy, *size;
+	struct out *o;
+	int status = SIM_OK;
+
+	if (!arg_number("trees") || arg_number("trees") > ANGARA_MAX_TREES)
+		bad_usage("--trees '%s': not a number from 1 to %u",
+			  arg_text("trees"), ANGARA_MAX_TREES);
+	if (arg_number("bytes") > 1U << 30)
+		bad_usage("--bytes '%s': not a number up to 1GiB",
+			  arg_text("bytes"));
+	o = out_new("Collectives",
+		    "torus,nodes,op,mode,bytes,us,packets,events,seconds");
+	if (!sizes)
+		status = coll_size(e, o);
+	while (status == SIM_OK && (size = arg_list(&rest))) {
+		cfg_torus(e, size);
+		status = coll_size(e, o);
+	}
+	free(copy);
+	if (!e->comm.rank && status == SIM_OK)
+		out_end(o);
+	return status;
+}
+
+const struct cmd cmd_coll = {
+	"coll", "time of collective operations", coll_opts, coll_cmd,
+};
+
+static const struct sim_opt traffic_opts[] = {
+	{ "pattern", SIM_T_TEXT, "uniform",
+	  "uniform, transpose, hotspot, neighbor or reverse" },
+	{ "load", SIM_T_TEXT, "0.05,0.1,0.2,0.3,0.4,0.5",
+	  "flits per cycle and node, several joined by commas" },
+	{ "bytes", SIM_T_BYTES, "256", "payload of a packet, one at most" },
+	{ "hot", SIM_T_NUMBER, "10", "percent of packets to the hot spot" },
+	{ "warmup", SIM_T_TIME, "5us", "not measured" },
+	{ "time", SIM_T_TIME, "20us", "measured" },
+	{ NULL },
+};
+
+static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
+			const struct result *r)
+{
+	double cycles = (double)(c->end - c->warmup) / (double)e->cfg.clock;
+	double n = r->acc.lat_n ? (double)r->acc.lat_n : 1;
+
+	out_cell(o, "%g", c->load);
+	out_cell(o, "%.4f", (double)r->acc.meas_flits / cycles /
+			    (double)r->nodes);
+	out_cell(o, "%.1f", (double)r->acc.lat_sum / n * 1e-3);
+	out_cell(o, "%.1f", (double)r->acc.lat_max * 1e-3);
+	out_cell(o, "%.2f", (double)r->acc.hops / (double)r->acc.ejected);
+	out_cell(o, "%llu", (unsigned long long)r->acc.ejected);
+	out_cell(o, "%llu", (unsigned long long)r->acc.events);
+	out_cell(o, "%.3f", r->wall);
+	out_cell(o, "%.2f", (double)r->nodes * (double)r->time /
+			    (double)e->cfg.clock / r->wall * 1e-6);
+}
+
+static int traffic_cmd(struct env *e)
+{
+	const char *pattern = arg_text("pattern");
+	struct traffic c = { .pattern = (u32)traffic_pattern(pattern) };
+	char *copy = strdup(arg_text("load")), *rest = copy, *item;
+	struct out *o;
+
+	if (traffic_pattern(pattern) < 0)
+		bad_usage("--pattern '%s': none of uniform, transpose, hotspot, neighbor, reverse",
+			  pattern);
+	if (angara_topo_nodes(&e->cfg.torus) < 2)
+		bad_usage("--torus: one node has nobody to send to");
+	if (arg_number("bytes") > e->cfg.packet)
+		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
+	if (arg_number("hot") > 100)
+		bad_usage("--hot '%s': more than 100 percent", arg_text("hot"));
+	c.bytes = (u32)arg_number("bytes");
+	c.hot = (u32)arg_number("hot");
+	c.warmup = arg_number("warmup");
+	c.end = c.warmup + arg_number("time");
+	o = out_new(pattern, "load,accepted,latency ns,longest ns,hops,packets,events,seconds,Mcycles/s");
+	while ((item = arg_list(&rest))) {
+		struct result r;
+		char *end;
+
+		c.load = strtod(item, &end);
+		if (*end || !(c.load > 0 && c.load < 100))
+			bad_usage("--load '%s': not a number above 0", item);
+		if (traffic_run(e, &c, &r))
+			return SIM_FAILED;
+		traffic_row(e, o, &c, &r);
+	}
+	free(copy);
+	if (!e->comm.rank)
+		out_end(o);
+	return SIM_OK;
+}
+
+const struct cmd cmd_traffic = {
+	"traffic", "delay and throughput of random traffic", traffic_opts,
+	traffic_cmd,
+};
+
+static const struct sim_opt no_opts[] = { { NULL } };
+
+static int params_cmd(struct env *e)
+{
+	const struct sim_param *p;
+
+	printf("# Parameters; --config reads a file of this form.\n");
+	for (p = sim_params; p->name; p++)
+		printf("# %-13s %s%s%s%s (%s)\n", p->name, p->help,
+		       p->choices ? ": " : "", p->choices ? p->choices : "",
+		       "", p->value);
+	sim_cfg_print(&e->cfg, stdout);
+	return SIM_OK;
+}
+
+const struct cmd cmd_params = {
+	"params", "list parameters and their values", no_opts, params_cmd,
+};

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Broadcast, reduce, allreduce, barrier: in the network, and by messages of
+ * hosts along the same tree, packet by packet, the deepest subtree first.
+ */
+#include <errno.h>
+#include "work.h"
+
+/* Messages up and down are told apart by the lowest bit of their tag. */
+#define TAG_DOWN	1U
+
+/**
+ * struct part - what a node knows of one packet of a reduction by messages
+ * @sum: of what has come
+ * @count: how many have
+ */
+struct part {
+	u64 sum;
+	u32 count;
+	u32 pad;
+};
+
+static struct coll *coll_of(const struct sim_part *p)
+{
+	return p->sim->arg;
+}
+
+static u64 bcast_value(u32 packet)
+{
+	return (packet + 1) * 0x9E3779B97F4A7C15ULL;
+}
+
+static u32 packet_len(const struct sim_part *p, u32 packet)
+{
+	u32 size = (u32)p->sim->cfg.packet;
+	u32 left = coll_of(p)->bytes - packet * size;
+
+	return left < size ? left : size;
+}
+
+static u32 tree_of(const struct coll *c, u32 packet)
+{
+	return packet % c->trees;
+}
+
+static void send_one(struct sim_part *p, u32 node, u32 dst, u32 packet,
+		     u32 down, u64 value)
+{
+	struct sim_op op = {
+		.type = ANG_PKT_PUT, .dst = dst, .tag = packet << 1 | down,
+		.left = packet_len(p, packet), .value = value,
+	};
+
+	sim_send(p, node, &op);
+}
+
+/* The first of the set, or the deepest; it is taken out. */
+static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
+{
+	const struct sim *s = p->sim;
+	const u16 *height = coll_of(p)->height[tree];
+	u32 best = ang_lowest(*dirs);
+	u32 set;
+
+	for (set = *dirs & (*dirs - 1); set; set &= set - 1) {
+		u32 dir = ang_lowest(set);
+
+		if (height[s->nb[(size_t)node * s->ndirs + dir]] >
+		    height[s->nb[(size_t)node * s->ndirs + best]])
+			best = dir;
+	}
+	*dirs &= ~(1U << best);
+	return s->nb[(size_t)node * s->ndirs + best];
+}
+
+static void send_down(struct sim_part *p, u32 node, u32 packet, u64 value)
+{
+	u32 tree = tree_of(coll_of(p), packet);
+	u32 dirs = sim_row(p->sim, node, tree)->dirs;
+
+	while (dirs)
+		send_one(p, node, next_child(p, node, tree, &dirs), packet,
+			 TAG_DOWN, value);
+}
+
+static u64 contribution(u32 node, u32 packet)
+{
+	return (u64)(node + 1) * (packet + 1);
+}
+
+/* A packet of the result, or of the broadcast, is where it was to go. */
+static void complete(struct sim_part *p, u32 packet, u64 value)
+{
+	struct coll *c = coll_of(p);
+
+	p->acc.done++;
+	if (value != (c->type == ANG_PKT_BCAST ? bcast_value(packet) :
+						 c->sum * (packet + 1)))
+		p->acc.wrong++;
+}
+
+static void offload_start(struct sim_part *p, u32 node)
+{
+	struct coll *c = coll_of(p);
+	u32 id = p->sim->base + node;
+	u32 packet, i;
+
+	if (c->type == ANG_PKT_BCAST && id != c->root)
+		return;
+	for (packet = 0; packet < c->packets; packet++) {
+		struct sim_op op = {
+			.type = (u8)c->type, .dst = ANG_NONE,
+			.tree = (u8)tree_of(c, packet),
+			.tag = packet / c->trees,
+			.left = packet_len(p, packet),
+			.value = c->type == ANG_PKT_BCAST ?
+				 bcast_value(packet) : contribution(id, packet),
+		};
+
+		if (c->type == ANG_PKT_REDUCE)
+			op.dst = c->root;
+		for (i = 0; i < p->sim->cfg.local; i++) {
+			sim_send(p, node, &op);
+			if (c->type == ANG_PKT_BCAST)
+				break;
+		}
+	}
+}
+
+static void offload_eject(struct sim_part *p, u32 node, const struct sim_pkt *k,
+			  u64 time)
+{
+	(void)node;
+	(void)time;
+	complete(p, k->seq * coll_of(p)->trees + k->tree, k->value);
+}
+
+const struct sim_work coll_offload = {
+	.name = "offload",
+	.start = offload_start,
+	.eject = offload_eject,
+};
+
+static struct part *part_of(struct sim_part *p, u32 node, u32 packet)
+{
+	return (struct part *)sim_state(p->sim, node) + packet;
+}
+
+/* All that a node waits for on the way up has come. */
+static void up_done(struct sim_part *p, u32 node, u32 packet)
+{
+	struct coll *c = coll_of(p);
+	const struct angara_tree_row *row = sim_row(p->sim, node,
+						    tree_of(c, packet));
+	u64 sum = part_of(p, node, packet)->sum;
+
+	if (!row->is_root) {
+		send_one(p, node, p->sim->nb[(size_t)node * p->sim->ndirs +
+					     row->to_root], packet, 0, sum);
+		return;
+	}
+	complete(p, packet, sum);
+	if (c->type == ANG_PKT_ALLREDUCE)
+		send_down(p, node, packet, sum);
+}
+
+static void p2p_start(struct sim_part *p, u32 node)
+{
+	struct coll *c = coll_of(p);
+	u32 id = p->sim->base + node;
+	u32 packet;
+
+	for (packet = 0; packet < c->packets; packet++) {
+		struct part *t = part_of(p, node, packet);
+
+		if (c->type == ANG_PKT_BCAST && id == c->root) {
+			complete(p, packet, bcast_value(packet));
+			send_down(p, node, packet, bcast_value(packet));
+		}
+		if (c->type == ANG_PKT_BCAST)
+			continue;
+		t->sum = contribution(id, packet) * p->sim->cfg.local;
+		if (!sim_row(p->sim, node, tree_of(c, packet))->dir_sum)
+			up_done(p, node, packet);
+	}
+}
+
+static void p2p_eject(struct sim_part *p, u32 node, const struct sim_pkt *k,
+		      u64 time)
+{
+	struct part *t = part_of(p, node, k->seq >> 1);
+
+	/* Sums may grow before their time: nobody looks until all is there. */
+	t->sum = k->seq & TAG_DOWN ? k->value : t->sum + k->value;
+	sim_push(p, time, node, SIM_EV_HOST, 0, k->seq);
+}
+
+static void p2p_host(struct sim_part *p, u32 node, u32 arg)
+{
+	u32 packet = arg >> 1;
+	struct part *t = part_of(p, node, packet);
+	struct sim_nic *n = &p->sim->nic[node];
+
+	if (arg & TAG_DOWN) {
+		complete(p, packet, t->sum);
+		send_down(p, node, packet, t->sum);
+		return;
+	}
+	n->cpu_free = sim_max(n->cpu_free, p->now) + p->sim->cfg.combine;
+	if (++t->count == sim_row(p->sim, node, tree_of(coll_of(p), packet))->dir_sum)
+		up_done(p, node, packet);
+}
+
+const struct sim_work coll_p2p = {
+	.name = "p2p",
+	.start = p2p_start,
+	.eject = p2p_eject,
+	.host = p2p_host,
+};
+
+/* Heights from the leaves up: a way ends where a longer one has been. */
+static u16 *heights(const struct sim *s, u32 tree)
+{
+	const struct angara_tree_row *rows = s->rows[tree];
+	u16 *height = sim_zalloc(s->topo.nodes, sizeof(*height));
+	u32 i;
+
+	for (i = 0; i < s->topo.nodes; i++) {
+		u32 node = i, up = 0;
+
+		while (!rows[node].is_root) {
+			node = ang_topo_neighbor(&s->topo, node,
+						 rows[node].to_root);
+			if (height[node] >= ++up)
+				break;
+			height[node] = (u16)up;
+		}
+	}
+	return height;
+}
+
+static void expectations(struct sim *s, struct coll *c)
+{
+	u64 n = s->topo.nodes;
+	u64 each = c->type == ANG_PKT_REDUCE ? 1 : n;
+
+	s->expect = each * c->packets;
+	c->sum = n * (n + 1) / 2 * s->cfg.local;
+}
+
+/**
+ * coll_run() - one collective on a new fabric
+ * @e: environment
+ * @c: which; @packets and what follows are filled in
+ * @r: out
+ *
+ * Return: 0, or a negative errno and a message.
+ */
+int coll_run(struct env *e, struct coll *c, struct result *r)
+{
+	struct sim s;
+	u32 i;
+	int err = work_begin(e, &s);
+
+	if (err)
+		return err;
+	c->packets = c->bytes ? (u32)((c->bytes + e->cfg.packet - 1) /
+				      e->cfg.packet) : 1;
+	err = work_trees(&s, c->trees, c->root, false);
+	if (err) {
+		sim_free(&s);
+		return err;
+	}
+	s.work = c->mode == WORK_P2P ? &coll_p2p : &coll_offload;
+	s.arg = c;
+	expectations(&s, c);
+	if (c->mode == WORK_P2P) {
+		sim_need_state(&s, c->packets * (u32)sizeof(struct part));
+		for (i = 0; i < c->trees; i++)
+			c->height[i] = heights(&s, i);
+	} else if (c->type != ANG_PKT_BCAST) {
+		sim_need_reducers(&s);
+	}
+	err = work_end(e, &s, r);
+	for (i = 0; i < c->trees && c->mode == WORK_P2P; i++)
+		free(c->height[i]);
+	return err;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Parameters of a simulation, from a file and the command line.
+ */
+#ifndef ANG_SIM_CONFIG_H
+#define ANG_SIM_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <angara/topo.h>
+
+/**
+ * struct sim_cfg - parameters; sim_params[] in config.c tells of each
+ *
+ * Times are in picoseconds, rates in bit/s.
+ */
+struct sim_cfg {
+	struct angara_topo torus;
+	uint64_t clock;
+	uint64_t link_rate;
+	uint64_t link_latency;
+	uint64_t host_rate;
+	uint64_t inject;
+	uint64_t eject;
+	uint64_t overhead;
+	uint64_t combine;
+	uint64_t router;
+	uint64_t pegroup;
+	uint64_t reducer;
+	uint64_t buffer;
+	uint64_t packet;
+	uint64_t train;
+	uint64_t local;
+	uint64_t vc;		/* SIM_CUT_THROUGH, ... */
+	uint64_t reduce;	/* SIM_BY_PACKET, ... */
+	uint64_t routing;	/* SIM_DETERMINISTIC, ... */
+	uint64_t acks;
+	uint64_t seed;
+};
+
+#define SIM_CUT_THROUGH		0
+#define SIM_STORE_FORWARD	1
+#define SIM_BY_PACKET		0
+#define SIM_BY_FLIT		1
+#define SIM_DETERMINISTIC	0
+#define SIM_ADAPTIVE		1
+
+#define SIM_T_TORUS	0
+#define SIM_T_TIME	1
+#define SIM_T_RATE	2
+#define SIM_T_FREQ	3	/* kept as its period */
+#define SIM_T_NUMBER	4
+#define SIM_T_BYTES	5
+#define SIM_T_CHOICE	6
+
+/**
+ * struct sim_param - a parameter
+ * @name: as on the command line, without "--"
+ * @type: SIM_T_*
+ * @off: in struct sim_cfg
+ * @value: default, as one would write it
+ * @min: least value
+ * @max: greatest
+ * @choices: of a SIM_T_CHOICE, joined by "|"
+ * @help: what it is
+ */
+struct sim_param {
+	const char *name;
+	unsigned int type;
+	size_t off;
+	const char *value;
+	uint64_t min;
+	uint64_t max;
+	const char *choices;
+	const char *help;
+};
+
+extern const struct sim_param sim_params[];
+
+void sim_cfg_default(struct sim_cfg *cfg);
+
+/**
+ * sim_cfg_set() - set a parameter
+ * @cfg: parameters
+ * @name: which
+ * @text: value, with its unit
+ * @err: out: one line that says what is wrong
+ * @len: size of @err
+ *
+ * Return: 0; -ENOENT there is no such parameter; -EINVAL.
+ */
+int sim_cfg_set(struct sim_cfg *cfg, const char *name, const char *text,
+		char *err, size_t len);
+
+/** sim_cfg_file() - read "name = value" lines. Return: 0 or -EINVAL, as above. */
+int sim_cfg_file(struct sim_cfg *cfg, const char *path, char *err, size_t len);
+
+/** sim_cfg_print() - the parameters as a file that sim_cfg_file() reads */
+void sim_cfg_print(const struct sim_cfg *cfg, FILE *to);
+
+/** sim_cfg_check() - do they go together? Return: 0 or -EINVAL. */
+int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len);
+
+/**
+ * sim_parse() - read a value with its unit
+ * @type: SIM_T_TIME, _RATE, _FREQ, _NUMBER or _BYTES
+ * @text: "80ns", "75Gbit/s", "500MHz", "16", "256" or "4KiB"
+ * @value: out
+ *
+ * Return: 0, or what would be right.
+ */
+const char *sim_parse(unsigned int type, const char *text, uint64_t *value);
+
+#endif /* ANG_SIM_CONFIG_H */

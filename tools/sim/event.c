@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events: windows of time, and within one the nodes one after the other.
+ *
+ * The events of a window are a vector that is only appended to; what belongs
+ * to one node is put in order when its turn comes.  So pushing costs a store,
+ * and a node's memory is in the cache for all that happens to it in a window.
+ * Events farther off than the windows held are in a heap.
+ */
+#include "sim.h"
+
+static struct sim_ev *evs_add(struct sim_evs *v)
+{
+	if (v->n == v->size) {
+		v->size = v->size ? 2 * v->size : 64;
+		v->ev = realloc(v->ev, v->size * sizeof(*v->ev));
+		if (!v->ev) {
+			fprintf(stderr, "angara-sim: out of memory for events\n");
+			exit(1);
+		}
+	}
+	return &v->ev[v->n++];
+}
+
+/* What was pushed first is first among equals; @next counts pushes. */
+static bool later(const struct sim_ev *a, const struct sim_ev *b)
+{
+	return a->time != b->time ? a->time > b->time :
+				    (s32)(a->next - b->next) > 0;
+}
+
+static void heap_push(struct sim_evs *h, const struct sim_ev *e)
+{
+	u32 at = h->n;
+
+	evs_add(h);
+	while (at && later(&h->ev[(at - 1) / 2], e)) {
+		h->ev[at] = h->ev[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	h->ev[at] = *e;
+}
+
+static void heap_pop(struct sim_evs *h)
+{
+	struct sim_ev last = h->ev[--h->n];
+	u32 at = 0;
+
+	for (;;) {
+		u32 child = 2 * at + 1;
+
+		if (child >= h->n)
+			break;
+		if (child + 1 < h->n && later(&h->ev[child], &h->ev[child + 1]))
+			child++;
+		if (!later(&h->ev[child], &last))
+			break;
+		h->ev[at] = h->ev[child];
+		at = child;
+	}
+	h->ev[at] = last;
+}
+
+/* By time, then kind and port; what is equal keeps its order. */
+static bool before(const struct sim_ev *a, const struct sim_ev *b)
+{
+	return a->time != b->time ? a->time < b->time : a->key < b->key;
+}
+
+/* Into the events of the node that is being run, behind the current one. */
+static void cur_insert(struct sim_part *p, const struct sim_ev *e)
+{
+	struct sim_evs *v = &p->cur;
+	u32 at = v->n;
+
+	evs_add(v);
+	while (at > p->cur_at && before(e, &v->ev[at - 1])) {
+		v->ev[at] = v->ev[at - 1];
+		at--;
+	}
+	v->ev[at] = *e;
+}
+
+/**
+ * sim_push() - add an event
+ * @p: partition of the node
+ * @time: not before now
+ * @node: in this window the node that is being run
+ * @kind: SIM_EV_*
+ * @port: see there
+ * @arg: see there
+ */
+void sim_push(struct sim_part *p, u64 time, u32 node, u32 kind, u32 port,
+	      u32 arg)
+{
+	struct sim_ev e = { .time = time, .node = node, .arg = arg,
+			    .key = (u16)(kind << 8 | port) };
+
+	if (time < p->end && p->node == node) {
+		cur_insert(p, &e);
+		return;
+	}
+	p->pending++;
+	if (time - p->end < (SIM_WINDOWS - 1) * p->sim->window) {
+		*evs_add(&p->win[time / p->sim->window % SIM_WINDOWS]) = e;
+	} else {
+		e.next = p->pushes++;
+		heap_push(&p->heap, &e);
+	}
+}
+
+/** sim_next_time() - lower bound of the next event's time, SIM_NEVER for none */
+u64 sim_next_time(struct sim_part *p)
+{
+	u64 w = p->end / p->sim->window;
+	u32 i;
+
+	if (!p->pending)
+		return SIM_NEVER;
+	for (i = 0; i < SIM_WINDOWS; i++)
+		if (p->win[(w + i) % SIM_WINDOWS].n)
+			return (w + i) * p->sim->window;
+	return p->heap.n ? p->heap.ev[0].time : SIM_NEVER;
+}
+
+static void run_node(struct sim_part *p, struct sim_evs *v, u32 node)
+{
+	u32 i = p->sim->ev_head[node];
+
+	p->sim->ev_head[node] = 0;
+	p->node = node;
+	p->cur.n = 0;
+	p->cur_at = 0;
+	/* The list is the last first: turn it round, then sort. */
+	while (i) {
+		struct sim_ev *e = &v->ev[i - 1];
+
+		*evs_add(&p->cur) = *e;
+		i = e->next;
+	}
+	for (i = 0; i < p->cur.n / 2; i++) {
+		struct sim_ev tmp = p->cur.ev[i];
+
+		p->cur.ev[i] = p->cur.ev[p->cur.n - 1 - i];
+		p->cur.ev[p->cur.n - 1 - i] = tmp;
+	}
+	for (i = 1; i < p->cur.n; i++) {
+		struct sim_ev e = p->cur.ev[i];
+		u32 at = i;
+
+		while (at && before(&e, &p->cur.ev[at - 1])) {
+			p->cur.ev[at] = p->cur.ev[at - 1];
+			at--;
+		}
+		p->cur.ev[at] = e;
+	}
+	while (p->cur_at < p->cur.n) {
+		struct sim_ev e = p->cur.ev[p->cur_at++];
+
+		p->now = e.time;
+		sim_event(p, &e);
+	}
+	p->node = ANG_NONE;
+}
+
+/**
+ * sim_run_window() - run all events of a window
+ * @p: partition
+ * @window: its number; all before are done
+ */
+void sim_run_window(struct sim_part *p, u64 window)
+{
+	struct sim *s = p->sim;
+	struct sim_evs *v = &p->win[window % SIM_WINDOWS];
+	u32 i;
+
+	p->end = (window + 1) * s->window;
+	while (p->heap.n && p->heap.ev[0].time < p->end) {
+		*evs_add(v) = p->heap.ev[0];
+		heap_pop(&p->heap);
+	}
+	p->pending -= v->n;
+	p->nactive = 0;
+	for (i = 0; i < v->n; i++) {
+		u32 node = v->ev[i].node;
+
+		if (!s->ev_head[node])
+			p->active[p->nactive++] = node;
+		v->ev[i].next = s->ev_head[node];
+		s->ev_head[node] = i + 1;
+	}
+	for (i = 0; i < p->nactive; i++)
+		run_node(p, v, p->active[i]);
+	v->n = 0;
+}

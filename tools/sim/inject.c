@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hosts: injection and ejection through PCIe.
+ *
+ * Packets of an operation are made when there is room for them in the
+ * adapter's FIFO, with the time at which they will get there.  Collectives
+ * take turns, point-to-point messages go one after the other.
+ */
+#include "sim.h"
+
+static bool is_coll(const struct sim_op *op)
+{
+	return op->dst == ANG_NONE || op->type == ANG_PKT_REDUCE;
+}
+
+/* Bytes of the next packet or train. */
+static u32 unit(const struct sim *s, const struct sim_op *op)
+{
+	u32 max = (u32)(s->cfg.packet * s->cfg.train);
+
+	return op->left < max ? op->left : max;
+}
+
+static u32 packets_of(const struct sim *s, u32 len)
+{
+	return len ? (u32)((len + s->cfg.packet - 1) / s->cfg.packet) : 1;
+}
+
+/* Has the adapter room for the operation's next packet? */
+static bool may_inject(struct sim_part *p, u32 node, const struct sim_op *op)
+{
+	struct sim *s = p->sim;
+	u32 src = s->src0 + (is_coll(op) ? SIM_SRC_PE : SIM_SRC_INJ);
+
+	if (sim_fifo(s, node, src)->len >= ANG_FIFO)
+		return false;
+	if (op->type != ANG_PKT_REDUCE && op->type != ANG_PKT_ALLREDUCE)
+		return true;
+	return ang_reduces_fit(op->tag, packets_of(s, unit(s, op)),
+			       sim_tree(s, node, op->tree)->pe_done);
+}
+
+static void inject(struct sim_part *p, u32 node, struct sim_op *op)
+{
+	struct sim *s = p->sim;
+	struct sim_nic *n = &s->nic[node];
+	u32 len = unit(s, op), npkts = packets_of(s, len);
+	u32 flits = op->type == ANG_PKT_GET ? npkts : ang_flits_of(npkts, len);
+	bool coll = is_coll(op);
+	u64 start = sim_max(sim_max(n->inj_free, op->start), p->now);
+	u64 head = start + s->cfg.inject;
+	u32 k = sim_pkt_new(p);
+
+	n->inj_free = start + s->host_ps[flits];
+	if (s->cfg.vc == SIM_STORE_FORWARD)
+		head += s->host_ps[flits];
+	p->pkt[k] = (struct sim_pkt){
+		.tail = start + s->cfg.inject + s->host_ps[flits],
+		.elig = sim_align(s, head) +
+			sim_cycles(s, (u32)(coll ? s->cfg.pegroup :
+					    s->cfg.router)),
+		.born = op->born, .value = op->value, .src = s->base + node,
+		.dst = op->dst, .seq = op->tag, .flits = (u16)flits,
+		.type = op->type, .tree = op->tree, .npkts = (u8)npkts,
+		.bytes = len,
+	};
+	p->acc.injected += npkts;
+	p->acc.inj_flits += flits;
+	op->left -= len;
+	if (op->many)
+		op->tag += npkts;
+	sim_fifo_push(p, node, s->src0 + (coll ? SIM_SRC_PE : SIM_SRC_INJ), k);
+}
+
+static void append(struct sim_part *p, struct sim_nic *n, u32 o)
+{
+	p->op[o].next = 0;
+	if (n->ops)
+		p->op[n->last].next = o;
+	else
+		n->ops = o;
+	n->last = o;
+}
+
+static void unlink_op(struct sim_part *p, struct sim_nic *n, u32 prev, u32 o)
+{
+	if (prev)
+		p->op[prev].next = p->op[o].next;
+	else
+		n->ops = p->op[o].next;
+	if (n->last == o)
+		n->last = prev;
+}
+
+/* Packets of an endless stream. */
+static void pump_stream(struct sim_part *p, u32 node)
+{
+	struct sim *s = p->sim;
+	struct sim_fifo *f = sim_fifo(s, node, s->src0 + SIM_SRC_INJ);
+
+	while (f->len < ANG_FIFO) {
+		struct sim_op op = { .type = ANG_PKT_PUT };
+
+		if (!s->work->stream(p, node, &op))
+			return;
+		inject(p, node, &op);
+	}
+}
+
+/** sim_pump() - inject what there is room for */
+void sim_pump(struct sim_part *p, u32 node)
+{
+	struct sim_nic *n = &p->sim->nic[node];
+	u32 prev = 0, o = n->ops;
+	bool blocked = false;
+
+	if (p->sim->work->stream) {
+		pump_stream(p, node);
+		return;
+	}
+	while (o) {
+		struct sim_op op = p->op[o];
+		bool coll = is_coll(&op);
+
+		/* Messages keep their order, packets of trees do not. */
+		if ((!coll && blocked) || !may_inject(p, node, &op)) {
+			blocked |= !coll;
+			prev = o;
+			o = op.next;
+			continue;
+		}
+		unlink_op(p, n, prev, o);
+		inject(p, node, &op);
+		p->op[o] = op;
+		if (!op.left) {
+			sim_op_free(p, o);
+		} else if (coll) {
+			append(p, n, o);
+		} else {
+			p->op[o].next = n->ops;
+			if (!n->ops)
+				n->last = o;
+			n->ops = o;
+		}
+		prev = 0;
+		o = n->ops;
+		blocked = false;
+	}
+}
+
+/**
+ * sim_send() - a host asks for an operation
+ * @p: partition
+ * @node: node
+ * @op: what; @born, @start and @next are filled in
+ */
+void sim_send(struct sim_part *p, u32 node, const struct sim_op *op)
+{
+	struct sim_nic *n = &p->sim->nic[node];
+	u32 o = sim_op_new(p);
+
+	n->cpu_free = sim_max(n->cpu_free, p->now) + p->sim->cfg.overhead;
+	p->op[o] = *op;
+	p->op[o].born = p->now;
+	p->op[o].start = n->cpu_free;
+	append(p, n, o);
+	sim_pump(p, node);
+}
+
+/* What the adapter itself answers; it has what it needs at @time. */
+static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
+		   u64 time, u32 type, u32 flits)
+{
+	struct sim *s = p->sim;
+	u32 a = sim_pkt_new(p);
+
+	p->pkt[a] = *k;
+	p->pkt[a].type = (u8)type;
+	p->pkt[a].src = s->base + node;
+	p->pkt[a].dst = k->src;
+	p->pkt[a].flits = (u16)flits;
+	p->pkt[a].hops = 0;
+	p->pkt[a].elig = sim_align(s, time) + sim_cycles(s, (u32)s->cfg.router);
+	p->pkt[a].tail = time + s->host_ps[flits];
+	p->acc.injected += k->npkts;
+	p->acc.inj_flits += flits;
+	sim_fifo_push(p, node, s->src0 + SIM_SRC_RSP, a);
+}
+
+/**
+ * sim_deliver() - a packet leaves the router for the host
+ * @p: partition
+ * @node: node
+ * @k: packet
+ * @time: when all of it is in the host's memory
+ */
+void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
+{
+	struct sim *s = p->sim;
+
+	if (k->type == ANG_PKT_CREDIT) {
+		sim_credit_news(p, node, time);
+		return;
+	}
+	p->acc.ejected += k->npkts;
+	p->acc.ej_flits += k->flits;
+	p->acc.hops += (u64)k->hops * k->npkts;
+	if (time > p->acc.last)
+		p->acc.last = time;
+	if (k->type == ANG_PKT_GET)	/* a request and its data, through PCIe */
+		answer(p, node, k, time + s->cfg.inject, ANG_PKT_DATA,
+		       ang_flits_of(k->npkts, k->bytes));
+	else if (k->type == ANG_PKT_PUT && s->cfg.acks)
+		answer(p, node, k, p->now, ANG_PKT_ACK, 1);
+	if (s->work->eject)
+		s->work->eject(p, node, k, time);
+}

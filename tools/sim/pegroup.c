@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Collectives: routing by rows of trees, Reducer, credit unit.
+ *
+ * The decisions are the model's (ang_coll.c, ang_reducer.c, ang_rules.h); here
+ * are the blocks as sources and outputs with their clocks.  A Reducer takes
+ * one flit per cycle.  By packet (the paper's) it waits for the whole of one
+ * and its result leaves when it is complete; by flit a result's head leaves
+ * as soon as the heads of all that make it have come.
+ */
+#include "ang_int.h"
+#include "sim.h"
+
+/** sim_coll_outs() - outputs of a collective packet, and its channel */
+u32 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
+{
+	struct sim *s = p->sim;
+	const struct angara_tree_row *row = sim_row(s, node, k->tree);
+	bool up = src < s->src0 ? src % SIM_NVC == ANGARA_VC_UP :
+				  src == s->src0 + SIM_SRC_PE;
+
+	if (src >= s->src0 + SIM_SRC_RESULT) {
+		if (!row->is_root) {
+			k->vc = ANGARA_VC_UP;
+			return 1U << row->to_root;
+		}
+		if (k->type == ANG_PKT_ALLREDUCE)
+			return 1U << SIM_OUT_ROOT;
+		k->type = ANG_PKT_RESULT;
+		return sim_p2p_outs(p, node, src, k);
+	}
+	if (k->type == ANG_PKT_CREDIT) {
+		k->vc = ANGARA_VC_DOWN;
+		return src == s->src0 + SIM_SRC_CREDIT ? row->dirs :
+							 1U << SIM_OUT_RED;
+	}
+	if (up && k->type != ANG_PKT_BCAST)
+		return 1U << SIM_OUT_RED;
+	if (up && row->is_root)
+		return 1U << SIM_OUT_ROOT;
+	if (up) {
+		k->vc = ANGARA_VC_UP;
+		return 1U << row->to_root;
+	}
+	k->vc = ANGARA_VC_DOWN;
+	return ang_outs_down(row);
+}
+
+/** sim_coll_may() - 0, or SIM_NEVER: the parent has no place for a result yet */
+u64 sim_coll_may(struct sim_part *p, u32 node, u32 src, const struct sim_pkt *k,
+		 u32 out)
+{
+	struct sim *s = p->sim;
+	const struct sim_tree *t;
+
+	if (src < s->src0 + SIM_SRC_RESULT || k->vc != ANGARA_VC_UP ||
+	    out >= ANGARA_MAX_DIRS)
+		return 0;
+	t = sim_tree(s, node, k->tree);
+	return t->done + k->npkts <= ANGARA_MAX_REDUCES + t->credits ?
+	       0 : SIM_NEVER;
+}
+
+static void broken(const char *what, const struct sim_pkt *k, u32 node)
+{
+	fprintf(stderr, "angara-sim: node %u: %s, tree %u packet %u\n", node,
+		what, k->tree, k->seq);
+	abort();
+}
+
+/* Results that are complete, in order, to their source. */
+static void results(struct sim_part *p, u32 node, u32 tree, u32 expected)
+{
+	struct sim *s = p->sim;
+	struct sim_tree *t = sim_tree(s, node, tree);
+
+	for (;;) {
+		struct sim_slot *slot = &t->slot[t->issued % ANGARA_MAX_REDUCES];
+		struct sim_pkt *k = &p->pkt[slot->pkt];
+		u64 latency = sim_cycles(s, (u32)s->cfg.reducer);
+		u32 pkt = slot->pkt;
+
+		if (!slot->count || slot->count < expected ||
+		    k->seq != t->issued)
+			return;
+		k->elig = sim_align(s, (s->cfg.reduce == SIM_BY_PACKET ?
+					slot->finish : slot->start) + latency);
+		k->tail = sim_max(k->elig, slot->finish + latency);
+		t->issued += k->npkts;
+		slot->pkt = 0;
+		p->acc.results += k->npkts;
+		sim_fifo_push(p, node, s->src0 + SIM_SRC_RESULT + tree, pkt);
+	}
+}
+
+/**
+ * sim_reducer_take() - the Reducer reads a packet, or the credit unit does
+ * @p: partition
+ * @node: node
+ * @k: packet, taken over
+ * @finish: when its last flit is read
+ */
+void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
+{
+	struct sim *s = p->sim;
+	struct sim_pkt *q = &p->pkt[k];
+	u32 tree = q->tree, expected;
+	struct sim_tree *t = sim_tree(s, node, tree);
+	struct sim_slot *slot = &t->slot[q->seq % ANGARA_MAX_REDUCES];
+
+	if (q->type == ANG_PKT_CREDIT) {
+		t->credits += ANG_CREDIT_DOWN * q->seq;
+		sim_pkt_free(p, k);
+		if (!sim_row(s, node, tree)->is_root)
+			sim_serve(p, node, sim_row(s, node, tree)->to_root);
+		return;
+	}
+	if (!ang_reduces_fit(q->seq, q->npkts, t->done))
+		broken("the Reducer has no place", q, node);
+	expected = ang_tree_expected(sim_row(s, node, tree));
+	p->acc.reduced += q->npkts;
+	if (slot->count) {
+		struct sim_pkt *acc = &p->pkt[slot->pkt];
+
+		if (acc->seq != q->seq || acc->npkts != q->npkts)
+			broken("packets do not belong together", q, node);
+		ang_combine(&acc->value, &q->value, sizeof(q->value),
+			    ANGARA_TYPE_UINT64, ANGARA_RED_SUM);
+		acc->born = acc->born < q->born ? acc->born : q->born;
+		sim_pkt_free(p, k);
+	} else {
+		slot->pkt = k;
+		slot->start = 0;
+		slot->finish = 0;
+	}
+	slot->start = sim_max(slot->start, p->now);
+	slot->finish = sim_max(slot->finish, finish);
+	if (++slot->count == expected)
+		results(p, node, tree, expected);
+}
+
+/* One credit packet of a tree is under way at a time; more wait in a count. */
+static void credit_issue(struct sim_part *p, u32 node, u32 tree)
+{
+	struct sim *s = p->sim;
+	struct sim_tree *t = sim_tree(s, node, tree);
+	u32 k;
+
+	if (t->credit_on || !t->credit_pend)
+		return;
+	k = sim_pkt_new(p);
+	p->pkt[k] = (struct sim_pkt){
+		.tail = p->now, .elig = p->now, .src = s->base + node,
+		.dst = ANG_NONE, .seq = t->credit_pend, .flits = 1,
+		.type = ANG_PKT_CREDIT, .tree = (u8)tree, .npkts = 1,
+	};
+	p->acc.credits += t->credit_pend;
+	t->credit_on = 1;
+	t->credit_pend = 0;
+	sim_fifo_push(p, node, s->src0 + SIM_SRC_CREDIT, k);
+}
+
+/* The PE gets the counts of all trees. */
+static void credit_to_pe(struct sim_part *p, u32 node)
+{
+	struct sim *s = p->sim;
+	struct sim_nic *n = &s->nic[node];
+	u32 k;
+
+	n->timer = 0;
+	n->unreported = 0;
+	if (n->credit)
+		return;		/* it is read when the packet leaves */
+	n->credit = 1;
+	k = sim_pkt_new(p);
+	p->pkt[k] = (struct sim_pkt){
+		.tail = p->now, .elig = p->now, .src = s->base + node,
+		.dst = s->base + node, .tree = ANGARA_MAX_TREES,
+		.flits = (u16)ang_flits_of(1, ANGARA_MAX_TREES * sizeof(u64)),
+		.type = ANG_PKT_CREDIT, .npkts = 1,
+	};
+	sim_fifo_push(p, node, s->src0 + SIM_SRC_CREDIT, k);
+}
+
+/** sim_result_left() - a result has left the Reducer */
+void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts)
+{
+	struct sim *s = p->sim;
+	struct sim_tree *t = sim_tree(s, node, tree);
+	const struct angara_tree_row *row = sim_row(s, node, tree);
+	struct sim_nic *n = &s->nic[node];
+	bool due = ang_credit_due(t->done, npkts);
+
+	t->slot[t->done % ANGARA_MAX_REDUCES].count = 0;
+	t->done += npkts;
+	if (row->dirs && due) {
+		t->credit_pend++;
+		credit_issue(p, node, tree);
+	}
+	if (!row->pe)
+		return;
+	n->unreported += npkts;
+	if (n->unreported >= ANG_CREDIT_PE) {
+		credit_to_pe(p, node);
+	} else if (!n->timer) {
+		n->timer = p->now + sim_cycles(s, ANG_CREDIT_TIME);
+		sim_push(p, n->timer, node, SIM_EV_TIMER, 0, 0);
+	}
+}
+
+/** sim_credit_left() - the credit packet of a tree has gone to all children */
+void sim_credit_left(struct sim_part *p, u32 node, u32 tree)
+{
+	if (tree >= ANGARA_MAX_TREES)
+		return;		/* it was for the PE */
+	sim_tree(p->sim, node, tree)->credit_on = 0;
+	credit_issue(p, node, tree);
+}
+
+/** sim_credit_timer() - a timer runs out, unless it has been overtaken */
+void sim_credit_timer(struct sim_part *p, u32 node)
+{
+	if (p->sim->nic[node].timer == p->now)
+		credit_to_pe(p, node);
+}
+
+/**
+ * sim_credit_news() - the credit packet leaves for the PE
+ * @p: partition
+ * @node: node
+ * @time: when it is there
+ */
+void sim_credit_news(struct sim_part *p, u32 node, u64 time)
+{
+	struct sim *s = p->sim;
+	u32 tree;
+
+	s->nic[node].credit = 0;
+	for (tree = 0; tree < s->ntrees; tree++) {
+		struct sim_tree *t = sim_tree(s, node, tree);
+
+		if (!s->rows[tree] || t->told == t->done)
+			continue;
+		t->told = t->done;
+		p->acc.pe_credits++;
+		sim_push(p, time, node, SIM_EV_CREDIT, tree, t->done);
+	}
+}
+
+/** sim_credit_pe() - the PE learns that @done results of a tree have left */
+void sim_credit_pe(struct sim_part *p, u32 node, u32 done, u32 tree)
+{
+	sim_tree(p->sim, node, tree)->pe_done = done;
+	sim_pump(p, node);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What workloads share: a fabric, trees, the run, the end of it.
+ */
+#include <errno.h>
+#include <time.h>
+#include "work.h"
+
+/** work_begin() - make the fabric */
+int work_begin(struct env *e, struct sim *s)
+{
+	u32 nodes = angara_topo_nodes(&e->cfg.torus);
+	u32 threads = e->threads;
+
+	/* No partition without nodes. */
+	while (threads > 1 && threads * e->comm.size > nodes)
+		threads--;
+	if (threads * e->comm.size > nodes) {
+		fprintf(stderr, "angara-sim: %u processes for %u nodes\n",
+			e->comm.size, nodes);
+		return -EINVAL;
+	}
+	return sim_init(s, &e->cfg, e->comm.rank * threads,
+			e->comm.size * threads, threads);
+}
+
+/**
+ * work_trees() - lay trees over all nodes
+ * @s: simulation
+ * @trees: how many, from number 0 on
+ * @first_root: root of the first
+ * @spread: the others' roots are spread evenly, instead of being the same
+ *
+ * Return: 0 or -EINVAL.
+ */
+int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread)
+{
+	u16 *pe = sim_zalloc(s->topo.nodes, sizeof(*pe));
+	u32 i, root;
+	int err = 0;
+
+	for (i = 0; i < s->topo.nodes; i++)
+		pe[i] = (u16)s->cfg.local;
+	for (i = 0; i < trees && !err; i++) {
+		root = first_root;
+		if (spread)
+			root = (u32)((root + (u64)s->topo.nodes * i / trees) %
+				     s->topo.nodes);
+		err = sim_add_tree(s, i, root, pe);
+	}
+	free(pe);
+	return err;
+}
+
+static void totals(struct sim *s, struct sim_acc *sum, u64 *live)
+{
+	u64 max[2] = { 0, 0 };
+	u32 i, j;
+
+	memset(sum, 0, sizeof(*sum));
+	*live = 0;
+	for (i = 0; i < s->threads; i++) {
+		const u64 *from = (const u64 *)&s->part[i].acc;
+		u64 *to = (u64 *)sum;
+
+		for (j = 0; j < sizeof(*sum) / sizeof(u64); j++)
+			to[j] += from[j];
+		max[0] = sim_max(max[0], s->part[i].acc.last);
+		max[1] = sim_max(max[1], s->part[i].acc.lat_max);
+		*live += s->part[i].pkt_live + s->part[i].op_live;
+	}
+	sim_comm_sum((u64 *)sum, sizeof(*sum) / sizeof(u64));
+	sim_comm_sum(live, 1);
+	sim_comm_max(max, 2);
+	sum->last = max[0];
+	sum->lat_max = max[1];
+}
+
+/**
+ * work_end() - run, and see whether all has come as it should
+ * @e: environment
+ * @s: simulation, freed
+ * @r: out
+ *
+ * Return: 0; -EIO and a message if packets were lost, stuck or wrong.
+ */
+int work_end(struct env *e, struct sim *s, struct result *r)
+{
+	struct timespec a, b;
+
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	sim_run(s);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	memset(r, 0, sizeof(*r));
+	r->wall = (double)(b.tv_sec - a.tv_sec) +
+		  (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
+	totals(s, &r->acc, &r->lost);
+	r->time = r->acc.last;
+	r->nodes = s->topo.nodes;
+	if (!e->comm.rank && (r->lost || r->acc.wrong ||
+			      (s->expect && r->acc.done != s->expect)))
+		fprintf(stderr,
+			"angara-sim: %llu packets stuck, %llu wrong, %llu of %llu done\n",
+			(unsigned long long)r->lost,
+			(unsigned long long)r->acc.wrong,
+			(unsigned long long)r->acc.done,
+			(unsigned long long)s->expect);
+	if (r->lost || r->acc.wrong || (s->expect && r->acc.done != s->expect)) {
+		sim_free(s);
+		return -EIO;
+	}
+	sim_free(s);
+	return 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Workloads: what hosts do.
+ */
+#ifndef ANG_SIM_WORK_H
+#define ANG_SIM_WORK_H
+
+#include "sim.h"
+
+#define WORK_OFFLOAD	0	/* in the network */
+#define WORK_P2P	1	/* by messages of hosts along the same tree */
+
+/**
+ * struct coll - one collective operation
+ * @type: ANG_PKT_BCAST, ANG_PKT_REDUCE or ANG_PKT_ALLREDUCE
+ * @mode: WORK_*
+ * @bytes: of the message, or of each node's contribution; 0 for a barrier
+ * @root: node; the source of a broadcast, the receiver of a reduce
+ * @trees: trees that the message is cut over, from number 0 on
+ * @packets: that it is cut into
+ * @height: nodes on the longest way down, by tree and node
+ * @sum: result of the reduction
+ */
+struct coll {
+	u32 type;
+	u32 mode;
+	u32 bytes;
+	u32 root;
+	u32 trees;
+	u32 packets;
+	u16 *height[ANGARA_MAX_TREES];
+	u64 sum;
+};
+
+/**
+ * struct result - what came out
+ * @time: from the start until the last host had what it was to get
+ * @wall: seconds that the simulation took
+ * @acc: counts, of all partitions
+ * @lost: packets that never arrived, a deadlock
+ */
+struct result {
+	u64 time;
+	double wall;
+	struct sim_acc acc;
+	u64 lost;
+	u64 nodes;
+};
+
+/**
+ * struct traffic - random traffic
+ * @pattern: from traffic_pattern()
+ * @load: flits per router cycle and node
+ * @bytes: payload of a packet
+ * @hot: percent of packets to the one node of a hot spot
+ * @warmup: time from which on is measured
+ * @end: time when no more packets are made
+ * @gap: times between packets
+ */
+struct traffic {
+	u32 pattern;
+	double load;
+	u32 bytes;
+	u32 hot;
+	u64 warmup;
+	u64 end;
+	u64 *gap;
+};
+
+/**
+ * struct env - where simulations are run
+ * @cfg: parameters
+ * @comm: processes
+ * @threads: of each
+ */
+struct env {
+	struct sim_cfg cfg;
+	struct sim_comm comm;
+	u32 threads;
+	bool quiet;
+};
+
+/* Runs a collective on a new fabric.  Return: 0, or -EINVAL and a message. */
+int coll_run(struct env *e, struct coll *c, struct result *r);
+
+int traffic_pattern(const char *name);
+int traffic_run(struct env *e, struct traffic *c, struct result *r);
+
+/* What all workloads share. */
+int work_begin(struct env *e, struct sim *s);
+int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread);
+int work_end(struct env *e, struct sim *s, struct result *r);
+
+#endif /* ANG_SIM_WORK_H */
