@@ -118,33 +118,14 @@ static int adm_submit(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 	return 0;
 }
 
-static int adm_errno(u8 status)
-{
-	static const int errnos[] = {
-		[ANGARA_ADM_ST_OK]		= 0,
-		[ANGARA_ADM_ST_OPCODE]		= -EIO,
-		[ANGARA_ADM_ST_PARAM]		= -EINVAL,
-		[ANGARA_ADM_ST_EXISTS]		= -EEXIST,
-		[ANGARA_ADM_ST_ABSENT]		= -ENOENT,
-		[ANGARA_ADM_ST_FULL]		= -ENOSPC,
-		[ANGARA_ADM_ST_PARTITION]	= -EPERM,
-		[ANGARA_ADM_ST_DOWN]		= -ENETDOWN,
-		[ANGARA_ADM_ST_DMA]		= -EIO,
-		[ANGARA_ADM_ST_RULE]		= -EINVAL,
-	};
-
-	return status < ARRAY_SIZE(errnos) ? errnos[status] : -EIO;
-}
-
 /**
  * ang_adm_exec() - run an admin command
  * @adev: device, entered
  * @cmd: command; its tag is filled in
  * @cpl: out: the answer, if there was one
  *
- * Return: 0; -EIO for no answer; else what the status says: -EINVAL PARAM and
- * RULE, -EEXIST EXISTS, -ENOENT ABSENT, -ENOSPC FULL, -EPERM PARTITION,
- * -ENETDOWN DOWN, -EIO all others.
+ * Return: 0; -EIO for no answer; else what the status says, see
+ * ang_adm_errno().
  * Context: process; may sleep.
  */
 int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
@@ -157,7 +138,7 @@ int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 	mutex_lock(&adev->adm_lock);
 	ret = adm_submit(adev, cmd, cpl);
 	mutex_unlock(&adev->adm_lock);
-	return ret ? ret : adm_errno(cpl->status);
+	return ret ? ret : ang_adm_errno(cpl->status);
 }
 
 /**
@@ -215,7 +196,7 @@ int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 	mutex_lock(&adev->adm_lock);
 	ret = adm_submit(adev, &cmd, &cpl);
 	if (!ret)
-		ret = adm_errno(cpl.status);
+		ret = ang_adm_errno(cpl.status);
 	if (!ret)
 		memcpy(buf, adev->adm_buf, len);
 	mutex_unlock(&adev->adm_lock);

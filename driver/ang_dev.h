@@ -42,7 +42,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "ang_model.h"		/* topology and tree rules, nothing else */
+#include "ang_row.h"
 #include "compat.h"
 
 #define ANG_MAX_DEVS		(1U << 16)
@@ -83,22 +83,6 @@ struct ang_bus_ops {
 };
 
 /**
- * struct ang_tree_entry - what the core knows of a tree on this node
- * @row: the row, while @set
- * @serial: number of the row's programming, never used twice on a device
- * @delegated: partition that may program the row, 0 for none
- * @set: the row is programmed
- *
- * All under ang_dev.tree_lock.
- */
-struct ang_tree_entry {
-	struct angara_tree_row row;
-	u64 serial;
-	u32 delegated;
-	bool set;
-};
-
-/**
  * struct ang_dev - one adapter
  * @dev: /dev/angaraN; its release frees this
  * @cdev: character device
@@ -136,8 +120,7 @@ struct ang_tree_entry {
  * @aeq_ci: events taken so far; @aeq_work only
  * @aeq_work: takes events
  * @tree_lock: see above
- * @trees: under @tree_lock
- * @tree_serial: last ang_tree_entry.serial; under @tree_lock
+ * @rows: the routing table, as programmed; under @tree_lock
  * @debugfs: directory; debugfs.c only
  */
 struct ang_dev {
@@ -180,8 +163,7 @@ struct ang_dev {
 	struct work_struct aeq_work;
 
 	struct mutex tree_lock;
-	struct ang_tree_entry trees[ANGARA_MAX_TREES];
-	u64 tree_serial;
+	struct ang_rows rows;
 
 	struct dentry *debugfs;
 };
@@ -189,27 +171,6 @@ struct ang_dev {
 static inline struct ang_dev *to_ang_dev(struct device *dev)
 {
 	return container_of(dev, struct ang_dev, dev);
-}
-
-/**
- * struct ang_cred - on whose behalf a tree is touched
- * @pkey: the caller's partition
- * @admin: the caller has CAP_NET_ADMIN
- */
-struct ang_cred {
-	u32 pkey;
-	bool admin;
-};
-
-static inline bool ang_cred_owns(const struct ang_cred *cred, u32 pkey)
-{
-	return cred->pkey && cred->pkey == pkey;
-}
-
-/* May the caller see what belongs to partition @pkey? */
-static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
-{
-	return cred->admin || ang_cred_owns(cred, pkey);
 }
 
 /* device.c: for transports */

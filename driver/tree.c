@@ -4,38 +4,15 @@
  *
  * All rows of a node are programmed through this driver, so it remembers them:
  * a check of a whole tree need not ask every adapter.  Whether a tree is up,
- * and who has joined, only the device knows.
+ * and who has joined, only the device knows.  Who may do what is in row.c.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "ang_dev.h"
 
-/* May the caller program a row that is, or is to be, of partition @pkey? */
-static bool may_program(const struct ang_cred *cred,
-			const struct ang_tree_entry *entry, u32 pkey)
-{
-	return cred->admin || (ang_cred_owns(cred, entry->delegated) &&
-			       ang_cred_owns(cred, pkey));
-}
-
-static void row_to_hw(const struct angara_tree_row *row,
-		      struct angara_hw_row *hw)
-{
-	*hw = (struct angara_hw_row){
-		.tree = row->tree,
-		.is_root = row->is_root,
-		.to_root = row->to_root,
-		.dir_sum = row->dir_sum,
-		.dirs = cpu_to_le16(row->dirs),
-		.pe = cpu_to_le16(row->pe),
-		.pkey = cpu_to_le32(row->pkey),
-		.epoch = cpu_to_le16(row->epoch),
-	};
-}
-
-static int entry_set(struct ang_dev *adev, struct ang_tree_entry *entry,
-		     const struct angara_tree_row *row)
+static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
+		   u64 *serial)
 {
 	struct angara_adm_cmd cmd = {
 		.opcode = ANGARA_ADM_TREE_SET,
@@ -46,13 +23,11 @@ static int entry_set(struct ang_dev *adev, struct ang_tree_entry *entry,
 
 	lockdep_assert_held(&adev->tree_lock);
 
-	row_to_hw(row, &cmd.row);
+	ang_row_to_hw(row, &cmd.row);
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	if (ret)
 		return ret == -EEXIST ? -EBUSY : ret;
-	entry->row = *row;
-	entry->serial = ++adev->tree_serial;
-	entry->set = true;
+	*serial = ang_row_set(&adev->rows, row);
 	return 0;
 }
 
@@ -69,62 +44,33 @@ static int entry_set(struct ang_dev *adev, struct ang_tree_entry *entry,
 int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
 		     const struct angara_tree_row *row, u64 *serial)
 {
-	struct ang_tree_entry *entry;
+	u64 number;
 	int ret;
 
-	if (row->tree >= ANGARA_MAX_TREES)
-		return -EINVAL;
-	entry = &adev->trees[row->tree];
 	mutex_lock(&adev->tree_lock);
-	if (!may_program(cred, entry, row->pkey))
-		ret = -EPERM;
-	else if (ang_tree_row_check(&adev->topo, row))
-		ret = -EINVAL;
-	else if (entry->set)
-		ret = -EBUSY;
-	else
-		ret = entry_set(adev, entry, row);
-	if (!ret && serial)
-		*serial = entry->serial;
+	ret = ang_row_may_set(&adev->rows, &adev->topo, cred, row);
+	if (!ret)
+		ret = row_set(adev, row, serial ? serial : &number);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }
 
-static int entry_get(struct ang_dev *adev, const struct ang_cred *cred,
-		     const struct ang_tree_entry *entry,
-		     struct angara_tree_get *get)
+static int row_get(struct ang_dev *adev, struct angara_tree_get *get)
 {
 	struct angara_adm_cmd cmd = {
 		.opcode = ANGARA_ADM_TREE_GET,
 		.tree = get->row.tree,
 	};
-	struct angara_adm_cpl cpl;
-	int ret;
+	struct angara_adm_cpl cpl = {};
+	int ret = 0;
 
 	lockdep_assert_held(&adev->tree_lock);
 
-	if (!entry->set && !entry->delegated)
-		return -ENOENT;
-	if (!ang_cred_sees(cred, entry->set ? entry->row.pkey :
-					      entry->delegated))
-		return -EPERM;
-	get->delegated = entry->delegated;
-	get->members = 0;
-	get->down_node = 0;
-	if (!entry->set) {
-		get->state = ANGARA_TREE_STATE_UNSET;
-		get->row = (struct angara_tree_row){ .tree = get->row.tree };
-		return 0;
-	}
-	ret = ang_adm_exec(adev, &cmd, &cpl);
-	if (ret)
-		return ret;
-	get->row = entry->row;
-	get->state = cpl.state;
-	get->members = cpl.members;
-	if (cpl.state == ANGARA_TREE_STATE_DOWN)
-		get->down_node = le32_to_cpu(cpl.value);
-	return 0;
+	if (adev->rows.entry[get->row.tree].set)
+		ret = ang_adm_exec(adev, &cmd, &cpl);
+	if (!ret)
+		ang_row_get(&adev->rows, get, &cpl);
+	return ret;
 }
 
 /**
@@ -141,20 +87,19 @@ int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
 {
 	int ret;
 
-	if (get->row.tree >= ANGARA_MAX_TREES)
-		return -EINVAL;
 	mutex_lock(&adev->tree_lock);
-	ret = entry_get(adev, cred, &adev->trees[get->row.tree], get);
+	ret = ang_row_may_get(&adev->rows, cred, get->row.tree);
+	if (!ret)
+		ret = row_get(adev, get);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }
 
-static int entry_clear(struct ang_dev *adev, struct ang_tree_entry *entry,
-		       u32 tree)
+static int row_clear(struct ang_dev *adev, u32 tree)
 {
 	lockdep_assert_held(&adev->tree_lock);
 
-	entry->set = false;
+	adev->rows.entry[tree].set = false;
 	return ang_adm_simple(adev, ANGARA_ADM_TREE_CLEAR, 0, tree);
 }
 
@@ -170,20 +115,12 @@ static int entry_clear(struct ang_dev *adev, struct ang_tree_entry *entry,
 int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
 		       u32 tree)
 {
-	struct ang_tree_entry *entry;
 	int ret;
 
-	if (tree >= ANGARA_MAX_TREES)
-		return -EINVAL;
-	entry = &adev->trees[tree];
 	mutex_lock(&adev->tree_lock);
-	if (!may_program(cred, entry,
-			 entry->set ? entry->row.pkey : entry->delegated))
-		ret = -EPERM;
-	else if (!entry->set)
-		ret = -ENOENT;
-	else
-		ret = entry_clear(adev, entry, tree);
+	ret = ang_row_may_clear(&adev->rows, cred, tree);
+	if (!ret)
+		ret = row_clear(adev, tree);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }
@@ -199,12 +136,11 @@ int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
  */
 int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial)
 {
-	struct ang_tree_entry *entry = &adev->trees[tree];
 	int ret = -ENOENT;
 
 	mutex_lock(&adev->tree_lock);
-	if (entry->set && entry->serial == serial)
-		ret = entry_clear(adev, entry, tree);
+	if (ang_row_is(&adev->rows, tree, serial))
+		ret = row_clear(adev, tree);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }
@@ -218,7 +154,7 @@ int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial)
 void ang_dev_trees_forget(struct ang_dev *adev)
 {
 	mutex_lock(&adev->tree_lock);
-	memset(adev->trees, 0, sizeof(adev->trees));
+	memset(adev->rows.entry, 0, sizeof(adev->rows.entry));
 	mutex_unlock(&adev->tree_lock);
 }
 
@@ -240,24 +176,21 @@ int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 	if (tree >= ANGARA_MAX_TREES)
 		return -EINVAL;
 	mutex_lock(&adev->tree_lock);
-	adev->trees[tree].delegated = pkey;
+	adev->rows.entry[tree].delegated = pkey;
 	mutex_unlock(&adev->tree_lock);
 	ang_nl_changed();
 	return 0;
 }
 
-/* Is there a row? Then copy it. */
-static bool row_copy(struct ang_dev *adev, u32 tree,
-		     struct angara_tree_row *row)
+static int row_gather(struct ang_dev *adev, const struct ang_cred *cred,
+		      u32 tree, struct angara_tree_row *row)
 {
-	bool set;
+	int ret;
 
 	mutex_lock(&adev->tree_lock);
-	set = adev->trees[tree].set;
-	if (set)
-		*row = adev->trees[tree].row;
+	ret = ang_row_gather(&adev->rows, cred, tree, row);
 	mutex_unlock(&adev->tree_lock);
-	return set;
+	return ret;
 }
 
 /*
@@ -272,16 +205,9 @@ static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
 	u32 id;
 
 	for (id = 0; !ret && (adev = ang_dev_next(&id)); id++) {
-		struct angara_tree_row row;
-
 		if (!READ_ONCE(adev->gone) && adev->fabric_id == of->fabric_id &&
-		    adev->topo.nodes == of->topo.nodes &&
-		    row_copy(adev, tree, &row)) {
-			if (ang_cred_sees(cred, row.pkey))
-				rows[adev->node] = row;
-			else
-				ret = -EPERM;
-		}
+		    adev->topo.nodes == of->topo.nodes)
+			ret = row_gather(adev, cred, tree, &rows[adev->node]);
 		ang_dev_release(adev);
 		cond_resched();
 	}

@@ -105,7 +105,7 @@ static bool row_is_set(struct ang_dev *adev, u32 tree)
 	bool set;
 
 	mutex_lock(&adev->tree_lock);
-	set = adev->trees[tree].set;
+	set = adev->rows.entry[tree].set;
 	mutex_unlock(&adev->tree_lock);
 	return set;
 }

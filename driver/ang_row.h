@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who may do what with the rows of a node's collective routing table.
+ *
+ * One set of rules for the driver and for libangara's embedded backend, so it
+ * needs no more than the model does: ang_env.h.  Callers hold the lock of the
+ * table.
+ */
+#ifndef ANG_ROW_H
+#define ANG_ROW_H
+
+#include "ang_model.h"		/* topology and tree rules, nothing else */
+
+/**
+ * struct ang_cred - on whose behalf a tree is touched
+ * @pkey: the caller's partition
+ * @admin: the caller may program every tree
+ */
+struct ang_cred {
+	u32 pkey;
+	bool admin;
+};
+
+static inline bool ang_cred_owns(const struct ang_cred *cred, u32 pkey)
+{
+	return cred->pkey && cred->pkey == pkey;
+}
+
+/* May the caller see what belongs to partition @pkey? */
+static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
+{
+	return cred->admin || ang_cred_owns(cred, pkey);
+}
+
+/**
+ * struct ang_tree_entry - what is known of a tree on a node
+ * @row: the row, while @set
+ * @serial: number of the row's programming, never used twice in a table
+ * @delegated: partition that may program the row, 0 for none
+ * @set: the row is programmed
+ */
+struct ang_tree_entry {
+	struct angara_tree_row row;
+	u64 serial;
+	u32 delegated;
+	bool set;
+};
+
+/**
+ * struct ang_rows - a node's table
+ * @entry: by TreeId
+ * @serial: last ang_tree_entry.serial
+ */
+struct ang_rows {
+	struct ang_tree_entry entry[ANGARA_MAX_TREES];
+	u64 serial;
+};
+
+int ang_row_may_set(const struct ang_rows *rows, const struct ang_topo *topo,
+		    const struct ang_cred *cred,
+		    const struct angara_tree_row *row);
+u64 ang_row_set(struct ang_rows *rows, const struct angara_tree_row *row);
+int ang_row_may_get(const struct ang_rows *rows, const struct ang_cred *cred,
+		    u32 tree);
+void ang_row_get(const struct ang_rows *rows, struct angara_tree_get *get,
+		 const struct angara_adm_cpl *cpl);
+int ang_row_may_clear(const struct ang_rows *rows, const struct ang_cred *cred,
+		      u32 tree);
+bool ang_row_is(const struct ang_rows *rows, u32 tree, u64 serial);
+int ang_row_gather(const struct ang_rows *rows, const struct ang_cred *cred,
+		   u32 tree, struct angara_tree_row *row);
+void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw);
+int ang_adm_errno(u8 status);
+
+#endif /* ANG_ROW_H */

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Who may do what with the rows of a node's collective routing table.
+ */
+#include <linux/errno.h>
+
+#include "ang_row.h"
+
+/* May the caller program a row that is, or is to be, of partition @pkey? */
+static bool may_program(const struct ang_cred *cred,
+			const struct ang_tree_entry *entry, u32 pkey)
+{
+	return cred->admin || (ang_cred_owns(cred, entry->delegated) &&
+			       ang_cred_owns(cred, pkey));
+}
+
+/**
+ * ang_row_may_set() - may a row be programmed?
+ * @rows: table
+ * @topo: torus
+ * @cred: on whose behalf
+ * @row: the row; not checked yet
+ *
+ * Return: 0 or an error as struct angara_tree_set tells.
+ */
+int ang_row_may_set(const struct ang_rows *rows, const struct ang_topo *topo,
+		    const struct ang_cred *cred,
+		    const struct angara_tree_row *row)
+{
+	const struct ang_tree_entry *entry;
+
+	if (row->tree >= ANGARA_MAX_TREES)
+		return -EINVAL;
+	entry = &rows->entry[row->tree];
+	if (!may_program(cred, entry, row->pkey))
+		return -EPERM;
+	if (ang_tree_row_check(topo, row))
+		return -EINVAL;
+	return entry->set ? -EBUSY : 0;
+}
+
+/**
+ * ang_row_set() - a row has been programmed
+ * @rows: table
+ * @row: the row
+ *
+ * Return: the serial of its programming.
+ */
+u64 ang_row_set(struct ang_rows *rows, const struct angara_tree_row *row)
+{
+	struct ang_tree_entry *entry = &rows->entry[row->tree];
+
+	entry->row = *row;
+	entry->serial = ++rows->serial;
+	entry->set = true;
+	return entry->serial;
+}
+
+/**
+ * ang_row_may_get() - may a row be read?
+ * @rows: table
+ * @cred: on whose behalf
+ * @tree: TreeId
+ *
+ * Return: 0 or an error as struct angara_tree_get tells.
+ */
+int ang_row_may_get(const struct ang_rows *rows, const struct ang_cred *cred,
+		    u32 tree)
+{
+	const struct ang_tree_entry *entry;
+
+	if (tree >= ANGARA_MAX_TREES)
+		return -EINVAL;
+	entry = &rows->entry[tree];
+	if (!entry->set && !entry->delegated)
+		return -ENOENT;
+	if (!ang_cred_sees(cred, entry->set ? entry->row.pkey :
+					      entry->delegated))
+		return -EPERM;
+	return 0;
+}
+
+/**
+ * ang_row_get() - fill in what is known of a row that may be read
+ * @rows: table
+ * @get: in: row.tree; out: row, state, members, down_node, delegated
+ * @cpl: the adapter's answer to ANGARA_ADM_TREE_GET, if the row is set
+ */
+void ang_row_get(const struct ang_rows *rows, struct angara_tree_get *get,
+		 const struct angara_adm_cpl *cpl)
+{
+	const struct ang_tree_entry *entry = &rows->entry[get->row.tree];
+
+	get->delegated = entry->delegated;
+	get->members = 0;
+	get->down_node = 0;
+	if (!entry->set) {
+		get->state = ANGARA_TREE_STATE_UNSET;
+		get->row = (struct angara_tree_row){ .tree = get->row.tree };
+		return;
+	}
+	get->row = entry->row;
+	get->state = cpl->state;
+	get->members = cpl->members;
+	if (cpl->state == ANGARA_TREE_STATE_DOWN)
+		get->down_node = le32_to_cpu(cpl->value);
+}
+
+/**
+ * ang_row_may_clear() - may a row be cleared?
+ * @rows: table
+ * @cred: on whose behalf
+ * @tree: TreeId
+ *
+ * Return: 0 or an error as struct angara_tree_clear tells.
+ */
+int ang_row_may_clear(const struct ang_rows *rows, const struct ang_cred *cred,
+		      u32 tree)
+{
+	const struct ang_tree_entry *entry;
+
+	if (tree >= ANGARA_MAX_TREES)
+		return -EINVAL;
+	entry = &rows->entry[tree];
+	if (!may_program(cred, entry,
+			 entry->set ? entry->row.pkey : entry->delegated))
+		return -EPERM;
+	return entry->set ? 0 : -ENOENT;
+}
+
+/** ang_row_is() - is the row still the one whose programming had @serial? */
+bool ang_row_is(const struct ang_rows *rows, u32 tree, u64 serial)
+{
+	return rows->entry[tree].set && rows->entry[tree].serial == serial;
+}
+
+/**
+ * ang_row_gather() - copy a row for a check of the whole tree
+ * @rows: table
+ * @cred: on whose behalf
+ * @tree: TreeId, in range
+ * @row: out: the row, if it is set
+ *
+ * Return: 0; -EPERM it is of another's partition.
+ */
+int ang_row_gather(const struct ang_rows *rows, const struct ang_cred *cred,
+		   u32 tree, struct angara_tree_row *row)
+{
+	const struct ang_tree_entry *entry = &rows->entry[tree];
+
+	if (!entry->set)
+		return 0;
+	if (!ang_cred_sees(cred, entry->row.pkey))
+		return -EPERM;
+	*row = entry->row;
+	return 0;
+}
+
+/** ang_row_to_hw() - a row as the adapter takes it */
+void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw)
+{
+	*hw = (struct angara_hw_row){
+		.tree = row->tree,
+		.is_root = row->is_root,
+		.to_root = row->to_root,
+		.dir_sum = row->dir_sum,
+		.dirs = cpu_to_le16(row->dirs),
+		.pe = cpu_to_le16(row->pe),
+		.pkey = cpu_to_le32(row->pkey),
+		.epoch = cpu_to_le16(row->epoch),
+	};
+}
+
+/**
+ * ang_adm_errno() - what the status of an admin command means
+ * @status: ANGARA_ADM_ST_*
+ *
+ * Return: 0; -EINVAL PARAM and RULE, -EEXIST EXISTS, -ENOENT ABSENT, -ENOSPC
+ * FULL, -EPERM PARTITION, -ENETDOWN DOWN, -EIO all others.
+ */
+int ang_adm_errno(u8 status)
+{
+	static const int errnos[] = {
+		[ANGARA_ADM_ST_OK]		= 0,
+		[ANGARA_ADM_ST_OPCODE]		= -EIO,
+		[ANGARA_ADM_ST_PARAM]		= -EINVAL,
+		[ANGARA_ADM_ST_EXISTS]		= -EEXIST,
+		[ANGARA_ADM_ST_ABSENT]		= -ENOENT,
+		[ANGARA_ADM_ST_FULL]		= -ENOSPC,
+		[ANGARA_ADM_ST_PARTITION]	= -EPERM,
+		[ANGARA_ADM_ST_DOWN]		= -ENETDOWN,
+		[ANGARA_ADM_ST_DMA]		= -EIO,
+		[ANGARA_ADM_ST_RULE]		= -EINVAL,
+	};
+
+	return status <= ANGARA_ADM_ST_RULE ? errnos[status] : -EIO;
+}
