@@ -13,46 +13,79 @@
 
 #include <linux/angara.h>
 
+#include "fabric.h"
+
 /**
  * struct ang_dev - an open device
  * @ops: who carries its commands
- * @fd: for poll(2)
+ * @fd: of the carrier "cdev", as the next is of others
+ * @priv: what it needs
  */
 struct ang_dev {
 	const struct ang_dev_ops *ops;
 	int fd;
+	void *priv;
 };
+
+struct ang_scan;
 
 /**
  * struct ang_dev_ops - carrier of commands
- * @open: open the device @name. Return: 0 or -errno
+ * @scan: add the devices of a fabric to @scan. Return: 0; -ENOMEM
+ * @first: number of the device to use if none is named. Return: 0; -ENODEV
+ * @open: open the device @name, a number or what else the carrier knows it by.
+ *	Return: 0 or -errno
  * @close: close it; gives back the context, its regions and its trees
  * @cmd: ANGARA_IOCTL_* @nr on @arg, whose size member is set by the caller.
  *	Return: 0 or -errno
+ * @doorbell: tell the device the SQ producer index, which stands in
+ *	angara_ctl.sq_pi. Return: 0 or -errno
  * @map: map @len bytes at @offset. Return: address, NULL if that fails
  * @unmap: undo @map
  * @wait: sleep until the event sequence differs from angara_ctl.seen, at most
  *	@timeout_ms (< 0: no limit). Return: 0 for an event or a signal,
  *	-ETIMEDOUT, -ENODEV the device is gone
+ * @poll_fd: descriptor for poll(2). Return: it or -errno
+ * @seen: angara_ctl.seen has been written, and what came before looked at
+ * @relax: somebody spins
+ * @alloc: zeroed memory in whole pages that is good to register.
+ *	Return: 0 or -errno
+ * @free: undo @alloc
  */
 struct ang_dev_ops {
-	int (*open)(struct ang_dev *dev, const char *name);
+	int (*scan)(const struct ang_spec *spec, struct ang_scan *scan);
+	int (*first)(const struct ang_spec *spec, u32 *number);
+	int (*open)(struct ang_dev *dev, const struct ang_spec *spec,
+		    const char *name);
 	void (*close)(struct ang_dev *dev);
 	int (*cmd)(struct ang_dev *dev, unsigned int nr, void *arg);
+	int (*doorbell)(struct ang_dev *dev, u32 pi);
 	void *(*map)(struct ang_dev *dev, u64 offset, size_t len, bool write);
 	void (*unmap)(struct ang_dev *dev, void *addr, size_t len);
 	int (*wait)(struct ang_dev *dev, int timeout_ms);
+	int (*poll_fd)(struct ang_dev *dev);
+	void (*seen)(struct ang_dev *dev);
+	void (*relax)(struct ang_dev *dev);
+	int (*alloc)(struct ang_dev *dev, size_t len, void **mem);
+	void (*free)(struct ang_dev *dev, void *mem, size_t len);
 };
 
 extern const struct ang_dev_ops ang_cdev_ops;
+extern const struct ang_dev_ops ang_embed_ops;
+
+/* backend.c */
+int ang_fabric_get(struct ang_spec *spec);
+const struct ang_dev_ops *ang_backend(const struct ang_spec *spec);
+int ang_dev_choose(const struct ang_spec *spec, u32 *number);
 
 /* Sets size and flags as every command wants them. */
 #define ANG_CMD_INIT(type)	((type) { .size = sizeof(type) })
 
-static inline int ang_dev_open(struct ang_dev *dev, const char *name)
+static inline int ang_dev_open(struct ang_dev *dev,
+			       const struct ang_spec *spec, const char *name)
 {
-	dev->ops = &ang_cdev_ops;
-	return dev->ops->open(dev, name);
+	dev->ops = ang_backend(spec);
+	return dev->ops->open(dev, spec, name);
 }
 
 static inline void ang_dev_close(struct ang_dev *dev)

@@ -5,14 +5,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "backend.h"
+#include "scan.h"
 
-static int cdev_open(struct ang_dev *dev, const char *name)
+/* "N" stands for /dev/angaraN. */
+static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
+		     const char *name)
 {
+	char path[ANG_DEV_PATH];
+	unsigned long number;
+	char *end;
+
+	(void)spec;
+	if (*name >= '0' && *name <= '9') {
+		errno = 0;
+		number = strtoul(name, &end, 10);
+		if (errno || number > 0xFFFFFFFFUL)
+			return -ENODEV;
+		if (!*end) {
+			ang_dev_path((u32)number, path);
+			name = path;
+		}
+	}
 	dev->fd = open(name, O_RDWR | O_CLOEXEC);
 	return dev->fd < 0 ? -errno : 0;
 }
@@ -31,6 +51,15 @@ static int cdev_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
 		ret = ioctl(dev->fd, nr, arg);
 	} while (ret < 0 && errno == EINTR);
 	return ret < 0 ? -errno : 0;
+}
+
+static int cdev_doorbell(struct ang_dev *dev, u32 pi)
+{
+	struct angara_kick arg = ANG_CMD_INIT(struct angara_kick);
+
+	(void)pi;
+	arg.flags = ANGARA_KICK_SQ;
+	return cdev_cmd(dev, ANGARA_IOCTL_KICK, &arg);
 }
 
 static void *cdev_map(struct ang_dev *dev, u64 offset, size_t len, bool write)
@@ -59,11 +88,48 @@ static int cdev_wait(struct ang_dev *dev, int timeout_ms)
 	return p.revents & (POLLHUP | POLLERR | POLLNVAL) ? -ENODEV : 0;
 }
 
+static int cdev_poll_fd(struct ang_dev *dev)
+{
+	return dev->fd;
+}
+
+/* poll(2) looks for itself. */
+static void cdev_seen(struct ang_dev *dev)
+{
+	(void)dev;
+}
+
+static void cdev_relax(struct ang_dev *dev)
+{
+	(void)dev;
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield" ::: "memory");
+#endif
+}
+
+static int cdev_alloc(struct ang_dev *dev, size_t len, void **mem)
+{
+	(void)dev;
+	*mem = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return *mem == MAP_FAILED ? -ENOMEM : 0;
+}
+
 const struct ang_dev_ops ang_cdev_ops = {
+	.scan = ang_scan_cdev,
+	.first = ang_scan_cdev_first,
 	.open = cdev_open,
 	.close = cdev_close,
 	.cmd = cdev_cmd,
+	.doorbell = cdev_doorbell,
 	.map = cdev_map,
 	.unmap = cdev_unmap,
 	.wait = cdev_wait,
+	.poll_fd = cdev_poll_fd,
+	.seen = cdev_seen,
+	.relax = cdev_relax,
+	.alloc = cdev_alloc,
+	.free = cdev_unmap,
 };

@@ -17,46 +17,32 @@
 #define ANG_CQ_DEFAULT	512U
 #define ANG_SPIN_US	20U
 
-/* The device of a process that was given none. */
-static int default_minor(u32 *minor)
-{
-	const struct ang_job_place *place = ang_job_place();
+#define ANG_NUMBER_BYTES	16	/* of a device's number in text */
 
-	return place->size > 1 ?
-	       ang_scan_place(place->rank, place->size, minor) :
-	       ang_scan_first(minor);
-}
-
-/* "N" stands for /dev/angaraN; no name for what the launcher chose. */
-static int device_path(const char *device, char *buf, const char **path)
+/*
+ * Which fabric, and which device of it.  A path is a device of the driver,
+ * whatever the environment says; no name is what the launcher chose.
+ */
+static int find_device(const char *device, struct ang_spec *spec, char *buf,
+		       const char **name)
 {
-	unsigned long val;
-	char *end;
-	u32 minor;
+	u32 number;
+	int ret;
 
 	if (!device)
-		device = getenv("ANGARA_DEVICE");
-	if (!device) {
-		int ret = default_minor(&minor);
-
-		if (ret)
-			return ret;
-		ang_dev_path(minor, buf);
-		*path = buf;
+		device = getenv(ANG_ENV_DEVICE);
+	*name = device;
+	if (device && (*device < '0' || *device > '9')) {
+		*spec = (struct ang_spec){ .kind = ANG_FABRIC_CDEV };
 		return 0;
 	}
-	*path = device;
-	if (*device < '0' || *device > '9')
-		return 0;
-	errno = 0;
-	val = strtoul(device, &end, 10);
-	if (errno || val > 0xFFFFFFFFUL)
-		return -ENODEV;
-	if (*end)
-		return 0;
-	ang_dev_path((u32)val, buf);
-	*path = buf;
-	return 0;
+	ret = ang_fabric_get(spec);
+	if (ret || device)
+		return ret;
+	ret = ang_dev_choose(spec, &number);
+	snprintf(buf, ANG_NUMBER_BYTES, "%u", number);
+	*name = buf;
+	return ret;
 }
 
 static int open_errno(int ret)
@@ -162,20 +148,19 @@ ANG_PUBLIC int angara_ctx_open(const char *device,
 			       struct angara_ctx **out)
 {
 	static const struct angara_ctx_attr defaults;
-	char buf[ANG_DEV_PATH];
+	char buf[ANG_NUMBER_BYTES];
 	struct angara_ctx *ctx;
-	const char *path;
+	const char *name;
 	int ret;
 
 	*out = NULL;
-	ret = device_path(device, buf, &path);
-	if (ret)
-		return ret;
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return -ENOMEM;
 	ctx->free_req = ANG_REQ_END;
-	ret = open_errno(ang_dev_open(&ctx->dev, path));
+	ret = find_device(device, &ctx->spec, buf, &name);
+	if (!ret)
+		ret = open_errno(ang_dev_open(&ctx->dev, &ctx->spec, name));
 	if (ret)
 		goto free_ctx;
 	ret = query(ctx);
@@ -232,5 +217,7 @@ ANG_PUBLIC int angara_ctx_query(struct angara_ctx *ctx,
 
 ANG_PUBLIC int angara_ctx_fd(const struct angara_ctx *ctx)
 {
-	return ctx->dev.fd;
+	struct ang_dev dev = ctx->dev;
+
+	return dev.ops->poll_fd(&dev);
 }

@@ -45,6 +45,7 @@ struct ang_req {
 /**
  * struct angara_ctx - a context
  * @dev: the open device
+ * @spec: fabric
  * @query: what it said of itself
  * @create: what it gave
  * @spin_ns: how long a wait spins
@@ -69,6 +70,7 @@ struct ang_req {
  */
 struct angara_ctx {
 	struct ang_dev dev;
+	struct ang_spec spec;
 	struct angara_query query;
 	struct angara_ctx_create create;
 	u64 spin_ns;

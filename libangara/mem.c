@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib.h"
@@ -38,7 +37,7 @@ void ang_mr_free(struct angara_mr *mr)
 	if (mr->next)
 		mr->next->prev = mr->prev;
 	if (mr->mapped)
-		munmap(mr->addr, mr->mapped);
+		mr->ctx->dev.ops->free(&mr->ctx->dev, mr->addr, mr->mapped);
 	free(mr);
 }
 
@@ -120,13 +119,12 @@ ANG_PUBLIC int angara_malloc(struct angara_ctx *ctx, size_t len,
 	*mr = NULL;
 	if (!len || mapped < len)
 		return len ? -ENOMEM : -EINVAL;
-	addr = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (addr == MAP_FAILED)
-		return -ENOMEM;
+	ret = ctx->dev.ops->alloc(&ctx->dev, mapped, &addr);
+	if (ret)
+		return ret;
 	ret = mr_new(ctx, addr, len, ANGARA_ACCESS_ALL, NULL, mr);
 	if (ret) {
-		munmap(addr, mapped);
+		ctx->dev.ops->free(&ctx->dev, addr, mapped);
 		return ret;
 	}
 	(*mr)->mapped = mapped;

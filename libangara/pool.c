@@ -7,6 +7,7 @@
  * a context share one file per node; it is closed when the last team lets go.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -26,17 +27,20 @@ struct pool_node {
 
 /**
  * struct ang_pool - the devices of a fabric
+ * @spec: where the fabric is
  * @fabric_id: fabric
  * @scan: where its devices are
  * @nodes: one per node of the fabric
  */
 struct ang_pool {
+	struct ang_spec spec;
 	u64 fabric_id;
 	struct ang_scan scan;
 	struct pool_node nodes[];
 };
 
-int ang_pool_new(u64 fabric_id, u32 nodes, struct ang_pool **out)
+int ang_pool_new(const struct ang_spec *spec, u64 fabric_id, u32 nodes,
+		 struct ang_pool **out)
 {
 	struct ang_pool *pool;
 	int ret;
@@ -44,10 +48,11 @@ int ang_pool_new(u64 fabric_id, u32 nodes, struct ang_pool **out)
 	pool = calloc(1, sizeof(*pool) + nodes * sizeof(pool->nodes[0]));
 	if (!pool)
 		return -ENOMEM;
+	pool->spec = *spec;
 	pool->fabric_id = fabric_id;
-	ret = ang_scan(&pool->scan);
+	ret = ang_backend(spec)->scan(spec, &pool->scan);
 	if (ret) {
-		free(pool);
+		ang_pool_free(pool);
 		return ret;
 	}
 	*out = pool;
@@ -90,15 +95,15 @@ static int open_node(struct ang_pool *pool, u32 node)
 	const struct ang_found *found =
 		ang_scan_find(&pool->scan, pool->fabric_id, node);
 	struct ang_dev *dev = &pool->nodes[node].dev;
-	char path[ANG_DEV_PATH];
+	char number[16];
 	int ret;
 
 	if (!found)
 		return -ENODEV;
-	ang_dev_path(found->minor, path);
-	ret = ang_dev_open(dev, path);
+	snprintf(number, sizeof(number), "%u", found->minor);
+	ret = ang_dev_open(dev, &pool->spec, number);
 	if (ret == -EMFILE && raise_file_limit())
-		ret = ang_dev_open(dev, path);
+		ret = ang_dev_open(dev, &pool->spec, number);
 	if (ret)
 		return ret;
 	ret = verify(pool, dev, node);

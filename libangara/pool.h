@@ -9,8 +9,10 @@
 
 struct ang_dev;
 struct ang_pool;
+struct ang_spec;
 
-int ang_pool_new(u64 fabric_id, u32 nodes, struct ang_pool **pool);
+int ang_pool_new(const struct ang_spec *spec, u64 fabric_id, u32 nodes,
+		 struct ang_pool **pool);
 void ang_pool_free(struct ang_pool *pool);
 int ang_pool_hold(struct ang_pool *pool, u32 node);
 void ang_pool_drop(struct ang_pool *pool, u32 node);

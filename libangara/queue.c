@@ -20,8 +20,9 @@
  *   device reads the WQE      | acquire load of ANGARA_CTR_SQ_CI
  *   device counts SQ_CI       | we overwrite the WQE
  *
- * The kick is an ioctl, hence a full barrier, or a posted write to the mapped
- * doorbell page, which to_device_barrier() orders after sq_pi.
+ * The kick is an ioctl or a run of the embedded model, hence a full barrier, or
+ * a posted write to the mapped doorbell page, which to_device_barrier() orders
+ * after sq_pi.
  *
  * The CQ cannot overflow: an operation gives at most one CQE and no more than
  * cq_entries operations are outstanding, that is, posted and not reaped.
@@ -58,7 +59,6 @@ static inline void to_device_barrier(void)
 
 static int kick(struct angara_ctx *ctx)
 {
-	struct angara_kick arg = ANG_CMD_INIT(struct angara_kick);
 	int ret;
 
 	ang_store_release(&ctx->ctl->sq_pi, cpu_to_le32(ctx->pi));
@@ -69,8 +69,7 @@ static int kick(struct angara_ctx *ctx)
 		WRITE_ONCE(*db, cpu_to_le32(ctx->pi));
 		return 0;
 	}
-	arg.flags = ANGARA_KICK_SQ;
-	ret = ang_dev_cmd(&ctx->dev, ANGARA_IOCTL_KICK, &arg);
+	ret = ctx->dev.ops->doorbell(&ctx->dev, ctx->pi);
 	/* The entry is in the queue but its fate unknown: nothing can follow. */
 	if (ret)
 		ctx->dead = true;

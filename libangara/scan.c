@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Finding the adapters of this machine: every /dev/angaraN is asked once.
+ * Finding adapters: the list of them, and the /dev/angaraN of this machine,
+ * each of which is asked once.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend.h"
 #include "scan.h"
@@ -53,8 +55,9 @@ static int ask(u32 minor, struct ang_found *found)
 	struct ang_dev dev;
 	int ret;
 
+	dev.ops = &ang_cdev_ops;
 	ang_dev_path(minor, path);
-	ret = ang_dev_open(&dev, path);
+	ret = dev.ops->open(&dev, NULL, path);
 	if (ret)
 		return ret;
 	ret = ang_dev_cmd(&dev, ANGARA_IOCTL_QUERY, &q);
@@ -78,38 +81,45 @@ static int compare(const void *a, const void *b)
 	return (x->minor > y->minor) - (x->minor < y->minor);
 }
 
-static int add(struct ang_scan *scan, size_t *room, const struct ang_found *found)
+/* Return: 0; -ENOMEM. */
+int ang_scan_add(struct ang_scan *scan, const struct ang_found *found)
 {
-	if (scan->n == *room) {
-		size_t n = *room ? 2 * *room : 64;
+	if (scan->n == scan->room) {
+		size_t n = scan->room ? 2 * scan->room : 64;
 		void *devs = realloc(scan->devs, n * sizeof(*scan->devs));
 
 		if (!devs)
 			return -ENOMEM;
 		scan->devs = devs;
-		*room = n;
+		scan->room = n;
 	}
 	scan->devs[scan->n++] = *found;
 	return 0;
 }
 
+void ang_scan_sort(struct ang_scan *scan)
+{
+	if (scan->n)
+		qsort(scan->devs, scan->n, sizeof(*scan->devs), compare);
+}
+
 /**
- * ang_scan() - ask all devices who they are
- * @scan: out; ang_scan_free() frees it
+ * ang_scan_cdev() - ask all devices of this machine who they are
+ * @spec: not used: whatever fabric they are of
+ * @scan: empty; ang_scan_free() frees it, also after an error
  *
  * Devices that do not answer are left out; @scan->err tells why.
  *
  * Return: 0; -ENOMEM.
  */
-int ang_scan(struct ang_scan *scan)
+int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan)
 {
 	struct ang_found found;
-	size_t room = 0;
 	int ret = 0;
 	DIR *dir;
 	u32 minor;
 
-	*scan = (struct ang_scan){ 0 };
+	(void)spec;
 	dir = opendir(ANG_DEV_DIR);
 	if (!dir)
 		return errno == ENOMEM ? -ENOMEM : 0;
@@ -118,15 +128,12 @@ int ang_scan(struct ang_scan *scan)
 
 		scan->present++;
 		if (!err)
-			ret = add(scan, &room, &found);
+			ret = ang_scan_add(scan, &found);
 		else if (!scan->err)
 			scan->err = err;
 	}
 	closedir(dir);
-	if (ret)
-		ang_scan_free(scan);
-	else if (scan->n)
-		qsort(scan->devs, scan->n, sizeof(*scan->devs), compare);
+	ang_scan_sort(scan);
 	return ret;
 }
 
@@ -170,15 +177,25 @@ const struct ang_found *ang_scan_fabric(const struct ang_scan *scan,
 	return *n ? &scan->devs[i] : NULL;
 }
 
-/* Ids are random: the fabric of the first device is the one to expect. */
-u64 ang_scan_default(const struct ang_scan *scan)
+/*
+ * The fabric of the device that @spec names; ids are random, so else that of
+ * the first device is the one to expect.
+ */
+u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec)
 {
 	const struct ang_found *first = &scan->devs[0];
+	bool named = spec->device[0];
+	u32 minor = 0;
 	size_t i;
 
-	for (i = 1; i < scan->n; i++)
+	if (named && ang_scan_cdev_first(spec, &minor))
+		named = false;
+	for (i = 0; i < scan->n; i++) {
+		if (named && scan->devs[i].minor == minor)
+			return scan->devs[i].fabric_id;
 		if (scan->devs[i].minor < first->minor)
 			first = &scan->devs[i];
+	}
 	return first->fabric_id;
 }
 
@@ -192,32 +209,41 @@ u32 ang_scan_per_node(u32 procs, size_t nodes)
  * The device of a process whose launcher chose none.
  * Return: 0; -ENODEV; -ENOMEM; why the devices do not answer.
  */
-int ang_scan_place(u32 rank, u32 size, u32 *minor)
+int ang_scan_place(const struct ang_spec *spec, u32 rank, u32 size, u32 *minor)
 {
+	struct ang_scan scan = { 0 };
+	int ret = ang_scan_cdev(spec, &scan);
 	const struct ang_found *devs;
-	struct ang_scan scan;
-	int ret = ang_scan(&scan);
 	size_t n;
 
-	if (ret)
-		return ret;
-	if (scan.n) {
-		devs = ang_scan_fabric(&scan, ang_scan_default(&scan), &n);
+	if (!ret && scan.n) {
+		devs = ang_scan_fabric(&scan, ang_scan_default(&scan, spec), &n);
 		*minor = devs[rank / ang_scan_per_node(size, n)].minor;
-	} else {
+	} else if (!ret) {
 		ret = scan.err ? scan.err : -ENODEV;
 	}
 	ang_scan_free(&scan);
 	return ret;
 }
 
-/* The device file with the lowest number.  Return: 0; -ENODEV there is none. */
-int ang_scan_first(u32 *minor)
+/**
+ * ang_scan_cdev_first() - the device file with the lowest number
+ * @spec: if it names a device, that one's number
+ * @minor: out
+ *
+ * Return: 0; -ENODEV there is none.
+ */
+int ang_scan_cdev_first(const struct ang_spec *spec, u32 *minor)
 {
-	DIR *dir = opendir(ANG_DEV_DIR);
+	size_t dir_len = sizeof(ANG_DEV_DIR);
 	int ret = -ENODEV;
+	DIR *dir;
 	u32 m;
 
+	if (spec->device[0])
+		return !strncmp(spec->device, ANG_DEV_DIR "/", dir_len) &&
+		       parse_minor(spec->device + dir_len, minor) ? 0 : -ENODEV;
+	dir = opendir(ANG_DEV_DIR);
 	if (!dir)
 		return -ENODEV;
 	while (next_minor(dir, &m)) {

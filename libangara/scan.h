@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finding the adapters of this machine; shared with angara-run.
+ * Finding the adapters of a fabric; shared with angara-run.
  */
 #ifndef ANG_SCAN_H
 #define ANG_SCAN_H
 
 #include "ang_env.h"
+
+struct ang_spec;
 
 #define ANG_DEV_DIR	"/dev"
 #define ANG_DEV_PREFIX	"angara"
@@ -15,7 +17,7 @@
  * struct ang_found - a device that answers
  * @fabric_id: its fabric
  * @node: its node
- * @minor: N of /dev/angaraN
+ * @minor: its number: N of /dev/angaraN
  */
 struct ang_found {
 	u64 fabric_id;
@@ -27,26 +29,30 @@ struct ang_found {
  * struct ang_scan - all devices that answer, by fabric and then node
  * @devs: array
  * @n: devices in it
+ * @room: devices that there is room for
  * @present: device files seen
  * @err: why the first of those that did not answer did not, 0 or -errno
  */
 struct ang_scan {
 	struct ang_found *devs;
 	size_t n;
+	size_t room;
 	size_t present;
 	int err;
 };
 
-int ang_scan(struct ang_scan *scan);
+int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan);
+int ang_scan_cdev_first(const struct ang_spec *spec, u32 *minor);
+int ang_scan_add(struct ang_scan *scan, const struct ang_found *found);
+void ang_scan_sort(struct ang_scan *scan);
 void ang_scan_free(struct ang_scan *scan);
 const struct ang_found *ang_scan_find(const struct ang_scan *scan,
 				      u64 fabric_id, u32 node);
 const struct ang_found *ang_scan_fabric(const struct ang_scan *scan,
 					u64 fabric_id, size_t *n);
-u64 ang_scan_default(const struct ang_scan *scan);
+u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec);
 u32 ang_scan_per_node(u32 procs, size_t nodes);
-int ang_scan_place(u32 rank, u32 size, u32 *minor);
-int ang_scan_first(u32 *minor);
+int ang_scan_place(const struct ang_spec *spec, u32 rank, u32 size, u32 *minor);
 void ang_dev_path(u32 minor, char path[ANG_DEV_PATH]);
 
 #endif /* ANG_SCAN_H */

@@ -209,8 +209,8 @@ int ang_rows_program(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
 	int ret;
 
 	if (!ctx->pool) {
-		ret = ang_pool_new(ctx->query.fabric_id, ctx->query.nodes,
-				   &ctx->pool);
+		ret = ang_pool_new(&ctx->spec, ctx->query.fabric_id,
+				   ctx->query.nodes, &ctx->pool);
 		if (ret)
 			return ret;
 	}

@@ -17,15 +17,6 @@
 #define ANG_SPIN_LOOKS	32	/* looks between two readings of the clock */
 #define ANG_TEST_LOOKS	1024	/* failed tests until the device is checked */
 
-static inline void cpu_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("yield" ::: "memory");
-#endif
-}
-
 u64 ang_now_ns(void)
 {
 	struct timespec ts;
@@ -45,6 +36,7 @@ static void look(struct angara_ctx *ctx)
 	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
 
 	WRITE_ONCE(ctx->ctl->seen, cpu_to_le32(seen));
+	ctx->dev.ops->seen(&ctx->dev);
 	ang_reap(ctx);
 }
 
@@ -68,7 +60,7 @@ static bool spin(struct angara_ctx *ctx, ang_done_fn done, const void *arg)
 			ang_reap(ctx);
 			if (done(ctx, arg))
 				return true;
-			cpu_relax();
+			ctx->dev.ops->relax(&ctx->dev);
 		}
 	} while (ang_now_ns() < end);
 	return false;

@@ -92,11 +92,20 @@ static bool gone(void)
 			   ret == -ENOTCONN, 1);
 }
 
+/* Stays until it is killed. */
+static bool stay(void)
+{
+	printf("# ready\n");
+	fflush(stdout);
+	return angara_counter_wait(ctx, 0, 1, ANGARA_FOREVER) == 0;
+}
+
 const struct part named_parts[] = {
 	{ "pkey", pkey },
 	{ "unprivileged", unprivileged },
 	{ "delegate", delegate },
 	{ "delegated", delegated },
 	{ "gone", gone },
+	{ "stay", stay },
 	{ NULL, NULL },
 };

@@ -14,7 +14,7 @@ OUT=${RUN_OUT:-$TAP_TMP/build}
 RUN=$OUT/bin/angara-run
 JOB=$TAP_TMP/job
 SAN=${RUN_CFLAGS:--O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all}
-unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
 build()
 {
@@ -217,8 +217,12 @@ check 'a program that is none' refuses 126 "'README.md'\|'/etc/passwd'" \
 	-n 2 --no-device /etc/passwd
 if [ -e /dev/angara0 ]; then
 	skip 'no adapter' 'there are adapters here'
+	skip 'an embedded fabric instead' 'there are adapters here'
 else
-	check 'no adapter' refuses 1 'load the driver' -n 2 true
+	check 'no adapter' refuses 1 'load the driver' -n 2 --fabric loop true
+	check 'an embedded fabric instead' gives 'embedded:2 0 embedded:2 1' \
+		sh -c "'$RUN' -n 2 sh -c 'echo \${ANGARA_FABRIC%,fd=*} \$ANGARA_DEVICE' |
+		sort | xargs"
 fi
 check '--help' gives 'Usage: angara-run' sh -c "'$RUN' --help | cut -c-17 | head -1"
 check '--version' sh -c "'$RUN' --version | grep -q '^angara-run [0-9.]*$'"

@@ -40,9 +40,12 @@ int main(int argc, char **argv)
 		status = RUN_EXIT_FAILURE;
 		goto out;
 	}
-	status = opts.no_device ? 0 : run_place(&job);
+	status = opts.no_device ? 0 : run_fabric(&job);
+	if (!status)
+		status = opts.no_device ? 0 : run_place(&job);
 	if (!status)
 		status = run_loop(&job);
+	run_fabric_end(&job);
 	free(job.procs);
 out:
 	free(opts.nodes);

@@ -30,7 +30,9 @@ static const char usage[] =
 "  -n N              number of processes\n"
 "  --per-node P      processes per node (default: as few as there must be)\n"
 "  --nodes LIST      nodes to use, in this order, such as 0,2,4-7\n"
-"  --fabric ID       fabric to use (default: that of the first device)\n"
+"  --fabric FABRIC   fabric to use: its id, or embedded:2x2x2 and the like\n"
+"                    (default: $ANGARA_FABRIC, else that of the first device,\n"
+"                    else an embedded one)\n"
 "  --timeout S       end the job after S seconds, with exit status 124\n"
 "  --grace S         end the other processes S seconds after one has failed\n"
 "                    (default 5)\n"
@@ -72,13 +74,16 @@ static int want_fabric(struct run_opts *opts, const char *text)
 {
 	const char *end = number(text, ~0ULL, &opts->fabric);
 
-	if (!end || *end) {
-		run_say("--fabric wants a number such as 0x1f, not '%s'",
-			text);
-		return RUN_EXIT_USAGE;
-	}
-	opts->has_fabric = true;
-	return -1;
+	const char *why;
+
+	opts->has_fabric = end && !*end;
+	opts->has_spec = !opts->has_fabric &&
+			 !ang_spec_parse(text, &opts->spec, &why);
+	if (opts->has_fabric || opts->has_spec)
+		return -1;
+	run_say("--fabric wants a number such as 0x1f or what " ANG_ENV_FABRIC
+		" may be, not '%s': %s", text, why);
+	return RUN_EXIT_USAGE;
 }
 
 static bool add_nodes(struct run_opts *opts, u64 first, u64 last)
@@ -172,7 +177,8 @@ static int check(const struct run_opts *opts)
 {
 	const char *placed = opts->per_node ? "--per-node" :
 			     opts->nodes ? "--nodes" :
-			     opts->has_fabric ? "--fabric" : NULL;
+			     opts->has_fabric || opts->has_spec ? "--fabric" :
+			     NULL;
 
 	if (!opts->n)
 		run_say("how many processes? give -n N; see angara-run --help");

@@ -23,22 +23,23 @@ static int no_devices(const struct ang_scan *scan)
 	if (!scan->present)
 		run_say("there is no adapter (" ANG_DEV_DIR "/" ANG_DEV_PREFIX
 			"*): load the driver, as by 'modprobe angara_loop "
-			"dims=2x2x2', or give --no-device");
+			"dims=2x2x2', or set " ANG_ENV_FABRIC "=embedded");
 	else
 		run_say("cannot use " ANG_DEV_DIR "/" ANG_DEV_PREFIX "*: %s",
 			strerror(-scan->err));
 	return RUN_EXIT_FAILURE;
 }
 
-static int choose_fabric(const struct run_opts *opts, const struct ang_scan *scan,
-			 struct fabric *fab)
+static int choose_fabric(const struct run_opts *opts, const struct ang_spec *spec,
+			 const struct ang_scan *scan, struct fabric *fab)
 {
-	u64 id = opts->has_fabric ? opts->fabric : ang_scan_default(scan);
+	u64 first = ang_scan_default(scan, spec);
+	u64 id = opts->has_fabric ? opts->fabric : first;
 
 	fab->devs = ang_scan_fabric(scan, id, &fab->n);
 	if (!fab->devs) {
 		run_say("there is no fabric 0x%llx; that of the first device is 0x%llx",
-			id, ang_scan_default(scan));
+			id, first);
 		return RUN_EXIT_USAGE;
 	}
 	return 0;
@@ -79,9 +80,28 @@ static int assign(struct run_job *job, const struct ang_scan *scan,
 				fab->devs[0].node, fab->devs[fab->n - 1].node);
 			return RUN_EXIT_USAGE;
 		}
-		ang_dev_path(dev->minor, job->procs[rank].device);
+		if (job->spec.kind == ANG_FABRIC_EMBEDDED)
+			snprintf(job->procs[rank].device, ANG_DEV_PATH, "%u",
+				 dev->node);
+		else
+			ang_dev_path(dev->minor, job->procs[rank].device);
 	}
 	return 0;
+}
+
+/* The fabric is made when its first process comes; what it will have is known. */
+static int scan_embedded(const struct ang_spec *spec, struct ang_scan *scan)
+{
+	u32 nodes = angara_topo_nodes(&spec->topo);
+	int ret = 0;
+	u32 node;
+
+	for (node = 0; !ret && node < nodes; node++) {
+		const struct ang_found found = { .node = node, .minor = node };
+
+		ret = ang_scan_add(scan, &found);
+	}
+	return ret;
 }
 
 /**
@@ -93,17 +113,19 @@ static int assign(struct run_job *job, const struct ang_scan *scan,
 int run_place(struct run_job *job)
 {
 	struct fabric fab = { 0 };
-	struct ang_scan scan;
+	struct ang_scan scan = { 0 };
 	int status;
 
-	if (ang_scan(&scan)) {
+	if (job->spec.kind == ANG_FABRIC_EMBEDDED ?
+	    scan_embedded(&job->spec, &scan) :
+	    ang_scan_cdev(&job->spec, &scan)) {
 		run_say("no memory for the list of devices");
 		return RUN_EXIT_FAILURE;
 	}
 	if (!scan.n)
 		status = no_devices(&scan);
 	else
-		status = choose_fabric(job->opts, &scan, &fab);
+		status = choose_fabric(job->opts, &job->spec, &scan, &fab);
 	if (!status)
 		status = assign(job, &scan, &fab);
 	ang_scan_free(&scan);

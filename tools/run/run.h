@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fabric.h"
 #include "job.h"
 #include "scan.h"
 
@@ -31,8 +32,10 @@
  * @per_node: processes per node, 0: as many as needed
  * @nodes: nodes to use, in this order; NULL: all, ascending
  * @num_nodes: nodes in @nodes
- * @fabric: fabric to use
- * @has_fabric: one was named
+ * @fabric: id of the fabric to use
+ * @has_fabric: one was named so
+ * @spec: fabric to use
+ * @has_spec: one was named so
  * @timeout_s: time limit, 0 for none
  * @grace_s: how long the others may live on when a process has failed
  * @tag: write the rank before each line
@@ -47,6 +50,8 @@ struct run_opts {
 	size_t num_nodes;
 	u64 fabric;
 	bool has_fabric;
+	struct ang_spec spec;
+	bool has_spec;
 	u32 timeout_s;
 	u32 grace_s;
 	bool tag;
@@ -130,6 +135,7 @@ struct run_proc {
  * @streams: pipes open
  * @epfd: epoll
  * @sigfd: signals
+ * @spec: fabric, if it is embedded
  * @exchanges: exchanges under way
  * @status: exit status so far
  */
@@ -142,6 +148,7 @@ struct run_job {
 	u32 streams;
 	int epfd;
 	int sigfd;
+	struct ang_spec spec;
 	struct run_exchange *exchanges;
 	int status;
 };
@@ -160,6 +167,10 @@ int run_opts_parse(struct run_opts *opts, int argc, char **argv);
 
 /* place.c */
 int run_place(struct run_job *job);
+
+/* fabric.c */
+int run_fabric(struct run_job *job);
+void run_fabric_end(const struct run_job *job);
 
 /* spawn.c */
 int run_spawn(struct run_job *job, u32 rank);

@@ -58,6 +58,19 @@ static void set_number(const char *name, u64 val)
 	setenv(name, text, 1);
 }
 
+/* An embedded fabric without a name is handed down as an open file. */
+static void set_fabric(const struct ang_spec *spec)
+{
+	char text[ANG_SPEC_BYTES];
+
+	if (spec->kind != ANG_FABRIC_EMBEDDED ||
+	    ang_spec_print(spec, text, sizeof(text)))
+		return;
+	setenv(ANG_ENV_FABRIC, text, 1);
+	if (spec->fd >= 0)
+		fcntl(spec->fd, F_SETFD, 0);
+}
+
 static void set_env(const struct run_job *job, u32 rank, int job_fd)
 {
 	const struct run_proc *proc = &job->procs[rank];
@@ -69,6 +82,7 @@ static void set_env(const struct run_job *job, u32 rank, int job_fd)
 		setenv(ANG_ENV_DEVICE, proc->device, 1);
 	else
 		unsetenv(ANG_ENV_DEVICE);
+	set_fabric(&job->spec);
 }
 
 /* Rank 0 reads what the launcher was given, the others nothing. */

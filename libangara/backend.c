@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which backend carries the commands, and which of its fabrics is meant.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backend.h"
+#include "job.h"
+#include "scan.h"
+
+static bool has_adapters(void)
+{
+	const struct ang_spec any = { .kind = ANG_FABRIC_CDEV };
+	u32 number;
+
+	return !ang_scan_cdev_first(&any, &number);
+}
+
+static void complain(const char *text, const char *why)
+{
+	static bool said;
+
+	if (!said)
+		fprintf(stderr, "libangara: " ANG_ENV_FABRIC " is '%s', but %s\n",
+			text, why);
+	said = true;
+}
+
+/*
+ * Processes of a job that angara-run did not start have a fabric to themselves,
+ * too, by a name that tells jobs apart.
+ */
+static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
+{
+	u64 hash = 0xCBF29CE484222325ULL;
+	const char *c;
+
+	if (place->size == 1)
+		return;
+	ang_spec_size(spec, place->size);
+	if (spec->name[0] || spec->fd >= 0)
+		return;
+	for (c = place->name; *c; c++)
+		hash = (hash ^ (u8)*c) * 0x100000001B3ULL;
+	snprintf(spec->name, sizeof(spec->name), "job-%016llx", hash);
+	if (!spec->procs && place->size > ANG_EMBED_SMALL)
+		spec->procs = place->size;
+}
+
+/**
+ * ang_fabric_get() - the fabric that the environment asks for
+ * @spec: out
+ *
+ * Return: 0; -EINVAL it asks for none that there could be; why has been said.
+ */
+int ang_fabric_get(struct ang_spec *spec)
+{
+	const char *text = getenv(ANG_ENV_FABRIC);
+	const char *why;
+	int ret = 0;
+
+	if (text) {
+		ret = ang_spec_parse(text, spec, &why);
+		if (ret)
+			complain(text, why);
+	} else {
+		*spec = (struct ang_spec){
+			.kind = has_adapters() ? ANG_FABRIC_CDEV :
+						 ANG_FABRIC_EMBEDDED,
+			.fd = -1,
+		};
+	}
+	if (!ret && spec->kind == ANG_FABRIC_EMBEDDED)
+		for_job(spec, ang_job_place());
+	return ret;
+}
+
+const struct ang_dev_ops *ang_backend(const struct ang_spec *spec)
+{
+	return spec->kind == ANG_FABRIC_EMBEDDED ? &ang_embed_ops : &ang_cdev_ops;
+}
+
+/**
+ * ang_dev_choose() - the device to use if none is named
+ * @spec: fabric
+ * @number: out
+ *
+ * Processes of a job are spread over the fabric in blocks, unless their launcher
+ * has named a device.
+ *
+ * Return: 0; -ENODEV there is none; -errno.
+ */
+int ang_dev_choose(const struct ang_spec *spec, u32 *number)
+{
+	const struct ang_job_place *place = ang_job_place();
+
+	if (place->size == 1)
+		return ang_backend(spec)->first(spec, number);
+	if (spec->kind == ANG_FABRIC_CDEV)
+		return ang_scan_place(spec, place->rank, place->size, number);
+	*number = place->rank /
+		  ang_scan_per_node(place->size, angara_topo_nodes(&spec->topo));
+	return 0;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Admin commands of a node.  One is under way at a time, under the node's
+ * lock; who gave it runs the model until it is answered.  Nobody takes the
+ * asynchronous events: the adapter counts those that it has no room for.
+ */
+#include "embed.h"
+
+static void write64(struct emb_run *r, u32 node, u32 off, u64 val)
+{
+	emb_ring(r, node, off, (u32)val);
+	emb_ring(r, node, off + 4, (u32)(val >> 32));
+}
+
+/**
+ * emb_node_start() - bring a node of a new fabric up
+ * @r: runs the model
+ * @node: node
+ *
+ * Return: 0; -EIO it does not get ready.
+ */
+int emb_node_start(struct emb_run *r, u32 node)
+{
+	const struct emb_head *head = r->fab->head;
+	u64 at = head->adm_at + (u64)node * ANGARA_PAGE_SIZE;
+
+	static_assert(sizeof(struct emb_admin) <= ANGARA_PAGE_SIZE, "one page");
+
+	write64(r, node, ANGARA_REG_ASQ_LO, at + offsetof(struct emb_admin, asq));
+	write64(r, node, ANGARA_REG_ACQ_LO, at + offsetof(struct emb_admin, acq));
+	write64(r, node, ANGARA_REG_AEQ_LO, at + offsetof(struct emb_admin, aeq));
+	emb_ring(r, node, ANGARA_REG_ADM_ENTRIES, EMB_ADM_ENTRIES);
+	emb_ring(r, node, ANGARA_REG_AEQ_ENTRIES, EMB_AEQ_ENTRIES);
+	emb_ring(r, node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	return ang_reg_read(&r->view, node, ANGARA_REG_STATUS) &
+	       ANGARA_STATUS_READY ? 0 : -EIO;
+}
+
+static bool answered(const struct angara_adm_cpl *cpl, u32 index)
+{
+	u32 phase = ang_load_acquire(&cpl->phase) & 1U;
+
+	return phase == !((index / EMB_ADM_ENTRIES) & 1);
+}
+
+/* Somebody else may hold the node, or one that the answer waits for. */
+static int wait_answer(struct emb_run *r, const struct angara_adm_cpl *cpl,
+		       u32 index)
+{
+	u64 end = 0;
+	u32 turn = 0;
+
+	while (!answered(cpl, index)) {
+		u64 now = emb_now_ms();
+
+		if (emb_broken(r->fab))
+			return -ENODEV;
+		if (!end)
+			end = now + EMB_LOCK_MS;
+		if (now >= end)
+			return -EIO;
+		if (!emb_help(r))
+			emb_nap(&turn);
+	}
+	return 0;
+}
+
+/**
+ * emb_exec() - run an admin command
+ * @r: runs the model
+ * @node: node, locked
+ * @cmd: command; its tag is filled in
+ * @cpl: out: the answer
+ *
+ * Return: 0; as ang_adm_errno() tells; -EIO there was no answer; -ENODEV the
+ * fabric is broken.
+ */
+int emb_exec(struct emb_run *r, u32 node, struct angara_adm_cmd *cmd,
+	     struct angara_adm_cpl *cpl)
+{
+	struct emb_node *n = emb_node(r->fab, node);
+	struct emb_admin *adm = emb_admin(r->fab, node);
+	u32 index = n->adm_pi++;
+	int ret;
+
+	cmd->tag = cpu_to_le16((u16)index);
+	adm->asq[index % EMB_ADM_ENTRIES] = *cmd;
+	emb_ring(r, node, ANGARA_REG_ASQ_DB, n->adm_pi);
+	ret = wait_answer(r, &adm->acq[index % EMB_ADM_ENTRIES], index);
+	if (ret)
+		return ret;
+	*cpl = adm->acq[index % EMB_ADM_ENTRIES];
+	return ang_adm_errno(cpl->status);
+}
+
+/** emb_simple() - as emb_exec(), for a command without argument */
+int emb_simple(struct emb_run *r, u32 node, u8 opcode, u32 ctx, u32 tree)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = opcode,
+		.ctx = cpu_to_le16((u16)ctx),
+		.tree = (u8)tree,
+	};
+	struct angara_adm_cpl cpl;
+
+	return emb_exec(r, node, &cmd, &cpl);
+}

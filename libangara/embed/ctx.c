@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Contexts: making and destroying them.  All memory of one is a piece of its
+ * process's heap:
+ *
+ *	memory region table, SQ, CQ, control page, counters, lists of pages
+ */
+#include <unistd.h>
+
+#include <linux/angara_nl.h>
+
+#include "embed.h"
+
+#define MIN_ENTRIES	8U
+#define MAX_SQ_ENTRIES	(1U << 15)
+#define MAX_CQ_ENTRIES	(1U << 16)
+
+/* Users of numbers that high would share a partition with others. */
+static u32 own_pkey(void)
+{
+	u32 uid = geteuid();
+
+	return uid > ANGARA_PKEY_UID_MAX ? 0 : ANGARA_PKEY_UID(uid);
+}
+
+/* Who made the fabric, his is all of it. */
+struct ang_cred emb_cred(const struct emb_dev *d)
+{
+	return (struct ang_cred){
+		.pkey = d->ctx ? d->pkey : own_pkey(),
+		.admin = true,
+	};
+}
+
+int emb_query(struct emb_dev *d, void *arg)
+{
+	const struct emb_head *head = d->fab->head;
+	struct angara_query *q = arg;
+	u16 coord[ANGARA_MAX_DIMS];
+	u32 i;
+
+	if (q->flags || q->reserved[0] || q->reserved[1] || q->reserved[2])
+		return -EOPNOTSUPP;
+	ang_topo_coord(&d->fab->topo, d->node, coord);
+	q->abi = ANGARA_ABI_VERSION;
+	q->node = d->node;
+	q->nodes = head->nodes;
+	q->ndims = (u8)head->cfg.ndims;
+	for (i = 0; i < ANGARA_MAX_DIMS; i++) {
+		q->dims[i] = i < q->ndims ? head->cfg.dims[i] : 0;
+		q->coord[i] = i < q->ndims ? coord[i] : 0;
+	}
+	q->fabric_id = head->cfg.fabric_id;
+	q->max_contexts = head->cfg.ctxs;
+	q->max_sq_entries = MAX_SQ_ENTRIES;
+	q->max_cq_entries = MAX_CQ_ENTRIES;
+	q->max_mrs = EMB_MAX_MRS;
+	q->max_op_bytes = ANGARA_MAX_OP_BYTES;
+	q->pkey = own_pkey();
+	q->caps = 0;
+	return 0;
+}
+
+static bool entries_ok(u32 entries, u32 max)
+{
+	return entries >= MIN_ENTRIES && entries <= max &&
+	       !(entries & (entries - 1));
+}
+
+static int choose_pkey(const struct angara_ctx_create *cmd, u32 *pkey)
+{
+	if (!(cmd->flags & ANGARA_CTX_PKEY)) {
+		*pkey = own_pkey();
+		return *pkey ? 0 : -EPERM;
+	}
+	*pkey = cmd->pkey;
+	return *pkey ? 0 : -EINVAL;
+}
+
+static u64 pages(u64 bytes)
+{
+	return (bytes + ANGARA_PAGE_SIZE - 1) / ANGARA_PAGE_SIZE;
+}
+
+/* Allocates the memory of a context.  Return: where its lists are, 0 if none. */
+static u64 mem_alloc(struct emb_dev *d, const struct angara_ctx_create *cmd)
+{
+	const u64 sizes[] = {
+		EMB_MAX_MRS * sizeof(struct angara_hw_mr),
+		cmd->sq_entries * sizeof(struct angara_wqe),
+		cmd->cq_entries * sizeof(struct angara_cqe),
+		sizeof(struct angara_ctl),
+		ANGARA_CTR_NUM * sizeof(__le64),
+	};
+	const u32 kinds = sizeof(sizes) / sizeof(*sizes);
+	u64 total = 0, at, i;
+	__le64 *list;
+
+	for (i = 0; i < kinds; i++)
+		total += pages(sizes[i]);
+	d->mem_len = (total + pages(total * sizeof(*list))) * ANGARA_PAGE_SIZE;
+	if (emb_heap_alloc(d->fab, d->mem_len, &d->mem))
+		return 0;
+	at = d->mem + pages(sizes[0]) * ANGARA_PAGE_SIZE;
+	for (i = 1; i < kinds; i++) {
+		d->at[i - 1] = at;
+		at += pages(sizes[i]) * ANGARA_PAGE_SIZE;
+	}
+	list = emb_at(d->fab, at);
+	for (i = 0; i < total; i++)
+		list[i] = cpu_to_le64(d->mem + i * ANGARA_PAGE_SIZE);
+	return at;
+}
+
+/* Address of the list of the pages from @off on. */
+static __le64 list_of(const struct emb_dev *d, u64 lists, u64 off)
+{
+	return cpu_to_le64(lists + (off - d->mem) / ANGARA_PAGE_SIZE *
+			   sizeof(__le64));
+}
+
+static u8 log2_of(u32 entries)
+{
+	return (u8)__builtin_ctz(entries);
+}
+
+static int create_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists,
+			    const struct angara_ctx_create *arg)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_CTX_CREATE,
+		.ctx = cpu_to_le16((u16)num),
+		.create = {
+			.pkey = cpu_to_le32(pkey),
+			.sq_log2 = log2_of(arg->sq_entries),
+			.cq_log2 = log2_of(arg->cq_entries),
+			.sq = list_of(d, lists, d->at[EMB_MEM_SQ]),
+			.cq = list_of(d, lists, d->at[EMB_MEM_CQ]),
+			.ctl = cpu_to_le64(d->at[EMB_MEM_CTL]),
+			.ctr = cpu_to_le64(d->at[EMB_MEM_CTR]),
+			.mrt = list_of(d, lists, d->mem),
+			.mrs = cpu_to_le32(EMB_MAX_MRS),
+		},
+	};
+	struct angara_adm_cpl cpl;
+	int ret = emb_exec(&d->run, d->node, &cmd, &cpl);
+
+	return ret == -EEXIST || ret == -ENOSPC ? -EBUSY : ret;
+}
+
+/* Under the node's lock. */
+static int create(struct emb_dev *d, u32 pkey, const struct angara_ctx_create *arg)
+{
+	struct emb_node *n = emb_node(d->fab, d->node);
+	u64 lists;
+	u32 num;
+	int ret;
+
+	for (num = 0; num < d->fab->head->cfg.ctxs && n->ctx[num].owner; num++)
+		;
+	if (num == d->fab->head->cfg.ctxs)
+		return -EBUSY;
+	lists = mem_alloc(d, arg);
+	if (!lists)
+		return -ENOMEM;
+	ret = create_on_device(d, num, pkey, lists, arg);
+	if (ret) {
+		emb_heap_free(d->fab, d->mem);
+		return ret;
+	}
+	d->num = num;
+	d->pkey = pkey;
+	d->ctl = emb_at(d->fab, d->at[EMB_MEM_CTL]);
+	d->ctr = emb_at(d->fab, d->at[EMB_MEM_CTR]);
+	d->mrt = emb_at(d->fab, d->mem);
+	d->ctx = &n->ctx[num];
+	d->ctx->inside = 0;
+	d->ctx->watch_inside = 0;
+	d->ctx->asleep = 0;
+	ang_store_release(&d->ctx->owner, d->fab->slot + 1);
+	emb_run_init(&d->run, d->fab, &d->ctx->inside);
+	return 0;
+}
+
+int emb_ctx_create(struct emb_dev *d, void *arg)
+{
+	struct angara_ctx_create *cmd = arg;
+	u32 pkey;
+	int ret;
+
+	if (cmd->flags & ~ANGARA_CTX_PKEY)
+		return -EOPNOTSUPP;
+	if (!entries_ok(cmd->sq_entries, MAX_SQ_ENTRIES) ||
+	    !entries_ok(cmd->cq_entries, MAX_CQ_ENTRIES))
+		return -EINVAL;
+	ret = choose_pkey(cmd, &pkey);
+	if (ret)
+		return ret;
+	if (d->ctx)
+		return -EBUSY;
+	ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(d->node), d->fab->head);
+	if (ret)
+		return ret;
+	ret = create(d, pkey, cmd);
+	emb_unlock(d->fab->fd, EMB_LOCK_NODE(d->node));
+	if (ret)
+		return ret;
+	cmd->pkey = pkey;
+	cmd->ctx = d->num;
+	cmd->sq_offset = EMB_MEM_SQ * EMB_MEM_STRIDE;
+	cmd->cq_offset = EMB_MEM_CQ * EMB_MEM_STRIDE;
+	cmd->ctl_offset = EMB_MEM_CTL * EMB_MEM_STRIDE;
+	cmd->ctr_offset = EMB_MEM_CTR * EMB_MEM_STRIDE;
+	cmd->db_offset = 0;
+	return 0;
+}
+
+/**
+ * emb_ctx_reap() - destroy a context on its node, whoever's it is
+ * @r: runs the model
+ * @node: node
+ * @num: context
+ *
+ * Return: 0 it is gone; -errno.
+ */
+int emb_ctx_reap(struct emb_run *r, u32 node, u32 num)
+{
+	int ret = emb_lock(r->fab->fd, EMB_LOCK_NODE(node), r->fab->head);
+
+	if (ret)
+		return ret;
+	ret = emb_simple(r, node, ANGARA_ADM_CTX_DESTROY, num, 0);
+	if (!ret || ret == -ENOENT) {
+		ang_store_release(&emb_node(r->fab, node)->ctx[num].owner, 0);
+		ret = 0;
+	}
+	emb_unlock(r->fab->fd, EMB_LOCK_NODE(node));
+	return ret;
+}
+
+/* Its memory is given back if nothing uses it any more. */
+void emb_ctx_destroy(struct emb_dev *d)
+{
+	struct emb_run r;
+
+	emb_run_init(&r, d->fab, &emb_slot(d->fab, d->fab->slot)->inside);
+	if (d->ctx && !emb_ctx_reap(&r, d->node, d->num))
+		emb_heap_free(d->fab, d->mem);
+	d->ctx = NULL;
+}
+
+int emb_kick(struct emb_dev *d, void *arg)
+{
+	const struct angara_kick *cmd = arg;
+
+	if (cmd->flags & ~(ANGARA_KICK_SQ | ANGARA_KICK_ARM))
+		return -EOPNOTSUPP;
+	if (!cmd->flags)
+		return -EINVAL;
+	if (!d->ctx)
+		return -ENXIO;
+	if (emb_broken(d->fab))
+		return -ENODEV;
+	if (cmd->flags & ANGARA_KICK_SQ)
+		emb_ring(&d->run, d->node,
+			 ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ,
+			 le32_to_cpu(READ_ONCE(d->ctl->sq_pi)));
+	if (cmd->flags & ANGARA_KICK_ARM)
+		emb_ring(&d->run, d->node,
+			 ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
+			 le32_to_cpu(READ_ONCE(d->ctl->seen)));
+	return 0;
+}

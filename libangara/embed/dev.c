@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Backend "embedded": devices, and the way to their commands.  What is wrong
+ * with an argument is told as the driver tells it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "embed.h"
+#include "scan.h"
+
+static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
+		    const char *name)
+{
+	unsigned long node;
+	struct emb_dev *d;
+	char *end;
+	int ret;
+
+	errno = 0;
+	node = strtoul(name, &end, 10);
+	if (*name < '0' || *name > '9' || *end || errno)
+		return -ENODEV;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	ret = emb_attach(spec, &d->fab);
+	if (ret)
+		goto free_dev;
+	ret = -ENODEV;
+	if (node >= d->fab->head->nodes)
+		goto detach;
+	d->node = (u32)node;
+	d->num = ANG_NONE;
+	d->forks = emb_forks();
+	emb_run_init(&d->run, d->fab, &emb_slot(d->fab, d->fab->slot)->inside);
+	dev->priv = d;
+	dev->fd = -1;
+	return 0;
+
+detach:
+	emb_detach(d->fab);
+free_dev:
+	free(d);
+	return ret;
+}
+
+/* One command of the process at a time, and none in the child of a fork. */
+static int enter(struct emb_dev *d)
+{
+	u32 *inside;
+
+	if (d->forks != emb_forks())
+		return -ENODEV;
+	pthread_mutex_lock(&d->fab->mutex);
+	if (emb_broken(d->fab)) {
+		pthread_mutex_unlock(&d->fab->mutex);
+		return -ENODEV;
+	}
+	inside = &emb_slot(d->fab, d->fab->slot)->inside;
+	WRITE_ONCE(*inside, READ_ONCE(*inside) + 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static void leave(struct emb_dev *d)
+{
+	u32 *inside = &emb_slot(d->fab, d->fab->slot)->inside;
+
+	ang_store_release(inside, READ_ONCE(*inside) - 1);
+	pthread_mutex_unlock(&d->fab->mutex);
+}
+
+static void emb_close(struct ang_dev *dev)
+{
+	struct emb_dev *d = dev->priv;
+
+	if (d->forks == emb_forks()) {
+		emb_watch_end(d);
+		if (!enter(d)) {
+			emb_ctx_destroy(d);
+			emb_trees_disown(d);
+			leave(d);
+		}
+		emb_detach(d->fab);
+	}
+	free(d);
+	dev->priv = NULL;
+}
+
+/**
+ * struct command - what a command takes
+ * @size: bytes of its argument
+ * @min_size: bytes of the argument's first published version
+ * @run: does it
+ */
+struct command {
+	u32 size;
+	u32 min_size;
+	int (*run)(struct emb_dev *d, void *arg);
+};
+
+#define COMMAND(nr, fn, type, last)					\
+	[_IOC_NR(nr)] = {						\
+		.size = sizeof(struct type),				\
+		.min_size = offsetof(struct type, last) +		\
+			    sizeof(((struct type *)0)->last),		\
+		.run = fn,						\
+	}
+
+static const struct command commands[] = {
+	COMMAND(ANGARA_IOCTL_QUERY, emb_query, angara_query, caps),
+	COMMAND(ANGARA_IOCTL_CTX_CREATE, emb_ctx_create, angara_ctx_create,
+		db_offset),
+	COMMAND(ANGARA_IOCTL_MR_REG, emb_mr_reg, angara_mr_reg, key),
+	COMMAND(ANGARA_IOCTL_MR_DEREG, emb_mr_dereg, angara_mr_dereg, reserved),
+	COMMAND(ANGARA_IOCTL_TREE_SET, emb_tree_set, angara_tree_set, row),
+	COMMAND(ANGARA_IOCTL_TREE_GET, emb_tree_get, angara_tree_get, delegated),
+	COMMAND(ANGARA_IOCTL_TREE_CLEAR, emb_tree_clear, angara_tree_clear,
+		reserved),
+	COMMAND(ANGARA_IOCTL_TREE_DELEGATE, emb_tree_delegate,
+		angara_tree_delegate, pkey),
+	COMMAND(ANGARA_IOCTL_TREE_CHECK, emb_tree_check, angara_tree_check,
+		nodes),
+	COMMAND(ANGARA_IOCTL_JOIN, emb_join, angara_join, reserved),
+	COMMAND(ANGARA_IOCTL_LEAVE, emb_leave, angara_join, reserved),
+	COMMAND(ANGARA_IOCTL_KICK, emb_kick, angara_kick, flags),
+};
+
+union argument {
+	struct angara_query query;
+	struct angara_ctx_create create;
+	struct angara_mr_reg reg;
+	struct angara_tree_get get;
+};
+
+/* An argument of another version: shorter, or longer with nothing in it. */
+static int argument_in(void *buf, const void *arg, u32 size,
+		       const struct command *c)
+{
+	const u8 *bytes = arg;
+	u32 i;
+
+	if (size < c->min_size)
+		return -EINVAL;
+	if (size > ANGARA_PAGE_SIZE)
+		return -E2BIG;
+	for (i = c->size; i < size; i++)
+		if (bytes[i])
+			return -E2BIG;
+	memcpy(buf, arg, size < c->size ? size : c->size);
+	return 0;
+}
+
+static int emb_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
+{
+	struct emb_dev *d = dev->priv;
+	u32 index = _IOC_NR(nr);
+	union argument buf = { 0 };
+	u32 size;
+	int ret;
+
+	if (index >= sizeof(commands) / sizeof(*commands) ||
+	    !commands[index].run || nr != _IO(ANGARA_IOC_TYPE, index))
+		return -ENOTTY;
+	memcpy(&size, arg, sizeof(size));
+	ret = argument_in(&buf, arg, size, &commands[index]);
+	if (!ret)
+		ret = enter(d);
+	if (ret)
+		return ret;
+	ret = commands[index].run(d, &buf);
+	leave(d);
+	if (!ret)
+		memcpy(arg, &buf, size < commands[index].size ?
+		       size : commands[index].size);
+	return ret;
+}
+
+/* The doorbell, without the detour of a command. */
+static int emb_doorbell(struct ang_dev *dev, u32 pi)
+{
+	struct emb_dev *d = dev->priv;
+
+	if (emb_broken(d->fab) || d->forks != emb_forks())
+		return -ENODEV;
+	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ, pi);
+	return 0;
+}
+
+/* Queues are where they are; what is mapped is the segment. */
+static void *emb_map(struct ang_dev *dev, u64 offset, size_t len, bool write)
+{
+	struct emb_dev *d = dev->priv;
+	u64 kind = offset / EMB_MEM_STRIDE;
+
+	(void)len;
+	(void)write;
+	return d->ctx && kind <= EMB_MEM_CTR ? emb_at(d->fab, d->at[kind]) : NULL;
+}
+
+static void emb_unmap(struct ang_dev *dev, void *addr, size_t len)
+{
+	(void)dev;
+	(void)addr;
+	(void)len;
+}
+
+static void emb_dev_relax(struct ang_dev *dev)
+{
+	struct emb_dev *d = dev->priv;
+
+	emb_relax(&d->run);
+}
+
+static int emb_mem_alloc(struct ang_dev *dev, size_t len, void **mem)
+{
+	struct emb_dev *d = dev->priv;
+	u64 off;
+	int ret = enter(d);
+
+	if (ret)
+		return ret;
+	ret = emb_heap_alloc(d->fab, len, &off);
+	if (!ret)
+		*mem = emb_at(d->fab, off);
+	leave(d);
+	return ret;
+}
+
+static void emb_mem_free(struct ang_dev *dev, void *mem, size_t len)
+{
+	struct emb_dev *d = dev->priv;
+
+	(void)len;
+	if (enter(d))
+		return;
+	emb_heap_free(d->fab, (u64)((char *)mem - (char *)d->fab->head));
+	leave(d);
+}
+
+static int emb_scan(const struct ang_spec *spec, struct ang_scan *scan)
+{
+	struct emb_fab *fab;
+	u32 node;
+	int ret = emb_attach(spec, &fab);
+
+	if (ret) {
+		scan->err = ret;
+		return ret == -ENOMEM ? ret : 0;
+	}
+	for (node = 0; !ret && node < fab->head->nodes; node++) {
+		struct ang_found found = {
+			.fabric_id = fab->head->cfg.fabric_id,
+			.node = node,
+			.minor = node,
+		};
+
+		ret = ang_scan_add(scan, &found);
+	}
+	emb_detach(fab);
+	return ret;
+}
+
+static int emb_first(const struct ang_spec *spec, u32 *minor)
+{
+	(void)spec;
+	*minor = 0;
+	return 0;
+}
+
+const struct ang_dev_ops ang_embed_ops = {
+	.scan = emb_scan,
+	.first = emb_first,
+	.open = emb_open,
+	.close = emb_close,
+	.cmd = emb_cmd,
+	.doorbell = emb_doorbell,
+	.map = emb_map,
+	.unmap = emb_unmap,
+	.wait = emb_wait,
+	.poll_fd = emb_fd,
+	.seen = emb_seen,
+	.relax = emb_dev_relax,
+	.alloc = emb_mem_alloc,
+	.free = emb_mem_free,
+};

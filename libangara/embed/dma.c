@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * DMA and interrupts: what the model asks of its host.
+ *
+ * An address below 2^48 is an offset in the segment: queues, and memory of
+ * angara_malloc().  Others are memory that a process has registered: plain
+ * memory to the process itself, process_vm_readv(2) and process_vm_writev(2)
+ * to the others.  That works while the process lives and the kernel lets its
+ * user do so; if not, it is a transfer that failed.
+ */
+#include <sys/uio.h>
+
+#include "embed.h"
+
+static u32 slot_of(u64 addr)
+{
+	return (u32)(addr >> EMB_ADDR_BITS) - 1;
+}
+
+static void *va_of(u64 addr)
+{
+	return (void *)(uintptr_t)(addr & ((1ULL << EMB_ADDR_BITS) - 1));
+}
+
+/* Where @addr is in this process, NULL if it is in another. */
+static inline void *local(const struct emb_fab *fab, u64 addr, u32 len)
+{
+	if (addr >> EMB_ADDR_BITS)
+		return slot_of(addr) == fab->slot ? va_of(addr) : NULL;
+	return addr <= fab->head->size - len ? emb_at(fab, addr) : NULL;
+}
+
+/*
+ * A process id may belong to somebody else by now, so its slot is looked at
+ * first; one that ends right after that keeps its id for a while.
+ */
+static int remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
+		  bool write)
+{
+	struct iovec mine = { .iov_base = buf, .iov_len = len };
+	struct iovec its = { .iov_base = va_of(addr), .iov_len = len };
+	u32 num = slot_of(addr);
+	const struct emb_slot *slot;
+	ssize_t done;
+
+	if (!(addr >> EMB_ADDR_BITS) || num >= fab->head->procs)
+		return -EFAULT;
+	slot = emb_slot(fab, num);
+	if (slot->pidns != fab->pidns ||
+	    !emb_locked(fab->fd, EMB_LOCK_SLOT(num), 1))
+		return -EFAULT;
+	if (write)
+		done = process_vm_writev((pid_t)slot->pid, &mine, 1, &its, 1, 0);
+	else
+		done = process_vm_readv((pid_t)slot->pid, &mine, 1, &its, 1, 0);
+	return done == (ssize_t)len ? 0 : -EFAULT;
+}
+
+/* A word that a process may write meanwhile is read at once. */
+static int emb_dma_read(void *host, u32 node, u64 addr, void *buf, u32 len)
+{
+	const struct emb_run *r = host;
+	const void *from = local(r->fab, addr, len);
+
+	(void)node;
+	if (!from)
+		return remote(r->fab, addr, buf, len, false);
+	if (len == 4 && addr % 4 == 0) {
+		u32 word = READ_ONCE(*(const u32 *)from);
+
+		memcpy(buf, &word, sizeof(word));
+	} else {
+		memcpy(buf, from, len);
+	}
+	return 0;
+}
+
+static int emb_dma_write(void *host, u32 node, u64 addr, const void *buf,
+			 u32 len)
+{
+	const struct emb_run *r = host;
+	void *to = local(r->fab, addr, len);
+
+	(void)node;
+	if (!to)
+		return remote(r->fab, addr, (void *)(uintptr_t)buf, len, true);
+	memcpy(to, buf, len);
+	return 0;
+}
+
+/* Only queues and counters are written so, and those are in the segment. */
+static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
+{
+	const struct emb_run *r = host;
+	__le64 *to = local(r->fab, addr, sizeof(*to));
+
+	(void)node;
+	if (!to || addr >> EMB_ADDR_BITS)
+		return -EFAULT;
+	/* Pairs with the acquire of whoever looks at the word. */
+	ang_store_release(to, cpu_to_le64(val));
+	return 0;
+}
+
+/*
+ * The word is counted here, the sleeper woken when the model has been run:
+ * nobody waits for a node while its holder is in the kernel.
+ */
+static void emb_interrupt(void *host, u32 node, u32 vector)
+{
+	struct emb_run *r = host;
+	struct emb_ctx *ctx;
+
+	if (vector == ANGARA_VEC_ADMIN)
+		return;
+	ctx = &emb_node(r->fab, node)->ctx[vector - ANGARA_VEC_CTX(0)];
+	ang_fetch_add(&ctx->wake, 1);
+	if (!READ_ONCE(ctx->asleep))
+		return;
+	if (r->num_wakes < EMB_WAKES)
+		r->wakes[r->num_wakes++] = ctx;
+	else
+		emb_wake(ctx);
+}
+
+const struct ang_ops emb_ops = {
+	.dma_read = emb_dma_read,
+	.dma_write = emb_dma_write,
+	.dma_store64 = emb_dma_store64,
+	.interrupt = emb_interrupt,
+};

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Backend "embedded": a fabric that processes play among themselves.
+ *
+ * The segment is a file without disk behind it: of memfd_create(2), handed
+ * down by angara-run or kept to oneself, or under /dev/shm, shared by name.
+ * Every process maps it whole:
+ *
+ *   struct emb_head		what it is, list of nodes left over
+ *   struct emb_slot[procs]	one per process that uses it
+ *   struct emb_node[nodes]	rows, admin queue and contexts, see emb_node()
+ *   the device model's memory
+ *   heap[procs]		one per slot, each its owner's to share out: queues
+ *				of his contexts and what angara_malloc() gives.
+ *				Only pages that were allocated exist.
+ *
+ * All but the heaps is reserved when the segment is made, heap pages when they
+ * are allocated, so that touching one cannot fail later.
+ *
+ * A DMA address is an offset in the segment, or if the upper 16 bits are not 0
+ * an address in the process whose slot they name, plus one; see dma.c.
+ *
+ * Who advances: who rings a doorbell or waits runs the model on a view of his
+ * own.  What he does not want to finish goes to the list in emb_head, and
+ * whoever waits takes it from there; see run.c.  Who waits sleeps on the word
+ * emb_ctx.wake, which the model's interrupt counts up; see wait.c.
+ *
+ * Locks, in the order in which they are taken:
+ *
+ *   registry (segment.c)	Mutex of the process: its list of fabrics.
+ *   emb_fab.mutex		Mutex of the process: one of its commands at a
+ *				time; its heap.
+ *   gate			File lock: coming and going, looking after the dead.
+ *   node			File lock, one per node: rows, admin queue and
+ *				owners of contexts of that node.
+ *   emb_head.left_lock		Spin lock in the segment: the list of left-over
+ *				nodes.  Never held outside of the model's work.
+ *
+ * File locks are of open file descriptions (F_OFD_SETLK): each process opens
+ * the segment anew.  They end with the process, whenever and however it dies,
+ * and so does the lock that it has on its slot: that is how others tell.
+ *
+ * Who is in the middle of something that others could not go on from says so:
+ * emb_ctx.inside while he runs the model for a context, emb_slot.inside while
+ * he carries out a command.  If he dies outside of both, whoever notices gives
+ * back what he had, and his peers see what they would see with the driver.  If
+ * he dies inside, the fabric is broken: every wait and command on it ends
+ * with -ENODEV, and who opens next makes a new one.
+ */
+#ifndef ANG_EMBED_H
+#define ANG_EMBED_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "ang_env.h"
+#include "ang_row.h"
+
+#include "backend.h"
+#include "fabric.h"
+#include "name.h"
+
+#define EMB_MAGIC	0x444245474E41ULL	/* "ANGEBD" */
+#define EMB_VERSION	1
+#define EMB_LOOK_MS	50	/* how often sleepers look after the others */
+#define EMB_LOCK_MS	10000	/* longest wait for a lock or a command */
+#define EMB_MAX_MRS	1024U
+#define EMB_ADM_ENTRIES	16U
+#define EMB_AEQ_ENTRIES	128U
+#define EMB_ADDR_BITS	48	/* of a DMA address, below the slot */
+
+/**
+ * struct emb_slot - a process
+ * @used: it has come, and what it left has not been given back
+ * @pid: it
+ * @inside: it carries out a command
+ * @pidns: which process ids @pid is one of
+ */
+struct emb_slot {
+	u32 used ____cacheline_aligned;
+	u32 pid;
+	u32 inside;
+	u64 pidns;
+};
+
+/**
+ * struct emb_ctx - a context, beside what the model knows of it
+ * @wake: counted up by every interrupt; a futex
+ * @inside: its process runs the model for it
+ * @watch_inside: likewise, the thread of its descriptor
+ * @owner: slot of its process, plus 1; 0: free
+ * @asleep: how many sleep on @wake (atomic)
+ */
+struct emb_ctx {
+	u32 wake ____cacheline_aligned;
+	u32 inside;
+	u32 watch_inside;
+	u32 owner;
+	u32 asleep;
+};
+
+/**
+ * struct emb_node - a node, beside what the model knows of it; under its lock
+ * @rows: the routing table, as programmed
+ * @owner: slot of the process that each row goes with, plus 1
+ * @adm_pi: admin commands so far
+ * @ctx: contexts, cfg.ctxs of them
+ */
+struct emb_node {
+	struct ang_rows rows;
+	u32 owner[ANGARA_MAX_TREES];
+	u32 adm_pi;
+	struct emb_ctx ctx[];
+};
+
+/* A node's admin queues, in one page. */
+struct emb_admin {
+	struct angara_adm_cmd asq[EMB_ADM_ENTRIES];
+	struct angara_adm_cpl acq[EMB_ADM_ENTRIES];
+	struct angara_hw_event aeq[EMB_AEQ_ENTRIES];
+};
+
+/**
+ * struct emb_head - head of a segment; constant once @ready but for the rest
+ * @magic: EMB_MAGIC
+ * @version: EMB_VERSION
+ * @layout: hash of the sizes of what is in it
+ * @ready: it has been made
+ * @procs: slots
+ * @nodes: nodes
+ * @node_size: bytes of a struct emb_node with its contexts
+ * @cfg: configuration of the model
+ * @slot_at: where slots begin, as the following
+ * @node_at: nodes
+ * @adm_at: admin queues, a page per node
+ * @model_at: the model's memory
+ * @heap_at: heaps
+ * @heap_span: room for each heap
+ * @size: all
+ * @broken: somebody died in the middle of the model (any thread)
+ * @here: processes that use it (atomic)
+ * @looked_ms: when somebody looked after the others last (atomic)
+ * @left_lock: see above
+ * @left: nodes with work that nobody is advancing; under @left_lock, and read
+ *	without it to see whether there is one
+ * @timers: nodes with a credit timer; likewise
+ * @helper: a context that sleeps and can be woken to help: node << 8 | ctx,
+ *	plus 1 (atomic)
+ */
+struct emb_head {
+	u64 magic;
+	u32 version;
+	u32 layout;
+	u32 ready;
+	u32 procs;
+	u32 nodes;
+	u32 node_size;
+	struct ang_cfg cfg;
+	u64 slot_at;
+	u64 node_at;
+	u64 adm_at;
+	u64 model_at;
+	u64 heap_at;
+	u64 heap_span;
+	u64 size;
+	u32 broken ____cacheline_aligned;
+	u32 here;
+	u64 looked_ms;
+	u32 left_lock ____cacheline_aligned;
+	struct ang_list left;
+	struct ang_list timers;
+	u32 helper;
+};
+
+struct emb_extent;
+struct emb_watch;
+
+/**
+ * struct emb_fab - a fabric, as a process has it
+ * @next: in the registry
+ * @refs: devices open; under the registry's lock
+ * @asked: what it was asked for as
+ * @path: file that it is in, empty for none
+ * @fd: the segment, locked by this process
+ * @slot: of this process
+ * @pidns: of this process
+ * @head: the segment
+ * @topo: the torus
+ * @mutex: see above
+ * @heap: what is allocated of this process's heap; under @mutex
+ */
+struct emb_fab {
+	struct emb_fab *next;
+	u32 refs;
+	struct ang_spec asked;
+	char path[EMB_PATH_BYTES];
+	int fd;
+	u32 slot;
+	u64 pidns;
+	struct emb_head *head;
+	struct ang_topo topo;
+	pthread_mutex_t mutex;
+	struct emb_extent *heap;
+};
+
+#define EMB_WAKES	16	/* contexts to wake that a run collects */
+
+/**
+ * struct emb_run - what it takes to run the model
+ * @fab: fabric
+ * @inside: set while it is run
+ * @view: view
+ * @wakes: contexts to wake when it has been
+ * @num_wakes: how many
+ */
+struct emb_run {
+	struct emb_fab *fab;
+	u32 *inside;
+	struct ang_view view;
+	struct emb_ctx *wakes[EMB_WAKES];
+	u32 num_wakes;
+};
+
+/**
+ * struct emb_dev - an open device
+ * @fab: fabric
+ * @node: node
+ * @num: its context, ANG_NONE without
+ * @pkey: partition of that
+ * @ctx: that, NULL without, as all that follows
+ * @ctl: control page
+ * @ctr: counters
+ * @mrt: table of memory regions
+ * @mem: offset in the segment of all its memory
+ * @mem_len: bytes of that
+ * @at: offset in the segment of what can be mapped, by EMB_MEM_*
+ * @run: runs the model
+ * @owned: serial of each row that goes with this device, or 0
+ * @forks: forks of the process when it was opened
+ * @watch: its descriptor for poll(2), NULL before the first
+ */
+struct emb_dev {
+	struct emb_fab *fab;
+	u32 node;
+	u32 num;
+	u32 pkey;
+	struct emb_ctx *ctx;
+	struct angara_ctl *ctl;
+	const __le64 *ctr;
+	struct angara_hw_mr *mrt;
+	u64 mem;
+	u64 mem_len;
+	u64 at[4];
+	struct emb_run run;
+	u64 owned[ANGARA_MAX_TREES];
+	u32 forks;
+	struct emb_watch *watch;
+};
+
+#define EMB_MEM_SQ	0
+#define EMB_MEM_CQ	1
+#define EMB_MEM_CTL	2
+#define EMB_MEM_CTR	3
+#define EMB_MEM_STRIDE	(1ULL << 28)	/* of their mmap offsets, as the driver's */
+
+static inline void *emb_at(const struct emb_fab *fab, u64 off)
+{
+	return (char *)fab->head + off;
+}
+
+static inline struct emb_slot *emb_slot(const struct emb_fab *fab, u32 slot)
+{
+	return (struct emb_slot *)emb_at(fab, fab->head->slot_at) + slot;
+}
+
+static inline struct emb_node *emb_node(const struct emb_fab *fab, u32 node)
+{
+	return emb_at(fab, fab->head->node_at +
+		      (u64)node * fab->head->node_size);
+}
+
+static inline struct emb_admin *emb_admin(const struct emb_fab *fab, u32 node)
+{
+	return emb_at(fab, fab->head->adm_at + (u64)node * ANGARA_PAGE_SIZE);
+}
+
+static inline u64 emb_heap_at(const struct emb_fab *fab, u32 slot)
+{
+	return fab->head->heap_at + slot * fab->head->heap_span;
+}
+
+static inline bool emb_broken(const struct emb_fab *fab)
+{
+	return READ_ONCE(fab->head->broken);
+}
+
+/* lock.c */
+#define EMB_GATE	0U
+#define EMB_LOCK_NODE(n)	(0x10000000U + (n))
+#define EMB_LOCK_SLOT(s)	(0x20000000U + (s))
+
+int emb_try_lock(int fd, u32 what);
+int emb_lock(int fd, u32 what, const struct emb_head *head);
+void emb_unlock(int fd, u32 what);
+bool emb_locked(int fd, u32 first, u32 count);
+u64 emb_now_ms(void);
+void emb_nap(u32 *turn);
+
+/* layout.c */
+int emb_layout(struct emb_head *head, const struct ang_spec *spec, u64 room);
+int emb_reserve(int fd, u64 at, u64 len);
+u32 emb_layout_hash(void);
+
+/* segment.c */
+int emb_attach(const struct ang_spec *spec, struct emb_fab **fab);
+void emb_detach(struct emb_fab *fab);
+u32 emb_forks(void);
+
+/* death.c */
+void emb_break(struct emb_fab *fab);
+int emb_recover(struct emb_fab *fab, u32 slot);
+void emb_look_after(struct emb_fab *fab);
+
+/* dma.c */
+extern const struct ang_ops emb_ops;
+
+/* run.c */
+void emb_run_init(struct emb_run *r, struct emb_fab *fab, u32 *inside);
+void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val);
+bool emb_help(struct emb_run *r);
+void emb_wake(struct emb_ctx *ctx);
+void emb_relax(struct emb_run *r);
+
+/* admin.c; under fab->mutex and the node's lock */
+int emb_node_start(struct emb_run *r, u32 node);
+int emb_exec(struct emb_run *r, u32 node, struct angara_adm_cmd *cmd,
+	     struct angara_adm_cpl *cpl);
+int emb_simple(struct emb_run *r, u32 node, u8 opcode, u32 ctx, u32 tree);
+
+/* heap.c; under fab->mutex */
+int emb_heap_alloc(struct emb_fab *fab, u64 len, u64 *off);
+void emb_heap_free(struct emb_fab *fab, u64 off);
+bool emb_heap_has(const struct emb_fab *fab, u64 off, u64 len);
+void emb_heap_drop(struct emb_fab *fab, u32 slot);
+void emb_heap_forget(struct emb_fab *fab);
+
+/* ctx.c, mr.c, tree.c: commands; under fab->mutex */
+struct ang_cred emb_cred(const struct emb_dev *d);
+int emb_query(struct emb_dev *d, void *arg);
+int emb_ctx_create(struct emb_dev *d, void *arg);
+void emb_ctx_destroy(struct emb_dev *d);
+int emb_ctx_reap(struct emb_run *r, u32 node, u32 num);
+int emb_kick(struct emb_dev *d, void *arg);
+int emb_mr_reg(struct emb_dev *d, void *arg);
+int emb_mr_dereg(struct emb_dev *d, void *arg);
+int emb_tree_set(struct emb_dev *d, void *arg);
+int emb_tree_get(struct emb_dev *d, void *arg);
+int emb_tree_clear(struct emb_dev *d, void *arg);
+int emb_tree_delegate(struct emb_dev *d, void *arg);
+int emb_tree_check(struct emb_dev *d, void *arg);
+int emb_join(struct emb_dev *d, void *arg);
+int emb_leave(struct emb_dev *d, void *arg);
+void emb_trees_disown(struct emb_dev *d);
+int emb_rows_reap(struct emb_run *r, u32 node, u32 owner);
+
+/* wait.c */
+bool emb_news(const struct emb_dev *d);
+void emb_offer_help(struct emb_dev *d);
+int emb_wait(struct ang_dev *dev, int timeout_ms);
+
+/* fd.c */
+int emb_fd(struct ang_dev *dev);
+void emb_seen(struct ang_dev *dev);
+void emb_watch_end(struct emb_dev *d);
+
+#endif /* ANG_EMBED_H */

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Where what is in a segment, and how much memory that takes.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "embed.h"
+#include "ang_types.h"
+
+#define SMALL_FABRIC	64U	/* up to so many nodes get more of everything */
+#define DEF_PROCS	128U
+#define HEAP_ALIGN	(2ULL << 20)
+#define HEAP_MIN	(64ULL << 20)
+#define HEAP_ROOM	(4ULL << 40)	/* of addresses, for all heaps */
+
+static u64 align_up(u64 x, u64 to)
+{
+	return (x + to - 1) & ~(to - 1);
+}
+
+/* Two builds of the library that lay a segment out otherwise do not mix. */
+u32 emb_layout_hash(void)
+{
+	static const size_t sizes[] = {
+		sizeof(struct emb_head), sizeof(struct emb_slot),
+		sizeof(struct emb_node), sizeof(struct emb_ctx),
+		sizeof(struct emb_admin), sizeof(struct ang_fabric),
+		sizeof(struct ang_node), sizeof(struct ang_ctx),
+		sizeof(struct ang_op), sizeof(struct ang_tree),
+		sizeof(struct ang_pkt), sizeof(struct ang_ring),
+	};
+	u32 hash = 0x811C9DC5U;
+	size_t i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		hash = (hash ^ (u32)sizes[i]) * 0x01000193U;
+	return hash;
+}
+
+/* As the loopback chooses; see driver/loop/main.c. */
+static int make_cfg(const struct ang_spec *spec, struct ang_cfg *cfg)
+{
+	bool small = angara_topo_nodes(&spec->topo) <= SMALL_FABRIC;
+
+	cfg->ndims = spec->topo.ndims;
+	memcpy(cfg->dims, spec->topo.dims, sizeof(cfg->dims));
+	cfg->ctxs = (u16)(spec->ctxs ? spec->ctxs : small ? 16 : 4);
+	cfg->ops = small ? 64 : 16;
+	cfg->bufs = small ? 64 : 16;
+	cfg->depth = small ? 8 : 4;
+	cfg->train = (u16)(spec->train ? spec->train : small ? 8 : 2);
+	if (getrandom(&cfg->fabric_id, sizeof(cfg->fabric_id), 0) !=
+	    (ssize_t)sizeof(cfg->fabric_id))
+		return -EIO;
+	return ang_cfg_check(cfg) ? 0 : -EINVAL;
+}
+
+static u64 heap_span(const struct ang_spec *spec, u32 procs, u64 room)
+{
+	u64 span = HEAP_MIN;
+
+	if (spec->heap_mib)
+		return align_up((u64)spec->heap_mib << 20, HEAP_ALIGN);
+	while (span < room && span * procs < HEAP_ROOM)
+		span *= 2;
+	return span;
+}
+
+/**
+ * emb_layout() - lay a segment out
+ * @head: out
+ * @spec: what it was asked for as
+ * @room: memory that there can be, bytes
+ *
+ * Return: 0; -EINVAL it would be out of bounds; -EIO.
+ */
+int emb_layout(struct emb_head *head, const struct ang_spec *spec, u64 room)
+{
+	u64 at;
+	int ret;
+
+	*head = (struct emb_head){
+		.magic = EMB_MAGIC,
+		.version = EMB_VERSION,
+		.layout = emb_layout_hash(),
+		.procs = spec->procs ? spec->procs : DEF_PROCS,
+		.left = { .head = ANG_NONE },
+		.timers = { .head = ANG_NONE },
+	};
+	ret = make_cfg(spec, &head->cfg);
+	if (ret)
+		return ret;
+	head->nodes = ang_cfg_check(&head->cfg);
+	head->node_size = (u32)align_up(sizeof(struct emb_node) +
+					head->cfg.ctxs * sizeof(struct emb_ctx),
+					64);
+	at = align_up(sizeof(*head), 64);
+	head->slot_at = at;
+	at += head->procs * sizeof(struct emb_slot);
+	head->node_at = at;
+	at = align_up(at + (u64)head->nodes * head->node_size, ANGARA_PAGE_SIZE);
+	head->adm_at = at;
+	at += (u64)head->nodes * ANGARA_PAGE_SIZE;
+	head->model_at = at;
+	at = align_up(at + ang_fabric_size(&head->cfg), HEAP_ALIGN);
+	head->heap_at = at;
+	head->heap_span = heap_span(spec, head->procs, room);
+	head->size = at + head->procs * head->heap_span;
+	return head->size >> EMB_ADDR_BITS ? -EINVAL : 0;
+}
+
+/* Makes sure that these pages can be written. Return: 0; -ENOMEM; -errno. */
+int emb_reserve(int fd, u64 at, u64 len)
+{
+	int ret;
+
+	do {
+		ret = fallocate(fd, 0, (off_t)at, (off_t)len);
+	} while (ret && errno == EINTR);
+	if (!ret)
+		return 0;
+	return errno == ENOSPC ? -ENOMEM : -errno;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * File locks on the segment, one byte each.
+ *
+ * They belong to the open file description, that is, to one process's one
+ * opening of the segment, and the kernel gives them back when that is gone.
+ * Who waits for one looks again and again, so that a process that has been
+ * stopped stops nobody else for ever.
+ */
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "embed.h"
+
+u64 emb_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
+}
+
+/* Let others go on, the longer the more often this had to be done. */
+void emb_nap(u32 *turn)
+{
+	struct timespec ts = { .tv_nsec = 20000L << (*turn < 6 ? *turn : 6) };
+
+	++*turn;
+	nanosleep(&ts, NULL);
+}
+
+/* Return: 0; -EAGAIN somebody has it; -errno. */
+int emb_try_lock(int fd, u32 what)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET,
+		.l_start = what, .l_len = 1,
+	};
+
+	if (!fcntl(fd, F_OFD_SETLK, &lock))
+		return 0;
+	return errno == EACCES ? -EAGAIN : -errno;
+}
+
+/**
+ * emb_lock() - take a lock
+ * @fd: segment
+ * @what: EMB_GATE or EMB_LOCK_*
+ * @head: the segment; NULL: whether it is broken does not matter
+ *
+ * Return: 0; -ENODEV the fabric is broken; -EIO its holder does not give it
+ * back; -errno.
+ */
+int emb_lock(int fd, u32 what, const struct emb_head *head)
+{
+	u64 end = 0;
+	u32 turn = 0;
+	int ret;
+
+	while ((ret = emb_try_lock(fd, what)) == -EAGAIN) {
+		u64 now = emb_now_ms();
+
+		if (head && READ_ONCE(head->broken))
+			return -ENODEV;
+		if (!end)
+			end = now + EMB_LOCK_MS;
+		if (now >= end)
+			return -EIO;
+		emb_nap(&turn);
+	}
+	return ret;
+}
+
+void emb_unlock(int fd, u32 what)
+{
+	struct flock lock = {
+		.l_type = F_UNLCK, .l_whence = SEEK_SET,
+		.l_start = what, .l_len = 1,
+	};
+
+	fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+/* Does another opening of the segment have one of these locks? */
+bool emb_locked(int fd, u32 first, u32 count)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET,
+		.l_start = first, .l_len = count,
+	};
+
+	return fcntl(fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
+}

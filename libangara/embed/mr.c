@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Memory regions: entries in the table of a context.
+ *
+ * Nothing is pinned: what is not in the segment is reached through its process
+ * (see dma.c), so it must stay mapped as long as it is registered.  As in the
+ * driver, an entry is not valid while it is written or taken back, and
+ * ANGARA_ADM_FENCE divides the one from the other.
+ */
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "embed.h"
+
+#define MAX_BYTES	(16ULL << 30)
+#define WRITES	(ANGARA_ACCESS_LOCAL_WRITE | ANGARA_ACCESS_REMOTE_WRITE)
+
+#ifndef MADV_POPULATE_READ	/* Linux 5.14 */
+#define MADV_POPULATE_READ	22
+#define MADV_POPULATE_WRITE	23
+#endif
+
+/* Makes all pages of a region present.  Return: 0; -EFAULT they cannot be. */
+static int populate(u64 addr, u64 length, u32 access)
+{
+	u64 start = addr & ~(ANGARA_PAGE_SIZE - 1ULL);
+	int advice = access & WRITES ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+
+	while (madvise((void *)(uintptr_t)start, addr + length - start, advice))
+		if (errno != EINTR && errno != EAGAIN)
+			return -EFAULT;
+	return 0;
+}
+
+/* Which address the device knows the memory by. */
+static int dma_address(struct emb_dev *d, u64 addr, u64 length, u32 access,
+		       u64 *dma)
+{
+	const struct emb_fab *fab = d->fab;
+	u64 off = addr - (uintptr_t)fab->head;
+
+	if (addr >= (uintptr_t)fab->head && off < fab->head->size) {
+		*dma = off;
+		return emb_heap_has(fab, off, length) ? 0 : -EFAULT;
+	}
+	if ((addr + length - 1) >> EMB_ADDR_BITS)
+		return -EFAULT;
+	/* Where the kernel asks for it, others may reach us from now on. */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	*dma = (u64)(fab->slot + 1) << EMB_ADDR_BITS | addr;
+	return populate(addr, length, access);
+}
+
+/* Bytes are counted in whole pages. */
+static bool length_ok(u64 addr, u64 length)
+{
+	u64 first = addr / ANGARA_PAGE_SIZE;
+
+	return length && addr + length > addr &&
+	       (addr + length - 1) / ANGARA_PAGE_SIZE - first <
+	       MAX_BYTES / ANGARA_PAGE_SIZE;
+}
+
+static int fence(struct emb_dev *d)
+{
+	int ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(d->node), d->fab->head);
+
+	if (ret)
+		return ret;
+	ret = emb_simple(&d->run, d->node, ANGARA_ADM_FENCE, 0, 0);
+	emb_unlock(d->fab->fd, EMB_LOCK_NODE(d->node));
+	return ret;
+}
+
+/* The key asked for, or the lowest that is free. */
+static int choose_key(struct emb_dev *d, struct angara_mr_reg *cmd)
+{
+	u32 key;
+
+	if (cmd->flags & ANGARA_MR_KEY)
+		return READ_ONCE(d->mrt[cmd->key].valid) ? -EEXIST : 0;
+	for (key = 0; key < EMB_MAX_MRS && READ_ONCE(d->mrt[key].valid); key++)
+		;
+	cmd->key = key;
+	return key < EMB_MAX_MRS ? 0 : -ENOSPC;
+}
+
+int emb_mr_reg(struct emb_dev *d, void *arg)
+{
+	struct angara_mr_reg *cmd = arg;
+	struct angara_hw_mr *entry;
+	u64 dma;
+	int ret;
+
+	if (cmd->flags & ~ANGARA_MR_KEY)
+		return -EOPNOTSUPP;
+	if (cmd->access & ~ANGARA_ACCESS_ALL)
+		return -EINVAL;
+	if ((cmd->flags & ANGARA_MR_KEY) && cmd->key >= EMB_MAX_MRS)
+		return -EINVAL;
+	if (!d->ctx)
+		return -ENXIO;
+	if (!length_ok(cmd->addr, cmd->length))
+		return -EINVAL;
+	ret = dma_address(d, cmd->addr, cmd->length, cmd->access, &dma);
+	if (!ret)
+		ret = choose_key(d, cmd);
+	if (ret)
+		return ret;
+	entry = &d->mrt[cmd->key];
+	*entry = (struct angara_hw_mr){
+		.addr = cpu_to_le64(dma),
+		.length = cpu_to_le64(cmd->length),
+		.access = (u8)cmd->access,
+		.page_shift = 12,
+	};
+	ret = fence(d);
+	if (!ret)
+		WRITE_ONCE(entry->valid, 1);
+	return ret;
+}
+
+int emb_mr_dereg(struct emb_dev *d, void *arg)
+{
+	const struct angara_mr_dereg *cmd = arg;
+
+	if (cmd->flags || cmd->reserved)
+		return -EOPNOTSUPP;
+	if (!d->ctx)
+		return -ENXIO;
+	if (cmd->key >= EMB_MAX_MRS || !READ_ONCE(d->mrt[cmd->key].valid))
+		return -ENOENT;
+	WRITE_ONCE(d->mrt[cmd->key].valid, 0);
+	return fence(d);
+}

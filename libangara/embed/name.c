@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Files of embedded fabrics that have a name.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "embed.h"
+#include "name.h"
+
+void emb_name_path(const char *name, char path[EMB_PATH_BYTES])
+{
+	snprintf(path, EMB_PATH_BYTES, "/dev/shm/angara-%u-%s", geteuid(), name);
+}
+
+/* Removes a segment's file if nobody has a slot; the gate is held. */
+void emb_remove_if_last(int fd, const char *path)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && st.st_nlink &&
+	    !emb_locked(fd, EMB_LOCK_SLOT(0), ANG_EMBED_PROCS))
+		unlink(path);
+}
+
+/**
+ * emb_name_sweep() - remove the file of a fabric that nobody uses any more
+ * @name: its name
+ */
+void emb_name_sweep(const char *name)
+{
+	char path[EMB_PATH_BYTES];
+	int fd;
+
+	emb_name_path(name, path);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	if (!emb_lock(fd, EMB_GATE, NULL))
+		emb_remove_if_last(fd, path);
+	close(fd);
+}

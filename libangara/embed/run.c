@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Running the model: who rings, and who waits.
+ *
+ * A view is empty whenever its owner does not run the model: what he leaves
+ * is on the list in emb_head, so his death loses none of it.  Who leaves
+ * something wakes one who sleeps, if there is one: then it is not left to
+ * itself until somebody happens to wait.
+ */
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "embed.h"
+
+#define STEPS	16U	/* of the model, between two looks at the rest */
+#define ROUNDS	64U	/* of these, before others shall go on with it */
+
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield" ::: "memory");
+#endif
+}
+
+/**
+ * emb_run_init() - get ready to run the model
+ * @r: out
+ * @fab: fabric
+ * @inside: in the segment; nobody else writes it while this is used
+ */
+void emb_run_init(struct emb_run *r, struct emb_fab *fab, u32 *inside)
+{
+	r->fab = fab;
+	r->inside = inside;
+	r->num_wakes = 0;
+	ang_view_init(&r->view, emb_at(fab, fab->head->model_at), &emb_ops, r);
+}
+
+/* A death is seen after all that the process did before, as it did it. */
+static inline void enter(struct emb_run *r)
+{
+	WRITE_ONCE(*r->inside, READ_ONCE(*r->inside) + 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void leave(struct emb_run *r)
+{
+	ang_store_release(r->inside, READ_ONCE(*r->inside) - 1);
+}
+
+/* Wakes whoever sleeps on a context's word. */
+void emb_wake(struct emb_ctx *ctx)
+{
+	syscall(SYS_futex, &ctx->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void wake_all(struct emb_run *r)
+{
+	while (r->num_wakes)
+		emb_wake(r->wakes[--r->num_wakes]);
+}
+
+/* Nobody sleeps with it, but its holder may be preempted, or die. */
+static bool left_lock(struct emb_fab *fab)
+{
+	struct emb_head *head = fab->head;
+	u32 turn = 0;
+
+	while (ang_cmpxchg(&head->left_lock, 0, fab->slot + 1)) {
+		if (emb_broken(fab))
+			return false;
+		if (++turn % 64)
+			cpu_relax();
+		else
+			sched_yield();
+	}
+	return true;
+}
+
+static void left_unlock(struct emb_fab *fab)
+{
+	ang_store_release(&fab->head->left_lock, 0);
+}
+
+static bool anything_left(const struct emb_head *head)
+{
+	return READ_ONCE(head->left.head) != ANG_NONE ||
+	       READ_ONCE(head->timers.head) != ANG_NONE;
+}
+
+/* One who sleeps is told to go on with what is left. */
+static void call_helper(struct emb_run *r)
+{
+	struct emb_head *head = r->fab->head;
+	struct emb_ctx *ctx;
+	u32 helper;
+
+	if (!READ_ONCE(head->helper))
+		return;
+	helper = ang_xchg(&head->helper, 0);
+	if (!helper--)
+		return;
+	ctx = &emb_node(r->fab, helper >> 8)->ctx[helper & 0xFF];
+	ang_fetch_add(&ctx->wake, 1);
+	emb_wake(ctx);
+}
+
+static void hand_over(struct emb_run *r)
+{
+	struct emb_head *head = r->fab->head;
+
+	if (!left_lock(r->fab))
+		return;
+	ang_list_splice(r->view.fab, &head->left, &r->view.runq);
+	ang_timers_splice(r->view.fab, &head->timers, &r->view.timers);
+	left_unlock(r->fab);
+	/* Pairs with who sleeps: he says so, then looks at the list. */
+	ang_mb();
+	call_helper(r);
+}
+
+static bool take_over(struct emb_run *r)
+{
+	struct emb_head *head = r->fab->head;
+
+	if (!anything_left(head) || !left_lock(r->fab))
+		return false;
+	ang_list_splice(r->view.fab, &r->view.runq, &head->left);
+	ang_timers_splice(r->view.fab, &r->view.timers, &head->timers);
+	left_unlock(r->fab);
+	return ang_view_busy(&r->view);
+}
+
+static void advance(struct emb_run *r)
+{
+	u32 round;
+
+	for (round = 0; round < ROUNDS && ang_view_busy(&r->view); round++)
+		ang_run(&r->view, STEPS);
+	if (ang_view_busy(&r->view))
+		hand_over(r);
+}
+
+/**
+ * emb_ring() - write a register or doorbell, and do what comes of it
+ * @r: runs the model
+ * @node: node
+ * @off: register
+ * @val: value
+ */
+void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
+{
+	enter(r);
+	ang_reg_write(&r->view, node, off, val);
+	advance(r);
+	leave(r);
+	wake_all(r);
+}
+
+/**
+ * emb_help() - go on with what others have left
+ * @r: runs the model
+ *
+ * Return: was there anything?
+ */
+bool emb_help(struct emb_run *r)
+{
+	bool any;
+
+	if (!anything_left(r->fab->head))
+		return false;
+	enter(r);
+	any = take_over(r);
+	if (any)
+		advance(r);
+	leave(r);
+	wake_all(r);
+	return any;
+}
+
+/* More processes than processors: the others cannot go on while one spins. */
+static bool crowded(const struct emb_fab *fab)
+{
+	static u32 cpus;
+	cpu_set_t set;
+
+	if (!cpus)
+		cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 :
+			(u32)CPU_COUNT(&set);
+	return READ_ONCE(fab->head->here) > cpus;
+}
+
+/**
+ * emb_relax() - while spinning: let others go on, and with what they left
+ * @r: runs the model
+ */
+void emb_relax(struct emb_run *r)
+{
+	if (emb_help(r))
+		return;
+	if (crowded(r->fab))
+		sched_yield();
+	else
+		cpu_relax();
+}

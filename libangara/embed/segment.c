@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Coming to a fabric and leaving it.
+ *
+ * Who comes holds the gate.  If nobody has a slot, what the segment holds is
+ * of no use to anybody, and he makes it anew; so one that all have died on
+ * harms nobody, and neither does who dies while making one.  Who leaves a
+ * named segment last removes its file, under the gate as well; who has waited
+ * for the gate of a file that is gone begins again.
+ *
+ * A process comes once, however many devices it opens.  A child of fork(2)
+ * does not have what its parent has: it neither inherits the memory nor, by
+ * the handler below, the file.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "embed.h"
+#include "name.h"
+
+#define MEMFD_NAME	"angara"
+
+static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
+static struct emb_fab *known;	/* under registry */
+static u32 forks;		/* this process is a child of so many */
+
+/* Forks of this process's ancestors: what is of another number is not ours. */
+u32 emb_forks(void)
+{
+	return READ_ONCE(forks);
+}
+
+static void in_child(void)
+{
+	struct emb_fab *fab;
+
+	for (fab = known; fab; fab = fab->next)
+		close(fab->fd);
+	known = NULL;
+	forks++;
+	pthread_mutex_init(&registry, NULL);
+}
+
+static void __attribute__((constructor)) watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+/* Bytes that there can be of it, roughly. */
+static u64 memory_of(const struct emb_fab *fab)
+{
+	struct statfs fs;
+
+	if (fab->path[0] && !fstatfs(fab->fd, &fs))
+		return (u64)fs.f_blocks * (u64)fs.f_bsize;
+	return (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
+}
+
+static int file_open(struct emb_fab *fab)
+{
+	char path[32];
+	struct stat st;
+
+	if (fab->path[0]) {
+		fab->fd = open(fab->path, O_RDWR | O_CREAT | O_CLOEXEC |
+			       O_NOFOLLOW, 0600);
+	} else if (fab->asked.fd >= 0) {
+		/* Opened anew, for locks of its own. */
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fab->asked.fd);
+		fab->fd = open(path, O_RDWR | O_CLOEXEC);
+	} else {
+		fab->fd = memfd_create(MEMFD_NAME, MFD_CLOEXEC);
+	}
+	if (fab->fd < 0)
+		return -errno;
+	if (!fstat(fab->fd, &st) && S_ISREG(st.st_mode) &&
+	    (!fab->path[0] || st.st_uid == geteuid()))
+		return 0;
+	close(fab->fd);
+	return -EACCES;
+}
+
+static int map(struct emb_fab *fab, u64 size)
+{
+	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 fab->fd, 0);
+
+	if (mem == MAP_FAILED)
+		return -ENOMEM;
+	madvise(mem, size, MADV_DONTFORK);
+	madvise(mem, size, MADV_DONTDUMP);
+	fab->head = mem;
+	return 0;
+}
+
+/* Lays an empty segment out and maps it. */
+static int make(struct emb_fab *fab)
+{
+	struct ang_spec spec = fab->asked;
+	struct rlimit lim;
+	struct emb_head h;
+	int ret;
+
+	ang_spec_size(&spec, 1);
+	ret = emb_layout(&h, &spec, memory_of(fab));
+	if (ret)
+		return ret;
+	/* Beyond it a signal would come. */
+	if (!getrlimit(RLIMIT_FSIZE, &lim) && lim.rlim_cur < h.size)
+		return -EFBIG;
+	if (ftruncate(fab->fd, 0) || ftruncate(fab->fd, (off_t)h.size))
+		return -errno;
+	ret = emb_reserve(fab->fd, 0, h.heap_at);
+	if (!ret)
+		ret = map(fab, h.size);
+	if (ret)
+		return ret;
+	*fab->head = h;
+	ang_fabric_init(emb_at(fab, h.model_at), &h.cfg);
+	return 0;
+}
+
+/* Reads the head of a segment that others use. */
+static int inspect(const struct emb_fab *fab, struct emb_head *h)
+{
+	const struct angara_topo *t = &fab->asked.topo;
+
+	if (pread(fab->fd, h, sizeof(*h), 0) != (ssize_t)sizeof(*h) ||
+	    h->magic != EMB_MAGIC || h->version != EMB_VERSION ||
+	    h->layout != emb_layout_hash())
+		return -EPROTO;
+	if (h->broken)
+		return -ENODEV;
+	if (t->ndims && (t->ndims != h->cfg.ndims ||
+			 memcmp(t->dims, h->cfg.dims, sizeof(t->dims))))
+		return -EEXIST;
+	return 0;
+}
+
+static u64 pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+}
+
+/* Takes a slot; what a dead process left in it is given back first. */
+static int slot_take(struct emb_fab *fab)
+{
+	struct emb_slot *slot;
+	int ret;
+	u32 s;
+
+	for (s = 0; s < fab->head->procs; s++)
+		if (!emb_try_lock(fab->fd, EMB_LOCK_SLOT(s)))
+			break;
+	if (s == fab->head->procs)
+		return -EBUSY;
+	fab->slot = s;
+	slot = emb_slot(fab, s);
+	if (slot->used) {
+		ret = emb_recover(fab, s);
+		if (ret) {
+			emb_unlock(fab->fd, EMB_LOCK_SLOT(s));
+			return ret;
+		}
+	}
+	slot->pid = (u32)getpid();
+	slot->pidns = fab->pidns;
+	slot->inside = 0;
+	ang_fetch_add(&fab->head->here, 1);
+	ang_store_release(&slot->used, 1);
+	return 0;
+}
+
+static int nodes_start(struct emb_fab *fab)
+{
+	struct emb_run r;
+	u32 node;
+	int ret = 0;
+
+	emb_run_init(&r, fab, &emb_slot(fab, fab->slot)->inside);
+	for (node = 0; !ret && node < fab->head->nodes; node++)
+		ret = emb_node_start(&r, node);
+	return ret;
+}
+
+/* Under the gate.  Return: 0; -EAGAIN begin again; -errno. */
+static int come_in(struct emb_fab *fab)
+{
+	bool fresh = !emb_locked(fab->fd, EMB_LOCK_SLOT(0), ANG_EMBED_PROCS);
+	struct emb_head h;
+	struct stat st;
+	int ret;
+
+	if (fstat(fab->fd, &st))
+		return -errno;
+	if (fab->path[0] && !st.st_nlink)
+		return -EAGAIN;
+	if (fresh) {
+		ret = make(fab);
+	} else {
+		ret = inspect(fab, &h);
+		/* Those who still use it know it by its memory. */
+		if (ret == -ENODEV && fab->path[0]) {
+			unlink(fab->path);
+			return -EAGAIN;
+		}
+		if (!ret)
+			ret = map(fab, h.size);
+	}
+	if (ret)
+		return ret;
+	ang_topo_init(&fab->topo, fab->head->cfg.ndims, fab->head->cfg.dims);
+	ret = slot_take(fab);
+	if (!ret && fresh)
+		ret = nodes_start(fab);
+	if (!ret)
+		ang_store_release(&fab->head->ready, 1);
+	return ret;
+}
+
+static void file_close(struct emb_fab *fab)
+{
+	if (fab->head)
+		munmap(fab->head, fab->head->size);
+	fab->head = NULL;
+	close(fab->fd);
+}
+
+static int segment_open(struct emb_fab *fab)
+{
+	int ret;
+
+	do {
+		ret = file_open(fab);
+		if (ret)
+			return ret;
+		ret = emb_lock(fab->fd, EMB_GATE, NULL);
+		if (!ret) {
+			ret = come_in(fab);
+			emb_unlock(fab->fd, EMB_GATE);
+		}
+		if (ret)
+			file_close(fab);
+	} while (ret == -EAGAIN);
+	return ret;
+}
+
+static void segment_close(struct emb_fab *fab)
+{
+	/* Without the gate it looks as if we had died, which does no harm. */
+	if (!emb_lock(fab->fd, EMB_GATE, NULL)) {
+		emb_heap_forget(fab);
+		if (!emb_broken(fab)) {
+			emb_heap_drop(fab, fab->slot);
+			ang_fetch_add(&fab->head->here, (u32)-1);
+			ang_store_release(&emb_slot(fab, fab->slot)->used, 0);
+		}
+		emb_unlock(fab->fd, EMB_LOCK_SLOT(fab->slot));
+		if (fab->path[0])
+			emb_remove_if_last(fab->fd, fab->path);
+		emb_unlock(fab->fd, EMB_GATE);
+	}
+	file_close(fab);
+}
+
+/* A process that ends without closing anything removes the file all the same. */
+static void __attribute__((destructor)) at_end(void)
+{
+	struct emb_fab *fab;
+
+	if (pthread_mutex_trylock(&registry))
+		return;
+	for (fab = known; fab; fab = fab->next)
+		if (fab->path[0] && !emb_lock(fab->fd, EMB_GATE, NULL)) {
+			emb_remove_if_last(fab->fd, fab->path);
+			emb_unlock(fab->fd, EMB_GATE);
+		}
+	pthread_mutex_unlock(&registry);
+}
+
+static struct emb_fab *fab_new(const struct ang_spec *spec)
+{
+	struct emb_fab *fab = calloc(1, sizeof(*fab));
+
+	if (!fab)
+		return NULL;
+	fab->asked = *spec;
+	fab->pidns = pid_namespace();
+	pthread_mutex_init(&fab->mutex, NULL);
+	if (spec->name[0])
+		emb_name_path(spec->name, fab->path);
+	return fab;
+}
+
+static struct emb_fab *fab_find(const struct ang_spec *spec)
+{
+	char want[ANG_SPEC_BYTES], has[ANG_SPEC_BYTES];
+	struct emb_fab *fab;
+
+	for (fab = known; fab; fab = fab->next)
+		if (!emb_broken(fab) &&
+		    !ang_spec_print(spec, want, sizeof(want)) &&
+		    !ang_spec_print(&fab->asked, has, sizeof(has)) &&
+		    !strcmp(want, has))
+			return fab;
+	return NULL;
+}
+
+/**
+ * emb_attach() - come to a fabric
+ * @spec: which
+ * @fab: out; emb_detach() leaves it
+ *
+ * Return: 0; -ENOSPC, -ENOMEM there is not enough memory; -EBUSY as many
+ * processes as there may be use it; -EEXIST it has other sizes; -EPROTO
+ * another version of the library made it; -ENODEV it is broken; -errno.
+ */
+int emb_attach(const struct ang_spec *spec, struct emb_fab **out)
+{
+	struct emb_fab *fab;
+	int ret = 0;
+
+	pthread_mutex_lock(&registry);
+	fab = fab_find(spec);
+	if (!fab) {
+		fab = fab_new(spec);
+		ret = fab ? segment_open(fab) : -ENOMEM;
+		if (ret) {
+			free(fab);
+			goto out;
+		}
+		fab->next = known;
+		known = fab;
+	}
+	fab->refs++;
+	*out = fab;
+out:
+	pthread_mutex_unlock(&registry);
+	return ret;
+}
+
+void emb_detach(struct emb_fab *fab)
+{
+	struct emb_fab **at;
+
+	pthread_mutex_lock(&registry);
+	if (--fab->refs == 0) {
+		for (at = &known; *at != fab; at = &(*at)->next)
+			;
+		*at = fab->next;
+		segment_close(fab);
+		free(fab);
+	}
+	pthread_mutex_unlock(&registry);
+}

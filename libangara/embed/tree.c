@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Rows of trees, and membership.  The rules are those of the driver, in
+ * driver/row.c; here they meet the table in the segment.
+ */
+#include <stdlib.h>
+
+#include "embed.h"
+
+static int node_lock(struct emb_dev *d)
+{
+	return emb_lock(d->fab->fd, EMB_LOCK_NODE(d->node), d->fab->head);
+}
+
+static void node_unlock(struct emb_dev *d)
+{
+	emb_unlock(d->fab->fd, EMB_LOCK_NODE(d->node));
+}
+
+static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
+{
+	struct emb_node *n = emb_node(d->fab, d->node);
+	const struct ang_cred cred = emb_cred(d);
+	const u32 tree = cmd->row.tree;
+	struct angara_adm_cmd adm = {
+		.opcode = ANGARA_ADM_TREE_SET,
+		.tree = cmd->row.tree,
+	};
+	struct angara_adm_cpl cpl;
+	u64 serial;
+	int ret;
+
+	ret = ang_row_may_set(&n->rows, &d->fab->topo, &cred, &cmd->row);
+	if (ret)
+		return ret;
+	ang_row_to_hw(&cmd->row, &adm.row);
+	ret = emb_exec(&d->run, d->node, &adm, &cpl);
+	if (ret)
+		return ret == -EEXIST ? -EBUSY : ret;
+	serial = ang_row_set(&n->rows, &cmd->row);
+	n->owner[tree] = 0;
+	if (cmd->flags & ANGARA_TREE_OWNED) {
+		d->owned[tree] = serial;
+		n->owner[tree] = d->fab->slot + 1;
+	}
+	return 0;
+}
+
+int emb_tree_set(struct emb_dev *d, void *arg)
+{
+	const struct angara_tree_set *cmd = arg;
+	int ret;
+
+	if (cmd->flags & ~ANGARA_TREE_OWNED || cmd->row.reserved)
+		return -EOPNOTSUPP;
+	ret = node_lock(d);
+	if (ret)
+		return ret;
+	ret = row_set(d, cmd);
+	node_unlock(d);
+	return ret;
+}
+
+static int row_get(struct emb_dev *d, struct angara_tree_get *cmd)
+{
+	struct emb_node *n = emb_node(d->fab, d->node);
+	const struct ang_cred cred = emb_cred(d);
+	struct angara_adm_cmd adm = {
+		.opcode = ANGARA_ADM_TREE_GET,
+		.tree = cmd->row.tree,
+	};
+	struct angara_adm_cpl cpl;
+	int ret;
+
+	ret = ang_row_may_get(&n->rows, &cred, cmd->row.tree);
+	if (!ret && n->rows.entry[cmd->row.tree].set)
+		ret = emb_exec(&d->run, d->node, &adm, &cpl);
+	if (!ret)
+		ang_row_get(&n->rows, cmd, &cpl);
+	return ret;
+}
+
+int emb_tree_get(struct emb_dev *d, void *arg)
+{
+	struct angara_tree_get *cmd = arg;
+	int ret;
+
+	if (cmd->flags)
+		return -EOPNOTSUPP;
+	ret = node_lock(d);
+	if (ret)
+		return ret;
+	ret = row_get(d, cmd);
+	node_unlock(d);
+	return ret;
+}
+
+static int row_clear(struct emb_run *r, u32 node, u32 tree)
+{
+	struct emb_node *n = emb_node(r->fab, node);
+
+	n->rows.entry[tree].set = false;
+	n->owner[tree] = 0;
+	return emb_simple(r, node, ANGARA_ADM_TREE_CLEAR, 0, tree);
+}
+
+/* Only the row that this device has set last and owns. */
+static int clear_owned(struct emb_dev *d, struct emb_run *r, u32 tree)
+{
+	u64 serial = d->owned[tree];
+	int ret;
+
+	d->owned[tree] = 0;
+	ret = node_lock(d);
+	if (ret)
+		return ret;
+	ret = -ENOENT;
+	if (serial && ang_row_is(&emb_node(d->fab, d->node)->rows, tree, serial))
+		ret = row_clear(r, d->node, tree);
+	node_unlock(d);
+	return ret;
+}
+
+int emb_tree_clear(struct emb_dev *d, void *arg)
+{
+	const struct angara_tree_clear *cmd = arg;
+	const struct ang_cred cred = emb_cred(d);
+	int ret;
+
+	if (cmd->flags & ~ANGARA_TREE_CLEAR_OWNED || cmd->reserved)
+		return -EOPNOTSUPP;
+	if (cmd->flags & ANGARA_TREE_CLEAR_OWNED)
+		return cmd->tree < ANGARA_MAX_TREES ?
+		       clear_owned(d, &d->run, cmd->tree) : -EINVAL;
+	ret = node_lock(d);
+	if (ret)
+		return ret;
+	ret = ang_row_may_clear(&emb_node(d->fab, d->node)->rows, &cred,
+				cmd->tree);
+	if (!ret)
+		ret = row_clear(&d->run, d->node, cmd->tree);
+	node_unlock(d);
+	return ret;
+}
+
+/* Clears the rows that go with a device that is being closed. */
+void emb_trees_disown(struct emb_dev *d)
+{
+	struct emb_run r;
+	u32 tree;
+
+	emb_run_init(&r, d->fab, &emb_slot(d->fab, d->fab->slot)->inside);
+	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+		if (d->owned[tree])
+			clear_owned(d, &r, tree);
+}
+
+/**
+ * emb_rows_reap() - clear the rows that went with a process
+ * @r: runs the model
+ * @node: node
+ * @owner: slot of the process, plus 1
+ *
+ * Return: 0; -errno.
+ */
+int emb_rows_reap(struct emb_run *r, u32 node, u32 owner)
+{
+	struct emb_node *n = emb_node(r->fab, node);
+	int ret = emb_lock(r->fab->fd, EMB_LOCK_NODE(node), r->fab->head);
+	u32 tree;
+
+	for (tree = 0; !ret && tree < ANGARA_MAX_TREES; tree++)
+		if (n->owner[tree] == owner)
+			ret = row_clear(r, node, tree);
+	emb_unlock(r->fab->fd, EMB_LOCK_NODE(node));
+	return ret;
+}
+
+int emb_tree_delegate(struct emb_dev *d, void *arg)
+{
+	const struct angara_tree_delegate *cmd = arg;
+	int ret;
+
+	if (cmd->flags)
+		return -EOPNOTSUPP;
+	if (cmd->tree >= ANGARA_MAX_TREES)
+		return -EINVAL;
+	ret = node_lock(d);
+	if (ret)
+		return ret;
+	emb_node(d->fab, d->node)->rows.entry[cmd->tree].delegated = cmd->pkey;
+	node_unlock(d);
+	return 0;
+}
+
+static int rows_gather(struct emb_dev *d, u32 tree, struct angara_tree_row *rows)
+{
+	const struct ang_cred cred = emb_cred(d);
+	int ret = 0;
+	u32 node;
+
+	for (node = 0; !ret && node < d->fab->head->nodes; node++) {
+		rows[node].to_root = ANGARA_DIR_NONE;
+		ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(node), d->fab->head);
+		if (ret)
+			break;
+		ret = ang_row_gather(&emb_node(d->fab, node)->rows, &cred, tree,
+				     &rows[node]);
+		emb_unlock(d->fab->fd, EMB_LOCK_NODE(node));
+	}
+	return ret;
+}
+
+int emb_tree_check(struct emb_dev *d, void *arg)
+{
+	struct angara_tree_check *cmd = arg;
+	struct angara_tree_row *rows;
+	int ret;
+
+	if (cmd->flags)
+		return -EOPNOTSUPP;
+	if (cmd->tree >= ANGARA_MAX_TREES)
+		return -EINVAL;
+	rows = calloc(d->fab->head->nodes, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	ret = rows_gather(d, cmd->tree, rows);
+	if (!ret)
+		cmd->rule = ang_tree_check(&d->fab->topo, rows, &cmd->node,
+					   &cmd->nodes);
+	free(rows);
+	return ret;
+}
+
+static int membership(struct emb_dev *d, const struct angara_join *cmd,
+		      u8 opcode, int absent)
+{
+	int ret;
+
+	if (cmd->flags || cmd->reserved)
+		return -EOPNOTSUPP;
+	if (cmd->tree >= ANGARA_MAX_TREES)
+		return -EINVAL;
+	if (!d->ctx)
+		return -ENXIO;
+	ret = node_lock(d);
+	if (ret)
+		return ret;
+	if (!emb_node(d->fab, d->node)->rows.entry[cmd->tree].set) {
+		ret = -ENOENT;
+	} else {
+		ret = emb_simple(&d->run, d->node, opcode, d->num, cmd->tree);
+		/* The adapter means the membership, as the row is there. */
+		if (ret == -ENOENT)
+			ret = absent;
+	}
+	node_unlock(d);
+	return ret;
+}
+
+int emb_join(struct emb_dev *d, void *arg)
+{
+	int ret = membership(d, arg, ANGARA_ADM_JOIN, -ENOENT);
+
+	return ret == -EEXIST ? -EALREADY : ret;
+}
+
+int emb_leave(struct emb_dev *d, void *arg)
+{
+	return membership(d, arg, ANGARA_ADM_LEAVE, -ENOTCONN);
+}

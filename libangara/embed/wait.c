@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Sleeping until there is something new for a context.
+ *
+ * The word is read first, then the context is armed: an event after that makes
+ * the model interrupt, which counts the word up, and the sleep ends at once or
+ * does not begin.  One before is seen by the look at the sequence behind it.
+ * emb_ctx.asleep is set before the arming, too, so an interrupt that does not
+ * see it comes before a look that does.
+ */
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "embed.h"
+
+/* Is there an event that angara_ctl.seen does not know of? */
+bool emb_news(const struct emb_dev *d)
+{
+	u32 seen = le32_to_cpu(READ_ONCE(d->ctl->seen));
+
+	return (u32)le64_to_cpu(ang_load_acquire(&d->ctr[ANGARA_CTR_EVSEQ])) !=
+	       seen;
+}
+
+static void sleep_on(struct emb_ctx *ctx, u32 word, u64 ms)
+{
+	struct timespec ts = {
+		.tv_sec = (time_t)(ms / 1000),
+		.tv_nsec = (long)(ms % 1000) * 1000000,
+	};
+
+	syscall(SYS_futex, &ctx->wake, FUTEX_WAIT, word, &ts, NULL, 0);
+}
+
+/* Offers to go on with what others leave while this one sleeps. */
+void emb_offer_help(struct emb_dev *d)
+{
+	ang_cmpxchg(&d->fab->head->helper, 0, (d->node << 8 | d->num) + 1);
+}
+
+static void withdraw(struct emb_dev *d)
+{
+	u32 mine = (d->node << 8 | d->num) + 1;
+
+	if (READ_ONCE(d->fab->head->helper) == mine)
+		ang_cmpxchg(&d->fab->head->helper, mine, 0);
+}
+
+/* Sleeps once, at most @ms.  Return: was there something to do instead? */
+static bool doze(struct emb_dev *d, u64 ms)
+{
+	u32 word = ang_load_acquire(&d->ctx->wake);
+	bool busy;
+
+	ang_fetch_add(&d->ctx->asleep, 1);
+	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
+		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
+	emb_offer_help(d);
+	/* Pairs with hand_over(): he sees the offer, or we what he left. */
+	ang_mb();
+	busy = emb_news(d) || emb_help(&d->run);
+	if (!busy)
+		sleep_on(d->ctx, word, ms);
+	withdraw(d);
+	ang_fetch_add(&d->ctx->asleep, (u32)-1);
+	return busy;
+}
+
+/* See struct ang_dev_ops. */
+int emb_wait(struct ang_dev *dev, int timeout_ms)
+{
+	struct emb_dev *d = dev->priv;
+	u64 end = emb_now_ms() + (u64)(timeout_ms > 0 ? timeout_ms : 0);
+
+	if (d->forks != emb_forks() || !d->ctx)
+		return -ENODEV;
+	for (;;) {
+		u64 ms = EMB_LOOK_MS;
+
+		emb_look_after(d->fab);
+		if (emb_broken(d->fab))
+			return -ENODEV;
+		if (emb_news(d))
+			return 0;
+		if (timeout_ms >= 0) {
+			u64 now = emb_now_ms();
+
+			if (now >= end && !emb_help(&d->run))
+				return -ETIMEDOUT;
+			ms = now >= end ? 0 : end - now < ms ? end - now : ms;
+		}
+		if (ms && !doze(d, ms) && emb_news(d))
+			return 0;
+	}
+}

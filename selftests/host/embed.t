@@ -1,0 +1,175 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Embedded fabrics: the library's test and the applications, which fabric is
+# chosen, fabrics with names, and what is left behind.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/build
+SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+NAME=test-$$
+FILE=/dev/shm/angara-$(id -u)-$NAME
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
+
+build()
+{
+	make -C libangara O="$OUT" all tests && make -C tools/run O="$OUT" &&
+		make -C tools/apps O="$OUT" all
+}
+
+build_san()
+{
+	make -C libangara O="$OUT-san" CFLAGS="$SAN" all tests
+}
+
+# One job; its results are ours.
+job()
+{
+	local name=$1 status=0
+
+	shift
+	timeout 300 "$@" >"$TAP_TMP/why" 2>&1 || status=$?
+	sed -n "s/^\(\(not \)\{0,1\}ok\) [0-9]*\( -\)\{0,1\} /    \1 - /p" \
+		"$TAP_TMP/why"
+	result "$status" "$name"
+}
+
+# fabric TEXT N COMMAND...: a job of N on that fabric
+fabric()
+{
+	local text=$1 n=$2
+
+	shift 2
+	ANGARA_FABRIC=$text timeout 60 angara-run -n "$n" "$@"
+}
+
+# says TEXT STATUS COMMAND...: ends with STATUS, one line of error has TEXT
+says()
+{
+	local text=$1 want=$2 status=0
+
+	shift 2
+	timeout 60 "$@" >"$TAP_TMP/out" 2>"$TAP_TMP/err" || status=$?
+	echo "status $status, expected $want and '$text'"
+	cat "$TAP_TMP/out" "$TAP_TMP/err"
+	[ "$status" = "$want" ] && grep -qF -- "$text" "$TAP_TMP/err" &&
+		[ "$(wc -l <"$TAP_TMP/err")" = 1 ]
+}
+
+bad()
+{
+	check "refused: $1" says "$2" 2 env ANGARA_FABRIC="$1" \
+		angara-run -n 2 true
+}
+
+gone()
+{
+	ls -l "$FILE"
+	[ ! -e "$FILE" ]
+}
+
+# Two jobs at a time on one fabric, and one after them.
+shared()
+{
+	local first
+
+	fabric "embedded:2x2,name=$NAME" 4 libangara-test put &
+	first=$!
+	fabric "embedded:2x2,name=$NAME" 4 libangara-test allreduce &&
+		wait $first && fabric "embedded:2x2,name=$NAME" 3 libangara-test put
+}
+
+# What a killed job leaves is made anew by the next one, or removed.
+killed()
+{
+	local pid
+
+	ANGARA_FABRIC=embedded:4,name=$NAME libangara-test stay >"$TAP_TMP/out" &
+	pid=$!
+	for _ in $(seq 100); do
+		grep -q ready "$TAP_TMP/out" && break
+		sleep 0.1
+	done
+	kill -9 $pid
+	wait $pid
+	[ -e "$FILE" ] && fabric "embedded:2x2,name=$NAME" 4 libangara-test put
+}
+
+other_sizes()
+{
+	local pid status=0
+
+	ANGARA_FABRIC=embedded:4,name=$NAME libangara-test stay >"$TAP_TMP/out" &
+	pid=$!
+	for _ in $(seq 100); do
+		grep -q ready "$TAP_TMP/out" && break
+		sleep 0.1
+	done
+	ANGARA_FABRIC=embedded:2x2,name=$NAME libangara-test put || status=$?
+	kill $pid
+	wait $pid
+	[ "$status" = 1 ]
+}
+
+# Output: the devices of the ranks, in their order.
+placed()
+{
+	local want=$1 got
+
+	shift
+	# shellcheck disable=SC2016 # the processes expand these
+	got=$(angara-run "$@" sh -c 'echo $ANGARA_RANK $ANGARA_DEVICE' |
+		sort -n | cut -d' ' -f2 | xargs)
+	echo "expected $want, got $got"
+	[ "$got" = "$want" ]
+}
+
+check 'builds' build
+check 'builds with sanitizers' build_san
+export PATH=$OUT/bin:$OUT/tests:$PATH LD_LIBRARY_PATH=$OUT/lib
+
+for n in 2 3 8 16; do
+	job "the library, $n processes" angara-run --fabric embedded -n $n \
+		libangara-test
+done
+job 'the library, 6 processes on 2 nodes' angara-run --fabric embedded:2 -n 6 \
+	libangara-test
+job 'the library, sanitizers' angara-run --fabric embedded:3 -n 5 \
+	"$OUT-san/tests/libangara-test"
+for sizes in 2x2x2 5x1x3x2; do
+	ANGARA_FABRIC=embedded:$sizes job "the applications on $sizes" \
+		selftests/apps.sh
+done
+
+check 'a node for each process' placed '0 1 2 3' --fabric embedded -n 4
+check 'blocks' placed '0 0 0 1 1' --fabric embedded:2 -n 5
+check 'chosen nodes' placed '3 3 1 1' --fabric embedded:4 -n 4 --nodes 3,1
+check 'a shared fabric' shared
+check 'its file is gone' gone
+check 'after a kill' killed
+check 'its file is gone' gone
+check 'other sizes than the fabric has' other_sizes
+check 'the launcher removes what a killed one left' \
+	fabric "embedded,name=$NAME" 1 true
+check 'its file is gone' gone
+check 'a program without a launcher' env ANGARA_FABRIC=embedded \
+	libangara-test put
+check 'more processes than there may be' says 'Device or resource busy' 1 \
+	sh -c "ANGARA_FABRIC=embedded:2,procs=1 angara-run -n 2 libangara-test \
+		put 2>&1 | grep -m1 busy >&2; exit 1"
+
+bad embedding:2 "it is 'embedded:2x2x2'"
+bad embedded:2x0 'sizes are 1 to 4 numbers'
+bad embedded:100x100 'at most 4096 nodes'
+bad embedded2 "'embedded' goes on with"
+bad embedded:2,name=a/b 'name= wants letters'
+bad embedded:2,train=3 'train= wants 1, 2, 4 or 8'
+bad embedded:2,ctxs=129 'ctxs= wants'
+bad embedded:2,x=1 'options are name='
+check 'refused by --fabric' says "not 'one'" 2 angara-run --fabric one -n 2 true
+check 'refused by a program' says "libangara: ANGARA_FABRIC is 'no'" 1 \
+	sh -c 'ANGARA_FABRIC=no libangara-test put 2>&1 | grep -m1 libangara: >&2
+		exit 1'
+plan
