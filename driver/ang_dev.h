@@ -163,7 +163,7 @@ struct ang_dev {
 	struct work_struct aeq_work;
 
 	struct mutex tree_lock;
-	struct ang_rows rows;
+	struct ang_row_table rows;
 
 	struct dentry *debugfs;
 };

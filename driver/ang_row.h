@@ -47,27 +47,27 @@ struct ang_tree_entry {
 };
 
 /**
- * struct ang_rows - a node's table
+ * struct ang_row_table - a node's table
  * @entry: by TreeId
  * @serial: last ang_tree_entry.serial
  */
-struct ang_rows {
+struct ang_row_table {
 	struct ang_tree_entry entry[ANGARA_MAX_TREES];
 	u64 serial;
 };
 
-int ang_row_may_set(const struct ang_rows *rows, const struct ang_topo *topo,
+int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *topo,
 		    const struct ang_cred *cred,
 		    const struct angara_tree_row *row);
-u64 ang_row_set(struct ang_rows *rows, const struct angara_tree_row *row);
-int ang_row_may_get(const struct ang_rows *rows, const struct ang_cred *cred,
+u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row);
+int ang_row_may_get(const struct ang_row_table *rows, const struct ang_cred *cred,
 		    u32 tree);
-void ang_row_get(const struct ang_rows *rows, struct angara_tree_get *get,
+void ang_row_get(const struct ang_row_table *rows, struct angara_tree_get *get,
 		 const struct angara_adm_cpl *cpl);
-int ang_row_may_clear(const struct ang_rows *rows, const struct ang_cred *cred,
+int ang_row_may_clear(const struct ang_row_table *rows, const struct ang_cred *cred,
 		      u32 tree);
-bool ang_row_is(const struct ang_rows *rows, u32 tree, u64 serial);
-int ang_row_gather(const struct ang_rows *rows, const struct ang_cred *cred,
+bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial);
+int ang_row_gather(const struct ang_row_table *rows, const struct ang_cred *cred,
 		   u32 tree, struct angara_tree_row *row);
 void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw);
 int ang_adm_errno(u8 status);

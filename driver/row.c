@@ -23,7 +23,7 @@ static bool may_program(const struct ang_cred *cred,
  *
  * Return: 0 or an error as struct angara_tree_set tells.
  */
-int ang_row_may_set(const struct ang_rows *rows, const struct ang_topo *topo,
+int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *topo,
 		    const struct ang_cred *cred,
 		    const struct angara_tree_row *row)
 {
@@ -46,7 +46,7 @@ int ang_row_may_set(const struct ang_rows *rows, const struct ang_topo *topo,
  *
  * Return: the serial of its programming.
  */
-u64 ang_row_set(struct ang_rows *rows, const struct angara_tree_row *row)
+u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row)
 {
 	struct ang_tree_entry *entry = &rows->entry[row->tree];
 
@@ -64,7 +64,7 @@ u64 ang_row_set(struct ang_rows *rows, const struct angara_tree_row *row)
  *
  * Return: 0 or an error as struct angara_tree_get tells.
  */
-int ang_row_may_get(const struct ang_rows *rows, const struct ang_cred *cred,
+int ang_row_may_get(const struct ang_row_table *rows, const struct ang_cred *cred,
 		    u32 tree)
 {
 	const struct ang_tree_entry *entry;
@@ -86,7 +86,7 @@ int ang_row_may_get(const struct ang_rows *rows, const struct ang_cred *cred,
  * @get: in: row.tree; out: row, state, members, down_node, delegated
  * @cpl: the adapter's answer to ANGARA_ADM_TREE_GET, if the row is set
  */
-void ang_row_get(const struct ang_rows *rows, struct angara_tree_get *get,
+void ang_row_get(const struct ang_row_table *rows, struct angara_tree_get *get,
 		 const struct angara_adm_cpl *cpl)
 {
 	const struct ang_tree_entry *entry = &rows->entry[get->row.tree];
@@ -114,7 +114,7 @@ void ang_row_get(const struct ang_rows *rows, struct angara_tree_get *get,
  *
  * Return: 0 or an error as struct angara_tree_clear tells.
  */
-int ang_row_may_clear(const struct ang_rows *rows, const struct ang_cred *cred,
+int ang_row_may_clear(const struct ang_row_table *rows, const struct ang_cred *cred,
 		      u32 tree)
 {
 	const struct ang_tree_entry *entry;
@@ -129,7 +129,7 @@ int ang_row_may_clear(const struct ang_rows *rows, const struct ang_cred *cred,
 }
 
 /** ang_row_is() - is the row still the one whose programming had @serial? */
-bool ang_row_is(const struct ang_rows *rows, u32 tree, u64 serial)
+bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial)
 {
 	return rows->entry[tree].set && rows->entry[tree].serial == serial;
 }
@@ -143,7 +143,7 @@ bool ang_row_is(const struct ang_rows *rows, u32 tree, u64 serial)
  *
  * Return: 0; -EPERM it is of another's partition.
  */
-int ang_row_gather(const struct ang_rows *rows, const struct ang_cred *cred,
+int ang_row_gather(const struct ang_row_table *rows, const struct ang_cred *cred,
 		   u32 tree, struct angara_tree_row *row)
 {
 	const struct ang_tree_entry *entry = &rows->entry[tree];

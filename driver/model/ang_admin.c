@@ -65,7 +65,8 @@ static void ctx_reg_write(struct ang_view *v, struct ang_node *n, u32 ctx,
 		return;
 	c = ang_ctx(v->fab, n, ctx);
 	if (off == ANGARA_DB_SQ) {
-		WRITE_ONCE(c->db_sq, val);
+		/* Pairs with doorbell(): the entries are there. */
+		ang_store_release(&c->db_sq, val);
 	} else if (off == ANGARA_DB_ARM) {
 		WRITE_ONCE(c->db_arm, val);
 		ang_store_release(&c->db_armed, 1);

@@ -115,7 +115,8 @@ static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 
 	if (!c)
 		return;
-	pi = READ_ONCE(c->db_sq);
+	/* It may be newer than the ring that brought us here. */
+	pi = ang_load_acquire(&c->db_sq);
 	/* An index that is out of the ring tells nothing; it is ignored. */
 	if (pi - c->sq_ci <= 1U << c->sq_log2)
 		c->sq_pi = pi;
