@@ -123,6 +123,16 @@ fuzz-proof: ## show that the fuzzers find faults put in on purpose
 	@selftests/fuzz/setup
 	@FUZZ_PROOF=1 selftests/prove selftests/host/fuzz.t
 
+.PHONY: kill
+kill: ## kill processes on embedded fabrics (ROUNDS=1000, SEED=1)
+	@ROUNDS=$(or $(ROUNDS),1000) SEED=$(or $(SEED),1) \
+		selftests/prove selftests/host/kill-embedded.t
+
+.PHONY: races
+races: ## look for races on embedded fabrics (ROUNDS=5000)
+	@ROUNDS=$(or $(ROUNDS),5000) \
+		selftests/prove selftests/host/races-embedded.t
+
 .PHONY: coverage
 coverage: debug-kernels ## count which lines the tests reach (STEPS=model ...)
 	@selftests/coverage/run $(STEPS)

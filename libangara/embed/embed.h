@@ -69,6 +69,7 @@
 #define EMB_ADM_ENTRIES	16U
 #define EMB_AEQ_ENTRIES	128U
 #define EMB_ADDR_BITS	48	/* of a DMA address, below the slot */
+#define EMB_HEAP_MIN	(64ULL << 20)	/* of heaps whose size nobody has asked for */
 
 /**
  * struct emb_slot - a process
@@ -108,7 +109,7 @@ struct emb_ctx {
  * @ctx: contexts, cfg.ctxs of them
  */
 struct emb_node {
-	struct ang_rows rows;
+	struct ang_row_table rows;
 	u32 owner[ANGARA_MAX_TREES];
 	u32 adm_pi;
 	struct emb_ctx ctx[];
@@ -142,9 +143,9 @@ struct emb_admin {
  * @here: processes that use it (atomic)
  * @looked_ms: when somebody looked after the others last (atomic)
  * @left_lock: see above
- * @left: nodes with work that nobody is advancing; under @left_lock, and read
- *	without it to see whether there is one
- * @timers: nodes with a credit timer; likewise
+ * @left_any: there are any; written under @left_lock, read by anybody
+ * @left: nodes with work that nobody is advancing; under @left_lock
+ * @timers: nodes with a credit timer; under @left_lock
  * @helper: a context that sleeps and can be woken to help: node << 8 | ctx,
  *	plus 1 (atomic)
  */
@@ -168,6 +169,7 @@ struct emb_head {
 	u32 here;
 	u64 looked_ms;
 	u32 left_lock ____cacheline_aligned;
+	u32 left_any;
 	struct ang_list left;
 	struct ang_list timers;
 	u32 helper;
@@ -186,6 +188,7 @@ struct emb_watch;
  * @slot: of this process
  * @pidns: of this process
  * @head: the segment
+ * @size: bytes of it
  * @topo: the torus
  * @mutex: see above
  * @heap: what is allocated of this process's heap; under @mutex
@@ -199,6 +202,7 @@ struct emb_fab {
 	u32 slot;
 	u64 pidns;
 	struct emb_head *head;
+	u64 size;
 	struct ang_topo topo;
 	pthread_mutex_t mutex;
 	struct emb_extent *heap;

@@ -13,7 +13,6 @@
 #define SMALL_FABRIC	64U	/* up to so many nodes get more of everything */
 #define DEF_PROCS	128U
 #define HEAP_ALIGN	(2ULL << 20)
-#define HEAP_MIN	(64ULL << 20)
 #define HEAP_ROOM	(4ULL << 40)	/* of addresses, for all heaps */
 
 static u64 align_up(u64 x, u64 to)
@@ -60,7 +59,7 @@ static int make_cfg(const struct ang_spec *spec, struct ang_cfg *cfg)
 
 static u64 heap_span(const struct ang_spec *spec, u32 procs, u64 room)
 {
-	u64 span = HEAP_MIN;
+	u64 span = EMB_HEAP_MIN;
 
 	if (spec->heap_mib)
 		return align_up((u64)spec->heap_mib << 20, HEAP_ALIGN);

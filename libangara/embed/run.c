@@ -87,12 +87,6 @@ static void left_unlock(struct emb_fab *fab)
 	ang_store_release(&fab->head->left_lock, 0);
 }
 
-static bool anything_left(const struct emb_head *head)
-{
-	return READ_ONCE(head->left.head) != ANG_NONE ||
-	       READ_ONCE(head->timers.head) != ANG_NONE;
-}
-
 /* One who sleeps is told to go on with what is left. */
 static void call_helper(struct emb_run *r)
 {
@@ -118,6 +112,7 @@ static void hand_over(struct emb_run *r)
 		return;
 	ang_list_splice(r->view.fab, &head->left, &r->view.runq);
 	ang_timers_splice(r->view.fab, &head->timers, &r->view.timers);
+	WRITE_ONCE(head->left_any, 1);
 	left_unlock(r->fab);
 	/* Pairs with who sleeps: he says so, then looks at the list. */
 	ang_mb();
@@ -128,10 +123,11 @@ static bool take_over(struct emb_run *r)
 {
 	struct emb_head *head = r->fab->head;
 
-	if (!anything_left(head) || !left_lock(r->fab))
+	if (!READ_ONCE(head->left_any) || !left_lock(r->fab))
 		return false;
 	ang_list_splice(r->view.fab, &r->view.runq, &head->left);
 	ang_timers_splice(r->view.fab, &r->view.timers, &head->timers);
+	WRITE_ONCE(head->left_any, 0);
 	left_unlock(r->fab);
 	return ang_view_busy(&r->view);
 }
@@ -172,7 +168,7 @@ bool emb_help(struct emb_run *r)
 {
 	bool any;
 
-	if (!anything_left(r->fab->head))
+	if (!READ_ONCE(r->fab->head->left_any))
 		return false;
 	enter(r);
 	any = take_over(r);
@@ -189,10 +185,14 @@ static bool crowded(const struct emb_fab *fab)
 	static u32 cpus;
 	cpu_set_t set;
 
-	if (!cpus)
-		cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 :
-			(u32)CPU_COUNT(&set);
-	return READ_ONCE(fab->head->here) > cpus;
+	u32 n = READ_ONCE(cpus);
+
+	if (!n) {
+		n = sched_getaffinity(0, sizeof(set), &set) ? 1 :
+		    (u32)CPU_COUNT(&set);
+		WRITE_ONCE(cpus, n);
+	}
+	return READ_ONCE(fab->head->here) > n;
 }
 
 /**

@@ -97,29 +97,45 @@ static int map(struct emb_fab *fab, u64 size)
 	madvise(mem, size, MADV_DONTFORK);
 	madvise(mem, size, MADV_DONTDUMP);
 	fab->head = mem;
+	fab->size = size;
 	return 0;
 }
 
-/* Lays an empty segment out and maps it. */
-static int make(struct emb_fab *fab)
+/*
+ * Lays an empty segment out and maps it.  Where there is no room for heaps as
+ * large as memory is, as in a debugger's or a limited process, they are less.
+ */
+static int lay_out(struct emb_fab *fab, struct emb_head *h)
 {
 	struct ang_spec spec = fab->asked;
+	u64 room = memory_of(fab);
 	struct rlimit lim;
-	struct emb_head h;
 	int ret;
 
 	ang_spec_size(&spec, 1);
-	ret = emb_layout(&h, &spec, memory_of(fab));
-	if (ret)
-		return ret;
-	/* Beyond it a signal would come. */
-	if (!getrlimit(RLIMIT_FSIZE, &lim) && lim.rlim_cur < h.size)
-		return -EFBIG;
-	if (ftruncate(fab->fd, 0) || ftruncate(fab->fd, (off_t)h.size))
-		return -errno;
-	ret = emb_reserve(fab->fd, 0, h.heap_at);
+	for (;;) {
+		ret = emb_layout(h, &spec, room);
+		if (ret)
+			return ret;
+		/* Beyond it a signal would come. */
+		if (!getrlimit(RLIMIT_FSIZE, &lim) && lim.rlim_cur < h->size)
+			return -EFBIG;
+		if (ftruncate(fab->fd, 0) || ftruncate(fab->fd, (off_t)h->size))
+			return -errno;
+		ret = map(fab, h->size);
+		if (!ret || spec.heap_mib || h->heap_span <= EMB_HEAP_MIN)
+			return ret;
+		room = h->heap_span / 2;
+	}
+}
+
+static int make(struct emb_fab *fab)
+{
+	struct emb_head h;
+	int ret = lay_out(fab, &h);
+
 	if (!ret)
-		ret = map(fab, h.size);
+		ret = emb_reserve(fab->fd, 0, h.heap_at);
 	if (ret)
 		return ret;
 	*fab->head = h;
@@ -230,7 +246,7 @@ static int come_in(struct emb_fab *fab)
 static void file_close(struct emb_fab *fab)
 {
 	if (fab->head)
-		munmap(fab->head, fab->head->size);
+		munmap(fab->head, fab->size);
 	fab->head = NULL;
 	close(fab->fd);
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * See members.h.  It reaches into the library: a team has a process per member,
+ * otherwise.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <angara/topo.h>
+
+#include "members.h"
+
+struct member member[MAX_MEMBERS];
+struct angara_peer peers[MAX_MEMBERS];
+
+static void open_member(unsigned int i, unsigned int n, size_t len,
+			const struct angara_tree_row *row)
+{
+	struct angara_tree_set set = ANG_CMD_INIT(struct angara_tree_set);
+	struct member *m = &member[i];
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", i);
+	CHECK(angara_ctx_open(name, NULL, &m->ctx));
+	CHECK(angara_malloc(m->ctx, len, &m->mr));
+	set.row = *row;
+	set.row.pkey = m->ctx->create.pkey;
+	set.row.epoch = 1;
+	CHECK(ang_dev_cmd(&m->ctx->dev, ANGARA_IOCTL_TREE_SET, &set));
+	peers[i].node = i;
+	m->team = (struct angara_team){
+		.ctx = m->ctx, .rank = i, .size = n, .peers = peers,
+	};
+}
+
+void team_set_up(unsigned int n, size_t len)
+{
+	struct angara_join join = ANG_CMD_INIT(struct angara_join);
+	struct angara_topo topo = { .ndims = 1, .dims = { (u16)n } };
+	struct angara_tree_row rows[MAX_MEMBERS];
+	u16 pe[MAX_MEMBERS];
+	char fabric[32];
+	unsigned int i;
+
+	snprintf(fabric, sizeof(fabric), "embedded:%u,heap=64", n);
+	setenv("ANGARA_FABRIC", fabric, 1);
+	for (i = 0; i < n; i++)
+		pe[i] = 1;
+	if (angara_tree_build(&topo, 0, pe, 0, rows) != (int)n)
+		errx(1, "no tree");
+	for (i = 0; i < n; i++)
+		open_member(i, n, len, &rows[i]);
+	for (i = 0; i < n; i++)
+		CHECK(ang_dev_cmd(&member[i].ctx->dev, ANGARA_IOCTL_JOIN, &join));
+}
+
+void team_end(unsigned int n)
+{
+	while (n--)
+		angara_ctx_close(member[n].ctx);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A team whose members are contexts of one process, one on each node of a ring:
+ * what processes do, for tools that look at one.
+ */
+#ifndef EMBED_MEMBERS_H
+#define EMBED_MEMBERS_H
+
+#include "team.h"
+
+#define MAX_MEMBERS	16
+
+struct member {
+	struct angara_ctx *ctx;
+	struct angara_mr *mr;
+	struct angara_team team;
+};
+
+extern struct member member[MAX_MEMBERS];
+extern struct angara_peer peers[MAX_MEMBERS];
+
+#define CHECK(call)							\
+do {									\
+	int ret_ = (call);						\
+									\
+	if (ret_)							\
+		errx(1, "%s: %s", #call, strerror(-ret_));		\
+} while (0)
+
+/* Each with @len bytes of memory. */
+void team_set_up(unsigned int n, size_t len);
+void team_end(unsigned int n);
+
+#endif /* EMBED_MEMBERS_H */
