@@ -66,6 +66,12 @@ long at_memory_lost(long before, long allowed);
 /* Bytes written or -errno. */
 int at_write_file(const char *path, const char *text);
 
+/* The kernel fails that allocation or copy of a thread which is named here. */
+#define AT_FAIL_NTH	"/proc/thread-self/fail-nth"
+
+/* Return: NULL, or the file without which allocations cannot be made to fail. */
+const char *at_failing_init(void);
+
 #define AT_MAX_LOOPS	256
 
 /* A fabric of the loopback: its number, its nodes, its fabric id. */

@@ -146,6 +146,31 @@ int at_write_file(const char *path, const char *text)
 	return n;
 }
 
+const char *at_failing_init(void)
+{
+	static const char *const settings[][2] = {
+		{ "failslab/ignore-gfp-wait", "N" },
+		{ "failslab/verbose", "0" },
+		{ "fail_page_alloc/ignore-gfp-wait", "N" },
+		{ "fail_page_alloc/ignore-gfp-highmem", "N" },
+		{ "fail_page_alloc/min-order", "0" },
+		{ "fail_page_alloc/verbose", "0" },
+		{ "fail_usercopy/verbose", "0" },
+	};
+	static char path[128];
+	unsigned int i;
+
+	if (access(AT_FAIL_NTH, W_OK))
+		return AT_FAIL_NTH;
+	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s",
+			 settings[i][0]);
+		if (at_write_file(path, settings[i][1]) < 0)
+			return path;
+	}
+	return NULL;
+}
+
 int at_loop_list(struct at_loop *list, unsigned int max)
 {
 	char line[256];

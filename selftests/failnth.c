@@ -5,7 +5,7 @@
  * with an error that says so, leave all as it was, and work at the next try.
  *
  * The kernel counts the allocations of one thread and fails the one that
- * /proc/self/fail-nth names; copies from and to user space count as well.
+ * AT_FAIL_NTH names; copies from and to user space count as well.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -19,8 +19,6 @@
 #include "calls.h"
 #include "nl.h"
 
-#define DEBUGFS		"/sys/kernel/debug/"
-#define FAIL_NTH	"/proc/self/fail-nth"
 #define REQUEST		512
 /* More than any call needs; at which a sweep has gone wrong. */
 #define ENDLESS		20000
@@ -39,31 +37,17 @@ static bool says_so(int ret)
 	}
 }
 
-static const char *const settings[][2] = {
-	{ "failslab/ignore-gfp-wait", "N" },
-	{ "failslab/verbose", "0" },
-	{ "fail_page_alloc/ignore-gfp-wait", "N" },
-	{ "fail_page_alloc/ignore-gfp-highmem", "N" },
-	{ "fail_page_alloc/min-order", "0" },
-	{ "fail_page_alloc/verbose", "0" },
-	{ "fail_usercopy/verbose", "0" },
-};
-
 static void __attribute__((constructor)) require_injection(void)
 {
-	char path[128];
-	unsigned int i;
+	const char *missing;
 
 	at_require(AT_ROOT | AT_DEVICE | AT_LOOP);
-	for (i = 0; i < ARRAY_SIZE(settings); i++) {
-		snprintf(path, sizeof(path), DEBUGFS "%s", settings[i][0]);
-		if (access(FAIL_NTH, W_OK) ||
-		    at_write_file(path, settings[i][1]) < 0) {
-			printf("TAP version 13\n1..0 # SKIP the kernel cannot make allocations fail: no %s\n",
-			       access(FAIL_NTH, W_OK) ? FAIL_NTH : path);
-			fflush(stdout);
-			_exit(4);
-		}
+	missing = at_failing_init();
+	if (missing) {
+		printf("TAP version 13\n1..0 # SKIP the kernel cannot make allocations fail: no %s\n",
+		       missing);
+		fflush(stdout);
+		_exit(4);
 	}
 }
 
@@ -222,7 +206,7 @@ FIXTURE_SETUP(fail)
 {
 	self->s.way = variant->way;
 	self->s.ioctl = variant->call;
-	self->s.nth_fd = open(FAIL_NTH, O_RDWR | O_CLOEXEC);
+	self->s.nth_fd = open(AT_FAIL_NTH, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->s.nth_fd);
 	ASSERT_EQ(0, look(&self->s.start));
 }
@@ -531,7 +515,7 @@ TEST_F_TIMEOUT(module, until_it_loads, 1200)
 {
 	const char *why;
 	struct sweep s = {
-		.nth_fd = open(FAIL_NTH, O_RDWR | O_CLOEXEC),
+		.nth_fd = open(AT_FAIL_NTH, O_RDWR | O_CLOEXEC),
 	};
 	char path[256];
 	int fd;

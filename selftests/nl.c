@@ -22,7 +22,6 @@ struct msg {
 
 typedef void (*attr_fn)(void *arg, unsigned int type, const void *data,
 			size_t len);
-typedef void (*object_fn)(void *arg, const struct at_nl_obj *obj);
 
 static int nl_socket(void)
 {
@@ -146,7 +145,7 @@ static void take_attr(void *arg, unsigned int type, const void *data,
 }
 
 struct sink {
-	object_fn fn;
+	at_nl_fn fn;
 	void *arg;
 };
 
@@ -161,7 +160,7 @@ static void object_answer(void *arg, const struct nlmsghdr *n)
 }
 
 /* One request: @m has no family yet. */
-static int request(struct msg *m, object_fn fn, void *arg)
+static int request(struct msg *m, at_nl_fn fn, void *arg)
 {
 	struct sink sink = { .fn = fn, .arg = arg };
 	int fd, ret;
@@ -232,6 +231,25 @@ int at_nl_tree_cmd(unsigned int cmd, unsigned int dev, unsigned int tree)
 	return request(&m, keep, &ignored);
 }
 
+int at_nl_dump(unsigned int cmd, at_nl_fn fn, void *arg)
+{
+	struct msg m;
+
+	msg_init(&m, 0, cmd, NLM_F_DUMP);
+	return request(&m, fn, arg);
+}
+
+int at_nl_family(void)
+{
+	int fd = nl_socket(), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = find_family(fd);
+	close(fd);
+	return ret;
+}
+
 static void sum_dev(void *arg, const struct at_nl_obj *obj)
 {
 	struct at_usage *use = arg;
@@ -249,16 +267,11 @@ static void sum_ctx(void *arg, const struct at_nl_obj *obj)
 
 int at_usage(struct at_usage *use)
 {
-	struct msg m;
 	int ret;
 
 	memset(use, 0, sizeof(*use));
-	msg_init(&m, 0, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
-	ret = request(&m, sum_dev, use);
-	if (ret)
-		return ret;
-	msg_init(&m, 0, ANGARA_CMD_CTX_GET, NLM_F_DUMP);
-	return request(&m, sum_ctx, use);
+	ret = at_nl_dump(ANGARA_CMD_DEV_GET, sum_dev, use);
+	return ret ? ret : at_nl_dump(ANGARA_CMD_CTX_GET, sum_ctx, use);
 }
 
 int at_usage_wait(const struct at_usage *want, unsigned int ms)

@@ -23,6 +23,12 @@ struct at_nl_obj {
 	} cnt;
 };
 
+typedef void (*at_nl_fn)(void *arg, const struct at_nl_obj *obj);
+
+/* Number of the family, or -errno. */
+int at_nl_family(void);
+/* All objects that a command gives. */
+int at_nl_dump(unsigned int cmd, at_nl_fn fn, void *arg);
 int at_nl_dev(unsigned int dev, struct at_nl_obj *obj);
 int at_nl_tree(unsigned int dev, unsigned int tree, struct at_nl_obj *obj);
 int at_nl_ctx(unsigned int dev, unsigned int ctx, struct at_nl_obj *obj);
