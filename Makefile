@@ -123,6 +123,14 @@ fuzz-proof: ## show that the fuzzers find faults put in on purpose
 	@selftests/fuzz/setup
 	@FUZZ_PROOF=1 selftests/prove selftests/host/fuzz.t
 
+.PHONY: fuzz-kernel
+fuzz-kernel: debug-kernels ## fuzz the driver in a guest (SECONDS=60, SEED=, THREADS=1)
+	@tools/vm/build modules $(or $(KERNEL),debug)
+	@tools/vm/build user
+	@KERNEL=$(or $(KERNEL),debug) selftests/kfuzz/run \
+		--seconds $(or $(SECONDS),60) --threads $(or $(THREADS),1) \
+		--seed $(or $(SEED),$$(date +%s))
+
 .PHONY: kill
 kill: ## kill processes on embedded fabrics (ROUNDS=1000, SEED=1)
 	@ROUNDS=$(or $(ROUNDS),1000) SEED=$(or $(SEED),1) \

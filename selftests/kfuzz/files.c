@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls on open files, and what stands in the memory that they map.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+
+#include "angtest.h"
+#include "state.h"
+
+/* Within the pages for arguments of a lane. */
+#define ARGS_HOLE	2
+#define ARGS_CONST	3
+#define ARGS_PAGES	4
+
+static long answer(long ret)
+{
+	return ret < 0 ? -errno : ret;
+}
+
+static void rings_unmap(uint64_t f)
+{
+	munmap(KF_RING(f, 0), KF_STRIDE / 2);
+}
+
+long kf_open(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	static const int modes[] = {
+		O_RDWR, O_RDONLY, O_WRONLY, O_RDWR | O_NONBLOCK,
+	};
+	char path[32];
+	int fd, ret;
+
+	(void)s;
+	(void)op;
+	at_dev_path(v[1] % 4096, path);
+	fd = open(path, modes[v[2] % 4] | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = dup2(fd, kf_fd(v[0]));
+	close(fd);
+	return ret < 0 ? -errno : 0;
+}
+
+long kf_close(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	(void)s;
+	(void)op;
+	if (!v[1])
+		rings_unmap(v[0] % KF_FILES);
+	return answer(close(kf_fd(v[0])));
+}
+
+long kf_dup(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	(void)op;
+	if (dup2(kf_fd(v[0]), kf_fd(v[1])) < 0)
+		return -errno;
+	s->file[v[1] % KF_FILES] = s->file[v[0] % KF_FILES];
+	return 0;
+}
+
+/* Where the argument of an ioctl stands, for better or worse. */
+static char *arg_place(struct kf_state *s, uint64_t how, uint64_t f,
+		       size_t size)
+{
+	char *args = (char *)KF_AT_ARGS + s->lane * 16 * KF_PAGE;
+	char *hole = args + ARGS_HOLE * KF_PAGE;
+
+	size = size < KF_PAGE ? size : KF_PAGE;
+	switch (how % 8) {
+	case 1:
+		return args + 1;
+	case 2:
+		return hole - size;
+	case 3:
+		return hole - size + 4;
+	case 4:
+		return args + ARGS_CONST * KF_PAGE;
+	case 5:
+		return NULL;
+	case 6:
+		return (char *)0xFFFF888000000000UL;
+	case 7:
+		return KF_RING(f % KF_FILES, 2);
+	default:
+		return args;
+	}
+}
+
+static long args_map(struct kf_state *s)
+{
+	char *args = (char *)KF_AT_ARGS + s->lane * 16 * KF_PAGE;
+
+	if (mmap(args, ARGS_PAGES * KF_PAGE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
+	    mprotect(args + ARGS_HOLE * KF_PAGE, KF_PAGE, PROT_NONE))
+		return -errno;
+	return 0;
+}
+
+/* As much as can be written there. */
+static void arg_put(struct kf_state *s, char *to, uint64_t how,
+		    const void *from, size_t size)
+{
+	switch (how % 8) {
+	case 3:
+		size = size > 4 ? size - 4 : 0;
+		break;
+	case 4:
+		mprotect(to, KF_PAGE, PROT_READ | PROT_WRITE);
+		memcpy(to, from, size);
+		mprotect(to, KF_PAGE, PROT_READ);
+		return;
+	case 5:
+	case 6:
+		return;
+	}
+	(void)s;
+	memcpy(to, from, size);
+}
+
+static uint64_t region_addr(struct kf_state *s, const uint64_t *v)
+{
+	uint64_t len;
+
+	return (uintptr_t)kf_region(s, v[4], &len) + v[5];
+}
+
+/* Numbers that mean something only where the program runs. */
+static void arg_fix(struct kf_state *s, const struct kf_op *op,
+		    const uint64_t *v, char *arg)
+{
+	struct angara_eventfd *e = (void *)arg;
+	struct angara_mr_reg *r = (void *)arg;
+
+	switch (op->nr) {
+	case ANGARA_IOCTL_MR_REG:
+		r->addr = region_addr(s, v);
+		break;
+	case ANGARA_IOCTL_EVENTFD:
+		if (v[4] == 0)
+			e->fd = -1;
+		else if (v[4] <= KF_EVENTFDS)
+			e->fd = KF_FD_EVENTFD + v[4] - 1;
+		else if (v[4] == KF_EVENTFDS + 1)
+			e->fd = kf_fd(v[0]);
+		break;
+	}
+}
+
+static void rings_map(struct kf_state *s, uint64_t f,
+		      const struct angara_ctx_create *c)
+{
+	struct kf_file *file = &s->file[f];
+	unsigned int kind;
+
+	*file = (struct kf_file) {
+		.offset = { c->sq_offset, c->cq_offset, c->ctl_offset,
+			    c->ctr_offset, c->db_offset },
+		.bytes = { c->sq_entries * sizeof(struct angara_wqe),
+			   c->cq_entries * sizeof(struct angara_cqe),
+			   KF_PAGE, KF_PAGE, KF_PAGE },
+		.sq_entries = c->sq_entries,
+	};
+	rings_unmap(f);
+	for (kind = 0; kind < 4; kind++) {
+		uint64_t bytes = (file->bytes[kind] + KF_PAGE - 1) & -KF_PAGE;
+
+		file->bytes[kind] = bytes;
+		mmap(KF_RING(f, kind), bytes,
+		     kind % 2 ? PROT_READ : PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_FIXED, kf_fd(f), file->offset[kind]);
+	}
+}
+
+long kf_ioctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	char arg[KF_PAGE] __attribute__((aligned(8))) = { 0 };
+	size_t size = v[1] ? v[1] : op->size;
+	const struct kf_field *f;
+	unsigned int i;
+	char *at;
+	long ret;
+
+	for (i = 3; i < kf_fields(op); i++) {
+		f = &op->field[i];
+		memcpy(arg + f->offset, &v[i], f->width);
+	}
+	arg_fix(s, op, v, arg);
+	memcpy(arg, &size, sizeof(uint32_t));
+	size = size < op->size ? op->size : size < KF_PAGE ? size : KF_PAGE;
+	/* An odd size has something behind what is known. */
+	if (size > op->size && size % 2)
+		arg[size - 1] = 1;
+	at = arg_place(s, v[2], v[0], size);
+	if (args_map(s))
+		return -ENOMEM;
+	arg_put(s, at, v[2], arg, size);
+	ret = answer(ioctl(kf_fd(v[0]), op->nr, at));
+	if (!ret && op->nr == ANGARA_IOCTL_CTX_CREATE && v[2] % 8 < 3)
+		rings_map(s, v[0] % KF_FILES, (void *)at);
+	return ret;
+}
+
+/* Any number; 0 is made one of ours. */
+long kf_ioctl_any(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	uint32_t cmd = v[1] ? v[1] : _IO(ANGARA_IOC_TYPE, v[2] & 0xFF);
+	uint32_t size = v[3];
+	char *at = arg_place(s, v[4], v[0], sizeof(size));
+
+	(void)op;
+	if (args_map(s))
+		return -ENOMEM;
+	arg_put(s, at, v[4], &size, sizeof(size));
+	return answer(ioctl(kf_fd(v[0]), cmd, at));
+}
+
+long kf_wqe(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	struct kf_file *file = &s->file[v[0] % KF_FILES];
+	struct angara_wqe *sq = KF_RING(v[0] % KF_FILES, 0);
+	struct angara_ctl *ctl = KF_RING(v[0] % KF_FILES, 2);
+	struct angara_wqe w = {
+		.opcode = v[2], .flags = v[3], .tree = v[4], .redop = v[5],
+		.type = v[6], .reserved0 = v[7], .dst_ctx = htole16(v[8]),
+		.dst_node = htole32(v[9]), .length = htole32(v[10]),
+		.cookie = v[10], .src_key = htole32(v[11]),
+		.dst_key = htole32(v[12]), .src_off = htole64(v[13]),
+		.dst_off = htole64(v[14]), .counter = htole16(v[15]),
+		.reserved1 = { v[7] >> 8 },
+	};
+	uint32_t entries = file->sq_entries;
+	uint32_t more = v[1] & 0xFF;
+
+	(void)op;
+	if (!entries)
+		return -ENXIO;
+	if (w.flags & ANGARA_WQE_INLINE && v[10] <= ANGARA_MAX_INLINE)
+		more += (v[10] + 63) / 64;
+	sq[file->pi++ % entries] = w;
+	for (; more; more--, file->pi++)
+		memset(&sq[file->pi % entries], more, sizeof(w));
+	ctl->sq_pi = htole32(file->pi);
+	return 0;
+}
+
+long kf_ctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	uint32_t *word = KF_RING(v[0] % KF_FILES, 2);
+
+	(void)s;
+	(void)op;
+	word += v[1] % (KF_PAGE / sizeof(*word));
+	*word = htole32(v[3] + (v[2] ? le32toh(*word) : 0));
+	return 0;
+}
+
+long kf_poll(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	struct pollfd p[] = {
+		{ .fd = kf_fd(v[0]), .events = POLLIN | POLLOUT },
+		{ .fd = KF_FD_EVENTFD, .events = POLLIN },
+	};
+
+	(void)s;
+	(void)op;
+	return poll(p, 2, v[1] % 8) < 0 ? -errno : p[0].revents;
+}
+
+/* What every file answers to, ours or the kernel's. */
+long kf_file_call(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	char *mem = (char *)KF_AT_MEM;
+	int fd = kf_fd(v[0]);
+	uint64_t count;
+
+	(void)s;
+	(void)op;
+	switch (v[1] % 8) {
+	case 0:
+		return answer(read(fd, mem, 100));
+	case 1:
+		return answer(write(fd, mem, 100));
+	case 2:
+		return answer(lseek(fd, 1, SEEK_SET));
+	case 3:
+		return answer(fsync(fd));
+	case 4:
+		return answer(fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC));
+	case 5:
+		return answer(pread(fd, mem, 100, 8));
+	case 6:
+		return answer(sendfile(KF_FD_EVENTFD, fd, NULL, 8));
+	default:
+		return answer(read(KF_FD_EVENTFD, &count, sizeof(count)));
+	}
+}
+
+long kf_eventfd(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	int slot = KF_FD_EVENTFD + v[0] % KF_EVENTFDS;
+	int fd;
+
+	(void)s;
+	(void)op;
+	if (v[1])
+		return answer(close(slot));
+	fd = eventfd(0, EFD_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	dup2(fd, slot);
+	close(fd);
+	return 0;
+}

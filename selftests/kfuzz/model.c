@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The driver's interface as a table: every way in, and what its arguments are.
+ */
+#include <linux/angara.h>
+#include <linux/angara_nl.h>
+
+#include "state.h"
+
+#define BELOW(_name, _n)	{ .name = (_name), .kind = KF_BELOW, .arg = (_n) }
+#define BITS(_name, _mask)	{ .name = (_name), .kind = KF_BITS, .arg = (_mask) }
+#define ANY(_name)		{ .name = (_name), .kind = KF_ANY }
+#define LENGTH(_name, _max)	{ .name = (_name), .kind = KF_LENGTH, .arg = (_max) }
+#define ZERO(_name)		{ .name = (_name), .kind = KF_ZERO }
+#define FILE_SLOT		BELOW("f", KF_FILES)
+
+/* A member of an ioctl's structure. */
+#define IN(_struct, _member, _name, _kind, _arg) {			\
+	.name = (_name), .kind = (_kind), .arg = (_arg),		\
+	.offset = offsetof(struct _struct, _member),			\
+	.width = sizeof(((struct _struct *)0)->_member),		\
+}
+
+/* Of the ioctls, these two. */
+#define LEAVES(_nr) \
+	((_nr) == ANGARA_IOCTL_TREE_SET || \
+	 (_nr) == ANGARA_IOCTL_TREE_DELEGATE ? KF_LEAVES_TREES : 0)
+
+/* @size 0: the right one. @ptr: see arg_place(). */
+#define IOCTL(_name, _weight, _nr, _struct, _flags, ...) {		\
+	.name = (_name), .weight = (_weight), .nr = (_nr),		\
+	.size = sizeof(struct _struct), .run = kf_ioctl,		\
+	.leaves = LEAVES(_nr),						\
+	.field = {							\
+		FILE_SLOT, ZERO("size"), ZERO("ptr"),			\
+		IN(_struct, flags, "flags", KF_BITS, _flags),		\
+		##__VA_ARGS__						\
+	},								\
+}
+
+#define OP(_name, _weight, _run, ...) {					\
+	.name = (_name), .weight = (_weight), .run = (_run),		\
+	.field = { __VA_ARGS__ },					\
+}
+
+#define TREE(_struct) \
+	IN(_struct, tree, "tree", KF_BELOW, ANGARA_MAX_TREES / 4), \
+	IN(_struct, reserved, "reserved", KF_ZERO, 0)
+
+#define ROW(_member, _kind, _arg) \
+	IN(angara_tree_set, row._member, #_member, _kind, _arg)
+
+const struct kf_op kf_ops[] = {
+	OP("open", 12, kf_open, FILE_SLOT, BELOW("dev", 8), BELOW("mode", 4)),
+	OP("close", 6, kf_close, FILE_SLOT, BELOW("keep", 2)),
+	OP("dup", 1, kf_dup, FILE_SLOT, BELOW("to", KF_FILES)),
+	IOCTL("query", 2, ANGARA_IOCTL_QUERY, angara_query, 0,
+	      IN(angara_query, reserved[0], "reserved", KF_ZERO, 0)),
+	IOCTL("ctx_create", 14, ANGARA_IOCTL_CTX_CREATE, angara_ctx_create,
+	      ANGARA_CTX_PKEY,
+	      IN(angara_ctx_create, sq_entries, "sq", KF_POW2, 0),
+	      IN(angara_ctx_create, cq_entries, "cq", KF_POW2, 0),
+	      IN(angara_ctx_create, pkey, "pkey", KF_PKEY, 0)),
+	/* The address is that of a region, and so many bytes on. */
+	IOCTL("mr_reg", 14, ANGARA_IOCTL_MR_REG, angara_mr_reg, ANGARA_MR_KEY,
+	      BELOW("region", KF_REGIONS), LENGTH("off", KF_MEM),
+	      IN(angara_mr_reg, length, "len", KF_LENGTH, KF_MEM),
+	      IN(angara_mr_reg, access, "access", KF_BITS, ANGARA_ACCESS_ALL),
+	      IN(angara_mr_reg, key, "key", KF_BELOW, 4)),
+	IOCTL("mr_dereg", 6, ANGARA_IOCTL_MR_DEREG, angara_mr_dereg, 0,
+	      IN(angara_mr_dereg, key, "key", KF_BELOW, 4),
+	      IN(angara_mr_dereg, reserved, "reserved", KF_ZERO, 0)),
+	IOCTL("tree_set", 14, ANGARA_IOCTL_TREE_SET, angara_tree_set,
+	      ANGARA_TREE_OWNED,
+	      ROW(tree, KF_BELOW, ANGARA_MAX_TREES / 4),
+	      ROW(is_root, KF_BELOW, 2), ROW(to_root, KF_BELOW, 7),
+	      ROW(dir_sum, KF_BELOW, 4), ROW(dirs, KF_BITS, 0x3F),
+	      ROW(pe, KF_BELOW, 4), ROW(pkey, KF_PKEY, 0),
+	      ROW(epoch, KF_BELOW, 2), ROW(reserved, KF_ZERO, 0)),
+	IOCTL("tree_get", 2, ANGARA_IOCTL_TREE_GET, angara_tree_get, 0,
+	      IN(angara_tree_get, row.tree, "tree", KF_BELOW,
+		 ANGARA_MAX_TREES / 4)),
+	IOCTL("tree_clear", 5, ANGARA_IOCTL_TREE_CLEAR, angara_tree_clear,
+	      ANGARA_TREE_CLEAR_OWNED, TREE(angara_tree_clear)),
+	IOCTL("tree_delegate", 3, ANGARA_IOCTL_TREE_DELEGATE,
+	      angara_tree_delegate, 0,
+	      IN(angara_tree_delegate, tree, "tree", KF_BELOW,
+		 ANGARA_MAX_TREES / 4),
+	      IN(angara_tree_delegate, pkey, "pkey", KF_PKEY, 0)),
+	IOCTL("tree_check", 3, ANGARA_IOCTL_TREE_CHECK, angara_tree_check, 0,
+	      IN(angara_tree_check, tree, "tree", KF_BELOW,
+		 ANGARA_MAX_TREES / 4)),
+	IOCTL("join", 12, ANGARA_IOCTL_JOIN, angara_join, 0, TREE(angara_join)),
+	IOCTL("leave", 4, ANGARA_IOCTL_LEAVE, angara_join, 0, TREE(angara_join)),
+	IOCTL("kick", 14, ANGARA_IOCTL_KICK, angara_kick,
+	      ANGARA_KICK_SQ | ANGARA_KICK_ARM),
+	IOCTL("eventfd", 5, ANGARA_IOCTL_EVENTFD, angara_eventfd, 0,
+	      IN(angara_eventfd, fd, "fd", KF_BELOW, 5),
+	      IN(angara_eventfd, reserved, "reserved", KF_ZERO, 0)),
+	OP("ioctl", 1, kf_ioctl_any, FILE_SLOT, ANY("cmd"), BELOW("nr", 16),
+	   ANY("size"), BELOW("ptr", 8)),
+	/* An entry goes where the next one belongs. @skip: entries behind it. */
+	OP("wqe", 30, kf_wqe, FILE_SLOT, ZERO("skip"),
+	   BELOW("op", ANGARA_OP_NUM), BITS("flags", ANGARA_WQE_FLAGS),
+	   BELOW("tree", ANGARA_MAX_TREES / 4), BELOW("redop", ANGARA_RED_NUM),
+	   BELOW("type", ANGARA_TYPE_NUM), ZERO("reserved"),
+	   BELOW("ctx", 3), BELOW("node", 8), LENGTH("len", 3 * KF_PAGE),
+	   BELOW("src_key", 3), BELOW("dst_key", 3),
+	   LENGTH("src_off", KF_PAGE), LENGTH("dst_off", KF_PAGE),
+	   BELOW("counter", ANGARA_CTR_USER_NUM)),
+	OP("ctl", 5, kf_ctl, FILE_SLOT, BELOW("word", 4), BELOW("add", 2),
+	   ANY("value")),
+	OP("poll", 5, kf_poll, FILE_SLOT, BELOW("ms", 3)),
+	OP("file", 1, kf_file_call, FILE_SLOT, BELOW("what", 8)),
+	OP("mmap", 5, kf_map, BELOW("m", KF_MAPS), FILE_SLOT,
+	   BELOW("kind", KF_KINDS), ZERO("more"), ZERO("off"),
+	   BELOW("prot", 8), BELOW("flags", 8)),
+	OP("munmap", 2, kf_unmap, BELOW("region", KF_REGIONS), ZERO("off"),
+	   ZERO("pages")),
+	OP("mprotect", 1, kf_protect, BELOW("region", KF_REGIONS),
+	   BELOW("prot", 8)),
+	OP("mremap", 1, kf_remap, BELOW("m", KF_MAPS), BELOW("pages", 8),
+	   BELOW("flags", 4)),
+	OP("madvise", 2, kf_advise, BELOW("region", KF_REGIONS),
+	   BELOW("advice", 24)),
+	OP("touch", 2, kf_touch, BELOW("region", KF_REGIONS),
+	   LENGTH("off", KF_MEM), ANY("value"), BELOW("write", 2)),
+	/* An attribute of the message that comes next. @len 0: the right one. */
+	OP("attr", 16, kf_attr, BELOW("type", ANGARA_A_MAX + 2), ANY("value"),
+	   ZERO("len")),
+	{
+		.name = "nl", .weight = 8, .run = kf_nl,
+		.leaves = KF_LEAVES_TREES,
+		.field = {
+			BELOW("cmd", ANGARA_CMD_MAX + 1),
+			BITS("flags", 0xF07), ZERO("version"),
+			BELOW("take", 4), ZERO("cut"),
+		},
+	},
+	OP("nl_join", 1, kf_nl_join, BELOW("group", 2)),
+	{
+		.name = "fabric_new", .weight = 1, .run = kf_fabric_new,
+		.leaves = KF_LEAVES_FABRICS,
+		.field = { BELOW("dims", 12) },
+	},
+	{
+		.name = "fabric_del", .weight = 1, .run = kf_fabric_del,
+		.leaves = KF_LEAVES_FABRICS,
+		.field = { BELOW("num", 16) },
+	},
+	{
+		.name = "contexts", .weight = 1, .run = kf_contexts,
+		.leaves = KF_LEAVES_FABRICS,
+		.field = { ANY("value") },
+	},
+	OP("debugfs", 2, kf_debugfs, BELOW("dev", 8), BELOW("file", 4),
+	   LENGTH("len", KF_PAGE)),
+	OP("trace", 1, kf_trace, BELOW("on", 2)),
+	OP("as", 3, kf_as, BELOW("who", 5)),
+	OP("wait", 1, kf_wait, BELOW("us", 1000)),
+	/* Allocation or copy @nth of the next call fails. */
+	OP("fail", 5, kf_fail, BELOW("nth", 24)),
+	/* The next calls run in a child, which is killed if @kill says so. */
+	OP("child", 3, kf_child, BELOW("calls", 6), BELOW("kill", 2),
+	   BELOW("us", 2000)),
+};
+
+const unsigned int kf_num_ops = sizeof(kf_ops) / sizeof(kf_ops[0]);
+
+unsigned int kf_fields(const struct kf_op *op)
+{
+	unsigned int n = 0;
+
+	while (n < KF_FIELDS && op->field[n].name)
+		n++;
+	return n;
+}

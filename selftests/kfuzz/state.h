@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a program works on. All stands at fixed numbers and addresses, so that
+ * two threads may use it at once, and what is closed twice is nobody else's.
+ */
+#ifndef KFUZZ_STATE_H
+#define KFUZZ_STATE_H
+
+#include <setjmp.h>
+#include <linux/angara.h>
+
+#include "kfuzz.h"
+
+/* File descriptors */
+#define KF_FD_FILE	100
+#define KF_FD_EVENTFD	110
+#define KF_FD_NETLINK	120
+
+/* Addresses */
+#define KF_PAGE		4096UL
+#define KF_AT_ARGS	0x200000000000UL	/* by lane, and a hole each */
+#define KF_AT_MEM	0x210000000000UL	/* private, written */
+#define KF_AT_CONST	0x220000000000UL	/* private, only read */
+#define KF_AT_SHARED	0x230000000000UL
+#define KF_AT_MAPS	0x300000000000UL
+#define KF_AT_FILES	0x400000000000UL
+#define KF_MEM		(64 * KF_PAGE)
+#define KF_STRIDE	(1UL << 32)
+#define KF_RING(f, kind) \
+	((void *)(KF_AT_FILES + (f) * KF_STRIDE + (kind) * (KF_STRIDE / 16)))
+
+#define KF_KINDS	5	/* of memory of a context; the last is no one's */
+
+/* Regions that calls on memory, and registering it, name by a number. */
+#define KF_REGIONS	(KF_MAPS + 6)
+
+struct kf_file {
+	uint64_t offset[KF_KINDS];
+	uint64_t bytes[KF_KINDS];
+	uint32_t sq_entries;
+	uint32_t pi;
+};
+
+/**
+ * struct kf_state - of one thread
+ * @lane: its number
+ * @file: what contexts said; all threads have the same
+ * @map_bytes: how long the mappings are; all threads have the same
+ * @family: of netlink
+ * @fabric: id of the first fabric
+ * @attrs: attributes of the message that comes next
+ * @attrs_len: bytes of them
+ * @fail_fd: fail-nth of this thread, or -1
+ * @fail: allocation of the next call that is to fail
+ * @p: the program
+ * @at: number of the call that runs
+ * @fault: where to go on if memory cannot be reached
+ */
+struct kf_state {
+	unsigned int lane;
+	struct kf_file *file;
+	uint64_t *map_bytes;
+	unsigned int family;
+	uint64_t fabric;
+	char attrs[1024];
+	size_t attrs_len;
+	int fail_fd;
+	unsigned int fail;
+	const struct kf_prog *p;
+	unsigned int at;
+	sigjmp_buf fault;
+};
+
+static inline int kf_fd(uint64_t f)
+{
+	return KF_FD_FILE + f % KF_FILES;
+}
+
+/* The address of region @r, and its length. */
+void *kf_region(struct kf_state *s, uint64_t r, uint64_t *len);
+
+/* exec.c */
+void kf_run_calls(struct kf_state *s, unsigned int end, long *answer);
+
+typedef long kf_run_fn(struct kf_state *s, const struct kf_op *op,
+		       const uint64_t *v);
+
+/* files.c */
+kf_run_fn kf_open, kf_close, kf_dup, kf_ioctl, kf_ioctl_any, kf_wqe, kf_ctl,
+	kf_poll, kf_file_call, kf_eventfd;
+/* memory.c */
+kf_run_fn kf_map, kf_unmap, kf_protect, kf_remap, kf_advise, kf_touch;
+/* others.c */
+kf_run_fn kf_attr, kf_nl, kf_nl_join, kf_fabric_new, kf_fabric_del,
+	kf_contexts, kf_debugfs, kf_trace, kf_as, kf_wait, kf_fail, kf_child;
+
+#endif /* KFUZZ_STATE_H */
