@@ -109,6 +109,79 @@ sum()
 		"${@:3}"
 }
 
+# What hosts injected in the model's golden trace, once more: the same packets
+# cross the same links, reach the same blocks and hosts.  Not compared are the
+# clocks, who of several is named as the source of a sum (the first to come),
+# and the number in credit packets.  The last chapter is of a fault.
+events_of()
+{
+	sed -nE '/row of node 3/q
+		/^#/d
+		s/^[0-9]+ //
+		/ (REDUCE|RESULT|ALLREDUCE) from/s/ from [0-9]+,/,/
+		/ CREDIT from/s/ seq [0-9]+,//
+		p' "$1" | sort
+}
+
+golden()
+{
+	local trace=selftests/model/golden.txt
+
+	sed '/row of node 3/,$d' "$trace" >"$TAP_TMP/chapters"
+	"$SIM" replay --file "$TAP_TMP/chapters" --torus 2x2x2 --acks yes \
+		--trace "$TAP_TMP/replayed" "$@" || return
+	events_of "$trace" >"$TAP_TMP/want"
+	[ "$(wc -l <"$TAP_TMP/want")" -gt 400 ] &&
+		diff "$TAP_TMP/want" <(events_of "$TAP_TMP/replayed")
+}
+
+# A tracepoint's lines, as tracefs has them.
+tracefs()
+{
+	perl -ne 'BEGIN { %vc = (REQ => 0, RSP => 1, UP => 2, DOWN => 3) }
+		next unless /^(\d+) node (\d+): (\w+) (\w+) from (\d+), tree (\d+), seq (\d+), (\d+) x (\d+) bytes(?:, (..) on (\w+))?/;
+		printf("prog-1 [000] .... 1.5: angara_packet: fabric=0x1 cycle=%d node=%d %s %s dir=%s vc=%d tree=%d src=%d seq=%d npkts=%d len=%d status=0\n",
+			$1, $2, lc $3, lc $4, $10 // "-", $vc{$11 // "REQ"},
+			$6, $5, $7, $8, $9)' "$1"
+}
+
+json()
+{
+	"$SIM" coll --op allreduce --mode offload --torus 3x2 \
+		--trace "$TAP_TMP/trace.json" --watch 0,4 &&
+		python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+spans = [e for e in events if e["ph"] == "X"]
+assert {e["pid"] for e in spans} == {0, 4}
+assert all(e["dur"] >= 0 and e["ts"] >= 0 for e in spans)
+assert any(e["name"] == "ALLREDUCE" for e in spans)' "$TAP_TMP/trace.json"
+}
+
+# Signals are declared before they change, and time does not go back.
+vcd()
+{
+	"$SIM" coll --op allreduce --mode offload --torus 3x2 \
+		--trace "$TAP_TMP/trace.vcd" --watch 1 &&
+		awk '$1 == "$var" { known[$4] = 1; vars++ }
+		/^#/ { if (substr($1, 2) + 0 < t) bad = 1
+		       t = substr($1, 2) + 0 }
+		/^[01]./ { if (!known[substr($1, 2)]) bad = 1; n++ }
+		/^[bs][^ ]+ / { if (!known[$2]) bad = 1; n++ }
+		END { print vars, n, t, bad; exit bad || vars < 20 || n < 50 }' \
+		"$TAP_TMP/trace.vcd"
+}
+
+# Each of the links of a broadcast's tree carries one packet of 17 flits.
+heatmap()
+{
+	"$SIM" coll --mode offload --torus 4x3x2 --heatmap "$TAP_TMP/heat.csv" &&
+		awk -F, 'NR > 1 { flits += $8; packets += $13 }
+		END { print NR, flits, packets
+		      exit NR != 24 * 6 + 1 || flits != 23 * 17 || packets != 23 }' \
+		"$TAP_TMP/heat.csv"
+}
+
 check 'it builds' make -s -C tools/sim "O=$OUT" all
 if [ ! -x "$SIM" ]; then
 	plan
@@ -122,6 +195,19 @@ for op in bcast reduce allreduce barrier; do
 		sum $op 16 --local 3 --vc store-and-forward
 	check "$op: trains, reduced by flit" sum $op 5 --train 4 --reduce flit
 done
+
+check 'golden trace: events are those of the functional model' golden
+check 'golden trace: with store and forward, by 3 threads' \
+	golden --vc store-and-forward --threads 3
+tracefs "$TAP_TMP/chapters" >"$TAP_TMP/tracefs"
+check 'golden trace: as the tracepoint tells it' diff \
+	<("$SIM" replay --acks yes --torus 2x2x2 --gap 0s --file \
+	<(grep -v '^#' "$TAP_TMP/chapters")) \
+	<("$SIM" replay --acks yes --torus 2x2x2 --gap 0s \
+	--file "$TAP_TMP/tracefs")
+check 'trace for Perfetto' json
+check 'trace for GTKWave' vcd
+check 'load of links' heatmap
 
 results 1 "$SIM" >"$TAP_TMP/one"
 check 'there is something to compare' test "$(wc -l <"$TAP_TMP/one")" = 6
@@ -168,5 +254,14 @@ check 'nobody to send to' says 'nobody to send to' traffic --torus 1
 check 'bad line of a file' says "bad.conf:3: clock 'fast': not a frequency" \
 	coll --config "$TAP_TMP/bad.conf"
 check 'missing file' says 'No such file' coll --config "$TAP_TMP/none"
+check 'no trace to replay' says 'needs a --file' replay
+check 'trace of another torus' says 'node 2 is not in the torus' \
+	replay --torus 2 --file selftests/model/golden.txt
+check 'trace without injections' says 'nothing is injected' \
+	replay --file README.md
+check 'half a tree' says 'not tell the whole of tree 2' \
+	replay --torus 2x2x2 --file \
+	<(grep -Ev 'node 0: SEND|on UP' "$TAP_TMP/chapters")
+check 'missing trace' says 'No such file' replay --file "$TAP_TMP/none"
 check 'bad format' says 'not table, csv or json' coll --format xml
 plan

@@ -7,28 +7,13 @@
 
 #include "test.h"
 #include "coll.h"
-
-static const char * const events[ANG_TR_NUM] = {
-	"INJECT", "SEND", "EJECT", "REDUCE", "RESULT", "CREDIT", "DROP",
-};
-static const char * const types[] = {
-	"?", "PUT", "GET", "ACK", "DATA", "RESULT", "BCAST", "REDUCE",
-	"ALLREDUCE", "CREDIT", "ABORT",
-};
-static const char * const vcs[ANGARA_VC_NUM] = { "REQ", "RSP", "UP", "DOWN" };
+#include "trace_text.h"
 
 static FILE *to;
 
 static void print(void *host, const struct ang_trace *r)
 {
-	fprintf(to, "%llu node %u: %s %s from %u, tree %u, seq %u, %u x %u bytes",
-		(unsigned long long)r->cycle, r->node, events[r->event],
-		types[r->type], r->src, r->tree, r->seq, r->npkts, r->len);
-	if (r->event == ANG_TR_SEND)
-		fprintf(to, ", %s on %s", angara_dir_name(r->dir), vcs[r->vc]);
-	if (r->status)
-		fprintf(to, ", status %u", r->status);
-	fputc('\n', to);
+	ang_trace_print(to, r);
 }
 
 /* Says what comes, and starts the clocks anew. */

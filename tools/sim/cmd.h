@@ -24,6 +24,7 @@ struct cmd {
 
 extern const struct cmd cmd_coll;
 extern const struct cmd cmd_traffic;
+extern const struct cmd cmd_replay;
 extern const struct cmd cmd_params;
 
 /* Number of an option's text in a list, or the end of the program. */

@@ -36,6 +36,8 @@ struct sim_cfg {
 	uint64_t reduce;	/* SIM_BY_PACKET, ... */
 	uint64_t routing;	/* SIM_DETERMINISTIC, ... */
 	uint64_t acks;
+	uint64_t credit_results;
+	uint64_t credit_cycles;
 	uint64_t seed;
 };
 

@@ -53,7 +53,7 @@ static void heap_pop(struct sim_evs *h)
 			break;
 		if (child + 1 < h->n && later(&h->ev[child], &h->ev[child + 1]))
 			child++;
-		if (!later(&h->ev[child], &last))
+		if (later(&h->ev[child], &last))
 			break;
 		h->ev[at] = h->ev[child];
 		at = child;
@@ -112,15 +112,16 @@ void sim_push(struct sim_part *p, u64 time, u32 node, u32 kind, u32 port,
 /** sim_next_time() - lower bound of the next event's time, SIM_NEVER for none */
 u64 sim_next_time(struct sim_part *p)
 {
+	u64 far = p->heap.n ? p->heap.ev[0].time : SIM_NEVER;
 	u64 w = p->end / p->sim->window;
 	u32 i;
 
-	if (!p->pending)
-		return SIM_NEVER;
-	for (i = 0; i < SIM_WINDOWS; i++)
-		if (p->win[(w + i) % SIM_WINDOWS].n)
-			return (w + i) * p->sim->window;
-	return p->heap.n ? p->heap.ev[0].time : SIM_NEVER;
+	if (p->pending == p->heap.n)
+		return far;
+	for (i = 0; !p->win[(w + i) % SIM_WINDOWS].n; i++)
+		;
+	/* What was far off when it was pushed may be the nearest by now. */
+	return far < (w + i) * p->sim->window ? far : (w + i) * p->sim->window;
 }
 
 static void run_node(struct sim_part *p, struct sim_evs *v, u32 node)

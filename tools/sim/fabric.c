@@ -217,6 +217,23 @@ int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe)
 	return 0;
 }
 
+/**
+ * sim_set_rows() - a tree whose rows are given
+ * @s: simulation
+ * @tree: TreeId
+ * @rows: one per node of the torus, from malloc(); taken over
+ *
+ * Return: 0 or the ANGARA_TREE_RULE_* that they break.
+ */
+int sim_set_rows(struct sim *s, u32 tree, struct angara_tree_row *rows)
+{
+	free(s->rows[tree]);
+	s->rows[tree] = rows;
+	if (tree >= s->ntrees)
+		s->ntrees = tree + 1;
+	return angara_tree_check(&s->cfg.torus, rows, NULL);
+}
+
 /** sim_need_reducers() - there will be reductions on the trees there are */
 void sim_need_reducers(struct sim *s)
 {
@@ -247,6 +264,9 @@ void sim_free(struct sim *s)
 		free(p->out);
 		free(p->pkt);
 		free(p->op);
+		if (p->trace)
+			free(p->trace->rec);
+		free(p->trace);
 	}
 	for (i = 0; i < ANGARA_MAX_TREES; i++)
 		free(s->rows[i]);
@@ -255,6 +275,7 @@ void sim_free(struct sim *s)
 	free(s->inbox);
 	free(s->part);
 	free(s->owner_lo);
+	free(s->watched);
 	free(s->link_ps);
 	free(s->host_ps);
 	free(s->nb);

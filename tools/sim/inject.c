@@ -64,6 +64,7 @@ static void inject(struct sim_part *p, u32 node, struct sim_op *op)
 		.type = op->type, .tree = op->tree, .npkts = (u8)npkts,
 		.bytes = len,
 	};
+	sim_note(p, ANG_TR_INJECT, node, &p->pkt[k], 0, start, p->pkt[k].tail);
 	p->acc.injected += npkts;
 	p->acc.inj_flits += flits;
 	op->left -= len;
@@ -182,6 +183,7 @@ static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
 	p->pkt[a].hops = 0;
 	p->pkt[a].elig = sim_align(s, time) + sim_cycles(s, (u32)s->cfg.router);
 	p->pkt[a].tail = time + s->host_ps[flits];
+	sim_note(p, ANG_TR_INJECT, node, &p->pkt[a], 0, time, p->pkt[a].tail);
 	p->acc.injected += k->npkts;
 	p->acc.inj_flits += flits;
 	sim_fifo_push(p, node, s->src0 + SIM_SRC_RSP, a);
@@ -202,6 +204,7 @@ void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time
 		sim_credit_news(p, node, time);
 		return;
 	}
+	sim_note(p, ANG_TR_EJECT, node, k, SIM_OUT_PE, p->now, time);
 	p->acc.ejected += k->npkts;
 	p->acc.ej_flits += k->flits;
 	p->acc.hops += (u64)k->hops * k->npkts;

@@ -12,12 +12,16 @@ static const struct sim_opt common_opts[] = {
 	{ "threads", SIM_T_NUMBER, "0", "threads; 0: one per processor" },
 	{ "format", SIM_T_TEXT, "table", "table, csv or json" },
 	{ "output", SIM_T_TEXT, NULL, "file for the answer" },
+	{ "trace", SIM_T_TEXT, NULL,
+	  "file for what packets do: .vcd, .json (Perfetto) or text" },
+	{ "watch", SIM_T_TEXT, NULL, "nodes of the trace, joined by commas" },
+	{ "heatmap", SIM_T_TEXT, NULL, "file for the load of each link (CSV)" },
 	{ "help", SIM_T_FLAG, NULL, "this" },
 	{ NULL },
 };
 
 static const struct cmd * const cmds[] = {
-	&cmd_coll, &cmd_traffic, &cmd_params, NULL,
+	&cmd_coll, &cmd_traffic, &cmd_replay, &cmd_params, NULL,
 };
 
 static void usage(void)
@@ -62,6 +66,11 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 	if (!e->threads)
 		e->threads = e->comm.size > 1 ? 1 :
 			     (u32)sysconf(_SC_NPROCESSORS_ONLN);
+	e->trace = arg_text("trace");
+	e->watch = arg_text("watch");
+	e->heatmap = arg_text("heatmap");
+	if (e->comm.size > 1 && (e->trace || e->heatmap))
+		bad_usage("--trace, --heatmap: by one process only");
 	return c->run(e);
 }
 

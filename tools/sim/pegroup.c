@@ -119,6 +119,7 @@ void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
 		broken("the Reducer has no place", q, node);
 	expected = ang_tree_expected(sim_row(s, node, tree));
 	p->acc.reduced += q->npkts;
+	sim_note(p, ANG_TR_REDUCE, node, q, SIM_OUT_RED, p->now, finish);
 	if (slot->count) {
 		struct sim_pkt *acc = &p->pkt[slot->pkt];
 
@@ -155,6 +156,7 @@ static void credit_issue(struct sim_part *p, u32 node, u32 tree)
 		.type = ANG_PKT_CREDIT, .tree = (u8)tree, .npkts = 1,
 	};
 	p->acc.credits += t->credit_pend;
+	sim_note(p, ANG_TR_CREDIT, node, &p->pkt[k], 0, p->now, p->now);
 	t->credit_on = 1;
 	t->credit_pend = 0;
 	sim_fifo_push(p, node, s->src0 + SIM_SRC_CREDIT, k);
@@ -200,10 +202,10 @@ void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts)
 	if (!row->pe)
 		return;
 	n->unreported += npkts;
-	if (n->unreported >= ANG_CREDIT_PE) {
+	if (n->unreported >= s->cfg.credit_results) {
 		credit_to_pe(p, node);
 	} else if (!n->timer) {
-		n->timer = p->now + sim_cycles(s, ANG_CREDIT_TIME);
+		n->timer = p->now + sim_cycles(s, (u32)s->cfg.credit_cycles);
 		sim_push(p, n->timer, node, SIM_EV_TIMER, 0, 0);
 	}
 }
@@ -233,6 +235,7 @@ void sim_credit_timer(struct sim_part *p, u32 node)
 void sim_credit_news(struct sim_part *p, u32 node, u64 time)
 {
 	struct sim *s = p->sim;
+	struct sim_pkt note;
 	u32 tree;
 
 	s->nic[node].credit = 0;
@@ -243,6 +246,11 @@ void sim_credit_news(struct sim_part *p, u32 node, u64 time)
 			continue;
 		t->told = t->done;
 		p->acc.pe_credits++;
+		note = (struct sim_pkt){ .type = ANG_PKT_CREDIT, .npkts = 1,
+					 .tree = (u8)tree,
+					 .src = s->base + node };
+		sim_note(p, ANG_TR_CREDIT, node, &note, ANGARA_DIR_NONE, p->now,
+			 time);
 		sim_push(p, time, node, SIM_EV_CREDIT, tree, t->done);
 	}
 }

@@ -199,6 +199,7 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 	struct sim_mail *m;
 
 	sim_vc(s, node, out, q->vc)->used++;
+	sim_note(p, ANG_TR_SEND, node, q, out, p->now, o->free);
 	o->flits += q->flits;
 	o->pkts[q->vc] += q->npkts;
 	p->acc.sent += q->npkts;
@@ -297,6 +298,8 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	u32 rest;
 
 	p->acc.events++;
+	if (src >= s->src0 + SIM_SRC_RESULT)
+		sim_note(p, ANG_TR_RESULT, node, q, src, p->now, p->now);
 	o->free = sim_max(p->now + out_time(s, out, q->flits), q->tail);
 	o->turn = (u8)(src + 1);
 	f->free = sim_max(f->free, o->free);
@@ -451,11 +454,23 @@ static void head_ask(struct sim_part *p, u32 node, u32 src)
 		ask(p, node, src, ang_lowest(outs));
 }
 
+/* From a link a packet has been coming since before it may leave. */
+static void note_arrival(struct sim_part *p, u32 node, u32 src,
+			 const struct sim_pkt *k)
+{
+	const struct sim *s = p->sim;
+	u64 from = src < s->src0 ? k->tail - s->link_ps[k->flits] : p->now;
+
+	sim_note(p, SIM_TR_ARRIVE, node, k, src, from, k->tail);
+}
+
 /** sim_fifo_push() - append a packet to a source */
 void sim_fifo_push(struct sim_part *p, u32 node, u32 src, u32 k)
 {
 	struct sim_fifo *f = sim_fifo(p->sim, node, src);
 
+	if (p->trace)
+		note_arrival(p, node, src, &p->pkt[k]);
 	p->pkt[k].next = 0;
 	f->len++;
 	if (f->head) {

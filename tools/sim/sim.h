@@ -34,6 +34,7 @@
 #include "ang_rules.h"
 #include <angara/topo.h>
 #include "config.h"
+#include "trace.h"
 
 #define SIM_NEVER	(~0ULL)
 
@@ -460,6 +461,7 @@ struct sim {
 	struct sim_part *part;
 	u64 expect;	/* sum of acc.done when all is done; 0: not known */
 	u64 until;	/* or the time when it is, about */
+	u8 *watched;	/* nodes whose records are kept, a bit each; NULL: all */
 	struct sim_mails *inbox;	/* from other processes, by partition */
 	const char *title;
 };
@@ -513,6 +515,14 @@ static inline u64 sim_max(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
+/* As sim_trace_add(), and nothing if nobody wants to know. */
+static inline void sim_note(struct sim_part *p, u32 event, u32 node,
+			    const struct sim_pkt *k, u32 port, u64 from, u64 to)
+{
+	if (__builtin_expect(!!p->trace, 0))
+		sim_trace_add(p, event, node, k, port, from, to);
+}
+
 /* event.c */
 void sim_push(struct sim_part *p, u64 time, u32 node, u32 kind, u32 port,
 	      u32 arg);
@@ -523,6 +533,7 @@ void sim_run_window(struct sim_part *p, u64 window);
 int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
 	     u32 nparts, u32 threads);
 int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe);
+int sim_set_rows(struct sim *s, u32 tree, struct angara_tree_row *rows);
 void sim_need_reducers(struct sim *s);
 void sim_need_state(struct sim *s, u32 size);
 void sim_free(struct sim *s);

@@ -11,7 +11,12 @@ int work_begin(struct env *e, struct sim *s)
 {
 	u32 nodes = angara_topo_nodes(&e->cfg.torus);
 	u32 threads = e->threads;
+	int err;
 
+	if (e->runs++ && (e->trace || e->heatmap)) {
+		fprintf(stderr, "angara-sim: --trace and --heatmap: of one simulation only; give one mode, one torus, one load\n");
+		return -EINVAL;
+	}
 	/* No partition without nodes. */
 	while (threads > 1 && threads * e->comm.size > nodes)
 		threads--;
@@ -20,8 +25,14 @@ int work_begin(struct env *e, struct sim *s)
 			e->comm.size, nodes);
 		return -EINVAL;
 	}
-	return sim_init(s, &e->cfg, e->comm.rank * threads,
+	err = sim_init(s, &e->cfg, e->comm.rank * threads,
 			e->comm.size * threads, threads);
+	if (!err && e->trace)
+		err = sim_trace_start(s, e->watch);
+	if (err)
+		fprintf(stderr, "angara-sim: --watch '%s': not nodes of the torus, joined by commas\n",
+			e->watch);
+	return err;
 }
 
 /**
@@ -76,6 +87,22 @@ static void totals(struct sim *s, struct sim_acc *sum, u64 *live)
 	sum->lat_max = max[1];
 }
 
+static int write_files(struct env *e, struct sim *s)
+{
+	int err = e->trace ? sim_trace_write(s, e->trace) : 0;
+
+	if (err) {
+		fprintf(stderr, "angara-sim: --trace %s: %s\n", e->trace,
+			strerror(-err));
+		return err;
+	}
+	err = e->heatmap ? sim_heatmap_write(s, e->heatmap) : 0;
+	if (err)
+		fprintf(stderr, "angara-sim: --heatmap %s: %s\n", e->heatmap,
+			strerror(-err));
+	return err;
+}
+
 /**
  * work_end() - run, and see whether all has come as it should
  * @e: environment
@@ -87,6 +114,7 @@ static void totals(struct sim *s, struct sim_acc *sum, u64 *live)
 int work_end(struct env *e, struct sim *s, struct result *r)
 {
 	struct timespec a, b;
+	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	sim_run(s);
@@ -109,6 +137,7 @@ int work_end(struct env *e, struct sim *s, struct result *r)
 		sim_free(s);
 		return -EIO;
 	}
+	err = write_files(e, s);
 	sim_free(s);
-	return 0;
+	return err;
 }

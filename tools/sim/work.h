@@ -72,12 +72,19 @@ struct traffic {
  * @cfg: parameters
  * @comm: processes
  * @threads: of each
+ * @runs: simulations so far
+ * @trace: file for a trace, or NULL
+ * @watch: nodes that it is of; NULL: all
+ * @heatmap: file for the loads of links, or NULL
  */
 struct env {
 	struct sim_cfg cfg;
 	struct sim_comm comm;
 	u32 threads;
-	bool quiet;
+	u32 runs;
+	const char *trace;
+	const char *watch;
+	const char *heatmap;
 };
 
 /* Runs a collective on a new fabric.  Return: 0, or -EINVAL and a message. */

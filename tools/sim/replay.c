@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Replay: what hosts injected in a trace of the emulated fabric, once more,
+ * with clocks.
+ *
+ * The trace tells who injected what and when.  Where puts and gets went, and
+ * who got the result of a reduce, is where it says that they arrived; the
+ * trees are those that packets went along.  All else, answers, copies, results,
+ * credits, happens anew.  A line that begins with "#" starts a new chapter:
+ * what follows waits until the network is quiet for long.
+ */
+#include <errno.h>
+#include "args.h"
+#include "cmd.h"
+#include "trace_text.h"
+
+struct act {
+	u64 time;
+	u32 node;
+	u32 order;
+	struct sim_op op;
+};
+
+struct replay {
+	struct ang_trace *rec;
+	u32 *chapter;
+	u32 n;
+	struct act *act;
+	u32 acts;
+	u32 *first;		/* of each node's */
+	bool reductions;
+};
+
+static bool injected(const struct ang_trace *r)
+{
+	return r->event == ANG_TR_INJECT && r->type != ANG_PKT_ACK &&
+	       r->type != ANG_PKT_DATA;
+}
+
+static bool is_reduction(const struct ang_trace *r)
+{
+	return r->type == ANG_PKT_REDUCE || r->type == ANG_PKT_ALLREDUCE;
+}
+
+static void read_trace(struct replay *w, const char *path, u32 nodes)
+{
+	FILE *f = fopen(path, "r");
+	u32 size = 0, chapter = 0;
+	char line[512];
+
+	if (!f)
+		bad_usage("--file %s: %s", path, strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		chapter += line[0] == '#';
+		if (w->n == size) {
+			size = size ? 2 * size : 1024;
+			w->rec = realloc(w->rec, size * sizeof(*w->rec));
+			w->chapter = realloc(w->chapter, size * sizeof(u32));
+			if (!w->rec || !w->chapter)
+				exit(SIM_FAILED);
+		}
+		if (!ang_trace_parse(line, &w->rec[w->n]))
+			continue;
+		if (w->rec[w->n].node >= nodes)
+			bad_usage("--file %s: node %u is not in the torus; give its --torus",
+				  path, w->rec[w->n].node);
+		w->chapter[w->n++] = chapter;
+	}
+	if (ferror(f))
+		bad_usage("--file %s: %s", path, strerror(errno));
+	fclose(f);
+}
+
+/* The first record behind @i that tells where packet @i arrived. */
+static u32 arrival(const struct replay *w, u32 i)
+{
+	const struct ang_trace *r = &w->rec[i], *e;
+	u32 type = r->type == ANG_PKT_REDUCE ? ANG_PKT_RESULT : r->type;
+	u32 nth = 0, j;
+
+	/* The third one injected like this is the third one to arrive. */
+	for (j = 0; j < i && r->type != ANG_PKT_REDUCE; j++)
+		nth += injected(&w->rec[j]) && w->rec[j].type == r->type &&
+		       w->rec[j].src == r->src && w->rec[j].seq == r->seq;
+	for (j = 0; j < w->n; j++) {
+		e = &w->rec[j];
+		if (e->event != ANG_TR_EJECT || e->type != type ||
+		    e->seq != r->seq ||
+		    (type == ANG_PKT_RESULT ? e->tree != r->tree :
+					      e->src != r->src))
+			continue;
+		if (!nth--)
+			return e->node;
+	}
+	return ANG_NONE;
+}
+
+static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
+{
+	const struct ang_trace *r = &w->rec[i];
+	struct act *a = &w->act[w->acts];
+
+	*a = (struct act){
+		.time = r->cycle * s->cfg.clock + w->chapter[i] * gap,
+		.node = r->node, .order = i,
+		.op = { .type = r->type, .dst = ANG_NONE, .tag = r->seq,
+			.left = r->len, .tree = r->tree, .value = r->seq,
+			.many = is_reduction(r) },
+	};
+	if (r->type == ANG_PKT_PUT || r->type == ANG_PKT_GET ||
+	    r->type == ANG_PKT_REDUCE) {
+		a->op.dst = arrival(w, i);
+		if (a->op.dst == ANG_NONE)
+			bad_usage("the trace does not tell where the %s that node %u injected arrived",
+				  ang_pkt_name(r->type), r->node);
+	}
+	w->reductions |= is_reduction(r);
+	w->acts++;
+}
+
+static int by_node(const void *a, const void *b)
+{
+	const struct act *x = a, *y = b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+static void actions(struct replay *w, const struct sim *s, u64 gap)
+{
+	u32 i, node = 0;
+
+	w->act = sim_zalloc(w->n, sizeof(*w->act));
+	w->first = sim_zalloc(s->topo.nodes + 1, sizeof(*w->first));
+	for (i = 0; i < w->n; i++)
+		if (injected(&w->rec[i]))
+			act_add(w, s, i, gap);
+	qsort(w->act, w->acts, sizeof(*w->act), by_node);
+	for (i = 0; i < w->acts; i++) {
+		while (node <= w->act[i].node)
+			w->first[node++] = i;
+		/* A node's clock may have been set back between chapters. */
+		if (i > w->first[w->act[i].node])
+			w->act[i].time = sim_max(w->act[i].time,
+						 w->act[i - 1].time);
+	}
+	while (node <= s->topo.nodes)
+		w->first[node++] = w->acts;
+}
+
+/* How many participants of a node injected packet @seq of a tree. */
+static u16 participants(const struct replay *w, u32 node, u32 tree)
+{
+	u32 i, seq = ANG_NONE;
+	u16 n = 0;
+
+	for (i = 0; i < w->n; i++) {
+		const struct ang_trace *r = &w->rec[i];
+
+		if (r->node != node || r->tree != tree)
+			continue;
+		if (r->event == ANG_TR_EJECT && !n &&
+		    (r->type == ANG_PKT_BCAST || r->type == ANG_PKT_ALLREDUCE))
+			n = 1;
+		if (r->event != ANG_TR_INJECT || !is_reduction(r))
+			continue;
+		if (seq == ANG_NONE) {
+			seq = r->seq;
+			n = 0;
+		}
+		n = (u16)(n + (r->seq == seq));
+	}
+	return n;
+}
+
+/* A packet went from @node by @dir, up or down. */
+static void edge(struct sim *s, struct angara_tree_row *rows, u32 node, u32 dir,
+		 bool up)
+{
+	u32 nb = ang_topo_neighbor(&s->topo, node, dir);
+	u32 child = up ? node : nb, parent = up ? nb : node;
+	u32 down = up ? dir ^ 1 : dir;
+
+	if (nb == ANG_NONE || rows[parent].dirs & 1U << down)
+		return;
+	rows[parent].dirs |= (u16)(1U << down);
+	rows[parent].dir_sum++;
+	rows[child].to_root = (u8)(down ^ 1);
+}
+
+static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
+{
+	struct angara_tree_row *rows = sim_zalloc(s->topo.nodes, sizeof(*rows));
+	bool any = false;
+	u32 i, rule;
+
+	for (i = 0; i < s->topo.nodes; i++) {
+		rows[i].tree = (u8)tree;
+		rows[i].to_root = ANGARA_DIR_NONE;
+	}
+	for (i = 0; i < w->n; i++) {
+		const struct ang_trace *r = &w->rec[i];
+
+		if (r->event != ANG_TR_SEND || r->tree != tree ||
+		    r->vc < ANGARA_VC_UP || r->type == ANG_PKT_CREDIT ||
+		    r->type == ANG_PKT_ABORT)
+			continue;
+		edge(s, rows, r->node, r->dir, r->vc == ANGARA_VC_UP);
+		any = true;
+	}
+	if (!any) {
+		free(rows);
+		return;
+	}
+	for (i = 0; i < s->topo.nodes; i++) {
+		rows[i].is_root = rows[i].dirs &&
+				  rows[i].to_root == ANGARA_DIR_NONE;
+		rows[i].pe = participants(w, i, tree);
+	}
+	rule = (u32)sim_set_rows(s, tree, rows);
+	if (rule)
+		bad_usage("the trace does not tell the whole of tree %u: %s",
+			  tree, angara_tree_rule_str(rule));
+}
+
+static void start(struct sim_part *p, u32 node)
+{
+	const struct replay *w = p->sim->arg;
+	u32 id = p->sim->base + node, i;
+
+	for (i = w->first[id]; i < w->first[id + 1]; i++)
+		sim_push(p, w->act[i].time, node, SIM_EV_HOST, 0, i);
+}
+
+static void host(struct sim_part *p, u32 node, u32 arg)
+{
+	const struct replay *w = p->sim->arg;
+
+	sim_send(p, node, &w->act[arg].op);
+}
+
+static const struct sim_work work = {
+	.name = "replay",
+	.start = start,
+	.host = host,
+};
+
+static const struct sim_opt opts[] = {
+	{ "file", SIM_T_TEXT, NULL,
+	  "trace: lines of the angara_packet tracepoint, or of the model's golden trace" },
+	{ "gap", SIM_T_TIME, "50us", "between chapters, lines that begin with '#'" },
+	{ NULL },
+};
+
+static void report(struct env *e, const struct replay *w, const struct result *r)
+{
+	struct out *o = out_new("Replay", "injected,us,links,ejected,reduced,results,credits,credits to PE");
+
+	out_cell(o, "%u", w->acts);
+	out_cell(o, "%.3f", (double)r->time * 1e-6);
+	out_cell(o, "%llu", (unsigned long long)r->acc.sent);
+	out_cell(o, "%llu", (unsigned long long)r->acc.ejected);
+	out_cell(o, "%llu", (unsigned long long)r->acc.reduced);
+	out_cell(o, "%llu", (unsigned long long)r->acc.results);
+	out_cell(o, "%llu", (unsigned long long)r->acc.credits);
+	out_cell(o, "%llu", (unsigned long long)r->acc.pe_credits);
+	if (!e->comm.rank)
+		out_end(o);
+}
+
+static int replay_cmd(struct env *e)
+{
+	const char *path = arg_text("file");
+	struct replay w = { 0 };
+	struct result r;
+	struct sim s;
+	u32 tree;
+	int err;
+
+	if (!path)
+		bad_usage("replay needs a --file");
+	read_trace(&w, path, angara_topo_nodes(&e->cfg.torus));
+	if (work_begin(e, &s))
+		return SIM_FAILED;
+	actions(&w, &s, arg_number("gap"));
+	if (!w.acts)
+		bad_usage("--file %s: nothing is injected in it", path);
+	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+		tree_of_trace(&s, &w, tree);
+	if (w.reductions)
+		sim_need_reducers(&s);
+	s.work = &work;
+	s.arg = &w;
+	err = work_end(e, &s, &r);
+	if (!err)
+		report(e, &w, &r);
+	free(w.rec);
+	free(w.chapter);
+	free(w.act);
+	free(w.first);
+	return err ? SIM_FAILED : SIM_OK;
+}
+
+const struct cmd cmd_replay = {
+	"replay", "a trace of the emulated fabric, with clocks", opts,
+	replay_cmd,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records of a simulation: what a packet does in each block.
+ */
+#ifndef ANG_SIM_TRACE_H
+#define ANG_SIM_TRACE_H
+
+#include "ang_env.h"
+
+struct sim;
+struct sim_part;
+struct sim_pkt;
+
+#define SIM_TR_ARRIVE	ANG_TR_NUM	/* received in the FIFO of a source */
+
+/**
+ * struct sim_rec - a record
+ * @time: when it begins, picoseconds
+ * @end: when it ends
+ * @node: where
+ * @src: as in struct ang_trace, as down to @npkts
+ * @port: source or output, see sim.h
+ */
+struct sim_rec {
+	u64 time;
+	u64 end;
+	u32 node;
+	u32 src;
+	u32 seq;
+	u32 bytes;
+	u32 order;
+	u16 flits;
+	u8 event;
+	u8 type;
+	u8 vc;
+	u8 tree;
+	u8 npkts;
+	u8 port;
+};
+
+/**
+ * struct sim_trace - records of a partition
+ * @rec: records
+ * @n: how many
+ * @size: room
+ */
+struct sim_trace {
+	struct sim_rec *rec;
+	u32 n;
+	u32 size;
+};
+
+/* One record, if this node is watched. */
+void sim_trace_add(struct sim_part *p, u32 event, u32 node,
+		   const struct sim_pkt *k, u32 port, u64 from, u64 to);
+
+/* Watch @nodes, a list with commas; NULL: all.  Return: 0 or -EINVAL. */
+int sim_trace_start(struct sim *s, const char *nodes);
+
+/**
+ * sim_trace_write() - write what was recorded
+ * @s: simulation
+ * @path: file; its end says in which form: .vcd, .json or else text
+ *
+ * Return: 0 or -errno.
+ */
+int sim_trace_write(struct sim *s, const char *path);
+
+/* The forms; records are in the order of time. */
+void trace_vcd(struct sim *s, const struct sim_rec *rec, u32 n, FILE *to);
+void trace_chrome(struct sim *s, const struct sim_rec *rec, u32 n, FILE *to);
+
+/* Name of the port of a record: "X+ UP", "PEGroup", "to Reducer", ... */
+char *trace_port(struct sim *s, const struct sim_rec *r, char *buf, size_t len);
+
+/** sim_heatmap_write() - how busy each link was. Return: 0 or -errno. */
+int sim_heatmap_write(struct sim *s, const char *path);
+
+#endif /* ANG_SIM_TRACE_H */

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Trace records as text; see trace_text.h.
+ */
+#include <string.h>
+#include <strings.h>
+#include "ang_types.h"
+#include <angara/topo.h>
+#include "trace_text.h"
+
+static const char * const events[ANG_TR_NUM] = {
+	"INJECT", "SEND", "EJECT", "REDUCE", "RESULT", "CREDIT", "DROP",
+};
+static const char * const types[] = {
+	"?", "PUT", "GET", "ACK", "DATA", "RESULT", "BCAST", "REDUCE",
+	"ALLREDUCE", "CREDIT", "ABORT",
+};
+static const char * const vcs[] = { "REQ", "RSP", "UP", "DOWN", "ADAPT" };
+
+#define COUNT(list)	(sizeof(list) / sizeof(*(list)))
+
+const char *ang_pkt_name(u32 type)
+{
+	return types[type < COUNT(types) ? type : 0];
+}
+
+const char *ang_vc_name(u32 vc)
+{
+	return vc < COUNT(vcs) ? vcs[vc] : "?";
+}
+
+void ang_trace_print(FILE *to, const struct ang_trace *r)
+{
+	fprintf(to, "%llu node %u: %s %s from %u, tree %u, seq %u, %u x %u bytes",
+		(unsigned long long)r->cycle, r->node, events[r->event],
+		types[r->type], r->src, r->tree, r->seq, r->npkts, r->len);
+	if (r->event == ANG_TR_SEND)
+		fprintf(to, ", %s on %s", angara_dir_name(r->dir), vcs[r->vc]);
+	if (r->status)
+		fprintf(to, ", status %u", r->status);
+	fputc('\n', to);
+}
+
+/* Number of a name in a list, -1 if it is not there; tracefs has lower case. */
+static int number(const char *name, const char * const *list, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!strcasecmp(name, list[i]))
+			return (int)i;
+	return -1;
+}
+
+static bool names(struct ang_trace *r, const char *event, const char *type)
+{
+	int e = number(event, events, COUNT(events));
+	int t = number(type, types, COUNT(types));
+
+	if (e < 0 || t <= 0)
+		return false;
+	r->event = (u8)e;
+	r->type = (u8)t;
+	return true;
+}
+
+static u8 direction(const char *name)
+{
+	u32 dir;
+
+	for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
+		if (!strcmp(angara_dir_name(dir), name))
+			return (u8)dir;
+	return ANGARA_DIR_NONE;
+}
+
+static bool parse_tracefs(const char *at, struct ang_trace *r)
+{
+	unsigned long long cycle;
+	char event[16], type[16], dir[4];
+	u32 vc, tree, npkts;
+
+	if (sscanf(at, "cycle=%llu node=%u %15s %15s dir=%3s vc=%u tree=%u src=%u seq=%u npkts=%u len=%u",
+		   &cycle, &r->node, event, type, dir, &vc, &tree, &r->src,
+		   &r->seq, &npkts, &r->len) != 11)
+		return false;
+	if (vc >= ANGARA_VC_NUM || tree >= ANGARA_MAX_TREES)
+		return false;
+	r->cycle = cycle;
+	r->vc = (u8)vc;
+	r->tree = (u8)tree;
+	r->npkts = (u16)npkts;
+	r->dir = direction(dir);
+	return names(r, event, type);
+}
+
+bool ang_trace_parse(const char *line, struct ang_trace *r)
+{
+	const char *at = strstr(line, "cycle=");
+	char event[16], type[16], dir[4], vc[8];
+	unsigned long long cycle;
+	u32 tree, npkts;
+	int end = 0, v;
+
+	memset(r, 0, sizeof(*r));
+	r->dir = ANGARA_DIR_NONE;
+	if (at)
+		return parse_tracefs(at, r);
+	if (sscanf(line, "%llu node %u: %15s %15s from %u, tree %u, seq %u, %u x %u bytes%n",
+		   &cycle, &r->node, event, type, &r->src, &tree, &r->seq,
+		   &npkts, &r->len, &end) != 9 || !end)
+		return false;
+	if (tree >= ANGARA_MAX_TREES || npkts > 0xFFFF)
+		return false;
+	r->cycle = cycle;
+	r->tree = (u8)tree;
+	r->npkts = (u16)npkts;
+	if (sscanf(line + end, ", %3s on %7[A-Z]", dir, vc) == 2) {
+		v = number(vc, vcs, COUNT(vcs));
+		if (v < 0)
+			return false;
+		r->vc = (u8)v;
+		r->dir = direction(dir);
+	}
+	return names(r, event, type);
+}

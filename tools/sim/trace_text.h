@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Trace records of the device model as lines of text.
+ */
+#ifndef ANG_TRACE_TEXT_H
+#define ANG_TRACE_TEXT_H
+
+#include <stdio.h>
+#include "ang_model.h"
+
+/** ang_trace_print() - one record, one line: the form of golden traces */
+void ang_trace_print(FILE *to, const struct ang_trace *r);
+
+/**
+ * ang_trace_parse() - read a line
+ * @line: as ang_trace_print() writes it, or the angara_packet event of tracefs
+ * @r: out
+ *
+ * Return: is it one?
+ */
+bool ang_trace_parse(const char *line, struct ang_trace *r);
+
+/** ang_pkt_name() - "PUT", "BCAST", ... of an ANG_PKT_* */
+const char *ang_pkt_name(u32 type);
+const char *ang_vc_name(u32 vc);
+
+#endif /* ANG_TRACE_TEXT_H */
