@@ -117,6 +117,22 @@ static void topology(struct sim *s)
 		ang_topo_coord(&s->topo, i, s->coord[i]);
 }
 
+/**
+ * sim_seed() - where a node's random numbers start
+ * @cfg: parameters
+ * @id: node of the torus
+ *
+ * Return: not 0; of neighbouring nodes nothing alike.
+ */
+u64 sim_seed(const struct sim_cfg *cfg, u32 id)
+{
+	u64 x = (cfg->seed << 20 ^ id) + 0x9E3779B97F4A7C15ULL;
+
+	x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ULL;
+	x = (x ^ x >> 27) * 0x94D049BB133111EBULL;
+	return (x ^ x >> 31) | 1;
+}
+
 static u32 part_start(const struct sim *s, u32 part)
 {
 	return (u32)((u64)s->topo.nodes * part / s->nparts);
@@ -188,8 +204,7 @@ int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
 	s->nic = sim_zalloc(s->nodes, sizeof(*s->nic));
 	s->ev_head = sim_zalloc(s->nodes, sizeof(*s->ev_head));
 	for (i = 0; i < s->nodes; i++)
-		s->nic[i].rng = (cfg->seed + 1) * 0x9E3779B97F4A7C15ULL +
-				s->base + i;
+		s->nic[i].rng = sim_seed(cfg, s->base + i);
 	partitions(s);
 	return 0;
 }

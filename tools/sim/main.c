@@ -21,7 +21,8 @@ static const struct sim_opt common_opts[] = {
 };
 
 static const struct cmd * const cmds[] = {
-	&cmd_coll, &cmd_traffic, &cmd_replay, &cmd_params, NULL,
+	&cmd_coll, &cmd_gather, &cmd_traffic, &cmd_replay, &cmd_stress,
+	&cmd_params, NULL,
 };
 
 static void usage(void)

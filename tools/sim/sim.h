@@ -536,6 +536,7 @@ int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe);
 int sim_set_rows(struct sim *s, u32 tree, struct angara_tree_row *rows);
 void sim_need_reducers(struct sim *s);
 void sim_need_state(struct sim *s, u32 size);
+u64 sim_seed(const struct sim_cfg *cfg, u32 id);
 void sim_free(struct sim *s);
 void sim_stats(const struct sim *s, struct sim_acc *sum);
 void *sim_zalloc(size_t n, size_t size);

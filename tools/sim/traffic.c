@@ -112,11 +112,7 @@ static void start(struct sim_part *p, u32 node)
 {
 	const struct traffic *c = p->sim->arg;
 	struct node *n = sim_state(p->sim, node);
-	u32 i;
 
-	/* Neighbouring seeds must not make neighbouring numbers. */
-	for (i = 0; i < 8; i++)
-		draw(&p->sim->nic[node].rng);
 	if (target(p, node) == p->sim->base + node && c->pattern)
 		return;		/* the pattern leaves it out */
 	n->next = c->gap[draw(&p->sim->nic[node].rng) >> 52];

@@ -90,6 +90,31 @@ struct env {
 /* Runs a collective on a new fabric.  Return: 0, or -EINVAL and a message. */
 int coll_run(struct env *e, struct coll *c, struct result *r);
 
+#define GATHER_TREES	0	/* broadcasts of all nodes */
+#define GATHER_DOUBLING	1
+#define GATHER_RING	2
+#define GATHER_BRUCK	3
+
+/**
+ * struct gather - an allgather, or an allreduce by messages
+ * @algo: GATHER_*
+ * @reduce: it is an allreduce: by doubling or a ring
+ * @bytes: of each node
+ * @trees: for broadcasts
+ * @stripe: cut each node's bytes over all trees, instead of one tree per node
+ * @reverse: neighbouring ranks are along the last dimension, not along X
+ */
+struct gather {
+	u32 algo;
+	bool reduce;
+	u32 bytes;
+	u32 trees;
+	bool stripe;
+	bool reverse;
+};
+
+int gather_algo(const char *name);
+int gather_run(struct env *e, struct gather *g, struct result *r);
 int traffic_pattern(const char *name);
 int traffic_run(struct env *e, struct traffic *c, struct result *r);
 
