@@ -145,6 +145,10 @@ races: ## look for races on embedded fabrics (ROUNDS=5000)
 coverage: debug-kernels ## count which lines the tests reach (STEPS=model ...)
 	@selftests/coverage/run $(STEPS)
 
+.PHONY: check-sim
+check-sim: ## test the simulator at length: 10000 scenarios, saturation, 10^6 nodes
+	@selftests/prove long
+
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, each kernel
 	@selftests/fuzz/setup

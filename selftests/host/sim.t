@@ -24,6 +24,19 @@ says()
 		grep -qF -- "$text" "$TAP_TMP/said"
 }
 
+# fails TEXT COMMAND...: ends with status 1 and one line that has TEXT.
+fails()
+{
+	local text=$1 status=0
+
+	shift
+	"$SIM" "$@" >/dev/null 2>"$TAP_TMP/said" || status=$?
+	echo "status $status, expected 1 and '$text'; said:"
+	cat "$TAP_TMP/said"
+	[ "$status" = 1 ] && [ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
+		grep -qF -- "$text" "$TAP_TMP/said"
+}
+
 # Ratios of a broadcast in the network and by messages: those of the paper's
 # section 4.1, within 3 percent.
 ratios()
@@ -182,6 +195,54 @@ heatmap()
 		"$TAP_TMP/heat.csv"
 }
 
+# gain CELLS NODES: of the heat equation
+gain()
+{
+	"$SIM" heat2d --cells "$1" --from "$2" --to "$2" --format csv |
+		awk -F, 'NR > 1 { print $9 }'
+}
+
+# within VALUE WANTED SHARE
+within()
+{
+	echo "$1, expected $2"
+	awk -v a="$1" -v b="$2" -v share="$3" \
+		'BEGIN { exit !(a > b * (1 - share) && a < b * (1 + share)) }'
+}
+
+# Twice the rows of the table take twice its time; between two it lies between.
+table()
+{
+	printf '# rows seconds\n1000 0.001\n4000 0.002\n' >"$TAP_TMP/table"
+	"$SIM" spmv --rows 8000 --table "$TAP_TMP/table" --to 4 --format csv |
+		awk -F, 'NR == 2 && $3 != 2000.000 { bad = 1 }
+		NR == 3 && ($3 < 1413.5 || $3 > 1414.5) { bad = 1 }
+		{ print } END { exit bad || NR != 3 }'
+}
+
+# Interrupted half way and taken up again, nothing is different.
+checkpoint()
+{
+	local run=("$SIM" gather --algo doubling --torus 4x4x2 --bytes 10000
+		--threads 2 --format csv) file=$TAP_TMP/checkpoint
+
+	rm -f "$file"
+	"${run[@]}" --checkpoint "$file" --stop-at 40us && [ -s "$file" ] &&
+		diff <("${run[@]}" | cut -d, -f1-8) \
+		<("${run[@]}" --restore "$file" | cut -d, -f1-8)
+}
+
+# An algorithm's bytes at every node: all blocks but its own.
+gather()
+{
+	local algo=$1 torus=$2
+
+	shift 2
+	"$SIM" gather --algo "$algo" --torus "$torus" --bytes 2560 --format csv \
+		"$@" | awk -F, -v own="$([ "$algo" = trees ] || echo 1)" '
+		NR > 1 { print; exit $6 != 10 * $2 * ($2 - own) }'
+}
+
 check 'it builds' make -s -C tools/sim "O=$OUT" all
 if [ ! -x "$SIM" ]; then
 	plan
@@ -209,6 +270,29 @@ check 'trace for Perfetto' json
 check 'trace for GTKWave' vcd
 check 'load of links' heatmap
 
+check 'random scenarios: all arrives' "$SIM" stress --count 60
+check 'adaptive routing does not lock up' "$SIM" traffic --torus 8 --load 2 \
+	--routing adaptive --buffer 4 --host-rate 640Gbit/s --time 10us
+for torus in 4x4x2 5x3; do
+	for algo in trees ring bruck; do
+		check "allgather: $algo on $torus" gather $algo $torus
+	done
+done
+check 'allgather: doubling, ranks along the last dimension' \
+	gather doubling 2x4x8 --reverse
+for algo in doubling ring; do
+	check "allreduce: $algo" "$SIM" gather --op allreduce --algo $algo \
+		--torus 4x4x4
+done
+# The published gains at 32768 nodes, section 4.3.
+check 'heat2d: gain with 40960000 cells' within "$(gain 40960000 32768)" 3.0 0.1
+check 'heat2d: gain with 81920000 cells' within "$(gain 81920000 32768)" 2.7 0.1
+check 'heat2d: gain with 163840000 cells' \
+	within "$(gain 163840000 32768)" 2.7 0.1
+check 'heat2d: hardly a gain up to 64 nodes' within "$(gain 40960000 64)" 1 0.01
+check 'spmv: times from a table' table
+check 'a checkpoint' checkpoint
+
 results 1 "$SIM" >"$TAP_TMP/one"
 check 'there is something to compare' test "$(wc -l <"$TAP_TMP/one")" = 6
 for threads in 2 3 8; do
@@ -225,6 +309,7 @@ else
 fi
 
 printf 'link-latency = 80ns\n\nclock = fast # MHz\n' >"$TAP_TMP/bad.conf"
+printf '1 2\n3 x\n' >"$TAP_TMP/table.bad"
 printf 'torus = 2x2x2 # small\nlink-latency=1us\n' >"$TAP_TMP/good.conf"
 check 'a configuration file, and the command line over it' \
 	grep -q 2x2x2.*offload.*3.666 <("$SIM" coll --inject 600ns \
@@ -263,5 +348,23 @@ check 'half a tree' says 'not tell the whole of tree 2' \
 	replay --torus 2x2x2 --file \
 	<(grep -Ev 'node 0: SEND|on UP' "$TAP_TMP/chapters")
 check 'missing trace' says 'No such file' replay --file "$TAP_TMP/none"
+check 'doubling on 6 nodes' fails 'needs a power of two' gather \
+	--algo doubling --torus 3x2
+check 'trees that reduce' says "are 'coll --op allreduce'" gather \
+	--op allreduce --algo trees
+check 'bad table' says "table.bad:2: not 'UNITS SECONDS'" spmv --table \
+	"$TAP_TMP/table.bad"
+check 'bad number of nodes' says "--to '3': not a power of two" spmv --to 3
+check 'bad rate of a node' says 'not a number of MFlop/s' heat2d --rate fast
+check 'checkpoint of other parameters' says 'of another command line' gather \
+	--algo doubling --torus 4x4x2 --restore "$TAP_TMP/checkpoint"
+head -c 20000 "$TAP_TMP/checkpoint" >"$TAP_TMP/cut"
+check 'half a checkpoint' says 'cut off or damaged' gather --algo doubling \
+	--torus 4x4x2 --bytes 10000 --threads 2 --restore "$TAP_TMP/cut"
+check 'no checkpoint' says 'not a checkpoint' coll --mode p2p --restore README.md
+check 'trace of two simulations' fails 'of one simulation only' coll \
+	--trace "$TAP_TMP/t.txt"
+check 'watch a node that is not there' fails 'not nodes of the torus' coll \
+	--mode p2p --trace "$TAP_TMP/t.txt" --watch 64
 check 'bad format' says 'not table, csv or json' coll --format xml
 plan

@@ -159,6 +159,24 @@ uint64_t arg_number(const char *name)
 	return known(name)->number;
 }
 
+char *args_what(const char *cmd, const struct sim_opt *opts,
+		const struct sim_cfg *cfg)
+{
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		exit(SIM_FAILED);
+	fprintf(f, "%s\n", cmd);
+	for (; opts->name; opts++)
+		fprintf(f, "%s = %s\n", opts->name,
+			arg_text(opts->name) ? arg_text(opts->name) : "");
+	sim_cfg_print(cfg, f);
+	fclose(f);
+	return text;
+}
+
 char *arg_list(char **rest)
 {
 	char *item = *rest;

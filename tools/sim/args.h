@@ -53,6 +53,10 @@ uint64_t arg_number(const char *name);
 /* The list that a text with commas makes. Return: the next one, NULL at the end. */
 char *arg_list(char **rest);
 
+/* The options of the command and all parameters as one text, from malloc(). */
+char *args_what(const char *cmd, const struct sim_opt *opts,
+		const struct sim_cfg *cfg);
+
 /**
  * struct out - an answer: rows of cells
  */

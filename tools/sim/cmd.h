@@ -27,6 +27,8 @@ extern const struct cmd cmd_traffic;
 extern const struct cmd cmd_replay;
 extern const struct cmd cmd_stress;
 extern const struct cmd cmd_gather;
+extern const struct cmd cmd_spmv;
+extern const struct cmd cmd_heat;
 extern const struct cmd cmd_params;
 
 /* Number of an option's text in a list, or the end of the program. */

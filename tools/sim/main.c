@@ -16,12 +16,16 @@ static const struct sim_opt common_opts[] = {
 	  "file for what packets do: .vcd, .json (Perfetto) or text" },
 	{ "watch", SIM_T_TEXT, NULL, "nodes of the trace, joined by commas" },
 	{ "heatmap", SIM_T_TEXT, NULL, "file for the load of each link (CSV)" },
+	{ "checkpoint", SIM_T_TEXT, NULL, "file to go on from" },
+	{ "every", SIM_T_TIME, "600s", "of the clock on the wall between checkpoints" },
+	{ "stop-at", SIM_T_TIME, NULL, "simulated time: write a checkpoint and stop" },
+	{ "restore", SIM_T_TEXT, NULL, "checkpoint to go on from" },
 	{ "help", SIM_T_FLAG, NULL, "this" },
 	{ NULL },
 };
 
 static const struct cmd * const cmds[] = {
-	&cmd_coll, &cmd_gather, &cmd_traffic, &cmd_replay, &cmd_stress,
+	&cmd_coll, &cmd_gather, &cmd_traffic, &cmd_spmv, &cmd_heat, &cmd_replay, &cmd_stress,
 	&cmd_params, NULL,
 };
 
@@ -70,6 +74,15 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 	e->trace = arg_text("trace");
 	e->watch = arg_text("watch");
 	e->heatmap = arg_text("heatmap");
+	e->what = args_what(c->name, c->opts, &e->cfg);
+	e->checkpoint = arg_text("checkpoint");
+	e->restore = arg_text("restore");
+	e->every = arg_number("every") / 1000000000000ULL;
+	e->stop_at = arg_text("stop-at") ? arg_number("stop-at") : 0;
+	if (e->stop_at && !e->checkpoint)
+		bad_usage("--stop-at needs a --checkpoint");
+	if (e->trace && e->restore)
+		bad_usage("--trace: not of a restored simulation, which lacks its beginning");
 	if (e->comm.size > 1 && (e->trace || e->heatmap))
 		bad_usage("--trace, --heatmap: by one process only");
 	return c->run(e);

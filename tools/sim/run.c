@@ -19,6 +19,8 @@ struct crew {
 	u32 arrived;
 	u32 round;
 	u64 window;
+	u64 saved;
+	u32 quiet;
 	bool stop;
 	struct progress {
 		struct timespec start;
@@ -102,6 +104,32 @@ static void meet(struct crew *c, void (*last)(struct crew *c))
 			sched_yield();
 }
 
+/* All processes have to agree on when, and the slowest clock decides. */
+static void checkpoint(struct crew *c, u64 next)
+{
+	struct sim *s = c->sim;
+	u64 passed;
+	int err;
+
+	s->stopped = s->stop_at && next >= s->stop_at;
+	if (!s->stopped) {
+		if (++c->quiet < 1024)
+			return;
+		c->quiet = 0;
+		passed = sim_comm_min((u64)seconds_since(&c->progress.start));
+		if (passed < c->saved + s->every)
+			return;
+		c->saved = passed;
+	}
+	err = sim_checkpoint_write(s, s->checkpoint);
+	if (err) {
+		fprintf(stderr, "angara-sim: --checkpoint %s: %s\n",
+			s->checkpoint, strerror(-err));
+		exit(1);
+	}
+	c->stop = s->stopped;
+}
+
 static void next_window(struct crew *c)
 {
 	struct sim *s = c->sim;
@@ -114,6 +142,8 @@ static void next_window(struct crew *c)
 	next = sim_comm_min(next);
 	c->stop = next == SIM_NEVER;
 	c->window = next / s->window;
+	if (s->checkpoint && !c->stop)
+		checkpoint(c, next);
 	show_progress(c);
 }
 
@@ -174,7 +204,8 @@ void sim_run(struct sim *s)
 	struct hand *hands = sim_zalloc(s->threads, sizeof(*hands));
 	u32 i;
 
-	start(s);
+	if (!s->restore)
+		start(s);
 	clock_gettime(CLOCK_MONOTONIC, &c.progress.start);
 	c.progress.tty = isatty(2) && !s->part0;
 	for (i = 0; i < s->threads; i++) {

@@ -464,6 +464,12 @@ struct sim {
 	u8 *watched;	/* nodes whose records are kept, a bit each; NULL: all */
 	struct sim_mails *inbox;	/* from other processes, by partition */
 	const char *title;
+	const char *what;	/* command and parameters, see checkpoint.c */
+	const char *checkpoint;	/* file, or NULL */
+	const char *restore;
+	u64 every;		/* seconds between checkpoints */
+	u64 stop_at;		/* write one and stop */
+	bool stopped;
 };
 
 static inline struct sim_fifo *sim_fifo(struct sim *s, u32 node, u32 src)
@@ -571,6 +577,10 @@ void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time
 
 /* run.c */
 void sim_run(struct sim *s);
+
+/* checkpoint.c */
+int sim_checkpoint_write(struct sim *s, const char *path);
+const char *sim_checkpoint_read(struct sim *s, const char *path);
 
 /* comm.c, comm_mpi.c */
 struct sim_comm {

@@ -13,8 +13,8 @@ int work_begin(struct env *e, struct sim *s)
 	u32 threads = e->threads;
 	int err;
 
-	if (e->runs++ && (e->trace || e->heatmap)) {
-		fprintf(stderr, "angara-sim: --trace and --heatmap: of one simulation only; give one mode, one torus, one load\n");
+	if (e->runs++ && (e->trace || e->heatmap || e->checkpoint || e->restore)) {
+		fprintf(stderr, "angara-sim: --trace, --heatmap, --checkpoint and --restore: of one simulation only; give one mode, one torus, one load\n");
 		return -EINVAL;
 	}
 	/* No partition without nodes. */
@@ -103,6 +103,24 @@ static int write_files(struct env *e, struct sim *s)
 	return err;
 }
 
+static void restore(struct env *e, struct sim *s)
+{
+	const char *wrong;
+
+	s->what = e->what;
+	s->checkpoint = e->checkpoint;
+	s->restore = e->restore;
+	s->every = e->every;
+	s->stop_at = e->stop_at;
+	if (!s->restore)
+		return;
+	wrong = sim_checkpoint_read(s, s->restore);
+	if (!wrong)
+		return;
+	fprintf(stderr, "angara-sim: --restore %s: %s\n", s->restore, wrong);
+	exit(2);
+}
+
 /**
  * work_end() - run, and see whether all has come as it should
  * @e: environment
@@ -116,9 +134,18 @@ int work_end(struct env *e, struct sim *s, struct result *r)
 	struct timespec a, b;
 	int err;
 
+	restore(e, s);
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	sim_run(s);
 	clock_gettime(CLOCK_MONOTONIC, &b);
+	if (s->stopped) {
+		if (!e->comm.rank)
+			fprintf(stderr, "angara-sim: stopped; --restore %s goes on\n",
+				s->checkpoint);
+		sim_free(s);
+		sim_comm_end();
+		exit(0);
+	}
 	memset(r, 0, sizeof(*r));
 	r->wall = (double)(b.tv_sec - a.tv_sec) +
 		  (double)(b.tv_nsec - a.tv_nsec) * 1e-9;

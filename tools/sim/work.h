@@ -76,6 +76,7 @@ struct traffic {
  * @trace: file for a trace, or NULL
  * @watch: nodes that it is of; NULL: all
  * @heatmap: file for the loads of links, or NULL
+ * @what: see struct sim, as all below
  */
 struct env {
 	struct sim_cfg cfg;
@@ -85,6 +86,11 @@ struct env {
 	const char *trace;
 	const char *watch;
 	const char *heatmap;
+	const char *what;
+	const char *checkpoint;
+	const char *restore;
+	u64 every;
+	u64 stop_at;
 };
 
 /* Runs a collective on a new fabric.  Return: 0, or -EINVAL and a message. */

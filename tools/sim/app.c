@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The applications of document 000, sections 4.2 and 4.3, as it measures them:
+ * the time to compute on a node, from a table or a rate, and the simulated time
+ * of the collective operation behind it.
+ *
+ * SpMV: rows in blocks; the vector is gathered everywhere.  Heat: a step, then
+ * an allreduce of the greatest diffusivity.
+ */
+#include <errno.h>
+#include <math.h>
+#include "args.h"
+#include "cmd.h"
+
+/**
+ * struct point - a measured time
+ * @units: rows or cells of a node
+ * @seconds: of one multiplication or step
+ */
+struct point {
+	double units;
+	double seconds;
+};
+
+static struct point *table;
+static u32 points;
+
+static int by_units(const void *a, const void *b)
+{
+	const struct point *x = a, *y = b;
+
+	return x->units < y->units ? -1 : x->units > y->units;
+}
+
+/* Lines "UNITS SECONDS". */
+static void table_read(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[256];
+	u32 number = 0;
+
+	if (!f)
+		bad_usage("--table %s: %s", path, strerror(errno));
+	points = 0;
+	while (fgets(line, sizeof(line), f)) {
+		struct point p;
+		char more;
+
+		number++;
+		line[strcspn(line, "#\n")] = 0;
+		if (!line[strspn(line, " \t")])
+			continue;
+		if (sscanf(line, "%lf %lf %c", &p.units, &p.seconds, &more) != 2 ||
+		    !(p.units > 0) || !(p.seconds > 0))
+			bad_usage("--table %s:%u: not 'UNITS SECONDS'", path,
+				  number);
+		table = realloc(table, (points + 1) * sizeof(*table));
+		if (!table)
+			exit(SIM_FAILED);
+		table[points++] = p;
+	}
+	fclose(f);
+	if (!points)
+		bad_usage("--table %s: no times in it", path);
+	qsort(table, points, sizeof(*table), by_units);
+}
+
+/* Between two points along a power law; beyond them in proportion. */
+static double table_time(double units)
+{
+	u32 i = 0;
+	double t;
+
+	while (i < points && table[i].units < units)
+		i++;
+	if (i < points && table[i].units <= units)
+		return table[i].seconds;
+	if (!i)
+		return table[0].seconds * units / table[0].units;
+	if (i == points)
+		return table[i - 1].seconds * units / table[i - 1].units;
+	t = log(units / table[i - 1].units) /
+	    log(table[i].units / table[i - 1].units);
+	return table[i - 1].seconds *
+	       pow(table[i].seconds / table[i - 1].seconds, t);
+}
+
+/* Flop of a unit, at a rate, and what a step takes whatever its size. */
+static double compute(double units, double flop)
+{
+	if (points)
+		return table_time(units);
+	return units * flop / (atof(arg_text("rate")) * 1e6) +
+	       (double)arg_number("step-overhead") * 1e-12;
+}
+
+/* The torus of 2^log2 nodes whose last dimensions are the longest. */
+static void torus_of(struct env *e, u32 ndims, u32 log2)
+{
+	u32 d;
+
+	memset(&e->cfg.torus, 0, sizeof(e->cfg.torus));
+	e->cfg.torus.ndims = ndims;
+	for (d = 0; d < ndims; d++)
+		e->cfg.torus.dims[d] = (u16)(1U << (log2 + d) / ndims);
+}
+
+static void app_row(struct env *e, struct out *o, double ts, double flop,
+		    const double *t)
+{
+	char buf[32];
+	u32 mode;
+
+	out_cell(o, "%s", torus_text(&e->cfg.torus, buf, sizeof(buf)));
+	out_cell(o, "%u", angara_topo_nodes(&e->cfg.torus));
+	out_cell(o, "%.3f", ts * 1e6);
+	for (mode = 0; mode < 2; mode++)
+		out_cell(o, "%.3f", t[mode] * 1e6);
+	for (mode = 0; mode < 2; mode++)
+		out_cell(o, "%.3f", flop / (ts + t[mode]) * 1e-9);
+	out_cell(o, "%.3f", (ts + t[WORK_P2P]) / (ts + t[WORK_OFFLOAD]));
+}
+
+#define APP_COLUMNS "torus,nodes,compute us,offload us,p2p us,offload GFlop/s,p2p GFlop/s,gain"
+
+static u32 log2_of(const char *option)
+{
+	u64 nodes = arg_number(option);
+	u32 n = 0;
+
+	while (n < 20 && 1ULL << n < nodes)
+		n++;
+	if (1ULL << n != nodes)
+		bad_usage("--%s '%s': not a power of two up to 2^20", option,
+			  arg_text(option));
+	return n;
+}
+
+static void common_checks(void)
+{
+	char *end;
+
+	if (arg_text("table"))
+		table_read(arg_text("table"));
+	if (!(strtod(arg_text("rate"), &end) > 0) || *end)
+		bad_usage("--rate '%s': not a number of MFlop/s",
+			  arg_text("rate"));
+	if (!arg_number("dims") || arg_number("dims") > ANGARA_MAX_DIMS)
+		bad_usage("--dims '%s': not a number from 1 to %u",
+			  arg_text("dims"), ANGARA_MAX_DIMS);
+}
+
+static const struct sim_opt spmv_opts[] = {
+	{ "rows", SIM_T_NUMBER, "20480000", "rows of the matrix" },
+	{ "nonzeros", SIM_T_NUMBER, "10", "per row" },
+	{ "rate", SIM_T_TEXT, "591", "MFlop/s of a node" },
+	{ "step-overhead", SIM_T_TIME, "0s", "of a multiplication, besides" },
+	{ "table", SIM_T_TEXT, NULL, "measured: rows of a node, seconds" },
+	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori" },
+	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two" },
+	{ "to", SIM_T_NUMBER, "2048", "nodes at most" },
+	{ "algo", SIM_T_TEXT, "doubling", "by messages: doubling, ring, bruck" },
+	{ "trees", SIM_T_NUMBER, "16", "for broadcasts" },
+	{ "stripe", SIM_T_FLAG, NULL, "cut each node's block over all trees" },
+	{ "reverse", SIM_T_FLAG, NULL,
+	  "neighbouring ranks are along the last dimension, not X" },
+	{ NULL },
+};
+
+static int spmv_size(struct env *e, struct out *o)
+{
+	double rows = (double)arg_number("rows");
+	double flop = 2.0 * (double)arg_number("nonzeros");
+	u32 n = angara_topo_nodes(&e->cfg.torus), mode;
+	double t[2];
+
+	for (mode = 0; mode < 2; mode++) {
+		struct gather g = {
+			.algo = mode == WORK_OFFLOAD ? GATHER_TREES :
+				(u32)gather_algo(arg_text("algo")),
+			.bytes = (u32)((arg_number("rows") + n - 1) / n *
+				       sizeof(double)),
+			.trees = n < arg_number("trees") ? n :
+				 (u32)arg_number("trees"),
+			.stripe = arg_text("stripe"),
+			.reverse = arg_text("reverse"),
+		};
+		struct result r;
+
+		if (gather_run(e, &g, &r))
+			return SIM_FAILED;
+		t[mode] = (double)r.time * 1e-12;
+	}
+	app_row(e, o, compute(rows / n, flop), rows * flop, t);
+	return SIM_OK;
+}
+
+static int spmv_cmd(struct env *e)
+{
+	u32 from = log2_of("from"), to = log2_of("to"), i;
+	int algo = gather_algo(arg_text("algo"));
+	struct out *o;
+
+	common_checks();
+	if (algo < 0 || algo == GATHER_TREES)
+		bad_usage("--algo '%s': none of doubling, ring, bruck",
+			  arg_text("algo"));
+	if (!arg_number("trees") || arg_number("trees") > ANGARA_MAX_TREES)
+		bad_usage("--trees '%s': not a number from 1 to %u",
+			  arg_text("trees"), ANGARA_MAX_TREES);
+	if (!arg_number("rows") || arg_number("rows") > 1ULL << 28)
+		bad_usage("--rows '%s': not a number from 1 to 2^28",
+			  arg_text("rows"));
+	o = out_new("Sparse matrix times vector", APP_COLUMNS);
+	for (i = from; i <= to; i++) {
+		torus_of(e, (u32)arg_number("dims"), i);
+		if (spmv_size(e, o))
+			return SIM_FAILED;
+	}
+	if (!e->comm.rank)
+		out_end(o);
+	return SIM_OK;
+}
+
+const struct cmd cmd_spmv = {
+	"spmv", "sparse matrix times vector over nodes", spmv_opts, spmv_cmd,
+};
+
+static const struct sim_opt heat_opts[] = {
+	{ "cells", SIM_T_TEXT, "40960000,81920000,163840000",
+	  "cells of the grid, several joined by commas" },
+	{ "flop", SIM_T_NUMBER, "13", "floating-point operations per cell" },
+	{ "rate", SIM_T_TEXT, "11000", "MFlop/s of a node" },
+	{ "step-overhead", SIM_T_TIME, "9.2us",
+	  "of a step on a node, whatever its cells" },
+	{ "table", SIM_T_TEXT, NULL, "measured: cells of a node, seconds" },
+	{ "bytes", SIM_T_BYTES, "8", "of the maximum" },
+	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori" },
+	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two" },
+	{ "to", SIM_T_NUMBER, "32768", "nodes at most" },
+	{ NULL },
+};
+
+static int heat_size(struct env *e, struct out *o, const char *cells_text,
+		     double cells)
+{
+	double flop = (double)arg_number("flop");
+	double t[2];
+	u32 mode;
+
+	for (mode = 0; mode < 2; mode++) {
+		struct coll c = {
+			.type = ANG_PKT_ALLREDUCE, .mode = mode, .trees = 1,
+			.bytes = (u32)arg_number("bytes"),
+		};
+		struct result r;
+
+		if (coll_run(e, &c, &r))
+			return SIM_FAILED;
+		t[mode] = (double)r.time * 1e-12;
+	}
+	out_cell(o, "%s", cells_text);
+	app_row(e, o, compute(cells / angara_topo_nodes(&e->cfg.torus), flop),
+		cells * flop, t);
+	return SIM_OK;
+}
+
+static int heat_cmd(struct env *e)
+{
+	u32 from = log2_of("from"), to = log2_of("to"), i;
+	char *copy = strdup(arg_text("cells")), *rest = copy, *item;
+	struct out *o;
+
+	common_checks();
+	if (arg_number("bytes") > e->cfg.packet)
+		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
+	o = out_new("Heat equation", "cells," APP_COLUMNS);
+	while ((item = arg_list(&rest))) {
+		uint64_t cells;
+
+		if (sim_parse(SIM_T_NUMBER, item, &cells) || !cells)
+			bad_usage("--cells '%s': not a whole number", item);
+		for (i = from; i <= to; i++) {
+			torus_of(e, (u32)arg_number("dims"), i);
+			if (heat_size(e, o, item, (double)cells))
+				return SIM_FAILED;
+		}
+	}
+	free(copy);
+	if (!e->comm.rank)
+		out_end(o);
+	return SIM_OK;
+}
+
+const struct cmd cmd_heat = {
+	"heat2d", "heat equation with an allreduce per step", heat_opts,
+	heat_cmd,
+};
