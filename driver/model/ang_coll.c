@@ -470,7 +470,9 @@ bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	p.epoch = n->tree[tree].row.epoch;
 	if (op->opcode == ANGARA_OP_BCAST)
 		bcast_packet(v, op, &p);
-	else if (!reduce_packet(v, n, op, &p))
+	else if (!reduce_packet(v, n, op, &p) &&
+		 !(v->patient && ang_timer_expire(v, n) &&
+		   reduce_packet(v, n, op, &p)))
 		return false;
 	if (!ang_op_payload(v, n, c, op, &p))
 		return false;

@@ -12,6 +12,7 @@
 /* ang_sched.c */
 void ang_wake(struct ang_view *v, struct ang_node *n, u64 why);
 void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline);
+bool ang_timer_expire(struct ang_view *v, struct ang_node *n);
 
 /* ang_node.c */
 bool ang_node_step(struct ang_view *v, struct ang_node *n);

@@ -122,6 +122,9 @@ struct ang_list {
  * @runq: nodes with work that this view is going to advance
  * @timers: nodes with a credit timer, fired when @runq is empty, and one now
  *	and then while it is not
+ * @patient: an empty @runq is no reason to fire timers: ang_run() returns, and
+ *	the host says when; then ang_view_busy() may stay true.  Who is found to
+ *	wait for credits gets them at once
  * @steps: steps made
  */
 struct ang_view {
@@ -130,6 +133,7 @@ struct ang_view {
 	void *host;
 	struct ang_list runq;
 	struct ang_list timers;
+	bool patient;
 	u32 steps;
 };
 

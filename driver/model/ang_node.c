@@ -105,11 +105,12 @@ static bool rings_step(struct ang_view *v, struct ang_node *n)
 		u32 bit = ang_lowest(set);
 		u32 dir = bit / ANGARA_VC_NUM;
 		u32 vc = bit % ANGARA_VC_NUM;
+		struct ang_ring *r = ang_ring(v->fab, n, dir, vc);
 
-		if (!ang_ring_head(v, ang_ring(v->fab, n, dir, vc)))
-			n->rx &= ~(1U << bit);
-		else if (ring_step(v, n, dir, vc))
+		if (ang_ring_head(v, r) && ring_step(v, n, dir, vc))
 			progress = true;
+		if (!ang_ring_head(v, r))
+			n->rx &= ~(1U << bit);
 	}
 	return progress;
 }
@@ -126,6 +127,49 @@ static bool trees_step(struct ang_view *v, struct ang_node *n)
 	return progress;
 }
 
+static bool any_bit(const u64 *words)
+{
+	u64 all = 0;
+	u32 w;
+
+	for (w = 0; w < ANG_CTX_WORDS; w++)
+		all |= READ_ONCE(words[w]);
+	return all;
+}
+
+static bool fifos_hold(const struct ang_node *n)
+{
+	const struct ang_fifo *root = &n->fifo[ANG_FIFO_ROOT];
+	const struct ang_fifo *pe = &n->fifo[ANG_FIFO_PE];
+
+	return root->head != root->tail || pe->head != pe->tail;
+}
+
+/* What there is to do, each once. */
+static bool one_round(struct ang_view *v, struct ang_node *n)
+{
+	bool progress = READ_ONCE(n->db_admin) && ang_admin(v, n);
+
+	if (any_bit(n->db))
+		ang_ctx_doorbells(v, n);
+	if (n->rx)
+		progress |= rings_step(v, n);
+	if (n->red_trees | n->ctl_trees)
+		progress |= trees_step(v, n);
+	if (fifos_hold(n))
+		progress |= ang_pegroup(v, n);
+	if (any_bit(n->tx))
+		progress |= ang_inject(v, n);
+	return progress;
+}
+
+/* Would another round find anything? */
+static bool has_work(const struct ang_node *n)
+{
+	return n->rx || n->red_trees || n->ctl_trees || fifos_hold(n) ||
+	       any_bit(n->tx) || READ_ONCE(n->db_admin) || any_bit(n->db);
+}
+
 /**
  * ang_node_step() - let a node do what it can
  * @v: view
@@ -140,14 +184,8 @@ bool ang_node_step(struct ang_view *v, struct ang_node *n)
 
 	n->step_end = n->clock + STEP_CYCLES;
 	for (round = 0; progress && round < STEP_ROUNDS &&
-	     n->clock < n->step_end; round++) {
-		progress = ang_admin(v, n);
-		ang_ctx_doorbells(v, n);
-		progress |= rings_step(v, n);
-		progress |= trees_step(v, n);
-		progress |= ang_pegroup(v, n);
-		progress |= ang_inject(v, n);
-	}
+	     n->clock < n->step_end; round++)
+		progress = one_round(v, n) && has_work(n);
 	ang_ctx_publish(v, n);
 	return progress;
 }

@@ -45,6 +45,8 @@ static bool straddles(struct ang_tree *t, const struct ang_pkt *p)
 {
 	u32 i;
 
+	if (!t->in_flight)
+		return false;
 	for (i = 1; i < p->npkts; i++)
 		if (slot_of(t, p->seq + i)->count)
 			return true;

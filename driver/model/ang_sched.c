@@ -102,6 +102,23 @@ void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline)
 		timer_push(v->fab, &v->timers, n->id);
 }
 
+/**
+ * ang_timer_expire() - time is up, or nobody has anything else to wait for
+ * @v: view
+ * @n: node
+ *
+ * Return: false if a timer served its purpose otherwise, or none was started.
+ */
+bool ang_timer_expire(struct ang_view *v, struct ang_node *n)
+{
+	if (!n->timer)
+		return false;
+	if (n->clock < n->timer)
+		n->clock = n->timer;
+	ang_credit_pe(v, n, true);
+	return true;
+}
+
 /* Run out the first timer; its node may be held by another view. */
 static void timer_fire(struct ang_view *v)
 {
@@ -153,13 +170,8 @@ static bool node_run(struct ang_view *v, struct ang_node *n)
 	u64 why = node_take(n);
 
 	n->rx |= (u32)(why & ANG_SCHED_RX);
-	/* A timer that served its purpose otherwise is 0 by now. */
-	if (n->timer && (why & ANG_SCHED_FIRE ||
-			 n->clock >= n->timer + ANG_CREDIT_BUSY)) {
-		if (n->clock < n->timer)
-			n->clock = n->timer;
-		ang_credit_pe(v, n, true);
-	}
+	if (why & ANG_SCHED_FIRE || n->clock >= n->timer + ANG_CREDIT_BUSY)
+		ang_timer_expire(v, n);
 	return node_release(n, ang_node_step(v, n));
 }
 
@@ -169,7 +181,7 @@ u32 ang_run(struct ang_view *v, u32 budget)
 		u32 id = list_pop(v->fab, &v->runq);
 
 		if (id == ANG_NONE) {
-			if (v->timers.head == ANG_NONE)
+			if (v->timers.head == ANG_NONE || v->patient)
 				break;
 			timer_fire(v);
 			continue;
@@ -198,5 +210,6 @@ void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
 	v->runq.head = ANG_NONE;
 	v->runq.tail = ANG_NONE;
 	v->timers = v->runq;
+	v->patient = false;
 	v->steps = 0;
 }
