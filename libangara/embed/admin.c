@@ -59,7 +59,7 @@ static int wait_answer(struct emb_run *r, const struct angara_adm_cpl *cpl,
 			end = now + EMB_LOCK_MS;
 		if (now >= end)
 			return -EIO;
-		if (!emb_help(r))
+		if (!emb_help(r, true))
 			emb_nap(&turn);
 	}
 	return 0;

@@ -143,7 +143,8 @@ struct emb_admin {
  * @here: processes that use it (atomic)
  * @looked_ms: when somebody looked after the others last (atomic)
  * @left_lock: see above
- * @left_any: there are any; written under @left_lock, read by anybody
+ * @left_any: there are nodes in @left; written under @left_lock, read by anybody
+ * @timers_any: likewise for @timers
  * @left: nodes with work that nobody is advancing; under @left_lock
  * @timers: nodes with a credit timer; under @left_lock
  * @helper: a context that sleeps and can be woken to help: node << 8 | ctx,
@@ -170,6 +171,7 @@ struct emb_head {
 	u64 looked_ms;
 	u32 left_lock ____cacheline_aligned;
 	u32 left_any;
+	u32 timers_any;
 	struct ang_list left;
 	struct ang_list timers;
 	u32 helper;
@@ -217,6 +219,7 @@ struct emb_fab {
  * @view: view
  * @wakes: contexts to wake when it has been
  * @num_wakes: how many
+ * @looks: made while spinning
  */
 struct emb_run {
 	struct emb_fab *fab;
@@ -224,6 +227,7 @@ struct emb_run {
 	struct ang_view view;
 	struct emb_ctx *wakes[EMB_WAKES];
 	u32 num_wakes;
+	u32 looks;
 };
 
 /**
@@ -332,7 +336,7 @@ extern const struct ang_ops emb_ops;
 /* run.c */
 void emb_run_init(struct emb_run *r, struct emb_fab *fab, u32 *inside);
 void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val);
-bool emb_help(struct emb_run *r);
+bool emb_help(struct emb_run *r, bool timers);
 void emb_wake(struct emb_ctx *ctx);
 void emb_relax(struct emb_run *r);
 

@@ -57,7 +57,7 @@ static void *watch(void *arg)
 			make_readable(w);
 		emb_offer_help(d);
 		ang_mb(); /* with hand_over(), as in doze() */
-		if (!emb_help(&w->run))
+		if (!emb_help(&w->run, true))
 			syscall(SYS_futex, &d->ctx->wake, FUTEX_WAIT, word, &ts,
 				NULL, 0);
 		emb_look_after(d->fab);

@@ -17,6 +17,8 @@
 
 #define STEPS	16U	/* of the model, between two looks at the rest */
 #define ROUNDS	64U	/* of these, before others shall go on with it */
+#define LOOKS	16U	/* in vain, before timers are fired */
+#define SPINS	24U	/* in vain, before the processor is given up */
 
 static inline void cpu_relax(void)
 {
@@ -38,6 +40,7 @@ void emb_run_init(struct emb_run *r, struct emb_fab *fab, u32 *inside)
 	r->fab = fab;
 	r->inside = inside;
 	r->num_wakes = 0;
+	r->looks = 0;
 	ang_view_init(&r->view, emb_at(fab, fab->head->model_at), &emb_ops, r);
 }
 
@@ -104,39 +107,62 @@ static void call_helper(struct emb_run *r)
 	emb_wake(ctx);
 }
 
+/* What the view still has goes to the lists; timers are in no hurry. */
 static void hand_over(struct emb_run *r)
 {
 	struct emb_head *head = r->fab->head;
+	bool work = r->view.runq.head != ANG_NONE;
 
 	if (!left_lock(r->fab))
 		return;
-	ang_list_splice(r->view.fab, &head->left, &r->view.runq);
-	ang_timers_splice(r->view.fab, &head->timers, &r->view.timers);
-	WRITE_ONCE(head->left_any, 1);
+	if (work) {
+		ang_list_splice(r->view.fab, &head->left, &r->view.runq);
+		WRITE_ONCE(head->left_any, 1);
+	}
+	if (r->view.timers.head != ANG_NONE) {
+		ang_timers_splice(r->view.fab, &head->timers, &r->view.timers);
+		WRITE_ONCE(head->timers_any, 1);
+	}
 	left_unlock(r->fab);
+	if (!work)
+		return;
 	/* Pairs with who sleeps: he says so, then looks at the list. */
 	ang_mb();
 	call_helper(r);
 }
 
-static bool take_over(struct emb_run *r)
+static void take_over(struct emb_run *r, bool timers)
 {
 	struct emb_head *head = r->fab->head;
 
-	if (!READ_ONCE(head->left_any) || !left_lock(r->fab))
-		return false;
+	if (!left_lock(r->fab))
+		return;
 	ang_list_splice(r->view.fab, &r->view.runq, &head->left);
-	ang_timers_splice(r->view.fab, &r->view.timers, &head->timers);
 	WRITE_ONCE(head->left_any, 0);
+	if (timers) {
+		ang_timers_splice(r->view.fab, &r->view.timers, &head->timers);
+		WRITE_ONCE(head->timers_any, 0);
+	}
 	left_unlock(r->fab);
-	return ang_view_busy(&r->view);
 }
 
-static void advance(struct emb_run *r)
+/* Anything that ang_run() would do? */
+static bool busy(const struct ang_view *v)
+{
+	return v->runq.head != ANG_NONE ||
+	       (!v->patient && v->timers.head != ANG_NONE);
+}
+
+/*
+ * Timers tell processes how many reductions are finished.  That has no hurry:
+ * they are fired by those who wait for something, not with every operation.
+ */
+static void advance(struct emb_run *r, bool patient)
 {
 	u32 round;
 
-	for (round = 0; round < ROUNDS && ang_view_busy(&r->view); round++)
+	r->view.patient = patient;
+	for (round = 0; round < ROUNDS && busy(&r->view); round++)
 		ang_run(&r->view, STEPS);
 	if (ang_view_busy(&r->view))
 		hand_over(r);
@@ -151,9 +177,10 @@ static void advance(struct emb_run *r)
  */
 void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
 {
+	r->looks = 0;
 	enter(r);
 	ang_reg_write(&r->view, node, off, val);
-	advance(r);
+	advance(r, true);
 	leave(r);
 	wake_all(r);
 }
@@ -161,22 +188,23 @@ void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
 /**
  * emb_help() - go on with what others have left
  * @r: runs the model
+ * @timers: and fire timers, as nothing else helps
  *
  * Return: was there anything?
  */
-bool emb_help(struct emb_run *r)
+bool emb_help(struct emb_run *r, bool timers)
 {
-	bool any;
+	const struct emb_head *head = r->fab->head;
 
-	if (!READ_ONCE(r->fab->head->left_any))
+	if (!READ_ONCE(head->left_any) &&
+	    !(timers && READ_ONCE(head->timers_any)))
 		return false;
 	enter(r);
-	any = take_over(r);
-	if (any)
-		advance(r);
+	take_over(r, timers);
+	advance(r, !timers);
 	leave(r);
 	wake_all(r);
-	return any;
+	return true;
 }
 
 /* More processes than processors: the others cannot go on while one spins. */
@@ -196,14 +224,17 @@ static bool crowded(const struct emb_fab *fab)
 }
 
 /**
- * emb_relax() - while spinning: let others go on, and with what they left
+ * emb_relax() - while spinning: let others go on, or go on with what they left
  * @r: runs the model
  */
 void emb_relax(struct emb_run *r)
 {
-	if (emb_help(r))
+	bool others = crowded(r->fab);
+
+	if (emb_help(r, others || ++r->looks % LOOKS == 0))
 		return;
-	if (crowded(r->fab))
+	/* Who is waited for may want this processor. */
+	if (others || r->looks > SPINS)
 		sched_yield();
 	else
 		cpu_relax();

@@ -61,7 +61,7 @@ static bool doze(struct emb_dev *d, u64 ms)
 	emb_offer_help(d);
 	/* Pairs with hand_over(): he sees the offer, or we what he left. */
 	ang_mb();
-	busy = emb_news(d) || emb_help(&d->run);
+	busy = emb_news(d) || emb_help(&d->run, true);
 	if (!busy)
 		sleep_on(d->ctx, word, ms);
 	withdraw(d);
@@ -88,7 +88,7 @@ int emb_wait(struct ang_dev *dev, int timeout_ms)
 		if (timeout_ms >= 0) {
 			u64 now = emb_now_ms();
 
-			if (now >= end && !emb_help(&d->run))
+			if (now >= end && !emb_help(&d->run, true))
 				return -ETIMEDOUT;
 			ms = now >= end ? 0 : end - now < ms ? end - now : ms;
 		}
