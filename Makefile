@@ -95,6 +95,12 @@ shell: setup ## a shell in a guest with the driver loaded
 	@tools/vm/build user
 	@tools/vm/run --timeout 0
 
+## Speed
+
+.PHONY: bench
+bench: setup ## compare with Open MPI and MPICH (QUICK=1: a few minutes)
+	@tools/bench/run $(if $(QUICK),--quick)
+
 ## Tests
 
 .PHONY: check

@@ -22,6 +22,7 @@
 #define ANG_ENV_SIZE	"ANGARA_SIZE"
 #define ANG_ENV_FD	"ANGARA_JOB_FD"
 #define ANG_ENV_DEVICE	"ANGARA_DEVICE"
+#define ANG_ENV_TTY	"ANGARA_TTY"
 
 /**
  * struct ang_job_request - a process's part in an exchange

@@ -104,7 +104,7 @@ static const struct coll_ops offload_ops = {
 	.close = offload_close,
 };
 
-static void explain(struct app *app, int err, unsigned int trees)
+void coll_offload_explain(struct app *app, int err, unsigned int trees)
 {
 	switch (err) {
 	case -EPERM:
@@ -140,7 +140,7 @@ struct coll *coll_offload_open(struct app *app, unsigned int trees)
 		err = angara_team_create(app->job, app->ctx, NULL, app->size,
 					 &attr, &o->team[t]);
 		if (err) {
-			explain(app, err, trees);
+			coll_offload_explain(app, err, trees);
 			offload_close(&o->base);
 			return NULL;
 		}

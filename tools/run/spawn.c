@@ -20,6 +20,8 @@
 static struct rlimit old_files;
 static sigset_t old_mask;
 static struct sigaction old_pipe;
+/* Somebody sees what processes write to standard error, through a pipe. */
+static bool on_terminal;
 
 /* The ends of what a process and the launcher share: ours first. */
 struct ends {
@@ -41,6 +43,7 @@ void run_spawn_prepare(const sigset_t *block)
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct rlimit lim;
 
+	on_terminal = isatty(STDERR_FILENO);
 	sigprocmask(SIG_BLOCK, block, &old_mask);
 	sigaction(SIGPIPE, &ignore, &old_pipe);
 	if (getrlimit(RLIMIT_NOFILE, &old_files))
@@ -78,6 +81,8 @@ static void set_env(const struct run_job *job, u32 rank, int job_fd)
 	set_number(ANG_ENV_RANK, rank);
 	set_number(ANG_ENV_SIZE, job->n);
 	set_number(ANG_ENV_FD, (u64)job_fd);
+	if (on_terminal)
+		setenv(ANG_ENV_TTY, "1", 1);
 	if (proc->device[0])
 		setenv(ANG_ENV_DEVICE, proc->device, 1);
 	else

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * angara-bench: what its files share.
+ *
+ * All processes take the same way through sizes and iterations; each keeps
+ * when it has started and ended each sample, and puts its stamps into the
+ * memory of rank 0 at the end of a size, over the fabric.
+ */
+#ifndef ANG_BENCH_H
+#define ANG_BENCH_H
+
+#include "../apps/app.h"
+
+#define BENCH_MAX_SIZES		64U
+#define BENCH_MAX_ITERS		1000000U
+#define BENCH_MAX_BATCH		1000U
+#define BENCH_MAX_WINDOW	256U
+
+enum bench_mode { BENCH_LAT, BENCH_BW, BENCH_RATE };
+enum bench_form { BENCH_TABLE, BENCH_CSV, BENCH_JSON };
+
+/*
+ * Between which moments an operation lasts; all processes read one clock.
+ * OWN: from start to end of each process, the slowest counts; for operations
+ *	that nobody can end before all have started, so iterations follow each
+ *	other at once
+ * TO_LAST: from the start at rank 0 to the end of the last process
+ * FROM_LAST: from the start of the last process to the end at rank 0
+ * The other two have a barrier before each sample.
+ */
+enum bench_span { BENCH_OWN, BENCH_TO_LAST, BENCH_FROM_LAST };
+
+struct bench;
+
+/**
+ * struct bench_op - an operation to measure
+ * @name: on the command line
+ * @span: how it is timed
+ * @one_sided: rank 0 and one other process
+ * @from_root: only rank 0 starts it
+ * @in_place: the result stands where the source of rank 0 stands
+ * @no_size: moves no data
+ * @elements: moves 64-bit integers, which are summed up
+ * @arrivals: broadcasts that arrive at each process; 0: none, 1, or
+ *	BENCH_ARRIVE_ALL: one of each process
+ * @post: start one, without a request
+ */
+struct bench_op {
+	const char *name;
+	enum bench_span span;
+	bool one_sided;
+	bool from_root;
+	bool in_place;
+	bool no_size;
+	bool elements;
+	unsigned int arrivals;
+	int (*post)(struct bench *b, size_t bytes);
+};
+
+#define BENCH_ARRIVE_ALL	2
+
+/* When a process started and ended a sample, nanoseconds. */
+struct bench_stamp {
+	uint64_t start;
+	uint64_t end;
+};
+
+/**
+ * struct bench_row - a result, times in nanoseconds
+ * @bytes: size, per process
+ * @iters: samples
+ * @batch: operations, or windows, in a sample
+ * @min: of one operation, or window
+ * @median: the same
+ * @p99: the same
+ */
+struct bench_row {
+	size_t bytes;
+	unsigned int iters;
+	unsigned int batch;
+	double min;
+	double median;
+	double p99;
+};
+
+/**
+ * struct bench - this process
+ * @app: start-up and errors
+ * @op: operation
+ * @mode: how it is used
+ * @form: of the output
+ * @iters: samples, 0 for a number that fits the size
+ * @batch: operations, or windows, in a sample, 0 for a number that fits
+ * @window: operations under way at a time
+ * @to: rank at the other end of put and get
+ * @check: compare all data
+ * @help: only print the usage
+ * @sizes: bytes, in the order of the command line
+ * @num_sizes: their number
+ * @team: all processes
+ * @data: source, then destination at @dst_off
+ * @dst_off: offset of the destination
+ * @flag: two numbers, to agree on one
+ * @stamps: of this process; at rank 0, of all
+ * @max_iters: room there, per process
+ * @arrived: broadcasts that have to arrive until the end of the last operation
+ * @rows: results, at rank 0
+ * @told: when progress was last told
+ */
+struct bench {
+	struct app app;
+	const struct bench_op *op;
+	enum bench_mode mode;
+	enum bench_form form;
+	uint64_t iters;
+	uint64_t batch;
+	uint64_t window;
+	uint64_t to;
+	bool check;
+	bool help;
+	uint64_t sizes[BENCH_MAX_SIZES];
+	unsigned int num_sizes;
+	struct angara_team *team;
+	struct angara_mr *data;
+	uint64_t dst_off;
+	struct angara_mr *flag;
+	struct angara_mr *stamps;
+	unsigned int max_iters;
+	uint64_t arrived;
+	struct bench_row rows[BENCH_MAX_SIZES];
+	uint64_t told;
+};
+
+/* opts.c */
+int bench_parse(struct bench *b, int argc, char **argv);
+unsigned int bench_iters(const struct bench *b, uint64_t bytes);
+extern const char bench_usage[];
+
+/* ops.c */
+extern const struct bench_op bench_ops[];
+extern const unsigned int bench_num_ops;
+int bench_sync(struct bench *b);
+int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max);
+int bench_window(struct bench *b, size_t bytes);
+void bench_fill(struct bench *b, size_t bytes, unsigned int iter);
+int bench_verify(struct bench *b, size_t bytes, unsigned int iter);
+
+/* stats.c */
+void bench_stats(const struct bench_stamp *stamps, unsigned int procs,
+		 enum bench_span span, uint64_t *room, struct bench_row *row);
+
+/* out.c */
+extern const char *const bench_modes[];
+void bench_out_begin(struct bench *b);
+void bench_out_row(struct bench *b, const struct bench_row *row);
+void bench_out_end(struct bench *b);
+void bench_progress(struct bench *b, uint64_t now, size_t bytes,
+		    unsigned int done, unsigned int all);
+
+#endif /* ANG_BENCH_H */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is measured, and the data that tell whether it was done right.
+ *
+ * Each byte, or element, of a source follows from rank, iteration and offset,
+ * and so does each of a result.
+ */
+#include <errno.h>
+#include <string.h>
+#include "bench.h"
+
+#define UNWRITTEN	0xA5
+
+static int post_put(struct bench *b, size_t bytes)
+{
+	return angara_put_nbi(b->app.ctx, b->app.peers[b->to],
+			      angara_mr_key(b->data), b->dst_off, b->data, 0,
+			      bytes, ANGARA_NO_NOTIFY, NULL);
+}
+
+static int post_get(struct bench *b, size_t bytes)
+{
+	return angara_get_nbi(b->app.ctx, b->app.peers[b->to],
+			      angara_mr_key(b->data), 0, b->data, b->dst_off,
+			      bytes, ANGARA_NO_NOTIFY, NULL);
+}
+
+/* In place, as a broadcast of MPI is: the buffer of rank 0 is the source. */
+static int post_bcast(struct bench *b, size_t bytes)
+{
+	return angara_bcast_nbi(b->team, angara_mr_key(b->data), b->dst_off,
+				b->data, b->dst_off, bytes, NULL);
+}
+
+/*
+ * A barrier that rank 0 starts after the broadcast ends after it has arrived:
+ * then all know that all have it.
+ */
+static int post_bcast_barrier(struct bench *b, size_t bytes)
+{
+	int err = b->app.rank ? 0 : post_bcast(b, bytes);
+
+	return err ? err : angara_barrier_nbi(b->team, NULL);
+}
+
+static int post_reduce(struct bench *b, size_t bytes)
+{
+	return angara_reduce_nbi(b->team, b->app.rank ? NULL : b->data,
+				 b->dst_off, b->data, 0,
+				 bytes / sizeof(int64_t), ANGARA_TYPE_INT64,
+				 ANGARA_RED_SUM, 0, NULL);
+}
+
+static int post_allreduce(struct bench *b, size_t bytes)
+{
+	return angara_allreduce_nbi(b->team, b->data, b->dst_off, b->data, 0,
+				    bytes / sizeof(int64_t), ANGARA_TYPE_INT64,
+				    ANGARA_RED_SUM, NULL);
+}
+
+static int post_barrier(struct bench *b, size_t bytes)
+{
+	(void)bytes;
+	return angara_barrier_nbi(b->team, NULL);
+}
+
+static int post_allgather(struct bench *b, size_t bytes)
+{
+	return angara_bcast_nbi(b->team, angara_mr_key(b->data),
+				b->dst_off + b->app.rank * bytes, b->data, 0,
+				bytes, NULL);
+}
+
+const struct bench_op bench_ops[] = {
+	{ .name = "put", .span = BENCH_OWN, .one_sided = true,
+	  .from_root = true, .post = post_put },
+	{ .name = "get", .span = BENCH_OWN, .one_sided = true,
+	  .from_root = true, .post = post_get },
+	{ .name = "bcast", .span = BENCH_TO_LAST, .from_root = true,
+	  .in_place = true, .arrivals = 1, .post = post_bcast },
+	{ .name = "bcast-barrier", .span = BENCH_OWN, .in_place = true,
+	  .post = post_bcast_barrier },
+	{ .name = "reduce", .span = BENCH_FROM_LAST, .elements = true,
+	  .post = post_reduce },
+	{ .name = "allreduce", .span = BENCH_OWN, .elements = true,
+	  .post = post_allreduce },
+	{ .name = "barrier", .span = BENCH_OWN, .no_size = true,
+	  .post = post_barrier },
+	{ .name = "allgather", .span = BENCH_OWN,
+	  .arrivals = BENCH_ARRIVE_ALL, .post = post_allgather },
+};
+
+const unsigned int bench_num_ops = sizeof(bench_ops) / sizeof(bench_ops[0]);
+
+/* Rank 0 may measure alone for long, so nobody waits with a deadline here. */
+int bench_sync(struct bench *b)
+{
+	angara_req_t req;
+	int err = angara_barrier_nbi(b->team, &req);
+
+	if (!err)
+		err = angara_wait(b->app.ctx, req, ANGARA_FOREVER, NULL);
+	return err ? app_fail(&b->app, err, "barrier") : 0;
+}
+
+/* The greatest of what the processes say. */
+int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
+{
+	uint64_t *flag = angara_mr_addr(b->flag);
+	angara_req_t req;
+	int err;
+
+	flag[0] = mine;
+	err = angara_allreduce_nbi(b->team, b->flag, sizeof(*flag), b->flag, 0,
+				   1, ANGARA_TYPE_UINT64, ANGARA_RED_MAX, &req);
+	if (!err)
+		err = angara_wait(b->app.ctx, req, ANGARA_FOREVER, NULL);
+	*max = flag[1];
+	return err ? app_fail(&b->app, err, "agreeing on a number") : 0;
+}
+
+static int finish(struct bench *b, bool posted)
+{
+	unsigned int arrivals = b->op->arrivals == BENCH_ARRIVE_ALL ?
+				b->app.size : b->op->arrivals;
+	int err = 0;
+
+	if (arrivals) {
+		b->arrived += b->window * arrivals;
+		err = angara_team_received_wait(b->team, b->arrived,
+						APP_TIMEOUT_MS);
+	}
+	if (!err && posted)
+		err = angara_quiet(b->app.ctx, APP_TIMEOUT_MS);
+	return err;
+}
+
+/* This process's part in one window of operations, until they are complete. */
+int bench_window(struct bench *b, size_t bytes)
+{
+	bool posts = !b->op->from_root || !b->app.rank;
+	uint64_t i;
+	int err = 0;
+
+	for (i = 0; posts && i < b->window && !err; i++)
+		err = b->op->post(b, bytes);
+	if (!err)
+		err = finish(b, posts);
+	return err ? app_fail(&b->app, err, "%s of %zu bytes", b->op->name,
+			      bytes) : 0;
+}
+
+static unsigned char byte_of(unsigned int rank, unsigned int iter, size_t at)
+{
+	return (unsigned char)(rank * 59 + iter * 31 + at * 7 + at / 251);
+}
+
+static int64_t element_of(unsigned int rank, unsigned int iter, size_t at)
+{
+	return (rank + 1LL) * 1000003 - iter * 7919LL + (int64_t)at;
+}
+
+static void fill_source(struct bench *b, unsigned char *to, size_t bytes,
+			unsigned int iter)
+{
+	size_t i;
+
+	if (b->op->elements) {
+		for (i = 0; i < bytes / sizeof(int64_t); i++)
+			((int64_t *)(void *)to)[i] =
+				element_of(b->app.rank, iter, i);
+		return;
+	}
+	for (i = 0; i < bytes; i++)
+		to[i] = byte_of(b->app.rank, iter, i);
+}
+
+static size_t result_bytes(const struct bench *b, size_t bytes)
+{
+	return b->op->arrivals == BENCH_ARRIVE_ALL ? b->app.size * bytes : bytes;
+}
+
+/* What must not be left of an earlier iteration is overwritten. */
+void bench_fill(struct bench *b, size_t bytes, unsigned int iter)
+{
+	unsigned char *src = angara_mr_addr(b->data);
+	unsigned char *dst = src + b->dst_off;
+
+	memset(dst, UNWRITTEN, result_bytes(b, bytes));
+	if (!b->op->in_place)
+		fill_source(b, src, bytes, iter);
+	else if (!b->app.rank)
+		fill_source(b, dst, bytes, iter);
+}
+
+static bool has_result(const struct bench *b)
+{
+	if (b->op->one_sided)
+		return b->app.rank == (b->op->post == post_put ? b->to : 0);
+	return b->op->span != BENCH_FROM_LAST || !b->app.rank;
+}
+
+/* Whose bytes arrive at this offset of the result. */
+static unsigned int source_of(const struct bench *b, size_t bytes, size_t at)
+{
+	if (b->op->arrivals == BENCH_ARRIVE_ALL)
+		return (unsigned int)(at / bytes);
+	return b->op->post == post_get ? (unsigned int)b->to : 0;
+}
+
+static int wrong(struct bench *b, size_t bytes, unsigned int iter, size_t at,
+		 long long got, long long want)
+{
+	return app_fail(&b->app, 0, "wrong result: %s of %zu bytes, iteration "
+			"%u, offset %zu: %lld, expected %lld", b->op->name,
+			bytes, iter, at, got, want);
+}
+
+int bench_verify(struct bench *b, size_t bytes, unsigned int iter)
+{
+	const unsigned char *dst =
+		(unsigned char *)angara_mr_addr(b->data) + b->dst_off;
+	long long n = b->app.size;
+	size_t i;
+
+	if (!has_result(b))
+		return 0;
+	for (i = 0; b->op->elements && i < bytes / sizeof(int64_t); i++) {
+		int64_t got = ((const int64_t *)(const void *)dst)[i];
+		int64_t want = n * element_of(0, iter, i) +
+			       n * (n - 1) / 2 * 1000003;
+
+		if (got != want)
+			return wrong(b, bytes, iter, i * sizeof(got), got, want);
+	}
+	for (i = 0; !b->op->elements && i < result_bytes(b, bytes); i++) {
+		unsigned char want = byte_of(source_of(b, bytes, i), iter,
+					     i % bytes);
+
+		if (dst[i] != want)
+			return wrong(b, bytes, iter, i, dst[i], want);
+	}
+	return 0;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Output: a table or CSV, row by row as they come, or JSON at the end.  Rank 0
+ * writes it, and how far it is.
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "bench.h"
+
+#define PROGRESS_NS	5000000000ULL
+
+const char *const bench_modes[] = { "lat", "bw", "rate" };
+
+static double us(double ns)
+{
+	return ns / 1e3;
+}
+
+static double ops_per_s(const struct bench *b, const struct bench_row *row)
+{
+	return row->median > 0 ? (double)b->window * 1e9 / row->median : 0;
+}
+
+/* Millions of bytes per second, of one process. */
+static double mb_per_s(const struct bench *b, const struct bench_row *row)
+{
+	return ops_per_s(b, row) * (double)row->bytes / 1e6;
+}
+
+static void table_begin(const struct bench *b)
+{
+	printf("# angara-bench %s --%s: %u processes, torus ", b->op->name,
+	       bench_modes[b->mode], b->app.size);
+	for (unsigned int d = 0; d < b->app.info.ndims; d++)
+		printf("%s%u", d ? "x" : "", b->app.info.dims[d]);
+	if (b->mode != BENCH_LAT)
+		printf(", %llu at a time", (unsigned long long)b->window);
+	printf("%s\n", b->check ? ", data checked" : "");
+	printf("%10s %8s %6s %12s %12s %12s", "bytes", "samples", "batch",
+	       "min us", "median us", "p99 us");
+	if (b->mode == BENCH_BW)
+		printf(" %12s", "MB/s");
+	if (b->mode == BENCH_RATE)
+		printf(" %12s", "ops/s");
+	putchar('\n');
+}
+
+void bench_out_begin(struct bench *b)
+{
+	if (b->form == BENCH_TABLE)
+		table_begin(b);
+	else if (b->form == BENCH_CSV)
+		puts("operation,mode,processes,bytes,window,samples,batch,"
+		     "min_us,median_us,p99_us,ops_per_s,mb_per_s");
+	fflush(stdout);
+}
+
+void bench_out_row(struct bench *b, const struct bench_row *row)
+{
+	if (b->form == BENCH_TABLE) {
+		printf("%10zu %8u %6u %12.3f %12.3f %12.3f", row->bytes,
+		       row->iters, row->batch, us(row->min), us(row->median),
+		       us(row->p99));
+		if (b->mode == BENCH_BW)
+			printf(" %12.1f", mb_per_s(b, row));
+		if (b->mode == BENCH_RATE)
+			printf(" %12.0f", ops_per_s(b, row));
+		putchar('\n');
+	} else if (b->form == BENCH_CSV) {
+		printf("%s,%s,%u,%zu,%llu,%u,%u,%.3f,%.3f,%.3f,%.0f,%.1f\n",
+		       b->op->name, bench_modes[b->mode], b->app.size,
+		       row->bytes, (unsigned long long)b->window, row->iters,
+		       row->batch, us(row->min), us(row->median), us(row->p99),
+		       ops_per_s(b, row), mb_per_s(b, row));
+	}
+	fflush(stdout);
+}
+
+static void add_number(struct json_object *o, const char *key, double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.3f", value);
+	json_object_object_add(o, key, json_object_new_double_s(value, text));
+}
+
+static struct json_object *json_row(const struct bench *b,
+				    const struct bench_row *row)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "bytes",
+			       json_object_new_int64((int64_t)row->bytes));
+	json_object_object_add(o, "samples", json_object_new_int64(row->iters));
+	json_object_object_add(o, "batch", json_object_new_int64(row->batch));
+	add_number(o, "min_us", us(row->min));
+	add_number(o, "median_us", us(row->median));
+	add_number(o, "p99_us", us(row->p99));
+	add_number(o, "ops_per_s", ops_per_s(b, row));
+	add_number(o, "mb_per_s", mb_per_s(b, row));
+	return o;
+}
+
+void bench_out_end(struct bench *b)
+{
+	struct json_object *o, *dims, *rows;
+	unsigned int i;
+
+	if (b->form != BENCH_JSON)
+		return;
+	o = json_object_new_object();
+	dims = json_object_new_array();
+	rows = json_object_new_array();
+	for (i = 0; i < b->app.info.ndims; i++)
+		json_object_array_add(dims,
+				      json_object_new_int(b->app.info.dims[i]));
+	for (i = 0; i < b->num_sizes; i++)
+		json_object_array_add(rows, json_row(b, &b->rows[i]));
+	json_object_object_add(o, "operation",
+			       json_object_new_string(b->op->name));
+	json_object_object_add(o, "mode",
+			       json_object_new_string(bench_modes[b->mode]));
+	json_object_object_add(o, "processes",
+			       json_object_new_int64(b->app.size));
+	json_object_object_add(o, "torus", dims);
+	json_object_object_add(o, "window",
+			       json_object_new_int64((int64_t)b->window));
+	json_object_object_add(o, "checked", json_object_new_boolean(b->check));
+	json_object_object_add(o, "results", rows);
+	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
+					    JSON_C_TO_STRING_SPACED));
+	json_object_put(o);
+}
+
+/*
+ * Launchers hand output on line by line, so progress is whole lines; whether
+ * there is a terminal behind it, only angara-run can tell.
+ */
+void bench_progress(struct bench *b, uint64_t now, size_t bytes,
+		    unsigned int done, unsigned int all)
+{
+	if (now < b->told + PROGRESS_NS || b->app.rank ||
+	    !(isatty(STDERR_FILENO) || getenv("ANGARA_TTY")))
+		return;
+	b->told = now;
+	fprintf(stderr, "angara-bench: %s of %zu bytes: %u of %u samples\n",
+		b->op->name, bytes, done, all);
+}
