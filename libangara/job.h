@@ -64,6 +64,7 @@ struct ang_job_reply {
  * @node: its node
  * @ctx: its context
  * @err: why it cannot take part, or 0
+ * @trees: TreeIds of the teams that its context has, a bit for each
  */
 struct ang_team_card {
 	u64 fabric_id;
@@ -75,7 +76,7 @@ struct ang_team_card {
 	u32 node;
 	u32 ctx;
 	s32 err;
-	u32 reserved;
+	u32 trees;
 };
 
 struct angara_job;

@@ -67,6 +67,7 @@ struct ang_req {
  * @free_req: first free slot
  * @mrs: memory regions
  * @pool: devices of the fabric opened to program trees, NULL before the first
+ * @trees: TreeIds of the teams it is in, a bit for each
  */
 struct angara_ctx {
 	struct ang_dev dev;
@@ -95,6 +96,7 @@ struct angara_ctx {
 
 	struct angara_mr *mrs;
 	struct ang_pool *pool;
+	u32 trees;
 };
 
 /**

@@ -111,6 +111,7 @@ static struct ang_team_card make_card(const struct angara_team *team,
 		card.pkey = team->ctx->create.pkey;
 		card.node = team->ctx->query.node;
 		card.ctx = team->ctx->create.ctx;
+		card.trees = team->ctx->trees;
 	}
 	return card;
 }
@@ -147,6 +148,7 @@ static int judge_members(struct angara_team *team)
 			return -EINVAL;
 		team->peers[i].node = card->node;
 		team->peers[i].ctx = (u16)card->ctx;
+		team->rows.taken |= card->trees;
 	}
 	return 0;
 }
@@ -243,10 +245,12 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 		ret = join(team);
 	if (ret)
 		goto clear_rows;
-	if (is_member(team))
+	if (is_member(team)) {
+		ctx->trees |= 1U << team->tree;
 		*out = team;
-	else
+	} else {
 		team_free(team);
+	}
 	return 0;
 
 clear_rows:
@@ -288,6 +292,7 @@ ANG_PUBLIC int angara_team_destroy(struct angara_team *team)
 		return 0;
 	ret = finish_ops(team);
 	leave(team);
+	team->ctx->trees &= ~(1U << team->tree);
 	ang_rows_clear(&team->rows);
 	team_free(team);
 	return ret;

@@ -14,6 +14,7 @@
  * @rows: rows, in ascending order of nodes
  * @nodes: their nodes
  * @n: nodes in the tree
+ * @taken: TreeIds to leave alone, a bit for each
  * @held: devices held in the pool, from the first on
  * @set: rows set, from the first on
  * @root: index of the root
@@ -25,6 +26,7 @@ struct ang_rows {
 	struct angara_tree_row *rows;
 	u32 *nodes;
 	u32 n;
+	u32 taken;
 	u32 held;
 	u32 set;
 	u32 root;

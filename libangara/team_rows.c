@@ -8,6 +8,10 @@
  * order of nodes, so of two overlapping attempts one fails at its first common
  * row, and two that do not overlap are found out by ANGARA_IOCTL_TREE_CHECK.
  * Whoever fails takes back what it has set and goes on to the next TreeId.
+ *
+ * An administrator may clear the rows of a team.  As long as the team is there,
+ * no other one with a member in common gets its TreeId: to the kernel, rows and
+ * memberships of both would be the same.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -113,7 +117,8 @@ static int choose_tree(struct ang_rows *r, u32 want)
 		if (round)
 			back_off();
 		for (tree = first; tree < end; tree++) {
-			int ret = try_tree(r, tree);
+			int ret = r->taken >> tree & 1 ? -EBUSY :
+				  try_tree(r, tree);
 
 			if (ret == -EBUSY)
 				busy = true;
