@@ -160,7 +160,11 @@ check 'an unknown option' refused 2 '^usage:' --nonsense
 # Later than the counts by the clock of files, whatever time it is.
 touch -d '+1 hour' "$TREE/driver/known.c"
 check 'a file that has changed since' refused 0 \
-	'driver/known.c has changed since . was counted' --missed driver/model/
+	'driver/known.c has changed since it was counted: left out of 1, 2, 3' \
+	--missed driver/model/
+check 'its counts are left out' same driver/known.c \
+	"$(report 2>&1 | grep -o '^  driver/known.c.*' | xargs)"
+check 'those of others are not' row 3 driver/model/twice.h driver/model/twice.h
 echo '{ "files": [' >"$COUNTS/broken.json"
 check 'counts that are broken' refused 2 'broken.json:1: .*not what gcov prints'
 plan

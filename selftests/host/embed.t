@@ -7,7 +7,8 @@
 set -u
 . selftests/tap.sh
 
-OUT=$TAP_TMP/build
+# selftests/coverage builds elsewhere, and to be counted.
+OUT=${EMBED_OUT:-$TAP_TMP/build}
 SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 NAME=test-$$
 FILE=/dev/shm/angara-$(id -u)-$NAME
@@ -21,7 +22,7 @@ build()
 
 build_san()
 {
-	make -C libangara O="$OUT-san" CFLAGS="$SAN" all tests
+	make -C libangara O="$TAP_TMP/san" CFLAGS="$SAN" all tests
 }
 
 # One job; its results are ours.
@@ -137,7 +138,7 @@ done
 job 'the library, 6 processes on 2 nodes' angara-run --fabric embedded:2 -n 6 \
 	libangara-test
 job 'the library, sanitizers' angara-run --fabric embedded:3 -n 5 \
-	"$OUT-san/tests/libangara-test"
+	"$TAP_TMP/san/tests/libangara-test"
 for sizes in 2x2x2 5x1x3x2; do
 	ANGARA_FABRIC=embedded:$sizes job "the applications on $sizes" \
 		selftests/apps.sh
