@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of the admin queue, of events and interrupts, and of adapters
+ * that answer wrongly, not at all, or do not stop.
+ */
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/workqueue.h>
+
+#include "fake.h"
+
+/* Somebody who sleeps in poll(2). */
+struct sleeper {
+	poll_table table;
+	wait_queue_entry_t entry;
+	wait_queue_head_t *head;
+	__poll_t woken;
+};
+
+static int sleeper_wake(wait_queue_entry_t *entry, unsigned int mode, int flags,
+			void *key)
+{
+	container_of(entry, struct sleeper, entry)->woken |= key_to_poll(key);
+	return 0;
+}
+
+static void sleeper_queue(struct file *filp, wait_queue_head_t *head,
+			  poll_table *table)
+{
+	struct sleeper *s = container_of(table, struct sleeper, table);
+
+	s->head = head;
+	init_waitqueue_func_entry(&s->entry, sleeper_wake);
+	add_wait_queue(head, &s->entry);
+}
+
+static __poll_t sleeper_start(struct sleeper *s, struct file *filp)
+{
+	*s = (struct sleeper){ 0 };
+	init_poll_funcptr(&s->table, sleeper_queue);
+	return fake_poll(filp, &s->table);
+}
+
+static __poll_t sleeper_end(struct sleeper *s)
+{
+	remove_wait_queue(s->head, &s->entry);
+	return s->woken;
+}
+
+static void phases_over_laps(struct kunit *test)
+{
+	struct angara_tree_get get;
+	struct fake *f = test->priv;
+	struct file *filp;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	KUNIT_ASSERT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
+	for (i = 0; i < 5 * ANG_ADM_ENTRIES; i++) {
+		if (fake_tree_get(f, filp, 3, &get) ||
+		    get.state != ANGARA_TREE_STATE_UP)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, 5 * ANG_ADM_ENTRIES, i);
+	KUNIT_EXPECT_EQ(test, i, f->count[ANGARA_ADM_TREE_GET]);
+	KUNIT_EXPECT_EQ(test, i + 1, f->reg[ANGARA_REG_ASQ_DB / 4]);
+	KUNIT_EXPECT_FALSE(test, f->adev->broken);
+}
+
+static void statuses_as_errors(struct kunit *test)
+{
+	static const struct {
+		u8 status;
+		int ret;
+	} map[] = {
+		{ ANGARA_ADM_ST_OK, 0 },
+		{ ANGARA_ADM_ST_OPCODE, -EIO },
+		{ ANGARA_ADM_ST_PARAM, -EINVAL },
+		{ ANGARA_ADM_ST_EXISTS, -EEXIST },
+		{ ANGARA_ADM_ST_ABSENT, -ENOENT },
+		{ ANGARA_ADM_ST_FULL, -ENOSPC },
+		{ ANGARA_ADM_ST_PARTITION, -EPERM },
+		{ ANGARA_ADM_ST_DOWN, -ENETDOWN },
+		{ ANGARA_ADM_ST_DMA, -EIO },
+		{ ANGARA_ADM_ST_RULE, -EINVAL },
+		{ ANGARA_ADM_ST_RULE + 1, -EIO },
+		{ 255, -EIO },
+	};
+	struct angara_tree_get get;
+	struct fake *f = test->priv;
+	struct file *filp;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	KUNIT_ASSERT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
+	for (i = 0; i < ARRAY_SIZE(map); i++) {
+		f->status[ANGARA_ADM_TREE_GET] = map[i].status;
+		KUNIT_EXPECT_EQ(test, map[i].ret,
+				fake_tree_get(f, filp, 3, &get));
+	}
+	KUNIT_EXPECT_FALSE(test, f->adev->broken);
+}
+
+/* How an adapter may break; what has to come then is always the same. */
+struct fault {
+	const char *name;
+	bool mute;
+	bool wrong_tag;
+};
+
+static const struct fault faults[] = {
+	{ .name = "no answer", .mute = true },
+	{ .name = "an answer to no command", .wrong_tag = true },
+};
+
+static void fault_name(const struct fault *fault, char *name)
+{
+	strscpy(name, fault->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(fault, faults, fault_name);
+
+static void breaks_and_lets_go(struct kunit *test)
+{
+	const struct fault *fault = test->param_value;
+	struct angara_tree_get get;
+	struct fake *f = test->priv;
+	struct file *filp, *idle;
+	struct sleeper with, without;
+	u32 key = 0;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open_ctx(f);
+	idle = fake_open(f);
+	KUNIT_ASSERT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &key));
+	KUNIT_ASSERT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
+	KUNIT_EXPECT_EQ(test, 0, (__force int)sleeper_start(&with, filp));
+	KUNIT_EXPECT_EQ(test, 0, (__force int)sleeper_start(&without, idle));
+	f->mute = fault->mute;
+	f->wrong_tag = fault->wrong_tag;
+	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
+	KUNIT_EXPECT_TRUE(test, f->adev->broken);
+	KUNIT_EXPECT_FALSE(test, f->adev->stuck);
+	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
+	/* Whoever sleeps is told, with a context or without. */
+	KUNIT_EXPECT_TRUE(test, sleeper_end(&with) & EPOLLERR);
+	KUNIT_EXPECT_TRUE(test, sleeper_end(&without) & EPOLLERR);
+	KUNIT_EXPECT_EQ(test, EPOLLERR, (__force int)fake_poll(filp, NULL));
+
+	/* No command reaches it any more, even if it would answer now. */
+	f->mute = f->wrong_tag = false;
+	memset(f->count, 0, sizeof(f->count));
+	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
+	KUNIT_EXPECT_EQ(test, -EIO, fake_mr(f, filp, f->ubuf, 1, 0, &key));
+	KUNIT_EXPECT_EQ(test, -EIO, fake_ctx(f, idle, 8, 8));
+	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, 0));
+	fake_close(f, filp);
+	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
+	KUNIT_EXPECT_NULL(test, memchr_inv(f->count, 0, sizeof(f->count)));
+}
+
+/* What it may still write to is never given to anybody else. */
+static void stuck_keeps_its_memory(struct kunit *test)
+{
+	struct angara_tree_get get;
+	struct fake *f = test->priv;
+	unsigned long locked = current->mm->locked_vm;
+	struct file *filp;
+	u32 key = 0, pages;
+	size_t bytes;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open_ctx(f);
+	KUNIT_ASSERT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &key));
+	KUNIT_ASSERT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
+	pages = fake_pages(f);
+	bytes = fake_bytes(f);
+	f->wrong_tag = true;
+	f->unstoppable = true;
+	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
+	KUNIT_EXPECT_TRUE(test, f->adev->stuck);
+	f->unstoppable = false; /* too late */
+
+	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
+	KUNIT_EXPECT_EQ(test, locked, current->mm->locked_vm);
+	fake_close(f, filp);
+	fake_unregister(f);
+	KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
+	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
+	KUNIT_EXPECT_EQ(test, pages, fake_forget(f));
+}
+
+static void destroy_refused(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	struct file *filp;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open_ctx(f);
+	f->status[ANGARA_ADM_CTX_DESTROY] = ANGARA_ADM_ST_ABSENT;
+	fake_close(f, filp);
+	/* It cannot be told what it still uses: it is reset first. */
+	KUNIT_EXPECT_TRUE(test, f->adev->broken);
+	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
+	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
+}
+
+static void events_over_laps(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	u32 i, n;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	for (n = 0; n < 3 * ANG_AEQ_ENTRIES; n += ANG_AEQ_ENTRIES) {
+		for (i = 0; i < ANG_AEQ_ENTRIES; i++)
+			fake_event(f, ANGARA_AEV_TREE_DOWN, 3, i);
+		flush_work(&f->adev->aeq_work);
+		KUNIT_EXPECT_EQ(test, n + i, f->reg[ANGARA_REG_AEQ_CI / 4]);
+		/* Told halfway too, so that the adapter need not stop. */
+		KUNIT_EXPECT_LE(test, 2 * (n / ANG_AEQ_ENTRIES + 1), f->ci_writes);
+	}
+}
+
+static void interrupts(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	struct angara_adm_ctx *c = &f->last[ANGARA_ADM_CTX_CREATE].create;
+	struct angara_ctl *ctl;
+	struct sleeper s;
+	struct file *filp;
+	__le64 *ctr;
+
+	ang_irq(f->adev, ANGARA_VEC_CTX(0)); /* not even registered */
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open_ctx(f);
+	ctl = fake_at(f, le64_to_cpu(c->ctl), sizeof(*ctl));
+	ctr = fake_at(f, le64_to_cpu(c->ctr), PAGE_SIZE);
+	KUNIT_ASSERT_TRUE(test, ctl && ctr);
+	ctl->seen = cpu_to_le32(41);
+	ctr[ANGARA_CTR_EVSEQ] = cpu_to_le64(41);
+	KUNIT_EXPECT_EQ(test, 0, (__force int)sleeper_start(&s, filp));
+	KUNIT_EXPECT_EQ(test, 41, f->db_arm[0]);
+	ang_irq(f->adev, ANGARA_VEC_CTX(1));
+	ang_irq(f->adev, ANGARA_VEC_CTX(FAKE_CTXS));
+	ang_irq(f->adev, U32_MAX);
+	KUNIT_EXPECT_EQ(test, 0, (__force int)s.woken);
+	ctr[ANGARA_CTR_EVSEQ] = cpu_to_le64(42);
+	ang_irq(f->adev, ANGARA_VEC_CTX(0));
+	KUNIT_EXPECT_EQ(test, EPOLLIN | EPOLLRDNORM, (__force int)sleeper_end(&s));
+	KUNIT_EXPECT_EQ(test, EPOLLIN | EPOLLRDNORM,
+			(__force int)fake_poll(filp, NULL));
+	fake_close(f, filp);
+	ang_irq(f->adev, ANGARA_VEC_CTX(0));
+}
+
+static struct kunit_case admin_cases[] = {
+	KUNIT_CASE(phases_over_laps),
+	KUNIT_CASE(statuses_as_errors),
+	KUNIT_CASE_PARAM(breaks_and_lets_go, fault_gen_params),
+	KUNIT_CASE(stuck_keeps_its_memory),
+	KUNIT_CASE(destroy_refused),
+	KUNIT_CASE(events_over_laps),
+	KUNIT_CASE(interrupts),
+	{}
+};
+
+struct kunit_suite admin_suite = {
+	.name = "angara_admin",
+	.suite_init = fake_suite_init,
+	.suite_exit = fake_suite_exit,
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = admin_cases,
+};

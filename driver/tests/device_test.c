@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of bringing an adapter up, of its ioctls as such, and of the
+ * shares of its contexts.
+ */
+#include <linux/mm.h>
+
+#include "fake.h"
+
+/* A register of an adapter that the driver must not take. */
+struct stranger {
+	const char *name;
+	u32 reg;
+	u32 val;
+};
+
+static const struct stranger strangers[] = {
+	{ "magic", ANGARA_REG_MAGIC, ANGARA_HW_MAGIC + 1 },
+	{ "all ones", ANGARA_REG_MAGIC, U32_MAX },
+	{ "version", ANGARA_REG_VERSION, ANGARA_HW_VERSION + 1 },
+	{ "node", ANGARA_REG_NODE, 8 },
+	{ "no contexts", ANGARA_REG_CONTEXTS, 0 },
+	{ "contexts", ANGARA_REG_CONTEXTS, ANG_MAX_CTXS + 1 },
+	{ "no dimensions", ANGARA_REG_NDIMS, 0 },
+	{ "dimensions", ANGARA_REG_NDIMS, ANGARA_MAX_DIMS + 1 },
+	{ "a size of 0", ANGARA_REG_DIMS01, 2 },
+};
+
+static void stranger_name(const struct stranger *s, char *name)
+{
+	strscpy(name, s->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(stranger, strangers, stranger_name);
+
+static void strangers_are_refused(struct kunit *test)
+{
+	const struct stranger *s = test->param_value;
+	struct fake *f = test->priv;
+
+	f->reg[s->reg / 4] = s->val;
+	KUNIT_EXPECT_EQ(test, -ENODEV, fake_register(f));
+	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
+	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_ASQ_LO / 4]);
+	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
+}
+
+static void never_ready(struct kunit *test)
+{
+	struct fake *f = test->priv;
+
+	f->unready = true;
+	KUNIT_EXPECT_EQ(test, -EIO, fake_register(f));
+	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
+}
+
+static void never_stops(struct kunit *test)
+{
+	struct fake *f = test->priv;
+
+	f->unstoppable = true;
+	KUNIT_EXPECT_EQ(test, -EIO, fake_register(f));
+	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
+	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_ASQ_LO / 4]);
+}
+
+static void no_memory_for_queues(struct kunit *test)
+{
+	struct fake *f = test->priv;
+
+	f->fail = 1;
+	KUNIT_EXPECT_EQ(test, -ENOMEM, fake_register(f));
+	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
+}
+
+static void query_tells_the_registers(struct kunit *test)
+{
+	struct angara_query q = { .size = sizeof(q) };
+	struct fake *f = test->priv;
+	struct file *filp;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	KUNIT_ASSERT_EQ(test, 0, fake_ioctl(f, filp, ANGARA_IOCTL_QUERY, &q,
+					    sizeof(q)));
+	KUNIT_EXPECT_EQ(test, FAKE_NODE, q.node);
+	KUNIT_EXPECT_EQ(test, 8, q.nodes);
+	KUNIT_EXPECT_EQ(test, 3, q.ndims);
+	KUNIT_EXPECT_EQ(test, FAKE_FABRIC, q.fabric_id);
+	KUNIT_EXPECT_EQ(test, FAKE_CTXS, q.max_contexts);
+	KUNIT_EXPECT_EQ(test, 1, q.coord[0]);
+	KUNIT_EXPECT_EQ(test, 0, q.coord[1]);
+	KUNIT_EXPECT_EQ(test, 1, q.coord[2]);
+	KUNIT_EXPECT_EQ(test, 0, q.dims[3]);
+}
+
+/* What every ioctl has: its first published size, its flags. */
+struct call {
+	const char *name;
+	u32 cmd;
+	u32 size;
+	u32 flags;
+	bool needs_ctx;
+};
+
+#define CALL(_name, _type, _flags, _needs_ctx)				\
+	{ #_name, ANGARA_IOCTL_##_name, sizeof(struct angara_##_type),	\
+	  _flags, _needs_ctx }
+
+static const struct call calls[] = {
+	CALL(QUERY, query, 0, false),
+	CALL(CTX_CREATE, ctx_create, ANGARA_CTX_PKEY, false),
+	CALL(MR_REG, mr_reg, ANGARA_MR_KEY, true),
+	CALL(MR_DEREG, mr_dereg, 0, true),
+	CALL(TREE_SET, tree_set, ANGARA_TREE_OWNED, false),
+	CALL(TREE_GET, tree_get, 0, false),
+	CALL(TREE_CLEAR, tree_clear, ANGARA_TREE_CLEAR_OWNED, false),
+	CALL(TREE_DELEGATE, tree_delegate, 0, false),
+	CALL(TREE_CHECK, tree_check, 0, false),
+	CALL(JOIN, join, 0, true),
+	CALL(LEAVE, join, 0, true),
+	CALL(KICK, kick, ANGARA_KICK_SQ | ANGARA_KICK_ARM, true),
+	CALL(EVENTFD, eventfd, 0, true),
+};
+
+static void call_name(const struct call *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(call, calls, call_name);
+
+static void sizes_and_flags(struct kunit *test)
+{
+	const struct call *c = test->param_value;
+	struct fake *f = test->priv;
+	struct file *filp;
+	u32 *arg, len, bit;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	arg = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, arg);
+	for (len = 0; len < c->size; len++) {
+		arg[0] = len;
+		KUNIT_EXPECT_EQ(test, -EINVAL, fake_ioctl(f, filp, c->cmd, arg,
+							  PAGE_SIZE));
+	}
+	/* Longer ones are known by what they ask for: a flag that is not. */
+	arg[1] = BIT(31);
+	for (len = c->size; len <= PAGE_SIZE; len += len < 256 ? 1 : 128) {
+		arg[0] = len;
+		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
+				fake_ioctl(f, filp, c->cmd, arg, PAGE_SIZE));
+	}
+	arg[0] = PAGE_SIZE + 1;
+	KUNIT_EXPECT_EQ(test, -E2BIG, fake_ioctl(f, filp, c->cmd, arg, PAGE_SIZE));
+	arg[0] = PAGE_SIZE;
+	((u8 *)arg)[c->size] = 1;
+	KUNIT_EXPECT_EQ(test, -E2BIG, fake_ioctl(f, filp, c->cmd, arg, PAGE_SIZE));
+	/* Says that it is longer than the memory is. */
+	arg[0] = c->size + 8;
+	KUNIT_EXPECT_EQ(test, -EFAULT, fake_ioctl(f, filp, c->cmd, arg,
+						  ALIGN(c->size, 8)));
+	memset(arg, 0, PAGE_SIZE);
+	arg[0] = c->size;
+	for (bit = 0; bit < 32; bit++) {
+		arg[1] = BIT(bit);
+		if (!(c->flags & arg[1]))
+			KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
+					fake_ioctl(f, filp, c->cmd, arg, c->size));
+	}
+}
+
+static void without_context_or_adapter(struct kunit *test)
+{
+	const struct call *c = test->param_value;
+	struct fake *f = test->priv;
+	u32 arg[32] = { c->size };
+	struct file *filp;
+
+	KUNIT_ASSERT_LE(test, c->size, sizeof(arg));
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	if (c->needs_ctx) {
+		/* A row is looked for after the context. */
+		arg[1] = c->cmd == ANGARA_IOCTL_KICK ? ANGARA_KICK_SQ : 0;
+		KUNIT_EXPECT_EQ(test, -ENXIO, fake_ioctl(f, filp, c->cmd, arg,
+							 c->size));
+	}
+	fake_unregister(f);
+	KUNIT_EXPECT_EQ(test, -ENODEV, fake_ioctl(f, filp, c->cmd, arg, c->size));
+	arg[0] = 0;
+	KUNIT_EXPECT_EQ(test, -ENODEV, fake_ioctl(f, filp, c->cmd, arg, c->size));
+	KUNIT_EXPECT_EQ(test, -ENODEV, PTR_ERR_OR_ZERO(fake_open(f)));
+}
+
+static void unknown_numbers(struct kunit *test)
+{
+	struct angara_query q = { .size = sizeof(q) };
+	struct fake *f = test->priv;
+	struct file *filp;
+	u32 nr;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	for (nr = ARRAY_SIZE(calls); nr < 256; nr++)
+		KUNIT_EXPECT_EQ(test, -ENOTTY,
+				fake_ioctl(f, filp, _IO(ANGARA_IOC_TYPE, nr), &q,
+					   sizeof(q)));
+	KUNIT_EXPECT_EQ(test, -ENOTTY,
+			fake_ioctl(f, filp, _IO(ANGARA_IOC_TYPE + 1, 0), &q, sizeof(q)));
+	KUNIT_EXPECT_EQ(test, -ENOTTY,
+			fake_ioctl(f, filp, _IOW(ANGARA_IOC_TYPE, 0, u32), &q, sizeof(q)));
+}
+
+static const u32 ctxs[] = { 1, 2, 3, 4, 5, 8 };
+
+static void ctxs_name(const u32 *n, char *name)
+{
+	snprintf(name, KUNIT_PARAM_DESC_SIZE, "%u contexts", *n);
+}
+
+KUNIT_ARRAY_PARAM(ctxs, ctxs, ctxs_name);
+
+/* How many contexts a user gets; the last answer is in @ret. */
+static u32 take_all(struct fake *f, u32 uid, bool admin, int *ret)
+{
+	struct file *filp;
+	u32 taken;
+
+	fake_as(f, uid, admin);
+	for (taken = 0; ; taken++) {
+		filp = fake_open(f);
+		KUNIT_ASSERT_FALSE(f->test, IS_ERR(filp));
+		*ret = fake_ctx(f, filp, 8, 8);
+		if (*ret < 0)
+			break;
+	}
+	fake_close(f, filp);
+	fake_as_self(f);
+	return taken;
+}
+
+static void shares_of_users(struct kunit *test)
+{
+	u32 n = *(const u32 *)test->param_value;
+	u32 share = DIV_ROUND_UP(3 * n, 4);
+	struct fake *f = test->priv;
+	struct angara_adm_cmd *last = &f->last[ANGARA_ADM_CTX_CREATE];
+	int ret;
+
+	f->reg[ANGARA_REG_CONTEXTS / 4] = n;
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	KUNIT_EXPECT_EQ(test, share, take_all(f, 1000, false, &ret));
+	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
+	KUNIT_EXPECT_EQ(test, n - share, take_all(f, 1001, false, &ret));
+	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
+	KUNIT_EXPECT_EQ(test, 0, take_all(f, 0, true, &ret));
+	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
+	KUNIT_EXPECT_EQ(test, n, f->count[ANGARA_ADM_CTX_CREATE]);
+	KUNIT_EXPECT_EQ(test, ANGARA_PKEY_UID(n > share ? 1001 : 1000),
+			le32_to_cpu(last->create.pkey));
+	KUNIT_EXPECT_EQ(test, n - 1, le16_to_cpu(last->ctx));
+	/* What one gives back another can have, under its number. */
+	fake_close(f, f->file[0]);
+	KUNIT_EXPECT_EQ(test, 1, take_all(f, 1002, false, &ret));
+	KUNIT_EXPECT_EQ(test, 0, le16_to_cpu(last->ctx));
+	KUNIT_EXPECT_EQ(test, ANGARA_PKEY_UID(1002), le32_to_cpu(last->create.pkey));
+}
+
+static void administrators_have_no_share(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	int ret;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	KUNIT_EXPECT_EQ(test, FAKE_CTXS, take_all(f, 1000, true, &ret));
+	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
+}
+
+/* The highest user numbers have no partition of their own. */
+static void no_partition_no_context(struct kunit *test)
+{
+	struct angara_ctx_create c = {
+		.size = sizeof(c), .flags = ANGARA_CTX_PKEY, .sq_entries = 8,
+		.cq_entries = 8, .pkey = 1,
+	};
+	struct fake *f = test->priv;
+	struct file *filp;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	fake_as(f, ANGARA_PKEY_UID_MAX + 1, false);
+	KUNIT_EXPECT_EQ(test, -EPERM, fake_ctx(f, filp, 8, 8));
+	KUNIT_EXPECT_EQ(test, -EPERM, fake_ioctl(f, filp, ANGARA_IOCTL_CTX_CREATE,
+						 &c, sizeof(c)));
+	fake_as_self(f);
+	fake_as(f, ANGARA_PKEY_UID_MAX + 1, true);
+	KUNIT_EXPECT_EQ(test, 0, fake_ioctl(f, filp, ANGARA_IOCTL_CTX_CREATE, &c,
+					    sizeof(c)));
+	fake_as_self(f);
+}
+
+static struct kunit_case device_cases[] = {
+	KUNIT_CASE_PARAM(strangers_are_refused, stranger_gen_params),
+	KUNIT_CASE(never_ready),
+	KUNIT_CASE(never_stops),
+	KUNIT_CASE(no_memory_for_queues),
+	KUNIT_CASE(query_tells_the_registers),
+	KUNIT_CASE_PARAM(sizes_and_flags, call_gen_params),
+	KUNIT_CASE_PARAM(without_context_or_adapter, call_gen_params),
+	KUNIT_CASE(unknown_numbers),
+	KUNIT_CASE_PARAM(shares_of_users, ctxs_gen_params),
+	KUNIT_CASE(administrators_have_no_share),
+	KUNIT_CASE(no_partition_no_context),
+	{}
+};
+
+struct kunit_suite device_suite = {
+	.name = "angara_device",
+	.suite_init = fake_suite_init,
+	.suite_exit = fake_suite_exit,
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = device_cases,
+};

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The adapter that KUnit tests play: registers, admin queue, DMA.
+ */
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/pfn.h>
+#include <linux/slab.h>
+
+#include "fake.h"
+
+/* Where the adapter's addresses are: nowhere that the CPU has any. */
+#define BUS_OFFSET	BIT_ULL(52)
+
+static struct fake *to_fake(struct ang_dev *adev)
+{
+	return adev->priv;
+}
+
+static u64 bus_addr(const void *mem)
+{
+	return virt_to_phys((void *)mem) + BUS_OFFSET;
+}
+
+static u32 *reg(struct fake *f, u32 off)
+{
+	return &f->reg[off / 4];
+}
+
+static u64 reg64(struct fake *f, u32 off)
+{
+	return *reg(f, off) | (u64)*reg(f, off + 4) << 32;
+}
+
+static bool fails(struct fake *f)
+{
+	return f->fail && !--f->fail;
+}
+
+/* DMA */
+
+static void *fake_dma_alloc(struct ang_dev *adev, size_t size, u64 *addr)
+{
+	struct fake *f = to_fake(adev);
+	struct fake_mem *m;
+
+	if (fails(f))
+		return NULL;
+	m = kzalloc(sizeof(*m), GFP_KERNEL);
+	if (!m)
+		return NULL;
+	m->mem = alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO);
+	if (!m->mem) {
+		kfree(m);
+		return NULL;
+	}
+	m->size = size;
+	m->addr = bus_addr(m->mem);
+	list_add(&m->entry, &f->mems);
+	*addr = m->addr;
+	return m->mem;
+}
+
+static void fake_dma_free(struct ang_dev *adev, size_t size, void *mem, u64 addr)
+{
+	struct fake *f = to_fake(adev);
+	struct fake_mem *m;
+
+	list_for_each_entry(m, &f->mems, entry)
+		if (m->mem == mem && m->size == size && m->addr == addr)
+			goto found;
+	KUNIT_FAIL(f->test, "dma_free() of %zu bytes that are not there", size);
+	return;
+
+found:
+	list_del(&m->entry);
+	free_pages_exact(mem, size);
+	kfree(m);
+}
+
+static unsigned long times_mapped(struct fake *f, unsigned long pfn)
+{
+	void *entry = xa_load(&f->mapped, pfn);
+
+	return entry ? xa_to_value(entry) : 0;
+}
+
+static int set_mapped(struct fake *f, unsigned long pfn, unsigned long times)
+{
+	if (!times) {
+		xa_erase(&f->mapped, pfn);
+		return 0;
+	}
+	return xa_err(xa_store(&f->mapped, pfn, xa_mk_value(times), GFP_KERNEL));
+}
+
+static int fake_dma_map(struct ang_dev *adev, struct page **pages, __le64 *addrs,
+			u32 count)
+{
+	struct fake *f = to_fake(adev);
+	u32 i;
+
+	if (fails(f))
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		unsigned long pfn = page_to_pfn(pages[i]);
+
+		KUNIT_EXPECT_EQ(f->test, 0,
+				set_mapped(f, pfn, times_mapped(f, pfn) + 1));
+		addrs[i] = cpu_to_le64(PFN_PHYS(pfn) + BUS_OFFSET);
+	}
+	return 0;
+}
+
+static void fake_dma_unmap(struct ang_dev *adev, const __le64 *addrs, u32 count)
+{
+	struct fake *f = to_fake(adev);
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		unsigned long pfn = PHYS_PFN(le64_to_cpu(addrs[i]) - BUS_OFFSET);
+		unsigned long times = times_mapped(f, pfn);
+
+		if (times)
+			set_mapped(f, pfn, times - 1);
+		else
+			KUNIT_FAIL(f->test, "dma_unmap() of a page that is not mapped");
+	}
+}
+
+void *fake_at(struct fake *f, u64 addr, size_t len)
+{
+	unsigned long pfn = PHYS_PFN(addr - BUS_OFFSET);
+	struct fake_mem *m;
+
+	list_for_each_entry(m, &f->mems, entry)
+		if (addr >= m->addr && addr + len <= m->addr + m->size)
+			return m->mem + (addr - m->addr);
+	if (addr >= BUS_OFFSET && times_mapped(f, pfn) &&
+	    offset_in_page(addr) + len <= PAGE_SIZE)
+		return page_address(pfn_to_page(pfn)) + offset_in_page(addr);
+	KUNIT_FAIL(f->test, "%zu bytes at %#llx are not the adapter's", len, addr);
+	return NULL;
+}
+
+unsigned long fake_list_pfn(struct fake *f, u64 list, u32 i)
+{
+	const __le64 *addr = fake_at(f, list + i * sizeof(*addr), sizeof(*addr));
+
+	return addr ? PHYS_PFN(le64_to_cpu(*addr) - BUS_OFFSET) : 0;
+}
+
+bool fake_is_mapped(struct fake *f, unsigned long pfn)
+{
+	return times_mapped(f, pfn);
+}
+
+size_t fake_bytes(struct fake *f)
+{
+	struct fake_mem *m;
+	size_t bytes = 0;
+
+	list_for_each_entry(m, &f->mems, entry)
+		bytes += m->size;
+	return bytes;
+}
+
+u32 fake_pages(struct fake *f)
+{
+	unsigned long pfn;
+	void *entry;
+	u32 pages = 0;
+
+	xa_for_each(&f->mapped, pfn, entry)
+		pages += xa_to_value(entry);
+	return pages;
+}
+
+/* A page of a queue has one reference left, one of a region is pinned. */
+static void page_forget(struct fake *f, struct page *page)
+{
+	if (PageAnon(page)) {
+		unpin_user_page(page);
+		return;
+	}
+	KUNIT_EXPECT_EQ(f->test, 1, page_count(page));
+	put_page(page);
+}
+
+u32 fake_forget(struct fake *f)
+{
+	struct fake_mem *m, *next;
+	unsigned long pfn;
+	void *entry;
+	u32 pages = 0;
+
+	rcu_barrier(); /* contexts go late */
+	xa_for_each(&f->mapped, pfn, entry) {
+		KUNIT_EXPECT_EQ(f->test, 1, xa_to_value(entry));
+		page_forget(f, pfn_to_page(pfn));
+		pages++;
+	}
+	xa_destroy(&f->mapped);
+	list_for_each_entry_safe(m, next, &f->mems, entry) {
+		list_del(&m->entry);
+		free_pages_exact(m->mem, m->size);
+		kfree(m);
+	}
+	return pages;
+}
+
+/* Commands */
+
+static void answer(struct fake *f, const struct angara_adm_cmd *cmd)
+{
+	u32 index = f->answers++;
+	struct angara_adm_cpl cpl = {
+		.tag = cmd->tag,
+		.status = f->status[cmd->opcode],
+		.phase = !((index / ANG_ADM_ENTRIES) & 1),
+	};
+	struct angara_adm_cpl *slot;
+
+	if (f->wrong_tag)
+		cpl.tag ^= cpu_to_le16(0x8000);
+	if (cmd->opcode == ANGARA_ADM_TREE_GET)
+		cpl.state = ANGARA_TREE_STATE_UP;
+	slot = fake_at(f, reg64(f, ANGARA_REG_ACQ_LO) +
+		       index % ANG_ADM_ENTRIES * sizeof(cpl), sizeof(cpl));
+	if (slot)
+		*slot = cpl;
+	ang_irq(f->adev, ANGARA_VEC_ADMIN);
+}
+
+static void take_command(struct fake *f, u32 index)
+{
+	struct angara_adm_cmd *cmd;
+
+	cmd = fake_at(f, reg64(f, ANGARA_REG_ASQ_LO) +
+		      index % ANG_ADM_ENTRIES * sizeof(*cmd), sizeof(*cmd));
+	if (!cmd)
+		return;
+	KUNIT_EXPECT_LT(f->test, cmd->opcode, ANGARA_ADM_NUM);
+	if (cmd->opcode >= ANGARA_ADM_NUM || f->mute)
+		return;
+	f->count[cmd->opcode]++;
+	f->last[cmd->opcode] = *cmd;
+	if (f->on_command)
+		f->on_command(f, cmd);
+	answer(f, cmd);
+}
+
+void fake_event(struct fake *f, u8 type, u32 index, u32 value)
+{
+	u32 entry = f->aeq_pi++;
+	struct angara_hw_event ev = {
+		.index = cpu_to_le32(index),
+		.value = cpu_to_le32(value),
+		.type = type,
+		.phase = !((entry / ANG_AEQ_ENTRIES) & 1),
+	};
+	struct angara_hw_event *slot;
+
+	slot = fake_at(f, reg64(f, ANGARA_REG_AEQ_LO) +
+		       entry % ANG_AEQ_ENTRIES * sizeof(ev), sizeof(ev));
+	if (slot)
+		*slot = ev;
+	ang_irq(f->adev, ANGARA_VEC_ADMIN);
+}
+
+/* Registers */
+
+static u32 fake_read32(struct ang_dev *adev, u32 off)
+{
+	struct fake *f = to_fake(adev);
+
+	if (off == ANGARA_REG_STATUS) {
+		if (f->unready)
+			return 0;
+		return f->unstoppable || *reg(f, ANGARA_REG_CONTROL) ?
+		       ANGARA_STATUS_READY : 0;
+	}
+	KUNIT_EXPECT_LT(f->test, off / 4, FAKE_REGS);
+	return off / 4 < FAKE_REGS ? *reg(f, off) : 0;
+}
+
+static void fake_doorbell(struct fake *f, u32 off, u32 val)
+{
+	u32 ctx = off / ANGARA_PAGE_SIZE - 1;
+
+	KUNIT_EXPECT_LT(f->test, ctx, FAKE_CTXS);
+	if (ctx >= FAKE_CTXS)
+		return;
+	if (off % ANGARA_PAGE_SIZE == ANGARA_DB_SQ)
+		f->db_sq[ctx] = val;
+	else
+		f->db_arm[ctx] = val;
+}
+
+static void fake_write32(struct ang_dev *adev, u32 off, u32 val)
+{
+	struct fake *f = to_fake(adev);
+	u32 index;
+
+	if (off >= ANGARA_PAGE_SIZE) {
+		fake_doorbell(f, off, val);
+		return;
+	}
+	KUNIT_EXPECT_LT(f->test, off / 4, FAKE_REGS);
+	if (off / 4 >= FAKE_REGS)
+		return;
+	index = *reg(f, off);
+	*reg(f, off) = val;
+	f->ci_writes += off == ANGARA_REG_AEQ_CI;
+	if (off == ANGARA_REG_ASQ_DB)
+		while (index != val)
+			take_command(f, index++);
+}
+
+static const struct ang_bus_ops fake_bus_ops = {
+	.name = "fake",
+	.owner = THIS_MODULE,
+	.read32 = fake_read32,
+	.write32 = fake_write32,
+	.dma_alloc = fake_dma_alloc,
+	.dma_free = fake_dma_free,
+	.dma_map = fake_dma_map,
+	.dma_unmap = fake_dma_unmap,
+};
+
+static void regs_init(struct fake *f)
+{
+	*reg(f, ANGARA_REG_MAGIC) = ANGARA_HW_MAGIC;
+	*reg(f, ANGARA_REG_VERSION) = ANGARA_HW_VERSION;
+	*reg(f, ANGARA_REG_NODE) = FAKE_NODE;
+	*reg(f, ANGARA_REG_NODES) = 8;
+	*reg(f, ANGARA_REG_NDIMS) = 3;
+	*reg(f, ANGARA_REG_CONTEXTS) = FAKE_CTXS;
+	*reg(f, ANGARA_REG_DIMS01) = 2 | 2 << 16;
+	*reg(f, ANGARA_REG_DIMS23) = 2;
+	*reg(f, ANGARA_REG_FABRIC_LO) = lower_32_bits(FAKE_FABRIC);
+	*reg(f, ANGARA_REG_FABRIC_HI) = upper_32_bits(FAKE_FABRIC);
+}
+
+int fake_register(struct fake *f)
+{
+	int ret = ang_dev_register(f->adev);
+
+	f->registered = !ret;
+	return ret;
+}
+
+void fake_unregister(struct fake *f)
+{
+	ang_dev_unregister(f->adev);
+	f->registered = false;
+}
+
+/* Not registered yet. */
+struct fake *fake_new(struct kunit *test)
+{
+	struct fake *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	if (!f)
+		return ERR_PTR(-ENOMEM);
+	f->test = test;
+	INIT_LIST_HEAD(&f->mems);
+	xa_init(&f->mapped);
+	regs_init(f);
+	/* No module: this one is not in sysfs yet while its tests run. */
+	f->parent = __root_device_register("angara_test", NULL);
+	if (IS_ERR(f->parent))
+		return ERR_CAST(f->parent);
+	f->adev = ang_dev_alloc(&fake_bus_ops, f->parent, f);
+	if (IS_ERR(f->adev)) {
+		root_device_unregister(f->parent);
+		return ERR_CAST(f->adev);
+	}
+	return f;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Angara adapter: a transport for KUnit tests of the driver's core, whose
+ * adapter does what a test wants: answers wrongly, not at all, does not stop.
+ *
+ * It watches over what the core gives it.  A device address is never one that
+ * the CPU knows, memory is given back as it was given, and in the end all of
+ * it; fake_exit() fails a test otherwise.
+ */
+#ifndef ANG_TESTS_FAKE_H
+#define ANG_TESTS_FAKE_H
+
+#include <kunit/test.h>
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/xarray.h>
+#include <linux/angara_hw.h>
+#include <linux/angara_nl.h>
+
+#include "ang_file.h"
+
+#define FAKE_CTXS	8U
+#define FAKE_NODE	5U		/* of 2x2x2 */
+#define FAKE_FABRIC	0x1122334455667788ULL
+#define FAKE_REGS	(ANGARA_REG_AEQ_CI / 4 + 1)
+#define FAKE_FILES	12
+
+/**
+ * struct fake_mem - memory that the core has from dma_alloc
+ * @entry: in fake.mems
+ * @mem: the CPU's address
+ * @size: bytes
+ * @addr: the adapter's address
+ */
+struct fake_mem {
+	struct list_head entry;
+	void *mem;
+	size_t size;
+	u64 addr;
+};
+
+/**
+ * struct fake - an adapter that a test plays; one thread at a time
+ * @test: the test
+ * @parent: device above the adapter
+ * @adev: the adapter; NULL once it is put
+ * @registered: it is registered
+ * @reg: registers; a test may change them before fake_register()
+ * @answers: completions so far
+ * @count: commands taken, by opcode
+ * @last: last of them, by opcode
+ * @status: what to answer, by opcode
+ * @mute: does not answer
+ * @wrong_tag: answers to another command
+ * @unready: does not get ready
+ * @unstoppable: a reset does not stop it
+ * @on_command: called before a command is answered, or NULL
+ * @aeq_pi: events posted so far
+ * @ci_writes: how often the core has said which events it has taken
+ * @mems: memory from dma_alloc
+ * @mapped: how often each page is mapped, by page frame number
+ * @fail: number of the dma_alloc or dma_map, from now, that fails; 0 for none
+ * @db_sq: last doorbell of each context
+ * @db_arm: last arming of each context
+ * @file: open files
+ * @ubuf: two pages of user memory for arguments; the second cannot be accessed
+ * @creds: what fake_as() has put on, or NULL
+ * @own_creds: what it has put them over
+ */
+struct fake {
+	struct kunit *test;
+	struct device *parent;
+	struct ang_dev *adev;
+	bool registered;
+
+	u32 reg[FAKE_REGS];
+	u32 answers;
+	u32 count[ANGARA_ADM_NUM];
+	struct angara_adm_cmd last[ANGARA_ADM_NUM];
+	u8 status[ANGARA_ADM_NUM];
+	bool mute;
+	bool wrong_tag;
+	bool unready;
+	bool unstoppable;
+	void (*on_command)(struct fake *f, const struct angara_adm_cmd *cmd);
+	u32 aeq_pi;
+	u32 ci_writes;
+
+	struct list_head mems;
+	struct xarray mapped;
+	u32 fail;
+
+	u32 db_sq[FAKE_CTXS];
+	u32 db_arm[FAKE_CTXS];
+
+	struct file *file[FAKE_FILES];
+	unsigned long ubuf;
+	const struct cred *creds;
+	const struct cred *own_creds;
+};
+
+extern struct kunit_suite queue_suite, mr_suite, admin_suite, device_suite,
+	tree_suite;
+
+/* Of a suite: init, exit, suite_init, suite_exit. */
+int fake_init(struct kunit *test);
+void fake_exit(struct kunit *test);
+int fake_suite_init(struct kunit_suite *suite);
+void fake_suite_exit(struct kunit_suite *suite);
+
+struct fake *fake_new(struct kunit *test);
+int fake_register(struct fake *f);
+/* The adapter goes; open files stay. */
+void fake_unregister(struct fake *f);
+void fake_event(struct fake *f, u8 type, u32 index, u32 value);
+
+/* Bytes and pages that the core has given and not taken back. */
+size_t fake_bytes(struct fake *f);
+u32 fake_pages(struct fake *f);
+bool fake_is_mapped(struct fake *f, unsigned long pfn);
+/* What the adapter reads at @addr; fails the test if it may not. */
+void *fake_at(struct fake *f, u64 addr, size_t len);
+/* Entry @i of a list of pages: the page frame number. */
+unsigned long fake_list_pfn(struct fake *f, u64 list, u32 i);
+/* Frees what the core has left to a stuck adapter; says how many pages. */
+u32 fake_forget(struct fake *f);
+
+struct file *fake_open(struct fake *f);
+void fake_close(struct fake *f, struct file *filp);
+long fake_ioctl(struct fake *f, struct file *filp, u32 cmd, void *arg,
+		size_t len);
+int fake_ctx(struct fake *f, struct file *filp, u32 sq, u32 cq);
+struct file *fake_open_ctx(struct fake *f);
+__poll_t fake_poll(struct file *filp, struct poll_table_struct *wait);
+int fake_mr(struct fake *f, struct file *filp, u64 addr, u64 len, u32 flags,
+	    u32 *key);
+int fake_dereg(struct fake *f, struct file *filp, u32 key);
+int fake_tree_set(struct fake *f, struct file *filp, u32 tree, u32 pkey,
+		  u32 flags);
+int fake_tree_clear(struct fake *f, struct file *filp, u32 tree, u32 flags);
+int fake_tree_get(struct fake *f, struct file *filp, u32 tree,
+		  struct angara_tree_get *get);
+int fake_delegate(struct fake *f, struct file *filp, u32 tree, u32 pkey);
+
+/* Zeroed memory of the process that has loaded the module. */
+unsigned long fake_user(struct fake *f, size_t len);
+/* What follows is done as user @uid; fake_as_self() ends it. */
+void fake_as(struct fake *f, u32 uid, bool admin);
+void fake_as_self(struct fake *f);
+
+#endif /* ANG_TESTS_FAKE_H */
