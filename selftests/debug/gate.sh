@@ -4,10 +4,8 @@
 # The gate: what a debug kernel and its driver have to get through. Needs
 # selftests/tap.sh.
 
-# How much of the tests' sweeps, and how long races go on: the kernels are
-# five to ten times slower.
+# How much of the tests' sweeps: the kernels are five to ten times slower.
 SCALE=${ANGARA_TEST_SCALE:-10}
-RACES=${ANGARA_TEST_SECONDS:-30}
 
 # 6.1 warns if it has no memory to load a module, which failnth brings about.
 KERNELS_OWN='WARNING: .* at event_define_fields\+'
@@ -22,7 +20,7 @@ gate()
 	tools/vm/run --kernel "$kernel" --timeout "$limit" \
 		${MODULES:+--modules "$MODULES"} --ignore "$KERNELS_OWN" \
 		--env "ANGARA_TEST_SCALE=$SCALE" \
-		--env "ANGARA_TEST_SECONDS=$RACES" \
+		${ANGARA_TEST_ROUNDS:+--env "ANGARA_TEST_ROUNDS=$ANGARA_TEST_ROUNDS"} \
 		${ANGARA_TEST_SEED:+--env "ANGARA_TEST_SEED=$ANGARA_TEST_SEED"} \
 		--env "PROGRAM_TIMEOUT=${PROGRAM_TIMEOUT:-1200}" -- \
 		selftests/debug/in-guest "$@" \
