@@ -3,57 +3,33 @@
  * Every way into the driver with allocations that fail: the first fails, then
  * the second, and so on until the call gets through. Each time it must answer
  * with an error that says so, leave all as it was, and work at the next try.
- *
- * The kernel counts the allocations of one thread and fails the one that
- * AT_FAIL_NTH names; copies from and to user space count as well.
  */
-#include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
-#include "kselftest_harness.h"
+#include "at_harness.h"
 #include "calls.h"
+#include "fail.h"
 #include "nl.h"
 
 #define REQUEST		512
-/* More than any call needs; at which a sweep has gone wrong. */
-#define ENDLESS		20000
-
-/* What a call may answer when an allocation fails. */
-static bool says_so(int ret)
-{
-	switch (ret) {
-	case -ENOMEM:
-	case -EFAULT:	/* a copy failed */
-	case -ENFILE:	/* the kernel has no inode for a socket */
-	case -ENOBUFS:	/* netlink has no message for the answer */
-		return true;
-	default:
-		return false;
-	}
-}
+/* More than the list of a region's pages takes in, so that it needs two. */
+#define LONG_REGION	(600 * AT_PAGE)
 
 static void __attribute__((constructor)) require_injection(void)
 {
-	const char *missing;
-
-	at_require(AT_ROOT | AT_DEVICE | AT_LOOP);
-	missing = at_failing_init();
-	if (missing) {
-		printf("TAP version 13\n1..0 # SKIP the kernel cannot make allocations fail: no %s\n",
-		       missing);
-		fflush(stdout);
-		_exit(4);
-	}
+	at_fail_require(AT_ROOT | AT_DEVICE | AT_LOOP);
 }
 
-/* What must be as it was: contexts, regions, pinned pages, fabrics, devices. */
+/*
+ * What must be as it was: contexts, regions, pinned pages, rows of trees and
+ * delegations, fabrics, devices.
+ */
 struct before {
 	struct at_usage use;
+	struct at_trees trees;
 	long charged;
 	int fabrics;
 	unsigned int devices;
@@ -64,6 +40,8 @@ static int look(struct before *b)
 	struct at_loop list[AT_MAX_LOOPS];
 	int ret = at_usage(&b->use);
 
+	if (!ret)
+		ret = at_trees(&b->trees);
 	b->charged = at_charged();
 	b->fabrics = at_loop_list(list, AT_MAX_LOOPS);
 	b->devices = at_devices();
@@ -78,6 +56,7 @@ static bool same(const struct before *b)
 	if (look(&now))
 		return false;
 	return !memcmp(&b->use, &now.use, sizeof(now.use)) &&
+	       !memcmp(&b->trees, &now.trees, sizeof(now.trees)) &&
 	       b->charged == now.charged && b->fabrics == now.fabrics &&
 	       b->devices == now.devices;
 }
@@ -86,13 +65,11 @@ struct sweep;
 
 /**
  * struct way - one way into the driver
- * @name: for the log
  * @before: makes the call possible; may be NULL
  * @call: the call: 0 or -errno
  * @after: undoes a call that got through
  */
 struct way {
-	const char *name;
 	int (*before)(struct sweep *s);
 	int (*call)(struct sweep *s);
 	int (*after)(struct sweep *s);
@@ -101,6 +78,7 @@ struct way {
 struct sweep {
 	const struct way *way;
 	const struct call *ioctl;
+	const struct request *nl;
 	struct state s;
 	struct at_loop made;
 	struct at_ctx x;
@@ -113,45 +91,26 @@ struct sweep {
 	unsigned int failed;
 };
 
-/* The next allocations and copies are counted, number @nth fails. */
-static int arm(struct sweep *s, unsigned int nth)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%u", nth);
-
-	return pwrite(s->nth_fd, text, len, 0) == len ? 0 : -errno;
-}
-
-/* Has one failed? Ends the counting, which may hit the calls it takes. */
-static bool disarm(struct sweep *s)
-{
-	char text[16] = "";
-	bool hit = pread(s->nth_fd, text, sizeof(text) - 1, 0) > 0 &&
-		   !strtoul(text, NULL, 10);
-
-	while (pwrite(s->nth_fd, "0", 1, 0) != 1)
-		;
-	return hit;
-}
-
 static int one(struct sweep *s, unsigned int nth, bool *hit)
 {
 	int ret;
 
-	ret = arm(s, nth);
+	ret = at_fail_arm(s->nth_fd, nth);
 	if (ret)
 		return ret;
 	ret = s->way->call(s);
-	*hit = disarm(s);
+	*hit = at_fail_disarm(s->nth_fd);
 	return ret;
 }
 
 /*
- * Only the answer could not be copied: the call was made, and what it made goes
- * with the file.
+ * Only the answer could not be given: the call was made. What an ioctl made goes
+ * with the file; what netlink has changed can be changed back to @b.
  */
-static bool untold(struct sweep *s, int ret)
+static bool untold(struct sweep *s, int ret, const struct before *b)
 {
+	if (s->nl && s->way->after && ret == -ENOBUFS)
+		return !s->way->after(s) && !s->way->before(s) && same(b);
 	if (!s->ioctl || !s->ioctl->answers || ret != -EFAULT)
 		return false;
 	close(s->s.fd);
@@ -169,7 +128,7 @@ static const char *sweep(struct sweep *s)
 
 	memset(&b, 0, sizeof(b));
 	for (nth = 1; hit; nth++) {
-		if (nth == ENDLESS)
+		if (nth == AT_ENDLESS)
 			return "there is no end of allocations";
 		if (s->way->before && s->way->before(s))
 			return "it does not come back to its start";
@@ -185,9 +144,9 @@ static const char *sweep(struct sweep *s)
 		s->failed++;
 		if (!hit)
 			return "it fails without a reason";
-		if (!says_so(ret))
+		if (!at_fail_says_so(ret))
 			return strerror(-ret);
-		if (!same(&b) && !untold(s, ret))
+		if (!same(&b) && !untold(s, ret, &b))
 			return "something has changed";
 	}
 	return NULL;
@@ -200,13 +159,15 @@ FIXTURE(fail) {
 FIXTURE_VARIANT(fail) {
 	const struct way *way;
 	const struct call *call;
+	const struct request *nl;
 };
 
 FIXTURE_SETUP(fail)
 {
 	self->s.way = variant->way;
 	self->s.ioctl = variant->call;
-	self->s.nth_fd = open(AT_FAIL_NTH, O_RDWR | O_CLOEXEC);
+	self->s.nl = variant->nl;
+	self->s.nth_fd = at_fail_open();
 	ASSERT_LE(0, self->s.nth_fd);
 	ASSERT_EQ(0, look(&self->s.start));
 }
@@ -266,6 +227,42 @@ IOCTL(join);
 IOCTL(leave);
 IOCTL(kick);
 IOCTL(eventfd);
+
+/* A region whose lists have a list, under a key that is asked for. */
+
+static int before_region(struct sweep *s)
+{
+	if (!s->x.fd && at_ctx_open(&s->x, 0, NULL))
+		return -EIO;
+	if (!s->mem)
+		s->mem = at_pages(LONG_REGION);
+	return s->mem ? 0 : -ENOMEM;
+}
+
+static int do_region(struct sweep *s)
+{
+	struct angara_mr_reg reg = {
+		.size = sizeof(reg),
+		.flags = ANGARA_MR_KEY,
+		.addr = (uintptr_t)s->mem,
+		.length = LONG_REGION,
+		.access = ANGARA_ACCESS_ALL,
+		.key = 1000,
+	};
+
+	return at_ioctl(s->x.fd, ANGARA_IOCTL_MR_REG, &reg);
+}
+
+static int after_region(struct sweep *s)
+{
+	return at_mr_dereg(&s->x, 1000);
+}
+
+static const struct way way_region = {
+	.before = before_region, .call = do_region, .after = after_region,
+};
+
+FIXTURE_VARIANT_ADD(fail, ioctl_mr_reg_long) { .way = &way_region };
 
 /* open, mmap, poll, close */
 
@@ -344,56 +341,112 @@ FIXTURE_VARIANT_ADD(fail, mmap) { .way = &way_mmap };
 FIXTURE_VARIANT_ADD(fail, poll) { .way = &way_poll };
 FIXTURE_VARIANT_ADD(fail, close) { .way = &way_close };
 
-/* netlink: asking for an object, for all of them; changing a tree */
+/* netlink */
 
-static int do_nl_dev(struct sweep *s)
-{
-	struct at_nl_obj obj;
-
-	(void)s;
-	return at_nl_dev(0, &obj);
-}
-
-static int do_nl_dump(struct sweep *s)
-{
-	struct at_usage use;
-
-	(void)s;
-	return at_usage(&use);
-}
-
-static int before_nl_tree(struct sweep *s)
-{
-	if (!s->s.mem && state_init(&s->s))
-		return -ENODEV;
-	return call_tree_clear.before(&s->s);
-}
-
-static int do_nl_tree(struct sweep *s)
-{
-	struct at_nl_obj obj;
-
-	return at_nl_tree(s->s.dev, s->s.tree, &obj);
-}
-
-static int do_nl_clear(struct sweep *s)
-{
-	return at_nl_tree_cmd(ANGARA_CMD_TREE_CLEAR, s->s.dev, s->s.tree);
-}
-
-static const struct way way_nl_dev = { .call = do_nl_dev };
-static const struct way way_nl_dump = { .call = do_nl_dump };
-static const struct way way_nl_tree = {
-	.before = before_nl_tree, .call = do_nl_tree,
+/* A request: its command, and a set of attributes. */
+struct request {
+	unsigned int cmd;
+	bool dump;
+	uint64_t attrs;
 };
+
+#define A(name)	(1ULL << ANGARA_A_##name)
+
+static const struct {
+	unsigned int attr;
+	unsigned int size;
+	unsigned int val;
+} values[] = {
+	{ ANGARA_A_IS_ROOT, 1, 1 },
+	{ ANGARA_A_DIRS, 2, 0 },
+	{ ANGARA_A_PE, 2, 1 },
+	{ ANGARA_A_DIR, 1, 0 },
+	{ ANGARA_A_CTX, 4, 0 },
+	{ ANGARA_A_DELEGATED, 4, 0x5A5A5A },
+};
+
+static int do_nl(struct sweep *s)
+{
+	struct at_nl_attr list[2 + ARRAY_SIZE(values)] = {
+		{ ANGARA_A_DEV, 4, s->s.dev },
+		{ ANGARA_A_TREE, 1, s->s.tree },
+	};
+	unsigned int i, from = 0, n = 2;
+
+	/* The device comes first, the tree second: either may be left out. */
+	if (!(s->nl->attrs & A(TREE)))
+		n = 1;
+	if (!(s->nl->attrs & A(DEV)))
+		from = n;
+	for (i = 0; i < ARRAY_SIZE(values); i++)
+		if (s->nl->attrs & 1ULL << values[i].attr)
+			list[n++] = (struct at_nl_attr) {
+				values[i].attr, values[i].size, values[i].val,
+			};
+	return at_nl_ask(s->nl->cmd, s->nl->dump, list + from, n - from);
+}
+
+static int before_nl(struct sweep *s)
+{
+	if (!s->x.fd && at_ctx_open(&s->x, 0, NULL))
+		return -EIO;
+	return !s->s.mem && state_init(&s->s) ? -ENODEV : 0;
+}
+
+static int before_row(struct sweep *s)
+{
+	int ret = before_nl(s);
+
+	return ret ? ret : call_tree_clear.before(&s->s);
+}
+
+static int no_row(struct sweep *s)
+{
+	int ret = at_tree_clear(s->s.fd, s->s.tree);
+
+	return ret == -ENOENT ? 0 : ret;
+}
+
+static int no_delegation(struct sweep *s)
+{
+	return at_delegate(s->s.fd, s->s.tree, 0);
+}
+
+static const struct way way_nl = { .before = before_nl, .call = do_nl };
+static const struct way way_nl_row = { .before = before_row, .call = do_nl };
+static const struct way way_nl_set = {
+	.before = before_nl, .call = do_nl, .after = no_row,
+};
+/* What has cleared the row without telling is to have cleared it. */
 static const struct way way_nl_clear = {
-	.before = before_nl_tree, .call = do_nl_clear,
+	.before = before_row, .call = do_nl, .after = no_row,
+};
+static const struct way way_nl_delegate = {
+	.before = before_nl, .call = do_nl, .after = no_delegation,
 };
 
-FIXTURE_VARIANT_ADD(fail, nl_dev_get) { .way = &way_nl_dev };
-FIXTURE_VARIANT_ADD(fail, nl_dump) { .way = &way_nl_dump };
-FIXTURE_VARIANT_ADD(fail, nl_tree_get) { .way = &way_nl_tree };
-FIXTURE_VARIANT_ADD(fail, nl_tree_clear) { .way = &way_nl_clear };
+#define NETLINK(_name, _way, _cmd, _attrs, ...)				\
+	static const struct request nl_##_name = {			\
+		.cmd = ANGARA_CMD_##_cmd, .attrs = (_attrs), __VA_ARGS__ \
+	};								\
+	FIXTURE_VARIANT_ADD(fail, nl_##_name) {				\
+		.way = &(_way), .nl = &nl_##_name,			\
+	}
+
+NETLINK(dev_get, way_nl, DEV_GET, A(DEV));
+NETLINK(dev_dump, way_nl, DEV_GET, 0, .dump = true);
+NETLINK(link_get, way_nl, LINK_GET, A(DEV) | A(DIR));
+NETLINK(link_dump, way_nl, LINK_GET, A(DEV), .dump = true);
+NETLINK(tree_get, way_nl_row, TREE_GET, A(DEV) | A(TREE));
+NETLINK(tree_dump, way_nl_row, TREE_GET, 0, .dump = true);
+NETLINK(ctx_get, way_nl, CTX_GET, A(DEV) | A(CTX));
+NETLINK(ctx_dump, way_nl, CTX_GET, 0, .dump = true);
+NETLINK(tree_set, way_nl_set, TREE_SET,
+	A(DEV) | A(TREE) | A(IS_ROOT) | A(DIRS) | A(PE));
+NETLINK(tree_clear, way_nl_clear, TREE_CLEAR, A(DEV) | A(TREE));
+NETLINK(tree_check, way_nl_row, TREE_CHECK, A(DEV) | A(TREE));
+NETLINK(tree_delegate, way_nl_delegate, TREE_DELEGATE,
+	A(DEV) | A(TREE) | A(DELEGATED));
 
 /* Fabrics through sysfs: two nodes, so that the first has to be taken back. */
 
@@ -441,103 +494,6 @@ static const struct way way_del = {
 
 FIXTURE_VARIANT_ADD(fail, new_fabric) { .way = &way_fabric };
 FIXTURE_VARIANT_ADD(fail, del_fabric) { .way = &way_del };
-
-/* Modules: the one with the fabrics, then the one below it as well. */
-
-static int module_path(const char *name, char *path, size_t len)
-{
-	const char *dir = getenv("ANGARA_MODULES");
-
-	snprintf(path, len, "%s/%s.ko", dir ? dir : "", name);
-	return dir ? open(path, O_RDONLY | O_CLOEXEC) : -ENOENT;
-}
-
-static int finit(int fd, const char *args)
-{
-	return syscall(SYS_finit_module, fd, args, 0) ? -errno : 0;
-}
-
-static int unload(const char *module)
-{
-	return syscall(SYS_delete_module, module, O_NONBLOCK) ? -errno : 0;
-}
-
-/* Says what went wrong with @module, which @args are for. */
-static const char *sweep_module(struct sweep *s, const char *module,
-				const char *args)
-{
-	unsigned int nth;
-	bool hit = true;
-	char path[256];
-	int fd, ret;
-
-	fd = module_path(module, path, sizeof(path));
-	if (fd < 0)
-		return "it cannot be opened";
-	for (nth = 1; hit && nth < ENDLESS; nth++) {
-		ret = arm(s, nth);
-		if (!ret)
-			ret = finit(fd, args);
-		hit = disarm(s);
-		s->tried++;
-		if (!ret && unload(module))
-			return "it cannot be unloaded";
-		if (!ret)
-			continue;
-		s->failed++;
-		if (!hit)
-			return "it fails without a reason";
-		if (!says_so(ret))
-			return strerror(-ret);
-	}
-	close(fd);
-	return hit ? "there is no end of allocations" : NULL;
-}
-
-FIXTURE(module) {
-	char reload[128];
-};
-
-FIXTURE_SETUP(module)
-{
-	char dims[64];
-
-	at_loop_dims(dims, sizeof(dims));
-	snprintf(self->reload, sizeof(self->reload), "modprobe angara_loop %s%s",
-		 dims[0] ? "dims=" : "", dims);
-}
-
-FIXTURE_TEARDOWN(module)
-{
-}
-
-TEST_F_TIMEOUT(module, until_it_loads, 1200)
-{
-	const char *why;
-	struct sweep s = {
-		.nth_fd = open(AT_FAIL_NTH, O_RDWR | O_CLOEXEC),
-	};
-	char path[256];
-	int fd;
-
-	fd = module_path("angara_loop", path, sizeof(path));
-	if (fd < 0)
-		SKIP(return, "ANGARA_MODULES does not name the folder of the modules");
-	close(fd);
-	ASSERT_EQ(0, at_run_command("modprobe -r angara_loop"));
-	why = sweep_module(&s, "angara_loop", "dims=2");
-	EXPECT_EQ(NULL, why) {
-		TH_LOG("angara_loop, try %u: %s", s.tried, why);
-	}
-	EXPECT_EQ(0, at_run_command("modprobe -r angara"));
-	why = sweep_module(&s, "angara", "");
-	EXPECT_EQ(NULL, why) {
-		TH_LOG("angara, try %u: %s", s.tried, why);
-	}
-	TH_LOG("%u tries, %u failed", s.tried, s.failed);
-	close(s.nth_fd);
-	EXPECT_EQ(0, at_run_command(self->reload));
-}
 
 TEST_F_TIMEOUT(fail, until_it_gets_through, 900)
 {

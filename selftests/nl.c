@@ -250,6 +250,32 @@ int at_nl_family(void)
 	return ret;
 }
 
+int at_nl_ask(unsigned int cmd, bool dump, const struct at_nl_attr *attrs,
+	      unsigned int n)
+{
+	struct at_nl_obj ignored;
+	struct msg m;
+
+	msg_init(&m, 0, cmd, dump ? NLM_F_DUMP : NLM_F_ACK);
+	for (; n; n--, attrs++)
+		msg_put(&m, attrs->type, &attrs->val, attrs->size);
+	return request(&m, keep, &ignored);
+}
+
+static void sum_tree(void *arg, const struct at_nl_obj *obj)
+{
+	struct at_trees *trees = arg;
+
+	trees->rows += obj->val[ANGARA_A_STATE] != ANGARA_TREE_STATE_UNSET;
+	trees->delegated += obj->val[ANGARA_A_DELEGATED] != 0;
+}
+
+int at_trees(struct at_trees *trees)
+{
+	memset(trees, 0, sizeof(*trees));
+	return at_nl_dump(ANGARA_CMD_TREE_GET, sum_tree, trees);
+}
+
 static void sum_dev(void *arg, const struct at_nl_obj *obj)
 {
 	struct at_usage *use = arg;

@@ -8,6 +8,7 @@
 #ifndef ANGTEST_NL_H
 #define ANGTEST_NL_H
 
+#include <stdbool.h>
 #include <linux/angara_hw.h>
 #include <linux/angara_nl.h>
 
@@ -34,6 +35,25 @@ int at_nl_tree(unsigned int dev, unsigned int tree, struct at_nl_obj *obj);
 int at_nl_ctx(unsigned int dev, unsigned int ctx, struct at_nl_obj *obj);
 /* A command that changes a tree, with ANGARA_A_DEV and ANGARA_A_TREE only. */
 int at_nl_tree_cmd(unsigned int cmd, unsigned int dev, unsigned int tree);
+
+/* A number, of @size bytes. */
+struct at_nl_attr {
+	unsigned int type;
+	unsigned int size;
+	unsigned long long val;
+};
+
+/* Any request, of @n attributes; what it answers is left aside. */
+int at_nl_ask(unsigned int cmd, bool dump, const struct at_nl_attr *attrs,
+	      unsigned int n);
+
+/* Rows that are set, and trees delegated, over all devices. */
+struct at_trees {
+	unsigned long long rows;
+	unsigned long long delegated;
+};
+
+int at_trees(struct at_trees *trees);
 
 /* What programs hold, over all devices. */
 struct at_usage {

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loading the modules with allocations that fail: the first fails, then the
+ * second, and so on until the module loads.  Most are the kernel's own, which
+ * does without some.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+
+#include "at_harness.h"
+#include "angtest.h"
+#include "fail.h"
+
+static void __attribute__((constructor)) require_injection(void)
+{
+	at_fail_require(AT_ROOT | AT_DEVICE | AT_LOOP);
+}
+
+/* Tries made, and how many of them failed. */
+struct tally {
+	unsigned int tried;
+	unsigned int failed;
+};
+
+static int module_open(const char *name)
+{
+	const char *dir = getenv("ANGARA_MODULES");
+	char path[256];
+
+	if (!dir)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s/%s.ko", dir, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int load(int fd, const char *args)
+{
+	return syscall(SYS_finit_module, fd, args, 0) ? -errno : 0;
+}
+
+static int unload(const char *module)
+{
+	return syscall(SYS_delete_module, module, O_NONBLOCK) ? -errno : 0;
+}
+
+/* Says what went wrong with @module, loaded with @args; NULL if nothing did. */
+static const char *sweep(const char *module, const char *args, struct tally *t)
+{
+	int nth_fd = at_fail_open();
+	int fd = module_open(module);
+	const char *why = NULL;
+	unsigned int nth;
+	bool hit = true;
+	int ret;
+
+	for (nth = 1; !why && hit && nth < AT_ENDLESS; nth++) {
+		ret = at_fail_arm(nth_fd, nth);
+		if (!ret)
+			ret = load(fd, args);
+		hit = at_fail_disarm(nth_fd);
+		t->tried++;
+		t->failed += !!ret;
+		if (!ret && unload(module))
+			why = "it cannot be unloaded";
+		else if (ret && !hit)
+			why = "it fails without a reason";
+		else if (ret && !at_fail_says_so(ret))
+			why = strerror(-ret);
+	}
+	close(fd);
+	close(nth_fd);
+	return nth == AT_ENDLESS ? "there is no end of allocations" : why;
+}
+
+FIXTURE(module) {
+	char reload[128];
+};
+
+FIXTURE_SETUP(module)
+{
+	char dims[64];
+	int fd;
+
+	fd = module_open("angara_loop");
+	if (fd < 0)
+		SKIP(return, "ANGARA_MODULES does not name the folder of the modules");
+	close(fd);
+	at_loop_dims(dims, sizeof(dims));
+	snprintf(self->reload, sizeof(self->reload), "modprobe angara_loop %s%s",
+		 dims[0] ? "dims=" : "", dims);
+	ASSERT_EQ(0, at_run_command("modprobe -r angara_loop"));
+}
+
+FIXTURE_TEARDOWN(module)
+{
+	if (self->reload[0])
+		EXPECT_EQ(0, at_run_command(self->reload));
+}
+
+FIXTURE_VARIANT(module) {
+	const char *name;
+	const char *args;
+	bool core;
+};
+
+/* Two nodes, so that the first has to be taken back. */
+FIXTURE_VARIANT_ADD(module, loop_with_fabric) {
+	.name = "angara_loop", .args = "dims=2",
+};
+
+FIXTURE_VARIANT_ADD(module, core) {
+	.name = "angara", .args = "", .core = true,
+};
+
+TEST_F_TIMEOUT(module, until_it_loads, 900)
+{
+	struct tally t = { 0 };
+	const char *why;
+
+	if (variant->core)
+		ASSERT_EQ(0, at_run_command("modprobe -r angara"));
+	why = sweep(variant->name, variant->args, &t);
+	TH_LOG("%u tries, %u failed", t.tried, t.failed);
+	EXPECT_EQ(NULL, why) {
+		TH_LOG("%s, try %u: %s", variant->name, t.tried, why);
+	}
+}
+
+TEST_HARNESS_MAIN
