@@ -369,9 +369,12 @@ TEST_F(fabric, memory_comes_back)
 	}
 }
 
-TEST_F(fabric, of_4096_nodes)
+/* As large as they may be, 4096 nodes, if sweeps are not scaled down. */
+TEST_F(fabric, large)
 {
-	unsigned int before = at_devices(), first;
+	unsigned int before = at_devices(), rows = at_scale(64);
+	unsigned int nodes = 64 * rows, first;
+	char dims[16];
 	struct at_ctx x, y;
 	struct at_loop loop;
 	struct angara_wqe w;
@@ -380,14 +383,15 @@ TEST_F(fabric, of_4096_nodes)
 
 	if (at_memory() < 640L << 20)
 		SKIP(return, "needs 640 MiB of memory");
-	ret = at_loop_add("16x16x16", &loop);
+	snprintf(dims, sizeof(dims), "64x%u", rows);
+	ret = at_loop_add(dims, &loop);
 	ASSERT_EQ(0, ret);
-	EXPECT_EQ(4096, loop.nodes);
-	EXPECT_EQ(before + 4096, at_devices());
-	first = at_devices() - 4096;
+	EXPECT_EQ(nodes, loop.nodes);
+	EXPECT_EQ(before + nodes, at_devices());
+	first = at_devices() - nodes;
 	ASSERT_EQ(0, at_ctx_open(&x, first, NULL));
-	ASSERT_EQ(0, at_ctx_open(&y, first + 4095, NULL));
-	EXPECT_EQ(4096, y.q.nodes);
+	ASSERT_EQ(0, at_ctx_open(&y, first + nodes - 1, NULL));
+	EXPECT_EQ(nodes, y.q.nodes);
 	ASSERT_EQ(0, at_mr(&x, mem, AT_PAGE, ALL));
 	ASSERT_EQ(0, at_mr(&y, mem, AT_PAGE, ALL));
 	at_fill(mem, 1000, 5);

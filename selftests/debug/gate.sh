@@ -14,7 +14,7 @@ KERNELS_OWN='WARNING: .* at event_define_fields\+'
 # What the kernel reports fails the last of them, and is shown.
 gate()
 {
-	local kernel=$1 limit=$2 status=0
+	local kernel=$1 limit=$2 status
 
 	shift 2
 	tools/vm/run --kernel "$kernel" --timeout "$limit" \
@@ -23,8 +23,10 @@ gate()
 		${ANGARA_TEST_ROUNDS:+--env "ANGARA_TEST_ROUNDS=$ANGARA_TEST_ROUNDS"} \
 		${ANGARA_TEST_SEED:+--env "ANGARA_TEST_SEED=$ANGARA_TEST_SEED"} \
 		--env "PROGRAM_TIMEOUT=${PROGRAM_TIMEOUT:-1200}" -- \
-		selftests/debug/in-guest "$@" \
-		>"$TAP_TMP/out" 2>"$TAP_TMP/console" || status=$?
+		selftests/debug/in-guest "$@" 2>"$TAP_TMP/console" |
+		tee "$TAP_TMP/out" |
+		sed -un "s/^# \(.*: [0-9]* s\)$/==> kernel $kernel: \1/p" >&2
+	status=${PIPESTATUS[0]}
 	sed "s/^\(not ok\|ok\) - /&$kernel: /" "$TAP_TMP/out"
 	TAP_COUNT=$((TAP_COUNT + $(grep -cE '^(not )?ok ' "$TAP_TMP/out")))
 	reports >"$TAP_TMP/why"
