@@ -45,12 +45,22 @@ static const struct sim_opt coll_opts[] = {
 	  "in the network, or by messages along the tree" },
 	{ "bytes", SIM_T_BYTES, "256", "of the message, or of a contribution" },
 	{ "trees", SIM_T_NUMBER, "1", "trees that packets are cut over" },
-	{ "root", SIM_T_NUMBER, "0", "root of the trees" },
+	{ "root", SIM_T_NUMBER, "0", "root of the first tree" },
+	{ "roots", SIM_T_TEXT, "same",
+	  "of the other trees: the same, or spread over the torus" },
+	{ "source", SIM_T_NUMBER, NULL,
+	  "of a broadcast, or receiver of a reduce (the root)" },
+	{ "block", SIM_T_TEXT, NULL,
+	  "sizes of the block of nodes that takes part, from node 0 on" },
+	{ "children", SIM_T_TEXT, "deepest",
+	  "whom messages go to first: deepest subtree, or by order" },
 	{ "sizes", SIM_T_TEXT, NULL, "several tori, joined by commas" },
 	{ NULL },
 };
 
 static const char * const coll_modes[] = { "offload", "p2p", NULL };
+static const char * const coll_roots[] = { "same", "spread", NULL };
+static const char * const coll_children[] = { "deepest", "order", NULL };
 static const char * const coll_names[] = {
 	"bcast", "reduce", "allreduce", "barrier", NULL,
 };
@@ -71,6 +81,40 @@ static void coll_row(struct env *e, struct out *o, const struct coll *c,
 	out_cell(o, "%.3f", r->wall);
 }
 
+/* How the trees lie, and who takes part. */
+static void coll_lay(struct env *e, struct coll *c)
+{
+	const struct angara_topo *t = &e->cfg.torus;
+	const char *block = arg_text("block");
+	u16 at[ANGARA_MAX_DIMS];
+	bool fits = true;
+	u32 d;
+
+	c->root = (u32)arg_number("root");
+	c->source = arg_text("source") ? (u32)arg_number("source") : c->root;
+	c->trees = (u32)arg_number("trees");
+	c->spread = arg_choice("roots", arg_text("roots"), coll_roots);
+	c->in_order = arg_choice("children", arg_text("children"),
+				 coll_children);
+	if (c->root >= angara_topo_nodes(t))
+		bad_usage("--root '%u': no such node", c->root);
+	if (c->source >= angara_topo_nodes(t))
+		bad_usage("--source '%u': no such node", c->source);
+	if (!block)
+		return;
+	if (angara_topo_parse(block, &c->block) || c->block.ndims != t->ndims)
+		fits = false;
+	angara_topo_coord(t, c->source, at);
+	for (d = 0; d < t->ndims && fits; d++) {
+		fits = c->block.dims[d] <= t->dims[d];
+		if (fits && at[d] >= c->block.dims[d])
+			bad_usage("--source '%u': outside of the block",
+				  c->source);
+	}
+	if (!fits)
+		bad_usage("--block '%s': not sizes that fit the torus", block);
+}
+
 static int coll_size(struct env *e, struct out *o)
 {
 	static const u32 types[] = {
@@ -87,13 +131,10 @@ static int coll_size(struct env *e, struct out *o)
 			.type = types[number],
 			.mode = arg_choice("mode", mode, coll_modes),
 			.bytes = number == 3 ? 0 : (u32)arg_number("bytes"),
-			.root = (u32)arg_number("root"),
-			.trees = (u32)arg_number("trees"),
 		};
 		struct result r;
 
-		if (c.root >= angara_topo_nodes(&e->cfg.torus))
-			bad_usage("--root '%u': no such node", c.root);
+		coll_lay(e, &c);
 		if (coll_run(e, &c, &r))
 			return SIM_FAILED;
 		coll_row(e, o, &c, op, &r);

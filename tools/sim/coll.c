@@ -54,7 +54,7 @@ static void send_one(struct sim_part *p, u32 node, u32 dst, u32 packet,
 	sim_send(p, node, &op);
 }
 
-/* The first of the set, or the deepest; it is taken out. */
+/* The deepest of the set, or the first if so wanted; it is taken out. */
 static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
 {
 	const struct sim *s = p->sim;
@@ -62,7 +62,8 @@ static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
 	u32 best = ang_lowest(*dirs);
 	u32 set;
 
-	for (set = *dirs & (*dirs - 1); set; set &= set - 1) {
+	set = coll_of(p)->in_order ? 0 : *dirs & (*dirs - 1);
+	for (; set; set &= set - 1) {
 		u32 dir = ang_lowest(set);
 
 		if (height[s->nb[(size_t)node * s->ndirs + dir]] >
@@ -105,7 +106,8 @@ static void offload_start(struct sim_part *p, u32 node)
 	u32 id = p->sim->base + node;
 	u32 packet, i;
 
-	if (c->type == ANG_PKT_BCAST && id != c->root)
+	if (c->type == ANG_PKT_BCAST ? id != c->source :
+				       !sim_row(p->sim, node, 0)->pe)
 		return;
 	for (packet = 0; packet < c->packets; packet++) {
 		struct sim_op op = {
@@ -118,7 +120,7 @@ static void offload_start(struct sim_part *p, u32 node)
 		};
 
 		if (c->type == ANG_PKT_REDUCE)
-			op.dst = c->root;
+			op.dst = c->source;
 		for (i = 0; i < p->sim->cfg.local; i++) {
 			sim_send(p, node, &op);
 			if (c->type == ANG_PKT_BCAST)
@@ -159,9 +161,30 @@ static void up_done(struct sim_part *p, u32 node, u32 packet)
 					     row->to_root], packet, 0, sum);
 		return;
 	}
+	if (c->type == ANG_PKT_REDUCE && p->sim->base + node != c->source) {
+		send_one(p, node, c->source, packet, TAG_DOWN, sum);
+		return;
+	}
 	complete(p, packet, sum);
 	if (c->type == ANG_PKT_ALLREDUCE)
 		send_down(p, node, packet, sum);
+}
+
+/* A source that is not the root sends there first, as a request does. */
+static void p2p_bcast(struct sim_part *p, u32 node, u32 packet)
+{
+	struct coll *c = coll_of(p);
+	const struct angara_tree_row *row = sim_row(p->sim, node,
+						    tree_of(c, packet));
+	u64 value = bcast_value(packet);
+
+	if (!row->is_root) {
+		send_one(p, node, c->tree_root[tree_of(c, packet)], packet,
+			 TAG_DOWN, value);
+		return;
+	}
+	complete(p, packet, value);
+	send_down(p, node, packet, value);
 }
 
 static void p2p_start(struct sim_part *p, u32 node)
@@ -172,15 +195,15 @@ static void p2p_start(struct sim_part *p, u32 node)
 
 	for (packet = 0; packet < c->packets; packet++) {
 		struct part *t = part_of(p, node, packet);
+		const struct angara_tree_row *row = sim_row(p->sim, node,
+							    tree_of(c, packet));
 
-		if (c->type == ANG_PKT_BCAST && id == c->root) {
-			complete(p, packet, bcast_value(packet));
-			send_down(p, node, packet, bcast_value(packet));
-		}
-		if (c->type == ANG_PKT_BCAST)
+		if (c->type == ANG_PKT_BCAST && id == c->source)
+			p2p_bcast(p, node, packet);
+		if (c->type == ANG_PKT_BCAST || !row->pe)
 			continue;
 		t->sum = contribution(id, packet) * p->sim->cfg.local;
-		if (!sim_row(p->sim, node, tree_of(c, packet))->dir_sum)
+		if (!row->dir_sum)
 			up_done(p, node, packet);
 	}
 }
@@ -203,7 +226,8 @@ static void p2p_host(struct sim_part *p, u32 node, u32 arg)
 
 	if (arg & TAG_DOWN) {
 		complete(p, packet, t->sum);
-		send_down(p, node, packet, t->sum);
+		if (coll_of(p)->type != ANG_PKT_REDUCE)
+			send_down(p, node, packet, t->sum);
 		return;
 	}
 	n->cpu_free = sim_max(n->cpu_free, p->now) + p->sim->cfg.combine;
@@ -228,6 +252,8 @@ static u16 *heights(const struct sim *s, u32 tree)
 	for (i = 0; i < s->topo.nodes; i++) {
 		u32 node = i, up = 0;
 
+		if (!angara_tree_has(&rows[i]))
+			continue;
 		while (!rows[node].is_root) {
 			node = ang_topo_neighbor(&s->topo, node,
 						 rows[node].to_root);
@@ -239,13 +265,31 @@ static u16 *heights(const struct sim *s, u32 tree)
 	return height;
 }
 
-static void expectations(struct sim *s, struct coll *c)
+/* What will have come, and the roots; messages need a host at each node. */
+static int expectations(struct sim *s, struct coll *c)
 {
-	u64 n = s->topo.nodes;
-	u64 each = c->type == ANG_PKT_REDUCE ? 1 : n;
+	u64 n = 0;
+	u32 i, tree;
 
-	s->expect = each * c->packets;
-	c->sum = n * (n + 1) / 2 * s->cfg.local;
+	c->sum = 0;
+	for (i = 0; i < s->topo.nodes; i++) {
+		n += !!s->rows[0][i].pe;
+		c->sum += s->rows[0][i].pe * (u64)(i + 1);
+		for (tree = 0; tree < c->trees; tree++) {
+			const struct angara_tree_row *row = &s->rows[tree][i];
+
+			if (row->is_root)
+				c->tree_root[tree] = i;
+			if (c->mode != WORK_P2P || row->pe ||
+			    !angara_tree_has(row))
+				continue;
+			fprintf(stderr, "angara-sim: node %u has no participant to pass messages on; --mode p2p needs a block that holds its trees\n",
+				i);
+			return -EINVAL;
+		}
+	}
+	s->expect = (c->type == ANG_PKT_REDUCE ? 1 : n) * c->packets;
+	return 0;
 }
 
 /**
@@ -266,14 +310,15 @@ int coll_run(struct env *e, struct coll *c, struct result *r)
 		return err;
 	c->packets = c->bytes ? (u32)((c->bytes + e->cfg.packet - 1) /
 				      e->cfg.packet) : 1;
-	err = work_trees(&s, c->trees, c->root, false);
+	err = work_trees_on(&s, c->trees, c->root, c->spread, &c->block);
+	if (!err)
+		err = expectations(&s, c);
 	if (err) {
 		sim_free(&s);
 		return err;
 	}
 	s.work = c->mode == WORK_P2P ? &coll_p2p : &coll_offload;
 	s.arg = c;
-	expectations(&s, c);
 	if (c->mode == WORK_P2P) {
 		sim_need_state(&s, c->packets * (u32)sizeof(struct part));
 		for (i = 0; i < c->trees; i++)

@@ -35,23 +35,37 @@ int work_begin(struct env *e, struct sim *s)
 	return err;
 }
 
+/* Is a node in the block of this size that begins at node 0? */
+static bool in_block(const struct sim *s, u32 node,
+		     const struct angara_topo *block)
+{
+	u32 d;
+
+	for (d = 0; d < block->ndims; d++)
+		if (s->coord[node][d] >= block->dims[d])
+			return false;
+	return true;
+}
+
 /**
- * work_trees() - lay trees over all nodes
+ * work_trees_on() - lay trees over a block of nodes
  * @s: simulation
  * @trees: how many, from number 0 on
  * @first_root: root of the first
  * @spread: the others' roots are spread evenly, instead of being the same
+ * @block: sizes of the block, from node 0 on; no dimensions: all nodes
  *
  * Return: 0 or -EINVAL.
  */
-int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread)
+int work_trees_on(struct sim *s, u32 trees, u32 first_root, bool spread,
+		  const struct angara_topo *block)
 {
 	u16 *pe = sim_zalloc(s->topo.nodes, sizeof(*pe));
 	u32 i, root;
 	int err = 0;
 
 	for (i = 0; i < s->topo.nodes; i++)
-		pe[i] = (u16)s->cfg.local;
+		pe[i] = in_block(s, i, block) ? (u16)s->cfg.local : 0;
 	for (i = 0; i < trees && !err; i++) {
 		root = first_root;
 		if (spread)
@@ -61,6 +75,14 @@ int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread)
 	}
 	free(pe);
 	return err;
+}
+
+/** work_trees() - as work_trees_on(), over all nodes */
+int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread)
+{
+	static const struct angara_topo all;
+
+	return work_trees_on(s, trees, first_root, spread, &all);
 }
 
 static void totals(struct sim *s, struct sim_acc *sum, u64 *live)

@@ -15,10 +15,15 @@
  * @type: ANG_PKT_BCAST, ANG_PKT_REDUCE or ANG_PKT_ALLREDUCE
  * @mode: WORK_*
  * @bytes: of the message, or of each node's contribution; 0 for a barrier
- * @root: node; the source of a broadcast, the receiver of a reduce
+ * @root: node; root of the first tree
+ * @source: node; of a broadcast, or the receiver of a reduce
  * @trees: trees that the message is cut over, from number 0 on
+ * @spread: roots of the trees are spread evenly, instead of being the same
+ * @in_order: messages go to children by direction, not the deepest first
+ * @block: nodes that take part, a block from node 0 on; no dimensions: all
  * @packets: that it is cut into
  * @height: nodes on the longest way down, by tree and node
+ * @tree_root: root of each tree
  * @sum: result of the reduction
  */
 struct coll {
@@ -26,9 +31,14 @@ struct coll {
 	u32 mode;
 	u32 bytes;
 	u32 root;
+	u32 source;
 	u32 trees;
+	bool spread;
+	bool in_order;
+	struct angara_topo block;
 	u32 packets;
 	u16 *height[ANGARA_MAX_TREES];
+	u32 tree_root[ANGARA_MAX_TREES];
 	u64 sum;
 };
 
@@ -127,6 +137,8 @@ int traffic_run(struct env *e, struct traffic *c, struct result *r);
 /* What all workloads share. */
 int work_begin(struct env *e, struct sim *s);
 int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread);
+int work_trees_on(struct sim *s, u32 trees, u32 first_root, bool spread,
+		  const struct angara_topo *block);
 int work_end(struct env *e, struct sim *s, struct result *r);
 
 #endif /* ANG_SIM_WORK_H */
