@@ -6,6 +6,8 @@
 
 #include "team.h"
 
+#define ANG_LOST_MS	100	/* between two looks at a tree while waiting */
+
 static struct angara_wqe coll_wqe(const struct angara_team *team,
 				  unsigned int op, size_t len)
 {
@@ -112,9 +114,54 @@ ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)
 	       team->received;
 }
 
+/*
+ * Is the tree the team's still, and up?  Nothing else tells a member that only
+ * waits for the others' broadcasts that they have left or died.
+ */
+static int tree_lost(const struct angara_team *team)
+{
+	struct angara_tree_get arg = ANG_CMD_INIT(struct angara_tree_get);
+	int ret;
+
+	arg.row.tree = (u8)team->tree;
+	ret = ang_dev_cmd(&team->ctx->dev, ANGARA_IOCTL_TREE_GET, &arg);
+	if (ret == -ENODEV || ret == -EIO)
+		return -ENODEV;
+	return ret || arg.state != ANGARA_TREE_STATE_UP ||
+	       arg.row.epoch != team->epoch ? -ECONNRESET : 0;
+}
+
+/* The adapter counts what it could not write before it counts the arrival. */
+static int arrived_whole(struct angara_ctx *ctx)
+{
+	u64 errors = ang_counter(ctx, ANGARA_CTR_RX_ERRORS);
+	bool whole = errors == ctx->rx_errors;
+
+	ctx->rx_errors = errors;
+	return whole ? 0 : -EIO;
+}
+
 ANG_PUBLIC int angara_team_received_wait(struct angara_team *team, uint64_t n,
 					 int timeout_ms)
 {
-	return ang_wait_counter(team->ctx, ANGARA_CTR_BCAST(team->tree),
-				team->received + n, timeout_ms);
+	u64 until = team->received + n;
+	int lost = 0;
+	int ret, ms;
+
+	for (;;) {
+		ms = timeout_ms < 0 || timeout_ms > ANG_LOST_MS ? ANG_LOST_MS :
+								  timeout_ms;
+		ret = ang_wait_counter(team->ctx, ANGARA_CTR_BCAST(team->tree),
+				       until, lost ? 0 : ms);
+		if (!ret)
+			return arrived_whole(team->ctx);
+		if (ret != -ETIMEDOUT || lost)
+			return lost ? lost : ret;
+		if (timeout_ms > 0)
+			timeout_ms -= ms;
+		/* What arrived before the tree was lost counts: look again. */
+		lost = tree_lost(team);
+		if (!lost && !timeout_ms)
+			return ret;
+	}
 }

@@ -91,6 +91,43 @@ static bool bcast_then_barrier(void)
 	return ok;
 }
 
+static bool bcast_from_first(struct angara_team *team, const struct angara_mr *src,
+			     const struct angara_mr *dst, uint64_t n, int want)
+{
+	angara_req_t req;
+
+	if (rank == 0 && !finish("bcast", angara_bcast_nbi(team, angara_mr_key(dst), 0,
+							   src, 0, 8000, &req), &req))
+		return false;
+	/* What the next one misses may be told by the wait for this one. */
+	return expect("received", angara_team_received_wait(team, n, LONG_MS),
+		      rank == size - 1 ? want : 0) & barrier(team);
+}
+
+/* A member whose memory is closed learns that it has not got all, once. */
+static bool bcast_refused(void)
+{
+	struct angara_team *team = team_of_all(0);
+	struct angara_mr *src = region(8000), *open = region(8000), *closed;
+	static char mem[8000];
+	bool ok = expect("reg", angara_mr_reg(ctx, mem, sizeof(mem), rank == size - 1 ?
+					      0 : ANGARA_ACCESS_REMOTE_WRITE, &closed), 0);
+
+	if (!ok)
+		return false;
+	fill(angara_mr_addr(src), 8000, 3);
+	ok = barrier(team) & bcast_from_first(team, src, open, 1, 0) &
+	     bcast_from_first(team, src, closed, 2, -EIO) &
+	     bcast_from_first(team, src, open, 3, 0) &
+	     filled("open", angara_mr_addr(open), 8000, 3);
+	ok &= expect("late", angara_team_received_wait(team, 4, 0), -ETIMEDOUT);
+	ok &= expect("destroy", angara_team_destroy(team), 0);
+	angara_mr_dereg(closed);
+	angara_free(open);
+	angara_free(src);
+	return ok;
+}
+
 static int64_t value(unsigned int from, size_t i)
 {
 	return (int64_t)((i * 2654435761U + from * 97) % 1000003) - 500000;
@@ -220,6 +257,7 @@ static bool many(void)
 const struct part coll_parts[] = {
 	{ "broadcast", bcast },
 	{ "broadcast then barrier", bcast_then_barrier },
+	{ "broadcast refused", bcast_refused },
 	{ "allreduce", allreduce },
 	{ "reduce", reduce },
 	{ "many at once", many },

@@ -6,10 +6,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib.h"
+
+#define SURVIVOR	"# survived"
 
 /* An allreduce by which members find out that they are alone with each other. */
 bool works(struct angara_team *team)
@@ -123,13 +126,14 @@ static bool disagreement(void)
 
 /*
  * A whole job of its own, in which process LIB_VICTIM kills itself in the
- * middle of an allreduce: the others are told, and none hangs.
+ * middle of an allreduce, or before a broadcast: the others are told, and none
+ * hangs.
  */
 static int bereaved(unsigned int victim)
 {
 	struct angara_team *team;
 	struct angara_mr *mr;
-	angara_req_t req;
+	angara_req_t req = 0;
 	int ret;
 
 	if (angara_team_create(job, ctx, NULL, 0, NULL, &team) ||
@@ -139,7 +143,12 @@ static int bereaved(unsigned int victim)
 		usleep(200000);
 		raise(SIGKILL);
 	}
-	ret = angara_allreduce_nbi(team, mr, 0, mr, 0, 512, ANGARA_TYPE_INT64, 0, &req);
+	/* Half of them have nothing under way that could end. */
+	if (rank % 2)
+		ret = angara_team_received_wait(team, 1, ANGARA_FOREVER);
+	else
+		ret = angara_allreduce_nbi(team, mr, 0, mr, 0, 512,
+					   ANGARA_TYPE_INT64, 0, &req);
 	if (!ret)
 		ret = angara_wait(ctx, req, LONG_MS, NULL);
 	if (!expect("told", ret, -ECONNRESET))
@@ -147,28 +156,44 @@ static int bereaved(unsigned int victim)
 	ret = angara_team_destroy(team);
 	if (!expect("destroy", ret == -ECONNRESET || ret == -EPIPE || ret == -ENOTCONN, 1))
 		return 1;
-	return expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team),
-		      -EPIPE) ? 0 : 1;
+	if (!expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team),
+		    -EPIPE))
+		return 1;
+	puts(SURVIVOR);
+	return 0;
 }
 
-/* Runs this program once more under a launcher of its own. */
+/*
+ * Runs this program once more under a launcher of its own.  Its status tells
+ * of the death only, whatever came later: so the survivors are counted.
+ */
 static bool death(unsigned int victim)
 {
 	const char *env = getenv("LIB_VICTIM");
-	char command[256];
+	unsigned int survivors = 0;
+	char line[256];
 	int status;
+	FILE *f;
 
 	if (env)
 		exit(bereaved((unsigned int)atoi(env)));
 	if (rank)
 		return true;
-	snprintf(command, sizeof(command),
+	snprintf(line, sizeof(line),
 		 "unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD; LIB_VICTIM=%u "
 		 "angara-run -n %u --grace 30 /proc/%d/exe death 2>/dev/null",
 		 victim, size, getpid());
-	status = system(command);
-	/* That it was killed is all that went wrong there. */
-	return expect("job", WIFEXITED(status) ? WEXITSTATUS(status) : -1, 137);
+	f = popen(line, "r");
+	if (!f)
+		return expect("popen", errno, 0);
+	while (fgets(line, sizeof(line), f))
+		if (!strcmp(line, SURVIVOR "\n"))
+			survivors++;
+		else
+			fputs(line, stdout);
+	status = pclose(f);
+	return expect("survivors", survivors, size - 1) &
+	       expect("job", WIFEXITED(status) ? WEXITSTATUS(status) : -1, 137);
 }
 
 static bool death_of_member(void)

@@ -423,7 +423,7 @@ struct angara_ctl {
 #define ANGARA_CTR_REDUCES(t)	(16 + (t))	/* finished reduce packets: credits */
 #define ANGARA_CTR_EVSEQ	32		/* events so far, see below */
 #define ANGARA_CTR_SQ_CI	33		/* SQ entries fetched so far */
-#define ANGARA_CTR_RX_ERRORS	34		/* incoming broadcasts refused */
+#define ANGARA_CTR_RX_ERRORS	34		/* trains of broadcasts not written */
 #define ANGARA_CTR_USER(n)	(64 + (n))	/* put and get notifications */
 #define ANGARA_CTR_USER_NUM	448
 #define ANGARA_CTR_NUM		512

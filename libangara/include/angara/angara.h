@@ -312,6 +312,16 @@ int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key, uint64_t dst_of
 		     angara_req_t *req);
 /** Broadcasts of the team that have arrived here since it was created. */
 uint64_t angara_team_received(struct angara_team *team);
+/**
+ * angara_team_received_wait() - wait for broadcasts of others
+ * @team: team
+ * @n: until angara_team_received() is at least this
+ * @timeout_ms: deadline, or ANGARA_FOREVER
+ *
+ * Return: 0; -ETIMEDOUT; -ECONNRESET a member left or died before; -EIO they
+ * have arrived, but one, of this team or another of the context, not whole:
+ * said once; -ENODEV the device is gone.
+ */
 int angara_team_received_wait(struct angara_team *team, uint64_t n,
 			      int timeout_ms);
 
