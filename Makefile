@@ -137,6 +137,10 @@ fuzz-kernel: debug-kernels ## fuzz the driver in a guest (SECONDS=60, SEED=, THR
 		--seconds $(or $(SECONDS),60) --threads $(or $(THREADS),1) \
 		--seed $(or $(SEED),$$(date +%s))
 
+.PHONY: cost
+cost: ## count instructions per operation anew, into selftests/embed/cost.txt
+	@UPDATE=1 selftests/prove selftests/host/cost.t
+
 .PHONY: kill
 kill: ## kill processes on embedded fabrics (ROUNDS=1000, SEED=1)
 	@ROUNDS=$(or $(ROUNDS),1000) SEED=$(or $(SEED),1) \

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What operations cost on an embedded fabric, in one process with a context on
+ * each node.  All that an operation takes, on all nodes, happens in the calls
+ * of measured(), so a tool that counts what that function does counts the
+ * operation.
+ *
+ *	cost run OPERATION COUNT	on 2 nodes, for a tool that counts
+ *	cost quiet OPERATION COUNT	the same; dies by a system call, fails
+ *					by an allocation
+ *	cost copies OPERATION NODES	bytes of payload copied, in units of the
+ *					operation's length
+ *	cost memory			bytes per node and per context
+ *
+ * It is linked so that memcpy() and the allocator are those below.
+ */
+#include <err.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "members.h"
+#include "embed/embed.h"
+#include "ang_types.h"
+
+#define LEN	8
+#define BULK	(1U << 20)
+#define WARM_UP	100	/* what happens but once has happened then */
+
+static unsigned int nodes = 2;
+static unsigned long copied, allocated;
+
+void *__real_memcpy(void *to, const void *from, size_t n);
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_memcpy(void *to, const void *from, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+
+/* Heads of packets and descriptors are shorter than a packet's payload. */
+void *__wrap_memcpy(void *to, const void *from, size_t n)
+{
+	if (n >= ANGARA_PACKET_BYTES)
+		copied += n;
+	return __real_memcpy(to, from, n);
+}
+
+void *__wrap_malloc(size_t n)
+{
+	allocated++;
+	return __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	allocated++;
+	return __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	allocated++;
+	return __real_realloc(p, n);
+}
+
+static void finish(unsigned int i, angara_req_t req)
+{
+	CHECK(angara_wait(member[i].ctx, req, ANGARA_FOREVER, NULL));
+}
+
+static void put(u32 i)
+{
+	angara_req_t req;
+
+	CHECK(angara_put_inline(member[0].ctx, peers[1],
+				angara_mr_key(member[1].mr), 0, &i, LEN,
+				ANGARA_NO_NOTIFY, &req));
+	finish(0, req);
+}
+
+/* To the node that is farthest from the first. */
+static void long_put(u32 i)
+{
+	angara_req_t req;
+
+	(void)i;
+	CHECK(angara_put_nbi(member[0].ctx, peers[nodes / 2],
+			     angara_mr_key(member[0].mr), 0, member[0].mr, 0,
+			     BULK, ANGARA_NO_NOTIFY, &req));
+	finish(0, req);
+}
+
+static void bcast_of(size_t len, u32 i)
+{
+	angara_req_t req;
+	u32 n;
+
+	CHECK(angara_bcast_nbi(&member[0].team, angara_mr_key(member[0].mr), 0,
+			       member[0].mr, 0, len, &req));
+	for (n = 1; n < nodes; n++)
+		CHECK(angara_team_received_wait(&member[n].team, i + 1,
+						ANGARA_FOREVER));
+	finish(0, req);
+}
+
+static void bcast(u32 i)
+{
+	bcast_of(LEN, i);
+}
+
+static void long_bcast(u32 i)
+{
+	bcast_of(BULK, i);
+}
+
+static void allreduce(u32 i)
+{
+	angara_req_t req[MAX_MEMBERS];
+	u32 n;
+
+	(void)i;
+	for (n = 0; n < nodes; n++)
+		CHECK(angara_allreduce_nbi(&member[n].team, member[n].mr, 64,
+					   member[n].mr, 0, LEN / sizeof(u64),
+					   ANGARA_TYPE_INT64, ANGARA_RED_SUM,
+					   &req[n]));
+	for (n = 0; n < nodes; n++)
+		finish(n, req[n]);
+}
+
+static void barrier(u32 i)
+{
+	angara_req_t req[MAX_MEMBERS];
+	u32 n;
+
+	(void)i;
+	for (n = 0; n < nodes; n++)
+		CHECK(angara_barrier_nbi(&member[n].team, &req[n]));
+	for (n = 0; n < nodes; n++)
+		finish(n, req[n]);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(u32 i);
+} ops[] = {
+	{ "put", put }, { "allreduce", allreduce }, { "bcast", bcast },
+	{ "barrier", barrier }, { "long_put", long_put },
+	{ "long_bcast", long_bcast },
+};
+
+void measured(void (*run)(u32 i), u32 first, u32 count);
+
+/* A function of its own in every build, so that tools find it. */
+void __attribute__((noipa)) measured(void (*run)(u32 i), u32 first, u32 count)
+{
+	u32 i;
+
+	for (i = first; i < first + count; i++)
+		run(i);
+}
+
+/* From here on only what ends the program. */
+static void forbid_system_calls(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog prog = {
+		.len = sizeof(code) / sizeof(*code), .filter = code,
+	};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		err(1, "seccomp");
+}
+
+static void memory(void)
+{
+	const struct emb_dev *d = member[0].ctx->dev.priv;
+	const struct ang_fabric *fab = emb_at(d->fab, d->fab->head->model_at);
+	const struct ang_cfg *cfg = &fab->cfg;
+	u64 ctx = sizeof(struct ang_ctx) + cfg->ops * sizeof(struct ang_op) +
+		  sizeof(struct emb_ctx);
+
+	printf("%llu bytes per node\n", fab->stride + d->fab->head->node_size +
+	       ANGARA_PAGE_SIZE - cfg->ctxs * ctx);
+	printf("%llu bytes per context\n", ctx + d->mem_len);
+}
+
+static int run(const char *how, void (*op)(u32 i), u32 count)
+{
+	if (!strcmp(how, "copies")) {
+		nodes = count;
+		count = 1;
+	}
+	team_set_up(nodes, BULK);
+	measured(op, 0, WARM_UP);
+	copied = 0;
+	allocated = 0;
+	if (!strcmp(how, "quiet"))
+		forbid_system_calls();
+	measured(op, WARM_UP, count);
+	if (!strcmp(how, "quiet"))
+		_exit(allocated != 0);
+	if (!strcmp(how, "copies"))
+		printf("%lu.%02lu\n", copied / BULK,
+		       copied % BULK * 100 / BULK);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	u32 i;
+
+	if (argc == 2 && !strcmp(argv[1], "memory")) {
+		team_set_up(nodes, BULK);
+		memory();
+		return 0;
+	}
+	for (i = 0; argc == 4 && i < sizeof(ops) / sizeof(*ops); i++)
+		if (!strcmp(ops[i].name, argv[2]))
+			return run(argv[1], ops[i].run, (u32)atoi(argv[3]));
+	errx(2, "usage: cost run|quiet|copies OPERATION COUNT, or cost memory");
+}

@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What operations cost on an embedded fabric: instructions, counted by
+# callgrind and compared with selftests/embed/cost.txt; copies of payload;
+# system calls and allocations; memory. `make cost` writes the table anew for
+# the compiler at hand: look at the difference before you commit it.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/build
+COST=$TAP_TMP/cost
+TABLE=selftests/embed/cost.txt
+TOLERANCE=3	# percent
+CC=${CC:-cc}
+COMPILER=$(printf '__clang_major__ __GNUC__' | $CC -E -P - |
+	sed 's/^__clang_major__ /gcc-/; s/^\([0-9]*\) .*/clang-\1/')
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
+
+build()
+{
+	make -C libangara "O=$OUT" "CC=$CC" CFLAGS='-O2 -g' all &&
+		$CC -std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra \
+			-Iselftests/embed -Ilibangara -Ilibangara/include \
+			-Ilibangara/env -Iuapi -Idriver/model -Idriver \
+			-Wl,--wrap=memcpy,--wrap=malloc,--wrap=calloc \
+			-Wl,--wrap=realloc -o "$COST" selftests/embed/cost.c \
+			selftests/embed/members.c "$OUT/lib/libangara.a"
+}
+
+# collected OPERATION COUNT: instructions in all
+collected()
+{
+	valgrind --tool=callgrind --toggle-collect=measured \
+		--callgrind-out-file=/dev/null "$COST" run "$1" "$2" 2>&1 |
+		sed -n 's/.*Collected : *//p'
+}
+
+# What a thousand take beyond the warming up, for each.
+instructions()
+{
+	local none all
+
+	none=$(collected "$1" 0)
+	all=$(collected "$1" 1000)
+	echo $(((all - none) / 1000))
+}
+
+expected()
+{
+	awk -v who="$1" -v what="$2" '$1 == who && $2 == what { print $3 }' \
+		"$TABLE"
+}
+
+compare()
+{
+	local want=$1 got=$2
+
+	echo "counted $got, in $TABLE $want"
+	[ "$((got > want ? got - want : want - got))" -le \
+		"$((want * TOLERANCE / 100))" ]
+}
+
+update()
+{
+	local op
+
+	grep -v -e "^$COMPILER " -e '^# memory: ' "$TABLE" >"$TAP_TMP/table"
+	for op in put allreduce bcast barrier; do
+		echo "$COMPILER $op $(instructions "$op")"
+	done >>"$TAP_TMP/table"
+	"$COST" memory | sed 's/^/# memory: /' >>"$TAP_TMP/table"
+	cp "$TAP_TMP/table" "$TABLE"
+}
+
+copies()
+{
+	local want=$1 got
+
+	shift
+	got=$("$COST" copies "$@")
+	echo "$got times the payload, expected $want"
+	[ "$got" = "$want" ]
+}
+
+memory()
+{
+	"$COST" memory
+	diff <("$COST" memory) <(sed -n 's/^# memory: //p' "$TABLE")
+}
+
+check 'builds' build
+if [ "${UPDATE:-0}" = 1 ]; then
+	check 'the table is written' update
+fi
+for op in put allreduce bcast barrier; do
+	want=$(expected "$COMPILER" "$op")
+	if ! command -v valgrind >/dev/null; then
+		skip "instructions per $op" 'there is no valgrind'
+	elif [ -z "$want" ]; then
+		skip "instructions per $op" \
+			"$TABLE has no figures for $COMPILER: make cost"
+	else
+		check "instructions per $op" \
+			compare "$want" "$(instructions "$op")"
+	fi
+done
+# Read once, written once for each who gets it, however long the way.
+for nodes in 2 8; do
+	check "copies of a put, $nodes nodes" copies 2.00 long_put "$nodes"
+	check "copies of a broadcast, $nodes nodes" \
+		copies $((nodes + 1)).00 long_bcast "$nodes"
+done
+for op in put allreduce bcast barrier long_put long_bcast; do
+	check "no system call, no allocation: $op" "$COST" quiet "$op" 200
+done
+check 'memory per node and per context' memory
+plan
