@@ -154,18 +154,26 @@ static int mode_single(void)
 	       expect("barrier", angara_job_barrier(job), 0);
 }
 
-/* One that does not come: the others give up at the deadline. */
+static const char *sign_of(unsigned int r, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s.%u", file, r);
+	return buf;
+}
+
+/* One that does not come before all the others have given up at the deadline. */
 static int mode_absent(void)
 {
+	char sign[256];
+
 	if (rank == size - 1) {
-		while (access(file, F_OK))
-			usleep(10000);
+		for (unsigned int r = 0; r < rank; r++)
+			while (access(sign_of(r, sign, sizeof(sign)), F_OK))
+				usleep(10000);
 		return 0;
 	}
-	if (expect("barrier", angara_job_barrier(job), -ETIMEDOUT) |
-	    expect("barrier", angara_job_barrier(job), -ETIMEDOUT))
-		return 1;
-	return !rank && creat(file, 0600) < 0;
+	return expect("barrier", angara_job_barrier(job), -ETIMEDOUT) |
+	       expect("barrier", angara_job_barrier(job), -ETIMEDOUT) |
+	       (creat(sign_of(rank, sign, sizeof(sign)), 0600) < 0);
 }
 
 /* Joining anew: twice at a time, then after all have left. */

@@ -24,6 +24,24 @@ static bool pkey(void)
 	return true;
 }
 
+/* Where each process is; who placed them tells in another place. */
+static bool node(void)
+{
+	struct angara_ctx_info info;
+	uint32_t *nodes = calloc(size, sizeof(*nodes));
+	bool ok;
+
+	if (!nodes)
+		return false;
+	angara_ctx_query(ctx, &info);
+	ok = expect("allgather", angara_job_allgather(job, &info.node,
+						      sizeof(*nodes), nodes), 0);
+	for (unsigned int r = 0; ok && rank == 0 && r < size; r++)
+		printf("# rank %u node %u\n", r, nodes[r]);
+	free(nodes);
+	return ok;
+}
+
 static bool unprivileged(void)
 {
 	struct angara_team *team;
@@ -102,6 +120,7 @@ static bool stay(void)
 
 const struct part named_parts[] = {
 	{ "pkey", pkey },
+	{ "node", node },
 	{ "unprivileged", unprivileged },
 	{ "delegate", delegate },
 	{ "delegated", delegated },

@@ -27,5 +27,7 @@ check 'the test builds' tools/vm/chroot make -C libangara \
 	"O=/angara/$OUT" all tests
 check 'the launcher builds' tools/vm/chroot make -C tools/run \
 	"O=/angara/$OUT" all
+check 'the benchmark builds' tools/vm/chroot make -C tools/bench \
+	"O=/angara/$OUT" all
 guest '2x2x2, kernel 6.12' --kernel 6.12 --loop 2x2x2
 plan

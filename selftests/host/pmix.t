@@ -23,7 +23,7 @@ build()
 
 	shift 2
 	# shellcheck disable=SC2086 # options are words
-	make -C libangara O="$out" CFLAGS="$SAN" "$@" &&
+	make -C libangara O="$out" CFLAGS="$SAN" "$@" all tests &&
 		${CC:-cc} $SAN -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Ilibangara \
 			-Ilibangara/include -Ilibangara/env -Iuapi -o "$program" \
 			libangara/tests/job.c "$out/lib/libangara.a"
@@ -66,6 +66,17 @@ without_pmix()
 		ends 0 "$JOB-without" single
 }
 
+# placed N WANT: on a fabric that they play, blocks of processes over its nodes.
+placed()
+{
+	local got
+
+	got=$(ANGARA_FABRIC=embedded:2x2 start 0 -n "$1" \
+		"$OUT/tests/libangara-test" node)
+	echo "expected $2, got $got"
+	[ "$(sed -n 's/^# rank [0-9]* node //p' <<<"$got" | xargs)" = "$2" ]
+}
+
 no_dependency()
 {
 	! objdump -p "$OUT/lib/libangara.so" | grep NEEDED | grep pmix
@@ -90,6 +101,8 @@ done
 check 'blocks of different lengths' job -n 5 "$JOB" uneven
 check 'a team without contexts' job -n 3 "$JOB" teamless
 check 'joining anew' job -n 3 "$JOB" again
+check 'one process for each node' placed 3 '0 1 2'
+check 'as many on a node as there must be' placed 6 '0 0 1 1 2 2'
 check 'the environment of angara-run goes before' job -n 2 \
 	-x ANGARA_RANK=0 "$JOB" damaged
 check 'a process that is killed ends all' start 137 -n 4 "$JOB" die
