@@ -116,28 +116,30 @@ static u32 links_check(const struct ang_topo *topo,
 
 /*
  * Rule 2 holds everywhere, so a node is reached if its parent has it as a
- * child and there is no cycle.  A cycle cannot be: by rule 3 the dimension of
- * the direction up never falls along a way down, and within one dimension the
- * way goes straight on; a closed ring of straight steps has no root but its
- * rows all agree, so count the steps to the root.
+ * child, and so on up, and there is no cycle.  By rule 3 the dimension of the
+ * direction up never falls along a way down, and within one dimension the way
+ * goes straight on; so a cycle is a closed ring of straight steps, and has one
+ * node with coordinate 0 there.  Only such nodes look for it: all of them
+ * together make no more steps than there are nodes, per dimension.
  */
 static u32 reach_check(const struct ang_topo *topo,
 		       const struct angara_tree_row *rows, u32 node)
 {
-	u32 steps = 0;
+	u32 up = rows[node].to_root;
+	u16 coord[ANGARA_MAX_DIMS];
+	u32 at;
 
-	while (!rows[node].is_root) {
-		u32 up = rows[node].to_root;
-		u32 parent = ang_topo_neighbor(topo, node, up);
-
-		if (!in_tree(&rows[parent]) ||
-		    !(rows[parent].dirs & 1U << (up ^ 1)))
-			return ANGARA_TREE_RULE_REACH;
-		if (++steps > topo->nodes)
-			return ANGARA_TREE_RULE_REACH;
-		node = parent;
-	}
-	return 0;
+	if (rows[node].is_root)
+		return 0;
+	at = ang_topo_neighbor(topo, node, up);
+	if (!in_tree(&rows[at]) || !(rows[at].dirs & 1U << (up ^ 1)))
+		return ANGARA_TREE_RULE_REACH;
+	ang_topo_coord(topo, node, coord);
+	if (coord[up / 2])
+		return 0;
+	while (at != node && rows[at].to_root == up)
+		at = ang_topo_neighbor(topo, at, up);
+	return at == node ? ANGARA_TREE_RULE_REACH : 0;
 }
 
 u32 ang_tree_check(const struct ang_topo *topo,

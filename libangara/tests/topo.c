@@ -365,6 +365,40 @@ static bool test_rules(void)
 	return true;
 }
 
+/*
+ * A million rows on long rings: walking up from each of them would take hours.
+ * Then one column, which is behind node 7, is closed to a ring.
+ */
+static bool test_long(const struct angara_topo *t)
+{
+	uint32_t nodes = angara_topo_nodes(t), bad = 0, n;
+	struct angara_tree_row *rows = calloc(nodes, sizeof(*rows));
+	uint16_t *pe = calloc(nodes, sizeof(*pe));
+	int rule = -1, ring = -1;
+
+	if (rows && pe) {
+		for (n = 0; n < nodes; n++)
+			pe[n] = 1;
+		angara_tree_build(t, 0, pe, 3, rows);
+		rule = angara_tree_check(t, rows, NULL);
+		rows[7].dirs &= (uint16_t)~1U;
+		rows[7].dir_sum--;
+		for (n = 8; n < nodes; n += 16) {
+			rows[n].to_root = 3;
+			rows[n].dirs = 4;
+			rows[n].dir_sum = 1;
+		}
+		ring = angara_tree_check(t, rows, &bad);
+	}
+	free(pe);
+	free(rows);
+	if (rule != ANGARA_TREE_VALID)
+		return fail("a valid tree breaks rule %d", rule);
+	if (ring != ANGARA_TREE_RULE_REACH || bad % 16 != 8)
+		return fail("a closed ring: rule %d at %u", ring, bad);
+	return true;
+}
+
 static bool test_names(void)
 {
 	unsigned int i;
@@ -380,15 +414,16 @@ static bool test_names(void)
 
 int main(void)
 {
+	struct angara_topo t;
 	size_t i;
 
 	report(test_parse(), "sizes are read strictly", NULL);
 	report(test_arguments(), "build refuses what is out of range", NULL);
 	report(test_rules(), "each broken rule is named", NULL);
 	report(test_names(), "directions and rules have names", NULL);
+	if (!angara_topo_parse("16x65535", &t))
+		report(test_long(&t), "long rings are checked", "16x65535");
 	for (i = 0; i < sizeof(tori) / sizeof(*tori); i++) {
-		struct angara_topo t;
-
 		if (angara_topo_parse(tori[i], &t))
 			continue;
 		report(test_coordinates(&t), "coordinates and links", tori[i]);
