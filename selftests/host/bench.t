@@ -151,6 +151,15 @@ results()
 	printf '%s\n' "$@"
 }
 
+plots()
+{
+	tools/bench/report --plots "$TAP_TMP" "$TAP_TMP/results" &&
+		for op in allreduce barrier bcast; do
+			[ "$(head -c 4 "$TAP_TMP/embedded-$op.png" | tail -c 3)" = \
+				PNG ] || return 1
+		done
+}
+
 report_json()
 {
 	perl -MJSON::PP -e 'my $r = decode_json(join "", <>);
@@ -240,6 +249,13 @@ check 'medians, ratios, spread, floors' gives "$TAP_TMP/results" \
 	'barrier 2 - 4.00 2.50 mpich 0.62 0.50..0.75 0.5 met' \
 	'2 of 3 floors met'
 check 'the report as JSON' report_json
+if command -v gnuplot >/dev/null; then
+	check 'plots' plots
+else
+	skip 'plots' 'gnuplot is missing: install gnuplot-nox'
+fi
+check 'no folder for plots' says 'report: no folder' 1 tools/bench/report \
+	--plots "$TAP_TMP/none" "$TAP_TMP/results"
 results loop 1,angara,,barrier,4,0,2 1,openmpi,han,barrier,4,0,1 >"$TAP_TMP/loop"
 check 'floors of the loopback' gives "$TAP_TMP/loop" \
 	'barrier 4 - 2.00 1.00 openmpi han 0.50 0.50..0.50 1 missed by 50 %' \
