@@ -76,6 +76,8 @@ struct group {
  * @procs: room for the members of a group
  * @timeout_s: for each operation, 0 for none
  * @broken: why exchanges cannot go on, or 0
+ * @of: whose value is asked for; PMIx may read it until the operation ends
+ * @key: of the exchange; the same
  * @groups: that had an exchange
  * @ngroups: their number
  * @lock: protects what follows, which PMIx's thread writes
@@ -93,6 +95,8 @@ struct ang_pmix {
 	pmix_proc_t *procs;
 	long timeout_s;
 	int broken;
+	pmix_proc_t of;
+	char key[64];
 	struct group *groups;
 	u32 ngroups;
 	pthread_mutex_t lock;
@@ -210,8 +214,7 @@ static int await(struct ang_pmix *px, pmix_status_t started)
 	return ret;
 }
 
-static int publish(struct ang_pmix *px, const char *key, struct head head,
-		   const void *mine)
+static int publish(struct ang_pmix *px, struct head head, const void *mine)
 {
 	pmix_value_t value = { .type = PMIX_BYTE_OBJECT };
 	pmix_status_t status;
@@ -221,7 +224,7 @@ static int publish(struct ang_pmix *px, const char *key, struct head head,
 		memcpy(px->buf.bytes + sizeof(head), mine, head.len);
 	value.data.bo.bytes = px->buf.bytes;
 	value.data.bo.size = sizeof(head) + head.len;
-	status = lib.put(PMIX_GLOBAL, key, &value);
+	status = lib.put(PMIX_GLOBAL, px->key, &value);
 	if (status == PMIX_SUCCESS)
 		status = lib.commit();
 	return to_errno(status);
@@ -229,7 +232,7 @@ static int publish(struct ang_pmix *px, const char *key, struct head head,
 
 static int fence(struct ang_pmix *px, size_t n)
 {
-	pmix_info_t collect = { .key = PMIX_COLLECT_DATA };
+	static pmix_info_t collect = { .key = PMIX_COLLECT_DATA };
 
 	collect.value.type = PMIX_BOOL;
 	collect.value.data.flag = true;
@@ -239,19 +242,17 @@ static int fence(struct ang_pmix *px, size_t n)
 
 static int get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
 {
-	pmix_proc_t of = px->me;
-
-	of.rank = rank;
+	px->of = px->me;
+	px->of.rank = rank;
 	begin(px);
-	return await(px, lib.get_nb(&of, key, NULL, 0, on_get, px));
+	return await(px, lib.get_nb(&px->of, key, NULL, 0, on_get, px));
 }
 
 /* All members compare all blocks, so all come to the same verdict. */
-static int collect_block(struct ang_pmix *px, u32 i, const char *key,
-			 struct head want, void *to)
+static int collect_block(struct ang_pmix *px, u32 i, struct head want, void *to)
 {
 	const struct head *head = &px->buf.head;
-	int ret = get(px, px->procs[i].rank, key);
+	int ret = get(px, px->procs[i].rank, px->key);
 
 	if (ret)
 		return ret;
@@ -290,19 +291,18 @@ static int exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
 {
 	struct head head = { .len = len, .tag = tag };
 	int verdict = 0, ret;
-	char key[64];
 	u64 round;
 	u32 i;
 
 	ret = next_round(px, hash, &round);
 	if (ret)
 		return ret;
-	snprintf(key, sizeof(key), "angara.%llx.%llx", hash, round);
-	ret = publish(px, key, head, mine);
+	snprintf(px->key, sizeof(px->key), "angara.%llx.%llx", hash, round);
+	ret = publish(px, head, mine);
 	if (!ret)
 		ret = fence(px, n);
 	for (i = 0; i < n && (!ret || ret == -EMSGSIZE); i++) {
-		ret = collect_block(px, i, key, head, (char *)all + i * len);
+		ret = collect_block(px, i, head, (char *)all + i * len);
 		if (ret)
 			verdict = ret;
 	}
