@@ -80,7 +80,7 @@ guest-user: setup ## build library, tools and tests for guests
 
 .PHONY: debug-kernels
 debug-kernels: setup ## build the kernels debug and kcsan (once, 10 minutes each)
-	@tools/vm/debug-kernel
+	@tools/vm/debug-kernel $(KERNEL)
 
 .PHONY: demo
 demo: setup ## load the driver in a guest and show it at work
@@ -169,9 +169,9 @@ check-kernels-proof: setup ## show that building for each kernel finds faults
 	@selftests/prove selftests/kernels/proof.t
 
 .PHONY: check-debug
-check-debug: debug-kernels ## run tests on kernels that watch memory, locks, races
+check-debug: debug-kernels ## run tests on kernels that watch (KERNEL=debug or kcsan)
 	@tools/vm/build user
-	@selftests/prove selftests/debug/suite.t selftests/debug/kcsan.t
+	@selftests/prove $(patsubst %,selftests/debug/%.t,$(or $(KERNEL),debug kcsan))
 
 .PHONY: check-debug-proof
 check-debug-proof: debug-kernels ## show that check-debug finds faults
