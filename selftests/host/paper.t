@@ -44,14 +44,15 @@ if [ ! -x "$SIM" ]; then
 	exit
 fi
 
-# 300 ns + 10 cycles + 84 ns per hop + 17 flits + 300 ns; messages take
-# 300 + 4 + 84 + 34 + 300 ns per hop. In a corner of a block the deepest node
+# 300 ns + 10 cycles + 84 ns per hop + 37 ns for a packet through PCIe + 300 ns;
+# messages take 300 + 4 + 84 + 37 + 300 ns per hop, and 1 to the clock's next
+# edge before the next. In a corner of a block the deepest node
 # is 3 + 3 hops away, in the middle of it 2 + 2. A request passes the root's
 # PEGroup; a message to the root takes no host on its way.
-check 'a block: no way round' is '1.158 4.332' --torus 8x8 --block 4x4
-check 'a block: root in the middle' is '0.990 2.888' \
+check 'a block: no way round' is '1.161 4.355' --torus 8x8 --block 4x4
+check 'a block: root in the middle' is '0.993 2.903' \
 	--torus 8x8 --block 4x4 --root 18
-check 'a request goes to the root first' is '1.178 3.694' \
+check 'a request goes to the root first' is '1.181 3.713' \
 	--torus 4x4 --source 5
 for op in bcast reduce allreduce; do
 	check "$op: trees with other roots, another source" \

@@ -26,6 +26,8 @@ const struct sim_param sim_params[] = {
 	{ "host-rate", SIM_T_RATE, AT(host_rate), "64Gbit/s", 1000000,
 	  100 * SEC, NULL,
 	  "bandwidth of PCIe, each way (gen2 x16)" },
+	{ "host-header", SIM_T_BYTES, AT(host_header), "24", 0, 4096, NULL,
+	  "what PCIe adds to a packet: headers, numbers, checks" },
 	{ "inject", SIM_T_TIME, AT(inject), "300ns", 0, SEC, NULL,
 	  "latency of injection" },
 	{ "eject", SIM_T_TIME, AT(eject), "300ns", 0, SEC, NULL,

@@ -21,6 +21,7 @@ struct sim_cfg {
 	uint64_t link_rate;
 	uint64_t link_latency;
 	uint64_t host_rate;
+	uint64_t host_header;
 	uint64_t inject;
 	uint64_t eject;
 	uint64_t overhead;

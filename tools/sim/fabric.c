@@ -196,6 +196,8 @@ int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
 	s->max_flits = (u32)sim_max(cfg->train * (1 + (cfg->packet + 15) / 16), 9);
 	s->link_ps = flit_times(cfg->link_rate, s->max_flits);
 	s->host_ps = flit_times(cfg->host_rate, s->max_flits);
+	s->header_ps = cfg->host_header * 8 * 1000000ULL /
+		       (cfg->host_rate / 1000000ULL);
 	topology(s);
 	s->vc_stride = (u32)(sizeof(struct sim_vc) + cfg->buffer * sizeof(u64));
 	s->fifo = sim_zalloc((size_t)s->nodes * s->nsrc, sizeof(*s->fifo));
@@ -255,6 +257,18 @@ void sim_need_reducers(struct sim *s)
 	s->tree = sim_zalloc((size_t)s->nodes * s->ntrees, sizeof(*s->tree));
 }
 
+/** sim_lay_rows() - put the rows of a node side by side, where it finds them */
+void sim_lay_rows(struct sim *s)
+{
+	u32 node, tree;
+
+	s->row = sim_zalloc((size_t)s->nodes * s->ntrees, sizeof(*s->row));
+	for (tree = 0; tree < s->ntrees; tree++)
+		for (node = 0; s->rows[tree] && node < s->nodes; node++)
+			s->row[(size_t)node * s->ntrees + tree] =
+				s->rows[tree][s->base + node];
+}
+
 /** sim_need_state() - the workload wants zeroed memory per node */
 void sim_need_state(struct sim *s, u32 size)
 {
@@ -299,6 +313,7 @@ void sim_free(struct sim *s)
 	free(s->out);
 	free(s->vc);
 	free(s->tree);
+	free(s->row);
 	free(s->nic);
 	free(s->ev_head);
 	free(s->state);

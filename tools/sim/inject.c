@@ -49,13 +49,14 @@ static void inject(struct sim_part *p, u32 node, struct sim_op *op)
 	bool coll = is_coll(op);
 	u64 start = sim_max(sim_max(n->inj_free, op->start), p->now);
 	u64 head = start + s->cfg.inject;
+	u64 length = sim_host_time(s, npkts, flits);
 	u32 k = sim_pkt_new(p);
 
-	n->inj_free = start + s->host_ps[flits];
+	n->inj_free = start + length;
 	if (s->cfg.vc == SIM_STORE_FORWARD)
-		head += s->host_ps[flits];
+		head += length;
 	p->pkt[k] = (struct sim_pkt){
-		.tail = start + s->cfg.inject + s->host_ps[flits],
+		.tail = start + s->cfg.inject + length,
 		.elig = sim_align(s, head) +
 			sim_cycles(s, (u32)(coll ? s->cfg.pegroup :
 					    s->cfg.router)),
@@ -182,7 +183,7 @@ static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
 	p->pkt[a].flits = (u16)flits;
 	p->pkt[a].hops = 0;
 	p->pkt[a].elig = sim_align(s, time) + sim_cycles(s, (u32)s->cfg.router);
-	p->pkt[a].tail = time + s->host_ps[flits];
+	p->pkt[a].tail = time + sim_host_time(s, k->npkts, flits);
 	sim_note(p, ANG_TR_INJECT, node, &p->pkt[a], 0, time, p->pkt[a].tail);
 	p->acc.injected += k->npkts;
 	p->acc.inj_flits += flits;

@@ -46,17 +46,18 @@ u32 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 	return ang_outs_down(row);
 }
 
-/** sim_coll_may() - 0, or SIM_NEVER: the parent has no place for a result yet */
-u64 sim_coll_may(struct sim_part *p, u32 node, u32 src, const struct sim_pkt *k,
-		 u32 out)
+/**
+ * sim_result_may() - may a result go up?
+ * @p: partition
+ * @node: node
+ * @k: result
+ *
+ * Return: 0, or SIM_NEVER: the parent has no place for it yet.
+ */
+u64 sim_result_may(struct sim_part *p, u32 node, const struct sim_pkt *k)
 {
-	struct sim *s = p->sim;
-	const struct sim_tree *t;
+	const struct sim_tree *t = sim_tree(p->sim, node, k->tree);
 
-	if (src < s->src0 + SIM_SRC_RESULT || k->vc != ANGARA_VC_UP ||
-	    out >= ANGARA_MAX_DIRS)
-		return 0;
-	t = sim_tree(s, node, k->tree);
 	return t->done + k->npkts <= ANGARA_MAX_REDUCES + t->credits ?
 	       0 : SIM_NEVER;
 }

@@ -160,8 +160,7 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 {
 	struct sim *s = p->sim;
 	struct sim_fifo *f = sim_fifo(s, node, src);
-	struct sim_pkt *k = &p->pkt[f->head];
-	u64 t;
+	struct sim_pkt *k = &p->pkt[f->head];	/* looked at in few cases only */
 
 	if (f->ready > p->now)
 		return f->ready;
@@ -177,15 +176,15 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 			return 0;
 		return SIM_NEVER;
 	}
-	t = sim_coll_may(p, node, src, k, out);
-	if (t)
-		return t;
-	if (is_adaptive(s, src, k))
+	if (src >= s->src0 + SIM_SRC_RESULT && f->vc == ANGARA_VC_UP &&
+	    sim_result_may(p, node, k))
+		return SIM_NEVER;
+	if (f->adaptive)
 		return may_adapt(p, node, k, out);
 	/* Who turns into another ring, or onto another channel, enters. */
-	return link_room(p, node, out, k->vc,
+	return link_room(p, node, out, f->vc,
 			 ang_straight(src_dir(s, src), out) &&
-			 src % SIM_NVC == k->vc);
+			 src % SIM_NVC == f->vc);
 }
 
 /* Put the packet on a link; @k is a copy of its own. */
@@ -222,13 +221,13 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 }
 
 /* Time that an output needs for a packet. */
-static u64 out_time(const struct sim *s, u32 out, u32 flits)
+static u64 out_time(const struct sim *s, u32 out, const struct sim_pkt *k)
 {
 	if (out < ANGARA_MAX_DIRS)
-		return s->link_ps[flits];
+		return s->link_ps[k->flits];
 	if (out == SIM_OUT_PE)
-		return s->host_ps[flits];
-	return sim_cycles(s, flits);
+		return sim_host_time(s, k->npkts, k->flits);
+	return sim_cycles(s, k->flits);
 }
 
 /* Hand a packet to what is behind an output; it takes @k over. */
@@ -300,10 +299,10 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	p->acc.events++;
 	if (src >= s->src0 + SIM_SRC_RESULT)
 		sim_note(p, ANG_TR_RESULT, node, q, src, p->now, p->now);
-	o->free = sim_max(p->now + out_time(s, out, q->flits), q->tail);
+	o->free = sim_max(p->now + out_time(s, out, q), q->tail);
 	o->turn = (u8)(src + 1);
 	f->free = sim_max(f->free, o->free);
-	if (is_adaptive(s, src, q)) {
+	if (f->adaptive) {
 		for (rest = f->todo; rest; rest &= rest - 1)
 			sim_out(s, node, ang_lowest(rest))->want &= ~(1ULL << src);
 		f->todo = 0;
@@ -446,7 +445,9 @@ static void head_ask(struct sim_part *p, u32 node, u32 src)
 	else
 		outs = sim_coll_outs(p, node, src, k);
 	f->todo = (u16)outs;
-	if (outs & ~ANG_OUT_PE && is_adaptive(s, src, k)) {
+	f->vc = k->vc;
+	f->adaptive = outs & ~ANG_OUT_PE && is_adaptive(s, src, k);
+	if (f->adaptive) {
 		ask_any(p, node, src, outs);
 		return;
 	}

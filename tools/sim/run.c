@@ -204,6 +204,7 @@ void sim_run(struct sim *s)
 	struct hand *hands = sim_zalloc(s->threads, sizeof(*hands));
 	u32 i;
 
+	sim_lay_rows(s);
 	if (!s->restore)
 		start(s);
 	clock_gettime(CLOCK_MONOTONIC, &c.progress.start);

@@ -103,6 +103,8 @@ struct sim_pkt {
  * @tail: last packet
  * @todo: outputs that the head still owes
  * @len: packets
+ * @vc: virtual channel that the head leaves on, unless it is adaptive
+ * @adaptive: the head is
  */
 struct sim_fifo {
 	u64 ready;
@@ -111,6 +113,8 @@ struct sim_fifo {
 	u32 tail;
 	u16 todo;
 	u16 len;
+	u8 vc;
+	u8 adaptive;
 };
 
 /**
@@ -415,13 +419,15 @@ struct sim_work {
  * @vc_stride: bytes of a struct sim_vc
  * @link_ps: time of a packet on a link, by flits
  * @host_ps: time on the way to or from the host, by flits
+ * @header_ps: that each packet takes there besides
  * @nb: neighbours, [nodes][ndirs], in the whole torus
  * @coord: coordinates of all nodes of the torus
  * @rows: of each tree, for all nodes of the torus; NULL if there is no such
+ * @row: once it runs, those of the nodes of this process, [nodes][ntrees]
  * @fifo: [nodes][nsrc]
  * @out: [nodes][SIM_OUT_NUM]
  * @vc: [nodes][ndirs][SIM_NVC] of @vc_stride
- * @tree: [ntrees][nodes], only if there are reductions
+ * @tree: [nodes][ntrees], only if there are reductions
  * @nic: [nodes]
  * @work: workload
  * @arg: its parameters
@@ -440,10 +446,12 @@ struct sim {
 	u64 window;
 	u64 *link_ps;
 	u64 *host_ps;
+	u64 header_ps;
 	u32 max_flits;
 	u32 *nb;
 	u16 (*coord)[ANGARA_MAX_DIMS];
 	struct angara_tree_row *rows[ANGARA_MAX_TREES];
+	struct angara_tree_row *row;
 	struct sim_fifo *fifo;
 	struct sim_out *out;
 	char *vc;
@@ -490,7 +498,7 @@ static inline struct sim_vc *sim_vc(struct sim *s, u32 node, u32 dir, u32 vc)
 
 static inline struct sim_tree *sim_tree(struct sim *s, u32 node, u32 tree)
 {
-	return &s->tree[(size_t)tree * s->nodes + node];
+	return &s->tree[(size_t)node * s->ntrees + tree];
 }
 
 static inline void *sim_state(struct sim *s, u32 node)
@@ -502,7 +510,7 @@ static inline void *sim_state(struct sim *s, u32 node)
 static inline const struct angara_tree_row *sim_row(struct sim *s, u32 node,
 						    u32 tree)
 {
-	return &s->rows[tree][s->base + node];
+	return &s->row[(size_t)node * s->ntrees + tree];
 }
 
 /* The next edge of the routers' clock. */
@@ -514,6 +522,12 @@ static inline u64 sim_align(const struct sim *s, u64 time)
 static inline u64 sim_cycles(const struct sim *s, u32 n)
 {
 	return s->cfg.clock * n;
+}
+
+/* Time that packets take on the way to or from the host. */
+static inline u64 sim_host_time(const struct sim *s, u32 npkts, u32 flits)
+{
+	return s->host_ps[flits] + npkts * s->header_ps;
 }
 
 static inline u64 sim_max(u64 a, u64 b)
@@ -529,70 +543,6 @@ static inline void sim_note(struct sim_part *p, u32 event, u32 node,
 		sim_trace_add(p, event, node, k, port, from, to);
 }
 
-/* event.c */
-void sim_push(struct sim_part *p, u64 time, u32 node, u32 kind, u32 port,
-	      u32 arg);
-u64 sim_next_time(struct sim_part *p);
-void sim_run_window(struct sim_part *p, u64 window);
-
-/* fabric.c */
-int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
-	     u32 nparts, u32 threads);
-int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe);
-int sim_set_rows(struct sim *s, u32 tree, struct angara_tree_row *rows);
-void sim_need_reducers(struct sim *s);
-void sim_need_state(struct sim *s, u32 size);
-u64 sim_seed(const struct sim_cfg *cfg, u32 id);
-void sim_free(struct sim *s);
-void sim_stats(const struct sim *s, struct sim_acc *sum);
-void *sim_zalloc(size_t n, size_t size);
-u32 sim_pkt_new(struct sim_part *p);
-void sim_pkt_free(struct sim_part *p, u32 k);
-u32 sim_op_new(struct sim_part *p);
-void sim_op_free(struct sim_part *p, u32 o);
-
-/* router.c */
-void sim_event(struct sim_part *p, const struct sim_ev *e);
-u32 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k);
-void sim_fifo_push(struct sim_part *p, u32 node, u32 src, u32 k);
-void sim_serve(struct sim_part *p, u32 node, u32 out);
-void sim_mail_take(struct sim_part *p, const struct sim_mail *m);
-
-/* pegroup.c */
-u32 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k);
-u64 sim_coll_may(struct sim_part *p, u32 node, u32 src, const struct sim_pkt *k,
-		 u32 out);
-void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish);
-void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts);
-void sim_credit_take(struct sim_part *p, u32 node, const struct sim_pkt *k);
-void sim_credit_left(struct sim_part *p, u32 node, u32 tree);
-void sim_credit_news(struct sim_part *p, u32 node, u64 time);
-void sim_credit_timer(struct sim_part *p, u32 node);
-void sim_credit_pe(struct sim_part *p, u32 node, u32 arg, u32 tree);
-
-/* inject.c */
-void sim_send(struct sim_part *p, u32 node, const struct sim_op *op);
-void sim_pump(struct sim_part *p, u32 node);
-void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time);
-
-/* run.c */
-void sim_run(struct sim *s);
-
-/* checkpoint.c */
-int sim_checkpoint_write(struct sim *s, const char *path);
-const char *sim_checkpoint_read(struct sim *s, const char *path);
-
-/* comm.c, comm_mpi.c */
-struct sim_comm {
-	u32 rank;
-	u32 size;
-};
-
-void sim_comm_init(struct sim_comm *c, int *argc, char ***argv);
-void sim_comm_end(void);
-u64 sim_comm_min(u64 val);
-void sim_comm_sum(u64 *vals, u32 n);
-void sim_comm_max(u64 *vals, u32 n);
-void sim_comm_exchange(struct sim *s);
+#include "funcs.h"
 
 #endif /* ANG_SIM_H */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the simulation call of each other; sim.h includes it.
+ * The node is counted from the first of this process everywhere.
+ */
+#ifndef ANG_SIM_FUNCS_H
+#define ANG_SIM_FUNCS_H
+
+/* event.c */
+void sim_push(struct sim_part *p, u64 time, u32 node, u32 kind, u32 port,
+	      u32 arg);
+u64 sim_next_time(struct sim_part *p);
+void sim_run_window(struct sim_part *p, u64 window);
+
+/* fabric.c */
+int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
+	     u32 nparts, u32 threads);
+int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe);
+int sim_set_rows(struct sim *s, u32 tree, struct angara_tree_row *rows);
+void sim_need_reducers(struct sim *s);
+void sim_lay_rows(struct sim *s);
+void sim_need_state(struct sim *s, u32 size);
+u64 sim_seed(const struct sim_cfg *cfg, u32 id);
+void sim_free(struct sim *s);
+void sim_stats(const struct sim *s, struct sim_acc *sum);
+void *sim_zalloc(size_t n, size_t size);
+u32 sim_pkt_new(struct sim_part *p);
+void sim_pkt_free(struct sim_part *p, u32 k);
+u32 sim_op_new(struct sim_part *p);
+void sim_op_free(struct sim_part *p, u32 o);
+
+/* router.c */
+void sim_event(struct sim_part *p, const struct sim_ev *e);
+u32 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k);
+void sim_fifo_push(struct sim_part *p, u32 node, u32 src, u32 k);
+void sim_serve(struct sim_part *p, u32 node, u32 out);
+void sim_mail_take(struct sim_part *p, const struct sim_mail *m);
+
+/* pegroup.c */
+u32 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k);
+u64 sim_result_may(struct sim_part *p, u32 node, const struct sim_pkt *k);
+void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish);
+void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts);
+void sim_credit_take(struct sim_part *p, u32 node, const struct sim_pkt *k);
+void sim_credit_left(struct sim_part *p, u32 node, u32 tree);
+void sim_credit_news(struct sim_part *p, u32 node, u64 time);
+void sim_credit_timer(struct sim_part *p, u32 node);
+void sim_credit_pe(struct sim_part *p, u32 node, u32 arg, u32 tree);
+
+/* inject.c */
+void sim_send(struct sim_part *p, u32 node, const struct sim_op *op);
+void sim_pump(struct sim_part *p, u32 node);
+void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time);
+
+/* run.c */
+void sim_run(struct sim *s);
+
+/* checkpoint.c */
+int sim_checkpoint_write(struct sim *s, const char *path);
+const char *sim_checkpoint_read(struct sim *s, const char *path);
+
+/* comm.c, comm_mpi.c */
+struct sim_comm {
+	u32 rank;
+	u32 size;
+};
+
+void sim_comm_init(struct sim_comm *c, int *argc, char ***argv);
+void sim_comm_end(void);
+u64 sim_comm_min(u64 val);
+void sim_comm_sum(u64 *vals, u32 n);
+void sim_comm_max(u64 *vals, u32 n);
+void sim_comm_exchange(struct sim *s);
+
+#endif /* ANG_SIM_FUNCS_H */
