@@ -53,14 +53,14 @@ static const struct sim_opt coll_opts[] = {
 	{ "block", SIM_T_TEXT, NULL,
 	  "sizes of the block of nodes that takes part, from node 0 on" },
 	{ "children", SIM_T_TEXT, "deepest",
-	  "whom messages go to first: deepest subtree, or by order" },
+	  "subtree that messages go to first: deepest or shallowest" },
 	{ "sizes", SIM_T_TEXT, NULL, "several tori, joined by commas" },
 	{ NULL },
 };
 
 static const char * const coll_modes[] = { "offload", "p2p", NULL };
 static const char * const coll_roots[] = { "same", "spread", NULL };
-static const char * const coll_children[] = { "deepest", "order", NULL };
+static const char * const coll_children[] = { "deepest", "shallowest", NULL };
 static const char * const coll_names[] = {
 	"bcast", "reduce", "allreduce", "barrier", NULL,
 };
@@ -94,8 +94,8 @@ static void coll_lay(struct env *e, struct coll *c)
 	c->source = arg_text("source") ? (u32)arg_number("source") : c->root;
 	c->trees = (u32)arg_number("trees");
 	c->spread = arg_choice("roots", arg_text("roots"), coll_roots);
-	c->in_order = arg_choice("children", arg_text("children"),
-				 coll_children);
+	c->shallowest = arg_choice("children", arg_text("children"),
+				   coll_children);
 	if (c->root >= angara_topo_nodes(t))
 		bad_usage("--root '%u': no such node", c->root);
 	if (c->source >= angara_topo_nodes(t))

@@ -54,20 +54,21 @@ static void send_one(struct sim_part *p, u32 node, u32 dst, u32 packet,
 	sim_send(p, node, &op);
 }
 
-/* The deepest of the set, or the first if so wanted; it is taken out. */
+/* The deepest of the set, or the shallowest; it is taken out. */
 static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
 {
 	const struct sim *s = p->sim;
 	const u16 *height = coll_of(p)->height[tree];
+	bool shallow = coll_of(p)->shallowest;
 	u32 best = ang_lowest(*dirs);
 	u32 set;
 
-	set = coll_of(p)->in_order ? 0 : *dirs & (*dirs - 1);
-	for (; set; set &= set - 1) {
+	for (set = *dirs & (*dirs - 1); set; set &= set - 1) {
 		u32 dir = ang_lowest(set);
+		u32 now = height[s->nb[(size_t)node * s->ndirs + dir]];
+		u32 most = height[s->nb[(size_t)node * s->ndirs + best]];
 
-		if (height[s->nb[(size_t)node * s->ndirs + dir]] >
-		    height[s->nb[(size_t)node * s->ndirs + best]])
+		if (shallow ? now < most : now > most)
 			best = dir;
 	}
 	*dirs &= ~(1U << best);

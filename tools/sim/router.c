@@ -455,13 +455,21 @@ static void head_ask(struct sim_part *p, u32 node, u32 src)
 		ask(p, node, src, ang_lowest(outs));
 }
 
-/* From a link a packet has been coming since before it may leave. */
+/*
+ * From a link a packet has been coming since before it may leave; longer than
+ * it takes the link if its tail comes slowly, as from a host.
+ */
 static void note_arrival(struct sim_part *p, u32 node, u32 src,
 			 const struct sim_pkt *k)
 {
 	const struct sim *s = p->sim;
-	u64 from = src < s->src0 ? k->tail - s->link_ps[k->flits] : p->now;
+	u64 from = p->now;
 
+	if (src < s->src0) {
+		from = k->tail - s->link_ps[k->flits];
+		if (k->elig - sim_cycles(s, (u32)s->cfg.router) < from)
+			from = k->elig - sim_cycles(s, (u32)s->cfg.router);
+	}
 	sim_note(p, SIM_TR_ARRIVE, node, k, src, from, k->tail);
 }
 

@@ -19,7 +19,7 @@
  * @source: node; of a broadcast, or the receiver of a reduce
  * @trees: trees that the message is cut over, from number 0 on
  * @spread: roots of the trees are spread evenly, instead of being the same
- * @in_order: messages go to children by direction, not the deepest first
+ * @shallowest: messages go to the shallowest subtree first, not the deepest
  * @block: nodes that take part, a block from node 0 on; no dimensions: all
  * @packets: that it is cut into
  * @height: nodes on the longest way down, by tree and node
@@ -34,7 +34,7 @@ struct coll {
 	u32 source;
 	u32 trees;
 	bool spread;
-	bool in_order;
+	bool shallowest;
 	struct angara_topo block;
 	u32 packets;
 	u16 *height[ANGARA_MAX_TREES];
