@@ -101,6 +101,14 @@ shell: setup ## a shell in a guest with the driver loaded
 bench: setup ## compare with Open MPI and MPICH (QUICK=1: a few minutes)
 	@tools/bench/run $(if $(QUICK),--quick)
 
+## Figures
+
+.PHONY: paper
+paper: ## simulate the published figures: build/paper/report.md (QUICK=1: a part)
+	@$(SUBMAKE) -s -C tools/sim all
+	@tools/sim/paper/paper --sim $(HOST_OUT)/bin/angara-sim \
+		--out $(BUILD)/paper$(if $(QUICK),/quick --quick)
+
 ## Tests
 
 .PHONY: check

@@ -7,8 +7,9 @@
 set -u
 . selftests/tap.sh
 
-OUT=$TAP_TMP/build
-SIM=$OUT/bin/angara-sim
+BUILD=$TAP_TMP/build
+SIM=$BUILD/host/bin/angara-sim
+OUT=$BUILD/paper/quick
 
 us()
 {
@@ -38,7 +39,125 @@ refuses()
 		grep -qF -- "$text" "$TAP_TMP/err"
 }
 
-check 'it builds' make -s -C tools/sim "O=$OUT" all
+# The whole of it once more, from what is known.
+again()
+{
+	tools/sim/paper/paper --sim "$SIM" --out "$OUT" --quick \
+		>"$TAP_TMP/said" 2>&1 || {
+		cat "$TAP_TMP/said"
+		return 1
+	}
+}
+
+# cell LINE COLUMN: of the first table that has a line with this beginning.
+cell()
+{
+	awk -F' *[|] *' -v line="$1" -v column="$2" \
+		'index($2, line) == 1 { print $column; exit }' "$OUT/report.md"
+}
+
+# Whatever the report shows is there, as both forms, and is not empty.
+pictures()
+{
+	local name count=0
+
+	while read -r name; do
+		echo "$name"
+		[ "$(head -c 8 "$OUT/$name.png" | od -An -c | tr -d ' ')" = \
+			'211PNG\r\n032\n' ] || return
+		grep -q 'id="gnuplot_plot_1' "$OUT/$name.svg" || return
+		grep -qF "($name.svg)" "$OUT/report.md" || return
+		count=$((count + 1))
+	done < <(sed -nE 's/^!\[.*\]\((.*)\.png\)$/\1/p' "$OUT/report.md")
+	[ "$count" = 11 ]
+}
+
+sections()
+{
+	local heading
+
+	for heading in 'What is promised' 'Figure 6' 'Figure 7' 'Figure 9' \
+		'Figure 10' 'What the text leaves open' 'How busy links are' \
+		'Random traffic' 'Speed and memory' 'A next generation' \
+		'Parameters'; do
+		grep -q "^## $heading" "$OUT/report.md" || {
+			echo "no section '$heading'"
+			return 1
+		}
+	done
+	! grep -nE '@[A-Z0-9]+@|nan|inf' "$OUT/report.md"
+}
+
+# Times as the simulator tells them, and what follows from them.
+table()
+{
+	local offload messages ratio
+
+	read -r offload messages <<<"$(us --torus 16x16x32 | xargs)"
+	ratio=$(echo "$offload $messages" | awk '{ printf "%.2f", $2 / $1 }')
+	grep -F '| 16x16x32 |' "$OUT/report.md"
+	echo "expected $offload $messages us, ratio $ratio"
+	[ "$(cell 16x16x32 4)" = "$(printf '%.2f' "$offload")" ] &&
+		[ "$(cell 16x16x32 5)" = "$(printf '%.1f' "$messages")" ] &&
+		[ "$(cell 16x16x32 6)" = "$ratio" ] &&
+		[ "$(cell 16x16x32 7)" = 6.97 ] &&
+		[ "$(cell 16x16x32 8)" = "$(echo "$messages $offload" |
+			awk '{ printf "%+.1f %%", 100 * ($1 / $2 / 6.97 - 1) }')" ]
+}
+
+# The published ratios are met; speeds depend on what else the machine does.
+verdicts()
+{
+	local torus
+
+	for torus in 2x2x2 16x16x32 8x8x8x16; do
+		echo "$torus: $(cell "broadcast of one packet, $torus" 7)"
+		[ "$(cell "broadcast of one packet, $torus" 7)" = within ] ||
+			return
+	done
+	[ "$(cell 'SpMV: gain at 2048 nodes' 7)" = 'not run' ]
+}
+
+# Messages that take 0.1 us longer on 2x2x2 are 4.6 % off.
+wrong_number()
+{
+	local file=("$OUT"/cache/figure7-bcast-3d-*.json)
+
+	sed -i 's/"2[.]166"/"2.266"/' "${file[0]}" && again || return
+	cell 'broadcast of one packet, 2x2x2' 6
+	[ "$(cell 'broadcast of one packet, 2x2x2' 5)" = 2.50 ] &&
+		[ "$(cell 'broadcast of one packet, 2x2x2' 6)" = '+4.6 %' ] &&
+		[ "$(cell 'broadcast of one packet, 2x2x2' 7)" = '**OUTSIDE**' ] &&
+		[ "$(cell 2x2x2 9)" = '**OUTSIDE**' ] &&
+		[ "$(cell 'broadcast of one packet, 8x8x8x16' 7)" = within ] &&
+		grep -q '^[0-9]* of [0-9]* promised.*outside: .*bcast-8-3d' \
+			"$OUT/report.md"
+}
+
+# What is not known, or is broken off, is run again, and nothing else.
+interrupted()
+{
+	rm "$OUT"/cache/local-2-*.json "$OUT/data/links-tree.csv"
+	truncate -s 20 "$OUT"/cache/figure7-bcast-3d-*.json
+	again || return
+	cat "$TAP_TMP/said"
+	awk '/simulations/ { exit $2 - $4 != 3 }' "$TAP_TMP/said" &&
+		verdicts
+}
+
+# failed STATUS TEXT COMMAND...: ends so, with one line that has TEXT.
+failed()
+{
+	local want=$1 text=$2 status=0
+
+	shift 2
+	"$@" >"$TAP_TMP/out" 2>"$TAP_TMP/err" || status=$?
+	echo "status $status"
+	cat "$TAP_TMP/err"
+	[ "$status" = "$want" ] && grep -qF -- "$text" "$TAP_TMP/err"
+}
+
+check 'it builds' make -s -C tools/sim "O=$BUILD/host" all
 if [ ! -x "$SIM" ]; then
 	plan
 	exit
@@ -69,4 +188,27 @@ check 'no such source' refuses "--source '16': no such node" \
 	--torus 4x4 --source 16
 check 'messages need hosts' refuses 'node 5 has no participant' \
 	--torus 6x4 --block 5x2 --mode p2p
+
+PAPER=tools/sim/paper/paper
+check 'no simulator' failed 2 "--sim '/nowhere': not a program" \
+	$PAPER --sim /nowhere --out "$OUT"
+check 'no folder' failed 2 'no --out' $PAPER --sim "$SIM"
+check 'unknown option' failed 2 'unknown option: fast' \
+	$PAPER --sim "$SIM" --out "$OUT" --fast
+if ! command -v gnuplot >/dev/null; then
+	skip 'the report' 'no gnuplot; install gnuplot-nox'
+	plan
+	exit
+fi
+printf '#!/bin/sh\necho "fell over" >&2\nexit 1\n' >"$TAP_TMP/broken"
+chmod +x "$TAP_TMP/broken"
+check 'a simulator that fails' failed 1 'fell over' \
+	$PAPER --sim "$TAP_TMP/broken" --out "$TAP_TMP/none" --quick
+check 'make paper QUICK=1' make -s paper QUICK=1 "BUILD=$BUILD"
+check 'every figure has its section' sections
+check 'every picture is there' pictures
+check 'tables are right' table
+check 'published ratios are within their margins' verdicts
+check 'a wrong number is marked' wrong_number
+check 'an interrupted run goes on' interrupted
 plan

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Which simulations the report is made of. A job has an id, arguments of
+# angara-sim, a cost (about its seconds, for the time left), files that it
+# writes, and how often it is run: the fastest counts.
+
+package Paper::Plan;
+
+use strict;
+use warnings;
+
+our @T3 = qw(2x2x2 2x2x4 2x4x4 4x4x4 4x4x8 4x8x8 8x8x8 8x8x16 8x16x16 16x16x16
+	     16x16x32);
+our @T4 = qw(2x2x2x2 2x2x2x4 2x2x4x4 2x4x4x4 4x4x4x4 4x4x4x8 4x4x8x8 4x8x8x8
+	     8x8x8x8 8x8x8x16);
+our @HEAT = (@T4, qw(8x8x16x16 8x16x16x16));
+our @CELLS = (40960000, 81920000, 163840000);
+our @RATIOS = qw(2x2x2 16x16x32 8x8x8x16);
+our %ID = ('2x2x2' => 'bcast-8-3d', '16x16x32' => 'bcast-8192-3d',
+	   '8x8x8x16' => 'bcast-8192-4d');
+
+# What the text leaves open: id, text, options, torus sizes for those of
+# @RATIOS if others stand for them. Blocks in a torus twice as large have no
+# way round.
+my @doubled = (['4x4x4', '2x2x2'], ['32x32x64', '16x16x32'],
+	       ['16x16x16x32', '8x8x8x16']);
+our @CHOICES = (
+	['base', 'as chosen'],
+	['forward', 'store-and-forward: the whole packet is waited for at each hop',
+	 '--vc store-and-forward'],
+	['forward-300', 'the same, and 300 ns of the host for each message',
+	 '--vc store-and-forward --overhead 300ns'],
+	['overhead-100', '100 ns of the host for each message',
+	 '--overhead 100ns'],
+	['overhead-300', '300 ns of the host for each message',
+	 '--overhead 300ns'],
+	['router-1', 'a router takes 1 cycle instead of 2', '--router 1'],
+	['router-4', 'a router takes 4 cycles', '--router 4'],
+	['pegroup-0', 'the PEGroup takes no cycle instead of 10', '--pegroup 0'],
+	['pegroup-20', 'the PEGroup takes 20 cycles', '--pegroup 20'],
+	['host-75', 'PCIe as fast as a link, 75 Gbit/s instead of 64',
+	 '--host-rate 75Gbit/s'],
+	['shallowest', 'messages to the shallowest subtree first',
+	 '--children shallowest'],
+	['mesh', 'no wrap-around, root in a corner', '', \@doubled],
+	['mesh-middle', 'no wrap-around, root in the middle', 'middle',
+	 \@doubled],
+	['largest', 'the largest dimension first', '',
+	 [['2x2x2'], ['32x16x16'], ['16x8x8x8']]],
+	['buffer-4', 'buffers of 4 packets instead of 8', '--buffer 4'],
+	['buffer-64', 'buffers of 64 packets', '--buffer 64'],
+);
+
+our @REDUCE = (
+	['packet', 'as chosen: the Reducer reads complete packets'],
+	['flit', 'reduction flit by flit', '--reduce flit'],
+	['reducer-0', 'the Reducer takes no cycle besides one per flit instead of 4',
+	 '--reducer 0'],
+	['combine-100', 'by messages, 100 ns of the host for each packet that it combines',
+	 '--combine 100ns'],
+	['forward', 'store-and-forward', '--vc store-and-forward'],
+);
+
+# SpMV: what every run has, where choices are compared, and the choices: id,
+# text, options, cost.
+our $SPMV = '--train 32';
+our $SPMV_NODES = 128;
+our @SPMV_CHOICES = (
+	['base', 'as chosen'],
+	['train', 'trains of 8 packets instead of 32', '--train 8', 12],
+	['stripe', 'each block striped over all 16 trees', '--stripe'],
+	['reverse', 'neighbouring ranks along the last dimension',
+	 '--reverse'],
+	['ring', 'against a ring', '--algo ring'],
+	['bruck', 'against Bruck', '--algo bruck'],
+	['buffer-4', 'buffers of 4 packets instead of 8', '--buffer 4'],
+	['buffer-32', 'buffers of 32 packets', '--buffer 32'],
+	['forward', 'store-and-forward', '--vc store-and-forward'],
+	['host-75', 'PCIe as fast as a link', '--host-rate 75Gbit/s'],
+	['adaptive', 'messages routed adaptively', '--routing adaptive'],
+);
+
+our @HEAT_CHOICES = (
+	['base', 'as chosen: 13 operations per cell, 9.2 us per step'],
+	['no-overhead', 'no time per step besides the rate',
+	 '--step-overhead 0s'],
+	['flop-26', '26 operations per cell', '--flop 26'],
+	['flit', 'reduction by flit', '--reduce flit'],
+	['forward', 'store-and-forward', '--vc store-and-forward'],
+	['overhead', '300 ns of the host for each message',
+	 '--overhead 300ns'],
+);
+
+# Options of a next generation: id, text, and what they are on the command
+# line of each command that has them.
+our @NEXT = (
+	['base', 'the network as published',
+	 {coll => '', spmv => '', heat2d => ''}],
+	['trees', '16 trees striped, one root', {coll => '--trees 16'}],
+	['spread', '16 trees striped, roots spread',
+	 {coll => '--trees 16 --roots spread', spmv => '--stripe'}],
+	['largest', 'other tree: the largest dimension first', {coll => ''}],
+	['flit', 'reduction by flit',
+	 {coll => '--reduce flit', heat2d => '--reduce flit'}],
+	['packet-1k', 'packets of 1 KiB',
+	 {coll => '--packet 1KiB', spmv => '--packet 1KiB --train 8',
+	  heat2d => '--packet 1KiB'}],
+	['packet-4k', 'packets of 4 KiB',
+	 {coll => '--packet 4KiB', spmv => '--packet 4KiB --train 2',
+	  heat2d => '--packet 4KiB'}],
+	['credits', 'the PE is told of results after 8, or 256 cycles',
+	 {coll => '--credit-results 8 --credit-cycles 256',
+	  heat2d => '--credit-results 8 --credit-cycles 256'}],
+	['all', 'striped and spread, by flit, 1 KiB, credits',
+	 {coll => '--trees 16 --roots spread --reduce flit --packet 1KiB ' .
+		  '--credit-results 8 --credit-cycles 256',
+	  spmv => '--stripe --packet 1KiB --train 8',
+	  heat2d => '--reduce flit --packet 1KiB --credit-results 8 ' .
+		    '--credit-cycles 256'}],
+);
+
+# Its tests: id, text, command, its options, torus, the same with its largest
+# dimension first, cost. For applications the torus is in the options.
+our @TESTS = (
+	['bcast', 'broadcast, 256 B, 8192 nodes', 'coll', '--op bcast',
+	 '8x8x8x16', '16x8x8x8', 1],
+	['allreduce', 'allreduce, 256 B, 8192 nodes', 'coll',
+	 '--op allreduce', '8x8x8x16', '16x8x8x8', 1],
+	['bcast-long', 'broadcast, 64 KiB, 512 nodes', 'coll',
+	 '--op bcast --bytes 64KiB', '4x4x4x8', '8x4x4x4', 1],
+	['allreduce-long', 'allreduce, 64 KiB, 512 nodes', 'coll',
+	 '--op allreduce --bytes 64KiB', '4x4x4x8', '8x4x4x4', 2],
+	['spmv', "SpMV, $SPMV_NODES nodes", 'spmv',
+	 "--from $SPMV_NODES --to $SPMV_NODES $SPMV", '', '', 4],
+	['heat', 'heat, 41M cells, 32768 nodes', 'heat2d',
+	 '--from 32768 --cells 40960000', '', '', 3],
+);
+
+sub job
+{
+	my ($id, $args, %more) = @_;
+
+	return {id => $id, args => [split(' ', $args)], %more};
+}
+
+# The middle node of a block, counted in its torus: X is the fastest.
+sub middle
+{
+	my ($torus, $block) = @_;
+	my @size = split(/x/, $torus);
+	my @half = map { int($_ / 2) } split(/x/, $block);
+	my $node = 0;
+
+	$node = $node * $size[$_] + $half[$_] for reverse 0 .. $#size;
+	return $node;
+}
+
+sub nodes
+{
+	my $n = 1;
+
+	$n *= $_ for split(/x/, $_[0]);
+	return $n;
+}
+
+sub figure7
+{
+	my @jobs;
+
+	for my $op (qw(bcast allreduce)) {
+		push @jobs, job("figure7-$op-3d", "coll --op $op --sizes " .
+				join(',', @T3), cost => 2);
+		push @jobs, job("figure7-$op-4d", "coll --op $op --sizes " .
+				join(',', @T4), cost => 2);
+	}
+	return @jobs;
+}
+
+# Nodes whose routers show each block: the root, one in the middle, a leaf.
+sub figure6
+{
+	my $watch = '0,1,3,7';
+	my @jobs;
+
+	for my $op (qw(bcast allreduce)) {
+		my $run = "coll --op $op --mode offload --torus 2x2x2 --watch $watch";
+
+		push @jobs, job("figure6-$op", $run,
+				files => {trace => "figure6-$op.json"}),
+			job("figure6-$op-vcd", $run,
+			    files => {trace => "figure6-$op.vcd"});
+	}
+	return @jobs;
+}
+
+sub choices
+{
+	my ($quick) = @_;
+	my @jobs;
+
+	for my $c (@CHOICES) {
+		my ($id, undef, $options, $sizes) = @$c;
+
+		next if $quick && $sizes && $sizes == \@doubled;
+		for my $i (0 .. 2) {
+			my ($torus, $block) = @{$sizes->[$i] // [$RATIOS[$i]]};
+			my $args = $options // '';
+
+			$args = '--root ' . middle($torus, $block)
+				if $args eq 'middle';
+			$args .= " --block $block" if $block;
+			push @jobs, job("choice-$id-$RATIOS[$i]",
+					"coll --torus $torus $args",
+					cost => nodes($torus) / 3e4);
+		}
+	}
+	for my $c (@REDUCE) {
+		push @jobs, job("reduce-$c->[0]", 'coll --op allreduce ' .
+				'--sizes ' . join(',', @RATIOS) . ' ' .
+				($c->[2] // ''), cost => 1);
+	}
+	return @jobs;
+}
+
+# SpMV moves packets in trains; how much that matters is looked at below the
+# largest number of nodes. QUICK stops at 32 nodes.
+sub figure9
+{
+	my ($quick) = @_;
+	my @jobs;
+
+	for my $log2 (4 .. ($quick ? 5 : 11)) {
+		my $n = 1 << $log2;
+
+		push @jobs, job("figure9-$n", "spmv --from $n --to $n $SPMV",
+				cost => 0.2 + $n * $n / 6e4);
+	}
+	return @jobs if $quick;
+	for my $c (@SPMV_CHOICES) {
+		push @jobs, job("spmv-$c->[0]", "spmv --from $SPMV_NODES " .
+				"--to $SPMV_NODES $SPMV " . ($c->[2] // ''),
+				cost => $c->[3] // 4);
+	}
+	return @jobs;
+}
+
+sub figure10
+{
+	my ($quick) = @_;
+	my $to = $quick ? 4096 : 32768;
+	my @jobs;
+
+	push @jobs, job("figure10-$_", "heat2d --cells $_ --from 2 --to $to",
+			cost => $quick ? 1 : 6) for @CELLS;
+	return @jobs if $quick;
+	for my $c (@HEAT_CHOICES) {
+		push @jobs, job("heat-$c->[0]", 'heat2d --from 32768 --cells ' .
+				join(',', @CELLS) . ' ' . ($c->[2] // ''),
+				cost => 6);
+	}
+	return @jobs;
+}
+
+sub heatmaps
+{
+	my @jobs;
+	my $coll = 'coll --torus 16x16 --mode offload --bytes 64KiB';
+
+	push @jobs, job('links-tree', $coll,
+			files => {heatmap => 'links-tree.csv'}),
+		job('links-trees', "$coll --trees 16 --roots spread",
+		    files => {heatmap => 'links-trees.csv'});
+	for my $pattern (qw(uniform hotspot)) {
+		push @jobs, job("links-$pattern", 'traffic --torus 16x16 ' .
+				"--load 0.1 --pattern $pattern",
+				files => {heatmap => "links-$pattern.csv"});
+	}
+	return @jobs;
+}
+
+sub latency
+{
+	my ($quick) = @_;
+	my $torus = $quick ? '4x4x4' : '8x8x8';
+	my @jobs;
+
+	for my $routing (qw(deterministic adaptive)) {
+		for my $pattern (qw(uniform transpose)) {
+			push @jobs, job("latency-$pattern-$routing",
+					"traffic --torus $torus " .
+					"--pattern $pattern --routing $routing " .
+					'--load 0.05,0.1,0.2,0.3,0.4,0.5,0.6',
+					cost => $quick ? 1 : 10);
+		}
+	}
+	return @jobs;
+}
+
+sub speed
+{
+	my ($quick) = @_;
+	my @jobs = (
+		job('speed-bcast', 'coll --mode offload --torus 16x16x32',
+		    repeat => 3),
+		job('speed-cycles', 'traffic --torus 8x8x8 --load 0.05 ' .
+		    '--time 100us', repeat => 3, cost => 3),
+	);
+
+	return @jobs if $quick;
+	return (@jobs,
+		job('speed-allreduce',
+		    'coll --op allreduce --mode p2p --torus 32x32x32',
+		    repeat => 3, cost => 4),
+		job('memory-million',
+		    'coll --mode offload --torus 128x128x64', cost => 30));
+}
+
+sub next_generation
+{
+	my ($quick) = @_;
+	my @jobs;
+
+	for my $option (@NEXT) {
+		for my $test (@TESTS) {
+			my ($id, undef, $command, $args, $torus, $turned,
+			    $cost) = @$test;
+			my $more = $option->[2]{$command} // next;
+
+			next if $quick && $cost > 1;
+			$torus = $turned if $option->[0] eq 'largest';
+			$args .= " --mode offload --torus $torus" if $torus;
+			push @jobs, job("next-$option->[0]-$id",
+					"$command $args $more", cost => $cost);
+		}
+	}
+	for my $test (grep { $_->[2] eq 'coll' } @TESTS) {
+		push @jobs, job("next-p2p-$test->[0]", "coll $test->[3] " .
+				"--mode p2p --torus $test->[4]");
+	}
+	for my $local (1, 2, 4, 8) {
+		push @jobs, job("local-$local", 'coll --op allreduce ' .
+				"--mode offload --torus 8x8x8x16 --local $local");
+	}
+	for my $root (0, middle('16x16x16', '8x8x8')) {
+		for my $op (qw(bcast allreduce)) {
+			push @jobs, job("root-$op-" . ($root ? 'middle' : 'corner'),
+					"coll --op $op --torus 16x16x16 " .
+					"--block 8x8x8 --root $root");
+		}
+	}
+	return (@jobs,
+		job('root-torus-0', 'coll --op allreduce --torus 8x8x8'),
+		job('root-torus-100', 'coll --op allreduce --torus 8x8x8 --root 100'),
+		job('request-near', 'coll --torus 8x8x8x16 --mode offload'),
+		job('request-far', 'coll --torus 8x8x8x16 --mode offload --source ' .
+		    middle('8x8x8x16', '8x8x8x16')));
+}
+
+sub all
+{
+	my ($quick) = @_;
+
+	return (figure6(), figure7(), figure9($quick), figure10($quick),
+		choices($quick), heatmaps(),
+		latency($quick), speed($quick), next_generation($quick));
+}
+
+1;

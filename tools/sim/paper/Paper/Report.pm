@@ -1,0 +1,462 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The report: a template in which @NAME@, alone on a line, stands for a table
+# or a text, and verdicts on the numbers that are promised.
+
+package Paper::Report;
+
+use strict;
+use warnings;
+use List::Util qw(sum max);
+use Paper::Next;
+use Paper::Plan;
+
+# Published numbers by name; commas are within quotes only at the end.
+sub reference
+{
+	my ($path) = @_;
+	my %ref;
+
+	open(my $file, '<', $path) or die "paper: $path: $!\n";
+	while (<$file>) {
+		next if /^#/;
+		/^([\w-]+),([\d.]+),([\d.]*),(percent|points|most|least|trend),([^,]*),"([^"]+)"$/
+			or die "paper: $path:$.: not name,value,margin,kind,unit,\"text\"\n";
+		$ref{$1} = {name => $1, value => $2, margin => $3, kind => $4,
+			    unit => $5, text => $6, order => $.};
+		die "paper: $path:$.: a $4 needs a margin\n"
+			if $3 eq '' && ($4 eq 'percent' || $4 eq 'points');
+	}
+	return \%ref;
+}
+
+sub new
+{
+	my ($class, %arg) = @_;
+
+	return bless {%arg, judged => {}}, $class;
+}
+
+# judge REFERENCE, VALUE: is it within what is promised, and how far off?
+sub judge
+{
+	my ($ref, $value) = @_;
+	my ($kind, $want) = @$ref{qw(kind value)};
+	my %j = (value => $value);
+
+	if ($kind eq 'percent') {
+		$j{off} = 100 * ($value / $want - 1);
+		$j{text} = sprintf('%+.1f %%', $j{off});
+		$j{ok} = abs($j{off}) <= $ref->{margin};
+	} elsif ($kind eq 'points') {
+		$j{off} = $value - $want;
+		$j{text} = sprintf('%+.1f points', $j{off});
+		$j{ok} = abs($j{off}) <= $ref->{margin};
+	} elsif ($kind eq 'trend') {
+		$j{text} = $value ? "$value steps down" : 'grows';
+		$j{ok} = !$value;
+	} else {
+		$j{off} = 100 * ($value / $want - 1);
+		$j{text} = sprintf('%+.0f %%', $j{off});
+		$j{ok} = $kind eq 'most' ? $value <= $want : $value >= $want;
+	}
+	return \%j;
+}
+
+sub allowed
+{
+	my ($ref) = @_;
+	my $kind = $ref->{kind};
+
+	return $kind eq 'percent' ? "± $ref->{margin} %" :
+	       $kind eq 'points' ? "± $ref->{margin} points" :
+	       $kind eq 'most' ? 'at most' :
+	       $kind eq 'least' ? 'at least' : 'no step down';
+}
+
+# Three digits that count, and no "e".
+sub number
+{
+	my ($value) = @_;
+
+	return $value if $value !~ /^-?[\d.]+(?:e[-+]?\d+)?$/;
+	return sprintf('%.0f', $value) if abs($value) >= 100;
+	return sprintf('%.1f', $value) if abs($value) >= 10;
+	return sprintf('%.2f', $value) if abs($value) >= 1 || !$value;
+	return sprintf('%.3g', $value);
+}
+
+# A Markdown table; the first column is text, others stand to the right.
+sub table
+{
+	my ($head, @rows) = @_;
+
+	return join('', map { '| ' . join(' | ', @$_) . " |\n" }
+		    $head, ['---', map { '---:' } @$head[1 .. $#$head]], @rows);
+}
+
+# Where a number that is published stands beside ours.
+sub compare
+{
+	my ($self, $name, $value) = @_;
+	my $ref = $self->{ref}{$name} // die "paper: no reference '$name'\n";
+	my $j = judge($ref, $value);
+
+	$self->{judged}{$name} = $j;
+	return ($ref->{value}, number($value), $j->{text},
+		$j->{ok} ? 'within' : '**OUTSIDE**');
+}
+
+sub drops
+{
+	my @values = @_;
+
+	return scalar grep { $values[$_] < $values[$_ - 1] } 1 .. $#values;
+}
+
+# Everything that is promised; what a quick run leaves out is not judged.
+sub promised
+{
+	my ($self) = @_;
+	my ($run, %value) = $self->{run};
+
+	for my $torus (@Paper::Plan::RATIOS) {
+		my $dims = $torus =~ tr/x// == 2 ? '3d' : '4d';
+
+		$value{$Paper::Plan::ID{$torus}} =
+			$run->ratio("figure7-bcast-$dims", $torus);
+	}
+	my @spmv = $run->app('figure9');
+
+	$value{'trend-spmv'} = drops(map { $_->{gain} } @spmv);
+	$value{'spmv-2048'} = 100 * ($spmv[-1]{gain} - 1)
+		if $spmv[-1]{nodes} == 2048;
+	$value{'trend-heat'} = 0;
+	for my $cells (@Paper::Plan::CELLS) {
+		my @rows = @{$run->answer("figure10-$cells")->{rows}};
+
+		$value{'heat-' . int($cells / 1e6) . 'M'} = $rows[-1]{gain}
+			if $rows[-1]{nodes} == 32768;
+		$value{'trend-heat'} += drops(map { $_->{gain} } @rows);
+	}
+	for my $name (qw(bcast allreduce)) {
+		$value{"speed-$name"} = $run->answer("speed-$name")->{wall}
+			if $run->has("speed-$name");
+	}
+	$value{'speed-figure7'} = sum(map { $run->answer($_)->{wall} }
+				      map { $_->{id} } Paper::Plan::figure7());
+	$value{'speed-spmv'} = $run->answer('figure9-2048')->{wall}
+		if $run->has('figure9-2048');
+	$value{'speed-cycles'} = $run->cell('speed-cycles', 'Mcycles/s');
+	$value{'memory-million'} = $run->answer('memory-million')->{kib} / 2**20
+		if $run->has('memory-million');
+	return \%value;
+}
+
+sub promises
+{
+	my ($self) = @_;
+	my $value = $self->promised;
+	my @rows;
+
+	for my $ref (sort { $a->{order} <=> $b->{order} }
+		     values %{$self->{ref}}) {
+		my $name = $ref->{name};
+		my $what = $ref->{text} . ($ref->{unit} && ", $ref->{unit}");
+
+		push @rows, [$what, allowed($ref), defined $value->{$name} ?
+			     $self->compare($name, $value->{$name}) :
+			     ($ref->{value}, '', '', 'not run')];
+	}
+	return table(['What', 'Margin', 'Published or promised', 'Here',
+		      'Difference', 'Verdict'], @rows);
+}
+
+sub summary
+{
+	my ($self) = @_;
+	my $all = keys %{$self->{judged}};
+	my @out = sort grep { !$self->{judged}{$_}{ok} }
+		  keys %{$self->{judged}};
+	my $text = sprintf("%d of %d promised numbers are within their margin",
+			   $all - @out, $all);
+
+	return $text . (@out ? '; outside: ' . join(', ', @out) : '') . ".\n";
+}
+
+sub picture
+{
+	my ($name, $text) = @_;
+
+	return "![$text]($name.png)\n\n[as SVG]($name.svg)\n";
+}
+
+sub figure7
+{
+	my ($self, $op) = @_;
+	my $run = $self->{run};
+	my @rows;
+
+	for my $dims ('3d', '4d') {
+		for my $torus ($dims eq '3d' ? @Paper::Plan::T3 :
+					       @Paper::Plan::T4) {
+			my $id = "figure7-$op-$dims";
+			my $name = $op eq 'bcast' && $Paper::Plan::ID{$torus};
+			my $ratio = $run->ratio($id, $torus);
+			my @known = $name ?
+				($self->compare($name, $ratio))[0, 2, 3] :
+				('', '', '');
+
+			push @rows, [$torus, Paper::Plan::nodes($torus),
+				     map({ number($run->cell($id, 'us',
+							     mode => $_,
+							     torus => $torus)) }
+					 qw(offload p2p)),
+				     number($ratio), @known];
+		}
+	}
+	my @head = ('Torus', 'Nodes', 'In the network, us', 'Messages, us',
+		    'Ratio', 'Published', 'Difference', 'Verdict');
+
+	return table(\@head, @rows) if $op eq 'bcast';
+	return table([@head[0 .. 4]], map { [@$_[0 .. 4]] } @rows);
+}
+
+sub app_row
+{
+	my ($self, $row, $gain, $name) = @_;
+	my @known = $name ? ($self->compare($name, $gain))[0, 2, 3] :
+			    ('', '', '');
+
+	return [$row->{torus}, $row->{nodes},
+		map({ number($row->{$_}) } 'compute us', 'offload us', 'p2p us',
+		    'offload GFlop/s', 'p2p GFlop/s'),
+		number($gain), @known];
+}
+
+my @APP = ('Torus', 'Nodes', 'Computing, us', 'In the network, us',
+	   'Messages, us', 'In the network, GFlop/s', 'Messages, GFlop/s');
+
+sub figure9
+{
+	my ($self) = @_;
+
+	return table([@APP, 'Gain, %', 'Published', 'Difference', 'Verdict'],
+		     map { $self->app_row($_, 100 * ($_->{gain} - 1),
+					  $_->{nodes} == 2048 && 'spmv-2048') }
+		     $self->{run}->app('figure9'));
+}
+
+sub figure10
+{
+	my ($self) = @_;
+	my @rows;
+
+	for my $cells (@Paper::Plan::CELLS) {
+		my $name = 'heat-' . int($cells / 1e6) . 'M';
+
+		push @rows, map { my $r = $self->app_row($_, $_->{gain},
+					$_->{nodes} == 32768 && $name);
+				  $r->[0] = "$cells cells, $r->[0]";
+				  $r } grep { $_->{nodes} >= 16 }
+			    @{$self->{run}->answer("figure10-$cells")->{rows}};
+	}
+	return table([@APP, 'Gain', 'Published', 'Difference', 'Verdict'],
+		     @rows);
+}
+
+sub choices
+{
+	my ($self) = @_;
+	my $run = $self->{run};
+	my @rows;
+
+	for my $c (@Paper::Plan::CHOICES) {
+		my @cells = ($c->[1]);
+
+		for my $torus (@Paper::Plan::RATIOS) {
+			my $id = "choice-$c->[0]-$torus";
+			my $ref = $self->{ref}{$Paper::Plan::ID{$torus}};
+
+			push @cells, $run->has($id) ? sprintf('%.2f (%s)',
+				$run->ratio($id),
+				judge($ref, $run->ratio($id))->{text}) :
+				'not run';
+		}
+		push @rows, \@cells;
+	}
+	return table(['Choice', map { "$_ (published " .
+				      "$self->{ref}{$Paper::Plan::ID{$_}}{value})" }
+		      @Paper::Plan::RATIOS], @rows);
+}
+
+sub reduce
+{
+	my ($self) = @_;
+
+	return table(['Choice', map {
+			"$_ (broadcast: " .
+			"$self->{ref}{$Paper::Plan::ID{$_}}{value})" }
+		      @Paper::Plan::RATIOS], map {
+		my $c = $_;
+		[$c->[1], map {
+			my $ratio = $self->{run}->ratio("reduce-$c->[0]", $_);
+			my $ref = $self->{ref}{$Paper::Plan::ID{$_}};
+
+			sprintf('%.2f (%s)', $ratio, judge($ref, $ratio)->{text})
+		} @Paper::Plan::RATIOS]
+	} @Paper::Plan::REDUCE);
+}
+
+sub spmv_choices
+{
+	my ($self) = @_;
+	my $run = $self->{run};
+
+	return "Not run.\n" if !$run->has('spmv-base');
+	return table(['Choice', 'In the network, us', 'Messages, us', 'Gain, %'],
+		     map {
+			my $row = $run->answer("spmv-$_->[0]")->{rows}[0];
+			[$_->[1], number($row->{'offload us'}),
+			 number($row->{'p2p us'}),
+			 sprintf('%.1f', 100 * ($row->{gain} - 1))]
+		     } @Paper::Plan::SPMV_CHOICES);
+}
+
+sub heat_choices
+{
+	my ($self) = @_;
+	my $run = $self->{run};
+
+	return "Not run.\n" if !$run->has('heat-base');
+	return table(['Choice', map { "$_ cells" } @Paper::Plan::CELLS], map {
+		my $id = "heat-$_->[0]";
+		[$_->[1], map { sprintf('%.2f', $run->cell($id, 'gain',
+							   cells => $_)) }
+			  @Paper::Plan::CELLS]
+	} @Paper::Plan::HEAT_CHOICES);
+}
+
+sub links
+{
+	my ($self) = @_;
+	my @maps = (
+		['links-tree', 'broadcast of 64 KiB, one tree'],
+		['links-trees', 'broadcast of 64 KiB, 16 trees with roots spread'],
+		['links-uniform', 'uniform traffic at 0.1'],
+		['links-hotspot', 'a hot spot at 0.1'],
+	);
+	my $text = table(['Workload', 'Mean load, %', 'Busiest link, %'], map {
+		my $l = $self->{plot}->links($_->[0]);
+		[$_->[1], sprintf('%.1f', $l->{mean}), sprintf('%.1f', $l->{most})]
+	} @maps);
+
+	for (@maps) {
+		$self->{plot}->heatmap($_->[0], "16x16 torus: $_->[1]");
+		$text .= "\n" . picture($_->[0], $_->[1]);
+	}
+	return $text;
+}
+
+sub speed
+{
+	my ($self) = @_;
+	my $run = $self->{run};
+	my @rows;
+
+	for (['speed-bcast', 'broadcast, 16x16x32'],
+	     ['speed-allreduce', 'allreduce by messages, 32x32x32'],
+	     ['figure9-2048', 'SpMV, 4x8x8x8, both ways'],
+	     ['speed-cycles', 'uniform traffic at 0.05, 8x8x8'],
+	     ['memory-million', 'broadcast, 128x128x64 (1 048 576 nodes)']) {
+		my ($id, $what) = @$_;
+		my $a = $run->has($id) && $run->answer($id);
+
+		push @rows, $a ? [$what, sprintf('%.2f', $a->{wall}),
+				  sprintf('%.2f', $a->{cpu}),
+				  sprintf('%.0f', $a->{kib} / 1024)] :
+				 [$what, 'not run', '', ''];
+	}
+	my $rate = $run->cell('speed-cycles', 'Mcycles/s');
+
+	return table(['Simulation', 'Seconds', 'of processors',
+		      'Memory, MiB'], @rows) . sprintf(
+		"\nUniform traffic: %.1f million router-cycles per second. " .
+		"At 0.6 to 0.9 million, which is published for BookSim2 at " .
+		"equal work, that is %.0f to %.0f times as much.\n",
+		$rate, $rate / 0.9, $rate / 0.6);
+}
+
+sub parameters
+{
+	my ($self) = @_;
+
+	open(my $pipe, '-|', $self->{run}{sim}, 'params') or
+		die "paper: $self->{run}{sim}: $!\n";
+	my @lines = grep { !/^#|^torus/ } <$pipe>;
+
+	close($pipe) or die "paper: angara-sim params failed\n";
+	return join('', map { "    $_" } @lines);
+}
+
+# What the template's names stand for.
+sub parts
+{
+	my ($self) = @_;
+	my $plot = $self->{plot};
+	my $torus = $self->{quick} ? '4x4x4' : '8x8x8';
+
+	$plot->figure6($_, "The way of " .
+		($_ eq 'bcast' ? 'a broadcast' : 'an allreduce') .
+		' of one packet through four routers of a 2x2x2 torus')
+		for qw(bcast allreduce);
+	$plot->figure7('bcast', 'Broadcast of one 256-byte packet');
+	$plot->figure7('allreduce', 'Allreduce of one 256-byte packet');
+	$plot->figure9;
+	$plot->figure10;
+	$plot->latency($torus);
+	return (
+		MODE => $self->{quick} ?
+			"**Quick run**: a part of the figures only.\n" : '',
+		PROMISES => $self->promises,
+		FIGURE6 => join("\n", map { picture("figure6-$_", "figure 6, $_") }
+				qw(bcast allreduce)),
+		FIGURE7 => picture('figure7-bcast', 'figure 7') . "\n" .
+			   $self->figure7('bcast'),
+		ALLREDUCE => picture('figure7-allreduce', 'allreduce') . "\n" .
+			     $self->figure7('allreduce'),
+		FIGURE9 => picture('figure9', 'figure 9') . "\n" .
+			   $self->figure9,
+		FIGURE10 => picture('figure10', 'figure 10') . "\n" .
+			    $self->figure10,
+		CHOICES => $self->choices,
+		REDUCE => $self->reduce,
+		SPMV => $self->spmv_choices,
+		HEAT => $self->heat_choices,
+		LINKS => $self->links,
+		LATENCY => picture('latency', 'random traffic'),
+		SPEED => $self->speed,
+		NEXT => Paper::Next::table_of($self),
+		LOCAL => Paper::Next::local_of($self),
+		ROOT => Paper::Next::root_of($self),
+		PARAMETERS => $self->parameters,
+		SUMMARY => $self->summary,
+	);
+}
+
+sub write
+{
+	my ($self) = @_;
+	my %part = $self->parts;
+	my $text = Paper::Run::slurp($self->{template}) //
+		die "paper: cannot read $self->{template}\n";
+
+	$text =~ s/\A(?:<!--.*?-->\n)+//s;
+	$text =~ s/^\@([A-Z0-9]+)\@\n/
+		delete $part{$1} \/\/ die "paper: template: no '$1'\n"/gem;
+	die "paper: template: nothing shows ", join(' ', sort keys %part), "\n"
+		if %part;
+	Paper::Run::spew("$self->{out}/report.md", $text);
+}
+
+1;

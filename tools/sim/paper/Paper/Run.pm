@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Runs of the simulator. An answer is kept in cache/, under a name made of the
+# command line and the simulator's own bytes: what was interrupted goes on
+# where it stood, and another simulator starts anew.
+
+package Paper::Run;
+
+use strict;
+use warnings;
+use Digest::SHA qw(sha1_hex);
+use File::Path qw(make_path);
+use JSON::PP;
+use Time::HiRes qw(time sleep);
+
+# How long to wait before the simulator is looked at again, in seconds: at
+# first often, since its time is taken, too.
+use constant {SOON => 0.002, LATER => 0.05};
+
+sub new
+{
+	my ($class, %arg) = @_;
+	my $self = bless {%arg, done => {}, tty => -t STDERR}, $class;
+
+	open(my $bin, '<:raw', $self->{sim}) or
+		die "paper: cannot read the simulator: $self->{sim}: $!\n";
+	local $/;
+	$self->{digest} = sha1_hex(<$bin>);
+	make_path("$self->{out}/cache", "$self->{out}/data");
+	return $self;
+}
+
+sub slurp
+{
+	my ($path) = @_;
+
+	open(my $file, '<', $path) or return;
+	local $/;
+	return <$file>;
+}
+
+# Written whole or not at all.
+sub spew
+{
+	my ($path, $text) = @_;
+
+	open(my $file, '>', "$path.new") or die "paper: $path.new: $!\n";
+	print $file $text;
+	close($file) or die "paper: $path.new: $!\n";
+	rename("$path.new", $path) or die "paper: $path: $!\n";
+}
+
+# Answers are CSV without quotes; a list of rows, each by column name.
+sub rows
+{
+	my ($csv) = @_;
+	my ($head, @lines) = split(/\n/, $csv);
+	my @names = split(/,/, $head // '');
+	my @rows;
+
+	for (@lines) {
+		my @cells = split(/,/, $_, -1);
+
+		die "paper: not a row of '$head': '$_'\n" if @cells != @names;
+		push @rows, {map { $names[$_] => $cells[$_] } 0 .. $#names};
+	}
+	return \@rows;
+}
+
+sub cache_name
+{
+	my ($self, $job) = @_;
+	my $key = join("\0", $self->{digest}, @{$job->{args}},
+		       sort keys %{$job->{files} // {}});
+
+	return sprintf('%s/cache/%s-%.12s.json', $self->{out}, $job->{id},
+		       sha1_hex($key));
+}
+
+# What is known already, if the files that belong to it are there too.
+sub cached
+{
+	my ($self, $job) = @_;
+	my $text = slurp($self->cache_name($job)) // return;
+	my $known = eval { decode_json($text) } // return;
+
+	return if grep { !-s "$self->{out}/data/$_" }
+		       values %{$job->{files} // {}};
+	return $known;
+}
+
+# Greatest resident memory of a process so far, in KiB.
+sub memory
+{
+	my ($pid) = @_;
+	my $status = slurp("/proc/$pid/status") // '';
+
+	return $status =~ /^VmHWM:\s+(\d+)/m ? $1 : 0;
+}
+
+sub start
+{
+	my ($self, @command) = @_;
+	my $pid = fork() // die "paper: fork: $!\n";
+
+	return $pid if $pid;
+	# The plan's progress is shown, not each simulation's.
+	open(STDERR, '>', "$self->{out}/cache/stderr") or exit 126;
+	open(STDOUT, '>', "$self->{out}/cache/stdout") or exit 126;
+	exec(@command) or exit 127;
+}
+
+sub simulate
+{
+	my ($self, $job) = @_;
+	my $files = $job->{files} // {};
+	my @command = ($self->{sim}, @{$job->{args}}, '--format', 'csv',
+		       map { ("--$_", "$self->{out}/data/$files->{$_}") }
+			   sort keys %$files);
+	my $begin = time;
+	my @before = times;
+	my $pid = $self->start(@command);
+	my $kib = 0;
+
+	while (!waitpid($pid, 1)) {	# 1: WNOHANG
+		my $now = memory($pid);
+
+		$kib = $now if $now > $kib;
+		$self->show($job);
+		sleep(time - $begin < 1 ? SOON : LATER);
+	}
+	my ($status, @after) = ($?, times);
+
+	if ($status) {
+		$self->clear;
+		print STDERR slurp("$self->{out}/cache/stderr") // '';
+		die "paper: failed: @command\n";
+	}
+	return {
+		rows => rows(slurp("$self->{out}/cache/stdout")),
+		wall => time - $begin,
+		cpu => $after[2] + $after[3] - $before[2] - $before[3],
+		kib => $kib,
+	};
+}
+
+# The fastest of several runs, for jobs whose speed is told.
+sub fastest
+{
+	my ($self, $job) = @_;
+	my $best = $self->simulate($job);
+
+	for (2 .. $job->{repeat} // 1) {
+		my $next = $self->simulate($job);
+
+		$best = $next if $next->{wall} < $best->{wall};
+	}
+	return $best;
+}
+
+sub clear
+{
+	my ($self) = @_;
+
+	print STDERR "\r", ' ' x 78, "\r" if $self->{tty};
+}
+
+# Time left: that of the jobs so far, scaled by what is known of the others.
+sub show
+{
+	my ($self, $job) = @_;
+
+	return if !$self->{tty} || time < ($self->{shown} // 0) + 0.2;
+	$self->{shown} = time;
+	my $passed = time - $self->{begin};
+	my $part = $self->{spent} / $self->{cost};
+	my $marks = '#' x (30 * $part);
+	my $left = $self->{spent} ?
+		sprintf('%.0f s left', $passed / $part - $passed) : '';
+
+	printf STDERR "\r[%-30s] %3.0f%% %-28.28s %s  ", $marks, 100 * $part,
+		$job->{id}, $left;
+}
+
+# Run all jobs that are not known yet.
+sub run
+{
+	my ($self, @jobs) = @_;
+	my @todo;
+
+	for my $job (@jobs) {
+		my $known = $self->cached($job);
+
+		die "paper: two jobs '$job->{id}'\n"
+			if exists $self->{done}{$job->{id}};
+		$self->{done}{$job->{id}} = $known;
+		push @todo, $job if !$known;
+	}
+	$self->{cost} = 0;
+	$self->{cost} += $_->{cost} // 1 for @todo;
+	$self->{spent} = 0;
+	$self->{begin} = time;
+	printf STDERR "==> %d simulations, %d of them known already\n",
+		scalar @jobs, @jobs - @todo;
+	for my $job (@todo) {
+		my $new;
+
+		$self->show($job);
+		$new = $self->fastest($job);
+		spew($self->cache_name($job), encode_json($new));
+		$self->{done}{$job->{id}} = $new;
+		$self->{spent} += $job->{cost} // 1;
+		printf STDERR "    %-36s %6.1f s\n", $job->{id}, $new->{wall}
+			if !$self->{tty} && $new->{wall} >= 1;
+	}
+	$self->clear;
+}
+
+# The answer of a job: {rows, wall, cpu, kib}.
+sub answer
+{
+	my ($self, $id) = @_;
+
+	return $self->{done}{$id} // die "paper: no job '$id'\n";
+}
+
+sub has
+{
+	my ($self, $id) = @_;
+
+	return defined $self->{done}{$id};
+}
+
+# One cell of the only row that has these values.
+sub cell
+{
+	my ($self, $id, $column, %where) = @_;
+	my @rows = grep {
+		my $row = $_;
+		!grep { ($row->{$_} // '') ne $where{$_} } keys %where;
+	} @{$self->answer($id)->{rows}};
+
+	die "paper: $id: ", scalar @rows, " rows of ",
+		join(' ', %where), "\n" if @rows != 1;
+	return $rows[0]{$column} // die "paper: $id: no column '$column'\n";
+}
+
+# Rows of an application, of all its jobs, by number of nodes.
+sub app
+{
+	my ($self, $name) = @_;
+
+	return sort { $a->{nodes} <=> $b->{nodes} }
+	       map { @{$self->{done}{$_}{rows}} }
+	       grep { /^\Q$name\E-\d+$/ } keys %{$self->{done}};
+}
+
+# Time of messages over time in the network, for one torus.
+sub ratio
+{
+	my ($self, $id, $torus, $column) = @_;
+	my @where = $torus ? (torus => $torus) : ();
+
+	return $self->cell($id, $column // 'us', mode => 'p2p', @where) /
+	       $self->cell($id, $column // 'us', mode => 'offload', @where);
+}
+
+1;

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Figure 10: the heat equation over nodes, a block for each number of cells:
+# nodes, TFlop/s in the network and by messages, gain; the paper's points in
+# the last block, with a column that says which cells.
+
+width = 1000
+height = 480
+load scripts . "/style.gp"
+set multiplot layout 1,2 title title font ",14"
+set logscale x 2
+set xlabel "nodes"
+set format x "%.0f"
+set xrange [1.6:44000]
+set xtics (2, 8, 32, 128, 512, 2048, 8192, 32768)
+set ylabel "TFlop/s"
+set logscale y
+set yrange [0.01:300]
+plot for [i=0:2] data index i using 1:2 with linespoints ls 2 * i + 1 \
+	title word(cells, i + 1) . " in the network", \
+     for [i=0:2] data index i using 1:3 with linespoints ls 2 * i + 2 \
+	title word(cells, i + 1) . " messages"
+unset logscale y
+set ylabel "gain, times"
+set yrange [0:3.5]
+plot for [i=0:2] data index i using 1:4 with linespoints ls 2 * i + 1 \
+	title word(cells, i + 1), \
+     data index 3 using 1:2 with points ls 9 title "published"
+unset multiplot

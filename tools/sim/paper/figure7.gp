@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Figure 7: time of a collective of one packet over nodes, and the ratio. The
+# table has: nodes, offload and p2p in us, ratio; 3D in block 0, 4D in 1; the
+# paper's points in block 2. Set beside: title.
+
+width = 1000
+height = 480
+load scripts . "/style.gp"
+set multiplot layout 1,2 title title font ",14"
+set logscale x 2
+set xlabel "nodes"
+set format x "%.0f"
+set xrange [6:11000]
+set xtics (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192) rotate by -40
+set ylabel "time, us"
+set logscale y
+set yrange [0.5:100]
+plot data index 0 using 1:3 with linespoints ls 2 title "messages, 3D", \
+     data index 1 using 1:3 with linespoints ls 4 title "messages, 4D", \
+     data index 0 using 1:2 with linespoints ls 1 title "in the network, 3D", \
+     data index 1 using 1:2 with linespoints ls 3 title "in the network, 4D"
+unset logscale y
+set ylabel "messages / in the network, times"
+set yrange [0:8]
+plot data index 0 using 1:4 with linespoints ls 5 title "3D", \
+     data index 1 using 1:4 with linespoints ls 6 title "4D", \
+     data index 2 using 1:2 with points ls 9 title "published"
+unset multiplot
