@@ -30,6 +30,15 @@ u32 emb_layout_hash(void)
 		sizeof(struct ang_node), sizeof(struct ang_ctx),
 		sizeof(struct ang_op), sizeof(struct ang_tree),
 		sizeof(struct ang_pkt), sizeof(struct ang_ring),
+		/* Padding may hide what was added. */
+		offsetof(struct emb_head, left),
+		offsetof(struct emb_head, helper) -
+			offsetof(struct emb_head, left_lock),
+		offsetof(struct emb_slot, pidns), offsetof(struct emb_ctx, asleep),
+		offsetof(struct emb_node, adm_pi), offsetof(struct ang_node, adm),
+		offsetof(struct ang_node, cnt), offsetof(struct ang_ctx, user),
+		offsetof(struct ang_ctx, cnt), offsetof(struct ang_op, sent),
+		offsetof(struct ang_tree, slot), offsetof(struct ang_tree, cnt),
 	};
 	u32 hash = 0x811C9DC5U;
 	size_t i;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the kernel would tell over netlink, asked of the shim: a kselftest
+ * program is linked so that its at_usage() is this one.
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "angtest.h"
+#include "nl.h"
+
+int __wrap_at_usage(struct at_usage *use);
+int __wrap_at_usage_wait(const struct at_usage *want, unsigned int ms);
+
+int __wrap_at_usage(struct at_usage *use)
+{
+	int (*usage)(unsigned long *ctxs, unsigned long *mrs,
+		     unsigned long *bytes) = dlsym(RTLD_DEFAULT, "shim_usage");
+	unsigned long ctxs = 0, mrs = 0, bytes = 0;
+	int ret = usage ? usage(&ctxs, &mrs, &bytes) : -ENOSYS;
+
+	memset(use, 0, sizeof(*use));
+	use->contexts = ctxs;
+	use->mrs = mrs;
+	use->pinned = bytes;
+	return ret;
+}
+
+int __wrap_at_usage_wait(const struct at_usage *want, unsigned int ms)
+{
+	uint64_t end = at_now_ms() + ms;
+	struct at_usage use;
+	int ret;
+
+	do {
+		ret = __wrap_at_usage(&use);
+		if (ret || (use.contexts <= want->contexts &&
+			    use.mrs <= want->mrs && use.pinned <= want->pinned))
+			return ret;
+		at_sleep_ms(5);
+	} while (at_now_ms() < end);
+	return -ETIMEDOUT;
+}

@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The driver's kselftest programs, as they are, on an embedded fabric: a shim
+# makes it look like /dev/angaraN. What only a kernel has is listed in
+# selftests/embed/kernel-only.txt, and skipped.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/build
+LIST=selftests/embed/kernel-only.txt
+PROGRAMS='ioctl values mmap mr p2p flow tree coll members inflight poll
+	isolation share kill race races fabric failnth netlink'
+HARNESS=$PWD/build/kernel-tools
+export ANGARA_TEST_SCALE=${ANGARA_TEST_SCALE:-10}
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
+
+# Its answer to who holds what comes from the shim, where netlink's would.
+build()
+{
+	local flags="-Wl,--wrap=at_usage,--wrap=at_usage_wait"
+
+	flags+=" $PWD/selftests/embed/usage.c -D_GNU_SOURCE -I$PWD/selftests"
+	make -C libangara "O=$OUT" all tests &&
+		make -C selftests "O=$OUT" "KSELFTEST_INC=$HARNESS" \
+			"LDFLAGS=$flags -I$PWD/uapi" all &&
+		${CC:-cc} -std=gnu11 -O2 -g -fPIC -shared -fvisibility=hidden \
+			-D_GNU_SOURCE -Wall -Wextra -Wshadow -Ilibangara \
+			-Ilibangara/include -Ilibangara/env -Iuapi \
+			-Idriver/model -Idriver -o "$OUT/shim.so" \
+			selftests/embed/shim.c -Wl,--exclude-libs,ALL \
+			"$OUT/lib/libangara.a" -ldl
+}
+
+# reason PROGRAM RESULT: why it is the kernel's alone, nothing if it is not
+reason()
+{
+	local program result why
+
+	while read -r program result why; do
+		# shellcheck disable=SC2053 # a pattern it is
+		if [ "$program" = "$1" ] && [[ $2 == $result ]]; then
+			echo "$why"
+			return
+		fi
+	done <"$LIST"
+}
+
+# run PROGRAM: output to $TAP_TMP/out. Somebody else keeps the fabric meanwhile.
+run()
+{
+	local keeper status=0
+	local fabric=embedded:2x2x2,name=kself-$$
+
+	ANGARA_FABRIC=$fabric "$OUT/tests/libangara-test" stay \
+		>"$TAP_TMP/keeper" 2>&1 &
+	keeper=$!
+	for _ in $(seq 200); do
+		grep -q ready "$TAP_TMP/keeper" && break
+		sleep 0.1
+	done
+	ANGARA_FABRIC=$fabric LD_PRELOAD=$OUT/shim.so timeout -k 5 300 \
+		"$OUT/selftests/$1" >"$TAP_TMP/out" 2>&1 || status=$?
+	kill "$keeper"
+	wait "$keeper"
+	rm -f "/dev/shm/angara-$(id -u)-kself-$$"
+	return "$status"
+}
+
+# judge PROGRAM: a result for each of its own
+judge()
+{
+	local ok number name why status
+
+	while read -r ok _ name; do
+		[ "$ok" != not ] || name=${name#* }
+		name=${name%% *}
+		status=0
+		[ "$ok" = ok ] || status=1
+		why=$(reason "$1" "$name")
+		if [ -z "$why" ]; then
+			grep -a ":${name##*.}:" "$TAP_TMP/out" >"$TAP_TMP/why"
+			result "$status" "$1: $name"
+		elif [ "$status" = 0 ]; then
+			echo "$LIST says: $why" >"$TAP_TMP/why"
+			result 1 "$1: $name passes"
+		else
+			skip "$1: $name" "$why"
+		fi
+	done < <(grep -aE '^(not )?ok ' "$TAP_TMP/out")
+}
+
+program()
+{
+	local planned
+
+	run "$1" 2>/dev/null
+	planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$TAP_TMP/out")
+	if [ "${planned:-0}" = 0 ] || [ "$planned" != \
+			"$(grep -acE '^(not )?ok ' "$TAP_TMP/out")" ]; then
+		cp "$TAP_TMP/out" "$TAP_TMP/why"
+		result 1 "$1: has a plan and keeps to it"
+	fi
+	judge "$1"
+}
+
+if [ ! -e "$HARNESS/kselftest_harness.h" ]; then
+	skip 'the kselftests' "no kselftest_harness.h in $HARNESS: make setup"
+	plan
+	exit
+fi
+check 'builds' build
+for name in $PROGRAMS; do
+	why=$(reason "$name" '*')
+	if [ -n "$why" ]; then
+		skip "$name" "$why"
+	else
+		program "$name"
+	fi
+done
+plan
