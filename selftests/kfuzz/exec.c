@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "angtest.h"
@@ -22,6 +22,7 @@
 #include "state.h"
 
 #define PATIENCE	120	/* seconds for a program */
+#define TICK		2	/* seconds between looks at what the kernel says */
 #define EVERY		16	/* programs between looks at what is left */
 
 static struct at_loop base;	/* the fabric that is there all the time */
@@ -119,6 +120,7 @@ static void *run_thread(void *state)
 
 	if (s->p->threads > 1)
 		pthread_barrier_wait(&start);
+	kf_args_init(s);
 	kf_cover_start(s->lane);
 	kf_run_calls(s, s->p->calls, s->lane ? answers : shared->result.answer);
 	kf_cover_stop(s->lane);
@@ -141,8 +143,6 @@ static void run_process(const struct kf_prog *p)
 	fixed(KF_AT_MEM, KF_MEM, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 	fixed(KF_AT_CONST, 16 * KF_PAGE, PROT_READ, MAP_PRIVATE);
 	fixed(KF_AT_SHARED, 16 * KF_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED);
-	for (i = 0; i < KF_EVENTFDS; i++)
-		dup2(eventfd(0, EFD_NONBLOCK), KF_FD_EVENTFD + i);
 	for (i = 0; i < KF_THREADS; i++)
 		states[i] = (struct kf_state) {
 			.lane = i, .file = files, .map_bytes = map_bytes,
@@ -165,21 +165,37 @@ static void on_alarm(int signal)
 	(void)signal;
 }
 
-static bool ends(pid_t pid)
+/* waitpid(), but one that a signal ends every TICK seconds. */
+static pid_t wait_tick(pid_t pid)
 {
+	struct itimerval on = {
+		.it_interval.tv_sec = TICK, .it_value.tv_sec = TICK,
+	};
+	struct itimerval off = { 0 };
 	int status;
 	pid_t got;
 
-	alarm(PATIENCE);
+	setitimer(ITIMER_REAL, &on, NULL);
 	got = waitpid(pid, &status, 0);
-	if (got < 0) {
-		kill(pid, SIGKILL);
-		alarm(PATIENCE);
-		if (waitpid(pid, &status, 0) < 0)
-			return false;
+	setitimer(ITIMER_REAL, &off, NULL);
+	return got;
+}
+
+/* A process may hang in the kernel because of what that reports: look now. */
+static const char *wait_end(pid_t pid)
+{
+	const char *report = NULL;
+	unsigned int waited;
+
+	for (waited = 0; waited < PATIENCE; waited += TICK) {
+		if (wait_tick(pid) == pid)
+			return kf_watch();
+		report = kf_watch();
+		if (report)
+			break;
 	}
-	alarm(0);
-	return got == pid;
+	kill(pid, SIGKILL);
+	return report ? report : "the program does not end";
 }
 
 static void clear_tree(void *failed, const struct at_nl_obj *obj)
@@ -260,7 +276,6 @@ const char *kf_exec(const struct kf_prog *p, struct kf_result *result)
 {
 	const char *report, *state;
 	pid_t pid;
-	bool end;
 
 	kf_journal(p);
 	kf_cover_clear();
@@ -271,12 +286,9 @@ const char *kf_exec(const struct kf_prog *p, struct kf_result *result)
 		return "there is no process";
 	if (!pid)
 		run_process(p);
-	end = ends(pid);
-	report = kf_watch();
+	report = wait_end(pid);
 	if (report)
 		return report;
-	if (!end)
-		return "the program does not end";
 	state = restore(shared->left);
 	report = kf_watch();
 	if (result)

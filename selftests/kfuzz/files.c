@@ -16,10 +16,9 @@
 #include "angtest.h"
 #include "state.h"
 
-/* Within the pages for arguments of a lane. */
-#define ARGS_HOLE	2
-#define ARGS_CONST	3
-#define ARGS_PAGES	4
+/* From where the arguments of a thread stand: pages that are, and are not. */
+#define ARGS_PAGES	2
+#define ARGS_CONST	4
 
 static long answer(long ret)
 {
@@ -72,19 +71,18 @@ long kf_dup(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 static char *arg_place(struct kf_state *s, uint64_t how, uint64_t f,
 		       size_t size)
 {
-	char *args = (char *)KF_AT_ARGS + s->lane * 16 * KF_PAGE;
-	char *hole = args + ARGS_HOLE * KF_PAGE;
+	char *hole = s->args + ARGS_PAGES * KF_PAGE;
 
 	size = size < KF_PAGE ? size : KF_PAGE;
 	switch (how % 8) {
 	case 1:
-		return args + 1;
+		return s->args + 1;
 	case 2:
 		return hole - size;
 	case 3:
 		return hole - size + 4;
 	case 4:
-		return args + ARGS_CONST * KF_PAGE;
+		return s->args + ARGS_CONST * KF_PAGE;
 	case 5:
 		return NULL;
 	case 6:
@@ -92,19 +90,32 @@ static char *arg_place(struct kf_state *s, uint64_t how, uint64_t f,
 	case 7:
 		return KF_RING(f % KF_FILES, 2);
 	default:
-		return args;
+		return s->args;
 	}
 }
 
-static long args_map(struct kf_state *s)
+static void *pages(void *at, unsigned int count)
 {
-	char *args = (char *)KF_AT_ARGS + s->lane * 16 * KF_PAGE;
+	return mmap(at, count * KF_PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
 
-	if (mmap(args, ARGS_PAGES * KF_PAGE, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
-	    mprotect(args + ARGS_HOLE * KF_PAGE, KF_PAGE, PROT_NONE))
-		return -errno;
-	return 0;
+/* Every mapping takes its time on kernels that watch: few of them. */
+void kf_args_init(struct kf_state *s)
+{
+	s->args = (char *)KF_AT_ARGS + s->lane * 16 * KF_PAGE;
+	pages(s->args, ARGS_PAGES);
+}
+
+static void eventfd_init(int fd)
+{
+	int made;
+
+	if (fcntl(fd, F_GETFD) >= 0)
+		return;
+	made = eventfd(0, EFD_NONBLOCK);
+	dup2(made, fd);
+	close(made);
 }
 
 /* As much as can be written there. */
@@ -116,7 +127,7 @@ static void arg_put(struct kf_state *s, char *to, uint64_t how,
 		size = size > 4 ? size - 4 : 0;
 		break;
 	case 4:
-		mprotect(to, KF_PAGE, PROT_READ | PROT_WRITE);
+		pages(to, 1);
 		memcpy(to, from, size);
 		mprotect(to, KF_PAGE, PROT_READ);
 		return;
@@ -150,7 +161,7 @@ static void arg_fix(struct kf_state *s, const struct kf_op *op,
 		if (v[4] == 0)
 			e->fd = -1;
 		else if (v[4] <= KF_EVENTFDS)
-			e->fd = KF_FD_EVENTFD + v[4] - 1;
+			eventfd_init(e->fd = KF_FD_EVENTFD + v[4] - 1);
 		else if (v[4] == KF_EVENTFDS + 1)
 			e->fd = kf_fd(v[0]);
 		break;
@@ -202,8 +213,6 @@ long kf_ioctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	if (size > op->size && size % 2)
 		arg[size - 1] = 1;
 	at = arg_place(s, v[2], v[0], size);
-	if (args_map(s))
-		return -ENOMEM;
 	arg_put(s, at, v[2], arg, size);
 	ret = answer(ioctl(kf_fd(v[0]), op->nr, at));
 	if (!ret && op->nr == ANGARA_IOCTL_CTX_CREATE && v[2] % 8 < 3)
@@ -219,8 +228,6 @@ long kf_ioctl_any(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	char *at = arg_place(s, v[4], v[0], sizeof(size));
 
 	(void)op;
-	if (args_map(s))
-		return -ENOMEM;
 	arg_put(s, at, v[4], &size, sizeof(size));
 	return answer(ioctl(kf_fd(v[0]), cmd, at));
 }
@@ -309,16 +316,11 @@ long kf_file_call(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 long kf_eventfd(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	int slot = KF_FD_EVENTFD + v[0] % KF_EVENTFDS;
-	int fd;
 
 	(void)s;
 	(void)op;
 	if (v[1])
 		return answer(close(slot));
-	fd = eventfd(0, EFD_NONBLOCK);
-	if (fd < 0)
-		return -errno;
-	dup2(fd, slot);
-	close(fd);
+	eventfd_init(slot);
 	return 0;
 }

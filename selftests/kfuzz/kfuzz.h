@@ -45,6 +45,7 @@ enum kf_kind {
  * @name: in a program's text
  * @kind: what its numbers are
  * @arg: see there
+ * @edge: the first number that is wrong, where that is not @arg
  * @offset: where it stands in the structure of an ioctl
  * @width: bytes that it has there, 0 if it does not stand there
  */
@@ -52,6 +53,7 @@ struct kf_field {
 	const char *name;
 	enum kf_kind kind;
 	uint64_t arg;
+	uint64_t edge;
 	unsigned int offset;
 	unsigned int width;
 };

@@ -12,11 +12,14 @@
 #define ANY(_name)		{ .name = (_name), .kind = KF_ANY }
 #define LENGTH(_name, _max)	{ .name = (_name), .kind = KF_LENGTH, .arg = (_max) }
 #define ZERO(_name)		{ .name = (_name), .kind = KF_ZERO }
+#define EDGE(_name, _n, _edge) \
+	{ .name = (_name), .kind = KF_BELOW, .arg = (_n), .edge = (_edge) }
 #define FILE_SLOT		BELOW("f", KF_FILES)
 
-/* A member of an ioctl's structure. */
-#define IN(_struct, _member, _name, _kind, _arg) {			\
+/* A member of an ioctl's structure; behind the last argument, its edge. */
+#define IN(_struct, _member, _name, _kind, _arg, ...) {			\
 	.name = (_name), .kind = (_kind), .arg = (_arg),		\
+	.edge = 0 __VA_OPT__(+) __VA_ARGS__,				\
 	.offset = offsetof(struct _struct, _member),			\
 	.width = sizeof(((struct _struct *)0)->_member),		\
 }
@@ -43,12 +46,14 @@
 	.field = { __VA_ARGS__ },					\
 }
 
+/* Few numbers, so that calls meet. */
+#define SOME_TREES	(ANGARA_MAX_TREES / 4)
 #define TREE(_struct) \
-	IN(_struct, tree, "tree", KF_BELOW, ANGARA_MAX_TREES / 4), \
+	IN(_struct, tree, "tree", KF_BELOW, SOME_TREES, ANGARA_MAX_TREES), \
 	IN(_struct, reserved, "reserved", KF_ZERO, 0)
 
-#define ROW(_member, _kind, _arg) \
-	IN(angara_tree_set, row._member, #_member, _kind, _arg)
+#define ROW(_member, _kind, ...) \
+	IN(angara_tree_set, row._member, #_member, _kind, __VA_ARGS__)
 
 const struct kf_op kf_ops[] = {
 	OP("open", 12, kf_open, FILE_SLOT, BELOW("dev", 8), BELOW("mode", 4)),
@@ -58,38 +63,38 @@ const struct kf_op kf_ops[] = {
 	      IN(angara_query, reserved[0], "reserved", KF_ZERO, 0)),
 	IOCTL("ctx_create", 14, ANGARA_IOCTL_CTX_CREATE, angara_ctx_create,
 	      ANGARA_CTX_PKEY,
-	      IN(angara_ctx_create, sq_entries, "sq", KF_POW2, 0),
-	      IN(angara_ctx_create, cq_entries, "cq", KF_POW2, 0),
+	      IN(angara_ctx_create, sq_entries, "sq", KF_POW2, 0, 65536),
+	      IN(angara_ctx_create, cq_entries, "cq", KF_POW2, 0, 131072),
 	      IN(angara_ctx_create, pkey, "pkey", KF_PKEY, 0)),
 	/* The address is that of a region, and so many bytes on. */
 	IOCTL("mr_reg", 14, ANGARA_IOCTL_MR_REG, angara_mr_reg, ANGARA_MR_KEY,
 	      BELOW("region", KF_REGIONS), LENGTH("off", KF_MEM),
 	      IN(angara_mr_reg, length, "len", KF_LENGTH, KF_MEM),
 	      IN(angara_mr_reg, access, "access", KF_BITS, ANGARA_ACCESS_ALL),
-	      IN(angara_mr_reg, key, "key", KF_BELOW, 4)),
+	      IN(angara_mr_reg, key, "key", KF_BELOW, 4, 1024)),
 	IOCTL("mr_dereg", 6, ANGARA_IOCTL_MR_DEREG, angara_mr_dereg, 0,
-	      IN(angara_mr_dereg, key, "key", KF_BELOW, 4),
+	      IN(angara_mr_dereg, key, "key", KF_BELOW, 4, 1024),
 	      IN(angara_mr_dereg, reserved, "reserved", KF_ZERO, 0)),
 	IOCTL("tree_set", 14, ANGARA_IOCTL_TREE_SET, angara_tree_set,
 	      ANGARA_TREE_OWNED,
-	      ROW(tree, KF_BELOW, ANGARA_MAX_TREES / 4),
+	      ROW(tree, KF_BELOW, SOME_TREES, ANGARA_MAX_TREES),
 	      ROW(is_root, KF_BELOW, 2), ROW(to_root, KF_BELOW, 7),
-	      ROW(dir_sum, KF_BELOW, 4), ROW(dirs, KF_BITS, 0x3F),
-	      ROW(pe, KF_BELOW, 4), ROW(pkey, KF_PKEY, 0),
+	      ROW(dir_sum, KF_BELOW, 4), ROW(dirs, KF_BITS, 0x3F, 0x40),
+	      ROW(pe, KF_BELOW, 4, ANGARA_MAX_LOCAL + 1), ROW(pkey, KF_PKEY, 0),
 	      ROW(epoch, KF_BELOW, 2), ROW(reserved, KF_ZERO, 0)),
 	IOCTL("tree_get", 2, ANGARA_IOCTL_TREE_GET, angara_tree_get, 0,
 	      IN(angara_tree_get, row.tree, "tree", KF_BELOW,
-		 ANGARA_MAX_TREES / 4)),
+		 SOME_TREES, ANGARA_MAX_TREES)),
 	IOCTL("tree_clear", 5, ANGARA_IOCTL_TREE_CLEAR, angara_tree_clear,
 	      ANGARA_TREE_CLEAR_OWNED, TREE(angara_tree_clear)),
 	IOCTL("tree_delegate", 3, ANGARA_IOCTL_TREE_DELEGATE,
 	      angara_tree_delegate, 0,
 	      IN(angara_tree_delegate, tree, "tree", KF_BELOW,
-		 ANGARA_MAX_TREES / 4),
+		 SOME_TREES, ANGARA_MAX_TREES),
 	      IN(angara_tree_delegate, pkey, "pkey", KF_PKEY, 0)),
 	IOCTL("tree_check", 3, ANGARA_IOCTL_TREE_CHECK, angara_tree_check, 0,
 	      IN(angara_tree_check, tree, "tree", KF_BELOW,
-		 ANGARA_MAX_TREES / 4)),
+		 SOME_TREES, ANGARA_MAX_TREES)),
 	IOCTL("join", 12, ANGARA_IOCTL_JOIN, angara_join, 0, TREE(angara_join)),
 	IOCTL("leave", 4, ANGARA_IOCTL_LEAVE, angara_join, 0, TREE(angara_join)),
 	IOCTL("kick", 14, ANGARA_IOCTL_KICK, angara_kick,
@@ -102,15 +107,17 @@ const struct kf_op kf_ops[] = {
 	/* An entry goes where the next one belongs. @skip: entries behind it. */
 	OP("wqe", 30, kf_wqe, FILE_SLOT, ZERO("skip"),
 	   BELOW("op", ANGARA_OP_NUM), BITS("flags", ANGARA_WQE_FLAGS),
-	   BELOW("tree", ANGARA_MAX_TREES / 4), BELOW("redop", ANGARA_RED_NUM),
+	   EDGE("tree", SOME_TREES, ANGARA_MAX_TREES), BELOW("redop", ANGARA_RED_NUM),
 	   BELOW("type", ANGARA_TYPE_NUM), ZERO("reserved"),
-	   BELOW("ctx", 3), BELOW("node", 8), LENGTH("len", 3 * KF_PAGE),
-	   BELOW("src_key", 3), BELOW("dst_key", 3),
+	   EDGE("ctx", 3, 16), BELOW("node", 8), LENGTH("len", 3 * KF_PAGE),
+	   EDGE("src_key", 3, 1024), EDGE("dst_key", 3, 1024),
 	   LENGTH("src_off", KF_PAGE), LENGTH("dst_off", KF_PAGE),
 	   BELOW("counter", ANGARA_CTR_USER_NUM)),
 	OP("ctl", 5, kf_ctl, FILE_SLOT, BELOW("word", 4), BELOW("add", 2),
 	   ANY("value")),
 	OP("poll", 5, kf_poll, FILE_SLOT, BELOW("ms", 3)),
+	OP("eventfd_new", 1, kf_eventfd, BELOW("e", KF_EVENTFDS),
+	   BELOW("close", 2)),
 	OP("file", 1, kf_file_call, FILE_SLOT, BELOW("what", 8)),
 	OP("mmap", 5, kf_map, BELOW("m", KF_MAPS), FILE_SLOT,
 	   BELOW("kind", KF_KINDS), ZERO("more"), ZERO("off"),

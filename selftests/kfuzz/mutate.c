@@ -72,8 +72,12 @@ static uint64_t pkey(uint64_t *seed)
 
 static uint64_t value(const struct kf_field *f, uint64_t *seed)
 {
+	uint64_t edge = f->edge ? f->edge : f->arg;
+
 	if (one_in(seed, 24))
 		return anything(seed);
+	if (edge && one_in(seed, 24))
+		return edge - kf_below(seed, 2);
 	switch (f->kind) {
 	case KF_BELOW:
 		return kf_below(seed, f->arg);

@@ -18,7 +18,7 @@
 
 /* Addresses */
 #define KF_PAGE		4096UL
-#define KF_AT_ARGS	0x200000000000UL	/* by lane, and a hole each */
+#define KF_AT_ARGS	0x200000000000UL	/* by lane */
 #define KF_AT_MEM	0x210000000000UL	/* private, written */
 #define KF_AT_CONST	0x220000000000UL	/* private, only read */
 #define KF_AT_SHARED	0x230000000000UL
@@ -44,6 +44,7 @@ struct kf_file {
 /**
  * struct kf_state - of one thread
  * @lane: its number
+ * @args: where arguments of ioctls stand
  * @file: what contexts said; all threads have the same
  * @map_bytes: how long the mappings are; all threads have the same
  * @family: of netlink
@@ -58,6 +59,7 @@ struct kf_file {
  */
 struct kf_state {
 	unsigned int lane;
+	char *args;
 	struct kf_file *file;
 	uint64_t *map_bytes;
 	unsigned int family;
@@ -78,6 +80,9 @@ static inline int kf_fd(uint64_t f)
 
 /* The address of region @r, and its length. */
 void *kf_region(struct kf_state *s, uint64_t r, uint64_t *len);
+
+/* files.c */
+void kf_args_init(struct kf_state *s);
 
 /* exec.c */
 void kf_run_calls(struct kf_state *s, unsigned int end, long *answer);
