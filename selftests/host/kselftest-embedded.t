@@ -71,7 +71,7 @@ run()
 # judge PROGRAM: a result for each of its own
 judge()
 {
-	local ok number name why status
+	local ok name why status
 
 	while read -r ok _ name; do
 		[ "$ok" != not ] || name=${name#* }
