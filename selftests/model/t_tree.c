@@ -151,7 +151,7 @@ static void one_at_a_time(void)
 	expect_rule(ANGARA_TREE_RULE_SHARED, 3);
 	rows[4].dirs &= (u16)~1U;
 	rows[4].dir_sum--;
-	expect_rule(ANGARA_TREE_RULE_REACH, 2);
+	expect_rule(ANGARA_TREE_RULE_REACH, 5);
 }
 
 static void fields(void)
