@@ -67,6 +67,14 @@ static bool before(const struct sim_ev *a, const struct sim_ev *b)
 	return a->time != b->time ? a->time < b->time : a->key < b->key;
 }
 
+/* A fault of the simulator: nothing may act within its own window. */
+static void too_late(const struct sim_ev *e)
+{
+	fprintf(stderr, "angara-sim: node %u: an event of kind %u comes too late\n",
+		e->node, e->key >> 8);
+	abort();
+}
+
 /* Into the events of the node that is being run, behind the current one. */
 static void cur_insert(struct sim_part *p, const struct sim_ev *e)
 {
@@ -104,6 +112,8 @@ void sim_push(struct sim_part *p, u64 time, u32 node, u32 kind, u32 port,
 	if (time - p->end < (SIM_WINDOWS - 1) * p->sim->window) {
 		*evs_add(&p->win[time / p->sim->window % SIM_WINDOWS]) = e;
 	} else {
+		if (time < p->end)
+			too_late(&e);
 		e.next = p->pushes++;
 		heap_push(&p->heap, &e);
 	}
@@ -177,6 +187,8 @@ void sim_run_window(struct sim_part *p, u64 window)
 
 	p->end = (window + 1) * s->window;
 	while (p->heap.n && p->heap.ev[0].time < p->end) {
+		if (p->heap.ev[0].time < window * s->window)
+			too_late(&p->heap.ev[0]);
 		*evs_add(v) = p->heap.ev[0];
 		heap_pop(&p->heap);
 	}
