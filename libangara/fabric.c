@@ -81,9 +81,9 @@ static const char *option(struct ang_spec *spec, const char *opt)
 			"ctxs= wants a number from 1 to 128";
 	val = after(opt, "train=");
 	if (val)
-		return number(val, 1, 8, &spec->train) &&
+		return number(val, 1, 64, &spec->train) &&
 		       !(spec->train & (spec->train - 1)) ? NULL :
-			"train= wants 1, 2, 4 or 8";
+			"train= wants a power of two from 1 to 64";
 	val = after(opt, "procs=");
 	if (val)
 		return number(val, 1, ANG_EMBED_PROCS, &spec->procs) ? NULL :

@@ -396,7 +396,7 @@ static bool reduce_packet(struct ang_view *v, struct ang_node *n,
 {
 	struct ang_tree *t = &n->tree[op->tree];
 	u32 seq = op->seq + op->npkts_sent;
-	u32 train = v->fab->cfg.train;
+	u32 train = ang_min(v->fab->cfg.train, ANG_REDUCE_TRAIN);
 
 	/* All participants cut at the same places: the Reducer needs that. */
 	p->npkts = (u8)ang_min(train - seq % train, op->npkts - op->npkts_sent);

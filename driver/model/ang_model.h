@@ -18,6 +18,8 @@
 #define ANG_MAX_NODES		(1U << 20)
 #define ANG_MAX_CTXS		128U
 #define ANG_NONE		0xFFFFFFFFU
+#define ANG_MAX_TRAIN	64U
+#define ANG_REDUCE_TRAIN	8U	/* of reductions, at the most */
 
 /**
  * struct ang_cfg - size of a fabric
@@ -27,7 +29,8 @@
  * @ops: operations in flight per context, 1..64
  * @bufs: payload buffers per node, at least 8
  * @depth: packets that a link buffers per virtual channel, a power of two >= 4
- * @train: packets that travel together, 1, 2, 4 or 8; counters count packets
+ * @train: packets that travel together, a power of two up to ANG_MAX_TRAIN, in
+ *	reductions up to ANG_REDUCE_TRAIN; counters count packets
  * @reserved: 0
  * @fabric_id: see angara_query
  */

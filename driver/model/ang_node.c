@@ -22,7 +22,8 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 
 	if (!cfg->ctxs || cfg->ctxs > ANG_MAX_CTXS || !cfg->ops ||
 	    cfg->ops > 64 || cfg->bufs < 8 || cfg->depth < 4 ||
-	    cfg->depth & (cfg->depth - 1) || !cfg->train || cfg->train > 8 ||
+	    cfg->depth & (cfg->depth - 1) || !cfg->train ||
+	    cfg->train > ANG_MAX_TRAIN ||
 	    cfg->train & (cfg->train - 1) || cfg->reserved)
 		return 0;
 	return ang_topo_init(&topo, cfg->ndims, cfg->dims);

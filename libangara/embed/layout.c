@@ -11,6 +11,7 @@
 #include "ang_types.h"
 
 #define SMALL_FABRIC	64U	/* up to so many nodes get more of everything */
+#define TINY_FABRIC	16U	/* and up to so many longer trains still */
 #define DEF_PROCS	128U
 #define HEAP_ALIGN	(2ULL << 20)
 #define HEAP_ROOM	(4ULL << 40)	/* of addresses, for all heaps */
@@ -48,10 +49,15 @@ u32 emb_layout_hash(void)
 	return hash;
 }
 
-/* As the loopback chooses; see driver/loop/main.c. */
+/*
+ * As the loopback chooses, see driver/loop/main.c, but for longer trains: here
+ * nobody waits for his turn while one is copied.
+ */
 static int make_cfg(const struct ang_spec *spec, struct ang_cfg *cfg)
 {
-	bool small = angara_topo_nodes(&spec->topo) <= SMALL_FABRIC;
+	u32 nodes = angara_topo_nodes(&spec->topo);
+	bool small = nodes <= SMALL_FABRIC;
+	u16 train = nodes <= TINY_FABRIC ? 64 : small ? 16 : 2;
 
 	cfg->ndims = spec->topo.ndims;
 	memcpy(cfg->dims, spec->topo.dims, sizeof(cfg->dims));
@@ -59,7 +65,7 @@ static int make_cfg(const struct ang_spec *spec, struct ang_cfg *cfg)
 	cfg->ops = small ? 64 : 16;
 	cfg->bufs = small ? 64 : 16;
 	cfg->depth = small ? 8 : 4;
-	cfg->train = (u16)(spec->train ? spec->train : small ? 8 : 2);
+	cfg->train = spec->train ? (u16)spec->train : train;
 	if (getrandom(&cfg->fabric_id, sizeof(cfg->fabric_id), 0) !=
 	    (ssize_t)sizeof(cfg->fabric_id))
 		return -EIO;

@@ -166,7 +166,7 @@ bad embedded:2x0 'sizes are 1 to 4 numbers'
 bad embedded:100x100 'at most 4096 nodes'
 bad embedded2 "'embedded' goes on with"
 bad embedded:2,name=a/b 'name= wants letters'
-bad embedded:2,train=3 'train= wants 1, 2, 4 or 8'
+bad embedded:2,train=3 'train= wants a power of two'
 bad embedded:2,ctxs=129 'ctxs= wants'
 bad embedded:2,x=1 'options are name='
 check 'refused by --fabric' says "not 'one'" 2 angara-run --fabric one -n 2 true

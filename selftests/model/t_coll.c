@@ -108,7 +108,7 @@ static void random_subsets(void)
 		struct ttree *t;
 		u16 *pe;
 
-		cfg.train = (u16)(1U << (k % 4));
+		cfg.train = (u16)(1U << (k % 7));
 		fabric(dims[k % NUM(dims)], cfg, local, &g, 4096);
 		pe = calloc(g.h->nodes, sizeof(*pe));
 		for (i = 0; i < g.h->nodes; i++)
@@ -210,7 +210,7 @@ static void packets(void)
 {
 	u32 train, who, l;
 
-	for (train = 1; train <= 8; train *= 2) {
+	for (train = 1; train <= 64; train *= 2) {
 		struct ang_cfg cfg = cfg_default;
 		u16 pe[12] = { 1, 0, 2, 1, 1, 0, 1, 1, 2, 0, 0, 1 };
 		struct group g;

@@ -128,7 +128,7 @@ static void attack(u64 first)
 	u32 i, k;
 
 	seed = first * 0x9E3779B97F4A7C15ULL + 1;
-	cfg.train = (u16)(1U << pick(4));
+	cfg.train = (u16)(1U << pick(7));
 	g.h = host_new(pick(2) ? "3x2x2" : "4x1x3", &cfg);
 	group_new(&g, 2, 8192);
 	for (i = 0; i < 3000; i++) {

@@ -286,7 +286,7 @@ static void stress(const char *dims, u64 seed)
 	struct ang_cfg cfg = cfg_tight;
 	struct stress *s = malloc(sizeof(*s));
 
-	cfg.train = (u16)(1U << (seed % 4));
+	cfg.train = (u16)(1U << (seed % 7));
 	start(s, dims, cfg, seed);
 	drive(s);
 	finish_all(s);

@@ -164,8 +164,10 @@ do {									\
 	GOOD(depth, 32768);
 	BAD(train, 0);
 	BAD(train, 3);
-	BAD(train, 16);
+	BAD(train, 48);
+	BAD(train, 128);
 	GOOD(train, 8);
+	GOOD(train, 64);
 	BAD(reserved, 1);
 #undef BAD
 #undef GOOD
