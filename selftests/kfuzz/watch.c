@@ -58,7 +58,7 @@ int kf_watch_init(const char *dir)
 	return 0;
 }
 
-/* In one write: a shared folder has it when it returns. */
+/* With the host when it returns: what dies next is the kernel. */
 void kf_journal(const struct kf_prog *p)
 {
 	char *text = NULL;
@@ -76,7 +76,7 @@ void kf_journal(const struct kf_prog *p)
 		return;
 	kf_print(out, p);
 	fclose(out);
-	if (write(journal, text, len) != (ssize_t)len)
+	if (write(journal, text, len) != (ssize_t)len || fsync(journal))
 		perror(journal_path);
 	free(text);
 }
