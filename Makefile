@@ -145,6 +145,11 @@ fuzz-kernel: debug-kernels ## fuzz the driver in a guest (SECONDS=60, SEED=, THR
 		--seconds $(or $(SECONDS),60) --threads $(or $(THREADS),1) \
 		--seed $(or $(SEED),$$(date +%s))
 
+.PHONY: fuzz-kernel-proof
+fuzz-kernel-proof: debug-kernels ## show that fuzz-kernel finds faults
+	@tools/vm/build user
+	@selftests/prove selftests/kfuzz/proof.t
+
 .PHONY: cost
 cost: ## count instructions per operation anew, into selftests/embed/cost.txt
 	@UPDATE=1 selftests/prove selftests/host/cost.t

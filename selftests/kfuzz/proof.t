@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Does kfuzz find faults? Each fault of selftests/kfuzz/faults.txt is made in a
+# copy of the driver, which a bounded number of programs, of one seed, has to
+# find. The copy without a fault has to get through. FAULT=REGEXP: only faults
+# whose names match.
+
+set -u
+. selftests/tap.sh
+. selftests/mutate.sh
+
+LIST=selftests/kfuzz/faults.txt
+COPY=build/debug/fuzz-faults
+
+# build_copy: with what stands in $COPY.
+build_copy()
+{
+	tools/vm/chroot make -s -j"$(nproc)" -C /angara/build/debug/debug \
+		"M=/angara/$COPY" KCOV_INSTRUMENT=y modules
+}
+
+# fuzz RUNS: leaves what is said in $TAP_TMP/said.
+fuzz()
+{
+	MODULES=$COPY/driver OUT=$TAP_TMP/out LIMIT=900 \
+		selftests/kfuzz/run --seed 1 --runs "$1" \
+		>"$TAP_TMP/said" 2>&1
+}
+
+passes()
+{
+	local status=0
+
+	tools/mirror "$COPY" && build_copy || return
+	fuzz 100 || status=$?
+	tail -n 40 "$TAP_TMP/said"
+	return "$status"
+}
+
+# finds FILE RUNS REPORT FROM TO
+finds()
+{
+	tools/mirror "$COPY"
+	mutate "$1" "$4" "$5" >"$TAP_TMP/fault" || return
+	cp "$TAP_TMP/fault" "$COPY/$1"
+	build_copy || return
+	if fuzz "$2"; then
+		tail -n 5 "$TAP_TMP/said"
+		echo "nothing found"
+		return 1
+	fi
+	grep -E 'kfuzz: found|run: ' "$TAP_TMP/said"
+	grep -qE "$3" "$TAP_TMP/said" && return
+	tail -n 40 "$TAP_TMP/said"
+	return 1
+}
+
+[ -n "${FAULT:-}" ] || check 'no fault, nothing found' passes
+exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$LIST")
+while IFS=' ' read -r file runs name <&5; do
+	IFS= read -r report <&5
+	from=$(block 5)
+	to=$(block 5)
+	[[ $name =~ ${FAULT:-} ]] || continue
+	echo "==> $name" >&2
+	check "found: $name" finds "$file" "$runs" "$report" "$from" "$to"
+done
+plan
