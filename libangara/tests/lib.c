@@ -122,6 +122,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "rank %u: context: %s\n", rank, strerror(-ret));
 		return 1;
 	}
+	run(open_parts, only);
 	run(rma_parts, only);
 	run(coll_parts, only);
 	run(team_parts, only);

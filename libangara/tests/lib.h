@@ -33,11 +33,17 @@ struct part {
 	bool (*run)(void);
 };
 
+extern const struct part open_parts[];
 extern const struct part rma_parts[];
 extern const struct part coll_parts[];
 extern const struct part team_parts[];
 /* Run by name only: they want something of their surroundings. */
 extern const struct part named_parts[];
+
+/* What of opening is about the adapters of a driver; lib_open.c */
+bool device_names(void);
+bool device_none(void);
+bool device_partition(void);
 
 /* A team of all does its work.  Also counts its members. */
 bool works(struct angara_team *team);

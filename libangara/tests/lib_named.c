@@ -77,6 +77,38 @@ static bool delegated(void)
 	return ok & expect("destroy", angara_team_destroy(team), 0);
 }
 
+/* What an administrator does, with the driver: the rows of a tree go, whosever they are. */
+static bool clear_rows(unsigned int tree)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "angaractl tree delete %u >/dev/null", tree);
+	return expect("clear", system(command), 0);
+}
+
+/* A team whose rows are gone keeps its tree: the next one gets another. */
+static bool tree_cleared(void)
+{
+	struct angara_team_attr attr = { .tree = 5 };
+	struct angara_team *first, *second;
+	bool ok = true;
+
+	if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr, &first), 0))
+		return false;
+	if (!rank)
+		ok = clear_rows(4);
+	ok &= expect("barrier", angara_job_barrier(job), 0);
+	ok &= expect("taken", angara_team_create(job, ctx, NULL, 0, &attr, &second),
+		     -EBUSY);
+	if (!expect("another", angara_team_create(job, ctx, NULL, 0, NULL, &second), 0))
+		return false;
+	ok &= expect("cleared", angara_team_destroy(first) < 0, 1);
+	ok &= works(second) & expect("destroy", angara_team_destroy(second), 0);
+	if (!expect("again", angara_team_create(job, ctx, NULL, 0, &attr, &second), 0))
+		return false;
+	return ok & works(second) & expect("destroy", angara_team_destroy(second), 0);
+}
+
 /* The fabric goes away while everybody sleeps on it. */
 static bool gone(void)
 {
@@ -124,6 +156,10 @@ const struct part named_parts[] = {
 	{ "unprivileged", unprivileged },
 	{ "delegate", delegate },
 	{ "delegated", delegated },
+	{ "cleared", tree_cleared },
+	{ "names", device_names },
+	{ "no device", device_none },
+	{ "partition", device_partition },
 	{ "gone", gone },
 	{ "stay", stay },
 	{ NULL, NULL },
