@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "ang_model.h"
 #include "team.h"
 
 #define ANG_LOST_MS	100	/* between two looks at a tree while waiting */
@@ -34,11 +35,6 @@ ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key,
 	return ang_post(ctx, &wqe, NULL, req);
 }
 
-static size_t type_bytes(unsigned int type)
-{
-	return type == ANGARA_TYPE_INT32 || type == ANGARA_TYPE_UINT32 ? 4 : 8;
-}
-
 /* What reduce and allreduce have in common; @dst is NULL where none is wanted. */
 static int reduction(struct angara_team *team, struct angara_wqe *wqe,
 		     const struct angara_mr *dst, u64 dst_off,
@@ -49,9 +45,9 @@ static int reduction(struct angara_team *team, struct angara_wqe *wqe,
 	size_t len;
 
 	if (type >= ANGARA_TYPE_NUM || op >= ANGARA_RED_NUM ||
-	    count > ctx->query.max_op_bytes / type_bytes(type))
+	    count > ctx->query.max_op_bytes / ang_type_size(type))
 		return -EINVAL;
-	len = count * type_bytes(type);
+	len = count * ang_type_size(type);
 	if (!ang_mr_fits(ctx, src, src_off, len) ||
 	    (dst && !ang_mr_fits(ctx, dst, dst_off, len)))
 		return -EINVAL;

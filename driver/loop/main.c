@@ -9,7 +9,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/ctype.h>
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/random.h>
@@ -35,48 +34,23 @@ static bool loop_open;
 
 struct bus_type loop_bus;
 
-/* A decimal number, and nothing else, up to the next 'x' or the end. */
-static int parse_size(const char **text, u16 *size)
+/* Return: number of nodes, 0 if @text is no size that fits. */
+static u32 parse_dims(const char *text, struct ang_cfg *cfg)
 {
-	u32 val = 0;
+	struct ang_topo topo;
+	u32 nodes;
 
-	if (!isdigit(**text))
-		return -EINVAL;
-	for (; isdigit(**text); ++*text) {
-		val = val * 10 + **text - '0';
-		if (val > U16_MAX)
-			return -EINVAL;
-	}
-	*size = val;
-	return val ? 0 : -EINVAL;
-}
-
-static int parse_dims(const char *text, struct ang_cfg *cfg)
-{
-	u32 nodes = 1;
-
-	for (;;) {
-		u16 *size = &cfg->dims[cfg->ndims];
-
-		if (cfg->ndims == ANGARA_MAX_DIMS || parse_size(&text, size) ||
-		    *size > LOOP_MAX_NODES / nodes)
-			return -EINVAL;
-		nodes *= *size;
-		cfg->ndims++;
-		if (!*text)
-			break;
-		if (*text++ != 'x')
-			return -EINVAL;
-	}
-	return nodes;
+	cfg->ndims = ang_topo_parse(text, cfg->dims);
+	nodes = ang_topo_init(&topo, cfg->ndims, cfg->dims);
+	return nodes <= LOOP_MAX_NODES ? nodes : 0;
 }
 
 static int make_cfg(const char *text, struct ang_cfg *cfg)
 {
-	int nodes = parse_dims(text, cfg);
+	u32 nodes = parse_dims(text, cfg);
 	bool small;
 
-	if (nodes < 0) {
+	if (!nodes) {
 		pr_err("dims '%.32s': each size must be 1..65535, 1 to %u of them joined by 'x', at most %u nodes\n",
 		       text, ANGARA_MAX_DIMS, LOOP_MAX_NODES);
 		return -EINVAL;

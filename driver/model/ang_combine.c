@@ -113,7 +113,6 @@ void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop)
 	types[type].combine(acc, in, len, redop);
 }
 
-/** Return: bytes of an element of @type, which is in range. */
 u32 ang_type_size(u32 type)
 {
 	return types[type].size;

@@ -75,7 +75,6 @@ void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
 
 /* ang_combine.c */
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
-u32 ang_type_size(u32 type);
 
 /* ang_mr.c */
 u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,

@@ -207,6 +207,9 @@ void ang_list_splice(struct ang_fabric *fab, struct ang_list *to,
 void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 		       struct ang_list *from);
 
+/** Return: bytes of an element of @type (ANGARA_TYPE_*), which is in range. */
+u32 ang_type_size(u32 type);
+
 /* Topology. */
 struct ang_topo {
 	u32 ndims;
@@ -214,6 +217,14 @@ struct ang_topo {
 	u16 dims[ANGARA_MAX_DIMS];
 };
 
+/**
+ * ang_topo_parse() - read sizes as people write them
+ * @text: such as "2x2x2"; each size 1..65535
+ * @dims: out: the first ANGARA_MAX_DIMS of them
+ *
+ * Return: how many there are, which may be too many; 0 if it is no such text.
+ */
+u32 ang_topo_parse(const char *text, u16 *dims);
 /** Return: number of nodes, 0 if @dims are out of range. */
 u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims);
 void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord);

@@ -4,6 +4,41 @@
  */
 #include "ang_rules.h"
 
+/* Reads 1..65535.  Return: what follows it, NULL if there is no such number. */
+static const char *parse_size(const char *text, u16 *size)
+{
+	u32 val = 0;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	while (*text >= '0' && *text <= '9') {
+		val = 10 * val + (u32)(*text++ - '0');
+		if (val > 0xFFFF)
+			return NULL;
+	}
+	*size = (u16)val;
+	return val ? text : NULL;
+}
+
+u32 ang_topo_parse(const char *text, u16 *dims)
+{
+	u32 n = 0;
+	u16 size;
+
+	for (;;) {
+		text = parse_size(text, &size);
+		if (!text)
+			return 0;
+		if (n < ANGARA_MAX_DIMS)
+			dims[n] = size;
+		n++;
+		if (!*text)
+			return n;
+		if (*text++ != 'x')
+			return 0;
+	}
+}
+
 u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims)
 {
 	u32 nodes = 1;

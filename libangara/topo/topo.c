@@ -6,43 +6,15 @@
 
 #include "internal.h"
 
-/* Reads 1..65535.  Return: what follows it, NULL if there is no such number. */
-static const char *parse_size(const char *text, u16 *size)
-{
-	u32 val = 0;
-
-	if (*text < '0' || *text > '9')
-		return NULL;
-	while (*text >= '0' && *text <= '9') {
-		val = 10 * val + (u32)(*text++ - '0');
-		if (val > 0xFFFF)
-			return NULL;
-	}
-	*size = (u16)val;
-	return val ? text : NULL;
-}
-
 ANG_PUBLIC int angara_topo_parse(const char *text, struct angara_topo *topo)
 {
 	struct angara_topo t = { .ndims = 0 };
-	bool too_many = false;
 	struct ang_topo model;
-	u16 size;
 
-	for (;;) {
-		text = parse_size(text, &size);
-		if (!text)
-			return -EINVAL;
-		if (t.ndims < ANGARA_MAX_DIMS)
-			t.dims[t.ndims++] = size;
-		else
-			too_many = true;
-		if (!*text)
-			break;
-		if (*text++ != 'x')
-			return -EINVAL;
-	}
-	if (too_many || !ang_topo_from(&model, &t))
+	t.ndims = ang_topo_parse(text, t.dims);
+	if (!t.ndims)
+		return -EINVAL;
+	if (!ang_topo_from(&model, &t))
 		return -E2BIG;
 	*topo = t;
 	return 0;
