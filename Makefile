@@ -165,7 +165,7 @@ races: ## look for races on embedded fabrics (ROUNDS=5000)
 		selftests/prove selftests/host/races-embedded.t
 
 .PHONY: coverage
-coverage: debug-kernels ## count which lines the tests reach (STEPS=model ...)
+coverage: setup ## count which lines the tests reach (STEPS=model ...)
 	@selftests/coverage/run $(STEPS)
 
 .PHONY: check-sim
