@@ -146,7 +146,7 @@ golden()
 
 	sed '/row of node 3/,$d' "$trace" >"$TAP_TMP/chapters"
 	"$SIM" replay --file "$TAP_TMP/chapters" --torus 2x2x2 --acks yes \
-		--trace "$TAP_TMP/replayed" "$@" || return
+		--routing deterministic --trace "$TAP_TMP/replayed" "$@" || return
 	events_of "$trace" >"$TAP_TMP/want"
 	[ "$(wc -l <"$TAP_TMP/want")" -gt 400 ] &&
 		diff "$TAP_TMP/want" <(events_of "$TAP_TMP/replayed")
@@ -253,6 +253,7 @@ gather()
 credits()
 {
 	within "$("$SIM" traffic --torus 8 --pattern neighbor --buffer 4 \
+		--routing deterministic \
 		--link-latency 500ns --load 0.5 --time 200us --format csv |
 		awk -F, 'NR > 1 { print $2 }')" 0.098 0.03
 }
@@ -261,7 +262,7 @@ credits()
 fair()
 {
 	"$SIM" traffic --torus 3x3 --pattern hotspot --hot 100 --load 0.14 \
-		--time 40us --format csv | awk -F, 'NR > 1 {
+		--time 40us --routing deterministic --format csv | awk -F, 'NR > 1 {
 			print "mean", $3, "longest", $4
 			exit $4 > 5 * $3
 		}'

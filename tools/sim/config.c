@@ -55,7 +55,7 @@ const struct sim_param sim_params[] = {
 	  "may a packet leave before all of it has come?" },
 	{ "reduce", SIM_T_CHOICE, AT(reduce), "packet", 0, 0, "packet|flit",
 	  "what the Reducer waits for" },
-	{ "routing", SIM_T_CHOICE, AT(routing), "deterministic", 0, 0,
+	{ "routing", SIM_T_CHOICE, AT(routing), "adaptive", 0, 0,
 	  "deterministic|adaptive", "of point-to-point requests" },
 	{ "acks", SIM_T_CHOICE, AT(acks), "no", 0, 0, "no|yes",
 	  "is a put answered?" },
