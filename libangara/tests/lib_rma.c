@@ -65,6 +65,41 @@ static bool put(void)
 	return ok;
 }
 
+/* From and to memory of the process's own, put and got by others. */
+static bool own_memory(void)
+{
+	static char from[70001], to[70001], back[70001];
+	struct angara_mr *src = NULL, *dst = NULL, *got = NULL;
+	const unsigned int all = ANGARA_ACCESS_ALL;
+	angara_req_t req;
+	bool ok;
+	int ret;
+
+	ok = expect("src", angara_mr_reg(ctx, from, sizeof(from), 0, &src), 0) &&
+	     expect("dst", angara_mr_reg(ctx, to, sizeof(to), all, &dst), 0) &&
+	     expect("got", angara_mr_reg(ctx, back, sizeof(back), all, &got), 0);
+	fill(from, sizeof(from), rank);
+	ok &= angara_job_barrier(job) == 0;
+	if (ok) {
+		ret = angara_put_nbi(ctx, next_peer(), angara_mr_key(dst), 0, src,
+				     0, sizeof(from), ANGARA_NO_NOTIFY, &req);
+		ok = done("put", ret, &req, 0);
+	}
+	ok &= angara_job_barrier(job) == 0;
+	ok = ok && filled("put", to, sizeof(to), before());
+	if (ok) {
+		ret = angara_get_nbi(ctx, next_peer(), angara_mr_key(dst), 0, got,
+				     0, sizeof(back), ANGARA_NO_NOTIFY, &req);
+		ok = done("get", ret, &req, 0) &&
+		     filled("get", back, sizeof(back), rank);
+	}
+	ok &= angara_job_barrier(job) == 0;
+	angara_mr_dereg(got);
+	angara_mr_dereg(dst);
+	angara_mr_dereg(src);
+	return ok;
+}
+
 static bool put_inline(void)
 {
 	struct angara_mr *dst = region(256);
@@ -233,6 +268,7 @@ static bool keys(void)
 const struct part rma_parts[] = {
 	{ "keys", keys },
 	{ "put", put },
+	{ "own memory", own_memory },
 	{ "put inline", put_inline },
 	{ "get", get },
 	{ "full queues", full_queues },
