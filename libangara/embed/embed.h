@@ -69,7 +69,7 @@
 #define EMB_ADM_ENTRIES	16U
 #define EMB_AEQ_ENTRIES	128U
 #define EMB_ADDR_BITS	48	/* of a DMA address, below the slot */
-#define EMB_HEAP_MIN	(64ULL << 20)	/* of heaps whose size nobody has asked for */
+#define EMB_HEAP_MIN	(16ULL << 20)	/* of heaps whose size nobody has asked for */
 
 /**
  * struct emb_slot - a process

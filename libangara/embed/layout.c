@@ -126,7 +126,7 @@ int emb_layout(struct emb_head *head, const struct ang_spec *spec, u64 room)
 	return head->size >> EMB_ADDR_BITS ? -EINVAL : 0;
 }
 
-/* Makes sure that these pages can be written. Return: 0; -ENOMEM; -errno. */
+/* Makes sure that these pages can be written. Return: 0; -ENOSPC; -errno. */
 int emb_reserve(int fd, u64 at, u64 len)
 {
 	int ret;
@@ -134,7 +134,5 @@ int emb_reserve(int fd, u64 at, u64 len)
 	do {
 		ret = fallocate(fd, 0, (off_t)at, (off_t)len);
 	} while (ret && errno == EINTR);
-	if (!ret)
-		return 0;
-	return errno == ENOSPC ? -ENOMEM : -errno;
+	return ret ? -errno : 0;
 }

@@ -262,6 +262,11 @@ static int segment_open(struct emb_fab *fab)
 		ret = emb_lock(fab->fd, EMB_GATE, NULL);
 		if (!ret) {
 			ret = come_in(fab);
+			/* What could not be made is not left either. */
+			if (ret && fab->path[0]) {
+				emb_unlock(fab->fd, EMB_LOCK_SLOT(fab->slot));
+				emb_remove_if_last(fab->fd, fab->path);
+			}
 			emb_unlock(fab->fd, EMB_GATE);
 		}
 		if (ret)

@@ -161,6 +161,24 @@ check 'more processes than there may be' says 'Device or resource busy' 1 \
 	sh -c "ANGARA_FABRIC=embedded:2,procs=1 angara-run -n 2 libangara-test \
 		put 2>&1 | grep -m1 busy >&2; exit 1"
 
+# One line of error, and nothing left.
+small_shm()
+{
+	says 'No space left on device' 1 unshare -m sh -c \
+		"mount -t tmpfs -o size=1m tmpfs /dev/shm
+		ANGARA_FABRIC=embedded:2,name=$NAME libangara-test put || status=1
+		ls -A /dev/shm >&2
+		exit \$status"
+}
+
+if unshare -m true 2>/dev/null; then
+	check 'a /dev/shm that is too small' small_shm
+else
+	skip 'a /dev/shm that is too small' 'unshare -m needs a privilege'
+fi
+check 'an address space that is limited' sh -c \
+	"ulimit -v 4000000; ANGARA_FABRIC=embedded libangara-test put"
+
 bad embedding:2 "it is 'embedded:2x2x2'"
 bad embedded:2x0 'sizes are 1 to 4 numbers'
 bad embedded:100x100 'at most 4096 nodes'
