@@ -268,6 +268,33 @@ fair()
 		}'
 }
 
+# The least of three runs, by a program that takes 30, 20 and 25 us in turn.
+measure()
+{
+	local bin=$TAP_TMP/measured
+
+	mkdir "$bin"
+	cat >"$bin/angara-spmv" <<-'END'
+		#!/bin/sh
+		echo x >>"$0.runs"
+		us=$(echo 30 20 25 | cut -d ' ' -f "$(wc -l <"$0.runs")")
+		echo "{\"n\":$4,\"us_multiply\":$us.000,\"mflops\":1}"
+	END
+	chmod +x "$bin/angara-spmv"
+	[ "$(BIN=$bin tools/sim/measure spmv 640 | tail -n 1)" = \
+		'640 0.000020000' ]
+}
+
+measure_says()
+{
+	local text=$1
+
+	shift
+	! tools/sim/measure "$@" >"$TAP_TMP/said" 2>&1 &&
+		[ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
+		grep -qF -- "$text" "$TAP_TMP/said"
+}
+
 [ -x "$SIM" ] || check 'it builds' make -s -C tools/sim "O=$OUT" all
 if [ ! -x "$SIM" ]; then
 	plan
@@ -319,6 +346,11 @@ check 'heat2d: gain with 163840000 cells' \
 	within "$(gain 163840000 32768)" 2.7 0.1
 check 'heat2d: hardly a gain up to 64 nodes' within "$(gain 40960000 64)" 1 0.01
 check 'spmv: times from a table' table
+check 'measure: the least of three' measure
+check 'measure: what?' measure_says "'dance': neither spmv nor heat2d" dance
+check 'measure: bad number' measure_says "'1k': not a number" spmv 1k
+check 'measure: no program' env BIN=/none bash -c \
+	'! tools/sim/measure heat2d 100 2>&1 | grep -v "no /none/angara-heat2d"'
 check 'a checkpoint, with timers' checkpoint coll --op allreduce \
 	--mode offload --torus 4x3x2 --bytes 32KiB
 check 'a checkpoint of messages' checkpoint gather --algo doubling \
