@@ -51,7 +51,7 @@ static const struct option options[] = {
 	{ "times", required_argument, NULL, 'n' },
 	{ "merge", required_argument, NULL, 'm' },
 	{ "help", no_argument, NULL, 'h' },
-	{ NULL },
+	{ 0 },
 };
 
 static uint64_t number(const char *option, const char *text, uint64_t max)
