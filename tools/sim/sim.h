@@ -388,8 +388,7 @@ struct sim_part {
 	struct sim_acc acc;
 	struct sim_trace *trace;
 	u64 next;
-	char pad[64];
-};
+} ____cacheline_aligned;	/* threads do not share lines */
 
 /**
  * struct sim_work - a workload
