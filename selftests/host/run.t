@@ -110,6 +110,19 @@ wait_for()
 	return 1
 }
 
+# Each process has one core, and no two the same.
+bound()
+{
+	local n
+
+	n=$(nproc)
+	"$RUN" --no-device -n "$n" --bind \
+		sh -c 'grep Cpus_allowed_list /proc/self/status' |
+		sort -u >"$TAP_TMP/cores"
+	cat "$TAP_TMP/cores"
+	[ "$(grep -c '[[:space:]][0-9]*$' "$TAP_TMP/cores")" = "$n" ]
+}
+
 # signalled SIGNAL STATUS: sent to the launcher, reaches the processes.
 signalled()
 {
@@ -204,6 +217,9 @@ check 'number too large' refuses 2 "not '4097'" -n 4097 true
 check 'no number' refuses 2 "not '2x'" -n 2x true
 check 'no program' refuses 2 'no program' -n 2
 check 'option without value' refuses 2 "'--timeout' wants" --timeout
+check 'more processes than cores to bind to' \
+	refuses 2 '--bind: 4096 processes, but there are' -n 4096 --bind true
+check 'bound to cores' bound
 check 'unknown short option' refuses 2 "option '-z'" -z
 check 'unknown long option' refuses 2 "option '--bogus'" --bogus
 check 'bad list of nodes' refuses 2 'such as 0,2,4-7' -n 2 --nodes 1,,2 true

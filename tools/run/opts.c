@@ -21,6 +21,7 @@ enum {
 	OPT_GRACE,
 	OPT_KEEP_GOING,
 	OPT_NO_DEVICE,
+	OPT_BIND,
 };
 
 static const char usage[] =
@@ -38,6 +39,7 @@ static const char usage[] =
 "                    (default 5)\n"
 "  --keep-going      let the others run on when a process fails\n"
 "  --no-device       start the processes without adapters\n"
+"  --bind            give each process a core of its own\n"
 "  -l, --tag-output  write the rank before each line of output\n"
 "  -h, --help        write this text\n"
 "  -V, --version     write the version\n";
@@ -154,6 +156,9 @@ static int option(struct run_opts *opts, int c)
 	case OPT_KEEP_GOING:
 		opts->keep_going = true;
 		return -1;
+	case OPT_BIND:
+		opts->bind = true;
+		return -1;
 	default:
 		opts->no_device = true;
 		return -1;
@@ -186,6 +191,9 @@ static int check(const struct run_opts *opts)
 		run_say("no program to run; see angara-run --help");
 	else if (opts->no_device && placed)
 		run_say("%s and --no-device exclude each other", placed);
+	else if (opts->bind && opts->n > run_cores())
+		run_say("--bind: %u processes, but there are %u cores", opts->n,
+			run_cores());
 	else
 		return -1;
 	return RUN_EXIT_USAGE;
@@ -209,6 +217,7 @@ int run_opts_parse(struct run_opts *opts, int argc, char **argv)
 		{ "grace", required_argument, NULL, OPT_GRACE },
 		{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
 		{ "no-device", no_argument, NULL, OPT_NO_DEVICE },
+		{ "bind", no_argument, NULL, OPT_BIND },
 		{ "tag-output", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },

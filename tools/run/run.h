@@ -41,6 +41,7 @@
  * @tag: write the rank before each line
  * @keep_going: a failed process does not end the others
  * @no_device: processes get no device
+ * @bind: each process gets a core of its own
  * @argv: program and its arguments
  */
 struct run_opts {
@@ -57,6 +58,7 @@ struct run_opts {
 	bool tag;
 	bool keep_going;
 	bool no_device;
+	bool bind;
 	char **argv;
 };
 
@@ -175,6 +177,7 @@ void run_fabric_end(const struct run_job *job);
 /* spawn.c */
 int run_spawn(struct run_job *job, u32 rank);
 void run_spawn_prepare(const sigset_t *block);
+u32 run_cores(void);
 
 /* loop.c */
 int run_loop(struct run_job *job);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,30 @@ static int set_files(u32 rank, const struct ends *e)
 	return 0;
 }
 
+/** run_cores() - cores that the launcher may use */
+u32 run_cores(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 :
+	       (u32)CPU_COUNT(&set);
+}
+
+/* The @rank-th of the cores that we may use. */
+static int bind_core(u32 rank)
+{
+	cpu_set_t set, own;
+	u32 core, left = rank;
+
+	CPU_ZERO(&own);
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return -errno;
+	for (core = 0; core < CPU_SETSIZE; core++)
+		if (CPU_ISSET(core, &set) && !left--)
+			CPU_SET(core, &own);
+	return sched_setaffinity(0, sizeof(own), &own) ? -errno : 0;
+}
+
 /* In the child.  Does not return; what goes wrong is written to @e->exec. */
 static void child(const struct run_job *job, u32 rank, const struct ends *e,
 		  pid_t launcher)
@@ -115,6 +140,8 @@ static void child(const struct run_job *job, u32 rank, const struct ends *e,
 	if (getppid() != launcher)
 		_exit(RUN_EXIT_FAILURE);
 	err = -set_files(rank, e);
+	if (!err && job->opts->bind)
+		err = -bind_core(rank);
 	if (!err) {
 		set_env(job, rank, e->job[1]);
 		setrlimit(RLIMIT_NOFILE, &old_files);
