@@ -68,11 +68,13 @@ struct sweep;
  * @before: makes the call possible; may be NULL
  * @call: the call: 0 or -errno
  * @after: undoes a call that got through
+ * @answers: the call changes something, and may fail only to say so
  */
 struct way {
 	int (*before)(struct sweep *s);
 	int (*call)(struct sweep *s);
 	int (*after)(struct sweep *s);
+	bool answers;
 };
 
 struct sweep {
@@ -89,6 +91,7 @@ struct sweep {
 	struct before start;
 	unsigned int tried;
 	unsigned int failed;
+	int ret;
 };
 
 static int one(struct sweep *s, unsigned int nth, bool *hit)
@@ -105,11 +108,11 @@ static int one(struct sweep *s, unsigned int nth, bool *hit)
 
 /*
  * Only the answer could not be given: the call was made. What an ioctl made goes
- * with the file; what netlink has changed can be changed back to @b.
+ * with the file; what else has changed can be changed back to @b.
  */
 static bool untold(struct sweep *s, int ret, const struct before *b)
 {
-	if (s->nl && s->way->after && ret == -ENOBUFS)
+	if (s->way->answers && (ret == -EFAULT || ret == -ENOBUFS))
 		return !s->way->after(s) && !s->way->before(s) && same(b);
 	if (!s->ioctl || !s->ioctl->answers || ret != -EFAULT)
 		return false;
@@ -136,6 +139,7 @@ static const char *sweep(struct sweep *s)
 			return "the state cannot be told";
 		ret = one(s, nth, &hit);
 		s->tried++;
+		s->ret = ret;
 		if (!ret) {
 			if (s->way->after && s->way->after(s))
 				return "it cannot be undone";
@@ -260,6 +264,7 @@ static int after_region(struct sweep *s)
 
 static const struct way way_region = {
 	.before = before_region, .call = do_region, .after = after_region,
+	.answers = true,
 };
 
 FIXTURE_VARIANT_ADD(fail, ioctl_mr_reg_long) { .way = &way_region };
@@ -416,13 +421,16 @@ static const struct way way_nl = { .before = before_nl, .call = do_nl };
 static const struct way way_nl_row = { .before = before_row, .call = do_nl };
 static const struct way way_nl_set = {
 	.before = before_nl, .call = do_nl, .after = no_row,
+	.answers = true,
 };
 /* What has cleared the row without telling is to have cleared it. */
 static const struct way way_nl_clear = {
 	.before = before_row, .call = do_nl, .after = no_row,
+	.answers = true,
 };
 static const struct way way_nl_delegate = {
 	.before = before_nl, .call = do_nl, .after = no_delegation,
+	.answers = true,
 };
 
 #define NETLINK(_name, _way, _cmd, _attrs, ...)				\
@@ -501,7 +509,7 @@ TEST_F_TIMEOUT(fail, until_it_gets_through, 900)
 
 	TH_LOG("%u tries, %u failed", self->s.tried, self->s.failed);
 	EXPECT_EQ(NULL, why) {
-		TH_LOG("try %u: %s", self->s.tried, why);
+		TH_LOG("try %u, answer %d: %s", self->s.tried, self->s.ret, why);
 	}
 	if (self->s.x.fd)
 		at_ctx_close(&self->s.x);
