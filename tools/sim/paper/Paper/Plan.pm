@@ -40,6 +40,7 @@ our @CHOICES = (
 	['pegroup-20', 'the PEGroup takes 20 cycles', '--pegroup 20'],
 	['host-75', 'PCIe as fast as a link, 75 Gbit/s instead of 64',
 	 '--host-rate 75Gbit/s'],
+	['header-0', 'PCIe without headers of its own', '--host-header 0'],
 	['shallowest', 'messages to the shallowest subtree first',
 	 '--children shallowest'],
 	['mesh', 'no wrap-around, root in a corner', '', \@doubled],
@@ -61,23 +62,32 @@ our @REDUCE = (
 	['forward', 'store-and-forward', '--vc store-and-forward'],
 );
 
-# SpMV: what every run has, where choices are compared, and the choices: id,
-# text, options, cost.
-our $SPMV = '--train 32';
-our $SPMV_NODES = 128;
+# SpMV: how messages of hosts go, in the order of the curves: id of the jobs,
+# text, options, logarithm of the most nodes. The first is compared.
+our @SPMV = (
+	['figure9', 'adaptive routing', '', 11],
+	['figure9-order', 'dimension order', '--routing deterministic', 9],
+	['figure9-reverse', 'dimension order, row-major ranks',
+	 '--routing deterministic --reverse', 9],
+);
+
+# Where choices are compared: a smaller case; and the choices.
+our $SPMV = 'spmv --from 512 --to 512 --rows 2560000 --train 16';
 our @SPMV_CHOICES = (
 	['base', 'as chosen'],
-	['train', 'trains of 8 packets instead of 32', '--train 8', 12],
-	['stripe', 'each block striped over all 16 trees', '--stripe'],
-	['reverse', 'neighbouring ranks along the last dimension',
-	 '--reverse'],
+	['train', 'trains of 4 packets instead of 16', '--train 4'],
+	['order', 'messages in dimension order instead of adaptively',
+	 '--routing deterministic'],
+	['reverse', 'the same, neighbouring ranks along the last dimension',
+	 '--routing deterministic --reverse'],
 	['ring', 'against a ring', '--algo ring'],
 	['bruck', 'against Bruck', '--algo bruck'],
-	['buffer-4', 'buffers of 4 packets instead of 8', '--buffer 4'],
+	['stripe', 'each block striped over all 16 trees', '--stripe'],
+	['buffer-4', 'buffers of 4 packets (trains) instead of 8', '--buffer 4'],
 	['buffer-32', 'buffers of 32 packets', '--buffer 32'],
 	['forward', 'store-and-forward', '--vc store-and-forward'],
 	['host-75', 'PCIe as fast as a link', '--host-rate 75Gbit/s'],
-	['adaptive', 'messages routed adaptively', '--routing adaptive'],
+	['host-128', 'PCIe twice as fast', '--host-rate 128Gbit/s'],
 );
 
 our @HEAT_CHOICES = (
@@ -103,10 +113,10 @@ our @NEXT = (
 	['flit', 'reduction by flit',
 	 {coll => '--reduce flit', heat2d => '--reduce flit'}],
 	['packet-1k', 'packets of 1 KiB',
-	 {coll => '--packet 1KiB', spmv => '--packet 1KiB --train 8',
+	 {coll => '--packet 1KiB', spmv => '--packet 1KiB --train 4',
 	  heat2d => '--packet 1KiB'}],
 	['packet-4k', 'packets of 4 KiB',
-	 {coll => '--packet 4KiB', spmv => '--packet 4KiB --train 2',
+	 {coll => '--packet 4KiB', spmv => '--packet 4KiB --train 1',
 	  heat2d => '--packet 4KiB'}],
 	['credits', 'the PE is told of results after 8, or 256 cycles',
 	 {coll => '--credit-results 8 --credit-cycles 256',
@@ -114,7 +124,7 @@ our @NEXT = (
 	['all', 'striped and spread, by flit, 1 KiB, credits',
 	 {coll => '--trees 16 --roots spread --reduce flit --packet 1KiB ' .
 		  '--credit-results 8 --credit-cycles 256',
-	  spmv => '--stripe --packet 1KiB --train 8',
+	  spmv => '--stripe --packet 1KiB --train 4',
 	  heat2d => '--reduce flit --packet 1KiB --credit-results 8 ' .
 		    '--credit-cycles 256'}],
 );
@@ -130,8 +140,8 @@ our @TESTS = (
 	 '--op bcast --bytes 64KiB', '4x4x4x8', '8x4x4x4', 1],
 	['allreduce-long', 'allreduce, 64 KiB, 512 nodes', 'coll',
 	 '--op allreduce --bytes 64KiB', '4x4x4x8', '8x4x4x4', 2],
-	['spmv', "SpMV, $SPMV_NODES nodes", 'spmv',
-	 "--from $SPMV_NODES --to $SPMV_NODES $SPMV", '', '', 4],
+	['spmv', 'SpMV, 2.56M rows, 512 nodes', 'spmv', $SPMV =~ s/^spmv //r,
+	 '', '', 4],
 	['heat', 'heat, 41M cells, 32768 nodes', 'heat2d',
 	 '--from 32768 --cells 40960000', '', '', 3],
 );
@@ -222,25 +232,27 @@ sub choices
 	return @jobs;
 }
 
-# SpMV moves packets in trains; how much that matters is looked at below the
-# largest number of nodes. QUICK stops at 32 nodes.
+# SpMV moves packets in trains; how much that matters is among the choices.
+# A quick run stops at 32 nodes.
 sub figure9
 {
 	my ($quick) = @_;
 	my @jobs;
 
-	for my $log2 (4 .. ($quick ? 5 : 11)) {
-		my $n = 1 << $log2;
+	for my $series (@SPMV) {
+		my ($id, undef, $options, $most) = @$series;
 
-		push @jobs, job("figure9-$n", "spmv --from $n --to $n $SPMV",
-				cost => 0.2 + $n * $n / 6e4);
+		for my $log2 (4 .. ($quick ? 5 : $most)) {
+			my $n = 1 << $log2;
+
+			push @jobs, job("$id-$n", "spmv --from $n --to $n " .
+					"--train 32 $options",
+					cost => 1 + $n * $n / 2e4);
+		}
 	}
 	return @jobs if $quick;
-	for my $c (@SPMV_CHOICES) {
-		push @jobs, job("spmv-$c->[0]", "spmv --from $SPMV_NODES " .
-				"--to $SPMV_NODES $SPMV " . ($c->[2] // ''),
-				cost => $c->[3] // 4);
-	}
+	push @jobs, job("spmv-$_->[0]", "$SPMV " . ($_->[2] // ''), cost => 4)
+		for @SPMV_CHOICES;
 	return @jobs;
 }
 

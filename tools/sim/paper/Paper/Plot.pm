@@ -94,14 +94,19 @@ sub figure7
 sub figure9
 {
 	my ($self) = @_;
-	my @rows = map { [$_->{nodes}, $_->{'offload GFlop/s'},
-			  $_->{'p2p GFlop/s'}, 100 * ($_->{gain} - 1)] }
-		   $self->{run}->app('figure9');
+	my @blocks;
 
-	$self->table('figure9', \@rows,
+	for my $series (@Paper::Plan::SPMV) {
+		push @blocks, [map { [$_->{nodes}, $_->{'offload GFlop/s'},
+				      $_->{'p2p GFlop/s'},
+				      100 * ($_->{gain} - 1)] }
+			       $self->{run}->app($series->[0])];
+	}
+	$self->table('figure9', @blocks,
 		     [[2048, $self->{ref}{'spmv-2048'}{value}]]);
 	$self->draw('figure9', 'figure9',
-		    title => 'SpMV, 20 480 000 rows, 4D torus');
+		    title => 'SpMV, 20 480 000 rows, 4D torus',
+		    names => join(' ', map { qq("$_->[1]") } @Paper::Plan::SPMV));
 }
 
 sub figure10
