@@ -355,6 +355,13 @@ bad_input()
 	refused 2 'a user is uid:N' tree create 13 root 0 pkey uid:4294967295
 	refused 2 'a fabric is' tree create 13 root 0 fabric mine
 	refused 1 'no fabric 0x1' tree create 13 root 0 fabric 0x1
+	refused 1 'no fabric 0x1' dev list fabric 0x1
+	refused 1 'no fabric 0x1' -j link show fabric 0x1
+	refused 1 'no fabric 0x1' ctx show fabric 0x1
+	refused 1 'no fabric 0x1' tree show fabric 0x1
+	refused 1 'no fabric 0x1' counters fabric 0x1
+	refused 2 'from 0 to 7' tree create 13 root 010
+	refused 2 'from 0 to 15' tree show 020
 	refused 1 'tree 15 is set on 4 nodes' tree create 15 root 0
 	refused 1 'is not set' tree delete 13
 	refused 1 'is not set' tree check 13

@@ -75,12 +75,15 @@ int match_word(const char *word, const char *const *names, size_t count,
 	return -1;
 }
 
+/* Base 0: decimal, or hexadecimal behind 0x; a leading 0 is not octal. */
 static bool read_number(const char *text, int base, uint64_t *value)
 {
 	char *end;
 
 	if (*text < '0' || *text > '9')
 		return false;
+	if (!base)
+		base = text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10;
 	errno = 0;
 	*value = strtoull(text, &end, base);
 	return !errno && !*end;

@@ -26,17 +26,13 @@ static size_t list_fabrics(struct json_object *devs, uint64_t *ids, size_t max)
 	return count;
 }
 
-static int choose(struct json_object *devs, const struct about *about,
-		  uint64_t *id)
+static int choose(struct json_object *devs, uint64_t *id)
 {
 	uint64_t ids[SHOWN_FABRICS];
 	size_t count = list_fabrics(devs, ids, SHOWN_FABRICS);
 	char list[SHOWN_FABRICS * 24];
 	size_t at = 0;
 
-	if (!count && about->has_fabric)
-		return fail("there is no fabric 0x%llx; see angaractl dev list",
-			    (unsigned long long)about->fabric);
 	if (!count)
 		return fail("there are no devices: modprobe angara_loop dims=2x2x2 makes 8");
 	*id = ids[0];
@@ -79,7 +75,7 @@ int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric)
 	status = ctl_dump_or_fail(nl, ANGARA_CMD_DEV_GET, &filter, &devs);
 	if (status)
 		return status;
-	status = choose(devs, about, &fabric->id);
+	status = choose(devs, &fabric->id);
 	if (status)
 		goto out;
 	if (!read_topology(json_object_array_get_idx(devs, 0), fabric)) {

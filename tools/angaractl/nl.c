@@ -272,14 +272,35 @@ int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 	return err;
 }
 
+/* An empty dump may mean that there are none, or no such fabric. */
+static int fabric_there(struct nl *nl, const struct about *about)
+{
+	struct about fabric = { .has_fabric = true, .fabric = about->fabric };
+	struct json_object *devs;
+	size_t count;
+
+	if (ctl_dump(nl, ANGARA_CMD_DEV_GET, &fabric, &devs))
+		return fail("%s", nl->error);
+	count = json_object_array_length(devs);
+	json_object_put(devs);
+	return count ? DONE : fail("there is no fabric 0x%llx; see angaractl dev list",
+				   (unsigned long long)about->fabric);
+}
+
 int ctl_dump_or_fail(struct nl *nl, uint8_t command, const struct about *about,
 		    struct json_object **records)
 {
 	char where[32] = "";
+	int status = DONE;
 
-	if (!ctl_dump(nl, command, about, records))
-		return DONE;
-	if (about->has_dev)
-		snprintf(where, sizeof(where), "angara%u: ", about->dev);
-	return fail("%s%s", where, nl->error);
+	if (ctl_dump(nl, command, about, records)) {
+		if (about->has_dev)
+			snprintf(where, sizeof(where), "angara%u: ", about->dev);
+		return fail("%s%s", where, nl->error);
+	}
+	if (about->has_fabric && !json_object_array_length(*records))
+		status = fabric_there(nl, about);
+	if (status)
+		json_object_put(*records);
+	return status;
 }
