@@ -17,14 +17,15 @@
  *   ang_uctx.mr_lock		The context's memory regions and their table.
  *   ang_dev.tree_lock		The cache of rows, delegations.
  *   ang_dev.adm_lock		Admin queue; held while a command is under way.
- *   mm->mmap_lock		Taken by the kernel under registration_lock and
- *	ang_file.lock, so mmap() itself takes neither.
  *   ang_dev.break_lock		Held while a device is being broken.
  *   ang_dev.files_lock		Spinlock: the list of files and the numbers of
  *	contexts.
  *   ang_uctx.eventfd_lock	Spinlock, irq-safe.
  *
  * ang_irq() looks contexts up under RCU and takes only the last of these.
+ * mm->mmap_lock is taken under none of them, since a process can hold its own
+ * for long: page faults come before a device is entered.  Nor are they taken
+ * under it: mmap() takes none.
  * Two devices' locks are never nested, but for tree_lock of any device under
  * the registration_lock of one.
  */

@@ -11,6 +11,7 @@
  * one from the other: what the device read before is not in use any more,
  * what it reads from then on is whole.
  */
+#include <linux/capability.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/sched/mm.h>
@@ -166,9 +167,24 @@ static int mr_map(struct ang_dev *adev, struct ang_mr *mr)
 	return 0;
 }
 
+/*
+ * Pinned pages count apart from locked ones: giving them back then takes no
+ * mmap_lock, which another process might hold for as long as it likes.
+ */
+static int mm_charge(struct mm_struct *mm, u32 pages)
+{
+	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+
+	if (atomic64_add_return(pages, &mm->pinned_vm) <= limit ||
+	    capable(CAP_IPC_LOCK))
+		return 0;
+	atomic64_sub(pages, &mm->pinned_vm);
+	return -ENOMEM;
+}
+
 static void mr_release(struct ang_mr *mr)
 {
-	account_locked_vm(mr->mm, mr->num_pages, false);
+	atomic64_sub(mr->num_pages, &mr->mm->pinned_vm);
 	mmdrop(mr->mm);
 	kvfree(mr->chunk);
 	kfree(mr);
@@ -239,7 +255,7 @@ static struct ang_mr *mr_new(struct ang_dev *adev,
 		ret = -ENOMEM;
 		goto err_mr;
 	}
-	ret = account_locked_vm(current->mm, pages, true);
+	ret = mm_charge(current->mm, pages);
 	if (ret)
 		goto err_chunk;
 	mr->mm = current->mm;

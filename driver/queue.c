@@ -165,8 +165,9 @@ static const struct {
  *
  * Return: 0; -ENODEV the device is gone; -ENXIO there is no context; -EINVAL
  * not exactly one kind of memory, or private; -EACCES it is read only.
- * Context: process, mmap_lock held for writing, so no lock of the driver may
- * be taken.  A device that goes away meanwhile does no harm: the pages stay.
+ * Context: process, mmap_lock held for writing, under which no lock of the
+ * driver is taken.  A device that goes away meanwhile does no harm: the pages
+ * stay.
  */
 int ang_mmap(struct file *filp, struct vm_area_struct *vma)
 {

@@ -284,11 +284,15 @@ TEST_F(mr, as_many_as_there_are)
 
 TEST_F(mr, accounting)
 {
+	long pinned = at_proc_bytes("/proc/self/status", "VmPin");
 	struct at_usage use;
 	struct at_nl_obj obj;
 
 	ASSERT_EQ(0, at_mr(&self->x, self->mem, 4 * AT_PAGE, ALL));
 	EXPECT_EQ(self->charged + 4 * AT_PAGE, at_charged());
+	/* Not as locked memory: giving that back takes the mmap_lock. */
+	EXPECT_EQ(pinned + 4 * AT_PAGE,
+		  at_proc_bytes("/proc/self/status", "VmPin"));
 	/* Two bytes on two pages cost two pages. */
 	ASSERT_EQ(1, at_mr(&self->x, self->mem + AT_PAGE - 1, 2, ALL));
 	EXPECT_EQ(self->charged + 6 * AT_PAGE, at_charged());
