@@ -367,6 +367,8 @@ if [ -x "$SIM-mpi" ] && command -v mpirun >/dev/null; then
 		check "the same bits by $n processes of 2 threads" \
 			same_bits 2 mpirun --oversubscribe -n $n "$SIM-mpi"
 	done
+	check 'random scenarios by 3 processes: all arrives' mpirun \
+		--oversubscribe -n 3 "$SIM-mpi" stress --count 10 --threads 2
 else
 	skip 'the same bits by several processes' 'no mpicc or no mpirun: install libopenmpi-dev and openmpi-bin'
 fi

@@ -210,6 +210,10 @@ static int scenario(struct env *e, u64 seed, struct result *r)
 		draw(&rng);
 	random_cfg(&e->cfg, &rng);
 	e->runs = 0;
+	memset(r, 0, sizeof(*r));
+	/* Too small a torus for so many processes is nothing to try. */
+	if (angara_topo_nodes(&e->cfg.torus) < e->comm.size)
+		return 0;
 	if (work_begin(e, &s))
 		return -1;
 	m.msgs = below(&rng, 12);
