@@ -79,7 +79,8 @@ sub number
 {
 	my ($value) = @_;
 
-	return $value if $value !~ /^-?[\d.]+(?:e[-+]?\d+)?$/;
+	return $value if $value =~ /^\d+$/ ||
+			 $value !~ /^-?[\d.]+(?:e[-+]?\d+)?$/;
 	return sprintf('%.0f', $value) if abs($value) >= 100;
 	return sprintf('%.1f', $value) if abs($value) >= 10;
 	return sprintf('%.2f', $value) if abs($value) >= 1 || !$value;
