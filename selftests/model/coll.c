@@ -113,7 +113,7 @@ void coll_bcast(struct ttree *t, u32 source, u32 len)
 	}
 }
 
-void coll_reduce(struct ttree *t, u32 receiver, u32 len)
+static void reduce(struct ttree *t, u32 receiver, u32 len, int in_turn)
 {
 	struct tctx *to = t->ctx[receiver];
 	u32 half = (u32)to->buf_len / 2;
@@ -126,6 +126,8 @@ void coll_reduce(struct ttree *t, u32 receiver, u32 len)
 	for (i = 0; i < t->n; i++) {
 		post(t->ctx[i], &w, NULL);
 		kick(t->ctx[i]);
+		if (in_turn)
+			host_run(t->h);
 	}
 	for (i = 0; i < t->n; i++) {
 		expect_cqe(t->ctx[i], ANGARA_OP_REDUCE, len);
@@ -133,6 +135,16 @@ void coll_reduce(struct ttree *t, u32 receiver, u32 len)
 			expect_untouched(t->ctx[i], half);
 	}
 	expect_sum(t, to, len);
+}
+
+void coll_reduce(struct ttree *t, u32 receiver, u32 len)
+{
+	reduce(t, receiver, len, 0);
+}
+
+void coll_reduce_in_turn(struct ttree *t, u32 receiver, u32 len)
+{
+	reduce(t, receiver, len, 1);
 }
 
 static void everywhere(struct ttree *t, u32 op, u32 len)

@@ -21,6 +21,8 @@ void group_del(struct group *g);
 /* One operation from posting to the check of all buffers and completions. */
 void coll_bcast(struct ttree *t, u32 source, u32 len);
 void coll_reduce(struct ttree *t, u32 receiver, u32 len);
+/* The fabric runs after each posting, as where a doorbell runs it. */
+void coll_reduce_in_turn(struct ttree *t, u32 receiver, u32 len);
 void coll_allreduce(struct ttree *t, u32 len);
 void coll_barrier(struct ttree *t);
 

@@ -2,6 +2,8 @@
 /*
  * The golden trace: a fixed scenario on 2x2x2, one line per trace record.  It
  * changes only when the model changes on purpose; `make golden` writes it.
+ * One thread plays it, and runs the fabric after every posting, so any host of
+ * the model does the work in the same order.
  */
 #include <string.h>
 
@@ -16,7 +18,7 @@ static void print(void *host, const struct ang_trace *r)
 	ang_trace_print(to, r);
 }
 
-/* Says what comes, and starts the clocks anew. */
+/* Says what comes, and begins with clocks and views as if new. */
 static void title(struct host *h, const char *text)
 {
 	u32 i;
@@ -24,6 +26,7 @@ static void title(struct host *h, const char *text)
 	fprintf(to, "# %s\n", text);
 	for (i = 0; i < h->nodes; i++)
 		ang_node(h->fab, i)->clock = 0;
+	host_steps_reset(h);
 }
 
 static void p2p(struct group *g, u32 op, u32 from, u32 peer, u32 len)
@@ -54,7 +57,7 @@ static void scenario(void)
 	title(g.h, "allreduce of 8 bytes");
 	coll_allreduce(t, 8);
 	title(g.h, "reduce of 8 bytes to 7");
-	coll_reduce(t, 6, 8);
+	coll_reduce_in_turn(t, 6, 8);
 	title(g.h, "barrier");
 	coll_barrier(t);
 	title(g.h, "allreduce of 5 packets: with the 8th result come credits");

@@ -86,12 +86,14 @@ int host_dma(struct host *h, u32 node, u64 addr, void *buf, u32 len, int write);
 
 /* Runs the fabric until it has nothing to do; fails the test if it never ends. */
 void host_run(struct host *h);
+/* Views forget how many steps they made, by which they fire timers early. */
+void host_steps_reset(struct host *h);
 void host_reg(struct host *h, u32 node, u32 off, u32 val);
 /* A node stands still, as if another thread held it, or goes on. */
 void host_freeze(struct host *h, u32 node, int on);
-/* All payload buffers free, all rings and FIFOs empty, packets conserved. */
 /* Prints what stands in the fabric. */
 void host_dump(struct host *h);
+/* All payload buffers free, all rings empty, no node with work. */
 void host_check_idle(struct host *h);
 
 u32 adm(struct host *h, u32 node, const struct angara_adm_cmd *cmd,

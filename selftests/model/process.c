@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a process does with a context, on whatever host: queue entries,
+ * completions, counters; see host.h.
+ */
+#include <string.h>
+
+#include "test.h"
+
+u64 ctx_counter(const struct tctx *c, u32 index)
+{
+	return le64_to_cpu(__atomic_load_n(&c->ctr[index], __ATOMIC_ACQUIRE));
+}
+
+void post(struct tctx *c, const struct angara_wqe *w, const void *payload)
+{
+	u32 len = le32_to_cpu(w->length);
+	u32 at;
+
+	c->sq[c->sq_pi++ & (c->sq_n - 1)] = *w;
+	if (!payload)
+		return;
+	for (at = 0; at < len; at += 64)
+		memcpy(&c->sq[c->sq_pi++ & (c->sq_n - 1)],
+		       (const char *)payload + at,
+		       len - at < 64 ? len - at : 64);
+}
+
+int poll_cq(struct tctx *c, struct angara_cqe *cqe)
+{
+	struct angara_cqe *e = &c->cq[c->cq_ci & (c->cq_n - 1)];
+	u64 last = __atomic_load_n((u64 *)e + 3, __ATOMIC_ACQUIRE);
+
+	if ((last >> 56 & 1) != !(c->cq_ci & c->cq_n))
+		return 0;
+	*cqe = *e;
+	c->cq_ci++;
+	__atomic_store_n(&c->ctl->cq_ci, cpu_to_le32(c->cq_ci),
+			 __ATOMIC_RELEASE);
+	return 1;
+}
+
+u32 finish(struct tctx *c, struct angara_cqe *cqe)
+{
+	struct angara_cqe one;
+	struct angara_cqe more;
+
+	host_run(c->h);
+	EXPECT(poll_cq(c, &one));
+	EXPECT(!poll_cq(c, &more));
+	if (cqe)
+		*cqe = one;
+	return le16_to_cpu(one.status);
+}
+
+struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len)
+{
+	return (struct angara_wqe){
+		.opcode = (u8)op,
+		.dst_node = cpu_to_le32(node),
+		.dst_ctx = cpu_to_le16((u16)ctx),
+		.length = cpu_to_le32(len),
+		.src_off = cpu_to_le64(src),
+		.dst_off = cpu_to_le64(dst),
+		.cookie = cpu_to_le64(0xC0DE0000ULL + len),
+	};
+}
+
+struct angara_wqe wqe_coll(u32 op, u32 tree, u64 src, u64 dst, u32 len)
+{
+	struct angara_wqe w = wqe_p2p(op, 0, 0, src, dst, len);
+
+	w.tree = (u8)tree;
+	w.type = ANGARA_TYPE_UINT32;
+	return w;
+}
