@@ -3,7 +3,8 @@
  * The golden trace: a fixed scenario on 2x2x2, one line per trace record.  It
  * changes only when the model changes on purpose; `make golden` writes it.
  * One thread plays it, and runs the fabric after every posting, so any host of
- * the model does the work in the same order.
+ * the model does the work in the same order: host.c here, an embedded fabric
+ * in selftests/embed/golden_host.c.
  */
 #include <string.h>
 
