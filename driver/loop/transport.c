@@ -17,6 +17,11 @@
 #include "loop.h"
 #include "../trace.h"
 
+/* Interrupts of the model take spinlocks where it must not be preempted. */
+#ifdef CONFIG_PREEMPT_RT
+#error "angara_loop needs a kernel without PREEMPT_RT"
+#endif
+
 #define STEPS	8U	/* of the model, between looks at the scheduler */
 #define ROUNDS	64U	/* of these in the caller's context */
 
