@@ -39,6 +39,17 @@ struct ang_pool {
 	struct pool_node nodes[];
 };
 
+/* A tree of thousands of nodes needs more files than programs usually may. */
+static bool raise_file_limit(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur >= lim.rlim_max)
+		return false;
+	lim.rlim_cur = lim.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &lim) == 0;
+}
+
 int ang_pool_new(const struct ang_spec *spec, u64 fabric_id, u32 nodes,
 		 struct ang_pool **out)
 {
@@ -51,6 +62,10 @@ int ang_pool_new(const struct ang_spec *spec, u64 fabric_id, u32 nodes,
 	pool->spec = *spec;
 	pool->fabric_id = fabric_id;
 	ret = ang_backend(spec)->scan(spec, &pool->scan);
+	if (!ret && pool->scan.err == -EMFILE && raise_file_limit()) {
+		ang_scan_free(&pool->scan);
+		ret = ang_backend(spec)->scan(spec, &pool->scan);
+	}
 	if (ret) {
 		ang_pool_free(pool);
 		return ret;
@@ -66,17 +81,6 @@ void ang_pool_free(struct ang_pool *pool)
 		return;
 	ang_scan_free(&pool->scan);
 	free(pool);
-}
-
-/* A tree of thousands of nodes needs more files than programs usually may. */
-static bool raise_file_limit(void)
-{
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur >= lim.rlim_max)
-		return false;
-	lim.rlim_cur = lim.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &lim) == 0;
 }
 
 /* The scan may be old: is this still the node that we look for? */
@@ -99,7 +103,7 @@ static int open_node(struct ang_pool *pool, u32 node)
 	int ret;
 
 	if (!found)
-		return -ENODEV;
+		return pool->scan.err ? pool->scan.err : -ENODEV;
 	snprintf(number, sizeof(number), "%u", found->minor);
 	ret = ang_dev_open(dev, &pool->spec, number);
 	if (ret == -EMFILE && raise_file_limit())
@@ -112,7 +116,10 @@ static int open_node(struct ang_pool *pool, u32 node)
 	return ret;
 }
 
-/* Return: 0; -ENODEV the node has no device here; -EACCES; -EMFILE. */
+/*
+ * Return: 0; -ENODEV the node has no device here; -EACCES; -EMFILE; or why
+ * devices did not answer.
+ */
 int ang_pool_hold(struct ang_pool *pool, u32 node)
 {
 	if (!pool->nodes[node].holds) {

@@ -121,8 +121,13 @@ int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan)
 
 	(void)spec;
 	dir = opendir(ANG_DEV_DIR);
-	if (!dir)
-		return errno == ENOMEM ? -ENOMEM : 0;
+	if (!dir) {
+		if (errno == ENOMEM)
+			return -ENOMEM;
+		if (errno != ENOENT)
+			scan->err = -errno;
+		return 0;
+	}
 	while (!ret && next_minor(dir, &minor)) {
 		int err = ask(minor, &found);
 
