@@ -151,12 +151,13 @@ static void member(struct at_group *g, struct shared *sh, unsigned int op,
 		   unsigned int me)
 {
 	struct at_member m;
-	int ret;
+	int ret = prepare(&m, g, op, me);
 
-	sh->result[me] = prepare(&m, g, op, me);
-	if (sh->result[me])
+	/* Whoever starts us takes any other value for the end. */
+	if (ret) {
+		sh->result[me] = ret;
 		return;
-	sh->result[me] = -EINPROGRESS;
+	}
 	sh->ctx[me] = m.x.c.ctx;
 	sh->ready[me] = 1;
 	while (!sh->go)
