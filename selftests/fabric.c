@@ -5,6 +5,7 @@
  */
 #include <endian.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -349,24 +350,28 @@ TEST_F(fabric, open_device_removed)
 	EXPECT_EQ(0, at_charged());
 }
 
+/* A leak grows from round to round; what others take meanwhile does not. */
 TEST_F(fabric, memory_comes_back)
 {
-	unsigned int i, n = at_scale(8);
+	unsigned int i, round, n = at_scale(8);
 	struct at_loop loop;
-	long before, lost;
+	long before, lost = LONG_MAX;
 
 	/* The first may leave caches behind. */
 	ASSERT_EQ(0, at_loop_add("4x4x4", &loop));
 	EXPECT_EQ(0, at_loop_remove(&loop));
-	before = at_memory();
-	for (i = 0; i < n; i++) {
-		ASSERT_EQ(0, at_loop_add("4x4x4", &loop));
-		EXPECT_EQ(0, at_loop_remove(&loop));
+	for (round = 0; round < 3 && lost > 16L << 20; round++) {
+		before = at_memory();
+		for (i = 0; i < n; i++) {
+			ASSERT_EQ(0, at_loop_add("4x4x4", &loop));
+			EXPECT_EQ(0, at_loop_remove(&loop));
+		}
+		lost = at_memory_lost(before, 16L << 20);
+		if (lost > 16L << 20)
+			TH_LOG("%ld MiB are gone after %u fabrics", lost >> 20,
+			       n);
 	}
-	lost = at_memory_lost(before, 16L << 20);
-	EXPECT_GE(16L << 20, lost) {
-		TH_LOG("%ld MiB are gone after %u fabrics", lost >> 20, n);
-	}
+	EXPECT_GE(16L << 20, lost);
 }
 
 /* As large as they may be, 4096 nodes, if sweeps are not scaled down. */
