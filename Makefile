@@ -115,9 +115,18 @@ paper: ## simulate the published figures: build/paper/report.md (QUICK=1: a part
 check: setup ## run all tests
 	@selftests/prove host build guest
 
+# Tests without a guest that together take longer than all others of them.
+LONG_HOST := $(patsubst %,selftests/host/%.t,bench cost embed kill-embedded \
+	kselftest-embedded paper pmix races-embedded sim)
+
 .PHONY: check-host
-check-host: setup ## run the tests that need no guest
-	@selftests/prove host
+check-host: setup ## run the quick tests that need no guest
+	@selftests/prove $(filter-out $(LONG_HOST), \
+		$(sort $(wildcard selftests/host/*.t)))
+
+.PHONY: check-user
+check-user: setup ## run those of embedded fabrics, benchmarks, simulator
+	@selftests/prove $(LONG_HOST)
 
 .PHONY: check-build
 check-build: setup ## build the modules with all warnings, for every kernel
