@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What the makefiles of library and tools share. They set HERE and TOP before
+# they include it, and OBJDIR before they call flags_file.
+
+O ?= $(TOP)/build/host
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+
+INSTALL ?= install
+PKG_CONFIG ?= pkg-config
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wwrite-strings -Wundef
+
+Q = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+.DELETE_ON_ERROR:
+
+# $(call flags_file,FLAGS): a file that is as new as these, the compiler and its
+# options, are; but for `make clean`, which is about to remove it.
+flags_file = $(OBJDIR)/.flags$(if $(subst clean,,$(or $(MAKECMDGOALS),all)),$(shell \
+	mkdir -p $(OBJDIR); printf '%s\n' '$(subst ','\'',$(1))' | \
+		cmp -s - $(OBJDIR)/.flags || \
+		printf '%s\n' '$(subst ','\'',$(1))' > $(OBJDIR)/.flags))
