@@ -44,6 +44,77 @@ silent()
 	result "$status" "$name"
 }
 
+# ends STATUS COMMAND [ARG]...: COMMAND ends with STATUS, within two minutes.
+ends()
+{
+	local want=$1 status=0
+
+	shift
+	timeout 120 "$@" || status=$?
+	echo "status $status, expected $want"
+	[ "$status" = "$want" ]
+}
+
+# complains TEXT STATUS COMMAND [ARG]...: COMMAND ends with STATUS, and says one
+# line on standard error, which has TEXT.
+complains()
+{
+	local text=$1 want=$2 status=0
+
+	shift 2
+	timeout 120 "$@" >"$TAP_TMP/said.out" 2>"$TAP_TMP/said" || status=$?
+	echo "status $status, expected $want and '$text'; said:"
+	cat "$TAP_TMP/said.out" "$TAP_TMP/said"
+	[ "$status" = "$want" ] && [ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
+		grep -qF -- "$text" "$TAP_TMP/said"
+}
+
+# says TEXT STATUS COMMAND [ARG]...: it complains, and that is all it says.
+says()
+{
+	complains "$@" && [ ! -s "$TAP_TMP/said.out" ]
+}
+
+# nested NAME PROGRAM [ARG]...: the program's own results, numbered anew, behind
+# the name if there is one; at its end sanitizers must have had no complaint.
+nested()
+{
+	local name=${1:+$1: } line more status
+
+	shift
+	"$@" >"$TAP_TMP/tap" 2>"$TAP_TMP/err"
+	while IFS= read -r line; do
+		case $line in
+		'ok '*) result 0 "$name${line#* - }" ;;
+		'not ok '*)
+			# What it says stands in the next line.
+			IFS= read -r more
+			echo "${more#\# }" >"$TAP_TMP/why"
+			result 1 "$name${line#* - }"
+			;;
+		esac
+	done <"$TAP_TMP/tap"
+	# It ends with its plan, unless a sanitizer stopped it.
+	tail -n 1 "$TAP_TMP/tap" | grep -q '^1\.\.' && [ ! -s "$TAP_TMP/err" ]
+	status=$?
+	cp "$TAP_TMP/err" "$TAP_TMP/why"
+	result "$status" "${name}no sanitizer complains"
+}
+
+# ready FILE: waits until a program that runs meanwhile has written that it is.
+ready()
+{
+	local _
+
+	for _ in $(seq 600); do
+		grep -q ready "$1" && return
+		sleep 0.1
+	done
+	echo 'the program does not become ready:'
+	cat "$1"
+	return 1
+}
+
 skip()
 {
 	TAP_COUNT=$((TAP_COUNT + 1))

@@ -22,20 +22,6 @@ field()
 	sed -n "s/.*\"$1\":\"\{0,1\}\([^,}\"]*\).*/\1/p"
 }
 
-# says TEXT STATUS COMMAND...: ends with STATUS and one line that has TEXT.
-says()
-{
-	local text=$1 want=$2 status=0
-
-	shift 2
-	"$@" >"$TAP_TMP/said.out" 2>"$TAP_TMP/said" || status=$?
-	echo "status $status, expected $want and '$text'; said:"
-	cat "$TAP_TMP/said"
-	[ "$status" = "$want" ] && [ ! -s "$TAP_TMP/said.out" ] &&
-		[ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
-		grep -qF -- "$text" "$TAP_TMP/said"
-}
-
 heat()
 {
 	"$BIN/angara-heat2d" --serial --json "$@"

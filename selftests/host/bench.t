@@ -36,20 +36,6 @@ bench()
 	timeout 120 "$RUN" -n "$n" "$BENCH" "$@"
 }
 
-# says TEXT STATUS COMMAND...: ends with STATUS and one line that has TEXT.
-says()
-{
-	local text=$1 want=$2 status=0
-
-	shift 2
-	timeout 120 "$@" >"$TAP_TMP/said.out" 2>"$TAP_TMP/said" || status=$?
-	echo "status $status, expected $want and '$text'; said:"
-	cat "$TAP_TMP/said"
-	[ "$status" = "$want" ] && [ ! -s "$TAP_TMP/said.out" ] &&
-		[ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
-		grep -qF -- "$text" "$TAP_TMP/said"
-}
-
 # bad TEXT ARGUMENT...
 bad()
 {

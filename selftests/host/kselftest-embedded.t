@@ -56,10 +56,7 @@ run()
 	ANGARA_FABRIC=$fabric "$OUT/tests/libangara-test" stay \
 		>"$TAP_TMP/keeper" 2>&1 &
 	keeper=$!
-	for _ in $(seq 200); do
-		grep -q ready "$TAP_TMP/keeper" && break
-		sleep 0.1
-	done
+	ready "$TAP_TMP/keeper"
 	ANGARA_FABRIC=$fabric LD_PRELOAD=$OUT/shim.so timeout -k 5 300 \
 		"$OUT/selftests/$1" >"$TAP_TMP/out" 2>&1 || status=$?
 	kill "$keeper"

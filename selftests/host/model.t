@@ -10,30 +10,6 @@ set -u
 O=${O:-$PWD/build/host}
 T=$O/tests
 
-# cases PROGRAM: its own results, numbered anew.
-cases()
-{
-	local line more status
-
-	"$@" >"$TAP_TMP/tap" 2>"$TAP_TMP/err"
-	while IFS= read -r line; do
-		case $line in
-		'ok '*) result 0 "${line#* - }" ;;
-		'not ok '*)
-			# What it says stands in the next line.
-			IFS= read -r more
-			echo "${more#\# }" >"$TAP_TMP/why"
-			result 1 "${line#* - }"
-			;;
-		esac
-	done <"$TAP_TMP/tap"
-	# It ends with its plan, unless a sanitizer stopped it.
-	tail -n 1 "$TAP_TMP/tap" | grep -q '^1\.\.' && [ ! -s "$TAP_TMP/err" ]
-	status=$?
-	cp "$TAP_TMP/err" "$TAP_TMP/why"
-	result "$status" "no sanitizer complains"
-}
-
 golden()
 {
 	"$T/model-fast" --golden >"$TAP_TMP/golden" &&
@@ -48,7 +24,7 @@ repeated()
 }
 
 check 'the tests build' make -s -C selftests/model -j2 O="$O" all
-cases "$T/model-test"
+nested '' "$T/model-test"
 check 'the golden trace is the same' golden
 check 'optimized and checked builds give one trace' repeated
 check 'optimized build' "$T/model-fast"

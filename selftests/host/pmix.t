@@ -9,35 +9,20 @@ set -u
 . selftests/tap.sh
 
 OUT=$TAP_TMP/build
-JOB=$TAP_TMP/job
+JOB=$OUT/tests/job-test
 SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 ROOT=()
 [ "$(id -u)" != 0 ] || ROOT=(--allow-run-as-root)
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_JOB_TIMEOUT
 export ASAN_OPTIONS=detect_leaks=0
 
-# build OUT PROGRAM [OPTION]...
+# build OUT [OPTION|TARGET]...
 build()
 {
-	local out=$1 program=$2
-
-	shift 2
-	# shellcheck disable=SC2086 # options are words
-	make -C libangara O="$out" CFLAGS="$SAN" "$@" all tests &&
-		${CC:-cc} $SAN -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Ilibangara \
-			-Ilibangara/include -Ilibangara/env -Iuapi -o "$program" \
-			libangara/tests/job.c "$out/lib/libangara.a"
-}
-
-# ends STATUS COMMAND...: ends with that status, within two minutes.
-ends()
-{
-	local want=$1 status=0
+	local out=$1
 
 	shift
-	timeout 120 "$@" || status=$?
-	echo "status $status, expected $want"
-	[ "$status" = "$want" ]
+	make -C libangara O="$out" CFLAGS="$SAN" "$out/tests/job-test" "$@"
 }
 
 # start STATUS OPTION|COMMAND...: machines have fewer cores than processes.
@@ -61,9 +46,11 @@ without_launcher()
 
 without_pmix()
 {
-	build "$OUT-without" "$JOB-without" PKG_CONFIG=false &&
-		PMIX_NAMESPACE=none PMIX_RANK=0 ends 0 "$JOB-without" lacking &&
-		ends 0 "$JOB-without" single
+	local job=$OUT-without/tests/job-test
+
+	build "$OUT-without" PKG_CONFIG=false &&
+		PMIX_NAMESPACE=none PMIX_RANK=0 ends 0 "$job" lacking &&
+		ends 0 "$job" single
 }
 
 # placed N WANT: on a fabric that they play, blocks of processes over its nodes.
@@ -93,7 +80,7 @@ if ! command -v mpirun.openmpi >/dev/null; then
 	exit
 fi
 
-check 'builds' build "$OUT" "$JOB"
+check 'builds' build "$OUT" all tests
 for n in 1 2 7; do
 	check "allgather of $n" job -n "$n" "$JOB" gather
 	check "groups of $n" job -n "$n" "$JOB" groups
