@@ -166,7 +166,7 @@ static void stuck_keeps_its_memory(struct kunit *test)
 {
 	struct angara_tree_get get;
 	struct fake *f = test->priv;
-	unsigned long locked = current->mm->locked_vm;
+	unsigned long pinned = fake_pinned();
 	struct file *filp;
 	u32 key = 0, pages;
 	size_t bytes;
@@ -184,7 +184,7 @@ static void stuck_keeps_its_memory(struct kunit *test)
 	f->unstoppable = false; /* too late */
 
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
-	KUNIT_EXPECT_EQ(test, locked, current->mm->locked_vm);
+	KUNIT_EXPECT_EQ(test, pinned, fake_pinned());
 	fake_close(f, filp);
 	fake_unregister(f);
 	KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));

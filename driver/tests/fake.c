@@ -166,6 +166,11 @@ size_t fake_bytes(struct fake *f)
 	return bytes;
 }
 
+unsigned long fake_pinned(void)
+{
+	return atomic64_read(&current->mm->pinned_vm);
+}
+
 u32 fake_pages(struct fake *f)
 {
 	unsigned long pfn;

@@ -118,6 +118,8 @@ void fake_event(struct fake *f, u8 type, u32 index, u32 value);
 /* Bytes and pages that the core has given and not taken back. */
 size_t fake_bytes(struct fake *f);
 u32 fake_pages(struct fake *f);
+/* Pages that this process is charged for. */
+unsigned long fake_pinned(void);
 bool fake_is_mapped(struct fake *f, unsigned long pfn);
 /* What the adapter reads at @addr; fails the test if it may not. */
 void *fake_at(struct fake *f, u64 addr, size_t len);

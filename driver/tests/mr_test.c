@@ -80,7 +80,7 @@ static void lists_name_the_pages(struct kunit *test)
 {
 	const struct region *r = test->param_value;
 	struct fake *f = test->priv;
-	unsigned long mem, locked = current->mm->locked_vm;
+	unsigned long mem, pinned = fake_pinned();
 	struct angara_hw_mr *e;
 	struct file *filp;
 	u32 key, own, i;
@@ -94,7 +94,7 @@ static void lists_name_the_pages(struct kunit *test)
 					 &key));
 	KUNIT_EXPECT_EQ(test, 0, key);
 	KUNIT_EXPECT_EQ(test, own + r->pages, fake_pages(f));
-	KUNIT_EXPECT_EQ(test, locked + r->pages, current->mm->locked_vm);
+	KUNIT_EXPECT_EQ(test, pinned + r->pages, fake_pinned());
 	e = table_entry(f, key);
 	KUNIT_EXPECT_EQ(test, 1, e->valid);
 	KUNIT_EXPECT_EQ(test, r->length, le64_to_cpu(e->length));
@@ -109,7 +109,7 @@ static void lists_name_the_pages(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
 	KUNIT_EXPECT_EQ(test, own, fake_pages(f));
-	KUNIT_EXPECT_EQ(test, locked, current->mm->locked_vm);
+	KUNIT_EXPECT_EQ(test, pinned, fake_pinned());
 	KUNIT_EXPECT_EQ(test, 0, e->valid);
 	vm_munmap(mem, (r->pages + 1) * PAGE_SIZE);
 }
@@ -128,7 +128,7 @@ static void no_memory_no_region(struct kunit *test)
 		{ 0xFFFF800000000000, 4096, -EFAULT },
 	};
 	struct fake *f = test->priv;
-	unsigned long locked = current->mm->locked_vm;
+	unsigned long pinned = fake_pinned();
 	struct file *filp;
 	u32 key = 0, own, i;
 
@@ -142,14 +142,14 @@ static void no_memory_no_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EFAULT, fake_mr(f, filp, f->ubuf, 2 * PAGE_SIZE,
 					       0, &key));
 	KUNIT_EXPECT_EQ(test, own, fake_pages(f));
-	KUNIT_EXPECT_EQ(test, locked, current->mm->locked_vm);
+	KUNIT_EXPECT_EQ(test, pinned, fake_pinned());
 	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_FENCE]);
 }
 
 static void failing_dma_undoes_all(struct kunit *test)
 {
 	struct fake *f = test->priv;
-	unsigned long mem, locked = current->mm->locked_vm;
+	unsigned long mem, pinned = fake_pinned();
 	struct file *filp;
 	u32 key = 0, own, n;
 	size_t bytes;
@@ -167,7 +167,7 @@ static void failing_dma_undoes_all(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, f->fail);
 		KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
 		KUNIT_EXPECT_EQ(test, own, fake_pages(f));
-		KUNIT_EXPECT_EQ(test, locked, current->mm->locked_vm);
+		KUNIT_EXPECT_EQ(test, pinned, fake_pinned());
 	}
 	f->fail = 0;
 	KUNIT_EXPECT_EQ(test, 8, n); /* the upper list; three lists, mapped */
@@ -208,7 +208,7 @@ static void fenced_both_ways(struct kunit *test)
 static void no_fence_no_region(struct kunit *test)
 {
 	struct fake *f = test->priv;
-	unsigned long locked = current->mm->locked_vm;
+	unsigned long pinned = fake_pinned();
 	struct file *filp;
 	u32 key = 0, own;
 
@@ -219,7 +219,7 @@ static void no_fence_no_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EIO, fake_mr(f, filp, f->ubuf, 100, 0, &key));
 	KUNIT_EXPECT_EQ(test, 0, table_entry(f, 0)->valid);
 	KUNIT_EXPECT_EQ(test, own, fake_pages(f));
-	KUNIT_EXPECT_EQ(test, locked, current->mm->locked_vm);
+	KUNIT_EXPECT_EQ(test, pinned, fake_pinned());
 	f->status[ANGARA_ADM_FENCE] = 0;
 	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 100, 0, &key));
 
