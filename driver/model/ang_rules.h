@@ -10,6 +10,50 @@
 
 #include "ang_types.h"
 
+static inline u32 ang_min(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/* Number of a set's lowest member; the set is not empty. */
+static inline u32 ang_lowest(u64 set)
+{
+	return (u32)__builtin_ctzll(set);
+}
+
+/* __builtin_popcountll() may call into libgcc. */
+static inline u32 ang_count(u32 set)
+{
+	u32 n = 0;
+
+	for (; set; set &= set - 1)
+		n++;
+	return n;
+}
+
+static inline void ang_set_bit(u64 *words, u32 bit)
+{
+	words[bit / 64] |= 1ULL << (bit % 64);
+}
+
+/* Packets that @len bytes make. */
+static inline u32 ang_packets(u32 len)
+{
+	return len ? (len + ANGARA_PACKET_BYTES - 1) / ANGARA_PACKET_BYTES : 1;
+}
+
+/** ang_flits_of() - flits of @npkts packets that carry @len bytes together */
+static inline u32 ang_flits_of(u32 npkts, u32 len)
+{
+	return npkts + (len + ANGARA_FLIT_BYTES - 1) / ANGARA_FLIT_BYTES;
+}
+
+/* Flits of a train: a head each, and data where it carries some. */
+static inline u32 ang_flits(const struct ang_pkt *p)
+{
+	return ang_flits_of(p->npkts, p->buf ? p->len : 0);
+}
+
 /** ang_ring_minus() - is "-" the way on a ring? A tie goes "+". */
 static inline u32 ang_ring_minus(u32 size, u32 from, u32 to)
 {

@@ -12,76 +12,7 @@
 #ifndef ANG_TYPES_H
 #define ANG_TYPES_H
 
-#include "ang_model.h"
-
-/* Packets. */
-#define ANG_PKT_PUT		1	/* REQ */
-#define ANG_PKT_GET		2	/* REQ */
-#define ANG_PKT_ACK		3	/* RSP: end of a PUT train, or a GET refused */
-#define ANG_PKT_DATA		4	/* RSP: answer to a GET */
-#define ANG_PKT_RESULT		5	/* RSP: end of a reduce */
-#define ANG_PKT_BCAST		6	/* UP: request; DOWN: distribution */
-#define ANG_PKT_REDUCE		7	/* UP */
-#define ANG_PKT_ALLREDUCE	8	/* UP; DOWN: result */
-#define ANG_PKT_CREDIT		9	/* DOWN: seq credits of 8 results each */
-#define ANG_PKT_ABORT		10	/* UP, DOWN: the tree is down */
-
-#define ANG_PF_LAST		1	/* last train of its operation */
-#define ANG_PF_NOTIFY		2	/* count at the target */
-
-/**
- * struct ang_pkt - head of a packet, or of a train of up to 8 that travel
- *	together and differ in nothing but their place in the operation
- * @type: ANG_PKT_*
- * @flags: ANG_PF_*
- * @tree: TreeId
- * @npkts: packets in the train
- * @dtype: element type of a reduction
- * @redop: operation of a reduction
- * @status: ANGARA_ST_* that travels with it
- * @reserved: 0
- * @src_node: node that injected it; with a status, the node at fault
- * @src_ctx: context that injected it
- * @slot: operation of that context
- * @dst_node: target
- * @dst_ctx: context at the target
- * @counter: user counter to notify
- * @pkey: partition
- * @len: bytes that the whole train carries, asks for or acknowledges
- * @key: memory region at the target
- * @gen: generation of @slot
- * @epoch: incarnation of @tree
- * @off: offset in the memory region
- * @seq: reductions: packet number in the tree, ReduceId is seq % 16; GET and
- *	DATA: offset in the operation; CREDIT: how many
- * @hops: links crossed
- * @buf: payload, see ang_buf_data(); 0 for none
- */
-struct ang_pkt {
-	u8 type;
-	u8 flags;
-	u8 tree;
-	u8 npkts;
-	u8 dtype;
-	u8 redop;
-	u8 status;
-	u8 reserved;
-	u32 src_node;
-	u16 src_ctx;
-	u16 slot;
-	u32 dst_node;
-	u16 dst_ctx;
-	u16 counter;
-	u32 pkey;
-	u32 len;
-	u32 key;
-	u16 gen;
-	u16 epoch;
-	u64 off;
-	u32 seq;
-	u32 hops;
-	u64 buf;
-};
+#include "ang_pkt.h"
 
 /*
  * Outputs that a packet at the head of a FIFO still owes.  Bits 0..7 are
@@ -542,50 +473,6 @@ static inline struct ang_ring *ang_ring(struct ang_fabric *fab,
 {
 	return (struct ang_ring *)((char *)n + fab->off_ring +
 				   (dir * ANGARA_VC_NUM + vc) * fab->ring_size);
-}
-
-static inline u32 ang_min(u32 a, u32 b)
-{
-	return a < b ? a : b;
-}
-
-/* Number of a set's lowest member; the set is not empty. */
-static inline u32 ang_lowest(u64 set)
-{
-	return (u32)__builtin_ctzll(set);
-}
-
-/* __builtin_popcountll() may call into libgcc. */
-static inline u32 ang_count(u32 set)
-{
-	u32 n = 0;
-
-	for (; set; set &= set - 1)
-		n++;
-	return n;
-}
-
-static inline void ang_set_bit(u64 *words, u32 bit)
-{
-	words[bit / 64] |= 1ULL << (bit % 64);
-}
-
-/* Packets that @len bytes make. */
-static inline u32 ang_packets(u32 len)
-{
-	return len ? (len + ANGARA_PACKET_BYTES - 1) / ANGARA_PACKET_BYTES : 1;
-}
-
-/** ang_flits_of() - flits of @npkts packets that carry @len bytes together */
-static inline u32 ang_flits_of(u32 npkts, u32 len)
-{
-	return npkts + (len + ANGARA_FLIT_BYTES - 1) / ANGARA_FLIT_BYTES;
-}
-
-/* Flits of a train: a head each, and data where it carries some. */
-static inline u32 ang_flits(const struct ang_pkt *p)
-{
-	return ang_flits_of(p->npkts, p->buf ? p->len : 0);
 }
 
 #endif /* ANG_TYPES_H */

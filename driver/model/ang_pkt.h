@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The device model: heads of packets.
+ */
+#ifndef ANG_PKT_H
+#define ANG_PKT_H
+
+#include "ang_model.h"
+
+#define ANG_PKT_PUT		1	/* REQ */
+#define ANG_PKT_GET		2	/* REQ */
+#define ANG_PKT_ACK		3	/* RSP: end of a PUT train, or a GET refused */
+#define ANG_PKT_DATA		4	/* RSP: answer to a GET */
+#define ANG_PKT_RESULT		5	/* RSP: end of a reduce */
+#define ANG_PKT_BCAST		6	/* UP: request; DOWN: distribution */
+#define ANG_PKT_REDUCE		7	/* UP */
+#define ANG_PKT_ALLREDUCE	8	/* UP; DOWN: result */
+#define ANG_PKT_CREDIT		9	/* DOWN: seq credits of 8 results each */
+#define ANG_PKT_ABORT		10	/* UP, DOWN: the tree is down */
+
+#define ANG_PF_LAST		1	/* last train of its operation */
+#define ANG_PF_NOTIFY		2	/* count at the target */
+
+/**
+ * struct ang_pkt - head of a packet, or of a train of up to 8 that travel
+ *	together and differ in nothing but their place in the operation
+ * @type: ANG_PKT_*
+ * @flags: ANG_PF_*
+ * @tree: TreeId
+ * @npkts: packets in the train
+ * @dtype: element type of a reduction
+ * @redop: operation of a reduction
+ * @status: ANGARA_ST_* that travels with it
+ * @reserved: 0
+ * @src_node: node that injected it; with a status, the node at fault
+ * @src_ctx: context that injected it
+ * @slot: operation of that context
+ * @dst_node: target
+ * @dst_ctx: context at the target
+ * @counter: user counter to notify
+ * @pkey: partition
+ * @len: bytes that the whole train carries, asks for or acknowledges
+ * @key: memory region at the target
+ * @gen: generation of @slot
+ * @epoch: incarnation of @tree
+ * @off: offset in the memory region
+ * @seq: reductions: packet number in the tree, ReduceId is seq % 16; GET and
+ *	DATA: offset in the operation; CREDIT: how many
+ * @hops: links crossed
+ * @buf: payload, see ang_buf_data(); 0 for none
+ */
+struct ang_pkt {
+	u8 type;
+	u8 flags;
+	u8 tree;
+	u8 npkts;
+	u8 dtype;
+	u8 redop;
+	u8 status;
+	u8 reserved;
+	u32 src_node;
+	u16 src_ctx;
+	u16 slot;
+	u32 dst_node;
+	u16 dst_ctx;
+	u16 counter;
+	u32 pkey;
+	u32 len;
+	u32 key;
+	u16 gen;
+	u16 epoch;
+	u64 off;
+	u32 seq;
+	u32 hops;
+	u64 buf;
+};
+
+#endif /* ANG_PKT_H */
