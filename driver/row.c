@@ -172,6 +172,27 @@ void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw)
 }
 
 /**
+ * ang_join_check() - may a context ask for that?
+ * @cmd: argument of ANGARA_IOCTL_JOIN or ANGARA_IOCTL_LEAVE
+ * @opcode: ANGARA_ADM_JOIN or ANGARA_ADM_LEAVE
+ * @place: out: place for the admin command
+ *
+ * Return: 0 or an error as struct angara_join tells; whether the row has such
+ * a place, only the device knows.
+ */
+int ang_join_check(const struct angara_join *cmd, u8 opcode, u8 *place)
+{
+	u32 flags = opcode == ANGARA_ADM_JOIN ? ANGARA_JOIN_PLACE : 0;
+
+	if (cmd->flags & ~flags || (cmd->place && !cmd->flags))
+		return -EOPNOTSUPP;
+	if (cmd->tree >= ANGARA_MAX_TREES || cmd->place >= ANGARA_MAX_LOCAL)
+		return -EINVAL;
+	*place = cmd->flags ? (u8)(cmd->place + 1) : 0;
+	return 0;
+}
+
+/**
  * ang_adm_errno() - what the status of an admin command means
  * @status: ANGARA_ADM_ST_*
  *

@@ -115,17 +115,20 @@ static int membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
 {
 	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
 	struct ang_dev *adev = ucmd->file->adev;
+	struct angara_adm_cmd adm = { .opcode = opcode };
+	struct angara_adm_cpl cpl;
 	int ret;
 
-	if (cmd->flags || cmd->reserved)
-		return -EOPNOTSUPP;
-	if (cmd->tree >= ANGARA_MAX_TREES)
-		return -EINVAL;
+	ret = ang_join_check(cmd, opcode, &adm.place);
+	if (ret)
+		return ret;
 	if (!uctx)
 		return -ENXIO;
 	if (!row_is_set(adev, cmd->tree))
 		return -ENOENT;
-	ret = ang_adm_simple(adev, opcode, uctx->num, cmd->tree);
+	adm.ctx = cpu_to_le16((u16)uctx->num);
+	adm.tree = (u8)cmd->tree;
+	ret = ang_adm_exec(adev, &adm, &cpl);
 	if (!ret)
 		trace_angara_tree(adev, opcode == ANGARA_ADM_JOIN ?
 				  ANG_TRACE_JOIN : ANG_TRACE_LEAVE,

@@ -42,12 +42,12 @@ static int reduction(struct angara_team *team, struct angara_wqe *wqe,
 		     unsigned int type, unsigned int op, angara_req_t *req)
 {
 	struct angara_ctx *ctx = team->ctx;
+	u32 size = ang_reduction_size(type, op);
 	size_t len;
 
-	if (type >= ANGARA_TYPE_NUM || op >= ANGARA_RED_NUM ||
-	    count > ctx->query.max_op_bytes / ang_type_size(type))
+	if (!size || count > ctx->query.max_op_bytes / size)
 		return -EINVAL;
-	len = count * ang_type_size(type);
+	len = count * size;
 	if (!ang_mr_fits(ctx, src, src_off, len) ||
 	    (dst && !ang_mr_fits(ctx, dst, dst_off, len)))
 		return -EINVAL;

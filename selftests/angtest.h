@@ -175,6 +175,7 @@ int at_tree_clear(int fd, unsigned int tree);
 int at_tree_check(int fd, unsigned int tree, struct angara_tree_check *check);
 int at_delegate(int fd, unsigned int tree, unsigned int pkey);
 int at_join(int fd, unsigned int tree);
+int at_join_place(int fd, unsigned int tree, unsigned int place);
 int at_leave(int fd, unsigned int tree);
 
 /* ring.c: operations */

@@ -269,6 +269,18 @@ int at_delegate(int fd, unsigned int tree, unsigned int pkey)
 	return at_ioctl(fd, ANGARA_IOCTL_TREE_DELEGATE, &d);
 }
 
+int at_join_place(int fd, unsigned int tree, unsigned int place)
+{
+	struct angara_join join = {
+		.size = sizeof(join),
+		.flags = ANGARA_JOIN_PLACE,
+		.tree = tree,
+		.place = place,
+	};
+
+	return at_ioctl(fd, ANGARA_IOCTL_JOIN, &join);
+}
+
 int at_join(int fd, unsigned int tree)
 {
 	struct angara_join join = { .size = sizeof(join), .tree = tree };

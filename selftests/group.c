@@ -120,67 +120,161 @@ int at_finish(struct at_member *m)
 	return ret ? ret : le16toh(cqe.status);
 }
 
+static bool is_float(unsigned int type)
+{
+	return type == ANGARA_TYPE_FLOAT || type == ANGARA_TYPE_DOUBLE ||
+	       type == ANGARA_TYPE_FLOAT_LOC || type == ANGARA_TYPE_DOUBLE_LOC;
+}
+
+static unsigned int value_size(unsigned int type)
+{
+	switch (type) {
+	case ANGARA_TYPE_INT32:
+	case ANGARA_TYPE_UINT32:
+	case ANGARA_TYPE_FLOAT:
+	case ANGARA_TYPE_INT32_LOC:
+	case ANGARA_TYPE_FLOAT_LOC:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
 unsigned int at_elem_size(unsigned int type)
 {
-	return type <= ANGARA_TYPE_UINT32 ? 4 : 8;
+	unsigned int pair = type >= ANGARA_TYPE_INT32_LOC ? 2 : 1;
+
+	return pair * value_size(type);
 }
 
-/* Values all over the range, so that sums overflow and signs differ. */
-static uint64_t value(size_t i, unsigned int who)
+bool at_reduction(unsigned int type, unsigned int op)
+{
+	if (type >= ANGARA_TYPE_INT32_LOC)
+		return op == ANGARA_RED_MINLOC || op == ANGARA_RED_MAXLOC;
+	return op <= (is_float(type) ? ANGARA_RED_PROD : ANGARA_RED_XOR);
+}
+
+/**
+ * struct elem - an element of any type
+ * @i: value of an integer
+ * @f: of a float
+ * @index: of a pair
+ */
+struct elem {
+	uint64_t i;
+	double f;
+	int32_t index;
+};
+
+/*
+ * Values all over the range, so that sums overflow and signs differ.  Floats
+ * are powers of two, whose sums and products of 32 are exact: in which order
+ * they are combined does not matter.
+ */
+static struct elem value(unsigned int type, size_t i, unsigned int who)
 {
 	uint64_t v = (i + 1) * 0x9E3779B97F4A7C15ULL + who * 0xD1B54A32D192ED03ULL;
+	struct elem e = { .index = (int32_t)who };
 
-	return v ^ (v >> 29);
+	v ^= v >> 29;
+	e.f = (double)(1U << (v >> 40) % 5) / 4;
+	if (v >> 50 & 1)
+		e.f = -e.f;
+	/* Some that are equal, for the index to decide. */
+	e.i = type >= ANGARA_TYPE_INT32_LOC ? v % 5 - 2 : v;
+	return e;
 }
 
-static void put(void *buf, unsigned int type, size_t i, uint64_t v)
+static void put_value(void *at, unsigned int type, const struct elem *e)
 {
-	if (at_elem_size(type) == 4)
-		((uint32_t *)buf)[i] = htole32((uint32_t)v);
+	uint64_t v64 = htole64(e->i);
+	uint32_t v32 = htole32((uint32_t)e->i);
+	float f32 = (float)e->f;
+
+	if (is_float(type)) {
+		memcpy(&v64, &e->f, sizeof(v64));
+		memcpy(&v32, &f32, sizeof(v32));
+	}
+	if (value_size(type) == 4)
+		memcpy(at, &v32, sizeof(v32));
 	else
-		((uint64_t *)buf)[i] = htole64(v);
+		memcpy(at, &v64, sizeof(v64));
+}
+
+static void put(void *buf, unsigned int type, size_t i, const struct elem *e)
+{
+	unsigned int size = at_elem_size(type);
+	char *at = (char *)buf + i * size;
+	int32_t index = (int32_t)htole32((uint32_t)e->index);
+
+	memset(at, 0, size);
+	put_value(at, type, e);
+	if (type >= ANGARA_TYPE_INT32_LOC)
+		memcpy(at + value_size(type), &index, sizeof(index));
 }
 
 void at_give(void *buf, unsigned int type, size_t count, unsigned int who)
 {
+	struct elem e;
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		put(buf, type, i, value(i, who));
-}
-
-static bool less(unsigned int type, uint64_t a, uint64_t b)
-{
-	switch (type) {
-	case ANGARA_TYPE_INT32:
-		return (int32_t)a < (int32_t)b;
-	case ANGARA_TYPE_UINT32:
-		return (uint32_t)a < (uint32_t)b;
-	case ANGARA_TYPE_INT64:
-		return (int64_t)a < (int64_t)b;
-	default:
-		return a < b;
+	for (i = 0; i < count; i++) {
+		e = value(type, i, who);
+		put(buf, type, i, &e);
 	}
 }
 
-static uint64_t combine(unsigned int type, unsigned int op, uint64_t a,
-			uint64_t b)
+static bool less(unsigned int type, const struct elem *a,
+		 const struct elem *b)
 {
+	switch (type) {
+	case ANGARA_TYPE_INT32:
+	case ANGARA_TYPE_INT32_LOC:
+		return (int32_t)a->i < (int32_t)b->i;
+	case ANGARA_TYPE_UINT32:
+		return (uint32_t)a->i < (uint32_t)b->i;
+	case ANGARA_TYPE_INT64:
+	case ANGARA_TYPE_INT64_LOC:
+		return (int64_t)a->i < (int64_t)b->i;
+	case ANGARA_TYPE_UINT64:
+		return a->i < b->i;
+	default:
+		return a->f < b->f;
+	}
+}
+
+static struct elem combine(unsigned int type, unsigned int op, struct elem a,
+			   struct elem b)
+{
+	struct elem e = a;
+
 	switch (op) {
 	case ANGARA_RED_SUM:
-		return a + b;
-	case ANGARA_RED_MIN:
-		return less(type, a, b) ? a : b;
-	case ANGARA_RED_MAX:
-		return less(type, a, b) ? b : a;
+		e.i += b.i;
+		e.f += b.f;
+		return e;
 	case ANGARA_RED_PROD:
-		return a * b;
+		e.i *= b.i;
+		e.f *= b.f;
+		return e;
 	case ANGARA_RED_AND:
-		return a & b;
+		e.i &= b.i;
+		return e;
 	case ANGARA_RED_OR:
-		return a | b;
+		e.i |= b.i;
+		return e;
+	case ANGARA_RED_XOR:
+		e.i ^= b.i;
+		return e;
+	case ANGARA_RED_MIN:
+	case ANGARA_RED_MINLOC:
+		if (less(type, &a, &b) || less(type, &b, &a))
+			return less(type, &a, &b) ? a : b;
+		return a.index < b.index ? a : b;
 	default:
-		return a ^ b;
+		if (less(type, &a, &b) || less(type, &b, &a))
+			return less(type, &a, &b) ? b : a;
+		return a.index < b.index ? a : b;
 	}
 }
 
@@ -188,13 +282,13 @@ void at_reduce(void *out, unsigned int type, unsigned int op, size_t count,
 	       const unsigned int *who, unsigned int n)
 {
 	unsigned int k;
-	uint64_t v;
+	struct elem e;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		v = value(i, who[0]);
+		e = value(type, i, who[0]);
 		for (k = 1; k < n; k++)
-			v = combine(type, op, v, value(i, who[k]));
-		put(out, type, i, v);
+			e = combine(type, op, e, value(type, i, who[k]));
+		put(out, type, i, &e);
 	}
 }

@@ -62,6 +62,8 @@ int at_finish(struct at_member *m);
 
 /* Elements: @type of element i that member @who gives, and the reduction. */
 unsigned int at_elem_size(unsigned int type);
+/* Is @op one of @type's operations? */
+bool at_reduction(unsigned int type, unsigned int op);
 void at_give(void *buf, unsigned int type, size_t count, unsigned int who);
 /* Combines @n contributions of at_give() into @out, one after another. */
 void at_reduce(void *out, unsigned int type, unsigned int op, size_t count,

@@ -370,6 +370,10 @@ TEST_F(members, malformed)
 	BROKEN(w.redop = 255);
 	BROKEN(w.type = ANGARA_TYPE_NUM);
 	BROKEN(w.type = 255);
+	BROKEN(w.type = ANGARA_TYPE_DOUBLE; w.redop = ANGARA_RED_AND);
+	BROKEN(w.type = ANGARA_TYPE_FLOAT; w.redop = ANGARA_RED_MINLOC);
+	BROKEN(w.type = ANGARA_TYPE_FLOAT_LOC);
+	BROKEN(w.redop = ANGARA_RED_MAXLOC);
 	BROKEN(w.tree = ANGARA_MAX_TREES);
 	BROKEN(w.tree = 255);
 	BROKEN(w.length = htole32(63));

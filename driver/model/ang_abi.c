@@ -105,7 +105,7 @@ SIZE(angara_join, 16);
 AT(angara_join, size, 0);
 AT(angara_join, flags, 4);
 AT(angara_join, tree, 8);
-AT(angara_join, reserved, 12);
+AT(angara_join, place, 12);
 
 SIZE(angara_kick, 8);
 AT(angara_kick, size, 0);
@@ -188,7 +188,7 @@ AT(angara_adm_cmd, reserved, 1);
 AT(angara_adm_cmd, tag, 2);
 AT(angara_adm_cmd, ctx, 4);
 AT(angara_adm_cmd, tree, 6);
-AT(angara_adm_cmd, reserved1, 7);
+AT(angara_adm_cmd, place, 7);
 AT(angara_adm_cmd, create, 8);
 AT(angara_adm_cmd, row, 8);
 AT(angara_adm_cmd, counters, 8);

@@ -259,7 +259,8 @@ static u32 adm_join(struct ang_view *v, struct ang_node *n,
 		    const struct angara_adm_cmd *cmd,
 		    struct angara_adm_cpl *cpl)
 {
-	return ang_tree_join(v, n, le16_to_cpu(cmd->ctx), cmd->tree);
+	return ang_tree_join(v, n, le16_to_cpu(cmd->ctx), cmd->tree,
+			     cmd->place);
 }
 
 static u32 adm_leave(struct ang_view *v, struct ang_node *n,
@@ -301,7 +302,8 @@ static void execute(struct ang_view *v, struct ang_node *n,
 	memset(&cpl, 0, sizeof(cpl));
 	if (cmd->opcode >= ANGARA_ADM_NUM)
 		cpl.status = ANGARA_ADM_ST_OPCODE;
-	else if (cmd->reserved || cmd->reserved1 ||
+	else if (cmd->reserved ||
+		 (cmd->place && cmd->opcode != ANGARA_ADM_JOIN) ||
 		 cmd->tree >= ANGARA_MAX_TREES)
 		cpl.status = ANGARA_ADM_ST_PARAM;
 	else

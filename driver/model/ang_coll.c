@@ -290,7 +290,7 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	else if (runs_in_circles(v, n, p))
 		circle_end(v, n, p);
 	else if (p->type != ANG_PKT_BCAST)
-		ang_reduce_take(v, n, p);
+		ang_reduce_take(v, n, p, dir);
 	else if (!request_up(v, n, p, dir))
 		return false;
 	ang_ring_pop(v, n, dir, ANGARA_VC_UP);
@@ -357,7 +357,7 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 		if (!f->todo && !ang_tree_takes(n, p)) {
 			ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
 		} else if (which == ANG_FIFO_PE && p->type != ANG_PKT_BCAST) {
-			ang_reduce_take(v, n, p);
+			ang_reduce_take(v, n, p, ANGARA_DIR_NONE);
 		} else if (which == ANG_FIFO_PE &&
 			   n->tree[p->tree].row.is_root) {
 			if (!ang_fifo_room(n, ANG_FIFO_ROOT))

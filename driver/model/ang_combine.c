@@ -3,7 +3,8 @@
  * Reductions: acc[i] = acc[i] op in[i].
  *
  * Elements are little endian, as they stand in host memory.  Sums and products
- * wrap around, in signed types too.
+ * of integers wrap around, in signed types too.  All but sums and products of
+ * floats give the same bits in whatever order they are combined.
  */
 #include "ang_int.h"
 
@@ -90,14 +91,139 @@ static void combine_uint64(void *acc, const void *in, u32 len, u32 redop)
 	BY_OP(64, u64);
 }
 
+#define BY_FLOAT_OP(bits)						\
+do {									\
+	const struct ang_format *f = &ang_binary##bits;			\
+									\
+	switch (redop) {						\
+	case ANGARA_RED_SUM:						\
+		LOOP(bits, u##bits, ang_float_add(f, x, y));		\
+		break;							\
+	case ANGARA_RED_MIN:						\
+		LOOP(bits, u##bits, ang_float_pick(f, x, y, false));	\
+		break;							\
+	case ANGARA_RED_MAX:						\
+		LOOP(bits, u##bits, ang_float_pick(f, x, y, true));	\
+		break;							\
+	case ANGARA_RED_PROD:						\
+		LOOP(bits, u##bits, ang_float_mul(f, x, y));		\
+		break;							\
+	}								\
+} while (0)
+
+static void combine_float(void *acc, const void *in, u32 len, u32 redop)
+{
+	BY_FLOAT_OP(32);
+}
+
+static void combine_double(void *acc, const void *in, u32 len, u32 redop)
+{
+	BY_FLOAT_OP(64);
+}
+
+/**
+ * struct loc - a value and where it was found, comparable
+ * @value: NaN are all one
+ * @rank: the lowest wins; NaN before numbers, -0 and +0 alike
+ * @exact: -0 and +0 differ
+ * @index: on equal ranks the lowest wins
+ */
+struct loc {
+	u64 value;
+	u64 rank;
+	u64 exact;
+	s32 index;
+};
+
+static struct loc loc_of(const struct ang_format *f, u64 value, u32 bits,
+			 u32 index, bool max)
+{
+	u64 top = 1ULL << (bits - 1);
+	struct loc at = { .value = value, .index = (s32)index };
+
+	if (f && ang_float_nan(f, value)) {
+		at.value = ang_float_quiet(f, value);
+		return at;
+	}
+	at.exact = f ? ang_float_key(f, value) : value ^ top;
+	at.rank = f && !(value & (top - 1)) ? top : at.exact;
+	if (max) {
+		at.rank = ~at.rank;
+		at.exact = ~at.exact;
+	}
+	return at;
+}
+
+static bool loc_before(const struct loc *a, const struct loc *b)
+{
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
+	if (a->index != b->index)
+		return a->index < b->index;
+	return a->exact < b->exact;
+}
+
+/* Padding behind the index becomes 0. */
+#define LOCS(bits, f)							\
+do {									\
+	bool max = redop == ANGARA_RED_MAXLOC;				\
+	u32 words = bits / 32;						\
+	u32 i;								\
+									\
+	for (i = 0; i < len / (2 * bits / 8); i++) {			\
+		u32 at = 2 * words * i + words;				\
+		struct loc x = loc_of(f, get##bits(acc, 2 * i), bits,	\
+				      get32(acc, at), max);		\
+		struct loc y = loc_of(f, get##bits(in, 2 * i), bits,	\
+				      get32(in, at), max);		\
+		const struct loc *best = loc_before(&y, &x) ? &y : &x;	\
+									\
+		put##bits(acc, 2 * i, (u##bits)best->value);		\
+		put##bits(acc, 2 * i + 1, (u32)best->index);		\
+	}								\
+} while (0)
+
+static void combine_int32_loc(void *acc, const void *in, u32 len, u32 redop)
+{
+	LOCS(32, NULL);
+}
+
+static void combine_int64_loc(void *acc, const void *in, u32 len, u32 redop)
+{
+	LOCS(64, NULL);
+}
+
+static void combine_float_loc(void *acc, const void *in, u32 len, u32 redop)
+{
+	LOCS(32, &ang_binary32);
+}
+
+static void combine_double_loc(void *acc, const void *in, u32 len, u32 redop)
+{
+	LOCS(64, &ang_binary64);
+}
+
+#define NUMBERS	(1U << ANGARA_RED_SUM | 1U << ANGARA_RED_PROD |		\
+		 1U << ANGARA_RED_MIN | 1U << ANGARA_RED_MAX)
+#define BITS	(1U << ANGARA_RED_AND | 1U << ANGARA_RED_OR |		\
+		 1U << ANGARA_RED_XOR)
+#define PAIRS	(1U << ANGARA_RED_MINLOC | 1U << ANGARA_RED_MAXLOC)
+
 static const struct {
 	void (*combine)(void *acc, const void *in, u32 len, u32 redop);
 	u32 size;
+	u32 ops;
 } types[ANGARA_TYPE_NUM] = {
-	[ANGARA_TYPE_INT32] = { combine_int32, 4 },
-	[ANGARA_TYPE_UINT32] = { combine_uint32, 4 },
-	[ANGARA_TYPE_INT64] = { combine_int64, 8 },
-	[ANGARA_TYPE_UINT64] = { combine_uint64, 8 },
+	[ANGARA_TYPE_INT32] = { combine_int32, 4, NUMBERS | BITS },
+	[ANGARA_TYPE_UINT32] = { combine_uint32, 4, NUMBERS | BITS },
+	[ANGARA_TYPE_INT64] = { combine_int64, 8, NUMBERS | BITS },
+	[ANGARA_TYPE_UINT64] = { combine_uint64, 8, NUMBERS | BITS },
+	[ANGARA_TYPE_FLOAT] = { combine_float, 4, NUMBERS },
+	[ANGARA_TYPE_DOUBLE] = { combine_double, 8, NUMBERS },
+	[ANGARA_TYPE_INT32_LOC] = { combine_int32_loc, 8, PAIRS },
+	[ANGARA_TYPE_INT64_LOC] = { combine_int64_loc, 16, PAIRS },
+	[ANGARA_TYPE_FLOAT_LOC] = { combine_float_loc, 8, PAIRS },
+	[ANGARA_TYPE_DOUBLE_LOC] = { combine_double_loc, 16, PAIRS },
 };
 
 /**
@@ -105,8 +231,8 @@ static const struct {
  * @acc: first operand and result, aligned to 8
  * @in: second operand, aligned to 8
  * @len: bytes, a multiple of the element size
- * @type: ANGARA_TYPE_*, in range
- * @redop: ANGARA_RED_*, in range
+ * @type: ANGARA_TYPE_*
+ * @redop: ANGARA_RED_*, valid for @type
  */
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop)
 {
@@ -115,5 +241,13 @@ void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop)
 
 u32 ang_type_size(u32 type)
 {
+	return types[type].size;
+}
+
+u32 ang_reduction_size(u32 type, u32 redop)
+{
+	if (type >= ANGARA_TYPE_NUM || redop >= ANGARA_RED_NUM ||
+	    !(types[type].ops >> redop & 1))
+		return 0;
 	return types[type].size;
 }

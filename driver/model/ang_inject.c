@@ -178,6 +178,14 @@ void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	p->gen = op->gen;
 }
 
+/* Are there so many bytes of such elements? */
+static bool elements_fit(const struct angara_wqe *w)
+{
+	u32 size = ang_reduction_size(w->type, w->redop);
+
+	return size && !(le32_to_cpu(w->length) & (size - 1));
+}
+
 static u32 wqe_check(const struct angara_wqe *w)
 {
 	u32 len = le32_to_cpu(w->length);
@@ -200,9 +208,7 @@ static u32 wqe_check(const struct angara_wqe *w)
 		return ANGARA_ST_DESC;
 	if (w->opcode == ANGARA_OP_BARRIER && len)
 		return ANGARA_ST_DESC;
-	if (w->opcode >= ANGARA_OP_REDUCE &&
-	    (w->type >= ANGARA_TYPE_NUM || w->redop >= ANGARA_RED_NUM ||
-	     len % ang_type_size(w->type)))
+	if (w->opcode >= ANGARA_OP_REDUCE && !elements_fit(w))
 		return ANGARA_ST_DESC;
 	return ANGARA_ST_OK;
 }

@@ -30,6 +30,7 @@ u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind);
 u64 ang_buf_get_reduce(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p);
 void *ang_buf_data(struct ang_view *v, u64 buf);
+u64 *ang_buf_link(struct ang_view *v, u64 buf);
 void ang_buf_share(struct ang_view *v, u64 buf, u32 more);
 void ang_buf_put(struct ang_view *v, u64 buf, u32 refs);
 void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
@@ -57,22 +58,57 @@ void ang_result(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 /* ang_reducer.c */
 void ang_reduce_take(struct ang_view *v, struct ang_node *n,
-		     const struct ang_pkt *p);
+		     const struct ang_pkt *p, u32 dir);
+void ang_slot_store(struct ang_tree *t, struct ang_slot *s,
+		    const struct ang_pkt *p);
+void ang_slot_status(struct ang_slot *s, const struct ang_pkt *p);
 bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree);
 bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree);
 void ang_credit_pe(struct ang_view *v, struct ang_node *n, bool timer);
 void ang_reducer_flush(struct ang_view *v, struct ang_tree *t);
+
+/* ang_order.c */
+bool ang_order_take(struct ang_view *v, struct ang_node *n, struct ang_slot *s,
+		    const struct ang_pkt *p, u32 dir);
+bool ang_order_turn(struct ang_view *v, struct ang_node *n,
+		    const struct ang_pkt *p);
+void ang_order_flush(struct ang_view *v, struct ang_slot *s);
 
 /* ang_tree_state.c */
 bool ang_tree_takes(const struct ang_node *n, const struct ang_pkt *p);
 u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 		 const struct angara_tree_row *row, u32 *rule);
 u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree);
-u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree);
+u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree,
+		  u32 place);
 u32 ang_tree_leave(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree);
 void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
 		   u32 culprit, u32 except);
 
+/* ang_float.c */
+
+/**
+ * struct ang_format - a format of IEEE 754
+ * @frac: bits of the fraction
+ * @exp: bits of the exponent
+ */
+struct ang_format {
+	u32 frac;
+	u32 exp;
+};
+
+extern const struct ang_format ang_binary32, ang_binary64;
+
+bool ang_float_nan(const struct ang_format *f, u64 x);
+bool ang_float_zero(const struct ang_format *f, u64 x);
+u64 ang_float_one(const struct ang_format *f);
+u64 ang_float_quiet(const struct ang_format *f, u64 x);
+u64 ang_float_add(const struct ang_format *f, u64 a, u64 b);
+u64 ang_float_mul(const struct ang_format *f, u64 a, u64 b);
+u64 ang_float_key(const struct ang_format *f, u64 x);
+u64 ang_float_pick(const struct ang_format *f, u64 a, u64 b, bool max);
+
+/* ang_lost.c */
 /* ang_combine.c */
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
 

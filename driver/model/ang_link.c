@@ -24,6 +24,18 @@
  * stands in the Reducer, one goes there to be combined with it and is free
  * again; and all that left this node earlier does not wait for what is next
  * here, so what it holds comes back.
+ *
+ * Where the order of combining counts (see ang_order.c), a contribution may
+ * wait in the Reducer for one that stands before it.  So "what is next" is one
+ * packet of one participant there: only that which is combined as soon as it
+ * comes gets one of the two.  As a node's participants come before its
+ * children, it waits for none of those; what children sent waits in buffers
+ * that they, or nodes below them, gave it and now do without.  Look at the
+ * first result that the root misses, and at a node all whose children have
+ * sent their part of it: its two buffers hold nothing later, as those before it
+ * have not left; what they hold of earlier results is on its way back; one may
+ * stand in the Reducer, the other is for its participants, one by one.  So
+ * this node sends its part, too, and so on up to the root.
  */
 #include "ang_int.h"
 
@@ -205,7 +217,8 @@ static u64 buf_find_reduce(struct ang_view *v, struct ang_node *n,
 {
 	u64 buf = buf_find(v, n, ANG_BUF_RED);
 
-	if (!buf && p->seq == n->tree[p->tree].done)
+	if (!buf && p->seq == n->tree[p->tree].done &&
+	    ang_order_turn(v, n, p))
 		buf = buf_find(v, n, ANG_BUF_TREE(p->tree));
 	return buf;
 }
@@ -235,6 +248,15 @@ void *ang_buf_data(struct ang_view *v, u64 buf)
 
 	return (char *)ang_node(v->fab, (u32)(buf >> 32)) + v->fab->off_buf +
 	       (u64)index * v->fab->buf_size;
+}
+
+/** ang_buf_link() - which buffer waits behind one, for who alone holds it */
+u64 *ang_buf_link(struct ang_view *v, u64 buf)
+{
+	u32 index = (u32)buf - 1;
+
+	return (u64 *)((char *)ang_node(v->fab, (u32)(buf >> 32)) +
+		       v->fab->off_link) + index;
 }
 
 /** ang_buf_share() - take @more references to a buffer, of which one is held */

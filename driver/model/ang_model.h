@@ -210,6 +210,22 @@ void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 /** Return: bytes of an element of @type (ANGARA_TYPE_*), which is in range. */
 u32 ang_type_size(u32 type);
 
+/**
+ * ang_reduction_size() - is there such a reduction?
+ * @type: ANGARA_TYPE_*, or anything
+ * @redop: ANGARA_RED_*, or anything
+ *
+ * Return: bytes of an element; 0 if one is out of range, or @redop none of
+ * @type's.
+ */
+u32 ang_reduction_size(u32 type, u32 redop);
+
+static inline bool ang_reduction_valid(u32 type, u32 redop)
+{
+	return ang_reduction_size(type, redop) != 0;
+}
+
+/** Is an atomic operation (ANGARA_ATOMIC_*) one for elements of @type? */
 /* Topology. */
 struct ang_topo {
 	u32 ndims;

@@ -53,6 +53,8 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->off_ref = at;
 	fab->bufs = cfg->bufs + ANG_TREE_BUFS * ANGARA_MAX_TREES;
 	at = align64(at + fab->bufs * 4U);
+	fab->off_link = at;
+	at = align64(at + fab->bufs * 8U);
 	fab->off_buf = at;
 	fab->stride = at + (u64)fab->bufs * fab->buf_size;
 }

@@ -5,6 +5,7 @@
  * A slot per (TreeId, ReduceId) holds the first packet; the others are
  * combined into its payload, which is this node's alone by then.  Trains are
  * cut at the same places by all, so a train lives in the slot of its first id.
+ * Where the order of combining counts, ang_order.c does it.
  *
  * A node may send 16 results up, then 8 more for every credit packet of its
  * parent; the parent sends one for every 8 results that it has issued itself.
@@ -27,13 +28,19 @@ static bool same(const struct ang_pkt *a, const struct ang_pkt *b)
 	       (a->dst_node == b->dst_node && a->dst_ctx == b->dst_ctx);
 }
 
+/** ang_slot_status() - the first error stays with the result */
+void ang_slot_status(struct ang_slot *s, const struct ang_pkt *p)
+{
+	if (!p->status || s->pkt.status)
+		return;
+	s->pkt.status = p->status;
+	s->pkt.src_node = p->src_node;
+}
+
 static void slot_combine(struct ang_view *v, struct ang_slot *s,
 			 const struct ang_pkt *p)
 {
-	if (p->status && !s->pkt.status) {
-		s->pkt.status = p->status;
-		s->pkt.src_node = p->src_node;
-	}
+	ang_slot_status(s, p);
 	if (s->pkt.buf && p->buf)
 		ang_combine(ang_buf_data(v, s->pkt.buf),
 			    ang_buf_data(v, p->buf), p->len, p->dtype, p->redop);
@@ -59,8 +66,9 @@ static bool straddles(struct ang_tree *t, const struct ang_pkt *p)
 	return false;
 }
 
-static void slot_store(struct ang_tree *t, struct ang_slot *s,
-		       const struct ang_pkt *p)
+/** ang_slot_store() - a slot takes the first packet of an operation */
+void ang_slot_store(struct ang_tree *t, struct ang_slot *s,
+		    const struct ang_pkt *p)
 {
 	s->pkt = *p;
 	t->in_flight += p->npkts;
@@ -73,12 +81,13 @@ static void slot_store(struct ang_tree *t, struct ang_slot *s,
  * @v: view
  * @n: node
  * @p: packet of a tree that is up; its payload reference goes with it
+ * @dir: link that it came from, ANGARA_DIR_NONE if from the PE
  *
  * Participants that disagree take the tree down: which results belong together
  * cannot be told any more.
  */
 void ang_reduce_take(struct ang_view *v, struct ang_node *n,
-		     const struct ang_pkt *p)
+		     const struct ang_pkt *p, u32 dir)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 	struct ang_slot *s = slot_of(t, p->seq);
@@ -96,10 +105,16 @@ void ang_reduce_take(struct ang_view *v, struct ang_node *n,
 		ang_tree_down(v, n, p->tree, ANGARA_ST_MISMATCH, culprit, 0);
 		return;
 	}
-	if (s->count)
+	if (ang_ordered(p->dtype, p->redop)) {
+		if (!ang_order_take(v, n, s, p, dir)) {
+			ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
+			return;
+		}
+	} else if (s->count) {
 		slot_combine(v, s, p);
-	else
-		slot_store(t, s, p);
+	} else {
+		ang_slot_store(t, s, p);
+	}
 	if (++s->count == t->expected)
 		n->red_trees |= 1U << p->tree;
 }
@@ -286,6 +301,13 @@ void ang_credit_pe(struct ang_view *v, struct ang_node *n, bool timer)
 	}
 }
 
+static void slot_flush(struct ang_view *v, struct ang_slot *s)
+{
+	ang_buf_put(v, s->pkt.buf, 1);
+	if (ang_ordered(s->pkt.dtype, s->pkt.redop))
+		ang_order_flush(v, s);
+}
+
 /** ang_reducer_flush() - empty the Reducer and the credit unit of a tree */
 void ang_reducer_flush(struct ang_view *v, struct ang_tree *t)
 {
@@ -293,7 +315,7 @@ void ang_reducer_flush(struct ang_view *v, struct ang_tree *t)
 
 	for (i = 0; i < ANGARA_MAX_REDUCES; i++) {
 		if (t->slot[i].count)
-			ang_buf_put(v, t->slot[i].pkt.buf, 1);
+			slot_flush(v, &t->slot[i]);
 		t->slot[i].count = 0;
 	}
 	t->in_flight = 0;

@@ -107,6 +107,25 @@ static inline u32 ang_tree_expected(const struct angara_tree_row *row)
 	return (u32)row->pe + row->dir_sum;
 }
 
+/** ang_tree_places() - places of those that make a result */
+static inline u32 ang_tree_places(const struct angara_tree_row *row)
+{
+	return ((1U << row->pe) - 1) | (u32)row->dirs << ANG_PLACE_DIRS;
+}
+
+/**
+ * ang_ordered() - does the result hang on the order of combining?
+ * @type: ANGARA_TYPE_*
+ * @redop: ANGARA_RED_*, one of @type's
+ *
+ * Sums and products that are rounded do.
+ */
+static inline bool ang_ordered(u32 type, u32 redop)
+{
+	return (type == ANGARA_TYPE_FLOAT || type == ANGARA_TYPE_DOUBLE) &&
+	       (redop == ANGARA_RED_SUM || redop == ANGARA_RED_PROD);
+}
+
 /** ang_reduces_fit() - is a train within the ReduceIds that follow result @done? */
 static inline bool ang_reduces_fit(u32 seq, u32 npkts, u32 done)
 {

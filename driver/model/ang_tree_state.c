@@ -44,6 +44,7 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	t->row = *row;
 	t->state = ANGARA_TREE_STATE_UP;
 	t->expected = ang_tree_expected(row);
+	t->places = ang_tree_places(row);
 	t->up_credits = ANGARA_MAX_REDUCES;
 	ang_event(v, n, ANGARA_AEV_TREE_SET, row->tree, 0);
 	return ANGARA_ADM_ST_OK;
@@ -139,10 +140,13 @@ u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree)
  * @n: node
  * @ctx: context
  * @tree: TreeId, in range
+ * @place: its place among the participants of this node, plus 1; 0: the lowest
+ *	free
  *
  * Return: ANGARA_ADM_ST_*.
  */
-u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree)
+u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree,
+		  u32 place)
 {
 	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
 	struct ang_tree *t = &n->tree[tree];
@@ -155,8 +159,12 @@ u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree)
 		return ANGARA_ADM_ST_DOWN;
 	if (c->joined & 1U << tree)
 		return ANGARA_ADM_ST_EXISTS;
-	if (t->members >= t->row.pe)
+	if (place > t->row.pe)
+		return ANGARA_ADM_ST_PARAM;
+	if (t->members >= t->row.pe || (place && t->taken >> (place - 1) & 1))
 		return ANGARA_ADM_ST_FULL;
+	c->place[tree] = (u8)(place ? place - 1 : ang_lowest(~(u32)t->taken));
+	t->taken |= (u16)(1U << c->place[tree]);
 	t->member[t->members++] = (u16)ctx;
 	c->joined |= (u16)(1U << tree);
 	memset(&c->member[tree], 0, sizeof(c->member[tree]));

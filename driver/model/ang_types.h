@@ -152,6 +152,7 @@ struct ang_member {
  * @cq_log2: CQ entries
  * @opgen: generation of the last operation
  * @joined: trees, one bit each
+ * @place: per tree that it has joined, its place in ang_tree.places
  * @tree_tx: trees with something to inject, one bit each
  * @ctl: DMA address of struct angara_ctl
  * @ctr: DMA address of the counters
@@ -191,6 +192,7 @@ struct ang_ctx {
 	u16 opgen;
 	u16 joined;
 	u16 tree_tx;
+	u8 place[ANGARA_MAX_TREES];
 	u64 ctl;
 	u64 ctr;
 	struct ang_pages sq;
@@ -222,14 +224,26 @@ struct ang_ctx {
 #define ANG_DIRTY_EVENT	1
 #define ANG_DIRTY_SQ	2
 
+/*
+ * Places of those that contribute to a reduction, as sets of bits: local
+ * participants from 0 on, then children by their direction.
+ */
+#define ANG_PLACE_DIRS	ANGARA_MAX_LOCAL
+
 /**
  * struct ang_slot - the Reducer's memory of one ReduceId (of a train: the first)
  * @pkt: first packet, its payload combined with that of those that followed
  * @count: packets taken
+ * @left: in order: places that are not combined yet
+ * @held: in order: those of them whose payload is here and waits for others
+ * @waiting: in order: its buffers, chained by ang_buf_link(), places ascending
  */
 struct ang_slot {
 	struct ang_pkt pkt;
 	u32 count;
+	u32 left;
+	u32 held;
+	u64 waiting;
 };
 
 /**
@@ -237,6 +251,8 @@ struct ang_slot {
  * @row: the row; row.tree etc. are meaningful in states UP and DOWN
  * @state: ANGARA_TREE_STATE_*
  * @members: participants that have joined
+ * @taken: their places
+ * @places: places of all that contribute
  * @credit_cur: credits in the packets being issued to children
  * @credit_todo: children that still get such a packet
  * @credit_pend: credits to issue next
@@ -256,6 +272,8 @@ struct ang_tree {
 	struct angara_tree_row row;
 	u8 state;
 	u8 members;
+	u16 taken;
+	u32 places;
 	u32 credit_todo;
 	u32 credit_cur;
 	u32 credit_pend;
@@ -413,6 +431,7 @@ struct ang_node {
  * @off_op: operations, struct ang_op[cfg.ctxs][cfg.ops]
  * @off_ring: rings, [2 * ndims][ANGARA_VC_NUM] of @ring_size
  * @off_ref: reference counts of payload buffers, u32[bufs]
+ * @off_link: the buffers that wait behind them in a Reducer, u64[bufs]
  * @off_buf: payload buffers, [bufs] of @buf_size
  * @ring_size: bytes of a ring
  * @buf_size: bytes of a payload buffer
@@ -427,6 +446,7 @@ struct ang_fabric {
 	u32 off_op;
 	u32 off_ring;
 	u32 off_ref;
+	u32 off_link;
 	u32 off_buf;
 	u32 ring_size;
 	u32 buf_size;

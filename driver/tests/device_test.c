@@ -117,7 +117,7 @@ static const struct call calls[] = {
 	CALL(TREE_CLEAR, tree_clear, ANGARA_TREE_CLEAR_OWNED, false),
 	CALL(TREE_DELEGATE, tree_delegate, 0, false),
 	CALL(TREE_CHECK, tree_check, 0, false),
-	CALL(JOIN, join, 0, true),
+	CALL(JOIN, join, ANGARA_JOIN_PLACE, true),
 	CALL(LEAVE, join, 0, true),
 	CALL(KICK, kick, ANGARA_KICK_SQ | ANGARA_KICK_ARM, true),
 	CALL(EVENTFD, eventfd, 0, true),

@@ -122,8 +122,8 @@ static const struct command commands[] = {
 		angara_tree_delegate, pkey),
 	COMMAND(ANGARA_IOCTL_TREE_CHECK, emb_tree_check, angara_tree_check,
 		nodes),
-	COMMAND(ANGARA_IOCTL_JOIN, emb_join, angara_join, reserved),
-	COMMAND(ANGARA_IOCTL_LEAVE, emb_leave, angara_join, reserved),
+	COMMAND(ANGARA_IOCTL_JOIN, emb_join, angara_join, place),
+	COMMAND(ANGARA_IOCTL_LEAVE, emb_leave, angara_join, place),
 	COMMAND(ANGARA_IOCTL_KICK, emb_kick, angara_kick, flags),
 };
 

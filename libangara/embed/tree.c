@@ -235,12 +235,13 @@ int emb_tree_check(struct emb_dev *d, void *arg)
 static int membership(struct emb_dev *d, const struct angara_join *cmd,
 		      u8 opcode, int absent)
 {
+	struct angara_adm_cmd adm = { .opcode = opcode };
+	struct angara_adm_cpl cpl;
 	int ret;
 
-	if (cmd->flags || cmd->reserved)
-		return -EOPNOTSUPP;
-	if (cmd->tree >= ANGARA_MAX_TREES)
-		return -EINVAL;
+	ret = ang_join_check(cmd, opcode, &adm.place);
+	if (ret)
+		return ret;
 	if (!d->ctx)
 		return -ENXIO;
 	ret = node_lock(d);
@@ -249,7 +250,9 @@ static int membership(struct emb_dev *d, const struct angara_join *cmd,
 	if (!emb_node(d->fab, d->node)->rows.entry[cmd->tree].set) {
 		ret = -ENOENT;
 	} else {
-		ret = emb_simple(&d->run, d->node, opcode, d->num, cmd->tree);
+		adm.ctx = cpu_to_le16((u16)d->num);
+		adm.tree = (u8)cmd->tree;
+		ret = emb_exec(&d->run, d->node, &adm, &cpl);
 		/* The adapter means the membership, as the row is there. */
 		if (ret == -ENOENT)
 			ret = absent;

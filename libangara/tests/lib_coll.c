@@ -190,10 +190,15 @@ static bool allreduce(void)
 		}
 	ok &= expect("no result", angara_allreduce_nbi(team, NULL, 0, mr, 0, 1, 0, 0, NULL),
 		     -EINVAL) &&
-	      expect("type", angara_allreduce_nbi(team, mr, 0, mr, 0, 1, 9, 0, NULL),
+	      expect("type", angara_allreduce_nbi(team, mr, 0, mr, 0, 1,
+						  ANGARA_TYPE_NUM, 0, NULL),
 		     -EINVAL) &&
-	      expect("op", angara_allreduce_nbi(team, mr, 0, mr, 0, 1, 0, 9, NULL),
-		     -EINVAL);
+	      expect("op", angara_allreduce_nbi(team, mr, 0, mr, 0, 1, 0,
+						ANGARA_RED_NUM, NULL),
+		     -EINVAL) &&
+	      expect("op of another type",
+		     angara_allreduce_nbi(team, mr, 0, mr, 0, 1, ANGARA_TYPE_DOUBLE,
+					  ANGARA_RED_XOR, NULL), -EINVAL);
 	ok &= expect("destroy", angara_team_destroy(team), 0);
 	angara_free(mr);
 	return ok;

@@ -148,20 +148,28 @@ u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree)
 {
 	struct emb_host *e = emb_host(h);
 	struct angara_tree_clear clear = ANG_CMD_INIT(struct angara_tree_clear);
-	struct angara_join join = ANG_CMD_INIT(struct angara_join);
-	int ret;
 
-	if (opcode == ANGARA_ADM_JOIN) {
-		EXPECT(e->ctx[node] && e->ctx[node]->c.id == ctx);
-		join.tree = tree;
-		ret = ang_dev_cmd(&e->ctx[node]->dev, ANGARA_IOCTL_JOIN, &join);
-	} else {
-		EXPECT_EQ(opcode, ANGARA_ADM_TREE_CLEAR);
-		clear.tree = tree;
-		ret = ang_dev_cmd(&e->rows[node], ANGARA_IOCTL_TREE_CLEAR,
-				  &clear);
+	EXPECT_EQ(opcode, ANGARA_ADM_TREE_CLEAR);
+	clear.tree = tree;
+	EXPECT_EQ(ang_dev_cmd(&e->rows[node], ANGARA_IOCTL_TREE_CLEAR, &clear),
+		  0);
+	host_run(h);
+	return ANGARA_ADM_ST_OK;
+}
+
+/* @place as the adapter takes it: one more, 0 for any. */
+u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place)
+{
+	struct emb_host *e = emb_host(h);
+	struct angara_join join = ANG_CMD_INIT(struct angara_join);
+
+	EXPECT(e->ctx[node] && e->ctx[node]->c.id == ctx);
+	join.tree = tree;
+	if (place) {
+		join.flags = ANGARA_JOIN_PLACE;
+		join.place = place - 1;
 	}
-	EXPECT_EQ(ret, 0);
+	EXPECT_EQ(ang_dev_cmd(&e->ctx[node]->dev, ANGARA_IOCTL_JOIN, &join), 0);
 	host_run(h);
 	return ANGARA_ADM_ST_OK;
 }

@@ -59,6 +59,45 @@ u32 coll_sum(struct ttree *t, u32 i)
 	return sum;
 }
 
+/* Return: 1 if @acc has got something. */
+static int fold_add(u32 type, u32 op, void *acc, const void *in, u32 len, int some)
+{
+	if (some)
+		ang_combine(acc, in, len, type, op);
+	else
+		memcpy(acc, in, len);
+	return 1;
+}
+
+/* Return: 1 if there was anybody. */
+static int fold_node(struct ttree *t, u32 node, u32 type, u32 op, u64 off,
+		     void *out, u32 len)
+{
+	struct angara_topo topo = { .ndims = t->h->cfg.ndims };
+	char *part = malloc(len + 1);
+	int some = 0;
+	u32 i, k;
+
+	memcpy(topo.dims, t->h->cfg.dims, sizeof(topo.dims));
+	for (k = 0; k < t->pe[node]; k++)
+		for (i = 0; i < t->n; i++)
+			if (t->ctx[i]->node == node && t->place[i] == k)
+				some = fold_add(type, op, out,
+						t->ctx[i]->buf + off, len, some);
+	for (k = 0; k < ANGARA_MAX_DIRS; k++)
+		if (t->rows[node].dirs & 1U << k &&
+		    fold_node(t, angara_topo_neighbor(&topo, node, k), type, op,
+			      off, part, len))
+			some = fold_add(type, op, out, part, len, some);
+	free(part);
+	return some;
+}
+
+void coll_fold(struct ttree *t, u32 type, u32 op, u64 off, void *out, u32 len)
+{
+	EXPECT(fold_node(t, t->root, type, op, off, out, len));
+}
+
 static void expect_untouched(const struct tctx *c, u64 from)
 {
 	u64 i;

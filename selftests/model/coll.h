@@ -31,6 +31,13 @@ void coll_fill(struct ttree *t, u64 seed);
 /* Word @i of what all participants' first halves add up to. */
 u32 coll_sum(struct ttree *t, u32 i);
 
+/*
+ * What the contributions at @off of all participants' buffers give, combined
+ * in the order of the tree: at each node its own by their places, then the
+ * children's by direction.
+ */
+void coll_fold(struct ttree *t, u32 type, u32 op, u64 off, void *out, u32 len);
+
 /* Sums over the fabric. */
 struct traffic {
 	u64 link[ANGARA_VC_NUM];	/* packets on links, credits too */

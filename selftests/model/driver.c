@@ -37,6 +37,18 @@ u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree)
 	return adm(h, node, &cmd, NULL);
 }
 
+u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_JOIN,
+		.ctx = cpu_to_le16((u16)ctx),
+		.tree = (u8)tree,
+		.place = (u8)place,
+	};
+
+	return adm(h, node, &cmd, NULL);
+}
+
 u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row)
 {
 	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_TREE_SET };

@@ -99,6 +99,8 @@ void host_check_idle(struct host *h);
 u32 adm(struct host *h, u32 node, const struct angara_adm_cmd *cmd,
 	struct angara_adm_cpl *cpl);
 u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree);
+/* @place: wanted, plus 1; 0 for none */
+u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place);
 u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row);
 u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
 		     u32 len);
@@ -122,6 +124,8 @@ void kick(struct tctx *c);
 int poll_cq(struct tctx *c, struct angara_cqe *cqe);
 /* Runs until quiet and takes exactly one completion. Return: its status. */
 u32 finish(struct tctx *c, struct angara_cqe *cqe);
+/* Posts one operation and finishes it. Return: its status. */
+u32 status_of(struct tctx *c, struct angara_wqe w);
 
 struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len);
 struct angara_wqe wqe_coll(u32 op, u32 tree, u64 src, u64 dst, u32 len);
@@ -134,10 +138,14 @@ struct ttree {
 	u32 in_tree;		/* nodes */
 	u32 n;			/* participants */
 	struct tctx **ctx;
+	u32 *place;		/* of each among those of its node */
 	u16 *pe;
 	struct angara_tree_row *rows;
 };
 
+/* @place: of each of @ctxs; NULL: they join in their order and get none. */
+struct ttree *tree_placed(struct host *h, u32 tree, u32 root, const u16 *pe,
+			  struct tctx **ctxs, const u32 *place, u32 n, u32 epoch);
 struct ttree *tree_new(struct host *h, u32 tree, u32 root, const u16 *pe,
 		       struct tctx **ctxs, u32 n, u32 epoch);
 void tree_del(struct ttree *t);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Runs the cases whose names begin with an argument, or all; TAP on stdout.
- * --golden prints the golden trace instead, --list the names; --stop before
- * any names ends with the first failure.
+ * Runs those of test_cases[] whose names begin with an argument, or all; TAP on
+ * stdout.  --list prints the names instead; --stop before any names ends with
+ * the first failure; test_option() may know more.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -29,12 +29,6 @@ void test_fail(const char *file, int line, const char *format, ...)
 	va_end(args);
 	longjmp(test_failed, 1);
 }
-
-static const struct test_case *const all[] = {
-	topo_cases, tree_cases, combine_cases, mr_cases, link_cases,
-	admin_cases, queue_cases, p2p_cases, coll_cases, credit_cases,
-	down_cases, stress_cases, hostile_cases,
-};
 
 static int wanted(const char *name, int argc, char **argv)
 {
@@ -69,17 +63,18 @@ int main(int argc, char **argv)
 	int stop = 0;
 	int number = 0;
 	int failed = 0;
+	int status = argc > 1 ? test_option(argv[1]) : -1;
 	u32 i;
 
-	if (argc > 1 && !strcmp(argv[1], "--golden"))
-		return golden_print(stdout);
+	if (status >= 0)
+		return status;
 	if (argc > 1 && !strcmp(argv[1], "--stop")) {
 		stop = 1;
 		argc--;
 		argv++;
 	}
-	for (i = 0; i < NUM(all); i++) {
-		for (c = all[i]; c->name; c++) {
+	for (i = 0; test_cases[i]; i++) {
+		for (c = test_cases[i]; c->name; c++) {
 			if (argc > 1 && !strcmp(argv[1], "--list"))
 				puts(c->name);
 			else if (wanted(c->name, argc, argv))

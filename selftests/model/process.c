@@ -53,6 +53,13 @@ u32 finish(struct tctx *c, struct angara_cqe *cqe)
 	return le16_to_cpu(one.status);
 }
 
+u32 status_of(struct tctx *c, struct angara_wqe w)
+{
+	post(c, &w, NULL);
+	kick(c);
+	return finish(c, NULL);
+}
+
 struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len)
 {
 	return (struct angara_wqe){

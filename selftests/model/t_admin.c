@@ -106,8 +106,9 @@ static void bad_commands(void)
 		cmd.reserved = 1;
 		EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_PARAM);
 		cmd.reserved = 0;
-		cmd.reserved1 = 1;
-		EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_PARAM);
+		cmd.place = 1;
+		EXPECT_EQ(adm(h, 0, &cmd, NULL), i == ANGARA_ADM_JOIN ?
+			  ANGARA_ADM_ST_ABSENT : ANGARA_ADM_ST_PARAM);
 	}
 	/* More than the queue holds: ignored, and it goes on. */
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, h->node[0].asq_pi + ADM_ENTRIES + 1);

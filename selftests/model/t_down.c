@@ -238,7 +238,7 @@ static void barrier_fields(void)
 		struct angara_wqe w = wqe_coll(ANGARA_OP_BARRIER, 1, 0, 0, 0);
 
 		w.redop = (u8)i;
-		w.type = (u8)(i % ANGARA_TYPE_NUM);
+		w.type = (u8)i;
 		w.dst_node = cpu_to_le32(i);
 		post(g.ctx[i], &w, NULL);
 		kick(g.ctx[i]);

@@ -43,13 +43,15 @@ static void random_command(struct angara_adm_cmd *cmd)
 	memset(cmd, 0, sizeof(*cmd));
 	if (!pick(8)) {
 		random_bytes(cmd, sizeof(*cmd));
-		cmd->reserved = cmd->reserved1 = 0;
+		cmd->reserved = cmd->place = 0;
 	}
 	cmd->opcode = (u8)(ANGARA_ADM_FENCE + pick(8));
 	cmd->tree = (u8)pick(3);
 	cmd->ctx = cpu_to_le16((u16)pick(5));
 	if (cmd->opcode == ANGARA_ADM_TREE_SET)
 		random_row(&cmd->row);
+	if (cmd->opcode == ANGARA_ADM_JOIN)
+		cmd->place = (u8)pick(4);
 	if (cmd->opcode == ANGARA_ADM_FENCE && !pick(20))
 		cmd->opcode = ANGARA_ADM_CTX_DESTROY;
 }
@@ -64,6 +66,7 @@ static void random_entry(struct host *h, struct angara_wqe *w)
 	w->length = cpu_to_le32(w->opcode == ANGARA_OP_BARRIER ? 0 :
 				4 * pick(600));
 	w->dst_off = cpu_to_le64(8192);
+	w->type = pick(2) ? ANGARA_TYPE_FLOAT : ANGARA_TYPE_INT32;
 	w->flags = (u8)(pick(4) ? 0 : pick(16));
 	while (!pick(4))
 		((u8 *)w)[pick(sizeof(*w))] = (u8)pick(256);

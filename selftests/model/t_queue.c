@@ -186,13 +186,6 @@ static void inline_refused(void)
 	end();
 }
 
-static u32 status_of(struct angara_wqe w)
-{
-	post(a, &w, NULL);
-	kick(a);
-	return finish(a, NULL);
-}
-
 static void malformed(void)
 {
 	struct angara_wqe good = put_wqe(0, 0, 8);
@@ -205,7 +198,7 @@ static void malformed(void)
 do {									\
 	w = base;							\
 	w.member = value;						\
-	EXPECT_EQ(status_of(w), status);				\
+	EXPECT_EQ(status_of(a, w), status);				\
 } while (0)
 	for (i = ANGARA_OP_NUM; i < 256; i++)
 		EXPECT_ST(good, opcode, (u8)i, ANGARA_ST_DESC);
@@ -241,11 +234,22 @@ do {									\
 	EXPECT_ST(red, tree, 16, ANGARA_ST_DESC);
 	EXPECT_ST(red, type, ANGARA_TYPE_NUM, ANGARA_ST_DESC);
 	EXPECT_ST(red, redop, ANGARA_RED_NUM, ANGARA_ST_DESC);
+	EXPECT_ST(red, redop, ANGARA_RED_MINLOC, ANGARA_ST_DESC);
+	EXPECT_ST(red, type, ANGARA_TYPE_DOUBLE_LOC, ANGARA_ST_DESC);
+	w = red;
+	w.redop = ANGARA_RED_XOR;
+	EXPECT_ST(w, type, ANGARA_TYPE_DOUBLE, ANGARA_ST_DESC);
+	w.redop = ANGARA_RED_MAXLOC;
+	EXPECT_ST(w, type, ANGARA_TYPE_DOUBLE, ANGARA_ST_DESC);
+	w.length = cpu_to_le32(32);
+	EXPECT_ST(w, type, ANGARA_TYPE_DOUBLE_LOC, ANGARA_ST_NO_TREE);
+	w.length = cpu_to_le32(24);
+	EXPECT_ST(w, type, ANGARA_TYPE_DOUBLE_LOC, ANGARA_ST_DESC);
 	EXPECT_ST(red, length, cpu_to_le32(6), ANGARA_ST_DESC);
 	EXPECT_ST(red, opcode, ANGARA_OP_BARRIER, ANGARA_ST_DESC);
 	EXPECT_ST(red, tree, 3, ANGARA_ST_NO_TREE);
 	EXPECT_ST(red, opcode, ANGARA_OP_BCAST, ANGARA_ST_NO_TREE);
-	EXPECT_EQ(status_of(good), ANGARA_ST_OK);
+	EXPECT_EQ(status_of(a, good), ANGARA_ST_OK);
 #undef EXPECT_ST
 	EXPECT_EQ(h->faults, 0);
 	end();

@@ -37,9 +37,14 @@ do {									\
 #define NUM(array)	(sizeof(array) / sizeof(*(array)))
 
 extern const struct test_case topo_cases[], tree_cases[], combine_cases[],
-	mr_cases[], link_cases[], admin_cases[], queue_cases[], p2p_cases[],
-	coll_cases[], credit_cases[], down_cases[], stress_cases[],
-	hostile_cases[];
+	float_cases[], mr_cases[], link_cases[], admin_cases[], queue_cases[],
+	p2p_cases[], coll_cases[], credit_cases[], down_cases[], order_cases[],
+	stress_cases[], hostile_cases[];
+
+/* What a program has of them, up to a NULL. */
+extern const struct test_case *const test_cases[];
+/* Return: exit status of the program, or -1 if this is no option. */
+int test_option(const char *option);
 
 int golden_print(FILE *to);
 

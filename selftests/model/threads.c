@@ -49,6 +49,9 @@ static struct worker workers[MAX_THREADS];
 static u32 nthreads = 3, rounds = 40;
 static const char *dims = "2x2x2";
 static u32 finished;
+/* Sums of floats, whose contributions are the same in all rounds. */
+#define FLOATS		2U	/* the first of their slots, and trees */
+static u64 floats[4 - FLOATS][LEN / 8];
 
 /* Work that a view hands to whoever comes next. */
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -76,6 +79,11 @@ static u32 value(u32 ctx, u32 round, u32 what, u32 i)
 	return (ctx + 1) * 2654435761U + round * 40503U + what * 977U + i;
 }
 
+static int is_float(u32 slot)
+{
+	return slot >= FLOATS && slot < 4;
+}
+
 static u32 *area(struct tctx *c, u32 half, u32 slot)
 {
 	return (u32 *)(c->buf + half * c->buf_len / 2 + slot * LEN);
@@ -92,7 +100,7 @@ static void post_round(u32 ctx, u32 round)
 		struct angara_wqe w;
 		u64 to = c->buf_len / 2 + slot * LEN;
 
-		for (i = 0; i < LEN / 4; i++)
+		for (i = 0; i < LEN / 4 && !is_float(slot); i++)
 			area(c, 0, slot)[i] = value(ctx, round, slot, i);
 		if (slot < 4)
 			w = wqe_coll(ANGARA_OP_ALLREDUCE, slot, slot * LEN, to,
@@ -103,6 +111,8 @@ static void post_round(u32 ctx, u32 round)
 				    4 * LEN : 7 * LEN, slot == 4 ?
 				    peer->buf_len / 2 + (4 + ctx % 3) * LEN : to + 4 * LEN,
 				    LEN);
+		if (is_float(slot))
+			w.type = ANGARA_TYPE_FLOAT;
 		w.cookie = cpu_to_le64(round * 16 + slot);
 		post(c, &w, NULL);
 	}
@@ -118,7 +128,10 @@ static void check_round(u32 ctx, u32 round)
 {
 	u32 slot, i, m;
 
-	for (slot = 0; slot < 4; slot++)
+	for (slot = FLOATS; slot < 4; slot++)
+		EXPECT(!memcmp(area(g.ctx[ctx], 1, slot), floats[slot - FLOATS],
+			       LEN));
+	for (slot = 0; slot < FLOATS; slot++)
 		for (i = 0; i < LEN / 4; i += 37) {
 			u32 sum = 0;
 
@@ -170,6 +183,20 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* Below 2 in magnitude, but not far: sums are rounded. */
+static void give_floats(u32 slot)
+{
+	u32 c, i;
+
+	for (c = 0; c < g.n; c++)
+		for (i = 0; i < LEN / 4; i++)
+			area(g.ctx[c], 0, slot)[i] =
+				(value(c, 0, slot, i * 7919) & 0x83FFFFFFU) |
+				0x3C000000U;
+	coll_fold(tree[slot], ANGARA_TYPE_FLOAT, ANGARA_RED_SUM, slot * LEN,
+		  floats[slot - FLOATS], LEN);
+}
+
 static void set_up(void)
 {
 	u16 pe[64];
@@ -186,6 +213,8 @@ static void set_up(void)
 		pe[i] = 1;
 	for (i = 0; i < 4; i++)
 		tree[i] = tree_over(g.h, i, i % g.h->nodes, g.ctx, g.n, pe, 1);
+	for (i = FLOATS; i < 4; i++)
+		give_floats(i);
 }
 
 int main(int argc, char **argv)

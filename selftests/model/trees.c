@@ -6,8 +6,32 @@
 
 #include "test.h"
 
+static void join_all(struct ttree *t, struct tctx **ctxs, const u32 *place)
+{
+	u32 *joined = calloc(t->h->nodes, sizeof(*joined));
+	u32 i;
+
+	t->ctx = malloc((t->n + 1) * sizeof(*t->ctx));
+	t->place = malloc((t->n + 1) * sizeof(*t->place));
+	for (i = 0; i < t->n; i++) {
+		struct tctx *c = ctxs[i];
+
+		t->ctx[i] = c;
+		t->place[i] = place ? place[i] : joined[c->node]++;
+		EXPECT_EQ(adm_join(t->h, c->node, c->id, t->tree,
+				   place ? place[i] + 1 : 0), ANGARA_ADM_ST_OK);
+	}
+	free(joined);
+}
+
 struct ttree *tree_new(struct host *h, u32 tree, u32 root, const u16 *pe,
 		       struct tctx **ctxs, u32 n, u32 epoch)
+{
+	return tree_placed(h, tree, root, pe, ctxs, NULL, n, epoch);
+}
+
+struct ttree *tree_placed(struct host *h, u32 tree, u32 root, const u16 *pe,
+			  struct tctx **ctxs, const u32 *place, u32 n, u32 epoch)
 {
 	struct ttree *t = calloc(1, sizeof(*t));
 	struct angara_topo topo = { .ndims = h->cfg.ndims };
@@ -33,12 +57,7 @@ struct ttree *tree_new(struct host *h, u32 tree, u32 root, const u16 *pe,
 		if (angara_tree_has(&t->rows[i]))
 			EXPECT_EQ(adm_row(h, i, &t->rows[i]), ANGARA_ADM_ST_OK);
 	t->n = n;
-	t->ctx = malloc((n + 1) * sizeof(*t->ctx));
-	for (i = 0; i < n; i++) {
-		t->ctx[i] = ctxs[i];
-		EXPECT_EQ(adm_op(h, ctxs[i]->node, ANGARA_ADM_JOIN,
-				 ctxs[i]->id, tree), ANGARA_ADM_ST_OK);
-	}
+	join_all(t, ctxs, place);
 	return t;
 }
 
@@ -76,6 +95,7 @@ void tree_del(struct ttree *t)
 					 t->tree), ANGARA_ADM_ST_OK);
 	free(t->rows);
 	free(t->pe);
+	free(t->place);
 	free(t->ctx);
 	free(t);
 }

@@ -342,22 +342,29 @@ struct angara_tree_check {
 /**
  * struct angara_join - ioctl(ANGARA_IOCTL_JOIN) and ioctl(ANGARA_IOCTL_LEAVE)
  * @size: sizeof(struct angara_join)
- * @flags: must be 0
+ * @flags: JOIN: ANGARA_JOIN_PLACE or 0; LEAVE: must be 0
  * @tree: TreeId
- * @reserved: must be 0
+ * @place: with ANGARA_JOIN_PLACE: place among the local participants, below
+ *	the row's pe; else must be 0
  *
  * Makes the file's context one of the local participants that the row counts
  * in pe.  Leaving, or dying, takes the tree down for the others.
+ *
+ * Floats are summed up in the order of places.  Who does not ask for one gets
+ * the lowest that is free, so that it hangs on who joins first; see
+ * Documentation/reductions.rst.
  * Errors: -ENOENT the row is not set; -EPERM the tree is of another partition;
- * -EALREADY joined; -ENOTCONN not joined (LEAVE); -ENOSPC all pe places taken;
- * -ENETDOWN the tree is down.
+ * -EALREADY joined; -ENOTCONN not joined (LEAVE); -ENOSPC all pe places taken,
+ * or @place is; -EINVAL @place is not below pe; -ENETDOWN the tree is down.
  */
 struct angara_join {
 	__u32 size;
 	__u32 flags;
 	__u32 tree;
-	__u32 reserved;
+	__u32 place;
 };
+
+#define ANGARA_JOIN_PLACE	(1U << 0)
 
 /**
  * struct angara_kick - ioctl(ANGARA_IOCTL_KICK)

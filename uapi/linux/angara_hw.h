@@ -161,6 +161,8 @@ struct angara_adm_counters {
  * @tag: handed back
  * @ctx: context: CTX_CREATE, CTX_DESTROY, JOIN, LEAVE
  * @tree: tree: TREE_CLEAR, TREE_GET, JOIN, LEAVE
+ * @place: JOIN: place among the participants of this node, plus 1; 0: the
+ *	lowest free
  * @create: CTX_CREATE
  * @row: TREE_SET
  * @counters: COUNTERS
@@ -173,7 +175,7 @@ struct angara_adm_cmd {
 	__le16 tag;
 	__le16 ctx;
 	__u8 tree;
-	__u8 reserved1;
+	__u8 place;
 	union {
 		struct angara_adm_ctx create;
 		struct angara_hw_row row;

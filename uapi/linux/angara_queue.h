@@ -56,7 +56,11 @@ struct angara_ctl {
 #define ANGARA_WQE_NOTIFY	(1U << 3) /* count at the target, see counter */
 #define ANGARA_WQE_FLAGS	15U
 
-/* Reductions; unsigned and signed wrap around. */
+/*
+ * Reductions.  Integers, unsigned and signed, have all up to XOR and wrap
+ * around; floats have SUM, MIN, MAX and PROD, pairs MINLOC and MAXLOC; see
+ * Documentation/reductions.rst.
+ */
 #define ANGARA_RED_SUM		0
 #define ANGARA_RED_MIN		1
 #define ANGARA_RED_MAX		2
@@ -64,13 +68,25 @@ struct angara_ctl {
 #define ANGARA_RED_AND		4
 #define ANGARA_RED_OR		5
 #define ANGARA_RED_XOR		6
-#define ANGARA_RED_NUM		7
+#define ANGARA_RED_MINLOC	7	/* equal values: the lower index */
+#define ANGARA_RED_MAXLOC	8
+#define ANGARA_RED_NUM		9
 
 #define ANGARA_TYPE_INT32	0
 #define ANGARA_TYPE_UINT32	1
 #define ANGARA_TYPE_INT64	2
 #define ANGARA_TYPE_UINT64	3
-#define ANGARA_TYPE_NUM		4
+#define ANGARA_TYPE_FLOAT	4	/* IEEE 754 binary32 */
+#define ANGARA_TYPE_DOUBLE	5	/* IEEE 754 binary64 */
+/*
+ * Pairs of a value and an index, an INT32 behind it, as a C structure has them:
+ * 8 bytes, or 16 with four of padding at the end, which become 0.
+ */
+#define ANGARA_TYPE_INT32_LOC	6
+#define ANGARA_TYPE_INT64_LOC	7
+#define ANGARA_TYPE_FLOAT_LOC	8
+#define ANGARA_TYPE_DOUBLE_LOC	9
+#define ANGARA_TYPE_NUM		10
 
 /**
  * struct angara_wqe - entry of the injection queue
@@ -78,7 +94,7 @@ struct angara_ctl {
  * @flags: ANGARA_WQE_*
  * @tree: TreeId of a collective
  * @redop: ANGARA_RED_* of a reduction
- * @type: ANGARA_TYPE_* of a reduction
+ * @type: ANGARA_TYPE_* of a reduction, one that has @redop
  * @reserved0: must be 0
  * @dst_ctx: PUT, GET: context at the target; REDUCE: that of the receiver
  * @dst_node: PUT, GET: target node; REDUCE: node of the receiver, a participant

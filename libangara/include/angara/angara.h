@@ -334,7 +334,7 @@ int angara_team_received_wait(struct angara_team *team, uint64_t n,
  * @src_off: offset in it
  * @count: elements
  * @type: ANGARA_TYPE_*
- * @op: ANGARA_RED_*
+ * @op: ANGARA_RED_*, one of @type's
  * @root: member that gets the result
  * @req: out, or NULL
  *

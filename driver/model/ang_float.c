@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Arithmetic of IEEE 754 on bit patterns, by integers alone.
+ *
+ * Binary32 and binary64 differ in two widths only, so there is one of each
+ * operation.  Rounding is to nearest, ties to even; subnormals count in full.
+ * The result of sums and products that is no number is always one and the
+ * same, quiet and positive: which one a processor passes on is its own choice,
+ * and would depend on the order of operands.
+ */
+#include "ang_int.h"
+
+/*
+ * Significands stand in 64 bits with their first one at bit TOP: above it is
+ * room for a carry, below those of binary64 are ten bits to round by.
+ */
+#define TOP	62
+
+const struct ang_format ang_binary32 = { .frac = 23, .exp = 8 };
+const struct ang_format ang_binary64 = { .frac = 52, .exp = 11 };
+
+/**
+ * struct num - a finite number that is not 0: sig / 2^TOP * 2^(exp - bias)
+ * @sig: significand
+ * @exp: as in the format, and further down for subnormals
+ */
+struct num {
+	u64 sig;
+	s32 exp;
+};
+
+static u64 sign_bit(const struct ang_format *f)
+{
+	return 1ULL << (f->frac + f->exp);
+}
+
+static u64 magnitude(const struct ang_format *f, u64 x)
+{
+	return x & (sign_bit(f) - 1);
+}
+
+static u64 infinity(const struct ang_format *f)
+{
+	return ((1ULL << f->exp) - 1) << f->frac;
+}
+
+static u64 no_number(const struct ang_format *f)
+{
+	return infinity(f) | 1ULL << (f->frac - 1);
+}
+
+bool ang_float_nan(const struct ang_format *f, u64 x)
+{
+	return magnitude(f, x) > infinity(f);
+}
+
+bool ang_float_zero(const struct ang_format *f, u64 x)
+{
+	return !magnitude(f, x);
+}
+
+/** ang_float_one() - 1 */
+u64 ang_float_one(const struct ang_format *f)
+{
+	return ((1ULL << (f->exp - 1)) - 1) << f->frac;
+}
+
+/** ang_float_quiet() - @x, or the one NaN there is for all of them */
+u64 ang_float_quiet(const struct ang_format *f, u64 x)
+{
+	return ang_float_nan(f, x) ? no_number(f) : x;
+}
+
+/* Shift right; what falls out stays as a mark in the last bit. */
+static u64 shift_mark(u64 sig, u32 n)
+{
+	if (n >= 64)
+		return sig != 0;
+	return sig >> n | ((sig & ((1ULL << n) - 1)) != 0);
+}
+
+static struct num normal(u64 sig, s32 exp)
+{
+	s32 shift = __builtin_clzll(sig) - (63 - TOP);
+
+	return (struct num){ .sig = sig << shift, .exp = exp - shift };
+}
+
+static struct num unpack(const struct ang_format *f, u64 mag)
+{
+	u64 hidden = 1ULL << f->frac;
+	u64 sig = mag & (hidden - 1);
+	s32 exp = (s32)(mag >> f->frac);
+
+	if (exp)
+		sig |= hidden;
+	else
+		exp = 1;
+	return normal(sig, exp + (s32)(TOP - f->frac));
+}
+
+/* Fraction and exponent stand so that a carry out of one counts up the other. */
+static u64 round_pack(const struct ang_format *f, u64 sign, struct num x)
+{
+	u32 drop = TOP - f->frac;
+	u64 half = 1ULL << (drop - 1);
+	u64 rest, mag;
+
+	if (x.exp < 1) {
+		x.sig = shift_mark(x.sig, (u32)(1 - x.exp));
+		x.exp = 1;
+	}
+	rest = x.sig & (2 * half - 1);
+	mag = ((u64)(x.exp - 1) << f->frac) + (x.sig >> drop);
+	if (rest > half || (rest == half && mag & 1))
+		mag++;
+	return sign | (mag < infinity(f) ? mag : infinity(f));
+}
+
+static u64 add_finite(const struct ang_format *f, u64 a, u64 b)
+{
+	bool minus = (a ^ b) & sign_bit(f);
+	struct num x = unpack(f, magnitude(f, a));
+	struct num y = unpack(f, magnitude(f, b));
+
+	y.sig = shift_mark(y.sig, (u32)(x.exp - y.exp));
+	if (!minus) {
+		x.sig += y.sig;
+		if (x.sig >> (TOP + 1)) {
+			x.sig = shift_mark(x.sig, 1);
+			x.exp++;
+		}
+	} else {
+		x.sig -= y.sig;
+		if (!x.sig)
+			return 0;
+		x = normal(x.sig, x.exp);
+	}
+	return round_pack(f, a & sign_bit(f), x);
+}
+
+/**
+ * ang_float_add() - sum
+ * @f: format of all
+ * @a: term
+ * @b: term
+ *
+ * Return: the sum; of numbers that cancel, +0; -0 of two -0.
+ */
+u64 ang_float_add(const struct ang_format *f, u64 a, u64 b)
+{
+	u64 inf = infinity(f);
+	u64 big = a, small = b;
+
+	if (magnitude(f, a) < magnitude(f, b)) {
+		big = b;
+		small = a;
+	}
+	if (magnitude(f, big) > inf)
+		return no_number(f);
+	if (magnitude(f, big) == inf)
+		return magnitude(f, small) == inf && a != b ? no_number(f) : big;
+	if (!magnitude(f, big))
+		return a & b;
+	if (!magnitude(f, small))
+		return big;
+	return add_finite(f, big, small);
+}
+
+/* The upper half of a product; what is in the lower one stays as a mark. */
+static u64 multiply_mark(u64 a, u64 b)
+{
+	u64 a0 = (u32)a, a1 = a >> 32, b0 = (u32)b, b1 = b >> 32;
+	u64 low = a0 * b0;
+	u64 mid = a1 * b0 + (low >> 32);
+	u64 mid2 = a0 * b1 + (u32)mid;
+
+	return (a1 * b1 + (mid >> 32) + (mid2 >> 32)) |
+	       ((u32)mid2 || (u32)low);
+}
+
+/**
+ * ang_float_mul() - product
+ * @f: format of all
+ * @a: factor
+ * @b: factor
+ *
+ * Return: the product.
+ */
+u64 ang_float_mul(const struct ang_format *f, u64 a, u64 b)
+{
+	u64 sign = (a ^ b) & sign_bit(f);
+	u64 am = magnitude(f, a), bm = magnitude(f, b);
+	u64 inf = infinity(f);
+	struct num x, y;
+
+	if (am > inf || bm > inf)
+		return no_number(f);
+	if (am == inf || bm == inf)
+		return am && bm ? sign | inf : no_number(f);
+	if (!am || !bm)
+		return sign;
+	x = unpack(f, am);
+	y = unpack(f, bm);
+	/* Twice two significands: the first one at bit 62 or 63 of the upper half. */
+	x.sig = multiply_mark(x.sig << 1, y.sig << 1);
+	x.exp += y.exp - (s32)((1U << (f->exp - 1)) - 1);
+	if (x.sig >> (TOP + 1)) {
+		x.sig = shift_mark(x.sig, 1);
+		x.exp++;
+	}
+	return round_pack(f, sign, x);
+}
+
+/**
+ * ang_float_key() - where a number stands in the order of all
+ * @f: format
+ * @x: a number, no NaN
+ *
+ * Return: an unsigned integer that is the greater, the greater the number is;
+ * -0 is below +0.
+ */
+u64 ang_float_key(const struct ang_format *f, u64 x)
+{
+	return x & sign_bit(f) ? sign_bit(f) - 1 - magnitude(f, x) :
+				 x | sign_bit(f);
+}
+
+/**
+ * ang_float_pick() - the smaller or the greater of two
+ * @f: format of all
+ * @a: one
+ * @b: another
+ * @max: the greater
+ *
+ * Return: it; a NaN if there is one, so that none is lost.
+ */
+u64 ang_float_pick(const struct ang_format *f, u64 a, u64 b, bool max)
+{
+	if (ang_float_nan(f, a) || ang_float_nan(f, b))
+		return no_number(f);
+	return (ang_float_key(f, a) < ang_float_key(f, b)) != max ? a : b;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The Reducer, where the order of combining counts.
+ *
+ * What is rounded depends on that order, and must not depend on the order of
+ * arrival.  So each that contributes has a place: participants of this node as
+ * they have joined or asked for, then children by their direction.  Payload is
+ * combined from the first place to the last; what comes too early waits in the
+ * slot.  The result follows from the tree and its places alone.
+ *
+ * Own participants are the first, and not children: then they wait for each
+ * other only, see ang_link.c.
+ */
+#include "ang_int.h"
+
+/* Where a contribution stands in the order of all. */
+static u32 place_of(struct ang_view *v, struct ang_node *n,
+		    const struct ang_pkt *p, u32 dir)
+{
+	if (dir != ANGARA_DIR_NONE)
+		return ANG_PLACE_DIRS + dir;
+	return ang_ctx(v->fab, n, p->src_ctx)->place[p->tree];
+}
+
+/* Put a buffer where its place is among those that wait. */
+static void slot_hold(struct ang_view *v, struct ang_slot *s, u64 buf, u32 bit)
+{
+	u64 *at = &s->waiting;
+	u32 before;
+
+	for (before = s->held & (bit - 1); before; before &= before - 1)
+		at = ang_buf_link(v, *at);
+	*ang_buf_link(v, buf) = *at;
+	*at = buf;
+	s->held |= bit;
+}
+
+/* Combine those that wait, as far as none before them is missing. */
+static void slot_settle(struct ang_view *v, struct ang_slot *s)
+{
+	const struct ang_pkt *p = &s->pkt;
+	u32 bit;
+
+	for (bit = s->left & -s->left; s->held & bit; bit = s->left & -s->left) {
+		u64 buf = s->waiting;
+
+		s->waiting = *ang_buf_link(v, buf);
+		s->held &= ~bit;
+		s->left &= ~bit;
+		if (!p->buf) {
+			s->pkt.buf = buf;
+			continue;
+		}
+		ang_combine(ang_buf_data(v, p->buf), ang_buf_data(v, buf),
+			    p->len, p->dtype, p->redop);
+		ang_buf_put(v, buf, 1);
+	}
+}
+
+/**
+ * ang_order_take() - the Reducer takes a packet whose place counts
+ * @v: view
+ * @n: node
+ * @s: its slot, which agrees with it if it is not empty
+ * @p: packet; its payload reference goes with it
+ * @dir: link that it came from, ANGARA_DIR_NONE if from the PE
+ *
+ * Return: false if nothing is expected from there any more; nothing is taken.
+ */
+bool ang_order_take(struct ang_view *v, struct ang_node *n, struct ang_slot *s,
+		    const struct ang_pkt *p, u32 dir)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+	u32 bit = 1U << place_of(v, n, p, dir);
+
+	if (!((s->count ? s->left & ~s->held : t->places) & bit))
+		return false;
+	if (!s->count) {
+		ang_slot_store(t, s, p);
+		s->pkt.buf = 0;
+		s->left = t->places;
+		s->held = 0;
+		s->waiting = 0;
+	}
+	ang_slot_status(s, p);
+	if (p->buf)
+		slot_hold(v, s, p->buf, bit);
+	else
+		s->left &= ~bit;
+	slot_settle(v, s);
+	return true;
+}
+
+/**
+ * ang_order_turn() - would a contribution be combined as soon as it comes?
+ * @v: view
+ * @n: node
+ * @p: what a context of this node is about to send, next in its tree
+ *
+ * Return: true; also if participants disagree, which is found out then.
+ */
+bool ang_order_turn(struct ang_view *v, struct ang_node *n,
+		    const struct ang_pkt *p)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+	const struct ang_slot *s = &t->slot[p->seq % ANGARA_MAX_REDUCES];
+	u32 left = t->places;
+
+	if (!ang_ordered(p->dtype, p->redop))
+		return true;
+	if (s->count && !ang_ordered(s->pkt.dtype, s->pkt.redop))
+		return true;
+	if (s->count)
+		left = s->left;
+	return (left & -left) == 1U << place_of(v, n, p, ANGARA_DIR_NONE);
+}
+
+/** ang_order_flush() - free what waits in a slot */
+void ang_order_flush(struct ang_view *v, struct ang_slot *s)
+{
+	while (s->waiting) {
+		u64 buf = s->waiting;
+
+		s->waiting = *ang_buf_link(v, buf);
+		ang_buf_put(v, buf, 1);
+	}
+}

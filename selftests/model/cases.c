@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The cases of the device model.  --golden prints the golden trace.
+ */
+#include <string.h>
+
+#include "test.h"
+
+const struct test_case *const test_cases[] = {
+	topo_cases, tree_cases, combine_cases, float_cases, mr_cases, link_cases,
+	admin_cases, queue_cases, p2p_cases, coll_cases, credit_cases,
+	down_cases, order_cases, stress_cases, hostile_cases, NULL,
+};
+
+int test_option(const char *option)
+{
+	return strcmp(option, "--golden") ? -1 : golden_print(stdout);
+}
