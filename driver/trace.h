@@ -43,7 +43,12 @@
 	{ ANG_PKT_REDUCE,	"reduce" },		\
 	{ ANG_PKT_ALLREDUCE,	"allreduce" },		\
 	{ ANG_PKT_CREDIT,	"credit" },		\
-	{ ANG_PKT_ABORT,	"abort" })
+	{ ANG_PKT_ABORT,	"abort" },		\
+	{ ANG_PKT_SEND,		"send" },		\
+	{ ANG_PKT_ATOMIC,	"atomic" },		\
+	{ ANG_PKT_READY,	"ready" },		\
+	{ ANG_PKT_RNR,		"rnr" },		\
+	{ ANG_PKT_READY_ACK,	"ready_ack" })
 
 #define show_dir(dir)					\
 	__print_symbolic(dir,				\

@@ -22,6 +22,8 @@ static const struct {
 	[ANGARA_ST_MISMATCH]	= { -EPROTO, "participants disagree on the operation" },
 	[ANGARA_ST_TREE_DOWN]	= { -ECONNRESET, "a participant left or died" },
 	[ANGARA_ST_DMA]		= { -EFAULT, "host memory could not be reached" },
+	[ANGARA_ST_UNREACHABLE]	= { -ENETUNREACH, "a node on the way is gone" },
+	[ANGARA_ST_ALIGN]	= { -EINVAL, "target of an atomic is not aligned" },
 };
 
 ANG_PUBLIC int angara_status_errno(uint32_t status)

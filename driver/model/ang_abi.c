@@ -121,7 +121,7 @@ SIZE(angara_ctl, 16);
 AT(angara_ctl, sq_pi, 0);
 AT(angara_ctl, cq_ci, 4);
 AT(angara_ctl, seen, 8);
-AT(angara_ctl, reserved, 12);
+AT(angara_ctl, msg_ci, 12);
 
 SIZE(angara_wqe, 64);
 AT(angara_wqe, opcode, 0);
@@ -140,6 +140,19 @@ AT(angara_wqe, src_off, 32);
 AT(angara_wqe, dst_off, 40);
 AT(angara_wqe, counter, 48);
 AT(angara_wqe, reserved1, 50);
+AT(angara_wqe, aux_key, 52);
+AT(angara_wqe, aux, 56);
+
+SIZE(angara_msg, 64);
+AT(angara_msg, tag, 0);
+AT(angara_msg, imm, 8);
+AT(angara_msg, node, 16);
+AT(angara_msg, ctx, 20);
+AT(angara_msg, code, 22);
+AT(angara_msg, reserved, 24);
+AT(angara_msg, length, 56);
+AT(angara_msg, reserved1, 60);
+AT(angara_msg, kind, 63);
 
 SIZE(angara_cqe, 32);
 AT(angara_cqe, cookie, 0);
@@ -163,6 +176,11 @@ AT(angara_adm_ctx, ctl, 24);
 AT(angara_adm_ctx, ctr, 32);
 AT(angara_adm_ctx, mrt, 40);
 AT(angara_adm_ctx, mrs, 48);
+
+SIZE(angara_adm_msg, 16);
+AT(angara_adm_msg, pages, 0);
+AT(angara_adm_msg, log2, 8);
+AT(angara_adm_msg, reserved, 9);
 
 SIZE(angara_hw_row, 16);
 AT(angara_hw_row, tree, 0);
@@ -192,6 +210,7 @@ AT(angara_adm_cmd, place, 7);
 AT(angara_adm_cmd, create, 8);
 AT(angara_adm_cmd, row, 8);
 AT(angara_adm_cmd, counters, 8);
+AT(angara_adm_cmd, msg, 8);
 AT(angara_adm_cmd, raw, 8);
 
 SIZE(angara_adm_cpl, 32);
@@ -264,7 +283,8 @@ AT(angara_hw_ctx_counters, rx_bytes, 48);
 AT(angara_hw_ctx_counters, rx_errors, 56);
 AT(angara_hw_ctx_counters, cq_full, 64);
 AT(angara_hw_ctx_counters, interrupts, 72);
-AT(angara_hw_ctx_counters, reserved, 80);
+AT(angara_hw_ctx_counters, rx_msgs, 80);
+AT(angara_hw_ctx_counters, not_ready, 88);
 
 static_assert(sizeof(struct ang_pkt) == 64);
 static_assert(sizeof(struct ang_fabric) <= ANG_HEAD_SIZE);

@@ -277,6 +277,13 @@ static u32 adm_counters(struct ang_view *v, struct ang_node *n,
 	return ang_counters(v, n, &cmd->counters);
 }
 
+static u32 adm_msg_area(struct ang_view *v, struct ang_node *n,
+			const struct angara_adm_cmd *cmd,
+			struct angara_adm_cpl *cpl)
+{
+	return ang_msg_area(v, n, le16_to_cpu(cmd->ctx), &cmd->msg);
+}
+
 static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_NOP] = adm_nop,
 	[ANGARA_ADM_CTX_CREATE] = adm_ctx_create,
@@ -288,6 +295,7 @@ static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_JOIN] = adm_join,
 	[ANGARA_ADM_LEAVE] = adm_leave,
 	[ANGARA_ADM_COUNTERS] = adm_counters,
+	[ANGARA_ADM_MSG_AREA] = adm_msg_area,
 };
 
 static void execute(struct ang_view *v, struct ang_node *n,

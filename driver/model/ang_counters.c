@@ -71,6 +71,8 @@ static u32 ctx_counters(const struct ang_ctx *c,
 	out->rx_errors = cpu_to_le64(c->cnt.rx_errors);
 	out->cq_full = cpu_to_le64(c->cnt.cq_full);
 	out->interrupts = cpu_to_le64(c->cnt.interrupts);
+	out->rx_msgs = cpu_to_le64(c->cnt.rx_msgs);
+	out->not_ready = cpu_to_le64(c->cnt.not_ready);
 	return sizeof(*out);
 }
 

@@ -4,7 +4,8 @@
  */
 #include "ang_int.h"
 
-#define DOORBELLS	offsetof(struct ang_ctx, alive)
+/* What comes before it outlives a context. */
+#define MORTAL		offsetof(struct ang_ctx, alive)
 
 /**
  * ang_ctx_get() - a context that is alive
@@ -37,7 +38,7 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 		   const struct angara_adm_ctx *arg)
 {
 	struct ang_ctx *c;
-	u16 opgen;
+	u64 haunting;
 
 	if (ctx >= v->fab->cfg.ctxs || !arg->pkey || arg->reserved[0] ||
 	    arg->reserved[1] || arg->sq_log2 < 3 || arg->sq_log2 > 15 ||
@@ -47,13 +48,16 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 	c = ang_ctx(v->fab, n, ctx);
 	if (c->alive)
 		return ANGARA_ADM_ST_EXISTS;
-	/* Goes on over lives, so that late answers do not find a new owner. */
-	opgen = c->opgen;
-	/* Doorbells may be written at any time. */
+	/*
+	 * The generation goes on over lives, so that late answers do not find a
+	 * new owner.  Doorbells may be written at any time.
+	 */
 	WRITE_ONCE(c->db_sq, 0);
 	WRITE_ONCE(c->db_armed, 0);
-	memset((char *)c + DOORBELLS, 0, sizeof(*c) - DOORBELLS);
-	c->opgen = opgen;
+	ang_msg_destroy(v, n, c);
+	haunting = c->p2p_tx;
+	memset((char *)c + MORTAL, 0, sizeof(*c) - MORTAL);
+	c->p2p_tx = haunting;
 	c->pkey = le32_to_cpu(arg->pkey);
 	c->mrs = le32_to_cpu(arg->mrs);
 	c->sq_log2 = arg->sq_log2;
@@ -64,8 +68,10 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 	c->cq.list = le64_to_cpu(arg->cq);
 	c->mrt.list = le64_to_cpu(arg->mrt);
 	c->free = v->fab->cfg.ops == 64 ? ~0ULL : (1ULL << v->fab->cfg.ops) - 1;
+	c->free &= ~c->ghosts;
 	c->inl_free = (1U << ANG_INLINES) - 1;
 	c->alive = 1;
+	ang_msg_create(v, n, c);
 	return ANGARA_ADM_ST_OK;
 }
 
@@ -91,11 +97,21 @@ u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx)
 	busy = ~c->free;
 	if (v->fab->cfg.ops < 64)
 		busy &= (1ULL << v->fab->cfg.ops) - 1;
-	for (; busy; busy &= busy - 1)
-		memset(ang_op(v->fab, n, c, ang_lowest(busy)), 0,
-		       sizeof(struct ang_op));
+	for (busy &= ~c->ghosts; busy; busy &= busy - 1) {
+		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(busy));
+
+		if (!ang_send_haunts(v, n, c, op))
+			memset(op, 0, sizeof(*op));
+	}
 	c->alive = 0;
+	c->sq_pi = c->sq_ci;
+	c->tree_tx = 0;
+	c->p2p_tx &= c->ghosts;
+	c->sends = 0;
 	n->tx[ctx / 64] &= ~(1ULL << (ctx % 64));
+	ang_msg_destroy(v, n, c);
+	if (c->p2p_tx)
+		ang_set_bit(n->tx, ctx);
 	n->dirty[ctx / 64] &= ~(1ULL << (ctx % 64));
 	return ANGARA_ADM_ST_OK;
 }
@@ -122,6 +138,8 @@ static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 		c->sq_pi = pi;
 	if (c->sq_pi != c->sq_ci)
 		ang_set_bit(n->tx, ctx);
+	if (c->area.told)
+		ang_msg_rouse(v, n, c);
 	if (!READ_ONCE(c->db_armed) || !ang_xchg(&c->db_armed, 0))
 		return;
 	c->seen = READ_ONCE(c->db_arm);

@@ -74,8 +74,10 @@ void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		c->cnt.cqe_errors += op->status != ANGARA_ST_OK;
 		ang_ctx_event(v, n, c);
 	}
-	if (op->opcode >= ANGARA_OP_BCAST && op->opcode <= ANGARA_OP_ALLREDUCE)
+	if (ang_is_coll(op->opcode))
 		c->member[op->tree].ops &= ~(1ULL << slot);
+	else if (op->opcode == ANGARA_OP_SEND)
+		ang_send_end(v, n, c, op);
 	op->state = ANG_OP_FREE;
 	c->free |= 1ULL << slot;
 	c->nops--;
@@ -103,7 +105,7 @@ void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (op->sent_all)
 		return;
 	op->sent_all = 1;
-	if (op->opcode < ANGARA_OP_BCAST) {
+	if (!ang_is_coll(op->opcode)) {
 		c->p2p_tx &= ~(1ULL << slot);
 		return;
 	}
@@ -142,8 +144,8 @@ bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	if (!p->len || p->status)
 		return true;
-	p->buf = op->opcode > ANGARA_OP_BCAST ? ang_buf_get_reduce(v, n, p) :
-						ang_buf_get(v, n, ANG_BUF_REQ);
+	p->buf = op->opcode > ANGARA_OP_BCAST && ang_is_coll(op->opcode) ?
+		 ang_buf_get_reduce(v, n, p) : ang_buf_get(v, n, ANG_BUF_REQ);
 	if (!p->buf)
 		return false;
 	if (op->inl) {
@@ -186,6 +188,37 @@ static bool elements_fit(const struct angara_wqe *w)
 	return size && !(le32_to_cpu(w->length) & (size - 1));
 }
 
+/* Bytes that an entry has its context give: those of INLINE, if it has that. */
+static u64 wqe_payload(const struct angara_wqe *w)
+{
+	u64 len = le32_to_cpu(w->length);
+
+	if (w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH)
+		len *= ang_atomic_operands(w->redop);
+	return len;
+}
+
+/* What only messages and atomic operations have, or may not have. */
+static u32 extra_check(const struct angara_wqe *w)
+{
+	u32 len = le32_to_cpu(w->length);
+
+	switch (w->opcode) {
+	case ANGARA_OP_SEND:
+		return len > ANGARA_MAX_MSG || w->aux_key ||
+		       w->flags & ANGARA_WQE_NOTIFY ? ANGARA_ST_DESC :
+						      ANGARA_ST_OK;
+	case ANGARA_OP_ATOMIC:
+		if (w->redop == ANGARA_ATOMIC_READ || w->aux || w->aux_key)
+			return ANGARA_ST_DESC;
+		return ang_atomic_check(w->redop, w->type, len);
+	case ANGARA_OP_FETCH:
+		return ang_atomic_check(w->redop, w->type, len);
+	default:
+		return w->aux || w->aux_key ? ANGARA_ST_DESC : ANGARA_ST_OK;
+	}
+}
+
 static u32 wqe_check(const struct angara_wqe *w)
 {
 	u32 len = le32_to_cpu(w->length);
@@ -198,13 +231,15 @@ static u32 wqe_check(const struct angara_wqe *w)
 		if (w->reserved1[i])
 			return ANGARA_ST_DESC;
 	if (w->flags & ANGARA_WQE_INLINE &&
-	    (len > ANGARA_MAX_INLINE || w->opcode == ANGARA_OP_GET))
+	    (wqe_payload(w) > ANGARA_MAX_INLINE || w->opcode == ANGARA_OP_GET))
 		return ANGARA_ST_DESC;
 	if (w->flags & ANGARA_WQE_NOTIFY &&
 	    (le16_to_cpu(w->counter) >= ANGARA_CTR_USER_NUM ||
-	     w->opcode > ANGARA_OP_GET))
+	     ang_is_coll(w->opcode)))
 		return ANGARA_ST_DESC;
-	if (w->opcode >= ANGARA_OP_BCAST && w->tree >= ANGARA_MAX_TREES)
+	if (!ang_is_coll(w->opcode))
+		return extra_check(w);
+	if (w->tree >= ANGARA_MAX_TREES || w->aux || w->aux_key)
 		return ANGARA_ST_DESC;
 	if (w->opcode == ANGARA_OP_BARRIER && len)
 		return ANGARA_ST_DESC;
@@ -221,7 +256,9 @@ static void op_fill(struct ang_op *op, const struct angara_wqe *w, u16 gen)
 	op->opcode = w->opcode == ANGARA_OP_BARRIER ? ANGARA_OP_ALLREDUCE :
 						      w->opcode;
 	op->flags = w->flags;
-	op->tree = w->tree;
+	/* Of others it means nothing, and has not been checked. */
+	if (w->opcode >= ANGARA_OP_BCAST)
+		op->tree = w->tree;
 	if (w->opcode != ANGARA_OP_BARRIER) {
 		op->redop = w->redop;
 		op->type = w->type;
@@ -234,17 +271,29 @@ static void op_fill(struct ang_op *op, const struct angara_wqe *w, u16 gen)
 	op->dst_key = le32_to_cpu(w->dst_key);
 	op->src_off = le64_to_cpu(w->src_off);
 	op->dst_off = le64_to_cpu(w->dst_off);
+	op->aux = le64_to_cpu(w->aux);
 	op->cookie = le64_to_cpu(w->cookie);
 	op->gen = gen;
+	if (w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH) {
+		/* An answer is written where that of a get is. */
+		op->aux_key = op->dst_key;
+		op->aux = op->dst_off;
+		op->dst_key = le32_to_cpu(w->aux_key);
+		op->dst_off = le64_to_cpu(w->aux);
+	}
 }
 
 /* Is the memory that an operation names its context's to use so? */
 static u32 source_check(struct ang_view *v, struct ang_node *n,
 			struct ang_ctx *c, const struct ang_op *op)
 {
-	if (op->flags & ANGARA_WQE_INLINE || !op->len)
+	u32 len = op->len;
+
+	if (op->opcode == ANGARA_OP_ATOMIC || op->opcode == ANGARA_OP_FETCH)
+		len *= ang_atomic_operands(op->redop);
+	if (op->flags & ANGARA_WQE_INLINE || !len)
 		return ANGARA_ST_OK;
-	return ang_mr_check(v, n, c, op->src_key, op->src_off, op->len, 0);
+	return ang_mr_check(v, n, c, op->src_key, op->src_off, len, 0);
 }
 
 static u32 sink_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -259,15 +308,22 @@ static u32 sink_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op)
 {
-	u32 status;
+	u32 status = ANGARA_ST_OK;
 
 	if (op->dst_node >= v->fab->topo.nodes)
 		return ANGARA_ST_TARGET;
-	status = op->opcode == ANGARA_OP_PUT ? source_check(v, n, c, op) :
-					       sink_check(v, n, c, op);
-	if (!status)
+	if (op->opcode != ANGARA_OP_GET)
+		status = source_check(v, n, c, op);
+	if (!status && (op->opcode == ANGARA_OP_GET ||
+			op->opcode == ANGARA_OP_FETCH))
+		status = sink_check(v, n, c, op);
+	if (status)
+		return status;
+	if (op->opcode == ANGARA_OP_SEND)
+		ang_send_start(v, n, c, op);
+	else
 		c->p2p_tx |= 1ULL << ang_op_slot(v->fab, n, c, op);
-	return status;
+	return ANGARA_ST_OK;
 }
 
 /*
@@ -350,7 +406,7 @@ static int read_sq(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 /* Payload that stands behind the entry; it may wrap around the ring. */
 static u32 read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		       struct ang_op *op)
+		       struct ang_op *op, u32 len)
 {
 	u32 place = ang_lowest(c->inl_free);
 	u8 *to = c->inl[place];
@@ -358,9 +414,9 @@ static u32 read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 
 	c->inl_free &= ~(1U << place);
 	op->inl = (u8)(place + 1);
-	for (at = 0; at < op->len; at += 64)
+	for (at = 0; at < len; at += 64)
 		if (read_sq(v, n, c, c->sq_ci + 1 + at / 64, to + at,
-			    ang_min(64, op->len - at)))
+			    ang_min(64, len - at)))
 			return ANGARA_ST_DMA;
 	return ANGARA_ST_OK;
 }
@@ -368,15 +424,10 @@ static u32 read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 static u32 op_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)
 {
-	switch (op->opcode) {
-	case ANGARA_OP_NOP:
+	if (op->opcode == ANGARA_OP_NOP)
 		return ANGARA_ST_OK;
-	case ANGARA_OP_PUT:
-	case ANGARA_OP_GET:
-		return p2p_start(v, n, c, op);
-	default:
-		return coll_start(v, n, c, op);
-	}
+	return ang_is_coll(op->opcode) ? coll_start(v, n, c, op) :
+					 p2p_start(v, n, c, op);
 }
 
 /* Return: false if the next entry cannot be fetched now. */
@@ -396,9 +447,8 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	if (!status && w.flags & ANGARA_WQE_FENCE && c->nops)
 		return false;
 	/* Payload of an entry that is refused is not taken for entries. */
-	if (w.flags & ANGARA_WQE_INLINE &&
-	    le32_to_cpu(w.length) <= ANGARA_MAX_INLINE)
-		used += INLINE_SLOTS(le32_to_cpu(w.length));
+	if (w.flags & ANGARA_WQE_INLINE && wqe_payload(&w) <= ANGARA_MAX_INLINE)
+		used += INLINE_SLOTS((u32)wqe_payload(&w));
 	if (c->sq_pi - c->sq_ci < used) {
 		used = 1;
 		status = ANGARA_ST_DESC;
@@ -413,7 +463,7 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	op_fill(op, &w, ++c->opgen);
 	op->err_node = n->id;
 	if (!status && used > 1)
-		status = read_inline(v, n, c, op);
+		status = read_inline(v, n, c, op, (u32)wqe_payload(&w));
 	if (!status)
 		status = op_start(v, n, c, op);
 	c->sq_ci += used;
@@ -438,12 +488,14 @@ static bool ctx_inject(struct ang_view *v, struct ang_node *n, u32 ctx)
 
 	for (i = 0; i < FETCH_BATCH && fetch(v, n, c); i++)
 		progress = true;
+	if (c->rouse)
+		progress |= ang_msg_wake(v, n, c);
 	for (set = c->p2p_tx; set; set &= set - 1)
 		progress |= ang_p2p_inject(v, n, c, ang_op(v->fab, n, c,
 							   ang_lowest(set)));
 	for (set = c->tree_tx; set; set &= set - 1)
 		progress |= ang_coll_inject(v, n, c, ang_lowest(set));
-	if (c->sq_ci == c->sq_pi && !c->p2p_tx && !c->tree_tx)
+	if (c->sq_ci == c->sq_pi && !c->p2p_tx && !c->tree_tx && !c->rouse)
 		n->tx[ctx / 64] &= ~(1ULL << (ctx % 64));
 	return progress;
 }

@@ -42,6 +42,38 @@ void ang_trace_pkt(struct ang_view *v, struct ang_node *n, u32 event,
 bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
 bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op);
+bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc);
+void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p);
+
+/* ang_msg.c, ang_send.c */
+u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
+		 const struct angara_adm_msg *arg);
+u32 ang_msg_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 const struct ang_pkt *p, struct ang_pkt *reply);
+void ang_msg_create(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+void ang_msg_destroy(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p);
+void ang_msg_rouse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op);
+void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		  struct ang_op *op);
+bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op);
+void ang_send_answer(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op, const struct ang_pkt *p);
+void ang_send_ready(struct ang_view *v, struct ang_node *n,
+		    const struct ang_pkt *p, struct ang_pkt *reply);
+bool ang_send_haunts(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op);
+
+/* ang_atomic.c */
+u32 ang_atomic_operands(u32 aop);
+u32 ang_atomic_check(u32 aop, u32 type, u32 len);
+u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct ang_pkt *p, struct ang_pkt *reply);
 
 /* ang_coll.c */
 bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir);
@@ -113,6 +145,11 @@ u64 ang_float_pick(const struct ang_format *f, u64 a, u64 b, bool max);
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
 
 /* ang_mr.c */
+u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u32 key, u64 off, u32 len, u32 access, struct angara_hw_mr *mr);
+u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
+		const struct angara_hw_mr *mr, u64 off, u32 len, void *to,
+		const void *from);
 u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 u32 key, u64 off, u32 len, u32 access);
 u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,

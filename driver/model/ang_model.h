@@ -226,6 +226,8 @@ static inline bool ang_reduction_valid(u32 type, u32 redop)
 }
 
 /** Is an atomic operation (ANGARA_ATOMIC_*) one for elements of @type? */
+bool ang_atomic_valid(u32 aop, u32 type);
+
 /* Topology. */
 struct ang_topo {
 	u32 ndims;

@@ -75,9 +75,9 @@ static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return ANGARA_ST_OK;
 }
 
-static u32 mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		   u32 key, u64 off, u32 len, u32 access,
-		   struct angara_hw_mr *mr)
+/** ang_mr_find() - as ang_mr_check(), and hand out the entry */
+u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u32 key, u64 off, u32 len, u32 access, struct angara_hw_mr *mr)
 {
 	u32 status = mr_entry(v, n, c, key, mr);
 	u64 size;
@@ -113,9 +113,10 @@ static int mr_locate(struct ang_view *v, struct ang_node *n,
 	return rc;
 }
 
-static u32 mr_copy(struct ang_view *v, struct ang_node *n,
-		   const struct angara_hw_mr *mr, u64 off, u32 len, void *to,
-		   const void *from)
+/** ang_mr_copy() - copy from a region to @to, or if that is NULL to it from @from */
+u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
+		const struct angara_hw_mr *mr, u64 off, u32 len, void *to,
+		const void *from)
 {
 	u64 at = off + le32_to_cpu(mr->first);
 	u32 done = 0;
@@ -158,7 +159,7 @@ u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 {
 	struct angara_hw_mr mr;
 
-	return mr_find(v, n, c, key, off, len, access, &mr);
+	return ang_mr_find(v, n, c, key, off, len, access, &mr);
 }
 
 /** ang_mr_read() - as ang_mr_check(), and copy from the region to @buf */
@@ -166,9 +167,9 @@ u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		u32 key, u64 off, u32 len, u32 access, void *buf)
 {
 	struct angara_hw_mr mr;
-	u32 status = mr_find(v, n, c, key, off, len, access, &mr);
+	u32 status = ang_mr_find(v, n, c, key, off, len, access, &mr);
 
-	return status ? status : mr_copy(v, n, &mr, off, len, buf, NULL);
+	return status ? status : ang_mr_copy(v, n, &mr, off, len, buf, NULL);
 }
 
 /** ang_mr_write() - as ang_mr_check(), and copy from @buf to the region */
@@ -176,7 +177,7 @@ u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 u32 key, u64 off, u32 len, u32 access, const void *buf)
 {
 	struct angara_hw_mr mr;
-	u32 status = mr_find(v, n, c, key, off, len, access, &mr);
+	u32 status = ang_mr_find(v, n, c, key, off, len, access, &mr);
 
-	return status ? status : mr_copy(v, n, &mr, off, len, NULL, buf);
+	return status ? status : ang_mr_copy(v, n, &mr, off, len, NULL, buf);
 }

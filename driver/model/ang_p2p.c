@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Puts and gets: requests on one virtual channel, answers on another.
+ * Puts, gets, messages, atomics: requests on one virtual channel, answers on
+ * another.
  *
  * A node answers a request only if the answer can leave at once, and an answer
  * is always taken; so requests wait for answers and answers for nobody.
  */
 #include "ang_int.h"
 
-/* May a packet for @dst leave this node? */
-static bool may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc)
+/** ang_may_leave() - may a packet for @dst leave this node on channel @vc? */
+bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc)
 {
 	u32 dir = ang_topo_route(&v->fab->topo, n->id, dst);
 
@@ -44,30 +45,48 @@ static void count_rx(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 }
 
-/* End of the way for PUT trains and GET requests. */
+/* What a request wants of a context's memory. */
+static u32 request_do(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      const struct ang_pkt *p, struct ang_pkt *reply)
+{
+	switch (p->type) {
+	case ANG_PKT_PUT:
+		if (!p->len)
+			return ANGARA_ST_OK;
+		return ang_mr_write(v, n, c, p->key, p->off, p->len,
+				    ANGARA_ACCESS_REMOTE_WRITE,
+				    ang_buf_data(v, p->buf));
+	case ANG_PKT_GET:
+		if (!p->len)
+			return ANGARA_ST_OK;
+		return ang_mr_read(v, n, c, p->key, p->off, p->len,
+				   ANGARA_ACCESS_REMOTE_READ,
+				   ang_buf_data(v, reply->buf));
+	case ANG_PKT_SEND:
+		return ang_msg_take(v, n, c, p, reply);
+	default:
+		return ang_atomic_take(v, n, c, p, reply);
+	}
+}
+
+/* End of the way for PUT trains and GET requests, messages and atomics. */
 static u32 target_access(struct ang_view *v, struct ang_node *n,
 			 const struct ang_pkt *p, struct ang_pkt *reply)
 {
 	struct ang_ctx *c = ang_ctx_get(v, n, p->dst_ctx);
-	u32 status = ANGARA_ST_OK;
+	u32 status;
 
 	count_rx(v, n, c, p);
 	if (!c) {
 		ang_drop(v, n, p, ANGARA_DROP_TARGET, 0);
 		return ANGARA_ST_TARGET;
 	}
-	if (c->pkey != p->pkey) {
+	/* Who gives up may do so in any case: another may have the context. */
+	if (c->pkey != p->pkey && !(p->type == ANG_PKT_SEND && p->status)) {
 		ang_drop(v, n, p, ANGARA_DROP_PARTITION, 0);
 		return ANGARA_ST_PARTITION;
 	}
-	if (p->len && p->type == ANG_PKT_PUT)
-		status = ang_mr_write(v, n, c, p->key, p->off, p->len,
-				      ANGARA_ACCESS_REMOTE_WRITE,
-				      ang_buf_data(v, p->buf));
-	else if (p->len)
-		status = ang_mr_read(v, n, c, p->key, p->off, p->len,
-				     ANGARA_ACCESS_REMOTE_READ,
-				     ang_buf_data(v, reply->buf));
+	status = request_do(v, n, c, p, reply);
 	if (status) {
 		c->cnt.rx_errors++;
 		ang_drop(v, n, p, ANGARA_DROP_MEMORY, 0);
@@ -96,10 +115,44 @@ static void result_eject(struct ang_view *v, struct ang_node *n,
 	ang_buf_put(v, p->buf, 1);
 }
 
+/*
+ * Is @p an answer that @op waits for?  It may come from a node that somebody
+ * else plays, who is not trusted.
+ */
+static bool answers(const struct ang_pkt *p, const struct ang_op *op)
+{
+	if (op->state == ANG_OP_FREE || op->gen != p->gen || !op->trains ||
+	    p->src_node != op->dst_node)
+		return false;
+	switch (p->type) {
+	case ANG_PKT_ACK:
+		return true;
+	case ANG_PKT_RNR:
+		return op->opcode == ANGARA_OP_SEND &&
+		       op->phase == ANG_SEND_ASKED;
+	default:
+		return (op->opcode == ANGARA_OP_GET ||
+			op->opcode == ANGARA_OP_FETCH) &&
+		       (u64)p->seq + p->len <= op->len;
+	}
+}
+
+/* The operation that an answer is for; of a context that is gone, its ghost. */
+static struct ang_op *answer_op(struct ang_view *v, struct ang_node *n,
+				const struct ang_pkt *p)
+{
+	struct ang_op *op;
+
+	if (p->dst_ctx >= v->fab->cfg.ctxs || p->slot >= v->fab->cfg.ops)
+		return NULL;
+	op = ang_op(v->fab, n, ang_ctx(v->fab, n, p->dst_ctx), p->slot);
+	return answers(p, op) ? op : NULL;
+}
+
 static void answer_eject(struct ang_view *v, struct ang_node *n,
 			 const struct ang_pkt *p)
 {
-	struct ang_ctx *c = ang_ctx_get(v, n, p->dst_ctx);
+	struct ang_ctx *c;
 	struct ang_op *op;
 	u32 status = p->status;
 
@@ -107,13 +160,22 @@ static void answer_eject(struct ang_view *v, struct ang_node *n,
 		result_eject(v, n, p);
 		return;
 	}
-	op = c && p->slot < v->fab->cfg.ops ? ang_op(v->fab, n, c, p->slot) :
-					      NULL;
-	if (!op || op->state != ANG_OP_ACTIVE || op->gen != p->gen) {
+	if (p->type == ANG_PKT_READY_ACK) {
+		count_rx(v, n, NULL, p);
+		ang_msg_ready_ack(v, n, p);
+		return;
+	}
+	op = answer_op(v, n, p);
+	if (!op) {
 		ang_drop(v, n, p, ANGARA_DROP_STALE, 1);
 		return;
 	}
+	c = ang_ctx(v->fab, n, p->dst_ctx);
 	count_rx(v, n, c, p);
+	if (op->opcode == ANGARA_OP_SEND) {
+		ang_send_answer(v, n, c, op, p);
+		return;
+	}
 	if (status) {
 		ang_op_fail(op, status, p->src_node);
 	} else if (p->type == ANG_PKT_DATA && p->len) {
@@ -132,30 +194,45 @@ static void answer_eject(struct ang_view *v, struct ang_node *n,
 		ang_op_done(v, n, c, op);
 }
 
+/* Is a request answered with data? */
+static bool wants_data(const struct ang_pkt *p)
+{
+	return p->type == ANG_PKT_GET ||
+	       (p->type == ANG_PKT_ATOMIC && p->flags & ANG_PF_FETCH);
+}
+
 /* Return: false if the request has to wait, and nothing happened. */
 static bool request_eject(struct ang_view *v, struct ang_node *n,
 			  const struct ang_pkt *p)
 {
+	bool data = wants_data(p);
 	struct ang_pkt reply;
 
-	if (!may_leave(v, n, p->src_node, ANGARA_VC_RSP))
+	if (!ang_may_leave(v, n, p->src_node, ANGARA_VC_RSP))
 		return false;
 	memset(&reply, 0, sizeof(reply));
-	if (p->type == ANG_PKT_GET && p->len) {
+	reply.len = p->type == ANG_PKT_ATOMIC ? p->epoch : p->len;
+	if (data && reply.len) {
 		reply.buf = ang_buf_get(v, n, ANG_BUF_RSP);
 		if (!reply.buf)
 			return false;
 	}
-	reply.type = p->type == ANG_PKT_GET ? ANG_PKT_DATA : ANG_PKT_ACK;
+	reply.type = data ? ANG_PKT_DATA : ANG_PKT_ACK;
 	reply.npkts = 1;
-	reply.len = p->len;
-	reply.status = (u8)target_access(v, n, p, &reply);
+	if (p->type == ANG_PKT_READY) {
+		count_rx(v, n, NULL, p);
+		reply.type = ANG_PKT_READY_ACK;
+		reply.epoch = p->epoch;
+		ang_send_ready(v, n, p, &reply);
+	} else {
+		reply.status = (u8)target_access(v, n, p, &reply);
+	}
 	if (reply.status && reply.buf) {
 		ang_buf_put(v, reply.buf, 1);
 		reply.buf = 0;
 	}
 	if (reply.buf)
-		reply.npkts = p->npkts;
+		reply.npkts = (u8)ang_packets(reply.len);
 	reply.src_node = n->id;
 	reply.src_ctx = p->dst_ctx;
 	reply.dst_node = p->src_node;
@@ -171,6 +248,24 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 	else
 		leave(v, n, &reply, ANGARA_VC_RSP);
 	return true;
+}
+
+/**
+ * ang_request() - a request leaves, or is served at once if it is for this node
+ * @v: view
+ * @n: node
+ * @p: request, for which ang_may_leave(); one to this node that wants data has
+ *	a buffer for that
+ */
+void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p)
+{
+	if (p->dst_node == n->id) {
+		request_eject(v, n, p);
+		count_tx(v, n, p);
+	} else {
+		count_tx(v, n, p);
+		leave(v, n, p, ANGARA_VC_REQ);
+	}
 }
 
 /**
@@ -200,6 +295,25 @@ bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
 	return true;
 }
 
+static void atomic_packet(struct ang_view *v, struct ang_node *n,
+			  struct ang_ctx *c, struct ang_op *op,
+			  struct ang_pkt *p)
+{
+	ang_op_head(v, n, c, op, p);
+	p->type = ANG_PKT_ATOMIC;
+	p->flags = ANG_PF_LAST;
+	if (op->opcode == ANGARA_OP_FETCH)
+		p->flags |= ANG_PF_FETCH;
+	if (op->flags & ANGARA_WQE_NOTIFY)
+		p->flags |= ANG_PF_NOTIFY;
+	p->counter = op->counter;
+	p->epoch = (u16)op->len;
+	p->len = op->len * ang_atomic_operands(op->redop);
+	p->npkts = 1;
+	p->key = op->aux_key;
+	p->off = op->aux;
+}
+
 static void p2p_packet(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		       struct ang_op *op, struct ang_pkt *p)
 {
@@ -221,8 +335,17 @@ static void p2p_packet(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 	}
 }
 
+/* Is there a buffer for an answer?  Only the holder of the node takes them. */
+static bool may_answer(struct ang_view *v, struct ang_node *n)
+{
+	u64 buf = ang_buf_get(v, n, ANG_BUF_RSP);
+
+	ang_buf_put(v, buf, 1);
+	return buf;
+}
+
 /**
- * ang_p2p_inject() - send the next train of a put or get
+ * ang_p2p_inject() - send the next train of an operation that is no collective
  * @v: view
  * @n: node
  * @c: context
@@ -235,10 +358,18 @@ bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 {
 	struct ang_pkt p;
 
-	if (!may_leave(v, n, op->dst_node, ANGARA_VC_REQ))
+	if (op->opcode == ANGARA_OP_SEND)
+		return ang_send_inject(v, n, c, op);
+	if (!ang_may_leave(v, n, op->dst_node, ANGARA_VC_REQ))
 		return false;
-	p2p_packet(v, n, c, op, &p);
-	if (p.type == ANG_PKT_PUT && !ang_op_payload(v, n, c, op, &p))
+	if (op->opcode <= ANGARA_OP_GET)
+		p2p_packet(v, n, c, op, &p);
+	else
+		atomic_packet(v, n, c, op, &p);
+	/* To its own node nothing is taken that could not be given back. */
+	if (wants_data(&p) && op->dst_node == n->id && !may_answer(v, n))
+		return false;
+	if (p.type != ANG_PKT_GET && !ang_op_payload(v, n, c, op, &p))
 		return false;
 	if (p.status) {
 		ang_op_fail(op, p.status, n->id);
@@ -251,21 +382,8 @@ bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	op->sent += p.len;
 	if (p.flags & ANG_PF_LAST)
 		ang_op_sent(v, n, c, op);
-	if (op->dst_node == n->id) {
-		if (!request_eject(v, n, &p)) {
-			/* A get of its own that found no buffer. */
-			op->trains--;
-			op->sent -= p.len;
-			op->sent_all = 0;
-			c->p2p_tx |= 1ULL << p.slot;
-			return false;
-		}
-		count_tx(v, n, &p);
-	} else {
-		count_tx(v, n, &p);
-		leave(v, n, &p, ANGARA_VC_REQ);
-	}
+	ang_request(v, n, &p);
 	c->cnt.tx_packets += p.npkts;
-	c->cnt.tx_bytes += p.type == ANG_PKT_PUT ? p.len : 0;
+	c->cnt.tx_bytes += p.type == ANG_PKT_GET ? 0 : p.len;
 	return true;
 }

@@ -17,9 +17,21 @@
 #define ANG_PKT_ALLREDUCE	8	/* UP; DOWN: result */
 #define ANG_PKT_CREDIT		9	/* DOWN: seq credits of 8 results each */
 #define ANG_PKT_ABORT		10	/* UP, DOWN: the tree is down */
+#define ANG_PKT_SEND		11	/* REQ: train of a message */
+#define ANG_PKT_ATOMIC		12	/* REQ */
+#define ANG_PKT_READY		13	/* REQ: there is room for messages again */
+#define ANG_PKT_RNR		14	/* RSP: a message refused for now */
+#define ANG_PKT_READY_ACK	15	/* RSP: len: messages that come, 0 or 1 */
+#define ANG_PKT_NUM		16	/* each stands in ang_remote.c, too */
 
 #define ANG_PF_LAST		1	/* last train of its operation */
 #define ANG_PF_NOTIFY		2	/* count at the target */
+#define ANG_PF_FETCH		4	/* ATOMIC: answer with what was there */
+#define ANG_PF_TURN		8	/* SEND: after a READY */
+#define ANG_PF_MORE		16	/* READY_ACK: others of the node wait too */
+
+/* SEND: before the payload, in the first train: tag and immediate word. */
+#define ANG_SEND_HEAD		16
 
 /**
  * struct ang_pkt - head of a packet, or of a train of up to 8 that travel
@@ -28,8 +40,8 @@
  * @flags: ANG_PF_*
  * @tree: TreeId
  * @npkts: packets in the train
- * @dtype: element type of a reduction
- * @redop: operation of a reduction
+ * @dtype: element type of a reduction or atomic operation
+ * @redop: operation of a reduction or atomic operation
  * @status: ANGARA_ST_* that travels with it
  * @reserved: 0
  * @src_node: node that injected it; with a status, the node at fault
@@ -37,15 +49,17 @@
  * @slot: operation of that context
  * @dst_node: target
  * @dst_ctx: context at the target
- * @counter: user counter to notify
+ * @counter: user counter to notify; SEND: code
  * @pkey: partition
  * @len: bytes that the whole train carries, asks for or acknowledges
- * @key: memory region at the target
+ * @key: memory region at the target; SEND: bytes of the message
  * @gen: generation of @slot
- * @epoch: incarnation of @tree
- * @off: offset in the memory region
- * @seq: reductions: packet number in the tree, ReduceId is seq % 16; GET and
- *	DATA: offset in the operation; CREDIT: how many
+ * @epoch: incarnation of @tree; ATOMIC: bytes at the target; SEND, RNR, READY,
+ *	READY_ACK: life of the receiver
+ * @off: offset in the memory region; SEND, and its ACK: place in the message
+ *	area
+ * @seq: reductions: packet number in the tree, ReduceId is seq % 16; GET, DATA
+ *	and SEND: offset in the operation; CREDIT: how many
  * @hops: links crossed
  * @buf: payload, see ang_buf_data(); 0 for none
  */

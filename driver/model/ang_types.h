@@ -13,6 +13,7 @@
 #define ANG_TYPES_H
 
 #include "ang_pkt.h"
+#include "ang_area.h"
 
 /*
  * Outputs that a packet at the head of a FIFO still owes.  Bits 0..7 are
@@ -41,6 +42,13 @@ struct ang_ring {
 
 #define ANG_OP_FREE	0
 #define ANG_OP_ACTIVE	1
+#define ANG_OP_GHOST	2	/* of a context that is gone, see ang_msg.c */
+
+/* How far a message is. */
+#define ANG_SEND_START	0	/* its first train is to go */
+#define ANG_SEND_ASKED	1	/* that is under way */
+#define ANG_SEND_WAITS	2	/* it was refused */
+#define ANG_SEND_REST	3	/* there is room reserved for all of it */
 
 /**
  * struct ang_op - an operation that a context has under way
@@ -48,7 +56,7 @@ struct ang_ring {
  * @opcode: ANGARA_OP_*, a barrier as ANGARA_OP_ALLREDUCE
  * @flags: ANGARA_WQE_*
  * @tree: TreeId
- * @redop: reduction
+ * @redop: reduction or atomic operation
  * @type: element type
  * @status: first error, ANGARA_ST_*
  * @poison: reductions: what to send instead of data, ANGARA_ST_*
@@ -56,18 +64,27 @@ struct ang_ring {
  * @wqe_opcode: ANGARA_OP_* for the CQE
  * @receives: reductions: the result comes here
  * @inl: place of inline data in ang_ctx.inl, plus 1; 0 for none
+ * @phase: SEND: ANG_SEND_*
+ * @turn: SEND: a READY has come for it
  * @dst_ctx: see struct angara_wqe, as all down to @dst_off
- * @counter: user counter at the target
+ * @counter: user counter at the target; SEND: code
  * @dst_node: target
  * @err_node: node at fault
  * @len: bytes
  * @src_key: source region
- * @dst_key: destination region
+ * @dst_key: destination region, for FETCH the local one; SEND: partition
  * @gen: generation, so that late answers find nobody
- * @next: operation behind it in the tree's injection order, plus 1
+ * @next: operation behind it, plus 1: in the tree's injection order, or SEND to
+ *	the same receiver
  * @cookie: for the CQE
  * @src_off: source offset
- * @dst_off: destination offset
+ * @dst_off: destination offset; SEND: tag
+ * @aux: ATOMIC, FETCH: offset at the target; SEND: immediate word
+ * @aux_key: ATOMIC, FETCH: region at the target
+ * @place: SEND: in the receiver's message area
+ * @since: SEND: when it was refused first, in numbers of ang_node.refused; 0:
+ *	it was not
+ * @life: SEND: life of the receiver that refused it
  * @sent: bytes injected
  * @bytes: bytes done
  * @trains: point to point: trains injected and not answered
@@ -89,10 +106,13 @@ struct ang_op {
 	u8 wqe_opcode;
 	u8 receives;
 	u8 inl;
+	u8 phase;
+	u8 turn;
 	u16 dst_ctx;
 	u16 counter;
 	u16 gen;
 	u16 next;
+	u16 life;
 	u32 dst_node;
 	u32 err_node;
 	u32 len;
@@ -101,6 +121,10 @@ struct ang_op {
 	u64 cookie;
 	u64 src_off;
 	u64 dst_off;
+	u64 aux;
+	u32 aux_key;
+	u32 place;
+	u32 since;
 	u32 sent;
 	u32 bytes;
 	u32 trains;
@@ -112,17 +136,7 @@ struct ang_op {
 
 #define ANG_INLINES	4	/* inline payloads that a context may have waiting */
 
-/**
- * struct ang_pages - a list of pages in host memory, with its last look-up
- * @list: DMA address of the list
- * @index: page looked up, plus 1
- * @addr: its DMA address
- */
-struct ang_pages {
-	u64 list;
-	u32 index;
-	u64 addr;
-};
+#define ANG_INLINES	4	/* inline payloads that a context may have waiting */
 
 /**
  * struct ang_member - a context's part in a tree
@@ -143,6 +157,13 @@ struct ang_member {
  * @db_sq: doorbell: SQ producer index (any thread)
  * @db_arm: doorbell: event sequence seen (any thread)
  * @db_armed: doorbell: ask for an interrupt (any thread)
+ * @life: incarnation; it and all down to @waiting outlive the context
+ * @opgen: generation of the last operation
+ * @rouse: ang_msg_wake() may have something to do
+ * @wait_at: group whose turn is next
+ * @ghosts: operations in state ANG_OP_GHOST, one bit each
+ * @wait_words: words of @waiting that are not 0, one bit each
+ * @waiting: groups of nodes with messages that were refused here, one bit each
  * @alive: created
  * @armed: one interrupt is wanted
  * @dirty: counters to publish, ANG_DIRTY_*
@@ -150,7 +171,6 @@ struct ang_member {
  * @mrs: memory regions
  * @sq_log2: SQ entries
  * @cq_log2: CQ entries
- * @opgen: generation of the last operation
  * @joined: trees, one bit each
  * @place: per tree that it has joined, its place in ang_tree.places
  * @tree_tx: trees with something to inject, one bit each
@@ -169,6 +189,8 @@ struct ang_member {
  * @free: free operations, one bit each
  * @inl_free: free places of @inl, one bit each
  * @p2p_tx: point-to-point operations with something to inject, one bit each
+ * @sends: messages under way, one bit each
+ * @area: message area
  * @bcasts: broadcasts received, per tree
  * @rx_errors: incoming transfers refused
  * @rx_event: asynchronous event that told of one, plus 1; valid if @rx_told
@@ -182,6 +204,13 @@ struct ang_ctx {
 	u32 db_sq;
 	u32 db_arm;
 	u32 db_armed;
+	u16 life;
+	u16 opgen;
+	u32 rouse;
+	u32 wait_at;
+	u64 ghosts;
+	u64 wait_words;
+	u64 waiting[ANG_WAIT_GROUPS / 64];
 	u8 alive;
 	u8 armed;
 	u8 dirty;
@@ -189,7 +218,6 @@ struct ang_ctx {
 	u32 mrs;
 	u8 sq_log2;
 	u8 cq_log2;
-	u16 opgen;
 	u16 joined;
 	u16 tree_tx;
 	u8 place[ANGARA_MAX_TREES];
@@ -208,6 +236,8 @@ struct ang_ctx {
 	u64 free;
 	u32 inl_free;
 	u64 p2p_tx;
+	u64 sends;
+	struct ang_area area;
 	u64 bcasts[ANGARA_MAX_TREES];
 	u64 rx_errors;
 	u32 rx_event;
@@ -217,7 +247,8 @@ struct ang_ctx {
 	struct ang_member member[ANGARA_MAX_TREES];
 	struct {
 		u64 wqes, cqes, cqe_errors, tx_packets, tx_bytes, rx_packets,
-		    rx_bytes, rx_errors, cq_full, interrupts;
+		    rx_bytes, rx_errors, cq_full, interrupts, rx_msgs,
+		    not_ready;
 	} cnt;
 };
 
@@ -380,6 +411,7 @@ struct ang_link {
  * @tx: contexts with something to fetch or to inject
  * @turn: context that is the first to inject next time
  * @dirty: contexts with counters to publish
+ * @refused: messages from here that were refused by their receivers
  * @buf_hint: where to look for a free payload buffer first, per ANG_BUF_*
  * @adm: admin queue
  * @fifo: PEGroup FIFOs, ANG_FIFO_*
@@ -410,6 +442,7 @@ struct ang_node {
 	u64 tx[ANG_CTX_WORDS];
 	u32 turn;
 	u64 dirty[ANG_CTX_WORDS];
+	u32 refused;
 	u16 buf_hint[ANG_BUF_KINDS];
 	struct ang_admin adm;
 	struct ang_fifo fifo[ANG_FIFO_NUM];
@@ -493,6 +526,12 @@ static inline struct ang_ring *ang_ring(struct ang_fabric *fab,
 {
 	return (struct ang_ring *)((char *)n + fab->off_ring +
 				   (dir * ANGARA_VC_NUM + vc) * fab->ring_size);
+}
+
+/** ang_is_coll() - is an operation (ANGARA_OP_*) one of a tree? */
+static inline bool ang_is_coll(u32 opcode)
+{
+	return opcode >= ANGARA_OP_BCAST && opcode <= ANGARA_OP_BARRIER;
 }
 
 #endif /* ANG_TYPES_H */

@@ -119,6 +119,8 @@ void ctx_counters(struct tctx *c, struct angara_hw_ctx_counters *out);
 
 /* Puts an entry, and inline payload, into the SQ. */
 void post(struct tctx *c, const struct angara_wqe *w, const void *payload);
+void post_bytes(struct tctx *c, const struct angara_wqe *w, const void *payload,
+		u32 len);
 void kick(struct tctx *c);
 /* Return: 1 and the next completion, or 0. */
 int poll_cq(struct tctx *c, struct angara_cqe *cqe);
@@ -129,6 +131,22 @@ u32 status_of(struct tctx *c, struct angara_wqe w);
 
 struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len);
 struct angara_wqe wqe_coll(u32 op, u32 tree, u64 src, u64 dst, u32 len);
+
+/* A message area, as the process sees it. */
+struct tarea {
+	struct tctx *c;
+	char *mem;
+	u32 units;
+	u32 ci;			/* next record to look at */
+	struct segment *seg;	/* of its first page */
+};
+
+/* Gives a context an area of 2^@log2 bytes. */
+struct tarea *area_new(struct tctx *c, u32 log2);
+/* Return: the next message, or NULL; void ones are counted to @voids. */
+const struct angara_msg *area_next(struct tarea *a, u32 *voids);
+/* Gives the message that area_next() gave back, and rings if it has to. */
+void area_free(struct tarea *a, const struct angara_msg *m);
 
 /* A tree on a fabric with its participants. */
 struct ttree {

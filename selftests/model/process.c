@@ -14,12 +14,15 @@ u64 ctx_counter(const struct tctx *c, u32 index)
 
 void post(struct tctx *c, const struct angara_wqe *w, const void *payload)
 {
-	u32 len = le32_to_cpu(w->length);
+	post_bytes(c, w, payload, payload ? le32_to_cpu(w->length) : 0);
+}
+
+void post_bytes(struct tctx *c, const struct angara_wqe *w, const void *payload,
+		u32 len)
+{
 	u32 at;
 
 	c->sq[c->sq_pi++ & (c->sq_n - 1)] = *w;
-	if (!payload)
-		return;
 	for (at = 0; at < len; at += 64)
 		memcpy(&c->sq[c->sq_pi++ & (c->sq_n - 1)],
 		       (const char *)payload + at,

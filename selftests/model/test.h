@@ -39,7 +39,9 @@ do {									\
 extern const struct test_case topo_cases[], tree_cases[], combine_cases[],
 	float_cases[], mr_cases[], link_cases[], admin_cases[], queue_cases[],
 	p2p_cases[], coll_cases[], credit_cases[], down_cases[], order_cases[],
-	stress_cases[], hostile_cases[];
+	stress_cases[], hostile_cases[],
+	msg_cases[], msg_fault_cases[],
+	atomic_cases[];
 
 /* What a program has of them, up to a NULL. */
 extern const struct test_case *const test_cases[];

@@ -13,8 +13,12 @@ static const char * const events[ANG_TR_NUM] = {
 };
 static const char * const types[] = {
 	"?", "PUT", "GET", "ACK", "DATA", "RESULT", "BCAST", "REDUCE",
-	"ALLREDUCE", "CREDIT", "ABORT",
+	"ALLREDUCE", "CREDIT", "ABORT", "SEND", "ATOMIC", "READY", "RNR",
+	"READY_ACK",
 };
+
+static_assert(sizeof(types) / sizeof(*types) == ANG_PKT_NUM, "all have names");
+
 static const char * const vcs[] = { "REQ", "RSP", "UP", "DOWN", "ADAPT" };
 
 #define COUNT(list)	(sizeof(list) / sizeof(*(list)))

@@ -40,6 +40,8 @@
 #define ANGARA_FLIT_BYTES	16
 #define ANGARA_MAX_INLINE	256
 #define ANGARA_MAX_OP_BYTES	(1U << 30)
+#define ANGARA_MAX_MSG		4096	/* payload of a message */
+#define ANGARA_MAX_ATOMIC	256	/* operands of an atomic operation */
 
 #define ANGARA_IOC_TYPE		0xE4
 

@@ -66,7 +66,8 @@
 #define ANGARA_ADM_JOIN		7
 #define ANGARA_ADM_LEAVE	8
 #define ANGARA_ADM_COUNTERS	9
-#define ANGARA_ADM_NUM		10
+#define ANGARA_ADM_MSG_AREA	10	/* gives a context a message area */
+#define ANGARA_ADM_NUM		11
 
 /* Result of an admin command. */
 #define ANGARA_ADM_ST_OK	0
@@ -106,6 +107,18 @@ struct angara_adm_ctx {
 	__le64 ctr;
 	__le64 mrt;
 	__le32 mrs;
+};
+
+/**
+ * struct angara_adm_msg - argument of ANGARA_ADM_MSG_AREA
+ * @pages: DMA address of the list of pages of the area, which is all zero
+ * @log2: log2 of its bytes, 14..22
+ * @reserved: 0
+ */
+struct angara_adm_msg {
+	__le64 pages;
+	__u8 log2;
+	__u8 reserved[7];
 };
 
 /**
@@ -159,14 +172,14 @@ struct angara_adm_counters {
  * @opcode: ANGARA_ADM_*
  * @reserved: 0
  * @tag: handed back
- * @ctx: context: CTX_CREATE, CTX_DESTROY, JOIN, LEAVE
+ * @ctx: context: CTX_CREATE, CTX_DESTROY, JOIN, LEAVE, MSG_AREA
  * @tree: tree: TREE_CLEAR, TREE_GET, JOIN, LEAVE
  * @place: JOIN: place among the participants of this node, plus 1; 0: the
  *	lowest free
  * @create: CTX_CREATE
  * @row: TREE_SET
  * @counters: COUNTERS
- * @reserved1: 0
+ * @msg: MSG_AREA
  * @raw: size of all of them
  */
 struct angara_adm_cmd {
@@ -180,6 +193,7 @@ struct angara_adm_cmd {
 		struct angara_adm_ctx create;
 		struct angara_hw_row row;
 		struct angara_adm_counters counters;
+		struct angara_adm_msg msg;
 		__u8 raw[56];
 	};
 };
@@ -342,13 +356,14 @@ struct angara_hw_ctx_counters {
 	__le64 rx_errors;
 	__le64 cq_full;		/* fetching stopped because the CQ was full */
 	__le64 interrupts;
-	__le64 reserved[2];
+	__le64 rx_msgs;		/* messages that arrived */
+	__le64 not_ready;	/* messages refused until there was room */
 };
 
 #define ANGARA_CTX_COUNTER_NAMES {					\
 	"wqes", "cqes", "cqe_errors", "tx_packets", "tx_bytes",		\
 	"rx_packets", "rx_bytes", "rx_errors", "cq_full",		\
-	"interrupts", NULL, NULL,					\
+	"interrupts", "rx_msgs", "not_ready",				\
 }
 
 #endif /* _UAPI_LINUX_ANGARA_HW_H */

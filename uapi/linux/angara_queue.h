@@ -13,28 +13,30 @@
  * @sq_pi: SQ producer index, free running
  * @cq_ci: CQ consumer index, free running
  * @seen: event sequence that the process has dealt with
- * @reserved: 0
+ * @msg_ci: consumer index of the message area, free running, in units of
+ *	ANGARA_MSG_UNIT bytes
  */
 struct angara_ctl {
 	__le32 sq_pi;
 	__le32 cq_ci;
 	__le32 seen;
-	__le32 reserved;
+	__le32 msg_ci;
 };
 
 /*
  * Event counters: one page of __le64, written by the device.  Data is visible
  * before the counter that tells of it, and that before ANGARA_CTR_EVSEQ.
  *
- * Events are CQEs, broadcasts received or refused, and user counters.  Nobody
- * can sleep on ANGARA_CTR_REDUCES and ANGARA_CTR_SQ_CI: what they tell of comes
- * before a CQE.
+ * Events are CQEs, broadcasts received or refused, messages, and user counters.
+ * Nobody can sleep on ANGARA_CTR_REDUCES and ANGARA_CTR_SQ_CI: what they tell of
+ * comes before a CQE.
  */
 #define ANGARA_CTR_BCAST(t)	(t)		/* broadcasts received, per tree */
 #define ANGARA_CTR_REDUCES(t)	(16 + (t))	/* finished reduce packets: credits */
 #define ANGARA_CTR_EVSEQ	32		/* events so far, see below */
 #define ANGARA_CTR_SQ_CI	33		/* SQ entries fetched so far */
 #define ANGARA_CTR_RX_ERRORS	34		/* trains of broadcasts not written */
+#define ANGARA_CTR_MSG_WAIT	35		/* 1: senders wait, see struct angara_msg */
 #define ANGARA_CTR_USER(n)	(64 + (n))	/* put and get notifications */
 #define ANGARA_CTR_USER_NUM	448
 #define ANGARA_CTR_NUM		512
@@ -47,7 +49,10 @@ struct angara_ctl {
 #define ANGARA_OP_REDUCE	4
 #define ANGARA_OP_ALLREDUCE	5
 #define ANGARA_OP_BARRIER	6
-#define ANGARA_OP_NUM		7
+#define ANGARA_OP_SEND		7
+#define ANGARA_OP_ATOMIC	8
+#define ANGARA_OP_FETCH		9	/* as ATOMIC, and bring what was there */
+#define ANGARA_OP_NUM		10
 
 /* Flags of a queue entry. */
 #define ANGARA_WQE_INLINE	(1U << 0) /* payload follows in the next entries */
@@ -88,30 +93,63 @@ struct angara_ctl {
 #define ANGARA_TYPE_DOUBLE_LOC	9
 #define ANGARA_TYPE_NUM		10
 
+/*
+ * Atomic operations, element by element: t is at the target, x the operand, y
+ * the second operand of those from ANGARA_ATOMIC_CSWAP on.  The first seven are
+ * the reductions of the same number.
+ */
+#define ANGARA_ATOMIC_SUM	0
+#define ANGARA_ATOMIC_MIN	1
+#define ANGARA_ATOMIC_MAX	2
+#define ANGARA_ATOMIC_PROD	3
+#define ANGARA_ATOMIC_AND	4	/* bit by bit: not for FLOAT and DOUBLE */
+#define ANGARA_ATOMIC_OR	5	/* likewise */
+#define ANGARA_ATOMIC_XOR	6	/* likewise */
+#define ANGARA_ATOMIC_LAND	7	/* t = t && x */
+#define ANGARA_ATOMIC_LOR	8
+#define ANGARA_ATOMIC_LXOR	9
+#define ANGARA_ATOMIC_READ	10	/* no operand; FETCH only */
+#define ANGARA_ATOMIC_WRITE	11	/* t = x */
+#define ANGARA_ATOMIC_CSWAP	12	/* if (y == t) t = x */
+#define ANGARA_ATOMIC_CSWAP_NE	13	/* if (y != t) t = x */
+#define ANGARA_ATOMIC_CSWAP_LE	14	/* if (y <= t) t = x */
+#define ANGARA_ATOMIC_CSWAP_LT	15	/* if (y < t) t = x */
+#define ANGARA_ATOMIC_CSWAP_GE	16	/* if (y >= t) t = x */
+#define ANGARA_ATOMIC_CSWAP_GT	17	/* if (y > t) t = x */
+#define ANGARA_ATOMIC_MSWAP	18	/* t = (x & y) | (t & ~y); integers */
+#define ANGARA_ATOMIC_NUM	19
+
 /**
  * struct angara_wqe - entry of the injection queue
  * @opcode: ANGARA_OP_*
  * @flags: ANGARA_WQE_*
  * @tree: TreeId of a collective
- * @redop: ANGARA_RED_* of a reduction
- * @type: ANGARA_TYPE_* of a reduction, one that has @redop
+ * @redop: ANGARA_RED_* of a reduction; ATOMIC, FETCH: ANGARA_ATOMIC_*
+ * @type: ANGARA_TYPE_* of a reduction, one that has @redop; ATOMIC, FETCH
  * @reserved0: must be 0
- * @dst_ctx: PUT, GET: context at the target; REDUCE: that of the receiver
- * @dst_node: PUT, GET: target node; REDUCE: node of the receiver, a participant
+ * @dst_ctx: context at the target; REDUCE: that of the receiver
+ * @dst_node: target node; REDUCE: node of the receiver, a participant
  * @length: bytes, at most ANGARA_MAX_OP_BYTES; for a reduction a multiple of
- *	the element size; 0 is allowed
+ *	the element size; 0 is allowed.  SEND: at most ANGARA_MAX_MSG.  ATOMIC,
+ *	FETCH: bytes at the target, a multiple of the element size and not 0; x
+ *	and y together take at most ANGARA_MAX_ATOMIC
  * @cookie: handed back in the CQE
- * @src_key: region read: local, for GET at the target
- * @dst_key: region written: PUT at the target, BCAST at every participant
- *	(the same key at each), GET, REDUCE and ALLREDUCE local
+ * @src_key: region read: local, for GET at the target.  ATOMIC, FETCH: of x,
+ *	@length bytes, and y behind it
+ * @dst_key: region written: PUT, ATOMIC, FETCH at the target, BCAST at every
+ *	participant (the same key at each), GET, REDUCE and ALLREDUCE local
  * @src_off: offset in the region read
- * @dst_off: offset in the region written
- * @counter: with ANGARA_WQE_NOTIFY: PUT, GET: user counter n of the target's
- *	context, ANGARA_CTR_USER(n), to count up when all has been written or read
+ * @dst_off: offset in the region written; SEND: angara_msg.tag
+ * @counter: with ANGARA_WQE_NOTIFY: PUT, GET, ATOMIC, FETCH: user counter n of
+ *	the target's context, ANGARA_CTR_USER(n), to count up when all has been
+ *	written or read.  SEND: angara_msg.code
  * @reserved1: must be 0
+ * @aux_key: FETCH: local region for what was at the target; else must be 0
+ * @aux: FETCH: offset in that region; SEND: angara_msg.imm; else must be 0
  *
  * INLINE: @length <= ANGARA_MAX_INLINE bytes of payload stand in the following
- * ceil(length / 64) entries; @src_key and @src_off are not used.
+ * ceil(length / 64) entries; @src_key and @src_off are not used.  ATOMIC and
+ * FETCH: x and y stand there, one behind the other.
  */
 struct angara_wqe {
 	__u8 opcode;
@@ -129,7 +167,55 @@ struct angara_wqe {
 	__le64 src_off;
 	__le64 dst_off;
 	__le16 counter;
-	__u8 reserved1[14];
+	__u8 reserved1[2];
+	__le32 aux_key;
+	__le64 aux;
+};
+
+/*
+ * The message area: a ring of units of ANGARA_MSG_UNIT bytes, in which each
+ * record is a struct angara_msg and the payload behind it, in whole units and
+ * in one piece.  Indices run freely, the place is the index modulo the units.
+ */
+#define ANGARA_MSG_UNIT		64
+
+#define ANGARA_MSG_NONE		0 /* nothing has arrived here yet */
+#define ANGARA_MSG_DATA		1 /* a message */
+#define ANGARA_MSG_PAD		2 /* the next record is where the area begins */
+#define ANGARA_MSG_VOID		3 /* a message whose sender could not finish it */
+
+/**
+ * struct angara_msg - head of a record in the message area
+ * @tag: chosen by the sender
+ * @imm: chosen by the sender
+ * @node: sender
+ * @ctx: its context
+ * @code: chosen by the sender
+ * @reserved: 0
+ * @length: bytes behind the head; the record is that and the head, in whole
+ *	units
+ * @reserved1: 0
+ * @kind: ANGARA_MSG_*
+ *
+ * The last eight bytes are written last and at once: where the next record will
+ * be, @kind is NONE until all of it is there.  Of PAD and VOID only @length
+ * means something.
+ *
+ * The process gives records back in order, by counting angara_ctl.msg_ci up by
+ * their units.  Then, behind a full barrier, it looks at ANGARA_CTR_MSG_WAIT: if
+ * that is 1, senders found no room, and ringing the doorbell of the SQ
+ * (ANGARA_KICK_SQ) makes the device tell them.
+ */
+struct angara_msg {
+	__le64 tag;
+	__le64 imm;
+	__le32 node;
+	__le16 ctx;
+	__le16 code;
+	__le64 reserved[4];
+	__le32 length;
+	__u8 reserved1[3];
+	__u8 kind;
 };
 
 /* Status of a completion. */
@@ -144,7 +230,9 @@ struct angara_wqe {
 #define ANGARA_ST_MISMATCH	8 /* participants disagree on the operation */
 #define ANGARA_ST_TREE_DOWN	9 /* a participant left or died, or a row went */
 #define ANGARA_ST_DMA		10 /* host memory could not be reached */
-#define ANGARA_ST_NUM		11
+#define ANGARA_ST_UNREACHABLE	11 /* a node on the way there or back is gone */
+#define ANGARA_ST_ALIGN		12 /* atomic: the target is not aligned */
+#define ANGARA_ST_NUM		13
 
 /**
  * struct angara_cqe - entry of the completion queue

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Messages, at the receiver: the message area, and who waits for room in it.
+ *
+ * A message takes its room, a record in one piece, when its first train comes;
+ * what follows is written there, and the last train makes it valid.  So that
+ * nothing else looks valid, the place behind a record is cleared before the
+ * record is taken: the process never goes by what payload left behind.  The
+ * area is the process's own to read; the device reads nothing from it, and of
+ * the process's index believes only how much room there is.
+ *
+ * A message that finds no room is refused (RNR), and requests never wait.  The
+ * receiver remembers a bit per node of the fabric, per group of nodes if there
+ * are more than 4096, however many messages wait there; the sender's adapter
+ * keeps the message (ang_send.c).  When there is room, one node at a time has
+ * its turn, round and round: a READY lets it send what has waited longest for
+ * this receiver, and nobody else is let in before that has come, or the node
+ * has said that nothing will.  So neither a long message nor a distant node
+ * starves, and no timer is needed:
+ *
+ *   receiver stores ANGARA_CTR_MSG_WAIT | process stores msg_ci
+ *   full barrier                        | full barrier
+ *   receiver reads msg_ci               | process reads ANGARA_CTR_MSG_WAIT
+ *
+ * and either the receiver sees the room, or the process rings.  When a context
+ * ends, its nodes get their READY all the same, and learn that it is gone.
+ */
+#include "ang_int.h"
+
+#define AREA_LOG2_MIN	14
+#define AREA_LOG2_MAX	22
+#define UNIT		ANGARA_MSG_UNIT
+
+static u32 record_units(u32 length)
+{
+	return 1 + (length + UNIT - 1) / UNIT;
+}
+
+/* Units up to the area's end, if a record of so many does not fit there. */
+static u32 pad_units(const struct ang_area *a, u32 units)
+{
+	u32 at = a->pi & (a->units - 1);
+
+	return at + units > a->units ? a->units - at : 0;
+}
+
+/* Room for a record, and for the place behind it? */
+static bool fits(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 u32 units)
+{
+	struct ang_area *a = &c->area;
+	u32 need = pad_units(a, units) + units + 1;
+	__le32 raw;
+	u32 ci;
+
+	if (a->units - (a->pi - a->ci) >= need)
+		return true;
+	if (v->ops->dma_read(v->host, n->id,
+			     c->ctl + offsetof(struct angara_ctl, msg_ci), &raw,
+			     sizeof(raw)))
+		return false;
+	ci = le32_to_cpu(raw);
+	if (a->pi - ci > a->units)
+		return false;
+	a->ci = ci;
+	return a->units - (a->pi - ci) >= need;
+}
+
+static struct ang_part *part_free(struct ang_area *a)
+{
+	u32 i;
+
+	for (i = 0; i < ANG_PARTS; i++)
+		if (!a->part[i].used)
+			return &a->part[i];
+	return NULL;
+}
+
+static u64 place_byte(const struct ang_area *a, u32 place)
+{
+	return (u64)(place & (a->units - 1)) * UNIT;
+}
+
+static int area_write(struct ang_view *v, struct ang_node *n,
+		      struct ang_ctx *c, u64 byte, const void *data, u32 len)
+{
+	const char *from = data;
+
+	while (len) {
+		u32 room = ang_min(len, ANGARA_PAGE_SIZE -
+				   (u32)(byte % ANGARA_PAGE_SIZE));
+		u64 addr;
+
+		if (ang_pages_at(v, n, &c->area.pages, byte, &addr) ||
+		    v->ops->dma_write(v->host, n->id, addr, from, room))
+			return -1;
+		from += room;
+		byte += room;
+		len -= room;
+	}
+	return 0;
+}
+
+/* The last word of a record's head: what it is. */
+static int mark(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u32 place, u32 length, u32 kind)
+{
+	struct angara_msg head = {
+		.length = cpu_to_le32(length),
+		.kind = (u8)kind,
+	};
+	__le64 last;
+	u64 addr;
+
+	memcpy(&last, &head.length, sizeof(last));
+	if (ang_pages_at(v, n, &c->area.pages, place_byte(&c->area, place),
+			 &addr))
+		return -1;
+	return ang_store64(v, n, addr + offsetof(struct angara_msg, length),
+			   le64_to_cpu(last));
+}
+
+static int publish(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		   u32 place, u32 length, u32 kind)
+{
+	int rc = mark(v, n, c, place, length, kind);
+
+	ang_ctx_event(v, n, c);
+	c->cnt.rx_msgs += !rc && kind == ANGARA_MSG_DATA;
+	return rc;
+}
+
+static void tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 u32 wait)
+{
+	ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_MSG_WAIT, wait);
+	c->area.told = (u8)wait;
+}
+
+/** ang_msg_rouse() - there may be something to tell those who wait */
+void ang_msg_rouse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	c->rouse = 1;
+	ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
+}
+
+static u32 group_shift(const struct ang_fabric *fab)
+{
+	u32 shift = 0;
+
+	while ((fab->topo.nodes - 1) >> shift >= ANG_WAIT_GROUPS)
+		shift++;
+	return shift;
+}
+
+static void wait_add(struct ang_fabric *fab, struct ang_ctx *c, u32 node)
+{
+	u32 group = node >> group_shift(fab);
+
+	c->waiting[group / 64] |= 1ULL << (group % 64);
+	c->wait_words |= 1ULL << (group / 64);
+}
+
+/* Give the turn to the next group that waits; there is one. */
+static void turn_take(struct ang_fabric *fab, struct ang_ctx *c)
+{
+	struct ang_area *a = &c->area;
+	u32 shift = group_shift(fab);
+	u32 w = c->wait_at / 64;
+	u64 set = c->waiting[w] & (~0ULL << (c->wait_at % 64));
+	u64 after = c->wait_words & ~((2ULL << w) - 1);
+	u32 group;
+
+	if (!set) {
+		w = ang_lowest(after ? after : c->wait_words);
+		set = c->waiting[w];
+	}
+	group = w * 64 + ang_lowest(set);
+	c->waiting[w] &= ~(1ULL << (group % 64));
+	if (!c->waiting[w])
+		c->wait_words &= ~(1ULL << w);
+	c->wait_at = (group + 1) % ANG_WAIT_GROUPS;
+	a->turn = (group << shift) + 1;
+	a->turn_end = ang_min((group + 1) << shift, fab->topo.nodes);
+	a->need = 1;
+	a->due = 1;
+}
+
+static void turn_pass(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	struct ang_area *a = &c->area;
+
+	a->due = a->turn < a->turn_end;
+	a->turn = a->due ? a->turn + 1 : 0;
+	a->need = 1;
+	ang_msg_rouse(v, n, c);
+}
+
+/* Whose turn it is waits like others again. */
+static void turn_back(struct ang_fabric *fab, struct ang_ctx *c)
+{
+	if (c->area.turn)
+		wait_add(fab, c, c->area.turn - 1);
+	c->area.turn = 0;
+}
+
+/*
+ * Take the room for a record and write what has come of it.  If that fails it
+ * is as if nothing had been taken, but for a pad that stays.
+ */
+static u32 record_put(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      const struct ang_pkt *p, bool whole)
+{
+	const char *buf = ang_buf_data(v, p->buf);
+	struct ang_area *a = &c->area;
+	u32 units = record_units(p->key);
+	u32 pad = pad_units(a, units);
+	u32 place = a->pi + pad;
+	struct angara_msg head;
+
+	memset(&head, 0, sizeof(head));
+	memcpy(&head.tag, buf, 8);
+	memcpy(&head.imm, buf + 8, 8);
+	head.node = cpu_to_le32(p->src_node);
+	head.ctx = cpu_to_le16(p->src_ctx);
+	head.code = cpu_to_le16(p->counter);
+	if (mark(v, n, c, place + units, 0, ANGARA_MSG_NONE) ||
+	    (pad && mark(v, n, c, place, 0, ANGARA_MSG_NONE)) ||
+	    area_write(v, n, c, place_byte(a, place), &head,
+		       offsetof(struct angara_msg, length)) ||
+	    area_write(v, n, c, place_byte(a, place) + UNIT,
+		       buf + ANG_SEND_HEAD, p->len - ANG_SEND_HEAD))
+		return ANGARA_ST_DMA;
+	if (pad && publish(v, n, c, a->pi, (pad - 1) * UNIT, ANGARA_MSG_PAD))
+		return ANGARA_ST_DMA;
+	a->pi = place;
+	if (whole && publish(v, n, c, place, p->key, ANGARA_MSG_DATA))
+		return ANGARA_ST_DMA;
+	a->pi = place + units;
+	return ANGARA_ST_OK;
+}
+
+/* May a message come in now?  The process is told if that depends on it. */
+static bool may_enter(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      u32 units, bool whole, bool turn)
+{
+	struct ang_area *a = &c->area;
+
+	if (!turn && (a->turn || c->wait_words))
+		return false;
+	if (!whole && !part_free(a))
+		return false;
+	if (fits(v, n, c, units))
+		return true;
+	if (a->told)
+		return false;
+	tell(v, n, c, 1);
+	ang_mb();
+	return fits(v, n, c, units);
+}
+
+static void refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		   const struct ang_pkt *p, struct ang_pkt *reply, bool turn)
+{
+	struct ang_area *a = &c->area;
+
+	if (turn) {
+		a->need = record_units(p->key);
+		a->due = 1;
+	} else {
+		wait_add(v->fab, c, p->src_node);
+	}
+	if (!a->told)
+		tell(v, n, c, 1);
+	reply->type = ANG_PKT_RNR;
+	reply->epoch = c->life;
+	c->cnt.not_ready++;
+	ang_msg_rouse(v, n, c);
+}
+
+/* Do what a first train says of itself and what it carries agree? */
+static u32 first_check(const struct ang_ctx *c, const struct ang_pkt *p)
+{
+	u32 len = p->len - ANG_SEND_HEAD;
+	bool last = p->flags & ANG_PF_LAST;
+
+	if (p->status)
+		return ANGARA_ST_OK;
+	if (p->len < ANG_SEND_HEAD || p->key > ANGARA_MAX_MSG ||
+	    len > p->key || last != (len == p->key) || !p->buf)
+		return ANGARA_ST_DESC;
+	/* It was refused by another that had this one's number. */
+	return p->flags & ANG_PF_TURN && p->epoch != c->life ?
+	       ANGARA_ST_TARGET : ANGARA_ST_OK;
+}
+
+static u32 first_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      const struct ang_pkt *p, struct ang_pkt *reply)
+{
+	struct ang_area *a = &c->area;
+	bool whole = p->flags & ANG_PF_LAST;
+	bool turn = p->flags & ANG_PF_TURN && !a->due &&
+		    a->turn == p->src_node + 1;
+	struct ang_part *part;
+	u32 status;
+
+	status = first_check(c, p);
+	if (!status && !p->status) {
+		if (!may_enter(v, n, c, record_units(p->key), whole, turn)) {
+			refuse(v, n, c, p, reply, turn);
+			return ANGARA_ST_OK;
+		}
+		status = record_put(v, n, c, p, whole);
+	}
+	if (turn)
+		turn_pass(v, n, c);
+	/* It was told that somebody waits, but found room after all. */
+	if (a->told)
+		ang_msg_rouse(v, n, c);
+	if (status || p->status)
+		return status;
+	reply->off = a->pi - record_units(p->key);
+	if (whole)
+		return ANGARA_ST_OK;
+	part = part_free(a);
+	part->used = 1;
+	part->place = (u32)reply->off;
+	part->node = p->src_node;
+	part->ctx = p->src_ctx;
+	part->slot = p->slot;
+	part->gen = p->gen;
+	part->length = p->key;
+	part->got = p->len - ANG_SEND_HEAD;
+	return ANGARA_ST_OK;
+}
+
+static void part_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_part *part)
+{
+	part->used = 0;
+	if (c->area.told)
+		ang_msg_rouse(v, n, c);
+}
+
+static void part_void(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      struct ang_part *part)
+{
+	publish(v, n, c, part->place, part->length, ANGARA_MSG_VOID);
+	part_end(v, n, c, part);
+}
+
+static struct ang_part *part_find(struct ang_area *a, const struct ang_pkt *p)
+{
+	u32 i;
+
+	for (i = 0; i < ANG_PARTS; i++) {
+		struct ang_part *part = &a->part[i];
+
+		if (part->used && part->place == p->off &&
+		    part->node == p->src_node && part->ctx == p->src_ctx &&
+		    part->slot == p->slot && part->gen == p->gen)
+			return part;
+	}
+	return NULL;
+}
+
+static u32 rest_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     const struct ang_pkt *p)
+{
+	struct ang_area *a = &c->area;
+	struct ang_part *part = part_find(a, p);
+	bool last = p->flags & ANG_PF_LAST;
+	u32 status = ANGARA_ST_OK;
+
+	if (!part)
+		return ANGARA_ST_TARGET;
+	if (p->status) {
+		part_void(v, n, c, part);
+		return ANGARA_ST_OK;
+	}
+	if (p->seq != part->got || !p->buf || !p->len ||
+	    p->len > part->length - part->got ||
+	    last != (p->len == part->length - part->got))
+		status = ANGARA_ST_DESC;
+	else if (area_write(v, n, c, place_byte(a, part->place) + UNIT +
+			    part->got, ang_buf_data(v, p->buf), p->len))
+		status = ANGARA_ST_DMA;
+	if (status) {
+		part_void(v, n, c, part);
+		return status;
+	}
+	part->got += p->len;
+	if (!last)
+		return ANGARA_ST_OK;
+	part_end(v, n, c, part);
+	return publish(v, n, c, part->place, part->length, ANGARA_MSG_DATA) ?
+	       ANGARA_ST_DMA : ANGARA_ST_OK;
+}
+
+/**
+ * ang_msg_take() - a train of a message has come
+ * @v: view
+ * @n: node
+ * @c: receiver
+ * @p: train
+ * @reply: its type changes if the message is refused; gets off
+ *
+ * Return: ANGARA_ST_*.
+ */
+u32 ang_msg_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 const struct ang_pkt *p, struct ang_pkt *reply)
+{
+	if (!c->area.units)
+		return ANGARA_ST_ACCESS;
+	return p->seq ? rest_take(v, n, c, p) : first_take(v, n, c, p, reply);
+}
+
+/**
+ * ang_msg_wake() - let the next of those who wait send
+ * @v: view
+ * @n: node
+ * @c: context, or what is left of it
+ *
+ * Return: true if one was told.
+ */
+bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	struct ang_area *a = &c->area;
+	bool live = c->alive && a->units;
+	struct ang_pkt p;
+
+	c->rouse = 0;
+	if (a->ready_out)
+		return false;
+	if (!a->turn && !c->wait_words) {
+		if (a->told)
+			tell(v, n, c, 0);
+		return false;
+	}
+	if (!a->turn)
+		turn_take(v->fab, c);
+	if (!a->due || (live && (!part_free(a) || !fits(v, n, c, a->need))))
+		return false;
+	if (!ang_may_leave(v, n, a->turn - 1, ANGARA_VC_REQ)) {
+		c->rouse = 1;
+		return false;
+	}
+	memset(&p, 0, sizeof(p));
+	p.type = ANG_PKT_READY;
+	p.flags = ANG_PF_LAST;
+	p.npkts = 1;
+	p.src_node = n->id;
+	p.src_ctx = (u16)ang_ctx_id(v->fab, n, c);
+	p.dst_node = a->turn - 1;
+	p.pkey = c->pkey;
+	p.epoch = c->life;
+	a->due = 0;
+	if (live)
+		a->ready_out = a->turn;
+	else
+		turn_pass(v, n, c);
+	ang_request(v, n, &p);
+	return true;
+}
+
+/** ang_msg_ready_ack() - a node says whether a message comes after a READY */
+void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p)
+{
+	struct ang_ctx *c;
+
+	if (p->dst_ctx >= v->fab->cfg.ctxs) {
+		ang_drop(v, n, p, ANGARA_DROP_TARGET, 1);
+		return;
+	}
+	c = ang_ctx(v->fab, n, p->dst_ctx);
+	/* The others shall know too, if it is that the context has ended. */
+	if (p->flags & ANG_PF_MORE)
+		wait_add(v->fab, c, p->src_node);
+	if (c->alive && c->life == p->epoch &&
+	    c->area.ready_out == p->src_node + 1) {
+		c->area.ready_out = 0;
+		if (!p->len && c->area.turn == p->src_node + 1)
+			turn_pass(v, n, c);
+	}
+	ang_msg_rouse(v, n, c);
+}
+
+/**
+ * ang_msg_area() - ANGARA_ADM_MSG_AREA
+ * @v: view
+ * @n: node
+ * @ctx: number
+ * @arg: of the command
+ *
+ * Return: ANGARA_ADM_ST_*.
+ */
+u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
+		 const struct angara_adm_msg *arg)
+{
+	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
+	u32 i;
+
+	if (!c)
+		return ANGARA_ADM_ST_ABSENT;
+	if (c->area.units)
+		return ANGARA_ADM_ST_EXISTS;
+	for (i = 0; i < sizeof(arg->reserved); i++)
+		if (arg->reserved[i])
+			return ANGARA_ADM_ST_PARAM;
+	if (arg->log2 < AREA_LOG2_MIN || arg->log2 > AREA_LOG2_MAX)
+		return ANGARA_ADM_ST_PARAM;
+	c->area.pages.list = le64_to_cpu(arg->pages);
+	c->area.units = (1U << arg->log2) / UNIT;
+	/* Those who waited for the one before it. */
+	if (c->area.turn || c->wait_words) {
+		tell(v, n, c, 1);
+		ang_msg_rouse(v, n, c);
+	}
+	return ANGARA_ADM_ST_OK;
+}
+
+/** ang_msg_create() - a context begins; another may have ended with waiters */
+void ang_msg_create(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	c->life++;
+	if (c->wait_words)
+		ang_msg_rouse(v, n, c);
+}
+
+/** ang_msg_destroy() - an area ends: those who wait for room in it shall know */
+void ang_msg_destroy(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	turn_back(v->fab, c);
+	memset(&c->area, 0, sizeof(c->area));
+	if (c->wait_words)
+		ang_msg_rouse(v, n, c);
+}

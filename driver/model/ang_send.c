@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Messages, at the sender.
+ *
+ * Of what a context sends to another one message is under way at a time, and
+ * the others stand in line behind it (ang_op.next): so none overtakes one that
+ * was refused.  Lines to different receivers do not wait for each other.
+ *
+ * The first train of a message asks for room.  Refused, the message waits here
+ * until the receiver's READY, and asks again.  If it takes several trains, the
+ * others go when the answer to the first tells the place.
+ *
+ * A receiver that has reserved room, or given somebody the turn, relies on an
+ * end.  When a context ends in between, its operation stays behind as a ghost:
+ * it has nothing to do with the context any more than the slot that it takes,
+ * says that nothing will come, and is gone with the answer.
+ */
+#include "ang_int.h"
+
+static u64 op_bit(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		  const struct ang_op *op)
+{
+	return 1ULL << ang_op_slot(v->fab, n, c, op);
+}
+
+static void go(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+	       struct ang_op *op)
+{
+	c->p2p_tx |= op_bit(v, n, c, op);
+	ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
+}
+
+/** ang_send_start() - a message gets in line */
+void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op)
+{
+	u32 slot = ang_op_slot(v->fab, n, c, op);
+	u64 set;
+
+	op->dst_key = c->pkey;
+	for (set = c->sends; set; set &= set - 1) {
+		struct ang_op *o = ang_op(v->fab, n, c, ang_lowest(set));
+
+		if (!o->next && o->dst_node == op->dst_node &&
+		    o->dst_ctx == op->dst_ctx) {
+			o->next = (u16)(slot + 1);
+			break;
+		}
+	}
+	c->sends |= 1ULL << slot;
+	if (!set)
+		c->p2p_tx |= 1ULL << slot;
+}
+
+/** ang_send_end() - a message is done and leaves its line; if first, the next goes */
+void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		  struct ang_op *op)
+{
+	u32 slot = ang_op_slot(v->fab, n, c, op);
+	u64 set;
+
+	c->sends &= ~(1ULL << slot);
+	for (set = c->sends; set; set &= set - 1) {
+		struct ang_op *o = ang_op(v->fab, n, c, ang_lowest(set));
+
+		if (o->next == slot + 1) {
+			o->next = op->next;
+			return;
+		}
+	}
+	if (op->next)
+		go(v, n, c, ang_op(v->fab, n, c, op->next - 1U));
+}
+
+/* Return: false if there is no payload buffer now. */
+static bool train_fill(struct ang_view *v, struct ang_node *n,
+		       struct ang_ctx *c, struct ang_op *op, struct ang_pkt *p)
+{
+	u32 head = op->phase == ANG_SEND_START ? ANG_SEND_HEAD : 0;
+	u32 len = ang_min(op->len - op->sent, v->fab->buf_size - head);
+	__le64 words[2] = { cpu_to_le64(op->dst_off), cpu_to_le64(op->aux) };
+	u32 status = ANGARA_ST_OK;
+	char *to;
+
+	p->buf = ang_buf_get(v, n, ANG_BUF_REQ);
+	if (!p->buf)
+		return false;
+	to = ang_buf_data(v, p->buf);
+	memcpy(to, words, head);
+	if (op->inl)
+		memcpy(to + head, c->inl[op->inl - 1] + op->sent, len);
+	else if (len)
+		status = ang_mr_read(v, n, c, op->src_key,
+				     op->src_off + op->sent, len, 0, to + head);
+	if (status) {
+		ang_buf_put(v, p->buf, 1);
+		p->buf = 0;
+		p->status = (u8)status;
+		return true;
+	}
+	p->len = head + len;
+	if (len == op->len - op->sent)
+		p->flags |= ANG_PF_LAST;
+	return true;
+}
+
+/* Return: false if it has to wait. */
+static bool train_make(struct ang_view *v, struct ang_node *n,
+		       struct ang_ctx *c, struct ang_op *op, struct ang_pkt *p)
+{
+	ang_op_head(v, n, c, op, p);
+	p->type = ANG_PKT_SEND;
+	p->pkey = op->dst_key;
+	p->key = op->len;
+	p->counter = op->counter;
+	p->epoch = op->life;
+	p->off = op->place;
+	p->seq = op->sent;
+	if (op->turn)
+		p->flags = ANG_PF_TURN;
+	if (op->state == ANG_OP_GHOST)
+		p->status = ANGARA_ST_TARGET;
+	else if (!train_fill(v, n, c, op, p))
+		return false;
+	if (p->status)
+		p->flags |= ANG_PF_LAST;
+	p->npkts = (u8)ang_packets(p->len);
+	return true;
+}
+
+/**
+ * ang_send_inject() - send the next train of a message
+ * @v: view
+ * @n: node
+ * @c: context
+ * @op: message with something to send
+ *
+ * Return: true if it was sent.
+ */
+bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op)
+{
+	bool first = op->phase == ANG_SEND_START;
+	struct ang_pkt p;
+
+	if (!ang_may_leave(v, n, op->dst_node, ANGARA_VC_REQ) ||
+	    !train_make(v, n, c, op, &p))
+		return false;
+	if (p.status)
+		ang_op_fail(op, p.status, n->id);
+	op->sent_all = !!(p.flags & ANG_PF_LAST);
+	if (first || op->sent_all)
+		c->p2p_tx &= ~op_bit(v, n, c, op);
+	if (p.status && first && !op->turn) {
+		/* Its receiver never heard of it. */
+		ang_op_done(v, n, c, op);
+		return true;
+	}
+	op->trains++;
+	op->sent += p.buf ? p.len - (first ? ANG_SEND_HEAD : 0) : 0;
+	op->turn = 0;
+	if (first)
+		op->phase = ANG_SEND_ASKED;
+	c->cnt.tx_packets += p.npkts;
+	c->cnt.tx_bytes += p.len;
+	ang_request(v, n, &p);
+	return true;
+}
+
+/* The slot is the context's again. */
+static void ghost_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      struct ang_op *op)
+{
+	u64 bit = op_bit(v, n, c, op);
+
+	memset(op, 0, sizeof(*op));
+	c->ghosts &= ~bit;
+	c->free |= bit;
+	if (c->alive && c->sq_ci != c->sq_pi)
+		ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
+}
+
+static void refused(struct ang_node *n, struct ang_op *op,
+		    const struct ang_pkt *p)
+{
+	op->phase = ANG_SEND_WAITS;
+	op->sent = 0;
+	op->sent_all = 0;
+	op->life = p->epoch;
+	if (!op->since && !++n->refused)
+		n->refused++;
+	if (!op->since)
+		op->since = n->refused;
+}
+
+/**
+ * ang_send_answer() - a train of a message was answered
+ * @v: view
+ * @n: node
+ * @c: context, or what is left of it
+ * @op: message
+ * @p: answer
+ */
+void ang_send_answer(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op, const struct ang_pkt *p)
+{
+	bool ghost = op->state == ANG_OP_GHOST;
+
+	op->trains--;
+	if (p->type == ANG_PKT_RNR && !ghost) {
+		refused(n, op, p);
+		return;
+	}
+	if (p->status || p->type == ANG_PKT_RNR) {
+		ang_op_fail(op, p->status, p->src_node);
+		op->sent_all = 1;
+		c->p2p_tx &= ~op_bit(v, n, c, op);
+	} else if (!op->sent_all && op->phase == ANG_SEND_ASKED) {
+		op->phase = ANG_SEND_REST;
+		op->place = (u32)p->off;
+		go(v, n, c, op);
+	}
+	if (op->trains || !op->sent_all)
+		return;
+	op->bytes = op->status ? 0 : op->len;
+	if (ghost)
+		ghost_end(v, n, c, op);
+	else
+		ang_op_done(v, n, c, op);
+}
+
+/**
+ * ang_send_ready() - a receiver has room for a message from this node
+ * @v: view
+ * @n: node
+ * @p: its READY
+ * @reply: gets len and flags
+ *
+ * Of those that wait for it the one that has done so for the longest goes.  One
+ * that has asked may have been refused, if its answer comes later than this:
+ * so the receiver will have to try again.
+ */
+void ang_send_ready(struct ang_view *v, struct ang_node *n,
+		    const struct ang_pkt *p, struct ang_pkt *reply)
+{
+	struct ang_op *best = NULL;
+	struct ang_ctx *whose = NULL;
+	u32 others = 0;
+	u32 ctx;
+
+	for (ctx = 0; ctx < v->fab->cfg.ctxs; ctx++) {
+		struct ang_ctx *c = ang_ctx(v->fab, n, ctx);
+		u64 set;
+
+		for (set = c->alive ? c->sends : 0; set; set &= set - 1) {
+			struct ang_op *op = ang_op(v->fab, n, c,
+						   ang_lowest(set));
+
+			if (op->dst_node != p->src_node ||
+			    op->dst_ctx != p->src_ctx ||
+			    (op->phase != ANG_SEND_WAITS &&
+			     op->phase != ANG_SEND_ASKED))
+				continue;
+			others++;
+			if (op->phase == ANG_SEND_ASKED ||
+			    (best && (s32)(op->since - best->since) > 0))
+				continue;
+			best = op;
+			whose = c;
+		}
+	}
+	reply->len = best ? 1 : 0;
+	reply->flags = others > reply->len ? ANG_PF_MORE : 0;
+	if (!best)
+		return;
+	best->phase = ANG_SEND_START;
+	best->turn = 1;
+	go(v, n, whose, best);
+}
+
+/**
+ * ang_send_haunts() - does an operation of a context that ends leave a ghost?
+ * @v: view
+ * @n: node
+ * @c: context
+ * @op: operation
+ *
+ * Return: true if its receiver relies on an end.
+ */
+bool ang_send_haunts(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op)
+{
+	if (op->opcode != ANGARA_OP_SEND || op->sent_all)
+		return false;
+	if (op->phase == ANG_SEND_WAITS ||
+	    (op->phase == ANG_SEND_START && !op->turn))
+		return false;
+	op->state = ANG_OP_GHOST;
+	c->ghosts |= op_bit(v, n, c, op);
+	return true;
+}
