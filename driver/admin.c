@@ -208,7 +208,7 @@ static void event_handle(struct ang_dev *adev, const struct angara_hw_event *ev)
 	u32 index = le32_to_cpu(ev->index);
 	u32 value = le32_to_cpu(ev->value);
 
-	if (ev->type != ANGARA_AEV_RX_ERROR)
+	if (ev->type != ANGARA_AEV_RX_ERROR && ev->type != ANGARA_AEV_LINK_DOWN)
 		trace_angara_tree(adev, ev->type, index, value);
 	if (ev->lost)
 		ang_nl_event(adev, ANGARA_NLE_LOST, 0, ev->lost);

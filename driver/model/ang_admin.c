@@ -356,6 +356,7 @@ bool ang_admin(struct ang_view *v, struct ang_node *n)
 	control(v, n);
 	if (!n->enabled)
 		return true;
+	ang_lost(v, n);
 	pi = reg_get(n, ANGARA_REG_ASQ_DB);
 	if (pi - adm->asq_ci > adm->entries)
 		return true;

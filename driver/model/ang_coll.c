@@ -50,7 +50,7 @@ void ang_result(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		if (op->receives && at < op->npkts)
 			break;
 	}
-	if (!set) {
+	if (!set || (u64)at * ANGARA_PACKET_BYTES + p->len > op->len) {
 		ang_drop(v, n, p, ANGARA_DROP_ORDER, 0);
 		return;
 	}
@@ -87,7 +87,8 @@ static void bcast_arrive(struct ang_view *v, struct ang_node *n,
 				      ang_buf_data(v, p->buf));
 	if (p->src_node == n->id && p->src_ctx == ctx) {
 		op = ang_op(v->fab, n, c, p->slot);
-		if (op->state != ANG_OP_ACTIVE || op->gen != p->gen)
+		if (op->state != ANG_OP_ACTIVE || op->gen != p->gen ||
+		    op->opcode != ANGARA_OP_BCAST || op->tree != p->tree)
 			op = NULL;
 	}
 	if (op && status)

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * ANGARA_ADM_COUNTERS: counters as structures of angara_hw.h.
+ * What there is to see of a node: by the admin queue (ANGARA_ADM_COUNTERS), and
+ * for the host, which looks at it from outside.
  */
 #include "ang_int.h"
-
-union counters {
-	struct angara_hw_node_counters node;
-	struct angara_hw_link_counters link;
-	struct angara_hw_tree_counters tree;
-	struct angara_hw_ctx_counters ctx;
-};
 
 static void put_all(__le64 *to, const u64 *from, u32 count)
 {
@@ -76,6 +70,30 @@ static u32 ctx_counters(const struct ang_ctx *c,
 	return sizeof(*out);
 }
 
+static u32 counters_of(struct ang_view *v, struct ang_node *n, u32 kind,
+		       u32 index, union ang_counters *out)
+{
+	memset(out, 0, sizeof(*out));
+	switch (kind) {
+	case ANGARA_CNT_NODE:
+		return node_counters(n, &out->node);
+	case ANGARA_CNT_LINK:
+		if (index < 2 * v->fab->topo.ndims)
+			return link_counters(&n->link[index], &out->link);
+		break;
+	case ANGARA_CNT_TREE:
+		if (index < ANGARA_MAX_TREES)
+			return tree_counters(&n->tree[index], &out->tree);
+		break;
+	case ANGARA_CNT_CTX:
+		if (ang_ctx_get(v, n, index))
+			return ctx_counters(ang_ctx(v->fab, n, index),
+					    &out->ctx);
+		break;
+	}
+	return 0;
+}
+
 /**
  * ang_counters() - copy counters to host memory
  * @v: view
@@ -87,31 +105,41 @@ static u32 ctx_counters(const struct ang_ctx *c,
 u32 ang_counters(struct ang_view *v, struct ang_node *n,
 		 const struct angara_adm_counters *arg)
 {
-	u32 index = le32_to_cpu(arg->index);
-	union counters out;
-	u32 size = 0;
+	union ang_counters out;
+	u32 size = counters_of(v, n, le32_to_cpu(arg->kind),
+			       le32_to_cpu(arg->index), &out);
 
-	memset(&out, 0, sizeof(out));
-	switch (le32_to_cpu(arg->kind)) {
-	case ANGARA_CNT_NODE:
-		size = node_counters(n, &out.node);
-		break;
-	case ANGARA_CNT_LINK:
-		if (index < 2 * v->fab->topo.ndims)
-			size = link_counters(&n->link[index], &out.link);
-		break;
-	case ANGARA_CNT_TREE:
-		if (index < ANGARA_MAX_TREES)
-			size = tree_counters(&n->tree[index], &out.tree);
-		break;
-	case ANGARA_CNT_CTX:
-		if (ang_ctx_get(v, n, index))
-			size = ctx_counters(ang_ctx(v->fab, n, index), &out.ctx);
-		break;
-	}
 	if (!size || le32_to_cpu(arg->length) < size || arg->reserved)
 		return ANGARA_ADM_ST_PARAM;
 	if (v->ops->dma_write(v->host, n->id, le64_to_cpu(arg->addr), &out, size))
 		return ANGARA_ADM_ST_DMA;
 	return ANGARA_ADM_ST_OK;
+}
+
+u32 ang_look_counters(struct ang_view *v, u32 node, u32 kind, u32 index,
+		      union ang_counters *out)
+{
+	return counters_of(v, ang_node(v->fab, node), kind, index, out);
+}
+
+void ang_look_tree(struct ang_view *v, u32 node, u32 tree,
+		   struct angara_tree_get *get)
+{
+	const struct ang_tree *t = &ang_node(v->fab, node)->tree[tree];
+
+	memset(get, 0, sizeof(*get));
+	get->row.tree = (u8)tree;
+	get->state = t->state;
+	if (t->state == ANGARA_TREE_STATE_UNSET)
+		return;
+	get->row = t->row;
+	get->members = t->members;
+	get->down_node = t->down_node;
+}
+
+u32 ang_look_ctx(struct ang_view *v, u32 node, u32 ctx)
+{
+	const struct ang_ctx *c = ang_ctx_get(v, ang_node(v->fab, node), ctx);
+
+	return c ? c->pkey : 0;
 }

@@ -312,6 +312,14 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	if (op->dst_node >= v->fab->topo.nodes)
 		return ANGARA_ST_TARGET;
+	if (READ_ONCE(v->fab->lost)) {
+		u32 lost = ang_lost_between(v->fab, n->id, op->dst_node);
+
+		if (lost != ANG_NONE) {
+			op->err_node = lost;
+			return ANGARA_ST_UNREACHABLE;
+		}
+	}
 	if (op->opcode != ANGARA_OP_GET)
 		status = source_check(v, n, c, op);
 	if (!status && (op->opcode == ANGARA_OP_GET ||

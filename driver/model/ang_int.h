@@ -23,6 +23,9 @@ bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 		   bool straight);
 bool ang_link_send(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 vc, bool straight);
+bool ang_link_give(struct ang_view *v, struct ang_node *n,
+		   const struct ang_pkt *p, u32 dir, u32 vc, const void *data);
+u64 ang_link_bufs(const struct ang_cfg *cfg);
 struct ang_pkt *ang_ring_head(struct ang_view *v, struct ang_ring *r);
 void ang_ring_pop(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
 
@@ -56,6 +59,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p);
 void ang_msg_rouse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op);
 void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -66,6 +70,7 @@ void ang_send_answer(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op, const struct ang_pkt *p);
 void ang_send_ready(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p, struct ang_pkt *reply);
+void ang_send_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 bool ang_send_haunts(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op);
 
@@ -141,6 +146,11 @@ u64 ang_float_key(const struct ang_format *f, u64 x);
 u64 ang_float_pick(const struct ang_format *f, u64 a, u64 b, bool max);
 
 /* ang_lost.c */
+u32 ang_lost_between(struct ang_fabric *fab, u32 from, u32 to);
+u32 ang_lost_row(struct ang_fabric *fab, const struct ang_node *n,
+		 const struct angara_tree_row *row);
+void ang_lost(struct ang_view *v, struct ang_node *n);
+
 /* ang_combine.c */
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
 

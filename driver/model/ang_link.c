@@ -36,6 +36,14 @@
  * have not left; what they hold of earlier results is on its way back; one may
  * stand in the Reducer, the other is for its participants, one by one.  So
  * this node sends its part, too, and so on up to the root.
+ *
+ * What comes over a link that another process carries is in buffers of the
+ * remote node where the link begins.  Such a buffer moves on with its packet,
+ * unlike a place on a ring.  So each of its links has, per virtual channel, as
+ * many as the rings that lie straight ahead have places: as long as there is
+ * room there is a buffer, or one that turned off holds it and gives it back.
+ * Reductions of a tree come in order, and who waits in a Reducer does not wait
+ * for what is behind him: two per tree are enough, and only that tree waits.
  */
 #include "ang_int.h"
 
@@ -78,6 +86,15 @@ bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 	return ring_free(v->fab, r) >= need;
 }
 
+/* A packet is in its place at the end of ring @r. */
+static inline void arrive(struct ang_view *v, struct ang_node *n,
+			  struct ang_ring *r, u32 dir, u32 vc)
+{
+	ang_store_release(&r->tail, r->tail + 1);
+	ang_wake(v, ang_node(v->fab, n->neighbor[dir]),
+		 1ULL << ((dir ^ 1) * ANGARA_VC_NUM + vc));
+}
+
 /**
  * ang_link_send() - put a packet on a link
  * @v: view
@@ -103,9 +120,7 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
 	n->link[dir].packets[vc] += p->npkts;
 	n->link[dir].flits[vc] += ang_flits(p);
 	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);
-	ang_store_release(&r->tail, r->tail + 1);
-	ang_wake(v, ang_node(v->fab, n->neighbor[dir]),
-		 1ULL << ((dir ^ 1) * ANGARA_VC_NUM + vc));
+	arrive(v, n, r, dir, vc);
 	return true;
 }
 
@@ -165,6 +180,59 @@ static u32 buf_pool(const struct ang_cfg *cfg, u32 kind, u32 *base)
 		*base = cfg->bufs + (kind - ANG_BUF_TREE(0)) * ANG_TREE_BUFS;
 		return ANG_TREE_BUFS;
 	}
+}
+
+/**
+ * ang_link_bufs() - buffers that a node needs for its links to be carried
+ * @cfg: configuration whose dimensions are within bounds
+ *
+ * Return: how many, maybe more than there can be; 0 without cfg.remote.
+ */
+u64 ang_link_bufs(const struct ang_cfg *cfg)
+{
+	u64 count = 0;
+	u32 d;
+
+	for (d = 0; cfg->remote && d < cfg->ndims; d++)
+		if (cfg->dims[d] > 1)
+			count += 2ULL * ANGARA_VC_NUM * cfg->dims[d] *
+				 cfg->depth;
+	return count;
+}
+
+/* As buf_pool(), for what a remote node sends; see above. */
+static u32 link_pool(const struct ang_cfg *cfg, const struct ang_pkt *p,
+		     u32 dir, u32 vc, u32 *base)
+{
+	u32 per_vc = (u32)cfg->dims[dir / 2] * cfg->depth;
+	u32 d;
+
+	if (vc == ANGARA_VC_UP && p->type != ANG_PKT_BCAST)
+		return buf_pool(cfg, ANG_BUF_TREE(p->tree), base);
+	*base = cfg->bufs + ANG_TREE_BUFS * ANGARA_MAX_TREES;
+	for (d = 0; d < dir / 2; d++)
+		if (cfg->dims[d] > 1)
+			*base += 2U * ANGARA_VC_NUM * cfg->dims[d] * cfg->depth;
+	*base += (dir % 2 * ANGARA_VC_NUM + vc) * per_vc;
+	return per_vc;
+}
+
+static u64 link_buf_find(struct ang_view *v, struct ang_node *n,
+			 const struct ang_pkt *p, u32 dir, u32 vc)
+{
+	u32 base;
+	u32 count = link_pool(&v->fab->cfg, p, dir, vc, &base);
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		u32 *ref = buf_ref(v->fab, n->id, base + i);
+
+		if (ang_load_acquire(ref))
+			continue;
+		WRITE_ONCE(*ref, 1);
+		return (u64)n->id << 32 | (base + i + 1);
+	}
+	return 0;
 }
 
 static u64 buf_find(struct ang_view *v, struct ang_node *n, u32 kind)
@@ -248,6 +316,47 @@ void *ang_buf_data(struct ang_view *v, u64 buf)
 
 	return (char *)ang_node(v->fab, (u32)(buf >> 32)) + v->fab->off_buf +
 	       (u64)index * v->fab->buf_size;
+}
+
+/**
+ * ang_link_give() - put a packet on a link, as its node does elsewhere
+ * @v: view
+ * @n: remote node, which the caller holds
+ * @p: packet that ang_remote_flaw() accepts; @p->buf is not looked at
+ * @dir: link
+ * @vc: virtual channel
+ * @data: its payload, NULL for none
+ *
+ * It is counted there.  Whatever it needed there to enter a ring, here it only
+ * goes on.
+ *
+ * Return: true if it went; false if there is no room or no buffer now, and the
+ * host is told when that may have changed.
+ */
+bool ang_link_give(struct ang_view *v, struct ang_node *n,
+		   const struct ang_pkt *p, u32 dir, u32 vc, const void *data)
+{
+	struct ang_ring *r = link_ring(v, n, dir, vc);
+	struct ang_pkt *slot;
+	u64 buf = 0;
+
+	if (!ang_link_room(v, n, dir, vc, true))
+		return false;
+	if (data) {
+		buf = link_buf_find(v, n, p, dir, vc);
+		if (!buf) {
+			buf_wait(n);
+			buf = link_buf_find(v, n, p, dir, vc);
+		}
+		if (!buf)
+			return false;
+		memcpy(ang_buf_data(v, buf), data, p->len);
+	}
+	slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
+	*slot = *p;
+	slot->buf = buf;
+	arrive(v, n, r, dir, vc);
+	return true;
 }
 
 /** ang_buf_link() - which buffer waits behind one, for who alone holds it */

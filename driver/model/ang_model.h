@@ -31,7 +31,7 @@
  * @depth: packets that a link buffers per virtual channel, a power of two >= 4
  * @train: packets that travel together, a power of two up to ANG_MAX_TRAIN, in
  *	reductions up to ANG_REDUCE_TRAIN; counters count packets
- * @reserved: 0
+ * @remote: 1: some nodes are played by others, see ang_remote_set(); else 0
  * @fabric_id: see angara_query
  */
 struct ang_cfg {
@@ -42,7 +42,7 @@ struct ang_cfg {
 	u16 bufs;
 	u16 depth;
 	u16 train;
-	u16 reserved;
+	u16 remote;
 	u64 fabric_id;
 };
 
@@ -86,6 +86,8 @@ struct ang_trace {
 	u32 src;
 };
 
+struct ang_view;
+
 /**
  * struct ang_ops - what the model needs of its host
  * @dma_read: copy @len bytes from @node's host memory at @addr; it may
@@ -96,8 +98,12 @@ struct ang_trace {
  *	visible before it.  Return: 0 or -errno
  * @interrupt: raise vector ANGARA_VEC_*
  * @trace: record, or NULL
+ * @look: @node is held, as ang_look() asked for; NULL if nobody does
+ * @remote: there is work for a node that ang_remote_set() named, once until
+ *	ang_remote_look(); not needed without such nodes
  *
- * Context: whatever ang_run() is called in.  They must not call the model.
+ * Context: whatever ang_run() is called in.  They must not call the model, but
+ * for what @look is for: ang_look_counters() and its like.
  */
 struct ang_ops {
 	int (*dma_read)(void *host, u32 node, u64 addr, void *buf, u32 len);
@@ -105,6 +111,8 @@ struct ang_ops {
 	int (*dma_store64)(void *host, u32 node, u64 addr, u64 val);
 	void (*interrupt)(void *host, u32 node, u32 vector);
 	void (*trace)(void *host, const struct ang_trace *rec);
+	void (*look)(struct ang_view *v, u32 node);
+	void (*remote)(void *host, u32 node);
 };
 
 /**
@@ -197,6 +205,42 @@ void ang_reg_write(struct ang_view *v, u32 node, u32 off, u32 val);
  */
 u32 ang_run(struct ang_view *v, u32 budget);
 
+/**
+ * ang_look() - have a node looked at by whoever holds it next
+ * @v: view
+ * @node: node
+ *
+ * ang_ops.look is called for it, once or for several who ask at once.
+ */
+void ang_look(struct ang_view *v, u32 node);
+
+/** Counters as ANGARA_ADM_COUNTERS gives them. */
+union ang_counters {
+	struct angara_hw_node_counters node;
+	struct angara_hw_link_counters link;
+	struct angara_hw_tree_counters tree;
+	struct angara_hw_ctx_counters ctx;
+};
+
+/**
+ * ang_look_counters() - read counters of a node that is looked at
+ * @v: view that ang_ops.look was given
+ * @node: node that it was given
+ * @kind: ANGARA_CNT_*
+ * @index: which link, tree or context
+ * @out: out
+ *
+ * Return: bytes of the structure that belongs to @kind; 0 there is no such
+ * thing.
+ */
+u32 ang_look_counters(struct ang_view *v, u32 node, u32 kind, u32 index,
+		      union ang_counters *out);
+/** The row of @tree < ANGARA_MAX_TREES, with state, members and down_node. */
+void ang_look_tree(struct ang_view *v, u32 node, u32 tree,
+		   struct angara_tree_get *get);
+/** Return: partition of a context, 0 if there is none. */
+u32 ang_look_ctx(struct ang_view *v, u32 node, u32 ctx);
+
 /** Anything left on the view's queues? */
 bool ang_view_busy(const struct ang_view *v);
 
@@ -206,6 +250,83 @@ void ang_list_splice(struct ang_fabric *fab, struct ang_list *to,
 /** As ang_list_splice(), for a list of credit timers. */
 void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 		       struct ang_list *from);
+
+/*
+ * Nodes that are played elsewhere: the block holds the whole torus, and where
+ * a link leads to another process the host carries its packets.  A thread of
+ * the host holds such a node for ever; all calls for one node come from one
+ * thread at a time, with a view, whose run queue gets what is to be run.
+ */
+struct ang_pkt;
+
+/**
+ * ang_remote_set() - a node is played elsewhere
+ * @v: view of a fabric with cfg.remote that nobody has used yet
+ * @node: node
+ */
+void ang_remote_set(struct ang_view *v, u32 node);
+
+/**
+ * ang_remote_look() - what may a remote node have to do?
+ * @v: view
+ * @node: remote node
+ *
+ * Return: rings that may hold packets, bit dir * ANGARA_VC_NUM + vc; also what
+ * ang_remote_give() could not give may have room now.
+ */
+u32 ang_remote_look(struct ang_view *v, u32 node);
+
+/**
+ * ang_remote_head() - the oldest packet that has come to a remote node's ring
+ * @v: view
+ * @node: remote node
+ * @dir: link of that node
+ * @vc: virtual channel
+ * @data: out: its payload, @len of the packet; NULL if it has none
+ *
+ * Return: the packet, which stays until ang_remote_pop(); NULL if there is none.
+ */
+const struct ang_pkt *ang_remote_head(struct ang_view *v, u32 node, u32 dir,
+				      u32 vc, const void **data);
+void ang_remote_pop(struct ang_view *v, u32 node, u32 dir, u32 vc);
+
+/**
+ * ang_remote_flaw() - what is wrong with a packet that is said to come from there?
+ * @fab: fabric
+ * @node: remote node that sends it; any value
+ * @dir: link of that node; any value
+ * @vc: virtual channel; any value
+ * @p: packet, from somebody who is not trusted; @p->buf is not looked at
+ * @len: bytes of payload that came with it
+ *
+ * Return: NULL if nothing is; else what, in words.
+ */
+const char *ang_remote_flaw(struct ang_fabric *fab, u32 node, u32 dir, u32 vc,
+			    const struct ang_pkt *p, u32 len);
+
+/**
+ * ang_remote_give() - a remote node sends a packet to its neighbour here
+ * @v: view
+ * @node: remote node
+ * @dir: link of that node
+ * @vc: virtual channel
+ * @p: packet without a flaw
+ * @data: its payload, NULL for none
+ *
+ * Return: false if it has to wait until @remote is called for the node.
+ */
+bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
+		     const struct ang_pkt *p, const void *data);
+
+/**
+ * ang_remote_lost() - nobody plays some remote nodes any more
+ * @v: view
+ * @nodes: they
+ * @count: how many
+ *
+ * Ends what needs them.  Their rings go on to fill and have to be emptied.
+ */
+void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count);
 
 /** Return: bytes of an element of @type (ANGARA_TYPE_*), which is in range. */
 u32 ang_type_size(u32 type);

@@ -415,6 +415,11 @@ u32 ang_msg_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return p->seq ? rest_take(v, n, c, p) : first_take(v, n, c, p, reply);
 }
 
+static bool is_lost(struct ang_view *v, struct ang_node *n, u32 node)
+{
+	return ang_lost_between(v->fab, n->id, node) != ANG_NONE;
+}
+
 /**
  * ang_msg_wake() - let the next of those who wait send
  * @v: view
@@ -441,6 +446,10 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		turn_take(v->fab, c);
 	if (!a->due || (live && (!part_free(a) || !fits(v, n, c, a->need))))
 		return false;
+	if (READ_ONCE(v->fab->lost) && is_lost(v, n, a->turn - 1)) {
+		turn_pass(v, n, c);
+		return true;
+	}
 	if (!ang_may_leave(v, n, a->turn - 1, ANGARA_VC_REQ)) {
 		c->rouse = 1;
 		return false;
@@ -534,5 +543,29 @@ void ang_msg_destroy(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	turn_back(v->fab, c);
 	memset(&c->area, 0, sizeof(c->area));
 	if (c->wait_words)
+		ang_msg_rouse(v, n, c);
+}
+
+/**
+ * ang_msg_lost() - nodes have been lost
+ * @v: view
+ * @n: node
+ * @c: context
+ *
+ * What they had begun to send becomes void, and their turn passes on.
+ */
+void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	struct ang_area *a = &c->area;
+	u32 i;
+
+	for (i = 0; i < ANG_PARTS; i++)
+		if (a->part[i].used && is_lost(v, n, a->part[i].node))
+			part_void(v, n, c, &a->part[i]);
+	if (a->ready_out && is_lost(v, n, a->ready_out - 1))
+		a->ready_out = 0;
+	if (a->turn && is_lost(v, n, a->turn - 1))
+		turn_pass(v, n, c);
+	if (a->told)
 		ang_msg_rouse(v, n, c);
 }

@@ -24,9 +24,12 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 	    cfg->ops > 64 || cfg->bufs < 8 || cfg->depth < 4 ||
 	    cfg->depth & (cfg->depth - 1) || !cfg->train ||
 	    cfg->train > ANG_MAX_TRAIN ||
-	    cfg->train & (cfg->train - 1) || cfg->reserved)
+	    cfg->train & (cfg->train - 1) || cfg->remote > 1)
 		return 0;
-	return ang_topo_init(&topo, cfg->ndims, cfg->dims);
+	if (!ang_topo_init(&topo, cfg->ndims, cfg->dims) ||
+	    ang_link_bufs(cfg) > ANG_MAX_LINK_BUFS)
+		return 0;
+	return topo.nodes;
 }
 
 static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
@@ -51,7 +54,8 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->off_ring = at;
 	at += rings * fab->ring_size;
 	fab->off_ref = at;
-	fab->bufs = cfg->bufs + ANG_TREE_BUFS * ANGARA_MAX_TREES;
+	fab->bufs = cfg->bufs + ANG_TREE_BUFS * ANGARA_MAX_TREES +
+		    (u32)ang_link_bufs(cfg);
 	at = align64(at + fab->bufs * 4U);
 	fab->off_link = at;
 	at = align64(at + fab->bufs * 8U);
@@ -209,4 +213,7 @@ void ang_node_reset(struct ang_view *v, struct ang_node *n)
 	for (i = 0; i < ANGARA_MAX_TREES; i++)
 		ang_tree_clear(v, n, i);
 	memset(&n->adm, 0, sizeof(n->adm));
+	/* Who enables it again is told again. */
+	n->lost = 0;
+	n->dead_links = 0;
 }

@@ -78,7 +78,7 @@ void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 /**
  * ang_wake() - tell a node, held or not, that it has work
  * @v: view
- * @n: node
+ * @n: node; the host is told if it holds it for ever
  * @why: ring bits or other ANG_SCHED_* bits to set
  */
 void ang_wake(struct ang_view *v, struct ang_node *n, u64 why)
@@ -87,6 +87,8 @@ void ang_wake(struct ang_view *v, struct ang_node *n, u64 why)
 
 	if (!(old & (ANG_SCHED_WORK | ANG_SCHED_OWNED)))
 		list_push(v->fab, &v->runq, n->id);
+	else if ((old & (ANG_SCHED_WORK | ANG_SCHED_REMOTE)) == ANG_SCHED_REMOTE)
+		v->ops->remote(v->host, n->id);
 }
 
 /**
@@ -172,7 +174,14 @@ static bool node_run(struct ang_view *v, struct ang_node *n)
 	n->rx |= (u32)(why & ANG_SCHED_RX);
 	if (why & ANG_SCHED_FIRE || n->clock >= n->timer + ANG_CREDIT_BUSY)
 		ang_timer_expire(v, n);
+	if (why & ANG_SCHED_LOOK && v->ops->look)
+		v->ops->look(v, n->id);
 	return node_release(n, ang_node_step(v, n));
+}
+
+void ang_look(struct ang_view *v, u32 node)
+{
+	ang_wake(v, ang_node(v->fab, node), ANG_SCHED_LOOK);
 }
 
 u32 ang_run(struct ang_view *v, u32 budget)

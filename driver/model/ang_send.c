@@ -180,6 +180,21 @@ static void ghost_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
 }
 
+/** ang_send_lost() - nodes have been lost: ghosts that wait for them are gone */
+void ang_send_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	u64 set;
+
+	for (set = c->ghosts; set; set &= set - 1) {
+		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(set));
+
+		if (ang_lost_between(v->fab, n->id, op->dst_node) == ANG_NONE)
+			continue;
+		c->p2p_tx &= ~op_bit(v, n, c, op);
+		ghost_end(v, n, c, op);
+	}
+}
+
 static void refused(struct ang_node *n, struct ang_op *op,
 		    const struct ang_pkt *p)
 {

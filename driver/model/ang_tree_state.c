@@ -31,6 +31,7 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 		 const struct angara_tree_row *row, u32 *rule)
 {
 	struct ang_tree *t;
+	u32 lost;
 
 	*rule = ang_tree_row_check(&v->fab->topo, row);
 	if (*rule)
@@ -47,6 +48,9 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	t->places = ang_tree_places(row);
 	t->up_credits = ANGARA_MAX_REDUCES;
 	ang_event(v, n, ANGARA_AEV_TREE_SET, row->tree, 0);
+	lost = ang_lost_row(v->fab, n, row);
+	if (lost != ANG_NONE)
+		ang_tree_down(v, n, row->tree, ANGARA_ST_TREE_DOWN, lost, 0);
 	return ANGARA_ADM_ST_OK;
 }
 

@@ -134,7 +134,10 @@ struct ang_op {
 	u32 npkts_done;
 };
 
-#define ANG_INLINES	4	/* inline payloads that a context may have waiting */
+static inline bool ang_op_is_p2p(const struct ang_op *op)
+{
+	return op->opcode < ANGARA_OP_BCAST || op->opcode > ANGARA_OP_BARRIER;
+}
 
 #define ANG_INLINES	4	/* inline payloads that a context may have waiting */
 
@@ -333,6 +336,8 @@ struct ang_tree {
 #define ANG_BUF_KINDS	(3U + ANGARA_MAX_TREES)
 #define ANG_TREE_BUFS	2	/* of the last kind, per tree, besides cfg.bufs */
 
+#define ANG_MAX_LINK_BUFS	65536U /* of links, per node */
+
 #define ANG_CREDIT_DOWN	8	/* results per credit packet to the children */
 #define ANG_CREDIT_PE	128	/* results, all trees, per credit packet to the PE */
 #define ANG_CREDIT_TIME	4096	/* cycles after which the PE gets one anyway */
@@ -379,12 +384,19 @@ struct ang_link {
 	u64 stalls[ANGARA_VC_NUM];
 };
 
+/* Who plays a node; see ang_remote.c. */
+#define ANG_REMOTE_NO		0	/* this fabric */
+#define ANG_REMOTE_YES		1	/* another one, which the host reaches */
+#define ANG_REMOTE_GONE		2	/* nobody any more */
+
 /* Scheduling word of a node; the low 32 bits are rings with new packets. */
 #define ANG_SCHED_RX		0xFFFFFFFFULL
 #define ANG_SCHED_WORK		(1ULL << 32)	/* something to do */
 #define ANG_SCHED_OWNED		(1ULL << 33)	/* a view is advancing it */
 #define ANG_SCHED_TIMER		(1ULL << 34)	/* on a timer list */
 #define ANG_SCHED_FIRE		(1ULL << 35)	/* its timer has run out */
+#define ANG_SCHED_LOOK		(1ULL << 36)	/* somebody wants to look at it */
+#define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host holds it, for ever */
 
 #define ANG_CTX_WORDS		(ANG_MAX_CTXS / 64)
 
@@ -397,11 +409,14 @@ struct ang_link {
  * @next: link of the run queue, plus 1 (who set ANG_SCHED_WORK, then the view)
  * @timer_next: link of the timer list, plus 1
  * @reg: registers as written, by offset / 4 (any thread)
+ * @lost: ang_fabric.lost as acted upon
+ * @dead_links: directions in which there is nobody any more, one bit each
  * @id: node number
  * @enabled: CONTROL as acted upon
  * @coord: coordinates
  * @neighbor: node in each direction or ANG_NONE
  * @rx: rings that may hold packets
+ * @remote: ANG_REMOTE_*, of who plays it (any thread)
  * @clock: own clock, router cycles
  * @step_end: cycle at which other nodes have their turn
  * @timer: cycle at which the PE gets a credit packet, 0 for none
@@ -428,11 +443,14 @@ struct ang_node {
 	u32 next;
 	u32 timer_next;
 	u32 reg[24];
+	u32 lost;
+	u32 dead_links;
 	u32 id ____cacheline_aligned;
 	u32 enabled;
 	u16 coord[ANGARA_MAX_DIMS];
 	u32 neighbor[ANGARA_MAX_DIRS];
 	u32 rx;
+	u32 remote;
 	u64 clock;
 	u64 step_end;
 	u64 timer;
@@ -468,8 +486,10 @@ struct ang_node {
  * @off_buf: payload buffers, [bufs] of @buf_size
  * @ring_size: bytes of a ring
  * @buf_size: bytes of a payload buffer
- * @bufs: payload buffers of a node: cfg.bufs and those of the trees
+ * @bufs: payload buffers of a node: cfg.bufs, those of the trees, and with
+ *	cfg.remote those of links
  * @max_up: links on the longest way to a root
+ * @lost: how often nodes have been lost, see ang_remote_lost() (any thread)
  */
 struct ang_fabric {
 	struct ang_cfg cfg;
@@ -485,6 +505,7 @@ struct ang_fabric {
 	u32 buf_size;
 	u32 bufs;
 	u32 max_up;
+	u32 lost;
 };
 
 #define ANG_HEAD_SIZE	256	/* of struct ang_fabric, before the first node */

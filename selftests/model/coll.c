@@ -27,6 +27,7 @@ void group_del(struct group *g)
 		ctx_del(g->ctx[i]);
 	free(g->ctx);
 	EXPECT_EQ(g->h->faults, 0);
+	EXPECT(!g->h->twin || !g->h->twin->faults);
 	host_free(g->h);
 }
 
@@ -223,7 +224,7 @@ void traffic(struct host *h, struct traffic *sum)
 
 	memset(sum, 0, sizeof(*sum));
 	for (i = 0; i < h->nodes; i++) {
-		struct ang_node *n = ang_node(h->fab, i);
+		struct ang_node *n = ang_node(host_at(h, i)->fab, i);
 
 		for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
 			for (vc = 0; vc < ANGARA_VC_NUM; vc++)

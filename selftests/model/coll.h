@@ -50,4 +50,12 @@ struct traffic {
 
 void traffic(struct host *h, struct traffic *sum);
 
+/*
+ * Everything that there is, with data checked, on 8 nodes; @step 1 for all
+ * pairs and roots, more for fewer.  Frees the host.
+ */
+void work_everything(struct host *h, u32 step, struct traffic *sum);
+/* All send to all at once.  Frees the host. */
+void work_crowd(struct host *h);
+
 #endif /* TEST_COLL_H */

@@ -35,11 +35,10 @@ static void check_rings(struct host *h, struct ang_node *n)
 	}
 }
 
-void host_check_idle(struct host *h)
+static void check_fabric(struct host *h)
 {
 	u32 i, b, t;
 
-	host_run(h);
 	for (i = 0; i < h->nodes; i++) {
 		struct ang_node *n = ang_node(h->fab, i);
 		u32 bufs = (u32)((h->fab->stride - h->fab->off_buf) /
@@ -51,6 +50,15 @@ void host_check_idle(struct host *h)
 			EXPECT_EQ(ref[b], 0);
 		for (t = 0; t < ANGARA_MAX_TREES; t++)
 			EXPECT(!n->tree[t].abort_todo);
-		EXPECT_EQ(n->sched, 0);
+		EXPECT_EQ(n->sched, n->remote ? ANG_SCHED_OWNED |
+						ANG_SCHED_REMOTE : 0);
 	}
+}
+
+void host_check_idle(struct host *h)
+{
+	host_run(h);
+	check_fabric(h);
+	if (h->twin && !h->twin->dead)
+		check_fabric(h->twin);
 }

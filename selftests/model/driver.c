@@ -10,7 +10,7 @@
 u32 adm(struct host *h, u32 node, const struct angara_adm_cmd *cmd,
 	struct angara_adm_cpl *cpl)
 {
-	struct host_node *n = &h->node[node];
+	struct host_node *n = &host_at(h, node)->node[node];
 	struct angara_adm_cpl *c = &n->acq[n->acq_ci % ADM_ENTRIES];
 	struct angara_adm_cmd *at = &n->asq[n->asq_pi % ADM_ENTRIES];
 
@@ -68,7 +68,7 @@ u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row)
 u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
 		     u32 len)
 {
-	struct host_node *n = &h->node[node];
+	struct host_node *n = &host_at(h, node)->node[node];
 	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_COUNTERS };
 	u32 status;
 	u64 addr;
@@ -89,7 +89,7 @@ u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
 
 int aeq_poll(struct host *h, u32 node, struct angara_hw_event *ev)
 {
-	struct host_node *n = &h->node[node];
+	struct host_node *n = &host_at(h, node)->node[node];
 	struct angara_hw_event *e = &n->aeq[n->aeq_ci % AEQ_ENTRIES];
 
 	if ((e->phase & 1) != !(n->aeq_ci & AEQ_ENTRIES))
@@ -118,7 +118,7 @@ struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 	struct tctx *c = calloc(1, sizeof(*c));
 	u64 addr;
 
-	c->h = h;
+	c->h = host_at(h, node);
 	c->node = node;
 	c->id = id;
 	c->sq_n = 1U << sq_log2;

@@ -104,7 +104,7 @@ static void op_trace(void *host, const struct ang_trace *rec)
 
 void *host_alloc(struct host *h, u32 node, u64 len, u64 *addr)
 {
-	struct host_node *n = &h->node[node];
+	struct host_node *n = &host_at(h, node)->node[node];
 	struct segment *s = &n->seg[n->nsegs++];
 
 	EXPECT(n->nsegs <= SEGMENTS);
@@ -121,7 +121,7 @@ void *host_alloc(struct host *h, u32 node, u64 len, u64 *addr)
 
 void *host_alloc_pages(struct host *h, u32 node, u64 len, __le64 *pages)
 {
-	struct host_node *n = &h->node[node];
+	struct host_node *n = &host_at(h, node)->node[node];
 	u64 npages = (len + 4095) / 4096;
 	char *mem = aligned_alloc(4096, npages * 4096);
 	u64 i;
@@ -144,12 +144,12 @@ void *host_alloc_pages(struct host *h, u32 node, u64 len, __le64 *pages)
 
 void host_reg(struct host *h, u32 node, u32 off, u32 val)
 {
-	ang_reg_write(&h->v, node, off, val);
+	ang_reg_write(&host_at(h, node)->v, node, off, val);
 }
 
 static void enable(struct host *h, u32 node)
 {
-	struct host_node *n = &h->node[node];
+	struct host_node *n = &host_at(h, node)->node[node];
 	u64 asq, acq, aeq;
 
 	n->next = 0x10000;
@@ -167,12 +167,19 @@ static void enable(struct host *h, u32 node)
 	host_reg(h, node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
 }
 
-struct host *host_new(const char *dims, const struct ang_cfg *cfg)
+static void op_remote(void *host, u32 node)
+{
+	struct host *h = host;
+
+	EXPECT(node < h->nodes && !(h->here >> node & 1));
+	h->told |= 1ULL << node;
+}
+
+static struct host *host_make(const char *dims, const struct ang_cfg *cfg)
 {
 	struct host *h = calloc(1, sizeof(*h));
 	struct angara_topo topo;
 	u64 size;
-	u32 i;
 
 	h->cfg = *cfg;
 	EXPECT(!angara_topo_parse(dims, &topo));
@@ -188,19 +195,115 @@ struct host *host_new(const char *dims, const struct ang_cfg *cfg)
 	h->ops = (struct ang_ops){
 		.dma_read = op_read, .dma_write = op_write,
 		.dma_store64 = op_store64, .interrupt = op_interrupt,
-		.trace = op_trace,
+		.trace = op_trace, .remote = op_remote,
 	};
 	ang_view_init(&h->v, h->fab, &h->ops, h);
-	for (i = 0; i < h->nodes; i++)
-		enable(h, i);
-	host_run(h);
-	for (i = 0; i < h->nodes; i++)
-		EXPECT_EQ(ang_reg_read(&h->v, i, ANGARA_REG_STATUS),
-			  ANGARA_STATUS_READY);
 	return h;
 }
 
-void host_run(struct host *h)
+/* Nodes that neither it nor a twin plays are not started. */
+static int plays(struct host *h, u32 node)
+{
+	return h->twin || !h->fab->cfg.remote || h->here >> node & 1;
+}
+
+void host_start(struct host *h)
+{
+	u32 i;
+
+	for (i = 0; i < h->nodes; i++)
+		if (plays(h, i))
+			enable(h, i);
+	host_run(h);
+	for (i = 0; i < h->nodes; i++)
+		if (plays(h, i))
+			EXPECT_EQ(ang_reg_read(&host_at(h, i)->v, i,
+					       ANGARA_REG_STATUS),
+				  ANGARA_STATUS_READY);
+}
+
+struct host *host_new(const char *dims, const struct ang_cfg *cfg)
+{
+	struct host *h = host_make(dims, cfg);
+
+	host_start(h);
+	return h;
+}
+
+struct host *host_half(const char *dims, const struct ang_cfg *cfg, u64 here)
+{
+	struct ang_cfg both = *cfg;
+	struct host *h;
+
+	both.remote = 1;
+	h = host_make(dims, &both);
+	EXPECT(h->nodes <= 64);
+	h->here = here;
+	return h;
+}
+
+struct host *host_twins(const char *dims, const struct ang_cfg *cfg, u64 here,
+			int (*pump)(struct host *h))
+{
+	struct host *h = host_half(dims, cfg, here);
+	struct host *twin = host_half(dims, cfg, ~here);
+	u32 i;
+
+	for (i = 0; i < h->nodes; i++)
+		ang_remote_set(here >> i & 1 ? &twin->v : &h->v, i);
+	h->pump = twin->pump = pump;
+	h->twin = twin;
+	twin->twin = h;
+	host_start(h);
+	return h;
+}
+
+/* What came to a ring of the twin's node in @h. */
+static void pump_ring(struct host *h, u32 node, u32 dir, u32 vc)
+{
+	struct host *to = h->twin;
+	u32 from = ang_topo_neighbor(&h->fab->topo, node, dir);
+	const struct ang_pkt *p;
+	const void *data;
+
+	while ((p = ang_remote_head(&h->v, node, dir, vc, &data))) {
+		const char *flaw = ang_remote_flaw(to->fab, from, dir ^ 1, vc, p,
+						   data ? p->len : 0);
+
+		if (flaw)
+			test_fail(__FILE__, __LINE__, "%s", flaw);
+		if (!ang_remote_give(&to->v, from, dir ^ 1, vc, p, data))
+			break;
+		ang_remote_pop(&h->v, node, dir, vc);
+	}
+}
+
+static void pump_from(struct host *h)
+{
+	u32 i, rings;
+
+	for (i = 0; i < h->nodes; i++) {
+		if (h->here >> i & 1)
+			continue;
+		rings = ang_remote_look(&h->v, i);
+		for (; rings; rings &= rings - 1)
+			pump_ring(h, i, ang_lowest(rings) / ANGARA_VC_NUM,
+					 ang_lowest(rings) % ANGARA_VC_NUM);
+	}
+}
+
+int twins_pump(struct host *h)
+{
+	/* What waits there for room or buffers waits for being told, too. */
+	if (!h->told && !h->twin->told)
+		return 0;
+	h->told = h->twin->told = 0;
+	pump_from(h);
+	pump_from(h->twin);
+	return 1;
+}
+
+static void run(struct host *h)
 {
 	u32 rounds = 0;
 
@@ -208,6 +311,20 @@ void host_run(struct host *h)
 		EXPECT(rounds++ < 2000);
 		ang_run(&h->v, 10000);
 	}
+}
+
+void host_abandon_twin(struct host *h)
+{
+	h->twin->dead = 1;
+}
+
+void host_run(struct host *h)
+{
+	do {
+		run(h);
+		if (h->twin && !h->twin->dead)
+			run(h->twin);
+	} while (h->twin && h->pump(h));
 }
 
 void host_steps_reset(struct host *h)
@@ -227,11 +344,10 @@ void host_freeze(struct host *h, u32 node, int on)
 	}
 }
 
-void host_free(struct host *h)
+static void release(struct host *h)
 {
 	u32 i, s;
 
-	host_check_idle(h);
 	for (i = 0; i < h->nodes; i++) {
 		struct host_node *n = &h->node[i];
 
@@ -245,4 +361,14 @@ void host_free(struct host *h)
 	free(h->node);
 	free(h->fab);
 	free(h);
+}
+
+void host_free(struct host *h)
+{
+	host_check_idle(h);
+	if (h->ending)
+		h->ending(h);
+	if (h->twin)
+		release(h->twin);
+	release(h);
 }

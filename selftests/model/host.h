@@ -67,6 +67,13 @@ struct host {
 	u64 faults;		/* DMA outside of every segment */
 	u64 dropped;		/* packets that the test expects to be dropped */
 	FILE *trace;
+	/* The other nodes of one torus, in a fabric apart; see host_twins(). */
+	struct host *twin;
+	u64 here;		/* nodes that this one plays, one bit each */
+	u64 told;		/* nodes that the model told of, one bit each */
+	int dead;		/* abandoned: not run or looked at any more */
+	int (*pump)(struct host *h);
+	void (*ending)(struct host *h);	/* before it is freed, or NULL */
 };
 
 #define ADM_ENTRIES	32
@@ -76,6 +83,27 @@ struct host {
 struct host *host_new(const char *dims, const struct ang_cfg *cfg);
 extern const struct ang_cfg cfg_default;
 extern const struct ang_cfg cfg_tight;	/* as little of everything as allowed */
+/*
+ * Two such fabrics that play one torus, of up to 64 nodes, together: the one
+ * returned plays @here, its twin the others.  Whatever takes a node finds the
+ * one that plays it.  @pump carries packets between them, and says if any went.
+ */
+struct host *host_twins(const char *dims, const struct ang_cfg *cfg, u64 here,
+			int (*pump)(struct host *h));
+/* One of them alone, not started: somebody else plays the other nodes. */
+struct host *host_half(const char *dims, const struct ang_cfg *cfg, u64 here);
+void host_start(struct host *h);
+/* Carries packets both ways as long as there is room for them. */
+int twins_pump(struct host *h);
+
+/* The twin is not run or looked at any more. */
+void host_abandon_twin(struct host *h);
+
+static inline struct host *host_at(struct host *h, u32 node)
+{
+	return !h->twin || h->here >> node & 1 ? h : h->twin;
+}
+
 /* Checks that nothing is left in the fabric, too. */
 void host_free(struct host *h);
 

@@ -288,6 +288,68 @@ static void counters(void)
 	host_free(h);
 }
 
+static struct {
+	u32 times, node, pkey, none;
+	struct angara_tree_get set, unset;
+	union ang_counters counters;
+	u32 size, no_size;
+} seen;
+
+static void look(struct ang_view *v, u32 node)
+{
+	seen.times++;
+	seen.node = node;
+	seen.pkey = ang_look_ctx(v, node, 1);
+	seen.none = ang_look_ctx(v, node, 0) | ang_look_ctx(v, node, 9999);
+	ang_look_tree(v, node, row_one.tree, &seen.set);
+	ang_look_tree(v, node, row_one.tree + 1, &seen.unset);
+	seen.size = ang_look_counters(v, node, ANGARA_CNT_CTX, 1, &seen.counters);
+	seen.no_size = ang_look_counters(v, node, ANGARA_CNT_LINK, 2,
+					 &seen.counters);
+	ang_look_counters(v, node, ANGARA_CNT_NODE, 0, &seen.counters);
+}
+
+/* Host that looks at a node while another holds it, and while nobody does. */
+static void looks(void)
+{
+	struct host *h = host_new("2", &cfg_default);
+	struct angara_hw_node_counters counters;
+	struct tctx *c = ctx_new(h, 1, 1, PKEY, 3, 3);
+
+	memset(&seen, 0, sizeof(seen));
+	EXPECT_EQ(adm_row(h, 1, &row_one), ANGARA_ADM_ST_OK);
+	ang_look(&h->v, 1);
+	host_run(h);
+	EXPECT_EQ(seen.times, 0);
+
+	h->ops.look = look;
+	host_freeze(h, 1, 1);
+	ang_look(&h->v, 1);
+	ang_look(&h->v, 1);
+	host_run(h);
+	EXPECT_EQ(seen.times, 0);
+	host_freeze(h, 1, 0);
+	host_run(h);
+	EXPECT_EQ(seen.times, 1);
+	EXPECT_EQ(seen.node, 1);
+	EXPECT_EQ(seen.pkey, PKEY);
+	EXPECT_EQ(seen.none, 0);
+	EXPECT_EQ(seen.set.state, ANGARA_TREE_STATE_UP);
+	EXPECT(!memcmp(&seen.set.row, &row_one, sizeof(row_one)));
+	EXPECT_EQ(seen.unset.state, ANGARA_TREE_STATE_UNSET);
+	EXPECT_EQ(seen.unset.row.tree, row_one.tree + 1);
+	EXPECT_EQ(seen.size, sizeof(struct angara_hw_ctx_counters));
+	EXPECT_EQ(seen.no_size, 0);
+	adm_counters_get(h, 1, ANGARA_CNT_NODE, 0, &counters, sizeof(counters));
+	EXPECT(!memcmp(&seen.counters.node, &counters, sizeof(counters)));
+	EXPECT_EQ(seen.times, 1);
+
+	EXPECT_EQ(adm_op(h, 1, ANGARA_ADM_TREE_CLEAR, 0, row_one.tree),
+		  ANGARA_ADM_ST_OK);
+	ctx_del(c);
+	host_free(h);
+}
+
 /* A driver that does not keep its queues aligned gets no word half stored. */
 static void unaligned(void)
 {
@@ -325,6 +387,7 @@ const struct test_case admin_cases[] = {
 	{ "admin: joining and leaving", membership },
 	{ "admin: asynchronous events", events },
 	{ "admin: counters", counters },
+	{ "admin: a look from outside", looks },
 	{ "admin: queues that are not aligned", unaligned },
 	{ NULL, NULL },
 };

@@ -168,7 +168,7 @@ do {									\
 	BAD(train, 128);
 	GOOD(train, 8);
 	GOOD(train, 64);
-	BAD(reserved, 1);
+	BAD(remote, 2);
 #undef BAD
 #undef GOOD
 }

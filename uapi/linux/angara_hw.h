@@ -229,6 +229,7 @@ struct angara_adm_cpl {
 #define ANGARA_AEV_RX_ERROR	2	/* index: context, value: status */
 #define ANGARA_AEV_TREE_SET	3	/* index: tree */
 #define ANGARA_AEV_TREE_CLEAR	4	/* index: tree */
+#define ANGARA_AEV_LINK_DOWN	5	/* index: direction, value: node there */
 
 /**
  * struct angara_hw_event - entry of the asynchronous event queue

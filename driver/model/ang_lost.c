@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Nodes that nobody plays any more.
+ *
+ * Routes are fixed, so what would pass a lost node cannot arrive, and each
+ * node can tell by itself which of its operations that concerns: those
+ * whose way there or back leads over one, and trees with a link to one.
+ * It ends them and names the node.  Packets that were on their way are dropped
+ * at the dead link by the host, and late answers find nobody.
+ *
+ * Who holds a node acts on a loss as on registers, so nothing is looked at on
+ * the way of data but ang_fabric.lost, where an operation starts.
+ */
+#include "ang_int.h"
+
+static bool gone(struct ang_fabric *fab, u32 node)
+{
+	return node != ANG_NONE &&
+	       READ_ONCE(ang_node(fab, node)->remote) == ANG_REMOTE_GONE;
+}
+
+/* The first lost node on the way, the ends included. */
+static u32 way(struct ang_fabric *fab, u32 from, u32 to)
+{
+	u32 at = from;
+
+	while (!gone(fab, at)) {
+		u32 dir = ang_topo_route(&fab->topo, at, to);
+
+		if (dir == ANGARA_DIR_NONE)
+			return ANG_NONE;
+		at = ang_topo_neighbor(&fab->topo, at, dir);
+	}
+	return at;
+}
+
+/**
+ * ang_lost_between() - can two nodes exchange packets?
+ * @fab: fabric
+ * @from: node
+ * @to: node
+ *
+ * Return: a lost node on the way there or back, ANG_NONE if there is none.
+ */
+u32 ang_lost_between(struct ang_fabric *fab, u32 from, u32 to)
+{
+	u32 lost = way(fab, from, to);
+
+	return lost == ANG_NONE ? way(fab, to, from) : lost;
+}
+
+/**
+ * ang_lost_row() - can a tree do its work at a node?
+ * @fab: fabric
+ * @n: node
+ * @row: its row
+ *
+ * A root sends results of a reduce to whoever asks for them: it has to reach
+ * all that are left.
+ *
+ * Return: a lost node that the row needs, ANG_NONE if there is none.
+ */
+u32 ang_lost_row(struct ang_fabric *fab, const struct ang_node *n,
+		 const struct angara_tree_row *row)
+{
+	u32 dirs = row->dirs;
+	u32 dir;
+	u32 to;
+
+	if (!ang_load_acquire(&fab->lost))
+		return ANG_NONE;
+	if (!row->is_root)
+		dirs |= 1U << row->to_root;
+	for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
+		if (dirs & 1U << dir && gone(fab, n->neighbor[dir]))
+			return n->neighbor[dir];
+	for (to = 0; row->is_root && to < fab->topo.nodes; to++) {
+		u32 lost = gone(fab, to) ? ANG_NONE : way(fab, n->id, to);
+
+		if (lost != ANG_NONE)
+			return lost;
+	}
+	return ANG_NONE;
+}
+
+static void ctx_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	u32 i;
+
+	for (i = 0; i < v->fab->cfg.ops; i++) {
+		struct ang_op *op = ang_op(v->fab, n, c, i);
+		u32 lost;
+
+		if (op->state != ANG_OP_ACTIVE || !ang_op_is_p2p(op))
+			continue;
+		lost = ang_lost_between(v->fab, n->id, op->dst_node);
+		if (lost == ANG_NONE)
+			continue;
+		ang_op_fail(op, ANGARA_ST_UNREACHABLE, lost);
+		ang_op_sent(v, n, c, op);
+		ang_op_done(v, n, c, op);
+	}
+}
+
+/**
+ * ang_lost() - act on the loss of nodes
+ * @v: view
+ * @n: node that is held
+ */
+void ang_lost(struct ang_view *v, struct ang_node *n)
+{
+	u32 lost = ang_load_acquire(&v->fab->lost);
+	u32 i;
+
+	if (n->lost == lost)
+		return;
+	n->lost = lost;
+	for (i = 0; i < ANGARA_MAX_DIRS; i++) {
+		if (n->dead_links & 1U << i || !gone(v->fab, n->neighbor[i]))
+			continue;
+		n->dead_links |= 1U << i;
+		ang_event(v, n, ANGARA_AEV_LINK_DOWN, i, n->neighbor[i]);
+	}
+	for (i = 0; i < ANGARA_MAX_TREES; i++) {
+		struct ang_tree *t = &n->tree[i];
+		u32 culprit;
+
+		if (t->state != ANGARA_TREE_STATE_UP)
+			continue;
+		culprit = ang_lost_row(v->fab, n, &t->row);
+		if (culprit != ANG_NONE)
+			ang_tree_down(v, n, i, ANGARA_ST_TREE_DOWN, culprit, 0);
+	}
+	for (i = 0; i < v->fab->cfg.ctxs; i++) {
+		struct ang_ctx *c = ang_ctx(v->fab, n, i);
+
+		if (c->alive)
+			ctx_lost(v, n, c);
+		ang_send_lost(v, n, c);
+		ang_msg_lost(v, n, c);
+	}
+}
+
+void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		WRITE_ONCE(ang_node(v->fab, nodes[i])->remote, ANG_REMOTE_GONE);
+	ang_fetch_add(&v->fab->lost, 1);
+	for (i = 0; i < v->fab->topo.nodes; i++) {
+		struct ang_node *n = ang_node(v->fab, i);
+
+		if (READ_ONCE(n->remote) != ANG_REMOTE_NO)
+			continue;
+		ang_store_release(&n->db_admin, 1);
+		ang_wake(v, n, 0);
+	}
+}

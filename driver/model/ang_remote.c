@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Nodes that are played elsewhere.
+ *
+ * A remote node never runs: the host holds it.  Its neighbours here send to
+ * its rings, which the host empties into the network between the processes;
+ * what comes from there the host puts on the remote node's links, as if the
+ * node had sent it.  All that it waits for, room and buffers, wakes it as it
+ * wakes any node, and ang_wake() tells the host.
+ *
+ * Who sends from there is not trusted.  Whatever a packet says that this
+ * fabric would use without a look of its own is looked at here, once.
+ */
+#include "ang_int.h"
+
+#define VC(vc)		(1U << ANGARA_VC_##vc)
+#define TREE		(1U << 0)	/* of a tree */
+#define ROUTE		(1U << 1)	/* goes to dst_node */
+#define TYPE		(1U << 2)	/* of a reduction */
+#define DATA		(1U << 3)	/* len comes with it, if the status is 0 */
+#define MANY		(1U << 4)	/* npkts follows from len */
+#define TURN		(1U << 5)	/* flags that only some have */
+#define FETCH		(1U << 6)
+#define MORE		(1U << 7)
+
+/* What there is to know of each type of packet, ANG_PKT_*. */
+static const struct {
+	u8 vcs;
+	u8 has;
+} kinds[ANG_PKT_NUM] = {
+	[ANG_PKT_PUT]		= { VC(REQ), ROUTE | DATA | MANY },
+	[ANG_PKT_GET]		= { VC(REQ), ROUTE | MANY },
+	[ANG_PKT_ACK]		= { VC(RSP), ROUTE },
+	[ANG_PKT_DATA]		= { VC(RSP), ROUTE | DATA },
+	[ANG_PKT_RESULT]	= { VC(RSP), ROUTE | TREE | TYPE | DATA | MANY },
+	[ANG_PKT_BCAST]		= { VC(UP) | VC(DOWN), TREE | DATA | MANY },
+	[ANG_PKT_REDUCE]	= { VC(UP), TREE | TYPE | DATA | MANY },
+	[ANG_PKT_ALLREDUCE]	= { VC(UP) | VC(DOWN),
+				    TREE | TYPE | DATA | MANY },
+	[ANG_PKT_CREDIT]	= { VC(DOWN), TREE },
+	[ANG_PKT_ABORT]		= { VC(UP) | VC(DOWN), TREE },
+	[ANG_PKT_SEND]		= { VC(REQ), ROUTE | DATA | MANY | TURN },
+	[ANG_PKT_ATOMIC]	= { VC(REQ), ROUTE | DATA | MANY | FETCH },
+	[ANG_PKT_READY]		= { VC(REQ), ROUTE },
+	[ANG_PKT_RNR]		= { VC(RSP), ROUTE },
+	[ANG_PKT_READY_ACK]	= { VC(RSP), ROUTE | MORE },
+};
+
+void ang_remote_set(struct ang_view *v, u32 node)
+{
+	struct ang_node *n = ang_node(v->fab, node);
+
+	n->remote = ANG_REMOTE_YES;
+	n->sched = ANG_SCHED_OWNED | ANG_SCHED_REMOTE;
+}
+
+u32 ang_remote_look(struct ang_view *v, u32 node)
+{
+	struct ang_node *n = ang_node(v->fab, node);
+
+	n->rx |= (u32)ang_fetch_and(&n->sched,
+				    ~(ANG_SCHED_RX | ANG_SCHED_WORK));
+	return n->rx;
+}
+
+const struct ang_pkt *ang_remote_head(struct ang_view *v, u32 node, u32 dir,
+				      u32 vc, const void **data)
+{
+	struct ang_node *n = ang_node(v->fab, node);
+	struct ang_pkt *p = ang_ring_head(v, ang_ring(v->fab, n, dir, vc));
+
+	if (!p) {
+		n->rx &= ~(1U << (dir * ANGARA_VC_NUM + vc));
+		return NULL;
+	}
+	*data = p->buf ? ang_buf_data(v, p->buf) : NULL;
+	return p;
+}
+
+void ang_remote_pop(struct ang_view *v, u32 node, u32 dir, u32 vc)
+{
+	struct ang_node *n = ang_node(v->fab, node);
+	struct ang_pkt *p = ang_ring_head(v, ang_ring(v->fab, n, dir, vc));
+
+	ang_buf_put(v, p->buf, 1);
+	ang_ring_pop(v, n, dir, vc);
+}
+
+bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
+		     const struct ang_pkt *p, const void *data)
+{
+	return ang_link_give(v, ang_node(v->fab, node), p, dir, vc, data);
+}
+
+/*
+ * Does a route lead from @at out in @dir?  The way there is not looked at: who
+ * plays a router may as well send in the name of all whom it leads to.
+ */
+static bool on_route(const struct ang_fabric *fab, u32 at, u32 dir,
+		     const struct ang_pkt *p)
+{
+	return p->dst_node < fab->topo.nodes &&
+	       ang_topo_route(&fab->topo, at, p->dst_node) == dir;
+}
+
+static const char *size_flaw(const struct ang_fabric *fab,
+			     const struct ang_pkt *p, u32 has, u32 len)
+{
+	u32 most = fab->cfg.train;
+
+	if (has & TYPE)
+		most = ang_min(most, ANG_REDUCE_TRAIN);
+	if (!p->npkts || p->npkts > most)
+		return "npkts: none, or more than a train has";
+	if (p->len > most * ANGARA_PACKET_BYTES)
+		return "len: more than a train carries";
+	if (p->npkts != (has & MANY || len ? ang_packets(p->len) : 1))
+		return "npkts: not what len makes";
+	if (len && (!(has & DATA) || len != p->len))
+		return "payload: not as long as len says";
+	if (has & DATA && p->len && !len && !p->status)
+		return "payload: missing";
+	if (has & TYPE && p->len % ang_type_size(p->dtype))
+		return "len: not a multiple of the element";
+	return NULL;
+}
+
+static u32 flags_of(u32 has)
+{
+	return ANG_PF_LAST | ANG_PF_NOTIFY | (has & TURN ? ANG_PF_TURN : 0) |
+	       (has & FETCH ? ANG_PF_FETCH : 0) |
+	       (has & MORE ? ANG_PF_MORE : 0);
+}
+
+static const char *tree_flaw(const struct ang_pkt *p)
+{
+	if (p->tree >= ANGARA_MAX_TREES)
+		return "tree: out of range";
+	if (p->type == ANG_PKT_ABORT && !p->status)
+		return "status: a tree went down without a cause";
+	if (p->type == ANG_PKT_CREDIT &&
+	    (!p->seq || p->seq > ANGARA_MAX_REDUCES / ANG_CREDIT_DOWN))
+		return "seq: more credits than there can be";
+	return NULL;
+}
+
+/*
+ * Fields that a process may fill as it likes, where nothing looks at them, are
+ * not looked at here either: nobody shall break a link with them.
+ */
+static const char *fields_flaw(const struct ang_fabric *fab,
+			       const struct ang_pkt *p, u32 has)
+{
+	if (p->reserved || p->flags & ~flags_of(has))
+		return "flags: unknown";
+	if (p->status >= ANGARA_ST_NUM)
+		return "status: unknown";
+	/* But for a message that its sender gives up. */
+	if (p->status && kinds[p->type].vcs == VC(REQ) && !(has & TURN))
+		return "status: a request has none";
+	if (p->src_node >= fab->topo.nodes)
+		return "src_node: no such node";
+	if (p->slot >= fab->cfg.ops)
+		return "slot: out of range";
+	if (p->flags & ANG_PF_NOTIFY && p->counter >= ANGARA_CTR_USER_NUM)
+		return "counter: out of range";
+	if (has & TYPE && !ang_reduction_valid(p->dtype, p->redop))
+		return "dtype, redop: unknown";
+	return has & TREE ? tree_flaw(p) : NULL;
+}
+
+const char *ang_remote_flaw(struct ang_fabric *fab, u32 node, u32 dir,
+			    u32 vc, const struct ang_pkt *p, u32 len)
+{
+	const char *flaw;
+	u32 has;
+	u32 to;
+
+	if (node >= fab->topo.nodes ||
+	    ang_node(fab, node)->remote == ANG_REMOTE_NO)
+		return "node: not one of those that are played there";
+	to = ang_topo_neighbor(&fab->topo, node, dir);
+	if (to == ANG_NONE || ang_node(fab, to)->remote != ANG_REMOTE_NO)
+		return "dir: no link to a node that is played here";
+	if (vc >= ANGARA_VC_NUM || p->type >= ANG_PKT_NUM ||
+	    !(kinds[p->type].vcs & 1U << vc))
+		return "type: unknown, or not on this channel";
+	has = kinds[p->type].has;
+	flaw = fields_flaw(fab, p, has);
+	if (!flaw)
+		flaw = size_flaw(fab, p, has, len);
+	if (!flaw && has & ROUTE && !on_route(fab, node, dir, p))
+		flaw = "dst_node: no way there over this link";
+	return flaw;
+}

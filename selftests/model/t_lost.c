@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Nodes that nobody plays any more: what needs them ends and names one, what
+ * does not goes on.
+ */
+#include <string.h>
+
+#include "test.h"
+#include "coll.h"
+
+static struct group g;
+static u32 gone[64];
+static u32 num_gone;
+static int cut;		/* what goes to the other side vanishes there */
+
+/* Carries packets, or after the loss drops them at the dead links. */
+static int pump(struct host *h)
+{
+	u32 i, rings;
+	int any = 0;
+
+	if (!cut)
+		return twins_pump(h);
+	for (i = 0; i < num_gone; i++) {
+		rings = ang_remote_look(&h->v, gone[i]);
+		for (; rings; rings &= rings - 1) {
+			u32 dir = ang_lowest(rings) / ANGARA_VC_NUM;
+			u32 vc = ang_lowest(rings) % ANGARA_VC_NUM;
+			const void *data;
+
+			while (ang_remote_head(&h->v, gone[i], dir, vc, &data)) {
+				ang_remote_pop(&h->v, gone[i], dir, vc);
+				any = 1;
+			}
+		}
+	}
+	return any;
+}
+
+static void start(const char *dims, u64 here)
+{
+	struct ang_cfg cfg = cfg_tight;
+	u32 i;
+
+	cut = 0;
+	num_gone = 0;
+	cfg.train = 2;
+	cfg.ops = 16;
+	g.h = host_twins(dims, &cfg, here, pump);
+	group_new(&g, 1, 8192);
+	for (i = 0; i < g.h->nodes; i++)
+		if (!(here >> i & 1))
+			gone[num_gone++] = i;
+}
+
+static int is_gone(u32 node)
+{
+	return !(g.h->here >> node & 1);
+}
+
+/* The process that plays the other nodes is no more. */
+static void lose(void)
+{
+	cut = 1;
+	host_abandon_twin(g.h);
+	ang_remote_lost(&g.h->v, gone, num_gone);
+	host_run(g.h);
+}
+
+/* What is left of @h alone; the twin is not looked at any more. */
+static void end(void)
+{
+	struct host *h = g.h;
+	u32 i;
+
+	for (i = 0; i < g.n; i++) {
+		if (is_gone(g.ctx[i]->node))
+			free(g.ctx[i]);
+		else
+			ctx_del(g.ctx[i]);
+	}
+	free(g.ctx);
+	EXPECT_EQ(h->faults, 0);
+	host_run(h);
+	host_free(h);
+}
+
+static u32 link_events(u32 node, u32 *links)
+{
+	struct angara_hw_event ev;
+	u32 n = 0;
+
+	*links = 0;
+	while (aeq_poll(g.h, node, &ev)) {
+		if (ev.type != ANGARA_AEV_LINK_DOWN)
+			continue;
+		n++;
+		*links |= 1U << le32_to_cpu(ev.index);
+		EXPECT_EQ(le32_to_cpu(ev.value),
+			  ang_topo_neighbor(&g.h->fab->topo, node,
+					    le32_to_cpu(ev.index)));
+		EXPECT(is_gone(le32_to_cpu(ev.value)));
+	}
+	return n;
+}
+
+/* Puts and gets under way to everybody, and none where it cannot end. */
+static void transfers(void)
+{
+	u32 steps, i, k, lost;
+	struct angara_cqe cqe;
+
+	for (steps = 0; steps < 120; steps += 7) {
+		start("2x2x2", steps % 2 ? 0x0F : 0x33);
+		for (i = 0; i < 8; i++) {
+			for (k = 0; k < 8; k++) {
+				struct angara_wqe w =
+					wqe_p2p(k % 2 ? ANGARA_OP_PUT :
+							ANGARA_OP_GET, k, 0, 0,
+						8192, 8000);
+
+				w.cookie = cpu_to_le64(k);
+				post(g.ctx[i], &w, NULL);
+			}
+			kick(g.ctx[i]);
+		}
+		for (k = 0; k < steps; k++) {
+			ang_run(&g.h->v, 1);
+			ang_run(&g.h->twin->v, 1);
+			twins_pump(g.h);
+		}
+		lose();
+		for (i = 0, lost = 0; i < 8; i++) {
+			if (is_gone(i))
+				continue;
+			for (k = 0; k < 8; k++) {
+				EXPECT(poll_cq(g.ctx[i], &cqe));
+				if (!is_gone((u32)cqe.cookie))
+					EXPECT_EQ(cqe.status, ANGARA_ST_OK);
+				if (cqe.status == ANGARA_ST_OK)
+					continue;
+				EXPECT_EQ(cqe.status, ANGARA_ST_UNREACHABLE);
+				EXPECT(is_gone(cqe.node));
+				lost++;
+			}
+			EXPECT(!poll_cq(g.ctx[i], &cqe));
+		}
+		EXPECT(lost > 0 && lost <= 16);
+		end();
+	}
+}
+
+/* Trees with a link to one that is lost go down, others do not. */
+static void trees(void)
+{
+	static const u16 all[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	static const u16 half[8] = { 1, 1, 1, 1 };
+	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, 1, 0, 8192, 4096);
+	struct ttree *t, *own;
+	struct angara_cqe cqe;
+	u32 steps, i, links;
+
+	for (steps = 0; steps < 60; steps += 3) {
+		start("2x2x2", 0x0F);
+		t = tree_over(g.h, 1, steps % 8, g.ctx, g.n, all, 1);
+		own = tree_over(g.h, 2, steps % 4, g.ctx, g.n, half, 1);
+		for (i = 0; i < 8; i++) {
+			post(g.ctx[i], &w, NULL);
+			kick(g.ctx[i]);
+		}
+		for (i = 0; i < steps; i++) {
+			ang_run(&g.h->v, 1);
+			ang_run(&g.h->twin->v, 1);
+			twins_pump(g.h);
+		}
+		lose();
+		for (i = 0; i < 4; i++) {
+			EXPECT(poll_cq(g.ctx[i], &cqe));
+			EXPECT(cqe.status == ANGARA_ST_OK ||
+			       (cqe.status == ANGARA_ST_TREE_DOWN &&
+				is_gone(cqe.node)));
+			EXPECT_EQ(link_events(i, &links), 2);
+			EXPECT_EQ(links, 0x30);
+			EXPECT_EQ(adm_op(g.h, i, ANGARA_ADM_JOIN, 0, 1),
+				  ANGARA_ADM_ST_DOWN);
+		}
+		coll_allreduce(own, 3000);
+		coll_reduce(own, 3, 8);
+		for (i = 0; i < 8; i++)
+			if (is_gone(i))
+				t->rows[i].is_root = 0,
+				t->rows[i].to_root = ANGARA_DIR_NONE;
+		tree_del(t);
+		tree_del(own);
+		end();
+	}
+}
+
+/* Who comes later is told at once. */
+static void afterwards(void)
+{
+	static const u16 pe[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	struct angara_tree_row rows[8];
+	struct angara_topo topo = { .ndims = 3, .dims = { 2, 2, 2, 1 } };
+	struct angara_cqe cqe;
+	struct angara_wqe w;
+	u32 op, links;
+
+	start("2x2x2", 0x0F);
+	lose();
+	for (op = ANGARA_OP_PUT; op <= ANGARA_OP_GET; op++) {
+		w = wqe_p2p(op, 6, 0, 0, 8192, 100);
+		post(g.ctx[1], &w, NULL);
+		kick(g.ctx[1]);
+		EXPECT_EQ(finish(g.ctx[1], &cqe), ANGARA_ST_UNREACHABLE);
+		/* X first: the first node over there is above 0. */
+		EXPECT_EQ(cqe.node, 6);
+		w = wqe_p2p(op, 2, 0, 0, 8192, 100);
+		post(g.ctx[1], &w, NULL);
+		kick(g.ctx[1]);
+		EXPECT_EQ(finish(g.ctx[1], &cqe), ANGARA_ST_OK);
+	}
+	memset(rows, 0, sizeof(rows));
+	EXPECT(angara_tree_build(&topo, 1, pe, 5, rows) == 8);
+	rows[1].pkey = PKEY;
+	EXPECT_EQ(adm_row(g.h, 1, &rows[1]), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_op(g.h, 1, ANGARA_ADM_JOIN, 0, 5), ANGARA_ADM_ST_DOWN);
+	/* Told once; again to a driver that starts anew. */
+	EXPECT_EQ(link_events(2, &links), 2);
+	ang_remote_lost(&g.h->v, gone, num_gone);
+	host_run(g.h);
+	EXPECT_EQ(link_events(2, &links), 0);
+	host_reg(g.h, 2, ANGARA_REG_CONTROL, 0);
+	host_run(g.h);
+	memset(g.h->node[2].aeq, 0, AEQ_ENTRIES * sizeof(*g.h->node[2].aeq));
+	memset(g.h->node[2].acq, 0, ADM_ENTRIES * sizeof(*g.h->node[2].acq));
+	g.h->node[2].asq_pi = g.h->node[2].acq_ci = g.h->node[2].aeq_ci = 0;
+	host_reg(g.h, 2, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	host_run(g.h);
+	EXPECT_EQ(link_events(2, &links), 2);
+	free(g.ctx[2]);
+	g.ctx[2] = ctx_new(g.h, 2, 0, PKEY, 3, 3);
+	end();
+}
+
+/*
+ * Nodes 0 and 2 of a ring of 5 are left: each is its own, and 2 reaches 0 by
+ * no way that is whole.
+ */
+static void apart(void)
+{
+	static const u16 pe[5] = { 1 };
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 0, 0, 0, 8192, 8);
+	struct angara_adm_cmd get = { .opcode = ANGARA_ADM_TREE_GET };
+	struct angara_adm_cpl cpl;
+	struct angara_cqe cqe;
+	struct ttree *t;
+
+	start("5", 0x05);
+	t = tree_over(g.h, 0, 0, g.ctx, 1, pe, 1);
+	lose();
+	post(g.ctx[2], &w, NULL);
+	kick(g.ctx[2]);
+	EXPECT_EQ(finish(g.ctx[2], &cqe), ANGARA_ST_UNREACHABLE);
+	EXPECT_EQ(cqe.node, 1);
+	/* A root that does not reach all who are left is of no use. */
+	EXPECT_EQ(adm(g.h, 0, &get, &cpl), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(cpl.state, ANGARA_TREE_STATE_DOWN);
+	EXPECT_EQ(le32_to_cpu(cpl.value), 1);
+	tree_del(t);
+	end();
+	/* On a ring of 4 the way from 0 to 2 is over 1, the way back over 3. */
+	start("4", 0x07);
+	lose();
+	w.dst_node = cpu_to_le32(2);
+	post(g.ctx[0], &w, NULL);
+	kick(g.ctx[0]);
+	EXPECT_EQ(finish(g.ctx[0], &cqe), ANGARA_ST_UNREACHABLE);
+	EXPECT_EQ(cqe.node, 3);
+	end();
+}
+
+const struct test_case lost_cases[] = {
+	{ "lost: puts and gets", transfers },
+	{ "lost: trees", trees },
+	{ "lost: afterwards", afterwards },
+	{ "lost: who is left may be cut off", apart },
+	{ NULL, NULL },
+};

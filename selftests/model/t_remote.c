@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Two fabrics that play one torus together do what one does, and take nothing
+ * over a link that would not be sent there.
+ */
+#include <string.h>
+
+#include "test.h"
+#include "coll.h"
+
+static const u64 parts[] = { 0x0F, 0x55, 0x33, 0x01, 0x96, 0xFE };
+
+/* Rows are gone at the end, and with them the counters of trees. */
+static void together(void)
+{
+	struct traffic one, two;
+	struct ang_cfg cfg = cfg_default;
+	u32 i;
+
+	for (i = 0; i < NUM(parts); i++) {
+		cfg.train = i % 2 ? 8 : 1;
+		work_everything(host_new("2x2x2", &cfg), i ? 5 : 1, &one);
+		work_everything(host_twins("2x2x2", &cfg, parts[i], twins_pump),
+			   i ? 5 : 1, &two);
+		EXPECT(!memcmp(&one, &two, sizeof(one)));
+	}
+}
+
+/* With as little room as there can be. */
+static void crowds(void)
+{
+	static const struct {
+		const char *dims;
+		u64 here;
+	} on[] = {
+		{ "2x2x2", 0x0F }, { "5", 0x15 }, { "5", 0x03 },
+		{ "4x4", 0x5A5A }, { "3x3", 0x07 },
+	};
+	u32 i;
+
+	for (i = 0; i < NUM(on); i++)
+		work_crowd(host_twins(on[i].dims, &cfg_tight, on[i].here,
+				      twins_pump));
+}
+
+/* Node 0 is played here; it has links to 1 and 2, which are not. */
+static struct host *pair(void)
+{
+	struct ang_cfg cfg = cfg_tight;
+
+	cfg.train = 8;
+	return host_twins("3x3", &cfg, 1, twins_pump);
+}
+
+static struct ang_pkt packet(u32 type)
+{
+	struct ang_pkt p = {
+		.type = (u8)type, .npkts = 1, .src_node = 1, .len = 8,
+	};
+
+	if (type == ANG_PKT_CREDIT || type == ANG_PKT_ABORT || type == ANG_PKT_GET)
+		p.len = 0;
+	p.seq = type == ANG_PKT_CREDIT;
+	p.status = type == ANG_PKT_ABORT;
+	return p;
+}
+
+#define FLAW(field, value, len, text)					\
+do {									\
+	struct ang_pkt p_ = p;						\
+	const char *flaw_;						\
+									\
+	p_.field = (value);						\
+	flaw_ = ang_remote_flaw(h->fab, 1, 1, vc, &p_, len);		\
+	EXPECT(flaw_ && !strncmp(flaw_, text, strlen(text)));		\
+} while (0)
+
+static void flaws_of(struct host *h, struct ang_pkt p, u32 vc)
+{
+	int data = p.type == ANG_PKT_PUT || p.type == ANG_PKT_DATA ||
+		   (p.type >= ANG_PKT_RESULT && p.type <= ANG_PKT_ALLREDUCE) ||
+		   p.type == ANG_PKT_SEND || p.type == ANG_PKT_ATOMIC;
+	int reduces = p.type == ANG_PKT_RESULT || p.type == ANG_PKT_REDUCE ||
+		      p.type == ANG_PKT_ALLREDUCE;
+	u32 len = data ? 8 : 0;
+	u32 i;
+
+	EXPECT(!ang_remote_flaw(h->fab, 1, 1, vc, &p, len));
+	FLAW(reserved, 1, len, "flags");
+	FLAW(flags, 32, len, "flags");
+	FLAW(flags, 31, len, "flags");
+	FLAW(status, ANGARA_ST_NUM, len, "status");
+	FLAW(src_node, 9, len, "src_node");
+	FLAW(slot, 4, len, "slot");
+	FLAW(npkts, 0, len, "npkts");
+	FLAW(npkts, 2, len, "npkts");
+	FLAW(npkts, 9, len, "npkts");
+	FLAW(len, 8 * 256 + 8, len, "len");
+	if (data) {
+		FLAW(len, 16, 8, "payload");
+		FLAW(len, 8, 0, "payload");
+	} else {
+		FLAW(len, 8, 8, "payload");
+	}
+	if (reduces) {
+		FLAW(dtype, ANGARA_TYPE_NUM, len, "dtype");
+		FLAW(redop, ANGARA_RED_NUM, len, "dtype");
+		FLAW(len, 6, 6, "len");
+	}
+	if (vc >= ANGARA_VC_UP || p.type == ANG_PKT_RESULT)
+		FLAW(tree, ANGARA_MAX_TREES, len, "tree");
+	if (vc < ANGARA_VC_UP) {
+		FLAW(dst_node, 9, len, "dst_node");
+		FLAW(dst_node, 1, len, "dst_node");
+		FLAW(dst_node, 2, len, "dst_node");
+	}
+	for (i = 0; i < 9; i++)
+		if (i != 1)
+			EXPECT((i == 2) == !ang_remote_flaw(h->fab, i, 0, vc,
+							    &p, len));
+	EXPECT(ang_remote_flaw(h->fab, 9, 1, vc, &p, len));
+	EXPECT(ang_remote_flaw(h->fab, 1, 0, vc, &p, len));
+	EXPECT(ang_remote_flaw(h->fab, 1, 4, vc, &p, len));
+	EXPECT(ang_remote_flaw(h->fab, 1, ~0U, vc, &p, len));
+	EXPECT(ang_remote_flaw(h->fab, 1, 1, ANGARA_VC_NUM, &p, len));
+}
+
+static void flaws(void)
+{
+	static const u8 vcs[ANG_PKT_NUM] = {
+		[ANG_PKT_PUT] = 1, [ANG_PKT_GET] = 1, [ANG_PKT_ACK] = 2,
+		[ANG_PKT_DATA] = 2, [ANG_PKT_RESULT] = 2, [ANG_PKT_BCAST] = 12,
+		[ANG_PKT_REDUCE] = 4, [ANG_PKT_ALLREDUCE] = 12,
+		[ANG_PKT_CREDIT] = 8, [ANG_PKT_ABORT] = 12,
+		[ANG_PKT_SEND] = 1, [ANG_PKT_ATOMIC] = 1, [ANG_PKT_READY] = 1,
+		[ANG_PKT_RNR] = 2, [ANG_PKT_READY_ACK] = 2,
+	};
+	struct host *h = pair();
+	struct ang_pkt p;
+	u32 type, vc;
+
+	for (type = 0; type < ANG_PKT_NUM + 3; type++) {
+		for (vc = 0; vc < ANGARA_VC_NUM; vc++) {
+			p = packet(type);
+			if (type < ANG_PKT_NUM && vcs[type] >> vc & 1)
+				flaws_of(h, p, vc);
+			else
+				FLAW(type, (u8)type, 0, "type");
+		}
+	}
+	p = packet(ANG_PKT_PUT);
+	p.flags = ANG_PF_NOTIFY;
+	vc = ANGARA_VC_REQ;
+	FLAW(counter, ANGARA_CTR_USER_NUM, 8, "counter");
+	p = packet(ANG_PKT_CREDIT);
+	vc = ANGARA_VC_DOWN;
+	FLAW(seq, 0, 0, "seq");
+	FLAW(seq, 3, 0, "seq");
+	p = packet(ANG_PKT_ABORT);
+	FLAW(status, 0, 0, "status");
+	/* An error goes without its data, but for its length. */
+	p = packet(ANG_PKT_DATA);
+	p.status = ANGARA_ST_KEY;
+	EXPECT(!ang_remote_flaw(h->fab, 1, 1, ANGARA_VC_RSP, &p, 0));
+	/* A request comes with its data, and with no error that would say why not. */
+	vc = ANGARA_VC_REQ;
+	p = packet(ANG_PKT_PUT);
+	FLAW(status, ANGARA_ST_KEY, 0, "status");
+	p = packet(ANG_PKT_ATOMIC);
+	FLAW(status, ANGARA_ST_KEY, 0, "status");
+	host_free(h);
+}
+
+/* Links of a node that others play have buffers of their own, and enough. */
+static void buffers(void)
+{
+	struct host *h = host_twins("2x2", &cfg_tight, 1, twins_pump);
+	struct ang_node *n = ang_node(h->fab, 0);
+	char data[8] = "abcdefg";
+	struct ang_pkt p, *head;
+	u32 dir, vc, i;
+
+	host_freeze(h, 0, 1);
+	for (dir = 0; dir < 4; dir++) {
+		u32 from = ang_topo_neighbor(&h->fab->topo, 0, dir ^ 1);
+
+		for (vc = 0; vc < ANGARA_VC_NUM; vc++) {
+			p = packet(vc < 2 ? ANG_PKT_PUT : ANG_PKT_BCAST);
+			for (i = 0; i < h->cfg.depth; i++)
+				EXPECT(ang_remote_give(&h->v, from, dir, vc, &p,
+						       data));
+			EXPECT(!ang_remote_give(&h->v, from, dir, vc, &p, data));
+			head = ang_ring_head(&h->v, ang_ring(h->fab, n, dir ^ 1,
+							     vc));
+			EXPECT(head && head->buf >> 32 == from);
+			EXPECT(!memcmp(ang_buf_data(&h->v, head->buf), data, 8));
+		}
+	}
+	EXPECT_EQ(h->fab->bufs, h->cfg.bufs + 32 + 2 * 4 * 2 * 2 * 4);
+	/* All of them stood in rings; who made room is told of more. */
+	for (dir = 0; dir < 4; dir++)
+		for (vc = 0; vc < ANGARA_VC_NUM; vc++)
+			for (i = 0; i < h->cfg.depth; i++) {
+				head = ang_ring_head(&h->v,
+						     ang_ring(h->fab, n, dir, vc));
+				ang_buf_put(&h->v, head->buf, 1);
+				ang_ring_pop(&h->v, n, dir, vc);
+			}
+	host_freeze(h, 0, 0);
+	host_free(h);
+}
+
+/* Two of a tree's reductions are in, the third waits; others do not. */
+static void reductions(void)
+{
+	struct host *h = pair();
+	struct ang_node *n = ang_node(h->fab, 0);
+	struct ang_ring *r = ang_ring(h->fab, n, 0, ANGARA_VC_UP);
+	struct ang_pkt p = packet(ANG_PKT_REDUCE);
+	char data[8] = "";
+	u64 held[2];
+	u32 i;
+
+	host_freeze(h, 0, 1);
+	for (i = 0; i < 2; i++) {
+		p.seq = i;
+		EXPECT(ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
+		held[i] = ang_ring_head(&h->v, r)->buf;
+		ang_ring_pop(&h->v, n, 0, ANGARA_VC_UP);
+	}
+	EXPECT(!ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
+	p.tree = 1;
+	EXPECT(ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
+	ang_buf_put(&h->v, ang_ring_head(&h->v, r)->buf, 1);
+	ang_ring_pop(&h->v, n, 0, ANGARA_VC_UP);
+	p.tree = 0;
+	ang_remote_look(&h->v, 1);
+	EXPECT(!ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
+	EXPECT(!(ang_node(h->fab, 1)->sched & ANG_SCHED_WORK));
+	ang_buf_put(&h->v, held[0], 1);
+	EXPECT(ang_node(h->fab, 1)->sched & ANG_SCHED_WORK);
+	EXPECT(ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
+	ang_buf_put(&h->v, ang_ring_head(&h->v, r)->buf, 1);
+	ang_ring_pop(&h->v, n, 0, ANGARA_VC_UP);
+	ang_buf_put(&h->v, held[1], 1);
+	host_freeze(h, 0, 0);
+	host_free(h);
+}
+
+/* Node 1 answers what nobody asked it; the operation does not notice. */
+static void forged(void)
+{
+	struct group g = { .h = pair() };
+	struct ang_pkt p = packet(ANG_PKT_ACK);
+	struct tctx *c;
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_GET, 1, 0, 0, 8192, 4096);
+	struct angara_cqe cqe;
+	struct ang_op *op;
+	char data[8] = "";
+	u32 i;
+
+	group_new(&g, 1, 8192);
+	c = g.ctx[0];
+	post(c, &w, NULL);
+	kick(c);
+	ang_run(&g.h->v, 1000);
+	op = ang_op(g.h->fab, ang_node(g.h->fab, 0),
+		    ang_ctx(g.h->fab, ang_node(g.h->fab, 0), 0), 0);
+	EXPECT_EQ(op->state, ANG_OP_ACTIVE);
+	EXPECT_EQ(op->trains, 2);
+	p.gen = op->gen;
+	for (i = 0; i < 4; i++) {
+		p.type = i < 2 ? ANG_PKT_DATA : ANG_PKT_ACK;
+		p.seq = i ? 0 : 4090;
+		p.src_node = i == 1 ? 2 : 1;
+		p.gen = (u16)(op->gen + (i == 2));
+		p.slot = i == 3;
+		EXPECT(ang_remote_give(&g.h->v, 1, 1, ANGARA_VC_RSP, &p,
+				       i < 2 ? data : NULL));
+		ang_run(&g.h->v, 1000);
+		EXPECT_EQ(op->trains, 2);
+		EXPECT_EQ(op->bytes, 0);
+	}
+	EXPECT_EQ(ang_node(g.h->fab, 0)->drops[ANGARA_DROP_STALE], 4);
+	EXPECT(!poll_cq(c, &cqe));
+	EXPECT_EQ(finish(c, &cqe), ANGARA_ST_OK);
+	/* A put is not answered by data. */
+	w.opcode = ANGARA_OP_PUT;
+	post(c, &w, NULL);
+	kick(c);
+	ang_run(&g.h->v, 1000);
+	p = packet(ANG_PKT_DATA);
+	p.gen = op->gen;
+	EXPECT(ang_remote_give(&g.h->v, 1, 1, ANGARA_VC_RSP, &p, data));
+	ang_run(&g.h->v, 1000);
+	EXPECT_EQ(op->trains, 2);
+	EXPECT_EQ(finish(c, &cqe), ANGARA_ST_OK);
+	group_del(&g);
+}
+
+/* A tree's packets that claim to be of operations that are something else. */
+static void forged_tree(void)
+{
+	static const u16 pe[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	struct group g = { .h = pair() };
+	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, 3, 0, 8192, 8);
+	struct ang_pkt p;
+	struct ttree *t;
+	struct ang_op *op;
+	char data[512] = "";
+	u32 from;
+
+	group_new(&g, 1, 8192);
+	t = tree_over(g.h, 3, 1, g.ctx, g.n, pe, 7);
+	from = ang_topo_neighbor(&g.h->fab->topo, 0, t->rows[0].to_root);
+	post(g.ctx[0], &w, NULL);
+	kick(g.ctx[0]);
+	ang_run(&g.h->v, 1000);
+	op = ang_op(g.h->fab, ang_node(g.h->fab, 0),
+		    ang_ctx(g.h->fab, ang_node(g.h->fab, 0), 0), 0);
+	EXPECT_EQ(op->state, ANG_OP_ACTIVE);
+	p = packet(ANG_PKT_BCAST);
+	p.tree = 3;
+	p.epoch = 7;
+	p.pkey = PKEY;
+	p.src_node = 0;
+	p.gen = op->gen;
+	p.flags = ANG_PF_LAST;
+	EXPECT(ang_remote_give(&g.h->v, from, t->rows[0].to_root ^ 1,
+			       ANGARA_VC_DOWN, &p, data));
+	ang_run(&g.h->v, 1000);
+	EXPECT_EQ(op->state, ANG_OP_ACTIVE);
+	/* A result that is longer than what was asked for. */
+	p.type = ANG_PKT_ALLREDUCE;
+	p.len = 256;
+	EXPECT(ang_remote_give(&g.h->v, from, t->rows[0].to_root ^ 1,
+			       ANGARA_VC_DOWN, &p, data));
+	ang_run(&g.h->v, 1000);
+	EXPECT_EQ(op->state, ANG_OP_ACTIVE);
+	EXPECT_EQ(ang_node(g.h->fab, 0)->drops[ANGARA_DROP_ORDER], 1);
+	tree_del(t);
+	EXPECT_EQ(finish(g.ctx[0], NULL), ANGARA_ST_TREE_DOWN);
+	group_del(&g);
+}
+
+const struct test_case remote_cases[] = {
+	{ "remote: two fabrics do what one does", together },
+	{ "remote: all to all with little room", crowds },
+	{ "remote: packets with flaws", flaws },
+	{ "remote: buffers of links", buffers },
+	{ "remote: buffers of reductions", reductions },
+	{ "remote: forged answers", forged },
+	{ "remote: forged packets of trees", forged_tree },
+	{ NULL, NULL },
+};

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Work for a torus, however many fabrics play it; see coll.h.
+ */
+#include <string.h>
+
+#include "test.h"
+#include "coll.h"
+
+static void p2p(struct group *g, u32 op, u32 from, u32 to, u32 len)
+{
+	struct angara_wqe w = wqe_p2p(op, g->ctx[to]->node, g->ctx[to]->id, 0,
+				      8192, len);
+	struct tctx *src = g->ctx[op == ANGARA_OP_PUT ? from : to];
+	struct tctx *dst = g->ctx[op == ANGARA_OP_PUT ? to : from];
+
+	memset(src->buf, (int)(from * 16 + to + len), len);
+	memset(dst->buf + 8192, 0, 8192);
+	post(g->ctx[from], &w, NULL);
+	kick(g->ctx[from]);
+	EXPECT_EQ(finish(g->ctx[from], NULL), ANGARA_ST_OK);
+	EXPECT(!memcmp(src->buf, dst->buf + 8192, len));
+	EXPECT(!dst->buf[8192 + len]);
+}
+
+void work_everything(struct host *h, u32 step, struct traffic *sum)
+{
+	static const u16 pe[8] = { 1, 1, 1, 1, 1, 0, 1, 1 };
+	struct group g = { .h = h };
+	struct ttree *t;
+	u64 hops;
+	u32 i;
+
+	group_new(&g, 1, 8192);
+	for (i = 0; i < 64; i += step) {
+		p2p(&g, ANGARA_OP_PUT, i / 8, i % 8, 5000 - i);
+		p2p(&g, ANGARA_OP_GET, i / 8, i % 8, 5000 - i);
+	}
+	/* Those of a result are of whoever contributed first. */
+	traffic(h, sum);
+	hops = sum->hops;
+	for (i = 0; i < 8; i += step) {
+		if (!pe[i])
+			continue;
+		t = tree_over(h, i, i, g.ctx, g.n, pe, i);
+		coll_bcast(t, (i + 3) % 7, 3000);
+		coll_allreduce(t, 6 * 256);
+		coll_reduce(t, (i + 5) % 7, 8);
+		coll_barrier(t);
+		tree_del(t);
+	}
+	traffic(h, sum);
+	sum->hops = hops;
+	group_del(&g);
+}
+
+void work_crowd(struct host *h)
+{
+	struct group g = { .h = h };
+	struct angara_wqe w;
+	u32 i, k;
+
+	group_new(&g, 2, 8192);
+	for (i = 0; i < g.n; i++) {
+		for (k = 0; k < 40; k++) {
+			struct tctx *to = g.ctx[(i * 7 + k * 3) % g.n];
+
+			w = wqe_p2p(k % 3 ? ANGARA_OP_PUT : ANGARA_OP_GET,
+				    to->node, to->id, 0, 8192, 8192 - k * 100);
+			w.flags = k % 8 ? ANGARA_WQE_QUIET : 0;
+			post(g.ctx[i], &w, NULL);
+		}
+		kick(g.ctx[i]);
+	}
+	host_run(g.h);
+	for (i = 0; i < g.n; i++) {
+		struct angara_cqe cqe;
+
+		for (k = 0; k < 5; k++) {
+			EXPECT(poll_cq(g.ctx[i], &cqe));
+			EXPECT_EQ(cqe.status, 0);
+		}
+		EXPECT(!poll_cq(g.ctx[i], &cqe));
+	}
+	group_del(&g);
+}
