@@ -50,6 +50,7 @@
 #define ANG_MIN_ENTRIES		8U
 #define ANG_MAX_SQ_ENTRIES	(1U << 15)
 #define ANG_MAX_CQ_ENTRIES	(1U << 16)
+#define ANG_MAX_MSG_BYTES	(1U << 22)
 #define ANG_MAX_MRS		1024U
 #define ANG_ADM_ENTRIES		16U
 #define ANG_AEQ_ENTRIES		128U

@@ -16,7 +16,8 @@
 #define ANG_MEM_CTL	2
 #define ANG_MEM_CTR	3
 #define ANG_MEM_MRT	4	/* memory region table: never mapped to users */
-#define ANG_MEM_NUM	5
+#define ANG_MEM_MSG	5	/* message area; of no pages where nobody asked */
+#define ANG_MEM_NUM	6
 
 /* Distance of the mmap offsets of two kinds of memory; none is that long. */
 #define ANG_MMAP_STRIDE	(1UL << 28)
@@ -46,7 +47,7 @@ struct ang_mem {
  * @pkey: partition
  * @pid: process that created it
  * @uid: user that created it, in the initial user namespace
- * @mem: queues, control page, counters, memory region table
+ * @mem: queues, control page, counters, memory region table, message area
  * @ctl: kernel address of the control page; the process writes it at any time
  * @ctr: kernel address of the counters; the device writes them at any time
  * @dead: no longer on the device; written when the file is closed, or with

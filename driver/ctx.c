@@ -23,6 +23,12 @@ static bool entries_ok(u32 entries, u32 max)
 	       is_power_of_2(entries);
 }
 
+static bool area_ok(u32 bytes)
+{
+	return !bytes || (bytes >= ANGARA_MIN_MSG_BYTES &&
+			  bytes <= ANG_MAX_MSG_BYTES && is_power_of_2(bytes));
+}
+
 static int choose_pkey(const struct angara_ctx_create *cmd, u32 *pkey)
 {
 	u32 own = ang_default_pkey();
@@ -99,6 +105,23 @@ static struct ang_uctx *uctx_new(struct ang_file *file, u32 pkey)
 	return uctx;
 }
 
+static int area_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
+			  u32 bytes)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_MSG_AREA,
+		.ctx = cpu_to_le16(uctx->num),
+		.msg = {
+			.pages = cpu_to_le64(ang_mem_list(&uctx->mem,
+							  ANG_MEM_MSG)),
+			.log2 = ilog2(bytes),
+		},
+	};
+	struct angara_adm_cpl cpl;
+
+	return ang_adm_exec(adev, &cmd, &cpl);
+}
+
 static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 			    const struct angara_ctx_create *arg)
 {
@@ -124,6 +147,11 @@ static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	if (ret == -EEXIST || ret == -ENOSPC)
 		return -EBUSY;
+	if (ret || !arg->msg_bytes)
+		return ret;
+	ret = area_on_device(adev, uctx, arg->msg_bytes);
+	if (ret && ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0))
+		ang_dev_break(adev, "a context cannot be destroyed");
 	return ret;
 }
 
@@ -136,6 +164,7 @@ static struct ang_uctx *uctx_create(struct ang_file *file, u32 pkey,
 		[ANG_MEM_CTL] = sizeof(struct angara_ctl),
 		[ANG_MEM_CTR] = ANGARA_CTR_NUM * sizeof(__le64),
 		[ANG_MEM_MRT] = ANG_MAX_MRS * sizeof(struct angara_hw_mr),
+		[ANG_MEM_MSG] = arg->msg_bytes,
 	};
 	struct ang_dev *adev = file->adev;
 	struct ang_uctx *uctx;
@@ -176,10 +205,11 @@ int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
 	u32 pkey;
 	int ret;
 
-	if (cmd->flags & ~ANGARA_CTX_PKEY)
+	if (cmd->flags & ~ANGARA_CTX_PKEY || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (!entries_ok(cmd->sq_entries, ANG_MAX_SQ_ENTRIES) ||
-	    !entries_ok(cmd->cq_entries, ANG_MAX_CQ_ENTRIES))
+	    !entries_ok(cmd->cq_entries, ANG_MAX_CQ_ENTRIES) ||
+	    !area_ok(cmd->msg_bytes))
 		return -EINVAL;
 	ret = choose_pkey(cmd, &pkey);
 	if (ret)
@@ -206,6 +236,7 @@ int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
 	cmd->ctl_offset = ang_mmap_offset(ANG_MEM_CTL);
 	cmd->ctr_offset = ang_mmap_offset(ANG_MEM_CTR);
 	cmd->db_offset = 0;
+	cmd->msg_offset = cmd->msg_bytes ? ang_mmap_offset(ANG_MEM_MSG) : 0;
 out_unlock:
 	mutex_unlock(&file->lock);
 	return ret;

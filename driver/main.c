@@ -58,7 +58,8 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 	struct angara_query *cmd = arg;
 	u32 dim;
 
-	if (cmd->flags || memchr_inv(cmd->reserved, 0, sizeof(cmd->reserved)))
+	if (cmd->flags || memchr_inv(cmd->reserved, 0, sizeof(cmd->reserved)) ||
+	    cmd->reserved2)
 		return -EOPNOTSUPP;
 	cmd->abi = ANGARA_ABI_VERSION;
 	cmd->node = adev->node;
@@ -77,7 +78,8 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 	cmd->max_mrs = ANG_MAX_MRS;
 	cmd->max_op_bytes = ANGARA_MAX_OP_BYTES;
 	cmd->pkey = ang_default_pkey();
-	cmd->caps = adev->caps;
+	cmd->caps = adev->caps | ANGARA_CAP_MSG;
+	cmd->max_msg_bytes = ANG_MAX_MSG_BYTES;
 	return 0;
 }
 

@@ -46,7 +46,7 @@ static int pages_alloc(struct ang_mem *mem)
  * ang_mem_alloc() - make a context's shared memory
  * @adev: device, entered
  * @mem: all zero
- * @sizes: bytes of each kind, not 0
+ * @sizes: bytes of each kind
  *
  * Return: 0 or -ENOMEM.
  * Context: process; may sleep.
@@ -156,6 +156,7 @@ static const struct {
 	[ANG_MEM_CQ]	= { .mapped = true },
 	[ANG_MEM_CTL]	= { .mapped = true, .writable = true },
 	[ANG_MEM_CTR]	= { .mapped = true },
+	[ANG_MEM_MSG]	= { .mapped = true },
 };
 
 /**

@@ -136,8 +136,10 @@ int at_query(int fd, struct angara_query *q);
  * @ctl: indices
  * @ctr: event counters
  * @db: doorbell page, or NULL
+ * @msg: message area, or NULL
  * @pi: SQ entries written
  * @ci: CQ entries taken
+ * @mi: units of the message area given back
  */
 struct at_ctx {
 	int fd;
@@ -148,14 +150,17 @@ struct at_ctx {
 	struct angara_ctl *ctl;
 	const uint64_t *ctr;
 	volatile uint32_t *db;
+	const char *msg;
 	uint32_t pi;
 	uint32_t ci;
+	uint32_t mi;
 };
 
 struct at_attr {
 	unsigned int sq;	/* entries, 0: 64 */
 	unsigned int cq;	/* entries, 0: 128 */
 	unsigned int pkey;	/* 0: the caller's own */
+	unsigned int msg;	/* bytes of the message area */
 };
 
 int at_ctx_open(struct at_ctx *x, unsigned int dev, const struct at_attr *attr);
@@ -192,6 +197,11 @@ int at_do(struct at_ctx *x, const struct angara_wqe *w, const void *payload);
 uint64_t at_counter(const struct at_ctx *x, unsigned int n);
 int at_wait_counter(struct at_ctx *x, unsigned int n, uint64_t value,
 		    unsigned int ms);
+
+/* Waits for the next message; NULL if none comes. */
+const struct angara_msg *at_wait_msg(struct at_ctx *x, unsigned int ms);
+/* Gives it back, and rings if others wait. Return: 0 or -errno. */
+int at_free_msg(struct at_ctx *x, const struct angara_msg *m);
 
 struct angara_wqe at_put(const struct at_ctx *to, unsigned int dst_key,
 			 uint64_t dst_off, unsigned int src_key,

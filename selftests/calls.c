@@ -194,7 +194,9 @@ static int drop_delegate(struct state *s, const void *buf)
 const struct call call_query = {
 	.cmd = ANGARA_IOCTL_QUERY,
 	.size = sizeof(struct angara_query),
-	.reserved = { RESERVED(struct angara_query, reserved) },
+	.first = offsetof(struct angara_query, max_msg_bytes),
+	.reserved = { RESERVED(struct angara_query, reserved),
+		      RESERVED(struct angara_query, reserved2) },
 	.answers = true,
 	.fill = fill_nothing,
 	.after = keep,
@@ -203,6 +205,8 @@ const struct call call_query = {
 const struct call call_ctx_create = {
 	.cmd = ANGARA_IOCTL_CTX_CREATE,
 	.size = sizeof(struct angara_ctx_create),
+	.first = offsetof(struct angara_ctx_create, msg_bytes),
+	.reserved = { RESERVED(struct angara_ctx_create, reserved) },
 	.flags = ANGARA_CTX_PKEY,
 	.answers = true,
 	.before = fresh_file,

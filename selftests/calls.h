@@ -32,7 +32,8 @@ struct state {
 /**
  * struct call - one ioctl, and how to use it well
  * @cmd: number
- * @size: first published size
+ * @size: size that is known now
+ * @first: first published size, if another
  * @flags: flags it knows
  * @reserved: ranges of reserved bytes, offset and length
  * @needs_ctx: answers -ENXIO without a context
@@ -44,6 +45,7 @@ struct state {
 struct call {
 	unsigned long cmd;
 	size_t size;
+	size_t first;
 	uint32_t flags;
 	struct {
 		unsigned int off;

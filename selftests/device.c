@@ -145,6 +145,7 @@ int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr)
 	c->size = sizeof(*c);
 	c->sq_entries = attr->sq ? attr->sq : 64;
 	c->cq_entries = attr->cq ? attr->cq : 128;
+	c->msg_bytes = attr->msg;
 	if (attr->pkey) {
 		c->flags = ANGARA_CTX_PKEY;
 		c->pkey = attr->pkey;
@@ -164,6 +165,9 @@ int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr)
 			  (void **)&x->ctr);
 	if (!ret && (x->q.caps & ANGARA_CAP_DOORBELL_MMAP))
 		ret = map(fd, c->db_offset, AT_PAGE, rw, (void **)&x->db);
+	if (!ret && attr->msg)
+		ret = map(fd, c->msg_offset, attr->msg, PROT_READ,
+			  (void **)&x->msg);
 	return ret;
 }
 
@@ -191,6 +195,8 @@ void at_ctx_close(struct at_ctx *x)
 		munmap((void *)x->ctr, AT_PAGE);
 	if (x->db)
 		munmap((void *)x->db, AT_PAGE);
+	if (x->msg)
+		munmap((void *)x->msg, x->c.msg_bytes);
 	if (x->fd > 0)
 		close(x->fd);
 	memset(x, 0, sizeof(*x));

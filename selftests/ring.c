@@ -228,3 +228,47 @@ bool at_all(const void *p, size_t len, unsigned char byte)
 			return false;
 	return true;
 }
+
+static uint32_t units(const struct angara_msg *m)
+{
+	return 1 + (le32toh(m->length) + ANGARA_MSG_UNIT - 1) / ANGARA_MSG_UNIT;
+}
+
+static int give_back(struct at_ctx *x, const struct angara_msg *m)
+{
+	x->mi += units(m);
+	__atomic_store_n(&x->ctl->msg_ci, htole32(x->mi), __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return at_counter(x, ANGARA_CTR_MSG_WAIT) ? at_kick(x) : 0;
+}
+
+const struct angara_msg *at_wait_msg(struct at_ctx *x, unsigned int ms)
+{
+	uint64_t end = at_now_ms() + ms, now;
+	const struct angara_msg *m;
+	uint32_t place, seen;
+
+	for (;;) {
+		seen = at_counter(x, ANGARA_CTR_EVSEQ);
+		place = x->mi & (x->c.msg_bytes / ANGARA_MSG_UNIT - 1);
+		m = (const void *)(x->msg + place * ANGARA_MSG_UNIT);
+		switch (__atomic_load_n(&m->kind, __ATOMIC_ACQUIRE)) {
+		case ANGARA_MSG_DATA:
+			return m;
+		case ANGARA_MSG_NONE:
+			break;
+		default:
+			if (give_back(x, m))
+				return NULL;
+			continue;
+		}
+		now = at_now_ms();
+		if (now >= end || wait_event(x, seen, (unsigned int)(end - now)))
+			return NULL;
+	}
+}
+
+int at_free_msg(struct at_ctx *x, const struct angara_msg *m)
+{
+	return give_back(x, m);
+}

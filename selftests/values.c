@@ -41,15 +41,22 @@ FIXTURE_TEARDOWN(values)
 	EXPECT_EQ(0, at_usage_wait(&self->use, AT_DEADLINE_MS));
 }
 
-static int create(int fd, unsigned int sq, unsigned int cq)
+static int create_area(int fd, unsigned int sq, unsigned int cq,
+		       unsigned int msg)
 {
 	struct angara_ctx_create c = {
 		.size = sizeof(c),
 		.sq_entries = sq,
 		.cq_entries = cq,
+		.msg_bytes = msg,
 	};
 
 	return at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, &c);
+}
+
+static int create(int fd, unsigned int sq, unsigned int cq)
+{
+	return create_area(fd, sq, cq, 0);
 }
 
 TEST_F(values, unknown_numbers)
@@ -86,6 +93,7 @@ TEST_F(values, output_fields_are_ignored)
 	q.size = sizeof(q);
 	q.flags = 0;
 	memset(q.reserved, 0, sizeof(q.reserved));
+	q.reserved2 = 0;
 	EXPECT_EQ(0, at_ioctl(self->fd, ANGARA_IOCTL_QUERY, &q));
 	EXPECT_EQ(0, memcmp(&q, &self->q, sizeof(q)));
 }
@@ -137,6 +145,28 @@ TEST_F(values, queue_lengths)
 	EXPECT_EQ(0, at_usage_wait(&self->use, 0));
 	EXPECT_EQ(0, create(self->fd, self->q.max_sq_entries,
 			    self->q.max_cq_entries));
+}
+
+TEST_F(values, message_areas)
+{
+	const unsigned int bad[] = {
+		1, 4096, ANGARA_MIN_MSG_BYTES / 2, ANGARA_MIN_MSG_BYTES + 1,
+		3 * ANGARA_MIN_MSG_BYTES, 2 * self->q.max_msg_bytes,
+		0x80000000U, 0xFFFFFFFFU,
+	};
+	unsigned int i;
+
+	ASSERT_TRUE(self->q.caps & ANGARA_CAP_MSG);
+	ASSERT_LE(ANGARA_MIN_MSG_BYTES, self->q.max_msg_bytes);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_EQ(-EINVAL, create_area(self->fd, 8, 8, bad[i])) {
+			TH_LOG("area of %u", bad[i]);
+		}
+	}
+	EXPECT_EQ(0, at_usage_wait(&self->use, 0));
+	EXPECT_EQ(0, create_area(self->fd, self->q.max_sq_entries,
+				 self->q.max_cq_entries,
+				 self->q.max_msg_bytes));
 }
 
 TEST_F(values, one_context_per_file)

@@ -10,7 +10,7 @@
 #define AT(type, member, offset) \
 	static_assert(offsetof(struct type, member) == (offset))
 
-SIZE(angara_query, 80);
+SIZE(angara_query, 88);
 AT(angara_query, size, 0);
 AT(angara_query, flags, 4);
 AT(angara_query, abi, 8);
@@ -28,8 +28,10 @@ AT(angara_query, max_mrs, 60);
 AT(angara_query, max_op_bytes, 64);
 AT(angara_query, pkey, 72);
 AT(angara_query, caps, 76);
+AT(angara_query, max_msg_bytes, 80);
+AT(angara_query, reserved2, 84);
 
-SIZE(angara_ctx_create, 64);
+SIZE(angara_ctx_create, 80);
 AT(angara_ctx_create, size, 0);
 AT(angara_ctx_create, flags, 4);
 AT(angara_ctx_create, sq_entries, 8);
@@ -41,6 +43,9 @@ AT(angara_ctx_create, cq_offset, 32);
 AT(angara_ctx_create, ctl_offset, 40);
 AT(angara_ctx_create, ctr_offset, 48);
 AT(angara_ctx_create, db_offset, 56);
+AT(angara_ctx_create, msg_bytes, 64);
+AT(angara_ctx_create, reserved, 68);
+AT(angara_ctx_create, msg_offset, 72);
 
 SIZE(angara_mr_reg, 32);
 AT(angara_mr_reg, size, 0);

@@ -94,22 +94,28 @@ static void query_tells_the_registers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, q.dims[3]);
 }
 
-/* What every ioctl has: its first published size, its flags. */
+/* What every ioctl has: the size first published and that of now, its flags. */
 struct call {
 	const char *name;
 	u32 cmd;
+	u32 first;
 	u32 size;
 	u32 flags;
 	bool needs_ctx;
 };
 
+#define GREW(_name, _type, _last, _flags, _needs_ctx)			\
+	{ #_name, ANGARA_IOCTL_##_name,					\
+	  offsetofend(struct angara_##_type, _last),			\
+	  sizeof(struct angara_##_type), _flags, _needs_ctx }
+
 #define CALL(_name, _type, _flags, _needs_ctx)				\
 	{ #_name, ANGARA_IOCTL_##_name, sizeof(struct angara_##_type),	\
-	  _flags, _needs_ctx }
+	  sizeof(struct angara_##_type), _flags, _needs_ctx }
 
 static const struct call calls[] = {
-	CALL(QUERY, query, 0, false),
-	CALL(CTX_CREATE, ctx_create, ANGARA_CTX_PKEY, false),
+	GREW(QUERY, query, caps, 0, false),
+	GREW(CTX_CREATE, ctx_create, db_offset, ANGARA_CTX_PKEY, false),
 	CALL(MR_REG, mr_reg, ANGARA_MR_KEY, true),
 	CALL(MR_DEREG, mr_dereg, 0, true),
 	CALL(TREE_SET, tree_set, ANGARA_TREE_OWNED, false),
@@ -141,14 +147,14 @@ static void sizes_and_flags(struct kunit *test)
 	filp = fake_open(f);
 	arg = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, arg);
-	for (len = 0; len < c->size; len++) {
+	for (len = 0; len < c->first; len++) {
 		arg[0] = len;
 		KUNIT_EXPECT_EQ(test, -EINVAL, fake_ioctl(f, filp, c->cmd, arg,
 							  PAGE_SIZE));
 	}
 	/* Longer ones are known by what they ask for: a flag that is not. */
 	arg[1] = BIT(31);
-	for (len = c->size; len <= PAGE_SIZE; len += len < 256 ? 1 : 128) {
+	for (len = c->first; len <= PAGE_SIZE; len += len < 256 ? 1 : 128) {
 		arg[0] = len;
 		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
 				fake_ioctl(f, filp, c->cmd, arg, PAGE_SIZE));

@@ -14,6 +14,7 @@
 #define MIN_ENTRIES	8U
 #define MAX_SQ_ENTRIES	(1U << 15)
 #define MAX_CQ_ENTRIES	(1U << 16)
+#define MAX_MSG_BYTES	(1U << 22)
 
 /* Users of numbers that high would share a partition with others. */
 static u32 own_pkey(void)
@@ -39,7 +40,8 @@ int emb_query(struct emb_dev *d, void *arg)
 	u16 coord[ANGARA_MAX_DIMS];
 	u32 i;
 
-	if (q->flags || q->reserved[0] || q->reserved[1] || q->reserved[2])
+	if (q->flags || q->reserved[0] || q->reserved[1] || q->reserved[2] ||
+	    q->reserved2)
 		return -EOPNOTSUPP;
 	ang_topo_coord(&d->fab->topo, d->node, coord);
 	q->abi = ANGARA_ABI_VERSION;
@@ -57,7 +59,8 @@ int emb_query(struct emb_dev *d, void *arg)
 	q->max_mrs = EMB_MAX_MRS;
 	q->max_op_bytes = ANGARA_MAX_OP_BYTES;
 	q->pkey = own_pkey();
-	q->caps = 0;
+	q->caps = ANGARA_CAP_MSG;
+	q->max_msg_bytes = MAX_MSG_BYTES;
 	return 0;
 }
 
@@ -65,6 +68,12 @@ static bool entries_ok(u32 entries, u32 max)
 {
 	return entries >= MIN_ENTRIES && entries <= max &&
 	       !(entries & (entries - 1));
+}
+
+static bool area_ok(u32 bytes)
+{
+	return !bytes || (bytes >= ANGARA_MIN_MSG_BYTES &&
+			  bytes <= MAX_MSG_BYTES && !(bytes & (bytes - 1)));
 }
 
 static int choose_pkey(const struct angara_ctx_create *cmd, u32 *pkey)
@@ -91,6 +100,7 @@ static u64 mem_alloc(struct emb_dev *d, const struct angara_ctx_create *cmd)
 		cmd->cq_entries * sizeof(struct angara_cqe),
 		sizeof(struct angara_ctl),
 		ANGARA_CTR_NUM * sizeof(__le64),
+		cmd->msg_bytes,
 	};
 	const u32 kinds = sizeof(sizes) / sizeof(*sizes);
 	u64 total = 0, at, i;
@@ -124,6 +134,24 @@ static u8 log2_of(u32 entries)
 	return (u8)__builtin_ctz(entries);
 }
 
+static int area_on_device(struct emb_dev *d, u32 num, u64 lists, u32 bytes)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_MSG_AREA,
+		.ctx = cpu_to_le16((u16)num),
+		.msg = {
+			.pages = list_of(d, lists, d->at[EMB_MEM_MSG]),
+			.log2 = log2_of(bytes),
+		},
+	};
+	struct angara_adm_cpl cpl;
+	int ret = emb_exec(&d->run, d->node, &cmd, &cpl);
+
+	if (ret)
+		emb_simple(&d->run, d->node, ANGARA_ADM_CTX_DESTROY, num, 0);
+	return ret;
+}
+
 static int create_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists,
 			    const struct angara_ctx_create *arg)
 {
@@ -145,6 +173,8 @@ static int create_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists,
 	struct angara_adm_cpl cpl;
 	int ret = emb_exec(&d->run, d->node, &cmd, &cpl);
 
+	if (!ret && arg->msg_bytes)
+		ret = area_on_device(d, num, lists, arg->msg_bytes);
 	return ret == -EEXIST || ret == -ENOSPC ? -EBUSY : ret;
 }
 
@@ -188,10 +218,11 @@ int emb_ctx_create(struct emb_dev *d, void *arg)
 	u32 pkey;
 	int ret;
 
-	if (cmd->flags & ~ANGARA_CTX_PKEY)
+	if (cmd->flags & ~ANGARA_CTX_PKEY || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (!entries_ok(cmd->sq_entries, MAX_SQ_ENTRIES) ||
-	    !entries_ok(cmd->cq_entries, MAX_CQ_ENTRIES))
+	    !entries_ok(cmd->cq_entries, MAX_CQ_ENTRIES) ||
+	    !area_ok(cmd->msg_bytes))
 		return -EINVAL;
 	ret = choose_pkey(cmd, &pkey);
 	if (ret)
@@ -212,6 +243,7 @@ int emb_ctx_create(struct emb_dev *d, void *arg)
 	cmd->ctl_offset = EMB_MEM_CTL * EMB_MEM_STRIDE;
 	cmd->ctr_offset = EMB_MEM_CTR * EMB_MEM_STRIDE;
 	cmd->db_offset = 0;
+	cmd->msg_offset = cmd->msg_bytes ? EMB_MEM_MSG * EMB_MEM_STRIDE : 0;
 	return 0;
 }
 

@@ -196,7 +196,7 @@ static void *emb_map(struct ang_dev *dev, u64 offset, size_t len, bool write)
 
 	(void)len;
 	(void)write;
-	return d->ctx && kind <= EMB_MEM_CTR ? emb_at(d->fab, d->at[kind]) : NULL;
+	return d->ctx && kind <= EMB_MEM_MSG ? emb_at(d->fab, d->at[kind]) : NULL;
 }
 
 static void emb_unmap(struct ang_dev *dev, void *addr, size_t len)

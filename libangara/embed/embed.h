@@ -259,7 +259,7 @@ struct emb_dev {
 	struct angara_hw_mr *mrt;
 	u64 mem;
 	u64 mem_len;
-	u64 at[4];
+	u64 at[5];
 	struct emb_run run;
 	u64 owned[ANGARA_MAX_TREES];
 	u32 forks;
@@ -270,6 +270,7 @@ struct emb_dev {
 #define EMB_MEM_CQ	1
 #define EMB_MEM_CTL	2
 #define EMB_MEM_CTR	3
+#define EMB_MEM_MSG	4
 #define EMB_MEM_STRIDE	(1ULL << 28)	/* of their mmap offsets, as the driver's */
 
 static inline void *emb_at(const struct emb_fab *fab, u64 off)

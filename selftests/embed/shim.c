@@ -171,13 +171,28 @@ EXPORT int ioctl(int fd, unsigned long nr, ...)
 		     BEHIND(ioctl)(fd, nr, arg);
 }
 
+/* Where the lists of pages begin, behind all that can be mapped. */
+static u64 lists_at(const struct emb_dev *d)
+{
+	u64 all = d->mem_len / ANGARA_PAGE_SIZE;
+	u64 pages = all;
+
+	while (pages + (pages * 8 + ANGARA_PAGE_SIZE - 1) / ANGARA_PAGE_SIZE > all)
+		pages--;
+	return d->mem + pages * ANGARA_PAGE_SIZE;
+}
+
 /* Bytes of what is mapped at @kind, in whole pages. */
 static size_t kind_size(const struct emb_dev *d, u64 kind)
 {
-	u64 end = kind == EMB_MEM_CTR ? d->at[kind] + ANGARA_PAGE_SIZE :
-					d->at[kind + 1];
+	u64 end = kind == EMB_MEM_MSG ? lists_at(d) : d->at[kind + 1];
 
 	return end - d->at[kind];
+}
+
+static bool read_only(u64 kind)
+{
+	return kind != EMB_MEM_SQ && kind != EMB_MEM_CTL;
 }
 
 static int map_check(const struct emb_dev *d, size_t len, int prot, int flags,
@@ -190,10 +205,10 @@ static int map_check(const struct emb_dev *d, size_t len, int prot, int flags,
 	if (!d->ctx)
 		return -ENXIO;
 	len = (len + ANGARA_PAGE_SIZE - 1) & ~(ANGARA_PAGE_SIZE - 1UL);
-	if (kind > EMB_MEM_CTR || off % EMB_MEM_STRIDE ||
+	if (kind > EMB_MEM_MSG || off % EMB_MEM_STRIDE ||
 	    len != kind_size(d, kind) || !(flags & MAP_SHARED))
 		return -EINVAL;
-	if ((kind == EMB_MEM_CQ || kind == EMB_MEM_CTR) && prot & PROT_WRITE)
+	if (read_only(kind) && prot & PROT_WRITE)
 		return -EACCES;
 	return 0;
 }
@@ -202,7 +217,7 @@ static int map_check(const struct emb_dev *d, size_t len, int prot, int flags,
 static void *map_segment(const struct emb_dev *d, void *addr, size_t len,
 			 int prot, int flags, u64 kind)
 {
-	bool ro = kind == EMB_MEM_CQ || kind == EMB_MEM_CTR;
+	bool ro = read_only(kind);
 	int fd = d->fab->fd;
 	char path[32];
 	void *mem;

@@ -81,6 +81,8 @@
  * @max_op_bytes: out: longest operation
  * @pkey: out: partition that this caller gets without asking
  * @caps: out: ANGARA_CAP_*
+ * @max_msg_bytes: out: largest message area, with ANGARA_CAP_MSG
+ * @reserved2: must be 0
  *
  * Needs no context.
  */
@@ -102,10 +104,14 @@ struct angara_query {
 	__aligned_u64 max_op_bytes;
 	__u32 pkey;
 	__u32 caps;
+	__u32 max_msg_bytes;
+	__u32 reserved2;
 };
 
 /* A doorbell page can be mapped; without it ANGARA_IOCTL_KICK is needed. */
 #define ANGARA_CAP_DOORBELL_MMAP	(1U << 0)
+/* Contexts can have a message area; ANGARA_OP_SEND and atomics are known. */
+#define ANGARA_CAP_MSG			(1U << 1)
 
 /**
  * struct angara_ctx_create - ioctl(ANGARA_IOCTL_CTX_CREATE)
@@ -121,6 +127,11 @@ struct angara_query {
  * @ctl_offset: out: mmap offset of struct angara_ctl, one page, read/write
  * @ctr_offset: out: mmap offset of the event counters, one page, read only
  * @db_offset: out: mmap offset of the doorbell page (ANGARA_CAP_DOORBELL_MMAP)
+ * @msg_bytes: message area, a power of two, ANGARA_MIN_MSG_BYTES..
+ *	max_msg_bytes; 0 for none: then nobody can send to the context
+ * @reserved: must be 0
+ * @msg_offset: out: mmap offset of the area, msg_bytes bytes, read only; 0
+ *	without one
  *
  * A user without CAP_NET_ADMIN gets at most three quarters of a device's
  * contexts, rounded up.
@@ -140,7 +151,13 @@ struct angara_ctx_create {
 	__aligned_u64 ctl_offset;
 	__aligned_u64 ctr_offset;
 	__aligned_u64 db_offset;
+	__u32 msg_bytes;
+	__u32 reserved;
+	__aligned_u64 msg_offset;
 };
+
+/* The largest message fits wherever the area begins and ends in it. */
+#define ANGARA_MIN_MSG_BYTES	16384
 
 #define ANGARA_CTX_PKEY		(1U << 0)
 
