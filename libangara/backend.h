@@ -16,6 +16,20 @@
 #include "fabric.h"
 
 /**
+ * ang_load_last() - the last word of an entry that the adapter has written
+ * @word: the entry's last eight bytes, whatever they are made of
+ *
+ * The adapter stores them at once behind all others, and so they are loaded:
+ * an acquire of one of their bytes would not pair with that in C's terms.
+ */
+static inline u64 ang_load_last(const void *word)
+{
+	typedef __le64 __attribute__((may_alias)) any_le64;
+
+	return le64_to_cpu(ang_load_acquire((const any_le64 *)word));
+}
+
+/**
  * struct ang_dev - an open device
  * @ops: who carries its commands
  * @fd: of the carrier "cdev", as the next is of others

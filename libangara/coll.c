@@ -32,7 +32,7 @@ ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key,
 	wqe.src_off = cpu_to_le64(src_off);
 	wqe.dst_key = cpu_to_le32(dst_key);
 	wqe.dst_off = cpu_to_le64(dst_off);
-	return ang_post(ctx, &wqe, NULL, req);
+	return ang_post(ctx, &wqe, NULL, 0, req);
 }
 
 /* What reduce and allreduce have in common; @dst is NULL where none is wanted. */
@@ -60,7 +60,7 @@ static int reduction(struct angara_team *team, struct angara_wqe *wqe,
 		wqe->dst_key = cpu_to_le32(dst->key);
 		wqe->dst_off = cpu_to_le64(dst_off);
 	}
-	return ang_post(ctx, wqe, NULL, req);
+	return ang_post(ctx, wqe, NULL, 0, req);
 }
 
 ANG_PUBLIC int angara_reduce_nbi(struct angara_team *team,
@@ -101,7 +101,7 @@ ANG_PUBLIC int angara_barrier_nbi(struct angara_team *team, angara_req_t *req)
 {
 	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_BARRIER, 0);
 
-	return ang_post(team->ctx, &wqe, NULL, req);
+	return ang_post(team->ctx, &wqe, NULL, 0, req);
 }
 
 ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)

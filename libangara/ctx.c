@@ -89,6 +89,9 @@ static int create(struct angara_ctx *ctx, const struct angara_ctx_attr *attr)
 				   ctx->query.max_sq_entries);
 	c->cq_entries = or_default(attr->cq_entries, ANG_CQ_DEFAULT,
 				   ctx->query.max_cq_entries);
+	if (attr->msg_bytes && !(ctx->query.caps & ANGARA_CAP_MSG))
+		return -ENOTSUP;
+	c->msg_bytes = attr->msg_bytes;
 	if (attr->pkey) {
 		c->flags = ANGARA_CTX_PKEY;
 		c->pkey = attr->pkey;
@@ -121,6 +124,7 @@ static void unmap_all(struct angara_ctx *ctx)
 	unmap(ctx, ctx->ctl, ANGARA_PAGE_SIZE);
 	unmap(ctx, ctx->ctr, ANGARA_PAGE_SIZE);
 	unmap(ctx, ctx->doorbell, ANGARA_PAGE_SIZE);
+	unmap(ctx, ctx->msg, ctx->create.msg_bytes);
 }
 
 static int map_all(struct angara_ctx *ctx)
@@ -136,8 +140,10 @@ static int map_all(struct angara_ctx *ctx)
 	if (has_db)
 		ctx->doorbell = dev->ops->map(dev, c->db_offset,
 					      ANGARA_PAGE_SIZE, true);
+	if (c->msg_bytes)
+		ctx->msg = dev->ops->map(dev, c->msg_offset, c->msg_bytes, false);
 	if (ctx->sq && ctx->cq && ctx->ctl && ctx->ctr &&
-	    (ctx->doorbell || !has_db))
+	    (ctx->doorbell || !has_db) && (ctx->msg || !c->msg_bytes))
 		return 0;
 	unmap_all(ctx);
 	return -ENOMEM;
@@ -172,9 +178,14 @@ ANG_PUBLIC int angara_ctx_open(const char *device,
 	ret = map_all(ctx);
 	if (ret)
 		goto close_dev;
+	ret = ang_msg_open(ctx);
+	if (ret)
+		goto unmap;
 	*out = ctx;
 	return 0;
 
+unmap:
+	unmap_all(ctx);
 close_dev:
 	ang_dev_close(&ctx->dev);
 free_ctx:
@@ -191,6 +202,7 @@ ANG_PUBLIC void angara_ctx_close(struct angara_ctx *ctx)
 	ang_pool_free(ctx->pool);
 	unmap_all(ctx);
 	ang_dev_close(&ctx->dev);
+	ang_msg_close(ctx);
 	free(ctx->reqs);
 	free(ctx);
 }
@@ -207,6 +219,7 @@ ANG_PUBLIC int angara_ctx_query(struct angara_ctx *ctx,
 		.fabric_id = q->fabric_id,
 		.max_op_bytes = q->max_op_bytes,
 		.max_mrs = q->max_mrs,
+		.max_msg_bytes = q->caps & ANGARA_CAP_MSG ? q->max_msg_bytes : 0,
 		.pkey = ctx->create.pkey,
 		.self = { .node = q->node, .ctx = (u16)ctx->create.ctx },
 	};

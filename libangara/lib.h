@@ -57,11 +57,16 @@ struct ang_req {
  * @ctl: page that tells the device our indices
  * @ctr: event counters
  * @doorbell: page of the device, NULL without ANGARA_CAP_DOORBELL_MMAP
+ * @msg: message area, NULL without one
+ * @msg_ci: its consumer index
+ * @msg_at: the record behind the last that was handed out
+ * @msg_held: a bit for each unit where one begins that is with the caller
  * @outstanding: operations posted and not reaped; at most cq_entries, so that
  *	the CQ cannot overflow
  * @by_tree: the same per tree
  * @first_err: of the first operation without request that failed, 0 if none
  * @rx_errors: ANGARA_CTR_RX_ERRORS that the caller has been told of
+ * @fresh: something has come since a caller was last told that nothing has
  * @idle_tests: unsuccessful angara_test() calls since the device was looked at
  * @reqs: table of requests
  * @nreqs: slots in it
@@ -86,10 +91,16 @@ struct angara_ctx {
 	const __le64 *ctr;
 	void *doorbell;
 
+	const char *msg;
+	u32 msg_ci;
+	u32 msg_at;
+	u64 *msg_held;
+
 	u32 outstanding;
 	u32 by_tree[ANG_TREE_SLOTS];
 	int first_err;
 	u64 rx_errors;
+	bool fresh;
 	u32 idle_tests;
 
 	struct ang_req *reqs;
@@ -123,7 +134,8 @@ struct angara_mr {
 
 /* queue.c */
 int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
-	     angara_req_t *req);
+	     size_t len, angara_req_t *req);
+int ang_kick(struct angara_ctx *ctx);
 unsigned int ang_reap(struct angara_ctx *ctx);
 
 /* request.c */
@@ -144,6 +156,16 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 int ang_wait_counter(struct angara_ctx *ctx, unsigned int index, u64 value,
 		     int timeout_ms);
 int ang_wait_event(struct angara_ctx *ctx, int timeout_ms);
+unsigned int ang_ctx_look(struct angara_ctx *ctx);
+bool ang_is_gone(struct angara_ctx *ctx);
+void ang_idle(struct angara_ctx *ctx);
+
+/* msg.c */
+int ang_msg_open(struct angara_ctx *ctx);
+void ang_msg_close(struct angara_ctx *ctx);
+
+/* rma.c */
+int ang_set_notify(struct angara_wqe *wqe, int notify);
 
 /* mem.c */
 bool ang_mr_fits(const struct angara_ctx *ctx, const struct angara_mr *mr,

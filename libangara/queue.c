@@ -38,9 +38,6 @@
 /* Waiting for room: SQ_CI is no event, so look again at least this often. */
 #define ANG_ROOM_MS	10
 
-/* The CQE's last eight bytes read as one word. */
-typedef __le64 __attribute__((may_alias)) ang_le64_alias;
-
 static_assert(sizeof(struct angara_wqe) == 64, "SQ entries are 64 bytes");
 static_assert(sizeof(struct angara_cqe) == 32, "CQ entries are 32 bytes");
 static_assert(offsetof(struct angara_cqe, status) == 24, "CQE tail");
@@ -57,7 +54,8 @@ static inline void to_device_barrier(void)
 #endif
 }
 
-static int kick(struct angara_ctx *ctx)
+/* Rings the doorbell.  Return: 0 or -errno; then the context is dead. */
+int ang_kick(struct angara_ctx *ctx)
 {
 	int ret;
 
@@ -82,8 +80,7 @@ static bool cq_next(struct angara_ctx *ctx, u64 *cookie,
 	u32 entries = ctx->create.cq_entries;
 	const struct angara_cqe *cqe = &ctx->cq[ctx->ci & (entries - 1)];
 	u64 phase = ctx->ci & entries ? 0 : 1;
-	u64 tail = le64_to_cpu(ang_load_acquire(
-		(const ang_le64_alias *)&cqe->status));
+	u64 tail = ang_load_last(&cqe->status);
 
 	if ((tail >> 56 & 1) != phase)
 		return false;
@@ -106,8 +103,10 @@ unsigned int ang_reap(struct angara_ctx *ctx)
 		ctx->ci++;
 		n++;
 	}
-	if (n)
+	if (n) {
+		ctx->fresh = true;
 		ang_store_release(&ctx->ctl->cq_ci, cpu_to_le32(ctx->ci));
+	}
 	return n;
 }
 
@@ -162,7 +161,8 @@ static void sq_write(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 /* Collectives are counted at their tree, so that a team can be drained. */
 static unsigned int wqe_tree(const struct angara_wqe *wqe)
 {
-	return wqe->opcode >= ANGARA_OP_BCAST ? wqe->tree + 1U : ANG_NO_TREE;
+	return wqe->opcode >= ANGARA_OP_BCAST &&
+	       wqe->opcode <= ANGARA_OP_BARRIER ? wqe->tree + 1U : ANG_NO_TREE;
 }
 
 /**
@@ -170,6 +170,7 @@ static unsigned int wqe_tree(const struct angara_wqe *wqe)
  * @ctx: context
  * @wqe: all but the cookie
  * @data: payload, with ANGARA_WQE_INLINE
+ * @len: bytes of it
  * @req: out: request, or NULL
  *
  * Waits for room in the queues if there is none; the device makes it.
@@ -177,9 +178,8 @@ static unsigned int wqe_tree(const struct angara_wqe *wqe)
  * Return: 0; -ENODEV; -ENOMEM.
  */
 int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
-	     angara_req_t *req)
+	     size_t len, angara_req_t *req)
 {
-	size_t len = wqe->flags & ANGARA_WQE_INLINE ? le32_to_cpu(wqe->length) : 0;
 	unsigned int tree = wqe_tree(wqe);
 	angara_req_t cookie = tree;
 	int ret;
@@ -194,7 +194,7 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	sq_write(ctx, wqe, data, len);
 	ctx->outstanding++;
 	ctx->by_tree[tree]++;
-	ret = kick(ctx);
+	ret = ang_kick(ctx);
 	if (ret) {
 		if (req)
 			ang_req_cancel(ctx, cookie);

@@ -9,7 +9,8 @@
 
 #include "lib.h"
 
-static int set_notify(struct angara_wqe *wqe, int notify)
+/* Return: 0; -EINVAL there is no such counter. */
+int ang_set_notify(struct angara_wqe *wqe, int notify)
 {
 	if (notify == ANGARA_NO_NOTIFY)
 		return 0;
@@ -39,13 +40,13 @@ ANG_PUBLIC int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	struct angara_wqe wqe = rma_wqe(ANGARA_OP_PUT, peer, len);
 
 	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, src, src_off, len) ||
-	    set_notify(&wqe, notify))
+	    ang_set_notify(&wqe, notify))
 		return -EINVAL;
 	wqe.src_key = cpu_to_le32(src->key);
 	wqe.src_off = cpu_to_le64(src_off);
 	wqe.dst_key = cpu_to_le32(dst_key);
 	wqe.dst_off = cpu_to_le64(dst_off);
-	return ang_post(ctx, &wqe, NULL, req);
+	return ang_post(ctx, &wqe, NULL, 0, req);
 }
 
 ANG_PUBLIC int angara_put_inline(struct angara_ctx *ctx,
@@ -55,12 +56,12 @@ ANG_PUBLIC int angara_put_inline(struct angara_ctx *ctx,
 {
 	struct angara_wqe wqe = rma_wqe(ANGARA_OP_PUT, peer, len);
 
-	if (len > ANGARA_MAX_INLINE || set_notify(&wqe, notify))
+	if (len > ANGARA_MAX_INLINE || ang_set_notify(&wqe, notify))
 		return -EINVAL;
 	wqe.flags |= ANGARA_WQE_INLINE;
 	wqe.dst_key = cpu_to_le32(dst_key);
 	wqe.dst_off = cpu_to_le64(dst_off);
-	return ang_post(ctx, &wqe, data, req);
+	return ang_post(ctx, &wqe, data, len, req);
 }
 
 ANG_PUBLIC int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
@@ -71,11 +72,11 @@ ANG_PUBLIC int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	struct angara_wqe wqe = rma_wqe(ANGARA_OP_GET, peer, len);
 
 	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, dst, dst_off, len) ||
-	    set_notify(&wqe, notify))
+	    ang_set_notify(&wqe, notify))
 		return -EINVAL;
 	wqe.src_key = cpu_to_le32(src_key);
 	wqe.src_off = cpu_to_le64(src_off);
 	wqe.dst_key = cpu_to_le32(dst->key);
 	wqe.dst_off = cpu_to_le64(dst_off);
-	return ang_post(ctx, &wqe, NULL, req);
+	return ang_post(ctx, &wqe, NULL, 0, req);
 }

@@ -31,13 +31,13 @@ u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
 	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
 }
 
-static void look(struct angara_ctx *ctx)
+unsigned int ang_ctx_look(struct angara_ctx *ctx)
 {
 	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
 
 	WRITE_ONCE(ctx->ctl->seen, cpu_to_le32(seen));
 	ctx->dev.ops->seen(&ctx->dev);
-	ang_reap(ctx);
+	return ang_reap(ctx);
 }
 
 /* Sleeps until there may be something new.  Return: as ang_dev_ops.wait. */
@@ -102,7 +102,7 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 	for (;;) {
 		int ms = timeout_ms < 0 ? ANGARA_FOREVER : left_ms(end);
 
-		look(ctx);
+		ang_ctx_look(ctx);
 		if (done(ctx, arg))
 			return 0;
 		if (ret == -ENODEV || ms == 0)
@@ -115,19 +115,49 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 	}
 }
 
+/* A caller that only tests must learn that the device is gone, too. */
+bool ang_is_gone(struct angara_ctx *ctx)
+{
+	if (!ctx->dead && ++ctx->idle_tests % ANG_TEST_LOOKS == 0)
+		ang_wait_event(ctx, 0);
+	return ctx->dead;
+}
+
+/*
+ * A caller that looks again and again has found nothing: others may go on.  It
+ * gets the first such answer at once, as it has yet to see to what came before.
+ */
+void ang_idle(struct angara_ctx *ctx)
+{
+	if (!ctx->fresh)
+		ctx->dev.ops->relax(&ctx->dev);
+	ctx->fresh = false;
+}
+
+ANG_PUBLIC int angara_progress(struct angara_ctx *ctx)
+{
+	if (ang_ctx_look(ctx))
+		return 0;
+	ang_idle(ctx);
+	return ang_is_gone(ctx) ? -ENODEV : 0;
+}
+
+ANG_PUBLIC int angara_ended(struct angara_ctx *ctx, angara_req_t req,
+			    struct angara_status *status)
+{
+	return ang_req_take(ctx, req, status);
+}
+
 ANG_PUBLIC int angara_test(struct angara_ctx *ctx, angara_req_t req,
 			   struct angara_status *status)
 {
 	int ret;
 
-	look(ctx);
+	ang_ctx_look(ctx);
 	ret = ang_req_take(ctx, req, status);
 	if (ret != -EAGAIN)
 		return ret;
-	/* A caller that only tests must learn that the device is gone, too. */
-	if (!ctx->dead && ++ctx->idle_tests % ANG_TEST_LOOKS == 0)
-		ang_wait_event(ctx, 0);
-	return ctx->dead ? -ENODEV : -EAGAIN;
+	return ang_is_gone(ctx) ? -ENODEV : -EAGAIN;
 }
 
 /**

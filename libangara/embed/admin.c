@@ -38,9 +38,9 @@ int emb_node_start(struct emb_run *r, u32 node)
 
 static bool answered(const struct angara_adm_cpl *cpl, u32 index)
 {
-	u32 phase = ang_load_acquire(&cpl->phase) & 1U;
+	static_assert(offsetof(struct angara_adm_cpl, tag) == 24, "last word");
 
-	return phase == !((index / EMB_ADM_ENTRIES) & 1);
+	return (ang_load_last(&cpl->tag) >> 56 & 1) == !((index / EMB_ADM_ENTRIES) & 1);
 }
 
 /* Somebody else may hold the node, or one that the answer waits for. */

@@ -124,6 +124,7 @@ int main(int argc, char **argv)
 	}
 	run(open_parts, only);
 	run(rma_parts, only);
+	run(msg_parts, only);
 	run(coll_parts, only);
 	run(team_parts, only);
 	if (only)

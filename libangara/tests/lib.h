@@ -35,6 +35,7 @@ struct part {
 
 extern const struct part open_parts[];
 extern const struct part rma_parts[];
+extern const struct part msg_parts[];
 extern const struct part coll_parts[];
 extern const struct part team_parts[];
 /* Run by name only: they want something of their surroundings. */

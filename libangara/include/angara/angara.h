@@ -77,12 +77,15 @@ struct angara_peer {
  * @cq_entries: completion queue length, a power of two (default 512)
  * @pkey: partition, 0 for the caller's own
  * @spin_us: how long a wait spins before it sleeps (default 20)
+ * @msg_bytes: message area, a power of two from ANGARA_MIN_MSG_BYTES to
+ *	angara_ctx_info.max_msg_bytes (default none), see angara/msg.h
  */
 struct angara_ctx_attr {
 	uint32_t sq_entries;
 	uint32_t cq_entries;
 	uint32_t pkey;
 	uint32_t spin_us;
+	uint32_t msg_bytes;
 };
 
 struct angara_ctx_info {
@@ -96,6 +99,7 @@ struct angara_ctx_info {
 	uint32_t max_mrs;
 	uint32_t pkey;
 	struct angara_peer self;
+	uint32_t max_msg_bytes;
 };
 
 /**
@@ -108,7 +112,8 @@ struct angara_ctx_info {
  *
  * Return: 0; -ENODEV there is no adapter; -EACCES no permission; -EBUSY no
  * context is left; -EPERM the partition is another's; -EINVAL bad @attr;
- * -EPROTO the driver speaks another ABI version.
+ * -EPROTO the driver speaks another ABI version; -ENOTSUP the device has no
+ * message areas.
  */
 int angara_ctx_open(const char *device, const struct angara_ctx_attr *attr,
 		    struct angara_ctx **ctx);
@@ -212,6 +217,19 @@ struct angara_status {
  */
 int angara_test(struct angara_ctx *ctx, angara_req_t req,
 		struct angara_status *status);
+/**
+ * angara_progress() - take in what has happened, without waiting
+ * @ctx: context
+ *
+ * For programs that have many operations under way: one look, and then
+ * angara_ended() for each of them.  angara_ctx_fd() is quiet after it.
+ *
+ * Return: 0; -ENODEV the device is gone.
+ */
+int angara_progress(struct angara_ctx *ctx);
+/** As angara_test(), but only tells what the last look has brought. */
+int angara_ended(struct angara_ctx *ctx, angara_req_t req,
+		 struct angara_status *status);
 /**
  * angara_wait() - wait for an operation: spin briefly, then sleep
  * @ctx: context

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libangara: messages and atomic operations.
+ *
+ * Conventions are those of angara.h.
+ */
+#ifndef ANGARA_MSG_H
+#define ANGARA_MSG_H
+
+#include <angara/angara.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Messages.  A context that was opened with angara_ctx_attr.msg_bytes has a
+ * message area, in which the messages of all senders arrive; those of one
+ * context to another do so in the order in which they were sent.  While there
+ * is no room the senders wait, each for its turn: nothing is lost, and nobody
+ * else is held up.
+ */
+
+/**
+ * struct angara_head - what a sender says of a message, beside its payload
+ * @tag: of the sender's choice, as all
+ * @imm: another word
+ * @code: a short one
+ */
+struct angara_head {
+	uint64_t tag;
+	uint64_t imm;
+	uint16_t code;
+};
+
+/**
+ * angara_send_nbi() - send a message
+ * @ctx: context
+ * @peer: receiver
+ * @head: what to say of it, copied
+ * @src: local region with the payload; NULL if @len is 0
+ * @src_off: offset in it
+ * @len: bytes, at most ANGARA_MAX_MSG
+ * @req: out: for angara_wait(); NULL: angara_quiet() waits for it
+ *
+ * Complete when it is in the receiver's message area; then, not before, the
+ * payload may be changed.  That takes as long as the receiver has no room.  A
+ * context has a number of operations in flight that waiting messages count
+ * against: who sends to many should not have more than a few under way to each.
+ *
+ * angara_wait() tells: -EHOSTUNREACH no such context, or it has ended; -EACCES
+ * it has no message area; -EPERM it is of another partition.
+ *
+ * Return: 0; -EINVAL a value out of range; -ENOTSUP the device knows no
+ * messages; -ENODEV the device is gone.
+ */
+int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		    const struct angara_head *head, const struct angara_mr *src,
+		    uint64_t src_off, size_t len, angara_req_t *req);
+/**
+ * angara_send_inline() - as angara_send_nbi(), from anywhere in memory
+ * @ctx: context
+ * @peer: receiver
+ * @head: what to say of it, copied
+ * @data: payload, copied
+ * @len: bytes, at most ANGARA_MAX_INLINE
+ * @req: out, or NULL
+ *
+ * Few can wait for room at a time; then operations of the context that were
+ * started later wait too, whoever they are for.
+ *
+ * Return: as angara_send_nbi().
+ */
+int angara_send_inline(struct angara_ctx *ctx, struct angara_peer peer,
+		       const struct angara_head *head, const void *data,
+		       size_t len, angara_req_t *req);
+
+/**
+ * struct angara_message - a message that has arrived
+ * @peer: sender
+ * @head: what it said
+ * @data: payload, in the message area, aligned to 64
+ * @len: bytes of it
+ * @place: for angara_msg_free()
+ */
+struct angara_message {
+	struct angara_peer peer;
+	struct angara_head head;
+	const void *data;
+	size_t len;
+	uint32_t place;
+};
+
+/**
+ * angara_msg_next() - take the next message
+ * @ctx: context
+ * @msg: out
+ *
+ * Its memory is the caller's until angara_msg_free().
+ *
+ * Return: 0; -EAGAIN there is none; -ENOTSUP the context has no message area;
+ * -ENODEV there is none and the device is gone; -EIO the area is damaged.
+ */
+int angara_msg_next(struct angara_ctx *ctx, struct angara_message *msg);
+/**
+ * angara_msg_wait() - as angara_msg_next(), and wait for one
+ * @ctx: context
+ * @timeout_ms: deadline, or ANGARA_FOREVER
+ * @msg: out
+ *
+ * Return: as angara_msg_next(), but -ETIMEDOUT for -EAGAIN.
+ */
+int angara_msg_wait(struct angara_ctx *ctx, int timeout_ms,
+		    struct angara_message *msg);
+/**
+ * angara_msg_free() - give the memory of a message back
+ * @ctx: context
+ * @msg: as angara_msg_next() gave it
+ *
+ * In any order; room comes back in the order of arrival.
+ *
+ * Return: 0; -EINVAL it is no message that has been taken and not given back;
+ * -ENODEV the device is gone.
+ */
+int angara_msg_free(struct angara_ctx *ctx, const struct angara_message *msg);
+
+/*
+ * Atomic operations on a peer's memory, or one's own: on @count elements in a
+ * row, each aligned to its size, element by element.  What the adapter of one
+ * node does to its memory does not mix; with what its processors do it does.
+ */
+
+/**
+ * angara_atomic_nbi() - change elements at a peer
+ * @ctx: context
+ * @peer: target
+ * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_WRITE
+ * @dst_off: offset in it
+ * @x: operands, @count elements, copied
+ * @count: elements, 1 or more, ANGARA_MAX_ATOMIC bytes at most
+ * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
+ * @op: ANGARA_ATOMIC_SUM .. ANGARA_ATOMIC_WRITE, not ANGARA_ATOMIC_READ
+ * @notify: counter at the target, or ANGARA_NO_NOTIFY
+ * @req: out: complete when the elements are changed; NULL for quiet
+ *
+ * Return: 0; -EINVAL a value out of range, or @op is not for @type; -ENOTSUP
+ * the device knows no atomic operations; -ENODEV the device is gone.
+ */
+int angara_atomic_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		      uint32_t dst_key, uint64_t dst_off, const void *x,
+		      size_t count, unsigned int type, unsigned int op,
+		      int notify, angara_req_t *req);
+/**
+ * angara_fetch_nbi() - change elements at a peer, and bring what was there
+ * @ctx: context
+ * @peer: target
+ * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_READ and, but for
+ *	ANGARA_ATOMIC_READ, ANGARA_ACCESS_REMOTE_WRITE
+ * @dst_off: offset in it
+ * @x: operands, copied; NULL for ANGARA_ATOMIC_READ
+ * @count: elements, 1 or more, ANGARA_MAX_ATOMIC bytes at most
+ * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
+ * @op: ANGARA_ATOMIC_SUM .. ANGARA_ATOMIC_WRITE
+ * @old: local region for what was there, with ANGARA_ACCESS_LOCAL_WRITE
+ * @old_off: offset in it
+ * @notify: counter at the target, or ANGARA_NO_NOTIFY
+ * @req: out: complete when it has arrived; NULL for quiet
+ *
+ * Return: as angara_atomic_nbi().
+ */
+int angara_fetch_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		     uint32_t dst_key, uint64_t dst_off, const void *x,
+		     size_t count, unsigned int type, unsigned int op,
+		     const struct angara_mr *old, uint64_t old_off, int notify,
+		     angara_req_t *req);
+/**
+ * angara_compare_nbi() - change elements at a peer where they compare
+ * @ctx: context
+ * @peer: target
+ * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_READ and
+ *	ANGARA_ACCESS_REMOTE_WRITE; the latter is enough without @old
+ * @dst_off: offset in it
+ * @x: what to write, @count elements, copied
+ * @y: what to compare with, copied
+ * @count: elements, 1 or more, half of ANGARA_MAX_ATOMIC bytes at most
+ * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
+ * @op: ANGARA_ATOMIC_CSWAP .. ANGARA_ATOMIC_MSWAP
+ * @old: local region for what was there, or NULL
+ * @old_off: offset in it
+ * @notify: counter at the target, or ANGARA_NO_NOTIFY
+ * @req: out, or NULL
+ *
+ * Return: as angara_atomic_nbi().
+ */
+int angara_compare_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		       uint32_t dst_key, uint64_t dst_off, const void *x,
+		       const void *y, size_t count, unsigned int type,
+		       unsigned int op, const struct angara_mr *old,
+		       uint64_t old_off, int notify, angara_req_t *req);
+/** Return: 1 if @op (ANGARA_ATOMIC_*) is for @type (ANGARA_TYPE_*), else 0. */
+int angara_atomic_valid(unsigned int op, unsigned int type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANGARA_MSG_H */

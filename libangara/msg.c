@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Messages: sending, and the message area, whose consumer we are.
+ *
+ *   device writes the record      | acquire load of the head's last eight bytes
+ *   device stores its last eight  | we read the rest of it
+ *     bytes
+ *
+ *   we read the record            | device reads angara_ctl.msg_ci
+ *   release store of msg_ci       | acquire; device overwrites the record
+ *   full barrier                  |
+ *   load of ANGARA_CTR_MSG_WAIT   | see driver/model/ang_msg.c
+ *
+ * Records are handed out in order and given back in any: a bit for each that
+ * is with the caller keeps msg_ci behind the first of them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <angara/msg.h>
+
+#include "lib.h"
+
+static_assert(sizeof(struct angara_msg) == ANGARA_MSG_UNIT, "a head is a unit");
+static_assert(offsetof(struct angara_msg, length) == 56, "head of a record");
+
+static u32 area_units(const struct angara_ctx *ctx)
+{
+	return ctx->create.msg_bytes / ANGARA_MSG_UNIT;
+}
+
+/* Return: 0; -ENOMEM. */
+int ang_msg_open(struct angara_ctx *ctx)
+{
+	if (!ctx->create.msg_bytes)
+		return 0;
+	ctx->msg_held = calloc(area_units(ctx) / 64, sizeof(*ctx->msg_held));
+	return ctx->msg_held ? 0 : -ENOMEM;
+}
+
+void ang_msg_close(struct angara_ctx *ctx)
+{
+	free(ctx->msg_held);
+}
+
+static int post_send(struct angara_ctx *ctx, struct angara_peer peer,
+		     const struct angara_head *head, struct angara_wqe *wqe,
+		     const void *data, size_t len, angara_req_t *req)
+{
+	if (!(ctx->query.caps & ANGARA_CAP_MSG))
+		return -ENOTSUP;
+	wqe->opcode = ANGARA_OP_SEND;
+	wqe->dst_node = cpu_to_le32(peer.node);
+	wqe->dst_ctx = cpu_to_le16(peer.ctx);
+	wqe->length = cpu_to_le32(len);
+	wqe->dst_off = cpu_to_le64(head->tag);
+	wqe->aux = cpu_to_le64(head->imm);
+	wqe->counter = cpu_to_le16(head->code);
+	return ang_post(ctx, wqe, data, data ? len : 0, req);
+}
+
+ANG_PUBLIC int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+			       const struct angara_head *head,
+			       const struct angara_mr *src, uint64_t src_off,
+			       size_t len, angara_req_t *req)
+{
+	struct angara_wqe wqe = { 0 };
+
+	if (len > ANGARA_MAX_MSG ||
+	    ((len || src) && !ang_mr_fits(ctx, src, src_off, len)))
+		return -EINVAL;
+	if (src) {
+		wqe.src_key = cpu_to_le32(src->key);
+		wqe.src_off = cpu_to_le64(src_off);
+	}
+	return post_send(ctx, peer, head, &wqe, NULL, len, req);
+}
+
+ANG_PUBLIC int angara_send_inline(struct angara_ctx *ctx,
+				  struct angara_peer peer,
+				  const struct angara_head *head,
+				  const void *data, size_t len,
+				  angara_req_t *req)
+{
+	struct angara_wqe wqe = { .flags = ANGARA_WQE_INLINE };
+
+	if (len > ANGARA_MAX_INLINE || (len && !data))
+		return -EINVAL;
+	return post_send(ctx, peer, head, &wqe, data, len, req);
+}
+
+static const struct angara_msg *record(const struct angara_ctx *ctx, u32 at)
+{
+	u32 place = at & (area_units(ctx) - 1);
+
+	return (const struct angara_msg *)(ctx->msg + (size_t)place *
+					   ANGARA_MSG_UNIT);
+}
+
+/* What is at a place, and how many units it takes. */
+static u8 record_kind(const struct angara_ctx *ctx, u32 at, u32 *units)
+{
+	u64 last = ang_load_last(&record(ctx, at)->length);
+
+	*units = 1 + (u32)(((u64)(u32)last + ANGARA_MSG_UNIT - 1) /
+			   ANGARA_MSG_UNIT);
+	return (u8)(last >> 56);
+}
+
+static u64 *held_word(struct angara_ctx *ctx, u32 at, u64 *bit)
+{
+	u32 place = at & (area_units(ctx) - 1);
+
+	*bit = 1ULL << (place % 64);
+	return &ctx->msg_held[place / 64];
+}
+
+/* Gives back what nobody holds any more, from the oldest record on. */
+static int give_back(struct angara_ctx *ctx)
+{
+	u32 ci = ctx->msg_ci;
+	u32 units;
+	u64 bit;
+
+	while (ci != ctx->msg_at && !(*held_word(ctx, ci, &bit) & bit)) {
+		record_kind(ctx, ci, &units);
+		ci += units;
+	}
+	if (ci == ctx->msg_ci)
+		return 0;
+	ctx->msg_ci = ci;
+	ang_store_release(&ctx->ctl->msg_ci, cpu_to_le32(ci));
+	ang_mb();
+	return ang_counter(ctx, ANGARA_CTR_MSG_WAIT) ? ang_kick(ctx) : 0;
+}
+
+/* Return: 0; -EAGAIN; -EIO the area makes no sense; -ENODEV. */
+static int take(struct angara_ctx *ctx, struct angara_message *msg)
+{
+	const struct angara_msg *m;
+	u32 units, left;
+	u64 bit;
+	u8 kind;
+	int ret;
+
+	for (;;) {
+		kind = record_kind(ctx, ctx->msg_at, &units);
+		if (kind == ANGARA_MSG_NONE)
+			return -EAGAIN;
+		left = area_units(ctx) -
+		       (ctx->msg_at & (area_units(ctx) - 1));
+		if (kind > ANGARA_MSG_VOID || units > left)
+			return -EIO;
+		if (kind == ANGARA_MSG_DATA)
+			break;
+		ctx->msg_at += units;
+		ret = give_back(ctx);
+		if (ret)
+			return ret;
+	}
+	m = record(ctx, ctx->msg_at);
+	*msg = (struct angara_message){
+		.peer = { .node = le32_to_cpu(m->node),
+			  .ctx = le16_to_cpu(m->ctx) },
+		.head = { .tag = le64_to_cpu(m->tag),
+			  .imm = le64_to_cpu(m->imm),
+			  .code = le16_to_cpu(m->code) },
+		.data = m + 1,
+		.len = le32_to_cpu(m->length),
+		.place = ctx->msg_at,
+	};
+	*held_word(ctx, ctx->msg_at, &bit) |= bit;
+	ctx->msg_at += units;
+	ctx->fresh = true;
+	return 0;
+}
+
+ANG_PUBLIC int angara_msg_next(struct angara_ctx *ctx,
+			       struct angara_message *msg)
+{
+	int ret;
+
+	if (!ctx->create.msg_bytes)
+		return -ENOTSUP;
+	ret = take(ctx, msg);
+	if (ret != -EAGAIN)
+		return ret;
+	ang_ctx_look(ctx);
+	ang_idle(ctx);
+	ret = take(ctx, msg);
+	return ret == -EAGAIN && ang_is_gone(ctx) ? -ENODEV : ret;
+}
+
+/**
+ * struct msg_wait - a message that is waited for
+ * @msg: out
+ * @ret: as take()
+ */
+struct msg_wait {
+	struct angara_message *msg;
+	int *ret;
+};
+
+static bool msg_done(struct angara_ctx *ctx, const void *arg)
+{
+	const struct msg_wait *w = arg;
+
+	*w->ret = take(ctx, w->msg);
+	return *w->ret != -EAGAIN;
+}
+
+ANG_PUBLIC int angara_msg_wait(struct angara_ctx *ctx, int timeout_ms,
+			       struct angara_message *msg)
+{
+	int result = -EAGAIN;
+	struct msg_wait w = { .msg = msg, .ret = &result };
+	int ret;
+
+	if (!ctx->create.msg_bytes)
+		return -ENOTSUP;
+	ret = ang_wait_until(ctx, msg_done, &w, timeout_ms);
+	return ret ? ret : result;
+}
+
+ANG_PUBLIC int angara_msg_free(struct angara_ctx *ctx,
+			       const struct angara_message *msg)
+{
+	u64 *word, bit;
+
+	if (!ctx->create.msg_bytes ||
+	    msg->place - ctx->msg_ci >= ctx->msg_at - ctx->msg_ci)
+		return -EINVAL;
+	word = held_word(ctx, msg->place, &bit);
+	if (!(*word & bit))
+		return -EINVAL;
+	*word &= ~bit;
+	return give_back(ctx);
+}

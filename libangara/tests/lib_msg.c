@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Messages and atomic operations: between all processes, of many lengths, more
+ * than there is room for, given back in another order; what is refused.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <angara/msg.h>
+
+#include "lib.h"
+
+#define AREA	(32U << 10)
+#define BURST	40		/* messages to each, that do not fit at once */
+
+static const size_t lengths[] = { 0, 1, 64, 240, 241, 256, 1000, 4096 };
+
+#define LENGTHS	(sizeof(lengths) / sizeof(*lengths))
+
+/* A context with a message area, and those of the others. */
+static struct angara_ctx *mctx;
+static struct angara_peer *mpeers;
+
+static bool area_open(void)
+{
+	struct angara_ctx_attr attr = { .msg_bytes = AREA };
+	struct angara_ctx_info info;
+
+	mpeers = calloc(size, sizeof(*mpeers));
+	return mpeers &&
+	       expect("open", angara_ctx_open(NULL, &attr, &mctx), 0) &&
+	       expect("query", angara_ctx_query(mctx, &info), 0) &&
+	       expect("area", info.max_msg_bytes >= AREA, 1) &&
+	       expect("exchange",
+		      angara_job_allgather(job, &info.self, sizeof(info.self),
+					   mpeers), 0);
+}
+
+static void area_close(void)
+{
+	angara_ctx_close(mctx);
+	free(mpeers);
+	mctx = NULL;
+	mpeers = NULL;
+}
+
+static struct angara_head head_of(unsigned int from, unsigned int k)
+{
+	return (struct angara_head){
+		.tag = 0x100000000ULL * from + k, .imm = ~(uint64_t)k,
+		.code = (uint16_t)(from ^ k),
+	};
+}
+
+static bool message_is(const struct angara_message *msg, unsigned int from,
+		       unsigned int k, size_t len)
+{
+	struct angara_head head = head_of(from, k);
+
+	return expect("sender", msg->peer.node, mpeers[from].node) &&
+	       expect("its context", msg->peer.ctx, mpeers[from].ctx) &&
+	       expect("tag", (long long)msg->head.tag, (long long)head.tag) &&
+	       expect("imm", (long long)msg->head.imm, (long long)head.imm) &&
+	       expect("code", msg->head.code, head.code) &&
+	       expect("length", (long long)msg->len, (long long)len) &&
+	       filled("payload", msg->data, len, from + k);
+}
+
+/* To the next, from the one before. */
+static bool each_length(bool inl)
+{
+	unsigned int next = (rank + 1) % size, from = (rank + size - 1) % size;
+	struct angara_message msg;
+	struct angara_mr *mr = NULL;
+	angara_req_t req;
+	bool ok = expect("malloc", angara_malloc(mctx, 8192, &mr), 0);
+	unsigned int i;
+	int ret;
+
+	for (i = 0; ok && i < LENGTHS; i++) {
+		struct angara_head head = head_of(rank, i);
+		char *at = (char *)angara_mr_addr(mr) + i;
+
+		if (inl && lengths[i] > ANGARA_MAX_INLINE)
+			break;
+		fill(at, lengths[i], rank + i);
+		if (inl)
+			ret = angara_send_inline(mctx, mpeers[next], &head, at,
+						 lengths[i], &req);
+		else
+			ret = angara_send_nbi(mctx, mpeers[next], &head, mr, i,
+					      lengths[i], &req);
+		ok = expect("send", ret, 0) &&
+		     expect("next", angara_msg_wait(mctx, LONG_MS, &msg), 0) &&
+		     message_is(&msg, from, i, lengths[i]) &&
+		     expect("free", angara_msg_free(mctx, &msg), 0) &&
+		     expect("again", angara_msg_free(mctx, &msg), -EINVAL) &&
+		     expect("sent", angara_wait(mctx, req, LONG_MS, NULL), 0);
+	}
+	return ok && expect("none", angara_msg_next(mctx, &msg), -EAGAIN) &&
+	       expect("none", angara_msg_wait(mctx, 1, &msg), -ETIMEDOUT);
+}
+
+static bool messages(void)
+{
+	bool ok = area_open() && each_length(false);
+
+	ok &= angara_job_barrier(job) == 0;
+	ok = ok && each_length(true);
+	ok &= angara_job_barrier(job) == 0;
+	area_close();
+	return ok;
+}
+
+/* Takes @n messages; of each sender in order; @got counts them. */
+static bool take(unsigned int n, unsigned int *got)
+{
+	struct angara_message held[2], msg;
+	unsigned int from, k, kept = 0;
+	bool ok = true;
+
+	for (k = 0; ok && k < n; k++) {
+		ok = expect("wait", angara_msg_wait(mctx, LONG_MS, &msg), 0);
+		if (!ok)
+			return false;
+		from = (unsigned int)(msg.head.tag >> 32);
+		ok = expect("from", from < size, 1) &&
+		     message_is(&msg, from, got[from]++, 2000);
+		/* The older one goes last. */
+		held[kept++] = msg;
+		while (ok && kept == 2) {
+			ok = expect("free", angara_msg_free(mctx, &held[1]), 0) &&
+			     expect("free", angara_msg_free(mctx, &held[0]), 0);
+			kept = 0;
+		}
+	}
+	return ok && (!kept || expect("free", angara_msg_free(mctx, &held[0]), 0));
+}
+
+/* All send to all more than fits, before anybody takes a message. */
+static bool overload(void)
+{
+	unsigned int *got = calloc(size, sizeof(*got));
+	struct angara_mr *mr = NULL;
+	unsigned int k, to;
+	bool ok = area_open() &&
+		  expect("malloc", angara_malloc(mctx, BURST * 2048UL, &mr), 0);
+
+	for (k = 0; ok && k < BURST; k++)
+		fill((char *)angara_mr_addr(mr) + k * 2048UL, 2000, rank + k);
+	for (k = 0; ok && k < BURST; k++)
+		for (to = 0; ok && to < size; to++) {
+			struct angara_head head = head_of(rank, k);
+
+			/* No more than an adapter has in flight: 64 or 16. */
+			if (k >= 16 / size)
+				ok = take(1, got);
+			ok = ok && expect("send",
+					  angara_send_nbi(mctx, mpeers[to],
+							  &head, mr, k * 2048UL,
+							  2000, NULL), 0);
+		}
+	ok = ok && take(16 / size * size, got);
+	for (k = 0; ok && k < size; k++)
+		ok = expect("messages", got[k], BURST);
+	ok = ok && expect("quiet", angara_quiet(mctx, LONG_MS), 0);
+	ok &= angara_job_barrier(job) == 0;
+	area_close();
+	free(got);
+	return ok;
+}
+
+/* A descriptor is readable when there is a message. */
+static bool message_fd(void)
+{
+	unsigned int next = (rank + 1) % size;
+	struct angara_head head = head_of(rank, 0);
+	struct angara_message msg;
+	bool ok = area_open();
+	struct pollfd p = { .events = POLLIN };
+	int ret;
+
+	ok = ok && expect("send", angara_send_inline(mctx, mpeers[next], &head,
+						     NULL, 0, NULL), 0);
+	p.fd = ok ? angara_ctx_fd(mctx) : -1;
+	ok = ok && expect("fd", p.fd >= 0, 1);
+	while (ok && (ret = angara_msg_next(mctx, &msg)) == -EAGAIN)
+		ok = expect("poll", poll(&p, 1, LONG_MS), 1);
+	ok = ok && expect("next", ret, 0) &&
+	     expect("quiet", angara_quiet(mctx, LONG_MS), 0);
+	ok &= angara_job_barrier(job) == 0;
+	area_close();
+	return ok;
+}
+
+static bool sends(const char *what, struct angara_peer peer, int want)
+{
+	struct angara_head head = { 0 };
+	angara_req_t req;
+
+	return expect(what, angara_send_inline(mctx, peer, &head, "x", 1, &req),
+		      0) &&
+	       expect(what, angara_wait(mctx, req, LONG_MS, NULL), want);
+}
+
+static bool message_errors(void)
+{
+	struct angara_ctx_attr attr = { .msg_bytes = AREA / 4 };
+	struct angara_head head = { 0 };
+	struct angara_message msg = { .place = 0 };
+	struct angara_peer nobody;
+	struct angara_ctx *no = NULL;
+	struct angara_mr *mr = NULL;
+	bool ok = area_open();
+
+	ok = ok && expect("malloc", angara_malloc(mctx, 8192, &mr), 0);
+	if (!ok)
+		return false;
+	nobody = mpeers[rank];
+	nobody.ctx = 0xFFF;
+	ok = expect("small", angara_ctx_open(NULL, &attr, &no), -EINVAL) &&
+	     expect("none", angara_msg_next(ctx, &msg), -ENOTSUP) &&
+	     expect("none", angara_msg_wait(ctx, 0, &msg), -ENOTSUP) &&
+	     expect("none", angara_msg_free(ctx, &msg), -EINVAL) &&
+	     expect("none", angara_msg_free(mctx, &msg), -EINVAL) &&
+	     expect("long", angara_send_nbi(mctx, nobody, &head, mr, 0,
+					    ANGARA_MAX_MSG + 1, NULL), -EINVAL) &&
+	     expect("bounds", angara_send_nbi(mctx, nobody, &head, mr, 8192 - 7,
+					      8, NULL), -EINVAL) &&
+	     expect("no region", angara_send_nbi(mctx, nobody, &head, NULL, 0, 1,
+						 NULL), -EINVAL) &&
+	     expect("long", angara_send_inline(mctx, nobody, &head, &head,
+					       ANGARA_MAX_INLINE + 1, NULL),
+		    -EINVAL) &&
+	     expect("nothing", angara_send_inline(mctx, nobody, &head, NULL, 1,
+						  NULL), -EINVAL) &&
+	     sends("nobody", nobody, -EHOSTUNREACH) &&
+	     sends("no area", peers()[rank], -EACCES);
+	ok &= angara_job_barrier(job) == 0;
+	area_close();
+	return ok;
+}
+
+/* All add to one word of rank 0, and what each sees is a number of its own. */
+static bool fetch_add(void)
+{
+	struct angara_mr *mr = region(4096), *old = region(4096);
+	const uint64_t one = 1;
+	uint64_t *seen = angara_mr_addr(old), all, i;
+	bool ok = angara_job_barrier(job) == 0;
+	angara_req_t req;
+
+	for (i = 0; ok && i < 50; i++) {
+		ok = expect("fetch", angara_fetch_nbi(ctx, peers()[0],
+						      angara_mr_key(mr), 64, &one,
+						      1, ANGARA_TYPE_UINT64,
+						      ANGARA_ATOMIC_SUM, old,
+						      8 * i, 5, &req), 0) &&
+		     expect("done", angara_wait(ctx, req, LONG_MS, NULL), 0) &&
+		     expect("grows", !i || seen[i] > seen[i - 1], 1);
+	}
+	ok &= angara_job_barrier(job) == 0;
+	all = ((uint64_t *)angara_mr_addr(mr))[8];
+	if (ok && !rank)
+		ok = expect("sum", (long long)all, 50LL * size) &&
+		     expect("told", (long long)angara_counter(ctx, 5) >=
+			    50LL * size, 1);
+	ok &= angara_job_barrier(job) == 0;
+	angara_free(old);
+	angara_free(mr);
+	return ok;
+}
+
+static bool deed(const char *what, int ret, const angara_req_t *req, int want)
+{
+	return expect(what, ret, 0) &&
+	       expect(what, angara_wait(ctx, *req, LONG_MS, NULL), want);
+}
+
+/* One's own memory, through the adapter. */
+static bool own_words(struct angara_mr *mr, struct angara_mr *old)
+{
+	struct angara_peer me = peers()[rank];
+	int32_t *t = angara_mr_addr(mr), *was = angara_mr_addr(old);
+	uint32_t key = angara_mr_key(mr);
+	const int32_t x[3] = { -5, 0, 9 }, y[3] = { 7, -7, 8 };
+	const unsigned int type = ANGARA_TYPE_INT32;
+	angara_req_t req;
+	int ret;
+
+	t[0] = 7;
+	t[1] = -8;
+	t[2] = 8;
+	ret = angara_compare_nbi(ctx, me, key, 0, x, y, 3, type,
+				 ANGARA_ATOMIC_CSWAP, old, 4, ANGARA_NO_NOTIFY,
+				 &req);
+	if (!deed("cswap", ret, &req, 0) || !expect("swapped", t[0], -5) ||
+	    !expect("not swapped", t[1], -8) || !expect("swapped", t[2], 9) ||
+	    !expect("was", was[1], 7) || !expect("was", was[3], 8))
+		return false;
+	ret = angara_atomic_nbi(ctx, me, key, 4, x, 2, type, ANGARA_ATOMIC_MIN,
+				ANGARA_NO_NOTIFY, &req);
+	if (!deed("min", ret, &req, 0) || !expect("min", t[1], -8) ||
+	    !expect("min", t[2], 0))
+		return false;
+	ret = angara_fetch_nbi(ctx, me, key, 0, NULL, 2, type,
+			       ANGARA_ATOMIC_READ, old, 0, ANGARA_NO_NOTIFY,
+			       &req);
+	if (!deed("read", ret, &req, 0) || !expect("read", was[0], -5) ||
+	    !expect("read", was[1], -8))
+		return false;
+	ret = angara_compare_nbi(ctx, me, key, 0, x, y, 1, type,
+				 ANGARA_ATOMIC_CSWAP_NE, NULL, 0,
+				 ANGARA_NO_NOTIFY, &req);
+	return deed("cswap_ne", ret, &req, 0) && expect("the same", t[0], -5);
+}
+
+static bool atomics(void)
+{
+	struct angara_mr *mr = region(4096), *old = region(4096);
+	struct angara_peer me = peers()[rank];
+	uint32_t key = angara_mr_key(mr);
+	const unsigned int type = ANGARA_TYPE_INT64, none = ANGARA_NO_NOTIFY;
+	int64_t x[33] = { 0 };
+	angara_req_t req;
+	bool ok = own_words(mr, old);
+
+#define EINVALS(name, call) expect(name, call, -EINVAL)
+#define ATOMIC(count, op) angara_atomic_nbi(ctx, me, key, 0, x, count, type, \
+					    op, (int)none, &req)
+	ok = ok && EINVALS("none", ATOMIC(0, ANGARA_ATOMIC_SUM)) &&
+	     EINVALS("many", ATOMIC(33, ANGARA_ATOMIC_SUM)) &&
+	     EINVALS("read", ATOMIC(1, ANGARA_ATOMIC_READ)) &&
+	     EINVALS("cswap", ATOMIC(1, ANGARA_ATOMIC_CSWAP)) &&
+	     EINVALS("no old", angara_fetch_nbi(ctx, me, key, 0, x, 1, type,
+						ANGARA_ATOMIC_SUM, NULL, 0,
+						(int)none, &req)) &&
+	     EINVALS("many", angara_compare_nbi(ctx, me, key, 0, x, x, 17, type,
+						ANGARA_ATOMIC_CSWAP, NULL, 0,
+						(int)none, &req)) &&
+	     EINVALS("sum", angara_compare_nbi(ctx, me, key, 0, x, x, 1, type,
+					       ANGARA_ATOMIC_SUM, NULL, 0,
+					       (int)none, &req)) &&
+	     EINVALS("counter", angara_atomic_nbi(ctx, me, key, 0, x, 1, type,
+						  ANGARA_ATOMIC_SUM, 100000,
+						  &req)) &&
+	     deed("align", angara_atomic_nbi(ctx, me, key, 4, x, 1, type,
+					     ANGARA_ATOMIC_SUM, (int)none, &req),
+		  &req, -EINVAL) &&
+	     deed("bounds", angara_atomic_nbi(ctx, me, key, 4096, x, 1, type,
+					      ANGARA_ATOMIC_SUM, (int)none,
+					      &req), &req, -ERANGE) &&
+	     deed("32", ATOMIC(32, ANGARA_ATOMIC_SUM), &req, 0) &&
+	     expect("valid", angara_atomic_valid(ANGARA_ATOMIC_MSWAP, type), 1) &&
+	     expect("type", angara_atomic_valid(ANGARA_ATOMIC_SUM, 200), 0) &&
+	     expect("op", angara_atomic_valid(ANGARA_ATOMIC_NUM, type), 0);
+	ok &= angara_job_barrier(job) == 0;
+	angara_free(old);
+	angara_free(mr);
+	return ok;
+}
+
+const struct part msg_parts[] = {
+	{ "messages of many lengths", messages },
+	{ "more messages than fit", overload },
+	{ "messages by poll", message_fd },
+	{ "messages: errors", message_errors },
+	{ "fetch-add by all", fetch_add },
+	{ "atomic operations", atomics },
+	{ NULL, NULL },
+};
