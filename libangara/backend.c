@@ -34,7 +34,7 @@ static void complain(const char *text, const char *why)
  */
 static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
 {
-	u64 hash = 0xCBF29CE484222325ULL;
+	u64 hash = ANG_HASH_INIT;
 	const char *c;
 
 	if (place->size == 1)
@@ -43,7 +43,7 @@ static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
 	if (spec->name[0] || spec->fd >= 0)
 		return;
 	for (c = place->name; *c; c++)
-		hash = (hash ^ (u8)*c) * 0x100000001B3ULL;
+		hash = ang_hash(hash, (u8)*c);
 	snprintf(spec->name, sizeof(spec->name), "job-%016llx", hash);
 	if (!spec->procs && place->size > ANG_EMBED_SMALL)
 		spec->procs = place->size;

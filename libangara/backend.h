@@ -29,6 +29,24 @@ static inline u64 ang_load_last(const void *word)
 	return le64_to_cpu(ang_load_acquire((const any_le64 *)word));
 }
 
+/* Spinning: the other thread of the core may have what it wants. */
+static inline void ang_cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield" ::: "memory");
+#endif
+}
+
+#define ANG_HASH_INIT	0xCBF29CE484222325ULL
+
+/* FNV-1a, by @word rather than by bytes: against accidents, not against foes. */
+static inline u64 ang_hash(u64 hash, u64 word)
+{
+	return (hash ^ word) * 0x100000001B3ULL;
+}
+
 /**
  * struct ang_dev - an open device
  * @ops: who carries its commands

@@ -102,11 +102,7 @@ static void cdev_seen(struct ang_dev *dev)
 static void cdev_relax(struct ang_dev *dev)
 {
 	(void)dev;
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("yield" ::: "memory");
-#endif
+	ang_cpu_relax();
 }
 
 static int cdev_alloc(struct ang_dev *dev, size_t len, void **mem)

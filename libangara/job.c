@@ -111,14 +111,14 @@ ANG_PUBLIC unsigned int angara_job_size(const struct angara_job *job)
 	return job->size;
 }
 
-/* FNV-1a, to tell whether all name the same ranks. */
+/* To tell whether all name the same ranks. */
 u64 ang_ranks_hash(const u32 *ranks, u32 n)
 {
-	u64 h = 0xCBF29CE484222325ULL;
+	u64 h = ANG_HASH_INIT;
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		h = (h ^ ranks[i]) * 0x100000001B3ULL;
+		h = ang_hash(h, ranks[i]);
 	return h;
 }
 

@@ -52,6 +52,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/types.h>
 
 #include "ang_env.h"
@@ -141,6 +142,8 @@ struct emb_admin {
  * @size: all
  * @broken: somebody died in the middle of the model (any thread)
  * @here: processes that use it (atomic)
+ * @cpus: processors that they may run on, or those before; under the gate
+ * @num_cpus: their number; written under the gate, read by anybody
  * @looked_ms: when somebody looked after the others last (atomic)
  * @left_lock: see above
  * @left_any: there are nodes in @left; written under @left_lock, read by anybody
@@ -168,6 +171,8 @@ struct emb_head {
 	u64 size;
 	u32 broken ____cacheline_aligned;
 	u32 here;
+	cpu_set_t cpus;
+	u32 num_cpus;
 	u64 looked_ms;
 	u32 left_lock ____cacheline_aligned;
 	u32 left_any;

@@ -41,12 +41,12 @@ u32 emb_layout_hash(void)
 		offsetof(struct ang_ctx, cnt), offsetof(struct ang_op, sent),
 		offsetof(struct ang_tree, slot), offsetof(struct ang_tree, cnt),
 	};
-	u32 hash = 0x811C9DC5U;
+	u64 hash = ANG_HASH_INIT;
 	size_t i;
 
 	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		hash = (hash ^ (u32)sizes[i]) * 0x01000193U;
-	return hash;
+		hash = ang_hash(hash, sizes[i]);
+	return (u32)hash;
 }
 
 /*

@@ -18,16 +18,8 @@
 #define STEPS	16U	/* of the model, between two looks at the rest */
 #define ROUNDS	64U	/* of these, before others shall go on with it */
 #define LOOKS	16U	/* in vain, before timers are fired */
-#define SPINS	24U	/* in vain, before the processor is given up */
-
-static inline void cpu_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("yield" ::: "memory");
-#endif
-}
+#define SPINS	512U	/* in vain, before the processor is given up */
+#define SPINS_CROWDED 4U	/* the same if there are fewer than processes */
 
 /**
  * emb_run_init() - get ready to run the model
@@ -78,7 +70,7 @@ static bool left_lock(struct emb_fab *fab)
 		if (emb_broken(fab))
 			return false;
 		if (++turn % 64)
-			cpu_relax();
+			ang_cpu_relax();
 		else
 			sched_yield();
 	}
@@ -210,17 +202,7 @@ bool emb_help(struct emb_run *r, bool timers)
 /* More processes than processors: the others cannot go on while one spins. */
 static bool crowded(const struct emb_fab *fab)
 {
-	static u32 cpus;
-	cpu_set_t set;
-
-	u32 n = READ_ONCE(cpus);
-
-	if (!n) {
-		n = sched_getaffinity(0, sizeof(set), &set) ? 1 :
-		    (u32)CPU_COUNT(&set);
-		WRITE_ONCE(cpus, n);
-	}
-	return READ_ONCE(fab->head->here) > n;
+	return READ_ONCE(fab->head->here) > READ_ONCE(fab->head->num_cpus);
 }
 
 /**
@@ -231,11 +213,15 @@ void emb_relax(struct emb_run *r)
 {
 	bool others = crowded(r->fab);
 
-	if (emb_help(r, others || ++r->looks % LOOKS == 0))
+	r->looks++;
+	if (emb_help(r, others || r->looks % LOOKS == 0))
 		return;
-	/* Who is waited for may want this processor. */
-	if (others || r->looks > SPINS)
+	/*
+	 * Who is waited for may want this processor.  But what gives it up
+	 * waits for all others that have work, so that is not done lightly.
+	 */
+	if (r->looks % (others ? SPINS_CROWDED : SPINS) == 0)
 		sched_yield();
 	else
-		cpu_relax();
+		ang_cpu_relax();
 }

@@ -167,6 +167,19 @@ static u64 pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }
 
+/* Processes that a launcher has bound share what all of them have. */
+static void add_cpus(struct emb_head *head)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set)) {
+		CPU_ZERO(&set);
+		CPU_SET(0, &set);
+	}
+	CPU_OR(&head->cpus, &head->cpus, &set);
+	WRITE_ONCE(head->num_cpus, (u32)CPU_COUNT(&head->cpus));
+}
+
 /* Takes a slot; what a dead process left in it is given back first. */
 static int slot_take(struct emb_fab *fab)
 {
@@ -191,6 +204,7 @@ static int slot_take(struct emb_fab *fab)
 	slot->pid = (u32)getpid();
 	slot->pidns = fab->pidns;
 	slot->inside = 0;
+	add_cpus(fab->head);
 	ang_fetch_add(&fab->head->here, 1);
 	ang_store_release(&slot->used, 1);
 	return 0;
