@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "job.h"
+#include "lib.h"
 #include "scan.h"
 
 static bool has_adapters(void)
@@ -26,6 +27,11 @@ static void complain(const char *text, const char *why)
 		fprintf(stderr, "libangara: " ANG_ENV_FABRIC " is '%s', but %s\n",
 			text, why);
 	said = true;
+}
+
+ANG_PUBLIC int angara_fabric_present(void)
+{
+	return getenv(ANG_ENV_FABRIC) || has_adapters();
 }
 
 /*

@@ -110,21 +110,24 @@ ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)
 	       team->received;
 }
 
-/*
- * Is the tree the team's still, and up?  Nothing else tells a member that only
- * waits for the others' broadcasts that they have left or died.
- */
-static int tree_lost(const struct angara_team *team)
+/* Is the tree the team's still, and up? */
+ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
 {
 	struct angara_tree_get arg = ANG_CMD_INIT(struct angara_tree_get);
 	int ret;
 
+	*node = UINT32_MAX;
 	arg.row.tree = (u8)team->tree;
 	ret = ang_dev_cmd(&team->ctx->dev, ANGARA_IOCTL_TREE_GET, &arg);
 	if (ret == -ENODEV || ret == -EIO)
 		return -ENODEV;
-	return ret || arg.state != ANGARA_TREE_STATE_UP ||
-	       arg.row.epoch != team->epoch ? -ECONNRESET : 0;
+	if (ret || arg.row.epoch != team->epoch)
+		return -ECONNRESET;
+	if (arg.state == ANGARA_TREE_STATE_UP)
+		return 0;
+	if (arg.state == ANGARA_TREE_STATE_DOWN)
+		*node = arg.down_node;
+	return -ECONNRESET;
 }
 
 /* The adapter counts what it could not write before it counts the arrival. */
@@ -141,6 +144,7 @@ ANG_PUBLIC int angara_team_received_wait(struct angara_team *team, uint64_t n,
 					 int timeout_ms)
 {
 	u64 until = team->received + n;
+	u32 node;
 	int lost = 0;
 	int ret, ms;
 
@@ -155,8 +159,11 @@ ANG_PUBLIC int angara_team_received_wait(struct angara_team *team, uint64_t n,
 			return lost ? lost : ret;
 		if (timeout_ms > 0)
 			timeout_ms -= ms;
-		/* What arrived before the tree was lost counts: look again. */
-		lost = tree_lost(team);
+		/*
+		 * Nothing else tells who only waits for others' broadcasts.
+		 * What arrived before the tree was lost counts: look again.
+		 */
+		lost = angara_team_check(team, &node);
 		if (!lost && !timeout_ms)
 			return ret;
 	}

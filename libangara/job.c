@@ -2,7 +2,7 @@
 /*
  * A process's side of the job, whoever has started it: angara-run
  * (job_run.c), a launcher that speaks PMIx (job_pmix.c), or nobody, which
- * makes a job of one.
+ * makes a job of one.  And jobs that the program makes itself.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,16 +59,69 @@ static const struct ang_job_ops *const launchers[] = {
 	&ang_job_run, &ang_job_pmix, &single,
 };
 
-ANG_PUBLIC int angara_job_init(struct angara_job **out)
+static int given_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
+			  u64 tag, const void *mine, size_t len, void *all)
+{
+	int ret = job->given(job->arg, ranks, nranks, tag, mine, len, all);
+
+	return ret > 0 ? -EIO : ret;
+}
+
+/* There is no such launcher to be found: no way to open it. */
+static const struct ang_job_ops given = {
+	.exchange = given_exchange,
+	.close = single_close,
+};
+
+static struct angara_job *job_new(void)
 {
 	struct angara_job *job = calloc(1, sizeof(*job));
+
+	if (job)
+		job->fd = -1;
+	return job;
+}
+
+static int cards_new(struct angara_job *job)
+{
+	job->cards = calloc(job->size, sizeof(*job->cards));
+	return job->cards ? 0 : -ENOMEM;
+}
+
+ANG_PUBLIC int angara_job_init_with(unsigned int rank, unsigned int size,
+				    angara_exchange_fn exchange, void *arg,
+				    struct angara_job **out)
+{
+	struct angara_job *job;
+
+	*out = NULL;
+	if (!exchange || size > ANG_JOB_MAX_SIZE || rank >= size)
+		return -EINVAL;
+	job = job_new();
+	if (!job)
+		return -ENOMEM;
+	job->ops = &given;
+	job->given = exchange;
+	job->arg = arg;
+	job->rank = rank;
+	job->size = size;
+	if (cards_new(job)) {
+		free(job);
+		return -ENOMEM;
+	}
+	*out = job;
+	return 0;
+}
+
+ANG_PUBLIC int angara_job_init(struct angara_job **out)
+{
+	struct angara_job *job = job_new();
 	int ret = -ENOENT;
 	size_t i;
 
 	*out = NULL;
 	if (!job)
 		return -ENOMEM;
-	job->fd = -1;
 	for (i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
 		job->ops = launchers[i];
 		ret = job->ops->open(job);
@@ -77,11 +130,9 @@ ANG_PUBLIC int angara_job_init(struct angara_job **out)
 	}
 	if (ret)
 		goto free_job;
-	job->cards = calloc(job->size, sizeof(*job->cards));
-	if (!job->cards) {
-		ret = -ENOMEM;
+	ret = cards_new(job);
+	if (ret)
 		goto close_job;
-	}
 	*out = job;
 	return 0;
 
@@ -132,7 +183,8 @@ u64 ang_ranks_hash(const u32 *ranks, u32 n)
  * @len: its bytes
  * @all: out: blocks in the order of the group
  *
- * Return: 0; -EPIPE; -EMSGSIZE; -EINVAL; -ETIMEDOUT over PMIx.
+ * Return: 0; -EPIPE; -EMSGSIZE; -EINVAL; -ETIMEDOUT over PMIx; what an exchange
+ * of the program's own gives.
  */
 int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		     u64 tag, const void *mine, size_t len, void *all)

@@ -14,6 +14,8 @@
 
 #include "ang_env.h"
 
+#include <angara/angara.h>
+
 #define ANG_JOB_MAGIC		0x314A4E41U	/* "ANJ1" */
 #define ANG_JOB_MAX_BLOCK	65536U
 #define ANG_JOB_MAX_SIZE	65536U
@@ -84,7 +86,8 @@ struct ang_pmix;
 
 /**
  * struct ang_job_ops - a way in which processes are started
- * @open: fills in the job if this process was started so; -ENOENT if not
+ * @open: fills in the job if this process was started so; -ENOENT if not; NULL
+ *	if the program says so itself
  * @exchange: as ang_job_exchange(), for groups of any size
  * @close: undoes @open
  */
@@ -100,6 +103,8 @@ struct ang_job_ops {
  * @ops: how it was started
  * @fd: connection to angara-run, else -1
  * @pmix: state of PMIx, else NULL
+ * @given: exchange of the program's own, else NULL
+ * @arg: handed to that
  * @rank: of this process
  * @size: processes
  * @cards: room for one card of each, there from the start: making a team must
@@ -109,6 +114,8 @@ struct angara_job {
 	const struct ang_job_ops *ops;
 	int fd;
 	struct ang_pmix *pmix;
+	angara_exchange_fn given;
+	void *arg;
 	u32 rank;
 	u32 size;
 	struct ang_team_card *cards;

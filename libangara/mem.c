@@ -108,8 +108,8 @@ ANG_PUBLIC size_t angara_mr_len(const struct angara_mr *mr)
 	return mr->len;
 }
 
-ANG_PUBLIC int angara_malloc(struct angara_ctx *ctx, size_t len,
-			     struct angara_mr **mr)
+ANG_PUBLIC int angara_malloc_access(struct angara_ctx *ctx, size_t len,
+				    unsigned int access, struct angara_mr **mr)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t mapped = (len + page - 1) & ~(page - 1);
@@ -122,13 +122,19 @@ ANG_PUBLIC int angara_malloc(struct angara_ctx *ctx, size_t len,
 	ret = ctx->dev.ops->alloc(&ctx->dev, mapped, &addr);
 	if (ret)
 		return ret;
-	ret = mr_new(ctx, addr, len, ANGARA_ACCESS_ALL, NULL, mr);
+	ret = mr_new(ctx, addr, len, access, NULL, mr);
 	if (ret) {
 		ctx->dev.ops->free(&ctx->dev, addr, mapped);
 		return ret;
 	}
 	(*mr)->mapped = mapped;
 	return 0;
+}
+
+ANG_PUBLIC int angara_malloc(struct angara_ctx *ctx, size_t len,
+			     struct angara_mr **mr)
+{
+	return angara_malloc_access(ctx, len, ANGARA_ACCESS_ALL, mr);
 }
 
 ANG_PUBLIC void angara_free(struct angara_mr *mr)

@@ -8,26 +8,19 @@
  *
  *   all           exchange cards, judge them (each by itself, all alike)
  *   coordinator   program the rows          all: exchange the outcome
+ *		   (what it has no device for: see team_apart.c)
  *   members       JOIN                      all: exchange the outcome
+ *
+ * An exchange may let another thread use the context: teams of one context may
+ * be under way side by side, each with a job of its own.  So nothing of the
+ * context's is remembered across an exchange but the pool, which stays.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "team.h"
 
-/**
- * struct outcome - what came out of a step
- * @err: 0 or -errno
- * @tree: TreeId, from the coordinator
- * @epoch: from the coordinator
- */
-struct outcome {
-	s32 err;
-	u32 tree;
-	u32 epoch;
-};
-
-static_assert(sizeof(struct outcome) <= sizeof(struct ang_team_card),
+static_assert(sizeof(struct ang_outcome) <= sizeof(struct ang_team_card),
 	      "outcomes are received in the room for cards");
 
 static bool list_valid(const struct angara_job *job, const unsigned int *ranks,
@@ -86,11 +79,6 @@ static int team_new(struct angara_job *job, struct angara_ctx *ctx,
 	return 0;
 }
 
-static bool is_member(const struct angara_team *team)
-{
-	return team->rank < team->size;
-}
-
 static struct ang_team_card make_card(const struct angara_team *team,
 				      const struct angara_team_attr *attr,
 				      int err)
@@ -104,9 +92,9 @@ static struct ang_team_card make_card(const struct angara_team *team,
 	card.root = attr->root;
 	card.tree = attr->tree;
 	if (attr->root >= team->size || attr->tree > ANGARA_MAX_TREES ||
-	    (is_member(team) && !team->ctx))
+	    (ang_team_is_member(team) && !team->ctx))
 		card.err = -EINVAL;
-	if (is_member(team) && team->ctx) {
+	if (ang_team_is_member(team) && team->ctx) {
 		card.fabric_id = team->ctx->query.fabric_id;
 		card.pkey = team->ctx->create.pkey;
 		card.node = team->ctx->query.node;
@@ -153,14 +141,20 @@ static int judge_members(struct angara_team *team)
 	return 0;
 }
 
-/*
- * Exchanges what came out of a step.  Return: 0 if it went well everywhere,
- * else the error of the process with the lowest rank.
+/**
+ * ang_team_agree() - exchange what came out of a step
+ * @job: job
+ * @mine: here
+ * @from: rank in the job
+ * @its: out: what came out there
+ *
+ * Return: 0 if it went well everywhere, else the error of the process with the
+ * lowest rank.
  */
-static int agree(struct angara_job *job, const struct outcome *mine, u32 from,
-		 struct outcome *its)
+int ang_team_agree(struct angara_job *job, const struct ang_outcome *mine,
+		   u32 from, struct ang_outcome *its)
 {
-	struct outcome *all = (struct outcome *)(void *)job->cards;
+	struct ang_outcome *all = (struct ang_outcome *)(void *)job->cards;
 	int ret = angara_job_allgather(job, mine, sizeof(*mine), all);
 	u32 i;
 
@@ -173,17 +167,25 @@ static int agree(struct angara_job *job, const struct outcome *mine, u32 from,
 /* The coordinator is the process whose node is the root. */
 static int lay_tree(struct angara_team *team, const struct angara_team_attr *attr)
 {
-	struct outcome mine = { 0 }, its;
+	struct ang_outcome mine = { 0 }, its;
+	struct ang_rows *rows = &team->rows;
 	int ret;
 
 	if (team->rank == attr->root) {
-		mine.err = ang_rows_program(&team->rows, team->ctx,
-					    team->peers[attr->root].node,
-					    team->peers, team->size, attr->tree);
-		mine.tree = team->rows.tree;
-		mine.epoch = team->rows.epoch;
+		mine.err = ang_rows_plan(rows, team->ctx,
+					 team->peers[attr->root].node,
+					 team->peers, team->size);
+		if (!mine.err && !rows->missing)
+			mine.err = ang_rows_propose(rows, attr->tree);
+		mine.n = rows->n;
+		mine.missing = rows->missing;
+		mine.why = rows->why;
+		mine.tree = rows->tree;
+		mine.epoch = rows->epoch;
 	}
-	ret = agree(team->job, &mine, team->ranks[attr->root], &its);
+	ret = ang_team_agree(team->job, &mine, team->ranks[attr->root], &its);
+	if (!ret && its.missing)
+		ret = ang_team_lay_apart(team, attr->root, attr->tree, &its);
 	if (!ret) {
 		team->tree = its.tree;
 		team->epoch = its.epoch;
@@ -197,23 +199,60 @@ static void leave(struct angara_team *team)
 
 	arg.tree = team->tree;
 	ang_dev_cmd(&team->ctx->dev, ANGARA_IOCTL_LEAVE, &arg);
+	team->ctx->trees &= ~(1U << team->tree);
+}
+
+/*
+ * Its place among the members on its node goes by rank, not by who joins first:
+ * the same members on the same nodes sum floats up in the same order.
+ */
+static u32 place(const struct angara_team *team)
+{
+	u32 before = 0;
+	u32 i;
+
+	for (i = 0; i < team->rank; i++)
+		before += team->peers[i].node == team->peers[team->rank].node;
+	return before;
+}
+
+/* Return: 0 or -errno; then it is no member. */
+static int enter(struct angara_team *team)
+{
+	struct angara_join arg = ANG_CMD_INIT(struct angara_join);
+	const struct angara_peer *self = &team->peers[team->rank];
+	struct angara_ctx *ctx = team->ctx;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < team->size; i++)
+		if (i != team->rank && team->peers[i].node == self->node &&
+		    team->peers[i].ctx == self->ctx)
+			return -EINVAL;
+	/* One that was made meanwhile, and whose rows were cleared already. */
+	if (ctx->trees >> team->tree & 1)
+		return -EBUSY;
+	arg.tree = team->tree;
+	arg.flags = ANGARA_JOIN_PLACE;
+	arg.place = place(team);
+	ret = ang_dev_cmd(&ctx->dev, ANGARA_IOCTL_JOIN, &arg);
+	if (ret)
+		return ret;
+	ctx->trees |= 1U << team->tree;
+	/* Nobody broadcasts before all know that all have joined. */
+	team->received = ang_counter(ctx, ANGARA_CTR_BCAST(team->tree));
+	return 0;
 }
 
 static int join(struct angara_team *team)
 {
-	struct angara_join arg = ANG_CMD_INIT(struct angara_join);
-	struct outcome mine = { 0 }, its;
+	struct ang_outcome mine = { 0 }, its;
 	int ret;
 
-	if (is_member(team)) {
-		arg.tree = team->tree;
-		mine.err = ang_dev_cmd(&team->ctx->dev, ANGARA_IOCTL_JOIN, &arg);
-		/* Nobody broadcasts before all know that all have joined. */
-		team->received = ang_counter(team->ctx,
-					     ANGARA_CTR_BCAST(team->tree));
-	}
-	ret = agree(team->job, &mine, 0, &its);
-	if (ret && is_member(team) && !mine.err)
+	if (ang_team_is_member(team))
+		mine.err = enter(team);
+	ret = ang_team_agree(team->job, &mine, 0, &its);
+	if (ret && ang_team_is_member(team) && !mine.err)
 		leave(team);
 	return ret;
 }
@@ -245,12 +284,10 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 		ret = join(team);
 	if (ret)
 		goto clear_rows;
-	if (is_member(team)) {
-		ctx->trees |= 1U << team->tree;
+	if (ang_team_is_member(team))
 		*out = team;
-	} else {
+	else
 		team_free(team);
-	}
 	return 0;
 
 clear_rows:
@@ -291,11 +328,17 @@ ANG_PUBLIC int angara_team_destroy(struct angara_team *team)
 	if (!team)
 		return 0;
 	ret = finish_ops(team);
+	angara_team_leave(team);
+	return ret;
+}
+
+ANG_PUBLIC void angara_team_leave(struct angara_team *team)
+{
+	if (!team)
+		return;
 	leave(team);
-	team->ctx->trees &= ~(1U << team->tree);
 	ang_rows_clear(&team->rows);
 	team_free(team);
-	return ret;
 }
 
 ANG_PUBLIC unsigned int angara_team_rank(const struct angara_team *team)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The coordinator's part in making a team: build the tree, find a TreeId that
- * nobody uses, program the rows.
+ * Rows of a team's tree: build the tree, find a TreeId that nobody uses, program
+ * the rows.  The coordinator does that where it has the devices of all nodes;
+ * else team_apart.c says who does what.
  *
  * A TreeId is good for one tree per fabric.  Others may be programming at the
  * same time, and nothing locks a TreeId as a whole: rows are set in ascending
  * order of nodes, so of two overlapping attempts one fails at its first common
- * row, and two that do not overlap are found out by ANGARA_IOCTL_TREE_CHECK.
+ * row, and two that do not overlap are found out by ANGARA_IOCTL_TREE_CHECK, if
+ * their devices are on one machine; on different ones they do not meet.
  * Whoever fails takes back what it has set and goes on to the next TreeId.
  *
  * An administrator may clear the rows of a team.  As long as the team is there,
@@ -45,10 +47,9 @@ static void rows_unset(struct ang_rows *r)
 	arg.flags = ANGARA_TREE_CLEAR_OWNED;
 	arg.tree = r->tree;
 	while (r->set) {
-		u32 node = r->nodes[--r->set];
-
-		ang_dev_cmd(ang_pool_dev(r->pool, node),
-			    ANGARA_IOCTL_TREE_CLEAR, &arg);
+		if (r->held[--r->set])
+			ang_dev_cmd(ang_pool_dev(r->pool, r->nodes[r->set]),
+				    ANGARA_IOCTL_TREE_CLEAR, &arg);
 	}
 }
 
@@ -58,19 +59,26 @@ static int rows_set(struct ang_rows *r)
 
 	arg.flags = ANGARA_TREE_OWNED;
 	for (; r->set < r->n; r->set++) {
-		struct ang_dev *dev = ang_pool_dev(r->pool, r->nodes[r->set]);
 		int ret;
 
+		if (!r->held[r->set])
+			continue;
 		arg.row = r->rows[r->set];
 		arg.row.tree = (u8)r->tree;
-		ret = ang_dev_cmd(dev, ANGARA_IOCTL_TREE_SET, &arg);
+		arg.row.epoch = (u16)r->epoch;
+		ret = ang_dev_cmd(ang_pool_dev(r->pool, r->nodes[r->set]),
+				  ANGARA_IOCTL_TREE_SET, &arg);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-/* Our rows are valid: a broken rule means that another tree has the id. */
+/*
+ * Our rows are valid: a broken rule means that another tree has the id.  Where
+ * some are missing, rules that span nodes are broken, but there is still one
+ * root, and there are no other rows than ours.
+ */
 static int rows_check(struct ang_rows *r)
 {
 	struct angara_tree_check arg = ANG_CMD_INIT(struct angara_tree_check);
@@ -81,7 +89,11 @@ static int rows_check(struct ang_rows *r)
 	ret = ang_dev_cmd(dev, ANGARA_IOCTL_TREE_CHECK, &arg);
 	if (ret)
 		return ret == -EPERM ? -EBUSY : ret;
-	return arg.rule ? -EBUSY : 0;
+	if (!r->missing)
+		return arg.rule ? -EBUSY : 0;
+	return arg.rule == ANGARA_TREE_RULE_ROOT ||
+	       arg.rule == ANGARA_TREE_RULE_FIELD ||
+	       arg.nodes != r->n - r->missing ? -EBUSY : 0;
 }
 
 static int try_tree(struct ang_rows *r, u32 tree)
@@ -104,31 +116,70 @@ static void back_off(void)
 	nanosleep(&ts, NULL);
 }
 
-/* @want: TreeId + 1, or 0 for any.  Return: as angara_team_create(). */
-static int choose_tree(struct ang_rows *r, u32 want)
+/**
+ * ang_rows_propose() - program our rows on the next TreeId that is free here
+ * @r: rows, none of them set; the one of the root is ours
+ * @want: TreeId + 1, or 0 for any
+ *
+ * Return: as angara_team_create().
+ */
+int ang_rows_propose(struct ang_rows *r, u32 want)
 {
 	u32 first = want ? want - 1 : 0;
-	u32 end = want ? want : ANGARA_MAX_TREES;
-	u32 round, tree;
+	u32 num = want ? 1 : ANGARA_MAX_TREES;
 
-	for (round = 0; round < ANG_ROUNDS; round++) {
-		bool busy = false;
+	while (r->turn < ANG_ROUNDS * num) {
+		u32 tree = first + r->turn % num;
+		int ret;
 
-		if (round)
+		if (r->turn && tree == first) {
+			if (!r->busy)
+				return -EPERM;
+			r->busy = false;
 			back_off();
-		for (tree = first; tree < end; tree++) {
-			int ret = r->taken >> tree & 1 ? -EBUSY :
-				  try_tree(r, tree);
-
-			if (ret == -EBUSY)
-				busy = true;
-			else if (ret != -EPERM)
-				return ret;
 		}
-		if (!busy)
-			return -EPERM;
+		r->turn++;
+		ret = r->taken >> tree & 1 ? -EBUSY : try_tree(r, tree);
+		if (ret == -EBUSY)
+			r->busy = true;
+		else if (ret != -EPERM)
+			return ret;
 	}
+	if (!r->busy)
+		return -EPERM;
 	return want ? -EBUSY : -ENOSPC;
+}
+
+/**
+ * ang_rows_follow() - program our rows on the TreeId that the coordinator has
+ * @r: rows, none of them set
+ * @tree: TreeId
+ * @epoch: incarnation
+ *
+ * Return: 0, or an error with no row set; -EBUSY and -EPERM as of this TreeId.
+ */
+int ang_rows_follow(struct ang_rows *r, u32 tree, u32 epoch)
+{
+	int ret;
+
+	r->tree = tree;
+	r->epoch = epoch;
+	ret = rows_set(r);
+	if (ret)
+		rows_unset(r);
+	return ret;
+}
+
+/**
+ * ang_rows_retract() - take our rows back: others could not set theirs
+ * @r: rows
+ * @why: their error
+ */
+void ang_rows_retract(struct ang_rows *r, int why)
+{
+	rows_unset(r);
+	if (why == -EBUSY)
+		r->busy = true;
 }
 
 /* Keeps the rows of the nodes that are in the tree, out of one for each. */
@@ -139,8 +190,11 @@ static int keep_rows(struct ang_rows *r, const struct angara_tree_row *all,
 
 	r->rows = calloc(r->n, sizeof(*r->rows));
 	r->nodes = calloc(r->n, sizeof(*r->nodes));
-	if (!r->rows || !r->nodes)
+	r->held = calloc(r->n, sizeof(*r->held));
+	if (!r->rows || !r->nodes || !r->held) {
+		r->n = 0;
 		return -ENOMEM;
+	}
 	r->epoch = any_number() % 0xFFFF + 1;
 	r->n = 0;
 	for (node = 0; node < nodes; node++) {
@@ -150,7 +204,6 @@ static int keep_rows(struct ang_rows *r, const struct angara_tree_row *all,
 			r->root = r->n;
 		r->rows[r->n] = all[node];
 		r->rows[r->n].pkey = pkey;
-		r->rows[r->n].epoch = (u16)r->epoch;
 		r->nodes[r->n++] = node;
 	}
 	return 0;
@@ -185,31 +238,31 @@ out:
 	return ret;
 }
 
-static int hold_devices(struct ang_rows *r)
+static void hold_devices(struct ang_rows *r)
 {
-	int ret = 0;
+	u32 i;
 
-	while (!ret && r->held < r->n) {
-		ret = ang_pool_hold(r->pool, r->nodes[r->held]);
-		if (!ret)
-			r->held++;
+	for (i = 0; i < r->n; i++) {
+		int ret = ang_pool_hold(r->pool, r->nodes[i]);
+
+		if (ret && !r->missing++)
+			r->why = ret;
+		r->held[i] = !ret;
 	}
-	return ret;
 }
 
 /**
- * ang_rows_program() - lay a tree
+ * ang_rows_plan() - build a tree, and open the devices of it that are here
  * @r: out; ang_rows_clear() takes it back, also after an error
- * @ctx: the coordinator's context
+ * @ctx: this process's context
  * @root: node of the root
  * @peers: members
  * @n: number of members
- * @want: TreeId + 1, or 0 for any
  *
  * Return: as angara_team_create().
  */
-int ang_rows_program(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
-		     const struct angara_peer *peers, u32 n, u32 want)
+int ang_rows_plan(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
+		  const struct angara_peer *peers, u32 n)
 {
 	int ret;
 
@@ -222,18 +275,27 @@ int ang_rows_program(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
 	r->pool = ctx->pool;
 	ret = build(r, ctx, root, peers, n);
 	if (!ret)
-		ret = hold_devices(r);
-	if (!ret)
-		ret = choose_tree(r, want);
+		hold_devices(r);
 	return ret;
+}
+
+/** ang_rows_leave_to_others() - row @i is not ours */
+void ang_rows_leave_to_others(struct ang_rows *r, u32 i)
+{
+	if (r->held[i])
+		ang_pool_drop(r->pool, r->nodes[i]);
+	r->held[i] = false;
 }
 
 void ang_rows_clear(struct ang_rows *r)
 {
+	u32 i;
+
 	rows_unset(r);
-	while (r->held)
-		ang_pool_drop(r->pool, r->nodes[--r->held]);
+	for (i = 0; i < r->n; i++)
+		ang_rows_leave_to_others(r, i);
 	free(r->rows);
 	free(r->nodes);
+	free(r->held);
 	*r = (struct ang_rows){ 0 };
 }

@@ -126,6 +126,7 @@ int main(int argc, char **argv)
 	run(rma_parts, only);
 	run(msg_parts, only);
 	run(coll_parts, only);
+	run(given_parts, only);
 	run(team_parts, only);
 	if (only)
 		run(named_parts, only);

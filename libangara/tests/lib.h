@@ -37,6 +37,7 @@ extern const struct part open_parts[];
 extern const struct part rma_parts[];
 extern const struct part msg_parts[];
 extern const struct part coll_parts[];
+extern const struct part given_parts[];
 extern const struct part team_parts[];
 /* Run by name only: they want something of their surroundings. */
 extern const struct part named_parts[];
@@ -45,6 +46,11 @@ extern const struct part named_parts[];
 bool device_names(void);
 bool device_none(void);
 bool device_partition(void);
+
+/* Each process has one device; lib_apart.c */
+bool apart(void);
+/* Reduces until a node is lost; lib_endless.c */
+bool endless(void);
 
 /* A team of all does its work.  Also counts its members. */
 bool works(struct angara_team *team);

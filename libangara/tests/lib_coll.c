@@ -3,8 +3,10 @@
  * Collectives of one team over all processes, from and to every member.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib.h"
 
@@ -259,6 +261,86 @@ static bool many(void)
 	return ok;
 }
 
+/*
+ * Sums that are rounded have the same bits whoever is late, also in another
+ * team of the same members, whose order of joining is another one.
+ */
+static bool same_bits(void)
+{
+	enum { N = 300, TEAMS = 3, ROUNDS = 8 };
+	struct angara_mr *mr = region(2 * N * sizeof(double));
+	double *v = angara_mr_addr(mr), first[N];
+	unsigned int t, round, e;
+	bool ok = true;
+
+	for (e = 0; e < N; e++)
+		v[e] = (e % 3 ? 1.0 : -1.0) * (rank + 1) / (3 + e + rank * rank);
+	for (t = 0; ok && t < TEAMS; t++) {
+		struct angara_team *team;
+		angara_req_t req;
+
+		usleep((rank + t) % size * 1000);
+		team = team_of_all(0);
+		for (round = 0; ok && round < ROUNDS; round++) {
+			usleep((rank * 3 + round * 5 + t) % size * 500);
+			ok = finish("sum", angara_allreduce_nbi(team, mr, N * sizeof(*v),
+								mr, 0, N,
+								ANGARA_TYPE_DOUBLE,
+								ANGARA_RED_SUM, &req),
+				    &req);
+			if (t == 0 && round == 0)
+				memcpy(first, v + N, sizeof(first));
+			ok = ok && expect("bits", memcmp(first, v + N, sizeof(first)), 0);
+		}
+		ok &= expect("destroy", angara_team_destroy(team), 0);
+	}
+	angara_free(mr);
+	return ok;
+}
+
+struct double_loc {
+	double value;
+	int32_t index;
+	int32_t pad;
+};
+
+/* The lowest rank with the least value, and where the one that is no number is. */
+static bool least(void)
+{
+	enum { N = 100 };
+	struct angara_team *team = team_of_all(size - 1);
+	struct angara_mr *mr = region(N * sizeof(struct double_loc));
+	struct double_loc *v = angara_mr_addr(mr);
+	unsigned int e, r;
+	angara_req_t req;
+	bool ok;
+
+	for (e = 0; e < N; e++) {
+		v[e].value = (rank * 5 + e) % 3;
+		v[e].index = (int32_t)rank;
+		v[e].pad = 0;
+	}
+	if (rank == size - 1)
+		v[N - 1].value = NAN;
+	ok = finish("minloc", angara_allreduce_nbi(team, mr, 0, mr, 0, N,
+						   ANGARA_TYPE_DOUBLE_LOC,
+						   ANGARA_RED_MINLOC, &req), &req);
+	for (e = 0; ok && e < N - 1; e++) {
+		unsigned int best = 0;
+
+		for (r = 1; r < size; r++)
+			if ((r * 5 + e) % 3 < (best * 5 + e) % 3)
+				best = r;
+		ok = expect("index", v[e].index, best) &&
+		     expect("value", (long long)v[e].value, (best * 5 + e) % 3);
+	}
+	ok = ok && expect("NaN", isnan(v[N - 1].value), 1) &&
+	     expect("index of NaN", v[N - 1].index, size - 1);
+	ok &= expect("destroy", angara_team_destroy(team), 0);
+	angara_free(mr);
+	return ok;
+}
+
 const struct part coll_parts[] = {
 	{ "broadcast", bcast },
 	{ "broadcast then barrier", bcast_then_barrier },
@@ -266,5 +348,7 @@ const struct part coll_parts[] = {
 	{ "allreduce", allreduce },
 	{ "reduce", reduce },
 	{ "many at once", many },
+	{ "sums with the same bits", same_bits },
+	{ "place of the least", least },
 	{ NULL, NULL },
 };

@@ -125,6 +125,27 @@ static bool disagreement(void)
 }
 
 /*
+ * Who destroys the team clears its rows, and then nobody can tell any longer why
+ * it is gone: so all that survive wait until the others have looked.
+ */
+static bool looked(const struct angara_team *team, const struct angara_mr *mr,
+		   unsigned int victim)
+{
+	const unsigned int counter = 3;
+	bool ok = true;
+	unsigned int i;
+
+	for (i = 0; ok && i < size; i++)
+		if (i != victim)
+			ok = expect("put", angara_put_inline(ctx, angara_team_peer(team, i),
+							     angara_mr_key(mr), 4096,
+							     &rank, sizeof(rank),
+							     (int)counter, NULL), 0);
+	return ok && expect("all have looked", angara_counter_wait(ctx, counter, size - 1,
+								   LONG_MS), 0);
+}
+
+/*
  * A whole job of its own, in which process LIB_VICTIM kills itself in the
  * middle of an allreduce, or before a broadcast: the others are told, and none
  * hangs.
@@ -134,10 +155,12 @@ static int bereaved(unsigned int victim)
 	struct angara_team *team;
 	struct angara_mr *mr;
 	angara_req_t req = 0;
+	uint32_t node;
 	int ret;
 
 	if (angara_team_create(job, ctx, NULL, 0, NULL, &team) ||
-	    angara_malloc(ctx, 4096, &mr))
+	    !expect("check", angara_team_check(team, &node), 0) ||
+	    angara_malloc(ctx, 8192, &mr) || angara_job_barrier(job))
 		return 1;
 	if (rank == victim) {
 		usleep(200000);
@@ -151,7 +174,11 @@ static int bereaved(unsigned int victim)
 					   ANGARA_TYPE_INT64, 0, &req);
 	if (!ret)
 		ret = angara_wait(ctx, req, LONG_MS, NULL);
-	if (!expect("told", ret, -ECONNRESET))
+	if (!expect("told", ret, -ECONNRESET) ||
+	    !expect("check", angara_team_check(team, &node), -ECONNRESET) ||
+	    /* The first process takes all rows along, in whatever order. */
+	    (victim && !expect("node", node, angara_team_peer(team, victim).node)) ||
+	    !looked(team, mr, victim))
 		return 1;
 	ret = angara_team_destroy(team);
 	if (!expect("destroy", ret == -ECONNRESET || ret == -EPIPE || ret == -ENOTCONN, 1))

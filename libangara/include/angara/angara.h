@@ -33,7 +33,7 @@ typedef uint64_t angara_req_t;
 /*
  * Start-up.  A job is the set of processes that angara-run(1) started, or a
  * launcher that speaks PMIx such as mpirun; a program started alone is a job
- * of one.
+ * of one.  A program that has other means to find its peers makes jobs itself.
  */
 
 /**
@@ -44,6 +44,41 @@ typedef uint64_t angara_req_t;
  * launcher is gone; -ELIBACC it speaks PMIx and libpmix cannot be loaded.
  */
 int angara_job_init(struct angara_job **job);
+
+/**
+ * typedef angara_exchange_fn - exchange blocks among processes of a job
+ * @arg: as given to angara_job_init_with()
+ * @ranks: which take part, ascending and with this one; NULL for all
+ * @n: their number, if @ranks is not NULL
+ * @tag: equal at all of them; exchanges of the same ones with the same tag come
+ *	in the same order everywhere
+ * @mine: block of this process, NULL if @len is 0
+ * @len: its bytes, equal at all of them, at most 64 KiB
+ * @all: out: blocks of all that take part, in the order of ranks
+ *
+ * Return: 0 or a negative errno, which whoever wanted the exchange is given.
+ */
+typedef int (*angara_exchange_fn)(void *arg, const unsigned int *ranks,
+				  unsigned int n, uint64_t tag, const void *mine,
+				  size_t len, void *all);
+
+/**
+ * angara_job_init_with() - make a job of processes that know each other already
+ * @rank: number of this one among them
+ * @size: their number
+ * @exchange: how they exchange blocks
+ * @arg: handed to @exchange
+ * @job: out
+ *
+ * A job is among whom a team is made, so it may be a part of the processes, or
+ * of contexts of one process.
+ *
+ * Return: 0; -EINVAL @rank or @size is out of range, or @exchange is NULL;
+ * -ENOMEM.
+ */
+int angara_job_init_with(unsigned int rank, unsigned int size,
+			 angara_exchange_fn exchange, void *arg,
+			 struct angara_job **job);
 void angara_job_finalize(struct angara_job *job);
 unsigned int angara_job_rank(const struct angara_job *job);
 unsigned int angara_job_size(const struct angara_job *job);
@@ -127,6 +162,14 @@ int angara_ctx_open(const char *device, const struct angara_ctx_attr *attr,
 void angara_ctx_close(struct angara_ctx *ctx);
 int angara_ctx_query(struct angara_ctx *ctx, struct angara_ctx_info *info);
 
+/**
+ * angara_fabric_present() - is there a fabric that was meant to be used?
+ *
+ * Return: 1 ANGARA_FABRIC names one, or there are adapters; 0 a context would
+ * be opened on an embedded fabric that nobody has asked for.
+ */
+int angara_fabric_present(void);
+
 /** Descriptor for poll(2): readable when there may be something to test. */
 int angara_ctx_fd(const struct angara_ctx *ctx);
 
@@ -157,6 +200,9 @@ size_t angara_mr_len(const struct angara_mr *mr);
 
 /** Page-aligned zeroed memory, registered with all access rights. */
 int angara_malloc(struct angara_ctx *ctx, size_t len, struct angara_mr **mr);
+/** As angara_malloc(), with the rights of @access only. */
+int angara_malloc_access(struct angara_ctx *ctx, size_t len,
+			 unsigned int access, struct angara_mr **mr);
 void angara_free(struct angara_mr *mr);
 
 /*
@@ -289,7 +335,8 @@ struct angara_team_attr {
  * this user and none is delegated; -ENOSPC no free tree; -EBUSY the tree asked
  * for is taken; -ENODEV a node of the tree has no device on this machine;
  * -EINVAL bad list or attribute, or members of different fabrics or
- * partitions; -EPIPE a process ended.
+ * partitions, or two of one context; -EPIPE a process ended.  If an exchange
+ * fails: what that gives here, and perhaps something else there.
  */
 int angara_team_create(struct angara_job *job, struct angara_ctx *ctx,
 		       const unsigned int *ranks, unsigned int n,
@@ -303,6 +350,26 @@ int angara_team_create(struct angara_job *job, struct angara_ctx *ctx,
  * Return: 0; -ECONNRESET or -EPIPE a member had left or died before.
  */
 int angara_team_destroy(struct angara_team *team);
+/**
+ * angara_team_leave() - end one's own part in a team, and wait for nobody
+ * @team: gone afterwards
+ *
+ * Operations of the team that are under way anywhere end with -ECONNRESET, those
+ * that others start later so or with -ENOTCONN.  The job may have been finalized
+ * before.
+ */
+void angara_team_leave(struct angara_team *team);
+/**
+ * angara_team_check() - is a team what it was?
+ * @team: team
+ * @node: out: node where the tree was lost: of a member that left or died, or
+ *	whose row is gone with who programmed it; UINT32_MAX if none is known
+ *
+ * Asks the device: for who waits without an operation under way.
+ *
+ * Return: 0; -ECONNRESET a member left or died; -ENODEV the device is gone.
+ */
+int angara_team_check(const struct angara_team *team, uint32_t *node);
 unsigned int angara_team_rank(const struct angara_team *team);
 unsigned int angara_team_size(const struct angara_team *team);
 unsigned int angara_team_tree(const struct angara_team *team);

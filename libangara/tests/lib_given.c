@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Jobs with an exchange of the program's own.  The members are contexts of this
+ * process, each under a lock that the exchange gives back while it waits, so
+ * that one context can be in several teams that are being made.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib.h"
+
+#define MEMBERS		4
+#define GROUPS		6
+#define BLOCK		256	/* bytes that the library exchanges, at most */
+
+/**
+ * struct hall - where the members of a job meet
+ * @lock: protects all that follows
+ * @met: signals @round or @broken
+ * @here: members that have come to this round
+ * @round: exchanges so far
+ * @fail_at: from this round on member 0 fails, and then all do
+ * @broken: it has
+ * @blocks: what they bring, by the parity of the round
+ */
+struct hall {
+	pthread_mutex_t lock;
+	pthread_cond_t met;
+	unsigned int here;
+	unsigned int round;
+	unsigned int fail_at;
+	bool broken;
+	char blocks[2][MEMBERS][BLOCK];
+};
+
+struct lane {
+	pthread_mutex_t lock;
+	struct angara_ctx *ctx;
+};
+
+/**
+ * struct member - a context in a job
+ * @hall: of the job
+ * @lane: context
+ * @rank: in the job
+ * @attr: of the team, or NULL
+ * @run: what it does with its job, under the lock of the context
+ * @ok: that went well
+ * @ret: of making the team
+ * @members: that it has counted, or why not
+ * @tree: of its team
+ */
+struct member {
+	struct hall *hall;
+	struct lane *lane;
+	unsigned int rank;
+	const struct angara_team_attr *attr;
+	bool (*run)(struct member *m, struct angara_job *own);
+	bool ok;
+	int ret;
+	int members;
+	unsigned int tree;
+};
+
+static struct lane lanes[MEMBERS];
+static unsigned int made;	/* teams, by member; atomic */
+
+static int meet(struct hall *h, unsigned int who, const void *mine, size_t len,
+		char *all)
+{
+	unsigned int round, i;
+	int ret = 0;
+
+	pthread_mutex_lock(&h->lock);
+	round = h->round;
+	memcpy(h->blocks[round % 2][who], mine, len);
+	if (++h->here == MEMBERS) {
+		h->here = 0;
+		h->round++;
+		pthread_cond_broadcast(&h->met);
+	}
+	while (h->round == round && !h->broken)
+		pthread_cond_wait(&h->met, &h->lock);
+	if (h->round == round)
+		ret = -EPIPE;
+	for (i = 0; i < MEMBERS; i++)
+		memcpy(all + i * len, h->blocks[round % 2][i], len);
+	/* It has come, so the others may know of this round, but not go on. */
+	if (who == 0 && round >= h->fail_at) {
+		h->broken = true;
+		pthread_cond_broadcast(&h->met);
+		ret = -ETIMEDOUT;
+	}
+	pthread_mutex_unlock(&h->lock);
+	return ret;
+}
+
+static int exchange(void *arg, const unsigned int *ranks, unsigned int n,
+		    uint64_t tag, const void *mine, size_t len, void *all)
+{
+	static char nothing[1];
+	struct member *m = arg;
+	int ret;
+
+	(void)tag;
+	if (len > BLOCK || (ranks && n != MEMBERS))
+		return -EMSGSIZE;
+	pthread_mutex_unlock(&m->lane->lock);
+	ret = meet(m->hall, m->rank, len ? mine : nothing, len, len ? all : nothing);
+	pthread_mutex_lock(&m->lane->lock);
+	return ret;
+}
+
+static void *play(void *arg)
+{
+	struct member *m = arg;
+	struct angara_job *own;
+
+	pthread_mutex_lock(&m->lane->lock);
+	m->ok = expect("init", angara_job_init_with(m->rank, MEMBERS, exchange, m,
+						    &own), 0) &&
+		m->run(m, own);
+	pthread_mutex_unlock(&m->lane->lock);
+	return NULL;
+}
+
+static void hall_init(struct hall *h, unsigned int fail_at)
+{
+	*h = (struct hall){ .fail_at = fail_at };
+	pthread_mutex_init(&h->lock, NULL);
+	pthread_cond_init(&h->met, NULL);
+}
+
+/* All of them at once, each in a thread of its own. */
+static bool play_all(struct member *m, unsigned int n)
+{
+	pthread_t *threads = calloc(n, sizeof(*threads));
+	bool ok = true;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (pthread_create(&threads[i], NULL, play, &m[i]))
+			exit(1);
+	for (i = 0; i < n; i++) {
+		pthread_join(threads[i], NULL);
+		ok &= m[i].ok;
+	}
+	free(threads);
+	return ok;
+}
+
+static void give_way(struct member *m)
+{
+	pthread_mutex_unlock(&m->lane->lock);
+	sched_yield();
+	pthread_mutex_lock(&m->lane->lock);
+}
+
+/* Others need the context meanwhile. */
+static int await(struct member *m, angara_req_t req)
+{
+	int ret;
+
+	while ((ret = angara_test(m->lane->ctx, req, NULL)) == -EAGAIN)
+		give_way(m);
+	return ret;
+}
+
+/* How many are in the team, or an error. */
+static int count(struct member *m, struct angara_team *team)
+{
+	struct angara_mr *mr;
+	angara_req_t req;
+	uint32_t *v;
+	int ret;
+
+	if (angara_malloc(m->lane->ctx, sizeof(*v), &mr))
+		return -ENOMEM;
+	v = angara_mr_addr(mr);
+	*v = 1;
+	ret = angara_allreduce_nbi(team, mr, 0, mr, 0, 1, ANGARA_TYPE_UINT32,
+				   ANGARA_RED_SUM, &req);
+	if (!ret)
+		ret = await(m, req);
+	if (!ret)
+		ret = (int)*v;
+	angara_free(mr);
+	return ret;
+}
+
+static bool one_of_many(struct member *m, struct angara_job *own)
+{
+	struct angara_team *team;
+	bool ok;
+
+	if (!expect("create", angara_team_create(own, m->lane->ctx, NULL, 0, m->attr,
+						 &team), 0))
+		exit(1);
+	m->tree = angara_team_tree(team);
+	/* There are all of them at a time. */
+	__atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
+	while (__atomic_load_n(&made, __ATOMIC_RELAXED) < GROUPS * MEMBERS)
+		give_way(m);
+	ok = expect("rank", angara_team_rank(team), m->rank) &&
+	     expect("count", count(m, team), MEMBERS) &&
+	     expect("meet", exchange(m, NULL, 0, 0, NULL, 0, NULL), 0);
+	/* Nothing of the job is needed any more. */
+	angara_job_finalize(own);
+	angara_team_leave(team);
+	return ok;
+}
+
+/* Every context is in all groups, and comes to them in an order of its own. */
+static bool many(void)
+{
+	struct member m[GROUPS * MEMBERS];
+	struct hall halls[GROUPS];
+	unsigned int g, i, seen = 0;
+	bool ok;
+
+	made = 0;
+	for (g = 0; g < GROUPS; g++)
+		hall_init(&halls[g], ~0U);
+	for (i = 0; i < GROUPS * MEMBERS; i++) {
+		unsigned int who = i % MEMBERS;
+
+		g = (i / MEMBERS * (who % 2 ? GROUPS - 1 : 1) + who) % GROUPS;
+		m[i] = (struct member){
+			.hall = &halls[g], .lane = &lanes[who], .rank = who,
+			.run = one_of_many,
+		};
+	}
+	ok = play_all(m, GROUPS * MEMBERS);
+	for (i = 0; ok && i < GROUPS * MEMBERS; i++)
+		seen |= 1U << m[i].tree;
+	return ok && expect("trees", __builtin_popcount(seen), GROUPS);
+}
+
+static bool destroyed(struct member *m, struct angara_job *own)
+{
+	struct angara_team *team;
+	bool ok;
+
+	ok = expect("create", angara_team_create(own, m->lane->ctx, NULL, 0, m->attr,
+						 &team), 0) &&
+	     expect("count", count(m, team), MEMBERS) &&
+	     expect("destroy", angara_team_destroy(team), 0);
+	angara_job_finalize(own);
+	return ok;
+}
+
+static bool forsaken(struct member *m, struct angara_job *own)
+{
+	struct angara_team *team;
+
+	m->ret = angara_team_create(own, m->lane->ctx, NULL, 0, m->attr, &team);
+	if (team) {
+		m->members = count(m, team);
+		/* Nobody leaves before all have counted, unless this fails. */
+		exchange(m, NULL, 0, 0, NULL, 0, NULL);
+	}
+	angara_team_leave(team);
+	angara_job_finalize(own);
+	return true;
+}
+
+/* What is left of one attempt is in the next one's way. */
+static const struct angara_team_attr third_tree = { .tree = 3, .root = 1 };
+
+static bool one_job(struct member m[MEMBERS], struct hall *h,
+		    bool (*run)(struct member *m, struct angara_job *own))
+{
+	unsigned int i;
+
+	for (i = 0; i < MEMBERS; i++)
+		m[i] = (struct member){
+			.hall = h, .lane = &lanes[i], .rank = i,
+			.attr = &third_tree, .run = run,
+		};
+	return play_all(m, MEMBERS);
+}
+
+static bool end_in_order(void)
+{
+	struct member m[MEMBERS];
+	struct hall h;
+
+	hall_init(&h, ~0U);
+	return one_job(m, &h, destroyed);
+}
+
+/*
+ * The exchange fails, wherever making a team has come to.  Then there is no
+ * team, or those who have it are told that it is none.
+ */
+static bool failures_of_exchange(void)
+{
+	struct member m[MEMBERS];
+	unsigned int fail_at = 0, i;
+	struct hall h;
+	bool ok = true;
+
+	do {
+		hall_init(&h, fail_at);
+		one_job(m, &h, forsaken);
+		for (i = 0; i < MEMBERS; i++) {
+			if (!m[0].ret)
+				ok &= expect("members", m[i].members, MEMBERS);
+			else if (!m[i].ret)
+				ok &= expect("members", m[i].members == -ECONNRESET ||
+					     m[i].members == -ENOTCONN, 1);
+			else
+				ok &= expect("create", m[i].ret,
+					     i ? -EPIPE : -ETIMEDOUT);
+		}
+		if (!ok)
+			return expect("failed at exchange", fail_at, -1);
+		fail_at++;
+	} while (m[0].ret);
+	return expect("exchanges", fail_at > 3, 1);
+}
+
+static bool refused(struct member *m, struct angara_job *own)
+{
+	struct angara_team *team;
+	int ret = angara_team_create(own, m->lane->ctx, NULL, 0, m->attr, &team);
+
+	angara_job_finalize(own);
+	return expect("twice the same context", ret, -EINVAL) &
+	       expect("no team", team == NULL, 1);
+}
+
+static bool bad_jobs(void)
+{
+	struct member m[MEMBERS];
+	struct angara_job *own;
+	struct hall h;
+	unsigned int i;
+	bool ok;
+
+	ok = expect("rank", angara_job_init_with(2, 2, exchange, m, &own), -EINVAL) &
+	     expect("size", angara_job_init_with(0, 65537, exchange, m, &own), -EINVAL) &
+	     expect("nobody", angara_job_init_with(0, 0, exchange, m, &own), -EINVAL) &
+	     expect("exchange", angara_job_init_with(0, 1, NULL, m, &own), -EINVAL) &
+	     expect("no job", own == NULL, 1);
+	angara_team_leave(NULL);
+	hall_init(&h, ~0U);
+	for (i = 0; i < MEMBERS; i++)
+		m[i] = (struct member){
+			.hall = &h, .lane = &lanes[i & 2], .rank = i, .run = refused,
+		};
+	return ok & play_all(m, MEMBERS);
+}
+
+/* A context on each of several nodes, as far as there are some. */
+static int lane_open(unsigned int i)
+{
+	struct angara_ctx_info mine, its;
+	char device[16];
+
+	angara_ctx_query(ctx, &mine);
+	snprintf(device, sizeof(device), "%u", i % mine.nodes);
+	pthread_mutex_init(&lanes[i].lock, NULL);
+	if (!angara_ctx_open(device, NULL, &lanes[i].ctx)) {
+		angara_ctx_query(lanes[i].ctx, &its);
+		if (its.fabric_id == mine.fabric_id)
+			return 0;
+		angara_ctx_close(lanes[i].ctx);
+	}
+	return angara_ctx_open(NULL, NULL, &lanes[i].ctx);
+}
+
+/* The others of the job wait meanwhile, at its next exchange. */
+static bool given(void)
+{
+	unsigned int i;
+	bool ok = true;
+
+	if (rank)
+		return true;
+	for (i = 0; i < MEMBERS; i++)
+		if (!expect("open", lane_open(i), 0))
+			return false;
+	ok = bad_jobs() && end_in_order() && many() && failures_of_exchange() &&
+	     end_in_order();
+	for (i = 0; i < MEMBERS; i++)
+		angara_ctx_close(lanes[i].ctx);
+	return ok;
+}
+
+const struct part given_parts[] = {
+	{ "exchanges of one's own", given },
+	{ NULL, NULL },
+};
