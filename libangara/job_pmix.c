@@ -3,9 +3,11 @@
  * Jobs of launchers that speak PMIx: mpirun, prterun, srun.
  *
  * An exchange is Put, Commit, a Fence of the group that collects what was put,
- * and a Get of each block.  Its key is used once: PMIx caches values, and what
- * is read after a key was put again differs between its versions.  The price is
- * that PMIx keeps all that was ever put and sends it anew at each Commit.
+ * a Get of each block, and a Fence: a Get may have to ask where the other process
+ * is, and if that has left by then it is never answered.  The key of an exchange is
+ * used once: PMIx caches values, and what is read after a key was put again
+ * differs between its versions.  The price is that PMIx keeps all that was ever
+ * put and sends it anew at each Commit.
  *
  * PMIx tells some processes of the end of another, but not all, and not at all
  * if that one has left in good order.  So operations are started, not called,
@@ -230,14 +232,15 @@ static int publish(struct ang_pmix *px, struct head head, const void *mine)
 	return to_errno(status);
 }
 
-static int fence(struct ang_pmix *px, size_t n)
+static int fence(struct ang_pmix *px, size_t n, bool with_data)
 {
 	static pmix_info_t collect = { .key = PMIX_COLLECT_DATA };
 
 	collect.value.type = PMIX_BOOL;
 	collect.value.data.flag = true;
 	begin(px);
-	return await(px, lib.fence_nb(px->procs, n, &collect, 1, on_fence, px));
+	return await(px, lib.fence_nb(px->procs, n, with_data ? &collect : NULL,
+				      with_data, on_fence, px));
 }
 
 static int get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
@@ -300,12 +303,15 @@ static int exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
 	snprintf(px->key, sizeof(px->key), "angara.%llx.%llx", hash, round);
 	ret = publish(px, head, mine);
 	if (!ret)
-		ret = fence(px, n);
+		ret = fence(px, n, true);
 	for (i = 0; i < n && (!ret || ret == -EMSGSIZE); i++) {
 		ret = collect_block(px, i, head, (char *)all + i * len);
 		if (ret)
 			verdict = ret;
 	}
+	/* Nobody leaves before all have read. */
+	if (!ret || ret == -EMSGSIZE)
+		ret = fence(px, n, false);
 	return ret ? ret : verdict;
 }
 
