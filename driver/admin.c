@@ -4,7 +4,7 @@
  *
  * One command is under way at a time.  Its submitter waits for the phase bit
  * of the next completion; the interrupt only wakes it.  A device that does not
- * answer, or answers nonsense, is reset and not used again.
+ * answer, or answers nonsense, is reset and not used until it is restarted.
  *
  * Queues, and the buffer that counters are read into, share a page.
  */
@@ -14,7 +14,6 @@
 #include "ang_dev.h"
 #include "trace.h"
 
-#define ADM_TIMEOUT	(10 * HZ)
 #define ADM_BUF_SIZE	512
 
 #define ASQ_OFFSET	0
@@ -52,6 +51,8 @@ int ang_adm_init(struct ang_dev *adev)
 	adev->acq = adev->adm_mem + ACQ_OFFSET;
 	adev->aeq = adev->adm_mem + AEQ_OFFSET;
 	adev->adm_buf = adev->adm_mem + BUF_OFFSET;
+	adev->adm_pi = 0;
+	adev->aeq_ci = 0;
 
 	write64(adev, ANGARA_REG_ASQ_LO, adev->adm_addr + ASQ_OFFSET);
 	write64(adev, ANGARA_REG_ACQ_LO, adev->adm_addr + ACQ_OFFSET);
@@ -104,8 +105,9 @@ static int adm_submit(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 	adev->adm_pi = index + 1;
 	ang_write32(adev, ANGARA_REG_ASQ_DB, adev->adm_pi);
 
-	if (!wait_event_timeout(adev->adm_wait, adm_answered(adev, index),
-				ADM_TIMEOUT)) {
+	wait_event_timeout(adev->adm_wait, adm_answered(adev, index) ||
+			   READ_ONCE(adev->broken), adev->timeout);
+	if (!adm_answered(adev, index)) {
 		ang_dev_break(adev, "a command was not answered");
 		return -EIO;
 	}

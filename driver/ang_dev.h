@@ -11,7 +11,8 @@
  * Locks, in the order in which they are taken:
  *
  *   ang_dev.registration_lock  Read: the device is there as long as it is
- *	held, see ang_dev_enter().  Write: bring-up and unregistering.
+ *	held, see ang_dev_enter().  Write: bring-up, unregistering, and both
+ *	halves of a restart, ang_dev_down() and ang_dev_up().
  *   ang_file.lock		One of the file's slow operations at a time: making
  *	and destroying its context, its set of owned rows.
  *   ang_uctx.mr_lock		The context's memory regions and their table.
@@ -91,6 +92,8 @@ struct ang_bus_ops {
  * @ops: transport; constant
  * @priv: the transport's; constant
  * @id: N of /dev/angaraN; constant
+ * @timeout: jiffies that the device has for an answer; constant once registered
+ * @ctx_limit: contexts that the transport can carry; constant once registered
  * @node: number of the node; constant once registered, as all down to @caps
  * @fabric_id: fabric
  * @topo: torus
@@ -100,11 +103,15 @@ struct ang_bus_ops {
  * @registration_lock: see above
  * @gone: unregistered, or not registered yet; under @registration_lock, and
  *	read without it where a late answer does no harm
+ * @down: stopped, between ang_dev_down() and ang_dev_up(); under
+ *	@registration_lock
  * @break_lock: see above
- * @broken: a command was not answered; set once, under @break_lock
+ * @broken: a command was not answered, or it does not start again.  Set under
+ *	@break_lock or with @registration_lock held for writing, which who unsets
+ *	it holds: when it goes down, and at a restart
  * @stuck: it did not stop when it was told to, so it may go on with memory that
- *	it knows: that is never freed.  Set once, under @break_lock or with
- *	@registration_lock held for writing; read after ang_dev_break()
+ *	it knows: that is never freed.  Set as @broken, unset at a restart; read
+ *	after ang_dev_break()
  * @files_lock: see above
  * @files: open files; under @files_lock
  * @ctx_ids: numbers of contexts in use; under @files_lock
@@ -131,6 +138,8 @@ struct ang_dev {
 	const struct ang_bus_ops *ops;
 	void *priv;
 	u32 id;
+	unsigned long timeout;
+	u32 ctx_limit;
 
 	u32 node;
 	u64 fabric_id;
@@ -141,6 +150,7 @@ struct ang_dev {
 
 	struct rw_semaphore registration_lock;
 	bool gone;
+	bool down;
 	struct mutex break_lock;
 	bool broken;
 	bool stuck;
@@ -180,6 +190,9 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 			      struct device *parent, void *priv);
 int ang_dev_register(struct ang_dev *adev);
 void ang_dev_unregister(struct ang_dev *adev);
+void ang_dev_down(struct ang_dev *adev);
+int ang_dev_up(struct ang_dev *adev);
+void ang_dev_break(struct ang_dev *adev, const char *why);
 void ang_dev_put(struct ang_dev *adev);
 void ang_irq(struct ang_dev *adev, u32 vector);
 
@@ -189,7 +202,6 @@ void ang_dev_exit(struct ang_dev *adev);
 struct ang_dev *ang_dev_next(u32 *id);
 struct ang_dev *ang_dev_find(u32 id);
 void ang_dev_release(struct ang_dev *adev);
-void ang_dev_break(struct ang_dev *adev, const char *why);
 
 static inline u32 ang_read32(struct ang_dev *adev, u32 off)
 {

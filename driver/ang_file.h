@@ -87,6 +87,9 @@ struct ang_uctx {
  * struct ang_file - an open /dev/angaraN
  * @adev: the device; constant
  * @entry: in ang_dev.files; under ang_dev.files_lock
+ * @stale: the device was unregistered or stopped after the file was opened:
+ *	close(2) is all that is left.  Written with ang_dev.registration_lock held
+ *	for writing; read under it, or without where a late answer does no harm
  * @lock: see ang_dev.h
  * @wait: who sleeps in poll(2)
  * @uctx: the context; set once under @lock, read with ang_file_uctx()
@@ -96,6 +99,7 @@ struct ang_uctx {
 struct ang_file {
 	struct ang_dev *adev;
 	struct list_head entry;
+	bool stale;
 	struct mutex lock;
 	wait_queue_head_t wait;
 	struct ang_uctx *uctx;
@@ -126,6 +130,8 @@ struct ang_ucmd {
 /* main.c */
 u32 ang_default_pkey(void);
 void ang_file_cred(struct ang_file *file, struct ang_cred *cred);
+int ang_file_glance(const struct ang_file *file);
+int ang_file_enter(struct ang_file *file);
 
 /* ctx.c */
 int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg);

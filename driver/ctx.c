@@ -3,7 +3,7 @@
  * Contexts: making, ringing, sleeping, destroying.
  *
  * A context is destroyed on the device when its file is closed or the device
- * is unregistered; its structure and queue pages go with the file.
+ * is stopped; its structure and queue pages go with the file.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>

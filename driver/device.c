@@ -3,6 +3,11 @@
  * Life of an adapter: from the transport's ang_dev_alloc() to its
  * ang_dev_put().  After ang_dev_unregister() open files only answer -ENODEV;
  * the last of them frees the structure.
+ *
+ * Between ang_dev_register() and that the transport may stop the adapter with
+ * ang_dev_down() and start it again with ang_dev_up(), around a reset or while
+ * the machine sleeps.  Files that were open then are stale: the adapter has
+ * forgotten what they had there.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -10,7 +15,8 @@
 #include "ang_file.h"
 #include "trace.h"
 
-#define READY_TIMEOUT_MS	5000
+/* An emulated adapter may have to wait long for a processor. */
+#define TIMEOUT	(60 * HZ)
 
 /* All devices, by ang_dev.id, from ang_dev_alloc() to ang_dev_put(). */
 static DEFINE_XARRAY_ALLOC(ang_devs);
@@ -47,6 +53,8 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 	adev->ops = ops;
 	adev->priv = priv;
 	adev->gone = true;
+	adev->timeout = TIMEOUT;
+	adev->ctx_limit = ANG_MAX_CTXS;
 	init_rwsem(&adev->registration_lock);
 	spin_lock_init(&adev->files_lock);
 	INIT_LIST_HEAD(&adev->files);
@@ -91,15 +99,20 @@ void ang_dev_put(struct ang_dev *adev)
 }
 ANG_EXPORT(ang_dev_put);
 
-/* Wait until the device is ready, or is not any more. */
+/*
+ * Wait until the device is ready, or is not any more.  All ones are what a bus
+ * answers on behalf of one that is not there.
+ */
 static int wait_ready(struct ang_dev *adev, u32 want)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(READY_TIMEOUT_MS);
+	unsigned long end = jiffies + adev->timeout;
 
 	for (;;) {
 		bool late = time_after(jiffies, end);
 		u32 status = ang_read32(adev, ANGARA_REG_STATUS);
 
+		if (status == U32_MAX)
+			return -ENODEV;
 		if ((status & ANGARA_STATUS_READY) == want)
 			return 0;
 		if (late)
@@ -108,11 +121,14 @@ static int wait_ready(struct ang_dev *adev, u32 want)
 	}
 }
 
-/* Reset the device, so that it lets go of all memory; if not, remember it. */
+/*
+ * Reset the device, so that it lets go of all memory; if not, remember it.  One
+ * that is not there reaches no memory.
+ */
 static void dev_reset(struct ang_dev *adev)
 {
 	ang_write32(adev, ANGARA_REG_CONTROL, 0);
-	if (!wait_ready(adev, 0) || adev->stuck)
+	if (wait_ready(adev, 0) != -EIO || adev->stuck)
 		return;
 	WRITE_ONCE(adev->stuck, true);
 	dev_err(&adev->dev, "the adapter does not stop: memory that it knows is lost\n");
@@ -129,24 +145,25 @@ static void file_wake(struct ang_file *file, __poll_t why)
 
 /**
  * ang_dev_break() - stop using a device that does not keep to the rules
- * @adev: device, entered
+ * @adev: device, registered: entered, or the caller is who would unregister it
  * @why: for the log
  *
  * When it returns, whoever called it first, the device has let go of all
- * memory, or is stuck.  Whoever sleeps in poll(2) or on an eventfd wakes.
+ * memory, or is stuck.  Whoever waits for a command, in poll(2) or on an
+ * eventfd wakes.  A transport does not enter the device for it: somebody who
+ * waits to stop it might wait for that command.
  * Context: process; may sleep.
  */
 void ang_dev_break(struct ang_dev *adev, const char *why)
 {
 	struct ang_file *file;
 
-	lockdep_assert_held(&adev->registration_lock);
-
 	mutex_lock(&adev->break_lock);
 	if (!adev->broken) {
 		dev_err(&adev->dev, "%s: the adapter is not used any more\n",
 			why);
 		WRITE_ONCE(adev->broken, true);
+		wake_up(&adev->adm_wait);
 		/* A file's context lives as long as the file is listed. */
 		spin_lock(&adev->files_lock);
 		list_for_each_entry(file, &adev->files, entry)
@@ -156,8 +173,23 @@ void ang_dev_break(struct ang_dev *adev, const char *why)
 	}
 	mutex_unlock(&adev->break_lock);
 }
+ANG_EXPORT(ang_dev_break);
 
-static int read_identity(struct ang_dev *adev, u32 *max_ctxs)
+/**
+ * struct identity - what an adapter says of itself
+ * @node: number of its node
+ * @max_ctxs: contexts
+ * @fabric_id: fabric
+ * @topo: torus
+ */
+struct identity {
+	u32 node;
+	u32 max_ctxs;
+	u64 fabric_id;
+	struct ang_topo topo;
+};
+
+static int read_identity(struct ang_dev *adev, struct identity *id)
 {
 	u32 magic = ang_read32(adev, ANGARA_REG_MAGIC);
 	u32 version = ang_read32(adev, ANGARA_REG_VERSION);
@@ -172,18 +204,47 @@ static int read_identity(struct ang_dev *adev, u32 *max_ctxs)
 			magic, version);
 		return -ENODEV;
 	}
-	adev->node = ang_read32(adev, ANGARA_REG_NODE);
-	*max_ctxs = ang_read32(adev, ANGARA_REG_CONTEXTS);
-	adev->fabric_id = ang_read32(adev, ANGARA_REG_FABRIC_LO) |
-			  (u64)ang_read32(adev, ANGARA_REG_FABRIC_HI) << 32;
-	if (!ang_topo_init(&adev->topo, ang_read32(adev, ANGARA_REG_NDIMS), dims) ||
-	    adev->node >= adev->topo.nodes ||
-	    !*max_ctxs || *max_ctxs > ANG_MAX_CTXS) {
+	id->node = ang_read32(adev, ANGARA_REG_NODE);
+	id->max_ctxs = ang_read32(adev, ANGARA_REG_CONTEXTS);
+	id->fabric_id = ang_read32(adev, ANGARA_REG_FABRIC_LO) |
+			(u64)ang_read32(adev, ANGARA_REG_FABRIC_HI) << 32;
+	if (!ang_topo_init(&id->topo, ang_read32(adev, ANGARA_REG_NDIMS), dims) ||
+	    id->node >= id->topo.nodes ||
+	    !id->max_ctxs || id->max_ctxs > ANG_MAX_CTXS) {
 		dev_err(&adev->dev, "node %u or %u contexts out of range\n",
-			adev->node, *max_ctxs);
+			id->node, id->max_ctxs);
 		return -ENODEV;
 	}
+	id->max_ctxs = min(id->max_ctxs, adev->ctx_limit);
+	return 0;
+}
+
+/* Restarted, it has to be who it was: others read that without a lock. */
+static int check_identity(struct ang_dev *adev, const struct identity *id)
+{
+	if (id->node == adev->node && id->fabric_id == adev->fabric_id &&
+	    id->max_ctxs == adev->max_ctxs &&
+	    id->topo.ndims == adev->topo.ndims &&
+	    !memcmp(id->topo.dims, adev->topo.dims, sizeof(id->topo.dims)))
+		return 0;
+	dev_err(&adev->dev, "it is another adapter than before: unbind and bind it\n");
+	return -ENODEV;
+}
+
+static int take_identity(struct ang_dev *adev, const struct identity *id)
+{
+	adev->node = id->node;
+	adev->fabric_id = id->fabric_id;
+	adev->topo = id->topo;
 	ang_topo_coord(&adev->topo, adev->node, adev->coord);
+	adev->ctx_ids = bitmap_zalloc(id->max_ctxs, GFP_KERNEL);
+	adev->ctxs = kcalloc(id->max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);
+	adev->ctx_uids = kcalloc(id->max_ctxs, sizeof(*adev->ctx_uids),
+				 GFP_KERNEL);
+	if (!adev->ctx_ids || !adev->ctxs || !adev->ctx_uids)
+		return -ENOMEM;
+	/* ang_irq() looks at ctxs from here on. */
+	WRITE_ONCE(adev->max_ctxs, id->max_ctxs);
 	return 0;
 }
 
@@ -197,25 +258,25 @@ static void dev_stop(struct ang_dev *adev)
 
 static int dev_start(struct ang_dev *adev)
 {
-	u32 max_ctxs;
+	struct identity id = {};
 	int ret;
 
 	lockdep_assert_held_write(&adev->registration_lock);
 
-	ret = read_identity(adev, &max_ctxs);
+	ret = read_identity(adev, &id);
 	if (ret)
 		return ret;
-	adev->ctx_ids = bitmap_zalloc(max_ctxs, GFP_KERNEL);
-	adev->ctxs = kcalloc(max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);
-	adev->ctx_uids = kcalloc(max_ctxs, sizeof(*adev->ctx_uids), GFP_KERNEL);
-	if (!adev->ctx_ids || !adev->ctxs || !adev->ctx_uids)
-		return -ENOMEM;
-	adev->max_ctxs = max_ctxs; /* ang_irq() looks at ctxs from here on */
+	ret = adev->max_ctxs ? check_identity(adev, &id) :
+			       take_identity(adev, &id);
+	if (ret)
+		return ret;
 
 	ang_write32(adev, ANGARA_REG_CONTROL, 0);
 	ret = wait_ready(adev, 0);
 	if (ret)
 		return ret;
+	WRITE_ONCE(adev->stuck, false);
+	WRITE_ONCE(adev->broken, false);
 	ret = ang_adm_init(adev);
 	if (ret)
 		return ret;
@@ -266,6 +327,16 @@ err_stop:
 }
 ANG_EXPORT(ang_dev_register);
 
+static void files_make_stale(struct ang_dev *adev)
+{
+	struct ang_file *file;
+
+	list_for_each_entry(file, &adev->files, entry) {
+		/* Behind @gone: pairs with ang_file_glance(). */
+		smp_store_release(&file->stale, true);
+	}
+}
+
 static void file_kill(struct ang_file *file)
 {
 	struct ang_uctx *uctx = ang_file_uctx(file);
@@ -273,6 +344,21 @@ static void file_kill(struct ang_file *file)
 	if (uctx)
 		ang_uctx_kill(uctx);
 	file_wake(file, EPOLLHUP | EPOLLERR);
+}
+
+/* Take the device away from all who use it, and stop it. */
+static void dev_take(struct ang_dev *adev)
+{
+	struct ang_file *file;
+
+	lockdep_assert_held_write(&adev->registration_lock);
+
+	/* Files come and go under registration_lock held for reading only. */
+	files_make_stale(adev);
+	list_for_each_entry(file, &adev->files, entry)
+		file_kill(file);
+	ang_dev_trees_forget(adev);
+	dev_stop(adev);
 }
 
 /**
@@ -286,38 +372,102 @@ static void file_kill(struct ang_file *file)
  */
 void ang_dev_unregister(struct ang_dev *adev)
 {
-	struct ang_file *file;
+	bool down;
 
 	ang_debugfs_dev_del(adev);
 	cdev_device_del(&adev->cdev, &adev->dev);
 
 	down_write(&adev->registration_lock);
 	WRITE_ONCE(adev->gone, true);
-	/* Files come and go under registration_lock held for reading only. */
-	list_for_each_entry(file, &adev->files, entry)
-		file_kill(file);
-	ang_dev_trees_forget(adev);
-	dev_stop(adev);
+	down = adev->down;
+	if (!down)
+		dev_take(adev);
 	up_write(&adev->registration_lock);
 
-	ang_nl_dev_del(adev);
+	if (!down)
+		ang_nl_dev_del(adev);
 }
 ANG_EXPORT(ang_dev_unregister);
+
+/**
+ * ang_dev_down() - stop an adapter until ang_dev_up()
+ * @adev: device, registered; ang_irq() may still be called for it
+ *
+ * When it returns, the device is reset and no memory is in its use, as after
+ * ang_dev_unregister().  Open files answer -ESTALE from here on, and the device
+ * cannot be opened.  Down already, it stays so.
+ * Context: process; may sleep.
+ */
+void ang_dev_down(struct ang_dev *adev)
+{
+	bool down;
+
+	down_write(&adev->registration_lock);
+	down = adev->down;
+	if (!down)
+		dev_take(adev);
+	adev->down = true;
+	/* From here on it would mean that it has been started in vain. */
+	WRITE_ONCE(adev->broken, false);
+	up_write(&adev->registration_lock);
+
+	if (!down)
+		ang_nl_dev_del(adev);
+}
+ANG_EXPORT(ang_dev_down);
+
+/**
+ * ang_dev_up() - start an adapter that ang_dev_down() has stopped
+ * @adev: device, registered
+ *
+ * What broke it before is forgotten.  If it does not start it stays down, and
+ * may be started again.
+ *
+ * Return: 0, also if it is up; -ENODEV it is not there, or another one; -EIO it
+ * does not get ready; -ENOMEM.
+ * Context: process; may sleep.
+ */
+int ang_dev_up(struct ang_dev *adev)
+{
+	bool down;
+	int ret = 0;
+
+	down_write(&adev->registration_lock);
+	down = adev->down;
+	if (down)
+		ret = dev_start(adev);
+	if (ret)
+		WRITE_ONCE(adev->broken, true);
+	else
+		adev->down = false;
+	up_write(&adev->registration_lock);
+
+	if (down && !ret)
+		ang_nl_dev_new(adev);
+	return ret;
+}
+ANG_EXPORT(ang_dev_up);
 
 /**
  * ang_dev_enter() - keep a device from going away
  * @adev: device, referenced
  *
- * Return: 0, undo with ang_dev_exit(); -ENODEV it is gone.
+ * Return: 0, undo with ang_dev_exit(); -ENODEV it is gone; -EBUSY it is down;
+ * -EIO it did not come up.
  * Context: process; may sleep.
  */
 int ang_dev_enter(struct ang_dev *adev)
 {
+	int ret = 0;
+
 	down_read(&adev->registration_lock);
-	if (!adev->gone)
-		return 0;
-	up_read(&adev->registration_lock);
-	return -ENODEV;
+	if (adev->gone)
+		ret = -ENODEV;
+	else if (adev->down)
+		ret = adev->broken ? -EIO : -EBUSY;
+	if (ret)
+		up_read(&adev->registration_lock);
+	return ret;
 }
 
 /**

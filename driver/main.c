@@ -52,6 +52,46 @@ void ang_file_cred(struct ang_file *file, struct ang_cred *cred)
 	cred->admin = ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
 }
 
+/**
+ * ang_file_glance() - is the device of a file still there?
+ * @file: open file
+ *
+ * Takes no lock: a moment later it may be otherwise.
+ *
+ * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the file
+ * was opened.
+ * Context: any.
+ */
+int ang_file_glance(const struct ang_file *file)
+{
+	/* First, as files of a device that goes are stale once it is gone. */
+	bool stale = smp_load_acquire(&file->stale);
+
+	if (READ_ONCE(file->adev->gone))
+		return -ENODEV;
+	return stale ? -ESTALE : 0;
+}
+
+/**
+ * ang_file_enter() - keep the device of a file from going away
+ * @file: open file
+ *
+ * Return: 0, undo with ang_dev_exit(); -ENODEV the device is gone; -ESTALE it
+ * was stopped since the file was opened.
+ * Context: process; may sleep.
+ */
+int ang_file_enter(struct ang_file *file)
+{
+	int ret = ang_dev_enter(file->adev);
+
+	if (ret)
+		return ret == -ENODEV ? ret : -ESTALE;
+	if (!file->stale)
+		return 0;
+	ang_dev_exit(file->adev);
+	return -ESTALE;
+}
+
 static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 {
 	struct ang_dev *adev = ucmd->file->adev;
@@ -161,7 +201,7 @@ static int execute(struct ang_ucmd *ucmd, const struct ioctl_op *op)
 
 	if (op->enters)
 		return op->execute(ucmd, ucmd->cmd);
-	ret = ang_dev_enter(ucmd->file->adev);
+	ret = ang_file_enter(ucmd->file);
 	if (ret)
 		return ret;
 	ret = op->execute(ucmd, ucmd->cmd);
@@ -211,9 +251,7 @@ static long ang_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 	if (nr >= ARRAY_SIZE(ioctl_ops) || cmd != _IO(ANGARA_IOC_TYPE, nr))
 		return -ENOTTY;
 	/* Told before what is wrong with the argument; looked at again later. */
-	if (READ_ONCE(file->adev->gone))
-		return -ENODEV;
-	return ioctl_run(&ucmd, &ioctl_ops[nr]);
+	return ang_file_glance(file) ?: ioctl_run(&ucmd, &ioctl_ops[nr]);
 }
 
 static __poll_t ang_poll(struct file *filp, poll_table *wait)
@@ -223,7 +261,7 @@ static __poll_t ang_poll(struct file *filp, poll_table *wait)
 	__poll_t events = 0;
 
 	poll_wait(filp, &file->wait, wait);
-	if (ang_dev_enter(file->adev))
+	if (ang_file_enter(file))
 		return EPOLLHUP | EPOLLERR;
 	uctx = ang_file_uctx(file);
 	if (READ_ONCE(file->adev->broken))
@@ -276,16 +314,15 @@ static int ang_release(struct inode *inode, struct file *filp)
 	struct ang_dev *adev = file->adev;
 	struct module *owner = adev->ops->owner;
 
-	/* What the device holds; if it is gone, ang_dev_unregister() did this. */
-	if (!ang_dev_enter(adev)) {
-		if (file->uctx)
-			ang_uctx_kill(file->uctx);
-		ang_file_disown_trees(file);
-		spin_lock(&adev->files_lock);
-		list_del(&file->entry);
-		spin_unlock(&adev->files_lock);
-		ang_dev_exit(adev);
-	}
+	/* A stale file's context is dead already, and its rows are forgotten. */
+	down_read(&adev->registration_lock);
+	if (file->uctx)
+		ang_uctx_kill(file->uctx);
+	ang_file_disown_trees(file);
+	spin_lock(&adev->files_lock);
+	list_del(&file->entry);
+	spin_unlock(&adev->files_lock);
+	up_read(&adev->registration_lock);
 	if (file->uctx)
 		ang_uctx_free(file->uctx);
 	kfree_rcu(file, rcu);

@@ -377,7 +377,7 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 	mr = mr_new(adev, cmd);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
-	ret = ang_dev_enter(adev);
+	ret = ang_file_enter(ucmd->file);
 	if (ret) {
 		mr_free(adev, mr);
 		return ret;

@@ -164,7 +164,8 @@ static const struct {
  * @filp: open /dev/angaraN
  * @vma: exactly one kind of memory, shared
  *
- * Return: 0; -ENODEV the device is gone; -ENXIO there is no context; -EINVAL
+ * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the file
+ * was opened; -ENXIO there is no context; -EINVAL
  * not exactly one kind of memory, or private; -EACCES it is read only.
  * Context: process, mmap_lock held for writing, under which no lock of the
  * driver is taken.  A device that goes away meanwhile does no harm: the pages
@@ -177,9 +178,10 @@ int ang_mmap(struct file *filp, struct vm_area_struct *vma)
 	unsigned long kind = vma->vm_pgoff / (ANG_MMAP_STRIDE / PAGE_SIZE);
 	unsigned long clear = 0;
 	unsigned long num;
+	int ret = ang_file_glance(file);
 
-	if (READ_ONCE(file->adev->gone))
-		return -ENODEV;
+	if (ret)
+		return ret;
 	if (!uctx)
 		return -ENXIO;
 	if (kind >= ANG_MEM_NUM || !mmap_kinds[kind].mapped ||

@@ -146,15 +146,19 @@ int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial)
 }
 
 /**
- * ang_dev_trees_forget() - forget the rows of a device that goes away
+ * ang_dev_trees_forget() - forget the rows of a device that is stopped
  * @adev: device
  *
+ * What an administrator has delegated stays so.
  * Context: process; may sleep.
  */
 void ang_dev_trees_forget(struct ang_dev *adev)
 {
+	u32 tree;
+
 	mutex_lock(&adev->tree_lock);
-	memset(adev->rows.entry, 0, sizeof(adev->rows.entry));
+	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+		adev->rows.entry[tree].set = false;
 	mutex_unlock(&adev->tree_lock);
 }
 

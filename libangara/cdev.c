@@ -50,7 +50,10 @@ static int cdev_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
 	do {
 		ret = ioctl(dev->fd, nr, arg);
 	} while (ret < 0 && errno == EINTR);
-	return ret < 0 ? -errno : 0;
+	if (ret >= 0)
+		return 0;
+	/* After a reset the device is there again, but not for this file. */
+	return errno == ESTALE ? -ENODEV : -errno;
 }
 
 static int cdev_doorbell(struct ang_dev *dev, u32 pi)

@@ -280,6 +280,8 @@ static u32 fake_read32(struct ang_dev *adev, u32 off)
 {
 	struct fake *f = to_fake(adev);
 
+	if (f->absent)
+		return U32_MAX;
 	if (off == ANGARA_REG_STATUS) {
 		if (f->unready)
 			return 0;
@@ -308,6 +310,8 @@ static void fake_write32(struct ang_dev *adev, u32 off, u32 val)
 	struct fake *f = to_fake(adev);
 	u32 index;
 
+	if (f->absent)
+		return;
 	if (off >= ANGARA_PAGE_SIZE) {
 		fake_doorbell(f, off, val);
 		return;
@@ -318,6 +322,12 @@ static void fake_write32(struct ang_dev *adev, u32 off, u32 val)
 	index = *reg(f, off);
 	*reg(f, off) = val;
 	f->ci_writes += off == ANGARA_REG_AEQ_CI;
+	if (off == ANGARA_REG_CONTROL && !val && !f->unstoppable) {
+		/* Queues begin anew. */
+		*reg(f, ANGARA_REG_ASQ_DB) = 0;
+		f->answers = 0;
+		f->aeq_pi = 0;
+	}
 	if (off == ANGARA_REG_ASQ_DB)
 		while (index != val)
 			take_command(f, index++);
@@ -382,5 +392,6 @@ struct fake *fake_new(struct kunit *test)
 		root_device_unregister(f->parent);
 		return ERR_CAST(f->adev);
 	}
+	f->adev->timeout = HZ;
 	return f;
 }

@@ -54,6 +54,7 @@ struct fake_mem {
  * @mute: does not answer
  * @wrong_tag: answers to another command
  * @unready: does not get ready
+ * @absent: not on the bus: all registers read all ones, nothing is taken
  * @unstoppable: a reset does not stop it
  * @on_command: called before a command is answered, or NULL
  * @aeq_pi: events posted so far
@@ -82,6 +83,7 @@ struct fake {
 	bool mute;
 	bool wrong_tag;
 	bool unready;
+	bool absent;
 	bool unstoppable;
 	void (*on_command)(struct fake *f, const struct angara_adm_cmd *cmd);
 	u32 aeq_pi;
@@ -101,7 +103,7 @@ struct fake {
 };
 
 extern struct kunit_suite queue_suite, mr_suite, admin_suite, device_suite,
-	tree_suite;
+	tree_suite, restart_suite;
 
 /* Of a suite: init, exit, suite_init, suite_exit. */
 int fake_init(struct kunit *test);

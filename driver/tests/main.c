@@ -9,7 +9,7 @@
 #include "fake.h"
 
 kunit_test_suites(&queue_suite, &mr_suite, &admin_suite, &device_suite,
-		  &tree_suite);
+		  &tree_suite, &restart_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the Angara driver");
 MODULE_LICENSE("GPL");

@@ -18,10 +18,13 @@
  *		  above 4096 bytes, zero or not
  *   -EOPNOTSUPP  unknown bit in @flags, or a reserved field is not zero
  *   -ENODEV      the device is gone; only close() is left
+ *   -ESTALE      the device was reset or suspended since the file was opened;
+ *		  only close() is left, a file opened anew works
  *   -EIO         the device refused a command or does not answer
  *   -ENXIO       the file has no context yet (ANGARA_IOCTL_CTX_CREATE)
  *   -ENOMEM      no memory
- * Others are listed at each structure.
+ * Others are listed at each structure.  open(2) gives -EBUSY while the device is
+ * being reset or is suspended, and -EIO if it did not come back from that.
  */
 #ifndef _UAPI_LINUX_ANGARA_H
 #define _UAPI_LINUX_ANGARA_H
@@ -420,7 +423,8 @@ struct angara_eventfd {
 /*
  * poll(2): EPOLLIN while the event sequence (ANGARA_CTR_EVSEQ) differs from
  * angara_ctl.seen; EPOLLERR if the device does not answer any more;
- * EPOLLHUP | EPOLLERR once it is gone.
+ * EPOLLHUP | EPOLLERR once it is gone, or was reset or suspended since the file
+ * was opened.
  */
 
 #include <linux/angara_queue.h>
