@@ -3,7 +3,7 @@
  * Angara adapter: internal header of the driver's core (angara.ko).
  *
  * Who is who:
- *  - a transport (loopback, later PCI) makes an &struct ang_dev, gives it
+ *  - a transport (loopback, PCI) makes an &struct ang_dev, gives it
  *    &struct ang_bus_ops and registers it; it calls ang_irq() for interrupts;
  *  - &struct ang_file is an open /dev/angaraN, &struct ang_uctx its context,
  *    &struct ang_mr a memory region of that context.
@@ -21,12 +21,16 @@
  *   ang_dev.break_lock		Held while a device is being broken.
  *   ang_dev.files_lock		Spinlock: the list of files and the numbers of
  *	contexts.
+ *   ang_dev.map_lock		Read: page faults of doorbells.  Write: files become
+ *	stale.
  *   ang_uctx.eventfd_lock	Spinlock, irq-safe.
  *
  * ang_irq() looks contexts up under RCU and takes only the last of these.
  * mm->mmap_lock is taken under none of them, since a process can hold its own
  * for long: page faults come before a device is entered.  Nor are they taken
- * under it: mmap() takes none.
+ * under it, but for map_lock, which nobody holds for long: mmap() takes none.
+ * Mappings of doorbells are taken away, under the lock of the inode's mappings,
+ * with registration_lock held and map_lock not.
  * Two devices' locks are never nested, but for tree_lock of any device under
  * the registration_lock of one.
  */
@@ -69,6 +73,8 @@ struct ang_dev;
  * @dma_map: fill @addrs with the device addresses of @count pages; what CPU
  *	or device write is seen by the other at once.  Return: 0 or -errno
  * @dma_unmap: take them back
+ * @doorbell: physical address of a context's doorbell page; NULL if processes
+ *	cannot map it.  Under ang_dev.map_lock
  *
  * Context: process; the device may be broken but is not gone, except that
  * @dma_free and @dma_unmap are called up to the last ang_dev_put().
@@ -83,6 +89,7 @@ struct ang_bus_ops {
 	int (*dma_map)(struct ang_dev *adev, struct page **pages, __le64 *addrs,
 		       u32 count);
 	void (*dma_unmap)(struct ang_dev *adev, const __le64 *addrs, u32 count);
+	phys_addr_t (*doorbell)(struct ang_dev *adev, u32 ctx);
 };
 
 /**
@@ -130,6 +137,7 @@ struct ang_bus_ops {
  * @aeq_work: takes events
  * @tree_lock: see above
  * @rows: the routing table, as programmed; under @tree_lock
+ * @map_lock: see above
  * @debugfs: directory; debugfs.c only
  */
 struct ang_dev {
@@ -176,6 +184,8 @@ struct ang_dev {
 
 	struct mutex tree_lock;
 	struct ang_row_table rows;
+
+	struct rw_semaphore map_lock;
 
 	struct dentry *debugfs;
 };
@@ -267,6 +277,15 @@ void ang_nl_changed(void);
 void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value);
 void ang_nl_dev_new(struct ang_dev *adev);
 void ang_nl_dev_del(struct ang_dev *adev);
+
+/* pci.c */
+#ifdef CONFIG_PCI
+int ang_pci_init(void);
+void ang_pci_exit(void);
+#else
+static inline int ang_pci_init(void) { return 0; }
+static inline void ang_pci_exit(void) { }
+#endif
 
 /* debugfs.c */
 void ang_debugfs_init(void);

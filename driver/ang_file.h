@@ -19,6 +19,8 @@
 #define ANG_MEM_MSG	5	/* message area; of no pages where nobody asked */
 #define ANG_MEM_NUM	6
 
+#define ANG_MAP_DB	ANG_MEM_NUM /* no memory: the doorbell page is mapped there */
+
 /* Distance of the mmap offsets of two kinds of memory; none is that long. */
 #define ANG_MMAP_STRIDE	(1UL << 28)
 
@@ -50,6 +52,8 @@ struct ang_mem {
  * @mem: queues, control page, counters, memory region table, message area
  * @ctl: kernel address of the control page; the process writes it at any time
  * @ctr: kernel address of the counters; the device writes them at any time
+ * @sink: page that takes what is written to the doorbell once that is not the
+ *	context's any more; NULL without ANGARA_CAP_DOORBELL_MMAP; constant
  * @dead: no longer on the device; written when the file is closed, or with
  *	ang_dev.registration_lock held for writing
  * @mr_lock: see ang_dev.h
@@ -69,6 +73,7 @@ struct ang_uctx {
 	struct ang_mem mem;
 	struct angara_ctl *ctl;
 	__le64 *ctr;
+	struct page *sink;
 
 	bool dead;
 
@@ -87,9 +92,11 @@ struct ang_uctx {
  * struct ang_file - an open /dev/angaraN
  * @adev: the device; constant
  * @entry: in ang_dev.files; under ang_dev.files_lock
+ * @mapping: where its mappings are listed; constant
  * @stale: the device was unregistered or stopped after the file was opened:
- *	close(2) is all that is left.  Written with ang_dev.registration_lock held
- *	for writing; read under it, or without where a late answer does no harm
+ *	close(2) is all that is left.  Written with ang_dev.registration_lock and
+ *	map_lock held for writing; read under either, or without where a late
+ *	answer does no harm
  * @lock: see ang_dev.h
  * @wait: who sleeps in poll(2)
  * @uctx: the context; set once under @lock, read with ang_file_uctx()
@@ -99,6 +106,7 @@ struct ang_uctx {
 struct ang_file {
 	struct ang_dev *adev;
 	struct list_head entry;
+	struct address_space *mapping;
 	bool stale;
 	struct mutex lock;
 	wait_queue_head_t wait;
@@ -150,6 +158,7 @@ void *ang_mem_at(const struct ang_mem *mem, u32 kind, size_t offset);
 u64 ang_mem_list(const struct ang_mem *mem, u32 kind);
 u64 ang_mmap_offset(u32 kind);
 int ang_mmap(struct file *filp, struct vm_area_struct *vma);
+void ang_file_unmap_doorbell(struct ang_file *file);
 
 /* mr.c */
 int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg);

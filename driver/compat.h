@@ -10,6 +10,7 @@
 #include <linux/eventfd.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pci.h>
 #include <linux/version.h>
 
 /* 6.13: namespaces of symbols are strings. */
@@ -64,6 +65,11 @@ static inline void ang_vm_flags_mod(struct vm_area_struct *vma,
 #define ang_dump_attrs(_cb)	(genl_dumpit_info(_cb)->info.attrs)
 #else
 #define ang_dump_attrs(_cb)	(genl_dumpit_info(_cb)->attrs)
+#endif
+
+/* 6.8: the interrupt line is no legacy any more. */
+#ifndef PCI_IRQ_INTX
+#define PCI_IRQ_INTX		PCI_IRQ_LEGACY
 #endif
 
 #endif /* ANG_COMPAT_H */

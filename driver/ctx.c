@@ -179,6 +179,13 @@ static struct ang_uctx *uctx_create(struct ang_file *file, u32 pkey,
 	ret = ang_mem_alloc(adev, &uctx->mem, sizes);
 	if (ret)
 		goto err_num;
+	if (adev->caps & ANGARA_CAP_DOORBELL_MMAP) {
+		uctx->sink = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!uctx->sink) {
+			ret = -ENOMEM;
+			goto err_mem;
+		}
+	}
 	uctx->ctl = ang_mem_at(&uctx->mem, ANG_MEM_CTL, 0);
 	uctx->ctr = ang_mem_at(&uctx->mem, ANG_MEM_CTR, 0);
 	ret = create_on_device(adev, uctx, arg);
@@ -188,6 +195,8 @@ static struct ang_uctx *uctx_create(struct ang_file *file, u32 pkey,
 	return uctx;
 
 err_mem:
+	if (uctx->sink)
+		__free_page(uctx->sink);
 	ang_mem_unmap(adev, &uctx->mem);
 	ang_mem_free(&uctx->mem);
 err_num:
@@ -235,7 +244,7 @@ int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
 	cmd->cq_offset = ang_mmap_offset(ANG_MEM_CQ);
 	cmd->ctl_offset = ang_mmap_offset(ANG_MEM_CTL);
 	cmd->ctr_offset = ang_mmap_offset(ANG_MEM_CTR);
-	cmd->db_offset = 0;
+	cmd->db_offset = uctx->sink ? ang_mmap_offset(ANG_MAP_DB) : 0;
 	cmd->msg_offset = cmd->msg_bytes ? ang_mmap_offset(ANG_MEM_MSG) : 0;
 out_unlock:
 	mutex_unlock(&file->lock);
@@ -282,6 +291,8 @@ static void uctx_free_rcu(struct rcu_head *rcu)
 	struct ang_uctx *uctx = container_of(rcu, struct ang_uctx, rcu);
 
 	ang_mem_free(&uctx->mem);
+	if (uctx->sink)
+		__free_page(uctx->sink);
 	kfree(uctx);
 }
 

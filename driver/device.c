@@ -55,11 +55,14 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 	adev->gone = true;
 	adev->timeout = TIMEOUT;
 	adev->ctx_limit = ANG_MAX_CTXS;
+	if (ops->doorbell)
+		adev->caps = ANGARA_CAP_DOORBELL_MMAP;
 	init_rwsem(&adev->registration_lock);
 	spin_lock_init(&adev->files_lock);
 	INIT_LIST_HEAD(&adev->files);
 	mutex_init(&adev->break_lock);
 	mutex_init(&adev->tree_lock);
+	init_rwsem(&adev->map_lock);
 	ang_adm_setup(adev);
 
 	device_initialize(&adev->dev);
@@ -331,10 +334,16 @@ static void files_make_stale(struct ang_dev *adev)
 {
 	struct ang_file *file;
 
+	down_write(&adev->map_lock);
 	list_for_each_entry(file, &adev->files, entry) {
 		/* Behind @gone: pairs with ang_file_glance(). */
 		smp_store_release(&file->stale, true);
 	}
+	up_write(&adev->map_lock);
+	if (!adev->ops->doorbell)
+		return;
+	list_for_each_entry(file, &adev->files, entry)
+		ang_file_unmap_doorbell(file);
 }
 
 static void file_kill(struct ang_file *file)

@@ -292,6 +292,7 @@ static int ang_open(struct inode *inode, struct file *filp)
 	}
 	get_device(&adev->dev);
 	file->adev = adev;
+	file->mapping = filp->f_mapping;
 	mutex_init(&file->lock);
 	init_waitqueue_head(&file->wait);
 	spin_lock(&adev->files_lock);
@@ -355,8 +356,14 @@ static int __init ang_init(void)
 	if (ret)
 		goto err_class;
 	ang_debugfs_init();
+	ret = ang_pci_init();
+	if (ret)
+		goto err_debugfs;
 	return 0;
 
+err_debugfs:
+	ang_debugfs_exit();
+	ang_nl_exit();
 err_class:
 	class_unregister(&ang_class);
 err_region:
@@ -366,6 +373,7 @@ err_region:
 
 static void __exit ang_exit(void)
 {
+	ang_pci_exit();
 	ang_debugfs_exit();
 	ang_nl_exit();
 	class_unregister(&ang_class);

@@ -5,6 +5,11 @@
  * All pages of a context stand in one array and their DMA addresses in one
  * list, kind after kind; the list of a kind is a part of that list.  Mapped
  * pages are reference counted: they outlive the context, and the device.
+ *
+ * A mapped doorbell page is the device's, and comes with the first access.  When
+ * the device is stopped the mapping is taken away, and the next access gets a
+ * page of memory, the context's sink: a process that rings late comes to no
+ * harm, and does none.  It learns of its fate as it learns of all else.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -159,8 +164,55 @@ static const struct {
 	[ANG_MEM_MSG]	= { .mapped = true },
 };
 
+static vm_fault_t doorbell_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct ang_file *file = vma->vm_file->private_data;
+	struct ang_uctx *uctx = ang_file_uctx(file);
+	struct ang_dev *adev = file->adev;
+	pgprot_t prot = vma->vm_page_prot;
+	unsigned long pfn;
+	vm_fault_t ret;
+
+	/* Whoever makes the file stale takes away what was put in before. */
+	down_read(&adev->map_lock);
+	if (file->stale) {
+		pfn = page_to_pfn(uctx->sink);
+	} else {
+		pfn = PHYS_PFN(adev->ops->doorbell(adev, uctx->num));
+		prot = pgprot_noncached(prot);
+	}
+	ret = vmf_insert_pfn_prot(vma, vmf->address, pfn, prot);
+	up_read(&adev->map_lock);
+	return ret;
+}
+
+static const struct vm_operations_struct doorbell_vm_ops = {
+	.fault = doorbell_fault,
+};
+
+static int map_doorbell(struct ang_uctx *uctx, struct vm_area_struct *vma)
+{
+	if (!uctx->sink || vma_pages(vma) != 1 || !(vma->vm_flags & VM_MAYSHARE))
+		return -EINVAL;
+	ang_vm_flags_mod(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
+			 VM_DONTDUMP, 0);
+	vma->vm_ops = &doorbell_vm_ops;
+	return 0;
+}
+
 /**
- * ang_mmap() - map a queue, the control page or the counters
+ * ang_file_unmap_doorbell() - take mappings of the doorbell away
+ * @file: file that is stale; all of its device's are
+ */
+void ang_file_unmap_doorbell(struct ang_file *file)
+{
+	unmap_mapping_range(file->mapping, ang_mmap_offset(ANG_MAP_DB),
+			    PAGE_SIZE, 1);
+}
+
+/**
+ * ang_mmap() - map queue, control page, counters, message area or doorbell
  * @filp: open /dev/angaraN
  * @vma: exactly one kind of memory, shared
  *
@@ -184,6 +236,8 @@ int ang_mmap(struct file *filp, struct vm_area_struct *vma)
 		return ret;
 	if (!uctx)
 		return -ENXIO;
+	if (vma->vm_pgoff == ANG_MAP_DB * (ANG_MMAP_STRIDE / PAGE_SIZE))
+		return map_doorbell(uctx, vma);
 	if (kind >= ANG_MEM_NUM || !mmap_kinds[kind].mapped ||
 	    vma->vm_pgoff % (ANG_MMAP_STRIDE / PAGE_SIZE) ||
 	    vma_pages(vma) != uctx->mem.num[kind] ||

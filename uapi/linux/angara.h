@@ -111,7 +111,10 @@ struct angara_query {
 	__u32 reserved2;
 };
 
-/* A doorbell page can be mapped; without it ANGARA_IOCTL_KICK is needed. */
+/*
+ * A doorbell page can be mapped.  Storing angara_ctl.sq_pi, after that, as 32 bits
+ * at its start is as good as ANGARA_KICK_SQ, which does as well.
+ */
 #define ANGARA_CAP_DOORBELL_MMAP	(1U << 0)
 /* Contexts can have a message area; ANGARA_OP_SEND and atomics are known. */
 #define ANGARA_CAP_MSG			(1U << 1)
@@ -183,7 +186,8 @@ struct angara_ctx_create {
  * entries count from @addr.
  * Errors: -EEXIST the key is taken; -ENOSPC no free key; -EFAULT the memory
  * is not mapped or not writable as @access asks; -ENOMEM RLIMIT_MEMLOCK;
- * -EINTR a fatal signal came.
+ * -EINTR a fatal signal came; -EREMOTEIO the device could reach the memory
+ * through copies only.
  */
 struct angara_mr_reg {
 	__u32 size;

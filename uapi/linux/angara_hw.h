@@ -12,6 +12,16 @@
 #include <linux/types.h>
 #include <linux/angara.h>
 
+/* The PCI function; the ids are of those that anybody may experiment with. */
+#define ANGARA_PCI_VENDOR	0x1af4
+#define ANGARA_PCI_DEVICE	0x10f0
+#define ANGARA_PCI_REVISION	1
+#define ANGARA_PCI_CLASS	0x0280	/* network controller, other */
+#define ANGARA_PCI_SUBVENDOR	0x1af4
+#define ANGARA_PCI_SUBDEVICE	0x1100
+#define ANGARA_PCI_BAR_REGS	0	/* registers and doorbells, 64 bits */
+#define ANGARA_PCI_BAR_MSIX	2	/* MSI-X table and PBA, 64 bits */
+
 /* BAR 0: a page of registers, then one doorbell page per context. */
 #define ANGARA_PAGE_SIZE	4096
 #define ANGARA_HW_MAGIC		0x52474E41	/* "ANGR" */
@@ -40,6 +50,7 @@
 #define ANGARA_REG_AEQ_ENTRIES	0x04C	/* rw: entries of AEQ, power of 2 */
 #define ANGARA_REG_ASQ_DB	0x050	/* wo: ASQ producer index, free running */
 #define ANGARA_REG_AEQ_CI	0x054	/* wo: AEQ consumer index, free running */
+#define ANGARA_REG_ISR		0x058	/* ro: ANGARA_ISR_*; PCI function only */
 
 #define ANGARA_STATUS_READY	(1U << 0)
 #define ANGARA_CONTROL_ENABLE	(1U << 0)	/* 0 resets the adapter */
@@ -52,6 +63,10 @@
 /* Interrupt vectors. */
 #define ANGARA_VEC_ADMIN	0	/* ACQ and AEQ */
 #define ANGARA_VEC_CTX(c)	((c) + 1U)
+
+/* ANGARA_REG_ISR: who raised INTx; reading clears it and takes the line back. */
+#define ANGARA_ISR_ADMIN	(1U << 0)
+#define ANGARA_ISR_CTX(c)	(2U << (c) % 31U)
 
 #define ANGARA_ADM_MAX_ENTRIES	256
 

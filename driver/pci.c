@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The adapter on PCI Express: registers, DMA, reset, suspend, removal.
+ *
+ * Process and adapter share memory at all times, so what cannot be mapped
+ * without copies in between is not mapped at all.
+ *
+ * A reset, whoever asks for it, is ang_dev_down() before and ang_dev_up()
+ * after it.  An adapter that has left the bus without a word answers all ones:
+ * a look once a second finds that out, since nothing else reads a register
+ * while the adapter works.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/iopoll.h>
+#include <linux/module.h>
+#include <linux/pm.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "pci.h"
+
+#define BAR_REGS	ANGARA_PCI_BAR_REGS
+#define HEALTH_PERIOD	HZ
+#define STOP_TIMEOUT_US	(60 * USEC_PER_SEC)
+
+static struct ang_pci *to_pci(struct ang_dev *adev)
+{
+	return adev->priv;
+}
+
+static u32 ang_pci_read32(struct ang_dev *adev, u32 off)
+{
+	return readl(to_pci(adev)->bar + off);
+}
+
+static void ang_pci_write32(struct ang_dev *adev, u32 off, u32 val)
+{
+	writel(val, to_pci(adev)->bar + off);
+}
+
+static void *ang_pci_dma_alloc(struct ang_dev *adev, size_t size, u64 *addr)
+{
+	dma_addr_t dma;
+	void *mem;
+
+	mem = dma_alloc_coherent(&to_pci(adev)->pdev->dev, PAGE_ALIGN(size),
+				 &dma, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (mem)
+		*addr = dma;
+	return mem;
+}
+
+static void ang_pci_dma_free(struct ang_dev *adev, size_t size, void *mem,
+			     u64 addr)
+{
+	dma_free_coherent(&to_pci(adev)->pdev->dev, PAGE_ALIGN(size), mem, addr);
+}
+
+/*
+ * Nobody tells when the CPU or the device has written: a page that has to be
+ * copied or synchronized then is of no use.
+ */
+static int map_page(struct device *dev, struct page *page, dma_addr_t *addr)
+{
+	*addr = dma_map_page_attrs(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL,
+				   DMA_ATTR_SKIP_CPU_SYNC);
+	if (dma_mapping_error(dev, *addr))
+		return -ENOMEM;
+	if (!dma_need_sync(dev, *addr))
+		return 0;
+	dma_unmap_page_attrs(dev, *addr, PAGE_SIZE, DMA_BIDIRECTIONAL,
+			     DMA_ATTR_SKIP_CPU_SYNC);
+	return -EREMOTEIO;
+}
+
+static void ang_pci_dma_unmap(struct ang_dev *adev, const __le64 *addrs,
+			      u32 count)
+{
+	struct device *dev = &to_pci(adev)->pdev->dev;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		dma_unmap_page_attrs(dev, le64_to_cpu(addrs[i]), PAGE_SIZE,
+				     DMA_BIDIRECTIONAL,
+				     DMA_ATTR_SKIP_CPU_SYNC);
+}
+
+static int ang_pci_dma_map(struct ang_dev *adev, struct page **pages,
+			   __le64 *addrs, u32 count)
+{
+	struct device *dev = &to_pci(adev)->pdev->dev;
+	dma_addr_t addr;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < count; i++) {
+		ret = map_page(dev, pages[i], &addr);
+		if (ret) {
+			ang_pci_dma_unmap(adev, addrs, i);
+			return ret;
+		}
+		addrs[i] = cpu_to_le64(addr);
+	}
+	return 0;
+}
+
+static phys_addr_t ang_pci_doorbell(struct ang_dev *adev, u32 ctx)
+{
+	return to_pci(adev)->bar_addr + ANGARA_DB_PAGE(ctx);
+}
+
+static const struct ang_bus_ops ang_pci_ops = {
+	.name = "pci",
+	.owner = THIS_MODULE,
+	.read32 = ang_pci_read32,
+	.write32 = ang_pci_write32,
+	.dma_alloc = ang_pci_dma_alloc,
+	.dma_free = ang_pci_dma_free,
+	.dma_map = ang_pci_dma_map,
+	.dma_unmap = ang_pci_dma_unmap,
+	.doorbell = ang_pci_doorbell,
+};
+
+/* Life */
+
+static void health_start(struct ang_pci *pci)
+{
+	schedule_delayed_work(&pci->health, HEALTH_PERIOD);
+}
+
+static void health_work(struct work_struct *work)
+{
+	struct ang_pci *pci = container_of(to_delayed_work(work),
+					   struct ang_pci, health);
+
+	if (PCI_POSSIBLE_ERROR(readl(pci->bar + ANGARA_REG_MAGIC)))
+		ang_dev_break(pci->adev, "it is not there any more");
+	else
+		health_start(pci);
+}
+
+/* A wait for the adapter ends when health_work() has found it gone. */
+static void pause_dev(struct ang_pci *pci)
+{
+	ang_dev_down(pci->adev);
+	cancel_delayed_work_sync(&pci->health);
+}
+
+static int revive_dev(struct ang_pci *pci)
+{
+	int ret = ang_dev_up(pci->adev);
+
+	if (ret) {
+		dev_err(&pci->pdev->dev, "it does not start again: %d\n", ret);
+		return ret;
+	}
+	/* What the PCI core has restored it forgets. */
+	pci_save_state(pci->pdev);
+	health_start(pci);
+	return 0;
+}
+
+/* Whoever had the adapter before us may have left it at work. */
+static int quiesce(struct ang_pci *pci)
+{
+	u32 status;
+	int ret;
+
+	writel(0, pci->bar + ANGARA_REG_CONTROL);
+	ret = readl_poll_timeout(pci->bar + ANGARA_REG_STATUS, status,
+				 !(status & ANGARA_STATUS_READY) ||
+				 PCI_POSSIBLE_ERROR(status),
+				 USEC_PER_MSEC, STOP_TIMEOUT_US);
+	return PCI_POSSIBLE_ERROR(status) ? -ENODEV : ret;
+}
+
+static int dma_init(struct ang_pci *pci)
+{
+	struct device *dev = &pci->pdev->dev;
+	struct page *page;
+	dma_addr_t addr;
+	int ret;
+
+	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
+	if (ret)
+		return dev_err_probe(dev, ret, "no 64-bit DMA\n");
+	page = alloc_page(GFP_KERNEL);
+	if (!page)
+		return -ENOMEM;
+	ret = map_page(dev, page, &addr);
+	if (!ret)
+		dma_unmap_page_attrs(dev, addr, PAGE_SIZE, DMA_BIDIRECTIONAL,
+				     DMA_ATTR_SKIP_CPU_SYNC);
+	__free_page(page);
+	if (ret == -EREMOTEIO)
+		dev_err(dev, "memory cannot be shared without copies (swiotlb=force?)\n");
+	return ret;
+}
+
+static int bar_init(struct ang_pci *pci)
+{
+	struct pci_dev *pdev = pci->pdev;
+	resource_size_t pages = pci_resource_len(pdev, BAR_REGS) / ANGARA_PAGE_SIZE;
+	int ret;
+
+	if (pages < 2 || !(pci_resource_flags(pdev, BAR_REGS) & IORESOURCE_MEM))
+		return dev_err_probe(&pdev->dev, -ENODEV, "BAR 0 is no memory, or too small\n");
+	ret = pci_request_selected_regions(pdev, BIT(BAR_REGS), KBUILD_MODNAME);
+	if (ret)
+		return ret;
+	pci->bar = pci_ioremap_bar(pdev, BAR_REGS);
+	if (!pci->bar) {
+		ret = -ENOMEM;
+		goto err_regions;
+	}
+	pci->bar_addr = pci_resource_start(pdev, BAR_REGS);
+	/* The core looks closer. */
+	pci->ctxs = readl(pci->bar + ANGARA_REG_CONTEXTS);
+	pci->ctxs = clamp_t(u32, pci->ctxs, 1,
+			    min_t(u64, pages - 1, ANG_MAX_CTXS));
+	ret = quiesce(pci);
+	if (ret) {
+		dev_err(&pdev->dev, "it is not there, or does not stop\n");
+		goto err_unmap;
+	}
+	return 0;
+
+err_unmap:
+	iounmap(pci->bar);
+err_regions:
+	pci_release_selected_regions(pdev, BIT(BAR_REGS));
+	return ret;
+}
+
+static void bar_exit(struct ang_pci *pci)
+{
+	iounmap(pci->bar);
+	pci_release_selected_regions(pci->pdev, BIT(BAR_REGS));
+}
+
+/* Interrupts may come as soon as there is an adapter to tell of them. */
+static int adapter_init(struct ang_pci *pci)
+{
+	int ret;
+
+	pci->adev = ang_dev_alloc(&ang_pci_ops, &pci->pdev->dev, pci);
+	if (IS_ERR(pci->adev))
+		return PTR_ERR(pci->adev);
+	ret = ang_pci_irqs_init(pci);
+	if (ret)
+		goto err_put;
+	pci->adev->ctx_limit = pci->ctxs;
+	ret = ang_dev_register(pci->adev);
+	if (ret)
+		goto err_irqs;
+	return 0;
+
+err_irqs:
+	ang_pci_irqs_free(pci);
+err_put:
+	ang_dev_put(pci->adev);
+	return ret;
+}
+
+static int ang_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct ang_pci *pci;
+	int ret;
+
+	pci = kzalloc(sizeof(*pci), GFP_KERNEL);
+	if (!pci)
+		return -ENOMEM;
+	pci->pdev = pdev;
+	INIT_DELAYED_WORK(&pci->health, health_work);
+	ret = pci_enable_device_mem(pdev);
+	if (ret)
+		goto err_free;
+	ret = bar_init(pci);
+	if (ret)
+		goto err_disable;
+	ret = dma_init(pci);
+	if (ret)
+		goto err_bar;
+	pci_set_master(pdev);
+	ret = adapter_init(pci);
+	if (ret)
+		goto err_master;
+	pci_set_drvdata(pdev, pci);
+	pci_save_state(pdev); /* for ang_pci_slot_reset() */
+	health_start(pci);
+	return 0;
+
+err_master:
+	pci_clear_master(pdev);
+err_bar:
+	bar_exit(pci);
+err_disable:
+	pci_disable_device(pdev);
+err_free:
+	kfree(pci);
+	return ret;
+}
+
+static void ang_pci_remove(struct pci_dev *pdev)
+{
+	struct ang_pci *pci = pci_get_drvdata(pdev);
+
+	ang_dev_unregister(pci->adev);
+	cancel_delayed_work_sync(&pci->health);
+	ang_pci_irqs_free(pci);
+	ang_dev_put(pci->adev);
+	pci_clear_master(pdev);
+	bar_exit(pci);
+	pci_disable_device(pdev);
+	kfree(pci);
+}
+
+/* The next kernel finds the adapter at rest. */
+static void ang_pci_shutdown(struct pci_dev *pdev)
+{
+	pause_dev(pci_get_drvdata(pdev));
+	pci_clear_master(pdev);
+}
+
+/* Errors and resets */
+
+static pci_ers_result_t ang_pci_error_detected(struct pci_dev *pdev,
+					       pci_channel_state_t state)
+{
+	struct ang_pci *pci = pci_get_drvdata(pdev);
+
+	/* Nobody waits for answers that cannot come. */
+	if (state != pci_channel_io_normal)
+		ang_dev_break(pci->adev, "an error on the bus");
+	if (state == pci_channel_io_perm_failure)
+		return PCI_ERS_RESULT_DISCONNECT;
+	pause_dev(pci);
+	return PCI_ERS_RESULT_NEED_RESET;
+}
+
+static pci_ers_result_t ang_pci_slot_reset(struct pci_dev *pdev)
+{
+	struct ang_pci *pci = pci_get_drvdata(pdev);
+
+	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	if (!quiesce(pci))
+		return PCI_ERS_RESULT_RECOVERED;
+	ang_dev_break(pci->adev, "not there after the reset, or it does not stop");
+	return PCI_ERS_RESULT_DISCONNECT;
+}
+
+static void ang_pci_resume_io(struct pci_dev *pdev)
+{
+	revive_dev(pci_get_drvdata(pdev));
+}
+
+static void ang_pci_reset_prepare(struct pci_dev *pdev)
+{
+	pause_dev(pci_get_drvdata(pdev));
+}
+
+static void ang_pci_reset_done(struct pci_dev *pdev)
+{
+	revive_dev(pci_get_drvdata(pdev));
+}
+
+static const struct pci_error_handlers ang_pci_errors = {
+	.error_detected = ang_pci_error_detected,
+	.slot_reset = ang_pci_slot_reset,
+	.resume = ang_pci_resume_io,
+	.reset_prepare = ang_pci_reset_prepare,
+	.reset_done = ang_pci_reset_done,
+};
+
+static int ang_pci_suspend(struct device *dev)
+{
+	pause_dev(dev_get_drvdata(dev));
+	return 0;
+}
+
+static int ang_pci_resume(struct device *dev)
+{
+	return revive_dev(dev_get_drvdata(dev));
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(ang_pci_pm, ang_pci_suspend, ang_pci_resume);
+
+static const struct pci_device_id ang_pci_ids[] = {
+	{ PCI_DEVICE(ANGARA_PCI_VENDOR, ANGARA_PCI_DEVICE) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, ang_pci_ids);
+
+static struct pci_driver ang_pci_driver = {
+	.name = KBUILD_MODNAME,
+	.id_table = ang_pci_ids,
+	.probe = ang_pci_probe,
+	.remove = ang_pci_remove,
+	.shutdown = ang_pci_shutdown,
+	.err_handler = &ang_pci_errors,
+	.driver.pm = pm_sleep_ptr(&ang_pci_pm),
+};
+
+int __init ang_pci_init(void)
+{
+	return pci_register_driver(&ang_pci_driver);
+}
+
+void ang_pci_exit(void)
+{
+	pci_unregister_driver(&ang_pci_driver);
+}

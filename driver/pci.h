@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Angara adapter on PCI Express: what pci.c and pci_irq.c share.
+ */
+#ifndef ANG_PCI_H
+#define ANG_PCI_H
+
+#include <linux/pci.h>
+
+#include "ang_dev.h"
+
+/**
+ * struct ang_pci_vector - an interrupt vector in use; constant
+ * @pci: whose
+ * @num: ANGARA_VEC_*
+ */
+struct ang_pci_vector {
+	struct ang_pci *pci;
+	u32 num;
+};
+
+/**
+ * struct ang_pci - an adapter on PCI Express
+ * @pdev: PCI device; constant, as all down to @intx
+ * @adev: adapter
+ * @bar: BAR 0
+ * @bar_addr: its address on the bus
+ * @ctxs: contexts that the adapter has and BAR 0 has room for
+ * @num_vectors: vectors in use; 1 without MSI-X
+ * @vector: these
+ * @intx: there is one interrupt line instead of vectors
+ * @health: looks whether the adapter is still there
+ */
+struct ang_pci {
+	struct pci_dev *pdev;
+	struct ang_dev *adev;
+	void __iomem *bar;
+	phys_addr_t bar_addr;
+	u32 ctxs;
+	u32 num_vectors;
+	struct ang_pci_vector *vector;
+	bool intx;
+	struct delayed_work health;
+};
+
+/* pci_irq.c */
+int ang_pci_irqs_init(struct ang_pci *pci);
+void ang_pci_irqs_free(struct ang_pci *pci);
+
+#endif /* ANG_PCI_H */

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts of an adapter on PCI Express.
+ *
+ * With MSI-X there is one vector for the admin queues and one per context, in
+ * the adapter's own order.  Where the machine has fewer, which it may tell only
+ * when one is asked for, so many contexts less can be created: the adapter has
+ * no way to let two share a vector.  Without MSI-X all share the interrupt line,
+ * and a register tells who is meant.
+ */
+#include <linux/interrupt.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+
+#include "pci.h"
+
+static bool use_intx;
+module_param_named(intx, use_intx, bool, 0444);
+MODULE_PARM_DESC(intx, "use the interrupt line even where there is MSI-X (default: no)");
+
+static irqreturn_t vector_handler(int irq, void *arg)
+{
+	struct ang_pci_vector *vector = arg;
+
+	ang_irq(vector->pci->adev, vector->num);
+	return IRQ_HANDLED;
+}
+
+/* Reading the register takes the line back. */
+static irqreturn_t line_handler(int irq, void *arg)
+{
+	struct ang_pci_vector *vector = arg;
+	struct ang_pci *pci = vector->pci;
+	u32 isr = readl(pci->bar + ANGARA_REG_ISR);
+	u32 ctx;
+
+	/* All ones: the adapter is not there. */
+	if (!isr || PCI_POSSIBLE_ERROR(isr))
+		return IRQ_NONE;
+	if (isr & ANGARA_ISR_ADMIN)
+		ang_irq(pci->adev, ANGARA_VEC_ADMIN);
+	for (ctx = 0; ctx < pci->ctxs; ctx++)
+		if (isr & ANGARA_ISR_CTX(ctx))
+			ang_irq(pci->adev, ANGARA_VEC_CTX(ctx));
+	return IRQ_HANDLED;
+}
+
+/* Vectors of contexts are spread over processors, near ones first. */
+static void spread(struct ang_pci *pci, u32 num)
+{
+	unsigned int cpu;
+
+	if (pci->intx || num == ANGARA_VEC_ADMIN)
+		return;
+	cpu = cpumask_local_spread(num - ANGARA_VEC_CTX(0),
+				   dev_to_node(&pci->pdev->dev));
+	irq_set_affinity_and_hint(pci_irq_vector(pci->pdev, num),
+				  cpumask_of(cpu));
+}
+
+static void vector_free(struct ang_pci *pci, u32 num)
+{
+	irq_update_affinity_hint(pci_irq_vector(pci->pdev, num), NULL);
+	pci_free_irq(pci->pdev, num, &pci->vector[num]);
+}
+
+static int vector_request(struct ang_pci *pci, u32 num)
+{
+	struct ang_pci_vector *vector = &pci->vector[num];
+	const char *name = dev_name(&pci->adev->dev);
+	int ret;
+
+	vector->pci = pci;
+	vector->num = num;
+	if (pci->intx)
+		ret = pci_request_irq(pci->pdev, num, line_handler, NULL,
+				      vector, "%s", name);
+	else if (num == ANGARA_VEC_ADMIN)
+		ret = pci_request_irq(pci->pdev, num, vector_handler, NULL,
+				      vector, "%s-admin", name);
+	else
+		ret = pci_request_irq(pci->pdev, num, vector_handler, NULL,
+				      vector, "%s-ctx%u", name,
+				      num - ANGARA_VEC_CTX(0));
+	if (!ret)
+		spread(pci, num);
+	return ret;
+}
+
+/* The last ones that are not to be had are done without. */
+static int vectors_request(struct ang_pci *pci)
+{
+	u32 num;
+	int ret;
+
+	for (num = 0; num < pci->num_vectors; num++) {
+		ret = vector_request(pci, num);
+		if (!ret)
+			continue;
+		if (ret != -ENOSPC || num <= ANGARA_VEC_CTX(0))
+			goto err_free;
+		break;
+	}
+	pci->num_vectors = num;
+	return 0;
+
+err_free:
+	while (num--)
+		vector_free(pci, num);
+	return ret;
+}
+
+/* Return: how many vectors there are, or -errno. */
+static int vectors_alloc(struct ang_pci *pci)
+{
+	int ret = -ENODEV;
+
+	if (!use_intx)
+		ret = pci_alloc_irq_vectors(pci->pdev, ANGARA_VEC_CTX(0) + 1,
+					    ANGARA_VEC_CTX(pci->ctxs),
+					    PCI_IRQ_MSIX);
+	if (ret > 0)
+		return ret;
+	pci->intx = true;
+	return pci_alloc_irq_vectors(pci->pdev, 1, 1, PCI_IRQ_INTX);
+}
+
+/**
+ * ang_pci_irqs_init() - get interrupts, and let them come
+ * @pci: adapter; its contexts become as few as there are vectors for
+ *
+ * Return: 0 or -errno.
+ * Context: process; may sleep.
+ */
+int ang_pci_irqs_init(struct ang_pci *pci)
+{
+	int ret;
+
+	ret = vectors_alloc(pci);
+	if (ret < 0)
+		return dev_err_probe(&pci->pdev->dev, ret,
+				     "neither MSI-X nor an interrupt line\n");
+	pci->num_vectors = ret;
+	pci->vector = kcalloc(pci->num_vectors, sizeof(*pci->vector), GFP_KERNEL);
+	if (!pci->vector) {
+		ret = -ENOMEM;
+		goto err_vectors;
+	}
+	ret = vectors_request(pci);
+	if (ret)
+		goto err_free;
+	if (!pci->intx && pci->num_vectors < ANGARA_VEC_CTX(pci->ctxs)) {
+		dev_info(&pci->pdev->dev, "%u interrupt vectors: %u contexts instead of %u\n",
+			 pci->num_vectors,
+			 pci->num_vectors - ANGARA_VEC_CTX(0), pci->ctxs);
+		pci->ctxs = pci->num_vectors - ANGARA_VEC_CTX(0);
+	}
+	return 0;
+
+err_free:
+	kfree(pci->vector);
+err_vectors:
+	pci_free_irq_vectors(pci->pdev);
+	return ret;
+}
+
+/**
+ * ang_pci_irqs_free() - give interrupts back
+ * @pci: adapter; when it returns, no more come
+ *
+ * Context: process; may sleep.
+ */
+void ang_pci_irqs_free(struct ang_pci *pci)
+{
+	u32 num;
+
+	for (num = 0; num < pci->num_vectors; num++)
+		vector_free(pci, num);
+	kfree(pci->vector);
+	pci_free_irq_vectors(pci->pdev);
+}
