@@ -39,6 +39,7 @@ endif
 .PHONY: user
 user: ## build library and tools
 	$(SUBMAKE) -C libangara all
+	$(SUBMAKE) -C libangara/fabric all
 	$(SUBMAKE) -C tools all
 
 .PHONY: install
@@ -50,6 +51,7 @@ install: ## install all (PREFIX=, DESTDIR=)
 			INSTALL_MOD_PATH=$(DESTDIR) modules_install
 	$(if $(DESTDIR),,! [ -e $(KBUILD_OUT)/modules.order ] || depmod)
 	$(SUBMAKE) -C libangara install
+	$(SUBMAKE) -C libangara/fabric install
 	$(SUBMAKE) -C tools install
 	install -D -m 644 $(RULES) $(DESTDIR)$(UDEVDIR)/$(notdir $(RULES))
 	$(if $(DESTDIR),,getent group angara >/dev/null || \

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Messages that arrive.  They are taken out of the message area at once, so
+ * that those behind them are not held up by a program that is slow to receive.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll.h"
+
+#define AFI_AT_ONCE	64	/* messages, before there is a look at others */
+
+/**
+ * afi_answer() - tell the sender of long data how it went
+ * @d: domain, locked
+ * @to: sender
+ * @from_ep: number of the endpoint here
+ * @about: what it said
+ * @err: 0 or FI_E*
+ *
+ * Return: false: not now, there is no room.
+ */
+bool afi_answer(struct afi_domain *d, const struct afi_name *to, u32 from_ep,
+		const struct afi_wire *about, int err)
+{
+	const struct angara_peer peer = { .node = to->node, .ctx = to->ctx };
+	struct afi_send *s = afi_send_new(d, true, peer);
+
+	if (!s)
+		return false;
+	s->head = (struct angara_head){
+		.code = afi_code(AFI_MSG_FETCHED, from_ep, to->ep),
+	};
+	s->len = sizeof(struct afi_wire);
+	*afi_send_wire(d, s) = (struct afi_wire){
+		.to = about->from,
+		.err = (u32)err,
+		.op = about->op,
+		.gen = about->gen,
+	};
+	afi_send_go(d, s, NULL);
+	return true;
+}
+
+/* Our data has been fetched, or will not be. */
+static void fetched(struct afi_domain *d, const struct afi_msg *msg)
+{
+	const struct afi_wire *w = &msg->wire;
+	struct afi_op *op = afi_op_by_number(d, w->op);
+	int err = w->err < AFI_ERRNO_MAX ? (int)w->err : FI_EIO;
+
+	if (!op || op->gen != w->gen || op->kind != AFI_OP_SEND ||
+	    op->peer.node != msg->src.node || op->peer.ctx != msg->src.ctx)
+		return;
+	afi_op_came(op, -err);
+}
+
+static int read_parts(struct afi_msg *msg, const char *from, size_t len)
+{
+	u64 sum = 0;
+	u32 i;
+
+	msg->nparts = (u32)(len / sizeof(*msg->parts));
+	if (len % sizeof(*msg->parts) || msg->nparts > AFI_IOV_LIMIT || msg->wire.len > ANGARA_MAX_OP_BYTES)
+		return -FI_EINVAL;
+	memcpy(msg->parts, from, len);
+	for (i = 0; i < msg->nparts; i++) {
+		if (msg->parts[i].len > ANGARA_MAX_OP_BYTES)
+			return -FI_EINVAL;
+		sum += msg->parts[i].len;
+	}
+	return !msg->nparts || sum == msg->wire.len ? 0 : -FI_EINVAL;
+}
+
+static int read_keys(struct afi_msg *msg, const char *from, size_t len)
+{
+	u32 i;
+
+	msg->nparts = (u32)(len / sizeof(u32));
+	if (len % sizeof(u32) || msg->nparts > AFI_RMA_IOV_LIMIT)
+		return -FI_EINVAL;
+	for (i = 0; i < msg->nparts; i++)
+		memcpy(&msg->parts[i].akey, from + i * sizeof(u32),
+		       sizeof(u32));
+	return 0;
+}
+
+/* What it says, if that makes sense.  Return: AFI_MSG_*; -FI_EINVAL. */
+static int parse(const struct afi_domain *d, const struct angara_message *in,
+		 struct afi_msg *msg)
+{
+	int type = in->head.code & 15;
+	size_t rest;
+	const char *body;
+
+	if (in->len < sizeof(msg->wire))
+		return -FI_EINVAL;
+	rest = in->len - sizeof(msg->wire);
+	body = (const char *)in->data + sizeof(msg->wire);
+	*msg = (struct afi_msg){
+		.src = {
+			.fabric_id = d->about.fabric_id,
+			.node = in->peer.node,
+			.ctx = in->peer.ctx,
+			.ep = in->head.code >> 10,
+		},
+		.tag = in->head.tag,
+		.data = in->head.imm,
+		.body = body,
+	};
+	memcpy(&msg->wire, in->data, sizeof(msg->wire));
+	msg->src.serial = msg->wire.from;
+	msg->is_long = type == AFI_MSG_LONG;
+	if ((type == AFI_MSG_SHORT && msg->wire.len != rest) ||
+	    ((msg->is_long || type == AFI_MSG_PARTS) &&
+	     read_parts(msg, body, rest)) ||
+	    (type == AFI_MSG_TOUCHED && read_keys(msg, body, rest)) ||
+	    type < AFI_MSG_SHORT || type > AFI_MSG_PARTS)
+		return -FI_EINVAL;
+	return type;
+}
+
+/* Return: false: there is no memory for it now. */
+static bool handle(struct afi_domain *d, const struct angara_message *in)
+{
+	struct afi_msg msg;
+	struct afi_ep *ep;
+	u32 num = in->head.code >> 4 & (AFI_EPS - 1);
+	int type;
+
+	if ((in->head.code & 15) == AFI_MSG_TALK)
+		return afi_talk_arrived(d, in);
+	type = parse(d, in, &msg);
+	if (type < 0) {
+		AFI_INFO(EP_DATA, "node %u sent what makes no sense\n",
+			 in->peer.node);
+		return true;
+	}
+	if (type == AFI_MSG_FETCHED) {
+		fetched(d, &msg);
+		return true;
+	}
+	if (type == AFI_MSG_ASK)
+		return afi_asked(d, &msg, num);
+	if (type == AFI_MSG_PARTS)
+		return afi_shown(d, &msg);
+	ep = d->eps[num];
+	if (!ep || !ep->enabled || ep->name.serial != msg.wire.to)
+		return !msg.is_long || afi_answer(d, &msg.src, num, &msg.wire,
+						  FI_EHOSTUNREACH);
+	return type == AFI_MSG_TOUCHED ? afi_told(ep, &msg) :
+					 afi_msg_deliver(ep, &msg);
+}
+
+/*
+ * Looks for completions, too, when there is no message.
+ * Return: > 0 some have been taken in; 0; -ENODEV, -EIO the adapter is gone.
+ */
+int afi_arrive_progress(struct afi_domain *d)
+{
+	int n, ret;
+
+	for (n = 0; n < AFI_AT_ONCE; n++) {
+		if (!d->has_held) {
+			ret = angara_msg_next(d->ctx, &d->held);
+			if (ret)
+				return ret == -EAGAIN || n ? n : ret;
+			d->has_held = true;
+		}
+		if (!handle(d, &d->held))
+			break;
+		angara_msg_free(d->ctx, &d->held);
+		d->has_held = false;
+	}
+	return n;
+}

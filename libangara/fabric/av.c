@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Address vectors.  The address that the program gets is the index in a table,
+ * for FI_AV_MAP too; a hash finds the index of who has sent something.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll.h"
+
+#define AFI_AV_FIRST	64U
+
+static struct afi_av *av_of(struct fid_av *fid)
+{
+	return afi_of(fid, struct afi_av, fid);
+}
+
+static u32 *chain(struct afi_av *av, const struct afi_name *name)
+{
+	u32 h = (name->node * 31U + name->ctx) * 31U + name->ep;
+
+	return &av->hash[h * 2654435761U % AFI_AV_CHAINS];
+}
+
+static int grow(struct afi_av *av)
+{
+	u32 size = av->size ? 2 * av->size : AFI_AV_FIRST;
+	struct afi_peer *peers;
+
+	if (size > AFI_AV_MAX)
+		return -FI_ENOMEM;
+	peers = realloc(av->peers, size * sizeof(*peers));
+	if (!peers)
+		return -FI_ENOMEM;
+	av->peers = peers;
+	av->size = size;
+	return 0;
+}
+
+static bool valid(const struct afi_av *av, const struct afi_name *name)
+{
+	return name->fabric_id == av->domain->about.fabric_id &&
+	       !name->reserved && name->ep < AFI_EPS;
+}
+
+static void append(struct afi_av *av, const struct afi_name *name)
+{
+	u32 *first = chain(av, name);
+
+	av->peers[av->num] = (struct afi_peer){
+		.name = *name,
+		.used = true,
+		.next = *first,
+	};
+	*first = ++av->num;
+}
+
+/* Takes over what others have done to a table that is shared. */
+void afi_av_sync(struct afi_av *av)
+{
+	struct afi_name name;
+	u32 seq, i;
+	int num = av->share ? afi_share_news(av->share, &seq) : -1;
+
+	if (num < 0)
+		return;
+	memset(av->hash, 0, sizeof(av->hash));
+	av->num = 0;
+	for (i = 0; i < (u32)num; i++) {
+		if (afi_share_get(av->share, i, &name) && valid(av, &name))
+			append(av, &name);
+		else
+			av->peers[av->num++].used = false;
+	}
+	afi_share_seen(av->share, seq);
+}
+
+static int add(struct afi_av *av, const struct afi_name *name, fi_addr_t *addr)
+{
+	*addr = FI_ADDR_NOTAVAIL;
+	if (!valid(av, name))
+		return -FI_EINVAL;
+	if (av->share)
+		return afi_share_add(av->share, name, addr);
+	if (av->num == av->size && grow(av))
+		return -FI_ENOMEM;
+	*addr = av->num;
+	append(av, name);
+	return 0;
+}
+
+/* With FI_EVENT: an error for each that failed, and an event for all. */
+static int report(struct afi_av *av, void *context, u64 data, int err)
+{
+	const struct fi_eq_err_entry failed = {
+		.fid = &av->fid.fid,
+		.context = context,
+		.data = data,
+		.err = err,
+	};
+	const struct fi_eq_entry done = {
+		.fid = &av->fid.fid,
+		.context = context,
+		.data = data,
+	};
+	size_t len = err ? sizeof(failed) : sizeof(done);
+	struct afi_event *ev = malloc(sizeof(*ev) + len);
+
+	if (!ev)
+		return -FI_ENOMEM;
+	*ev = (struct afi_event){
+		.event = FI_AV_COMPLETE,
+		.error = err,
+		.len = len,
+	};
+	memcpy(ev->data, err ? (const void *)&failed : &done, len);
+	afi_eq_append(av->eq, ev);
+	return 0;
+}
+
+static int insert(struct afi_av *av, const char *from, size_t count,
+		  fi_addr_t *fi_addr, u64 flags, void *context)
+{
+	int *errs = flags & FI_SYNC_ERR ? context : NULL;
+	int done = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		struct afi_name name;
+		fi_addr_t got;
+		int ret;
+
+		memcpy(&name, from + i * sizeof(name), sizeof(name));
+		ret = add(av, &name, &got);
+		if (fi_addr)
+			fi_addr[i] = got;
+		if (errs)
+			errs[i] = -ret;
+		if (ret && av->events)
+			report(av, context, i, -ret);
+		done += !ret;
+	}
+	return av->events ? report(av, context, (u64)done, 0) : done;
+}
+
+/* Where one cannot be inserted, the others are; FI_SYNC_ERR tells which. */
+static int av_insert(struct fid_av *fid, const void *addr, size_t count,
+		     fi_addr_t *fi_addr, uint64_t flags, void *context)
+{
+	struct afi_av *av = av_of(fid);
+	int ret;
+
+	if ((flags & ~(FI_MORE | FI_SYNC_ERR)) ||
+	    (av->events && (flags & FI_SYNC_ERR)))
+		return -FI_EINVAL;
+	afi_lock(av->domain);
+	ret = av->events && !av->eq ? -FI_ENOEQ : 0;
+	if (!ret && av->share)
+		ret = afi_share_begin(av->share);
+	if (!ret) {
+		ret = insert(av, addr, count, fi_addr, flags, context);
+		if (av->share)
+			afi_share_end(av->share);
+	}
+	afi_unlock(av->domain);
+	return ret;
+}
+
+/* Names are addresses as fi_av_straddr() writes them. */
+static int av_insertsvc(struct fid_av *fid, const char *node,
+			const char *service, fi_addr_t *fi_addr, uint64_t flags,
+			void *context)
+{
+	struct afi_name name;
+
+	if (!node || service || afi_name_parse(node, &name))
+		return -FI_EINVAL;
+	return av_insert(fid, &name, 1, fi_addr, flags, context);
+}
+
+/* Addresses do not count up. */
+static int av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt,
+			const char *service, size_t svccnt, fi_addr_t *fi_addr,
+			uint64_t flags, void *context)
+{
+	(void)fid;
+	(void)node;
+	(void)nodecnt;
+	(void)service;
+	(void)svccnt;
+	(void)fi_addr;
+	(void)flags;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static struct afi_peer *find(struct afi_av *av, fi_addr_t addr)
+{
+	afi_av_sync(av);
+	return addr < av->num && av->peers[addr].used ? &av->peers[addr] : NULL;
+}
+
+static void drop(struct afi_av *av, struct afi_peer *peer)
+{
+	u32 index = (u32)(peer - av->peers) + 1;
+	u32 *at = chain(av, &peer->name);
+
+	while (*at != index)
+		at = &av->peers[*at - 1].next;
+	*at = peer->next;
+	peer->used = false;
+	while (av->num && !av->peers[av->num - 1].used)
+		av->num--;
+}
+
+static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
+		     uint64_t flags)
+{
+	struct afi_av *av = av_of(fid);
+	int ret = 0;
+	size_t i;
+
+	if (flags)
+		return -FI_EINVAL;
+	afi_lock(av->domain);
+	if (av->share) {
+		afi_av_sync(av);
+		ret = afi_share_begin(av->share);
+		if (ret)
+			goto unlock;
+	}
+	for (i = 0; i < count; i++) {
+		struct afi_peer *peer = find(av, fi_addr[i]);
+
+		if (!peer)
+			ret = -FI_EINVAL;
+		else if (av->share)
+			afi_share_remove(av->share, fi_addr[i]);
+		else
+			drop(av, peer);
+	}
+	if (av->share)
+		afi_share_end(av->share);
+unlock:
+	afi_unlock(av->domain);
+	return ret;
+}
+
+static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr,
+		     size_t *addrlen)
+{
+	struct afi_av *av = av_of(fid);
+	size_t room = *addrlen;
+	const struct afi_peer *peer;
+	int ret = -FI_EINVAL;
+
+	afi_lock(av->domain);
+	peer = find(av, fi_addr);
+	if (peer) {
+		ret = 0;
+		*addrlen = sizeof(peer->name);
+		memcpy(addr, &peer->name,
+		       room < *addrlen ? room : sizeof(peer->name));
+	}
+	afi_unlock(av->domain);
+	return ret;
+}
+
+static const char *av_straddr(struct fid_av *fid, const void *addr, char *buf,
+			      size_t *len)
+{
+	struct afi_name name;
+
+	(void)fid;
+	memcpy(&name, addr, sizeof(name));
+	*len = (size_t)afi_name_print(&name, buf, *len);
+	return buf;
+}
+
+static struct fi_ops_av av_ops = {
+	.size = sizeof(struct fi_ops_av),
+	.insert = av_insert,
+	.insertsvc = av_insertsvc,
+	.insertsym = av_insertsym,
+	.remove = av_remove,
+	.lookup = av_lookup,
+	.straddr = av_straddr,
+	.av_set = afi_av_set_open,
+};
+
+static int av_close(struct fid *fid)
+{
+	struct afi_av *av = afi_of(fid, struct afi_av, fid.fid);
+
+	if (afi_busy(&av->refs))
+		return -FI_EBUSY;
+	if (av->eq)
+		afi_unref(&av->eq->refs);
+	afi_share_close(av->share);
+	afi_unref(&av->domain->refs);
+	free(av->peers);
+	free(av);
+	return 0;
+}
+
+static int av_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct afi_av *av = afi_of(fid, struct afi_av, fid.fid);
+	struct afi_eq *eq = afi_of(bfid, struct afi_eq, fid.fid);
+	int ret = -FI_EINVAL;
+
+	if (bfid->fclass != FI_CLASS_EQ || flags)
+		return -FI_EINVAL;
+	afi_lock(av->domain);
+	if (av->events && !av->eq && eq->fabric == av->domain->fabric) {
+		av->eq = eq;
+		afi_ref(&eq->refs);
+		ret = 0;
+	}
+	afi_unlock(av->domain);
+	return ret;
+}
+
+static struct fi_ops av_fi_ops =
+	AFI_FI_OPS(av_close, av_bind, afi_no_control);
+
+/* Address of a peer, NULL if there is none.  The domain is locked. */
+const struct afi_name *afi_av_get(struct afi_av *av, fi_addr_t addr)
+{
+	const struct afi_peer *peer = find(av, addr);
+
+	return peer ? &peer->name : NULL;
+}
+
+/* The other way round; FI_ADDR_NOTAVAIL if it has not been inserted. */
+fi_addr_t afi_av_find(struct afi_av *av, const struct afi_name *name)
+{
+	u32 i;
+
+	afi_av_sync(av);
+	for (i = *chain(av, name); i; i = av->peers[i - 1].next)
+		if (afi_name_same(&av->peers[i - 1].name, name))
+			return i - 1;
+	return FI_ADDR_NOTAVAIL;
+}
+
+int afi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+		struct fid_av **out, void *context)
+{
+	struct afi_av *av;
+	int ret = 0;
+
+	if (attr && attr->rx_ctx_bits)
+		return -FI_ENOSYS;
+	if (attr && (attr->type > FI_AV_TABLE || attr->count > AFI_AV_MAX ||
+		     (attr->flags & ~(FI_EVENT | FI_READ)) ||
+		     ((attr->flags & FI_READ) && !attr->name)))
+		return -FI_EINVAL;
+	av = calloc(1, sizeof(*av));
+	if (!av)
+		return -FI_ENOMEM;
+	if (attr && attr->type == FI_AV_UNSPEC)
+		attr->type = FI_AV_TABLE;
+	av->domain = afi_domain_of(domain);
+	av->events = attr && (attr->flags & FI_EVENT);
+	if (attr && attr->name)
+		ret = afi_share_open(attr->name, attr->flags & FI_READ,
+				     attr->count ? attr->count : AFI_SHARE_SIZE,
+				     av->domain->about.fabric_id, &av->share);
+	/* As much as there can be, since an address is used while others come. */
+	while (!ret && av->share && av->size < afi_share_size(av->share))
+		ret = grow(av);
+	if (ret) {
+		afi_share_close(av->share);
+		free(av->peers);
+		free(av);
+		return ret;
+	}
+	av->fid.fid.fclass = FI_CLASS_AV;
+	av->fid.fid.context = context;
+	av->fid.fid.ops = &av_fi_ops;
+	av->fid.ops = &av_ops;
+	afi_ref(&av->domain->refs);
+	*out = &av->fid;
+	return 0;
+}

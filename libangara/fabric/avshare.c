@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Address vectors that processes of one user share, by name: a table in shared
+ * memory, of which each has a copy of its own, brought up to date when it is
+ * used.  Others may write what they like: what is taken over is checked.
+ *
+ * Who has it open holds a shared flock(2) on it: with nobody else there one is
+ * the first, who makes it, or the last, who takes it away.  Writers keep each
+ * other out by a lock of fcntl(2).  Both end with their process.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "afi.h"
+
+#define AFI_SHARE_MAGIC	0x31766172616e6761ULL
+#define AFI_SHARE_MS	1000	/* to wait for others, who may have stopped */
+
+/**
+ * struct share_entry - an entry, as all see it
+ * @name: address
+ * @used: 1: it is there
+ * @reserved: 0
+ */
+struct share_entry {
+	struct afi_name name;
+	u32 used;
+	u32 reserved;
+};
+
+/**
+ * struct share_table - the shared memory
+ * @magic: AFI_SHARE_MAGIC
+ * @fabric_id: fabric of all addresses
+ * @size: number of @entries
+ * @num: those used so far, with those removed since
+ * @seq: counts changes; odd while there is one
+ * @reserved: 0
+ * @entries: they
+ */
+struct share_table {
+	u64 magic;
+	u64 fabric_id;
+	u32 size;
+	u32 num;
+	u32 seq;
+	u32 reserved;
+	struct share_entry entries[];
+};
+
+static_assert(sizeof(struct share_entry) == 32, "the same for all processes");
+
+/**
+ * struct afi_share - a shared table, as this process has it
+ * @table: shared memory
+ * @size: entries of it, as was checked
+ * @next: where to look for room
+ * @seq: change up to which the vector is known to be as the table
+ * @fd: file
+ * @writable: this process may change it
+ * @path: name of the file
+ */
+struct afi_share {
+	struct share_table *table;
+	u32 size;
+	u32 next;
+	u32 seq;
+	int fd;
+	bool writable;
+	char path[AFI_SHARE_NAME + 32];
+};
+
+static size_t bytes_of(u32 size)
+{
+	return sizeof(struct share_table) + size * sizeof(struct share_entry);
+}
+
+/* Return: 0; -FI_EINVAL it would be no name of a file of ours. */
+static int set_path(struct afi_share *sh, const char *name)
+{
+	static const char good[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+	size_t len = strlen(name);
+
+	if (!len || len > AFI_SHARE_NAME || strspn(name, good) != len)
+		return -FI_EINVAL;
+	snprintf(sh->path, sizeof(sh->path), "/angara-av-%u-%s", geteuid(),
+		 name);
+	return 0;
+}
+
+/* What another user has put there, or may change, is not trusted. */
+static int check_file(int fd, struct stat *st)
+{
+	if (fstat(fd, st))
+		return -errno;
+	return S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
+	       !(st->st_mode & (0077)) ? 0 : -FI_EACCES;
+}
+
+/* The first: nobody else looks at it yet. */
+static int make(int fd, u32 size, u64 fabric_id)
+{
+	const struct share_table head = {
+		.magic = AFI_SHARE_MAGIC,
+		.fabric_id = fabric_id,
+		.size = size,
+	};
+
+	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)bytes_of(size)) ||
+	    pwrite(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
+		return -errno;
+	return 0;
+}
+
+static int map(struct afi_share *sh, const struct stat *st, u64 fabric_id)
+{
+	struct share_table head;
+	void *at;
+
+	if (pread(sh->fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	    head.magic != AFI_SHARE_MAGIC || !head.size ||
+	    head.size > AFI_AV_MAX ||
+	    st->st_size != (off_t)bytes_of(head.size) ||
+	    head.fabric_id != fabric_id)
+		return -FI_EINVAL;
+	at = mmap(NULL, bytes_of(head.size),
+		  sh->writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+		  sh->fd, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	sh->table = at;
+	sh->size = head.size;
+	return 0;
+}
+
+/* Return: 0; 1 to be tried again; -FI_ENOENT there is none. */
+static int try_open(struct afi_share *sh, u32 size, u64 fabric_id)
+{
+	struct stat st;
+	bool first;
+	int ret;
+
+	sh->fd = shm_open(sh->path, sh->writable ? O_RDWR | O_CREAT : O_RDONLY,
+			  0600);
+	if (sh->fd < 0)
+		return -errno;
+	ret = check_file(sh->fd, &st);
+	if (ret)
+		goto close;
+	first = !flock(sh->fd, LOCK_EX | LOCK_NB);
+	ret = -FI_ENOENT;
+	if (first && !sh->writable)
+		goto close;
+	ret = first ? make(sh->fd, size, fabric_id) : 0;
+	/* Somebody makes it just now. */
+	if (!ret && flock(sh->fd, LOCK_SH | LOCK_NB))
+		ret = errno == EWOULDBLOCK ? 1 : -errno;
+	if (!ret)
+		ret = check_file(sh->fd, &st);
+	if (!ret)
+		ret = st.st_nlink ? map(sh, &st, fabric_id) : 1;
+	if (!ret)
+		return 0;
+close:
+	close(sh->fd);
+	return ret;
+}
+
+/**
+ * afi_share_open() - make a table, or find that of others
+ * @name: what it is called
+ * @read_only: it is not made, nor changed
+ * @size: entries, if it is made
+ * @fabric_id: fabric of all addresses
+ * @out: out
+ *
+ * Return: 0; -FI_EINVAL that is no name, or one of another fabric's;
+ * -FI_ENOENT there is none to read; -FI_EACCES it is another user's;
+ * -FI_EAGAIN somebody has stopped while he made it.
+ */
+int afi_share_open(const char *name, bool read_only, size_t size, u64 fabric_id,
+		   struct afi_share **out)
+{
+	struct afi_share *sh = calloc(1, sizeof(*sh));
+	int ret, i;
+
+	if (!sh)
+		return -FI_ENOMEM;
+	sh->writable = !read_only;
+	ret = set_path(sh, name);
+	for (i = 0; !ret && i < AFI_SHARE_MS; i++) {
+		ret = try_open(sh, (u32)size, fabric_id);
+		if (!ret) {
+			*out = sh;
+			return 0;
+		}
+		if (ret == 1)
+			ret = poll(NULL, 0, 1) < 0 ? -errno : 0;
+	}
+	free(sh);
+	return ret ? ret : -FI_EAGAIN;
+}
+
+void afi_share_close(struct afi_share *sh)
+{
+	if (!sh)
+		return;
+	munmap(sh->table, bytes_of(sh->size));
+	if (!flock(sh->fd, LOCK_EX | LOCK_NB))
+		shm_unlink(sh->path);
+	close(sh->fd);
+	free(sh);
+}
+
+u32 afi_share_size(const struct afi_share *sh)
+{
+	return sh->size;
+}
+
+static int lock(struct afi_share *sh, short type)
+{
+	struct flock l = { .l_type = type, .l_whence = SEEK_SET, .l_len = 1 };
+	int i;
+
+	for (i = 0; i < AFI_SHARE_MS; i++) {
+		if (!fcntl(sh->fd, F_OFD_SETLK, &l))
+			return 0;
+		if (errno != EAGAIN && errno != EACCES)
+			return -errno;
+		poll(NULL, 0, 1);
+	}
+	return -FI_EAGAIN;
+}
+
+/**
+ * afi_share_begin() - change a table
+ * @sh: table
+ *
+ * Until afi_share_end().  Others see that there is a change, and wait.
+ *
+ * Return: 0; -FI_EACCES it is to be read only; -FI_EAGAIN somebody has stopped
+ * while he changed it.
+ */
+int afi_share_begin(struct afi_share *sh)
+{
+	struct share_table *t = sh->table;
+	int ret;
+
+	if (!sh->writable)
+		return -FI_EACCES;
+	ret = lock(sh, F_WRLCK);
+	/* Who was here before may have died at it. */
+	if (!ret)
+		__atomic_store_n(&t->seq, t->seq | 1, __ATOMIC_SEQ_CST);
+	return ret;
+}
+
+void afi_share_end(struct afi_share *sh)
+{
+	struct share_table *t = sh->table;
+
+	__atomic_store_n(&t->seq, (t->seq | 1) + 1, __ATOMIC_SEQ_CST);
+	lock(sh, F_UNLCK);
+}
+
+/* Return: 0; -FI_ENOMEM it is full. */
+int afi_share_add(struct afi_share *sh, const struct afi_name *name,
+		  fi_addr_t *addr)
+{
+	struct share_table *t = sh->table;
+	u32 left = sh->size;
+	u32 i = sh->next;
+
+	for (; left && t->entries[i].used; left--)
+		i = (i + 1) % sh->size;
+	if (!left)
+		return -FI_ENOMEM;
+	sh->next = (i + 1) % sh->size;
+	t->entries[i].name = *name;
+	t->entries[i].used = 1;
+	if (t->num <= i)
+		t->num = i + 1;
+	*addr = i;
+	return 0;
+}
+
+void afi_share_remove(struct afi_share *sh, fi_addr_t addr)
+{
+	if (addr >= sh->size)
+		return;
+	sh->table->entries[addr].used = 0;
+	sh->next = (u32)addr;
+}
+
+/**
+ * afi_share_news() - has a table changed?
+ * @sh: table
+ * @seq: out: for afi_share_seen()
+ *
+ * Return: number of entries to look at; -1 there is nothing new, or somebody
+ * is changing it just now.
+ */
+int afi_share_news(struct afi_share *sh, u32 *seq)
+{
+	u32 num;
+
+	*seq = __atomic_load_n(&sh->table->seq, __ATOMIC_ACQUIRE);
+	if (*seq == sh->seq || (*seq & 1))
+		return -1;
+	num = __atomic_load_n(&sh->table->num, __ATOMIC_RELAXED);
+	return (int)(num < sh->size ? num : sh->size);
+}
+
+/* Return: is there such an entry?  @name: out: copy of it, to be checked */
+bool afi_share_get(const struct afi_share *sh, u32 i, struct afi_name *name)
+{
+	const struct share_entry *e = &sh->table->entries[i];
+
+	memcpy(name, &e->name, sizeof(*name));
+	return __atomic_load_n(&e->used, __ATOMIC_RELAXED);
+}
+
+/* Unless it has changed meanwhile, the vector is as the table now. */
+void afi_share_seen(struct afi_share *sh, u32 seq)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&sh->table->seq, __ATOMIC_RELAXED) == seq)
+		sh->seq = seq;
+}

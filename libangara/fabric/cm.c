@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Names of endpoints.  There are no connections, but groups.
+ */
+#include "coll.h"
+
+static int cm_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	if (fid->fclass != FI_CLASS_EP)
+		return -FI_EINVAL;
+	return afi_name_give(&afi_of(fid, struct afi_ep, fid.fid)->name, addr,
+			     addrlen);
+}
+
+/* The adapter gives names. */
+static int no_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	(void)fid;
+	(void)addr;
+	(void)addrlen;
+	return -FI_ENOSYS;
+}
+
+static int no_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
+{
+	(void)ep;
+	(void)addr;
+	(void)addrlen;
+	return -FI_ENOSYS;
+}
+
+static int no_connect(struct fid_ep *ep, const void *addr, const void *param,
+		      size_t paramlen)
+{
+	(void)ep;
+	(void)addr;
+	(void)param;
+	(void)paramlen;
+	return -FI_ENOSYS;
+}
+
+static int no_listen(struct fid_pep *pep)
+{
+	(void)pep;
+	return -FI_ENOSYS;
+}
+
+static int no_accept(struct fid_ep *ep, const void *param, size_t paramlen)
+{
+	(void)ep;
+	(void)param;
+	(void)paramlen;
+	return -FI_ENOSYS;
+}
+
+static int no_reject(struct fid_pep *pep, fid_t handle, const void *param,
+		     size_t paramlen)
+{
+	(void)pep;
+	(void)handle;
+	(void)param;
+	(void)paramlen;
+	return -FI_ENOSYS;
+}
+
+static int no_shutdown(struct fid_ep *ep, uint64_t flags)
+{
+	(void)ep;
+	(void)flags;
+	return -FI_ENOSYS;
+}
+
+struct fi_ops_cm afi_cm_ops = {
+	.size = sizeof(struct fi_ops_cm),
+	.setname = no_setname,
+	.getname = cm_getname,
+	.getpeer = no_getpeer,
+	.connect = no_connect,
+	.listen = no_listen,
+	.accept = no_accept,
+	.reject = no_reject,
+	.shutdown = no_shutdown,
+	.join = afi_join,
+};

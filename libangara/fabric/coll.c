@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Collective operations under way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "offload.h"
+
+static struct afi_call *call_of(struct afi_link *link)
+{
+	return afi_of(link, struct afi_call, link);
+}
+
+static struct afi_call *first_of(const struct afi_group *g)
+{
+	return afi_list_empty(&g->calls) ? NULL : call_of(g->calls.next);
+}
+
+void afi_call_add(struct afi_call *call, u32 seq)
+{
+	call->seq = seq;
+	afi_list_add(&call->group->calls, &call->link);
+	afi_group_set_busy(call->group);
+}
+
+static void report(struct afi_call *call)
+{
+	struct afi_ep *ep = call->group->ep;
+
+	if (call->cq && (call->report || call->done.err))
+		afi_cq_put(call->cq, &call->done);
+	else if (call->cq)
+		call->cq->promised--;
+	afi_cntr_count(ep->cntrs[AFI_COUNT_WRITE], call->done.err);
+}
+
+/* The operation is no longer under way; it tells whoever waits for it. */
+static void finish(struct afi_call *call)
+{
+	struct afi_call *parent = call->parent;
+	struct afi_group *g = call->group;
+
+	if (parent && !parent->done.err) {
+		parent->done.err = call->done.err;
+		parent->done.prov_err = call->done.prov_err;
+	}
+	free(call->temp);
+	call->temp = NULL;
+	if (call->internal) {
+		call->ended = true;
+		pthread_cond_broadcast(&g->domain->coll->ended);
+		return;
+	}
+	if (!parent)
+		report(call);
+	free(call);
+	if (parent && !--parent->parts)
+		finish(parent);
+}
+
+static void end(struct afi_call *call, int err, u32 culprit)
+{
+	afi_list_del(&call->link);
+	call->done.err = err;
+	call->done.prov_err = err ? afi_culprit_of(call->group, culprit) : 0;
+	finish(call);
+}
+
+void afi_call_end(struct afi_call *call, int err, u32 culprit)
+{
+	struct afi_group *g = call->group;
+
+	end(call, err, culprit);
+	if (err)
+		afi_group_fail(g, err, culprit);
+}
+
+/* The group has failed, and what was under way with it. */
+void afi_calls_fail(struct afi_group *g)
+{
+	struct afi_call *call;
+
+	while ((call = first_of(g)))
+		end(call, g->err, g->culprit);
+}
+
+/* Ends a round, and begins the next.  Return: false: there is none. */
+static bool next_round(struct afi_call *call)
+{
+	struct afi_round *r = &call->round;
+
+	if (call->begun) {
+		if (r->combine)
+			afi_combine(call->type, call->op, r->combine, r->in,
+				    r->in_len / call->size);
+		call->begun = false;
+		call->turn++;
+	}
+	if (!afi_algo_round(call, call->turn, r))
+		return false;
+	if (r->copy_to)
+		memcpy(r->copy_to, r->copy_from, r->copy_len);
+	r->out_done = !r->sends;
+	r->in_done = !r->receives;
+	call->begun = true;
+	return true;
+}
+
+/*
+ * Goes on with an operation by software as far as that goes.  It is over when
+ * what it has sent is at the others' domains, too.  Return: was there anything?
+ */
+static bool step(struct afi_call *call)
+{
+	struct afi_group *g = call->group;
+	bool any = false;
+
+	while (!call->over) {
+		if (!call->begun ||
+		    (call->round.out_done && call->round.in_done)) {
+			any = true;
+			call->over = !next_round(call);
+			if (call->over)
+				break;
+			afi_talk_begin(call);
+			if (g->state == AFI_GROUP_FAILED)
+				return true;
+		}
+		any |= afi_talk_round(call);
+		if (!call->round.out_done || !call->round.in_done)
+			return any;
+	}
+	if (call->flying)
+		return any;
+	afi_call_end(call, 0, g->size);
+	return true;
+}
+
+/* Return: was there anything? */
+static bool start_offload(struct afi_group *g, struct afi_call *call)
+{
+	int ret = g->ops->start(g, call);
+
+	if (ret == -FI_EAGAIN)
+		return false;
+	call->begun = true;
+	if (ret)
+		afi_call_end(call, -ret, g->size);
+	return true;
+}
+
+/* Goes on with all operations of a group.  Return: was there anything? */
+static bool calls_progress(struct afi_group *g)
+{
+	struct afi_link *link, *next;
+	bool any = g->offload && g->ops->progress(g);
+	bool waits = false;
+
+	for (link = g->calls.next;
+	     link != &g->calls && g->state != AFI_GROUP_FAILED; link = next) {
+		struct afi_call *call = call_of(link);
+
+		next = link->next;
+		if (!call->offloaded) {
+			any |= step(call);
+		} else if (!call->begun && !waits) {
+			/* In the order of calls: the others wait behind it. */
+			waits = !start_offload(g, call);
+			any |= !waits;
+		}
+	}
+	return any;
+}
+
+/* Return: was there anything? */
+bool afi_coll_progress(struct afi_domain *d)
+{
+	struct afi_link *busy = &d->coll->busy, *link, *next;
+	bool any = false;
+
+	for (link = busy->next; link != busy; link = next) {
+		struct afi_group *g = afi_of(link, struct afi_group, busy);
+
+		any |= afi_group_progress(g);
+		if (g->state >= AFI_GROUP_AGREED)
+			any |= calls_progress(g) | afi_talk_credit(g);
+		next = link->next;
+		if (g->state < AFI_GROUP_JOINED || g->tell || g->owes ||
+		    !afi_list_empty(&g->calls))
+			continue;
+		g->is_busy = false;
+		afi_list_del(&g->busy);
+	}
+	return any | afi_offload_linger(d);
+}

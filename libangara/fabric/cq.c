@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Completion queues.
+ *
+ * They cannot overflow: an operation is taken only if there is a place for its
+ * completion, which is set aside until it ends; so a full queue shows as
+ * -FI_EAGAIN where operations are started.  For messages the queue grows.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op.h"
+
+static struct afi_cq *cq_of(struct fid_cq *fid)
+{
+	return afi_of(fid, struct afi_cq, fid);
+}
+
+/* Sets a place aside for a completion. */
+bool afi_cq_promise(struct afi_cq *cq)
+{
+	if (cq->tail - cq->head + cq->promised >= cq->size)
+		return false;
+	cq->promised++;
+	return true;
+}
+
+/* As afi_cq_promise(), but the queue grows if need be. */
+bool afi_cq_promise_more(struct afi_cq *cq)
+{
+	struct afi_done *ring;
+	u32 i;
+
+	if (afi_cq_promise(cq))
+		return true;
+	ring = cq->size < AFI_CQ_MAX ? calloc(2 * cq->size, sizeof(*ring)) : NULL;
+	if (!ring)
+		return false;
+	for (i = cq->head; i != cq->tail; i++)
+		ring[i & (2 * cq->size - 1)] = cq->ring[i & (cq->size - 1)];
+	free(cq->ring);
+	cq->ring = ring;
+	cq->size *= 2;
+	return afi_cq_promise(cq);
+}
+
+/* Fills a place that was set aside. */
+void afi_cq_put(struct afi_cq *cq, const struct afi_done *done)
+{
+	cq->promised--;
+	cq->ring[cq->tail++ & (cq->size - 1)] = *done;
+	if (cq->waits)
+		afi_wait_wake(&cq->wait);
+}
+
+static size_t entry_size(enum fi_cq_format format)
+{
+	switch (format) {
+	case FI_CQ_FORMAT_MSG:
+		return sizeof(struct fi_cq_msg_entry);
+	case FI_CQ_FORMAT_DATA:
+		return sizeof(struct fi_cq_data_entry);
+	case FI_CQ_FORMAT_TAGGED:
+		return sizeof(struct fi_cq_tagged_entry);
+	default:
+		return sizeof(struct fi_cq_entry);
+	}
+}
+
+/* Each format is the beginning of the next longer one. */
+static void give(const struct afi_cq *cq, const struct afi_done *done, void *buf)
+{
+	const struct fi_cq_tagged_entry entry = {
+		.op_context = done->context,
+		.flags = done->flags,
+		.len = done->len,
+		.buf = done->buf,
+		.data = done->data,
+		.tag = done->tag,
+	};
+
+	memcpy(buf, &entry, entry_size(cq->format));
+}
+
+static ssize_t take(struct afi_cq *cq, void *buf, size_t count, fi_addr_t *src)
+{
+	size_t n = 0;
+
+	for (; n < count && cq->head != cq->tail; n++, cq->head++) {
+		const struct afi_done *done =
+			&cq->ring[cq->head & (cq->size - 1)];
+
+		if (done->err)
+			return n ? (ssize_t)n : -FI_EAVAIL;
+		give(cq, done, (char *)buf + n * entry_size(cq->format));
+		if (src)
+			src[n] = done->src;
+	}
+	if (n)
+		return (ssize_t)n;
+	if (cq->head != cq->tail)
+		return cq->ring[cq->head & (cq->size - 1)].err ? -FI_EAVAIL : 0;
+	return -FI_EAGAIN;
+}
+
+static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
+			   fi_addr_t *src_addr)
+{
+	struct afi_cq *cq = cq_of(fid);
+	ssize_t ret;
+
+	afi_lock(cq->domain);
+	/* What is here comes first; a program that wants nothing wants that. */
+	if (!count || cq->head == cq->tail)
+		afi_progress(cq->domain);
+	ret = take(cq, buf, count, src_addr);
+	afi_unlock(cq->domain);
+	return ret;
+}
+
+static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
+{
+	return cq_readfrom(fid, buf, count, NULL);
+}
+
+static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
+			  uint64_t flags)
+{
+	struct afi_cq *cq = cq_of(fid);
+	const struct afi_done *done;
+	ssize_t ret = -FI_EAGAIN;
+
+	if (flags)
+		return -FI_EINVAL;
+	afi_lock(cq->domain);
+	afi_progress(cq->domain);
+	done = &cq->ring[cq->head & (cq->size - 1)];
+	if (cq->head != cq->tail && done->err) {
+		*buf = (struct fi_cq_err_entry){
+			.op_context = done->context,
+			.flags = done->flags,
+			.len = done->len,
+			.buf = done->buf,
+			.data = done->data,
+			.tag = done->tag,
+			.olen = done->olen,
+			.err = done->err,
+			.prov_errno = done->prov_err,
+		};
+		cq->head++;
+		ret = 1;
+	}
+	afi_unlock(cq->domain);
+	return ret;
+}
+
+/* Return: was fi_cq_signal() called since the last time? */
+static bool ready_to_sleep(struct afi_cq *cq)
+{
+	bool signaled;
+
+	afi_lock(cq->domain);
+	cq->domain->slept_on = true;
+	signaled = cq->signaled;
+	cq->signaled = false;
+	if (cq->head == cq->tail)
+		afi_wait_quiet(&cq->wait);
+	afi_unlock(cq->domain);
+	return !signaled;
+}
+
+static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
+			    fi_addr_t *src_addr, const void *cond, int timeout)
+{
+	struct afi_cq *cq = cq_of(fid);
+	u64 end = afi_deadline(timeout);
+	ssize_t ret;
+
+	(void)cond; /* attr.wait_cond is FI_CQ_COND_NONE */
+	if (!cq->waits)
+		return -FI_ENOSYS;
+	for (;;) {
+		bool sleep = ready_to_sleep(cq);
+
+		/* Behind that, so what comes from now on is not slept over. */
+		ret = cq_readfrom(fid, buf, count, src_addr);
+		if (ret != -FI_EAGAIN || !sleep || afi_past(end))
+			return ret;
+		ret = afi_wait_sleep(&cq->wait, end);
+		if (ret)
+			return ret;
+	}
+}
+
+static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count,
+			const void *cond, int timeout)
+{
+	return cq_sreadfrom(fid, buf, count, NULL, cond, timeout);
+}
+
+static int cq_signal(struct fid_cq *fid)
+{
+	struct afi_cq *cq = cq_of(fid);
+
+	if (!cq->waits)
+		return -FI_ENOSYS;
+	afi_lock(cq->domain);
+	cq->signaled = true;
+	afi_wait_wake(&cq->wait);
+	afi_unlock(cq->domain);
+	return 0;
+}
+
+/*
+ * @prov_err: ANGARA_ST_*, plus 1; AFI_PROV_NODE(); 0 where there is no more to
+ * say
+ */
+const char *afi_error_text(int prov_err, char *buf, size_t len)
+{
+	const char *text = prov_err > 0 ? angara_status_str((u32)prov_err - 1) :
+			   prov_err < 0 ? "a node is gone or late" :
+					  "no error of the adapter";
+
+	if (!buf || !len)
+		return text;
+	if (prov_err < 0)
+		snprintf(buf, len, "node %u is gone or late",
+			 (u32)(-1 - prov_err));
+	else
+		snprintf(buf, len, "%s", text);
+	return buf;
+}
+
+static const char *cq_strerror(struct fid_cq *fid, int prov_errno,
+			       const void *err_data, char *buf, size_t len)
+{
+	(void)fid;
+	(void)err_data;
+	return afi_error_text(prov_errno, buf, len);
+}
+
+/* Progress first: it may be what makes the descriptor readable. */
+int afi_cq_trywait(struct afi_cq *cq)
+{
+	int ret = 0;
+
+	if (!cq->waits)
+		return -FI_EINVAL;
+	afi_lock(cq->domain);
+	cq->domain->slept_on = true;
+	afi_wait_quiet(&cq->wait);
+	afi_progress(cq->domain);
+	if (cq->head != cq->tail)
+		ret = -FI_EAGAIN;
+	afi_unlock(cq->domain);
+	return ret;
+}
+
+static struct fi_ops_cq cq_ops = {
+	.size = sizeof(struct fi_ops_cq),
+	.read = cq_read,
+	.readfrom = cq_readfrom,
+	.readerr = cq_readerr,
+	.sread = cq_sread,
+	.sreadfrom = cq_sreadfrom,
+	.signal = cq_signal,
+	.strerror = cq_strerror,
+};
+
+static int cq_control(struct fid *fid, int command, void *arg)
+{
+	struct afi_cq *cq = afi_of(fid, struct afi_cq, fid.fid);
+
+	return afi_wait_control(&cq->wait, cq->waits, command, arg);
+}
+
+static int cq_close(struct fid *fid)
+{
+	struct afi_cq *cq = afi_of(fid, struct afi_cq, fid.fid);
+
+	if (afi_busy(&cq->refs))
+		return -FI_EBUSY;
+	if (cq->waits)
+		afi_wait_close(&cq->wait);
+	afi_unref(&cq->domain->refs);
+	free(cq->ring);
+	free(cq);
+	return 0;
+}
+
+static struct fi_ops cq_fi_ops = AFI_FI_OPS(cq_close, afi_no_bind, cq_control);
+
+static int attr_errno(const struct fi_cq_attr *attr, bool *waits)
+{
+	*waits = false;
+	if (!attr)
+		return 0;
+	if (attr->size > AFI_CQ_MAX || attr->format > FI_CQ_FORMAT_TAGGED ||
+	    (attr->flags & ~FI_AFFINITY))
+		return -FI_EINVAL;
+	if (!afi_wait_kind(attr->wait_obj, waits) ||
+	    attr->wait_cond != FI_CQ_COND_NONE)
+		return -FI_ENOSYS;
+	return 0;
+}
+
+static u32 up_to_power(size_t size)
+{
+	u32 n = 1;
+
+	while (n < size)
+		n *= 2;
+	return n;
+}
+
+int afi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		struct fid_cq **out, void *context)
+{
+	struct afi_cq *cq;
+	bool waits;
+	int ret = attr_errno(attr, &waits);
+
+	if (ret)
+		return ret;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return -FI_ENOMEM;
+	cq->domain = afi_domain_of(domain);
+	cq->size = up_to_power(attr && attr->size ? attr->size : AFI_CQ_SIZE);
+	cq->ring = calloc(cq->size, sizeof(*cq->ring));
+	ret = cq->ring ? 0 : -FI_ENOMEM;
+	if (!ret && waits)
+		ret = afi_wait_open(&cq->wait, cq->domain);
+	if (ret) {
+		free(cq->ring);
+		free(cq);
+		return ret;
+	}
+	cq->waits = waits;
+	cq->format = attr && attr->format ? attr->format : FI_CQ_FORMAT_CONTEXT;
+	cq->fid.fid.fclass = FI_CLASS_CQ;
+	cq->fid.fid.context = context;
+	cq->fid.fid.ops = &cq_fi_ops;
+	cq->fid.ops = &cq_ops;
+	afi_ref(&cq->domain->refs);
+	*out = &cq->fid;
+	return 0;
+}

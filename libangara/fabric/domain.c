@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Domains: a context, and progress on it.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll.h"
+#include "info.h"
+
+#define AFI_ROUNDS	64	/* of progress in one call */
+
+/* Return: have messages been taken in? */
+static bool look(struct afi_domain *d)
+{
+	int ret = 0, n = 0;
+
+	/* Who holds a message does not look for others, nor for completions. */
+	if (!d->dead && (!d->has_msgs || d->has_held))
+		ret = angara_progress(d->ctx);
+	if (d->has_msgs)
+		n = afi_arrive_progress(d);
+	if (!d->dead && (ret || n < 0)) {
+		AFI_WARN(DOMAIN, "the adapter is gone\n");
+		d->dead = true;
+	}
+	return n > 0;
+}
+
+/*
+ * Messages first: to look for them makes the context's descriptor quiet, and
+ * what that look brings is seen by the others.
+ */
+static bool one_round(struct afi_domain *d)
+{
+	struct afi_link *link, *next;
+	bool any = look(d);
+
+	for (link = d->ops.next; link != &d->ops; link = next) {
+		next = link->next;
+		any |= afi_op_look(afi_of(link, struct afi_op, link));
+	}
+	if (!afi_list_empty(&d->works))
+		any |= afi_work_progress(d);
+	if (d->parked)
+		any |= afi_unpark(d);
+	if (d->has_msgs)
+		any |= afi_send_progress(d);
+	if (d->coll && (!afi_list_empty(&d->coll->busy) ||
+			!afi_list_empty(&d->coll->ending)))
+		any |= afi_coll_progress(d);
+	return any;
+}
+
+/* Nobody sleeps on, though nothing new may happen. */
+static void wake_all(struct afi_domain *d)
+{
+	u32 i, j;
+
+	if (d->threaded)
+		afi_wait_wake(&d->wake);
+	for (i = 0; i < AFI_EPS; i++) {
+		const struct afi_ep *ep = d->eps[i];
+
+		if (ep && ep->tx && ep->tx->waits)
+			afi_wait_wake(&ep->tx->wait);
+		if (ep && ep->rx && ep->rx->waits)
+			afi_wait_wake(&ep->rx->wait);
+		for (j = 0; ep && j < AFI_COUNTS; j++)
+			if (ep->cntrs[j] && ep->cntrs[j]->waits)
+				afi_wait_wake(&ep->cntrs[j]->wait);
+	}
+	for (i = 0; d->watched && i < d->about.max_mrs; i++)
+		for (j = 0; d->watched[i] && j < 2; j++)
+			if (d->watched[i]->cntrs[j] &&
+			    d->watched[i]->cntrs[j]->waits)
+				afi_wait_wake(&d->watched[i]->cntrs[j]->wait);
+}
+
+/**
+ * afi_progress() - take in what has happened, and end what has ended
+ * @d: domain, locked
+ *
+ * Goes on until there is nothing more, since what it starts may have ended at
+ * once; but not for ever, whatever peers do.
+ */
+void afi_progress(struct afi_domain *d)
+{
+	u32 round;
+
+	for (round = 0; round < AFI_ROUNDS; round++)
+		if (!one_round(d) && !(d->probing && afi_probe(d)))
+			return;
+	wake_all(d);
+}
+
+/* After an operation was started: that may have taken in what others wait for. */
+void afi_started(struct afi_domain *d)
+{
+	if (d->slept_on || (d->coll && d->coll->joining))
+		afi_progress(d);
+}
+
+/* With FI_PROGRESS_AUTO, while the program does something else. */
+static void *progress_thread(void *arg)
+{
+	struct afi_domain *d = arg;
+	bool stop = false;
+
+	while (!stop) {
+		if (afi_wait_sleep(&d->wake, UINT64_MAX) == -EINTR)
+			continue;
+		afi_lock(d);
+		afi_wait_quiet(&d->wake);
+		afi_progress(d);
+		stop = d->stop;
+		afi_unlock(d);
+	}
+	return NULL;
+}
+
+static int start_thread(struct afi_domain *d)
+{
+	int ret = afi_wait_open(&d->wake, d);
+
+	if (ret)
+		return ret;
+	ret = -pthread_create(&d->thread, NULL, progress_thread, d);
+	if (ret)
+		afi_wait_close(&d->wake);
+	d->threaded = !ret;
+	d->slept_on = !ret;
+	return ret;
+}
+
+static void stop_thread(struct afi_domain *d)
+{
+	if (!d->threaded)
+		return;
+	afi_lock(d);
+	d->stop = true;
+	afi_unlock(d);
+	afi_wait_wake(&d->wake);
+	pthread_join(d->thread, NULL);
+	afi_wait_close(&d->wake);
+}
+
+/*
+ * What programs have sent, and were told of or not, is on its way when the last
+ * of them closes its endpoint; the context takes along what has not arrived.
+ * Others may still need the trees of groups that were closed here.
+ */
+static void linger(struct afi_domain *d)
+{
+	u64 end = afi_deadline(AFI_LINGER_MS);
+	u64 trees_end = afi_deadline(AFI_TREES_MS);
+	bool messages = d->has_msgs;
+	bool busy = true;
+
+	while (busy && !afi_past(end)) {
+		afi_lock(d);
+		afi_progress(d);
+		messages = d->has_msgs && !d->dead &&
+			   (d->sends_left < AFI_SENDS || afi_ops_busy(d));
+		busy = messages || (d->coll && !afi_past(trees_end) &&
+				    !afi_list_empty(&d->coll->ending));
+		afi_unlock(d);
+		if (busy)
+			sched_yield();
+	}
+	if (messages)
+		AFI_WARN(DOMAIN, "closed with messages that nobody takes\n");
+}
+
+static void domain_free(struct afi_domain *d)
+{
+	stop_thread(d);
+	afi_coll_free(d);
+	/* What is still under way is dropped with the context. */
+	angara_ctx_close(d->ctx);
+	angara_job_finalize(d->job);
+	afi_flow_free(d);
+	afi_probe_free(d);
+	free(d->watched);
+	free(d->dir_mem);
+	free(d->ops_mem);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+static int domain_close(struct fid *fid)
+{
+	struct afi_domain *d = afi_of(fid, struct afi_domain, fid.fid);
+
+	if (afi_busy(&d->refs))
+		return -FI_EBUSY;
+	afi_unref(&d->fabric->refs);
+	linger(d);
+	domain_free(d);
+	return 0;
+}
+
+static struct fi_ops domain_fi_ops =
+	AFI_FI_OPS(domain_close, afi_no_bind, afi_domain_control);
+
+static int no_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+			  struct fid_ep **sep, void *context)
+{
+	(void)domain;
+	(void)info;
+	(void)sep;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int no_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
+		      struct fid_stx **stx, void *context)
+{
+	(void)domain;
+	(void)attr;
+	(void)stx;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int no_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
+		      struct fid_ep **rx_ep, void *context)
+{
+	(void)domain;
+	(void)attr;
+	(void)rx_ep;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int endpoint2(struct fid_domain *domain, struct fi_info *info,
+		     struct fid_ep **ep, uint64_t flags, void *context)
+{
+	return flags ? -FI_EINVAL : afi_ep_open(domain, info, ep, context);
+}
+
+static struct fi_ops_domain domain_ops = {
+	.size = sizeof(struct fi_ops_domain),
+	.av_open = afi_av_open,
+	.cq_open = afi_cq_open,
+	.endpoint = afi_ep_open,
+	.scalable_ep = no_scalable_ep,
+	.cntr_open = afi_cntr_open,
+	.poll_open = afi_poll_open,
+	.stx_ctx = no_stx_ctx,
+	.srx_ctx = no_srx_ctx,
+	.query_atomic = afi_query_atomic,
+	.query_collective = afi_query_collective,
+	.endpoint2 = endpoint2,
+};
+
+/*
+ * A launcher that speaks PMIx knows which of the job's processes this one is,
+ * and so which adapter is its.
+ */
+static int open_ctx(struct afi_domain *d, const char *name)
+{
+	struct angara_ctx_attr attr = { .msg_bytes = AFI_MSG_AREA };
+	const char *device;
+	char *param = NULL;
+	int ret = 0;
+
+	if (!afi_domain_device(name, &device))
+		return -FI_EINVAL;
+	if (!device && !fi_param_get_str(&afi_provider, "device", &param))
+		device = param;
+	if (!device && getenv("PMIX_NAMESPACE"))
+		ret = angara_job_init(&d->job);
+	if (!ret) {
+		ret = angara_ctx_open(device, &attr, &d->ctx);
+		d->has_msgs = !ret;
+	}
+	/* A driver that knows no messages has the rest. */
+	if (ret == -ENOTSUP)
+		ret = angara_ctx_open(device, NULL, &d->ctx);
+	if (!ret)
+		ret = angara_ctx_query(d->ctx, &d->about);
+	if (ret)
+		AFI_WARN(DOMAIN, "no context on adapter %s: %s\n",
+			 device ? device : "of this process", strerror(-ret));
+	return ret;
+}
+
+static int setup(struct afi_domain *d, const struct fi_info *info)
+{
+	size_t keep = AFI_KEEP_MIB;
+	int ret = open_ctx(d, info->domain_attr->name);
+
+	fi_param_get_size_t(&afi_provider, "keep", &keep);
+	d->keep_max = keep < SIZE_MAX >> 20 ? keep << 20 : SIZE_MAX;
+
+	/* Not 0, which memory of others is likely to be. */
+	d->id = afi_serial_domain(afi_any_number(d)) | 1;
+	d->serial = afi_any_number(d);
+	if (!ret)
+		ret = afi_keys_init(d);
+	if (!ret)
+		ret = afi_probe_init(d);
+	if (!ret)
+		ret = afi_local_init(d);
+	if (!ret)
+		ret = afi_ops_init(d);
+	if (!ret && d->has_msgs)
+		ret = afi_flow_init(d);
+	if (!ret && d->has_msgs)
+		ret = afi_coll_init(d);
+	if (!ret && info->domain_attr->data_progress == FI_PROGRESS_AUTO)
+		ret = start_thread(d);
+	return ret;
+}
+
+int afi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
+		    struct fid_domain **domain, void *context)
+{
+	int mode = info->domain_attr->mr_mode;
+	struct afi_domain *d;
+	int ret;
+
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -FI_ENOMEM;
+	pthread_mutex_init(&d->lock, NULL);
+	afi_list_init(&d->works);
+	/* Names of old for what is now said bit by bit. */
+	if (mode == AFI_MR_BASIC)
+		mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	d->prov_keys = mode & FI_MR_PROV_KEY;
+	d->events = info->caps & FI_RMA_EVENT;
+	d->fabric = afi_of(fabric, struct afi_fabric, fid);
+	ret = setup(d, info);
+	if (ret) {
+		domain_free(d);
+		return ret;
+	}
+	d->fid.fid.fclass = FI_CLASS_DOMAIN;
+	d->fid.fid.context = context;
+	d->fid.fid.ops = &domain_fi_ops;
+	d->fid.ops = &domain_ops;
+	d->fid.mr = &afi_mr_ops;
+	afi_ref(&d->fabric->refs);
+	*domain = &d->fid;
+	return 0;
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Endpoints.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll.h"
+#include "info.h"
+
+static struct afi_ep *ep_of(struct fid *fid)
+{
+	return afi_of(fid, struct afi_ep, fid.fid);
+}
+
+static int bind_cq(struct afi_ep *ep, struct afi_cq *cq, u64 flags)
+{
+	if ((flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION)) ||
+	    !(flags & (FI_TRANSMIT | FI_RECV)) || cq->domain != ep->domain)
+		return -FI_EINVAL;
+	if (((flags & FI_TRANSMIT) && ep->tx) || ((flags & FI_RECV) && ep->rx))
+		return -FI_EINVAL;
+	if (flags & FI_TRANSMIT) {
+		ep->tx = cq;
+		ep->tx_selective = flags & FI_SELECTIVE_COMPLETION;
+		afi_ref(&cq->refs);
+	}
+	if (flags & FI_RECV) {
+		ep->rx = cq;
+		ep->rx_selective = flags & FI_SELECTIVE_COMPLETION;
+		afi_ref(&cq->refs);
+	}
+	return 0;
+}
+
+static int bind_cntr(struct afi_ep *ep, struct afi_cntr *cntr, u64 flags)
+{
+	static const u64 what[AFI_COUNTS] = {
+		[AFI_COUNT_SEND] = FI_SEND,
+		[AFI_COUNT_RECV] = FI_RECV,
+		[AFI_COUNT_READ] = FI_READ,
+		[AFI_COUNT_WRITE] = FI_WRITE,
+		[AFI_COUNT_REMOTE_READ] = FI_REMOTE_READ,
+		[AFI_COUNT_REMOTE_WRITE] = FI_REMOTE_WRITE,
+	};
+	u32 i;
+
+	/* Nobody would ever tell. */
+	if ((flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) &&
+	    !(ep->caps & FI_RMA_EVENT))
+		return -FI_EOPNOTSUPP;
+	if ((flags & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE |
+		       FI_REMOTE_READ | FI_REMOTE_WRITE)) ||
+	    !flags || cntr->domain != ep->domain)
+		return -FI_EINVAL;
+	for (i = 0; i < AFI_COUNTS; i++)
+		if ((flags & what[i]) && ep->cntrs[i])
+			return -FI_EINVAL;
+	for (i = 0; i < AFI_COUNTS; i++)
+		if (flags & what[i]) {
+			ep->cntrs[i] = cntr;
+			afi_ref(&cntr->refs);
+		}
+	return 0;
+}
+
+static int bind_av(struct afi_ep *ep, struct afi_av *av)
+{
+	if (ep->av || av->domain != ep->domain)
+		return -FI_EINVAL;
+	ep->av = av;
+	afi_ref(&av->refs);
+	return 0;
+}
+
+static int bind_eq(struct afi_ep *ep, struct afi_eq *eq)
+{
+	if (ep->eq || eq->fabric != ep->domain->fabric)
+		return -FI_EINVAL;
+	ep->eq = eq;
+	afi_ref(&eq->refs);
+	return 0;
+}
+
+static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct afi_ep *ep = ep_of(fid);
+	int ret;
+
+	afi_lock(ep->domain);
+	if (ep->enabled) {
+		ret = -FI_EOPBADSTATE;
+		goto unlock;
+	}
+	switch (bfid->fclass) {
+	case FI_CLASS_CQ:
+		ret = bind_cq(ep, afi_of(bfid, struct afi_cq, fid.fid), flags);
+		break;
+	case FI_CLASS_CNTR:
+		ret = bind_cntr(ep, afi_of(bfid, struct afi_cntr, fid.fid),
+				flags);
+		break;
+	case FI_CLASS_AV:
+		ret = bind_av(ep, afi_of(bfid, struct afi_av, fid.fid));
+		break;
+	case FI_CLASS_EQ:
+		ret = bind_eq(ep, afi_of(bfid, struct afi_eq, fid.fid));
+		break;
+	default:
+		ret = -FI_EINVAL;
+	}
+unlock:
+	afi_unlock(ep->domain);
+	return ret;
+}
+
+static int enable(struct afi_ep *ep)
+{
+	u32 i;
+
+	if (ep->enabled)
+		return 0;
+	if (!ep->av)
+		return -FI_ENOAV;
+	for (i = 0; i < AFI_COUNTS; i++)
+		if (ep->cntrs[i])
+			break;
+	if (!ep->tx && !ep->rx && i == AFI_COUNTS)
+		return -FI_ENOCQ;
+	ep->enabled = true;
+	return 0;
+}
+
+/* Flags of operations that take none: those of one direction at a time. */
+static int ops_flags(struct afi_ep *ep, u64 *flags, bool set)
+{
+	bool tx = *flags & FI_TRANSMIT;
+	u64 *own = tx ? &ep->tx_flags : &ep->rx_flags;
+	u64 rest = *flags & ~(FI_TRANSMIT | FI_RECV);
+
+	if (tx == !!(*flags & FI_RECV))
+		return -FI_EINVAL;
+	if (!set)
+		*flags = *own;
+	else if (rest & ~(tx ? AFI_TX_FLAGS : AFI_RX_FLAGS))
+		return -FI_EINVAL;
+	else
+		*own = rest;
+	return 0;
+}
+
+static int ep_control(struct fid *fid, int command, void *arg)
+{
+	struct afi_ep *ep = ep_of(fid);
+	int ret = -FI_ENOSYS;
+
+	afi_lock(ep->domain);
+	if (command == FI_ENABLE)
+		ret = enable(ep);
+	else if (command == FI_GETOPSFLAG || command == FI_SETOPSFLAG)
+		ret = ops_flags(ep, arg, command == FI_SETOPSFLAG);
+	afi_unlock(ep->domain);
+	return ret;
+}
+
+static int ep_close(struct fid *fid)
+{
+	struct afi_ep *ep = ep_of(fid);
+	struct afi_domain *d = ep->domain;
+	u32 i;
+
+	afi_lock(d);
+	if (ep->groups) {
+		afi_unlock(d);
+		return -FI_EBUSY;
+	}
+	afi_work_close(ep);
+	afi_recv_close(ep);
+	afi_ops_orphan(ep);
+	d->eps[ep->name.ep] = NULL;
+	afi_unlock(d);
+	if (ep->av)
+		afi_unref(&ep->av->refs);
+	if (ep->eq)
+		afi_unref(&ep->eq->refs);
+	if (ep->tx)
+		afi_unref(&ep->tx->refs);
+	if (ep->rx)
+		afi_unref(&ep->rx->refs);
+	for (i = 0; i < AFI_COUNTS; i++)
+		if (ep->cntrs[i])
+			afi_unref(&ep->cntrs[i]->refs);
+	afi_unref(&d->refs);
+	free(ep);
+	return 0;
+}
+
+static struct fi_ops ep_fi_ops = AFI_FI_OPS(ep_close, ep_bind, ep_control);
+
+static ssize_t ep_cancel(fid_t fid, void *context)
+{
+	struct afi_ep *ep = ep_of(fid);
+	ssize_t ret;
+
+	afi_lock(ep->domain);
+	ret = afi_recv_cancel(ep, context);
+	afi_unlock(ep->domain);
+	return ret;
+}
+
+/* Room that is left of a buffer for several messages when it is used up. */
+static int ep_getopt(fid_t fid, int level, int optname, void *optval,
+		     size_t *optlen)
+{
+	struct afi_ep *ep = ep_of(fid);
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
+		return -FI_ENOPROTOOPT;
+	if (*optlen < sizeof(size_t))
+		return -FI_ETOOSMALL;
+	afi_lock(ep->domain);
+	*(size_t *)optval = ep->min_multi;
+	afi_unlock(ep->domain);
+	*optlen = sizeof(size_t);
+	return 0;
+}
+
+static int ep_setopt(fid_t fid, int level, int optname, const void *optval,
+		     size_t optlen)
+{
+	struct afi_ep *ep = ep_of(fid);
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
+		return -FI_ENOPROTOOPT;
+	if (optlen != sizeof(size_t))
+		return -FI_EINVAL;
+	afi_lock(ep->domain);
+	ep->min_multi = *(const size_t *)optval;
+	afi_unlock(ep->domain);
+	return 0;
+}
+
+static int no_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
+		     struct fid_ep **tx_ep, void *context)
+{
+	(void)sep;
+	(void)index;
+	(void)attr;
+	(void)tx_ep;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
+		     struct fid_ep **rx_ep, void *context)
+{
+	(void)sep;
+	(void)index;
+	(void)attr;
+	(void)rx_ep;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static ssize_t no_rx_size_left(struct fid_ep *ep)
+{
+	(void)ep;
+	return -FI_ENOSYS;
+}
+
+static ssize_t ep_tx_size_left(struct fid_ep *fid)
+{
+	struct afi_ep *ep = afi_of(fid, struct afi_ep, fid);
+	ssize_t left;
+
+	afi_lock(ep->domain);
+	left = ep->enabled ? (ssize_t)(ep->tx_size - ep->rma) :
+			     -FI_EOPBADSTATE;
+	afi_unlock(ep->domain);
+	return left;
+}
+
+static struct fi_ops_ep ep_ops = {
+	.size = sizeof(struct fi_ops_ep),
+	.cancel = ep_cancel,
+	.getopt = ep_getopt,
+	.setopt = ep_setopt,
+	.tx_ctx = no_tx_ctx,
+	.rx_ctx = no_rx_ctx,
+	.rx_size_left = no_rx_size_left,
+	.tx_size_left = ep_tx_size_left,
+};
+
+static int set_name(struct afi_ep *ep)
+{
+	struct afi_domain *d = ep->domain;
+	u16 i;
+
+	for (i = 0; i < AFI_EPS && d->eps[i]; i++)
+		;
+	if (i == AFI_EPS)
+		return -FI_ENOSPC;
+	d->eps[i] = ep;
+	ep->name = (struct afi_name){
+		.fabric_id = d->about.fabric_id,
+		.node = d->about.self.node,
+		.ctx = d->about.self.ctx,
+		.ep = i,
+		.serial = d->id << AFI_SERIAL_BITS |
+			  (d->serial++ & ((1U << AFI_SERIAL_BITS) - 1)),
+	};
+	if (ep->caps & FI_RMA_EVENT)
+		ep->name.serial |= AFI_SERIAL_EVENTS;
+	return 0;
+}
+
+int afi_ep_open(struct fid_domain *domain, struct fi_info *info,
+		struct fid_ep **out, void *context)
+{
+	struct afi_ep *ep;
+	int ret;
+
+	if (!info || !info->ep_attr || info->ep_attr->type != FI_EP_RDM ||
+	    (info->caps & ~AFI_CAPS))
+		return -FI_EINVAL;
+	ep = calloc(1, sizeof(*ep));
+	if (!ep)
+		return -FI_ENOMEM;
+	ep->domain = afi_domain_of(domain);
+	if ((info->caps & (FI_MSG | FI_TAGGED | FI_RMA_EVENT | FI_COLLECTIVE)) &&
+	    !ep->domain->has_msgs) {
+		AFI_WARN(EP_CTRL, "the adapter knows no messages\n");
+		free(ep);
+		return -FI_EOPNOTSUPP;
+	}
+	ep->caps = info->caps;
+	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
+	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
+	ep->order = info->tx_attr ? info->tx_attr->msg_order : 0;
+	ep->tx_size = AFI_TX_SIZE;
+	if (info->tx_attr && info->tx_attr->size)
+		ep->tx_size = (u32)info->tx_attr->size;
+	afi_recv_init(ep);
+	afi_lock(ep->domain);
+	ret = ep->tx_size > AFI_TX_SIZE ? -FI_EINVAL : set_name(ep);
+	afi_unlock(ep->domain);
+	if (ret) {
+		free(ep);
+		return ret;
+	}
+	ep->fid.fid.fclass = FI_CLASS_EP;
+	ep->fid.fid.context = context;
+	ep->fid.fid.ops = &ep_fi_ops;
+	ep->fid.ops = &ep_ops;
+	ep->fid.cm = &afi_cm_ops;
+	ep->fid.msg = ep->caps & FI_MSG ? &afi_msg_ops : &afi_no_msg_ops;
+	ep->fid.tagged = ep->caps & FI_TAGGED ? &afi_tagged_ops :
+						&afi_no_tagged_ops;
+	ep->fid.rma = ep->caps & FI_RMA ? &afi_rma_ops : &afi_no_rma_ops;
+	ep->fid.atomic = ep->caps & FI_ATOMIC ? &afi_atomic_ops :
+						&afi_no_atomic_ops;
+	ep->fid.collective = ep->caps & FI_COLLECTIVE ? &afi_collective_ops :
+						&afi_no_collective_ops;
+	afi_ref(&ep->domain->refs);
+	*out = &ep->fid;
+	return 0;
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Messages on their way out.  A receiver that is slow holds the places of the
+ * adapter that its messages take, so only a few are under way to each, and the
+ * others wait here, in order.
+ */
+#include <stdlib.h>
+
+#include "coll.h"
+
+#define AFI_WINDOW	4	/* messages under way to one context */
+#define AFI_FLYING	40	/* to all; the adapter has 64 places */
+#define AFI_FLYING_BIG	10	/* it has 16 on fabrics of more nodes */
+#define AFI_SMALL_NODES	64
+
+#define AFI_OWN_SENDS	64	/* that programs leave for answers */
+
+int afi_flow_init(struct afi_domain *d)
+{
+	const size_t len = (size_t)AFI_SENDS * ANGARA_MAX_MSG;
+	u32 i;
+
+	afi_list_init(&d->sends_idle);
+	afi_list_init(&d->sends_flying);
+	afi_list_init(&d->flows_ready);
+	d->sends_left = AFI_SENDS;
+	d->flying_max = d->about.nodes > AFI_SMALL_NODES ? AFI_FLYING_BIG :
+							   AFI_FLYING;
+	d->sends = calloc(AFI_SENDS, sizeof(*d->sends));
+	if (!d->sends || posix_memalign(&d->sends_mem, 4096, len))
+		return -FI_ENOMEM;
+	for (i = 0; i < AFI_SENDS; i++)
+		afi_list_add(&d->sends_idle, &d->sends[i].link);
+	return afi_low_reg(d, d->sends_mem, len, 0, &d->sends_mr);
+}
+
+void afi_flow_free(struct afi_domain *d)
+{
+	u32 i;
+
+	for (i = 0; i < AFI_FLOW_CHAINS; i++)
+		while (d->flows[i]) {
+			struct afi_flow *f = d->flows[i];
+
+			d->flows[i] = f->next;
+			free(f);
+		}
+	free(d->sends_mem);
+	free(d->sends);
+}
+
+static struct afi_flow *flow_of(struct afi_domain *d, struct angara_peer peer)
+{
+	struct afi_flow **at = &d->flows[(peer.node * 31U + peer.ctx) %
+					 AFI_FLOW_CHAINS];
+	struct afi_flow *f;
+
+	for (f = *at; f; f = f->next)
+		if (f->peer.node == peer.node && f->peer.ctx == peer.ctx)
+			return f;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->peer = peer;
+	afi_list_init(&f->ready);
+	afi_list_init(&f->queue);
+	f->next = *at;
+	*at = f;
+	return f;
+}
+
+static size_t buffer_at(const struct afi_domain *d, const struct afi_send *s)
+{
+	return (size_t)(s - d->sends) * ANGARA_MAX_MSG;
+}
+
+/* The beginning of the message; data goes behind it. */
+struct afi_wire *afi_send_wire(struct afi_domain *d, struct afi_send *s)
+{
+	return (struct afi_wire *)((char *)d->sends_mem + buffer_at(d, s));
+}
+
+/**
+ * afi_send_new() - take a message to send
+ * @d: domain, locked
+ * @ours: not for the program: it may have one of the last
+ * @peer: to whom
+ *
+ * Return: it; NULL none is free, until others have been sent.
+ */
+struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
+			      struct angara_peer peer)
+{
+	struct afi_flow *flow;
+	struct afi_send *s;
+
+	if (d->sends_left <= (ours ? 0 : AFI_OWN_SENDS))
+		return NULL;
+	flow = flow_of(d, peer);
+	if (!flow)
+		return NULL;
+	s = afi_of(d->sends_idle.next, struct afi_send, link);
+	afi_list_del(&s->link);
+	d->sends_left--;
+	s->flow = flow;
+	s->op = NULL;
+	s->group = 0;
+	s->seq = 0;
+	return s;
+}
+
+/* Gives back a message that was not sent. */
+void afi_send_drop(struct afi_domain *d, struct afi_send *s)
+{
+	s->op = NULL;
+	d->sends_left++;
+	afi_list_add(&d->sends_idle, &s->link);
+}
+
+/* A message has ended, one way or the other, and its operation goes on. */
+static void ended(struct afi_domain *d, struct afi_send *s, int ret,
+		  const struct angara_status *st)
+{
+	struct afi_op *op = s->op;
+	fi_addr_t group = s->group;
+	u32 rank = s->rank, seq = s->seq;
+
+	afi_send_drop(d, s);
+	if (op)
+		afi_op_sent(op, ret, st);
+	else if (group)
+		afi_talk_sent(d, group, rank, seq, ret);
+}
+
+static void set_ready(struct afi_domain *d, struct afi_flow *f)
+{
+	afi_list_del(&f->ready);
+	afi_list_init(&f->ready);
+	if (!afi_list_empty(&f->queue) && f->flying < AFI_WINDOW)
+		afi_list_add(&d->flows_ready, &f->ready);
+}
+
+/* What the adapter takes with the descriptor it need not fetch. */
+static int send(struct afi_domain *d, struct afi_send *s)
+{
+	struct angara_peer peer = s->flow->peer;
+
+	if (s->len <= ANGARA_MAX_INLINE)
+		return angara_send_inline(d->ctx, peer, &s->head,
+					  afi_send_wire(d, s), s->len, &s->req);
+	return angara_send_nbi(d->ctx, peer, &s->head, d->sends_mr,
+			       buffer_at(d, s), s->len, &s->req);
+}
+
+/* What cannot even be started ends with the others, in its turn. */
+static void send_first(struct afi_domain *d, struct afi_flow *f)
+{
+	struct afi_send *s = afi_of(f->queue.next, struct afi_send, link);
+
+	s->err = d->dead ? -FI_ENODEV : send(d, s);
+	afi_list_del(&s->link);
+	afi_list_add(&d->sends_flying, &s->link);
+	f->flying++;
+	d->flying++;
+	set_ready(d, f);
+}
+
+/* One from each that may, in turn. */
+static void send_ready(struct afi_domain *d)
+{
+	while (d->flying < d->flying_max && !afi_list_empty(&d->flows_ready))
+		send_first(d, afi_of(d->flows_ready.next, struct afi_flow,
+				     ready));
+}
+
+/* Sends it when it is its turn.  @op: is told when it has been; or NULL */
+void afi_send_go(struct afi_domain *d, struct afi_send *s, struct afi_op *op)
+{
+	s->op = op;
+	if (op)
+		op->live++;
+	afi_list_add(&s->flow->queue, &s->link);
+	set_ready(d, s->flow);
+	send_ready(d);
+}
+
+/* Return: has any been sent? */
+bool afi_send_progress(struct afi_domain *d)
+{
+	struct afi_link *link, *next;
+	bool any = false;
+
+	for (link = d->sends_flying.next; link != &d->sends_flying;
+	     link = next) {
+		struct afi_send *s = afi_of(link, struct afi_send, link);
+		struct angara_status st;
+		int ret = s->err ? s->err : angara_ended(d->ctx, s->req, &st);
+
+		next = link->next;
+		if (ret == -EAGAIN && !d->dead)
+			continue;
+		any = true;
+		afi_list_del(&s->link);
+		s->flow->flying--;
+		d->flying--;
+		set_ready(d, s->flow);
+		if (ret == -EAGAIN)
+			ended(d, s, -FI_ENODEV, NULL);
+		else
+			ended(d, s, ret, s->err ? NULL : &st);
+	}
+	send_ready(d);
+	return any;
+}
+
+/* The message goes its way, but the operation does not wait for it. */
+void afi_send_forget(struct afi_domain *d, const struct afi_op *op)
+{
+	u32 i;
+
+	for (i = 0; i < AFI_SENDS; i++)
+		if (d->sends[i].op == op)
+			d->sends[i].op = NULL;
+}

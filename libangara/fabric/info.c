@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fi_getinfo(): what the provider can, and whether that is what was asked for.
+ *
+ * No request that cannot be met whole gets an entry, and neither do endpoint
+ * types other than FI_EP_RDM: else libfabric would put its own layers on top.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "info.h"
+#include "op.h"
+
+static const struct fi_tx_attr tx_limits = {
+	.caps = AFI_TX_CAPS,
+	.op_flags = AFI_TX_FLAGS,
+	.msg_order = AFI_ORDER,
+	.inject_size = AFI_INJECT_SIZE,
+	.size = AFI_TX_SIZE,
+	.iov_limit = AFI_IOV_LIMIT,
+	.rma_iov_limit = AFI_RMA_IOV_LIMIT,
+};
+
+static const struct fi_rx_attr rx_limits = {
+	.caps = AFI_RX_CAPS,
+	.op_flags = AFI_RX_FLAGS,
+	.msg_order = AFI_ORDER,
+	.size = AFI_RX_SIZE,
+	.iov_limit = AFI_IOV_LIMIT,
+};
+
+/* All that wants some of these wants nothing else. */
+static bool within(u64 wanted, u64 given)
+{
+	return !(wanted & ~given);
+}
+
+static bool tx_ok(const struct fi_tx_attr *tx)
+{
+	return !tx || (within(tx->caps, AFI_CAPS) &&
+		       within(tx->op_flags, tx_limits.op_flags) &&
+		       within(tx->msg_order, AFI_ORDER | AFI_ORDER_MEM) &&
+		       !tx->comp_order &&
+		       tx->inject_size <= tx_limits.inject_size &&
+		       tx->size <= tx_limits.size &&
+		       tx->iov_limit <= tx_limits.iov_limit &&
+		       tx->rma_iov_limit <= tx_limits.rma_iov_limit);
+}
+
+static bool rx_ok(const struct fi_rx_attr *rx)
+{
+	return !rx || (within(rx->caps, AFI_CAPS) &&
+		       within(rx->op_flags, rx_limits.op_flags) &&
+		       within(rx->msg_order, AFI_ORDER | AFI_ORDER_MEM) &&
+		       !rx->comp_order && !rx->total_buffered_recv &&
+		       rx->size <= rx_limits.size &&
+		       rx->iov_limit <= rx_limits.iov_limit);
+}
+
+/* Orders of reads, writes and atomic operations that are asked for. */
+static u64 order_of(const struct fi_info *hints)
+{
+	u64 order = 0;
+
+	if (hints && hints->tx_attr)
+		order |= hints->tx_attr->msg_order;
+	if (hints && hints->rx_attr)
+		order |= hints->rx_attr->msg_order;
+	return order & AFI_ORDER_MEM;
+}
+
+/* An order that is kept at all is kept for all sizes. */
+static void set_order(struct fi_ep_attr *ep, u64 order)
+{
+	const u64 raw = FI_ORDER_RAW | FI_ORDER_RMA_RAW | FI_ORDER_ATOMIC_RAW;
+	const u64 war = FI_ORDER_WAR | FI_ORDER_RMA_WAR | FI_ORDER_ATOMIC_WAR;
+	const u64 waw = FI_ORDER_WAW | FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_WAW;
+
+	ep->max_order_raw_size = order & raw ? ANGARA_MAX_OP_BYTES : 0;
+	ep->max_order_war_size = order & war ? ANGARA_MAX_OP_BYTES : 0;
+	ep->max_order_waw_size = order & waw ? ANGARA_MAX_OP_BYTES : 0;
+}
+
+static bool order_ok(const struct fi_info *hints)
+{
+	struct fi_ep_attr given;
+
+	set_order(&given, order_of(hints));
+	return !hints->ep_attr ||
+	       (hints->ep_attr->max_order_raw_size <= given.max_order_raw_size &&
+		hints->ep_attr->max_order_war_size <= given.max_order_war_size &&
+		hints->ep_attr->max_order_waw_size <= given.max_order_waw_size);
+}
+
+static bool ep_ok(const struct fi_ep_attr *ep)
+{
+	return !ep || ((ep->type == FI_EP_UNSPEC || ep->type == FI_EP_RDM) &&
+		       (!ep->protocol || ep->protocol == AFI_PROTO) &&
+		       ep->protocol_version <= AFI_PROTO_VERSION &&
+		       ep->max_msg_size <= ANGARA_MAX_OP_BYTES &&
+		       !ep->msg_prefix_size &&
+		       ep->tx_ctx_cnt <= 1 && ep->rx_ctx_cnt <= 1 &&
+		       !ep->auth_key_size);
+}
+
+/* "angara", or "angara3" for the adapter of that number. */
+bool afi_domain_device(const char *name, const char **device)
+{
+	size_t len = strlen(AFI_NAME);
+
+	*device = NULL;
+	if (!name || !strcmp(name, AFI_NAME))
+		return true;
+	if (strncmp(name, AFI_NAME, len) ||
+	    strspn(name + len, "0123456789") != strlen(name + len))
+		return false;
+	*device = name + len;
+	return true;
+}
+
+static bool domain_ok(const struct fi_domain_attr *dom, u32 version)
+{
+	const char *device;
+
+	if (!dom)
+		return true;
+	if (dom->threading > FI_THREAD_ENDPOINT ||
+	    (u32)dom->control_progress > AFI_PROGRESS_UNIFIED ||
+	    dom->data_progress > FI_PROGRESS_MANUAL ||
+	    dom->av_type > FI_AV_TABLE || dom->auth_key_size)
+		return false;
+	/* libfabric 2 has dropped these two for the sum of others. */
+	if (FI_VERSION_LT(version, FI_VERSION(1, 5)) &&
+	    dom->mr_mode > AFI_MR_SCALABLE)
+		return false;
+	return afi_domain_device(dom->name, &device) &&
+	       within(dom->caps, AFI_DOMAIN_CAPS) &&
+	       dom->mr_key_size <= sizeof(u64) &&
+	       dom->cq_data_size <= AFI_CQ_DATA_SIZE &&
+	       dom->ep_cnt <= AFI_EPS && dom->tx_ctx_cnt <= AFI_EPS &&
+	       dom->rx_ctx_cnt <= AFI_EPS && dom->max_ep_tx_ctx <= 1 &&
+	       dom->max_ep_rx_ctx <= 1 && !dom->max_ep_stx_ctx &&
+	       !dom->max_ep_srx_ctx && dom->mr_iov_limit <= 1 &&
+	       dom->mr_cnt <= AFI_DIRECT_KEYS;
+}
+
+static bool fabric_ok(const struct fi_fabric_attr *fab)
+{
+	return !fab || ((!fab->name || !strcmp(fab->name, AFI_NAME)) &&
+			(!fab->prov_name ||
+			 !strcmp(fab->prov_name, AFI_NAME)));
+}
+
+static bool hints_ok(const struct fi_info *hints, u32 version)
+{
+	return within(hints->caps, AFI_CAPS) && tx_ok(hints->tx_attr) &&
+	       rx_ok(hints->rx_attr) && ep_ok(hints->ep_attr) && order_ok(hints) &&
+	       domain_ok(hints->domain_attr, version) &&
+	       fabric_ok(hints->fabric_attr) &&
+	       (hints->addr_format == FI_FORMAT_UNSPEC ||
+		hints->addr_format == AFI_ADDR_FORMAT);
+}
+
+/* Nobody is given an emulated fabric that did not ask for one. */
+static bool meant(const struct fi_info *hints)
+{
+	if (hints && hints->fabric_attr && hints->fabric_attr->prov_name)
+		return true;
+	return angara_fabric_present();
+}
+
+/* A capability in general stands for all of its kind. */
+static u64 all_of(u64 caps)
+{
+	const u64 rma = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	const u64 msg = FI_SEND | FI_RECV;
+
+	if ((caps & (FI_RMA | FI_ATOMIC)) && !(caps & rma))
+		caps |= rma;
+	if ((caps & (FI_MSG | FI_TAGGED)) && !(caps & msg))
+		caps |= msg;
+	if (!(caps & (FI_LOCAL_COMM | FI_REMOTE_COMM)))
+		caps |= FI_LOCAL_COMM | FI_REMOTE_COMM;
+	return caps;
+}
+
+/*
+ * The fewest demands that do: none, or the three for which keys and addresses
+ * are what the adapter likes best.
+ */
+static int mr_mode(const struct fi_info *hints, u32 version)
+{
+	const int basic = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	int wanted = hints && hints->domain_attr ? hints->domain_attr->mr_mode : 0;
+
+	if (wanted == AFI_MR_BASIC || wanted == AFI_MR_SCALABLE)
+		return wanted;
+	if (FI_VERSION_LT(version, FI_VERSION(1, 5)))
+		return AFI_MR_SCALABLE;
+	if ((wanted & basic) == basic)
+		return basic;
+	return wanted & FI_MR_ALLOCATED;
+}
+
+static void fill_domain(struct fi_domain_attr *dom, const struct fi_info *hints,
+			u32 version)
+{
+	const struct fi_domain_attr *want = hints ? hints->domain_attr : NULL;
+
+	dom->name = strdup(want && want->name ? want->name : AFI_NAME);
+	dom->threading = FI_THREAD_SAFE;
+	dom->control_progress = FI_PROGRESS_AUTO;
+	dom->data_progress = want && want->data_progress ? want->data_progress :
+							   FI_PROGRESS_MANUAL;
+	if (want && want->threading)
+		dom->threading = want->threading;
+	if (want && want->control_progress)
+		dom->control_progress = want->control_progress;
+	dom->resource_mgmt = FI_RM_ENABLED;
+	dom->av_type = want && want->av_type ? want->av_type : FI_AV_TABLE;
+	dom->mr_mode = mr_mode(hints, version);
+	dom->mr_key_size = sizeof(u64);
+	dom->cq_data_size = AFI_CQ_DATA_SIZE;
+	dom->cq_cnt = AFI_EPS * 4;
+	dom->ep_cnt = AFI_EPS;
+	dom->tx_ctx_cnt = AFI_EPS;
+	dom->rx_ctx_cnt = AFI_EPS;
+	dom->max_ep_tx_ctx = 1;
+	dom->max_ep_rx_ctx = 1;
+	dom->cntr_cnt = AFI_EPS * 4;
+	dom->mr_iov_limit = 1;
+	dom->caps = AFI_DOMAIN_CAPS;
+	dom->mr_cnt = AFI_DIRECT_KEYS;
+}
+
+static void fill_ep(struct fi_info *info, const struct fi_info *hints)
+{
+	info->ep_attr->type = FI_EP_RDM;
+	info->ep_attr->protocol = AFI_PROTO;
+	info->ep_attr->protocol_version = AFI_PROTO_VERSION;
+	info->ep_attr->max_msg_size = ANGARA_MAX_OP_BYTES;
+	info->ep_attr->mem_tag_format = AFI_TAG_FORMAT;
+	info->ep_attr->tx_ctx_cnt = 1;
+	info->ep_attr->rx_ctx_cnt = 1;
+	*info->tx_attr = tx_limits;
+	*info->rx_attr = rx_limits;
+	info->tx_attr->caps &= info->caps;
+	info->rx_attr->caps &= info->caps;
+	info->tx_attr->msg_order |= order_of(hints);
+	info->rx_attr->msg_order |= order_of(hints);
+	set_order(info->ep_attr, order_of(hints));
+	info->tx_attr->op_flags = 0;
+	info->rx_attr->op_flags = 0;
+	if (hints && hints->tx_attr) {
+		info->tx_attr->op_flags = hints->tx_attr->op_flags;
+		if (hints->tx_attr->size)
+			info->tx_attr->size = hints->tx_attr->size;
+	}
+	if (hints && hints->rx_attr) {
+		info->rx_attr->op_flags = hints->rx_attr->op_flags;
+		if (hints->rx_attr->size)
+			info->rx_attr->size = hints->rx_attr->size;
+	}
+}
+
+/*
+ * libfabric frees what we return, as the version of its own lays it out: so
+ * it is to be the one that allocates, by its newest function.  A plain call
+ * would name the one that was newest when this was built.
+ */
+static struct fi_info *new_info(void)
+{
+	struct fi_info *(*dup)(const struct fi_info *info);
+
+	*(void **)&dup = dlsym(RTLD_DEFAULT, "fi_dupinfo");
+	return dup ? dup(NULL) : NULL;
+}
+
+static int set_addr(struct fi_info *info, const char *node,
+		    const struct fi_info *hints)
+{
+	const void *from = hints ? hints->dest_addr : NULL;
+	struct afi_name name;
+
+	info->addr_format = AFI_ADDR_FORMAT;
+	if (node) {
+		if (afi_name_parse(node, &name))
+			return -FI_ENODATA;
+		from = &name;
+	} else if (from && hints->dest_addrlen != sizeof(name)) {
+		return -FI_ENODATA;
+	}
+	if (!from)
+		return 0;
+	info->dest_addr = malloc(sizeof(name));
+	if (!info->dest_addr)
+		return -FI_ENOMEM;
+	memcpy(info->dest_addr, from, sizeof(name));
+	info->dest_addrlen = sizeof(name);
+	return 0;
+}
+
+int afi_getinfo(u32 version, const char *node, const char *service, u64 flags,
+		const struct fi_info *hints, struct fi_info **out)
+{
+	struct fi_info *info;
+	int ret;
+
+	/* There are no names and ports of one's own to bind to. */
+	if (service || (node && (flags & FI_SOURCE)) || !meant(hints) ||
+	    (hints && !hints_ok(hints, version)))
+		return -FI_ENODATA;
+	info = new_info();
+	if (!info)
+		return -FI_ENOMEM;
+	info->caps = all_of(hints && hints->caps ? hints->caps :
+							AFI_CAPS & ~AFI_ASKED_CAPS);
+	fill_domain(info->domain_attr, hints, version);
+	fill_ep(info, hints);
+	ret = set_addr(info, node, hints);
+	info->fabric_attr->name = strdup(AFI_NAME);
+	info->fabric_attr->prov_version = afi_provider.version;
+	info->fabric_attr->api_version = version;
+	if (!ret && (!info->fabric_attr->name || !info->domain_attr->name))
+		ret = -FI_ENOMEM;
+	if (!ret) {
+		*out = info;
+		return 0;
+	}
+	afi_freeinfo(info);
+	return ret;
+}
+
+void afi_freeinfo(struct fi_info *info)
+{
+	void (*freeinfo)(struct fi_info *info);
+
+	*(void **)&freeinfo = dlsym(RTLD_DEFAULT, "fi_freeinfo");
+	if (freeinfo)
+		freeinfo(info);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Memory here, as the adapter is to know it: of a region that the program has
+ * registered, in a buffer of ours, or registered for one operation.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "op.h"
+
+static_assert(AFI_POOL_PLACES == 64, "a bit for each in afi_pool.used");
+
+static int pool_init(struct afi_domain *d, struct afi_pool *p,
+		     unsigned int access)
+{
+	int ret = angara_malloc_access(d->ctx, (size_t)AFI_POOL_PLACES *
+				       AFI_PLACE_BYTES, access, &p->mr);
+
+	if (!ret)
+		p->mem = angara_mr_addr(p->mr);
+	return ret;
+}
+
+int afi_local_init(struct afi_domain *d)
+{
+	int ret = pool_init(d, &d->bounce, ANGARA_ACCESS_LOCAL_WRITE);
+
+	if (!ret && d->has_msgs)
+		ret = pool_init(d, &d->stage, ANGARA_ACCESS_REMOTE_READ);
+	return ret;
+}
+
+static u32 places(size_t len)
+{
+	return len ? (u32)((len - 1) / AFI_PLACE_BYTES + 1) : 1;
+}
+
+/* So many neighbours of a pool.  Return: false: there are none. */
+static bool borrow(struct afi_pool *p, struct afi_local *l, size_t len)
+{
+	u64 starts = ~p->used;
+	u32 i;
+
+	for (i = 1; i < places(len); i++)
+		starts &= ~p->used >> i;
+	if (!starts)
+		return false;
+	i = (u32)__builtin_ctzll(starts);
+	p->used |= ((1ULL << places(len)) - 1) << i;
+	l->pool = p;
+	l->mr = p->mr;
+	l->off = (u64)i * AFI_PLACE_BYTES;
+	l->len = len;
+	return true;
+}
+
+static void give_back(struct afi_local *l)
+{
+	l->pool->used &= ~(((1ULL << places(l->len)) - 1) <<
+			   (l->off / AFI_PLACE_BYTES));
+	l->pool = NULL;
+}
+
+static bool covers(const struct afi_mr *mr, const char *addr, size_t len)
+{
+	return mr && addr >= mr->base && (size_t)(addr - mr->base) <= mr->len &&
+	       len <= mr->len - (size_t)(addr - mr->base);
+}
+
+/**
+ * afi_local_get() - make memory known to the adapter
+ * @d: domain, locked
+ * @l: out
+ * @addr: memory
+ * @len: bytes
+ * @desc: descriptor of the region that it is in, or NULL
+ * @write: it is to be written
+ *
+ * Return: 0; -FI_EAGAIN no buffer or key is free, operations under way have
+ * them; -FI_EFAULT it is no memory; -FI_ENOMEM it cannot be pinned.
+ */
+int afi_local_get(struct afi_domain *d, struct afi_local *l, void *addr,
+		  size_t len, void *desc, bool write)
+{
+	const struct afi_mr *mr = desc;
+	int ret;
+
+	*l = (struct afi_local){ .addr = addr, .len = len };
+	if (covers(mr, addr, len) && (!write || mr->writable)) {
+		l->mr = mr->mr;
+		l->off = (u64)((char *)addr - mr->base);
+		return 0;
+	}
+	if (len <= AFI_BOUNCE_BYTES && borrow(&d->bounce, l, len)) {
+		if (!write && len)
+			memcpy(d->bounce.mem + l->off, addr, len);
+		return 0;
+	}
+	ret = afi_low_reg(d, addr, len, write ? ANGARA_ACCESS_LOCAL_WRITE : 0,
+			  &l->mr);
+	l->temp = !ret;
+	return ret == -FI_ENOSPC ? -FI_EAGAIN : ret;
+}
+
+/**
+ * afi_local_stage() - a buffer that peers may read
+ * @d: domain, locked
+ * @l: out
+ * @len: bytes
+ *
+ * Return: it; NULL there is none, or none of that size.
+ */
+char *afi_local_stage(struct afi_domain *d, struct afi_local *l, size_t len)
+{
+	*l = (struct afi_local){ 0 };
+	if (len > AFI_BOUNCE_BYTES || !borrow(&d->stage, l, len))
+		return NULL;
+	return d->stage.mem + l->off;
+}
+
+/* @back: what has arrived is to be seen by the program */
+void afi_local_put(struct afi_domain *d, struct afi_local *l, bool back)
+{
+	if (l->temp) {
+		afi_low_dereg(d, l->mr);
+	} else if (l->pool) {
+		if (back && l->len)
+			memcpy(l->addr, l->pool->mem + l->off, l->len);
+		give_back(l);
+	}
+}

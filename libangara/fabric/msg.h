@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Messages: what endpoints say to each other, and what is kept of it.
+ *
+ * A message of the adapter's says in its code what it is, and which endpoints
+ * it is from and for; in its tag and word the tag and data of the program's;
+ * and begins with a struct afi_wire.  Short data follows it at once.  Longer
+ * stays where it is: the receiver is told the regions that it is in, reads
+ * them when it knows where to, and says when it has.
+ *
+ * Nothing that comes from a peer is trusted.
+ */
+#ifndef AFI_MSG_H
+#define AFI_MSG_H
+
+#include "op.h"
+
+#define AFI_MSG_SHORT	1	/* code: data follows */
+#define AFI_MSG_LONG	2	/* it is to be fetched; regions follow */
+#define AFI_MSG_FETCHED	3	/* it has been */
+#define AFI_MSG_TOUCHED	4	/* memory has been written or read; keys follow */
+#define AFI_MSG_TALK	15	/* of members of a group, see coll.h */
+
+#define AFI_MSG_ASK	5	/* data is to be shown; tag: for which operation */
+#define AFI_MSG_PARTS	6	/* LONG, shown later: regions follow */
+
+#define AFI_ERRNO_MAX	4096	/* peers name no errors from here on */
+
+#define AFI_WIRE_TAGGED	1U	/* flag: it has a tag */
+#define AFI_WIRE_DATA	2U	/* it has data for the completion queue */
+#define AFI_WIRE_READ	4U	/* TOUCHED: it has been read */
+
+/**
+ * struct afi_part - a region that a part of long data is in
+ * @akey: key of the adapter's
+ * @off: where in it
+ * @len: bytes
+ */
+struct afi_part {
+	u32 akey;
+	u32 off;
+	u64 len;
+};
+
+#define AFI_SHORT_MAX	(ANGARA_MAX_MSG - sizeof(struct afi_wire))
+
+static inline u16 afi_code(u32 type, u32 from, u32 to)
+{
+	return (u16)(type | to << 4 | from << 10);
+}
+
+static_assert(AFI_EPS == 64, "numbers of endpoints have 6 bits in a code");
+static_assert(sizeof(struct afi_wire) == 32, "the same for all processes");
+
+/**
+ * struct afi_flow - messages to one context
+ * @next: in its chain of the hash
+ * @ready: among those that may send
+ * @peer: context
+ * @queue: messages that wait
+ * @flying: messages under way
+ */
+struct afi_flow {
+	struct afi_flow *next;
+	struct afi_link ready;
+	struct angara_peer peer;
+	struct afi_link queue;
+	u32 flying;
+};
+
+/**
+ * struct afi_send - a message to send, with a buffer of its own
+ * @link: free, waiting, or under way
+ * @flow: to whom
+ * @op: operation that waits for it, or NULL
+ * @group: address of a group that does, or 0
+ * @rank: member of it that the message is for
+ * @seq: operation of it, or 0
+ * @head: what the adapter carries beside it
+ * @len: bytes
+ * @err: it could not be started
+ * @req: request, under way
+ */
+struct afi_send {
+	struct afi_link link;
+	struct afi_flow *flow;
+	struct afi_op *op;
+	fi_addr_t group;
+	u32 rank;
+	u32 seq;
+	struct angara_head head;
+	size_t len;
+	int err;
+	angara_req_t req;
+};
+
+/**
+ * struct afi_recv - a receive that the program has posted
+ * @link: among those of the endpoint
+ * @ep: endpoint
+ * @context: the program's
+ * @iov: where to
+ * @desc: descriptors of that, or NULL
+ * @count: pieces of it
+ * @len: bytes of all
+ * @tag: wanted
+ * @ignore: bits of it that do not matter
+ * @any: from whomever; else
+ * @src: from this one
+ * @also: counts it, if it was deferred work
+ * @tagged: of tagged messages
+ * @report: success is told
+ * @multi: the buffer takes several messages
+ * @ended: it takes no more
+ * @held: somebody looks at it just now
+ * @users: messages of it that are being fetched
+ */
+struct afi_recv {
+	struct afi_link link;
+	struct afi_ep *ep;
+	void *context;
+	struct iovec iov[AFI_IOV_LIMIT];
+	void *desc[AFI_IOV_LIMIT];
+	size_t count;
+	size_t len;
+	u64 tag;
+	u64 ignore;
+	bool any;
+	struct afi_name src;
+	struct afi_cntr *also;
+	bool tagged;
+	bool report;
+	bool multi;
+	bool ended;
+	bool held;
+	u32 users;
+};
+
+/**
+ * struct afi_msg - a message that has arrived
+ * @link: among those that nobody has asked for yet
+ * @src: sender
+ * @wire: what it says
+ * @is_long: data is to be fetched
+ * @tag: tag
+ * @data: for the completion queue
+ * @claim: context of who has claimed it, or NULL
+ * @nparts: regions; 0: they are to be asked for
+ * @parts: they
+ * @body: short data; behind the structure, if that is kept
+ */
+struct afi_msg {
+	struct afi_link link;
+	struct afi_name src;
+	struct afi_wire wire;
+	bool is_long;
+	u64 tag;
+	u64 data;
+	void *claim;
+	u32 nparts;
+	struct afi_part parts[AFI_IOV_LIMIT];
+	const void *body;
+};
+
+/* flow.c */
+int afi_flow_init(struct afi_domain *d);
+void afi_flow_free(struct afi_domain *d);
+struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
+			      struct angara_peer peer);
+struct afi_wire *afi_send_wire(struct afi_domain *d, struct afi_send *s);
+void afi_send_go(struct afi_domain *d, struct afi_send *s, struct afi_op *op);
+void afi_send_drop(struct afi_domain *d, struct afi_send *s);
+bool afi_send_progress(struct afi_domain *d);
+void afi_send_forget(struct afi_domain *d, const struct afi_op *op);
+
+/* arrive.c */
+int afi_arrive_progress(struct afi_domain *d);
+bool afi_answer(struct afi_domain *d, const struct afi_name *to, u32 from_ep,
+		const struct afi_wire *about, int err);
+
+/* match.c */
+void afi_recv_init(struct afi_ep *ep);
+void afi_recv_close(struct afi_ep *ep);
+void afi_recv_free(struct afi_recv *r);
+void afi_recv_unuse(struct afi_recv *r);
+int afi_recv_post(struct afi_recv *r);
+bool afi_msg_deliver(struct afi_ep *ep, const struct afi_msg *msg);
+int afi_recv_cancel(struct afi_ep *ep, void *context);
+int afi_recv_peek(struct afi_recv *r, u64 flags);
+
+/* pull.c */
+int afi_take_msg(struct afi_recv *r, const struct afi_msg *msg);
+void afi_pulled(struct afi_op *op);
+bool afi_shown(struct afi_domain *d, const struct afi_msg *msg);
+bool afi_unpark(struct afi_domain *d);
+void afi_park_close(struct afi_ep *ep);
+
+/* event.c */
+void afi_op_touch(struct afi_op *op, u32 akey);
+bool afi_tell(struct afi_op *op);
+bool afi_told(struct afi_ep *ep, const struct afi_msg *msg);
+
+/* Is the target to be told of what others do to its memory? */
+static inline bool afi_wants_events(const struct afi_name *name)
+{
+	return name->serial & AFI_SERIAL_EVENTS;
+}
+
+/* show.c */
+struct afi_out;
+int afi_show(struct afi_op *op, struct afi_part *parts,
+	     const struct afi_out *out, size_t len);
+bool afi_show_asked(struct afi_op *op);
+bool afi_asked(struct afi_domain *d, const struct afi_msg *msg, u32 from_ep);
+
+/* push.c */
+/**
+ * struct afi_out - a message that the program sends
+ * @iov: data
+ * @desc: descriptors of that, or NULL
+ * @count: pieces
+ * @to: to whom
+ * @tag: tag
+ * @data: for the completion queue there
+ * @context: the program's
+ * @flags: FI_*
+ * @tagged: it has a tag
+ * @has_data: it has data for the completion queue
+ * @quiet: success is not told
+ */
+struct afi_out {
+	const struct iovec *iov;
+	void **desc;
+	size_t count;
+	fi_addr_t to;
+	u64 tag;
+	u64 data;
+	void *context;
+	u64 flags;
+	bool tagged;
+	bool has_data;
+	bool quiet;
+};
+
+void afi_gather(char *to, const struct afi_out *out);
+int afi_push_now(struct afi_ep *ep, const struct afi_out *out);
+ssize_t afi_push(struct afi_ep *ep, const struct afi_out *out);
+
+static inline struct afi_ep *afi_ep_of(struct fid_ep *fid)
+{
+	return afi_of(fid, struct afi_ep, fid);
+}
+
+/* What a call without a vector is about. */
+static inline struct iovec afi_one(const void *buf, size_t len)
+{
+	return (struct iovec){
+		.iov_base = (void *)(uintptr_t)buf,
+		.iov_len = len,
+	};
+}
+
+/* trigger.c */
+struct fi_deferred_work;
+ssize_t afi_trigger(struct afi_ep *ep, struct fi_deferred_work *work,
+		    const void *context);
+bool afi_work_progress(struct afi_domain *d);
+void afi_work_close(struct afi_ep *ep);
+int afi_domain_control(struct fid *fid, int command, void *arg);
+
+/* msg.c, tagged.c */
+extern struct fi_ops_msg afi_msg_ops;
+extern struct fi_ops_tagged afi_tagged_ops;
+int afi_receive_now(struct afi_ep *ep, const struct fi_msg_tagged *msg,
+		    u64 flags, bool tagged);
+ssize_t afi_receive(struct afi_ep *ep, const struct fi_msg_tagged *msg,
+		    u64 flags, bool tagged);
+
+#endif /* AFI_MSG_H */

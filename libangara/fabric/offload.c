@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Operations that the adapters do: barrier, broadcast, reduce, allreduce.
+ *
+ * One operation of a group at a time, in parts that the stage has room for.  All
+ * members cut it up alike, whatever memory they have, since they have to start
+ * the same reductions and barriers in the same order.
+ *
+ * Reductions go from a part of the stage to the same part, two of them by turns:
+ * one is copied while the other is on its way.
+ *
+ * Broadcasts fill one part of the stage after the other, several short ones one
+ * part.  Who is slow may still copy from it when the source is at the next one,
+ * so the part is used again after a barrier only, which each member starts when
+ * it has copied all there is in it.
+ */
+#include <string.h>
+
+#include "offload.h"
+
+#define AFI_LOOK_MS	100	/* between two looks whether the tree is there */
+#define AFI_LINE	64	/* what is broadcast begins at multiples of it */
+
+static const struct {
+	enum fi_datatype type;
+	u8 adapter;
+	bool whole;	/* it has bits and no fraction */
+} types[] = {
+	{ FI_INT32, ANGARA_TYPE_INT32, true },
+	{ FI_UINT32, ANGARA_TYPE_UINT32, true },
+	{ FI_INT64, ANGARA_TYPE_INT64, true },
+	{ FI_UINT64, ANGARA_TYPE_UINT64, true },
+	{ FI_FLOAT, ANGARA_TYPE_FLOAT, false },
+	{ FI_DOUBLE, ANGARA_TYPE_DOUBLE, false },
+};
+
+static const struct {
+	enum fi_op op;
+	u8 adapter;
+	bool bits;	/* for types that have them */
+} ops[] = {
+	{ FI_SUM, ANGARA_RED_SUM, false },
+	{ FI_PROD, ANGARA_RED_PROD, false },
+	{ FI_MIN, ANGARA_RED_MIN, false },
+	{ FI_MAX, ANGARA_RED_MAX, false },
+	{ FI_BAND, ANGARA_RED_AND, true },
+	{ FI_BOR, ANGARA_RED_OR, true },
+	{ FI_BXOR, ANGARA_RED_XOR, true },
+};
+
+/* Return: is there such a reduction?  @t, @o: out: what the adapter calls them */
+static bool reduction(enum fi_datatype type, enum fi_op op, u8 *t, u8 *o)
+{
+	size_t i, j;
+
+	for (i = 0; i < sizeof(types) / sizeof(*types); i++)
+		for (j = 0; j < sizeof(ops) / sizeof(*ops); j++) {
+			if (types[i].type != type || ops[j].op != op)
+				continue;
+			*t = types[i].adapter;
+			*o = ops[j].adapter;
+			return types[i].whole || !ops[j].bits;
+		}
+	return false;
+}
+
+static bool query(const struct afi_domain *d, enum fi_collective_op coll,
+		  enum fi_datatype type, enum fi_op op)
+{
+	u8 t, o;
+
+	(void)d;
+	switch (coll) {
+	case FI_BARRIER:
+	case FI_BROADCAST:
+		return true;
+	case FI_REDUCE:
+	case FI_ALLREDUCE:
+		return reduction(type, op, &t, &o);
+	default:
+		return false;
+	}
+}
+
+static bool supports(const struct afi_group *g, enum fi_collective_op coll,
+		     enum fi_datatype type, enum fi_op op, size_t count)
+{
+	(void)count;
+	return query(g->domain, coll, type, op);
+}
+
+/**
+ * afi_offload_ended() - has a request ended?
+ * @o: group
+ * @which: request
+ * @st: out: how, or NULL
+ *
+ * Return: 0 it has ended well, or there is none; -FI_EAGAIN not yet; else how.
+ */
+int afi_offload_ended(struct afi_offload *o, enum afi_offload_req which,
+		      struct angara_status *st)
+{
+	u32 bit = 1U << which;
+	int ret;
+
+	if (!(o->live & bit))
+		return 0;
+	ret = angara_ended(o->domain->ctx, o->reqs[which], st);
+	if (ret == -EAGAIN && o->domain->dead)
+		return -FI_ENODEV;
+	if (ret != -EAGAIN)
+		o->live &= ~bit;
+	return ret;
+}
+
+/* The first member on a node: what is told of it is the node. */
+static u32 member_at(const struct afi_group *g, u32 node)
+{
+	u32 i;
+
+	for (i = 0; i < g->size && g->members[i].name.node != node; i++)
+		;
+	return i;
+}
+
+/* @st: how the adapter says that it has ended, or NULL */
+static void end(struct afi_offload *o, int err, const struct angara_status *st)
+{
+	struct afi_call *call = o->call;
+	u32 culprit = o->group->size;
+
+	o->call = NULL;
+	if (err && st && st->status) {
+		AFI_WARN(EP_CTRL, "an operation by adapters fails: %s\n",
+			 angara_status_str(st->status));
+		culprit = member_at(o->group, st->node);
+	}
+	afi_call_end(call, -err, culprit);
+}
+
+/* Takes note of a request that has been posted.  Return: as posting did. */
+static int posted(struct afi_offload *o, enum afi_offload_req which, int ret)
+{
+	if (!ret)
+		o->live |= 1U << which;
+	return ret;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool gets_result(const struct afi_call *call)
+{
+	return call->coll == FI_ALLREDUCE || call->root == call->group->rank;
+}
+
+static int post_reduction(struct afi_offload *o, enum afi_offload_req which,
+			  u64 at, size_t len)
+{
+	const struct afi_call *call = o->call;
+	const struct angara_mr *dst = gets_result(call) ? o->mine : NULL;
+	angara_req_t *req = &o->reqs[which];
+	size_t count = len / call->size;
+	u8 type, op;
+
+	if (!reduction(call->type, call->op, &type, &op))
+		return -FI_EOPNOTSUPP;
+	memcpy(o->stage + at, (const char *)call->in + o->posted, len);
+	if (call->coll == FI_ALLREDUCE)
+		return angara_allreduce_nbi(o->team, dst, at, o->mine, at, count,
+					    type, op, req);
+	return angara_reduce_nbi(o->team, dst, at, o->mine, at, count, type, op,
+				 call->root, req);
+}
+
+/* Parts of a reduction are in turn even and odd, those of the stage as well. */
+static u32 turn_of(size_t bytes)
+{
+	return bytes / AFI_STAGE_BYTES % 2;
+}
+
+static u64 place_of(u32 turn)
+{
+	return (2 + turn) * (u64)AFI_STAGE_BYTES;
+}
+
+static bool reduce_step(struct afi_offload *o, struct angara_status *st, int *ret)
+{
+	struct afi_call *call = o->call;
+	u32 turn = turn_of(o->done);
+	size_t len;
+
+	if (o->posted < call->len && o->posted - o->done < 2 * AFI_STAGE_BYTES) {
+		turn = turn_of(o->posted);
+		len = least(call->len - o->posted, AFI_STAGE_BYTES);
+		*ret = posted(o, AFI_REQ_EVEN + turn,
+			      post_reduction(o, AFI_REQ_EVEN + turn,
+					     place_of(turn), len));
+		o->posted += len;
+		return true;
+	}
+	*ret = afi_offload_ended(o, AFI_REQ_EVEN + turn, st);
+	if (*ret == -FI_EAGAIN)
+		return false;
+	len = least(call->len - o->done, AFI_STAGE_BYTES);
+	if (!*ret && gets_result(call))
+		memcpy((char *)call->out + o->done, o->stage + place_of(turn), len);
+	o->done += len;
+	return true;
+}
+
+static bool barrier_step(struct afi_offload *o, struct angara_status *st, int *ret)
+{
+	if (!o->posted) {
+		*ret = posted(o, AFI_REQ_EVEN,
+			      angara_barrier_nbi(o->team, &o->reqs[AFI_REQ_EVEN]));
+		o->posted = 1;
+		return true;
+	}
+	*ret = afi_offload_ended(o, AFI_REQ_EVEN, st);
+	if (*ret == -FI_EAGAIN)
+		return false;
+	o->done = 1;
+	return true;
+}
+
+/*
+ * Has the next broadcast arrived?  Nothing tells who waits for one that the
+ * tree is gone, so that is looked at from time to time.
+ */
+static int arrival(struct afi_offload *o, struct angara_status *st)
+{
+	int ret = 0;
+
+	if (angara_team_received(o->team) <= o->arrived) {
+		if (!afi_past(o->look))
+			return -FI_EAGAIN;
+		o->look = afi_deadline(AFI_LOOK_MS);
+		ret = angara_team_check(o->team, &st->node);
+		if (ret == -ECONNRESET)
+			st->status = ANGARA_ST_TREE_DOWN;
+	}
+	/* What came before the tree was lost is looked for once more. */
+	if (angara_team_received(o->team) <= o->arrived)
+		return ret ? ret : -FI_EAGAIN;
+	st->status = ANGARA_ST_OK;
+	return angara_team_received_wait(o->team, o->arrived + 1, 0);
+}
+
+/* All that is in the part has been copied here, and it has no room. */
+static int next_part(struct afi_offload *o)
+{
+	u32 which = AFI_REQ_FREED + o->part;
+
+	o->part = !o->part;
+	o->used = 0;
+	return posted(o, which, angara_barrier_nbi(o->team, &o->reqs[which]));
+}
+
+static int send_part(struct afi_offload *o, u64 at, size_t len)
+{
+	const struct afi_call *call = o->call;
+
+	memcpy(o->stage + at, (const char *)call->in + o->done, len);
+	o->posted = o->done + len;
+	return posted(o, AFI_REQ_BCAST,
+		      angara_bcast_nbi(o->team, angara_mr_key(o->common), at,
+				       o->mine, at, len,
+				       &o->reqs[AFI_REQ_BCAST]));
+}
+
+static bool bcast_step(struct afi_offload *o, struct angara_status *st, int *ret)
+{
+	struct afi_call *call = o->call;
+	bool source = call->root == o->group->rank;
+	size_t left = call->len - o->done;
+	size_t len = least(left, AFI_STAGE_BYTES);
+	u64 at;
+
+	if (o->used && len > AFI_STAGE_BYTES - o->used) {
+		*ret = next_part(o);
+		return true;
+	}
+	/* Who only receives waits for nothing here: the source has before. */
+	*ret = afi_offload_ended(o, AFI_REQ_FREED + o->part, st);
+	if (*ret)
+		return *ret != -FI_EAGAIN;
+	at = o->part * (u64)AFI_STAGE_BYTES + o->used;
+	if (source && o->posted == o->done) {
+		*ret = send_part(o, at, len);
+		return true;
+	}
+	*ret = source ? afi_offload_ended(o, AFI_REQ_BCAST, st) : arrival(o, st);
+	if (*ret)
+		return *ret != -FI_EAGAIN;
+	if (!source)
+		memcpy((char *)call->out + o->done, o->stage + at, len);
+	o->arrived++;
+	o->done += len;
+	o->used += (len + AFI_LINE - 1) / AFI_LINE * AFI_LINE;
+	return true;
+}
+
+/* Does what can be done now.  Return: was there anything?  @ret: out: error */
+static bool step(struct afi_offload *o, struct angara_status *st, int *ret)
+{
+	switch (o->call->coll) {
+	case FI_BARRIER:
+		return barrier_step(o, st, ret);
+	case FI_BROADCAST:
+		return bcast_step(o, st, ret);
+	default:
+		return reduce_step(o, st, ret);
+	}
+}
+
+static bool over(const struct afi_offload *o)
+{
+	return o->done >= (o->call->coll == FI_BARRIER ? 1 : o->call->len);
+}
+
+static bool progress(struct afi_group *g)
+{
+	struct angara_status st = { 0 };
+	struct afi_offload *o = g->offload;
+	bool any = false;
+	int ret = 0;
+
+	while (o->call && step(o, &st, &ret)) {
+		any = true;
+		if (ret || over(o))
+			end(o, ret, &st);
+	}
+	return any;
+}
+
+/* Its end is told by progress() only: the caller still has it in hand. */
+static int start(struct afi_group *g, struct afi_call *call)
+{
+	struct angara_status st;
+	struct afi_offload *o = g->offload;
+	int ret = 0;
+
+	if (o->call)
+		return -FI_EAGAIN;
+	o->call = call;
+	o->posted = 0;
+	o->done = 0;
+	o->look = afi_deadline(AFI_LOOK_MS);
+	if (call->coll == FI_BROADCAST && call->root != g->rank)
+		return 0;
+	/* The first step of all others ends nothing, but what it waits for. */
+	if (step(o, &st, &ret) && ret) {
+		o->call = NULL;
+		return ret;
+	}
+	return 0;
+}
+
+/*
+ * The adapter goes on in memory of ours, and the tree is there until the group
+ * is closed: so the others hear from messages why it has failed, and not from
+ * their adapters that the tree is gone.
+ */
+static void stop(struct afi_group *g)
+{
+	struct afi_offload *o = g->offload;
+
+	o->call = NULL;
+}
+
+const struct afi_offload_ops afi_offload_ops = {
+	.form = afi_offload_form,
+	.supports = supports,
+	.start = start,
+	.progress = progress,
+	.stop = stop,
+	.close = afi_offload_close,
+	.query = query,
+};

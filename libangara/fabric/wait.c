@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Sleeping until there may be something new.
+ *
+ * Every wait object is a descriptor: an epoll(7) of the context's own, which
+ * tells that the adapter has done something, of an eventfd(2), which tells
+ * that somebody else's progress has brought something, and of the timer of
+ * probe.c.  The order that loses
+ * nothing: make progress, look, make the eventfd quiet, all under the domain's
+ * lock; then sleep.
+ */
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "op.h"
+
+#define AFI_NS_PER_MS	1000000ULL
+
+/* Return: is it one that there is?  @waits: out: is there to be a descriptor? */
+bool afi_wait_kind(enum fi_wait_obj obj, bool *waits)
+{
+	*waits = obj != FI_WAIT_NONE;
+	return obj == FI_WAIT_NONE || obj == FI_WAIT_UNSPEC ||
+	       obj == FI_WAIT_FD || obj == FI_WAIT_YIELD;
+}
+
+static int watch(const struct afi_wait *w, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+
+	if (fd < 0)
+		return fd;
+	return epoll_ctl(w->epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* @d: domain whose doings wake, or NULL */
+int afi_wait_open(struct afi_wait *w, const struct afi_domain *d)
+{
+	int ret;
+
+	w->evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->evfd < 0)
+		return -errno;
+	w->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->epfd < 0) {
+		ret = -errno;
+		goto close_evfd;
+	}
+	ret = watch(w, w->evfd);
+	if (!ret && d)
+		ret = watch(w, angara_ctx_fd(d->ctx));
+	if (!ret && d)
+		ret = watch(w, afi_probe_fd(d));
+	if (!ret)
+		return 0;
+	close(w->epfd);
+close_evfd:
+	close(w->evfd);
+	return ret;
+}
+
+void afi_wait_close(struct afi_wait *w)
+{
+	close(w->epfd);
+	close(w->evfd);
+}
+
+void afi_wait_wake(const struct afi_wait *w)
+{
+	eventfd_write(w->evfd, 1);
+}
+
+void afi_wait_quiet(const struct afi_wait *w)
+{
+	eventfd_t count;
+
+	eventfd_read(w->evfd, &count);
+}
+
+/* fi_control() of what can be waited for. */
+int afi_wait_control(const struct afi_wait *w, bool waits, int command,
+		     void *arg)
+{
+	switch (command) {
+	case FI_GETWAIT:
+		if (!waits)
+			return -FI_ENODATA;
+		*(int *)arg = w->epfd;
+		return 0;
+	case FI_GETWAITOBJ:
+		*(enum fi_wait_obj *)arg = waits ? FI_WAIT_FD : FI_WAIT_NONE;
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* When @timeout milliseconds are over; < 0: never. */
+u64 afi_deadline(int timeout)
+{
+	return timeout < 0 ? UINT64_MAX :
+			     now_ns() + (u64)timeout * AFI_NS_PER_MS;
+}
+
+bool afi_past(u64 end)
+{
+	return end != UINT64_MAX && now_ns() >= end;
+}
+
+/* Return: 0 something may be new, or the time is over; -FI_EINTR. */
+int afi_wait_sleep(const struct afi_wait *w, u64 end)
+{
+	struct pollfd p = { .fd = w->epfd, .events = POLLIN };
+	u64 now = now_ns();
+	u64 ms = 0;
+
+	if (now < end)
+		ms = (end - now + AFI_NS_PER_MS - 1) / AFI_NS_PER_MS;
+	if (poll(&p, 1, end == UINT64_MAX ? -1 : ms > INT32_MAX ? INT32_MAX :
+						 (int)ms) < 0)
+		return -errno;
+	return 0;
+}
