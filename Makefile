@@ -118,7 +118,7 @@ check: setup ## run all tests
 	@selftests/prove host build guest
 
 # Tests without a guest that together take longer than all others of them.
-LONG_HOST := $(patsubst %,selftests/host/%.t,bench cost embed kill-embedded \
+LONG_HOST := $(patsubst %,selftests/host/%.t,bench cost embed fabric kill-embedded \
 	kselftest-embedded paper pmix races-embedded sim)
 
 .PHONY: check-host

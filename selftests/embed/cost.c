@@ -25,11 +25,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <angara/msg.h>
+
 #include "members.h"
 #include "embed/embed.h"
 #include "ang_types.h"
 
 #define LEN	8
+#define DOUBLES	64U
 #define BULK	(1U << 20)
 #define WARM_UP	100	/* what happens but once has happened then */
 
@@ -121,19 +124,38 @@ static void long_bcast(u32 i)
 	bcast_of(BULK, i);
 }
 
-static void allreduce(u32 i)
+/* In each caller, so that no call is counted. */
+static inline __attribute__((always_inline)) void sum(u32 type, size_t count)
 {
 	angara_req_t req[MAX_MEMBERS];
 	u32 n;
 
-	(void)i;
 	for (n = 0; n < nodes; n++)
-		CHECK(angara_allreduce_nbi(&member[n].team, member[n].mr, 64,
-					   member[n].mr, 0, LEN / sizeof(u64),
-					   ANGARA_TYPE_INT64, ANGARA_RED_SUM,
-					   &req[n]));
+		CHECK(angara_allreduce_nbi(&member[n].team, member[n].mr, 1024,
+					   member[n].mr, 0, count, type,
+					   ANGARA_RED_SUM, &req[n]));
 	for (n = 0; n < nodes; n++)
 		finish(n, req[n]);
+}
+
+static void allreduce(u32 i)
+{
+	(void)i;
+	sum(ANGARA_TYPE_INT64, LEN / sizeof(u64));
+}
+
+/* Two packets of numbers whose sums are rounded; the first is made anew. */
+static void doubles(u32 i)
+{
+	double *v;
+	u32 n, k;
+
+	for (n = 0; n < nodes; n++) {
+		v = angara_mr_addr(member[n].mr);
+		for (k = 0; !v[k] && k < DOUBLES; k++)
+			v[k] = (i % 7 + 1) / (3.0 + k + n);
+	}
+	sum(ANGARA_TYPE_DOUBLE, DOUBLES);
 }
 
 static void barrier(u32 i)
@@ -148,11 +170,37 @@ static void barrier(u32 i)
 		finish(n, req[n]);
 }
 
+static void send_one(u32 i)
+{
+	struct angara_head head = { .tag = i };
+	struct angara_message msg;
+	angara_req_t req;
+
+	CHECK(angara_send_inline(member[0].ctx, peers[1], &head, &i, LEN, &req));
+	CHECK(angara_msg_wait(member[1].ctx, ANGARA_FOREVER, &msg));
+	CHECK(angara_msg_free(member[1].ctx, &msg));
+	finish(0, req);
+}
+
+static void fetch_add(u32 i)
+{
+	const u64 x = i;
+	angara_req_t req;
+
+	CHECK(angara_fetch_nbi(member[0].ctx, peers[1],
+			       angara_mr_key(member[1].mr), 0, &x, 1,
+			       ANGARA_TYPE_UINT64, ANGARA_ATOMIC_SUM,
+			       member[0].mr, 64, ANGARA_NO_NOTIFY, &req));
+	finish(0, req);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(u32 i);
 } ops[] = {
-	{ "put", put }, { "allreduce", allreduce }, { "bcast", bcast },
+	{ "send", send_one }, { "fetch_add", fetch_add },
+	{ "put", put }, { "allreduce", allreduce }, { "doubles", doubles },
+	{ "bcast", bcast },
 	{ "barrier", barrier }, { "long_put", long_put },
 	{ "long_bcast", long_bcast },
 };
@@ -206,6 +254,7 @@ static int run(const char *how, void (*op)(u32 i), u32 count)
 		nodes = count;
 		count = 1;
 	}
+	member_area = op == send_one ? ANGARA_MIN_MSG_BYTES : 0;
 	team_set_up(nodes, BULK);
 	measured(op, 0, WARM_UP);
 	copied = 0;

@@ -14,16 +14,18 @@
 
 struct member member[MAX_MEMBERS];
 struct angara_peer peers[MAX_MEMBERS];
+u32 member_area;
 
 static void open_member(unsigned int i, unsigned int n, size_t len,
 			const struct angara_tree_row *row)
 {
 	struct angara_tree_set set = ANG_CMD_INIT(struct angara_tree_set);
+	struct angara_ctx_attr attr = { .msg_bytes = member_area };
 	struct member *m = &member[i];
 	char name[16];
 
 	snprintf(name, sizeof(name), "%u", i);
-	CHECK(angara_ctx_open(name, NULL, &m->ctx));
+	CHECK(angara_ctx_open(name, &attr, &m->ctx));
 	CHECK(angara_malloc(m->ctx, len, &m->mr));
 	set.row = *row;
 	set.row.pkey = m->ctx->create.pkey;

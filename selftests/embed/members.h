@@ -18,6 +18,8 @@ struct member {
 
 extern struct member member[MAX_MEMBERS];
 extern struct angara_peer peers[MAX_MEMBERS];
+/* Bytes of a message area that team_set_up() gives each. */
+extern u32 member_area;
 
 #define CHECK(call)							\
 do {									\

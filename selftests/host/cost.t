@@ -11,6 +11,9 @@ set -u
 
 OUT=$TAP_TMP/build
 COST=$TAP_TMP/cost
+FI=$OUT/tests/fi-test
+OPS='put allreduce doubles bcast barrier send fetch_add'
+FI_OPS='fi_message fi_look'
 TABLE=selftests/embed/cost.txt
 TOLERANCE=3	# percent
 CC=${CC:-cc}
@@ -29,11 +32,25 @@ build()
 			selftests/embed/members.c "$OUT/lib/libangara.a"
 }
 
+# The libfabric provider, which is built from the same files.
+build_provider()
+{
+	local part
+
+	for part in libangara/fabric selftests/fi; do
+		make -C $part "O=$OUT" "CC=$CC" CFLAGS='-O2 -g' all || return
+	done
+}
+
 # collected OPERATION COUNT: instructions in all
 collected()
 {
-	valgrind --tool=callgrind --toggle-collect=measured \
-		--callgrind-out-file=/dev/null "$COST" run "$1" "$2" 2>&1 |
+	local given=() program=("$COST" run)
+
+	[[ $1 != fi_* ]] || given=(ANGARA_FABRIC=embedded:2x2
+		"FI_PROVIDER_PATH=$OUT/lib/libfabric") program=("$FI" cost)
+	env "${given[@]}" valgrind --tool=callgrind --toggle-collect=measured \
+		--callgrind-out-file=/dev/null "${program[@]}" "$1" "$2" 2>&1 |
 		sed -n 's/.*Collected : *//p'
 }
 
@@ -67,7 +84,7 @@ update()
 	local op
 
 	grep -v -e "^$COMPILER " -e '^# memory: ' "$TABLE" >"$TAP_TMP/table"
-	for op in put allreduce bcast barrier; do
+	for op in $OPS $FI_OPS; do
 		echo "$COMPILER $op $(instructions "$op")"
 	done >>"$TAP_TMP/table"
 	"$COST" memory | sed 's/^/# memory: /' >>"$TAP_TMP/table"
@@ -91,10 +108,16 @@ memory()
 }
 
 check 'builds' build
+if pkg-config --exists libfabric; then
+	check 'the provider builds' build_provider
+else
+	skip 'the provider' 'there is no libfabric: install libfabric-dev'
+	FI_OPS=
+fi
 if [ "${UPDATE:-0}" = 1 ]; then
 	check 'the table is written' update
 fi
-for op in put allreduce bcast barrier; do
+for op in $OPS $FI_OPS; do
 	want=$(expected "$COMPILER" "$op")
 	if ! command -v valgrind >/dev/null; then
 		skip "instructions per $op" 'there is no valgrind'
@@ -112,7 +135,7 @@ for nodes in 2 8; do
 	check "copies of a broadcast, $nodes nodes" \
 		copies $((nodes + 1)).00 long_bcast "$nodes"
 done
-for op in put allreduce bcast barrier long_put long_bcast; do
+for op in $OPS long_put long_bcast; do
 	check "no system call, no allocation: $op" "$COST" quiet "$op" 200
 done
 check 'memory per node and per context' memory

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Keys of memory regions.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fi.h"
+
+static struct side s[2];
+
+static bool write_ok(uint64_t key, size_t len)
+{
+	struct fi_cq_tagged_entry e;
+	char buf[600];
+
+	memset(buf, (int)key + 1, sizeof(buf));
+	return expect(fi_write(s[0].ep, buf, len, NULL, s[0].peer, 0, key, &e),
+		      0) &&
+	       completion(&s[0], &e);
+}
+
+static bool write_fails(uint64_t key, int err)
+{
+	char buf[8] = { 0 };
+
+	return expect(fi_write(s[0].ep, buf, sizeof(buf), NULL, s[0].peer, 0,
+			       key, buf), 0) &&
+	       error(&s[0], err, buf);
+}
+
+/* Keys of all kinds, each leads where it should. */
+static bool chosen(void)
+{
+	static const uint64_t keys[] = {
+		0, 1, 511, 512, 513, 0xC0DE, 1ULL << 32, 1ULL << 63, ~1ULL,
+	};
+	const size_t n = sizeof(keys) / sizeof(*keys);
+	const struct how how = { 0 };
+	char mem[16][600] = { 0 };
+	struct fid_mr *mr[16], *other;
+	bool ok = true;
+	size_t i;
+
+	open_pair(s, &how);
+	for (i = 0; i < n; i++) {
+		mr[i] = reg(&s[1], mem[i], sizeof(mem[i]), FI_REMOTE_WRITE,
+			    keys[i]);
+		ok = ok && expect(fi_mr_key(mr[i]) == keys[i], true);
+	}
+	for (i = 0; ok && i < n; i++)
+		ok = write_ok(keys[i], 600) && write_ok(keys[i], 8) &&
+		     expect(mem[i][599], (char)(keys[i] + 1)) &&
+		     expect(fi_mr_reg(s[1].domain, mem[i], 8, FI_REMOTE_READ, 0,
+				      keys[i], 0, &other, NULL), -FI_ENOKEY);
+	ok = ok && write_fails(514, FI_ENOKEY) && write_fails(2, FI_ENOKEY) &&
+	     expect(fi_mr_reg(s[1].domain, mem, 8, FI_REMOTE_READ, 0,
+			      FI_KEY_NOTAVAIL, 0, &other, NULL),
+		    -FI_EKEYREJECTED);
+	for (i = 0; i < n; i++) {
+		ok = closed(&mr[i]->fid) && ok;
+		ok = ok && write_fails(keys[i], FI_ENOKEY);
+	}
+	close_pair(s);
+	return ok;
+}
+
+/* A key whose region is closed leads to the next one of that key. */
+static bool again(void)
+{
+	const struct how how = { 0 };
+	char mem[2][600] = { 0 };
+	struct fid_mr *first, *second, *third;
+	bool ok;
+
+	open_pair(s, &how);
+	first = reg(&s[1], mem[0], 600, FI_REMOTE_WRITE, 70000);
+	ok = write_ok(70000, 600) && closed(&first->fid);
+	/* Has what the first had of the adapter. */
+	third = reg(&s[1], mem[0], 600, FI_REMOTE_WRITE, 80000);
+	second = reg(&s[1], mem[1], 600, FI_REMOTE_WRITE, 70000);
+	memset(mem, 0, sizeof(mem));
+	ok = ok && write_ok(70000, 600) && expect(mem[0][0], 0) &&
+	     expect(mem[1][0], (char)70001);
+	closed(&second->fid);
+	closed(&third->fid);
+	close_pair(s);
+	return ok;
+}
+
+/* As many as there can be: all small ones, and then large ones. */
+static bool many(uint64_t first, size_t at_least)
+{
+	static char mem[8];
+	struct fid_mr *mr[1100] = { 0 };
+	struct fid_mr *more;
+	size_t i, n = 0;
+	int ret = 0;
+	bool ok;
+
+	while (n < 1100 && !ret) {
+		ret = fi_mr_reg(s[1].domain, mem, sizeof(mem), FI_REMOTE_WRITE,
+				0, first + n, 0, &mr[n], NULL);
+		n += !ret;
+	}
+	ok = expect(ret, -FI_ENOSPC) && expect(n >= at_least, true) &&
+	     write_ok(first ? first : fi_mr_key(mr[n - 1]), 8);
+	/* None of the others is taken for one that is not there. */
+	for (i = 0; i < 8; i++)
+		ok = ok && write_fails(first + n + i, FI_ENOKEY);
+	for (i = 0; i < n; i++)
+		ok = closed(&mr[i]->fid) && ok;
+	ok = ok && expect(fi_mr_reg(s[1].domain, mem, 8, FI_REMOTE_WRITE, 0,
+				    first, 0, &more, NULL), 0) &&
+	     closed(&more->fid);
+	return ok;
+}
+
+static bool all_keys(void)
+{
+	const struct how how = { 0 };
+	bool ok;
+
+	open_pair(s, &how);
+	ok = many(0, 512) && many(100000, 400);
+	close_pair(s);
+	return ok;
+}
+
+/* Registrations that are no good. */
+static bool bad(void)
+{
+	const struct how how = { 0 };
+	struct iovec iov[2] = { 0 };
+	char mem[64];
+	struct fid_mr *mr;
+	struct fid_domain *d;
+	bool ok;
+
+	open_pair(s, &how);
+	d = s[0].domain;
+	iov[0].iov_base = mem;
+	iov[0].iov_len = 8;
+	ok = expect(fi_mr_reg(d, mem, 0, FI_REMOTE_READ, 0, 1, 0, &mr, NULL),
+		    -FI_EINVAL) &&
+	     expect(fi_mr_reg(d, mem, 8, FI_REMOTE_READ, 4, 1, 0, &mr, NULL),
+		    -FI_EINVAL) &&
+	     expect(fi_mr_reg(d, mem, 8, FI_ATOMIC, 0, 1, 0, &mr, NULL),
+		    -FI_EINVAL) &&
+	     expect(fi_mr_reg(d, mem, 8, FI_READ, 0, 1, FI_RMA_EVENT, &mr, NULL),
+		    -FI_EINVAL) &&
+	     expect(fi_mr_regv(d, iov, 2, FI_READ, 0, 1, 0, &mr, NULL),
+		    -FI_EINVAL) &&
+	     expect(fi_mr_reg(d, (void *)4096, 4096, FI_REMOTE_READ, 0, 1, 0,
+			      &mr, NULL), -FI_EFAULT) &&
+	     expect(fi_mr_regv(d, iov, 1, FI_READ, 0, 1, 0, &mr, NULL), 0) &&
+	     expect(fi_close(&s[0].domain->fid), -FI_EBUSY) && closed(&mr->fid);
+	close_pair(s);
+	return ok;
+}
+
+const struct part key_parts[] = {
+	{ "keys: the program's", chosen },
+	{ "keys: used again", again },
+	{ "keys: all there are", all_keys },
+	{ "keys: bad registrations", bad },
+	{ 0 },
+};

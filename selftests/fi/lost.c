@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Peers that end while a long message waits for them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <angara/msg.h>
+
+#include "fi.h"
+
+#define LEN	100000
+#define WAIT_S	4	/* several looks at a peer that is waited for */
+
+/* Where a domain has its number for others to read. */
+#define ID_ENTRY	(4096 + 16)
+
+/* An address, as fi_getname() gives it. */
+struct name {
+	uint64_t fabric;
+	uint32_t node;
+	uint16_t ctx;
+	uint16_t ep;
+	uint32_t serial;
+	uint32_t reserved;
+};
+
+/* A process that has a context, but whose software does nothing. */
+struct peer {
+	struct angara_ctx *ctx;
+	struct angara_mr *mr;
+	uint64_t (*dir)[2];
+};
+
+static bool open_peer(struct peer *p, struct side *from, fi_addr_t *addr)
+{
+	struct angara_ctx_attr attr = { .msg_bytes = 65536 };
+	struct angara_ctx_info about;
+	struct name name;
+	size_t len = sizeof(name);
+
+	p->dir = calloc(ID_ENTRY + 1, sizeof(*p->dir));
+	p->dir[ID_ENTRY][0] = 77;
+	if (!expect(fi_getname(&from->ep->fid, &name, &len), 0) ||
+	    !expect(angara_ctx_open("5", &attr, &p->ctx), 0) ||
+	    !expect(angara_ctx_query(p->ctx, &about), 0))
+		return false;
+	name.node = about.self.node;
+	name.ctx = about.self.ctx;
+	name.ep = 0;
+	name.serial = 77 << 12 | 5;
+	return expect(angara_mr_reg(p->ctx, p->dir,
+				    (ID_ENTRY + 1) * sizeof(*p->dir),
+				    ANGARA_ACCESS_REMOTE_READ, &p->mr), 0) &&
+	       expect(fi_av_insert(from->av, &name, 1, addr, 0, NULL), 1);
+}
+
+static bool idle_for_long(struct side *a)
+{
+	time_t end = time(NULL) + WAIT_S;
+	struct fi_cq_tagged_entry e;
+	bool ok = true;
+
+	while (ok && time(NULL) < end)
+		ok = expect(fi_cq_sread(a->cq, &e, 1, NULL, 100), -FI_EAGAIN);
+	return ok;
+}
+
+/* Whoever sleeps is woken by the error. */
+static bool told(struct side *a, int count)
+{
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry e;
+	bool ok = true;
+
+	while (ok && count--)
+		ok = expect(fi_cq_sread(a->cq, &e, 1, NULL, LONG_MS),
+			    -FI_EAVAIL) &&
+		     expect(fi_cq_readerr(a->cq, &err, 0), 1) &&
+		     expect(err.err, FI_EHOSTUNREACH) &&
+		     expect(err.op_context == a, true);
+	return ok;
+}
+
+static bool send_long(struct side *a, char *data, fi_addr_t to, void *context)
+{
+	return expect(fi_send(a->ep, data, LEN, NULL, to, context), 0);
+}
+
+/*
+ * A receiver that is slow is waited for; one that is gone is not, also where
+ * another has its context.
+ */
+static bool lost(void)
+{
+	const struct how how = { .wait = FI_WAIT_FD };
+	struct side a, b;
+	struct peer gone, other;
+	char *data = calloc(2, LEN), name[64];
+	size_t len = sizeof(name);
+	fi_addr_t slow, peer[2];
+	struct fi_cq_tagged_entry e;
+	bool ok;
+
+	open_side(&a, &how, "angara0");
+	open_side(&b, &how, "angara3");
+	ok = expect(fi_getname(&b.ep->fid, name, &len), 0) &&
+	     expect(fi_av_insert(a.av, name, 1, &slow, 0, NULL), 1) &&
+	     open_peer(&gone, &a, &peer[0]) && open_peer(&other, &a, &peer[1]) &&
+	     send_long(&a, data, slow, data) &&
+	     send_long(&a, data, peer[0], &a) &&
+	     send_long(&a, data, peer[0], &a) &&
+	     send_long(&a, data, peer[1], &a) && idle_for_long(&a);
+	if (ok)
+		other.dir[ID_ENTRY][0] = 78;
+	ok = ok && told(&a, 1);
+	angara_ctx_close(gone.ctx);
+	ok = ok && told(&a, 2) && expect(fi_recv(b.ep, data + LEN, LEN, NULL,
+						 FI_ADDR_UNSPEC, &b), 0);
+	while (ok && fi_cq_read(b.cq, &e, 1) != 1)
+		fi_cq_read(a.cq, NULL, 0);
+	ok = ok && expect(e.op_context == &b, true) && completion(&a, &e) &&
+	     expect(e.op_context == data, true);
+	angara_ctx_close(other.ctx);
+	close_side(&a);
+	close_side(&b);
+	free(data);
+	free(gone.dir);
+	free(other.dir);
+	return ok;
+}
+
+const struct part lost_parts[] = {
+	{ "lost: receivers of long messages", lost },
+	{ 0 },
+};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the parts of the test share.  The test is a job of angara-run: every
+ * process is a member, runs every part, and a part that goes wrong anywhere has
+ * failed.
+ */
+#ifndef FI_OFFLOAD_H
+#define FI_OFFLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_collective.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+
+#include <angara/angara.h>
+
+#define MAX_RANKS	16
+#define LONG_S		120	/* nothing here takes that long */
+
+extern struct angara_job *job;
+extern unsigned int rank, size;
+extern unsigned int nodes;	/* that members are on */
+extern struct fid_domain *domain;
+extern struct fid_ep *ep;
+
+/**
+ * struct group - a group that this process is in
+ * @set: addresses
+ * @mc: group
+ * @addr: what operations call it
+ * @size: members
+ * @rank: of this process in it
+ * @ranks: of all, in the job
+ */
+struct group {
+	struct fid_av_set *set;
+	struct fid_mc *mc;
+	fi_addr_t addr;
+	unsigned int size;
+	unsigned int rank;
+	unsigned int ranks[MAX_RANKS];
+};
+
+/* What links have carried for trees: to roots, and from them. */
+struct links {
+	unsigned long long up;
+	unsigned long long down;
+};
+
+bool expect_at(const char *file, int line, const char *what, long long got,
+	       long long want);
+#define expect(got, want) expect_at(__FILE__, __LINE__, #got, (got), (want))
+
+/* All of the job, if @ranks is NULL. */
+bool join(struct group *g, const unsigned int *ranks, unsigned int n);
+/* Not waiting for it; then for this many of those that were started. */
+bool join_start(struct group *g, const unsigned int *ranks, unsigned int n);
+bool join_wait(unsigned int n);
+bool leave(struct group *g);
+fi_addr_t addr_of(const struct group *g, unsigned int member);
+
+/* Waits for the operation with this context.  Return: 0 or FI_E*. */
+int await(void *context);
+/* As well, of one that was started just now, with what starting it gave. */
+int done(ssize_t started, void *context);
+void look(void);
+double now(void);
+
+/* All processes are here; what links have carried so far. */
+bool links(struct links *l);
+bool together(void);
+
+struct part {
+	const char *name;
+	bool (*run)(void);
+};
+
+extern const struct part result_parts[];
+extern const struct part group_parts[];
+/* Run by name only: a job of its own each, and what nobody checks. */
+extern const struct part lone_parts[];
+extern const struct part time_parts[];
+
+#endif /* FI_OFFLOAD_H */

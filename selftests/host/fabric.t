@@ -1,0 +1,248 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The libfabric provider on embedded fabrics: that libfabric finds it, each of
+# its calls under ASan and UBSan, and what the man page says of it.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/build
+# Where the guest root sees it, too.
+PLAIN=build/fabric-host
+SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
+
+build()
+{
+	make -C libangara O="$OUT" CFLAGS="$SAN" all &&
+		make -C libangara/fabric O="$OUT" CFLAGS="$SAN" V=1 \
+			CC='cc -Werror' all &&
+		make -C selftests/fi O="$OUT" CFLAGS="$SAN" all &&
+		make -C selftests/fi/offload O="$OUT" CFLAGS="$SAN" all &&
+		make -C tools/run O="$OUT" all
+}
+
+# As people build it, for libfabric's own programs.
+build_plain()
+{
+	local part
+
+	for part in libangara libangara/fabric selftests/fi; do
+		make -C $part O="$PWD/$PLAIN" all || return
+	done
+}
+
+with()
+{
+	local fabric=$1
+
+	shift
+	ANGARA_FABRIC=$fabric FI_PROVIDER_PATH=$PWD/$PLAIN/lib/libfabric \
+		timeout 300 "$@"
+}
+
+# What libfabric looks for, and nothing that could be taken for another's.
+exports()
+{
+	[ "$(nm -D --defined-only "$PWD/$PLAIN/lib/libfabric/libangara-fi.so" |
+		cut -d' ' -f3)" = fi_prov_ini ]
+}
+
+found()
+{
+	with embedded:2x2 fi_info -p angara -v >"$TAP_TMP/info" &&
+		grep -q 'type: FI_EP_RDM' "$TAP_TMP/info" &&
+		with embedded:2x2 fi_info | grep -q '^provider: angara$'
+}
+
+# libfabric does not put layers of its own on top.
+alone()
+{
+	! with embedded:2x2 fi_info | grep 'angara;'
+}
+
+# Who has not asked for a fabric is not given one.
+reserved()
+{
+	if compgen -G '/dev/angara*' >/dev/null; then
+		return 0
+	fi
+	! FI_PROVIDER_PATH=$PWD/$PLAIN/lib/libfabric fi_info |
+		grep '^provider: angara'
+}
+
+# The results of the test are ours.
+calls()
+{
+	local name=$1 status=0
+
+	shift
+	FI_PROVIDER_PATH=$OUT/lib/libfabric timeout 300 env "$@" \
+		"$OUT/tests/fi-test" >"$TAP_TMP/why" 2>&1 || status=$?
+	sed -n 's/^\(\(not \)\{0,1\}ok [0-9]* - .*\)/    \1/p' "$TAP_TMP/why"
+	result "$status" "$name"
+}
+
+# A job of processes that are members of groups; their peers are in it too.
+members()
+{
+	local n=$1 fabric=$2
+
+	shift 2
+	LD_LIBRARY_PATH=$OUT/lib FI_PROVIDER_PATH=$OUT/lib/libfabric \
+		ANGARA_FABRIC=$fabric,name=members-$$ \
+		FI_COUNTERS=$OUT/tests/fi-peek \
+		timeout 300 "$OUT/bin/angara-run" -n "$n" "$@"
+}
+
+# offload N FABRIC: what the adapters do for groups; the results are ours.
+offload()
+{
+	local name="collective operations by $1 adapters of $2" status=0
+
+	members "$1" "$2" "$OUT/tests/fi-offload" >"$TAP_TMP/why" 2>&1 ||
+		status=$?
+	sed -n 's/^\(\(not \)\{0,1\}ok [0-9]* - .*\)/    \1/p' "$TAP_TMP/why"
+	result "$status" "$name"
+}
+
+# One member kills itself, and with that the job; the others say what they saw.
+bereaved()
+{
+	members 5 embedded:5 --grace 60 "$OUT/tests/fi-offload" "$1" \
+		>"$TAP_TMP/bereaved" 2>&1
+	cat "$TAP_TMP/bereaved"
+	[ "$(grep -c '^# survived' "$TAP_TMP/bereaved")" = 4 ]
+}
+
+# What was built here, with the libfabric of the guest root, which is newer.
+elsewhere()
+{
+	tools/vm/chroot env "FI_PROVIDER_PATH=/angara/$PLAIN/lib/libfabric" \
+		ANGARA_FABRIC=embedded:2x2x2 sh -c "
+		fi_info --version && fi_info -p angara &&
+			timeout 300 /angara/$PLAIN/tests/fi-test"
+}
+
+# Numbers of the man page, which stand before the names of constants.
+constants()
+{
+	{
+		cat <<-'END'
+			#include <stdio.h>
+			#include <linux/angara.h>
+			#include "limits.h"
+			#define IS(a, b) ((a) == (b) || !printf("%s is not %s\n", #a, #b))
+			int main(void) { int good = 1;
+		END
+		perl -ne 'print "good &= IS($2, $1);\n"
+			if /\b(\d+)(?: bytes| MiB)? \\" ((?:AFI|ANGARA)_\w+)$/' \
+			libangara/fabric/fi_angara.7
+		echo 'return !good; }'
+	} >"$TAP_TMP/constants.c"
+	[ "$(grep -c '^good' "$TAP_TMP/constants.c")" -ge 12 ] &&
+		cc -I libangara/fabric -I uapi -o "$TAP_TMP/constants" \
+			"$TAP_TMP/constants.c" && "$TAP_TMP/constants"
+}
+
+# Capabilities that fi_info shows are those that the page has; some are for
+# those who ask.
+capabilities()
+{
+	local shown told asked='FI_RMA_EVENT'
+
+	with embedded:2x2 fi_info -p angara -v -c "FI_RMA|$asked" |
+		grep '^    caps: ' >>"$TAP_TMP/info"
+	shown=$(sed -n 's/^    caps: \[ \(.*\) \]/\1/p' "$TAP_TMP/info" |
+		tr -d , | tr ' ' '\n' | sort -u)
+	told=$(sed -n '/^\.Ss Capabilities/,/^\.Ss Objects/s/^\.It Dv //p' \
+		libangara/fabric/fi_angara.7 | tr -d , | tr -s ' ' '\n' | sort -u)
+	diff <(echo "$shown") <(echo "$told")
+}
+
+# libfabric's own program, which looks at what it gets.
+pingpong()
+{
+	with "embedded:2x2,name=fabric-t-$$" selftests/fi/pingpong 127.0.0.1 "$@"
+}
+
+mpi_here()
+{
+	ANGARA_FABRIC=embedded:2x2x2 \
+		FI_PROVIDER_PATH=$PWD/$PLAIN/lib/libfabric \
+		selftests/fi/mpi/run "$PLAIN/tests/mpi-test" "$@"
+}
+
+mpi_elsewhere()
+{
+	tools/vm/chroot make -C selftests/fi/mpi "O=/angara/$PLAIN/other" &&
+		tools/vm/chroot env ANGARA_FABRIC=embedded:2x2x2 \
+			"FI_PROVIDER_PATH=/angara/$PLAIN/lib/libfabric" \
+			selftests/fi/mpi/run "$PLAIN/other/tests/mpi-test" "$@"
+}
+
+# What README.md says, word by word, but where to; in the guest root, which has
+# all that it takes.
+readme()
+{
+	mkdir -p "$PLAIN/readme"
+	awk '/^## / { here = /of libfabric$/ } /^```/ { on = /sh$/; next }
+			here && on' README.md |
+		sed "s|\$PWD/build/host|/angara/$PLAIN|
+			s|^make user|cd $PLAIN/readme|" >"$PLAIN/readme/commands"
+	tools/vm/chroot env OMPI_ALLOW_RUN_AS_ROOT=1 \
+		OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		timeout 60 bash -e "$PLAIN/readme/commands" >"$TAP_TMP/said" &&
+		[ "$(grep -c '^rank [0-3]: 6$' "$TAP_TMP/said")" = 4 ]
+}
+
+if ! pkg-config --exists libfabric; then
+	skip 'the provider' 'there is no libfabric: install libfabric-dev'
+	plan
+	exit
+fi
+check 'builds without a warning' build
+check 'builds as people build it' build_plain
+check 'exports what libfabric looks for' exports
+check 'fi_info finds it' found
+check 'nothing is layered on top' alone
+check 'it does not offer itself unasked' reserved
+check 'constants of the man page' constants
+check 'capabilities of the man page' capabilities
+calls 'each call' ANGARA_FABRIC=embedded:2x2x2
+calls 'each call, packet by packet' ANGARA_FABRIC=embedded:3x2,train=1
+offload 2 embedded:2
+offload 3 embedded:2x2
+offload 6 embedded:2
+offload 8 embedded:2x2x2,train=1
+check 'groups that want no adapters' members 4 embedded:2x2 \
+	env FI_ANGARA_COLL=software "$OUT/tests/fi-offload" 'by software'
+check 'groups that want adapters alone' members 4 embedded:2x2 \
+	env FI_ANGARA_COLL=offload "$OUT/tests/fi-offload" 'by adapters alone'
+check 'groups that end' members 8 embedded:2x2x2,train=1 \
+	"$OUT/tests/fi-offload" 'ends of groups'
+check 'a member that does not call' members 3 embedded:3 \
+	env FI_ANGARA_COLL_TIMEOUT=2 "$OUT/tests/fi-offload" \
+	'a member that does not call'
+check 'a death while all reduce' bereaved 'death while all reduce'
+check 'a death while others receive' bereaved 'death while others receive'
+check 'the same binaries with another libfabric' elsewhere
+check 'fi_pingpong' pingpong
+check 'fi_pingpong, tagged' pingpong -m tagged
+if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
+	check 'the program of MPI builds' make -C selftests/fi/mpi "O=$PWD/$PLAIN"
+	check 'Open MPI, 16 processes' mpi_here messages 16 1
+	check 'Open MPI, 64 MiB' mpi_here messages 2 64
+	check 'Open MPI, one-sided, 16 processes' mpi_here one-sided 16 1
+	check 'Open MPI, one-sided, 64 MiB' mpi_here one-sided 2 64
+else
+	for name in '16 processes' '64 MiB' 'one-sided, 16 processes' \
+		'one-sided, 64 MiB'; do
+		skip "Open MPI, $name" \
+			'no mpicc or no mpirun: install libopenmpi-dev and openmpi-bin'
+	done
+fi
+check 'another Open MPI with another libfabric' mpi_elsewhere messages 4 1
+check 'the commands of README.md' readme
+plan
