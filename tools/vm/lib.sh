@@ -13,6 +13,11 @@ ROOTFS=$GUEST/root
 # compiler messages and debug information mean the same in both.
 # shellcheck disable=SC2034
 MOUNT=/angara
+# Runs a program of the guest root on this host: with the libraries of that
+# root, as the host's own are of another release.
+ROOT_LIB=$ROOTFS/usr/lib/x86_64-linux-gnu
+# shellcheck disable=SC2034
+ROOT_LOADER=("$ROOT_LIB/ld-linux-x86-64.so.2" --library-path "$ROOT_LIB")
 
 say()
 {

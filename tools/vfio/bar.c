@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is behind the regions: registers of the model, and MSI-X.
+ *
+ * The MSI-X table is the client's: it tells its guest's vectors apart by the
+ * eventfds that it wires.  Only the pending bits are here.
+ */
+#include <errno.h>
+#include <linux/vfio.h>
+
+#include "card.h"
+
+/** bar_size() - bytes of a region, VFIO_PCI_*_REGION_INDEX; 0: there is none */
+u64 bar_size(const struct card *c, u32 region)
+{
+	u64 size = ANGARA_PAGE_SIZE;
+
+	switch (region) {
+	case ANGARA_PCI_BAR_REGS:
+		while (size < (c->ctxs + 1ULL) * ANGARA_PAGE_SIZE)
+			size *= 2;
+		return size;
+	case ANGARA_PCI_BAR_MSIX:
+		return CARD_BAR_MSIX_SIZE;
+	case VFIO_PCI_CONFIG_REGION_INDEX:
+		return sizeof(c->pci.space);
+	default:
+		return 0;
+	}
+}
+
+static u32 reg_read(struct card *c, u64 off)
+{
+	if (off == ANGARA_REG_ISR)
+		return irq_isr(c);
+	return fabric_read(c->fabric, c->node, (u32)off);
+}
+
+/* Registers are 32 bits wide: what is no whole one reads as ones. */
+static void regs_read(struct card *c, u64 off, u8 *to, u32 len)
+{
+	u32 word;
+
+	memset(to, 0xff, len);
+	if (off % 4)
+		return;
+	for (; len >= 4; off += 4, to += 4, len -= 4) {
+		word = cpu_to_le32(reg_read(c, off));
+		memcpy(to, &word, 4);
+	}
+}
+
+static void regs_write(struct card *c, u64 off, const u8 *from, u32 len)
+{
+	__le32 word;
+
+	if (off % 4)
+		return;
+	for (; len >= 4; off += 4, from += 4, len -= 4) {
+		memcpy(&word, from, 4);
+		fabric_write(c->fabric, c->node, (u32)off, le32_to_cpu(word));
+	}
+}
+
+static void pba_read(const struct card *c, u64 off, u8 *to, u32 len)
+{
+	u32 i;
+
+	memset(to, 0, len);
+	for (i = 0; i < len; i++) {
+		u64 byte = off + i - CARD_PBA;
+
+		if (off + i >= CARD_PBA && byte < 8 * CARD_VECTOR_WORDS)
+			to[i] = (u8)(c->irq.pending[byte / 8] >> (byte % 8 * 8));
+	}
+}
+
+static bool in_region(const struct card *c, u32 region, u64 off, u32 len)
+{
+	u64 size = bar_size(c, region);
+
+	return len && off <= size && len <= size - off;
+}
+
+/**
+ * bar_read() - read from a region
+ * @c: card
+ * @region: VFIO_PCI_*_REGION_INDEX, or any other number
+ * @off: where, anything
+ * @buf: out
+ * @len: how much
+ *
+ * Return: 0, or -EINVAL if this is not in a region.
+ */
+int bar_read(struct card *c, u32 region, u64 off, void *buf, u32 len)
+{
+	if (!in_region(c, region, off, len))
+		return -EINVAL;
+	if (region == VFIO_PCI_CONFIG_REGION_INDEX)
+		pci_read(c, off, buf, len);
+	else if (!c->pci.memory)
+		memset(buf, 0xff, len);
+	else if (region == ANGARA_PCI_BAR_REGS)
+		regs_read(c, off, buf, len);
+	else
+		pba_read(c, off, buf, len);
+	return 0;
+}
+
+/** bar_write() - write to a region; as bar_read() */
+int bar_write(struct card *c, u32 region, u64 off, const void *buf, u32 len)
+{
+	if (!in_region(c, region, off, len))
+		return -EINVAL;
+	if (region == VFIO_PCI_CONFIG_REGION_INDEX)
+		pci_write(c, off, buf, len);
+	else if (c->pci.memory && region == ANGARA_PCI_BAR_REGS)
+		regs_write(c, off, buf, len);
+	return 0;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * angara-vfio: adapters of one fabric as PCI functions for QEMU.
+ *
+ * A card is one adapter.  It has a thread of its own, which alone reads its
+ * socket, answers, and touches its configuration space and interrupts; it runs
+ * the model for a while where a register write makes work, and leaves the rest
+ * to the fabric's workers.  What others touch of a card is what the model does
+ * to it from their threads:
+ *
+ *   dma		under dma.lock, for reading
+ *   irq.raised, .kicked	atomic
+ *
+ * Whoever waits for a lock holds none, so they have no order.
+ */
+#ifndef ANGARA_VFIO_CARD_H
+#define ANGARA_VFIO_CARD_H
+
+#include <pthread.h>
+#include <stdarg.h>
+
+#include "ang_model.h"
+
+#define VFIO_VERSION	"0.1.0"
+
+#define CARD_MAX_VECTORS	(ANG_MAX_CTXS + 1)
+#define CARD_VECTOR_WORDS	((CARD_MAX_VECTORS + 63) / 64)
+#define CARD_PBA		0x1000	/* in BAR 2; the table is at 0 */
+#define CARD_BAR_MSIX_SIZE	0x2000
+
+struct fabric;
+struct peers_options;
+
+/* Lines that a client can provoke; see card_say(). */
+struct say_limit {
+	u64 since;
+	u32 lines;
+	u32 dropped;
+};
+
+/* dma.c: which host memory a client lets its adapter reach. */
+struct dma {
+	pthread_rwlock_t lock;	/* all below; for writing: the card's thread */
+	bool on;		/* the guest set it to be bus master */
+	void *ranges;		/* tree of struct dma_range, none overlaps */
+	u32 num_ranges;
+	struct dma_file *files;
+	bool any;		/* a range with memory was there */
+	bool told;		/* of memory that cannot be reached */
+};
+
+int dma_init(struct dma *d);
+void dma_destroy(struct dma *d);
+void dma_enable(struct dma *d, bool on);
+int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
+	    const char **why);
+int dma_unmap(struct dma *d, u64 iova, u64 size, u64 *done);
+void dma_clear(struct dma *d);
+int dma_read(struct dma *d, u64 iova, void *buf, u32 len);
+int dma_write(struct dma *d, u64 iova, const void *buf, u32 len);
+int dma_store64(struct dma *d, u64 iova, u64 val);
+
+#define DMA_READ	1U	/* as in struct vfio_iommu_type1_dma_map */
+#define DMA_WRITE	2U
+#define DMA_PAGE	4096U
+#define DMA_MAX_RANGES	262144U	/* 1 GiB in pages */
+#define DMA_MAX_FILES	64U
+
+/* irq.c: interrupts, as the client has wired them. */
+struct irq {
+	u32 vectors;
+	int fd[CARD_MAX_VECTORS];	/* MSI-X; -1: none */
+	int intx_fd;
+	bool intx_masked;	/* by itself when it fires, until unmasked */
+	u32 isr;		/* ANGARA_REG_ISR */
+	u64 pending[CARD_VECTOR_WORDS];	/* raised, and not sent yet */
+	u64 raised[CARD_VECTOR_WORDS];	/* atomic: by the model, not looked at */
+	u32 kicked;		/* atomic: the card's thread was told */
+	int kick;		/* eventfd that tells it */
+	u64 since;		/* atomic: in write(2) since that second; 0: no */
+	bool stuck;		/* that took too long: the client is to blame */
+};
+
+/* pci.c: configuration space. */
+struct pci {
+	u8 space[4096];
+	bool memory;		/* BARs answer */
+	bool msix;
+	bool msix_masked;
+	bool master;
+	bool intx;		/* not disabled */
+};
+
+/* listen.c: a socket that clients find by name. */
+struct listener {
+	int fd;			/* -1: none */
+	u64 inode;		/* of its name in the file system */
+};
+
+int listener_open(struct listener *l, const char *dir, const char *name,
+		  u32 mode);
+void listener_close(struct listener *l, const char *dir, const char *name);
+
+struct card {
+	struct fabric *fabric;
+	u32 node;
+	u32 ctxs;
+	struct pci pci;
+	struct irq irq;
+	struct dma dma;
+	bool negotiated;	/* VFIO_USER_VERSION is done */
+	struct say_limit limit;
+	/* server.c */
+	pthread_t thread;
+	struct listener listener;
+	struct client *client;
+	bool attached;		/* atomic: there is one */
+	bool stop;		/* atomic: the server ends */
+};
+
+#define CARD_SOCKET_LEN	32
+void card_socket(const struct card *c, char name[CARD_SOCKET_LEN]);
+int card_init(struct card *c, struct fabric *fabric, u32 node, u32 ctxs);
+void card_destroy(struct card *c);
+void card_reset(struct card *c);
+void card_detach(struct card *c);
+void card_say(struct card *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+u64 seconds(void);
+
+void pci_reset(struct card *c);
+void pci_read(struct card *c, u64 off, void *buf, u32 len);
+void pci_write(struct card *c, u64 off, const void *buf, u32 len);
+
+/* bar.c: what is behind the regions. */
+u64 bar_size(const struct card *c, u32 region);
+int bar_read(struct card *c, u32 region, u64 off, void *buf, u32 len);
+int bar_write(struct card *c, u32 region, u64 off, const void *buf, u32 len);
+
+int irq_init(struct irq *irq, u32 vectors);
+void irq_destroy(struct irq *irq);
+void irq_enter(struct irq *irq);
+void irq_raise(struct irq *irq, u32 vector);
+void irq_deliver(struct card *c);
+void irq_update(struct card *c);
+void irq_reset(struct irq *irq);
+void irq_unwire(struct irq *irq);
+u32 irq_isr(struct card *c);
+u32 irq_count(const struct card *c, u32 index);
+int irq_set(struct card *c, u32 index, u32 start, u32 count, int *fds);
+int irq_trigger(struct card *c, u32 index, u32 start, u32 count, const u8 *which);
+int irq_mask(struct card *c, u32 index, u32 start, u32 count, const u8 *which,
+	     bool mask);
+
+/* fabric.c: the model and who runs it. */
+struct fabric *fabric_new(const struct ang_cfg *cfg, u32 workers);
+int fabric_link(struct fabric *f, const struct peers_options *o,
+		const bool *ours);
+int fabric_whole(struct fabric *f, u32 ms);
+bool fabric_remote(const struct fabric *f, u32 node);
+void fabric_free(struct fabric *f);
+void fabric_plug(struct fabric *f, struct card *c);
+u32 fabric_read(struct fabric *f, u32 node, u32 off);
+void fabric_write(struct fabric *f, u32 node, u32 off, u32 val);
+void fabric_reset(struct fabric *f, u32 node);
+void fabric_look(struct fabric *f, u32 node,
+		 void (*look)(void *arg, struct ang_view *v, u32 node),
+		 void *arg);
+const struct ang_cfg *fabric_cfg(const struct fabric *f);
+const char *fabric_use(const struct fabric *f, u32 node);
+struct traces *fabric_traces(struct fabric *f);
+
+/* server.c: sockets. */
+int server_start(struct card *c);
+void server_stop(struct card *c);
+
+#endif /* ANGARA_VFIO_CARD_H */

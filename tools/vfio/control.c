@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The control socket: one thread that takes connections, and one for each.
+ *
+ * Only the user who runs the server may connect.  A session is one thread that
+ * reads a request, answers it, and blocks where its client does not read on:
+ * for so long at most, and nobody else waits for it.
+ *
+ *   control.lock	sessions, count; no other is taken under it
+ *   control.stop	atomic; set once, then all sockets are shut down
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <linux/angara_nl.h>
+
+#include "control.h"
+#include "show.h"
+#include "trace.h"
+
+#define MAX_SESSIONS	16U
+#define SEND_S		10	/* that a client may take to read on */
+#define LINGER_MS	200	/* that a packet may wait for others */
+#define BATCH		64U
+
+struct control {
+	struct fabric *fabric;
+	struct listener listener;
+	int kick;		/* eventfd */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t gone;
+	struct session *sessions;
+	u32 count;
+	bool stop;
+};
+
+struct session {
+	struct session *next;
+	struct control *control;
+	int fd;
+	FILE *out;
+	union {
+		struct nlmsghdr hdr;
+		u8 bytes[CONTROL_MAX_MSG];
+	} msg;
+};
+
+/* The checks of libnl: a number is as long as it says here. */
+static struct nla_policy policy[ANGARA_A_MAX + 1] = {
+	[ANGARA_A_DEV] = { .type = NLA_U32 },
+	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
+	[ANGARA_A_DIR] = { .type = NLA_U8 },
+	[ANGARA_A_TREE] = { .type = NLA_U8 },
+	[ANGARA_A_CTX] = { .type = NLA_U32 },
+};
+
+static bool read_all(int fd, void *buf, size_t len)
+{
+	return recv(fd, buf, len, MSG_WAITALL) == (ssize_t)len;
+}
+
+static bool read_request(struct session *s)
+{
+	struct nlmsghdr *hdr = &s->msg.hdr;
+
+	if (!read_all(s->fd, hdr, sizeof(*hdr)) ||
+	    hdr->nlmsg_len < sizeof(*hdr) || hdr->nlmsg_len > sizeof(s->msg))
+		return false;
+	return read_all(s->fd, s->msg.bytes + sizeof(*hdr),
+			hdr->nlmsg_len - sizeof(*hdr));
+}
+
+/* A client that has nothing to say but is still there. */
+static bool connected(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	       errno == EAGAIN;
+}
+
+/* Numbers a node's interface, if this is its first packet. */
+static bool put_interface(FILE *out, u32 *numbers, u32 *count, u32 node)
+{
+	u8 block[PCAPNG_MAX_BLOCK];
+
+	if (numbers[node])
+		return true;
+	numbers[node] = ++*count;
+	return fwrite(block, pcapng_interface(block, node), 1, out);
+}
+
+static bool put_packets(FILE *out, u32 *numbers, u32 *count,
+			const struct trace_rec *recs, u32 n)
+{
+	u8 block[PCAPNG_MAX_BLOCK];
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		u32 node = recs[i].rec.node;
+
+		if (!put_interface(out, numbers, count, node) ||
+		    !fwrite(block, pcapng_packet(block, numbers[node] - 1,
+						 &recs[i]), 1, out))
+			return false;
+	}
+	return n == BATCH || !fflush(out);
+}
+
+static void stream(struct session *s, struct traces *traces,
+		   struct tracer *tracer, u32 *numbers)
+{
+	struct trace_rec recs[BATCH];
+	u8 block[PCAPNG_MAX_BLOCK];
+	u32 count = 0, n;
+
+	if (!fwrite(block, pcapng_header(block), 1, s->out) || fflush(s->out))
+		return;
+	do {
+		n = traces_take(traces, tracer, recs, BATCH, LINGER_MS);
+		if (!n && !connected(s->fd))
+			return;
+	} while (put_packets(s->out, numbers, &count, recs, n) &&
+		 !ang_load_acquire(&s->control->stop));
+}
+
+/* Return: always -EPIPE: nothing else comes behind it. */
+static int capture(struct session *s, struct show *show)
+{
+	const struct nlattr *dev = show->attr[ANGARA_A_DEV];
+	struct traces *traces = fabric_traces(show->fabric);
+	u32 nodes = ang_cfg_check(fabric_cfg(show->fabric));
+	u32 node = dev ? nla_get_u32(dev) : TRACE_ALL;
+	struct tracer *tracer;
+	u32 *numbers;
+
+	if (dev && node >= nodes) {
+		show_end(show, -ENODEV, "there is no such node");
+		return -EPIPE;
+	}
+	numbers = calloc(nodes, sizeof(*numbers));
+	tracer = numbers ? traces_add(traces, node) : NULL;
+	if (!tracer) {
+		show_end(show, -ENOMEM, "the server has no memory left");
+	} else {
+		if (!show_end(show, 0, NULL))
+			stream(s, traces, tracer, numbers);
+		traces_remove(traces, tracer);
+	}
+	free(numbers);
+	return -EPIPE;
+}
+
+static int answer(struct session *s)
+{
+	struct nlattr *attr[ANGARA_A_MAX + 1];
+	struct show show = { .fabric = s->control->fabric, .out = s->out,
+			     .msg = &s->msg.hdr, .attr = attr };
+
+	if (s->msg.hdr.nlmsg_type != CONTROL_TYPE ||
+	    genlmsg_parse(&s->msg.hdr, 0, attr, ANGARA_A_MAX, policy))
+		return show_end(&show, -EINVAL, "malformed request");
+	show.command = genlmsg_hdr(&s->msg.hdr)->cmd;
+	if (show.command == CONTROL_CMD_CAPTURE)
+		return capture(s, &show);
+	return show_answer(&show);
+}
+
+static void session_end(struct session *s)
+{
+	struct control *c = s->control;
+	struct session **at;
+
+	pthread_mutex_lock(&c->lock);
+	for (at = &c->sessions; *at != s; at = &(*at)->next)
+		;
+	*at = s->next;
+	/* Only now, that the number is not given away before it is off the list. */
+	fclose(s->out);
+	free(s);
+	c->count--;
+	pthread_cond_signal(&c->gone);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void *session_main(void *arg)
+{
+	struct session *s = arg;
+
+	while (read_request(s) && !answer(s) && !fflush(s->out))
+		;
+	session_end(s);
+	return NULL;
+}
+
+static int session_start(struct control *c, int fd)
+{
+	const struct timeval limit = { .tv_sec = SEND_S };
+	struct session *s = calloc(1, sizeof(*s));
+	pthread_attr_t attr;
+	pthread_t thread;
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	s->control = c;
+	s->fd = fd;
+	s->out = fdopen(fd, "w");
+	if (!s->out) {
+		free(s);
+		return -ENOMEM;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	pthread_mutex_lock(&c->lock);
+	s->next = c->sessions;
+	c->sessions = s;
+	c->count++;
+	pthread_mutex_unlock(&c->lock);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	ret = pthread_create(&thread, &attr, session_main, s);
+	pthread_attr_destroy(&attr);
+	if (ret)
+		session_end(s);
+	return 0;
+}
+
+static void take_connection(struct control *c)
+{
+	int fd = accept4(c->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+	bool full;
+
+	if (fd < 0) {
+		/* Not for want of a client: it would be tried again at once. */
+		if (errno != EAGAIN && errno != ECONNABORTED)
+			usleep(100000);
+		return;
+	}
+	pthread_mutex_lock(&c->lock);
+	full = c->count == MAX_SESSIONS;
+	pthread_mutex_unlock(&c->lock);
+	if (full || session_start(c, fd))
+		close(fd);
+}
+
+static void *control_main(void *arg)
+{
+	struct control *c = arg;
+	struct pollfd p[] = {
+		{ .fd = c->kick, .events = POLLIN },
+		{ .fd = c->listener.fd, .events = POLLIN },
+	};
+
+	while (!ang_load_acquire(&c->stop))
+		if (poll(p, 2, -1) > 0 && p[1].revents)
+			take_connection(c);
+	return NULL;
+}
+
+static void control_free(struct control *c, const char *dir)
+{
+	listener_close(&c->listener, dir, CONTROL_SOCKET);
+	if (c->kick >= 0)
+		close(c->kick);
+	pthread_cond_destroy(&c->gone);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+/**
+ * control_start() - show a fabric to those who ask at a socket
+ * @f: fabric
+ * @dir: folder of the socket
+ *
+ * Return: to be given to control_stop(); NULL: what is wrong has been said.
+ */
+struct control *control_start(struct fabric *f, const char *dir)
+{
+	struct control *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		say("no memory for the control socket");
+		return NULL;
+	}
+	c->fabric = f;
+	c->listener.fd = -1;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->gone, NULL);
+	c->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->kick < 0)
+		say("no eventfd for the control socket");
+	else if (!listener_open(&c->listener, dir, CONTROL_SOCKET, 0600) &&
+		 !pthread_create(&c->thread, NULL, control_main, c))
+		return c;
+	control_free(c, dir);
+	return NULL;
+}
+
+/** control_stop() - end all sessions; the fabric is still there */
+void control_stop(struct control *c, const char *dir)
+{
+	struct session *s;
+	u64 one = 1;
+
+	ang_store_release(&c->stop, true);
+	if (write(c->kick, &one, sizeof(one)) < 0)
+		say("the control socket cannot be stopped");
+	pthread_join(c->thread, NULL);
+	pthread_mutex_lock(&c->lock);
+	for (s = c->sessions; s; s = s->next)
+		shutdown(s->fd, SHUT_RDWR);
+	while (c->count)
+		pthread_cond_wait(&c->gone, &c->lock);
+	pthread_mutex_unlock(&c->lock);
+	control_free(c, dir);
+}

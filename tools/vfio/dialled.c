@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where other servers dial: whoever connects has a few seconds to say hello.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "peer.h"
+
+#define CALLERS		16U	/* that have not said hello yet */
+#define HELLO_MS	5000U
+#define HELLO_BYTES	((u32)(sizeof(struct wire_head) + \
+			       sizeof(struct wire_hello) + \
+			       WIRE_MAX_RANGES * sizeof(struct wire_range)))
+#define SAY_MS		1000U	/* between lines that a stranger can provoke */
+
+struct caller {
+	int fd;			/* -1: none */
+	u64 since;
+	struct address from;
+	u32 got;
+	u8 buf[HELLO_BYTES];
+};
+
+struct door {
+	struct peers *ps;
+	struct caller caller[CALLERS];
+	bool *nodes;
+	u64 said;
+	u32 unsaid;
+};
+
+static void name(struct address *a)
+{
+	char host[48], port[8];
+
+	if (getnameinfo((struct sockaddr *)&a->sa, a->len, host, sizeof(host),
+			port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+		snprintf(a->name, sizeof(a->name), "?");
+	else
+		snprintf(a->name, sizeof(a->name),
+			 strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+/**
+ * address_parse() - where a server is
+ * @text: HOST:PORT, [HOST]:PORT, or PORT on this machine
+ * @out: out
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *address_parse(const char *text, struct address *out)
+{
+	const char *colon = strrchr(text, ':');
+	const char *port = colon ? colon + 1 : text;
+	struct addrinfo hints = {
+		.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV,
+	};
+	struct addrinfo *found;
+	char host[256] = "127.0.0.1";
+	size_t len = colon ? (size_t)(colon - text) : 0;
+	char *end;
+
+	if (*port < '0' || *port > '9' || strtoul(port, &end, 10) > 65535 || *end)
+		return "wants HOST:PORT, with a port from 0 to 65535";
+	if (len > 1 && text[0] == '[' && text[len - 1] == ']') {
+		text++;
+		len -= 2;
+	}
+	if (len >= sizeof(host))
+		return "wants HOST:PORT, with a shorter name";
+	if (len) {
+		memcpy(host, text, len);
+		host[len] = 0;
+	}
+	if (getaddrinfo(host, port, &hints, &found))
+		return "there is no such host";
+	memset(out, 0, sizeof(*out));
+	memcpy(&out->sa, found->ai_addr, found->ai_addrlen);
+	out->len = found->ai_addrlen;
+	freeaddrinfo(found);
+	name(out);
+	return NULL;
+}
+
+static void hang_up(struct caller *c)
+{
+	close(c->fd);
+	c->fd = -1;
+}
+
+static void turn_away(struct door *d, struct caller *c, const char *why)
+{
+	u8 frame[sizeof(struct wire_head) + WIRE_MAX_TEXT];
+	u64 now = peer_ms();
+	char text[WIRE_MAX_TEXT + 1];
+
+	snprintf(text, sizeof(text), "this server %s", why);
+	send(c->fd, frame, wire_text_put(frame, WIRE_REFUSE, text),
+	     MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (now - d->said >= SAY_MS) {
+		say("%s %s: turned away%s", c->from.name, why,
+		    d->unsaid ? ", and others before" : "");
+		d->said = now;
+		d->unsaid = 0;
+	} else {
+		d->unsaid++;
+	}
+	hang_up(c);
+}
+
+static void hello(struct door *d, struct caller *c)
+{
+	struct wire_head head;
+	struct hello h = { .nodes = d->nodes, .num_nodes = d->ps->num_nodes };
+	const char *flaw;
+
+	memcpy(&head, c->buf, sizeof(head));
+	flaw = wire_flaw(&head, c->buf + sizeof(head));
+	if (!flaw)
+		flaw = wire_hello_get(&head, c->buf + sizeof(head), &d->ps->cfg,
+				      &h);
+	if (!flaw)
+		flaw = peers_admit(d->ps, &h, c->fd, &c->from);
+	if (flaw)
+		turn_away(d, c, flaw);
+	else
+		c->fd = -1;
+}
+
+static void listen_to(struct door *d, struct caller *c)
+{
+	struct wire_head head;
+	u32 want = sizeof(head);
+	ssize_t n;
+
+	if (c->got >= sizeof(head)) {
+		memcpy(&head, c->buf, sizeof(head));
+		want += le32_to_cpu(head.length);
+	}
+	n = recv(c->fd, c->buf + c->got, want - c->got, MSG_DONTWAIT);
+	if (n <= 0) {
+		if (!n || (errno != EAGAIN && errno != EINTR))
+			hang_up(c);
+		return;
+	}
+	c->got += (u32)n;
+	if (c->got < want)
+		return;
+	memcpy(&head, c->buf, sizeof(head));
+	if (c->got == sizeof(head) &&
+	    (head.type != WIRE_HELLO ||
+	     le32_to_cpu(head.length) > HELLO_BYTES - sizeof(head)))
+		turn_away(d, c, "does not speak as an angara-vfio does");
+	else if (c->got == sizeof(head) + le32_to_cpu(head.length))
+		hello(d, c);
+}
+
+static void answer(struct door *d)
+{
+	struct caller *c = d->caller;
+	struct address from = { .len = sizeof(from.sa) };
+	int fd = accept4(d->ps->listener, (struct sockaddr *)&from.sa, &from.len,
+			 SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	while (c < d->caller + CALLERS && c->fd >= 0)
+		c++;
+	/* The one that has been silent longest makes room. */
+	if (c == d->caller + CALLERS) {
+		struct caller *o;
+
+		for (c = o = d->caller; o < d->caller + CALLERS; o++)
+			if (o->since < c->since)
+				c = o;
+		hang_up(c);
+	}
+	name(&from);
+	c->fd = fd;
+	c->since = peer_ms();
+	c->from = from;
+	c->got = 0;
+}
+
+static void round_of(struct door *d)
+{
+	struct pollfd fds[CALLERS + 2];
+	u32 i;
+
+	fds[0] = (struct pollfd){ .fd = d->ps->listener_wake, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = d->ps->listener, .events = POLLIN };
+	for (i = 0; i < CALLERS; i++)
+		fds[i + 2] = (struct pollfd){ .fd = d->caller[i].fd,
+					      .events = POLLIN };
+	if (poll(fds, CALLERS + 2, 1000) < 0)
+		return;
+	for (i = 0; i < CALLERS; i++) {
+		struct caller *c = &d->caller[i];
+
+		if (c->fd >= 0 && fds[i + 2].revents)
+			listen_to(d, c);
+		if (c->fd >= 0 && peer_ms() - c->since > HELLO_MS)
+			hang_up(c);
+	}
+	if (fds[1].revents)
+		answer(d);
+}
+
+void *peers_listen(void *arg)
+{
+	struct peers *ps = arg;
+	struct door *d = calloc(1, sizeof(*d));
+	u32 i;
+
+	if (d)
+		d->nodes = calloc(ps->num_nodes, sizeof(*d->nodes));
+	if (!d || !d->nodes) {
+		peers_fail(ps, "none", "can be listened to: no memory");
+		free(d);
+		return NULL;
+	}
+	d->ps = ps;
+	for (i = 0; i < CALLERS; i++)
+		d->caller[i].fd = -1;
+	while (!ang_load_acquire(&ps->stop))
+		round_of(d);
+	for (i = 0; i < CALLERS; i++)
+		if (d->caller[i].fd >= 0)
+			hang_up(&d->caller[i]);
+	free(d->nodes);
+	free(d);
+	return NULL;
+}
+
+/** peers_port() - port that is listened to, 0 for none */
+u32 peers_port(const struct peers *ps)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	if (ps->listener < 0 ||
+	    getsockname(ps->listener, (struct sockaddr *)&sa, &len))
+		return 0;
+	return ntohs(sa.ss_family == AF_INET6 ?
+		     ((struct sockaddr_in6 *)&sa)->sin6_port :
+		     ((struct sockaddr_in *)&sa)->sin_port);
+}
+
+/** peers_listen_open() - begin to listen. Return: 0, or it has been said why */
+int peers_listen_open(struct peers *ps, const char *text)
+{
+	struct address a;
+	const char *flaw = address_parse(text, &a);
+	int on = 1;
+	int ret;
+
+	if (flaw) {
+		say("--listen '%s': %s", text, flaw);
+		return -EINVAL;
+	}
+	ps->listener = socket(a.sa.ss_family,
+			      SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ps->listener_wake = eventfd(0, EFD_CLOEXEC);
+	if (ps->listener < 0 || ps->listener_wake < 0 ||
+	    setsockopt(ps->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+	    bind(ps->listener, (struct sockaddr *)&a.sa, a.len) ||
+	    listen(ps->listener, CALLERS)) {
+		ret = -errno;
+		say("--listen '%s': %s", text, strerror(-ret));
+		return ret;
+	}
+	ret = -pthread_create(&ps->listen_thread, NULL, peers_listen, ps);
+	if (ret)
+		say("no thread to listen: %s", strerror(-ret));
+	ps->listens = !ret;
+	return ret;
+}

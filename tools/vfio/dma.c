@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Host memory that an adapter may reach.
+ *
+ * The client names ranges of DMA addresses, each a part of a file, which is
+ * mapped once however many ranges it has.  With an IOMMU in the guest there is
+ * a range per page, so they stand in a tree.
+ *
+ * The lock is held for reading while the model copies, so that what is taken
+ * out under it, held for writing, is not in use any more.
+ *
+ * A file must not become shorter while it is mapped here, or touching it would
+ * end this process; so nothing is mapped that is not sealed against that.
+ * Pages of hugetlbfs can be taken back even so.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <search.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "card.h"
+
+#define MAX_FILE	(1ULL << 40)	/* mapped at once, of a client */
+
+struct dma_file {
+	struct dma_file *next;
+	dev_t dev;
+	ino_t ino;
+	u64 size;
+	u8 *mem;
+	u32 ranges;
+};
+
+struct dma_range {
+	u64 iova;
+	u64 last;		/* inclusive */
+	u8 *mem;		/* NULL: cannot be reached */
+	u32 access;
+	struct dma_file *file;
+};
+
+/* Ranges that overlap are equal: so one address finds its range. */
+static int compare(const void *a, const void *b)
+{
+	const struct dma_range *x = a;
+	const struct dma_range *y = b;
+
+	if (x->last < y->iova)
+		return -1;
+	return x->iova > y->last;
+}
+
+static struct dma_range *find(const struct dma *d, u64 iova, u64 last)
+{
+	struct dma_range key = { .iova = iova, .last = last };
+	void *at = tfind(&key, &d->ranges, compare);
+
+	return at ? *(struct dma_range **)at : NULL;
+}
+
+static u64 mapped_bytes(const struct dma *d)
+{
+	const struct dma_file *file;
+	u64 sum = 0;
+
+	for (file = d->files; file; file = file->next)
+		sum += file->size;
+	return sum;
+}
+
+static struct dma_file *file_find(struct dma *d, const struct stat *st)
+{
+	struct dma_file *file;
+
+	for (file = d->files; file; file = file->next)
+		if (file->dev == st->st_dev && file->ino == st->st_ino &&
+		    file->size == (u64)st->st_size)
+			return file;
+	return NULL;
+}
+
+static u32 num_files(const struct dma *d)
+{
+	const struct dma_file *file;
+	u32 n = 0;
+
+	for (file = d->files; file; file = file->next)
+		n++;
+	return n;
+}
+
+/* What is wrong with a file as guest memory, NULL if nothing is. */
+static const char *flaw(int fd, struct stat *st)
+{
+	struct statfs fs;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0)
+		return "is in a file that cannot be sealed: use memory-backend-memfd";
+	if (!(seals & F_SEAL_SHRINK))
+		return "is in a file that may be cut short: use memory-backend-memfd with seal=on";
+	if (fstatfs(fd, &fs) || fs.f_type == HUGETLBFS_MAGIC)
+		return "is in huge pages of hugetlbfs: use hugetlb=off";
+	if (fstat(fd, st) || st->st_size <= 0)
+		return "is in a file without a size";
+	return NULL;
+}
+
+static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st)
+{
+	struct dma_file *file = file_find(d, st);
+	u64 size = (u64)st->st_size;
+	void *mem;
+
+	if (file)
+		return file;
+	if (num_files(d) >= DMA_MAX_FILES || size > MAX_FILE ||
+	    mapped_bytes(d) > MAX_FILE - size)
+		return NULL;
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return NULL;
+	mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (mem == MAP_FAILED) {
+		free(file);
+		return NULL;
+	}
+	/* A guest's memory is not to be found in a core dump of this process. */
+	madvise(mem, size, MADV_DONTDUMP);
+	file->dev = st->st_dev;
+	file->ino = st->st_ino;
+	file->size = size;
+	file->mem = mem;
+	file->next = d->files;
+	d->files = file;
+	return file;
+}
+
+static void file_put(struct dma *d, struct dma_file *file)
+{
+	struct dma_file **at;
+
+	if (!file || file->ranges)
+		return;
+	for (at = &d->files; *at != file; at = &(*at)->next)
+		;
+	*at = file->next;
+	munmap(file->mem, file->size);
+	free(file);
+}
+
+static void range_free(struct dma *d, struct dma_range *range)
+{
+	if (range->file)
+		range->file->ranges--;
+	file_put(d, range->file);
+	free(range);
+}
+
+/* Caller holds the lock for writing. */
+static int range_add(struct dma *d, struct dma_range *range)
+{
+	void *at;
+
+	if (d->num_ranges >= DMA_MAX_RANGES)
+		return -ENOSPC;
+	at = tsearch(range, &d->ranges, compare);
+	if (!at)
+		return -ENOMEM;
+	if (*(struct dma_range **)at != range)
+		return -EEXIST;
+	d->num_ranges++;
+	if (range->file) {
+		range->file->ranges++;
+		d->any = true;
+	}
+	return 0;
+}
+
+/**
+ * dma_map() - let the adapter reach memory
+ * @d: table
+ * @iova: DMA address, page aligned
+ * @size: bytes, of whole pages
+ * @offset: in the file, page aligned
+ * @access: DMA_READ, DMA_WRITE
+ * @fd: file, which stays the caller's; -1: the client gave none
+ * @why: out: the range stands, but cannot be reached; NULL otherwise
+ *
+ * Clients name ROM and video memory without a file, so this is no error.
+ *
+ * Return: 0 or -errno.
+ */
+int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
+	    const char **why)
+{
+	struct dma_range *range;
+	struct dma_file *file = NULL;
+	struct stat st;
+	int ret;
+
+	*why = NULL;
+	if (!access || access & ~(DMA_READ | DMA_WRITE) || !size ||
+	    (iova | size | offset) % DMA_PAGE || iova + (size - 1) < iova)
+		return -EINVAL;
+	if (fd < 0)
+		*why = "comes without a file: start QEMU with memory-backend-memfd,share=on";
+	else
+		*why = flaw(fd, &st);
+	if (!*why && (offset > (u64)st.st_size ||
+		      size > (u64)st.st_size - offset))
+		return -EINVAL;
+	range = calloc(1, sizeof(*range));
+	if (!range)
+		return -ENOMEM;
+	pthread_rwlock_wrlock(&d->lock);
+	if (!*why) {
+		file = file_map(d, fd, &st);
+		if (!file)
+			*why = "cannot be mapped: it is read-only, over 1 TiB, or in too many files";
+	}
+	*range = (struct dma_range){ .iova = iova, .last = iova + (size - 1),
+		.access = access, .file = file,
+		.mem = file ? file->mem + offset : NULL };
+	ret = range_add(d, range);
+	if (ret) {
+		file_put(d, file);
+		free(range);
+	}
+	pthread_rwlock_unlock(&d->lock);
+	return ret;
+}
+
+/**
+ * dma_unmap() - take ranges back
+ * @d: table
+ * @iova: first address
+ * @size: bytes; 0 with @iova 0: all there is
+ * @done: out: bytes that were mapped
+ *
+ * When it returns the adapter does not touch them any more.
+ *
+ * Return: 0, also if there was nothing; -EINVAL if it would cut a range.
+ */
+int dma_unmap(struct dma *d, u64 iova, u64 size, u64 *done)
+{
+	u64 last = iova + (size - 1);
+	struct dma_range *range;
+	int ret = -EINVAL;
+
+	*done = 0;
+	if ((!size && iova) || (size && last < iova))
+		return -EINVAL;
+	pthread_rwlock_wrlock(&d->lock);
+	range = find(d, iova, iova);
+	if (range && range->iova < iova)
+		goto out;
+	range = find(d, last, last);
+	if (range && range->last > last)
+		goto out;
+	while ((range = find(d, iova, last))) {
+		tdelete(range, &d->ranges, compare);
+		d->num_ranges--;
+		*done += range->last - range->iova + 1;
+		range_free(d, range);
+	}
+	ret = 0;
+out:
+	pthread_rwlock_unlock(&d->lock);
+	return ret;
+}
+
+/** dma_clear() - the client is gone, and all that it gave */
+void dma_clear(struct dma *d)
+{
+	u64 done;
+
+	dma_unmap(d, 0, 0, &done);
+	d->any = false;
+	d->told = false;
+}
+
+/** dma_enable() - bus mastering; when it returns with @on false no DMA goes on */
+void dma_enable(struct dma *d, bool on)
+{
+	pthread_rwlock_wrlock(&d->lock);
+	d->on = on;
+	pthread_rwlock_unlock(&d->lock);
+}
+
+/*
+ * The memory at @iova, and in @len how much of it is in one piece; NULL if the
+ * adapter may not do this.  Caller holds the lock.
+ */
+static u8 *reach(const struct dma *d, u64 iova, u32 access, u32 *len)
+{
+	const struct dma_range *range;
+
+	if (!d->on)
+		return NULL;
+	range = find(d, iova, iova);
+	if (!range || !range->mem || !(range->access & access))
+		return NULL;
+	if (*len - 1 > range->last - iova)
+		*len = (u32)(range->last - iova) + 1;
+	return range->mem + (iova - range->iova);
+}
+
+/* A word that the guest may write meanwhile is read at once. */
+static void copy_in(u8 *to, const u8 *from, u32 len)
+{
+	if (len == 4 && (uintptr_t)from % 4 == 0) {
+		u32 word = READ_ONCE(*(const u32 *)from);
+
+		memcpy(to, &word, 4);
+	} else {
+		memcpy(to, from, len);
+	}
+}
+
+int dma_read(struct dma *d, u64 iova, void *buf, u32 len)
+{
+	u8 *to = buf;
+	int ret = 0;
+
+	pthread_rwlock_rdlock(&d->lock);
+	while (len) {
+		u32 part = len;
+		const u8 *mem = reach(d, iova, DMA_READ, &part);
+
+		if (!mem) {
+			ret = -EFAULT;
+			break;
+		}
+		copy_in(to, mem, part);
+		iova += part;
+		to += part;
+		len -= part;
+	}
+	pthread_rwlock_unlock(&d->lock);
+	return ret;
+}
+
+int dma_write(struct dma *d, u64 iova, const void *buf, u32 len)
+{
+	const u8 *from = buf;
+	int ret = 0;
+
+	pthread_rwlock_rdlock(&d->lock);
+	while (len) {
+		u32 part = len;
+		u8 *mem = reach(d, iova, DMA_WRITE, &part);
+
+		if (!mem) {
+			ret = -EFAULT;
+			break;
+		}
+		memcpy(mem, from, part);
+		iova += part;
+		from += part;
+		len -= part;
+	}
+	pthread_rwlock_unlock(&d->lock);
+	return ret;
+}
+
+int dma_store64(struct dma *d, u64 iova, u64 val)
+{
+	u32 len = sizeof(u64);
+	int ret = -EFAULT;
+	u8 *mem;
+
+	if (iova % sizeof(u64))
+		return -EINVAL;
+	pthread_rwlock_rdlock(&d->lock);
+	mem = reach(d, iova, DMA_WRITE, &len);
+	if (mem) {
+		/* Pairs with the guest's barrier behind its look at the word. */
+		ang_store_release((__le64 *)mem, cpu_to_le64(val));
+		ret = 0;
+	}
+	pthread_rwlock_unlock(&d->lock);
+	return ret;
+}
+
+int dma_init(struct dma *d)
+{
+	pthread_rwlockattr_t attr;
+	int ret;
+
+	memset(d, 0, sizeof(*d));
+	pthread_rwlockattr_init(&attr);
+	/* Whoever unmaps is not to wait as long as there is traffic. */
+	pthread_rwlockattr_setkind_np(&attr,
+			PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	ret = pthread_rwlock_init(&d->lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
+	return -ret;
+}
+
+void dma_destroy(struct dma *d)
+{
+	dma_clear(d);
+	pthread_rwlock_destroy(&d->lock);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The links to one other server: packets out of the fabric into frames, and
+ * back.  No sockets and no threads: one thread at a time calls all of this.
+ */
+#ifndef ANGARA_VFIO_LINK_H
+#define ANGARA_VFIO_LINK_H
+
+#include "wire.h"
+
+/* A frame that was not acknowledged yet. */
+struct link_frame {
+	struct link_frame *next;
+	u64 seq;
+	u32 size;
+	u8 bytes[] __attribute__((aligned(8)));
+};
+
+/* A packet that has arrived and waits for the fabric. */
+struct link_packet {
+	struct link_packet *next;
+	u64 seq;
+	u32 vc;
+	u32 len;
+	struct ang_pkt pkt;
+	u8 data[];
+};
+
+struct link_channel {
+	struct link_packet *head;
+	struct link_packet **tail;
+	u32 count;		/* in the FIFO */
+	u32 taken;		/* since the other side was told */
+};
+
+/* A link that ends at a node here; it begins at @from, which is there. */
+struct link_in {
+	u32 node;
+	u32 dir;
+	u32 from;
+	struct link_channel ch[WIRE_CHANNELS];
+};
+
+/* A link that ends at a node there, where the packets in its rings go. */
+struct link_out {
+	u32 node;
+	u32 dir;
+	u32 used[WIRE_CHANNELS];	/* sent and not taken */
+};
+
+struct link {
+	struct ang_view *view;
+	struct link_in *in;
+	u32 num_in;
+	struct link_out *out;
+	u32 num_out;
+	u32 *nodes;		/* of the other side, that have links */
+	u32 num_nodes;
+	u64 sent;		/* number of the last frame made */
+	u64 acked;		/* and of the last one the other side has */
+	u64 written;		/* and of the last one that a connection took */
+	u64 seen;		/* number of the last frame that came */
+	struct link_frame *head;	/* frames after @acked */
+	struct link_frame **tail;
+	struct link_frame *next;	/* of these, the first to send */
+	u32 frames_taken;	/* WIRE_TAKEN among them */
+	u64 packets_out;
+	u64 packets_in;
+	u64 resent;
+};
+
+int link_init(struct link *l, struct ang_view *view, const bool *theirs);
+void link_free(struct link *l);
+
+void link_collect(struct link *l);
+void link_deliver(struct link *l);
+void link_drop(struct link *l);
+const char *link_receive(struct link *l, const struct wire_head *h,
+			 const void *body);
+int link_tell_lost(struct link *l, u32 node);
+const char *link_resume(struct link *l, u64 seen);
+bool link_idle(const struct link *l);
+
+#endif /* ANGARA_VFIO_LINK_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command line of angara-vfio.
+ */
+#ifndef ANGARA_VFIO_OPTS_H
+#define ANGARA_VFIO_OPTS_H
+
+#include "card.h"
+#include "peer.h"
+
+#define OPTS_MAX_CARDS	1024U	/* adapters that one process serves */
+#define OPTS_MAX_THREADS 64U
+
+struct opts {
+	const char *dims;
+	const char *dir;
+	struct ang_cfg cfg;
+	u32 threads;
+	int ready_fd;		/* -1: none */
+	u32 *nodes;		/* that are served, ascending */
+	u32 num_nodes;
+	bool *ours;		/* the same, one bool for each node */
+	struct peers_options links;
+	const char *peers[PEERS_MAX];
+};
+
+int opts_parse(struct opts *o, int argc, char **argv);
+
+#endif /* ANGARA_VFIO_OPTS_H */

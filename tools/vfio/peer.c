@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The servers of a torus: who plays what, who is there, who is gone.
+ *
+ * Every server is linked with every other one, so each knows all losses.  Who
+ * loses one tells the others, who then let go of it too: what remains is a set
+ * of servers that all reach each other.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "peer.h"
+
+#define IN_BYTES	(2U * (WIRE_MAX_BODY + (u32)sizeof(struct wire_head)))
+#define OUT_BYTES	(WIRE_MAX_BODY + (u32)sizeof(struct wire_head))
+
+u64 peer_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * 1000 + (u64)now.tv_nsec / 1000000;
+}
+
+/** peer_wake() - there is something for a peer's thread to do */
+void peer_wake(struct peer *p)
+{
+	const u64 one = 1;
+
+	if (!ang_xchg(&p->told, 1) && write(p->wake, &one, sizeof(one)) < 0)
+		say("peer %s: %s", p->addr.name, strerror(errno));
+}
+
+/**
+ * peers_told() - the model has something for a remote node
+ * @ps: peers
+ * @node: remote node
+ *
+ * Context: any thread that runs the model.
+ */
+void peers_told(struct peers *ps, u32 node)
+{
+	u32 owner = ang_load_acquire(&ps->owner[node]);
+
+	if (owner)
+		peer_wake(ps->peer[owner - 1]);
+}
+
+/** peers_fail() - a server that never was a part of the torus is not right */
+void peers_fail(struct peers *ps, const char *who, const char *what)
+{
+	pthread_mutex_lock(&ps->lock);
+	if (!ps->failed[0])
+		snprintf(ps->failed, sizeof(ps->failed), "peer %s %s", who, what);
+	pthread_cond_broadcast(&ps->change);
+	pthread_mutex_unlock(&ps->lock);
+}
+
+/** peers_hello() - who we are */
+void peers_hello(struct peers *ps, struct hello *h)
+{
+	*h = (struct hello){
+		.self = ps->self,
+		.cfg = ps->cfg,
+		.nodes = (bool *)ps->host.ours,
+		.num_nodes = ps->num_nodes,
+	};
+}
+
+/* "0-3,7" of the nodes of a set. */
+static void list(const bool *nodes, u32 num, char *text, size_t size)
+{
+	size_t at = 0;
+	u32 i, last;
+
+	text[0] = 0;
+	for (i = 0; i < num && at + 24 < size; i = last + 1) {
+		for (last = i; last + 1 < num && nodes[i] && nodes[last + 1];
+		     last++)
+			;
+		if (!nodes[i])
+			continue;
+		at += (size_t)snprintf(text + at, size - at, "%s%u",
+				       at ? "," : "", i);
+		if (last > i)
+			at += (size_t)snprintf(text + at, size - at, "-%u",
+					       last);
+	}
+}
+
+/* Can @h be the hello of @p, or of one that is not known yet?  With the lock. */
+static const char *hello_flaw(struct peers *ps, const struct peer *p,
+			      const struct hello *h)
+{
+	u32 i;
+
+	if (h->self == ps->self)
+		return "is this server itself";
+	for (i = 0; i < ps->num; i++)
+		if (ps->peer[i] != p && ps->peer[i]->other == h->self)
+			return "is linked already: name it once";
+	for (i = 0; i < ps->num_nodes; i++)
+		if (h->nodes[i] && ps->host.ours[i])
+			return "plays nodes that are played here: give each server its own --only";
+	for (i = 0; i < ps->num_nodes; i++)
+		if (h->nodes[i] && ps->owner[i])
+			return "plays nodes that another server plays, or an earlier one did: start all servers anew";
+	return NULL;
+}
+
+/* With the lock. */
+static void take_nodes(struct peer *p, const struct hello *h)
+{
+	struct peers *ps = p->all;
+	u32 index = 0;
+	u32 i;
+
+	while (ps->peer[index] != p)
+		index++;
+	p->other = h->self;
+	memcpy(p->nodes, h->nodes, ps->num_nodes * sizeof(*p->nodes));
+	for (i = 0; i < ps->num_nodes; i++)
+		if (h->nodes[i])
+			ang_store_release(&ps->owner[i], index + 1);
+}
+
+/** peer_meet() - a server that was dialled says who it is. Return: NULL, flaw */
+const char *peer_meet(struct peer *p, const struct hello *h)
+{
+	const char *flaw;
+
+	pthread_mutex_lock(&p->all->lock);
+	flaw = hello_flaw(p->all, p, h);
+	if (!flaw)
+		take_nodes(p, h);
+	pthread_mutex_unlock(&p->all->lock);
+	return flaw;
+}
+
+/* Caller holds the lock. */
+static void look_whether_whole(struct peers *ps)
+{
+	u64 id = ps->self;
+	u32 i;
+
+	if (ps->whole)
+		return;
+	for (i = 0; i < ps->num_nodes; i++)
+		if (!ps->host.ours[i] &&
+		    (!ps->owner[i] || !ps->peer[ps->owner[i] - 1]->met ||
+		     ps->peer[ps->owner[i] - 1]->gone))
+			return;
+	for (i = 0; i < ps->num; i++)
+		if (ps->peer[i]->met && ps->peer[i]->other < id)
+			id = ps->peer[i]->other;
+	/* All see the same numbers; the model has not run yet. */
+	ps->host.mem->cfg.fabric_id = id;
+	ps->whole = true;
+	pthread_cond_broadcast(&ps->change);
+}
+
+/** peer_up() - there is a connection, and both sides agree */
+void peer_up(struct peer *p)
+{
+	char nodes[64];
+	bool first;
+
+	pthread_mutex_lock(&p->all->lock);
+	first = !p->met;
+	p->met = true;
+	look_whether_whole(p->all);
+	pthread_mutex_unlock(&p->all->lock);
+	list(p->nodes, p->all->num_nodes, nodes, sizeof(nodes));
+	say("peer %s: %s nodes %s", p->addr.name,
+	    first ? "plays" : "is back with", nodes);
+}
+
+/** peer_lost() - a peer is gone for good; its thread calls */
+void peer_lost(struct peer *p, const char *why)
+{
+	struct peers *ps = p->all;
+	u32 *nodes = calloc(ps->num_nodes, sizeof(*nodes));
+	char text[64];
+	u32 index = 0;
+	u32 n = 0;
+	u32 i;
+
+	list(p->nodes, ps->num_nodes, text, sizeof(text));
+	say("peer %s: nodes %s are gone: it %s", p->addr.name, text, why);
+	for (i = 0; nodes && i < ps->num_nodes; i++)
+		if (p->nodes[i])
+			nodes[n++] = i;
+	if (nodes)
+		ang_remote_lost(&p->view, nodes, n);
+	else
+		/* One at a time is as good, if slower. */
+		for (i = 0; i < ps->num_nodes; i++)
+			if (p->nodes[i])
+				ang_remote_lost(&p->view, &i, 1);
+	free(nodes);
+	pthread_mutex_lock(&ps->lock);
+	p->gone = true;
+	if (!ps->whole && !ps->failed[0])
+		snprintf(ps->failed, sizeof(ps->failed),
+			 "peer %s is gone before all were there", p->addr.name);
+	pthread_cond_broadcast(&ps->change);
+	while (ps->peer[index] != p)
+		index++;
+	for (i = 0; i < ps->num; i++) {
+		if (i == index || ps->peer[i]->gone || !ps->peer[i]->met)
+			continue;
+		ps->peer[i]->tell_lost |= 1ULL << index;
+		peer_wake(ps->peer[i]);
+	}
+	pthread_mutex_unlock(&ps->lock);
+}
+
+/** peer_heard_lost() - a peer tells that it has lost another one */
+void peer_heard_lost(struct peer *p, u32 node)
+{
+	struct peers *ps = p->all;
+	struct peer *q;
+
+	pthread_mutex_lock(&ps->lock);
+	if (node < ps->num_nodes && ps->owner[node]) {
+		q = ps->peer[ps->owner[node] - 1];
+		if (q != p && !q->gone) {
+			snprintf(q->doom, sizeof(q->doom),
+				 "is not reached any more by %s", p->addr.name);
+			peer_wake(q);
+		}
+	}
+	pthread_mutex_unlock(&ps->lock);
+}
+
+static void peer_free(struct peer *p)
+{
+	if (p->handed >= 0)
+		close(p->handed);
+	if (p->wake >= 0)
+		close(p->wake);
+	link_free(&p->link);
+	free(p->nodes);
+	free(p->out);
+	free(p->in);
+	free(p->scratch);
+	free(p);
+}
+
+/** peer_new() - a peer and its thread; caller holds the lock. Return: or NULL */
+struct peer *peer_new(struct peers *ps, const struct address *addr, bool dials)
+{
+	struct peer *p = ps->num < PEERS_MAX ? calloc(1, sizeof(*p)) : NULL;
+
+	if (!p)
+		return NULL;
+	p->all = ps;
+	p->addr = *addr;
+	p->dials = dials;
+	p->fd = p->handed = -1;
+	p->since = peer_ms();
+	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	p->nodes = calloc(ps->num_nodes, sizeof(*p->nodes));
+	p->out = malloc(OUT_BYTES);
+	p->in = malloc(IN_BYTES);
+	p->scratch = calloc(ps->num_nodes, sizeof(*p->scratch));
+	ang_view_init(&p->view, ps->host.mem, ps->host.ops, ps->host.host);
+	/* Before its thread, which may look for it there. */
+	ps->peer[ps->num] = p;
+	if (p->wake < 0 || !p->nodes || !p->out || !p->in || !p->scratch ||
+	    pthread_create(&p->thread, NULL, peer_main, p)) {
+		ps->peer[ps->num] = NULL;
+		peer_free(p);
+		return NULL;
+	}
+	ps->num++;
+	return p;
+}
+
+static struct peer *find(struct peers *ps, u64 self)
+{
+	u32 i;
+
+	for (i = 0; i < ps->num; i++)
+		if (ps->peer[i]->other == self)
+			return ps->peer[i];
+	return NULL;
+}
+
+/* Caller holds the lock. */
+static const char *admit(struct peers *ps, struct hello *h, int fd,
+			 const struct address *from)
+{
+	struct peer *p = find(ps, h->self);
+	const char *flaw;
+
+	if (p && p->gone)
+		return "was given up for lost: start all servers anew";
+	if (p && p->dials)
+		return "is linked already: name it once";
+	if (!p) {
+		if (h->other)
+			return "was linked with an earlier server here: start all servers anew";
+		flaw = hello_flaw(ps, NULL, h);
+		if (flaw)
+			return flaw;
+		p = peer_new(ps, from, false);
+		if (!p)
+			return "is one too many";
+		take_nodes(p, h);
+	}
+	if (p->handed >= 0)
+		close(p->handed);
+	p->handed = fd;
+	p->handed_hello = *h;
+	p->handed_hello.nodes = NULL;
+	peer_wake(p);
+	return NULL;
+}
+
+/**
+ * peers_admit() - somebody has dialled and said hello
+ * @ps: peers
+ * @h: hello
+ * @fd: connection, which is taken
+ * @from: where from
+ *
+ * Return: NULL, or why not: then @fd is still the caller's.
+ */
+const char *peers_admit(struct peers *ps, struct hello *h, int fd,
+			const struct address *from)
+{
+	const char *flaw;
+
+	pthread_mutex_lock(&ps->lock);
+	flaw = admit(ps, h, fd, from);
+	pthread_mutex_unlock(&ps->lock);
+	return flaw;
+}
+
+/**
+ * peers_wait() - is the torus whole?
+ * @ps: peers
+ * @ms: how long to wait
+ *
+ * Return: 1: yes; 0: not yet; -1: it will not be, and has been said why.
+ */
+int peers_wait(struct peers *ps, u32 ms)
+{
+	struct timespec until;
+	int ret = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&ps->lock);
+	while (!ret && !ps->whole && !ps->failed[0])
+		ret = pthread_cond_timedwait(&ps->change, &ps->lock, &until);
+	ret = ps->failed[0] && !ps->whole ? -1 : ps->whole;
+	pthread_mutex_unlock(&ps->lock);
+	if (ret < 0)
+		say("%s", ps->failed);
+	return ret;
+}
+
+static int dial_all(struct peers *ps, const struct peers_options *o)
+{
+	struct address addr;
+	struct peer *p;
+	u32 i;
+
+	for (i = 0; i < o->num_peers; i++) {
+		const char *flaw = address_parse(o->peer[i], &addr);
+
+		if (flaw) {
+			say("--peer '%s': %s", o->peer[i], flaw);
+			return -EINVAL;
+		}
+		pthread_mutex_lock(&ps->lock);
+		p = peer_new(ps, &addr, true);
+		pthread_mutex_unlock(&ps->lock);
+		if (!p) {
+			say("no thread for peer '%s'", o->peer[i]);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/**
+ * peers_new() - link with other servers
+ * @host: fabric, of which no node has run
+ * @o: what the user asked for
+ *
+ * Return: peers; NULL, and it has been said why.
+ */
+struct peers *peers_new(const struct peers_host *host,
+			const struct peers_options *o)
+{
+	struct peers *ps = calloc(1, sizeof(*ps));
+	struct ang_view v;
+	int ret = -ENOMEM;
+	u32 i;
+
+	if (!ps)
+		return NULL;
+	ps->host = *host;
+	ps->cfg = host->mem->cfg;
+	ps->num_nodes = host->mem->topo.nodes;
+	ps->timeout_ms = o->timeout_s * 1000;
+	ps->listener = ps->listener_wake = -1;
+	pthread_mutex_init(&ps->lock, NULL);
+	pthread_cond_init(&ps->change, NULL);
+	ps->owner = calloc(ps->num_nodes, sizeof(*ps->owner));
+	ang_view_init(&v, host->mem, host->ops, host->host);
+	for (i = 0; i < ps->num_nodes; i++)
+		if (!host->ours[i])
+			ang_remote_set(&v, i);
+	if (ps->owner)
+		ret = getrandom(&ps->self, sizeof(ps->self), 0) ==
+		      sizeof(ps->self) ? 0 : -EIO;
+	ps->self |= !ps->self;
+	if (!ret && o->listen)
+		ret = peers_listen_open(ps, o->listen);
+	if (!ret)
+		ret = dial_all(ps, o);
+	if (!ret)
+		return ps;
+	peers_free(ps);
+	return NULL;
+}
+
+/** peers_idle() - is nothing on its way? For tests: a moment later it may be */
+bool peers_idle(struct peers *ps)
+{
+	bool idle = true;
+	u32 i;
+
+	for (i = 0; i < ps->num; i++)
+		idle &= ang_load_acquire(&ps->peer[i]->idle) &&
+			!ang_load_acquire(&ps->peer[i]->told) &&
+			ang_load_acquire(&ps->peer[i]->idle);
+	return idle;
+}
+
+/** peers_free() - end all links; the model runs no more after that */
+void peers_free(struct peers *ps)
+{
+	const u64 one = 1;
+	u32 i;
+
+	ang_store_release(&ps->stop, true);
+	if (ps->listens) {
+		if (write(ps->listener_wake, &one, sizeof(one)) == sizeof(one))
+			pthread_join(ps->listen_thread, NULL);
+	}
+	for (i = 0; i < ps->num; i++) {
+		peer_wake(ps->peer[i]);
+		pthread_join(ps->peer[i]->thread, NULL);
+	}
+	for (i = 0; i < ps->num; i++)
+		peer_free(ps->peer[i]);
+	if (ps->listener >= 0)
+		close(ps->listener);
+	if (ps->listener_wake >= 0)
+		close(ps->listener_wake);
+	pthread_cond_destroy(&ps->change);
+	pthread_mutex_destroy(&ps->lock);
+	free(ps->owner);
+	free(ps);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * vfio-user, as QEMU's docs/interop/vfio-user.rst describes it: what goes over
+ * the socket.  Integers have the byte order of the machine, which serves a
+ * client of its own.
+ */
+#ifndef ANGARA_VFIO_PROTO_H
+#define ANGARA_VFIO_PROTO_H
+
+#include "card.h"
+
+#define VFU_VERSION		1
+#define VFU_DMA_MAP		2
+#define VFU_DMA_UNMAP		3
+#define VFU_DEVICE_GET_INFO	4
+#define VFU_GET_REGION_INFO	5
+#define VFU_GET_IRQ_INFO	7
+#define VFU_SET_IRQS		8
+#define VFU_REGION_READ		9
+#define VFU_REGION_WRITE	10
+#define VFU_DEVICE_RESET	13
+#define VFU_WRITE_MULTI		15
+
+#define VFU_TYPE		0xfU	/* of flags: 0 is a command */
+#define VFU_REPLY		1U
+#define VFU_NO_REPLY		(1U << 4)
+#define VFU_ERROR		(1U << 5)
+
+#define VFU_MAX_FDS		16U	/* in a message to us */
+#define VFU_MAX_DATA		4096U	/* of a region in one message */
+#define VFU_MAX_MSG		8192U
+#define VFU_MAX_REPLY		(sizeof(struct vfu_hdr) + \
+				 sizeof(struct vfu_region) + VFU_MAX_DATA)
+
+struct vfu_hdr {
+	u16 id;
+	u16 command;
+	u32 size;		/* of the message, with this */
+	u32 flags;
+	u32 error;
+};
+
+struct vfu_version {
+	u16 major;
+	u16 minor;
+	char data[];		/* JSON, ends with a NUL */
+};
+
+struct vfu_dma_map {
+	u32 argsz;
+	u32 flags;
+	u64 offset;
+	u64 iova;
+	u64 size;
+};
+
+struct vfu_dma_unmap {
+	u32 argsz;
+	u32 flags;
+	u64 iova;
+	u64 size;
+};
+
+struct vfu_region {
+	u64 offset;
+	u32 region;
+	u32 count;
+	u8 data[];
+};
+
+struct vfu_write {
+	u64 offset;
+	u32 region;
+	u32 count;
+	u8 data[8];
+};
+
+/* A message, whole. */
+struct vfu_msg {
+	struct vfu_hdr hdr;
+	const u8 *body;
+	u32 len;		/* of body */
+	u32 num_fds;
+	bool more_fds;		/* there were, and are closed */
+	int fds[VFU_MAX_FDS];	/* whoever keeps one puts -1 in its place */
+};
+
+struct vfu_reply {
+	u32 len;		/* 0: none */
+	_Alignas(8) u8 bytes[VFU_MAX_REPLY];
+};
+
+bool proto_size_ok(struct card *c, const struct vfu_hdr *hdr);
+int proto_handle(struct card *c, struct vfu_msg *m, struct vfu_reply *r);
+
+/* version.c */
+int version_handle(struct card *c, const struct vfu_msg *m, u8 *out, u32 max);
+
+#endif /* ANGARA_VFIO_PROTO_H */

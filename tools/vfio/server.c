@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sockets: one thread per card, which serves one client after the other.
+ *
+ * A message is read in two parts, its header and then the rest, never more: so
+ * file descriptors that arrive are those of the message.  While a client does
+ * not take a reply nothing more is read of it.  All that is kept of a client
+ * is one message and one reply.
+ *
+ *   client	the card's thread alone
+ *   stop	atomic; set by the main thread, which then kicks
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "proto.h"
+
+#define BURST	64	/* messages, between two looks at the rest */
+
+struct client {
+	int fd;
+	u32 have;		/* bytes of the message in rx */
+	u32 sent;		/* bytes of the reply */
+	bool last;		/* hang up when it is sent */
+	struct vfu_msg msg;
+	struct vfu_reply reply;
+	_Alignas(8) u8 rx[VFU_MAX_MSG];
+};
+
+static void fds_close(struct client *cl)
+{
+	u32 i;
+
+	for (i = 0; i < cl->msg.num_fds; i++)
+		if (cl->msg.fds[i] >= 0)
+			close(cl->msg.fds[i]);
+	cl->msg.num_fds = 0;
+	cl->msg.more_fds = false;
+}
+
+static void fds_take(struct client *cl, struct msghdr *hdr)
+{
+	struct cmsghdr *at;
+	size_t i, n;
+
+	for (at = CMSG_FIRSTHDR(hdr); at; at = CMSG_NXTHDR(hdr, at)) {
+		if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (at->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (i = 0; i < n; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(at) + i * sizeof(int), sizeof(fd));
+			if (cl->msg.num_fds < VFU_MAX_FDS) {
+				cl->msg.fds[cl->msg.num_fds++] = fd;
+			} else {
+				close(fd);
+				cl->msg.more_fds = true;
+			}
+		}
+	}
+	if (hdr->msg_flags & MSG_CTRUNC)
+		cl->msg.more_fds = true;
+}
+
+/* Return: 1: there is what is wanted; 0: not yet; -1: hang up. */
+static int receive(struct client *cl, u32 want)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(VFU_MAX_FDS * sizeof(int))];
+	} control;
+	ssize_t n;
+
+	while (cl->have < want) {
+		struct iovec iov = { cl->rx + cl->have, want - cl->have };
+		struct msghdr hdr = { .msg_iov = &iov, .msg_iovlen = 1,
+			.msg_control = &control,
+			.msg_controllen = sizeof(control) };
+
+		n = recvmsg(cl->fd, &hdr, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -1;
+		fds_take(cl, &hdr);
+		if (!n)
+			return -1;
+		cl->have += (u32)n;
+	}
+	return 1;
+}
+
+/* Return: 1: all is sent; 0: not yet; -1: hang up. */
+static int flush(struct client *cl)
+{
+	while (cl->sent < cl->reply.len) {
+		ssize_t n = send(cl->fd, cl->reply.bytes + cl->sent,
+				 cl->reply.len - cl->sent,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -1;
+		cl->sent += (u32)n;
+	}
+	cl->sent = 0;
+	cl->reply.len = 0;
+	return cl->last ? -1 : 1;
+}
+
+static void dispatch(struct card *c, struct client *cl)
+{
+	struct vfu_msg *m = &cl->msg;
+
+	m->body = cl->rx + sizeof(m->hdr);
+	m->len = m->hdr.size - (u32)sizeof(m->hdr);
+	cl->last = proto_handle(c, m, &cl->reply) != 0;
+	fds_close(cl);
+	cl->have = 0;
+}
+
+/* One message.  Return: as receive(). */
+static int message(struct card *c, struct client *cl)
+{
+	int ret = flush(cl);
+
+	if (ret == 1)
+		ret = receive(cl, sizeof(cl->msg.hdr));
+	if (ret != 1)
+		return ret;
+	memcpy(&cl->msg.hdr, cl->rx, sizeof(cl->msg.hdr));
+	if (!proto_size_ok(c, &cl->msg.hdr))
+		return -1;
+	ret = receive(cl, cl->msg.hdr.size);
+	if (ret != 1)
+		return ret;
+	dispatch(c, cl);
+	return flush(cl);
+}
+
+static void hang_up(struct card *c)
+{
+	struct client *cl = c->client;
+
+	c->client = NULL;
+	ang_store_release(&c->attached, false);
+	fds_close(cl);
+	close(cl->fd);
+	free(cl);
+	card_detach(c);
+}
+
+static void serve(struct card *c)
+{
+	int i, ret = 1;
+
+	for (i = 0; i < BURST && ret == 1; i++)
+		ret = message(c, c->client);
+	if (ret < 0)
+		hang_up(c);
+}
+
+/* A card is in one machine: who comes second is told so by a closed socket. */
+static void answer(struct card *c)
+{
+	int fd = accept4(c->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0) {
+		/* Not for want of a client: it would be tried again at once. */
+		if (errno != EAGAIN && errno != ECONNABORTED)
+			usleep(100000);
+		return;
+	}
+	if (c->client) {
+		card_say(c, "in use: turned a second client away");
+		close(fd);
+		return;
+	}
+	c->client = calloc(1, sizeof(*c->client));
+	if (!c->client) {
+		card_say(c, "no memory for a client");
+		close(fd);
+		return;
+	}
+	c->client->fd = fd;
+	ang_store_release(&c->attached, true);
+}
+
+static void *card_main(void *arg)
+{
+	struct card *c = arg;
+	u64 count;
+
+	irq_enter(&c->irq);
+	while (!ang_load_acquire(&c->stop)) {
+		struct client *cl = c->client;
+		struct pollfd p[] = {
+			{ .fd = c->irq.kick, .events = POLLIN },
+			{ .fd = c->listener.fd, .events = POLLIN },
+			{ .fd = cl ? cl->fd : -1,
+			  .events = cl && cl->reply.len ? POLLOUT : POLLIN },
+		};
+
+		if (poll(p, 3, -1) < 0)
+			continue;
+		if (p[0].revents && read(c->irq.kick, &count, sizeof(count)) > 0)
+			irq_deliver(c);
+		if (p[2].revents)
+			serve(c);
+		if (c->irq.stuck && c->client) {
+			card_say(c, "the client keeps its eventfd full: hung up");
+			hang_up(c);
+		}
+		if (p[1].revents)
+			answer(c);
+	}
+	if (c->client)
+		hang_up(c);
+	return NULL;
+}
+
+int server_start(struct card *c)
+{
+	return -pthread_create(&c->thread, NULL, card_main, c);
+}
+
+/** server_stop() - end a card's thread; its client sees the socket closed */
+void server_stop(struct card *c)
+{
+	u64 one = 1;
+
+	ang_store_release(&c->stop, true);
+	if (write(c->irq.kick, &one, sizeof(one)) < 0)
+		say("node %u: cannot be stopped", c->node);
+	/* Out of a write that a client makes block. */
+	while (pthread_tryjoin_np(c->thread, NULL)) {
+		pthread_kill(c->thread, SIGUSR1);
+		usleep(1000);
+	}
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Frames between servers: made, and looked at before anything is believed.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "wire.h"
+
+static_assert(sizeof(struct wire_head) == 32, "wire");
+static_assert(offsetof(struct wire_head, seq) == 16, "wire");
+static_assert(sizeof(struct wire_hello) == 40, "wire");
+static_assert(offsetof(struct wire_hello, dims) == 24, "wire");
+static_assert(sizeof(struct wire_range) == 8, "wire");
+static_assert(sizeof(struct wire_packet) == 64, "wire");
+static_assert(offsetof(struct wire_packet, src_ctx) == 40, "wire");
+static_assert(offsetof(struct wire_packet, dir) == 52, "wire");
+static_assert(sizeof(struct wire_taken) == 8, "wire");
+static_assert(sizeof(struct wire_packet) + ANG_MAX_TRAIN * ANGARA_PACKET_BYTES <=
+	      WIRE_MAX_BODY, "wire");
+static_assert(sizeof(struct wire_hello) + WIRE_MAX_RANGES * 8 <= WIRE_MAX_BODY,
+	      "wire");
+/* A member more is one more to carry: below, and in struct wire_packet. */
+static_assert(sizeof(struct ang_pkt) == 64 && ANG_PKT_NUM == 16, "wire");
+
+static u32 checksum(const struct wire_head *h, const void *body)
+{
+	struct wire_head copy = *h;
+	uLong crc;
+
+	copy.crc = 0;
+	crc = crc32(0, (const Bytef *)&copy, sizeof(copy));
+	/* Without a buffer it would begin anew. */
+	if (h->length)
+		crc = crc32(crc, body, le32_to_cpu(h->length));
+	return (u32)crc;
+}
+
+/**
+ * wire_seal() - fill the head of a frame
+ * @frame: head, and behind it the body
+ * @type: WIRE_*
+ * @length: of the body
+ * @seq: number or 0
+ * @ack: last frame that arrived
+ */
+void wire_seal(void *frame, u32 type, u32 length, u64 seq, u64 ack)
+{
+	struct wire_head *h = frame;
+
+	memset(h, 0, sizeof(*h));
+	h->length = cpu_to_le32(length);
+	h->type = (u8)type;
+	h->seq = cpu_to_le64(seq);
+	h->ack = cpu_to_le64(ack);
+	h->crc = cpu_to_le32(checksum(h, h + 1));
+}
+
+/** wire_head_flaw() - can a body follow? Return: NULL, or what is wrong */
+const char *wire_head_flaw(const struct wire_head *h)
+{
+	if (le32_to_cpu(h->length) > WIRE_MAX_BODY)
+		return "a frame is longer than there are";
+	if (!h->type || h->type > WIRE_LOST)
+		return "a frame of an unknown type";
+	return NULL;
+}
+
+/** wire_flaw() - is a frame whole? Return: NULL, or what is wrong */
+const char *wire_flaw(const struct wire_head *h, const void *body)
+{
+	u32 length = le32_to_cpu(h->length);
+	u32 i;
+
+	if (le32_to_cpu(h->crc) != checksum(h, body))
+		return "a frame with a wrong checksum";
+	for (i = 0; i < sizeof(h->reserved); i++)
+		if (h->reserved[i])
+			return "a frame with a reserved byte that is not 0";
+	if ((h->type >= WIRE_PACKET) != (h->seq != 0))
+		return "a frame whose number does not fit its type";
+	switch (h->type) {
+	case WIRE_ALIVE:
+		return length ? "a frame that has a body and must not" : NULL;
+	case WIRE_PACKET:
+		return length < sizeof(struct wire_packet) ?
+		       "a packet that is cut short" : NULL;
+	case WIRE_TAKEN:
+		return !length || length % sizeof(struct wire_taken) ?
+		       "an odd list of what was taken" : NULL;
+	case WIRE_LOST:
+		return !length || length % sizeof(__le32) ?
+		       "an odd list of nodes" : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/**
+ * wire_hello_put() - make a hello
+ * @frame: out: WIRE_MAX_BODY bytes and a head
+ * @h: who we are; all of its nodes are in WIRE_MAX_RANGES ranges
+ *
+ * Return: bytes of the frame; 0 if the nodes are in too many ranges.
+ */
+u32 wire_hello_put(void *frame, const struct hello *h)
+{
+	struct wire_hello *w = (void *)((struct wire_head *)frame + 1);
+	struct wire_range *r = (void *)(w + 1);
+	u32 ranges = 0;
+	u32 length;
+	u32 i;
+
+	memset(w, 0, sizeof(*w));
+	w->magic = cpu_to_le32(WIRE_MAGIC);
+	w->version = cpu_to_le16(WIRE_VERSION);
+	w->self = cpu_to_le64(h->self);
+	w->other = cpu_to_le64(h->other);
+	for (i = 0; i < ANGARA_MAX_DIMS; i++)
+		w->dims[i] = cpu_to_le16(i < h->cfg.ndims ? h->cfg.dims[i] : 1);
+	w->ctxs = cpu_to_le16(h->cfg.ctxs);
+	w->ops = cpu_to_le16(h->cfg.ops);
+	w->train = cpu_to_le16(h->cfg.train);
+	w->depth = cpu_to_le16(h->cfg.depth);
+	for (i = 0; i < h->num_nodes; i++) {
+		if (!h->nodes[i])
+			continue;
+		if (!i || !h->nodes[i - 1]) {
+			if (ranges == WIRE_MAX_RANGES)
+				return 0;
+			r[ranges++].first = cpu_to_le32(i);
+		}
+		r[ranges - 1].last = cpu_to_le32(i);
+	}
+	w->ranges = cpu_to_le16((u16)ranges);
+	length = (u32)(sizeof(*w) + ranges * sizeof(*r));
+	wire_seal(frame, WIRE_HELLO, length, 0, h->seen);
+	return (u32)sizeof(struct wire_head) + length;
+}
+
+static const char *same_fabric(const struct wire_hello *w,
+			       const struct ang_cfg *cfg)
+{
+	u32 i;
+
+	if (le32_to_cpu(w->magic) != WIRE_MAGIC)
+		return "does not speak as an angara-vfio does";
+	if (le16_to_cpu(w->version) != WIRE_VERSION)
+		return "is of another version of angara-vfio";
+	for (i = 0; i < ANGARA_MAX_DIMS; i++)
+		if (le16_to_cpu(w->dims[i]) !=
+		    (i < cfg->ndims ? cfg->dims[i] : 1))
+			return "serves a torus of another size: give both the same --dims";
+	if (le16_to_cpu(w->ctxs) != cfg->ctxs)
+		return "has another number of contexts: give both the same --contexts";
+	if (le16_to_cpu(w->ops) != cfg->ops ||
+	    le16_to_cpu(w->train) != cfg->train ||
+	    le16_to_cpu(w->depth) != cfg->depth)
+		return "is built for a fabric of another make";
+	return NULL;
+}
+
+/**
+ * wire_hello_get() - take a hello apart
+ * @h: head of a frame without a flaw
+ * @body: its body
+ * @cfg: own fabric
+ * @out: out; @out->nodes has @out->num_nodes members
+ *
+ * Return: NULL, or what is wrong, as said of the sender.
+ */
+const char *wire_hello_get(const struct wire_head *h, const void *body,
+			   const struct ang_cfg *cfg, struct hello *out)
+{
+	u32 length = le32_to_cpu(h->length);
+	u32 from = 0;
+	struct wire_hello w;
+	const char *flaw;
+	u32 i, k;
+
+	if (h->type != WIRE_HELLO || length < sizeof(w))
+		return "does not speak as an angara-vfio does";
+	memcpy(&w, body, sizeof(w));
+	flaw = same_fabric(&w, cfg);
+	if (flaw)
+		return flaw;
+	if (length != sizeof(w) + le16_to_cpu(w.ranges) *
+				sizeof(struct wire_range) ||
+	    !w.ranges || !w.self)
+		return "sends a hello that is odd";
+	out->self = le64_to_cpu(w.self);
+	out->other = le64_to_cpu(w.other);
+	out->seen = le64_to_cpu(h->ack);
+	memset(out->nodes, 0, out->num_nodes * sizeof(*out->nodes));
+	for (i = 0; i < le16_to_cpu(w.ranges); i++) {
+		struct wire_range r;
+		u32 first, last;
+
+		memcpy(&r, (const char *)body + sizeof(w) + i * sizeof(r),
+		       sizeof(r));
+		first = le32_to_cpu(r.first);
+		last = le32_to_cpu(r.last);
+		if (first < from || last < first || last >= out->num_nodes)
+			return "names nodes that there are not";
+		for (k = first; k <= last; k++)
+			out->nodes[k] = true;
+		from = last + 1;
+	}
+	return NULL;
+}
+
+/** wire_text_put() - a frame of text, cut if it is too long. Return: bytes */
+u32 wire_text_put(void *frame, u32 type, const char *text)
+{
+	u32 length = (u32)strnlen(text, WIRE_MAX_TEXT);
+
+	memcpy((struct wire_head *)frame + 1, text, length);
+	wire_seal(frame, type, length, 0, 0);
+	return (u32)sizeof(struct wire_head) + length;
+}
+
+/** wire_text_get() - text of somebody who may send anything, to be shown */
+void wire_text_get(const struct wire_head *h, const void *body, char *text)
+{
+	u32 length = ang_min(le32_to_cpu(h->length), WIRE_MAX_TEXT);
+	u32 i;
+
+	for (i = 0; i < length; i++) {
+		char c = ((const char *)body)[i];
+
+		text[i] = c >= ' ' && c <= '~' ? c : '?';
+	}
+	text[length] = 0;
+}
+
+/** wire_channel() - on which channel does a packet travel? */
+u32 wire_channel(const struct ang_pkt *p, u32 vc)
+{
+	if (vc == ANGARA_VC_UP &&
+	    (p->type == ANG_PKT_REDUCE || p->type == ANG_PKT_ALLREDUCE))
+		return WIRE_CH_RED(p->tree);
+	return vc;
+}
+
+void wire_packet_put(struct wire_packet *w, u32 node, u32 dir, u32 vc,
+		     const struct ang_pkt *p)
+{
+	*w = (struct wire_packet){
+		.off = cpu_to_le64(p->off),
+		.node = cpu_to_le32(node),
+		.src_node = cpu_to_le32(p->src_node),
+		.dst_node = cpu_to_le32(p->dst_node),
+		.pkey = cpu_to_le32(p->pkey),
+		.len = cpu_to_le32(p->len),
+		.key = cpu_to_le32(p->key),
+		.seq = cpu_to_le32(p->seq),
+		.hops = cpu_to_le32(p->hops),
+		.src_ctx = cpu_to_le16(p->src_ctx),
+		.dst_ctx = cpu_to_le16(p->dst_ctx),
+		.slot = cpu_to_le16(p->slot),
+		.counter = cpu_to_le16(p->counter),
+		.gen = cpu_to_le16(p->gen),
+		.epoch = cpu_to_le16(p->epoch),
+		.dir = (u8)dir,
+		.vc = (u8)vc,
+		.type = p->type,
+		.flags = p->flags,
+		.tree = p->tree,
+		.npkts = p->npkts,
+		.dtype = p->dtype,
+		.redop = p->redop,
+		.status = p->status,
+	};
+}
+
+void wire_packet_get(const struct wire_packet *w, struct ang_pkt *p)
+{
+	*p = (struct ang_pkt){
+		.type = w->type,
+		.flags = w->flags,
+		.tree = w->tree,
+		.npkts = w->npkts,
+		.dtype = w->dtype,
+		.redop = w->redop,
+		.status = w->status,
+		/* Where the model keeps its own zeros. */
+		.reserved = w->reserved[0] | w->reserved[1] | w->reserved[2],
+		.src_node = le32_to_cpu(w->src_node),
+		.src_ctx = le16_to_cpu(w->src_ctx),
+		.slot = le16_to_cpu(w->slot),
+		.dst_node = le32_to_cpu(w->dst_node),
+		.dst_ctx = le16_to_cpu(w->dst_ctx),
+		.counter = le16_to_cpu(w->counter),
+		.pkey = le32_to_cpu(w->pkey),
+		.len = le32_to_cpu(w->len),
+		.key = le32_to_cpu(w->key),
+		.gen = le16_to_cpu(w->gen),
+		.epoch = le16_to_cpu(w->epoch),
+		.off = le64_to_cpu(w->off),
+		.seq = le32_to_cpu(w->seq),
+		.hops = le32_to_cpu(w->hops),
+	};
+}

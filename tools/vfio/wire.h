@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What servers of one torus send each other; Documentation/pcie.rst explains
+ * it.  All numbers are little endian.
+ *
+ * Everything is a frame: a head, and a body of head.length bytes.
+ */
+#ifndef ANGARA_VFIO_WIRE_H
+#define ANGARA_VFIO_WIRE_H
+
+#include "ang_model.h"
+#include "ang_rules.h"
+
+#define WIRE_MAGIC	0x50474E41U	/* "ANGP" */
+#define WIRE_VERSION	1
+
+/* Frames.  Those with a number (seq) are kept until they are acknowledged. */
+#define WIRE_HELLO	1	/* first of each side: struct wire_hello */
+#define WIRE_REFUSE	2	/* last: why, as text */
+#define WIRE_ALIVE	3	/* no body: acknowledges, and shows life */
+#define WIRE_PACKET	4	/* numbered: struct wire_packet, payload */
+#define WIRE_TAKEN	5	/* numbered: struct wire_taken, as many as fit */
+#define WIRE_LOST	6	/* numbered: __le32, nodes that are gone */
+
+/*
+ * Channels of a link: each a FIFO that waits for itself alone.  Packets of
+ * ANGARA_VC_UP are on UP, but contributions to reductions are on one per tree.
+ */
+#define WIRE_CH_REQ	ANGARA_VC_REQ
+#define WIRE_CH_RSP	ANGARA_VC_RSP
+#define WIRE_CH_UP	ANGARA_VC_UP
+#define WIRE_CH_DOWN	ANGARA_VC_DOWN
+#define WIRE_CH_RED(t)	(ANGARA_VC_NUM + (t))
+#define WIRE_CHANNELS	(ANGARA_VC_NUM + ANGARA_MAX_TREES)
+
+/* Packets on a channel that were sent and not taken, at the most. */
+#define WIRE_WINDOW	16U
+
+#define WIRE_MAX_BODY	(ANG_MAX_TRAIN * ANGARA_PACKET_BYTES + 128U)
+#define WIRE_MAX_RANGES	1024U
+#define WIRE_MAX_TEXT	200U
+
+/**
+ * struct wire_head - head of a frame
+ * @length: bytes of the body, at most WIRE_MAX_BODY
+ * @crc: CRC-32 (of zlib) of head, with 0 here, and body
+ * @type: WIRE_*
+ * @reserved: 0
+ * @seq: number, one more than that of the last; 0: has none
+ * @ack: number of the last frame that has arrived here
+ */
+struct wire_head {
+	__le32 length;
+	__le32 crc;
+	__u8 type;
+	__u8 reserved[7];
+	__le64 seq;
+	__le64 ack;
+};
+
+/**
+ * struct wire_hello - who is there
+ * @magic: WIRE_MAGIC
+ * @version: WIRE_VERSION
+ * @ranges: how many ranges of nodes follow, ascending
+ * @self: number of this incarnation of the server, by chance, not 0
+ * @other: number that the receiver had when last met, 0: never met
+ * @dims: sizes of the torus, 1 for what it has not
+ * @ctxs: contexts per node, as all below; equal in all servers
+ * @ops: operations in flight per context
+ * @train: packets that travel together
+ * @depth: packets that a link buffers per virtual channel
+ *
+ * In the head, ack is the last frame that has arrived: the sender goes on
+ * behind it.
+ */
+struct wire_hello {
+	__le32 magic;
+	__le16 version;
+	__le16 ranges;
+	__le64 self;
+	__le64 other;
+	__le16 dims[ANGARA_MAX_DIMS];
+	__le16 ctxs;
+	__le16 ops;
+	__le16 train;
+	__le16 depth;
+};
+
+struct wire_range {
+	__le32 first;
+	__le32 last;
+};
+
+/**
+ * struct wire_packet - struct ang_pkt on its way over a link
+ * @node: node that it arrives at
+ * @len: as all below, see struct ang_pkt
+ * @dir: link of that node
+ * @vc: virtual channel, ANGARA_VC_*
+ *
+ * The payload follows, up to the end of the frame.
+ */
+struct wire_packet {
+	__le64 off;
+	__le32 node;
+	__le32 src_node;
+	__le32 dst_node;
+	__le32 pkey;
+	__le32 len;
+	__le32 key;
+	__le32 seq;
+	__le32 hops;
+	__le16 src_ctx;
+	__le16 dst_ctx;
+	__le16 slot;
+	__le16 counter;
+	__le16 gen;
+	__le16 epoch;
+	__u8 dir;
+	__u8 vc;
+	__u8 type;
+	__u8 flags;
+	__u8 tree;
+	__u8 npkts;
+	__u8 dtype;
+	__u8 redop;
+	__u8 status;
+	__u8 reserved[3];
+};
+
+/**
+ * struct wire_taken - packets have left a channel and made room
+ * @node: node at which the link ends
+ * @dir: link of that node
+ * @channel: WIRE_CH_*
+ * @count: packets, not 0
+ */
+struct wire_taken {
+	__le32 node;
+	__u8 dir;
+	__u8 channel;
+	__le16 count;
+};
+
+/* A hello as both sides see it; nodes as one bool each. */
+struct hello {
+	u64 self;
+	u64 other;
+	u64 seen;
+	struct ang_cfg cfg;
+	bool *nodes;
+	u32 num_nodes;
+};
+
+void wire_seal(void *frame, u32 type, u32 length, u64 seq, u64 ack);
+const char *wire_head_flaw(const struct wire_head *h);
+const char *wire_flaw(const struct wire_head *h, const void *body);
+
+u32 wire_hello_put(void *frame, const struct hello *h);
+const char *wire_hello_get(const struct wire_head *h, const void *body,
+			   const struct ang_cfg *cfg, struct hello *out);
+u32 wire_text_put(void *frame, u32 type, const char *text);
+void wire_text_get(const struct wire_head *h, const void *body, char *text);
+
+u32 wire_channel(const struct ang_pkt *p, u32 vc);
+void wire_packet_put(struct wire_packet *w, u32 node, u32 dir, u32 vc,
+		     const struct ang_pkt *p);
+void wire_packet_get(const struct wire_packet *w, struct ang_pkt *p);
+
+#endif /* ANGARA_VFIO_WIRE_H */
