@@ -119,7 +119,8 @@ check: setup ## run all tests
 
 # Tests without a guest that together take longer than all others of them.
 LONG_HOST := $(patsubst %,selftests/host/%.t,bench cost embed fabric kill-embedded \
-	kselftest-embedded paper pmix races-embedded sim)
+	kselftest-embedded paper peer pmix races-embedded sim vfio \
+	vfio-mutants)
 
 .PHONY: check-host
 check-host: setup ## run the quick tests that need no guest
@@ -127,7 +128,7 @@ check-host: setup ## run the quick tests that need no guest
 		$(sort $(wildcard selftests/host/*.t)))
 
 .PHONY: check-user
-check-user: setup ## run those of embedded fabrics, benchmarks, simulator
+check-user: setup ## run those of embedded fabrics, benchmarks, simulator, server
 	@selftests/prove $(LONG_HOST)
 
 .PHONY: check-build

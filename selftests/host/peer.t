@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Links between servers: the program of unit tests, under ASan, UBSan and
+# ThreadSanitizer; then two of angara-vfio that play one torus, with a client
+# that has an adapter of each node.
+
+set -u
+. selftests/tap.sh
+. selftests/vfio/server.sh
+
+O=${O:-$PWD/build/host}
+T=$O/tests
+V=$TAP_TMP/asan/bin/angara-vfio
+SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+A=$TAP_TMP/a
+B=$TAP_TMP/b
+ALL=$TAP_TMP/all
+
+build()
+{
+	make -s -C tools/vfio -j2 O="$TAP_TMP/asan" CFLAGS="$SAN" &&
+		client_build
+}
+
+# says TEXT OPTION...: is refused with one line that has it.
+says()
+{
+	local text=$1 status=0
+
+	shift
+	"$V" --socket-dir "$TAP_TMP" "$@" >"$TAP_TMP/says" 2>&1 || status=$?
+	cat "$TAP_TMP/says"
+	[ "$status" != 0 ] && [ "$status" != 99 ] &&
+		[ "$(wc -l <"$TAP_TMP/says")" = 1 ] && grep -q -e "$text" "$TAP_TMP/says"
+}
+
+bad_arguments()
+{
+	says 'want --only' --dims 2x2 --listen 1 &&
+		says 'want --only' --dims 2x2 --peer 1 &&
+		says 'HOST:PORT' --dims 2x2 --only 0 --peer x &&
+		says 'no such host' --dims 2x2 --only 0 --peer no.such.invalid:1 &&
+		says 'HOST:PORT' --dims 2x2 --only 0 --listen 1:70000 &&
+		says 'peer-timeout' --dims 2x2 --only 0 --peer-timeout 0 &&
+		says 'rings too long' --dims 65535 --only 0 --listen 0
+}
+
+# Both at once: each waits for the other before it has any socket.
+servers()
+{
+	local port
+
+	port=$(free_port)
+	mkdir "$B"
+	"$V" --socket-dir "$B" --dims 2x2x1 --only 2-3 --peer "$port" \
+		--peer-timeout 2 >"$B.out" 2>"$B.log" &
+	B_PID=$!
+	server_start "$V" "$A" --dims 2x2x1 --only 0,1 --listen "$port" \
+		--peer-timeout 2 || return
+	A_PID=$SERVER_PID
+	until grep -q adapters "$B.out"; do
+		kill -0 "$B_PID" || return
+		sleep 0.1
+	done
+	PORT=$port
+	mkdir "$ALL"
+	ln -s "$A"/node[01].sock "$B"/node[23].sock "$ALL"
+}
+
+# client_all CASE
+client_all()
+{
+	VFIO_DIR=$ALL VFIO_PID=$A_PID VFIO_LOG=$A.log \
+		timeout 200 "$CLIENT" "$1"
+}
+
+# A server that is no part of it, and one that has other ideas.
+refused()
+{
+	says 'another server plays' --dims 2x2x1 --only 2-3 --peer "$PORT" &&
+		says 'same --dims' --dims 2x2x2 --only 4-7 --peer "$PORT" &&
+		says 'same --contexts' --dims 2x2x1 --only 2-3 --contexts 3 \
+			--peer "$PORT" &&
+		says 'in use' --dims 2x2x1 --only 0 --listen "$PORT"
+}
+
+killed()
+{
+	local waited=0
+
+	kill -9 "$B_PID"
+	until grep -q 'nodes 2-3 are gone' "$A.log"; do
+		[ $waited -lt 600 ] || return
+		waited=$((waited + 1))
+		sleep 0.1
+	done
+	cat "$A.log"
+	rm -r "$B"
+	SERVER_PID=$A_PID
+	server_end "$A"
+}
+
+check 'the tests build' make -s -C selftests/peer -j2 O="$O" all
+nested ASan "$T/peer-test"
+# Of these alone threads have a part.
+nested TSan "$T/peer-tsan" 'tcp: two' 'tcp: strangers'
+check 'angara-vfio builds' build
+check 'bad arguments' bad_arguments
+check 'two servers' servers
+for one in 'transfers between machines' 'collectives, and one that goes' \
+	'the device is reset' 'everybody at once'; do
+	check "two servers: $one" client_all "work: $one"
+done
+check 'who does not fit is turned away' refused
+check 'one is killed, the other goes on and ends' killed
+plan

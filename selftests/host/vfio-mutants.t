@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Do the tests of angara-vfio find faults? Each fault of
+# selftests/vfio/mutants.txt is made in a copy of one file of the server; the
+# case that it names has to fail, or the server must not end well.
+
+set -u
+. selftests/tap.sh
+. selftests/mutate.sh
+. selftests/vfio/server.sh
+
+LIST=selftests/vfio/mutants.txt
+B=$TAP_TMP/base
+PACKAGES=$(sed -n 's/^PACKAGES := //p' tools/vfio/Makefile)
+# shellcheck disable=SC2086 # words
+LIBS=$(pkg-config --libs $PACKAGES)
+FLAGS='-O1 -fsanitize=address -fno-sanitize-recover=all'
+CPP=(-D_GNU_SOURCE -Itools/vfio -Ilibangara/env -Iuapi -Idriver/model -std=gnu11 -w)
+
+base()
+{
+	make -s -C tools/vfio -j2 O="$B" CFLAGS="$FLAGS" && client_build
+}
+
+# link PROGRAM OBJECT FILE: the server with another object for the file.
+link()
+{
+	local object
+	local objects=()
+
+	for object in "$B"/obj/vfio/*.o; do
+		[ "${object##*/}" = "${3%.c}.o" ] || objects+=("$object")
+	done
+	# shellcheck disable=SC2086 # words, not one
+	cc $FLAGS -pthread -o "$1" "$2" "${objects[@]}" $LIBS
+}
+
+# passes PROGRAM FOLDER CASE: with this server the case passes, and it ends.
+passes()
+{
+	local status=0
+
+	server_start "$1" "$2" --dims 2x2x1 || return
+	VFIO_DIR=$2 VFIO_PID=$SERVER_PID VFIO_LOG=$2.log \
+		timeout 20 "$CLIENT" "$3" || status=1
+	kill "$SERVER_PID" && wait "$SERVER_PID" || status=1
+	SERVER_PID=
+	return $status
+}
+
+# build_mutant FOLDER FILE FROM TO
+build_mutant()
+{
+	mutate "tools/vfio/$2" "$3" "$4" >"$1/$2" || return
+	# shellcheck disable=SC2086 # words
+	cc $FLAGS "${CPP[@]}" -pthread -c -o "$1/mutant.o" "$1/$2" &&
+		link "$1/server" "$1/mutant.o" "$2"
+}
+
+# try NUMBER FILE CASE FROM TO: leaves what came out in files.
+try()
+{
+	local n=$1 file=$2 dir=$TAP_TMP/try$1
+
+	mkdir "$dir"
+	if ! build_mutant "$dir" "$file" "$4" "$5" >"$TAP_TMP/why$n" 2>&1; then
+		echo 1 >"$TAP_TMP/status$n"
+		return
+	fi
+	if passes "$dir/server" "$dir/sockets" "$3" >>"$TAP_TMP/why$n" 2>&1; then
+		echo "not found" >>"$TAP_TMP/why$n"
+		echo 1 >"$TAP_TMP/status$n"
+	else
+		echo 0 >"$TAP_TMP/status$n"
+	fi
+	rm -rf "$dir"
+}
+
+# Text up to a line that is "end", or after one line where that is all there is.
+rest()
+{
+	local line text=
+
+	while IFS= read -r line && [ "$line" != end ]; do
+		text+=${text:+$'\n'}$line
+	done
+	printf '%s' "$text"
+}
+
+check 'server and client build' base
+while read -r one; do
+	check "without a fault: $one" passes "$B/bin/angara-vfio" \
+		"$TAP_TMP/sound" "$one"
+done < <(sed -n 's/^[a-z]*\.c | \(.*\) | .*/\1/p' "$LIST" | sort -u)
+names=()
+while IFS= read -r line; do
+	case $line in
+	'#'* | '') continue ;;
+	esac
+	IFS='|' read -r file one name <<<"$line"
+	one=${one# }
+	IFS= read -r from
+	to=$(rest)
+	[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
+	try "${#names[@]}" "${file% }" "${one% }" "$from" "$to" &
+	names+=("found: ${file% }: ${name# }")
+done <"$LIST"
+wait
+for n in "${!names[@]}"; do
+	mv "$TAP_TMP/why$n" "$TAP_TMP/why"
+	result "$(cat "$TAP_TMP/status$n")" "${names[n]}"
+done
+plan

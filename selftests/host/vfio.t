@@ -1,0 +1,270 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# angara-vfio: its command line and sockets; then a client that speaks the
+# protocol, well and badly, to a server that ASan and UBSan look at, and again
+# to one that ThreadSanitizer looks at.
+
+set -u
+. selftests/tap.sh
+. selftests/vfio/server.sh
+
+DIR=$TAP_TMP/sockets
+O=${O:-$PWD/build/host}
+V=$TAP_TMP/asan/bin/angara-vfio
+T=$TAP_TMP/tsan/bin/angara-vfio
+SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+
+build_asan()
+{
+	make -s -C tools/vfio -j2 O="$TAP_TMP/asan" CFLAGS="$SAN"
+}
+
+# Found before the other form of the same header.
+build_tsan()
+{
+	make -s -C tools/vfio -j2 O="$TAP_TMP/tsan" \
+		"CC=${CC:-cc} -I$PWD/selftests/model/tsan" \
+		CFLAGS='-O1 -g -fsanitize=thread -Wno-tsan'
+}
+
+# refuses STATUS TEXT [ARG]...: one clear line, and nothing is left.
+refuses()
+{
+	local want=$1 text=$2 status=0
+
+	shift 2
+	timeout 60 "$V" "$@" >"$TAP_TMP/out" 2>"$TAP_TMP/err" || status=$?
+	cat "$TAP_TMP/err" "$TAP_TMP/out"
+	[ "$status" = "$want" ] && [ ! -s "$TAP_TMP/out" ] &&
+		[ "$(wc -l <"$TAP_TMP/err")" = 1 ] &&
+		grep -qF -- "$text" "$TAP_TMP/err"
+}
+
+bad_arguments()
+{
+	local ok=(--dims 2x2 --socket-dir "$DIR")
+	local long
+
+	refuses 2 '--dims DIMS is missing' --socket-dir "$DIR" &&
+		refuses 2 '--socket-dir DIR is missing' --dims 2 &&
+		refuses 2 "--dims '0x2': must be 1 to 4 sizes" "${ok[@]}" --dims 0x2 &&
+		refuses 2 "'2x2x2x2x2': must be" "${ok[@]}" --dims 2x2x2x2x2 &&
+		refuses 2 "'65535x65535': must be" "${ok[@]}" --dims 65535x65535 &&
+		refuses 2 "'two': must be" "${ok[@]}" --dims two &&
+		refuses 2 "'$DIR/none' is no folder" --dims 2 --socket-dir "$DIR/none" &&
+		refuses 2 '--contexts wants a number from 1 to 128' "${ok[@]}" --contexts 0 &&
+		refuses 2 "not '129'" "${ok[@]}" --contexts 129 &&
+		refuses 2 '--threads wants a number from 1 to 64' "${ok[@]}" --threads 65 &&
+		refuses 2 '--only wants a list' "${ok[@]}" --only 4 &&
+		refuses 2 '--only wants a list' "${ok[@]}" --only 2-1 &&
+		refuses 2 '--only wants a list' "${ok[@]}" --only 1, &&
+		refuses 2 '--ready-fd wants a number' "${ok[@]}" --ready-fd x &&
+		refuses 2 "unexpected 'more'" "${ok[@]}" more &&
+		refuses 2 "wrong option '--some'" "${ok[@]}" --some &&
+		refuses 2 "option '--dims' wants a value" --dims &&
+		refuses 2 '1024 adapters at the most' "${ok[@]}" --dims 2000 || return
+	long=$TAP_TMP/$(printf '%080d' 0)
+	mkdir -p "$long" &&
+		refuses 1 'is too long for a socket' "${ok[@]}" --socket-dir "$long"
+}
+
+# As many as there may be open files decide how many adapters.
+few_files()
+{
+	(ulimit -n 512 && refuses 1 'need 3136 open files, 512 are allowed' \
+		--dims 64 --socket-dir "$DIR")
+}
+
+ready_fd()
+{
+	local line
+
+	exec 7<>"$TAP_TMP/fifo"
+	server_start "$V" "$DIR" --dims 2x2 --only 1,3 --ready-fd 7 &&
+		read -t 60 -r line <&7 && [ -z "$line" ] &&
+		[ "$(cd "$DIR" && echo *)" = 'control.sock node1.sock node3.sock' ] &&
+		grep -qx "angara-vfio: 2 adapters of a torus 2x2 in $DIR" "$DIR.out" &&
+		server_end "$DIR"
+}
+
+in_use()
+{
+	local status=0
+
+	server_start "$V" "$DIR" --dims 2 || return
+	refuses 1 "node0.sock' is in use by another server" --dims 2 \
+		--socket-dir "$DIR" || status=1
+	# A folder is one server's, whichever its nodes.
+	refuses 1 "control.sock' is in use by another server" --dims 3 \
+		--only 2 --socket-dir "$DIR" || status=1
+	[ ! -e "$DIR/node2.sock" ] || status=1
+	server_end "$DIR" && return $status
+}
+
+stale()
+{
+	server_start "$V" "$DIR" --dims 2 || return
+	server_kill
+	[ -S "$DIR/node0.sock" ] && server_start "$V" "$DIR" --dims 2 &&
+		server_end "$DIR"
+}
+
+in_the_way()
+{
+	mkdir -p "$DIR"
+	echo precious >"$DIR/node1.sock"
+	refuses 1 "node1.sock' is no socket, and is in the way" --dims 2 \
+		--socket-dir "$DIR" || return
+	[ "$(cat "$DIR/node1.sock")" = precious ] && [ ! -e "$DIR/node0.sock" ] &&
+		rm "$DIR/node1.sock"
+}
+
+# What somebody else has put there meanwhile is not taken away.
+not_ours()
+{
+	server_start "$V" "$DIR" --dims 2 || return
+	rm "$DIR/node1.sock" && echo other >"$DIR/node1.sock" || return
+	# It is told of as what was left behind.
+	! server_end "$DIR" && [ "$(ls "$DIR")" = node1.sock ] &&
+		rm "$DIR/node1.sock"
+}
+
+without_privilege()
+{
+	mkdir -p "$TAP_TMP/user"
+	chmod 755 "$TAP_TMP" "$TAP_TMP/asan" "${V%/*}"
+	chmod 777 "$TAP_TMP/user"
+	# The server may be in a folder that others may not enter.
+	cp "$V" "$TAP_TMP/angara-vfio"
+	cat >"$TAP_TMP/as-user" <<-END
+		#!/bin/sh
+		exec setpriv --reuid 65534 --regid 65534 --clear-groups \\
+			"$TAP_TMP/angara-vfio" "\$@"
+	END
+	chmod 755 "$TAP_TMP/as-user"
+	server_start "$TAP_TMP/as-user" "$TAP_TMP/user" --dims 2x2x1 &&
+		client "$TAP_TMP/user" 'work: transfers' &&
+		server_end "$TAP_TMP/user"
+}
+
+# 64 adapters, of which nobody uses any, take less than 16 MiB together.
+frugal()
+{
+	local kb
+
+	make -s -C tools/vfio -j2 O="$TAP_TMP/plain" CFLAGS=-O2 &&
+		server_start "$TAP_TMP/plain/bin/angara-vfio" "$DIR" --dims 4x4x4 ||
+		return
+	kb=$(sed -n 's/^VmRSS:\t *\([0-9]*\) kB/\1/p' "/proc/$SERVER_PID/status")
+	echo "$kb KiB"
+	server_end "$DIR" && [ "$kb" -lt 16384 ]
+}
+
+# Builds what looks at a server while it works.
+build_ctl()
+{
+	make -s -C libangara -j2 O="$O" all &&
+		make -s -C tools -j2 O="$O" "$O/bin/angaractl"
+}
+
+ctl()
+{
+	LD_LIBRARY_PATH=$O/lib exec "$O/bin/angaractl" --server "$DIR" "$@"
+}
+
+# Asks for all that there is, again and again, until it is told to end.
+watch()
+{
+	local what
+
+	until [ -e "$TAP_TMP/watched" ]; do
+		for what in dev link tree ctx counters; do
+			(ctl "$what") >/dev/null || return
+		done
+	done
+}
+
+# Packets that were injected, sent, ejected, reduced, given up; none malformed.
+captured()
+{
+	kill -INT "$1"
+	wait "$1" || return
+	command -v tshark >/dev/null || return 0
+	tshark -X lua_script:tools/vfio/angara.lua -r "$TAP_TMP/all" -T fields \
+		-e angara.event -e angara.malformed 2>/dev/null |
+		sort | uniq -c | tee "$TAP_TMP/events"
+	[ "$(awk '{ print $2 NF }' "$TAP_TMP/events" | head -n 5 | paste -sd' ')" = \
+		'02 12 22 32 42' ] && ! awk 'NF > 2' "$TAP_TMP/events" | grep .
+}
+
+# watched NAME: machines at work, while somebody looks at the server.
+watched()
+{
+	local name=$1 one watch capture
+
+	rm -f "$TAP_TMP/watched"
+	watch 2>"$TAP_TMP/watch.err" &
+	watch=$!
+	(ctl capture "$TAP_TMP/all") &
+	capture=$!
+	until [ -s "$TAP_TMP/all" ]; do sleep 0.1; done
+	# What comes last may not have been written yet when capturing ends.
+	for one in 'collectives, and one that goes' \
+		'transfers between machines' 'everybody at once'; do
+		check "$name, watched: $one" client "$DIR" "work: $one"
+	done
+	: >"$TAP_TMP/watched"
+	check "$name: whoever looks at it is answered" wait "$watch"
+	check "$name: packets are captured" captured "$capture"
+}
+
+hasty()
+{
+	local dir=$DIR VFIO_HASTY=1
+
+	export VFIO_HASTY
+	cat >"$TAP_TMP/hasty" <<-END
+		#!/bin/sh
+		LD_PRELOAD=${CLIENT%/*}/hasty.so exec \
+			"$TAP_TMP/plain/bin/angara-vfio" "\$@"
+	END
+	chmod 755 "$TAP_TMP/hasty"
+	server_start "$TAP_TMP/hasty" "$dir" --dims 2x2x1 &&
+		client "$dir" 'irq: an eventfd that blocks' && server_end "$dir"
+}
+
+# cases NAME PROGRAM: all of the client's with one server.
+cases()
+{
+	local name=$1 one
+
+	check "$name: the server starts" server_start "$2" "$DIR" --dims 2x2x1
+	while read -r one; do
+		check "$name: $one" client "$DIR" "$one"
+	done < <("$CLIENT" --list)
+	watched "$name"
+	check "$name: the server ends, and had no complaint" server_end "$DIR"
+}
+
+mkdir "$DIR"
+mkfifo "$TAP_TMP/fifo"
+check 'builds with ASan and UBSan' build_asan
+check 'builds with ThreadSanitizer' build_tsan
+check 'the client builds' client_build
+check 'angaractl builds' build_ctl
+check 'bad arguments' bad_arguments
+check 'too few open files' few_files
+check 'some nodes only; readiness' ready_fd
+check 'sockets that are in use' in_use
+check 'sockets that a dead server has left' stale
+check 'something else in the way' in_the_way
+check 'something else in the place of a socket' not_ours
+if [ "$(id -u)" = 0 ]; then
+	check 'no privilege is needed' without_privilege
+fi
+check '64 adapters are frugal' frugal
+check 'an eventfd that blocks ends its client' hasty
+cases ASan "$V"
+cases TSan "$T"
+plan

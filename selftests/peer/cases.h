@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests of what joins servers.
+ */
+#ifndef PEER_CASES_H
+#define PEER_CASES_H
+
+#include "test.h"
+#include "coll.h"
+#include "peer.h"
+
+extern const struct test_case wire_cases[], tcp_cases[], apart_cases[];
+
+/* What servers said last. */
+extern char said[];
+
+#endif /* PEER_CASES_H */

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Servers that are processes: one is killed, started anew, or not reached any
+ * more.  Whoever is left gets an error that names a node that is gone.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "join.h"
+
+#define TREE		2
+#define FLIGHT		4	/* operations that a context has under way */
+
+static struct join me;
+static struct tctx *ctx[64];	/* by node; NULL: not ours */
+static u32 pending[64];
+static u32 done[64], bad[64];
+static u64 lost;		/* nodes that errors have named */
+static int ready[2], go[2];	/* pipes: who has its part set up */
+
+static void nap(void)
+{
+	const struct timespec time = { .tv_nsec = 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* A context on each node of ours, and one tree over all of the torus. */
+static void work_start(const char *dims)
+{
+	struct angara_topo topo;
+	struct angara_tree_row rows[64];
+	u16 pe[64];
+	u32 i;
+
+	host_start(me.h);
+	EXPECT(!angara_topo_parse(dims, &topo));
+	for (i = 0; i < me.h->nodes; i++)
+		pe[i] = 1;
+	memset(rows, 0, sizeof(rows));
+	EXPECT(angara_tree_build(&topo, 0, pe, TREE, rows) > 0);
+	memset(ctx, 0, sizeof(ctx));
+	memset(pending, 0, sizeof(pending));
+	memset(done, 0, sizeof(done));
+	memset(bad, 0, sizeof(bad));
+	lost = 0;
+	for (i = 0; i < me.h->nodes; i++) {
+		if (!me.ours[i])
+			continue;
+		ctx[i] = ctx_new(me.h, i, 0, PKEY, 6, 6);
+		ctx_buffer(ctx[i], 65536);
+		rows[i].pkey = PKEY;
+		EXPECT_EQ(adm_row(me.h, i, &rows[i]), ANGARA_ADM_ST_OK);
+		EXPECT_EQ(adm_op(me.h, i, ANGARA_ADM_JOIN, 0, TREE),
+			  ANGARA_ADM_ST_OK);
+	}
+}
+
+/* Nobody begins before all have their rows. */
+static void together(u32 others)
+{
+	char byte;
+	u32 i;
+
+	for (i = 0; i < others; i++)
+		EXPECT(read(ready[0], &byte, 1) == 1);
+	for (i = 0; i < others; i++)
+		EXPECT(write(go[1], "", 1) == 1);
+}
+
+static void issue(u32 node, u32 n)
+{
+	struct angara_wqe w;
+
+	if (n % 2)
+		w = wqe_coll(ANGARA_OP_ALLREDUCE, TREE, 0, 32768, 3000);
+	else
+		w = wqe_p2p(n % 4 ? ANGARA_OP_PUT : ANGARA_OP_GET,
+			    (node + n / 4) % me.h->nodes, 0, 0, 32768, 30000);
+	post(ctx[node], &w, NULL);
+	kick(ctx[node]);
+	pending[node]++;
+}
+
+/* Return: did anything end? */
+static int reap(u32 node)
+{
+	struct angara_cqe cqe;
+	int any = 0;
+
+	while (poll_cq(ctx[node], &cqe)) {
+		any = 1;
+		pending[node]--;
+		done[node]++;
+		if (cqe.status == ANGARA_ST_OK)
+			continue;
+		EXPECT(cqe.status == ANGARA_ST_UNREACHABLE ||
+		       cqe.status == ANGARA_ST_TREE_DOWN);
+		lost |= 1ULL << le32_to_cpu(cqe.node);
+		bad[node]++;
+	}
+	return any;
+}
+
+/* Works on until each context has @enough ends, and @errors among them. */
+static void work(u32 enough, u32 errors)
+{
+	u32 n[64] = { 0 };
+	u32 i, busy;
+
+	do {
+		int any = 0;
+
+		busy = 0;
+		for (i = 0; i < me.h->nodes; i++) {
+			if (!ctx[i])
+				continue;
+			while (pending[i] < FLIGHT)
+				issue(i, n[i]++);
+			host_run(me.h);
+			any |= reap(i);
+			busy |= done[i] < enough || bad[i] < errors;
+		}
+		if (!any)
+			nap();
+	} while (busy);
+}
+
+/* What is under way has to end. */
+static void drain(void)
+{
+	u32 i, left;
+
+	do {
+		left = 0;
+		for (i = 0; i < me.h->nodes; i++) {
+			if (!ctx[i])
+				continue;
+			host_run(me.h);
+			reap(i);
+			left += pending[i];
+		}
+		if (left)
+			nap();
+	} while (left);
+}
+
+static void work_end(void)
+{
+	u32 i;
+
+	for (i = 0; i < me.h->nodes; i++)
+		if (ctx[i])
+			ctx_del(ctx[i]);
+	EXPECT_EQ(me.h->faults, 0);
+	join_end(&me);
+	host_free(me.h);
+}
+
+static u32 link_events(u32 node)
+{
+	struct angara_hw_event ev;
+	u32 n = 0;
+
+	while (aeq_poll(me.h, node, &ev))
+		n += ev.type == ANGARA_AEV_LINK_DOWN;
+	return n;
+}
+
+/* A process that plays @here and works until it is killed, or its part ends. */
+static pid_t server(const char *dims, u64 here, const char *listen,
+		    const char *peer, const char *peer2, u32 timeout, int until)
+{
+	pid_t pid = fork();
+	char byte;
+
+	EXPECT(pid >= 0);
+	if (pid)
+		return pid;
+	alarm(120);
+	if (setjmp(test_failed))
+		_exit(9);
+	memset(&me, 0, sizeof(me));
+	join_forget();
+	join_host(&me, dims, &cfg_default, here);
+	join_start(&me, listen, peer, peer2, timeout);
+	if (peers_wait(me.ps, 60000) != 1)
+		_exit(strstr(said, "anew") ? 3 : 4);
+	work_start(dims);
+	if (write(ready[1], "", 1) != 1 || read(go[0], &byte, 1) != 1)
+		_exit(6);
+	work(0, until ? 1 : ~0U);
+	drain();
+	_exit(lost & here ? 5 : 0);
+}
+
+/* A port that nobody listens at, for the moment. */
+static u32 free_port(void)
+{
+	struct proxy p;
+	u32 port = proxy_start(&p, 1, 1000);
+
+	proxy_end(&p);
+	return port;
+}
+
+static void pipes(void)
+{
+	EXPECT(!pipe(ready) && !pipe(go));
+}
+
+static void pipes_end(void)
+{
+	close(ready[0]);
+	close(ready[1]);
+	close(go[0]);
+	close(go[1]);
+}
+
+static void killed(void)
+{
+	char at[32];
+	int status;
+	pid_t pid;
+	u32 i;
+
+	pipes();
+	join_host(&me, "2x2x2", &cfg_default, 0x0F);
+	join_start(&me, "127.0.0.1:0", NULL, NULL, 1);
+	snprintf(at, sizeof(at), "127.0.0.1:%u", peers_port(me.ps));
+	pid = server("2x2x2", 0xF0, NULL, at, NULL, 1, 0);
+	EXPECT_EQ(peers_wait(me.ps, 60000), 1);
+	work_start("2x2x2");
+	together(1);
+	work(30, 0);
+	EXPECT(!lost);
+	EXPECT(!kill(pid, SIGKILL));
+	EXPECT(waitpid(pid, &status, 0) == pid);
+	work(0, 3);
+	drain();
+	EXPECT(lost && !(lost & 0x0F));
+	EXPECT(strstr(said, "nodes 4-7 are gone"));
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(link_events(i), 2);
+	/* Who comes in its place is none of this torus. */
+	pid = server("2x2x2", 0xF0, NULL, at, NULL, 1, 0);
+	EXPECT(waitpid(pid, &status, 0) == pid);
+	EXPECT(WIFEXITED(status));
+	EXPECT_EQ(WEXITSTATUS(status), 3);
+	/* What needs none of them goes on. */
+	for (i = 0; i < 4; i++) {
+		struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 3 - i, 0, 0, 32768,
+					      5000);
+
+		post(ctx[i], &w, NULL);
+		kick(ctx[i]);
+		EXPECT_EQ(finish(ctx[i], NULL), ANGARA_ST_OK);
+	}
+	work_end();
+	pipes_end();
+}
+
+/* A server that listens is started anew while the other one is linked. */
+static void restarted(void)
+{
+	char at[32];
+	int status;
+	pid_t pid;
+
+	pipes();
+	join_host(&me, "2x2", &cfg_default, 0x3);
+	snprintf(at, sizeof(at), "127.0.0.1:%u", free_port());
+	pid = server("2x2", 0xC, at, NULL, NULL, 60, 0);
+	join_start(&me, NULL, at, NULL, 60);
+	EXPECT_EQ(peers_wait(me.ps, 60000), 1);
+	work_start("2x2");
+	together(1);
+	work(10, 0);
+	EXPECT(!kill(pid, SIGKILL));
+	EXPECT(waitpid(pid, &status, 0) == pid);
+	pid = server("2x2", 0xC, at, NULL, NULL, 60, 0);
+	/* It says so itself, long before the time is over. */
+	work(0, 3);
+	drain();
+	EXPECT(lost && !(lost & 0x3));
+	EXPECT(strstr(said, "anew"));
+	EXPECT(!kill(pid, SIGKILL));
+	EXPECT(waitpid(pid, &status, 0) == pid);
+	work_end();
+	pipes_end();
+}
+
+/* Of three, two do not reach each other any more; all get an end. */
+static void parted(void)
+{
+	struct proxy proxy;
+	char at[3][32];
+	int status, i;
+	pid_t pid[2];
+
+	pipes();
+	join_host(&me, "3", &cfg_default, 1);
+	join_start(&me, "127.0.0.1:0", NULL, NULL, 2);
+	snprintf(at[0], sizeof(at[0]), "127.0.0.1:%u", peers_port(me.ps));
+	snprintf(at[1], sizeof(at[1]), "127.0.0.1:%u", free_port());
+	pid[0] = server("3", 2, at[1], at[0], NULL, 2, 1);
+	snprintf(at[2], sizeof(at[2]), "127.0.0.1:%u",
+		 proxy_start(&proxy, (u32)atoi(at[1] + 10), 1U << 30));
+	pid[1] = server("3", 4, NULL, at[0], at[2], 2, 1);
+	EXPECT_EQ(peers_wait(me.ps, 60000), 1);
+	work_start("3");
+	together(2);
+	work(20, 0);
+	EXPECT(!lost);
+	proxy_end(&proxy);
+	work(0, 1);
+	drain();
+	EXPECT(lost && !(lost & 1));
+	EXPECT(strstr(said, "not reached any more by") ||
+	       strstr(said, "says: "));
+	for (i = 0; i < 2; i++) {
+		EXPECT(waitpid(pid[i], &status, 0) == pid[i]);
+		EXPECT(WIFEXITED(status));
+		EXPECT_EQ(WEXITSTATUS(status), 0);
+	}
+	work_end();
+	pipes_end();
+}
+
+const struct test_case apart_cases[] = {
+	{ "apart: a server is killed", killed },
+	{ "apart: a server is started anew", restarted },
+	{ "apart: two of three lose each other", parted },
+	{ NULL, NULL },
+};

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Two fabrics in one process, joined over TCP by the threads of two servers,
+ * maybe over a proxy that cuts connections; and strangers that call.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "join.h"
+
+static struct join side[2];
+static struct proxy proxy;
+
+static void nap(void)
+{
+	const struct timespec time = { .tv_nsec = 100000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* All is where it has to go, or waits for what this test does. */
+static int quiet(struct host *h)
+{
+	u32 times = 0;
+
+	while (times < 2) {
+		times = peers_idle(side[0].ps) && peers_idle(side[1].ps) ?
+			times + 1 : 0;
+		nap();
+	}
+	return 0;
+}
+
+static void part(struct host *h)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		join_end(&side[i]);
+	if (proxy.to)
+		EXPECT(proxy_end(&proxy) > 2);
+	proxy.to = 0;
+}
+
+/* They are looked at before one of them ends, for that is news to the other. */
+static void pair(struct host *h, struct host *twin)
+{
+	h->pump = twin->pump = quiet;
+	h->ending = part;
+	h->twin = twin;
+	twin->twin = h;
+}
+
+/* A fabric in two parts; with @cut, a connection lasts that many bytes. */
+static struct host *joined(const char *dims, const struct ang_cfg *cfg, u64 here,
+			   u32 cut)
+{
+	struct host *h, *twin;
+	char text[32];
+	u32 port;
+
+	h = join_host(&side[0], dims, cfg, here);
+	twin = join_host(&side[1], dims, cfg, ~here);
+	join_start(&side[0], "127.0.0.1:0", NULL, NULL, 60);
+	port = peers_port(side[0].ps);
+	EXPECT(port);
+	if (cut)
+		port = proxy_start(&proxy, port, cut);
+	snprintf(text, sizeof(text), "127.0.0.1:%u", port);
+	join_start(&side[1], NULL, text, NULL, 60);
+	EXPECT_EQ(peers_wait(side[0].ps, 60000), 1);
+	EXPECT_EQ(peers_wait(side[1].ps, 60000), 1);
+	EXPECT_EQ(h->fab->cfg.fabric_id, twin->fab->cfg.fabric_id);
+	pair(h, twin);
+	host_start(h);
+	return h;
+}
+
+static void everything_over(u32 cut)
+{
+	struct ang_cfg cfg = cfg_default;
+	struct traffic one, two;
+
+	cfg.train = 8;
+	work_everything(host_new("2x2x2", &cfg), 3, &one);
+	work_everything(joined("2x2x2", &cfg, 0x0F, cut), 3, &two);
+	/* Credits that are due at once go as one packet. */
+	one.link[ANGARA_VC_DOWN] = two.link[ANGARA_VC_DOWN];
+	EXPECT(!memcmp(&one, &two, sizeof(one)));
+}
+
+static void everything(void)
+{
+	everything_over(0);
+}
+
+static void everything_cut(void)
+{
+	everything_over(30000);
+}
+
+static void crowd(void)
+{
+	work_crowd(joined("5", &cfg_tight, 0x15, 50000));
+}
+
+static int call(u32 port)
+{
+	struct sockaddr_in sa = {
+		.sin_family = AF_INET, .sin_port = htons((u16)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	EXPECT(fd >= 0 && !connect(fd, (struct sockaddr *)&sa, sizeof(sa)));
+	return fd;
+}
+
+/* What comes back, up to the end; empty if nothing does. */
+static void answer(int fd, char *text)
+{
+	u8 buf[sizeof(struct wire_head) + WIRE_MAX_TEXT];
+	struct wire_head *h = (void *)buf;
+	size_t got = 0;
+	ssize_t n;
+
+	while (got < sizeof(buf) &&
+	       (n = recv(fd, buf + got, sizeof(buf) - got, 0)) > 0)
+		got += (size_t)n;
+	close(fd);
+	text[0] = 0;
+	if (got < sizeof(*h))
+		return;
+	EXPECT(!wire_head_flaw(h) && h->type == WIRE_REFUSE);
+	EXPECT_EQ(got, sizeof(*h) + le32_to_cpu(h->length));
+	wire_text_get(h, h + 1, text);
+}
+
+static void calls(u32 port, const struct hello *h, u32 length, const char *text)
+{
+	u8 frame[sizeof(struct wire_head) + WIRE_MAX_BODY];
+	char got[WIRE_MAX_TEXT + 1];
+	u32 size = wire_hello_put(frame, h);
+	int fd = call(port);
+
+	if (length)
+		size = length;
+	EXPECT(send(fd, frame, size, MSG_NOSIGNAL) == (ssize_t)size);
+	shutdown(fd, SHUT_WR);
+	answer(fd, got);
+	if (!strstr(got, text))
+		test_fail(__FILE__, __LINE__, "'%s' lacks '%s'", got, text);
+}
+
+/* Whoever calls and is none of the torus is told so, and harms nobody. */
+static void strangers(void)
+{
+	struct host *h = join_host(&side[0], "2x2", &cfg_default, 1);
+	bool nodes[4] = { 0, 1, 1, 1 };
+	struct hello hello = { .self = 77, .cfg = h->fab->cfg, .nodes = nodes,
+			       .num_nodes = 4 };
+	char text[32];
+	u8 junk[4096];
+	u64 seed = 99;
+	u32 port, i, k;
+	int fd[40];
+
+	join_start(&side[0], "0", NULL, NULL, 60);
+	port = peers_port(side[0].ps);
+	for (i = 1; i < sizeof(struct wire_head) + 48; i++)
+		calls(port, &hello, i, "");
+	hello.cfg.ctxs++;
+	calls(port, &hello, 0, "--contexts");
+	hello.cfg = h->fab->cfg;
+	hello.cfg.dims[0] = 3;
+	calls(port, &hello, 0, "--dims");
+	hello.cfg = h->fab->cfg;
+	hello.other = 5;
+	calls(port, &hello, 0, "anew");
+	hello.other = 0;
+	hello.self = side[0].ps->self;
+	calls(port, &hello, 0, "itself");
+	hello.self = 78;
+	nodes[0] = 1;
+	calls(port, &hello, 0, "played here");
+	for (i = 0; i < 50; i++) {
+		for (k = 0; k < sizeof(junk); k++)
+			junk[k] = (u8)rnd(&seed);
+		/* Some begin as they should. */
+		if (i % 2)
+			wire_hello_put(junk, &hello);
+		fd[0] = call(port);
+		send(fd[0], junk, sizeof(junk), MSG_NOSIGNAL);
+		close(fd[0]);
+	}
+	/* More that say nothing than there are places. */
+	for (i = 0; i < NUM(fd); i++)
+		fd[i] = call(port);
+	EXPECT(!peers_wait(side[0].ps, 0));
+	pair(h, join_host(&side[1], "2x2", &cfg_default, ~1ULL));
+	snprintf(text, sizeof(text), "%u", port);
+	join_start(&side[1], NULL, text, NULL, 60);
+	EXPECT_EQ(peers_wait(side[0].ps, 60000), 1);
+	EXPECT_EQ(peers_wait(side[1].ps, 60000), 1);
+	/* The torus is whole now. */
+	nodes[0] = 0;
+	hello.self = 79;
+	calls(port, &hello, 0, "another server plays");
+	for (i = 0; i < NUM(fd); i++)
+		close(fd[i]);
+	host_free(h);
+}
+
+/* Addresses that a user may give. */
+static void addresses(void)
+{
+	static const char *const bad[] = {
+		"", "x", "host:", "host:99999", ":1x", "127.0.0.1",
+		"no.such.host.invalid:1", "1:2:3:4",
+	};
+	struct address a;
+	u32 i;
+
+	for (i = 0; i < NUM(bad); i++)
+		EXPECT(address_parse(bad[i], &a));
+	EXPECT(!address_parse("7000", &a));
+	EXPECT(!strcmp(a.name, "127.0.0.1:7000"));
+	EXPECT(!address_parse(":7000", &a));
+	EXPECT(!strcmp(a.name, "127.0.0.1:7000"));
+	EXPECT(!address_parse("[::1]:7000", &a));
+	EXPECT(!strcmp(a.name, "[::1]:7000"));
+	EXPECT(!address_parse("127.0.0.2:1", &a));
+	EXPECT(!strcmp(a.name, "127.0.0.2:1"));
+}
+
+const struct test_case tcp_cases[] = {
+	{ "tcp: two servers do what one fabric does", everything },
+	{ "tcp: the same over connections that are cut", everything_cut },
+	{ "tcp: all to all with little room, cut", crowd },
+	{ "tcp: strangers", strangers },
+	{ "tcp: addresses", addresses },
+	{ NULL, NULL },
+};

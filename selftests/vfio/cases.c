@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The cases of the server.
+ */
+#include "client.h"
+
+const struct test_case *const test_cases[] = {
+	proto_cases, pci_cases, dma_cases, irq_cases, work_cases, NULL,
+};
+
+int test_option(const char *option)
+{
+	(void)option;
+	return -1;
+}

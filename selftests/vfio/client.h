@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A client of angara-vfio, which speaks the protocol as QEMU does, or not.
+ *
+ * The environment tells where the server is: VFIO_DIR its folder, VFIO_PID its
+ * process, VFIO_LOG the file that its standard error goes to.
+ */
+#ifndef VFIO_CLIENT_H
+#define VFIO_CLIENT_H
+
+#include <errno.h>
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
+#include <string.h>
+
+#include "proto.h"
+#include "test.h"
+
+#define CLOSED		(-1)	/* in the place of an error */
+#define CONFIG		VFIO_PCI_CONFIG_REGION_INDEX
+#define MEMORY		(16U << 20)	/* of a node, at DMA address 0 */
+
+struct cl {
+	int fd;
+	u16 id;
+	struct vfu_hdr hdr;	/* of the last reply */
+	u32 len;
+	_Alignas(8) u8 body[VFU_MAX_MSG];
+};
+
+/* Connects, and no more. */
+struct cl *cl_open(u32 node);
+/* Connects and agrees on the version. */
+struct cl *cl_attach(u32 node);
+void cl_close(struct cl *cl);
+
+int cl_version(struct cl *cl, u32 major, u32 minor, const char *json);
+void cl_bytes(struct cl *cl, const void *bytes, size_t len, const int *fds,
+	      u32 num_fds);
+void cl_send(struct cl *cl, u32 command, u32 flags, const void *body, u32 len,
+	     const int *fds, u32 num_fds);
+/* Return: the error of the reply, 0 or positive, or CLOSED. */
+int cl_recv(struct cl *cl);
+int cl_call(struct cl *cl, u32 command, const void *body, u32 len);
+int cl_call_fds(struct cl *cl, u32 command, const void *body, u32 len,
+		const int *fds, u32 num_fds);
+
+int cl_region_read(struct cl *cl, u32 region, u64 off, void *buf, u32 len);
+int cl_region_write(struct cl *cl, u32 region, u64 off, const void *buf, u32 len);
+/* These must succeed. */
+u32 cl_get(struct cl *cl, u32 region, u64 off, u32 len);
+void cl_put(struct cl *cl, u32 region, u64 off, u32 len, u32 val);
+/* As QEMU does it: without a reply. */
+void cl_post(struct cl *cl, u64 off, u32 val);
+
+int cl_dma_map(struct cl *cl, u64 iova, u64 size, u64 offset, u32 flags, int fd);
+int cl_dma_unmap(struct cl *cl, u64 iova, u64 size, u32 flags);
+int cl_irqs(struct cl *cl, u32 flags, u32 index, u32 start, u32 count,
+	    const void *data, u32 len, const int *fds, u32 num_fds);
+/* Wires one vector, or INTx, to a new eventfd.  Return: that. */
+int cl_wire(struct cl *cl, u32 index, u32 vector);
+
+int memfd(u64 size, bool sealed);
+int eventfd_new(void);
+/* Waits until it was signalled, and takes that.  Return: how often. */
+u64 eventfd_wait(int fd);
+/* Is it not?  Ask after something that the server has answered. */
+bool eventfd_quiet(int fd);
+
+/* Waits until the server has said this. */
+bool said(const char *text);
+u32 server_fds(void);
+/* Lines of its memory map that name memory of a memfd. */
+u32 server_maps(void);
+
+/* vhost.c, besides host.h */
+struct cl *client_of(u32 node);
+void host_memory(struct host *h, u32 node);
+void host_enable(struct host *h, u32 node);
+/* Waits until CQ of a context has an entry, and takes it.  Return: its status */
+u32 wait_cq(struct tctx *c, struct angara_cqe *cqe);
+/* A node lets go: contexts are gone. */
+void host_leave(struct host *h, u32 node);
+void host_rejoin(struct host *h, u32 node);
+
+extern const struct test_case proto_cases[], pci_cases[], dma_cases[],
+	irq_cases[], work_cases[];
+
+#endif /* VFIO_CLIENT_H */

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# An angara-vfio that tests talk to. They have sourced tap.sh.
+
+CLIENT=$TAP_TMP/client/tests/vfio-client
+SERVER_PID=
+# A sanitizer's report is to end it, with a status that says so.
+export ASAN_OPTIONS=abort_on_error=0:exitcode=99 TSAN_OPTIONS=exitcode=99
+export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
+
+# None is left behind, however the test ends: it dies with the shell that has
+# started it, and with the next that is started.
+server_kill()
+{
+	[ -n "$SERVER_PID" ] || return 0
+	kill -9 "$SERVER_PID" 2>/dev/null && wait "$SERVER_PID" 2>/dev/null
+	SERVER_PID=
+}
+trap 'server_kill; rm -rf "$TAP_TMP"' EXIT
+
+# server_start PROGRAM FOLDER [OPTION]...: returns when it is ready.
+server_start()
+{
+	local program=$1 dir=$2 waited=0
+
+	shift 2
+	mkdir -p "$dir"
+	: >"$dir.out"
+	server_kill
+	setpriv --pdeathsig KILL "$program" --socket-dir "$dir" "$@" \
+		>"$dir.out" 2>"$dir.log" &
+	SERVER_PID=$!
+	until [ -s "$dir.out" ]; do
+		if ! kill -0 "$SERVER_PID" 2>/dev/null || [ "$waited" -gt 600 ]; then
+			cat "$dir.log"
+			server_kill
+			return 1
+		fi
+		waited=$((waited + 1))
+		sleep 0.1
+	done
+}
+
+# server_end FOLDER: ends it; succeeds if it had nothing to complain of.
+server_end()
+{
+	local dir=$1 status=0
+
+	kill "$SERVER_PID" || return
+	wait "$SERVER_PID" || status=$?
+	SERVER_PID=
+	if [ $status != 0 ]; then
+		echo "the server's exit status is $status"
+		tail -n 60 "$dir.log"
+		return 1
+	fi
+	if compgen -G "$dir/*" >/dev/null; then
+		echo "left behind: $(ls "$dir")"
+		return 1
+	fi
+}
+
+# client FOLDER CASE: runs one case, in a process of its own.
+client()
+{
+	VFIO_DIR=$1 VFIO_PID=$SERVER_PID VFIO_LOG=$1.log \
+		timeout 400 "$CLIENT" "$2"
+}
+
+client_build()
+{
+	make -s -C selftests/vfio O="$TAP_TMP/client" CFLAGS='-O1 -g'
+}
+
+# A port that nobody listens at; another process may be quicker, then again.
+free_port()
+{
+	local port
+
+	port=$((10240 + RANDOM % 20000))
+	while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+		port=$((port + 1))
+	done
+	echo "$port"
+}

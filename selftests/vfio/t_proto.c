@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages: negotiation, what the device is, and all that is no proper message.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client.h"
+
+/* What QEMU 11.1 proposes. */
+static const char qemu[] = "{\"capabilities\": {\"max_msg_fds\": 8, "
+	"\"max_data_xfer_size\": 1048576, \"pgsizes\": 4096, "
+	"\"max_dma_maps\": 65535, \"write_multiple\": true, "
+	"\"twin_socket\": {\"supported\": true}}}";
+
+static void version(void)
+{
+	struct cl *cl = cl_open(0);
+	const char *text = (const char *)cl->body + 4;
+
+	EXPECT_EQ(cl_version(cl, 0, 0, qemu), 0);
+	EXPECT_EQ(cl->body[0] | cl->body[1] | cl->body[2] | cl->body[3], 0);
+	EXPECT_EQ(cl->body[cl->len - 1], 0);
+	EXPECT(strstr(text, "\"max_msg_fds\":16") ||
+	       strstr(text, "\"max_msg_fds\": 16"));
+	EXPECT(strstr(text, "max_data_xfer_size"));
+	EXPECT(strstr(text, "65535"));
+	EXPECT(strstr(text, "write_multiple"));
+	EXPECT(!strstr(text, "twin_socket"));
+	/* It is agreed on once. */
+	EXPECT_EQ(cl_version(cl, 0, 0, qemu), EINVAL);
+	EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);
+	cl_close(cl);
+}
+
+/* An answer names nothing that was not proposed. */
+static void version_less(void)
+{
+	static const char * const less[] = {
+		NULL, "{}", "{\"capabilities\":{}}", "{\"else\":[1,2]}",
+		"{\"capabilities\":{\"write_multiple\":false}}",
+	};
+	u32 i;
+
+	for (i = 0; i < NUM(less); i++) {
+		struct cl *cl;
+		int ret;
+
+		do {
+			cl = cl_open(0);
+			ret = cl_version(cl, 0, 7, less[i]);
+			if (ret == CLOSED)
+				cl_close(cl);
+		} while (ret == CLOSED);
+		EXPECT_EQ(ret, 0);
+		EXPECT_EQ(cl->body[2], 0);
+		EXPECT(!strstr((char *)cl->body + 4, "write_multiple"));
+		EXPECT(!strstr((char *)cl->body + 4, "max_"));
+		cl_close(cl);
+	}
+}
+
+static void version_bad(void)
+{
+	static const char * const bad[] = {
+		"", "{", "[]", "7", "{\"capabilities\":7}", "{\"capabilities\"",
+		"{\"capabilities\":{}} more",
+		"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+	};
+	u32 i;
+
+	for (i = 0; i < NUM(bad); i++) {
+		struct cl *cl = cl_attach(0);
+
+		cl_close(cl);
+		/* The card may still be busy with who has just left. */
+		do {
+			int ret;
+
+			cl = cl_open(0);
+			ret = cl_version(cl, 0, 0, bad[i]);
+			/* An empty text is none at all. */
+			EXPECT(ret == CLOSED || ret == (*bad[i] ? EINVAL : 0));
+			if (ret != CLOSED) {
+				if (ret)
+					EXPECT_EQ(cl_recv(cl), CLOSED);
+				break;
+			}
+			cl_close(cl);
+		} while (1);
+		cl_close(cl);
+	}
+	EXPECT(said("version data is no JSON object"));
+}
+
+/* Opens until it is this client's turn: the last one may be on its way out. */
+static int first_word(struct cl **cl, u32 command, const void *body, u32 len)
+{
+	int ret;
+
+	for (;;) {
+		*cl = cl_open(3);
+		ret = cl_call(*cl, command, body, len);
+		if (ret != CLOSED)
+			return ret;
+		cl_close(*cl);
+	}
+}
+
+static void version_first(void)
+{
+	static const u8 other[4] = { 1 };
+	u8 body[64] = { 32 };
+	struct cl *cl;
+	u32 command;
+
+	EXPECT_EQ(first_word(&cl, VFU_VERSION, other, 4), EPROTO);
+	EXPECT_EQ(cl_recv(cl), CLOSED);
+	cl_close(cl);
+	EXPECT(said("the client speaks vfio-user 1.0, here it is 0.0: use QEMU 10.1"));
+	for (command = 0; command < 20; command++) {
+		if (command == VFU_VERSION)
+			continue;
+		EXPECT_EQ(first_word(&cl, command, body, 32), EPROTO);
+		EXPECT_EQ(cl_recv(cl), CLOSED);
+		cl_close(cl);
+	}
+}
+
+static void infos(void)
+{
+	struct cl *cl = cl_attach(1);
+	u32 info[4] = { 16 };
+	struct vfio_region_info r;
+	u32 i;
+
+	EXPECT_EQ(cl_call(cl, VFU_DEVICE_GET_INFO, info, 16), 0);
+	memcpy(info, cl->body, 16);
+	EXPECT_EQ(info[0], 16);
+	EXPECT_EQ(info[1], VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI);
+	EXPECT_EQ(info[2], VFIO_PCI_NUM_REGIONS);
+	EXPECT_EQ(info[3], VFIO_PCI_NUM_IRQS);
+	for (i = 0; i < VFIO_PCI_NUM_REGIONS; i++) {
+		/* 16 contexts, and the page of registers. */
+		u64 want = i == 0 ? 32 * 4096 : i == 2 ? 8192 :
+			   i == CONFIG ? 4096 : 0;
+
+		r = (struct vfio_region_info){ .argsz = 1000, .index = i };
+		EXPECT_EQ(cl_call(cl, VFU_GET_REGION_INFO, &r, sizeof(r)), 0);
+		memcpy(&r, cl->body, sizeof(r));
+		EXPECT_EQ(r.argsz, sizeof(r));
+		EXPECT_EQ(r.index, i);
+		EXPECT_EQ(r.size, want);
+		EXPECT_EQ(r.flags, want ? 3 : 0);
+		EXPECT_EQ(r.cap_offset, 0);
+	}
+	for (i = 0; i < VFIO_PCI_NUM_IRQS; i++) {
+		u32 irq[4] = { 16, 0, i };
+		u32 want = i == VFIO_PCI_INTX_IRQ_INDEX ? 1 :
+			   i == VFIO_PCI_MSIX_IRQ_INDEX ? 17 : 0;
+
+		EXPECT_EQ(cl_call(cl, VFU_GET_IRQ_INFO, irq, 16), 0);
+		memcpy(irq, cl->body, 16);
+		EXPECT_EQ(irq[3], want);
+		EXPECT_EQ(irq[1], i == VFIO_PCI_INTX_IRQ_INDEX ? 7 : !!want);
+	}
+	cl_close(cl);
+}
+
+/* Indices out of range, room that is too small. */
+static void infos_bad(void)
+{
+	static const u32 bad[] = { 9, 10, 0x7fffffff, 0xffffffff };
+	struct cl *cl = cl_attach(1);
+	u32 body[8] = { 0 };
+	u32 i;
+
+	for (i = 0; i < 32; i += 4) {
+		body[0] = i;
+		EXPECT_EQ(cl_call(cl, VFU_GET_REGION_INFO, body, 32), EINVAL);
+		if (i >= 16)
+			continue;
+		EXPECT_EQ(cl_call(cl, VFU_GET_IRQ_INFO, body, 16), EINVAL);
+		EXPECT_EQ(cl_call(cl, VFU_DEVICE_GET_INFO, body, 16), EINVAL);
+	}
+	for (i = 0; i < NUM(bad); i++) {
+		body[0] = 32;
+		body[2] = bad[i];
+		EXPECT_EQ(cl_call(cl, VFU_GET_REGION_INFO, body, 32), EINVAL);
+		EXPECT_EQ(cl_call(cl, VFU_GET_IRQ_INFO, body, 16), EINVAL);
+	}
+	cl_close(cl);
+}
+
+static void unknown(void)
+{
+	static const u32 none[] = { 0, 6, 11, 12, 14, 16, 17, 18, 19, 255, 65535 };
+	struct cl *cl = cl_attach(1);
+	u8 body[64] = { 64 };
+	u32 i, type;
+
+	for (i = 0; i < NUM(none); i++) {
+		EXPECT_EQ(cl_call(cl, none[i], NULL, 0), EOPNOTSUPP);
+		EXPECT_EQ(cl_call(cl, none[i], body, 64), EOPNOTSUPP);
+	}
+	for (type = 1; type < 16; type++) {
+		cl_send(cl, VFU_DEVICE_RESET, type, NULL, 0, NULL, 0);
+		EXPECT_EQ(cl_recv(cl), EINVAL);
+	}
+	EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);
+	cl_close(cl);
+}
+
+/* Every command with bodies of every length that is not its own. */
+static void lengths(void)
+{
+	static const struct {
+		u32 command, len;
+	} fixed[] = {
+		{ VFU_DMA_MAP, 32 }, { VFU_DMA_UNMAP, 24 },
+		{ VFU_DEVICE_GET_INFO, 16 }, { VFU_GET_REGION_INFO, 32 },
+		{ VFU_GET_IRQ_INFO, 16 }, { VFU_REGION_READ, 16 },
+		{ VFU_DEVICE_RESET, 0 },
+	};
+	static const struct {
+		u32 command, least;
+	} open[] = {
+		{ VFU_VERSION, 4 }, { VFU_SET_IRQS, 20 },
+		{ VFU_REGION_WRITE, 16 }, { VFU_WRITE_MULTI, 8 },
+	};
+	struct cl *cl = cl_attach(1);
+	u8 body[VFU_MAX_MSG] = { 0 };
+	u32 i, len;
+
+	for (i = 0; i < NUM(fixed); i++) {
+		for (len = 0; len < 80; len++)
+			if (len != fixed[i].len)
+				EXPECT_EQ(cl_call(cl, fixed[i].command, body,
+						  len), EINVAL);
+		EXPECT_EQ(cl_call(cl, fixed[i].command, body, 8176), EINVAL);
+	}
+	for (i = 0; i < NUM(open); i++) {
+		for (len = 0; len < open[i].least; len++)
+			EXPECT_EQ(cl_call(cl, open[i].command, body, len), EINVAL);
+		EXPECT_EQ(cl_call(cl, open[i].command, body, 8176), EINVAL);
+	}
+	cl_close(cl);
+}
+
+/* Where messages begin is not known any more: it hangs up. */
+static void sizes(void)
+{
+	static const u32 bad[] = { 0, 1, 15, 8193, 65536, 0x7fffffff, 0xffffffff };
+	u32 i;
+
+	for (i = 0; i < NUM(bad); i++) {
+		struct cl *cl = cl_attach(1);
+		struct vfu_hdr hdr = { .command = VFU_DEVICE_GET_INFO,
+			.size = bad[i] };
+
+		cl_bytes(cl, &hdr, sizeof(hdr), NULL, 0);
+		EXPECT_EQ(cl_recv(cl), CLOSED);
+		cl_close(cl);
+	}
+	EXPECT(said("the client sent a message of 15 bytes"));
+}
+
+static u32 pack(u8 *to, u32 n)
+{
+	struct {
+		struct vfu_hdr hdr;
+		struct vfu_region at;
+	} one = {
+		{ .id = (u16)n, .command = VFU_REGION_READ, .size = 32 },
+		{ .region = CONFIG, .count = 4 },
+	};
+
+	memcpy(to, &one, 32);
+	return 32;
+}
+
+/* Messages in pieces of any length, and many in one piece. */
+static void pieces(void)
+{
+	struct cl *cl = cl_attach(1);
+	u8 bytes[32 * 64];
+	u32 len = 0, at, i, step;
+
+	for (i = 0; i < 64; i++)
+		len += pack(bytes + len, i);
+	for (step = 1; step <= len; step = step * 3 + 1) {
+		for (at = 0; at < len; at += step)
+			cl_bytes(cl, bytes + at,
+				 len - at < step ? len - at : step, NULL, 0);
+		for (i = 0; i < 64; i++) {
+			EXPECT_EQ(cl_recv(cl), 0);
+			EXPECT_EQ(cl->hdr.id, i);
+			EXPECT_EQ(cl->len, 20);
+		}
+	}
+	/* One that never comes whole. */
+	cl_bytes(cl, bytes, 31, NULL, 0);
+	cl_close(cl);
+	cl_close(cl_attach(1));
+}
+
+static void no_reply(void)
+{
+	struct cl *cl = cl_attach(1);
+	u32 i;
+
+	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
+	for (i = 0; i < 1000; i++)
+		cl_post(cl, ANGARA_REG_ASQ_LO, i);
+	/* Errors have no reply, too. */
+	cl_send(cl, 99, VFU_NO_REPLY, NULL, 0, NULL, 0);
+	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ASQ_LO, 4), 999);
+	cl_close(cl);
+}
+
+static void multi(void)
+{
+	struct {
+		u64 count;
+		struct vfu_write w[3];
+	} body = { 3, {
+		{ ANGARA_REG_ASQ_LO, 0, 4, { 1, 2, 3, 4 } },
+		{ ANGARA_REG_ACQ_LO, 0, 8, { 5, 6, 7, 8, 9, 10, 11, 12 } },
+		{ PCI_INTERRUPT_LINE, CONFIG, 1, { 13 } },
+	} };
+	struct cl *cl = cl_attach(1);
+	u32 i;
+
+	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
+	EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, sizeof(body)), 0);
+	EXPECT(cl->len == 8 && cl->body[0] == 3);
+	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ASQ_LO, 4), 0x04030201);
+	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ACQ_HI, 4), 0x0c0b0a09);
+	EXPECT_EQ(cl_get(cl, CONFIG, PCI_INTERRUPT_LINE, 1), 13);
+	for (i = 0; i < sizeof(body); i++)
+		EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, i), EINVAL);
+	body.w[2].count = 9;
+	EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, sizeof(body)), EINVAL);
+	/* 24 times this is 72, in 64 bits. */
+	body.w[2].count = 1;
+	body.count = 3 + (1ULL << 61);
+	EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, sizeof(body)), EINVAL);
+	cl_close(cl);
+}
+
+/* File descriptors that are not wanted, or too many, are closed. */
+static void descriptors(void)
+{
+	struct cl *cl = cl_attach(1);
+	u32 before = server_fds();
+	u32 info[4] = { 16 };
+	u32 set[5] = { 20, VFIO_IRQ_SET_DATA_EVENTFD |
+		VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_PCI_MSIX_IRQ_INDEX, 0, 16 };
+	int fds[253];
+	u32 i;
+
+	for (i = 0; i < NUM(fds); i++)
+		fds[i] = eventfd_new();
+	EXPECT_EQ(cl_call_fds(cl, VFU_DEVICE_GET_INFO, info, 16, fds, 1), EINVAL);
+	EXPECT_EQ(cl_call_fds(cl, VFU_DEVICE_GET_INFO, info, 16, fds, 16), EINVAL);
+	EXPECT_EQ(cl_call_fds(cl, VFU_DEVICE_RESET, NULL, 0, fds, 1), EINVAL);
+	EXPECT_EQ(cl_call_fds(cl, VFU_SET_IRQS, set, 20, fds, 17), EINVAL);
+	EXPECT_EQ(cl_call_fds(cl, VFU_SET_IRQS, set, 20, fds, 253), EINVAL);
+	EXPECT_EQ(cl_call_fds(cl, 99, NULL, 0, fds, 5), EOPNOTSUPP);
+	EXPECT_EQ(server_fds(), before);
+	/* Those that come with half a message, which then ends. */
+	cl_bytes(cl, info, 8, fds, 9);
+	cl_close(cl);
+	cl = cl_attach(1);
+	EXPECT_EQ(server_fds(), before);
+	for (i = 0; i < NUM(fds); i++)
+		close(fds[i]);
+	cl_close(cl);
+}
+
+/* A client that takes no replies stands still by itself; others do not. */
+static void deaf(void)
+{
+	struct cl *cl = cl_attach(1);
+	struct cl *other = cl_attach(2);
+	struct pollfd p = { .fd = cl->fd, .events = POLLOUT };
+	struct vfu_region at = { .region = CONFIG, .count = 4096 };
+	u32 sent = 0, i;
+
+	EXPECT(!fcntl(cl->fd, F_SETFL, O_NONBLOCK));
+	while (sent < 100000 && poll(&p, 1, 200) == 1) {
+		cl_send(cl, VFU_REGION_READ, 0, &at, sizeof(at), NULL, 0);
+		sent++;
+	}
+	EXPECT(sent > 1 && sent < 100000);
+	for (i = 0; i < 100; i++)
+		EXPECT_EQ(cl_get(other, CONFIG, 0, 4), 0x10f01af4);
+	cl_close(other);
+	EXPECT(!fcntl(cl->fd, F_SETFL, 0));
+	for (i = 0; i < sent; i++) {
+		EXPECT_EQ(cl_recv(cl), 0);
+		EXPECT_EQ(cl->len, 16 + 4096);
+	}
+	cl_close(cl);
+}
+
+static void second(void)
+{
+	struct cl *cl = cl_attach(3);
+	struct cl *two = cl_open(3);
+
+	EXPECT_EQ(cl_version(two, 0, 0, NULL), CLOSED);
+	EXPECT(said("node 3: in use: turned a second client away"));
+	EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);
+	cl_close(two);
+	cl_close(cl);
+}
+
+/* What a client provokes does not fill the log. */
+static void rate(void)
+{
+	char line[512];
+	u32 n = 0, i;
+	FILE *file;
+
+	for (i = 0; i < 100; i++) {
+		struct cl *cl = cl_attach(0);
+		u32 hdr[4] = { 0 };
+
+		cl_bytes(cl, hdr, sizeof(hdr), NULL, 0);
+		EXPECT_EQ(cl_recv(cl), CLOSED);
+		cl_close(cl);
+	}
+	file = fopen(getenv("VFIO_LOG"), "r");
+	EXPECT(file);
+	while (fgets(line, sizeof(line), file))
+		n += strstr(line, "node 0: the client sent a message") != NULL;
+	fclose(file);
+	EXPECT(n >= 1 && n <= 90);
+}
+
+const struct test_case proto_cases[] = {
+	{ "proto: what QEMU proposes", version },
+	{ "proto: less is proposed", version_less },
+	{ "proto: version data that is none", version_bad },
+	{ "proto: the version comes first", version_first },
+	{ "proto: device, regions, interrupts", infos },
+	{ "proto: no such region or interrupt", infos_bad },
+	{ "proto: unknown commands", unknown },
+	{ "proto: bodies of every length", lengths },
+	{ "proto: messages of impossible size", sizes },
+	{ "proto: messages in pieces", pieces },
+	{ "proto: no reply wanted", no_reply },
+	{ "proto: several writes in one", multi },
+	{ "proto: descriptors that nobody wants", descriptors },
+	{ "proto: a client that takes no replies", deaf },
+	{ "proto: a second client", second },
+	{ "proto: the log does not overflow", rate },
+	{ NULL, NULL },
+};
