@@ -33,6 +33,7 @@
 struct options {
 	bool json;
 	bool help;
+	const char *server;	/* folder of an angara-vfio; NULL: the kernel */
 	unsigned int given;	/* OPT_* */
 };
 
@@ -60,7 +61,7 @@ struct object {
 };
 
 extern const struct object dev_object, link_object, tree_object, ctx_object,
-	counters_object, monitor_object;
+	counters_object, monitor_object, capture_object;
 
 /* args.c */
 char *args_next(struct args *args);
@@ -143,6 +144,13 @@ int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 	    struct json_object **records);
 int ctl_dump_or_fail(struct nl *nl, uint8_t command, const struct about *about,
 		    struct json_object **records);
+
+/* server.c */
+struct nl_cb;
+int server_start(struct nl *nl, const char *dir);
+void server_stop(void);
+void server_attach(struct nl *nl, struct nl_cb *cb);
+size_t server_read(void *buf, size_t size);
 
 /* list.c */
 int list_objects(struct args *args, uint8_t command,

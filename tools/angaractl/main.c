@@ -16,7 +16,7 @@ struct options options;
 
 static const struct object *const objects[] = {
 	&dev_object, &link_object, &tree_object, &ctx_object, &counters_object,
-	&monitor_object,
+	&monitor_object, &capture_object,
 };
 
 static void usage(FILE *to)
@@ -26,9 +26,10 @@ static void usage(FILE *to)
 	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
 		fprintf(to, "  %-10s %s\n", objects[i]->name, objects[i]->what);
 	fputs("\noptions:\n"
-	      "  -j, --json     JSON for programs\n"
-	      "  -h, --help     this text, or that of an object\n"
-	      "  -V, --version  version\n\n"
+	      "  -s, --server DIR  ask the angara-vfio with this --socket-dir, not the kernel\n"
+	      "  -j, --json        JSON for programs\n"
+	      "  -h, --help        this text, or that of an object\n"
+	      "  -V, --version     version\n\n"
 	      "Words may be shortened as long as they are unambiguous.\n", to);
 }
 
@@ -87,6 +88,7 @@ static int run(const struct object *object, struct args *args)
 static int read_options(int argc, char **argv)
 {
 	static const struct option known[] = {
+		{ "server", required_argument, NULL, 's' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -97,8 +99,11 @@ static int read_options(int argc, char **argv)
 	int c;
 
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":jhVa", known, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":s:jhVa", known, NULL)) != -1) {
 		switch (c) {
+		case 's':
+			options.server = optarg;
+			break;
 		case 'j':
 			options.json = true;
 			break;
@@ -115,6 +120,9 @@ static int read_options(int argc, char **argv)
 			printf("angaractl %s, interface version %d\n",
 			       ANGARA_VERSION, ANGARA_GENL_VERSION);
 			exit(DONE);
+		case ':':
+			return misuse("%s wants a value behind it",
+				      argv[optind - 1]);
 		default:
 			return misuse("%s: no such option; see angaractl --help",
 				      argv[optind - 1]);

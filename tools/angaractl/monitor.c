@@ -32,6 +32,8 @@ static const char *event_name(unsigned int event)
 		return "tree_set";
 	case ANGARA_AEV_TREE_CLEAR:
 		return "tree_clear";
+	case ANGARA_AEV_LINK_DOWN:
+		return "link_down";
 	case ANGARA_NLE_DEV_NEW:
 		return "dev_new";
 	case ANGARA_NLE_DEV_DEL:
@@ -59,6 +61,11 @@ static void print_event(unsigned int event, unsigned int index,
 		break;
 	case ANGARA_AEV_TREE_CLEAR:
 		printf("tree %u is cleared\n", index);
+		break;
+	case ANGARA_AEV_LINK_DOWN:
+		printf("link %s is down, node %u is gone\n",
+		       index < ANGARA_MAX_DIRS ? angara_dir_name(index) : "?",
+		       value);
 		break;
 	case ANGARA_NLE_DEV_NEW:
 		printf("device is new\n");
@@ -199,6 +206,8 @@ static int monitor_run(struct args *args)
 	int status;
 
 	status = read_request(args, &monitor);
+	if (!status && options.server)
+		status = misuse("monitor is for a kernel: a server tells of no events");
 	if (!status)
 		status = ctl_start(&nl);
 	if (status)

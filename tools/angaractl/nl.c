@@ -37,12 +37,19 @@ int ctl_start(struct nl *nl)
 	nl->sock = nl_socket_alloc();
 	if (!nl->sock)
 		return fail("no memory");
+	nl_socket_disable_auto_ack(nl->sock);
+	if (options.server) {
+		int status = server_start(nl, options.server);
+
+		if (status)
+			ctl_stop(nl);
+		return status;
+	}
 	if (genl_connect(nl->sock)) {
 		ctl_stop(nl);
 		return fail("no generic netlink in this kernel");
 	}
 	nl_socket_set_buffer_size(nl->sock, RECEIVE_BYTES, 0);
-	nl_socket_disable_auto_ack(nl->sock);
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK,
 		   &one, sizeof(one));
 	nl->family = genl_ctrl_resolve(nl->sock, ANGARA_GENL_NAME);
@@ -55,6 +62,7 @@ int ctl_start(struct nl *nl)
 
 void ctl_stop(struct nl *nl)
 {
+	server_stop();
 	nl_socket_free(nl->sock);
 	nl->sock = NULL;
 }
@@ -200,13 +208,15 @@ static int exchange(struct nl *nl, struct nl_msg *msg, struct answer *answer)
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, answer);
 	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_torn, answer);
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_record, answer);
+	server_attach(nl, cb);
 
 	err = nl_send_auto(nl->sock, msg);
 	while (err >= 0 && !answer->done)
 		err = nl_recvmsgs(nl->sock, cb);
 	if (err < 0 && !answer->error) {
 		answer->error = -EIO;
-		snprintf(nl->error, sizeof(nl->error), "netlink: %s",
+		snprintf(nl->error, sizeof(nl->error), "%s: %s",
+			 options.server ? "the server" : "netlink",
 			 nl_geterror(err));
 	}
 out:

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * frames FILE: a capture with a frame of every event and type, written by
+ * angara-vfio's own code, and on standard output what each has to be shown as.
+ *
+ * frames --lost FILE: one of somebody who did not read on.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ang_types.h"
+#include "trace.h"
+#include "trace_text.h"
+
+static FILE *to;
+static struct traces traces;
+
+static void put(const struct trace_rec *rec)
+{
+	u8 block[PCAPNG_MAX_BLOCK];
+
+	/* One interface: node 3 is the only one that does anything. */
+	fwrite(block, pcapng_packet(block, 0, rec), 1, to);
+}
+
+static struct ang_trace record(u32 event, u32 type)
+{
+	return (struct ang_trace){
+		.cycle = 1ULL << 40 | event << 8 | type, .node = 3,
+		.event = (u8)event, .type = (u8)type, .dir = type % 8,
+		.vc = type % ANGARA_VC_NUM, .tree = type % ANGARA_MAX_TREES,
+		.status = event == ANG_TR_DROP ? type % 7 : type % 3,
+		.npkts = (u16)(type + 1), .len = 256 * type,
+		.seq = 0xFFFFFFF0U + type, .src = 70000 + type,
+	};
+}
+
+static void all(struct tracer *tracer)
+{
+	struct trace_rec rec;
+	u32 event, type;
+
+	for (event = 0; event < ANG_TR_NUM; event++) {
+		for (type = 1; *ang_pkt_name(type) != '?'; type++) {
+			struct ang_trace r = record(event, type);
+
+			traces_record(&traces, &r);
+			if (traces_take(&traces, tracer, &rec, 1, 0) == 1)
+				put(&rec);
+			ang_trace_print(stdout, &r);
+		}
+	}
+	/* Of another node: not for this one who watches. */
+	rec.rec = record(0, 1);
+	rec.rec.node = 4;
+	traces_record(&traces, &rec.rec);
+	if (traces_take(&traces, tracer, &rec, 1, 0))
+		put(&rec);
+}
+
+static void lost(struct tracer *tracer)
+{
+	struct ang_trace r = record(0, 1);
+	struct trace_rec rec;
+	u32 i;
+
+	for (i = 0; i < TRACE_RING + 7; i++)
+		traces_record(&traces, &r);
+	for (i = 0; i < 10; i++)
+		traces_take(&traces, tracer, &rec, 1, 0);
+	traces_record(&traces, &r);
+	while (traces_take(&traces, tracer, &rec, 1, 0))
+		put(&rec);
+}
+
+int main(int argc, char **argv)
+{
+	bool overflow = argc == 3 && !strcmp(argv[1], "--lost");
+	u8 block[PCAPNG_MAX_BLOCK];
+	struct tracer *tracer;
+
+	to = fopen(argv[argc - 1], "w");
+	if (argc < 2 || !to)
+		return 2;
+	traces_init(&traces);
+	tracer = traces_add(&traces, 3);
+	if (!tracer)
+		return 1;
+	fwrite(block, pcapng_header(block), 1, to);
+	fwrite(block, pcapng_interface(block, 3), 1, to);
+	if (overflow)
+		lost(tracer);
+	else
+		all(tracer);
+	traces_remove(&traces, tracer);
+	traces_destroy(&traces);
+	return fclose(to) ? 1 : 0;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* angaractl capture: the packets of a server, as a file for Wireshark. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <netlink/msg.h>
+
+#include "angaractl.h"
+#include "../vfio/control.h"
+
+struct request {
+	struct about about;
+	const char *file;
+};
+
+static volatile sig_atomic_t ended;
+
+static void on_end(int signal)
+{
+	(void)signal;
+	ended = 1;
+}
+
+/* Without SA_RESTART: it breaks reading off. */
+static void catch_end(void)
+{
+	struct sigaction action = { .sa_handler = on_end };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int read_request(struct args *args, struct request *request)
+{
+	char *word, *value;
+	int status;
+
+	while ((word = args_next(args))) {
+		if (strcmp(word, "dev")) {
+			if (request->file)
+				return misuse("\"%s\": a second file", word);
+			request->file = word;
+			continue;
+		}
+		status = args_value(args, word, &value);
+		if (!status)
+			status = parse_dev(value, &request->about.dev);
+		if (status)
+			return status;
+		request->about.has_dev = true;
+	}
+	if (!request->file && isatty(STDOUT_FILENO))
+		return misuse("capture: name a file, or send it to a program: | tshark -r -");
+	return DONE;
+}
+
+static int copy(FILE *to, const char *name)
+{
+	char buf[65536];
+	size_t n;
+
+	while (!ended && (n = server_read(buf, sizeof(buf)))) {
+		if (!fwrite(buf, n, 1, to) || fflush(to))
+			return fail("%s: %s", name, strerror(errno));
+	}
+	return ended ? DONE : fail("the server is gone");
+}
+
+static int capture(struct nl *nl, const struct request *request)
+{
+	const char *name = request->file ? request->file : "standard output";
+	FILE *to = stdout;
+	int status;
+
+	if (ctl_call(nl, ctl_request(nl, CONTROL_CMD_CAPTURE, &request->about),
+		     NULL))
+		return fail("%s", nl->error);
+	if (request->file)
+		to = fopen(request->file, "we");
+	if (!to)
+		return fail("%s: %s", name, strerror(errno));
+	if (!options.json && isatty(STDERR_FILENO))
+		fprintf(stderr, "capturing; Ctrl-C ends it\n");
+	status = copy(to, name);
+	if (request->file && fclose(to) && !status)
+		status = fail("%s: %s", name, strerror(errno));
+	return status;
+}
+
+static int capture_run(struct args *args)
+{
+	struct request request = { .file = NULL };
+	struct nl nl;
+	int status;
+
+	status = read_request(args, &request);
+	if (!status && !options.server)
+		status = misuse("capture is of a server: --server DIR; a kernel's packets are told by its tracepoint angara:angara_packet");
+	if (!status)
+		status = ctl_start(&nl);
+	if (status)
+		return status;
+	catch_end();
+	status = capture(&nl, &request);
+	ctl_stop(&nl);
+	return status;
+}
+
+static const struct command commands[] = {
+	{ NULL, "[FILE] [dev DEV]",
+	  "packets of an angara-vfio as pcapng, until it is interrupted",
+	  capture_run, 0 },
+};
+
+const struct object capture_object = {
+	"capture", "packets, for Wireshark", commands, ARRAY_SIZE(commands),
+};
