@@ -32,6 +32,7 @@
 #define AT_DEVICE	2U	/* needs one device */
 #define AT_TORUS	4U	/* needs a whole fabric of 8 to 64 nodes */
 #define AT_LOOP		8U	/* needs the loopback's sysfs files */
+#define AT_CARD		16U	/* needs two adapters on PCI Express */
 
 void at_require(unsigned int what);
 

@@ -4,6 +4,7 @@
  * fabrics made and removed through sysfs, processes of other users.
  */
 #include <fcntl.h>
+#include <glob.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -33,6 +34,19 @@ static void skip_all(const char *fmt, ...)
 	_exit(4);
 }
 
+/* Adapters that the driver has on PCI Express. */
+static size_t cards(void)
+{
+	size_t n;
+	glob_t g;
+
+	if (glob("/sys/bus/pci/drivers/angara/*:*", 0, NULL, &g))
+		return 0;
+	n = g.gl_pathc;
+	globfree(&g);
+	return n;
+}
+
 void at_require(unsigned int what)
 {
 	struct at_fabric f;
@@ -50,6 +64,8 @@ void at_require(unsigned int what)
 	}
 	if ((what & AT_LOOP) && access(LOOP_DIR "new_fabric", W_OK))
 		skip_all(LOOP_DIR "new_fabric: %s", strerror(errno));
+	if ((what & AT_CARD) && cards() < 2)
+		skip_all("there are no two adapters on PCI Express");
 }
 
 unsigned int at_scale(unsigned int n)

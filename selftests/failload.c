@@ -4,15 +4,13 @@
  * second, and so on until the module loads.  Most are the kernel's own, which
  * does without some.
  */
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/syscall.h>
 
 #include "at_harness.h"
 #include "angtest.h"
 #include "fail.h"
+#include "module.h"
 
 static void __attribute__((constructor)) require_injection(void)
 {
@@ -25,32 +23,11 @@ struct tally {
 	unsigned int failed;
 };
 
-static int module_open(const char *name)
-{
-	const char *dir = getenv("ANGARA_MODULES");
-	char path[256];
-
-	if (!dir)
-		return -ENOENT;
-	snprintf(path, sizeof(path), "%s/%s.ko", dir, name);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-static int load(int fd, const char *args)
-{
-	return syscall(SYS_finit_module, fd, args, 0) ? -errno : 0;
-}
-
-static int unload(const char *module)
-{
-	return syscall(SYS_delete_module, module, O_NONBLOCK) ? -errno : 0;
-}
-
 /* Says what went wrong with @module, loaded with @args; NULL if nothing did. */
 static const char *sweep(const char *module, const char *args, struct tally *t)
 {
 	int nth_fd = at_fail_open();
-	int fd = module_open(module);
+	int fd = at_module_open(module);
 	const char *why = NULL;
 	unsigned int nth;
 	bool hit = true;
@@ -59,11 +36,11 @@ static const char *sweep(const char *module, const char *args, struct tally *t)
 	for (nth = 1; !why && hit && nth < AT_ENDLESS; nth++) {
 		ret = at_fail_arm(nth_fd, nth);
 		if (!ret)
-			ret = load(fd, args);
+			ret = at_module_load(fd, args);
 		hit = at_fail_disarm(nth_fd);
 		t->tried++;
 		t->failed += !!ret;
-		if (!ret && unload(module))
+		if (!ret && at_module_unload(module))
 			why = "it cannot be unloaded";
 		else if (ret && !hit)
 			why = "it fails without a reason";
@@ -81,17 +58,10 @@ FIXTURE(module) {
 
 FIXTURE_SETUP(module)
 {
-	char dims[64];
-	int fd;
+	const char *why = at_module_begin(self->reload, sizeof(self->reload));
 
-	fd = module_open("angara_loop");
-	if (fd < 0)
-		SKIP(return, "ANGARA_MODULES does not name the folder of the modules");
-	close(fd);
-	at_loop_dims(dims, sizeof(dims));
-	snprintf(self->reload, sizeof(self->reload), "modprobe angara_loop %s%s",
-		 dims[0] ? "dims=" : "", dims);
-	ASSERT_EQ(0, at_run_command("modprobe -r angara_loop"));
+	if (why)
+		SKIP(return, "%s", why);
 }
 
 FIXTURE_TEARDOWN(module)
@@ -121,7 +91,7 @@ TEST_F_TIMEOUT(module, until_it_loads, 900)
 	const char *why;
 
 	if (variant->core)
-		ASSERT_EQ(0, at_run_command("modprobe -r angara"));
+		ASSERT_EQ(0, at_module_unload("angara"));
 	why = sweep(variant->name, variant->args, &t);
 	TH_LOG("%u tries, %u failed", t.tried, t.failed);
 	EXPECT_EQ(NULL, why) {

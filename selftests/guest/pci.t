@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The driver on PCI functions that angara-vfio serves to guests: what each guest
+# does is in selftests/pci/in-guest.
+
+set -u
+. selftests/tap.sh
+. selftests/vfio/server.sh
+
+trap 'stop; rm -rf "$TAP_TMP"' EXIT
+
+OTHER_PID=''
+
+stop()
+{
+	local pid
+
+	for pid in $SERVER_PID $OTHER_PID; do
+		kill -9 "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	SERVER_PID=''
+	OTHER_PID=''
+}
+
+# serve DIMS NODES [OPTION]...: starts a server; CARDS is what tools/vm/run wants.
+serve()
+{
+	local dims=$1 nodes=$2 node
+
+	shift 2
+	stop
+	rm -rf "$TAP_TMP/cards"
+	check "a server of $dims starts" server_start build/host/bin/angara-vfio \
+		"$TAP_TMP/cards" --dims "$dims" "$@"
+	CARDS=()
+	for ((node = 0; node < nodes; node++)); do
+		CARDS+=(--card "$TAP_TMP/cards/node$node.sock")
+	done
+}
+
+# Two servers, which are ready when they have found each other.
+serve_halves()
+{
+	local port
+
+	port=$(free_port)
+	stop
+	rm -rf "$TAP_TMP/cards"
+	mkdir "$TAP_TMP/others"
+	build/host/bin/angara-vfio --dims 2x2 --only 2,3 --peer "$port" \
+		--socket-dir "$TAP_TMP/others" >/dev/null 2>&1 &
+	OTHER_PID=$!
+	check 'two servers of a half each of 2x2 start' server_start \
+		build/host/bin/angara-vfio "$TAP_TMP/cards" --dims 2x2 \
+		--only 0,1 --listen "$port"
+	CARDS=(--card "$TAP_TMP/cards/node0.sock"
+		--card "$TAP_TMP/cards/node1.sock"
+		--card "$TAP_TMP/others/node2.sock"
+		--card "$TAP_TMP/others/node3.sock")
+}
+
+# guest NAME OPTION... -- PART...: results of the guest are nested below one of
+# ours. Kills the server when the guest asks for it.
+guest()
+{
+	local name=$1 status
+
+	shift
+	echo "==> cards: $name" >&2
+	tools/vm/run "${CARDS[@]}" "$@" 2>"$TAP_TMP/why" |
+		while IFS= read -r line; do
+			[ "$line" != '# kill' ] || kill -9 "$SERVER_PID"
+			printf '    %s\n' "$line"
+		done
+	status=${PIPESTATUS[0]}
+	cat "$TAP_TMP/cards.log" >>"$TAP_TMP/why"
+	result "$status" "$name"
+}
+
+# What a test asks of a guest, behind its options.
+PARTS=selftests/pci/in-guest
+
+check 'the server builds' make -s -C tools/vfio
+check "the library's test builds" tools/vm/chroot make -C libangara \
+	O=/angara/build/guest-user all tests
+
+serve 2x2x2 8
+# Only programs that do not count on what the loopback has done when a system
+# call returns: a card works on meanwhile.
+guest '6.12, MSI-X' --kernel 6.12 --timeout 600 -- "$PARTS" config msix ioctl \
+	mmap mr p2p tree race card library apart restart
+guest '6.12, IOMMU' --kernel 6.12 --iommu -- "$PARTS" iommu config p2p mr card
+guest '6.12, interrupt line' --kernel 6.12 -- "$PARTS" intx p2p tree
+serve 2 2
+for kernel in 6.1 7.2; do
+	guest "$kernel" --kernel "$kernel" --env ANGARA_TEST_SCALE=30 \
+		-- "$PARTS" config card unload
+done
+guest 'memory that cannot be shared' --append swiotlb=force -- "$PARTS" swiotlb
+guest 'the server is killed' --kernel 6.12 -- "$PARTS" killed
+serve 2 2 --contexts 128
+guest 'fewer interrupt vectors than contexts' --kernel 6.12 --smp 1 \
+	--env ANGARA_TEST_SCALE=30 -- "$PARTS" few card
+serve_halves
+guest 'a torus on two servers' --kernel 6.12 -- "$PARTS" library
+plan

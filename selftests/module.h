@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Loading and unloading the modules by system calls: programs for it take
+ * longer than the modules on kernels that watch.
+ */
+#ifndef ANGTEST_MODULE_H
+#define ANGTEST_MODULE_H
+
+#include <stddef.h>
+
+/*
+ * Unloads the loopback; what brings it back as it was comes to @reload. Returns
+ * why there is nothing to test, or NULL.
+ */
+const char *at_module_begin(char *reload, size_t len);
+/* The file of a module in $ANGARA_MODULES, or -errno. */
+int at_module_open(const char *name);
+int at_module_load(int fd, const char *args);
+int at_module_unload(const char *name);
+
+#endif /* ANGTEST_MODULE_H */

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Options that all scripts have which boot guests, and what must be there
+# before one does.
+
+# shellcheck disable=SC2034 # read by the scripts that source this file
+{
+KERNEL=6.12
+LOOP=
+SHARE=
+MODULES=
+IGNORE='^$'
+MEM=
+SMP=
+TIMEOUT=300
+RUN_AS=root
+ENVIRONMENT=()
+}
+
+# need OPTION VALUE REGEXP WHAT: refuses a value that is not WHAT.
+need()
+{
+	[[ $2 =~ ^$3$ ]] || usage_error "$1: '$2' is not $4"
+}
+
+# need_value OPTION [VALUE]...
+need_value()
+{
+	[ $# -ge 2 ] || usage_error "$1 needs a value"
+}
+
+# guest_option OPTION [VALUE]...: takes an option that the script itself does
+# not know; refuses it if it is none of these either.
+# shellcheck disable=SC2034
+guest_option()
+{
+	local option=$1 value=${2:-}
+
+	case $option in
+	--kernel | --loop | --modules | --ignore | --share | --env | --user | \
+		--timeout | --mem | --smp) ;;
+	-*) usage_error "unknown option '$option'; --help lists them" ;;
+	*) usage_error "unexpected '$option': the command follows '--'" ;;
+	esac
+	need_value "$@"
+	case $option in
+	--kernel)
+		is_kernel "$value" || usage_error \
+			"--kernel: '$value' is not one of $(kernel_list)"
+		KERNEL=$value ;;
+	--loop)
+		need "$option" "$value" '[0-9]+(x[0-9]+)*' 'a size like 2x2x2'
+		LOOP=$value ;;
+	--modules)
+		[ -e "$TOP/$value/angara.ko" ] || usage_error \
+			"--modules: no angara.ko in '$value' of the repository"
+		MODULES=$value ;;
+	--ignore)
+		IGNORE=$value ;;
+	--share)
+		[ -d "$value" ] || usage_error "--share: '$value' is no folder"
+		SHARE=$(cd "$value" && pwd) ;;
+	--env)
+		need "$option" "$value" '[A-Za-z_][A-Za-z0-9_]*=.*' \
+			'of the form NAME=VALUE'
+		ENVIRONMENT+=("$value") ;;
+	--user)
+		need "$option" "$value" 'root|user|nobody' \
+			'one of root, user, nobody'
+		RUN_AS=$value ;;
+	--timeout)
+		need "$option" "$value" '[0-9]{1,9}' 'a number of seconds'
+		TIMEOUT=$value ;;
+	--mem)
+		need "$option" "$value" '[1-9][0-9]{0,6}[MG]' 'a size like 512M or 2G'
+		MEM=$value ;;
+	--smp)
+		need "$option" "$value" '[1-9][0-9]?' 'a number from 1 to 99'
+		SMP=$value ;;
+	esac
+}
+
+# Completes what depends on the kernel, and says what is still to be made.
+# need_guest DRIVER: DRIVER is empty if no module is to be loaded.
+need_guest()
+{
+	[ -s "$GUEST/image.stamp" ] ||
+		die "no guest here yet: run 'make setup' first"
+	if is_debug_kernel "$KERNEL"; then
+		[ -s "$GUEST/boot/$KERNEL/stamp" ] ||
+			die "no kernel $KERNEL yet: run 'make debug-kernels' first"
+		MEM=${MEM:-2G}
+	fi
+	MODULES=${MODULES:-build/kernel/$KERNEL/driver}
+	if [ -n "$1" ] && [ ! -e "$TOP/$MODULES/angara.ko" ]; then
+		die "no modules for $KERNEL yet: run 'tools/vm/build modules $KERNEL' first"
+	fi
+}
