@@ -97,6 +97,12 @@ shell: setup ## a shell in a guest with the driver loaded
 	@tools/vm/build user
 	@tools/vm/run --timeout 0
 
+.PHONY: cluster
+cluster: setup ## a shell in the first of four guests on one fabric (DIMS=2x2x1)
+	@tools/vm/build modules 6.12
+	@tools/vm/build user
+	@tools/vm/cluster --timeout 0 --dims $(or $(DIMS),2x2x1)
+
 ## Speed
 
 .PHONY: bench

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Four guests on one fabric: tools/vm/cluster does what its users rely on, and
+# jobs over all guests get the right data; see selftests/on-cluster. In the end
+# one guest is killed in the middle of reductions.
+
+set -u
+. selftests/tap.sh
+
+OUT=$TAP_TMP/out
+ERR=$TAP_TMP/err
+LOST=2
+
+# ended STATUS: of a cluster, whose output is shown if it is another.
+ended()
+{
+	echo "exit status $STATUS, expected $1; end of standard error:"
+	tail -n 30 "$ERR"
+	[ "$STATUS" = "$1" ]
+}
+
+cluster()
+{
+	STATUS=0
+	tools/vm/cluster "$@" >"$OUT" 2>"$ERR" </dev/null || STATUS=$?
+}
+
+# refused NAME TEXT OPTION...: bad arguments get one line and status 2
+refused()
+{
+	local name=$1 text=$2
+
+	shift 2
+	cluster "$@"
+	{
+		echo "exit status $STATUS"
+		cat "$ERR"
+	} >"$TAP_TMP/why"
+	[ "$STATUS" = 2 ] && [ "$(wc -l <"$ERR")" = 1 ] &&
+		grep -qF -- "$text" "$ERR"
+	result $? "$name is refused"
+}
+
+# Kills the guest when the others are at work.
+killer()
+{
+	local pid
+
+	until grep -q '^# now$' "$OUT" 2>/dev/null; do
+		[ -e "$TAP_TMP/running" ] || return 0
+		sleep 0.5
+	done
+	pid=$(cat "$TAP_TMP/pids/node$LOST") && kill -9 "$pid"
+}
+
+# Only the guest that was killed has something to say.
+quiet()
+{
+	cat "$ERR"
+	grep -q "^cluster: node $LOST has ended" "$ERR" &&
+		! grep -qE "^run: |^node [^$LOST]: " "$ERR"
+}
+
+nothing_left()
+{
+	! grep -ls "$TAP_TMP" build/vm/job.*/command build/vm/cluster.*/environment
+}
+
+check 'library, tools and tests build' tools/vm/build user
+refused 'a torus of no nodes' 'makes 0 guests' --dims 2x0 -- true
+refused 'a torus that is too large' 'makes 1024 guests' --dims 4x4x4x16 -- true
+refused 'a size that is none' 'a size like 2x2x1' --dims 2x -- true
+refused 'no process' 'from 1 to 999' --per-node 0 -- true
+refused 'a kernel without a network' "'debug' has no network" --kernel debug -- true
+refused 'a user who may not log in' "'nobody' may not log in" --user nobody -- true
+refused 'an unknown option' "unknown option '--frob'" --frob
+refused 'a command without --' "unexpected 'true'" true
+refused 'no command and no terminal' 'must be a terminal' --dims 2
+refused '--once without a command' 'needs a command' --once
+
+mkdir "$TAP_TMP/pids"
+: >"$OUT"
+: >"$TAP_TMP/running"
+killer &
+cluster --dims 2x2x1 --per-node 2 --timeout 1800 --grace 300 \
+	--env "TEST=$TAP_TMP" --env 'WORDS=two  words $' \
+	--env FI_PROVIDER_PATH=/angara/build/guest-user/lib/libfabric \
+	--pids "$TAP_TMP/pids" --once -- selftests/on-cluster
+rm "$TAP_TMP/running"
+wait
+sed 's/^/    /' "$OUT"
+grep -q '^1\.\.' "$OUT" && ! grep -q '^not ok ' "$OUT"
+result $? 'jobs over four guests'
+check 'a guest that was killed ends the cluster with 125' ended 125
+check 'the other guests and the kernels have no complaint' quiet
+check 'nothing is left' nothing_left
+
+# What does not need cards is quicker without.
+# shellcheck disable=SC2016 # the guests' shells expand it
+cluster --dims 2 --no-driver --label --user user --kernel 7.2 -- \
+	sh -c 'echo "$(id -un) $(uname -r | cut -d. -f1-2)"; exit $PMIX_RANK'
+check 'the exit status of a job is that of its process' ended 1
+check 'lines have labels, a user and a kernel are chosen' grep -qE \
+	'^\[[^]]*1\].*: user 7\.2$' "$OUT"
+plan
