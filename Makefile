@@ -108,6 +108,7 @@ cluster: setup ## a shell in the first of four guests on one fabric (DIMS=2x2x1)
 .PHONY: bench
 bench: setup ## compare with Open MPI and MPICH (QUICK=1: a few minutes)
 	@tools/bench/run $(if $(QUICK),--quick)
+	@tools/bench/fabric $(if $(QUICK),--quick)
 
 ## Figures
 
