@@ -49,12 +49,13 @@ struct coll_bcast {
 };
 
 /**
- * struct coll_reduce - an allreduce of ANGARA_TYPE_INT64
+ * struct coll_reduce - an allreduce of elements of eight bytes
  * @dst: region for the result
  * @dst_off: offset in it
  * @src: region with the contribution
  * @src_off: offset in it
  * @count: elements
+ * @type: ANGARA_TYPE_INT64, or ANGARA_TYPE_DOUBLE of ANGARA_RED_MAX
  * @op: ANGARA_RED_SUM or ANGARA_RED_MAX
  * @req: of the implementation
  */
@@ -64,6 +65,7 @@ struct coll_reduce {
 	const struct angara_mr *src;
 	uint64_t src_off;
 	uint64_t count;
+	unsigned int type;
 	unsigned int op;
 	angara_req_t req;
 };

@@ -58,7 +58,7 @@ static int reduce_start(struct coll *c, struct coll_reduce *r)
 {
 	int err = angara_allreduce_nbi(offload_of(c)->team[0], r->dst,
 				       r->dst_off, r->src, r->src_off, r->count,
-				       ANGARA_TYPE_INT64, r->op, &r->req);
+				       r->type, r->op, &r->req);
 
 	return err ? app_fail(c->app, err, "allreduce of %llu elements",
 			      (unsigned long long)r->count) : 0;

@@ -13,6 +13,7 @@
  * arrives.  A context has room for one such set of trees.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,6 +244,16 @@ static int bcast_finish(struct coll *c, struct coll_bcast *b)
 	return err ? err : settle(p, &p->tree[b->tree]);
 }
 
+/* The greater one; a NaN wins, as in the network. */
+static void combine_max(double *acc, const double *with, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (with[i] > acc[i] || isnan(with[i]))
+			acc[i] = with[i];
+}
+
 static void combine(int64_t *acc, const int64_t *with, size_t n, unsigned int op)
 {
 	size_t i;
@@ -270,6 +281,7 @@ static int reduce_up(struct p2p *p, const struct coll_reduce *r, uint64_t i)
 	char *acc = t->up ? at(p->slots, own) : at(r->dst, r->dst_off + i * SEGMENT);
 	struct message m = { .src = p->slots, .src_off = own, .len = len };
 	unsigned int child;
+	char *from;
 	int err;
 
 	memmove(acc, at(r->src, r->src_off + i * SEGMENT), len);
@@ -277,9 +289,13 @@ static int reduce_up(struct p2p *p, const struct coll_reduce *r, uint64_t i)
 		err = edge_take(p, &t->edge[t->first + child]);
 		if (err)
 			return err;
-		combine((int64_t *)acc,
-			(int64_t *)at(p->slots, slot_off(child, i % 2)),
-			len / sizeof(int64_t), r->op);
+		from = at(p->slots, slot_off(child, i % 2));
+		if (r->type == ANGARA_TYPE_DOUBLE)
+			combine_max((double *)acc, (double *)from,
+				    len / sizeof(double));
+		else
+			combine((int64_t *)acc, (int64_t *)from,
+				len / sizeof(int64_t), r->op);
 	}
 	if (!t->up)
 		return 0;

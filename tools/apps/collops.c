@@ -82,7 +82,7 @@ static int run_allreduce(struct bench *b, struct coll *c, size_t bytes,
 	int64_t want = (int64_t)(i * b->app->size);
 	struct coll_reduce r = {
 		.dst = b->mr, .dst_off = MAX_BYTES, .src = b->mr, .count = n,
-		.op = ANGARA_RED_SUM,
+		.type = ANGARA_TYPE_INT64, .op = ANGARA_RED_SUM,
 	};
 	int err;
 

@@ -65,7 +65,7 @@ struct result {
  * @halo: exchange of faces
  * @coll: trees
  * @u: memory of grid.u
- * @max: two words, maximum here and of all
+ * @max: two numbers, maximum here and of all
  * @res: result
  */
 struct heat {
@@ -161,11 +161,7 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 	return err;
 }
 
-/*
- * The order of doubles that are not negative is that of their bits taken as
- * an integer: the exponent stands above the fraction, and both count up.  So
- * an integer maximum is the maximum, and a NaN, above all numbers, survives.
- */
+/* A NaN of any process is the maximum: advance() ends the run then. */
 static int global_max(struct heat *h, double mine, double *max)
 {
 	struct coll_reduce r = {
@@ -173,14 +169,15 @@ static int global_max(struct heat *h, double mine, double *max)
 		.dst_off = sizeof(double),
 		.src = h->max,
 		.count = 1,
+		.type = ANGARA_TYPE_DOUBLE,
 		.op = ANGARA_RED_MAX,
 	};
-	char *words = angara_mr_addr(h->max);
+	double *both = angara_mr_addr(h->max);
 	int err;
 
-	memcpy(words, &mine, sizeof(mine));
+	both[0] = mine;
 	err = coll_allreduce(h->coll, &r);
-	memcpy(max, words + sizeof(mine), sizeof(*max));
+	*max = both[1];
 	return err;
 }
 
