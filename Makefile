@@ -147,7 +147,7 @@ check-guest: setup ## run the tests that boot guests
 	@selftests/prove selftests/build/guest.t guest
 
 .PHONY: fuzz
-fuzz: ## fuzz the device model (SECONDS=60 each, TARGET=fuzz_device)
+fuzz: ## fuzz the device model and its server (SECONDS=60 each, TARGET=fuzz_device)
 	@selftests/fuzz/setup
 	@selftests/fuzz/run $(or $(SECONDS),60) $(TARGET)
 

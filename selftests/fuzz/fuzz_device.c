@@ -2,7 +2,7 @@
 /*
  * A driver that lies and processes that write anything: registers, admin
  * commands, queue entries, tables of memory regions, lists of pages, control
- * pages, in any order.
+ * pages, message areas, in any order.
  *
  * The model may refuse all of it.  It may not touch memory that it was not
  * told of, run for ever, break its own rules, or keep anything after a reset.
@@ -23,6 +23,7 @@ struct device {
 	struct host *h;
 	struct input *in;
 	struct tctx *ctx[8 * LOCAL];
+	struct tarea *area[8];		/* of the first context of each node */
 	u32 n;
 };
 
@@ -114,6 +115,14 @@ static void counters(struct device *d, u32 node, struct angara_adm_counters *c)
 	c->length = cpu_to_le32(in_size(d->in) * 8);
 }
 
+static void area(struct device *d, u32 node, struct angara_adm_msg *m)
+{
+	u8 how = in_u8(d->in);
+
+	m->pages = cpu_to_le64(address(d, node));
+	m->log2 = how & 0x80 ? how & 0x7F : 14 + how % 9;
+}
+
 static void command(struct device *d)
 {
 	u32 node = in_below(d->in, d->h->nodes);
@@ -135,10 +144,26 @@ static void command(struct device *d)
 			create(d, node, &cmd->create);
 		else if (cmd->opcode == ANGARA_ADM_COUNTERS)
 			counters(d, node, &cmd->counters);
+		else if (cmd->opcode == ANGARA_ADM_MSG_AREA)
+			area(d, node, &cmd->msg);
 	}
 	host_reg(d->h, node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
 	if (what & 0x80)
 		host_reg(d->h, node, ANGARA_REG_AEQ_CI, in_size(d->in));
+}
+
+/* Bytes for what there is of each, and what there is not. */
+static void atomic(struct device *d, struct angara_wqe *w, u8 kind)
+{
+	u32 n = ANGARA_ATOMIC_NUM + 1;
+
+	w->redop = kind % n;
+	w->type = kind / n;
+	w->length = cpu_to_le32(in_size(d->in) * 4);
+	if (w->opcode == ANGARA_OP_ATOMIC)
+		return;
+	w->aux_key = cpu_to_le32(in_u8(d->in) & 7);
+	w->aux = cpu_to_le64(in_size(d->in));
 }
 
 static void entry(struct device *d)
@@ -147,13 +172,12 @@ static void entry(struct device *d)
 	struct angara_wqe *w = &c->sq[c->sq_pi++ & (c->sq_n - 1)];
 	u8 how = in_u8(d->in);
 	u8 flags = in_u8(d->in);
+	u8 kind;
 
 	memset(w, 0, sizeof(*w));
-	w->opcode = how & 7;
+	w->opcode = flags & 0x10 ? ANGARA_OP_SEND + how % 3 : how & 7;
 	w->tree = how >> 3 & 3;
 	w->flags = flags & ANGARA_WQE_FLAGS;
-	w->type = flags >> 4 & 3;
-	w->redop = flags >> 6;
 	w->dst_node = cpu_to_le32(how & 0x80 ? in_u8(d->in) % d->h->nodes : 0);
 	w->dst_ctx = cpu_to_le16(how & 0x40 ? in_u8(d->in) : 0);
 	w->length = cpu_to_le32(in_size(d->in) * (how & 0x20 ? 1 : 8));
@@ -161,10 +185,24 @@ static void entry(struct device *d)
 	w->dst_key = cpu_to_le32(in_u8(d->in) & 7);
 	w->src_off = cpu_to_le64(in_size(d->in));
 	w->dst_off = cpu_to_le64(in_size(d->in));
-	w->counter = cpu_to_le16(in_u8(d->in) * 2);
+	kind = in_u8(d->in);
+	w->counter = cpu_to_le16(kind * 2);
+	/* Each there is, and one more. */
+	w->type = kind % (ANGARA_TYPE_NUM + 1);
+	w->redop = kind / 16 % (ANGARA_RED_NUM + 1);
+	if (w->opcode > ANGARA_OP_SEND)
+		atomic(d, w, kind);
 	/* A byte of it is something else. */
 	if (in_u8(d->in) & 0x80)
 		((u8 *)w)[in_u8(d->in) % sizeof(*w)] = in_u8(d->in);
+}
+
+/* Where a process is that has taken all its messages. */
+static u32 received(struct device *d, const struct tctx *c)
+{
+	struct ang_node *n = ang_node(d->h->fab, c->node);
+
+	return ang_ctx(d->h->fab, n, c->id)->area.pi;
 }
 
 static void doorbell(struct device *d)
@@ -176,6 +214,10 @@ static void doorbell(struct device *d)
 		c->sq_pi = in_size(d->in);
 	if (how & 0x40)
 		c->ctl->cq_ci = cpu_to_le32(in_size(d->in));
+	if (how & 0x10)
+		c->ctl->msg_ci = cpu_to_le32(in_size(d->in));
+	else if (how & 0x08)
+		c->ctl->msg_ci = cpu_to_le32(received(d, c));
 	host_reg(d->h, c->node, ANGARA_DB_PAGE(c->id) +
 		 (how & 0x20 ? ANGARA_DB_ARM : ANGARA_DB_SQ), c->sq_pi);
 }
@@ -256,6 +298,8 @@ static void begin(struct device *d)
 		d->ctx[i] = ctx_new(d->h, i / LOCAL, i % LOCAL, PKEY, 3, 3);
 		ctx_buffer(d->ctx[i], BUFFER);
 	}
+	for (i = 0; i < d->h->nodes; i++)
+		d->area[i] = area_new(d->ctx[i * LOCAL], 14);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -269,6 +313,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		actions[in_u8(&in) % NUM(actions)](&d);
 	if (!fuzz_quiet(&d.f, QUIET_STEPS))
 		EXPECT(long_way(d.h));
+	for (i = 0; i < d.h->nodes; i++)
+		free(d.area[i]);
 	fuzz_end(&d.f);
 	for (i = 0; i < d.n; i++)
 		free(d.ctx[i]);

@@ -26,7 +26,7 @@ static void count_refs(struct host *h, u64 buf, u32 more)
 
 static void packet(struct host *h, const struct ang_pkt *p)
 {
-	EXPECT(p->type >= ANG_PKT_PUT && p->type <= ANG_PKT_ABORT);
+	EXPECT(p->type >= ANG_PKT_PUT && p->type < ANG_PKT_NUM);
 	EXPECT(p->npkts >= 1 && p->npkts <= h->cfg.train);
 	EXPECT(p->tree < ANGARA_MAX_TREES);
 	EXPECT(!p->buf || p->len <= h->fab->buf_size);
@@ -63,9 +63,28 @@ static void rings(struct host *h, struct ang_node *n)
 		}
 }
 
+/* Contributions that wait for one before them, a buffer for each. */
+static void waiting(struct host *h, const struct ang_tree *t,
+		    const struct ang_slot *s)
+{
+	u32 many = ang_count(s->held);
+	u64 buf = s->waiting;
+
+	EXPECT(!(s->held & ~s->left) && !(s->left & ~t->places));
+	EXPECT(!s->left || !(s->held & (s->left & -s->left)));
+	EXPECT_EQ(s->count, t->expected - ang_count(s->left) + many);
+	for (; many; many--) {
+		EXPECT(buf);
+		count_refs(h, buf, 1);
+		buf = *ang_buf_link(&h->v, buf);
+	}
+	EXPECT(!buf);
+}
+
 static void tree(struct host *h, struct ang_node *n, u32 number)
 {
 	struct ang_tree *t = &n->tree[number];
+	u32 places = 0;
 	u32 held = 0;
 	u32 i;
 
@@ -82,7 +101,12 @@ static void tree(struct host *h, struct ang_node *n, u32 number)
 
 		EXPECT(t->member[i] < h->cfg.ctxs && c->alive);
 		EXPECT(c->joined & 1U << number && c->pkey == t->row.pkey);
+		EXPECT(c->place[number] < t->row.pe);
+		EXPECT(!(places & 1U << c->place[number]));
+		places |= 1U << c->place[number];
 	}
+	EXPECT_EQ(ang_count(t->places), t->expected);
+	EXPECT(t->state != ANGARA_TREE_STATE_UP || places == t->taken);
 	for (i = 0; i < ANGARA_MAX_REDUCES; i++) {
 		struct ang_slot *s = &t->slot[i];
 
@@ -92,6 +116,8 @@ static void tree(struct host *h, struct ang_node *n, u32 number)
 		EXPECT(s->pkt.seq % ANGARA_MAX_REDUCES == i);
 		packet(h, &s->pkt);
 		count_refs(h, s->pkt.buf, 1);
+		if (ang_ordered(s->pkt.dtype, s->pkt.redop))
+			waiting(h, t, s);
 		held += s->pkt.npkts;
 	}
 	EXPECT_EQ(held, t->in_flight);
@@ -122,6 +148,95 @@ static void injections(struct host *h, struct ang_node *n, struct ang_ctx *c,
 	EXPECT(c->joined & 1U << number || (!m->ops && !m->first));
 }
 
+/* Messages to one receiver stand in a line, of which the first alone moves. */
+static void sends(struct host *h, struct ang_node *n, struct ang_ctx *c)
+{
+	u64 behind = 0;
+	u64 set;
+
+	for (set = c->sends; set; set &= set - 1) {
+		struct ang_op *op = ang_op(h->fab, n, c, ang_lowest(set));
+		struct ang_op *next;
+
+		EXPECT(op->state == ANG_OP_ACTIVE);
+		EXPECT(op->opcode == ANGARA_OP_SEND && op->dst_node < h->nodes);
+		EXPECT(op->phase <= ANG_SEND_REST && op->turn <= 1);
+		if (!op->next)
+			continue;
+		EXPECT(op->next <= h->cfg.ops);
+		EXPECT(c->sends >> (op->next - 1) & 1);
+		EXPECT(!(behind >> (op->next - 1) & 1));
+		behind |= 1ULL << (op->next - 1);
+		next = ang_op(h->fab, n, c, op->next - 1U);
+		EXPECT(next->dst_node == op->dst_node);
+		EXPECT(next->dst_ctx == op->dst_ctx);
+		EXPECT(next->phase == ANG_SEND_START && !next->trains);
+	}
+	EXPECT(!(behind & c->p2p_tx));
+}
+
+/* What outlives a context: who waits for it, and what others rely on. */
+static void remains(struct host *h, struct ang_node *n, struct ang_ctx *c)
+{
+	u64 ghosts = 0;
+	u32 i;
+
+	EXPECT(h->nodes <= 64);
+	EXPECT(!(c->waiting[0] & ~(~0ULL >> (64 - h->nodes))));
+	EXPECT_EQ(c->wait_words, !!c->waiting[0]);
+	EXPECT(c->wait_at < ANG_WAIT_GROUPS);
+	for (i = 0; i < h->cfg.ops; i++) {
+		struct ang_op *op = ang_op(h->fab, n, c, i);
+
+		EXPECT(op->state <= ANG_OP_GHOST);
+		if (op->state != ANG_OP_GHOST)
+			continue;
+		EXPECT(op->opcode == ANGARA_OP_SEND);
+		ghosts |= 1ULL << i;
+	}
+	EXPECT_EQ(c->ghosts, ghosts);
+}
+
+static void area(struct host *h, struct ang_ctx *c)
+{
+	struct ang_area *a = &c->area;
+	u32 i;
+
+	if (!a->units) {
+		EXPECT(!a->turn && !a->told && !a->pi);
+		return;
+	}
+	EXPECT(a->units >= 256 && a->units <= 65536);
+	EXPECT(!(a->units & (a->units - 1)));
+	EXPECT(a->pi - a->ci <= a->units);
+	EXPECT(a->turn <= h->nodes && a->ready_out <= h->nodes);
+	EXPECT(a->due <= 1 && a->told <= 1);
+	EXPECT(!a->due || a->turn);
+	/* Else nobody would say when there is room. */
+	EXPECT(a->told || c->rouse || !(a->turn || c->wait_words));
+	for (i = 0; i < ANG_PARTS; i++) {
+		struct ang_part *part = &a->part[i];
+		u32 units = 1 + (part->length + ANGARA_MSG_UNIT - 1) /
+				ANGARA_MSG_UNIT;
+
+		EXPECT(part->used <= 1);
+		if (!part->used)
+			continue;
+		EXPECT(part->node < h->nodes && part->ctx < h->cfg.ctxs);
+		EXPECT(part->length <= ANGARA_MAX_MSG);
+		EXPECT(part->got < part->length);
+		EXPECT((part->place & (a->units - 1)) + units <= a->units);
+	}
+}
+
+/* Bytes that an operation injects. */
+static u32 gives(const struct ang_op *op)
+{
+	if (ang_is_coll(op->opcode) || op->opcode <= ANGARA_OP_SEND)
+		return op->len;
+	return op->len * ang_atomic_operands(op->redop);
+}
+
 static void context(struct host *h, struct ang_node *n, u32 number)
 {
 	struct ang_ctx *c = ang_ctx(h->fab, n, number);
@@ -131,6 +246,7 @@ static void context(struct host *h, struct ang_node *n, u32 number)
 	u32 i;
 
 	EXPECT(c->alive <= 1);
+	remains(h, n, c);
 	if (!c->alive)
 		return;
 	EXPECT(c->sq_log2 >= 3 && c->sq_log2 <= 15);
@@ -142,13 +258,14 @@ static void context(struct host *h, struct ang_node *n, u32 number)
 	for (i = 0; i < h->cfg.ops; i++) {
 		struct ang_op *op = ang_op(h->fab, n, c, i);
 
-		EXPECT(!(c->free >> i & 1) == (op->state == ANG_OP_ACTIVE));
+		EXPECT(!(c->free >> i & 1) == (op->state != ANG_OP_FREE));
 		if (op->state != ANG_OP_ACTIVE)
 			continue;
 		busy++;
 		EXPECT(op->opcode < ANGARA_OP_NUM);
-		EXPECT(op->status < ANGARA_ST_NUM && op->sent <= op->len);
+		EXPECT(op->status < ANGARA_ST_NUM && op->sent <= gives(op));
 		EXPECT(op->len <= ANGARA_MAX_OP_BYTES);
+		EXPECT(op->opcode != ANGARA_OP_SEND || c->sends >> i & 1);
 		EXPECT(op->inl <= ANG_INLINES);
 		if (!op->inl)
 			continue;
@@ -158,6 +275,8 @@ static void context(struct host *h, struct ang_node *n, u32 number)
 	}
 	EXPECT_EQ(busy, c->nops);
 	EXPECT_EQ(c->inl_free, ((1U << ANG_INLINES) - 1) & ~inlines);
+	sends(h, n, c);
+	area(h, c);
 	for (i = 0; i < ANGARA_MAX_TREES; i++)
 		injections(h, n, c, i);
 }

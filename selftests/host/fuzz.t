@@ -12,10 +12,13 @@ set -u
 O=${O:-$PWD/build/host}
 B=$O/fuzz
 LIST=selftests/fuzz/mutants.txt
-TARGETS=(fuzz_device fuzz_fabric fuzz_tree)
+TARGETS=(fuzz_device fuzz_fabric fuzz_peer fuzz_tree fuzz_vfio)
 FUZZ=("-I$PWD/driver/model" -D_GNU_SOURCE -Ilibangara/env -Iuapi -std=gnu11 -w
 	-O2 -g "-fsanitize=address,undefined,fuzzer-no-link"
 	-fno-sanitize-recover=all)
+
+# What parts of angara-vfio among the objects want.
+read -ra LIBS <<<"$(pkg-config --libs json-c zlib)"
 
 replay()
 {
@@ -40,8 +43,11 @@ have_fuzzer()
 finds()
 {
 	local target=$1 file=$2 dir object
-	local objects=()
+	local objects=() inputs=()
 
+	for dir in selftests/fuzz/{corpus,regress}/"$target"; do
+		[ ! -d "$dir" ] || inputs+=("$dir")
+	done
 	dir=$(mktemp -d -p "$TAP_TMP")
 	mutate "driver/model/$file" "$3" "$4" >"$dir/$file" || return 1
 	clang "${FUZZ[@]}" -c -o "$dir/mutant.o" "$dir/$file" || return 1
@@ -54,11 +60,12 @@ finds()
 		objects+=("$object")
 	done
 	clang -fsanitize=address,undefined,fuzzer -o "$dir/fuzz" \
-		"$dir/mutant.o" "${objects[@]}" || return 1
+		"$dir/mutant.o" "${objects[@]}" "${LIBS[@]}" || return 1
 	mkdir "$dir/corpus"
-	! "$dir/fuzz" -max_total_time=30 -len_control=0 -max_len=400 \
-		-timeout=5 -artifact_prefix="$dir/" "$dir/corpus" \
-		"selftests/fuzz/corpus/$target" >"$dir/log" 2>&1 || return 1
+	# So many inputs, however long that takes on this machine.
+	! "$dir/fuzz" -runs="${RUNS:-100000}" -seed=1 -len_control=0 \
+		-max_len=400 -timeout=60 -artifact_prefix="$dir/" "$dir/corpus" \
+		"${inputs[@]}" >"$dir/log" 2>&1 || return 1
 	# It has to be due to the fault.
 	grep -qE 'finding: |ERROR: |runtime error: ' "$dir/log"
 }
@@ -86,6 +93,7 @@ mutants()
 		read -r target file name <<<"$line"
 		IFS= read -r from
 		IFS= read -r to
+		[[ $name =~ ${FAULT:-} ]] || continue
 		[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
 		try "${#names[@]}" "$target" "$file" "$from" "$to" &
 		names+=("$target finds: $name")

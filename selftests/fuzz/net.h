@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Processes of two partitions on one fabric, and what must be so of them; see
+ * fuzz_fabric.c.
+ */
+#ifndef FUZZ_NET_H
+#define FUZZ_NET_H
+
+#include "fuzz.h"
+
+#define LOCAL		3		/* contexts of a node; the last: secret */
+#define SECRET_PKEY	0x77U
+#define SECRET_TREE	5
+#define SECRET		0xA7
+#define BUFFER		2048
+#define SEALED_KEY	1		/* region that grants nobody anything */
+#define SEALED_LEN	64
+#define SEALED		0x33
+#define COOKIES		64		/* operations of a process */
+#define TREES		4
+#define MAX_NODES	8
+#define NOW		(MAX_NODES * LOCAL)	/* processes at a time */
+#define EVER		128			/* and one after the other */
+
+/**
+ * struct process - a context and who uses it
+ * @t: context
+ * @area: its message area
+ * @sealed: region SEALED_KEY
+ * @life: number among all processes that there have been
+ * @place: number among those that there are
+ * @cookies: given out
+ * @pending: by cookie: no completion yet
+ * @quiet: by cookie: none may come
+ * @refused: by cookie: it has to be malformed
+ * @sound: by cookie: it is not malformed
+ * @sent: by cookie: a message that is as it should be
+ * @done: by cookie: a message that was sent, as the sender has been told
+ * @got: by cookie: a message that has arrived
+ * @to: by cookie: life of a message's receiver as it was posted
+ * @len: by cookie: bytes of a message
+ * @last: by place of the receiver: cookie of the last message there, plus 1
+ */
+struct process {
+	struct tctx *t;
+	struct tarea *area;
+	char *sealed;
+	u32 life;
+	u32 place;
+	u32 cookies;
+	u64 pending;
+	u64 quiet;
+	u64 refused;
+	u64 sound;
+	u64 sent;
+	u64 done;
+	u64 got;
+	u32 to[COOKIES];
+	u32 len[COOKIES];
+	u32 last[NOW];
+};
+
+struct net {
+	struct fuzz f;
+	struct host *h;
+	struct input *in;
+	struct process *p[NOW];
+	struct process *ever[EVER];
+	struct ttree *tree[TREES];
+	struct ttree *secret;
+	u32 epoch;
+	u32 n;				/* contexts */
+	u32 lives;
+	int spoilt;			/* some entries were broken */
+};
+
+static inline int is_secret(const struct tctx *t)
+{
+	return t->id == LOCAL - 1;
+}
+
+/* Begins at place @i; there must be room for it in @ever. */
+void process_new(struct net *net, u32 i);
+/* Makes an entry a message that @p's receiver will know. */
+void process_sends(struct net *net, struct process *p, struct angara_wqe *w);
+/* Takes completions and messages. */
+void process_reap(struct net *net, struct process *p);
+
+/* What must be so in the end; then resets and frees all. */
+void net_finish(struct net *net);
+
+#endif /* FUZZ_NET_H */
