@@ -24,3 +24,20 @@ block()
 	done
 	printf '%s' "$text"
 }
+
+# faults LIST COMMAND: COMMAND for each fault of a list whose comment ends with
+# an empty line, with four arguments: its first line, what is to be said of it,
+# what stands in the file, and what is put in its place.
+faults()
+{
+	local first report from to
+
+	exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$1")
+	while IFS= read -r first <&5; do
+		IFS= read -r report <&5
+		from=$(block 5)
+		to=$(block 5)
+		"$2" "$first" "$report" "$from" "$to"
+	done
+	exec 5<&-
+}

@@ -2,42 +2,105 @@
 # shellcheck shell=bash
 #
 # The gate: what a debug kernel and its driver have to get through. Needs
-# selftests/tap.sh.
+# selftests/tap.sh and, for gates, selftests/vfio/server.sh.
 
 # How much of the tests' sweeps: the kernels are five to ten times slower.
 SCALE=${ANGARA_TEST_SCALE:-10}
+# How often the modules are loaded.
+LOADS=${ANGARA_TEST_LOADS:-100}
 
-# 6.1 warns if it has no memory to load a module, which failnth brings about.
-KERNELS_OWN='WARNING: .* at event_define_fields\+'
+# Options for tools/vm/run: adapters on PCI Express in place of the loopback.
+CARDS=()
 
-# gate KERNEL TIMEOUT ARG...: runs in-guest with ARGs; its results are ours.
-# What the kernel reports fails the last of them, and is shown.
-gate()
+# 6.1 warns if it has no memory to load a module, which failnth brings about, and
+# when it frees an interrupt that it had no memory to list in /proc, as card does.
+KERNELS_OWN='WARNING: .* at (event_define_fields|remove_proc_entry)\+'
+
+# guest OUT KERNEL TIMEOUT PROGRAM...: runs them in a guest. What they print
+# comes to OUT.tap, the console to OUT.log, the exit status to OUT.status.
+guest()
 {
-	local kernel=$1 limit=$2 status
+	local out=$1 kernel=$2 limit=$3
 
-	shift 2
-	tools/vm/run --kernel "$kernel" --timeout "$limit" \
+	shift 3
+	tools/vm/run --kernel "$kernel" --timeout "$limit" "${CARDS[@]}" \
 		${MODULES:+--modules "$MODULES"} --ignore "$KERNELS_OWN" \
-		--env "ANGARA_TEST_SCALE=$SCALE" \
+		--env "ANGARA_TEST_SCALE=$SCALE" --env "ANGARA_TEST_LOADS=$LOADS" \
 		${ANGARA_TEST_ROUNDS:+--env "ANGARA_TEST_ROUNDS=$ANGARA_TEST_ROUNDS"} \
 		${ANGARA_TEST_SEED:+--env "ANGARA_TEST_SEED=$ANGARA_TEST_SEED"} \
-		--env "PROGRAM_TIMEOUT=${PROGRAM_TIMEOUT:-1200}" -- \
-		selftests/debug/in-guest "$@" 2>"$TAP_TMP/console" |
-		tee "$TAP_TMP/out" |
+		--env "PROGRAM_TIMEOUT=${PROGRAM_TIMEOUT:-2400}" -- \
+		selftests/debug/in-guest "$@" 2>"$out.log" |
+		tee "$out.tap" |
 		sed -un "s/^# \(.*: [0-9]* s\)$/==> kernel $kernel: \1/p" >&2
-	status=${PIPESTATUS[0]}
-	sed "s/^\(not ok\|ok\) - /&$kernel: /" "$TAP_TMP/out"
-	TAP_COUNT=$((TAP_COUNT + $(grep -cE '^(not )?ok ' "$TAP_TMP/out")))
-	reports >"$TAP_TMP/why"
-	result "$status" "$kernel: the guest ends, its kernel has nothing to report"
+	echo "${PIPESTATUS[0]}" >"$out.status"
 }
 
-# The reports among the console's lines, or its end if there is none.
+# results OUT KERNEL NAME: a guest's results are ours. What its kernel reports
+# fails the last of them, and is shown.
+results()
+{
+	local out=$1 kernel=$2
+
+	sed "s/^\(not ok\|ok\) - /&$kernel: /" "$out.tap"
+	TAP_COUNT=$((TAP_COUNT + $(grep -cE '^(not )?ok ' "$out.tap")))
+	reports "$out.log" >"$TAP_TMP/why"
+	result "$(cat "$out.status")" \
+		"$kernel: the guest$3 ends, its kernel has nothing to report"
+}
+
+# gate KERNEL TIMEOUT PROGRAM...: what they find in a guest
+gate()
+{
+	guest "$TAP_TMP/guest" "$@"
+	results "$TAP_TMP/guest" "$1" ''
+}
+
+# serve: starts a server of a fabric, whose adapters CARDS has then.  They have few
+# contexts: binding takes some thirty allocations for each, of which each fails once.
+serve()
+{
+	local node
+
+	make -s -C tools/vfio &&
+		server_start build/host/bin/angara-vfio "$TAP_TMP/cards" --dims 2x2x2 \
+			--contexts 6 ||
+		return
+	for node in {0..7}; do
+		CARDS+=(--card "$TAP_TMP/cards/node$node.sock")
+	done
+}
+
+# gates KERNEL TIMEOUT, programs on stdin: a guest for each line, all at once,
+# since a guest is busy with one core most of the time. A line that begins with
+# "cards" is for adapters on PCI Express.
+gates()
+{
+	local kernel=$1 limit=$2 i programs pids=()
+
+	while read -ra programs; do
+		CARDS=()
+		if [ "${programs[0]}" = cards ]; then
+			check "$kernel: a server of adapters starts" serve
+			programs=("${programs[@]:1}")
+		fi
+		guest "$TAP_TMP/guest${#pids[@]}" "$kernel" "$limit" \
+			"${programs[@]}" </dev/null &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	for i in "${!pids[@]}"; do
+		results "$TAP_TMP/guest$i" "$kernel" \
+			" $((i + 1)) of ${#pids[@]}"
+	done
+	[ -z "$SERVER_PID" ] ||
+		check "$kernel: the server of adapters ends" \
+			server_end "$TAP_TMP/cards"
+}
+
+# The reports among a console's lines, or its end if there is none.
 reports()
 {
-	grep -nE '(WARNING|BUG|INFO|UBSAN|Oops): |unreferenced object' \
-		"$TAP_TMP/console" | head -n 8
-	grep -m 1 -A 45 -E '(WARNING|BUG|UBSAN|Oops): ' "$TAP_TMP/console" ||
-		tail -n 40 "$TAP_TMP/console"
+	grep -nE '(WARNING|BUG|INFO|UBSAN|Oops): |unreferenced object' "$1" |
+		head -n 8
+	grep -m 1 -A 45 -E '(WARNING|BUG|UBSAN|Oops): ' "$1" || tail -n 40 "$1"
 }

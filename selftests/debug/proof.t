@@ -27,7 +27,7 @@ run_gate()
 	local TAP_TMP=$TAP_TMP/gate.d TAP_COUNT=0
 
 	mkdir -p "$TAP_TMP"
-	MODULES=$COPY/$1/driver gate "$1" 900 2 "${@:2}" |
+	MODULES=$COPY/$1/driver LOADS=2 gate "$1" 900 "${@:2}" |
 		grep -vE '^ +(ok |#  RUN |# +OK )'
 }
 
@@ -57,6 +57,18 @@ finds()
 	return "$status"
 }
 
+# try FIRST REPORT FROM TO
+try()
+{
+	local kernel program file name
+
+	read -r kernel program file name <<<"$1"
+	[[ $name =~ ${FAULT:-} ]] || return 0
+	echo "==> kernel $kernel: $name" >&2
+	check "kernel $kernel: $name" finds "$kernel" "$program" "$file" \
+		"${@:2}"
+}
+
 # programs KERNEL: what finds the faults that are wanted.
 programs()
 {
@@ -75,14 +87,5 @@ for kernel in debug kcsan; do
 	echo "==> kernel $kernel: no fault, ${names[*]}" >&2
 	check "kernel $kernel: no fault, no report" passes "$kernel" "${names[@]}"
 done
-exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$LIST")
-while IFS=' ' read -r kernel program file name <&5; do
-	IFS= read -r report <&5
-	from=$(block 5)
-	to=$(block 5)
-	[[ $name =~ ${FAULT:-} ]] || continue
-	echo "==> kernel $kernel: $name" >&2
-	check "kernel $kernel: $name" finds "$kernel" "$program" "$file" \
-		"$report" "$from" "$to"
-done
+faults "$LIST" try
 plan

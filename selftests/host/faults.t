@@ -15,20 +15,13 @@ stands()
 	! cmp "$1" "$TAP_TMP/fault"
 }
 
-# driver LIST: what is to be said follows the first line, then two blocks.
+# driver FIRST REPORT FROM TO: a fault of $list
 driver()
 {
-	local first file name from to
+	local file name
 
-	exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$1")
-	while IFS= read -r first <&5; do
-		read -r _ _ file name <<<"$first"
-		IFS= read -r _ <&5
-		from=$(block 5)
-		to=$(block 5)
-		check "${1#selftests/}: $name" stands "$file" "$from" "$to"
-	done
-	exec 5<&-
+	read -r _ _ file name <<<"$1"
+	check "${list#selftests/}: $name" stands "$file" "$3" "$4"
 }
 
 # model LIST: one line each, then "end".
@@ -48,7 +41,8 @@ model()
 	exec 5<&-
 }
 
-driver selftests/debug/faults.txt
-driver selftests/kernels/faults.txt
+for list in selftests/{debug,kernels,kfuzz}/faults.txt; do
+	faults "$list" driver
+done
 model selftests/fuzz/mutants.txt
 plan

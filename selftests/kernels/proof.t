@@ -38,19 +38,21 @@ put()
 		cp "$TAP_TMP/fault" "$COPY/$1/$2"
 }
 
-# try CHECK KERNELS FILE NAME REPORT FROM TO
+# try FIRST REPORT FROM TO
 try()
 {
-	local kernel
+	local kind kernels file name kernel
 
+	read -r kind kernels file name <<<"$1"
+	echo "==> $kind: $name" >&2
 	for kernel in "${names[@]}"; do
-		check "$4: made, $kernel" put "$kernel" "$3" "$6" "$7"
-		if [[ ",$2," = *",$kernel,"* ]]; then
-			check "$4: $1 finds it, $kernel" \
-				finds "$1" "$kernel" "$3" "$5"
+		check "$name: made, $kernel" put "$kernel" "$file" "$3" "$4"
+		if [[ ",$kernels," = *",$kernel,"* ]]; then
+			check "$name: $kind finds it, $kernel" \
+				finds "$kind" "$kernel" "$file" "$2"
 		else
-			check "$4: not to be found, $kernel" \
-				builds "$1" "$kernel" "$3"
+			check "$name: not to be found, $kernel" \
+				builds "$kind" "$kernel" "$file"
 		fi
 	done
 }
@@ -64,12 +66,5 @@ for kernel in "${names[@]}"; do
 		check "no fault: $file, $kernel" builds sparse "$kernel" "$file"
 	done < <(awk '/ driver\/[a-z_\/]*\.c / { print $3 }' "$LIST" | sort -u)
 done
-exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$LIST")
-while IFS=' ' read -r kind kernels file name <&5; do
-	IFS= read -r report <&5
-	from=$(block 5)
-	to=$(block 5)
-	echo "==> $kind: $name" >&2
-	try "$kind" "$kernels" "$file" "$name" "$report" "$from" "$to"
-done
+faults "$LIST" try
 plan

@@ -176,19 +176,21 @@ static void rings_map(struct kf_state *s, uint64_t f,
 
 	*file = (struct kf_file) {
 		.offset = { c->sq_offset, c->cq_offset, c->ctl_offset,
-			    c->ctr_offset, c->db_offset },
+			    c->ctr_offset, c->msg_offset },
 		.bytes = { c->sq_entries * sizeof(struct angara_wqe),
 			   c->cq_entries * sizeof(struct angara_cqe),
-			   KF_PAGE, KF_PAGE, KF_PAGE },
+			   KF_PAGE, KF_PAGE, c->msg_bytes, KF_PAGE },
 		.sq_entries = c->sq_entries,
 	};
 	rings_unmap(f);
-	for (kind = 0; kind < 4; kind++) {
+	for (kind = 0; kind <= KF_AREA_KIND; kind++) {
 		uint64_t bytes = (file->bytes[kind] + KF_PAGE - 1) & -KF_PAGE;
 
 		file->bytes[kind] = bytes;
+		if (!bytes)
+			continue;
 		mmap(KF_RING(f, kind), bytes,
-		     kind % 2 ? PROT_READ : PROT_READ | PROT_WRITE,
+		     kind == 0 || kind == 2 ? PROT_READ | PROT_WRITE : PROT_READ,
 		     MAP_SHARED | MAP_FIXED, kf_fd(f), file->offset[kind]);
 	}
 }
@@ -232,11 +234,28 @@ long kf_ioctl_any(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return answer(ioctl(kf_fd(v[0]), cmd, at));
 }
 
+/* Puts an entry where the next belongs, and so many behind it. */
+static long entry(struct kf_state *s, uint64_t f, const struct angara_wqe *w,
+		  uint64_t payload, uint32_t more)
+{
+	struct kf_file *file = &s->file[f % KF_FILES];
+	struct angara_wqe *sq = KF_RING(f % KF_FILES, 0);
+	struct angara_ctl *ctl = KF_RING(f % KF_FILES, 2);
+	uint32_t entries = file->sq_entries;
+
+	if (!entries)
+		return -ENXIO;
+	if (w->flags & ANGARA_WQE_INLINE && payload <= ANGARA_MAX_INLINE)
+		more += (payload + 63) / 64;
+	sq[file->pi++ % entries] = *w;
+	for (; more; more--, file->pi++)
+		memset(&sq[file->pi % entries], more, sizeof(*w));
+	ctl->sq_pi = htole32(file->pi);
+	return 0;
+}
+
 long kf_wqe(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
-	struct kf_file *file = &s->file[v[0] % KF_FILES];
-	struct angara_wqe *sq = KF_RING(v[0] % KF_FILES, 0);
-	struct angara_ctl *ctl = KF_RING(v[0] % KF_FILES, 2);
 	struct angara_wqe w = {
 		.opcode = v[2], .flags = v[3], .tree = v[4], .redop = v[5],
 		.type = v[6], .reserved0 = v[7], .dst_ctx = htole16(v[8]),
@@ -244,21 +263,74 @@ long kf_wqe(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 		.cookie = v[10], .src_key = htole32(v[11]),
 		.dst_key = htole32(v[12]), .src_off = htole64(v[13]),
 		.dst_off = htole64(v[14]), .counter = htole16(v[15]),
-		.reserved1 = { v[7] >> 8 },
+		.reserved1 = { v[7] >> 8 }, .aux_key = htole32(v[16]),
+		.aux = htole64(v[17]),
 	};
-	uint32_t entries = file->sq_entries;
-	uint32_t more = v[1] & 0xFF;
 
 	(void)op;
-	if (!entries)
+	return entry(s, v[0], &w, v[10], v[1] & 0xFF);
+}
+
+long kf_send(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	struct angara_wqe w = {
+		.opcode = ANGARA_OP_SEND, .flags = v[1],
+		.dst_ctx = htole16(v[2]), .dst_node = htole32(v[3]),
+		.length = htole32(v[4]), .cookie = v[4],
+		.src_key = htole32(v[5]), .src_off = htole64(v[6]),
+		.dst_off = htole64(v[7]), .aux = htole64(v[7]),
+		.counter = htole16(v[8]),
+	};
+
+	(void)op;
+	return entry(s, v[0], &w, v[4], 0);
+}
+
+/* Bytes that it takes from where it is posted. */
+static uint64_t operands(uint64_t aop, uint64_t len)
+{
+	if (aop == ANGARA_ATOMIC_READ)
+		return 0;
+	return aop >= ANGARA_ATOMIC_CSWAP ? 2 * len : len;
+}
+
+long kf_atomic(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	struct angara_wqe w = {
+		.opcode = ANGARA_OP_ATOMIC, .flags = v[2], .redop = v[3],
+		.type = v[4], .dst_ctx = htole16(v[5]),
+		.dst_node = htole32(v[6]), .length = htole32(v[7]),
+		.cookie = v[7], .src_key = htole32(v[8]),
+		.dst_key = htole32(v[9]), .src_off = htole64(v[10]),
+		.dst_off = htole64(v[11]), .counter = htole16(v[12]),
+	};
+
+	(void)op;
+	if (v[1]) {
+		w.opcode = ANGARA_OP_FETCH;
+		w.aux_key = htole32(v[13]);
+		w.aux = htole64(v[14]);
+	}
+	return entry(s, v[0], &w, operands(v[3], v[7]), 0);
+}
+
+long kf_take(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	struct kf_file *file = &s->file[v[0] % KF_FILES];
+	struct angara_ctl *ctl = KF_RING(v[0] % KF_FILES, 2);
+	const struct angara_msg *area = KF_RING(v[0] % KF_FILES, KF_AREA_KIND);
+	uint32_t units = file->bytes[KF_AREA_KIND] / sizeof(*area);
+	uint32_t left = 1 + v[1] % 64;
+	uint32_t ci, taken = 0;
+
+	(void)op;
+	if (!units)
 		return -ENXIO;
-	if (w.flags & ANGARA_WQE_INLINE && v[10] <= ANGARA_MAX_INLINE)
-		more += (v[10] + 63) / 64;
-	sq[file->pi++ % entries] = w;
-	for (; more; more--, file->pi++)
-		memset(&sq[file->pi % entries], more, sizeof(w));
-	ctl->sq_pi = htole32(file->pi);
-	return 0;
+	ci = le32toh(ctl->msg_ci);
+	for (; left && area[ci % units].kind; left--, taken++)
+		ci += 1 + (le32toh(area[ci % units].length) + 63) / 64;
+	ctl->msg_ci = htole32(ci);
+	return taken;
 }
 
 long kf_ctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)

@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #define KF_CALLS	32	/* in a program */
-#define KF_FIELDS	17	/* of an operation */
+#define KF_FIELDS	18	/* of an operation */
 #define KF_FILES	4
 #define KF_MAPS		4
 #define KF_EVENTFDS	2
@@ -35,6 +35,7 @@ enum kf_kind {
 	KF_BITS,	/* a set of the bits of @arg */
 	KF_ZERO,	/* 0 is right */
 	KF_POW2,	/* a power of two from 8 on */
+	KF_AREA,	/* bytes of a message area, or 0 */
 	KF_LENGTH,	/* bytes: where something begins or ends; up to @arg */
 	KF_PKEY,
 	KF_ANY,

@@ -46,6 +46,11 @@
 	.field = { __VA_ARGS__ },					\
 }
 
+/* Flags of a message: nobody is notified of one. */
+#define NO_NOTIFY	(ANGARA_WQE_FLAGS & ~ANGARA_WQE_NOTIFY)
+/* The largest message area. */
+#define KF_MAX_AREA	(4U << 20)
+
 /* Few numbers, so that calls meet. */
 #define SOME_TREES	(ANGARA_MAX_TREES / 4)
 #define TREE(_struct) \
@@ -65,7 +70,10 @@ const struct kf_op kf_ops[] = {
 	      ANGARA_CTX_PKEY,
 	      IN(angara_ctx_create, sq_entries, "sq", KF_POW2, 0, 65536),
 	      IN(angara_ctx_create, cq_entries, "cq", KF_POW2, 0, 131072),
-	      IN(angara_ctx_create, pkey, "pkey", KF_PKEY, 0)),
+	      IN(angara_ctx_create, pkey, "pkey", KF_PKEY, 0),
+	      IN(angara_ctx_create, msg_bytes, "msg", KF_AREA,
+		 ANGARA_MIN_MSG_BYTES, 2 * KF_MAX_AREA),
+	      IN(angara_ctx_create, reserved, "reserved", KF_ZERO, 0)),
 	/* The address is that of a region, and so many bytes on. */
 	IOCTL("mr_reg", 14, ANGARA_IOCTL_MR_REG, angara_mr_reg, ANGARA_MR_KEY,
 	      BELOW("region", KF_REGIONS), LENGTH("off", KF_MEM),
@@ -118,7 +126,22 @@ const struct kf_op kf_ops[] = {
 	   EDGE("ctx", 3, 16), BELOW("node", 8), LENGTH("len", 3 * KF_PAGE),
 	   EDGE("src_key", 3, 1024), EDGE("dst_key", 3, 1024),
 	   LENGTH("src_off", KF_PAGE), LENGTH("dst_off", KF_PAGE),
-	   BELOW("counter", ANGARA_CTR_USER_NUM)),
+	   BELOW("counter", ANGARA_CTR_USER_NUM),
+	   EDGE("aux_key", 1, 1024), ZERO("aux")),
+	OP("send", 12, kf_send, FILE_SLOT, BITS("flags", NO_NOTIFY),
+	   EDGE("ctx", 3, 16), BELOW("node", 8),
+	   LENGTH("len", ANGARA_MAX_MSG + 1), EDGE("src_key", 3, 1024),
+	   LENGTH("src_off", KF_PAGE), ANY("tag"), BELOW("code", 2)),
+	OP("atomic", 12, kf_atomic, FILE_SLOT, BELOW("fetch", 2),
+	   BITS("flags", ANGARA_WQE_FLAGS), BELOW("aop", ANGARA_ATOMIC_NUM),
+	   EDGE("type", ANGARA_TYPE_DOUBLE + 1, ANGARA_TYPE_NUM),
+	   EDGE("ctx", 3, 16), BELOW("node", 8),
+	   LENGTH("len", 2 * ANGARA_MAX_ATOMIC), EDGE("src_key", 3, 1024),
+	   EDGE("dst_key", 3, 1024), LENGTH("src_off", KF_PAGE),
+	   LENGTH("dst_off", KF_PAGE), BELOW("counter", ANGARA_CTR_USER_NUM),
+	   EDGE("aux_key", 3, 1024), LENGTH("aux", KF_PAGE)),
+	/* Messages that have come are given back. */
+	OP("take", 6, kf_take, FILE_SLOT, BELOW("more", 8)),
 	OP("ctl", 5, kf_ctl, FILE_SLOT, BELOW("word", 4), BELOW("add", 2),
 	   ANY("value")),
 	OP("poll", 5, kf_poll, FILE_SLOT, BELOW("ms", 3)),

@@ -87,6 +87,8 @@ static uint64_t value(const struct kf_field *f, uint64_t *seed)
 		return 0;
 	case KF_POW2:
 		return 8ULL << kf_below(seed, 4);
+	case KF_AREA:
+		return one_in(seed, 3) ? 0 : f->arg << kf_below(seed, 3);
 	case KF_LENGTH:
 		return length(seed, f->arg);
 	case KF_PKEY:

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Does kfuzz find faults? Each fault of selftests/kfuzz/faults.txt is made in a
-# copy of the driver, which a bounded number of programs, of one seed, has to
-# find. The copy without a fault has to get through. FAULT=REGEXP: only faults
+# copy of the driver, which a bounded number of programs of a seed has to find. The copy without a fault has to get through. FAULT=REGEXP: only faults
 # whose names match.
 
 set -u
@@ -20,11 +19,11 @@ build_copy()
 		"M=/angara/$COPY" KCOV_INSTRUMENT=y modules
 }
 
-# fuzz RUNS: leaves what is said in $TAP_TMP/said.
+# fuzz SEED RUNS: leaves what is said in $TAP_TMP/said.
 fuzz()
 {
 	MODULES=$COPY/driver OUT=$TAP_TMP/out LIMIT=900 \
-		selftests/kfuzz/run --seed 1 --runs "$1" \
+		selftests/kfuzz/run --seed "$1" --runs "$2" \
 		>"$TAP_TMP/said" 2>&1
 }
 
@@ -33,37 +32,40 @@ passes()
 	local status=0
 
 	tools/mirror "$COPY" && build_copy || return
-	fuzz 100 || status=$?
+	fuzz 1 100 || status=$?
 	tail -n 40 "$TAP_TMP/said"
 	return "$status"
 }
 
-# finds FILE RUNS REPORT FROM TO
+# finds SEED RUNS FILE REPORT FROM TO
 finds()
 {
 	tools/mirror "$COPY"
-	mutate "$1" "$4" "$5" >"$TAP_TMP/fault" || return
-	cp "$TAP_TMP/fault" "$COPY/$1"
+	mutate "$3" "$5" "$6" >"$TAP_TMP/fault" || return
+	cp "$TAP_TMP/fault" "$COPY/$3"
 	build_copy || return
-	if fuzz "$2"; then
+	if fuzz "$1" "$2"; then
 		tail -n 5 "$TAP_TMP/said"
 		echo "nothing found"
 		return 1
 	fi
 	grep -E 'kfuzz: found|run: ' "$TAP_TMP/said"
-	grep -qE "$3" "$TAP_TMP/said" && return
+	grep -qE "$4" "$TAP_TMP/said" && return
 	tail -n 40 "$TAP_TMP/said"
 	return 1
 }
 
-[ -n "${FAULT:-}" ] || check 'no fault, nothing found' passes
-exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$LIST")
-while IFS=' ' read -r file runs name <&5; do
-	IFS= read -r report <&5
-	from=$(block 5)
-	to=$(block 5)
-	[[ $name =~ ${FAULT:-} ]] || continue
+# try FIRST REPORT FROM TO
+try()
+{
+	local seed runs file name
+
+	read -r seed runs file name <<<"$1"
+	[[ $name =~ ${FAULT:-} ]] || return 0
 	echo "==> $name" >&2
-	check "found: $name" finds "$file" "$runs" "$report" "$from" "$to"
-done
+	check "found: $name" finds "$seed" "$runs" "$file" "${@:2}"
+}
+
+[ -n "${FAULT:-}" ] || check 'no fault, nothing found' passes
+faults "$LIST" try
 plan

@@ -29,7 +29,8 @@
 #define KF_RING(f, kind) \
 	((void *)(KF_AT_FILES + (f) * KF_STRIDE + (kind) * (KF_STRIDE / 16)))
 
-#define KF_KINDS	5	/* of memory of a context; the last is no one's */
+#define KF_AREA_KIND	4
+#define KF_KINDS	6	/* of memory of a context; the last is no one's */
 
 /* Regions that calls on memory, and registering it, name by a number. */
 #define KF_REGIONS	(KF_MAPS + 6)
@@ -91,8 +92,8 @@ typedef long kf_run_fn(struct kf_state *s, const struct kf_op *op,
 		       const uint64_t *v);
 
 /* files.c */
-kf_run_fn kf_open, kf_close, kf_dup, kf_ioctl, kf_ioctl_any, kf_wqe, kf_ctl,
-	kf_poll, kf_file_call, kf_eventfd;
+kf_run_fn kf_open, kf_close, kf_dup, kf_ioctl, kf_ioctl_any, kf_wqe, kf_send,
+	kf_atomic, kf_take, kf_ctl, kf_poll, kf_file_call, kf_eventfd;
 /* memory.c */
 kf_run_fn kf_map, kf_unmap, kf_protect, kf_remap, kf_advise, kf_touch;
 /* others.c */
