@@ -20,7 +20,7 @@ u32 arg_choice(const char *option, const char *text, const char *const *list)
 }
 
 /** cfg_torus() - set the torus, from a list of the command line */
-void cfg_torus(struct env *e, const char *text)
+static void cfg_torus(struct env *e, const char *text)
 {
 	char err[256];
 
@@ -37,6 +37,42 @@ char *torus_text(const struct angara_topo *t, char *buf, size_t len)
 		at += (size_t)snprintf(buf + at, len - at, "%s%u", d ? "x" : "",
 				       t->dims[d]);
 	return buf;
+}
+
+/**
+ * each_size() - run a command about data on each torus of --sizes
+ * @e: environment
+ * @title: of the table
+ * @columns: of the table
+ * @size: runs it on the torus that is set
+ *
+ * Return: SIM_OK or the first other status of @size.
+ */
+int each_size(struct env *e, const char *title, const char *columns,
+	      int (*size)(struct env *e, struct out *o))
+{
+	const char *sizes = arg_text("sizes");
+	char *copy = sizes ? strdup(sizes) : NULL, *rest = copy, *torus;
+	int status = SIM_OK;
+	struct out *o;
+
+	if (!arg_number("trees") || arg_number("trees") > ANGARA_MAX_TREES)
+		bad_usage("--trees '%s': not a number from 1 to %u",
+			  arg_text("trees"), ANGARA_MAX_TREES);
+	if (arg_number("bytes") > 1U << 30)
+		bad_usage("--bytes '%s': not a number up to 1GiB",
+			  arg_text("bytes"));
+	o = out_new(title, columns);
+	if (!sizes)
+		status = size(e, o);
+	while (status == SIM_OK && (torus = arg_list(&rest))) {
+		cfg_torus(e, torus);
+		status = size(e, o);
+	}
+	free(copy);
+	if (!e->comm.rank && status == SIM_OK)
+		out_end(o);
+	return status;
 }
 
 static const struct sim_opt coll_opts[] = {
@@ -144,29 +180,9 @@ static int coll_size(struct env *e, struct out *o)
 
 static int coll_cmd(struct env *e)
 {
-	const char *sizes = arg_text("sizes");
-	char *copy = sizes ? strdup(sizes) : NULL, *rest = copy, *size;
-	struct out *o;
-	int status = SIM_OK;
-
-	if (!arg_number("trees") || arg_number("trees") > ANGARA_MAX_TREES)
-		bad_usage("--trees '%s': not a number from 1 to %u",
-			  arg_text("trees"), ANGARA_MAX_TREES);
-	if (arg_number("bytes") > 1U << 30)
-		bad_usage("--bytes '%s': not a number up to 1GiB",
-			  arg_text("bytes"));
-	o = out_new("Collectives",
-		    "torus,nodes,op,mode,bytes,us,packets,events,seconds");
-	if (!sizes)
-		status = coll_size(e, o);
-	while (status == SIM_OK && (size = arg_list(&rest))) {
-		cfg_torus(e, size);
-		status = coll_size(e, o);
-	}
-	free(copy);
-	if (!e->comm.rank && status == SIM_OK)
-		out_end(o);
-	return status;
+	return each_size(e, "Collectives",
+			 "torus,nodes,op,mode,bytes,us,packets,events,seconds",
+			 coll_size);
 }
 
 const struct cmd cmd_coll = {

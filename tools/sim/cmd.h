@@ -33,7 +33,8 @@ extern const struct cmd cmd_params;
 
 /* Number of an option's text in a list, or the end of the program. */
 u32 arg_choice(const char *option, const char *text, const char *const *list);
-void cfg_torus(struct env *e, const char *text);
+int each_size(struct env *e, const char *title, const char *columns,
+	      int (*size)(struct env *e, struct out *o));
 char *torus_text(const struct angara_topo *t, char *buf, size_t len);
 
 #endif /* ANG_SIM_CMD_H */

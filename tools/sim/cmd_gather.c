@@ -17,6 +17,8 @@ static const struct sim_opt opts[] = {
 	{ NULL },
 };
 
+static const char * const ops[] = { "allgather", "allreduce", NULL };
+
 static void row(struct env *e, struct out *o, const char *algo,
 		const struct gather *g, const struct result *r)
 {
@@ -33,8 +35,9 @@ static void row(struct env *e, struct out *o, const char *algo,
 	out_cell(o, "%.3f", r->wall);
 }
 
-static int size(struct env *e, struct out *o, bool reduce)
+static int size(struct env *e, struct out *o)
 {
+	bool reduce = arg_choice("op", arg_text("op"), ops);
 	char algos[64], *rest = algos, *algo;
 
 	snprintf(algos, sizeof(algos), "%s", arg_text("algo"));
@@ -64,31 +67,9 @@ static int size(struct env *e, struct out *o, bool reduce)
 
 static int run(struct env *e)
 {
-	static const char * const ops[] = { "allgather", "allreduce", NULL };
-	bool reduce = arg_choice("op", arg_text("op"), ops);
-	const char *sizes = arg_text("sizes");
-	char *copy = sizes ? strdup(sizes) : NULL, *rest = copy, *torus;
-	int status = SIM_OK;
-	struct out *o;
-
-	if (!arg_number("trees") || arg_number("trees") > ANGARA_MAX_TREES)
-		bad_usage("--trees '%s': not a number from 1 to %u",
-			  arg_text("trees"), ANGARA_MAX_TREES);
-	if (arg_number("bytes") > 1U << 30)
-		bad_usage("--bytes '%s': not a number up to 1GiB",
-			  arg_text("bytes"));
-	o = out_new(ops[reduce],
-		    "torus,nodes,algorithm,bytes,us,ejected,links,events,seconds");
-	if (!sizes)
-		status = size(e, o, reduce);
-	while (status == SIM_OK && (torus = arg_list(&rest))) {
-		cfg_torus(e, torus);
-		status = size(e, o, reduce);
-	}
-	free(copy);
-	if (!e->comm.rank && status == SIM_OK)
-		out_end(o);
-	return status;
+	return each_size(e, ops[arg_choice("op", arg_text("op"), ops)],
+			 "torus,nodes,algorithm,bytes,us,ejected,links,events,seconds",
+			 size);
 }
 
 const struct cmd cmd_gather = {
