@@ -14,7 +14,7 @@ guest()
 	local name=$1 status=0
 
 	echo "==> $name" >&2
-	tools/vm/run --timeout 1500 --kernel 6.12 --mem 2G --loop 2x2x2 \
+	tools/vm/run --timeout 1500 --kernel 6.12 --mem 4G --loop 2x2x2 \
 		--env "FI_PROVIDER_PATH=/angara/$OUT/lib/libfabric" \
 		-- selftests/fi/in-guest >"$TAP_TMP/out" 2>"$TAP_TMP/why" ||
 		status=$?
