@@ -112,7 +112,8 @@ static int mark(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	__le64 last;
 	u64 addr;
 
-	memcpy(&last, &head.length, sizeof(last));
+	memcpy(&last, (const char *)&head + offsetof(struct angara_msg, length),
+	       sizeof(last));
 	if (ang_pages_at(v, n, &c->area.pages, place_byte(&c->area, place),
 			 &addr))
 		return -1;
