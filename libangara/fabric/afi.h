@@ -214,6 +214,7 @@ struct afi_dir_entry {
  * @sends_left: number of @sends_idle
  * @flying: number of @sends_flying
  * @flying_max: at most
+ * @inlined: of these, those that go with their descriptors
  * @held: message that could not be taken in yet
  * @has_held: there is one
  * @kept_bytes: messages that nobody has asked for; @keep_max at most
@@ -267,6 +268,7 @@ struct afi_domain {
 	u32 sends_left;
 	u32 flying;
 	u32 flying_max;
+	u32 inlined;
 	struct angara_message held;
 	bool has_held;
 	size_t kept_bytes;

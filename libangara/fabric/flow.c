@@ -12,6 +12,7 @@
 #define AFI_FLYING	40	/* to all; the adapter has 64 places */
 #define AFI_FLYING_BIG	10	/* it has 16 on fabrics of more nodes */
 #define AFI_SMALL_NODES	64
+#define AFI_INLINED	2	/* those that go with their descriptors */
 
 #define AFI_OWN_SENDS	64	/* that programs leave for answers */
 
@@ -103,6 +104,7 @@ struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 	afi_list_del(&s->link);
 	d->sends_left--;
 	s->flow = flow;
+	s->inlined = false;
 	s->op = NULL;
 	s->group = 0;
 	s->seq = 0;
@@ -140,12 +142,18 @@ static void set_ready(struct afi_domain *d, struct afi_flow *f)
 		afi_list_add(&d->flows_ready, &f->ready);
 }
 
-/* What the adapter takes with the descriptor it need not fetch. */
+/*
+ * What the adapter takes with the descriptor it need not fetch.  But it has four
+ * places for that, without which a context does not go on, and a message to who
+ * is slow keeps its place.
+ */
 static int send(struct afi_domain *d, struct afi_send *s)
 {
 	struct angara_peer peer = s->flow->peer;
 
-	if (s->len <= ANGARA_MAX_INLINE)
+	s->inlined = s->len <= ANGARA_MAX_INLINE && !s->flow->flying &&
+		     d->inlined < AFI_INLINED;
+	if (s->inlined)
 		return angara_send_inline(d->ctx, peer, &s->head,
 					  afi_send_wire(d, s), s->len, &s->req);
 	return angara_send_nbi(d->ctx, peer, &s->head, d->sends_mr,
@@ -162,6 +170,7 @@ static void send_first(struct afi_domain *d, struct afi_flow *f)
 	afi_list_add(&d->sends_flying, &s->link);
 	f->flying++;
 	d->flying++;
+	d->inlined += s->inlined;
 	set_ready(d, f);
 }
 
@@ -203,6 +212,7 @@ bool afi_send_progress(struct afi_domain *d)
 		afi_list_del(&s->link);
 		s->flow->flying--;
 		d->flying--;
+		d->inlined -= s->inlined;
 		set_ready(d, s->flow);
 		if (ret == -EAGAIN)
 			ended(d, s, -FI_ENODEV, NULL);

@@ -72,6 +72,7 @@ struct afi_flow {
  * struct afi_send - a message to send, with a buffer of its own
  * @link: free, waiting, or under way
  * @flow: to whom
+ * @inlined: it goes with its descriptor
  * @op: operation that waits for it, or NULL
  * @group: address of a group that does, or 0
  * @rank: member of it that the message is for
@@ -84,6 +85,7 @@ struct afi_flow {
 struct afi_send {
 	struct afi_link link;
 	struct afi_flow *flow;
+	bool inlined;
 	struct afi_op *op;
 	fi_addr_t group;
 	u32 rank;

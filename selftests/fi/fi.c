@@ -216,6 +216,7 @@ bool nothing(struct side *s)
 
 static const struct part *const parts[] = {
 	info_parts, rma_parts, key_parts, queue_parts, msg_parts, load_parts,
+	greedy_parts,
 	atomic_parts, event_parts, lost_parts, order_parts, share_parts,
 	trigger_parts,
 	coll_parts, colltype_parts, collset_parts, collfail_parts,

@@ -106,6 +106,7 @@ extern const struct part key_parts[];
 extern const struct part queue_parts[];
 extern const struct part msg_parts[];
 extern const struct part load_parts[];
+extern const struct part greedy_parts[];
 extern const struct part atomic_parts[];
 extern const struct part coll_parts[];
 extern const struct part colltype_parts[];
