@@ -210,8 +210,10 @@ struct afi_dir_entry {
  * @sends_idle: those that are free
  * @sends_flying: under way
  * @flows_ready: receivers that one may be sent to
+ * @flows_owing: those that something waits for, apart from messages
  * @flows: all receivers, by hash
  * @sends_left: number of @sends_idle
+ * @owed: what waits, apart from messages
  * @flying: number of @sends_flying
  * @flying_max: at most
  * @inlined: of these, those that go with their descriptors
@@ -264,8 +266,10 @@ struct afi_domain {
 	struct afi_link sends_idle;
 	struct afi_link sends_flying;
 	struct afi_link flows_ready;
+	struct afi_link flows_owing;
 	struct afi_flow *flows[AFI_FLOW_CHAINS];
 	u32 sends_left;
+	u32 owed;
 	u32 flying;
 	u32 flying_max;
 	u32 inlined;

@@ -18,28 +18,21 @@
  * @about: what it said
  * @err: 0 or FI_E*
  *
- * Return: false: not now, there is no room.
+ * Return: false: not now, there is no memory.
  */
 bool afi_answer(struct afi_domain *d, const struct afi_name *to, u32 from_ep,
 		const struct afi_wire *about, int err)
 {
 	const struct angara_peer peer = { .node = to->node, .ctx = to->ctx };
-	struct afi_send *s = afi_send_new(d, true, peer);
-
-	if (!s)
-		return false;
-	s->head = (struct angara_head){
-		.code = afi_code(AFI_MSG_FETCHED, from_ep, to->ep),
-	};
-	s->len = sizeof(struct afi_wire);
-	*afi_send_wire(d, s) = (struct afi_wire){
+	const struct afi_wire wire = {
 		.to = about->from,
 		.err = (u32)err,
 		.op = about->op,
 		.gen = about->gen,
 	};
-	afi_send_go(d, s, NULL);
-	return true;
+
+	return afi_reply(d, peer, afi_code(AFI_MSG_FETCHED, from_ep, to->ep),
+			 &wire);
 }
 
 /* Our data has been fetched, or will not be. */
@@ -120,7 +113,7 @@ static int parse(const struct afi_domain *d, const struct angara_message *in,
 	return type;
 }
 
-/* Return: false: there is no memory for it now. */
+/* Return: false: there is no memory for it now, or for an answer. */
 static bool handle(struct afi_domain *d, const struct angara_message *in)
 {
 	struct afi_msg msg;
@@ -128,6 +121,8 @@ static bool handle(struct afi_domain *d, const struct angara_message *in)
 	u32 num = in->head.code >> 4 & (AFI_EPS - 1);
 	int type;
 
+	if (d->owed >= AFI_OWED)
+		return false;
 	if ((in->head.code & 15) == AFI_MSG_TALK)
 		return afi_talk_arrived(d, in);
 	type = parse(d, in, &msg);

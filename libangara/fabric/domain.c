@@ -162,7 +162,8 @@ static void linger(struct afi_domain *d)
 		afi_lock(d);
 		afi_progress(d);
 		messages = d->has_msgs && !d->dead &&
-			   (d->sends_left < AFI_SENDS || afi_ops_busy(d));
+			   (d->sends_left < AFI_SENDS || d->owed ||
+			    afi_ops_busy(d));
 		busy = messages || (d->coll && !afi_past(trees_end) &&
 				    !afi_list_empty(&d->coll->ending));
 		afi_unlock(d);

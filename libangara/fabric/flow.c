@@ -3,8 +3,14 @@
  * Messages on their way out.  A receiver that is slow holds the places of the
  * adapter that its messages take, so only a few are under way to each, and the
  * others wait here, in order.
+ *
+ * A peer can make this side answer and never take the answers in.  So of the
+ * messages that there are, what is not the program's has but a part to each
+ * peer: less, the fewer are left.  What has to arrive nevertheless waits beside
+ * them until there is room (afi_owe()).
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "coll.h"
 
@@ -15,6 +21,7 @@
 #define AFI_INLINED	2	/* those that go with their descriptors */
 
 #define AFI_OWN_SENDS	64	/* that programs leave for answers */
+#define AFI_OWN_SHARE	8	/* answers to one: one part of so many of the rest */
 
 int afi_flow_init(struct afi_domain *d)
 {
@@ -24,6 +31,7 @@ int afi_flow_init(struct afi_domain *d)
 	afi_list_init(&d->sends_idle);
 	afi_list_init(&d->sends_flying);
 	afi_list_init(&d->flows_ready);
+	afi_list_init(&d->flows_owing);
 	d->sends_left = AFI_SENDS;
 	d->flying_max = d->about.nodes > AFI_SMALL_NODES ? AFI_FLYING_BIG :
 							   AFI_FLYING;
@@ -35,6 +43,15 @@ int afi_flow_init(struct afi_domain *d)
 	return afi_low_reg(d, d->sends_mem, len, 0, &d->sends_mr);
 }
 
+static void forget(struct afi_domain *d, struct afi_flow *f, struct afi_owed *o)
+{
+	afi_list_del(&o->link);
+	d->owed--;
+	if (!--f->nowed)
+		afi_list_del(&f->owing);
+	free(o);
+}
+
 void afi_flow_free(struct afi_domain *d)
 {
 	u32 i;
@@ -44,6 +61,9 @@ void afi_flow_free(struct afi_domain *d)
 			struct afi_flow *f = d->flows[i];
 
 			d->flows[i] = f->next;
+			while (f->nowed)
+				forget(d, f, afi_of(f->owed.next,
+						    struct afi_owed, link));
 			free(f);
 		}
 	free(d->sends_mem);
@@ -65,6 +85,7 @@ static struct afi_flow *flow_of(struct afi_domain *d, struct angara_peer peer)
 	f->peer = peer;
 	afi_list_init(&f->ready);
 	afi_list_init(&f->queue);
+	afi_list_init(&f->owed);
 	f->next = *at;
 	*at = f;
 	return f;
@@ -84,7 +105,7 @@ struct afi_wire *afi_send_wire(struct afi_domain *d, struct afi_send *s)
 /**
  * afi_send_new() - take a message to send
  * @d: domain, locked
- * @ours: not for the program: it may have one of the last
+ * @ours: not for the program: it may have one of the last, but not many
  * @peer: to whom
  *
  * Return: it; NULL none is free, until others have been sent.
@@ -98,13 +119,15 @@ struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 	if (d->sends_left <= (ours ? 0 : AFI_OWN_SENDS))
 		return NULL;
 	flow = flow_of(d, peer);
-	if (!flow)
+	if (!flow || (ours && flow->own > d->sends_left / AFI_OWN_SHARE))
 		return NULL;
 	s = afi_of(d->sends_idle.next, struct afi_send, link);
 	afi_list_del(&s->link);
 	d->sends_left--;
 	s->flow = flow;
+	s->ours = ours;
 	s->inlined = false;
+	flow->own += ours;
 	s->op = NULL;
 	s->group = 0;
 	s->seq = 0;
@@ -115,6 +138,7 @@ struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 void afi_send_drop(struct afi_domain *d, struct afi_send *s)
 {
 	s->op = NULL;
+	s->flow->own -= s->ours;
 	d->sends_left++;
 	afi_list_add(&d->sends_idle, &s->link);
 }
@@ -193,6 +217,123 @@ void afi_send_go(struct afi_domain *d, struct afi_send *s, struct afi_op *op)
 	send_ready(d);
 }
 
+static bool send_now(struct afi_domain *d, struct angara_peer peer, u16 code,
+		     const void *data, size_t len)
+{
+	struct afi_send *s = afi_send_new(d, true, peer);
+
+	if (!s)
+		return false;
+	s->head = (struct angara_head){ .code = code };
+	s->len = len;
+	memcpy(afi_send_wire(d, s), data, len);
+	afi_send_go(d, s, NULL);
+	return true;
+}
+
+/**
+ * afi_owe() - send what the peer is to get, whatever else there is
+ * @d: domain, locked
+ * @peer: peer
+ * @code: afi_code()
+ * @data: message
+ * @len: bytes
+ *
+ * Return: false: there is no memory to note it, and no room to send it.
+ */
+bool afi_owe(struct afi_domain *d, struct angara_peer peer, u16 code,
+	     const void *data, size_t len)
+{
+	struct afi_flow *f = flow_of(d, peer);
+	struct afi_owed *o;
+
+	if (!f)
+		return false;
+	if (!f->nowed && send_now(d, peer, code, data, len))
+		return true;
+	o = malloc(sizeof(*o) + len);
+	if (!o)
+		return false;
+	o->code = code;
+	o->len = len;
+	memcpy(o->data, data, len);
+	if (!f->nowed++)
+		afi_list_add(&d->flows_owing, &f->owing);
+	afi_list_add(&f->owed, &o->link);
+	d->owed++;
+	return true;
+}
+
+/* Return: has any been sent? */
+static bool pay(struct afi_domain *d, struct afi_flow *f)
+{
+	bool any = false;
+
+	while (f->nowed) {
+		struct afi_owed *o = afi_of(f->owed.next, struct afi_owed, link);
+
+		if (!send_now(d, f->peer, o->code, o->data, o->len))
+			return any;
+		forget(d, f, o);
+		any = true;
+	}
+	return any;
+}
+
+static bool pay_all(struct afi_domain *d)
+{
+	struct afi_link *link, *next;
+	bool any = false;
+
+	for (link = d->flows_owing.next; link != &d->flows_owing; link = next) {
+		next = link->next;
+		any |= pay(d, afi_of(link, struct afi_flow, owing));
+	}
+	return any;
+}
+
+/* A peer waits for one answer of each operation, that it knows last. */
+static void drop_stale(struct afi_domain *d, struct afi_flow *f, u32 op)
+{
+	struct afi_link *link, *next;
+	struct afi_wire wire;
+
+	for (link = f->owed.next; link != &f->owed; link = next) {
+		struct afi_owed *o = afi_of(link, struct afi_owed, link);
+
+		next = link->next;
+		memcpy(&wire, o->data, sizeof(wire));
+		if ((o->code & 15) != AFI_MSG_TALK && wire.op == op)
+			forget(d, f, o);
+	}
+}
+
+/**
+ * afi_reply() - answer a peer whose operation waits for that
+ * @d: domain, locked
+ * @peer: peer
+ * @code: afi_code()
+ * @wire: answer
+ *
+ * A peer has but so many operations: who lets more answers wait gets no others.
+ *
+ * Return: as afi_owe().
+ */
+bool afi_reply(struct afi_domain *d, struct angara_peer peer, u16 code,
+	       const struct afi_wire *wire)
+{
+	struct afi_flow *f = flow_of(d, peer);
+
+	if (!f)
+		return false;
+	if (f->nowed)
+		drop_stale(d, f, wire->op);
+	if (f->nowed < AFI_OWED_EACH)
+		return afi_owe(d, peer, code, wire, sizeof(*wire));
+	AFI_INFO(EP_DATA, "node %u takes no answers\n", peer.node);
+	return true;
+}
+
 /* Return: has any been sent? */
 bool afi_send_progress(struct afi_domain *d)
 {
@@ -219,6 +360,7 @@ bool afi_send_progress(struct afi_domain *d)
 		else
 			ended(d, s, ret, s->err ? NULL : &st);
 	}
+	any |= pay_all(d);
 	send_ready(d);
 	return any;
 }

@@ -25,6 +25,8 @@
 /* Messages. */
 #define AFI_MSG_AREA		(1U << 20)	/* bytes of what has arrived */
 #define AFI_SENDS		256	/* under way, or waiting for their turn */
+#define AFI_OWED		(1U << 20)	/* answers that wait for room there */
+#define AFI_OWED_EACH		(2 * AFI_OPS)	/* of these, to one context */
 #define AFI_MIN_MULTI		64	/* bytes that are left of such a buffer */
 #define AFI_LINGER_MS		5000	/* for what was sent before a domain is closed */
 #define AFI_KEEP_MIB		256	/* of messages that nobody has asked for */

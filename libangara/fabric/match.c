@@ -332,11 +332,13 @@ void afi_recv_close(struct afi_ep *ep)
 		while (!afi_list_empty(&ep->kept[i])) {
 			struct afi_msg *m = afi_of(ep->kept[i].next,
 						   struct afi_msg, link);
+			const struct afi_msg msg = *m;
 
-			if (m->is_long)
-				afi_answer(ep->domain, &m->src, ep->name.ep,
-					   &m->wire, FI_EHOSTUNREACH);
 			drop(ep, m);
+			/* Its memory is there to note the answer. */
+			if (msg.is_long)
+				afi_answer(ep->domain, &msg.src, ep->name.ep,
+					   &msg.wire, FI_EHOSTUNREACH);
 		}
 	}
 }

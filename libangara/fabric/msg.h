@@ -59,6 +59,10 @@ static_assert(sizeof(struct afi_wire) == 32, "the same for all processes");
  * @peer: context
  * @queue: messages that wait
  * @flying: messages under way
+ * @own: of both, those that are not the program's
+ * @owing: among those with @owed
+ * @owed: what waits for one of AFI_SENDS
+ * @nowed: number of that
  */
 struct afi_flow {
 	struct afi_flow *next;
@@ -66,12 +70,31 @@ struct afi_flow {
 	struct angara_peer peer;
 	struct afi_link queue;
 	u32 flying;
+	u32 own;
+	struct afi_link owing;
+	struct afi_link owed;
+	u32 nowed;
+};
+
+/**
+ * struct afi_owed - a message that the peer is to get, when there is room
+ * @link: among those to it
+ * @code: afi_code()
+ * @len: bytes
+ * @data: they
+ */
+struct afi_owed {
+	struct afi_link link;
+	u16 code;
+	size_t len;
+	char data[];
 };
 
 /**
  * struct afi_send - a message to send, with a buffer of its own
  * @link: free, waiting, or under way
  * @flow: to whom
+ * @ours: not the program's
  * @inlined: it goes with its descriptor
  * @op: operation that waits for it, or NULL
  * @group: address of a group that does, or 0
@@ -85,6 +108,7 @@ struct afi_flow {
 struct afi_send {
 	struct afi_link link;
 	struct afi_flow *flow;
+	bool ours;
 	bool inlined;
 	struct afi_op *op;
 	fi_addr_t group;
@@ -174,6 +198,10 @@ void afi_send_go(struct afi_domain *d, struct afi_send *s, struct afi_op *op);
 void afi_send_drop(struct afi_domain *d, struct afi_send *s);
 bool afi_send_progress(struct afi_domain *d);
 void afi_send_forget(struct afi_domain *d, const struct afi_op *op);
+bool afi_owe(struct afi_domain *d, struct angara_peer peer, u16 code,
+	     const void *data, size_t len);
+bool afi_reply(struct afi_domain *d, struct angara_peer peer, u16 code,
+	       const struct afi_wire *wire);
 
 /* arrive.c */
 int afi_arrive_progress(struct afi_domain *d);

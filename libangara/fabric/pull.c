@@ -310,25 +310,39 @@ static void unpark(struct afi_domain *d, struct afi_parked *p)
 }
 
 /* Return: could any be fetched now? */
+static bool unpark_some(struct afi_ep *ep)
+{
+	struct afi_link *link, *next;
+	bool any = false;
+
+	for (link = ep->parked.next; link != &ep->parked; link = next) {
+		struct afi_parked *p = afi_of(link, struct afi_parked, link);
+
+		next = link->next;
+		/* The operation uses it now, and that may end at once. */
+		p->r->users--;
+		if (!fetch(p->r, &p->as, &p->msg, p->len)) {
+			any = true;
+			unpark(ep->domain, p);
+			continue;
+		}
+		p->r->users++;
+		/* A sender that cannot be asked just now does not stop others. */
+		if (p->msg.nparts || !ep->domain->ops_left)
+			break;
+	}
+	return any;
+}
+
+/* Return: as unpark_some(). */
 bool afi_unpark(struct afi_domain *d)
 {
 	bool any = false;
 	u32 i;
 
 	for (i = 0; d->parked && i < AFI_EPS; i++)
-		while (d->eps[i] && !afi_list_empty(&d->eps[i]->parked)) {
-			struct afi_parked *p = afi_of(d->eps[i]->parked.next,
-						      struct afi_parked, link);
-
-			/* The operation uses it now, and that may end at once. */
-			p->r->users--;
-			if (fetch(p->r, &p->as, &p->msg, p->len)) {
-				p->r->users++;
-				break;
-			}
-			any = true;
-			unpark(d, p);
-		}
+		if (d->eps[i])
+			any |= unpark_some(d->eps[i]);
 	return any;
 }
 
@@ -338,12 +352,14 @@ void afi_park_close(struct afi_ep *ep)
 	while (!afi_list_empty(&ep->parked)) {
 		struct afi_parked *p = afi_of(ep->parked.next,
 					      struct afi_parked, link);
+		const struct afi_msg msg = p->msg;
 
-		afi_answer(ep->domain, &p->msg.src, ep->name.ep, &p->msg.wire,
-			   FI_EHOSTUNREACH);
 		p->r->users--;
 		afi_recv_unuse(p->r);
 		unpark(ep->domain, p);
+		/* Its memory is there to note the answer. */
+		afi_answer(ep->domain, &msg.src, ep->name.ep, &msg.wire,
+			   FI_EHOSTUNREACH);
 	}
 }
 

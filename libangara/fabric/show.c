@@ -153,22 +153,15 @@ static bool refuse(struct afi_domain *d, const struct afi_msg *msg, u32 from_ep)
 		.node = msg->src.node,
 		.ctx = msg->src.ctx,
 	};
-	struct afi_send *s = afi_send_new(d, true, peer);
-
-	if (!s)
-		return false;
-	s->head = (struct angara_head){
-		.code = afi_code(AFI_MSG_PARTS, from_ep, msg->src.ep),
-	};
-	s->len = sizeof(struct afi_wire);
-	*afi_send_wire(d, s) = (struct afi_wire){
+	const struct afi_wire wire = {
 		.to = msg->wire.from,
 		.err = FI_EHOSTUNREACH,
 		.op = (u32)msg->tag,
 		.gen = (u32)(msg->tag >> 32),
 	};
-	afi_send_go(d, s, NULL);
-	return true;
+
+	return afi_reply(d, peer, afi_code(AFI_MSG_PARTS, from_ep, msg->src.ep),
+			 &wire);
 }
 
 /**

@@ -307,8 +307,11 @@ static void heard_credit(struct afi_group *g, const struct afi_talk *t)
 	afi_group_set_busy(g);
 }
 
-/* Answers for an endpoint or a group that is not there, in its name. */
-static bool say_gone(struct afi_domain *d, u32 own_ep, u32 own_serial,
+/*
+ * Answers for an endpoint or a group that is not there, in its name.  Who has
+ * asked does so again if there is no room for the answer now.
+ */
+static void say_gone(struct afi_domain *d, u32 own_ep, u32 own_serial,
 		     const struct afi_name *to, const struct afi_talk *about)
 {
 	const struct afi_talk talk = {
@@ -322,13 +325,9 @@ static bool say_gone(struct afi_domain *d, u32 own_ep, u32 own_serial,
 
 	if (s)
 		afi_send_go(d, s, NULL);
-	return s;
 }
 
-/*
- * Who has failed says so, as it may not have come to yet.  Who has asked does so
- * again if there is no room for the answer now.
- */
+/* Who has failed says so, as it may not have come to yet.  Else as above. */
 static void say_here(struct afi_group *g, u32 to)
 {
 	struct afi_talk talk = {
@@ -365,9 +364,11 @@ static bool heard(struct afi_domain *d, struct afi_ep *ep,
 	if (!t->group)
 		return true;
 	g = afi_group_by_id(d, ep, t->group);
-	if (!g)
-		return t->kind != AFI_TALK_PROBE ||
-		       say_gone(d, ep->name.ep, ep->name.serial, src, t);
+	if (!g) {
+		if (t->kind == AFI_TALK_PROBE)
+			say_gone(d, ep->name.ep, ep->name.serial, src, t);
+		return true;
+	}
 	if (!is_member(g, src, t)) {
 		AFI_INFO(EP_DATA, "node %u is no member of the group\n",
 			 src->node);
@@ -425,8 +426,11 @@ bool afi_talk_arrived(struct afi_domain *d, const struct angara_message *in)
 	};
 	ep = d->eps[num];
 	if (!ep || !ep->enabled || ep->name.serial != wire.to ||
-	    !(ep->caps & FI_COLLECTIVE))
-		return !asks(&talk) || say_gone(d, num, wire.to, &src, &talk);
+	    !(ep->caps & FI_COLLECTIVE)) {
+		if (asks(&talk))
+			say_gone(d, num, wire.to, &src, &talk);
+		return true;
+	}
 	return heard(d, ep, &src, &talk, body + sizeof(talk),
 		     wire.len - sizeof(talk));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Peers that take nothing in: nobody else is held up.
+ * Peers that have others answer, and take nothing in: nobody else is held up,
+ * and nothing that is waited for is lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,25 @@
 #include "fi.h"
 
 #define LEN		4100	/* of a message that is fetched */
+#define NOBODY		7	/* number of no endpoint */
+#define OPS		2048	/* of a domain */
+
+/* What messages begin with, and some of what they are, see msg.h. */
+enum { LONG_ONE = 2, FETCHED = 3, ASK = 5, PARTS = 6, TALK = 15 };
+
+struct wire {
+	uint32_t to;
+	uint32_t from;
+	uint32_t flags;
+	uint32_t err;
+	uint32_t op;
+	uint32_t gen;
+	uint64_t len;
+	uint32_t talk[14];	/* TALK: what follows */
+};
+
+#define WIRE	32
+#define PROBE	9	/* talk[4] */
 
 /* An address, as fi_getname() gives it. */
 struct name {
@@ -45,6 +65,42 @@ static void teardown(void)
 	free(mem);
 }
 
+static bool demand(int type, int ep, uint64_t tag, struct wire *wire)
+{
+	const struct angara_peer peer = {
+		.node = victim.node,
+		.ctx = victim.ctx,
+	};
+	const struct angara_head head = {
+		.tag = tag,
+		.code = (uint16_t)(type | ep << 4),
+	};
+	size_t len = type == TALK ? sizeof(*wire) : WIRE;
+
+	fi_cq_read(s[1].cq, NULL, 0);
+	return expect(angara_send_inline(greedy, peer, &head, wire, len, NULL),
+		      0);
+}
+
+/* What it has taken in of answers, until there are no more. */
+static uint32_t answers(void)
+{
+	struct angara_message in;
+	uint32_t n = 0, idle = 0;
+	int type;
+
+	while (idle++ < 1000) {
+		fi_cq_read(s[1].cq, NULL, 0);
+		if (angara_msg_next(greedy, &in))
+			continue;
+		type = in.head.code & 15;
+		n += type == FETCHED || type == PARTS;
+		angara_msg_free(greedy, &in);
+		idle = 0;
+	}
+	return n;
+}
+
 /* Two messages, a short and a long one. */
 static bool talk(int from)
 {
@@ -71,6 +127,19 @@ static bool talk(int from)
 	return ok;
 }
 
+/* Whoever sends to an endpoint that is not there is told so. */
+static bool told(void)
+{
+	struct name name = victim;
+	fi_addr_t addr;
+
+	name.ep = NOBODY;
+	return expect(fi_av_insert(s[0].av, &name, 1, &addr, 0, NULL), 1) &&
+	       expect(fi_send(s[0].ep, mem, LEN, NULL, addr, &addr), 0) &&
+	       expect(fi_cq_read(s[1].cq, NULL, 0), -FI_EAGAIN) &&
+	       error(&s[0], FI_EHOSTUNREACH, &addr);
+}
+
 #define UNREAD		600	/* messages, more than it has room for */
 
 /* What is sent to one who takes nothing in leaves the adapter to others. */
@@ -94,7 +163,106 @@ static bool unread(void)
 	return ok;
 }
 
+/* It is owed an answer for each of as many operations as a domain has. */
+static bool answered(void)
+{
+	uint32_t i;
+	bool ok = setup();
+
+	for (i = 0; ok && i < OPS; i++) {
+		struct wire shows = { .to = 1, .op = i, .gen = 1, .len = LEN };
+		struct wire asks = { .to = 1, .op = OPS };
+		struct wire probes = {
+			.to = 1,
+			.len = sizeof(probes.talk),
+			.talk = { 1, 0, 0, 0, PROBE },
+		};
+
+		ok = (i & 1 ? demand(LONG_ONE, NOBODY, 0, &shows) :
+			      demand(ASK, NOBODY, 1ULL << 32 | i, &asks)) &&
+		     demand(TALK, NOBODY, 0, &probes);
+	}
+	ok = ok && talk(0) && talk(1) && told() && expect(answers(), OPS) &&
+	     talk(0);
+	teardown();
+	return ok;
+}
+
+/* What has been asked for more often than that it need not get. */
+static bool limited(void)
+{
+	const uint32_t most = 4 * OPS;
+	uint32_t i, n;
+	bool ok = setup();
+
+	for (i = 0; ok && i < most; i++) {
+		struct wire shows = { .to = 1, .op = i, .len = LEN };
+
+		ok = demand(LONG_ONE, NOBODY, 0, &shows);
+	}
+	ok = ok && talk(0) && talk(1) && told();
+	n = answers();
+	ok = ok && expect(n > OPS && n < 3 * OPS, true);
+	/* Of one operation only the last. */
+	for (i = 0; ok && i < most; i++) {
+		struct wire shows = { .to = 1, .op = 1, .gen = i, .len = LEN };
+
+		ok = demand(LONG_ONE, NOBODY, 0, &shows);
+	}
+	ok = ok && expect(answers() < OPS, true);
+	teardown();
+	return ok;
+}
+
+#define GREEDS		100
+#define SENDS		1300	/* of each of two: more than operations */
+
+/* Receives that a sender who is asked for his data does not hold up. */
+static bool passed(void)
+{
+	const struct how how = { 0 };
+	struct side third, *from[2] = { &s[0], &third };
+	struct wire shows = { .len = LEN };
+	struct fi_cq_tagged_entry e;
+	int i, k, left = 2 * SENDS;
+	fi_addr_t to[2];
+	long spins;
+	bool ok = setup();
+
+	open_side(&third, &how, "angara5");
+	to[0] = s[0].peer;
+	ok = ok && expect(fi_av_insert(third.av, &victim, 1, &to[1], 0, NULL), 1);
+	for (i = 0; ok && i < UNREAD; i++, shows.op++)
+		ok = demand(LONG_ONE, NOBODY, 0, &shows);
+	shows.to = victim.serial;
+	for (i = 0; ok && i < GREEDS; i++)
+		ok = demand(LONG_ONE, victim.ep, 0, &shows);
+	for (i = 0; ok && i < SENDS; i++)
+		for (k = 0; k < 2; k++)
+			while (fi_send(from[k]->ep, mem, LEN, NULL, to[k],
+				       NULL) == -FI_EAGAIN) {
+				fi_cq_read(s[0].cq, NULL, 0);
+				fi_cq_read(s[1].cq, NULL, 0);
+				fi_cq_read(third.cq, NULL, 0);
+			}
+	for (i = 0; ok && i < GREEDS + 2 * SENDS; i++)
+		ok = expect(fi_recv(s[1].ep, mem + LEN, LEN, NULL,
+				    FI_ADDR_UNSPEC, NULL), 0);
+	for (spins = 0; ok && left && spins < 3000000; spins++) {
+		fi_cq_read(s[0].cq, NULL, 0);
+		fi_cq_read(third.cq, NULL, 0);
+		left -= fi_cq_read(s[1].cq, &e, 1) == 1;
+	}
+	ok = ok && expect(left, 0);
+	close_side(&third);
+	teardown();
+	return ok;
+}
+
 const struct part greedy_parts[] = {
 	{ "greedy: takes no messages", unread },
+	{ "greedy: takes no answers", answered },
+	{ "greedy: has more than it can be owed", limited },
+	{ "greedy: is asked, and shows nothing", passed },
 	{ 0 },
 };

@@ -334,6 +334,67 @@ static bool crowded(void)
 	return ok;
 }
 
+/* Ends of sends, well or not, until there are no more for long. */
+static int ended(struct side *a)
+{
+	struct fi_cq_err_entry err;
+	struct fi_cq_tagged_entry e;
+	int n = 0, idle = 0;
+
+	while (idle++ < 1000) {
+		ssize_t ret = fi_cq_read(a->cq, &e, 1);
+
+		fi_cq_read(s[1].cq, NULL, 0);
+		if (ret == -FI_EAVAIL)
+			ret = fi_cq_readerr(a->cq, &err, 0);
+		if (ret == 1)
+			idle = 0;
+		n += ret == 1;
+	}
+	return n;
+}
+
+/* Senders are all told when a receiver leaves, however many they are. */
+static bool deserted(int receives)
+{
+	const struct how how = { 0 };
+	struct side third, *from[2] = { &s[0], &third };
+	fi_addr_t to[2];
+	int i, k;
+	bool ok = true;
+
+	setup(&how);
+	open_side(&third, &how, "angara5");
+	introduce(&third, &s[1], &to[1]);
+	to[0] = s[0].peer;
+	for (i = 0; i < PER_SENDER; i++)
+		for (k = 0; k < 2; k++)
+			while (fi_send(from[k]->ep, mem[0], FEW_LEN, NULL, to[k],
+				       NULL) == -FI_EAGAIN) {
+				fi_cq_read(s[0].cq, NULL, 0);
+				fi_cq_read(s[1].cq, NULL, 0);
+				fi_cq_read(third.cq, NULL, 0);
+			}
+	/* All are there. */
+	for (i = 0; i < 1000; i++)
+		fi_cq_read(s[1].cq, NULL, 0);
+	for (i = 0; ok && i < receives; i++)
+		ok = expect(fi_recv(s[1].ep, mem[1], FEW_LEN, NULL,
+				    FI_ADDR_UNSPEC, NULL), 0);
+	ok = closed(&s[1].ep->fid) &&
+	     expect(fi_endpoint(s[1].domain, s[1].info, &s[1].ep, NULL), 0) &&
+	     ok && expect(ended(&s[0]), PER_SENDER) &&
+	     expect(ended(&third), PER_SENDER);
+	close_side(&third);
+	teardown();
+	return ok;
+}
+
+static bool deserted_all(void)
+{
+	return deserted(0) && deserted(2 * PER_SENDER);
+}
+
 static uint32_t next_random(uint32_t *state)
 {
 	*state = *state * 1664525U + 1013904223U;
@@ -521,6 +582,7 @@ static bool nonsense(void)
 const struct part load_parts[] = {
 	{ "load: many to one", overload },
 	{ "load: receivers that leave", left },
+	{ "load: receivers that leave many", deserted_all },
 	{ "load: senders that leave", farewell },
 	{ "load: 1000 random messages", mixed },
 	{ "load: more long messages than keys", keyless },
