@@ -25,6 +25,19 @@ kernels()
 	sed 's/#.*//' tools/vm/kernels | awk 'NF { print $1 }'
 }
 
+# complaints LOG: the lines of warnings and errors of ours. A header's is ours if
+# the compiler says that it is inlined from one of our files.
+complaints()
+{
+	NOISE=$NOISE awk '
+		/^(In function|In file included)/ { ours = 0 }
+		/inlined from .* at driver\// { ours = 1 }
+		tolower($0) !~ /warning|error/ { next }
+		ours || $0 !~ ENVIRON["NOISE"] { print; found = 1 }
+		{ ours = 0 }
+		END { exit !found }' "$1"
+}
+
 # kbuild CHECK KERNEL DIR TARGET: makes TARGET of the copy of the driver in DIR,
 # a folder of the repository; fails if make does, or anything warns.
 kbuild()
@@ -35,7 +48,7 @@ kbuild()
 	tools/vm/chroot make -j"$(nproc)" -s -C \
 		"/lib/modules/$(cat "build/guest/boot/$2/release")/build" \
 		"M=/angara/$3" "${words[@]}" "$4" >"$log" 2>&1 || status=$?
-	grep -iE 'warning|error' "$log" | grep -vE "$NOISE" && status=1
+	complaints "$log" && status=1
 	[ "$status" = 0 ] || tail -n 30 "$log"
 	return "$status"
 }
