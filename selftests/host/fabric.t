@@ -230,7 +230,8 @@ check 'a death while others receive' bereaved 'death while others receive'
 check 'the same binaries with another libfabric' elsewhere
 check 'fi_pingpong' pingpong
 check 'fi_pingpong, tagged' pingpong -m tagged
-if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
+if mpicc -E -include mpi.h -x c /dev/null >/dev/null 2>&1 &&
+	command -v mpirun >/dev/null; then
 	check 'the program of MPI builds' make -C selftests/fi/mpi "O=$PWD/$PLAIN"
 	check 'Open MPI, 16 processes' mpi_here messages 16 1
 	check 'Open MPI, 64 MiB' mpi_here messages 2 64
@@ -240,7 +241,7 @@ else
 	for name in '16 processes' '64 MiB' 'one-sided, 16 processes' \
 		'one-sided, 64 MiB'; do
 		skip "Open MPI, $name" \
-			'no mpicc or no mpirun: install libopenmpi-dev and openmpi-bin'
+			'no mpicc, mpi.h or mpirun: install libopenmpi-dev and openmpi-bin'
 	done
 fi
 check 'another Open MPI with another libfabric' mpi_elsewhere messages 4 1
