@@ -171,6 +171,20 @@ struct afi_dir_entry {
 };
 
 /**
+ * struct afi_look - a read of a peer's directory of keys
+ * @live: it is under way
+ * @req: request
+ * @peer: peer
+ * @key: key that it is for
+ */
+struct afi_look {
+	bool live;
+	angara_req_t req;
+	struct angara_peer peer;
+	u64 key;
+};
+
+/**
  * struct afi_domain - a domain; all under @lock but for @refs
  * @fid: what the program sees
  * @fabric: whose
@@ -200,6 +214,7 @@ struct afi_dir_entry {
  * @dir_mem: where large keys lead; behind it, what is read of a peer's
  * @dir: region of it, for peers to read
  * @window: region of what is read
+ * @look: the read
  * @low_used: keys of the lower half that are taken
  * @high_used: a bit for each of the upper half, with @prov_keys
  * @eps: endpoints by number
@@ -256,6 +271,7 @@ struct afi_domain {
 	struct afi_dir_entry *dir_mem;
 	struct angara_mr *dir;
 	struct angara_mr *window;
+	struct afi_look look;
 	u32 low_used;
 	u64 high_used[AFI_DIRECT_KEYS / 64];
 	struct afi_ep *eps[AFI_EPS];

@@ -190,22 +190,52 @@ void afi_key_give(struct afi_domain *d, struct afi_mr *mr)
 	angara_mr_dereg(mr->mr);
 }
 
-/* The read is short, and the peer does nothing for it. */
+static int look_start(struct afi_domain *d, struct angara_peer peer, u64 key)
+{
+	struct afi_look *l = &d->look;
+	const size_t size = sizeof(struct afi_dir_entry);
+	int ret = angara_get_nbi(d->ctx, peer, AFI_DIR_KEY, place_of(key) * size,
+				 d->window, 0, AFI_DIR_WINDOW * size,
+				 ANGARA_NO_NOTIFY, &l->req);
+
+	l->live = !ret;
+	l->peer = peer;
+	l->key = key;
+	return ret;
+}
+
+/* Return: 0; -FI_EAGAIN it is still under way; why there was nothing to read. */
+static int look_end(struct afi_domain *d)
+{
+	struct angara_status status;
+	int ret = angara_wait(d->ctx, d->look.req, AFI_DIR_MS, &status);
+
+	if (ret == -ETIMEDOUT)
+		return -FI_EAGAIN;
+	d->look.live = false;
+	return ret;
+}
+
+/*
+ * The read is short, and the peer does nothing for it.  If it takes long all the
+ * same, the program calls again, and gets what has been read meanwhile; until
+ * then nothing else is, as there is one window.
+ */
 static int look_up(struct afi_domain *d, struct angara_peer peer, u64 key,
 		   u32 *akey)
 {
 	const struct afi_dir_entry *found = angara_mr_addr(d->window);
-	struct angara_status status;
-	angara_req_t req;
+	const struct afi_look *l = &d->look;
+	bool same = l->live && l->key == key && l->peer.node == peer.node &&
+		    l->peer.ctx == peer.ctx;
 	u32 i;
 	int ret;
 
-	ret = angara_get_nbi(d->ctx, peer, AFI_DIR_KEY,
-			     place_of(key) * sizeof(*found), d->window, 0,
-			     AFI_DIR_WINDOW * sizeof(*found), ANGARA_NO_NOTIFY,
-			     &req);
+	if (l->live && !same && look_end(d) == -FI_EAGAIN)
+		return -FI_EAGAIN;
+	ret = same ? 0 : look_start(d, peer, key);
 	if (!ret)
-		ret = angara_wait(d->ctx, req, ANGARA_FOREVER, &status);
+		ret = look_end(d);
 	if (ret)
 		return ret;
 	for (i = 0; i < AFI_DIR_WINDOW; i++)
@@ -225,7 +255,8 @@ static int look_up(struct afi_domain *d, struct angara_peer peer, u64 key,
  * @akey: out: key of the adapter's
  * @off: out: offset in that region
  *
- * Return: 0; -FI_ENOKEY there is none such; -FI_EHOSTUNREACH there is no peer.
+ * Return: 0; -FI_ENOKEY there is none such; -FI_EHOSTUNREACH there is no peer;
+ * -FI_EAGAIN it takes long to learn that.
  */
 int afi_key_find(struct afi_domain *d, struct angara_peer peer, u64 key,
 		 u64 addr, u32 *akey, u64 *off)

@@ -44,6 +44,7 @@
 #define AFI_DIR_ENTRIES		4096
 #define AFI_DIR_WINDOW		16
 #define AFI_KEY_BITS		10	/* of a key that the provider chooses */
+#define AFI_DIR_MS		1000	/* for a look, while others cannot use the domain */
 
 /*
  * Keys of the provider's own, half of all, that are left: one part of so many,

@@ -172,7 +172,7 @@ static int start(struct afi_op *op, const struct afi_name *name,
 	int i, ret;
 
 	/* What the peer refuses is told by the completion, however it is found. */
-	if (n < 0 && n != -FI_ENODEV) {
+	if (n < 0 && n != -FI_ENODEV && n != -FI_EAGAIN) {
 		afi_op_fail(op, n, NULL);
 		afi_op_start(op);
 		return 0;
