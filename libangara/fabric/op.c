@@ -115,9 +115,9 @@ struct afi_op *afi_op_new(struct afi_ep *ep, u32 kind, bool report,
 	return op;
 }
 
-static void release(struct afi_op *op)
+/* @arrived: what was to be read is there */
+static void release(struct afi_op *op, bool arrived)
 {
-	bool arrived = !op->done.err || op->done.err == FI_ETRUNC;
 	u32 i;
 
 	for (i = 0; i < op->n; i++) {
@@ -148,7 +148,7 @@ static void retire(struct afi_op *op)
 /* Gives back an operation that was not started. */
 void afi_op_drop(struct afi_op *op)
 {
-	release(op);
+	release(op, false);
 	if (op->cq)
 		op->cq->promised--;
 	retire(op);
@@ -156,7 +156,7 @@ void afi_op_drop(struct afi_op *op)
 
 static void finish(struct afi_op *op)
 {
-	release(op);
+	release(op, !op->done.err || op->done.err == FI_ETRUNC);
 	if (op->recv)
 		afi_pulled(op);
 	if (op->ep)

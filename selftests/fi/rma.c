@@ -456,6 +456,32 @@ static bool close_busy(void)
 	return true;
 }
 
+/* What cannot be started leaves the memory alone, whatever buffers held. */
+static bool not_begun(void)
+{
+	const struct how how = { 0 };
+	struct fi_cq_tagged_entry e;
+	char *own = malloc(1000);
+	const struct iovec iov[2] = {
+		{ own, 1000 },
+		{ (void *)4096, 1 << 18 },
+	};
+	bool ok;
+
+	setup(&how);
+	fill(mem[1], 1000, 1);
+	ok = expect(fi_read(s[0].ep, own, 1000, NULL, s[0].peer, there(0), KEY,
+			    NULL), 0) &&
+	     completion(&s[0], &e) && expect(filled(own, 1000, 1), true);
+	memset(own, 0, 1000);
+	ok = ok && expect(fi_readv(s[0].ep, iov, NULL, 2, s[0].peer, there(0),
+				   KEY, NULL), -FI_EFAULT) &&
+	     nothing(&s[0]) && expect(own[0] || own[500] || own[999], false);
+	teardown();
+	free(own);
+	return ok;
+}
+
 const struct part rma_parts[] = {
 	{ "rma: all sizes, by offset", offsets },
 	{ "rma: all sizes, by address", addresses },
@@ -465,6 +491,7 @@ const struct part rma_parts[] = {
 	{ "rma: refusals, by offset", refused_offsets },
 	{ "rma: refusals, by address", refused_addresses },
 	{ "rma: peers that are not there", gone },
+	{ "rma: what cannot be begun", not_begun },
 	{ "rma: fence", fence },
 	{ "rma: more than there is room for", overload },
 	{ "rma: 1000 random operations", mixed },
