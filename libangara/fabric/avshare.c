@@ -105,7 +105,10 @@ static int check_file(int fd, struct stat *st)
 	       !(st->st_mode & (0077)) ? 0 : -FI_EACCES;
 }
 
-/* The first: nobody else looks at it yet. */
+/*
+ * The first: nobody else looks at it yet.  What there is no memory for would be
+ * the end of who writes to it later.
+ */
 static int make(int fd, u32 size, u64 fabric_id)
 {
 	const struct share_table head = {
@@ -114,10 +117,18 @@ static int make(int fd, u32 size, u64 fabric_id)
 		.size = size,
 	};
 
-	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)bytes_of(size)) ||
-	    pwrite(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
+	ssize_t done;
+	int ret;
+
+	if (ftruncate(fd, 0))
 		return -errno;
-	return 0;
+	ret = -posix_fallocate(fd, 0, (off_t)bytes_of(size));
+	if (ret)
+		return ret;
+	done = pwrite(fd, &head, sizeof(head), 0);
+	if (done < 0)
+		return -errno;
+	return done == (ssize_t)sizeof(head) ? 0 : -FI_ENOSPC;
 }
 
 static int map(struct afi_share *sh, const struct stat *st, u64 fabric_id)
@@ -160,6 +171,9 @@ static int try_open(struct afi_share *sh, u32 size, u64 fabric_id)
 	if (first && !sh->writable)
 		goto close;
 	ret = first ? make(sh->fd, size, fabric_id) : 0;
+	/* The name may be another's by now. */
+	if (first && ret && !fstat(sh->fd, &st) && st.st_nlink)
+		shm_unlink(sh->path);
 	/* Somebody makes it just now. */
 	if (!ret && flock(sh->fd, LOCK_SH | LOCK_NB))
 		ret = errno == EWOULDBLOCK ? 1 : -errno;
@@ -184,7 +198,8 @@ close:
  *
  * Return: 0; -FI_EINVAL that is no name, or one of another fabric's;
  * -FI_ENOENT there is none to read; -FI_EACCES it is another user's;
- * -FI_EAGAIN somebody has stopped while he made it.
+ * -FI_EAGAIN somebody has stopped while he made it; -FI_ENOSPC there is no memory
+ * for it.
  */
 int afi_share_open(const char *name, bool read_only, size_t size, u64 fabric_id,
 		   struct afi_share **out)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "fi.h"
@@ -201,6 +202,33 @@ static bool bad_names(void)
 	return ok;
 }
 
+#define MOST	(1U << 20)	/* entries, of 32 bytes */
+
+/*
+ * As large as can be.  Where there is no memory for it the first who opens it is
+ * told so, not who writes to it later; and nothing is left behind.
+ */
+static bool largest(void)
+{
+	struct statvfs fs;
+	struct fid_av *av;
+	fi_addr_t a;
+	bool ok;
+
+	setup();
+	ok = expect(statvfs("/dev/shm", &fs), 0);
+	if (ok && fs.f_bavail * fs.f_frsize > 64ULL * MOST)
+		ok = expect(open_av(0, name, 0, MOST, &av), 0) &&
+		     expect(fi_av_insert(av, addr[0], 1, &a, 0, NULL), 1) &&
+		     looks_up(av, a, addr[0]) && closed(&av->fid);
+	else
+		ok = ok && expect(open_av(0, name, 0, MOST, &av), -FI_ENOSPC);
+	ok = ok && expect(shm_open(path, O_RDONLY, 0), -1) &&
+	     expect(open_av(0, name, 0, COUNT, &av), 0) && closed(&av->fid);
+	close_pair(s);
+	return ok;
+}
+
 /* Insertions as events. */
 static bool events(void)
 {
@@ -246,6 +274,7 @@ const struct part share_parts[] = {
 	{ "av: shared by name", same_for_all },
 	{ "av: shared, and used", used },
 	{ "av: names that are no good", bad_names },
+	{ "av: as large as can be", largest },
 	{ "av: events", events },
 	{ 0 },
 };

@@ -125,6 +125,16 @@ elsewhere()
 			timeout 300 /angara/$PLAIN/tests/fi-test"
 }
 
+# A shared address vector where there is little shared memory.
+short_of_memory()
+{
+	FI_PROVIDER_PATH=$OUT/lib/libfabric ANGARA_FABRIC=embedded:2x2x2 \
+		timeout 60 unshare --user --map-root-user --mount sh -c '
+			mount -t tmpfs -o size=1M tmpfs /dev/shm &&
+				exec "$0" "av: as large as can be"' \
+		"$OUT/tests/fi-test"
+}
+
 # Numbers of the man page, which stand before the names of constants.
 constants()
 {
@@ -212,6 +222,12 @@ check 'constants of the man page' constants
 check 'capabilities of the man page' capabilities
 calls 'each call' ANGARA_FABRIC=embedded:2x2x2
 calls 'each call, packet by packet' ANGARA_FABRIC=embedded:3x2,train=1
+if unshare --user --map-root-user --mount true 2>/dev/null; then
+	check 'a shared vector that there is no memory for' short_of_memory
+else
+	skip 'a shared vector that there is no memory for' \
+		'users have no namespaces here'
+fi
 offload 2 embedded:2
 offload 3 embedded:2x2
 offload 6 embedded:2
