@@ -91,7 +91,6 @@ static inline u32 afi_serial_domain(u32 serial)
 	return (serial & ~AFI_SERIAL_EVENTS) >> AFI_SERIAL_BITS;
 }
 
-
 static inline bool afi_name_same(const struct afi_name *a,
 				 const struct afi_name *b)
 {

@@ -329,6 +329,21 @@ static ssize_t atomic(struct fid_ep *fid, const struct deed *d)
 	return ret;
 }
 
+static struct deed deed_of(const struct fi_msg_atomic *msg, const struct fi_ioc *y,
+			   size_t ny, struct fi_ioc *res, void **res_desc,
+			   size_t nres, u64 flags)
+{
+	return (struct deed){
+		.msg = msg,
+		.flags = flags,
+		.y = y,
+		.ny = ny,
+		.res = res,
+		.res_desc = res_desc,
+		.nres = nres,
+	};
+}
+
 /**
  * afi_atomic_now() - do an atomic operation of any form
  * @ep: endpoint, its domain locked
@@ -346,30 +361,19 @@ int afi_atomic_now(struct afi_ep *ep, const struct fi_msg_atomic *msg,
 		   const struct fi_ioc *y, size_t ny, struct fi_ioc *res,
 		   void **res_desc, size_t nres, u64 flags)
 {
-	const struct deed d = {
-		.msg = msg,
-		.form = ny ? AFI_COMPARE : nres ? AFI_FETCH : AFI_PLAIN,
-		.flags = flags,
-		.y = y,
-		.ny = ny,
-		.res = res,
-		.res_desc = res_desc,
-		.nres = nres,
-	};
+	struct deed d = deed_of(msg, y, ny, res, res_desc, nres, flags);
 
+	d.form = ny ? AFI_COMPARE : nres ? AFI_FETCH : AFI_PLAIN;
 	return now(ep, &d);
 }
 
 ssize_t afi_atomic(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 		   u64 flags, bool quiet)
 {
-	const struct deed d = {
-		.msg = msg,
-		.form = AFI_PLAIN,
-		.flags = flags,
-		.quiet = quiet,
-	};
+	struct deed d = deed_of(msg, NULL, 0, NULL, NULL, 0, flags);
 
+	d.form = AFI_PLAIN;
+	d.quiet = quiet;
 	return atomic(ep, &d);
 }
 
@@ -377,15 +381,9 @@ ssize_t afi_atomic_fetch(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 			 struct fi_ioc *res, void **res_desc, size_t nres,
 			 u64 flags)
 {
-	const struct deed d = {
-		.msg = msg,
-		.form = AFI_FETCH,
-		.flags = flags,
-		.res = res,
-		.res_desc = res_desc,
-		.nres = nres,
-	};
+	struct deed d = deed_of(msg, NULL, 0, res, res_desc, nres, flags);
 
+	d.form = AFI_FETCH;
 	return atomic(ep, &d);
 }
 
@@ -394,17 +392,9 @@ ssize_t afi_atomic_compare(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 			   struct fi_ioc *res, void **res_desc, size_t nres,
 			   u64 flags)
 {
-	const struct deed d = {
-		.msg = msg,
-		.form = AFI_COMPARE,
-		.flags = flags,
-		.y = y,
-		.ny = ny,
-		.res = res,
-		.res_desc = res_desc,
-		.nres = nres,
-	};
+	struct deed d = deed_of(msg, y, ny, res, res_desc, nres, flags);
 
+	d.form = AFI_COMPARE;
 	return atomic(ep, &d);
 }
 

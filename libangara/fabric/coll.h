@@ -505,7 +505,6 @@ struct afi_group *afi_group_at(const struct afi_domain *d, fi_addr_t addr);
 struct afi_group *afi_group_by_id(const struct afi_domain *d,
 				  const struct afi_ep *ep, u64 id);
 
-
 /* talk.c */
 bool afi_talk_say(struct afi_group *g, u32 to, struct afi_talk talk);
 bool afi_talk_arrived(struct afi_domain *d, const struct angara_message *in);

@@ -200,7 +200,6 @@ bool afi_op_look(struct afi_op *op);
 bool afi_ops_busy(const struct afi_domain *d);
 void afi_ops_orphan(struct afi_ep *ep);
 
-
 /* atomic.c, atomic_ops.c */
 ssize_t afi_atomic(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 		   u64 flags, bool quiet);
