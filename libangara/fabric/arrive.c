@@ -40,12 +40,11 @@ static void fetched(struct afi_domain *d, const struct afi_msg *msg)
 {
 	const struct afi_wire *w = &msg->wire;
 	struct afi_op *op = afi_op_by_number(d, w->op);
-	int err = w->err < AFI_ERRNO_MAX ? (int)w->err : FI_EIO;
 
 	if (!op || op->gen != w->gen || op->kind != AFI_OP_SEND ||
 	    op->peer.node != msg->src.node || op->peer.ctx != msg->src.ctx)
 		return;
-	afi_op_came(op, -err);
+	afi_op_came(op, -afi_peer_error(w->err));
 }
 
 static int read_parts(struct afi_msg *msg, const char *from, size_t len)
@@ -54,7 +53,8 @@ static int read_parts(struct afi_msg *msg, const char *from, size_t len)
 	u32 i;
 
 	msg->nparts = (u32)(len / sizeof(*msg->parts));
-	if (len % sizeof(*msg->parts) || msg->nparts > AFI_IOV_LIMIT || msg->wire.len > ANGARA_MAX_OP_BYTES)
+	if (len % sizeof(*msg->parts) || msg->nparts > AFI_IOV_LIMIT ||
+	    msg->wire.len > ANGARA_MAX_OP_BYTES)
 		return -FI_EINVAL;
 	memcpy(msg->parts, from, len);
 	for (i = 0; i < msg->nparts; i++) {

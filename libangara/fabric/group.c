@@ -417,10 +417,12 @@ static void forget_want(struct afi_coll *c, const struct afi_name *src,
 static bool is_about(const struct afi_group *g, const struct afi_ep *ep,
 		     const struct afi_name *src, const struct afi_talk *t)
 {
-	const struct afi_member *m = &g->members[t->from];
+	const struct afi_member *m;
 
-	if (g->ep != ep || t->from >= g->size || t->from == g->rank ||
-	    !afi_name_same(&m->name, src))
+	if (g->ep != ep || t->from >= g->size || t->from == g->rank)
+		return false;
+	m = &g->members[t->from];
+	if (!afi_name_same(&m->name, src))
 		return false;
 	if (t->kind == AFI_TALK_CANCEL)
 		return m->wants && m->ticket == t->ticket;
@@ -447,10 +449,10 @@ static struct afi_group *find(struct afi_domain *d, const struct afi_ep *ep,
 	return NULL;
 }
 
-/* Numbers that peers send are numbers of errors, or are taken for one. */
+/* A group does not fail without one. */
 static int error_of(u32 err)
 {
-	return err && err < 4096 ? (int)err : FI_EIO;
+	return err ? afi_peer_error(err) : FI_EIO;
 }
 
 /**

@@ -44,6 +44,12 @@ struct afi_part {
 
 #define AFI_SHORT_MAX	(ANGARA_MAX_MSG - sizeof(struct afi_wire))
 
+/* Numbers that peers send for errors are such, or are taken for one. */
+static inline int afi_peer_error(u32 err)
+{
+	return err < AFI_ERRNO_MAX ? (int)err : FI_EIO;
+}
+
 static inline u16 afi_code(u32 type, u32 from, u32 to)
 {
 	return (u16)(type | to << 4 | from << 10);

@@ -210,8 +210,8 @@ bool afi_shown(struct afi_domain *d, const struct afi_msg *msg)
 	    op->peer.ctx != msg->src.ctx)
 		return true;
 	if (msg->wire.err || !msg->nparts || msg->wire.len != op->wire.len) {
-		afi_op_came(op, msg->wire.err && msg->wire.err < AFI_ERRNO_MAX ?
-				-(int)msg->wire.err : -FI_EIO);
+		afi_op_came(op, msg->wire.err ? -afi_peer_error(msg->wire.err) :
+						-FI_EIO);
 		return true;
 	}
 	for (to.count = 0; to.count < op->recv->count; to.count++) {
