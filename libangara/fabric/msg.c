@@ -153,13 +153,7 @@ static ssize_t msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 static ssize_t msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
 			   uint64_t flags)
 {
-	const struct fi_msg_tagged tagged = {
-		.msg_iov = msg->msg_iov,
-		.desc = msg->desc,
-		.iov_count = msg->iov_count,
-		.addr = msg->addr,
-		.context = msg->context,
-	};
+	const struct fi_msg_tagged tagged = afi_untagged(msg);
 
 	if (flags & FI_TRIGGER)
 		return later(ep, msg, flags, FI_OP_RECV);

@@ -296,6 +296,19 @@ static inline struct iovec afi_one(const void *buf, size_t len)
 	};
 }
 
+/* A message without a tag, as one with: 0. */
+static inline struct fi_msg_tagged afi_untagged(const struct fi_msg *msg)
+{
+	return (struct fi_msg_tagged){
+		.msg_iov = msg->msg_iov,
+		.desc = msg->desc,
+		.iov_count = msg->iov_count,
+		.addr = msg->addr,
+		.context = msg->context,
+		.data = msg->data,
+	};
+}
+
 /* trigger.c */
 struct fi_deferred_work;
 ssize_t afi_trigger(struct afi_ep *ep, struct fi_deferred_work *work,

@@ -116,14 +116,7 @@ static bool copy_msg(struct afi_work *w, const struct fi_msg_tagged *msg)
 
 static bool copy_untagged(struct afi_work *w, const struct fi_msg *msg)
 {
-	const struct fi_msg_tagged tagged = {
-		.msg_iov = msg->msg_iov,
-		.desc = msg->desc,
-		.iov_count = msg->iov_count,
-		.addr = msg->addr,
-		.context = msg->context,
-		.data = msg->data,
-	};
+	const struct fi_msg_tagged tagged = afi_untagged(msg);
 
 	return copy_msg(w, &tagged);
 }
