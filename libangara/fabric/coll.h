@@ -500,6 +500,7 @@ bool afi_group_misses(const struct afi_group *g, u32 rank);
 bool afi_group_heard(struct afi_domain *d, struct afi_ep *ep,
 		     const struct afi_name *src, const struct afi_talk *t);
 bool afi_group_progress(struct afi_group *g);
+void afi_group_tell_rest(struct afi_group *g);
 void afi_group_set_busy(struct afi_group *g);
 struct afi_group *afi_group_at(const struct afi_domain *d, fi_addr_t addr);
 struct afi_group *afi_group_by_id(const struct afi_domain *d,
@@ -507,6 +508,7 @@ struct afi_group *afi_group_by_id(const struct afi_domain *d,
 
 /* talk.c */
 bool afi_talk_say(struct afi_group *g, u32 to, struct afi_talk talk);
+void afi_talk_owe(struct afi_group *g, u32 to, struct afi_talk talk);
 bool afi_talk_arrived(struct afi_domain *d, const struct angara_message *in);
 void afi_talk_sent(struct afi_domain *d, fi_addr_t group, u32 to, u32 seq,
 		   int err);

@@ -245,12 +245,24 @@ static bool tell(struct afi_group *g)
 	for (; g->told < g->size; g->told++) {
 		if (!to_be_told(g, g->told))
 			continue;
-		if (!afi_talk_say(g, g->told, what_to_tell(g, g->told)))
-			return any;
+		if (!afi_talk_say(g, g->told, what_to_tell(g, g->told))) {
+			if (!g->domain->sends_left)
+				return any;
+			/* One that takes nothing in does not stop others. */
+			afi_talk_owe(g, g->told, what_to_tell(g, g->told));
+		}
 		any = true;
 	}
 	g->tell = 0;
 	return any;
+}
+
+/* The group is going: what members are still to be told goes without it. */
+void afi_group_tell_rest(struct afi_group *g)
+{
+	for (; g->tell && g->told < g->size; g->told++)
+		if (to_be_told(g, g->told))
+			afi_talk_owe(g, g->told, what_to_tell(g, g->told));
 }
 
 static void start_telling(struct afi_group *g, enum afi_talk_kind what)

@@ -287,6 +287,7 @@ static int mc_close(struct fid *fid)
 	}
 	/* What others are still to be told of. */
 	afi_progress(d);
+	afi_group_tell_rest(g);
 	AFI_INFO(EP_CTRL, "group %016llx: %llu offloaded, %llu by software\n",
 		 (unsigned long long)g->id,
 		 (unsigned long long)g->by_offload,

@@ -69,6 +69,29 @@ bool afi_talk_say(struct afi_group *g, u32 to, struct afi_talk talk)
 	return true;
 }
 
+/* The same, and it waits for room by itself: the group need not be there. */
+void afi_talk_owe(struct afi_group *g, u32 to, struct afi_talk talk)
+{
+	const struct afi_name *name = &g->members[to].name;
+	const struct angara_peer peer = { .node = name->node, .ctx = name->ctx };
+	struct {
+		struct afi_wire wire;
+		struct afi_talk talk;
+	} msg = {
+		.wire.to = name->serial,
+		.wire.from = g->ep->name.serial,
+		.wire.len = sizeof(talk),
+	};
+
+	talk.from = g->rank;
+	talk.to = to;
+	msg.talk = talk;
+	if (!afi_owe(g->domain, peer,
+		     afi_code(AFI_MSG_TALK, g->ep->name.ep, name->ep), &msg,
+		     sizeof(msg)))
+		AFI_INFO(EP_CTRL, "no memory to tell node %u\n", name->node);
+}
+
 static struct afi_call *call_of(const struct afi_group *g, u32 seq)
 {
 	struct afi_link *link;

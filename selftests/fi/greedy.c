@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rdma/fi_collective.h>
+
 #include <angara/msg.h>
 
 #include "fi.h"
@@ -29,7 +31,8 @@ struct wire {
 };
 
 #define WIRE	32
-#define PROBE	9	/* talk[4] */
+#define CANCEL	5	/* talk[4] */
+#define PROBE	9
 
 /* An address, as fi_getname() gives it. */
 struct name {
@@ -46,9 +49,9 @@ static struct name victim;	/* of s[1] */
 static struct angara_ctx *greedy;
 static char *mem;
 
-static bool setup(void)
+static bool setup(uint64_t caps)
 {
-	const struct how how = { 0 };
+	const struct how how = { .caps = caps };
 	struct angara_ctx_attr attr = { .msg_bytes = 65536 };
 	size_t len = sizeof(victim);
 
@@ -82,11 +85,14 @@ static bool demand(int type, int ep, uint64_t tag, struct wire *wire)
 		      0);
 }
 
+static uint32_t cancels;	/* among what it has taken in */
+
 /* What it has taken in of answers, until there are no more. */
 static uint32_t answers(void)
 {
 	struct angara_message in;
 	uint32_t n = 0, idle = 0;
+	struct wire wire;
 	int type;
 
 	while (idle++ < 1000) {
@@ -95,6 +101,10 @@ static uint32_t answers(void)
 			continue;
 		type = in.head.code & 15;
 		n += type == FETCHED || type == PARTS;
+		memset(&wire, 0, sizeof(wire));
+		memcpy(&wire, in.data, in.len < sizeof(wire) ? in.len :
+			       sizeof(wire));
+		cancels += type == TALK && wire.talk[4] == CANCEL;
 		angara_msg_free(greedy, &in);
 		idle = 0;
 	}
@@ -142,19 +152,25 @@ static bool told(void)
 
 #define UNREAD		600	/* messages, more than it has room for */
 
+static bool insert(fi_addr_t *addr)
+{
+	struct angara_ctx_info about;
+	struct name name = victim;
+
+	if (!expect(angara_ctx_query(greedy, &about), 0))
+		return false;
+	name.node = about.self.node;
+	name.ctx = about.self.ctx;
+	return expect(fi_av_insert(s[1].av, &name, 1, addr, 0, NULL), 1);
+}
+
 /* What is sent to one who takes nothing in leaves the adapter to others. */
 static bool unread(void)
 {
-	struct angara_ctx_info about;
-	struct name name;
 	fi_addr_t addr;
-	bool ok = setup() && expect(angara_ctx_query(greedy, &about), 0);
+	bool ok = setup(0) && insert(&addr);
 	int i;
 
-	name = victim;
-	name.node = about.self.node;
-	name.ctx = about.self.ctx;
-	ok = ok && expect(fi_av_insert(s[1].av, &name, 1, &addr, 0, NULL), 1);
 	for (i = 0; ok && i < UNREAD; i++)
 		while (fi_inject(s[1].ep, mem, 8, addr) == -FI_EAGAIN)
 			fi_cq_read(s[1].cq, NULL, 0);
@@ -167,7 +183,7 @@ static bool unread(void)
 static bool answered(void)
 {
 	uint32_t i;
-	bool ok = setup();
+	bool ok = setup(0);
 
 	for (i = 0; ok && i < OPS; i++) {
 		struct wire shows = { .to = 1, .op = i, .gen = 1, .len = LEN };
@@ -193,7 +209,7 @@ static bool limited(void)
 {
 	const uint32_t most = 4 * OPS;
 	uint32_t i, n;
-	bool ok = setup();
+	bool ok = setup(0);
 
 	for (i = 0; ok && i < most; i++) {
 		struct wire shows = { .to = 1, .op = i, .len = LEN };
@@ -227,7 +243,7 @@ static bool passed(void)
 	int i, k, left = 2 * SENDS;
 	fi_addr_t to[2];
 	long spins;
-	bool ok = setup();
+	bool ok = setup(0);
 
 	open_side(&third, &how, "angara5");
 	to[0] = s[0].peer;
@@ -259,10 +275,39 @@ static bool passed(void)
 	return ok;
 }
 
+/* Who leaves a group that was never joined says so, when that can be said. */
+static bool left(void)
+{
+	struct fi_av_set_attr attr = {
+		.count = 2,
+		.start_addr = FI_ADDR_NOTAVAIL,
+		.end_addr = FI_ADDR_NOTAVAIL,
+	};
+	struct wire shows = { .to = 1, .len = LEN };
+	struct fid_av_set *set;
+	struct fid_mc *mc;
+	fi_addr_t addr;
+	bool ok = setup(FI_MSG | FI_COLLECTIVE) && insert(&addr) &&
+		  expect(fi_av_set(s[1].av, &attr, &set, NULL), 0) &&
+		  expect(fi_av_set_insert(set, addr), 0) &&
+		  expect(fi_av_set_insert(set, s[1].self), 0) &&
+		  expect(fi_join_collective(s[1].ep, FI_ADDR_NOTAVAIL, set, 0, &mc,
+					    NULL), 0);
+
+	for (; ok && shows.op < OPS; shows.op++)
+		ok = demand(LONG_ONE, NOBODY, 0, &shows);
+	cancels = 0;
+	ok = ok && closed(&mc->fid) && closed(&set->fid) &&
+	     expect(answers(), OPS) && expect(cancels, 1);
+	teardown();
+	return ok;
+}
+
 const struct part greedy_parts[] = {
 	{ "greedy: takes no messages", unread },
 	{ "greedy: takes no answers", answered },
 	{ "greedy: has more than it can be owed", limited },
+	{ "greedy: is left out of a group", left },
 	{ "greedy: is asked, and shows nothing", passed },
 	{ 0 },
 };
