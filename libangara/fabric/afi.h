@@ -532,6 +532,7 @@ int afi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		struct fid_cq **cq, void *context);
 bool afi_cq_promise(struct afi_cq *cq);
 bool afi_cq_promise_more(struct afi_cq *cq);
+bool afi_cq_promise_told(struct afi_cq *cq);
 void afi_cq_put(struct afi_cq *cq, const struct afi_done *done);
 int afi_cq_trywait(struct afi_cq *cq);
 const char *afi_error_text(int prov_err, char *buf, size_t len);

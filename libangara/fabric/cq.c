@@ -45,6 +45,13 @@ bool afi_cq_promise_more(struct afi_cq *cq)
 	return afi_cq_promise(cq);
 }
 
+/* As afi_cq_promise_more(), for what anybody can make: it grows less. */
+bool afi_cq_promise_told(struct afi_cq *cq)
+{
+	return cq->size < AFI_CQ_TOLD ? afi_cq_promise_more(cq) :
+					afi_cq_promise(cq);
+}
+
 /* Fills a place that was set aside. */
 void afi_cq_put(struct afi_cq *cq, const struct afi_done *done)
 {

@@ -78,7 +78,7 @@ bool afi_told(struct afi_ep *ep, const struct afi_msg *msg)
 	};
 
 	if ((msg->wire.flags & AFI_WIRE_DATA) && ep->rx) {
-		if (!afi_cq_promise_more(ep->rx))
+		if (!afi_cq_promise_told(ep->rx))
 			return false;
 		afi_cq_put(ep->rx, &done);
 	}

@@ -16,6 +16,7 @@
 #define AFI_INJECT_SIZE		256	/* bytes that are taken at once */
 #define AFI_CQ_SIZE		1024	/* entries of a queue if nobody says */
 #define AFI_CQ_MAX		(1U << 20)
+#define AFI_CQ_TOLD		65536	/* that it grows to for what nobody has asked for */
 #define AFI_AV_MAX		(1U << 20)
 #define AFI_SHARE_NAME		64	/* bytes of a shared one's name */
 #define AFI_SHARE_SIZE		4096	/* entries of it if nobody says */

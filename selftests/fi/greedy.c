@@ -17,7 +17,7 @@
 #define OPS		2048	/* of a domain */
 
 /* What messages begin with, and some of what they are, see msg.h. */
-enum { LONG_ONE = 2, FETCHED = 3, ASK = 5, PARTS = 6, TALK = 15 };
+enum { LONG_ONE = 2, FETCHED = 3, TOUCHED = 4, ASK = 5, PARTS = 6, TALK = 15 };
 
 struct wire {
 	uint32_t to;
@@ -233,6 +233,34 @@ static bool limited(void)
 #define GREEDS		100
 #define SENDS		1300	/* of each of two: more than operations */
 
+#define TOLD		65536	/* completions that are kept */
+
+/* Completions that nobody has asked for are kept, but not without end. */
+static bool tells(void)
+{
+	const int most = TOLD + 4096;
+	struct fi_cq_tagged_entry *e = calloc(2 * TOLD, sizeof(*e));
+	struct wire touched = { .flags = 2 };
+	bool ok = setup(0);
+	ssize_t n = 0, ret;
+	int i;
+
+	touched.to = victim.serial;
+	for (i = 0; ok && i < most; i++)
+		ok = demand(TOUCHED, victim.ep, 0, &touched);
+	if (ok)
+		n = fi_cq_read(s[1].cq, e, 2 * TOLD);
+	ok = ok && expect(n, TOLD);
+	for (i = 0; ok && i < 1000; i++) {
+		ret = fi_cq_read(s[1].cq, e, 2 * TOLD);
+		n += ret > 0 ? ret : 0;
+	}
+	ok = ok && expect(n, most) && talk(0);
+	teardown();
+	free(e);
+	return ok;
+}
+
 /* Receives that a sender who is asked for his data does not hold up. */
 static bool passed(void)
 {
@@ -308,6 +336,7 @@ const struct part greedy_parts[] = {
 	{ "greedy: takes no answers", answered },
 	{ "greedy: has more than it can be owed", limited },
 	{ "greedy: is left out of a group", left },
+	{ "greedy: tells what nobody can verify", tells },
 	{ "greedy: is asked, and shows nothing", passed },
 	{ 0 },
 };
