@@ -167,15 +167,39 @@ static u64 pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }
 
+#define CPUS_MAX	(1U << 20)	/* more than the kernel knows */
+
+/*
+ * Processors that this process may run on.  A machine with more than there are
+ * places in a set is asked with a larger one; some share a place then.
+ */
+static void get_cpus(cpu_set_t *set)
+{
+	u32 n, i;
+
+	CPU_ZERO(set);
+	for (n = CPU_SETSIZE; n <= CPUS_MAX; n *= 2) {
+		size_t size = CPU_ALLOC_SIZE(n);
+		cpu_set_t *all = CPU_ALLOC(n);
+		bool told = all && !sched_getaffinity(0, size, all);
+
+		for (i = 0; told && i < n; i++)
+			if (CPU_ISSET_S(i, size, all))
+				CPU_SET(i % CPU_SETSIZE, set);
+		CPU_FREE(all);
+		if (told || errno != EINVAL)
+			break;
+	}
+	if (!CPU_COUNT(set))
+		CPU_SET(0, set);
+}
+
 /* Processes that a launcher has bound share what all of them have. */
 static void add_cpus(struct emb_head *head)
 {
 	cpu_set_t set;
 
-	if (sched_getaffinity(0, sizeof(set), &set)) {
-		CPU_ZERO(&set);
-		CPU_SET(0, &set);
-	}
+	get_cpus(&set);
 	CPU_OR(&head->cpus, &head->cpus, &set);
 	WRITE_ONCE(head->num_cpus, (u32)CPU_COUNT(&head->cpus));
 }

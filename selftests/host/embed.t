@@ -25,6 +25,15 @@ build_san()
 	make -C libangara O="$TAP_TMP/san" CFLAGS="$SAN" all tests
 }
 
+# Every third of 3000, where a set has places for 1024.
+processors()
+{
+	cc -std=gnu11 -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -Ilibangara \
+		-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model \
+		-Idriver -o "$TAP_TMP/cpus" selftests/embed/cpus.c \
+		"$OUT/lib/libangara.a" && [ "$("$TAP_TMP/cpus")" = 1000 ]
+}
+
 # One job; its results are ours.
 job()
 {
@@ -110,6 +119,7 @@ placed()
 
 check 'builds' build
 check 'builds with sanitizers' build_san
+check 'a machine of many processors' processors
 export PATH=$OUT/bin:$OUT/tests:$PATH LD_LIBRARY_PATH=$OUT/lib
 
 for n in 2 3 8 16; do
