@@ -174,6 +174,16 @@ static void end(struct ang_pmix *px, pmix_status_t status)
 	pthread_mutex_unlock(&px->lock);
 }
 
+static bool is_busy(struct ang_pmix *px)
+{
+	bool busy;
+
+	pthread_mutex_lock(&px->lock);
+	busy = px->busy;
+	pthread_mutex_unlock(&px->lock);
+	return busy;
+}
+
 static void on_fence(pmix_status_t status, void *cbdata)
 {
 	end(cbdata, status);
@@ -201,8 +211,10 @@ static int await(struct ang_pmix *px, pmix_status_t started)
 	struct timespec until;
 	int ret = 0;
 
-	if (started != PMIX_SUCCESS)
+	if (started != PMIX_SUCCESS) {
+		end(px, started);
 		return to_errno(started);
+	}
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += px->timeout_s;
 	pthread_mutex_lock(&px->lock);
@@ -293,7 +305,7 @@ static int exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
 		    const void *mine, size_t len, void *all)
 {
 	struct head head = { .len = len, .tag = tag };
-	int verdict = 0, ret;
+	int verdict = 0, ret, left;
 	u64 round;
 	u32 i;
 
@@ -304,15 +316,21 @@ static int exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
 	ret = publish(px, head, mine);
 	if (!ret)
 		ret = fence(px, n, true);
-	for (i = 0; i < n && (!ret || ret == -EMSGSIZE); i++) {
+	if (ret)
+		return ret;
+	for (i = 0; i < n && (!verdict || verdict == -EMSGSIZE); i++) {
 		ret = collect_block(px, i, head, (char *)all + i * len);
 		if (ret)
 			verdict = ret;
 	}
-	/* Nobody leaves before all have read. */
-	if (!ret || ret == -EMSGSIZE)
-		ret = fence(px, n, false);
-	return ret ? ret : verdict;
+	/*
+	 * Nobody leaves before all have read.  Who could not read comes, too,
+	 * as the others wait; but not while PMIx still has what it asked for.
+	 */
+	if (is_busy(px))
+		return verdict;
+	left = fence(px, n, false);
+	return left ? left : verdict;
 }
 
 static int pmix_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,

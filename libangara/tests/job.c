@@ -207,6 +207,12 @@ static int mode_teamless(void)
 	       expect("barrier", angara_job_barrier(job), 0);
 }
 
+/* Process 1 learns nothing, see pmix-deaf.c; the others do not wait for it. */
+static int mode_deaf(void)
+{
+	return expect("barrier", angara_job_barrier(job), rank == 1 ? -EPIPE : 0);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -216,6 +222,7 @@ static const struct {
 	{ "die", mode_die }, { "garbage", mode_garbage },
 	{ "single", mode_single }, { "teamless", mode_teamless },
 	{ "absent", mode_absent }, { "again", mode_again },
+	{ "deaf", mode_deaf },
 };
 
 int main(int argc, char **argv)

@@ -53,6 +53,17 @@ without_pmix()
 		ends 0 "$job" single
 }
 
+# The sanitizers want to be loaded first.
+deaf()
+{
+	make -C libangara O="$OUT-plain" "$OUT-plain/tests/job-test" &&
+		cc -shared -fPIC -D_GNU_SOURCE -Wall -Wextra -Werror \
+			$(pkg-config --cflags pmix) -o "$TAP_TMP/deaf.so" \
+			selftests/host/pmix-deaf.c &&
+		job -n 4 -x ANGARA_JOB_TIMEOUT=10 -x "LD_PRELOAD=$TAP_TMP/deaf.so" \
+			"$OUT-plain/tests/job-test" deaf
+}
+
 # placed N WANT: on a fabric that they play, blocks of processes over its nodes.
 placed()
 {
@@ -97,6 +108,7 @@ check 'a process that leaves' \
 	job -n 4 -x ANGARA_JOB_TIMEOUT=10 "$JOB" leave
 check 'a process that does not come' \
 	job -n 4 -x ANGARA_JOB_TIMEOUT=10 "$JOB" absent "$TAP_TMP/absent"
+check 'a process that learns nothing' deaf
 for bad in x -1 '' 1000001 10s; do
 	check "a deadline of '$bad'" \
 		job -n 1 -x "ANGARA_JOB_TIMEOUT=$bad" "$JOB" damaged
