@@ -68,7 +68,8 @@ static void teardown(void)
 	free(mem);
 }
 
-static bool demand(int type, int ep, uint64_t tag, struct wire *wire)
+static bool say(int type, int ep, uint64_t tag, const struct wire *wire,
+		size_t len)
 {
 	const struct angara_peer peer = {
 		.node = victim.node,
@@ -78,14 +79,27 @@ static bool demand(int type, int ep, uint64_t tag, struct wire *wire)
 		.tag = tag,
 		.code = (uint16_t)(type | ep << 4),
 	};
-	size_t len = type == TALK ? sizeof(*wire) : WIRE;
 
 	fi_cq_read(s[1].cq, NULL, 0);
 	return expect(angara_send_inline(greedy, peer, &head, wire, len, NULL),
 		      0);
 }
 
+static bool demand(int type, int ep, uint64_t tag, const struct wire *wire)
+{
+	return say(type, ep, tag, wire, type == TALK ? sizeof(*wire) : WIRE);
+}
+
 static uint32_t cancels;	/* among what it has taken in */
+
+/* Takes some in. */
+static void answers_some(void)
+{
+	struct angara_message in;
+
+	while (!angara_msg_next(greedy, &in))
+		angara_msg_free(greedy, &in);
+}
 
 /* What it has taken in of answers, until there are no more. */
 static uint32_t answers(void)
@@ -331,12 +345,95 @@ static bool left(void)
 	return ok;
 }
 
+static uint32_t next(uint32_t *state, uint32_t below)
+{
+	*state = *state * 1664525U + 1013904223U;
+	return (*state >> 8) % below;
+}
+
+/* A message whose parts make sense, each for itself, more often than not. */
+static bool babble(uint32_t *state)
+{
+	static const int types[] = { 1, 2, 3, 4, 5, 6, 15, 15 };
+	int type = types[next(state, 8)], ep = next(state, 8) ? 0 : NOBODY;
+	struct wire wire = {
+		.to = next(state, 8) ? victim.serial : next(state, 3),
+		.from = next(state, 3),
+		.flags = next(state, 8),
+		.err = next(state, 4) ? 0 : next(state, 5000),
+		.op = next(state, 8) ? next(state, 4) : next(state, 1U << 24),
+		.gen = next(state, 8),
+	};
+	const uint32_t words = sizeof(wire.talk) / sizeof(*wire.talk);
+	uint32_t n = type == TALK && next(state, 8) ? words :
+		     next(state, 4) * 4;
+	uint32_t i;
+
+	for (i = 0; i < words; i++)
+		wire.talk[i] = next(state, 4) ? next(state, 3) :
+				next(state, 1U << 24);
+	wire.talk[4] = next(state, 13);
+	wire.len = type == TALK || type == 1 ? n * 4 : 3000 * n / 4;
+	/* Parts: key, offset, and 64 bits of length. */
+	for (i = 0; type != TALK && i + 3 < n; i += 4) {
+		wire.talk[i + 2] = 3000;
+		wire.talk[i + 3] = 0;
+	}
+	if (!next(state, 8))
+		wire.len = next(state, 1U << 24);
+	return say(type, ep, (uint64_t)next(state, 8) << 32 | next(state, 4),
+		   &wire, WIRE + n * 4);
+}
+
+/* Whatever is said, in whatever state of a group and of receives. */
+static bool babbles(void)
+{
+	struct fi_av_set_attr attr = {
+		.count = 2,
+		.start_addr = FI_ADDR_NOTAVAIL,
+		.end_addr = FI_ADDR_NOTAVAIL,
+	};
+	struct fi_cq_tagged_entry e[64];
+	struct fi_cq_err_entry err;
+	struct fid_av_set *set;
+	uint32_t state = 1;
+	struct fid_mc *mc;
+	fi_addr_t addr;
+	bool ok = setup(FI_MSG | FI_COLLECTIVE) && insert(&addr) &&
+		  expect(fi_av_set(s[1].av, &attr, &set, NULL), 0) &&
+		  expect(fi_av_set_insert(set, s[1].self), 0) &&
+		  expect(fi_av_set_insert(set, addr), 0);
+	int i;
+
+	for (i = 0; ok && i < 20000; i++) {
+		if (i % 1000 == 0)
+			ok = expect(fi_join_collective(s[1].ep, FI_ADDR_NOTAVAIL,
+						       set, 0, &mc, NULL), 0);
+		if (i % 16 == 0)
+			ok = ok && expect(fi_recv(s[1].ep, mem, LEN, NULL,
+						  FI_ADDR_UNSPEC, NULL), 0) &&
+			     expect(fi_send(s[1].ep, mem, LEN, NULL, addr,
+					    NULL) % FI_EAGAIN, 0);
+		ok = ok && babble(&state);
+		if (i % 3 == 0)
+			answers_some();
+		while (fi_cq_read(s[1].cq, e, 64) == -FI_EAVAIL)
+			fi_cq_readerr(s[1].cq, &err, 0);
+		if (i % 1000 == 999)
+			ok = ok && closed(&mc->fid);
+	}
+	ok = ok && closed(&set->fid) && told();
+	teardown();
+	return ok;
+}
+
 const struct part greedy_parts[] = {
 	{ "greedy: takes no messages", unread },
 	{ "greedy: takes no answers", answered },
 	{ "greedy: has more than it can be owed", limited },
 	{ "greedy: is left out of a group", left },
 	{ "greedy: tells what nobody can verify", tells },
+	{ "greedy: says what it likes", babbles },
 	{ "greedy: is asked, and shows nothing", passed },
 	{ 0 },
 };
