@@ -74,37 +74,6 @@ const struct angara_peer *peers(void)
 	return all;
 }
 
-/* A part has passed if it has at every process. */
-static bool everywhere(bool mine)
-{
-	bool *all = calloc(size, sizeof(*all));
-	bool ok = all && angara_job_allgather(job, &mine, sizeof(mine), all) == 0;
-	unsigned int i;
-
-	for (i = 0; ok && i < size; i++)
-		ok = all[i];
-	free(all);
-	return ok;
-}
-
-static unsigned int parts, failures;
-
-static void run(const struct part *part, const char *only)
-{
-	for (; part->name; part++) {
-		bool ok;
-
-		if (only && strcmp(only, part->name))
-			continue;
-		ok = everywhere(part->run());
-		parts++;
-		failures += !ok;
-		if (rank == 0)
-			printf("%sok %u - %s\n", ok ? "" : "not ", parts, part->name);
-		fflush(stdout);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
@@ -122,17 +91,16 @@ int main(int argc, char **argv)
 		fprintf(stderr, "rank %u: context: %s\n", rank, strerror(-ret));
 		return 1;
 	}
-	run(open_parts, only);
-	run(rma_parts, only);
-	run(msg_parts, only);
-	run(coll_parts, only);
-	run(given_parts, only);
-	run(team_parts, only);
+	parts_run(job, open_parts, only);
+	parts_run(job, rma_parts, only);
+	parts_run(job, msg_parts, only);
+	parts_run(job, coll_parts, only);
+	parts_run(job, given_parts, only);
+	parts_run(job, team_parts, only);
 	if (only)
-		run(named_parts, only);
-	if (rank == 0)
-		printf("1..%u\n", parts);
+		parts_run(job, named_parts, only);
+	ret = parts_end(job);
 	angara_ctx_close(ctx);
 	angara_job_finalize(job);
-	return failures != 0 || parts == 0;
+	return ret;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the parts of the library's test share.  The test is a job: every
- * process runs every part, and a part that goes wrong anywhere has failed.
+ * What the parts of the library's test share.
  */
 #ifndef LIB_TEST_H
 #define LIB_TEST_H
@@ -10,6 +9,8 @@
 #include <stdint.h>
 
 #include <angara/angara.h>
+
+#include "parts.h"
 
 #define LONG_MS		60000	/* nothing here takes that long */
 
@@ -27,11 +28,6 @@ bool filled(const char *what, const void *at, size_t len, unsigned int seed);
 
 /* All peers by rank, from an exchange. */
 const struct angara_peer *peers(void);
-
-struct part {
-	const char *name;
-	bool (*run)(void);
-};
 
 extern const struct part open_parts[];
 extern const struct part rma_parts[];

@@ -258,38 +258,10 @@ static void close_all(void)
 	fi_freeinfo(info);
 }
 
-static bool everywhere(bool mine)
-{
-	bool all[MAX_RANKS];
-	unsigned int i;
-
-	must("allgather", angara_job_allgather(job, &mine, sizeof(mine), all));
-	for (i = 0; i < size; i++)
-		mine &= all[i];
-	return mine;
-}
-
-static unsigned int parts, failures;
-
-static void run(const struct part *part, const char *only)
-{
-	for (; part->name; part++) {
-		bool ok;
-
-		if (only && strcmp(only, part->name))
-			continue;
-		ok = everywhere(part->run());
-		parts++;
-		failures += !ok;
-		if (!rank)
-			printf("%sok %u - %s\n", ok ? "" : "not ", parts, part->name);
-		fflush(stdout);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
+	int ret;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	must("job", angara_job_init(&job));
@@ -297,15 +269,14 @@ int main(int argc, char **argv)
 	size = angara_job_size(job);
 	open_all();
 	introduce();
-	run(result_parts, only);
-	run(group_parts, only);
+	parts_run(job, result_parts, only);
+	parts_run(job, group_parts, only);
 	if (only) {
-		run(lone_parts, only);
-		run(time_parts, only);
+		parts_run(job, lone_parts, only);
+		parts_run(job, time_parts, only);
 	}
-	if (!rank)
-		printf("1..%u\n", parts);
+	ret = parts_end(job);
 	close_all();
 	angara_job_finalize(job);
-	return failures != 0 || parts == 0;
+	return ret;
 }

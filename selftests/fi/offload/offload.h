@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the parts of the test share.  The test is a job of angara-run: every
- * process is a member, runs every part, and a part that goes wrong anywhere has
- * failed.
+ * What the parts of the test share.  The test is a job of angara-run, and every
+ * process is a member.
  */
 #ifndef FI_OFFLOAD_H
 #define FI_OFFLOAD_H
@@ -20,6 +19,8 @@
 #include <rdma/fi_errno.h>
 
 #include <angara/angara.h>
+
+#include "parts.h"
 
 #define MAX_RANKS	16
 #define LONG_S		120	/* nothing here takes that long */
@@ -76,11 +77,6 @@ double now(void);
 /* All processes are here; what links have carried so far. */
 bool links(struct links *l);
 bool together(void);
-
-struct part {
-	const char *name;
-	bool (*run)(void);
-};
 
 extern const struct part result_parts[];
 extern const struct part group_parts[];
