@@ -129,10 +129,9 @@ elsewhere()
 short_of_memory()
 {
 	FI_PROVIDER_PATH=$OUT/lib/libfabric ANGARA_FABRIC=embedded:2x2x2 \
-		timeout 60 unshare --user --map-root-user --mount sh -c '
+		timeout 60 unshare --user --map-root-user --mount sh -c "
 			mount -t tmpfs -o size=1M tmpfs /dev/shm &&
-				exec "$0" "av: as large as can be"' \
-		"$OUT/tests/fi-test"
+				exec '$OUT/tests/fi-test' 'av: as large as can be'"
 }
 
 # Numbers of the man page, which stand before the names of constants.

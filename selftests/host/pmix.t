@@ -56,9 +56,12 @@ without_pmix()
 # The sanitizers want to be loaded first.
 deaf()
 {
+	local flags
+
+	read -ra flags <<<"$(pkg-config --cflags pmix)"
 	make -C libangara O="$OUT-plain" "$OUT-plain/tests/job-test" &&
 		cc -shared -fPIC -D_GNU_SOURCE -Wall -Wextra -Werror \
-			$(pkg-config --cflags pmix) -o "$TAP_TMP/deaf.so" \
+			"${flags[@]}" -o "$TAP_TMP/deaf.so" \
 			selftests/host/pmix-deaf.c &&
 		job -n 4 -x ANGARA_JOB_TIMEOUT=10 -x "LD_PRELOAD=$TAP_TMP/deaf.so" \
 			"$OUT-plain/tests/job-test" deaf
