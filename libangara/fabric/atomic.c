@@ -290,7 +290,7 @@ static struct afi_op *new_op(struct afi_ep *ep, const struct afi_name *name,
 
 static int now(struct afi_ep *ep, const struct deed *d)
 {
-	const struct afi_name *name;
+	struct afi_name name;
 	struct afi_op *op;
 	int ret = check(ep, d);
 
@@ -298,18 +298,18 @@ static int now(struct afi_ep *ep, const struct deed *d)
 		ret = afi_target(ep, d->msg->addr, &name);
 	if (ret)
 		return ret;
-	op = new_op(ep, name, d);
+	op = new_op(ep, &name, d);
 	if (!op)
 		return -FI_EAGAIN;
 	op->done.context = d->msg->context;
 	op->done.flags = FI_ATOMIC | (d->form == AFI_PLAIN ? FI_WRITE : FI_READ);
 	op->done.src = FI_ADDR_NOTAVAIL;
-	op->peer = *name;
+	op->peer = name;
 	op->does = does(d);
 	op->wire.from = ep->name.serial;
 	op->wire.flags = d->form == AFI_PLAIN ? 0 : AFI_WIRE_READ;
 	op->wire.len = there(d->msg) * types[d->msg->datatype].size;
-	return start(op, name, d);
+	return start(op, &name, d);
 }
 
 static ssize_t atomic(struct fid_ep *fid, const struct deed *d)

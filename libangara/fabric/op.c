@@ -40,12 +40,14 @@ struct afi_op *afi_op_by_number(struct afi_domain *d, u32 number)
  * them, and cannot be.
  */
 int afi_target(const struct afi_ep *ep, fi_addr_t addr,
-	       const struct afi_name **name)
+	       struct afi_name *name)
 {
-	*name = afi_av_get(ep->av, addr);
-	if (!*name)
+	const struct afi_name *known = afi_av_get(ep->av, addr);
+
+	if (!known)
 		return -FI_EINVAL;
-	return afi_wants_events(*name) && !ep->domain->has_msgs ?
+	*name = *known;
+	return afi_wants_events(name) && !ep->domain->has_msgs ?
 		       -FI_EOPNOTSUPP : 0;
 }
 

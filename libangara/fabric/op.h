@@ -185,7 +185,7 @@ int afi_local_init(struct afi_domain *d);
 
 /* op.c */
 int afi_target(const struct afi_ep *ep, fi_addr_t addr,
-	       const struct afi_name **name);
+	       struct afi_name *name);
 int afi_ops_init(struct afi_domain *d);
 struct afi_op *afi_op_new(struct afi_ep *ep, u32 kind, bool report,
 			  enum afi_counts counts);

@@ -219,7 +219,7 @@ static struct afi_op *new_op(struct afi_ep *ep, const struct afi_name *name,
 int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
 		bool quiet, bool write)
 {
-	const struct afi_name *name;
+	struct afi_name name;
 	struct afi_op *op;
 	int ret = check(ep, msg, flags, write);
 
@@ -227,20 +227,20 @@ int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
 		ret = afi_target(ep, msg->addr, &name);
 	if (ret)
 		return ret;
-	op = new_op(ep, name, flags, quiet, write);
+	op = new_op(ep, &name, flags, quiet, write);
 	if (!op)
 		return -FI_EAGAIN;
 	op->done.context = msg->context;
 	op->done.flags = FI_RMA | (write ? FI_WRITE : FI_READ);
 	op->done.src = FI_ADDR_NOTAVAIL;
-	op->peer = *name;
+	op->peer = name;
 	op->does = write ? AFI_WRITES : AFI_READS;
 	op->wire.from = ep->name.serial;
 	op->wire.flags = (flags & FI_REMOTE_CQ_DATA ? AFI_WIRE_DATA : 0) |
 			 (write ? 0 : AFI_WIRE_READ);
 	op->wire.len = rma_bytes(msg->rma_iov, msg->rma_iov_count);
 	op->done.data = msg->data;
-	return start(op, name, msg, write);
+	return start(op, &name, msg, write);
 }
 
 static ssize_t rma(struct fid_ep *fid, const struct fi_msg_rma *msg, u64 flags,
