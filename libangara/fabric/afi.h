@@ -389,69 +389,6 @@ struct afi_eq {
 	bool writable;
 };
 
-/* Counters of an endpoint: what they count. */
-enum afi_counts {
-	AFI_COUNT_SEND,
-	AFI_COUNT_RECV,
-	AFI_COUNT_READ,
-	AFI_COUNT_WRITE,
-	AFI_COUNT_REMOTE_READ,
-	AFI_COUNT_REMOTE_WRITE,
-	AFI_COUNTS
-};
-
-/**
- * struct afi_ep - an endpoint; under the domain's lock
- * @fid: what the program sees
- * @domain: whose
- * @name: address
- * @caps: FI_* that the program has asked for
- * @order: FI_ORDER_*, likewise
- * @tx_flags: FI_* of operations that take none
- * @rx_flags: likewise of receives
- * @enabled: it is
- * @av: addresses
- * @eq: events, or NULL
- * @tx: completions of what is sent, read and written
- * @rx: of what is received
- * @tx_selective: only of operations that ask for it
- * @rx_selective: likewise
- * @cntrs: counters, or NULL
- * @pending: operations under way, but for receives
- * @tx_size: of these, reads and writes that may be, at most
- * @rma: reads and writes under way
- * @posted: receives that wait; [1]: of tagged messages
- * @kept: messages that nobody has asked for; likewise
- * @parked: messages that have a receive, and wait for room to be fetched
- * @min_multi: room that a buffer for several messages has to have
- * @groups: groups that it is a member of
- */
-struct afi_ep {
-	struct fid_ep fid;
-	struct afi_domain *domain;
-	struct afi_name name;
-	u64 caps;
-	u64 order;
-	u64 tx_flags;
-	u64 rx_flags;
-	bool enabled;
-	struct afi_av *av;
-	struct afi_eq *eq;
-	struct afi_cq *tx;
-	struct afi_cq *rx;
-	bool tx_selective;
-	bool rx_selective;
-	struct afi_cntr *cntrs[AFI_COUNTS];
-	u32 pending;
-	u32 tx_size;
-	u32 rma;
-	struct afi_link posted[2];
-	struct afi_link kept[2];
-	struct afi_link parked;
-	size_t min_multi;
-	u32 groups;
-};
-
 static inline void afi_ref(u32 *refs)
 {
 	__atomic_add_fetch(refs, 1, __ATOMIC_RELAXED);
@@ -563,9 +500,7 @@ int afi_wait_sleep(const struct afi_wait *w, u64 end);
 u64 afi_deadline(int timeout);
 bool afi_past(u64 end);
 
-/* ep.c, unused.c, rma.c */
-int afi_ep_open(struct fid_domain *domain, struct fi_info *info,
-		struct fid_ep **ep, void *context);
+/* cm.c, unused.c, rma.c */
 extern struct fi_ops_cm afi_cm_ops;
 extern struct fi_ops_msg afi_no_msg_ops;
 extern struct fi_ops_tagged afi_no_tagged_ops;
@@ -592,5 +527,6 @@ int afi_no_ops_set(struct fid *fid, const char *name, uint64_t flags, void *ops,
 }
 
 #include "av.h"
+#include "ep.h"
 
 #endif /* AFI_H */
