@@ -216,7 +216,8 @@ struct afi_look {
  * @look: the read
  * @low_used: keys of the lower half that are taken
  * @high_used: a bit for each of the upper half, with @prov_keys
- * @eps: endpoints by number
+ * @numbers: a bit for each number of an endpoint that is taken
+ * @eps: endpoints by number, and contexts
  * @has_msgs: the context knows messages; else none of the following is used
  * @sends: messages to send
  * @sends_mem: their buffers
@@ -273,6 +274,7 @@ struct afi_domain {
 	struct afi_look look;
 	u32 low_used;
 	u64 high_used[AFI_DIRECT_KEYS / 64];
+	u64 numbers;
 	struct afi_ep *eps[AFI_EPS];
 	bool has_msgs;
 	struct afi_send *sends;

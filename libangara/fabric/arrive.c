@@ -140,7 +140,9 @@ static bool handle(struct afi_domain *d, const struct angara_message *in)
 	if (type == AFI_MSG_PARTS)
 		return afi_shown(d, &msg);
 	ep = d->eps[num];
-	if (!ep || !ep->enabled || ep->name.serial != msg.wire.to)
+	/* The number of a transmit context is nobody's address. */
+	if (!ep || !ep->enabled || ep->name.ep != num ||
+	    ep->name.serial != msg.wire.to)
 		return !msg.is_long || afi_answer(d, &msg.src, num, &msg.wire,
 						  FI_EHOSTUNREACH);
 	return type == AFI_MSG_TOUCHED ? afi_told(ep, &msg) :

@@ -10,6 +10,9 @@
 
 #define AFI_AV_FIRST	64U
 
+static_assert(AFI_AV_MAX <= 1ULL << (64 - AFI_RX_CTX_BITS),
+	      "an address has room for an entry and a context");
+
 static struct afi_av *av_of(struct fid_av *fid)
 {
 	return afi_of(fid, struct afi_av, fid);
@@ -332,6 +335,29 @@ const struct afi_name *afi_av_get(struct afi_av *av, fi_addr_t addr)
 	return peer ? &peer->name : NULL;
 }
 
+/* An address without the receive context that fi_rx_addr() has put there. */
+fi_addr_t afi_av_entry(const struct afi_av *av, fi_addr_t addr)
+{
+	return addr & (UINT64_MAX >> av->ctx_bits);
+}
+
+/*
+ * What is addressed: an endpoint, or a receive context of a scalable one,
+ * whose numbers follow that of the first.  The domain is locked.
+ * Return: 0; -FI_EINVAL there is none.
+ */
+int afi_av_target(struct afi_av *av, fi_addr_t addr, struct afi_name *name)
+{
+	u64 index = av->ctx_bits ? addr >> (64 - av->ctx_bits) : 0;
+	const struct afi_name *base = afi_av_get(av, afi_av_entry(av, addr));
+
+	if (!base || index >= AFI_EP_CTXS || base->ep + index >= AFI_EPS)
+		return -FI_EINVAL;
+	*name = *base;
+	name->ep += (u16)index;
+	return 0;
+}
+
 /* The other way round; FI_ADDR_NOTAVAIL if it has not been inserted. */
 fi_addr_t afi_av_find(struct afi_av *av, const struct afi_name *name)
 {
@@ -350,9 +376,9 @@ int afi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 	struct afi_av *av;
 	int ret = 0;
 
-	if (attr && attr->rx_ctx_bits)
-		return -FI_ENOSYS;
 	if (attr && (attr->type > FI_AV_TABLE || attr->count > AFI_AV_MAX ||
+		     attr->rx_ctx_bits < 0 ||
+		     attr->rx_ctx_bits > AFI_RX_CTX_BITS ||
 		     (attr->flags & ~(FI_EVENT | FI_READ)) ||
 		     ((attr->flags & FI_READ) && !attr->name)))
 		return -FI_EINVAL;
@@ -363,6 +389,7 @@ int afi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		attr->type = FI_AV_TABLE;
 	av->domain = afi_domain_of(domain);
 	av->events = attr && (attr->flags & FI_EVENT);
+	av->ctx_bits = attr ? (u32)attr->rx_ctx_bits : 0;
 	if (attr && attr->name)
 		ret = afi_share_open(attr->name, attr->flags & FI_READ,
 				     attr->count ? attr->count : AFI_SHARE_SIZE,

@@ -25,6 +25,7 @@ struct afi_peer {
  * @share: table of which this is a copy, or NULL
  * @eq: where insertions are reported, or NULL
  * @events: they are to be
+ * @ctx_bits: bits of an address, from the top, that name a receive context
  * @peers: entries; fi_addr_t is the index
  * @size: room in @peers
  * @num: entries used so far, with those removed since
@@ -37,6 +38,7 @@ struct afi_av {
 	struct afi_share *share;
 	struct afi_eq *eq;
 	bool events;
+	u32 ctx_bits;
 	struct afi_peer *peers;
 	u32 size;
 	u32 num;
@@ -48,6 +50,8 @@ int afi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		struct fid_av **av, void *context);
 void afi_av_sync(struct afi_av *av);
 const struct afi_name *afi_av_get(struct afi_av *av, fi_addr_t addr);
+fi_addr_t afi_av_entry(const struct afi_av *av, fi_addr_t addr);
+int afi_av_target(struct afi_av *av, fi_addr_t addr, struct afi_name *name);
 fi_addr_t afi_av_find(struct afi_av *av, const struct afi_name *name);
 
 /* avshare.c */

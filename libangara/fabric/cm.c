@@ -4,12 +4,12 @@
  */
 #include "coll.h"
 
+/* Contexts share the address of their endpoint. */
 static int cm_getname(fid_t fid, void *addr, size_t *addrlen)
 {
-	if (fid->fclass != FI_CLASS_EP)
-		return -FI_EINVAL;
-	return afi_name_give(&afi_of(fid, struct afi_ep, fid.fid)->name, addr,
-			     addrlen);
+	const struct afi_ep *ep = afi_of(fid, struct afi_ep, fid.fid);
+
+	return afi_name_give(ep->sep ? &ep->sep->name : &ep->name, addr, addrlen);
 }
 
 /* The adapter gives names. */

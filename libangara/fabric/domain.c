@@ -205,16 +205,6 @@ static int domain_close(struct fid *fid)
 static struct fi_ops domain_fi_ops =
 	AFI_FI_OPS(domain_close, afi_no_bind, afi_domain_control);
 
-static int no_scalable_ep(struct fid_domain *domain, struct fi_info *info,
-			  struct fid_ep **sep, void *context)
-{
-	(void)domain;
-	(void)info;
-	(void)sep;
-	(void)context;
-	return -FI_ENOSYS;
-}
-
 static int no_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
 		      struct fid_stx **stx, void *context)
 {
@@ -246,7 +236,7 @@ static struct fi_ops_domain domain_ops = {
 	.av_open = afi_av_open,
 	.cq_open = afi_cq_open,
 	.endpoint = afi_ep_open,
-	.scalable_ep = no_scalable_ep,
+	.scalable_ep = afi_sep_open,
 	.cntr_open = afi_cntr_open,
 	.poll_open = afi_poll_open,
 	.stx_ctx = no_stx_ctx,

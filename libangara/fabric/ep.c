@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Endpoints.
+ * Endpoints, and what contexts of scalable ones have in common with them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@ static struct afi_ep *ep_of(struct fid *fid)
 
 static int bind_cq(struct afi_ep *ep, struct afi_cq *cq, u64 flags)
 {
-	if ((flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION)) ||
-	    !(flags & (FI_TRANSMIT | FI_RECV)) || cq->domain != ep->domain)
+	if ((flags & ~(ep->ways | FI_SELECTIVE_COMPLETION)) ||
+	    !(flags & ep->ways) || cq->domain != ep->domain)
 		return -FI_EINVAL;
 	if (((flags & FI_TRANSMIT) && ep->tx) || ((flags & FI_RECV) && ep->rx))
 		return -FI_EINVAL;
@@ -35,6 +35,8 @@ static int bind_cq(struct afi_ep *ep, struct afi_cq *cq, u64 flags)
 
 static int bind_cntr(struct afi_ep *ep, struct afi_cntr *cntr, u64 flags)
 {
+	const u64 sends = FI_SEND | FI_READ | FI_WRITE;
+	const u64 receives = FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE;
 	static const u64 what[AFI_COUNTS] = {
 		[AFI_COUNT_SEND] = FI_SEND,
 		[AFI_COUNT_RECV] = FI_RECV,
@@ -49,8 +51,8 @@ static int bind_cntr(struct afi_ep *ep, struct afi_cntr *cntr, u64 flags)
 	if ((flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) &&
 	    !(ep->caps & FI_RMA_EVENT))
 		return -FI_EOPNOTSUPP;
-	if ((flags & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE |
-		       FI_REMOTE_READ | FI_REMOTE_WRITE)) ||
+	if ((flags & ~((ep->ways & FI_TRANSMIT ? sends : 0) |
+		       (ep->ways & FI_RECV ? receives : 0))) ||
 	    !flags || cntr->domain != ep->domain)
 		return -FI_EINVAL;
 	for (i = 0; i < AFI_COUNTS; i++)
@@ -64,9 +66,10 @@ static int bind_cntr(struct afi_ep *ep, struct afi_cntr *cntr, u64 flags)
 	return 0;
 }
 
+/* Contexts have the addresses of their endpoint, and events are its, too. */
 static int bind_av(struct afi_ep *ep, struct afi_av *av)
 {
-	if (ep->av || av->domain != ep->domain)
+	if (ep->sep || ep->av || av->domain != ep->domain)
 		return -FI_EINVAL;
 	ep->av = av;
 	afi_ref(&av->refs);
@@ -75,7 +78,7 @@ static int bind_av(struct afi_ep *ep, struct afi_av *av)
 
 static int bind_eq(struct afi_ep *ep, struct afi_eq *eq)
 {
-	if (ep->eq || eq->fabric != ep->domain->fabric)
+	if (ep->sep || ep->eq || eq->fabric != ep->domain->fabric)
 		return -FI_EINVAL;
 	ep->eq = eq;
 	afi_ref(&eq->refs);
@@ -114,19 +117,32 @@ unlock:
 	return ret;
 }
 
-static int enable(struct afi_ep *ep)
+/* Can the program learn of anything? */
+static bool tells(const struct afi_ep *ep)
 {
 	u32 i;
 
-	if (ep->enabled)
-		return 0;
-	if (!ep->av)
-		return -FI_ENOAV;
 	for (i = 0; i < AFI_COUNTS; i++)
 		if (ep->cntrs[i])
-			break;
-	if (!ep->tx && !ep->rx && i == AFI_COUNTS)
+			return true;
+	return ep->tx || ep->rx;
+}
+
+static int enable(struct afi_ep *ep)
+{
+	struct afi_av *av = ep->sep ? ep->sep->av : ep->av;
+
+	if (ep->enabled)
+		return 0;
+	if (!av)
+		return -FI_ENOAV;
+	/* A scalable endpoint does nothing but by its contexts. */
+	if (ep->ways && !tells(ep))
 		return -FI_ENOCQ;
+	if (ep->sep) {
+		ep->av = av;
+		afi_ref(&av->refs);
+	}
 	ep->enabled = true;
 	return 0;
 }
@@ -138,7 +154,7 @@ static int ops_flags(struct afi_ep *ep, u64 *flags, bool set)
 	u64 *own = tx ? &ep->tx_flags : &ep->rx_flags;
 	u64 rest = *flags & ~(FI_TRANSMIT | FI_RECV);
 
-	if (tx == !!(*flags & FI_RECV))
+	if (tx == !!(*flags & FI_RECV) || !(*flags & ep->ways))
 		return -FI_EINVAL;
 	if (!set)
 		*flags = *own;
@@ -163,6 +179,33 @@ static int ep_control(struct fid *fid, int command, void *arg)
 	return ret;
 }
 
+static u64 row_of(u32 first, u32 n)
+{
+	return ((1ULL << n) - 1) << first;
+}
+
+/* Return: the first of @n numbers in a row, which are taken; -FI_ENOSPC. */
+static int take_numbers(struct afi_domain *d, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i + n <= AFI_EPS; i++)
+		if (!(d->numbers & row_of(i, n))) {
+			d->numbers |= row_of(i, n);
+			return (int)i;
+		}
+	return -FI_ENOSPC;
+}
+
+/* Those of contexts are their endpoint's. */
+static void give_numbers(const struct afi_ep *ep)
+{
+	u32 n = ep->nrx + ep->ntx;
+
+	if (!ep->sep)
+		ep->domain->numbers &= ~row_of(ep->num, n ? n : 1);
+}
+
 static int ep_close(struct fid *fid)
 {
 	struct afi_ep *ep = ep_of(fid);
@@ -170,14 +213,17 @@ static int ep_close(struct fid *fid)
 	u32 i;
 
 	afi_lock(d);
-	if (ep->groups) {
+	if (ep->groups || ep->ctxs) {
 		afi_unlock(d);
 		return -FI_EBUSY;
 	}
 	afi_work_close(ep);
 	afi_recv_close(ep);
 	afi_ops_orphan(ep);
-	d->eps[ep->name.ep] = NULL;
+	d->eps[ep->num] = NULL;
+	give_numbers(ep);
+	if (ep->sep)
+		ep->sep->ctxs--;
 	afi_unlock(d);
 	if (ep->av)
 		afi_unref(&ep->av->refs);
@@ -262,7 +308,7 @@ static int no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 	return -FI_ENOSYS;
 }
 
-static ssize_t no_rx_size_left(struct fid_ep *ep)
+ssize_t afi_ep_no_size_left(struct fid_ep *ep)
 {
 	(void)ep;
 	return -FI_ENOSYS;
@@ -287,25 +333,23 @@ static struct fi_ops_ep ep_ops = {
 	.setopt = ep_setopt,
 	.tx_ctx = no_tx_ctx,
 	.rx_ctx = no_rx_ctx,
-	.rx_size_left = no_rx_size_left,
+	.rx_size_left = afi_ep_no_size_left,
 	.tx_size_left = ep_tx_size_left,
 };
 
-static int set_name(struct afi_ep *ep)
+static int set_name(struct afi_ep *ep, u32 n)
 {
 	struct afi_domain *d = ep->domain;
-	u16 i;
+	int first = take_numbers(d, n);
 
-	for (i = 0; i < AFI_EPS && d->eps[i]; i++)
-		;
-	if (i == AFI_EPS)
-		return -FI_ENOSPC;
-	d->eps[i] = ep;
+	if (first < 0)
+		return first;
+	ep->num = (u32)first;
 	ep->name = (struct afi_name){
 		.fabric_id = d->about.fabric_id,
 		.node = d->about.self.node,
 		.ctx = d->about.self.ctx,
-		.ep = i,
+		.ep = (u16)first,
 		.serial = d->id << AFI_SERIAL_BITS |
 			  (d->serial++ & ((1U << AFI_SERIAL_BITS) - 1)),
 	};
@@ -314,8 +358,30 @@ static int set_name(struct afi_ep *ep)
 	return 0;
 }
 
-int afi_ep_open(struct fid_domain *domain, struct fi_info *info,
-		struct fid_ep **out, void *context)
+/* What an endpoint is to be like, and contexts of it if they do not say. */
+static void take_attrs(struct afi_ep *ep, const struct fi_info *info)
+{
+	ep->caps = info->caps;
+	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
+	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
+	ep->order = info->tx_attr ? info->tx_attr->msg_order : 0;
+	ep->tx_size = AFI_TX_SIZE;
+	if (info->tx_attr && info->tx_attr->size)
+		ep->tx_size = (u32)info->tx_attr->size;
+}
+
+/**
+ * afi_ep_make() - make an endpoint that has an address
+ * @domain: domain
+ * @info: what it is to be like
+ * @n: numbers that it takes
+ * @out: out
+ *
+ * Return: 0; -FI_EINVAL; -FI_EOPNOTSUPP; -FI_ENOMEM; -FI_ENOSPC there are not
+ * as many numbers.
+ */
+int afi_ep_make(struct fid_domain *domain, const struct fi_info *info, u32 n,
+		struct afi_ep **out)
 {
 	struct afi_ep *ep;
 	int ret;
@@ -333,35 +399,53 @@ int afi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		free(ep);
 		return -FI_EOPNOTSUPP;
 	}
-	ep->caps = info->caps;
-	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
-	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
-	ep->order = info->tx_attr ? info->tx_attr->msg_order : 0;
-	ep->tx_size = AFI_TX_SIZE;
-	if (info->tx_attr && info->tx_attr->size)
-		ep->tx_size = (u32)info->tx_attr->size;
+	take_attrs(ep, info);
 	afi_recv_init(ep);
 	afi_lock(ep->domain);
-	ret = ep->tx_size > AFI_TX_SIZE ? -FI_EINVAL : set_name(ep);
+	ret = ep->tx_size > AFI_TX_SIZE ? -FI_EINVAL : set_name(ep, n);
 	afi_unlock(ep->domain);
 	if (ret) {
 		free(ep);
 		return ret;
 	}
-	ep->fid.fid.fclass = FI_CLASS_EP;
+	afi_ref(&ep->domain->refs);
+	*out = ep;
+	return 0;
+}
+
+/* Which calls there are: those that go with what it can, if it does anything. */
+void afi_ep_fill(struct afi_ep *ep, size_t fclass, void *context)
+{
+	u64 caps = ep->ways ? ep->caps : 0;
+
+	ep->fid.fid.fclass = fclass;
 	ep->fid.fid.context = context;
 	ep->fid.fid.ops = &ep_fi_ops;
 	ep->fid.ops = &ep_ops;
 	ep->fid.cm = &afi_cm_ops;
-	ep->fid.msg = ep->caps & FI_MSG ? &afi_msg_ops : &afi_no_msg_ops;
-	ep->fid.tagged = ep->caps & FI_TAGGED ? &afi_tagged_ops :
-						&afi_no_tagged_ops;
-	ep->fid.rma = ep->caps & FI_RMA ? &afi_rma_ops : &afi_no_rma_ops;
-	ep->fid.atomic = ep->caps & FI_ATOMIC ? &afi_atomic_ops :
-						&afi_no_atomic_ops;
-	ep->fid.collective = ep->caps & FI_COLLECTIVE ? &afi_collective_ops :
-						&afi_no_collective_ops;
-	afi_ref(&ep->domain->refs);
+	ep->fid.msg = caps & FI_MSG ? &afi_msg_ops : &afi_no_msg_ops;
+	ep->fid.tagged = caps & FI_TAGGED ? &afi_tagged_ops :
+					    &afi_no_tagged_ops;
+	ep->fid.rma = caps & FI_RMA ? &afi_rma_ops : &afi_no_rma_ops;
+	ep->fid.atomic = caps & FI_ATOMIC ? &afi_atomic_ops :
+					    &afi_no_atomic_ops;
+	ep->fid.collective = caps & FI_COLLECTIVE ? &afi_collective_ops :
+						    &afi_no_collective_ops;
+}
+
+int afi_ep_open(struct fid_domain *domain, struct fi_info *info,
+		struct fid_ep **out, void *context)
+{
+	struct afi_ep *ep;
+	int ret = afi_ep_make(domain, info, 1, &ep);
+
+	if (ret)
+		return ret;
+	ep->ways = FI_TRANSMIT | FI_RECV;
+	afi_ep_fill(ep, FI_CLASS_EP, context);
+	afi_lock(ep->domain);
+	ep->domain->eps[ep->num] = ep;
+	afi_unlock(ep->domain);
 	*out = &ep->fid;
 	return 0;
 }

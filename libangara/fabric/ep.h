@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Endpoints, a part of afi.h.
+ * Endpoints, and contexts of scalable ones, which are much like them: a part of
+ * afi.h.
+ *
+ * A scalable endpoint takes as many numbers in a row as it has contexts: first
+ * those of receive contexts, by which peers address them, the first being its
+ * own address; then those of transmit contexts, which are nobody's address:
+ * what these send is from the endpoint, and what comes back for them names the
+ * operation.  All bear the endpoint's serial.
  */
 #ifndef AFI_EP_H
 #define AFI_EP_H
@@ -17,10 +24,16 @@ enum afi_counts {
 };
 
 /**
- * struct afi_ep - an endpoint; under the domain's lock
+ * struct afi_ep - an endpoint, or a context of one; under the domain's lock
  * @fid: what the program sees
  * @domain: whose
- * @name: address
+ * @name: address; of a context: what messages from and for it bear
+ * @num: its place in the domain's table
+ * @sep: scalable endpoint that it is a context of, or NULL
+ * @nrx: receive contexts of a scalable endpoint: as many numbers from @num on
+ * @ntx: transmit contexts of it: those behind
+ * @ctxs: contexts of it that are open
+ * @ways: FI_TRANSMIT, FI_RECV: what it is for
  * @caps: FI_* that the program has asked for
  * @order: FI_ORDER_*, likewise
  * @tx_flags: FI_* of operations that take none
@@ -46,6 +59,12 @@ struct afi_ep {
 	struct fid_ep fid;
 	struct afi_domain *domain;
 	struct afi_name name;
+	u32 num;
+	struct afi_ep *sep;
+	u32 nrx;
+	u32 ntx;
+	u32 ctxs;
+	u64 ways;
 	u64 caps;
 	u64 order;
 	u64 tx_flags;
@@ -71,5 +90,13 @@ struct afi_ep {
 /* ep.c */
 int afi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		struct fid_ep **ep, void *context);
+int afi_ep_make(struct fid_domain *domain, const struct fi_info *info, u32 n,
+		struct afi_ep **out);
+void afi_ep_fill(struct afi_ep *ep, size_t fclass, void *context);
+ssize_t afi_ep_no_size_left(struct fid_ep *ep);
+
+/* sep.c */
+int afi_sep_open(struct fid_domain *domain, struct fi_info *info,
+		 struct fid_ep **sep, void *context);
 
 #endif /* AFI_EP_H */

@@ -36,7 +36,7 @@ static bool within(u64 wanted, u64 given)
 	return !(wanted & ~given);
 }
 
-static bool tx_ok(const struct fi_tx_attr *tx)
+bool afi_tx_ok(const struct fi_tx_attr *tx)
 {
 	return !tx || (within(tx->caps, AFI_CAPS) &&
 		       within(tx->op_flags, tx_limits.op_flags) &&
@@ -48,7 +48,7 @@ static bool tx_ok(const struct fi_tx_attr *tx)
 		       tx->rma_iov_limit <= tx_limits.rma_iov_limit);
 }
 
-static bool rx_ok(const struct fi_rx_attr *rx)
+bool afi_rx_ok(const struct fi_rx_attr *rx)
 {
 	return !rx || (within(rx->caps, AFI_CAPS) &&
 		       within(rx->op_flags, rx_limits.op_flags) &&
@@ -100,7 +100,8 @@ static bool ep_ok(const struct fi_ep_attr *ep)
 		       ep->protocol_version <= AFI_PROTO_VERSION &&
 		       ep->max_msg_size <= ANGARA_MAX_OP_BYTES &&
 		       !ep->msg_prefix_size &&
-		       ep->tx_ctx_cnt <= 1 && ep->rx_ctx_cnt <= 1 &&
+		       ep->tx_ctx_cnt <= AFI_EP_CTXS &&
+		       ep->rx_ctx_cnt <= AFI_EP_CTXS &&
 		       !ep->auth_key_size);
 }
 
@@ -139,8 +140,9 @@ static bool domain_ok(const struct fi_domain_attr *dom, u32 version)
 	       dom->mr_key_size <= sizeof(u64) &&
 	       dom->cq_data_size <= AFI_CQ_DATA_SIZE &&
 	       dom->ep_cnt <= AFI_EPS && dom->tx_ctx_cnt <= AFI_EPS &&
-	       dom->rx_ctx_cnt <= AFI_EPS && dom->max_ep_tx_ctx <= 1 &&
-	       dom->max_ep_rx_ctx <= 1 && !dom->max_ep_stx_ctx &&
+	       dom->rx_ctx_cnt <= AFI_EPS &&
+	       dom->max_ep_tx_ctx <= AFI_EP_CTXS &&
+	       dom->max_ep_rx_ctx <= AFI_EP_CTXS && !dom->max_ep_stx_ctx &&
 	       !dom->max_ep_srx_ctx && dom->mr_iov_limit <= 1 &&
 	       dom->mr_cnt <= AFI_DIRECT_KEYS;
 }
@@ -152,11 +154,30 @@ static bool fabric_ok(const struct fi_fabric_attr *fab)
 			 !strcmp(fab->prov_name, AFI_NAME)));
 }
 
+/* Does it want an endpoint of several contexts? */
+static bool scalable(const struct fi_info *hints)
+{
+	return hints && hints->ep_attr && (hints->ep_attr->tx_ctx_cnt > 1 ||
+					   hints->ep_attr->rx_ctx_cnt > 1);
+}
+
+/* Members of groups are endpoints of one context. */
+static bool groups_ok(const struct fi_info *hints)
+{
+	u64 caps = hints->caps;
+
+	if (hints->tx_attr)
+		caps |= hints->tx_attr->caps;
+	if (hints->rx_attr)
+		caps |= hints->rx_attr->caps;
+	return !(caps & FI_COLLECTIVE) || !scalable(hints);
+}
+
 static bool hints_ok(const struct fi_info *hints, u32 version)
 {
-	return within(hints->caps, AFI_CAPS) && tx_ok(hints->tx_attr) &&
-	       rx_ok(hints->rx_attr) && ep_ok(hints->ep_attr) && order_ok(hints) &&
-	       domain_ok(hints->domain_attr, version) &&
+	return within(hints->caps, AFI_CAPS) && afi_tx_ok(hints->tx_attr) &&
+	       afi_rx_ok(hints->rx_attr) && ep_ok(hints->ep_attr) && order_ok(hints) &&
+	       domain_ok(hints->domain_attr, version) && groups_ok(hints) &&
 	       fabric_ok(hints->fabric_attr) &&
 	       (hints->addr_format == FI_FORMAT_UNSPEC ||
 		hints->addr_format == AFI_ADDR_FORMAT);
@@ -171,7 +192,7 @@ static bool meant(const struct fi_info *hints)
 }
 
 /* A capability in general stands for all of its kind. */
-static u64 all_of(u64 caps)
+u64 afi_all_of(u64 caps)
 {
 	const u64 rma = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 	const u64 msg = FI_SEND | FI_RECV;
@@ -183,6 +204,15 @@ static u64 all_of(u64 caps)
 	if (!(caps & (FI_LOCAL_COMM | FI_REMOTE_COMM)))
 		caps |= FI_LOCAL_COMM | FI_REMOTE_COMM;
 	return caps;
+}
+
+static u64 caps_of(const struct fi_info *hints)
+{
+	u64 all = AFI_CAPS & ~AFI_ASKED_CAPS;
+
+	if (hints && hints->caps)
+		return afi_all_of(hints->caps);
+	return afi_all_of(scalable(hints) ? all & ~FI_COLLECTIVE : all);
 }
 
 /*
@@ -226,8 +256,8 @@ static void fill_domain(struct fi_domain_attr *dom, const struct fi_info *hints,
 	dom->ep_cnt = AFI_EPS;
 	dom->tx_ctx_cnt = AFI_EPS;
 	dom->rx_ctx_cnt = AFI_EPS;
-	dom->max_ep_tx_ctx = 1;
-	dom->max_ep_rx_ctx = 1;
+	dom->max_ep_tx_ctx = AFI_EP_CTXS;
+	dom->max_ep_rx_ctx = AFI_EP_CTXS;
 	dom->cntr_cnt = AFI_EPS * 4;
 	dom->mr_iov_limit = 1;
 	dom->caps = AFI_DOMAIN_CAPS;
@@ -243,6 +273,10 @@ static void fill_ep(struct fi_info *info, const struct fi_info *hints)
 	info->ep_attr->mem_tag_format = AFI_TAG_FORMAT;
 	info->ep_attr->tx_ctx_cnt = 1;
 	info->ep_attr->rx_ctx_cnt = 1;
+	if (hints && hints->ep_attr && hints->ep_attr->tx_ctx_cnt)
+		info->ep_attr->tx_ctx_cnt = hints->ep_attr->tx_ctx_cnt;
+	if (hints && hints->ep_attr && hints->ep_attr->rx_ctx_cnt)
+		info->ep_attr->rx_ctx_cnt = hints->ep_attr->rx_ctx_cnt;
 	*info->tx_attr = tx_limits;
 	*info->rx_attr = rx_limits;
 	info->tx_attr->caps &= info->caps;
@@ -314,8 +348,7 @@ int afi_getinfo(u32 version, const char *node, const char *service, u64 flags,
 	info = new_info();
 	if (!info)
 		return -FI_ENOMEM;
-	info->caps = all_of(hints && hints->caps ? hints->caps :
-							AFI_CAPS & ~AFI_ASKED_CAPS);
+	info->caps = caps_of(hints);
 	fill_domain(info->domain_attr, hints, version);
 	fill_ep(info, hints);
 	ret = set_addr(info, node, hints);

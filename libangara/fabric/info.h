@@ -16,7 +16,7 @@
 
 #define AFI_TX_CAPS	(FI_MSG | FI_TAGGED | FI_SEND | \
 			 FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_FENCE | \
-			 FI_COLLECTIVE | FI_TRIGGER)
+			 FI_COLLECTIVE | FI_TRIGGER | FI_NAMED_RX_CTX)
 #define AFI_RX_CAPS	(FI_MSG | FI_TAGGED | FI_RECV | FI_MULTI_RECV | \
 			 FI_DIRECTED_RECV | FI_SOURCE | \
 			 FI_RMA | FI_ATOMIC | FI_REMOTE_READ | FI_REMOTE_WRITE | \
@@ -33,5 +33,8 @@
 
 bool afi_domain_device(const char *name, const char **device);
 void afi_freeinfo(struct fi_info *info);
+bool afi_tx_ok(const struct fi_tx_attr *tx);
+bool afi_rx_ok(const struct fi_rx_attr *rx);
+u64 afi_all_of(u64 caps);
 
 #endif /* AFI_INFO_H */

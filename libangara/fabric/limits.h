@@ -6,7 +6,9 @@
 #ifndef AFI_LIMITS_H
 #define AFI_LIMITS_H
 
-#define AFI_EPS			64	/* endpoints of a domain */
+#define AFI_EPS			64	/* endpoints of a domain, and contexts */
+#define AFI_EP_CTXS		16	/* of a scalable endpoint, each way */
+#define AFI_RX_CTX_BITS		44	/* of an address; its entry has the rest */
 #define AFI_TX_SIZE		256	/* operations of an endpoint under way */
 #define AFI_OPS			2048	/* operations of a domain under way */
 #define AFI_PULL_OPS		512	/* of them, those that sends leave */

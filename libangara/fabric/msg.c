@@ -58,7 +58,7 @@ static int fill(struct afi_recv *r, struct afi_ep *ep,
 		 msg->addr == FI_ADDR_UNSPEC;
 	if (r->any)
 		return 0;
-	src = afi_av_get(ep->av, msg->addr);
+	src = afi_av_get(ep->av, afi_av_entry(ep->av, msg->addr));
 	if (!src)
 		return -FI_EINVAL;
 	r->src = *src;

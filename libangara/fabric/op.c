@@ -42,11 +42,10 @@ struct afi_op *afi_op_by_number(struct afi_domain *d, u32 number)
 int afi_target(const struct afi_ep *ep, fi_addr_t addr,
 	       struct afi_name *name)
 {
-	const struct afi_name *known = afi_av_get(ep->av, addr);
+	int ret = afi_av_target(ep->av, addr, name);
 
-	if (!known)
-		return -FI_EINVAL;
-	*name = *known;
+	if (ret)
+		return ret;
 	return afi_wants_events(name) && !ep->domain->has_msgs ?
 		       -FI_EOPNOTSUPP : 0;
 }

@@ -28,6 +28,12 @@ static const struct {
 	  FI_ORDER_WAW },
 };
 
+/* A scalable endpoint is one, whichever of its contexts is addressed. */
+static bool same_endpoint(const struct afi_name *a, const struct afi_name *b)
+{
+	return a->node == b->node && a->ctx == b->ctx && a->serial == b->serial;
+}
+
 static bool comes_after(u64 order, u32 later, u32 earlier)
 {
 	bool atomic = later & earlier & AFI_ATOMICS;
@@ -66,7 +72,7 @@ bool afi_must_wait(const struct afi_ep *ep, const struct afi_name *peer,
 		const struct afi_op *op = afi_of(link, struct afi_op, link);
 
 		if (op->ep == ep && op->does &&
-		    afi_name_same(&op->peer, peer) &&
+		    same_endpoint(&op->peer, peer) &&
 		    comes_after(ep->order, does, op->does))
 			return true;
 	}

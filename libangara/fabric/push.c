@@ -130,14 +130,13 @@ static int start(struct afi_ep *ep, const struct afi_name *to,
 /* The domain is locked.  Return: as fi_sendmsg(). */
 int afi_push_now(struct afi_ep *ep, const struct afi_out *out)
 {
-	const struct afi_name *to;
+	struct afi_name to;
 	size_t len = 0;
 	int ret = check(ep, out, &len);
 
-	if (ret)
-		return ret;
-	to = afi_av_get(ep->av, out->to);
-	return to ? start(ep, to, out, len) : -FI_EINVAL;
+	if (!ret)
+		ret = afi_av_target(ep->av, out->to, &to);
+	return ret ? ret : start(ep, &to, out, len);
 }
 
 ssize_t afi_push(struct afi_ep *ep, const struct afi_out *out)

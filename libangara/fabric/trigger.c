@@ -76,7 +76,9 @@ static struct afi_ep *ep_of(struct afi_domain *d, struct fid_ep *fid)
 {
 	struct afi_ep *ep;
 
-	if (!fid || fid->fid.fclass != FI_CLASS_EP)
+	if (!fid || (fid->fid.fclass != FI_CLASS_EP &&
+		     fid->fid.fclass != FI_CLASS_TX_CTX &&
+		     fid->fid.fclass != FI_CLASS_RX_CTX))
 		return NULL;
 	ep = afi_ep_of(fid);
 	return ep->domain == d && ep->enabled ? ep : NULL;

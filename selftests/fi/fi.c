@@ -4,13 +4,14 @@
  *
  *	fi-test [PART]
  *	fi-test cost OPERATION COUNT	does it so many times
+ *	fi-test sep RANK FD		is one of two processes
  */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fi.h"
+#include "sep.h"
 
 bool expect_at(const char *file, int line, const char *what, long long got,
 	       long long want)
@@ -218,7 +219,7 @@ static const struct part *const parts[] = {
 	info_parts, rma_parts, key_parts, queue_parts, msg_parts, load_parts,
 	greedy_parts,
 	atomic_parts, event_parts, lost_parts, order_parts, share_parts,
-	trigger_parts,
+	trigger_parts, sep_parts, sepfail_parts, sepload_parts,
 	coll_parts, colltype_parts, collset_parts, collfail_parts,
 };
 
@@ -230,6 +231,8 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "cost"))
 		return cost(argv[2], atoi(argv[3]));
+	if (argc == 4 && !strcmp(argv[1], "sep"))
+		return sep_process(atoi(argv[2]), atoi(argv[3]));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		for (part = parts[i]; part->name; part++) {

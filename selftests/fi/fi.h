@@ -115,6 +115,9 @@ extern const struct part collfail_parts[];
 extern const struct part event_parts[];
 extern const struct part lost_parts[];
 extern const struct part order_parts[];
+extern const struct part sep_parts[];
+extern const struct part sepfail_parts[];
+extern const struct part sepload_parts[];
 extern const struct part share_parts[];
 extern const struct part trigger_parts[];
 

@@ -45,11 +45,35 @@ static void comp(struct fi_info *h) { h->tx_attr->comp_order = 0x1FF; }
 static void rx_order(struct fi_info *h) { h->rx_attr->msg_order = FI_ORDER_WAS; }
 static void unordered(struct fi_info *h) { h->ep_attr->max_order_raw_size = 1; }
 static void big_msg(struct fi_info *h) { h->ep_attr->max_msg_size = 2UL << 30; }
-static void two_tx(struct fi_info *h) { h->ep_attr->tx_ctx_cnt = 2; }
+static void many_tx(struct fi_info *h) { h->ep_attr->tx_ctx_cnt = 17; }
+static void many_rx(struct fi_info *h) { h->ep_attr->rx_ctx_cnt = 17; }
+static void max_tx(struct fi_info *h) { h->domain_attr->max_ep_tx_ctx = 17; }
+static void max_rx(struct fi_info *h) { h->domain_attr->max_ep_rx_ctx = 17; }
 static void commit(struct fi_info *h) { h->tx_attr->op_flags = FI_COMMIT_COMPLETE; }
 static void many_mrs(struct fi_info *h) { h->domain_attr->mr_cnt = 5000; }
 static void big_data(struct fi_info *h) { h->domain_attr->cq_data_size = 16; }
 static void format(struct fi_info *h) { h->addr_format = FI_SOCKADDR_IN; }
+
+static void shared_tx(struct fi_info *h)
+{
+	h->ep_attr->tx_ctx_cnt = FI_SHARED_CONTEXT;
+}
+
+static void shared_rx(struct fi_info *h)
+{
+	h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+}
+
+static void shares(struct fi_info *h)
+{
+	h->domain_attr->max_ep_stx_ctx = 1;
+}
+
+static void scalable_group(struct fi_info *h)
+{
+	h->ep_attr->rx_ctx_cnt = 2;
+	h->caps |= FI_COLLECTIVE;
+}
 
 static void other_domain(struct fi_info *h)
 {
@@ -65,8 +89,9 @@ static bool not_there(void)
 {
 	static void (*const demands[])(struct fi_info *hints) = {
 		ep_msg, ep_dgram, multicast, pmem, hmem, big_inject, big_tx,
-		big_iov, order, comp, rx_order, unordered, big_msg, two_tx, commit,
-		many_mrs, big_data, format, other_domain, other_fabric,
+		big_iov, order, comp, rx_order, unordered, big_msg, many_tx, many_rx,
+		max_tx, max_rx, shared_tx, shared_rx, shares, scalable_group,
+		commit, many_mrs, big_data, format, other_domain, other_fabric,
 	};
 	const struct how how = { .caps = FI_RMA };
 	struct fi_info *info;
@@ -108,6 +133,41 @@ static bool granted(void)
 	     expect(info->tx_attr->size, 16) &&
 	     expect(strcmp(info->domain_attr->name, "angara6"), 0);
 	fi_freeinfo(info);
+	fi_freeinfo(hints);
+	return ok;
+}
+
+/* Several contexts, as many as asked for; then there are no groups. */
+static bool contexts(void)
+{
+	const struct how how = { 0 };
+	struct fi_info *hints = hints_of(&how, NULL), *info;
+	bool ok;
+
+	ok = expect(ask(API, NULL, 0, hints, &info), 0) &&
+	     expect((long long)info->ep_attr->tx_ctx_cnt, 1) &&
+	     expect((long long)info->ep_attr->rx_ctx_cnt, 1) &&
+	     expect((long long)info->domain_attr->max_ep_tx_ctx, 16) &&
+	     expect((long long)info->domain_attr->max_ep_rx_ctx, 16) &&
+	     expect((info->caps & FI_COLLECTIVE) != 0, true) &&
+	     expect((info->caps & FI_NAMED_RX_CTX) != 0, true);
+	fi_freeinfo(info);
+	hints->ep_attr->tx_ctx_cnt = 16;
+	hints->ep_attr->rx_ctx_cnt = 3;
+	hints->domain_attr->max_ep_tx_ctx = 16;
+	ok = ok && expect(ask(API, NULL, 0, hints, &info), 0) &&
+	     expect((long long)info->ep_attr->tx_ctx_cnt, 16) &&
+	     expect((long long)info->ep_attr->rx_ctx_cnt, 3) &&
+	     expect((info->caps & FI_COLLECTIVE) != 0, false) &&
+	     expect((info->tx_attr->caps & FI_COLLECTIVE) != 0, false);
+	fi_freeinfo(info);
+	hints->caps = FI_MSG | FI_NAMED_RX_CTX;
+	ok = ok && expect(ask(API, NULL, 0, hints, &info), 0) &&
+	     expect((info->tx_attr->caps & FI_NAMED_RX_CTX) != 0, true) &&
+	     expect((info->rx_attr->caps & FI_NAMED_RX_CTX) != 0, false);
+	fi_freeinfo(info);
+	hints->rx_attr->caps = FI_RECV | FI_COLLECTIVE;
+	ok = ok && expect(ask(API, NULL, 0, hints, &info), -FI_ENODATA);
 	fi_freeinfo(hints);
 	return ok;
 }
@@ -160,6 +220,7 @@ const struct part info_parts[] = {
 	{ "getinfo: what there is", plain },
 	{ "getinfo: what there is not", not_there },
 	{ "getinfo: what is granted", granted },
+	{ "getinfo: several contexts", contexts },
 	{ "getinfo: old registration modes", old_modes },
 	{ "getinfo: nodes", nodes },
 	{ 0 },

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Scalable endpoints: one address, several contexts that send and several that
+ * receive, each with completions of its own.  All belong to one domain and its
+ * one lock.
+ */
+#include <stdlib.h>
+
+#include "info.h"
+#include "msg.h"
+
+static void set_caps(struct afi_ep *ctx, u64 wanted, u64 kind)
+{
+	ctx->caps = ctx->sep->caps & kind;
+	if (wanted)
+		ctx->caps &= afi_all_of(wanted);
+}
+
+/* What differs from the endpoint; the program is told all of it. */
+static int tx_attr(struct afi_ep *ctx, struct fi_tx_attr *attr)
+{
+	set_caps(ctx, attr ? attr->caps : 0, AFI_TX_CAPS);
+	if (!attr)
+		return 0;
+	if ((attr->caps & ~ctx->sep->caps) || !afi_tx_ok(attr))
+		return -FI_EINVAL;
+	ctx->tx_flags = attr->op_flags;
+	ctx->order = attr->msg_order;
+	if (attr->size)
+		ctx->tx_size = (u32)attr->size;
+	attr->caps = ctx->caps;
+	attr->mode = 0;
+	attr->msg_order |= AFI_ORDER;
+	attr->inject_size = AFI_INJECT_SIZE;
+	attr->size = ctx->tx_size;
+	attr->iov_limit = AFI_IOV_LIMIT;
+	attr->rma_iov_limit = AFI_RMA_IOV_LIMIT;
+	return 0;
+}
+
+static int rx_attr(struct afi_ep *ctx, struct fi_rx_attr *attr)
+{
+	set_caps(ctx, attr ? attr->caps : 0, AFI_RX_CAPS);
+	if (!attr)
+		return 0;
+	if ((attr->caps & ~ctx->sep->caps) || !afi_rx_ok(attr))
+		return -FI_EINVAL;
+	ctx->rx_flags = attr->op_flags;
+	attr->caps = ctx->caps;
+	attr->mode = 0;
+	attr->msg_order |= AFI_ORDER;
+	attr->size = attr->size ? attr->size : AFI_RX_SIZE;
+	attr->iov_limit = AFI_IOV_LIMIT;
+	return 0;
+}
+
+/* One that is yet to be filled in, and like its endpoint. */
+static struct afi_ep *new_ctx(struct afi_ep *sep, u32 num, u64 ways)
+{
+	struct afi_ep *ctx = calloc(1, sizeof(*ctx));
+
+	if (!ctx)
+		return NULL;
+	ctx->domain = sep->domain;
+	ctx->sep = sep;
+	ctx->num = num;
+	ctx->ways = ways;
+	ctx->name = sep->name;
+	if (ways == FI_RECV)
+		ctx->name.ep = (u16)num;
+	ctx->order = sep->order;
+	ctx->tx_flags = sep->tx_flags;
+	ctx->rx_flags = sep->rx_flags;
+	ctx->tx_size = sep->tx_size;
+	afi_recv_init(ctx);
+	return ctx;
+}
+
+/* Return: 0; -FI_EBUSY there is this context already. */
+static int add_ctx(struct afi_ep *ctx)
+{
+	struct afi_domain *d = ctx->domain;
+	bool taken;
+
+	afi_lock(d);
+	taken = d->eps[ctx->num];
+	if (!taken) {
+		d->eps[ctx->num] = ctx;
+		ctx->sep->ctxs++;
+		afi_ref(&d->refs);
+	}
+	afi_unlock(d);
+	return taken ? -FI_EBUSY : 0;
+}
+
+static int sep_tx_ctx(struct fid_ep *fid, int index, struct fi_tx_attr *attr,
+		      struct fid_ep **out, void *context)
+{
+	struct afi_ep *sep = afi_ep_of(fid), *ctx;
+	int ret;
+
+	if (index < 0 || (u32)index >= sep->ntx)
+		return -FI_EINVAL;
+	ctx = new_ctx(sep, sep->num + sep->nrx + (u32)index, FI_TRANSMIT);
+	if (!ctx)
+		return -FI_ENOMEM;
+	ret = tx_attr(ctx, attr);
+	if (!ret)
+		afi_ep_fill(ctx, FI_CLASS_TX_CTX, context);
+	if (!ret)
+		ret = add_ctx(ctx);
+	if (ret) {
+		free(ctx);
+		return ret;
+	}
+	*out = &ctx->fid;
+	return 0;
+}
+
+static int sep_rx_ctx(struct fid_ep *fid, int index, struct fi_rx_attr *attr,
+		      struct fid_ep **out, void *context)
+{
+	struct afi_ep *sep = afi_ep_of(fid), *ctx;
+	int ret;
+
+	if (index < 0 || (u32)index >= sep->nrx)
+		return -FI_EINVAL;
+	ctx = new_ctx(sep, sep->num + (u32)index, FI_RECV);
+	if (!ctx)
+		return -FI_ENOMEM;
+	ret = rx_attr(ctx, attr);
+	if (!ret)
+		afi_ep_fill(ctx, FI_CLASS_RX_CTX, context);
+	if (!ret)
+		ret = add_ctx(ctx);
+	if (ret) {
+		free(ctx);
+		return ret;
+	}
+	*out = &ctx->fid;
+	return 0;
+}
+
+/* Its contexts have what follows, not it. */
+static ssize_t no_cancel(fid_t fid, void *context)
+{
+	(void)fid;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int no_getopt(fid_t fid, int level, int optname, void *optval,
+		     size_t *optlen)
+{
+	(void)fid;
+	(void)level;
+	(void)optname;
+	(void)optval;
+	(void)optlen;
+	return -FI_ENOPROTOOPT;
+}
+
+static int no_setopt(fid_t fid, int level, int optname, const void *optval,
+		     size_t optlen)
+{
+	(void)fid;
+	(void)level;
+	(void)optname;
+	(void)optval;
+	(void)optlen;
+	return -FI_ENOPROTOOPT;
+}
+
+static struct fi_ops_ep sep_ops = {
+	.size = sizeof(struct fi_ops_ep),
+	.cancel = no_cancel,
+	.getopt = no_getopt,
+	.setopt = no_setopt,
+	.tx_ctx = sep_tx_ctx,
+	.rx_ctx = sep_rx_ctx,
+	.rx_size_left = afi_ep_no_size_left,
+	.tx_size_left = afi_ep_no_size_left,
+};
+
+/* Return: contexts that are asked for; 0: too many, or shared ones. */
+static u32 contexts_of(size_t asked)
+{
+	if (asked > AFI_EP_CTXS)
+		return 0;
+	return asked ? (u32)asked : 1;
+}
+
+/* fi_scalable_ep() */
+int afi_sep_open(struct fid_domain *domain, struct fi_info *info,
+		 struct fid_ep **out, void *context)
+{
+	struct afi_ep *sep;
+	u32 nrx, ntx;
+	int ret;
+
+	if (!info || !info->ep_attr)
+		return -FI_EINVAL;
+	nrx = contexts_of(info->ep_attr->rx_ctx_cnt);
+	ntx = contexts_of(info->ep_attr->tx_ctx_cnt);
+	if (!nrx || !ntx)
+		return -FI_EINVAL;
+	ret = afi_ep_make(domain, info, nrx + ntx, &sep);
+	if (ret)
+		return ret;
+	sep->nrx = nrx;
+	sep->ntx = ntx;
+	/* Members of groups are endpoints of one context. */
+	sep->caps &= ~FI_COLLECTIVE;
+	afi_ep_fill(sep, FI_CLASS_SEP, context);
+	sep->fid.ops = &sep_ops;
+	*out = &sep->fid;
+	return 0;
+}
