@@ -3,7 +3,7 @@
 #
 # Races on an embedded fabric: threads in the place of processes under
 # ThreadSanitizer, and processes that pause where they meet others, as a seed
-# says. `make races ROUNDS=5000` is the long run.
+# says; threads of a program of libfabric. `make races ROUNDS=5000` is the long run.
 
 set -u
 . selftests/tap.sh
@@ -34,6 +34,25 @@ build_tsan()
 		selftests/embed/threads.c selftests/embed/members.c
 }
 
+# The provider, on a library that says what is atomic.
+build_fabric()
+{
+	local flags='-O1 -g -fsanitize=thread -Wno-tsan'
+
+	mkdir -p "$OUT/fabric/lib" &&
+		build fabric/lib/libangara.so -O1 -fsanitize=thread -Wno-tsan \
+			-shared -fPIC -Wl,--version-script=libangara/libangara.map &&
+		make -C libangara/fabric "O=$OUT/fabric" CFLAGS="$flags" all &&
+		make -C selftests/fi "O=$OUT/fabric" CFLAGS="$flags" all
+}
+
+fabric()
+{
+	TSAN_OPTIONS='halt_on_error=1' ANGARA_FABRIC=embedded:2x2x2 \
+		FI_PROVIDER_PATH=$OUT/fabric/lib/libfabric \
+		timeout 600 "$OUT/fabric/tests/fi-test" "$1"
+}
+
 build_paused()
 {
 	build paused -O2 libangara/tests/lib*.c &&
@@ -60,6 +79,15 @@ for seed in $SEEDS; do
 		check "$n threads, seed $seed" threads "$seed" "$n"
 	done
 done
+if pkg-config --exists libfabric; then
+	check 'the provider builds with ThreadSanitizer' build_fabric
+	check 'threads on an endpoint' fabric 'rma: threads'
+	check 'threads with a context each' fabric \
+		'sep: threads with a context each'
+else
+	skip 'threads of libfabric' \
+		'there is no libfabric: install libfabric-dev'
+fi
 check 'builds with pauses' build_paused
 for seed in $SEEDS; do
 	check "processes, seed $seed" paused "$seed" 6 embedded:2x2
