@@ -191,6 +191,15 @@ mpi_elsewhere()
 			selftests/fi/mpi/run "$PLAIN/other/tests/mpi-test" "$@"
 }
 
+# Open MPI gives communicators contexts of a scalable endpoint, if it may be
+# used by threads; of four processes that share a machine each has four.
+contexts_elsewhere()
+{
+	mpi_elsewhere messages 4 1 --mca mtl_ofi_enable_sep 1 \
+		--mca mtl_ofi_thread_grouping 1 --mca mtl_ofi_num_ctxts 4 \
+		-x OMPI_MPI_THREAD_LEVEL=3
+}
+
 # What README.md says, word by word, but where to; in the guest root, which has
 # all that it takes.
 readme()
@@ -260,5 +269,6 @@ else
 	done
 fi
 check 'another Open MPI with another libfabric' mpi_elsewhere messages 4 1
+check 'communicators with a context each' contexts_elsewhere
 check 'the commands of README.md' readme
 plan

@@ -172,6 +172,31 @@ static void many(void)
 		check(in[i] == left() * 1000 + i, "many", (size_t)i);
 }
 
+#define COMMS	3	/* beside the first; see contexts_elsewhere() of fabric.t */
+
+/* Messages of the same tags on several communicators at once. */
+static void communicators(void)
+{
+	MPI_Request req[2 * COMMS];
+	int out[COMMS], in[COMMS], i;
+	MPI_Comm comm[COMMS];
+
+	for (i = 0; i < COMMS; i++) {
+		MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+		out[i] = rank * 100 + i;
+	}
+	for (i = COMMS; i--;)
+		MPI_Irecv(&in[i], 1, MPI_INT, left(), 3, comm[i], &req[i]);
+	for (i = 0; i < COMMS; i++)
+		MPI_Isend(&out[i], 1, MPI_INT, right(), 3, comm[i],
+			  &req[COMMS + i]);
+	MPI_Waitall(2 * COMMS, req, MPI_STATUSES_IGNORE);
+	for (i = 0; i < COMMS; i++) {
+		check(in[i] == left() * 100 + i, "communicators", (size_t)i);
+		MPI_Comm_free(&comm[i]);
+	}
+}
+
 static void messages(size_t most)
 {
 	size_t len;
@@ -183,6 +208,7 @@ static void messages(size_t most)
 		allreduce(len);
 	allreduce(most / sizeof(double));
 	many();
+	communicators();
 }
 
 int main(int argc, char **argv)
