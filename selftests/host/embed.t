@@ -28,7 +28,8 @@ build_san()
 # Every third of 3000, where a set has places for 1024.
 processors()
 {
-	cc -std=gnu11 -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -Ilibangara \
+	# shellcheck disable=SC2086 # options are words; as the library is built
+	cc -std=gnu11 ${CFLAGS:--O2} -D_GNU_SOURCE -Wall -Wextra -Werror -Ilibangara \
 		-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model \
 		-Idriver -o "$TAP_TMP/cpus" selftests/embed/cpus.c \
 		"$OUT/lib/libangara.a" && [ "$("$TAP_TMP/cpus")" = 1000 ]
