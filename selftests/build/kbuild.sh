@@ -26,12 +26,13 @@ kernels()
 }
 
 # complaints LOG: the lines of warnings and errors of ours. A header's is ours if
-# the compiler says that it is inlined from one of our files.
+# the compiler says that it is inlined from one of our files, which some kernels
+# name by their whole path.
 complaints()
 {
 	NOISE=$NOISE awk '
 		/^(In function|In file included)/ { ours = 0 }
-		/inlined from .* at driver\// { ours = 1 }
+		/inlined from .* at (\/angara\/.*\/)?driver\// { ours = 1 }
 		tolower($0) !~ /warning|error/ { next }
 		ours || $0 !~ ENVIRON["NOISE"] { print; found = 1 }
 		{ ours = 0 }
