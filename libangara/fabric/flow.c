@@ -4,10 +4,10 @@
  * adapter that its messages take, so only a few are under way to each, and the
  * others wait here, in order.
  *
- * A peer can make this side answer and never take the answers in.  So of the
- * messages that there are, what is not the program's has but a part to each
- * peer: less, the fewer are left.  What has to arrive nevertheless waits beside
- * them until there is room (afi_owe()).
+ * A peer can make this side answer and never take the answers in, nor what the
+ * program sends.  So of the messages that there are each peer has but a part, of
+ * the program's as of others: less, the fewer are left.  What has to arrive
+ * nevertheless waits beside them until there is room (afi_owe()).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,7 @@
 
 #define AFI_OWN_SENDS	64	/* that programs leave for answers */
 #define AFI_OWN_SHARE	8	/* answers to one: one part of so many of the rest */
+#define AFI_SEND_SHARE	4	/* the same of programs' messages */
 
 int afi_flow_init(struct afi_domain *d)
 {
@@ -102,13 +103,21 @@ struct afi_wire *afi_send_wire(struct afi_domain *d, struct afi_send *s)
 	return (struct afi_wire *)((char *)d->sends_mem + buffer_at(d, s));
 }
 
+/* Has the peer more than its part already? */
+static bool has_share(const struct afi_domain *d, const struct afi_flow *f,
+		      bool ours)
+{
+	return ours ? f->own > d->sends_left / AFI_OWN_SHARE :
+		      f->sends > (d->sends_left - AFI_OWN_SENDS) / AFI_SEND_SHARE;
+}
+
 /**
  * afi_send_new() - take a message to send
  * @d: domain, locked
  * @ours: not for the program: it may have one of the last, but not many
  * @peer: to whom
  *
- * Return: it; NULL none is free, until others have been sent.
+ * Return: it; NULL none is free for that, until others have been sent.
  */
 struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 			      struct angara_peer peer)
@@ -119,7 +128,7 @@ struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 	if (d->sends_left <= (ours ? 0 : AFI_OWN_SENDS))
 		return NULL;
 	flow = flow_of(d, peer);
-	if (!flow || (ours && flow->own > d->sends_left / AFI_OWN_SHARE))
+	if (!flow || has_share(d, flow, ours))
 		return NULL;
 	s = afi_of(d->sends_idle.next, struct afi_send, link);
 	afi_list_del(&s->link);
@@ -128,6 +137,7 @@ struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 	s->ours = ours;
 	s->inlined = false;
 	flow->own += ours;
+	flow->sends += !ours;
 	s->op = NULL;
 	s->group = 0;
 	s->seq = 0;
@@ -139,6 +149,7 @@ void afi_send_drop(struct afi_domain *d, struct afi_send *s)
 {
 	s->op = NULL;
 	s->flow->own -= s->ours;
+	s->flow->sends -= !s->ours;
 	d->sends_left++;
 	afi_list_add(&d->sends_idle, &s->link);
 }

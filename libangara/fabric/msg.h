@@ -66,6 +66,7 @@ static_assert(sizeof(struct afi_wire) == 32, "the same for all processes");
  * @queue: messages that wait
  * @flying: messages under way
  * @own: of both, those that are not the program's
+ * @sends: and those that are
  * @owing: among those with @owed
  * @owed: what waits for one of AFI_SENDS
  * @nowed: number of that
@@ -77,6 +78,7 @@ struct afi_flow {
 	struct afi_link queue;
 	u32 flying;
 	u32 own;
+	u32 sends;
 	struct afi_link owing;
 	struct afi_link owed;
 	u32 nowed;
