@@ -35,13 +35,17 @@ bool afi_answer(struct afi_domain *d, const struct afi_name *to, u32 from_ep,
 			 &wire);
 }
 
-/* Our data has been fetched, or will not be. */
+/*
+ * Our data has been fetched, or will not be.  Of whoever had this context before
+ * there may have been an operation of the same number.
+ */
 static void fetched(struct afi_domain *d, const struct afi_msg *msg)
 {
 	const struct afi_wire *w = &msg->wire;
 	struct afi_op *op = afi_op_by_number(d, w->op);
 
 	if (!op || op->gen != w->gen || op->kind != AFI_OP_SEND ||
+	    op->wire.from != w->to ||
 	    op->peer.node != msg->src.node || op->peer.ctx != msg->src.ctx)
 		return;
 	afi_op_came(op, -afi_peer_error(w->err));

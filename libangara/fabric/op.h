@@ -125,7 +125,8 @@ struct afi_done {
  * @answered: the peer has been told
  * @peer: the other, of a message
  * @own_ep: number of this endpoint
- * @wire: PULL: what the sender said; SEND: operation of who has asked, and @len
+ * @wire: PULL: what the sender said; SEND: operation of who has asked, @from and
+ *	@len
  * @recv: PULL: where it goes
  * @nkeys: TELL: regions there
  * @keys: their keys of the adapter's

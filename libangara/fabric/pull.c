@@ -206,8 +206,8 @@ bool afi_shown(struct afi_domain *d, const struct afi_msg *msg)
 	int ret;
 
 	if (!op || op->gen != msg->wire.gen || op->kind != AFI_OP_PULL ||
-	    !op->expects || op->peer.node != msg->src.node ||
-	    op->peer.ctx != msg->src.ctx)
+	    !op->expects || op->wire.to != msg->wire.to ||
+	    op->peer.node != msg->src.node || op->peer.ctx != msg->src.ctx)
 		return true;
 	if (msg->wire.err || !msg->nparts || msg->wire.len != op->wire.len) {
 		afi_op_came(op, msg->wire.err ? -afi_peer_error(msg->wire.err) :

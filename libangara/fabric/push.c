@@ -79,6 +79,7 @@ static int fill(struct afi_op *op, struct afi_send *s, const struct afi_ep *ep,
 		afi_gather((char *)(wire + 1), out);
 		return 0;
 	}
+	op->wire.from = ep->name.serial;
 	op->wire.len = len;
 	ret = afi_show(op, (struct afi_part *)(wire + 1), out, len);
 	if (ret < 0)

@@ -366,6 +366,68 @@ static bool left(void)
 	return ok;
 }
 
+/* The next message of a type.  Return: false: none has come. */
+static bool hears(int type, struct wire *wire, uint64_t *tag)
+{
+	struct angara_message in;
+	bool found = false;
+	int idle;
+
+	for (idle = 0; !found && idle < 100000; idle++) {
+		fi_cq_read(s[1].cq, NULL, 0);
+		if (angara_msg_next(greedy, &in))
+			continue;
+		found = (in.head.code & 15) == type;
+		*tag = in.head.tag;
+		memcpy(wire, in.data, WIRE);
+		angara_msg_free(greedy, &in);
+	}
+	return expect(found, true);
+}
+
+/* Answers to who had the context before, and then to who has it. */
+static bool ends_right(int type, const struct wire *answer, int err)
+{
+	struct wire stale = *answer;
+	int i;
+
+	stale.to ^= 1U << 12;
+	if (!demand(type, victim.ep, 0, &stale))
+		return false;
+	for (i = 0; i < 1000; i++)
+		if (!nothing(&s[1]))
+			return false;
+	return demand(type, victim.ep, 0, answer) && error(&s[1], err, mem);
+}
+
+/* An answer to a predecessor, whose operations have the same numbers. */
+static bool stale(void)
+{
+	struct wire shows = { .len = LEN }, got, answer = { 0 };
+	uint64_t tag;
+	fi_addr_t addr;
+	bool ok = setup(0) && insert(&addr) &&
+		  expect(fi_send(s[1].ep, mem, LEN, NULL, addr, mem), 0) &&
+		  hears(LONG_ONE, &got, &tag);
+
+	answer.to = got.from;
+	answer.op = got.op;
+	answer.gen = got.gen;
+	answer.err = FI_EHOSTUNREACH;
+	ok = ok && ends_right(FETCHED, &answer, FI_EHOSTUNREACH) &&
+	     expect(fi_recv(s[1].ep, mem, LEN, NULL, FI_ADDR_UNSPEC, mem), 0);
+	shows.to = victim.serial;
+	ok = ok && demand(LONG_ONE, victim.ep, 0, &shows) &&
+	     hears(ASK, &got, &tag);
+	answer.to = got.from;
+	answer.op = (uint32_t)tag;
+	answer.gen = (uint32_t)(tag >> 32);
+	answer.err = FI_EACCES;
+	ok = ok && ends_right(PARTS, &answer, FI_EACCES) && talk(0);
+	teardown();
+	return ok;
+}
+
 static uint32_t next(uint32_t *state, uint32_t below)
 {
 	*state = *state * 1664525U + 1013904223U;
@@ -454,6 +516,7 @@ const struct part greedy_parts[] = {
 	{ "greedy: has more than it can be owed", limited },
 	{ "greedy: is left out of a group", left },
 	{ "greedy: tells what nobody can verify", tells },
+	{ "greedy: answers a predecessor", stale },
 	{ "greedy: says what it likes", babbles },
 	{ "greedy: is asked, and shows nothing", passed },
 	{ 0 },
