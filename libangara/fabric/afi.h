@@ -207,6 +207,7 @@ struct afi_look {
  * @ops_mem: all operations
  * @ops: under way
  * @idle: free, @ops_left of them
+ * @asking: operations that have asked senders for data
  * @parked: messages of all endpoints that wait to be fetched
  * @bounce: stands for memory of operations here that is not registered
  * @stage: data of messages, for their receivers to read
@@ -265,6 +266,7 @@ struct afi_domain {
 	struct afi_link ops;
 	struct afi_link idle;
 	u32 ops_left;
+	u32 asking;
 	u32 parked;
 	struct afi_pool bounce;
 	struct afi_pool stage;

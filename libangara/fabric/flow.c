@@ -71,7 +71,8 @@ void afi_flow_free(struct afi_domain *d)
 	free(d->sends);
 }
 
-static struct afi_flow *flow_of(struct afi_domain *d, struct angara_peer peer)
+/* Return: what there is of messages to a context; NULL: no memory. */
+struct afi_flow *afi_flow_of(struct afi_domain *d, struct angara_peer peer)
 {
 	struct afi_flow **at = &d->flows[(peer.node * 31U + peer.ctx) %
 					 AFI_FLOW_CHAINS];
@@ -127,7 +128,7 @@ struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 
 	if (d->sends_left <= (ours ? 0 : AFI_OWN_SENDS))
 		return NULL;
-	flow = flow_of(d, peer);
+	flow = afi_flow_of(d, peer);
 	if (!flow || has_share(d, flow, ours))
 		return NULL;
 	s = afi_of(d->sends_idle.next, struct afi_send, link);
@@ -255,7 +256,7 @@ static bool send_now(struct afi_domain *d, struct angara_peer peer, u16 code,
 bool afi_owe(struct afi_domain *d, struct angara_peer peer, u16 code,
 	     const void *data, size_t len)
 {
-	struct afi_flow *f = flow_of(d, peer);
+	struct afi_flow *f = afi_flow_of(d, peer);
 	struct afi_owed *o;
 
 	if (!f)
@@ -333,7 +334,7 @@ static void drop_stale(struct afi_domain *d, struct afi_flow *f, u32 op)
 bool afi_reply(struct afi_domain *d, struct angara_peer peer, u16 code,
 	       const struct afi_wire *wire)
 {
-	struct afi_flow *f = flow_of(d, peer);
+	struct afi_flow *f = afi_flow_of(d, peer);
 
 	if (!f)
 		return false;

@@ -12,6 +12,7 @@
 #define AFI_TX_SIZE		256	/* operations of an endpoint under way */
 #define AFI_OPS			2048	/* operations of a domain under way */
 #define AFI_PULL_OPS		512	/* of them, those that sends leave */
+#define AFI_ASK_OPS		256	/* of these, those that ask senders for data */
 #define AFI_IOV_LIMIT		4	/* pieces of local memory */
 #define AFI_RMA_IOV_LIMIT	4	/* pieces of remote memory */
 #define AFI_PIECES		(AFI_IOV_LIMIT + AFI_RMA_IOV_LIMIT - 1)

@@ -67,6 +67,7 @@ static_assert(sizeof(struct afi_wire) == 32, "the same for all processes");
  * @flying: messages under way
  * @own: of both, those that are not the program's
  * @sends: and those that are
+ * @asked: operations that have asked it for data
  * @owing: among those with @owed
  * @owed: what waits for one of AFI_SENDS
  * @nowed: number of that
@@ -79,6 +80,7 @@ struct afi_flow {
 	u32 flying;
 	u32 own;
 	u32 sends;
+	u32 asked;
 	struct afi_link owing;
 	struct afi_link owed;
 	u32 nowed;
@@ -199,6 +201,7 @@ struct afi_msg {
 /* flow.c */
 int afi_flow_init(struct afi_domain *d);
 void afi_flow_free(struct afi_domain *d);
+struct afi_flow *afi_flow_of(struct afi_domain *d, struct angara_peer peer);
 struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 			      struct angara_peer peer);
 struct afi_wire *afi_send_wire(struct afi_domain *d, struct afi_send *s);

@@ -140,6 +140,11 @@ static void retire(struct afi_op *op)
 	if (op->also)
 		afi_unref(&op->also->refs);
 	op->also = NULL;
+	if (op->asks) {
+		op->asks->asked--;
+		op->domain->asking--;
+	}
+	op->asks = NULL;
 	op->gen++;
 	afi_op_relent(op);
 	op->domain->ops_left++;

@@ -128,6 +128,7 @@ struct afi_done {
  * @wire: PULL: what the sender said; SEND: operation of who has asked, @from and
  *	@len
  * @recv: PULL: where it goes
+ * @asks: PULL: the sender has been asked for its data; or NULL
  * @nkeys: TELL: regions there
  * @keys: their keys of the adapter's
  * @n: pieces
@@ -155,6 +156,7 @@ struct afi_op {
 	u32 own_ep;
 	struct afi_wire wire;
 	struct afi_recv *recv;
+	struct afi_flow *asks;
 	u32 nkeys;
 	u32 keys[AFI_RMA_IOV_LIMIT];
 	u32 n;

@@ -7,6 +7,8 @@
 
 #include "msg.h"
 
+#define AFI_ASK_SHARE	4	/* of a sender: one part of so many of the rest */
+
 static void describe(const struct afi_recv *r, const struct afi_msg *msg,
 		     size_t len, struct afi_done *done)
 {
@@ -160,6 +162,24 @@ static int pull(struct afi_op *op, const struct afi_recv *r,
 	return ret;
 }
 
+/*
+ * Who is asked may never show its data.  So there are but some operations for
+ * that, and a sender has but a part of them: less, the fewer are left.
+ */
+static bool may_ask(struct afi_domain *d, const struct afi_name *sender)
+{
+	const struct angara_peer peer = {
+		.node = sender->node,
+		.ctx = sender->ctx,
+	};
+	const struct afi_flow *f;
+
+	if (d->asking >= AFI_ASK_OPS)
+		return false;
+	f = afi_flow_of(d, peer);
+	return f && f->asked <= (AFI_ASK_OPS - d->asking) / AFI_ASK_SHARE;
+}
+
 /* The sender is to show its data.  Where that goes is noted in the pieces. */
 static int ask(struct afi_op *op, const struct afi_recv *r)
 {
@@ -172,6 +192,9 @@ static int ask(struct afi_op *op, const struct afi_recv *r)
 
 	if (!s)
 		return -FI_EAGAIN;
+	op->asks = s->flow;
+	op->asks->asked++;
+	op->domain->asking++;
 	for (i = 0; i < r->count; i++) {
 		op->pieces[i].local.addr = r->iov[i].iov_base;
 		op->pieces[i].local.len = r->iov[i].iov_len;
@@ -242,16 +265,19 @@ bool afi_shown(struct afi_domain *d, const struct afi_msg *msg)
 static int fetch(struct afi_recv *r, const struct afi_recv *as,
 		 const struct afi_msg *msg, size_t len)
 {
-	struct afi_op *op = afi_op_new(r->ep, AFI_OP_PULL, r->report,
-				       AFI_COUNT_RECV);
+	bool asks = len && !msg->nparts;
+	struct afi_op *op;
 	int ret;
 
+	if (asks && !may_ask(r->ep->domain, &msg->src))
+		return -FI_EAGAIN;
+	op = afi_op_new(r->ep, AFI_OP_PULL, r->report, AFI_COUNT_RECV);
 	if (!op)
 		return -FI_EAGAIN;
 	describe(as, msg, len, &op->done);
 	op->peer = msg->src;
 	op->wire = msg->wire;
-	ret = len && !msg->nparts ? ask(op, as) : pull(op, as, msg, len);
+	ret = asks ? ask(op, as) : pull(op, as, msg, len);
 	if (ret == -FI_EAGAIN) {
 		afi_op_drop(op);
 		return ret;

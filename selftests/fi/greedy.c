@@ -49,6 +49,20 @@ static struct name victim;	/* of s[1] */
 static struct angara_ctx *greedy;
 static char *mem;
 
+/* Where a domain has its number for others to read. */
+#define ID_ENTRY	(4096 + 16)
+
+static uint64_t (*dir)[2];
+static struct angara_mr *dir_mr;
+
+/* Who looks at it finds the domain of its name, which is the victim's. */
+static bool lives(void)
+{
+	dir[ID_ENTRY][0] = victim.serial >> 12;
+	return expect(angara_mr_reg(greedy, dir, (ID_ENTRY + 1) * sizeof(*dir),
+				    ANGARA_ACCESS_REMOTE_READ, &dir_mr), 0);
+}
+
 static bool setup(uint64_t caps)
 {
 	const struct how how = { .caps = caps };
@@ -57,6 +71,7 @@ static bool setup(uint64_t caps)
 
 	open_pair(s, &how);
 	mem = calloc(1, 2 * LEN);
+	dir = calloc(ID_ENTRY + 1, sizeof(*dir));
 	return expect(fi_getname(&s[1].ep->fid, &victim, &len), 0) &&
 	       expect(angara_ctx_open("5", &attr, &greedy), 0);
 }
@@ -66,6 +81,7 @@ static void teardown(void)
 	angara_ctx_close(greedy);
 	close_pair(s);
 	free(mem);
+	free(dir);
 }
 
 static bool say(int type, int ep, uint64_t tag, const struct wire *wire,
@@ -338,6 +354,33 @@ static bool passed(void)
 	return ok;
 }
 
+/* Asked for as much as there are operations, it shows nothing, and takes all in. */
+static bool hides(void)
+{
+	struct wire shows = { .len = LEN };
+	struct fi_cq_tagged_entry e;
+	uint64_t there = 0;
+	struct fid_mr *mr;
+	bool ok = setup(FI_MSG | FI_RMA) && lives();
+
+	mr = reg(&s[0], &there, sizeof(there), FI_REMOTE_WRITE, 1);
+	shows.to = victim.serial;
+	shows.from = victim.serial;
+	for (; ok && shows.op < 2 * OPS; shows.op++) {
+		ok = expect(fi_recv(s[1].ep, mem, LEN, NULL, FI_ADDR_UNSPEC,
+				    NULL), 0) &&
+		     demand(LONG_ONE, victim.ep, 0, &shows);
+		answers_some();
+	}
+	ok = ok && talk(0) && talk(1) &&
+	     expect(fi_write(s[1].ep, "written", 8, NULL, s[1].peer,
+			     start_of(&s[0], &there), fi_mr_key(mr), NULL), 0) &&
+	     completion(&s[1], &e) && expect(!memcmp(&there, "written", 8), true);
+	ok = closed(&mr->fid) && ok;
+	teardown();
+	return ok;
+}
+
 /* Who leaves a group that was never joined says so, when that can be said. */
 static bool left(void)
 {
@@ -406,7 +449,7 @@ static bool stale(void)
 	struct wire shows = { .len = LEN }, got, answer = { 0 };
 	uint64_t tag;
 	fi_addr_t addr;
-	bool ok = setup(0) && insert(&addr) &&
+	bool ok = setup(0) && lives() && insert(&addr) &&
 		  expect(fi_send(s[1].ep, mem, LEN, NULL, addr, mem), 0) &&
 		  hears(LONG_ONE, &got, &tag);
 
@@ -417,6 +460,7 @@ static bool stale(void)
 	ok = ok && ends_right(FETCHED, &answer, FI_EHOSTUNREACH) &&
 	     expect(fi_recv(s[1].ep, mem, LEN, NULL, FI_ADDR_UNSPEC, mem), 0);
 	shows.to = victim.serial;
+	shows.from = victim.serial;
 	ok = ok && demand(LONG_ONE, victim.ep, 0, &shows) &&
 	     hears(ASK, &got, &tag);
 	answer.to = got.from;
@@ -516,6 +560,7 @@ const struct part greedy_parts[] = {
 	{ "greedy: has more than it can be owed", limited },
 	{ "greedy: is left out of a group", left },
 	{ "greedy: tells what nobody can verify", tells },
+	{ "greedy: is asked, takes all in, and shows nothing", hides },
 	{ "greedy: answers a predecessor", stale },
 	{ "greedy: says what it likes", babbles },
 	{ "greedy: is asked, and shows nothing", passed },
