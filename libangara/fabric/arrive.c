@@ -125,8 +125,6 @@ static bool handle(struct afi_domain *d, const struct angara_message *in)
 	u32 num = in->head.code >> 4 & (AFI_EPS - 1);
 	int type;
 
-	if (d->owed >= AFI_OWED)
-		return false;
 	if ((in->head.code & 15) == AFI_MSG_TALK)
 		return afi_talk_arrived(d, in);
 	type = parse(d, in, &msg);

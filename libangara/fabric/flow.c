@@ -23,6 +23,7 @@
 #define AFI_OWN_SENDS	64	/* that programs leave for answers */
 #define AFI_OWN_SHARE	8	/* answers to one: one part of so many of the rest */
 #define AFI_SEND_SHARE	4	/* the same of programs' messages */
+#define AFI_OWED_SHARE	8	/* and of answers that wait */
 
 int afi_flow_init(struct afi_domain *d)
 {
@@ -320,6 +321,15 @@ static void drop_stale(struct afi_domain *d, struct afi_flow *f, u32 op)
 	}
 }
 
+/* Is it owed as much as it can be?  That is less, the more others are owed. */
+static bool owed_all(const struct afi_domain *d, const struct afi_flow *f)
+{
+	u32 left = d->owed < AFI_OWED ? AFI_OWED - d->owed : 0;
+
+	return f->nowed && (f->nowed >= AFI_OWED_EACH ||
+			    f->nowed >= left / AFI_OWED_SHARE);
+}
+
 /**
  * afi_reply() - answer a peer whose operation waits for that
  * @d: domain, locked
@@ -340,7 +350,7 @@ bool afi_reply(struct afi_domain *d, struct angara_peer peer, u16 code,
 		return false;
 	if (f->nowed)
 		drop_stale(d, f, wire->op);
-	if (f->nowed < AFI_OWED_EACH)
+	if (!owed_all(d, f))
 		return afi_owe(d, peer, code, wire, sizeof(*wire));
 	AFI_INFO(EP_DATA, "node %u takes no answers\n", peer.node);
 	return true;
