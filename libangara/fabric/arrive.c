@@ -108,7 +108,9 @@ static int parse(const struct afi_domain *d, const struct angara_message *in,
 	memcpy(&msg->wire, in->data, sizeof(msg->wire));
 	msg->src.serial = msg->wire.from;
 	msg->is_long = type == AFI_MSG_LONG;
+	/* What takes nothing of a receive's buffer would come without end. */
 	if ((type == AFI_MSG_SHORT && msg->wire.len != rest) ||
+	    (msg->is_long && msg->wire.len <= AFI_SHORT_MAX) ||
 	    ((msg->is_long || type == AFI_MSG_PARTS) &&
 	     read_parts(msg, body, rest)) ||
 	    (type == AFI_MSG_TOUCHED && read_keys(msg, body, rest)) ||

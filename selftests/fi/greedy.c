@@ -13,6 +13,7 @@
 #include "fi.h"
 
 #define LEN		4100	/* of a message that is fetched */
+#define SHORT_MAX	4064	/* of one that is not */
 #define NOBODY		7	/* number of no endpoint */
 #define OPS		2048	/* of a domain */
 
@@ -51,7 +52,6 @@ static char *mem;
 
 /* Where a domain has its number for others to read. */
 #define ID_ENTRY	(4096 + 16)
-
 static uint64_t (*dir)[2];
 static struct angara_mr *dir_mr;
 
@@ -381,6 +381,51 @@ static bool hides(void)
 	return ok;
 }
 
+/* The next message of a type.  Return: false: none has come. */
+static bool hears(int type, struct wire *wire, uint64_t *tag)
+{
+	struct angara_message in;
+	bool found = false;
+	int idle;
+
+	for (idle = 0; !found && idle < 100000; idle++) {
+		fi_cq_read(s[1].cq, NULL, 0);
+		if (angara_msg_next(greedy, &in))
+			continue;
+		found = (in.head.code & 15) == type;
+		*tag = in.head.tag;
+		memcpy(wire, in.data, WIRE);
+		angara_msg_free(greedy, &in);
+	}
+	return expect(found, true);
+}
+
+/* What is said to be long and is not is no message. */
+static bool shrinks(void)
+{
+	static const size_t lens[3] = { 0, 1, SHORT_MAX };
+	struct wire shows = { 0 }, got;
+	uint64_t tag;
+	bool ok = setup(0) && lives() &&
+		  expect(fi_recv(s[1].ep, mem, LEN, NULL, FI_ADDR_UNSPEC, mem),
+			 0);
+	int i;
+
+	shows.to = victim.serial;
+	shows.from = victim.serial;
+	for (i = 0; ok && i < 3; i++) {
+		shows.len = lens[i];
+		ok = demand(LONG_ONE, victim.ep, 0, &shows);
+	}
+	for (i = 0; ok && i < 1000; i++)
+		ok = nothing(&s[1]);
+	shows.len = SHORT_MAX + 1;
+	ok = ok && expect(answers(), 0) &&
+	     demand(LONG_ONE, victim.ep, 0, &shows) && hears(ASK, &got, &tag);
+	teardown();
+	return ok;
+}
+
 /* Who leaves a group that was never joined says so, when that can be said. */
 static bool left(void)
 {
@@ -407,25 +452,6 @@ static bool left(void)
 	     expect(answers(), OPS) && expect(cancels, 1);
 	teardown();
 	return ok;
-}
-
-/* The next message of a type.  Return: false: none has come. */
-static bool hears(int type, struct wire *wire, uint64_t *tag)
-{
-	struct angara_message in;
-	bool found = false;
-	int idle;
-
-	for (idle = 0; !found && idle < 100000; idle++) {
-		fi_cq_read(s[1].cq, NULL, 0);
-		if (angara_msg_next(greedy, &in))
-			continue;
-		found = (in.head.code & 15) == type;
-		*tag = in.head.tag;
-		memcpy(wire, in.data, WIRE);
-		angara_msg_free(greedy, &in);
-	}
-	return expect(found, true);
 }
 
 /* Answers to who had the context before, and then to who has it. */
@@ -485,7 +511,7 @@ static bool babble(uint32_t *state)
 	int type = types[next(state, 8)], ep = next(state, 8) ? 0 : NOBODY;
 	struct wire wire = {
 		.to = next(state, 8) ? victim.serial : next(state, 3),
-		.from = next(state, 3),
+		.from = next(state, 8) ? victim.serial : next(state, 3),
 		.flags = next(state, 8),
 		.err = next(state, 4) ? 0 : next(state, 5000),
 		.op = next(state, 8) ? next(state, 4) : next(state, 1U << 24),
@@ -510,6 +536,12 @@ static bool babble(uint32_t *state)
 		wire.len = next(state, 1U << 24);
 	return say(type, ep, (uint64_t)next(state, 8) << 32 | next(state, 4),
 		   &wire, WIRE + n * 4);
+}
+
+/* Has it been done, or is there just no room? */
+static bool tried(ssize_t ret)
+{
+	return !ret || expect(ret, -FI_EAGAIN);
 }
 
 /* Whatever is said, in whatever state of a group and of receives. */
@@ -539,8 +571,7 @@ static bool babbles(void)
 		if (i % 16 == 0)
 			ok = ok && expect(fi_recv(s[1].ep, mem, LEN, NULL,
 						  FI_ADDR_UNSPEC, NULL), 0) &&
-			     expect(fi_send(s[1].ep, mem, LEN, NULL, addr,
-					    NULL) % FI_EAGAIN, 0);
+			     tried(fi_send(s[1].ep, mem, LEN, NULL, addr, NULL));
 		ok = ok && babble(&state);
 		if (i % 3 == 0)
 			answers_some();
@@ -561,6 +592,7 @@ const struct part greedy_parts[] = {
 	{ "greedy: is left out of a group", left },
 	{ "greedy: tells what nobody can verify", tells },
 	{ "greedy: is asked, takes all in, and shows nothing", hides },
+	{ "greedy: says that nothing is long", shrinks },
 	{ "greedy: answers a predecessor", stale },
 	{ "greedy: says what it likes", babbles },
 	{ "greedy: is asked, and shows nothing", passed },
