@@ -158,6 +158,17 @@ static bool copy_compare(struct afi_work *w, const struct fi_msg_compare *y)
 	return w->ny && COPY(w->y, y->msg_iov, w->ny);
 }
 
+static bool receives(const struct afi_work *w)
+{
+	return w->type == FI_OP_RECV || w->type == FI_OP_TRECV;
+}
+
+/* What a context could never start, it could not even tell of: it has no queue. */
+static bool fits(const struct afi_work *w)
+{
+	return w->ep->ways & (receives(w) ? FI_RECV : FI_TRANSMIT);
+}
+
 /* Return: 0; -FI_EINVAL; -FI_ENOSYS there are no such operations. */
 static int describe(struct afi_domain *d, struct afi_work *w,
 		    const struct fi_deferred_work *from)
@@ -211,7 +222,8 @@ static int describe(struct afi_domain *d, struct afi_work *w,
 		return -FI_ENOSYS;
 	}
 	w->ep = ep_of(d, fid);
-	return good && w->ep && !(w->flags & AFI_NOT_LATER) ? 0 : -FI_EINVAL;
+	return good && w->ep && fits(w) && !(w->flags & AFI_NOT_LATER) ?
+		       0 : -FI_EINVAL;
 }
 
 static bool on_cntr(const struct afi_work *w)
@@ -325,8 +337,7 @@ static bool tell_failure(struct afi_work *w, int err)
 		[FI_OP_FETCH_ATOMIC] = { FI_ATOMIC | FI_READ, AFI_COUNT_READ },
 		[FI_OP_COMPARE_ATOMIC] = { FI_ATOMIC | FI_READ, AFI_COUNT_READ },
 	};
-	bool receives = w->type == FI_OP_RECV || w->type == FI_OP_TRECV;
-	struct afi_cq *cq = receives ? w->ep->rx : w->ep->tx;
+	struct afi_cq *cq = receives(w) ? w->ep->rx : w->ep->tx;
 	struct afi_done done = {
 		.flags = what[w->type].flags,
 		.src = FI_ADDR_NOTAVAIL,

@@ -512,6 +512,25 @@ static bool looking(void)
 	return ok;
 }
 
+/* Work for contexts of the other way, which could not tell how it went. */
+static bool not_theirs(struct fi_deferred_work *work, struct fi_op_msg *op)
+{
+	struct fid *d = &q[0].s.domain->fid;
+	struct fi_triggered_context t = { FI_TRIGGER_THRESHOLD };
+	struct fi_rma_iov there = { 0, 4, 5 };
+	struct iovec iov = { mem[0], 4 };
+	struct fi_msg_rma rma = { &iov, NULL, 1, q[0].peer, &there, 1, &t, 0 };
+
+	t.trigger.threshold.cntr = q[0].s.cntr;
+	op->ep = q[0].rx[1].ep;
+	if (!expect(fi_control(d, FI_QUEUE_WORK, work), -FI_EINVAL) ||
+	    !expect(fi_writemsg(op->ep, &rma, FI_TRIGGER), -FI_EINVAL))
+		return false;
+	op->ep = q[0].tx[1].ep;
+	work->op_type = FI_OP_RECV;
+	return expect(fi_control(d, FI_QUEUE_WORK, work), -FI_EINVAL);
+}
+
 /* Work of contexts that waits for counters, and goes with them. */
 static bool later(void)
 {
@@ -542,8 +561,10 @@ static bool later(void)
 	     expect(memcmp(mem[1], mem, 4), 0);
 	/* The endpoint itself does nothing. */
 	send.ep = q[0].ep;
-	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), -FI_EINVAL);
+	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), -FI_EINVAL) &&
+	     not_theirs(&work, &send);
 	send.ep = q[0].tx[1].ep;
+	work.op_type = FI_OP_SEND;
 	work.threshold = 5;
 	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), 0) &&
 	     closed(&q[0].tx[1].ep->fid) &&
