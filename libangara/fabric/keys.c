@@ -205,13 +205,14 @@ static int look_start(struct afi_domain *d, struct angara_peer peer, u64 key)
 }
 
 /* Return: 0; -FI_EAGAIN it is still under way; why there was nothing to read. */
-static int look_end(struct afi_domain *d)
+static int look_end(struct afi_domain *d, int timeout_ms)
 {
 	struct angara_status status;
-	int ret = angara_wait(d->ctx, d->look.req, AFI_DIR_MS, &status);
+	int ret = angara_wait(d->ctx, d->look.req, timeout_ms, &status);
 
+	/* Who does not wait is not told of that by the library. */
 	if (ret == -ETIMEDOUT)
-		return -FI_EAGAIN;
+		return d->dead ? -FI_ENODEV : -FI_EAGAIN;
 	d->look.live = false;
 	return ret;
 }
@@ -219,7 +220,8 @@ static int look_end(struct afi_domain *d)
 /*
  * The read is short, and the peer does nothing for it.  If it takes long all the
  * same, the program calls again, and gets what has been read meanwhile; until
- * then nothing else is, as there is one window.
+ * then nothing else is, as there is one window.  Each read is waited for once,
+ * by whoever starts it: all others of the domain wait for that, too.
  */
 static int look_up(struct afi_domain *d, struct angara_peer peer, u64 key,
 		   u32 *akey)
@@ -231,11 +233,11 @@ static int look_up(struct afi_domain *d, struct angara_peer peer, u64 key,
 	u32 i;
 	int ret;
 
-	if (l->live && !same && look_end(d) == -FI_EAGAIN)
+	if (l->live && !same && look_end(d, 0) == -FI_EAGAIN)
 		return -FI_EAGAIN;
 	ret = same ? 0 : look_start(d, peer, key);
 	if (!ret)
-		ret = look_end(d);
+		ret = look_end(d, same ? 0 : AFI_DIR_MS);
 	if (ret)
 		return ret;
 	for (i = 0; i < AFI_DIR_WINDOW; i++)
