@@ -146,9 +146,12 @@ static bool handle(struct afi_domain *d, const struct angara_message *in)
 	ep = d->eps[num];
 	/* The number of a transmit context is nobody's address. */
 	if (!ep || !ep->enabled || ep->name.ep != num ||
-	    ep->name.serial != msg.wire.to)
+	    ep->name.serial != msg.wire.to) {
+		if (type == AFI_MSG_TOUCHED)
+			afi_touched(d, &msg);
 		return !msg.is_long || afi_answer(d, &msg.src, num, &msg.wire,
 						  FI_EHOSTUNREACH);
+	}
 	return type == AFI_MSG_TOUCHED ? afi_told(ep, &msg) :
 					 afi_msg_deliver(ep, &msg);
 }

@@ -52,11 +52,22 @@ bool afi_tell(struct afi_op *op)
 	return true;
 }
 
-static void count(struct afi_domain *d, const struct afi_msg *msg, bool read)
+/**
+ * afi_touched() - counters of regions count what a peer has done to them
+ * @d: domain, locked
+ * @msg: what it says
+ *
+ * Memory is the domain's: it matters only that this is the one which is meant,
+ * not whether there still is the endpoint that was named.
+ */
+void afi_touched(struct afi_domain *d, const struct afi_msg *msg)
 {
+	bool read = msg->wire.flags & AFI_WIRE_READ;
 	u32 i;
 
-	for (i = 0; d->watched && i < msg->nparts; i++) {
+	if (!d->watched || afi_serial_domain(msg->wire.to) != d->id)
+		return;
+	for (i = 0; i < msg->nparts; i++) {
 		struct afi_mr *mr = NULL;
 
 		if (msg->parts[i].akey < d->about.max_mrs)
@@ -66,7 +77,7 @@ static void count(struct afi_domain *d, const struct afi_msg *msg, bool read)
 	}
 }
 
-/* Somebody has touched our memory, and tells.  Return: false: not now. */
+/* The endpoint that was named is told, too.  Return: false: not now. */
 bool afi_told(struct afi_ep *ep, const struct afi_msg *msg)
 {
 	bool read = msg->wire.flags & AFI_WIRE_READ;
@@ -84,7 +95,7 @@ bool afi_told(struct afi_ep *ep, const struct afi_msg *msg)
 	}
 	afi_cntr_count(ep->cntrs[read ? AFI_COUNT_REMOTE_READ :
 					AFI_COUNT_REMOTE_WRITE], 0);
-	count(ep->domain, msg, read);
+	afi_touched(ep->domain, msg);
 	return true;
 }
 

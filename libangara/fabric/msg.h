@@ -239,6 +239,7 @@ void afi_park_close(struct afi_ep *ep);
 /* event.c */
 void afi_op_touch(struct afi_op *op, u32 akey);
 bool afi_tell(struct afi_op *op);
+void afi_touched(struct afi_domain *d, const struct afi_msg *msg);
 bool afi_told(struct afi_ep *ep, const struct afi_msg *msg);
 
 /* Is the target to be told of what others do to its memory? */

@@ -217,6 +217,55 @@ static bool of_endpoints(void)
 	return ok;
 }
 
+/* The address of an endpoint that has gone since, or of another domain's. */
+static fi_addr_t address_of_gone(bool foreign)
+{
+	struct {
+		uint64_t fabric;
+		uint32_t node;
+		uint16_t ctx;
+		uint16_t ep;
+		uint32_t serial;
+		uint32_t reserved;
+	} name;
+	size_t len = sizeof(name);
+	struct fid_ep *ep;
+	fi_addr_t peer = FI_ADDR_NOTAVAIL;
+
+	expect(fi_endpoint(s[1].domain, s[1].info, &ep, NULL), 0);
+	expect(fi_getname(&ep->fid, &name, &len), 0);
+	if (foreign)
+		name.serial ^= 1 << 20;
+	expect(fi_av_insert(s[0].av, &name, 1, &peer, 0, NULL), 1);
+	closed(&ep->fid);
+	return peer;
+}
+
+/* Regions are the domain's: who names an endpoint that has gone counts. */
+static bool of_nobody(void)
+{
+	struct fi_cq_tagged_entry e;
+	fi_addr_t gone, foreign;
+	bool ok;
+	int a;
+
+	setup(0);
+	gone = address_of_gone(false);
+	foreign = address_of_gone(true);
+	ok = expect(fi_mr_bind(mr, &cntr[0]->fid, FI_REMOTE_WRITE), 0) &&
+	     expect(fi_mr_bind(mr, &cntr[1]->fid, FI_REMOTE_READ), 0) &&
+	     expect(write_to(gone, &a), 0) && completion(&s[0], &e) &&
+	     counted(1, 0) &&
+	     expect(fi_read(s[0].ep, mem[0], 8, NULL, gone, there(),
+			    fi_mr_key(mr), &a), 0) && counted(1, 1) &&
+	     completion(&s[0], &e) &&
+	     /* What is meant for whoever had this adapter before does not. */
+	     expect(write_to(foreign, &a), 0) && completion(&s[0], &e) &&
+	     counted(1, 1) && nothing(&s[1]);
+	teardown();
+	return ok;
+}
+
 /* Who has not asked for it is refused, and not told. */
 static bool unasked(void)
 {
@@ -245,6 +294,7 @@ const struct part event_parts[] = {
 	{ "events: of regions, by offset", by_offset },
 	{ "events: of regions, by address", by_address },
 	{ "events: of endpoints", of_endpoints },
+	{ "events: of regions, for nobody", of_nobody },
 	{ "events: for those who ask", unasked },
 	{ 0 },
 };
