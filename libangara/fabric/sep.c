@@ -16,13 +16,19 @@ static void set_caps(struct afi_ep *ctx, u64 wanted, u64 kind)
 		ctx->caps &= afi_all_of(wanted);
 }
 
+/* The info of the endpoint may still have groups, which contexts are not given. */
+static bool caps_ok(const struct afi_ep *ctx, u64 wanted)
+{
+	return !(wanted & ~(ctx->sep->caps | FI_COLLECTIVE));
+}
+
 /* What differs from the endpoint; the program is told all of it. */
 static int tx_attr(struct afi_ep *ctx, struct fi_tx_attr *attr)
 {
 	set_caps(ctx, attr ? attr->caps : 0, AFI_TX_CAPS);
 	if (!attr)
 		return 0;
-	if ((attr->caps & ~ctx->sep->caps) || !afi_tx_ok(attr))
+	if (!caps_ok(ctx, attr->caps) || !afi_tx_ok(attr))
 		return -FI_EINVAL;
 	ctx->tx_flags = attr->op_flags;
 	ctx->order = attr->msg_order;
@@ -43,7 +49,7 @@ static int rx_attr(struct afi_ep *ctx, struct fi_rx_attr *attr)
 	set_caps(ctx, attr ? attr->caps : 0, AFI_RX_CAPS);
 	if (!attr)
 		return 0;
-	if ((attr->caps & ~ctx->sep->caps) || !afi_rx_ok(attr))
+	if (!caps_ok(ctx, attr->caps) || !afi_rx_ok(attr))
 		return -FI_EINVAL;
 	ctx->rx_flags = attr->op_flags;
 	attr->caps = ctx->caps;

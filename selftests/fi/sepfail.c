@@ -355,6 +355,34 @@ static bool attributes(void)
 	return ok;
 }
 
+/* Attributes that fi_getinfo() has given, with nothing said of contexts. */
+static bool own_attributes(void)
+{
+	struct fid_ep *a = NULL, *b = NULL;
+	struct fi_tx_attr tx_attr;
+	struct fi_rx_attr rx_attr;
+	bool ok;
+
+	setup(0);
+	tx_attr = *s.info->tx_attr;
+	rx_attr = *s.info->rx_attr;
+	ok = expect((tx_attr.caps & rx_attr.caps & FI_COLLECTIVE) != 0, true) &&
+	     expect(fi_tx_context(sep, 0, &tx_attr, &a, NULL), 0) &&
+	     expect(fi_rx_context(sep, 0, &rx_attr, &b, NULL), 0) &&
+	     /* They have all of it, but are in no groups. */
+	     expect((long long)(s.info->tx_attr->caps ^ tx_attr.caps),
+		    FI_COLLECTIVE) &&
+	     expect((long long)(s.info->rx_attr->caps ^ rx_attr.caps),
+		    FI_COLLECTIVE) &&
+	     expect(fi_barrier(a, 0, NULL), -FI_ENOSYS);
+	if (a)
+		closed(&a->fid);
+	if (b)
+		closed(&b->fid);
+	teardown();
+	return ok;
+}
+
 static uint64_t flags_of(struct fid_ep *ep, uint64_t way)
 {
 	uint64_t flags = way;
@@ -465,6 +493,7 @@ const struct part sepfail_parts[] = {
 	{ "sep: addresses that lead nowhere", addresses },
 	{ "sep: indices of contexts", indices },
 	{ "sep: attributes of a context", attributes },
+	{ "sep: attributes of fi_getinfo()", own_attributes },
 	{ "sep: a context like its endpoint", inherited },
 	{ "sep: how many there can be", limits },
 	{ "sep: numbers in a row", gaps },
