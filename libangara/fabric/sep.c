@@ -219,6 +219,8 @@ int afi_sep_open(struct fid_domain *domain, struct fi_info *info,
 	sep->caps &= ~FI_COLLECTIVE;
 	afi_ep_fill(sep, FI_CLASS_SEP, context);
 	sep->fid.ops = &sep_ops;
+	AFI_INFO(EP_CTRL, "endpoint %u: %u contexts send, %u receive\n",
+		 sep->num, ntx, nrx);
 	*out = &sep->fid;
 	return 0;
 }

@@ -192,12 +192,20 @@ mpi_elsewhere()
 }
 
 # Open MPI gives communicators contexts of a scalable endpoint, if it may be
-# used by threads; of four processes that share a machine each has four.
+# used by threads; of four processes that share a machine each has four. It would
+# do with a plain endpoint as well, so that it has the other is looked for.
 contexts_elsewhere()
 {
 	mpi_elsewhere messages 4 1 --mca mtl_ofi_enable_sep 1 \
 		--mca mtl_ofi_thread_grouping 1 --mca mtl_ofi_num_ctxts 4 \
-		-x OMPI_MPI_THREAD_LEVEL=3
+		-x OMPI_MPI_THREAD_LEVEL=3 -x FI_LOG_LEVEL=info \
+		-x FI_LOG_PROV=angara >"$TAP_TMP/contexts" 2>&1
+	local status=$?
+
+	cat "$TAP_TMP/contexts"
+	[ "$status" = 0 ] &&
+		[ "$(grep -c 'endpoint [0-9]*: 4 contexts send, 4 receive$' \
+			"$TAP_TMP/contexts")" = 4 ]
 }
 
 # What README.md says, word by word, but where to; in the guest root, which has
