@@ -8,6 +8,19 @@ TAP_COUNT=0
 TAP_TMP=$(mktemp -d)
 trap 'rm -rf "$TAP_TMP"' EXIT
 
+# What a test that failed has to say: all of it, or, if it is much, first the
+# results in it that are bad, each with what stands before it, and then its end.
+tell()
+{
+	if [ "$(wc -l <"$1")" -le 60 ]; then
+		cat "$1"
+	else
+		grep -a -B 2 -E '^[[:space:]]*not ok|Sanitizer: ' "$1" | head -n 40
+		echo '...'
+		tail -n 20 "$1"
+	fi | sed 's/^/# /'
+}
+
 # result STATUS NAME: a test passes if STATUS is 0. What it has to say stands
 # in $TAP_TMP/why, shown if it fails.
 result()
@@ -17,8 +30,7 @@ result()
 		echo "ok $TAP_COUNT - $2"
 	else
 		echo "not ok $TAP_COUNT - $2"
-		[ ! -s "$TAP_TMP/why" ] ||
-			head -n 60 "$TAP_TMP/why" | sed 's/^/# /'
+		[ ! -s "$TAP_TMP/why" ] || tell "$TAP_TMP/why"
 	fi
 	rm -f "$TAP_TMP/why"
 }
