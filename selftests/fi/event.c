@@ -29,9 +29,7 @@ static void setup(int mr_mode)
 {
 	const struct how how = { .caps = CAPS, .mr_mode = mr_mode };
 
-	open_pair(s, &how);
-	mem[0] = calloc(1, MEM);
-	mem[1] = calloc(1, MEM);
+	open_pair_mem(s, &how, mem, MEM);
 	mr = reg(&s[1], mem[1], MEM / 2, ALL_RIGHTS, 5);
 	other = reg(&s[1], mem[1] + MEM / 2, MEM / 2, ALL_RIGHTS, 70000);
 	cntr[0] = new_cntr();
@@ -44,9 +42,7 @@ static void teardown(void)
 	closed(&other->fid);
 	closed(&cntr[0]->fid);
 	closed(&cntr[1]->fid);
-	close_pair(s);
-	free(mem[0]);
-	free(mem[1]);
+	close_pair_mem(s, mem);
 }
 
 static uint64_t there(void)
@@ -220,25 +216,15 @@ static bool of_endpoints(void)
 /* The address of an endpoint that has gone since, or of another domain's. */
 static fi_addr_t address_of_gone(bool foreign)
 {
-	struct {
-		uint64_t fabric;
-		uint32_t node;
-		uint16_t ctx;
-		uint16_t ep;
-		uint32_t serial;
-		uint32_t reserved;
-	} name;
-	size_t len = sizeof(name);
+	struct ep_name name;
 	struct fid_ep *ep;
-	fi_addr_t peer = FI_ADDR_NOTAVAIL;
 
 	expect(fi_endpoint(s[1].domain, s[1].info, &ep, NULL), 0);
-	expect(fi_getname(&ep->fid, &name, &len), 0);
+	name = name_of(ep);
 	if (foreign)
 		name.serial ^= 1 << 20;
-	expect(fi_av_insert(s[0].av, &name, 1, &peer, 0, NULL), 1);
 	closed(&ep->fid);
-	return peer;
+	return insert(s[0].av, &name);
 }
 
 /* Regions are the domain's: who names an endpoint that has gone counts. */
@@ -273,8 +259,7 @@ static bool unasked(void)
 	struct fid_ep *ep;
 	bool ok;
 
-	open_pair(s, &how);
-	mem[1] = calloc(1, MEM);
+	open_pair_mem(s, &how, mem, MEM);
 	mr = reg(&s[1], mem[1], MEM, ALL_RIGHTS, 5);
 	cntr[0] = new_cntr();
 	ok = expect((s[1].info->caps & FI_RMA_EVENT) != 0, false) &&
@@ -285,8 +270,7 @@ static bool unasked(void)
 		    -FI_EOPNOTSUPP) && closed(&ep->fid);
 	closed(&mr->fid);
 	closed(&cntr[0]->fid);
-	close_pair(s);
-	free(mem[1]);
+	close_pair_mem(s, mem);
 	return ok;
 }
 

@@ -125,13 +125,28 @@ void close_side(struct side *s)
 	fi_freeinfo(s->info);
 }
 
-void introduce(struct side *to, struct side *who, fi_addr_t *addr)
+struct ep_name name_of(struct fid_ep *ep)
 {
-	char name[64];
+	struct ep_name name;
 	size_t len = sizeof(name);
 
-	must("fi_getname", fi_getname(&who->ep->fid, name, &len));
-	must("fi_av_insert", fi_av_insert(to->av, name, 1, addr, 0, NULL) != 1);
+	must("fi_getname", fi_getname(&ep->fid, &name, &len));
+	return name;
+}
+
+fi_addr_t insert(struct fid_av *av, const struct ep_name *name)
+{
+	fi_addr_t addr;
+
+	must("fi_av_insert", fi_av_insert(av, name, 1, &addr, 0, NULL) != 1);
+	return addr;
+}
+
+void introduce(struct side *to, struct side *who, fi_addr_t *addr)
+{
+	const struct ep_name name = name_of(who->ep);
+
+	*addr = insert(to->av, &name);
 }
 
 void open_pair(struct side s[2], const struct how *how)
@@ -150,6 +165,26 @@ void close_pair(struct side s[2])
 {
 	close_side(&s[0]);
 	close_side(&s[1]);
+}
+
+void open_pair_mem(struct side s[2], const struct how *how, char *mem[2],
+		   size_t len)
+{
+	int i;
+
+	open_pair(s, how);
+	for (i = 0; i < 2; i++) {
+		mem[i] = calloc(1, len);
+		must("allocate", !mem[i]);
+	}
+}
+
+/* Registered memory is the adapter's until the endpoints are closed. */
+void close_pair_mem(struct side s[2], char *mem[2])
+{
+	close_pair(s);
+	free(mem[0]);
+	free(mem[1]);
 }
 
 struct fid_mr *reg(struct side *s, void *addr, size_t len, uint64_t access,

@@ -62,6 +62,16 @@ struct side {
 	fi_addr_t self;
 };
 
+/* An address, as fi_getname() gives it. */
+struct ep_name {
+	uint64_t fabric;
+	uint32_t node;
+	uint16_t ctx;
+	uint16_t ep;
+	uint32_t serial;
+	uint32_t reserved;
+};
+
 /* Says what is wrong and is false, if @got is not @want. */
 bool expect_at(const char *file, int line, const char *what, long long got,
 	       long long want);
@@ -77,6 +87,10 @@ void close_side(struct side *s);
 /* Two sides that know each other. */
 void open_pair(struct side s[2], const struct how *how);
 void close_pair(struct side s[2]);
+/* The same with @len bytes for each, all zero. */
+void open_pair_mem(struct side s[2], const struct how *how, char *mem[2],
+		   size_t len);
+void close_pair_mem(struct side s[2], char *mem[2]);
 
 struct fid_mr *reg(struct side *s, void *addr, size_t len, uint64_t access,
 		   uint64_t key);
@@ -87,6 +101,8 @@ uint64_t start_of(const struct side *s, const void *addr);
 bool completion(struct side *s, struct fi_cq_tagged_entry *entry);
 /* The next one is this error. */
 bool error(struct side *s, int err, void *context);
+struct ep_name name_of(struct fid_ep *ep);
+fi_addr_t insert(struct fid_av *av, const struct ep_name *name);
 /* One to whom it tells the other's address. */
 void introduce(struct side *to, struct side *who, fi_addr_t *addr);
 bool nothing(struct side *s);

@@ -35,18 +35,8 @@ struct wire {
 #define CANCEL	5	/* talk[4] */
 #define PROBE	9
 
-/* An address, as fi_getname() gives it. */
-struct name {
-	uint64_t fabric;
-	uint32_t node;
-	uint16_t ctx;
-	uint16_t ep;
-	uint32_t serial;
-	uint32_t reserved;
-};
-
 static struct side s[2];
-static struct name victim;	/* of s[1] */
+static struct ep_name victim;	/* of s[1] */
 static struct angara_ctx *greedy;
 static char *mem;
 
@@ -67,13 +57,12 @@ static bool setup(uint64_t caps)
 {
 	const struct how how = { .caps = caps };
 	struct angara_ctx_attr attr = { .msg_bytes = 65536 };
-	size_t len = sizeof(victim);
 
 	open_pair(s, &how);
+	victim = name_of(s[1].ep);
 	mem = calloc(1, 2 * LEN);
 	dir = calloc(ID_ENTRY + 1, sizeof(*dir));
-	return expect(fi_getname(&s[1].ep->fid, &victim, &len), 0) &&
-	       expect(angara_ctx_open("5", &attr, &greedy), 0);
+	return expect(angara_ctx_open("5", &attr, &greedy), 0);
 }
 
 static void teardown(void)
@@ -170,12 +159,12 @@ static bool talk(int from)
 /* Whoever sends to an endpoint that is not there is told so. */
 static bool told(void)
 {
-	struct name name = victim;
+	struct ep_name name = victim;
 	fi_addr_t addr;
 
 	name.ep = NOBODY;
-	return expect(fi_av_insert(s[0].av, &name, 1, &addr, 0, NULL), 1) &&
-	       expect(fi_send(s[0].ep, mem, LEN, NULL, addr, &addr), 0) &&
+	addr = insert(s[0].av, &name);
+	return expect(fi_send(s[0].ep, mem, LEN, NULL, addr, &addr), 0) &&
 	       expect(fi_cq_read(s[1].cq, NULL, 0), -FI_EAGAIN) &&
 	       error(&s[0], FI_EHOSTUNREACH, &addr);
 }
@@ -183,16 +172,18 @@ static bool told(void)
 #define UNREAD		600	/* messages, more than it has room for */
 #define TRIES		10000	/* until there is no hope */
 
-static bool insert(fi_addr_t *addr)
+/* It is known to the victim as an endpoint. */
+static bool known(fi_addr_t *addr)
 {
 	struct angara_ctx_info about;
-	struct name name = victim;
+	struct ep_name name = victim;
 
 	if (!expect(angara_ctx_query(greedy, &about), 0))
 		return false;
 	name.node = about.self.node;
 	name.ctx = about.self.ctx;
-	return expect(fi_av_insert(s[1].av, &name, 1, addr, 0, NULL), 1);
+	*addr = insert(s[1].av, &name);
+	return true;
 }
 
 /* Sends as much as there is room for.  Return: as much came of it. */
@@ -221,7 +212,7 @@ static int sent_all(fi_addr_t addr)
 static bool unread(void)
 {
 	fi_addr_t addr;
-	bool ok = setup(0) && insert(&addr);
+	bool ok = setup(0) && known(&addr);
 
 	if (ok)
 		ok = expect(sent_all(addr) > 64, true);
@@ -326,7 +317,7 @@ static bool passed(void)
 
 	open_side(&third, &how, "angara5");
 	to[0] = s[0].peer;
-	ok = ok && expect(fi_av_insert(third.av, &victim, 1, &to[1], 0, NULL), 1);
+	to[1] = insert(third.av, &victim);
 	for (i = 0; ok && i < UNREAD; i++, shows.op++)
 		ok = demand(LONG_ONE, NOBODY, 0, &shows);
 	shows.to = victim.serial;
@@ -438,7 +429,7 @@ static bool left(void)
 	struct fid_av_set *set;
 	struct fid_mc *mc;
 	fi_addr_t addr;
-	bool ok = setup(FI_MSG | FI_COLLECTIVE) && insert(&addr) &&
+	bool ok = setup(FI_MSG | FI_COLLECTIVE) && known(&addr) &&
 		  expect(fi_av_set(s[1].av, &attr, &set, NULL), 0) &&
 		  expect(fi_av_set_insert(set, addr), 0) &&
 		  expect(fi_av_set_insert(set, s[1].self), 0) &&
@@ -475,7 +466,7 @@ static bool stale(void)
 	struct wire shows = { .len = LEN }, got, answer = { 0 };
 	uint64_t tag;
 	fi_addr_t addr;
-	bool ok = setup(0) && lives() && insert(&addr) &&
+	bool ok = setup(0) && lives() && known(&addr) &&
 		  expect(fi_send(s[1].ep, mem, LEN, NULL, addr, mem), 0) &&
 		  hears(LONG_ONE, &got, &tag);
 
@@ -558,7 +549,7 @@ static bool babbles(void)
 	uint32_t state = 1;
 	struct fid_mc *mc;
 	fi_addr_t addr;
-	bool ok = setup(FI_MSG | FI_COLLECTIVE) && insert(&addr) &&
+	bool ok = setup(FI_MSG | FI_COLLECTIVE) && known(&addr) &&
 		  expect(fi_av_set(s[1].av, &attr, &set, NULL), 0) &&
 		  expect(fi_av_set_insert(set, s[1].self), 0) &&
 		  expect(fi_av_set_insert(set, addr), 0);

@@ -17,16 +17,12 @@ static char *mem[2];
 
 static void setup(const struct how *how)
 {
-	open_pair(s, how);
-	mem[0] = calloc(1, MEM);
-	mem[1] = calloc(1, MEM);
+	open_pair_mem(s, how, mem, MEM);
 }
 
 static void teardown(void)
 {
-	close_pair(s);
-	free(mem[0]);
-	free(mem[1]);
+	close_pair_mem(s, mem);
 }
 
 /* Two senders, and a receiver who does nothing for long. */
@@ -35,19 +31,16 @@ static bool overload(void)
 	const struct how how = { 0 };
 	struct side third;
 	struct side *from[2] = { &s[0], &third };
-	char name[64], got[4000];
+	char got[4000];
 	unsigned int next[2] = { 0, 0 }, sent[2] = { 0, 0 }, refused = 0, i;
 	struct fi_cq_tagged_entry e;
 	fi_addr_t to[2], addr[2];
-	size_t len = sizeof(name);
-	bool ok;
+	bool ok = true;
 
 	setup(&how);
 	open_side(&third, &how, "angara5");
-	ok = expect(fi_getname(&s[1].ep->fid, name, &len), 0) &&
-	     expect(fi_av_insert(third.av, name, 1, &to[1], 0, NULL), 1) &&
-	     expect(fi_getname(&third.ep->fid, name, &len), 0) &&
-	     expect(fi_av_insert(s[1].av, name, 1, &addr[1], 0, NULL), 1);
+	introduce(&third, &s[1], &to[1]);
+	introduce(&s[1], &third, &addr[1]);
 	to[0] = s[0].peer;
 	addr[0] = s[1].peer;
 	while (ok && refused < 100) {
@@ -90,18 +83,15 @@ static bool left(void)
 {
 	const struct how how = { 0 };
 	struct side a, b;
-	char name[64];
 	char *data = calloc(1, 100000);
-	size_t len = sizeof(name);
 	fi_addr_t peer;
 	int i;
 	bool ok;
 
 	open_side(&a, &how, "angara0");
 	open_side(&b, &how, "angara5");
-	ok = expect(fi_getname(&b.ep->fid, name, &len), 0) &&
-	     expect(fi_av_insert(a.av, name, 1, &peer, 0, NULL), 1) &&
-	     expect(fi_send(a.ep, data, 100000, NULL, peer, data), 0);
+	introduce(&a, &b, &peer);
+	ok = expect(fi_send(a.ep, data, 100000, NULL, peer, data), 0);
 	for (i = 0; i < 100; i++) {
 		fi_cq_read(a.cq, NULL, 0);
 		fi_cq_read(b.cq, NULL, 0);
@@ -140,16 +130,14 @@ static bool farewell(void)
 				 .wait = FI_WAIT_FD };
 	struct fi_cq_tagged_entry e;
 	struct side a, b;
-	char name[64], data[256];
-	size_t len = sizeof(name);
+	char data[256];
 	fi_addr_t peer;
-	bool ok;
+	bool ok = true;
 	int i;
 
 	open_side(&a, &lazy, "angara0");
 	open_side(&b, &how, "angara5");
-	ok = expect(fi_getname(&b.ep->fid, name, &len), 0) &&
-	     expect(fi_av_insert(a.av, name, 1, &peer, 0, NULL), 1);
+	introduce(&a, &b, &peer);
 	for (i = 0; ok && i < COUNT; i++) {
 		ssize_t ret;
 
@@ -305,17 +293,15 @@ static bool crowded(void)
 	const struct how how = { 0 };
 	struct side third;
 	struct side *from[2] = { &s[0], &third };
-	char name[64], got[FEW_LEN];
-	size_t len = sizeof(name);
+	char got[FEW_LEN];
 	fi_addr_t to[2];
 	int i, k, done = 0;
 	struct fi_cq_tagged_entry e;
-	bool ok;
+	bool ok = true;
 
 	setup(&how);
 	open_side(&third, &how, "angara5");
-	ok = expect(fi_getname(&s[1].ep->fid, name, &len), 0) &&
-	     expect(fi_av_insert(third.av, name, 1, &to[1], 0, NULL), 1);
+	introduce(&third, &s[1], &to[1]);
 	to[0] = s[0].peer;
 	for (i = 0; ok && i < PER_SENDER; i++)
 		for (k = 0; k < 2; k++)
@@ -539,20 +525,13 @@ static bool nonsense(void)
 	struct angara_ctx *ctx;
 	struct angara_mr *mr;
 	uint32_t state = 1;
-	struct {
-		uint64_t fabric;
-		uint32_t node;
-		uint16_t ctx;
-		uint16_t ep;
-		uint32_t serial;
-	} name;
-	size_t len = sizeof(name);
+	struct ep_name name;
 	char *buf;
 	bool ok;
 	int i;
 
 	setup(&how);
-	fi_getname(&s[1].ep->fid, &name, &len);
+	name = name_of(s[1].ep);
 	ok = expect(angara_ctx_open("0", &attr, &ctx), 0) &&
 	     expect(angara_malloc(ctx, 4096, &mr), 0);
 	buf = ok ? angara_mr_addr(mr) : NULL;

@@ -16,16 +16,6 @@
 /* Where a domain has its number for others to read. */
 #define ID_ENTRY	(4096 + 16)
 
-/* An address, as fi_getname() gives it. */
-struct name {
-	uint64_t fabric;
-	uint32_t node;
-	uint16_t ctx;
-	uint16_t ep;
-	uint32_t serial;
-	uint32_t reserved;
-};
-
 /* A process that has a context, but whose software does nothing. */
 struct peer {
 	struct angara_ctx *ctx;
@@ -37,23 +27,21 @@ static bool open_peer(struct peer *p, struct side *from, fi_addr_t *addr)
 {
 	struct angara_ctx_attr attr = { .msg_bytes = 65536 };
 	struct angara_ctx_info about;
-	struct name name;
-	size_t len = sizeof(name);
+	struct ep_name name = name_of(from->ep);
 
 	p->dir = calloc(ID_ENTRY + 1, sizeof(*p->dir));
 	p->dir[ID_ENTRY][0] = 77;
-	if (!expect(fi_getname(&from->ep->fid, &name, &len), 0) ||
-	    !expect(angara_ctx_open("5", &attr, &p->ctx), 0) ||
+	if (!expect(angara_ctx_open("5", &attr, &p->ctx), 0) ||
 	    !expect(angara_ctx_query(p->ctx, &about), 0))
 		return false;
 	name.node = about.self.node;
 	name.ctx = about.self.ctx;
 	name.ep = 0;
 	name.serial = 77 << 12 | 5;
+	*addr = insert(from->av, &name);
 	return expect(angara_mr_reg(p->ctx, p->dir,
 				    (ID_ENTRY + 1) * sizeof(*p->dir),
-				    ANGARA_ACCESS_REMOTE_READ, &p->mr), 0) &&
-	       expect(fi_av_insert(from->av, &name, 1, addr, 0, NULL), 1);
+				    ANGARA_ACCESS_REMOTE_READ, &p->mr), 0);
 }
 
 static bool idle_for_long(struct side *a)
@@ -97,17 +85,15 @@ static bool lost(void)
 	const struct how how = { .wait = FI_WAIT_FD };
 	struct side a, b;
 	struct peer gone, other;
-	char *data = calloc(2, LEN), name[64];
-	size_t len = sizeof(name);
+	char *data = calloc(2, LEN);
 	fi_addr_t slow, peer[2];
 	struct fi_cq_tagged_entry e;
 	bool ok;
 
 	open_side(&a, &how, "angara0");
 	open_side(&b, &how, "angara3");
-	ok = expect(fi_getname(&b.ep->fid, name, &len), 0) &&
-	     expect(fi_av_insert(a.av, name, 1, &slow, 0, NULL), 1) &&
-	     open_peer(&gone, &a, &peer[0]) && open_peer(&other, &a, &peer[1]) &&
+	introduce(&a, &b, &slow);
+	ok = open_peer(&gone, &a, &peer[0]) && open_peer(&other, &a, &peer[1]) &&
 	     send_long(&a, data, slow, data) &&
 	     send_long(&a, data, peer[0], &a) &&
 	     send_long(&a, data, peer[0], &a) &&

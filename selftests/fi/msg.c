@@ -19,16 +19,12 @@ static char *mem[2];
 
 static void setup(const struct how *how)
 {
-	open_pair(s, how);
-	mem[0] = calloc(1, MEM);
-	mem[1] = calloc(1, MEM);
+	open_pair_mem(s, how, mem, MEM);
 }
 
 static void teardown(void)
 {
-	close_pair(s);
-	free(mem[0]);
-	free(mem[1]);
+	close_pair_mem(s, mem);
 }
 
 /* Both go on until each has completed one; the sender's first. */

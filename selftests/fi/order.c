@@ -20,9 +20,7 @@ static bool setup(uint64_t order)
 {
 	const struct how how = { .order = order };
 
-	open_pair(s, &how);
-	mem[0] = calloc(1, LEN + 8);
-	mem[1] = calloc(1, LEN);
+	open_pair_mem(s, &how, mem, LEN + 8);
 	last = mem[0] + LEN;
 	mr = reg(&s[1], mem[1], LEN, ALL_RIGHTS, 1);
 	return expect((s[0].info->tx_attr->msg_order & order) == order, true);
@@ -31,9 +29,7 @@ static bool setup(uint64_t order)
 static void teardown(void)
 {
 	closed(&mr->fid);
-	close_pair(s);
-	free(mem[0]);
-	free(mem[1]);
+	close_pair_mem(s, mem);
 }
 
 enum { READ, WRITE };

@@ -99,26 +99,9 @@ void close_scalable(struct scalable *p)
 	close_side(&p->s);
 }
 
-struct sep_name name_of(struct fid_ep *ep)
-{
-	struct sep_name name;
-	size_t len = sizeof(name);
-
-	must("fi_getname", fi_getname(&ep->fid, &name, &len));
-	return name;
-}
-
-fi_addr_t insert(struct fid_av *av, const struct sep_name *name)
-{
-	fi_addr_t addr;
-
-	must("fi_av_insert", fi_av_insert(av, name, 1, &addr, 0, NULL) != 1);
-	return addr;
-}
-
 void open_scalables(const struct how *how, int n)
 {
-	struct sep_name name;
+	struct ep_name name;
 	int i;
 
 	open_scalable(&q[0], how, "angara0", n);
@@ -342,7 +325,7 @@ static bool answers(void)
 static bool plain(void)
 {
 	const struct how how = { 0 };
-	struct sep_name name;
+	struct ep_name name;
 	struct fi_cq_tagged_entry e;
 	fi_addr_t sep, ep, src;
 	bool ok;

@@ -45,16 +45,6 @@ struct scalable {
 	fi_addr_t peer;
 };
 
-/* An address, as fi_getname() gives it. */
-struct sep_name {
-	uint64_t fabric;
-	uint32_t node;
-	uint16_t ctx;
-	uint16_t ep;
-	uint32_t serial;
-	uint32_t reserved;
-};
-
 /* Two that know each other. */
 extern struct scalable q[2];
 /* Name of the address vector that they share, or NULL. */
@@ -68,8 +58,6 @@ void open_scalables(const struct how *how, int n);
 void close_scalables(void);
 /* An endpoint without contexts. */
 struct fid_ep *new_sep(struct side *s, size_t ntx, size_t nrx);
-struct sep_name name_of(struct fid_ep *ep);
-fi_addr_t insert(struct fid_av *av, const struct sep_name *name);
 
 static inline fi_addr_t to_ctx(const struct scalable *p, int ctx)
 {

@@ -140,7 +140,7 @@ static bool calls(void)
 {
 	uint64_t flags, one = 1;
 	size_t min = 8, len = sizeof(min);
-	struct sep_name name, own[2];
+	struct ep_name name, own[2];
 	fi_addr_t self;
 	char buf[8];
 	bool ok;
@@ -197,7 +197,7 @@ static bool groups(void)
 		.end_addr = FI_ADDR_NOTAVAIL,
 	};
 	struct fid_mc *mc;
-	struct sep_name name;
+	struct ep_name name;
 	bool ok;
 
 	setup(0);
@@ -267,7 +267,7 @@ static bool indices(void)
 	const struct how how = { .caps = FI_MSG | FI_RMA | FI_ATOMIC };
 	struct fi_av_attr attr = { .rx_ctx_bits = 6 };
 	struct fid_av *av;
-	struct sep_name name;
+	struct ep_name name;
 	uint64_t one = 1;
 	fi_addr_t to, far;
 	bool ok;
@@ -423,7 +423,7 @@ static bool limits(void)
 {
 	const struct how how = { 0 };
 	struct fid_ep *big = NULL, *half, *last, *single;
-	struct sep_name a, b;
+	struct ep_name a, b;
 	struct fi_info *info;
 	bool ok;
 
@@ -457,7 +457,7 @@ static bool gaps(void)
 {
 	const struct how how = { 0 };
 	struct fid_ep *ep[4], *big;
-	struct sep_name name;
+	struct ep_name name;
 	bool ok;
 	int i;
 

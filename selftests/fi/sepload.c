@@ -266,8 +266,8 @@ static bool threads(void)
 }
 
 /* Both say what they have, and hear the other. */
-static bool swap_names(int fd, const struct sep_name *mine,
-		       struct sep_name *other)
+static bool swap_names(int fd, const struct ep_name *mine,
+		       struct ep_name *other)
 {
 	return expect(write(fd, mine, sizeof(*mine)), sizeof(*mine)) &&
 	       expect(read(fd, other, sizeof(*other)), sizeof(*other));
@@ -278,7 +278,7 @@ int sep_process(int rank, int fd)
 {
 	const struct how how = { 0 };
 	struct scalable *me = &q[rank];
-	struct sep_name name, other;
+	struct ep_name name, other;
 	char *mem = calloc(2, LONG);
 	struct fi_cq_tagged_entry e;
 	fi_addr_t src;
@@ -466,7 +466,7 @@ static bool successors(void)
 {
 	const struct how how = { 0 };
 	char *mem = calloc(1, LONG);
-	struct sep_name before, now;
+	struct ep_name before, now;
 	bool ok;
 	int k;
 

@@ -22,9 +22,7 @@ static void setup(void)
 	const struct how how = { 0 };
 	int i;
 
-	open_pair(s, &how);
-	mem[0] = calloc(1, MEM);
-	mem[1] = calloc(1, MEM);
+	open_pair_mem(s, &how, mem, MEM);
 	mr = reg(&s[1], mem[1], MEM, ALL_RIGHTS, 1);
 	for (i = 0; i < 3; i++)
 		expect(fi_cntr_open(s[i / 2].domain, NULL, &cntr[i], NULL), 0);
@@ -37,9 +35,7 @@ static void teardown(void)
 	closed(&mr->fid);
 	for (i = 0; i < 3; i++)
 		closed(&cntr[i]->fid);
-	close_pair(s);
-	free(mem[0]);
-	free(mem[1]);
+	close_pair_mem(s, mem);
 }
 
 static void settle(void)
