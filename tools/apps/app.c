@@ -251,6 +251,40 @@ int app_bad_option(struct app *app, int found, char **argv)
 			     app->name);
 }
 
+int app_option(struct app *app, int found, char **argv, struct app_options *o)
+{
+	switch (found) {
+	case 'F':
+		return app_number(app, "--flip", optarg, 0, app->size - 1,
+				  &o->flip);
+	case 'C':
+		o->check = true;
+		return 0;
+	case 'S':
+		o->serial = true;
+		return 0;
+	case 'P':
+		o->p2p = true;
+		return 0;
+	case 'J':
+		o->json = true;
+		return 0;
+	case 'H':
+		o->help = true;
+		return 0;
+	default:
+		return app_bad_option(app, found, argv);
+	}
+}
+
+int app_no_more(struct app *app, int argc, char **argv)
+{
+	if (optind == argc)
+		return 0;
+	return app_bad_input(app, "unexpected argument '%s'; see '%s --help'",
+			     argv[optind], app->name);
+}
+
 double app_now(void)
 {
 	struct timespec ts;

@@ -11,6 +11,7 @@
 #ifndef ANG_APPS_APP_H
 #define ANG_APPS_APP_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,6 +108,48 @@ int app_number(struct app *app, const char *option, const char *text,
 
 /** What getopt_long() did not like ('?' or ':'); @argv is main()'s. */
 int app_bad_option(struct app *app, int found, char **argv);
+
+/**
+ * struct app_options - what several programs can be told
+ * @flip: rank that spoils what it has, or APP_NOBODY
+ * @check: compare with a serial run
+ * @serial: no adapter
+ * @p2p: collective operations by puts
+ * @json: machine-readable result
+ * @help: only print the usage
+ */
+struct app_options {
+	uint64_t flip;
+	bool check;
+	bool serial;
+	bool p2p;
+	bool json;
+	bool help;
+};
+
+#define APP_NOBODY	(~0U)
+
+/* For tables of long options: each program takes those that it means. */
+#define APP_OPT_FLIP	{ "flip", required_argument, NULL, 'F' }
+#define APP_OPT_CHECK	{ "check", no_argument, NULL, 'C' }
+#define APP_OPT_SERIAL	{ "serial", no_argument, NULL, 'S' }
+#define APP_OPT_P2P	{ "p2p", no_argument, NULL, 'P' }
+#define APP_OPT_JSON	{ "json", no_argument, NULL, 'J' }
+#define APP_OPT_HELP	{ "help", no_argument, NULL, 'H' }
+
+/**
+ * app_option() - take an option that is not the program's own
+ * @app: this process
+ * @found: what getopt_long() returned
+ * @argv: main()'s
+ * @o: where it goes
+ *
+ * Return: 0; -EINVAL it is none, and a message recorded.
+ */
+int app_option(struct app *app, int found, char **argv, struct app_options *o);
+
+/** Nothing follows the options.  Return: 0; -EINVAL and a message recorded. */
+int app_no_more(struct app *app, int argc, char **argv);
 
 /** Seconds of the machine's monotonic clock, the same in all processes. */
 double app_now(void);

@@ -23,7 +23,6 @@
 #define HEADER		64U	/* bytes before the data of a window */
 #define DEFAULT_CHUNK	(256U << 10)
 #define MAX_CHUNK	(64U << 20)
-#define NOBODY		(~0U)
 
 /* First bytes of a window. */
 struct header {
@@ -36,19 +35,13 @@ struct header {
  * @file: to broadcast
  * @out: folder for copies, or NULL
  * @chunk: bytes of a chunk
- * @flip: rank that spoils a byte, or NOBODY
- * @p2p: by puts
- * @json: machine-readable result
- * @help: only print the usage
+ * @run: all else
  */
 struct options {
 	const char *file;
 	const char *out;
 	uint64_t chunk;
-	uint64_t flip;
-	bool p2p;
-	bool json;
-	bool help;
+	struct app_options run;
 };
 
 /**
@@ -94,10 +87,10 @@ static const char usage[] =
 static const struct option long_options[] = {
 	{ "out", required_argument, NULL, 'o' },
 	{ "chunk", required_argument, NULL, 'c' },
-	{ "flip", required_argument, NULL, 'f' },
-	{ "p2p", no_argument, NULL, 'p' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
+	APP_OPT_FLIP,
+	APP_OPT_P2P,
+	APP_OPT_JSON,
+	APP_OPT_HELP,
 	{ }
 };
 
@@ -105,8 +98,11 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 {
 	int c, err = 0;
 
-	*o = (struct options) { .chunk = DEFAULT_CHUNK, .flip = NOBODY };
-	while (!err && (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+	*o = (struct options) {
+		.chunk = DEFAULT_CHUNK, .run.flip = APP_NOBODY,
+	};
+	while (!err && !o->run.help &&
+	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			o->out = optarg;
@@ -115,24 +111,11 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 			err = app_number(app, "--chunk", optarg, 1, MAX_CHUNK,
 					 &o->chunk);
 			break;
-		case 'f':
-			err = app_number(app, "--flip", optarg, 0,
-					 app->size - 1, &o->flip);
-			break;
-		case 'p':
-			o->p2p = true;
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'h':
-			o->help = true;
-			return 0;
 		default:
-			err = app_bad_option(app, c, argv);
+			err = app_option(app, c, argv, &o->run);
 		}
 	}
-	if (err)
+	if (err || o->run.help)
 		return err;
 	if (argc - optind != 1)
 		return app_bad_input(app, "needs one FILE, got %d; see "
@@ -206,7 +189,7 @@ static int prepare(struct transfer *t)
 	if (!app_malloc(t->app, 2 * window, &t->windows) &&
 	    (t->app->rank != SOURCE ||
 	     !app_malloc(t->app, 2 * window, &t->stage)))
-		t->coll = coll_open(t->app, t->opt->p2p, 1);
+		t->coll = coll_open(t->app, t->opt->run.p2p, 1);
 	return app_agree(t->app);
 }
 
@@ -279,7 +262,7 @@ static int consume(struct transfer *t, uint64_t k)
 		return app_fail(t->app, 0, "%s: %s", t->opt->file,
 				h.err == -ENODATA ? "became shorter meanwhile" :
 						    strerror((int)-h.err));
-	if (t->opt->flip == t->app->rank && !k)
+	if (t->opt->run.flip == t->app->rank && !k)
 		window[HEADER] ^= 1;
 	t->got = (uint32_t)crc32_z(t->got, (Bytef *)window + HEADER, h.len);
 	err = outfile_write(&t->out, window + HEADER, h.len);
@@ -342,7 +325,7 @@ static void report(const struct transfer *t, double seconds)
 		(HEADER + chunk_len(t, t->chunks - 1) + ANGARA_PACKET_BYTES - 1) /
 		ANGARA_PACKET_BYTES : 0;
 
-	if (t->opt->json)
+	if (t->opt->run.json)
 		printf("{\"program\":\"bcast-file\",\"mode\":\"%s\","
 		       "\"ranks\":%u,\"bytes\":%llu,\"chunks\":%llu,"
 		       "\"packets\":%llu,\"us\":%.1f,\"crc32\":\"%08x\","
@@ -396,9 +379,9 @@ int main(int argc, char **argv)
 	t.opt = &opt;
 	parse(&app, argc, argv, &opt);
 	if (!app_agree(&app)) {
-		if (opt.help && !app.rank)
+		if (opt.run.help && !app.rank)
 			fputs(usage, stdout);
-		if (!opt.help)
+		if (!opt.run.help)
 			run(&t);
 	}
 	outfile_abort(&t.out);

@@ -32,8 +32,7 @@ struct stamp {
  * @coll: by OFFLOAD and P2P
  * @mr: source, then destination
  * @iters: measured iterations
- * @json: machine-readable result
- * @help: only print the usage
+ * @run: all else that it was told
  * @stamps: of this process, by way and iteration
  * @all: of all processes
  * @first: the next line of JSON is the first
@@ -43,8 +42,7 @@ struct bench {
 	struct coll *coll[2];
 	struct angara_mr *mr;
 	uint64_t iters;
-	bool json;
-	bool help;
+	struct app_options run;
 	struct stamp *stamps;
 	struct stamp *all;
 	bool first;
@@ -120,8 +118,8 @@ static const char usage[] =
 
 static const struct option long_options[] = {
 	{ "iters", required_argument, NULL, 'i' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
+	APP_OPT_JSON,
+	APP_OPT_HELP,
 	{ }
 };
 
@@ -129,26 +127,18 @@ static int parse(struct bench *b, int argc, char **argv)
 {
 	int c, err = 0;
 
-	while (!err && (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+	while (!err && !b->run.help &&
+	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'i':
 			err = app_number(b->app, "--iters", optarg, 1,
 					 MAX_ITERS, &b->iters);
 			break;
-		case 'j':
-			b->json = true;
-			break;
-		case 'h':
-			b->help = true;
-			return 0;
 		default:
-			err = app_bad_option(b->app, c, argv);
+			err = app_option(b->app, c, argv, &b->run);
 		}
 	}
-	if (!err && optind < argc)
-		err = app_bad_input(b->app, "unexpected argument '%s'; see "
-				    "'angara-collops --help'", argv[optind]);
-	return err;
+	return err || b->run.help ? err : app_no_more(b->app, argc, argv);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -213,7 +203,7 @@ static void report(struct bench *b, const struct test *t, size_t bytes)
 	p2p = median(b, t, P2P);
 	if (bytes)
 		snprintf(size, sizeof(size), "%zu B", bytes);
-	if (b->json)
+	if (b->run.json)
 		printf("%s{\"op\":\"%s\",\"bytes\":%zu,\"offload_us\":%.1f,"
 		       "\"p2p_us\":%.1f,\"ratio\":%.2f}", b->first ? "[" : ",\n",
 		       t->name, bytes, offload, p2p, p2p / offload);
@@ -295,14 +285,14 @@ static void run(struct bench *b)
 
 	if (err)
 		return;
-	if (!b->json && !b->app->rank)
+	if (!b->run.json && !b->app->rank)
 		printf("%-12s %10s %14s %14s %8s\n", "operation", "size",
 		       "offloaded us", "by puts us", "ratio");
 	for (i = 0; i < sizeof(tests) / sizeof(tests[0]) && !err; i++)
 		err = run_test(b, &tests[i]);
 	if (err)
 		return;
-	if (b->json && !b->app->rank)
+	if (b->run.json && !b->app->rank)
 		puts("]");
 	coll_close(b->coll[P2P]);
 	coll_close(b->coll[OFFLOAD]);
@@ -319,9 +309,9 @@ int main(int argc, char **argv)
 	b.app = &app;
 	parse(&b, argc, argv);
 	if (!app_agree(&app)) {
-		if (b.help && !app.rank)
+		if (b.run.help && !app.rank)
 			fputs(usage, stdout);
-		if (!b.help)
+		if (!b.run.help)
 			run(&b);
 		app_agree(&app);
 	}

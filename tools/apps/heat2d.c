@@ -18,30 +18,19 @@
 
 #define MAX_CELLS	65536U	/* in one direction */
 #define GET_BYTES	(64U << 20)
-#define NOBODY		(~0U)
 
 /**
  * struct options - command line
  * @nx: cells in direction x
  * @ny: and y
  * @steps: to make
- * @flip: rank that spoils a cell, or NOBODY
- * @check: compare with a serial run
- * @serial: no adapter
- * @p2p: allreduce by puts
- * @json: machine-readable result
- * @help: only print the usage
+ * @run: all else
  */
 struct options {
 	uint64_t nx;
 	uint64_t ny;
 	uint64_t steps;
-	uint64_t flip;
-	bool check;
-	bool serial;
-	bool p2p;
-	bool json;
-	bool help;
+	struct app_options run;
 };
 
 /* How a run went; times in seconds. */
@@ -96,43 +85,25 @@ static const struct option long_options[] = {
 	{ "nx", required_argument, NULL, 'x' },
 	{ "ny", required_argument, NULL, 'y' },
 	{ "steps", required_argument, NULL, 's' },
-	{ "flip", required_argument, NULL, 'f' },
-	{ "check", no_argument, NULL, 'c' },
-	{ "serial", no_argument, NULL, 'S' },
-	{ "p2p", no_argument, NULL, 'p' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
+	APP_OPT_FLIP,
+	APP_OPT_CHECK,
+	APP_OPT_SERIAL,
+	APP_OPT_P2P,
+	APP_OPT_JSON,
+	APP_OPT_HELP,
 	{ }
 };
-
-static int set_flag(struct app *app, int c, char **argv, struct options *o)
-{
-	switch (c) {
-	case 'c':
-		o->check = true;
-		return 0;
-	case 'S':
-		o->serial = true;
-		return 0;
-	case 'p':
-		o->p2p = true;
-		return 0;
-	case 'j':
-		o->json = true;
-		return 0;
-	default:
-		return app_bad_option(app, c, argv);
-	}
-}
 
 static int parse(struct app *app, int argc, char **argv, struct options *o)
 {
 	int c, err = 0;
 
 	*o = (struct options) {
-		.nx = 256, .ny = 256, .steps = 100, .flip = NOBODY,
+		.nx = 256, .ny = 256, .steps = 100,
+		.run.flip = APP_NOBODY,
 	};
-	while (!err && (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+	while (!err && !o->run.help &&
+	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'x':
 			err = app_number(app, "--nx", optarg, 1, MAX_CELLS, &o->nx);
@@ -144,21 +115,11 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 			err = app_number(app, "--steps", optarg, 1, UINT32_MAX,
 					 &o->steps);
 			break;
-		case 'f':
-			err = app_number(app, "--flip", optarg, 0,
-					 app->size - 1, &o->flip);
-			break;
-		case 'h':
-			o->help = true;
-			return 0;
 		default:
-			err = set_flag(app, c, argv, o);
+			err = app_option(app, c, argv, &o->run);
 		}
 	}
-	if (!err && optind < argc)
-		err = app_bad_input(app, "unexpected argument '%s'; see "
-				    "'angara-heat2d --help'", argv[optind]);
-	return err;
+	return err || o->run.help ? err : app_no_more(app, argc, argv);
 }
 
 /* A NaN of any process is the maximum: advance() ends the run then. */
@@ -369,12 +330,12 @@ static void report(const struct options *o, const struct app *app,
 	double work = (double)o->nx * (double)o->ny * (double)o->steps;
 	double mcells = work / r->wall * 1e-6;
 	double mflops = work * HEAT_FLOPS / (r->compute + r->allreduce) * 1e-6;
-	bool crc = o->check || o->serial;
+	bool crc = o->run.check || o->run.serial;
 	char sum[16] = "";
 
 	if (crc)
 		snprintf(sum, sizeof(sum), "%08x", r->crc);
-	if (o->json) {
+	if (o->run.json) {
 		printf("{\"program\":\"heat2d\",\"mode\":\"%s\",\"ranks\":%u,"
 		       "\"nx\":%llu,\"ny\":%llu,\"px\":%u,\"py\":%u,"
 		       "\"steps\":%llu,\"max_dt\":%.17g,\"t\":%.17g,"
@@ -386,7 +347,7 @@ static void report(const struct options *o, const struct app *app,
 		       r->t, r->error, r->wall / (double)o->steps * 1e6,
 		       r->allreduce / (double)o->steps * 1e6,
 		       r->halo / (double)o->steps * 1e6, mcells, mflops, sum,
-		       o->check ? "ok" : "none");
+		       o->run.check ? "ok" : "none");
 		return;
 	}
 	printf("heat2d: %llu x %llu cells on %u x %u processes (%s), %llu steps: "
@@ -396,7 +357,7 @@ static void report(const struct options *o, const struct app *app,
 	printf("heat2d: %.3f Mcell/s; TS %.3f s, Tmax %.3f s, faces %.3f s; "
 	       "Nop/(TS+Tmax) %.1f Mflop/s%s%s%s\n", mcells, r->compute,
 	       r->allreduce, r->halo, mflops, crc ? "; CRC-32 " : "", sum,
-	       o->check ? ", equal to serial" : "");
+	       o->run.check ? ", equal to serial" : "");
 }
 
 static int prepare(struct heat *h)
@@ -423,7 +384,7 @@ static int prepare(struct heat *h)
 		if (heat_grid_init(&h->grid))
 			app_fail(app, -ENOMEM, "grid");
 		else
-			h->coll = coll_open(app, h->opt->p2p, 1);
+			h->coll = coll_open(app, h->opt->run.p2p, 1);
 	}
 	return app_agree(app);
 }
@@ -444,11 +405,11 @@ static void run(struct heat *h)
 		return;
 	h->res.wall = app_now() - start;
 	combine_results(h);
-	if (h->opt->flip == app->rank)
+	if (h->opt->run.flip == app->rank)
 		h->grid.u[h->grid.w + 3] += 1e-9;
 	if (app_agree(app))
 		return;
-	if (h->opt->check && !app->rank)
+	if (h->opt->run.check && !app->rank)
 		check(h);
 	if (app_agree(app))
 		return;
@@ -484,11 +445,11 @@ int main(int argc, char **argv)
 	h.cut.nx = (uint32_t)opt.nx;
 	h.cut.ny = (uint32_t)opt.ny;
 	if (!app_agree(&app)) {
-		if (opt.help && !app.rank)
+		if (opt.run.help && !app.rank)
 			fputs(usage, stdout);
-		else if (opt.serial && !app.rank)
+		else if (opt.run.serial && !app.rank)
 			serial(&app, &opt);
-		else if (!opt.serial && !opt.help)
+		else if (!opt.run.serial && !opt.run.help)
 			run(&h);
 		app_agree(&app);
 	}

@@ -21,7 +21,6 @@
 #include "mtx.h"
 
 #define MAX_N		(1U << 31)
-#define NOBODY		(~0U)
 
 /**
  * struct options - command line
@@ -29,26 +28,16 @@
  * @nnz: elements in each of its rows, 0 if not given
  * @iters: iterations
  * @trees: to use
- * @flip: rank that spoils an element, or NOBODY
  * @matrix: Matrix Market file, or NULL
- * @check: compare with a serial run
- * @serial: no adapter
- * @p2p: allgather by puts
- * @json: machine-readable result
- * @help: only print the usage
+ * @run: all else
  */
 struct options {
 	uint64_t n;
 	uint64_t nnz;
 	uint64_t iters;
 	uint64_t trees;
-	uint64_t flip;
 	const char *matrix;
-	bool check;
-	bool serial;
-	bool p2p;
-	bool json;
-	bool help;
+	struct app_options run;
 };
 
 /* Times of a run in seconds, and what it computed. */
@@ -108,34 +97,14 @@ static const struct option long_options[] = {
 	{ "matrix", required_argument, NULL, 'm' },
 	{ "iters", required_argument, NULL, 'i' },
 	{ "trees", required_argument, NULL, 't' },
-	{ "flip", required_argument, NULL, 'f' },
-	{ "check", no_argument, NULL, 'c' },
-	{ "serial", no_argument, NULL, 'S' },
-	{ "p2p", no_argument, NULL, 'p' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
+	APP_OPT_FLIP,
+	APP_OPT_CHECK,
+	APP_OPT_SERIAL,
+	APP_OPT_P2P,
+	APP_OPT_JSON,
+	APP_OPT_HELP,
 	{ }
 };
-
-static int set_flag(struct app *app, int c, char **argv, struct options *o)
-{
-	switch (c) {
-	case 'c':
-		o->check = true;
-		return 0;
-	case 'S':
-		o->serial = true;
-		return 0;
-	case 'p':
-		o->p2p = true;
-		return 0;
-	case 'j':
-		o->json = true;
-		return 0;
-	default:
-		return app_bad_option(app, c, argv);
-	}
-}
 
 static int set_option(struct app *app, int c, char **argv, struct options *o)
 {
@@ -153,11 +122,8 @@ static int set_option(struct app *app, int c, char **argv, struct options *o)
 	case 't':
 		return app_number(app, "--trees", optarg, 1, ANGARA_MAX_TREES,
 				  &o->trees);
-	case 'f':
-		return app_number(app, "--flip", optarg, 0, app->size - 1,
-				  &o->flip);
 	default:
-		return set_flag(app, c, argv, o);
+		return app_option(app, c, argv, &o->run);
 	}
 }
 
@@ -166,20 +132,16 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 	int c, err = 0;
 
 	*o = (struct options) {
-		.iters = 10, .trees = ANGARA_MAX_TREES, .flip = NOBODY,
+		.iters = 10, .trees = ANGARA_MAX_TREES,
+		.run.flip = APP_NOBODY,
 	};
-	while (!err && (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-		if (c == 'h') {
-			o->help = true;
-			return 0;
-		}
+	while (!err && !o->run.help &&
+	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
 		err = set_option(app, c, argv, o);
-	}
-	if (err)
+	if (!err && !o->run.help)
+		err = app_no_more(app, argc, argv);
+	if (err || o->run.help)
 		return err;
-	if (optind < argc)
-		return app_bad_input(app, "unexpected argument '%s'; see "
-				     "'angara-spmv --help'", argv[optind]);
 	if (o->matrix && (o->n || o->nnz))
 		return app_bad_input(app, "--matrix gives size and elements: no "
 				     "--n or --nnz with it");
@@ -296,7 +258,7 @@ static int prepare(struct spmv *s)
 	if (err)
 		return err;
 	if (!prepare_vectors(s))
-		s->coll = coll_open(app, s->opt->p2p,
+		s->coll = coll_open(app, s->opt->run.p2p,
 				    (unsigned int)s->opt->trees);
 	return app_agree(app);
 }
@@ -330,7 +292,7 @@ static int check(struct spmv *s, double *x)
 
 	if (!crcs)
 		app_fail(app, -ENOMEM, "checksums");
-	if (s->opt->flip == app->rank)
+	if (s->opt->run.flip == app->rank)
 		*(char *)x ^= 1;
 	s->res.crc = (uint32_t)crc32_z(0, (Bytef *)x, s->n * sizeof(double));
 	if (!app->rank && !run_serial(s, &want, &serial) &&
@@ -380,12 +342,12 @@ static void report(const struct spmv *s, const char *mode,
 	const struct options *o = s->opt;
 	double iters = (double)o->iters;
 	double mflops = 2 * (double)r->elements * iters / r->wall * 1e-6;
-	bool crc = o->check || o->serial;
+	bool crc = o->run.check || o->run.serial;
 	char sum[16] = "";
 
 	if (crc)
 		snprintf(sum, sizeof(sum), "%08x", r->crc);
-	if (o->json) {
+	if (o->run.json) {
 		printf("{\"program\":\"spmv\",\"mode\":\"%s\",\"ranks\":%u,"
 		       "\"n\":%llu,\"elements\":%llu,\"iters\":%llu,"
 		       "\"trees\":%llu,\"norm\":%.17g,\"us_iter\":%.3f,"
@@ -397,7 +359,7 @@ static void report(const struct spmv *s, const char *mode,
 		       (unsigned long long)o->trees, r->norm,
 		       r->wall / iters * 1e6, r->gather / iters * 1e6,
 		       r->multiply / iters * 1e6, mflops, sum,
-		       o->check ? "ok" : "none");
+		       o->run.check ? "ok" : "none");
 		return;
 	}
 	printf("spmv: %llu rows, %llu elements on %u processes (%s, %llu trees), "
@@ -408,7 +370,7 @@ static void report(const struct spmv *s, const char *mode,
 	printf("spmv: %.1f us per iteration: multiply %.1f, allgather %.1f; %.1f "
 	       "Mflop/s%s%s%s\n", r->wall / iters * 1e6,
 	       r->multiply / iters * 1e6, r->gather / iters * 1e6, mflops,
-	       crc ? "; CRC-32 " : "", sum, o->check ? ", equal to serial" : "");
+	       crc ? "; CRC-32 " : "", sum, o->run.check ? ", equal to serial" : "");
 }
 
 static void run(struct spmv *s)
@@ -430,7 +392,7 @@ static void run(struct spmv *s)
 	combine_results(s);
 	if (app_agree(app))
 		return;
-	if (s->opt->check && check(s, s->x[cur]))
+	if (s->opt->run.check && check(s, s->x[cur]))
 		return;
 	if (!app->rank)
 		report(s, s->coll->ops->name, &s->res);
@@ -458,14 +420,14 @@ int main(int argc, char **argv)
 		return err;
 	s.app = &app;
 	s.opt = &opt;
-	if (!parse(&app, argc, argv, &opt) && !opt.help)
+	if (!parse(&app, argc, argv, &opt) && !opt.run.help)
 		load(&s);
 	if (!app_agree(&app)) {
-		if (opt.help && !app.rank)
+		if (opt.run.help && !app.rank)
 			fputs(usage, stdout);
-		else if (opt.serial && !app.rank)
+		else if (opt.run.serial && !app.rank)
 			serial(&s);
-		else if (!opt.serial && !opt.help)
+		else if (!opt.run.serial && !opt.run.help)
 			run(&s);
 		app_agree(&app);
 	}

@@ -169,10 +169,8 @@ static int find_op(struct bench *b, int argc, char **argv)
 	if (!b->op)
 		return app_bad_input(&b->app, "unknown operation '%s': there are "
 				     OPERATIONS, name);
-	if (optind + 1 < argc)
-		return app_bad_input(&b->app, "unexpected argument '%s'; see "
-				     "'angara-bench --help'", argv[optind + 1]);
-	return 0;
+	optind++;
+	return app_no_more(&b->app, argc, argv);
 }
 
 static int check_given(struct bench *b, const struct given *g)
