@@ -138,6 +138,17 @@ plan()
 	echo "1..$TAP_COUNT"
 }
 
+# The kernels of the guests, the oldest first.
+kernels()
+{
+	(. tools/vm/lib.sh && kernel_names)
+}
+
+newest_kernel()
+{
+	kernels | tail -n 1
+}
+
 # The files of the project that match one of the patterns: what git knows
 # and what is new, or, in an exported tree, all but what was built.
 files()

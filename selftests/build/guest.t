@@ -10,5 +10,5 @@ check 'library, tools and selftests build for guests' tools/vm/build user
 while read -r name; do
 	echo "==> building for $name" >&2
 	check "modules build for $name" tools/vm/build modules "$name"
-done < <(sed 's/#.*//' tools/vm/kernels | awk 'NF { print $1 }')
+done < <(kernels)
 plan

@@ -20,11 +20,6 @@ SPARSE+=" '-D__builtin_strlen(s)=(sizeof(s)-1)'"
 declare -A CHECKS=([W=1]='W=1'
 	[sparse]="W=1 C=2 KBUILD_CHECKSRC=2 CF=\"$SPARSE\"")
 
-kernels()
-{
-	sed 's/#.*//' tools/vm/kernels | awk 'NF { print $1 }'
-}
-
 # complaints LOG: the lines of warnings and errors of ours. A header's is ours if
 # the compiler says that it is inlined from one of our files, which some kernels
 # name by their whole path.

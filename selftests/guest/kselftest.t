@@ -50,5 +50,5 @@ mapfile -t spine < <(sed 's/#.*//' selftests/spine.list | awk 'NF { print $1 }')
 result $? 'selftests/spine.list names programs'
 while read -r name; do
 	[ "$name" = "$FULL" ] || suite "$name" "${spine[@]}"
-done < <(sed 's/#.*//' tools/vm/kernels | awk 'NF { print $1 }')
+done < <(kernels)
 plan

@@ -94,7 +94,7 @@ guest '6.12, MSI-X' --kernel 6.12 --timeout 600 -- "$PARTS" config msix ioctl \
 guest '6.12, IOMMU' --kernel 6.12 --iommu -- "$PARTS" iommu config p2p mr card
 guest '6.12, interrupt line' --kernel 6.12 -- "$PARTS" intx p2p tree
 serve 2 2
-for kernel in 6.1 7.2; do
+for kernel in "$(kernels | head -n 1)" "$(newest_kernel)"; do
 	guest "$kernel" --kernel "$kernel" --env ANGARA_TEST_SCALE=30 \
 		-- "$PARTS" config card unload
 done

@@ -54,9 +54,15 @@ list()
 	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$1"
 }
 
+# The kernels of the guest root, the oldest first; those that it is to have, if
+# there is none yet.
 kernel_names()
 {
-	list "$VM_DIR/kernels" | cut -d' ' -f1
+	if [ -e "$ROOTFS/.stamp" ]; then
+		ls "$ROOTFS/boot/angara"
+	else
+		list "$VM_DIR/kernels" | cut -d' ' -f1
+	fi | sort -V
 }
 
 # Kernels that debug-kernel builds: known by name like the others, but used
