@@ -68,6 +68,7 @@ char *args_next(struct args *args);
 int args_end(struct args *args);
 int args_value(struct args *args, const char *keyword, char **value);
 struct about;
+int args_about(struct args *args, const char *word, struct about *about);
 int args_filter(struct args *args, struct about *about);
 int parse_number(const char *text, uint64_t low, uint64_t high,
 		 const char *what, uint64_t *value);

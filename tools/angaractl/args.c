@@ -225,28 +225,35 @@ wrong:
 		      list, nodes - 1);
 }
 
-/* Reads "dev DEV" and "fabric ID", which narrow a dump. */
+/* Reads what follows "dev" or "fabric", which narrow a dump. */
+int args_about(struct args *args, const char *word, struct about *about)
+{
+	char *value;
+	int status = args_value(args, word, &value);
+
+	if (status)
+		return status;
+	if (!strcmp(word, "dev")) {
+		about->has_dev = true;
+		return parse_dev(value, &about->dev);
+	}
+	about->has_fabric = true;
+	return parse_fabric(value, &about->fabric);
+}
+
+/* Reads "dev DEV" and "fabric ID". */
 int args_filter(struct args *args, struct about *about)
 {
 	static const char *const words[] = { "dev", "fabric" };
-	char *word, *value;
 	int status = DONE;
+	char *word;
 
 	while (!status && (word = args_next(args))) {
 		int i = match_word(word, words, ARRAY_SIZE(words), "argument");
 
 		if (i < 0)
 			return MISUSED;
-		status = args_value(args, words[i], &value);
-		if (status)
-			break;
-		if (i == 0) {
-			about->has_dev = true;
-			status = parse_dev(value, &about->dev);
-		} else {
-			about->has_fabric = true;
-			status = parse_fabric(value, &about->fabric);
-		}
+		status = args_about(args, words[i], about);
 	}
 	return status;
 }

@@ -39,7 +39,7 @@ static int read_request(struct args *args, struct request *request)
 					     "dev", "fabric" };
 	bool some = false;
 	int status = DONE;
-	char *word, *value;
+	char *word;
 
 	while (!status && (word = args_next(args))) {
 		int i = match_word(word, words, ARRAY_SIZE(words), "argument");
@@ -51,16 +51,7 @@ static int read_request(struct args *args, struct request *request)
 			some = true;
 			continue;
 		}
-		status = args_value(args, words[i], &value);
-		if (status)
-			break;
-		if (!strcmp(words[i], "dev")) {
-			request->about.has_dev = true;
-			status = parse_dev(value, &request->about.dev);
-		} else {
-			request->about.has_fabric = true;
-			status = parse_fabric(value, &request->about.fabric);
-		}
+		status = args_about(args, words[i], &request->about);
 	}
 	for (size_t k = 0; k < ARRAY_SIZE(kinds) && !some; k++)
 		request->kinds[k] = true;

@@ -181,20 +181,15 @@ static int read_request(struct args *args, struct monitor *monitor)
 
 		if (i < 0)
 			return MISUSED;
+		if (strcmp(words[i], "count")) {
+			status = args_about(args, words[i], &monitor->about);
+			continue;
+		}
+		monitor->has_count = true;
 		status = args_value(args, words[i], &value);
-		if (status)
-			break;
-		if (i == 0) {
-			monitor->about.has_dev = true;
-			status = parse_dev(value, &monitor->about.dev);
-		} else if (i == 1) {
-			monitor->about.has_fabric = true;
-			status = parse_fabric(value, &monitor->about.fabric);
-		} else {
-			monitor->has_count = true;
+		if (!status)
 			status = parse_number(value, 1, UINT32_MAX, "count",
 					      &monitor->count);
-		}
 	}
 	return status;
 }
