@@ -99,22 +99,14 @@ static int add_ctx(struct afi_ep *ctx)
 	return taken ? -FI_EBUSY : 0;
 }
 
-static int sep_tx_ctx(struct fid_ep *fid, int index, struct fi_tx_attr *attr,
-		      struct fid_ep **out, void *context)
+/* The program gets it, unless @ret tells that its attributes are refused. */
+static int open_ctx(struct afi_ep *ctx, int ret, size_t fclass,
+		    struct fid_ep **out, void *context)
 {
-	struct afi_ep *sep = afi_ep_of(fid), *ctx;
-	int ret;
-
-	if (index < 0 || (u32)index >= sep->ntx)
-		return -FI_EINVAL;
-	ctx = new_ctx(sep, sep->num + sep->nrx + (u32)index, FI_TRANSMIT);
-	if (!ctx)
-		return -FI_ENOMEM;
-	ret = tx_attr(ctx, attr);
-	if (!ret)
-		afi_ep_fill(ctx, FI_CLASS_TX_CTX, context);
-	if (!ret)
+	if (!ret) {
+		afi_ep_fill(ctx, fclass, context);
 		ret = add_ctx(ctx);
+	}
 	if (ret) {
 		free(ctx);
 		return ret;
@@ -123,28 +115,30 @@ static int sep_tx_ctx(struct fid_ep *fid, int index, struct fi_tx_attr *attr,
 	return 0;
 }
 
+static int sep_tx_ctx(struct fid_ep *fid, int index, struct fi_tx_attr *attr,
+		      struct fid_ep **out, void *context)
+{
+	struct afi_ep *sep = afi_ep_of(fid), *ctx;
+
+	if (index < 0 || (u32)index >= sep->ntx)
+		return -FI_EINVAL;
+	ctx = new_ctx(sep, sep->num + sep->nrx + (u32)index, FI_TRANSMIT);
+	if (!ctx)
+		return -FI_ENOMEM;
+	return open_ctx(ctx, tx_attr(ctx, attr), FI_CLASS_TX_CTX, out, context);
+}
+
 static int sep_rx_ctx(struct fid_ep *fid, int index, struct fi_rx_attr *attr,
 		      struct fid_ep **out, void *context)
 {
 	struct afi_ep *sep = afi_ep_of(fid), *ctx;
-	int ret;
 
 	if (index < 0 || (u32)index >= sep->nrx)
 		return -FI_EINVAL;
 	ctx = new_ctx(sep, sep->num + (u32)index, FI_RECV);
 	if (!ctx)
 		return -FI_ENOMEM;
-	ret = rx_attr(ctx, attr);
-	if (!ret)
-		afi_ep_fill(ctx, FI_CLASS_RX_CTX, context);
-	if (!ret)
-		ret = add_ctx(ctx);
-	if (ret) {
-		free(ctx);
-		return ret;
-	}
-	*out = &ctx->fid;
-	return 0;
+	return open_ctx(ctx, rx_attr(ctx, attr), FI_CLASS_RX_CTX, out, context);
 }
 
 /* Its contexts have what follows, not it. */
