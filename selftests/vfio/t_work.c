@@ -9,7 +9,8 @@
 
 #include "client.h"
 
-#define LEN	65536U
+#define LEN		65536U
+#define IN_FLIGHT	16
 
 static struct angara_wqe put(struct tctx *from, struct tctx *to, u32 len)
 {
@@ -130,6 +131,21 @@ static void no_master(void)
 	host_free(h);
 }
 
+/* Starts IN_FLIGHT puts each way. */
+static void put_both_ways(struct tctx *from, struct tctx *to)
+{
+	struct angara_wqe w = put(from, to, LEN);
+	struct angara_wqe back = put(to, from, LEN);
+	u32 i;
+
+	for (i = 0; i < IN_FLIGHT; i++) {
+		post(from, &w, NULL);
+		post(to, &back, NULL);
+	}
+	kick(from);
+	kick(to);
+}
+
 /* A reset in the middle of traffic, again and again. */
 static void reset_at_work(bool flr)
 {
@@ -140,15 +156,8 @@ static void reset_at_work(bool flr)
 
 	for (round = 0; round < 20; round++) {
 		struct tctx *from = member(h, 0);
-		struct angara_wqe w = put(from, to, LEN);
-		struct angara_wqe back = put(to, from, LEN);
 
-		for (i = 0; i < 16; i++) {
-			post(from, &w, NULL);
-			post(to, &back, NULL);
-		}
-		kick(from);
-		kick(to);
+		put_both_ways(from, to);
 		if (flr)
 			cl_put(client_of(0), CONFIG, 0x60 + PCI_EXP_DEVCTL, 2,
 			       PCI_EXP_DEVCTL_BCR_FLR);
@@ -157,7 +166,7 @@ static void reset_at_work(bool flr)
 					  0), 0);
 		/* Nothing is written from here on. */
 		memset(h->node[0].seg[0].mem, 0x5A, 1 << 20);
-		for (i = 0; i < 16; i++)
+		for (i = 0; i < IN_FLIGHT; i++)
 			wait_cq(to, &cqe);
 		for (i = 0; i < 1 << 20; i++)
 			EXPECT_EQ(h->node[0].seg[0].mem[i], 0x5A);
@@ -191,18 +200,11 @@ static void hang_up(void)
 	fds = server_fds();
 	for (round = 0; round < 20; round++) {
 		struct tctx *from = member(h, 0);
-		struct angara_wqe w = put(from, to, LEN);
-		struct angara_wqe back = put(to, from, LEN);
 
-		for (i = 0; i < 16; i++) {
-			post(from, &w, NULL);
-			post(to, &back, NULL);
-		}
-		kick(from);
-		kick(to);
+		put_both_ways(from, to);
 		host_leave(h, 0);
 		/* Each operation ends, one way or the other. */
-		for (i = 0; i < 16; i++)
+		for (i = 0; i < IN_FLIGHT; i++)
 			wait_cq(to, NULL);
 		free(from);
 		host_rejoin(h, 0);
