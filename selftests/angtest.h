@@ -172,6 +172,43 @@ void at_ctx_close(struct at_ctx *x);
 /* Key of the new region, or -errno. */
 int at_mr(struct at_ctx *x, const void *addr, size_t len, unsigned int access);
 int at_mr_dereg(struct at_ctx *x, unsigned int key);
+
+/* Where the second of two contexts is, seen from the first on node 0. */
+enum at_where {
+	AT_SAME_CTX,
+	AT_SAME_NODE,
+	AT_NEIGHBOUR,
+	AT_FAR,
+};
+
+/**
+ * struct at_ends - two contexts of one fabric, each with a region
+ * @f: fabric, of at least 8 nodes
+ * @xx: the first
+ * @yy: the second, if they are two
+ * @x: the first
+ * @y: the second
+ * @xmem: memory of @x
+ * @ymem: of @y
+ * @xkey: region of @xmem, with all rights
+ * @ykey: of @ymem
+ */
+struct at_ends {
+	struct at_fabric f;
+	struct at_ctx xx;
+	struct at_ctx yy;
+	struct at_ctx *x;
+	struct at_ctx *y;
+	char *xmem;
+	char *ymem;
+	int xkey;
+	int ykey;
+};
+
+/* @mem: bytes of each region.  Return: 0 or -errno; close it in any case. */
+int at_ends_open(struct at_ends *p, enum at_where where,
+		 const struct at_attr *attr, size_t mem);
+void at_ends_close(struct at_ends *p);
 /* Page-aligned zeroed memory. */
 void *at_pages(size_t len);
 

@@ -222,6 +222,37 @@ int at_mr_dereg(struct at_ctx *x, unsigned int key)
 	return at_ioctl(x->fd, ANGARA_IOCTL_MR_DEREG, &dereg);
 }
 
+int at_ends_open(struct at_ends *p, enum at_where where,
+		 const struct at_attr *attr, size_t mem)
+{
+	unsigned int node = 0;
+	int ret = at_fabric_find(&p->f, 8);
+
+	if (where == AT_NEIGHBOUR)
+		node = 1;
+	else if (where == AT_FAR)
+		node = p->f.nodes - 1;
+	p->x = &p->xx;
+	p->y = where == AT_SAME_CTX ? &p->xx : &p->yy;
+	if (!ret)
+		ret = at_ctx_open(p->x, p->f.dev[0], attr);
+	if (!ret && p->y != p->x)
+		ret = at_ctx_open(p->y, p->f.dev[node], attr);
+	if (ret)
+		return ret;
+	p->xmem = at_pages(mem);
+	p->ymem = at_pages(mem);
+	p->xkey = at_mr(p->x, p->xmem, mem, ANGARA_ACCESS_ALL);
+	p->ykey = at_mr(p->y, p->ymem, mem, ANGARA_ACCESS_ALL);
+	return p->xkey < 0 ? p->xkey : p->ykey < 0 ? p->ykey : 0;
+}
+
+void at_ends_close(struct at_ends *p)
+{
+	at_ctx_close(&p->xx);
+	at_ctx_close(&p->yy);
+}
+
 void *at_pages(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,

@@ -14,71 +14,38 @@
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
 
-#define ALL	ANGARA_ACCESS_ALL
 #define MEM	65536
 #define AREA	ANGARA_MIN_MSG_BYTES
 #define LONG	3000	/* five fit into a fresh area */
 
-/* Where the receiver is, seen from the sender on node 0. */
-#define SAME_CTX	0
-#define SAME_NODE	1
-#define NEIGHBOUR	2
-#define FAR		3
-
 /* @x sends to @y, which has an area; @z is a third on the node of @x. */
 FIXTURE(msg) {
-	struct at_fabric f;
+	struct at_ends e;
 	struct at_usage use;
-	struct at_ctx xx;
-	struct at_ctx yy;
 	struct at_ctx z;
-	struct at_ctx *x;
-	struct at_ctx *y;
-	char *xmem;
-	char *ymem;
-	int xkey;
-	int ykey;
 };
 
 FIXTURE_VARIANT(msg) {
-	unsigned int where;
+	enum at_where where;
 };
 
-FIXTURE_VARIANT_ADD(msg, same_context) { .where = SAME_CTX };
-FIXTURE_VARIANT_ADD(msg, same_node) { .where = SAME_NODE };
-FIXTURE_VARIANT_ADD(msg, neighbour) { .where = NEIGHBOUR };
-FIXTURE_VARIANT_ADD(msg, far) { .where = FAR };
+FIXTURE_VARIANT_ADD(msg, same_context) { .where = AT_SAME_CTX };
+FIXTURE_VARIANT_ADD(msg, same_node) { .where = AT_SAME_NODE };
+FIXTURE_VARIANT_ADD(msg, neighbour) { .where = AT_NEIGHBOUR };
+FIXTURE_VARIANT_ADD(msg, far) { .where = AT_FAR };
 
 FIXTURE_SETUP(msg)
 {
 	const struct at_attr attr = { .msg = AREA };
-	unsigned int node = 0;
 
-	ASSERT_EQ(0, at_fabric_find(&self->f, 8));
 	ASSERT_EQ(0, at_usage(&self->use));
-	if (variant->where == NEIGHBOUR)
-		node = 1;
-	else if (variant->where == FAR)
-		node = self->f.nodes - 1;
-	self->x = &self->xx;
-	self->y = variant->where == SAME_CTX ? &self->xx : &self->yy;
-	ASSERT_EQ(0, at_ctx_open(self->x, self->f.dev[0], &attr));
-	if (self->y != self->x) {
-		ASSERT_EQ(0, at_ctx_open(self->y, self->f.dev[node], &attr));
-	}
-	ASSERT_EQ(0, at_ctx_open(&self->z, self->f.dev[0], &attr));
-	self->xmem = at_pages(MEM);
-	self->ymem = at_pages(MEM);
-	self->xkey = at_mr(self->x, self->xmem, MEM, ALL);
-	self->ykey = at_mr(self->y, self->ymem, MEM, ALL);
-	ASSERT_LE(0, self->xkey);
-	ASSERT_LE(0, self->ykey);
+	ASSERT_EQ(0, at_ends_open(&self->e, variant->where, &attr, MEM));
+	ASSERT_EQ(0, at_ctx_open(&self->z, self->e.f.dev[0], &attr));
 }
 
 FIXTURE_TEARDOWN(msg)
 {
-	at_ctx_close(&self->xx);
-	at_ctx_close(&self->yy);
+	at_ends_close(&self->e);
 	at_ctx_close(&self->z);
 	EXPECT_EQ(0, at_usage_wait(&self->use, AT_DEADLINE_MS));
 }
@@ -119,15 +86,15 @@ TEST_F(msg, lengths)
 			const struct angara_msg *m;
 			struct angara_wqe w;
 
-			at_fill(self->xmem + i, lengths[i], round + i);
-			w = send_to(self->y, self->xkey, i, tag, lengths[i]);
-			EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, NULL));
-			m = at_wait_msg(self->y, AT_DEADLINE_MS);
-			ASSERT_TRUE(message_is(self->x, m, tag, lengths[i],
+			at_fill(self->e.xmem + i, lengths[i], round + i);
+			w = send_to(self->e.y, self->e.xkey, i, tag, lengths[i]);
+			EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
+			m = at_wait_msg(self->e.y, AT_DEADLINE_MS);
+			ASSERT_TRUE(message_is(self->e.x, m, tag, lengths[i],
 					       round + i)) {
 				TH_LOG("%u bytes", lengths[i]);
 			}
-			EXPECT_EQ(0, at_free_msg(self->y, m));
+			EXPECT_EQ(0, at_free_msg(self->e.y, m));
 		}
 }
 
@@ -140,18 +107,18 @@ TEST_F(msg, inline_payload)
 
 	at_fill(data, sizeof(data), 3);
 	for (len = 0; len <= sizeof(data); len += 32) {
-		w = send_to(self->y, 1000, 0, len, len);
+		w = send_to(self->e.y, 1000, 0, len, len);
 		w.flags = ANGARA_WQE_INLINE;
-		EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, data));
-		m = at_wait_msg(self->y, AT_DEADLINE_MS);
-		ASSERT_TRUE(message_is(self->x, m, len, len, 3));
-		EXPECT_EQ(0, at_free_msg(self->y, m));
+		EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, data));
+		m = at_wait_msg(self->e.y, AT_DEADLINE_MS);
+		ASSERT_TRUE(message_is(self->e.x, m, len, len, 3));
+		EXPECT_EQ(0, at_free_msg(self->e.y, m));
 	}
 }
 
 TEST_F(msg, area_is_read_only)
 {
-	struct at_ctx *y = self->y;
+	struct at_ctx *y = self->e.y;
 	void *p;
 
 	p = mmap(NULL, AREA, PROT_READ | PROT_WRITE, MAP_SHARED, y->fd,
@@ -193,27 +160,27 @@ TEST_F(msg, full_area)
 	struct angara_wqe w;
 	unsigned int i;
 
-	ASSERT_EQ(0, fill(self->x, self->y, self->xkey, self->xmem, 0, 12));
+	ASSERT_EQ(0, fill(self->e.x, self->e.y, self->e.xkey, self->e.xmem, 0, 12));
 	for (i = 0; i < 5; i++) {
-		ASSERT_EQ(0, at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS));
+		ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
 		EXPECT_EQ(i, le64toh(cqe.cookie));
 	}
-	ASSERT_EQ(0, at_wait_counter(self->y, ANGARA_CTR_MSG_WAIT, 1,
+	ASSERT_EQ(0, at_wait_counter(self->e.y, ANGARA_CTR_MSG_WAIT, 1,
 				     AT_DEADLINE_MS));
-	EXPECT_FALSE(at_poll_cqe(self->x, &cqe));
+	EXPECT_FALSE(at_poll_cqe(self->e.x, &cqe));
 	/* Others, and other operations, go on. */
-	w = at_put(self->y, self->ykey, 60000, self->xkey, 60000, 5000);
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, NULL));
-	w = send_to(&self->z, self->xkey, 0, 77, 8);
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, NULL));
+	w = at_put(self->e.y, self->e.ykey, 60000, self->e.xkey, 60000, 5000);
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
+	w = send_to(&self->z, self->e.xkey, 0, 77, 8);
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
 	EXPECT_NE(NULL, at_wait_msg(&self->z, AT_DEADLINE_MS));
 	for (i = 0; i < 12; i++) {
-		m = at_wait_msg(self->y, AT_DEADLINE_MS);
-		ASSERT_TRUE(message_is(self->x, m, i, LONG, i));
-		EXPECT_EQ(0, at_free_msg(self->y, m));
+		m = at_wait_msg(self->e.y, AT_DEADLINE_MS);
+		ASSERT_TRUE(message_is(self->e.x, m, i, LONG, i));
+		EXPECT_EQ(0, at_free_msg(self->e.y, m));
 	}
 	for (i = 5; i < 12; i++) {
-		ASSERT_EQ(0, at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS));
+		ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
 		EXPECT_EQ(i, le64toh(cqe.cookie));
 		EXPECT_EQ(ANGARA_ST_OK, le16toh(cqe.status));
 	}
@@ -224,14 +191,14 @@ TEST_F(msg, receiver_closes)
 	struct angara_cqe cqe;
 	unsigned int i;
 
-	if (self->x == self->y)
+	if (self->e.x == self->e.y)
 		SKIP(return, "it is the sender");
-	ASSERT_EQ(0, fill(self->x, self->y, self->xkey, self->xmem, 0, 9));
+	ASSERT_EQ(0, fill(self->e.x, self->e.y, self->e.xkey, self->e.xmem, 0, 9));
 	for (i = 0; i < 5; i++)
-		ASSERT_EQ(0, at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS));
-	at_ctx_close(self->y);
+		ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
+	at_ctx_close(self->e.y);
 	for (; i < 9; i++) {
-		ASSERT_EQ(0, at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS));
+		ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
 		EXPECT_EQ(i, le64toh(cqe.cookie));
 		EXPECT_EQ(ANGARA_ST_TARGET, le16toh(cqe.status));
 	}
@@ -239,25 +206,25 @@ TEST_F(msg, receiver_closes)
 
 TEST_F(msg, sender_closes)
 {
-	struct angara_wqe w = send_to(self->y, 0, 0, 99, 8);
+	struct angara_wqe w = send_to(self->e.y, 0, 0, 99, 8);
 	const struct angara_msg *m;
 	struct angara_cqe cqe;
 	unsigned int i, own = 0;
 
-	if (self->x == self->y)
+	if (self->e.x == self->e.y)
 		SKIP(return, "it is the receiver");
-	ASSERT_EQ(0, fill(self->x, self->y, self->xkey, self->xmem, 0, 9));
+	ASSERT_EQ(0, fill(self->e.x, self->e.y, self->e.xkey, self->e.xmem, 0, 9));
 	for (i = 0; i < 5; i++)
-		ASSERT_EQ(0, at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS));
+		ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
 	w.flags = ANGARA_WQE_INLINE;
 	ASSERT_EQ(0, at_post(&self->z, &w, "message"));
 	ASSERT_EQ(0, at_kick(&self->z));
-	at_ctx_close(self->x);
+	at_ctx_close(self->e.x);
 	while (!own) {
-		m = at_wait_msg(self->y, AT_DEADLINE_MS);
+		m = at_wait_msg(self->e.y, AT_DEADLINE_MS);
 		ASSERT_NE(NULL, m);
 		own = le64toh(m->tag) == 99;
-		EXPECT_EQ(0, at_free_msg(self->y, m));
+		EXPECT_EQ(0, at_free_msg(self->e.y, m));
 	}
 	EXPECT_EQ(0, at_wait_cqe(&self->z, &cqe, AT_DEADLINE_MS));
 	EXPECT_EQ(ANGARA_ST_OK, le16toh(cqe.status));
@@ -272,29 +239,29 @@ TEST_F(msg, hostile_index)
 	struct angara_cqe cqe;
 	unsigned int i;
 
-	if (self->x == self->y)
+	if (self->e.x == self->e.y)
 		SKIP(return, "it would have no operations left");
 	for (i = 0; i < 300; i++) {
 		seed = seed * 6364136223846793005ULL + 1;
-		w = send_to(self->y, self->xkey, 0, i, (seed >> 40) % 4097);
-		at_post(self->x, &w, NULL);
-		EXPECT_EQ(0, at_kick(self->x));
-		__atomic_store_n(&self->y->ctl->msg_ci, htole32(seed >> 32),
+		w = send_to(self->e.y, self->e.xkey, 0, i, (seed >> 40) % 4097);
+		at_post(self->e.x, &w, NULL);
+		EXPECT_EQ(0, at_kick(self->e.x));
+		__atomic_store_n(&self->e.y->ctl->msg_ci, htole32(seed >> 32),
 				 __ATOMIC_RELEASE);
-		EXPECT_EQ(0, at_kick(self->y));
-		while (at_poll_cqe(self->x, &cqe))
+		EXPECT_EQ(0, at_kick(self->e.y));
+		while (at_poll_cqe(self->e.x, &cqe))
 			;
 	}
-	at_ctx_close(self->y);
-	w = send_to(self->x, self->xkey, 0, 5, 8);
-	for (i = 0; i < 1000 && at_post(self->x, &w, NULL); i++)
-		at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS);
-	EXPECT_EQ(0, at_kick(self->x));
+	at_ctx_close(self->e.y);
+	w = send_to(self->e.x, self->e.xkey, 0, 5, 8);
+	for (i = 0; i < 1000 && at_post(self->e.x, &w, NULL); i++)
+		at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS);
+	EXPECT_EQ(0, at_kick(self->e.x));
 	/* It is fetched when there is room for its completion. */
 	for (i = 0; i < AT_DEADLINE_MS / 100 && !m; i++) {
-		while (at_poll_cqe(self->x, &cqe))
+		while (at_poll_cqe(self->e.x, &cqe))
 			;
-		m = at_wait_msg(self->x, 100);
+		m = at_wait_msg(self->e.x, 100);
 	}
 	EXPECT_NE(NULL, m);
 }
@@ -305,24 +272,24 @@ TEST_F(msg, refused)
 	struct angara_wqe good, w;
 	struct at_ctx bare;
 
-	ASSERT_EQ(0, at_ctx_open(&bare, self->f.dev[1], &none));
+	ASSERT_EQ(0, at_ctx_open(&bare, self->e.f.dev[1], &none));
 	EXPECT_EQ(0, bare.c.msg_offset);
-	w = send_to(&bare, self->xkey, 0, 0, 8);
-	EXPECT_EQ(ANGARA_ST_ACCESS, at_do(self->x, &w, NULL));
+	w = send_to(&bare, self->e.xkey, 0, 0, 8);
+	EXPECT_EQ(ANGARA_ST_ACCESS, at_do(self->e.x, &w, NULL));
 	at_ctx_close(&bare);
-	good = send_to(self->y, self->xkey, 0, 0, 8);
+	good = send_to(self->e.y, self->e.xkey, 0, 0, 8);
 	w = good;
 	w.dst_ctx = htole16(0x7FFF);
-	EXPECT_EQ(ANGARA_ST_TARGET, at_do(self->x, &w, NULL));
+	EXPECT_EQ(ANGARA_ST_TARGET, at_do(self->e.x, &w, NULL));
 	w = good;
 	w.length = htole32(ANGARA_MAX_MSG + 1);
-	EXPECT_EQ(ANGARA_ST_DESC, at_do(self->x, &w, NULL));
+	EXPECT_EQ(ANGARA_ST_DESC, at_do(self->e.x, &w, NULL));
 	w = good;
 	w.src_key = htole32(500);
-	EXPECT_EQ(ANGARA_ST_KEY, at_do(self->x, &w, NULL));
+	EXPECT_EQ(ANGARA_ST_KEY, at_do(self->e.x, &w, NULL));
 	w = good;
 	w.src_off = htole64(MEM - 7);
-	EXPECT_EQ(ANGARA_ST_BOUNDS, at_do(self->x, &w, NULL));
+	EXPECT_EQ(ANGARA_ST_BOUNDS, at_do(self->e.x, &w, NULL));
 }
 
 static struct angara_wqe atomic(const struct at_ctx *to, int key, uint64_t off,
@@ -339,18 +306,18 @@ static struct angara_wqe atomic(const struct at_ctx *to, int key, uint64_t off,
 
 TEST_F(msg, fetch_add)
 {
-	struct angara_wqe w = atomic(self->y, self->ykey, 64, ANGARA_ATOMIC_SUM,
+	struct angara_wqe w = atomic(self->e.y, self->e.ykey, 64, ANGARA_ATOMIC_SUM,
 				     ANGARA_TYPE_UINT64, 8);
-	uint64_t *seen = (uint64_t *)self->xmem;
-	uint64_t *there = (uint64_t *)self->ymem;
+	uint64_t *seen = (uint64_t *)self->e.xmem;
+	uint64_t *there = (uint64_t *)self->e.ymem;
 	const uint64_t two = htole64(2);
 	unsigned int i;
 
-	w.aux_key = htole32(self->xkey);
+	w.aux_key = htole32(self->e.xkey);
 	there[8] = htole64(5);
 	for (i = 0; i < 100; i++) {
 		w.aux = htole64(8 * (100 + i));
-		ASSERT_EQ(ANGARA_ST_OK, at_do(self->x, &w, &two));
+		ASSERT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, &two));
 		EXPECT_EQ(5 + 2 * i, le64toh(seen[100 + i]));
 	}
 	EXPECT_EQ(205, le64toh(there[8]));
@@ -358,43 +325,43 @@ TEST_F(msg, fetch_add)
 
 TEST_F(msg, atomics_refused)
 {
-	struct angara_wqe good = atomic(self->y, self->ykey, 0, ANGARA_ATOMIC_SUM,
+	struct angara_wqe good = atomic(self->e.y, self->e.ykey, 0, ANGARA_ATOMIC_SUM,
 					ANGARA_TYPE_INT32, 4);
-	int reads = at_mr(self->y, self->ymem, MEM, ANGARA_ACCESS_REMOTE_READ);
-	int writes = at_mr(self->y, self->ymem, MEM, ANGARA_ACCESS_REMOTE_WRITE);
+	int reads = at_mr(self->e.y, self->e.ymem, MEM, ANGARA_ACCESS_REMOTE_READ);
+	int writes = at_mr(self->e.y, self->e.ymem, MEM, ANGARA_ACCESS_REMOTE_WRITE);
 	const uint32_t one = htole32(1);
 	struct angara_wqe w;
 
 	ASSERT_LE(0, reads);
 	ASSERT_LE(0, writes);
-	good.aux_key = htole32(self->xkey);
+	good.aux_key = htole32(self->e.xkey);
 	good.aux = htole64(4096);
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &good, &one));
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &good, &one));
 	w = good;
 	w.dst_off = htole64(2);
-	EXPECT_EQ(ANGARA_ST_ALIGN, at_do(self->x, &w, &one));
+	EXPECT_EQ(ANGARA_ST_ALIGN, at_do(self->e.x, &w, &one));
 	w = good;
 	w.dst_off = htole64(MEM);
-	EXPECT_EQ(ANGARA_ST_BOUNDS, at_do(self->x, &w, &one));
+	EXPECT_EQ(ANGARA_ST_BOUNDS, at_do(self->e.x, &w, &one));
 	w = good;
 	w.redop = ANGARA_ATOMIC_NUM;
-	EXPECT_EQ(ANGARA_ST_DESC, at_do(self->x, &w, &one));
+	EXPECT_EQ(ANGARA_ST_DESC, at_do(self->e.x, &w, &one));
 	w = good;
 	w.dst_key = htole32(writes);
-	EXPECT_EQ(ANGARA_ST_ACCESS, at_do(self->x, &w, &one));
+	EXPECT_EQ(ANGARA_ST_ACCESS, at_do(self->e.x, &w, &one));
 	w.opcode = ANGARA_OP_ATOMIC;
 	w.aux_key = 0;
 	w.aux = 0;
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, &one));
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, &one));
 	w.dst_key = htole32(reads);
-	EXPECT_EQ(ANGARA_ST_ACCESS, at_do(self->x, &w, &one));
+	EXPECT_EQ(ANGARA_ST_ACCESS, at_do(self->e.x, &w, &one));
 	w = good;
 	w.dst_key = htole32(reads);
 	w.flags = 0;
 	w.redop = ANGARA_ATOMIC_READ;
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, NULL));
-	EXPECT_EQ(2, le32toh(*(uint32_t *)self->ymem));
-	EXPECT_EQ(2, le32toh(*(uint32_t *)(self->xmem + 4096)));
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
+	EXPECT_EQ(2, le32toh(*(uint32_t *)self->e.ymem));
+	EXPECT_EQ(2, le32toh(*(uint32_t *)(self->e.xmem + 4096)));
 }
 
 TEST_HARNESS_MAIN

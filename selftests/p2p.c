@@ -17,62 +17,28 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 #define MEM	((1U << 20) + 8192)
 #define GUARD	64
 
-/* Where the target is, seen from the initiator on node 0. */
-#define SAME_CTX	0
-#define SAME_NODE	1
-#define NEIGHBOUR	2
-#define FAR		3
-
 /* @x starts operations, @y is their target; a region of MEM bytes each. */
 FIXTURE(p2p) {
-	struct at_fabric f;
-	struct at_ctx xx;
-	struct at_ctx yy;
-	struct at_ctx *x;
-	struct at_ctx *y;
-	char *xmem;
-	char *ymem;
-	int xkey;
-	int ykey;
+	struct at_ends e;
 };
 
 FIXTURE_VARIANT(p2p) {
-	unsigned int where;
+	enum at_where where;
 };
 
-FIXTURE_VARIANT_ADD(p2p, same_context) { .where = SAME_CTX };
-FIXTURE_VARIANT_ADD(p2p, same_node) { .where = SAME_NODE };
-FIXTURE_VARIANT_ADD(p2p, neighbour) { .where = NEIGHBOUR };
-FIXTURE_VARIANT_ADD(p2p, far) { .where = FAR };
+FIXTURE_VARIANT_ADD(p2p, same_context) { .where = AT_SAME_CTX };
+FIXTURE_VARIANT_ADD(p2p, same_node) { .where = AT_SAME_NODE };
+FIXTURE_VARIANT_ADD(p2p, neighbour) { .where = AT_NEIGHBOUR };
+FIXTURE_VARIANT_ADD(p2p, far) { .where = AT_FAR };
 
 FIXTURE_SETUP(p2p)
 {
-	unsigned int node = 0;
-
-	ASSERT_EQ(0, at_fabric_find(&self->f, 8));
-	if (variant->where == NEIGHBOUR)
-		node = 1;
-	else if (variant->where == FAR)
-		node = self->f.nodes - 1;
-	self->x = &self->xx;
-	self->y = variant->where == SAME_CTX ? &self->xx : &self->yy;
-	ASSERT_EQ(0, at_ctx_open(self->x, self->f.dev[0], NULL));
-	if (self->y != self->x) {
-		ASSERT_EQ(0, at_ctx_open(self->y, self->f.dev[node], NULL));
-	}
-	self->xmem = at_pages(MEM);
-	self->ymem = at_pages(MEM);
-	self->xkey = at_mr(self->x, self->xmem, MEM, ALL);
-	self->ykey = at_mr(self->y, self->ymem, MEM, ALL);
-	ASSERT_LE(0, self->xkey);
-	ASSERT_LE(0, self->ykey);
+	ASSERT_EQ(0, at_ends_open(&self->e, variant->where, NULL, MEM));
 }
 
 FIXTURE_TEARDOWN(p2p)
 {
-	at_ctx_close(&self->xx);
-	if (self->y == &self->yy)
-		at_ctx_close(&self->yy);
+	at_ends_close(&self->e);
 }
 
 static const uint32_t lengths[] = {
@@ -85,19 +51,19 @@ static bool transfer(FIXTURE_DATA(p2p) *self, unsigned int opcode,
 		     uint32_t from, uint32_t to, uint32_t len)
 {
 	bool put = opcode == ANGARA_OP_PUT;
-	char *src = put ? self->xmem : self->ymem;
-	char *dst = put ? self->ymem : self->xmem;
+	char *src = put ? self->e.xmem : self->e.ymem;
+	char *dst = put ? self->e.ymem : self->e.xmem;
 	unsigned int seed = len + from * 3 + to * 5 + opcode;
 	struct angara_cqe cqe;
 	struct angara_wqe w;
 
 	at_fill(src + from, len, seed);
 	memset(dst + to - GUARD, 0x5A, len + 2 * GUARD);
-	w = put ? at_put(self->y, self->ykey, to, self->xkey, from, len) :
-		  at_get(self->y, self->ykey, from, self->xkey, to, len);
+	w = put ? at_put(self->e.y, self->e.ykey, to, self->e.xkey, from, len) :
+		  at_get(self->e.y, self->e.ykey, from, self->e.xkey, to, len);
 	w.cookie = htole64(0x1122334455667788ULL + seed);
-	if (at_post(self->x, &w, NULL) || at_kick(self->x) ||
-	    at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS))
+	if (at_post(self->e.x, &w, NULL) || at_kick(self->e.x) ||
+	    at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS))
 		return false;
 	return cqe.cookie == w.cookie && cqe.opcode == opcode &&
 	       le16toh(cqe.status) == ANGARA_ST_OK &&
@@ -145,14 +111,14 @@ TEST_F(p2p, inline_payload)
 
 	for (len = 0; len <= ANGARA_MAX_INLINE; len++) {
 		at_fill(data, len, len);
-		memset(self->ymem, 0x5A, len + GUARD);
-		w = at_put(self->y, self->ykey, 0, ~0U, ~0ULL, len);
+		memset(self->e.ymem, 0x5A, len + GUARD);
+		w = at_put(self->e.y, self->e.ykey, 0, ~0U, ~0ULL, len);
 		w.flags = ANGARA_WQE_INLINE;
-		ASSERT_EQ(ANGARA_ST_OK, at_do(self->x, &w, data));
-		ASSERT_TRUE(at_filled(self->ymem, len, len)) {
+		ASSERT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, data));
+		ASSERT_TRUE(at_filled(self->e.ymem, len, len)) {
 			TH_LOG("%u bytes", len);
 		}
-		ASSERT_TRUE(at_all(self->ymem + len, GUARD, 0x5A));
+		ASSERT_TRUE(at_all(self->e.ymem + len, GUARD, 0x5A));
 	}
 }
 
@@ -165,34 +131,34 @@ TEST_F(p2p, notification)
 
 	for (i = 0; i < ARRAY_SIZE(use); i++) {
 		n = ANGARA_CTR_USER(use[i]);
-		before = at_counter(self->y, n);
-		at_fill(self->xmem, 3000, i);
-		w = at_put(self->y, self->ykey, 0, self->xkey, 0, 3000);
+		before = at_counter(self->e.y, n);
+		at_fill(self->e.xmem, 3000, i);
+		w = at_put(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 3000);
 		w.flags = ANGARA_WQE_NOTIFY;
 		w.counter = htole16(use[i]);
-		ASSERT_EQ(0, at_post(self->x, &w, NULL));
-		ASSERT_EQ(0, at_kick(self->x));
-		ASSERT_EQ(0, at_wait_counter(self->y, n, before + 1,
+		ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
+		ASSERT_EQ(0, at_kick(self->e.x));
+		ASSERT_EQ(0, at_wait_counter(self->e.y, n, before + 1,
 					     AT_DEADLINE_MS));
-		EXPECT_TRUE(at_filled(self->ymem, 3000, i));
+		EXPECT_TRUE(at_filled(self->e.ymem, 3000, i));
 
-		w = at_get(self->y, self->ykey, 0, self->xkey, 0, 3000);
+		w = at_get(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 3000);
 		w.flags = ANGARA_WQE_NOTIFY;
 		w.counter = htole16(use[i]);
-		ASSERT_EQ(0, at_post(self->x, &w, NULL));
+		ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
 		/* Nothing but the counter is told. */
-		w = at_put(self->y, self->ykey, 0, self->xkey, 0, 0);
+		w = at_put(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 0);
 		w.flags = ANGARA_WQE_NOTIFY | ANGARA_WQE_FENCE;
 		w.counter = htole16(use[i]);
-		ASSERT_EQ(0, at_post(self->x, &w, NULL));
-		ASSERT_EQ(0, at_kick(self->x));
-		ASSERT_EQ(0, at_wait_counter(self->y, n, before + 3,
+		ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
+		ASSERT_EQ(0, at_kick(self->e.x));
+		ASSERT_EQ(0, at_wait_counter(self->e.y, n, before + 3,
 					     AT_DEADLINE_MS));
 	}
 	for (i = 0; i < ANGARA_CTR_USER_NUM; i++) {
 		before = i == 0 || i == 1 || i == 200 ||
 			 i == ANGARA_CTR_USER_NUM - 1 ? 3 : 0;
-		EXPECT_EQ(before, at_counter(self->y, ANGARA_CTR_USER(i)));
+		EXPECT_EQ(before, at_counter(self->e.y, ANGARA_CTR_USER(i)));
 	}
 }
 
@@ -205,20 +171,20 @@ TEST_F(p2p, fence)
 	struct angara_wqe w;
 
 	for (round = 0; round < at_scale(8); round++) {
-		at_fill(self->xmem, len, round);
-		memset(self->ymem, 0, len);
-		w = at_put(self->y, self->ykey, 0, self->xkey, 0, len);
-		ASSERT_EQ(0, at_post(self->x, &w, NULL));
-		w = at_get(self->y, self->ykey, len - 4096, self->xkey, len,
+		at_fill(self->e.xmem, len, round);
+		memset(self->e.ymem, 0, len);
+		w = at_put(self->e.y, self->e.ykey, 0, self->e.xkey, 0, len);
+		ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
+		w = at_get(self->e.y, self->e.ykey, len - 4096, self->e.xkey, len,
 			   4096);
 		w.flags = ANGARA_WQE_FENCE;
-		ASSERT_EQ(0, at_post(self->x, &w, NULL));
-		ASSERT_EQ(0, at_kick(self->x));
+		ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
+		ASSERT_EQ(0, at_kick(self->e.x));
 		for (i = 0; i < 2; i++) {
-			ASSERT_EQ(0, at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS));
+			ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
 			ASSERT_EQ(ANGARA_ST_OK, le16toh(cqe.status));
 		}
-		EXPECT_EQ(0, memcmp(self->xmem + len, self->xmem + len - 4096,
+		EXPECT_EQ(0, memcmp(self->e.xmem + len, self->e.xmem + len - 4096,
 				    4096));
 	}
 }
@@ -229,44 +195,44 @@ TEST_F(p2p, quiet)
 	struct angara_wqe w;
 	unsigned int i;
 
-	at_fill(self->xmem, 20 * 300, 1);
+	at_fill(self->e.xmem, 20 * 300, 1);
 	for (i = 0; i < 20; i++) {
-		w = at_put(self->y, self->ykey, i * 300, self->xkey, i * 300,
+		w = at_put(self->e.y, self->e.ykey, i * 300, self->e.xkey, i * 300,
 			   300);
 		w.flags = ANGARA_WQE_QUIET;
 		w.cookie = htole64(i);
-		ASSERT_EQ(0, at_post(self->x, &w, NULL));
+		ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
 	}
 	/* A failure is told all the same, and the fenced one after it. */
-	w = at_put(self->y, 77, 0, self->xkey, 0, 300);
+	w = at_put(self->e.y, 77, 0, self->e.xkey, 0, 300);
 	w.flags = ANGARA_WQE_QUIET;
 	w.cookie = htole64(100);
-	ASSERT_EQ(0, at_post(self->x, &w, NULL));
-	w = at_put(self->y, self->ykey, 0, self->xkey, 0, 1);
+	ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
+	w = at_put(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 1);
 	w.flags = ANGARA_WQE_FENCE;
 	w.cookie = htole64(101);
-	ASSERT_EQ(0, at_post(self->x, &w, NULL));
-	ASSERT_EQ(0, at_kick(self->x));
-	ASSERT_EQ(0, at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS));
+	ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
+	ASSERT_EQ(0, at_kick(self->e.x));
+	ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
 	EXPECT_EQ(100, le64toh(cqe.cookie));
 	EXPECT_EQ(ANGARA_ST_KEY, le16toh(cqe.status));
-	ASSERT_EQ(0, at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS));
+	ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
 	EXPECT_EQ(101, le64toh(cqe.cookie));
 	EXPECT_EQ(ANGARA_ST_OK, le16toh(cqe.status));
-	EXPECT_FALSE(at_poll_cqe(self->x, &cqe));
-	EXPECT_TRUE(at_filled(self->ymem, 20 * 300, 1));
+	EXPECT_FALSE(at_poll_cqe(self->e.x, &cqe));
+	EXPECT_TRUE(at_filled(self->e.ymem, 20 * 300, 1));
 }
 
 static struct angara_wqe good_put(const FIXTURE_DATA(p2p) *self)
 {
-	return at_put(self->y, self->ykey, 0, self->xkey, 0, 1000);
+	return at_put(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 1000);
 }
 
 /* The target neither sees nor keeps anything of a refused transfer. */
 TEST_F(p2p, refused)
 {
 	struct angara_wqe put = good_put(self), get, w;
-	uint32_t nodes = self->f.nodes;
+	uint32_t nodes = self->e.f.nodes;
 	struct at_nl_obj obj;
 	struct angara_cqe cqe;
 	unsigned int i;
@@ -275,14 +241,14 @@ TEST_F(p2p, refused)
 		unsigned int want;
 	} bad[12];
 
-	get = at_get(self->y, self->ykey, 0, self->xkey, 0, 1000);
+	get = at_get(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 1000);
 	for (i = 0; i < 12; i++)
 		bad[i].w = i < 6 ? put : get;
-	bad[0].w.dst_key = htole32(self->ykey + 1);
+	bad[0].w.dst_key = htole32(self->e.ykey + 1);
 	bad[1].w.dst_off = htole64(MEM - 999);
 	bad[2].w.dst_node = htole32(nodes);
 	bad[3].w.dst_node = htole32(~0U);
-	bad[4].w.dst_ctx = htole16(self->y->c.ctx + 17);
+	bad[4].w.dst_ctx = htole16(self->e.y->c.ctx + 17);
 	bad[5].w.dst_ctx = htole16(0xFFFF);
 	bad[6].w.src_key = htole32(~0U);
 	bad[7].w.src_off = htole64(MEM - 999);
@@ -294,26 +260,26 @@ TEST_F(p2p, refused)
 		bad[i].want = i % 6 == 0 ? ANGARA_ST_KEY : ANGARA_ST_TARGET;
 	bad[1].want = bad[7].want = bad[11].want = ANGARA_ST_BOUNDS;
 	bad[10].want = ANGARA_ST_KEY;
-	memset(self->ymem, 0xA5, MEM);
+	memset(self->e.ymem, 0xA5, MEM);
 	for (i = 0; i < 12; i++) {
-		memset(self->xmem, 0x11, 1000);
+		memset(self->e.xmem, 0x11, 1000);
 		bad[i].w.cookie = htole64(i);
-		EXPECT_EQ(bad[i].want, at_do(self->x, &bad[i].w, NULL)) {
+		EXPECT_EQ(bad[i].want, at_do(self->e.x, &bad[i].w, NULL)) {
 			TH_LOG("case %u", i);
 		}
-		EXPECT_TRUE(at_all(self->xmem, 1000, 0x11));
+		EXPECT_TRUE(at_all(self->e.xmem, 1000, 0x11));
 	}
-	EXPECT_TRUE(at_all(self->ymem, MEM, 0xA5));
-	EXPECT_FALSE(at_poll_cqe(self->y, &cqe));
-	if (self->y != self->x) {
-		EXPECT_EQ(0, at_counter(self->y, ANGARA_CTR_EVSEQ));
+	EXPECT_TRUE(at_all(self->e.ymem, MEM, 0xA5));
+	EXPECT_FALSE(at_poll_cqe(self->e.y, &cqe));
+	if (self->e.y != self->e.x) {
+		EXPECT_EQ(0, at_counter(self->e.y, ANGARA_CTR_EVSEQ));
 	}
 	/* Cases 0, 1, 6, 7 got as far as the target's context. */
-	ASSERT_EQ(0, at_nl_ctx(self->f.dev[self->y->q.node], self->y->c.ctx,
+	ASSERT_EQ(0, at_nl_ctx(self->e.f.dev[self->e.y->q.node], self->e.y->c.ctx,
 			       &obj));
 	EXPECT_EQ(4, le64toh(obj.cnt.ctx.rx_errors));
 	w = good_put(self);
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, NULL));
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
 }
 
 /* Refused in the middle of a long transfer: one completion, no more. */
@@ -322,41 +288,41 @@ TEST_F(p2p, error_names_the_node)
 	struct angara_wqe w = good_put(self);
 	struct angara_cqe cqe;
 
-	w.dst_key = htole32(self->ykey + 1);
+	w.dst_key = htole32(self->e.ykey + 1);
 	w.length = htole32(100000);
 	w.cookie = htole64(9);
-	ASSERT_EQ(0, at_post(self->x, &w, NULL));
-	ASSERT_EQ(0, at_kick(self->x));
-	ASSERT_EQ(0, at_wait_cqe(self->x, &cqe, AT_DEADLINE_MS));
+	ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
+	ASSERT_EQ(0, at_kick(self->e.x));
+	ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
 	EXPECT_EQ(ANGARA_ST_KEY, le16toh(cqe.status));
-	EXPECT_EQ(self->y->q.node, le32toh(cqe.node));
+	EXPECT_EQ(self->e.y->q.node, le32toh(cqe.node));
 	EXPECT_EQ(9, le64toh(cqe.cookie));
 	w = good_put(self);
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, NULL));
-	EXPECT_FALSE(at_poll_cqe(self->x, &cqe));
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
+	EXPECT_FALSE(at_poll_cqe(self->e.x, &cqe));
 }
 
 TEST_F(p2p, partition)
 {
-	struct at_attr attr = { .pkey = self->x->c.pkey + 1 };
+	struct at_attr attr = { .pkey = self->e.x->c.pkey + 1 };
 	struct at_ctx z;
 	struct angara_wqe w;
 	struct angara_cqe cqe;
 
-	ASSERT_EQ(0, at_ctx_open(&z, self->f.dev[self->y->q.node], &attr));
+	ASSERT_EQ(0, at_ctx_open(&z, self->e.f.dev[self->e.y->q.node], &attr));
 	EXPECT_EQ(attr.pkey, z.c.pkey);
-	memset(self->ymem, 0xA5, AT_PAGE);
-	ASSERT_EQ(0, at_mr(&z, self->ymem, AT_PAGE, ALL));
-	w = at_put(&z, 0, 0, self->xkey, 0, 100);
-	EXPECT_EQ(ANGARA_ST_PARTITION, at_do(self->x, &w, NULL));
-	w = at_get(&z, 0, 0, self->xkey, 0, 100);
-	EXPECT_EQ(ANGARA_ST_PARTITION, at_do(self->x, &w, NULL));
-	w = at_put(&z, 0, 0, self->xkey, 0, 0);
+	memset(self->e.ymem, 0xA5, AT_PAGE);
+	ASSERT_EQ(0, at_mr(&z, self->e.ymem, AT_PAGE, ALL));
+	w = at_put(&z, 0, 0, self->e.xkey, 0, 100);
+	EXPECT_EQ(ANGARA_ST_PARTITION, at_do(self->e.x, &w, NULL));
+	w = at_get(&z, 0, 0, self->e.xkey, 0, 100);
+	EXPECT_EQ(ANGARA_ST_PARTITION, at_do(self->e.x, &w, NULL));
+	w = at_put(&z, 0, 0, self->e.xkey, 0, 0);
 	w.flags = ANGARA_WQE_NOTIFY;
-	EXPECT_EQ(ANGARA_ST_PARTITION, at_do(self->x, &w, NULL));
+	EXPECT_EQ(ANGARA_ST_PARTITION, at_do(self->e.x, &w, NULL));
 	EXPECT_EQ(0, at_counter(&z, ANGARA_CTR_USER(0)));
 	EXPECT_FALSE(at_poll_cqe(&z, &cqe));
-	EXPECT_TRUE(at_all(self->ymem, AT_PAGE, 0xA5));
+	EXPECT_TRUE(at_all(self->e.ymem, AT_PAGE, 0xA5));
 	at_ctx_close(&z);
 }
 
@@ -368,7 +334,7 @@ TEST_F(p2p, malformed)
 #define BROKEN(what) do {						\
 	w = good;							\
 	what;								\
-	EXPECT_EQ(ANGARA_ST_DESC, at_do(self->x, &w, NULL)) {		\
+	EXPECT_EQ(ANGARA_ST_DESC, at_do(self->e.x, &w, NULL)) {		\
 		TH_LOG("%s", #what);					\
 	}								\
 } while (0)
@@ -388,7 +354,7 @@ TEST_F(p2p, malformed)
 	       w.length = htole32(ANGARA_MAX_INLINE + 1));
 	BROKEN(w.flags = ANGARA_WQE_INLINE; w.length = htole32(~0U));
 #undef BROKEN
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &good, NULL));
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &good, NULL));
 }
 
 TEST_F(p2p, nop)
@@ -396,12 +362,12 @@ TEST_F(p2p, nop)
 	struct angara_wqe w = { .opcode = ANGARA_OP_NOP, .cookie = 5 };
 	struct angara_cqe cqe;
 
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, NULL));
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
 	w.flags = ANGARA_WQE_QUIET;
-	ASSERT_EQ(0, at_post(self->x, &w, NULL));
+	ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
 	w.flags = ANGARA_WQE_FENCE;
-	EXPECT_EQ(ANGARA_ST_OK, at_do(self->x, &w, NULL));
-	EXPECT_FALSE(at_poll_cqe(self->x, &cqe));
+	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
+	EXPECT_FALSE(at_poll_cqe(self->e.x, &cqe));
 }
 
 TEST_HARNESS_MAIN
