@@ -84,6 +84,22 @@ expect 'what it wrote before is there' "$(cat "$OUT")" = before
 grep -q 'Linux version' "$ERR"
 expect 'its console is shown' $? = 0
 
+guest --no-driver --patience 2 --qemu -S -- true
+expect 'a guest that never boots ends with 125' "$STATUS" = 125
+expect 'it was tried three times' "$(grep -c 'got stuck' "$ERR")" = 3
+
+# As if it had got stuck.
+tools/vm/run --no-driver --patience 8 --pidfile "$TAP_TMP/qemu" \
+	-- echo started >"$OUT" 2>"$ERR" &
+until [ -s "$TAP_TMP/qemu" ]; do
+	sleep 0.1
+done
+kill -STOP "$(cat "$TAP_TMP/qemu")"
+STATUS=0
+wait $! || STATUS=$?
+expect 'a guest that gets stuck while it boots is booted again' \
+	"$STATUS $(cat "$OUT")" = '0 started'
+
 guest --no-driver -- sh -c 'echo c >/proc/sysrq-trigger'
 expect 'a kernel that dies ends with 125' "$STATUS" = 125
 grep -q 'Kernel panic' "$ERR"
