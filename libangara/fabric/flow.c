@@ -14,10 +14,9 @@
 
 #include "coll.h"
 
-#define AFI_WINDOW	4	/* messages under way to one context */
+#define AFI_WINDOW	4	/* messages under way to one context, if there is room */
 #define AFI_FLYING	40	/* to all; the adapter has 64 places */
 #define AFI_FLYING_BIG	10	/* it has 16 on fabrics of more nodes */
-#define AFI_SMALL_NODES	64
 #define AFI_INLINED	2	/* those that go with their descriptors */
 
 #define AFI_OWN_SENDS	64	/* that programs leave for answers */
@@ -171,11 +170,17 @@ static void ended(struct afi_domain *d, struct afi_send *s, int ret,
 		afi_talk_sent(d, group, rank, seq, ret);
 }
 
+/* Who is slow keeps what he has: when half of it is gone, each peer gets one. */
+static u32 window(const struct afi_domain *d)
+{
+	return d->flying < d->flying_max / 2 ? AFI_WINDOW : 1;
+}
+
 static void set_ready(struct afi_domain *d, struct afi_flow *f)
 {
 	afi_list_del(&f->ready);
 	afi_list_init(&f->ready);
-	if (!afi_list_empty(&f->queue) && f->flying < AFI_WINDOW)
+	if (!afi_list_empty(&f->queue) && f->flying < window(d))
 		afi_list_add(&d->flows_ready, &f->ready);
 }
 

@@ -28,6 +28,7 @@
 
 /* Messages. */
 #define AFI_MSG_AREA		(1U << 20)	/* bytes of what has arrived */
+#define AFI_SMALL_NODES		64	/* fabrics whose adapters have more places */
 #define AFI_SENDS		256	/* under way, or waiting for their turn */
 #define AFI_OWED		(1U << 20)	/* answers that wait for room there */
 #define AFI_OWED_EACH		(2 * AFI_OPS)	/* of these, to one context */

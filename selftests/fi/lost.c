@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Peers that end while a long message waits for them.
+ * Peers that end while a long message waits for them, or take nothing in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,8 @@ struct peer {
 	uint64_t (*dir)[2];
 };
 
-static bool open_peer(struct peer *p, struct side *from, fi_addr_t *addr)
+static bool open_peer(struct peer *p, const char *device, struct side *from,
+		      fi_addr_t *addr)
 {
 	struct angara_ctx_attr attr = { .msg_bytes = 65536 };
 	struct angara_ctx_info about;
@@ -31,7 +32,7 @@ static bool open_peer(struct peer *p, struct side *from, fi_addr_t *addr)
 
 	p->dir = calloc(ID_ENTRY + 1, sizeof(*p->dir));
 	p->dir[ID_ENTRY][0] = 77;
-	if (!expect(angara_ctx_open("5", &attr, &p->ctx), 0) ||
+	if (!expect(angara_ctx_open(device, &attr, &p->ctx), 0) ||
 	    !expect(angara_ctx_query(p->ctx, &about), 0))
 		return false;
 	name.node = about.self.node;
@@ -93,7 +94,8 @@ static bool lost(void)
 	open_side(&a, &how, "angara0");
 	open_side(&b, &how, "angara3");
 	introduce(&a, &b, &slow);
-	ok = open_peer(&gone, &a, &peer[0]) && open_peer(&other, &a, &peer[1]) &&
+	ok = open_peer(&gone, "5", &a, &peer[0]) &&
+	     open_peer(&other, "5", &a, &peer[1]) &&
 	     send_long(&a, data, slow, data) &&
 	     send_long(&a, data, peer[0], &a) &&
 	     send_long(&a, data, peer[0], &a) &&
@@ -117,7 +119,63 @@ static bool lost(void)
 	return ok;
 }
 
+#define IDLE	16	/* peers: as many as the man page says */
+#define EACH	60	/* messages, more than there is room for */
+#define SHORT	4000
+
+/* Receivers who take nothing in, though there are many, stop nobody else. */
+static bool many_idle(void)
+{
+	const struct how how = { 0 };
+	struct peer peers[IDLE] = { 0 };
+	struct side a, b;
+	char *data = calloc(2, SHORT);
+	struct fi_cq_tagged_entry e;
+	fi_addr_t addr, to;
+	bool ok = true;
+	long spins;
+	int i, k;
+
+	open_side(&a, &how, "angara0");
+	open_side(&b, &how, "angara3");
+	introduce(&a, &b, &to);
+	for (i = 0; ok && i < IDLE; i++) {
+		ok = open_peer(&peers[i], i & 1 ? "4" : "5", &a, &addr);
+		for (k = 0; ok && k < EACH; k++) {
+			ssize_t ret = fi_send(a.ep, data, SHORT, NULL, addr,
+					      NULL);
+
+			ok = !ret || expect(ret, -FI_EAGAIN);
+			fi_cq_read(a.cq, &e, 1);
+		}
+	}
+	for (k = 0; ok && k < EACH; k++) {
+		ssize_t ret = -FI_EAGAIN;
+
+		fill(data, SHORT, (unsigned int)k);
+		ok = expect(fi_recv(b.ep, data + SHORT, SHORT, NULL,
+				    FI_ADDR_UNSPEC, NULL), 0) &&
+		     expect(fi_send(a.ep, data, SHORT, NULL, to, NULL), 0);
+		for (spins = 0; ok && ret == -FI_EAGAIN && spins < 10000000;
+		     spins++) {
+			fi_cq_read(a.cq, NULL, 0);
+			ret = fi_cq_read(b.cq, &e, 1);
+		}
+		ok = ok && expect(ret, 1) && completion(&a, &e) &&
+		     expect(filled(data + SHORT, SHORT, (unsigned int)k), true);
+	}
+	for (i = 0; i < IDLE; i++) {
+		angara_ctx_close(peers[i].ctx);
+		free(peers[i].dir);
+	}
+	close_side(&a);
+	close_side(&b);
+	free(data);
+	return ok;
+}
+
 const struct part lost_parts[] = {
 	{ "lost: receivers of long messages", lost },
+	{ "lost: many who take nothing in", many_idle },
 	{ 0 },
 };
