@@ -14,6 +14,43 @@ mutate()
 		print;' "$1"
 }
 
+TRIED=()
+
+# look NUMBER COMMAND...: leaves in files what came out.
+look()
+{
+	local n=$1 status=0
+
+	shift
+	"$@" >"$TAP_TMP/why$n" 2>&1 || status=$?
+	[ "$status" = 0 ] || echo 'not found' >>"$TAP_TMP/why$n"
+	echo "$status" >"$TAP_TMP/status$n"
+}
+
+# seek NAME COMMAND...: looks for a fault, beside another one; COMMAND succeeds
+# if it finds it.
+seek()
+{
+	local number=${#TRIED[@]}
+
+	TRIED+=("$1")
+	shift
+	[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
+	look "$number" "$@" &
+}
+
+# The results of all, in turn.
+found()
+{
+	local n
+
+	wait
+	for n in "${!TRIED[@]}"; do
+		mv "$TAP_TMP/why$n" "$TAP_TMP/why"
+		result "$(cat "$TAP_TMP/status$n")" "${TRIED[n]}"
+	done
+}
+
 # block N: lines of file descriptor N up to the next one that is "--".
 block()
 {

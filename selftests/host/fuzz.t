@@ -70,21 +70,9 @@ finds()
 	grep -qE 'finding: |ERROR: |runtime error: ' "$dir/log"
 }
 
-# try NUMBER TARGET FILE FROM TO: leaves what came out in files.
-try()
-{
-	local n=$1 status=0
-
-	shift
-	finds "$@" >"$TAP_TMP/why$n" 2>&1 || status=$?
-	[ $status = 0 ] || echo 'not found' >>"$TAP_TMP/why$n"
-	echo $status >"$TAP_TMP/status$n"
-}
-
 mutants()
 {
-	local line target file name from to n
-	local names=()
+	local line target file name from to
 
 	while IFS= read -r line; do
 		case $line in
@@ -94,15 +82,9 @@ mutants()
 		IFS= read -r from
 		IFS= read -r to
 		[[ $name =~ ${FAULT:-} ]] || continue
-		[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
-		try "${#names[@]}" "$target" "$file" "$from" "$to" &
-		names+=("$target finds: $name")
+		seek "$target finds: $name" finds "$target" "$file" "$from" "$to"
 	done <"$LIST"
-	wait
-	for n in "${!names[@]}"; do
-		mv "$TAP_TMP/why$n" "$TAP_TMP/why"
-		result "$(cat "$TAP_TMP/status$n")" "${names[n]}"
-	done
+	found
 }
 
 check 'the programs that replay inputs build' \

@@ -17,39 +17,25 @@ declare -A ARGS=([model-fast]=--stop [model-threads]='4 150'
 declare -A FLAGS=([model-fast]=-O1 [model-threads]=-O1
 	[model-tsan]='-O1 -fsanitize=thread -Iselftests/model/tsan')
 
-# survives PROGRAM FILE FROM TO: succeeds if the tests find nothing.
-survives()
+# finds PROGRAM FILE FROM TO: succeeds if the tests find the fault.
+finds()
 {
 	local program=$1 file=$2 dir object
 	local objects=()
 
 	dir=$(mktemp -d -p "$TAP_TMP")
-	mutate "driver/model/$file" "$3" "$4" >"$dir/$file" || return 0
+	mutate "driver/model/$file" "$3" "$4" >"$dir/$file" || return
 	# shellcheck disable=SC2086 # words, not one
 	gcc ${FLAGS[$program]} "${CPP[@]}" -c -o "$dir/mutant.o" \
-		"$dir/$file" || return 0
+		"$dir/$file" || return
 	for object in "$O/obj/model-test/$program"/*.o; do
 		[ "${object##*/}" = "${file%.c}.o" ] || objects+=("$object")
 	done
 	# shellcheck disable=SC2086
 	gcc ${FLAGS[$program]} -pthread -o "$dir/program" "$dir/mutant.o" \
-		"${objects[@]}" || return 0
+		"${objects[@]}" || return
 	# shellcheck disable=SC2086
-	timeout 10 "$dir/program" ${ARGS[$program]} >"$dir/out" 2>&1
-}
-
-# try NUMBER PROGRAM FILE FROM TO: leaves what came out in files.
-try()
-{
-	local n=$1
-
-	shift
-	if survives "$@" 2>"$TAP_TMP/why$n"; then
-		echo "not found" >>"$TAP_TMP/why$n"
-		echo 1 >"$TAP_TMP/status$n"
-	else
-		echo 0 >"$TAP_TMP/status$n"
-	fi
+	! timeout 10 "$dir/program" ${ARGS[$program]} >"$dir/out" 2>&1
 }
 
 check 'the tests build' make -s -C selftests/model -j2 O="$O" all
@@ -59,7 +45,6 @@ for program in "${!ARGS[@]}"; do
 	check "without a fault $program passes" \
 		"$O/tests/$program" ${ARGS[$program]}
 done
-names=()
 while IFS= read -r line; do
 	case $line in
 	'#'* | '' | end) continue ;;
@@ -67,13 +52,7 @@ while IFS= read -r line; do
 	read -r program file name <<<"$line"
 	IFS= read -r from
 	IFS= read -r to
-	[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
-	try "${#names[@]}" "$program" "$file" "$from" "$to" &
-	names+=("$name")
+	seek "found: $name" finds "$program" "$file" "$from" "$to"
 done <"$LIST"
-wait
-for n in "${!names[@]}"; do
-	mv "$TAP_TMP/why$n" "$TAP_TMP/why"
-	result "$(cat "$TAP_TMP/status$n")" "found: ${names[n]}"
-done
+found
 plan

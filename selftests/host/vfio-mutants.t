@@ -58,22 +58,14 @@ build_mutant()
 		link "$1/server" "$1/mutant.o" "$2"
 }
 
-# try NUMBER FILE CASE FROM TO: leaves what came out in files.
-try()
+# finds FOLDER FILE CASE FROM TO: succeeds if the case finds the fault.
+finds()
 {
-	local n=$1 file=$2 dir=$TAP_TMP/try$1
+	local dir=$1
 
 	mkdir "$dir"
-	if ! build_mutant "$dir" "$file" "$4" "$5" >"$TAP_TMP/why$n" 2>&1; then
-		echo 1 >"$TAP_TMP/status$n"
-		return
-	fi
-	if passes "$dir/server" "$dir/sockets" "$3" >>"$TAP_TMP/why$n" 2>&1; then
-		echo "not found" >>"$TAP_TMP/why$n"
-		echo 1 >"$TAP_TMP/status$n"
-	else
-		echo 0 >"$TAP_TMP/status$n"
-	fi
+	build_mutant "$dir" "$2" "$4" "$5" || return
+	! passes "$dir/server" "$dir/sockets" "$3" || return
 	rm -rf "$dir"
 }
 
@@ -93,7 +85,6 @@ while read -r one; do
 	check "without a fault: $one" passes "$B/bin/angara-vfio" \
 		"$TAP_TMP/sound" "$one"
 done < <(sed -n 's/^[a-z]*\.c | \(.*\) | .*/\1/p' "$LIST" | sort -u)
-names=()
 while IFS= read -r line; do
 	case $line in
 	'#'* | '') continue ;;
@@ -102,13 +93,8 @@ while IFS= read -r line; do
 	one=${one# }
 	IFS= read -r from
 	to=$(rest)
-	[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
-	try "${#names[@]}" "${file% }" "${one% }" "$from" "$to" &
-	names+=("found: ${file% }: ${name# }")
+	seek "found: ${file% }: ${name# }" finds "$TAP_TMP/try${#TRIED[@]}" \
+		"${file% }" "${one% }" "$from" "$to"
 done <"$LIST"
-wait
-for n in "${!names[@]}"; do
-	mv "$TAP_TMP/why$n" "$TAP_TMP/why"
-	result "$(cat "$TAP_TMP/status$n")" "${names[n]}"
-done
+found
 plan
