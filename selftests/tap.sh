@@ -91,19 +91,15 @@ says()
 # the name if there is one; at its end sanitizers must have had no complaint.
 nested()
 {
-	local name=${1:+$1: } line more status
+	local name=${1:+$1: } line status
 
 	shift
 	"$@" >"$TAP_TMP/tap" 2>"$TAP_TMP/err"
 	while IFS= read -r line; do
 		case $line in
+		'# '*) echo "${line#\# }" >>"$TAP_TMP/why" ;;
 		'ok '*) result 0 "$name${line#* - }" ;;
-		'not ok '*)
-			# What it says stands in the next line.
-			IFS= read -r more
-			echo "${more#\# }" >"$TAP_TMP/why"
-			result 1 "$name${line#* - }"
-			;;
+		'not ok '*) result 1 "$name${line#* - }" ;;
 		esac
 	done <"$TAP_TMP/tap"
 	# It ends with its plan, unless a sanitizer stopped it.

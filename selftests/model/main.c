@@ -50,9 +50,9 @@ static int run(const struct test_case *c, int number)
 	if (!bad)
 		c->run();
 	alarm(0);
-	printf("%sok %d - %s\n", bad ? "not " : "", number, c->name);
 	if (bad)
 		printf("# %s\n", why);
+	printf("%sok %d - %s\n", bad ? "not " : "", number, c->name);
 	fflush(stdout);
 	return bad;
 }
