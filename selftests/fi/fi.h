@@ -77,6 +77,17 @@ bool expect_at(const char *file, int line, const char *what, long long got,
 	       long long want);
 #define expect(got, want) expect_at(__FILE__, __LINE__, #got, (got), (want))
 
+/* Calls again as long as there is no room, and lets @side go on, as programs do. */
+#define when_room(side, call) ({					\
+	ssize_t ret_;							\
+									\
+	do {								\
+		fi_cq_read((side)->cq, NULL, 0);			\
+		ret_ = (call);						\
+	} while (ret_ == -FI_EAGAIN);					\
+	ret_;								\
+})
+
 /* Data that tells where it belongs. */
 void fill(void *at, size_t len, unsigned int seed);
 bool filled(const void *at, size_t len, unsigned int seed);

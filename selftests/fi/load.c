@@ -139,15 +139,10 @@ static bool farewell(void)
 	open_side(&b, &how, "angara5");
 	introduce(&a, &b, &peer);
 	for (i = 0; ok && i < COUNT; i++) {
-		ssize_t ret;
-
 		memset(data, i, sizeof(data));
 		/* They are more than one receiver may have of what can wait. */
-		do {
-			ret = fi_inject(a.ep, data, sizeof(data), peer);
-		} while (ret == -FI_EAGAIN &&
-			 fi_cq_read(a.cq, NULL, 0) == -FI_EAGAIN);
-		ok = expect(ret, 0);
+		ok = expect(when_room(&a, fi_inject(a.ep, data, sizeof(data),
+						    peer)), 0);
 	}
 	close_side(&a);
 	for (i = 0; ok && i < COUNT; i++)
@@ -421,12 +416,12 @@ static bool mixed(void)
 			bool send = (i & 1) ^ (round & 1);
 			int k = (n * 7 + round) % DEEP;
 
-			ok = expect(send ? fi_tsend(s[0].ep, mem[0] + n * SLOT,
-						    len[n], NULL, s[0].peer,
-						    (uint64_t)n, NULL) :
-					   fi_trecv(s[1].ep, mem[1] + k * SLOT,
-						    SLOT, NULL, s[1].peer,
-						    (uint64_t)k, 0, NULL), 0);
+
+			ok = expect(when_room(&s[0], send ?
+				fi_tsend(s[0].ep, mem[0] + n * SLOT, len[n],
+					 NULL, s[0].peer, (uint64_t)n, NULL) :
+				fi_trecv(s[1].ep, mem[1] + k * SLOT, SLOT, NULL,
+					 s[1].peer, (uint64_t)k, 0, NULL)), 0);
 		}
 		while (ok && (done[0] < DEEP || done[1] < DEEP)) {
 			struct fi_cq_tagged_entry e;
@@ -459,8 +454,8 @@ static bool send_copies(void)
 	     expect(fi_enable(ep), 0);
 	for (i = 0; ok && i < COPIES; i++) {
 		fill(mem[0], COPY, (unsigned int)i);
-		ok = expect(fi_tsend(ep, mem[0], COPY, NULL, s[0].peer, i, NULL),
-			    0);
+		ok = expect(when_room(&s[0], fi_tsend(ep, mem[0], COPY, NULL,
+						      s[0].peer, i, NULL)), 0);
 	}
 	return ok && closed(&ep->fid);
 }

@@ -215,8 +215,10 @@ static bool inject(void)
 	setup(&how);
 	for (i = 0; ok && i < 100; i++) {
 		memset(buf, (int)i, sizeof(buf));
-		ok = expect(fi_tinject(s[0].ep, buf, 256, s[0].peer, i), 0) &&
-		     expect(fi_injectdata(s[0].ep, buf, i, 500 + i, s[0].peer),
+		ok = expect(when_room(&s[0], fi_tinject(s[0].ep, buf, 256,
+							s[0].peer, i)), 0) &&
+		     expect(when_room(&s[0], fi_injectdata(s[0].ep, buf, i,
+							   500 + i, s[0].peer)),
 			    0);
 		memset(buf, 0xFF, sizeof(buf));
 		fi_cq_read(s[0].cq, NULL, 0);
@@ -296,8 +298,9 @@ static bool order(void)
 				    s[1].peer, to + i * 5100), 0);
 	for (i = 0; ok && i < N; i++) {
 		memcpy(from + i * 5100, &i, sizeof(i));
-		ok = expect(fi_send(s[0].ep, from + i * 5100, nth_len(i), NULL,
-				    s[0].peer, NULL), 0);
+		ok = expect(when_room(&s[0], fi_send(s[0].ep, from + i * 5100,
+						     nth_len(i), NULL,
+						     s[0].peer, NULL)), 0);
 	}
 	for (i = N / 2; ok && i < N; i++)
 		ok = expect(fi_recv(s[1].ep, to + i * 5100, 5100, NULL,
