@@ -109,16 +109,24 @@ nested()
 	result "$status" "${name}no sanitizer complains"
 }
 
+# await COMMAND [ARG]...: tries it for a minute, until it succeeds.
+await()
+{
+	local end=$((SECONDS + 60))
+
+	until "$@"; do
+		if [ $SECONDS -ge $end ]; then
+			echo "waited in vain: $*"
+			return 1
+		fi
+		sleep 0.1
+	done
+}
+
 # ready FILE: waits until a program that runs meanwhile has written that it is.
 ready()
 {
-	local _
-
-	for _ in $(seq 600); do
-		grep -q ready "$1" && return
-		sleep 0.1
-	done
-	echo 'the program does not become ready:'
+	await grep -q ready "$1" && return
 	cat "$1"
 	return 1
 }

@@ -172,13 +172,18 @@ garbage()
 		}' "$DIR/control.sock" && ctl dev >/dev/null
 }
 
+answers()
+{
+	ctl dev >/dev/null 2>&1
+}
+
 # More at once than there may be: some are turned away, none harms the others.
 many()
 {
 	perl -MIO::Socket::UNIX -e '
 		my @all = map { IO::Socket::UNIX->new($ARGV[0]) } 1 .. 40;
 		exit !grep { $_ } @all' "$DIR/control.sock" || return 1
-	until ctl dev >/dev/null 2>&1; do sleep 0.1; done
+	await answers
 }
 
 captured()
@@ -187,7 +192,7 @@ captured()
 		"$TAP_TMP/live.pcapng" &
 	local pid=$!
 
-	until [ -s "$TAP_TMP/live.pcapng" ]; do sleep 0.1; done
+	await test -s "$TAP_TMP/live.pcapng"
 	kill -INT "$(pgrep -P "$pid")"
 	wait "$pid" && capinfos "$TAP_TMP/live.pcapng"
 }
@@ -198,7 +203,7 @@ stops()
 
 	"$BIN/angaractl" --server "$DIR" capture "$TAP_TMP/end.pcapng" \
 		2>"$TAP_TMP/said" &
-	until [ -s "$TAP_TMP/end.pcapng" ]; do sleep 0.1; done
+	await test -s "$TAP_TMP/end.pcapng"
 	kill "$pid" && ! wait $! && grep -q 'the server is gone' "$TAP_TMP/said" &&
 		wait "$pid" && [ -z "$(ls "$DIR")" ]
 }

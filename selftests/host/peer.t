@@ -59,10 +59,7 @@ servers()
 	server_start "$V" "$A" --dims 2x2x1 --only 0,1 --listen "$port" \
 		--peer-timeout 2 || return
 	A_PID=$SERVER_PID
-	until grep -q adapters "$B.out"; do
-		kill -0 "$B_PID" || return
-		sleep 0.1
-	done
+	await grep -q adapters "$B.out" || return
 	PORT=$port
 	mkdir "$ALL"
 	ln -s "$A"/node[01].sock "$B"/node[23].sock "$ALL"
@@ -87,14 +84,8 @@ refused()
 
 killed()
 {
-	local waited=0
-
 	kill -9 "$B_PID"
-	until grep -q 'nodes 2-3 are gone' "$A.log"; do
-		[ $waited -lt 600 ] || return
-		waited=$((waited + 1))
-		sleep 0.1
-	done
+	await grep -q 'nodes 2-3 are gone' "$A.log" || return
 	cat "$A.log"
 	rm -r "$B"
 	SERVER_PID=$A_PID

@@ -75,24 +75,16 @@ killed_launcher()
 
 	"$RUN" --no-device -n 4 bash -c 'exec -a orphan-'$$' sleep 300' &
 	pid=$!
-	wait_for "orphan-$$" 5 || return 1
+	await run_as "orphan-$$" 5 || return 1
 	kill -9 $pid
 	wait $pid
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		nobody "orphan-$$" && return 0
-		sleep 0.2
-	done
-	return 1
+	await nobody "orphan-$$"
 }
 
-# wait_for TEXT N: until N processes run whose command line has TEXT
-wait_for()
+# run_as TEXT N: N processes run whose command line has TEXT
+run_as()
 {
-	for _ in $(seq 100); do
-		[ "$(pgrep -fc "$1")" -ge "$2" ] && return 0
-		sleep 0.1
-	done
-	return 1
+	[ "$(pgrep -fc "$1")" -ge "$2" ]
 }
 
 # Each process has one core, and no two the same.
@@ -117,7 +109,7 @@ signalled()
 	env --default-signal=INT "$RUN" --no-device -n 3 --grace 1 \
 		bash -c 'exec -a signalled-'$$' sleep 300' &
 	pid=$!
-	wait_for "signalled-$$" 4 && kill -"$1" $pid
+	await run_as "signalled-$$" 4 && kill -"$1" $pid
 	wait $pid || status=$?
 	echo "status $status, expected $2"
 	[ "$status" = "$2" ] && nobody "signalled-$$"

@@ -203,12 +203,12 @@ watched()
 {
 	local name=$1 one watch capture
 
-	rm -f "$TAP_TMP/watched"
+	rm -f "$TAP_TMP/watched" "$TAP_TMP/all"
 	watch 2>"$TAP_TMP/watch.err" &
 	watch=$!
 	(ctl capture "$TAP_TMP/all") &
 	capture=$!
-	until [ -s "$TAP_TMP/all" ]; do sleep 0.1; done
+	await test -s "$TAP_TMP/all"
 	# What comes last may not have been written yet when capturing ends.
 	for one in 'collectives, and one that goes' \
 		'transfers between machines' 'everybody at once'; do
