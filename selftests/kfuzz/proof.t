@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Does kfuzz find faults? Each fault of selftests/kfuzz/faults.txt is made in a
-# copy of the driver, which a bounded number of programs of a seed has to find. The copy without a fault has to get through. FAULT=REGEXP: only faults
-# whose names match.
+# copy of the driver, which a bounded number of programs of a seed has to find.
+# The copy without a fault has to get through. FAULT=REGEXP: only faults whose
+# names match.
 
 set -u
 . selftests/tap.sh
