@@ -123,11 +123,18 @@ await()
 	done
 }
 
-# ready FILE: waits until a program that runs meanwhile has written that it is.
-ready()
+# begin FILE COMMAND [ARG]...: COMMAND runs meanwhile, and has written to FILE
+# that it is ready. Its process is $!.
+begin()
 {
-	await grep -q ready "$1" && return
-	cat "$1"
+	local file=$1
+
+	shift
+	# Not what another left in it.
+	: >"$file"
+	"$@" >"$file" 2>&1 &
+	await grep -q ready "$file" && return
+	cat "$file"
 	return 1
 }
 

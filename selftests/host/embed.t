@@ -82,26 +82,22 @@ shared()
 # What a killed job leaves is made anew by the next one, or removed.
 killed()
 {
-	local pid
-
-	ANGARA_FABRIC=embedded:4,name=$NAME libangara-test stay >"$TAP_TMP/out" &
-	pid=$!
-	ready "$TAP_TMP/out"
-	kill -9 $pid
-	wait $pid
+	begin "$TAP_TMP/out" env "ANGARA_FABRIC=embedded:4,name=$NAME" \
+		libangara-test stay || return
+	kill -9 $!
+	wait $!
 	[ -e "$FILE" ] && fabric "embedded:2x2,name=$NAME" 4 libangara-test put
 }
 
 other_sizes()
 {
-	local pid status=0
+	local status=0
 
-	ANGARA_FABRIC=embedded:4,name=$NAME libangara-test stay >"$TAP_TMP/out" &
-	pid=$!
-	ready "$TAP_TMP/out"
+	begin "$TAP_TMP/out" env "ANGARA_FABRIC=embedded:4,name=$NAME" \
+		libangara-test stay || return
 	ANGARA_FABRIC=embedded:2x2,name=$NAME libangara-test put || status=$?
-	kill $pid
-	wait $pid
+	kill $!
+	wait $!
 	[ "$status" = 1 ]
 }
 

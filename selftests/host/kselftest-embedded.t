@@ -50,17 +50,15 @@ reason()
 # run PROGRAM: output to $TAP_TMP/out. Somebody else keeps the fabric meanwhile.
 run()
 {
-	local keeper status=0
+	local status=0
 	local fabric=embedded:2x2x2,name=kself-$$
 
-	ANGARA_FABRIC=$fabric "$OUT/tests/libangara-test" stay \
-		>"$TAP_TMP/keeper" 2>&1 &
-	keeper=$!
-	ready "$TAP_TMP/keeper"
+	begin "$TAP_TMP/keeper" env "ANGARA_FABRIC=$fabric" \
+		"$OUT/tests/libangara-test" stay || return
 	ANGARA_FABRIC=$fabric LD_PRELOAD=$OUT/shim.so timeout -k 5 300 \
 		"$OUT/selftests/$1" >"$TAP_TMP/out" 2>&1 || status=$?
-	kill "$keeper"
-	wait "$keeper"
+	kill $!
+	wait $!
 	rm -f "/dev/shm/angara-$(id -u)-kself-$$"
 	return "$status"
 }
