@@ -109,13 +109,14 @@ nested()
 	result "$status" "${name}no sanitizer complains"
 }
 
-# await COMMAND [ARG]...: tries it for a minute, until it succeeds.
+# await COMMAND [ARG]...: tries it for a minute, or WITHIN seconds, until it
+# succeeds.
 await()
 {
-	local end=$((SECONDS + 60))
+	local end=$((SECONDS + ${WITHIN:-60}))
 
 	until "$@"; do
-		if [ $SECONDS -ge $end ]; then
+		if [ $SECONDS -gt $end ]; then
 			echo "waited in vain: $*"
 			return 1
 		fi

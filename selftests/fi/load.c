@@ -416,7 +416,6 @@ static bool mixed(void)
 			bool send = (i & 1) ^ (round & 1);
 			int k = (n * 7 + round) % DEEP;
 
-
 			ok = expect(when_room(&s[0], send ?
 				fi_tsend(s[0].ep, mem[0] + n * SLOT, len[n],
 					 NULL, s[0].peer, (uint64_t)n, NULL) :

@@ -78,7 +78,7 @@ killed_launcher()
 	await run_as "orphan-$$" 5 || return 1
 	kill -9 $pid
 	wait $pid
-	await nobody "orphan-$$"
+	WITHIN=2 await nobody "orphan-$$"
 }
 
 # run_as TEXT N: N processes run whose command line has TEXT
