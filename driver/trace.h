@@ -48,7 +48,8 @@
 	{ ANG_PKT_ATOMIC,	"atomic" },		\
 	{ ANG_PKT_READY,	"ready" },		\
 	{ ANG_PKT_RNR,		"rnr" },		\
-	{ ANG_PKT_READY_ACK,	"ready_ack" })
+	{ ANG_PKT_READY_ACK,	"ready_ack" },		\
+	{ ANG_PKT_OPEN,		"open" })
 
 #define show_dir(dir)					\
 	__print_symbolic(dir,				\

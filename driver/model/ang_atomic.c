@@ -178,7 +178,7 @@ u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	u32 access = reads ? 0 : ANGARA_ACCESS_REMOTE_WRITE;
 	u64 t[ANGARA_MAX_ATOMIC / 8];
 	struct angara_hw_mr mr;
-	u32 len = p->epoch;
+	u32 len = p->bytes;
 	u64 start;
 	u32 status;
 

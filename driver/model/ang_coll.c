@@ -28,39 +28,37 @@ void ang_fifo_push(struct ang_node *n, u32 which, const struct ang_pkt *p)
 	f->pkt[f->tail++ % ANG_FIFO] = *p;
 }
 
-/**
- * ang_result() - a reduction's result has come to a participant
- * @v: view
- * @n: node
- * @c: context
- * @p: result
+/*
+ * Is @p the next part of the result that @op waits for?  It has to be of what
+ * this context has injected, and as long as that.
  */
-void ang_result(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		const struct ang_pkt *p)
+static bool result_next(const struct ang_op *op, const struct ang_pkt *p)
 {
-	struct ang_op *op = NULL;
+	u32 type = op->opcode == ANGARA_OP_REDUCE ? ANG_PKT_RESULT :
+						    ANG_PKT_ALLREDUCE;
+	u32 left = op->len - op->npkts_done * ANGARA_PACKET_BYTES;
+
+	return op->receives && p->type == type &&
+	       p->seq == op->seq + op->npkts_done &&
+	       p->npkts <= op->npkts_sent - op->npkts_done &&
+	       p->len == ang_min(left, p->npkts * ANGARA_PACKET_BYTES) &&
+	       p->dtype == op->type && p->redop == op->redop;
+}
+
+static void result_take(struct ang_view *v, struct ang_node *n,
+			struct ang_ctx *c, struct ang_op *op,
+			const struct ang_pkt *p)
+{
+	u32 at = op->npkts_done * ANGARA_PACKET_BYTES;
 	u32 status = p->status;
 	u32 culprit = p->src_node;
-	u32 at = 0;
-	u64 set;
 
-	for (set = c->member[p->tree].ops; set; set &= set - 1) {
-		op = ang_op(v->fab, n, c, ang_lowest(set));
-		at = p->seq - op->seq;
-		if (op->receives && at < op->npkts)
-			break;
-	}
-	if (!set || (u64)at * ANGARA_PACKET_BYTES + p->len > op->len) {
-		ang_drop(v, n, p, ANGARA_DROP_ORDER, 0);
-		return;
-	}
 	c->cnt.rx_packets += p->npkts;
 	c->cnt.rx_bytes += p->len;
 	if (!status && !op->status && p->len) {
 		culprit = n->id;
-		status = ang_mr_write(v, n, c, op->dst_key, op->dst_off +
-				      (u64)at * ANGARA_PACKET_BYTES, p->len,
-				      ANGARA_ACCESS_LOCAL_WRITE,
+		status = ang_mr_write(v, n, c, op->dst_key, op->dst_off + at,
+				      p->len, ANGARA_ACCESS_LOCAL_WRITE,
 				      ang_buf_data(v, p->buf));
 	}
 	if (status)
@@ -72,12 +70,83 @@ void ang_result(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		ang_op_done(v, n, c, op);
 }
 
-static void bcast_arrive(struct ang_view *v, struct ang_node *n,
-			 struct ang_ctx *c, const struct ang_pkt *p)
+/*
+ * An allreduce's result comes to a participant.  All participants of this node
+ * have a part in a result that the node has sent up, so if it is not what one
+ * of them waits for, the parent has made it up, and no later one can be told.
+ */
+static void result_down(struct ang_view *v, struct ang_node *n,
+			struct ang_ctx *c, const struct ang_pkt *p, u32 in)
 {
-	u32 ctx = ang_ctx_id(v->fab, n, c);
-	u32 status = p->status;
+	u32 parent = in == ANGARA_DIR_NONE ? n->id : n->neighbor[in];
+	u64 set;
+
+	for (set = c->member[p->tree].ops; set; set &= set - 1) {
+		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(set));
+
+		if (result_next(op, p)) {
+			result_take(v, n, c, op, p);
+			return;
+		}
+	}
+	ang_drop(v, n, p, ANGARA_DROP_ORDER, 0);
+	ang_tree_down(v, n, p->tree, ANGARA_ST_MISMATCH, parent, 0);
+}
+
+/* The operation of a context that is alive which a packet names, or NULL. */
+static struct ang_op *op_named(struct ang_view *v, struct ang_node *n,
+			       const struct ang_pkt *p, u32 ctx, u32 opcode)
+{
+	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
+	struct ang_op *op;
+
+	if (!c || p->slot >= v->fab->cfg.ops)
+		return NULL;
+	op = ang_op(v->fab, n, c, p->slot);
+	return op->state == ANG_OP_ACTIVE && op->gen == p->gen &&
+	       op->opcode == opcode && op->tree == p->tree ? op : NULL;
+}
+
+/**
+ * ang_result_p2p() - the result of a REDUCE has come, sent by the root
+ * @v: view
+ * @n: node
+ * @p: result; its payload reference goes with it
+ *
+ * The receiver's own contribution is in it, so its operation is under way
+ * unless the tree went down.
+ */
+void ang_result_p2p(struct ang_view *v, struct ang_node *n,
+		    const struct ang_pkt *p)
+{
 	struct ang_op *op = NULL;
+
+	if (ang_tree_takes(n, p))
+		op = op_named(v, n, p, p->dst_ctx, ANGARA_OP_REDUCE);
+	if (!op || !result_next(op, p)) {
+		ang_drop(v, n, p, ANGARA_DROP_STALE, 1);
+		return;
+	}
+	result_take(v, n, ang_ctx(v->fab, n, p->dst_ctx), op, p);
+	ang_buf_put(v, p->buf, 1);
+}
+
+/* Is @p the next train that @op waits to see come back? */
+static bool bcast_next(const struct ang_op *op, const struct ang_pkt *p)
+{
+	u32 behind = op->npkts_done + p->npkts;
+	bool last = p->flags & ANG_PF_LAST;
+
+	return p->seq == op->npkts_done * ANGARA_PACKET_BYTES &&
+	       behind <= op->npkts_sent &&
+	       last == (op->sent_all && behind == op->npkts_sent);
+}
+
+static void bcast_arrive(struct ang_view *v, struct ang_node *n,
+			 struct ang_ctx *c, const struct ang_pkt *p,
+			 struct ang_op *op)
+{
+	u32 status = p->status;
 
 	c->cnt.rx_packets += p->npkts;
 	c->cnt.rx_bytes += p->len;
@@ -85,18 +154,14 @@ static void bcast_arrive(struct ang_view *v, struct ang_node *n,
 		status = ang_mr_write(v, n, c, p->key, p->off, p->len,
 				      ANGARA_ACCESS_REMOTE_WRITE,
 				      ang_buf_data(v, p->buf));
-	if (p->src_node == n->id && p->src_ctx == ctx) {
-		op = ang_op(v->fab, n, c, p->slot);
-		if (op->state != ANG_OP_ACTIVE || op->gen != p->gen ||
-		    op->opcode != ANGARA_OP_BCAST || op->tree != p->tree)
-			op = NULL;
-	}
 	if (op && status)
 		ang_op_fail(op, status, n->id);
 	else if (op)
 		op->bytes += p->len;
 	else if (status)
 		ang_ctx_rx_error(v, n, c, status);
+	if (op)
+		op->npkts_done += p->npkts;
 	if (!(p->flags & ANG_PF_LAST))
 		return;
 	ang_ctx_count(v, n, c, ANGARA_CTR_BCAST(p->tree), ++c->bcasts[p->tree]);
@@ -104,8 +169,30 @@ static void bcast_arrive(struct ang_view *v, struct ang_node *n,
 		ang_op_done(v, n, c, op);
 }
 
+static void bcast_eject(struct ang_view *v, struct ang_node *n,
+			const struct ang_pkt *p)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+	struct ang_op *op = NULL;
+	u32 i;
+
+	if (p->src_node == n->id) {
+		op = op_named(v, n, p, p->src_ctx, ANGARA_OP_BCAST);
+		if (!op || !bcast_next(op, p)) {
+			ang_drop(v, n, p, ANGARA_DROP_ORDER, 0);
+			return;
+		}
+	}
+	for (i = 0; i < t->members; i++) {
+		u32 ctx = t->member[i];
+
+		bcast_arrive(v, n, ang_ctx(v->fab, n, ctx), p,
+			     op && ctx == p->src_ctx ? op : NULL);
+	}
+}
+
 static void pe_eject(struct ang_view *v, struct ang_node *n,
-		     const struct ang_pkt *p)
+		     const struct ang_pkt *p, u32 in)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 	u32 i;
@@ -114,14 +201,11 @@ static void pe_eject(struct ang_view *v, struct ang_node *n,
 	n->cnt.ejected_flits += ang_flits(p);
 	n->cnt.hops += (u64)p->hops * p->npkts;
 	ang_trace_pkt(v, n, ANG_TR_EJECT, p, ANGARA_DIR_NONE, 0, p->status);
-	for (i = 0; i < t->members; i++) {
-		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
-
-		if (p->type == ANG_PKT_BCAST)
-			bcast_arrive(v, n, c, p);
-		else
-			ang_result(v, n, c, p);
-	}
+	if (p->type == ANG_PKT_BCAST)
+		bcast_eject(v, n, p);
+	for (i = 0; p->type == ANG_PKT_ALLREDUCE && i < t->members &&
+	     t->state == ANGARA_TREE_STATE_UP; i++)
+		result_down(v, n, ang_ctx(v->fab, n, t->member[i]), p, in);
 	ang_buf_put(v, p->buf, 1);
 }
 
@@ -162,7 +246,7 @@ bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	}
 	if (ang_pe_last(outputs(*todo)) & ANG_OUT_PE) {
 		*todo &= ~ANG_OUT_PE;
-		pe_eject(v, n, p);
+		pe_eject(v, n, p, in);
 		progress = true;
 	}
 	return progress;
@@ -204,6 +288,8 @@ static u32 outputs_down(struct ang_node *n, const struct ang_pkt *p)
 
 	if (p->type == ANG_PKT_BCAST)
 		t->cnt.bcast_packets += p->npkts;
+	else
+		t->come_down = p->seq + p->npkts;
 	return ang_outs_down(&t->row);
 }
 
@@ -211,42 +297,50 @@ static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u32 dirs,
 		   u32 dir)
 {
 	struct ang_tree *t = &n->tree[p->tree];
+	bool of_life = p->type == ANG_PKT_OPEN ? p->key == t->row.epoch :
+						 p->life == t->life;
 
 	if (t->state != ANGARA_TREE_STATE_UP)
 		return ANGARA_DROP_NO_TREE;
-	if (t->row.epoch != p->epoch)
-		return ANGARA_DROP_STALE;
 	if (t->row.pkey != p->pkey)
 		return ANGARA_DROP_PARTITION;
 	if (!(dirs & 1U << dir))
 		return ANGARA_DROP_DIRECTION;
-	return ANGARA_DROP_NUM;
+	return of_life ? ANGARA_DROP_NUM : ANGARA_DROP_STALE;
 }
 
 /*
- * Rows are checked one by one; a ring of them that has no root would carry a
- * request round for ever.
+ * A neighbor that is not trusted may play the node beyond a link.  What a child
+ * sends up is not of this node, and what a parent sends down this node, or one
+ * below it, has asked for.
  */
-static bool runs_in_circles(struct ang_view *v, struct ang_node *n,
-			    const struct ang_pkt *p)
+static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
 {
-	return p->type == ANG_PKT_BCAST && !n->tree[p->tree].row.is_root &&
-	       p->hops >= v->fab->max_up;
+	struct ang_tree *t = &n->tree[p->tree];
+
+	if (vc == ANGARA_VC_UP)
+		return p->type == ANG_PKT_BCAST && p->src_node == n->id;
+	if (p->type == ANG_PKT_CREDIT)
+		return t->up_credits + ANG_CREDIT_DOWN * p->seq >
+		       ANGARA_MAX_REDUCES;
+	if (p->type != ANG_PKT_ALLREDUCE)
+		return false;
+	return (s32)(p->seq - t->come_down) < 0 ||
+	       (s32)(t->done - p->seq) < p->npkts;
 }
 
-static void circle_end(struct ang_view *v, struct ang_node *n,
-		       const struct ang_pkt *p)
-{
-	ang_drop(v, n, p, ANGARA_DROP_DIRECTION, 1);
-	ang_tree_down(v, n, p->tree, ANGARA_ST_TREE_DOWN, n->id, 0);
-}
-
-/* News of a tree that is down already, and credits for it, are no loss. */
+/*
+ * Control packets of a life that is over, here or at the sender, are no loss.
+ * An OPEN packet that differs in its epoch is: the rows do not fit together.
+ */
 static void refuse(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 cause)
 {
-	if (cause == ANGARA_DROP_NO_TREE &&
-	    (p->type == ANG_PKT_ABORT || p->type == ANG_PKT_CREDIT))
+	bool over = cause == ANGARA_DROP_NO_TREE || cause == ANGARA_DROP_STALE;
+
+	if (over && (p->type == ANG_PKT_ABORT || p->type == ANG_PKT_CREDIT))
+		return;
+	if (cause == ANGARA_DROP_NO_TREE && p->type == ANG_PKT_OPEN)
 		return;
 	ang_drop(v, n, p, cause, 1);
 }
@@ -284,12 +378,14 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	struct ang_tree *t = &n->tree[p->tree];
 	u32 cause = refusal(n, p, t->row.dirs, dir);
 
+	if (cause == ANGARA_DROP_NUM && out_of_order(n, p, ANGARA_VC_UP))
+		cause = ANGARA_DROP_ORDER;
 	if (cause != ANGARA_DROP_NUM)
 		refuse(v, n, p, cause);
+	else if (p->type == ANG_PKT_OPEN)
+		ang_open_take(v, n, p, dir);
 	else if (p->type == ANG_PKT_ABORT)
-		ang_tree_down(v, n, p->tree, p->status, p->src_node, 1U << dir);
-	else if (runs_in_circles(v, n, p))
-		circle_end(v, n, p);
+		ang_open_abort(v, n, p, dir);
 	else if (p->type != ANG_PKT_BCAST)
 		ang_reduce_take(v, n, p, dir);
 	else if (!request_up(v, n, p, dir))
@@ -317,11 +413,15 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	if (!r->todo)
 		cause = refusal(n, p, t->row.is_root ? 0 : 1U << t->row.to_root,
 				dir);
+	if (!r->todo && cause == ANGARA_DROP_NUM &&
+	    out_of_order(n, p, ANGARA_VC_DOWN))
+		cause = ANGARA_DROP_ORDER;
 	if (cause != ANGARA_DROP_NUM) {
 		refuse(v, n, p, cause);
+	} else if (p->type == ANG_PKT_OPEN) {
+		ang_open_take(v, n, p, dir);
 	} else if (p->type == ANG_PKT_ABORT) {
-		ang_tree_down(v, n, p->tree, p->status, p->src_node,
-			      ANG_OUT_UP(dir));
+		ang_open_abort(v, n, p, dir);
 	} else if (p->type == ANG_PKT_CREDIT) {
 		t->up_credits += ANG_CREDIT_DOWN * p->seq;
 		t->cnt.credits_received += p->seq;
@@ -409,6 +509,8 @@ static bool reduce_packet(struct ang_view *v, struct ang_node *n,
 	p->len = ang_min((u32)p->npkts * ANGARA_PACKET_BYTES,
 			 op->len - op->sent);
 	p->status = op->poison;
+	if (op->receives && p->type == ANG_PKT_REDUCE)
+		p->off = ANG_TICKET(t->life, op->gen, p->slot);
 	return true;
 }
 
@@ -465,10 +567,10 @@ bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	struct ang_op *op = ang_op(v->fab, n, c, c->member[tree].first - 1U);
 	struct ang_pkt p;
 
-	if (!ang_fifo_room(n, ANG_FIFO_PE))
+	if (!n->tree[tree].open || !ang_fifo_room(n, ANG_FIFO_PE))
 		return false;
 	ang_op_head(v, n, c, op, &p);
-	p.epoch = n->tree[tree].row.epoch;
+	p.life = n->tree[tree].life;
 	if (op->opcode == ANGARA_OP_BCAST)
 		bcast_packet(v, op, &p);
 	else if (!reduce_packet(v, n, op, &p) &&

@@ -101,7 +101,7 @@ u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx)
 		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(busy));
 
 		if (!ang_send_haunts(v, n, c, op))
-			memset(op, 0, sizeof(*op));
+			ang_op_free(v, n, c, op);
 	}
 	c->alive = 0;
 	c->sq_pi = c->sq_ci;

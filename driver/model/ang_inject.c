@@ -54,38 +54,6 @@ static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_op_done() - end an operation
- * @v: view
- * @n: node
- * @c: context
- * @op: operation, in no injection order any more
- */
-void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 struct ang_op *op)
-{
-	u32 slot = ang_op_slot(v->fab, n, c, op);
-	u32 ctx = ang_ctx_id(v->fab, n, c);
-
-	inline_put(c, op);
-	if (op->status || !(op->flags & ANGARA_WQE_QUIET)) {
-		write_cqe(v, n, c, op);
-		c->cq_pi++;
-		c->cnt.cqes++;
-		c->cnt.cqe_errors += op->status != ANGARA_ST_OK;
-		ang_ctx_event(v, n, c);
-	}
-	if (ang_is_coll(op->opcode))
-		c->member[op->tree].ops &= ~(1ULL << slot);
-	else if (op->opcode == ANGARA_OP_SEND)
-		ang_send_end(v, n, c, op);
-	op->state = ANG_OP_FREE;
-	c->free |= 1ULL << slot;
-	c->nops--;
-	if (c->sq_ci != c->sq_pi)
-		ang_set_bit(n->tx, ctx);
-}
-
-/**
  * ang_op_sent() - an operation has nothing more to inject
  * @v: view
  * @n: node
@@ -125,6 +93,57 @@ void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		m->last = (u16)(prev ? ang_op_slot(v->fab, n, c, prev) + 1 : 0);
 	if (!m->first)
 		c->tree_tx &= (u16)~(1U << op->tree);
+}
+
+/**
+ * ang_op_free() - take an operation out of all that knows it
+ * @v: view
+ * @n: node
+ * @c: context, or what is left of it
+ * @op: operation, or the ghost of one
+ *
+ * No slot becomes free in another way.
+ */
+void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 struct ang_op *op)
+{
+	u64 bit = 1ULL << ang_op_slot(v->fab, n, c, op);
+	bool ghost = op->state == ANG_OP_GHOST;
+
+	inline_put(c, op);
+	ang_op_sent(v, n, c, op);
+	if (ang_is_coll(op->opcode))
+		c->member[op->tree].ops &= ~bit;
+	else if (op->opcode == ANGARA_OP_SEND && !ghost)
+		ang_send_end(v, n, c, op);
+	if (ghost)
+		c->ghosts &= ~bit;
+	else
+		c->nops--;
+	op->state = ANG_OP_FREE;
+	c->free |= bit;
+	if (c->alive && c->sq_ci != c->sq_pi)
+		ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
+}
+
+/**
+ * ang_op_done() - end an operation, and tell the context if it wants to know
+ * @v: view
+ * @n: node
+ * @c: context that is alive
+ * @op: operation
+ */
+void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 struct ang_op *op)
+{
+	if (op->status || !(op->flags & ANGARA_WQE_QUIET)) {
+		write_cqe(v, n, c, op);
+		c->cq_pi++;
+		c->cnt.cqes++;
+		c->cnt.cqe_errors += op->status != ANGARA_ST_OK;
+		ang_ctx_event(v, n, c);
+	}
+	ang_op_free(v, n, c, op);
 }
 
 /**

@@ -90,23 +90,24 @@ bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       u32 *todo, u32 in);
 bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     u32 tree);
-void ang_result(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		const struct ang_pkt *p);
+void ang_result_p2p(struct ang_view *v, struct ang_node *n,
+		    const struct ang_pkt *p);
 
 /* ang_reducer.c */
 void ang_reduce_take(struct ang_view *v, struct ang_node *n,
 		     const struct ang_pkt *p, u32 dir);
-void ang_slot_store(struct ang_tree *t, struct ang_slot *s,
-		    const struct ang_pkt *p);
-void ang_slot_status(struct ang_slot *s, const struct ang_pkt *p);
+void ang_control_packet(struct ang_node *n, struct ang_tree *t, u32 type,
+			struct ang_pkt *p);
 bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree);
 bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree);
 void ang_credit_pe(struct ang_view *v, struct ang_node *n, bool timer);
 void ang_reducer_flush(struct ang_view *v, struct ang_tree *t);
 
 /* ang_order.c */
-bool ang_order_take(struct ang_view *v, struct ang_node *n, struct ang_slot *s,
-		    const struct ang_pkt *p, u32 dir);
+u32 ang_place_bit(struct ang_view *v, struct ang_node *n,
+		  const struct ang_pkt *p, u32 dir);
+void ang_order_take(struct ang_view *v, struct ang_slot *s,
+		    const struct ang_pkt *p, u32 bit);
 bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p);
 void ang_order_flush(struct ang_view *v, struct ang_slot *s);
@@ -121,6 +122,15 @@ u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree,
 u32 ang_tree_leave(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree);
 void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
 		   u32 culprit, u32 except);
+
+/* ang_tree_open.c */
+void ang_open_start(struct ang_node *n, struct ang_tree *t);
+u32 ang_open_outputs(const struct ang_tree *t);
+void ang_open_take(struct ang_view *v, struct ang_node *n,
+		   const struct ang_pkt *p, u32 dir);
+void ang_open_abort(struct ang_view *v, struct ang_node *n,
+		    const struct ang_pkt *p, u32 dir);
+bool ang_open_issue(struct ang_view *v, struct ang_node *n, struct ang_tree *t);
 
 /* ang_float.c */
 
@@ -187,6 +197,8 @@ void ang_ctx_publish(struct ang_view *v, struct ang_node *n);
 bool ang_inject(struct ang_view *v, struct ang_node *n);
 void ang_op_fail(struct ang_op *op, u32 status, u32 culprit);
 void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 struct ang_op *op);
+void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op);
 void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op);

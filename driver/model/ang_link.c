@@ -99,7 +99,8 @@ static inline void arrive(struct ang_view *v, struct ang_node *n,
  * ang_link_send() - put a packet on a link
  * @v: view
  * @n: node
- * @p: packet; its payload reference goes with it
+ * @p: packet; its payload reference goes with it; one of a tree is labelled
+ *	with the life of the row that it goes to, see ang_tree_open.c
  * @dir: link
  * @vc: virtual channel
  * @straight: it came in on the same ring
@@ -117,6 +118,8 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
 	slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
 	*slot = *p;
 	slot->hops++;
+	if (vc >= ANGARA_VC_UP)
+		slot->life = n->tree[p->tree].peer[dir];
 	n->link[dir].packets[vc] += p->npkts;
 	n->link[dir].flits[vc] += ang_flits(p);
 	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);

@@ -97,7 +97,6 @@ static void ctx_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		if (lost == ANG_NONE)
 			continue;
 		ang_op_fail(op, ANGARA_ST_UNREACHABLE, lost);
-		ang_op_sent(v, n, c, op);
 		ang_op_done(v, n, c, op);
 	}
 }

@@ -274,7 +274,7 @@ static void refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (!a->told)
 		tell(v, n, c, 1);
 	reply->type = ANG_PKT_RNR;
-	reply->epoch = c->life;
+	reply->life = c->life;
 	c->cnt.not_ready++;
 	ang_msg_rouse(v, n, c);
 }
@@ -291,7 +291,7 @@ static u32 first_check(const struct ang_ctx *c, const struct ang_pkt *p)
 	    len > p->key || last != (len == p->key) || !p->buf)
 		return ANGARA_ST_DESC;
 	/* It was refused by another that had this one's number. */
-	return p->flags & ANG_PF_TURN && p->epoch != c->life ?
+	return p->flags & ANG_PF_TURN && p->life != c->life ?
 	       ANGARA_ST_TARGET : ANGARA_ST_OK;
 }
 
@@ -463,7 +463,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	p.src_ctx = (u16)ang_ctx_id(v->fab, n, c);
 	p.dst_node = a->turn - 1;
 	p.pkey = c->pkey;
-	p.epoch = c->life;
+	p.life = c->life;
 	a->due = 0;
 	if (live)
 		a->ready_out = a->turn;
@@ -487,7 +487,7 @@ void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 	/* The others shall know too, if it is that the context has ended. */
 	if (p->flags & ANG_PF_MORE)
 		wait_add(v->fab, c, p->src_node);
-	if (c->alive && c->life == p->epoch &&
+	if (c->alive && c->life == p->life &&
 	    c->area.ready_out == p->src_node + 1) {
 		c->area.ready_out = 0;
 		if (!p->len && c->area.turn == p->src_node + 1)

@@ -16,6 +16,17 @@ static u32 align64(u32 x)
 	return (x + 63U) & ~63U;
 }
 
+/* Links from one end of a tree to its root, and from there to another end. */
+static u32 longest_way(const struct ang_cfg *cfg)
+{
+	u32 up = 0;
+	u32 d;
+
+	for (d = 0; d < cfg->ndims; d++)
+		up += cfg->dims[d] - 1U;
+	return 2 * up;
+}
+
 u32 ang_cfg_check(const struct ang_cfg *cfg)
 {
 	struct ang_topo topo;
@@ -27,6 +38,7 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 	    cfg->train & (cfg->train - 1) || cfg->remote > 1)
 		return 0;
 	if (!ang_topo_init(&topo, cfg->ndims, cfg->dims) ||
+	    longest_way(cfg) > ANG_MAX_HOPS ||
 	    ang_link_bufs(cfg) > ANG_MAX_LINK_BUFS)
 		return 0;
 	return topo.nodes;
@@ -36,13 +48,9 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 {
 	u32 rings = 2 * cfg->ndims * ANGARA_VC_NUM;
 	u32 at;
-	u32 d;
 
 	fab->cfg = *cfg;
 	ang_topo_init(&fab->topo, cfg->ndims, cfg->dims);
-	fab->max_up = 0;
-	for (d = 0; d < cfg->ndims; d++)
-		fab->max_up += cfg->dims[d] - 1U;
 	fab->ring_size = align64((u32)sizeof(struct ang_ring) +
 				 cfg->depth * (u32)sizeof(struct ang_pkt));
 	fab->buf_size = cfg->train * ANGARA_PACKET_BYTES;

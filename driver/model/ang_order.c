@@ -13,13 +13,21 @@
  */
 #include "ang_int.h"
 
-/* Where a contribution stands in the order of all. */
-static u32 place_of(struct ang_view *v, struct ang_node *n,
-		    const struct ang_pkt *p, u32 dir)
+/**
+ * ang_place_bit() - place of a contribution among all of a tree at this node
+ * @v: view
+ * @n: node
+ * @p: contribution
+ * @dir: link that it came from, ANGARA_DIR_NONE if from the PE
+ *
+ * Return: set of that place alone.
+ */
+u32 ang_place_bit(struct ang_view *v, struct ang_node *n,
+		  const struct ang_pkt *p, u32 dir)
 {
 	if (dir != ANGARA_DIR_NONE)
-		return ANG_PLACE_DIRS + dir;
-	return ang_ctx(v->fab, n, p->src_ctx)->place[p->tree];
+		return 1U << (ANG_PLACE_DIRS + dir);
+	return 1U << ang_ctx(v->fab, n, p->src_ctx)->place[p->tree];
 }
 
 /* Put a buffer where its place is among those that wait. */
@@ -60,35 +68,18 @@ static void slot_settle(struct ang_view *v, struct ang_slot *s)
 /**
  * ang_order_take() - the Reducer takes a packet whose place counts
  * @v: view
- * @n: node
- * @s: its slot, which agrees with it if it is not empty
+ * @s: its slot, which has begun and waits for that place
  * @p: packet; its payload reference goes with it
- * @dir: link that it came from, ANGARA_DIR_NONE if from the PE
- *
- * Return: false if nothing is expected from there any more; nothing is taken.
+ * @bit: its place
  */
-bool ang_order_take(struct ang_view *v, struct ang_node *n, struct ang_slot *s,
-		    const struct ang_pkt *p, u32 dir)
+void ang_order_take(struct ang_view *v, struct ang_slot *s,
+		    const struct ang_pkt *p, u32 bit)
 {
-	struct ang_tree *t = &n->tree[p->tree];
-	u32 bit = 1U << place_of(v, n, p, dir);
-
-	if (!((s->count ? s->left & ~s->held : t->places) & bit))
-		return false;
-	if (!s->count) {
-		ang_slot_store(t, s, p);
-		s->pkt.buf = 0;
-		s->left = t->places;
-		s->held = 0;
-		s->waiting = 0;
-	}
-	ang_slot_status(s, p);
 	if (p->buf)
 		slot_hold(v, s, p->buf, bit);
 	else
 		s->left &= ~bit;
 	slot_settle(v, s);
-	return true;
 }
 
 /**
@@ -108,11 +99,11 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 
 	if (!ang_ordered(p->dtype, p->redop))
 		return true;
-	if (s->count && !ang_ordered(s->pkt.dtype, s->pkt.redop))
+	if (s->used && !ang_ordered(s->pkt.dtype, s->pkt.redop))
 		return true;
-	if (s->count)
+	if (s->used)
 		left = s->left;
-	return (left & -left) == 1U << place_of(v, n, p, ANGARA_DIR_NONE);
+	return (left & -left) == ang_place_bit(v, n, p, ANGARA_DIR_NONE);
 }
 
 /** ang_order_flush() - free what waits in a slot */

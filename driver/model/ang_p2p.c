@@ -98,24 +98,6 @@ static u32 target_access(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * A result of a reduce, sent by the root.  The receiver's own contribution is
- * in it, so its operation is under way unless the tree went down.
- */
-static void result_eject(struct ang_view *v, struct ang_node *n,
-			 const struct ang_pkt *p)
-{
-	struct ang_ctx *c = ang_ctx_get(v, n, p->dst_ctx);
-
-	if (!c || !(c->joined & 1U << p->tree) || !ang_tree_takes(n, p)) {
-		ang_drop(v, n, p, ANGARA_DROP_STALE, 1);
-		return;
-	}
-	count_rx(v, n, c, p);
-	ang_result(v, n, c, p);
-	ang_buf_put(v, p->buf, 1);
-}
-
-/*
  * Is @p an answer that @op waits for?  It may come from a node that somebody
  * else plays, who is not trusted.
  */
@@ -157,7 +139,8 @@ static void answer_eject(struct ang_view *v, struct ang_node *n,
 	u32 status = p->status;
 
 	if (p->type == ANG_PKT_RESULT) {
-		result_eject(v, n, p);
+		count_rx(v, n, NULL, p);
+		ang_result_p2p(v, n, p);
 		return;
 	}
 	if (p->type == ANG_PKT_READY_ACK) {
@@ -211,7 +194,7 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 	if (!ang_may_leave(v, n, p->src_node, ANGARA_VC_RSP))
 		return false;
 	memset(&reply, 0, sizeof(reply));
-	reply.len = p->type == ANG_PKT_ATOMIC ? p->epoch : p->len;
+	reply.len = p->type == ANG_PKT_ATOMIC ? p->bytes : p->len;
 	if (data && reply.len) {
 		reply.buf = ang_buf_get(v, n, ANG_BUF_RSP);
 		if (!reply.buf)
@@ -222,7 +205,7 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 	if (p->type == ANG_PKT_READY) {
 		count_rx(v, n, NULL, p);
 		reply.type = ANG_PKT_READY_ACK;
-		reply.epoch = p->epoch;
+		reply.life = p->life;
 		ang_send_ready(v, n, p, &reply);
 	} else {
 		reply.status = (u8)target_access(v, n, p, &reply);
@@ -307,7 +290,7 @@ static void atomic_packet(struct ang_view *v, struct ang_node *n,
 	if (op->flags & ANGARA_WQE_NOTIFY)
 		p->flags |= ANG_PF_NOTIFY;
 	p->counter = op->counter;
-	p->epoch = (u16)op->len;
+	p->bytes = op->len;
 	p->len = op->len * ang_atomic_operands(op->redop);
 	p->npkts = 1;
 	p->key = op->aux_key;

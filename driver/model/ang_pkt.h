@@ -22,13 +22,17 @@
 #define ANG_PKT_READY		13	/* REQ: there is room for messages again */
 #define ANG_PKT_RNR		14	/* RSP: a message refused for now */
 #define ANG_PKT_READY_ACK	15	/* RSP: len: messages that come, 0 or 1 */
-#define ANG_PKT_NUM		16	/* each stands in ang_remote.c, too */
+#define ANG_PKT_OPEN		16	/* UP, DOWN: lives of a tree, see ang_tree_open.c */
+#define ANG_PKT_NUM		17	/* each stands in ang_remote.c, too */
 
 #define ANG_PF_LAST		1	/* last train of its operation */
 #define ANG_PF_NOTIFY		2	/* count at the target */
 #define ANG_PF_FETCH		4	/* ATOMIC: answer with what was there */
 #define ANG_PF_TURN		8	/* SEND: after a READY */
 #define ANG_PF_MORE		16	/* READY_ACK: others of the node wait too */
+#define ANG_PF_WHOLE		32	/* OPEN: all rows on the sender's side have met */
+
+#define ANG_MAX_HOPS		0xFFFFU	/* links that a packet may cross */
 
 /* SEND: before the payload, in the first train: tag and immediate word. */
 #define ANG_SEND_HEAD		16
@@ -52,15 +56,18 @@
  * @counter: user counter to notify; SEND: code
  * @pkey: partition
  * @len: bytes that the whole train carries, asks for or acknowledges
- * @key: memory region at the target; SEND: bytes of the message
+ * @key: memory region at the target; SEND: bytes of the message; OPEN: epoch
+ *	of the sender's row
  * @gen: generation of @slot
- * @epoch: incarnation of @tree; ATOMIC: bytes at the target; SEND, RNR, READY,
- *	READY_ACK: life of the receiver
- * @off: offset in the memory region; SEND, and its ACK: place in the message
- *	area
- * @seq: reductions: packet number in the tree, ReduceId is seq % 16; GET, DATA
- *	and SEND: offset in the operation; CREDIT: how many
  * @hops: links crossed
+ * @off: offset in the memory region; SEND, and its ACK: place in the message
+ *	area; REDUCE: ANG_TICKET() of the receiver's operation, 0 from others
+ * @seq: reductions: packet number in the tree, ReduceId is seq % 16; BCAST,
+ *	GET, DATA and SEND: offset in the operation; CREDIT: how many; OPEN,
+ *	ABORT: life of the sender's row
+ * @life: trees: life of the row that it goes to, RESULT: of the receiver's row;
+ *	SEND, RNR, READY, READY_ACK: life of the receiver's context
+ * @bytes: ATOMIC: bytes at the target
  * @buf: payload, see ang_buf_data(); 0 for none
  */
 struct ang_pkt {
@@ -82,11 +89,25 @@ struct ang_pkt {
 	u32 len;
 	u32 key;
 	u16 gen;
-	u16 epoch;
+	u16 hops;
 	u64 off;
 	u32 seq;
-	u32 hops;
+	union {
+		u32 life;
+		u32 bytes;
+	};
 	u64 buf;
 };
+
+/*
+ * How the root addresses the result of a REDUCE: life of the receiver's row,
+ * generation and slot of its operation.  The receiver's own contribution
+ * carries it.
+ */
+#define ANG_TICKET(life, gen, slot) \
+	((u64)(life) << 32 | (u32)(gen) << 16 | (slot))
+#define ANG_TICKET_LIFE(t)	((u32)((t) >> 32))
+#define ANG_TICKET_GEN(t)	((u16)((t) >> 16))
+#define ANG_TICKET_SLOT(t)	((u16)(t))
 
 #endif /* ANG_PKT_H */

@@ -3,9 +3,10 @@
  * Reducer and credit unit (document 000, sections 3.3 and 3.4).
  *
  * A slot per (TreeId, ReduceId) holds the first packet; the others are
- * combined into its payload, which is this node's alone by then.  Trains are
- * cut at the same places by all, so a train lives in the slot of its first id.
- * Where the order of combining counts, ang_order.c does it.
+ * combined into its payload, which is this node's alone by then.  Each
+ * participant and child has a place there and fills it once.  Trains are cut at
+ * the same places by all, so a train lives in the slot of its first id.  Where
+ * the order of combining counts, ang_order.c does it.
  *
  * A node may send 16 results up, then 8 more for every credit packet of its
  * parent; the parent sends one for every 8 results that it has issued itself.
@@ -28,8 +29,8 @@ static bool same(const struct ang_pkt *a, const struct ang_pkt *b)
 	       (a->dst_node == b->dst_node && a->dst_ctx == b->dst_ctx);
 }
 
-/** ang_slot_status() - the first error stays with the result */
-void ang_slot_status(struct ang_slot *s, const struct ang_pkt *p)
+/* The first error stays with the result. */
+static void slot_status(struct ang_slot *s, const struct ang_pkt *p)
 {
 	if (!p->status || s->pkt.status)
 		return;
@@ -40,7 +41,6 @@ void ang_slot_status(struct ang_slot *s, const struct ang_pkt *p)
 static void slot_combine(struct ang_view *v, struct ang_slot *s,
 			 const struct ang_pkt *p)
 {
-	ang_slot_status(s, p);
 	if (s->pkt.buf && p->buf)
 		ang_combine(ang_buf_data(v, s->pkt.buf),
 			    ang_buf_data(v, p->buf), p->len, p->dtype, p->redop);
@@ -55,25 +55,40 @@ static bool straddles(struct ang_tree *t, const struct ang_pkt *p)
 	if (!t->in_flight)
 		return false;
 	for (i = 1; i < p->npkts; i++)
-		if (slot_of(t, p->seq + i)->count)
+		if (slot_of(t, p->seq + i)->used)
 			return true;
 	for (i = 1; i < ANGARA_MAX_REDUCES; i++) {
 		struct ang_slot *s = slot_of(t, p->seq - i);
 
-		if (s->count && p->seq - s->pkt.seq < s->pkt.npkts)
+		if (s->used && p->seq - s->pkt.seq < s->pkt.npkts)
 			return true;
 	}
 	return false;
 }
 
-/** ang_slot_store() - a slot takes the first packet of an operation */
-void ang_slot_store(struct ang_tree *t, struct ang_slot *s,
-		    const struct ang_pkt *p)
+/* Begin a slot with the head of the first packet of an operation. */
+static void slot_begin(struct ang_tree *t, struct ang_slot *s,
+		       const struct ang_pkt *p)
 {
 	s->pkt = *p;
+	s->pkt.buf = 0;
+	s->pkt.off = 0;
+	s->used = 1;
+	s->left = t->places;
+	s->held = 0;
+	s->waiting = 0;
 	t->in_flight += p->npkts;
 	if (t->in_flight > t->cnt.max_in_flight)
 		t->cnt.max_in_flight = t->in_flight;
+}
+
+/* Can a packet not be of the operation that a slot has begun, or begin one? */
+static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
+			   const struct ang_pkt *p)
+{
+	if (!s->used)
+		return straddles(t, p);
+	return !same(&s->pkt, p) || (p->off && s->pkt.off);
 }
 
 /**
@@ -84,48 +99,80 @@ void ang_slot_store(struct ang_tree *t, struct ang_slot *s,
  * @dir: link that it came from, ANGARA_DIR_NONE if from the PE
  *
  * Participants that disagree take the tree down: which results belong together
- * cannot be told any more.
+ * cannot be told any more.  A second contribution from one place is dropped.
  */
 void ang_reduce_take(struct ang_view *v, struct ang_node *n,
 		     const struct ang_pkt *p, u32 dir)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 	struct ang_slot *s = slot_of(t, p->seq);
+	u32 bit = ang_place_bit(v, n, p, dir);
+	bool first;
 
-	if (!ang_reduces_fit(p->seq, p->npkts, t->done)) {
+	if (!ang_reduces_fit(p->seq, p->npkts, t->done) ||
+	    !((s->used ? s->left & ~s->held : t->places) & bit)) {
 		ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
 		return;
 	}
 	ang_trace_pkt(v, n, ANG_TR_REDUCE, p, ANGARA_DIR_NONE, 0, p->status);
 	t->cnt.reduce_packets += p->npkts;
-	if (s->count ? !same(&s->pkt, p) : straddles(t, p)) {
+	if (slot_disagrees(t, s, p)) {
 		u32 culprit = p->src_node;
 
 		ang_buf_put(v, p->buf, 1);
 		ang_tree_down(v, n, p->tree, ANGARA_ST_MISMATCH, culprit, 0);
 		return;
 	}
+	first = !s->used;
+	if (first)
+		slot_begin(t, s, p);
+	s->pkt.off |= p->off;
+	slot_status(s, p);
 	if (ang_ordered(p->dtype, p->redop)) {
-		if (!ang_order_take(v, n, s, p, dir)) {
-			ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
-			return;
-		}
-	} else if (s->count) {
-		slot_combine(v, s, p);
+		ang_order_take(v, s, p, bit);
 	} else {
-		ang_slot_store(t, s, p);
+		s->left &= ~bit;
+		if (first)
+			s->pkt.buf = p->buf;
+		else
+			slot_combine(v, s, p);
 	}
-	if (++s->count == t->expected)
+	if (!s->left)
 		n->red_trees |= 1U << p->tree;
+}
+
+/*
+ * The root sends the result of a REDUCE to the participant whose contribution
+ * carried a ticket.  Return: false if there is no room now.
+ */
+static bool result_send(struct ang_view *v, struct ang_node *n,
+			struct ang_pkt *p)
+{
+	struct ang_pkt r = *p;
+	u32 dir;
+
+	if (p->dst_node >= v->fab->topo.nodes || !p->off) {
+		ang_drop(v, n, p, ANGARA_DROP_TARGET, 1);
+		return true;
+	}
+	r.type = ANG_PKT_RESULT;
+	r.life = ANG_TICKET_LIFE(p->off);
+	r.gen = ANG_TICKET_GEN(p->off);
+	r.slot = ANG_TICKET_SLOT(p->off);
+	r.off = 0;
+	dir = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
+	if (dir == ANGARA_DIR_NONE)
+		ang_result_p2p(v, n, &r);
+	else if (!ang_link_send(v, n, &r, dir, ANGARA_VC_RSP, false))
+		return false;
+	p->type = ANG_PKT_RESULT;
+	return true;
 }
 
 /* Give a finished packet up the tree, or at the root to where it ends. */
 static bool result_leaves(struct ang_view *v, struct ang_node *n,
 			  struct ang_tree *t, struct ang_pkt *p)
 {
-	struct ang_ctx *c;
-	u32 dir;
-
 	if (!t->row.is_root) {
 		if (t->up_credits < p->npkts ||
 		    !ang_link_send(v, n, p, t->row.to_root, ANGARA_VC_UP, false))
@@ -139,23 +186,7 @@ static bool result_leaves(struct ang_view *v, struct ang_node *n,
 		ang_fifo_push(n, ANG_FIFO_ROOT, p);
 		return true;
 	}
-	if (p->dst_node >= v->fab->topo.nodes) {
-		ang_drop(v, n, p, ANGARA_DROP_TARGET, 1);
-		return true;
-	}
-	p->type = ANG_PKT_RESULT;
-	dir = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
-	if (dir != ANGARA_DIR_NONE) {
-		if (ang_link_send(v, n, p, dir, ANGARA_VC_RSP, false))
-			return true;
-		p->type = ANG_PKT_REDUCE;
-		return false;
-	}
-	c = ang_ctx_get(v, n, p->dst_ctx);
-	if (c && c->joined & 1U << p->tree)
-		ang_result(v, n, c, p);
-	ang_buf_put(v, p->buf, 1);
-	return true;
+	return result_send(v, n, p);
 }
 
 static void credit_count(struct ang_view *v, struct ang_node *n,
@@ -196,13 +227,13 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 		struct ang_slot *s = slot_of(t, t->done);
 		u32 npkts = s->pkt.npkts;
 
-		if (!s->count || s->count < t->expected)
+		if (!s->used || s->left)
 			break;
 		if (!result_leaves(v, n, t, &s->pkt))
 			return progress;
 		ang_trace_pkt(v, n, ANG_TR_RESULT, &s->pkt, ANGARA_DIR_NONE, 0,
 			      s->pkt.status);
-		s->count = 0;
+		s->used = 0;
 		credit_count(v, n, t, npkts);
 		progress = true;
 	}
@@ -210,22 +241,21 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 	return progress;
 }
 
-/* What the next credit or abort packet looks like. */
-static void control_packet(struct ang_node *n, struct ang_tree *t,
-			   struct ang_pkt *p)
+/** ang_control_packet() - what the control packets of a tree have in common */
+void ang_control_packet(struct ang_node *n, struct ang_tree *t, u32 type,
+			struct ang_pkt *p)
 {
 	memset(p, 0, sizeof(*p));
-	p->type = ANG_PKT_CREDIT;
+	p->type = (u8)type;
 	p->npkts = 1;
 	p->tree = t->row.tree;
-	p->epoch = t->row.epoch;
 	p->pkey = t->row.pkey;
 	p->src_node = n->id;
-	p->seq = t->credit_cur;
+	p->seq = type == ANG_PKT_CREDIT ? t->credit_cur : t->life;
 }
 
 /**
- * ang_control_issue() - send the credit and abort packets of a tree
+ * ang_control_issue() - send the OPEN, credit and abort packets of a tree
  * @v: view
  * @n: node
  * @tree: TreeId
@@ -241,20 +271,23 @@ bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 	if (t->abort_todo)
 		progress = ang_issue(v, n, &t->abort, &t->abort_todo,
 				     ANGARA_DIR_NONE);
+	if (t->open_todo)
+		progress |= ang_open_issue(v, n, t);
 	if (!t->credit_todo && t->credit_pend) {
 		t->credit_cur = t->credit_pend;
 		t->credit_pend = 0;
 		t->credit_todo = t->row.dirs;
 		t->cnt.credits_sent += t->credit_cur;
-		control_packet(n, t, &p);
+		ang_control_packet(n, t, ANG_PKT_CREDIT, &p);
 		ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, 0, ANGARA_VC_DOWN, 0);
 	}
 	if (t->credit_todo) {
-		control_packet(n, t, &p);
+		ang_control_packet(n, t, ANG_PKT_CREDIT, &p);
 		progress |= ang_issue(v, n, &p, &t->credit_todo,
 				      ANGARA_DIR_NONE);
 	}
-	if (!t->abort_todo && !t->credit_todo && !t->credit_pend)
+	if (!t->abort_todo && !t->open_todo && !t->credit_todo &&
+	    !t->credit_pend)
 		n->ctl_trees &= ~(1U << tree);
 	return progress;
 }
@@ -270,7 +303,7 @@ static void credit_tree(struct ang_view *v, struct ang_node *n,
 		t->cnt.credits_pe_timer++;
 	else
 		t->cnt.credits_pe_count++;
-	control_packet(n, t, &p);
+	ang_control_packet(n, t, ANG_PKT_CREDIT, &p);
 	ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, ANGARA_DIR_NONE, 0, 0);
 	for (i = 0; i < t->members; i++) {
 		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
@@ -314,9 +347,9 @@ void ang_reducer_flush(struct ang_view *v, struct ang_tree *t)
 	u32 i;
 
 	for (i = 0; i < ANGARA_MAX_REDUCES; i++) {
-		if (t->slot[i].count)
+		if (t->slot[i].used)
 			slot_flush(v, &t->slot[i]);
-		t->slot[i].count = 0;
+		t->slot[i].used = 0;
 	}
 	t->in_flight = 0;
 	t->credit_todo = 0;

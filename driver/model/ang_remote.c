@@ -22,11 +22,12 @@
 #define TURN		(1U << 5)	/* flags that only some have */
 #define FETCH		(1U << 6)
 #define MORE		(1U << 7)
+#define WHOLE		(1U << 8)
 
 /* What there is to know of each type of packet, ANG_PKT_*. */
 static const struct {
 	u8 vcs;
-	u8 has;
+	u16 has;
 } kinds[ANG_PKT_NUM] = {
 	[ANG_PKT_PUT]		= { VC(REQ), ROUTE | DATA | MANY },
 	[ANG_PKT_GET]		= { VC(REQ), ROUTE | MANY },
@@ -44,6 +45,7 @@ static const struct {
 	[ANG_PKT_READY]		= { VC(REQ), ROUTE },
 	[ANG_PKT_RNR]		= { VC(RSP), ROUTE },
 	[ANG_PKT_READY_ACK]	= { VC(RSP), ROUTE | MORE },
+	[ANG_PKT_OPEN]		= { VC(UP) | VC(DOWN), TREE | WHOLE },
 };
 
 void ang_remote_set(struct ang_view *v, u32 node)
@@ -129,7 +131,8 @@ static u32 flags_of(u32 has)
 {
 	return ANG_PF_LAST | ANG_PF_NOTIFY | (has & TURN ? ANG_PF_TURN : 0) |
 	       (has & FETCH ? ANG_PF_FETCH : 0) |
-	       (has & MORE ? ANG_PF_MORE : 0);
+	       (has & MORE ? ANG_PF_MORE : 0) |
+	       (has & WHOLE ? ANG_PF_WHOLE : 0);
 }
 
 static const char *tree_flaw(const struct ang_pkt *p)
@@ -141,6 +144,8 @@ static const char *tree_flaw(const struct ang_pkt *p)
 	if (p->type == ANG_PKT_CREDIT &&
 	    (!p->seq || p->seq > ANGARA_MAX_REDUCES / ANG_CREDIT_DOWN))
 		return "seq: more credits than there can be";
+	if ((p->type == ANG_PKT_OPEN || p->type == ANG_PKT_ABORT) && !p->seq)
+		return "seq: no life of a tree";
 	return NULL;
 }
 

@@ -101,12 +101,6 @@ static inline u32 ang_pe_last(u32 todo)
 	return links ? links : todo;
 }
 
-/** ang_tree_expected() - packets that make a result */
-static inline u32 ang_tree_expected(const struct angara_tree_row *row)
-{
-	return (u32)row->pe + row->dir_sum;
-}
-
 /** ang_tree_places() - places of those that make a result */
 static inline u32 ang_tree_places(const struct angara_tree_row *row)
 {

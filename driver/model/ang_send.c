@@ -113,7 +113,7 @@ static bool train_make(struct ang_view *v, struct ang_node *n,
 	p->pkey = op->dst_key;
 	p->key = op->len;
 	p->counter = op->counter;
-	p->epoch = op->life;
+	p->life = op->life;
 	p->off = op->place;
 	p->seq = op->sent;
 	if (op->turn)
@@ -167,19 +167,6 @@ bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return true;
 }
 
-/* The slot is the context's again. */
-static void ghost_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		      struct ang_op *op)
-{
-	u64 bit = op_bit(v, n, c, op);
-
-	memset(op, 0, sizeof(*op));
-	c->ghosts &= ~bit;
-	c->free |= bit;
-	if (c->alive && c->sq_ci != c->sq_pi)
-		ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
-}
-
 /** ang_send_lost() - nodes have been lost: ghosts that wait for them are gone */
 void ang_send_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
@@ -190,8 +177,7 @@ void ang_send_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 
 		if (ang_lost_between(v->fab, n->id, op->dst_node) == ANG_NONE)
 			continue;
-		c->p2p_tx &= ~op_bit(v, n, c, op);
-		ghost_end(v, n, c, op);
+		ang_op_free(v, n, c, op);
 	}
 }
 
@@ -201,7 +187,7 @@ static void refused(struct ang_node *n, struct ang_op *op,
 	op->phase = ANG_SEND_WAITS;
 	op->sent = 0;
 	op->sent_all = 0;
-	op->life = p->epoch;
+	op->life = (u16)p->life;
 	if (!op->since && !++n->refused)
 		n->refused++;
 	if (!op->since)
@@ -239,7 +225,7 @@ void ang_send_answer(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		return;
 	op->bytes = op->status ? 0 : op->len;
 	if (ghost)
-		ghost_end(v, n, c, op);
+		ang_op_free(v, n, c, op);
 	else
 		ang_op_done(v, n, c, op);
 }
@@ -311,6 +297,7 @@ bool ang_send_haunts(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	    (op->phase == ANG_SEND_START && !op->turn))
 		return false;
 	op->state = ANG_OP_GHOST;
+	op->inl = 0;
 	c->ghosts |= op_bit(v, n, c, op);
 	return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rows of the routing table: set, join, leave, take down.
+ * Rows of the routing table: set, join, leave, take down.  How the rows of a
+ * tree find each other is in ang_tree_open.c.
  *
  * A tree that cannot do its work any more, because a participant left or died,
  * a row was cleared or the participants disagree, goes down everywhere: the
@@ -9,13 +10,23 @@
  */
 #include "ang_int.h"
 
-/** ang_tree_takes() - is the packet of this incarnation of a tree that is up? */
+/** ang_tree_takes() - is the packet for this life of a tree that is up? */
 bool ang_tree_takes(const struct ang_node *n, const struct ang_pkt *p)
 {
 	const struct ang_tree *t = &n->tree[p->tree];
 
-	return t->state == ANGARA_TREE_STATE_UP && t->row.epoch == p->epoch &&
-	       t->row.pkey == p->pkey;
+	return t->state == ANGARA_TREE_STATE_UP && t->life == p->life;
+}
+
+/* A row begins a new life; all that the last one left is gone. */
+static void tree_begin(struct ang_tree *t, const struct angara_tree_row *row)
+{
+	memset((char *)t + ANG_TREE_LIFE, 0, sizeof(*t) - ANG_TREE_LIFE);
+	t->life += t->life == ~0U ? 2 : 1;
+	t->row = *row;
+	t->state = ANGARA_TREE_STATE_UP;
+	t->places = ang_tree_places(row);
+	t->up_credits = ANGARA_MAX_REDUCES;
 }
 
 /**
@@ -41,12 +52,8 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	t = &n->tree[row->tree];
 	if (t->state != ANGARA_TREE_STATE_UNSET)
 		return ANGARA_ADM_ST_EXISTS;
-	memset(t, 0, sizeof(*t));
-	t->row = *row;
-	t->state = ANGARA_TREE_STATE_UP;
-	t->expected = ang_tree_expected(row);
-	t->places = ang_tree_places(row);
-	t->up_credits = ANGARA_MAX_REDUCES;
+	tree_begin(t, row);
+	ang_open_start(n, t);
 	ang_event(v, n, ANGARA_AEV_TREE_SET, row->tree, 0);
 	lost = ang_lost_row(v->fab, n, row);
 	if (lost != ANG_NONE)
@@ -69,7 +76,6 @@ static void members_fail(struct ang_view *v, struct ang_node *n,
 						   ang_lowest(set));
 
 			ang_op_fail(op, status, culprit);
-			ang_op_sent(v, n, c, op);
 			ang_op_done(v, n, c, op);
 		}
 	}
@@ -80,18 +86,11 @@ static void abort_start(struct ang_node *n, struct ang_tree *t, u32 status,
 {
 	struct ang_pkt *p = &t->abort;
 
-	memset(p, 0, sizeof(*p));
-	p->type = ANG_PKT_ABORT;
-	p->npkts = 1;
-	p->tree = t->row.tree;
-	p->epoch = t->row.epoch;
-	p->pkey = t->row.pkey;
+	ang_control_packet(n, t, ANG_PKT_ABORT, p);
 	p->status = (u8)status;
 	p->src_node = culprit;
-	t->abort_todo = t->row.dirs;
-	if (!t->row.is_root)
-		t->abort_todo |= ANG_OUT_UP(t->row.to_root);
-	t->abort_todo &= ~except;
+	t->open_todo = 0;
+	t->abort_todo = ang_open_outputs(t) & ~except;
 	if (t->abort_todo)
 		n->ctl_trees |= 1U << t->row.tree;
 }

@@ -74,8 +74,8 @@ struct ang_ring {
  * @src_key: source region
  * @dst_key: destination region, for FETCH the local one; SEND: partition
  * @gen: generation, so that late answers find nobody
- * @next: operation behind it, plus 1: in the tree's injection order, or SEND to
- *	the same receiver
+ * @next: operation behind it, plus 1: in the tree's injection order while not
+ *	@sent_all, or SEND to the same receiver
  * @cookie: for the CQE
  * @src_off: source offset
  * @dst_off: destination offset; SEND: tag
@@ -90,8 +90,9 @@ struct ang_ring {
  * @trains: point to point: trains injected and not answered
  * @seq: reductions: number of the first packet
  * @npkts: reductions: packets
- * @npkts_sent: reductions: packets injected
- * @npkts_done: reductions: packets of the result that have come
+ * @npkts_sent: collectives: packets injected
+ * @npkts_done: collectives: packets of those that have come back, of the result
+ *	or of the own broadcast
  */
 struct ang_op {
 	u8 state;
@@ -267,14 +268,14 @@ struct ang_ctx {
 /**
  * struct ang_slot - the Reducer's memory of one ReduceId (of a train: the first)
  * @pkt: first packet, its payload combined with that of those that followed
- * @count: packets taken
- * @left: in order: places that are not combined yet
+ * @used: a contribution has come
+ * @left: places that are not combined yet
  * @held: in order: those of them whose payload is here and waits for others
  * @waiting: in order: its buffers, chained by ang_buf_link(), places ascending
  */
 struct ang_slot {
 	struct ang_pkt pkt;
-	u32 count;
+	u32 used;
 	u32 left;
 	u32 held;
 	u64 waiting;
@@ -282,8 +283,15 @@ struct ang_slot {
 
 /**
  * struct ang_tree - routing table row, Reducer and credit unit of one tree
- * @row: the row; row.tree etc. are meaningful in states UP and DOWN
+ * @life: number of the row's life; goes on when the row is set again
+ * @row: the row, as all below of one life; row.tree etc. are meaningful in
+ *	states UP and DOWN
  * @state: ANGARA_TREE_STATE_*
+ * @open: all rows of the tree have met, so participants may inject
+ * @met: directions whose neighbor has told that it knows this life
+ * @whole: children that have told the same of all below them
+ * @open_todo: outputs that still get an OPEN packet
+ * @peer: life of the neighbor's row in each direction, 0 if it is unknown
  * @members: participants that have joined
  * @taken: their places
  * @places: places of all that contribute
@@ -293,8 +301,8 @@ struct ang_slot {
  * @abort_todo: outputs that still get an abort packet
  * @abort: that packet
  * @down_node: node that took the tree down
- * @expected: packets that make a result: participants and children
  * @done: number of the next result
+ * @come_down: number behind the last result that came from the parent
  * @pe_done: results that the PE has been told of
  * @up_credits: results that the parent can take
  * @in_flight: ReduceIds in use
@@ -303,10 +311,16 @@ struct ang_slot {
  * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
  */
 struct ang_tree {
+	u32 life;
 	struct angara_tree_row row;
 	u8 state;
 	u8 members;
 	u16 taken;
+	u8 open;
+	u16 met;
+	u16 whole;
+	u32 open_todo;
+	u32 peer[ANGARA_MAX_DIRS];
 	u32 places;
 	u32 credit_todo;
 	u32 credit_cur;
@@ -314,8 +328,8 @@ struct ang_tree {
 	u32 abort_todo;
 	struct ang_pkt abort;
 	u32 down_node;
-	u32 expected;
 	u32 done;
+	u32 come_down;
 	u32 pe_done;
 	u32 up_credits;
 	u32 in_flight;
@@ -327,6 +341,9 @@ struct ang_tree {
 		    credits_pe_count, credits_pe_timer, max_in_flight;
 	} cnt;
 };
+
+/* What is behind it is of one life. */
+#define ANG_TREE_LIFE	offsetof(struct ang_tree, row)
 
 /* What payload buffers are for; see ang_link.c. */
 #define ANG_BUF_REQ	0	/* puts and broadcasts that the node injects */
@@ -422,7 +439,7 @@ struct ang_link {
  * @timer: cycle at which the PE gets a credit packet, 0 for none
  * @unreported: results that the PE has not been told of, over all trees
  * @red_trees: trees with a result to issue
- * @ctl_trees: trees with credit or abort packets to issue
+ * @ctl_trees: trees with OPEN, credit or abort packets to issue
  * @tx: contexts with something to fetch or to inject
  * @turn: context that is the first to inject next time
  * @dirty: contexts with counters to publish
@@ -488,7 +505,6 @@ struct ang_node {
  * @buf_size: bytes of a payload buffer
  * @bufs: payload buffers of a node: cfg.bufs, those of the trees, and with
  *	cfg.remote those of links
- * @max_up: links on the longest way to a root
  * @lost: how often nodes have been lost, see ang_remote_lost() (any thread)
  */
 struct ang_fabric {
@@ -504,7 +520,6 @@ struct ang_fabric {
 	u32 ring_size;
 	u32 buf_size;
 	u32 bufs;
-	u32 max_up;
 	u32 lost;
 };
 

@@ -38,8 +38,8 @@ static u32 packet(struct input *in, void *body)
 
 	place(in, &w.node, &w.dir);
 	w.vc = in_u8(in) % 5;
-	w.type = in_u8(in) % 13;
-	w.flags = in_u8(in) % 8;
+	w.type = in_u8(in) % (ANG_PKT_NUM + 1);
+	w.flags = in_u8(in) % 64;
 	w.tree = in_u8(in) % 18;
 	w.len = cpu_to_le32(in_u8(in) % 8 ? len : in_size(in));
 	w.npkts = (u8)(in_u8(in) % 8 ? ang_packets(len) : in_u8(in));
@@ -55,10 +55,10 @@ static u32 packet(struct input *in, void *body)
 	w.pkey = cpu_to_le32(in_u8(in) % 8 ? PKEY : 1);
 	w.key = cpu_to_le32(in_u8(in) % 3);
 	w.gen = cpu_to_le16(in_u8(in));
-	w.epoch = cpu_to_le16(in_u8(in) % 8 ? 1 : 2);
+	w.life = cpu_to_le32(in_u8(in) % 8 ? 1 : in_u8(in));
 	w.off = cpu_to_le64(in_size(in));
 	w.seq = cpu_to_le32(in_size(in));
-	w.hops = cpu_to_le32(in_u8(in));
+	w.hops = cpu_to_le16(in_u8(in));
 	w.reserved[2] = in_u8(in) == 99;
 	memcpy(body, &w, sizeof(w));
 	memset((u8 *)body + sizeof(w), in_u8(in), len);
@@ -106,6 +106,18 @@ static int deed(struct input *in)
 	return 1;
 }
 
+/* The row of a child elsewhere meets that of its parent here: the tree opens. */
+static void meet(u32 child)
+{
+	struct ang_pkt p = {
+		.type = ANG_PKT_OPEN, .flags = ANG_PF_WHOLE, .tree = 3,
+		.npkts = 1, .src_node = child, .pkey = PKEY, .key = 1, .seq = 1,
+		.life = 1,
+	};
+
+	EXPECT(ang_remote_give(&h->v, child, 3, ANGARA_VC_UP, &p, NULL));
+}
+
 /* Four nodes in a square, of which 0 and 1 are here, with a tree over all. */
 static void begin(struct tctx **c)
 {
@@ -141,6 +153,8 @@ static void begin(struct tctx **c)
 		post(c[i], &w, NULL);
 		kick(c[i]);
 	}
+	meet(2);
+	meet(3);
 	host_run(h);
 }
 

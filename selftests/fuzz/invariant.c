@@ -72,13 +72,18 @@ static void waiting(struct host *h, const struct ang_tree *t,
 
 	EXPECT(!(s->held & ~s->left) && !(s->left & ~t->places));
 	EXPECT(!s->left || !(s->held & (s->left & -s->left)));
-	EXPECT_EQ(s->count, t->expected - ang_count(s->left) + many);
 	for (; many; many--) {
 		EXPECT(buf);
 		count_refs(h, buf, 1);
 		buf = *ang_buf_link(&h->v, buf);
 	}
 	EXPECT(!buf);
+}
+
+/* Directions in which a row has a neighbor of its tree. */
+static u32 links(const struct angara_tree_row *row)
+{
+	return row->dirs | (row->is_root ? 0 : 1U << row->to_root);
 }
 
 static void tree(struct host *h, struct ang_node *n, u32 number)
@@ -94,7 +99,13 @@ static void tree(struct host *h, struct ang_node *n, u32 number)
 		return;
 	EXPECT_EQ(t->row.tree, number);
 	EXPECT_EQ(ang_tree_row_check(&h->fab->topo, &t->row), 0);
-	EXPECT_EQ(t->expected, (u32)t->row.pe + t->row.dir_sum);
+	EXPECT(t->life);
+	/* Neighbors have met before their side is whole, and all before it opens. */
+	EXPECT(!(t->met & ~links(&t->row)) && !(t->whole & ~(t->met & t->row.dirs)));
+	EXPECT(!t->open || t->whole == t->row.dirs);
+	EXPECT(!t->open || t->row.is_root || t->met & 1U << t->row.to_root);
+	for (i = 0; i < ANGARA_MAX_DIRS; i++)
+		EXPECT(t->peer[i] || !(t->met & 1U << i));
 	EXPECT(t->members <= t->row.pe);
 	for (i = 0; i < t->members; i++) {
 		struct ang_ctx *c = ang_ctx(h->fab, n, t->member[i]);
@@ -105,14 +116,14 @@ static void tree(struct host *h, struct ang_node *n, u32 number)
 		EXPECT(!(places & 1U << c->place[number]));
 		places |= 1U << c->place[number];
 	}
-	EXPECT_EQ(ang_count(t->places), t->expected);
+	EXPECT_EQ(ang_count(t->places), (u32)t->row.pe + t->row.dir_sum);
 	EXPECT(t->state != ANGARA_TREE_STATE_UP || places == t->taken);
 	for (i = 0; i < ANGARA_MAX_REDUCES; i++) {
 		struct ang_slot *s = &t->slot[i];
 
-		if (!s->count)
+		if (!s->used)
 			continue;
-		EXPECT(s->count <= t->expected);
+		EXPECT(!(s->left & ~t->places));
 		EXPECT(s->pkt.seq % ANGARA_MAX_REDUCES == i);
 		packet(h, &s->pkt);
 		count_refs(h, s->pkt.buf, 1);

@@ -42,12 +42,15 @@ static void dump_trees(struct ang_node *n)
 	for (i = 0; i < ANGARA_MAX_TREES; i++) {
 		struct ang_tree *t = &n->tree[i];
 
+		if (t->state == ANGARA_TREE_STATE_UP && !t->open)
+			printf("#   tree %u: not open, met %x whole %x of %x\n",
+			       i, t->met, t->whole, t->row.dirs);
 		for (s = 0; s < ANGARA_MAX_REDUCES; s++)
-			if (t->slot[s].count)
-				printf("#   tree %u: seq %u has %u of %u, done "
+			if (t->slot[s].used)
+				printf("#   tree %u: seq %u lacks %x of %x, done "
 				       "%u pe_done %u up_credits %u\n", i,
-				       t->slot[s].pkt.seq, t->slot[s].count,
-				       t->expected, t->done, t->pe_done,
+				       t->slot[s].pkt.seq, t->slot[s].left,
+				       t->places, t->done, t->pe_done,
 				       t->up_credits);
 	}
 }

@@ -383,7 +383,7 @@ static void packets(void)
 	u64 buf = ang_buf_get(&h->v, n, ANG_BUF_REQ);
 	struct ang_pkt good = {
 		.type = ANG_PKT_ATOMIC, .dtype = ANGARA_TYPE_INT64,
-		.redop = ANGARA_ATOMIC_SUM, .npkts = 1, .len = 16, .epoch = 16,
+		.redop = ANGARA_ATOMIC_SUM, .npkts = 1, .len = 16, .bytes = 16,
 		.buf = buf,
 	};
 	struct ang_pkt reply = { .type = 0 };
@@ -398,9 +398,9 @@ do {									\
 	IS(len, 16, ANGARA_ST_OK);
 	IS(len, 8, ANGARA_ST_DESC);
 	IS(len, 32, ANGARA_ST_DESC);
-	IS(epoch, 24, ANGARA_ST_DESC);
-	IS(epoch, 0, ANGARA_ST_DESC);
-	IS(epoch, 4096, ANGARA_ST_DESC);
+	IS(bytes, 24, ANGARA_ST_DESC);
+	IS(bytes, 0, ANGARA_ST_DESC);
+	IS(bytes, 4096, ANGARA_ST_DESC);
 	IS(redop, 77, ANGARA_ST_DESC);
 	IS(dtype, 77, ANGARA_ST_DESC);
 	IS(buf, 0, ANGARA_ST_DESC);

@@ -23,12 +23,28 @@ static void p2p(struct group *g, u32 op, u32 from, u32 to, u32 len)
 	EXPECT(!dst->buf[8192 + len]);
 }
 
+/* Adds what went over links and in and out since @before, but for hops. */
+static void traffic_since(struct host *h, const struct traffic *before,
+			  struct traffic *sum)
+{
+	struct traffic now;
+	u32 vc;
+
+	traffic(h, &now);
+	for (vc = 0; vc < ANGARA_VC_NUM; vc++)
+		sum->link[vc] += now.link[vc] - before->link[vc];
+	sum->credits += now.credits - before->credits;
+	sum->injected += now.injected - before->injected;
+	sum->ejected += now.ejected - before->ejected;
+	sum->drops += now.drops - before->drops;
+}
+
 void work_everything(struct host *h, u32 step, struct traffic *sum)
 {
 	static const u16 pe[8] = { 1, 1, 1, 1, 1, 0, 1, 1 };
 	struct group g = { .h = h };
+	struct traffic before;
 	struct ttree *t;
-	u64 hops;
 	u32 i;
 
 	group_new(&g, 1, 8192);
@@ -36,21 +52,22 @@ void work_everything(struct host *h, u32 step, struct traffic *sum)
 		p2p(&g, ANGARA_OP_PUT, i / 8, i % 8, 5000 - i);
 		p2p(&g, ANGARA_OP_GET, i / 8, i % 8, 5000 - i);
 	}
-	/* Those of a result are of whoever contributed first. */
+	/* Hops of a result are of whoever contributed first. */
 	traffic(h, sum);
-	hops = sum->hops;
 	for (i = 0; i < 8; i += step) {
 		if (!pe[i])
 			continue;
 		t = tree_over(h, i, i, g.ctx, g.n, pe, i);
+		/* How many packets open a tree depends on when they meet. */
+		host_run(h);
+		traffic(h, &before);
 		coll_bcast(t, (i + 3) % 7, 3000);
 		coll_allreduce(t, 6 * 256);
 		coll_reduce(t, (i + 5) % 7, 8);
 		coll_barrier(t);
+		traffic_since(h, &before, sum);
 		tree_del(t);
 	}
-	traffic(h, sum);
-	sum->hops = hops;
 	group_del(&g);
 }
 

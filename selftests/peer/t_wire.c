@@ -50,7 +50,7 @@ do {									\
 	EXPECT(!memcmp(nodes, got, sizeof(got)));
 	EXPECT(out.self == 5 && out.other == 6 && out.seen == 7);
 	ODD(w->magic, 1, "speak");
-	ODD(w->version, cpu_to_le16(2), "version");
+	ODD(w->version, cpu_to_le16(WIRE_VERSION + 1), "version");
 	ODD(w->dims[1], cpu_to_le16(3), "--dims");
 	ODD(w->dims[3], cpu_to_le16(2), "--dims");
 	ODD(w->ctxs, 0, "--contexts");

@@ -118,7 +118,7 @@ void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
 	}
 	if (!ang_reduces_fit(q->seq, q->npkts, t->done))
 		broken("the Reducer has no place", q, node);
-	expected = ang_tree_expected(sim_row(s, node, tree));
+	expected = ang_count(ang_tree_places(sim_row(s, node, tree)));
 	p->acc.reduced += q->npkts;
 	sim_note(p, ANG_TR_REDUCE, node, q, SIM_OUT_RED, p->now, finish);
 	if (slot->count) {

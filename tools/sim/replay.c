@@ -204,7 +204,7 @@ static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 
 		if (r->event != ANG_TR_SEND || r->tree != tree ||
 		    r->vc < ANGARA_VC_UP || r->type == ANG_PKT_CREDIT ||
-		    r->type == ANG_PKT_ABORT)
+		    r->type == ANG_PKT_ABORT || r->type == ANG_PKT_OPEN)
 			continue;
 		edge(s, rows, r->node, r->dir, r->vc == ANGARA_VC_UP);
 		any = true;

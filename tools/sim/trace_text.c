@@ -14,7 +14,7 @@ static const char * const events[ANG_TR_NUM] = {
 static const char * const types[] = {
 	"?", "PUT", "GET", "ACK", "DATA", "RESULT", "BCAST", "REDUCE",
 	"ALLREDUCE", "CREDIT", "ABORT", "SEND", "ATOMIC", "READY", "RNR",
-	"READY_ACK",
+	"READY_ACK", "OPEN",
 };
 
 static_assert(sizeof(types) / sizeof(*types) == ANG_PKT_NUM, "all have names");

@@ -14,6 +14,7 @@ local events = {
 local types = {
 	"PUT", "GET", "ACK", "DATA", "RESULT", "BCAST", "REDUCE", "ALLREDUCE",
 	"CREDIT", "ABORT", "SEND", "ATOMIC", "READY", "RNR", "READY_ACK",
+	"OPEN",
 }
 local vcs = { [0] = "REQ", "RSP", "UP", "DOWN" }
 local dirs = {

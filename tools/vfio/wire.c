@@ -22,7 +22,7 @@ static_assert(sizeof(struct wire_packet) + ANG_MAX_TRAIN * ANGARA_PACKET_BYTES <
 static_assert(sizeof(struct wire_hello) + WIRE_MAX_RANGES * 8 <= WIRE_MAX_BODY,
 	      "wire");
 /* A member more is one more to carry: below, and in struct wire_packet. */
-static_assert(sizeof(struct ang_pkt) == 64 && ANG_PKT_NUM == 16, "wire");
+static_assert(sizeof(struct ang_pkt) == 64 && ANG_PKT_NUM == 17, "wire");
 
 static u32 checksum(const struct wire_head *h, const void *body)
 {
@@ -255,13 +255,13 @@ void wire_packet_put(struct wire_packet *w, u32 node, u32 dir, u32 vc,
 		.len = cpu_to_le32(p->len),
 		.key = cpu_to_le32(p->key),
 		.seq = cpu_to_le32(p->seq),
-		.hops = cpu_to_le32(p->hops),
+		.life = cpu_to_le32(p->life),
 		.src_ctx = cpu_to_le16(p->src_ctx),
 		.dst_ctx = cpu_to_le16(p->dst_ctx),
 		.slot = cpu_to_le16(p->slot),
 		.counter = cpu_to_le16(p->counter),
 		.gen = cpu_to_le16(p->gen),
-		.epoch = cpu_to_le16(p->epoch),
+		.hops = cpu_to_le16(p->hops),
 		.dir = (u8)dir,
 		.vc = (u8)vc,
 		.type = p->type,
@@ -296,9 +296,9 @@ void wire_packet_get(const struct wire_packet *w, struct ang_pkt *p)
 		.len = le32_to_cpu(w->len),
 		.key = le32_to_cpu(w->key),
 		.gen = le16_to_cpu(w->gen),
-		.epoch = le16_to_cpu(w->epoch),
+		.hops = le16_to_cpu(w->hops),
 		.off = le64_to_cpu(w->off),
 		.seq = le32_to_cpu(w->seq),
-		.hops = le32_to_cpu(w->hops),
+		.life = le32_to_cpu(w->life),
 	};
 }

@@ -12,7 +12,7 @@
 #include "ang_rules.h"
 
 #define WIRE_MAGIC	0x50474E41U	/* "ANGP" */
-#define WIRE_VERSION	1
+#define WIRE_VERSION	2
 
 /* Frames.  Those with a number (seq) are kept until they are acknowledged. */
 #define WIRE_HELLO	1	/* first of each side: struct wire_hello */
@@ -110,13 +110,13 @@ struct wire_packet {
 	__le32 len;
 	__le32 key;
 	__le32 seq;
-	__le32 hops;
+	__le32 life;
 	__le16 src_ctx;
 	__le16 dst_ctx;
 	__le16 slot;
 	__le16 counter;
 	__le16 gen;
-	__le16 epoch;
+	__le16 hops;
 	__u8 dir;
 	__u8 vc;
 	__u8 type;

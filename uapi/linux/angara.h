@@ -227,8 +227,7 @@ struct angara_mr_dereg {
  * @dirs: set of directions down, bit d for direction d
  * @pe: local participants, 0 for a transit node, at most ANGARA_MAX_LOCAL
  * @pkey: partition that may use the tree
- * @epoch: incarnation of the tree, equal in all its rows; packets of another
- *	one are dropped
+ * @epoch: equal in all rows of the tree; rows that differ do not meet
  * @reserved: must be 0
  *
  * Source: document 000, section 3.1; @pe counts instead of being one bit.

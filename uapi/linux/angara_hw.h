@@ -145,7 +145,7 @@ struct angara_adm_msg {
  * @dirs: set of directions down
  * @pe: local participants
  * @pkey: partition
- * @epoch: incarnation of the tree
+ * @epoch: equal in all rows of the tree
  * @reserved: 0
  */
 struct angara_hw_row {
@@ -298,7 +298,7 @@ struct angara_hw_mr {
 
 /* Why a packet was dropped. */
 #define ANGARA_DROP_NO_TREE	0	/* row not set, or tree down */
-#define ANGARA_DROP_STALE	1	/* epoch of an earlier tree, gone context */
+#define ANGARA_DROP_STALE	1	/* earlier life of a row, gone context */
 #define ANGARA_DROP_PARTITION	2
 #define ANGARA_DROP_DIRECTION	3	/* not from a child, or not from the parent */
 #define ANGARA_DROP_TARGET	4	/* no such context */

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a server that plays the neighbors may forge in a tree.  Every packet here
+ * is well formed; each differs in one thing from what the node waits for, and
+ * must change nothing but a counter of drops.
+ */
+#include <string.h>
+
+#include "test.h"
+#include "coll.h"
+
+#define TREE	3
+#define LEN	1000	/* bytes of an operation: four packets in one train */
+
+/*
+ * Node 0 of 3x3 is played here, the other nodes in a twin that carries nothing
+ * until host_run(): so packets can be put on its links between two steps.
+ */
+static struct group g;
+static struct ttree *t;
+static struct ang_node *me;
+
+static void start(u32 root)
+{
+	static const u16 pe[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	struct ang_cfg cfg = cfg_default;
+
+	cfg.train = 8;
+	g.h = host_twins("3x3", &cfg, 1, twins_pump);
+	group_new(&g, 1, 8192);
+	t = tree_over(g.h, TREE, root, g.ctx, g.n, pe, 7);
+	me = ang_node(g.h->fab, 0);
+}
+
+static void end(void)
+{
+	tree_del(t);
+	group_del(&g);
+}
+
+/* Puts a packet on the link that leads here from direction @dir. */
+static void give(const struct ang_pkt *p, u32 dir, u32 vc)
+{
+	static const char data[8 * ANGARA_PACKET_BYTES];
+	u32 from = me->neighbor[dir];
+	bool empty = p->type == ANG_PKT_OPEN || p->type == ANG_PKT_ABORT ||
+		     p->type == ANG_PKT_CREDIT;
+
+	EXPECT(!ang_remote_flaw(g.h->fab, from, dir ^ 1, vc, p,
+				empty || p->status ? 0 : p->len));
+	EXPECT(ang_remote_give(&g.h->v, from, dir ^ 1, vc, p,
+			       empty || p->status || !p->len ? NULL : data));
+	ang_run(&g.h->v, 1000);
+}
+
+/* Packets dropped at node 0 since the last call. */
+static u64 dropped(void)
+{
+	static u64 before;
+	u64 all = 0;
+	u64 since;
+	u32 i;
+
+	for (i = 0; i < ANGARA_DROP_NUM; i++)
+		all += me->drops[i];
+	since = all - before;
+	before = all;
+	return since;
+}
+
+static struct ang_op *op_of(u32 slot)
+{
+	return ang_op(g.h->fab, me, ang_ctx(g.h->fab, me, 0), slot);
+}
+
+/* Posts an operation on node 0 and lets the node do what it can by itself. */
+static struct ang_op *begin(u32 opcode, u32 receiver)
+{
+	struct angara_wqe w = wqe_coll(opcode, TREE, 0, 8192, LEN);
+	u64 free = ang_ctx(g.h->fab, me, 0)->free;
+
+	w.dst_node = cpu_to_le32(receiver);
+	post(g.ctx[0], &w, NULL);
+	kick(g.ctx[0]);
+	ang_run(&g.h->v, 1000);
+	return op_of(ang_lowest(free));
+}
+
+/* The packet that @op waits for next, as an honest neighbor would send it. */
+static struct ang_pkt honest(const struct ang_op *op, u32 type)
+{
+	struct ang_pkt p = {
+		.type = (u8)type, .tree = TREE, .npkts = 4, .len = LEN,
+		.dtype = op->type, .redop = op->redop, .pkey = PKEY,
+		.src_node = 4, .life = me->tree[TREE].life, .seq = op->seq,
+	};
+
+	if (type == ANG_PKT_RESULT) {
+		p.slot = (u16)(op - op_of(0));
+		p.gen = op->gen;
+	}
+	if (type == ANG_PKT_BCAST) {
+		p.src_node = 0;
+		p.slot = (u16)(op - op_of(0));
+		p.gen = op->gen;
+		p.flags = ANG_PF_LAST;
+		p.dtype = 0;
+		p.redop = 0;
+	}
+	return p;
+}
+
+/*
+ * Gives @p with one field changed: it is dropped, all of it, and @op goes on
+ * waiting for what it waited for.
+ */
+#define FORGED(op, p, field, value, dir, vc)				\
+do {									\
+	struct ang_pkt p_ = (p);					\
+	u32 done_ = (op)->npkts_done;					\
+	u32 bytes_ = (op)->bytes;					\
+									\
+	p_.field = (value);						\
+	give(&p_, dir, vc);						\
+	EXPECT_EQ((op)->state, ANG_OP_ACTIVE);				\
+	EXPECT_EQ((op)->npkts_done, done_);				\
+	EXPECT_EQ((op)->bytes, bytes_);					\
+	EXPECT_EQ(dropped(), p_.npkts);					\
+	EXPECT_EQ(me->tree[TREE].state, ANGARA_TREE_STATE_UP);		\
+} while (0)
+
+/* All participants do the operation; node 0's ends well. */
+static void complete(u32 opcode, u32 receiver)
+{
+	struct angara_wqe w = wqe_coll(opcode, TREE, 0, 8192, LEN);
+	u32 i;
+
+	w.dst_node = cpu_to_le32(receiver);
+	for (i = 1; opcode != ANGARA_OP_BCAST && i < g.n; i++) {
+		post(g.ctx[i], &w, NULL);
+		kick(g.ctx[i]);
+	}
+	EXPECT_EQ(finish(g.ctx[0], NULL), ANGARA_ST_OK);
+	for (i = 1; opcode != ANGARA_OP_BCAST && i < g.n; i++)
+		EXPECT_EQ(finish(g.ctx[i], NULL), ANGARA_ST_OK);
+}
+
+/* A row that has not met its parent: nothing has been injected. */
+static void before_open(void)
+{
+	struct ang_pkt p;
+	struct ang_op *op;
+	u32 up;
+	u32 k;
+
+	for (k = 0; k < 2; k++) {
+		start(4);
+		up = t->rows[0].to_root;
+		/* The others have gone down with its first life. */
+		EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
+		EXPECT_EQ(adm_row(g.h, 0, &t->rows[0]), ANGARA_ADM_ST_OK);
+		EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_JOIN, 0, TREE), 0);
+		dropped();
+		op = begin(k ? ANGARA_OP_ALLREDUCE : ANGARA_OP_BCAST, 0);
+		EXPECT(!me->tree[TREE].open && !op->npkts_sent);
+		p = honest(op, k ? ANG_PKT_ALLREDUCE : ANG_PKT_BCAST);
+		FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
+		/* The list of what is to be injected is whole. */
+		EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_LEAVE, 0, TREE),
+			  ANGARA_ADM_ST_OK);
+		EXPECT_EQ(finish(g.ctx[0], NULL), ANGARA_ST_TREE_DOWN);
+		end();
+	}
+}
+
+static void results(void)
+{
+	struct ang_pkt p;
+	struct ang_op *op;
+	u32 up;
+
+	start(4);
+	host_run(g.h);
+	EXPECT(me->tree[TREE].open);
+	dropped();
+	up = t->rows[0].to_root;
+	op = begin(ANGARA_OP_ALLREDUCE, 0);
+	EXPECT_EQ(op->npkts_sent, 4);
+	p = honest(op, ANG_PKT_ALLREDUCE);
+	/* Its children, if it has some, have not sent: no result can exist. */
+	if (t->rows[0].dir_sum)
+		FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
+	FORGED(op, p, life, p.life - 1, up, ANGARA_VC_DOWN);
+	FORGED(op, p, life, p.life + 1, up, ANGARA_VC_DOWN);
+	FORGED(op, p, tree, TREE + 1, up, ANGARA_VC_DOWN);
+	FORGED(op, p, pkey, PKEY + 1, up, ANGARA_VC_DOWN);
+	FORGED(op, p, seq, p.seq + 4, up, ANGARA_VC_DOWN);
+	FORGED(op, p, seq, p.seq + 1, up, ANGARA_VC_DOWN);
+	FORGED(op, p, seq, p.seq - 4, up, ANGARA_VC_DOWN);
+	FORGED(op, p, src_node, 2, up ^ 1, ANGARA_VC_DOWN);
+	complete(ANGARA_OP_ALLREDUCE, 0);
+	/* Again, when it is over. */
+	op = begin(ANGARA_OP_ALLREDUCE, 0);
+	FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
+	complete(ANGARA_OP_ALLREDUCE, 0);
+	end();
+}
+
+/*
+ * A leaf waits for its parent only.  What the parent answers has to fit the
+ * operation; if it does not, the tree is of no use any more.
+ */
+static void results_unfit(void)
+{
+	struct angara_cqe cqe;
+	struct ang_pkt p;
+	struct ang_op *op;
+	u32 root;
+	u32 up;
+
+	/* A root that makes node 0 a leaf. */
+	for (root = 1; root < 9; root++) {
+		start(root);
+		if (!t->rows[0].dir_sum)
+			break;
+		end();
+	}
+	EXPECT(root < 9);
+	host_run(g.h);
+	dropped();
+	up = t->rows[0].to_root;
+	op = begin(ANGARA_OP_ALLREDUCE, 0);
+	EXPECT_EQ(me->tree[TREE].done, 4);
+	p = honest(op, ANG_PKT_ALLREDUCE);
+	p.len = 1024;
+	give(&p, up, ANGARA_VC_DOWN);
+	EXPECT_EQ(dropped(), 4);
+	EXPECT_EQ(finish(g.ctx[0], &cqe), ANGARA_ST_MISMATCH);
+	EXPECT_EQ(le32_to_cpu(cqe.node), me->neighbor[up]);
+	end();
+}
+
+static void reduces(void)
+{
+	struct ang_pkt p;
+	struct ang_op *op;
+	u32 dir;
+
+	start(4);
+	host_run(g.h);
+	dropped();
+	op = begin(ANGARA_OP_REDUCE, 0);
+	EXPECT_EQ(op->npkts_sent, 4);
+	/* The link on which the root's answers come. */
+	for (dir = 0; dir < 4; dir++)
+		if (ang_topo_route(&g.h->fab->topo, me->neighbor[dir], 0) ==
+		    (dir ^ 1))
+			break;
+	p = honest(op, ANG_PKT_RESULT);
+	FORGED(op, p, life, p.life + 1, dir, ANGARA_VC_RSP);
+	FORGED(op, p, gen, (u16)(p.gen + 1), dir, ANGARA_VC_RSP);
+	FORGED(op, p, slot, (u16)(p.slot + 1), dir, ANGARA_VC_RSP);
+	FORGED(op, p, dst_ctx, 1, dir, ANGARA_VC_RSP);
+	FORGED(op, p, tree, TREE + 1, dir, ANGARA_VC_RSP);
+	FORGED(op, p, seq, p.seq + 4, dir, ANGARA_VC_RSP);
+	FORGED(op, p, redop, p.redop + 1, dir, ANGARA_VC_RSP);
+	complete(ANGARA_OP_REDUCE, 0);
+	/* An operation of another kind. */
+	op = begin(ANGARA_OP_ALLREDUCE, 0);
+	p = honest(op, ANG_PKT_RESULT);
+	FORGED(op, p, seq, p.seq, dir, ANGARA_VC_RSP);
+	complete(ANGARA_OP_ALLREDUCE, 0);
+	end();
+}
+
+static void broadcasts(void)
+{
+	struct ang_pkt p;
+	struct ang_op *op;
+	u32 up;
+
+	start(4);
+	host_run(g.h);
+	dropped();
+	up = t->rows[0].to_root;
+	op = begin(ANGARA_OP_BCAST, 0);
+	EXPECT_EQ(op->npkts_sent, 4);
+	p = honest(op, ANG_PKT_BCAST);
+	FORGED(op, p, life, p.life + 1, up, ANGARA_VC_DOWN);
+	FORGED(op, p, gen, (u16)(p.gen + 1), up, ANGARA_VC_DOWN);
+	FORGED(op, p, slot, (u16)(p.slot + 1), up, ANGARA_VC_DOWN);
+	FORGED(op, p, src_ctx, 1, up, ANGARA_VC_DOWN);
+	FORGED(op, p, seq, 256, up, ANGARA_VC_DOWN);
+	FORGED(op, p, flags, 0, up, ANGARA_VC_DOWN);
+	/* A part of it, said to be the last. */
+	p.npkts = 1;
+	FORGED(op, p, len, 200, up, ANGARA_VC_DOWN);
+	/* More than was sent. */
+	p.npkts = 5;
+	FORGED(op, p, len, 1200, up, ANGARA_VC_DOWN);
+	EXPECT_EQ(ctx_counter(g.ctx[0], ANGARA_CTR_BCAST(TREE)), 0);
+	complete(ANGARA_OP_BCAST, 0);
+	end();
+}
+
+/* A child contributes twice, or asks for a broadcast in this node's name. */
+static void children(void)
+{
+	struct ang_pkt p;
+	struct ang_op *op;
+	struct ang_op *other;
+	u32 dir;
+	u32 k;
+
+	start(0);
+	host_run(g.h);
+	dropped();
+	EXPECT(t->rows[0].dir_sum > 1);
+	dir = ang_lowest(t->rows[0].dirs);
+	op = begin(ANGARA_OP_ALLREDUCE, 0);
+	p = honest(op, ANG_PKT_ALLREDUCE);
+	p.src_node = me->neighbor[dir];
+	FORGED(op, p, life, p.life - 1, dir, ANGARA_VC_UP);
+	FORGED(op, p, seq, p.seq + 16, dir, ANGARA_VC_UP);
+	give(&p, dir, ANGARA_VC_UP);
+	EXPECT_EQ(dropped(), 0);
+	for (k = 0; k < 8; k++)
+		FORGED(op, p, seq, p.seq, dir, ANGARA_VC_UP);
+	other = begin(ANGARA_OP_BCAST, 0);
+	/* The root's own has come back already: it has a child that is slow. */
+	EXPECT(other->state == ANG_OP_FREE || other->npkts_sent);
+	p = honest(other, ANG_PKT_BCAST);
+	FORGED(op, p, src_node, 0, dir, ANGARA_VC_UP);
+	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
+	host_run(g.h);
+	for (k = 0; k < 2; k++) {
+		struct angara_cqe cqe;
+
+		EXPECT(poll_cq(g.ctx[0], &cqe));
+	}
+	EXPECT_EQ(adm_row(g.h, 0, &t->rows[0]), ANGARA_ADM_ST_OK);
+	end();
+}
+
+/* Credits that no result has earned; rows and deaths of other lives. */
+static void controls(void)
+{
+	struct ang_pkt p = {
+		.type = ANG_PKT_CREDIT, .tree = TREE, .npkts = 1, .pkey = PKEY,
+		.seq = 1,
+	};
+	struct ang_tree *row;
+	u32 up;
+
+	start(4);
+	host_run(g.h);
+	dropped();
+	row = &me->tree[TREE];
+	up = t->rows[0].to_root;
+	p.life = row->life;
+	give(&p, up, ANGARA_VC_DOWN);
+	EXPECT_EQ(dropped(), 1);
+	EXPECT_EQ(row->up_credits, ANGARA_MAX_REDUCES);
+	p.type = ANG_PKT_ABORT;
+	p.status = ANGARA_ST_TREE_DOWN;
+	p.seq = row->peer[up];
+	p.life = row->life + 1;
+	give(&p, up, ANGARA_VC_DOWN);
+	p.seq++;
+	p.life = row->life;
+	give(&p, up, ANGARA_VC_DOWN);
+	p.type = ANG_PKT_OPEN;
+	p.status = 0;
+	p.key = t->rows[0].epoch;
+	p.life = row->life + 1;
+	give(&p, up, ANGARA_VC_DOWN);
+	EXPECT_EQ(row->state, ANGARA_TREE_STATE_UP);
+	EXPECT(row->open);
+	/* A neighbor that says it began anew without an end is not believed. */
+	p.life = row->life;
+	give(&p, up, ANGARA_VC_DOWN);
+	EXPECT_EQ(row->state, ANGARA_TREE_STATE_DOWN);
+	end();
+}
+
+const struct test_case forge_cases[] = {
+	{ "forged: what has not been injected does not complete", before_open },
+	{ "forged: results of an allreduce", results },
+	{ "forged: results that do not fit the operation", results_unfit },
+	{ "forged: results of a reduce", reduces },
+	{ "forged: broadcasts that come back", broadcasts },
+	{ "forged: contributions and requests of children", children },
+	{ "forged: credits, ends and beginnings of rows", controls },
+	{ NULL, NULL },
+};
