@@ -90,13 +90,13 @@ void cl_send(struct cl *cl, u32 command, u32 flags, const void *body, u32 len,
 {
 	struct vfu_hdr hdr = { .id = ++cl->id, .command = (u16)command,
 		.size = (u32)sizeof(hdr) + len, .flags = flags };
-	u8 bytes[sizeof(hdr) + VFU_MAX_MSG];
+	u8 *bytes = malloc(sizeof(hdr) + len);
 
-	EXPECT(len <= VFU_MAX_MSG);
 	memcpy(bytes, &hdr, sizeof(hdr));
 	if (len)
 		memcpy(bytes + sizeof(hdr), body, len);
 	cl_bytes(cl, bytes, sizeof(hdr) + len, fds, num_fds);
+	free(bytes);
 }
 
 static bool get(struct cl *cl, void *to, size_t len)
@@ -161,13 +161,13 @@ int cl_region_read(struct cl *cl, u32 region, u64 off, void *buf, u32 len)
 int cl_region_write(struct cl *cl, u32 region, u64 off, const void *buf, u32 len)
 {
 	struct vfu_region at = { .offset = off, .region = region, .count = len };
-	u8 body[sizeof(at) + 4096];
+	u8 *body = malloc(sizeof(at) + len);
 	int ret;
 
-	EXPECT(len <= 4096);
 	memcpy(body, &at, sizeof(at));
 	memcpy(body + sizeof(at), buf, len);
 	ret = cl_call(cl, VFU_REGION_WRITE, body, (u32)sizeof(at) + len);
+	free(body);
 	if (!ret)
 		EXPECT(cl->len == sizeof(at) && !memcmp(cl->body, &at, sizeof(at)));
 	return ret;

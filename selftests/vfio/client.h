@@ -25,7 +25,7 @@ struct cl {
 	u16 id;
 	struct vfu_hdr hdr;	/* of the last reply */
 	u32 len;
-	_Alignas(8) u8 body[VFU_MAX_MSG];
+	_Alignas(8) u8 body[2 << 20];
 };
 
 /* Connects, and no more. */

@@ -25,7 +25,9 @@ static void version(void)
 	EXPECT_EQ(cl->body[cl->len - 1], 0);
 	EXPECT(strstr(text, "\"max_msg_fds\":16") ||
 	       strstr(text, "\"max_msg_fds\": 16"));
-	EXPECT(strstr(text, "max_data_xfer_size"));
+	/* The default, and what a client that proposes nothing counts on. */
+	EXPECT(strstr(text, "\"max_data_xfer_size\":1048576") ||
+	       strstr(text, "\"max_data_xfer_size\": 1048576"));
 	EXPECT(strstr(text, "65535"));
 	EXPECT(strstr(text, "write_multiple"));
 	EXPECT(!strstr(text, "twin_socket"));
@@ -62,12 +64,26 @@ static void version_less(void)
 	}
 }
 
+#define CAPS(what)	"{\"capabilities\":{" what "}}"
+
 static void version_bad(void)
 {
 	static const char * const bad[] = {
 		"", "{", "[]", "7", "{\"capabilities\":7}", "{\"capabilities\"",
 		"{\"capabilities\":{}} more",
 		"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+		"null", "{\"capabilities\":null}",
+		"{\"capabilities\":{},}", "/**/{}", "{\"\xff\":1}",
+		CAPS("\"max_msg_fds\":\"8\""), CAPS("\"max_msg_fds\":-1"),
+		CAPS("\"max_msg_fds\":1.5"),
+		CAPS("\"max_data_xfer_size\":true"),
+		CAPS("\"max_data_xfer_size\":[]"),
+		CAPS("\"max_data_xfer_size\":1e99"),
+		CAPS("\"max_dma_maps\":{}"), CAPS("\"pgsizes\":null"),
+		/* There are no other pages than of 4 KiB. */
+		CAPS("\"pgsizes\":65536"), CAPS("\"pgsizes\":0"),
+		CAPS("\"write_multiple\":1"), CAPS("\"twin_socket\":true"),
+		CAPS("\"twin_socket\":{\"supported\":\"yes\"}"),
 	};
 	u32 i;
 
@@ -93,6 +109,64 @@ static void version_bad(void)
 		cl_close(cl);
 	}
 	EXPECT(said("version data is no JSON object"));
+}
+
+/* What is not known is not asked for: it is left out of the answer. */
+static void version_more(void)
+{
+	static const char more[] = CAPS("\"migration\":{\"pgsize\":4096},"
+		"\"pgsizes\":2101248,\"max_data_xfer_size\":8,\"else\":[1],"
+		"\"twin_socket\":{\"supported\":true,\"fd_index\":1}");
+	struct cl *cl;
+
+	while (true) {
+		int ret;
+
+		cl = cl_open(0);
+		ret = cl_version(cl, 0, 65535, more);
+		if (!ret)
+			break;
+		EXPECT_EQ(ret, CLOSED);
+		cl_close(cl);
+	}
+	EXPECT_EQ(cl->body[2] | cl->body[3], 0);
+	EXPECT(!strstr((char *)cl->body + 4, "migration"));
+	EXPECT(!strstr((char *)cl->body + 4, "else"));
+	EXPECT(!strstr((char *)cl->body + 4, "twin"));
+	EXPECT(strstr((char *)cl->body + 4, "\"pgsizes\":4096"));
+	cl_close(cl);
+}
+
+/*
+ * A client that has not asked for less may move 1 MiB at once: the regions are
+ * smaller, so that it does not have to.
+ */
+static void large(void)
+{
+	static u8 all[1 << 20];
+	struct cl *cl = cl_attach(2);
+	u32 bar = 32 * 4096;
+	struct vfu_hdr hdr = { .command = VFU_REGION_WRITE,
+		.size = sizeof(hdr) + sizeof(struct vfu_region) + (1 << 20) + 1 };
+	u32 magic;
+
+	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
+	EXPECT_EQ(cl_region_read(cl, 0, 0, all, bar), 0);
+	memcpy(&magic, all, 4);
+	EXPECT_EQ(magic, ANGARA_HW_MAGIC);
+	EXPECT_EQ(all[bar - 1], 0xff);
+	memset(all, 0, bar);
+	EXPECT_EQ(cl_region_write(cl, 0, 0, all, bar), 0);
+	EXPECT_EQ(cl_region_write(cl, 2, 0, all, 8192), 0);
+	EXPECT_EQ(cl_region_read(cl, 2, 0, all, 8192), 0);
+	/* Beyond the region is an error, and no more. */
+	EXPECT_EQ(cl_region_read(cl, 0, 0, all, 1 << 20), EINVAL);
+	EXPECT_EQ(cl_region_write(cl, 0, 0, all, 1 << 20), EINVAL);
+	EXPECT_EQ(cl_region_read(cl, 0, 0, all, (1 << 20) + 1), EINVAL);
+	EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);
+	cl_bytes(cl, &hdr, sizeof(hdr), NULL, 0);
+	EXPECT_EQ(cl_recv(cl), CLOSED);
+	cl_close(cl);
 }
 
 /* Opens until it is this client's turn: the last one may be on its way out. */
@@ -231,7 +305,7 @@ static void lengths(void)
 		{ VFU_REGION_WRITE, 16 }, { VFU_WRITE_MULTI, 8 },
 	};
 	struct cl *cl = cl_attach(1);
-	u8 body[VFU_MAX_MSG] = { 0 };
+	u8 body[8192] = { 0 };
 	u32 i, len;
 
 	for (i = 0; i < NUM(fixed); i++) {
@@ -252,7 +326,8 @@ static void lengths(void)
 /* Where messages begin is not known any more: it hangs up. */
 static void sizes(void)
 {
-	static const u32 bad[] = { 0, 1, 15, 8193, 65536, 0x7fffffff, 0xffffffff };
+	static const u32 bad[] = { 0, 1, 15, VFU_MAX_MSG + 1, 0x7fffffff,
+				   0xffffffff };
 	u32 i;
 
 	for (i = 0; i < NUM(bad); i++) {
@@ -445,12 +520,14 @@ const struct test_case proto_cases[] = {
 	{ "proto: what QEMU proposes", version },
 	{ "proto: less is proposed", version_less },
 	{ "proto: version data that is none", version_bad },
+	{ "proto: more is proposed", version_more },
 	{ "proto: the version comes first", version_first },
 	{ "proto: device, regions, interrupts", infos },
 	{ "proto: no such region or interrupt", infos_bad },
 	{ "proto: unknown commands", unknown },
 	{ "proto: bodies of every length", lengths },
 	{ "proto: messages of impossible size", sizes },
+	{ "proto: a region at once", large },
 	{ "proto: messages in pieces", pieces },
 	{ "proto: no reply wanted", no_reply },
 	{ "proto: several writes in one", multi },

@@ -30,7 +30,7 @@ static int do_version(struct card *c, struct vfu_msg *m, u8 *out)
 
 	if (c->negotiated)
 		return -EINVAL;
-	ret = version_handle(c, m, out, VFU_MAX_DATA);
+	ret = version_handle(c, m, out, VFU_MAX_OTHER);
 	c->negotiated = ret > 0;
 	return ret;
 }
@@ -246,7 +246,7 @@ static const struct command {
 	u32 max;
 	u32 fds;
 } commands[] = {
-	[VFU_VERSION] = { do_version, sizeof(struct vfu_version), VFU_MAX_MSG },
+	[VFU_VERSION] = { do_version, sizeof(struct vfu_version), VFU_MAX_OTHER },
 	[VFU_DMA_MAP] = { do_dma_map, sizeof(struct vfu_dma_map), 0, 1 },
 	[VFU_DMA_UNMAP] = { do_dma_unmap, sizeof(struct vfu_dma_unmap) },
 	[VFU_DEVICE_GET_INFO] = { do_info, 16 },
@@ -254,12 +254,12 @@ static const struct command {
 				  sizeof(struct vfio_region_info) },
 	[VFU_GET_IRQ_INFO] = { do_irq_info, sizeof(struct vfio_irq_info) },
 	[VFU_SET_IRQS] = { do_set_irqs, sizeof(struct vfio_irq_set),
-			   VFU_MAX_MSG, VFU_MAX_FDS },
+			   VFU_MAX_OTHER, VFU_MAX_FDS },
 	[VFU_REGION_READ] = { do_region_read, sizeof(struct vfu_region) },
 	[VFU_REGION_WRITE] = { do_region_write, sizeof(struct vfu_region),
 			       VFU_MAX_MSG },
 	[VFU_DEVICE_RESET] = { do_reset },
-	[VFU_WRITE_MULTI] = { do_write_multi, sizeof(u64), VFU_MAX_MSG },
+	[VFU_WRITE_MULTI] = { do_write_multi, sizeof(u64), VFU_MAX_OTHER },
 };
 
 static int handle(struct card *c, struct vfu_msg *m, u8 *out)

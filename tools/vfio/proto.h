@@ -27,8 +27,11 @@
 #define VFU_ERROR		(1U << 5)
 
 #define VFU_MAX_FDS		16U	/* in a message to us */
-#define VFU_MAX_DATA		4096U	/* of a region in one message */
-#define VFU_MAX_MSG		8192U
+#define VFU_MAX_DATA		1048576U /* of a region in one message */
+#define VFU_MAX_MAPS		65535U	/* that every client may have */
+#define VFU_MAX_MSG		((u32)(sizeof(struct vfu_hdr) + \
+				       sizeof(struct vfu_region)) + VFU_MAX_DATA)
+#define VFU_MAX_OTHER		8192U	/* body of one that moves no data */
 #define VFU_MAX_REPLY		(sizeof(struct vfu_hdr) + \
 				 sizeof(struct vfu_region) + VFU_MAX_DATA)
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which version of the protocol, and which limits.
+ *
+ * A proposal that the server cannot meet is answered with an error, and then
+ * the connection is closed; see proto_handle().
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -10,17 +13,54 @@
 
 #define DEPTH	8	/* of a client's JSON; some three are in use */
 
-/* What we can, if the client names it: an answer is a part of its proposal. */
+static bool is_number(json_object *val)
+{
+	return json_object_is_type(val, json_type_int) &&
+	       json_object_get_int64(val) >= 0;
+}
+
+static bool is_bool(json_object *val)
+{
+	return json_object_is_type(val, json_type_boolean);
+}
+
+static bool has_page(json_object *val)
+{
+	return is_number(val) && json_object_get_int64(val) & DMA_PAGE;
+}
+
+/* The server sends no commands, so it never takes the second socket. */
+static bool is_twin(json_object *val)
+{
+	json_object *supported;
+
+	return json_object_is_type(val, json_type_object) &&
+	       (!json_object_object_get_ex(val, "supported", &supported) ||
+		is_bool(supported));
+}
+
+/*
+ * The capabilities of protocol 0.0.  The answer is a part of what the client
+ * proposes, so the server keeps to the default of a capability that the client
+ * does not name: 1 MiB of data, 65535 maps, pages of 4 KiB.  One descriptor in
+ * a message is the default, and more do no harm.
+ *
+ * No client believes more than the default of max_dma_maps.
+ */
 static const struct {
 	const char *name;
-	u32 value;
-} limits[] = {
-	{ "max_msg_fds", VFU_MAX_FDS },
-	{ "max_data_xfer_size", VFU_MAX_DATA },
-	/* There may be more, but no client would believe it. */
-	{ "max_dma_maps", 65535 },
-	{ "pgsizes", DMA_PAGE },
+	bool (*ok)(json_object *val);
+	u32 value;		/* of the answer; 0: not a number */
+} known[] = {
+	{ "max_msg_fds", is_number, VFU_MAX_FDS },
+	{ "max_data_xfer_size", is_number, VFU_MAX_DATA },
+	{ "max_dma_maps", is_number, VFU_MAX_MAPS },
+	{ "pgsizes", has_page, DMA_PAGE },
+	{ "write_multiple", is_bool },
+	{ "twin_socket", is_twin },
 };
+
+#define NUM_KNOWN	(sizeof(known) / sizeof(known[0]))
 
 /* Return: the client's capabilities, which go with @root; NULL if none. */
 static int parse(const char *text, u32 len, json_object **root,
@@ -34,6 +74,8 @@ static int parse(const char *text, u32 len, json_object **root,
 	*caps = NULL;
 	if (!tok)
 		return -ENOMEM;
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
+			       JSON_TOKENER_VALIDATE_UTF8);
 	*root = json_tokener_parse_ex(tok, text, (int)len);
 	err = json_tokener_get_error(tok);
 	whole = json_tokener_get_parse_end(tok) == len;
@@ -46,6 +88,19 @@ static int parse(const char *text, u32 len, json_object **root,
 	return json_object_is_type(*caps, json_type_object) ? 0 : -EINVAL;
 }
 
+/* Return: the name of a capability that makes no sense here; NULL if none. */
+static const char *flaw(json_object *caps)
+{
+	json_object *val;
+	size_t i;
+
+	for (i = 0; i < NUM_KNOWN; i++)
+		if (json_object_object_get_ex(caps, known[i].name, &val) &&
+		    !known[i].ok(val))
+			return known[i].name;
+	return NULL;
+}
+
 static int answer(json_object *caps, char *out, u32 max)
 {
 	json_object *root = json_object_new_object();
@@ -54,16 +109,19 @@ static int answer(json_object *caps, char *out, u32 max)
 	size_t i;
 	int n;
 
-	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (json_object_object_get_ex(caps, limits[i].name, NULL))
-			json_object_object_add(mine, limits[i].name,
-				json_object_new_int64(limits[i].value));
+	for (i = 0; i < NUM_KNOWN; i++)
+		if (known[i].value &&
+		    json_object_object_get_ex(caps, known[i].name, NULL))
+			json_object_object_add(mine, known[i].name,
+				json_object_new_int64(known[i].value));
 	if (json_object_object_get_ex(caps, "write_multiple", &multi) &&
 	    json_object_get_boolean(multi))
 		json_object_object_add(mine, "write_multiple",
 				       json_object_new_boolean(1));
 	json_object_object_add(root, "capabilities", mine);
-	n = snprintf(out, max, "%s", json_object_to_json_string(root)) + 1;
+	/* QEMU has no room for an answer that is longer than its proposal. */
+	n = snprintf(out, max, "%s", json_object_to_json_string_ext(root,
+						JSON_C_TO_STRING_PLAIN)) + 1;
 	json_object_put(root);
 	return n;
 }
@@ -84,6 +142,7 @@ int version_handle(struct card *c, const struct vfu_msg *m, u8 *out, u32 max)
 	struct vfu_version own = { 0 };
 	json_object *root = NULL;
 	json_object *caps = NULL;
+	const char *bad = NULL;
 	int ret = 0;
 
 	if (in->major) {
@@ -95,8 +154,14 @@ int version_handle(struct card *c, const struct vfu_msg *m, u8 *out, u32 max)
 		ret = -EINVAL;
 	else if (len > 1)
 		ret = parse(in->data, len - 1, &root, &caps);
+	if (!ret)
+		bad = flaw(caps);
 	if (ret) {
 		card_say(c, "the client's version data is no JSON object with capabilities");
+	} else if (bad) {
+		card_say(c, "the client's capability %s is malformed or cannot be met",
+			 bad);
+		ret = -EINVAL;
 	} else {
 		memcpy(out, &own, sizeof(own));
 		ret = (int)sizeof(own) +
