@@ -18,6 +18,7 @@
 #define PAGES	16U
 #define PAGE	4096U
 #define CTXS	3	/* of an adapter */
+#define MAPS	24U	/* and one file: what a client may map */
 #define KINDS	6	/* of file descriptors */
 
 /* Made once; a message gets duplicates. */
@@ -93,7 +94,7 @@ static void check_card(const struct card *c)
 	memcpy(&vendor, c->pci.space, sizeof(vendor));
 	EXPECT_EQ(le16_to_cpu(vendor), ANGARA_PCI_VENDOR);
 	EXPECT_EQ(c->dma.on, c->pci.master);
-	EXPECT(c->dma.num_ranges <= DMA_MAX_RANGES);
+	EXPECT(c->dma.num_ranges <= MAPS);
 	EXPECT(!c->dma.num_ranges == !c->dma.ranges);
 }
 
@@ -341,6 +342,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	};
 	struct ang_cfg cfg = { .ndims = 1, .dims = { CARDS }, .ctxs = CTXS,
 		.ops = 4, .bufs = 8, .depth = 4, .train = 2 };
+	const struct dma_budget budget = { PAGES * PAGE * 3 / 2, MAPS };
 	struct input in = { data, size };
 	struct machines *w = calloc(1, sizeof(*w));
 	u32 i, free_fd;
@@ -354,7 +356,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	w->fabric = fabric_new(&cfg, 0);
 	EXPECT(w->fabric);
 	for (i = 0; i < CARDS; i++) {
-		EXPECT(!card_init(&w->card[i], w->fabric, i, CTXS));
+		EXPECT(!card_init(&w->card[i], w->fabric, i, CTXS,
+				  &budget));
 		/* What it has to say was said by so many others before. */
 		w->card[i].limit.since = seconds();
 		w->card[i].limit.lines = 1000;

@@ -41,7 +41,7 @@ passes()
 {
 	local status=0
 
-	server_start "$1" "$2" --dims 2x2x1 || return
+	server_start "$1" "$2" --dims 2x2x1 "${LIMITS[@]}" || return
 	VFIO_DIR=$2 VFIO_PID=$SERVER_PID VFIO_LOG=$2.log \
 		timeout 20 "$CLIENT" "$3" || status=1
 	kill "$SERVER_PID" && wait "$SERVER_PID" || status=1

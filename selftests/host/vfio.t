@@ -56,6 +56,11 @@ bad_arguments()
 		refuses 2 '--contexts wants a number from 1 to 128' "${ok[@]}" --contexts 0 &&
 		refuses 2 "not '129'" "${ok[@]}" --contexts 129 &&
 		refuses 2 '--threads wants a number from 1 to 64' "${ok[@]}" --threads 65 &&
+		refuses 2 "--max-memory wants a size such as" "${ok[@]}" --max-memory 1X &&
+		refuses 2 "not '1GB'" "${ok[@]}" --max-memory 1GB &&
+		refuses 2 "not '4095'" "${ok[@]}" --max-memory 4095 &&
+		refuses 2 "not '16777216T'" "${ok[@]}" --max-memory 16777216T &&
+		refuses 2 '--max-maps wants a number from 65535 to 1048576' "${ok[@]}" --max-maps 65534 &&
 		refuses 2 '--only wants a list' "${ok[@]}" --only 4 &&
 		refuses 2 '--only wants a list' "${ok[@]}" --only 2-1 &&
 		refuses 2 '--only wants a list' "${ok[@]}" --only 1, &&
@@ -239,7 +244,8 @@ cases()
 {
 	local name=$1 one
 
-	check "$name: the server starts" server_start "$2" "$DIR" --dims 2x2x1
+	check "$name: the server starts" server_start "$2" "$DIR" \
+		--dims 2x2x1 "${LIMITS[@]}"
 	while read -r one; do
 		check "$name: $one" client "$DIR" "$one"
 	done < <("$CLIENT" --list)

@@ -18,6 +18,8 @@
 
 #define CLOSED		(-1)	/* in the place of an error */
 #define CONFIG		VFIO_PCI_CONFIG_REGION_INDEX
+#define MAX_MEMORY	(1ULL << 30)	/* see LIMITS in server.sh */
+#define MAX_MAPS	65535U
 #define MEMORY		(16U << 20)	/* of a node, at DMA address 0 */
 
 struct cl {

@@ -105,25 +105,31 @@ static void unsafe(void)
 	char path[64];
 	int readonly;
 
-	/* All these are taken, so that a guest starts; none is mapped. */
-	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, open_ended), 0);
+	/* What the adapter cannot reach is no success. */
+	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, open_ended), EINVAL);
 	EXPECT(said("node 1: the adapter cannot reach memory at 0x0: it is in a file that may be cut short"));
-	EXPECT_EQ(cl_dma_map(cl, P, P, 0, RW, file), 0);
+	EXPECT_EQ(cl_dma_map(cl, P, P, 0, RW, file), EINVAL);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", sealed);
 	readonly = open(path, O_RDONLY | O_CLOEXEC);
-	EXPECT_EQ(cl_dma_map(cl, 2 * P, P, 0, RW, readonly), 0);
-	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, RW, -1), 0);
+	EXPECT_EQ(cl_dma_map(cl, 2 * P, P, 0, RW, readonly), EACCES);
+	EXPECT(said("node 1: the adapter cannot reach memory at 0x2000: it is in a file that cannot be written"));
+	/* ROM comes without a file; so does video memory, but not first. */
+	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, DMA_READ, -1), 0);
+	EXPECT_EQ(cl_dma_map(cl, 4 * P, P, 0, RW, -1), EINVAL);
 	EXPECT_EQ(server_maps(), 0);
 	EXPECT(!ftruncate(open_ended, 0));
-	EXPECT_EQ(cl_dma_unmap(cl, 0, 4 * P, 0), 0);
-	EXPECT_EQ(unmapped(cl), 4 * P);
+	EXPECT_EQ(cl_dma_map(cl, 5 * P, P, 0, RW, sealed), 0);
+	EXPECT_EQ(cl_dma_map(cl, 4 * P, P, 0, RW, -1), 0);
+	EXPECT_EQ(server_maps(), 1);
+	EXPECT_EQ(cl_dma_unmap(cl, 0, 6 * P, 0), 0);
+	EXPECT_EQ(unmapped(cl), 3 * P);
 	close(readonly);
 	close(sealed);
 	close(open_ended);
 	close(file);
 	cl_close(cl);
 	cl = cl_attach(2);
-	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, -1), 0);
+	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, -1), EINVAL);
 	EXPECT(said("node 2: the adapter cannot reach memory at 0x0: it comes without a file: start QEMU with memory-backend-memfd,share=on"));
 	cl_close(cl);
 }
@@ -131,23 +137,24 @@ static void unsafe(void)
 /* As with an IOMMU: a range for every page, up to a bound; it stays quick. */
 static void many(void)
 {
-	struct cl *cl = cl_attach(0);
+	struct cl *cl = cl_attach(3);
 	struct vfu_dma_map map = { .argsz = sizeof(map), .flags = RW, .size = P };
 	int fd = memfd(64 * P, true);
 	u32 i;
 
-	for (i = 0; i < DMA_MAX_RANGES; i++) {
-		map.iova = (u64)(i ^ 0x2aaaa) * 2 * P;
+	for (i = 0; i < MAX_MAPS; i++) {
+		map.iova = (u64)(i * 7919 % MAX_MAPS + 1) * 2 * P;
 		map.offset = i % 64 * P;
 		cl_send(cl, VFU_DMA_MAP, VFU_NO_REPLY, &map, sizeof(map), &fd, 1);
 	}
 	EXPECT_EQ(cl_dma_map(cl, P, P, 0, RW, fd), ENOSPC);
+	EXPECT(said("it is one range more than a client may map: see --max-maps"));
 	EXPECT_EQ(server_maps(), 1);
-	EXPECT_EQ(cl_dma_unmap(cl, 0, 2 * P, 0), 0);
+	EXPECT_EQ(cl_dma_unmap(cl, 0, 3 * P, 0), 0);
 	EXPECT_EQ(unmapped(cl), P);
 	EXPECT_EQ(cl_dma_map(cl, P, P, 0, RW, fd), 0);
 	EXPECT_EQ(cl_dma_unmap(cl, 0, 0, 2), 0);
-	EXPECT_EQ(unmapped(cl), DMA_MAX_RANGES * P);
+	EXPECT_EQ(unmapped(cl), MAX_MAPS * P);
 	EXPECT_EQ(server_maps(), 0);
 	close(fd);
 	cl_close(cl);
@@ -161,13 +168,51 @@ static void files(void)
 	for (i = 0; i < DMA_MAX_FILES + 8; i++) {
 		int fd = memfd(P, true);
 
-		EXPECT_EQ(cl_dma_map(cl, i * P, P, 0, RW, fd), 0);
+		EXPECT_EQ(cl_dma_map(cl, i * P, P, 0, RW, fd),
+			  i < DMA_MAX_FILES ? 0 : ENOSPC);
 		close(fd);
 	}
 	EXPECT_EQ(server_maps(), DMA_MAX_FILES);
 	cl_close(cl);
 	cl_close(cl_attach(0));
 	EXPECT_EQ(server_maps(), 0);
+}
+
+/*
+ * Pages of a sparse file are charged to the process that touches them first,
+ * the server: so there is a bound to what a client maps, which others have too.
+ */
+static void budget(void)
+{
+	struct cl *cl = cl_attach(3);
+	struct cl *other;
+	int huge = memfd(1ULL << 40, true);
+	int most = memfd(MAX_MEMORY, true);
+	int least = memfd(P, true);
+
+	/* The file counts, however little of it is named. */
+	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, huge), ENOMEM);
+	EXPECT(said("node 3: the adapter cannot reach memory at 0x0: it is in files that are larger than the client's budget: see --max-memory"));
+	EXPECT_EQ(server_maps(), 0);
+	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, most), 0);
+	/* Once, however often. */
+	EXPECT_EQ(cl_dma_map(cl, P, P, P, RW, most), 0);
+	EXPECT_EQ(cl_dma_map(cl, 2 * P, P, P, RW, most), 0);
+	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, RW, least), ENOMEM);
+	EXPECT_EQ(server_maps(), 1);
+	other = cl_attach(0);
+	EXPECT_EQ(cl_dma_map(other, 0, P, 0, RW, most), 0);
+	EXPECT_EQ(cl_dma_unmap(cl, 0, 2 * P, 0), 0);
+	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, RW, least), ENOMEM);
+	EXPECT_EQ(cl_dma_unmap(cl, 2 * P, P, 0), 0);
+	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, RW, least), 0);
+	EXPECT_EQ(cl_dma_map(cl, 4 * P, P, 0, RW, most), ENOMEM);
+	EXPECT_EQ(server_maps(), 2);
+	cl_close(other);
+	cl_close(cl);
+	close(huge);
+	close(most);
+	close(least);
 }
 
 /* Commands through memory that ends, has a hole, or may only be read. */
@@ -220,6 +265,7 @@ const struct test_case dma_cases[] = {
 	{ "dma: memory that is not safe", unsafe },
 	{ "dma: a great number of ranges", many },
 	{ "dma: many files", files },
+	{ "dma: more memory than a client may map", budget },
 	{ "dma: no access beyond a range", reach },
 	{ NULL, NULL },
 };

@@ -493,7 +493,7 @@ static void second(void)
 	cl_close(cl);
 }
 
-/* What a client provokes does not fill the log. */
+/* What a client provokes does not fill the log, together with earlier cases. */
 static void rate(void)
 {
 	char line[512];
@@ -511,7 +511,7 @@ static void rate(void)
 	file = fopen(getenv("VFIO_LOG"), "r");
 	EXPECT(file);
 	while (fgets(line, sizeof(line), file))
-		n += strstr(line, "node 0: the client sent a message") != NULL;
+		n += strstr(line, "node 0: ") != NULL;
 	fclose(file);
 	EXPECT(n >= 1 && n <= 90);
 }

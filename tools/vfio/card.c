@@ -91,7 +91,8 @@ void card_socket(const struct card *c, char name[CARD_SOCKET_LEN])
 	snprintf(name, CARD_SOCKET_LEN, "node%u.sock", c->node);
 }
 
-int card_init(struct card *c, struct fabric *fabric, u32 node, u32 ctxs)
+int card_init(struct card *c, struct fabric *fabric, u32 node, u32 ctxs,
+	      const struct dma_budget *budget)
 {
 	int ret;
 
@@ -103,7 +104,7 @@ int card_init(struct card *c, struct fabric *fabric, u32 node, u32 ctxs)
 	ret = irq_init(&c->irq, ctxs + 1);
 	if (ret)
 		return ret;
-	ret = dma_init(&c->dma);
+	ret = dma_init(&c->dma, budget);
 	if (ret) {
 		irq_destroy(&c->irq);
 		return ret;

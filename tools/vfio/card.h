@@ -38,18 +38,24 @@ struct say_limit {
 	u32 dropped;
 };
 
+/* dma.c: how much a client may make the server hold. */
+struct dma_budget {
+	u64 bytes;		/* of files that are mapped */
+	u32 maps;
+};
+
 /* dma.c: which host memory a client lets its adapter reach. */
 struct dma {
+	struct dma_budget budget;	/* set once */
 	pthread_rwlock_t lock;	/* all below; for writing: the card's thread */
 	bool on;		/* the guest set it to be bus master */
 	void *ranges;		/* tree of struct dma_range, none overlaps */
 	u32 num_ranges;
 	struct dma_file *files;
 	bool any;		/* a range with memory was there */
-	bool told;		/* of memory that cannot be reached */
 };
 
-int dma_init(struct dma *d);
+int dma_init(struct dma *d, const struct dma_budget *budget);
 void dma_destroy(struct dma *d);
 void dma_enable(struct dma *d, bool on);
 int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
@@ -63,7 +69,6 @@ int dma_store64(struct dma *d, u64 iova, u64 val);
 #define DMA_READ	1U	/* as in struct vfio_iommu_type1_dma_map */
 #define DMA_WRITE	2U
 #define DMA_PAGE	4096U
-#define DMA_MAX_RANGES	262144U	/* 1 GiB in pages */
 #define DMA_MAX_FILES	64U
 
 /* irq.c: interrupts, as the client has wired them. */
@@ -120,7 +125,8 @@ struct card {
 
 #define CARD_SOCKET_LEN	32
 void card_socket(const struct card *c, char name[CARD_SOCKET_LEN]);
-int card_init(struct card *c, struct fabric *fabric, u32 node, u32 ctxs);
+int card_init(struct card *c, struct fabric *fabric, u32 node, u32 ctxs,
+	      const struct dma_budget *budget);
 void card_destroy(struct card *c);
 void card_reset(struct card *c);
 void card_detach(struct card *c);

@@ -12,6 +12,12 @@
  * A file must not become shorter while it is mapped here, or touching it would
  * end this process; so nothing is mapped that is not sealed against that.
  * Pages of hugetlbfs can be taken back even so.
+ *
+ * A page that nobody has written yet is allocated, and charged to this process,
+ * when the adapter touches it; also by reading.  No seal keeps a client from
+ * making such holes again later, so the blocks that a file has now say nothing.
+ * What bounds the charge is the size of the files that are mapped: struct
+ * dma_budget.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +31,6 @@
 #include <unistd.h>
 
 #include "card.h"
-
-#define MAX_FILE	(1ULL << 40)	/* mapped at once, of a client */
 
 struct dma_file {
 	struct dma_file *next;
@@ -112,22 +116,35 @@ static const char *flaw(int fd, struct stat *st)
 	return NULL;
 }
 
-static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st)
+/* Return: a mapping of the file; NULL with errno set, and the reason in @why. */
+static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st,
+				 const char **why)
 {
 	struct dma_file *file = file_find(d, st);
 	u64 size = (u64)st->st_size;
+	u64 used = mapped_bytes(d);
 	void *mem;
 
 	if (file)
 		return file;
-	if (num_files(d) >= DMA_MAX_FILES || size > MAX_FILE ||
-	    mapped_bytes(d) > MAX_FILE - size)
+	if (num_files(d) >= DMA_MAX_FILES) {
+		*why = "is in one file more than a client may map";
+		errno = ENOSPC;
 		return NULL;
+	}
+	if (used > d->budget.bytes || size > d->budget.bytes - used) {
+		*why = "is in files that are larger than the client's budget: see --max-memory";
+		errno = ENOMEM;
+		return NULL;
+	}
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return NULL;
 	mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mem == MAP_FAILED) {
+		*why = errno == EACCES || errno == EPERM ?
+		       "is in a file that cannot be written" :
+		       "is in a file that cannot be mapped";
 		free(file);
 		return NULL;
 	}
@@ -168,8 +185,6 @@ static int range_add(struct dma *d, struct dma_range *range)
 {
 	void *at;
 
-	if (d->num_ranges >= DMA_MAX_RANGES)
-		return -ENOSPC;
 	at = tsearch(range, &d->ranges, compare);
 	if (!at)
 		return -ENOMEM;
@@ -183,6 +198,17 @@ static int range_add(struct dma *d, struct dma_range *range)
 	return 0;
 }
 
+/* What keeps the adapter from a range, NULL if nothing does. */
+static const char *range_flaw(const struct dma *d, u32 access, int fd,
+			      struct stat *st)
+{
+	if (fd >= 0)
+		return flaw(fd, st);
+	if (!(access & DMA_WRITE) || d->any)
+		return NULL;
+	return "comes without a file: start QEMU with memory-backend-memfd,share=on";
+}
+
 /**
  * dma_map() - let the adapter reach memory
  * @d: table
@@ -191,11 +217,14 @@ static int range_add(struct dma *d, struct dma_range *range)
  * @offset: in the file, page aligned
  * @access: DMA_READ, DMA_WRITE
  * @fd: file, which stays the caller's; -1: the client gave none
- * @why: out: the range stands, but cannot be reached; NULL otherwise
+ * @why: out: what is wrong with this memory or with so much of it; NULL if the
+ *	request makes no sense
  *
- * Clients name ROM and video memory without a file, so this is no error.
+ * Clients name ROM and video memory without a file, after memory that has one:
+ * such a range stands, and DMA there fails.  A client whose first memory comes
+ * without a file does not share its guest's.
  *
- * Return: 0 or -errno.
+ * Return: 0; -ENOMEM, -ENOSPC: over the budget; another -errno.
  */
 int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
 	    const char **why)
@@ -203,32 +232,35 @@ int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
 	struct dma_range *range;
 	struct dma_file *file = NULL;
 	struct stat st;
-	int ret;
+	int ret = 0;
 
 	*why = NULL;
 	if (!access || access & ~(DMA_READ | DMA_WRITE) || !size ||
 	    (iova | size | offset) % DMA_PAGE || iova + (size - 1) < iova)
 		return -EINVAL;
-	if (fd < 0)
-		*why = "comes without a file: start QEMU with memory-backend-memfd,share=on";
-	else
-		*why = flaw(fd, &st);
-	if (!*why && (offset > (u64)st.st_size ||
-		      size > (u64)st.st_size - offset))
+	*why = range_flaw(d, access, fd, &st);
+	if (*why)
 		return -EINVAL;
+	if (fd >= 0 && (offset > (u64)st.st_size ||
+			size > (u64)st.st_size - offset))
+		return -EINVAL;
+	if (d->num_ranges >= d->budget.maps) {
+		*why = "is one range more than a client may map: see --max-maps";
+		return -ENOSPC;
+	}
 	range = calloc(1, sizeof(*range));
 	if (!range)
 		return -ENOMEM;
 	pthread_rwlock_wrlock(&d->lock);
-	if (!*why) {
-		file = file_map(d, fd, &st);
-		if (!file)
-			*why = "cannot be mapped: it is read-only, over 1 TiB, or in too many files";
+	if (fd >= 0) {
+		file = file_map(d, fd, &st, why);
+		ret = file ? 0 : -errno;
 	}
 	*range = (struct dma_range){ .iova = iova, .last = iova + (size - 1),
 		.access = access, .file = file,
 		.mem = file ? file->mem + offset : NULL };
-	ret = range_add(d, range);
+	if (!ret)
+		ret = range_add(d, range);
 	if (ret) {
 		file_put(d, file);
 		free(range);
@@ -283,7 +315,6 @@ void dma_clear(struct dma *d)
 
 	dma_unmap(d, 0, 0, &done);
 	d->any = false;
-	d->told = false;
 }
 
 /** dma_enable() - bus mastering; when it returns with @on false no DMA goes on */
@@ -389,12 +420,13 @@ int dma_store64(struct dma *d, u64 iova, u64 val)
 	return ret;
 }
 
-int dma_init(struct dma *d)
+int dma_init(struct dma *d, const struct dma_budget *budget)
 {
 	pthread_rwlockattr_t attr;
 	int ret;
 
 	memset(d, 0, sizeof(*d));
+	d->budget = *budget;
 	pthread_rwlockattr_init(&attr);
 	/* Whoever unmaps is not to wait as long as there is traffic. */
 	pthread_rwlockattr_setkind_np(&attr,

@@ -89,7 +89,8 @@ static int make_cards(struct server *s)
 		return -ENOMEM;
 	for (; s->num_cards < s->opts.num_nodes; s->num_cards++) {
 		ret = card_init(&s->cards[s->num_cards], s->fabric,
-				s->opts.nodes[s->num_cards], s->opts.cfg.ctxs);
+				s->opts.nodes[s->num_cards], s->opts.cfg.ctxs,
+				&s->opts.budget);
 		if (ret)
 			return ret;
 	}

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +21,8 @@ enum {
 	OPT_DIR,
 	OPT_CONTEXTS,
 	OPT_THREADS,
+	OPT_MEMORY,
+	OPT_MAPS,
 	OPT_ONLY,
 	OPT_READY,
 	OPT_LISTEN,
@@ -36,6 +40,10 @@ static const char usage[] =
 "                    torus has more than 64 nodes)\n"
 "  --threads N       threads that run the model besides those of the adapters\n"
 "                    (default: a processor each, but no more than nodes)\n"
+"  --max-memory SIZE how much memory a client may map, such as 512M or 64G: the\n"
+"                    memory of its machine (default: half of what this machine\n"
+"                    has). The server may be charged for so much\n"
+"  --max-maps N      how many ranges of it (default 262144, at least 65535)\n"
 "  --only LIST       serve these nodes only, such as 0,2,4-7; the others just\n"
 "                    route\n"
 "  --listen [HOST:]PORT  let servers that play other nodes connect here; HOST is\n"
@@ -73,6 +81,28 @@ static int want_number(const char *opt, const char *text, u32 min, u32 max,
 	return USAGE;
 }
 
+/* Bytes, with a unit or without. */
+static int want_size(const char *opt, const char *text, u64 *val)
+{
+	static const char units[] = "KMGT";
+	const char *unit = NULL;
+	u32 count = 0, shift = 0;
+	const char *end = number(text, UINT32_MAX, &count);
+
+	if (end && *end)
+		unit = strchr(units, *end);
+	if (unit) {
+		shift = 10 * (u32)(unit - units + 1);
+		end++;
+	}
+	*val = (u64)count << shift;
+	if (end && !*end && *val >= DMA_PAGE && *val >> shift == count)
+		return -1;
+	say("%s wants a size such as 512M or 64G, at least 4K, not '%s'", opt,
+	    text);
+	return USAGE;
+}
+
 static int option(struct opts *o, int c, const char **only)
 {
 	u32 val = 0;
@@ -98,6 +128,13 @@ static int option(struct opts *o, int c, const char **only)
 	case OPT_THREADS:
 		ret = want_number("--threads", optarg, 1, OPTS_MAX_THREADS,
 				  &o->threads);
+		break;
+	case OPT_MEMORY:
+		ret = want_size("--max-memory", optarg, &o->budget.bytes);
+		break;
+	case OPT_MAPS:
+		ret = want_number("--max-maps", optarg, OPTS_MIN_MAPS,
+				  OPTS_MAX_MAPS, &o->budget.maps);
 		break;
 	case OPT_ONLY:
 		*only = optarg;
@@ -143,6 +180,11 @@ static u32 default_threads(u32 nodes)
 	if (n > OPTS_MAX_THREADS)
 		n = OPTS_MAX_THREADS;
 	return n < nodes ? n : nodes;
+}
+
+static u64 half_of_memory(void)
+{
+	return (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE) / 2;
 }
 
 /* The torus, of the sizes that the loopback has too. */
@@ -268,6 +310,8 @@ int opts_parse(struct opts *o, int argc, char **argv)
 		{ "socket-dir", required_argument, NULL, OPT_DIR },
 		{ "contexts", required_argument, NULL, OPT_CONTEXTS },
 		{ "threads", required_argument, NULL, OPT_THREADS },
+		{ "max-memory", required_argument, NULL, OPT_MEMORY },
+		{ "max-maps", required_argument, NULL, OPT_MAPS },
 		{ "only", required_argument, NULL, OPT_ONLY },
 		{ "ready-fd", required_argument, NULL, OPT_READY },
 		{ "listen", required_argument, NULL, OPT_LISTEN },
@@ -281,6 +325,7 @@ int opts_parse(struct opts *o, int argc, char **argv)
 	int c, status;
 
 	*o = (struct opts){ .ready_fd = -1,
+			    .budget = { half_of_memory(), OPTS_MAPS },
 			    .links.timeout_s = PEER_TIMEOUT_S };
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "+:hV", longs, NULL)) != -1) {

@@ -35,21 +35,6 @@ static int do_version(struct card *c, struct vfu_msg *m, u8 *out)
 	return ret;
 }
 
-/*
- * ROM and the like always come without a file, after memory that has one.  So
- * it is told of what may be the guest's memory only, and once.
- */
-static void tell_map(struct card *c, const struct vfu_dma_map *map,
-		     const char *why, bool file)
-{
-	if (c->dma.told || (!file && (c->dma.any ||
-				      !(map->flags & DMA_WRITE))))
-		return;
-	c->dma.told = true;
-	card_say(c, "the adapter cannot reach memory at 0x%llx: it %s",
-		 (unsigned long long)map->iova, why);
-}
-
 static int do_dma_map(struct card *c, struct vfu_msg *m, u8 *out)
 {
 	struct vfu_dma_map map;
@@ -61,10 +46,9 @@ static int do_dma_map(struct card *c, struct vfu_msg *m, u8 *out)
 		return -EINVAL;
 	ret = dma_map(&c->dma, map.iova, map.size, map.offset, map.flags,
 		      m->num_fds ? m->fds[0] : -1, &why);
-	if (ret == -ENOSPC)
-		card_say(c, "the client maps more than %u ranges", DMA_MAX_RANGES);
-	if (!ret && why)
-		tell_map(c, &map, why, m->num_fds);
+	if (ret && why)
+		card_say(c, "the adapter cannot reach memory at 0x%llx: it %s",
+			 (unsigned long long)map.iova, why);
 	return ret;
 }
 
