@@ -224,19 +224,62 @@ watched()
 	check "$name: packets are captured" captured "$capture"
 }
 
-hasty()
+# start_with PRELOAD: a server that this is loaded into.
+start_with()
 {
-	local dir=$DIR VFIO_HASTY=1
-
-	export VFIO_HASTY
-	cat >"$TAP_TMP/hasty" <<-END
+	cat >"$TAP_TMP/with" <<-END
 		#!/bin/sh
-		LD_PRELOAD=${CLIENT%/*}/hasty.so exec \
+		LD_PRELOAD=${CLIENT%/*}/$1.so exec \
 			"$TAP_TMP/plain/bin/angara-vfio" "\$@"
 	END
-	chmod 755 "$TAP_TMP/hasty"
-	server_start "$TAP_TMP/hasty" "$dir" --dims 2x2x1 &&
-		client "$dir" 'irq: an eventfd that blocks' && server_end "$dir"
+	chmod 755 "$TAP_TMP/with"
+	server_start "$TAP_TMP/with" "$DIR" --dims 2x2x1
+}
+
+hasty()
+{
+	local -x VFIO_HASTY=1
+
+	start_with hasty && client "$DIR" 'irq: an eventfd that blocks' &&
+		server_end "$DIR"
+}
+
+# No thread of the server can get privileges, and each has a filter.
+sandboxed()
+{
+	local status
+
+	for status in "/proc/$SERVER_PID"/task/*/status; do
+		grep -E '^(Name|NoNewPrivs|Seccomp):' "$status"
+		grep -qx $'NoNewPrivs:\t1' "$status" &&
+			grep -qx $'Seccomp:\t2' "$status" || return
+	done
+}
+
+# ends_by CALL: the server that makes this system call ends by SIGSYS.
+ends_by()
+{
+	local status=0
+
+	VFIO_FORBIDDEN=$1 start_with forbidden || return
+	! client "$DIR" 'irq: MSI-X' || return
+	wait "$SERVER_PID" || status=$?
+	SERVER_PID=
+	echo "$1: status $status"
+	[ $status = $((128 + $(kill -l SYS))) ] && rm -f "$DIR"/*
+}
+
+forbidden()
+{
+	local call
+
+	for call in execve fork socket connect kill tgkill ioctl mmap mprotect; do
+		ends_by $call || return
+	done
+	for call in openat nothing; do
+		VFIO_FORBIDDEN=$call start_with forbidden &&
+			client "$DIR" 'irq: MSI-X' && server_end "$DIR" || return
+	done
 }
 
 # cases NAME PROGRAM: all of the client's with one server.
@@ -246,6 +289,7 @@ cases()
 
 	check "$name: the server starts" server_start "$2" "$DIR" \
 		--dims 2x2x1 "${LIMITS[@]}"
+	check "$name: system calls are filtered" sandboxed
 	while read -r one; do
 		check "$name: $one" client "$DIR" "$one"
 	done < <("$CLIENT" --list)
@@ -271,6 +315,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 check '64 adapters are frugal' frugal
 check 'an eventfd that blocks ends its client' hasty
+check 'a system call that is not needed ends the server' forbidden
 cases ASan "$V"
 cases TSan "$T"
 plan

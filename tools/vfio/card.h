@@ -177,6 +177,10 @@ const struct ang_cfg *fabric_cfg(const struct fabric *f);
 const char *fabric_use(const struct fabric *f, u32 node);
 struct traces *fabric_traces(struct fabric *f);
 
+/* sandbox.c: what the server may ask of the kernel. */
+int sandbox_begin(void);
+int sandbox_enter(bool links);
+
 /* server.c: sockets. */
 int server_start(struct card *c);
 void server_stop(struct card *c);

@@ -112,8 +112,10 @@ static int wait_until_whole(struct server *s, const sigset_t *ends)
 
 static int start(struct server *s, const sigset_t *ends)
 {
-	int ret = raise_limit(s);
+	int ret = sandbox_begin();
 
+	if (!ret)
+		ret = raise_limit(s);
 	if (ret)
 		return ret;
 	if (getrandom(&s->opts.cfg.fabric_id, sizeof(u64), 0) != sizeof(u64))
@@ -131,6 +133,8 @@ static int start(struct server *s, const sigset_t *ends)
 		ret = wait_until_whole(s, ends);
 	if (!ret)
 		ret = listen_all(s);
+	if (!ret)
+		ret = sandbox_enter(s->opts.cfg.remote);
 	for (; !ret && s->num_threads < s->num_cards; s->num_threads++) {
 		ret = server_start(&s->cards[s->num_threads]);
 		if (ret) {
