@@ -135,6 +135,8 @@ static void health_work(struct work_struct *work)
 
 	if (PCI_POSSIBLE_ERROR(readl(pci->bar + ANGARA_REG_MAGIC)))
 		ang_dev_break(pci->adev, "it is not there any more");
+	else if (readl(pci->bar + ANGARA_REG_STATUS) & ANGARA_STATUS_FATAL)
+		ang_dev_break(pci->adev, "it cannot reach the admin queues");
 	else
 		health_start(pci);
 }

@@ -17,6 +17,14 @@ static u64 reg_get64(struct ang_node *n, u32 off)
 	return reg_get(n, off) | (u64)reg_get(n, off + 4) << 32;
 }
 
+static u32 status(struct ang_node *n)
+{
+	if (!ang_load_acquire(&n->enabled))
+		return 0;
+	return READ_ONCE(n->adm.fatal) ?
+	       ANGARA_STATUS_READY | ANGARA_STATUS_FATAL : ANGARA_STATUS_READY;
+}
+
 u32 ang_reg_read(struct ang_view *v, u32 node, u32 off)
 {
 	struct ang_fabric *fab = v->fab;
@@ -31,7 +39,7 @@ u32 ang_reg_read(struct ang_view *v, u32 node, u32 off)
 	case ANGARA_REG_VERSION:
 		return ANGARA_HW_VERSION;
 	case ANGARA_REG_STATUS:
-		return ang_load_acquire(&n->enabled) ? ANGARA_STATUS_READY : 0;
+		return status(n);
 	case ANGARA_REG_NODE:
 		return node;
 	case ANGARA_REG_NODES:
@@ -130,6 +138,15 @@ static void control(struct ang_view *v, struct ang_node *n)
 	ang_store_release(&n->enabled, 1);
 }
 
+/*
+ * A queue that is out of reach cannot tell the driver so.  The adapter stops
+ * using all of them: what is lost would leave the driver waiting for ever.
+ */
+static void fatal(struct ang_node *n)
+{
+	WRITE_ONCE(n->adm.fatal, 1);
+}
+
 /**
  * ang_event() - tell the driver of something
  * @v: view
@@ -146,7 +163,7 @@ void ang_event(struct ang_view *v, struct ang_node *n, u32 type, u32 index,
 	__le64 last;
 	u64 addr;
 
-	if (!n->enabled)
+	if (!n->enabled || adm->fatal)
 		return;
 	if (adm->aeq_pi - reg_get(n, ANGARA_REG_AEQ_CI) >= adm->aeq_entries) {
 		adm->aeq_lost++;
@@ -161,8 +178,10 @@ void ang_event(struct ang_view *v, struct ang_node *n, u32 type, u32 index,
 	addr = adm->aeq + (u64)(adm->aeq_pi & (adm->aeq_entries - 1)) * sizeof(ev);
 	memcpy(&last, (char *)&ev + 8, sizeof(last));
 	if (v->ops->dma_write(v->host, n->id, addr, &ev, 8) ||
-	    ang_store64(v, n, addr + 8, le64_to_cpu(last)))
+	    ang_store64(v, n, addr + 8, le64_to_cpu(last))) {
+		fatal(n);
 		return;
+	}
 	adm->aeq_lost = 0;
 	adm->aeq_pi++;
 	v->ops->interrupt(v->host, n->id, ANGARA_VEC_ADMIN);
@@ -320,8 +339,10 @@ static void execute(struct ang_view *v, struct ang_node *n,
 	cpl.phase = !(adm->acq_pi & adm->entries);
 	memcpy(&last, (char *)&cpl + 24, sizeof(last));
 	if (v->ops->dma_write(v->host, n->id, addr, &cpl, 24) ||
-	    ang_store64(v, n, addr + 24, le64_to_cpu(last)))
+	    ang_store64(v, n, addr + 24, le64_to_cpu(last))) {
+		fatal(n);
 		return;
+	}
 	adm->acq_pi++;
 	v->ops->interrupt(v->host, n->id, ANGARA_VEC_ADMIN);
 }
@@ -360,13 +381,15 @@ bool ang_admin(struct ang_view *v, struct ang_node *n)
 	pi = reg_get(n, ANGARA_REG_ASQ_DB);
 	if (pi - adm->asq_ci > adm->entries)
 		return true;
-	for (; adm->asq_ci != pi; adm->asq_ci++) {
+	for (; adm->asq_ci != pi && !adm->fatal; adm->asq_ci++) {
 		u32 at = adm->asq_ci & (adm->entries - 1);
 
 		if (v->ops->dma_read(v->host, n->id,
 				     adm->asq + (u64)at * sizeof(cmd), &cmd,
-				     sizeof(cmd)))
-			continue;
+				     sizeof(cmd))) {
+			fatal(n);
+			break;
+		}
 		if (must_wait(n, &cmd)) {
 			/* Tried again when a link has room. */
 			ang_store_release(&n->db_admin, 1);

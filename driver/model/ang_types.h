@@ -393,6 +393,7 @@ struct ang_admin {
 	u32 acq_pi;
 	u32 aeq_pi;
 	u32 aeq_lost;
+	u32 fatal;		/* ANGARA_STATUS_FATAL */
 };
 
 struct ang_link {

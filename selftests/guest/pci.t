@@ -99,7 +99,8 @@ for kernel in "$(kernels | head -n 1)" "$(newest_kernel)"; do
 		-- "$PARTS" config card unload
 done
 guest 'memory that cannot be shared' --append swiotlb=force -- "$PARTS" swiotlb
-guest 'the server is killed' --kernel 6.12 -- "$PARTS" killed
+guest 'admin queues out of reach; then the server is killed' --kernel 6.12 \
+	-- "$PARTS" fatal killed
 serve 2 2 --contexts 128
 guest 'fewer interrupt vectors than contexts' --kernel 6.12 --smp 1 \
 	--env ANGARA_TEST_SCALE=30 -- "$PARTS" few card

@@ -288,6 +288,59 @@ static void counters(void)
 	host_free(h);
 }
 
+static u32 status_reg(struct host *h)
+{
+	host_run(h);
+	return ang_reg_read(&h->v, 0, ANGARA_REG_STATUS);
+}
+
+/* Rings for a command that is not answered. */
+static void unanswered(struct host *h)
+{
+	struct host_node *n = &h->node[0];
+	struct angara_adm_cpl *cpl = &n->acq[n->acq_ci % ADM_ENTRIES];
+
+	n->asq[n->asq_pi++ % ADM_ENTRIES] = (struct angara_adm_cmd){ 0 };
+	host_reg(h, 0, ANGARA_REG_ASQ_DB, n->asq_pi);
+	host_run(h);
+	EXPECT_EQ(cpl->phase & 1, !!(n->acq_ci & ADM_ENTRIES));
+}
+
+/*
+ * There is only a register left to tell of a queue that is out of reach.  Until
+ * the adapter is reset it uses none of the queues.
+ */
+static void fatal_queues(void)
+{
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		struct host *h = host_new("2", &cfg_default);
+		struct host_node *n = &h->node[0];
+		struct ang_admin *adm = &ang_node(h->fab, 0)->adm;
+		u64 *queue[] = { &adm->asq, &adm->acq, &adm->aeq };
+		u64 good = *queue[i];
+
+		EXPECT_EQ(status_reg(h), ANGARA_STATUS_READY);
+		*queue[i] = 0xDEAD0000;
+		if (i < 2)
+			unanswered(h);
+		else
+			EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
+		EXPECT_EQ(status_reg(h), ANGARA_STATUS_READY | ANGARA_STATUS_FATAL);
+		*queue[i] = good;
+		unanswered(h);
+		EXPECT_EQ(h->faults, 1);
+		enable_with(h, ADM_ENTRIES, AEQ_ENTRIES, ANGARA_STATUS_READY);
+		memset(n->acq, 0, ADM_ENTRIES * sizeof(*n->acq));
+		n->asq_pi = 0;
+		n->acq_ci = 0;
+		EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_NOP, 0, 0), ANGARA_ADM_ST_OK);
+		EXPECT_EQ(status_reg(h), ANGARA_STATUS_READY);
+		host_free(h);
+	}
+}
+
 static struct {
 	u32 times, node, pkey, none;
 	struct angara_tree_get set, unset;
@@ -375,6 +428,7 @@ static void unaligned(void)
 	EXPECT_EQ(n->acq[0].phase | n->aeq[0].phase, 0);
 	EXPECT_EQ(n->interrupts[ANGARA_VEC_ADMIN], 0);
 	EXPECT_EQ(h->faults, 0);
+	EXPECT_EQ(status_reg(h), ANGARA_STATUS_READY | ANGARA_STATUS_FATAL);
 	host_free(h);
 }
 
@@ -388,6 +442,7 @@ const struct test_case admin_cases[] = {
 	{ "admin: asynchronous events", events },
 	{ "admin: counters", counters },
 	{ "admin: a look from outside", looks },
+	{ "admin: queues that are out of reach", fatal_queues },
 	{ "admin: queues that are not aligned", unaligned },
 	{ NULL, NULL },
 };

@@ -4,6 +4,7 @@
  */
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +116,19 @@ static void collectives(void)
 	host_free(h);
 }
 
+static void await_fatal(struct cl *cl)
+{
+	u32 want = ANGARA_STATUS_READY | ANGARA_STATUS_FATAL;
+	u32 i;
+
+	for (i = 0; i < 10000; i++) {
+		if (cl_get(cl, 0, ANGARA_REG_STATUS, 4) == want)
+			return;
+		usleep(1000);
+	}
+	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_STATUS, 4), want);
+}
+
 /* What the guest has not allowed does not happen. */
 static void no_master(void)
 {
@@ -126,8 +140,30 @@ static void no_master(void)
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
 	at->opcode = ANGARA_ADM_NOP;
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);
-	cl_get(cl, 0, ANGARA_REG_STATUS, 4);
+	await_fatal(cl);
 	EXPECT(!memcmp(n->acq, (char[32]){ 0 }, 32));
+	host_free(h);
+}
+
+/* The guest takes away what the adapter needs to answer: a register tells. */
+static void no_queues(void)
+{
+	struct host *h = host_new("", &cfg_default);
+	struct tctx *to = member(h, 1);
+	struct cl *cl = client_of(0);
+
+	EXPECT_EQ(cl_dma_unmap(cl, 0, MEMORY, 0), 0);
+	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);
+	await_fatal(cl);
+	/* It goes on for others, and, after a reset, for this guest. */
+	check_put(to, member(h, 2), 1);
+	cl_put(cl, 0, ANGARA_REG_CONTROL, 4, 0);
+	while (cl_get(cl, 0, ANGARA_REG_STATUS, 4))
+		sched_yield();
+	munmap(h->node[0].seg[0].mem, MEMORY);
+	host_memory(h, 0);
+	host_enable(h, 0);
+	check_put(member(h, 0), to, 2);
 	host_free(h);
 }
 
@@ -286,6 +322,7 @@ const struct test_case work_cases[] = {
 	{ "work: transfers between machines", transfers },
 	{ "work: collectives, and one that goes", collectives },
 	{ "work: no bus master, no DMA", no_master },
+	{ "work: queues that are taken away", no_queues },
 	{ "work: the device is reset", device_reset },
 	{ "work: the function is reset", function_reset },
 	{ "work: machines that die", hang_up },

@@ -53,6 +53,7 @@
 #define ANGARA_REG_ISR		0x058	/* ro: ANGARA_ISR_*; PCI function only */
 
 #define ANGARA_STATUS_READY	(1U << 0)
+#define ANGARA_STATUS_FATAL	(1U << 1)	/* ASQ, ACQ or AEQ out of reach */
 #define ANGARA_CONTROL_ENABLE	(1U << 0)	/* 0 resets the adapter */
 
 /* Doorbell page of context c: ANGARA_DB_PAGE(c) + offset. */
