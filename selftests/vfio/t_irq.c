@@ -325,7 +325,7 @@ static void blocked(void)
 		/* It answers what it was asked, then hangs up. */
 		EXPECT_EQ(ret, 0);
 		EXPECT_EQ(cl_recv(cl), CLOSED);
-		EXPECT(said("node 0: the client keeps its eventfd full"));
+		EXPECT(said("node 0: the client makes a call of the server block"));
 	} else {
 		EXPECT_EQ(ret, 0);
 		EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);

@@ -2,7 +2,9 @@
 /*
  * Messages: negotiation, what the device is, and all that is no proper message.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -455,6 +457,67 @@ static void descriptors(void)
 	cl_close(cl);
 }
 
+/* A socket whose last close(2) takes an hour; @other is its other end. */
+static int lingering(int *other)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const struct linger hour = { 1, 3600 };
+	socklen_t len = sizeof(at);
+	char bytes[4096] = { 0 };
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	EXPECT(!bind(listener, (struct sockaddr *)&at, len));
+	EXPECT(!listen(listener, 1));
+	EXPECT(!getsockname(listener, (struct sockaddr *)&at, &len));
+	EXPECT(!connect(fd, (struct sockaddr *)&at, len));
+	*other = accept(listener, NULL, NULL);
+	EXPECT(*other >= 0);
+	close(listener);
+	while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	EXPECT(!setsockopt(fd, SOL_SOCKET, SO_LINGER, &hour, sizeof(hour)));
+	return fd;
+}
+
+/* Whoever comes next has the card, however slow descriptors are to close. */
+static void slow_descriptors(void)
+{
+	struct cl *cl = cl_attach(1);
+	int fds[4], other[4];
+	struct pollfd p;
+	u32 i;
+
+	/* One that is received, and some that stay in the queue behind it. */
+	for (i = 0; i < NUM(fds); i++)
+		fds[i] = lingering(&other[i]);
+	cl_send(cl, VFU_DEVICE_RESET, 0, NULL, 0, fds, 1);
+	cl_bytes(cl, "", 1, fds + 1, 2);
+	cl_bytes(cl, "", 1, fds + 3, 1);
+	for (i = 0; i < NUM(fds); i++)
+		close(fds[i]);
+	p = (struct pollfd){ .fd = cl->fd, .events = POLLIN };
+	EXPECT_EQ(poll(&p, 1, 20000), 1);
+	cl_close(cl);
+	for (i = 0; i < 200; i++) {
+		int ret;
+
+		cl = cl_open(1);
+		p.fd = cl->fd;
+		cl_send(cl, VFU_VERSION, 0, "\0\0\0", 4, NULL, 0);
+		EXPECT_EQ(poll(&p, 1, 20000), 1);
+		ret = cl_recv(cl);
+		cl_close(cl);
+		if (!ret)
+			break;
+		usleep(100000);
+	}
+	EXPECT(i < 200);
+	for (i = 0; i < NUM(other); i++)
+		close(other[i]);
+}
+
 /* A client that takes no replies stands still by itself; others do not. */
 static void deaf(void)
 {
@@ -532,6 +595,7 @@ const struct test_case proto_cases[] = {
 	{ "proto: no reply wanted", no_reply },
 	{ "proto: several writes in one", multi },
 	{ "proto: descriptors that nobody wants", descriptors },
+	{ "proto: descriptors that are slow to close", slow_descriptors },
 	{ "proto: a client that takes no replies", deaf },
 	{ "proto: a second client", second },
 	{ "proto: the log does not overflow", rate },

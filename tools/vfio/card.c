@@ -62,6 +62,25 @@ void card_say(struct card *c, const char *fmt, ...)
 }
 
 /**
+ * card_block() - a call comes that the client may make block
+ * @c: card, whose thread this is
+ *
+ * After CARD_STUCK_S the main thread breaks it off by a signal.
+ */
+void card_block(struct card *c)
+{
+	ang_store_release(&c->since, seconds());
+}
+
+/** card_unblock() - that call has returned; how long it took is noted */
+void card_unblock(struct card *c)
+{
+	if (seconds() - c->since > CARD_STUCK_S)
+		c->stuck = true;
+	ang_store_release(&c->since, 0);
+}
+
+/**
  * card_reset() - as after power on, but for what belongs to the client
  * @c: card
  *
@@ -83,6 +102,7 @@ void card_detach(struct card *c)
 	dma_clear(&c->dma);
 	irq_unwire(&c->irq);
 	c->negotiated = false;
+	c->stuck = false;
 }
 
 /** card_socket() - name of a card's socket in the folder */

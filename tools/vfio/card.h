@@ -10,6 +10,7 @@
  *
  *   dma		under dma.lock, for reading
  *   irq.raised, .kicked	atomic
+ *   since		atomic
  *
  * Whoever waits for a lock holds none, so they have no order.
  */
@@ -82,8 +83,6 @@ struct irq {
 	u64 raised[CARD_VECTOR_WORDS];	/* atomic: by the model, not looked at */
 	u32 kicked;		/* atomic: the card's thread was told */
 	int kick;		/* eventfd that tells it */
-	u64 since;		/* atomic: in write(2) since that second; 0: no */
-	bool stuck;		/* that took too long: the client is to blame */
 };
 
 /* pci.c: configuration space. */
@@ -95,6 +94,8 @@ struct pci {
 	bool master;
 	bool intx;		/* not disabled */
 };
+
+#define CARD_STUCK_S	2	/* that a client may hold up its card's thread */
 
 /* listen.c: a socket that clients find by name. */
 struct listener {
@@ -115,6 +116,12 @@ struct card {
 	struct dma dma;
 	bool negotiated;	/* VFIO_USER_VERSION is done */
 	struct say_limit limit;
+	/*
+	 * A call that the client may make block, such as write(2) to its
+	 * eventfd: atomic, since that second; 0: none.
+	 */
+	u64 since;
+	bool stuck;		/* it took too long: the client is to blame */
 	/* server.c */
 	pthread_t thread;
 	struct listener listener;
@@ -128,6 +135,8 @@ void card_socket(const struct card *c, char name[CARD_SOCKET_LEN]);
 int card_init(struct card *c, struct fabric *fabric, u32 node, u32 ctxs,
 	      const struct dma_budget *budget);
 void card_destroy(struct card *c);
+void card_block(struct card *c);
+void card_unblock(struct card *c);
 void card_reset(struct card *c);
 void card_detach(struct card *c);
 void card_say(struct card *c, const char *fmt, ...)

@@ -47,17 +47,17 @@ void irq_raise(struct irq *irq, u32 vector)
  * If the eventfd is full the client has not yet seen what came before.  Between
  * the look and the write the client may fill it: then main() sends a signal.
  */
-static void signal_fd(struct irq *irq, int fd)
+static void signal_fd(struct card *c, int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	u64 one = 1;
 
 	if (fd < 0 || poll(&p, 1, 0) != 1 || !(p.revents & POLLOUT))
 		return;
-	ang_store_release(&irq->since, seconds());
+	card_block(c);
 	if (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		irq->stuck = true;
-	ang_store_release(&irq->since, 0);
+		c->stuck = true;
+	card_unblock(c);
 }
 
 static bool line_up(const struct card *c)
@@ -73,7 +73,7 @@ void irq_update(struct card *c)
 
 	if (line_up(c) && !irq->intx_masked && irq->intx_fd >= 0) {
 		irq->intx_masked = true;
-		signal_fd(irq, irq->intx_fd);
+		signal_fd(c, irq->intx_fd);
 	}
 	if (!c->pci.msix || c->pci.msix_masked || !c->pci.master)
 		return;
@@ -87,7 +87,7 @@ void irq_update(struct card *c)
 			if (irq->fd[i * 64 + bit] < 0)
 				continue;
 			irq->pending[i] &= ~(1ULL << bit);
-			signal_fd(irq, irq->fd[i * 64 + bit]);
+			signal_fd(c, irq->fd[i * 64 + bit]);
 		}
 	}
 }
@@ -206,9 +206,9 @@ int irq_trigger(struct card *c, u32 index, u32 start, u32 count, const u8 *which
 		if (which && !which[i])
 			continue;
 		if (index == VFIO_PCI_MSIX_IRQ_INDEX)
-			signal_fd(&c->irq, c->irq.fd[start + i]);
+			signal_fd(c, c->irq.fd[start + i]);
 		else
-			signal_fd(&c->irq, c->irq.intx_fd);
+			signal_fd(c, c->irq.intx_fd);
 	}
 	return 0;
 }
@@ -247,7 +247,6 @@ void irq_unwire(struct irq *irq)
 	for (i = 0; i < CARD_MAX_VECTORS; i++)
 		wire(&irq->fd[i], -1);
 	wire(&irq->intx_fd, -1);
-	irq->stuck = false;
 }
 
 int irq_init(struct irq *irq, u32 vectors)

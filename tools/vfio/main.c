@@ -22,8 +22,6 @@
 #include "control.h"
 #include "opts.h"
 
-#define STUCK_S	2	/* a write to an eventfd takes no time */
-
 struct server {
 	struct opts opts;
 	struct fabric *fabric;
@@ -182,16 +180,16 @@ static int ready(const struct server *s)
 	return 0;
 }
 
-/* Breaks off what a client makes block; see irq.c. */
+/* Breaks off what a client makes block; see card_block(). */
 static void watch(struct server *s)
 {
 	u64 now = seconds();
 	u32 i;
 
 	for (i = 0; i < s->num_cards; i++) {
-		u64 since = ang_load_acquire(&s->cards[i].irq.since);
+		u64 since = ang_load_acquire(&s->cards[i].since);
 
-		if (since && now - since > STUCK_S)
+		if (since && now - since > CARD_STUCK_S)
 			pthread_kill(s->cards[i].thread, SIGUSR1);
 	}
 }

@@ -32,18 +32,32 @@ struct client {
 	_Alignas(8) u8 rx[VFU_MAX_MSG];
 };
 
-static void fds_close(struct client *cl)
+/*
+ * Closing a socket takes as long as SO_LINGER says, and the client has said it:
+ * also for those in its own socket's queue, which nobody has received yet.
+ */
+static void fd_close(struct card *c, int fd)
+{
+	const struct linger off = { 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
+	card_block(c);
+	close(fd);
+	card_unblock(c);
+}
+
+static void fds_close(struct card *c, struct client *cl)
 {
 	u32 i;
 
 	for (i = 0; i < cl->msg.num_fds; i++)
 		if (cl->msg.fds[i] >= 0)
-			close(cl->msg.fds[i]);
+			fd_close(c, cl->msg.fds[i]);
 	cl->msg.num_fds = 0;
 	cl->msg.more_fds = false;
 }
 
-static void fds_take(struct client *cl, struct msghdr *hdr)
+static void fds_take(struct card *c, struct client *cl, struct msghdr *hdr)
 {
 	struct cmsghdr *at;
 	size_t i, n;
@@ -59,7 +73,7 @@ static void fds_take(struct client *cl, struct msghdr *hdr)
 			if (cl->msg.num_fds < VFU_MAX_FDS) {
 				cl->msg.fds[cl->msg.num_fds++] = fd;
 			} else {
-				close(fd);
+				fd_close(c, fd);
 				cl->msg.more_fds = true;
 			}
 		}
@@ -69,7 +83,7 @@ static void fds_take(struct client *cl, struct msghdr *hdr)
 }
 
 /* Return: 1: there is what is wanted; 0: not yet; -1: hang up. */
-static int receive(struct client *cl, u32 want)
+static int receive(struct card *c, struct client *cl, u32 want)
 {
 	union {
 		struct cmsghdr align;
@@ -88,7 +102,7 @@ static int receive(struct client *cl, u32 want)
 			continue;
 		if (n < 0)
 			return errno == EAGAIN ? 0 : -1;
-		fds_take(cl, &hdr);
+		fds_take(c, cl, &hdr);
 		if (!n)
 			return -1;
 		cl->have += (u32)n;
@@ -122,7 +136,7 @@ static void dispatch(struct card *c, struct client *cl)
 	m->body = cl->rx + sizeof(m->hdr);
 	m->len = m->hdr.size - (u32)sizeof(m->hdr);
 	cl->last = proto_handle(c, m, &cl->reply) != 0;
-	fds_close(cl);
+	fds_close(c, cl);
 	cl->have = 0;
 }
 
@@ -132,13 +146,13 @@ static int message(struct card *c, struct client *cl)
 	int ret = flush(cl);
 
 	if (ret == 1)
-		ret = receive(cl, sizeof(cl->msg.hdr));
+		ret = receive(c, cl, sizeof(cl->msg.hdr));
 	if (ret != 1)
 		return ret;
 	memcpy(&cl->msg.hdr, cl->rx, sizeof(cl->msg.hdr));
 	if (!proto_size_ok(c, &cl->msg.hdr))
 		return -1;
-	ret = receive(cl, cl->msg.hdr.size);
+	ret = receive(c, cl, cl->msg.hdr.size);
 	if (ret != 1)
 		return ret;
 	dispatch(c, cl);
@@ -151,8 +165,8 @@ static void hang_up(struct card *c)
 
 	c->client = NULL;
 	ang_store_release(&c->attached, false);
-	fds_close(cl);
-	close(cl->fd);
+	fds_close(c, cl);
+	fd_close(c, cl->fd);
 	free(cl);
 	card_detach(c);
 }
@@ -161,7 +175,7 @@ static void serve(struct card *c)
 {
 	int i, ret = 1;
 
-	for (i = 0; i < BURST && ret == 1; i++)
+	for (i = 0; i < BURST && ret == 1 && !c->stuck; i++)
 		ret = message(c, c->client);
 	if (ret < 0)
 		hang_up(c);
@@ -214,8 +228,8 @@ static void *card_main(void *arg)
 			irq_deliver(c);
 		if (p[2].revents)
 			serve(c);
-		if (c->irq.stuck && c->client) {
-			card_say(c, "the client keeps its eventfd full: hung up");
+		if (c->stuck && c->client) {
+			card_say(c, "the client makes a call of the server block: hung up");
 			hang_up(c);
 		}
 		if (p[1].revents)
