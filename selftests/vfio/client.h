@@ -85,7 +85,7 @@ u32 wait_cq(struct tctx *c, struct angara_cqe *cqe);
 void host_leave(struct host *h, u32 node);
 void host_rejoin(struct host *h, u32 node);
 
-extern const struct test_case proto_cases[], pci_cases[], dma_cases[],
-	irq_cases[], work_cases[];
+extern const struct test_case version_cases[], proto_cases[], pci_cases[],
+	dma_cases[], irq_cases[], work_cases[];
 
 #endif /* VFIO_CLIENT_H */
