@@ -6,6 +6,7 @@
 CLIENT=$TAP_TMP/client/tests/vfio-client
 SERVER_PID=
 # What the cases count on.
+# shellcheck disable=SC2034 # for scripts that source this one
 LIMITS=(--max-memory 1G --max-maps 65535)
 # A sanitizer's report is to end it, with a status that says so.
 export ASAN_OPTIONS=abort_on_error=0:exitcode=99 TSAN_OPTIONS=exitcode=99

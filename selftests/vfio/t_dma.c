@@ -180,7 +180,7 @@ static void files(void)
 
 /*
  * Pages of a sparse file are charged to the process that touches them first,
- * the server: so there is a bound to what a client maps, which others have too.
+ * the server.  So a client has a budget, and each client has its own.
  */
 static void budget(void)
 {

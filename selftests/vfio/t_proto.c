@@ -319,7 +319,7 @@ static int lingering(int *other)
 	return fd;
 }
 
-/* Whoever comes next has the card, however slow descriptors are to close. */
+/* Descriptors that are slow to close do not keep the card from the next client. */
 static void slow_descriptors(void)
 {
 	struct cl *cl = cl_attach(1);
