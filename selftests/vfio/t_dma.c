@@ -189,6 +189,8 @@ static void budget(void)
 	int huge = memfd(1ULL << 40, true);
 	int most = memfd(MAX_MEMORY, true);
 	int least = memfd(P, true);
+	int half[2] = { memfd(MAX_MEMORY / 2, true), memfd(MAX_MEMORY / 2, true) };
+	u32 i;
 
 	/* The file counts, however little of it is named. */
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, huge), ENOMEM);
@@ -208,8 +210,16 @@ static void budget(void)
 	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, RW, least), 0);
 	EXPECT_EQ(cl_dma_map(cl, 4 * P, P, 0, RW, most), ENOMEM);
 	EXPECT_EQ(server_maps(), 2);
+	/* Two halves, one of them three times. */
+	EXPECT_EQ(cl_dma_unmap(cl, 0, 0, 2), 0);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(cl_dma_map(cl, i * P, P, 0, RW, half[0]), 0);
+	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, RW, half[1]), 0);
+	EXPECT_EQ(cl_dma_map(cl, 4 * P, P, 0, RW, least), ENOMEM);
 	cl_close(other);
 	cl_close(cl);
+	close(half[0]);
+	close(half[1]);
 	close(huge);
 	close(most);
 	close(least);

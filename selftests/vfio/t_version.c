@@ -106,6 +106,32 @@ static void version_bad(void)
 	EXPECT(said("version data is no JSON object"));
 }
 
+/* Text that does not end with the message, or ends before it. */
+static void version_end(void)
+{
+	static const struct {
+		const char *body;
+		u32 len;
+	} bad[] = { { "\0\0\0\0{}", 6 }, { "\0\0\0\0{}\0more", 12 } };
+	u32 i;
+
+	for (i = 0; i < NUM(bad); i++) {
+		struct cl *cl;
+		int ret;
+
+		for (;;) {
+			cl = cl_open(2);
+			ret = cl_call(cl, VFU_VERSION, bad[i].body, bad[i].len);
+			if (ret != CLOSED)
+				break;
+			cl_close(cl);
+		}
+		EXPECT_EQ(ret, EINVAL);
+		EXPECT_EQ(cl_recv(cl), CLOSED);
+		cl_close(cl);
+	}
+}
+
 /* What is not known is not asked for: it is left out of the answer. */
 static void version_more(void)
 {
@@ -170,6 +196,7 @@ const struct test_case version_cases[] = {
 	{ "version: what QEMU proposes", version },
 	{ "version: less is proposed", version_less },
 	{ "version: data that is none", version_bad },
+	{ "version: where the data ends", version_end },
 	{ "version: more is proposed", version_more },
 	{ "version: it comes first", version_first },
 	{ NULL, NULL },
