@@ -73,7 +73,7 @@ static void reg_write(u32 node, u32 off, u32 val)
 {
 	ang_reg_write(&view, node, off, val);
 	while (ang_view_busy(&view))
-		ang_run(&view, 64);
+		ang_run(&view, 100000);
 }
 
 static void write64(u32 node, u32 off, const void *to)

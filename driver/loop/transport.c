@@ -22,7 +22,12 @@
 #error "angara_loop needs a kernel without PREEMPT_RT"
 #endif
 
-#define STEPS	8U	/* of the model, between looks at the scheduler */
+/*
+ * Units of work (ang_work.h) between looks at the scheduler.  Preemption is off
+ * for ang_work_bound() of it at the most, a quarter of a million units for what
+ * make_cfg() makes, of which a processor does some 10^9 a second.
+ */
+#define SLICE	16384U
 #define ROUNDS	64U	/* of these in the caller's context */
 
 static struct workqueue_struct *loop_wq;
@@ -166,7 +171,7 @@ static void loop_work(struct work_struct *work)
 	do {
 		take_over(worker, &view);
 		preempt_disable();
-		ang_run(&view, STEPS);
+		ang_run(&view, SLICE);
 		preempt_enable();
 		cond_resched();
 	} while (ang_view_busy(&view));
@@ -195,7 +200,7 @@ static void loop_write32(struct ang_dev *adev, u32 off, u32 val)
 	preempt_disable();
 	ang_reg_write(&view, node->id, off, val);
 	for (round = 0; round < ROUNDS && ang_view_busy(&view); round++) {
-		ang_run(&view, STEPS);
+		ang_run(&view, SLICE);
 		if (need_resched())
 			break;
 	}

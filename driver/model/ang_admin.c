@@ -113,18 +113,22 @@ static bool entries_ok(u32 entries)
 	       !(entries & (entries - 1));
 }
 
-/* Act on CONTROL: enable with the queues as programmed, or reset. */
-static void control(struct ang_view *v, struct ang_node *n)
+/*
+ * Act on CONTROL: enable with the queues as programmed, or reset.
+ * Return: false if there is more to do than fits into this step.
+ */
+static bool control(struct ang_view *v, struct ang_node *n)
 {
 	bool on = reg_get(n, ANGARA_REG_CONTROL) & ANGARA_CONTROL_ENABLE;
 	struct ang_admin *adm = &n->adm;
 
 	if (on == (bool)n->enabled)
-		return;
+		return true;
 	if (!on) {
-		ang_node_reset(v, n);
+		if (!ang_node_reset(v, n))
+			return false;
 		ang_store_release(&n->enabled, 0);
-		return;
+		return true;
 	}
 	adm->asq = reg_get64(n, ANGARA_REG_ASQ_LO);
 	adm->acq = reg_get64(n, ANGARA_REG_ACQ_LO);
@@ -132,10 +136,11 @@ static void control(struct ang_view *v, struct ang_node *n)
 	adm->entries = reg_get(n, ANGARA_REG_ADM_ENTRIES);
 	adm->aeq_entries = reg_get(n, ANGARA_REG_AEQ_ENTRIES);
 	if (!entries_ok(adm->entries) || !entries_ok(adm->aeq_entries))
-		return;
+		return true;
 	WRITE_ONCE(n->reg[ANGARA_REG_ASQ_DB / 4], 0);
 	WRITE_ONCE(n->reg[ANGARA_REG_AEQ_CI / 4], 0);
 	ang_store_release(&n->enabled, 1);
+	return true;
 }
 
 /*
@@ -177,14 +182,14 @@ void ang_event(struct ang_view *v, struct ang_node *n, u32 type, u32 index,
 	ev.phase = !(adm->aeq_pi & adm->aeq_entries);
 	addr = adm->aeq + (u64)(adm->aeq_pi & (adm->aeq_entries - 1)) * sizeof(ev);
 	memcpy(&last, (char *)&ev + 8, sizeof(last));
-	if (v->ops->dma_write(v->host, n->id, addr, &ev, 8) ||
+	if (ang_dma_write(v, n, addr, &ev, 8) ||
 	    ang_store64(v, n, addr + 8, le64_to_cpu(last))) {
 		fatal(n);
 		return;
 	}
 	adm->aeq_lost = 0;
 	adm->aeq_pi++;
-	v->ops->interrupt(v->host, n->id, ANGARA_VEC_ADMIN);
+	ang_interrupt(v, n, ANGARA_VEC_ADMIN);
 }
 
 static void row_in(struct angara_tree_row *row, const struct angara_hw_row *hw)
@@ -338,24 +343,50 @@ static void execute(struct ang_view *v, struct ang_node *n,
 	cpl.tag = cmd->tag;
 	cpl.phase = !(adm->acq_pi & adm->entries);
 	memcpy(&last, (char *)&cpl + 24, sizeof(last));
-	if (v->ops->dma_write(v->host, n->id, addr, &cpl, 24) ||
+	if (ang_dma_write(v, n, addr, &cpl, 24) ||
 	    ang_store64(v, n, addr + 24, le64_to_cpu(last))) {
 		fatal(n);
 		return;
 	}
 	adm->acq_pi++;
-	v->ops->interrupt(v->host, n->id, ANGARA_VEC_ADMIN);
+	ang_interrupt(v, n, ANGARA_VEC_ADMIN);
+}
+
+/*
+ * A context that ends takes its trees down one by one.
+ * Return: false if the step has done enough, and there are some left.
+ */
+static bool trees_left(struct ang_view *v, struct ang_node *n, u32 ctx)
+{
+	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
+
+	while (c && c->joined) {
+		ang_tree_leave(v, n, ctx, ang_lowest(c->joined));
+		if (c->joined && ang_spent(v))
+			return false;
+	}
+	return true;
 }
 
 /*
  * News that a tree went down must leave before the next incarnation is set:
  * a neighbour that misses it waits for ever.
  */
-static bool must_wait(const struct ang_node *n, const struct angara_adm_cmd *cmd)
+static bool must_wait(struct ang_view *v, struct ang_node *n,
+		      const struct angara_adm_cmd *cmd)
 {
+	if (cmd->opcode == ANGARA_ADM_CTX_DESTROY && !cmd->reserved &&
+	    !cmd->place && cmd->tree < ANGARA_MAX_TREES)
+		return !trees_left(v, n, le16_to_cpu(cmd->ctx));
 	return cmd->opcode == ANGARA_ADM_TREE_SET &&
 	       cmd->row.tree < ANGARA_MAX_TREES &&
 	       n->tree[cmd->row.tree].abort_todo;
+}
+
+static bool again(struct ang_node *n)
+{
+	ang_store_release(&n->db_admin, 1);
+	return true;
 }
 
 /**
@@ -374,27 +405,31 @@ bool ang_admin(struct ang_view *v, struct ang_node *n)
 
 	if (!READ_ONCE(n->db_admin) || !ang_xchg(&n->db_admin, 0))
 		return false;
-	control(v, n);
+	if (!control(v, n))
+		return again(n);
 	if (!n->enabled)
 		return true;
-	ang_lost(v, n);
+	if (!ang_lost(v, n))
+		return again(n);
 	pi = reg_get(n, ANGARA_REG_ASQ_DB);
 	if (pi - adm->asq_ci > adm->entries)
 		return true;
 	for (; adm->asq_ci != pi && !adm->fatal; adm->asq_ci++) {
 		u32 at = adm->asq_ci & (adm->entries - 1);
 
-		if (v->ops->dma_read(v->host, n->id,
-				     adm->asq + (u64)at * sizeof(cmd), &cmd,
-				     sizeof(cmd))) {
+		if (progress && ang_spent(v))
+			return again(n);
+		if (ang_dma_read(v, n, adm->asq + (u64)at * sizeof(cmd), &cmd,
+				 sizeof(cmd))) {
 			fatal(n);
 			break;
 		}
-		if (must_wait(n, &cmd)) {
-			/* Tried again when a link has room. */
-			ang_store_release(&n->db_admin, 1);
+		if (must_wait(v, n, &cmd)) {
+			/* Tried again when a link has room, or in the next step. */
+			again(n);
 			return progress;
 		}
+		ang_work(v, ANG_WORK_CMD);
 		execute(v, n, &cmd);
 		progress = true;
 	}

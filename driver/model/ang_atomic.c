@@ -202,6 +202,7 @@ u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		memcpy(ang_buf_data(v, reply->buf), t, len);
 	if (reads)
 		return ANGARA_ST_OK;
+	ang_work(v, len);
 	compute(t, ang_buf_data(v, p->buf), len, p->dtype, p->redop);
 	return ang_mr_copy(v, n, &mr, p->off, len, NULL, t);
 }

@@ -84,6 +84,7 @@ static void result_down(struct ang_view *v, struct ang_node *n,
 	for (set = c->member[p->tree].ops; set; set &= set - 1) {
 		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(set));
 
+		ang_work(v, ANG_WORK_LOOK);
 		if (result_next(op, p)) {
 			result_take(v, n, c, op, p);
 			return;
@@ -186,6 +187,7 @@ static void bcast_eject(struct ang_view *v, struct ang_node *n,
 	for (i = 0; i < t->members; i++) {
 		u32 ctx = t->member[i];
 
+		ang_work(v, ANG_WORK_PKT);
 		bcast_arrive(v, n, ang_ctx(v->fab, n, ctx), p,
 			     op && ctx == p->src_ctx ? op : NULL);
 	}
@@ -204,8 +206,10 @@ static void pe_eject(struct ang_view *v, struct ang_node *n,
 	if (p->type == ANG_PKT_BCAST)
 		bcast_eject(v, n, p);
 	for (i = 0; p->type == ANG_PKT_ALLREDUCE && i < t->members &&
-	     t->state == ANGARA_TREE_STATE_UP; i++)
+	     t->state == ANGARA_TREE_STATE_UP; i++) {
+		ang_work(v, ANG_WORK_PKT);
 		result_down(v, n, ang_ctx(v->fab, n, t->member[i]), p, in);
+	}
 	ang_buf_put(v, p->buf, 1);
 }
 
@@ -455,6 +459,7 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 	while (f->head != f->tail) {
 		struct ang_pkt *p = &f->pkt[f->head % ANG_FIFO];
 
+		ang_work(v, ANG_WORK_PKT);
 		if (!f->todo && !ang_tree_takes(n, p)) {
 			ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
 		} else if (which == ANG_FIFO_PE && p->type != ANG_PKT_BCAST) {
@@ -473,6 +478,8 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 		}
 		f->head++;
 		progress = true;
+		if (ang_spent(v))
+			break;
 	}
 	return progress;
 }
@@ -480,14 +487,21 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 /**
  * ang_pegroup() - route what stands in the PEGroup FIFOs
  * @v: view
- * @n: node
+ * @n: node; at: 1 if the PE's had its turn
  *
  * Return: true if something was done.
  */
 bool ang_pegroup(struct ang_view *v, struct ang_node *n)
 {
-	bool progress = fifo_step(v, n, ANG_FIFO_PE);
+	bool progress = false;
 
+	if (!n->at) {
+		progress = fifo_step(v, n, ANG_FIFO_PE);
+		n->at = ang_spent(v);
+		if (n->at)
+			return progress;
+	}
+	n->at = 0;
 	return fifo_step(v, n, ANG_FIFO_ROOT) || progress;
 }
 

@@ -203,6 +203,8 @@ static void combine_double_loc(void *acc, const void *in, u32 len, u32 redop)
 	LOCS(64, &ang_binary64);
 }
 
+#define ROUNDED_WORK	16U	/* of an element whose result is rounded */
+
 #define NUMBERS	(1U << ANGARA_RED_SUM | 1U << ANGARA_RED_PROD |		\
 		 1U << ANGARA_RED_MIN | 1U << ANGARA_RED_MAX)
 #define BITS	(1U << ANGARA_RED_AND | 1U << ANGARA_RED_OR |		\
@@ -213,17 +215,18 @@ static const struct {
 	void (*combine)(void *acc, const void *in, u32 len, u32 redop);
 	u32 size;
 	u32 ops;
+	u32 work;	/* of an element, if it is not rounded */
 } types[ANGARA_TYPE_NUM] = {
-	[ANGARA_TYPE_INT32] = { combine_int32, 4, NUMBERS | BITS },
-	[ANGARA_TYPE_UINT32] = { combine_uint32, 4, NUMBERS | BITS },
-	[ANGARA_TYPE_INT64] = { combine_int64, 8, NUMBERS | BITS },
-	[ANGARA_TYPE_UINT64] = { combine_uint64, 8, NUMBERS | BITS },
-	[ANGARA_TYPE_FLOAT] = { combine_float, 4, NUMBERS },
-	[ANGARA_TYPE_DOUBLE] = { combine_double, 8, NUMBERS },
-	[ANGARA_TYPE_INT32_LOC] = { combine_int32_loc, 8, PAIRS },
-	[ANGARA_TYPE_INT64_LOC] = { combine_int64_loc, 16, PAIRS },
-	[ANGARA_TYPE_FLOAT_LOC] = { combine_float_loc, 8, PAIRS },
-	[ANGARA_TYPE_DOUBLE_LOC] = { combine_double_loc, 16, PAIRS },
+	[ANGARA_TYPE_INT32] = { combine_int32, 4, NUMBERS | BITS, 1 },
+	[ANGARA_TYPE_UINT32] = { combine_uint32, 4, NUMBERS | BITS, 1 },
+	[ANGARA_TYPE_INT64] = { combine_int64, 8, NUMBERS | BITS, 1 },
+	[ANGARA_TYPE_UINT64] = { combine_uint64, 8, NUMBERS | BITS, 1 },
+	[ANGARA_TYPE_FLOAT] = { combine_float, 4, NUMBERS, 4 },
+	[ANGARA_TYPE_DOUBLE] = { combine_double, 8, NUMBERS, 4 },
+	[ANGARA_TYPE_INT32_LOC] = { combine_int32_loc, 8, PAIRS, 3 },
+	[ANGARA_TYPE_INT64_LOC] = { combine_int64_loc, 16, PAIRS, 3 },
+	[ANGARA_TYPE_FLOAT_LOC] = { combine_float_loc, 8, PAIRS, 10 },
+	[ANGARA_TYPE_DOUBLE_LOC] = { combine_double_loc, 16, PAIRS, 10 },
 };
 
 /**
@@ -237,6 +240,14 @@ static const struct {
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop)
 {
 	types[type].combine(acc, in, len, redop);
+}
+
+/** ang_combine_work() - what ang_combine() of the same counts, see ang_work.h */
+u32 ang_combine_work(u32 len, u32 type, u32 redop)
+{
+	u32 each = ang_ordered(type, redop) ? ROUNDED_WORK : types[type].work;
+
+	return len / types[type].size * each;
 }
 
 u32 ang_type_size(u32 type)

@@ -111,7 +111,7 @@ u32 ang_counters(struct ang_view *v, struct ang_node *n,
 
 	if (!size || le32_to_cpu(arg->length) < size || arg->reserved)
 		return ANGARA_ADM_ST_PARAM;
-	if (v->ops->dma_write(v->host, n->id, le64_to_cpu(arg->addr), &out, size))
+	if (ang_dma_write(v, n, le64_to_cpu(arg->addr), &out, size))
 		return ANGARA_ADM_ST_DMA;
 	return ANGARA_ADM_ST_OK;
 }

@@ -120,8 +120,7 @@ static void interrupt(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	c->armed = 0;
 	c->cnt.interrupts++;
-	v->ops->interrupt(v->host, n->id,
-			  ANGARA_VEC_CTX(ang_ctx_id(v->fab, n, c)));
+	ang_interrupt(v, n, ANGARA_VEC_CTX(ang_ctx_id(v->fab, n, c)));
 }
 
 static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
@@ -153,21 +152,30 @@ static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 /**
  * ang_ctx_doorbells() - look at the doorbells that rang
  * @v: view
- * @n: node
+ * @n: node; at: context to begin with, later ones have had their turn
  */
 void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n)
 {
 	u32 w;
 
-	for (w = 0; w < ANG_CTX_WORDS; w++) {
+	for (w = n->at / 64; w < ANG_CTX_WORDS; w++, n->at = w * 64) {
+		u64 mine = ~0ULL << (n->at % 64);
 		u64 set;
 
 		if (!READ_ONCE(n->db[w]))
 			continue;
-		set = ang_xchg(&n->db[w], 0);
-		for (; set; set &= set - 1)
+		set = ang_fetch_and(&n->db[w], ~mine) & mine;
+		for (; set; set &= set - 1) {
+			if (ang_spent(v)) {
+				n->at = w * 64 + ang_lowest(set);
+				ang_fetch_or(&n->db[w], set);
+				return;
+			}
+			ang_work(v, ANG_WORK_PKT);
 			doorbell(v, n, w * 64 + ang_lowest(set));
+		}
 	}
+	n->at = 0;
 }
 
 /** ang_ctx_event() - a CQE or a counter was written; publish it at the end */
@@ -209,34 +217,43 @@ void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	c->rx_told = 1;
 }
 
+static void ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	if (c->dirty & ANG_DIRTY_SQ)
+		ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_SQ_CI, c->sq_ci);
+	if (c->dirty & ANG_DIRTY_EVENT)
+		ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_EVSEQ, c->evseq);
+	if (c->dirty & ANG_DIRTY_EVENT && c->armed)
+		interrupt(v, n, c);
+	c->dirty = 0;
+}
+
 /**
  * ang_ctx_publish() - tell contexts of what happened in a step
  * @v: view
  * @n: node
  *
  * One store of the event sequence and one interrupt serve all events of it.
+ * Who would make it too long is told in the next step, before others.
  */
 void ang_ctx_publish(struct ang_view *v, struct ang_node *n)
 {
+	u64 stop = v->work + ANG_WORK_TELL - ANG_WORK_TELL_ONE;
+	u32 ctx = n->tell;
 	u32 w;
 
-	for (w = 0; w < ANG_CTX_WORDS; w++) {
-		u64 set = n->dirty[w];
+	for (w = ctx / 64; w < ANG_CTX_WORDS; w++, ctx = w * 64) {
+		u64 set = n->dirty[w] & ~0ULL << (ctx % 64);
 
-		n->dirty[w] = 0;
 		for (; set; set &= set - 1) {
-			struct ang_ctx *c = ang_ctx(v->fab, n,
-						    w * 64 + ang_lowest(set));
-
-			if (c->dirty & ANG_DIRTY_SQ)
-				ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_SQ_CI,
-					    c->sq_ci);
-			if (c->dirty & ANG_DIRTY_EVENT)
-				ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_EVSEQ,
-					    c->evseq);
-			if (c->dirty & ANG_DIRTY_EVENT && c->armed)
-				interrupt(v, n, c);
-			c->dirty = 0;
+			ctx = w * 64 + ang_lowest(set);
+			if (v->work > stop) {
+				n->tell = ctx;
+				return;
+			}
+			n->dirty[w] &= ~(1ULL << (ctx % 64));
+			ctx_tell(v, n, ang_ctx(v->fab, n, ctx));
 		}
 	}
+	n->tell = 0;
 }

@@ -10,6 +10,7 @@
 
 #define INLINE_SLOTS(len)	(((len) + 63U) / 64U)
 #define FETCH_BATCH		8
+#define MAX_OPS			64U
 
 void ang_op_fail(struct ang_op *op, u32 status, u32 culprit)
 {
@@ -46,7 +47,7 @@ static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 			  (u64)(c->cq_pi & (size - 1)) * sizeof(cqe), &addr);
 	if (rc)
 		return rc;
-	rc = v->ops->dma_write(v->host, n->id, addr, &cqe, 24);
+	rc = ang_dma_write(v, n, addr, &cqe, 24);
 	if (rc)
 		return rc;
 	memcpy(&last, (char *)&cqe + 24, sizeof(last));
@@ -79,6 +80,7 @@ void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 	m = &c->member[op->tree];
 	for (at = m->first; at; at = prev->next) {
+		ang_work(v, ANG_WORK_LOOK);
 		if (at == slot + 1)
 			break;
 		prev = ang_op(v->fab, n, c, at - 1);
@@ -332,7 +334,7 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (op->dst_node >= v->fab->topo.nodes)
 		return ANGARA_ST_TARGET;
 	if (READ_ONCE(v->fab->lost)) {
-		u32 lost = ang_lost_between(v->fab, n->id, op->dst_node);
+		u32 lost = ang_lost_between(v, n->id, op->dst_node);
 
 		if (lost != ANG_NONE) {
 			op->err_node = lost;
@@ -408,7 +410,7 @@ static bool cq_room(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 
 	if (c->cq_pi - c->cq_ci + c->nops < size)
 		return true;
-	if (v->ops->dma_read(v->host, n->id, c->ctl + 4, &raw, sizeof(raw)))
+	if (ang_dma_read(v, n, c->ctl + 4, &raw, sizeof(raw)))
 		return false;
 	ci = le32_to_cpu(raw);
 	if (c->cq_pi - ci > size)
@@ -428,7 +430,7 @@ static int read_sq(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	int rc;
 
 	rc = ang_pages_at(v, n, &c->sq, (u64)(index & mask) * 64, &addr);
-	return rc ? rc : v->ops->dma_read(v->host, n->id, addr, buf, len);
+	return rc ? rc : ang_dma_read(v, n, addr, buf, len);
 }
 
 /* Payload that stands behind the entry; it may wrap around the ring. */
@@ -468,6 +470,7 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 
 	if (c->sq_ci == c->sq_pi || !c->free || !cq_room(v, n, c))
 		return false;
+	ang_work(v, ANG_WORK_WQE);
 	memset(&w, 0, sizeof(w));
 	status = read_sq(v, n, c, c->sq_ci, &w, sizeof(w)) ? ANGARA_ST_DMA :
 							      wqe_check(&w);
@@ -506,24 +509,68 @@ static bool fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	return true;
 }
 
+static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	u64 before = c->cnt.wqes;
+	bool progress;
+	u32 i;
+
+	for (i = 0; i < FETCH_BATCH && fetch(v, n, c) && !ang_spent(v); i++)
+		;
+	progress = c->cnt.wqes != before;
+	if (c->rouse)
+		progress |= ang_msg_wake(v, n, c);
+	return progress;
+}
+
+/*
+ * A train of each operation.  When the step has done enough, c->at is how many
+ * of its places, operations and then trees, have had their turn, plus 1.
+ */
+static bool ctx_trains(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	u32 ops = c->at ? c->at - 1U : 0;
+	u32 trees = ops > MAX_OPS ? ops - MAX_OPS : 0;
+	bool progress = false;
+	u64 set = ops < MAX_OPS ? c->p2p_tx & ~0ULL << ops : 0;
+
+	for (; set; set &= set - 1) {
+		u32 slot = ang_lowest(set);
+
+		ang_work(v, ANG_WORK_PKT);
+		progress |= ang_p2p_inject(v, n, c, ang_op(v->fab, n, c, slot));
+		if (ang_spent(v)) {
+			c->at = (u8)(slot + 2);
+			return progress;
+		}
+	}
+	for (set = c->tree_tx & ~0U << trees; set; set &= set - 1) {
+		u32 tree = ang_lowest(set);
+
+		ang_work(v, ANG_WORK_PKT);
+		progress |= ang_coll_inject(v, n, c, tree);
+		if (ang_spent(v)) {
+			c->at = (u8)(MAX_OPS + tree + 2);
+			return progress;
+		}
+	}
+	c->at = 0;
+	return progress;
+}
+
 static bool ctx_inject(struct ang_view *v, struct ang_node *n, u32 ctx)
 {
 	struct ang_ctx *c = ang_ctx(v->fab, n, ctx);
 	bool progress = false;
-	u64 set;
-	u32 i;
 
-	for (i = 0; i < FETCH_BATCH && fetch(v, n, c); i++)
-		progress = true;
-	if (c->rouse)
-		progress |= ang_msg_wake(v, n, c);
-	for (set = c->p2p_tx; set; set &= set - 1)
-		progress |= ang_p2p_inject(v, n, c, ang_op(v->fab, n, c,
-							   ang_lowest(set)));
-	for (set = c->tree_tx; set; set &= set - 1)
-		progress |= ang_coll_inject(v, n, c, ang_lowest(set));
-	if (c->sq_ci == c->sq_pi && !c->p2p_tx && !c->tree_tx && !c->rouse)
+	ang_work(v, ANG_WORK_WQE);
+	if (!c->at)
+		progress = ctx_fetch(v, n, c);
+	progress |= ctx_trains(v, n, c);
+	if (c->sq_ci == c->sq_pi && !c->p2p_tx && !c->tree_tx && !c->rouse) {
 		n->tx[ctx / 64] &= ~(1ULL << (ctx % 64));
+		c->at = 0;
+	}
 	return progress;
 }
 
@@ -541,39 +588,54 @@ static u32 next_ctx(const struct ang_node *n, u32 ctx)
 	return w * 64 + ang_lowest(set);
 }
 
+#define WRAPPED		0x100U	/* in ang_node.at */
+
+/* The next context that has its turn, @from or behind; past the last if none. */
+static u32 turn_ctx(struct ang_node *n, u32 from, u32 *wrapped)
+{
+	u32 ctx = next_ctx(n, from);
+
+	if (ctx == ANG_MAX_CTXS && !*wrapped) {
+		*wrapped = WRAPPED;
+		ctx = next_ctx(n, 0);
+	}
+	return *wrapped && ctx >= n->first ? ANG_MAX_CTXS : ctx;
+}
+
 /**
  * ang_inject() - give every context with something to send its turn
  * @v: view
- * @n: node
+ * @n: node; at: if the step before ended within, the context to go on with,
+ *	plus 1, and whether it was past the last
  *
  * Each gets a train per operation, and another one is the first each time,
  * whom a buffer or room that has just become free goes to: none starves
- * another.  Who had no turn before the step was over is the first next time.
+ * another.
  *
  * Return: true if something was fetched or sent.
  */
 bool ang_inject(struct ang_view *v, struct ang_node *n)
 {
-	u32 start = n->turn;
-	u32 ctx = next_ctx(n, start);
-	bool wrapped = ctx == ANG_MAX_CTXS;
+	u32 wrapped = n->at & WRAPPED;
 	bool progress = false;
+	u32 ctx;
 
-	if (wrapped)
-		ctx = next_ctx(n, 0);
-	if (ctx == ANG_MAX_CTXS)
-		return false;
-	n->turn = ctx + 1;
-	while (ctx < ANG_MAX_CTXS && !(wrapped && ctx >= start)) {
-		if (n->clock >= n->step_end) {
-			n->turn = ctx;
-			return true;
-		}
+	if (n->at) {
+		ctx = turn_ctx(n, (n->at & ~WRAPPED) - 1, &wrapped);
+	} else {
+		n->first = n->turn;
+		ctx = turn_ctx(n, n->first, &wrapped);
+		if (ctx < ANG_MAX_CTXS)
+			n->turn = ctx + 1;
+	}
+	n->at = 0;
+	while (ctx < ANG_MAX_CTXS) {
 		progress |= ctx_inject(v, n, ctx);
-		ctx = next_ctx(n, ctx + 1);
-		if (ctx == ANG_MAX_CTXS && !wrapped) {
-			wrapped = true;
-			ctx = next_ctx(n, 0);
+		if (!ang_ctx(v->fab, n, ctx)->at)
+			ctx = turn_ctx(n, ctx + 1, &wrapped);
+		if (ctx < ANG_MAX_CTXS && ang_spent(v)) {
+			n->at = (ctx + 1) | wrapped;
+			break;
 		}
 	}
 	return progress;

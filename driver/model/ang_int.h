@@ -9,6 +9,40 @@
 
 #include "ang_rules.h"
 
+/** ang_work() - count work, in units of ang_work.h */
+static inline void ang_work(struct ang_view *v, u32 units)
+{
+	v->work += units;
+}
+
+/** ang_spent() - has a node done enough for this step? */
+static inline bool ang_spent(const struct ang_view *v)
+{
+	return v->work >= v->stop;
+}
+
+/* Access to host memory; see struct ang_ops. */
+static inline int ang_dma_read(struct ang_view *v, struct ang_node *n, u64 addr,
+			       void *buf, u32 len)
+{
+	ang_work(v, ANG_WORK_DMA + len / ANG_WORK_BYTES);
+	return v->ops->dma_read(v->host, n->id, addr, buf, len);
+}
+
+static inline int ang_dma_write(struct ang_view *v, struct ang_node *n,
+				u64 addr, const void *buf, u32 len)
+{
+	ang_work(v, ANG_WORK_DMA + len / ANG_WORK_BYTES);
+	return v->ops->dma_write(v->host, n->id, addr, buf, len);
+}
+
+static inline void ang_interrupt(struct ang_view *v, struct ang_node *n,
+				 u32 vector)
+{
+	ang_work(v, ANG_WORK_IRQ);
+	v->ops->interrupt(v->host, n->id, vector);
+}
+
 /* ang_sched.c */
 void ang_wake(struct ang_view *v, struct ang_node *n, u64 why);
 void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline);
@@ -16,7 +50,7 @@ bool ang_timer_expire(struct ang_view *v, struct ang_node *n);
 
 /* ang_node.c */
 bool ang_node_step(struct ang_view *v, struct ang_node *n);
-void ang_node_reset(struct ang_view *v, struct ang_node *n);
+bool ang_node_reset(struct ang_view *v, struct ang_node *n);
 
 /* ang_link.c */
 bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
@@ -156,13 +190,14 @@ u64 ang_float_key(const struct ang_format *f, u64 x);
 u64 ang_float_pick(const struct ang_format *f, u64 a, u64 b, bool max);
 
 /* ang_lost.c */
-u32 ang_lost_between(struct ang_fabric *fab, u32 from, u32 to);
-u32 ang_lost_row(struct ang_fabric *fab, const struct ang_node *n,
+u32 ang_lost_between(struct ang_view *v, u32 from, u32 to);
+u32 ang_lost_row(struct ang_view *v, const struct ang_node *n,
 		 const struct angara_tree_row *row);
-void ang_lost(struct ang_view *v, struct ang_node *n);
+bool ang_lost(struct ang_view *v, struct ang_node *n);
 
 /* ang_combine.c */
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
+u32 ang_combine_work(u32 len, u32 type, u32 redop);
 
 /* ang_mr.c */
 u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,

@@ -113,6 +113,7 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
 	struct ang_ring *r = link_ring(v, n, dir, vc);
 	struct ang_pkt *slot;
 
+	ang_work(v, ANG_WORK_PKT);
 	if (!ang_link_room(v, n, dir, vc, straight))
 		return false;
 	slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
@@ -252,8 +253,10 @@ static u64 buf_find(struct ang_view *v, struct ang_node *n, u32 kind)
 			continue;
 		WRITE_ONCE(*ref, 1);
 		n->buf_hint[kind] = (u16)((at + 1) % count);
+		ang_work(v, i);
 		return (u64)n->id << 32 | (base + at + 1);
 	}
+	ang_work(v, count);
 	return 0;
 }
 

@@ -20,8 +20,9 @@ static bool gone(struct ang_fabric *fab, u32 node)
 }
 
 /* The first lost node on the way, the ends included. */
-static u32 way(struct ang_fabric *fab, u32 from, u32 to)
+static u32 way(struct ang_view *v, u32 from, u32 to)
 {
+	struct ang_fabric *fab = v->fab;
 	u32 at = from;
 
 	while (!gone(fab, at)) {
@@ -30,28 +31,29 @@ static u32 way(struct ang_fabric *fab, u32 from, u32 to)
 		if (dir == ANGARA_DIR_NONE)
 			return ANG_NONE;
 		at = ang_topo_neighbor(&fab->topo, at, dir);
+		ang_work(v, ANG_WORK_HOP);
 	}
 	return at;
 }
 
 /**
  * ang_lost_between() - can two nodes exchange packets?
- * @fab: fabric
+ * @v: view
  * @from: node
  * @to: node
  *
  * Return: a lost node on the way there or back, ANG_NONE if there is none.
  */
-u32 ang_lost_between(struct ang_fabric *fab, u32 from, u32 to)
+u32 ang_lost_between(struct ang_view *v, u32 from, u32 to)
 {
-	u32 lost = way(fab, from, to);
+	u32 lost = way(v, from, to);
 
-	return lost == ANG_NONE ? way(fab, to, from) : lost;
+	return lost == ANG_NONE ? way(v, to, from) : lost;
 }
 
 /**
  * ang_lost_row() - can a tree do its work at a node?
- * @fab: fabric
+ * @v: view
  * @n: node
  * @row: its row
  *
@@ -60,9 +62,10 @@ u32 ang_lost_between(struct ang_fabric *fab, u32 from, u32 to)
  *
  * Return: a lost node that the row needs, ANG_NONE if there is none.
  */
-u32 ang_lost_row(struct ang_fabric *fab, const struct ang_node *n,
+u32 ang_lost_row(struct ang_view *v, const struct ang_node *n,
 		 const struct angara_tree_row *row)
 {
+	struct ang_fabric *fab = v->fab;
 	u32 dirs = row->dirs;
 	u32 dir;
 	u32 to;
@@ -75,7 +78,7 @@ u32 ang_lost_row(struct ang_fabric *fab, const struct ang_node *n,
 		if (dirs & 1U << dir && gone(fab, n->neighbor[dir]))
 			return n->neighbor[dir];
 	for (to = 0; row->is_root && to < fab->topo.nodes; to++) {
-		u32 lost = gone(fab, to) ? ANG_NONE : way(fab, n->id, to);
+		u32 lost = gone(fab, to) ? ANG_NONE : way(v, n->id, to);
 
 		if (lost != ANG_NONE)
 			return lost;
@@ -93,7 +96,7 @@ static void ctx_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 
 		if (op->state != ANG_OP_ACTIVE || !ang_op_is_p2p(op))
 			continue;
-		lost = ang_lost_between(v->fab, n->id, op->dst_node);
+		lost = ang_lost_between(v, n->id, op->dst_node);
 		if (lost == ANG_NONE)
 			continue;
 		ang_op_fail(op, ANGARA_ST_UNREACHABLE, lost);
@@ -101,43 +104,71 @@ static void ctx_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	}
 }
 
+static void link_lost(struct ang_view *v, struct ang_node *n, u32 dir)
+{
+	if (n->dead_links & 1U << dir || !gone(v->fab, n->neighbor[dir]))
+		return;
+	n->dead_links |= 1U << dir;
+	ang_event(v, n, ANGARA_AEV_LINK_DOWN, dir, n->neighbor[dir]);
+}
+
+static void tree_lost(struct ang_view *v, struct ang_node *n, u32 tree)
+{
+	struct ang_tree *t = &n->tree[tree];
+	u32 culprit;
+
+	if (t->state != ANGARA_TREE_STATE_UP)
+		return;
+	culprit = ang_lost_row(v, n, &t->row);
+	if (culprit != ANG_NONE)
+		ang_tree_down(v, n, tree, ANGARA_ST_TREE_DOWN, culprit, 0);
+}
+
+/* Links, then trees, then contexts, by their place in that order. */
+static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
+{
+	struct ang_ctx *c;
+
+	if (place < ANGARA_MAX_DIRS) {
+		link_lost(v, n, place);
+		return;
+	}
+	place -= ANGARA_MAX_DIRS;
+	if (place < ANGARA_MAX_TREES) {
+		tree_lost(v, n, place);
+		return;
+	}
+	c = ang_ctx(v->fab, n, place - ANGARA_MAX_TREES);
+	if (c->alive)
+		ctx_lost(v, n, c);
+	ang_send_lost(v, n, c);
+	ang_msg_lost(v, n, c);
+}
+
 /**
  * ang_lost() - act on the loss of nodes
  * @v: view
  * @n: node that is held
+ *
+ * Return: false if the step has done enough, and there is more to do.
  */
-void ang_lost(struct ang_view *v, struct ang_node *n)
+bool ang_lost(struct ang_view *v, struct ang_node *n)
 {
+	u32 parts = ANGARA_MAX_DIRS + ANGARA_MAX_TREES + v->fab->cfg.ctxs;
 	u32 lost = ang_load_acquire(&v->fab->lost);
-	u32 i;
 
 	if (n->lost == lost)
-		return;
+		return true;
+	if (n->losing != lost)
+		n->lost_at = 0;
+	n->losing = lost;
+	for (; n->lost_at < parts; n->lost_at++) {
+		if (ang_spent(v))
+			return false;
+		part_lost(v, n, n->lost_at);
+	}
 	n->lost = lost;
-	for (i = 0; i < ANGARA_MAX_DIRS; i++) {
-		if (n->dead_links & 1U << i || !gone(v->fab, n->neighbor[i]))
-			continue;
-		n->dead_links |= 1U << i;
-		ang_event(v, n, ANGARA_AEV_LINK_DOWN, i, n->neighbor[i]);
-	}
-	for (i = 0; i < ANGARA_MAX_TREES; i++) {
-		struct ang_tree *t = &n->tree[i];
-		u32 culprit;
-
-		if (t->state != ANGARA_TREE_STATE_UP)
-			continue;
-		culprit = ang_lost_row(v->fab, n, &t->row);
-		if (culprit != ANG_NONE)
-			ang_tree_down(v, n, i, ANGARA_ST_TREE_DOWN, culprit, 0);
-	}
-	for (i = 0; i < v->fab->cfg.ctxs; i++) {
-		struct ang_ctx *c = ang_ctx(v->fab, n, i);
-
-		if (c->alive)
-			ctx_lost(v, n, c);
-		ang_send_lost(v, n, c);
-		ang_msg_lost(v, n, c);
-	}
+	return true;
 }
 
 void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count)

@@ -14,6 +14,7 @@
 #include "ang_env.h"
 #include <linux/angara.h>
 #include <linux/angara_hw.h>
+#include "ang_work.h"
 
 #define ANG_MAX_NODES		(1U << 20)
 #define ANG_MAX_CTXS		128U
@@ -137,6 +138,9 @@ struct ang_list {
  *	the host says when; then ang_view_busy() may stay true.  Who is found to
  *	wait for credits gets them at once
  * @steps: steps made
+ * @work: units of work done, see ang_work.h
+ * @stop: @work at which the node that is advanced is to stop
+ * @turn: units that a node may do before others have their turn
  */
 struct ang_view {
 	struct ang_fabric *fab;
@@ -146,6 +150,9 @@ struct ang_view {
 	struct ang_list timers;
 	bool patient;
 	u32 steps;
+	u32 turn;
+	u64 work;
+	u64 stop;
 };
 
 /**
@@ -198,12 +205,32 @@ void ang_reg_write(struct ang_view *v, u32 node, u32 off, u32 val);
 /**
  * ang_run() - advance the nodes on a view's run queue
  * @v: view
- * @budget: steps to make at the most
+ * @budget: units of work after which no other step begins, see ang_work.h; with
+ *	1 it makes one step
  *
- * Return: steps left over: 0 if work may remain on the view's queues, which
+ * How work is cut into calls does not change what is done, or its order.
+ *
+ * Return: units left over: 0 if work may remain on the view's queues, which
  * the caller then runs again or hands on with ang_list_splice().
  */
 u32 ang_run(struct ang_view *v, u32 budget);
+
+/**
+ * ang_work_piece() - the most that is done without a look at the work done
+ * @cfg: configuration
+ *
+ * Return: units.
+ */
+u64 ang_work_piece(const struct ang_cfg *cfg);
+
+/**
+ * ang_work_bound() - the most that one call of ang_run() does
+ * @cfg: configuration
+ * @budget: of the call
+ *
+ * Return: units, if no node has been lost.
+ */
+u64 ang_work_bound(const struct ang_cfg *cfg, u32 budget);
 
 /**
  * ang_look() - have a node looked at by whoever holds it next
@@ -244,6 +271,9 @@ u32 ang_look_ctx(struct ang_view *v, u32 node, u32 ctx);
 /** Anything left on the view's queues? */
 bool ang_view_busy(const struct ang_view *v);
 
+/** Move the first @count nodes of @from, or all, to the end of @to; as below. */
+void ang_list_move(struct ang_fabric *fab, struct ang_list *to,
+		   struct ang_list *from, u32 count);
 /** Append the nodes of @from to @to and empty @from; the caller locks. */
 void ang_list_splice(struct ang_fabric *fab, struct ang_list *to,
 		     struct ang_list *from);

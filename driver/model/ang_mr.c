@@ -11,7 +11,7 @@
 static int read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
 {
 	__le64 raw = 0;
-	int rc = v->ops->dma_read(v->host, n->id, addr, &raw, sizeof(raw));
+	int rc = ang_dma_read(v, n, addr, &raw, sizeof(raw));
 
 	*val = le64_to_cpu(raw);
 	return rc;
@@ -28,6 +28,7 @@ static int read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
  */
 int ang_store64(struct ang_view *v, struct ang_node *n, u64 addr, u64 val)
 {
+	ang_work(v, ANG_WORK_DMA);
 	return addr % 8 ? -1 : v->ops->dma_store64(v->host, n->id, addr, val);
 }
 
@@ -66,7 +67,7 @@ static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (key >= c->mrs)
 		return ANGARA_ST_KEY;
 	if (ang_pages_at(v, n, &c->mrt, (u64)key * sizeof(*mr), &addr) ||
-	    v->ops->dma_read(v->host, n->id, addr, mr, sizeof(*mr)))
+	    ang_dma_read(v, n, addr, mr, sizeof(*mr)))
 		return ANGARA_ST_DMA;
 	if (mr->valid != 1)
 		return ANGARA_ST_KEY;
@@ -130,10 +131,10 @@ u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
 			rc = mr_locate(v, n, mr, at + done, &addr, &room);
 		room = ang_min(room, len - done);
 		if (!rc && to)
-			rc = v->ops->dma_read(v->host, n->id, addr,
+			rc = ang_dma_read(v, n, addr,
 					      (char *)to + done, room);
 		else if (!rc)
-			rc = v->ops->dma_write(v->host, n->id, addr,
+			rc = ang_dma_write(v, n, addr,
 					       (const char *)from + done, room);
 		if (rc)
 			return ANGARA_ST_DMA;

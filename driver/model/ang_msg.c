@@ -55,8 +55,7 @@ static bool fits(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	if (a->units - (a->pi - a->ci) >= need)
 		return true;
-	if (v->ops->dma_read(v->host, n->id,
-			     c->ctl + offsetof(struct angara_ctl, msg_ci), &raw,
+	if (ang_dma_read(v, n, c->ctl + offsetof(struct angara_ctl, msg_ci), &raw,
 			     sizeof(raw)))
 		return false;
 	ci = le32_to_cpu(raw);
@@ -92,7 +91,7 @@ static int area_write(struct ang_view *v, struct ang_node *n,
 		u64 addr;
 
 		if (ang_pages_at(v, n, &c->area.pages, byte, &addr) ||
-		    v->ops->dma_write(v->host, n->id, addr, from, room))
+		    ang_dma_write(v, n, addr, from, room))
 			return -1;
 		from += room;
 		byte += room;
@@ -418,7 +417,7 @@ u32 ang_msg_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 static bool is_lost(struct ang_view *v, struct ang_node *n, u32 node)
 {
-	return ang_lost_between(v->fab, n->id, node) != ANG_NONE;
+	return ang_lost_between(v, n->id, node) != ANG_NONE;
 }
 
 /**

@@ -59,6 +59,7 @@ static void slot_settle(struct ang_view *v, struct ang_slot *s)
 			s->pkt.buf = buf;
 			continue;
 		}
+		ang_work(v, ang_combine_work(p->len, p->dtype, p->redop));
 		ang_combine(ang_buf_data(v, p->buf), ang_buf_data(v, buf),
 			    p->len, p->dtype, p->redop);
 		ang_buf_put(v, buf, 1);

@@ -41,9 +41,11 @@ static void slot_status(struct ang_slot *s, const struct ang_pkt *p)
 static void slot_combine(struct ang_view *v, struct ang_slot *s,
 			 const struct ang_pkt *p)
 {
-	if (s->pkt.buf && p->buf)
+	if (s->pkt.buf && p->buf) {
+		ang_work(v, ang_combine_work(p->len, p->dtype, p->redop));
 		ang_combine(ang_buf_data(v, s->pkt.buf),
 			    ang_buf_data(v, p->buf), p->len, p->dtype, p->redop);
+	}
 	ang_buf_put(v, p->buf, 1);
 }
 
@@ -229,6 +231,7 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 
 		if (!s->used || s->left)
 			break;
+		ang_work(v, ANG_WORK_PKT);
 		if (!result_leaves(v, n, t, &s->pkt))
 			return progress;
 		ang_trace_pkt(v, n, ANG_TR_RESULT, &s->pkt, ANGARA_DIR_NONE, 0,
@@ -236,6 +239,8 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 		s->used = 0;
 		credit_count(v, n, t, npkts);
 		progress = true;
+		if (ang_spent(v))
+			return true;
 	}
 	n->red_trees &= ~(1U << tree);
 	return progress;

@@ -61,7 +61,8 @@ u32 ang_remote_look(struct ang_view *v, u32 node)
 	struct ang_node *n = ang_node(v->fab, node);
 
 	n->rx |= (u32)ang_fetch_and(&n->sched,
-				    ~(ANG_SCHED_RX | ANG_SCHED_WORK));
+				    ~(ANG_SCHED_RX | ANG_SCHED_WORK |
+				      ANG_SCHED_WOKEN));
 	return n->rx;
 }
 

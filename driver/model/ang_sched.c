@@ -49,6 +49,13 @@ static void timer_push(struct ang_fabric *fab, struct ang_list *l, u32 id)
 	l->tail = id;
 }
 
+void ang_list_move(struct ang_fabric *fab, struct ang_list *to,
+		   struct ang_list *from, u32 count)
+{
+	while (count-- && from->head != ANG_NONE)
+		list_push(fab, to, list_pop(fab, from));
+}
+
 void ang_list_splice(struct ang_fabric *fab, struct ang_list *to,
 		     struct ang_list *from)
 {
@@ -83,7 +90,8 @@ void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
  */
 void ang_wake(struct ang_view *v, struct ang_node *n, u64 why)
 {
-	u64 old = ang_fetch_or(&n->sched, why | ANG_SCHED_WORK);
+	u64 old = ang_fetch_or(&n->sched,
+			       why | ANG_SCHED_WORK | ANG_SCHED_WOKEN);
 
 	if (!(old & (ANG_SCHED_WORK | ANG_SCHED_OWNED)))
 		list_push(v->fab, &v->runq, n->id);
@@ -171,7 +179,12 @@ static bool node_run(struct ang_view *v, struct ang_node *n)
 {
 	u64 why = node_take(n);
 
+	ang_work(v, ANG_WORK_STEP);
+	v->stop = v->work + v->turn;
 	n->rx |= (u32)(why & ANG_SCHED_RX);
+	/* What had its turn before, in this round, may have waited for that. */
+	if (n->stage && why & ANG_SCHED_WOKEN)
+		n->moved = true;
 	if (why & ANG_SCHED_FIRE || n->clock >= n->timer + ANG_CREDIT_BUSY)
 		ang_timer_expire(v, n);
 	if (why & ANG_SCHED_LOOK && v->ops->look)
@@ -186,23 +199,25 @@ void ang_look(struct ang_view *v, u32 node)
 
 u32 ang_run(struct ang_view *v, u32 budget)
 {
-	while (budget) {
+	u64 end = v->work + budget;
+
+	while (v->work < end) {
 		u32 id = list_pop(v->fab, &v->runq);
 
 		if (id == ANG_NONE) {
 			if (v->timers.head == ANG_NONE || v->patient)
 				break;
 			timer_fire(v);
+			ang_work(v, 1);
 			continue;
 		}
 		if (node_run(v, ang_node(v->fab, id)))
 			list_push(v->fab, &v->runq, id);
-		budget--;
 		if (++v->steps % TIMER_STEPS == 0 &&
 		    v->timers.head != ANG_NONE)
 			timer_fire(v);
 	}
-	return budget;
+	return v->work < end ? (u32)(end - v->work) : 0;
 }
 
 bool ang_view_busy(const struct ang_view *v)
@@ -221,4 +236,7 @@ void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
 	v->timers = v->runq;
 	v->patient = false;
 	v->steps = 0;
+	v->turn = ANG_WORK_TURN;
+	v->work = 0;
+	v->stop = 0;
 }

@@ -41,6 +41,7 @@ void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	for (set = c->sends; set; set &= set - 1) {
 		struct ang_op *o = ang_op(v->fab, n, c, ang_lowest(set));
 
+		ang_work(v, ANG_WORK_LOOK);
 		if (!o->next && o->dst_node == op->dst_node &&
 		    o->dst_ctx == op->dst_ctx) {
 			o->next = (u16)(slot + 1);
@@ -63,6 +64,7 @@ void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	for (set = c->sends; set; set &= set - 1) {
 		struct ang_op *o = ang_op(v->fab, n, c, ang_lowest(set));
 
+		ang_work(v, ANG_WORK_LOOK);
 		if (o->next == slot + 1) {
 			o->next = op->next;
 			return;
@@ -175,7 +177,7 @@ void ang_send_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	for (set = c->ghosts; set; set &= set - 1) {
 		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(set));
 
-		if (ang_lost_between(v->fab, n->id, op->dst_node) == ANG_NONE)
+		if (ang_lost_between(v, n->id, op->dst_node) == ANG_NONE)
 			continue;
 		ang_op_free(v, n, c, op);
 	}
@@ -253,10 +255,12 @@ void ang_send_ready(struct ang_view *v, struct ang_node *n,
 		struct ang_ctx *c = ang_ctx(v->fab, n, ctx);
 		u64 set;
 
+		ang_work(v, ANG_WORK_LOOK);
 		for (set = c->alive ? c->sends : 0; set; set &= set - 1) {
 			struct ang_op *op = ang_op(v->fab, n, c,
 						   ang_lowest(set));
 
+			ang_work(v, ANG_WORK_LOOK);
 			if (op->dst_node != p->src_node ||
 			    op->dst_ctx != p->src_ctx ||
 			    (op->phase != ANG_SEND_WAITS &&

@@ -55,7 +55,7 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	tree_begin(t, row);
 	ang_open_start(n, t);
 	ang_event(v, n, ANGARA_AEV_TREE_SET, row->tree, 0);
-	lost = ang_lost_row(v->fab, n, row);
+	lost = ang_lost_row(v, n, row);
 	if (lost != ANG_NONE)
 		ang_tree_down(v, n, row->tree, ANGARA_ST_TREE_DOWN, lost, 0);
 	return ANGARA_ADM_ST_OK;

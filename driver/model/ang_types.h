@@ -169,6 +169,7 @@ struct ang_member {
  * @wait_words: words of @waiting that are not 0, one bit each
  * @waiting: groups of nodes with messages that were refused here, one bit each
  * @alive: created
+ * @at: where ang_inject() goes on with it, 0: with the next entry
  * @armed: one interrupt is wanted
  * @dirty: counters to publish, ANG_DIRTY_*
  * @pkey: partition
@@ -216,6 +217,7 @@ struct ang_ctx {
 	u64 wait_words;
 	u64 waiting[ANG_WAIT_GROUPS / 64];
 	u8 alive;
+	u8 at;
 	u8 armed;
 	u8 dirty;
 	u32 pkey;
@@ -415,6 +417,7 @@ struct ang_link {
 #define ANG_SCHED_FIRE		(1ULL << 35)	/* its timer has run out */
 #define ANG_SCHED_LOOK		(1ULL << 36)	/* somebody wants to look at it */
 #define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host holds it, for ever */
+#define ANG_SCHED_WOKEN		(1ULL << 38)	/* by ang_wake(), not by its holder */
 
 #define ANG_CTX_WORDS		(ANG_MAX_CTXS / 64)
 
@@ -428,6 +431,8 @@ struct ang_link {
  * @timer_next: link of the timer list, plus 1
  * @reg: registers as written, by offset / 4 (any thread)
  * @lost: ang_fabric.lost as acted upon
+ * @losing: the same, as being acted upon
+ * @lost_at: how far, see ang_lost()
  * @dead_links: directions in which there is nobody any more, one bit each
  * @id: node number
  * @enabled: CONTROL as acted upon
@@ -436,13 +441,17 @@ struct ang_link {
  * @rx: rings that may hold packets
  * @remote: ANG_REMOTE_*, of who plays it (any thread)
  * @clock: own clock, router cycles
- * @step_end: cycle at which other nodes have their turn
+ * @stage: where the round goes on that the last step did not end, see ang_node.c
+ * @at: the same within a stage, 0: at its start
+ * @moved: something was done in this round
  * @timer: cycle at which the PE gets a credit packet, 0 for none
  * @unreported: results that the PE has not been told of, over all trees
  * @red_trees: trees with a result to issue
  * @ctl_trees: trees with OPEN, credit or abort packets to issue
  * @tx: contexts with something to fetch or to inject
  * @turn: context that is the first to inject next time
+ * @first: context that was the first in this round
+ * @tell: context that is the first to be told
  * @dirty: contexts with counters to publish
  * @refused: messages from here that were refused by their receivers
  * @buf_hint: where to look for a free payload buffer first, per ANG_BUF_*
@@ -462,6 +471,8 @@ struct ang_node {
 	u32 timer_next;
 	u32 reg[24];
 	u32 lost;
+	u32 losing;
+	u32 lost_at;
 	u32 dead_links;
 	u32 id ____cacheline_aligned;
 	u32 enabled;
@@ -470,13 +481,17 @@ struct ang_node {
 	u32 rx;
 	u32 remote;
 	u64 clock;
-	u64 step_end;
+	u8 stage;
+	bool moved;
+	u32 at;
 	u64 timer;
 	u32 unreported;
 	u32 red_trees;
 	u32 ctl_trees;
 	u64 tx[ANG_CTX_WORDS];
 	u32 turn;
+	u32 first;
+	u32 tell;
 	u64 dirty[ANG_CTX_WORDS];
 	u32 refused;
 	u16 buf_hint[ANG_BUF_KINDS];

@@ -15,7 +15,7 @@
 
 #include "embed.h"
 
-#define STEPS	16U	/* of the model, between two looks at the rest */
+#define SLICE	16384U	/* units of work (ang_work.h) between two looks */
 #define ROUNDS	64U	/* of these, before others shall go on with it */
 #define LOOKS	16U	/* in vain, before timers are fired */
 #define SPINS	512U	/* in vain, before the processor is given up */
@@ -155,7 +155,7 @@ static void advance(struct emb_run *r, bool patient)
 
 	r->view.patient = patient;
 	for (round = 0; round < ROUNDS && busy(&r->view); round++)
-		ang_run(&r->view, STEPS);
+		ang_run(&r->view, SLICE);
 	if (ang_view_busy(&r->view))
 		hand_over(r);
 }

@@ -131,7 +131,10 @@ void fuzz_gather(struct fuzz *f)
 
 void fuzz_steps(struct fuzz *f, u32 budget)
 {
-	f->steps += budget - ang_run(&f->h->v, budget);
+	u32 before = f->h->v.steps;
+
+	run_steps(&f->h->v, budget);
+	f->steps += f->h->v.steps - before;
 	fuzz_invariants(f);
 }
 

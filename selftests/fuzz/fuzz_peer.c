@@ -102,7 +102,7 @@ static int deed(struct input *in)
 	seq = peer.seen;
 	link_collect(&peer);
 	link_deliver(&peer);
-	ang_run(&h->v, 20);
+	run_steps(&h->v, 20);
 	return 1;
 }
 

@@ -309,7 +309,7 @@ static void run(struct host *h)
 
 	while (ang_view_busy(&h->v)) {
 		EXPECT(rounds++ < 2000);
-		ang_run(&h->v, 10000);
+		ang_run(&h->v, 10000000);
 	}
 }
 

@@ -17,7 +17,7 @@
 #define PKEY		0x1234U
 #define MRS		8	/* entries of a memory region table */
 #define BUF_KEY		0	/* region that contexts of th_buffers() have */
-#define SEGMENTS	512	/* per node */
+#define SEGMENTS	2048	/* per node */
 
 struct segment {
 	u64 addr;
@@ -114,6 +114,13 @@ int host_dma(struct host *h, u32 node, u64 addr, void *buf, u32 len, int write);
 
 /* Runs the fabric until it has nothing to do; fails the test if it never ends. */
 void host_run(struct host *h);
+/* So many steps of nodes, or fewer if nothing is left. */
+static inline void run_steps(struct ang_view *v, u32 steps)
+{
+	while (steps--)
+		ang_run(v, 1);
+}
+
 /* Views forget how many steps they made, by which they fire timers early. */
 void host_steps_reset(struct host *h);
 void host_reg(struct host *h, u32 node, u32 off, u32 val);

@@ -260,7 +260,7 @@ static void barrier_after_broadcast(void)
 		}
 		/* Whoever has passed the barrier has the data. */
 		for (b = 0; ang_view_busy(&g.h->v); b++) {
-			ang_run(&g.h->v, 1);
+			run_steps(&g.h->v, 1);
 			for (i = 0; i < g.n; i++)
 				if (poll_cq(g.ctx[i], &cqe))
 					EXPECT(!memcmp(g.ctx[i]->buf + 8192,

@@ -281,7 +281,7 @@ static void busy_neighbour(void)
 		while (busy->sq_pi - (u32)ctx_counter(busy, ANGARA_CTR_SQ_CI) < 8)
 			post(busy, &put, NULL);
 		kick(busy);
-		ang_run(&g.h->v, 8);
+		run_steps(&g.h->v, 8);
 		EXPECT(ang_view_busy(&g.h->v));
 		for (i = 0; i < 2; i++)
 			done += poll_cq(g.ctx[i], &cqe);

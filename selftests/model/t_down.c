@@ -55,7 +55,7 @@ static void begin(u32 tree, u32 steps)
 		post(g.ctx[i], &w, NULL);
 		kick(g.ctx[i]);
 	}
-	ang_run(&g.h->v, steps);
+	run_steps(&g.h->v, steps);
 }
 
 /* ... each context gets an end of both. Return: how many were not OK. */
@@ -401,7 +401,7 @@ static void source_vanishes(void)
 	t = tree_all(1, 2, 1, 1);
 	post(g.ctx[0], &w, NULL);
 	kick(g.ctx[0]);
-	ang_run(&g.h->v, 6);
+	run_steps(&g.h->v, 6);
 	g.ctx[0]->mrt[BUF_KEY].length = cpu_to_le64(100);
 	EXPECT_EQ(finish(g.ctx[0], NULL), ANGARA_ST_BOUNDS);
 	for (i = 1; i < 4; i++) {

@@ -50,7 +50,7 @@ static void give(const struct ang_pkt *p, u32 dir, u32 vc)
 				empty || p->status ? 0 : p->len));
 	EXPECT(ang_remote_give(&g.h->v, from, dir ^ 1, vc, p,
 			       empty || p->status || !p->len ? NULL : data));
-	ang_run(&g.h->v, 1000);
+	run_steps(&g.h->v, 1000);
 }
 
 /* Packets dropped at node 0 since the last call. */
@@ -82,7 +82,7 @@ static struct ang_op *begin(u32 opcode, u32 receiver)
 	w.dst_node = cpu_to_le32(receiver);
 	post(g.ctx[0], &w, NULL);
 	kick(g.ctx[0]);
-	ang_run(&g.h->v, 1000);
+	run_steps(&g.h->v, 1000);
 	return op_of(ang_lowest(free));
 }
 

@@ -157,7 +157,7 @@ static void attack(u64 first)
 			entries(c);
 			break;
 		}
-		ang_run(&g.h->v, pick(30));
+		run_steps(&g.h->v, pick(30));
 	}
 	/* Reset all: whatever they waited for, nothing may be left. */
 	host_run(g.h);

@@ -125,8 +125,8 @@ static void transfers(void)
 			kick(g.ctx[i]);
 		}
 		for (k = 0; k < steps; k++) {
-			ang_run(&g.h->v, 1);
-			ang_run(&g.h->twin->v, 1);
+			run_steps(&g.h->v, 1);
+			run_steps(&g.h->twin->v, 1);
 			twins_pump(g.h);
 		}
 		lose();
@@ -169,8 +169,8 @@ static void trees(void)
 			kick(g.ctx[i]);
 		}
 		for (i = 0; i < steps; i++) {
-			ang_run(&g.h->v, 1);
-			ang_run(&g.h->twin->v, 1);
+			run_steps(&g.h->v, 1);
+			run_steps(&g.h->twin->v, 1);
 			twins_pump(g.h);
 		}
 		lose();

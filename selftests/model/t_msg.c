@@ -567,7 +567,7 @@ static void storm(const char *dims, u32 local, u64 seed)
 			moved |= pick(s, 2) && storm_send(s, i);
 			moved |= (idle || !pick(s, 4)) && storm_take(s, i);
 			moved |= storm_collect(s, i);
-			ang_run(&s->h->v, pick(s, 6));
+			run_steps(&s->h->v, pick(s, 6));
 		}
 		if (!moved && idle > 10)
 			host_run(s->h);

@@ -130,7 +130,7 @@ static void dead_sender(u32 steps, u32 train, u32 len)
 	/* One record free: somebody gets the turn, and dies. */
 	expect_next(area, 1000, NULL);
 	area_free(area, area_next(area, NULL));
-	ang_run(&h->v, steps);
+	run_steps(&h->v, steps);
 	ctx_del(dead);
 	heir = member(h, 1, 0);
 	host_run(h);
@@ -189,7 +189,7 @@ static void dead_in_the_middle(void)
 		u32 voids = 0, whole = 0;
 
 		send_msg(dead, 0, 0, 5, MSG_LEN);
-		ang_run(&h->v, steps);
+		run_steps(&h->v, steps);
 		ctx_del(dead);
 		host_run(h);
 		send_msg(other, 0, 0, 6, 10);
@@ -227,7 +227,7 @@ static void receiver_in_the_middle(void)
 		struct angara_cqe cqe;
 
 		send_msg(from, 0, 0, 5, MSG_LEN);
-		ang_run(&h->v, steps);
+		run_steps(&h->v, steps);
 		ctx_del(recv);
 		recv = member(h, 0, 0);
 		free(area);
@@ -276,7 +276,7 @@ static void source_gone(void)
 		const struct angara_msg *m;
 
 		send_msg(a, 0, 0, 3, MSG_LEN);
-		ang_run(&h->v, steps);
+		run_steps(&h->v, steps);
 		a->mrt[BUF_KEY].valid = 0;
 		host_run(h);
 		a->mrt[BUF_KEY].valid = 1;
@@ -317,7 +317,7 @@ static void hostile_index(void)
 		if (!(rnd(&seed) % 4))
 			area->ci = le32_to_cpu(recv->ctl->msg_ci);
 		kick(recv);
-		ang_run(&h->v, (u32)(rnd(&seed) % 12));
+		run_steps(&h->v, (u32)(rnd(&seed) % 12));
 		while (poll_cq(a, &cqe))
 			;
 		if (!(rnd(&seed) % 64)) {

@@ -81,19 +81,19 @@ static void lost_node(u32 steps)
 	host_run(h);
 	if (!(steps % 2))
 		send_msg(b, 0, 0, 9, MSG_LEN);
-	ang_run(&h->v, 100);
+	run_steps(&h->v, 100);
 	for (i = 0; i < 3 && steps < 10; i++)
 		expect_next(area, 1000 + i, NULL);
-	ang_run(&h->v, steps);
+	run_steps(&h->v, steps);
 	/* The first may find it in a queue, from where it goes on once. */
 	host_freeze(h, 1, 1);
-	ang_run(&h->v, 100);
+	run_steps(&h->v, 100);
 	host_freeze(h, 1, 1);
 	for (i = 0; i < 6; i++)
 		send_msg(a, 1, 0, i, 10);
 	post(a, &w, NULL);
 	kick(a);
-	ang_run(&h->v, 100);
+	run_steps(&h->v, 100);
 	ang_remote_lost(&h->v, &node, 1);
 	host_run(h);
 	EXPECT_EQ(unreachable(a), 7);

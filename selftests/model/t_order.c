@@ -113,7 +113,7 @@ static void arrive_by_chance(const struct ttree *t, const struct angara_wqe *w)
 	for (i = 0; i < t->n; i++) {
 		kick(t->ctx[turn[i]]);
 		if (pick(3))
-			ang_run(&g.h->v, 1 + pick(30));
+			run_steps(&g.h->v, 1 + pick(30));
 		if (i == thaw)
 			host_freeze(g.h, frozen, 0);
 	}

@@ -199,7 +199,7 @@ static void conservation(void)
 
 		post(from, &w, NULL);
 		kick(from);
-		ang_run(&h->v, rnd(&seed) % 40);
+		run_steps(&h->v, rnd(&seed) % 40);
 		for (k = 0; k < h->nodes; k++)
 			while (poll_cq(c[k], &cqe))
 				EXPECT_EQ(cqe.status, 0);
@@ -246,12 +246,12 @@ static void fair(void)
 		for (i = 0; i < 32; i++)
 			post(greedy, &w, NULL);
 		kick(greedy);
-		ang_run(&h->v, 20);
+		run_steps(&h->v, 20);
 		post(modest, &w, NULL);
 		kick(modest);
 		for (steps = 0; !poll_cq(modest, &cqe); steps++) {
 			EXPECT(steps < 2000);
-			ang_run(&h->v, 1);
+			run_steps(&h->v, 1);
 			if (!poll_cq(greedy, &cqe))
 				continue;
 			post(greedy, &w, NULL);
@@ -278,7 +278,7 @@ static void source_vanishes(void)
 		w.flags = ANGARA_WQE_NOTIFY;
 		post(c[0], &w, NULL);
 		kick(c[0]);
-		ang_run(&h->v, steps);
+		run_steps(&h->v, steps);
 		c[0]->mrt[BUF_KEY].valid = 0;
 		EXPECT_EQ(finish(c[0], NULL), ANGARA_ST_KEY);
 		EXPECT_EQ(ctx_counter(c[1], ANGARA_CTR_USER(0)), 0);

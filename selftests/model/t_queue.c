@@ -411,7 +411,7 @@ static void destroyed_at_work(void)
 		get.flags = 0;
 		post(a, &get, NULL);
 		kick(a);
-		ang_run(&h->v, steps);
+		run_steps(&h->v, steps);
 		ctx_del(a);
 		a = ctx_new(h, 0, 0, PKEY, 3, 3);
 		ctx_buffer(a, 65536);

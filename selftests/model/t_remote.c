@@ -265,7 +265,7 @@ static void forged(void)
 	c = g.ctx[0];
 	post(c, &w, NULL);
 	kick(c);
-	ang_run(&g.h->v, 1000);
+	run_steps(&g.h->v, 1000);
 	op = ang_op(g.h->fab, ang_node(g.h->fab, 0),
 		    ang_ctx(g.h->fab, ang_node(g.h->fab, 0), 0), 0);
 	EXPECT_EQ(op->state, ANG_OP_ACTIVE);
@@ -279,7 +279,7 @@ static void forged(void)
 		p.slot = i == 3;
 		EXPECT(ang_remote_give(&g.h->v, 1, 1, ANGARA_VC_RSP, &p,
 				       i < 2 ? data : NULL));
-		ang_run(&g.h->v, 1000);
+		run_steps(&g.h->v, 1000);
 		EXPECT_EQ(op->trains, 2);
 		EXPECT_EQ(op->bytes, 0);
 	}
@@ -290,11 +290,11 @@ static void forged(void)
 	w.opcode = ANGARA_OP_PUT;
 	post(c, &w, NULL);
 	kick(c);
-	ang_run(&g.h->v, 1000);
+	run_steps(&g.h->v, 1000);
 	p = packet(ANG_PKT_DATA);
 	p.gen = op->gen;
 	EXPECT(ang_remote_give(&g.h->v, 1, 1, ANGARA_VC_RSP, &p, data));
-	ang_run(&g.h->v, 1000);
+	run_steps(&g.h->v, 1000);
 	EXPECT_EQ(op->trains, 2);
 	EXPECT_EQ(finish(c, &cqe), ANGARA_ST_OK);
 	group_del(&g);

@@ -203,6 +203,7 @@ static int collect(struct stress *s, u32 c)
 
 static void drive(struct stress *s)
 {
+	static const u32 turns[] = { 1, 1, 150, 600, 3000, ANG_WORK_TURN };
 	u32 idle = 0;
 	u32 c;
 
@@ -217,8 +218,10 @@ static void drive(struct stress *s)
 			}
 			if (pick(s, 2) || idle)
 				moved |= collect(s, c);
+			/* Steps end wherever they can. */
+			s->h->v.turn = turns[s->h->v.steps % NUM(turns)];
 			if (!pick(s, 4))
-				ang_run(&s->h->v, 1 + pick(s, 20));
+				run_steps(&s->h->v, 1 + pick(s, 20));
 		}
 		if (idle)
 			host_run(s->h);

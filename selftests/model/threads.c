@@ -154,10 +154,11 @@ static void *work(void *arg)
 		for (i = w->index; i < g.n; i += nthreads) {
 			post_round(i, round);
 			ring(w, g.ctx[i]);
-			ang_run(&w->v, rnd(&seed) % 8);
+			w->v.turn = 1U << rnd(&seed) % 15;
+			run_steps(&w->v, rnd(&seed) % 8);
 		}
 		for (left = 6 * mine; left;) {
-			ang_run(&w->v, 1 + rnd(&seed) % 50);
+			run_steps(&w->v, 1 + rnd(&seed) % 50);
 			if (rnd(&seed) % 4 == 0)
 				hand_on(w);
 			take_over(w);
@@ -176,7 +177,7 @@ static void *work(void *arg)
 	/* Somebody may still need what stands on this view's queue. */
 	while (__atomic_load_n(&finished, __ATOMIC_ACQUIRE) != nthreads) {
 		take_over(w);
-		ang_run(&w->v, 100);
+		run_steps(&w->v, 100);
 		hand_on(w);
 		sched_yield();
 	}

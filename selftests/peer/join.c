@@ -26,7 +26,7 @@ static void told(void *host, u32 node)
 static void run(void *host, struct ang_view *v)
 {
 	while (ang_view_busy(v))
-		ang_run(v, 1000);
+		ang_run(v, 1000000);
 }
 
 void join_forget(void)

@@ -18,7 +18,7 @@
 #include "peer.h"
 #include "trace.h"
 
-#define STEPS	8U	/* of the model, between looks at what else there is */
+#define SLICE	16384U	/* units of work (ang_work.h) between looks at what else there is */
 #define ROUNDS	64U	/* of these in the thread that writes a register */
 
 struct fabric {
@@ -164,7 +164,7 @@ static void *work(void *arg)
 		take_over(f, &v);
 		pthread_mutex_unlock(&f->lock);
 		v.ops = ops_now(f);
-		ang_run(&v, STEPS);
+		ang_run(&v, SLICE);
 	}
 }
 
@@ -174,7 +174,7 @@ static void advance(struct fabric *f, struct ang_view *v)
 	u32 round;
 
 	for (round = 0; round < ROUNDS && ang_view_busy(v); round++)
-		ang_run(v, STEPS);
+		ang_run(v, SLICE);
 	if (ang_view_busy(v))
 		hand_over(f, v);
 }

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A call of ang_run() does no more than it says (ang_work.h), whatever is asked
+ * of the fabric.
+ *
+ * What is done is counted twice: by the model, and here from what it asks of
+ * its host and how many elements it combines, with the same weights.  Neither
+ * may pass the bound in any slice, and the model may not count less than what
+ * is seen here.
+ */
+#include <string.h>
+
+#include "test.h"
+#include "coll.h"
+
+#define SLICE		16384U
+#define ALL		128U		/* contexts on one node */
+#define MEMBERS		ANGARA_MAX_LOCAL
+#define TRAIN		2048U		/* of a reduction, bytes */
+
+static struct host *h;
+static struct tctx *ctx[ALL + MEMBERS];
+static u32 nctx;
+static struct ang_ops plain;
+static u64 seen;		/* work seen from here */
+static u64 most;		/* the most in a slice of this case, by either count */
+static u64 worst;		/* and of all */
+
+void __real_ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
+void __wrap_ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
+
+void __wrap_ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop)
+{
+	if (type == ANGARA_TYPE_FLOAT && redop == ANGARA_RED_PROD)
+		seen += len / 4 * 16;
+	__real_ang_combine(acc, in, len, type, redop);
+}
+
+static int seen_read(void *host, u32 node, u64 addr, void *buf, u32 len)
+{
+	seen += 25 + len / 8;
+	return plain.dma_read(host, node, addr, buf, len);
+}
+
+static int seen_write(void *host, u32 node, u64 addr, const void *buf, u32 len)
+{
+	seen += 25 + len / 8;
+	return plain.dma_write(host, node, addr, buf, len);
+}
+
+static int seen_store64(void *host, u32 node, u64 addr, u64 val)
+{
+	seen += 25;
+	return plain.dma_store64(host, node, addr, val);
+}
+
+static void seen_interrupt(void *host, u32 node, u32 vector)
+{
+	seen += 1000;
+	plain.interrupt(host, node, vector);
+}
+
+static void start(const char *dims, u32 train)
+{
+	struct ang_cfg cfg = {
+		.ctxs = ALL, .ops = 64, .bufs = 64, .depth = 8,
+		.train = (u16)train,
+	};
+
+	h = host_new(dims, &cfg);
+	plain = h->ops;
+	h->ops.dma_read = seen_read;
+	h->ops.dma_write = seen_write;
+	h->ops.dma_store64 = seen_store64;
+	h->ops.interrupt = seen_interrupt;
+	h->ops.trace = NULL;
+	nctx = 0;
+	most = 0;
+}
+
+static void end(void)
+{
+	u32 i;
+
+	for (i = 0; i < nctx; i++)
+		ctx_del(ctx[i]);
+	EXPECT_EQ(h->faults, 0);
+	host_free(h);
+}
+
+static struct tctx *more(u32 node, u32 id, u64 len)
+{
+	struct tctx *c = ctx_new(h, node, id, PKEY, 8, 8);
+
+	if (len)
+		ctx_buffer(c, len);
+	ctx[nctx++] = c;
+	return c;
+}
+
+/* All that there is to do, in slices. */
+static void run_slices(void)
+{
+	u64 bound = ang_work_bound(&h->cfg, SLICE);
+	u32 slices = 0;
+
+	while (ang_view_busy(&h->v)) {
+		u64 before = h->v.work;
+		u64 was = seen;
+
+		EXPECT(slices++ < 200000);
+		ang_run(&h->v, SLICE);
+		EXPECT(seen - was <= h->v.work - before);
+		if (h->v.work - before > most)
+			most = h->v.work - before;
+		if (most > worst)
+			worst = most;
+		if (most > bound)
+			test_fail(__FILE__, __LINE__, "%llu units in a slice, "
+				  "the bound is %llu",
+				  (unsigned long long)most,
+				  (unsigned long long)bound);
+	}
+}
+
+static void fill(struct tctx *c, const struct angara_wqe *w, u32 count)
+{
+	while (count--)
+		post(c, w, NULL);
+	kick(c);
+}
+
+static void drain(struct tctx *c, u32 count)
+{
+	struct angara_cqe cqe;
+
+	while (count--)
+		EXPECT(poll_cq(c, &cqe));
+	EXPECT(!poll_cq(c, &cqe));
+}
+
+static struct angara_wqe product(u32 len)
+{
+	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, 0, 0, len, len);
+
+	w.type = ANGARA_TYPE_FLOAT;
+	w.redop = ANGARA_RED_PROD;
+	return w;
+}
+
+static struct ttree *tree_of(u32 node0, u32 node1)
+{
+	u16 pe[2] = { (u16)node0, (u16)node1 };
+
+	return tree_over(h, 0, 0, ctx, nctx, pe, 1);
+}
+
+/* All that is slow in one place: arithmetic for 16, long operations, many. */
+static void products(void)
+{
+	struct angara_wqe w = product(65536);
+	struct ttree *t;
+	u32 i;
+
+	start("1", 8);
+	for (i = 0; i < MEMBERS; i++)
+		more(0, i, 2 * 65536);
+	t = tree_of(MEMBERS, 0);
+	for (i = 0; i < MEMBERS; i++)
+		fill(ctx[i], &w, 8);
+	run_slices();
+	for (i = 0; i < MEMBERS; i++)
+		drain(ctx[i], 8);
+	tree_del(t);
+	end();
+}
+
+/* Contributions of 15 wait for the one that is combined first. */
+static void products_wait(void)
+{
+	struct angara_wqe w = product(TRAIN);
+	struct ttree *t;
+	u32 i;
+
+	start("1", 8);
+	for (i = 0; i < MEMBERS; i++)
+		more(0, i, 2 * TRAIN);
+	t = tree_of(MEMBERS, 0);
+	for (i = MEMBERS; i-- > 0;) {
+		fill(ctx[i], &w, 1);
+		run_slices();
+	}
+	for (i = 0; i < MEMBERS; i++)
+		drain(ctx[i], 1);
+	tree_del(t);
+	end();
+}
+
+/* Nothing to copy, nothing to combine: entries alone, and who is told. */
+static void entries(void)
+{
+	struct angara_wqe nop = { .opcode = ANGARA_OP_NOP };
+	u32 i, round;
+
+	start("1", 8);
+	for (i = 0; i < ALL; i++)
+		more(0, i, 0);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < ALL; i++) {
+			host_reg(h, 0, ANGARA_DB_PAGE(i) + ANGARA_DB_ARM,
+				 (u32)ctx_counter(ctx[i], ANGARA_CTR_EVSEQ));
+			fill(ctx[i], &nop, 200);
+		}
+		run_slices();
+		for (i = 0; i < ALL; i++)
+			drain(ctx[i], 200);
+	}
+	for (i = 0; i < ALL; i++)
+		EXPECT_EQ(h->node[0].interrupts[ANGARA_VEC_CTX(i)], 3);
+	end();
+}
+
+/* Trains of 16 KiB, read and written at one node; or none has room to go. */
+static void copies(void)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 0, 0, 0, 0, 65536);
+	u32 i;
+
+	start("2", 64);
+	for (i = 0; i < ALL; i++)
+		more(0, i, 65536);
+	for (i = 0; i < ALL; i++)
+		fill(ctx[i], &w, 24);
+	run_slices();
+	w.dst_node = cpu_to_le32(1);
+	w.length = cpu_to_le32(16384);
+	more(1, 0, 65536);
+	host_freeze(h, 1, 1);
+	for (i = 0; i < ALL; i++) {
+		drain(ctx[i], 24);
+		fill(ctx[i], &w, 24);
+	}
+	run_slices();
+	host_freeze(h, 1, 0);
+	run_slices();
+	for (i = 0; i < ALL; i++)
+		drain(ctx[i], 24);
+	end();
+}
+
+/* One train for 16, many of them. */
+static void broadcasts(void)
+{
+	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 0, 0, 65536, 65536);
+	struct ttree *t;
+	u32 i;
+
+	start("1", 64);
+	for (i = 0; i < MEMBERS; i++)
+		more(0, i, 2 * 65536);
+	t = tree_of(MEMBERS, 0);
+	for (i = 0; i < MEMBERS; i++)
+		fill(ctx[i], &w, 8);
+	run_slices();
+	for (i = 0; i < MEMBERS; i++)
+		drain(ctx[i], 8);
+	tree_del(t);
+	end();
+}
+
+/* All messages that a node sends wait for one receiver: so many are looked at. */
+static void ready(void)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_SEND, 1, 0, 0, 0, 2048);
+	const struct angara_msg *m;
+	struct tarea *area;
+	struct tctx *to;
+	u32 i, got;
+
+	start("2", 64);
+	to = more(1, 0, 0);
+	area = area_new(to, 14);
+	for (i = 0; i < ALL; i++)
+		fill(more(0, i, 2048), &w, 64);
+	run_slices();
+	for (got = 0; (m = area_next(area, NULL)); got++) {
+		area_free(area, m);
+		run_slices();
+	}
+	EXPECT_EQ(got, ALL * 64);
+	free(area);
+	for (i = 1; i <= ALL; i++)
+		drain(ctx[i], 64);
+	end();
+}
+
+/* A tree goes down with all that can be under way; so do 16, with a context. */
+static void downs(void)
+{
+	struct angara_wqe w = product(TRAIN);
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_CTX_DESTROY };
+	static const u16 pe[1] = { MEMBERS };
+	struct ttree *t[ANGARA_MAX_TREES];
+	struct tctx *c;
+	u32 i, k;
+
+	start("1", 8);
+	for (i = 0; i < MEMBERS; i++)
+		more(0, i, 2 * TRAIN);
+	for (k = 0; k < ANGARA_MAX_TREES; k++)
+		t[k] = tree_over(h, k, 0, ctx, nctx, pe, 1);
+	for (i = 1; i < MEMBERS; i++) {
+		for (k = 0; k < 64; k++) {
+			w.tree = (u8)(k % ANGARA_MAX_TREES);
+			post(ctx[i], &w, NULL);
+		}
+		kick(ctx[i]);
+	}
+	run_slices();
+	c = ctx[0];
+	cmd.tag = cpu_to_le16(7);
+	h->node[0].asq[h->node[0].asq_pi++ % ADM_ENTRIES] = cmd;
+	h->node[0].acq_ci++;
+	host_reg(h, 0, ANGARA_REG_ASQ_DB, h->node[0].asq_pi);
+	run_slices();
+	for (i = 1; i < MEMBERS; i++)
+		drain(ctx[i], 64);
+	EXPECT(!ang_node(h->fab, 0)->tree[15].in_flight);
+	for (k = 0; k < ANGARA_MAX_TREES; k++)
+		tree_del(t[k]);
+	free(c);
+	ctx[0] = ctx[--nctx];
+	end();
+}
+
+/* The bound is of use: that of a loopback's node is far below a millisecond. */
+static void bounds(void)
+{
+	static const struct ang_cfg loop = {
+		.ndims = 1, .dims = { 1 }, .ctxs = 128, .ops = 64, .bufs = 64,
+		.depth = 8, .train = 8,
+	};
+
+	EXPECT(ang_work_bound(&loop, SLICE) < 270000);
+	EXPECT(worst > 2 * SLICE);
+}
+
+const struct test_case slice_cases[] = {
+	{ "slice: products of floats for 16", products },
+	{ "slice: products that waited for one", products_wait },
+	{ "slice: empty entries in 128 contexts", entries },
+	{ "slice: long puts in 128 contexts", copies },
+	{ "slice: broadcasts to 16", broadcasts },
+	{ "slice: 8192 messages to one receiver", ready },
+	{ "slice: 16 trees go down with a context", downs },
+	{ "slice: the bound itself", bounds },
+	{ NULL, NULL },
+};
