@@ -333,6 +333,42 @@ static void downs(void)
 	end();
 }
 
+/*
+ * Room on a link comes when the one who waits for it has had its turn in a round
+ * that is not over, and nobody behind can go on: there is another round.
+ */
+static void woken(void)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 0, 256);
+	struct tctx *a, *b;
+	u32 steps;
+
+	for (steps = 0; steps < 12; steps++) {
+		start("3", 8);
+		a = more(0, 0, 4096);
+		b = more(0, 1, 4096);
+		more(1, 0, 4096);
+		more(2, 0, 4096);
+		host_freeze(h, 1, 1);
+		host_freeze(h, 2, 1);
+		w.dst_node = cpu_to_le32(1);
+		fill(a, &w, 40);
+		w.dst_node = cpu_to_le32(2);
+		fill(b, &w, 40);
+		run_slices();
+		h->v.turn = 1;
+		kick(a);
+		run_steps(&h->v, steps);
+		host_freeze(h, 1, 0);
+		run_slices();
+		drain(a, 40);
+		host_freeze(h, 2, 0);
+		run_slices();
+		drain(b, 40);
+		end();
+	}
+}
+
 /* The bound is of use: that of a loopback's node is far below a millisecond. */
 static void bounds(void)
 {
@@ -353,6 +389,7 @@ const struct test_case slice_cases[] = {
 	{ "slice: broadcasts to 16", broadcasts },
 	{ "slice: 8192 messages to one receiver", ready },
 	{ "slice: 16 trees go down with a context", downs },
+	{ "slice: a wake within a round", woken },
 	{ "slice: the bound itself", bounds },
 	{ NULL, NULL },
 };
