@@ -228,8 +228,11 @@ void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      u32 status);
 void ang_ctx_publish(struct ang_view *v, struct ang_node *n);
 
-/* ang_inject.c */
+/* ang_turn.c */
 bool ang_inject(struct ang_view *v, struct ang_node *n);
+
+/* ang_inject.c */
+bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_op_fail(struct ang_op *op, u32 status, u32 culprit);
 void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op);
