@@ -61,6 +61,7 @@
 #define ANG_AEQ_ENTRIES		128U
 
 struct ang_dev;
+struct seq_file;
 
 /**
  * struct ang_bus_ops - what a transport does for the core
@@ -75,6 +76,8 @@ struct ang_dev;
  * @dma_unmap: take them back
  * @doorbell: physical address of a context's doorbell page; NULL if processes
  *	cannot map it.  Under ang_dev.map_lock
+ * @workers_show: print what the transport's workers have done; NULL if it has
+ *	none
  *
  * Context: process; the device may be broken but is not gone, except that
  * @dma_free and @dma_unmap are called up to the last ang_dev_put().
@@ -90,6 +93,7 @@ struct ang_bus_ops {
 		       u32 count);
 	void (*dma_unmap)(struct ang_dev *adev, const __le64 *addrs, u32 count);
 	phys_addr_t (*doorbell)(struct ang_dev *adev, u32 ctx);
+	void (*workers_show)(struct ang_dev *adev, struct seq_file *m);
 };
 
 /**

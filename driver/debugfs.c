@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: angara/angaraN/{registers,contexts,trees,counters}.
+ * debugfs: angara/angaraN/{registers,contexts,trees,counters}, and workers where
+ * the transport has some.
  *
- * For a look at a machine, by root; programs use netlink.  A transport may
- * add files of its own to the directory, ang_dev.debugfs.
+ * For a look at a machine, by root; programs use netlink.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -174,6 +174,20 @@ static int counters_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(counters);
 
+static int workers_show(struct seq_file *m, void *unused)
+{
+	struct ang_dev *adev = m->private;
+	int ret;
+
+	ret = ang_dev_enter(adev);
+	if (ret)
+		return ret;
+	adev->ops->workers_show(adev, m);
+	ang_dev_exit(adev);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(workers);
+
 /**
  * ang_debugfs_dev_new() - show a device
  * @adev: device; it outlives its files
@@ -190,6 +204,9 @@ void ang_debugfs_dev_new(struct ang_dev *adev)
 	debugfs_create_file("trees", 0400, adev->debugfs, adev, &trees_fops);
 	debugfs_create_file("counters", 0400, adev->debugfs, adev,
 			    &counters_fops);
+	if (adev->ops->workers_show)
+		debugfs_create_file("workers", 0400, adev->debugfs, adev,
+				    &workers_fops);
 }
 
 /**

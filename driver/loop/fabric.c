@@ -11,6 +11,7 @@ static void fabric_release(struct device *dev)
 {
 	struct loop_fabric *fabric = container_of(dev, struct loop_fabric, dev);
 
+	loop_workers_free(fabric);
 	kvfree(fabric->node);
 	vfree(fabric->mem);
 	kfree(fabric);
@@ -33,8 +34,7 @@ static int fabric_alloc(struct loop_fabric *fabric)
 	if (!fabric->node)
 		return -ENOMEM;
 	ang_fabric_init(fabric->mem, &fabric->cfg);
-	loop_workers_init(fabric);
-	return 0;
+	return loop_workers_new(fabric);
 }
 
 /* Interrupts may come for any node as soon as there is one. */

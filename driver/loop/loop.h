@@ -8,7 +8,7 @@
  * from one to another, and lists of left-over nodes are one per worker.
  *
  * Locks: loop_lock (main.c) protects the set of fabrics; loop_worker.lock the
- * list of that worker.  Locks of the core are taken under the first, and the
+ * lists of that worker, one at a time.  Locks of the core are taken under the first, and the
  * second is taken under those.
  */
 #ifndef ANG_LOOP_H
@@ -18,7 +18,12 @@
 
 #define LOOP_MAX_NODES		4096U
 #define LOOP_MAX_FABRICS	64U
-#define LOOP_MAX_WORKERS	8U
+/*
+ * Units of work (ang_work.h) between looks at the scheduler.  Preemption is off
+ * for ang_work_bound() of it at the most: of what make_cfg() makes that is a
+ * quarter of a million units, of which a processor does some 10^9 a second.
+ */
+#define LOOP_SLICE		16384U
 
 /**
  * struct loop_worker - advances nodes that nobody is waiting for
@@ -27,6 +32,9 @@
  * @lock: see above
  * @runq: nodes with work; under @lock
  * @timers: nodes with a credit timer; under @lock
+ * @left: @runq is not empty; written under @lock, others look at it without
+ * @slices: that it has run; written by @work alone
+ * @taken: nodes that it has taken from others; as @slices
  */
 struct loop_worker {
 	struct loop_fabric *fabric;
@@ -34,7 +42,10 @@ struct loop_worker {
 	raw_spinlock_t lock;
 	struct ang_list runq;
 	struct ang_list timers;
-};
+	bool left;
+	u64 slices;
+	u64 taken;
+} ____cacheline_aligned_in_smp;
 
 /**
  * struct loop_node - a node; constant
@@ -58,6 +69,7 @@ struct loop_node {
  * @mem: the model's memory
  * @node: nodes
  * @worker: workers
+ * @idle: workers that have nothing to do, one bit each; a hint
  */
 struct loop_fabric {
 	struct device dev;
@@ -67,12 +79,19 @@ struct loop_fabric {
 	u32 num_workers;
 	void *mem;
 	struct loop_node *node;
-	struct loop_worker worker[LOOP_MAX_WORKERS];
+	struct loop_worker *worker;
+	unsigned long *idle;
 };
 
 /* transport.c */
 extern const struct ang_bus_ops loop_bus_ops;
-void loop_workers_init(struct loop_fabric *fabric);
+void loop_view_init(struct loop_fabric *fabric, struct ang_view *view);
+
+/* worker.c */
+void loop_hand_over(struct loop_fabric *fabric, struct ang_view *view);
+void loop_workers_show(struct loop_fabric *fabric, struct seq_file *m);
+int loop_workers_new(struct loop_fabric *fabric);
+void loop_workers_free(struct loop_fabric *fabric);
 void loop_workers_flush(struct loop_fabric *fabric);
 int loop_wq_init(void);
 void loop_wq_exit(void);

@@ -5,14 +5,12 @@
  * A DMA address is a physical address.  The core gives the model addresses of
  * pages that it owns or has pinned, and nothing else; users see none of them.
  */
-#include <linux/cpumask.h>
 #include <linux/highmem.h>
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/pfn.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
 
 #include "loop.h"
 #include "../trace.h"
@@ -22,15 +20,7 @@
 #error "angara_loop needs a kernel without PREEMPT_RT"
 #endif
 
-/*
- * Units of work (ang_work.h) between looks at the scheduler.  Preemption is off
- * for ang_work_bound() of it at the most, a quarter of a million units for what
- * make_cfg() makes, of which a processor does some 10^9 a second.
- */
-#define SLICE	16384U
-#define ROUNDS	64U	/* of these in the caller's context */
-
-static struct workqueue_struct *loop_wq;
+#define ROUNDS	64U	/* slices in the caller's context */
 
 /* The address in the kernel of @addr, or NULL; undo with kunmap_local(). */
 static void *dma_page(u64 addr)
@@ -133,7 +123,8 @@ static const struct ang_ops model_ops_traced = {
 	.trace = loop_trace,
 };
 
-static void view_init(struct loop_fabric *fabric, struct ang_view *view)
+/** loop_view_init() - make a view of a fabric */
+void loop_view_init(struct loop_fabric *fabric, struct ang_view *view)
 {
 	const struct ang_ops *ops = &model_ops;
 
@@ -142,47 +133,12 @@ static void view_init(struct loop_fabric *fabric, struct ang_view *view)
 	ang_view_init(view, fabric->mem, ops, fabric);
 }
 
-static void hand_over(struct loop_fabric *fabric, struct ang_view *view)
-{
-	struct loop_worker *worker;
-
-	worker = &fabric->worker[raw_smp_processor_id() % fabric->num_workers];
-	raw_spin_lock(&worker->lock);
-	ang_list_splice(view->fab, &worker->runq, &view->runq);
-	ang_timers_splice(view->fab, &worker->timers, &view->timers);
-	raw_spin_unlock(&worker->lock);
-	queue_work(loop_wq, &worker->work);
-}
-
-static void take_over(struct loop_worker *worker, struct ang_view *view)
-{
-	raw_spin_lock(&worker->lock);
-	ang_list_splice(view->fab, &view->runq, &worker->runq);
-	ang_timers_splice(view->fab, &view->timers, &worker->timers);
-	raw_spin_unlock(&worker->lock);
-}
-
-static void loop_work(struct work_struct *work)
-{
-	struct loop_worker *worker = container_of(work, struct loop_worker, work);
-	struct ang_view view;
-
-	view_init(worker->fabric, &view);
-	do {
-		take_over(worker, &view);
-		preempt_disable();
-		ang_run(&view, SLICE);
-		preempt_enable();
-		cond_resched();
-	} while (ang_view_busy(&view));
-}
-
 static u32 loop_read32(struct ang_dev *adev, u32 off)
 {
 	struct loop_node *node = adev->priv;
 	struct ang_view view;
 
-	view_init(node->fabric, &view);
+	loop_view_init(node->fabric, &view);
 	return ang_reg_read(&view, node->id, off);
 }
 
@@ -192,7 +148,7 @@ static void loop_write32(struct ang_dev *adev, u32 off, u32 val)
 	struct ang_view view;
 	u32 round;
 
-	view_init(node->fabric, &view);
+	loop_view_init(node->fabric, &view);
 	/*
 	 * Nobody else advances the nodes on this view.  A caller that is not to
 	 * run any more, for whatever reason, leaves them to a worker first.
@@ -200,12 +156,12 @@ static void loop_write32(struct ang_dev *adev, u32 off, u32 val)
 	preempt_disable();
 	ang_reg_write(&view, node->id, off, val);
 	for (round = 0; round < ROUNDS && ang_view_busy(&view); round++) {
-		ang_run(&view, SLICE);
+		ang_run(&view, LOOP_SLICE);
 		if (need_resched())
 			break;
 	}
 	if (ang_view_busy(&view))
-		hand_over(node->fabric, &view);
+		loop_hand_over(node->fabric, &view);
 	preempt_enable();
 }
 
@@ -238,6 +194,13 @@ static void loop_dma_unmap(struct ang_dev *adev, const __le64 *addrs, u32 count)
 {
 }
 
+static void loop_bus_workers(struct ang_dev *adev, struct seq_file *m)
+{
+	struct loop_node *node = adev->priv;
+
+	loop_workers_show(node->fabric, m);
+}
+
 const struct ang_bus_ops loop_bus_ops = {
 	.name = "loop",
 	.owner = THIS_MODULE,
@@ -247,50 +210,5 @@ const struct ang_bus_ops loop_bus_ops = {
 	.dma_free = loop_dma_free,
 	.dma_map = loop_dma_map,
 	.dma_unmap = loop_dma_unmap,
+	.workers_show = loop_bus_workers,
 };
-
-/**
- * loop_workers_init() - make a fabric's workers
- * @fabric: fabric
- */
-void loop_workers_init(struct loop_fabric *fabric)
-{
-	u32 i;
-
-	fabric->num_workers = min3(num_possible_cpus(), LOOP_MAX_WORKERS,
-				   fabric->num_nodes);
-	for (i = 0; i < fabric->num_workers; i++) {
-		struct loop_worker *worker = &fabric->worker[i];
-
-		worker->fabric = fabric;
-		INIT_WORK(&worker->work, loop_work);
-		raw_spin_lock_init(&worker->lock);
-		worker->runq.head = ANG_NONE;
-		worker->timers.head = ANG_NONE;
-	}
-}
-
-/**
- * loop_workers_flush() - wait until nothing is left to do
- * @fabric: fabric whose adapters are unregistered
- *
- * Context: process; may sleep.
- */
-void loop_workers_flush(struct loop_fabric *fabric)
-{
-	u32 i;
-
-	for (i = 0; i < fabric->num_workers; i++)
-		flush_work(&fabric->worker[i].work);
-}
-
-int loop_wq_init(void)
-{
-	loop_wq = alloc_workqueue("angara_loop", WQ_UNBOUND, 0);
-	return loop_wq ? 0 : -ENOMEM;
-}
-
-void loop_wq_exit(void)
-{
-	destroy_workqueue(loop_wq);
-}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Workers: they advance the nodes that callers have left.
+ *
+ * What is left goes to the list of one worker, chosen by the processor.  A
+ * worker takes one node at a time, advances it and what it wakes for a slice,
+ * and puts what is left back; in between its view is empty, so nothing waits
+ * for a worker that is preempted.  While a list has more, its worker calls
+ * another that is idle, and a worker whose own list is empty takes from those
+ * of others: all that are needed are at work after as many slices as the
+ * logarithm of their number, and no lock is taken by all of them.
+ *
+ * Nobody relies on a call: the owner of a list goes on until it is empty.
+ */
+#include <linux/bitmap.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "loop.h"
+
+static struct workqueue_struct *loop_wq;
+
+static bool worker_left(const struct loop_worker *worker)
+{
+	return worker->runq.head != ANG_NONE;
+}
+
+/* Put what a view has at the end of a worker's lists. */
+static void worker_give(struct loop_worker *worker, struct ang_view *view)
+{
+	raw_spin_lock(&worker->lock);
+	ang_list_splice(view->fab, &worker->runq, &view->runq);
+	ang_timers_splice(view->fab, &worker->timers, &view->timers);
+	WRITE_ONCE(worker->left, worker_left(worker));
+	raw_spin_unlock(&worker->lock);
+}
+
+/* Take a node, and the timers, which run out while there is nothing else. */
+static bool worker_take(struct loop_worker *worker, struct ang_view *view)
+{
+	raw_spin_lock(&worker->lock);
+	ang_list_move(view->fab, &view->runq, &worker->runq, 1);
+	ang_timers_splice(view->fab, &view->timers, &worker->timers);
+	view->patient = worker_left(worker);
+	WRITE_ONCE(worker->left, view->patient);
+	raw_spin_unlock(&worker->lock);
+	return ang_view_busy(view);
+}
+
+static bool worker_take_from(struct loop_worker *worker,
+			     struct loop_worker *other, struct ang_view *view)
+{
+	raw_spin_lock(&other->lock);
+	ang_list_move(view->fab, &view->runq, &other->runq, 1);
+	WRITE_ONCE(other->left, worker_left(other));
+	raw_spin_unlock(&other->lock);
+	if (!ang_view_busy(view))
+		return false;
+	view->patient = false;
+	WRITE_ONCE(worker->taken, worker->taken + 1);
+	return true;
+}
+
+/* Take a node of another worker, the next first. */
+static bool worker_steal(struct loop_worker *worker, struct ang_view *view)
+{
+	struct loop_fabric *fabric = worker->fabric;
+	u32 own = worker - fabric->worker;
+	u32 i;
+
+	for (i = 1; i < fabric->num_workers; i++) {
+		u32 at = (own + i) % fabric->num_workers;
+		struct loop_worker *other = &fabric->worker[at];
+
+		if (READ_ONCE(other->left) &&
+		    worker_take_from(worker, other, view))
+			return true;
+	}
+	return false;
+}
+
+/* Have one that is idle look for work. */
+static void worker_call(struct loop_fabric *fabric)
+{
+	u32 at = find_first_bit(fabric->idle, fabric->num_workers);
+
+	if (at < fabric->num_workers && test_and_clear_bit(at, fabric->idle))
+		queue_work(loop_wq, &fabric->worker[at].work);
+}
+
+/* Return: false if there was nothing to do. */
+static bool worker_slice(struct loop_worker *worker, struct ang_view *view)
+{
+	bool busy;
+
+	/* Nobody else advances the nodes on this view. */
+	preempt_disable();
+	busy = worker_take(worker, view) || worker_steal(worker, view);
+	if (busy) {
+		if (READ_ONCE(worker->left))
+			worker_call(worker->fabric);
+		ang_run(view, LOOP_SLICE);
+		worker_give(worker, view);
+		WRITE_ONCE(worker->slices, worker->slices + 1);
+	}
+	preempt_enable();
+	return busy;
+}
+
+static void worker_run(struct work_struct *work)
+{
+	struct loop_worker *worker = container_of(work, struct loop_worker, work);
+	struct loop_fabric *fabric = worker->fabric;
+	u32 own = worker - fabric->worker;
+	struct ang_view view;
+
+	clear_bit(own, fabric->idle);
+	loop_view_init(fabric, &view);
+	while (worker_slice(worker, &view))
+		cond_resched();
+	set_bit(own, fabric->idle);
+}
+
+/**
+ * loop_hand_over() - leave what a view has to a worker
+ * @fabric: fabric
+ * @view: view; empty then
+ *
+ * Context: preemption is off.
+ */
+void loop_hand_over(struct loop_fabric *fabric, struct ang_view *view)
+{
+	struct loop_worker *worker;
+
+	worker = &fabric->worker[smp_processor_id() % fabric->num_workers];
+	worker_give(worker, view);
+	queue_work(loop_wq, &worker->work);
+}
+
+/**
+ * loop_workers_show() - print what each worker has done
+ * @fabric: fabric
+ * @m: file
+ */
+void loop_workers_show(struct loop_fabric *fabric, struct seq_file *m)
+{
+	u32 i;
+
+	seq_puts(m, "worker slices taken\n");
+	for (i = 0; i < fabric->num_workers; i++)
+		seq_printf(m, "%6u %llu %llu\n", i,
+			   READ_ONCE(fabric->worker[i].slices),
+			   READ_ONCE(fabric->worker[i].taken));
+}
+
+/**
+ * loop_workers_new() - make a fabric's workers
+ * @fabric: fabric
+ *
+ * Return: 0 or -ENOMEM.
+ * Context: process; may sleep.
+ */
+int loop_workers_new(struct loop_fabric *fabric)
+{
+	u32 count = min(num_possible_cpus(), fabric->num_nodes);
+	u32 i;
+
+	fabric->worker = kvcalloc(count, sizeof(*fabric->worker), GFP_KERNEL);
+	fabric->idle = bitmap_zalloc(count, GFP_KERNEL);
+	if (!fabric->worker || !fabric->idle)
+		return -ENOMEM;
+	fabric->num_workers = count;
+	bitmap_fill(fabric->idle, count);
+	for (i = 0; i < count; i++) {
+		struct loop_worker *worker = &fabric->worker[i];
+
+		worker->fabric = fabric;
+		INIT_WORK(&worker->work, worker_run);
+		raw_spin_lock_init(&worker->lock);
+		worker->runq.head = ANG_NONE;
+		worker->timers.head = ANG_NONE;
+	}
+	return 0;
+}
+
+/** loop_workers_free() - free a fabric's workers, which have been flushed */
+void loop_workers_free(struct loop_fabric *fabric)
+{
+	bitmap_free(fabric->idle);
+	kvfree(fabric->worker);
+}
+
+/**
+ * loop_workers_flush() - wait until nothing is left to do
+ * @fabric: fabric whose adapters are unregistered
+ *
+ * A worker that ends leaves its own list empty, but one that was flushed may
+ * be called again by one that was not; so until all are idle.
+ *
+ * Context: process; may sleep.
+ */
+void loop_workers_flush(struct loop_fabric *fabric)
+{
+	u32 i;
+
+	do {
+		for (i = 0; i < fabric->num_workers; i++)
+			flush_work(&fabric->worker[i].work);
+	} while (!bitmap_full(fabric->idle, fabric->num_workers));
+}
+
+int loop_wq_init(void)
+{
+	loop_wq = alloc_workqueue("angara_loop", WQ_UNBOUND, 0);
+	return loop_wq ? 0 : -ENOMEM;
+}
+
+void loop_wq_exit(void)
+{
+	destroy_workqueue(loop_wq);
+}
