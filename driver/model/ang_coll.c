@@ -20,6 +20,11 @@ bool ang_fifo_room(const struct ang_node *n, u32 which)
 	return n->fifo[which].tail - n->fifo[which].head < ANG_FIFO;
 }
 
+static bool fifo_holds(const struct ang_node *n, u32 which)
+{
+	return n->fifo[which].tail != n->fifo[which].head;
+}
+
 /** ang_fifo_push() - append to a PEGroup FIFO, which has room */
 void ang_fifo_push(struct ang_node *n, u32 which, const struct ang_pkt *p)
 {
@@ -497,8 +502,8 @@ bool ang_pegroup(struct ang_view *v, struct ang_node *n)
 
 	if (!n->at) {
 		progress = fifo_step(v, n, ANG_FIFO_PE);
-		n->at = ang_spent(v);
-		if (n->at)
+		n->at = ang_spent(v) && fifo_holds(n, ANG_FIFO_ROOT);
+		if (ang_spent(v))
 			return progress;
 	}
 	n->at = 0;

@@ -156,16 +156,18 @@ static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
  */
 void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n)
 {
-	u32 w;
+	u64 mine = ~0ULL << (n->at % 64);
+	u32 w = n->at / 64;
 
-	for (w = n->at / 64; w < ANG_CTX_WORDS; w++, n->at = w * 64) {
-		u64 mine = ~0ULL << (n->at % 64);
+	for (n->at = 0; w < ANG_CTX_WORDS; w++, mine = ~0ULL) {
 		u64 set;
 
 		if (!READ_ONCE(n->db[w]))
 			continue;
-		set = ang_fetch_and(&n->db[w], ~mine) & mine;
-		for (; set; set &= set - 1) {
+		set = ang_xchg(&n->db[w], 0);
+		if (set & ~mine)
+			ang_fetch_or(&n->db[w], set & ~mine);
+		for (set &= mine; set; set &= set - 1) {
 			if (ang_spent(v)) {
 				n->at = w * 64 + ang_lowest(set);
 				ang_fetch_or(&n->db[w], set);
@@ -175,7 +177,6 @@ void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n)
 			doorbell(v, n, w * 64 + ang_lowest(set));
 		}
 	}
-	n->at = 0;
 }
 
 /** ang_ctx_event() - a CQE or a counter was written; publish it at the end */
@@ -231,29 +232,25 @@ static void ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 /**
  * ang_ctx_publish() - tell contexts of what happened in a step
  * @v: view
- * @n: node
+ * @n: node; gets untold, if some have to be told in the next step, which does
+ *	nothing else
  *
  * One store of the event sequence and one interrupt serve all events of it.
- * Who would make it too long is told in the next step, before others.
  */
 void ang_ctx_publish(struct ang_view *v, struct ang_node *n)
 {
 	u64 stop = v->work + ANG_WORK_TELL - ANG_WORK_TELL_ONE;
-	u32 ctx = n->tell;
+	u64 left = 0;
 	u32 w;
 
-	for (w = ctx / 64; w < ANG_CTX_WORDS; w++, ctx = w * 64) {
-		u64 set = n->dirty[w] & ~0ULL << (ctx % 64);
+	for (w = 0; w < ANG_CTX_WORDS; w++) {
+		u64 set = n->dirty[w];
 
-		for (; set; set &= set - 1) {
-			ctx = w * 64 + ang_lowest(set);
-			if (v->work > stop) {
-				n->tell = ctx;
-				return;
-			}
-			n->dirty[w] &= ~(1ULL << (ctx % 64));
-			ctx_tell(v, n, ang_ctx(v->fab, n, ctx));
-		}
+		for (; set && v->work <= stop; set &= set - 1)
+			ctx_tell(v, n, ang_ctx(v->fab, n,
+					       w * 64 + ang_lowest(set)));
+		n->dirty[w] = set;
+		left |= set;
 	}
-	n->tell = 0;
+	n->untold = left;
 }

@@ -207,7 +207,7 @@ static bool over(struct ang_view *v, struct ang_node *n, u32 stage)
 static bool one_round(struct ang_view *v, struct ang_node *n)
 {
 	u32 from = n->stage;
-	bool moved = n->moved;
+	bool moved = from && n->moved;
 
 	if (from <= STAGE_ADMIN && READ_ONCE(n->db_admin)) {
 		moved |= ang_admin(v, n);
@@ -234,8 +234,6 @@ static bool one_round(struct ang_view *v, struct ang_node *n)
 		if (over(v, n, STAGE_FIFOS))
 			goto out;
 	}
-	if (from < STAGE_INJECT)
-		n->at = 0;
 	if (any_bit(n->tx)) {
 		moved |= ang_inject(v, n);
 		if (n->at) {
@@ -244,7 +242,6 @@ static bool one_round(struct ang_view *v, struct ang_node *n)
 		}
 	}
 	n->stage = 0;
-	n->moved = false;
 	return moved && has_work(n);
 out:
 	n->moved = moved;
@@ -263,11 +260,11 @@ bool ang_node_step(struct ang_view *v, struct ang_node *n)
 	bool progress = true;
 	u32 round;
 
-	for (round = 0; progress && round < STEP_ROUNDS && !ang_spent(v);
-	     round++)
+	for (round = 0; progress && round < STEP_ROUNDS && !ang_spent(v) &&
+	     !n->untold; round++)
 		progress = one_round(v, n);
 	ang_ctx_publish(v, n);
-	return progress || any_bit(n->dirty);
+	return progress || n->untold;
 }
 
 /**

@@ -13,16 +13,30 @@
 
 static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
-	u64 before = c->cnt.wqes;
-	bool progress;
+	bool progress = false;
 	u32 i;
 
-	for (i = 0; i < FETCH_BATCH && ang_fetch(v, n, c) && !ang_spent(v); i++)
-		;
-	progress = c->cnt.wqes != before;
+	for (i = 0; i < FETCH_BATCH && c->sq_ci != c->sq_pi; i++) {
+		if (!ang_fetch(v, n, c))
+			break;
+		progress = true;
+		if (ang_spent(v))
+			break;
+	}
 	if (c->rouse)
 		progress |= ang_msg_wake(v, n, c);
 	return progress;
+}
+
+/* Take out of two sets those that have had their turn, as c->at says. */
+static void ctx_resume(struct ang_ctx *c, u64 *ops, u32 *trees)
+{
+	u32 done = c->at - 1U;
+
+	*ops = done < MAX_OPS ? *ops & ~0ULL << done : 0;
+	if (done > MAX_OPS)
+		*trees &= ~0U << (done - MAX_OPS);
+	c->at = 0;
 }
 
 /*
@@ -31,13 +45,14 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
  */
 static bool ctx_trains(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
-	u32 ops = c->at ? c->at - 1U : 0;
-	u32 trees = ops > MAX_OPS ? ops - MAX_OPS : 0;
+	u64 ops = c->p2p_tx;
+	u32 trees = 0xFFFF;
 	bool progress = false;
-	u64 set = ops < MAX_OPS ? c->p2p_tx & ~0ULL << ops : 0;
 
-	for (; set; set &= set - 1) {
-		u32 slot = ang_lowest(set);
+	if (c->at)
+		ctx_resume(c, &ops, &trees);
+	for (; ops; ops &= ops - 1) {
+		u32 slot = ang_lowest(ops);
 
 		ang_work(v, ANG_WORK_PKT);
 		progress |= ang_p2p_inject(v, n, c, ang_op(v->fab, n, c, slot));
@@ -46,8 +61,8 @@ static bool ctx_trains(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 			return progress;
 		}
 	}
-	for (set = c->tree_tx & ~0U << trees; set; set &= set - 1) {
-		u32 tree = ang_lowest(set);
+	for (trees &= c->tree_tx; trees; trees &= trees - 1) {
+		u32 tree = ang_lowest(trees);
 
 		ang_work(v, ANG_WORK_PKT);
 		progress |= ang_coll_inject(v, n, c, tree);
@@ -56,7 +71,6 @@ static bool ctx_trains(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 			return progress;
 		}
 	}
-	c->at = 0;
 	return progress;
 }
 
@@ -92,18 +106,6 @@ static u32 next_ctx(const struct ang_node *n, u32 ctx)
 
 #define WRAPPED		0x100U	/* in ang_node.at */
 
-/* The next context that has its turn, @from or behind; past the last if none. */
-static u32 turn_ctx(struct ang_node *n, u32 from, u32 *wrapped)
-{
-	u32 ctx = next_ctx(n, from);
-
-	if (ctx == ANG_MAX_CTXS && !*wrapped) {
-		*wrapped = WRAPPED;
-		ctx = next_ctx(n, 0);
-	}
-	return *wrapped && ctx >= n->first ? ANG_MAX_CTXS : ctx;
-}
-
 /**
  * ang_inject() - give every context with something to send its turn
  * @v: view
@@ -118,25 +120,30 @@ static u32 turn_ctx(struct ang_node *n, u32 from, u32 *wrapped)
  */
 bool ang_inject(struct ang_view *v, struct ang_node *n)
 {
+	u32 start = n->at ? n->first : n->turn;
+	u32 ctx = next_ctx(n, n->at ? (n->at & ~WRAPPED) - 1 : start);
 	u32 wrapped = n->at & WRAPPED;
 	bool progress = false;
-	u32 ctx;
 
-	if (n->at) {
-		ctx = turn_ctx(n, (n->at & ~WRAPPED) - 1, &wrapped);
-	} else {
-		n->first = n->turn;
-		ctx = turn_ctx(n, n->first, &wrapped);
-		if (ctx < ANG_MAX_CTXS)
-			n->turn = ctx + 1;
+	if (ctx == ANG_MAX_CTXS && !wrapped) {
+		wrapped = WRAPPED;
+		ctx = next_ctx(n, 0);
 	}
+	if (!n->at && ctx < ANG_MAX_CTXS)
+		n->turn = ctx + 1;
 	n->at = 0;
-	while (ctx < ANG_MAX_CTXS) {
+	while (ctx < ANG_MAX_CTXS && !(wrapped && ctx >= start)) {
 		progress |= ctx_inject(v, n, ctx);
 		if (!ang_ctx(v->fab, n, ctx)->at)
-			ctx = turn_ctx(n, ctx + 1, &wrapped);
-		if (ctx < ANG_MAX_CTXS && ang_spent(v)) {
-			n->at = (ctx + 1) | wrapped;
+			ctx = next_ctx(n, ctx + 1);
+		if (ctx == ANG_MAX_CTXS && !wrapped) {
+			wrapped = WRAPPED;
+			ctx = next_ctx(n, 0);
+		}
+		if (ang_spent(v)) {
+			if (ctx < ANG_MAX_CTXS && !(wrapped && ctx >= start))
+				n->at = (ctx + 1) | wrapped;
+			n->first = start;
 			break;
 		}
 	}

@@ -451,7 +451,7 @@ struct ang_link {
  * @tx: contexts with something to fetch or to inject
  * @turn: context that is the first to inject next time
  * @first: context that was the first in this round
- * @tell: context that is the first to be told
+ * @untold: contexts that the last step did not tell of what had happened
  * @dirty: contexts with counters to publish
  * @refused: messages from here that were refused by their receivers
  * @buf_hint: where to look for a free payload buffer first, per ANG_BUF_*
@@ -483,6 +483,7 @@ struct ang_node {
 	u64 clock;
 	u8 stage;
 	bool moved;
+	bool untold;
 	u32 at;
 	u64 timer;
 	u32 unreported;
@@ -491,7 +492,6 @@ struct ang_node {
 	u64 tx[ANG_CTX_WORDS];
 	u32 turn;
 	u32 first;
-	u32 tell;
 	u64 dirty[ANG_CTX_WORDS];
 	u32 refused;
 	u16 buf_hint[ANG_BUF_KINDS];
