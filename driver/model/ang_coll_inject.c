@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Collectives, where they are injected: operations of a tree into trains, in
+ * the order in which a context has posted them.
+ */
+#include "ang_int.h"
+
+/* The next train of a reduction; false: the Reducer has no room for it yet. */
+static bool reduce_packet(struct ang_view *v, struct ang_node *n,
+			  struct ang_op *op, struct ang_pkt *p)
+{
+	struct ang_tree *t = &n->tree[op->tree];
+	u32 seq = op->seq + op->npkts_sent;
+	u32 train = ang_min(v->fab->cfg.train, ANG_REDUCE_TRAIN);
+
+	/* All participants cut at the same places: the Reducer needs that. */
+	p->npkts = (u8)ang_min(train - seq % train, op->npkts - op->npkts_sent);
+	if (!ang_reduces_fit(seq, p->npkts, t->pe_done))
+		return false;
+	p->type = op->opcode == ANGARA_OP_REDUCE ? ANG_PKT_REDUCE :
+						   ANG_PKT_ALLREDUCE;
+	p->seq = seq;
+	p->len = ang_min((u32)p->npkts * ANGARA_PACKET_BYTES,
+			 op->len - op->sent);
+	p->status = op->poison;
+	if (op->receives && p->type == ANG_PKT_REDUCE)
+		p->off = ANG_TICKET(t->life, op->gen, p->slot);
+	return true;
+}
+
+static void bcast_packet(struct ang_view *v, const struct ang_op *op,
+			 struct ang_pkt *p)
+{
+	p->type = ANG_PKT_BCAST;
+	p->len = ang_min(op->len - op->sent, v->fab->buf_size);
+	p->npkts = (u8)ang_packets(p->len);
+	p->key = op->dst_key;
+	p->off = op->dst_off + op->sent;
+	p->seq = op->sent;
+}
+
+/* What went may have arrived: the end is sent too, and says why. */
+static void bcast_cut_short(struct ang_pkt *p)
+{
+	p->len = 0;
+	p->npkts = 1;
+	p->flags |= ANG_PF_LAST;
+}
+
+static void coll_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      struct ang_op *op, const struct ang_pkt *p)
+{
+	n->cnt.injected_packets += p->npkts;
+	n->cnt.injected_flits += ang_flits(p);
+	c->cnt.tx_packets += p->npkts;
+	c->cnt.tx_bytes += p->len;
+	ang_trace_pkt(v, n, ANG_TR_INJECT, p, ANGARA_DIR_NONE, 0, p->status);
+	op->sent += p->len;
+	op->npkts_sent += p->npkts;
+	if (!(p->flags & ANG_PF_LAST))
+		return;
+	ang_op_sent(v, n, c, op);
+	if (op->opcode != ANGARA_OP_REDUCE || op->receives)
+		return;
+	op->bytes = op->status ? 0 : op->len;
+	ang_op_done(v, n, c, op);
+}
+
+/**
+ * ang_coll_inject() - inject the next train of a context in a tree
+ * @v: view
+ * @n: node
+ * @c: context with something to inject there
+ * @tree: TreeId
+ *
+ * Return: true if something was done.
+ */
+bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     u32 tree)
+{
+	struct ang_op *op = ang_op(v->fab, n, c, c->member[tree].first - 1U);
+	struct ang_pkt p;
+
+	if (!n->tree[tree].open || !ang_fifo_room(n, ANG_FIFO_PE))
+		return false;
+	ang_op_head(v, n, c, op, &p);
+	p.life = n->tree[tree].life;
+	if (op->opcode == ANGARA_OP_BCAST)
+		bcast_packet(v, op, &p);
+	else if (!reduce_packet(v, n, op, &p) &&
+		 !(v->patient && ang_timer_expire(v, n) &&
+		   reduce_packet(v, n, op, &p)))
+		return false;
+	if (!ang_op_payload(v, n, c, op, &p))
+		return false;
+	if (p.status)
+		ang_op_fail(op, p.status, n->id);
+	if (p.status && op->opcode == ANGARA_OP_BCAST)
+		bcast_cut_short(&p);
+	else if (op->opcode == ANGARA_OP_BCAST ?
+		 op->sent + p.len == op->len :
+		 op->npkts_sent + p.npkts == op->npkts)
+		p.flags |= ANG_PF_LAST;
+	ang_fifo_push(n, ANG_FIFO_PE, &p);
+	coll_sent(v, n, c, op, &p);
+	return true;
+}
