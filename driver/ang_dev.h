@@ -126,7 +126,7 @@ struct ang_bus_ops {
  * @files_lock: see above
  * @files: open files; under @files_lock
  * @ctx_ids: numbers of contexts in use; under @files_lock
- * @ctx_uids: whose each number in use is; under @files_lock
+ * @ctx_uids: in whose share each number in use is; under @files_lock
  * @ctxs: contexts by number; written under @files_lock, read under RCU
  * @adm_lock: see above
  * @adm_mem: page that the three queues and @adm_buf are in; constant
@@ -272,6 +272,10 @@ struct ang_ctx_info {
 
 /* ctx.c */
 int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct ang_ctx_info *info);
+
+/* ctx_num.c */
+int ang_ctx_num_alloc(struct ang_dev *adev, u32 *num);
+void ang_ctx_num_free(struct ang_dev *adev, u32 num);
 u32 ang_dev_ctxs_used(struct ang_dev *adev);
 
 /* netlink.c.  type: ANGARA_AEV_* or ANGARA_NLE_*.  Context: process */

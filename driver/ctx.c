@@ -45,43 +45,6 @@ static int choose_pkey(const struct angara_ctx_create *cmd, u32 *pkey)
 	return 0;
 }
 
-static u32 ctxs_of(struct ang_dev *adev, kuid_t uid)
-{
-	u32 num, count = 0;
-
-	lockdep_assert_held(&adev->files_lock);
-
-	for_each_set_bit(num, adev->ctx_ids, adev->max_ctxs)
-		count += uid_eq(adev->ctx_uids[num], uid);
-	return count;
-}
-
-/* One user cannot take all contexts from the others. */
-static int num_alloc(struct ang_dev *adev, u32 *num)
-{
-	u32 share = ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN) ?
-		    adev->max_ctxs : DIV_ROUND_UP(3 * adev->max_ctxs, 4);
-	int ret = -EBUSY;
-
-	spin_lock(&adev->files_lock);
-	*num = find_first_zero_bit(adev->ctx_ids, adev->max_ctxs);
-	if (*num < adev->max_ctxs && ctxs_of(adev, current_euid()) < share) {
-		__set_bit(*num, adev->ctx_ids);
-		adev->ctx_uids[*num] = current_euid();
-		ret = 0;
-	}
-	spin_unlock(&adev->files_lock);
-	return ret;
-}
-
-static void num_free(struct ang_dev *adev, u32 num)
-{
-	spin_lock(&adev->files_lock);
-	RCU_INIT_POINTER(adev->ctxs[num], NULL);
-	__clear_bit(num, adev->ctx_ids);
-	spin_unlock(&adev->files_lock);
-}
-
 static void publish(struct ang_dev *adev, struct ang_uctx *uctx)
 {
 	spin_lock(&adev->files_lock);
@@ -173,7 +136,7 @@ static struct ang_uctx *uctx_create(struct ang_file *file, u32 pkey,
 	uctx = uctx_new(file, pkey);
 	if (!uctx)
 		return ERR_PTR(-ENOMEM);
-	ret = num_alloc(adev, &uctx->num);
+	ret = ang_ctx_num_alloc(adev, &uctx->num);
 	if (ret)
 		goto err_free;
 	ret = ang_mem_alloc(adev, &uctx->mem, sizes);
@@ -200,7 +163,7 @@ err_mem:
 	ang_mem_unmap(adev, &uctx->mem);
 	ang_mem_free(&uctx->mem);
 err_num:
-	num_free(adev, uctx->num);
+	ang_ctx_num_free(adev, uctx->num);
 err_free:
 	kfree(uctx);
 	return ERR_PTR(ret);
@@ -274,7 +237,7 @@ void ang_uctx_kill(struct ang_uctx *uctx)
 		ang_dev_break(adev, "a context cannot be destroyed");
 	ang_mrs_free(uctx);
 	ang_mem_unmap(adev, &uctx->mem);
-	num_free(adev, uctx->num);
+	ang_ctx_num_free(adev, uctx->num);
 }
 
 static struct eventfd_ctx *eventfd_swap(struct ang_uctx *uctx,
@@ -433,21 +396,4 @@ int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct ang_ctx_info *info)
 		};
 	rcu_read_unlock();
 	return uctx ? 0 : -ENOENT;
-}
-
-/**
- * ang_dev_ctxs_used() - contexts in use
- * @adev: device, entered
- *
- * Return: how many.
- * Context: process.
- */
-u32 ang_dev_ctxs_used(struct ang_dev *adev)
-{
-	u32 used;
-
-	spin_lock(&adev->files_lock);
-	used = bitmap_weight(adev->ctx_ids, adev->max_ctxs);
-	spin_unlock(&adev->files_lock);
-	return used;
 }

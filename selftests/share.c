@@ -3,11 +3,13 @@
  * What users share, one of them cannot take: contexts of an adapter, links.
  */
 #include <endian.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -67,35 +69,69 @@ static int open_as(FIXTURE_DATA(share) *self, struct at_ctx *x, uid_t uid)
 	return seteuid(0) ? -errno : ret;
 }
 
+/* Contexts that the first node gives user @uid, until it gives no more. */
+static unsigned int take_all(FIXTURE_DATA(share) *self, struct at_ctx *x,
+			     unsigned int max, uid_t uid, int *why)
+{
+	unsigned int held = 0;
+
+	for (*why = 0; held < max; held++) {
+		*why = open_as(self, &x[held], uid);
+		if (*why)
+			break;
+	}
+	return held;
+}
+
+/* What a user gets of @left contexts. */
+static unsigned int half(unsigned int left)
+{
+	return (left + 1) / 2;
+}
+
+/*
+ * Users one after the other take what they get: half of what the others have
+ * left.  A few are kept for the administrator.
+ */
 TEST_F(share, contexts)
 {
 	const struct at_attr small = { .sq = 8, .cq = 8 };
 	struct at_ctx first, other, *x;
-	unsigned int max, held = 0;
-	int ret = 0;
+	unsigned int max, reserve, held, got, user;
+	int ret;
 
 	ASSERT_EQ(0, at_ctx_open(&first, self->g.f.dev[0], &small));
 	max = first.q.max_contexts;
-	/* Enough for root, another one and him. */
+	reserve = max / 16;
 	ASSERT_LE(12, max);
 	x = calloc(max, sizeof(*x));
 	ASSERT_NE(NULL, x);
-	while (held < max) {
-		ret = open_as(self, &x[held], AT_NOBODY);
-		if (ret)
-			break;
-		held++;
-	}
-	EXPECT_EQ(-EBUSY, ret);
-	EXPECT_EQ((3 * max + 3) / 4, held);
 
-	/* Somebody else, who gets what is left. */
-	EXPECT_EQ(0, open_as(self, &other, AT_NOBODY - 1));
-	at_ctx_close(&other);
+	held = take_all(self, x, max, AT_NOBODY, &ret);
+	EXPECT_EQ(-EBUSY, ret);
+	EXPECT_EQ(half(max - reserve - 1), held);
 	/* One back, one more. */
 	at_ctx_close(&x[0]);
 	EXPECT_EQ(0, open_as(self, &x[0], AT_NOBODY));
 	EXPECT_EQ(-EBUSY, open_as(self, &other, AT_NOBODY));
+
+	for (user = 1; user < 3; user++) {
+		got = take_all(self, x + held, max - held, AT_NOBODY - user, &ret);
+		EXPECT_EQ(-EBUSY, ret);
+		EXPECT_EQ(half(max - reserve - 1 - held), got);
+		held += got;
+	}
+	/* There is something for the next user still, and in the end for root. */
+	EXPECT_GT(max - reserve - 1, held);
+	for (; user < max && held < max; user++) {
+		got = take_all(self, x + held, max - held, AT_NOBODY - user, &ret);
+		held += got;
+		if (!got)
+			break;
+	}
+	EXPECT_EQ(max - reserve - 1, held);
+	EXPECT_EQ(0, at_ctx_open(&other, self->g.f.dev[0], &small));
+	at_ctx_close(&other);
 	while (held)
 		at_ctx_close(&x[--held]);
 
@@ -107,6 +143,65 @@ TEST_F(share, contexts)
 		at_ctx_close(&x[--held]);
 	free(x);
 	at_ctx_close(&first);
+}
+
+/* Users of a namespace, one per context.  Return: how many it got, or -errno. */
+static int take_in_namespace(FIXTURE_DATA(share) *self, unsigned int max,
+			     int ready, int go)
+{
+	struct at_ctx *x = calloc(max, sizeof(*x));
+	unsigned int held;
+	char c;
+
+	/* It becomes a user, without losing the right to be others there. */
+	if (!x || setresuid(AT_NOBODY, AT_NOBODY, AT_NOBODY) ||
+	    prctl(PR_SET_DUMPABLE, 1) || unshare(CLONE_NEWUSER) ||
+	    write(ready, "", 1) != 1 || read(go, &c, 1) != 1)
+		return -errno;
+	for (held = 0; held < max; held++) {
+		if (setresuid(-1, held + 1, -1))
+			return -errno;
+		if (at_ctx_open(&x[held], self->g.f.dev[0], NULL))
+			break;
+		if (setresuid(-1, 0, -1))
+			return -errno;
+	}
+	return held;
+}
+
+/* Users that a user makes in a namespace of its own share what it gets. */
+TEST_F(share, namespaces)
+{
+	int ready[2], go[2], status;
+	struct angara_query q;
+	char path[64], c;
+	pid_t pid;
+	int fd;
+
+	fd = at_open(self->g.f.dev[0]);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, at_query(fd, &q));
+	close(fd);
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		status = take_in_namespace(self, q.max_contexts, ready[1], go[0]);
+		_exit(status < 0 ? 255 : status);
+	}
+	ASSERT_EQ(1, read(ready[0], &c, 1));
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	ASSERT_LT(0, at_write_file(path, "0 65534 1\n1 100000 1000\n"));
+	ASSERT_EQ(1, write(go[1], "", 1));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(half(q.max_contexts - q.max_contexts / 16),
+		  WEXITSTATUS(status));
+	close(ready[0]);
+	close(ready[1]);
+	close(go[0]);
+	close(go[1]);
 }
 
 /* Puts from @from to @to without end: as many as the queue takes. */

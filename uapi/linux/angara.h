@@ -139,10 +139,10 @@ struct angara_query {
  * @msg_offset: out: mmap offset of the area, msg_bytes bytes, read only; 0
  *	without one
  *
- * A user without CAP_NET_ADMIN gets at most three quarters of a device's
- * contexts, rounded up.
+ * A user without CAP_SYS_RESOURCE gets at most half of the contexts that other
+ * users leave, or another share (parameter user_share).
  * Errors: -EBUSY the file has a context, the device has no more, or the user
- * has his share;
+ * has that share;
  * -EPERM the partition is another's.
  */
 struct angara_ctx_create {

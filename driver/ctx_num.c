@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Numbers of contexts: the device has few, and users share them.
+ *
+ * A user may have a share of what other users leave, so that some are left for
+ * the next user.  A few are left for callers with CAP_SYS_RESOURCE, who have no
+ * limit.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
+
+#include "ang_file.h"
+
+#define ANG_CTX_RESERVE	16U	/* one in so many is left to the privileged */
+
+static uint user_share = 50;
+module_param(user_share, uint, 0644);
+MODULE_PARM_DESC(user_share, "share of a device's contexts, without those of other users, that a user may have, in percent (default: 50)");
+
+/*
+ * The user whose share the caller uses.  Users of a namespace share that of the
+ * user who has made it: they cost nothing.
+ */
+static kuid_t share_uid(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t uid = current_euid();
+
+	for (; ns->parent; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+
+static u32 share_used(struct ang_dev *adev, kuid_t uid)
+{
+	u32 num, count = 0;
+
+	lockdep_assert_held(&adev->files_lock);
+
+	for_each_set_bit(num, adev->ctx_ids, adev->max_ctxs)
+		count += uid_eq(adev->ctx_uids[num], uid);
+	return count;
+}
+
+/* How many contexts a user may have beside @others of other users. */
+static u32 share_beside(const struct ang_dev *adev, u32 others)
+{
+	u32 all = adev->max_ctxs - adev->max_ctxs / ANG_CTX_RESERVE;
+	u32 percent = clamp(READ_ONCE(user_share), 1U, 100U);
+
+	return others < all ? DIV_ROUND_UP((all - others) * percent, 100) : 0;
+}
+
+/**
+ * ang_ctx_num_alloc() - get a number for a context of the caller
+ * @adev: device, entered
+ * @num: out: the number
+ *
+ * Return: 0; -EBUSY there is none left, or the caller's user has its share.
+ * Context: process.
+ */
+int ang_ctx_num_alloc(struct ang_dev *adev, u32 *num)
+{
+	bool unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
+	kuid_t uid = share_uid();
+	int ret = -EBUSY;
+	u32 own, used;
+
+	spin_lock(&adev->files_lock);
+	own = share_used(adev, uid);
+	used = bitmap_weight(adev->ctx_ids, adev->max_ctxs);
+	if (used < adev->max_ctxs &&
+	    (unlimited || own < share_beside(adev, used - own))) {
+		*num = find_first_zero_bit(adev->ctx_ids, adev->max_ctxs);
+		__set_bit(*num, adev->ctx_ids);
+		adev->ctx_uids[*num] = uid;
+		ret = 0;
+	}
+	spin_unlock(&adev->files_lock);
+	return ret;
+}
+
+/**
+ * ang_ctx_num_free() - give the number of a context back
+ * @adev: device
+ * @num: number from ang_ctx_num_alloc()
+ *
+ * Context: process.
+ */
+void ang_ctx_num_free(struct ang_dev *adev, u32 num)
+{
+	spin_lock(&adev->files_lock);
+	RCU_INIT_POINTER(adev->ctxs[num], NULL);
+	__clear_bit(num, adev->ctx_ids);
+	spin_unlock(&adev->files_lock);
+}
+
+/**
+ * ang_dev_ctxs_used() - contexts in use
+ * @adev: device, entered
+ *
+ * Return: how many.
+ * Context: process.
+ */
+u32 ang_dev_ctxs_used(struct ang_dev *adev)
+{
+	u32 used;
+
+	spin_lock(&adev->files_lock);
+	used = bitmap_weight(adev->ctx_ids, adev->max_ctxs);
+	spin_unlock(&adev->files_lock);
+	return used;
+}
