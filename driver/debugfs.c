@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: angara/angaraN/{registers,contexts,trees,counters}, and workers where
- * the transport has some.
+ * debugfs: angara/angaraN/{registers,contexts,trees,counters,commands}, and
+ * workers where the transport has some.
  *
  * For a look at a machine, by root; programs use netlink.
  */
@@ -188,6 +188,16 @@ static int workers_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(workers);
 
+/* How many admin commands the device was given, since it was started. */
+static int commands_show(struct seq_file *m, void *unused)
+{
+	struct ang_dev *adev = m->private;
+
+	seq_printf(m, "%u\n", READ_ONCE(adev->adm_pi));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(commands);
+
 /**
  * ang_debugfs_dev_new() - show a device
  * @adev: device; it outlives its files
@@ -207,6 +217,8 @@ void ang_debugfs_dev_new(struct ang_dev *adev)
 	if (adev->ops->workers_show)
 		debugfs_create_file("workers", 0400, adev->debugfs, adev,
 				    &workers_fops);
+	debugfs_create_file("commands", 0400, adev->debugfs, adev,
+			    &commands_fops);
 }
 
 /**
