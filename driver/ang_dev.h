@@ -17,6 +17,7 @@
  *	and destroying its context, its set of owned rows.
  *   ang_uctx.mr_lock		The context's memory regions and their table.
  *   ang_dev.tree_lock		The cache of rows, delegations.
+ *   ang_dev.kept_lock		Counters that are kept for readers.
  *   ang_dev.adm_lock		Admin queue; held while a command is under way.
  *   ang_dev.break_lock		Held while a device is being broken.
  *   ang_dev.files_lock		Spinlock: the list of files and the numbers of
@@ -97,6 +98,22 @@ struct ang_bus_ops {
 };
 
 /**
+ * struct ang_row_seen - answer to ANGARA_ADM_TREE_GET
+ * @read_at: jiffies
+ * @known: there was one since the row was set or cleared
+ * @downs: ang_dev.downs before it
+ * @ret: what the command returned
+ * @cpl: the answer, if that is 0
+ */
+struct ang_row_seen {
+	unsigned long read_at;
+	bool known;
+	int downs;
+	int ret;
+	struct angara_adm_cpl cpl;
+};
+
+/**
  * struct ang_dev - one adapter
  * @dev: /dev/angaraN; its release frees this
  * @cdev: character device
@@ -104,6 +121,8 @@ struct ang_bus_ops {
  * @priv: the transport's; constant
  * @id: N of /dev/angaraN; constant
  * @timeout: jiffies that the device has for an answer; constant once registered
+ * @keep: jiffies that an answer is given to readers without a privilege again;
+ *	constant once registered
  * @ctx_limit: contexts that the transport can carry; constant once registered
  * @node: number of the node; constant once registered, as all down to @caps
  * @fabric_id: fabric
@@ -141,6 +160,10 @@ struct ang_bus_ops {
  * @aeq_work: takes events
  * @tree_lock: see above
  * @rows: the routing table, as programmed; under @tree_lock
+ * @seen: what the device last said of each row; under @tree_lock
+ * @downs: events of trees that went down so far; atomic
+ * @kept_lock: see above
+ * @kept: counters that it last told, by kind and index; under @kept_lock
  * @map_lock: see above
  * @debugfs: directory; debugfs.c only
  */
@@ -151,6 +174,7 @@ struct ang_dev {
 	void *priv;
 	u32 id;
 	unsigned long timeout;
+	unsigned long keep;
 	u32 ctx_limit;
 
 	u32 node;
@@ -188,6 +212,11 @@ struct ang_dev {
 
 	struct mutex tree_lock;
 	struct ang_row_table rows;
+	struct ang_row_seen seen[ANGARA_MAX_TREES];
+	atomic_t downs;
+
+	struct mutex kept_lock;
+	struct xarray kept;
 
 	struct rw_semaphore map_lock;
 
@@ -238,11 +267,20 @@ int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 		     size_t len);
 void ang_adm_irq(struct ang_dev *adev);
 
+/* counters.c; reading wants the device entered */
+bool ang_is_kept(const struct ang_dev *adev, unsigned long read_at);
+int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 kind,
+		     u32 index, void *buf, size_t len);
+void ang_dev_counters_forget(struct ang_dev *adev, u32 kind, u32 index);
+void ang_dev_counters_forget_all(struct ang_dev *adev);
+
 /* tree.c; all but ang_dev_tree_check() want the device entered */
 int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
 		     const struct angara_tree_row *row, u64 *serial);
 int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
 		     struct angara_tree_get *get);
+int ang_dev_tree_look(struct ang_dev *adev, const struct ang_cred *cred,
+		      struct angara_tree_get *get);
 int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
 		       u32 tree);
 int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,

@@ -47,6 +47,7 @@ static int choose_pkey(const struct angara_ctx_create *cmd, u32 *pkey)
 
 static void publish(struct ang_dev *adev, struct ang_uctx *uctx)
 {
+	ang_dev_counters_forget(adev, ANGARA_CNT_CTX, uctx->num);
 	spin_lock(&adev->files_lock);
 	rcu_assign_pointer(adev->ctxs[uctx->num], uctx);
 	spin_unlock(&adev->files_lock);
@@ -236,6 +237,7 @@ void ang_uctx_kill(struct ang_uctx *uctx)
 	if (ret)
 		ang_dev_break(adev, "a context cannot be destroyed");
 	ang_mrs_free(uctx);
+	ang_dev_counters_forget(adev, ANGARA_CNT_CTX, uctx->num);
 	ang_mem_unmap(adev, &uctx->mem);
 	ang_ctx_num_free(adev, uctx->num);
 }

@@ -18,6 +18,9 @@
 /* An emulated adapter may have to wait long for a processor. */
 #define TIMEOUT	(60 * HZ)
 
+/* How old counters may be that a reader without a privilege gets. */
+#define KEEP	(HZ / 10)
+
 /* All devices, by ang_dev.id, from ang_dev_alloc() to ang_dev_put(). */
 static DEFINE_XARRAY_ALLOC(ang_devs);
 
@@ -25,6 +28,7 @@ static void dev_release(struct device *dev)
 {
 	struct ang_dev *adev = to_ang_dev(dev);
 
+	ang_dev_counters_forget_all(adev);
 	bitmap_free(adev->ctx_ids);
 	kfree(adev->ctx_uids);
 	kfree(adev->ctxs);
@@ -54,6 +58,7 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 	adev->priv = priv;
 	adev->gone = true;
 	adev->timeout = TIMEOUT;
+	adev->keep = KEEP;
 	adev->ctx_limit = ANG_MAX_CTXS;
 	if (ops->doorbell)
 		adev->caps = ANGARA_CAP_DOORBELL_MMAP;
@@ -62,6 +67,8 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 	INIT_LIST_HEAD(&adev->files);
 	mutex_init(&adev->break_lock);
 	mutex_init(&adev->tree_lock);
+	mutex_init(&adev->kept_lock);
+	xa_init(&adev->kept);
 	init_rwsem(&adev->map_lock);
 	ang_adm_setup(adev);
 
@@ -367,6 +374,7 @@ static void dev_take(struct ang_dev *adev)
 	list_for_each_entry(file, &adev->files, entry)
 		file_kill(file);
 	ang_dev_trees_forget(adev);
+	ang_dev_counters_forget_all(adev);
 	dev_stop(adev);
 }
 

@@ -391,6 +391,8 @@ void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value)
 {
 	struct sk_buff *msg;
 
+	if (type == ANGARA_AEV_TREE_DOWN)
+		atomic_inc(&adev->downs); /* see row_ask() */
 	if (type != ANGARA_AEV_RX_ERROR && type != ANGARA_NLE_LOST)
 		ang_nl_changed();
 	if (!genl_has_listeners(&ang_nl_family, &init_net, 0))

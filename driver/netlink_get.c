@@ -6,6 +6,9 @@
  * table of kinds.  A dump keeps the number of the device and the index within
  * it that come next, so that it goes on where it stopped, whatever came and
  * went meanwhile; what changed is told by NLM_F_DUMP_INTR.
+ *
+ * Anybody may ask, as often as they like: what comes from the device is kept
+ * for a while for all but administrators, see counters.c and ang_dev_tree_look().
  */
 #include "ang_file.h"
 #include "netlink.h"
@@ -51,10 +54,11 @@ struct ang_nl_kind {
 };
 
 /* A device that does not answer is shown all the same, without counters. */
-static int put_counters(struct sk_buff *skb, struct ang_dev *adev, int attr,
-			u32 kind, u32 index, void *buf, size_t len)
+static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
+			const struct ang_cred *cred, int attr, u32 kind,
+			u32 index, void *buf, size_t len)
 {
-	if (ang_adm_counters(adev, kind, index, buf, len))
+	if (ang_dev_counters(adev, cred, kind, index, buf, len))
 		return 0;
 	return nla_put(skb, attr, len, buf);
 }
@@ -90,8 +94,8 @@ static int dev_fill(struct sk_buff *skb, struct ang_dev *adev,
 	    nla_put_string(skb, ANGARA_A_BUS, adev->ops->name) ||
 	    nla_put_u32(skb, ANGARA_A_CONTEXTS, adev->max_ctxs) ||
 	    nla_put_u32(skb, ANGARA_A_CONTEXTS_USED, ang_dev_ctxs_used(adev)) ||
-	    put_counters(skb, adev, ANGARA_A_NODE_COUNTERS, ANGARA_CNT_NODE, 0,
-			 &counters, sizeof(counters)))
+	    put_counters(skb, adev, cred, ANGARA_A_NODE_COUNTERS,
+			 ANGARA_CNT_NODE, 0, &counters, sizeof(counters)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -112,8 +116,8 @@ static int link_fill(struct sk_buff *skb, struct ang_dev *adev,
 	if (put_place(skb, adev) ||
 	    nla_put_u8(skb, ANGARA_A_DIR, dir) ||
 	    nla_put_u32(skb, ANGARA_A_NEIGHBOR, neighbor) ||
-	    put_counters(skb, adev, ANGARA_A_LINK_COUNTERS, ANGARA_CNT_LINK,
-			 dir, &counters, sizeof(counters)))
+	    put_counters(skb, adev, cred, ANGARA_A_LINK_COUNTERS,
+			 ANGARA_CNT_LINK, dir, &counters, sizeof(counters)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -124,6 +128,7 @@ static u32 tree_count(struct ang_dev *adev)
 }
 
 static int put_row(struct sk_buff *skb, struct ang_dev *adev,
+		   const struct ang_cred *cred,
 		   const struct angara_tree_get *get)
 {
 	const struct angara_tree_row *row = &get->row;
@@ -138,8 +143,8 @@ static int put_row(struct sk_buff *skb, struct ang_dev *adev,
 	       nla_put_u8(skb, ANGARA_A_MEMBERS, get->members) ||
 	       (get->state == ANGARA_TREE_STATE_DOWN &&
 		nla_put_u32(skb, ANGARA_A_DOWN_NODE, get->down_node)) ||
-	       put_counters(skb, adev, ANGARA_A_TREE_COUNTERS, ANGARA_CNT_TREE,
-			    row->tree, &counters, sizeof(counters));
+	       put_counters(skb, adev, cred, ANGARA_A_TREE_COUNTERS,
+			    ANGARA_CNT_TREE, row->tree, &counters, sizeof(counters));
 }
 
 static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
@@ -148,7 +153,7 @@ static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
 	struct angara_tree_get get = { .row.tree = tree };
 	int ret;
 
-	ret = ang_dev_tree_get(adev, cred, &get);
+	ret = ang_dev_tree_look(adev, cred, &get);
 	if (ret)
 		return ret;
 	if (put_place(skb, adev) ||
@@ -156,7 +161,7 @@ static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
 	    nla_put_u8(skb, ANGARA_A_STATE, get.state) ||
 	    nla_put_u32(skb, ANGARA_A_DELEGATED, get.delegated) ||
 	    (get.state != ANGARA_TREE_STATE_UNSET &&
-	     put_row(skb, adev, &get)))
+	     put_row(skb, adev, cred, &get)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -185,8 +190,8 @@ static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
 	    nla_put_u32(skb, ANGARA_A_UID, ctx.uid) ||
 	    nla_put_u32(skb, ANGARA_A_MRS, ctx.mrs) ||
 	    put_u64(skb, ANGARA_A_PINNED, ctx.pinned) ||
-	    put_counters(skb, adev, ANGARA_A_CTX_COUNTERS, ANGARA_CNT_CTX,
-			 index, &counters, sizeof(counters)))
+	    put_counters(skb, adev, cred, ANGARA_A_CTX_COUNTERS,
+			 ANGARA_CNT_CTX, index, &counters, sizeof(counters)))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -11,6 +11,15 @@
 
 #include "ang_dev.h"
 
+/* What the device has said of a row does not hold any more. */
+static void row_forget(struct ang_dev *adev, u32 tree)
+{
+	lockdep_assert_held(&adev->tree_lock);
+
+	adev->seen[tree].known = false;
+	ang_dev_counters_forget(adev, ANGARA_CNT_TREE, tree);
+}
+
 static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
 		   u64 *serial)
 {
@@ -28,6 +37,7 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
 	if (ret)
 		return ret == -EEXIST ? -EBUSY : ret;
 	*serial = ang_row_set(&adev->rows, row);
+	row_forget(adev, row->tree);
 	return 0;
 }
 
@@ -55,21 +65,49 @@ int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
 	return ret;
 }
 
-static int row_get(struct ang_dev *adev, struct angara_tree_get *get)
+static void row_ask(struct ang_dev *adev, u32 tree)
 {
+	struct ang_row_seen *seen = &adev->seen[tree];
 	struct angara_adm_cmd cmd = {
 		.opcode = ANGARA_ADM_TREE_GET,
-		.tree = get->row.tree,
+		.tree = tree,
 	};
-	struct angara_adm_cpl cpl = {};
-	int ret = 0;
 
 	lockdep_assert_held(&adev->tree_lock);
 
-	if (adev->rows.entry[get->row.tree].set)
-		ret = ang_adm_exec(adev, &cmd, &cpl);
+	seen->downs = atomic_read(&adev->downs); /* before the device looks */
+	seen->ret = ang_adm_exec(adev, &cmd, &seen->cpl);
+	seen->read_at = jiffies;
+	seen->known = true;
+}
+
+static bool row_is_kept(const struct ang_dev *adev, const struct ang_row_seen *seen)
+{
+	return seen->known && seen->downs == atomic_read(&adev->downs) &&
+	       ang_is_kept(adev, seen->read_at);
+}
+
+/* @fresh: as the device says now, not as it said a while ago. */
+static int row_get(struct ang_dev *adev, const struct ang_cred *cred,
+		   struct angara_tree_get *get, bool fresh)
+{
+	u32 tree = get->row.tree;
+	struct ang_row_seen *seen;
+	int ret;
+
+	lockdep_assert_held(&adev->tree_lock);
+
+	ret = ang_row_may_get(&adev->rows, cred, tree);
+	if (ret)
+		return ret;
+	seen = &adev->seen[tree];
+	if (adev->rows.entry[tree].set) {
+		if (fresh || !row_is_kept(adev, seen))
+			row_ask(adev, tree);
+		ret = seen->ret;
+	}
 	if (!ret)
-		ang_row_get(&adev->rows, get, &cpl);
+		ang_row_get(&adev->rows, get, &seen->cpl);
 	return ret;
 }
 
@@ -88,9 +126,27 @@ int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
 	int ret;
 
 	mutex_lock(&adev->tree_lock);
-	ret = ang_row_may_get(&adev->rows, cred, get->row.tree);
-	if (!ret)
-		ret = row_get(adev, get);
+	ret = row_get(adev, cred, get, true);
+	mutex_unlock(&adev->tree_lock);
+	return ret;
+}
+
+/**
+ * ang_dev_tree_look() - read a row, without asking the device each time
+ * @adev: device, entered
+ * @cred: on whose behalf: an administrator has the device asked
+ * @get: as of ang_dev_tree_get(); members may have joined or left since
+ *
+ * Return: as ang_dev_tree_get().
+ * Context: process; may sleep.
+ */
+int ang_dev_tree_look(struct ang_dev *adev, const struct ang_cred *cred,
+		      struct angara_tree_get *get)
+{
+	int ret;
+
+	mutex_lock(&adev->tree_lock);
+	ret = row_get(adev, cred, get, cred->admin);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }
@@ -100,6 +156,7 @@ static int row_clear(struct ang_dev *adev, u32 tree)
 	lockdep_assert_held(&adev->tree_lock);
 
 	adev->rows.entry[tree].set = false;
+	row_forget(adev, tree);
 	return ang_adm_simple(adev, ANGARA_ADM_TREE_CLEAR, 0, tree);
 }
 

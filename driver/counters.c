@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counters of a device, for whoever may ask over netlink.
+ *
+ * An administrator is given what the device says.  For all others an answer is
+ * kept, and is their answer for a while: however many they are and however often
+ * they ask, the device gets no more than one command for each object in that
+ * time.
+ */
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include "ang_dev.h"
+
+/**
+ * struct kept - an answer of the device
+ * @read_at: jiffies
+ * @ret: what the command returned
+ * @value: counters, if that is 0
+ */
+struct kept {
+	unsigned long read_at;
+	int ret;
+	__le64 value[16];
+};
+
+static unsigned long kept_key(u32 kind, u32 index)
+{
+	return (unsigned long)kind << 16 | index;
+}
+
+/**
+ * ang_is_kept() - is an answer of the device young enough to be given again?
+ * @adev: device
+ * @read_at: jiffies at which it was read
+ *
+ * Return: whether it is.
+ */
+bool ang_is_kept(const struct ang_dev *adev, unsigned long read_at)
+{
+	return time_before(jiffies, read_at + adev->keep);
+}
+
+static struct kept *kept_get(struct ang_dev *adev, u32 kind, u32 index)
+{
+	unsigned long key = kept_key(kind, index);
+	struct kept *kept = xa_load(&adev->kept, key);
+
+	if (kept)
+		return kept;
+	kept = kzalloc(sizeof(*kept), GFP_KERNEL);
+	if (!kept)
+		return NULL;
+	kept->read_at = jiffies - adev->keep;
+	if (xa_err(xa_store(&adev->kept, key, kept, GFP_KERNEL))) {
+		kfree(kept);
+		return NULL;
+	}
+	return kept;
+}
+
+static int kept_read(struct ang_dev *adev, u32 kind, u32 index, void *buf,
+		     size_t len)
+{
+	struct kept *kept = kept_get(adev, kind, index);
+
+	lockdep_assert_held(&adev->kept_lock);
+
+	if (!kept)
+		return -ENOMEM;
+	if (len > sizeof(kept->value))
+		return -EINVAL;
+	if (!ang_is_kept(adev, kept->read_at)) {
+		kept->ret = ang_adm_counters(adev, kind, index, kept->value, len);
+		kept->read_at = jiffies;
+	}
+	if (!kept->ret)
+		memcpy(buf, kept->value, len);
+	return kept->ret;
+}
+
+/**
+ * ang_dev_counters() - read counters
+ * @adev: device, entered
+ * @cred: on whose behalf
+ * @kind: ANGARA_CNT_*
+ * @index: which link, tree or context
+ * @buf: out: the structure that belongs to @kind
+ * @len: its size
+ *
+ * Return: as ang_adm_counters(); -ENOMEM.
+ * Context: process; may sleep.
+ */
+int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 kind,
+		     u32 index, void *buf, size_t len)
+{
+	int ret;
+
+	if (cred->admin)
+		return ang_adm_counters(adev, kind, index, buf, len);
+	mutex_lock(&adev->kept_lock);
+	ret = kept_read(adev, kind, index, buf, len);
+	mutex_unlock(&adev->kept_lock);
+	return ret;
+}
+
+/**
+ * ang_dev_counters_forget() - the counters of an object begin anew, or it is gone
+ * @adev: device
+ * @kind: ANGARA_CNT_*
+ * @index: which link, tree or context
+ *
+ * Context: process; may sleep.
+ */
+void ang_dev_counters_forget(struct ang_dev *adev, u32 kind, u32 index)
+{
+	mutex_lock(&adev->kept_lock);
+	kfree(xa_erase(&adev->kept, kept_key(kind, index)));
+	mutex_unlock(&adev->kept_lock);
+}
+
+/**
+ * ang_dev_counters_forget_all() - the device is stopped, or freed
+ * @adev: device
+ *
+ * Context: process; may sleep.
+ */
+void ang_dev_counters_forget_all(struct ang_dev *adev)
+{
+	struct kept *kept;
+	unsigned long key;
+
+	mutex_lock(&adev->kept_lock);
+	xa_for_each(&adev->kept, key, kept)
+		kfree(kept);
+	xa_destroy(&adev->kept);
+	mutex_unlock(&adev->kept_lock);
+}
