@@ -43,8 +43,10 @@
 #include <linux/device.h>
 #include <linux/fs.h>
 #include <linux/mutex.h>
+#include <linux/pid_namespace.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -293,8 +295,8 @@ void ang_dev_trees_forget(struct ang_dev *adev);
 /**
  * struct ang_ctx_info - a context, for those who look from outside
  * @ctx: number
- * @pid: who opened it
- * @uid: as whom, in the initial user namespace
+ * @pid: process that made it, 0 where it has no number in the namespace asked for
+ * @uid: user that made it
  * @pkey: partition
  * @mrs: memory regions
  * @pinned: bytes that they pin
@@ -302,14 +304,15 @@ void ang_dev_trees_forget(struct ang_dev *adev);
 struct ang_ctx_info {
 	u32 ctx;
 	u32 pid;
-	u32 uid;
+	kuid_t uid;
 	u32 pkey;
 	u32 mrs;
 	u64 pinned;
 };
 
 /* ctx.c */
-int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct ang_ctx_info *info);
+int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct pid_namespace *pid_ns,
+		     struct ang_ctx_info *info);
 
 /* ctx_num.c */
 int ang_ctx_num_alloc(struct ang_dev *adev, u32 *num);

@@ -47,8 +47,8 @@ struct ang_mem {
  * @file: whose; constant, as all down to @ctr
  * @num: number on the device
  * @pkey: partition
- * @pid: process that created it
- * @uid: user that created it, in the initial user namespace
+ * @pid: process that created it, referenced
+ * @uid: user that created it
  * @mem: queues, control page, counters, memory region table, message area
  * @ctl: kernel address of the control page; the process writes it at any time
  * @ctr: kernel address of the counters; the device writes them at any time
@@ -68,8 +68,8 @@ struct ang_uctx {
 	struct ang_file *file;
 	u32 num;
 	u32 pkey;
-	u32 pid;
-	u32 uid;
+	struct pid *pid;
+	kuid_t uid;
 	struct ang_mem mem;
 	struct angara_ctl *ctl;
 	__le64 *ctr;

@@ -9,6 +9,7 @@
 #include <linux/cred.h>
 #include <linux/eventfd.h>
 #include <linux/log2.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
@@ -61,8 +62,8 @@ static struct ang_uctx *uctx_new(struct ang_file *file, u32 pkey)
 		return NULL;
 	uctx->file = file;
 	uctx->pkey = pkey;
-	uctx->pid = task_tgid_nr(current);
-	uctx->uid = from_kuid(&init_user_ns, current_euid());
+	uctx->pid = get_pid(task_tgid(current));
+	uctx->uid = current_euid();
 	mutex_init(&uctx->mr_lock);
 	xa_init_flags(&uctx->mrs, XA_FLAGS_ALLOC);
 	spin_lock_init(&uctx->eventfd_lock);
@@ -166,6 +167,7 @@ err_mem:
 err_num:
 	ang_ctx_num_free(adev, uctx->num);
 err_free:
+	put_pid(uctx->pid);
 	kfree(uctx);
 	return ERR_PTR(ret);
 }
@@ -258,6 +260,7 @@ static void uctx_free_rcu(struct rcu_head *rcu)
 	ang_mem_free(&uctx->mem);
 	if (uctx->sink)
 		__free_page(uctx->sink);
+	put_pid(uctx->pid);
 	kfree(uctx);
 }
 
@@ -374,12 +377,14 @@ void ang_uctx_signal(struct ang_uctx *uctx)
  * ang_dev_ctx_info() - look at a context
  * @adev: device
  * @ctx: its number
+ * @pid_ns: in which process ids are told
  * @info: out: what there is to tell
  *
  * Return: 0; -ENOENT there is none.
  * Context: any.
  */
-int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct ang_ctx_info *info)
+int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct pid_namespace *pid_ns,
+		     struct ang_ctx_info *info)
 {
 	struct ang_uctx *uctx;
 
@@ -390,7 +395,7 @@ int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct ang_ctx_info *info)
 	if (uctx)
 		*info = (struct ang_ctx_info){
 			.ctx = ctx,
-			.pid = uctx->pid,
+			.pid = pid_nr_ns(uctx->pid, pid_ns),
 			.uid = uctx->uid,
 			.pkey = uctx->pkey,
 			.mrs = READ_ONCE(uctx->num_mrs),

@@ -5,6 +5,7 @@
  *
  * For a look at a machine, by root; programs use netlink.
  */
+#include <linux/cred.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
@@ -68,9 +69,10 @@ static int contexts_show(struct seq_file *m, void *unused)
 		return ret;
 	seq_puts(m, "ctx pkey       pid     uid     mrs pinned\n");
 	for (i = 0; i < adev->max_ctxs; i++)
-		if (!ang_dev_ctx_info(adev, i, &ctx))
+		if (!ang_dev_ctx_info(adev, i, task_active_pid_ns(current), &ctx))
 			seq_printf(m, "%3u 0x%08x %7u %7u %3u %llu\n",
-				   ctx.ctx, ctx.pkey, ctx.pid, ctx.uid,
+				   ctx.ctx, ctx.pkey, ctx.pid,
+				   from_kuid_munged(current_user_ns(), ctx.uid),
 				   ctx.mrs, ctx.pinned);
 	ang_dev_exit(adev);
 	return 0;
@@ -167,7 +169,7 @@ static int counters_show(struct seq_file *m, void *unused)
 			counters_print(m, adev, ANGARA_CNT_TREE, i);
 	}
 	for (i = 0; i < adev->max_ctxs; i++)
-		if (!ang_dev_ctx_info(adev, i, &ctx))
+		if (!ang_dev_ctx_info(adev, i, &init_pid_ns, &ctx))
 			counters_print(m, adev, ANGARA_CNT_CTX, i);
 	ang_dev_exit(adev);
 	return 0;

@@ -319,6 +319,7 @@ static const struct nla_policy delegate_policy[] = {
 	.doit = ang_nl_get,			\
 	.start = ang_nl_dump_start,		\
 	.dumpit = ang_nl_dump,			\
+	.done = ang_nl_dump_done,		\
 	ANG_POLICY(_policy),			\
 }
 
@@ -342,8 +343,15 @@ static const struct genl_ops ops[] = {
 		  delegate_policy),
 };
 
+#define GROUP_EVENTS	0
+#define GROUP_ADMIN	1
+
 static const struct genl_multicast_group groups[] = {
-	{ .name = ANGARA_GENL_MCGRP },
+	[GROUP_EVENTS] = { .name = ANGARA_GENL_MCGRP },
+	[GROUP_ADMIN] = {
+		.name = ANGARA_GENL_MCGRP_ADMIN,
+		.flags = GENL_MCAST_CAP_NET_ADMIN,
+	},
 };
 
 struct genl_family ang_nl_family __ro_after_init = {
@@ -376,6 +384,37 @@ static int event_fill(struct sk_buff *msg, const struct ang_dev *adev, u8 type,
 	return 0;
 }
 
+static void event_send(const struct ang_dev *adev, unsigned int group, u8 type,
+		       u32 index, u32 value)
+{
+	struct sk_buff *msg;
+
+	if (!genl_has_listeners(&ang_nl_family, &init_net, group))
+		return;
+	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return;
+	if (event_fill(msg, adev, type, index, value)) {
+		nlmsg_free(msg);
+		return;
+	}
+	genlmsg_multicast(&ang_nl_family, msg, 0, group, GFP_KERNEL);
+}
+
+/* Events that belong to no partition.  A device may make up others. */
+static bool event_is_public(u8 type)
+{
+	switch (type) {
+	case ANGARA_AEV_LINK_DOWN:
+	case ANGARA_NLE_DEV_NEW:
+	case ANGARA_NLE_DEV_DEL:
+	case ANGARA_NLE_LOST:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /**
  * ang_nl_event() - tell listeners of something
  * @adev: device
@@ -389,22 +428,13 @@ static int event_fill(struct sk_buff *msg, const struct ang_dev *adev, u8 type,
  */
 void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value)
 {
-	struct sk_buff *msg;
-
 	if (type == ANGARA_AEV_TREE_DOWN)
 		atomic_inc(&adev->downs); /* see row_ask() */
 	if (type != ANGARA_AEV_RX_ERROR && type != ANGARA_NLE_LOST)
 		ang_nl_changed();
-	if (!genl_has_listeners(&ang_nl_family, &init_net, 0))
-		return;
-	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!msg)
-		return;
-	if (event_fill(msg, adev, type, index, value)) {
-		nlmsg_free(msg);
-		return;
-	}
-	genlmsg_multicast(&ang_nl_family, msg, 0, 0, GFP_KERNEL);
+	event_send(adev, GROUP_ADMIN, type, index, value);
+	if (event_is_public(type))
+		event_send(adev, GROUP_EVENTS, type, index, value);
 }
 
 void ang_nl_dev_new(struct ang_dev *adev)

@@ -22,5 +22,6 @@ u32 ang_nl_generation(void);
 int ang_nl_get(struct sk_buff *skb, struct genl_info *info);
 int ang_nl_dump_start(struct netlink_callback *cb);
 int ang_nl_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int ang_nl_dump_done(struct netlink_callback *cb);
 
 #endif /* ANG_NETLINK_H */

@@ -10,26 +10,42 @@
  * Anybody may ask, as often as they like: what comes from the device is kept
  * for a while for all but administrators, see counters.c and ang_dev_tree_look().
  */
+#include <linux/cred.h>
+#include <linux/pid_namespace.h>
+#include <linux/user_namespace.h>
+
 #include "ang_file.h"
 #include "netlink.h"
 
 /**
+ * struct ang_nl_asker - on whose behalf something is shown
+ * @cred: rights
+ * @pid_ns: in which process ids are told
+ * @user_ns: in which user ids are told
+ */
+struct ang_nl_asker {
+	struct ang_cred cred;
+	struct pid_namespace *pid_ns;
+	struct user_namespace *user_ns;
+};
+
+/**
  * struct ang_nl_dump - state of a dump, in netlink_callback.ctx
  * @fabric: only devices of this fabric, if @by_fabric
+ * @asker: who sent the request, not who reads the answer
  * @dev: device that comes next
  * @last: last device to look at
  * @index: what comes next in @dev
- * @cred: on whose behalf: who sent the request, not who reads the answer
  * @tree: only rows of this tree, if @by_tree
  * @by_fabric: see @fabric
  * @by_tree: see @tree
  */
 struct ang_nl_dump {
 	u64 fabric;
+	struct ang_nl_asker asker;
 	u32 dev;
 	u32 last;
 	u32 index;
-	struct ang_cred cred;
 	u8 tree;
 	bool by_fabric;
 	bool by_tree;
@@ -48,7 +64,7 @@ struct ang_nl_dump {
 struct ang_nl_kind {
 	u32 (*count)(struct ang_dev *adev);
 	int (*fill)(struct sk_buff *skb, struct ang_dev *adev,
-		    const struct ang_cred *cred, u32 index);
+		    const struct ang_nl_asker *asker, u32 index);
 	u8 index_attr;
 	const char *missing;
 };
@@ -81,7 +97,7 @@ static u32 dev_count(struct ang_dev *adev)
 }
 
 static int dev_fill(struct sk_buff *skb, struct ang_dev *adev,
-		    const struct ang_cred *cred, u32 index)
+		    const struct ang_nl_asker *asker, u32 index)
 {
 	struct angara_hw_node_counters counters;
 	const struct ang_topo *topo = &adev->topo;
@@ -94,7 +110,7 @@ static int dev_fill(struct sk_buff *skb, struct ang_dev *adev,
 	    nla_put_string(skb, ANGARA_A_BUS, adev->ops->name) ||
 	    nla_put_u32(skb, ANGARA_A_CONTEXTS, adev->max_ctxs) ||
 	    nla_put_u32(skb, ANGARA_A_CONTEXTS_USED, ang_dev_ctxs_used(adev)) ||
-	    put_counters(skb, adev, cred, ANGARA_A_NODE_COUNTERS,
+	    put_counters(skb, adev, &asker->cred, ANGARA_A_NODE_COUNTERS,
 			 ANGARA_CNT_NODE, 0, &counters, sizeof(counters)))
 		return -EMSGSIZE;
 	return 0;
@@ -106,7 +122,7 @@ static u32 link_count(struct ang_dev *adev)
 }
 
 static int link_fill(struct sk_buff *skb, struct ang_dev *adev,
-		     const struct ang_cred *cred, u32 dir)
+		     const struct ang_nl_asker *asker, u32 dir)
 {
 	u32 neighbor = ang_topo_neighbor(&adev->topo, adev->node, dir);
 	struct angara_hw_link_counters counters;
@@ -116,7 +132,7 @@ static int link_fill(struct sk_buff *skb, struct ang_dev *adev,
 	if (put_place(skb, adev) ||
 	    nla_put_u8(skb, ANGARA_A_DIR, dir) ||
 	    nla_put_u32(skb, ANGARA_A_NEIGHBOR, neighbor) ||
-	    put_counters(skb, adev, cred, ANGARA_A_LINK_COUNTERS,
+	    put_counters(skb, adev, &asker->cred, ANGARA_A_LINK_COUNTERS,
 			 ANGARA_CNT_LINK, dir, &counters, sizeof(counters)))
 		return -EMSGSIZE;
 	return 0;
@@ -148,12 +164,12 @@ static int put_row(struct sk_buff *skb, struct ang_dev *adev,
 }
 
 static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
-		     const struct ang_cred *cred, u32 tree)
+		     const struct ang_nl_asker *asker, u32 tree)
 {
 	struct angara_tree_get get = { .row.tree = tree };
 	int ret;
 
-	ret = ang_dev_tree_look(adev, cred, &get);
+	ret = ang_dev_tree_look(adev, &asker->cred, &get);
 	if (ret)
 		return ret;
 	if (put_place(skb, adev) ||
@@ -161,7 +177,7 @@ static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
 	    nla_put_u8(skb, ANGARA_A_STATE, get.state) ||
 	    nla_put_u32(skb, ANGARA_A_DELEGATED, get.delegated) ||
 	    (get.state != ANGARA_TREE_STATE_UNSET &&
-	     put_row(skb, adev, cred, &get)))
+	     put_row(skb, adev, &asker->cred, &get)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -172,25 +188,26 @@ static u32 ctx_count(struct ang_dev *adev)
 }
 
 static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
-		    const struct ang_cred *cred, u32 index)
+		    const struct ang_nl_asker *asker, u32 index)
 {
 	struct angara_hw_ctx_counters counters;
 	struct ang_ctx_info ctx;
 	int ret;
 
-	ret = ang_dev_ctx_info(adev, index, &ctx);
+	ret = ang_dev_ctx_info(adev, index, asker->pid_ns, &ctx);
 	if (ret)
 		return ret;
-	if (!ang_cred_sees(cred, ctx.pkey))
+	if (!ang_cred_sees(&asker->cred, ctx.pkey))
 		return -EPERM;
 	if (put_place(skb, adev) ||
 	    nla_put_u32(skb, ANGARA_A_CTX, ctx.ctx) ||
 	    nla_put_u32(skb, ANGARA_A_PKEY, ctx.pkey) ||
-	    nla_put_u32(skb, ANGARA_A_PID, ctx.pid) ||
-	    nla_put_u32(skb, ANGARA_A_UID, ctx.uid) ||
+	    (ctx.pid && nla_put_u32(skb, ANGARA_A_PID, ctx.pid)) ||
+	    nla_put_u32(skb, ANGARA_A_UID,
+			from_kuid_munged(asker->user_ns, ctx.uid)) ||
 	    nla_put_u32(skb, ANGARA_A_MRS, ctx.mrs) ||
 	    put_u64(skb, ANGARA_A_PINNED, ctx.pinned) ||
-	    put_counters(skb, adev, cred, ANGARA_A_CTX_COUNTERS,
+	    put_counters(skb, adev, &asker->cred, ANGARA_A_CTX_COUNTERS,
 			 ANGARA_CNT_CTX, index, &counters, sizeof(counters)))
 		return -EMSGSIZE;
 	return 0;
@@ -227,8 +244,16 @@ static bool find_index(const struct ang_nl_kind *kind, struct genl_info *info,
 	return true;
 }
 
+/* Of the caller; references are not taken. */
+static void asker_init(struct ang_nl_asker *asker, struct sk_buff *skb)
+{
+	ang_nl_cred(skb, &asker->cred);
+	asker->pid_ns = task_active_pid_ns(current);
+	asker->user_ns = current_user_ns();
+}
+
 static int get_fill(struct sk_buff *msg, struct ang_dev *adev,
-		    struct genl_info *info, const struct ang_cred *cred,
+		    struct genl_info *info, const struct ang_nl_asker *asker,
 		    u32 index)
 {
 	const struct ang_nl_kind *kind = &kinds[info->genlhdr->cmd];
@@ -241,7 +266,7 @@ static int get_fill(struct sk_buff *msg, struct ang_dev *adev,
 				info->genlhdr->cmd);
 	if (!hdr)
 		return -EMSGSIZE;
-	ret = kind->fill(msg, adev, cred, index);
+	ret = kind->fill(msg, adev, asker, index);
 	if (!ret)
 		genlmsg_end(msg, hdr);
 	return ret;
@@ -267,7 +292,7 @@ static void explain(struct genl_info *info, int error)
 int ang_nl_get(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct ang_nl_kind *kind = &kinds[info->genlhdr->cmd];
-	struct ang_cred cred;
+	struct ang_nl_asker asker;
 	struct ang_dev *adev;
 	struct sk_buff *msg;
 	u32 index;
@@ -288,8 +313,8 @@ int ang_nl_get(struct sk_buff *skb, struct genl_info *info)
 		ret = PTR_ERR(adev);
 		goto err_free;
 	}
-	ang_nl_cred(skb, &cred);
-	ret = get_fill(msg, adev, info, &cred, index);
+	asker_init(&asker, skb);
+	ret = get_fill(msg, adev, info, &asker, index);
 	ang_nl_dev_exit(adev);
 	if (ret) {
 		explain(info, ret);
@@ -330,7 +355,6 @@ int ang_nl_dump_start(struct netlink_callback *cb)
 				    "a dump is narrowed by dev, fabric or tree");
 		return -EINVAL;
 	}
-	ang_nl_cred(cb->skb, &dump->cred);
 	dump->last = U32_MAX;
 	if (attrs[ANGARA_A_DEV]) {
 		dump->dev = nla_get_u32(attrs[ANGARA_A_DEV]);
@@ -351,6 +375,25 @@ int ang_nl_dump_start(struct netlink_callback *cb)
 		dump->by_tree = true;
 		dump->tree = nla_get_u8(attrs[ANGARA_A_TREE]);
 	}
+	/* Another process, in other namespaces, may read the rest of the dump. */
+	asker_init(&dump->asker, cb->skb);
+	get_pid_ns(dump->asker.pid_ns);
+	get_user_ns(dump->asker.user_ns);
+	return 0;
+}
+
+/**
+ * ang_nl_dump_done() - a dump has ended, or was given up
+ * @cb: dump
+ *
+ * Return: 0.
+ */
+int ang_nl_dump_done(struct netlink_callback *cb)
+{
+	struct ang_nl_dump *dump = (struct ang_nl_dump *)cb->ctx;
+
+	put_pid_ns(dump->asker.pid_ns);
+	put_user_ns(dump->asker.user_ns);
 	return 0;
 }
 
@@ -369,7 +412,7 @@ static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 	if (!hdr)
 		return -EMSGSIZE;
 	genl_dump_check_consistent(cb, hdr);
-	ret = kind->fill(skb, adev, &dump->cred, dump->index);
+	ret = kind->fill(skb, adev, &dump->asker, dump->index);
 	if (ret) {
 		genlmsg_cancel(skb, hdr);
 		/* What is not there, or not to be seen, is left out. */

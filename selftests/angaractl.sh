@@ -323,6 +323,10 @@ events()
 			$e->{node} == 0;
 		END { exit($n != 2) }' "$TMP/events.json" 2>"$TMP/why"
 	ok $? 'monitor -j writes an object per line'
+	timeout 2 setpriv --reuid 54321 --clear-groups angaractl monitor \
+		>"$TMP/out" 2>"$TMP/why"
+	grep -q '^angaractl: without CAP_NET_ADMIN: no events of trees' "$TMP/why"
+	ok $? 'monitor says what a user does not hear'
 }
 
 bad_input()

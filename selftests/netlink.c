@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The generic netlink family by itself, over a raw socket: what it refuses and
- * what it says then, dumps that are narrowed, continued and disturbed, events,
- * and who may see what.
+ * what it says then, dumps that are narrowed, continued and disturbed, and who may
+ * see what.
  */
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +26,6 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 FIXTURE(nl) {
 	int fd;
 	unsigned int family;
-	unsigned int group;
 	unsigned int dev;	/* a device on node 0 of a fabric */
 	unsigned long long fabric;
 	char said[256];		/* extended acknowledgement of the last call */
@@ -188,25 +187,12 @@ static int call(FIXTURE_DATA(nl) *self)
 	return ret;
 }
 
-static void take_group(void *arg, const struct nlattr *a)
-{
-	FIXTURE_DATA(nl) *self = arg;
-
-	if (a->nla_type == CTRL_ATTR_MCAST_GRP_ID)
-		self->group = *(const uint32_t *)(a + 1);
-}
-
-/* The family has one group, which stands nested twice. */
 static void take_family(void *arg, const struct nlattr *a)
 {
 	FIXTURE_DATA(nl) *self = arg;
-	unsigned int type = a->nla_type & NLA_TYPE_MASK;
 
-	if (type == CTRL_ATTR_FAMILY_ID)
+	if ((a->nla_type & NLA_TYPE_MASK) == CTRL_ATTR_FAMILY_ID)
 		self->family = *(const uint16_t *)(a + 1);
-	else if (type == CTRL_ATTR_MCAST_GROUPS)
-		read_attrs((const char *)(a + 2), a->nla_len - 2 * NLA_HDRLEN,
-			   take_group, arg);
 }
 
 static int find_family(FIXTURE_DATA(nl) *self)
@@ -450,23 +436,6 @@ TEST_F(nl, a_disturbed_dump_tells)
 	EXPECT_EQ(0, ret);
 	EXPECT_EQ(before, other.records);
 	EXPECT_NE(0U, other.flags & NLM_F_DUMP_INTR);
-	close(other.fd);
-}
-
-TEST_F(nl, events_are_told)
-{
-	FIXTURE_DATA(nl) other = *self;
-
-	other.fd = open_socket();
-	ASSERT_LE(0, other.fd);
-	ASSERT_EQ(0, setsockopt(other.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP,
-				&self->group, sizeof(self->group)));
-	EXPECT_EQ(0, set_row(self, &good));
-	EXPECT_EQ(1, receive(&other));
-	EXPECT_EQ(ANGARA_AEV_TREE_SET, other.last[ANGARA_A_EVENT]);
-	EXPECT_EQ(TREE, other.last[ANGARA_A_INDEX]);
-	EXPECT_EQ(self->dev, other.last[ANGARA_A_DEV]);
-	EXPECT_EQ(self->fabric, other.last[ANGARA_A_FABRIC]);
 	close(other.fd);
 }
 

@@ -61,19 +61,27 @@ static void msg_put(struct msg *m, unsigned int type, const void *data,
 	m->n.nlmsg_len = NLMSG_ALIGN(m->n.nlmsg_len) + NLA_ALIGN(a->nla_len);
 }
 
-static void attrs_each(const struct nlmsghdr *n, attr_fn fn, void *arg)
+static void nested_each(const void *attrs, size_t len, attr_fn fn, void *arg)
 {
-	size_t off = NLMSG_LENGTH(GENL_HDRLEN);
 	const struct nlattr *a;
+	size_t off = 0;
 
-	while (off + NLA_HDRLEN <= n->nlmsg_len) {
-		a = (const void *)((const char *)n + off);
-		if (a->nla_len < NLA_HDRLEN || off + a->nla_len > n->nlmsg_len)
+	while (off + NLA_HDRLEN <= len) {
+		a = (const void *)((const char *)attrs + off);
+		if (a->nla_len < NLA_HDRLEN || off + a->nla_len > len)
 			break;
 		fn(arg, a->nla_type & NLA_TYPE_MASK,
 		   (const char *)a + NLA_HDRLEN, a->nla_len - NLA_HDRLEN);
 		off += NLA_ALIGN(a->nla_len);
 	}
+}
+
+static void attrs_each(const struct nlmsghdr *n, attr_fn fn, void *arg)
+{
+	size_t head = NLMSG_LENGTH(GENL_HDRLEN);
+
+	if (n->nlmsg_len >= head)
+		nested_each((const char *)n + head, n->nlmsg_len - head, fn, arg);
 }
 
 /*
@@ -127,6 +135,61 @@ static int find_family(int fd)
 		sizeof(ANGARA_GENL_NAME));
 	ret = transact(fd, &m, family_answer, &family);
 	return ret ? ret : family ? (int)family : -ENOENT;
+}
+
+struct group {
+	const char *name;
+	char seen[GENL_NAMSIZ];	/* of the one that is being read */
+	unsigned int id;
+	unsigned int found;
+};
+
+/* In each group the attributes stand in any order. */
+static void take_group_attr(void *arg, unsigned int type, const void *data,
+			    size_t len)
+{
+	struct group *group = arg;
+
+	if (type == CTRL_ATTR_MCAST_GRP_ID && len == sizeof(uint32_t))
+		memcpy(&group->id, data, sizeof(uint32_t));
+	else if (type == CTRL_ATTR_MCAST_GRP_NAME && len <= sizeof(group->seen))
+		memcpy(group->seen, data, len);
+}
+
+static void take_group(void *arg, unsigned int type, const void *data, size_t len)
+{
+	struct group *group = arg;
+
+	(void)type;
+	memset(group->seen, 0, sizeof(group->seen));
+	nested_each(data, len, take_group_attr, arg);
+	if (!strncmp(group->seen, group->name, sizeof(group->seen)))
+		group->found = group->id;
+}
+
+static void take_groups(void *arg, unsigned int type, const void *data,
+			size_t len)
+{
+	if (type == CTRL_ATTR_MCAST_GROUPS)
+		nested_each(data, len, take_group, arg);
+}
+
+static void groups_answer(void *arg, const struct nlmsghdr *n)
+{
+	attrs_each(n, take_groups, arg);
+}
+
+static int find_group(int fd, const char *name)
+{
+	struct group group = { .name = name };
+	struct msg m;
+	int ret;
+
+	msg_init(&m, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_ACK);
+	msg_put(&m, CTRL_ATTR_FAMILY_NAME, ANGARA_GENL_NAME,
+		sizeof(ANGARA_GENL_NAME));
+	ret = transact(fd, &m, groups_answer, &group);
+	return ret ? ret : group.found ? (int)group.found : -ENOENT;
 }
 
 static void take_attr(void *arg, unsigned int type, const void *data,
@@ -260,6 +323,36 @@ int at_nl_ask(unsigned int cmd, bool dump, const struct at_nl_attr *attrs,
 	for (; n; n--, attrs++)
 		msg_put(&m, attrs->type, &attrs->val, attrs->size);
 	return request(&m, keep, &ignored);
+}
+
+int at_nl_listen(const char *name)
+{
+	int fd = nl_socket(), group, ret = 0;
+
+	if (fd < 0)
+		return fd;
+	group = find_group(fd, name);
+	if (group < 0)
+		ret = group;
+	else if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group,
+			    sizeof(group)))
+		ret = -errno;
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+int at_nl_hear(int fd, struct at_nl_obj *obj)
+{
+	char buf[8192] __attribute__((aligned(8)));
+	ssize_t len = recv(fd, buf, sizeof(buf), 0);
+
+	if (len < 0)
+		return -errno;
+	memset(obj, 0, sizeof(*obj));
+	attrs_each((void *)buf, take_attr, obj);
+	return 0;
 }
 
 static void sum_tree(void *arg, const struct at_nl_obj *obj)

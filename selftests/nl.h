@@ -47,6 +47,11 @@ struct at_nl_attr {
 int at_nl_ask(unsigned int cmd, bool dump, const struct at_nl_attr *attrs,
 	      unsigned int n);
 
+/* A socket in the group of that name, or -errno. */
+int at_nl_listen(const char *group);
+/* Waits for the next event; -EAGAIN if none comes. */
+int at_nl_hear(int fd, struct at_nl_obj *obj);
+
 /* Rows that are set, and trees delegated, over all devices. */
 struct at_trees {
 	unsigned long long rows;

@@ -144,7 +144,8 @@ for my $op (@{$doc->{operations}}) {
 }
 
 my %text = ( ANGARA_GENL_NAME => $doc->{name},
-	     ANGARA_GENL_MCGRP => $doc->{'mcast-groups'}[0]{name} );
+	     ANGARA_GENL_MCGRP => $doc->{'mcast-groups'}[0]{name},
+	     ANGARA_GENL_MCGRP_ADMIN => $doc->{'mcast-groups'}[1]{name} );
 open(my $header, '<', "$top/uapi/linux/angara_nl.h") or die "header: $!\n";
 my $source = join '', <$header>;
 for my $name (sort keys %text) {

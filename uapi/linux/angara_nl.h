@@ -20,7 +20,13 @@
 
 #define ANGARA_GENL_NAME	"angara"
 #define ANGARA_GENL_VERSION	1
+
+/*
+ * Multicast groups.  The first is open to everybody, and tells of devices and
+ * links; the second tells of all, and joining it needs CAP_NET_ADMIN.
+ */
 #define ANGARA_GENL_MCGRP	"events"
+#define ANGARA_GENL_MCGRP_ADMIN	"admin"
 
 /*
  * Partitions of users: what a process of user @uid gets without asking, see
@@ -83,8 +89,8 @@ enum {
 	ANGARA_A_DELEGATED,		/* u32: partition, 0 for none */
 	ANGARA_A_RULE,			/* u8: ANGARA_TREE_RULE_* */
 	ANGARA_A_CTX,			/* u32: number of a context */
-	ANGARA_A_PID,			/* u32: who opened it */
-	ANGARA_A_UID,			/* u32 */
+	ANGARA_A_PID,			/* u32: who opened it, as the reader calls it */
+	ANGARA_A_UID,			/* u32: likewise */
 	ANGARA_A_MRS,			/* u32: memory regions in use */
 	ANGARA_A_PINNED,		/* u64: bytes pinned */
 	ANGARA_A_EVENT,			/* u8: ANGARA_AEV_* or ANGARA_NLE_* */
@@ -96,9 +102,9 @@ enum {
 #define ANGARA_A_MAX (__ANGARA_A_MAX - 1)
 
 /*
- * Events that come from the driver, beside ANGARA_AEV_* of the device.  All
- * events are open to everybody, also those of trees and contexts that a dump
- * would not show.
+ * Events that come from the driver, beside ANGARA_AEV_* of the device.  These
+ * and ANGARA_AEV_LINK_DOWN are told in ANGARA_GENL_MCGRP too; those of trees and
+ * contexts in ANGARA_GENL_MCGRP_ADMIN only.
  */
 #define ANGARA_NLE_DEV_NEW	64
 #define ANGARA_NLE_DEV_DEL	65
