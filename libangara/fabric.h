@@ -16,6 +16,7 @@
 #include <angara/topo.h>
 
 #define ANG_ENV_FABRIC	"ANGARA_FABRIC"
+#define ANG_ENV_PTRACER	"ANGARA_PTRACER"
 
 #define ANG_FABRIC_CDEV		0
 #define ANG_FABRIC_EMBEDDED	1

@@ -276,8 +276,13 @@ void emb_ctx_destroy(struct emb_dev *d)
 	struct emb_run r;
 
 	emb_run_init(&r, d->fab, &emb_slot(d->fab, d->fab->slot)->inside);
-	if (d->ctx && !emb_ctx_reap(&r, d->node, d->num))
-		emb_heap_free(d->fab, d->mem);
+	if (d->ctx) {
+		bool gone = !emb_ctx_reap(&r, d->node, d->num);
+
+		emb_mrs_release(d);
+		if (gone)
+			emb_heap_free(d->fab, d->mem);
+	}
 	d->ctx = NULL;
 }
 

@@ -81,6 +81,8 @@ static void emb_close(struct ang_dev *dev)
 			emb_ctx_destroy(d);
 			emb_trees_disown(d);
 			leave(d);
+		} else if (d->ctx) {
+			emb_mrs_release(d);
 		}
 		emb_detach(d->fab);
 	}

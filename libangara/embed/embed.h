@@ -194,6 +194,7 @@ struct emb_watch;
  * @fd: the segment, locked by this process
  * @slot: of this process
  * @pidns: of this process
+ * @parent: of this process, when it came
  * @head: the segment
  * @size: bytes of it
  * @topo: the torus
@@ -208,6 +209,7 @@ struct emb_fab {
 	int fd;
 	u32 slot;
 	u64 pidns;
+	pid_t parent;
 	struct emb_head *head;
 	u64 size;
 	struct ang_topo topo;
@@ -359,6 +361,11 @@ bool emb_heap_has(const struct emb_fab *fab, u64 off, u64 len);
 void emb_heap_drop(struct emb_fab *fab, u32 slot);
 void emb_heap_forget(struct emb_fab *fab);
 
+/* tracer.c */
+void emb_tracer_get(const struct emb_fab *fab);
+void emb_tracer_put(void);
+void emb_tracer_forget(void);
+
 /* ctx.c, mr.c, tree.c: commands; under fab->mutex */
 struct ang_cred emb_cred(const struct emb_dev *d);
 int emb_query(struct emb_dev *d, void *arg);
@@ -368,6 +375,7 @@ int emb_ctx_reap(struct emb_run *r, u32 node, u32 num);
 int emb_kick(struct emb_dev *d, void *arg);
 int emb_mr_reg(struct emb_dev *d, void *arg);
 int emb_mr_dereg(struct emb_dev *d, void *arg);
+void emb_mrs_release(struct emb_dev *d);
 int emb_tree_set(struct emb_dev *d, void *arg);
 int emb_tree_get(struct emb_dev *d, void *arg);
 int emb_tree_clear(struct emb_dev *d, void *arg);

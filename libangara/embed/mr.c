@@ -8,7 +8,6 @@
  * ANGARA_ADM_FENCE divides the one from the other.
  */
 #include <sys/mman.h>
-#include <sys/prctl.h>
 
 #include "embed.h"
 
@@ -45,8 +44,6 @@ static int dma_address(struct emb_dev *d, u64 addr, u64 length, u32 access,
 	}
 	if ((addr + length - 1) >> EMB_ADDR_BITS)
 		return -EFAULT;
-	/* Where the kernel asks for it, others may reach us from now on. */
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	*dma = (u64)(fab->slot + 1) << EMB_ADDR_BITS | addr;
 	return populate(addr, length, access);
 }
@@ -59,6 +56,12 @@ static bool length_ok(u64 addr, u64 length)
 	return length && addr + length > addr &&
 	       (addr + length - 1) / ANGARA_PAGE_SIZE - first <
 	       MAX_BYTES / ANGARA_PAGE_SIZE;
+}
+
+/* Is the memory outside of the segment, where others reach it by system calls? */
+static bool mr_is_outside(const struct angara_hw_mr *entry)
+{
+	return le64_to_cpu(entry->addr) >> EMB_ADDR_BITS;
 }
 
 static int fence(struct emb_dev *d)
@@ -115,14 +118,18 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 		.page_shift = 12,
 	};
 	ret = fence(d);
-	if (!ret)
-		WRITE_ONCE(entry->valid, 1);
-	return ret;
+	if (ret)
+		return ret;
+	if (mr_is_outside(entry))
+		emb_tracer_get(d->fab);
+	WRITE_ONCE(entry->valid, 1);
+	return 0;
 }
 
 int emb_mr_dereg(struct emb_dev *d, void *arg)
 {
 	const struct angara_mr_dereg *cmd = arg;
+	int ret;
 
 	if (cmd->flags || cmd->reserved)
 		return -EOPNOTSUPP;
@@ -131,5 +138,18 @@ int emb_mr_dereg(struct emb_dev *d, void *arg)
 	if (cmd->key >= EMB_MAX_MRS || !READ_ONCE(d->mrt[cmd->key].valid))
 		return -ENOENT;
 	WRITE_ONCE(d->mrt[cmd->key].valid, 0);
-	return fence(d);
+	ret = fence(d);
+	if (mr_is_outside(&d->mrt[cmd->key]))
+		emb_tracer_put();
+	return ret;
+}
+
+/* The context has been destroyed: its regions are reached no more. */
+void emb_mrs_release(struct emb_dev *d)
+{
+	u32 key;
+
+	for (key = 0; key < EMB_MAX_MRS; key++)
+		if (READ_ONCE(d->mrt[key].valid) && mr_is_outside(&d->mrt[key]))
+			emb_tracer_put();
 }

@@ -45,6 +45,7 @@ static void in_child(void)
 		close(fab->fd);
 	known = NULL;
 	forks++;
+	emb_tracer_forget();
 	pthread_mutex_init(&registry, NULL);
 }
 
@@ -354,6 +355,7 @@ static struct emb_fab *fab_new(const struct ang_spec *spec)
 		return NULL;
 	fab->asked = *spec;
 	fab->pidns = pid_namespace();
+	fab->parent = getppid();
 	pthread_mutex_init(&fab->mutex, NULL);
 	if (spec->name[0])
 		emb_name_path(spec->name, fab->path);

@@ -154,6 +154,28 @@ static bool stay(void)
 	return angara_counter_wait(ctx, 0, 1, ANGARA_FOREVER) == 0;
 }
 
+/* Memory of its own is registered until there is a line on standard input. */
+static bool hold(void)
+{
+	static char memory[4096];
+	struct angara_mr *mr;
+	bool ok;
+
+	ok = expect("register", angara_mr_reg(ctx, memory, sizeof(memory),
+					      ANGARA_ACCESS_ALL, &mr), 0);
+	printf("# hold %d %llu\n", (int)getpid(),
+	       (unsigned long long)(uintptr_t)memory);
+	fflush(stdout);
+	while (getchar() != '\n' && !feof(stdin))
+		;
+	angara_mr_dereg(mr);
+	printf("# released\n");
+	fflush(stdout);
+	while (getchar() != '\n' && !feof(stdin))
+		;
+	return ok;
+}
+
 const struct part named_parts[] = {
 	{ "pkey", pkey },
 	{ "node", node },
@@ -166,6 +188,7 @@ const struct part named_parts[] = {
 	{ "partition", device_partition },
 	{ "gone", gone },
 	{ "stay", stay },
+	{ "hold", hold },
 	{ "apart", apart },
 	{ "endless", endless },
 	{ NULL, NULL },

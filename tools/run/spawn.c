@@ -75,7 +75,8 @@ static void set_fabric(const struct ang_spec *spec)
 		fcntl(spec->fd, F_SETFD, 0);
 }
 
-static void set_env(const struct run_job *job, u32 rank, int job_fd)
+static void set_env(const struct run_job *job, u32 rank, int job_fd,
+		    pid_t launcher)
 {
 	const struct run_proc *proc = &job->procs[rank];
 
@@ -89,6 +90,7 @@ static void set_env(const struct run_job *job, u32 rank, int job_fd)
 	else
 		unsetenv(ANG_ENV_DEVICE);
 	set_fabric(&job->spec);
+	set_number(ANG_ENV_PTRACER, (u64)launcher);
 }
 
 /* Rank 0 reads what the launcher was given, the others nothing. */
@@ -143,7 +145,7 @@ static void child(const struct run_job *job, u32 rank, const struct ends *e,
 	if (!err && job->opts->bind)
 		err = -bind_core(rank);
 	if (!err) {
-		set_env(job, rank, e->job[1]);
+		set_env(job, rank, e->job[1], launcher);
 		setrlimit(RLIMIT_NOFILE, &old_files);
 		sigaction(SIGPIPE, &old_pipe, NULL);
 		sigprocmask(SIG_SETMASK, &old_mask, NULL);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which processes Yama lets into this one.
+ *
+ * Any process of the fabric may carry out a transfer from or to memory that is
+ * not in the segment, by process_vm_readv(2) and process_vm_writev(2).  Where
+ * kernel.yama.ptrace_scope is 1 that needs the consent of the process that owns
+ * the memory.  It is given to the job only: to one process, the tracer, and to
+ * the processes below it, for as long as such memory is registered.  Without
+ * Yama prctl(2) fails, and there is nothing to consent to.
+ *
+ * The kernel knows one tracer per process, so all fabrics of a process share it.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "embed.h"
+
+#define NOBODY	0
+#define ANYBODY	PR_SET_PTRACER_ANY
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static u32 regions;	/* that need a tracer; under lock */
+
+/*
+ * The process that has started the job: the launcher says so, else it is the
+ * parent.  Process 1 is everybody's ancestor: who has that for a parent has lost
+ * its own.
+ */
+static unsigned long tracer_choose(const struct emb_fab *fab)
+{
+	const char *text = getenv(ANG_ENV_PTRACER);
+	unsigned long pid;
+	char *end;
+
+	if (!fab->path[0] && fab->asked.fd < 0)
+		return NOBODY;	/* no other process can come to this fabric */
+	if (!text)
+		return fab->parent > 1 ? (unsigned long)fab->parent : NOBODY;
+	if (!strcmp(text, "any"))
+		return ANYBODY;
+	pid = strtoul(text, &end, 10);
+	return *end || pid > INT_MAX ? NOBODY : pid;
+}
+
+/**
+ * emb_tracer_get() - a region outside of the segment is about to be registered
+ * @fab: fabric
+ */
+void emb_tracer_get(const struct emb_fab *fab)
+{
+	unsigned long tracer = tracer_choose(fab);
+
+	pthread_mutex_lock(&lock);
+	regions++;
+	if (tracer != NOBODY)
+		prctl(PR_SET_PTRACER, tracer, 0, 0, 0);
+	pthread_mutex_unlock(&lock);
+}
+
+/** emb_tracer_put() - that region is registered no more */
+void emb_tracer_put(void)
+{
+	pthread_mutex_lock(&lock);
+	if (--regions == 0)
+		prctl(PR_SET_PTRACER, NOBODY, 0, 0, 0);
+	pthread_mutex_unlock(&lock);
+}
+
+/** emb_tracer_forget() - in a child of fork(2), which has no region yet */
+void emb_tracer_forget(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	regions = 0;
+}
