@@ -130,7 +130,7 @@ struct ang_row_seen {
  * @fabric_id: fabric
  * @topo: torus
  * @coord: coordinates of @node
- * @max_ctxs: contexts that can be created
+ * @max_ctxs: contexts that can be created; 0 until @ctxs is there, see ang_irq()
  * @caps: ANGARA_CAP_*
  * @registration_lock: see above
  * @gone: unregistered, or not registered yet; under @registration_lock, and

@@ -253,8 +253,8 @@ static int take_identity(struct ang_dev *adev, const struct identity *id)
 				 GFP_KERNEL);
 	if (!adev->ctx_ids || !adev->ctxs || !adev->ctx_uids)
 		return -ENOMEM;
-	/* ang_irq() looks at ctxs from here on. */
-	WRITE_ONCE(adev->max_ctxs, id->max_ctxs);
+	/* Publishes ctxs: pairs with the acquire in ang_irq(). */
+	smp_store_release(&adev->max_ctxs, id->max_ctxs);
 	return 0;
 }
 
@@ -554,16 +554,18 @@ void ang_dev_release(struct ang_dev *adev)
  */
 void ang_irq(struct ang_dev *adev, u32 vector)
 {
+	u32 ctx = vector - ANGARA_VEC_CTX(0);
 	struct ang_uctx *uctx;
 
 	if (vector == ANGARA_VEC_ADMIN) {
 		ang_adm_irq(adev);
 		return;
 	}
-	if (vector - ANGARA_VEC_CTX(0) >= adev->max_ctxs)
+	/* ctxs after its length: pairs with the release in take_identity(). */
+	if (ctx >= smp_load_acquire(&adev->max_ctxs))
 		return;
 	rcu_read_lock();
-	uctx = rcu_dereference(adev->ctxs[vector - ANGARA_VEC_CTX(0)]);
+	uctx = rcu_dereference(adev->ctxs[ctx]);
 	if (uctx)
 		ang_uctx_signal(uctx);
 	rcu_read_unlock();
