@@ -72,6 +72,10 @@ struct seq_file;
  * @owner: module that is in use while a device is open
  * @read32: read a register of BAR 0
  * @write32: write a register or doorbell; may call ang_irq() before it returns
+ * @dma_enable: let the device reach memory
+ * @dma_disable: cut the device off from memory, whether or not it answers.
+ *	Return: 0, it reaches none any more; -errno, it may.  Both are NULL
+ *	where a reset is always answered
  * @dma_alloc: zeroed memory that CPU and device both see, page aligned
  * @dma_free: give it back
  * @dma_map: fill @addrs with the device addresses of @count pages; what CPU
@@ -90,6 +94,8 @@ struct ang_bus_ops {
 	struct module *owner;
 	u32 (*read32)(struct ang_dev *adev, u32 off);
 	void (*write32)(struct ang_dev *adev, u32 off, u32 val);
+	void (*dma_enable)(struct ang_dev *adev);
+	int (*dma_disable)(struct ang_dev *adev);
 	void *(*dma_alloc)(struct ang_dev *adev, size_t size, u64 *addr);
 	void (*dma_free)(struct ang_dev *adev, size_t size, void *mem, u64 addr);
 	int (*dma_map)(struct ang_dev *adev, struct page **pages, __le64 *addrs,
@@ -141,9 +147,9 @@ struct ang_row_seen {
  * @broken: a command was not answered, or it does not start again.  Set under
  *	@break_lock or with @registration_lock held for writing, which who unsets
  *	it holds: when it goes down, and at a restart
- * @stuck: it did not stop when it was told to, so it may go on with memory that
- *	it knows: that is never freed.  Set as @broken, unset at a restart; read
- *	after ang_dev_break()
+ * @stuck: it did not stop when it was told to, nor could it be cut off from
+ *	memory, so it may go on with what it knows: that is never freed.  Set as
+ *	@broken, unset at a restart; read after ang_dev_break()
  * @files_lock: see above
  * @files: open files; under @files_lock
  * @ctx_ids: numbers of contexts in use; under @files_lock
@@ -247,6 +253,14 @@ void ang_dev_exit(struct ang_dev *adev);
 struct ang_dev *ang_dev_next(u32 *id);
 struct ang_dev *ang_dev_find(u32 id);
 void ang_dev_release(struct ang_dev *adev);
+
+/* Reset and cut off from memory: there are no commands, and no need of any. */
+static inline bool ang_dev_stopped(const struct ang_dev *adev)
+{
+	lockdep_assert_held(&adev->registration_lock);
+
+	return adev->gone || adev->down;
+}
 
 static inline u32 ang_read32(struct ang_dev *adev, u32 off)
 {

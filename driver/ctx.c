@@ -235,9 +235,11 @@ void ang_uctx_kill(struct ang_uctx *uctx)
 	if (uctx->dead)
 		return;
 	uctx->dead = true;
-	ret = ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0);
-	if (ret)
-		ang_dev_break(adev, "a context cannot be destroyed");
+	if (!ang_dev_stopped(adev)) {
+		ret = ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0);
+		if (ret)
+			ang_dev_break(adev, "a context cannot be destroyed");
+	}
 	ang_mrs_free(uctx);
 	ang_dev_counters_forget(adev, ANGARA_CNT_CTX, uctx->num);
 	ang_mem_unmap(adev, &uctx->mem);

@@ -110,8 +110,8 @@ void ang_dev_put(struct ang_dev *adev)
 ANG_EXPORT(ang_dev_put);
 
 /*
- * Wait until the device is ready, or is not any more.  All ones are what a bus
- * answers on behalf of one that is not there.
+ * Wait until the device is ready, or is not any more.  One that does not answer
+ * has no magic number: a bus answers all ones for it, or zeros.
  */
 static int wait_ready(struct ang_dev *adev, u32 want)
 {
@@ -121,7 +121,7 @@ static int wait_ready(struct ang_dev *adev, u32 want)
 		bool late = time_after(jiffies, end);
 		u32 status = ang_read32(adev, ANGARA_REG_STATUS);
 
-		if (status == U32_MAX)
+		if (ang_read32(adev, ANGARA_REG_MAGIC) != ANGARA_HW_MAGIC)
 			return -ENODEV;
 		if ((status & ANGARA_STATUS_READY) == want)
 			return 0;
@@ -132,13 +132,19 @@ static int wait_ready(struct ang_dev *adev, u32 want)
 }
 
 /*
- * Reset the device, so that it lets go of all memory; if not, remember it.  One
- * that is not there reaches no memory.
+ * Reset the device and cut it off from memory; if neither is certain, remember
+ * it.  Nothing that the device knows is freed before.  Silence proves nothing:
+ * a device that answers no register may still write to memory.
  */
 static void dev_reset(struct ang_dev *adev)
 {
+	int stop, cut = -EOPNOTSUPP;
+
 	ang_write32(adev, ANGARA_REG_CONTROL, 0);
-	if (wait_ready(adev, 0) != -EIO || adev->stuck)
+	stop = wait_ready(adev, 0);
+	if (adev->ops->dma_disable)
+		cut = adev->ops->dma_disable(adev);
+	if (!stop || !cut || adev->stuck)
 		return;
 	WRITE_ONCE(adev->stuck, true);
 	dev_err(&adev->dev, "the adapter does not stop: memory that it knows is lost\n");
@@ -158,7 +164,7 @@ static void file_wake(struct ang_file *file, __poll_t why)
  * @adev: device, registered: entered, or the caller is who would unregister it
  * @why: for the log
  *
- * When it returns, whoever called it first, the device has let go of all
+ * When it returns, whoever called it first, the device is reset and cut off from
  * memory, or is stuck.  Whoever waits for a command, in poll(2) or on an
  * eventfd wakes.  A transport does not enter the device for it: somebody who
  * waits to stop it might wait for that command.
@@ -290,6 +296,8 @@ static int dev_start(struct ang_dev *adev)
 	ret = ang_adm_init(adev);
 	if (ret)
 		return ret;
+	if (adev->ops->dma_enable)
+		adev->ops->dma_enable(adev);
 	ang_write32(adev, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
 	ret = wait_ready(adev, ANGARA_STATUS_READY);
 	if (ret) {
@@ -362,7 +370,7 @@ static void file_kill(struct ang_file *file)
 	file_wake(file, EPOLLHUP | EPOLLERR);
 }
 
-/* Take the device away from all who use it, and stop it. */
+/* Stop the device, and only then take it away from all who use it. */
 static void dev_take(struct ang_dev *adev)
 {
 	struct ang_file *file;
@@ -371,11 +379,12 @@ static void dev_take(struct ang_dev *adev)
 
 	/* Files come and go under registration_lock held for reading only. */
 	files_make_stale(adev);
+	dev_reset(adev);
 	list_for_each_entry(file, &adev->files, entry)
 		file_kill(file);
 	ang_dev_trees_forget(adev);
 	ang_dev_counters_forget_all(adev);
-	dev_stop(adev);
+	ang_adm_free(adev);
 }
 
 /**
@@ -421,9 +430,9 @@ void ang_dev_down(struct ang_dev *adev)
 
 	down_write(&adev->registration_lock);
 	down = adev->down;
+	adev->down = true;
 	if (!down)
 		dev_take(adev);
-	adev->down = true;
 	/* From here on it would mean that it has been started in vain. */
 	WRITE_ONCE(adev->broken, false);
 	up_write(&adev->registration_lock);

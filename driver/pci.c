@@ -6,9 +6,14 @@
  * without copies in between is not mapped at all.
  *
  * A reset, whoever asks for it, is ang_dev_down() before and ang_dev_up()
- * after it.  An adapter that has left the bus without a word answers all ones:
- * a look once a second finds that out, since nothing else reads a register
- * while the adapter works.
+ * after it.  The registers of an adapter that has left the bus without a word
+ * read as all ones: a look once a second finds that out, since nothing else
+ * reads a register while the adapter works.
+ *
+ * An adapter that does not answer need not be gone: its registers may be out of
+ * order while it goes on writing to memory.  So bus mastering is what says
+ * whether it reaches memory.  It is on while the adapter is up, from
+ * ang_pci_dma_enable() to ang_pci_dma_disable(), and at no other time.
  */
 #include <linux/dma-mapping.h>
 #include <linux/iopoll.h>
@@ -36,6 +41,52 @@ static u32 ang_pci_read32(struct ang_dev *adev, u32 off)
 static void ang_pci_write32(struct ang_dev *adev, u32 off, u32 val)
 {
 	writel(val, to_pci(adev)->bar + off);
+}
+
+static void ang_pci_dma_enable(struct ang_dev *adev)
+{
+	pci_set_master(to_pci(adev)->pdev);
+}
+
+/* The port above says that nobody is connected to it. */
+static bool link_is_down(struct pci_dev *pdev)
+{
+	struct pci_dev *port = pci_upstream_bridge(pdev);
+	u32 cap = 0;
+	u16 status = 0;
+
+	if (!port ||
+	    pcie_capability_read_dword(port, PCI_EXP_LNKCAP, &cap) ||
+	    pcie_capability_read_word(port, PCI_EXP_LNKSTA, &status) ||
+	    PCI_POSSIBLE_ERROR(status))
+		return false;
+	return (cap & PCI_EXP_LNKCAP_DLLLARC) &&
+	       !(status & PCI_EXP_LNKSTA_DLLLA);
+}
+
+/* Nobody is there who could write: the hotplug driver or the link says so. */
+static bool is_unplugged(struct pci_dev *pdev)
+{
+	return pdev->error_state == pci_channel_io_perm_failure ||
+	       link_is_down(pdev);
+}
+
+/*
+ * The answer to the read pushes before it what the adapter had written already.
+ * An adapter that does not answer it either may not have got the command.
+ */
+static int ang_pci_dma_disable(struct ang_dev *adev)
+{
+	struct pci_dev *pdev = to_pci(adev)->pdev;
+	u16 command;
+
+	pci_clear_master(pdev);
+	pci_read_config_word(pdev, PCI_COMMAND, &command);
+	if (PCI_POSSIBLE_ERROR(command))
+		return is_unplugged(pdev) ? 0 : -ENODEV;
+	if (command & PCI_COMMAND_MASTER)
+		return -EIO;
+	return pci_wait_for_pending_transaction(pdev) ? 0 : -EIO;
 }
 
 static void *ang_pci_dma_alloc(struct ang_dev *adev, size_t size, u64 *addr)
@@ -114,6 +165,8 @@ static const struct ang_bus_ops ang_pci_ops = {
 	.owner = THIS_MODULE,
 	.read32 = ang_pci_read32,
 	.write32 = ang_pci_write32,
+	.dma_enable = ang_pci_dma_enable,
+	.dma_disable = ang_pci_dma_disable,
 	.dma_alloc = ang_pci_dma_alloc,
 	.dma_free = ang_pci_dma_free,
 	.dma_map = ang_pci_dma_map,
@@ -133,7 +186,7 @@ static void health_work(struct work_struct *work)
 	struct ang_pci *pci = container_of(to_delayed_work(work),
 					   struct ang_pci, health);
 
-	if (PCI_POSSIBLE_ERROR(readl(pci->bar + ANGARA_REG_MAGIC)))
+	if (readl(pci->bar + ANGARA_REG_MAGIC) != ANGARA_HW_MAGIC)
 		ang_dev_break(pci->adev, "it is not there any more");
 	else if (readl(pci->bar + ANGARA_REG_STATUS) & ANGARA_STATUS_FATAL)
 		ang_dev_break(pci->adev, "it cannot reach the admin queues");
@@ -277,23 +330,21 @@ static int ang_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pci_enable_device_mem(pdev);
 	if (ret)
 		goto err_free;
+	pci_clear_master(pdev); /* whoever had it before us */
 	ret = bar_init(pci);
 	if (ret)
 		goto err_disable;
 	ret = dma_init(pci);
 	if (ret)
 		goto err_bar;
-	pci_set_master(pdev);
 	ret = adapter_init(pci);
 	if (ret)
-		goto err_master;
+		goto err_bar;
 	pci_set_drvdata(pdev, pci);
 	pci_save_state(pdev); /* for ang_pci_slot_reset() */
 	health_start(pci);
 	return 0;
 
-err_master:
-	pci_clear_master(pdev);
 err_bar:
 	bar_exit(pci);
 err_disable:
@@ -311,7 +362,6 @@ static void ang_pci_remove(struct pci_dev *pdev)
 	cancel_delayed_work_sync(&pci->health);
 	ang_pci_irqs_free(pci);
 	ang_dev_put(pci->adev);
-	pci_clear_master(pdev);
 	bar_exit(pci);
 	pci_disable_device(pdev);
 	kfree(pci);
@@ -321,7 +371,6 @@ static void ang_pci_remove(struct pci_dev *pdev)
 static void ang_pci_shutdown(struct pci_dev *pdev)
 {
 	pause_dev(pci_get_drvdata(pdev));
-	pci_clear_master(pdev);
 }
 
 /* Errors and resets */
@@ -346,6 +395,7 @@ static pci_ers_result_t ang_pci_slot_reset(struct pci_dev *pdev)
 
 	pci_restore_state(pdev);
 	pci_save_state(pdev);
+	pci_clear_master(pdev);
 	if (!quiesce(pci))
 		return PCI_ERS_RESULT_RECOVERED;
 	ang_dev_break(pci->adev, "not there after the reset, or it does not stop");

@@ -178,10 +178,10 @@ static void stuck_keeps_its_memory(struct kunit *test)
 	pages = fake_pages(f);
 	bytes = fake_bytes(f);
 	f->wrong_tag = true;
-	f->unstoppable = true;
+	f->unstoppable = f->uncuttable = true;
 	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
 	KUNIT_EXPECT_TRUE(test, f->adev->stuck);
-	f->unstoppable = false; /* too late */
+	f->unstoppable = f->uncuttable = false; /* too late */
 
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
 	KUNIT_EXPECT_EQ(test, pinned, fake_pinned());

@@ -40,6 +40,28 @@ static bool fails(struct fake *f)
 
 /* DMA */
 
+static void fake_dma_enable(struct ang_dev *adev)
+{
+	to_fake(adev)->master = true;
+}
+
+static int fake_dma_disable(struct ang_dev *adev)
+{
+	struct fake *f = to_fake(adev);
+
+	if (f->uncuttable)
+		return -EIO;
+	f->master = false;
+	return 0;
+}
+
+static void expect_cut(struct fake *f)
+{
+	if (f->guarded)
+		KUNIT_EXPECT_FALSE_MSG(f->test, f->master,
+				       "memory is given back while the adapter reaches it");
+}
+
 static void *fake_dma_alloc(struct ang_dev *adev, size_t size, u64 *addr)
 {
 	struct fake *f = to_fake(adev);
@@ -67,6 +89,7 @@ static void fake_dma_free(struct ang_dev *adev, size_t size, void *mem, u64 addr
 	struct fake *f = to_fake(adev);
 	struct fake_mem *m;
 
+	expect_cut(f);
 	list_for_each_entry(m, &f->mems, entry)
 		if (m->mem == mem && m->size == size && m->addr == addr)
 			goto found;
@@ -118,6 +141,7 @@ static void fake_dma_unmap(struct ang_dev *adev, const __le64 *addrs, u32 count)
 	struct fake *f = to_fake(adev);
 	u32 i;
 
+	expect_cut(f);
 	for (i = 0; i < count; i++) {
 		unsigned long pfn = PHYS_PFN(le64_to_cpu(addrs[i]) - BUS_OFFSET);
 		unsigned long times = times_mapped(f, pfn);
@@ -247,6 +271,7 @@ static void take_command(struct fake *f, u32 index)
 	if (!cmd)
 		return;
 	KUNIT_EXPECT_LT(f->test, cmd->opcode, ANGARA_ADM_NUM);
+	KUNIT_EXPECT_TRUE(f->test, f->master);
 	if (cmd->opcode >= ANGARA_ADM_NUM || f->mute)
 		return;
 	f->count[cmd->opcode]++;
@@ -338,6 +363,8 @@ static const struct ang_bus_ops fake_bus_ops = {
 	.owner = THIS_MODULE,
 	.read32 = fake_read32,
 	.write32 = fake_write32,
+	.dma_enable = fake_dma_enable,
+	.dma_disable = fake_dma_disable,
 	.dma_alloc = fake_dma_alloc,
 	.dma_free = fake_dma_free,
 	.dma_map = fake_dma_map,

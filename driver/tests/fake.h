@@ -56,6 +56,9 @@ struct fake_mem {
  * @unready: does not get ready
  * @absent: not on the bus: all registers read all ones, nothing is taken
  * @unstoppable: a reset does not stop it
+ * @master: it reaches memory
+ * @uncuttable: it goes on reaching memory when it is told not to
+ * @guarded: nothing may be given back to the core while it reaches memory
  * @on_command: called before a command is answered, or NULL
  * @aeq_pi: events posted so far
  * @ci_writes: how often the core has said which events it has taken
@@ -85,6 +88,9 @@ struct fake {
 	bool unready;
 	bool absent;
 	bool unstoppable;
+	bool master;
+	bool uncuttable;
+	bool guarded;
 	void (*on_command)(struct fake *f, const struct angara_adm_cmd *cmd);
 	u32 aeq_pi;
 	u32 ci_writes;

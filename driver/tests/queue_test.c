@@ -172,7 +172,7 @@ static void kept_until_destroyed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
 }
 
-/* The adapter goes first: its contexts are destroyed, and files still close. */
+/* The adapter goes first: it is stopped with its contexts, files still close. */
 static void unregistered_under_a_file(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -180,16 +180,16 @@ static void unregistered_under_a_file(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
-	f->on_command = expect_all_mapped;
+	f->guarded = true;
 	fake_unregister(f);
-	KUNIT_EXPECT_EQ(test, 1, f->count[ANGARA_ADM_CTX_DESTROY]);
+	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
 	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
 	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
 	KUNIT_EXPECT_EQ(test, -ENODEV, fake_ctx(f, filp, 8, 8));
 	KUNIT_EXPECT_EQ(test, EPOLLHUP | EPOLLERR,
 			(__force int)fake_poll(filp, NULL));
 	fake_close(f, filp);
-	KUNIT_EXPECT_EQ(test, 1, f->count[ANGARA_ADM_CTX_DESTROY]);
+	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
 }
 
 static void doorbells_of_the_context(struct kunit *test)

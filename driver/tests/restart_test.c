@@ -30,6 +30,7 @@ static void expect_ioctls(struct fake *f, struct file *filp, int ret)
 static void expect_stopped(struct fake *f)
 {
 	KUNIT_EXPECT_EQ(f->test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
+	KUNIT_EXPECT_FALSE(f->test, f->master);
 	KUNIT_EXPECT_EQ(f->test, 0, fake_pages(f));
 	KUNIT_EXPECT_EQ(f->test, 0, fake_bytes(f));
 }
@@ -56,8 +57,10 @@ static void old_files_are_stale(struct kunit *test)
 	idle = fake_open(f);
 	KUNIT_EXPECT_EQ(test, 0, (__force int)fake_poll(filp, NULL));
 
+	f->guarded = true;
 	ang_dev_down(f->adev);
-	KUNIT_EXPECT_EQ(test, 1, f->count[ANGARA_ADM_CTX_DESTROY]);
+	f->guarded = false;
+	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
 	expect_stopped(f);
 	ang_dev_down(f->adev); /* is down */
 	KUNIT_EXPECT_EQ(test, -EBUSY, PTR_ERR_OR_ZERO(fake_open(f)));
@@ -106,7 +109,7 @@ static void new_files_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
 	fake_close(f, old);
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_get(f, filp, 3, &get));
-	KUNIT_EXPECT_EQ(test, 1, f->count[ANGARA_ADM_CTX_DESTROY]);
+	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
 }
 
 static void closed_while_down(struct kunit *test)
@@ -171,7 +174,7 @@ static void mends_what_broke(struct kunit *test)
 	filp = open_all(f);
 	pages = fake_pages(f);
 	f->wrong_tag = true;
-	f->unstoppable = true;
+	f->unstoppable = f->uncuttable = true;
 	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
 	KUNIT_EXPECT_TRUE(test, f->adev->broken && f->adev->stuck);
 	f->wrong_tag = false;
@@ -179,7 +182,7 @@ static void mends_what_broke(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBUSY, PTR_ERR_OR_ZERO(fake_open(f)));
 	KUNIT_EXPECT_EQ(test, -EIO, ang_dev_up(f->adev)); /* does not stop */
 	KUNIT_EXPECT_EQ(test, -EIO, PTR_ERR_OR_ZERO(fake_open(f)));
-	f->unstoppable = false;
+	f->unstoppable = f->uncuttable = false;
 	KUNIT_EXPECT_EQ(test, 0, ang_dev_up(f->adev));
 	KUNIT_EXPECT_FALSE(test, f->adev->broken || f->adev->stuck);
 	/* Nobody knows whether it had let go before. */
@@ -190,21 +193,83 @@ static void mends_what_broke(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pages, fake_forget(f));
 }
 
-/* All ones from the bus: nobody is there who could touch memory. */
-static void leaves_the_bus(struct kunit *test)
+/**
+ * struct silence - an adapter that does not stop when it is told to
+ * @name: for the log
+ * @absent: it answers all ones
+ * @unstoppable: it answers that it is at work
+ * @uncuttable: nor does it let itself be cut off from memory
+ */
+struct silence {
+	const char *name;
+	bool absent;
+	bool unstoppable;
+	bool uncuttable;
+};
+
+static const struct silence silences[] = {
+	{ .name = "all ones", .absent = true },
+	{ .name = "at work", .unstoppable = true },
+	{ .name = "all ones, reaches memory", .absent = true, .uncuttable = true },
+	{ .name = "at work, reaches memory", .unstoppable = true,
+	  .uncuttable = true },
+};
+
+static void silence_name(const struct silence *s, char *name)
 {
+	strscpy(name, s->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(silence, silences, silence_name);
+
+/* Silence proves nothing: only what is cut off from memory touches none. */
+static void cut_off_before_memory_is_given_back(struct kunit *test)
+{
+	const struct silence *s = test->param_value;
 	struct fake *f = test->priv;
 	struct file *filp;
+	u32 pages;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = open_all(f);
-	f->absent = true;
+	pages = fake_pages(f);
+	f->absent = s->absent;
+	f->unstoppable = s->unstoppable;
+	f->uncuttable = s->uncuttable;
+	f->guarded = true;
 	ang_dev_break(f->adev, "test");
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
-	KUNIT_EXPECT_FALSE(test, f->adev->stuck);
+	KUNIT_EXPECT_EQ(test, s->uncuttable, f->adev->stuck);
+	KUNIT_EXPECT_EQ(test, s->uncuttable, f->master);
 	KUNIT_EXPECT_EQ(test, EPOLLERR, (__force int)fake_poll(filp, NULL));
+	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, 0));
 	fake_unregister(f);
-	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
+	fake_close(f, filp);
+	KUNIT_EXPECT_EQ(test, s->uncuttable ? pages : 0, fake_pages(f));
+	KUNIT_EXPECT_EQ(test, s->uncuttable ? pages : 0, fake_forget(f));
+	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
+}
+
+/* The same if nobody has noticed before it is taken away. */
+static void cut_off_when_it_is_taken_away(struct kunit *test)
+{
+	const struct silence *s = test->param_value;
+	struct fake *f = test->priv;
+	struct file *filp;
+	u32 pages;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = open_all(f);
+	pages = fake_pages(f);
+	f->absent = s->absent;
+	f->unstoppable = s->unstoppable;
+	f->uncuttable = s->uncuttable;
+	f->guarded = true;
+	fake_unregister(f);
+	fake_close(f, filp);
+	KUNIT_EXPECT_EQ(test, s->uncuttable, f->master);
+	KUNIT_EXPECT_EQ(test, s->uncuttable ? pages : 0, fake_pages(f));
+	KUNIT_EXPECT_EQ(test, s->uncuttable ? pages : 0, fake_forget(f));
 	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
 }
 
@@ -267,7 +332,9 @@ static struct kunit_case restart_cases[] = {
 	KUNIT_CASE(unregistered_while_down),
 	KUNIT_CASE(fails_to_start),
 	KUNIT_CASE(mends_what_broke),
-	KUNIT_CASE(leaves_the_bus),
+	KUNIT_CASE_PARAM(cut_off_before_memory_is_given_back,
+			 silence_gen_params),
+	KUNIT_CASE_PARAM(cut_off_when_it_is_taken_away, silence_gen_params),
 	KUNIT_CASE(break_ends_commands),
 	KUNIT_CASE(fewer_contexts),
 	{}

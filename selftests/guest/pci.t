@@ -90,7 +90,7 @@ serve 2x2x2 8
 # Only programs that do not count on what the loopback has done when a system
 # call returns: a card works on meanwhile.
 guest '6.12, MSI-X' --kernel 6.12 --timeout 600 -- "$PARTS" config msix ioctl \
-	mmap mr p2p tree race card library apart restart
+	mmap mr p2p tree race card silent library apart restart
 guest '6.12, IOMMU' --kernel 6.12 --iommu -- "$PARTS" iommu config p2p mr card
 guest '6.12, interrupt line' --kernel 6.12 -- "$PARTS" intx p2p tree
 serve 2 2
