@@ -2,11 +2,16 @@
 /*
  * Admin queue and asynchronous events of an adapter.
  *
- * One command is under way at a time.  Its submitter waits for the phase bit
- * of the next completion; the interrupt only wakes it.  A device that does not
- * answer, or answers nonsense, is reset and not used until it is restarted.
+ * Up to ANG_ADM_ENTRIES commands are under way at a time, each in a slot of its
+ * own: slot, entry of ASQ and buffer for counters have the same number.  A
+ * command belongs to its slot until the device has answered it or is reset: a
+ * caller that is killed leaves its command behind, and with it the buffer.
  *
- * Queues, and the buffer that counters are read into, share a page.
+ * A device that does not answer, or answers nonsense, is reset and not used
+ * until it is restarted.  Who stops a device does not wait for its commands:
+ * they end with -ESTALE.
+ *
+ * Queues and buffers are one piece of memory.
  */
 #include <linux/angara_nl.h>
 #include <linux/jiffies.h>
@@ -14,14 +19,15 @@
 #include "ang_dev.h"
 #include "trace.h"
 
-#define ADM_BUF_SIZE	512
+#define ADM_BUF_SIZE	128	/* for counters, one for each slot */
 
 #define ASQ_OFFSET	0
 #define ACQ_OFFSET	(ASQ_OFFSET + ANG_ADM_ENTRIES * sizeof(struct angara_adm_cmd))
 #define AEQ_OFFSET	(ACQ_OFFSET + ANG_ADM_ENTRIES * sizeof(struct angara_adm_cpl))
 #define BUF_OFFSET	(AEQ_OFFSET + ANG_AEQ_ENTRIES * sizeof(struct angara_hw_event))
 
-static_assert(BUF_OFFSET + ADM_BUF_SIZE <= PAGE_SIZE);
+#define ADM_SIZE	(BUF_OFFSET + ANG_ADM_ENTRIES * ADM_BUF_SIZE)
+
 static_assert(sizeof(struct angara_hw_node_counters) <= ADM_BUF_SIZE);
 static_assert(sizeof(struct angara_hw_link_counters) <= ADM_BUF_SIZE);
 static_assert(sizeof(struct angara_hw_tree_counters) <= ADM_BUF_SIZE);
@@ -44,15 +50,19 @@ int ang_adm_init(struct ang_dev *adev)
 {
 	lockdep_assert_held_write(&adev->registration_lock);
 
-	adev->adm_mem = adev->ops->dma_alloc(adev, PAGE_SIZE, &adev->adm_addr);
+	adev->adm_mem = adev->ops->dma_alloc(adev, ADM_SIZE, &adev->adm_addr);
 	if (!adev->adm_mem)
 		return -ENOMEM;
 	adev->asq = adev->adm_mem + ASQ_OFFSET;
-	adev->acq = adev->adm_mem + ACQ_OFFSET;
 	adev->aeq = adev->adm_mem + AEQ_OFFSET;
-	adev->adm_buf = adev->adm_mem + BUF_OFFSET;
 	adev->adm_pi = 0;
 	adev->aeq_ci = 0;
+	spin_lock(&adev->acq_lock);
+	adev->acq = adev->adm_mem + ACQ_OFFSET;
+	adev->acq_ci = 0;
+	adev->acq_flaw = false;
+	memset(adev->adm_slot, 0, sizeof(adev->adm_slot));
+	spin_unlock(&adev->acq_lock);
 
 	write64(adev, ANGARA_REG_ASQ_LO, adev->adm_addr + ASQ_OFFSET);
 	write64(adev, ANGARA_REG_ACQ_LO, adev->adm_addr + ACQ_OFFSET);
@@ -72,8 +82,11 @@ void ang_adm_free(struct ang_dev *adev)
 {
 	lockdep_assert_held_write(&adev->registration_lock);
 
+	spin_lock(&adev->acq_lock);
+	adev->acq = NULL;
+	spin_unlock(&adev->acq_lock);
 	if (!adev->stuck)
-		adev->ops->dma_free(adev, PAGE_SIZE, adev->adm_mem,
+		adev->ops->dma_free(adev, ADM_SIZE, adev->adm_mem,
 				    adev->adm_addr);
 	adev->adm_mem = NULL;
 }
@@ -84,40 +97,191 @@ static bool phase_is(u8 phase, u32 index, u32 entries)
 	return (phase & 1) == !((index / entries) & 1);
 }
 
-static bool adm_answered(struct ang_dev *adev, u32 index)
+/* Take one answer of the device. */
+static void acq_take_one(struct ang_dev *adev, const struct angara_adm_cpl *cpl)
 {
-	const struct angara_adm_cpl *cpl = &adev->acq[index % ANG_ADM_ENTRIES];
+	u16 tag = le16_to_cpu(cpl->tag);
+	struct ang_adm_slot *slot = &adev->adm_slot[tag % ANG_ADM_ENTRIES];
 
-	return phase_is(READ_ONCE(cpl->phase), index, ANG_ADM_ENTRIES);
+	if (slot->tag != tag || (slot->state != ANG_SLOT_WAITED &&
+				 slot->state != ANG_SLOT_LEFT)) {
+		WRITE_ONCE(adev->acq_flaw, true);
+		return;
+	}
+	slot->cpl = *cpl;
+	slot->state = slot->state == ANG_SLOT_LEFT ? ANG_SLOT_FREE :
+						     ANG_SLOT_DONE;
 }
 
-static int adm_submit(struct ang_dev *adev, struct angara_adm_cmd *cmd,
-		      struct angara_adm_cpl *cpl)
+/* Take what the device has answered. */
+static void acq_take(struct ang_dev *adev)
 {
-	u32 index = adev->adm_pi;
+	u32 i;
+
+	lockdep_assert_held(&adev->acq_lock);
+
+	for (i = 0; i < ANG_ADM_ENTRIES && adev->acq; i++) {
+		u32 at = adev->acq_ci % ANG_ADM_ENTRIES;
+		struct angara_adm_cpl cpl;
+
+		if (!phase_is(READ_ONCE(adev->acq[at].phase), adev->acq_ci,
+			      ANG_ADM_ENTRIES))
+			return;
+		dma_rmb(); /* the entry after its phase bit */
+		cpl = adev->acq[at];
+		adev->acq_ci++;
+		acq_take_one(adev, &cpl);
+	}
+}
+
+static bool slot_is(struct ang_dev *adev, u32 slot, enum ang_slot_state state)
+{
+	bool is;
+
+	spin_lock(&adev->acq_lock);
+	acq_take(adev);
+	is = adev->adm_slot[slot].state == state;
+	spin_unlock(&adev->acq_lock);
+	return is;
+}
+
+/* A look at a slot that somebody waits for: whatever the slot, it may end. */
+static bool wait_is_over(struct ang_dev *adev, u32 slot,
+			 enum ang_slot_state state)
+{
+	return slot_is(adev, slot, state) || READ_ONCE(adev->broken) ||
+	       READ_ONCE(adev->stopping) || READ_ONCE(adev->acq_flaw);
+}
+
+/*
+ * Return: 0; -EINTR the caller is killed; -ETIMEDOUT.  Whoever destroys is not
+ * to be killed: it is a worker.
+ */
+static int slot_wait(struct ang_dev *adev, u32 slot, enum ang_slot_state state,
+		     bool killable)
+{
+	long left;
+
+	if (killable)
+		left = wait_event_killable_timeout(adev->adm_wait,
+						   wait_is_over(adev, slot, state),
+						   adev->timeout);
+	else
+		left = wait_event_idle_timeout(adev->adm_wait,
+					       wait_is_over(adev, slot, state),
+					       adev->timeout);
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+/* Where a command does not end well. */
+static int adm_fail(struct ang_dev *adev, int ret)
+{
+	if (ret == -EINTR)
+		return ret;
+	if (READ_ONCE(adev->stopping))
+		return -ESTALE;
+	ang_dev_break(adev, READ_ONCE(adev->acq_flaw) ?
+			    "an answer to no command" :
+			    "a command was not answered");
+	return -EIO;
+}
+
+/**
+ * struct adm_call - a command and what is to be had of its answer
+ * @cmd: the command
+ * @cpl: out: the answer
+ * @buf: out: counters, or NULL
+ * @len: bytes of @buf
+ * @killable: the caller can cope with -EINTR
+ */
+struct adm_call {
+	struct angara_adm_cmd *cmd;
+	struct angara_adm_cpl *cpl;
+	void *buf;
+	size_t len;
+	bool killable;
+};
+
+static void *slot_buf(struct ang_dev *adev, u32 slot)
+{
+	return adev->adm_mem + BUF_OFFSET + slot * ADM_BUF_SIZE;
+}
+
+/* Return: 0; -EAGAIN the next slot, out in @at, is taken; -EIO */
+static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
+{
+	u32 pi = adev->adm_pi;
+	struct ang_adm_slot *slot;
 
 	lockdep_assert_held(&adev->adm_lock);
 
+	*at = pi % ANG_ADM_ENTRIES;
+	slot = &adev->adm_slot[*at];
 	if (READ_ONCE(adev->broken))
 		return -EIO;
-	cmd->tag = cpu_to_le16((u16)index);
-	adev->asq[index % ANG_ADM_ENTRIES] = *cmd;
-	adev->adm_pi = index + 1;
-	ang_write32(adev, ANGARA_REG_ASQ_DB, adev->adm_pi);
+	if (!slot_is(adev, *at, ANG_SLOT_FREE))
+		return -EAGAIN;
+	/* A free slot is taken under adm_lock only. */
+	spin_lock(&adev->acq_lock);
+	slot->state = ANG_SLOT_WAITED;
+	slot->tag = (u16)pi;
+	spin_unlock(&adev->acq_lock);
 
-	wait_event_timeout(adev->adm_wait, adm_answered(adev, index) ||
-			   READ_ONCE(adev->broken), adev->timeout);
-	if (!adm_answered(adev, index)) {
-		ang_dev_break(adev, "a command was not answered");
-		return -EIO;
-	}
-	dma_rmb(); /* the entry after its phase bit */
-	*cpl = adev->acq[index % ANG_ADM_ENTRIES];
-	if (cpl->tag != cmd->tag) {
-		ang_dev_break(adev, "an answer to no command");
-		return -EIO;
-	}
+	call->cmd->tag = cpu_to_le16((u16)pi);
+	if (call->buf)
+		call->cmd->counters.addr = cpu_to_le64(adev->adm_addr +
+						       BUF_OFFSET +
+						       *at * ADM_BUF_SIZE);
+	adev->asq[*at] = *call->cmd;
+	adev->adm_pi = pi + 1;
+	ang_write32(adev, ANGARA_REG_ASQ_DB, adev->adm_pi);
 	return 0;
+}
+
+/* Give a slot back, or leave it to the device that has not answered yet. */
+static bool slot_end(struct ang_dev *adev, struct adm_call *call, u32 at)
+{
+	struct ang_adm_slot *slot = &adev->adm_slot[at];
+	bool done;
+
+	spin_lock(&adev->acq_lock);
+	done = slot->state == ANG_SLOT_DONE;
+	if (done) {
+		*call->cpl = slot->cpl;
+		if (call->buf)
+			memcpy(call->buf, slot_buf(adev, at), call->len);
+	}
+	slot->state = done ? ANG_SLOT_FREE : ANG_SLOT_LEFT;
+	spin_unlock(&adev->acq_lock);
+	wake_up(&adev->adm_wait);
+	return done;
+}
+
+/* Return: 0, or as ang_adm_exec() without the status. */
+static int adm_run(struct ang_dev *adev, struct adm_call *call)
+{
+	u32 at;
+	int ret;
+
+	lockdep_assert_held(&adev->registration_lock);
+
+	for (;;) {
+		if (READ_ONCE(adev->stopping))
+			return -ESTALE;
+		mutex_lock(&adev->adm_lock);
+		ret = adm_post(adev, call, &at);
+		mutex_unlock(&adev->adm_lock);
+		if (!ret)
+			break;
+		if (ret == -EAGAIN)
+			ret = slot_wait(adev, at, ANG_SLOT_FREE, call->killable);
+		if (ret)
+			return adm_fail(adev, ret);
+	}
+	ret = slot_wait(adev, at, ANG_SLOT_DONE, call->killable);
+	return slot_end(adev, call, at) ? 0 : adm_fail(adev, ret);
 }
 
 /**
@@ -126,20 +290,17 @@ static int adm_submit(struct ang_dev *adev, struct angara_adm_cmd *cmd,
  * @cmd: command; its tag is filled in
  * @cpl: out: the answer, if there was one
  *
- * Return: 0; -EIO for no answer; else what the status says, see
- * ang_adm_errno().
+ * Return: 0; -EIO for no answer: the device is reset; -EINTR the caller is
+ * killed, -ESTALE the device is being stopped: see ang_adm_undecided(); else
+ * what the status says, see ang_adm_errno().
  * Context: process; may sleep.
  */
 int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 		 struct angara_adm_cpl *cpl)
 {
-	int ret;
+	struct adm_call call = { .cmd = cmd, .cpl = cpl, .killable = true };
+	int ret = adm_run(adev, &call);
 
-	lockdep_assert_held(&adev->registration_lock);
-
-	mutex_lock(&adev->adm_lock);
-	ret = adm_submit(adev, cmd, cpl);
-	mutex_unlock(&adev->adm_lock);
 	return ret ? ret : ang_adm_errno(cpl->status);
 }
 
@@ -166,6 +327,27 @@ int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree)
 }
 
 /**
+ * ang_adm_ctx_destroy() - destroy a context, whoever is killed
+ * @adev: device, entered
+ * @ctx: context
+ *
+ * Return: as ang_adm_exec(), but not -EINTR.
+ * Context: worker; may sleep.
+ */
+int ang_adm_ctx_destroy(struct ang_dev *adev, u16 ctx)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_CTX_DESTROY,
+		.ctx = cpu_to_le16(ctx),
+	};
+	struct angara_adm_cpl cpl;
+	struct adm_call call = { .cmd = &cmd, .cpl = &cpl };
+	int ret = adm_run(adev, &call);
+
+	return ret ? ret : ang_adm_errno(cpl.status);
+}
+
+/**
  * ang_adm_counters() - read counters
  * @adev: device, entered
  * @kind: ANGARA_CNT_*
@@ -184,25 +366,23 @@ int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 		.counters = {
 			.kind = cpu_to_le32(kind),
 			.index = cpu_to_le32(index),
-			.addr = cpu_to_le64(adev->adm_addr + BUF_OFFSET),
 			.length = cpu_to_le32(len),
 		},
 	};
 	struct angara_adm_cpl cpl;
+	struct adm_call call = {
+		.cmd = &cmd,
+		.cpl = &cpl,
+		.buf = buf,
+		.len = len,
+		.killable = true,
+	};
 	int ret;
 
-	lockdep_assert_held(&adev->registration_lock);
 	if (len > ADM_BUF_SIZE)
 		return -EINVAL;
-
-	mutex_lock(&adev->adm_lock);
-	ret = adm_submit(adev, &cmd, &cpl);
-	if (!ret)
-		ret = ang_adm_errno(cpl.status);
-	if (!ret)
-		memcpy(buf, adev->adm_buf, len);
-	mutex_unlock(&adev->adm_lock);
-	return ret;
+	ret = adm_run(adev, &call);
+	return ret ? ret : ang_adm_errno(cpl.status);
 }
 
 static void event_handle(struct ang_dev *adev, const struct angara_hw_event *ev)
@@ -260,6 +440,7 @@ static void aeq_work(struct work_struct *work)
 void ang_adm_setup(struct ang_dev *adev)
 {
 	mutex_init(&adev->adm_lock);
+	spin_lock_init(&adev->acq_lock);
 	init_waitqueue_head(&adev->adm_wait);
 	INIT_WORK(&adev->aeq_work, aeq_work);
 }

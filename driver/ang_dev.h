@@ -18,12 +18,13 @@
  *   ang_uctx.mr_lock		The context's memory regions and their table.
  *   ang_dev.tree_lock		The cache of rows, delegations.
  *   ang_dev.kept_lock		Counters that are kept for readers.
- *   ang_dev.adm_lock		Admin queue; held while a command is under way.
+ *   ang_dev.adm_lock		Admin queue; held while a command is posted.
  *   ang_dev.break_lock		Held while a device is being broken.
  *   ang_dev.files_lock		Spinlock: the list of files and the numbers of
  *	contexts.
  *   ang_dev.map_lock		Read: page faults of doorbells.  Write: files become
  *	stale.
+ *   ang_dev.acq_lock		Spinlock: slots of admin commands.
  *   ang_uctx.eventfd_lock	Spinlock, irq-safe.
  *
  * ang_irq() looks contexts up under RCU and takes only the last of these.
@@ -65,6 +66,25 @@
 
 struct ang_dev;
 struct seq_file;
+
+enum ang_slot_state {
+	ANG_SLOT_FREE,
+	ANG_SLOT_WAITED,	/* the device has the command, somebody waits */
+	ANG_SLOT_LEFT,		/* the device has the command, nobody waits */
+	ANG_SLOT_DONE,		/* answered */
+};
+
+/**
+ * struct ang_adm_slot - place of an admin command; under ang_dev.acq_lock
+ * @state: see there
+ * @tag: of the command
+ * @cpl: its answer
+ */
+struct ang_adm_slot {
+	enum ang_slot_state state;
+	u16 tag;
+	struct angara_adm_cpl cpl;
+};
 
 /**
  * struct ang_bus_ops - what a transport does for the core
@@ -143,6 +163,7 @@ struct ang_row_seen {
  *	read without it where a late answer does no harm
  * @down: stopped, between ang_dev_down() and ang_dev_up(); under
  *	@registration_lock
+ * @stopping: somebody is about to stop it, and does not wait for commands
  * @break_lock: see above
  * @broken: a command was not answered, or it does not start again.  Set under
  *	@break_lock or with @registration_lock held for writing, which who unsets
@@ -156,12 +177,16 @@ struct ang_row_seen {
  * @ctx_uids: in whose share each number in use is; under @files_lock
  * @ctxs: contexts by number; written under @files_lock, read under RCU
  * @adm_lock: see above
- * @adm_mem: page that the three queues and @adm_buf are in; constant
+ * @adm_mem: memory of the three queues and of counters; constant while it is up
  * @adm_addr: its DMA address; constant
  * @asq: admin queue; under @adm_lock
- * @acq: its completions; written by the device
- * @adm_buf: what ANGARA_ADM_COUNTERS fills; under @adm_lock
  * @adm_pi: commands so far; under @adm_lock
+ * @acq_lock: see above
+ * @acq: its completions, written by the device; NULL while it is not up; under
+ *	@acq_lock
+ * @acq_ci: completions so far; under @acq_lock
+ * @acq_flaw: one of them answered no command; written under @acq_lock
+ * @adm_slot: commands under way; under @acq_lock
  * @adm_wait: woken for every completion
  * @aeq: asynchronous events, written by the device
  * @aeq_ci: events taken so far; @aeq_work only
@@ -195,6 +220,7 @@ struct ang_dev {
 	struct rw_semaphore registration_lock;
 	bool gone;
 	bool down;
+	bool stopping;
 	struct mutex break_lock;
 	bool broken;
 	bool stuck;
@@ -209,9 +235,12 @@ struct ang_dev {
 	void *adm_mem;
 	u64 adm_addr;
 	struct angara_adm_cmd *asq;
-	struct angara_adm_cpl *acq;
-	void *adm_buf;
 	u32 adm_pi;
+	spinlock_t acq_lock;
+	struct angara_adm_cpl *acq;
+	u32 acq_ci;
+	bool acq_flaw;
+	struct ang_adm_slot adm_slot[ANG_ADM_ENTRIES];
 	wait_queue_head_t adm_wait;
 
 	struct angara_hw_event *aeq;
@@ -279,9 +308,19 @@ void ang_adm_free(struct ang_dev *adev);
 int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 		 struct angara_adm_cpl *cpl);
 int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree);
+int ang_adm_ctx_destroy(struct ang_dev *adev, u16 ctx);
 int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 		     size_t len);
 void ang_adm_irq(struct ang_dev *adev);
+
+/*
+ * Nobody has waited for the answer: the device executes the command yet, unless
+ * it is reset.  What the command names stays as it is until then.
+ */
+static inline bool ang_adm_undecided(int ret)
+{
+	return ret == -EINTR || ret == -ESTALE;
+}
 
 /* counters.c; reading wants the device entered */
 bool ang_is_kept(const struct ang_dev *adev, unsigned long read_at);

@@ -6,7 +6,9 @@
 #ifndef ANG_FILE_H
 #define ANG_FILE_H
 
+#include <linux/completion.h>
 #include <linux/poll.h>
+#include <linux/refcount.h>
 
 #include "ang_dev.h"
 
@@ -54,6 +56,7 @@ struct ang_mem {
  * @ctr: kernel address of the counters; the device writes them at any time
  * @sink: page that takes what is written to the doorbell once that is not the
  *	context's any more; NULL without ANGARA_CAP_DOORBELL_MMAP; constant
+ * @in_doubt: whoever made it was killed before the device had answered
  * @dead: no longer on the device; written when the file is closed, or with
  *	ang_dev.registration_lock held for writing
  * @mr_lock: see ang_dev.h
@@ -75,6 +78,7 @@ struct ang_uctx {
 	__le64 *ctr;
 	struct page *sink;
 
+	bool in_doubt;
 	bool dead;
 
 	struct mutex mr_lock;
@@ -101,6 +105,9 @@ struct ang_uctx {
  * @wait: who sleeps in poll(2)
  * @uctx: the context; set once under @lock, read with ang_file_uctx()
  * @owned: serial of each tree's row that goes with this file, or 0; under @lock
+ * @refs: close(2) and @end
+ * @end: takes from the device what the file has there
+ * @ended: @end has done so
  * @rcu: for ang_irq(), which finds @wait through the context
  */
 struct ang_file {
@@ -112,6 +119,9 @@ struct ang_file {
 	wait_queue_head_t wait;
 	struct ang_uctx *uctx;
 	u64 owned[ANGARA_MAX_TREES];
+	refcount_t refs;
+	struct work_struct end;
+	struct completion ended;
 	struct rcu_head rcu;
 };
 
@@ -147,7 +157,7 @@ int ang_ioctl_kick(struct ang_ucmd *ucmd, void *arg);
 int ang_ioctl_eventfd(struct ang_ucmd *ucmd, void *arg);
 __poll_t ang_uctx_poll(struct ang_uctx *uctx);
 void ang_uctx_signal(struct ang_uctx *uctx);
-void ang_uctx_kill(struct ang_uctx *uctx);
+bool ang_uctx_kill(struct ang_uctx *uctx);
 void ang_uctx_free(struct ang_uctx *uctx);
 
 /* queue.c */

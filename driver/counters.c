@@ -72,7 +72,8 @@ static int kept_read(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 		return -EINVAL;
 	if (!ang_is_kept(adev, kept->read_at)) {
 		kept->ret = ang_adm_counters(adev, kind, index, kept->value, len);
-		kept->read_at = jiffies;
+		if (!ang_adm_undecided(kept->ret))
+			kept->read_at = jiffies;
 	}
 	if (!kept->ret)
 		memcpy(buf, kept->value, len);
@@ -88,7 +89,7 @@ static int kept_read(struct ang_dev *adev, u32 kind, u32 index, void *buf,
  * @buf: out: the structure that belongs to @kind
  * @len: its size
  *
- * Return: as ang_adm_counters(); -ENOMEM.
+ * Return: as ang_adm_counters(); -ENOMEM, -EINTR.
  * Context: process; may sleep.
  */
 int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 kind,
@@ -98,7 +99,8 @@ int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 kind
 
 	if (cred->admin)
 		return ang_adm_counters(adev, kind, index, buf, len);
-	mutex_lock(&adev->kept_lock);
+	if (mutex_lock_killable(&adev->kept_lock))
+		return -EINTR;
 	ret = kept_read(adev, kind, index, buf, len);
 	mutex_unlock(&adev->kept_lock);
 	return ret;

@@ -107,7 +107,7 @@ static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 		},
 	};
 	struct angara_adm_cpl cpl;
-	int ret;
+	int ret, undo;
 
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	if (ret == -EEXIST || ret == -ENOSPC)
@@ -115,7 +115,12 @@ static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 	if (ret || !arg->msg_bytes)
 		return ret;
 	ret = area_on_device(adev, uctx, arg->msg_bytes);
-	if (ret && ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0))
+	if (!ret || ang_adm_undecided(ret))
+		return ret;
+	undo = ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0);
+	if (ang_adm_undecided(undo))
+		return undo;
+	if (undo)
 		ang_dev_break(adev, "a context cannot be destroyed");
 	return ret;
 }
@@ -154,6 +159,13 @@ static struct ang_uctx *uctx_create(struct ang_file *file, u32 pkey,
 	uctx->ctl = ang_mem_at(&uctx->mem, ANG_MEM_CTL, 0);
 	uctx->ctr = ang_mem_at(&uctx->mem, ANG_MEM_CTR, 0);
 	ret = create_on_device(adev, uctx, arg);
+	if (ang_adm_undecided(ret)) {
+		/* The device may create it yet: it goes with the file. */
+		uctx->in_doubt = true;
+		publish(adev, uctx);
+		smp_store_release(&file->uctx, uctx); /* see ang_file_uctx() */
+		return ERR_PTR(ret);
+	}
 	if (ret)
 		goto err_mem;
 	publish(adev, uctx);
@@ -192,7 +204,8 @@ int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
 	if (READ_ONCE(file->adev->broken))
 		return -EIO;
 
-	mutex_lock(&file->lock);
+	if (mutex_lock_killable(&file->lock))
+		return -EINTR;
 	if (file->uctx) {
 		ret = -EBUSY;
 		goto out_unlock;
@@ -221,29 +234,34 @@ out_unlock:
  * ang_uctx_kill() - destroy a context on the device
  * @uctx: context
  *
- * When it returns, the device uses none of the context's memory, or that is
- * never freed.  Mappings of its queues stay valid.
- * Context: process; may sleep.
+ * When it returns true, the device uses none of the context's memory, or that
+ * is never freed.  Mappings of its queues stay valid.
+ *
+ * Return: true; false if somebody is about to stop the device: that one kills
+ * the context.
+ * Context: worker; may sleep.
  */
-void ang_uctx_kill(struct ang_uctx *uctx)
+bool ang_uctx_kill(struct ang_uctx *uctx)
 {
 	struct ang_dev *adev = uctx->file->adev;
-	int ret;
+	int ret = 0;
 
 	lockdep_assert_held(&adev->registration_lock);
 
 	if (uctx->dead)
-		return;
+		return true;
+	if (!ang_dev_stopped(adev))
+		ret = ang_adm_ctx_destroy(adev, uctx->num);
+	if (ret == -ESTALE)
+		return false;
+	if (ret && !(ret == -ENOENT && uctx->in_doubt))
+		ang_dev_break(adev, "a context cannot be destroyed");
 	uctx->dead = true;
-	if (!ang_dev_stopped(adev)) {
-		ret = ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0);
-		if (ret)
-			ang_dev_break(adev, "a context cannot be destroyed");
-	}
 	ang_mrs_free(uctx);
 	ang_dev_counters_forget(adev, ANGARA_CNT_CTX, uctx->num);
 	ang_mem_unmap(adev, &uctx->mem);
 	ang_ctx_num_free(adev, uctx->num);
+	return true;
 }
 
 static struct eventfd_ctx *eventfd_swap(struct ang_uctx *uctx,

@@ -16,7 +16,9 @@
 #include "trace.h"
 
 /* An emulated adapter may have to wait long for a processor. */
-#define TIMEOUT	(60 * HZ)
+#define TIMEOUT		(60 * HZ)
+/* To stop and to get ready it has less: nobody who waits for it can be killed. */
+#define READY_TIMEOUT	(10UL * HZ)
 
 /* How old counters may be that a reader without a privilege gets. */
 #define KEEP	(HZ / 10)
@@ -115,7 +117,7 @@ ANG_EXPORT(ang_dev_put);
  */
 static int wait_ready(struct ang_dev *adev, u32 want)
 {
-	unsigned long end = jiffies + adev->timeout;
+	unsigned long end = jiffies + min(adev->timeout, READY_TIMEOUT);
 
 	for (;;) {
 		bool late = time_after(jiffies, end);
@@ -366,8 +368,23 @@ static void file_kill(struct ang_file *file)
 	struct ang_uctx *uctx = ang_file_uctx(file);
 
 	if (uctx)
-		ang_uctx_kill(uctx);
+		ang_uctx_kill(uctx); /* stopped, so it needs no answer */
 	file_wake(file, EPOLLHUP | EPOLLERR);
+}
+
+/* Commands under way end, so that nobody keeps the device for long. */
+static void dev_lock_to_stop(struct ang_dev *adev)
+{
+	WRITE_ONCE(adev->stopping, true);
+	wake_up_all(&adev->adm_wait);
+	down_write(&adev->registration_lock);
+}
+
+static void dev_unlock_stopped(struct ang_dev *adev)
+{
+	WRITE_ONCE(adev->stopping, false);
+	up_write(&adev->registration_lock);
+	wake_up_all(&adev->adm_wait);
 }
 
 /* Stop the device, and only then take it away from all who use it. */
@@ -403,12 +420,12 @@ void ang_dev_unregister(struct ang_dev *adev)
 	ang_debugfs_dev_del(adev);
 	cdev_device_del(&adev->cdev, &adev->dev);
 
-	down_write(&adev->registration_lock);
+	dev_lock_to_stop(adev);
 	WRITE_ONCE(adev->gone, true);
 	down = adev->down;
 	if (!down)
 		dev_take(adev);
-	up_write(&adev->registration_lock);
+	dev_unlock_stopped(adev);
 
 	if (!down)
 		ang_nl_dev_del(adev);
@@ -428,14 +445,14 @@ void ang_dev_down(struct ang_dev *adev)
 {
 	bool down;
 
-	down_write(&adev->registration_lock);
+	dev_lock_to_stop(adev);
 	down = adev->down;
 	adev->down = true;
 	if (!down)
 		dev_take(adev);
 	/* From here on it would mean that it has been started in vain. */
 	WRITE_ONCE(adev->broken, false);
-	up_write(&adev->registration_lock);
+	dev_unlock_stopped(adev);
 
 	if (!down)
 		ang_nl_dev_del(adev);
@@ -479,14 +496,15 @@ ANG_EXPORT(ang_dev_up);
  * @adev: device, referenced
  *
  * Return: 0, undo with ang_dev_exit(); -ENODEV it is gone; -EBUSY it is down;
- * -EIO it did not come up.
+ * -EIO it did not come up; -EINTR the caller is killed.
  * Context: process; may sleep.
  */
 int ang_dev_enter(struct ang_dev *adev)
 {
-	int ret = 0;
+	int ret = down_read_killable(&adev->registration_lock);
 
-	down_read(&adev->registration_lock);
+	if (ret)
+		return ret;
 	if (adev->gone)
 		ret = -ENODEV;
 	else if (adev->down)

@@ -19,6 +19,11 @@
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(angara_packet);
 
+/* How long close(2) waits for the device to let go of what the file has there. */
+#define CLOSE_TIMEOUT	(2 * HZ)
+
+static struct workqueue_struct *ang_wq;
+
 dev_t ang_devt;
 
 struct class ang_class = {
@@ -77,7 +82,7 @@ int ang_file_glance(const struct ang_file *file)
  * @file: open file
  *
  * Return: 0, undo with ang_dev_exit(); -ENODEV the device is gone; -ESTALE it
- * was stopped since the file was opened.
+ * was stopped since the file was opened; -EINTR the caller is killed.
  * Context: process; may sleep.
  */
 int ang_file_enter(struct ang_file *file)
@@ -85,7 +90,7 @@ int ang_file_enter(struct ang_file *file)
 	int ret = ang_dev_enter(file->adev);
 
 	if (ret)
-		return ret == -ENODEV ? ret : -ESTALE;
+		return ret == -ENODEV || ret == -EINTR ? ret : -ESTALE;
 	if (!file->stale)
 		return 0;
 	ang_dev_exit(file->adev);
@@ -272,6 +277,38 @@ static __poll_t ang_poll(struct file *filp, poll_table *wait)
 	return events;
 }
 
+static void file_put(struct ang_file *file)
+{
+	if (refcount_dec_and_test(&file->refs))
+		kfree_rcu(file, rcu);
+}
+
+/* The context of a stale file is dead already, and its rows are forgotten. */
+static void file_end(struct work_struct *work)
+{
+	struct ang_file *file = container_of(work, struct ang_file, end);
+	struct ang_dev *adev = file->adev;
+	struct module *owner = adev->ops->owner;
+
+	down_read(&adev->registration_lock);
+	while (file->uctx && !ang_uctx_kill(file->uctx)) {
+		up_read(&adev->registration_lock);
+		wait_event_idle(adev->adm_wait, !READ_ONCE(adev->stopping));
+		down_read(&adev->registration_lock);
+	}
+	ang_file_disown_trees(file);
+	spin_lock(&adev->files_lock);
+	list_del(&file->entry);
+	spin_unlock(&adev->files_lock);
+	up_read(&adev->registration_lock);
+	if (file->uctx)
+		ang_uctx_free(file->uctx);
+	complete(&file->ended);
+	file_put(file);
+	put_device(&adev->dev);
+	module_put(owner);
+}
+
 static int ang_open(struct inode *inode, struct file *filp)
 {
 	struct ang_dev *adev = container_of(inode->i_cdev, struct ang_dev, cdev);
@@ -295,6 +332,9 @@ static int ang_open(struct inode *inode, struct file *filp)
 	file->mapping = filp->f_mapping;
 	mutex_init(&file->lock);
 	init_waitqueue_head(&file->wait);
+	refcount_set(&file->refs, 2);
+	INIT_WORK(&file->end, file_end);
+	init_completion(&file->ended);
 	spin_lock(&adev->files_lock);
 	list_add_tail(&file->entry, &adev->files);
 	spin_unlock(&adev->files_lock);
@@ -309,26 +349,17 @@ err_exit:
 	return ret;
 }
 
+/*
+ * A device may take long to answer, or never do so, while a process that dies
+ * must not wait: what the file has there is left to a worker after a while.
+ */
 static int ang_release(struct inode *inode, struct file *filp)
 {
 	struct ang_file *file = filp->private_data;
-	struct ang_dev *adev = file->adev;
-	struct module *owner = adev->ops->owner;
 
-	/* A stale file's context is dead already, and its rows are forgotten. */
-	down_read(&adev->registration_lock);
-	if (file->uctx)
-		ang_uctx_kill(file->uctx);
-	ang_file_disown_trees(file);
-	spin_lock(&adev->files_lock);
-	list_del(&file->entry);
-	spin_unlock(&adev->files_lock);
-	up_read(&adev->registration_lock);
-	if (file->uctx)
-		ang_uctx_free(file->uctx);
-	kfree_rcu(file, rcu);
-	put_device(&adev->dev);
-	module_put(owner);
+	queue_work(ang_wq, &file->end);
+	wait_for_completion_timeout(&file->ended, CLOSE_TIMEOUT);
+	file_put(file);
 	return 0;
 }
 
@@ -346,9 +377,12 @@ static int __init ang_init(void)
 {
 	int ret;
 
+	ang_wq = alloc_workqueue("angara", WQ_UNBOUND, 0);
+	if (!ang_wq)
+		return -ENOMEM;
 	ret = alloc_chrdev_region(&ang_devt, 0, ANG_MAX_DEVS, "angara");
 	if (ret)
-		return ret;
+		goto err_wq;
 	ret = class_register(&ang_class);
 	if (ret)
 		goto err_region;
@@ -368,6 +402,8 @@ err_class:
 	class_unregister(&ang_class);
 err_region:
 	unregister_chrdev_region(ang_devt, ANG_MAX_DEVS);
+err_wq:
+	destroy_workqueue(ang_wq);
 	return ret;
 }
 
@@ -376,6 +412,7 @@ static void __exit ang_exit(void)
 	ang_pci_exit();
 	ang_debugfs_exit();
 	ang_nl_exit();
+	destroy_workqueue(ang_wq); /* files may end late */
 	class_unregister(&ang_class);
 	unregister_chrdev_region(ang_devt, ANG_MAX_DEVS);
 	rcu_barrier(); /* contexts are freed by a callback in this module */

@@ -305,12 +305,23 @@ static int entry_publish(struct ang_uctx *uctx, u32 key, const struct ang_mr *mr
 	return ret;
 }
 
-/* Without a fence only a reset can tell that the region is not in use. */
-static void entry_withdraw(struct ang_uctx *uctx, u32 key)
+/*
+ * Without a fence only a reset can tell that the region is not in use.
+ *
+ * Return: 0, it is not in use; -EINTR or -ESTALE, the region stays as it is, but
+ * cannot be used any more.
+ */
+static int entry_withdraw(struct ang_uctx *uctx, u32 key)
 {
+	int ret;
+
 	WRITE_ONCE(table_entry(uctx, key)->valid, 0);
-	if (fence(uctx))
+	ret = fence(uctx);
+	if (ang_adm_undecided(ret))
+		return ret;
+	if (ret)
 		ang_dev_break(uctx->file->adev, "a region cannot be taken back");
+	return 0;
 }
 
 static int key_insert(struct ang_uctx *uctx, struct angara_mr_reg *cmd,
@@ -385,7 +396,9 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 	ret = mr_map(adev, mr);
 	if (ret)
 		goto err_free;
-	mutex_lock(&uctx->mr_lock);
+	ret = mutex_lock_killable(&uctx->mr_lock);
+	if (ret)
+		goto err_free;
 	ret = mr_insert(uctx, cmd, mr);
 	mutex_unlock(&uctx->mr_lock);
 	if (ret)
@@ -404,24 +417,26 @@ int ang_ioctl_mr_dereg(struct ang_ucmd *ucmd, void *arg)
 	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
 	struct angara_mr_dereg *cmd = arg;
 	struct ang_mr *mr;
+	int ret;
 
 	if (cmd->flags || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (!uctx)
 		return -ENXIO;
 
-	mutex_lock(&uctx->mr_lock);
+	ret = mutex_lock_killable(&uctx->mr_lock);
+	if (ret)
+		return ret;
 	mr = xa_load(&uctx->mrs, cmd->key);
-	if (mr) {
-		entry_withdraw(uctx, cmd->key);
+	ret = mr ? entry_withdraw(uctx, cmd->key) : -ENOENT;
+	if (!ret) {
 		xa_erase(&uctx->mrs, cmd->key);
 		count_mr(uctx, mr, -1);
 	}
 	mutex_unlock(&uctx->mr_lock);
-	if (!mr)
-		return -ENOENT;
-	mr_retire(ucmd->file->adev, mr);
-	return 0;
+	if (!ret)
+		mr_retire(ucmd->file->adev, mr);
+	return ret;
 }
 
 /**

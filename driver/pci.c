@@ -26,7 +26,7 @@
 
 #define BAR_REGS	ANGARA_PCI_BAR_REGS
 #define HEALTH_PERIOD	HZ
-#define STOP_TIMEOUT_US	(60 * USEC_PER_SEC)
+#define STOP_TIMEOUT_US	(10 * USEC_PER_SEC)
 
 static struct ang_pci *to_pci(struct ang_dev *adev)
 {

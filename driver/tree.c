@@ -34,11 +34,12 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
 
 	ang_row_to_hw(row, &cmd.row);
 	ret = ang_adm_exec(adev, &cmd, &cpl);
-	if (ret)
-		return ret == -EEXIST ? -EBUSY : ret;
-	*serial = ang_row_set(&adev->rows, row);
-	row_forget(adev, row->tree);
-	return 0;
+	/* The device may set it yet: it counts as set until it is cleared. */
+	if (!ret || ret == -EINTR) {
+		*serial = ang_row_set(&adev->rows, row);
+		row_forget(adev, row->tree);
+	}
+	return ret == -EEXIST ? -EBUSY : ret;
 }
 
 /**
@@ -46,7 +47,8 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
  * @adev: device, entered
  * @cred: on whose behalf
  * @row: the row; not checked yet
- * @serial: out, or NULL: for ang_dev_tree_disown()
+ * @serial: out, or NULL: for ang_dev_tree_disown(); not 0 also if the caller is
+ *	killed before it is known whether the row is set
  *
  * Return: 0 or an error as struct angara_tree_set tells.
  * Context: process; may sleep.
@@ -57,7 +59,8 @@ int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
 	u64 number;
 	int ret;
 
-	mutex_lock(&adev->tree_lock);
+	if (mutex_lock_killable(&adev->tree_lock))
+		return -EINTR;
 	ret = ang_row_may_set(&adev->rows, &adev->topo, cred, row);
 	if (!ret)
 		ret = row_set(adev, row, serial ? serial : &number);
@@ -78,7 +81,8 @@ static void row_ask(struct ang_dev *adev, u32 tree)
 	seen->downs = atomic_read(&adev->downs); /* before the device looks */
 	seen->ret = ang_adm_exec(adev, &cmd, &seen->cpl);
 	seen->read_at = jiffies;
-	seen->known = true;
+	/* That a caller was killed tells nothing of the row. */
+	seen->known = !ang_adm_undecided(seen->ret);
 }
 
 static bool row_is_kept(const struct ang_dev *adev, const struct ang_row_seen *seen)
@@ -125,7 +129,8 @@ int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
 {
 	int ret;
 
-	mutex_lock(&adev->tree_lock);
+	if (mutex_lock_killable(&adev->tree_lock))
+		return -EINTR;
 	ret = row_get(adev, cred, get, true);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
@@ -145,7 +150,8 @@ int ang_dev_tree_look(struct ang_dev *adev, const struct ang_cred *cred,
 {
 	int ret;
 
-	mutex_lock(&adev->tree_lock);
+	if (mutex_lock_killable(&adev->tree_lock))
+		return -EINTR;
 	ret = row_get(adev, cred, get, cred->admin);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
@@ -174,7 +180,8 @@ int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
 {
 	int ret;
 
-	mutex_lock(&adev->tree_lock);
+	if (mutex_lock_killable(&adev->tree_lock))
+		return -EINTR;
 	ret = ang_row_may_clear(&adev->rows, cred, tree);
 	if (!ret)
 		ret = row_clear(adev, tree);
@@ -195,7 +202,8 @@ int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial)
 {
 	int ret = -ENOENT;
 
-	mutex_lock(&adev->tree_lock);
+	if (mutex_lock_killable(&adev->tree_lock))
+		return -EINTR;
 	if (ang_row_is(&adev->rows, tree, serial))
 		ret = row_clear(adev, tree);
 	mutex_unlock(&adev->tree_lock);
@@ -236,7 +244,8 @@ int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 		return -EPERM;
 	if (tree >= ANGARA_MAX_TREES)
 		return -EINVAL;
-	mutex_lock(&adev->tree_lock);
+	if (mutex_lock_killable(&adev->tree_lock))
+		return -EINTR;
 	adev->rows.entry[tree].delegated = pkey;
 	mutex_unlock(&adev->tree_lock);
 	ang_nl_changed();
@@ -248,7 +257,8 @@ static int row_gather(struct ang_dev *adev, const struct ang_cred *cred,
 {
 	int ret;
 
-	mutex_lock(&adev->tree_lock);
+	if (mutex_lock_killable(&adev->tree_lock))
+		return -EINTR;
 	ret = ang_row_gather(&adev->rows, cred, tree, row);
 	mutex_unlock(&adev->tree_lock);
 	return ret;

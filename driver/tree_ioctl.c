@@ -10,16 +10,17 @@ int ang_ioctl_tree_set(struct ang_ucmd *ucmd, void *arg)
 	struct ang_file *file = ucmd->file;
 	struct angara_tree_set *cmd = arg;
 	struct ang_cred cred;
-	u64 serial;
+	u64 serial = 0;
 	int ret;
 
 	if (cmd->flags & ~ANGARA_TREE_OWNED || cmd->row.reserved)
 		return -EOPNOTSUPP;
 	ang_file_cred(file, &cred);
 
-	mutex_lock(&file->lock);
+	if (mutex_lock_killable(&file->lock))
+		return -EINTR;
 	ret = ang_dev_tree_set(file->adev, &cred, &cmd->row, &serial);
-	if (!ret && (cmd->flags & ANGARA_TREE_OWNED))
+	if (serial && (cmd->flags & ANGARA_TREE_OWNED))
 		file->owned[cmd->row.tree] = serial;
 	mutex_unlock(&file->lock);
 	return ret;
@@ -56,7 +57,8 @@ static int clear_owned(struct ang_file *file, u32 tree)
 
 	if (tree >= ANGARA_MAX_TREES)
 		return -EINVAL;
-	mutex_lock(&file->lock);
+	if (mutex_lock_killable(&file->lock))
+		return -EINTR;
 	if (file->owned[tree])
 		ret = ang_dev_tree_disown(file->adev, tree, file->owned[tree]);
 	file->owned[tree] = 0;
@@ -100,11 +102,13 @@ int ang_ioctl_tree_check(struct ang_ucmd *ucmd, void *arg)
 	return ang_dev_tree_check(ucmd->file->adev, &cred, cmd);
 }
 
-static bool row_is_set(struct ang_dev *adev, u32 tree)
+/* Return: 1, 0, or -EINTR. */
+static int row_is_set(struct ang_dev *adev, u32 tree)
 {
-	bool set;
+	int set;
 
-	mutex_lock(&adev->tree_lock);
+	if (mutex_lock_killable(&adev->tree_lock))
+		return -EINTR;
 	set = adev->rows.entry[tree].set;
 	mutex_unlock(&adev->tree_lock);
 	return set;
@@ -124,8 +128,9 @@ static int membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
 		return ret;
 	if (!uctx)
 		return -ENXIO;
-	if (!row_is_set(adev, cmd->tree))
-		return -ENOENT;
+	ret = row_is_set(adev, cmd->tree);
+	if (ret <= 0)
+		return ret ? ret : -ENOENT;
 	adm.ctx = cpu_to_le16((u16)uctx->num);
 	adm.tree = (u8)cmd->tree;
 	ret = ang_adm_exec(adev, &adm, &cpl);
@@ -149,7 +154,7 @@ int ang_ioctl_leave(struct ang_ucmd *ucmd, void *arg)
 	int ret = membership(ucmd, cmd, ANGARA_ADM_LEAVE);
 
 	/* The device means the membership, if it is not the row that is absent. */
-	if (ret == -ENOENT && row_is_set(ucmd->file->adev, cmd->tree))
+	if (ret == -ENOENT && row_is_set(ucmd->file->adev, cmd->tree) > 0)
 		return -ENOTCONN;
 	return ret;
 }

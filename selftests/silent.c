@@ -2,11 +2,13 @@
 /*
  * Adapters on PCI Express that fall silent: their registers do not answer, as
  * those of a card whose memory space is off.  Such a card goes on with DMA, so
- * the driver cuts it off before it gives pages back.
+ * the driver cuts it off before it gives pages back.  Or it does not answer
+ * commands, as a card without bus mastering: who waits for it can be killed.
  */
 #include <endian.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +22,8 @@ AT_REQUIRE(AT_ROOT | AT_CARD)
 
 #define ALL	ANGARA_ACCESS_ALL
 #define LEN	AT_PAIR_LEN
+/* A command has 60 s; nobody is to wait as long. */
+#define KILLED_MS	20000U
 
 FIXTURE(silent) {
 	struct at_fabric f;
@@ -82,9 +86,12 @@ FIXTURE_SETUP(silent)
 FIXTURE_TEARDOWN(silent)
 {
 	struct at_ctx z[2];
+	uint64_t since;
 
 	EXPECT_EQ(0, command_change(self->config, 0, PCI_COMMAND_MEMORY));
+	since = at_now_ms();
 	EXPECT_EQ(0, at_card_reset(self->bdf));
+	EXPECT_GT(KILLED_MS, at_now_ms() - since);
 	at_ctx_close(&self->x);
 	at_ctx_close(&self->y);
 	ASSERT_EQ(0, at_pair_open(&self->f, z, self->mem));
@@ -121,6 +128,89 @@ TEST_F(silent, registers)
 	memset(self->mem, 0x55, LEN);
 	EXPECT_NE(ANGARA_ST_OK, at_do(&self->y, &put, NULL));
 	EXPECT_TRUE(at_all(self->mem, LEN, 0x55));
+}
+
+static char state_of(pid_t pid)
+{
+	char path[64], text[256] = "", *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	end = strrchr(text, ')');
+	return end ? end[2] : 0;
+}
+
+static int do_create(struct at_ctx *x, unsigned int dev, char *mem)
+{
+	struct at_ctx more;
+
+	(void)x;
+	(void)mem;
+	return at_ctx_open(&more, dev, NULL);
+}
+
+static int do_reg(struct at_ctx *x, unsigned int dev, char *mem)
+{
+	(void)dev;
+	return at_mr(x, mem, LEN, ALL);
+}
+
+static int do_dereg(struct at_ctx *x, unsigned int dev, char *mem)
+{
+	(void)dev;
+	(void)mem;
+	return at_mr_dereg(x, 0);
+}
+
+static int (*const waits[])(struct at_ctx *, unsigned int, char *) = {
+	do_create, do_reg, do_dereg,
+};
+
+/*
+ * Each kind of command, by a process of its own, at the same time.  The driver
+ * looks at a card once a second: who is told in time ends before it is killed.
+ */
+TEST_F(silent, commands)
+{
+	struct at_ctx x[ARRAY_SIZE(waits)];
+	pid_t pid[ARRAY_SIZE(waits)];
+	uint64_t since;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(waits); i++) {
+		ASSERT_EQ(0, at_ctx_open(&x[i], self->f.dev[0], NULL));
+		ASSERT_EQ(0, at_mr(&x[i], self->mem, LEN, ALL));
+	}
+	ASSERT_EQ(0, command_change(self->config, PCI_COMMAND_MASTER, 0));
+	for (i = 0; i < ARRAY_SIZE(waits); i++) {
+		pid[i] = fork();
+		ASSERT_LE(0, pid[i]);
+		if (!pid[i])
+			_exit(waits[i](&x[i], self->f.dev[0], self->mem) > 0);
+	}
+	since = at_now_ms();
+	for (i = 0; i < ARRAY_SIZE(waits); i++) {
+		while (!strchr("DZ", state_of(pid[i])) &&
+		       at_now_ms() - since < KILLED_MS)
+			at_sleep_ms(10);
+		/* It is closed by those who are killed. */
+		at_ctx_close(&x[i]);
+	}
+	since = at_now_ms();
+	for (i = 0; i < ARRAY_SIZE(waits); i++)
+		kill(pid[i], SIGKILL);
+	for (i = 0; i < ARRAY_SIZE(waits); i++) {
+		int ret = at_wait_child(pid[i], AT_DEADLINE_MS);
+
+		EXPECT_TRUE(ret == -SIGKILL || ret == 0);
+	}
+	EXPECT_GT(KILLED_MS, at_now_ms() - since);
 }
 
 TEST_HARNESS_MAIN

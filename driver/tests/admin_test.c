@@ -3,8 +3,14 @@
  * KUnit tests of the admin queue, of events and interrupts, and of adapters
  * that answer wrongly, not at all, or do not stop.
  */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
 #include "fake.h"
@@ -207,6 +213,138 @@ static void destroy_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
 }
 
+/**
+ * struct joiner - a thread that joins a tree
+ * @task: the thread
+ * @mm: where @arg is
+ * @filp: its file, with a context
+ * @arg: user address of its struct angara_join
+ * @ret: how it ended
+ * @done: it did
+ */
+struct joiner {
+	struct task_struct *task;
+	struct mm_struct *mm;
+	struct file *filp;
+	unsigned long arg;
+	long ret;
+	struct completion done;
+};
+
+static int joiner_run(void *arg)
+{
+	struct joiner *j = arg;
+
+	allow_signal(SIGKILL);
+	kthread_use_mm(j->mm);
+	j->ret = j->filp->f_op->unlocked_ioctl(j->filp, ANGARA_IOCTL_JOIN, j->arg);
+	kthread_unuse_mm(j->mm);
+	complete_all(&j->done);
+	/* Its end is waited for by kthread_stop(), even if it is killed. */
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+static void joiner_start(struct fake *f, struct joiner *j, unsigned long arg)
+{
+	struct angara_join join = { .size = sizeof(join), .tree = 3 };
+
+	j->mm = current->mm;
+	j->filp = fake_open_ctx(f);
+	j->arg = arg;
+	init_completion(&j->done);
+	KUNIT_ASSERT_EQ(f->test, 0, copy_to_user((void __user *)arg, &join,
+						 sizeof(join)));
+	f->holds = true;
+	j->task = kthread_run(joiner_run, j, "angara_join");
+	KUNIT_ASSERT_FALSE(f->test, IS_ERR(j->task));
+}
+
+static bool joiner_ends(struct joiner *j)
+{
+	return wait_for_completion_timeout(&j->done, 10 * HZ);
+}
+
+/* A slow adapter: commands do not wait for each other, nor does who is killed. */
+static void many_commands_at_once(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	unsigned long mem = fake_user(f, PAGE_SIZE), end;
+	struct joiner *j;
+	struct file *filp;
+	u32 i;
+
+	j = kunit_kcalloc(test, FAKE_CTXS, sizeof(*j), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, j);
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(mem));
+	f->adev->timeout = 60 * HZ;
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	KUNIT_ASSERT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
+	for (i = 0; i < FAKE_CTXS; i++) {
+		f->holds = false;
+		joiner_start(f, &j[i], mem + 64 * i);
+		end = jiffies + 10 * HZ;
+		while (READ_ONCE(f->num_held) <= i && time_before(jiffies, end))
+			msleep(20);
+		/* All that came before are still under way. */
+		KUNIT_EXPECT_EQ(test, i + 1, READ_ONCE(f->num_held));
+		if (READ_ONCE(f->num_held) <= i)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, FAKE_CTXS, i);
+	for (i = 0; i < FAKE_CTXS && j[i].task; i += 2) {
+		send_sig(SIGKILL, j[i].task, 1);
+		KUNIT_EXPECT_TRUE(test, joiner_ends(&j[i]));
+		KUNIT_EXPECT_EQ(test, -EINTR, j[i].ret);
+	}
+	KUNIT_EXPECT_FALSE(test, f->adev->broken);
+	fake_answer(f);
+	for (i = 0; i < FAKE_CTXS && j[i].task; i++) {
+		KUNIT_EXPECT_TRUE(test, joiner_ends(&j[i]));
+		KUNIT_EXPECT_EQ(test, i % 2 ? 0 : -EINTR, j[i].ret);
+		kthread_stop(j[i].task);
+	}
+	/* Places of those who were killed are free again, over laps. */
+	for (i = 0; i < 2 * ANG_ADM_ENTRIES; i++) {
+		struct angara_tree_get get;
+
+		if (fake_tree_get(f, filp, 3, &get))
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, 2 * ANG_ADM_ENTRIES, i);
+	KUNIT_EXPECT_FALSE(test, f->adev->broken);
+	vm_munmap(mem, PAGE_SIZE);
+}
+
+/* What a file has on an adapter that does not answer is kept, not waited for. */
+static void closed_before_the_answer(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	unsigned long since;
+	struct file *filp;
+	u32 pages;
+
+	f->adev->timeout = 60 * HZ;
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open_ctx(f);
+	pages = fake_pages(f);
+	f->holds = true;
+	since = jiffies;
+	fake_close(f, filp);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, since + 20 * HZ));
+	KUNIT_EXPECT_EQ(test, 1, f->num_held);
+	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
+	/* Nor does who takes it away wait; the memory goes after the reset. */
+	f->guarded = true;
+	since = jiffies;
+	fake_unregister(f);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, since + 20 * HZ));
+	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
+	KUNIT_EXPECT_FALSE(test, f->adev->broken);
+}
+
 static void events_over_laps(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -261,6 +399,8 @@ static struct kunit_case admin_cases[] = {
 	KUNIT_CASE_PARAM(breaks_and_lets_go, fault_gen_params),
 	KUNIT_CASE(stuck_keeps_its_memory),
 	KUNIT_CASE(destroy_refused),
+	KUNIT_CASE(many_commands_at_once),
+	KUNIT_CASE(closed_before_the_answer),
 	KUNIT_CASE(events_over_laps),
 	KUNIT_CASE(interrupts),
 	{}

@@ -274,11 +274,26 @@ static void take_command(struct fake *f, u32 index)
 	KUNIT_EXPECT_TRUE(f->test, f->master);
 	if (cmd->opcode >= ANGARA_ADM_NUM || f->mute)
 		return;
+	if (f->holds) {
+		f->held[f->num_held] = *cmd;
+		WRITE_ONCE(f->num_held, f->num_held + 1);
+		return;
+	}
 	f->count[cmd->opcode]++;
 	f->last[cmd->opcode] = *cmd;
 	if (f->on_command)
 		f->on_command(f, cmd);
 	answer(f, cmd);
+}
+
+void fake_answer(struct fake *f)
+{
+	u32 i;
+
+	f->holds = false;
+	for (i = 0; i < f->num_held; i++)
+		answer(f, &f->held[i]);
+	f->num_held = 0;
 }
 
 void fake_event(struct fake *f, u8 type, u32 index, u32 value)

@@ -41,7 +41,8 @@ struct fake_mem {
 };
 
 /**
- * struct fake - an adapter that a test plays; one thread at a time
+ * struct fake - an adapter that a test plays; one thread at a time, but for
+ *	those whose commands it holds
  * @test: the test
  * @parent: device above the adapter
  * @adev: the adapter; NULL once it is put
@@ -52,6 +53,9 @@ struct fake_mem {
  * @last: last of them, by opcode
  * @status: what to answer, by opcode
  * @mute: does not answer
+ * @holds: takes commands and answers them later, at fake_answer()
+ * @held: these
+ * @num_held: how many
  * @wrong_tag: answers to another command
  * @unready: does not get ready
  * @absent: not on the bus: all registers read all ones, nothing is taken
@@ -84,6 +88,9 @@ struct fake {
 	struct angara_adm_cmd last[ANGARA_ADM_NUM];
 	u8 status[ANGARA_ADM_NUM];
 	bool mute;
+	bool holds;
+	struct angara_adm_cmd held[ANG_ADM_ENTRIES];
+	u32 num_held;
 	bool wrong_tag;
 	bool unready;
 	bool absent;
@@ -121,6 +128,8 @@ struct fake *fake_new(struct kunit *test);
 int fake_register(struct fake *f);
 /* The adapter goes; open files stay. */
 void fake_unregister(struct fake *f);
+/* Answers what is held, and holds no more. */
+void fake_answer(struct fake *f);
 void fake_event(struct fake *f, u8 type, u32 index, u32 value);
 
 /* Bytes and pages that the core has given and not taken back. */
