@@ -66,6 +66,7 @@
 
 struct ang_dev;
 struct seq_file;
+struct sg_table;
 
 enum ang_slot_state {
 	ANG_SLOT_FREE,
@@ -98,9 +99,9 @@ struct ang_adm_slot {
  *	where a reset is always answered
  * @dma_alloc: zeroed memory that CPU and device both see, page aligned
  * @dma_free: give it back
- * @dma_map: fill @addrs with the device addresses of @count pages; what CPU
- *	or device write is seen by the other at once.  Return: 0 or -errno
- * @dma_unmap: take them back
+ * @dma_map: map a table of whole pages for the device, as dma_map_sgtable(); what
+ *	CPU or device write is seen by the other at once.  Return: 0 or -errno
+ * @dma_unmap: take it back, all of it at once
  * @doorbell: physical address of a context's doorbell page; NULL if processes
  *	cannot map it.  Under ang_dev.map_lock
  * @workers_show: print what the transport's workers have done; NULL if it has
@@ -118,9 +119,8 @@ struct ang_bus_ops {
 	int (*dma_disable)(struct ang_dev *adev);
 	void *(*dma_alloc)(struct ang_dev *adev, size_t size, u64 *addr);
 	void (*dma_free)(struct ang_dev *adev, size_t size, void *mem, u64 addr);
-	int (*dma_map)(struct ang_dev *adev, struct page **pages, __le64 *addrs,
-		       u32 count);
-	void (*dma_unmap)(struct ang_dev *adev, const __le64 *addrs, u32 count);
+	int (*dma_map)(struct ang_dev *adev, struct sg_table *sgt);
+	void (*dma_unmap)(struct ang_dev *adev, struct sg_table *sgt);
 	phys_addr_t (*doorbell)(struct ang_dev *adev, u32 ctx);
 	void (*workers_show)(struct ang_dev *adev, struct seq_file *m);
 };

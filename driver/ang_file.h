@@ -9,6 +9,7 @@
 #include <linux/completion.h>
 #include <linux/poll.h>
 #include <linux/refcount.h>
+#include <linux/scatterlist.h>
 
 #include "ang_dev.h"
 
@@ -29,6 +30,7 @@
 /**
  * struct ang_mem - pages shared with the device
  * @pages: the pages; they live as long as the context or a mapping of them
+ * @sgt: the pages, mapped for the device
  * @list: their DMA addresses; NULL once unmapped from the device
  * @list_addr: DMA address of @list
  * @count: number of pages
@@ -37,6 +39,7 @@
  */
 struct ang_mem {
 	struct page **pages;
+	struct sg_table sgt;
 	__le64 *list;
 	u64 list_addr;
 	u32 count;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory regions: pinned pages of a process that the device may access.
- *
- * Pages are pinned and mapped in chunks of ANGARA_MR_LIST_ENTRIES; the list
- * of DMA addresses of a chunk is one page, and is what the device reads.  A
- * region of more than one chunk has a list of these lists above.
+ * Memory regions: pinned pages of a process that the device may access, and the
+ * table by which it finds them.  How a region's memory is pinned and mapped is
+ * in mr_mem.c.
  *
  * The device reads the table's entries whenever it likes.  An entry is not
  * valid while it is written or taken back, and ANGARA_ADM_FENCE divides the
@@ -15,32 +13,11 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "ang_file.h"
-
-#define CHUNK_PAGES	ANGARA_MR_LIST_ENTRIES
-#define LIST_BYTES	(CHUNK_PAGES * sizeof(__le64))
-#define MAX_CHUNKS	8192	/* 16 GiB, the list of lists takes 64 KiB */
-#define MAX_PAGES	((u64)MAX_CHUNKS * CHUNK_PAGES)
-
-/**
- * struct ang_chunk - part of a region
- * @pages: pinned pages
- * @list: their DMA addresses
- * @list_addr: DMA address of @list
- * @pinned: pages pinned
- * @mapped: pages mapped for the device: none or all
- */
-struct ang_chunk {
-	struct page **pages;
-	__le64 *list;
-	u64 list_addr;
-	u32 pinned;
-	u32 mapped;
-};
+#include "mr_mem.h"
 
 /**
  * struct ang_mr - memory region; constant once it is in ang_uctx.mrs
@@ -48,11 +25,8 @@ struct ang_chunk {
  * @addr: where it starts
  * @length: bytes
  * @access: ANGARA_ACCESS_*
- * @num_pages: pages
- * @num_chunks: chunks
- * @chunk: each CHUNK_PAGES but for the last
- * @top: list of the chunks' lists, if there is more than one
- * @top_addr: its DMA address
+ * @num_pages: pages that it is charged for
+ * @mem: its memory
  */
 struct ang_mr {
 	struct mm_struct *mm;
@@ -60,111 +34,13 @@ struct ang_mr {
 	u64 length;
 	u32 access;
 	u32 num_pages;
-	u32 num_chunks;
-	struct ang_chunk *chunk;
-	__le64 *top;
-	u64 top_addr;
+	struct ang_mr_mem mem;
 };
 
 static bool mr_writable(const struct ang_mr *mr)
 {
 	return mr->access & (ANGARA_ACCESS_LOCAL_WRITE |
 			     ANGARA_ACCESS_REMOTE_WRITE);
-}
-
-static void chunk_free(struct ang_dev *adev, const struct ang_mr *mr,
-		       struct ang_chunk *chunk)
-{
-	if (chunk->mapped)
-		adev->ops->dma_unmap(adev, chunk->list, chunk->mapped);
-	if (chunk->pinned)
-		unpin_user_pages_dirty_lock(chunk->pages, chunk->pinned,
-					    mr_writable(mr));
-	if (chunk->list)
-		adev->ops->dma_free(adev, LIST_BYTES, chunk->list,
-				    chunk->list_addr);
-	kfree(chunk->pages);
-}
-
-static int chunk_pin(const struct ang_mr *mr, struct ang_chunk *chunk,
-		     unsigned long addr, u32 count)
-{
-	unsigned int gup = FOLL_LONGTERM;
-
-	chunk->pages = kmalloc_array(count, sizeof(*chunk->pages),
-				     GFP_KERNEL_ACCOUNT);
-	if (!chunk->pages)
-		return -ENOMEM;
-	gup |= mr_writable(mr) ? FOLL_WRITE : ANG_GUP_READ;
-	while (chunk->pinned < count) {
-		int got;
-
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		got = pin_user_pages_fast(addr + chunk->pinned * PAGE_SIZE,
-					  count - chunk->pinned, gup,
-					  chunk->pages + chunk->pinned);
-		if (got <= 0)
-			return got ? got : -EFAULT;
-		chunk->pinned += got;
-	}
-	return 0;
-}
-
-static int chunk_map(struct ang_dev *adev, struct ang_chunk *chunk)
-{
-	int ret;
-
-	chunk->list = adev->ops->dma_alloc(adev, LIST_BYTES, &chunk->list_addr);
-	if (!chunk->list)
-		return -ENOMEM;
-	ret = adev->ops->dma_map(adev, chunk->pages, chunk->list, chunk->pinned);
-	if (!ret)
-		chunk->mapped = chunk->pinned;
-	return ret;
-}
-
-/* Page faults: the device is not entered. */
-static int mr_pin(struct ang_mr *mr)
-{
-	unsigned long addr = mr->addr & PAGE_MASK;
-	u32 left = mr->num_pages;
-	u32 i;
-	int ret;
-
-	for (i = 0; i < mr->num_chunks; i++) {
-		u32 count = min_t(u32, left, CHUNK_PAGES);
-
-		ret = chunk_pin(mr, &mr->chunk[i], addr, count);
-		if (ret)
-			return ret;
-		addr += count * PAGE_SIZE;
-		left -= count;
-		cond_resched();
-	}
-	return 0;
-}
-
-static int mr_map(struct ang_dev *adev, struct ang_mr *mr)
-{
-	u32 i;
-	int ret;
-
-	if (mr->num_chunks > 1) {
-		mr->top = adev->ops->dma_alloc(adev, mr->num_chunks * sizeof(*mr->top),
-					       &mr->top_addr);
-		if (!mr->top)
-			return -ENOMEM;
-	}
-	for (i = 0; i < mr->num_chunks; i++) {
-		ret = chunk_map(adev, &mr->chunk[i]);
-		if (ret)
-			return ret;
-		if (mr->top)
-			mr->top[i] = cpu_to_le64(mr->chunk[i].list_addr);
-		cond_resched();
-	}
-	return 0;
 }
 
 /*
@@ -186,36 +62,23 @@ static void mr_release(struct ang_mr *mr)
 {
 	atomic64_sub(mr->num_pages, &mr->mm->pinned_vm);
 	mmdrop(mr->mm);
-	kvfree(mr->chunk);
 	kfree(mr);
 }
 
 /* Free a region that the device does not use any more, or never knew. */
 static void mr_free(struct ang_dev *adev, struct ang_mr *mr)
 {
-	u32 i;
-
-	for (i = 0; i < mr->num_chunks; i++) {
-		chunk_free(adev, mr, &mr->chunk[i]);
-		cond_resched();
-	}
-	if (mr->top)
-		adev->ops->dma_free(adev, mr->num_chunks * sizeof(*mr->top),
-				    mr->top, mr->top_addr);
+	ang_mr_mem_free(adev, &mr->mem);
 	mr_release(mr);
 }
 
 /* Free a region that the device knew; a stuck one has its pages for ever. */
 static void mr_retire(struct ang_dev *adev, struct ang_mr *mr)
 {
-	u32 i;
-
-	if (!READ_ONCE(adev->stuck)) {
-		mr_free(adev, mr);
-		return;
-	}
-	for (i = 0; i < mr->num_chunks; i++)
-		kfree(mr->chunk[i].pages);
+	if (READ_ONCE(adev->stuck))
+		ang_mr_mem_forget(&mr->mem);
+	else
+		ang_mr_mem_free(adev, &mr->mem);
 	mr_release(mr);
 }
 
@@ -227,7 +90,7 @@ static u32 count_pages(u64 addr, u64 length)
 	if (!length || check_add_overflow(addr, length, &end))
 		return 0;
 	pages = ((end - 1) >> PAGE_SHIFT) - (addr >> PAGE_SHIFT) + 1;
-	return pages <= MAX_PAGES ? pages : 0;
+	return pages <= ANG_MR_MAX_PAGES ? pages : 0;
 }
 
 static struct ang_mr *mr_new(struct ang_dev *adev,
@@ -248,30 +111,20 @@ static struct ang_mr *mr_new(struct ang_dev *adev,
 	mr->length = cmd->length;
 	mr->access = cmd->access;
 	mr->num_pages = pages;
-	mr->num_chunks = DIV_ROUND_UP(pages, CHUNK_PAGES);
-	mr->chunk = kvcalloc(mr->num_chunks, sizeof(*mr->chunk),
-			     GFP_KERNEL_ACCOUNT);
-	if (!mr->chunk) {
-		ret = -ENOMEM;
-		goto err_mr;
-	}
 	ret = mm_charge(current->mm, pages);
-	if (ret)
-		goto err_chunk;
+	if (ret) {
+		kfree(mr);
+		return ERR_PTR(ret);
+	}
 	mr->mm = current->mm;
 	mmgrab(mr->mm);
-	ret = mr_pin(mr);
+	/* Page faults: the device is not entered. */
+	ret = ang_mr_pin(&mr->mem, mr->addr & PAGE_MASK, pages, mr_writable(mr));
 	if (ret) {
 		mr_free(adev, mr);
 		return ERR_PTR(ret);
 	}
 	return mr;
-
-err_chunk:
-	kvfree(mr->chunk);
-err_mr:
-	kfree(mr);
-	return ERR_PTR(ret);
 }
 
 static struct angara_hw_mr *table_entry(struct ang_uctx *uctx, u32 key)
@@ -288,16 +141,17 @@ static int fence(struct ang_uctx *uctx)
 static int entry_publish(struct ang_uctx *uctx, u32 key, const struct ang_mr *mr)
 {
 	struct angara_hw_mr *entry = table_entry(uctx, key);
+	const struct ang_mr_mem *mem = &mr->mem;
 	int ret;
 
 	*entry = (struct angara_hw_mr){
-		.addr = cpu_to_le64(mr->top ? mr->top_addr :
-				    mr->chunk[0].list_addr),
+		.addr = cpu_to_le64(mem->top ? mem->top_addr :
+				    mem->list[0].addr),
 		.length = cpu_to_le64(mr->length),
-		.first = cpu_to_le32(offset_in_page(mr->addr)),
+		.first = cpu_to_le32(mem->first + offset_in_page(mr->addr)),
 		.access = mr->access,
-		.levels = mr->top ? 2 : 1,
-		.page_shift = PAGE_SHIFT,
+		.levels = mem->top ? 2 : 1,
+		.page_shift = mem->page_shift,
 	};
 	ret = fence(uctx);
 	if (!ret)
@@ -393,7 +247,7 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 		mr_free(adev, mr);
 		return ret;
 	}
-	ret = mr_map(adev, mr);
+	ret = ang_mr_map(adev, &mr->mem);
 	if (ret)
 		goto err_free;
 	ret = mutex_lock_killable(&uctx->mr_lock);

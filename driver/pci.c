@@ -107,50 +107,32 @@ static void ang_pci_dma_free(struct ang_dev *adev, size_t size, void *mem,
 	dma_free_coherent(&to_pci(adev)->pdev->dev, PAGE_ALIGN(size), mem, addr);
 }
 
+static void ang_pci_dma_unmap(struct ang_dev *adev, struct sg_table *sgt)
+{
+	dma_unmap_sgtable(&to_pci(adev)->pdev->dev, sgt, DMA_BIDIRECTIONAL,
+			  DMA_ATTR_SKIP_CPU_SYNC);
+}
+
 /*
- * Nobody tells when the CPU or the device has written: a page that has to be
+ * Nobody tells when the CPU or the device has written: memory that has to be
  * copied or synchronized then is of no use.
  */
-static int map_page(struct device *dev, struct page *page, dma_addr_t *addr)
-{
-	*addr = dma_map_page_attrs(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL,
-				   DMA_ATTR_SKIP_CPU_SYNC);
-	if (dma_mapping_error(dev, *addr))
-		return -ENOMEM;
-	if (!dma_need_sync(dev, *addr))
-		return 0;
-	dma_unmap_page_attrs(dev, *addr, PAGE_SIZE, DMA_BIDIRECTIONAL,
-			     DMA_ATTR_SKIP_CPU_SYNC);
-	return -EREMOTEIO;
-}
-
-static void ang_pci_dma_unmap(struct ang_dev *adev, const __le64 *addrs,
-			      u32 count)
+static int ang_pci_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 {
 	struct device *dev = &to_pci(adev)->pdev->dev;
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		dma_unmap_page_attrs(dev, le64_to_cpu(addrs[i]), PAGE_SIZE,
-				     DMA_BIDIRECTIONAL,
-				     DMA_ATTR_SKIP_CPU_SYNC);
-}
-
-static int ang_pci_dma_map(struct ang_dev *adev, struct page **pages,
-			   __le64 *addrs, u32 count)
-{
-	struct device *dev = &to_pci(adev)->pdev->dev;
-	dma_addr_t addr;
+	struct scatterlist *sg;
 	u32 i;
 	int ret;
 
-	for (i = 0; i < count; i++) {
-		ret = map_page(dev, pages[i], &addr);
-		if (ret) {
-			ang_pci_dma_unmap(adev, addrs, i);
-			return ret;
-		}
-		addrs[i] = cpu_to_le64(addr);
+	ret = dma_map_sgtable(dev, sgt, DMA_BIDIRECTIONAL,
+			      DMA_ATTR_SKIP_CPU_SYNC);
+	if (ret)
+		return ret == -EREMOTEIO ? -ENOMEM : ret;
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		if (!dma_need_sync(dev, sg_dma_address(sg)))
+			continue;
+		ang_pci_dma_unmap(adev, sgt);
+		return -EREMOTEIO;
 	}
 	return 0;
 }
@@ -229,24 +211,40 @@ static int quiesce(struct ang_pci *pci)
 	return PCI_POSSIBLE_ERROR(status) ? -ENODEV : ret;
 }
 
+/* Can a page be shared with the adapter?  What needs copies cannot. */
+static int dma_probe(struct device *dev)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+	dma_addr_t addr;
+	int ret = 0;
+
+	if (!page)
+		return -ENOMEM;
+	addr = dma_map_page_attrs(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL,
+				  DMA_ATTR_SKIP_CPU_SYNC);
+	if (dma_mapping_error(dev, addr)) {
+		ret = -ENOMEM;
+		goto out_page;
+	}
+	if (dma_need_sync(dev, addr))
+		ret = -EREMOTEIO;
+	dma_unmap_page_attrs(dev, addr, PAGE_SIZE, DMA_BIDIRECTIONAL,
+			     DMA_ATTR_SKIP_CPU_SYNC);
+out_page:
+	__free_page(page);
+	return ret;
+}
+
 static int dma_init(struct ang_pci *pci)
 {
 	struct device *dev = &pci->pdev->dev;
-	struct page *page;
-	dma_addr_t addr;
 	int ret;
 
 	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
 	if (ret)
 		return dev_err_probe(dev, ret, "no 64-bit DMA\n");
-	page = alloc_page(GFP_KERNEL);
-	if (!page)
-		return -ENOMEM;
-	ret = map_page(dev, page, &addr);
-	if (!ret)
-		dma_unmap_page_attrs(dev, addr, PAGE_SIZE, DMA_BIDIRECTIONAL,
-				     DMA_ATTR_SKIP_CPU_SYNC);
-	__free_page(page);
+	dma_set_max_seg_size(dev, UINT_MAX);
+	ret = dma_probe(dev);
 	if (ret == -EREMOTEIO)
 		dev_err(dev, "memory cannot be shared without copies (swiotlb=force?)\n");
 	return ret;

@@ -47,6 +47,28 @@ static int pages_alloc(struct ang_mem *mem)
 	return 0;
 }
 
+/* Map the pages, and list their addresses. */
+static int mem_map_pages(struct ang_dev *adev, struct ang_mem *mem)
+{
+	struct sg_dma_page_iter iter;
+	u32 i = 0;
+	int ret;
+
+	ret = sg_alloc_table_from_pages(&mem->sgt, mem->pages, mem->count, 0,
+					(size_t)mem->count << PAGE_SHIFT,
+					GFP_KERNEL_ACCOUNT);
+	if (ret)
+		return ret;
+	ret = adev->ops->dma_map(adev, &mem->sgt);
+	if (ret) {
+		sg_free_table(&mem->sgt);
+		return ret;
+	}
+	for_each_sgtable_dma_page(&mem->sgt, &iter, 0)
+		mem->list[i++] = cpu_to_le64(sg_page_iter_dma_address(&iter));
+	return 0;
+}
+
 /**
  * ang_mem_alloc() - make a context's shared memory
  * @adev: device, entered
@@ -75,7 +97,7 @@ int ang_mem_alloc(struct ang_dev *adev, struct ang_mem *mem, const u32 *sizes)
 		ret = -ENOMEM;
 		goto err_pages;
 	}
-	ret = adev->ops->dma_map(adev, mem->pages, mem->list, mem->count);
+	ret = mem_map_pages(adev, mem);
 	if (ret)
 		goto err_list;
 	return 0;
@@ -101,10 +123,12 @@ void ang_mem_unmap(struct ang_dev *adev, struct ang_mem *mem)
 	if (READ_ONCE(adev->stuck)) {
 		for (i = 0; i < mem->count; i++)
 			get_page(mem->pages[i]);
+		sg_free_table(&mem->sgt);
 		mem->list = NULL;
 		return;
 	}
-	adev->ops->dma_unmap(adev, mem->list, mem->count);
+	adev->ops->dma_unmap(adev, &mem->sgt);
+	sg_free_table(&mem->sgt);
 	adev->ops->dma_free(adev, mem->count * sizeof(*mem->list), mem->list,
 			    mem->list_addr);
 	mem->list = NULL;

@@ -10,6 +10,7 @@
 #include <linux/module.h>
 #include <linux/pfn.h>
 #include <linux/preempt.h>
+#include <linux/scatterlist.h>
 #include <linux/sched.h>
 
 #include "loop.h"
@@ -180,17 +181,20 @@ static void loop_dma_free(struct ang_dev *adev, size_t size, void *mem, u64 addr
 	free_pages_exact(mem, size);
 }
 
-static int loop_dma_map(struct ang_dev *adev, struct page **pages, __le64 *addrs,
-			u32 count)
+static int loop_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 {
+	struct scatterlist *sg;
 	u32 i;
 
-	for (i = 0; i < count; i++)
-		addrs[i] = cpu_to_le64(page_to_phys(pages[i]));
+	for_each_sgtable_sg(sgt, sg, i) {
+		sg_dma_address(sg) = sg_phys(sg);
+		sg_dma_len(sg) = sg->length;
+	}
+	sgt->nents = sgt->orig_nents;
 	return 0;
 }
 
-static void loop_dma_unmap(struct ang_dev *adev, const __le64 *addrs, u32 count)
+static void loop_dma_unmap(struct ang_dev *adev, struct sg_table *sgt)
 {
 }
 

@@ -6,6 +6,8 @@
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/pfn.h>
+#include <linux/scatterlist.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "fake.h"
@@ -118,61 +120,105 @@ static int set_mapped(struct fake *f, unsigned long pfn, unsigned long times)
 	return xa_err(xa_store(&f->mapped, pfn, xa_mk_value(times), GFP_KERNEL));
 }
 
-static int fake_dma_map(struct ang_dev *adev, struct page **pages, __le64 *addrs,
-			u32 count)
+static int page_map(struct fake *f, unsigned long pfn, unsigned long bus_pfn)
+{
+	int ret = set_mapped(f, pfn, times_mapped(f, pfn) + 1);
+
+	return ret ? ret : xa_err(xa_store(&f->bus, bus_pfn, xa_mk_value(pfn),
+					   GFP_KERNEL));
+}
+
+static void page_unmap(struct fake *f, unsigned long pfn, unsigned long bus_pfn)
+{
+	unsigned long times = times_mapped(f, pfn);
+	void *entry = xa_load(&f->bus, bus_pfn);
+
+	if (times && entry && xa_to_value(entry) == pfn)
+		set_mapped(f, pfn, times - 1);
+	else
+		KUNIT_FAIL(f->test, "dma_unmap() of a page that is not mapped");
+	if (!times_mapped(f, pfn) || PFN_PHYS(bus_pfn) < BUS_OFFSET)
+		xa_erase(&f->bus, bus_pfn);
+}
+
+/* As an IOMMU that puts all of a table into one piece, or as there is none. */
+static int fake_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 {
 	struct fake *f = to_fake(adev);
-	u32 i;
+	struct scatterlist *sg;
+	u64 begin = f->merges, bus = begin;
+	u32 i, page;
 
 	if (fails(f))
 		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		unsigned long pfn = page_to_pfn(pages[i]);
-
-		KUNIT_EXPECT_EQ(f->test, 0,
-				set_mapped(f, pfn, times_mapped(f, pfn) + 1));
-		addrs[i] = cpu_to_le64(PFN_PHYS(pfn) + BUS_OFFSET);
+	for_each_sgtable_sg(sgt, sg, i) {
+		if (!f->merges)
+			bus = sg_phys(sg) + BUS_OFFSET;
+		sg_dma_address(sg) = bus;
+		sg_dma_len(sg) = sg->length;
+		for (page = 0; page < sg->length / PAGE_SIZE; page++)
+			KUNIT_EXPECT_EQ(f->test, 0,
+					page_map(f, page_to_pfn(sg_page(sg)) + page,
+						 PHYS_PFN(bus) + page));
+		bus += sg->length;
+	}
+	sgt->nents = sgt->orig_nents;
+	if (f->merges) {
+		sg_dma_address(sgt->sgl) = begin;
+		sg_dma_len(sgt->sgl) = bus - begin;
+		sgt->nents = 1;
+		f->merges = ALIGN(bus, SZ_1G) + (begin & (SZ_1G - 1));
 	}
 	return 0;
 }
 
-static void fake_dma_unmap(struct ang_dev *adev, const __le64 *addrs, u32 count)
+static void fake_dma_unmap(struct ang_dev *adev, struct sg_table *sgt)
 {
 	struct fake *f = to_fake(adev);
-	u32 i;
+	u64 bus = sg_dma_address(sgt->sgl);
+	bool merged = bus < BUS_OFFSET;
+	struct scatterlist *sg;
+	u32 i, page;
 
 	expect_cut(f);
-	for (i = 0; i < count; i++) {
-		unsigned long pfn = PHYS_PFN(le64_to_cpu(addrs[i]) - BUS_OFFSET);
-		unsigned long times = times_mapped(f, pfn);
-
-		if (times)
-			set_mapped(f, pfn, times - 1);
-		else
-			KUNIT_FAIL(f->test, "dma_unmap() of a page that is not mapped");
+	f->unmaps++;
+	for_each_sgtable_sg(sgt, sg, i) {
+		if (!merged)
+			bus = sg_phys(sg) + BUS_OFFSET;
+		for (page = 0; page < sg->length / PAGE_SIZE; page++)
+			page_unmap(f, page_to_pfn(sg_page(sg)) + page,
+				   PHYS_PFN(bus) + page);
+		bus += sg->length;
 	}
 }
 
 void *fake_at(struct fake *f, u64 addr, size_t len)
 {
-	unsigned long pfn = PHYS_PFN(addr - BUS_OFFSET);
+	void *entry = xa_load(&f->bus, PHYS_PFN(addr));
 	struct fake_mem *m;
 
 	list_for_each_entry(m, &f->mems, entry)
 		if (addr >= m->addr && addr + len <= m->addr + m->size)
 			return m->mem + (addr - m->addr);
-	if (addr >= BUS_OFFSET && times_mapped(f, pfn) &&
-	    offset_in_page(addr) + len <= PAGE_SIZE)
-		return page_address(pfn_to_page(pfn)) + offset_in_page(addr);
+	if (entry && offset_in_page(addr) + len <= PAGE_SIZE)
+		return page_address(pfn_to_page(xa_to_value(entry))) +
+		       offset_in_page(addr);
 	KUNIT_FAIL(f->test, "%zu bytes at %#llx are not the adapter's", len, addr);
 	return NULL;
+}
+
+unsigned long fake_pfn(struct fake *f, u64 addr)
+{
+	void *entry = xa_load(&f->bus, PHYS_PFN(addr));
+
+	return entry ? xa_to_value(entry) : 0;
 }
 
 unsigned long fake_list_pfn(struct fake *f, u64 list, u32 i)
 {
 	const __le64 *addr = fake_at(f, list + i * sizeof(*addr), sizeof(*addr));
 
-	return addr ? PHYS_PFN(le64_to_cpu(*addr) - BUS_OFFSET) : 0;
+	return addr ? fake_pfn(f, le64_to_cpu(*addr)) : 0;
 }
 
 bool fake_is_mapped(struct fake *f, unsigned long pfn)
@@ -231,6 +277,7 @@ u32 fake_forget(struct fake *f)
 		pages++;
 	}
 	xa_destroy(&f->mapped);
+	xa_destroy(&f->bus);
 	list_for_each_entry_safe(m, next, &f->mems, entry) {
 		list_del(&m->entry);
 		free_pages_exact(m->mem, m->size);
@@ -424,6 +471,7 @@ struct fake *fake_new(struct kunit *test)
 	f->test = test;
 	INIT_LIST_HEAD(&f->mems);
 	xa_init(&f->mapped);
+	xa_init(&f->bus);
 	regs_init(f);
 	/* No module: this one is not in sysfs yet while its tests run. */
 	f->parent = __root_device_register("angara_test", NULL);

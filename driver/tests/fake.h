@@ -68,6 +68,9 @@ struct fake_mem {
  * @ci_writes: how often the core has said which events it has taken
  * @mems: memory from dma_alloc
  * @mapped: how often each page is mapped, by page frame number
+ * @bus: page frame number of each page that is mapped, by the adapter's
+ * @merges: not 0: each mapping is in one piece, the next one here
+ * @unmaps: calls of dma_unmap so far
  * @fail: number of the dma_alloc or dma_map, from now, that fails; 0 for none
  * @db_sq: last doorbell of each context
  * @db_arm: last arming of each context
@@ -104,6 +107,9 @@ struct fake {
 
 	struct list_head mems;
 	struct xarray mapped;
+	struct xarray bus;
+	u64 merges;
+	u32 unmaps;
 	u32 fail;
 
 	u32 db_sq[FAKE_CTXS];
@@ -140,6 +146,8 @@ unsigned long fake_pinned(void);
 bool fake_is_mapped(struct fake *f, unsigned long pfn);
 /* What the adapter reads at @addr; fails the test if it may not. */
 void *fake_at(struct fake *f, u64 addr, size_t len);
+/* The page frame number at an address of the adapter's, or 0. */
+unsigned long fake_pfn(struct fake *f, u64 addr);
 /* Entry @i of a list of pages: the page frame number. */
 unsigned long fake_list_pfn(struct fake *f, u64 list, u32 i);
 /* Frees what the core has left to a stuck adapter; says how many pages. */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Angara adapter: memory of a region; see mr_mem.c.
+ */
+#ifndef ANG_MR_MEM_H
+#define ANG_MR_MEM_H
+
+#include <linux/scatterlist.h>
+
+#include "ang_dev.h"
+
+#define ANG_MR_MAX_PAGES	(1U << 22)	/* 16 GiB, in 8192 lists */
+
+/**
+ * struct ang_mr_list - a list of the device's pages
+ * @mem: ANGARA_MR_LIST_ENTRIES addresses
+ * @addr: DMA address of @mem
+ */
+struct ang_mr_list {
+	__le64 *mem;
+	u64 addr;
+};
+
+/**
+ * struct ang_mr_mem - memory of a region
+ * @pages: pinned pages
+ * @num_pages: how many
+ * @writable: the device may write to them
+ * @mapped: @sgt is mapped for the device
+ * @sgt: @pages, neighbours put together
+ * @page_shift: log2 of the device's pages
+ * @first: where in the first of these the first pinned page begins
+ * @num_lists: lists
+ * @list: these
+ * @top: list of lists, if there is more than one
+ * @top_addr: DMA address of @top
+ */
+struct ang_mr_mem {
+	struct page **pages;
+	u32 num_pages;
+	bool writable;
+	bool mapped;
+	struct sg_table sgt;
+	u32 page_shift;
+	u32 first;
+	u32 num_lists;
+	struct ang_mr_list *list;
+	__le64 *top;
+	u64 top_addr;
+};
+
+int ang_mr_pin(struct ang_mr_mem *mem, unsigned long addr, u32 num_pages,
+	       bool writable);
+int ang_mr_map(struct ang_dev *adev, struct ang_mr_mem *mem);
+void ang_mr_mem_free(struct ang_dev *adev, struct ang_mr_mem *mem);
+void ang_mr_mem_forget(struct ang_mr_mem *mem);
+
+#endif /* ANG_MR_MEM_H */
