@@ -5,15 +5,29 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
+
+# is_default COMPILER: other tests build with it, too.
+is_default()
+{
+	[ "$(readlink -f "$(command -v "$1")")" = \
+		"$(readlink -f "$(command -v "${CC:-cc}")")" ]
+}
 
 # build COMPILER PART: fails if make does, or the compiler warns.
 build()
 {
-	local log=$TAP_TMP/log status=0
+	local log=$TAP_TMP/log status=0 options=()
 
-	make -s -C "$2" "CC=$1" "O=$TAP_TMP/$1" \
-		"KSELFTEST_INC=$PWD/build/kernel-tools" all >"$log" 2>&1 ||
-		status=$?
+	if [ "$2" != selftests ] && is_default "$1"; then
+		# There a warning is an error.
+		variant plain "$2"
+		return
+	fi
+	! is_default "$1" ||
+		options=("LIBANGARA=$VARIANTS/plain/lib/libangara.a")
+	build_in "$TAP_TMP/$1" "CC=$1" "KSELFTEST_INC=$PWD/build/kernel-tools" \
+		"${options[@]}" "$2" >"$log" 2>&1 || status=$?
 	! grep -A5 -E 'warning:|error:' "$log" || status=1
 	[ "$status" = 0 ] || tail -n 20 "$log"
 	return "$status"

@@ -7,19 +7,14 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-OUT=$TAP_TMP/build
+OUT=$VARIANTS/plain
 BENCH=$OUT/bin/angara-bench
 RUN=$OUT/bin/angara-run
 OPS='put get bcast bcast-barrier reduce allreduce allgather'
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_TTY
 export LD_LIBRARY_PATH=$OUT/lib ANGARA_FABRIC=embedded
-
-build()
-{
-	make -C libangara "O=$OUT" all && make -C tools/run "O=$OUT" all &&
-		make -C tools/bench "O=$OUT" all
-}
 
 compile()
 {
@@ -161,7 +156,7 @@ refused_result()
 	says "$1" 1 tools/bench/report "$TAP_TMP/bad"
 }
 
-check 'builds' build
+check 'builds' variant plain libangara tools/run tools/bench
 for op in $OPS; do
 	check "$op, checked" bench 3 "$op" -s 8,4K,64K -n 10 --check
 	check "$op, many at a time" bench 2 "$op" --rate -W 16 -s 8,1K -n 5 --check

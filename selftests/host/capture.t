@@ -6,15 +6,16 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-O=${O:-$PWD/build/host}
+O=$VARIANTS/plain
 BIN=$O/bin
 LUA=tools/vfio/angara.lua
 FRAMES=$TAP_TMP/frames
 
 build()
 {
-	make -s -C libangara O="$O" all && make -s -C tools O="$O" all &&
+	variant plain libangara tools &&
 		cc -std=gnu11 -g -Wall -Wextra -fsanitize=address,undefined \
 			-fno-sanitize-recover -D_GNU_SOURCE -pthread \
 			-Itools/vfio -Itools/sim -Idriver/model -Iuapi \

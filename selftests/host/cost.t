@@ -8,8 +8,9 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-OUT=$TAP_TMP/build
+OUT=$VARIANTS/plain
 COST=$TAP_TMP/cost
 FI=$OUT/tests/fi-test
 OPS='put allreduce doubles bcast barrier send fetch_add'
@@ -23,7 +24,7 @@ unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
 build()
 {
-	make -C libangara "O=$OUT" "CC=$CC" CFLAGS='-O2 -g' all &&
+	variant plain libangara &&
 		$CC -std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra \
 			-Iselftests/embed -Ilibangara -Ilibangara/include \
 			-Ilibangara/env -Iuapi -Idriver/model -Idriver \
@@ -35,11 +36,7 @@ build()
 # The libfabric provider, which is built from the same files.
 build_provider()
 {
-	local part
-
-	for part in libangara/fabric selftests/fi; do
-		make -C $part "O=$OUT" "CC=$CC" CFLAGS='-O2 -g' all || return
-	done
+	variant plain libangara/fabric selftests/fi
 }
 
 # collected OPERATION COUNT: instructions in all

@@ -6,8 +6,9 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-LIB=$TAP_TMP/lib
+LIB=$VARIANTS/plain
 FLAGS=(-std=gnu11 -O2 -Wall -Wextra -Wshadow -Werror)
 
 documents()
@@ -122,7 +123,7 @@ while read -r doc; do
 done < <(documents)
 silent 'no line is over 100 characters' long_lines
 
-check 'the library builds' make -s -C libangara "O=$LIB" all
+check 'the library builds' variant plain libangara
 for example in hello bcast; do
 	# shellcheck disable=SC2046 # these are words
 	check "example: $example" compile "Documentation/examples/$example.c" \

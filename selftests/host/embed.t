@@ -6,30 +6,28 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-# selftests/coverage builds elsewhere, and to be counted.
-OUT=${EMBED_OUT:-$TAP_TMP/build}
-SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+OUT=$VARIANTS/plain
 NAME=test-$$
 FILE=/dev/shm/angara-$(id -u)-$NAME
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
 build()
 {
-	make -C libangara O="$OUT" all tests && make -C tools/run O="$OUT" &&
-		make -C tools/apps O="$OUT" all
+	variant plain libangara libangara:tests tools/run tools/apps
 }
 
 build_san()
 {
-	make -C libangara O="$TAP_TMP/san" CFLAGS="$SAN" all tests
+	variant asan libangara libangara:tests
 }
 
 # Every third of 3000, where a set has places for 1024.
 processors()
 {
 	# shellcheck disable=SC2086 # options are words; as the library is built
-	cc -std=gnu11 ${CFLAGS:--O2} -D_GNU_SOURCE -Wall -Wextra -Werror -Ilibangara \
+	cc -std=gnu11 ${VARIANT_CFLAGS:-${VARIANT_FLAGS[plain]}} -D_GNU_SOURCE -Wall -Wextra -Werror -Ilibangara \
 		-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model \
 		-Idriver -o "$TAP_TMP/cpus" selftests/embed/cpus.c \
 		"$OUT/lib/libangara.a" && [ "$("$TAP_TMP/cpus")" = 1000 ]
@@ -126,7 +124,7 @@ done
 job 'the library, 6 processes on 2 nodes' angara-run --fabric embedded:2 -n 6 \
 	libangara-test
 job 'the library, sanitizers' angara-run --fabric embedded:3 -n 5 \
-	"$TAP_TMP/san/tests/libangara-test"
+	"$VARIANTS/asan/tests/libangara-test"
 for sizes in 2x2x2 5x1x3x2; do
 	ANGARA_FABRIC=embedded:$sizes job "the applications on $sizes" \
 		selftests/apps.sh

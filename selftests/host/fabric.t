@@ -6,31 +6,24 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-OUT=$TAP_TMP/build
-# Where the guest root sees it, too.
-PLAIN=build/fabric-host
-SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+OUT=$VARIANTS/asan
+# As people build it; by this name the guest root sees it, too.
+PLAIN=build/variant/plain
+OTHER=build/fabric-other
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
 build()
 {
-	make -C libangara O="$OUT" CFLAGS="$SAN" all &&
-		make -C libangara/fabric O="$OUT" CFLAGS="$SAN" V=1 \
-			CC='cc -Werror' all &&
-		make -C selftests/fi O="$OUT" CFLAGS="$SAN" all &&
-		make -C selftests/fi/offload O="$OUT" CFLAGS="$SAN" all &&
-		make -C tools/run O="$OUT" all
+	variant asan libangara libangara/fabric selftests/fi \
+		selftests/fi/offload tools/run
 }
 
 # As people build it, for libfabric's own programs.
 build_plain()
 {
-	local part
-
-	for part in libangara libangara/fabric selftests/fi; do
-		make -C $part O="$PWD/$PLAIN" all || return
-	done
+	variant plain libangara libangara/fabric selftests/fi
 }
 
 with()
@@ -185,10 +178,10 @@ mpi_here()
 
 mpi_elsewhere()
 {
-	tools/vm/chroot make -C selftests/fi/mpi "O=/angara/$PLAIN/other" &&
+	tools/vm/chroot make -C selftests/fi/mpi "O=/angara/$OTHER" &&
 		tools/vm/chroot env ANGARA_FABRIC=embedded:2x2x2 \
 			"FI_PROVIDER_PATH=/angara/$PLAIN/lib/libfabric" \
-			selftests/fi/mpi/run "$PLAIN/other/tests/mpi-test" "$@"
+			selftests/fi/mpi/run "$OTHER/tests/mpi-test" "$@"
 }
 
 # Open MPI gives communicators contexts of a scalable endpoint, if it may be
@@ -264,7 +257,7 @@ check 'fi_pingpong' pingpong
 check 'fi_pingpong, tagged' pingpong -m tagged
 if mpicc -E -include mpi.h -x c /dev/null >/dev/null 2>&1 &&
 	command -v mpirun >/dev/null; then
-	check 'the program of MPI builds' make -C selftests/fi/mpi "O=$PWD/$PLAIN"
+	check 'the program of MPI builds' variant plain selftests/fi/mpi
 	check 'Open MPI, 16 processes' mpi_here messages 16 1
 	check 'Open MPI, 64 MiB' mpi_here messages 2 64
 	check 'Open MPI, one-sided, 16 processes' mpi_here one-sided 16 1

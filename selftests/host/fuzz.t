@@ -7,6 +7,7 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 . selftests/mutate.sh
 
 O=${O:-$PWD/build/host}
@@ -88,12 +89,12 @@ mutants()
 }
 
 check 'the programs that replay inputs build' \
-	make -s -C selftests/fuzz -j2 O="$O" replay
+	build_in "$O" selftests/fuzz:replay
 for target in "${TARGETS[@]}"; do
 	check "$target: inputs that were kept" replay "$target"
 done
 if have_fuzzer; then
-	check 'the targets build' make -s -C selftests/fuzz -j2 O="$O" fuzz
+	check 'the targets build' build_in "$O" selftests/fuzz:fuzz
 	for target in "${TARGETS[@]}"; do
 		check "$target: 5 seconds of fuzzing" \
 			selftests/fuzz/run 5 "$target"

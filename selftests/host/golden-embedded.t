@@ -8,24 +8,19 @@
 set -u
 . selftests/tap.sh
 . selftests/mutate.sh
+. selftests/variant.sh
 
 GOLDEN=selftests/model/golden.txt
-FLAGS=(-std=gnu11 -g -O1 '-fsanitize=address,undefined'
-	-fno-sanitize-recover=all -D_GNU_SOURCE -Wall -Wextra
+read -ra FLAGS <<<"${VARIANT_FLAGS[asan]}"
+FLAGS+=(-Wno-error -std=gnu11 -D_GNU_SOURCE -Wall -Wextra
 	-Wno-unused-parameter -pthread -Iselftests/model -Ilibangara
 	-Ilibangara/embed -Ilibangara/include -Ilibangara/env
 	-Ilibangara/topo -Iuapi -Idriver/model -Idriver -Itools/sim)
 SOURCES=(selftests/embed/golden_host.c
 	selftests/model/{golden,coll,trees,process,common}.c
-	tools/sim/trace_text.c libangara/{scan,fabric,cdev}.c
-	libangara/topo/*.c libangara/embed/*.c driver/row.c driver/model/*.c)
+	tools/sim/trace_text.c)
+LIBRARY=$VARIANTS/asan/lib/libangara.a
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
-
-# Where the object of a source is: some have the same name.
-object()
-{
-	echo "$TAP_TMP/${1//\//_}.o"
-}
 
 # compile SOURCE OBJECT
 compile()
@@ -33,23 +28,24 @@ compile()
 	${CC:-cc} "${FLAGS[@]}" -c -o "$2" "$1"
 }
 
-# link PROGRAM OBJECT...
+# link PROGRAM [OBJECT]
 link()
 {
 	local program=$1
 
 	shift
-	${CC:-cc} "${FLAGS[@]}" -o "$program" "$@"
+	${CC:-cc} "${FLAGS[@]}" -o "$program" "$@" "$TAP_TMP"/*.o "$LIBRARY"
 }
 
 build()
 {
 	local source
 
+	variant asan libangara || return
 	for source in "${SOURCES[@]}"; do
-		compile "$source" "$(object "$source")" || return
+		compile "$source" "$TAP_TMP/$(basename "$source" .c).o" || return
 	done
-	link "$TAP_TMP/golden" "$TAP_TMP"/*.o
+	link "$TAP_TMP/golden"
 }
 
 # trace PROGRAM: compared with the golden one
@@ -58,19 +54,14 @@ trace()
 	timeout 60 "$1" >"$TAP_TMP/trace" && diff -u "$GOLDEN" "$TAP_TMP/trace"
 }
 
-# changed FILE FROM TO: the program with FILE changed, as $TAP_TMP/changed
+# changed FILE FROM TO: the program with FILE of the library changed, whose object
+# goes before the library's, as $TAP_TMP/changed
 changed()
 {
-	local source objects=()
-
 	mkdir -p "$TAP_TMP/copy"
 	mutate "$1" "$2" "$3" >"$TAP_TMP/copy/${1##*/}" &&
-		compile "$TAP_TMP/copy/${1##*/}" "$TAP_TMP/copy/changed.o" ||
-		return
-	for source in "${SOURCES[@]}"; do
-		[ "$source" = "$1" ] || objects+=("$(object "$source")")
-	done
-	link "$TAP_TMP/changed" "$TAP_TMP/copy/changed.o" "${objects[@]}"
+		compile "$TAP_TMP/copy/${1##*/}" "$TAP_TMP/copy/changed.o" &&
+		link "$TAP_TMP/changed" "$TAP_TMP/copy/changed.o"
 }
 
 # same FILE FROM TO: the change does not show.

@@ -6,23 +6,25 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-OUT=${KILL_OUT:-$TAP_TMP/build}
+OUT=$VARIANTS/plain
+KILL=$TAP_TMP/kill-test
 ROUNDS=${ROUNDS:-40}
 SEED=${SEED:-1}
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
 build()
 {
-	make -C libangara O="$OUT" all && make -C tools/run O="$OUT" &&
+	variant plain libangara tools/run &&
 		${CC:-cc} -O2 -g -std=gnu11 -Wall -Wextra -Wshadow -D_GNU_SOURCE \
-			-Ilibangara/include -Iuapi -o "$OUT/bin/kill-test" \
+			-Ilibangara/include -Iuapi -o "$KILL" \
 			selftests/embed/kill.c "$OUT/lib/libangara.a"
 }
 
 rounds()
 {
-	PATH=$OUT/bin:$PATH "$OUT/bin/kill-test" "$ROUNDS" "$SEED"
+	PATH=$OUT/bin:$PATH "$KILL" "$ROUNDS" "$SEED"
 }
 
 check 'builds' build

@@ -7,8 +7,10 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
 OUT=$TAP_TMP/build
+PLAIN=$VARIANTS/plain
 LIST=selftests/embed/kernel-only.txt
 PROGRAMS='ioctl values mmap mr p2p msg flow tree coll floats members inflight
 	poll isolation share kill race races fabric failnth netlink'
@@ -22,15 +24,16 @@ build()
 	local flags="-Wl,--wrap=at_usage,--wrap=at_usage_wait"
 
 	flags+=" $PWD/selftests/embed/usage.c -D_GNU_SOURCE -I$PWD/selftests"
-	make -C libangara "O=$OUT" all tests &&
-		make -C selftests "O=$OUT" "KSELFTEST_INC=$HARNESS" \
-			"LDFLAGS=$flags -I$PWD/uapi" all &&
+	variant plain libangara libangara:tests &&
+		build_in "$OUT" "KSELFTEST_INC=$HARNESS" \
+			"LDFLAGS=$flags -I$PWD/uapi" \
+			"LIBANGARA=$PLAIN/lib/libangara.a" selftests &&
 		${CC:-cc} -std=gnu11 -O2 -g -fPIC -shared -fvisibility=hidden \
 			-D_GNU_SOURCE -Wall -Wextra -Wshadow -Ilibangara \
 			-Ilibangara/include -Ilibangara/env -Iuapi \
 			-Idriver/model -Idriver -o "$OUT/shim.so" \
 			selftests/embed/shim.c -Wl,--exclude-libs,ALL \
-			"$OUT/lib/libangara.a" -ldl
+			"$PLAIN/lib/libangara.a" -ldl
 }
 
 # reason PROGRAM RESULT: why it is the kernel's alone, nothing if it is not
@@ -54,7 +57,7 @@ run()
 	local fabric=embedded:2x2x2,name=kself-$$
 
 	begin "$TAP_TMP/keeper" env "ANGARA_FABRIC=$fabric" \
-		"$OUT/tests/libangara-test" stay || return
+		"$PLAIN/tests/libangara-test" stay || return
 	ANGARA_FABRIC=$fabric LD_PRELOAD=$OUT/shim.so timeout -k 5 300 \
 		"$OUT/selftests/$1" >"$TAP_TMP/out" 2>&1 || status=$?
 	kill $!

@@ -7,6 +7,7 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
 OUT=$TAP_TMP/build
 ROOT=$TAP_TMP/root
@@ -15,7 +16,7 @@ MAN=$ROOT/usr/share/man/man3
 
 install_all()
 {
-	make -C libangara O="$OUT" PREFIX=/usr DESTDIR="$ROOT" install
+	PREFIX=/usr DESTDIR=$ROOT variant plain libangara libangara:install
 }
 
 declared()
@@ -104,8 +105,8 @@ cplusplus()
 
 quiet_build()
 {
-	make -s -C libangara O="$OUT-$1" CC="$1" V=1 \
-		CFLAGS='-O2 -Wconversion -Wno-sign-conversion' all
+	build_in "$OUT-$1" CC="$1" V=1 \
+		CFLAGS='-O2 -Wconversion -Wno-sign-conversion' libangara
 }
 
 soname()
@@ -130,6 +131,6 @@ done
 check 'a program, shared' shared
 check 'a program, static' static
 check 'a program in C++' cplusplus
-check 'clean removes all that was built' sh -c "make -C libangara O='$OUT' clean &&
-	! find '$OUT' -type f | grep ."
+check 'clean removes all that was built' sh -c "make -C libangara O='$OUT-gcc' clean &&
+	! find '$OUT-gcc' -type f | grep ."
 plan

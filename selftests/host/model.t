@@ -6,9 +6,9 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-O=${O:-$PWD/build/host}
-T=$O/tests
+T=$VARIANTS/tests/tests
 
 golden()
 {
@@ -23,7 +23,7 @@ repeated()
 		cmp "$TAP_TMP/one" "$TAP_TMP/two"
 }
 
-check 'the tests build' make -s -C selftests/model -j2 O="$O" all
+check 'the tests build' variant tests selftests/model
 nested '' "$T/model-test"
 check 'the golden trace is the same' golden
 check 'optimized and checked builds give one trace' repeated

@@ -7,9 +7,10 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 . selftests/mutate.sh
 
-O=${O:-$PWD/build/host}
+O=$VARIANTS/tests
 LIST=selftests/model/mutants.txt
 CPP=(-D_GNU_SOURCE -Idriver/model -Ilibangara/env -Iuapi -std=gnu11 -w)
 declare -A ARGS=([model-fast]=--stop [model-threads]='4 150'
@@ -40,7 +41,7 @@ finds()
 	! timeout 10 "$dir/program" ${ARGS[$program]} >"$dir/out" 2>&1
 }
 
-check 'the tests build' make -s -C selftests/model -j2 O="$O" all
+check 'the tests build' variant tests selftests/model
 # As they are the programs pass; what follows is then due to the fault.
 for program in "${!ARGS[@]}"; do
 	# shellcheck disable=SC2086

@@ -6,9 +6,10 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
 BUILD=$TAP_TMP/build
-SIM=$BUILD/host/bin/angara-sim
+SIM=$VARIANTS/plain/bin/angara-sim
 OUT=$BUILD/paper/quick
 
 us()
@@ -163,7 +164,7 @@ failed()
 	[ "$status" = "$want" ] && grep -qF -- "$text" "$TAP_TMP/err"
 }
 
-check 'it builds' make -s -C tools/sim "O=$BUILD/host" all
+check 'it builds' variant plain tools/sim
 if [ ! -x "$SIM" ]; then
 	plan
 	exit
@@ -210,7 +211,8 @@ printf '#!/bin/sh\necho "fell over" >&2\nexit 1\n' >"$TAP_TMP/broken"
 chmod +x "$TAP_TMP/broken"
 check 'a simulator that fails' failed 1 'fell over' \
 	$PAPER --sim "$TAP_TMP/broken" --out "$TAP_TMP/none" --quick
-check 'make paper QUICK=1' make -s paper QUICK=1 "BUILD=$BUILD"
+check 'make paper QUICK=1' make -s paper QUICK=1 "BUILD=$BUILD" \
+	"HOST_OUT=$VARIANTS/plain" "CFLAGS=${VARIANT_FLAGS[plain]}"
 check 'every figure has its section' sections
 check 'every picture is there' pictures
 check 'tables are right' table

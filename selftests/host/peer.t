@@ -9,18 +9,15 @@ set -u
 . selftests/tap.sh
 . selftests/vfio/server.sh
 
-O=${O:-$PWD/build/host}
-T=$O/tests
-V=$TAP_TMP/asan/bin/angara-vfio
-SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+T=$VARIANTS/tests/tests
+V=$VARIANTS/asan/bin/angara-vfio
 A=$TAP_TMP/a
 B=$TAP_TMP/b
 ALL=$TAP_TMP/all
 
 build()
 {
-	make -s -C tools/vfio -j2 O="$TAP_TMP/asan" CFLAGS="$SAN" &&
-		client_build
+	variant asan tools/vfio && client_build
 }
 
 # says TEXT OPTION...: is refused with one line that has it.
@@ -92,7 +89,7 @@ killed()
 	server_end "$A"
 }
 
-check 'the tests build' make -s -C selftests/peer -j2 O="$O" all
+check 'the tests build' variant tests selftests/peer
 nested ASan "$T/peer-test"
 # Of these alone threads have a part.
 nested TSan "$T/peer-tsan" 'tcp: two' 'tcp: strangers'

@@ -7,23 +7,15 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-OUT=$TAP_TMP/build
+OUT=$VARIANTS/asan
+PLAIN=$VARIANTS/plain
 JOB=$OUT/tests/job-test
-SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 ROOT=()
 [ "$(id -u)" != 0 ] || ROOT=(--allow-run-as-root)
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_JOB_TIMEOUT
 export ASAN_OPTIONS=detect_leaks=0
-
-# build OUT [OPTION|TARGET]...
-build()
-{
-	local out=$1
-
-	shift
-	make -C libangara O="$out" CFLAGS="$SAN" "$out/tests/job-test" "$@"
-}
 
 # start STATUS OPTION|COMMAND...: machines have fewer cores than processes.
 start()
@@ -46,9 +38,11 @@ without_launcher()
 
 without_pmix()
 {
-	local job=$OUT-without/tests/job-test
+	local out=$TAP_TMP/without
+	local job=$out/tests/job-test
 
-	build "$OUT-without" PKG_CONFIG=false &&
+	build_in "$out" "CFLAGS=${VARIANT_FLAGS[asan]}" PKG_CONFIG=false \
+		libangara:tests/job-test &&
 		PMIX_NAMESPACE=none PMIX_RANK=0 ends 0 "$job" lacking &&
 		ends 0 "$job" single
 }
@@ -59,12 +53,12 @@ deaf()
 	local flags
 
 	read -ra flags <<<"$(pkg-config --cflags pmix)"
-	make -C libangara O="$OUT-plain" "$OUT-plain/tests/job-test" &&
+	variant plain libangara:tests/job-test &&
 		cc -shared -fPIC -D_GNU_SOURCE -Wall -Wextra -Werror \
 			"${flags[@]}" -o "$TAP_TMP/deaf.so" \
 			selftests/host/pmix-deaf.c &&
 		job -n 4 -x ANGARA_JOB_TIMEOUT=10 -x "LD_PRELOAD=$TAP_TMP/deaf.so" \
-			"$OUT-plain/tests/job-test" deaf
+			"$PLAIN/tests/job-test" deaf
 }
 
 # placed N WANT: on a fabric that they play, blocks of processes over its nodes.
@@ -94,7 +88,7 @@ if ! command -v mpirun.openmpi >/dev/null; then
 	exit
 fi
 
-check 'builds' build "$OUT" all tests
+check 'builds' variant asan libangara libangara:{tests,tests/job-test}
 for n in 1 2 7; do
 	check "allgather of $n" job -n "$n" "$JOB" gather
 	check "groups of $n" job -n "$n" "$JOB" groups

@@ -7,6 +7,7 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
 OUT=$TAP_TMP
 ROUNDS=${ROUNDS:-300}
@@ -18,32 +19,32 @@ LIBRARY=(libangara/*.c libangara/topo/*.c libangara/embed/*.c driver/row.c
 	driver/model/*.c selftests/embed/pause.c)
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 unset PAUSE_SEED
+TSAN=(-O1 -g -fsanitize=thread -Wno-tsan)
 
-build()
-{
-	local out=$1
-
-	shift
-	${CC:-cc} "${BASE[@]}" "$@" "${LIBRARY[@]}" -o "$OUT/$out"
-}
-
-# It does not know fences; what they order is atomic as well.
+# Objects of the library for programs and for a library. It does not know fences;
+# what they order is atomic as well.
 build_tsan()
 {
-	build threads -O1 -fsanitize=thread -Wno-tsan \
+	local source
+
+	mkdir "$OUT/tsan"
+	for source in "${LIBRARY[@]}"; do
+		${CC:-cc} "${BASE[@]}" "${TSAN[@]}" -fPIC -c \
+			-o "$OUT/tsan/${source//\//_}.o" "$source" || return
+	done
+	${CC:-cc} "${BASE[@]}" "${TSAN[@]}" -o "$OUT/threads" "$OUT"/tsan/*.o \
 		selftests/embed/threads.c selftests/embed/members.c
 }
 
 # The provider, on a library that says what is atomic.
 build_fabric()
 {
-	local flags='-O1 -g -fsanitize=thread -Wno-tsan'
-
 	mkdir -p "$OUT/fabric/lib" &&
-		build fabric/lib/libangara.so -O1 -fsanitize=thread -Wno-tsan \
-			-shared -fPIC -Wl,--version-script=libangara/libangara.map &&
-		make -C libangara/fabric "O=$OUT/fabric" CFLAGS="$flags" all &&
-		make -C selftests/fi "O=$OUT/fabric" CFLAGS="$flags" all
+		${CC:-cc} "${TSAN[@]}" -shared -pthread \
+			-Wl,--version-script=libangara/libangara.map \
+			-o "$OUT/fabric/lib/libangara.so" "$OUT"/tsan/*.o &&
+		build_in "$OUT/fabric" "CFLAGS=${TSAN[*]}" libangara/fabric \
+			selftests/fi
 }
 
 fabric()
@@ -55,9 +56,8 @@ fabric()
 
 build_paused()
 {
-	build paused -O2 libangara/tests/lib*.c &&
-		make -C libangara "O=$OUT/build" all &&
-		make -C tools/run "O=$OUT/build"
+	${CC:-cc} "${BASE[@]}" -O2 "${LIBRARY[@]}" libangara/tests/lib*.c \
+		-o "$OUT/paused" && variant plain libangara tools/run
 }
 
 threads()
@@ -68,7 +68,7 @@ threads()
 
 paused()
 {
-	PAUSE_SEED=$1 PATH=$OUT/build/bin:$PATH timeout 300 \
+	PAUSE_SEED=$1 PATH=$VARIANTS/plain/bin:$PATH timeout 300 \
 		angara-run -n "$2" --fabric "$3" "$OUT/paused"
 }
 

@@ -8,18 +8,16 @@
 
 set -u
 . selftests/tap.sh
+. selftests/variant.sh
 
-# selftests/coverage builds elsewhere, and to be counted.
-OUT=${RUN_OUT:-$TAP_TMP/build}
+OUT=$VARIANTS/asan
 RUN=$OUT/bin/angara-run
 JOB=$OUT/tests/job-test
-SAN=${RUN_CFLAGS:--O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all}
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
 build()
 {
-	make -C libangara O="$OUT" CFLAGS="$SAN" all "$JOB" &&
-		make -C tools/run O="$OUT" CFLAGS="$SAN"
+	variant asan libangara libangara:tests/job-test tools/run
 }
 
 job()

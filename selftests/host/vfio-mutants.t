@@ -11,16 +11,16 @@ set -u
 . selftests/vfio/server.sh
 
 LIST=selftests/vfio/mutants.txt
-B=$TAP_TMP/base
+B=$VARIANTS/asan
 PACKAGES=$(sed -n 's/^PACKAGES := //p' tools/vfio/Makefile)
 # shellcheck disable=SC2086 # words
 LIBS=$(pkg-config --libs $PACKAGES)
-FLAGS='-O1 -fsanitize=address -fno-sanitize-recover=all'
+FLAGS=${VARIANT_FLAGS[asan]}
 CPP=(-D_GNU_SOURCE -Itools/vfio -Ilibangara/env -Iuapi -Idriver/model -std=gnu11 -w)
 
 base()
 {
-	make -s -C tools/vfio -j2 O="$B" CFLAGS="$FLAGS" && client_build
+	variant asan tools/vfio && client_build
 }
 
 # link PROGRAM OBJECT FILE: the server with another object for the file.

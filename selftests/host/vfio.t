@@ -10,23 +10,9 @@ set -u
 . selftests/vfio/server.sh
 
 DIR=$TAP_TMP/sockets
-O=${O:-$PWD/build/host}
-V=$TAP_TMP/asan/bin/angara-vfio
-T=$TAP_TMP/tsan/bin/angara-vfio
-SAN='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
-
-build_asan()
-{
-	make -s -C tools/vfio -j2 O="$TAP_TMP/asan" CFLAGS="$SAN"
-}
-
-# Found before the other form of the same header.
-build_tsan()
-{
-	make -s -C tools/vfio -j2 O="$TAP_TMP/tsan" \
-		"CC=${CC:-cc} -I$PWD/selftests/model/tsan" \
-		CFLAGS='-O1 -g -fsanitize=thread -Wno-tsan'
-}
+O=$VARIANTS/plain
+V=$VARIANTS/asan/bin/angara-vfio
+T=$VARIANTS/tsan/bin/angara-vfio
 
 # refuses STATUS TEXT [ARG]...: one clear line, and nothing is left.
 refuses()
@@ -138,7 +124,7 @@ not_ours()
 without_privilege()
 {
 	mkdir -p "$TAP_TMP/user"
-	chmod 755 "$TAP_TMP" "$TAP_TMP/asan" "${V%/*}"
+	chmod 755 "$TAP_TMP"
 	chmod 777 "$TAP_TMP/user"
 	# The server may be in a folder that others may not enter.
 	cp "$V" "$TAP_TMP/angara-vfio"
@@ -158,8 +144,8 @@ frugal()
 {
 	local kb
 
-	make -s -C tools/vfio -j2 O="$TAP_TMP/plain" CFLAGS=-O2 &&
-		server_start "$TAP_TMP/plain/bin/angara-vfio" "$DIR" --dims 4x4x4 ||
+	variant plain tools/vfio &&
+		server_start "$O/bin/angara-vfio" "$DIR" --dims 4x4x4 ||
 		return
 	kb=$(sed -n 's/^VmRSS:\t *\([0-9]*\) kB/\1/p' "/proc/$SERVER_PID/status")
 	echo "$kb KiB"
@@ -169,8 +155,7 @@ frugal()
 # Builds what looks at a server while it works.
 build_ctl()
 {
-	make -s -C libangara -j2 O="$O" all &&
-		make -s -C tools -j2 O="$O" "$O/bin/angaractl"
+	variant plain libangara tools:bin/angaractl
 }
 
 ctl()
@@ -239,7 +224,7 @@ start_with()
 	cat >"$TAP_TMP/with" <<-END
 		#!/bin/sh
 		LD_PRELOAD=${CLIENT%/*}/$1.so exec \
-			"$TAP_TMP/plain/bin/angara-vfio" "\$@"
+			"$O/bin/angara-vfio" "\$@"
 	END
 	chmod 755 "$TAP_TMP/with"
 	server_start "$TAP_TMP/with" "$DIR" --dims 2x2x1
@@ -308,8 +293,8 @@ cases()
 
 mkdir "$DIR"
 mkfifo "$TAP_TMP/fifo"
-check 'builds with ASan and UBSan' build_asan
-check 'builds with ThreadSanitizer' build_tsan
+check 'builds with ASan and UBSan' variant asan tools/vfio
+check 'builds with ThreadSanitizer' variant tsan tools/vfio
 check 'the client builds' client_build
 check 'angaractl builds' build_ctl
 check 'bad arguments' bad_arguments

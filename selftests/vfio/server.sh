@@ -3,7 +3,9 @@
 #
 # An angara-vfio that tests talk to. They have sourced tap.sh.
 
-CLIENT=$TAP_TMP/client/tests/vfio-client
+. selftests/variant.sh
+
+CLIENT=$VARIANTS/tests/tests/vfio-client
 SERVER_PID=
 # What the cases count on.
 # shellcheck disable=SC2034 # for scripts that source this one
@@ -73,7 +75,7 @@ client()
 
 client_build()
 {
-	make -s -C selftests/vfio O="$TAP_TMP/client" CFLAGS='-O1 -g'
+	variant tests selftests/vfio
 }
 
 # A port that nobody listens at; another process may be quicker, then again.

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# What tests build of library, provider, tools and test programs stands once per
+# variant of compiler options, in build/variant/NAME: `variant asan libangara`
+# builds there what is missing and returns at once where nothing is. Test scripts
+# that run side by side share these folders, so nobody builds there by other
+# means, or with other options; what needs options of its own has its own folder.
+
+# selftests/coverage builds elsewhere, and to be counted.
+VARIANTS=${VARIANTS:-$PWD/build/variant}
+# As people build it; for ASan and UBSan; for ThreadSanitizer, which has to see
+# what READ_ONCE() and WRITE_ONCE() are; programs whose Makefiles add sanitizers
+# of their own.
+declare -A VARIANT_FLAGS=(
+	[plain]='-O2 -g -Werror'
+	[asan]='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Werror'
+	[tsan]='-O1 -g -fsanitize=thread -Wno-tsan -Werror'
+	[tests]='-O1 -g -Werror')
+declare -A VARIANT_CC=([tsan]="${CC:-cc} -I$PWD/selftests/model/tsan")
+
+# build_in FOLDER [NAME=VALUE]... PART...: makes each PART, with these variables,
+# by as many processes as the make above has left for us, or as the machine has
+# processors. PART is a folder with a Makefile, or FOLDER:TARGET; a TARGET with a
+# slash is a file below FOLDER.
+build_in()
+{
+	local out=$1 part target options=()
+
+	shift
+	[[ ${MAKEFLAGS:-} = *--jobserver* ]] || options=("-j$(nproc)")
+	while [[ $1 = *=* ]]; do
+		options+=("$1")
+		shift
+	done
+	for part; do
+		target=${part#"${part%%:*}"}
+		target=${target#:}
+		[[ $target != */* ]] || target=$out/$target
+		make -s "${options[@]}" -C "${part%%:*}" "O=$out" \
+			"${target:-all}" || return
+	done
+}
+
+# variant NAME PART...: one test builds in a variant's folder, others that want
+# the same wait for it.
+variant()
+{
+	local name=$1 out=$VARIANTS/$1 options
+
+	shift
+	options=("CC=${VARIANT_CC[$name]:-${CC:-cc}}"
+		"CFLAGS=${VARIANT_CFLAGS:-${VARIANT_FLAGS[$name]}}")
+	mkdir -p "$VARIANTS"
+	{
+		flock 6 || return
+		# Not every Makefile sees that options have changed.
+		if [ "$(cat "$out/options" 2>/dev/null)" != "${options[*]}" ]; then
+			rm -rf "$out"
+			mkdir -p "$out"
+			echo "${options[*]}" >"$out/options"
+		fi
+		build_in "$out" "${options[@]}" "$@" 6>&-
+	} 6>"$VARIANTS/$name.lock"
+}
