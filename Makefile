@@ -120,31 +120,34 @@ paper: ## simulate the published figures: build/paper/report.md (QUICK=1: a part
 
 ## Tests
 
+# With + before it, so that it hands on the processes that `make -j` has left;
+# `make -n` is not to run it.
+PROVE = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),: )selftests/prove
+
 .PHONY: check
-check: setup ## run all tests
-	@selftests/prove host build guest
+check: setup ## run all tests (T=embed: the one called so)
+	@+$(PROVE) $(or $(T),host build guest)
 
 # Tests without a guest that together take longer than all others of them.
-LONG_HOST := $(patsubst %,selftests/host/%.t,bench cost embed fabric kill-embedded \
-	kselftest-embedded paper peer pmix races-embedded sim vfio \
-	vfio-mutants)
+LONG_HOST := $(shell sed -n 's|^first host/\(.*\)|selftests/host/\1.t|p' \
+	selftests/schedule)
 
 .PHONY: check-host
 check-host: setup ## run the quick tests that need no guest
-	@selftests/prove $(filter-out $(LONG_HOST), \
+	@+$(PROVE) $(filter-out $(LONG_HOST), \
 		$(sort $(wildcard selftests/host/*.t)))
 
 .PHONY: check-user
 check-user: setup ## run those of embedded fabrics, benchmarks, simulator, server
-	@selftests/prove $(LONG_HOST)
+	@+$(PROVE) $(LONG_HOST)
 
 .PHONY: check-build
 check-build: setup ## build the modules with all warnings, for every kernel
-	@selftests/prove build
+	@+$(PROVE) build
 
 .PHONY: check-guest
 check-guest: setup ## run the tests that boot guests
-	@selftests/prove selftests/build/guest.t guest
+	@+$(PROVE) selftests/build/guest.t guest
 
 .PHONY: fuzz
 fuzz: ## fuzz the device model and its server (SECONDS=60 each, TARGET=fuzz_device)
@@ -154,7 +157,7 @@ fuzz: ## fuzz the device model and its server (SECONDS=60 each, TARGET=fuzz_devi
 .PHONY: fuzz-proof
 fuzz-proof: ## show that the fuzzers find faults put in on purpose
 	@selftests/fuzz/setup
-	@FUZZ_PROOF=1 selftests/prove selftests/host/fuzz.t
+	@+FUZZ_PROOF=1 $(PROVE) selftests/host/fuzz.t
 
 .PHONY: fuzz-kernel
 fuzz-kernel: debug-kernels ## fuzz the driver in a guest (SECONDS=60, SEED=, THREADS=1)
@@ -167,21 +170,21 @@ fuzz-kernel: debug-kernels ## fuzz the driver in a guest (SECONDS=60, SEED=, THR
 .PHONY: fuzz-kernel-proof
 fuzz-kernel-proof: debug-kernels ## show that fuzz-kernel finds faults
 	@tools/vm/build user
-	@selftests/prove selftests/kfuzz/proof.t
+	@+$(PROVE) selftests/kfuzz/proof.t
 
 .PHONY: cost
 cost: ## count instructions per operation anew, into selftests/embed/cost.txt
-	@UPDATE=1 selftests/prove selftests/host/cost.t
+	@+UPDATE=1 $(PROVE) selftests/host/cost.t
 
 .PHONY: kill
 kill: ## kill processes on embedded fabrics (ROUNDS=1000, SEED=1)
-	@ROUNDS=$(or $(ROUNDS),1000) SEED=$(or $(SEED),1) \
-		selftests/prove selftests/host/kill-embedded.t
+	@+ROUNDS=$(or $(ROUNDS),1000) SEED=$(or $(SEED),1) \
+		$(PROVE) selftests/host/kill-embedded.t
 
 .PHONY: races
 races: ## look for races on embedded fabrics (ROUNDS=5000)
-	@ROUNDS=$(or $(ROUNDS),5000) \
-		selftests/prove selftests/host/races-embedded.t
+	@+ROUNDS=$(or $(ROUNDS),5000) \
+		$(PROVE) selftests/host/races-embedded.t
 
 .PHONY: coverage
 coverage: setup ## count which lines the tests reach (STEPS=model ...)
@@ -189,23 +192,23 @@ coverage: setup ## count which lines the tests reach (STEPS=model ...)
 
 .PHONY: check-sim
 check-sim: ## test the simulator at length: 10000 scenarios, saturation, 10^6 nodes
-	@selftests/prove long
+	@+$(PROVE) long
 
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, each kernel
 	@selftests/fuzz/setup
-	@selftests/prove build selftests/guest/kselftest.t
+	@+$(PROVE) build selftests/guest/kselftest.t
 
 .PHONY: check-kernels-proof
 check-kernels-proof: setup ## show that building for each kernel finds faults
-	@selftests/prove selftests/kernels/proof.t
+	@+$(PROVE) selftests/kernels/proof.t
 
 .PHONY: check-debug
 check-debug: debug-kernels ## run tests on kernels that watch (KERNEL=debug or kcsan)
 	@tools/vm/build user
-	@selftests/prove $(patsubst %,selftests/debug/%.t,$(or $(KERNEL),debug kcsan))
+	@+$(PROVE) $(patsubst %,selftests/debug/%.t,$(or $(KERNEL),debug kcsan))
 
 .PHONY: check-debug-proof
 check-debug-proof: debug-kernels ## show that check-debug finds faults
 	@tools/vm/build user
-	@selftests/prove selftests/debug/proof.t selftests/debug/coverage.t
+	@+$(PROVE) selftests/debug/proof.t selftests/debug/coverage.t

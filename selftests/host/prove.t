@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# selftests/prove itself: how it counts, that scripts run side by side or alone,
+# which script a name is, the times of the longest, and that the jobs of a make
+# above are shared.
+
+set -u
+. selftests/tap.sh
+
+export TEST_DIR=$TAP_TMP/scripts
+mkdir "$TEST_DIR"
+
+# script NAME, on stdin what it does
+script()
+{
+	{
+		echo '#!/bin/bash'
+		cat
+	} >"$TEST_DIR/$1.t"
+	chmod 755 "$TEST_DIR/$1.t"
+}
+
+# prove STATUS NAME...: runs these scripts, its output in $TAP_TMP/said.
+prove()
+{
+	local want=$1 status=0
+
+	shift
+	env -u V JOBS=2 selftests/prove "${@/#/"$TEST_DIR/"}" \
+		>"$TAP_TMP/said" 2>&1 || status=$?
+	cat "$TAP_TMP/said"
+	[ "$status" = "$want" ]
+}
+
+last()
+{
+	[ "$(tail -n 1 "$TAP_TMP/said")" = "$1" ]
+}
+
+counts()
+{
+	prove 1 results.t good.t && last '3 passed, 1 failed, 1 skipped' &&
+		grep -qx "SKIP $TEST_DIR/results.t: other: no room" "$TAP_TMP/said" &&
+		grep -qx "FAIL $TEST_DIR/results.t: inner" "$TAP_TMP/said"
+}
+
+nothing_passed()
+{
+	prove 1 empty.t && last '0 passed, 0 failed, 1 skipped'
+}
+
+# Each waits until the other is there, too.
+side_by_side()
+{
+	prove 0 left.t right.t && last '2 passed, 0 failed, 0 skipped'
+}
+
+# The same two, of which one is to be alone, wait in vain.
+alone()
+{
+	local copy=$TAP_TMP/copy
+
+	mkdir -p "$copy/selftests/some"
+	cp selftests/prove "$copy/selftests"
+	cp "$TEST_DIR"/{left,right}.t "$copy/selftests/some"
+	echo "alone some/$1" >"$copy/selftests/schedule"
+	rm -f "$TEST_DIR"/*.here
+	JOBS=2 "$copy/selftests/prove" some >"$TAP_TMP/said"
+	cat "$TAP_TMP/said"
+	last '0 passed, 2 failed, 0 skipped' || last '1 passed, 1 failed, 0 skipped'
+}
+
+times()
+{
+	prove 0 good.t busy.t && awk -v name="$TEST_DIR/busy.t" '
+		$3 == name { good = $1 >= 0.1 && $2 >= 0.1 && $2 < 30 && ++n == 1 }
+		END { exit !good }' "$TAP_TMP/said"
+}
+
+named()
+{
+	selftests/prove "$1" >"$TAP_TMP/said" 2>&1
+	grep -F "selftests/$2.t" "$TAP_TMP/said"
+}
+
+# Scripts that make something are no reason for make to complain, and get no more
+# than their share of its jobs.
+shares_jobs()
+{
+	printf 'all:\n\t+@selftests/prove %s\n' "$TEST_DIR/makes.t" \
+		>"$TAP_TMP/Makefile"
+	make -j2 -f "$TAP_TMP/Makefile" >"$TAP_TMP/said" 2>&1
+	cat "$TAP_TMP/said"
+	! grep warning "$TAP_TMP/said" && last '1 passed, 0 failed, 0 skipped'
+}
+
+script good <<'END'
+echo 'ok 1 - fine'
+echo 1..1
+END
+script results <<'END'
+echo '    ok 1 - sub'
+echo '    not ok 2 - inner'
+echo 'not ok 1 - outer'
+echo 'ok 2 - other # SKIP no room'
+echo 'ok 3 - third'
+echo 1..3
+END
+script empty <<'END'
+echo 1..0
+END
+for name in 'left right' 'right left'; do
+	read -r here there <<<"$name"
+	script "$here" <<-END
+		: >"\$TEST_DIR/$here.here"
+		for i in {1..100}; do
+			[ -e "\$TEST_DIR/$there.here" ] && break
+			sleep 0.1
+		done
+		[ -e "\$TEST_DIR/$there.here" ] || printf 'not '
+		echo 'ok 1 - the other is there'
+		echo 1..1
+	END
+done
+script busy <<'END'
+for ((i = 0; i < 200000; i++)); do :; done
+echo 'ok 1 - busy'
+echo 1..1
+END
+script makes <<'END'
+printf 'all: a b\na b:\n\t@echo $@\n' >"$TEST_DIR/Makefile"
+. selftests/variant.sh
+build_in "$TEST_DIR" "$TEST_DIR" >"$TEST_DIR/log" 2>&1
+[ "$(sort "$TEST_DIR/log" | xargs)" = 'a b' ] || { cat "$TEST_DIR/log"; printf 'not '; }
+echo 'ok 1 - makes'
+echo 1..1
+END
+
+check 'results are counted' counts
+check 'a run in which nothing passes fails' nothing_passed
+check 'two scripts run side by side' side_by_side
+check 'a script that is to be alone is' alone right
+check 'seconds, of processors too' times
+check 'a script by its name' named faults host/faults
+check 'a script by folder and name' named host/faults host/faults
+check 'a name that is none' complains "'nosuch' is neither" 2 \
+	selftests/prove nosuch
+check 'a name that two have' complains 'say which' 2 selftests/prove fabric
+check 'make shares its jobs' shares_jobs
+plan
