@@ -1,13 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The applications on the fabrics of guests, see selftests/apps.sh: on a torus
-# that they fill, and on one where trees pass through nodes without processes.
+# The applications, see selftests/apps.sh, where trees pass through nodes without
+# processes; on a torus that they fill they run in selftests/guest/kselftest.t.
 
 set -u
 . selftests/tap.sh
-
-OUT=build/guest-user
 
 # guest NAME OPTION...: results of the guest are nested below one of ours.
 guest()
@@ -24,8 +22,6 @@ guest()
 	result "$status" "the applications on $name"
 }
 
-check 'the applications build' tools/vm/chroot make -C tools/apps \
-	"O=/angara/$OUT" all
-guest 2x2x2 --loop 2x2x2
+check 'the applications build' tools/vm/build user
 guest 5x1x3x2 --loop 5x1x3x2
 plan

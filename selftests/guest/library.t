@@ -23,11 +23,6 @@ guest()
 	result "$status" "the library on $name"
 }
 
-check 'the test builds' tools/vm/chroot make -C libangara \
-	"O=/angara/$OUT" all tests
-check 'the launcher builds' tools/vm/chroot make -C tools/run \
-	"O=/angara/$OUT" all
-check 'the benchmark builds' tools/vm/chroot make -C tools/bench \
-	"O=/angara/$OUT" all
+check 'library, launcher and test build' tools/vm/build user
 guest '2x2x2, kernel 6.12' --kernel 6.12 --loop 2x2x2
 plan

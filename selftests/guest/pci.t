@@ -32,7 +32,7 @@ serve()
 	shift 2
 	stop
 	rm -rf "$TAP_TMP/cards"
-	check "a server of $dims starts" server_start build/host/bin/angara-vfio \
+	check "a server of $dims starts" server_start "$VARIANTS/plain/bin/angara-vfio" \
 		"$TAP_TMP/cards" --dims "$dims" "$@"
 	CARDS=()
 	for ((node = 0; node < nodes; node++)); do
@@ -49,11 +49,11 @@ serve_halves()
 	stop
 	rm -rf "$TAP_TMP/cards"
 	mkdir "$TAP_TMP/others"
-	build/host/bin/angara-vfio --dims 2x2 --only 2,3 --peer "$port" \
+	"$VARIANTS/plain/bin/angara-vfio" --dims 2x2 --only 2,3 --peer "$port" \
 		--socket-dir "$TAP_TMP/others" >/dev/null 2>&1 &
 	OTHER_PID=$!
 	check 'two servers of a half each of 2x2 start' server_start \
-		build/host/bin/angara-vfio "$TAP_TMP/cards" --dims 2x2 \
+		"$VARIANTS/plain/bin/angara-vfio" "$TAP_TMP/cards" --dims 2x2 \
 		--only 0,1 --listen "$port"
 	CARDS=(--card "$TAP_TMP/cards/node0.sock"
 		--card "$TAP_TMP/cards/node1.sock"
@@ -82,9 +82,8 @@ guest()
 # What a test asks of a guest, behind its options.
 PARTS=selftests/pci/in-guest
 
-check 'the server builds' make -s -C tools/vfio
-check "the library's test builds" tools/vm/chroot make -C libangara \
-	O=/angara/build/guest-user all tests
+check 'the server builds' variant plain tools/vfio
+check "the library's test builds" tools/vm/build user
 
 serve 2x2x2 8
 # Only programs that do not count on what the loopback has done when a system
