@@ -78,9 +78,42 @@ debugfs()
 	ok $? 'debugfs is not for users'
 }
 
-trace()
+# What is to be in the trace in the end, and what each of it shows.
+expected()
 {
 	local name
+
+	for name in $LIST; do
+		printf '%s|%s\n' " angara_$name: (dev|fabric)=" \
+			"tracepoint angara_$name"
+	done
+	for name in set join leave clear; do
+		printf '%s|%s\n' \
+			" angara_tree: dev=$dev node=$node tree=15 $name " \
+			"angara_tree tells of $name"
+	done
+	case $LIST in
+	*packet*)
+		printf '%s|%s\n' \
+			'angara_packet: .* inject (bcast|put) dir=-' \
+			'angara_packet tells event, type and direction' ;;
+	esac
+}
+
+# All of it is there.
+traced()
+{
+	local line
+
+	cp $TRACE/trace "$TMP/trace"
+	while IFS= read -r line; do
+		grep -qE -- "${line%|*}" "$TMP/trace" || return
+	done <"$TMP/expected"
+}
+
+trace()
+{
+	local line tries
 
 	echo >$TRACE/trace
 	echo 1 >$TRACE/events/angara/enable
@@ -99,22 +132,17 @@ trace()
 		LIST=tree
 	fi
 	angaractl tree delete 15 >"$TMP/out" 2>&1
-	sleep 1 # the device's events go through a worker
+	# The device's events go through a worker.
+	expected >"$TMP/expected"
+	for ((tries = 0; tries < 600; tries++)); do
+		traced && break
+		sleep 0.1
+	done
 	echo 0 >$TRACE/events/angara/enable
 	cp $TRACE/trace "$TMP/trace"
-	for name in $LIST; do
-		has "$TMP/trace" " angara_$name: (dev|fabric)=" \
-			"tracepoint angara_$name"
-	done
-	for name in set join leave clear; do
-		has "$TMP/trace" " angara_tree: dev=$dev node=$node tree=15 $name " \
-			"angara_tree tells of $name"
-	done
-	case $LIST in
-	*packet*)
-		has "$TMP/trace" 'angara_packet: .* inject (bcast|put) dir=-' \
-			'angara_packet tells event, type and direction' ;;
-	esac
+	while IFS= read -r line; do
+		has "$TMP/trace" "${line%|*}" "${line##*|}"
+	done <"$TMP/expected"
 }
 
 [ "$(id -u)" = 0 ] || skip_all 'needs root'

@@ -124,6 +124,14 @@ await()
 	done
 }
 
+# asleep N NAME: so many processes called NAME are there, and all of them sleep.
+asleep()
+{
+	cat /proc/[0-9]*/stat 2>/dev/null | awk -v want="$1" -v name="($2)" '
+		$2 == name { n++; sleeping += $3 == "S" }
+		END { exit n != want || sleeping != want }'
+}
+
 # begin FILE COMMAND [ARG]...: COMMAND runs meanwhile, and has written to FILE
 # that it is ready. Its process is $!.
 begin()

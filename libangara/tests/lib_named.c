@@ -127,6 +127,8 @@ static bool gone(void)
 	/* An operation that cannot end, as the last process does not join in. */
 	if (rank != size - 1)
 		ok = expect("barrier", angara_barrier_nbi(team, &req), 0);
+	/* Whoever has seen this waits until all sleep, and takes the adapters away. */
+	ok &= expect("all", angara_job_barrier(job), 0);
 	if (rank == 0)
 		printf("# ready\n");
 	fflush(stdout);

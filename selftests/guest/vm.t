@@ -64,12 +64,15 @@ result $? 'standard output comes through byte by byte'
 expect 'standard error comes separately' \
 	"$(cat "$ERR")" = "$(printf 'a  b\nagain')"
 
-mkdir "$TAP_TMP/shared"
+mkdir -m 777 "$TAP_TMP/shared"
 echo from host >"$TAP_TMP/shared/in"
-tools/vm/run --no-driver -- sh -c 'sleep 3; echo one' >"$TAP_TMP/one" 2>&1 &
+# This one ends when it has seen the other.
+tools/vm/run --no-driver --share "$TAP_TMP/shared" -- \
+	sh -c 'until [ -e /share/other ]; do sleep 0.1; done; echo one' \
+	>"$TAP_TMP/one" 2>&1 &
 first=$!
 guest --no-driver --kernel "$NEWEST" --share "$TAP_TMP/shared" --user nobody -- \
-	sh -c 'cat /share/in; id -un; pwd; uname -r'
+	sh -c 'cat /share/in; id -un; pwd; uname -r; : >/share/other'
 expect 'a folder is shared, users change, the cwd is the repository' \
 	"$(head -n 3 "$OUT" | paste -sd' ')" = 'from host nobody /angara'
 expect 'the kernel is the one asked for' \

@@ -12,6 +12,7 @@
 #include "offload.h"
 
 #define GROUPS	20	/* more than there are trees */
+#define STEPS	20	/* more than joining a group has, of those that may wait */
 
 static ssize_t count_start(const struct group *g, uint32_t *sum)
 {
@@ -120,7 +121,7 @@ static bool late_trees(void)
 {
 	const unsigned int first[] = { 0, 1 }, second[] = { 0, 2 };
 	struct group old[ANGARA_MAX_TREES], g;
-	unsigned int i;
+	unsigned int i, k;
 	char told[256];
 	bool ok = true;
 
@@ -132,9 +133,12 @@ static bool late_trees(void)
 		ok = leave(&old[i]);
 	if (rank % 2 == 0 && rank < 3)
 		ok = ok && join_start(&g, second, 2);
-	ok = ok && together();
-	if (rank == 1)
-		usleep(50000);
+	/* Those that join are as far as they get. */
+	for (k = 0; ok && k < STEPS; k++) {
+		for (i = 0; i < STEPS; i++)
+			look();
+		ok = together();
+	}
 	for (i = 0; ok && rank == 1 && i < ANGARA_MAX_TREES; i++)
 		ok = leave(&old[i]);
 	if (rank % 2 == 0 && rank < 3)
@@ -164,15 +168,16 @@ static bool ends(void)
 }
 
 /*
- * The last process kills itself while the others work with it: they are told,
- * whether they wait for the adapter or for something to arrive.  They are not
+ * The last process kills itself when the others have started what they do with
+ * it: they are told, whether they wait for the adapter or for something to
+ * arrive, and so they are by what they start afterwards.  They are not
  * a job any more, so each says by itself that it got here.
  */
-static bool death(bool (*work)(const struct group *g, int *err))
+static bool death(ssize_t (*start)(const struct group *g), void *context)
 {
 	struct group g;
 	unsigned int i;
-	int err = 0;
+	int err;
 
 	if (!join(&g, NULL, 0))
 		return false;
@@ -180,49 +185,43 @@ static bool death(bool (*work)(const struct group *g, int *err))
 		if (!counts(&g))
 			return false;
 	if (rank == size - 1) {
-		usleep(100000);
+		together();
 		raise(SIGKILL);
 	}
-	while (!err)
-		if (!work(&g, &err))
-			return false;
+	if (!expect(start(&g), 0) || !together())
+		return false;
+	err = await(context);
 	if (err != FI_ECONNRESET && err != FI_EHOSTUNREACH && err != FI_ENETUNREACH &&
 	    !expect(err, FI_ECONNRESET))
 		return false;
-	/* And so they are by the next one. */
-	work(&g, &err);
-	if (!expect(err != 0, 1) || !leave(&g))
+	if (!expect(done(start(&g), context) != 0, 1) || !leave(&g))
 		return false;
 	puts("# survived");
 	exit(0);
 }
 
-static bool reducing(const struct group *g, int *err)
-{
-	static uint64_t v[10000];
+static uint64_t given[10000];
 
-	*err = done(fi_allreduce(ep, v, 10000, NULL, v, NULL, g->addr, FI_UINT64,
-				 FI_SUM, 0, v), v);
-	return true;
+static ssize_t reducing(const struct group *g)
+{
+	return fi_allreduce(ep, given, 10000, NULL, given, NULL, g->addr, FI_UINT64,
+			    FI_SUM, 0, given);
 }
 
-static bool receiving(const struct group *g, int *err)
+static ssize_t receiving(const struct group *g)
 {
-	static char v[1000];
-
-	*err = done(fi_broadcast(ep, v, sizeof(v), NULL, g->addr,
-				 addr_of(g, size - 1), FI_UINT8, 0, v), v);
-	return true;
+	return fi_broadcast(ep, given, 1000, NULL, g->addr, addr_of(g, size - 1),
+			    FI_UINT8, 0, given);
 }
 
 static bool death_reducing(void)
 {
-	return death(reducing);
+	return death(reducing, given);
 }
 
 static bool death_receiving(void)
 {
-	return death(receiving);
+	return death(receiving, given);
 }
 
 /*
