@@ -12,7 +12,7 @@
 #include "offload.h"
 
 #define GROUPS	20	/* more than there are trees */
-#define STEPS	20	/* more than joining a group has, of those that may wait */
+#define STEPS	10	/* more than joining a group has, of those that may wait */
 
 static ssize_t count_start(const struct group *g, uint32_t *sum)
 {
