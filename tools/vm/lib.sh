@@ -8,7 +8,7 @@ TOP=$(cd "$VM_DIR/../.." && pwd)
 BUILD=$TOP/build
 GUEST=$BUILD/guest
 # shellcheck disable=SC2034 # read by the scripts that source this file
-ROOTFS=$GUEST/root
+ROOTFS=${CHROOT_ROOT:-$GUEST/root}
 # The repository stands here in a chroot and in a guest, so that paths in
 # compiler messages and debug information mean the same in both.
 # shellcheck disable=SC2034

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Where Debian's archive is for this machine, and how to reach it. The scripts that
+# source this have sourced lib.sh.
+
+apt_get()
+{
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@"
+}
+
+# The machine's own mirror of Debian's main archive.
+find_mirror()
+{
+	# shellcheck disable=SC2016 # apt expands these, not the shell
+	apt-get indextargets --format '$(REPO_URI) $(ORIGIN)/$(LABEL)' \
+		'Created-By: Packages' |
+		awk '$2 == "Debian/Debian" { print $1; exit }'
+}
+
+mirror()
+{
+	local uri
+
+	uri=$(find_mirror)
+	if [ -z "$uri" ]; then
+		# Without fetched lists apt does not know the origins.
+		apt_get update
+		uri=$(find_mirror)
+	fi
+	[ -n "$uri" ] || die "apt knows no Debian archive: see sources.list(5)"
+	echo "$uri"
+}
+
+# apt of a root obeys what the host says on how to reach the mirror.
+apt_options()
+{
+	apt-config dump | grep -E '^Acquire::(Check-|https?::)[^ ]+ ".+";' || true
+}
