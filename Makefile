@@ -60,7 +60,7 @@ install: ## install all (PREFIX=, DESTDIR=)
 
 .PHONY: clean
 clean: ## remove what was built; the guest root stays
-	rm -rf $(BUILD)/kernel $(BUILD)/host $(BUILD)/guest-user
+	rm -rf $(BUILD)/kernel $(BUILD)/host $(BUILD)/guest-user $(BUILD)/variant
 
 .PHONY: distclean
 distclean: ## remove all of build/, the guest root too
