@@ -198,21 +198,6 @@ contexts_elsewhere()
 			"$TAP_TMP/contexts")" = 4 ]
 }
 
-# What README.md says, word by word, but where to; in the guest root, which has
-# all that it takes.
-readme()
-{
-	mkdir -p "$PLAIN/readme"
-	awk '/^## / { here = /of libfabric$/ } /^```/ { on = /sh$/; next }
-			here && on' README.md |
-		sed "s|\$PWD/build/host|/angara/$PLAIN|
-			s|^make user|cd $PLAIN/readme|" >"$PLAIN/readme/commands"
-	tools/vm/chroot env OMPI_ALLOW_RUN_AS_ROOT=1 \
-		OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-		timeout 60 bash -e "$PLAIN/readme/commands" >"$TAP_TMP/said" &&
-		[ "$(grep -c '^rank [0-3]: 6$' "$TAP_TMP/said")" = 4 ]
-}
-
 if ! pkg-config --exists libfabric; then
 	skip 'the provider' 'there is no libfabric: install libfabric-dev'
 	plan
@@ -272,5 +257,4 @@ else
 fi
 check 'another Open MPI with another libfabric' mpi_elsewhere messages 4 1
 check 'communicators with a context each' contexts_elsewhere
-check 'the commands of README.md' readme
 plan
