@@ -56,7 +56,4 @@ int fuzz_quiet(struct fuzz *f, u64 budget);
 /* Resets all adapters, frees all, and checks that nothing was left. */
 void fuzz_end(struct fuzz *f);
 
-/* Fails if anything in the fabric is not as it has to be between two steps. */
-void fuzz_invariants(struct fuzz *f);
-
 #endif /* FUZZ_FUZZ_H */

@@ -3,6 +3,7 @@
  * What does not depend on the host: configurations, idleness, chance; see
  * host.h.
  */
+#include "invariant.h"
 #include "test.h"
 
 const struct ang_cfg cfg_default = {
@@ -21,44 +22,10 @@ u64 rnd(u64 *state)
 	return *state;
 }
 
-static void check_rings(struct host *h, struct ang_node *n)
-{
-	u32 dir, vc;
-
-	for (dir = 0; dir < 2 * h->cfg.ndims; dir++) {
-		for (vc = 0; vc < ANGARA_VC_NUM; vc++) {
-			struct ang_ring *r = ang_ring(h->fab, n, dir, vc);
-
-			EXPECT_EQ(r->head, r->tail);
-			EXPECT_EQ(r->todo, 0);
-		}
-	}
-}
-
-static void check_fabric(struct host *h)
-{
-	u32 i, b, t;
-
-	for (i = 0; i < h->nodes; i++) {
-		struct ang_node *n = ang_node(h->fab, i);
-		u32 bufs = (u32)((h->fab->stride - h->fab->off_buf) /
-				 h->fab->buf_size);
-		u32 *ref = (u32 *)((char *)n + h->fab->off_ref);
-
-		check_rings(h, n);
-		for (b = 0; b < bufs; b++)
-			EXPECT_EQ(ref[b], 0);
-		for (t = 0; t < ANGARA_MAX_TREES; t++)
-			EXPECT(!n->tree[t].abort_todo);
-		EXPECT_EQ(n->sched, n->remote ? ANG_SCHED_OWNED |
-						ANG_SCHED_REMOTE : 0);
-	}
-}
-
 void host_check_idle(struct host *h)
 {
 	host_run(h);
-	check_fabric(h);
+	invariants_idle(h->fab);
 	if (h->twin && !h->twin->dead)
-		check_fabric(h->twin);
+		invariants_idle(h->twin->fab);
 }

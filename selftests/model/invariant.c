@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What is true of every fabric between two steps, whatever was done to it; see
+ * invariant.h.
+ *
+ * Memory of a fabric is one block, so that a write past the end of something
+ * in it is no matter for a sanitizer.  Such a write breaks something here.
+ */
+#include <string.h>
+
+#include "invariant.h"
+#include "test.h"
+
+/* References to the buffers of all nodes, as found in the fabric. */
+static u32 *refs;
+static u32 refs_num;
+/* Trains and answers under way of all operations, as found in the rings. */
+static u32 *trains;
+static u32 trains_num;
+
+static void count_refs(struct ang_fabric *fab, u64 buf, u32 more)
+{
+	u32 node = (u32)(buf >> 32);
+	u32 index = (u32)buf - 1;
+
+	if (!buf)
+		return;
+	EXPECT(node < fab->topo.nodes && index < fab->bufs);
+	refs[node * fab->bufs + index] += more;
+}
+
+static u32 *trains_of(struct ang_fabric *fab, u32 node, u32 ctx, u32 slot)
+{
+	return &trains[(node * fab->cfg.ctxs + ctx) * fab->cfg.ops + slot];
+}
+
+/* A request on its way to the target, or its answer on the way back. */
+static void count_train(struct ang_fabric *fab, const struct ang_pkt *p)
+{
+	bool answer = p->type == ANG_PKT_ACK || p->type == ANG_PKT_DATA ||
+		      p->type == ANG_PKT_RNR;
+	u32 node = answer ? p->dst_node : p->src_node;
+	u32 ctx = answer ? p->dst_ctx : p->src_ctx;
+	struct ang_node *n;
+	struct ang_op *op;
+
+	if (!answer && p->type != ANG_PKT_PUT && p->type != ANG_PKT_GET &&
+	    p->type != ANG_PKT_SEND && p->type != ANG_PKT_ATOMIC)
+		return;
+	EXPECT(node < fab->topo.nodes);
+	EXPECT(ctx < fab->cfg.ctxs && p->slot < fab->cfg.ops);
+	n = ang_node(fab, node);
+	op = ang_op(fab, n, ang_ctx(fab, n, ctx), p->slot);
+	if (op->state != ANG_OP_FREE && op->gen == p->gen)
+		++*trains_of(fab, node, ctx, p->slot);
+}
+
+static void packet(struct ang_fabric *fab, const struct ang_pkt *p)
+{
+	EXPECT(p->type >= ANG_PKT_PUT && p->type < ANG_PKT_NUM);
+	EXPECT(p->npkts >= 1 && p->npkts <= fab->cfg.train);
+	EXPECT(p->tree < ANGARA_MAX_TREES);
+	EXPECT(!p->buf || p->len <= fab->buf_size);
+	EXPECT(p->src_node < fab->topo.nodes);
+	EXPECT(p->status < ANGARA_ST_NUM);
+}
+
+/* A FIFO of @size places whose head still owes @todo. */
+static void fifo(struct ang_fabric *fab, const struct ang_pkt *pkt, u32 size,
+		 u32 head, u32 tail, u32 todo)
+{
+	EXPECT(tail - head <= size);
+	EXPECT(!todo || head != tail);
+	for (; head != tail; head++, todo = 0) {
+		const struct ang_pkt *p = &pkt[head & (size - 1)];
+
+		packet(fab, p);
+		count_refs(fab, p->buf,
+			   todo ? ang_count(todo & ~ANG_OUT_VALID) : 1);
+	}
+}
+
+static void rings(struct ang_fabric *fab, struct ang_node *n)
+{
+	u32 dir, vc;
+
+	for (dir = 0; dir < 2 * fab->cfg.ndims; dir++)
+		for (vc = 0; vc < ANGARA_VC_NUM; vc++) {
+			struct ang_ring *r = ang_ring(fab, n, dir, vc);
+
+			/* Its producer may be at work, and adds whole packets. */
+			u32 tail = ang_load_acquire(&r->tail);
+			u32 at;
+
+			fifo(fab, r->pkt, fab->cfg.depth, r->head, tail,
+			     r->todo);
+			for (at = r->head; at != tail && !fab->cfg.remote; at++)
+				count_train(fab, &r->pkt[at & (fab->cfg.depth -
+							       1U)]);
+			EXPECT(r->waiting <= 1);
+			EXPECT(fab->cfg.dims[dir / 2] > 1 || r->head == tail);
+		}
+}
+
+/* Contributions that wait for one before them, a buffer for each. */
+static void waiting(struct ang_fabric *fab, const struct ang_tree *t,
+		    const struct ang_slot *s)
+{
+	struct ang_view v = { .fab = fab };
+	u32 many = ang_count(s->held);
+	u64 buf = s->waiting;
+
+	EXPECT(!(s->held & ~s->left) && !(s->left & ~t->places));
+	EXPECT(!s->left || !(s->held & (s->left & -s->left)));
+	for (; many; many--) {
+		EXPECT(buf);
+		count_refs(fab, buf, 1);
+		buf = *ang_buf_link(&v, buf);
+	}
+	EXPECT(!buf);
+}
+
+/* Directions in which a row has a neighbor of its tree. */
+static u32 links(const struct angara_tree_row *row)
+{
+	return row->dirs | (row->is_root ? 0 : 1U << row->to_root);
+}
+
+static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
+{
+	struct ang_tree *t = &n->tree[number];
+	u32 places = 0;
+	u32 held = 0;
+	u32 i;
+
+	EXPECT(t->state <= ANGARA_TREE_STATE_DOWN);
+	EXPECT(t->state != ANGARA_TREE_STATE_UNSET || !t->members);
+	if (t->state == ANGARA_TREE_STATE_UNSET)
+		return;
+	EXPECT_EQ(t->row.tree, number);
+	EXPECT_EQ(ang_tree_row_check(&fab->topo, &t->row), 0);
+	EXPECT(t->life);
+	/* Neighbors have met before their side is whole, and all before it opens. */
+	EXPECT(!(t->met & ~links(&t->row)) && !(t->whole & ~(t->met & t->row.dirs)));
+	EXPECT(!t->open || t->whole == t->row.dirs);
+	EXPECT(!t->open || t->row.is_root || t->met & 1U << t->row.to_root);
+	for (i = 0; i < ANGARA_MAX_DIRS; i++)
+		EXPECT(t->peer[i] || !(t->met & 1U << i));
+	EXPECT(t->members <= t->row.pe);
+	for (i = 0; i < t->members; i++) {
+		struct ang_ctx *c = ang_ctx(fab, n, t->member[i]);
+
+		EXPECT(t->member[i] < fab->cfg.ctxs && c->alive);
+		EXPECT(c->joined & 1U << number && c->pkey == t->row.pkey);
+		EXPECT(c->place[number] < t->row.pe);
+		EXPECT(!(places & 1U << c->place[number]));
+		places |= 1U << c->place[number];
+	}
+	EXPECT_EQ(ang_count(t->places), (u32)t->row.pe + t->row.dir_sum);
+	EXPECT(t->state != ANGARA_TREE_STATE_UP || places == t->taken);
+	for (i = 0; i < ANGARA_MAX_REDUCES; i++) {
+		struct ang_slot *s = &t->slot[i];
+
+		if (!s->used)
+			continue;
+		EXPECT(!(s->left & ~t->places));
+		EXPECT(s->pkt.seq % ANGARA_MAX_REDUCES == i);
+		packet(fab, &s->pkt);
+		count_refs(fab, s->pkt.buf, 1);
+		if (ang_ordered(s->pkt.dtype, s->pkt.redop))
+			waiting(fab, t, s);
+		held += s->pkt.npkts;
+	}
+	EXPECT_EQ(held, t->in_flight);
+	EXPECT(held <= ANGARA_MAX_REDUCES);
+}
+
+/* What a context injects into a tree stands in a list of its operations. */
+static void injections(struct ang_fabric *fab, struct ang_node *n,
+		       struct ang_ctx *c, u32 number)
+{
+	struct ang_member *m = &c->member[number];
+	u32 left = fab->cfg.ops;
+	u64 unsent = 0;
+	u32 last = 0;
+	u64 set;
+	u32 at;
+
+	EXPECT(!m->first == !(c->tree_tx & 1U << number));
+	for (at = m->first; at; left--) {
+		struct ang_op *op;
+
+		EXPECT(left && at <= fab->cfg.ops);
+		EXPECT(m->ops & 1ULL << (at - 1));
+		op = ang_op(fab, n, c, at - 1);
+		EXPECT(op->tree == number && !op->sent_all);
+		unsent |= 1ULL << (at - 1);
+		last = at;
+		at = op->next;
+	}
+	for (set = m->ops; set; set &= set - 1) {
+		struct ang_op *op = ang_op(fab, n, c, ang_lowest(set));
+
+		EXPECT(op->state == ANG_OP_ACTIVE && ang_is_coll(op->opcode));
+		EXPECT(op->tree == number);
+		EXPECT(op->sent_all || unsent >> ang_lowest(set) & 1);
+		EXPECT(op->npkts_done <= op->npkts_sent);
+		EXPECT(op->npkts_sent <= op->npkts || !op->npkts);
+	}
+	EXPECT_EQ(m->last, last);
+	EXPECT(c->joined & 1U << number || (!m->ops && !m->first));
+}
+
+/* An operation stands where its kind says, and nowhere else. */
+static void placed(struct ang_fabric *fab, const struct ang_ctx *c,
+		   const struct ang_op *op, u32 slot)
+{
+	u64 bit = 1ULL << slot;
+	u32 i;
+
+	for (i = 0; i < ANGARA_MAX_TREES; i++)
+		EXPECT(!(c->member[i].ops & bit) ==
+		       !(ang_is_coll(op->opcode) && op->tree == i));
+	EXPECT(!(c->sends & bit) == (op->opcode != ANGARA_OP_SEND));
+	if (ang_is_coll(op->opcode))
+		EXPECT(!(c->p2p_tx & bit));
+	else if (op->opcode != ANGARA_OP_SEND)
+		EXPECT_EQ(!(c->p2p_tx & bit), op->sent_all);
+}
+
+/* Messages to one receiver stand in a line, of which the first alone moves. */
+static void sends(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
+{
+	u64 behind = 0;
+	u64 set;
+
+	for (set = c->sends; set; set &= set - 1) {
+		struct ang_op *op = ang_op(fab, n, c, ang_lowest(set));
+		struct ang_op *next;
+
+		EXPECT(op->state == ANG_OP_ACTIVE);
+		EXPECT(op->opcode == ANGARA_OP_SEND && op->dst_node < fab->topo.nodes);
+		EXPECT(op->phase <= ANG_SEND_REST && op->turn <= 1);
+		if (!op->next)
+			continue;
+		EXPECT(op->next <= fab->cfg.ops);
+		EXPECT(c->sends >> (op->next - 1) & 1);
+		EXPECT(!(behind >> (op->next - 1) & 1));
+		behind |= 1ULL << (op->next - 1);
+		next = ang_op(fab, n, c, op->next - 1U);
+		EXPECT(next->dst_node == op->dst_node);
+		EXPECT(next->dst_ctx == op->dst_ctx);
+		EXPECT(next->phase == ANG_SEND_START && !next->trains);
+	}
+	EXPECT(!(behind & c->p2p_tx));
+}
+
+/* What outlives a context: who waits for it, and what others rely on. */
+static void remains(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
+{
+	u64 ghosts = 0;
+	u32 i;
+
+	EXPECT(fab->topo.nodes <= 64);
+	EXPECT(!(c->waiting[0] & ~(~0ULL >> (64 - fab->topo.nodes))));
+	EXPECT_EQ(c->wait_words, !!c->waiting[0]);
+	EXPECT(c->wait_at < ANG_WAIT_GROUPS);
+	for (i = 0; i < fab->cfg.ops; i++) {
+		struct ang_op *op = ang_op(fab, n, c, i);
+
+		EXPECT(op->state <= ANG_OP_GHOST);
+		if (op->state != ANG_OP_GHOST)
+			continue;
+		EXPECT(op->opcode == ANGARA_OP_SEND);
+		ghosts |= 1ULL << i;
+	}
+	EXPECT_EQ(c->ghosts, ghosts);
+}
+
+static void area(struct ang_fabric *fab, struct ang_ctx *c)
+{
+	struct ang_area *a = &c->area;
+	u32 i;
+
+	if (!a->units) {
+		EXPECT(!a->turn && !a->told && !a->pi);
+		return;
+	}
+	EXPECT(a->units >= 256 && a->units <= 65536);
+	EXPECT(!(a->units & (a->units - 1)));
+	EXPECT(a->pi - a->ci <= a->units);
+	EXPECT(a->turn <= fab->topo.nodes && a->ready_out <= fab->topo.nodes);
+	EXPECT(a->due <= 1 && a->told <= 1);
+	EXPECT(!a->due || a->turn);
+	/* Else nobody would say when there is room. */
+	EXPECT(a->told || c->rouse || !(a->turn || c->wait_words));
+	for (i = 0; i < ANG_PARTS; i++) {
+		struct ang_part *part = &a->part[i];
+		u32 units = 1 + (part->length + ANGARA_MSG_UNIT - 1) /
+				ANGARA_MSG_UNIT;
+
+		EXPECT(part->used <= 1);
+		if (!part->used)
+			continue;
+		EXPECT(part->node < fab->topo.nodes && part->ctx < fab->cfg.ctxs);
+		EXPECT(part->length <= ANGARA_MAX_MSG);
+		EXPECT(part->got < part->length);
+		EXPECT((part->place & (a->units - 1)) + units <= a->units);
+	}
+}
+
+/* Bytes that an operation injects. */
+static u32 gives(const struct ang_op *op)
+{
+	if (ang_is_coll(op->opcode) || op->opcode <= ANGARA_OP_SEND)
+		return op->len;
+	return op->len * ang_atomic_operands(op->redop);
+}
+
+static void context(struct ang_fabric *fab, struct ang_node *n, u32 number)
+{
+	struct ang_ctx *c = ang_ctx(fab, n, number);
+	u64 all = fab->cfg.ops == 64 ? ~0ULL : (1ULL << fab->cfg.ops) - 1;
+	u32 inlines = 0;
+	u32 busy = 0;
+	u32 i;
+
+	EXPECT(c->alive <= 1);
+	remains(fab, n, c);
+	if (!c->alive)
+		return;
+	EXPECT(c->sq_log2 >= 3 && c->sq_log2 <= 15);
+	EXPECT(c->cq_log2 >= 3 && c->cq_log2 <= 16);
+	EXPECT(c->sq_pi - c->sq_ci <= 1U << c->sq_log2);
+	EXPECT(c->cq_pi - c->cq_ci + c->nops <= 1U << c->cq_log2);
+	EXPECT(c->pkey && c->mrs <= 65536);
+	EXPECT(!(c->free & ~all) && !(c->p2p_tx & (c->free | ~all)));
+	for (i = 0; i < fab->cfg.ops; i++) {
+		struct ang_op *op = ang_op(fab, n, c, i);
+
+		EXPECT(!(c->free >> i & 1) == (op->state != ANG_OP_FREE));
+		if (op->state != ANG_OP_ACTIVE)
+			continue;
+		busy++;
+		EXPECT(op->opcode < ANGARA_OP_NUM);
+		EXPECT(op->status < ANGARA_ST_NUM && op->sent <= gives(op));
+		EXPECT(op->len <= ANGARA_MAX_OP_BYTES);
+		EXPECT(op->opcode != ANGARA_OP_SEND || c->sends >> i & 1);
+		placed(fab, c, op, i);
+		EXPECT(op->inl <= ANG_INLINES);
+		if (!op->inl)
+			continue;
+		EXPECT(op->len <= ANGARA_MAX_INLINE);
+		EXPECT(!(inlines & 1U << (op->inl - 1)));
+		inlines |= 1U << (op->inl - 1);
+	}
+	EXPECT_EQ(busy, c->nops);
+	EXPECT_EQ(c->inl_free, ((1U << ANG_INLINES) - 1) & ~inlines);
+	sends(fab, n, c);
+	area(fab, c);
+	for (i = 0; i < ANGARA_MAX_TREES; i++)
+		injections(fab, n, c, i);
+}
+
+static void node(struct ang_fabric *fab, u32 number)
+{
+	struct ang_node *n = ang_node(fab, number);
+	u32 i;
+
+	EXPECT_EQ(n->id, number);
+	for (i = 0; i < ANGARA_MAX_DIRS; i++)
+		EXPECT_EQ(n->neighbor[i],
+			  ang_topo_neighbor(&fab->topo, number, i));
+	rings(fab, n);
+	for (i = 0; i < ANG_FIFO_NUM; i++)
+		fifo(fab, n->fifo[i].pkt, ANG_FIFO, n->fifo[i].head,
+		     n->fifo[i].tail, n->fifo[i].todo);
+	for (i = 0; i < ANGARA_MAX_TREES; i++)
+		tree(fab, n, i);
+	for (i = 0; i < fab->cfg.ctxs; i++)
+		context(fab, n, i);
+}
+
+/* Every train is under way, or its answer is. */
+static void answers_come(struct ang_fabric *fab)
+{
+	u32 i, ctx, slot;
+
+	for (i = 0; i < fab->topo.nodes; i++)
+		for (ctx = 0; ctx < fab->cfg.ctxs; ctx++)
+			for (slot = 0; slot < fab->cfg.ops; slot++) {
+				struct ang_node *n = ang_node(fab, i);
+				struct ang_op *op = ang_op(fab, n, ang_ctx(
+						fab, n, ctx), slot);
+
+				if (op->state == ANG_OP_FREE)
+					continue;
+				EXPECT_EQ(op->trains,
+					  *trains_of(fab, i, ctx, slot));
+			}
+}
+
+static u32 *zeroed(u32 *array, u32 *num, u32 want)
+{
+	if (*num < want) {
+		free(array);
+		array = malloc(want * sizeof(*array));
+		*num = want;
+	}
+	memset(array, 0, want * sizeof(*array));
+	return array;
+}
+
+void invariants(struct ang_fabric *fab, u64 held)
+{
+	u32 nodes = fab->topo.nodes;
+	u32 bufs = fab->bufs;
+	u32 i, b;
+
+	refs = zeroed(refs, &refs_num, nodes * bufs);
+	trains = zeroed(trains, &trains_num,
+			nodes * fab->cfg.ctxs * fab->cfg.ops);
+	for (i = 0; i < nodes; i++)
+		if (!(i < 64 && held >> i & 1))
+			node(fab, i);
+	for (i = 0; i < nodes; i++) {
+		u32 *ref = (u32 *)((char *)ang_node(fab, i) + fab->off_ref);
+
+		for (b = 0; b < bufs; b++) {
+			u32 found = refs[i * bufs + b];
+
+			if (held)
+				EXPECT(found <= READ_ONCE(ref[b]));
+			else
+				EXPECT_EQ(ref[b], found);
+		}
+	}
+	if (!held && !fab->cfg.remote)
+		answers_come(fab);
+}
+
+u64 invariants_held(struct ang_fabric *fab)
+{
+	u64 held = 0;
+	u32 i;
+
+	for (i = 0; i < fab->topo.nodes; i++)
+		if (READ_ONCE(ang_node(fab, i)->sched) & ANG_SCHED_OWNED)
+			held |= 1ULL << i;
+	return held;
+}
+
+static void idle_rings(struct ang_fabric *fab, struct ang_node *n)
+{
+	u32 dir, vc;
+
+	for (dir = 0; dir < 2 * fab->cfg.ndims; dir++) {
+		for (vc = 0; vc < ANGARA_VC_NUM; vc++) {
+			struct ang_ring *r = ang_ring(fab, n, dir, vc);
+
+			EXPECT_EQ(r->head, r->tail);
+			EXPECT_EQ(r->todo, 0);
+		}
+	}
+}
+
+void invariants_idle(struct ang_fabric *fab)
+{
+	u32 i, b, t;
+
+	for (i = 0; i < fab->topo.nodes; i++) {
+		struct ang_node *n = ang_node(fab, i);
+		u32 *ref = (u32 *)((char *)n + fab->off_ref);
+
+		idle_rings(fab, n);
+		for (b = 0; b < fab->bufs; b++)
+			EXPECT_EQ(ref[b], 0);
+		for (t = 0; t < ANGARA_MAX_TREES; t++)
+			EXPECT(!n->tree[t].abort_todo);
+		EXPECT_EQ(n->sched, n->remote ? ANG_SCHED_OWNED |
+						ANG_SCHED_REMOTE : 0);
+	}
+}
