@@ -444,6 +444,11 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	}
 	if (!a->turn)
 		turn_take(v->fab, c);
+	/* Who waited for an earlier life may have come when there was none. */
+	if (live && !a->told) {
+		tell(v, n, c, 1);
+		ang_mb();
+	}
 	if (!a->due || (live && (!part_free(a) || !fits(v, n, c, a->need))))
 		return false;
 	if (READ_ONCE(v->fab->lost) && is_lost(v, n, a->turn - 1)) {

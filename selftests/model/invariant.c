@@ -283,7 +283,8 @@ static void area(struct ang_fabric *fab, struct ang_ctx *c)
 	u32 i;
 
 	if (!a->units) {
-		EXPECT(!a->turn && !a->told && !a->pi);
+		EXPECT(!a->told && !a->pi);
+		EXPECT(!a->turn || c->rouse);
 		return;
 	}
 	EXPECT(a->units >= 256 && a->units <= 65536);
