@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Drivers and processes that work on one fabric at the same time, each with a
+ * view of its own, and what runs them: coroutines in an order that a seed
+ * decides (turns.c), or threads (threads.c).
+ *
+ * An actor is the driver of one node and the processes that have its contexts.
+ * A worker only runs what others hand on.  What they share is the fabric, host
+ * memory, and words that are read and written atomically.
+ */
+#ifndef EXPLORE_EXPLORE_H
+#define EXPLORE_EXPLORE_H
+
+#include "host.h"
+#include "test.h"
+
+#define NODES		4U	/* at the most; one actor each */
+#define CTXS		3U	/* per node */
+#define WORKERS		2U
+#define SLOTS		2U	/* transfers under way per actor */
+#define SLOT		800U	/* bytes of each */
+#define OUT(slot)	((slot) * SLOT)
+#define IN(node, slot)	((SLOTS + (node) * SLOTS + (slot)) * SLOT)
+#define WORD		IN(NODES, 0)	/* 8 bytes for atomic operations */
+#define NAME		(WORD + 8)		/* 64 bytes that tell whose they are */
+#define NAME_LEN	64U
+#define BUFFER		(NAME + NAME_LEN)
+#define EXTRA_KEY	1U	/* region that comes and goes */
+#define EXTRA		256U
+#define COUNTERS	80U
+#define OPS		8U	/* entries of SQ and CQ */
+#define AREA_LOG2	14U
+#define TREE		0U
+#define STEADY		1U	/* tree that nobody clears */
+
+/* Memory of one life of a context; a context has two by turns. */
+struct ctx_memory {
+	struct angara_wqe sq[OPS];
+	struct angara_cqe cq[OPS];
+	struct angara_hw_mr mrt[MRS];
+	struct angara_ctl ctl;
+	__le64 list[8];
+	__le64 ctr[COUNTERS];
+	u8 extra[EXTRA] __attribute__((aligned(64)));
+	u8 buf[BUFFER] __attribute__((aligned(64)));
+} __attribute__((aligned(64)));
+
+struct actor;
+struct context;
+
+/* An operation that was posted and has not completed. */
+struct posted {
+	u8 used;
+	u8 opcode;
+	u8 slot;		/* of the actor, plus 1; 0 for none */
+	u32 len;
+	u32 to;			/* target: node * CTXS + context */
+	u32 life;		/* of that */
+	u64 value;
+	u64 cookie;
+	/* What its completion has to be, or NULL. */
+	void (*end)(struct actor *a, struct context *c, const struct posted *p,
+		    u32 status);
+};
+
+struct context {
+	struct tctx t;
+	struct tarea area;
+	u32 who;		/* node * CTXS + context */
+	u32 life;		/* odd: it is there (others read it) */
+	u32 pending;
+	u32 posts;		/* so far */
+	struct posted op[OPS];
+	u32 msgs;		/* messages sent so far */
+	u32 got[NODES * CTXS];	/* last message from each, plus 1 */
+	u32 joined;		/* trees */
+	u32 number;		/* reductions posted since it joined TREE */
+	u64 added;		/* by atomic operations */
+};
+
+struct actor {
+	struct host h;		/* of which only the view is its own */
+	u32 index;		/* node, or from NODES on a worker */
+	u64 seed;
+	u32 asq_pi, acq_ci;
+	struct context ctx[CTXS];
+	u32 slots;		/* in use */
+	u32 row_life;		/* of TREE; odd: it is set */
+	u32 done;
+};
+
+struct family {
+	const char *name;
+	const char *what;
+	u32 nodes;		/* of a ring */
+	u32 ctxs;		/* per node, that exist from the start */
+	u16 bufs;		/* per node, 0: as few as there can be */
+	u16 depth;		/* of links, likewise */
+	bool areas;		/* with message areas */
+	bool lives;		/* contexts come and go */
+	void (*set_up)(void);	/* by one view, before all begin, or NULL */
+	void (*act)(struct actor *a);
+	void (*end)(void);	/* when nothing is under way any more, or NULL */
+};
+
+extern const struct family transfers, transfers_lives, messages,
+	messages_lives, collectives, rooms, buffers, trees_lives, tree_again;
+
+#define FAMILIES							\
+	&transfers, &transfers_lives, &messages, &messages_lives,	\
+	&collectives, &rooms, &buffers, &trees_lives, &tree_again
+
+/* What scenarios share that begins anew each time. */
+struct shared {
+	struct actor actor[NODES + WORKERS];
+	struct ang_list runq;
+	struct ang_list timers;
+	u64 plan;		/* a number that all know */
+	u64 family[1024];	/* as the family likes */
+};
+
+extern struct shared shared;
+extern struct ang_fabric *fabric;
+extern const struct family *family;
+extern u32 nworkers;
+extern const bool threads;	/* actors run at the same time */
+
+/* world.c */
+void world_new(const struct family *f);
+/* As world_new() left it; every actor draws its own numbers from @seed. */
+void world_restore(u64 seed);
+void world_end(void);
+struct ctx_memory *ctx_memory(u32 node, u32 id, u32 life);
+void memory_live(void *at, u32 len, bool live);
+u64 memory_addr(u32 node, const void *at);
+struct context *context_of(u32 who);
+u8 *area_memory(u32 node, u32 id, u32 life);
+void area_live(u32 node, u32 id, u32 life, bool live);
+struct angara_adm_cmd *asq_entry(u32 node, u32 index);
+struct angara_adm_cpl *acq_entry(u32 node, u32 index);
+u32 acq_phase(u32 index);
+void enable(struct actor *a);
+
+/* turns.c or threads.c */
+/* Others may go on; the caller found nothing to do, and waits for @what. */
+void idle(const char *what);
+/* A moment that matters: others may go on. */
+void moment(const char *what);
+/* A step of a node is over. */
+void stepped(void);
+bool all_done(void);
+/* Around what is shared by other means than the fabric. */
+void shared_lock(void);
+void shared_unlock(void);
+void tell_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+extern bool telling;
+#define TELL(...)							\
+do {									\
+	if (telling)							\
+		tell_of(__VA_ARGS__);					\
+} while (0)
+
+/* actor.c */
+u32 pick(struct actor *a, u32 n);
+void run(struct actor *a, u32 budget);
+void run_some(struct actor *a);
+void hand_on(struct actor *a);
+void actor_wait(struct actor *a, bool (*cond)(struct actor *a), const char *what);
+void work(struct actor *w);
+/* One command. Return: ANGARA_ADM_ST_* */
+u32 command(struct actor *a, const struct angara_adm_cmd *cmd);
+u32 command_op(struct actor *a, u32 opcode, u32 ctx, u32 tree);
+u32 command_row(struct actor *a, const struct angara_tree_row *row);
+/* @count commands with one doorbell. */
+void commands(struct actor *a, const struct angara_adm_cmd *cmd, u32 count,
+	      u32 *status);
+struct angara_adm_cmd cmd_row(const struct angara_tree_row *row);
+struct angara_adm_cmd cmd_op(u32 opcode, u32 ctx, u32 tree);
+void context_create(struct actor *a, struct context *c);
+void context_destroy(struct actor *a, struct context *c);
+/* Room for one more operation? */
+bool may_post(const struct context *c);
+struct posted *post_op(struct actor *a, struct context *c, struct angara_wqe w,
+		       const void *payload);
+void ring(struct actor *a, struct context *c);
+void reap(struct actor *a);
+bool nothing_pending(struct actor *a);
+
+/* Rows of a tree over all nodes of the ring, whose root is node 0. */
+void tree_rows(u32 tree, const u16 *pe, struct angara_tree_row *rows);
+/* Such a tree, with one context of each node. */
+void tree_steady(u32 tree, u32 ctx);
+
+#endif /* EXPLORE_EXPLORE_H */

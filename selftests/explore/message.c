@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Messages between contexts that stay, and that come and go; receivers are
+ * slow, so that some are refused and wait.
+ *
+ * A tag says who sent a message, in which life, and its number.
+ */
+#include <string.h>
+
+#include "explore.h"
+
+#define ROUNDS	6
+#define TAG(who, life, number)	((u64)(life) << 32 | (u64)(who) << 24 | (number))
+
+static void send_end(struct actor *a, struct context *c, const struct posted *p,
+		     u32 status)
+{
+	/* A context is there for a moment before its area is. */
+	EXPECT(status == ANGARA_ST_OK ||
+	       (family->lives && (status == ANGARA_ST_TARGET ||
+				  status == ANGARA_ST_ACCESS)));
+}
+
+static void send(struct actor *a, struct context *c)
+{
+	static const u32 lens[] = { 0, 40, 240, 241, 700, 4000, 4000 };
+	u32 to = pick(a, family->nodes) * CTXS + pick(a, family->ctxs);
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_SEND, to / CTXS, to % CTXS, 0,
+				      0, lens[pick(a, NUM(lens))]);
+	struct posted *p;
+	u64 tag;
+
+	if (!may_post(c))
+		return;
+	tag = TAG(c->who, c->life, ++c->msgs);
+	w.dst_off = cpu_to_le64(tag);
+	w.aux = cpu_to_le64(~tag);
+	p = post_op(a, c, w, NULL);
+	p->end = send_end;
+	ring(a, c);
+}
+
+/* In the order of sending, from each life of each sender once. */
+static void arrive(struct context *c, const struct angara_msg *m)
+{
+	u64 tag = le64_to_cpu(m->tag);
+	u32 who = tag >> 24 & 0xFF;
+	u32 number = tag & 0xFFFFFF;
+
+	EXPECT_EQ(le64_to_cpu(m->imm), ~tag);
+	EXPECT(who < NODES * CTXS);
+	EXPECT_EQ(le32_to_cpu(m->node), who / CTXS);
+	EXPECT_EQ(le16_to_cpu(m->ctx), who % CTXS);
+	EXPECT(number > c->got[who]);
+	c->got[who] = number;
+}
+
+static void receive(struct actor *a, struct context *c, u32 most)
+{
+	const struct angara_msg *m;
+	u32 voids = 0;
+
+	while (most-- && (m = area_next(&c->area, &voids))) {
+		TELL("context %u takes a message", c->t.id);
+		arrive(c, m);
+		area_free(&c->area, m);
+	}
+	EXPECT(!voids || family->lives);
+}
+
+static void receive_all(struct actor *a, u32 most)
+{
+	u32 i;
+
+	for (i = 0; i < family->ctxs; i++)
+		if (a->ctx[i].life & 1)
+			receive(a, &a->ctx[i], most);
+}
+
+static bool sent(struct actor *a)
+{
+	receive_all(a, 2);
+	return nothing_pending(a);
+}
+
+static void act(struct actor *a)
+{
+	u32 i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		struct context *c = &a->ctx[pick(a, family->ctxs)];
+
+		if (family->lives && !pick(a, 5)) {
+			if (c->life & 1)
+				context_destroy(a, c);
+			else
+				context_create(a, c);
+		} else {
+			send(a, c);
+			send(a, c);
+		}
+		run_some(a);
+		reap(a);
+		if (!pick(a, 4))
+			receive_all(a, 1 + pick(a, 2));
+	}
+	if (!family->lives || pick(a, 2))
+		actor_wait(a, sent, "its messages");
+}
+
+/* Who has ended takes messages no more, but others may send to it. */
+static bool others_sent(struct actor *a)
+{
+	u32 i;
+
+	bool all = true;
+
+	for (i = 0; i < family->nodes; i++)
+		all &= __atomic_load_n(&shared.actor[i].done,
+				       __ATOMIC_ACQUIRE);
+	receive_all(a, ROUNDS * 2 * NODES * CTXS);
+	return all;
+}
+
+static void act_steady(struct actor *a)
+{
+	act(a);
+	__atomic_store_n(&a->done, 1, __ATOMIC_RELEASE);
+	stepped();
+	actor_wait(a, others_sent, "others' messages");
+}
+
+static void act_lives(struct actor *a)
+{
+	u32 i;
+
+	act(a);
+	for (i = 0; i < family->ctxs; i++)
+		if (a->ctx[i].life & 1)
+			context_destroy(a, &a->ctx[i]);
+}
+
+static void end_steady(void)
+{
+	u32 i, k, n;
+	u32 most[NODES * CTXS] = { 0 };
+
+	for (i = 0; i < family->nodes; i++)
+		for (k = 0; k < family->ctxs; k++)
+			for (n = 0; n < NODES * CTXS; n++)
+				if (shared.actor[i].ctx[k].got[n] > most[n])
+					most[n] = shared.actor[i].ctx[k].got[n];
+	/* The last one that each has sent has come. */
+	for (n = 0; n < NODES * CTXS; n++)
+		EXPECT_EQ(most[n], context_of(n)->msgs);
+}
+
+const struct family messages = {
+	.name = "messages", .nodes = 2, .ctxs = 2, .areas = true,
+	.what = "messages to slow receivers",
+	.act = act_steady, .end = end_steady,
+};
+
+const struct family messages_lives = {
+	.name = "letters", .nodes = 3, .ctxs = 1, .areas = true, .lives = true,
+	.what = "messages to contexts that come and go",
+	.act = act_lives,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef EXPLORE_TURNS_H
+#define EXPLORE_TURNS_H
+
+#include "explore.h"
+
+/* Return: what is wrong, or NULL. */
+const char *explore_set_up(const struct family *f);
+/* One scenario of that family, in the order that @seed decides. */
+const char *explore_one(u64 seed);
+/* @loop is called if a step does not end. */
+void explore_watch(void (*loop)(void));
+
+#endif /* EXPLORE_TURNS_H */

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Orders in which several views work on one fabric: a million that a seed
+# decides, some with threads, also under ThreadSanitizer; and faults made on
+# purpose, which they have to find.
+
+set -u
+. selftests/tap.sh
+. selftests/mutate.sh
+
+O=${O:-$PWD/build/host}
+T=$O/tests
+OBJ=$O/obj/explore
+LIST=selftests/explore/mutants.txt
+CPP=(-D_GNU_SOURCE -Idriver/model -Iuapi -std=gnu11 -w)
+declare -A FLAGS=(
+	[explore]='-O2 -Iselftests/explore/points'
+	[explore-threads]='-O2 -Iselftests/model/tsan'
+	[explore-tsan]='-O1 -fsanitize=thread -Iselftests/model/tsan')
+# Interleavings of each family: a million.
+ORDERS=(transfers 250000 lives 300000 messages 50000 letters 200000
+	collectives 50000 rooms 75000 buffers 75000)
+
+# explored: the result of each family.
+explored()
+{
+	local i
+
+	for ((i = 0; i < ${#ORDERS[@]}; i += 2)); do
+		nested '' "$T/explore" --count "${ORDERS[i + 1]}" "${ORDERS[i]}"
+	done
+}
+
+# What all families have done is what is promised.
+million()
+{
+	local i sum=0
+
+	for ((i = 1; i < ${#ORDERS[@]}; i += 2)); do
+		sum=$((sum + ORDERS[i]))
+	done
+	echo "$sum"
+	[ "$sum" -ge 1000000 ]
+}
+
+# families: those of ORDERS.
+families()
+{
+	local i
+
+	for ((i = 0; i < ${#ORDERS[@]}; i += 2)); do
+		echo "${ORDERS[i]}"
+	done
+}
+
+# The same seed is the same order, told or not.
+replays()
+{
+	"$T/explore" --show messages 12345 >"$TAP_TMP/one" &&
+		"$T/explore" --show messages 12345 >"$TAP_TMP/two" &&
+		cmp "$TAP_TMP/one" "$TAP_TMP/two" &&
+		[ "$(wc -l <"$TAP_TMP/one")" -gt 500 ]
+}
+
+# finds FIRST NAME FROM TO: succeeds if the program reports the fault.
+finds()
+{
+	local program file family count dir object
+	local objects=() args=()
+
+	read -r program file family count <<<"$1"
+	dir=$(mktemp -d -p "$TAP_TMP")
+	mutate "driver/model/$file" "$3" "$4" >"$dir/$file" || return
+	# shellcheck disable=SC2086 # words, not one
+	gcc ${FLAGS[$program]} "${CPP[@]}" -c -o "$dir/mutant.o" \
+		"$dir/$file" || return
+	for object in "$OBJ/$program"/*.o; do
+		[ "${object##*/}" = "${file%.c}.o" ] || objects+=("$object")
+	done
+	# shellcheck disable=SC2086
+	gcc ${FLAGS[$program]} -pthread -o "$dir/program" "$dir/mutant.o" \
+		"${objects[@]}" || return
+	case $program in
+	explore) args=(--count "$count" "$family") ;;
+	*) args=("$count" "$family") ;;
+	esac
+	! timeout 60 "$dir/program" "${args[@]}" >"$dir/out" 2>&1 || return
+	# It has to be due to the fault.
+	grep -qE '^not ok |ThreadSanitizer: ' "$dir/out" ||
+		[ "$program" != explore ]
+}
+
+each()
+{
+	seek "found: $2" finds "$@"
+}
+
+check 'the programs build' make -s -C selftests/explore -j2 O="$O" all
+explored
+check 'they are a million' million
+check 'a seed gives one order' replays
+mapfile -t NAMES < <(families)
+nested 'under ASan and UBSan' "$T/explore-check" --count 2000 "${NAMES[@]}"
+nested 'threads' "$T/explore-threads" 400 "${NAMES[@]}"
+nested 'threads under ThreadSanitizer' "$T/explore-tsan" 100 "${NAMES[@]}"
+faults "$LIST" each
+found
+plan
