@@ -129,7 +129,8 @@ extern const bool threads;	/* actors run at the same time */
 void world_new(const struct family *f);
 /* As world_new() left it; every actor draws its own numbers from @seed. */
 void world_restore(u64 seed);
-void world_end(void);
+/* What was handed on to nobody is done; then nothing may be left. */
+void world_settle(void);
 struct ctx_memory *ctx_memory(u32 node, u32 id, u32 life);
 void memory_live(void *at, u32 len, bool live);
 u64 memory_addr(u32 node, const void *at);

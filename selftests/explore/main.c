@@ -49,15 +49,17 @@ static void loop(void)
 static int explore(const struct family *f, u32 number, u64 first, u64 count)
 {
 	clock_t start = clock();
-	const char *why = explore_set_up(f);
+	const char *why;
 
 	current = f;
-	for (seed = first; !why && seed - first < count; seed++)
+	seed = first;
+	why = explore_set_up(f);
+	while (!why && seed - first < count) {
 		why = explore_one(seed);
-	if (why) {
-		seed--;
-		fault(why);
+		seed += !why;
 	}
+	if (why)
+		fault(why);
 	printf("%sok %u - %s: %llu interleavings (%s)\n", why ? "not " : "",
 	       number, f->name, (unsigned long long)(seed - first), f->what);
 	printf("# %s: %.1f s of a processor\n", f->name,

@@ -14,10 +14,8 @@
 #include <unistd.h>
 
 #include "explore.h"
-#include "invariant.h"
 
 #define SECONDS		300	/* a family that takes longer hangs */
-#define MOST_STEPS	10000	/* when all have ended */
 
 static const struct family *const all[] = { FAMILIES, NULL };
 
@@ -104,21 +102,6 @@ static void *thread(void *arg)
 	}
 }
 
-/* What was handed on to nobody, and what all leave behind. */
-static void look(void)
-{
-	struct ang_view *v = &shared.actor[0].h.v;
-
-	ang_list_splice(fabric, &v->runq, &shared.runq);
-	ang_timers_splice(fabric, &v->timers, &shared.timers);
-	ang_run(v, MOST_STEPS);
-	EXPECT(!ang_view_busy(v));
-	invariants(fabric, 0);
-	if (family->end)
-		family->end();
-	world_end();
-}
-
 static void rounds(const struct family *f, u64 count)
 {
 	u32 n = 0;
@@ -138,7 +121,9 @@ static void rounds(const struct family *f, u64 count)
 		__atomic_store_n(&ended, 0, __ATOMIC_RELEASE);
 		pthread_barrier_wait(&round_begins);
 		pthread_barrier_wait(&round_ends);
-		look();
+		world_settle();
+		if (family->end)
+			family->end();
 	}
 	over = true;
 	pthread_barrier_wait(&round_begins);

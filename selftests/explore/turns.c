@@ -27,7 +27,6 @@
 #define ROUTINES	(NODES + WORKERS)
 #define STACK		65536U
 #define MOST_POINTS	400000	/* whoever needs more never ends */
-#define MOST_STEPS	10000	/* likewise, when all have ended */
 #define LATE		4U	/* stores that stay behind, per routine */
 #define LATE_TURNS	6U	/* of others, at the most */
 #define SECONDS		4	/* of processor time without a point: a loop */
@@ -420,26 +419,6 @@ static void routine_new(struct actor *a, u32 number)
 	r->sp = stack_new(stacks[number], begin);
 }
 
-/* What was handed on to nobody, and what all leave behind. */
-static void rest(void)
-{
-	struct ang_view *v = &shared.actor[0].h.v;
-	u32 steps;
-
-	explore_left = NEVER;
-	ang_list_splice(fabric, &v->runq, &shared.runq);
-	ang_timers_splice(fabric, &v->timers, &shared.timers);
-	for (steps = 0; ang_view_busy(v) && steps < MOST_STEPS; steps++) {
-		ang_run(v, 1);
-		stepped();
-	}
-	EXPECT(!ang_view_busy(v));
-	invariants(fabric, 0);
-	if (family->end)
-		family->end();
-	world_end();
-}
-
 static void one(u64 seed)
 {
 	u32 i;
@@ -466,7 +445,11 @@ static void one(u64 seed)
 	switch_to(choose());
 	if (failed)
 		longjmp(out, 1);
-	rest();
+	now = NULL;
+	explore_left = NEVER;
+	world_settle();
+	if (family->end)
+		family->end();
 }
 
 const char *explore_one(u64 seed)

@@ -15,6 +15,7 @@
 #define AREAS		0x10000000ULL	/* message areas, behind the rest */
 #define AREA		(1U << AREA_LOG2)
 #define LINE		64U
+#define MOST_STEPS	10000	/* when nobody starts anything any more */
 
 /* Memory of one node's host. */
 struct node_memory {
@@ -253,6 +254,27 @@ static void fabric_new(const struct family *f)
 	ang_fabric_init(fabric, &cfg);
 }
 
+void world_settle(void)
+{
+	struct ang_view *v = &shared.actor[0].h.v;
+	u32 i;
+
+	for (i = 0; i < NODES + WORKERS; i++) {
+		ang_list_splice(fabric, &shared.runq, &shared.actor[i].h.v.runq);
+		ang_timers_splice(fabric, &shared.timers,
+				  &shared.actor[i].h.v.timers);
+	}
+	ang_list_splice(fabric, &v->runq, &shared.runq);
+	ang_timers_splice(fabric, &v->timers, &shared.timers);
+	for (i = 0; ang_view_busy(v) && i < MOST_STEPS; i++) {
+		ang_run(v, 1);
+		stepped();
+	}
+	EXPECT(!ang_view_busy(v));
+	invariants(fabric, 0);
+	invariants_idle(fabric);
+}
+
 void world_new(const struct family *f)
 {
 	u32 i, k;
@@ -265,10 +287,8 @@ void world_new(const struct family *f)
 	memset(&shared, 0, sizeof(shared));
 	shared.runq.head = ANG_NONE;
 	shared.timers.head = ANG_NONE;
-	for (i = 0; i < f->nodes; i++)
+	for (i = 0; i < NODES + WORKERS; i++)
 		actor_new(i);
-	for (i = 0; i < WORKERS; i++)
-		actor_new(NODES + i);
 	for (i = 0; i < f->nodes; i++) {
 		enable(&shared.actor[i]);
 		actor_wait(&shared.actor[i], enabled, "its adapter");
@@ -277,11 +297,7 @@ void world_new(const struct family *f)
 	}
 	if (f->set_up)
 		f->set_up();
-	for (i = 0; i < f->nodes; i++)
-		while (ang_view_busy(&shared.actor[i].h.v))
-			ang_run(&shared.actor[i].h.v, 1000);
-	invariants(fabric, 0);
-	invariants_idle(fabric);
+	world_settle();
 	memcpy(old_fabric, fabric, ang_fabric_size(&fabric->cfg));
 	memcpy(old_memory, memory, sizeof(memory));
 	memcpy(old_areas_live, areas_live, sizeof(areas_live));
@@ -328,10 +344,4 @@ void world_restore(u64 seed)
 		rnd(&s);
 		shared.actor[i].seed = s;
 	}
-}
-
-/* Everything was given back: no step is left over, no buffer, no packet. */
-void world_end(void)
-{
-	invariants_idle(fabric);
 }
