@@ -15,7 +15,7 @@ LIST=selftests/model/mutants.txt
 CPP=(-D_GNU_SOURCE -Idriver/model -Ilibangara/env -Iuapi -std=gnu11 -w)
 declare -A ARGS=([model-fast]=--stop [model-threads]='4 150'
 	[model-tsan]='3 600 2x2')
-declare -A LINK=([model-fast]=-Wl,--wrap=ang_combine)
+declare -A LINK=([model-fast]='-Wl,--wrap=ang_combine')
 declare -A FLAGS=([model-fast]=-O1 [model-threads]=-O1
 	[model-tsan]='-O1 -fsanitize=thread -Iselftests/model/tsan')
 
