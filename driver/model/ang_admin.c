@@ -369,8 +369,8 @@ static bool trees_left(struct ang_view *v, struct ang_node *n, u32 ctx)
 }
 
 /*
- * News that a tree went down must leave before the next incarnation is set:
- * a neighbour that misses it waits for ever.
+ * ABORT packets of a row must leave before its next life begins: a neighbor that
+ * misses one waits for ever.
  */
 static bool must_wait(struct ang_view *v, struct ang_node *n,
 		      const struct angara_adm_cmd *cmd)

@@ -75,25 +75,39 @@ static void result_take(struct ang_view *v, struct ang_node *n,
 		ang_op_done(v, n, c, op);
 }
 
+/* The allreduce of a context in a tree that has begun first, or NULL. */
+static struct ang_op *result_first(struct ang_view *v, struct ang_node *n,
+				   struct ang_ctx *c, u32 tree)
+{
+	struct ang_op *first = NULL;
+	u64 set;
+
+	for (set = c->member[tree].ops; set; set &= set - 1) {
+		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(set));
+
+		ang_work(v, ANG_WORK_LOOK);
+		if (op->opcode == ANGARA_OP_ALLREDUCE &&
+		    (!first || (s32)(op->seq - first->seq) < 0))
+			first = op;
+	}
+	return first;
+}
+
 /*
- * An allreduce's result comes to a participant.  All participants of this node
- * have a part in a result that the node has sent up, so if it is not what one
- * of them waits for, the parent has made it up, and no later one can be told.
+ * An allreduce's result comes to a participant.  Results come in order, and all
+ * participants of this node have a part in what the node has sent up.  So a
+ * result that is not what one of them waits for has been made up by the parent,
+ * and the tree is of no use any more.
  */
 static void result_down(struct ang_view *v, struct ang_node *n,
 			struct ang_ctx *c, const struct ang_pkt *p, u32 in)
 {
 	u32 parent = in == ANGARA_DIR_NONE ? n->id : n->neighbor[in];
-	u64 set;
+	struct ang_op *op = result_first(v, n, c, p->tree);
 
-	for (set = c->member[p->tree].ops; set; set &= set - 1) {
-		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(set));
-
-		ang_work(v, ANG_WORK_LOOK);
-		if (result_next(op, p)) {
-			result_take(v, n, c, op, p);
-			return;
-		}
+	if (op && result_next(op, p)) {
+		result_take(v, n, c, op, p);
+		return;
 	}
 	ang_drop(v, n, p, ANGARA_DROP_ORDER, 0);
 	ang_tree_down(v, n, p->tree, ANGARA_ST_MISMATCH, parent, 0);
@@ -114,13 +128,13 @@ static struct ang_op *op_named(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_result_p2p() - the result of a REDUCE has come, sent by the root
+ * ang_result_p2p() - the result of a REDUCE goes to its receiver at this node
  * @v: view
  * @n: node
  * @p: result; its payload reference goes with it
  *
  * The receiver's own contribution is in it, so its operation is under way
- * unless the tree went down.
+ * unless the tree went down, or the result is forged.
  */
 void ang_result_p2p(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p)
@@ -135,6 +149,27 @@ void ang_result_p2p(struct ang_view *v, struct ang_node *n,
 	}
 	result_take(v, n, ang_ctx(v->fab, n, p->dst_ctx), op, p);
 	ang_buf_put(v, p->buf, 1);
+}
+
+/**
+ * ang_result_arrive() - the result of a REDUCE has come over a link
+ * @v: view
+ * @n: node
+ * @p: result; its payload reference goes with it
+ *
+ * The root has it only after this node has sent its part up.
+ */
+void ang_result_arrive(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p)
+{
+	const struct ang_tree *t = &n->tree[p->tree];
+
+	if (ang_tree_takes(n, p) &&
+	    (t->row.is_root || t->row.pkey != p->pkey ||
+	     (s32)(t->done - p->seq) < p->npkts))
+		ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
+	else
+		ang_result_p2p(v, n, p);
 }
 
 /* Is @p the next train that @op waits to see come back? */
@@ -298,7 +333,7 @@ static u32 outputs_down(struct ang_node *n, const struct ang_pkt *p)
 	if (p->type == ANG_PKT_BCAST)
 		t->cnt.bcast_packets += p->npkts;
 	else
-		t->come_down = p->seq + p->npkts;
+		t->next_result = p->seq + p->npkts;
 	return ang_outs_down(&t->row);
 }
 
@@ -309,24 +344,32 @@ static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u32 dirs,
 	bool of_life = p->type == ANG_PKT_OPEN ? p->key == t->row.epoch :
 						 p->life == t->life;
 
-	if (t->state != ANGARA_TREE_STATE_UP)
+	if (t->state == ANGARA_TREE_STATE_UNSET)
 		return ANGARA_DROP_NO_TREE;
 	if (t->row.pkey != p->pkey)
 		return ANGARA_DROP_PARTITION;
 	if (!(dirs & 1U << dir))
 		return ANGARA_DROP_DIRECTION;
-	return of_life ? ANGARA_DROP_NUM : ANGARA_DROP_STALE;
+	if (!of_life)
+		return ANGARA_DROP_STALE;
+	return t->state == ANGARA_TREE_STATE_UP ? ANGARA_DROP_NUM :
+						  ANGARA_DROP_NO_TREE;
 }
 
 /*
- * A neighbor that is not trusted may play the node beyond a link.  What a child
- * sends up is not of this node, and what a parent sends down this node, or one
- * below it, has asked for.
+ * A neighbor that is not trusted may play the node beyond a link.  Data comes up
+ * when the tree is open here, and down when it is whole below.  What a child
+ * sends up is not of this node, and results and credits that a parent sends down
+ * are for what this node has sent up.
  */
 static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
 {
 	struct ang_tree *t = &n->tree[p->tree];
+	bool data = p->type == ANG_PKT_BCAST || p->type == ANG_PKT_REDUCE ||
+		    p->type == ANG_PKT_ALLREDUCE;
 
+	if (data && (vc == ANGARA_VC_UP ? !t->open : t->whole != t->row.dirs))
+		return true;
 	if (vc == ANGARA_VC_UP)
 		return p->type == ANG_PKT_BCAST && p->src_node == n->id;
 	if (p->type == ANG_PKT_CREDIT)
@@ -334,7 +377,7 @@ static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
 		       ANGARA_MAX_REDUCES;
 	if (p->type != ANG_PKT_ALLREDUCE)
 		return false;
-	return (s32)(p->seq - t->come_down) < 0 ||
+	return (s32)(p->seq - t->next_result) < 0 ||
 	       (s32)(t->done - p->seq) < p->npkts;
 }
 
@@ -343,14 +386,17 @@ static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
  * An OPEN packet that differs in its epoch is: the rows do not fit together.
  */
 static void refuse(struct ang_view *v, struct ang_node *n,
-		   const struct ang_pkt *p, u32 cause)
+		   const struct ang_pkt *p, u32 dir, u32 cause)
 {
 	bool over = cause == ANGARA_DROP_NO_TREE || cause == ANGARA_DROP_STALE;
 
 	if (over && (p->type == ANG_PKT_ABORT || p->type == ANG_PKT_CREDIT))
 		return;
-	if (cause == ANGARA_DROP_NO_TREE && p->type == ANG_PKT_OPEN)
+	if (cause == ANGARA_DROP_NO_TREE && p->type == ANG_PKT_OPEN) {
+		if (n->tree[p->tree].state == ANGARA_TREE_STATE_DOWN)
+			ang_open_late(n, p, dir);
 		return;
+	}
 	ang_drop(v, n, p, cause, 1);
 }
 
@@ -390,7 +436,7 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	if (cause == ANGARA_DROP_NUM && out_of_order(n, p, ANGARA_VC_UP))
 		cause = ANGARA_DROP_ORDER;
 	if (cause != ANGARA_DROP_NUM)
-		refuse(v, n, p, cause);
+		refuse(v, n, p, dir, cause);
 	else if (p->type == ANG_PKT_OPEN)
 		ang_open_take(v, n, p, dir);
 	else if (p->type == ANG_PKT_ABORT)
@@ -426,7 +472,7 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	    out_of_order(n, p, ANGARA_VC_DOWN))
 		cause = ANGARA_DROP_ORDER;
 	if (cause != ANGARA_DROP_NUM) {
-		refuse(v, n, p, cause);
+		refuse(v, n, p, dir, cause);
 	} else if (p->type == ANG_PKT_OPEN) {
 		ang_open_take(v, n, p, dir);
 	} else if (p->type == ANG_PKT_ABORT) {

@@ -124,6 +124,8 @@ bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       u32 *todo, u32 in);
 bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     u32 tree);
+void ang_result_arrive(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p);
 void ang_result_p2p(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p);
 
@@ -159,6 +161,7 @@ void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
 
 /* ang_tree_open.c */
 void ang_open_start(struct ang_node *n, struct ang_tree *t);
+void ang_open_late(struct ang_node *n, const struct ang_pkt *p, u32 dir);
 u32 ang_open_outputs(const struct ang_tree *t);
 void ang_open_take(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir);

@@ -140,7 +140,7 @@ static void answer_eject(struct ang_view *v, struct ang_node *n,
 
 	if (p->type == ANG_PKT_RESULT) {
 		count_rx(v, n, NULL, p);
-		ang_result_p2p(v, n, p);
+		ang_result_arrive(v, n, p);
 		return;
 	}
 	if (p->type == ANG_PKT_READY_ACK) {

@@ -30,7 +30,7 @@
 #define ANG_PF_FETCH		4	/* ATOMIC: answer with what was there */
 #define ANG_PF_TURN		8	/* SEND: after a READY */
 #define ANG_PF_MORE		16	/* READY_ACK: others of the node wait too */
-#define ANG_PF_WHOLE		32	/* OPEN: all rows on the sender's side have met */
+#define ANG_PF_WHOLE		32	/* OPEN: to the parent: whole; to a child: open */
 
 #define ANG_MAX_HOPS		0xFFFFU	/* links that a packet may cross */
 

@@ -14,6 +14,8 @@
  */
 #include "ang_int.h"
 
+#define MAX_AHEAD	(1U << 30)	/* results, of ang_tree.done */
+
 static struct ang_slot *slot_of(struct ang_tree *t, u32 seq)
 {
 	return &t->slot[seq % ANGARA_MAX_REDUCES];
@@ -153,7 +155,8 @@ static bool result_send(struct ang_view *v, struct ang_node *n,
 	struct ang_pkt r = *p;
 	u32 dir;
 
-	if (p->dst_node >= v->fab->topo.nodes || !p->off) {
+	if (p->dst_node >= v->fab->topo.nodes || !p->off ||
+	    ANG_TICKET_SLOT(p->off) >= v->fab->cfg.ops) {
 		ang_drop(v, n, p, ANGARA_DROP_TARGET, 1);
 		return true;
 	}
@@ -197,6 +200,9 @@ static void credit_count(struct ang_view *v, struct ang_node *n,
 	bool due = ang_credit_due(t->done, npkts);
 
 	t->done += npkts;
+	/* A reduce moves done alone; the two must stay comparable. */
+	if (t->done - t->next_result > MAX_AHEAD)
+		t->next_result = t->done - MAX_AHEAD;
 	t->in_flight -= npkts;
 	t->cnt.reduce_results += npkts;
 	if (t->row.dirs && due) {

@@ -136,7 +136,8 @@ static u32 flags_of(u32 has)
 	       (has & WHOLE ? ANG_PF_WHOLE : 0);
 }
 
-static const char *tree_flaw(const struct ang_pkt *p)
+static const char *tree_flaw(const struct ang_fabric *fab,
+			     const struct ang_pkt *p)
 {
 	if (p->tree >= ANGARA_MAX_TREES)
 		return "tree: out of range";
@@ -147,6 +148,9 @@ static const char *tree_flaw(const struct ang_pkt *p)
 		return "seq: more credits than there can be";
 	if ((p->type == ANG_PKT_OPEN || p->type == ANG_PKT_ABORT) && !p->seq)
 		return "seq: no life of a tree";
+	if (p->type == ANG_PKT_REDUCE && p->off &&
+	    (!ANG_TICKET_LIFE(p->off) || ANG_TICKET_SLOT(p->off) >= fab->cfg.ops))
+		return "off: no operation that waits for a result";
 	return NULL;
 }
 
@@ -172,7 +176,7 @@ static const char *fields_flaw(const struct ang_fabric *fab,
 		return "counter: out of range";
 	if (has & TYPE && !ang_reduction_valid(p->dtype, p->redop))
 		return "dtype, redop: unknown";
-	return has & TREE ? tree_flaw(p) : NULL;
+	return has & TREE ? tree_flaw(fab, p) : NULL;
 }
 
 const char *ang_remote_flaw(struct ang_fabric *fab, u32 node, u32 dir,

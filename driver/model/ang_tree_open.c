@@ -12,14 +12,16 @@
  * A row tells a neighbor when what it has to tell changes: its own life, the
  * neighbor's life as it knows it, and whether its side of the link is whole.
  * Two rows have met when each has heard its own life from the other.  A row is
- * whole downwards when it has met all its children and they are whole; the root
- * then opens the tree, and each row opens its children.  Participants inject
- * when their row is open, so no operation runs on a part of a tree, or on rows
- * that form a ring without a root.
+ * whole when it has met all its children and they are whole; the root then
+ * opens the tree, and each row opens its children.  Participants inject when
+ * their row is open.  A row takes data from its children when it is open, and
+ * from its parent when it is whole.  So no operation runs on a part of a tree,
+ * or on rows that form a ring without a root.
  *
- * A row that goes down tells each neighbor whose life it knows (ABORT).  What a
- * neighbor did not know it does not depend on: it forgets the life and waits
- * for the next one.
+ * A row that goes down tells each neighbor whose life it knows (ABORT).  It
+ * goes on to tell its own life to the others, and answers what they tell of
+ * theirs by an ABORT.  So all rows of one epoch go down together, whether they
+ * have met or not, and operations do not wait for a row that is down.
  *
  * Order: packets between two rows stay in order, and a row is not set again
  * before its ABORT packets have left (ang_admin.c).  So a neighbor hears of the
@@ -27,7 +29,7 @@
  */
 #include "ang_int.h"
 
-static bool is_parent(const struct ang_tree *t, u32 dir)
+static bool open_is_parent(const struct ang_tree *t, u32 dir)
 {
 	return !t->row.is_root && dir == t->row.to_root;
 }
@@ -39,17 +41,17 @@ static void open_tell(struct ang_node *n, struct ang_tree *t, u32 outs)
 		n->ctl_trees |= 1U << t->row.tree;
 }
 
-static u32 out_of(const struct ang_tree *t, u32 dir)
+static u32 open_output(const struct ang_tree *t, u32 dir)
 {
-	return is_parent(t, dir) ? ANG_OUT_UP(dir) : 1U << dir;
+	return open_is_parent(t, dir) ? ANG_OUT_UP(dir) : 1U << dir;
 }
 
-static bool whole_below(const struct ang_tree *t)
+static bool open_whole(const struct ang_tree *t)
 {
 	return t->whole == t->row.dirs;
 }
 
-static void tree_open(struct ang_node *n, struct ang_tree *t)
+static void open_tree(struct ang_node *n, struct ang_tree *t)
 {
 	if (t->open)
 		return;
@@ -58,12 +60,12 @@ static void tree_open(struct ang_node *n, struct ang_tree *t)
 }
 
 /* All children are whole: the root opens the tree, others tell their parent. */
-static void whole_tell(struct ang_node *n, struct ang_tree *t)
+static void open_whole_tell(struct ang_node *n, struct ang_tree *t)
 {
-	if (!whole_below(t))
+	if (!open_whole(t))
 		return;
 	if (t->row.is_root)
-		tree_open(n, t);
+		open_tree(n, t);
 	else
 		open_tell(n, t, ANG_OUT_UP(t->row.to_root));
 }
@@ -76,11 +78,11 @@ void ang_open_start(struct ang_node *n, struct ang_tree *t)
 	if (!t->row.is_root)
 		outs |= ANG_OUT_UP(t->row.to_root);
 	open_tell(n, t, outs);
-	whole_tell(n, t);
+	open_whole_tell(n, t);
 }
 
 /**
- * ang_open_outputs() - outputs to neighbors that know of this life, or will
+ * ang_open_outputs() - outputs to neighbors whose lives this row knows
  * @t: tree that is up
  *
  * Return: ANG_OUT_*.
@@ -92,7 +94,7 @@ u32 ang_open_outputs(const struct ang_tree *t)
 
 	for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
 		if (t->peer[dir])
-			outs |= out_of(t, dir);
+			outs |= open_output(t, dir);
 	return outs;
 }
 
@@ -119,18 +121,19 @@ void ang_open_take(struct ang_view *v, struct ang_node *n,
 			return;
 		}
 		t->peer[dir] = p->seq;
-		open_tell(n, t, out_of(t, dir));
+		open_tell(n, t, open_output(t, dir));
 	}
 	if (!p->life)
 		return;
 	t->met |= bit;
 	if (!(p->flags & ANG_PF_WHOLE))
 		return;
-	if (is_parent(t, dir)) {
-		tree_open(n, t);
+	if (open_is_parent(t, dir)) {
+		if (open_whole(t))
+			open_tree(n, t);
 	} else if (!(t->whole & bit)) {
 		t->whole |= bit;
-		whole_tell(n, t);
+		open_whole_tell(n, t);
 	}
 }
 
@@ -146,15 +149,30 @@ void ang_open_abort(struct ang_view *v, struct ang_node *n,
 {
 	struct ang_tree *t = &n->tree[p->tree];
 
-	if (t->peer[dir] != p->seq)
+	if (t->peer[dir] && t->peer[dir] != p->seq)
 		return;
-	if (t->met & 1U << dir) {
-		ang_tree_down(v, n, p->tree, p->status, p->src_node,
-			      out_of(t, dir));
+	ang_tree_down(v, n, p->tree, p->status, p->src_node,
+		      open_output(t, dir));
+}
+
+/**
+ * ang_open_late() - a neighbor tells its life to a row that is down
+ * @n: node
+ * @p: OPEN packet of a neighbor in the tree, with its epoch
+ * @dir: link that it came from
+ *
+ * The neighbor shall know, once in its life.
+ */
+void ang_open_late(struct ang_node *n, const struct ang_pkt *p, u32 dir)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+
+	if (t->peer[dir] == p->seq)
 		return;
-	}
-	t->peer[dir] = 0;
-	t->open_todo &= ~out_of(t, dir);
+	t->peer[dir] = p->seq;
+	t->open_todo &= ~open_output(t, dir);
+	t->abort_todo |= open_output(t, dir);
+	n->ctl_trees |= 1U << p->tree;
 }
 
 static bool open_send(struct ang_view *v, struct ang_node *n,
@@ -187,6 +205,6 @@ bool ang_open_issue(struct ang_view *v, struct ang_node *n, struct ang_tree *t)
 {
 	bool progress = open_send(v, n, t, t->row.dirs, t->open);
 
-	return open_send(v, n, t, ~(u32)t->row.dirs, whole_below(t)) ||
+	return open_send(v, n, t, ~(u32)t->row.dirs, open_whole(t)) ||
 	       progress;
 }

@@ -89,9 +89,9 @@ static void abort_start(struct ang_node *n, struct ang_tree *t, u32 status,
 	ang_control_packet(n, t, ANG_PKT_ABORT, p);
 	p->status = (u8)status;
 	p->src_node = culprit;
-	t->open_todo = 0;
+	t->open_todo &= ~(ang_open_outputs(t) | except);
 	t->abort_todo = ang_open_outputs(t) & ~except;
-	if (t->abort_todo)
+	if (t->abort_todo || t->open_todo)
 		n->ctl_trees |= 1U << t->row.tree;
 }
 
@@ -133,6 +133,7 @@ u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree)
 		ang_ctx(v->fab, n, t->member[i])->joined &= (u16)~(1U << tree);
 	t->members = 0;
 	t->state = ANGARA_TREE_STATE_UNSET;
+	t->open_todo = 0;
 	ang_event(v, n, ANGARA_AEV_TREE_CLEAR, tree, 0);
 	return ANGARA_ADM_ST_OK;
 }

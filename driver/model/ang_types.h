@@ -304,7 +304,7 @@ struct ang_slot {
  * @abort: that packet
  * @down_node: node that took the tree down
  * @done: number of the next result
- * @come_down: number behind the last result that came from the parent
+ * @next_result: no earlier result is taken from the parent
  * @pe_done: results that the PE has been told of
  * @up_credits: results that the parent can take
  * @in_flight: ReduceIds in use
@@ -331,7 +331,7 @@ struct ang_tree {
 	struct ang_pkt abort;
 	u32 down_node;
 	u32 done;
-	u32 come_down;
+	u32 next_result;
 	u32 pe_done;
 	u32 up_credits;
 	u32 in_flight;

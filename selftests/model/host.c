@@ -344,6 +344,22 @@ void host_freeze(struct host *h, u32 node, int on)
 	}
 }
 
+int host_drain(struct host *h, u32 node)
+{
+	const void *data;
+	u32 dir, vc;
+	int any = 0;
+
+	ang_remote_look(&h->v, node);
+	for (dir = 0; dir < 2 * h->cfg.ndims; dir++)
+		for (vc = 0; vc < ANGARA_VC_NUM; vc++)
+			while (ang_remote_head(&h->v, node, dir, vc, &data)) {
+				ang_remote_pop(&h->v, node, dir, vc);
+				any = 1;
+			}
+	return any;
+}
+
 static void release(struct host *h)
 {
 	u32 i, s;

@@ -126,6 +126,11 @@ void host_steps_reset(struct host *h);
 void host_reg(struct host *h, u32 node, u32 off, u32 val);
 /* A node stands still, as if another thread held it, or goes on. */
 void host_freeze(struct host *h, u32 node, int on);
+/*
+ * Takes all that has come to a remote node, as if it had gone to its server.
+ * Return: 1 if there was something.
+ */
+int host_drain(struct host *h, u32 node);
 /* Prints what stands in the fabric. */
 void host_dump(struct host *h);
 /* All payload buffers free, all rings empty, no node with work. */

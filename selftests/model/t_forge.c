@@ -38,6 +38,29 @@ static void end(void)
 	group_del(&g);
 }
 
+/* With a root that gives node 0 children, and a parent. */
+static void start_inner(void)
+{
+	u32 root;
+
+	for (root = 1; root < 9; root++) {
+		start(root);
+		if (t->rows[0].dir_sum)
+			return;
+		end();
+	}
+	EXPECT(root < 9);
+}
+
+/* The row of node 0 begins anew, with another epoch: it meets nobody. */
+static void begin_apart(void)
+{
+	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
+	t->rows[0].epoch++;
+	EXPECT_EQ(adm_row(g.h, 0, &t->rows[0]), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_JOIN, 0, TREE), 0);
+}
+
 /* Puts a packet on the link that leads here from direction @dir. */
 static void give(const struct ang_pkt *p, u32 dir, u32 vc)
 {
@@ -156,10 +179,7 @@ static void before_open(void)
 	for (k = 0; k < 2; k++) {
 		start(4);
 		up = t->rows[0].to_root;
-		/* The others have gone down with its first life. */
-		EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
-		EXPECT_EQ(adm_row(g.h, 0, &t->rows[0]), ANGARA_ADM_ST_OK);
-		EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_JOIN, 0, TREE), 0);
+		begin_apart();
 		dropped();
 		op = begin(k ? ANGARA_OP_ALLREDUCE : ANGARA_OP_BCAST, 0);
 		EXPECT(!me->tree[TREE].open && !op->npkts_sent);
@@ -179,7 +199,7 @@ static void results(void)
 	struct ang_op *op;
 	u32 up;
 
-	start(4);
+	start_inner();
 	host_run(g.h);
 	EXPECT(me->tree[TREE].open);
 	dropped();
@@ -187,9 +207,9 @@ static void results(void)
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	EXPECT_EQ(op->npkts_sent, 4);
 	p = honest(op, ANG_PKT_ALLREDUCE);
-	/* Its children, if it has some, have not sent: no result can exist. */
-	if (t->rows[0].dir_sum)
-		FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
+	/* Its children have not sent: no result can exist. */
+	EXPECT_EQ(me->tree[TREE].done, 0);
+	FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
 	FORGED(op, p, life, p.life - 1, up, ANGARA_VC_DOWN);
 	FORGED(op, p, life, p.life + 1, up, ANGARA_VC_DOWN);
 	FORGED(op, p, tree, TREE + 1, up, ANGARA_VC_DOWN);
@@ -273,6 +293,127 @@ static void reduces(void)
 	end();
 }
 
+/* A node's children have not sent: a neighbor cannot have a result. */
+static void results_early(void)
+{
+	struct ang_pkt p;
+	struct ang_op *op;
+	u32 dir;
+
+	start_inner();
+	host_run(g.h);
+	dropped();
+	op = begin(ANGARA_OP_REDUCE, 0);
+	EXPECT_EQ(op->npkts_sent, 4);
+	EXPECT_EQ(me->tree[TREE].done, 0);
+	for (dir = 0; dir < 4; dir++)
+		if (ang_topo_route(&g.h->fab->topo, me->neighbor[dir], 0) ==
+		    (dir ^ 1))
+			break;
+	p = honest(op, ANG_PKT_RESULT);
+	FORGED(op, p, seq, p.seq, dir, ANGARA_VC_RSP);
+	FORGED(op, p, pkey, PKEY + 1, dir, ANGARA_VC_RSP);
+	complete(ANGARA_OP_REDUCE, 0);
+	end();
+}
+
+/* A parent says that all is whole, before this node's children have met it. */
+static void opened_early(void)
+{
+	struct ang_pkt p = {
+		.type = ANG_PKT_OPEN, .flags = ANG_PF_WHOLE, .tree = TREE,
+		.npkts = 1, .pkey = PKEY, .seq = 77,
+	};
+	struct ang_op *op;
+
+	start_inner();
+	begin_apart();
+	p.key = t->rows[0].epoch;
+	p.life = me->tree[TREE].life;
+	give(&p, t->rows[0].to_root, ANGARA_VC_DOWN);
+	EXPECT(!me->tree[TREE].open);
+	op = begin(ANGARA_OP_BCAST, 0);
+	EXPECT_EQ(op->npkts_sent, 0);
+	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_LEAVE, 0, TREE), 0);
+	EXPECT_EQ(finish(g.ctx[0], NULL), ANGARA_ST_TREE_DOWN);
+	end();
+}
+
+/* Data of a child or of the parent, before the tree is open here. */
+static void data_early(void)
+{
+	struct ang_pkt p = {
+		.type = ANG_PKT_BCAST, .flags = ANG_PF_LAST, .tree = TREE,
+		.npkts = 4, .len = LEN, .pkey = PKEY, .src_node = 4,
+		.key = BUF_KEY, .off = 8192,
+	};
+
+	start_inner();
+	begin_apart();
+	dropped();
+	p.life = me->tree[TREE].life;
+	give(&p, ang_lowest(t->rows[0].dirs), ANGARA_VC_UP);
+	give(&p, t->rows[0].to_root, ANGARA_VC_DOWN);
+	EXPECT_EQ(dropped(), 8);
+	EXPECT_EQ(ctx_counter(g.ctx[0], ANGARA_CTR_BCAST(TREE)), 0);
+	end();
+}
+
+/* Rows here form a ring without a root; a child elsewhere feeds it. */
+static void ring_fed(void)
+{
+	static const struct angara_tree_row rows[2] = {
+		{ .tree = TREE, .to_root = 0, .dir_sum = 2,
+		  .dirs = 1 << 1 | 1 << 2, .pe = 1, .pkey = PKEY, .epoch = 1 },
+		{ .tree = TREE, .to_root = 0, .dir_sum = 1, .dirs = 1 << 1,
+		  .pe = 1, .pkey = PKEY, .epoch = 1 },
+	};
+	struct ang_pkt p = {
+		.type = ANG_PKT_BCAST, .flags = ANG_PF_LAST, .tree = TREE,
+		.npkts = 1, .pkey = PKEY, .src_node = 2,
+	};
+	struct host *h = host_half("2x2", &cfg_default, 3);
+	u32 i;
+
+	ang_remote_set(&h->v, 2);
+	ang_remote_set(&h->v, 3);
+	host_start(h);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(adm_row(h, i, &rows[i]), 0);
+	host_run(h);
+	p.life = ang_node(h->fab, 0)->tree[TREE].life;
+	EXPECT(ang_remote_give(&h->v, 2, 3, ANGARA_VC_UP, &p, NULL));
+	host_run(h);
+	EXPECT_EQ(ang_node(h->fab, 0)->drops[ANGARA_DROP_ORDER], 1);
+	for (i = 0; i < 2; i++)
+		adm_op(h, i, ANGARA_ADM_TREE_CLEAR, 0, TREE);
+	host_drain(h, 2);
+	host_drain(h, 3);
+	h->dropped = 1;
+	host_free(h);
+}
+
+/* A ticket that would make this server break its neighbors' rules. */
+static void tickets(void)
+{
+	struct ang_pkt p = {
+		.type = ANG_PKT_REDUCE, .tree = TREE, .npkts = 1, .pkey = PKEY,
+		.src_node = 1, .dst_node = 2,
+	};
+	const char *flaw;
+
+	start(0);
+	p.off = ANG_TICKET(1, 1, 0);
+	EXPECT(!ang_remote_flaw(g.h->fab, 1, 1, ANGARA_VC_UP, &p, 0));
+	p.off = ANG_TICKET(1, 1, g.h->cfg.ops);
+	flaw = ang_remote_flaw(g.h->fab, 1, 1, ANGARA_VC_UP, &p, 0);
+	EXPECT(flaw && !strncmp(flaw, "off", 3));
+	p.off = ANG_TICKET(0, 1, 0);
+	flaw = ang_remote_flaw(g.h->fab, 1, 1, ANGARA_VC_UP, &p, 0);
+	EXPECT(flaw && !strncmp(flaw, "off", 3));
+	end();
+}
+
 static void broadcasts(void)
 {
 	struct ang_pkt p;
@@ -327,8 +468,6 @@ static void children(void)
 	for (k = 0; k < 8; k++)
 		FORGED(op, p, seq, p.seq, dir, ANGARA_VC_UP);
 	other = begin(ANGARA_OP_BCAST, 0);
-	/* The root's own has come back already: it has a child that is slow. */
-	EXPECT(other->state == ANG_OP_FREE || other->npkts_sent);
 	p = honest(other, ANG_PKT_BCAST);
 	FORGED(op, p, src_node, 0, dir, ANGARA_VC_UP);
 	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
@@ -388,6 +527,12 @@ const struct test_case forge_cases[] = {
 	{ "forged: results of an allreduce", results },
 	{ "forged: results that do not fit the operation", results_unfit },
 	{ "forged: results of a reduce", reduces },
+	{ "forged: the result of a reduce before there can be one",
+	  results_early },
+	{ "forged: a tree opened before it is whole", opened_early },
+	{ "forged: data before the tree is open", data_early },
+	{ "forged: a request into a ring of rows without a root", ring_fed },
+	{ "forged: tickets", tickets },
 	{ "forged: broadcasts that come back", broadcasts },
 	{ "forged: contributions and requests of children", children },
 	{ "forged: credits, ends and beginnings of rows", controls },

@@ -232,11 +232,145 @@ static void not_whole(void)
 	group_del(&g);
 }
 
+/* A tree of two nodes, of which no row is set. */
+static struct ttree *two_nodes(void)
+{
+	static const u16 pe[2] = { 1, 1 };
+	struct ttree *t;
+	u32 i;
+
+	g.h = host_new("2", &cfg_default);
+	group_new(&g, 1, 8192);
+	t = tree_over(g.h, TREE, 0, g.ctx, g.n, pe, 1);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(adm_op(g.h, i, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
+	host_run(g.h);
+	return t;
+}
+
+static void set_and_join(struct ttree *t, u32 node)
+{
+	EXPECT_EQ(adm_row(g.h, node, &t->rows[node]), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_join(g.h, node, ctx_on(node, 0)->id, TREE, 0), 0);
+}
+
+/* A participant leaves before its row has heard of the parent's. */
+static void left_unheard(void)
+{
+	struct ttree *t = two_nodes();
+	struct ang_node *leaf = ang_node(g.h->fab, 1);
+
+	set_and_join(t, 1);
+	host_freeze(g.h, 1, 1);
+	set_and_join(t, 0);
+	sum(ctx_on(0, 0), 1);
+	host_run(g.h);
+	EXPECT_EQ(ang_tree_leave(&g.h->v, leaf, ctx_on(1, 0)->id, TREE), 0);
+	host_freeze(g.h, 1, 0);
+	EXPECT_EQ(finish(ctx_on(0, 0), NULL), ANGARA_ST_TREE_DOWN);
+	tree_del(t);
+	group_del(&g);
+}
+
+/* A participant leaves when its row knows the child's, but not the other way. */
+static void left_unmet(void)
+{
+	struct ttree *t = two_nodes();
+	struct ang_node *root = ang_node(g.h->fab, 0);
+	struct ang_ring *r = ang_ring(g.h->fab, root, t->rows[1].to_root ^ 1,
+				      ANGARA_VC_UP);
+
+	set_and_join(t, 0);
+	host_freeze(g.h, 0, 1);
+	set_and_join(t, 1);
+	sum(ctx_on(1, 0), 1);
+	host_run(g.h);
+	while (ang_ring_head(&g.h->v, r))
+		ang_up_ring(&g.h->v, root, t->rows[1].to_root ^ 1);
+	EXPECT_EQ(ang_tree_leave(&g.h->v, root, ctx_on(0, 0)->id, TREE), 0);
+	host_freeze(g.h, 0, 0);
+	EXPECT_EQ(finish(ctx_on(1, 0), NULL), ANGARA_ST_TREE_DOWN);
+	tree_del(t);
+	group_del(&g);
+}
+
+/* A row goes down as it is set, as another of its neighbors is lost. */
+static void born_down(void)
+{
+	static const struct angara_tree_row root = {
+		.tree = TREE, .is_root = 1, .to_root = ANGARA_DIR_NONE,
+		.dir_sum = 1, .dirs = 1 << 1, .pe = 1, .pkey = PKEY, .epoch = 1,
+	};
+	static const struct angara_tree_row leaf = {
+		.tree = TREE, .to_root = 0, .pe = 1, .pkey = PKEY, .epoch = 1,
+	};
+	static const u32 gone[1] = { 1 };
+	struct tctx *c;
+	u32 i;
+
+	g.h = host_half("4", &cfg_default, 0xD);
+	ang_remote_set(&g.h->v, 1);
+	host_start(g.h);
+	c = ctx_new(g.h, 3, 0, PKEY, 6, 6);
+	ctx_buffer(c, 16384);
+	ang_remote_lost(&g.h->v, gone, 1);
+	host_run(g.h);
+	EXPECT_EQ(adm_row(g.h, 3, &leaf), 0);
+	EXPECT_EQ(adm_op(g.h, 3, ANGARA_ADM_JOIN, 0, TREE), 0);
+	sum(c, 1);
+	EXPECT_EQ(adm_row(g.h, 0, &root), 0);
+	EXPECT_EQ(finish(c, NULL), ANGARA_ST_TREE_DOWN);
+	for (i = 0; i < 4; i += 3)
+		EXPECT_EQ(adm_op(g.h, i, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
+	ctx_del(c);
+	host_drain(g.h, 1);
+	host_free(g.h);
+}
+
+/* As after 2^31 packets of reduces, then an allreduce. */
+static void many_reduces(void)
+{
+	struct ttree *t = two_nodes();
+	u32 base = 0x7FFFFFF8U;
+	struct angara_wqe w = wqe_coll(ANGARA_OP_REDUCE, TREE, 0, 8192, 4);
+	u32 i, k;
+
+	for (i = 0; i < 2; i++)
+		set_and_join(t, i);
+	host_run(g.h);
+	for (i = 0; i < 2; i++) {
+		struct ang_node *n = ang_node(g.h->fab, i);
+
+		n->tree[TREE].done = base;
+		n->tree[TREE].pe_done = base;
+		ang_ctx(g.h->fab, n, ctx_on(i, 0)->id)->member[TREE].seq = base;
+	}
+	for (k = 0; k < 32; k++) {
+		for (i = 0; i < 2; i++) {
+			post(ctx_on(i, 0), &w, NULL);
+			kick(ctx_on(i, 0));
+		}
+		for (i = 0; i < 2; i++)
+			EXPECT_EQ(finish(ctx_on(i, 0), NULL), ANGARA_ST_OK);
+	}
+	sum(ctx_on(0, 0), 1);
+	sum(ctx_on(1, 0), 2);
+	for (i = 0; i < 2; i++)
+		sum_is(ctx_on(i, 0), 3);
+	tree_del(t);
+	group_del(&g);
+}
+
 const struct test_case life_cases[] = {
 	{ "life: a result of an earlier life in the root's FIFO",
 	  result_in_fifo },
 	{ "life: a broadcast of an earlier life on a link", request_in_ring },
 	{ "life: rows are set in any order, again and again", any_order },
 	{ "life: operations wait until all rows have met", not_whole },
+	{ "life: a participant leaves before its row was heard of",
+	  left_unheard },
+	{ "life: a participant leaves before the rows have met", left_unmet },
+	{ "life: a row that is down as soon as it is set", born_down },
+	{ "life: an allreduce after very many reduces", many_reduces },
 	{ NULL, NULL },
 };

@@ -16,24 +16,13 @@ static int cut;		/* what goes to the other side vanishes there */
 /* Carries packets, or after the loss drops them at the dead links. */
 static int pump(struct host *h)
 {
-	u32 i, rings;
 	int any = 0;
+	u32 i;
 
 	if (!cut)
 		return twins_pump(h);
-	for (i = 0; i < num_gone; i++) {
-		rings = ang_remote_look(&h->v, gone[i]);
-		for (; rings; rings &= rings - 1) {
-			u32 dir = ang_lowest(rings) / ANGARA_VC_NUM;
-			u32 vc = ang_lowest(rings) % ANGARA_VC_NUM;
-			const void *data;
-
-			while (ang_remote_head(&h->v, gone[i], dir, vc, &data)) {
-				ang_remote_pop(&h->v, gone[i], dir, vc);
-				any = 1;
-			}
-		}
-	}
+	for (i = 0; i < num_gone; i++)
+		any |= host_drain(h, gone[i]);
 	return any;
 }
 
