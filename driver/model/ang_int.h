@@ -47,6 +47,7 @@ static inline void ang_interrupt(struct ang_view *v, struct ang_node *n,
 void ang_wake(struct ang_view *v, struct ang_node *n, u64 why);
 void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline);
 bool ang_timer_expire(struct ang_view *v, struct ang_node *n);
+void ang_sched_all(struct ang_view *v);
 
 /* ang_node.c */
 bool ang_node_step(struct ang_view *v, struct ang_node *n);
@@ -60,6 +61,8 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
 bool ang_link_give(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 vc, const void *data);
 u64 ang_link_bufs(const struct ang_cfg *cfg);
+void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
+		   u32 out);
 struct ang_pkt *ang_ring_head(struct ang_view *v, struct ang_ring *r);
 void ang_ring_pop(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
 
@@ -197,6 +200,7 @@ u32 ang_lost_between(struct ang_view *v, u32 from, u32 to);
 u32 ang_lost_row(struct ang_view *v, const struct ang_node *n,
 		 const struct angara_tree_row *row);
 bool ang_lost(struct ang_view *v, struct ang_node *n);
+void ang_lost_act(struct ang_view *v, struct ang_node *n);
 
 /* ang_combine.c */
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);

@@ -86,6 +86,26 @@ bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 	return ring_free(v->fab, r) >= need;
 }
 
+/**
+ * ang_pass_note() - note which packet is about to be sent on; see ang_recover.c
+ * @v: view
+ * @n: node
+ * @dir: link that it came from
+ * @vc: virtual channel
+ * @out: link that it leaves by
+ */
+void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
+		   u32 out)
+{
+	u32 in = dir * ANGARA_VC_NUM + vc;
+
+	n->pass.out = out * ANGARA_VC_NUM + vc;
+	n->pass.tail = link_ring(v, n, out, vc)->tail + 1;
+	/* An older key is of a packet that has left its ring. */
+	ang_store_release(&n->pass.key, (in + 1ULL) << 32 |
+			  ang_ring(v->fab, n, dir, vc)->head);
+}
+
 /* A packet is in its place at the end of ring @r. */
 static inline void arrive(struct ang_view *v, struct ang_node *n,
 			  struct ang_ring *r, u32 dir, u32 vc)

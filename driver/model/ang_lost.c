@@ -8,6 +8,10 @@
  * It ends them and names the node.  Packets that were on their way are dropped
  * at the dead link by the host, and late answers find nobody.
  *
+ * A node that was reset because its holder ended in the middle of it
+ * (ang_recover.c) is lost for a moment, too, to those who had to do with it;
+ * but packets pass through it as before.
+ *
  * Who holds a node acts on a loss as on registers, so nothing is looked at on
  * the way of data but ang_fabric.lost, where an operation starts.
  */
@@ -19,12 +23,23 @@ static bool gone(struct ang_fabric *fab, u32 node)
 	       READ_ONCE(ang_node(fab, node)->remote) == ANG_REMOTE_GONE;
 }
 
+/* No end of anything: gone, or reset.  Packets pass through one of the latter. */
+static bool ends_nothing(struct ang_fabric *fab, u32 node)
+{
+	return gone(fab, node) ||
+	       (node != ANG_NONE && ang_recover_torn(fab, node));
+}
+
 /* The first lost node on the way, the ends included. */
 static u32 way(struct ang_view *v, u32 from, u32 to)
 {
 	struct ang_fabric *fab = v->fab;
 	u32 at = from;
 
+	if (ang_recover_torn(fab, from))
+		return from;
+	if (ang_recover_torn(fab, to))
+		return to;
 	while (!gone(fab, at)) {
 		u32 dir = ang_topo_route(&fab->topo, at, to);
 
@@ -51,39 +66,46 @@ u32 ang_lost_between(struct ang_view *v, u32 from, u32 to)
 	return lost == ANG_NONE ? way(v, to, from) : lost;
 }
 
-/**
- * ang_lost_row() - can a tree do its work at a node?
- * @v: view
- * @n: node
- * @row: its row
- *
+/*
  * A root sends results of a reduce to whoever asks for them: it has to reach
  * all that are left.
- *
- * Return: a lost node that the row needs, ANG_NONE if there is none.
  */
-u32 ang_lost_row(struct ang_view *v, const struct ang_node *n,
-		 const struct angara_tree_row *row)
+static u32 row_culprit(struct ang_view *v, const struct ang_node *n,
+		       const struct angara_tree_row *row)
 {
 	struct ang_fabric *fab = v->fab;
 	u32 dirs = row->dirs;
 	u32 dir;
 	u32 to;
 
-	if (!ang_load_acquire(&fab->lost))
-		return ANG_NONE;
 	if (!row->is_root)
 		dirs |= 1U << row->to_root;
 	for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
-		if (dirs & 1U << dir && gone(fab, n->neighbor[dir]))
+		if (dirs & 1U << dir && ends_nothing(fab, n->neighbor[dir]))
 			return n->neighbor[dir];
 	for (to = 0; row->is_root && to < fab->topo.nodes; to++) {
-		u32 lost = gone(fab, to) ? ANG_NONE : way(v, n->id, to);
+		u32 lost = ends_nothing(fab, to) ? ANG_NONE :
+						   way(v, n->id, to);
 
 		if (lost != ANG_NONE)
 			return lost;
 	}
 	return ANG_NONE;
+}
+
+/**
+ * ang_lost_row() - can a tree do its work at a node?
+ * @v: view
+ * @n: node
+ * @row: its row
+ *
+ * Return: a lost node that the row needs, ANG_NONE if there is none.
+ */
+u32 ang_lost_row(struct ang_view *v, const struct ang_node *n,
+		 const struct angara_tree_row *row)
+{
+	return ang_load_acquire(&v->fab->lost) ? row_culprit(v, n, row) :
+						 ANG_NONE;
 }
 
 static void ctx_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
@@ -119,7 +141,7 @@ static void tree_lost(struct ang_view *v, struct ang_node *n, u32 tree)
 
 	if (t->state != ANGARA_TREE_STATE_UP)
 		return;
-	culprit = ang_lost_row(v, n, &t->row);
+	culprit = row_culprit(v, n, &t->row);
 	if (culprit != ANG_NONE)
 		ang_tree_down(v, n, tree, ANGARA_ST_TREE_DOWN, culprit, 0);
 }
@@ -145,6 +167,11 @@ static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
 	ang_msg_lost(v, n, c);
 }
 
+static u32 num_parts(const struct ang_fabric *fab)
+{
+	return ANGARA_MAX_DIRS + ANGARA_MAX_TREES + fab->cfg.ctxs;
+}
+
 /**
  * ang_lost() - act on the loss of nodes
  * @v: view
@@ -154,7 +181,6 @@ static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
  */
 bool ang_lost(struct ang_view *v, struct ang_node *n)
 {
-	u32 parts = ANGARA_MAX_DIRS + ANGARA_MAX_TREES + v->fab->cfg.ctxs;
 	u32 lost = ang_load_acquire(&v->fab->lost);
 
 	if (n->lost == lost)
@@ -162,13 +188,26 @@ bool ang_lost(struct ang_view *v, struct ang_node *n)
 	if (n->losing != lost)
 		n->lost_at = 0;
 	n->losing = lost;
-	for (; n->lost_at < parts; n->lost_at++) {
+	for (; n->lost_at < num_parts(v->fab); n->lost_at++) {
 		if (ang_spent(v))
 			return false;
 		part_lost(v, n, n->lost_at);
 	}
 	n->lost = lost;
 	return true;
+}
+
+/**
+ * ang_lost_act() - end what needs nodes that are torn, however much that is
+ * @v: view
+ * @n: node that is held
+ */
+void ang_lost_act(struct ang_view *v, struct ang_node *n)
+{
+	u32 i;
+
+	for (i = 0; i < num_parts(v->fab); i++)
+		part_lost(v, n, i);
 }
 
 void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count)

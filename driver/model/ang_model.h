@@ -277,6 +277,14 @@ void ang_list_move(struct ang_fabric *fab, struct ang_list *to,
 /** Append the nodes of @from to @to and empty @from; the caller locks. */
 void ang_list_splice(struct ang_fabric *fab, struct ang_list *to,
 		     struct ang_list *from);
+/** Is a node one that the caller of ang_list_pick() wants? */
+typedef bool (*ang_want_fn)(const void *arg, u32 node);
+/** Append those nodes of @from to @to that @want tells; the others stay. */
+void ang_list_pick(struct ang_fabric *fab, struct ang_list *to,
+		   struct ang_list *from, ang_want_fn want, const void *arg);
+/** As ang_list_pick(), for a list of credit timers. */
+void ang_timers_pick(struct ang_fabric *fab, struct ang_list *to,
+		     struct ang_list *from, ang_want_fn want, const void *arg);
 /** As ang_list_splice(), for a list of credit timers. */
 void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 		       struct ang_list *from);
@@ -357,6 +365,34 @@ bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
  * Ends what needs them.  Their rings go on to fill and have to be emptied.
  */
 void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count);
+
+/*
+ * Recovery, when a thread has ended in the middle of ang_run() or
+ * ang_reg_write(), as a process does that is killed.  The host has no other
+ * thread call the model meanwhile, and forgets the lists of all views.  The
+ * three calls are made in this order; if the calling thread ends on the way,
+ * another one makes them again.  Not for fabrics with cfg.remote.
+ */
+
+/**
+ * ang_recover_find() - mark the nodes that somebody held as torn
+ * @fab: fabric
+ *
+ * Return: how many nodes are torn.
+ */
+u32 ang_recover_find(struct ang_fabric *fab);
+/** ang_recover_mark() - mark one more, for a reason of the host's */
+void ang_recover_mark(struct ang_fabric *fab, u32 node);
+/** ang_recover_torn() - is a node marked? */
+bool ang_recover_torn(struct ang_fabric *fab, u32 node);
+/**
+ * ang_recover() - reset torn nodes, and put everything else in order
+ * @v: an empty view; afterwards all nodes are on its lists
+ *
+ * Torn nodes are disabled, as new ones.  Operations with them end with
+ * ANGARA_ST_UNREACHABLE, trees through them go down; both name the node.
+ */
+void ang_recover(struct ang_view *v);
 
 /** Return: bytes of an element of @type (ANGARA_TYPE_*), which is in range. */
 u32 ang_type_size(u32 type);

@@ -251,6 +251,18 @@ void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p)
 	}
 }
 
+/* Return: false if the packet that came by ring @dir, @vc cannot leave by @out. */
+static bool pass_on(struct ang_view *v, struct ang_node *n,
+		    const struct ang_pkt *p, u32 dir, u32 vc, u32 out)
+{
+	bool straight = ang_straight(dir, out);
+
+	if (!ang_link_room(v, n, out, vc, straight))
+		return false;
+	ang_pass_note(v, n, dir, vc, out);
+	return ang_link_send(v, n, p, out, vc, straight);
+}
+
 /**
  * ang_p2p_ring() - take the packet at the head of a point-to-point ring
  * @v: view
@@ -263,10 +275,15 @@ void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p)
 bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
 {
 	struct ang_pkt *p = ang_ring_head(v, ang_ring(v->fab, n, dir, vc));
-	u32 out = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
+	u32 out;
 
+	if (p->type == ANG_PKT_VOID) {
+		ang_ring_pop(v, n, dir, vc);
+		return true;
+	}
+	out = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
 	if (out != ANGARA_DIR_NONE) {
-		if (!ang_link_send(v, n, p, out, vc, ang_straight(dir, out)))
+		if (!pass_on(v, n, p, dir, vc, out))
 			return false;
 	} else if (vc == ANGARA_VC_REQ) {
 		if (!request_eject(v, n, p))

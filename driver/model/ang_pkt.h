@@ -7,6 +7,7 @@
 
 #include "ang_model.h"
 
+#define ANG_PKT_VOID		0	/* in a ring: nothing; see ang_recover.c */
 #define ANG_PKT_PUT		1	/* REQ */
 #define ANG_PKT_GET		2	/* REQ */
 #define ANG_PKT_ACK		3	/* RSP: end of a PUT train, or a GET refused */

@@ -69,6 +69,30 @@ void ang_list_splice(struct ang_fabric *fab, struct ang_list *to,
 	from->head = ANG_NONE;
 }
 
+void ang_list_pick(struct ang_fabric *fab, struct ang_list *to,
+		   struct ang_list *from, ang_want_fn want, const void *arg)
+{
+	struct ang_list rest = { ANG_NONE, ANG_NONE };
+	u32 id;
+
+	while ((id = list_pop(fab, from)) != ANG_NONE)
+		list_push(fab, want(arg, id) ? to : &rest, id);
+	*from = rest;
+}
+
+void ang_timers_pick(struct ang_fabric *fab, struct ang_list *to,
+		     struct ang_list *from, ang_want_fn want, const void *arg)
+{
+	struct ang_list rest = { ANG_NONE, ANG_NONE };
+	u32 id;
+
+	while ((id = from->head) != ANG_NONE) {
+		from->head = ang_node(fab, id)->timer_next;
+		timer_push(fab, want(arg, id) ? to : &rest, id);
+	}
+	*from = rest;
+}
+
 void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 		       struct ang_list *from)
 {
@@ -223,6 +247,32 @@ u32 ang_run(struct ang_view *v, u32 budget)
 bool ang_view_busy(const struct ang_view *v)
 {
 	return v->runq.head != ANG_NONE || v->timers.head != ANG_NONE;
+}
+
+/**
+ * ang_sched_all() - queue every node, with all its rings and its timer
+ * @v: view; nobody else has one with a node on it, nobody holds a node
+ */
+void ang_sched_all(struct ang_view *v)
+{
+	u32 rings = 2 * v->fab->topo.ndims * ANGARA_VC_NUM;
+	u32 id;
+
+	v->runq.head = ANG_NONE;
+	v->timers.head = ANG_NONE;
+	for (id = 0; id < v->fab->topo.nodes; id++) {
+		struct ang_node *n = ang_node(v->fab, id);
+		u64 keep = READ_ONCE(n->sched) &
+			   (ANG_SCHED_FIRE | ANG_SCHED_LOOK);
+
+		if (n->timer)
+			keep |= ANG_SCHED_TIMER;
+		WRITE_ONCE(n->sched, keep | ((1ULL << rings) - 1) |
+			   ANG_SCHED_WORK | ANG_SCHED_WOKEN);
+		list_push(v->fab, &v->runq, id);
+		if (n->timer)
+			timer_push(v->fab, &v->timers, id);
+	}
 }
 
 void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,

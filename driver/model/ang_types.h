@@ -404,6 +404,19 @@ struct ang_link {
 	u64 stalls[ANGARA_VC_NUM];
 };
 
+/**
+ * struct ang_pass - the point-to-point packet that a node sends on; see
+ *	ang_recover.c
+ * @key: ring that it came by, plus 1, and head of that ring below bit 32
+ * @out: link and channel that it leaves by: dir * ANGARA_VC_NUM + vc
+ * @tail: tail of the ring there once it has left
+ */
+struct ang_pass {
+	u64 key;
+	u32 out;
+	u32 tail;
+};
+
 /* Who plays a node; see ang_remote.c. */
 #define ANG_REMOTE_NO		0	/* this fabric */
 #define ANG_REMOTE_YES		1	/* another one, which the host reaches */
@@ -434,6 +447,8 @@ struct ang_link {
  * @losing: the same, as being acted upon
  * @lost_at: how far, see ang_lost()
  * @dead_links: directions in which there is nobody any more, one bit each
+ * @torn: its holder ended in the middle of it; see ang_recover.c
+ * @pass: packet that it sends on
  * @id: node number
  * @enabled: CONTROL as acted upon
  * @coord: coordinates
@@ -474,6 +489,8 @@ struct ang_node {
 	u32 losing;
 	u32 lost_at;
 	u32 dead_links;
+	u32 torn;
+	struct ang_pass pass;
 	u32 id ____cacheline_aligned;
 	u32 enabled;
 	u16 coord[ANGARA_MAX_DIMS];

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Recovery: a thread ended in the middle of the model, for ever.
+ *
+ * A node that the thread held (ANG_SCHED_OWNED) may be in any state: it is
+ * torn.  A torn node is reset as a card would be.  The host keeps all other
+ * threads out of the model meanwhile, so the rest of the fabric is between two
+ * steps, where these rules hold:
+ *
+ *  - A packet on a link exists from the store of the ring's tail on.  A torn
+ *    node leaves its neighbours' rings whole.
+ *  - A packet that passes through a torn node point to point goes on.  The
+ *    node notes which packet it is about to send on (struct ang_pass), so a
+ *    packet that is both sent and not yet removed is told from one that is
+ *    not sent: none is lost, none goes twice.
+ *  - Point-to-point packets from or to a torn node become void where they
+ *    stand: no late request finds a new context of that node.
+ *  - Neighbours take down trees that lead to a torn node.  All nodes end
+ *    operations with it and name it, as for a lost node; see ang_lost.c.
+ *  - References to payload buffers are counted anew: one per packet in a ring
+ *    or FIFO, or one per output that the packet at the head still owes; one
+ *    per buffer in a Reducer.  Nothing else holds one between two steps.
+ *  - Numbers of lives and operations of a torn node go on, so nothing of its
+ *    last life is taken for the next.
+ *  - Every node goes on a run queue with all its rings marked: a wake-up that
+ *    the thread still owed is not missed.
+ *
+ * The recovering thread may end here, too.  Then another one begins anew: what
+ * is torn is marked before anything changes, nodes that are changed are held,
+ * and the rest may be done twice.
+ */
+#include "ang_int.h"
+
+/* What a context keeps over a reset: numbers that nobody shall see twice. */
+struct numbers {
+	u16 life;
+	u16 opgen;
+};
+
+u32 ang_recover_find(struct ang_fabric *fab)
+{
+	u32 found = 0;
+	u32 i;
+
+	for (i = 0; i < fab->topo.nodes; i++) {
+		struct ang_node *n = ang_node(fab, i);
+
+		if (READ_ONCE(n->sched) & ANG_SCHED_OWNED)
+			WRITE_ONCE(n->torn, 1);
+		found += READ_ONCE(n->torn);
+	}
+	return found;
+}
+
+void ang_recover_mark(struct ang_fabric *fab, u32 node)
+{
+	WRITE_ONCE(ang_node(fab, node)->torn, 1);
+}
+
+bool ang_recover_torn(struct ang_fabric *fab, u32 node)
+{
+	return READ_ONCE(ang_node(fab, node)->torn);
+}
+
+static struct ang_ring *ring_nr(struct ang_fabric *fab, struct ang_node *n,
+				u32 nr)
+{
+	return ang_ring(fab, n, nr / ANGARA_VC_NUM, nr % ANGARA_VC_NUM);
+}
+
+static u32 rings(const struct ang_fabric *fab)
+{
+	return 2 * fab->topo.ndims * ANGARA_VC_NUM;
+}
+
+static bool is_p2p(u32 nr)
+{
+	u32 vc = nr % ANGARA_VC_NUM;
+
+	return vc != ANGARA_VC_UP && vc != ANGARA_VC_DOWN;
+}
+
+/* A packet that the torn node has sent on leaves the ring that it came by. */
+static void pass_end(struct ang_fabric *fab, struct ang_node *n)
+{
+	const struct ang_pass *pass = &n->pass;
+	u64 key = ang_load_acquire(&pass->key);
+	struct ang_ring *in, *out;
+	struct ang_node *nb;
+
+	if (!key)
+		return;
+	nb = ang_node(fab, n->neighbor[pass->out / ANGARA_VC_NUM]);
+	in = ring_nr(fab, n, (u32)(key >> 32) - 1);
+	out = ring_nr(fab, nb, pass->out ^ ANGARA_VC_NUM);
+	if (in->head == (u32)key && out->tail == pass->tail)
+		ang_store_release(&in->head, in->head + 1);
+}
+
+static bool concerns_torn(struct ang_fabric *fab, const struct ang_pkt *p)
+{
+	return ang_recover_torn(fab, p->dst_node) ||
+	       ang_recover_torn(fab, p->src_node);
+}
+
+static void ring_void(struct ang_fabric *fab, struct ang_ring *r)
+{
+	u32 at;
+
+	for (at = r->head; at != r->tail; at++) {
+		struct ang_pkt *p = &r->pkt[at & (fab->cfg.depth - 1U)];
+
+		if (concerns_torn(fab, p))
+			WRITE_ONCE(p->type, ANG_PKT_VOID);
+	}
+}
+
+static void rings_void(struct ang_fabric *fab, struct ang_node *n)
+{
+	u32 nr;
+
+	for (nr = 0; nr < rings(fab); nr++) {
+		struct ang_ring *r = ring_nr(fab, n, nr);
+
+		if (is_p2p(nr)) {
+			ring_void(fab, r);
+		} else if (n->torn) {
+			r->todo = 0;
+			ang_store_release(&r->head, r->tail);
+		}
+	}
+}
+
+static void ctx_reset(struct ang_fabric *fab, struct ang_node *n, u32 ctx)
+{
+	struct ang_ctx *c = ang_ctx(fab, n, ctx);
+	const struct numbers kept = { .life = c->life, .opgen = c->opgen };
+
+	memset(ang_op(fab, n, c, 0), 0, fab->cfg.ops * sizeof(struct ang_op));
+	memset(c, 0, sizeof(*c));
+	/* One more may have begun. */
+	c->life = kept.life + 1U;
+	c->opgen = kept.opgen + 1U;
+}
+
+/* The life that was may have begun without its number. */
+static void tree_reset(struct ang_tree *t)
+{
+	memset((char *)t + ANG_TREE_LIFE, 0, sizeof(*t) - ANG_TREE_LIFE);
+	t->life += t->life == ~0U ? 2 : 1;
+}
+
+/* All but what the node is, its counters, and packets that pass through. */
+static void node_reset(struct ang_fabric *fab, struct ang_node *n)
+{
+	u32 i;
+
+	for (i = 0; i < fab->cfg.ctxs; i++)
+		ctx_reset(fab, n, i);
+	for (i = 0; i < ANGARA_MAX_TREES; i++)
+		tree_reset(&n->tree[i]);
+	memset(n->fifo, 0, sizeof(n->fifo));
+	memset(&n->adm, 0, sizeof(n->adm));
+	memset(n->db, 0, sizeof(n->db));
+	memset(n->reg, 0, sizeof(n->reg));
+	memset(n->tx, 0, sizeof(n->tx));
+	memset(n->dirty, 0, sizeof(n->dirty));
+	memset(n->buf_hint, 0, sizeof(n->buf_hint));
+	memset(&n->pass, 0, sizeof(n->pass));
+	n->enabled = 0;
+	n->db_admin = 0;
+	n->buf_waiting = 0;
+	n->rx = 0;
+	n->timer = 0;
+	n->unreported = 0;
+	n->red_trees = 0;
+	n->ctl_trees = 0;
+	n->stage = 0;
+	n->at = 0;
+	n->moved = false;
+	n->untold = false;
+	n->turn = 0;
+	n->first = 0;
+	n->refused = 0;
+	/* Who enables it is told anew. */
+	n->lost = 0;
+	n->losing = 0;
+	n->lost_at = 0;
+	n->dead_links = 0;
+}
+
+static void refs_clear(struct ang_fabric *fab, struct ang_node *n)
+{
+	memset((char *)n + fab->off_ref, 0, fab->bufs * sizeof(u32));
+}
+
+static void pkt_refs(struct ang_view *v, const struct ang_pkt *p, u32 todo)
+{
+	if (p->type == ANG_PKT_VOID || !p->buf)
+		return;
+	ang_buf_share(v, p->buf, todo & ANG_OUT_VALID ?
+		      ang_count(todo & ~ANG_OUT_VALID) : 1);
+}
+
+static void ring_refs(struct ang_view *v, const struct ang_ring *r)
+{
+	u32 todo = r->todo;
+	u32 at;
+
+	for (at = r->head; at != r->tail; at++, todo = 0)
+		pkt_refs(v, &r->pkt[at & (v->fab->cfg.depth - 1U)], todo);
+}
+
+static void fifo_refs(struct ang_view *v, const struct ang_fifo *f)
+{
+	u32 todo = f->todo;
+	u32 at;
+
+	for (at = f->head; at != f->tail; at++, todo = 0)
+		pkt_refs(v, &f->pkt[at % ANG_FIFO], todo);
+}
+
+static void slot_refs(struct ang_view *v, const struct ang_slot *s)
+{
+	u32 held = ang_ordered(s->pkt.dtype, s->pkt.redop) ? s->held : 0;
+	u64 buf = s->waiting;
+
+	ang_buf_share(v, s->pkt.buf, 1);
+	for (; held; held &= held - 1) {
+		ang_buf_share(v, buf, 1);
+		buf = *ang_buf_link(v, buf);
+	}
+}
+
+static void node_refs(struct ang_view *v, struct ang_node *n)
+{
+	u32 i, k;
+
+	for (i = 0; i < rings(v->fab); i++)
+		ring_refs(v, ring_nr(v->fab, n, i));
+	for (i = 0; i < ANG_FIFO_NUM; i++)
+		fifo_refs(v, &n->fifo[i]);
+	for (i = 0; i < ANGARA_MAX_TREES; i++)
+		for (k = 0; k < ANGARA_MAX_REDUCES; k++)
+			if (n->tree[i].slot[k].used)
+				slot_refs(v, &n->tree[i].slot[k]);
+}
+
+/* If this thread ends meanwhile, the node is torn as well. */
+static void node_tell(struct ang_view *v, struct ang_node *n)
+{
+	ang_fetch_or(&n->sched, ANG_SCHED_OWNED);
+	if (n->enabled)
+		ang_lost_act(v, n);
+	ang_ctx_publish(v, n);
+}
+
+static void each_node(struct ang_view *v, bool torn,
+		      void (*fn)(struct ang_view *v, struct ang_node *n))
+{
+	u32 i;
+
+	for (i = 0; i < v->fab->topo.nodes; i++) {
+		struct ang_node *n = ang_node(v->fab, i);
+
+		if (n->torn == torn)
+			fn(v, n);
+	}
+}
+
+static void torn_reset(struct ang_view *v, struct ang_node *n)
+{
+	node_reset(v->fab, n);
+}
+
+static void torn_pass(struct ang_view *v, struct ang_node *n)
+{
+	pass_end(v->fab, n);
+}
+
+void ang_recover(struct ang_view *v)
+{
+	struct ang_fabric *fab = v->fab;
+	u32 i;
+
+	/* This is no step, and ends when all is done. */
+	v->stop = ~0ULL;
+	each_node(v, true, torn_pass);
+	for (i = 0; i < fab->topo.nodes; i++)
+		rings_void(fab, ang_node(fab, i));
+	each_node(v, true, torn_reset);
+	each_node(v, false, node_tell);
+	for (i = 0; i < fab->topo.nodes; i++)
+		refs_clear(fab, ang_node(fab, i));
+	for (i = 0; i < fab->topo.nodes; i++)
+		node_refs(v, ang_node(fab, i));
+	ang_sched_all(v);
+	for (i = 0; i < fab->topo.nodes; i++)
+		WRITE_ONCE(ang_node(fab, i)->torn, 0);
+}
