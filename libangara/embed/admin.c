@@ -12,12 +12,44 @@ static void write64(struct emb_run *r, u32 node, u32 off, u64 val)
 	emb_ring(r, node, off + 4, (u32)(val >> 32));
 }
 
+typedef bool (*done_fn)(struct emb_run *r, const void *arg);
+
+/* Somebody else may hold the node, or one that the answer waits for. */
+static int wait_for(struct emb_run *r, u32 node, done_fn done, const void *arg)
+{
+	u64 end = 0;
+	u32 turn = 0;
+
+	while (!done(r, arg)) {
+		u64 now = emb_now_ms();
+
+		if (emb_broken(r->fab) ||
+		    ang_load_acquire(&emb_node(r->fab, node)->torn))
+			return -ENODEV;
+		if (!end)
+			end = now + EMB_LOCK_MS;
+		if (now >= end)
+			return -EIO;
+		emb_look_inside(r->fab);
+		if (!emb_help(r, true))
+			emb_nap(&turn);
+	}
+	return 0;
+}
+
+static bool is_ready(struct emb_run *r, const void *arg)
+{
+	return ang_reg_read(&r->view, *(const u32 *)arg, ANGARA_REG_STATUS) &
+	       ANGARA_STATUS_READY;
+}
+
 /**
- * emb_node_start() - bring a node of a new fabric up
+ * emb_node_start() - bring a node up that is new or was reset
  * @r: runs the model
  * @node: node
  *
- * Return: 0; -EIO it does not get ready.
+ * Return: 0; -EIO it does not get ready; -ENODEV it was reset again, or the
+ * fabric is broken.
  */
 int emb_node_start(struct emb_run *r, u32 node)
 {
@@ -32,37 +64,28 @@ int emb_node_start(struct emb_run *r, u32 node)
 	emb_ring(r, node, ANGARA_REG_ADM_ENTRIES, EMB_ADM_ENTRIES);
 	emb_ring(r, node, ANGARA_REG_AEQ_ENTRIES, EMB_AEQ_ENTRIES);
 	emb_ring(r, node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
-	return ang_reg_read(&r->view, node, ANGARA_REG_STATUS) &
-	       ANGARA_STATUS_READY ? 0 : -EIO;
+	return wait_for(r, node, is_ready, &node);
 }
 
-static bool answered(const struct angara_adm_cpl *cpl, u32 index)
+/**
+ * struct answer - an answer that is waited for
+ * @cpl: where it comes
+ * @index: number of the command
+ */
+struct answer {
+	const struct angara_adm_cpl *cpl;
+	u32 index;
+};
+
+static bool answered(struct emb_run *r, const void *arg)
 {
+	const struct answer *a = arg;
+
 	static_assert(offsetof(struct angara_adm_cpl, tag) == 24, "last word");
 
-	return (ang_load_last(&cpl->tag) >> 56 & 1) == !((index / EMB_ADM_ENTRIES) & 1);
-}
-
-/* Somebody else may hold the node, or one that the answer waits for. */
-static int wait_answer(struct emb_run *r, const struct angara_adm_cpl *cpl,
-		       u32 index)
-{
-	u64 end = 0;
-	u32 turn = 0;
-
-	while (!answered(cpl, index)) {
-		u64 now = emb_now_ms();
-
-		if (emb_broken(r->fab))
-			return -ENODEV;
-		if (!end)
-			end = now + EMB_LOCK_MS;
-		if (now >= end)
-			return -EIO;
-		if (!emb_help(r, true))
-			emb_nap(&turn);
-	}
-	return 0;
+	(void)r;
+	return (ang_load_last(&a->cpl->tag) >> 56 & 1) ==
+	       !((a->index / EMB_ADM_ENTRIES) & 1);
 }
 
 /**
@@ -73,7 +96,7 @@ static int wait_answer(struct emb_run *r, const struct angara_adm_cpl *cpl,
  * @cpl: out: the answer
  *
  * Return: 0; as ang_adm_errno() tells; -EIO there was no answer; -ENODEV the
- * fabric is broken.
+ * node was reset, or the fabric is broken.
  */
 int emb_exec(struct emb_run *r, u32 node, struct angara_adm_cmd *cmd,
 	     struct angara_adm_cpl *cpl)
@@ -81,15 +104,19 @@ int emb_exec(struct emb_run *r, u32 node, struct angara_adm_cmd *cmd,
 	struct emb_node *n = emb_node(r->fab, node);
 	struct emb_admin *adm = emb_admin(r->fab, node);
 	u32 index = n->adm_pi++;
+	const struct answer answer = {
+		.cpl = &adm->acq[index % EMB_ADM_ENTRIES],
+		.index = index,
+	};
 	int ret;
 
 	cmd->tag = cpu_to_le16((u16)index);
 	adm->asq[index % EMB_ADM_ENTRIES] = *cmd;
 	emb_ring(r, node, ANGARA_REG_ASQ_DB, n->adm_pi);
-	ret = wait_answer(r, &adm->acq[index % EMB_ADM_ENTRIES], index);
+	ret = wait_for(r, node, answered, &answer);
 	if (ret)
 		return ret;
-	*cpl = adm->acq[index % EMB_ADM_ENTRIES];
+	*cpl = *answer.cpl;
 	return ang_adm_errno(cpl->status);
 }
 

@@ -182,6 +182,7 @@ static int create_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists,
 static int create(struct emb_dev *d, u32 pkey, const struct angara_ctx_create *arg)
 {
 	struct emb_node *n = emb_node(d->fab, d->node);
+	u32 life = READ_ONCE(n->life);
 	u64 lists;
 	u32 num;
 	int ret;
@@ -204,11 +205,11 @@ static int create(struct emb_dev *d, u32 pkey, const struct angara_ctx_create *a
 	d->ctr = emb_at(d->fab, d->at[EMB_MEM_CTR]);
 	d->mrt = emb_at(d->fab, d->mem);
 	d->ctx = &n->ctx[num];
-	d->ctx->inside = 0;
-	d->ctx->watch_inside = 0;
 	d->ctx->asleep = 0;
+	d->life = life;
 	ang_store_release(&d->ctx->owner, d->fab->slot + 1);
-	emb_run_init(&d->run, d->fab, &d->ctx->inside);
+	WRITE_ONCE(n->num_ctx, n->num_ctx + 1);
+	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] + 1);
 	return 0;
 }
 
@@ -229,11 +230,11 @@ int emb_ctx_create(struct emb_dev *d, void *arg)
 		return ret;
 	if (d->ctx)
 		return -EBUSY;
-	ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(d->node), d->fab->head);
+	ret = emb_node_lock(&d->run, d->node);
 	if (ret)
 		return ret;
 	ret = create(d, pkey, cmd);
-	emb_unlock(d->fab->fd, EMB_LOCK_NODE(d->node));
+	emb_node_unlock(&d->run, d->node);
 	if (ret)
 		return ret;
 	cmd->pkey = pkey;
@@ -247,42 +248,62 @@ int emb_ctx_create(struct emb_dev *d, void *arg)
 	return 0;
 }
 
+/* Under the node's lock. */
+static int destroy(struct emb_run *r, u32 node, u32 num)
+{
+	struct emb_node *n = emb_node(r->fab, node);
+	int ret = emb_simple(r, node, ANGARA_ADM_CTX_DESTROY, num, 0);
+
+	if (ret && ret != -ENOENT)
+		return ret;
+	ang_store_release(&n->ctx[num].owner, 0);
+	WRITE_ONCE(n->num_ctx, n->num_ctx - 1);
+	return 0;
+}
+
 /**
- * emb_ctx_reap() - destroy a context on its node, whoever's it is
+ * emb_ctx_reap() - destroy a context of a dead process
  * @r: runs the model
  * @node: node
  * @num: context
+ * @owner: slot of that process, plus 1
  *
  * Return: 0 it is gone; -errno.
  */
-int emb_ctx_reap(struct emb_run *r, u32 node, u32 num)
+int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
 {
-	int ret = emb_lock(r->fab->fd, EMB_LOCK_NODE(node), r->fab->head);
+	int ret = emb_node_lock(r, node);
 
 	if (ret)
 		return ret;
-	ret = emb_simple(r, node, ANGARA_ADM_CTX_DESTROY, num, 0);
-	if (!ret || ret == -ENOENT) {
-		ang_store_release(&emb_node(r->fab, node)->ctx[num].owner, 0);
-		ret = 0;
-	}
-	emb_unlock(r->fab->fd, EMB_LOCK_NODE(node));
+	if (emb_node(r->fab, node)->ctx[num].owner == owner)
+		ret = destroy(r, node, num);
+	emb_node_unlock(r, node);
 	return ret;
 }
 
-/* Its memory is given back if nothing uses it any more. */
+/*
+ * Its memory is given back if nothing uses it any more.  After a reset of the
+ * node the context is gone already, and its number may be another's.
+ */
 void emb_ctx_destroy(struct emb_dev *d)
 {
 	struct emb_run r;
+	int ret;
 
-	emb_run_init(&r, d->fab, &emb_slot(d->fab, d->fab->slot)->inside);
-	if (d->ctx) {
-		bool gone = !emb_ctx_reap(&r, d->node, d->num);
-
-		emb_mrs_release(d);
-		if (gone)
-			emb_heap_free(d->fab, d->mem);
+	if (!d->ctx)
+		return;
+	emb_run_init(&r, d->fab);
+	ret = emb_node_lock(&r, d->node);
+	if (!ret) {
+		if (!emb_lost(d))
+			ret = destroy(&r, d->node, d->num);
+		emb_node_unlock(&r, d->node);
 	}
+	emb_mrs_release(d);
+	if (!ret || emb_lost(d))
+		emb_heap_free(d->fab, d->mem);
+	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] - 1);
 	d->ctx = NULL;
 }
 

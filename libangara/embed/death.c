@@ -5,54 +5,20 @@
  * Its lock on its slot is gone then.  Those who sleep look from time to time;
  * the first to see it takes the gate and gives back what the dead one had, as
  * the driver does when a file is closed: contexts, so that their trees go down
- * and peers learn which node it was; rows; the heap.  Unless it died in the
- * middle of something, see embed.h.
+ * and peers learn which node it was; rows; the heap.  If it died in the middle
+ * of something, that is repaired first, see halt.c.
  */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "embed.h"
 
-/**
- * emb_break() - nobody can go on with this fabric
- * @fab: fabric; the gate is held
- */
-void emb_break(struct emb_fab *fab)
+/* Does a slot belong to a process that is no more? */
+bool emb_is_dead(const struct emb_fab *fab, u32 slot)
 {
-	struct stat st;
-	u32 node, num;
+	const struct emb_slot *s = emb_slot(fab, slot);
 
-	ang_store_release(&fab->head->broken, 1);
-	if (fab->path[0] && !fstat(fab->fd, &st) && st.st_nlink)
-		unlink(fab->path);
-	for (node = 0; node < fab->head->nodes; node++) {
-		for (num = 0; num < fab->head->cfg.ctxs; num++) {
-			struct emb_ctx *ctx = &emb_node(fab, node)->ctx[num];
-
-			if (!READ_ONCE(ctx->owner))
-				continue;
-			ang_fetch_add(&ctx->wake, 1);
-			emb_wake(ctx);
-		}
-	}
-}
-
-static bool died_inside(const struct emb_fab *fab, u32 slot)
-{
-	u32 node, num;
-
-	if (READ_ONCE(emb_slot(fab, slot)->inside))
-		return true;
-	for (node = 0; node < fab->head->nodes; node++) {
-		const struct emb_node *n = emb_node(fab, node);
-
-		for (num = 0; num < fab->head->cfg.ctxs; num++)
-			if (READ_ONCE(n->ctx[num].owner) == slot + 1 &&
-			    (READ_ONCE(n->ctx[num].inside) ||
-			     READ_ONCE(n->ctx[num].watch_inside)))
-				return true;
-	}
-	return false;
+	if (!ang_load_acquire(&s->used))
+		return false;
+	return READ_ONCE(s->dying) ||
+	       (slot != fab->slot && !emb_locked(fab->fd, EMB_LOCK_SLOT(slot), 1));
 }
 
 static int give_back(struct emb_fab *fab, u32 slot)
@@ -61,19 +27,38 @@ static int give_back(struct emb_fab *fab, u32 slot)
 	u32 node, num;
 	int ret = 0;
 
-	emb_run_init(&r, fab, &emb_slot(fab, fab->slot)->inside);
+	emb_run_init(&r, fab);
 	for (node = 0; !ret && node < fab->head->nodes; node++) {
 		struct emb_node *n = emb_node(fab, node);
 
 		for (num = 0; !ret && num < fab->head->cfg.ctxs; num++)
 			if (READ_ONCE(n->ctx[num].owner) == slot + 1)
-				ret = emb_ctx_reap(&r, node, num);
+				ret = emb_ctx_reap(&r, node, num, slot + 1);
 		if (!ret)
 			ret = emb_rows_reap(&r, node, slot + 1);
 	}
 	if (!ret)
 		emb_heap_drop(fab, slot);
 	return ret;
+}
+
+static int repair_after(struct emb_fab *fab, u32 slot)
+{
+	u64 end = emb_now_ms() + EMB_LOCK_MS;
+	u32 turn = 0;
+
+	while (emb_needs_repair(fab, slot)) {
+		int ret = emb_repair(fab);
+
+		if (ret == -ENODEV)
+			return ret;
+		if (!ret)
+			continue;
+		if (emb_now_ms() >= end)
+			return -EIO;
+		emb_nap(&turn);
+	}
+	return 0;
 }
 
 /**
@@ -87,11 +72,9 @@ int emb_recover(struct emb_fab *fab, u32 slot)
 {
 	int ret;
 
-	if (died_inside(fab, slot)) {
-		emb_break(fab);
-		return -ENODEV;
-	}
-	ret = give_back(fab, slot);
+	ret = repair_after(fab, slot);
+	if (!ret)
+		ret = give_back(fab, slot);
 	if (ret)
 		return ret;
 	ang_fetch_add(&fab->head->here, (u32)-1);
@@ -99,46 +82,75 @@ int emb_recover(struct emb_fab *fab, u32 slot)
 	return 0;
 }
 
-static bool is_dead(const struct emb_fab *fab, u32 slot)
-{
-	return slot != fab->slot && ang_load_acquire(&emb_slot(fab, slot)->used) &&
-	       !emb_locked(fab->fd, EMB_LOCK_SLOT(slot), 1);
-}
-
-/* Under the gate nobody comes or goes, so what is still so now is true. */
-static void recover_all(struct emb_fab *fab)
+/**
+ * emb_recover_all() - give back what dead processes had
+ * @fab: fabric; the gate is held, so nobody comes or goes
+ *
+ * What cannot be given back now is left to the next who looks.
+ */
+void emb_recover_all(struct emb_fab *fab)
 {
 	u32 slot;
 
+	for (slot = 0; slot < fab->head->procs && !emb_broken(fab); slot++)
+		if (emb_is_dead(fab, slot))
+			emb_recover(fab, slot);
+}
+
+static void recover_all(struct emb_fab *fab)
+{
 	pthread_mutex_lock(&fab->mutex);
 	if (!emb_try_lock(fab->fd, EMB_GATE)) {
-		for (slot = 0; slot < fab->head->procs && !emb_broken(fab); slot++)
-			if (is_dead(fab, slot))
-				emb_recover(fab, slot);
+		emb_recover_all(fab);
 		emb_unlock(fab->fd, EMB_GATE);
 	}
 	pthread_mutex_unlock(&fab->mutex);
 }
 
-/**
- * emb_look_after() - has anybody died?
- * @fab: fabric
- *
- * One looks for all, so it costs the same however many sleep.
- */
-void emb_look_after(struct emb_fab *fab)
+/* One looks for all, so it costs the same however many sleep. */
+static bool is_time(struct emb_fab *fab)
 {
 	struct emb_head *head = fab->head;
 	u64 last = READ_ONCE(head->looked_ms);
 	u64 now = emb_now_ms();
+
+	return now - last >= EMB_LOOK_MS && !emb_broken(fab) &&
+	       ang_cmpxchg(&head->looked_ms, last, now) == last;
+}
+
+/**
+ * emb_look_after() - has anybody died?
+ * @fab: fabric; the caller holds no lock
+ */
+void emb_look_after(struct emb_fab *fab)
+{
 	u32 slot;
 
-	if (now - last < EMB_LOOK_MS || emb_broken(fab) ||
-	    ang_cmpxchg(&head->looked_ms, last, now) != last)
+	if (!is_time(fab))
 		return;
-	for (slot = 0; slot < head->procs; slot++) {
-		if (is_dead(fab, slot)) {
+	for (slot = 0; slot < fab->head->procs; slot++) {
+		if (emb_is_dead(fab, slot)) {
 			recover_all(fab);
+			return;
+		}
+	}
+}
+
+/**
+ * emb_look_inside() - has anybody died whom others wait for?
+ * @fab: fabric; the caller may hold all locks but that of a repair
+ *
+ * What the dead one had is left to others to give back.
+ */
+void emb_look_inside(struct emb_fab *fab)
+{
+	u32 slot;
+
+	if (!is_time(fab))
+		return;
+	for (slot = 0; slot < fab->head->procs; slot++) {
+		if (emb_needs_repair(fab, slot) && emb_is_dead(fab, slot)) {
+			emb_repair(fab);
 			return;
 		}
 	}

@@ -33,7 +33,7 @@ static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
 	d->node = (u32)node;
 	d->num = ANG_NONE;
 	d->forks = emb_forks();
-	emb_run_init(&d->run, d->fab, &emb_slot(d->fab, d->fab->slot)->inside);
+	emb_run_init(&d->run, d->fab);
 	dev->priv = d;
 	dev->fd = -1;
 	return 0;
@@ -48,8 +48,6 @@ free_dev:
 /* One command of the process at a time, and none in the child of a fork. */
 static int enter(struct emb_dev *d)
 {
-	u32 *inside;
-
 	if (d->forks != emb_forks())
 		return -ENODEV;
 	pthread_mutex_lock(&d->fab->mutex);
@@ -57,17 +55,11 @@ static int enter(struct emb_dev *d)
 		pthread_mutex_unlock(&d->fab->mutex);
 		return -ENODEV;
 	}
-	inside = &emb_slot(d->fab, d->fab->slot)->inside;
-	WRITE_ONCE(*inside, READ_ONCE(*inside) + 1);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return 0;
 }
 
 static void leave(struct emb_dev *d)
 {
-	u32 *inside = &emb_slot(d->fab, d->fab->slot)->inside;
-
-	ang_store_release(inside, READ_ONCE(*inside) - 1);
 	pthread_mutex_unlock(&d->fab->mutex);
 }
 
@@ -171,7 +163,7 @@ static int emb_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
 		ret = enter(d);
 	if (ret)
 		return ret;
-	ret = commands[index].run(d, &buf);
+	ret = emb_lost(d) ? -ENODEV : commands[index].run(d, &buf);
 	leave(d);
 	if (!ret)
 		memcpy(arg, &buf, size < commands[index].size ?
@@ -184,7 +176,7 @@ static int emb_doorbell(struct ang_dev *dev, u32 pi)
 {
 	struct emb_dev *d = dev->priv;
 
-	if (emb_broken(d->fab) || d->forks != emb_forks())
+	if (emb_broken(d->fab) || emb_lost(d) || d->forks != emb_forks())
 		return -ENODEV;
 	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ, pi);
 	return 0;

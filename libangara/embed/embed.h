@@ -33,6 +33,10 @@
  *   gate			File lock: coming and going, looking after the dead.
  *   node			File lock, one per node: rows, admin queue and
  *				owners of contexts of that node.
+ *   emb_fab.repair		Mutex of the process: one of its threads repairs.
+ *				Only ever tried.
+ *   repair			File lock: the model's repair (halt.c).  Only ever
+ *				tried.
  *   emb_head.left_lock		Spin lock in the segment: the list of left-over
  *				nodes.  Never held outside of the model's work.
  *
@@ -40,12 +44,15 @@
  * the segment anew.  They end with the process, whenever and however it dies,
  * and so does the lock that it has on its slot: that is how others tell.
  *
- * Who is in the middle of something that others could not go on from says so:
- * emb_ctx.inside while he runs the model for a context, emb_slot.inside while
- * he carries out a command.  If he dies outside of both, whoever notices gives
- * back what he had, and his peers see what they would see with the driver.  If
- * he dies inside, the fabric is broken: every wait and command on it ends
- * with -ENODEV, and who opens next makes a new one.
+ * A process that dies gives back what it had: whoever notices does that in its
+ * place (death.c), and its peers see what they would see with the driver.  A
+ * process says when it is in the middle of something that others could not go
+ * on from: emb_slot.inside counts its threads in the model, emb_slot.working
+ * names the node that it carries a command out for.  If it dies then, the nodes
+ * that it worked in are reset (halt.c): their contexts end with -ENODEV and can
+ * be opened again, all others go on.  Where even that fails the fabric is
+ * broken: every wait and command on it ends with -ENODEV, and whoever opens it
+ * next makes a new one.
  */
 #ifndef ANG_EMBED_H
 #define ANG_EMBED_H
@@ -65,7 +72,8 @@
 #define EMB_MAGIC	0x444245474E41ULL	/* "ANGEBD" */
 #define EMB_VERSION	1
 #define EMB_LOOK_MS	50	/* how often sleepers look after the others */
-#define EMB_LOCK_MS	10000	/* longest wait for a lock or a command */
+#define EMB_LOCK_MS	10000	/* longest wait for a lock, command or repair */
+#define EMB_HELP_MS	100	/* nodes left for so long are anybody's to advance */
 #define EMB_MAX_MRS	1024U
 #define EMB_ADM_ENTRIES	16U
 #define EMB_AEQ_ENTRIES	128U
@@ -76,28 +84,28 @@
  * struct emb_slot - a process
  * @used: it has come, and what it left has not been given back
  * @pid: it
- * @inside: it carries out a command
+ * @inside: threads of it that are in the model (atomic)
+ * @working: node whose lock it has, to change something there, plus 1
+ * @dying: it is dead, although another that wants the slot has locked it
  * @pidns: which process ids @pid is one of
  */
 struct emb_slot {
 	u32 used ____cacheline_aligned;
 	u32 pid;
 	u32 inside;
+	u32 working;
+	u32 dying;
 	u64 pidns;
 };
 
 /**
  * struct emb_ctx - a context, beside what the model knows of it
  * @wake: counted up by every interrupt; a futex
- * @inside: its process runs the model for it
- * @watch_inside: likewise, the thread of its descriptor
  * @owner: slot of its process, plus 1; 0: free
  * @asleep: how many sleep on @wake (atomic)
  */
 struct emb_ctx {
 	u32 wake ____cacheline_aligned;
-	u32 inside;
-	u32 watch_inside;
 	u32 owner;
 	u32 asleep;
 };
@@ -107,12 +115,23 @@ struct emb_ctx {
  * @rows: the routing table, as programmed
  * @owner: slot of the process that each row goes with, plus 1
  * @adm_pi: admin commands so far
+ * @num_ctx: contexts that have an owner; read by anybody
+ * @torn: it was reset, and the next who locks it starts it; set by a repair
+ * @life: how often it was reset; counted by a repair, read by anybody
+ * @left_by: slot of the process that left it to others last, plus 1; under
+ *	emb_head.left_lock, as the next
+ * @left_ms: when that was
  * @ctx: contexts, cfg.ctxs of them
  */
 struct emb_node {
 	struct ang_row_table rows;
 	u32 owner[ANGARA_MAX_TREES];
 	u32 adm_pi;
+	u32 num_ctx;
+	u32 torn;
+	u32 life;
+	u32 left_by;
+	u64 left_ms;
 	struct emb_ctx ctx[];
 };
 
@@ -140,7 +159,9 @@ struct emb_admin {
  * @heap_at: heaps
  * @heap_span: room for each heap
  * @size: all
- * @broken: somebody died in the middle of the model (any thread)
+ * @broken: a repair failed (any thread)
+ * @halt: slot of the process that repairs the model, plus 1: all others stay
+ *	out of it; under the repair lock
  * @here: processes that use it (atomic)
  * @cpus: processors that they may run on, or those before; under the gate
  * @num_cpus: their number; written under the gate, read by anybody
@@ -170,6 +191,7 @@ struct emb_head {
 	u64 heap_span;
 	u64 size;
 	u32 broken ____cacheline_aligned;
+	u32 halt;
 	u32 here;
 	cpu_set_t cpus;
 	u32 num_cpus;
@@ -199,6 +221,9 @@ struct emb_watch;
  * @size: bytes of it
  * @topo: the torus
  * @mutex: see above
+ * @repair: see above
+ * @mine: contexts of this process, by node; written under @mutex, read by
+ *	anybody
  * @heap: what is allocated of this process's heap; under @mutex
  */
 struct emb_fab {
@@ -214,6 +239,8 @@ struct emb_fab {
 	u64 size;
 	struct ang_topo topo;
 	pthread_mutex_t mutex;
+	pthread_mutex_t repair;
+	u16 *mine;
 	struct emb_extent *heap;
 };
 
@@ -222,19 +249,19 @@ struct emb_fab {
 /**
  * struct emb_run - what it takes to run the model
  * @fab: fabric
- * @inside: set while it is run
  * @view: view
  * @wakes: contexts to wake when it has been
  * @num_wakes: how many
  * @looks: made while spinning
+ * @in_vain: looks until nodes that others shall advance are looked at again
  */
 struct emb_run {
 	struct emb_fab *fab;
-	u32 *inside;
 	struct ang_view view;
 	struct emb_ctx *wakes[EMB_WAKES];
 	u32 num_wakes;
 	u32 looks;
+	u32 in_vain;
 };
 
 /**
@@ -243,6 +270,7 @@ struct emb_run {
  * @node: node
  * @num: its context, ANG_NONE without
  * @pkey: partition of that
+ * @life: of its node, when the context was made
  * @ctx: that, NULL without, as all that follows
  * @ctl: control page
  * @ctr: counters
@@ -260,6 +288,7 @@ struct emb_dev {
 	u32 node;
 	u32 num;
 	u32 pkey;
+	u32 life;
 	struct emb_ctx *ctx;
 	struct angara_ctl *ctl;
 	const __le64 *ctr;
@@ -311,8 +340,15 @@ static inline bool emb_broken(const struct emb_fab *fab)
 	return READ_ONCE(fab->head->broken);
 }
 
+/* Has the node been reset since the device's context was made? */
+static inline bool emb_lost(const struct emb_dev *d)
+{
+	return d->ctx && READ_ONCE(emb_node(d->fab, d->node)->life) != d->life;
+}
+
 /* lock.c */
 #define EMB_GATE	0U
+#define EMB_REPAIR	1U
 #define EMB_LOCK_NODE(n)	(0x10000000U + (n))
 #define EMB_LOCK_SLOT(s)	(0x20000000U + (s))
 
@@ -334,19 +370,33 @@ void emb_detach(struct emb_fab *fab);
 u32 emb_forks(void);
 
 /* death.c */
-void emb_break(struct emb_fab *fab);
+bool emb_is_dead(const struct emb_fab *fab, u32 slot);
 int emb_recover(struct emb_fab *fab, u32 slot);
+void emb_recover_all(struct emb_fab *fab);
 void emb_look_after(struct emb_fab *fab);
+void emb_look_inside(struct emb_fab *fab);
+
+/* halt.c */
+void emb_break(struct emb_fab *fab);
+bool emb_halted(const struct emb_fab *fab);
+bool emb_halt_wait(struct emb_fab *fab);
+bool emb_needs_repair(const struct emb_fab *fab, u32 slot);
+int emb_repair(struct emb_fab *fab);
 
 /* dma.c */
 extern const struct ang_ops emb_ops;
 
 /* run.c */
-void emb_run_init(struct emb_run *r, struct emb_fab *fab, u32 *inside);
+void emb_run_init(struct emb_run *r, struct emb_fab *fab);
 void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val);
 bool emb_help(struct emb_run *r, bool timers);
 void emb_wake(struct emb_ctx *ctx);
+void emb_wake_all(struct emb_run *r);
 void emb_relax(struct emb_run *r);
+
+/* node.c; under fab->mutex */
+int emb_node_lock(struct emb_run *r, u32 node);
+void emb_node_unlock(struct emb_run *r, u32 node);
 
 /* admin.c; under fab->mutex and the node's lock */
 int emb_node_start(struct emb_run *r, u32 node);
@@ -371,7 +421,7 @@ struct ang_cred emb_cred(const struct emb_dev *d);
 int emb_query(struct emb_dev *d, void *arg);
 int emb_ctx_create(struct emb_dev *d, void *arg);
 void emb_ctx_destroy(struct emb_dev *d);
-int emb_ctx_reap(struct emb_run *r, u32 node, u32 num);
+int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner);
 int emb_kick(struct emb_dev *d, void *arg);
 int emb_mr_reg(struct emb_dev *d, void *arg);
 int emb_mr_dereg(struct emb_dev *d, void *arg);

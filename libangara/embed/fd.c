@@ -49,7 +49,7 @@ static void *watch(void *arg)
 	while (!ang_load_acquire(&w->stop)) {
 		u32 word = ang_load_acquire(&d->ctx->wake);
 
-		if (emb_broken(d->fab)) {
+		if (emb_broken(d->fab) || emb_lost(d)) {
 			make_readable(w);
 			break;
 		}
@@ -57,6 +57,7 @@ static void *watch(void *arg)
 			make_readable(w);
 		emb_offer_help(d);
 		ang_mb(); /* with hand_over(), as in doze() */
+		w->run.in_vain = 0;
 		if (!emb_help(&w->run, true))
 			syscall(SYS_futex, &d->ctx->wake, FUTEX_WAIT, word, &ts,
 				NULL, 0);
@@ -97,7 +98,7 @@ int emb_fd(struct ang_dev *dev)
 		ret = -errno;
 		goto free_watch;
 	}
-	emb_run_init(&w->run, d->fab, &d->ctx->watch_inside);
+	emb_run_init(&w->run, d->fab);
 	ang_fetch_add(&d->ctx->asleep, 1);
 	ret = start(w);
 	if (ret)

@@ -36,7 +36,7 @@ u32 emb_layout_hash(void)
 		offsetof(struct emb_head, helper) -
 			offsetof(struct emb_head, left_lock),
 		offsetof(struct emb_slot, pidns), offsetof(struct emb_ctx, asleep),
-		offsetof(struct emb_node, adm_pi), offsetof(struct ang_node, adm),
+		offsetof(struct emb_node, left_ms), offsetof(struct ang_node, adm),
 		offsetof(struct ang_node, cnt), offsetof(struct ang_ctx, user),
 		offsetof(struct ang_ctx, cnt), offsetof(struct ang_op, sent),
 		offsetof(struct ang_tree, slot), offsetof(struct ang_tree, cnt),

@@ -66,12 +66,12 @@ static bool mr_is_outside(const struct angara_hw_mr *entry)
 
 static int fence(struct emb_dev *d)
 {
-	int ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(d->node), d->fab->head);
+	int ret = emb_node_lock(&d->run, d->node);
 
 	if (ret)
 		return ret;
 	ret = emb_simple(&d->run, d->node, ANGARA_ADM_FENCE, 0, 0);
-	emb_unlock(d->fab->fd, EMB_LOCK_NODE(d->node));
+	emb_node_unlock(&d->run, d->node);
 	return ret;
 }
 

@@ -25,27 +25,45 @@
  * emb_run_init() - get ready to run the model
  * @r: out
  * @fab: fabric
- * @inside: in the segment; nobody else writes it while this is used
  */
-void emb_run_init(struct emb_run *r, struct emb_fab *fab, u32 *inside)
+void emb_run_init(struct emb_run *r, struct emb_fab *fab)
 {
 	r->fab = fab;
-	r->inside = inside;
 	r->num_wakes = 0;
 	r->looks = 0;
+	r->in_vain = 0;
 	ang_view_init(&r->view, emb_at(fab, fab->head->model_at), &emb_ops, r);
 }
 
-/* A death is seen after all that the process did before, as it did it. */
-static inline void enter(struct emb_run *r)
+static u32 *inside(const struct emb_run *r)
 {
-	WRITE_ONCE(*r->inside, READ_ONCE(*r->inside) + 1);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return &emb_slot(r->fab, r->fab->slot)->inside;
 }
 
-static inline void leave(struct emb_run *r)
+/* Return: false if the fabric is broken, and the model not to be run. */
+static bool enter(struct emb_run *r)
 {
-	ang_store_release(r->inside, READ_ONCE(*r->inside) - 1);
+	for (;;) {
+		/* A full barrier: see halt.c. */
+		ang_fetch_add(inside(r), 1);
+		if (!emb_halted(r->fab))
+			return true;
+		ang_fetch_add(inside(r), (u32)-1);
+		if (!emb_halt_wait(r->fab))
+			return false;
+	}
+}
+
+static void leave(struct emb_run *r)
+{
+	ang_fetch_add(inside(r), (u32)-1);
+}
+
+/* Whoever repairs the model finds by itself what has work. */
+static void forget(struct emb_run *r)
+{
+	r->view.runq.head = ANG_NONE;
+	r->view.timers.head = ANG_NONE;
 }
 
 /* Wakes whoever sleeps on a context's word. */
@@ -54,20 +72,24 @@ void emb_wake(struct emb_ctx *ctx)
 	syscall(SYS_futex, &ctx->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static void wake_all(struct emb_run *r)
+/* Wakes those whose sleep the model has ended meanwhile. */
+void emb_wake_all(struct emb_run *r)
 {
 	while (r->num_wakes)
 		emb_wake(r->wakes[--r->num_wakes]);
 }
 
-/* Nobody sleeps with it, but its holder may be preempted, or die. */
+/*
+ * Nobody sleeps with it, but its holder may be preempted, or die.
+ * Return: false if the model is being repaired.
+ */
 static bool left_lock(struct emb_fab *fab)
 {
 	struct emb_head *head = fab->head;
 	u32 turn = 0;
 
 	while (ang_cmpxchg(&head->left_lock, 0, fab->slot + 1)) {
-		if (emb_broken(fab))
+		if (emb_halted(fab) || emb_broken(fab))
 			return false;
 		if (++turn % 64)
 			ang_cpu_relax();
@@ -99,20 +121,55 @@ static void call_helper(struct emb_run *r)
 	emb_wake(ctx);
 }
 
+/* Wakes one who sleeps on a node, to go on with it. */
+static void call_owner(struct emb_run *r, struct emb_node *n)
+{
+	u32 num;
+
+	if (!READ_ONCE(n->num_ctx))
+		return;
+	for (num = 0; num < r->fab->head->cfg.ctxs; num++) {
+		struct emb_ctx *ctx = &n->ctx[num];
+
+		if (!READ_ONCE(ctx->owner) || !READ_ONCE(ctx->asleep))
+			continue;
+		ang_fetch_add(&ctx->wake, 1);
+		if (r->num_wakes < EMB_WAKES)
+			r->wakes[r->num_wakes++] = ctx;
+		return;
+	}
+}
+
+/* Notes on a node of the view's that it is left to others. */
+static bool leave_node(const void *arg, u32 node)
+{
+	struct emb_run *r = (struct emb_run *)(uintptr_t)arg;
+	struct emb_node *n = emb_node(r->fab, node);
+
+	n->left_by = r->fab->slot + 1;
+	n->left_ms = emb_now_ms();
+	call_owner(r, n);
+	return true;
+}
+
 /* What the view still has goes to the lists; timers are in no hurry. */
 static void hand_over(struct emb_run *r)
 {
 	struct emb_head *head = r->fab->head;
 	bool work = r->view.runq.head != ANG_NONE;
 
-	if (!left_lock(r->fab))
+	if (!left_lock(r->fab)) {
+		forget(r);
 		return;
+	}
 	if (work) {
-		ang_list_splice(r->view.fab, &head->left, &r->view.runq);
+		ang_list_pick(r->view.fab, &head->left, &r->view.runq,
+			      leave_node, r);
 		WRITE_ONCE(head->left_any, 1);
 	}
 	if (r->view.timers.head != ANG_NONE) {
-		ang_timers_splice(r->view.fab, &head->timers, &r->view.timers);
+		ang_timers_pick(r->view.fab, &head->timers, &r->view.timers,
+				leave_node, r);
 		WRITE_ONCE(head->timers_any, 1);
 	}
 	left_unlock(r->fab);
@@ -123,17 +180,33 @@ static void hand_over(struct emb_run *r)
 	call_helper(r);
 }
 
+/*
+ * A process advances what it has left itself, and nodes that it has a context
+ * on, or nobody has.  Others are left to those whose they are, unless these do
+ * not come: if it died in the middle of one, they would lose it.
+ */
+static bool may_take(const void *arg, u32 node)
+{
+	const struct emb_fab *fab = arg;
+	const struct emb_node *n = emb_node(fab, node);
+
+	return READ_ONCE(fab->mine[node]) || !READ_ONCE(n->num_ctx) ||
+	       n->left_by == fab->slot + 1 ||
+	       emb_now_ms() - n->left_ms >= EMB_HELP_MS;
+}
+
 static void take_over(struct emb_run *r, bool timers)
 {
 	struct emb_head *head = r->fab->head;
 
 	if (!left_lock(r->fab))
 		return;
-	ang_list_splice(r->view.fab, &r->view.runq, &head->left);
-	WRITE_ONCE(head->left_any, 0);
+	ang_list_pick(r->view.fab, &r->view.runq, &head->left, may_take, r->fab);
+	WRITE_ONCE(head->left_any, head->left.head != ANG_NONE);
 	if (timers) {
-		ang_timers_splice(r->view.fab, &r->view.timers, &head->timers);
-		WRITE_ONCE(head->timers_any, 0);
+		ang_timers_pick(r->view.fab, &r->view.timers, &head->timers,
+				may_take, r->fab);
+		WRITE_ONCE(head->timers_any, head->timers.head != ANG_NONE);
 	}
 	left_unlock(r->fab);
 }
@@ -154,8 +227,13 @@ static void advance(struct emb_run *r, bool patient)
 	u32 round;
 
 	r->view.patient = patient;
-	for (round = 0; round < ROUNDS && busy(&r->view); round++)
+	for (round = 0; round < ROUNDS && busy(&r->view); round++) {
 		ang_run(&r->view, SLICE);
+		if (emb_halted(r->fab)) {
+			forget(r);
+			return;
+		}
+	}
 	if (ang_view_busy(&r->view))
 		hand_over(r);
 }
@@ -170,11 +248,12 @@ static void advance(struct emb_run *r, bool patient)
 void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
 {
 	r->looks = 0;
-	enter(r);
+	if (!enter(r))
+		return;
 	ang_reg_write(&r->view, node, off, val);
 	advance(r, true);
 	leave(r);
-	wake_all(r);
+	emb_wake_all(r);
 }
 
 /**
@@ -187,16 +266,25 @@ void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
 bool emb_help(struct emb_run *r, bool timers)
 {
 	const struct emb_head *head = r->fab->head;
+	bool any;
 
 	if (!READ_ONCE(head->left_any) &&
 	    !(timers && READ_ONCE(head->timers_any)))
 		return false;
-	enter(r);
+	/* What is left is others', as far as was seen. */
+	if (r->in_vain && r->in_vain--)
+		return false;
+	if (!enter(r))
+		return false;
 	take_over(r, timers);
-	advance(r, !timers);
+	any = ang_view_busy(&r->view);
+	if (any)
+		advance(r, !timers);
+	else
+		r->in_vain = LOOKS;
 	leave(r);
-	wake_all(r);
-	return true;
+	emb_wake_all(r);
+	return any;
 }
 
 /* More processes than processors: the others cannot go on while one spins. */

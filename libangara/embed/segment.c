@@ -205,33 +205,57 @@ static void add_cpus(struct emb_head *head)
 	WRITE_ONCE(head->num_cpus, (u32)CPU_COUNT(&head->cpus));
 }
 
-/* Takes a slot; what a dead process left in it is given back first. */
+/* A slot whose process left nothing; if there is none, any that is free. */
+static int slot_lock(struct emb_fab *fab, u32 *num)
+{
+	const u32 procs = fab->head->procs;
+	u32 i;
+
+	for (i = 0; i < 2 * procs; i++) {
+		u32 s = i % procs;
+
+		if (i < procs && ang_load_acquire(&emb_slot(fab, s)->used))
+			continue;
+		if (emb_try_lock(fab->fd, EMB_LOCK_SLOT(s)))
+			continue;
+		*num = s;
+		return 0;
+	}
+	return -EBUSY;
+}
+
+/*
+ * Takes a slot; what dead processes left is given back first, in this slot or
+ * another: a node that one was working in is reset before there are new
+ * contexts on it.
+ */
 static int slot_take(struct emb_fab *fab)
 {
 	struct emb_slot *slot;
 	int ret;
-	u32 s;
 
-	for (s = 0; s < fab->head->procs; s++)
-		if (!emb_try_lock(fab->fd, EMB_LOCK_SLOT(s)))
-			break;
-	if (s == fab->head->procs)
-		return -EBUSY;
-	fab->slot = s;
-	slot = emb_slot(fab, s);
+	ret = slot_lock(fab, &fab->slot);
+	if (ret)
+		return ret;
+	slot = emb_slot(fab, fab->slot);
 	if (slot->used) {
-		ret = emb_recover(fab, s);
+		/* Others tell by the lock who is dead, which is ours now. */
+		WRITE_ONCE(slot->dying, 1);
+		ret = emb_recover(fab, fab->slot);
 		if (ret) {
-			emb_unlock(fab->fd, EMB_LOCK_SLOT(s));
+			emb_unlock(fab->fd, EMB_LOCK_SLOT(fab->slot));
 			return ret;
 		}
 	}
 	slot->pid = (u32)getpid();
 	slot->pidns = fab->pidns;
 	slot->inside = 0;
+	slot->working = 0;
+	slot->dying = 0;
 	add_cpus(fab->head);
 	ang_fetch_add(&fab->head->here, 1);
 	ang_store_release(&slot->used, 1);
+	emb_recover_all(fab);
 	return 0;
 }
 
@@ -241,7 +265,7 @@ static int nodes_start(struct emb_fab *fab)
 	u32 node;
 	int ret = 0;
 
-	emb_run_init(&r, fab, &emb_slot(fab, fab->slot)->inside);
+	emb_run_init(&r, fab);
 	for (node = 0; !ret && node < fab->head->nodes; node++)
 		ret = emb_node_start(&r, node);
 	return ret;
@@ -274,6 +298,9 @@ static int come_in(struct emb_fab *fab)
 	if (ret)
 		return ret;
 	ang_topo_init(&fab->topo, fab->head->cfg.ndims, fab->head->cfg.dims);
+	fab->mine = calloc(fab->head->nodes, sizeof(*fab->mine));
+	if (!fab->mine)
+		return -ENOMEM;
 	ret = slot_take(fab);
 	if (!ret && fresh)
 		ret = nodes_start(fab);
@@ -287,6 +314,8 @@ static void file_close(struct emb_fab *fab)
 	if (fab->head)
 		munmap(fab->head, fab->size);
 	fab->head = NULL;
+	free(fab->mine);
+	fab->mine = NULL;
 	close(fab->fd);
 }
 
@@ -357,6 +386,7 @@ static struct emb_fab *fab_new(const struct ang_spec *spec)
 	fab->pidns = pid_namespace();
 	fab->parent = getppid();
 	pthread_mutex_init(&fab->mutex, NULL);
+	pthread_mutex_init(&fab->repair, NULL);
 	if (spec->name[0])
 		emb_name_path(spec->name, fab->path);
 	return fab;

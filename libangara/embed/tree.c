@@ -9,12 +9,12 @@
 
 static int node_lock(struct emb_dev *d)
 {
-	return emb_lock(d->fab->fd, EMB_LOCK_NODE(d->node), d->fab->head);
+	return emb_node_lock(&d->run, d->node);
 }
 
 static void node_unlock(struct emb_dev *d)
 {
-	emb_unlock(d->fab->fd, EMB_LOCK_NODE(d->node));
+	emb_node_unlock(&d->run, d->node);
 }
 
 static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
@@ -149,7 +149,7 @@ void emb_trees_disown(struct emb_dev *d)
 	struct emb_run r;
 	u32 tree;
 
-	emb_run_init(&r, d->fab, &emb_slot(d->fab, d->fab->slot)->inside);
+	emb_run_init(&r, d->fab);
 	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
 		if (d->owned[tree])
 			clear_owned(d, &r, tree);
@@ -166,13 +166,15 @@ void emb_trees_disown(struct emb_dev *d)
 int emb_rows_reap(struct emb_run *r, u32 node, u32 owner)
 {
 	struct emb_node *n = emb_node(r->fab, node);
-	int ret = emb_lock(r->fab->fd, EMB_LOCK_NODE(node), r->fab->head);
+	int ret = emb_node_lock(r, node);
 	u32 tree;
 
+	if (ret)
+		return ret;
 	for (tree = 0; !ret && tree < ANGARA_MAX_TREES; tree++)
 		if (n->owner[tree] == owner)
 			ret = row_clear(r, node, tree);
-	emb_unlock(r->fab->fd, EMB_LOCK_NODE(node));
+	emb_node_unlock(r, node);
 	return ret;
 }
 
@@ -204,8 +206,10 @@ static int rows_gather(struct emb_dev *d, u32 tree, struct angara_tree_row *rows
 		ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(node), d->fab->head);
 		if (ret)
 			break;
-		ret = ang_row_gather(&emb_node(d->fab, node)->rows, &cred, tree,
-				     &rows[node]);
+		/* One that was reset has none. */
+		if (!ang_load_acquire(&emb_node(d->fab, node)->torn))
+			ret = ang_row_gather(&emb_node(d->fab, node)->rows,
+					     &cred, tree, &rows[node]);
 		emb_unlock(d->fab->fd, EMB_LOCK_NODE(node));
 	}
 	return ret;

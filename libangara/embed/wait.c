@@ -61,6 +61,7 @@ static bool doze(struct emb_dev *d, u64 ms)
 	emb_offer_help(d);
 	/* Pairs with hand_over(): he sees the offer, or we what he left. */
 	ang_mb();
+	d->run.in_vain = 0;
 	busy = emb_news(d) || emb_help(&d->run, true);
 	if (!busy)
 		sleep_on(d->ctx, word, ms);
@@ -81,7 +82,7 @@ int emb_wait(struct ang_dev *dev, int timeout_ms)
 		u64 ms = EMB_LOOK_MS;
 
 		emb_look_after(d->fab);
-		if (emb_broken(d->fab))
+		if (emb_broken(d->fab) || emb_lost(d))
 			return -ENODEV;
 		if (emb_news(d))
 			return 0;

@@ -7,9 +7,15 @@
  *
  * A round is a job of some processes on an embedded fabric that do collectives
  * and puts without end.  One of them is stopped at a random moment, goes on for
- * a random number of single instructions, and is killed.  The others must get
- * an error in time, of the kind that a death has; after it, a context of theirs
- * works, on the old fabric or a new one.  Nothing may be left in /dev/shm.
+ * a random number of single instructions, and is killed; in some rounds another
+ * one is killed while the rest recover.  The others must get an error in time,
+ * of the kind that a death has; after it, a context of theirs works, if need be
+ * one that they open anew.
+ *
+ * All rounds take place on one fabric.  Bystanders, a job on other nodes, use
+ * it from the first round to the last: they do the same, must not see one
+ * error, and must go on after each round.  In the end nothing is left in
+ * /dev/shm.
  */
 #include <err.h>
 #include <errno.h>
@@ -19,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -30,6 +37,18 @@
 #define MAX_PROCS	6
 #define MAX_STEPS	3000	/* single instructions before the end */
 #define MAX_DELAY_US	4000
+#define MAX_SECOND_US	120000	/* until another one is killed */
+#define BYSTANDERS	3
+#define TOPOLOGY	"4x2"
+#define NODES		"0-3"	/* of the jobs that lose processes */
+#define OTHER_NODES	"4-7"	/* those who stand by; no route joins both */
+
+/* What the bystanders tell, in memory that all share. */
+struct stand {
+	unsigned int stop;
+	unsigned int errors;
+	unsigned long done[BYSTANDERS];
+};
 
 static unsigned int rnd(unsigned long *state, unsigned int below)
 {
@@ -102,25 +121,26 @@ static int bcast(struct worker *w, unsigned int from, size_t len)
 	return ret ? ret : barrier(w);
 }
 
+static int one_of_all(struct worker *w, unsigned long *seed)
+{
+	switch (rnd(seed, 4)) {
+	case 0:
+		return allreduce(w, 1 + rnd(seed, 2000));
+	case 1:
+		return barrier(w);
+	case 2:
+		return put(w, w->next, rnd(seed, 20000));
+	default:
+		return bcast(w, rnd(seed, w->size), rnd(seed, 20000));
+	}
+}
+
 static int churn(struct worker *w, unsigned long seed)
 {
 	int ret = 0;
 
-	while (!ret) {
-		switch (rnd(&seed, 4)) {
-		case 0:
-			ret = allreduce(w, 1 + rnd(&seed, 2000));
-			break;
-		case 1:
-			ret = barrier(w);
-			break;
-		case 2:
-			ret = put(w, w->next, rnd(&seed, 20000));
-			break;
-		default:
-			ret = bcast(w, rnd(&seed, w->size), rnd(&seed, 20000));
-		}
-	}
+	while (!ret)
+		ret = one_of_all(w, &seed);
 	return ret;
 }
 
@@ -192,7 +212,8 @@ static int work(unsigned long seed)
 	}
 	/* The last is of what a launcher does, the one before of a team's end. */
 	if (end != -ENODEV && end != -ECONNRESET && end != -EHOSTUNREACH &&
-	    end != -ENETDOWN && end != -ENOTCONN && end != -EPIPE) {
+	    end != -ENETDOWN && end != -ENETUNREACH && end != -ENOTCONN &&
+	    end != -EPIPE) {
 		printf("rank %u: %s\n", w.rank, strerror(-end));
 		return 1;
 	}
@@ -202,8 +223,35 @@ static int work(unsigned long seed)
 		       strerror(-ret));
 		return 1;
 	}
-	printf("%s %u\n", end == -ENODEV ? "broken" : "fine", w.rank);
+	printf("%s %u\n", end == -ENODEV ? "reset" : "fine", w.rank);
 	return 0;
+}
+
+/* A bystander; @file is where it tells what it has done. */
+static int stand_by(unsigned long seed, const char *file)
+{
+	int fd = open(file, O_RDWR | O_CLOEXEC);
+	struct worker w = { 0 };
+	struct stand *stand;
+	int ret;
+
+	stand = mmap(NULL, sizeof(*stand), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     fd, 0);
+	if (stand == MAP_FAILED)
+		err(1, "%s", file);
+	ret = set_up(&w);
+	while (!ret && !__atomic_load_n(&stand->stop, __ATOMIC_ACQUIRE)) {
+		ret = one_of_all(&w, &seed);
+		if (!ret)
+			__atomic_fetch_add(&stand->done[w.rank], 1,
+					   __ATOMIC_RELEASE);
+	}
+	/* The first to see that it is over leaves the others alone. */
+	if (!ret || __atomic_load_n(&stand->stop, __ATOMIC_ACQUIRE))
+		return 0;
+	__atomic_fetch_add(&stand->errors, 1, __ATOMIC_RELEASE);
+	printf("# bystander %u: %s\n", w.rank, strerror(-ret));
+	return 1;
 }
 
 /* What happens to them. */
@@ -214,14 +262,18 @@ struct round {
 	bool early;
 	unsigned int delay_us;
 	unsigned int steps;
+	unsigned int second;	/* rank, n for none */
+	unsigned int second_us;
 	unsigned long seed;
 	pid_t launcher;
 	pid_t pids[MAX_PROCS];
 	FILE *out;
-	unsigned int broken, fine;
+	unsigned int killed, reset, fine;
 };
 
 static char fabric[64];
+static struct stand *stand;
+static pid_t standers;
 
 static void launch(struct round *r, const char *self)
 {
@@ -243,14 +295,66 @@ static void launch(struct round *r, const char *self)
 		close(fds[0]);
 		close(fds[1]);
 		execlp("angara-run", "angara-run", "-n", n, "--keep-going",
-		       "--timeout", "60", "--fabric", fabric, self, "work", seed,
-		       (char *)NULL);
+		       "--timeout", "60", "--fabric", fabric, "--nodes", NODES,
+		       self, "work", seed, (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
 	r->out = fdopen(fds[0], "r");
 	if (!r->out)
 		err(1, "fdopen");
+}
+
+static void stand_start(const char *self)
+{
+	int fd = memfd_create("kill-test", 0);
+	char file[64], n[16];
+
+	if (fd < 0 || ftruncate(fd, sizeof(*stand)))
+		err(1, "memfd");
+	stand = mmap(NULL, sizeof(*stand), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     fd, 0);
+	if (stand == MAP_FAILED)
+		err(1, "mmap");
+	snprintf(file, sizeof(file), "/proc/%d/fd/%d", getpid(), fd);
+	snprintf(n, sizeof(n), "%d", BYSTANDERS);
+	fflush(stdout);
+	standers = fork();
+	if (standers < 0)
+		err(1, "fork");
+	if (!standers) {
+		execlp("angara-run", "angara-run", "-n", n, "--fabric", fabric,
+		       "--nodes", OTHER_NODES, self, "stand", "1", file,
+		       (char *)NULL);
+		_exit(127);
+	}
+}
+
+/* Return: have all bystanders done something since they had done @before? */
+static bool stand_goes_on(const struct stand *before)
+{
+	unsigned int ms, i = 0;
+
+	for (ms = 0; ms < LIMIT_MS && i < BYSTANDERS; ms++) {
+		if (__atomic_load_n(&stand->errors, __ATOMIC_ACQUIRE))
+			return false;
+		if (__atomic_load_n(&stand->done[i], __ATOMIC_ACQUIRE) >
+		    before->done[i])
+			i++;
+		else
+			usleep(1000);
+	}
+	return i == BYSTANDERS;
+}
+
+static bool stand_end(void)
+{
+	int status;
+
+	__atomic_store_n(&stand->stop, 1, __ATOMIC_RELEASE);
+	if (waitpid(standers, &status, 0) != standers)
+		err(1, "waitpid");
+	return !stand->errors;
 }
 
 /* Waits until the victim begins, or until all are at work. */
@@ -295,27 +399,38 @@ static void strike(struct round *r)
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, __WALL);
+	r->killed = 1;
+	if (r->second >= r->n || !r->pids[r->second])
+		return;
+	usleep(r->second_us);
+	kill(r->pids[r->second], SIGKILL);
+	r->killed++;
 }
 
-/* What the survivors report.  Return: did all, and nothing else? */
+/*
+ * What the survivors report; the second one may have done so before its end.
+ * Return: did all, and nothing else?
+ */
 static bool survivors(struct round *r)
 {
 	bool good = true;
 	char line[256];
 
 	while (fgets(line, sizeof(line), r->out)) {
-		if (!strncmp(line, "broken ", 7))
-			r->broken++;
+		if (!strncmp(line, "reset ", 6))
+			r->reset++;
 		else if (!strncmp(line, "fine ", 5))
 			r->fine++;
 		else if (strncmp(line, "begins ", 7) && strncmp(line, "ready ", 6))
 			good = !printf("# %s", line);
 	}
-	return good && r->broken + r->fine == r->n - 1;
+	return good && r->reset + r->fine >= r->n - r->killed &&
+	       r->reset + r->fine < r->n;
 }
 
-static bool one_round(struct round *r, const char *self, const char *file)
+static bool one_round(struct round *r, const char *self)
 {
+	struct stand before;
 	bool good;
 	int status;
 
@@ -323,6 +438,7 @@ static bool one_round(struct round *r, const char *self, const char *file)
 	good = all_ready(r);
 	if (good) {
 		strike(r);
+		before = *stand;
 		good = survivors(r);
 	}
 	fclose(r->out);
@@ -330,13 +446,12 @@ static bool one_round(struct round *r, const char *self, const char *file)
 		err(1, "waitpid");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		errx(1, "angara-run is not in PATH");
-	if (!access(file, F_OK))
-		good = !printf("# %s is left\n", file);
+	if (good && !stand_goes_on(&before))
+		good = !printf("# the bystanders do not go on\n");
 	return good;
 }
 
-static bool play(unsigned long seed, const char *self, const char *file,
-		 unsigned int *broken)
+static bool play(unsigned long seed, const char *self, unsigned int *resets)
 {
 	unsigned long state = seed;
 	struct round r = {
@@ -344,18 +459,30 @@ static bool play(unsigned long seed, const char *self, const char *file,
 		.delay_us = rnd(&state, MAX_DELAY_US),
 		.steps = rnd(&state, MAX_STEPS),
 		.early = rnd(&state, 4) == 0,
+		.second_us = rnd(&state, MAX_SECOND_US),
 		.seed = seed,
 	};
 
 	r.victim = rnd(&state, r.n);
-	if (!one_round(&r, self, file)) {
-		printf("# seed %lu: %u processes, rank %u %s after %u us and %u instructions: %u fine, %u broken\n",
+	r.second = rnd(&state, 4) ? r.n : rnd(&state, r.n);
+	if (r.second == r.victim || r.n == 2)
+		r.second = r.n;
+	if (!one_round(&r, self)) {
+		printf("# seed %lu: %u processes, rank %u %s after %u us and %u instructions, %u killed: %u fine, %u reset\n",
 		       seed, r.n, r.victim, r.early ? "begins," : "at work,",
-		       r.delay_us, r.steps, r.fine, r.broken);
+		       r.delay_us, r.steps, r.killed, r.fine, r.reset);
 		return false;
 	}
-	*broken += r.broken != 0;
+	*resets += r.reset != 0;
 	return true;
+}
+
+/* Until they are at work, they may miss a death that they were to see. */
+static bool stand_begins(void)
+{
+	static const struct stand nothing;
+
+	return stand_goes_on(&nothing);
 }
 
 int main(int argc, char **argv)
@@ -363,24 +490,36 @@ int main(int argc, char **argv)
 	unsigned int rounds = argc > 1 ? (unsigned int)atoi(argv[1]) : 0;
 	unsigned long seed = argc > 2 ? strtoul(argv[2], NULL, 0) :
 					(unsigned long)time(NULL);
-	unsigned int i, bad = 0, broken = 0;
+	unsigned int i, bad = 0, resets = 0;
 	char file[96];
 
 	if (argc == 3 && !strcmp(argv[1], "work"))
 		return work(seed);
+	if (argc == 4 && !strcmp(argv[1], "stand"))
+		return stand_by(seed, argv[3]);
 	if (!rounds)
 		errx(2, "usage: kill ROUNDS [SEED]");
-	snprintf(fabric, sizeof(fabric), "embedded:2x2,name=kill-%d", getpid());
+	snprintf(fabric, sizeof(fabric), "embedded:" TOPOLOGY ",name=kill-%d",
+		 getpid());
 	snprintf(file, sizeof(file), "/dev/shm/angara-%u-kill-%d", geteuid(),
 		 getpid());
-	for (i = 0; i < rounds; i++) {
+	stand_start(argv[0]);
+	if (!stand_begins())
+		errx(1, "the bystanders do not begin");
+	for (i = 0; i < rounds && !stand->errors; i++) {
 		if (isatty(2) && i % 10 == 0)
 			fprintf(stderr, "\r%u of %u rounds", i, rounds);
-		bad += !play(seed + i, argv[0], file, &broken);
+		bad += !play(seed + i, argv[0], &resets);
 	}
 	if (isatty(2))
 		fputc('\n', stderr);
-	printf("%u rounds from seed %lu: %u wrong; the fabric broke in %u\n",
-	       rounds, seed, bad, broken);
+	if (!stand_end())
+		bad++;
+	if (!access(file, F_OK))
+		bad += printf("# %s is left\n", file) > 0;
+	printf("%u rounds from seed %lu: %u wrong; contexts of survivors were reset in %u; %lu operations of %d bystanders, %u errors\n",
+	       i, seed, bad, resets,
+	       stand->done[0] + stand->done[1] + stand->done[2], BYSTANDERS,
+	       stand->errors);
 	return bad != 0;
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The lock of a node, under which its rows, admin queue and contexts are
+ * changed.
+ *
+ * A process that dies with the lock may leave any of them half done, so it
+ * names the node in emb_slot.working meanwhile, and a repair resets the node
+ * (halt.c).  Whoever locks a node that was reset starts it anew.
+ */
+#include <string.h>
+
+#include "embed.h"
+
+static void rows_forget(struct emb_node *n)
+{
+	u32 tree;
+
+	for (tree = 0; tree < ANGARA_MAX_TREES; tree++) {
+		n->rows.entry[tree].set = false;
+		n->owner[tree] = 0;
+	}
+}
+
+/* What was delegated stays so: that is the fabric's, not the adapter's. */
+static int node_restart(struct emb_run *r, u32 node)
+{
+	struct emb_node *n = emb_node(r->fab, node);
+	u32 num;
+	int ret;
+
+	rows_forget(n);
+	for (num = 0; num < r->fab->head->cfg.ctxs; num++)
+		WRITE_ONCE(n->ctx[num].owner, 0);
+	WRITE_ONCE(n->num_ctx, 0);
+	n->adm_pi = 0;
+	memset(emb_admin(r->fab, node), 0, sizeof(struct emb_admin));
+	/* What comes from now on may reset it again. */
+	ang_store_release(&n->torn, 0);
+	ret = emb_node_start(r, node);
+	if (ret)
+		ang_store_release(&n->torn, 1);
+	return ret;
+}
+
+/**
+ * emb_node_lock() - lock a node in order to change something
+ * @r: runs the model
+ * @node: node; the process has locked no other so
+ *
+ * Return: 0; -ENODEV the fabric is broken; -EIO the lock's holder does not give
+ * it back, or the node does not start; -errno.
+ */
+int emb_node_lock(struct emb_run *r, u32 node)
+{
+	struct emb_slot *slot = emb_slot(r->fab, r->fab->slot);
+	int ret = emb_lock(r->fab->fd, EMB_LOCK_NODE(node), r->fab->head);
+
+	if (ret)
+		return ret;
+	ang_store_release(&slot->working, node + 1);
+	if (ang_load_acquire(&emb_node(r->fab, node)->torn))
+		ret = node_restart(r, node);
+	if (ret)
+		emb_node_unlock(r, node);
+	return ret;
+}
+
+void emb_node_unlock(struct emb_run *r, u32 node)
+{
+	ang_store_release(&emb_slot(r->fab, r->fab->slot)->working, 0);
+	emb_unlock(r->fab->fd, EMB_LOCK_NODE(node));
+}
