@@ -78,7 +78,8 @@ struct ang_scan;
  *	@timeout_ms (< 0: no limit). Return: 0 for an event or a signal,
  *	-ETIMEDOUT, -ENODEV the device is gone
  * @poll_fd: descriptor for poll(2). Return: it or -errno
- * @seen: angara_ctl.seen has been written, and what came before looked at
+ * @seen: angara_ctl.seen has been written, and what came before looked at;
+ *	@poll_fd becomes quiet. Return: 0; -ENODEV the device is gone
  * @relax: somebody spins
  * @alloc: zeroed memory in whole pages that is good to register.
  *	Return: 0 or -errno
@@ -96,7 +97,7 @@ struct ang_dev_ops {
 	void (*unmap)(struct ang_dev *dev, void *addr, size_t len);
 	int (*wait)(struct ang_dev *dev, int timeout_ms);
 	int (*poll_fd)(struct ang_dev *dev);
-	void (*seen)(struct ang_dev *dev);
+	int (*seen)(struct ang_dev *dev);
 	void (*relax)(struct ang_dev *dev);
 	int (*alloc)(struct ang_dev *dev, size_t len, void **mem);
 	void (*free)(struct ang_dev *dev, void *mem, size_t len);

@@ -97,9 +97,10 @@ static int cdev_poll_fd(struct ang_dev *dev)
 }
 
 /* poll(2) looks for itself. */
-static void cdev_seen(struct ang_dev *dev)
+static int cdev_seen(struct ang_dev *dev)
 {
 	(void)dev;
+	return 0;
 }
 
 static void cdev_relax(struct ang_dev *dev)

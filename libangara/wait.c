@@ -36,7 +36,8 @@ unsigned int ang_ctx_look(struct angara_ctx *ctx)
 	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
 
 	WRITE_ONCE(ctx->ctl->seen, cpu_to_le32(seen));
-	ctx->dev.ops->seen(&ctx->dev);
+	if (ctx->dev.ops->seen(&ctx->dev))
+		ctx->dead = true;
 	return ang_reap(ctx);
 }
 

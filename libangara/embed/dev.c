@@ -176,7 +176,7 @@ static int emb_doorbell(struct ang_dev *dev, u32 pi)
 {
 	struct emb_dev *d = dev->priv;
 
-	if (emb_broken(d->fab) || emb_lost(d) || d->forks != emb_forks())
+	if (emb_gone(d) || d->forks != emb_forks())
 		return -ENODEV;
 	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ, pi);
 	return 0;

@@ -346,6 +346,12 @@ static inline bool emb_lost(const struct emb_dev *d)
 	return d->ctx && READ_ONCE(emb_node(d->fab, d->node)->life) != d->life;
 }
 
+/* Is there nothing to come of the device any more? */
+static inline bool emb_gone(const struct emb_dev *d)
+{
+	return emb_broken(d->fab) || emb_lost(d);
+}
+
 /* lock.c */
 #define EMB_GATE	0U
 #define EMB_REPAIR	1U
@@ -443,7 +449,7 @@ int emb_wait(struct ang_dev *dev, int timeout_ms);
 
 /* fd.c */
 int emb_fd(struct ang_dev *dev);
-void emb_seen(struct ang_dev *dev);
+int emb_seen(struct ang_dev *dev);
 void emb_watch_end(struct emb_dev *d);
 
 #endif /* ANG_EMBED_H */

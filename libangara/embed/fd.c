@@ -7,7 +7,8 @@
  * from the first call of angara_ctx_fd() on, looks after the other processes
  * and goes on with what they leave, since the program itself may sleep for
  * long.  The program's looks make the descriptor quiet again and arm the
- * context anew; see emb_seen().
+ * context anew; see emb_seen().  When the device is gone the thread makes the
+ * descriptor readable once more and ends.
  */
 #include <linux/futex.h>
 #include <signal.h>
@@ -49,7 +50,7 @@ static void *watch(void *arg)
 	while (!ang_load_acquire(&w->stop)) {
 		u32 word = ang_load_acquire(&d->ctx->wake);
 
-		if (emb_broken(d->fab) || emb_lost(d)) {
+		if (emb_gone(d)) {
 			make_readable(w);
 			break;
 		}
@@ -115,17 +116,25 @@ free_watch:
 	return ret;
 }
 
-/* See struct ang_dev_ops: the program has looked, angara_ctl.seen is new. */
-void emb_seen(struct ang_dev *dev)
+/*
+ * See struct ang_dev_ops: the program has looked, angara_ctl.seen is new.  If
+ * the device is gone this look is told, and the descriptor is quiet from then
+ * on.
+ */
+int emb_seen(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
 	eventfd_t count;
 
-	if (!d->watch || emb_broken(d->fab))
-		return;
-	eventfd_read(d->watch->fd, &count);
-	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
-		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
+	if (d->watch)
+		eventfd_read(d->watch->fd, &count);
+	if (emb_gone(d))
+		return -ENODEV;
+	if (d->watch)
+		emb_ring(&d->run, d->node,
+			 ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
+			 le32_to_cpu(READ_ONCE(d->ctl->seen)));
+	return 0;
 }
 
 /* Ends the thread; the context is still there. */

@@ -82,7 +82,7 @@ int emb_wait(struct ang_dev *dev, int timeout_ms)
 		u64 ms = EMB_LOOK_MS;
 
 		emb_look_after(d->fab);
-		if (emb_broken(d->fab) || emb_lost(d))
+		if (emb_gone(d))
 			return -ENODEV;
 		if (emb_news(d))
 			return 0;

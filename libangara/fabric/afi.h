@@ -196,6 +196,8 @@ struct afi_look {
  * @events: endpoints may ask to be told of what others do to their memory
  * @watched: regions with counters of that, by key of the adapter's; or NULL
  * @dead: the context is gone
+ * @has_events: @events_fd is open
+ * @events_fd: epoll of the context's descriptor, for all who sleep
  * @slept_on: there are threads that sleep until there is something new
  * @id: number that tells it from others that had its context before
  * @serial: number of the next endpoint
@@ -254,6 +256,8 @@ struct afi_domain {
 	bool events;
 	struct afi_mr **watched;
 	bool dead;
+	bool has_events;
+	int events_fd;
 	bool slept_on;
 	u32 id;
 	u32 serial;
@@ -494,7 +498,9 @@ int afi_poll_open(struct fid_domain *domain, struct fi_poll_attr *attr,
 
 /* wait.c */
 bool afi_wait_kind(enum fi_wait_obj obj, bool *waits);
-int afi_wait_open(struct afi_wait *w, const struct afi_domain *d);
+int afi_wait_open(struct afi_wait *w, struct afi_domain *d);
+void afi_wait_gone(struct afi_domain *d);
+void afi_wait_end(struct afi_domain *d);
 void afi_wait_close(struct afi_wait *w);
 void afi_wait_wake(const struct afi_wait *w);
 void afi_wait_quiet(const struct afi_wait *w);

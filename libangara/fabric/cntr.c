@@ -105,7 +105,7 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	errors = cntr->errors;
 	afi_unlock(cntr->domain);
 	for (;;) {
-		bool reached;
+		bool reached, dead;
 
 		afi_lock(cntr->domain);
 		cntr->domain->slept_on = true;
@@ -113,9 +113,12 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 		afi_progress(cntr->domain);
 		reached = cntr->value >= threshold;
 		ret = cntr->errors != errors ? -FI_EAVAIL : 0;
+		dead = cntr->domain->dead;
 		afi_unlock(cntr->domain);
 		if (reached)
 			return 0;
+		if (!ret && dead)
+			ret = -FI_ENODEV;
 		if (!ret && afi_past(end))
 			ret = -FI_ETIMEDOUT;
 		if (!ret)
@@ -139,7 +142,8 @@ int afi_cntr_trywait(struct afi_cntr *cntr)
 	before = cntr->value;
 	errors = cntr->errors;
 	afi_progress(cntr->domain);
-	ret = cntr->value != before || cntr->errors != errors ? -FI_EAGAIN : 0;
+	ret = cntr->value != before || cntr->errors != errors ||
+	      cntr->domain->dead ? -FI_EAGAIN : 0;
 	afi_unlock(cntr->domain);
 	return ret;
 }

@@ -108,7 +108,8 @@ static ssize_t take(struct afi_cq *cq, void *buf, size_t count, fi_addr_t *src)
 		return (ssize_t)n;
 	if (cq->head != cq->tail)
 		return cq->ring[cq->head & (cq->size - 1)].err ? -FI_EAVAIL : 0;
-	return -FI_EAGAIN;
+	/* Behind the errors of all that was under way. */
+	return cq->domain->dead ? -FI_ENODEV : -FI_EAGAIN;
 }
 
 static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
@@ -258,7 +259,7 @@ int afi_cq_trywait(struct afi_cq *cq)
 	cq->domain->slept_on = true;
 	afi_wait_quiet(&cq->wait);
 	afi_progress(cq->domain);
-	if (cq->head != cq->tail)
+	if (cq->head != cq->tail || cq->domain->dead)
 		ret = -FI_EAGAIN;
 	afi_unlock(cq->domain);
 	return ret;

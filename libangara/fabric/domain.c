@@ -11,6 +11,31 @@
 
 #define AFI_ROUNDS	64	/* of progress in one call */
 
+/* Nobody sleeps on, though nothing new may happen. */
+static void wake_all(struct afi_domain *d)
+{
+	u32 i, j;
+
+	if (d->threaded)
+		afi_wait_wake(&d->wake);
+	for (i = 0; i < AFI_EPS; i++) {
+		const struct afi_ep *ep = d->eps[i];
+
+		if (ep && ep->tx && ep->tx->waits)
+			afi_wait_wake(&ep->tx->wait);
+		if (ep && ep->rx && ep->rx->waits)
+			afi_wait_wake(&ep->rx->wait);
+		for (j = 0; ep && j < AFI_COUNTS; j++)
+			if (ep->cntrs[j] && ep->cntrs[j]->waits)
+				afi_wait_wake(&ep->cntrs[j]->wait);
+	}
+	for (i = 0; d->watched && i < d->about.max_mrs; i++)
+		for (j = 0; d->watched[i] && j < 2; j++)
+			if (d->watched[i]->cntrs[j] &&
+			    d->watched[i]->cntrs[j]->waits)
+				afi_wait_wake(&d->watched[i]->cntrs[j]->wait);
+}
+
 /* Return: have messages been taken in? */
 static bool look(struct afi_domain *d)
 {
@@ -24,6 +49,8 @@ static bool look(struct afi_domain *d)
 	if (!d->dead && (ret || n < 0)) {
 		AFI_WARN(DOMAIN, "the adapter is gone\n");
 		d->dead = true;
+		afi_wait_gone(d);
+		wake_all(d);
 	}
 	return n > 0;
 }
@@ -51,31 +78,6 @@ static bool one_round(struct afi_domain *d)
 			!afi_list_empty(&d->coll->ending)))
 		any |= afi_coll_progress(d);
 	return any;
-}
-
-/* Nobody sleeps on, though nothing new may happen. */
-static void wake_all(struct afi_domain *d)
-{
-	u32 i, j;
-
-	if (d->threaded)
-		afi_wait_wake(&d->wake);
-	for (i = 0; i < AFI_EPS; i++) {
-		const struct afi_ep *ep = d->eps[i];
-
-		if (ep && ep->tx && ep->tx->waits)
-			afi_wait_wake(&ep->tx->wait);
-		if (ep && ep->rx && ep->rx->waits)
-			afi_wait_wake(&ep->rx->wait);
-		for (j = 0; ep && j < AFI_COUNTS; j++)
-			if (ep->cntrs[j] && ep->cntrs[j]->waits)
-				afi_wait_wake(&ep->cntrs[j]->wait);
-	}
-	for (i = 0; d->watched && i < d->about.max_mrs; i++)
-		for (j = 0; d->watched[i] && j < 2; j++)
-			if (d->watched[i]->cntrs[j] &&
-			    d->watched[i]->cntrs[j]->waits)
-				afi_wait_wake(&d->watched[i]->cntrs[j]->wait);
 }
 
 /**
@@ -183,6 +185,7 @@ static void domain_free(struct afi_domain *d)
 	angara_job_finalize(d->job);
 	afi_flow_free(d);
 	afi_probe_free(d);
+	afi_wait_end(d);
 	free(d->watched);
 	free(d->dir_mem);
 	free(d->ops_mem);

@@ -36,8 +36,48 @@ static int watch(const struct afi_wait *w, int fd)
 	return epoll_ctl(w->epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
+/*
+ * The context's descriptor stands in an epoll of the domain's, so that it can
+ * be taken out of all wait objects at once; see afi_wait_gone().
+ */
+static int ctx_events(struct afi_domain *d)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	int fd = angara_ctx_fd(d->ctx);
+
+	if (d->has_events || fd < 0)
+		return d->has_events ? d->events_fd : fd;
+	d->events_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (d->events_fd < 0)
+		return -errno;
+	if (epoll_ctl(d->events_fd, EPOLL_CTL_ADD, fd, &ev)) {
+		close(d->events_fd);
+		return -errno;
+	}
+	d->has_events = true;
+	return d->events_fd;
+}
+
+/*
+ * The adapter is gone: its descriptor stays readable for ever, or tells nothing
+ * any more.  Nobody is to be woken by it again.
+ */
+void afi_wait_gone(struct afi_domain *d)
+{
+	if (d->has_events)
+		epoll_ctl(d->events_fd, EPOLL_CTL_DEL, angara_ctx_fd(d->ctx),
+			  NULL);
+}
+
+void afi_wait_end(struct afi_domain *d)
+{
+	if (d->has_events)
+		close(d->events_fd);
+	d->has_events = false;
+}
+
 /* @d: domain whose doings wake, or NULL */
-int afi_wait_open(struct afi_wait *w, const struct afi_domain *d)
+int afi_wait_open(struct afi_wait *w, struct afi_domain *d)
 {
 	int ret;
 
@@ -51,7 +91,7 @@ int afi_wait_open(struct afi_wait *w, const struct afi_domain *d)
 	}
 	ret = watch(w, w->evfd);
 	if (!ret && d)
-		ret = watch(w, angara_ctx_fd(d->ctx));
+		ret = watch(w, ctx_events(d));
 	if (!ret && d)
 		ret = watch(w, afi_probe_fd(d));
 	if (!ret)

@@ -255,7 +255,7 @@ static const struct part *const parts[] = {
 	greedy_parts,
 	atomic_parts, event_parts, lost_parts, order_parts, share_parts,
 	trigger_parts, sep_parts, sepfail_parts, sepload_parts,
-	coll_parts, colltype_parts, collset_parts, collfail_parts,
+	coll_parts, colltype_parts, collset_parts, collfail_parts, gone_parts,
 };
 
 int main(int argc, char **argv)

@@ -141,6 +141,7 @@ extern const struct part collset_parts[];
 extern const struct part collfail_parts[];
 extern const struct part event_parts[];
 extern const struct part lost_parts[];
+extern const struct part gone_parts[];
 extern const struct part order_parts[];
 extern const struct part sep_parts[];
 extern const struct part sepfail_parts[];

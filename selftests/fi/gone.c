@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * An embedded fabric that is lost altogether: everybody is told, once, and
+ * nobody spins.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <angara/angara.h>
+
+#include "embed.h"
+#include "fi.h"
+
+#define IDLE_MS	1000	/* for so long nothing happens */
+#define BUSY_MS	250	/* more work than that in it is no idleness */
+#define TELL_MS	5000	/* within so long everybody is told */
+
+/* This process's own mapping of its fabric, which has no name. */
+static struct emb_head *fabric_head(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start = 0, at;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (strstr(line, "memfd:angara") &&
+		    sscanf(line, "%lx-", &at) == 1 &&
+		    !((struct emb_head *)at)->broken)
+			start = at;
+	if (maps)
+		fclose(maps);
+	return (struct emb_head *)start;
+}
+
+static bool break_fabric(void)
+{
+	struct emb_head *head = fabric_head();
+
+	if (!expect(head && head->magic == EMB_MAGIC, true))
+		return false;
+	WRITE_ONCE(head->broken, 1);
+	return true;
+}
+
+static long cpu_ms(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000 +
+	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000;
+}
+
+/* Nothing comes on @fd, and no thread of the process is at work. */
+static bool idle(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	long before = cpu_ms();
+	bool quiet = expect(poll(&p, 1, IDLE_MS), 0);
+
+	return quiet && expect(cpu_ms() - before < BUSY_MS, true);
+}
+
+static void *break_later(void *arg)
+{
+	const struct timespec ts = { .tv_nsec = 200000000 };
+
+	nanosleep(&ts, NULL);
+	return break_fabric() ? arg : NULL;
+}
+
+/* Whoever sleeps in the call is woken, what was under way is told first. */
+static bool sleepers(void)
+{
+	const struct how how = { .wait = FI_WAIT_FD,
+				 .progress = FI_PROGRESS_AUTO };
+	struct fi_cq_tagged_entry e;
+	static char data[64];
+	pthread_t breaker;
+	void *broke = NULL;
+	struct side a;
+	int fd = -1;
+	bool ok;
+
+	open_side(&a, &how, "angara0");
+	ok = expect(fi_recv(a.ep, data, sizeof(data), NULL, FI_ADDR_UNSPEC,
+			    data), 0) &&
+	     expect(fi_control(&a.cq->fid, FI_GETWAIT, &fd), 0) &&
+	     expect(pthread_create(&breaker, NULL, break_later, &a), 0);
+	if (ok) {
+		ok = expect(fi_cq_sread(a.cq, &e, 1, NULL, TELL_MS),
+			    -FI_ENODEV);
+		pthread_join(breaker, &broke);
+	}
+	ok = ok && expect(broke == &a, true) &&
+	     expect(fi_cntr_wait(a.cntr, 1, TELL_MS), -FI_ENODEV) &&
+	     expect(fi_cq_read(a.cq, &e, 1), -FI_ENODEV) && idle(fd);
+	close_side(&a);
+	return ok;
+}
+
+/* A program with a loop of its own sees the descriptor, looks, and knows. */
+static bool pollers(void)
+{
+	struct pollfd p = { .events = POLLIN };
+	struct angara_ctx *ctx;
+	bool ok;
+
+	if (!expect(angara_ctx_open(NULL, NULL, &ctx), 0))
+		return false;
+	p.fd = angara_ctx_fd(ctx);
+	angara_progress(ctx);
+	ok = expect(poll(&p, 1, 0), 0) && break_fabric() &&
+	     expect(poll(&p, 1, TELL_MS), 1) &&
+	     expect(angara_progress(ctx), -ENODEV) && idle(p.fd);
+	angara_ctx_close(ctx);
+	return ok;
+}
+
+/* The last ones: each takes the fabric of the process away. */
+const struct part gone_parts[] = {
+	{ "a fabric that is lost wakes sleepers once", sleepers },
+	{ "a fabric that is lost makes a descriptor readable once", pollers },
+	{ NULL, NULL },
+};
