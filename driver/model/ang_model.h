@@ -369,10 +369,19 @@ void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count);
 /*
  * Recovery, when a thread has ended in the middle of ang_run() or
  * ang_reg_write(), as a process does that is killed.  The host has no other
- * thread call the model meanwhile, and forgets the lists of all views.  The
- * three calls are made in this order; if the calling thread ends on the way,
- * another one makes them again.  Not for fabrics with cfg.remote.
+ * thread call the model meanwhile, and forgets the lists of all views.  Calls
+ * are made in this order; if the calling thread ends on the way, another one
+ * makes them again.  Not for fabrics with cfg.remote.
+ *
+ * If a thread may go on later, the first two calls leave the block to it: all
+ * others, views made anew, use the copy.  The thread stops at the end of its
+ * step; the lists of its view then mean nothing.
  */
+
+/** ang_recover_fence() - keep a thread to the nodes that it holds */
+void ang_recover_fence(struct ang_fabric *fab);
+/** ang_recover_copy() - make @to, ang_fabric_size() bytes, a copy of @from */
+void ang_recover_copy(void *to, const struct ang_fabric *from);
 
 /**
  * ang_recover_find() - mark the nodes that somebody held as torn

@@ -25,6 +25,13 @@
  *  - Every node goes on a run queue with all its rings marked: a wake-up that
  *    the thread still owed is not missed.
  *
+ * A thread that is only stopped may go on at any time, in the middle of its
+ * node.  Then the fabric goes on in a copy: ang_recover_fence() takes all nodes
+ * that nobody holds, so the stopped thread can take no other; it notes how far
+ * the rings that lead from and to the torn ones have come, all at one moment;
+ * ang_recover_copy() makes the copy as of that moment.  What the thread still
+ * writes to the fabric stays in the memory that was left.
+ *
  * The recovering thread may end here, too.  Then another one begins anew: what
  * is torn is marked before anything changes, nodes that are changed are held,
  * and the rest may be done twice.
@@ -37,6 +44,12 @@ struct numbers {
 	u16 opgen;
 };
 
+/* Held, and not by ang_recover_fence(). */
+static bool is_held(u64 sched)
+{
+	return (sched & (ANG_SCHED_OWNED | ANG_SCHED_FENCED)) == ANG_SCHED_OWNED;
+}
+
 u32 ang_recover_find(struct ang_fabric *fab)
 {
 	u32 found = 0;
@@ -45,7 +58,7 @@ u32 ang_recover_find(struct ang_fabric *fab)
 	for (i = 0; i < fab->topo.nodes; i++) {
 		struct ang_node *n = ang_node(fab, i);
 
-		if (READ_ONCE(n->sched) & ANG_SCHED_OWNED)
+		if (is_held(READ_ONCE(n->sched)))
 			WRITE_ONCE(n->torn, 1);
 		found += READ_ONCE(n->torn);
 	}
@@ -80,19 +93,135 @@ static bool is_p2p(u32 nr)
 	return vc != ANGARA_VC_UP && vc != ANGARA_VC_DOWN;
 }
 
+/* The ring at the other end of link and channel @nr; NULL if there is no link. */
+static struct ang_ring *out_ring(struct ang_fabric *fab, struct ang_node *n,
+				 u32 nr)
+{
+	u32 nb = n->neighbor[nr / ANGARA_VC_NUM];
+
+	if (nb == ANG_NONE)
+		return NULL;
+	return ring_nr(fab, ang_node(fab, nb), nr ^ ANGARA_VC_NUM);
+}
+
+/* Takes a node that nobody holds. */
+static void node_fence(struct ang_node *n)
+{
+	u64 old = READ_ONCE(n->sched);
+	u64 seen;
+
+	while (!(old & (ANG_SCHED_OWNED | ANG_SCHED_FENCED))) {
+		seen = ang_cmpxchg(&n->sched, old, old | ANG_SCHED_OWNED |
+				   ANG_SCHED_FENCED);
+		if (seen == old)
+			return;
+		old = seen;
+	}
+	if (is_held(old))
+		WRITE_ONCE(n->torn, 1);
+}
+
+/* Return: false if the note was another one before. */
+static bool note(u32 *to, u32 val)
+{
+	bool same = *to == val;
+
+	*to = val;
+	return same;
+}
+
+static bool pass_note(struct ang_node *n)
+{
+	const struct ang_pass now = {
+		.key = READ_ONCE(n->pass.key),
+		.out = READ_ONCE(n->pass.out),
+		.tail = READ_ONCE(n->pass.tail),
+	};
+	bool same = n->fence_pass.key == now.key &&
+		    n->fence_pass.out == now.out &&
+		    n->fence_pass.tail == now.tail;
+
+	n->fence_pass = now;
+	return same;
+}
+
+static bool node_note(struct ang_fabric *fab, struct ang_node *n)
+{
+	bool same = pass_note(n);
+	u32 nr;
+
+	for (nr = 0; nr < rings(fab); nr++) {
+		struct ang_ring *in = ring_nr(fab, n, nr);
+		struct ang_ring *out = out_ring(fab, n, nr);
+
+		same &= note(&in->fence_head, READ_ONCE(in->head));
+		if (out)
+			same &= note(&out->fence_tail,
+				     ang_load_acquire(&out->tail));
+	}
+	/* Nothing of the next look is read before this one is complete. */
+	ang_mb();
+	return same;
+}
+
+/*
+ * All of them only ever grow: what two looks find the same was so at one moment
+ * between them.  The thread takes no new node, so it gets there.
+ */
+void ang_recover_fence(struct ang_fabric *fab)
+{
+	u32 i;
+
+	for (i = 0; i < fab->topo.nodes; i++)
+		node_fence(ang_node(fab, i));
+	for (i = 0; i < fab->topo.nodes; i++) {
+		struct ang_node *n = ang_node(fab, i);
+
+		while (n->torn && !node_note(fab, n))
+			;
+	}
+}
+
+static void node_as_noted(struct ang_fabric *fab, struct ang_node *n)
+{
+	u32 nr;
+
+	n->pass = n->fence_pass;
+	for (nr = 0; nr < rings(fab); nr++) {
+		struct ang_ring *in = ring_nr(fab, n, nr);
+		struct ang_ring *out = out_ring(fab, n, nr);
+
+		in->head = in->fence_head;
+		if (out)
+			out->tail = out->fence_tail;
+	}
+}
+
+void ang_recover_copy(void *to, const struct ang_fabric *from)
+{
+	struct ang_fabric *fab = to;
+	u32 i;
+
+	memcpy(to, from, ang_fabric_size(&from->cfg));
+	for (i = 0; i < fab->topo.nodes; i++) {
+		struct ang_node *n = ang_node(fab, i);
+
+		if (n->torn)
+			node_as_noted(fab, n);
+	}
+}
+
 /* A packet that the torn node has sent on leaves the ring that it came by. */
 static void pass_end(struct ang_fabric *fab, struct ang_node *n)
 {
 	const struct ang_pass *pass = &n->pass;
 	u64 key = ang_load_acquire(&pass->key);
 	struct ang_ring *in, *out;
-	struct ang_node *nb;
 
 	if (!key)
 		return;
-	nb = ang_node(fab, n->neighbor[pass->out / ANGARA_VC_NUM]);
 	in = ring_nr(fab, n, (u32)(key >> 32) - 1);
-	out = ring_nr(fab, nb, pass->out ^ ANGARA_VC_NUM);
+	out = out_ring(fab, n, pass->out);
 	if (in->head == (u32)key && out->tail == pass->tail)
 		ang_store_release(&in->head, in->head + 1);
 }

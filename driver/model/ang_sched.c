@@ -165,19 +165,23 @@ static void timer_fire(struct ang_view *v)
 	ang_wake(v, n, ANG_SCHED_FIRE);
 }
 
-static u64 node_take(struct ang_node *n)
+/* Return: false if the node goes on in a copy, without this view. */
+static bool node_take(struct ang_node *n, u64 *why)
 {
 	u64 old = READ_ONCE(n->sched);
 	u64 seen;
 
-	for (;;) {
+	while (!(old & ANG_SCHED_FENCED)) {
 		u64 new = (old & ANG_SCHED_TIMER) | ANG_SCHED_OWNED;
 
 		seen = ang_cmpxchg(&n->sched, old, new);
-		if (seen == old)
-			return old;
+		if (seen == old) {
+			*why = old;
+			return true;
+		}
 		old = seen;
 	}
+	return false;
 }
 
 /* Return: true if the node has more work and is ours to queue again. */
@@ -201,8 +205,10 @@ static bool node_release(struct ang_node *n, bool more)
 
 static bool node_run(struct ang_view *v, struct ang_node *n)
 {
-	u64 why = node_take(n);
+	u64 why;
 
+	if (!node_take(n, &why))
+		return false;
 	ang_work(v, ANG_WORK_STEP);
 	v->stop = v->work + v->turn;
 	n->rx |= (u32)(why & ANG_SCHED_RX);

@@ -28,15 +28,19 @@
  * struct ang_ring - packets that arrive over one link on one virtual channel
  * @head: consumer index
  * @todo: consumer: ANG_OUT_* that the packet at the head still owes
+ * @fence_head: @head when the consumer was fenced; see ang_recover.c
  * @tail: producer index
  * @waiting: the producer found no room; the consumer wakes it after the next pop
+ * @fence_tail: @tail when the producer was fenced
  * @pkt: cfg.depth packets
  */
 struct ang_ring {
 	u32 head ____cacheline_aligned;
 	u32 todo;
+	u32 fence_head;
 	u32 tail ____cacheline_aligned;
 	u32 waiting;
+	u32 fence_tail;
 	struct ang_pkt pkt[] ____cacheline_aligned;
 };
 
@@ -431,6 +435,7 @@ struct ang_pass {
 #define ANG_SCHED_LOOK		(1ULL << 36)	/* somebody wants to look at it */
 #define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host holds it, for ever */
 #define ANG_SCHED_WOKEN		(1ULL << 38)	/* by ang_wake(), not by its holder */
+#define ANG_SCHED_FENCED	(1ULL << 39)	/* it goes on in a copy of the fabric */
 
 #define ANG_CTX_WORDS		(ANG_MAX_CTXS / 64)
 
@@ -449,6 +454,7 @@ struct ang_pass {
  * @dead_links: directions in which there is nobody any more, one bit each
  * @torn: its holder ended in the middle of it; see ang_recover.c
  * @pass: packet that it sends on
+ * @fence_pass: @pass when it was fenced
  * @id: node number
  * @enabled: CONTROL as acted upon
  * @coord: coordinates
@@ -491,6 +497,7 @@ struct ang_node {
 	u32 dead_links;
 	u32 torn;
 	struct ang_pass pass;
+	struct ang_pass fence_pass;
 	u32 id ____cacheline_aligned;
 	u32 enabled;
 	u16 coord[ANGARA_MAX_DIMS];
