@@ -12,6 +12,11 @@ static void write64(struct emb_run *r, u32 node, u32 off, u64 val)
 	emb_ring(r, node, off + 4, (u32)(val >> 32));
 }
 
+static bool is_torn(const struct emb_run *r, u32 node)
+{
+	return ang_load_acquire(&emb_node(r->fab, node)->torn);
+}
+
 typedef bool (*done_fn)(struct emb_run *r, const void *arg);
 
 /* Somebody else may hold the node, or one that the answer waits for. */
@@ -23,8 +28,7 @@ static int wait_for(struct emb_run *r, u32 node, done_fn done, const void *arg)
 	while (!done(r, arg)) {
 		u64 now = emb_now_ms();
 
-		if (emb_broken(r->fab) ||
-		    ang_load_acquire(&emb_node(r->fab, node)->torn))
+		if (emb_broken(r->fab) || is_torn(r, node))
 			return -ENODEV;
 		if (!end)
 			end = now + EMB_LOCK_MS;
@@ -34,7 +38,8 @@ static int wait_for(struct emb_run *r, u32 node, done_fn done, const void *arg)
 		if (!emb_help(r, true))
 			emb_nap(&turn);
 	}
-	return 0;
+	/* What looks like an answer may be what a reset has left. */
+	return is_torn(r, node) ? -ENODEV : 0;
 }
 
 static bool is_ready(struct emb_run *r, const void *arg)
@@ -54,7 +59,7 @@ static bool is_ready(struct emb_run *r, const void *arg)
 int emb_node_start(struct emb_run *r, u32 node)
 {
 	const struct emb_head *head = r->fab->head;
-	u64 at = head->adm_at + (u64)node * ANGARA_PAGE_SIZE;
+	u64 at = head->copy_at + head->adm_off + (u64)node * ANGARA_PAGE_SIZE;
 
 	static_assert(sizeof(struct emb_admin) <= ANGARA_PAGE_SIZE, "one page");
 
@@ -69,13 +74,21 @@ int emb_node_start(struct emb_run *r, u32 node)
 
 /**
  * struct answer - an answer that is waited for
- * @cpl: where it comes
+ * @node: node
  * @index: number of the command
  */
 struct answer {
-	const struct angara_adm_cpl *cpl;
+	u32 node;
 	u32 index;
 };
+
+/* The fabric may go on in another copy meanwhile. */
+static const struct angara_adm_cpl *place_of(const struct emb_run *r,
+					     const struct answer *a)
+{
+	return &emb_admin(r->fab, emb_copy(r->fab), a->node)->
+		acq[a->index % EMB_ADM_ENTRIES];
+}
 
 static bool answered(struct emb_run *r, const void *arg)
 {
@@ -83,8 +96,7 @@ static bool answered(struct emb_run *r, const void *arg)
 
 	static_assert(offsetof(struct angara_adm_cpl, tag) == 24, "last word");
 
-	(void)r;
-	return (ang_load_last(&a->cpl->tag) >> 56 & 1) ==
+	return (ang_load_last(&place_of(r, a)->tag) >> 56 & 1) ==
 	       !((a->index / EMB_ADM_ENTRIES) & 1);
 }
 
@@ -102,21 +114,16 @@ int emb_exec(struct emb_run *r, u32 node, struct angara_adm_cmd *cmd,
 	     struct angara_adm_cpl *cpl)
 {
 	struct emb_node *n = emb_node(r->fab, node);
-	struct emb_admin *adm = emb_admin(r->fab, node);
 	u32 index = n->adm_pi++;
-	const struct answer answer = {
-		.cpl = &adm->acq[index % EMB_ADM_ENTRIES],
-		.index = index,
-	};
+	const struct answer answer = { .node = node, .index = index };
 	int ret;
 
 	cmd->tag = cpu_to_le16((u16)index);
-	adm->asq[index % EMB_ADM_ENTRIES] = *cmd;
-	emb_ring(r, node, ANGARA_REG_ASQ_DB, n->adm_pi);
+	emb_submit(r, node, cmd, n->adm_pi);
 	ret = wait_for(r, node, answered, &answer);
 	if (ret)
 		return ret;
-	*cpl = *answer.cpl;
+	*cpl = *place_of(r, &answer);
 	return ang_adm_errno(cpl->status);
 }
 

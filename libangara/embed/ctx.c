@@ -284,7 +284,8 @@ int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
 
 /*
  * Its memory is given back if nothing uses it any more.  After a reset of the
- * node the context is gone already, and its number may be another's.
+ * node the context is gone already, and its number may be another's; as long as
+ * a stopped process may still write its completions, its memory stays.
  */
 void emb_ctx_destroy(struct emb_dev *d)
 {
@@ -301,7 +302,7 @@ void emb_ctx_destroy(struct emb_dev *d)
 		emb_node_unlock(&r, d->node);
 	}
 	emb_mrs_release(d);
-	if (!ret || emb_lost(d))
+	if (emb_lost(d) ? !emb_haunted(d->fab) : !ret)
 		emb_heap_free(d->fab, d->mem);
 	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] - 1);
 	d->ctx = NULL;

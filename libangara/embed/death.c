@@ -133,6 +133,10 @@ void emb_look_after(struct emb_fab *fab)
 			recover_all(fab);
 			return;
 		}
+		if (emb_is_stuck(fab, slot)) {
+			emb_repair(fab);
+			return;
+		}
 	}
 }
 
@@ -149,7 +153,8 @@ void emb_look_inside(struct emb_fab *fab)
 	if (!is_time(fab))
 		return;
 	for (slot = 0; slot < fab->head->procs; slot++) {
-		if (emb_needs_repair(fab, slot) && emb_is_dead(fab, slot)) {
+		if ((emb_needs_repair(fab, slot) && emb_is_dead(fab, slot)) ||
+		    emb_is_stuck(fab, slot)) {
 			emb_repair(fab);
 			return;
 		}

@@ -22,12 +22,22 @@ static void *va_of(u64 addr)
 	return (void *)(uintptr_t)(addr & ((1ULL << EMB_ADDR_BITS) - 1));
 }
 
-/* Where @addr is in this process, NULL if it is in another. */
-static inline void *local(const struct emb_fab *fab, u64 addr, u32 len)
+/*
+ * Where @addr is in this process, NULL if it is in another.  Admin queues, all
+ * that the model knows below the heaps, are in each of its copies.
+ */
+static inline void *local(const struct emb_run *r, u64 addr, u32 len)
 {
+	const struct emb_fab *fab = r->fab;
+	const struct emb_head *head = fab->head;
+
 	if (addr >> EMB_ADDR_BITS)
 		return slot_of(addr) == fab->slot ? va_of(addr) : NULL;
-	return addr <= fab->head->size - len ? emb_at(fab, addr) : NULL;
+	if (addr > head->size - len)
+		return NULL;
+	if (addr < head->heap_at)
+		addr += r->copy * head->copy_span;
+	return emb_at(fab, addr);
 }
 
 /*
@@ -60,7 +70,7 @@ static int remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
 static int emb_dma_read(void *host, u32 node, u64 addr, void *buf, u32 len)
 {
 	const struct emb_run *r = host;
-	const void *from = local(r->fab, addr, len);
+	const void *from = local(r, addr, len);
 
 	(void)node;
 	if (!from)
@@ -79,7 +89,7 @@ static int emb_dma_write(void *host, u32 node, u64 addr, const void *buf,
 			 u32 len)
 {
 	const struct emb_run *r = host;
-	void *to = local(r->fab, addr, len);
+	void *to = local(r, addr, len);
 
 	(void)node;
 	if (!to)
@@ -92,7 +102,7 @@ static int emb_dma_write(void *host, u32 node, u64 addr, const void *buf,
 static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
 {
 	const struct emb_run *r = host;
-	__le64 *to = local(r->fab, addr, sizeof(*to));
+	__le64 *to = local(r, addr, sizeof(*to));
 
 	(void)node;
 	if (!to || addr >> EMB_ADDR_BITS)

@@ -8,20 +8,23 @@
  *
  *   struct emb_head		what it is, list of nodes left over
  *   struct emb_slot[procs]	one per process that uses it
- *   struct emb_node[nodes]	rows, admin queue and contexts, see emb_node()
- *   the device model's memory
+ *   struct emb_node[nodes]	rows and contexts, see emb_node()
+ *   copies			EMB_COPIES times the same, one of which is used:
+ *				struct emb_left, admin queues, the device model's
+ *				memory; see halt.c.  Only pages of those that have
+ *				been used exist.
  *   heap[procs]		one per slot, each its owner's to share out: queues
  *				of his contexts and what angara_malloc() gives.
  *				Only pages that were allocated exist.
  *
- * All but the heaps is reserved when the segment is made, heap pages when they
- * are allocated, so that touching one cannot fail later.
+ * All before the second copy is reserved when the segment is made, the rest
+ * when it is used first, so that touching a page cannot fail later.
  *
  * A DMA address is an offset in the segment, or if the upper 16 bits are not 0
  * an address in the process whose slot they name, plus one; see dma.c.
  *
  * Who advances: who rings a doorbell or waits runs the model on a view of his
- * own.  What he does not want to finish goes to the list in emb_head, and
+ * own.  What he does not want to finish goes to the list in emb_left, and
  * whoever waits takes it from there; see run.c.  Who waits sleeps on the word
  * emb_ctx.wake, which the model's interrupt counts up; see wait.c.
  *
@@ -37,7 +40,7 @@
  *				Only ever tried.
  *   repair			File lock: the model's repair (halt.c).  Only ever
  *				tried.
- *   emb_head.left_lock		Spin lock in the segment: the list of left-over
+ *   emb_left.lock		Spin lock in the segment: the list of left-over
  *				nodes.  Never held outside of the model's work.
  *
  * File locks are of open file descriptions (F_OFD_SETLK): each process opens
@@ -74,6 +77,8 @@
 #define EMB_LOOK_MS	50	/* how often sleepers look after the others */
 #define EMB_LOCK_MS	10000	/* longest wait for a lock, command or repair */
 #define EMB_HELP_MS	100	/* nodes left for so long are anybody's to advance */
+#define EMB_STOP_MS	1000	/* how long a stopped process is waited for */
+#define EMB_COPIES	4U	/* of the model: all but one belong to the stopped */
 #define EMB_MAX_MRS	1024U
 #define EMB_ADM_ENTRIES	16U
 #define EMB_AEQ_ENTRIES	128U
@@ -87,6 +92,12 @@
  * @inside: threads of it that are in the model (atomic)
  * @working: node whose lock it has, to change something there, plus 1
  * @dying: it is dead, although another that wants the slot has locked it
+ * @turns: how often a thread of it has left the model
+ * @fenced: it was stopped in the model, and the others go on without it; set by
+ *	a repair, cleared when its last thread leaves
+ * @copy: copy that it was stopped in
+ * @looked_turns: @turns, as whoever looked after it has seen them last
+ * @looks: how often in turn they were the same, with a thread in the model
  * @pidns: which process ids @pid is one of
  */
 struct emb_slot {
@@ -95,6 +106,11 @@ struct emb_slot {
 	u32 inside;
 	u32 working;
 	u32 dying;
+	u32 turns;
+	u32 fenced;
+	u32 copy;
+	u32 looked_turns;
+	u32 looks;
 	u64 pidns;
 };
 
@@ -119,7 +135,7 @@ struct emb_ctx {
  * @torn: it was reset, and the next who locks it starts it; set by a repair
  * @life: how often it was reset; counted by a repair, read by anybody
  * @left_by: slot of the process that left it to others last, plus 1; under
- *	emb_head.left_lock, as the next
+ *	emb_left.lock, as the next
  * @left_ms: when that was
  * @ctx: contexts, cfg.ctxs of them
  */
@@ -133,6 +149,22 @@ struct emb_node {
 	u32 left_by;
 	u64 left_ms;
 	struct emb_ctx ctx[];
+};
+
+/**
+ * struct emb_left - nodes that nobody is advancing, in a page of each copy
+ * @lock: see above
+ * @left_any: there are nodes in @left; written under @lock, read by anybody
+ * @timers_any: likewise for @timers
+ * @left: nodes with work; under @lock
+ * @timers: nodes with a credit timer; under @lock
+ */
+struct emb_left {
+	u32 lock ____cacheline_aligned;
+	u32 left_any;
+	u32 timers_any;
+	struct ang_list left;
+	struct ang_list timers;
 };
 
 /* A node's admin queues, in one page. */
@@ -154,23 +186,21 @@ struct emb_admin {
  * @cfg: configuration of the model
  * @slot_at: where slots begin, as the following
  * @node_at: nodes
- * @adm_at: admin queues, a page per node
- * @model_at: the model's memory
+ * @copy_at: the first copy
+ * @copy_span: bytes of each
+ * @adm_off: where in a copy admin queues begin, a page per node
+ * @model_off: the model's memory
  * @heap_at: heaps
  * @heap_span: room for each heap
  * @size: all
  * @broken: a repair failed (any thread)
  * @halt: slot of the process that repairs the model, plus 1: all others stay
  *	out of it; under the repair lock
+ * @copy: copy that is used; written by a repair
  * @here: processes that use it (atomic)
  * @cpus: processors that they may run on, or those before; under the gate
  * @num_cpus: their number; written under the gate, read by anybody
  * @looked_ms: when somebody looked after the others last (atomic)
- * @left_lock: see above
- * @left_any: there are nodes in @left; written under @left_lock, read by anybody
- * @timers_any: likewise for @timers
- * @left: nodes with work that nobody is advancing; under @left_lock
- * @timers: nodes with a credit timer; under @left_lock
  * @helper: a context that sleeps and can be woken to help: node << 8 | ctx,
  *	plus 1 (atomic)
  */
@@ -185,23 +215,21 @@ struct emb_head {
 	struct ang_cfg cfg;
 	u64 slot_at;
 	u64 node_at;
-	u64 adm_at;
-	u64 model_at;
+	u64 copy_at;
+	u64 copy_span;
+	u64 adm_off;
+	u64 model_off;
 	u64 heap_at;
 	u64 heap_span;
 	u64 size;
 	u32 broken ____cacheline_aligned;
 	u32 halt;
+	u32 copy;
 	u32 here;
 	cpu_set_t cpus;
 	u32 num_cpus;
 	u64 looked_ms;
-	u32 left_lock ____cacheline_aligned;
-	u32 left_any;
-	u32 timers_any;
-	struct ang_list left;
-	struct ang_list timers;
-	u32 helper;
+	u32 helper ____cacheline_aligned;
 };
 
 struct emb_extent;
@@ -249,6 +277,7 @@ struct emb_fab {
 /**
  * struct emb_run - what it takes to run the model
  * @fab: fabric
+ * @copy: copy that @view is of
  * @view: view
  * @wakes: contexts to wake when it has been
  * @num_wakes: how many
@@ -257,6 +286,7 @@ struct emb_fab {
  */
 struct emb_run {
 	struct emb_fab *fab;
+	u32 copy;
 	struct ang_view view;
 	struct emb_ctx *wakes[EMB_WAKES];
 	u32 num_wakes;
@@ -325,9 +355,35 @@ static inline struct emb_node *emb_node(const struct emb_fab *fab, u32 node)
 		      (u64)node * fab->head->node_size);
 }
 
-static inline struct emb_admin *emb_admin(const struct emb_fab *fab, u32 node)
+/* Something in copy @copy, which may not be used any more. */
+static inline void *emb_in_copy(const struct emb_fab *fab, u32 copy, u64 off)
 {
-	return emb_at(fab, fab->head->adm_at + (u64)node * ANGARA_PAGE_SIZE);
+	const struct emb_head *head = fab->head;
+
+	return emb_at(fab, head->copy_at + copy * head->copy_span + off);
+}
+
+/* The copy that is used; a thread in the model knows better, see emb_run. */
+static inline u32 emb_copy(const struct emb_fab *fab)
+{
+	return READ_ONCE(fab->head->copy);
+}
+
+static inline struct emb_left *emb_left(const struct emb_fab *fab, u32 copy)
+{
+	return emb_in_copy(fab, copy, 0);
+}
+
+static inline struct emb_admin *emb_admin(const struct emb_fab *fab, u32 copy,
+					  u32 node)
+{
+	return emb_in_copy(fab, copy, fab->head->adm_off +
+			   (u64)node * ANGARA_PAGE_SIZE);
+}
+
+static inline struct ang_fabric *emb_model(const struct emb_fab *fab, u32 copy)
+{
+	return emb_in_copy(fab, copy, fab->head->model_off);
 }
 
 static inline u64 emb_heap_at(const struct emb_fab *fab, u32 slot)
@@ -388,6 +444,9 @@ bool emb_halted(const struct emb_fab *fab);
 bool emb_halt_wait(struct emb_fab *fab);
 bool emb_needs_repair(const struct emb_fab *fab, u32 slot);
 int emb_repair(struct emb_fab *fab);
+void emb_count_out(struct emb_slot *slot);
+bool emb_haunted(const struct emb_fab *fab);
+bool emb_is_stuck(struct emb_fab *fab, u32 slot);
 
 /* dma.c */
 extern const struct ang_ops emb_ops;
@@ -395,6 +454,8 @@ extern const struct ang_ops emb_ops;
 /* run.c */
 void emb_run_init(struct emb_run *r, struct emb_fab *fab);
 void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val);
+void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
+		u32 pi);
 bool emb_help(struct emb_run *r, bool timers);
 void emb_wake(struct emb_ctx *ctx);
 void emb_wake_all(struct emb_run *r);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Repair of the model after a process died in the middle of it.
+ * Repair of the model after a process died in the middle of it, or was stopped.
  *
  * Whoever notices takes the repair lock and writes emb_head.halt.  From then on
  * no process enters the model, and those that are in it leave it within a few
@@ -14,6 +14,16 @@
  * its rows and starts it (node.c).  Its contexts are told apart from those that
  * come later by emb_node.life.
  *
+ * A process that is stopped in the model may go on at any time.  If it stays
+ * there for EMB_STOP_MS (for EMB_LOCK_MS if it only seems so), the fabric goes on
+ * in another copy of the model, and what it held there is torn.  It is fenced:
+ * what it still does to the model it does to its old copy, which nobody else
+ * uses until its last thread has left that.  Then it goes on in the new copy; it
+ * rings again, and finds those of its contexts gone whose nodes were reset.  Two
+ * things cannot be taken from it: a lock of a node, which the others fail to get
+ * within EMB_LOCK_MS, and the rest of one step of a node, which may copy payload
+ * to memory that a process has registered, as a card's late DMA does.
+ *
  * The repairing process may die as well: its lock is gone then, halt is not,
  * and those who wait outside begin anew.  If it is stopped, they wait for
  * EMB_LOCK_MS; after that the fabric is broken.
@@ -22,6 +32,8 @@
  * repairing process writes halt, then looks at inside.  Full barriers on both
  * sides let one of them see the other.
  */
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,15 +85,85 @@ bool emb_halt_wait(struct emb_fab *fab)
 	u64 end = emb_now_ms() + EMB_LOCK_MS;
 	u32 turn = 0;
 
-	while (emb_halted(fab) && !emb_broken(fab)) {
+	while (!emb_broken(fab)) {
+		bool halted = emb_halted(fab);
+
+		if (!halted && !READ_ONCE(emb_slot(fab, fab->slot)->fenced))
+			return true;
 		emb_nap(&turn);
-		/* If it has died, its lock is free. */
-		if (!emb_repair(fab))
+		/* If whoever repairs has died, its lock is free. */
+		if (halted && !emb_repair(fab))
 			continue;
-		if (emb_now_ms() >= end)
-			emb_break(fab);
+		if (emb_now_ms() < end)
+			continue;
+		/* Another thread of this process may be stopped alone. */
+		if (!halted)
+			return false;
+		emb_break(fab);
 	}
-	return !emb_broken(fab);
+	return false;
+}
+
+/** emb_count_out() - a thread leaves the model; the last lifts the fence */
+void emb_count_out(struct emb_slot *slot)
+{
+	if (ang_fetch_add(&slot->inside, (u32)-1) == 1 &&
+	    READ_ONCE(slot->fenced))
+		WRITE_ONCE(slot->fenced, 0);
+}
+
+/** emb_haunted() - may a fenced process still write to what it knew? */
+bool emb_haunted(const struct emb_fab *fab)
+{
+	u32 s;
+
+	for (s = 0; s < fab->head->procs; s++)
+		if (READ_ONCE(emb_slot(fab, s)->fenced))
+			return true;
+	return false;
+}
+
+/* Is the process of a slot stopped, by a signal or a debugger? */
+static bool is_stopped(const struct emb_fab *fab, u32 slot)
+{
+	const struct emb_slot *s = emb_slot(fab, slot);
+	char path[32], line[256] = "";
+	const char *end;
+	FILE *stat;
+
+	if (s->pidns != fab->pidns)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/stat", s->pid);
+	stat = fopen(path, "re");
+	if (!stat)
+		return false;
+	if (!fgets(line, sizeof(line), stat))
+		line[0] = 0;
+	fclose(stat);
+	/* The name before it may have any character. */
+	end = strrchr(line, ')');
+	return end && (!strncmp(end, ") T", 3) || !strncmp(end, ") t", 3));
+}
+
+/**
+ * emb_is_stuck() - does a process stay in the model for too long?
+ * @fab: fabric
+ * @slot: its slot; looked at every EMB_LOOK_MS at the most
+ */
+bool emb_is_stuck(struct emb_fab *fab, u32 slot)
+{
+	struct emb_slot *s = emb_slot(fab, slot);
+	u32 turns = READ_ONCE(s->turns);
+
+	if (!ang_load_acquire(&s->used) || !READ_ONCE(s->inside) ||
+	    READ_ONCE(s->fenced) || turns != READ_ONCE(s->looked_turns)) {
+		WRITE_ONCE(s->looked_turns, turns);
+		WRITE_ONCE(s->looks, 0);
+		return false;
+	}
+	WRITE_ONCE(s->looks, s->looks + 1);
+	return s->looks >= EMB_LOCK_MS / EMB_LOOK_MS ||
+	       (s->looks >= EMB_STOP_MS / EMB_LOOK_MS && is_stopped(fab, slot));
 }
 
 /** emb_needs_repair() - did a process that is dead die in the middle of something? */
@@ -91,31 +173,79 @@ bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 	       READ_ONCE(emb_slot(fab, slot)->working);
 }
 
-static bool all_out(const struct emb_fab *fab)
+/* A process that does not leave goes on without the others. */
+static void fence(struct emb_fab *fab, struct emb_slot *slot)
+{
+	WRITE_ONCE(slot->copy, emb_copy(fab));
+	ang_xchg(&slot->fenced, 1);
+	/* It does not see that if it has left just now. */
+	if (!READ_ONCE(slot->inside))
+		WRITE_ONCE(slot->fenced, 0);
+}
+
+/* Is a process still in the model?  @ms: for so long all others wait for that */
+static bool is_in(struct emb_fab *fab, u32 s, u64 ms)
+{
+	struct emb_slot *slot = emb_slot(fab, s);
+
+	if (!ang_load_acquire(&slot->used) || !READ_ONCE(slot->inside) ||
+	    READ_ONCE(slot->fenced) || emb_is_dead(fab, s))
+		return false;
+	if (READ_ONCE(slot->looks) >= EMB_STOP_MS / EMB_LOOK_MS)
+		ms += EMB_STOP_MS;
+	if (ms >= EMB_LOCK_MS || (ms >= EMB_STOP_MS && is_stopped(fab, s)))
+		fence(fab, slot);
+	return true;
+}
+
+static void wait_all_out(struct emb_fab *fab)
+{
+	u64 begin = emb_now_ms();
+	u32 turn = 0;
+	u32 s = 0;
+
+	while (s < fab->head->procs) {
+		if (is_in(fab, s, emb_now_ms() - begin))
+			emb_nap(&turn);
+		else
+			s++;
+	}
+}
+
+/* Does a fenced process use a copy? */
+static bool copy_haunted(const struct emb_fab *fab, u32 copy)
 {
 	u32 s;
 
 	for (s = 0; s < fab->head->procs; s++) {
 		const struct emb_slot *slot = emb_slot(fab, s);
 
-		if (ang_load_acquire(&slot->used) && READ_ONCE(slot->inside) &&
-		    !emb_is_dead(fab, s))
-			return false;
+		if (READ_ONCE(slot->fenced) && slot->copy == copy)
+			return true;
 	}
-	return true;
+	return false;
 }
 
-static bool wait_all_out(const struct emb_fab *fab)
+/* Goes on in another copy.  Return: 0; -ENOSPC there is none. */
+static int move(struct emb_fab *fab)
 {
-	u64 end = emb_now_ms() + EMB_LOCK_MS;
-	u32 turn = 0;
+	struct emb_head *head = fab->head;
+	u32 from = emb_copy(fab);
+	u32 to;
 
-	while (!all_out(fab)) {
-		if (emb_now_ms() >= end)
-			return false;
-		emb_nap(&turn);
-	}
-	return true;
+	for (to = 0; to < EMB_COPIES; to++)
+		if (to != from && !copy_haunted(fab, to))
+			break;
+	if (to == EMB_COPIES ||
+	    emb_reserve(fab->fd, head->copy_at + to * head->copy_span,
+			head->copy_span))
+		return -ENOSPC;
+	ang_recover_fence(emb_model(fab, from));
+	memcpy(emb_admin(fab, to, 0), emb_admin(fab, from, 0),
+	       (u64)head->nodes * ANGARA_PAGE_SIZE);
+	ang_recover_copy(emb_model(fab, to), emb_model(fab, from));
+	ang_store_release(&head->copy, to);
+	return 0;
 }
 
 /* Marks last, so that a repair that ends in here finds it all again. */
@@ -126,7 +256,8 @@ static void find_torn(struct emb_fab *fab, struct ang_fabric *model)
 	for (s = 0; s < fab->head->procs; s++) {
 		const struct emb_slot *slot = emb_slot(fab, s);
 
-		if (slot->used && slot->working && emb_is_dead(fab, s))
+		if (slot->used && slot->working &&
+		    (slot->fenced || emb_is_dead(fab, s)))
 			ang_recover_mark(model, slot->working - 1);
 	}
 	ang_recover_find(model);
@@ -137,6 +268,8 @@ static void find_torn(struct emb_fab *fab, struct ang_fabric *model)
 			continue;
 		WRITE_ONCE(n->life, n->life + 1);
 		ang_store_release(&n->torn, 1);
+		memset(emb_admin(fab, emb_copy(fab), node), 0,
+		       sizeof(struct emb_admin));
 	}
 	for (s = 0; s < fab->head->procs; s++) {
 		struct emb_slot *slot = emb_slot(fab, s);
@@ -145,22 +278,23 @@ static void find_torn(struct emb_fab *fab, struct ang_fabric *model)
 			continue;
 		WRITE_ONCE(slot->inside, 0);
 		WRITE_ONCE(slot->working, 0);
+		WRITE_ONCE(slot->fenced, 0);
 	}
 }
 
 static void repair(struct emb_fab *fab)
 {
-	struct emb_head *head = fab->head;
+	struct emb_left *left = emb_left(fab, emb_copy(fab));
 	struct emb_run r;
 
 	emb_run_init(&r, fab);
 	find_torn(fab, r.view.fab);
 	ang_recover(&r.view);
-	head->left = r.view.runq;
-	head->timers = r.view.timers;
-	WRITE_ONCE(head->left_any, 1);
-	WRITE_ONCE(head->timers_any, head->timers.head != ANG_NONE);
-	WRITE_ONCE(head->left_lock, 0);
+	left->left = r.view.runq;
+	left->timers = r.view.timers;
+	WRITE_ONCE(left->left_any, 1);
+	WRITE_ONCE(left->timers_any, left->timers.head != ANG_NONE);
+	WRITE_ONCE(left->lock, 0);
 	emb_wake_all(&r);
 }
 
@@ -170,7 +304,10 @@ static int halt_and_repair(struct emb_fab *fab)
 
 	WRITE_ONCE(fab->head->halt, fab->slot + 1);
 	ang_mb();
-	if (wait_all_out(fab)) {
+	wait_all_out(fab);
+	if (copy_haunted(fab, emb_copy(fab)))
+		ret = move(fab);
+	if (!ret) {
 		repair(fab);
 	} else {
 		emb_break(fab);
@@ -182,7 +319,7 @@ static int halt_and_repair(struct emb_fab *fab)
 }
 
 /**
- * emb_repair() - put the model in order, after a death in the middle of it
+ * emb_repair() - put the model in order, after a death or stop in the middle of it
  * @fab: fabric; the caller is outside of the model
  *
  * Return: 0; -EAGAIN another thread or process does so; -ENODEV the fabric is

@@ -32,9 +32,8 @@ u32 emb_layout_hash(void)
 		sizeof(struct ang_op), sizeof(struct ang_tree),
 		sizeof(struct ang_pkt), sizeof(struct ang_ring),
 		/* Padding may hide what was added. */
-		offsetof(struct emb_head, left),
-		offsetof(struct emb_head, helper) -
-			offsetof(struct emb_head, left_lock),
+		sizeof(struct emb_left), offsetof(struct emb_head, looked_ms),
+		offsetof(struct emb_left, timers),
 		offsetof(struct emb_slot, pidns), offsetof(struct emb_ctx, asleep),
 		offsetof(struct emb_node, left_ms), offsetof(struct ang_node, adm),
 		offsetof(struct ang_node, cnt), offsetof(struct ang_ctx, user),
@@ -101,8 +100,6 @@ int emb_layout(struct emb_head *head, const struct ang_spec *spec, u64 room)
 		.version = EMB_VERSION,
 		.layout = emb_layout_hash(),
 		.procs = spec->procs ? spec->procs : DEF_PROCS,
-		.left = { .head = ANG_NONE },
-		.timers = { .head = ANG_NONE },
 	};
 	ret = make_cfg(spec, &head->cfg);
 	if (ret)
@@ -116,10 +113,12 @@ int emb_layout(struct emb_head *head, const struct ang_spec *spec, u64 room)
 	at += head->procs * sizeof(struct emb_slot);
 	head->node_at = at;
 	at = align_up(at + (u64)head->nodes * head->node_size, ANGARA_PAGE_SIZE);
-	head->adm_at = at;
-	at += (u64)head->nodes * ANGARA_PAGE_SIZE;
-	head->model_at = at;
-	at = align_up(at + ang_fabric_size(&head->cfg), HEAP_ALIGN);
+	head->copy_at = at;
+	head->adm_off = ANGARA_PAGE_SIZE;
+	head->model_off = head->adm_off + (u64)head->nodes * ANGARA_PAGE_SIZE;
+	head->copy_span = align_up(head->model_off + ang_fabric_size(&head->cfg),
+				   ANGARA_PAGE_SIZE);
+	at = align_up(at + EMB_COPIES * head->copy_span, HEAP_ALIGN);
 	head->heap_at = at;
 	head->heap_span = heap_span(spec, head->procs, room);
 	head->size = at + head->procs * head->heap_span;

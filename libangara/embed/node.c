@@ -7,8 +7,6 @@
  * names the node in emb_slot.working meanwhile, and a repair resets the node
  * (halt.c).  Whoever locks a node that was reset starts it anew.
  */
-#include <string.h>
-
 #include "embed.h"
 
 static void rows_forget(struct emb_node *n)
@@ -33,7 +31,6 @@ static int node_restart(struct emb_run *r, u32 node)
 		WRITE_ONCE(n->ctx[num].owner, 0);
 	WRITE_ONCE(n->num_ctx, 0);
 	n->adm_pi = 0;
-	memset(emb_admin(r->fab, node), 0, sizeof(struct emb_admin));
 	/* What comes from now on may reset it again. */
 	ang_store_release(&n->torn, 0);
 	ret = emb_node_start(r, node);

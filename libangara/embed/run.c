@@ -3,7 +3,7 @@
  * Running the model: who rings, and who waits.
  *
  * A view is empty whenever its owner does not run the model: what he leaves
- * is on the list in emb_head, so his death loses none of it.  Who leaves
+ * is on the list in emb_left, so his death loses none of it.  Who leaves
  * something wakes one who sleeps, if there is one: then it is not left to
  * itself until somebody happens to wait.
  */
@@ -32,31 +32,58 @@ void emb_run_init(struct emb_run *r, struct emb_fab *fab)
 	r->num_wakes = 0;
 	r->looks = 0;
 	r->in_vain = 0;
-	ang_view_init(&r->view, emb_at(fab, fab->head->model_at), &emb_ops, r);
+	r->copy = emb_copy(fab);
+	ang_view_init(&r->view, emb_model(fab, r->copy), &emb_ops, r);
 }
 
-static u32 *inside(const struct emb_run *r)
+static struct emb_slot *own_slot(const struct emb_run *r)
 {
-	return &emb_slot(r->fab, r->fab->slot)->inside;
+	return emb_slot(r->fab, r->fab->slot);
 }
 
-/* Return: false if the fabric is broken, and the model not to be run. */
+/* Counts the thread in.  Return: false: not now; it is not counted. */
+static bool try_enter(struct emb_run *r)
+{
+	struct emb_slot *slot = own_slot(r);
+
+	/* A full barrier: see halt.c. */
+	ang_fetch_add(&slot->inside, 1);
+	if (!emb_halted(r->fab) && !READ_ONCE(slot->fenced))
+		return true;
+	emb_count_out(slot);
+	return false;
+}
+
+/* Return: false if the model cannot be run. */
 static bool enter(struct emb_run *r)
 {
-	for (;;) {
-		/* A full barrier: see halt.c. */
-		ang_fetch_add(inside(r), 1);
-		if (!emb_halted(r->fab))
-			return true;
-		ang_fetch_add(inside(r), (u32)-1);
+	u32 copy;
+
+	while (!try_enter(r))
 		if (!emb_halt_wait(r->fab))
 			return false;
+	copy = emb_copy(r->fab);
+	if (r->copy != copy) {
+		r->copy = copy;
+		ang_view_init(&r->view, emb_model(r->fab, copy), &emb_ops, r);
 	}
+	return true;
 }
 
-static void leave(struct emb_run *r)
+/* Return: false if the others have gone on without what was done. */
+static bool leave(struct emb_run *r)
 {
-	ang_fetch_add(inside(r), (u32)-1);
+	bool same = r->copy == emb_copy(r->fab);
+
+	WRITE_ONCE(own_slot(r)->turns, own_slot(r)->turns + 1);
+	emb_count_out(own_slot(r));
+	return same;
+}
+
+/* Do all others wait for this thread to leave, or do so no more? */
+static bool must_leave(const struct emb_run *r)
+{
+	return emb_halted(r->fab) || r->copy != emb_copy(r->fab);
 }
 
 /* Whoever repairs the model finds by itself what has work. */
@@ -81,27 +108,27 @@ void emb_wake_all(struct emb_run *r)
 
 /*
  * Nobody sleeps with it, but its holder may be preempted, or die.
- * Return: false if the model is being repaired.
+ * Return: NULL if the model is being repaired.
  */
-static bool left_lock(struct emb_fab *fab)
+static struct emb_left *left_lock(const struct emb_run *r)
 {
-	struct emb_head *head = fab->head;
+	struct emb_left *left = emb_left(r->fab, r->copy);
 	u32 turn = 0;
 
-	while (ang_cmpxchg(&head->left_lock, 0, fab->slot + 1)) {
-		if (emb_halted(fab) || emb_broken(fab))
-			return false;
+	while (ang_cmpxchg(&left->lock, 0, r->fab->slot + 1)) {
+		if (must_leave(r) || emb_broken(r->fab))
+			return NULL;
 		if (++turn % 64)
 			ang_cpu_relax();
 		else
 			sched_yield();
 	}
-	return true;
+	return left;
 }
 
-static void left_unlock(struct emb_fab *fab)
+static void left_unlock(struct emb_left *left)
 {
-	ang_store_release(&fab->head->left_lock, 0);
+	ang_store_release(&left->lock, 0);
 }
 
 /* One who sleeps is told to go on with what is left. */
@@ -155,24 +182,24 @@ static bool leave_node(const void *arg, u32 node)
 /* What the view still has goes to the lists; timers are in no hurry. */
 static void hand_over(struct emb_run *r)
 {
-	struct emb_head *head = r->fab->head;
+	struct emb_left *left = left_lock(r);
 	bool work = r->view.runq.head != ANG_NONE;
 
-	if (!left_lock(r->fab)) {
+	if (!left) {
 		forget(r);
 		return;
 	}
 	if (work) {
-		ang_list_pick(r->view.fab, &head->left, &r->view.runq,
+		ang_list_pick(r->view.fab, &left->left, &r->view.runq,
 			      leave_node, r);
-		WRITE_ONCE(head->left_any, 1);
+		WRITE_ONCE(left->left_any, 1);
 	}
 	if (r->view.timers.head != ANG_NONE) {
-		ang_timers_pick(r->view.fab, &head->timers, &r->view.timers,
+		ang_timers_pick(r->view.fab, &left->timers, &r->view.timers,
 				leave_node, r);
-		WRITE_ONCE(head->timers_any, 1);
+		WRITE_ONCE(left->timers_any, 1);
 	}
-	left_unlock(r->fab);
+	left_unlock(left);
 	if (!work)
 		return;
 	/* Pairs with who sleeps: he says so, then looks at the list. */
@@ -197,18 +224,18 @@ static bool may_take(const void *arg, u32 node)
 
 static void take_over(struct emb_run *r, bool timers)
 {
-	struct emb_head *head = r->fab->head;
+	struct emb_left *left = left_lock(r);
 
-	if (!left_lock(r->fab))
+	if (!left)
 		return;
-	ang_list_pick(r->view.fab, &r->view.runq, &head->left, may_take, r->fab);
-	WRITE_ONCE(head->left_any, head->left.head != ANG_NONE);
+	ang_list_pick(r->view.fab, &r->view.runq, &left->left, may_take, r->fab);
+	WRITE_ONCE(left->left_any, left->left.head != ANG_NONE);
 	if (timers) {
-		ang_timers_pick(r->view.fab, &r->view.timers, &head->timers,
+		ang_timers_pick(r->view.fab, &r->view.timers, &left->timers,
 				may_take, r->fab);
-		WRITE_ONCE(head->timers_any, head->timers.head != ANG_NONE);
+		WRITE_ONCE(left->timers_any, left->timers.head != ANG_NONE);
 	}
-	left_unlock(r->fab);
+	left_unlock(left);
 }
 
 /* Anything that ang_run() would do? */
@@ -229,7 +256,7 @@ static void advance(struct emb_run *r, bool patient)
 	r->view.patient = patient;
 	for (round = 0; round < ROUNDS && busy(&r->view); round++) {
 		ang_run(&r->view, SLICE);
-		if (emb_halted(r->fab)) {
+		if (must_leave(r)) {
 			forget(r);
 			return;
 		}
@@ -248,11 +275,33 @@ static void advance(struct emb_run *r, bool patient)
 void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
 {
 	r->looks = 0;
-	if (!enter(r))
-		return;
-	ang_reg_write(&r->view, node, off, val);
-	advance(r, true);
-	leave(r);
+	do {
+		if (!enter(r))
+			return;
+		ang_reg_write(&r->view, node, off, val);
+		advance(r, true);
+	} while (!leave(r));
+	emb_wake_all(r);
+}
+
+/**
+ * emb_submit() - put an admin command into its queue, and ring for it
+ * @r: runs the model
+ * @node: node
+ * @cmd: command
+ * @pi: commands so far, with this one
+ */
+void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
+		u32 pi)
+{
+	do {
+		if (!enter(r))
+			return;
+		emb_admin(r->fab, r->copy, node)->
+			asq[(pi - 1) % EMB_ADM_ENTRIES] = *cmd;
+		ang_reg_write(&r->view, node, ANGARA_REG_ASQ_DB, pi);
+		advance(r, true);
+	} while (!leave(r));
 	emb_wake_all(r);
 }
 
@@ -265,11 +314,11 @@ void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
  */
 bool emb_help(struct emb_run *r, bool timers)
 {
-	const struct emb_head *head = r->fab->head;
+	const struct emb_left *left = emb_left(r->fab, emb_copy(r->fab));
 	bool any;
 
-	if (!READ_ONCE(head->left_any) &&
-	    !(timers && READ_ONCE(head->timers_any)))
+	if (!READ_ONCE(left->left_any) &&
+	    !(timers && READ_ONCE(left->timers_any)))
 		return false;
 	/* What is left is others', as far as was seen. */
 	if (r->in_vain && r->in_vain--)

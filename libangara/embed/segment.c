@@ -136,11 +136,13 @@ static int make(struct emb_fab *fab)
 	int ret = lay_out(fab, &h);
 
 	if (!ret)
-		ret = emb_reserve(fab->fd, 0, h.heap_at);
+		ret = emb_reserve(fab->fd, 0, h.copy_at + h.copy_span);
 	if (ret)
 		return ret;
 	*fab->head = h;
-	ang_fabric_init(emb_at(fab, h.model_at), &h.cfg);
+	ang_fabric_init(emb_model(fab, 0), &h.cfg);
+	emb_left(fab, 0)->left.head = ANG_NONE;
+	emb_left(fab, 0)->timers.head = ANG_NONE;
 	return 0;
 }
 
@@ -252,6 +254,7 @@ static int slot_take(struct emb_fab *fab)
 	slot->inside = 0;
 	slot->working = 0;
 	slot->dying = 0;
+	slot->fenced = 0;
 	add_cpus(fab->head);
 	ang_fetch_add(&fab->head->here, 1);
 	ang_store_release(&slot->used, 1);

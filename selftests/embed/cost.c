@@ -238,7 +238,7 @@ static void forbid_system_calls(void)
 static void memory(void)
 {
 	const struct emb_dev *d = member[0].ctx->dev.priv;
-	const struct ang_fabric *fab = emb_at(d->fab, d->fab->head->model_at);
+	const struct ang_fabric *fab = emb_model(d->fab, emb_copy(d->fab));
 	const struct ang_cfg *cfg = &fab->cfg;
 	u64 ctx = sizeof(struct ang_ctx) + cfg->ops * sizeof(struct ang_op) +
 		  sizeof(struct emb_ctx);

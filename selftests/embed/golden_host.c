@@ -98,7 +98,7 @@ struct host *host_new(const char *dims, const struct ang_cfg *cfg)
 		dev_watch(&e->rows[i], &e->h);
 	}
 	fab = priv(&e->rows[0])->fab;
-	e->h.fab = emb_at(fab, fab->head->model_at);
+	e->h.fab = emb_model(fab, emb_copy(fab));
 	e->h.cfg = fab->head->cfg;
 	return &e->h;
 }

@@ -3,7 +3,7 @@
  * Kills a process of a job at an instruction, over and over, and looks what
  * becomes of the others.
  *
- *	kill ROUNDS [SEED]
+ *	kill ROUNDS [SEED [stop]]
  *
  * A round is a job of some processes on an embedded fabric that do collectives
  * and puts without end.  One of them is stopped at a random moment, goes on for
@@ -11,6 +11,10 @@
  * one is killed while the rest recover.  The others must get an error in time,
  * of the kind that a death has; after it, a context of theirs works, if need be
  * one that they open anew.
+ *
+ * With "stop" the process is not killed but stays stopped, until all others have
+ * an error, if nothing else that their time is over, and can go on; then it
+ * continues, and must get an error and be able to go on as well.
  *
  * All rounds take place on one fabric.  Bystanders, a job on other nodes, use
  * it from the first round to the last: they do the same, must not see one
@@ -34,6 +38,7 @@
 #include <angara/angara.h>
 
 #define LIMIT_MS	10000	/* an error that takes longer has not come */
+#define SHORT_MS	4000	/* limit of those who wait for a stopped process */
 #define MAX_PROCS	6
 #define MAX_STEPS	3000	/* single instructions before the end */
 #define MAX_DELAY_US	4000
@@ -58,6 +63,8 @@ static unsigned int rnd(unsigned long *state, unsigned int below)
 
 /* What the processes do. */
 
+static int limit_ms = LIMIT_MS;
+
 struct worker {
 	struct angara_job *job;
 	struct angara_ctx *ctx;
@@ -69,7 +76,7 @@ struct worker {
 
 static int finish(struct worker *w, int ret, angara_req_t req)
 {
-	return ret ? ret : angara_wait(w->ctx, req, LIMIT_MS, NULL);
+	return ret ? ret : angara_wait(w->ctx, req, limit_ms, NULL);
 }
 
 static int allreduce(struct worker *w, unsigned int count)
@@ -182,7 +189,9 @@ static int go_on(struct worker *w)
 {
 	int ret = -ENODEV;
 
-	angara_team_destroy(w->team);
+	/* A team's end waits for all members, also for one that is stopped. */
+	if (limit_ms == LIMIT_MS)
+		angara_team_destroy(w->team);
 	if (w->mr)
 		ret = put_to_self(w);
 	if (ret == -ENODEV) {
@@ -213,7 +222,7 @@ static int work(unsigned long seed)
 	/* The last is of what a launcher does, the one before of a team's end. */
 	if (end != -ENODEV && end != -ECONNRESET && end != -EHOSTUNREACH &&
 	    end != -ENETDOWN && end != -ENETUNREACH && end != -ENOTCONN &&
-	    end != -EPIPE) {
+	    end != -EPIPE && (end != -ETIMEDOUT || limit_ms == LIMIT_MS)) {
 		printf("rank %u: %s\n", w.rank, strerror(-end));
 		return 1;
 	}
@@ -269,9 +278,11 @@ struct round {
 	pid_t pids[MAX_PROCS];
 	FILE *out;
 	unsigned int killed, reset, fine;
+	bool wrong;
 };
 
 static char fabric[64];
+static bool stops;	/* processes are stopped, not killed */
 static struct stand *stand;
 static pid_t standers;
 
@@ -296,7 +307,7 @@ static void launch(struct round *r, const char *self)
 		close(fds[1]);
 		execlp("angara-run", "angara-run", "-n", n, "--keep-going",
 		       "--timeout", "60", "--fabric", fabric, "--nodes", NODES,
-		       self, "work", seed, (char *)NULL);
+		       self, stops ? "wait" : "work", seed, (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
@@ -397,6 +408,10 @@ static void strike(struct round *r)
 		    waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
 			break;
 	}
+	if (stops) {
+		ptrace(PTRACE_DETACH, pid, NULL, (void *)SIGSTOP);
+		return;
+	}
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, __WALL);
 	r->killed = 1;
@@ -407,25 +422,46 @@ static void strike(struct round *r)
 	r->killed++;
 }
 
+/* The next report.  Return: false: there is none, or something is wrong. */
+static bool report(struct round *r)
+{
+	char line[256];
+
+	while (fgets(line, sizeof(line), r->out)) {
+		if (!strncmp(line, "reset ", 6))
+			return ++r->reset;
+		if (!strncmp(line, "fine ", 5))
+			return ++r->fine;
+		if (strncmp(line, "begins ", 7) && strncmp(line, "ready ", 6)) {
+			printf("# %s", line);
+			r->wrong = true;
+			return false;
+		}
+	}
+	return false;
+}
+
 /*
  * What the survivors report; the second one may have done so before its end.
  * Return: did all, and nothing else?
  */
 static bool survivors(struct round *r)
 {
-	bool good = true;
-	char line[256];
-
-	while (fgets(line, sizeof(line), r->out)) {
-		if (!strncmp(line, "reset ", 6))
-			r->reset++;
-		else if (!strncmp(line, "fine ", 5))
-			r->fine++;
-		else if (strncmp(line, "begins ", 7) && strncmp(line, "ready ", 6))
-			good = !printf("# %s", line);
-	}
-	return good && r->reset + r->fine >= r->n - r->killed &&
+	while (report(r))
+		;
+	return !r->wrong && r->reset + r->fine >= r->n - r->killed &&
 	       r->reset + r->fine < r->n;
+}
+
+/* All but the one that is stopped; then that one. */
+static bool waiters(struct round *r)
+{
+	while (r->reset + r->fine < r->n - 1 && report(r))
+		;
+	if (r->reset + r->fine < r->n - 1)
+		return false;
+	kill(r->pids[r->victim], SIGCONT);
+	return report(r) && !report(r) && !r->wrong;
 }
 
 static bool one_round(struct round *r, const char *self)
@@ -439,7 +475,10 @@ static bool one_round(struct round *r, const char *self)
 	if (good) {
 		strike(r);
 		before = *stand;
-		good = survivors(r);
+		good = stops ? waiters(r) : survivors(r);
+		/* Nobody waits for the end of one that is stopped. */
+		if (stops && !good)
+			kill(r->pids[r->victim], SIGKILL);
 	}
 	fclose(r->out);
 	if (waitpid(r->launcher, &status, 0) != r->launcher)
@@ -458,14 +497,14 @@ static bool play(unsigned long seed, const char *self, unsigned int *resets)
 		.n = 2 + rnd(&state, MAX_PROCS - 1),
 		.delay_us = rnd(&state, MAX_DELAY_US),
 		.steps = rnd(&state, MAX_STEPS),
-		.early = rnd(&state, 4) == 0,
+		.early = rnd(&state, 4) == 0 && !stops,
 		.second_us = rnd(&state, MAX_SECOND_US),
 		.seed = seed,
 	};
 
 	r.victim = rnd(&state, r.n);
 	r.second = rnd(&state, 4) ? r.n : rnd(&state, r.n);
-	if (r.second == r.victim || r.n == 2)
+	if (r.second == r.victim || r.n == 2 || stops)
 		r.second = r.n;
 	if (!one_round(&r, self)) {
 		printf("# seed %lu: %u processes, rank %u %s after %u us and %u instructions, %u killed: %u fine, %u reset\n",
@@ -495,10 +534,15 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "work"))
 		return work(seed);
+	if (argc == 3 && !strcmp(argv[1], "wait")) {
+		limit_ms = SHORT_MS;
+		return work(seed);
+	}
 	if (argc == 4 && !strcmp(argv[1], "stand"))
 		return stand_by(seed, argv[3]);
-	if (!rounds)
-		errx(2, "usage: kill ROUNDS [SEED]");
+	if (!rounds || argc > 4 || (argc == 4 && strcmp(argv[3], "stop")))
+		errx(2, "usage: kill ROUNDS [SEED [stop]]");
+	stops = argc == 4;
 	snprintf(fabric, sizeof(fabric), "embedded:" TOPOLOGY ",name=kill-%d",
 		 getpid());
 	snprintf(file, sizeof(file), "/dev/shm/angara-%u-kill-%d", geteuid(),

@@ -376,7 +376,7 @@ EXPORT int shim_usage(unsigned long *ctxs, unsigned long *mrs,
 		ret = emb_attach(&spec, &fab);
 	if (ret)
 		return ret;
-	model = emb_at(fab, fab->head->model_at);
+	model = emb_model(fab, emb_copy(fab));
 	for (node = 0; node < fab->head->nodes; node++) {
 		for (num = 0; num < fab->head->cfg.ctxs; num++) {
 			if (!READ_ONCE(emb_node(fab, node)->ctx[num].owner))

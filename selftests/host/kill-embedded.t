@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Processes that are killed while they use an embedded fabric: a short run,
-# from a fixed seed; `make kill ROUNDS=1000` is the long one.
+# Processes that are killed or stopped while they use an embedded fabric, beside
+# others that must not notice: a short run, from a fixed seed; `make kill
+# ROUNDS=1000` is the long one.
 
 set -u
 . selftests/tap.sh
@@ -12,6 +13,7 @@ OUT=$VARIANTS/plain
 KILL=$TAP_TMP/kill-test
 ROUNDS=${ROUNDS:-40}
 SEED=${SEED:-1}
+STOPS=$((ROUNDS < 120 ? 6 : ROUNDS / 20))	# each takes some seconds
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
 build()
@@ -24,9 +26,10 @@ build()
 
 rounds()
 {
-	PATH=$OUT/bin:$PATH "$KILL" "$ROUNDS" "$SEED"
+	PATH=$OUT/bin:$PATH "$KILL" "$@"
 }
 
 check 'builds' build
-check "$ROUNDS kills" rounds
+check "$ROUNDS kills" rounds "$ROUNDS" "$SEED"
+check "$STOPS stops" rounds "$STOPS" "$SEED" stop
 plan
