@@ -382,6 +382,7 @@ static void node_tell(struct ang_view *v, struct ang_node *n)
 	if (n->enabled)
 		ang_lost_act(v, n);
 	ang_ctx_publish(v, n);
+	ang_fetch_and(&n->sched, ~ANG_SCHED_OWNED);
 }
 
 static void each_node(struct ang_view *v, bool torn,

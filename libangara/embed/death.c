@@ -129,12 +129,13 @@ void emb_look_after(struct emb_fab *fab)
 	if (!is_time(fab))
 		return;
 	for (slot = 0; slot < fab->head->procs; slot++) {
-		if (emb_is_dead(fab, slot)) {
-			recover_all(fab);
-			return;
-		}
-		if (emb_is_stuck(fab, slot)) {
+		bool dead = emb_is_dead(fab, slot);
+
+		/* First of all, since whoever has the gate may wait for it. */
+		if (dead ? emb_needs_repair(fab, slot) : emb_is_stuck(fab, slot))
 			emb_repair(fab);
+		if (dead) {
+			recover_all(fab);
 			return;
 		}
 	}

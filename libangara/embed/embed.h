@@ -92,6 +92,8 @@
  * @inside: threads of it that are in the model (atomic)
  * @working: node whose lock it has, to change something there, plus 1
  * @dying: it is dead, although another that wants the slot has locked it
+ * @life: counted up by each process that takes it
+ * @repaired: @life of the last that a repair has seen to after its death
  * @turns: how often a thread of it has left the model
  * @fenced: it was stopped in the model, and the others go on without it; set by
  *	a repair, cleared when its last thread leaves
@@ -106,6 +108,8 @@ struct emb_slot {
 	u32 inside;
 	u32 working;
 	u32 dying;
+	u32 life;
+	u32 repaired;
 	u32 turns;
 	u32 fenced;
 	u32 copy;

@@ -112,13 +112,22 @@ void emb_count_out(struct emb_slot *slot)
 		WRITE_ONCE(slot->fenced, 0);
 }
 
+/* What a dead process leaves there means nothing. */
+static bool is_fenced(const struct emb_fab *fab, u32 slot)
+{
+	const struct emb_slot *s = emb_slot(fab, slot);
+
+	return READ_ONCE(s->used) && READ_ONCE(s->fenced) &&
+	       READ_ONCE(s->repaired) != READ_ONCE(s->life);
+}
+
 /** emb_haunted() - may a fenced process still write to what it knew? */
 bool emb_haunted(const struct emb_fab *fab)
 {
 	u32 s;
 
 	for (s = 0; s < fab->head->procs; s++)
-		if (READ_ONCE(emb_slot(fab, s)->fenced))
+		if (is_fenced(fab, s))
 			return true;
 	return false;
 }
@@ -169,8 +178,10 @@ bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 /** emb_needs_repair() - did a process that is dead die in the middle of something? */
 bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 {
-	return READ_ONCE(emb_slot(fab, slot)->inside) ||
-	       READ_ONCE(emb_slot(fab, slot)->working);
+	const struct emb_slot *s = emb_slot(fab, slot);
+
+	return READ_ONCE(s->repaired) != READ_ONCE(s->life) &&
+	       (READ_ONCE(s->inside) || READ_ONCE(s->working));
 }
 
 /* A process that does not leave goes on without the others. */
@@ -217,12 +228,9 @@ static bool copy_haunted(const struct emb_fab *fab, u32 copy)
 {
 	u32 s;
 
-	for (s = 0; s < fab->head->procs; s++) {
-		const struct emb_slot *slot = emb_slot(fab, s);
-
-		if (READ_ONCE(slot->fenced) && slot->copy == copy)
+	for (s = 0; s < fab->head->procs; s++)
+		if (is_fenced(fab, s) && emb_slot(fab, s)->copy == copy)
 			return true;
-	}
 	return false;
 }
 
@@ -248,18 +256,43 @@ static int move(struct emb_fab *fab)
 	return 0;
 }
 
-/* Marks last, so that a repair that ends in here finds it all again. */
-static void find_torn(struct emb_fab *fab, struct ang_fabric *model)
+/* Those that carried a command out for a node leave it half changed. */
+static void mark_working(struct emb_fab *fab, struct ang_fabric *model)
 {
-	u32 s, node;
+	u32 s;
 
 	for (s = 0; s < fab->head->procs; s++) {
 		const struct emb_slot *slot = emb_slot(fab, s);
+		u32 working = READ_ONCE(slot->working);
 
-		if (slot->used && slot->working &&
+		if (slot->used && working && emb_needs_repair(fab, s) &&
 		    (slot->fenced || emb_is_dead(fab, s)))
-			ang_recover_mark(model, slot->working - 1);
+			ang_recover_mark(model, working - 1);
 	}
+}
+
+/*
+ * The dead are seen to.  Another process may take a slot meanwhile; it counts
+ * another life.
+ */
+static void forget_dead(struct emb_fab *fab)
+{
+	u32 s;
+
+	for (s = 0; s < fab->head->procs; s++) {
+		struct emb_slot *slot = emb_slot(fab, s);
+		u32 life = ang_load_acquire(&slot->life);
+
+		if (emb_is_dead(fab, s))
+			WRITE_ONCE(slot->repaired, life);
+	}
+}
+
+static void find_torn(struct emb_fab *fab, struct ang_fabric *model)
+{
+	u32 node;
+
+	mark_working(fab, model);
 	ang_recover_find(model);
 	for (node = 0; node < fab->head->nodes; node++) {
 		struct emb_node *n = emb_node(fab, node);
@@ -271,15 +304,8 @@ static void find_torn(struct emb_fab *fab, struct ang_fabric *model)
 		memset(emb_admin(fab, emb_copy(fab), node), 0,
 		       sizeof(struct emb_admin));
 	}
-	for (s = 0; s < fab->head->procs; s++) {
-		struct emb_slot *slot = emb_slot(fab, s);
-
-		if (!slot->used || !emb_is_dead(fab, s))
-			continue;
-		WRITE_ONCE(slot->inside, 0);
-		WRITE_ONCE(slot->working, 0);
-		WRITE_ONCE(slot->fenced, 0);
-	}
+	/* Last, so that a repair that ends in here finds it all again. */
+	forget_dead(fab);
 }
 
 static void repair(struct emb_fab *fab)

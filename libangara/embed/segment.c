@@ -255,6 +255,8 @@ static int slot_take(struct emb_fab *fab)
 	slot->working = 0;
 	slot->dying = 0;
 	slot->fenced = 0;
+	slot->looks = 0;
+	ang_store_release(&slot->life, slot->life + 1);
 	add_cpus(fab->head);
 	ang_fetch_add(&fab->head->here, 1);
 	ang_store_release(&slot->used, 1);

@@ -219,10 +219,14 @@ static int work(unsigned long seed)
 		fflush(stdout);
 		end = churn(&w, seed);
 	}
-	/* The last is of what a launcher does, the one before of a team's end. */
+	/*
+	 * EPIPE comes of what a launcher does, ENOTCONN of the end of a team,
+	 * ENOKEY of a peer that has opened a context anew.
+	 */
 	if (end != -ENODEV && end != -ECONNRESET && end != -EHOSTUNREACH &&
 	    end != -ENETDOWN && end != -ENETUNREACH && end != -ENOTCONN &&
-	    end != -EPIPE && (end != -ETIMEDOUT || limit_ms == LIMIT_MS)) {
+	    end != -EPIPE && end != -ENOKEY &&
+	    (end != -ETIMEDOUT || limit_ms == LIMIT_MS)) {
 		printf("rank %u: %s\n", w.rank, strerror(-end));
 		return 1;
 	}
@@ -442,15 +446,16 @@ static bool report(struct round *r)
 }
 
 /*
- * What the survivors report; the second one may have done so before its end.
+ * What the survivors report; those that are killed may have done so before
+ * their end, if they were at single instructions for so long that the others
+ * went on without them.
  * Return: did all, and nothing else?
  */
 static bool survivors(struct round *r)
 {
 	while (report(r))
 		;
-	return !r->wrong && r->reset + r->fine >= r->n - r->killed &&
-	       r->reset + r->fine < r->n;
+	return !r->wrong && r->reset + r->fine >= r->n - r->killed;
 }
 
 /* All but the one that is stopped; then that one. */
