@@ -207,6 +207,7 @@ static int create(struct emb_dev *d, u32 pkey, const struct angara_ctx_create *a
 	d->ctx = &n->ctx[num];
 	d->ctx->asleep = 0;
 	d->life = life;
+	d->life_now = &n->life;
 	ang_store_release(&d->ctx->owner, d->fab->slot + 1);
 	WRITE_ONCE(n->num_ctx, n->num_ctx + 1);
 	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] + 1);
@@ -306,6 +307,7 @@ void emb_ctx_destroy(struct emb_dev *d)
 		emb_heap_free(d->fab, d->mem);
 	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] - 1);
 	d->ctx = NULL;
+	d->life_now = &d->life;
 }
 
 int emb_kick(struct emb_dev *d, void *arg)

@@ -32,6 +32,7 @@ static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
 		goto detach;
 	d->node = (u32)node;
 	d->num = ANG_NONE;
+	d->life_now = &d->life;
 	d->forks = emb_forks();
 	emb_run_init(&d->run, d->fab);
 	dev->priv = d;

@@ -305,6 +305,7 @@ struct emb_run {
  * @num: its context, ANG_NONE without
  * @pkey: partition of that
  * @life: of its node, when the context was made
+ * @life_now: of its node; without a context, @life itself
  * @ctx: that, NULL without, as all that follows
  * @ctl: control page
  * @ctr: counters
@@ -323,6 +324,7 @@ struct emb_dev {
 	u32 num;
 	u32 pkey;
 	u32 life;
+	const u32 *life_now;
 	struct emb_ctx *ctx;
 	struct angara_ctl *ctl;
 	const __le64 *ctr;
@@ -403,7 +405,7 @@ static inline bool emb_broken(const struct emb_fab *fab)
 /* Has the node been reset since the device's context was made? */
 static inline bool emb_lost(const struct emb_dev *d)
 {
-	return d->ctx && READ_ONCE(emb_node(d->fab, d->node)->life) != d->life;
+	return READ_ONCE(*d->life_now) != d->life;
 }
 
 /* Is there nothing to come of the device any more? */

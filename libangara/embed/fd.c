@@ -126,14 +126,13 @@ int emb_seen(struct ang_dev *dev)
 	struct emb_dev *d = dev->priv;
 	eventfd_t count;
 
-	if (d->watch)
-		eventfd_read(d->watch->fd, &count);
+	if (!d->watch)
+		return emb_gone(d) ? -ENODEV : 0;
+	eventfd_read(d->watch->fd, &count);
 	if (emb_gone(d))
 		return -ENODEV;
-	if (d->watch)
-		emb_ring(&d->run, d->node,
-			 ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
-			 le32_to_cpu(READ_ONCE(d->ctl->seen)));
+	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
+		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
 	return 0;
 }
 
