@@ -179,6 +179,17 @@ static bool leave_node(const void *arg, u32 node)
 	return true;
 }
 
+/* The same of one with a timer, which happens often: when it was, roughly. */
+static bool leave_timer(const void *arg, u32 node)
+{
+	const struct emb_run *r = arg;
+	struct emb_node *n = emb_node(r->fab, node);
+
+	n->left_by = r->fab->slot + 1;
+	n->left_ms = READ_ONCE(r->fab->head->looked_ms);
+	return true;
+}
+
 /* What the view still has goes to the lists; timers are in no hurry. */
 static void hand_over(struct emb_run *r)
 {
@@ -196,7 +207,7 @@ static void hand_over(struct emb_run *r)
 	}
 	if (r->view.timers.head != ANG_NONE) {
 		ang_timers_pick(r->view.fab, &left->timers, &r->view.timers,
-				leave_node, r);
+				leave_timer, r);
 		WRITE_ONCE(left->timers_any, 1);
 	}
 	left_unlock(left);
@@ -217,8 +228,8 @@ static bool may_take(const void *arg, u32 node)
 	const struct emb_fab *fab = arg;
 	const struct emb_node *n = emb_node(fab, node);
 
-	return READ_ONCE(fab->mine[node]) || !READ_ONCE(n->num_ctx) ||
-	       n->left_by == fab->slot + 1 ||
+	return n->left_by == fab->slot + 1 || READ_ONCE(fab->mine[node]) ||
+	       !READ_ONCE(n->num_ctx) ||
 	       emb_now_ms() - n->left_ms >= EMB_HELP_MS;
 }
 
