@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A node whose holder ended in the middle of it: it is reset, packets pass
+ * through it as before, and nothing is left over.
+ */
+#include <string.h>
+
+#include "test.h"
+#include "coll.h"
+
+#define OPS	8	/* per context: one with each node */
+
+static struct group g;
+
+static void start(void)
+{
+	struct ang_cfg cfg = cfg_tight;
+	u32 i, k;
+
+	cfg.train = 2;
+	cfg.ops = 16;
+	g.h = host_new("2x2x2", &cfg);
+	group_new(&g, 1, 8192);
+	for (i = 0; i < g.n; i++) {
+		for (k = 0; k < OPS; k++) {
+			struct angara_wqe w =
+				wqe_p2p(k % 2 ? ANGARA_OP_PUT : ANGARA_OP_GET,
+					k, 0, 0, 8192, 8000);
+
+			w.cookie = cpu_to_le64(k);
+			post(g.ctx[i], &w, NULL);
+		}
+		kick(g.ctx[i]);
+	}
+}
+
+/*
+ * As if the thread had ended when it had sent a packet on, before it took it
+ * out of the ring that it came by.  Return: was that the last it did?
+ */
+static u32 pass_half(u32 torn)
+{
+	struct ang_fabric *fab = g.h->fab;
+	struct ang_node *n = ang_node(fab, torn);
+	u32 head = (u32)n->pass.key;
+	u32 in = (u32)(n->pass.key >> 32) - 1;
+	struct ang_ring *r;
+
+	if (!n->pass.key)
+		return 0;
+	r = ang_ring(fab, n, in / ANGARA_VC_NUM, in % ANGARA_VC_NUM);
+	if (r->head != head + 1 || r->tail - head > fab->cfg.depth ||
+	    ang_ring(fab, ang_node(fab, n->neighbor[n->pass.out /
+						    ANGARA_VC_NUM]),
+		     n->pass.out / ANGARA_VC_NUM ^ 1,
+		     n->pass.out % ANGARA_VC_NUM)->tail != n->pass.tail)
+		return 0;
+	r->head = head;
+	return 1;
+}
+
+/* Packets that found nobody: none goes twice. */
+static u64 stale(void)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < g.h->nodes; i++)
+		sum += ang_node(g.h->fab, i)->drops[ANGARA_DROP_STALE];
+	return sum;
+}
+
+/* A thread that held @torn is no more, nor is what stood on its lists. */
+static void recover(u32 torn)
+{
+	struct host *h = g.h;
+
+	host_freeze(h, torn, 1);
+	EXPECT_EQ(ang_recover_find(h->fab), 1);
+	EXPECT(ang_recover_torn(h->fab, torn));
+	ang_view_init(&h->v, h->fab, &h->ops, h);
+	ang_recover(&h->v);
+	EXPECT(!ang_recover_torn(h->fab, torn));
+	host_run(h);
+}
+
+static void end(u32 torn)
+{
+	u32 i;
+
+	for (i = 0; i < g.n; i++) {
+		if (i == torn)
+			free(g.ctx[i]);
+		else
+			ctx_del(g.ctx[i]);
+	}
+	free(g.ctx);
+	EXPECT_EQ(g.h->faults, 0);
+	host_run(g.h);
+	host_free(g.h);
+}
+
+/* Operations end, with an error if and only if they are with that node. */
+static void transfers(void)
+{
+	struct angara_cqe cqe;
+	u32 steps, i, k, failed = 0, halves = 0;
+
+	for (steps = 0; steps < 200; steps += 3) {
+		u32 torn = steps % 8;
+
+		start();
+		run_steps(&g.h->v, steps);
+		halves += pass_half(torn);
+		recover(torn);
+		EXPECT_EQ(stale(), 0);
+		for (i = 0; i < g.n; i++) {
+			for (k = 0; i != torn && k < OPS; k++) {
+				EXPECT(poll_cq(g.ctx[i], &cqe));
+				if (cqe.status == ANGARA_ST_OK)
+					continue;
+				EXPECT_EQ(cqe.cookie, torn);
+				/* Of those that begin later there is no context. */
+				EXPECT(cqe.status == ANGARA_ST_UNREACHABLE ||
+				       cqe.status == ANGARA_ST_TARGET);
+				EXPECT_EQ(cqe.node, torn);
+				failed += cqe.status == ANGARA_ST_UNREACHABLE;
+			}
+			EXPECT(i == torn || !poll_cq(g.ctx[i], &cqe));
+		}
+		end(torn);
+	}
+	EXPECT(failed > 0 && halves > 0);
+}
+
+const struct test_case recover_cases[] = {
+	{ "a node is reset among transfers", transfers },
+	{ NULL, NULL },
+};
