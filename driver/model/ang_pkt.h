@@ -111,4 +111,17 @@ struct ang_pkt {
 #define ANG_TICKET_GEN(t)	((u16)((t) >> 16))
 #define ANG_TICKET_SLOT(t)	((u16)(t))
 
+/**
+ * struct ang_pass - the point-to-point packet that a node sends on; see
+ *	ang_recover.c
+ * @key: ring that it came by, plus 1, and head of that ring below bit 32
+ * @out: link and channel that it leaves by: dir * ANGARA_VC_NUM + vc
+ * @tail: tail of the ring there once it has left
+ */
+struct ang_pass {
+	u64 key;
+	u32 out;
+	u32 tail;
+};
+
 #endif /* ANG_PKT_H */

@@ -408,19 +408,6 @@ struct ang_link {
 	u64 stalls[ANGARA_VC_NUM];
 };
 
-/**
- * struct ang_pass - the point-to-point packet that a node sends on; see
- *	ang_recover.c
- * @key: ring that it came by, plus 1, and head of that ring below bit 32
- * @out: link and channel that it leaves by: dir * ANGARA_VC_NUM + vc
- * @tail: tail of the ring there once it has left
- */
-struct ang_pass {
-	u64 key;
-	u32 out;
-	u32 tail;
-};
-
 /* Who plays a node; see ang_remote.c. */
 #define ANG_REMOTE_NO		0	/* this fabric */
 #define ANG_REMOTE_YES		1	/* another one, which the host reaches */
