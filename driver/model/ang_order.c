@@ -89,7 +89,7 @@ void ang_order_take(struct ang_view *v, struct ang_slot *s,
  * @n: node
  * @p: what a context of this node is about to send, next in its tree
  *
- * Return: true; also if participants disagree, which is found out then.
+ * Return: true.  That participants disagree is found out when it comes.
  */
 bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p)
@@ -99,8 +99,6 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 	u32 left = t->places;
 
 	if (!ang_ordered(p->dtype, p->redop))
-		return true;
-	if (s->used && !ang_ordered(s->pkt.dtype, s->pkt.redop))
 		return true;
 	if (s->used)
 		left = s->left;

@@ -218,6 +218,10 @@ static void results(void)
 	FORGED(op, p, seq, p.seq + 1, up, ANGARA_VC_DOWN);
 	FORGED(op, p, seq, p.seq - 4, up, ANGARA_VC_DOWN);
 	FORGED(op, p, src_node, 2, up ^ 1, ANGARA_VC_DOWN);
+	/* A broadcast that names the operation. */
+	p = honest(op, ANG_PKT_BCAST);
+	FORGED(op, p, seq, 0, up, ANGARA_VC_DOWN);
+	p = honest(op, ANG_PKT_ALLREDUCE);
 	complete(ANGARA_OP_ALLREDUCE, 0);
 	/* Again, when it is over. */
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
@@ -252,7 +256,7 @@ static void results_unfit(void)
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	EXPECT_EQ(me->tree[TREE].done, 4);
 	p = honest(op, ANG_PKT_ALLREDUCE);
-	p.len = 1024;
+	p.len = 900;
 	give(&p, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(dropped(), 4);
 	EXPECT_EQ(finish(g.ctx[0], &cqe), ANGARA_ST_MISMATCH);
@@ -450,6 +454,7 @@ static void children(void)
 	struct ang_pkt p;
 	struct ang_op *op;
 	struct ang_op *other;
+	u64 sent;
 	u32 dir;
 	u32 k;
 
@@ -469,7 +474,9 @@ static void children(void)
 		FORGED(op, p, seq, p.seq, dir, ANGARA_VC_UP);
 	other = begin(ANGARA_OP_BCAST, 0);
 	p = honest(other, ANG_PKT_BCAST);
+	sent = me->link[dir].packets[ANGARA_VC_DOWN];
 	FORGED(op, p, src_node, 0, dir, ANGARA_VC_UP);
+	EXPECT_EQ(me->link[dir].packets[ANGARA_VC_DOWN], sent);
 	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
 	host_run(g.h);
 	for (k = 0; k < 2; k++) {
