@@ -8,8 +8,8 @@
  * caller that is killed leaves its command behind, and with it the buffer.
  *
  * A device that does not answer, or answers nonsense, is reset and not used
- * until it is restarted.  Who stops a device does not wait for its commands:
- * they end with -ESTALE.
+ * until it is restarted.  Commands of a device that is stopped end with -ESTALE,
+ * of one that is removed with -ENODEV.
  *
  * Queues and buffers are one piece of memory.
  */
@@ -145,7 +145,7 @@ static bool slot_is(struct ang_dev *adev, u32 slot, enum ang_slot_state state)
 	return is;
 }
 
-/* A look at a slot that somebody waits for: whatever the slot, it may end. */
+/* Is a wait for a slot over, by the slot's state or by the end of the device? */
 static bool wait_is_over(struct ang_dev *adev, u32 slot,
 			 enum ang_slot_state state)
 {
@@ -154,8 +154,8 @@ static bool wait_is_over(struct ang_dev *adev, u32 slot,
 }
 
 /*
- * Return: 0; -EINTR the caller is killed; -ETIMEDOUT.  Whoever destroys is not
- * to be killed: it is a worker.
+ * Return: 0; -EINTR the caller is killed; -ETIMEDOUT.  Workers that destroy
+ * objects are not killable.
  */
 static int slot_wait(struct ang_dev *adev, u32 slot, enum ang_slot_state state,
 		     bool killable)
@@ -181,7 +181,7 @@ static int adm_fail(struct ang_dev *adev, int ret)
 	if (ret == -EINTR)
 		return ret;
 	if (READ_ONCE(adev->stopping))
-		return -ESTALE;
+		return READ_ONCE(adev->stopping);
 	ang_dev_break(adev, READ_ONCE(adev->acq_flaw) ?
 			    "an answer to no command" :
 			    "a command was not answered");
@@ -268,8 +268,9 @@ static int adm_run(struct ang_dev *adev, struct adm_call *call)
 	lockdep_assert_held(&adev->registration_lock);
 
 	for (;;) {
-		if (READ_ONCE(adev->stopping))
-			return -ESTALE;
+		ret = READ_ONCE(adev->stopping);
+		if (ret)
+			return ret;
 		mutex_lock(&adev->adm_lock);
 		ret = adm_post(adev, call, &at);
 		mutex_unlock(&adev->adm_lock);
@@ -291,8 +292,8 @@ static int adm_run(struct ang_dev *adev, struct adm_call *call)
  * @cpl: out: the answer, if there was one
  *
  * Return: 0; -EIO for no answer: the device is reset; -EINTR the caller is
- * killed, -ESTALE the device is being stopped: see ang_adm_undecided(); else
- * what the status says, see ang_adm_errno().
+ * killed, -ESTALE or -ENODEV the device is being stopped or removed, see
+ * ang_adm_undecided(); else what the status says, see ang_adm_errno().
  * Context: process; may sleep.
  */
 int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,

@@ -163,7 +163,8 @@ struct ang_row_seen {
  *	read without it where a late answer does no harm
  * @down: stopped, between ang_dev_down() and ang_dev_up(); under
  *	@registration_lock
- * @stopping: somebody is about to stop it, and does not wait for commands
+ * @stopping: what commands end with while it is being stopped: -ESTALE, or
+ *	-ENODEV if it is removed; else 0
  * @break_lock: see above
  * @broken: a command was not answered, or it does not start again.  Set under
  *	@break_lock or with @registration_lock held for writing, which who unsets
@@ -220,7 +221,7 @@ struct ang_dev {
 	struct rw_semaphore registration_lock;
 	bool gone;
 	bool down;
-	bool stopping;
+	int stopping;
 	struct mutex break_lock;
 	bool broken;
 	bool stuck;
@@ -319,7 +320,7 @@ void ang_adm_irq(struct ang_dev *adev);
  */
 static inline bool ang_adm_undecided(int ret)
 {
-	return ret == -EINTR || ret == -ESTALE;
+	return ret == -EINTR || ret == -ESTALE || ret == -ENODEV;
 }
 
 /* counters.c; reading wants the device entered */

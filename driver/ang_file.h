@@ -164,6 +164,8 @@ bool ang_uctx_kill(struct ang_uctx *uctx);
 void ang_uctx_free(struct ang_uctx *uctx);
 
 /* queue.c */
+int ang_dma_map_pages(struct ang_dev *adev, struct sg_table *sgt,
+		      struct page **pages, u32 count);
 int ang_mem_alloc(struct ang_dev *adev, struct ang_mem *mem, const u32 *sizes);
 void ang_mem_unmap(struct ang_dev *adev, struct ang_mem *mem);
 void ang_mem_free(struct ang_mem *mem);

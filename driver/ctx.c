@@ -252,7 +252,7 @@ bool ang_uctx_kill(struct ang_uctx *uctx)
 		return true;
 	if (!ang_dev_stopped(adev))
 		ret = ang_adm_ctx_destroy(adev, uctx->num);
-	if (ret == -ESTALE)
+	if (ang_adm_undecided(ret))
 		return false;
 	if (ret && !(ret == -ENOENT && uctx->in_doubt))
 		ang_dev_break(adev, "a context cannot be destroyed");

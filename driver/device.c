@@ -373,16 +373,16 @@ static void file_kill(struct ang_file *file)
 }
 
 /* Commands under way end, so that nobody keeps the device for long. */
-static void dev_lock_to_stop(struct ang_dev *adev)
+static void dev_lock_to_stop(struct ang_dev *adev, int why)
 {
-	WRITE_ONCE(adev->stopping, true);
+	WRITE_ONCE(adev->stopping, why);
 	wake_up_all(&adev->adm_wait);
 	down_write(&adev->registration_lock);
 }
 
 static void dev_unlock_stopped(struct ang_dev *adev)
 {
-	WRITE_ONCE(adev->stopping, false);
+	WRITE_ONCE(adev->stopping, 0);
 	up_write(&adev->registration_lock);
 	wake_up_all(&adev->adm_wait);
 }
@@ -420,7 +420,7 @@ void ang_dev_unregister(struct ang_dev *adev)
 	ang_debugfs_dev_del(adev);
 	cdev_device_del(&adev->cdev, &adev->dev);
 
-	dev_lock_to_stop(adev);
+	dev_lock_to_stop(adev, -ENODEV);
 	WRITE_ONCE(adev->gone, true);
 	down = adev->down;
 	if (!down)
@@ -445,7 +445,7 @@ void ang_dev_down(struct ang_dev *adev)
 {
 	bool down;
 
-	dev_lock_to_stop(adev);
+	dev_lock_to_stop(adev, -ESTALE);
 	down = adev->down;
 	adev->down = true;
 	if (!down)

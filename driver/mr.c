@@ -162,8 +162,8 @@ static int entry_publish(struct ang_uctx *uctx, u32 key, const struct ang_mr *mr
 /*
  * Without a fence only a reset can tell that the region is not in use.
  *
- * Return: 0, it is not in use; -EINTR or -ESTALE, the region stays as it is, but
- * cannot be used any more.
+ * Return: 0, it is not in use; what ang_adm_undecided() names, the region stays
+ * as it is, but cannot be used any more.
  */
 static int entry_withdraw(struct ang_uctx *uctx, u32 key)
 {

@@ -14,6 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "ang_file.h"
 #include "mr_mem.h"
 
 #define BATCH		ANGARA_MR_LIST_ENTRIES	/* pages, between looks at the scheduler */
@@ -144,16 +145,9 @@ int ang_mr_map(struct ang_dev *adev, struct ang_mr_mem *mem)
 {
 	int ret;
 
-	ret = sg_alloc_table_from_pages(&mem->sgt, mem->pages, mem->num_pages, 0,
-					(size_t)mem->num_pages << PAGE_SHIFT,
-					GFP_KERNEL_ACCOUNT);
+	ret = ang_dma_map_pages(adev, &mem->sgt, mem->pages, mem->num_pages);
 	if (ret)
 		return ret;
-	ret = adev->ops->dma_map(adev, &mem->sgt);
-	if (ret) {
-		sg_free_table(&mem->sgt);
-		return ret;
-	}
 	mem->mapped = true;
 	mem->page_shift = mem_page_shift(&mem->sgt);
 	mem->first = sg_dma_address(mem->sgt.sgl) &

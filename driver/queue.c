@@ -47,6 +47,32 @@ static int pages_alloc(struct ang_mem *mem)
 	return 0;
 }
 
+/**
+ * ang_dma_map_pages() - map pages for the device as one scatter list
+ * @adev: device, entered
+ * @sgt: out: the list; undone by dma_unmap and sg_free_table()
+ * @pages: the pages
+ * @count: how many
+ *
+ * Return: 0; -ENOMEM; -EREMOTEIO the device would need copies.
+ * Context: process; may sleep.
+ */
+int ang_dma_map_pages(struct ang_dev *adev, struct sg_table *sgt,
+		      struct page **pages, u32 count)
+{
+	int ret;
+
+	ret = sg_alloc_table_from_pages(sgt, pages, count, 0,
+					(size_t)count << PAGE_SHIFT,
+					GFP_KERNEL_ACCOUNT);
+	if (ret)
+		return ret;
+	ret = adev->ops->dma_map(adev, sgt);
+	if (ret)
+		sg_free_table(sgt);
+	return ret;
+}
+
 /* Map the pages, and list their addresses. */
 static int mem_map_pages(struct ang_dev *adev, struct ang_mem *mem)
 {
@@ -54,16 +80,9 @@ static int mem_map_pages(struct ang_dev *adev, struct ang_mem *mem)
 	u32 i = 0;
 	int ret;
 
-	ret = sg_alloc_table_from_pages(&mem->sgt, mem->pages, mem->count, 0,
-					(size_t)mem->count << PAGE_SHIFT,
-					GFP_KERNEL_ACCOUNT);
+	ret = ang_dma_map_pages(adev, &mem->sgt, mem->pages, mem->count);
 	if (ret)
 		return ret;
-	ret = adev->ops->dma_map(adev, &mem->sgt);
-	if (ret) {
-		sg_free_table(&mem->sgt);
-		return ret;
-	}
 	for_each_sgtable_dma_page(&mem->sgt, &iter, 0)
 		mem->list[i++] = cpu_to_le64(sg_page_iter_dma_address(&iter));
 	return 0;
