@@ -122,9 +122,11 @@ bool closed(struct fid *fid);
 /* cost.c.  Return: 0; 2 there is no such operation. */
 int cost(const char *name, int count);
 
+/* A test; @lacks: NULL, or says what it needs and there is not here. */
 struct part {
 	const char *name;
 	bool (*run)(void);
+	const char *(*lacks)(void);
 };
 
 extern const struct part info_parts[];
