@@ -122,11 +122,9 @@ bool closed(struct fid *fid);
 /* cost.c.  Return: 0; 2 there is no such operation. */
 int cost(const char *name, int count);
 
-/* A test; @lacks: NULL, or says what it needs and there is not here. */
 struct part {
 	const char *name;
 	bool (*run)(void);
-	const char *(*lacks)(void);
 };
 
 extern const struct part info_parts[];
@@ -144,6 +142,8 @@ extern const struct part collfail_parts[];
 extern const struct part event_parts[];
 extern const struct part lost_parts[];
 extern const struct part gone_parts[];
+/* Return: why these cannot run here, or NULL. */
+const char *gone_lacks(void);
 extern const struct part order_parts[];
 extern const struct part sep_parts[];
 extern const struct part sepfail_parts[];
