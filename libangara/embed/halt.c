@@ -163,6 +163,7 @@ bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 {
 	struct emb_slot *s = emb_slot(fab, slot);
 	u32 turns = READ_ONCE(s->turns);
+	u32 looks;
 
 	if (!ang_load_acquire(&s->used) || !READ_ONCE(s->inside) ||
 	    READ_ONCE(s->fenced) || turns != READ_ONCE(s->looked_turns)) {
@@ -170,9 +171,10 @@ bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 		WRITE_ONCE(s->looks, 0);
 		return false;
 	}
-	WRITE_ONCE(s->looks, s->looks + 1);
-	return s->looks >= EMB_LOCK_MS / EMB_LOOK_MS ||
-	       (s->looks >= EMB_STOP_MS / EMB_LOOK_MS && is_stopped(fab, slot));
+	looks = READ_ONCE(s->looks) + 1;
+	WRITE_ONCE(s->looks, looks);
+	return looks >= EMB_LOCK_MS / EMB_LOOK_MS ||
+	       (looks >= EMB_STOP_MS / EMB_LOOK_MS && is_stopped(fab, slot));
 }
 
 /** emb_needs_repair() - did a process that is dead die in the middle of something? */
