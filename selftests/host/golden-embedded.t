@@ -17,7 +17,7 @@ FLAGS+=(-Wno-error -std=gnu11 -D_GNU_SOURCE -Wall -Wextra
 	-Ilibangara/embed -Ilibangara/include -Ilibangara/env
 	-Ilibangara/topo -Iuapi -Idriver/model -Idriver -Itools/sim)
 SOURCES=(selftests/embed/golden_host.c
-	selftests/model/{golden,coll,trees,process,common}.c
+	selftests/model/{golden,coll,trees,process,common,invariant}.c
 	tools/sim/trace_text.c)
 LIBRARY=$VARIANTS/asan/lib/libangara.a
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC

@@ -90,7 +90,8 @@ shares_jobs()
 {
 	printf 'all:\n\t+@selftests/prove %s\n' "$TEST_DIR/makes.t" \
 		>"$TAP_TMP/Makefile"
-	make -j2 -f "$TAP_TMP/Makefile" >"$TAP_TMP/said" 2>&1
+	env -u MAKEFLAGS -u MAKELEVEL make -j2 -f "$TAP_TMP/Makefile" \
+		>"$TAP_TMP/said" 2>&1
 	cat "$TAP_TMP/said"
 	! grep warning "$TAP_TMP/said" && last '1 passed, 0 failed, 0 skipped'
 }
@@ -132,7 +133,7 @@ script makes <<'END'
 printf 'all: a b\na b:\n\t@echo $@\n' >"$TEST_DIR/Makefile"
 . selftests/variant.sh
 build_in "$TEST_DIR" "$TEST_DIR" >"$TEST_DIR/log" 2>&1
-[ "$(sort "$TEST_DIR/log" | xargs)" = 'a b' ] || { cat "$TEST_DIR/log"; printf 'not '; }
+[ "$(grep -x '[ab]' "$TEST_DIR/log" | sort | xargs)" = 'a b' ] || { cat "$TEST_DIR/log"; printf 'not '; }
 echo 'ok 1 - makes'
 echo 1..1
 END
