@@ -303,10 +303,11 @@ static void file_end(struct work_struct *work)
 	up_read(&adev->registration_lock);
 	if (file->uctx)
 		ang_uctx_free(file->uctx);
-	complete(&file->ended);
-	file_put(file);
 	put_device(&adev->dev);
 	module_put(owner);
+	/* When close(2) returns, modules can be unloaded. */
+	complete(&file->ended);
+	file_put(file);
 }
 
 static int ang_open(struct inode *inode, struct file *filp)
