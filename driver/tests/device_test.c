@@ -248,24 +248,28 @@ static u32 take_all(struct fake *f, u32 uid, bool admin, int *ret)
 	return taken;
 }
 
+/* Half of what others leave, rounded up; the rest is for administrators. */
 static void shares_of_users(struct kunit *test)
 {
 	u32 n = *(const u32 *)test->param_value;
-	u32 share = DIV_ROUND_UP(3 * n, 4);
+	u32 first = DIV_ROUND_UP(n, 2);
+	u32 second = DIV_ROUND_UP(n - first, 2);
+	u32 rest = n - first - second;
+	u32 last_uid = rest ? 0 : second ? 1001 : 1000;
 	struct fake *f = test->priv;
 	struct angara_adm_cmd *last = &f->last[ANGARA_ADM_CTX_CREATE];
 	int ret;
 
 	f->reg[ANGARA_REG_CONTEXTS / 4] = n;
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
-	KUNIT_EXPECT_EQ(test, share, take_all(f, 1000, false, &ret));
+	KUNIT_EXPECT_EQ(test, first, take_all(f, 1000, false, &ret));
 	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
-	KUNIT_EXPECT_EQ(test, n - share, take_all(f, 1001, false, &ret));
+	KUNIT_EXPECT_EQ(test, second, take_all(f, 1001, false, &ret));
 	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
-	KUNIT_EXPECT_EQ(test, 0, take_all(f, 0, true, &ret));
+	KUNIT_EXPECT_EQ(test, rest, take_all(f, 0, true, &ret));
 	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
 	KUNIT_EXPECT_EQ(test, n, f->count[ANGARA_ADM_CTX_CREATE]);
-	KUNIT_EXPECT_EQ(test, ANGARA_PKEY_UID(n > share ? 1001 : 1000),
+	KUNIT_EXPECT_EQ(test, ANGARA_PKEY_UID(last_uid),
 			le32_to_cpu(last->create.pkey));
 	KUNIT_EXPECT_EQ(test, n - 1, le16_to_cpu(last->ctx));
 	/* What one gives back another can have, under its number. */
