@@ -328,7 +328,7 @@ int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree)
 }
 
 /**
- * ang_adm_ctx_destroy() - destroy a context, whoever is killed
+ * ang_adm_ctx_destroy() - destroy a context; the wait is not killable
  * @adev: device, entered
  * @ctx: context
  *

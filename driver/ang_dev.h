@@ -70,8 +70,8 @@ struct sg_table;
 
 enum ang_slot_state {
 	ANG_SLOT_FREE,
-	ANG_SLOT_WAITED,	/* the device has the command, somebody waits */
-	ANG_SLOT_LEFT,		/* the device has the command, nobody waits */
+	ANG_SLOT_WAITED,	/* the device has the command, its caller waits */
+	ANG_SLOT_LEFT,		/* the device has the command, its caller has left */
 	ANG_SLOT_DONE,		/* answered */
 };
 
@@ -315,8 +315,8 @@ int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 void ang_adm_irq(struct ang_dev *adev);
 
 /*
- * Nobody has waited for the answer: the device executes the command yet, unless
- * it is reset.  What the command names stays as it is until then.
+ * The caller has not waited for the answer: the device may still execute the
+ * command, unless it is reset.  What the command names stays as it is until then.
  */
 static inline bool ang_adm_undecided(int ret)
 {

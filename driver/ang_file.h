@@ -59,7 +59,7 @@ struct ang_mem {
  * @ctr: kernel address of the counters; the device writes them at any time
  * @sink: page that takes what is written to the doorbell once that is not the
  *	context's any more; NULL without ANGARA_CAP_DOORBELL_MMAP; constant
- * @in_doubt: whoever made it was killed before the device had answered
+ * @in_doubt: its process was killed before the device had answered CTX_CREATE
  * @dead: no longer on the device; written when the file is closed, or with
  *	ang_dev.registration_lock held for writing
  * @mr_lock: see ang_dev.h

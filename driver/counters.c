@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters of a device, for whoever may ask over netlink.
+ * Counters of a device, for readers over netlink.
  *
  * An administrator is given what the device says.  For all others an answer is
  * kept, and is their answer for a while: however many they are and however often
