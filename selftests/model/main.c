@@ -4,6 +4,7 @@
  * stdout.  --list prints the names instead; --stop before any names ends with
  * the first failure; test_option() may know more.
  */
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,8 @@
 #endif
 
 jmp_buf test_failed;
-static char why[512];
+char test_why[512];
+static char late[256];	/* what is said if the case hangs */
 
 void test_fail(const char *file, int line, const char *format, ...)
 {
@@ -23,9 +25,10 @@ void test_fail(const char *file, int line, const char *format, ...)
 	va_list args;
 	int n;
 
-	n = snprintf(why, sizeof(why), "%s:%d: ", base ? base + 1 : file, line);
+	n = snprintf(test_why, sizeof(test_why), "%s:%d: ",
+		     base ? base + 1 : file, line);
 	va_start(args, format);
-	vsnprintf(why + n, sizeof(why) - (size_t)n, format, args);
+	vsnprintf(test_why + n, sizeof(test_why) - (size_t)n, format, args);
 	va_end(args);
 	longjmp(test_failed, 1);
 }
@@ -42,16 +45,27 @@ static int wanted(const char *name, int argc, char **argv)
 	return 0;
 }
 
+/* The program ends here: other threads of the case may go on for ever. */
+static void hangs(int sig)
+{
+	(void)sig;
+	_exit(write(STDOUT_FILENO, late, strlen(late)) < 0 ? 3 : 2);
+}
+
 static int run(const struct test_case *c, int number)
 {
 	int bad = setjmp(test_failed);
 
+	snprintf(late, sizeof(late),
+		 "# no end after %d s\nnot ok %d - %s\n", CASE_SECONDS, number,
+		 c->name);
+	signal(SIGALRM, hangs);
 	alarm(CASE_SECONDS);
 	if (!bad)
 		c->run();
 	alarm(0);
 	if (bad)
-		printf("# %s\n", why);
+		printf("# %s\n", test_why);
 	printf("%sok %d - %s\n", bad ? "not " : "", number, c->name);
 	fflush(stdout);
 	return bad;

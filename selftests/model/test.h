@@ -14,6 +14,7 @@ struct test_case {
 };
 
 extern jmp_buf test_failed;
+extern char test_why[512];	/* what the last failure was */
 
 __attribute__((noreturn, format(printf, 3, 4)))
 void test_fail(const char *file, int line, const char *format, ...);

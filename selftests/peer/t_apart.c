@@ -4,7 +4,9 @@
  * more.  Whoever is left gets an error that names a node that is gone.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,7 +22,7 @@ static struct tctx *ctx[64];	/* by node; NULL: not ours */
 static u32 pending[64];
 static u32 done[64], bad[64];
 static u64 lost;		/* nodes that errors have named */
-static int ready[2], go[2];	/* pipes: who has its part set up */
+static int ready[2], go[2];	/* pipes: a server tells its port, and waits */
 
 static void nap(void)
 {
@@ -60,14 +62,34 @@ static void work_start(const char *dims)
 	}
 }
 
-/* Nobody begins before all have their rows. */
+/* The next word of a server; fails if one of the servers ends instead. */
+static u32 server_word(void)
+{
+	struct pollfd fd = { .fd = ready[0], .events = POLLIN };
+	siginfo_t end = { 0 };
+	u32 word;
+
+	while (!poll(&fd, 1, 100)) {
+		EXPECT(!waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT));
+		EXPECT_EQ(end.si_pid, 0);
+	}
+	EXPECT(read(ready[0], &word, sizeof(word)) == sizeof(word));
+	return word;
+}
+
+static void server_tell(u32 word)
+{
+	if (write(ready[1], &word, sizeof(word)) != sizeof(word))
+		_exit(6);
+}
+
+/* All servers begin when all have their rows. */
 static void together(u32 others)
 {
-	char byte;
 	u32 i;
 
 	for (i = 0; i < others; i++)
-		EXPECT(read(ready[0], &byte, 1) == 1);
+		server_word();
 	for (i = 0; i < others; i++)
 		EXPECT(write(go[1], "", 1) == 1);
 }
@@ -171,7 +193,10 @@ static u32 link_events(u32 node)
 	return n;
 }
 
-/* A process that plays @here and works until it is killed, or its part ends. */
+/*
+ * A process that plays @here and works until it is killed, or its part ends.
+ * With @listen it tells its port at once; each tells when it has its rows.
+ */
 static pid_t server(const char *dims, u64 here, const char *listen,
 		    const char *peer, const char *peer2, u32 timeout, int until)
 {
@@ -182,30 +207,29 @@ static pid_t server(const char *dims, u64 here, const char *listen,
 	if (pid)
 		return pid;
 	alarm(120);
-	if (setjmp(test_failed))
+	if (setjmp(test_failed)) {
+		fprintf(stderr, "server of %s: %s; %s\n", dims, test_why, said);
 		_exit(9);
+	}
 	memset(&me, 0, sizeof(me));
 	join_forget();
 	join_host(&me, dims, &cfg_default, here);
 	join_start(&me, listen, peer, peer2, timeout);
-	if (peers_wait(me.ps, 60000) != 1)
-		_exit(strstr(said, "anew") ? 3 : 4);
+	if (listen)
+		server_tell(peers_port(me.ps));
+	if (peers_wait(me.ps, 60000) != 1) {
+		if (strstr(said, "anew"))
+			_exit(3);
+		fprintf(stderr, "server of %s: not whole; %s\n", dims, said);
+		_exit(4);
+	}
 	work_start(dims);
-	if (write(ready[1], "", 1) != 1 || read(go[0], &byte, 1) != 1)
+	server_tell(0);
+	if (read(go[0], &byte, 1) != 1)
 		_exit(6);
 	work(0, until ? 1 : ~0U);
 	drain();
 	_exit(lost & here ? 5 : 0);
-}
-
-/* A port that nobody listens at, for the moment. */
-static u32 free_port(void)
-{
-	struct proxy p;
-	u32 port = proxy_start(&p, 1, 1000);
-
-	proxy_end(&p);
-	return port;
 }
 
 static void pipes(void)
@@ -273,8 +297,8 @@ static void restarted(void)
 
 	pipes();
 	join_host(&me, "2x2", &cfg_default, 0x3);
-	snprintf(at, sizeof(at), "127.0.0.1:%u", free_port());
-	pid = server("2x2", 0xC, at, NULL, NULL, 60, 0);
+	pid = server("2x2", 0xC, "127.0.0.1:0", NULL, NULL, 60, 0);
+	snprintf(at, sizeof(at), "127.0.0.1:%u", server_word());
 	join_start(&me, NULL, at, NULL, 60);
 	EXPECT_EQ(peers_wait(me.ps, 60000), 1);
 	work_start("2x2");
@@ -298,7 +322,7 @@ static void restarted(void)
 static void parted(void)
 {
 	struct proxy proxy;
-	char at[3][32];
+	char at[2][32];
 	int status, i;
 	pid_t pid[2];
 
@@ -306,11 +330,10 @@ static void parted(void)
 	join_host(&me, "3", &cfg_default, 1);
 	join_start(&me, "127.0.0.1:0", NULL, NULL, 2);
 	snprintf(at[0], sizeof(at[0]), "127.0.0.1:%u", peers_port(me.ps));
-	snprintf(at[1], sizeof(at[1]), "127.0.0.1:%u", free_port());
-	pid[0] = server("3", 2, at[1], at[0], NULL, 2, 1);
-	snprintf(at[2], sizeof(at[2]), "127.0.0.1:%u",
-		 proxy_start(&proxy, (u32)atoi(at[1] + 10), 1U << 30));
-	pid[1] = server("3", 4, NULL, at[0], at[2], 2, 1);
+	pid[0] = server("3", 2, "127.0.0.1:0", at[0], NULL, 2, 1);
+	snprintf(at[1], sizeof(at[1]), "127.0.0.1:%u",
+		 proxy_start(&proxy, server_word(), 1U << 30));
+	pid[1] = server("3", 4, NULL, at[0], at[1], 2, 1);
 	EXPECT_EQ(peers_wait(me.ps, 60000), 1);
 	work_start("3");
 	together(2);
