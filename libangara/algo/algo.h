@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Software collectives as schedules.
+ *
+ * A schedule says what one member of a collective does: a list of steps (send,
+ * receive, copy, combine) on byte ranges of three buffers.  Making one is a pure
+ * function of the arguments: no message is sent, no memory of the caller is
+ * touched.  Whoever executes it brings the messages: teams (coll_run.c), the
+ * simulator, a cost model.
+ *
+ * Symbols: n members, p the greatest power of two <= n, L = ceil(log2 n), m bytes
+ * of the vector (of one block where each member has a block of its own).
+ * Messages and bytes below are sums over all members.
+ *
+ * | algorithm	       | used by		  | messages	 | bytes	  |
+ * |-------------------|--------------------------|--------------|----------------|
+ * | dissemination [H] | barrier		  | n L		 | 0		  |
+ * | binomial [T]      | bcast, reduce		  | n-1		 | (n-1) m	  |
+ * |		       | gather, scatter	  | n-1		 | m x subtrees   |
+ * | linear	       | gather, scatter, v forms | n-1		 | (n-1) m	  |
+ * | scatter-allgather | bcast			  | < n (n+L)	 | ~ (n+L/2) m    |
+ * |	[V]	       |			  |		 |		  |
+ * | recursive	       | allreduce		  | p log2 p +	 | as messages,	  |
+ * |	doubling [T]   |			  |   2(n-p)	 |   m each	  |
+ * |		       | scan, exscan [S]	  | sum n-2^k	 | as messages	  |
+ * | Rabenseifner [R]  | allreduce		  | 2p log2 p +	 | 2(p-1) m +	  |
+ * |		       |			  |   2(n-p)	 |   2(n-p) m	  |
+ * | ring [P]	       | allreduce		  | 2n(n-1)	 | 2(n-1) m	  |
+ * |		       | allgather,		  | n(n-1)	 | n(n-1) m	  |
+ * |		       |   reduce_scatter	  |		 |		  |
+ * | Bruck [B]	       | allgather		  | n L		 | n(n-1) m	  |
+ * |		       | alltoall		  | n L		 | ~ n L m n/2	  |
+ * | pairwise [T]      | alltoall, reduce_scatter | n(n-1)	 | n(n-1) m	  |
+ *
+ * [B] Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all
+ *     communications in multiport message-passing systems, IEEE TPDS 8(11), 1997.
+ * [H] Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, IJPP
+ *     17(1), 1988.
+ * [P] Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of
+ *     workstations, JPDC 69(2), 2009.
+ * [R] Rabenseifner: Optimization of collective reduction operations, ICCS 2004.
+ * [S] Hillis, Steele: Data parallel algorithms, CACM 29(12), 1986.
+ * [T] Thakur, Rabenseifner, Gropp: Optimization of collective communication
+ *     operations in MPICH, IJHPCA 19(1), 2005.
+ * [V] Barnett, Gupta, Payne, Shuler, van de Geijn, Watts: Interprocessor
+ *     collective communication library, SHPCC 1994.
+ *
+ * Where two contributions meet is fixed by the schedule, never by who is late:
+ * the same arguments give the same bits, at all members alike.
+ */
+#ifndef ANG_ALGO_H
+#define ANG_ALGO_H
+
+#include "ang_env.h"
+
+/** enum ang_coll - collectives */
+enum ang_coll {
+	ANG_COLL_BARRIER,
+	ANG_COLL_BCAST,
+	ANG_COLL_REDUCE,
+	ANG_COLL_ALLREDUCE,
+	ANG_COLL_ALLGATHER,
+	ANG_COLL_GATHER,
+	ANG_COLL_SCATTER,
+	ANG_COLL_ALLTOALL,
+	ANG_COLL_REDUCE_SCATTER,
+	ANG_COLL_SCAN,
+	ANG_COLL_EXSCAN,
+	ANG_COLL_NUM
+};
+
+/** enum ang_algo - algorithms; AUTO: ang_algo_choose() */
+enum ang_algo {
+	ANG_ALGO_AUTO,
+	ANG_ALGO_DISSEMINATION,
+	ANG_ALGO_BINOMIAL,
+	ANG_ALGO_LINEAR,
+	ANG_ALGO_SCATTER_ALLGATHER,
+	ANG_ALGO_RECURSIVE_DOUBLING,
+	ANG_ALGO_RABENSEIFNER,
+	ANG_ALGO_RING,
+	ANG_ALGO_BRUCK,
+	ANG_ALGO_PAIRWISE,
+	ANG_ALGO_NUM
+};
+
+/** enum ang_buf - what a byte range is in */
+enum ang_buf {
+	ANG_BUF_IN,	/* contribution of the member; only read */
+	ANG_BUF_OUT,	/* its result */
+	ANG_BUF_TEMP,	/* ang_schedule.temp bytes of the executor's */
+};
+
+/**
+ * struct ang_blocks - blocks of a buffer, one per member
+ * @counts: elements of each block; NULL: ang_coll_args.count each
+ * @displs: where each begins, in elements; NULL: one behind the other
+ */
+struct ang_blocks {
+	const size_t *counts;
+	const size_t *displs;
+};
+
+/**
+ * struct ang_coll_args - a collective, as one member sees it
+ * @coll: ANG_COLL_*
+ * @algo: ANG_ALGO_*
+ * @rank: of this member
+ * @size: members, at least 1
+ * @root: rank, in collectives that have one
+ * @elem: bytes of an element, not 0
+ * @count: elements of the vector; of one block where members have blocks
+ * @in: blocks of IN: ALLTOALL, REDUCE_SCATTER, and SCATTER at the root
+ * @out: blocks of OUT: ALLGATHER, ALLTOALL, and GATHER at the root
+ *
+ * Where blocks differ, all members use the same algorithm only if they say so or
+ * if all of them give counts: @irregular says that they do.  With it, @count is
+ * the member's own block in GATHER and SCATTER.
+ */
+struct ang_coll_args {
+	enum ang_coll coll;
+	enum ang_algo algo;
+	u32 rank;
+	u32 size;
+	u32 root;
+	u32 elem;
+	size_t count;
+	bool irregular;
+	struct ang_blocks in;
+	struct ang_blocks out;
+};
+
+/** enum ang_step_kind - what a step does */
+enum ang_step_kind {
+	ANG_STEP_SEND,		/* @src to member @peer */
+	ANG_STEP_RECV,		/* from member @peer to @dst */
+	ANG_STEP_COPY,		/* dst = src; the ranges may be the same */
+	ANG_STEP_COMBINE,	/* dst = dst op src */
+};
+
+/** struct ang_range - bytes of a buffer; the length is the step's */
+struct ang_range {
+	enum ang_buf buf;
+	size_t off;
+};
+
+/**
+ * struct ang_step - a step of a schedule
+ * @kind: ANG_STEP_*
+ * @peer: rank, SEND and RECV
+ * @tag: SEND and RECV: tells the messages from one member to another apart;
+ *	below 2 * size + 64
+ * @after: number of steps, from the first on, that must have ended before this
+ *	one begins; never less than that of the step before
+ * @dst: RECV, COPY, COMBINE
+ * @src: SEND, COPY, COMBINE
+ * @len: bytes
+ */
+struct ang_step {
+	enum ang_step_kind kind;
+	u32 peer;
+	u32 tag;
+	u32 after;
+	struct ang_range dst;
+	struct ang_range src;
+	size_t len;
+};
+
+/**
+ * struct ang_schedule - what a member does
+ * @steps: steps; of those that may run at once no two touch the same bytes, but
+ *	to read
+ * @n: their number
+ * @room: allocated
+ * @temp: bytes of ANG_BUF_TEMP
+ */
+struct ang_schedule {
+	struct ang_step *steps;
+	u32 n;
+	u32 room;
+	size_t temp;
+};
+
+int ang_schedule_make(const struct ang_coll_args *args,
+		      struct ang_schedule *sched);
+void ang_schedule_free(struct ang_schedule *sched);
+enum ang_algo ang_algo_choose(const struct ang_coll_args *args);
+bool ang_algo_valid(const struct ang_coll_args *args);
+const char *ang_algo_name(enum ang_algo algo);
+
+#endif /* ANG_ALGO_H */

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Collectives in which every member sends to others without combining.
+ */
+#include "gen.h"
+
+void ang_gen_barrier(struct gen *g)
+{
+	u32 n = g->a->size, rank = g->a->rank, dist, tag = 0;
+
+	for (dist = 1; dist < n; dist <<= 1, tag++) {
+		gen_token(g, (rank + dist) % n, (rank + n - dist) % n, tag);
+		gen_fence(g);
+	}
+}
+
+void ang_gen_allgather_ring(struct gen *g)
+{
+	u32 n = g->a->size, rank = g->a->rank;
+	u32 i;
+
+	gen_copy(g, out_at(gen_out_off(g, rank)), in_at(0), gen_out_len(g, rank));
+	gen_fence(g);
+	for (i = 0; i + 1 < n; i++) {
+		u32 out = (rank + n - i) % n, in = (out + n - 1) % n;
+
+		gen_send(g, (rank + 1) % n, i, out_at(gen_out_off(g, out)),
+			 gen_out_len(g, out));
+		gen_recv(g, (rank + n - 1) % n, i, out_at(gen_out_off(g, in)),
+			 gen_out_len(g, in));
+		gen_fence(g);
+	}
+}
+
+/* Blocks are collected from one's own on, twice as many each time. */
+void ang_gen_allgather_bruck(struct gen *g)
+{
+	u32 n = g->a->size, rank = g->a->rank, dist, tag = 0;
+	size_t len = gen_len(g);
+	struct ang_range all = rank ? gen_temp(g, n * len) : out_at(0);
+
+	gen_copy(g, all, in_at(0), len);
+	gen_fence(g);
+	for (dist = 1; dist < n; dist <<= 1, tag++) {
+		u32 num = dist < n - dist ? dist : n - dist;
+
+		gen_send(g, (rank + n - dist) % n, tag, all, num * len);
+		gen_recv(g, (rank + dist) % n, tag, at(all, dist * len), num * len);
+		gen_fence(g);
+	}
+	if (!rank)
+		return;
+	gen_copy(g, out_at(rank * len), all, (n - rank) * len);
+	gen_copy(g, out_at(0), at(all, (n - rank) * len), rank * len);
+}
+
+void ang_gen_alltoall_pairwise(struct gen *g)
+{
+	u32 n = g->a->size, rank = g->a->rank;
+	u32 i;
+
+	gen_copy(g, out_at(gen_out_off(g, rank)), in_at(gen_in_off(g, rank)),
+		 gen_out_len(g, rank));
+	for (i = 1; i < n; i++) {
+		u32 to = (rank + i) % n, from = (rank + n - i) % n;
+
+		gen_send(g, to, i, in_at(gen_in_off(g, to)), gen_in_len(g, to));
+		gen_recv(g, from, i, out_at(gen_out_off(g, from)),
+			 gen_out_len(g, from));
+		gen_fence(g);
+	}
+}
+
+/* Blocks whose way has the bit @dist.  Return: their number. */
+static u32 pack(struct gen *g, struct ang_range packed, struct ang_range all,
+		u32 dist, bool unpack)
+{
+	size_t len = gen_len(g);
+	u32 i, num = 0;
+
+	for (i = 0; i < g->a->size; i++) {
+		if (!(i & dist))
+			continue;
+		if (unpack)
+			gen_copy(g, at(all, i * len), at(packed, num * len), len);
+		else
+			gen_copy(g, at(packed, num * len), at(all, i * len), len);
+		num++;
+	}
+	gen_fence(g);
+	return num;
+}
+
+/* Block i has to go i members up: it takes part in the rounds of i's bits. */
+void ang_gen_alltoall_bruck(struct gen *g)
+{
+	u32 n = g->a->size, rank = g->a->rank, dist, tag = 0, num, i;
+	size_t len = gen_len(g);
+	struct ang_range all = gen_temp(g, n * len);
+	struct ang_range out = gen_temp(g, n * len), in = gen_temp(g, n * len);
+
+	gen_copy(g, all, in_at(rank * len), (n - rank) * len);
+	gen_copy(g, at(all, (n - rank) * len), in_at(0), rank * len);
+	gen_fence(g);
+	for (dist = 1; dist < n; dist <<= 1, tag++) {
+		num = pack(g, out, all, dist, false);
+		gen_send(g, (rank + dist) % n, tag, out, num * len);
+		gen_recv(g, (rank + n - dist) % n, tag, in, num * len);
+		gen_fence(g);
+		pack(g, in, all, dist, true);
+	}
+	for (i = 0; i < n; i++)
+		gen_copy(g, out_at((rank + n - i) % n * len), at(all, i * len), len);
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Schedules: the list of steps, and which algorithm makes it.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "gen.h"
+
+#define STEPS_FIRST	16U
+
+/* From these lengths on the bandwidth of an algorithm counts, not its rounds. */
+#define LONG_BCAST	32768U	/* bytes */
+#define LONG_REDUCE	16384U
+#define LONG_GATHER	4096U
+#define SHORT_ALLTOALL	256U	/* bytes of a block */
+#define FEW_MEMBERS	8U	/* a ring's rounds are few, too */
+
+static void gen_step(struct gen *g, struct ang_step step)
+{
+	struct ang_schedule *s = g->s;
+
+	if (g->err)
+		return;
+	if (s->n == s->room) {
+		u32 room = s->room ? 2 * s->room : STEPS_FIRST;
+		struct ang_step *steps = realloc(s->steps, room * sizeof(*steps));
+
+		if (!steps) {
+			g->err = -ENOMEM;
+			return;
+		}
+		s->steps = steps;
+		s->room = room;
+	}
+	step.after = g->after;
+	s->steps[s->n++] = step;
+}
+
+/* Ranges without bytes make no step: both sides of a message know its length. */
+void gen_send(struct gen *g, u32 peer, u32 tag, struct ang_range src, size_t len)
+{
+	if (len)
+		gen_step(g, (struct ang_step){ .kind = ANG_STEP_SEND, .peer = peer,
+					       .tag = tag, .src = src, .len = len });
+}
+
+void gen_recv(struct gen *g, u32 peer, u32 tag, struct ang_range dst, size_t len)
+{
+	if (len)
+		gen_step(g, (struct ang_step){ .kind = ANG_STEP_RECV, .peer = peer,
+					       .tag = tag, .dst = dst, .len = len });
+}
+
+/* Messages without data, one to a member and one from another. */
+void gen_token(struct gen *g, u32 to, u32 from, u32 tag)
+{
+	gen_step(g, (struct ang_step){ .kind = ANG_STEP_SEND, .peer = to,
+				       .tag = tag });
+	gen_step(g, (struct ang_step){ .kind = ANG_STEP_RECV, .peer = from,
+				       .tag = tag });
+}
+
+void gen_copy(struct gen *g, struct ang_range dst, struct ang_range src,
+	      size_t len)
+{
+	if (len)
+		gen_step(g, (struct ang_step){ .kind = ANG_STEP_COPY, .dst = dst,
+					       .src = src, .len = len });
+}
+
+void gen_combine(struct gen *g, struct ang_range dst, struct ang_range src,
+		 size_t len)
+{
+	if (len)
+		gen_step(g, (struct ang_step){ .kind = ANG_STEP_COMBINE, .dst = dst,
+					       .src = src, .len = len });
+}
+
+/* What follows begins when all before it has ended. */
+void gen_fence(struct gen *g)
+{
+	g->after = g->s->n;
+}
+
+/* Ranges begin at multiples of 64 bytes: combining wants them aligned. */
+struct ang_range gen_temp(struct gen *g, size_t len)
+{
+	struct ang_range r = temp_at(g->s->temp);
+
+	g->s->temp += (len + 63) & ~(size_t)63;
+	return r;
+}
+
+static size_t block_len(const struct gen *g, const struct ang_blocks *b, u32 i)
+{
+	return (b->counts ? b->counts[i] : g->a->count) * g->a->elem;
+}
+
+static size_t block_off(const struct gen *g, const struct ang_blocks *b, u32 i)
+{
+	size_t off = 0;
+	u32 k;
+
+	if (b->displs)
+		return b->displs[i] * g->a->elem;
+	if (!b->counts)
+		return i * gen_len(g);
+	for (k = 0; k < i; k++)
+		off += b->counts[k];
+	return off * g->a->elem;
+}
+
+size_t gen_in_off(const struct gen *g, u32 i)
+{
+	return block_off(g, &g->a->in, i);
+}
+
+size_t gen_in_len(const struct gen *g, u32 i)
+{
+	return block_len(g, &g->a->in, i);
+}
+
+size_t gen_out_off(const struct gen *g, u32 i)
+{
+	return block_off(g, &g->a->out, i);
+}
+
+size_t gen_out_len(const struct gen *g, u32 i)
+{
+	return block_len(g, &g->a->out, i);
+}
+
+/* Where part @i begins, in bytes, if the vector is cut into @parts of them. */
+size_t gen_part(const struct gen *g, u32 i, u32 parts)
+{
+	u64 count = g->a->count;
+
+	return (size_t)(count / parts * i + count % parts * i / parts) *
+	       g->a->elem;
+}
+
+typedef void (*gen_fn)(struct gen *g);
+
+static const gen_fn generators[ANG_COLL_NUM][ANG_ALGO_NUM] = {
+	[ANG_COLL_BARRIER] = {
+		[ANG_ALGO_DISSEMINATION] = ang_gen_barrier,
+	},
+	[ANG_COLL_BCAST] = {
+		[ANG_ALGO_BINOMIAL] = ang_gen_bcast_binomial,
+		[ANG_ALGO_SCATTER_ALLGATHER] = ang_gen_bcast_scatter,
+	},
+	[ANG_COLL_REDUCE] = {
+		[ANG_ALGO_BINOMIAL] = ang_gen_reduce_binomial,
+	},
+	[ANG_COLL_ALLREDUCE] = {
+		[ANG_ALGO_RECURSIVE_DOUBLING] = ang_gen_allreduce_doubling,
+		[ANG_ALGO_RABENSEIFNER] = ang_gen_allreduce_halving,
+		[ANG_ALGO_RING] = ang_gen_allreduce_ring,
+	},
+	[ANG_COLL_ALLGATHER] = {
+		[ANG_ALGO_RING] = ang_gen_allgather_ring,
+		[ANG_ALGO_BRUCK] = ang_gen_allgather_bruck,
+	},
+	[ANG_COLL_GATHER] = {
+		[ANG_ALGO_BINOMIAL] = ang_gen_gather_binomial,
+		[ANG_ALGO_LINEAR] = ang_gen_gather_linear,
+	},
+	[ANG_COLL_SCATTER] = {
+		[ANG_ALGO_BINOMIAL] = ang_gen_scatter_binomial,
+		[ANG_ALGO_LINEAR] = ang_gen_scatter_linear,
+	},
+	[ANG_COLL_ALLTOALL] = {
+		[ANG_ALGO_PAIRWISE] = ang_gen_alltoall_pairwise,
+		[ANG_ALGO_BRUCK] = ang_gen_alltoall_bruck,
+	},
+	[ANG_COLL_REDUCE_SCATTER] = {
+		[ANG_ALGO_PAIRWISE] = ang_gen_reduce_scatter_pairwise,
+		[ANG_ALGO_RING] = ang_gen_reduce_scatter_ring,
+	},
+	[ANG_COLL_SCAN] = {
+		[ANG_ALGO_RECURSIVE_DOUBLING] = ang_gen_scan,
+	},
+	[ANG_COLL_EXSCAN] = {
+		[ANG_ALGO_RECURSIVE_DOUBLING] = ang_gen_scan,
+	},
+};
+
+/* Algorithms that cut or move blocks as if all were equal. */
+static bool needs_equal_blocks(enum ang_coll coll, enum ang_algo algo)
+{
+	return algo == ANG_ALGO_BRUCK ||
+	       (algo == ANG_ALGO_BINOMIAL &&
+		(coll == ANG_COLL_GATHER || coll == ANG_COLL_SCATTER));
+}
+
+/** ang_algo_valid() - is there such an algorithm for such a collective? */
+bool ang_algo_valid(const struct ang_coll_args *a)
+{
+	if ((unsigned int)a->coll >= ANG_COLL_NUM ||
+	    (unsigned int)a->algo >= ANG_ALGO_NUM || !a->size ||
+	    a->rank >= a->size || a->root >= a->size || !a->elem)
+		return false;
+	if (a->algo == ANG_ALGO_AUTO)
+		return true;
+	return generators[a->coll][a->algo] &&
+	       !(a->irregular && needs_equal_blocks(a->coll, a->algo));
+}
+
+/**
+ * ang_algo_choose() - the algorithm for a collective
+ * @a: arguments; only what all members have in common is looked at
+ *
+ * Return: ANG_ALGO_*, never AUTO.
+ */
+enum ang_algo ang_algo_choose(const struct ang_coll_args *a)
+{
+	size_t len = a->irregular ? SIZE_MAX : a->count * a->elem;
+
+	switch (a->coll) {
+	case ANG_COLL_BARRIER:
+		return ANG_ALGO_DISSEMINATION;
+	case ANG_COLL_BCAST:
+		return len < LONG_BCAST || a->size < FEW_MEMBERS ?
+		       ANG_ALGO_BINOMIAL : ANG_ALGO_SCATTER_ALLGATHER;
+	case ANG_COLL_ALLREDUCE:
+		if (len < LONG_REDUCE || a->count < a->size)
+			return ANG_ALGO_RECURSIVE_DOUBLING;
+		return a->size < FEW_MEMBERS ? ANG_ALGO_RING :
+					       ANG_ALGO_RABENSEIFNER;
+	case ANG_COLL_ALLGATHER:
+		return len < LONG_GATHER ? ANG_ALGO_BRUCK : ANG_ALGO_RING;
+	case ANG_COLL_GATHER:
+	case ANG_COLL_SCATTER:
+		return len < LONG_GATHER ? ANG_ALGO_BINOMIAL : ANG_ALGO_LINEAR;
+	case ANG_COLL_ALLTOALL:
+		return len < SHORT_ALLTOALL && a->size >= FEW_MEMBERS ?
+		       ANG_ALGO_BRUCK : ANG_ALGO_PAIRWISE;
+	case ANG_COLL_REDUCE_SCATTER:
+		return len < LONG_REDUCE ? ANG_ALGO_PAIRWISE : ANG_ALGO_RING;
+	case ANG_COLL_REDUCE:
+		return ANG_ALGO_BINOMIAL;
+	default:
+		return ANG_ALGO_RECURSIVE_DOUBLING;
+	}
+}
+
+/**
+ * ang_schedule_make() - what a member does in a collective
+ * @args: collective
+ * @sched: out: ang_schedule_free() takes it back, also after an error
+ *
+ * Return: 0; -EINVAL there is no such algorithm or a rank is out of range;
+ * -ENOMEM.
+ */
+int ang_schedule_make(const struct ang_coll_args *args,
+		      struct ang_schedule *sched)
+{
+	struct gen g = { .a = args, .s = sched };
+	enum ang_algo algo = args->algo;
+
+	*sched = (struct ang_schedule){ 0 };
+	if (!ang_algo_valid(args))
+		return -EINVAL;
+	if (algo == ANG_ALGO_AUTO)
+		algo = ang_algo_choose(args);
+	generators[args->coll][algo](&g);
+	return g.err;
+}
+
+void ang_schedule_free(struct ang_schedule *sched)
+{
+	free(sched->steps);
+	*sched = (struct ang_schedule){ 0 };
+}
+
+const char *ang_algo_name(enum ang_algo algo)
+{
+	static const char *const names[ANG_ALGO_NUM] = {
+		[ANG_ALGO_AUTO] = "auto",
+		[ANG_ALGO_DISSEMINATION] = "dissemination",
+		[ANG_ALGO_BINOMIAL] = "binomial",
+		[ANG_ALGO_LINEAR] = "linear",
+		[ANG_ALGO_SCATTER_ALLGATHER] = "scatter-allgather",
+		[ANG_ALGO_RECURSIVE_DOUBLING] = "recursive doubling",
+		[ANG_ALGO_RABENSEIFNER] = "Rabenseifner",
+		[ANG_ALGO_RING] = "ring",
+		[ANG_ALGO_BRUCK] = "Bruck",
+		[ANG_ALGO_PAIRWISE] = "pairwise",
+	};
+
+	return (unsigned int)algo < ANG_ALGO_NUM ? names[algo] : "?";
+}

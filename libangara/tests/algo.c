@@ -1,0 +1,837 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The schedules of software collectives, executed for all members at once on a
+ * network that delivers when a seeded generator says so, and compared with what
+ * the collective means.
+ *
+ *	algo [SEED]
+ */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../algo/algo.h"
+
+#define MAX_SIZE	33
+#define MARGIN		64	/* bytes behind a buffer that nobody may touch */
+#define FILLER		0xA5
+
+static unsigned int tests, failed;
+static u64 seed = 1;
+static char why[256];
+
+static u32 any(u32 below)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (u32)(seed >> 33) % below;
+}
+
+__attribute__((format(printf, 1, 2)))
+static bool wrong(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
+	return false;
+}
+
+static void report(const char *name, bool ok)
+{
+	printf("%sok %u - %s\n", ok ? "" : "not ", ++tests, name);
+	if (!ok) {
+		printf("# %s\n", why);
+		failed++;
+	}
+	why[0] = '\0';
+}
+
+/*
+ * Elements are maps x -> a x + b of 32-bit numbers: to compose them is
+ * associative and not commutative, so it tells in which order ranks stand.
+ */
+struct map {
+	u32 a, b;
+};
+
+static struct map compose(struct map f, struct map g)
+{
+	return (struct map){ .a = f.a * g.a, .b = f.b * g.a + g.b };
+}
+
+static struct map sum(struct map f, struct map g)
+{
+	return (struct map){ .a = f.a + g.a, .b = f.b + g.b };
+}
+
+static struct map (*op)(struct map, struct map);
+
+static void combine(void *acc, const void *in, size_t len)
+{
+	struct map *x = acc;
+	const struct map *y = in;
+	size_t i;
+
+	for (i = 0; i < len / sizeof(*x); i++)
+		x[i] = op(x[i], y[i]);
+}
+
+/* What member @rank gives as element @i. */
+static struct map given(u32 rank, size_t i)
+{
+	return (struct map){ .a = (u32)(rank * 2654435761U + i * 40503U) | 1,
+			     .b = (u32)(i * 97U + rank) };
+}
+
+/**
+ * struct member - a member of the simulated collective
+ * @args: its view of it
+ * @s: its schedule
+ * @buf: its buffers, by enum ang_buf
+ * @len: bytes of them
+ * @begun: steps begun
+ * @ended: of each step, whether it has ended
+ * @prefix: steps that have ended, from the first on
+ */
+struct member {
+	struct ang_coll_args args;
+	struct ang_schedule s;
+	char *buf[3];
+	size_t len[3];
+	u32 begun;
+	bool *ended;
+	u32 prefix;
+};
+
+/** struct letter - a message under way; @step is that of the sender */
+struct letter {
+	u32 from;
+	u32 step;
+};
+
+static struct member m[MAX_SIZE];
+static struct letter *wire;
+static u32 letters, wire_room;
+static u64 messages, bytes;
+
+/* Checks what a step says of itself. */
+static bool range_ok(const struct member *x, struct ang_range r, size_t len)
+{
+	size_t room = r.buf == ANG_BUF_TEMP ? x->s.temp : x->len[r.buf];
+
+	return r.off <= room && len <= room - r.off;
+}
+
+static bool reads(const struct ang_step *s)
+{
+	return s->kind != ANG_STEP_RECV;
+}
+
+static bool writes(const struct ang_step *s)
+{
+	return s->kind != ANG_STEP_SEND;
+}
+
+static bool overlap(struct ang_range a, struct ang_range b, size_t alen, size_t blen)
+{
+	return a.buf == b.buf && a.off < b.off + blen && b.off < a.off + alen;
+}
+
+/* May two steps that are not ordered stand side by side? */
+static bool apart(const struct ang_step *a, const struct ang_step *b)
+{
+	return !(writes(a) && writes(b) && overlap(a->dst, b->dst, a->len, b->len)) &&
+	       !(writes(a) && reads(b) && overlap(a->dst, b->src, a->len, b->len)) &&
+	       !(reads(a) && writes(b) && overlap(a->src, b->dst, a->len, b->len));
+}
+
+static bool schedule_ok(const struct member *x)
+{
+	u32 i, k;
+
+	for (i = 0; i < x->s.n; i++) {
+		const struct ang_step *s = &x->s.steps[i];
+
+		if ((reads(s) && !range_ok(x, s->src, s->len)) ||
+		    (writes(s) && !range_ok(x, s->dst, s->len)))
+			return wrong("step %u of %u: out of the buffer", i, x->args.rank);
+		if (writes(s) && s->len && s->dst.buf == ANG_BUF_IN)
+			return wrong("step %u of %u writes what it is given", i,
+				     x->args.rank);
+		if (s->after > i || (i && s->after < s[-1].after))
+			return wrong("step %u of %u: bad order", i, x->args.rank);
+		if ((s->kind == ANG_STEP_SEND || s->kind == ANG_STEP_RECV) &&
+		    (s->peer >= x->args.size || s->peer == x->args.rank ||
+		     s->tag >= 2 * x->args.size + 64))
+			return wrong("step %u of %u: bad peer or tag", i, x->args.rank);
+		for (k = s->after; k < i; k++)
+			if (!apart(&x->s.steps[k], s))
+				return wrong("steps %u and %u of %u touch the same bytes",
+					     k, i, x->args.rank);
+	}
+	return true;
+}
+
+static char *place(struct member *x, struct ang_range r)
+{
+	return x->buf[r.buf] + r.off;
+}
+
+static void post(u32 from, u32 step)
+{
+	if (letters == wire_room) {
+		wire_room = wire_room ? 2 * wire_room : 64;
+		wire = realloc(wire, wire_room * sizeof(*wire));
+		if (!wire)
+			exit(1);
+	}
+	wire[letters++] = (struct letter){ .from = from, .step = step };
+}
+
+static void end_step(struct member *x, u32 step)
+{
+	x->ended[step] = true;
+	while (x->prefix < x->s.n && x->ended[x->prefix])
+		x->prefix++;
+}
+
+/* Begins what may begin; sends and receives end when the message is delivered. */
+static bool begin(struct member *x)
+{
+	bool some = false;
+
+	while (x->begun < x->s.n && x->s.steps[x->begun].after <= x->prefix) {
+		const struct ang_step *s = &x->s.steps[x->begun];
+
+		switch (s->kind) {
+		case ANG_STEP_SEND:
+			post(x->args.rank, x->begun);
+			break;
+		case ANG_STEP_COPY:
+			memmove(place(x, s->dst), place(x, s->src), s->len);
+			end_step(x, x->begun);
+			break;
+		case ANG_STEP_COMBINE:
+			combine(place(x, s->dst), place(x, s->src), s->len);
+			end_step(x, x->begun);
+			break;
+		case ANG_STEP_RECV:
+			break;
+		}
+		x->begun++;
+		some = true;
+	}
+	return some;
+}
+
+/* The receive that a message is for, if it has begun. */
+static int find_receive(const struct member *to, u32 from, u32 tag)
+{
+	int found = -1;
+	u32 i;
+
+	for (i = 0; i < to->begun; i++) {
+		const struct ang_step *s = &to->s.steps[i];
+
+		if (s->kind != ANG_STEP_RECV || s->peer != from || s->tag != tag)
+			continue;
+		if (found >= 0)
+			return -2;
+		found = (int)i;
+	}
+	return found;
+}
+
+static bool deliver(u32 which, bool *done)
+{
+	struct letter l = wire[which];
+	const struct ang_step *s = &m[l.from].s.steps[l.step];
+	struct member *to = &m[s->peer];
+	int i = find_receive(to, l.from, s->tag);
+
+	*done = false;
+	if (i == -1)
+		return true;
+	if (i < 0 || to->ended[i])
+		return wrong("two messages from %u to %u with tag %u", l.from, s->peer,
+			     s->tag);
+	if (to->s.steps[i].len != s->len)
+		return wrong("%zu bytes from %u to %u, not %zu", s->len, l.from, s->peer,
+			     to->s.steps[i].len);
+	memcpy(place(to, to->s.steps[i].dst), place(&m[l.from], s->src), s->len);
+	end_step(to, (u32)i);
+	end_step(&m[l.from], l.step);
+	wire[which] = wire[--letters];
+	messages++;
+	bytes += s->len;
+	*done = true;
+	return true;
+}
+
+static bool run(u32 n)
+{
+	u32 i, k;
+
+	letters = 0;
+	messages = bytes = 0;
+	for (;;) {
+		bool some = false, over = true;
+
+		for (k = any(n), i = 0; i < n; i++)
+			some |= begin(&m[(i + k) % n]);
+		for (i = 0; i < n; i++)
+			over &= m[i].prefix == m[i].s.n;
+		if (over)
+			return letters ? wrong("%u messages nobody receives", letters) : true;
+		for (k = letters ? any(letters) : 0, i = 0; i < letters; i++) {
+			bool done;
+
+			if (!deliver((i + k) % letters, &done))
+				return false;
+			some |= done;
+			if (done)
+				break;
+		}
+		if (!some)
+			return wrong("nothing goes on");
+	}
+}
+
+/* Elements of block @i where blocks differ. */
+static size_t odd_count(u32 i, size_t count)
+{
+	return i % 5 == 2 ? 0 : count + i % 3;
+}
+
+struct setup {
+	struct ang_coll_args args;
+	size_t counts[MAX_SIZE];
+	size_t in_displs[MAX_SIZE];
+	size_t out_displs[MAX_SIZE];
+	size_t matrix[MAX_SIZE][MAX_SIZE];	/* ALLTOALL: from, to */
+	size_t to[MAX_SIZE][MAX_SIZE], from[MAX_SIZE][MAX_SIZE];
+	bool in_place;
+};
+
+static struct setup t;
+
+/* Blocks lie apart from each other, the last one first. */
+static size_t lay(const size_t *counts, size_t *displs, u32 n)
+{
+	size_t at = 0;
+	u32 i;
+
+	for (i = n; i--; at += counts[i] + 1)
+		displs[i] = at;
+	return at;
+}
+
+static bool has_blocks(enum ang_coll coll, bool in)
+{
+	return coll == ANG_COLL_ALLTOALL ||
+	       (in ? coll == ANG_COLL_SCATTER || coll == ANG_COLL_REDUCE_SCATTER :
+		     coll == ANG_COLL_GATHER || coll == ANG_COLL_ALLGATHER);
+}
+
+static void set_up_member(u32 rank)
+{
+	struct member *x = &m[rank];
+	enum ang_coll coll = t.args.coll;
+	u32 n = t.args.size, i;
+	size_t own = t.args.count, in = own, out = own;
+
+	*x = (struct member){ .args = t.args };
+	x->args.rank = rank;
+	if (t.args.irregular) {
+		own = t.counts[rank];
+		x->args.count = own;
+		in = out = own;
+		if (coll == ANG_COLL_ALLTOALL) {
+			for (i = 0; i < n; i++) {
+				t.to[rank][i] = t.matrix[rank][i];
+				t.from[rank][i] = t.matrix[i][rank];
+			}
+			x->args.in.counts = t.to[rank];
+			x->args.out.counts = t.from[rank];
+			/* One behind the other. */
+			for (i = 0, in = 0, out = 0; i < n; i++) {
+				in += t.to[rank][i];
+				out += t.from[rank][i];
+			}
+		} else if (has_blocks(coll, true)) {
+			in = lay(t.counts, t.in_displs, n);
+			x->args.in.counts = t.counts;
+			if (coll == ANG_COLL_SCATTER) {
+				x->args.in.displs = t.in_displs;
+			} else {
+				for (i = 0, in = 0; i < n; i++)
+					in += t.counts[i];
+			}
+		} else if (has_blocks(coll, false)) {
+			out = lay(t.counts, t.out_displs, n);
+			x->args.out.counts = t.counts;
+			x->args.out.displs = t.out_displs;
+		}
+	} else {
+		in = has_blocks(coll, true) ? n * own : own;
+		out = has_blocks(coll, false) ? n * own : own;
+	}
+	if (coll == ANG_COLL_BARRIER)
+		in = out = 0;
+	x->len[ANG_BUF_IN] = in * sizeof(struct map);
+	x->len[ANG_BUF_OUT] = out * sizeof(struct map);
+	/* Those that have no part in it have no buffer. */
+	if ((coll == ANG_COLL_BCAST || coll == ANG_COLL_SCATTER) && rank != t.args.root)
+		x->len[ANG_BUF_IN] = 0;
+	if ((coll == ANG_COLL_REDUCE || coll == ANG_COLL_GATHER) && rank != t.args.root)
+		x->len[ANG_BUF_OUT] = 0;
+}
+
+static bool set_up(void)
+{
+	u32 rank;
+	int b;
+
+	for (rank = 0; rank < t.args.size; rank++) {
+		struct member *x = &m[rank];
+		size_t i;
+
+		set_up_member(rank);
+		if (ang_schedule_make(&x->args, &x->s))
+			return wrong("no schedule");
+		x->ended = calloc(x->s.n + 1, sizeof(*x->ended));
+		x->len[ANG_BUF_TEMP] = x->s.temp;
+		for (b = 0; b < 3; b++) {
+			x->buf[b] = malloc(x->len[b] + MARGIN);
+			memset(x->buf[b], FILLER, x->len[b] + MARGIN);
+		}
+		for (i = 0; i < x->len[ANG_BUF_IN] / sizeof(struct map); i++)
+			((struct map *)x->buf[ANG_BUF_IN])[i] = given(rank, i);
+		if (t.in_place) {
+			memcpy(x->buf[ANG_BUF_OUT], x->buf[ANG_BUF_IN], x->len[ANG_BUF_IN]);
+			free(x->buf[ANG_BUF_IN]);
+			x->buf[ANG_BUF_IN] = x->buf[ANG_BUF_OUT];
+		}
+	}
+	for (rank = 0; rank < t.args.size; rank++)
+		if (!schedule_ok(&m[rank]))
+			return false;
+	return true;
+}
+
+static void take_down(void)
+{
+	u32 rank;
+	int b;
+
+	for (rank = 0; rank < t.args.size; rank++) {
+		if (t.in_place)
+			m[rank].buf[ANG_BUF_IN] = NULL;
+		for (b = 0; b < 3; b++)
+			free(m[rank].buf[b]);
+		free(m[rank].ended);
+		ang_schedule_free(&m[rank].s);
+	}
+}
+
+static struct map result(u32 rank, u32 i)
+{
+	return ((struct map *)m[rank].buf[ANG_BUF_OUT])[i];
+}
+
+static bool is(u32 rank, size_t i, struct map want)
+{
+	struct map got = result(rank, (u32)i);
+
+	return (got.a == want.a && got.b == want.b) ||
+	       wrong("element %zu of %u: %u,%u, not %u,%u", i, rank, got.a, got.b, want.a,
+		     want.b);
+}
+
+/* All of ranks @first up to @last, in that order, element @i. */
+static struct map folded(u32 first, u32 last, size_t i)
+{
+	struct map v = given(first, i);
+
+	while (first++ < last)
+		v = op(v, given(first, i));
+	return v;
+}
+
+/* Where block @b of member @rank begins. */
+static size_t begin_of(const struct ang_blocks *b, u32 k, size_t count)
+{
+	size_t off = 0;
+	u32 i;
+
+	if (b->displs)
+		return b->displs[k];
+	for (i = 0; i < k; i++)
+		off += b->counts ? b->counts[i] : count;
+	return off;
+}
+
+static bool is_block(u32 rank, size_t out, u32 from, size_t in, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!is(rank, out + i, given(from, in + i)))
+			return false;
+	return true;
+}
+
+static bool is_right(u32 rank)
+{
+	const struct ang_coll_args *a = &m[rank].args;
+	u32 n = a->size, k;
+	size_t i;
+
+	switch (a->coll) {
+	case ANG_COLL_BCAST:
+		return is_block(rank, 0, a->root, 0, a->count);
+	case ANG_COLL_ALLREDUCE:
+	case ANG_COLL_REDUCE:
+		for (i = 0; i < a->count; i++)
+			if ((a->coll == ANG_COLL_ALLREDUCE || rank == a->root) &&
+			    !is(rank, i, folded(0, n - 1, i)))
+				return false;
+		return true;
+	case ANG_COLL_SCAN:
+		for (i = 0; i < a->count; i++)
+			if (!is(rank, i, folded(0, rank, i)))
+				return false;
+		return true;
+	case ANG_COLL_EXSCAN:
+		for (i = 0; rank && i < a->count; i++)
+			if (!is(rank, i, folded(0, rank - 1, i)))
+				return false;
+		return true;
+	case ANG_COLL_REDUCE_SCATTER:
+		k = rank;
+		for (i = 0; i < a->count; i++)
+			if (!is(rank, i, folded(0, n - 1,
+						begin_of(&a->in, k, a->count) + i)))
+				return false;
+		return true;
+	case ANG_COLL_SCATTER:
+		return is_block(rank, 0, a->root,
+				begin_of(&m[a->root].args.in, rank, a->count), a->count);
+	case ANG_COLL_GATHER:
+	case ANG_COLL_ALLGATHER:
+		for (k = 0; k < n; k++)
+			if ((a->coll == ANG_COLL_ALLGATHER || rank == a->root) &&
+			    !is_block(rank, begin_of(&a->out, k, a->count), k, 0,
+				      m[k].args.count))
+				return false;
+		return true;
+	case ANG_COLL_ALLTOALL:
+		for (k = 0; k < n; k++)
+			if (!is_block(rank, begin_of(&a->out, k, a->count), k,
+				      begin_of(&m[k].args.in, rank, m[k].args.count),
+				      a->out.counts ? a->out.counts[k] : a->count))
+				return false;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool untouched(u32 rank)
+{
+	int b;
+	u32 i;
+
+	for (b = 0; b < 3; b++)
+		for (i = 0; i < MARGIN; i++)
+			if ((u8)m[rank].buf[b][m[rank].len[b] + i] != FILLER)
+				return wrong("a byte behind buffer %d of %u", b, rank);
+	for (i = 0; !t.in_place && i < m[rank].len[ANG_BUF_IN] / sizeof(struct map); i++) {
+		struct map v = ((struct map *)m[rank].buf[ANG_BUF_IN])[i];
+
+		if (v.a != given(rank, i).a || v.b != given(rank, i).b)
+			return wrong("what %u gave has changed", rank);
+	}
+	return true;
+}
+
+static u32 log2_up(u32 n)
+{
+	u32 l = 0;
+
+	while (1U << l < n)
+		l++;
+	return l;
+}
+
+/* Messages and bytes as the table in algo.h says; SKIP: it gives no exact one. */
+#define SKIP	UINT64_MAX
+
+static void formula(const struct ang_coll_args *a, u64 *num, u64 *total)
+{
+	u64 n = a->size, len = a->count * a->elem, p = 1, rounds = 0, k;
+
+	while (2 * p <= n) {
+		p *= 2;
+		rounds++;
+	}
+	*num = *total = SKIP;
+	switch (a->algo) {
+	case ANG_ALGO_DISSEMINATION:
+		*num = n * log2_up(a->size);
+		*total = 0;
+		break;
+	case ANG_ALGO_BINOMIAL:
+		*num = n - 1;
+		*total = (n - 1) * len;
+		if (a->coll == ANG_COLL_GATHER || a->coll == ANG_COLL_SCATTER)
+			for (k = 1, *total = 0; k < n; k++)
+				*total += len * ((k & -k) < n - k ? (k & -k) : n - k);
+		break;
+	case ANG_ALGO_LINEAR:
+		*num = n - 1;
+		*total = (n - 1) * len;
+		break;
+	case ANG_ALGO_RECURSIVE_DOUBLING:
+		*num = p * rounds + 2 * (n - p);
+		if (a->coll != ANG_COLL_ALLREDUCE)
+			for (k = 1, *num = 0; k < n; k *= 2)
+				*num += n - k;
+		*total = *num * len;
+		break;
+	case ANG_ALGO_RABENSEIFNER:
+		*num = 2 * p * rounds + 2 * (n - p);
+		*total = 2 * (p - 1) * len + 2 * (n - p) * len;
+		break;
+	case ANG_ALGO_RING:
+	case ANG_ALGO_PAIRWISE:
+		*num = n * (n - 1);
+		*total = n * (n - 1) * len;
+		if (a->coll == ANG_COLL_ALLREDUCE) {
+			*num = 2 * n * (n - 1);
+			*total = 2 * (n - 1) * len;
+		}
+		break;
+	case ANG_ALGO_BRUCK:
+		*num = n * log2_up(a->size);
+		if (a->coll == ANG_COLL_ALLGATHER)
+			*total = n * (n - 1) * len;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool costs(void)
+{
+	const struct ang_coll_args *a = &t.args;
+	u64 num, total;
+
+	formula(a, &num, &total);
+	/* Without data there are no messages but tokens; short vectors have few parts. */
+	if (a->irregular || (a->coll != ANG_COLL_BARRIER && a->count < a->size))
+		return true;
+	if (num != SKIP && num != messages)
+		return wrong("%llu messages, not %llu", (unsigned long long)messages,
+			     (unsigned long long)num);
+	if (total != SKIP && total != bytes)
+		return wrong("%llu bytes, not %llu", (unsigned long long)bytes,
+			     (unsigned long long)total);
+	if (a->algo == ANG_ALGO_SCATTER_ALLGATHER &&
+	    messages >= (u64)a->size * (a->size + log2_up(a->size)))
+		return wrong("%llu messages", (unsigned long long)messages);
+	return true;
+}
+
+static bool once(void)
+{
+	bool ok = set_up() && run(t.args.size) && costs();
+	u32 rank;
+
+	for (rank = 0; ok && rank < t.args.size; rank++)
+		ok = is_right(rank) && untouched(rank);
+	take_down();
+	if (!ok)
+		printf("# %u members, root %u, %zu elements%s%s\n", t.args.size,
+		       t.args.root, t.args.count, t.args.irregular ? ", blocks differ" : "",
+		       t.in_place ? ", in place" : "");
+	return ok;
+}
+
+static bool rooted(enum ang_coll coll)
+{
+	return coll == ANG_COLL_BCAST || coll == ANG_COLL_REDUCE ||
+	       coll == ANG_COLL_GATHER || coll == ANG_COLL_SCATTER;
+}
+
+/* These keep the order of ranks. */
+static bool ordered(enum ang_coll coll, enum ang_algo algo)
+{
+	return algo == ANG_ALGO_RECURSIVE_DOUBLING ||
+	       (coll == ANG_COLL_REDUCE && !t.args.root);
+}
+
+static bool may_be_in_place(enum ang_coll coll)
+{
+	return coll == ANG_COLL_ALLREDUCE || coll == ANG_COLL_SCAN ||
+	       coll == ANG_COLL_EXSCAN;
+}
+
+static bool all_counts(bool irregular)
+{
+	static const size_t counts[] = { 0, 1, 3, 34, 101 };
+	unsigned int c, i, k;
+
+	for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+		t.args.count = counts[c];
+		t.args.irregular = irregular;
+		for (i = 0; i < t.args.size; i++) {
+			t.counts[i] = odd_count(i, counts[c]);
+			for (k = 0; k < t.args.size; k++)
+				t.matrix[i][k] = odd_count(i + 2 * k, counts[c]);
+		}
+		for (i = 0; i <= (!irregular && may_be_in_place(t.args.coll)); i++) {
+			t.in_place = i;
+			op = ordered(t.args.coll, t.args.algo) ? compose : sum;
+			if (!once())
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool can_differ(enum ang_coll coll)
+{
+	return has_blocks(coll, true) || has_blocks(coll, false);
+}
+
+static bool all_sizes(enum ang_coll coll, enum ang_algo algo, bool irregular)
+{
+	u32 n, root;
+
+	for (n = 1; n <= MAX_SIZE; n++)
+		for (root = 0; root < (rooted(coll) ? n : 1); root++) {
+			t.args = (struct ang_coll_args){
+				.coll = coll, .algo = algo, .size = n, .root = root,
+				.elem = sizeof(struct map), .irregular = irregular,
+			};
+			if (!ang_algo_valid(&t.args))
+				return wrong("not valid");
+			if (!all_counts(irregular))
+				return false;
+		}
+	return true;
+}
+
+static const char *const coll_names[ANG_COLL_NUM] = {
+	"barrier", "broadcast", "reduce", "allreduce", "allgather", "gather", "scatter",
+	"alltoall", "reduce_scatter", "scan", "exscan",
+};
+
+static void all(void)
+{
+	int coll, algo, irregular;
+	char name[80];
+
+	for (coll = 0; coll < ANG_COLL_NUM; coll++)
+		for (algo = 0; algo < ANG_ALGO_NUM; algo++)
+			for (irregular = 0; irregular <= can_differ(coll); irregular++) {
+				struct ang_coll_args a = {
+					.coll = coll, .algo = algo, .size = 1, .elem = 1,
+					.irregular = irregular,
+				};
+
+				if (!ang_algo_valid(&a))
+					continue;
+				snprintf(name, sizeof(name), "%s, %s%s", coll_names[coll],
+					 ang_algo_name(algo),
+					 irregular ? ", blocks of any length" : "");
+				report(name, all_sizes(coll, algo, irregular));
+			}
+}
+
+/* A member that has another's arguments must not be taken for right. */
+static bool catches_mismatch(void)
+{
+	bool ok;
+
+	t.args = (struct ang_coll_args){ .coll = ANG_COLL_BCAST, .size = 8, .count = 10,
+					 .algo = ANG_ALGO_BINOMIAL, .elem = 8 };
+	t.in_place = false;
+	ok = set_up();
+	ang_schedule_free(&m[5].s);
+	m[5].args.root = 1;
+	ok = ok && !ang_schedule_make(&m[5].args, &m[5].s);
+	free(m[5].ended);
+	m[5].ended = calloc(m[5].s.n + 1, sizeof(bool));
+	ok = ok && !run(8);
+	take_down();
+	return ok;
+}
+
+static bool refuses(void)
+{
+	static const struct ang_coll_args bad[] = {
+		{ .coll = ANG_COLL_NUM, .size = 1, .elem = 1 },
+		{ .coll = ANG_COLL_BCAST, .algo = ANG_ALGO_NUM, .size = 1, .elem = 1 },
+		{ .coll = ANG_COLL_BCAST, .algo = ANG_ALGO_BRUCK, .size = 1, .elem = 1 },
+		{ .coll = ANG_COLL_BCAST, .size = 0, .elem = 1 },
+		{ .coll = ANG_COLL_BCAST, .size = 2, .rank = 2, .elem = 1 },
+		{ .coll = ANG_COLL_BCAST, .size = 2, .root = 2, .elem = 1 },
+		{ .coll = ANG_COLL_BCAST, .size = 2 },
+		{ .coll = ANG_COLL_GATHER, .algo = ANG_ALGO_BINOMIAL, .size = 2, .elem = 1,
+		  .irregular = true },
+	};
+	struct ang_schedule s;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (ang_schedule_make(&bad[i], &s) != -22)
+			return wrong("arguments %zu", i);
+	return true;
+}
+
+/* What is longer takes the algorithm with fewer bytes, and all members the same. */
+static bool chooses(void)
+{
+	struct ang_coll_args a = { .size = 16, .elem = 8 };
+	u32 rank;
+	int coll;
+
+	for (coll = 0; coll < ANG_COLL_NUM; coll++)
+		for (a.count = 1; a.count < 1 << 20; a.count *= 4)
+			for (rank = 0; rank < a.size; rank++) {
+				enum ang_algo first;
+
+				a.coll = coll;
+				a.rank = 0;
+				first = ang_algo_choose(&a);
+				a.rank = rank;
+				a.algo = first;
+				if (ang_algo_choose(&a) != first || !ang_algo_valid(&a) ||
+				    first == ANG_ALGO_AUTO)
+					return wrong("%s", coll_names[coll]);
+			}
+	a.coll = ANG_COLL_ALLREDUCE;
+	a.count = 8;
+	if (ang_algo_choose(&a) != ANG_ALGO_RECURSIVE_DOUBLING)
+		return wrong("short allreduce");
+	a.count = 1 << 20;
+	return ang_algo_choose(&a) == ANG_ALGO_RABENSEIFNER || wrong("long allreduce");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		seed = strtoull(argv[1], NULL, 0);
+	all();
+	report("a member with other arguments is found out", catches_mismatch());
+	report("bad arguments", refuses());
+	report("choice of the algorithm", chooses());
+	free(wire);
+	printf("1..%u\n", tests);
+	return failed ? 1 : 0;
+}

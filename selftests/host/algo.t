@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The schedules of software collectives, executed for all members at once, under
+# the address and undefined behaviour sanitizers.
+
+set -u
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+if ! ${CC:-cc} -std=gnu11 -O1 -g -Wall -Wextra -fsanitize=address,undefined \
+	-fno-sanitize-recover=all -Ilibangara -Ilibangara/env \
+	-o "$tmp/algo" libangara/tests/algo.c libangara/algo/*.c; then
+	echo 'Bail out! the test does not compile'
+	exit 1
+fi
+"$tmp/algo"
