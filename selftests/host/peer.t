@@ -62,6 +62,40 @@ servers()
 	ln -s "$A"/node[01].sock "$B"/node[23].sock "$ALL"
 }
 
+# Has a process of this namespace called connect(2)?
+dialled()
+{
+	local opens
+
+	opens=$(awk '/^Tcp:/ && n++ { print $6 }' /proc/net/snmp)
+	[ "$opens" -gt 0 ]
+}
+
+# A server dials a port that the system gives out for outgoing connections, and
+# few others: attempts before the other server listens are connections to
+# itself.  Runs in a network namespace.
+dial_itself()
+{
+	ip link set lo up
+	echo 40000 40003 >/proc/sys/net/ipv4/ip_local_port_range
+	mkdir "$TAP_TMP/c" "$TAP_TMP/d"
+	"$V" --socket-dir "$TAP_TMP/c" --dims 2x1 --only 0 --peer 40000 \
+		>"$TAP_TMP/c.out" 2>&1 &
+	await dialled
+	# While the other server dials, the port is taken for a moment.
+	until "$V" --socket-dir "$TAP_TMP/d" --dims 2x1 --only 1 \
+		--listen 40000 >"$TAP_TMP/d.out" 2>&1; do
+		grep -q 'in use' "$TAP_TMP/d.out" || break
+	done &
+	await grep -q adapters "$TAP_TMP/c.out"
+	status=$?
+	cat "$TAP_TMP"/[cd].out
+	pkill -P $!
+	kill %1
+	wait
+	return $status
+}
+
 # client_all CASE
 client_all()
 {
@@ -95,6 +129,9 @@ nested ASan "$T/peer-test"
 nested TSan "$T/peer-tsan" 'tcp: two' 'tcp: strangers'
 check 'angara-vfio builds' build
 check 'bad arguments' bad_arguments
+export V TAP_TMP
+export -f dial_itself dialled await
+check 'a server does not connect to itself' unshare -n bash -c dial_itself
 check 'two servers' servers
 for one in 'transfers between machines' 'collectives, and one that goes' \
 	'the device is reset' 'everybody at once'; do

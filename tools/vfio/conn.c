@@ -145,12 +145,31 @@ static void dial(struct peer *p)
 	p->heard = peer_ms();
 }
 
+/*
+ * While nobody listens at a port that the system gives out for outgoing
+ * connections, it may give out this very port: TCP then connects the socket to
+ * itself.  Such a connection is reset: in TIME_WAIT it would hold the port, and
+ * the server that is to listen there could not.
+ */
+static bool connected_to_itself(int fd)
+{
+	const struct linger reset = { .l_onoff = 1 };
+	struct sockaddr_storage here = { 0 }, there = { 0 };
+	socklen_t here_len = sizeof(here), there_len = sizeof(there);
+
+	return !getsockname(fd, (struct sockaddr *)&here, &here_len) &&
+	       !getpeername(fd, (struct sockaddr *)&there, &there_len) &&
+	       here_len == there_len && !memcmp(&here, &there, here_len) &&
+	       !setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+}
+
 static void connected(struct peer *p)
 {
 	socklen_t len = sizeof(int);
 	int err = 0;
 
-	if (getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len) || err) {
+	if (getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len) || err ||
+	    connected_to_itself(p->fd)) {
 		conn_close(p);
 		return;
 	}
