@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 
-#include <angara/msg.h>
-
 #include "ang_model.h"
 #include "lib.h"
 

@@ -17,8 +17,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <angara/msg.h>
-
 #include "lib.h"
 
 static_assert(sizeof(struct angara_msg) == ANGARA_MSG_UNIT, "a head is a unit");

@@ -39,7 +39,6 @@
 #include <rdma/providers/fi_prov.h>
 
 #include <angara/angara.h>
-#include <angara/msg.h>
 
 #include "limits.h"
 #include "list.h"

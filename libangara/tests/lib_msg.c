@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <angara/msg.h>
-
 #include "lib.h"
 
 #define AREA	(32U << 10)

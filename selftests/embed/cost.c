@@ -25,7 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <angara/msg.h>
+#include <angara/angara.h>
 
 #include "members.h"
 #include "embed/embed.h"

@@ -9,7 +9,7 @@
 
 #include <rdma/fi_collective.h>
 
-#include <angara/msg.h>
+#include <angara/angara.h>
 
 #include "fi.h"
 

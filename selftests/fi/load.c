@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <angara/msg.h>
+#include <angara/angara.h>
 
 #include "fi.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <angara/msg.h>
+#include <angara/angara.h>
 
 #include "fi.h"
 

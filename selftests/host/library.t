@@ -62,6 +62,46 @@ aliases()
 	return $bad
 }
 
+# The function names that declarations on the standard input have.
+declares()
+{
+	grep -oE '\bangara_[a-z_]+\(' | tr -d '(' | sort -u
+}
+
+# The header that a page names declares, with those it includes, what the page
+# describes.
+page_headers()
+{
+	local page header name bad=0
+
+	for page in libangara/man/*.3; do
+		header=$(sed -n 's/^\.In //p' "$page")
+		echo "#include <$header>" |
+			${CC:-cc} -E -P -I libangara/include -I uapi - |
+			declares >"$TAP_TMP/declares"
+		for name in $(sed -n 's/^\.Nm \(angara_[a-z_]*\).*/\1/p' "$page"); do
+			grep -qxF "$name" "$TAP_TMP/declares" && continue
+			echo "$page: <$header> does not declare $name"
+			bad=1
+		done
+	done
+	return $bad
+}
+
+# Each header can be included alone, and angara/angara.h includes them all.
+header_alone()
+{
+	echo "#include <angara/$1>" | ${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic \
+		-Werror -fsyntax-only -x c -I libangara/include -I uapi -
+}
+
+all_headers()
+{
+	diff <(declared) \
+		<(echo '#include <angara/angara.h>' |
+			${CC:-cc} -E -P -I libangara/include -I uapi - | declares)
+}
+
 pc()
 {
 	PKG_CONFIG_PATH=$LIB/pkgconfig PKG_CONFIG_SYSROOT_DIR=$ROOT \
@@ -70,7 +110,6 @@ pc()
 
 cat >"$TAP_TMP/use.c" <<'END'
 #include <angara/angara.h>
-#include <angara/topo.h>
 int main(void)
 {
 	struct angara_topo topo;
@@ -120,6 +159,11 @@ check 'headers and map agree' same declared mapped
 check 'map and library agree' same mapped exported
 check 'library and man pages agree' same exported described
 check 'man pages name what they describe' aliases
+check 'man pages name the header that declares it' page_headers
+for header in libangara/include/angara/*.h; do
+	silent "angara/${header##*/} alone" header_alone "${header##*/}"
+done
+check 'angara/angara.h includes all headers' all_headers
 check 'the soname' soname
 for cc in gcc clang; do
 	if command -v $cc >/dev/null; then

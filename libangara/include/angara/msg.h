@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libangara: messages and atomic operations.
+ * libangara: messages.
  *
- * Conventions are those of angara.h.
+ * Conventions are those of angara/angara.h.
  */
 #ifndef ANGARA_MSG_H
 #define ANGARA_MSG_H
 
-#include <angara/angara.h>
+#include <angara/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -123,82 +123,6 @@ int angara_msg_wait(struct angara_ctx *ctx, int timeout_ms,
  * -ENODEV the device is gone.
  */
 int angara_msg_free(struct angara_ctx *ctx, const struct angara_message *msg);
-
-/*
- * Atomic operations on a peer's memory, or one's own: on @count elements in a
- * row, each aligned to its size, element by element.  What the adapter of one
- * node does to its memory does not mix; with what its processors do it does.
- */
-
-/**
- * angara_atomic_nbi() - change elements at a peer
- * @ctx: context
- * @peer: target
- * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_WRITE
- * @dst_off: offset in it
- * @x: operands, @count elements, copied
- * @count: elements, 1 or more, ANGARA_MAX_ATOMIC bytes at most
- * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
- * @op: ANGARA_ATOMIC_SUM .. ANGARA_ATOMIC_WRITE, not ANGARA_ATOMIC_READ
- * @notify: counter at the target, or ANGARA_NO_NOTIFY
- * @req: out: complete when the elements are changed; NULL for quiet
- *
- * Return: 0; -EINVAL a value out of range, or @op is not for @type; -ENOTSUP
- * the device knows no atomic operations; -ENODEV the device is gone.
- */
-int angara_atomic_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		      uint32_t dst_key, uint64_t dst_off, const void *x,
-		      size_t count, unsigned int type, unsigned int op,
-		      int notify, angara_req_t *req);
-/**
- * angara_fetch_nbi() - change elements at a peer, and bring what was there
- * @ctx: context
- * @peer: target
- * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_READ and, but for
- *	ANGARA_ATOMIC_READ, ANGARA_ACCESS_REMOTE_WRITE
- * @dst_off: offset in it
- * @x: operands, copied; NULL for ANGARA_ATOMIC_READ
- * @count: elements, 1 or more, ANGARA_MAX_ATOMIC bytes at most
- * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
- * @op: ANGARA_ATOMIC_SUM .. ANGARA_ATOMIC_WRITE
- * @old: local region for what was there, with ANGARA_ACCESS_LOCAL_WRITE
- * @old_off: offset in it
- * @notify: counter at the target, or ANGARA_NO_NOTIFY
- * @req: out: complete when it has arrived; NULL for quiet
- *
- * Return: as angara_atomic_nbi().
- */
-int angara_fetch_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		     uint32_t dst_key, uint64_t dst_off, const void *x,
-		     size_t count, unsigned int type, unsigned int op,
-		     const struct angara_mr *old, uint64_t old_off, int notify,
-		     angara_req_t *req);
-/**
- * angara_compare_nbi() - change elements at a peer where they compare
- * @ctx: context
- * @peer: target
- * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_READ and
- *	ANGARA_ACCESS_REMOTE_WRITE; the latter is enough without @old
- * @dst_off: offset in it
- * @x: what to write, @count elements, copied
- * @y: what to compare with, copied
- * @count: elements, 1 or more, half of ANGARA_MAX_ATOMIC bytes at most
- * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
- * @op: ANGARA_ATOMIC_CSWAP .. ANGARA_ATOMIC_MSWAP
- * @old: local region for what was there, or NULL
- * @old_off: offset in it
- * @notify: counter at the target, or ANGARA_NO_NOTIFY
- * @req: out, or NULL
- *
- * Return: as angara_atomic_nbi().
- */
-int angara_compare_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		       uint32_t dst_key, uint64_t dst_off, const void *x,
-		       const void *y, size_t count, unsigned int type,
-		       unsigned int op, const struct angara_mr *old,
-		       uint64_t old_off, int notify, angara_req_t *req);
-/** Return: 1 if @op (ANGARA_ATOMIC_*) is for @type (ANGARA_TYPE_*), else 0. */
-int angara_atomic_valid(unsigned int op, unsigned int type);
 
 #ifdef __cplusplus
 }

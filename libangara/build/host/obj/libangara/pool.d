@@ -1,0 +1,14 @@
+build/host/obj/libangara/pool.o: /work/wt/grow/libangara/pool.c \
+ /work/wt/grow/libangara/backend.h /work/wt/grow/libangara/env/ang_env.h \
+ /work/wt/grow/uapi/linux/angara.h \
+ /work/wt/grow/uapi/linux/angara_queue.h /work/wt/grow/libangara/fabric.h \
+ /work/wt/grow/libangara/include/angara/topo.h \
+ /work/wt/grow/libangara/pool.h /work/wt/grow/libangara/scan.h
+/work/wt/grow/libangara/backend.h:
+/work/wt/grow/libangara/env/ang_env.h:
+/work/wt/grow/uapi/linux/angara.h:
+/work/wt/grow/uapi/linux/angara_queue.h:
+/work/wt/grow/libangara/fabric.h:
+/work/wt/grow/libangara/include/angara/topo.h:
+/work/wt/grow/libangara/pool.h:
+/work/wt/grow/libangara/scan.h:

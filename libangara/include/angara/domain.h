@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libangara: contexts and memory.
+ *
+ * Conventions are those of angara/angara.h.
+ */
+#ifndef ANGARA_DOMAIN_H
+#define ANGARA_DOMAIN_H
+
+#include <angara/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Devices and contexts. */
+
+/**
+ * struct angara_ctx_attr - how to open a context; zeros mean the defaults
+ * @sq_entries: injection queue length, a power of two (default 256)
+ * @cq_entries: completion queue length, a power of two (default 512)
+ * @pkey: partition, 0 for the caller's own
+ * @spin_us: how long a wait spins before it sleeps (default 20)
+ * @msg_bytes: message area, a power of two from ANGARA_MIN_MSG_BYTES to
+ *	angara_ctx_info.max_msg_bytes (default none), see angara/msg.h
+ */
+struct angara_ctx_attr {
+	uint32_t sq_entries;
+	uint32_t cq_entries;
+	uint32_t pkey;
+	uint32_t spin_us;
+	uint32_t msg_bytes;
+};
+
+struct angara_ctx_info {
+	uint32_t node;
+	uint32_t nodes;
+	uint32_t ndims;
+	uint16_t dims[ANGARA_MAX_DIMS];
+	uint16_t coord[ANGARA_MAX_DIMS];
+	uint64_t fabric_id;
+	uint64_t max_op_bytes;
+	uint32_t max_mrs;
+	uint32_t pkey;
+	struct angara_peer self;
+	uint32_t max_msg_bytes;
+};
+
+/**
+ * angara_ctx_open() - open a device and create a context on it
+ * @device: "/dev/angaraN" or "N"; NULL for the node that the launcher chose
+ *	(ANGARA_DEVICE), else the one of this process's rank in a job of PMIx
+ *	that it has joined before, else the first device there is
+ * @attr: NULL for the defaults
+ * @ctx: out
+ *
+ * Return: 0; -ENODEV there is no adapter; -EACCES no permission; -EBUSY no
+ * context is left; -EPERM the partition is another's; -EINVAL bad @attr;
+ * -EPROTO the driver speaks another ABI version; -ENOTSUP the device has no
+ * message areas.
+ */
+int angara_ctx_open(const char *device, const struct angara_ctx_attr *attr,
+		    struct angara_ctx **ctx);
+/**
+ * angara_ctx_close() - give back a context
+ * @ctx: context, whose teams have been destroyed; NULL does nothing
+ *
+ * Operations under way are dropped.  Its memory regions go with it, also the
+ * memory that angara_malloc() gave.
+ */
+void angara_ctx_close(struct angara_ctx *ctx);
+int angara_ctx_query(struct angara_ctx *ctx, struct angara_ctx_info *info);
+
+/**
+ * angara_fabric_present() - is there a fabric that was meant to be used?
+ *
+ * Return: 1 ANGARA_FABRIC names one, or there are adapters; 0 a context would
+ * be opened on an embedded fabric that nobody has asked for.
+ */
+int angara_fabric_present(void);
+
+/** Descriptor for poll(2): readable when there may be something to test. */
+int angara_ctx_fd(const struct angara_ctx *ctx);
+
+/* Memory. */
+
+/**
+ * angara_mr_reg() - register memory
+ * @ctx: context
+ * @addr: start, any alignment
+ * @len: bytes, not 0
+ * @access: ANGARA_ACCESS_*
+ * @mr: out
+ *
+ * Keys are given in order from 0, so processes that register in the same
+ * order have equal keys, as broadcasts need.
+ *
+ * Return: 0; -ENOMEM RLIMIT_MEMLOCK; -EFAULT not mapped; -ENOSPC no key left.
+ */
+int angara_mr_reg(struct angara_ctx *ctx, void *addr, size_t len,
+		  unsigned int access, struct angara_mr **mr);
+/** As angara_mr_reg(), with a key of the caller's; -EEXIST it is taken. */
+int angara_mr_reg_key(struct angara_ctx *ctx, void *addr, size_t len,
+		      unsigned int access, uint32_t key, struct angara_mr **mr);
+void angara_mr_dereg(struct angara_mr *mr);
+uint32_t angara_mr_key(const struct angara_mr *mr);
+void *angara_mr_addr(const struct angara_mr *mr);
+size_t angara_mr_len(const struct angara_mr *mr);
+
+/** Page-aligned zeroed memory, registered with all access rights. */
+int angara_malloc(struct angara_ctx *ctx, size_t len, struct angara_mr **mr);
+/** As angara_malloc(), with the rights of @access only. */
+int angara_malloc_access(struct angara_ctx *ctx, size_t len,
+			 unsigned int access, struct angara_mr **mr);
+void angara_free(struct angara_mr *mr);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANGARA_DOMAIN_H */
