@@ -7,6 +7,7 @@
 #define ANGTEST_GROUP_H
 
 #include <angara/topo.h>
+#include <linux/angara.h>
 
 #include "angtest.h"
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <angara/angara.h>
+#include <linux/angara.h>
 
 #include "parts.h"
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <angara/topo.h>
+#include <linux/angara.h>
 
 #define MAX_NODES	1024
 #define EXHAUSTIVE	10	/* nodes up to which all sets are tried */

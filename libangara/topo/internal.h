@@ -9,6 +9,7 @@
 #include "ang_model.h"
 
 #include <angara/topo.h>
+#include <linux/angara.h>
 
 #define ANG_PUBLIC	__attribute__((visibility("default")))
 

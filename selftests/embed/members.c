@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <angara/topo.h>
+#include <linux/angara.h>
 
 #include "members.h"
 

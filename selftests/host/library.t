@@ -75,9 +75,9 @@ page_headers()
 	local page header name bad=0
 
 	for page in libangara/man/*.3; do
-		header=$(sed -n 's/^\.In //p' "$page")
+		header=$(sed -n "s/^\\.In \\(angara.*\\)/\\1/p" "$page")
 		echo "#include <$header>" |
-			${CC:-cc} -E -P -I libangara/include -I uapi - |
+			${CC:-cc} -E -P -I libangara/include - |
 			declares >"$TAP_TMP/declares"
 		for name in $(sed -n 's/^\.Nm \(angara_[a-z_]*\).*/\1/p' "$page"); do
 			grep -qxF "$name" "$TAP_TMP/declares" && continue
@@ -92,14 +92,68 @@ page_headers()
 header_alone()
 {
 	echo "#include <angara/$1>" | ${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic \
-		-Werror -fsyntax-only -x c -I libangara/include -I uapi -
+		-Werror -fsyntax-only -x c -I libangara/include -
+}
+
+# Programs need no header of the kernel.
+no_kernel_header()
+{
+	! echo '#include <angara/angara.h>' |
+		${CC:-cc} -M -x c -I libangara/include -I uapi - |
+		grep -E 'linux/|asm/|ioctl'
+}
+
+# The constants of some headers, with their values as they are written.
+constants()
+{
+	cat "$@" | sed -nE 's|/\*.*||; s/[[:space:]]+$//
+		s/^#define[[:space:]]+(ANGARA_[A-Z0-9_]+)[[:space:]]+([^[:space:]].*)/\1 \2/p' |
+		grep -vE '_H( |$)' | sort
+}
+
+# What the library's headers define is what the kernel's say where both do;
+# none is missing of those that operations, rights and status are made of.
+same_constants()
+{
+	local name family
+
+	constants libangara/include/angara/*.h >"$TAP_TMP/ours"
+	constants uapi/linux/angara.h uapi/linux/angara_queue.h >"$TAP_TMP/kernel"
+	[ -s "$TAP_TMP/ours" ] && [ -s "$TAP_TMP/kernel" ] || return
+	join -o 0 <(cut -d ' ' -f 1 "$TAP_TMP/ours" | sort) \
+		<(cut -d ' ' -f 1 "$TAP_TMP/kernel" | sort) |
+		while read -r name; do
+			diff <(grep "^$name " "$TAP_TMP/ours") \
+				<(grep "^$name " "$TAP_TMP/kernel")
+		done
+	for family in ACCESS ATOMIC RED ST TYPE TREE_RULE; do
+		diff <(grep "^ANGARA_${family}_" "$TAP_TMP/ours") \
+			<(grep "^ANGARA_${family}_" "$TAP_TMP/kernel")
+	done
+}
+
+# Both may be included, in any order and language.
+with_kernel_headers()
+{
+	local language order
+
+	for language in c c++; do
+		for order in 'angara/angara.h linux/angara.h' \
+			'linux/angara.h angara/angara.h'; do
+			# shellcheck disable=SC2086
+			printf '#include <%s>\n' $order |
+				${CC:-cc} -Wall -Wextra -Wshadow -Wpedantic -Werror \
+				-fsyntax-only -x $language \
+				-I libangara/include -I uapi - || return
+		done
+	done
 }
 
 all_headers()
 {
 	diff <(declared) \
 		<(echo '#include <angara/angara.h>' |
-			${CC:-cc} -E -P -I libangara/include -I uapi - | declares)
+			${CC:-cc} -E -P -I libangara/include - | declares)
 }
 
 pc()
@@ -164,6 +218,9 @@ for header in libangara/include/angara/*.h; do
 	silent "angara/${header##*/} alone" header_alone "${header##*/}"
 done
 check 'angara/angara.h includes all headers' all_headers
+check 'programs need no header of the kernel' no_kernel_header
+silent 'constants are those of the kernel' same_constants
+silent 'and may be included with them' with_kernel_headers
 check 'the soname' soname
 for cc in gcc clang; do
 	if command -v $cc >/dev/null; then

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include "ang_int.h"
 #include <angara/topo.h>
+#include <linux/angara.h>
 
 #define PKEY		0x1234U
 #define MRS		8	/* entries of a memory region table */

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <angara/angara.h>
+#include <linux/angara.h>
 
 /* No single wait takes longer, or the job has come apart. */
 #define APP_TIMEOUT_MS	120000

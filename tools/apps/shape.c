@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <angara/topo.h>
+#include <linux/angara.h>
 #include "shape.h"
 
 /**

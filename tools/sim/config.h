@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <angara/topo.h>
+#include <linux/angara.h>
 
 /**
  * struct sim_cfg - parameters; sim_params[] in config.c tells of each

@@ -33,6 +33,7 @@
 #include <string.h>
 #include "ang_rules.h"
 #include <angara/topo.h>
+#include <linux/angara.h>
 #include "config.h"
 #include "trace.h"
 

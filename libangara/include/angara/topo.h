@@ -9,13 +9,26 @@
 #ifndef ANGARA_TOPO_H
 #define ANGARA_TOPO_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <linux/angara.h>
+#include <angara/types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What makes a tree invalid (document 000, section 2; 1..3 span nodes). */
+#define ANGARA_TREE_VALID		0
+#define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
+#define ANGARA_TREE_RULE_LINK		2 /* neighbour down does not point back up */
+#define ANGARA_TREE_RULE_ORDER		3 /* down direction out of dimension order */
+#define ANGARA_TREE_RULE_FIELD		4 /* a field out of range, or two disagree */
+#define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
+#define ANGARA_TREE_RULE_REACH		6 /* a row is not reached from the root */
+
+/*
+ * Of linux/angara.h, which a program that builds trees includes: rows are what
+ * the driver takes.
+ */
+struct angara_tree_row;
 
 struct angara_topo {
 	uint32_t ndims;

@@ -9,11 +9,102 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <linux/angara.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*
+ * Numbers.  They are those of linux/angara.h, which programs need not include:
+ * the queues of the adapter carry them as they are.
+ */
+#define ANGARA_MAX_INLINE	256		/* bytes that a call can copy */
+#define ANGARA_MAX_OP_BYTES	(1U << 30)	/* of one operation */
+#define ANGARA_MAX_MSG		4096		/* payload of a message */
+#define ANGARA_MAX_ATOMIC	256		/* operands of an atomic operation */
+#define ANGARA_MIN_MSG_BYTES	16384		/* of a message area */
+#define ANGARA_MAX_DIMS		4		/* torus dimensions X, Y, Z, W */
+#define ANGARA_CTR_USER_NUM	448		/* user counters of a context */
+
+/* Access rights of a memory region; reading by its own context is implied. */
+#define ANGARA_ACCESS_LOCAL_WRITE	(1U << 0)
+#define ANGARA_ACCESS_REMOTE_READ	(1U << 1)
+#define ANGARA_ACCESS_REMOTE_WRITE	(1U << 2)
+#define ANGARA_ACCESS_ALL		7U
+
+/*
+ * Reductions.  Integers, unsigned and signed, have all up to XOR and wrap
+ * around; floats have SUM, MIN, MAX and PROD, pairs MINLOC and MAXLOC; see
+ * Documentation/reductions.rst.
+ */
+#define ANGARA_RED_SUM		0
+#define ANGARA_RED_MIN		1
+#define ANGARA_RED_MAX		2
+#define ANGARA_RED_PROD		3
+#define ANGARA_RED_AND		4
+#define ANGARA_RED_OR		5
+#define ANGARA_RED_XOR		6
+#define ANGARA_RED_MINLOC	7	/* equal values: the lower index */
+#define ANGARA_RED_MAXLOC	8
+#define ANGARA_RED_NUM		9
+
+#define ANGARA_TYPE_INT32	0
+#define ANGARA_TYPE_UINT32	1
+#define ANGARA_TYPE_INT64	2
+#define ANGARA_TYPE_UINT64	3
+#define ANGARA_TYPE_FLOAT	4	/* IEEE 754 binary32 */
+#define ANGARA_TYPE_DOUBLE	5	/* IEEE 754 binary64 */
+/*
+ * Pairs of a value and an index, an INT32 behind it, as a C structure has them:
+ * 8 bytes, or 16 with four of padding at the end, which become 0.
+ */
+#define ANGARA_TYPE_INT32_LOC	6
+#define ANGARA_TYPE_INT64_LOC	7
+#define ANGARA_TYPE_FLOAT_LOC	8
+#define ANGARA_TYPE_DOUBLE_LOC	9
+#define ANGARA_TYPE_NUM		10
+
+/*
+ * Atomic operations, element by element: t is at the target, x the operand, y
+ * the second operand of those from ANGARA_ATOMIC_CSWAP on.  The first seven are
+ * the reductions of the same number.
+ */
+#define ANGARA_ATOMIC_SUM	0
+#define ANGARA_ATOMIC_MIN	1
+#define ANGARA_ATOMIC_MAX	2
+#define ANGARA_ATOMIC_PROD	3
+#define ANGARA_ATOMIC_AND	4	/* bit by bit: not for FLOAT and DOUBLE */
+#define ANGARA_ATOMIC_OR	5	/* likewise */
+#define ANGARA_ATOMIC_XOR	6	/* likewise */
+#define ANGARA_ATOMIC_LAND	7	/* t = t && x */
+#define ANGARA_ATOMIC_LOR	8
+#define ANGARA_ATOMIC_LXOR	9
+#define ANGARA_ATOMIC_READ	10	/* no operand; FETCH only */
+#define ANGARA_ATOMIC_WRITE	11	/* t = x */
+#define ANGARA_ATOMIC_CSWAP	12	/* if (y == t) t = x */
+#define ANGARA_ATOMIC_CSWAP_NE	13	/* if (y != t) t = x */
+#define ANGARA_ATOMIC_CSWAP_LE	14	/* if (y <= t) t = x */
+#define ANGARA_ATOMIC_CSWAP_LT	15	/* if (y < t) t = x */
+#define ANGARA_ATOMIC_CSWAP_GE	16	/* if (y >= t) t = x */
+#define ANGARA_ATOMIC_CSWAP_GT	17	/* if (y > t) t = x */
+#define ANGARA_ATOMIC_MSWAP	18	/* t = (x & y) | (t & ~y); integers */
+#define ANGARA_ATOMIC_NUM	19
+
+/* Status of a completion. */
+#define ANGARA_ST_OK		0
+#define ANGARA_ST_DESC		1 /* malformed queue entry */
+#define ANGARA_ST_KEY		2 /* no such memory region */
+#define ANGARA_ST_BOUNDS	3 /* outside of the memory region */
+#define ANGARA_ST_ACCESS	4 /* the region does not grant it */
+#define ANGARA_ST_PARTITION	5 /* the target is of another partition */
+#define ANGARA_ST_TARGET	6 /* no such node or context */
+#define ANGARA_ST_NO_TREE	7 /* the tree is not set, or not joined */
+#define ANGARA_ST_MISMATCH	8 /* participants disagree on the operation */
+#define ANGARA_ST_TREE_DOWN	9 /* a participant left or died, or a row went */
+#define ANGARA_ST_DMA		10 /* host memory could not be reached */
+#define ANGARA_ST_UNREACHABLE	11 /* a node on the way there or back is gone */
+#define ANGARA_ST_ALIGN		12 /* atomic: the target is not aligned */
+#define ANGARA_ST_NUM		13
 
 struct angara_job;
 struct angara_ctx;

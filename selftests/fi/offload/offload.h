@@ -19,6 +19,7 @@
 #include <rdma/fi_errno.h>
 
 #include <angara/angara.h>
+#include <linux/angara.h>
 
 #include "parts.h"
 
