@@ -342,7 +342,7 @@ int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
 int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 			  u32 tree, u32 pkey);
 int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
-		       struct angara_tree_check *check);
+		       struct angara_tree_verify *check);
 int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial);
 void ang_dev_trees_forget(struct ang_dev *adev);
 

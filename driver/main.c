@@ -158,13 +158,13 @@ struct ioctl_op {
 union cmd_buffer {
 	struct angara_query query;
 	struct angara_ctx_create ctx_create;
-	struct angara_mr_reg mr_reg;
-	struct angara_mr_dereg mr_dereg;
+	struct angara_mr_register mr_reg;
+	struct angara_mr_deregister mr_dereg;
 	struct angara_tree_set tree_set;
 	struct angara_tree_get tree_get;
 	struct angara_tree_clear tree_clear;
 	struct angara_tree_delegate tree_delegate;
-	struct angara_tree_check tree_check;
+	struct angara_tree_verify tree_check;
 	struct angara_join join;
 	struct angara_kick kick;
 	struct angara_eventfd eventfd;
@@ -177,9 +177,9 @@ static const struct ioctl_op ioctl_ops[] = {
 	IOCTL_OP(ANGARA_IOCTL_CTX_CREATE, ang_ioctl_ctx_create,
 		 struct angara_ctx_create, db_offset, true),
 	IOCTL_OP(ANGARA_IOCTL_MR_REG, ang_ioctl_mr_reg,
-		 struct angara_mr_reg, key, true, .enters = true),
+		 struct angara_mr_register, key, true, .enters = true),
 	IOCTL_OP(ANGARA_IOCTL_MR_DEREG, ang_ioctl_mr_dereg,
-		 struct angara_mr_dereg, reserved, false),
+		 struct angara_mr_deregister, reserved, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_SET, ang_ioctl_tree_set,
 		 struct angara_tree_set, row, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_GET, ang_ioctl_tree_get,
@@ -189,7 +189,7 @@ static const struct ioctl_op ioctl_ops[] = {
 	IOCTL_OP(ANGARA_IOCTL_TREE_DELEGATE, ang_ioctl_tree_delegate,
 		 struct angara_tree_delegate, pkey, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_CHECK, ang_ioctl_tree_check,
-		 struct angara_tree_check, nodes, true),
+		 struct angara_tree_verify, nodes, true),
 	IOCTL_OP(ANGARA_IOCTL_JOIN, ang_ioctl_join,
 		 struct angara_join, place, false),
 	IOCTL_OP(ANGARA_IOCTL_LEAVE, ang_ioctl_leave,

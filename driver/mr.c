@@ -94,7 +94,7 @@ static u32 count_pages(u64 addr, u64 length)
 }
 
 static struct ang_mr *mr_new(struct ang_dev *adev,
-			     const struct angara_mr_reg *cmd)
+			     const struct angara_mr_register *cmd)
 {
 	u32 pages = count_pages(cmd->addr, cmd->length);
 	struct ang_mr *mr;
@@ -178,7 +178,7 @@ static int entry_withdraw(struct ang_uctx *uctx, u32 key)
 	return 0;
 }
 
-static int key_insert(struct ang_uctx *uctx, struct angara_mr_reg *cmd,
+static int key_insert(struct ang_uctx *uctx, struct angara_mr_register *cmd,
 		      struct ang_mr *mr)
 {
 	int ret;
@@ -201,7 +201,7 @@ static void count_mr(struct ang_uctx *uctx, const struct ang_mr *mr, int sign)
 		   uctx->pinned + sign * (s64)mr->num_pages * PAGE_SIZE);
 }
 
-static int mr_insert(struct ang_uctx *uctx, struct angara_mr_reg *cmd,
+static int mr_insert(struct ang_uctx *uctx, struct angara_mr_register *cmd,
 		     struct ang_mr *mr)
 {
 	int ret;
@@ -224,7 +224,7 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 {
 	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
 	struct ang_dev *adev = ucmd->file->adev;
-	struct angara_mr_reg *cmd = arg;
+	struct angara_mr_register *cmd = arg;
 	struct ang_mr *mr;
 	int ret;
 
@@ -269,7 +269,7 @@ err_free:
 int ang_ioctl_mr_dereg(struct ang_ucmd *ucmd, void *arg)
 {
 	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
-	struct angara_mr_dereg *cmd = arg;
+	struct angara_mr_deregister *cmd = arg;
 	struct ang_mr *mr;
 	int ret;
 

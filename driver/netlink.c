@@ -213,7 +213,7 @@ static int tree_delegate(struct sk_buff *skb, struct genl_info *info)
 }
 
 static int check_fill(struct sk_buff *msg, struct genl_info *info, u32 dev,
-		      const struct angara_tree_check *check)
+		      const struct angara_tree_verify *check)
 {
 	void *hdr = genlmsg_put_reply(msg, info, &ang_nl_family, 0,
 				      ANGARA_CMD_TREE_CHECK);
@@ -231,7 +231,7 @@ static int check_fill(struct sk_buff *msg, struct genl_info *info, u32 dev,
 
 static int tree_check(struct sk_buff *skb, struct genl_info *info)
 {
-	struct angara_tree_check check = { 0 };
+	struct angara_tree_verify check = { 0 };
 	struct ang_cred cred;
 	struct ang_dev *adev;
 	struct sk_buff *msg;

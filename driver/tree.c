@@ -296,7 +296,7 @@ static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
  * Context: process; may sleep.
  */
 int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
-		       struct angara_tree_check *check)
+		       struct angara_tree_verify *check)
 {
 	struct angara_tree_row *rows;
 	u32 node;

@@ -93,7 +93,7 @@ int ang_ioctl_tree_delegate(struct ang_ucmd *ucmd, void *arg)
 
 int ang_ioctl_tree_check(struct ang_ucmd *ucmd, void *arg)
 {
-	struct angara_tree_check *cmd = arg;
+	struct angara_tree_verify *cmd = arg;
 	struct ang_cred cred;
 
 	if (cmd->flags)

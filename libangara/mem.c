@@ -28,7 +28,7 @@ static void mr_link(struct angara_ctx *ctx, struct angara_mr *mr)
 
 void ang_mr_free(struct angara_mr *mr)
 {
-	struct angara_mr_dereg arg = ANG_CMD_INIT(struct angara_mr_dereg);
+	struct angara_mr_deregister arg = ANG_CMD_INIT(struct angara_mr_deregister);
 
 	/* Fails only if the device is gone, and the registration with it. */
 	arg.key = mr->key;
@@ -44,7 +44,7 @@ void ang_mr_free(struct angara_mr *mr)
 static int mr_new(struct angara_ctx *ctx, void *addr, size_t len,
 		  unsigned int access, const u32 *key, struct angara_mr **out)
 {
-	struct angara_mr_reg arg = ANG_CMD_INIT(struct angara_mr_reg);
+	struct angara_mr_register arg = ANG_CMD_INIT(struct angara_mr_register);
 	struct angara_mr *mr;
 	int ret;
 

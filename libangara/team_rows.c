@@ -81,7 +81,7 @@ static int rows_set(struct ang_rows *r)
  */
 static int rows_check(struct ang_rows *r)
 {
-	struct angara_tree_check arg = ANG_CMD_INIT(struct angara_tree_check);
+	struct angara_tree_verify arg = ANG_CMD_INIT(struct angara_tree_verify);
 	struct ang_dev *dev = ang_pool_dev(r->pool, r->nodes[r->root]);
 	int ret;
 

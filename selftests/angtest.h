@@ -215,7 +215,7 @@ void *at_pages(size_t len);
 int at_tree_set(int fd, const struct angara_tree_row *row, unsigned int flags);
 int at_tree_get(int fd, unsigned int tree, struct angara_tree_get *get);
 int at_tree_clear(int fd, unsigned int tree);
-int at_tree_check(int fd, unsigned int tree, struct angara_tree_check *check);
+int at_tree_check(int fd, unsigned int tree, struct angara_tree_verify *check);
 int at_delegate(int fd, unsigned int tree, unsigned int pkey);
 int at_join(int fd, unsigned int tree);
 int at_join_place(int fd, unsigned int tree, unsigned int place);

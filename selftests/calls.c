@@ -47,7 +47,7 @@ static int with_ctx(struct state *s)
 
 static int with_mr(struct state *s)
 {
-	struct angara_mr_reg reg = {
+	struct angara_mr_register reg = {
 		.size = sizeof(reg),
 		.addr = (uintptr_t)s->mem,
 		.length = AT_PAGE,
@@ -99,7 +99,7 @@ static void fill_ctx(struct state *s, void *buf)
 
 static void fill_mr_reg(struct state *s, void *buf)
 {
-	struct angara_mr_reg *reg = buf;
+	struct angara_mr_register *reg = buf;
 
 	reg->addr = (uintptr_t)s->mem;
 	reg->length = AT_PAGE;
@@ -108,7 +108,7 @@ static void fill_mr_reg(struct state *s, void *buf)
 
 static void fill_mr_dereg(struct state *s, void *buf)
 {
-	((struct angara_mr_dereg *)buf)->key = s->key;
+	((struct angara_mr_deregister *)buf)->key = s->key;
 }
 
 static void fill_tree_set(struct state *s, void *buf)
@@ -168,10 +168,10 @@ static int drop_file(struct state *s, const void *buf)
 
 static int drop_mr(struct state *s, const void *buf)
 {
-	struct angara_mr_dereg d = { .size = sizeof(d) };
+	struct angara_mr_deregister d = { .size = sizeof(d) };
 
 	/* @buf may stand at any address. */
-	memcpy(&d.key, (const char *)buf + offsetof(struct angara_mr_reg, key),
+	memcpy(&d.key, (const char *)buf + offsetof(struct angara_mr_register, key),
 	       sizeof(d.key));
 	return at_ioctl(s->fd, ANGARA_IOCTL_MR_DEREG, &d);
 }
@@ -216,7 +216,7 @@ const struct call call_ctx_create = {
 
 const struct call call_mr_reg = {
 	.cmd = ANGARA_IOCTL_MR_REG,
-	.size = sizeof(struct angara_mr_reg),
+	.size = sizeof(struct angara_mr_register),
 	.flags = ANGARA_MR_KEY,
 	.needs_ctx = true,
 	.answers = true,
@@ -227,8 +227,8 @@ const struct call call_mr_reg = {
 
 const struct call call_mr_dereg = {
 	.cmd = ANGARA_IOCTL_MR_DEREG,
-	.size = sizeof(struct angara_mr_dereg),
-	.reserved = { RESERVED(struct angara_mr_dereg, reserved) },
+	.size = sizeof(struct angara_mr_deregister),
+	.reserved = { RESERVED(struct angara_mr_deregister, reserved) },
 	.needs_ctx = true,
 	.before = with_mr,
 	.fill = fill_mr_dereg,
@@ -273,7 +273,7 @@ const struct call call_tree_delegate = {
 
 const struct call call_tree_check = {
 	.cmd = ANGARA_IOCTL_TREE_CHECK,
-	.size = sizeof(struct angara_tree_check),
+	.size = sizeof(struct angara_tree_verify),
 	.answers = true,
 	.before = set_row,
 	.fill = fill_tree,

@@ -34,7 +34,7 @@ static int make_ctx(struct at_doer *w, int fd)
 
 static int reg(struct at_doer *w, int fd)
 {
-	struct angara_mr_reg r = {
+	struct angara_mr_register r = {
 		.size = sizeof(r),
 		.flags = at_rand(&w->seed, 2) ? ANGARA_MR_KEY : 0,
 		.addr = (uintptr_t)w->d->mem + at_rand(&w->seed, AT_DEED_MEM / 2),
@@ -48,7 +48,7 @@ static int reg(struct at_doer *w, int fd)
 
 static int dereg(struct at_doer *w, int fd)
 {
-	struct angara_mr_dereg d = {
+	struct angara_mr_deregister d = {
 		.size = sizeof(d), .key = at_rand(&w->seed, 4),
 	};
 
@@ -129,7 +129,7 @@ static int operate(struct at_doer *w, int fd)
 
 static int look(struct at_doer *w, int fd)
 {
-	struct angara_tree_check check;
+	struct angara_tree_verify check;
 	struct angara_tree_get get;
 	struct at_usage use;
 

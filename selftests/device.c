@@ -204,7 +204,7 @@ void at_ctx_close(struct at_ctx *x)
 
 int at_mr(struct at_ctx *x, const void *addr, size_t len, unsigned int access)
 {
-	struct angara_mr_reg reg = {
+	struct angara_mr_register reg = {
 		.size = sizeof(reg),
 		.addr = (uintptr_t)addr,
 		.length = len,
@@ -217,7 +217,7 @@ int at_mr(struct at_ctx *x, const void *addr, size_t len, unsigned int access)
 
 int at_mr_dereg(struct at_ctx *x, unsigned int key)
 {
-	struct angara_mr_dereg dereg = { .size = sizeof(dereg), .key = key };
+	struct angara_mr_deregister dereg = { .size = sizeof(dereg), .key = key };
 
 	return at_ioctl(x->fd, ANGARA_IOCTL_MR_DEREG, &dereg);
 }
@@ -287,7 +287,7 @@ int at_tree_clear(int fd, unsigned int tree)
 	return at_ioctl(fd, ANGARA_IOCTL_TREE_CLEAR, &clear);
 }
 
-int at_tree_check(int fd, unsigned int tree, struct angara_tree_check *check)
+int at_tree_check(int fd, unsigned int tree, struct angara_tree_verify *check)
 {
 	memset(check, 0, sizeof(*check));
 	check->size = sizeof(*check);

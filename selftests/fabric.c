@@ -322,7 +322,7 @@ TEST_F(fabric, removed_under_load)
 /* A device that goes while it is open: nothing but close() works. */
 TEST_F(fabric, open_device_removed)
 {
-	struct angara_tree_check check;
+	struct angara_tree_verify check;
 	struct angara_tree_get get;
 	struct at_fabric f;
 	struct at_loop loop;

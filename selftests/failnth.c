@@ -245,7 +245,7 @@ static int before_region(struct sweep *s)
 
 static int do_region(struct sweep *s)
 {
-	struct angara_mr_reg reg = {
+	struct angara_mr_register reg = {
 		.size = sizeof(reg),
 		.flags = ANGARA_MR_KEY,
 		.addr = (uintptr_t)s->mem,

@@ -199,7 +199,7 @@ TEST_F(isolation, partitions)
 /* Root's row is set: it can be neither seen, nor joined, nor changed. */
 static int touch_tree(FIXTURE_DATA(isolation) *self)
 {
-	struct angara_tree_check check;
+	struct angara_tree_verify check;
 	struct angara_tree_row row;
 	struct angara_tree_get get;
 	struct at_ctx x;
@@ -257,7 +257,7 @@ TEST_F(isolation, trees)
 /* The tree is delegated to this user: his partition, no other. */
 static int use_delegated(FIXTURE_DATA(isolation) *self)
 {
-	struct angara_tree_check check;
+	struct angara_tree_verify check;
 	struct angara_tree_row row;
 	struct angara_tree_get get;
 	struct at_ctx x;

@@ -69,7 +69,7 @@ FIXTURE_TEARDOWN(mr)
 static int reg_raw(struct at_ctx *x, uint64_t addr, uint64_t len,
 		   unsigned int access)
 {
-	struct angara_mr_reg reg = {
+	struct angara_mr_register reg = {
 		.size = sizeof(reg),
 		.addr = addr,
 		.length = len,
@@ -82,7 +82,7 @@ static int reg_raw(struct at_ctx *x, uint64_t addr, uint64_t len,
 
 static int reg_key(struct at_ctx *x, void *addr, size_t len, uint32_t key)
 {
-	struct angara_mr_reg reg = {
+	struct angara_mr_register reg = {
 		.size = sizeof(reg),
 		.flags = ANGARA_MR_KEY,
 		.addr = (uintptr_t)addr,

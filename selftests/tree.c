@@ -174,7 +174,7 @@ static void set_rows(struct __test_metadata *_metadata,
 static unsigned int rule(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(tree) *self, uint32_t *node)
 {
-	struct angara_tree_check check;
+	struct angara_tree_verify check;
 	unsigned int i, first = 0;
 
 	for (i = 0; i < self->g.f.nodes; i++) {
@@ -308,7 +308,7 @@ TEST_F(tree, library_check)
 TEST_F(tree, every_root_and_subset)
 {
 	unsigned int root, set, i, step = 100 / at_scale(100);
-	struct angara_tree_check check;
+	struct angara_tree_verify check;
 	int n;
 
 	for (root = 0; root < NODES; root++) {

@@ -206,7 +206,7 @@ TEST_F(values, all_contexts)
 TEST_F(values, tree_numbers)
 {
 	static const unsigned int bad[] = { 16, 17, 255, 256, 0xFFFFFFFFU };
-	struct angara_tree_check check;
+	struct angara_tree_verify check;
 	struct angara_tree_get get;
 	unsigned int i;
 

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	struct angara_query q = { .size = sizeof(q) };
 	struct angara_ctx_create c = { .size = sizeof(c), .sq_entries = ENTRIES,
 				       .cq_entries = ENTRIES };
-	struct angara_mr_reg mr = { .size = sizeof(mr),
+	struct angara_mr_register mr = { .size = sizeof(mr),
 				    .addr = (uintptr_t)target,
 				    .length = sizeof(target),
 				    .access = ANGARA_ACCESS_REMOTE_WRITE };

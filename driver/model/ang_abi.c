@@ -47,19 +47,19 @@ AT(angara_ctx_create, msg_bytes, 64);
 AT(angara_ctx_create, reserved, 68);
 AT(angara_ctx_create, msg_offset, 72);
 
-SIZE(angara_mr_reg, 32);
-AT(angara_mr_reg, size, 0);
-AT(angara_mr_reg, flags, 4);
-AT(angara_mr_reg, addr, 8);
-AT(angara_mr_reg, length, 16);
-AT(angara_mr_reg, access, 24);
-AT(angara_mr_reg, key, 28);
+SIZE(angara_mr_register, 32);
+AT(angara_mr_register, size, 0);
+AT(angara_mr_register, flags, 4);
+AT(angara_mr_register, addr, 8);
+AT(angara_mr_register, length, 16);
+AT(angara_mr_register, access, 24);
+AT(angara_mr_register, key, 28);
 
-SIZE(angara_mr_dereg, 16);
-AT(angara_mr_dereg, size, 0);
-AT(angara_mr_dereg, flags, 4);
-AT(angara_mr_dereg, key, 8);
-AT(angara_mr_dereg, reserved, 12);
+SIZE(angara_mr_deregister, 16);
+AT(angara_mr_deregister, size, 0);
+AT(angara_mr_deregister, flags, 4);
+AT(angara_mr_deregister, key, 8);
+AT(angara_mr_deregister, reserved, 12);
 
 SIZE(angara_tree_row, 16);
 AT(angara_tree_row, tree, 0);
@@ -98,13 +98,13 @@ AT(angara_tree_delegate, flags, 4);
 AT(angara_tree_delegate, tree, 8);
 AT(angara_tree_delegate, pkey, 12);
 
-SIZE(angara_tree_check, 24);
-AT(angara_tree_check, size, 0);
-AT(angara_tree_check, flags, 4);
-AT(angara_tree_check, tree, 8);
-AT(angara_tree_check, rule, 12);
-AT(angara_tree_check, node, 16);
-AT(angara_tree_check, nodes, 20);
+SIZE(angara_tree_verify, 24);
+AT(angara_tree_verify, size, 0);
+AT(angara_tree_verify, flags, 4);
+AT(angara_tree_verify, tree, 8);
+AT(angara_tree_verify, rule, 12);
+AT(angara_tree_verify, node, 16);
+AT(angara_tree_verify, nodes, 20);
 
 SIZE(angara_join, 16);
 AT(angara_join, size, 0);

@@ -176,7 +176,7 @@ struct file *fake_open_ctx(struct fake *f)
 int fake_mr(struct fake *f, struct file *filp, u64 addr, u64 len, u32 flags,
 	    u32 *key)
 {
-	struct angara_mr_reg r = {
+	struct angara_mr_register r = {
 		.size = sizeof(r), .flags = flags, .addr = addr, .length = len,
 		.access = ANGARA_ACCESS_ALL, .key = *key,
 	};
@@ -188,7 +188,7 @@ int fake_mr(struct fake *f, struct file *filp, u64 addr, u64 len, u32 flags,
 
 int fake_dereg(struct fake *f, struct file *filp, u32 key)
 {
-	struct angara_mr_dereg d = { .size = sizeof(d), .key = key };
+	struct angara_mr_deregister d = { .size = sizeof(d), .key = key };
 
 	return fake_ioctl(f, filp, ANGARA_IOCTL_MR_DEREG, &d, sizeof(d));
 }

@@ -107,15 +107,16 @@ static const struct command commands[] = {
 	COMMAND(ANGARA_IOCTL_QUERY, emb_query, angara_query, caps),
 	COMMAND(ANGARA_IOCTL_CTX_CREATE, emb_ctx_create, angara_ctx_create,
 		db_offset),
-	COMMAND(ANGARA_IOCTL_MR_REG, emb_mr_reg, angara_mr_reg, key),
-	COMMAND(ANGARA_IOCTL_MR_DEREG, emb_mr_dereg, angara_mr_dereg, reserved),
+	COMMAND(ANGARA_IOCTL_MR_REG, emb_mr_reg, angara_mr_register, key),
+	COMMAND(ANGARA_IOCTL_MR_DEREG, emb_mr_dereg, angara_mr_deregister,
+		reserved),
 	COMMAND(ANGARA_IOCTL_TREE_SET, emb_tree_set, angara_tree_set, row),
 	COMMAND(ANGARA_IOCTL_TREE_GET, emb_tree_get, angara_tree_get, delegated),
 	COMMAND(ANGARA_IOCTL_TREE_CLEAR, emb_tree_clear, angara_tree_clear,
 		reserved),
 	COMMAND(ANGARA_IOCTL_TREE_DELEGATE, emb_tree_delegate,
 		angara_tree_delegate, pkey),
-	COMMAND(ANGARA_IOCTL_TREE_CHECK, emb_tree_check, angara_tree_check,
+	COMMAND(ANGARA_IOCTL_TREE_CHECK, emb_tree_check, angara_tree_verify,
 		nodes),
 	COMMAND(ANGARA_IOCTL_JOIN, emb_join, angara_join, place),
 	COMMAND(ANGARA_IOCTL_LEAVE, emb_leave, angara_join, place),
@@ -125,7 +126,7 @@ static const struct command commands[] = {
 union argument {
 	struct angara_query query;
 	struct angara_ctx_create create;
-	struct angara_mr_reg reg;
+	struct angara_mr_register reg;
 	struct angara_tree_get get;
 };
 

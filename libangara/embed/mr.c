@@ -76,7 +76,7 @@ static int fence(struct emb_dev *d)
 }
 
 /* The key asked for, or the lowest that is free. */
-static int choose_key(struct emb_dev *d, struct angara_mr_reg *cmd)
+static int choose_key(struct emb_dev *d, struct angara_mr_register *cmd)
 {
 	u32 key;
 
@@ -90,7 +90,7 @@ static int choose_key(struct emb_dev *d, struct angara_mr_reg *cmd)
 
 int emb_mr_reg(struct emb_dev *d, void *arg)
 {
-	struct angara_mr_reg *cmd = arg;
+	struct angara_mr_register *cmd = arg;
 	struct angara_hw_mr *entry;
 	u64 dma;
 	int ret;
@@ -128,7 +128,7 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 
 int emb_mr_dereg(struct emb_dev *d, void *arg)
 {
-	const struct angara_mr_dereg *cmd = arg;
+	const struct angara_mr_deregister *cmd = arg;
 	int ret;
 
 	if (cmd->flags || cmd->reserved)

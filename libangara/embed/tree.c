@@ -217,7 +217,7 @@ static int rows_gather(struct emb_dev *d, u32 tree, struct angara_tree_row *rows
 
 int emb_tree_check(struct emb_dev *d, void *arg)
 {
-	struct angara_tree_check *cmd = arg;
+	struct angara_tree_verify *cmd = arg;
 	struct angara_tree_row *rows;
 	int ret;
 

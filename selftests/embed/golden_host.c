@@ -220,7 +220,7 @@ struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 /* Memory that the fabric's segment has: payload needs no system call then. */
 void ctx_buffer(struct tctx *c, u64 len)
 {
-	struct angara_mr_reg cmd = ANG_CMD_INIT(struct angara_mr_reg);
+	struct angara_mr_register cmd = ANG_CMD_INIT(struct angara_mr_register);
 	struct ang_dev *dev = &emb_tctx(c)->dev;
 	void *mem;
 
@@ -237,7 +237,7 @@ void ctx_buffer(struct tctx *c, u64 len)
 
 void ctx_del(struct tctx *c)
 {
-	struct angara_mr_dereg cmd = ANG_CMD_INIT(struct angara_mr_dereg);
+	struct angara_mr_deregister cmd = ANG_CMD_INIT(struct angara_mr_deregister);
 	struct ang_dev *dev = &emb_tctx(c)->dev;
 
 	cmd.key = BUF_KEY;

@@ -151,7 +151,7 @@ static void arg_fix(struct kf_state *s, const struct kf_op *op,
 		    const uint64_t *v, char *arg)
 {
 	struct angara_eventfd *e = (void *)arg;
-	struct angara_mr_reg *r = (void *)arg;
+	struct angara_mr_register *r = (void *)arg;
 
 	switch (op->nr) {
 	case ANGARA_IOCTL_MR_REG:

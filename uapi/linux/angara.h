@@ -174,8 +174,8 @@ struct angara_ctx_create {
 #define ANGARA_ACCESS_ALL		7U
 
 /**
- * struct angara_mr_reg - ioctl(ANGARA_IOCTL_MR_REG)
- * @size: sizeof(struct angara_mr_reg)
+ * struct angara_mr_register - ioctl(ANGARA_IOCTL_MR_REG)
+ * @size: sizeof(struct angara_mr_register)
  * @flags: ANGARA_MR_KEY or 0
  * @addr: start of the memory, any alignment
  * @length: bytes, not 0; at most 16 GiB, counted in whole pages
@@ -189,7 +189,7 @@ struct angara_ctx_create {
  * -EINTR a fatal signal came; -EREMOTEIO the device could reach the memory
  * through copies only.
  */
-struct angara_mr_reg {
+struct angara_mr_register {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 addr;
@@ -201,8 +201,8 @@ struct angara_mr_reg {
 #define ANGARA_MR_KEY		(1U << 0)
 
 /**
- * struct angara_mr_dereg - ioctl(ANGARA_IOCTL_MR_DEREG)
- * @size: sizeof(struct angara_mr_dereg)
+ * struct angara_mr_deregister - ioctl(ANGARA_IOCTL_MR_DEREG)
+ * @size: sizeof(struct angara_mr_deregister)
  * @flags: must be 0
  * @key: the region
  * @reserved: must be 0
@@ -211,7 +211,7 @@ struct angara_mr_reg {
  * still name the key end with ANGARA_ST_KEY.
  * Errors: -ENOENT no such key.
  */
-struct angara_mr_dereg {
+struct angara_mr_deregister {
 	__u32 size;
 	__u32 flags;
 	__u32 key;
@@ -334,8 +334,8 @@ struct angara_tree_delegate {
 };
 
 /**
- * struct angara_tree_check - ioctl(ANGARA_IOCTL_TREE_CHECK)
- * @size: sizeof(struct angara_tree_check)
+ * struct angara_tree_verify - ioctl(ANGARA_IOCTL_TREE_CHECK)
+ * @size: sizeof(struct angara_tree_verify)
  * @flags: must be 0
  * @tree: TreeId
  * @rule: out: ANGARA_TREE_RULE_* that is broken, 0 if the tree is valid
@@ -346,7 +346,7 @@ struct angara_tree_delegate {
  * Returns 0 also for a broken tree; @rule tells.
  * Errors: -EPERM a row is of a partition that is not the caller's.
  */
-struct angara_tree_check {
+struct angara_tree_verify {
 	__u32 size;
 	__u32 flags;
 	__u32 tree;
