@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <stdio.h>
 
-#include <linux/angara_hw.h>
-
+#include "ang_hw.h"
 #include "job.h"
 #include "lib.h"
 #include "pool.h"

@@ -29,8 +29,7 @@
  */
 #include <errno.h>
 
-#include <linux/angara_hw.h>
-
+#include "ang_hw.h"
 #include "lib.h"
 
 #define ANG_SQ_ENTRY	sizeof(struct angara_wqe)

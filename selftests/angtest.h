@@ -18,7 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <linux/angara.h>
-#include <linux/angara_hw.h>
+
+#include "ang_hw.h"
 
 #define AT_MAX_NODES	64
 #define AT_PAGE		4096UL

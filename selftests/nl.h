@@ -9,8 +9,9 @@
 #define ANGTEST_NL_H
 
 #include <stdbool.h>
-#include <linux/angara_hw.h>
 #include <linux/angara_nl.h>
+
+#include "ang_hw.h"
 
 /* An object: numbers by attribute, and its counters. */
 struct at_nl_obj {

@@ -13,7 +13,7 @@
 
 #include "ang_env.h"
 #include <linux/angara.h>
-#include <linux/angara_hw.h>
+#include "ang_hw.h"
 #include "ang_work.h"
 
 #define ANG_MAX_NODES		(1U << 20)

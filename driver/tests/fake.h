@@ -15,10 +15,10 @@
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/xarray.h>
-#include <linux/angara_hw.h>
 #include <linux/angara_nl.h>
 
 #include "ang_file.h"
+#include "ang_hw.h"
 
 #define FAKE_CTXS	8U
 #define FAKE_NODE	5U		/* of 2x2x2 */

@@ -93,7 +93,7 @@ tables()
 		#include <errno.h>
 		#include <stdio.h>
 		#include <angara/angara.h>
-		#include <linux/angara_hw.h>
+		#include "ang_hw.h"
 		#define IS(a, b) ((a) == (b) || !printf("%s is not %s\n", #a, #b))
 		int main(void) { int good = 1;
 	END
@@ -131,7 +131,7 @@ for example in hello bcast; do
 done
 tables >"$TAP_TMP/tables.c"
 # shellcheck disable=SC2046
-check 'tables of numbers compile' compile "$TAP_TMP/tables.c" \
+check 'tables of numbers compile' compile "$TAP_TMP/tables.c" -I driver/model \
 	"$LIB/lib/libangara.a" \
 	$(PKG_CONFIG_PATH=$LIB/lib/pkgconfig pkg-config --cflags angara)
 check 'tables of numbers are those of the headers and the library' \

@@ -43,7 +43,7 @@ mutable()
 includes()
 {
 	grep -n '^[[:space:]]*#[[:space:]]*include' "$MODEL"/*.[ch] |
-		grep -vE ':#include ("ang_(env|model|work|pkt|area|types|rules|int)\.h"|<linux/angara(_hw)?\.h>)$'
+		grep -vE ':#include ("ang_(env|hw|model|work|pkt|area|types|rules|int)\.h"|<linux/angara\.h>)$'
 }
 
 # Conditions; a header's include guard is the only one.

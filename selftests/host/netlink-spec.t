@@ -72,12 +72,13 @@ sub values_of
 	my $dir = tempdir(CLEANUP => 1);
 
 	open(my $out, '>', "$dir/v.c") or die "$dir/v.c: $!\n";
-	print $out "#include <stdio.h>\n#include <linux/angara_hw.h>\n",
+	print $out "#include <stdio.h>\n#include \"ang_hw.h\"\n",
 		"#include <linux/angara_nl.h>\nint main(void)\n{\n";
 	print $out "\tprintf(\"%ld\\n\", (long)($_));\n" for @expressions;
 	print $out "}\n";
 	close($out);
-	system($cc, "-I$top/uapi", '-o', "$dir/v", "$dir/v.c") == 0
+	system($cc, "-I$top/uapi", "-I$top/driver/model",
+		'-o', "$dir/v", "$dir/v.c") == 0
 		or return ();
 	chomp(my @values = `$dir/v`);
 	return map { $expressions[$_] => $values[$_] } 0 .. $#expressions;

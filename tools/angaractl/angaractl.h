@@ -15,9 +15,10 @@
 #include <stdint.h>
 #include <json-c/json.h>
 #include <linux/angara.h>
-#include <linux/angara_hw.h>
 #include <linux/angara_nl.h>
 #include <angara/topo.h>
+
+#include "ang_hw.h"
 
 #define DONE		0
 #define FAILED		1	/* exit status of an error at run time */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Angara-like adapter: the device interface.
  *
@@ -6,10 +6,9 @@
  * model as a PCIe function.  Documentation/hardware.rst explains it.
  * All fields in memory are little endian.
  */
-#ifndef _UAPI_LINUX_ANGARA_HW_H
-#define _UAPI_LINUX_ANGARA_HW_H
+#ifndef ANG_HW_H
+#define ANG_HW_H
 
-#include <linux/types.h>
 #include <linux/angara.h>
 
 /* The PCI function; the ids are of those that anybody may experiment with. */
@@ -383,4 +382,4 @@ struct angara_hw_ctx_counters {
 	"interrupts", "rx_msgs", "not_ready",				\
 }
 
-#endif /* _UAPI_LINUX_ANGARA_HW_H */
+#endif /* ANG_HW_H */
