@@ -131,12 +131,12 @@ ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
 }
 
 /* The adapter counts what it could not write before it counts the arrival. */
-static int arrived_whole(struct angara_ctx *ctx)
+static int arrived_whole(struct angara_team *team)
 {
-	u64 errors = ang_counter(ctx, ANGARA_CTR_RX_ERRORS);
-	bool whole = errors == ctx->rx_errors;
+	u64 errors = ang_counter(team->ctx, ANGARA_CTR_RX_ERRORS(team->tree));
+	bool whole = errors == team->rx_errors;
 
-	ctx->rx_errors = errors;
+	team->rx_errors = errors;
 	return whole ? 0 : -EIO;
 }
 
@@ -154,7 +154,7 @@ ANG_PUBLIC int angara_team_received_wait(struct angara_team *team, uint64_t n,
 		ret = ang_wait_counter(team->ctx, ANGARA_CTR_BCAST(team->tree),
 				       until, lost ? 0 : ms);
 		if (!ret)
-			return arrived_whole(team->ctx);
+			return arrived_whole(team);
 		if (ret != -ETIMEDOUT || lost)
 			return lost ? lost : ret;
 		if (timeout_ms > 0)

@@ -65,7 +65,6 @@ struct ang_req {
  *	the CQ cannot overflow
  * @by_tree: the same per tree
  * @first_err: of the first operation without request that failed, 0 if none
- * @rx_errors: ANGARA_CTR_RX_ERRORS that the caller has been told of
  * @fresh: something has come since a caller was last told that nothing has
  * @idle_tests: unsuccessful angara_test() calls since the device was looked at
  * @reqs: table of requests
@@ -99,7 +98,6 @@ struct angara_ctx {
 	u32 outstanding;
 	u32 by_tree[ANG_TREE_SLOTS];
 	int first_err;
-	u64 rx_errors;
 	bool fresh;
 	u32 idle_tests;
 

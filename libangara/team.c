@@ -241,6 +241,7 @@ static int enter(struct angara_team *team)
 	ctx->trees |= 1U << team->tree;
 	/* Nobody broadcasts before all know that all have joined. */
 	team->received = ang_counter(ctx, ANGARA_CTR_BCAST(team->tree));
+	team->rx_errors = ang_counter(ctx, ANGARA_CTR_RX_ERRORS(team->tree));
 	return 0;
 }
 

@@ -51,6 +51,7 @@ struct ang_rows {
  * @tree: TreeId
  * @epoch: incarnation of the tree, equal at all members
  * @received: ANGARA_CTR_BCAST when the team was created
+ * @rx_errors: ANGARA_CTR_RX_ERRORS then, or when the caller was told of it last
  * @rows: at who programs rows: these, else empty
  * @ranks: ranks of the members in the job
  * @peers: addresses of the members
@@ -63,6 +64,7 @@ struct angara_team {
 	u32 tree;
 	u32 epoch;
 	u64 received;
+	u64 rx_errors;
 	struct ang_rows rows;
 	u32 *ranks;
 	struct angara_peer *peers;

@@ -352,7 +352,8 @@ TEST_F(members, broadcast_refused_by_one)
 		}
 	}
 	EXPECT_TRUE(at_all(self->m[refuser].mem + HALF, HALF, 0x77));
-	EXPECT_LE(1, at_counter(&self->m[refuser].x, ANGARA_CTR_RX_ERRORS));
+	EXPECT_LE(1, at_counter(&self->m[refuser].x,
+				ANGARA_CTR_RX_ERRORS(TREE)));
 }
 
 TEST_F(members, malformed)

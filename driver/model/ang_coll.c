@@ -200,7 +200,7 @@ static void bcast_arrive(struct ang_view *v, struct ang_node *n,
 	else if (op)
 		op->bytes += p->len;
 	else if (status)
-		ang_ctx_rx_error(v, n, c, status);
+		ang_ctx_rx_error(v, n, c, p->tree, status);
 	if (op)
 		op->npkts_done += p->npkts;
 	if (!(p->flags & ANG_PF_LAST))

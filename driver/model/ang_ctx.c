@@ -202,14 +202,21 @@ void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	ang_ctx_event(v, n, c);
 }
 
-/** ang_ctx_rx_error() - an incoming broadcast could not be written */
+/**
+ * ang_ctx_rx_error() - an incoming broadcast could not be written
+ * @v: view
+ * @n: node
+ * @c: context
+ * @tree: tree of the broadcast
+ * @status: why, ANGARA_ST_*
+ */
 void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		      u32 status)
+		      u32 tree, u32 status)
 {
 	u32 taken = READ_ONCE(n->reg[ANGARA_REG_AEQ_CI / 4]);
 
 	c->cnt.rx_errors++;
-	ang_ctx_count(v, n, c, ANGARA_CTR_RX_ERRORS, ++c->rx_errors);
+	ang_ctx_count(v, n, c, ANGARA_CTR_RX_ERRORS(tree), ++c->rx_errors[tree]);
 	/* One at a time, or a context could crowd out what others are told. */
 	if (c->rx_told && (s32)(taken - c->rx_event) < 0)
 		return;

@@ -232,7 +232,7 @@ void ang_ctx_event(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		   u32 index, u64 value);
 void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		      u32 status);
+		      u32 tree, u32 status);
 void ang_ctx_publish(struct ang_view *v, struct ang_node *n);
 
 /* ang_turn.c */

@@ -201,7 +201,7 @@ struct ang_member {
  * @sends: messages under way, one bit each
  * @area: message area
  * @bcasts: broadcasts received, per tree
- * @rx_errors: incoming transfers refused
+ * @rx_errors: trains of broadcasts that were not written, per tree
  * @rx_event: asynchronous event that told of one, plus 1; valid if @rx_told
  * @rx_told: there was such an event
  * @user: user counters
@@ -249,7 +249,7 @@ struct ang_ctx {
 	u64 sends;
 	struct ang_area area;
 	u64 bcasts[ANGARA_MAX_TREES];
-	u64 rx_errors;
+	u64 rx_errors[ANGARA_MAX_TREES];
 	u32 rx_event;
 	u8 rx_told;
 	u64 user[ANGARA_CTR_USER_NUM];

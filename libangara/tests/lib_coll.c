@@ -130,6 +130,34 @@ static bool bcast_refused(void)
 	return ok;
 }
 
+/* Of two teams, the one whose broadcast was refused is told of it. */
+static bool bcast_refused_apart(void)
+{
+	struct angara_team *loses = team_of_all(0), *gets = team_of_all(0);
+	struct angara_mr *src = region(8000), *open = region(8000), *closed;
+	static char mem[8000];
+	bool ok = expect("reg", angara_mr_reg(ctx, mem, sizeof(mem), rank == size - 1 ?
+					      0 : ANGARA_ACCESS_REMOTE_WRITE, &closed), 0);
+	angara_req_t req;
+
+	if (!ok)
+		return false;
+	ok = barrier(loses) & barrier(gets);
+	if (rank == 0)
+		ok &= finish("bcast", angara_bcast_nbi(loses, angara_mr_key(closed), 0,
+						       src, 0, 8000, &req), &req);
+	ok &= barrier(loses) & bcast_from_first(gets, src, open, 1, 0);
+	ok &= expect("loss", angara_team_received_wait(loses, 1, LONG_MS),
+		     rank == size - 1 ? -EIO : 0);
+	ok &= expect("told", angara_team_received_wait(loses, 1, LONG_MS), 0);
+	ok &= expect("destroy", angara_team_destroy(gets), 0);
+	ok &= expect("destroy", angara_team_destroy(loses), 0);
+	angara_mr_dereg(closed);
+	angara_free(open);
+	angara_free(src);
+	return ok;
+}
+
 static int64_t value(unsigned int from, size_t i)
 {
 	return (int64_t)((i * 2654435761U + from * 97) % 1000003) - 500000;
@@ -345,6 +373,7 @@ const struct part coll_parts[] = {
 	{ "broadcast", bcast },
 	{ "broadcast then barrier", bcast_then_barrier },
 	{ "broadcast refused", bcast_refused },
+	{ "broadcast refused, of two teams", bcast_refused_apart },
 	{ "allreduce", allreduce },
 	{ "reduce", reduce },
 	{ "many at once", many },

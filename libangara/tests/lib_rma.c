@@ -108,7 +108,7 @@ static bool put_inline(void)
 	size_t i, len;
 
 	for (i = 0; ok && i < 4; i++) {
-		uint64_t count = angara_counter(ctx, 447);
+		uint64_t count = angara_counter(ctx, 255);
 		angara_req_t req;
 
 		len = lengths[i];
@@ -116,8 +116,8 @@ static bool put_inline(void)
 		fill(data, len, rank);
 		ok &= done("inline", angara_put_inline(ctx, next_peer(),
 						       angara_mr_key(dst), 0, data,
-						       len, 447, &req), &req, 0) &&
-		      expect("counter", angara_counter_wait(ctx, 447, count + 1,
+						       len, 255, &req), &req, 0) &&
+		      expect("counter", angara_counter_wait(ctx, 255, count + 1,
 							    LONG_MS), 0) &&
 		      filled("inline", angara_mr_addr(dst), len, before());
 		ok &= angara_job_barrier(job) == 0;
@@ -214,7 +214,7 @@ static bool refused(void)
 	      expect("quiet", angara_quiet(ctx, LONG_MS), 0);
 	ok &= expect("local bounds", angara_put_nbi(ctx, next, 0, 0, mr, 93, 8, -1, NULL),
 		     -EINVAL) &&
-	      expect("counter 448", angara_put_nbi(ctx, next, 0, 0, mr, 0, 8, 448, NULL),
+	      expect("counter 256", angara_put_nbi(ctx, next, 0, 0, mr, 0, 8, 256, NULL),
 		     -EINVAL) &&
 	      expect("counter -2", angara_put_nbi(ctx, next, 0, 0, mr, 0, 8, -2, NULL),
 		     -EINVAL);
@@ -241,7 +241,7 @@ static bool sleeping(void)
 	ok &= expect("poll", poll(&p, 1, LONG_MS), 1);
 	ok &= expect("counter", angara_counter_wait(ctx, 11, count + 1, LONG_MS), 0);
 	ok &= expect("quiet", angara_quiet(ctx, LONG_MS), 0);
-	ok &= expect("no counter", angara_counter_wait(ctx, 448, 0, 0), -EINVAL);
+	ok &= expect("no counter", angara_counter_wait(ctx, 256, 0, 0), -EINVAL);
 	return ok;
 }
 

@@ -338,7 +338,7 @@ static void refused_broadcast(void)
 	EXPECT_EQ(finish(g.ctx[0], NULL), ANGARA_ST_OK);
 	EXPECT(!memcmp(g.ctx[2]->buf + 8192, g.ctx[0]->buf, 3000));
 	for (i = 0; i < 4; i++)
-		EXPECT_EQ(ctx_counter(g.ctx[i], ANGARA_CTR_RX_ERRORS),
+		EXPECT_EQ(ctx_counter(g.ctx[i], ANGARA_CTR_RX_ERRORS(1)),
 			  i % 2 ? 12 : 0);
 	EXPECT(aeq_poll(g.h, 1, &ev));
 	EXPECT_EQ(ev.type, ANGARA_AEV_RX_ERROR);
@@ -407,7 +407,7 @@ static void source_vanishes(void)
 	for (i = 1; i < 4; i++) {
 		EXPECT(g.ctx[i]->buf[8192 + 7] == g.ctx[0]->buf[7]);
 		EXPECT_EQ(ctx_counter(g.ctx[i], ANGARA_CTR_BCAST(1)), 1);
-		EXPECT_EQ(ctx_counter(g.ctx[i], ANGARA_CTR_RX_ERRORS), 1);
+		EXPECT_EQ(ctx_counter(g.ctx[i], ANGARA_CTR_RX_ERRORS(1)), 1);
 	}
 	tree_del(t);
 	group_del(&g);

@@ -291,13 +291,13 @@ static void quiet_and_notify(void)
 
 	start_with(4, 4);
 	w.flags = ANGARA_WQE_QUIET | ANGARA_WQE_NOTIFY;
-	w.counter = cpu_to_le16(447);
+	w.counter = cpu_to_le16(255);
 	for (i = 1; i < 5; i++) {
 		post(a, &w, NULL);
 		kick(a);
 		host_run(h);
 		EXPECT(!poll_cq(a, &cqe));
-		EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(447)), i);
+		EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(255)), i);
 		EXPECT_EQ(ctx_counter(b, ANGARA_CTR_EVSEQ), i);
 		EXPECT_EQ(ctx_counter(a, ANGARA_CTR_SQ_CI), i);
 	}
@@ -305,14 +305,14 @@ static void quiet_and_notify(void)
 	post(a, &w, NULL);
 	kick(a);
 	host_run(h);
-	EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(447)), 5);
+	EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(255)), 5);
 	/* An error is told of all the same, and nobody is notified. */
 	w.src_key = cpu_to_le32(5);
 	post(a, &w, NULL);
 	kick(a);
 	EXPECT_EQ(finish(a, &cqe), ANGARA_ST_KEY);
 	EXPECT_EQ(le32_to_cpu(cqe.node), 1);
-	EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(447)), 5);
+	EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(255)), 5);
 	end();
 }
 

@@ -18,7 +18,7 @@
  * User counters from here on are left to the application; those below belong
  * to collectives by puts.
  */
-#define COLL_APP_COUNTER	416
+#define COLL_APP_COUNTER	224
 
 struct coll;
 

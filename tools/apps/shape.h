@@ -11,7 +11,7 @@
 #include "app.h"
 
 #define SHAPE_NONE	(~0U)
-#define SHAPE_CHILDREN	12U	/* of a process, at most */
+#define SHAPE_CHILDREN	6U	/* of a process, at most */
 
 /**
  * struct shape - tree over the ranks

@@ -31,14 +31,14 @@ struct angara_ctl {
  * Nobody can sleep on ANGARA_CTR_REDUCES and ANGARA_CTR_SQ_CI: what they tell of
  * comes before a CQE.
  */
-#define ANGARA_CTR_BCAST(t)	(t)		/* broadcasts received, per tree */
-#define ANGARA_CTR_REDUCES(t)	(16 + (t))	/* finished reduce packets: credits */
-#define ANGARA_CTR_EVSEQ	32		/* events so far, see below */
-#define ANGARA_CTR_SQ_CI	33		/* SQ entries fetched so far */
-#define ANGARA_CTR_RX_ERRORS	34		/* trains of broadcasts not written */
-#define ANGARA_CTR_MSG_WAIT	35		/* 1: senders wait, see struct angara_msg */
-#define ANGARA_CTR_USER(n)	(64 + (n))	/* put and get notifications */
-#define ANGARA_CTR_USER_NUM	448
+#define ANGARA_CTR_EVSEQ	0		/* events so far, see below */
+#define ANGARA_CTR_SQ_CI	1		/* SQ entries fetched so far */
+#define ANGARA_CTR_MSG_WAIT	2		/* 1: senders wait, see struct angara_msg */
+#define ANGARA_CTR_BCAST(t)	(64 + (t))	/* broadcasts received, per tree */
+#define ANGARA_CTR_REDUCES(t)	(128 + (t))	/* finished reduce packets: credits */
+#define ANGARA_CTR_RX_ERRORS(t)	(192 + (t))	/* trains of broadcasts not written */
+#define ANGARA_CTR_USER(n)	(256 + (n))	/* put and get notifications */
+#define ANGARA_CTR_USER_NUM	256
 #define ANGARA_CTR_NUM		512
 
 /* Operations. */

@@ -110,8 +110,7 @@ uint64_t angara_team_received(struct angara_team *team);
  * @timeout_ms: deadline, or ANGARA_FOREVER
  *
  * Return: 0; -ETIMEDOUT; -ECONNRESET a member left or died before; -EIO they
- * have arrived, but one, of this team or another of the context, not whole:
- * said once; -ENODEV the device is gone.
+ * have arrived, but one not whole: said once; -ENODEV the device is gone.
  */
 int angara_team_received_wait(struct angara_team *team, uint64_t n,
 			      int timeout_ms);
