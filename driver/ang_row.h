@@ -48,10 +48,12 @@ struct ang_tree_entry {
 
 /**
  * struct ang_row_table - a node's table
+ * @num: trees that the node has
  * @entry: by TreeId
  * @serial: last ang_tree_entry.serial
  */
 struct ang_row_table {
+	u32 num;
 	struct ang_tree_entry entry[ANGARA_MAX_TREES];
 	u64 serial;
 };
@@ -70,7 +72,8 @@ bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial);
 int ang_row_gather(const struct ang_row_table *rows, const struct ang_cred *cred,
 		   u32 tree, struct angara_tree_row *row);
 void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw);
-int ang_join_check(const struct angara_join *cmd, u8 opcode, u8 *place);
+int ang_join_check(const struct ang_row_table *rows, const struct angara_join *cmd,
+		   u8 opcode, u8 *place);
 int ang_adm_errno(u8 status);
 
 #endif /* ANG_ROW_H */

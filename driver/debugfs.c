@@ -92,7 +92,7 @@ static int trees_show(struct seq_file *m, void *unused)
 	if (ret)
 		return ret;
 	seq_puts(m, "tree state root up  down pe joined pkey       epoch delegated\n");
-	for (i = 0; i < ANGARA_MAX_TREES; i++) {
+	for (i = 0; i < adev->rows.num; i++) {
 		struct angara_tree_get get = { .row.tree = i };
 
 		if (ang_dev_tree_get(adev, &admin, &get))
@@ -161,7 +161,7 @@ static int counters_show(struct seq_file *m, void *unused)
 	for (i = 0; i < 2 * adev->topo.ndims; i++)
 		if (ang_topo_neighbor(&adev->topo, adev->node, i) != ANG_NONE)
 			counters_print(m, adev, ANGARA_CNT_LINK, i);
-	for (i = 0; i < ANGARA_MAX_TREES; i++) {
+	for (i = 0; i < adev->rows.num; i++) {
 		struct angara_tree_get get = { .row.tree = i };
 
 		if (!ang_dev_tree_get(adev, &admin, &get) &&

@@ -197,12 +197,14 @@ ANG_EXPORT(ang_dev_break);
  * struct identity - what an adapter says of itself
  * @node: number of its node
  * @max_ctxs: contexts
+ * @trees: trees
  * @fabric_id: fabric
  * @topo: torus
  */
 struct identity {
 	u32 node;
 	u32 max_ctxs;
+	u32 trees;
 	u64 fabric_id;
 	struct ang_topo topo;
 };
@@ -224,13 +226,15 @@ static int read_identity(struct ang_dev *adev, struct identity *id)
 	}
 	id->node = ang_read32(adev, ANGARA_REG_NODE);
 	id->max_ctxs = ang_read32(adev, ANGARA_REG_CONTEXTS);
+	id->trees = ang_read32(adev, ANGARA_REG_TREES);
 	id->fabric_id = ang_read32(adev, ANGARA_REG_FABRIC_LO) |
 			(u64)ang_read32(adev, ANGARA_REG_FABRIC_HI) << 32;
 	if (!ang_topo_init(&id->topo, ang_read32(adev, ANGARA_REG_NDIMS), dims) ||
 	    id->node >= id->topo.nodes ||
-	    !id->max_ctxs || id->max_ctxs > ANG_MAX_CTXS) {
-		dev_err(&adev->dev, "node %u or %u contexts out of range\n",
-			id->node, id->max_ctxs);
+	    !id->max_ctxs || id->max_ctxs > ANG_MAX_CTXS ||
+	    !id->trees || id->trees > ANGARA_MAX_TREES) {
+		dev_err(&adev->dev, "node %u, %u contexts or %u trees out of range\n",
+			id->node, id->max_ctxs, id->trees);
 		return -ENODEV;
 	}
 	id->max_ctxs = min(id->max_ctxs, adev->ctx_limit);
@@ -241,7 +245,7 @@ static int read_identity(struct ang_dev *adev, struct identity *id)
 static int check_identity(struct ang_dev *adev, const struct identity *id)
 {
 	if (id->node == adev->node && id->fabric_id == adev->fabric_id &&
-	    id->max_ctxs == adev->max_ctxs &&
+	    id->max_ctxs == adev->max_ctxs && id->trees == adev->rows.num &&
 	    id->topo.ndims == adev->topo.ndims &&
 	    !memcmp(id->topo.dims, adev->topo.dims, sizeof(id->topo.dims)))
 		return 0;
@@ -254,6 +258,7 @@ static int take_identity(struct ang_dev *adev, const struct identity *id)
 	adev->node = id->node;
 	adev->fabric_id = id->fabric_id;
 	adev->topo = id->topo;
+	adev->rows.num = id->trees;
 	ang_topo_coord(&adev->topo, adev->node, adev->coord);
 	adev->ctx_ids = bitmap_zalloc(id->max_ctxs, GFP_KERNEL);
 	adev->ctxs = kcalloc(id->max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);

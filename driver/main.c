@@ -103,8 +103,7 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 	struct angara_query *cmd = arg;
 	u32 dim;
 
-	if (cmd->flags || memchr_inv(cmd->reserved, 0, sizeof(cmd->reserved)) ||
-	    cmd->reserved2)
+	if (cmd->flags || memchr_inv(cmd->reserved, 0, sizeof(cmd->reserved)))
 		return -EOPNOTSUPP;
 	cmd->abi = ANGARA_ABI_VERSION;
 	cmd->node = adev->node;
@@ -125,6 +124,7 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 	cmd->pkey = ang_default_pkey();
 	cmd->caps = adev->caps | ANGARA_CAP_MSG;
 	cmd->max_msg_bytes = ANG_MAX_MSG_BYTES;
+	cmd->max_trees = adev->rows.num;
 	return 0;
 }
 

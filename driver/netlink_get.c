@@ -140,7 +140,7 @@ static int link_fill(struct sk_buff *skb, struct ang_dev *adev,
 
 static u32 tree_count(struct ang_dev *adev)
 {
-	return ANGARA_MAX_TREES;
+	return adev->rows.num;
 }
 
 static int put_row(struct sk_buff *skb, struct ang_dev *adev,

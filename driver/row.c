@@ -29,7 +29,7 @@ int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *top
 {
 	const struct ang_tree_entry *entry;
 
-	if (row->tree >= ANGARA_MAX_TREES)
+	if (row->tree >= rows->num)
 		return -EINVAL;
 	entry = &rows->entry[row->tree];
 	if (!may_program(cred, entry, row->pkey))
@@ -69,7 +69,7 @@ int ang_row_may_get(const struct ang_row_table *rows, const struct ang_cred *cre
 {
 	const struct ang_tree_entry *entry;
 
-	if (tree >= ANGARA_MAX_TREES)
+	if (tree >= rows->num)
 		return -EINVAL;
 	entry = &rows->entry[tree];
 	if (!entry->set && !entry->delegated)
@@ -119,7 +119,7 @@ int ang_row_may_clear(const struct ang_row_table *rows, const struct ang_cred *c
 {
 	const struct ang_tree_entry *entry;
 
-	if (tree >= ANGARA_MAX_TREES)
+	if (tree >= rows->num)
 		return -EINVAL;
 	entry = &rows->entry[tree];
 	if (!may_program(cred, entry,
@@ -173,6 +173,7 @@ void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw)
 
 /**
  * ang_join_check() - may a context ask for that?
+ * @rows: table; its lock need not be held
  * @cmd: argument of ANGARA_IOCTL_JOIN or ANGARA_IOCTL_LEAVE
  * @opcode: ANGARA_ADM_JOIN or ANGARA_ADM_LEAVE
  * @place: out: place for the admin command
@@ -180,13 +181,14 @@ void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw)
  * Return: 0 or an error as struct angara_join tells; whether the row has such
  * a place, only the device knows.
  */
-int ang_join_check(const struct angara_join *cmd, u8 opcode, u8 *place)
+int ang_join_check(const struct ang_row_table *rows, const struct angara_join *cmd,
+		   u8 opcode, u8 *place)
 {
 	u32 flags = opcode == ANGARA_ADM_JOIN ? ANGARA_JOIN_PLACE : 0;
 
 	if (cmd->flags & ~flags || (cmd->place && !cmd->flags))
 		return -EOPNOTSUPP;
-	if (cmd->tree >= ANGARA_MAX_TREES || cmd->place >= ANGARA_MAX_LOCAL)
+	if (cmd->tree >= rows->num || cmd->place >= ANGARA_MAX_LOCAL)
 		return -EINVAL;
 	*place = cmd->flags ? (u8)(cmd->place + 1) : 0;
 	return 0;

@@ -222,7 +222,7 @@ void ang_dev_trees_forget(struct ang_dev *adev)
 	u32 tree;
 
 	mutex_lock(&adev->tree_lock);
-	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+	for (tree = 0; tree < adev->rows.num; tree++)
 		adev->rows.entry[tree].set = false;
 	mutex_unlock(&adev->tree_lock);
 }
@@ -242,7 +242,7 @@ int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 {
 	if (!cred->admin)
 		return -EPERM;
-	if (tree >= ANGARA_MAX_TREES)
+	if (tree >= adev->rows.num)
 		return -EINVAL;
 	if (mutex_lock_killable(&adev->tree_lock))
 		return -EINTR;
@@ -302,7 +302,7 @@ int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
 	u32 node;
 	int ret;
 
-	if (check->tree >= ANGARA_MAX_TREES)
+	if (check->tree >= adev->rows.num)
 		return -EINVAL;
 	rows = kvcalloc(adev->topo.nodes, sizeof(*rows), GFP_KERNEL_ACCOUNT);
 	if (!rows)

@@ -34,7 +34,7 @@ void ang_file_disown_trees(struct ang_file *file)
 {
 	u32 tree;
 
-	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+	for (tree = 0; tree < file->adev->rows.num; tree++)
 		if (file->owned[tree])
 			ang_dev_tree_disown(file->adev, tree, file->owned[tree]);
 }
@@ -55,7 +55,7 @@ static int clear_owned(struct ang_file *file, u32 tree)
 {
 	int ret = -ENOENT;
 
-	if (tree >= ANGARA_MAX_TREES)
+	if (tree >= file->adev->rows.num)
 		return -EINVAL;
 	if (mutex_lock_killable(&file->lock))
 		return -EINTR;
@@ -123,7 +123,7 @@ static int membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
 	struct angara_adm_cpl cpl;
 	int ret;
 
-	ret = ang_join_check(cmd, opcode, &adm.place);
+	ret = ang_join_check(&adev->rows, cmd, opcode, &adm.place);
 	if (ret)
 		return ret;
 	if (!uctx)

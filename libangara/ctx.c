@@ -219,6 +219,7 @@ ANG_PUBLIC int angara_ctx_query(struct angara_ctx *ctx,
 		.max_op_bytes = q->max_op_bytes,
 		.max_mrs = q->max_mrs,
 		.max_msg_bytes = q->caps & ANGARA_CAP_MSG ? q->max_msg_bytes : 0,
+		.max_trees = q->max_trees,
 		.pkey = ctx->create.pkey,
 		.self = { .node = q->node, .ctx = (u16)ctx->create.ctx },
 	};

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <linux/angara.h>
+
 #include "fabric.h"
 
 #define EMBEDDED	"embedded"
@@ -79,6 +81,10 @@ static const char *option(struct ang_spec *spec, const char *opt)
 	if (val)
 		return number(val, 1, 128, &spec->ctxs) ? NULL :
 			"ctxs= wants a number from 1 to 128";
+	val = after(opt, "trees=");
+	if (val)
+		return number(val, 1, ANGARA_MAX_TREES, &spec->trees) ? NULL :
+			"trees= wants a number from 1 to 64";
 	val = after(opt, "train=");
 	if (val)
 		return number(val, 1, 64, &spec->train) &&
@@ -97,7 +103,7 @@ static const char *option(struct ang_spec *spec, const char *opt)
 		spec->fd = (int)fd;
 		return NULL;
 	}
-	return "options are name=, ctxs=, train=, procs= and heap=";
+	return "options are name=, ctxs=, trees=, train=, procs= and heap=";
 }
 
 static int embedded(const char *text, struct ang_spec *spec, const char **why)
@@ -164,7 +170,8 @@ int ang_spec_print(const struct ang_spec *spec, char *text, size_t len)
 {
 	size_t at = (size_t)snprintf(text, len, EMBEDDED);
 	const struct { const char *name; u32 val; } opts[] = {
-		{ "ctxs", spec->ctxs }, { "train", spec->train },
+		{ "ctxs", spec->ctxs }, { "trees", spec->trees },
+		{ "train", spec->train },
 		{ "procs", spec->procs }, { "heap", spec->heap_mib },
 	};
 	u32 i;

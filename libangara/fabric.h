@@ -34,6 +34,7 @@
  * @topo: embedded, as all that follows: the torus; no dimensions for the
  *	default
  * @ctxs: contexts per node, 0 for the default
+ * @trees: trees, 0 for the default
  * @train: packets that travel together, 0 for the default
  * @procs: processes that may use it at a time, 0 for the default
  * @heap_mib: memory that a process may have of angara_malloc(), 0 for the
@@ -47,6 +48,7 @@ struct ang_spec {
 	char device[ANG_NAME_BYTES];
 	struct angara_topo topo;
 	u32 ctxs;
+	u32 trees;
 	u32 train;
 	u32 procs;
 	u32 heap_mib;

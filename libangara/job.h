@@ -71,6 +71,7 @@ struct ang_job_reply {
 struct ang_team_card {
 	u64 fabric_id;
 	u64 list;
+	u64 trees;
 	u32 n;
 	u32 root;
 	u32 tree;
@@ -78,7 +79,6 @@ struct ang_team_card {
 	u32 node;
 	u32 ctx;
 	s32 err;
-	u32 trees;
 };
 
 struct angara_job;

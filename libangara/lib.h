@@ -107,7 +107,7 @@ struct angara_ctx {
 
 	struct angara_mr *mrs;
 	struct ang_pool *pool;
-	u32 trees;
+	u64 trees;
 };
 
 /**

@@ -199,7 +199,7 @@ static void leave(struct angara_team *team)
 
 	arg.tree = team->tree;
 	ang_dev_cmd(&team->ctx->dev, ANGARA_IOCTL_LEAVE, &arg);
-	team->ctx->trees &= ~(1U << team->tree);
+	team->ctx->trees &= ~(1ULL << team->tree);
 }
 
 /*
@@ -238,7 +238,7 @@ static int enter(struct angara_team *team)
 	ret = ang_dev_cmd(&ctx->dev, ANGARA_IOCTL_JOIN, &arg);
 	if (ret)
 		return ret;
-	ctx->trees |= 1U << team->tree;
+	ctx->trees |= 1ULL << team->tree;
 	/* Nobody broadcasts before all know that all have joined. */
 	team->received = ang_counter(ctx, ANGARA_CTR_BCAST(team->tree));
 	team->rx_errors = ang_counter(ctx, ANGARA_CTR_RX_ERRORS(team->tree));

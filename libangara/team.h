@@ -18,6 +18,7 @@
  * @missing: rows whose device is not here
  * @why: why the first of them is not
  * @taken: TreeIds to leave alone, a bit for each
+ * @max_trees: TreeIds are below this
  * @set: rows gone through, from the first on; ours among them are set
  * @root: index of the root
  * @tree: TreeId
@@ -33,7 +34,8 @@ struct ang_rows {
 	u32 n;
 	u32 missing;
 	int why;
-	u32 taken;
+	u64 taken;
+	u32 max_trees;
 	u32 set;
 	u32 root;
 	u32 tree;

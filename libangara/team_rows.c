@@ -126,7 +126,7 @@ static void back_off(void)
 int ang_rows_propose(struct ang_rows *r, u32 want)
 {
 	u32 first = want ? want - 1 : 0;
-	u32 num = want ? 1 : ANGARA_MAX_TREES;
+	u32 num = want ? 1 : r->max_trees;
 
 	while (r->turn < ANG_ROUNDS * num) {
 		u32 tree = first + r->turn % num;
@@ -273,6 +273,7 @@ int ang_rows_plan(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
 			return ret;
 	}
 	r->pool = ctx->pool;
+	r->max_trees = ctx->query.max_trees;
 	ret = build(r, ctx, root, peers, n);
 	if (!ret)
 		hold_devices(r);

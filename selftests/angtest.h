@@ -24,6 +24,7 @@
 #define AT_MAX_NODES	64
 #define AT_PAGE		4096UL
 /* How long anything that must happen may take, on a busy emulated machine. */
+#define AT_TREES	16	/* that every device under test has */
 #define AT_DEADLINE_MS	60000
 #define AT_NOBODY	65534
 

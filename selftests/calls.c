@@ -195,8 +195,7 @@ const struct call call_query = {
 	.cmd = ANGARA_IOCTL_QUERY,
 	.size = sizeof(struct angara_query),
 	.first = offsetof(struct angara_query, max_msg_bytes),
-	.reserved = { RESERVED(struct angara_query, reserved),
-		      RESERVED(struct angara_query, reserved2) },
+	.reserved = { RESERVED(struct angara_query, reserved) },
 	.answers = true,
 	.fill = fill_nothing,
 	.after = keep,
@@ -332,10 +331,10 @@ int state_init(struct state *s)
 	if (s->fd < 0 || at_query(s->fd, &q))
 		return -ENODEV;
 	s->pkey = q.pkey;
-	while (s->tree < ANGARA_MAX_TREES &&
+	while (s->tree < q.max_trees &&
 	       at_tree_get(s->fd, s->tree, &get) != -ENOENT)
 		s->tree++;
-	if (s->tree == ANGARA_MAX_TREES)
+	if (s->tree == q.max_trees)
 		return -ENOSPC;
 	s->efd = eventfd(0, EFD_CLOEXEC);
 	s->mem = at_pages(AT_PAGE);

@@ -17,7 +17,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 #define NODES	8
 #define KEY	0
 #define LEN	(ANGARA_MAX_REDUCES * ANGARA_PACKET_BYTES)
-#define HALF	(ANGARA_MAX_TREES * LEN)
+#define HALF	(AT_TREES * LEN)
 
 FIXTURE(inflight) {
 	struct at_group g;
@@ -51,7 +51,7 @@ FIXTURE_SETUP(inflight)
 					      2 * HALF));
 		self->who[i] = i;
 	}
-	for (t = 0; t < ANGARA_MAX_TREES; t++) {
+	for (t = 0; t < AT_TREES; t++) {
 		ASSERT_EQ(0, lay(self, t, t % NODES));
 	}
 }
@@ -60,7 +60,7 @@ FIXTURE_TEARDOWN(inflight)
 {
 	unsigned int i, t;
 
-	for (t = 0; t < ANGARA_MAX_TREES; t++)
+	for (t = 0; t < AT_TREES; t++)
 		at_tree_lift(&self->g, t);
 	for (i = 0; i < NODES; i++)
 		at_member_close(&self->m[i]);
@@ -112,7 +112,7 @@ static void give_all(FIXTURE_DATA(inflight) *self)
 	unsigned int i, t;
 
 	for (i = 0; i < NODES; i++)
-		for (t = 0; t < ANGARA_MAX_TREES; t++)
+		for (t = 0; t < AT_TREES; t++)
 			at_give(self->m[i].mem + t * LEN, ANGARA_TYPE_INT32,
 				LEN / 4, i);
 	at_reduce(self->want, ANGARA_TYPE_INT32, ANGARA_RED_SUM, LEN / 4,
@@ -127,7 +127,7 @@ static int start_on_all_trees(FIXTURE_DATA(inflight) *self, unsigned int i,
 	unsigned int t;
 	int ret = 0;
 
-	for (t = 0; t < ANGARA_MAX_TREES && !ret; t++) {
+	for (t = 0; t < AT_TREES && !ret; t++) {
 		w = sum(t, bytes);
 		ret = at_post(&self->m[i].x, &w, NULL);
 	}
@@ -150,7 +150,7 @@ TEST_F(inflight, all_reduce_ids)
 			if (i != late) {
 				ASSERT_EQ(0, start_on_all_trees(self, i, LEN));
 			}
-		for (t = 0; t < ANGARA_MAX_TREES; t++) {
+		for (t = 0; t < AT_TREES; t++) {
 			EXPECT_EQ(ANGARA_MAX_REDUCES,
 				  settled_in_flight(self, t % NODES, t,
 						    ANGARA_MAX_REDUCES)) {
@@ -162,16 +162,16 @@ TEST_F(inflight, all_reduce_ids)
 		}
 		ASSERT_EQ(0, start_on_all_trees(self, late, LEN));
 		for (i = 0; i < NODES; i++)
-			for (t = 0; t < ANGARA_MAX_TREES; t++) {
+			for (t = 0; t < AT_TREES; t++) {
 				ASSERT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
 			}
 		for (i = 0; i < NODES; i++)
-			for (t = 0; t < ANGARA_MAX_TREES; t++) {
+			for (t = 0; t < AT_TREES; t++) {
 				EXPECT_EQ(0, memcmp(self->m[i].mem + HALF +
 						    t * LEN, self->want, LEN));
 			}
 	}
-	for (t = 0; t < ANGARA_MAX_TREES; t++) {
+	for (t = 0; t < AT_TREES; t++) {
 		for (i = 0; i < NODES; i++) {
 			EXPECT_EQ(0, settled_in_flight(self, i, t, 0));
 			EXPECT_GE(ANGARA_MAX_REDUCES,
@@ -312,7 +312,7 @@ static struct told told(FIXTURE_DATA(inflight) *self)
 	struct told sum = {};
 	unsigned int t;
 
-	for (t = 0; t < ANGARA_MAX_TREES; t++) {
+	for (t = 0; t < AT_TREES; t++) {
 		c = counters(self, 0, t);
 		sum.by_count += le64toh(c.credits_pe_count);
 		sum.by_timer += le64toh(c.credits_pe_timer);
@@ -326,7 +326,7 @@ static int told_all(FIXTURE_DATA(inflight) *self, uint64_t count)
 	unsigned int t;
 	int ret = 0;
 
-	for (t = 0; t < ANGARA_MAX_TREES && !ret; t++)
+	for (t = 0; t < AT_TREES && !ret; t++)
 		ret = at_wait_counter(&self->m[0].x, ANGARA_CTR_REDUCES(t),
 				      count, AT_DEADLINE_MS);
 	return ret;
@@ -340,14 +340,14 @@ static void on_all_trees(struct __test_metadata *_metadata,
 	struct angara_wqe w;
 
 	for (i = 0; i < NODES; i++) {
-		for (k = 0; k < count * ANGARA_MAX_TREES; k++) {
-			w = sum(k % ANGARA_MAX_TREES, 4);
+		for (k = 0; k < count * AT_TREES; k++) {
+			w = sum(k % AT_TREES, 4);
 			ASSERT_EQ(0, at_post(&self->m[i].x, &w, NULL));
 		}
 		ASSERT_EQ(0, at_kick(&self->m[i].x));
 	}
 	for (i = 0; i < NODES; i++) {
-		for (k = 0; k < count * ANGARA_MAX_TREES; k++) {
+		for (k = 0; k < count * AT_TREES; k++) {
 			ASSERT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
 		}
 	}
@@ -365,7 +365,7 @@ TEST_F(inflight, credits_after_128)
 	unsigned int t, round, whole = 0;
 	struct told before, after;
 
-	for (t = 0; t < ANGARA_MAX_TREES; t++) {
+	for (t = 0; t < AT_TREES; t++) {
 		ASSERT_EQ(0, lay(self, t, 0));
 	}
 	/* 112 are too few, whatever comes of them later. */
@@ -381,7 +381,7 @@ TEST_F(inflight, credits_after_128)
 		if (after.by_timer != before.by_timer)
 			continue;
 		whole++;
-		EXPECT_EQ(ANGARA_MAX_TREES, after.by_count - before.by_count);
+		EXPECT_EQ(AT_TREES, after.by_count - before.by_count);
 	}
 	EXPECT_EQ(3, whole);
 }

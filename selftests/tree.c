@@ -140,10 +140,14 @@ TEST_F(tree, row_limits)
 {
 	struct angara_tree_row row = root_row(self);
 	struct angara_tree_get get;
+	struct angara_query q;
 
+	ASSERT_EQ(0, at_query(self->g.fd[0], &q));
+	EXPECT_LE(AT_TREES, q.max_trees);
+	EXPECT_GE(ANGARA_MAX_TREES, q.max_trees);
 	row.pe = ANGARA_MAX_LOCAL;
 	row.epoch = 0xFFFF;
-	for (row.tree = 0; row.tree < ANGARA_MAX_TREES; row.tree++) {
+	for (row.tree = 0; row.tree < q.max_trees; row.tree++) {
 		ASSERT_EQ(-ENOENT, at_tree_get(self->g.fd[0], row.tree, &get));
 		EXPECT_EQ(0, at_tree_set(self->g.fd[0], &row, 0));
 		EXPECT_EQ(0, at_tree_get(self->g.fd[0], row.tree, &get));

@@ -93,7 +93,6 @@ TEST_F(values, output_fields_are_ignored)
 	q.size = sizeof(q);
 	q.flags = 0;
 	memset(q.reserved, 0, sizeof(q.reserved));
-	q.reserved2 = 0;
 	EXPECT_EQ(0, at_ioctl(self->fd, ANGARA_IOCTL_QUERY, &q));
 	EXPECT_EQ(0, memcmp(&q, &self->q, sizeof(q)));
 }

@@ -132,7 +132,7 @@ int main(void)
 {
 	static const struct ang_cfg cfg = {
 		.ndims = 1, .dims = { NODES }, .ctxs = 1, .ops = 4,
-		.bufs = 8, .depth = 4, .train = 1,
+		.bufs = 8, .depth = 4, .train = 1, .trees = 1,
 	};
 	u64 size = (ang_fabric_size(&cfg) + 63) & ~63ULL;
 	void *fabric = aligned_alloc(64, size);

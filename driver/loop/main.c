@@ -27,6 +27,10 @@ static ushort contexts;
 module_param(contexts, ushort, 0644);
 MODULE_PARM_DESC(contexts, "contexts per node, 1..128 (default: 16, above 64 nodes 4)");
 
+static ushort trees = ANG_DEF_TREES;
+module_param(trees, ushort, 0644);
+MODULE_PARM_DESC(trees, "trees per node, 1..64 (default: 16)");
+
 /* Protects both. */
 static DEFINE_MUTEX(loop_lock);
 static DEFINE_XARRAY_ALLOC(loop_fabrics);
@@ -61,6 +65,11 @@ static int make_cfg(const char *text, struct ang_cfg *cfg)
 		cfg->ctxs = small ? 16 : 4;
 	if (cfg->ctxs > ANG_MAX_CTXS) {
 		pr_err("contexts '%u': must be 1..%u\n", cfg->ctxs, ANG_MAX_CTXS);
+		return -EINVAL;
+	}
+	cfg->trees = READ_ONCE(trees);
+	if (!cfg->trees || cfg->trees > ANGARA_MAX_TREES) {
+		pr_err("trees '%u': must be 1..%u\n", cfg->trees, ANGARA_MAX_TREES);
 		return -EINVAL;
 	}
 	cfg->ops = small ? 64 : 16;

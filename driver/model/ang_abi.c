@@ -29,7 +29,7 @@ AT(angara_query, max_op_bytes, 64);
 AT(angara_query, pkey, 72);
 AT(angara_query, caps, 76);
 AT(angara_query, max_msg_bytes, 80);
-AT(angara_query, reserved2, 84);
+AT(angara_query, max_trees, 84);
 
 SIZE(angara_ctx_create, 80);
 AT(angara_ctx_create, size, 0);

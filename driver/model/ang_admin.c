@@ -48,6 +48,8 @@ u32 ang_reg_read(struct ang_view *v, u32 node, u32 off)
 		return fab->topo.ndims;
 	case ANGARA_REG_CONTEXTS:
 		return fab->cfg.ctxs;
+	case ANGARA_REG_TREES:
+		return fab->cfg.trees;
 	case ANGARA_REG_DIMS01:
 		return fab->topo.dims[0] | (u32)fab->topo.dims[1] << 16;
 	case ANGARA_REG_DIMS23:
@@ -336,7 +338,7 @@ static void execute(struct ang_view *v, struct ang_node *n,
 		cpl.status = ANGARA_ADM_ST_OPCODE;
 	else if (cmd->reserved ||
 		 (cmd->place && cmd->opcode != ANGARA_ADM_JOIN) ||
-		 cmd->tree >= ANGARA_MAX_TREES)
+		 cmd->tree >= v->fab->cfg.trees)
 		cpl.status = ANGARA_ADM_ST_PARAM;
 	else
 		cpl.status = (u8)commands[cmd->opcode](v, n, cmd, &cpl);
@@ -376,10 +378,10 @@ static bool must_wait(struct ang_view *v, struct ang_node *n,
 		      const struct angara_adm_cmd *cmd)
 {
 	if (cmd->opcode == ANGARA_ADM_CTX_DESTROY && !cmd->reserved &&
-	    !cmd->place && cmd->tree < ANGARA_MAX_TREES)
+	    !cmd->place && cmd->tree < v->fab->cfg.trees)
 		return !trees_left(v, n, le16_to_cpu(cmd->ctx));
 	return cmd->opcode == ANGARA_ADM_TREE_SET &&
-	       cmd->row.tree < ANGARA_MAX_TREES &&
+	       cmd->row.tree < v->fab->cfg.trees &&
 	       n->tree[cmd->row.tree].abort_todo;
 }
 

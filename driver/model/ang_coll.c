@@ -480,7 +480,7 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	} else if (p->type == ANG_PKT_CREDIT) {
 		t->up_credits += ANG_CREDIT_DOWN * p->seq;
 		t->cnt.credits_received += p->seq;
-		n->red_trees |= 1U << p->tree;
+		n->red_trees |= 1ULL << p->tree;
 	} else {
 		progress = distribute(v, n, p, &r->todo,
 				      r->todo ? 0 : outputs_down(n, p), dir);

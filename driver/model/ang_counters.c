@@ -82,7 +82,7 @@ static u32 counters_of(struct ang_view *v, struct ang_node *n, u32 kind,
 			return link_counters(&n->link[index], &out->link);
 		break;
 	case ANGARA_CNT_TREE:
-		if (index < ANGARA_MAX_TREES)
+		if (index < v->fab->cfg.trees)
 			return tree_counters(&n->tree[index], &out->tree);
 		break;
 	case ANGARA_CNT_CTX:

@@ -35,6 +35,7 @@
 #define ANGARA_REG_NODES	0x014	/* ro */
 #define ANGARA_REG_NDIMS	0x018	/* ro */
 #define ANGARA_REG_CONTEXTS	0x01C	/* ro: contexts that can be created */
+#define ANGARA_REG_TREES	0x05C	/* ro: trees per node, 1..ANGARA_MAX_TREES */
 #define ANGARA_REG_DIMS01	0x020	/* ro: size of X, size of Y << 16 */
 #define ANGARA_REG_DIMS23	0x024	/* ro: size of Z, size of W << 16 */
 #define ANGARA_REG_FABRIC_LO	0x028	/* ro: fabric id */

@@ -92,7 +92,7 @@ void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (m->last == slot + 1)
 		m->last = (u16)(prev ? ang_op_slot(v->fab, n, c, prev) + 1 : 0);
 	if (!m->first)
-		c->tree_tx &= (u16)~(1U << op->tree);
+		c->tree_tx &= ~(1ULL << op->tree);
 }
 
 /**
@@ -366,7 +366,7 @@ static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	u32 slot = ang_op_slot(v->fab, n, c, op);
 	u32 status = source_check(v, n, c, op);
 
-	if (!(c->joined & 1U << op->tree))
+	if (!(c->joined & 1ULL << op->tree))
 		return ANGARA_ST_NO_TREE;
 	if (t->state != ANGARA_TREE_STATE_UP) {
 		op->err_node = t->down_node;
@@ -396,7 +396,7 @@ static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	else
 		m->first = (u16)(slot + 1);
 	m->last = (u16)(slot + 1);
-	c->tree_tx |= (u16)(1U << op->tree);
+	c->tree_tx |= 1ULL << op->tree;
 	return ANGARA_ST_OK;
 }
 

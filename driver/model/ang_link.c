@@ -233,7 +233,7 @@ static u32 link_pool(const struct ang_cfg *cfg, const struct ang_pkt *p,
 
 	if (vc == ANGARA_VC_UP && p->type != ANG_PKT_BCAST)
 		return buf_pool(cfg, ANG_BUF_TREE(p->tree), base);
-	*base = cfg->bufs + ANG_TREE_BUFS * ANGARA_MAX_TREES;
+	*base = cfg->bufs + ANG_TREE_BUFS * cfg->trees;
 	for (d = 0; d < dir / 2; d++)
 		if (cfg->dims[d] > 1)
 			*base += 2U * ANGARA_VC_NUM * cfg->dims[d] * cfg->depth;

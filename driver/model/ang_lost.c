@@ -156,11 +156,11 @@ static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
 		return;
 	}
 	place -= ANGARA_MAX_DIRS;
-	if (place < ANGARA_MAX_TREES) {
+	if (place < v->fab->cfg.trees) {
 		tree_lost(v, n, place);
 		return;
 	}
-	c = ang_ctx(v->fab, n, place - ANGARA_MAX_TREES);
+	c = ang_ctx(v->fab, n, place - v->fab->cfg.trees);
 	if (c->alive)
 		ctx_lost(v, n, c);
 	ang_send_lost(v, n, c);
@@ -169,7 +169,7 @@ static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
 
 static u32 num_parts(const struct ang_fabric *fab)
 {
-	return ANGARA_MAX_DIRS + ANGARA_MAX_TREES + fab->cfg.ctxs;
+	return ANGARA_MAX_DIRS + fab->cfg.trees + fab->cfg.ctxs;
 }
 
 /**

@@ -20,6 +20,7 @@
 #define ANG_MAX_CTXS		128U
 #define ANG_NONE		0xFFFFFFFFU
 #define ANG_MAX_TRAIN	64U
+#define ANG_DEF_TREES	16U	/* of the adapter that document 000 describes */
 #define ANG_REDUCE_TRAIN	8U	/* of reductions, at the most */
 
 /**
@@ -32,6 +33,7 @@
  * @depth: packets that a link buffers per virtual channel, a power of two >= 4
  * @train: packets that travel together, a power of two up to ANG_MAX_TRAIN, in
  *	reductions up to ANG_REDUCE_TRAIN; counters count packets
+ * @trees: trees per node, 1..ANGARA_MAX_TREES
  * @remote: 1: some nodes are played by others, see ang_remote_set(); else 0
  * @fabric_id: see angara_query
  */
@@ -43,6 +45,7 @@ struct ang_cfg {
 	u16 bufs;
 	u16 depth;
 	u16 train;
+	u16 trees;
 	u16 remote;
 	u64 fabric_id;
 };
@@ -262,7 +265,7 @@ union ang_counters {
  */
 u32 ang_look_counters(struct ang_view *v, u32 node, u32 kind, u32 index,
 		      union ang_counters *out);
-/** The row of @tree < ANGARA_MAX_TREES, with state, members and down_node. */
+/** The row of @tree < cfg.trees, with state, members and down_node. */
 void ang_look_tree(struct ang_view *v, u32 node, u32 tree,
 		   struct angara_tree_get *get);
 /** Return: partition of a context, 0 if there is none. */

@@ -42,7 +42,8 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 	    cfg->ops > 64 || cfg->bufs < 8 || cfg->depth < 4 ||
 	    cfg->depth & (cfg->depth - 1) || !cfg->train ||
 	    cfg->train > ANG_MAX_TRAIN ||
-	    cfg->train & (cfg->train - 1) || cfg->remote > 1)
+	    cfg->train & (cfg->train - 1) || !cfg->trees ||
+	    cfg->trees > ANGARA_MAX_TREES || cfg->remote > 1)
 		return 0;
 	if (!ang_topo_init(&topo, cfg->ndims, cfg->dims) ||
 	    longest_way(cfg) > ANG_MAX_HOPS ||
@@ -61,7 +62,8 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->ring_size = align64((u32)sizeof(struct ang_ring) +
 				 cfg->depth * (u32)sizeof(struct ang_pkt));
 	fab->buf_size = cfg->train * ANGARA_PACKET_BYTES;
-	at = align64(sizeof(struct ang_node));
+	at = align64((u32)sizeof(struct ang_node) +
+		     cfg->trees * (u32)sizeof(struct ang_tree));
 	fab->off_ctx = at;
 	at = align64(at + cfg->ctxs * (u32)sizeof(struct ang_ctx));
 	fab->off_op = at;
@@ -69,7 +71,7 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->off_ring = at;
 	at += rings * fab->ring_size;
 	fab->off_ref = at;
-	fab->bufs = cfg->bufs + ANG_TREE_BUFS * ANGARA_MAX_TREES +
+	fab->bufs = cfg->bufs + ANG_TREE_BUFS * cfg->trees +
 		    (u32)ang_link_bufs(cfg);
 	at = align64(at + fab->bufs * 4U);
 	fab->off_link = at;
@@ -146,7 +148,7 @@ static bool rings_step(struct ang_view *v, struct ang_node *n)
 static bool trees_step(struct ang_view *v, struct ang_node *n)
 {
 	u32 at = n->at;
-	u64 set = at < ANGARA_MAX_TREES ? n->red_trees & ~0U << at : 0;
+	u64 set = at < ANGARA_MAX_TREES ? n->red_trees & ~0ULL << at : 0;
 	bool progress = false;
 
 	for (; set; set &= set - 1) {
@@ -156,7 +158,7 @@ static bool trees_step(struct ang_view *v, struct ang_node *n)
 		progress |= ang_reduce_issue(v, n, n->at);
 	}
 	at = at > ANGARA_MAX_TREES ? at - ANGARA_MAX_TREES : 0;
-	for (set = n->ctl_trees & ~0U << at; set; set &= set - 1) {
+	for (set = n->ctl_trees & ~0ULL << at; set; set &= set - 1) {
 		n->at = ANGARA_MAX_TREES + ang_lowest(set);
 		if (ang_spent(v))
 			return progress;
@@ -280,7 +282,7 @@ bool ang_node_reset(struct ang_view *v, struct ang_node *n)
 {
 	u32 i;
 
-	for (i = 0; i < ANGARA_MAX_TREES; i++) {
+	for (i = 0; i < v->fab->cfg.trees; i++) {
 		if (ang_spent(v))
 			return false;
 		ang_tree_clear(v, n, i);
@@ -336,7 +338,7 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 	u64 down = (u64)ANGARA_MAX_LOCAL * cfg->ops *
 		   (CQE_WORK + (cfg->ops + 1U) * ANG_WORK_LOOK / 2);
 	u64 ready = (u64)cfg->ctxs * (1 + cfg->ops) * ANG_WORK_LOOK;
-	u64 credit = (u64)ANGARA_MAX_TREES * ANGARA_MAX_LOCAL * ANG_WORK_DMA;
+	u64 credit = (u64)cfg->trees * ANGARA_MAX_LOCAL * ANG_WORK_DMA;
 	u64 most = deliver;
 
 	if (settle > most)

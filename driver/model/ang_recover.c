@@ -286,7 +286,7 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 
 	for (i = 0; i < fab->cfg.ctxs; i++)
 		ctx_reset(fab, n, i);
-	for (i = 0; i < ANGARA_MAX_TREES; i++)
+	for (i = 0; i < fab->cfg.trees; i++)
 		tree_reset(&n->tree[i]);
 	memset(n->fifo, 0, sizeof(n->fifo));
 	memset(&n->adm, 0, sizeof(n->adm));
@@ -369,7 +369,7 @@ static void node_refs(struct ang_view *v, struct ang_node *n)
 		ring_refs(v, ring_nr(v->fab, n, i));
 	for (i = 0; i < ANG_FIFO_NUM; i++)
 		fifo_refs(v, &n->fifo[i]);
-	for (i = 0; i < ANGARA_MAX_TREES; i++)
+	for (i = 0; i < v->fab->cfg.trees; i++)
 		for (k = 0; k < ANGARA_MAX_REDUCES; k++)
 			if (n->tree[i].slot[k].used)
 				slot_refs(v, &n->tree[i].slot[k]);

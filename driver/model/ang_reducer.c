@@ -142,7 +142,7 @@ void ang_reduce_take(struct ang_view *v, struct ang_node *n,
 			slot_combine(v, s, p);
 	}
 	if (!s->left)
-		n->red_trees |= 1U << p->tree;
+		n->red_trees |= 1ULL << p->tree;
 }
 
 /*
@@ -207,7 +207,7 @@ static void credit_count(struct ang_view *v, struct ang_node *n,
 	t->cnt.reduce_results += npkts;
 	if (t->row.dirs && due) {
 		t->credit_pend++;
-		n->ctl_trees |= 1U << t->row.tree;
+		n->ctl_trees |= 1ULL << t->row.tree;
 	}
 	if (!t->row.pe)
 		return;
@@ -248,7 +248,7 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 		if (ang_spent(v))
 			return true;
 	}
-	n->red_trees &= ~(1U << tree);
+	n->red_trees &= ~(1ULL << tree);
 	return progress;
 }
 
@@ -299,7 +299,7 @@ bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 	}
 	if (!t->abort_todo && !t->open_todo && !t->credit_todo &&
 	    !t->credit_pend)
-		n->ctl_trees &= ~(1U << tree);
+		n->ctl_trees &= ~(1ULL << tree);
 	return progress;
 }
 
@@ -337,7 +337,7 @@ void ang_credit_pe(struct ang_view *v, struct ang_node *n, bool timer)
 
 	n->timer = 0;
 	n->unreported = 0;
-	for (tree = 0; tree < ANGARA_MAX_TREES; tree++) {
+	for (tree = 0; tree < v->fab->cfg.trees; tree++) {
 		struct ang_tree *t = &n->tree[tree];
 
 		if (t->state == ANGARA_TREE_STATE_UP && t->pe_done != t->done)

@@ -139,7 +139,7 @@ static u32 flags_of(u32 has)
 static const char *tree_flaw(const struct ang_fabric *fab,
 			     const struct ang_pkt *p)
 {
-	if (p->tree >= ANGARA_MAX_TREES)
+	if (p->tree >= fab->cfg.trees)
 		return "tree: out of range";
 	if (p->type == ANG_PKT_ABORT && !p->status)
 		return "status: a tree went down without a cause";

@@ -38,7 +38,7 @@ static void open_tell(struct ang_node *n, struct ang_tree *t, u32 outs)
 {
 	t->open_todo |= outs;
 	if (t->open_todo)
-		n->ctl_trees |= 1U << t->row.tree;
+		n->ctl_trees |= 1ULL << t->row.tree;
 }
 
 static u32 open_output(const struct ang_tree *t, u32 dir)
@@ -172,7 +172,7 @@ void ang_open_late(struct ang_node *n, const struct ang_pkt *p, u32 dir)
 	t->peer[dir] = p->seq;
 	t->open_todo &= ~open_output(t, dir);
 	t->abort_todo |= open_output(t, dir);
-	n->ctl_trees |= 1U << p->tree;
+	n->ctl_trees |= 1ULL << p->tree;
 }
 
 static bool open_send(struct ang_view *v, struct ang_node *n,

@@ -47,6 +47,8 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	*rule = ang_tree_row_check(&v->fab->topo, row);
 	if (*rule)
 		return ANGARA_ADM_ST_RULE;
+	if (row->tree >= v->fab->cfg.trees)
+		return ANGARA_ADM_ST_PARAM;
 	if (!row->pkey)
 		return ANGARA_ADM_ST_PARAM;
 	t = &n->tree[row->tree];
@@ -92,7 +94,7 @@ static void abort_start(struct ang_node *n, struct ang_tree *t, u32 status,
 	t->open_todo &= ~(ang_open_outputs(t) | except);
 	t->abort_todo = ang_open_outputs(t) & ~except;
 	if (t->abort_todo || t->open_todo)
-		n->ctl_trees |= 1U << t->row.tree;
+		n->ctl_trees |= 1ULL << t->row.tree;
 }
 
 /**
@@ -115,7 +117,7 @@ void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
 	t->down_node = culprit;
 	members_fail(v, n, t, status, culprit);
 	ang_reducer_flush(v, t);
-	n->red_trees &= ~(1U << tree);
+	n->red_trees &= ~(1ULL << tree);
 	abort_start(n, t, status, culprit, except);
 	ang_event(v, n, ANGARA_AEV_TREE_DOWN, tree, culprit);
 }
@@ -130,7 +132,7 @@ u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree)
 		return ANGARA_ADM_ST_ABSENT;
 	ang_tree_down(v, n, tree, ANGARA_ST_TREE_DOWN, n->id, 0);
 	for (i = 0; i < t->members; i++)
-		ang_ctx(v->fab, n, t->member[i])->joined &= (u16)~(1U << tree);
+		ang_ctx(v->fab, n, t->member[i])->joined &= ~(1ULL << tree);
 	t->members = 0;
 	t->state = ANGARA_TREE_STATE_UNSET;
 	t->open_todo = 0;
@@ -161,7 +163,7 @@ u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree,
 		return ANGARA_ADM_ST_PARTITION;
 	if (t->state == ANGARA_TREE_STATE_DOWN)
 		return ANGARA_ADM_ST_DOWN;
-	if (c->joined & 1U << tree)
+	if (c->joined & 1ULL << tree)
 		return ANGARA_ADM_ST_EXISTS;
 	if (place > t->row.pe)
 		return ANGARA_ADM_ST_PARAM;
@@ -170,7 +172,7 @@ u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree,
 	c->place[tree] = (u8)(place ? place - 1 : ang_lowest(~(u32)t->taken));
 	t->taken |= (u16)(1U << c->place[tree]);
 	t->member[t->members++] = (u16)ctx;
-	c->joined |= (u16)(1U << tree);
+	c->joined |= 1ULL << tree;
 	memset(&c->member[tree], 0, sizeof(c->member[tree]));
 	return ANGARA_ADM_ST_OK;
 }
@@ -182,12 +184,12 @@ u32 ang_tree_leave(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree)
 	struct ang_tree *t = &n->tree[tree];
 	u32 i;
 
-	if (!c || !(c->joined & 1U << tree))
+	if (!c || !(c->joined & 1ULL << tree))
 		return ANGARA_ADM_ST_ABSENT;
 	ang_tree_down(v, n, tree, ANGARA_ST_TREE_DOWN, n->id, 0);
 	for (i = 0; i < t->members && t->member[i] != ctx; i++)
 		;
 	t->member[i] = t->member[--t->members];
-	c->joined &= (u16)~(1U << tree);
+	c->joined &= ~(1ULL << tree);
 	return ANGARA_ADM_ST_OK;
 }

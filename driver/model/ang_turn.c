@@ -29,13 +29,13 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 }
 
 /* Take out of two sets those that have had their turn, as c->at says. */
-static void ctx_resume(struct ang_ctx *c, u64 *ops, u32 *trees)
+static void ctx_resume(struct ang_ctx *c, u64 *ops, u64 *trees)
 {
 	u32 done = c->at - 1U;
 
 	*ops = done < MAX_OPS ? *ops & ~0ULL << done : 0;
 	if (done > MAX_OPS)
-		*trees &= ~0U << (done - MAX_OPS);
+		*trees &= done < MAX_OPS + 64 ? ~0ULL << (done - MAX_OPS) : 0;
 	c->at = 0;
 }
 
@@ -46,7 +46,7 @@ static void ctx_resume(struct ang_ctx *c, u64 *ops, u32 *trees)
 static bool ctx_trains(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	u64 ops = c->p2p_tx;
-	u32 trees = 0xFFFF;
+	u64 trees = ~0ULL;
 	bool progress = false;
 
 	if (c->at)

@@ -228,8 +228,8 @@ struct ang_ctx {
 	u32 mrs;
 	u8 sq_log2;
 	u8 cq_log2;
-	u16 joined;
-	u16 tree_tx;
+	u64 joined;
+	u64 tree_tx;
 	u8 place[ANGARA_MAX_TREES];
 	u64 ctl;
 	u64 ctr;
@@ -465,10 +465,10 @@ struct ang_link {
  * @buf_hint: where to look for a free payload buffer first, per ANG_BUF_*
  * @adm: admin queue
  * @fifo: PEGroup FIFOs, ANG_FIFO_*
- * @tree: routing table, Reducer, credit unit
  * @link: counters of outgoing links
  * @drops: dropped packets by cause
  * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
+ * @tree: routing table, Reducer, credit unit: cfg.trees of them
  */
 struct ang_node {
 	u64 sched ____cacheline_aligned;
@@ -498,8 +498,8 @@ struct ang_node {
 	u32 at;
 	u64 timer;
 	u32 unreported;
-	u32 red_trees;
-	u32 ctl_trees;
+	u64 red_trees;
+	u64 ctl_trees;
 	u64 tx[ANG_CTX_WORDS];
 	u32 turn;
 	u32 first;
@@ -508,13 +508,13 @@ struct ang_node {
 	u16 buf_hint[ANG_BUF_KINDS];
 	struct ang_admin adm;
 	struct ang_fifo fifo[ANG_FIFO_NUM];
-	struct ang_tree tree[ANGARA_MAX_TREES];
 	struct ang_link link[ANGARA_MAX_DIRS];
 	u64 drops[ANGARA_DROP_NUM];
 	struct {
 		u64 injected_packets, ejected_packets, injected_flits,
 		    ejected_flits, hops, no_buffer;
 	} cnt;
+	struct ang_tree tree[];
 };
 
 /**

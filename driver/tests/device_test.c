@@ -21,6 +21,8 @@ static const struct stranger strangers[] = {
 	{ "node", ANGARA_REG_NODE, 8 },
 	{ "no contexts", ANGARA_REG_CONTEXTS, 0 },
 	{ "contexts", ANGARA_REG_CONTEXTS, ANG_MAX_CTXS + 1 },
+	{ "no trees", ANGARA_REG_TREES, 0 },
+	{ "trees", ANGARA_REG_TREES, ANGARA_MAX_TREES + 1 },
 	{ "no dimensions", ANGARA_REG_NDIMS, 0 },
 	{ "dimensions", ANGARA_REG_NDIMS, ANGARA_MAX_DIMS + 1 },
 	{ "a size of 0", ANGARA_REG_DIMS01, 2 },

@@ -441,6 +441,7 @@ static void regs_init(struct fake *f)
 	*reg(f, ANGARA_REG_NODES) = 8;
 	*reg(f, ANGARA_REG_NDIMS) = 3;
 	*reg(f, ANGARA_REG_CONTEXTS) = FAKE_CTXS;
+	*reg(f, ANGARA_REG_TREES) = FAKE_TREES;
 	*reg(f, ANGARA_REG_DIMS01) = 2 | 2 << 16;
 	*reg(f, ANGARA_REG_DIMS23) = 2;
 	*reg(f, ANGARA_REG_FABRIC_LO) = lower_32_bits(FAKE_FABRIC);

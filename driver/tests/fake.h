@@ -21,6 +21,7 @@
 #include "ang_hw.h"
 
 #define FAKE_CTXS	8U
+#define FAKE_TREES	16U
 #define FAKE_NODE	5U		/* of 2x2x2 */
 #define FAKE_FABRIC	0x1122334455667788ULL
 #define FAKE_REGS	(ANGARA_REG_AEQ_CI / 4 + 1)

@@ -99,9 +99,9 @@ static void unset_rows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EPERM, fake_tree_get(f, filp, TREE, &get));
 	KUNIT_EXPECT_EQ(test, -EPERM, fake_tree_clear(f, filp, TREE, 0));
 	fake_as_self(f);
-	KUNIT_EXPECT_EQ(test, -EINVAL, fake_delegate(f, filp, ANGARA_MAX_TREES, 0));
-	KUNIT_EXPECT_EQ(test, -EINVAL, fake_tree_get(f, filp, ANGARA_MAX_TREES, &get));
-	KUNIT_EXPECT_EQ(test, -EINVAL, fake_tree_clear(f, filp, ANGARA_MAX_TREES, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL, fake_delegate(f, filp, FAKE_TREES, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL, fake_tree_get(f, filp, FAKE_TREES, &get));
+	KUNIT_EXPECT_EQ(test, -EINVAL, fake_tree_clear(f, filp, FAKE_TREES, 0));
 	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_TREE_GET]);
 }
 

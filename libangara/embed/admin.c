@@ -63,6 +63,7 @@ int emb_node_start(struct emb_run *r, u32 node)
 
 	static_assert(sizeof(struct emb_admin) <= ANGARA_PAGE_SIZE, "one page");
 
+	emb_node(r->fab, node)->rows.num = head->cfg.trees;
 	write64(r, node, ANGARA_REG_ASQ_LO, at + offsetof(struct emb_admin, asq));
 	write64(r, node, ANGARA_REG_ACQ_LO, at + offsetof(struct emb_admin, acq));
 	write64(r, node, ANGARA_REG_AEQ_LO, at + offsetof(struct emb_admin, aeq));

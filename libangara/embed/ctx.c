@@ -40,8 +40,7 @@ int emb_query(struct emb_dev *d, void *arg)
 	u16 coord[ANGARA_MAX_DIMS];
 	u32 i;
 
-	if (q->flags || q->reserved[0] || q->reserved[1] || q->reserved[2] ||
-	    q->reserved2)
+	if (q->flags || q->reserved[0] || q->reserved[1] || q->reserved[2])
 		return -EOPNOTSUPP;
 	ang_topo_coord(&d->fab->topo, d->node, coord);
 	q->abi = ANGARA_ABI_VERSION;
@@ -61,6 +60,7 @@ int emb_query(struct emb_dev *d, void *arg)
 	q->pkey = own_pkey();
 	q->caps = ANGARA_CAP_MSG;
 	q->max_msg_bytes = MAX_MSG_BYTES;
+	q->max_trees = head->cfg.trees;
 	return 0;
 }
 

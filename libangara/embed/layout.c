@@ -64,6 +64,7 @@ static int make_cfg(const struct ang_spec *spec, struct ang_cfg *cfg)
 	cfg->ops = small ? 64 : 16;
 	cfg->bufs = small ? 64 : 16;
 	cfg->depth = small ? 8 : 4;
+	cfg->trees = (u16)(spec->trees ? spec->trees : ANG_DEF_TREES);
 	cfg->train = spec->train ? (u16)spec->train : train;
 	if (getrandom(&cfg->fabric_id, sizeof(cfg->fabric_id), 0) !=
 	    (ssize_t)sizeof(cfg->fabric_id))

@@ -13,7 +13,7 @@ static void rows_forget(struct emb_node *n)
 {
 	u32 tree;
 
-	for (tree = 0; tree < ANGARA_MAX_TREES; tree++) {
+	for (tree = 0; tree < n->rows.num; tree++) {
 		n->rows.entry[tree].set = false;
 		n->owner[tree] = 0;
 	}

@@ -130,7 +130,7 @@ int emb_tree_clear(struct emb_dev *d, void *arg)
 	if (cmd->flags & ~ANGARA_TREE_CLEAR_OWNED || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (cmd->flags & ANGARA_TREE_CLEAR_OWNED)
-		return cmd->tree < ANGARA_MAX_TREES ?
+		return cmd->tree < d->fab->head->cfg.trees ?
 		       clear_owned(d, &d->run, cmd->tree) : -EINVAL;
 	ret = node_lock(d);
 	if (ret)
@@ -150,7 +150,7 @@ void emb_trees_disown(struct emb_dev *d)
 	u32 tree;
 
 	emb_run_init(&r, d->fab);
-	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+	for (tree = 0; tree < d->fab->head->cfg.trees; tree++)
 		if (d->owned[tree])
 			clear_owned(d, &r, tree);
 }
@@ -171,7 +171,7 @@ int emb_rows_reap(struct emb_run *r, u32 node, u32 owner)
 
 	if (ret)
 		return ret;
-	for (tree = 0; !ret && tree < ANGARA_MAX_TREES; tree++)
+	for (tree = 0; !ret && tree < n->rows.num; tree++)
 		if (n->owner[tree] == owner)
 			ret = row_clear(r, node, tree);
 	emb_node_unlock(r, node);
@@ -185,7 +185,7 @@ int emb_tree_delegate(struct emb_dev *d, void *arg)
 
 	if (cmd->flags)
 		return -EOPNOTSUPP;
-	if (cmd->tree >= ANGARA_MAX_TREES)
+	if (cmd->tree >= d->fab->head->cfg.trees)
 		return -EINVAL;
 	ret = node_lock(d);
 	if (ret)
@@ -223,7 +223,7 @@ int emb_tree_check(struct emb_dev *d, void *arg)
 
 	if (cmd->flags)
 		return -EOPNOTSUPP;
-	if (cmd->tree >= ANGARA_MAX_TREES)
+	if (cmd->tree >= d->fab->head->cfg.trees)
 		return -EINVAL;
 	rows = calloc(d->fab->head->nodes, sizeof(*rows));
 	if (!rows)
@@ -243,7 +243,8 @@ static int membership(struct emb_dev *d, const struct angara_join *cmd,
 	struct angara_adm_cpl cpl;
 	int ret;
 
-	ret = ang_join_check(cmd, opcode, &adm.place);
+	ret = ang_join_check(&emb_node(d->fab, d->node)->rows, cmd, opcode,
+			     &adm.place);
 	if (ret)
 		return ret;
 	if (!d->ctx)

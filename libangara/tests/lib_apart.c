@@ -70,13 +70,23 @@ static bool taken(unsigned int at)
 	return ok & works(team) & expect("destroy", angara_team_destroy(team), 0);
 }
 
+#define MAX_TREES	64	/* of any device */
+
+static unsigned int max_trees(void)
+{
+	struct angara_ctx_info info = { 0 };
+
+	angara_ctx_query(ctx, &info);
+	return info.max_trees;
+}
+
 static bool all_at_once(void)
 {
-	struct angara_team *teams[ANGARA_MAX_TREES], *more;
+	struct angara_team *teams[MAX_TREES], *more;
 	unsigned int n;
 	bool ok = true;
 
-	for (n = 0; n < ANGARA_MAX_TREES; n++) {
+	for (n = 0; n < max_trees(); n++) {
 		struct angara_team_attr attr = { .root = n % size };
 
 		if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr,

@@ -68,23 +68,34 @@ static bool subsets(void)
 	return ok;
 }
 
+#define MAX_TREES	64	/* of any device */
+
+static unsigned int max_trees(void)
+{
+	struct angara_ctx_info info = { 0 };
+
+	angara_ctx_query(ctx, &info);
+	return info.max_trees;
+}
+
 /* All trees at once, then one too many. */
 static bool all_trees(void)
 {
-	struct angara_team *teams[ANGARA_MAX_TREES], *more;
-	unsigned int seen = 0;
+	struct angara_team *teams[MAX_TREES], *more;
+	uint64_t seen = 0;
 	bool ok = true;
-	int n = 0, i;
+	int trees, n = 0, i;
 
-	while (n < ANGARA_MAX_TREES) {
+	trees = (int)max_trees();
+	while (n < trees) {
 		struct angara_team_attr attr = { .root = (uint32_t)n % size };
 
 		if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr,
 							 &teams[n]), 0))
 			break;
-		seen |= 1U << angara_team_tree(teams[n++]);
+		seen |= 1ULL << angara_team_tree(teams[n++]);
 	}
-	ok = expect("trees", seen, 0xFFFF) &&
+	ok = expect("trees", seen == ~0ULL >> (64 - trees), true) &&
 	     expect("no more", angara_team_create(job, ctx, NULL, 0, NULL, &more),
 		    -ENOSPC);
 	for (i = 0; ok && i < n; i++)

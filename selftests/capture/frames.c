@@ -28,7 +28,7 @@ static struct ang_trace record(u32 event, u32 type)
 	return (struct ang_trace){
 		.cycle = 1ULL << 40 | event << 8 | type, .node = 3,
 		.event = (u8)event, .type = (u8)type, .dir = type % 8,
-		.vc = type % ANGARA_VC_NUM, .tree = type % ANGARA_MAX_TREES,
+		.vc = type % ANGARA_VC_NUM, .tree = type % ANG_DEF_TREES,
 		.status = event == ANG_TR_DROP ? type % 7 : type % 3,
 		.npkts = (u16)(type + 1), .len = 256 * type,
 		.seq = 0xFFFFFFF0U + type, .src = 70000 + type,

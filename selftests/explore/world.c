@@ -238,7 +238,8 @@ static void fabric_new(const struct family *f)
 	struct ang_cfg cfg = {
 		.ndims = 1, .ctxs = (u16)f->ctxs, .ops = 4,
 		.bufs = f->bufs ? f->bufs : 8,
-		.depth = f->depth ? f->depth : 4, .train = 1, .fabric_id = 1,
+		.depth = f->depth ? f->depth : 4, .train = 1, .trees = ANG_DEF_TREES,
+		.fabric_id = 1,
 	};
 	u64 size;
 

@@ -341,7 +341,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		reg, command, poke, map, start, irqs, config, leave,
 	};
 	struct ang_cfg cfg = { .ndims = 1, .dims = { CARDS }, .ctxs = CTXS,
-		.ops = 4, .bufs = 8, .depth = 4, .train = 2 };
+		.ops = 4, .bufs = 8, .depth = 4, .train = 2,
+		.trees = ANG_DEF_TREES };
 	const struct dma_budget budget = { PAGES * PAGE * 3 / 2, MAPS };
 	struct input in = { data, size };
 	struct machines *w = calloc(1, sizeof(*w));

@@ -121,6 +121,8 @@ for n in 2 3 8 16; do
 	job "the library, $n processes" angara-run --fabric embedded -n $n \
 		libangara-test
 done
+ANGARA_FABRIC=embedded:2x2,trees=64 job "the library, 64 trees" \
+	angara-run -n 4 libangara-test
 job 'the library, 6 processes on 2 nodes' angara-run --fabric embedded:2 -n 6 \
 	libangara-test
 job 'the library, sanitizers' angara-run --fabric embedded:3 -n 5 \
@@ -172,6 +174,7 @@ bad embedded2 "'embedded' goes on with"
 bad embedded:2,name=a/b 'name= wants letters'
 bad embedded:2,train=3 'train= wants a power of two'
 bad embedded:2,ctxs=129 'ctxs= wants'
+bad embedded:2,trees=65 'trees= wants'
 bad embedded:2,x=1 'options are name='
 check 'refused by --fabric' complains "not 'one'" 2 angara-run --fabric one -n 2 true
 check 'refused by a program' complains "libangara: ANGARA_FABRIC is 'no'" 1 \

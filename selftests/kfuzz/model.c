@@ -52,7 +52,7 @@
 #define KF_MAX_AREA	(4U << 20)
 
 /* Few numbers, so that calls meet. */
-#define SOME_TREES	(ANGARA_MAX_TREES / 4)
+#define SOME_TREES	4
 #define TREE(_struct) \
 	IN(_struct, tree, "tree", KF_BELOW, SOME_TREES, ANGARA_MAX_TREES), \
 	IN(_struct, reserved, "reserved", KF_ZERO, 0)

@@ -229,7 +229,7 @@ void traffic(struct host *h, struct traffic *sum)
 		for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
 			for (vc = 0; vc < ANGARA_VC_NUM; vc++)
 				sum->link[vc] += n->link[dir].packets[vc];
-		for (vc = 0; vc < ANGARA_MAX_TREES; vc++)
+		for (vc = 0; vc < host_at(h, i)->fab->cfg.trees; vc++)
 			sum->credits += n->tree[vc].cnt.credits_sent *
 					n->tree[vc].row.dir_sum;
 		for (vc = 0; vc < ANGARA_DROP_NUM; vc++)

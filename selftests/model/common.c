@@ -7,11 +7,11 @@
 #include "test.h"
 
 const struct ang_cfg cfg_default = {
-	.ctxs = 4, .ops = 16, .bufs = 32, .depth = 8, .train = 1,
+	.ctxs = 4, .trees = ANG_DEF_TREES, .ops = 16, .bufs = 32, .depth = 8, .train = 1,
 	.fabric_id = 0x1122334455667788ULL,
 };
 const struct ang_cfg cfg_tight = {
-	.ctxs = 4, .ops = 4, .bufs = 8, .depth = 4, .train = 1,
+	.ctxs = 4, .trees = ANG_DEF_TREES, .ops = 4, .bufs = 8, .depth = 4, .train = 1,
 };
 
 u64 rnd(u64 *state)

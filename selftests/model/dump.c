@@ -35,11 +35,11 @@ static void dump_rings(struct host *h, struct ang_node *n)
 		}
 }
 
-static void dump_trees(struct ang_node *n)
+static void dump_trees(struct ang_node *n, u32 trees)
 {
 	u32 i, s;
 
-	for (i = 0; i < ANGARA_MAX_TREES; i++) {
+	for (i = 0; i < trees; i++) {
 		struct ang_tree *t = &n->tree[i];
 
 		if (t->state == ANGARA_TREE_STATE_UP && !t->open)
@@ -70,6 +70,6 @@ void host_dump(struct host *h)
 			for (o = 0; o < h->cfg.ops; o++)
 				dump_op(h, n, c, o);
 		dump_rings(h, n);
-		dump_trees(n);
+		dump_trees(n, h->fab->cfg.trees);
 	}
 }

@@ -59,7 +59,7 @@ static void packet(struct ang_fabric *fab, const struct ang_pkt *p)
 {
 	EXPECT(p->type >= ANG_PKT_PUT && p->type < ANG_PKT_NUM);
 	EXPECT(p->npkts >= 1 && p->npkts <= fab->cfg.train);
-	EXPECT(p->tree < ANGARA_MAX_TREES);
+	EXPECT(p->tree < fab->cfg.trees);
 	EXPECT(!p->buf || p->len <= fab->buf_size);
 	EXPECT(p->src_node < fab->topo.nodes);
 	EXPECT(p->status < ANGARA_ST_NUM);
@@ -218,7 +218,7 @@ static void placed(struct ang_fabric *fab, const struct ang_ctx *c,
 	u64 bit = 1ULL << slot;
 	u32 i;
 
-	for (i = 0; i < ANGARA_MAX_TREES; i++)
+	for (i = 0; i < fab->cfg.trees; i++)
 		EXPECT(!(c->member[i].ops & bit) ==
 		       !(ang_is_coll(op->opcode) && op->tree == i));
 	EXPECT(!(c->sends & bit) == (op->opcode != ANGARA_OP_SEND));
@@ -359,7 +359,7 @@ static void context(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	EXPECT_EQ(c->inl_free, ((1U << ANG_INLINES) - 1) & ~inlines);
 	sends(fab, n, c);
 	area(fab, c);
-	for (i = 0; i < ANGARA_MAX_TREES; i++)
+	for (i = 0; i < fab->cfg.trees; i++)
 		injections(fab, n, c, i);
 }
 
@@ -376,7 +376,7 @@ static void node(struct ang_fabric *fab, u32 number)
 	for (i = 0; i < ANG_FIFO_NUM; i++)
 		fifo(fab, n->fifo[i].pkt, ANG_FIFO, n->fifo[i].head,
 		     n->fifo[i].tail, n->fifo[i].todo);
-	for (i = 0; i < ANGARA_MAX_TREES; i++)
+	for (i = 0; i < fab->cfg.trees; i++)
 		tree(fab, n, i);
 	for (i = 0; i < fab->cfg.ctxs; i++)
 		context(fab, n, i);
@@ -476,7 +476,7 @@ void invariants_idle(struct ang_fabric *fab)
 		idle_rings(fab, n);
 		for (b = 0; b < fab->bufs; b++)
 			EXPECT_EQ(ref[b], 0);
-		for (t = 0; t < ANGARA_MAX_TREES; t++)
+		for (t = 0; t < fab->cfg.trees; t++)
 			EXPECT(!n->tree[t].abort_todo);
 		EXPECT_EQ(n->sched, n->remote ? ANG_SCHED_OWNED |
 						ANG_SCHED_REMOTE : 0);

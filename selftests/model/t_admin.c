@@ -90,6 +90,35 @@ static void reset(void)
 	host_free(h);
 }
 
+/* A device has as many trees as its configuration says. */
+static void number_of_trees(void)
+{
+	static const u16 trees[] = { 1, 16, ANGARA_MAX_TREES };
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		struct angara_adm_cmd cmd = {
+			.opcode = ANGARA_ADM_TREE_SET,
+			.row = { .is_root = 1, .to_root = ANGARA_DIR_NONE,
+				 .pe = cpu_to_le16(1), .pkey = cpu_to_le32(1) },
+		};
+		struct ang_cfg cfg = cfg_default;
+		struct host *h;
+
+		cfg.trees = trees[i];
+		h = host_new("2", &cfg);
+		EXPECT_EQ(ang_reg_read(&h->v, 0, ANGARA_REG_TREES), trees[i]);
+		cmd.row.tree = (u8)(trees[i] - 1);
+		EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_OK);
+		EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, trees[i] - 1U),
+			  ANGARA_ADM_ST_OK);
+		cmd.row.tree = (u8)trees[i];
+		EXPECT_EQ(adm(h, 0, &cmd, NULL), trees[i] < ANGARA_MAX_TREES ?
+			  ANGARA_ADM_ST_PARAM : ANGARA_ADM_ST_RULE);
+		host_free(h);
+	}
+}
+
 static void bad_commands(void)
 {
 	struct host *h = host_new("2", &cfg_default);
@@ -99,7 +128,7 @@ static void bad_commands(void)
 	for (i = ANGARA_ADM_NUM; i < 256; i++)
 		EXPECT_EQ(adm_op(h, 0, i, 0, 0), ANGARA_ADM_ST_OPCODE);
 	for (i = 0; i < ANGARA_ADM_NUM; i++) {
-		EXPECT_EQ(adm_op(h, 0, i, 0, ANGARA_MAX_TREES),
+		EXPECT_EQ(adm_op(h, 0, i, 0, ANG_DEF_TREES),
 			  ANGARA_ADM_ST_PARAM);
 		memset(&cmd, 0, sizeof(cmd));
 		cmd.opcode = (u8)i;
@@ -435,6 +464,7 @@ static void unaligned(void)
 const struct test_case admin_cases[] = {
 	{ "admin: registers", registers },
 	{ "admin: reset, and sizes that are refused", reset },
+	{ "admin: number of trees", number_of_trees },
 	{ "admin: unknown commands, bad doorbells", bad_commands },
 	{ "admin: contexts", contexts },
 	{ "admin: rows", rows },

@@ -106,14 +106,14 @@ static void buffers(void)
 		cfg.bufs = (u16)kinds;
 		h = host_new("2", &cfg);
 		n = ang_node(h->fab, 1);
-		for (k = 0; k < ANG_BUF_KINDS; k++) {
+		for (k = 0; k < ANG_BUF_TREE(ANG_DEF_TREES); k++) {
 			u32 got = take_all(h, n, k, bufs + total);
 
 			EXPECT(got >= 2);
 			total += got;
 			EXPECT_EQ(ang_buf_get(&h->v, n, k), 0);
 		}
-		EXPECT_EQ(total, kinds + 2U * ANGARA_MAX_TREES);
+		EXPECT_EQ(total, kinds + 2U * ANG_DEF_TREES);
 		for (i = 0; i < total; i++)
 			for (k = 0; k < i; k++)
 				EXPECT(bufs[i] != bufs[k]);

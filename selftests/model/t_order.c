@@ -198,9 +198,9 @@ static void order_matters(void)
  */
 static void last_place_first(void)
 {
-	static u64 want[ANGARA_MAX_TREES][64];
+	static u64 want[ANG_DEF_TREES][64];
 	struct ang_cfg cfg = cfg_tight;
-	struct ttree *t[ANGARA_MAX_TREES];
+	struct ttree *t[ANG_DEF_TREES];
 	struct angara_wqe w;
 	struct angara_cqe cqe;
 	u32 i, k, place;
@@ -210,12 +210,12 @@ static void last_place_first(void)
 	start("2x2", &cfg, LOCAL);
 	for (i = 0; i < g.n; i++)
 		give(g.ctx[i], ANGARA_TYPE_DOUBLE);
-	for (k = 0; k < ANGARA_MAX_TREES; k++) {
+	for (k = 0; k < ANG_DEF_TREES; k++) {
 		t[k] = some_tree(k, LOCAL);
 		coll_fold(t[k], ANGARA_TYPE_DOUBLE, ANGARA_RED_SUM, 0, want[k], 512);
 	}
 	for (place = LOCAL; place--; )
-		for (k = 0; k < ANGARA_MAX_TREES; k++)
+		for (k = 0; k < ANG_DEF_TREES; k++)
 			for (i = 0; i < t[k]->n; i++) {
 				if (t[k]->place[i] != place)
 					continue;
@@ -225,13 +225,13 @@ static void last_place_first(void)
 				kick(t[k]->ctx[i]);
 				host_run(g.h);
 			}
-	for (k = 0; k < ANGARA_MAX_TREES; k++)
+	for (k = 0; k < ANG_DEF_TREES; k++)
 		for (i = 0; i < t[k]->n; i++) {
 			EXPECT(poll_cq(t[k]->ctx[i], &cqe) && !cqe.status);
 			EXPECT(!memcmp(t[k]->ctx[i]->buf + RESULT + 512 * k,
 				       want[k], 512));
 		}
-	for (k = 0; k < ANGARA_MAX_TREES; k++)
+	for (k = 0; k < ANG_DEF_TREES; k++)
 		tree_del(t[k]);
 	group_del(&g);
 }

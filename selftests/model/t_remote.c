@@ -110,7 +110,7 @@ static void flaws_of(struct host *h, struct ang_pkt p, u32 vc)
 		FLAW(len, 6, 6, "len");
 	}
 	if (vc >= ANGARA_VC_UP || p.type == ANG_PKT_RESULT)
-		FLAW(tree, ANGARA_MAX_TREES, len, "tree");
+		FLAW(tree, ANG_DEF_TREES, len, "tree");
 	if (vc < ANGARA_VC_UP) {
 		FLAW(dst_node, 9, len, "dst_node");
 		FLAW(dst_node, 1, len, "dst_node");

@@ -64,7 +64,7 @@ static void start(const char *dims, u32 train)
 {
 	struct ang_cfg cfg = {
 		.ctxs = ALL, .ops = 64, .bufs = 64, .depth = 8,
-		.train = (u16)train,
+		.train = (u16)train, .trees = ANGARA_MAX_TREES,
 	};
 
 	h = host_new(dims, &cfg);
@@ -294,7 +294,7 @@ static void ready(void)
 	end();
 }
 
-/* A tree goes down with all that can be under way; so do 16, with a context. */
+/* A tree goes down with all that can be under way; so do all, with a context. */
 static void downs(void)
 {
 	struct angara_wqe w = product(TRAIN);
@@ -325,7 +325,7 @@ static void downs(void)
 	run_slices();
 	for (i = 1; i < MEMBERS; i++)
 		drain(ctx[i], 64);
-	EXPECT(!ang_node(h->fab, 0)->tree[15].in_flight);
+	EXPECT(!ang_node(h->fab, 0)->tree[ANGARA_MAX_TREES - 1].in_flight);
 	for (k = 0; k < ANGARA_MAX_TREES; k++)
 		tree_del(t[k]);
 	free(c);
@@ -374,7 +374,7 @@ static void bounds(void)
 {
 	static const struct ang_cfg loop = {
 		.ndims = 1, .dims = { 1 }, .ctxs = 128, .ops = 64, .bufs = 64,
-		.depth = 8, .train = 8,
+		.depth = 8, .train = 8, .trees = ANGARA_MAX_TREES,
 	};
 
 	EXPECT(ang_work_bound(&loop, SLICE) < 270000);

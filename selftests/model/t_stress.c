@@ -13,7 +13,7 @@
 
 #define OPS		96
 #define AREA		2400		/* bytes that an operation may use */
-#define TREES		ANGARA_MAX_TREES
+#define TREES		ANG_DEF_TREES
 #define MAX_LOCAL	3
 
 struct plan {

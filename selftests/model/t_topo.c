@@ -168,6 +168,10 @@ do {									\
 	BAD(train, 128);
 	GOOD(train, 8);
 	GOOD(train, 64);
+	BAD(trees, 0);
+	BAD(trees, ANGARA_MAX_TREES + 1);
+	GOOD(trees, 1);
+	GOOD(trees, ANGARA_MAX_TREES);
 	BAD(remote, 2);
 #undef BAD
 #undef GOOD

@@ -51,7 +51,7 @@ static int valid_row(const struct angara_tree_row *r)
 {
 	u32 dir, sum = 0;
 
-	if (r->is_root > 1 || r->reserved || r->tree > 15 || r->pe > 16)
+	if (r->is_root > 1 || r->reserved || r->tree >= ANGARA_MAX_TREES || r->pe > 16)
 		return 0;
 	if (r->is_root != (r->to_root == ANGARA_DIR_NONE))
 		return 0;
@@ -162,7 +162,7 @@ do {									\
 	rows[node].member = (value);					\
 	expect_rule(ANGARA_TREE_RULE_FIELD, node);			\
 } while (0)
-	BAD(0, tree, 16);
+	BAD(0, tree, ANGARA_MAX_TREES);
 	BAD(0, is_root, 2);
 	BAD(0, reserved, 1);
 	BAD(0, pe, 17);

@@ -168,7 +168,7 @@ static void stuck(void)
 {
 	static const u16 pe[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
 	struct group g;
-	struct ttree *t[ANGARA_MAX_TREES];
+	struct ttree *t[ANG_DEF_TREES];
 	struct angara_cqe cqe;
 	struct angara_wqe w;
 	u32 i, k, tree;
@@ -176,7 +176,7 @@ static void stuck(void)
 	breaks = 50;
 	g.h = linked("2x2x2", &cfg_default, 0x0F);
 	group_new(&g, 1, 8192);
-	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+	for (tree = 0; tree < ANG_DEF_TREES; tree++)
 		t[tree] = tree_over(g.h, tree, tree % 4, g.ctx, g.n, pe, 1);
 	for (i = 0; i < 8; i++)
 		for (k = 0; k < 2048; k++)
@@ -225,7 +225,7 @@ static void stuck(void)
 	}
 	for (i = 0; i < 8; i++)
 		expect_words(g.ctx[i], 1024);
-	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+	for (tree = 0; tree < ANG_DEF_TREES; tree++)
 		tree_del(t[tree]);
 	group_del(&g);
 	done();

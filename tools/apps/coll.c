@@ -72,7 +72,7 @@ static int gather_round(struct coll *c, const struct coll_gather *g,
 			unsigned int first, unsigned int last,
 			unsigned int pieces)
 {
-	struct coll_bcast all[ANGARA_MAX_TREES];
+	struct coll_bcast all[COLL_TREES];
 	unsigned int n = 0, i, r, p;
 	int err;
 

@@ -20,6 +20,9 @@
  */
 #define COLL_APP_COUNTER	224
 
+/* Trees that a program may have at a time. */
+#define COLL_TREES	16
+
 struct coll;
 
 /**
@@ -98,7 +101,7 @@ struct coll {
  * coll_open() - set up trees over all processes of the job
  * @app: all processes call, after app_open()
  * @by_puts: without the collective network
- * @trees: 1..ANGARA_MAX_TREES
+ * @trees: 1..COLL_TREES
  *
  * Return: the trees; NULL and a message recorded.  The caller agrees.
  */

@@ -16,8 +16,8 @@
  */
 struct offload {
 	struct coll base;
-	struct angara_team *team[ANGARA_MAX_TREES];
-	uint64_t expected[ANGARA_MAX_TREES];
+	struct angara_team *team[COLL_TREES];
+	uint64_t expected[COLL_TREES];
 	angara_req_t barrier;
 };
 

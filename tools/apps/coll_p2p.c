@@ -24,7 +24,7 @@
 #define MAX_EDGES	(1 + SHAPE_CHILDREN)
 #define MAX_WORDS	(SEGMENT / sizeof(int64_t))
 
-_Static_assert(ANGARA_MAX_TREES * MAX_EDGES * 2 == COLL_APP_COUNTER,
+_Static_assert(COLL_TREES * MAX_EDGES * 2 == COLL_APP_COUNTER,
 	       "counters of the edges");
 
 /**
@@ -73,7 +73,7 @@ struct p2p_tree {
 struct p2p {
 	struct coll base;
 	struct angara_mr *slots;
-	struct p2p_tree tree[ANGARA_MAX_TREES];
+	struct p2p_tree tree[COLL_TREES];
 };
 
 static struct p2p *p2p_of(struct coll *c)

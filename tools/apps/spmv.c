@@ -120,7 +120,7 @@ static int set_option(struct app *app, int c, char **argv, struct options *o)
 		return app_number(app, "--iters", optarg, 1, UINT32_MAX,
 				  &o->iters);
 	case 't':
-		return app_number(app, "--trees", optarg, 1, ANGARA_MAX_TREES,
+		return app_number(app, "--trees", optarg, 1, COLL_TREES,
 				  &o->trees);
 	default:
 		return app_option(app, c, argv, &o->run);
@@ -132,7 +132,7 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 	int c, err = 0;
 
 	*o = (struct options) {
-		.iters = 10, .trees = ANGARA_MAX_TREES,
+		.iters = 10, .trees = COLL_TREES,
 		.run.flip = APP_NOBODY,
 	};
 	while (!err && !o->run.help &&

@@ -205,9 +205,9 @@ static int spmv_cmd(struct env *e)
 	if (algo < 0 || algo == GATHER_TREES)
 		bad_usage("--algo '%s': none of doubling, ring, bruck",
 			  arg_text("algo"));
-	if (!arg_number("trees") || arg_number("trees") > ANGARA_MAX_TREES)
+	if (!arg_number("trees") || arg_number("trees") > ANG_DEF_TREES)
 		bad_usage("--trees '%s': not a number from 1 to %u",
-			  arg_text("trees"), ANGARA_MAX_TREES);
+			  arg_text("trees"), ANG_DEF_TREES);
 	if (!arg_number("rows") || arg_number("rows") > 1ULL << 28)
 		bad_usage("--rows '%s': not a number from 1 to 2^28",
 			  arg_text("rows"));

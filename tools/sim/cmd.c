@@ -56,9 +56,9 @@ int each_size(struct env *e, const char *title, const char *columns,
 	int status = SIM_OK;
 	struct out *o;
 
-	if (!arg_number("trees") || arg_number("trees") > ANGARA_MAX_TREES)
+	if (!arg_number("trees") || arg_number("trees") > ANG_DEF_TREES)
 		bad_usage("--trees '%s': not a number from 1 to %u",
-			  arg_text("trees"), ANGARA_MAX_TREES);
+			  arg_text("trees"), ANG_DEF_TREES);
 	if (arg_number("bytes") > 1U << 30)
 		bad_usage("--bytes '%s': not a number up to 1GiB",
 			  arg_text("bytes"));

@@ -297,7 +297,7 @@ void sim_free(struct sim *s)
 			free(p->trace->rec);
 		free(p->trace);
 	}
-	for (i = 0; i < ANGARA_MAX_TREES; i++)
+	for (i = 0; i < ANG_DEF_TREES; i++)
 		free(s->rows[i]);
 	for (i = 0; s->inbox && i < s->threads; i++)
 		free(s->inbox[i].m);

@@ -178,8 +178,8 @@ static void credit_to_pe(struct sim_part *p, u32 node)
 	k = sim_pkt_new(p);
 	p->pkt[k] = (struct sim_pkt){
 		.tail = p->now, .elig = p->now, .src = s->base + node,
-		.dst = s->base + node, .tree = ANGARA_MAX_TREES,
-		.flits = (u16)ang_flits_of(1, ANGARA_MAX_TREES * sizeof(u64)),
+		.dst = s->base + node, .tree = ANG_DEF_TREES,
+		.flits = (u16)ang_flits_of(1, ANG_DEF_TREES * sizeof(u64)),
 		.type = ANG_PKT_CREDIT, .npkts = 1,
 	};
 	sim_fifo_push(p, node, s->src0 + SIM_SRC_CREDIT, k);
@@ -214,7 +214,7 @@ void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts)
 /** sim_credit_left() - the credit packet of a tree has gone to all children */
 void sim_credit_left(struct sim_part *p, u32 node, u32 tree)
 {
-	if (tree >= ANGARA_MAX_TREES)
+	if (tree >= ANG_DEF_TREES)
 		return;		/* it was for the PE */
 	sim_tree(p->sim, node, tree)->credit_on = 0;
 	credit_issue(p, node, tree);

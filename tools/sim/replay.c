@@ -286,7 +286,7 @@ static int replay_cmd(struct env *e)
 	actions(&w, &s, arg_number("gap"));
 	if (!w.acts)
 		bad_usage("--file %s: nothing is injected in it", path);
-	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+	for (tree = 0; tree < ANG_DEF_TREES; tree++)
 		tree_of_trace(&s, &w, tree);
 	if (w.reductions)
 		sim_need_reducers(&s);

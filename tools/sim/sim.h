@@ -50,7 +50,7 @@
 #define SIM_SRC_RSP	3	/* answers, point to point */
 #define SIM_SRC_CREDIT	4	/* credit unit */
 #define SIM_SRC_RESULT	5	/* results of the Reducer, one per tree */
-#define SIM_SRC_NUM	(SIM_SRC_RESULT + ANGARA_MAX_TREES)
+#define SIM_SRC_NUM	(SIM_SRC_RESULT + ANG_DEF_TREES)
 
 /* Outputs; links come first, by direction. */
 #define SIM_OUT_PE	ANGARA_MAX_DIRS
@@ -450,7 +450,7 @@ struct sim {
 	u32 max_flits;
 	u32 *nb;
 	u16 (*coord)[ANGARA_MAX_DIMS];
-	struct angara_tree_row *rows[ANGARA_MAX_TREES];
+	struct angara_tree_row *rows[ANG_DEF_TREES];
 	struct angara_tree_row *row;
 	struct sim_fifo *fifo;
 	struct sim_out *out;

@@ -23,10 +23,10 @@ struct mix {
 	u32 bytes;
 	u32 trees;
 	u32 bcasts;
-	u32 packets[ANGARA_MAX_TREES];
-	u32 reduce[ANGARA_MAX_TREES];
-	u64 sum[ANGARA_MAX_TREES];
-	u32 members[ANGARA_MAX_TREES];
+	u32 packets[ANG_DEF_TREES];
+	u32 reduce[ANG_DEF_TREES];
+	u64 sum[ANG_DEF_TREES];
+	u32 members[ANG_DEF_TREES];
 };
 
 static u64 draw(u64 *state)
@@ -218,7 +218,7 @@ static int scenario(struct env *e, u64 seed, struct result *r)
 		return -1;
 	m.msgs = below(&rng, 12);
 	m.bytes = below(&rng, 3000);
-	m.trees = below(&rng, ANGARA_MAX_TREES + 1);
+	m.trees = below(&rng, ANG_DEF_TREES + 1);
 	m.bcasts = below(&rng, 3);
 	for (i = 0; i < m.trees; i++)
 		if (random_tree(&s, &m, i, &rng))

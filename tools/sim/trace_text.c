@@ -88,7 +88,7 @@ static bool parse_tracefs(const char *at, struct ang_trace *r)
 		   &cycle, &r->node, event, type, dir, &vc, &tree, &r->src,
 		   &r->seq, &npkts, &r->len) != 11)
 		return false;
-	if (vc >= ANGARA_VC_NUM || tree >= ANGARA_MAX_TREES)
+	if (vc >= ANGARA_VC_NUM || tree >= ANG_DEF_TREES)
 		return false;
 	r->cycle = cycle;
 	r->vc = (u8)vc;
@@ -114,7 +114,7 @@ bool ang_trace_parse(const char *line, struct ang_trace *r)
 		   &cycle, &r->node, event, type, &r->src, &tree, &r->seq,
 		   &npkts, &r->len, &end) != 9 || !end)
 		return false;
-	if (tree >= ANGARA_MAX_TREES || npkts > 0xFFFF)
+	if (tree >= ANG_DEF_TREES || npkts > 0xFFFF)
 		return false;
 	r->cycle = cycle;
 	r->tree = (u8)tree;

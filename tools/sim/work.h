@@ -37,8 +37,8 @@ struct coll {
 	bool shallowest;
 	struct angara_topo block;
 	u32 packets;
-	u16 *height[ANGARA_MAX_TREES];
-	u32 tree_root[ANGARA_MAX_TREES];
+	u16 *height[ANG_DEF_TREES];
+	u32 tree_root[ANG_DEF_TREES];
 	u64 sum;
 };
 

@@ -20,6 +20,7 @@ enum {
 	OPT_DIMS = 256,
 	OPT_DIR,
 	OPT_CONTEXTS,
+	OPT_TREES,
 	OPT_THREADS,
 	OPT_MEMORY,
 	OPT_MAPS,
@@ -38,6 +39,7 @@ static const char usage[] =
 "  --socket-dir DIR  folder for the sockets: node0.sock, node1.sock, ...\n"
 "  --contexts N      contexts of each adapter, 1 to 128 (default 16; 4 if the\n"
 "                    torus has more than 64 nodes)\n"
+"  --trees N         trees of each adapter, 1 to 64 (default 16)\n"
 "  --threads N       threads that run the model besides those of the adapters\n"
 "                    (default: a processor each, but no more than nodes)\n"
 "  --max-memory SIZE memory that each client may map, such as 512M or 64G; a\n"
@@ -126,6 +128,10 @@ static int option(struct opts *o, int c, const char **only)
 		ret = want_number("--contexts", optarg, 1, ANG_MAX_CTXS, &val);
 		o->cfg.ctxs = (u16)val;
 		break;
+	case OPT_TREES:
+		ret = want_number("--trees", optarg, 1, ANGARA_MAX_TREES, &val);
+		o->cfg.trees = (u16)val;
+		break;
 	case OPT_THREADS:
 		ret = want_number("--threads", optarg, 1, OPTS_MAX_THREADS,
 				  &o->threads);
@@ -206,6 +212,8 @@ static int make_cfg(struct opts *o)
 	small = nodes <= SMALL;
 	if (!cfg->ctxs)
 		cfg->ctxs = small ? 16 : 4;
+	if (!cfg->trees)
+		cfg->trees = ANG_DEF_TREES;
 	cfg->ops = small ? 64 : 16;
 	cfg->bufs = small ? 64 : 16;
 	cfg->depth = small ? 8 : 4;
@@ -310,6 +318,7 @@ int opts_parse(struct opts *o, int argc, char **argv)
 		{ "dims", required_argument, NULL, OPT_DIMS },
 		{ "socket-dir", required_argument, NULL, OPT_DIR },
 		{ "contexts", required_argument, NULL, OPT_CONTEXTS },
+		{ "trees", required_argument, NULL, OPT_TREES },
 		{ "threads", required_argument, NULL, OPT_THREADS },
 		{ "max-memory", required_argument, NULL, OPT_MEMORY },
 		{ "max-maps", required_argument, NULL, OPT_MAPS },

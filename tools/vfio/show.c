@@ -182,7 +182,7 @@ static int link_fill(struct nl_msg *msg, struct fabric *f, u32 node,
 
 static u32 trees(const struct ang_cfg *cfg)
 {
-	return ANGARA_MAX_TREES;
+	return cfg->trees;
 }
 
 static void tree_look(void *arg, struct ang_view *v, u32 node)
@@ -341,7 +341,7 @@ static int tree_check(struct show *s)
 	struct ang_topo topo;
 
 	if (!s->attr[ANGARA_A_TREE] ||
-	    number(s->attr[ANGARA_A_TREE]) >= ANGARA_MAX_TREES)
+	    number(s->attr[ANGARA_A_TREE]) >= cfg->trees)
 		return show_end(s, -EINVAL, "tree: which one?");
 	look.index = number(s->attr[ANGARA_A_TREE]);
 	ang_topo_init(&topo, cfg->ndims, cfg->dims);

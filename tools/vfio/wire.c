@@ -10,7 +10,7 @@
 
 static_assert(sizeof(struct wire_head) == 32, "wire");
 static_assert(offsetof(struct wire_head, seq) == 16, "wire");
-static_assert(sizeof(struct wire_hello) == 40, "wire");
+static_assert(sizeof(struct wire_hello) == 48, "wire");
 static_assert(offsetof(struct wire_hello, dims) == 24, "wire");
 static_assert(sizeof(struct wire_range) == 8, "wire");
 static_assert(sizeof(struct wire_packet) == 64, "wire");
@@ -120,6 +120,7 @@ u32 wire_hello_put(void *frame, const struct hello *h)
 	for (i = 0; i < ANGARA_MAX_DIMS; i++)
 		w->dims[i] = cpu_to_le16(i < h->cfg.ndims ? h->cfg.dims[i] : 1);
 	w->ctxs = cpu_to_le16(h->cfg.ctxs);
+	w->trees = cpu_to_le16(h->cfg.trees);
 	w->ops = cpu_to_le16(h->cfg.ops);
 	w->train = cpu_to_le16(h->cfg.train);
 	w->depth = cpu_to_le16(h->cfg.depth);
@@ -154,6 +155,8 @@ static const char *same_fabric(const struct wire_hello *w,
 			return "serves a torus of another size: give both the same --dims";
 	if (le16_to_cpu(w->ctxs) != cfg->ctxs)
 		return "has another number of contexts: give both the same --contexts";
+	if (le16_to_cpu(w->trees) != cfg->trees)
+		return "has another number of trees: give both the same --trees";
 	if (le16_to_cpu(w->ops) != cfg->ops ||
 	    le16_to_cpu(w->train) != cfg->train ||
 	    le16_to_cpu(w->depth) != cfg->depth)

@@ -67,9 +67,11 @@ struct wire_head {
  * @other: number that the receiver had when last met, 0: never met
  * @dims: sizes of the torus, 1 for what it has not
  * @ctxs: contexts per node, as all below; equal in all servers
+ * @trees: trees per node
  * @ops: operations in flight per context
  * @train: packets that travel together
  * @depth: packets that a link buffers per virtual channel
+ * @reserved: 0
  *
  * In the head, ack is the last frame that has arrived: the sender goes on
  * behind it.
@@ -82,9 +84,11 @@ struct wire_hello {
 	__le64 other;
 	__le16 dims[ANGARA_MAX_DIMS];
 	__le16 ctxs;
+	__le16 trees;
 	__le16 ops;
 	__le16 train;
 	__le16 depth;
+	__le16 reserved[3];
 };
 
 struct wire_range {

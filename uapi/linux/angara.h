@@ -36,7 +36,7 @@
 
 #define ANGARA_MAX_DIMS		4	/* torus dimensions X, Y, Z, W */
 #define ANGARA_MAX_DIRS		8	/* two directions per dimension */
-#define ANGARA_MAX_TREES	16	/* TreeId 0..15 */
+#define ANGARA_MAX_TREES	64	/* more than any device has; see max_trees */
 #define ANGARA_MAX_REDUCES	16	/* ReduceId 0..15, per tree */
 #define ANGARA_MAX_LOCAL	16	/* local participants of a tree */
 #define ANGARA_PACKET_BYTES	256	/* payload of one packet */
@@ -85,7 +85,7 @@
  * @pkey: out: partition that this caller gets without asking
  * @caps: out: ANGARA_CAP_*
  * @max_msg_bytes: out: largest message area, with ANGARA_CAP_MSG
- * @reserved2: must be 0
+ * @max_trees: out: trees of the device; TreeIds are below this
  *
  * Needs no context.
  */
@@ -108,7 +108,7 @@ struct angara_query {
 	__u32 pkey;
 	__u32 caps;
 	__u32 max_msg_bytes;
-	__u32 reserved2;
+	__u32 max_trees;
 };
 
 /*

@@ -44,6 +44,7 @@ struct angara_ctx_info {
 	uint32_t pkey;
 	struct angara_peer self;
 	uint32_t max_msg_bytes;
+	uint32_t max_trees;
 };
 
 /**

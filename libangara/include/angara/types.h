@@ -24,7 +24,7 @@ extern "C" {
 #define ANGARA_MAX_ATOMIC	256		/* operands of an atomic operation */
 #define ANGARA_MIN_MSG_BYTES	16384		/* of a message area */
 #define ANGARA_MAX_DIMS		4		/* torus dimensions X, Y, Z, W */
-#define ANGARA_CTR_USER_NUM	448		/* user counters of a context */
+#define ANGARA_CTR_USER_NUM	256		/* user counters of a context */
 
 /* Access rights of a memory region; reading by its own context is implied. */
 #define ANGARA_ACCESS_LOCAL_WRITE	(1U << 0)

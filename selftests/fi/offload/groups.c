@@ -11,6 +11,7 @@
 
 #include "offload.h"
 
+#define TREES	16	/* of the fabric, see trees= in angara(7) */
 #define GROUPS	20	/* more than there are trees */
 #define STEPS	10	/* more than joining a group has, of those that may wait */
 
@@ -109,8 +110,8 @@ static bool many_groups(unsigned int n, unsigned int trees)
 
 static bool trees(void)
 {
-	return many_groups(GROUPS, ANGARA_MAX_TREES) &&
-	       many_groups(ANGARA_MAX_TREES, ANGARA_MAX_TREES);
+	return many_groups(GROUPS, TREES) &&
+	       many_groups(TREES, TREES);
 }
 
 /*
@@ -120,16 +121,16 @@ static bool trees(void)
 static bool late_trees(void)
 {
 	const unsigned int first[] = { 0, 1 }, second[] = { 0, 2 };
-	struct group old[ANGARA_MAX_TREES], g;
+	struct group old[TREES], g;
 	unsigned int i, k;
 	char told[256];
 	bool ok = true;
 
 	if (size < 3)
 		return true;
-	for (i = 0; ok && rank < 2 && i < ANGARA_MAX_TREES; i++)
+	for (i = 0; ok && rank < 2 && i < TREES; i++)
 		ok = join(&old[i], first, 2);
-	for (i = 0; ok && !rank && i < ANGARA_MAX_TREES; i++)
+	for (i = 0; ok && !rank && i < TREES; i++)
 		ok = leave(&old[i]);
 	if (rank % 2 == 0 && rank < 3)
 		ok = ok && join_start(&g, second, 2);
@@ -139,7 +140,7 @@ static bool late_trees(void)
 			look();
 		ok = together();
 	}
-	for (i = 0; ok && rank == 1 && i < ANGARA_MAX_TREES; i++)
+	for (i = 0; ok && rank == 1 && i < TREES; i++)
 		ok = leave(&old[i]);
 	if (rank % 2 == 0 && rank < 3)
 		ok = ok && join_wait(1) && counts(&g) &&
