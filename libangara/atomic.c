@@ -51,8 +51,8 @@ static int deed_post(struct angara_ctx *ctx, const struct deed *d,
 		.type = (u8)d->type,
 		.dst_ctx = cpu_to_le16(d->peer.ctx),
 		.dst_node = cpu_to_le32(d->peer.node),
-		.dst_key = cpu_to_le32(d->key),
-		.dst_off = cpu_to_le64(d->off),
+		.rkey = cpu_to_le64(d->key),
+		.roff = cpu_to_le64(d->off),
 	};
 	char operands[ANGARA_MAX_ATOMIC];
 	size_t each = (d->x ? 1 : 0) + (d->y ? 1 : 0);

@@ -14,7 +14,7 @@ static struct angara_wqe coll_wqe(const struct angara_team *team,
 {
 	return (struct angara_wqe){
 		.opcode = (u8)op,
-		.tree = (u8)team->tree,
+		.tree = cpu_to_le16(team->tree),
 		.length = cpu_to_le32(len),
 	};
 }
@@ -28,10 +28,10 @@ ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key,
 
 	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, src, src_off, len))
 		return -EINVAL;
-	wqe.src_key = cpu_to_le32(src->key);
-	wqe.src_off = cpu_to_le64(src_off);
-	wqe.dst_key = cpu_to_le32(dst_key);
-	wqe.dst_off = cpu_to_le64(dst_off);
+	wqe.rkey = cpu_to_le64(dst_key);
+	wqe.roff = cpu_to_le64(dst_off);
+	wqe.lkey = cpu_to_le32(src->key);
+	wqe.loff = cpu_to_le64(src_off);
 	return ang_post(ctx, &wqe, NULL, 0, req);
 }
 
@@ -54,11 +54,11 @@ static int reduction(struct angara_team *team, struct angara_wqe *wqe,
 	wqe->redop = (u8)op;
 	wqe->type = (u8)type;
 	wqe->length = cpu_to_le32(len);
-	wqe->src_key = cpu_to_le32(src->key);
-	wqe->src_off = cpu_to_le64(src_off);
+	wqe->lkey = cpu_to_le32(src->key);
+	wqe->loff = cpu_to_le64(src_off);
 	if (dst) {
-		wqe->dst_key = cpu_to_le32(dst->key);
-		wqe->dst_off = cpu_to_le64(dst_off);
+		wqe->aux_key = cpu_to_le32(dst->key);
+		wqe->aux = cpu_to_le64(dst_off);
 	}
 	return ang_post(ctx, wqe, NULL, 0, req);
 }

@@ -51,9 +51,9 @@ static int post_send(struct angara_ctx *ctx, struct angara_peer peer,
 	wqe->dst_node = cpu_to_le32(peer.node);
 	wqe->dst_ctx = cpu_to_le16(peer.ctx);
 	wqe->length = cpu_to_le32(len);
-	wqe->dst_off = cpu_to_le64(head->tag);
+	wqe->roff = cpu_to_le64(head->tag);
 	wqe->aux = cpu_to_le64(head->imm);
-	wqe->counter = cpu_to_le16(head->code);
+	wqe->code = cpu_to_le16(head->code);
 	return ang_post(ctx, wqe, data, data ? len : 0, req);
 }
 
@@ -68,8 +68,8 @@ ANG_PUBLIC int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	    ((len || src) && !ang_mr_fits(ctx, src, src_off, len)))
 		return -EINVAL;
 	if (src) {
-		wqe.src_key = cpu_to_le32(src->key);
-		wqe.src_off = cpu_to_le64(src_off);
+		wqe.lkey = cpu_to_le32(src->key);
+		wqe.loff = cpu_to_le64(src_off);
 	}
 	return post_send(ctx, peer, head, &wqe, NULL, len, req);
 }

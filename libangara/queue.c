@@ -161,7 +161,8 @@ static void sq_write(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 static unsigned int wqe_tree(const struct angara_wqe *wqe)
 {
 	return wqe->opcode >= ANGARA_OP_BCAST &&
-	       wqe->opcode <= ANGARA_OP_BARRIER ? wqe->tree + 1U : ANG_NO_TREE;
+	       wqe->opcode <= ANGARA_OP_BARRIER ?
+	       le16_to_cpu(wqe->tree) + 1U : ANG_NO_TREE;
 }
 
 /**

@@ -42,10 +42,10 @@ ANG_PUBLIC int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, src, src_off, len) ||
 	    ang_set_notify(&wqe, notify))
 		return -EINVAL;
-	wqe.src_key = cpu_to_le32(src->key);
-	wqe.src_off = cpu_to_le64(src_off);
-	wqe.dst_key = cpu_to_le32(dst_key);
-	wqe.dst_off = cpu_to_le64(dst_off);
+	wqe.rkey = cpu_to_le64(dst_key);
+	wqe.roff = cpu_to_le64(dst_off);
+	wqe.lkey = cpu_to_le32(src->key);
+	wqe.loff = cpu_to_le64(src_off);
 	return ang_post(ctx, &wqe, NULL, 0, req);
 }
 
@@ -59,8 +59,8 @@ ANG_PUBLIC int angara_put_inline(struct angara_ctx *ctx,
 	if (len > ANGARA_MAX_INLINE || ang_set_notify(&wqe, notify))
 		return -EINVAL;
 	wqe.flags |= ANGARA_WQE_INLINE;
-	wqe.dst_key = cpu_to_le32(dst_key);
-	wqe.dst_off = cpu_to_le64(dst_off);
+	wqe.rkey = cpu_to_le64(dst_key);
+	wqe.roff = cpu_to_le64(dst_off);
 	return ang_post(ctx, &wqe, data, len, req);
 }
 
@@ -74,9 +74,9 @@ ANG_PUBLIC int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, dst, dst_off, len) ||
 	    ang_set_notify(&wqe, notify))
 		return -EINVAL;
-	wqe.src_key = cpu_to_le32(src_key);
-	wqe.src_off = cpu_to_le64(src_off);
-	wqe.dst_key = cpu_to_le32(dst->key);
-	wqe.dst_off = cpu_to_le64(dst_off);
+	wqe.rkey = cpu_to_le64(src_key);
+	wqe.roff = cpu_to_le64(src_off);
+	wqe.lkey = cpu_to_le32(dst->key);
+	wqe.loff = cpu_to_le64(dst_off);
 	return ang_post(ctx, &wqe, NULL, 0, req);
 }

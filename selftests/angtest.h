@@ -243,15 +243,14 @@ const struct angara_msg *at_wait_msg(struct at_ctx *x, unsigned int ms);
 /* Gives it back, and rings if others wait. Return: 0 or -errno. */
 int at_free_msg(struct at_ctx *x, const struct angara_msg *m);
 
-struct angara_wqe at_put(const struct at_ctx *to, unsigned int dst_key,
-			 uint64_t dst_off, unsigned int src_key,
-			 uint64_t src_off, uint32_t len);
-struct angara_wqe at_get(const struct at_ctx *from, unsigned int src_key,
-			 uint64_t src_off, unsigned int dst_key,
-			 uint64_t dst_off, uint32_t len);
+struct angara_wqe at_put(const struct at_ctx *to, uint64_t rkey, uint64_t roff,
+			 uint64_t lkey, uint64_t loff, uint32_t len);
+struct angara_wqe at_get(const struct at_ctx *from, uint64_t rkey, uint64_t roff,
+			 uint64_t lkey, uint64_t loff, uint32_t len);
 struct angara_wqe at_coll(unsigned int opcode, unsigned int tree,
-			  unsigned int src_key, unsigned int dst_key,
-			  uint32_t len);
+			  uint64_t src_key, uint64_t dst_key, uint32_t len);
+/* Where a collective of at_coll() writes. */
+void at_coll_dst(struct angara_wqe *w, uint64_t off);
 
 /* Fills @p with a pattern of @seed, and checks it. */
 void at_fill(void *p, size_t len, unsigned int seed);

@@ -113,7 +113,7 @@ static struct angara_wqe reduction(FIXTURE_DATA(coll) *self,
 
 	w.type = type;
 	w.redop = op;
-	w.dst_off = htole64(self->half);
+	at_coll_dst(&w, self->half);
 	return w;
 }
 
@@ -167,7 +167,7 @@ static int bcast(FIXTURE_DATA(coll) *self, unsigned int src, uint32_t len)
 	unsigned int i;
 	int ret;
 
-	w.dst_off = htole64(self->half);
+	at_coll_dst(&w, self->half);
 	clear_results(self, len);
 	at_fill(self->in[src]->mem, len, len + src);
 	memcpy(self->want, self->in[src]->mem, len);
@@ -374,7 +374,7 @@ TEST_F(coll, in_place)
 	unsigned int i;
 
 	ASSERT_LT(0, lay(self, variant->root, 0xFF));
-	w.dst_off = 0;
+	at_coll_dst(&w, 0);
 	at_reduce(self->want, ANGARA_TYPE_INT32, ANGARA_RED_SUM, 1000,
 		  self->who, self->n);
 	for (i = 0; i < NODES; i++) {
@@ -403,7 +403,7 @@ TEST_F(coll, all_broadcast)
 			at_fill(self->m[i].mem, len, i + round);
 		}
 		for (i = 0; i < NODES; i++) {
-			w.dst_off = htole64(self->half + i * len);
+			at_coll_dst(&w, self->half + i * len);
 			ASSERT_EQ(0, at_start(&self->m[i], &w));
 		}
 		EXPECT_EQ(0, finish_all(self));
@@ -433,8 +433,8 @@ TEST_F(coll, many_under_way)
 		for (k = 0; k < DEEP; k++) {
 			at_give(self->m[i].mem + k * LEN, ANGARA_TYPE_INT32,
 				LEN / 4, i + k * 100);
-			w.src_off = htole64(k * LEN);
-			w.dst_off = htole64(self->half + k * LEN);
+			w.loff = htole64(k * LEN);
+			at_coll_dst(&w, self->half + k * LEN);
 			ASSERT_EQ(0, at_start(&self->m[i], &w));
 		}
 	}

@@ -109,11 +109,11 @@ static int operate(struct at_doer *w, int fd)
 		return 0;
 	sq[0] = (struct angara_wqe) {
 		.opcode = at_rand(&w->seed, ANGARA_OP_NUM),
-		.tree = AT_DEED_TREE,
+		.tree = htole16(AT_DEED_TREE),
 		.dst_ctx = htole16(at_rand(&w->seed, 4)),
 		.length = htole32(at_rand(&w->seed, 3000) & ~3U),
-		.src_key = htole32(at_rand(&w->seed, 4)),
-		.dst_key = htole32(at_rand(&w->seed, 4)),
+		.lkey = htole32(at_rand(&w->seed, 4)),
+		.rkey = htole64(at_rand(&w->seed, 4)),
 	};
 	memcpy(&sq[1], &sq[0], sizeof(sq[0]));
 	ctl = mmap(NULL, AT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,

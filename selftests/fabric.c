@@ -208,7 +208,7 @@ static int work(const struct load *load, struct at_ctx *x)
 	}
 	if (load->op == ANGARA_OP_ALLREDUCE) {
 		w = at_coll(load->op, TREE, 0, 0, 4000);
-		w.dst_off = htole64(8192);
+		at_coll_dst(&w, 8192);
 	}
 	do {
 		ret = at_do(x, &w, NULL);

@@ -80,7 +80,7 @@ static struct angara_wqe entry(unsigned int type, unsigned int op, uint32_t byte
 
 	w.type = (uint8_t)type;
 	w.redop = (uint8_t)op;
-	w.dst_off = htole64(HALF);
+	at_coll_dst(&w, HALF);
 	return w;
 }
 

@@ -72,8 +72,8 @@ static struct angara_wqe sum(unsigned int tree, uint32_t bytes)
 	struct angara_wqe w = at_coll(ANGARA_OP_ALLREDUCE, tree, KEY, KEY,
 				      bytes);
 
-	w.src_off = htole64(tree * LEN);
-	w.dst_off = htole64(HALF + tree * LEN);
+	w.loff = htole64(tree * LEN);
+	at_coll_dst(&w, HALF + tree * LEN);
 	return w;
 }
 
@@ -189,7 +189,7 @@ TEST_F(inflight, never_more_than_16)
 	struct angara_wqe w = sum(0, HALF);
 	unsigned int i;
 
-	w.tree = tree;
+	w.tree = htole16(tree);
 	for (i = 0; i < NODES; i++)
 		if (i != tree) {
 			ASSERT_EQ(0, at_start(&self->m[i], &w));

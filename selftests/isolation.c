@@ -390,11 +390,9 @@ static int make_noise(FIXTURE_DATA(isolation) *self)
 		for (i = 0; i < x.c.sq_entries; i += 2) {
 			x.sq[i].opcode = at_rand(&seed, ANGARA_OP_NUM);
 			x.sq[i].flags &= ANGARA_WQE_FLAGS;
-			x.sq[i].reserved0 = 0;
 			x.sq[i].length = htole32(at_rand(&seed, 5000));
 			x.sq[i].dst_node = htole32(at_rand(&seed, 9));
 			x.sq[i].dst_ctx = htole16(at_rand(&seed, 17));
-			memset(x.sq[i].reserved1, 0, sizeof(x.sq[i].reserved1));
 		}
 		x.ctl->sq_pi = htole32(at_counter(&x, ANGARA_CTR_SQ_CI) +
 				       at_rand(&seed, 2 * x.c.sq_entries));

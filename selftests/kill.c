@@ -118,7 +118,7 @@ static struct angara_wqe make(struct shared *sh, unsigned int op,
 	if (op == ANGARA_OP_GET)
 		return at_get(&next, 0, 0, 0, LEN, LEN);
 	w = at_coll(op, TREE, 0, 0, op == ANGARA_OP_BARRIER ? 0 : LEN);
-	w.dst_off = htole64(LEN);
+	at_coll_dst(&w, LEN);
 	if (op == ANGARA_OP_REDUCE)
 		w.dst_ctx = htole16(sh->ctx[0]);
 	return w;

@@ -104,7 +104,7 @@ static struct angara_wqe sum(unsigned int opcode, uint32_t bytes)
 
 	w.redop = ANGARA_RED_SUM;
 	w.type = ANGARA_TYPE_INT32;
-	w.dst_off = htole64(HALF);
+	at_coll_dst(&w, HALF);
 	return w;
 }
 
@@ -277,7 +277,7 @@ TEST_F(members, bad_contribution)
 	struct angara_wqe good = sum(ANGARA_OP_ALLREDUCE, 600), bad = good;
 	unsigned int i, last = self->n - 1;
 
-	bad.src_key = htole32(99);
+	bad.lkey = htole32(99);
 	for (i = 0; i < last; i++) {
 		ASSERT_EQ(0, at_start(&self->m[i], &good));
 	}
@@ -303,9 +303,9 @@ TEST_F(members, bad_destination)
 	ASSERT_LT(0, ro);
 	for (k = 0; k < ARRAY_SIZE(bad); k++)
 		bad[k] = good;
-	bad[0].dst_key = htole32(99);
-	bad[1].dst_off = htole64(2 * HALF - 599);
-	bad[2].dst_key = htole32(ro);
+	bad[0].aux_key = htole32(99);
+	bad[1].aux = htole64(2 * HALF - 599);
+	bad[2].aux_key = htole32(ro);
 	for (k = 0; k < ARRAY_SIZE(bad); k++) {
 		want = k == 0 ? ANGARA_ST_KEY :
 		       k == 1 ? ANGARA_ST_BOUNDS : ANGARA_ST_ACCESS;
@@ -375,14 +375,14 @@ TEST_F(members, malformed)
 	BROKEN(w.type = ANGARA_TYPE_FLOAT; w.redop = ANGARA_RED_MINLOC);
 	BROKEN(w.type = ANGARA_TYPE_FLOAT_LOC);
 	BROKEN(w.redop = ANGARA_RED_MAXLOC);
-	BROKEN(w.tree = ANGARA_MAX_TREES);
-	BROKEN(w.tree = 255);
+	BROKEN(w.tree = htole16(ANGARA_MAX_TREES));
+	BROKEN(w.tree = htole16(0xFF00));
 	BROKEN(w.length = htole32(63));
 	BROKEN(w.type = ANGARA_TYPE_INT64; w.length = htole32(68));
 	BROKEN(w.length = htole32(ANGARA_MAX_OP_BYTES + 4));
 #undef BROKEN
 	w = good;
-	w.tree = TREE + 1;
+	w.tree = htole16(TREE + 1);
 	EXPECT_EQ(ANGARA_ST_NO_TREE, at_do(&self->m[0].x, &w, NULL));
 	ASSERT_EQ(0, start_all(self, &good));
 	EXPECT_TRUE(all_end(self, ANGARA_ST_OK));

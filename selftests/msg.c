@@ -56,10 +56,9 @@ static struct angara_wqe send_to(const struct at_ctx *to, unsigned int key,
 	struct angara_wqe w = at_put(to, 0, tag, key, off, len);
 
 	w.opcode = ANGARA_OP_SEND;
-	w.dst_key = 0;
 	w.cookie = htole64(tag);
 	w.aux = htole64(~tag);
-	w.counter = htole16((uint16_t)tag);
+	w.code = htole16((uint16_t)tag);
 	return w;
 }
 
@@ -285,10 +284,10 @@ TEST_F(msg, refused)
 	w.length = htole32(ANGARA_MAX_MSG + 1);
 	EXPECT_EQ(ANGARA_ST_DESC, at_do(self->e.x, &w, NULL));
 	w = good;
-	w.src_key = htole32(500);
+	w.lkey = htole32(500);
 	EXPECT_EQ(ANGARA_ST_KEY, at_do(self->e.x, &w, NULL));
 	w = good;
-	w.src_off = htole64(MEM - 7);
+	w.loff = htole64(MEM - 7);
 	EXPECT_EQ(ANGARA_ST_BOUNDS, at_do(self->e.x, &w, NULL));
 }
 
@@ -338,25 +337,25 @@ TEST_F(msg, atomics_refused)
 	good.aux = htole64(4096);
 	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &good, &one));
 	w = good;
-	w.dst_off = htole64(2);
+	w.roff = htole64(2);
 	EXPECT_EQ(ANGARA_ST_ALIGN, at_do(self->e.x, &w, &one));
 	w = good;
-	w.dst_off = htole64(MEM);
+	w.roff = htole64(MEM);
 	EXPECT_EQ(ANGARA_ST_BOUNDS, at_do(self->e.x, &w, &one));
 	w = good;
 	w.redop = ANGARA_ATOMIC_NUM;
 	EXPECT_EQ(ANGARA_ST_DESC, at_do(self->e.x, &w, &one));
 	w = good;
-	w.dst_key = htole32(writes);
+	w.rkey = htole64(writes);
 	EXPECT_EQ(ANGARA_ST_ACCESS, at_do(self->e.x, &w, &one));
 	w.opcode = ANGARA_OP_ATOMIC;
 	w.aux_key = 0;
 	w.aux = 0;
 	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, &one));
-	w.dst_key = htole32(reads);
+	w.rkey = htole64(reads);
 	EXPECT_EQ(ANGARA_ST_ACCESS, at_do(self->e.x, &w, &one));
 	w = good;
-	w.dst_key = htole32(reads);
+	w.rkey = htole64(reads);
 	w.flags = 0;
 	w.redop = ANGARA_ATOMIC_READ;
 	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));

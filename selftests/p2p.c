@@ -244,18 +244,18 @@ TEST_F(p2p, refused)
 	get = at_get(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 1000);
 	for (i = 0; i < 12; i++)
 		bad[i].w = i < 6 ? put : get;
-	bad[0].w.dst_key = htole32(self->e.ykey + 1);
-	bad[1].w.dst_off = htole64(MEM - 999);
+	bad[0].w.rkey = htole64(self->e.ykey + 1);
+	bad[1].w.roff = htole64(MEM - 999);
 	bad[2].w.dst_node = htole32(nodes);
 	bad[3].w.dst_node = htole32(~0U);
 	bad[4].w.dst_ctx = htole16(self->e.y->c.ctx + 17);
 	bad[5].w.dst_ctx = htole16(0xFFFF);
-	bad[6].w.src_key = htole32(~0U);
-	bad[7].w.src_off = htole64(MEM - 999);
+	bad[6].w.rkey = htole64(~0ULL);
+	bad[7].w.roff = htole64(MEM - 999);
 	bad[8].w.dst_node = htole32(nodes);
 	bad[9].w.dst_ctx = htole16(0xFFFF);
-	bad[10].w.dst_key = htole32(~0U);
-	bad[11].w.dst_off = htole64(MEM);
+	bad[10].w.lkey = htole32(~0U);
+	bad[11].w.loff = htole64(MEM);
 	for (i = 0; i < 12; i++)
 		bad[i].want = i % 6 == 0 ? ANGARA_ST_KEY : ANGARA_ST_TARGET;
 	bad[1].want = bad[7].want = bad[11].want = ANGARA_ST_BOUNDS;
@@ -288,7 +288,7 @@ TEST_F(p2p, error_names_the_node)
 	struct angara_wqe w = good_put(self);
 	struct angara_cqe cqe;
 
-	w.dst_key = htole32(self->e.ykey + 1);
+	w.rkey = htole64(self->e.ykey + 1);
 	w.length = htole32(100000);
 	w.cookie = htole64(9);
 	ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
@@ -342,9 +342,8 @@ TEST_F(p2p, malformed)
 		BROKEN(w.opcode = i);
 	for (i = 4; i < 8; i++)
 		BROKEN(w.flags = 1U << i);
-	BROKEN(w.reserved0 = 1);
-	for (i = 0; i < sizeof(w.reserved1); i++)
-		BROKEN(w.reserved1[i] = 1);
+	BROKEN(w.aux = 1);
+	BROKEN(w.aux_key = 1);
 	BROKEN(w.length = htole32(ANGARA_MAX_OP_BYTES + 1));
 	BROKEN(w.length = htole32(~0U));
 	BROKEN(w.flags = ANGARA_WQE_NOTIFY;

@@ -152,44 +152,53 @@ int at_do(struct at_ctx *x, const struct angara_wqe *w, const void *payload)
 	return le16toh(cqe.status);
 }
 
-struct angara_wqe at_put(const struct at_ctx *to, unsigned int dst_key,
-			 uint64_t dst_off, unsigned int src_key,
-			 uint64_t src_off, uint32_t len)
+struct angara_wqe at_put(const struct at_ctx *to, uint64_t rkey, uint64_t roff,
+			 uint64_t lkey, uint64_t loff, uint32_t len)
 {
 	return (struct angara_wqe) {
 		.opcode = ANGARA_OP_PUT,
 		.dst_ctx = htole16(to->c.ctx),
 		.dst_node = htole32(to->q.node),
 		.length = htole32(len),
-		.src_key = htole32(src_key),
-		.dst_key = htole32(dst_key),
-		.src_off = htole64(src_off),
-		.dst_off = htole64(dst_off),
+		.rkey = htole64(rkey),
+		.roff = htole64(roff),
+		.lkey = htole32((uint32_t)lkey),
+		.loff = htole64(loff),
 	};
 }
 
-struct angara_wqe at_get(const struct at_ctx *from, unsigned int src_key,
-			 uint64_t src_off, unsigned int dst_key,
-			 uint64_t dst_off, uint32_t len)
+struct angara_wqe at_get(const struct at_ctx *from, uint64_t rkey, uint64_t roff,
+			 uint64_t lkey, uint64_t loff, uint32_t len)
 {
-	struct angara_wqe w = at_put(from, dst_key, dst_off, src_key, src_off,
-				     len);
+	struct angara_wqe w = at_put(from, rkey, roff, lkey, loff, len);
 
 	w.opcode = ANGARA_OP_GET;
 	return w;
 }
 
 struct angara_wqe at_coll(unsigned int opcode, unsigned int tree,
-			  unsigned int src_key, unsigned int dst_key,
-			  uint32_t len)
+			  uint64_t src_key, uint64_t dst_key, uint32_t len)
 {
-	return (struct angara_wqe) {
+	struct angara_wqe w = {
 		.opcode = opcode,
-		.tree = tree,
+		.tree = htole16(tree),
 		.length = htole32(len),
-		.src_key = htole32(src_key),
-		.dst_key = htole32(dst_key),
+		.lkey = htole32((uint32_t)src_key),
 	};
+
+	if (opcode == ANGARA_OP_BCAST)
+		w.rkey = htole64(dst_key);
+	else if (opcode != ANGARA_OP_BARRIER)
+		w.aux_key = htole32((uint32_t)dst_key);
+	return w;
+}
+
+void at_coll_dst(struct angara_wqe *w, uint64_t off)
+{
+	if (w->opcode == ANGARA_OP_BCAST)
+		w->roff = htole64(off);
+	else if (w->opcode != ANGARA_OP_BARRIER)
+		w->aux = htole64(off);
 }
 
 static unsigned char pattern(size_t i, unsigned int seed)

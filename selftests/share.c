@@ -268,7 +268,7 @@ static void allreduce(struct __test_metadata *_metadata,
 
 	w.redop = ANGARA_RED_SUM;
 	w.type = ANGARA_TYPE_INT64;
-	w.dst_off = htole64(BYTES);
+	at_coll_dst(&w, BYTES);
 	for (i = 0; i < NODES; i++)
 		ASSERT_EQ(0, at_start(&m[i], &w));
 	for (i = 0; i < NODES; i++)

@@ -517,7 +517,7 @@ TEST_F(tree, other_epoch)
 	ASSERT_EQ(0, at_join(root.x.fd, TREE));
 	ASSERT_EQ(0, at_join(leaf.x.fd, TREE));
 	at_fill(root.mem, 100, 1);
-	w.dst_off = htole64(200);
+	at_coll_dst(&w, 200);
 	ASSERT_EQ(0, at_start(&root, &w));
 	ASSERT_EQ(0, at_tree_clear(self->g.fd[0], TREE));
 	EXPECT_EQ(ANGARA_ST_TREE_DOWN, at_finish(&root));

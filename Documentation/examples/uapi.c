@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	wqe.flags = ANGARA_WQE_INLINE;
 	wqe.dst_node = htole32(q.node);
 	wqe.dst_ctx = htole16((uint16_t)c.ctx);
-	wqe.dst_key = htole32(mr.key);
+	wqe.rkey = htole64(mr.key);
 	wqe.length = htole32(6);
 	wqe.cookie = htole64(42);
 	sq[0] = wqe;

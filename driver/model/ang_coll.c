@@ -62,7 +62,7 @@ static void result_take(struct ang_view *v, struct ang_node *n,
 	c->cnt.rx_bytes += p->len;
 	if (!status && !op->status && p->len) {
 		culprit = n->id;
-		status = ang_mr_write(v, n, c, op->dst_key, op->dst_off + at,
+		status = ang_mr_write(v, n, c, op->sink_key, op->sink_off + at,
 				      p->len, ANGARA_ACCESS_LOCAL_WRITE,
 				      ang_buf_data(v, p->buf));
 	}

@@ -34,8 +34,8 @@ static void bcast_packet(struct ang_view *v, const struct ang_op *op,
 	p->type = ANG_PKT_BCAST;
 	p->len = ang_min(op->len - op->sent, v->fab->buf_size);
 	p->npkts = (u8)ang_packets(p->len);
-	p->key = op->dst_key;
-	p->off = op->dst_off + op->sent;
+	p->key = op->rkey;
+	p->off = op->roff + op->sent;
 	p->seq = op->sent;
 }
 

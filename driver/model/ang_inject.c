@@ -172,7 +172,7 @@ bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		inline_put(c, op);
 		return true;
 	}
-	status = ang_mr_read(v, n, c, op->src_key, op->src_off + op->sent,
+	status = ang_mr_read(v, n, c, op->lkey, op->loff + op->sent,
 			     p->len, 0, ang_buf_data(v, p->buf));
 	if (status) {
 		ang_buf_put(v, p->buf, 1);
@@ -241,14 +241,10 @@ static u32 extra_check(const struct angara_wqe *w)
 static u32 wqe_check(const struct angara_wqe *w)
 {
 	u32 len = le32_to_cpu(w->length);
-	u32 i;
 
 	if (w->opcode >= ANGARA_OP_NUM || w->flags & ~ANGARA_WQE_FLAGS ||
-	    w->reserved0 || len > ANGARA_MAX_OP_BYTES)
+	    len > ANGARA_MAX_OP_BYTES)
 		return ANGARA_ST_DESC;
-	for (i = 0; i < sizeof(w->reserved1); i++)
-		if (w->reserved1[i])
-			return ANGARA_ST_DESC;
 	if (w->flags & ANGARA_WQE_INLINE &&
 	    (wqe_payload(w) > ANGARA_MAX_INLINE || w->opcode == ANGARA_OP_GET))
 		return ANGARA_ST_DESC;
@@ -258,7 +254,10 @@ static u32 wqe_check(const struct angara_wqe *w)
 		return ANGARA_ST_DESC;
 	if (!ang_is_coll(w->opcode))
 		return extra_check(w);
-	if (w->tree >= ANGARA_MAX_TREES || w->aux || w->aux_key)
+	if (le16_to_cpu(w->tree) >= ANGARA_MAX_TREES)
+		return ANGARA_ST_DESC;
+	if ((w->opcode == ANGARA_OP_BCAST || w->opcode == ANGARA_OP_BARRIER) &&
+	    (w->aux || w->aux_key))
 		return ANGARA_ST_DESC;
 	if (w->opcode == ANGARA_OP_BARRIER && len)
 		return ANGARA_ST_DESC;
@@ -275,9 +274,8 @@ static void op_fill(struct ang_op *op, const struct angara_wqe *w, u16 gen)
 	op->opcode = w->opcode == ANGARA_OP_BARRIER ? ANGARA_OP_ALLREDUCE :
 						      w->opcode;
 	op->flags = w->flags;
-	/* Of others it means nothing, and has not been checked. */
-	if (w->opcode >= ANGARA_OP_BCAST)
-		op->tree = w->tree;
+	if (ang_is_coll(w->opcode))
+		op->tree = (u8)le16_to_cpu(w->tree);
 	if (w->opcode != ANGARA_OP_BARRIER) {
 		op->redop = w->redop;
 		op->type = w->type;
@@ -286,19 +284,18 @@ static void op_fill(struct ang_op *op, const struct angara_wqe *w, u16 gen)
 	op->dst_node = le32_to_cpu(w->dst_node);
 	op->counter = le16_to_cpu(w->counter);
 	op->len = le32_to_cpu(w->length);
-	op->src_key = le32_to_cpu(w->src_key);
-	op->dst_key = le32_to_cpu(w->dst_key);
-	op->src_off = le64_to_cpu(w->src_off);
-	op->dst_off = le64_to_cpu(w->dst_off);
-	op->aux = le64_to_cpu(w->aux);
+	op->rkey = le64_to_cpu(w->rkey);
+	op->roff = le64_to_cpu(w->roff);
+	op->lkey = le32_to_cpu(w->lkey);
+	op->loff = le64_to_cpu(w->loff);
 	op->cookie = le64_to_cpu(w->cookie);
 	op->gen = gen;
-	if (w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH) {
-		/* An answer is written where that of a get is. */
-		op->aux_key = op->dst_key;
-		op->aux = op->dst_off;
-		op->dst_key = le32_to_cpu(w->aux_key);
-		op->dst_off = le64_to_cpu(w->aux);
+	if (w->opcode == ANGARA_OP_GET) {
+		op->sink_key = op->lkey;
+		op->sink_off = op->loff;
+	} else {
+		op->sink_key = le32_to_cpu(w->aux_key);
+		op->sink_off = le64_to_cpu(w->aux);
 	}
 }
 
@@ -312,7 +309,7 @@ static u32 source_check(struct ang_view *v, struct ang_node *n,
 		len *= ang_atomic_operands(op->redop);
 	if (op->flags & ANGARA_WQE_INLINE || !len)
 		return ANGARA_ST_OK;
-	return ang_mr_check(v, n, c, op->src_key, op->src_off, len, 0);
+	return ang_mr_check(v, n, c, op->lkey, op->loff, len, 0);
 }
 
 static u32 sink_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -320,7 +317,7 @@ static u32 sink_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 {
 	if (!op->len)
 		return ANGARA_ST_OK;
-	return ang_mr_check(v, n, c, op->dst_key, op->dst_off, op->len,
+	return ang_mr_check(v, n, c, op->sink_key, op->sink_off, op->len,
 			    ANGARA_ACCESS_LOCAL_WRITE);
 }
 

@@ -208,16 +208,16 @@ u32 ang_combine_work(u32 len, u32 type, u32 redop);
 
 /* ang_mr.c */
 u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		u32 key, u64 off, u32 len, u32 access, struct angara_hw_mr *mr);
+		u64 key, u64 off, u32 len, u32 access, struct angara_hw_mr *mr);
 u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
 		const struct angara_hw_mr *mr, u64 off, u32 len, void *to,
 		const void *from);
 u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u32 key, u64 off, u32 len, u32 access);
+		 u64 key, u64 off, u32 len, u32 access);
 u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		u32 key, u64 off, u32 len, u32 access, void *buf);
+		u64 key, u64 off, u32 len, u32 access, void *buf);
 u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u32 key, u64 off, u32 len, u32 access, const void *buf);
+		 u64 key, u64 off, u32 len, u32 access, const void *buf);
 int ang_pages_at(struct ang_view *v, struct ang_node *n, struct ang_pages *pages,
 		 u64 byte, u64 *addr);
 int ang_store64(struct ang_view *v, struct ang_node *n, u64 addr, u64 val);

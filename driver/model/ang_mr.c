@@ -60,13 +60,13 @@ int ang_pages_at(struct ang_view *v, struct ang_node *n, struct ang_pages *pages
 }
 
 static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		    u32 key, struct angara_hw_mr *mr)
+		    u64 key, struct angara_hw_mr *mr)
 {
 	u64 addr;
 
 	if (key >= c->mrs)
 		return ANGARA_ST_KEY;
-	if (ang_pages_at(v, n, &c->mrt, (u64)key * sizeof(*mr), &addr) ||
+	if (ang_pages_at(v, n, &c->mrt, key * sizeof(*mr), &addr) ||
 	    ang_dma_read(v, n, addr, mr, sizeof(*mr)))
 		return ANGARA_ST_DMA;
 	if (mr->valid != 1)
@@ -78,7 +78,7 @@ static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 /** ang_mr_find() - as ang_mr_check(), and hand out the entry */
 u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		u32 key, u64 off, u32 len, u32 access, struct angara_hw_mr *mr)
+		u64 key, u64 off, u32 len, u32 access, struct angara_hw_mr *mr)
 {
 	u32 status = mr_entry(v, n, c, key, mr);
 	u64 size;
@@ -156,7 +156,7 @@ u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
  * Return: ANGARA_ST_*.
  */
 u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u32 key, u64 off, u32 len, u32 access)
+		 u64 key, u64 off, u32 len, u32 access)
 {
 	struct angara_hw_mr mr;
 
@@ -165,7 +165,7 @@ u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 /** ang_mr_read() - as ang_mr_check(), and copy from the region to @buf */
 u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		u32 key, u64 off, u32 len, u32 access, void *buf)
+		u64 key, u64 off, u32 len, u32 access, void *buf)
 {
 	struct angara_hw_mr mr;
 	u32 status = ang_mr_find(v, n, c, key, off, len, access, &mr);
@@ -175,7 +175,7 @@ u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 /** ang_mr_write() - as ang_mr_check(), and copy from @buf to the region */
 u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u32 key, u64 off, u32 len, u32 access, const void *buf)
+		 u64 key, u64 off, u32 len, u32 access, const void *buf)
 {
 	struct angara_hw_mr mr;
 	u32 status = ang_mr_find(v, n, c, key, off, len, access, &mr);

@@ -213,7 +213,7 @@ static u32 record_put(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 {
 	const char *buf = ang_buf_data(v, p->buf);
 	struct ang_area *a = &c->area;
-	u32 units = record_units(p->key);
+	u32 units = record_units((u32)p->key);
 	u32 pad = pad_units(a, units);
 	u32 place = a->pi + pad;
 	struct angara_msg head;
@@ -234,7 +234,7 @@ static u32 record_put(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (pad && publish(v, n, c, a->pi, (pad - 1) * UNIT, ANGARA_MSG_PAD))
 		return ANGARA_ST_DMA;
 	a->pi = place;
-	if (whole && publish(v, n, c, place, p->key, ANGARA_MSG_DATA))
+	if (whole && publish(v, n, c, place, (u32)p->key, ANGARA_MSG_DATA))
 		return ANGARA_ST_DMA;
 	a->pi = place + units;
 	return ANGARA_ST_OK;
@@ -265,7 +265,7 @@ static void refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	struct ang_area *a = &c->area;
 
 	if (turn) {
-		a->need = record_units(p->key);
+		a->need = record_units((u32)p->key);
 		a->due = 1;
 	} else {
 		wait_add(v->fab, c, p->src_node);
@@ -306,7 +306,7 @@ static u32 first_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	status = first_check(c, p);
 	if (!status && !p->status) {
-		if (!may_enter(v, n, c, record_units(p->key), whole, turn)) {
+		if (!may_enter(v, n, c, record_units((u32)p->key), whole, turn)) {
 			refuse(v, n, c, p, reply, turn);
 			return ANGARA_ST_OK;
 		}
@@ -319,7 +319,7 @@ static u32 first_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		ang_msg_rouse(v, n, c);
 	if (status || p->status)
 		return status;
-	reply->off = a->pi - record_units(p->key);
+	reply->off = a->pi - record_units((u32)p->key);
 	if (whole)
 		return ANGARA_ST_OK;
 	part = part_free(a);
@@ -329,7 +329,7 @@ static u32 first_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	part->ctx = p->src_ctx;
 	part->slot = p->slot;
 	part->gen = p->gen;
-	part->length = p->key;
+	part->length = (u32)p->key;
 	part->got = p->len - ANG_SEND_HEAD;
 	return ANGARA_ST_OK;
 }

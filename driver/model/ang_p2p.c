@@ -162,7 +162,7 @@ static void answer_eject(struct ang_view *v, struct ang_node *n,
 	if (status) {
 		ang_op_fail(op, status, p->src_node);
 	} else if (p->type == ANG_PKT_DATA && p->len) {
-		status = ang_mr_write(v, n, c, op->dst_key, op->dst_off + p->seq,
+		status = ang_mr_write(v, n, c, op->sink_key, op->sink_off + p->seq,
 				      p->len, ANGARA_ACCESS_LOCAL_WRITE,
 				      ang_buf_data(v, p->buf));
 		if (status)
@@ -310,8 +310,8 @@ static void atomic_packet(struct ang_view *v, struct ang_node *n,
 	p->bytes = op->len;
 	p->len = op->len * ang_atomic_operands(op->redop);
 	p->npkts = 1;
-	p->key = op->aux_key;
-	p->off = op->aux;
+	p->key = op->rkey;
+	p->off = op->roff;
 }
 
 static void p2p_packet(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -324,8 +324,8 @@ static void p2p_packet(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 	p->type = put ? ANG_PKT_PUT : ANG_PKT_GET;
 	p->len = ang_min(left, v->fab->buf_size);
 	p->npkts = (u8)ang_packets(p->len);
-	p->key = put ? op->dst_key : op->src_key;
-	p->off = (put ? op->dst_off : op->src_off) + op->sent;
+	p->key = op->rkey;
+	p->off = op->roff + op->sent;
 	p->seq = op->sent;
 	if (p->len == left) {
 		p->flags = ANG_PF_LAST;

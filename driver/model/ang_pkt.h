@@ -57,12 +57,12 @@
  * @counter: user counter to notify; SEND: code
  * @pkey: partition
  * @len: bytes that the whole train carries, asks for or acknowledges
- * @key: memory region at the target; SEND: bytes of the message; OPEN: epoch
- *	of the sender's row
- * @gen: generation of @slot
- * @hops: links crossed
+ * @key: key of the memory region at the target; SEND: bytes of the message;
+ *	OPEN: epoch of the sender's row
  * @off: offset in the memory region; SEND, and its ACK: place in the message
  *	area; REDUCE: ANG_TICKET() of the receiver's operation, 0 from others
+ * @gen: generation of @slot
+ * @hops: links crossed
  * @seq: reductions: packet number in the tree, ReduceId is seq % 16; BCAST,
  *	GET, DATA and SEND: offset in the operation; CREDIT: how many; OPEN,
  *	ABORT: life of the sender's row
@@ -88,15 +88,13 @@ struct ang_pkt {
 	u16 counter;
 	u32 pkey;
 	u32 len;
-	u32 key;
+	u64 key;
+	u64 off;
 	u16 gen;
 	u16 hops;
-	u64 off;
 	u32 seq;
-	union {
-		u32 life;
-		u32 bytes;
-	};
+	u32 life;
+	u32 bytes;
 	u64 buf;
 };
 

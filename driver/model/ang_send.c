@@ -37,7 +37,7 @@ void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	u32 slot = ang_op_slot(v->fab, n, c, op);
 	u64 set;
 
-	op->dst_key = c->pkey;
+	op->sink_key = c->pkey;
 	for (set = c->sends; set; set &= set - 1) {
 		struct ang_op *o = ang_op(v->fab, n, c, ang_lowest(set));
 
@@ -80,7 +80,7 @@ static bool train_fill(struct ang_view *v, struct ang_node *n,
 {
 	u32 head = op->phase == ANG_SEND_START ? ANG_SEND_HEAD : 0;
 	u32 len = ang_min(op->len - op->sent, v->fab->buf_size - head);
-	__le64 words[2] = { cpu_to_le64(op->dst_off), cpu_to_le64(op->aux) };
+	__le64 words[2] = { cpu_to_le64(op->roff), cpu_to_le64(op->sink_off) };
 	u32 status = ANGARA_ST_OK;
 	char *to;
 
@@ -92,8 +92,8 @@ static bool train_fill(struct ang_view *v, struct ang_node *n,
 	if (op->inl)
 		memcpy(to + head, c->inl[op->inl - 1] + op->sent, len);
 	else if (len)
-		status = ang_mr_read(v, n, c, op->src_key,
-				     op->src_off + op->sent, len, 0, to + head);
+		status = ang_mr_read(v, n, c, op->lkey,
+				     op->loff + op->sent, len, 0, to + head);
 	if (status) {
 		ang_buf_put(v, p->buf, 1);
 		p->buf = 0;
@@ -112,7 +112,7 @@ static bool train_make(struct ang_view *v, struct ang_node *n,
 {
 	ang_op_head(v, n, c, op, p);
 	p->type = ANG_PKT_SEND;
-	p->pkey = op->dst_key;
+	p->pkey = op->sink_key;
 	p->key = op->len;
 	p->counter = op->counter;
 	p->life = op->life;

@@ -70,21 +70,22 @@ struct ang_ring {
  * @inl: place of inline data in ang_ctx.inl, plus 1; 0 for none
  * @phase: SEND: ANG_SEND_*
  * @turn: SEND: a READY has come for it
- * @dst_ctx: see struct angara_wqe, as all down to @dst_off
+ * @dst_ctx: see struct angara_wqe
  * @counter: user counter at the target; SEND: code
  * @dst_node: target
  * @err_node: node at fault
  * @len: bytes
- * @src_key: source region
- * @dst_key: destination region, for FETCH the local one; SEND: partition
+ * @lkey: local region that is read
+ * @sink_key: local region that is written: by GET, FETCH, and the result of a
+ *	reduction; SEND: partition
  * @gen: generation, so that late answers find nobody
  * @next: operation behind it, plus 1: in the tree's injection order while not
  *	@sent_all, or SEND to the same receiver
  * @cookie: for the CQE
- * @src_off: source offset
- * @dst_off: destination offset; SEND: tag
- * @aux: ATOMIC, FETCH: offset at the target; SEND: immediate word
- * @aux_key: ATOMIC, FETCH: region at the target
+ * @rkey: region at the target
+ * @roff: offset in it; SEND: tag
+ * @loff: offset in the region of @lkey
+ * @sink_off: offset in the region of @sink_key; SEND: immediate word
  * @place: SEND: in the receiver's message area
  * @since: SEND: when it was refused first, in numbers of ang_node.refused; 0:
  *	it was not
@@ -121,13 +122,13 @@ struct ang_op {
 	u32 dst_node;
 	u32 err_node;
 	u32 len;
-	u32 src_key;
-	u32 dst_key;
+	u32 lkey;
+	u32 sink_key;
 	u64 cookie;
-	u64 src_off;
-	u64 dst_off;
-	u64 aux;
-	u32 aux_key;
+	u64 rkey;
+	u64 roff;
+	u64 loff;
+	u64 sink_off;
 	u32 place;
 	u32 since;
 	u32 sent;

@@ -291,7 +291,7 @@ struct posted *post_op(struct actor *a, struct context *c, struct angara_wqe w,
 	c->pending++;
 	TELL("context %u posts operation %u of %u bytes, to %u:%u, tree %u, cookie %llx",
 	     c->t.id, w.opcode, p->len, le32_to_cpu(w.dst_node),
-	     le16_to_cpu(w.dst_ctx), w.tree, (unsigned long long)p->cookie);
+	     le16_to_cpu(w.dst_ctx), le16_to_cpu(w.tree), (unsigned long long)p->cookie);
 	post(&c->t, &w, payload);
 	return p;
 }

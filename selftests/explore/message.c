@@ -33,7 +33,7 @@ static void send(struct actor *a, struct context *c)
 	if (!may_post(c))
 		return;
 	tag = TAG(c->who, c->life, ++c->msgs);
-	w.dst_off = cpu_to_le64(tag);
+	w.roff = cpu_to_le64(tag);
 	w.aux = cpu_to_le64(~tag);
 	p = post_op(a, c, w, NULL);
 	p->end = send_end;

@@ -141,8 +141,8 @@ static void extra(struct actor *a, struct context *c, u32 slot, u32 to)
 				      to / CTXS, to % CTXS, 0, 0, len);
 	struct posted *p;
 
-	w.src_key = cpu_to_le32(EXTRA_KEY);
-	w.dst_key = cpu_to_le32(EXTRA_KEY);
+	w.rkey = cpu_to_le64(EXTRA_KEY);
+	w.lkey = cpu_to_le32(EXTRA_KEY);
 	p = post_op(a, c, w, NULL);
 	p->slot = (u8)(slot + 1);
 	p->end = extra_end;

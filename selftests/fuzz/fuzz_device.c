@@ -176,17 +176,23 @@ static void entry(struct device *d)
 
 	memset(w, 0, sizeof(*w));
 	w->opcode = flags & 0x10 ? ANGARA_OP_SEND + how % 3 : how & 7;
-	w->tree = how >> 3 & 3;
 	w->flags = flags & ANGARA_WQE_FLAGS;
 	w->dst_node = cpu_to_le32(how & 0x80 ? in_u8(d->in) % d->h->nodes : 0);
 	w->dst_ctx = cpu_to_le16(how & 0x40 ? in_u8(d->in) : 0);
 	w->length = cpu_to_le32(in_size(d->in) * (how & 0x20 ? 1 : 8));
-	w->src_key = cpu_to_le32(in_u8(d->in) & 7);
-	w->dst_key = cpu_to_le32(in_u8(d->in) & 7);
-	w->src_off = cpu_to_le64(in_size(d->in));
-	w->dst_off = cpu_to_le64(in_size(d->in));
+	w->lkey = cpu_to_le32(in_u8(d->in) & 7);
+	w->rkey = cpu_to_le64(in_u8(d->in) & 7);
+	w->loff = cpu_to_le64(in_size(d->in));
+	w->roff = cpu_to_le64(in_size(d->in));
 	kind = in_u8(d->in);
-	w->counter = cpu_to_le16(kind * 2);
+	if (ang_is_coll(w->opcode))
+		w->tree = cpu_to_le16(how >> 3 & 3);
+	else
+		w->counter = cpu_to_le16(kind * 2);
+	if (w->opcode == ANGARA_OP_REDUCE || w->opcode == ANGARA_OP_ALLREDUCE) {
+		w->aux_key = cpu_to_le32((u32)le64_to_cpu(w->rkey));
+		w->aux = w->roff;
+	}
 	/* Each there is, and one more. */
 	w->type = kind % (ANGARA_TYPE_NUM + 1);
 	w->redop = kind / 16 % (ANGARA_RED_NUM + 1);

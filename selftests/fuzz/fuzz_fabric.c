@@ -36,7 +36,7 @@ static void spoil(struct net *net, struct angara_wqe *w)
 	u32 at = in_u8(net->in) % sizeof(*w);
 
 	if (at < offsetof(struct angara_wqe, cookie) ||
-	    at >= offsetof(struct angara_wqe, src_key))
+	    at >= offsetof(struct angara_wqe, rkey))
 		((u8 *)w)[at] ^= in_u8(net->in) | 1;
 	net->spoilt = 1;
 	/* Entries behind it would be taken for its payload. */
@@ -57,11 +57,12 @@ static void reduction(struct angara_wqe *w, bool other)
 		{ ANGARA_TYPE_DOUBLE_LOC,
 		  { ANGARA_RED_MINLOC, ANGARA_RED_MAXLOC }, 16 },
 	};
+	u32 tree = le16_to_cpu(w->tree);
 	u32 len = le32_to_cpu(w->length);
 
-	w->type = of_tree[w->tree].type;
-	w->redop = of_tree[w->tree].redop[other];
-	w->length = cpu_to_le32(len - len % of_tree[w->tree].size);
+	w->type = of_tree[tree].type;
+	w->redop = of_tree[tree].redop[other];
+	w->length = cpu_to_le32(len - len % of_tree[tree].size);
 }
 
 static int is_atomic(const struct angara_wqe *w)
@@ -102,7 +103,7 @@ static int entry(struct net *net, struct angara_wqe *w)
 	*w = wqe_coll(how % ANGARA_OP_NUM, how >> 3 & 3, place & 0xF8,
 		      BUFFER / 2 + (place & 7) * 64, len);
 	if (!ang_is_coll(w->opcode))
-		w->tree = w->type = 0;
+		w->type = 0;
 	if (w->opcode == ANGARA_OP_BARRIER)
 		w->length = 0;
 	w->dst_node = cpu_to_le32(in_below(net->in, net->h->nodes));
@@ -110,10 +111,17 @@ static int entry(struct net *net, struct angara_wqe *w)
 	w->flags = flags & (ANGARA_WQE_FENCE | ANGARA_WQE_QUIET);
 	if (!ang_is_coll(w->opcode) && w->opcode != ANGARA_OP_SEND)
 		w->flags |= flags & ANGARA_WQE_NOTIFY;
-	w->counter = cpu_to_le16(place);
+	if (!ang_is_coll(w->opcode))
+		w->counter = cpu_to_le16(place);
 	if (flags & 1) {
-		w->dst_key = cpu_to_le32(SEALED_KEY);
-		w->dst_off = cpu_to_le64((place & 7) * 8);
+		wqe_dst(w, (place & 7) * 8);
+		if (w->opcode == ANGARA_OP_GET)
+			w->lkey = cpu_to_le32(SEALED_KEY);
+		else if (w->opcode == ANGARA_OP_REDUCE ||
+			 w->opcode == ANGARA_OP_ALLREDUCE)
+			w->aux_key = cpu_to_le32(SEALED_KEY);
+		else
+			w->rkey = cpu_to_le64(SEALED_KEY);
 	}
 	if (how >> 6 == 3 && w->opcode != ANGARA_OP_GET)
 		w->flags |= ANGARA_WQE_INLINE;

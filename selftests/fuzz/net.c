@@ -43,7 +43,7 @@ void process_sends(struct net *net, struct process *p, struct angara_wqe *w)
 	u32 node = le32_to_cpu(w->dst_node);
 	u32 ctx = le16_to_cpu(w->dst_ctx);
 
-	w->dst_off = cpu_to_le64(tag);
+	w->roff = cpu_to_le64(tag);
 	w->aux = cpu_to_le64(CHECK(tag));
 	p->sent |= bit;
 	p->len[p->cookies] = le32_to_cpu(w->length);
@@ -261,7 +261,7 @@ static void post_all(struct net *net, u32 op)
 			w.length = cpu_to_le32(8);
 			w.type = ANGARA_TYPE_UINT64;
 			w.flags = ANGARA_WQE_INLINE;
-			w.dst_off = 0;
+			w.roff = 0;
 			w.aux = cpu_to_le64(8);
 		}
 		post_bytes(c, &w, one, op == ANGARA_OP_FETCH ? 8 : 0);

@@ -257,18 +257,17 @@ static long entry(struct kf_state *s, uint64_t f, const struct angara_wqe *w,
 long kf_wqe(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	struct angara_wqe w = {
-		.opcode = v[2], .flags = v[3], .tree = v[4], .redop = v[5],
-		.type = v[6], .reserved0 = v[7], .dst_ctx = htole16(v[8]),
-		.dst_node = htole32(v[9]), .length = htole32(v[10]),
-		.cookie = v[10], .src_key = htole32(v[11]),
-		.dst_key = htole32(v[12]), .src_off = htole64(v[13]),
-		.dst_off = htole64(v[14]), .counter = htole16(v[15]),
-		.reserved1 = { v[7] >> 8 }, .aux_key = htole32(v[16]),
-		.aux = htole64(v[17]),
+		.opcode = v[2], .flags = v[3], .tree = htole16(v[4]),
+		.redop = v[5], .type = v[6], .dst_ctx = htole16(v[7]),
+		.dst_node = htole32(v[8]), .length = htole32(v[9]),
+		.cookie = v[9], .lkey = htole32(v[10]),
+		.rkey = htole64(v[11]), .loff = htole64(v[12]),
+		.roff = htole64(v[13]), .aux_key = htole32(v[14]),
+		.aux = htole64(v[15]),
 	};
 
 	(void)op;
-	return entry(s, v[0], &w, v[10], v[1] & 0xFF);
+	return entry(s, v[0], &w, v[9], v[1] & 0xFF);
 }
 
 long kf_send(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
@@ -277,9 +276,9 @@ long kf_send(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 		.opcode = ANGARA_OP_SEND, .flags = v[1],
 		.dst_ctx = htole16(v[2]), .dst_node = htole32(v[3]),
 		.length = htole32(v[4]), .cookie = v[4],
-		.src_key = htole32(v[5]), .src_off = htole64(v[6]),
-		.dst_off = htole64(v[7]), .aux = htole64(v[7]),
-		.counter = htole16(v[8]),
+		.lkey = htole32(v[5]), .loff = htole64(v[6]),
+		.roff = htole64(v[7]), .aux = htole64(v[7]),
+		.code = htole16(v[8]),
 	};
 
 	(void)op;
@@ -300,9 +299,9 @@ long kf_atomic(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 		.opcode = ANGARA_OP_ATOMIC, .flags = v[2], .redop = v[3],
 		.type = v[4], .dst_ctx = htole16(v[5]),
 		.dst_node = htole32(v[6]), .length = htole32(v[7]),
-		.cookie = v[7], .src_key = htole32(v[8]),
-		.dst_key = htole32(v[9]), .src_off = htole64(v[10]),
-		.dst_off = htole64(v[11]), .counter = htole16(v[12]),
+		.cookie = v[7], .lkey = htole32(v[8]),
+		.rkey = htole64(v[9]), .loff = htole64(v[10]),
+		.roff = htole64(v[11]), .counter = htole16(v[12]),
 	};
 
 	(void)op;

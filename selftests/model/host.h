@@ -170,6 +170,9 @@ u32 finish(struct tctx *c, struct angara_cqe *cqe);
 /* Posts one operation and finishes it. Return: its status. */
 u32 status_of(struct tctx *c, struct angara_wqe w);
 
+/* Offset of what an entry reads, or writes, wherever its kind has it. */
+void wqe_src(struct angara_wqe *w, u64 off);
+void wqe_dst(struct angara_wqe *w, u64 off);
 struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len);
 struct angara_wqe wqe_coll(u32 op, u32 tree, u64 src, u64 dst, u32 len);
 

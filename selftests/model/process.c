@@ -63,24 +63,45 @@ u32 status_of(struct tctx *c, struct angara_wqe w)
 	return finish(c, NULL);
 }
 
+void wqe_src(struct angara_wqe *w, u64 off)
+{
+	if (w->opcode == ANGARA_OP_GET)
+		w->roff = cpu_to_le64(off);
+	else
+		w->loff = cpu_to_le64(off);
+}
+
+void wqe_dst(struct angara_wqe *w, u64 off)
+{
+	if (w->opcode == ANGARA_OP_GET)
+		w->loff = cpu_to_le64(off);
+	else if (w->opcode == ANGARA_OP_REDUCE ||
+		 w->opcode == ANGARA_OP_ALLREDUCE)
+		w->aux = cpu_to_le64(off);
+	else
+		w->roff = cpu_to_le64(off);
+}
+
 struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len)
 {
-	return (struct angara_wqe){
+	struct angara_wqe w = {
 		.opcode = (u8)op,
 		.dst_node = cpu_to_le32(node),
 		.dst_ctx = cpu_to_le16((u16)ctx),
 		.length = cpu_to_le32(len),
-		.src_off = cpu_to_le64(src),
-		.dst_off = cpu_to_le64(dst),
 		.cookie = cpu_to_le64(0xC0DE0000ULL + len),
 	};
+
+	wqe_src(&w, src);
+	wqe_dst(&w, dst);
+	return w;
 }
 
 struct angara_wqe wqe_coll(u32 op, u32 tree, u64 src, u64 dst, u32 len)
 {
 	struct angara_wqe w = wqe_p2p(op, 0, 0, src, dst, len);
 
-	w.tree = (u8)tree;
+	w.tree = cpu_to_le16((u16)tree);
 	w.type = ANGARA_TYPE_UINT32;
 	return w;
 }

@@ -171,7 +171,7 @@ static void one(struct tctx *a, struct tctx *b, u32 type, u32 op, u64 *seed)
 	memset(a->buf + OLD_AT, 0x5A, 512);
 	memcpy(a->buf + X_AT, x, n * sizes[type] * operands(op));
 	w.flags = inl ? ANGARA_WQE_INLINE : 0;
-	w.src_key = cpu_to_le32(inl ? 99 : BUF_KEY);
+	w.lkey = cpu_to_le32(inl ? 99 : BUF_KEY);
 	post_bytes(a, &w, x, inl ? n * sizes[type] * operands(op) : 0);
 	kick(a);
 	EXPECT_EQ(finish(a, &cqe), ANGARA_ST_OK);
@@ -313,22 +313,22 @@ do {									\
 	IS(good, dst_node, cpu_to_le32(2), ANGARA_ST_TARGET);
 	IS(good, dst_ctx, cpu_to_le16(3), ANGARA_ST_TARGET);
 	IS(good, dst_ctx, cpu_to_le16((u16)other->id), ANGARA_ST_PARTITION);
-	IS(good, dst_key, cpu_to_le32(5), ANGARA_ST_KEY);
-	IS(good, src_key, cpu_to_le32(5), ANGARA_ST_KEY);
+	IS(good, rkey, cpu_to_le64(5), ANGARA_ST_KEY);
+	IS(good, lkey, cpu_to_le32(5), ANGARA_ST_KEY);
 	IS(good, aux_key, cpu_to_le32(5), ANGARA_ST_KEY);
-	IS(good, dst_off, cpu_to_le64(MSG_MEMORY - 8), ANGARA_ST_BOUNDS);
-	IS(good, src_off, cpu_to_le64(MSG_MEMORY - 8), ANGARA_ST_BOUNDS);
+	IS(good, roff, cpu_to_le64(MSG_MEMORY - 8), ANGARA_ST_BOUNDS);
+	IS(good, loff, cpu_to_le64(MSG_MEMORY - 8), ANGARA_ST_BOUNDS);
 	IS(good, aux, cpu_to_le64(MSG_MEMORY - 8), ANGARA_ST_BOUNDS);
-	IS(cas, src_off, cpu_to_le64(MSG_MEMORY - 24), ANGARA_ST_BOUNDS);
+	IS(cas, loff, cpu_to_le64(MSG_MEMORY - 24), ANGARA_ST_BOUNDS);
 	for (i = 1; i < 8; i++)
-		IS(good, dst_off, cpu_to_le64(i), ANGARA_ST_ALIGN);
-	IS(cas, dst_off, cpu_to_le64(4), ANGARA_ST_OK);
-	IS(cas, dst_off, cpu_to_le64(2), ANGARA_ST_ALIGN);
+		IS(good, roff, cpu_to_le64(i), ANGARA_ST_ALIGN);
+	IS(cas, roff, cpu_to_le64(4), ANGARA_ST_OK);
+	IS(cas, roff, cpu_to_le64(2), ANGARA_ST_ALIGN);
 	/* Where the region begins counts too. */
 	mr->addr = cpu_to_le64(le64_to_cpu(mr->addr) + 4);
 	mr->length = cpu_to_le64(MSG_MEMORY - 8);
 	EXPECT_EQ(status_of(a, good), ANGARA_ST_ALIGN);
-	IS(good, dst_off, cpu_to_le64(4), ANGARA_ST_OK);
+	IS(good, roff, cpu_to_le64(4), ANGARA_ST_OK);
 	mr->access = ANGARA_ACCESS_REMOTE_WRITE;
 	EXPECT_EQ(status_of(a, w), ANGARA_ST_ACCESS);
 	EXPECT_EQ(status_of(a, cas), ANGARA_ST_OK);

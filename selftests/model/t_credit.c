@@ -121,7 +121,7 @@ static void sixteen_in_flight(void)
 		t[k] = everywhere(k, k % 8);
 	coll_fill(t[0], 1);
 	for (k = 0; k < 16; k++) {
-		w.tree = (u8)k;
+		w.tree = cpu_to_le16((u16)k);
 		for (i = 0; i < 8; i++) {
 			post(g.ctx[i], &w, NULL);
 			if (i != k % 8)
@@ -140,7 +140,7 @@ static void sixteen_in_flight(void)
 	}
 	/* And all trees at once. */
 	for (k = 0; k < 16; k++) {
-		w.tree = (u8)k;
+		w.tree = cpu_to_le16((u16)k);
 		for (i = 0; i < 8; i++)
 			post(g.ctx[i], &w, NULL);
 	}
@@ -171,7 +171,7 @@ static void by_count(void)
 		t[k] = everywhere(k, k % 2);
 	for (i = 0; i < 2; i++) {
 		for (k = 0; k < 16; k++) {
-			w.tree = (u8)k;
+			w.tree = cpu_to_le16((u16)k);
 			post(g.ctx[i], &w, NULL);
 		}
 		kick(g.ctx[i]);

@@ -265,7 +265,7 @@ static void bad_memory(void)
 			struct angara_wqe mine = w;
 
 			if (i == 3)
-				mine.src_key = cpu_to_le32(2);
+				mine.lkey = cpu_to_le32(2);
 			post(g.ctx[i], &mine, NULL);
 			kick(g.ctx[i]);
 		}

@@ -60,12 +60,12 @@ static void random_entry(struct host *h, struct angara_wqe *w)
 {
 	memset(w, 0, sizeof(*w));
 	w->opcode = (u8)pick(ANGARA_OP_NUM);
-	w->tree = (u8)pick(3);
+	w->tree = cpu_to_le16((u16)pick(3));
 	w->dst_node = cpu_to_le32(pick(h->nodes));
 	w->dst_ctx = cpu_to_le16((u16)pick(5));
 	w->length = cpu_to_le32(w->opcode == ANGARA_OP_BARRIER ? 0 :
 				4 * pick(600));
-	w->dst_off = cpu_to_le64(8192);
+	wqe_dst(w, 8192);
 	w->type = pick(2) ? ANGARA_TYPE_FLOAT : ANGARA_TYPE_INT32;
 	w->flags = (u8)(pick(4) ? 0 : pick(16));
 	while (!pick(4))

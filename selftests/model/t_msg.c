@@ -37,7 +37,7 @@ static struct angara_wqe wqe_send(const struct tctx *to, u32 k, u32 len)
 				      0x7A60000000ULL + k, len);
 
 	w.aux = cpu_to_le64(~(u64)k);
-	w.counter = cpu_to_le16((u16)(k ^ 0x5555));
+	w.code = cpu_to_le16((u16)(k ^ 0x5555));
 	w.cookie = cpu_to_le64(k);
 	return w;
 }
@@ -149,7 +149,7 @@ static void inline_sends(void)
 		struct angara_wqe w = wqe_send(b, 100, len);
 
 		w.flags = ANGARA_WQE_INLINE;
-		w.src_key = cpu_to_le32(77);
+		w.lkey = cpu_to_le32(77);
 		post(a, &w, data);
 		kick(a);
 		receive(area, a, 100, len);

@@ -47,9 +47,9 @@ do {									\
 	IS(dst_node, cpu_to_le32(2), ANGARA_ST_TARGET);
 	IS(dst_ctx, cpu_to_le16(2), ANGARA_ST_TARGET);
 	IS(dst_ctx, cpu_to_le16((u16)other->id), ANGARA_ST_PARTITION);
-	IS(src_key, cpu_to_le32(4), ANGARA_ST_KEY);
-	IS(src_off, cpu_to_le64(MSG_MEMORY - 99), ANGARA_ST_BOUNDS);
-	IS(tree, 200, ANGARA_ST_OK);
+	IS(lkey, cpu_to_le32(4), ANGARA_ST_KEY);
+	IS(loff, cpu_to_le64(MSG_MEMORY - 99), ANGARA_ST_BOUNDS);
+	IS(code, cpu_to_le16(0xFFFF), ANGARA_ST_OK);
 	IS(flags, ANGARA_WQE_FENCE, ANGARA_ST_OK);
 	/* Fields of others have to be empty elsewhere. */
 	good.opcode = ANGARA_OP_PUT;

@@ -220,7 +220,7 @@ static void last_place_first(void)
 				if (t[k]->place[i] != place)
 					continue;
 				w = entry(t[k], &kinds[2], NULL, 512);
-				w.dst_off = cpu_to_le64(RESULT + 512 * k);
+				wqe_dst(&w, RESULT + 512 * k);
 				post(t[k]->ctx[i], &w, NULL);
 				kick(t[k]->ctx[i]);
 				host_run(g.h);
@@ -248,7 +248,7 @@ static void post_kind(struct ttree *t, u32 i, const struct kind *kind, u32 key)
 {
 	struct angara_wqe w = entry(t, kind, NULL, 256);
 
-	w.src_key = cpu_to_le32(key);
+	w.lkey = cpu_to_le32(key);
 	post(t->ctx[i], &w, NULL);
 	kick(t->ctx[i]);
 	host_run(t->h);

@@ -121,10 +121,7 @@ static u32 attempt(struct tctx *a, u32 op, u32 ctx, u32 key, u32 *node)
 	struct angara_cqe cqe;
 	u32 status;
 
-	if (op == ANGARA_OP_PUT)
-		w.dst_key = cpu_to_le32(key);
-	else
-		w.src_key = cpu_to_le32(key);
+	w.rkey = cpu_to_le64(key);
 	w.flags = ANGARA_WQE_NOTIFY;
 	post(a, &w, NULL);
 	kick(a);

@@ -129,7 +129,7 @@ static void inline_payload(void)
 			payload[i] = (char)(len + 3 * i);
 		memset(b->buf, 0x5A, 400);
 		w.flags = ANGARA_WQE_INLINE;
-		w.src_key = cpu_to_le32(~0U);
+		w.lkey = cpu_to_le32(~0U);
 		/* Runs over the end of the ring every other time. */
 		post(a, &w, len ? payload : NULL);
 		kick(a);
@@ -204,9 +204,6 @@ do {									\
 		EXPECT_ST(good, opcode, (u8)i, ANGARA_ST_DESC);
 	for (i = 4; i < 8; i++)
 		EXPECT_ST(good, flags, (u8)(1U << i), ANGARA_ST_DESC);
-	EXPECT_ST(good, reserved0, 1, ANGARA_ST_DESC);
-	for (i = 0; i < sizeof(w.reserved1); i++)
-		EXPECT_ST(good, reserved1[i], 1, ANGARA_ST_DESC);
 	EXPECT_ST(good, length, cpu_to_le32(ANGARA_MAX_OP_BYTES + 1),
 		  ANGARA_ST_DESC);
 	EXPECT_ST(good, length, cpu_to_le32(~0U), ANGARA_ST_DESC);
@@ -216,13 +213,13 @@ do {									\
 	EXPECT_ST(good, dst_node, cpu_to_le32(~0U), ANGARA_ST_TARGET);
 	EXPECT_ST(good, dst_ctx, cpu_to_le16(0), ANGARA_ST_TARGET);
 	EXPECT_ST(good, dst_ctx, cpu_to_le16(0xFFFF), ANGARA_ST_TARGET);
-	EXPECT_ST(good, src_key, cpu_to_le32(1), ANGARA_ST_KEY);
-	EXPECT_ST(good, src_key, cpu_to_le32(~0U), ANGARA_ST_KEY);
-	EXPECT_ST(good, dst_key, cpu_to_le32(~0U), ANGARA_ST_KEY);
-	EXPECT_ST(good, src_off, cpu_to_le64(65529), ANGARA_ST_BOUNDS);
-	EXPECT_ST(good, src_off, cpu_to_le64(~0ULL), ANGARA_ST_BOUNDS);
-	EXPECT_ST(good, dst_off, cpu_to_le64(65529), ANGARA_ST_BOUNDS);
-	EXPECT_ST(good, dst_off, cpu_to_le64(~0ULL - 3), ANGARA_ST_BOUNDS);
+	EXPECT_ST(good, lkey, cpu_to_le32(1), ANGARA_ST_KEY);
+	EXPECT_ST(good, lkey, cpu_to_le32(~0U), ANGARA_ST_KEY);
+	EXPECT_ST(good, rkey, cpu_to_le64(~0ULL), ANGARA_ST_KEY);
+	EXPECT_ST(good, loff, cpu_to_le64(65529), ANGARA_ST_BOUNDS);
+	EXPECT_ST(good, loff, cpu_to_le64(~0ULL), ANGARA_ST_BOUNDS);
+	EXPECT_ST(good, roff, cpu_to_le64(65529), ANGARA_ST_BOUNDS);
+	EXPECT_ST(good, roff, cpu_to_le64(~0ULL - 3), ANGARA_ST_BOUNDS);
 	w = good;
 	w.flags = ANGARA_WQE_NOTIFY;
 	EXPECT_ST(w, counter, cpu_to_le16(ANGARA_CTR_USER_NUM), ANGARA_ST_DESC);
@@ -307,7 +304,7 @@ static void quiet_and_notify(void)
 	host_run(h);
 	EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(255)), 5);
 	/* An error is told of all the same, and nobody is notified. */
-	w.src_key = cpu_to_le32(5);
+	w.rkey = cpu_to_le64(5);
 	post(a, &w, NULL);
 	kick(a);
 	EXPECT_EQ(finish(a, &cqe), ANGARA_ST_KEY);

@@ -311,7 +311,7 @@ static void downs(void)
 		t[k] = tree_over(h, k, 0, ctx, nctx, pe, 1);
 	for (i = 1; i < MEMBERS; i++) {
 		for (k = 0; k < 64; k++) {
-			w.tree = (u8)(k % ANGARA_MAX_TREES);
+			w.tree = cpu_to_le16(k % ANGARA_MAX_TREES);
 			post(ctx[i], &w, NULL);
 		}
 		kick(ctx[i]);

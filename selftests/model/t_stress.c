@@ -172,7 +172,7 @@ static int post_next(struct stress *s, u32 c)
 	w = wqe_coll(p->op, p->tree, k * AREA, t->buf_len / 2 + k * AREA,
 		     p->len);
 	if (p->op <= ANGARA_OP_BCAST)
-		w.tree = p->op == ANGARA_OP_BCAST ? p->tree : 0;
+		w.tree = cpu_to_le16(p->op == ANGARA_OP_BCAST ? p->tree : 0);
 	w.dst_node = cpu_to_le32(s->ctx[p->to]->node);
 	w.dst_ctx = cpu_to_le16((u16)s->ctx[p->to]->id);
 	if (p->op > ANGARA_OP_BCAST)

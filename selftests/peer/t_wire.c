@@ -86,8 +86,8 @@ static void frames(void)
 		int good;
 	} all[] = {
 		{ WIRE_ALIVE, 0, 0, 1 }, { WIRE_ALIVE, 1, 0, 0 },
-		{ WIRE_ALIVE, 0, 1, 0 }, { WIRE_PACKET, 64, 1, 1 },
-		{ WIRE_PACKET, 63, 1, 0 }, { WIRE_PACKET, 64, 0, 0 },
+		{ WIRE_ALIVE, 0, 1, 0 }, { WIRE_PACKET, sizeof(struct wire_packet), 1, 1 },
+		{ WIRE_PACKET, sizeof(struct wire_packet) - 1, 1, 0 }, { WIRE_PACKET, sizeof(struct wire_packet), 0, 0 },
 		{ WIRE_TAKEN, 16, 1, 1 }, { WIRE_TAKEN, 0, 1, 0 },
 		{ WIRE_TAKEN, 9, 1, 0 }, { WIRE_LOST, 4, 1, 1 },
 		{ WIRE_LOST, 0, 1, 0 }, { WIRE_LOST, 5, 1, 0 },

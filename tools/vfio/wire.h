@@ -12,7 +12,7 @@
 #include "ang_rules.h"
 
 #define WIRE_MAGIC	0x50474E41U	/* "ANGP" */
-#define WIRE_VERSION	2
+#define WIRE_VERSION	3
 
 /* Frames.  Those with a number (seq) are kept until they are acknowledged. */
 #define WIRE_HELLO	1	/* first of each side: struct wire_hello */
@@ -107,14 +107,15 @@ struct wire_range {
  */
 struct wire_packet {
 	__le64 off;
+	__le64 key;
 	__le32 node;
 	__le32 src_node;
 	__le32 dst_node;
 	__le32 pkey;
 	__le32 len;
-	__le32 key;
 	__le32 seq;
 	__le32 life;
+	__le32 bytes;
 	__le16 src_ctx;
 	__le16 dst_ctx;
 	__le16 slot;

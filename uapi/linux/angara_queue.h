@@ -123,10 +123,13 @@ struct angara_ctl {
  * struct angara_wqe - entry of the injection queue
  * @opcode: ANGARA_OP_*
  * @flags: ANGARA_WQE_*
- * @tree: TreeId of a collective
  * @redop: ANGARA_RED_* of a reduction; ATOMIC, FETCH: ANGARA_ATOMIC_*
  * @type: ANGARA_TYPE_* of a reduction, one that has @redop; ATOMIC, FETCH
- * @reserved0: must be 0
+ * @tree: collective: TreeId
+ * @counter: PUT, GET, ATOMIC, FETCH with ANGARA_WQE_NOTIFY: user counter n of
+ *	the target's context, ANGARA_CTR_USER(n), to count up when all has been
+ *	written or read
+ * @code: SEND: angara_msg.code
  * @dst_ctx: context at the target; REDUCE: that of the receiver
  * @dst_node: target node; REDUCE: node of the receiver, a participant
  * @length: bytes, at most ANGARA_MAX_OP_BYTES; for a reduction a multiple of
@@ -134,41 +137,40 @@ struct angara_ctl {
  *	FETCH: bytes at the target, a multiple of the element size and not 0; x
  *	and y together take at most ANGARA_MAX_ATOMIC
  * @cookie: handed back in the CQE
- * @src_key: region read: local, for GET at the target.  ATOMIC, FETCH: of x,
+ * @rkey: key of the region at the target: written by PUT, ATOMIC and FETCH,
+ *	by BCAST at every participant (the same key at each), read by GET
+ * @roff: offset in that region; SEND: angara_msg.tag
+ * @lkey: slot of the local region: read, by GET written.  ATOMIC, FETCH: of x,
  *	@length bytes, and y behind it
- * @dst_key: region written: PUT, ATOMIC, FETCH at the target, BCAST at every
- *	participant (the same key at each), GET, REDUCE and ALLREDUCE local
- * @src_off: offset in the region read
- * @dst_off: offset in the region written; SEND: angara_msg.tag
- * @counter: with ANGARA_WQE_NOTIFY: PUT, GET, ATOMIC, FETCH: user counter n of
- *	the target's context, ANGARA_CTR_USER(n), to count up when all has been
- *	written or read.  SEND: angara_msg.code
- * @reserved1: must be 0
- * @aux_key: FETCH: local region for what was at the target; else must be 0
- * @aux: FETCH: offset in that region; SEND: angara_msg.imm; else must be 0
+ * @aux_key: FETCH: slot of the local region for what was at the target; REDUCE
+ *	at the receiver, ALLREDUCE: for the result; else must be 0
+ * @loff: offset in the region of @lkey
+ * @aux: FETCH, REDUCE, ALLREDUCE: offset in the region of @aux_key; SEND:
+ *	angara_msg.imm; else must be 0
  *
  * INLINE: @length <= ANGARA_MAX_INLINE bytes of payload stand in the following
- * ceil(length / 64) entries; @src_key and @src_off are not used.  ATOMIC and
- * FETCH: x and y stand there, one behind the other.
+ * ceil(length / 64) entries; @lkey and @loff are not used.  ATOMIC and FETCH: x
+ * and y stand there, one behind the other.
  */
 struct angara_wqe {
 	__u8 opcode;
 	__u8 flags;
-	__u8 tree;
 	__u8 redop;
 	__u8 type;
-	__u8 reserved0;
+	union {
+		__le16 tree;
+		__le16 counter;
+		__le16 code;
+	};
 	__le16 dst_ctx;
 	__le32 dst_node;
 	__le32 length;
 	__le64 cookie;
-	__le32 src_key;
-	__le32 dst_key;
-	__le64 src_off;
-	__le64 dst_off;
-	__le16 counter;
-	__u8 reserved1[2];
+	__le64 rkey;
+	__le64 roff;
+	__le32 lkey;
 	__le32 aux_key;
+	__le64 loff;
 	__le64 aux;
 };
 
