@@ -3,6 +3,11 @@
 # What the makefiles of library and tools share. They set HERE and TOP before
 # they include it, and OBJDIR before they call flags_file.
 
+# The release; libangara/include/angara/types.h says it.
+VERSION := $(shell awk '/define ANGARA_VERSION_(MAJOR|MINOR|PATCH)/ { \
+	printf "%s%s", dot, $$3; dot = "." }' \
+	$(TOP)/libangara/include/angara/types.h)
+
 O ?= $(TOP)/build/host
 
 PREFIX ?= /usr/local

@@ -11,6 +11,7 @@
 #include "lib.h"
 #include "pool.h"
 #include "scan.h"
+#include "sized.h"
 
 #define ANG_SQ_DEFAULT	256U
 #define ANG_CQ_DEFAULT	512U
@@ -152,13 +153,17 @@ ANG_PUBLIC int angara_ctx_open(const char *device,
 			       const struct angara_ctx_attr *attr,
 			       struct angara_ctx **out)
 {
-	static const struct angara_ctx_attr defaults;
+	const size_t first = ANG_SIZED_FIRST(angara_ctx_attr, msg_bytes);
+	struct angara_ctx_attr known;
 	char buf[ANG_NUMBER_BYTES];
 	struct angara_ctx *ctx;
 	const char *name;
 	int ret;
 
 	*out = NULL;
+	ret = ang_sized_take(&known, sizeof(known), attr, first);
+	if (ret)
+		return ret;
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return -ENOMEM;
@@ -171,7 +176,7 @@ ANG_PUBLIC int angara_ctx_open(const char *device,
 	ret = query(ctx);
 	if (ret)
 		goto close_dev;
-	ret = create(ctx, attr ? attr : &defaults);
+	ret = create(ctx, &known);
 	if (ret)
 		goto close_dev;
 	ret = map_all(ctx);
@@ -209,9 +214,11 @@ ANG_PUBLIC void angara_ctx_close(struct angara_ctx *ctx)
 ANG_PUBLIC int angara_ctx_query(struct angara_ctx *ctx,
 				struct angara_ctx_info *info)
 {
+	const size_t first = ANG_SIZED_FIRST(angara_ctx_info, max_msg_bytes);
 	const struct angara_query *q = &ctx->query;
+	struct angara_ctx_info known;
 
-	*info = (struct angara_ctx_info){
+	known = (struct angara_ctx_info){
 		.node = q->node,
 		.nodes = q->nodes,
 		.ndims = q->ndims,
@@ -223,9 +230,9 @@ ANG_PUBLIC int angara_ctx_query(struct angara_ctx *ctx,
 		.pkey = ctx->create.pkey,
 		.self = { .node = q->node, .ctx = (u16)ctx->create.ctx },
 	};
-	memcpy(info->dims, q->dims, sizeof(info->dims));
-	memcpy(info->coord, q->coord, sizeof(info->coord));
-	return 0;
+	memcpy(known.dims, q->dims, sizeof(known.dims));
+	memcpy(known.coord, q->coord, sizeof(known.coord));
+	return ang_sized_give(info, &known, sizeof(known), first);
 }
 
 ANG_PUBLIC int angara_ctx_fd(const struct angara_ctx *ctx)

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sized.h"
 #include "team.h"
 
 static_assert(sizeof(struct ang_outcome) <= sizeof(struct ang_team_card),
@@ -263,16 +264,17 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 				  const struct angara_team_attr *attr,
 				  struct angara_team **out)
 {
-	static const struct angara_team_attr defaults;
+	const size_t first = ANG_SIZED_FIRST(angara_team_attr, tree);
+	struct angara_team_attr known;
 	struct angara_team *team = NULL;
 	struct ang_team_card card;
 	int ret;
 
 	*out = NULL;
-	if (!attr)
-		attr = &defaults;
-	ret = team_new(job, ctx, ranks, n, &team);
-	card = make_card(team, attr, ret);
+	ret = ang_sized_take(&known, sizeof(known), attr, first);
+	if (!ret)
+		ret = team_new(job, ctx, ranks, n, &team);
+	card = make_card(team, &known, ret);
 	ret = angara_job_allgather(job, &card, sizeof(card), job->cards);
 	if (!ret)
 		ret = judge_cards(job);
@@ -280,7 +282,7 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 		ret = judge_members(team);
 	if (ret)
 		goto free_team;
-	ret = lay_tree(team, attr);
+	ret = lay_tree(team, &known);
 	if (!ret)
 		ret = join(team);
 	if (ret)

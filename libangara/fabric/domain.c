@@ -255,7 +255,7 @@ static struct fi_ops_domain domain_ops = {
  */
 static int open_ctx(struct afi_domain *d, const char *name)
 {
-	struct angara_ctx_attr attr = { .msg_bytes = AFI_MSG_AREA };
+	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = AFI_MSG_AREA };
 	const char *device;
 	char *param = NULL;
 	int ret = 0;
@@ -273,6 +273,7 @@ static int open_ctx(struct afi_domain *d, const char *name)
 	/* A driver that knows no messages has the rest. */
 	if (ret == -ENOTSUP)
 		ret = angara_ctx_open(device, NULL, &d->ctx);
+	d->about.size = sizeof(d->about);
 	if (!ret)
 		ret = angara_ctx_query(d->ctx, &d->about);
 	if (ret)

@@ -63,7 +63,7 @@ bool filled(const char *what, const void *from, size_t len, unsigned int seed)
 const struct angara_peer *peers(void)
 {
 	static struct angara_peer *all;
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 
 	if (all)
 		return all;

@@ -10,7 +10,7 @@
 
 static bool team_of_all(unsigned int root)
 {
-	struct angara_team_attr attr = { .root = root };
+	struct angara_team_attr attr = { .size = sizeof(attr), .root = root };
 	struct angara_team *team;
 
 	if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0))
@@ -26,7 +26,7 @@ static bool foreign_row(unsigned int at, uint8_t tree)
 		.row = { .tree = tree, .is_root = 1, .pe = 1, .epoch = 1,
 			 .to_root = ANGARA_DIR_NONE },
 	};
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 	bool ok = true;
 
 	angara_ctx_query(ctx, &info);
@@ -51,7 +51,7 @@ static bool foreign_row_clear(unsigned int at, uint8_t tree)
 /* Whichever machine a TreeId is taken on, all go on to the next one. */
 static bool taken(unsigned int at)
 {
-	struct angara_team_attr attr = { .tree = 1 };
+	struct angara_team_attr attr = { .size = sizeof(attr), .tree = 1 };
 	struct angara_team *team, *other;
 	bool ok;
 
@@ -87,7 +87,7 @@ static bool all_at_once(void)
 	bool ok = true;
 
 	for (n = 0; n < max_trees(); n++) {
-		struct angara_team_attr attr = { .root = n % size };
+		struct angara_team_attr attr = { .size = sizeof(attr), .root = n % size };
 
 		if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr,
 							 &teams[n]), 0))

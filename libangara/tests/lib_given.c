@@ -269,7 +269,7 @@ static bool forsaken(struct member *m, struct angara_job *own)
 }
 
 /* What is left of one attempt is in the next one's way. */
-static const struct angara_team_attr third_tree = { .tree = 3, .root = 1 };
+static const struct angara_team_attr third_tree = { .size = sizeof(third_tree), .tree = 3, .root = 1 };
 
 static bool one_job(struct member m[MEMBERS], struct hall *h,
 		    bool (*run)(struct member *m, struct angara_job *own))
@@ -359,7 +359,8 @@ static bool bad_jobs(void)
 /* A context on each of several nodes, as far as there are some. */
 static int lane_open(unsigned int i)
 {
-	struct angara_ctx_info mine, its;
+	struct angara_ctx_info mine = { .size = sizeof(mine) };
+	struct angara_ctx_info its = mine;
 	char device[16];
 
 	angara_ctx_query(ctx, &mine);

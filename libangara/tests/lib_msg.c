@@ -23,8 +23,8 @@ static struct angara_peer *mpeers;
 
 static bool area_open(void)
 {
-	struct angara_ctx_attr attr = { .msg_bytes = AREA };
-	struct angara_ctx_info info;
+	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = AREA };
+	struct angara_ctx_info info = { .size = sizeof(info) };
 
 	mpeers = calloc(size, sizeof(*mpeers));
 	return mpeers &&
@@ -205,7 +205,7 @@ static bool sends(const char *what, struct angara_peer peer, int want)
 
 static bool message_errors(void)
 {
-	struct angara_ctx_attr attr = { .msg_bytes = AREA / 4 };
+	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = AREA / 4 };
 	struct angara_head head = { 0 };
 	struct angara_message msg = { .place = 0 };
 	struct angara_peer nobody;

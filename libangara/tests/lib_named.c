@@ -16,7 +16,7 @@
 
 static bool pkey(void)
 {
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 
 	angara_ctx_query(ctx, &info);
 	if (rank == 0)
@@ -27,7 +27,7 @@ static bool pkey(void)
 /* Where each process is; who placed them tells in another place. */
 static bool node(void)
 {
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 	uint32_t *nodes = calloc(size, sizeof(*nodes));
 	bool ok;
 
@@ -89,7 +89,7 @@ static bool clear_rows(unsigned int tree)
 /* A team whose rows are gone keeps its tree: the next one gets another. */
 static bool tree_cleared(void)
 {
-	struct angara_team_attr attr = { .tree = 5 };
+	struct angara_team_attr attr = { .size = sizeof(attr), .tree = 5 };
 	struct angara_team *first, *second;
 	bool ok = true;
 

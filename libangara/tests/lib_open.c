@@ -30,7 +30,8 @@ static int try_open(const char *device, const struct angara_ctx_attr *attr,
 
 static bool opens(const char *device, const char *what)
 {
-	struct angara_ctx_info mine, info;
+	struct angara_ctx_info mine = { .size = sizeof(mine) };
+	struct angara_ctx_info info = mine;
 
 	angara_ctx_query(ctx, &mine);
 	return expect(what, try_open(device, NULL, &info), 0) &&
@@ -43,7 +44,7 @@ bool device_names(void)
 {
 	const char *path = getenv("ANGARA_DEVICE");
 	const size_t dir = strlen("/dev/angara");
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 	bool ok;
 
 	if (rank)
@@ -63,7 +64,7 @@ bool device_none(void)
 		"4000", "4294967296", "99999999999999999999", "0x", "nowhere",
 		"/dev/null/0", "/dev/null", "",
 	};
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 	bool ok = true;
 	size_t i;
 
@@ -78,20 +79,24 @@ bool device_none(void)
 /* Root may choose any. */
 bool device_partition(void)
 {
-	const struct angara_ctx_attr attr = { .pkey = 77 };
-	struct angara_ctx_info info;
+	const struct angara_ctx_attr attr = { .size = sizeof(attr), .pkey = 77 };
+	struct angara_ctx_info info = { .size = sizeof(info) };
 
 	return expect("partition", try_open(NULL, &attr, &info), 0) &&
 	       expect("its key", info.pkey, 77);
 }
 
+#define SIZE	.size = sizeof(struct angara_ctx_attr)
+
 static bool lengths(void)
 {
 	static const struct angara_ctx_attr bad[] = {
-		{ .sq_entries = 7 }, { .sq_entries = 4 }, { .sq_entries = 1U << 31 },
-		{ .cq_entries = 24 }, { .cq_entries = 2 }, { .cq_entries = 1U << 31 },
+		{ SIZE, .sq_entries = 7 }, { SIZE, .sq_entries = 4 },
+		{ SIZE, .sq_entries = 1U << 31 },
+		{ SIZE, .cq_entries = 24 }, { SIZE, .cq_entries = 2 },
+		{ SIZE, .cq_entries = 1U << 31 },
 	};
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 	bool ok = true;
 	size_t i;
 
@@ -100,11 +105,54 @@ static bool lengths(void)
 	return ok;
 }
 
+/* A program of an older or a newer release. */
+static bool sizes(void)
+{
+	struct {
+		struct angara_ctx_attr attr;
+		uint64_t newer;
+	} attr = { .attr = { .size = sizeof(attr), .sq_entries = 8 } };
+	struct {
+		struct angara_ctx_info info;
+		uint64_t newer;
+	} info = { .info = { .size = sizeof(info) }, .newer = 99 };
+	struct angara_team_attr old = { .size = sizeof(old) - 4 };
+	struct angara_ctx_info mine = { .size = sizeof(mine) };
+	struct angara_team *team;
+	bool ok;
+
+	ok = expect("team", angara_team_create(job, ctx, NULL, 0, &old, &team),
+		    -EINVAL);
+	if (rank)
+		return ok;
+	ok &= expect("release", angara_version(), ANGARA_VERSION);
+	ok &= expect("newer", try_open(NULL, &attr.attr, &mine), 0);
+	attr.newer = 1;
+	ok &= expect("says more", try_open(NULL, &attr.attr, &mine), -E2BIG);
+	attr.attr.size = sizeof(attr.attr);
+	ok &= expect("not looked at", try_open(NULL, &attr.attr, &mine), 0);
+	attr.attr.size = 1U << 20;
+	ok &= expect("beyond reason", try_open(NULL, &attr.attr, &mine), -E2BIG);
+	attr.attr.size = sizeof(attr.attr) - 4;
+	ok &= expect("before the first", try_open(NULL, &attr.attr, &mine), -EINVAL);
+	attr.attr.size = 0;
+	ok &= expect("no size", try_open(NULL, &attr.attr, &mine), -EINVAL);
+
+	ok &= expect("query", angara_ctx_query(ctx, &info.info), 0) &
+	      expect("as asked", info.info.nodes, mine.nodes) &
+	      expect("unknown is 0", (long long)info.newer, 0) &
+	      expect("size stays", info.info.size, sizeof(info));
+	info.info.size = 8;
+	ok &= expect("older query", angara_ctx_query(ctx, &info.info), -EINVAL);
+	info.info.size = UINT32_MAX;
+	return ok & expect("huge query", angara_ctx_query(ctx, &info.info), -E2BIG);
+}
+
 static bool all_contexts(void)
 {
-	const struct angara_ctx_attr small = { .sq_entries = 8, .cq_entries = 8 };
+	const struct angara_ctx_attr small = { .size = sizeof(small), .sq_entries = 8, .cq_entries = 8 };
 	struct angara_ctx *other[MANY + 1];
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 	int n = 0, ret = 0;
 
 	if (rank)
@@ -159,6 +207,7 @@ static bool status_texts(void)
 
 const struct part open_parts[] = {
 	{ "lengths of queues", lengths },
+	{ "sizes of structures", sizes },
 	{ "all contexts", all_contexts },
 	{ "few files", few_files },
 	{ "texts of statuses", status_texts },

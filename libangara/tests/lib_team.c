@@ -34,7 +34,7 @@ bool works(struct angara_team *team)
 
 static bool subset(unsigned int set, unsigned int root)
 {
-	struct angara_team_attr attr = { .root = root };
+	struct angara_team_attr attr = { .size = sizeof(attr), .root = root };
 	unsigned int ranks[32], n = 0, mine = 99, r;
 	struct angara_team *team;
 	bool ok;
@@ -88,7 +88,7 @@ static bool all_trees(void)
 
 	trees = (int)max_trees();
 	while (n < trees) {
-		struct angara_team_attr attr = { .root = (uint32_t)n % size };
+		struct angara_team_attr attr = { .size = sizeof(attr), .root = (uint32_t)n % size };
 
 		if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr,
 							 &teams[n]), 0))
@@ -107,7 +107,7 @@ static bool all_trees(void)
 
 static bool chosen_tree(void)
 {
-	struct angara_team_attr attr = { .tree = 10 };
+	struct angara_team_attr attr = { .size = sizeof(attr), .tree = 10 };
 	struct angara_team *team, *other;
 	bool ok;
 
@@ -122,7 +122,7 @@ static bool chosen_tree(void)
 /* What one process gets wrong is refused at all, and leaves nothing behind. */
 static bool disagreement(void)
 {
-	struct angara_team_attr attr = { .root = rank == size - 1 };
+	struct angara_team_attr attr = { .size = sizeof(attr), .root = rank == size - 1 };
 	unsigned int beyond[] = { 0, size };
 	struct angara_team *team;
 	bool ok;

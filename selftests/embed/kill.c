@@ -154,7 +154,7 @@ static int churn(struct worker *w, unsigned long seed)
 static int set_up(struct worker *w)
 {
 	struct angara_peer all[MAX_PROCS];
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 	int ret;
 
 	ret = angara_job_init(&w->job);
@@ -178,7 +178,7 @@ static int set_up(struct worker *w)
 
 static int put_to_self(struct worker *w)
 {
-	struct angara_ctx_info info;
+	struct angara_ctx_info info = { .size = sizeof(info) };
 	int ret = angara_ctx_query(w->ctx, &info);
 
 	return ret ? ret : put(w, info.self, 5000);

@@ -21,7 +21,7 @@ static void open_member(unsigned int i, unsigned int n, size_t len,
 			const struct angara_tree_row *row)
 {
 	struct angara_tree_set set = ANG_CMD_INIT(struct angara_tree_set);
-	struct angara_ctx_attr attr = { .msg_bytes = member_area };
+	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = member_area };
 	struct member *m = &member[i];
 	char name[16];
 

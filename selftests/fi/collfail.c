@@ -186,8 +186,8 @@ struct fake {
 
 static bool fake_open(struct fake *f)
 {
-	struct angara_ctx_attr attr = { .msg_bytes = 1 << 20 };
-	struct angara_ctx_info about;
+	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = 1 << 20 };
+	struct angara_ctx_info about = { .size = sizeof(about) };
 	size_t len = sizeof(f->other);
 	bool ok;
 

@@ -57,7 +57,7 @@ static bool lives(void)
 static bool setup(uint64_t caps)
 {
 	const struct how how = { .caps = caps };
-	struct angara_ctx_attr attr = { .msg_bytes = 65536 };
+	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = 65536 };
 
 	open_pair(s, &how);
 	victim = name_of(s[1].ep);
@@ -177,7 +177,7 @@ static bool told(void)
 /* It is known to the victim as an endpoint. */
 static bool known(fi_addr_t *addr)
 {
-	struct angara_ctx_info about;
+	struct angara_ctx_info about = { .size = sizeof(about) };
 	struct ep_name name = victim;
 
 	if (!expect(angara_ctx_query(greedy, &about), 0))

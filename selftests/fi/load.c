@@ -514,7 +514,7 @@ static bool orphans(void)
 static bool nonsense(void)
 {
 	const struct how how = { 0 };
-	struct angara_ctx_attr attr = { .msg_bytes = 65536 };
+	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = 65536 };
 	struct fi_cq_tagged_entry e;
 	struct angara_ctx *ctx;
 	struct angara_mr *mr;

@@ -26,8 +26,8 @@ struct peer {
 static bool open_peer(struct peer *p, const char *device, struct side *from,
 		      fi_addr_t *addr)
 {
-	struct angara_ctx_attr attr = { .msg_bytes = 65536 };
-	struct angara_ctx_info about;
+	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = 65536 };
+	struct angara_ctx_info about = { .size = sizeof(about) };
 	struct ep_name name = name_of(from->ep);
 
 	p->dir = calloc(ID_ENTRY + 1, sizeof(*p->dir));

@@ -205,7 +205,7 @@ quiet_build()
 soname()
 {
 	[ "$(objdump -p "$LIB/libangara.so" | awk '/SONAME/ { print $2 }')" = \
-		libangara.so.0 ] && [ -e "$LIB/libangara.so.0" ]
+		libangara.so.1 ] && [ -e "$LIB/libangara.so.1" ]
 }
 
 check 'installs' install_all

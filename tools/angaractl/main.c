@@ -8,8 +8,8 @@
 
 #include "angaractl.h"
 
-#ifndef ANGARA_VERSION
-#define ANGARA_VERSION "0.1"
+#ifndef ANG_RELEASE
+#define ANG_RELEASE "1.0"
 #endif
 
 struct options options;
@@ -118,7 +118,7 @@ static int read_options(int argc, char **argv)
 			break;
 		case 'V':
 			printf("angaractl %s, interface version %d\n",
-			       ANGARA_VERSION, ANGARA_GENL_VERSION);
+			       ANG_RELEASE, ANGARA_GENL_VERSION);
 			exit(DONE);
 		case ':':
 			return misuse("%s wants a value behind it",

@@ -132,6 +132,7 @@ static void open_ctx(struct app *app)
 	const char *device = getenv("ANGARA_DEVICE");
 	int err = angara_ctx_open(NULL, NULL, &app->ctx);
 
+	app->info.size = sizeof(app->info);
 	if (!err)
 		err = angara_ctx_query(app->ctx, &app->info);
 	if (err == -ENODEV || err == -ENOENT)

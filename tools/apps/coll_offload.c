@@ -134,6 +134,7 @@ struct coll *coll_offload_open(struct app *app, unsigned int trees)
 	o->base = (struct coll) { &offload_ops, app, trees };
 	for (t = 0; t < trees; t++) {
 		struct angara_team_attr attr = {
+			.size = sizeof(attr),
 			.root = coll_root(app, trees, t),
 		};
 

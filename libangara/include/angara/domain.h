@@ -17,6 +17,7 @@ extern "C" {
 
 /**
  * struct angara_ctx_attr - how to open a context; zeros mean the defaults
+ * @size: sizeof(struct angara_ctx_attr)
  * @sq_entries: injection queue length, a power of two (default 256)
  * @cq_entries: completion queue length, a power of two (default 512)
  * @pkey: partition, 0 for the caller's own
@@ -25,6 +26,7 @@ extern "C" {
  *	angara_ctx_info.max_msg_bytes (default none), see angara/msg.h
  */
 struct angara_ctx_attr {
+	uint32_t size;
 	uint32_t sq_entries;
 	uint32_t cq_entries;
 	uint32_t pkey;
@@ -32,7 +34,23 @@ struct angara_ctx_attr {
 	uint32_t msg_bytes;
 };
 
+/**
+ * struct angara_ctx_info - what there is to know of a context
+ * @size: sizeof(struct angara_ctx_info), set by the caller
+ * @node: number of its node
+ * @nodes: nodes in the fabric
+ * @ndims: dimensions of the torus
+ * @dims: their sizes
+ * @coord: coordinates of the node
+ * @fabric_id: equal in all contexts of the fabric
+ * @max_op_bytes: longest operation
+ * @max_mrs: keys are below this
+ * @pkey: partition
+ * @self: its address
+ * @max_msg_bytes: largest message area, 0 for none
+ */
 struct angara_ctx_info {
+	uint32_t size;
 	uint32_t node;
 	uint32_t nodes;
 	uint32_t ndims;
@@ -70,6 +88,13 @@ int angara_ctx_open(const char *device, const struct angara_ctx_attr *attr,
  * memory that angara_malloc() gave.
  */
 void angara_ctx_close(struct angara_ctx *ctx);
+/**
+ * angara_ctx_query() - tell of a context
+ * @ctx: context
+ * @info: out; of it the size is set
+ *
+ * Return: 0; -EINVAL @info is too small to be one; -E2BIG too large.
+ */
 int angara_ctx_query(struct angara_ctx *ctx, struct angara_ctx_info *info);
 
 /**

@@ -20,10 +20,12 @@ extern "C" {
 
 /**
  * struct angara_team_attr - zeros mean the defaults
+ * @size: sizeof(struct angara_team_attr)
  * @root: index in the member list of the process whose node is the root
  * @tree: TreeId + 1, or 0 for any free one
  */
 struct angara_team_attr {
+	uint32_t size;
 	uint32_t root;
 	uint32_t tree;
 };

@@ -14,6 +14,23 @@
 extern "C" {
 #endif
 
+/* The release of these headers; angara_version() is that of the library. */
+#define ANGARA_VERSION_MAJOR	1
+#define ANGARA_VERSION_MINOR	0
+#define ANGARA_VERSION_PATCH	0
+#define ANGARA_VERSION_NUMBER(major, minor, patch) \
+	((major) << 16 | (minor) << 8 | (patch))
+#define ANGARA_VERSION \
+	ANGARA_VERSION_NUMBER(ANGARA_VERSION_MAJOR, ANGARA_VERSION_MINOR, \
+			      ANGARA_VERSION_PATCH)
+
+/*
+ * Structures that begin with @size grow: the caller sets it to what sizeof is
+ * in his program, and zeros the rest.  The library takes what it knows, and
+ * treats what an older program does not have as 0.  A program that sets what
+ * an older library does not know gets -E2BIG.
+ */
+
 /*
  * Numbers.  They are those of linux/angara.h, which programs need not include:
  * the queues of the adapter carry them as they are.
@@ -135,6 +152,9 @@ struct angara_status {
 	uint32_t node;
 	uint64_t length;
 };
+
+/** angara_version() - the release of the library, as ANGARA_VERSION */
+uint32_t angara_version(void);
 
 int angara_status_errno(uint32_t status);
 const char *angara_status_str(uint32_t status);

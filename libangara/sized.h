@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Public structures that grow: they begin with their size, as the caller
+ * knows it.  A shorter one of an older program is extended with zeros, a
+ * longer one of a newer program is taken as long as its tail is zero.
+ */
+#ifndef ANG_SIZED_H
+#define ANG_SIZED_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "ang_env.h"
+
+#define ANG_SIZED_MAX	4096U	/* bytes that a structure will never have */
+
+/* Bytes of @type up to and with @last, a member: those of its first release. */
+#define ANG_SIZED_FIRST(type, last) \
+	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))
+
+static inline bool ang_sized_zero(const char *bytes, size_t n)
+{
+	while (n && !bytes[n - 1])
+		n--;
+	return !n;
+}
+
+/**
+ * ang_sized_take() - copy an attribute structure of the caller's
+ * @to: out: the structure as this library knows it
+ * @known: its bytes
+ * @from: the caller's; NULL stands for zeros
+ * @first: bytes of the first release
+ *
+ * Return: 0; -EINVAL its size is below @first; -E2BIG it says something that
+ * this library does not know.
+ */
+static inline int ang_sized_take(void *to, size_t known, const void *from,
+				 size_t first)
+{
+	u32 size = (u32)known;
+
+	memset(to, 0, known);
+	if (from)
+		memcpy(&size, from, sizeof(size));
+	if (size < first)
+		return -EINVAL;
+	if (size > ANG_SIZED_MAX)
+		return -E2BIG;
+	if (from && size > known &&
+	    !ang_sized_zero((const char *)from + known, size - known))
+		return -E2BIG;
+	if (from)
+		memcpy(to, from, size < known ? size : known);
+	memcpy(to, &size, sizeof(size));
+	return 0;
+}
+
+/**
+ * ang_sized_give() - fill in an information structure of the caller's
+ * @to: the caller's, of which the size is set; what this library does not know
+ *	of it becomes zero
+ * @from: the structure as this library knows it
+ * @known: its bytes
+ * @first: bytes of the first release
+ *
+ * Return: 0; -EINVAL its size is below @first; -E2BIG it is beyond reason.
+ */
+static inline int ang_sized_give(void *to, const void *from, size_t known,
+				 size_t first)
+{
+	u32 size;
+
+	memcpy(&size, to, sizeof(size));
+	if (size < first)
+		return -EINVAL;
+	if (size > ANG_SIZED_MAX)
+		return -E2BIG;
+	memset(to, 0, size);
+	memcpy(to, from, size < known ? size : known);
+	memcpy(to, &size, sizeof(size));
+	return 0;
+}
+
+#endif /* ANG_SIZED_H */
