@@ -79,11 +79,11 @@ page_headers()
 		echo "#include <$header>" |
 			${CC:-cc} -E -P -I libangara/include - |
 			declares >"$TAP_TMP/declares"
-		for name in $(sed -n 's/^\.Nm \(angara_[a-z_]*\).*/\1/p' "$page"); do
+		while read -r name; do
 			grep -qxF "$name" "$TAP_TMP/declares" && continue
 			echo "$page: <$header> does not declare $name"
 			bad=1
-		done
+		done < <(sed -n 's/^\.Nm \(angara_[a-z_]*\).*/\1/p' "$page")
 	done
 	return $bad
 }

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The interface of the library as text, and what became of it.
+#
+#   abi.sh text HEADERS            declarations and constants of the headers
+#   abi.sh stub TEXT MAP SO        a library with the interface that a text says
+#   abi.sh diff TEXT HEADERS SO
+#
+# HEADERS is the folder with angara/angara.h. `diff` compares a text, that of the
+# last release, with the headers and with the library SO as it was built, and
+# succeeds if programs made for the one run with the other: no function is gone
+# or has changed, no structure has changed but for new members at the end of one
+# that begins with its size, and no constant has another value.
+
+set -eu
+
+HERE=$(dirname "$0")
+CC=${CC:-cc}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+die()
+{
+	echo "abi.sh: $*" >&2
+	exit 2
+}
+
+# One declaration to a line, as the preprocessor leaves ours.
+declarations()
+{
+	echo '#include <angara/angara.h>' |
+		"$CC" -E -x c -I "$1" - |
+		perl -ne 'if (/^# \d+ "(.*?)"/) { $ours = $1 =~ m{/angara/\w+\.h$} }
+			elsif ($ours) { print }' |
+		perl -0777 -ne 's/\s+/ /g; s/^ //;
+			s/static inline [^{};]*(\{(?:[^{}]++|(?1))*\})//g;
+			s/ ?\{ ?/ {\n/g; s/; ?/;\n/g; print' |
+		perl -pe '$depth-- if /^\}/; $_ = "\t" x $depth . $_; $depth++ if /\{$/'
+}
+
+constants()
+{
+	echo '#include <angara/angara.h>' | "$CC" -E -dM -x c -I "$1" - |
+		grep -E '^#define ANGARA_' |
+		grep -vE '_H$|ANGARA_VERSION' | LC_ALL=C sort
+}
+
+# stub TEXT MAP SO: every function there is, which can be looked at, not called.
+stub()
+{
+	{
+		printf '#include <stddef.h>\n#include <stdint.h>\n'
+		perl -pe 's/;$/{ __builtin_trap(); }/
+			if /\bangara_\w+\(/ && !/^typedef/ && !/^\t/;' "$1"
+	} >"$tmp/stub.c"
+	"$CC" -g -w -shared -fPIC -Wl,--version-script="$2" \
+		-Wl,-soname,libangara.so.1 -o "$3" "$tmp/stub.c"
+}
+
+compare()
+{
+	abidiff --no-added-syms --suppressions "$HERE/libangara.abignore" \
+		"$1" "$2"
+}
+
+case ${1:-} in
+text)
+	[ $# = 2 ] || die 'text wants the folder of the headers'
+	declarations "$2"
+	constants "$2"
+	;;
+stub)
+	[ $# = 4 ] || die 'stub wants a text, a map and a file to write'
+	stub "$2" "$3" "$4"
+	;;
+diff)
+	[ $# = 4 ] || die 'diff wants a text, headers and a library'
+	echo 'LIBANGARA_1.0 { global: angara_*; local: *; };' >"$tmp/all.map"
+	stub "$2" "$tmp/all.map" "$tmp/then.so"
+	"$0" text "$3" >"$tmp/now"
+	stub "$tmp/now" "$tmp/all.map" "$tmp/now.so"
+	status=0
+	compare "$tmp/then.so" "$tmp/now.so" || status=1
+	compare "$tmp/then.so" "$4" || status=1
+	grep '^#define' "$2" | LC_ALL=C comm -23 - <(grep '^#define' "$tmp/now") |
+		sed 's/^#define/gone or another value:/' | grep . && status=1
+	exit $status
+	;;
+*)
+	die "it is 'text', 'stub' or 'diff'"
+	;;
+esac
