@@ -74,7 +74,7 @@ static bool taken(unsigned int at)
 
 static unsigned int max_trees(void)
 {
-	struct angara_ctx_info info = { 0 };
+	struct angara_ctx_info info = { .size = sizeof(info) };
 
 	angara_ctx_query(ctx, &info);
 	return info.max_trees;
