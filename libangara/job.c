@@ -5,7 +5,9 @@
  * makes a job of one.  And jobs that the program makes itself.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "job.h"
 #include "lib.h"
@@ -192,6 +194,101 @@ int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	if (len > ANG_JOB_MAX_BLOCK)
 		return -EINVAL;
 	return job->ops->exchange(job, ranks, nranks, tag, mine, len, all);
+}
+
+/* Tells the exchanges of ang_job_bcast() from those of teams. */
+#define TAG_BCAST	(0x42ULL << 56)
+
+/**
+ * ang_job_bcast() - hand out a block of rank 0
+ * @job: all its processes call
+ * @data: in at rank 0, out at the others
+ * @len: bytes, at most ANG_JOB_MAX_BLOCK
+ *
+ * By pairs, along a binomial tree: a process takes part in a logarithmic number
+ * of exchanges of two.
+ *
+ * Return: as ang_job_exchange().
+ */
+int ang_job_bcast(struct angara_job *job, void *data, size_t len)
+{
+	u32 pair[2];
+	char *both;
+	u64 step;
+	int ret = 0;
+
+	both = malloc(2 * len + 1);
+	if (!both)
+		return -ENOMEM;
+	for (step = 1; !ret && step < job->size; step *= 2) {
+		bool gives = job->rank < step;
+
+		if (job->rank >= 2 * step || (gives && job->rank + step >= job->size))
+			continue;
+		pair[0] = gives ? job->rank : job->rank - (u32)step;
+		pair[1] = pair[0] + (u32)step;
+		ret = ang_job_exchange(job, pair, 2, TAG_BCAST, data, len, both);
+		if (!ret && len)
+			memcpy(data, both, len);
+	}
+	free(both);
+	return ret;
+}
+
+/* Of jobs that the process joins, whichever way and how often: there is one. */
+static u64 launched_key;
+static pthread_mutex_t launched_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int draw_key(u64 *key)
+{
+	do {
+		if (getrandom(key, sizeof(*key), 0) != sizeof(*key))
+			return -EIO;
+	} while (!*key);
+	return 0;
+}
+
+static int agree_key(struct angara_job *job, u64 *key)
+{
+	int ret = 0;
+
+	if (*key)
+		return 0;
+	if (!job->rank)
+		ret = draw_key(key);
+	if (!ret)
+		ret = ang_job_bcast(job, key, sizeof(*key));
+	if (!ret && !*key)
+		ret = -EIO;
+	if (ret)
+		*key = 0;
+	return ret;
+}
+
+/**
+ * ang_job_key() - the key that tells the job's memory from that of others
+ * @job: the first time, all its processes call
+ * @key: out: random, not 0
+ *
+ * Rank 0 draws it, the exchange of the job hands it out.  It is a secret: it is
+ * neither in the environment nor in a file, and nobody prints it.
+ *
+ * Return: 0; as ang_job_exchange(); -EIO there is no randomness.
+ */
+int ang_job_key(struct angara_job *job, u64 *key)
+{
+	int ret;
+
+	if (job->ops == &given) {
+		ret = agree_key(job, &job->key);
+		*key = job->key;
+		return ret;
+	}
+	pthread_mutex_lock(&launched_lock);
+	ret = agree_key(job, &launched_key);
+	*key = launched_key;
+	pthread_mutex_unlock(&launched_lock);
+	return ret;
 }
 
 ANG_PUBLIC int angara_job_allgather(struct angara_job *job, const void *mine,

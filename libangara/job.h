@@ -107,6 +107,7 @@ struct ang_job_ops {
  * @arg: handed to that
  * @rank: of this process
  * @size: processes
+ * @key: of a job that the program made itself: ang_job_key(), 0 before
  * @cards: room for one card of each, there from the start: making a team must
  *	not fail between two exchanges
  */
@@ -118,6 +119,7 @@ struct angara_job {
 	void *arg;
 	u32 rank;
 	u32 size;
+	u64 key;
 	struct ang_team_card *cards;
 };
 
@@ -138,6 +140,8 @@ extern const struct ang_job_ops ang_job_pmix;
 
 int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		     u64 tag, const void *mine, size_t len, void *all);
+int ang_job_bcast(struct angara_job *job, void *data, size_t len);
+int ang_job_key(struct angara_job *job, u64 *key);
 const struct ang_job_place *ang_job_place(void);
 void ang_job_set_place(const struct ang_job_place *place);
 u64 ang_ranks_hash(const u32 *ranks, u32 n);

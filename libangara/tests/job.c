@@ -144,6 +144,41 @@ static int mode_garbage(void)
 	return survive();
 }
 
+/*
+ * All get the same key, which is not in the environment of any, and get it again
+ * without the others. Jobs have different ones: the test reads what is in FILE.
+ */
+static int mode_key(void)
+{
+	extern char **environ;
+	u64 key = 0, again = 0;
+	u64 *all = calloc(size, sizeof(*all));
+	char text[32];
+	int bad;
+
+	bad = expect("key", ang_job_key(job, &key), 0) | expect("not 0", !key, 0) |
+	      expect("gather", angara_job_allgather(job, &key, sizeof(key), all), 0);
+	for (u32 r = 0; r < size; r++)
+		bad |= expect("equal", all[r] != key, 0);
+	free(all);
+	for (u32 base = 0; base < 2; base++) {
+		snprintf(text, sizeof(text), base ? "%llx" : "%llu",
+			 (unsigned long long)key);
+		for (char **e = environ; *e; e++)
+			bad |= expect("secret", strstr(*e, text) != NULL, 0);
+	}
+	if (!bad && !rank) {
+		FILE *f = fopen(file, "a");
+
+		bad = !f || fprintf(f, "%s\n", text) < 0 || fclose(f);
+	}
+	/* Only this process asks. */
+	if (rank == size - 1)
+		bad |= expect("again", ang_job_key(job, &again), 0) |
+		       expect("the same", again != key, 0);
+	return bad;
+}
+
 static int mode_single(void)
 {
 	u32 value = 42, all = 0;
@@ -224,7 +259,7 @@ static const struct {
 	{ "die", mode_die }, { "garbage", mode_garbage },
 	{ "single", mode_single }, { "teamless", mode_teamless },
 	{ "absent", mode_absent }, { "again", mode_again },
-	{ "deaf", mode_deaf },
+	{ "deaf", mode_deaf }, { "key", mode_key },
 };
 
 int main(int argc, char **argv)

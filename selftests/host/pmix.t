@@ -72,6 +72,12 @@ placed()
 	[ "$(sed -n 's/^# rank [0-9]* node //p' <<<"$got" | xargs)" = "$2" ]
 }
 
+# Keys of four jobs.
+own_keys()
+{
+	[ "$(sort -u "$TAP_TMP/keys" | grep -c .)" = 4 ]
+}
+
 no_dependency()
 {
 	! objdump -p "$OUT/lib/libangara.so" | grep NEEDED | grep pmix
@@ -94,6 +100,10 @@ for n in 1 2 7; do
 	check "groups of $n" job -n "$n" "$JOB" groups
 done
 check 'blocks of different lengths' job -n 5 "$JOB" uneven
+for n in 1 2 5 8; do
+	check "a key for a job of $n" job -n "$n" "$JOB" key "$TAP_TMP/keys"
+done
+check 'each job has its own' own_keys
 check 'a team without contexts' job -n 3 "$JOB" teamless
 check 'joining anew' job -n 3 "$JOB" again
 check 'one process for each node' placed 3 '0 1 2'

@@ -113,6 +113,12 @@ signalled()
 	[ "$status" = "$2" ] && nobody "signalled-$$"
 }
 
+# Keys of four jobs.
+own_keys()
+{
+	[ "$(sort -u "$TAP_TMP/keys" | grep -c .)" = 4 ]
+}
+
 check 'builds' build
 
 for n in 1 2 7 40; do
@@ -120,6 +126,10 @@ for n in 1 2 7 40; do
 	check "groups of $n" job -n "$n" "$JOB" groups
 done
 check 'blocks of different lengths' job -n 5 "$JOB" uneven
+for n in 1 2 5 8; do
+	check "a key for a job of $n" job -n "$n" "$JOB" key "$TAP_TMP/keys"
+done
+check 'each job has its own' own_keys
 check 'a process that leaves' job -n 4 "$JOB" leave
 check 'a process that is killed' \
 	ends 137 "$RUN" --no-device -n 4 "$JOB" die
