@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The examples in C, C++ and Python do what they say, as a job of four on an
+# embedded fabric, with the library as it is installed.
+
+set -u
+. selftests/tap.sh
+. selftests/variant.sh
+
+EXAMPLES=Documentation/examples
+OUT=$VARIANTS/plain
+ROOT=$TAP_TMP/root
+FLAGS=(-O2 -Wall -Wextra -Wshadow -Werror)
+export ANGARA_FABRIC=embedded LD_LIBRARY_PATH=$ROOT/usr/lib
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE
+
+install_all()
+{
+	variant plain libangara tools/run && PREFIX=/usr DESTDIR=$ROOT \
+		variant plain libangara:install
+}
+
+# build COMPILER SOURCE OPTION...
+build()
+{
+	local compiler=$1 source=$2
+
+	shift 2
+	# shellcheck disable=SC2046 # options are words
+	"$compiler" "$@" "${FLAGS[@]}" -o "$TAP_TMP/$(basename "${source%.*}")" \
+		"$source" $(PKG_CONFIG_PATH=$ROOT/usr/lib/pkgconfig \
+			PKG_CONFIG_SYSROOT_DIR=$ROOT pkg-config --cflags --libs angara)
+}
+
+# prints COMMAND: a job of four of them prints these lines, in any order.
+prints()
+{
+	sort >"$TAP_TMP/want"
+	timeout 120 "$OUT/bin/angara-run" -n 4 "$@" >"$TAP_TMP/out" || return
+	sort "$TAP_TMP/out" | diff - "$TAP_TMP/want"
+}
+
+check 'installs' install_all
+check 'hello: builds' build "${CC:-cc}" $EXAMPLES/hello.c -std=gnu11
+check 'bcast: builds' build "${CC:-cc}" $EXAMPLES/bcast.c -std=gnu11
+check 'hello: runs' prints "$TAP_TMP/hello" <<END
+rank 0: 6
+rank 1: 6
+rank 2: 6
+rank 3: 6
+END
+check 'bcast: runs' prints "$TAP_TMP/bcast" <<END
+rank 0: "from rank 0" ""
+rank 1: "from rank 0" "right"
+rank 2: "from rank 0" ""
+rank 3: "from rank 0" ""
+END
+if command -v "${CXX:-c++}" >/dev/null; then
+	check 'ring, C++: builds' build "${CXX:-c++}" $EXAMPLES/ring.cc \
+		-std=c++17 -Wpedantic
+	check 'ring, C++: runs' prints "$TAP_TMP/ring" <<END
+rank 0 got 3
+rank 1 got 0
+rank 2 got 1
+rank 3 got 2
+sum 6
+sum 6
+sum 6
+sum 6
+END
+else
+	skip 'ring, C++' 'there is no C++ compiler: install g++'
+fi
+if command -v python3 >/dev/null; then
+	check 'sum, Python: runs' prints python3 $EXAMPLES/sum.py <<END
+rank 0: 6
+rank 1: 6
+rank 2: 6
+rank 3: 6
+END
+else
+	skip 'sum, Python' 'there is no python3'
+fi
+plan
