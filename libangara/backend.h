@@ -61,10 +61,14 @@ struct ang_dev {
 
 struct ang_scan;
 
+/* Number of a device: one that the carrier chooses when it is opened. */
+#define ANG_DEV_ANY	0xFFFFFFFFU
+
 /**
  * struct ang_dev_ops - carrier of commands
  * @scan: add the devices of a fabric to @scan. Return: 0; -ENOMEM
- * @first: number of the device to use if none is named. Return: 0; -ENODEV
+ * @first: number of the device to use if none is named, ANG_DEV_ANY if that
+ *	depends on the other processes. Return: 0; -ENODEV
  * @open: open the device @name, a number or what else the carrier knows it by.
  *	Return: 0 or -errno
  * @close: close it; gives back the context, its regions and its trees

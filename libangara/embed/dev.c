@@ -28,6 +28,9 @@ static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
 	if (ret)
 		goto free_dev;
 	ret = -ENODEV;
+	/* Slots are given from 0, and kept: no two processes share a node early. */
+	if (node == ANG_DEV_ANY)
+		node = d->fab->slot % d->fab->head->nodes;
 	if (node >= d->fab->head->nodes)
 		goto detach;
 	d->node = (u32)node;
@@ -261,7 +264,7 @@ static int emb_scan(const struct ang_spec *spec, struct ang_scan *scan)
 static int emb_first(const struct ang_spec *spec, u32 *minor)
 {
 	(void)spec;
-	*minor = 0;
+	*minor = ANG_DEV_ANY;
 	return 0;
 }
 
