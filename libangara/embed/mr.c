@@ -7,7 +7,11 @@
  * driver, an entry is not valid while it is written or taken back, and
  * ANGARA_ADM_FENCE divides the one from the other.
  */
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "embed.h"
 
@@ -19,15 +23,55 @@
 #define MADV_POPULATE_WRITE	23
 #endif
 
+/* A page that may not be read is an error of this call, not a signal. */
+static bool page_read(void *page)
+{
+	char byte;
+	struct iovec to = { &byte, 1 }, from = { page, 1 };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
+}
+
+/*
+ * The same for writing, without a change that another thread could see: the
+ * kernel ORs 0 into the first word, at once.
+ */
+static bool page_write(void *page)
+{
+	u32 nobody = 0;
+
+	return syscall(SYS_futex, &nobody, FUTEX_WAKE_OP_PRIVATE, 1, 0L, page,
+		       FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_LT, 0)) >= 0;
+}
+
+/* As madvise(2) with MADV_POPULATE_* does it, page by page. */
+static int mr_touch(u64 start, u64 end, bool write)
+{
+	for (; start < end; start += ANGARA_PAGE_SIZE) {
+		void *page = (void *)(uintptr_t)start;
+
+		/* Written, but not read: memory of a device. */
+		if ((write && !page_write(page)) || !page_read(page))
+			return -EFAULT;
+	}
+	return 0;
+}
+
 /* Makes all pages of a region present.  Return: 0; -EFAULT they cannot be. */
 static int populate(u64 addr, u64 length, u32 access)
 {
 	u64 start = addr & ~(ANGARA_PAGE_SIZE - 1ULL);
-	int advice = access & WRITES ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+	u64 end = addr + length;
+	bool write = access & WRITES;
+	int advice = write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
 
-	while (madvise((void *)(uintptr_t)start, addr + length - start, advice))
+	while (madvise((void *)(uintptr_t)start, end - start, advice)) {
+		/* What is no advice to this kernel, or not to this mapping. */
+		if (errno == EINVAL)
+			return mr_touch(start, end, write);
 		if (errno != EINTR && errno != EAGAIN)
 			return -EFAULT;
+	}
 	return 0;
 }
 

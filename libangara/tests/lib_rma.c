@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib.h"
 
@@ -265,8 +267,37 @@ static bool keys(void)
 	return ok;
 }
 
+/* Memory has to grant what the region is to grant, and all of it has to be there. */
+static bool mapped(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), len = 3 * page;
+	unsigned char *mem = mmap(NULL, len, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct angara_mr *mr = NULL;
+	bool ok;
+
+	fill(mem, len, 5);
+	ok = expect("write", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_ALL, &mr), 0) &&
+	     filled("unchanged", mem, len, 5);
+	angara_mr_dereg(mr);
+	mprotect(mem + page, page, PROT_READ);
+	ok &= expect("not writable", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_ALL,
+						   &mr), -EFAULT) &
+	      expect("read", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_REMOTE_READ,
+					   &mr), 0);
+	angara_mr_dereg(mr);
+	munmap(mem + page, page);
+	ok &= expect("a hole", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_REMOTE_READ,
+					     &mr), -EFAULT) &
+	      expect("a hole to write", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_ALL,
+						      &mr), -EFAULT);
+	munmap(mem, len);
+	return ok;
+}
+
 const struct part rma_parts[] = {
 	{ "keys", keys },
+	{ "mapped memory", mapped },
 	{ "put", put },
 	{ "own memory", own_memory },
 	{ "put inline", put_inline },

@@ -112,6 +112,18 @@ placed()
 	[ "$got" = "$want" ]
 }
 
+# Output: the nodes of processes that nobody has placed, while all of them live.
+spread()
+{
+	local want=$1 got
+
+	shift
+	got=$(ANGARA_FABRIC=$1 angara-run --no-device -n "$2" libangara-test node |
+		sed -n 's/.* node //p' | sort -n | xargs)
+	echo "expected $want, got $got"
+	[ "$got" = "$want" ]
+}
+
 check 'builds' build
 check 'builds with sanitizers' build_san
 check 'a machine of many processors' processors
@@ -135,6 +147,10 @@ done
 check 'a node for each process' placed '0 1 2 3' --fabric embedded -n 4
 check 'blocks' placed '0 0 0 1 1' --fabric embedded:2 -n 5
 check 'chosen nodes' placed '3 3 1 1' --fabric embedded:4 -n 4 --nodes 3,1
+check 'spread over the nodes without a launcher' \
+	spread '0 1 2 3' "embedded:2x2,name=$NAME" 4
+check 'more of them than nodes' spread '0 0 1 1 2' "embedded:3,name=$NAME" 5
+check 'its file is gone' gone
 check 'a shared fabric' shared
 check 'its file is gone' gone
 check 'after a kill' killed
@@ -143,6 +159,12 @@ check 'other sizes than the fabric has' other_sizes
 check 'the launcher removes what a killed one left' \
 	fabric "embedded,name=$NAME" 1 true
 check 'its file is gone' gone
+check 'a kernel before 5.14: builds' cc -shared -fPIC -Wall -Wextra -Werror -O2 \
+	-o "$TAP_TMP/old-kernel.so" selftests/embed/old-kernel.c
+job 'a kernel before 5.14' env "OLD_KERNEL=$TAP_TMP/old-kernel" \
+	"LD_PRELOAD=$TAP_TMP/old-kernel.so" \
+	angara-run --fabric embedded -n 2 libangara-test
+check 'it was asked to make memory present' [ -e "$TAP_TMP/old-kernel" ]
 check 'a program without a launcher' env ANGARA_FABRIC=embedded \
 	libangara-test put
 check 'more processes than there may be' complains 'Device or resource busy' 1 \
