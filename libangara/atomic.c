@@ -25,7 +25,6 @@ ANG_PUBLIC int angara_atomic_valid(unsigned int op, unsigned int type)
  * @op: ANGARA_ATOMIC_*
  * @old: where what was there goes, or NULL
  * @old_off: offset in it
- * @notify: counter at the target, or ANGARA_NO_NOTIFY
  */
 struct deed {
 	struct angara_peer peer;
@@ -38,13 +37,17 @@ struct deed {
 	unsigned int op;
 	const struct angara_mr *old;
 	u64 old_off;
-	int notify;
 };
 
-static int deed_post(struct angara_ctx *ctx, const struct deed *d,
-		     angara_req_t *req)
+/* Return: bytes of operands; -EINVAL; -ENOTSUP. */
+static int deed_wqe(const struct angara_ctx *ctx, const struct deed *d,
+		    struct angara_wqe *wqe, char *operands)
 {
-	struct angara_wqe wqe = {
+	size_t each = (d->x ? 1 : 0) + (d->y ? 1 : 0);
+	size_t max = ANGARA_MAX_ATOMIC / (each ? each : 1);
+	size_t len;
+
+	*wqe = (struct angara_wqe){
 		.opcode = d->old ? ANGARA_OP_FETCH : ANGARA_OP_ATOMIC,
 		.flags = ANGARA_WQE_INLINE,
 		.redop = (u8)d->op,
@@ -54,11 +57,6 @@ static int deed_post(struct angara_ctx *ctx, const struct deed *d,
 		.rkey = cpu_to_le64(d->key),
 		.roff = cpu_to_le64(d->off),
 	};
-	char operands[ANGARA_MAX_ATOMIC];
-	size_t each = (d->x ? 1 : 0) + (d->y ? 1 : 0);
-	size_t max = ANGARA_MAX_ATOMIC / (each ? each : 1);
-	size_t len;
-
 	if (!ang_atomic_valid(d->op, d->type) || !d->count ||
 	    d->count > max / ang_type_size(d->type))
 		return -EINVAL;
@@ -72,29 +70,72 @@ static int deed_post(struct angara_ctx *ctx, const struct deed *d,
 	if (d->y)
 		memcpy(operands + len, d->y, len);
 	if (d->old) {
-		wqe.aux_key = cpu_to_le32(d->old->key);
-		wqe.aux = cpu_to_le64(d->old_off);
+		wqe->aux_key = cpu_to_le32(d->old->key);
+		wqe->aux = cpu_to_le64(d->old_off);
 	}
-	if (ang_set_notify(&wqe, d->notify))
-		return -EINVAL;
-	wqe.length = cpu_to_le32(len);
-	return ang_post(ctx, &wqe, operands, each * len, req);
+	wqe->length = cpu_to_le32(len);
+	return (int)(each * len);
+}
+
+static int deed_post(struct angara_ctx *ctx, const struct deed *d,
+		     const struct angara_op *op)
+{
+	char operands[ANGARA_MAX_ATOMIC];
+	struct angara_wqe wqe;
+	int len = deed_wqe(ctx, d, &wqe, operands);
+
+	return len < 0 ? len : ang_post(ctx, &wqe, operands, (size_t)len, op);
+}
+
+static int deed_run(struct angara_ctx *ctx, const struct deed *d)
+{
+	char operands[ANGARA_MAX_ATOMIC];
+	struct angara_wqe wqe;
+	int len = deed_wqe(ctx, d, &wqe, operands);
+
+	return len < 0 ? len : ang_post_wait(ctx, &wqe, operands, (size_t)len);
+}
+
+static bool is_plain(const struct deed *d)
+{
+	return d->op <= ANGARA_ATOMIC_WRITE && d->op != ANGARA_ATOMIC_READ && d->x;
+}
+
+static bool is_fetch(const struct deed *d)
+{
+	return d->op <= ANGARA_ATOMIC_WRITE &&
+	       (d->x || d->op == ANGARA_ATOMIC_READ);
+}
+
+static bool is_compare(const struct deed *d)
+{
+	return d->op >= ANGARA_ATOMIC_CSWAP && d->x && d->y;
 }
 
 ANG_PUBLIC int angara_atomic_nbi(struct angara_ctx *ctx,
 				 struct angara_peer peer, uint32_t dst_key,
 				 uint64_t dst_off, const void *x, size_t count,
-				 unsigned int type, unsigned int op, int notify,
-				 angara_req_t *req)
+				 unsigned int type, unsigned int op,
+				 const struct angara_op *how)
 {
-	struct deed d = {
+	const struct deed d = {
 		.peer = peer, .key = dst_key, .off = dst_off, .x = x,
-		.count = count, .type = type, .op = op, .notify = notify,
+		.count = count, .type = type, .op = op,
 	};
 
-	if (op > ANGARA_ATOMIC_WRITE || op == ANGARA_ATOMIC_READ || !x)
-		return -EINVAL;
-	return deed_post(ctx, &d, req);
+	return is_plain(&d) ? deed_post(ctx, &d, how) : -EINVAL;
+}
+
+ANG_PUBLIC int angara_atomic(struct angara_ctx *ctx, struct angara_peer peer,
+			     uint32_t dst_key, uint64_t dst_off, const void *x,
+			     size_t count, unsigned int type, unsigned int op)
+{
+	const struct deed d = {
+		.peer = peer, .key = dst_key, .off = dst_off, .x = x,
+		.count = count, .type = type, .op = op,
+	};
+
+	return is_plain(&d) ? deed_run(ctx, &d) : -EINVAL;
 }
 
 ANG_PUBLIC int angara_fetch_nbi(struct angara_ctx *ctx,
@@ -102,18 +143,42 @@ ANG_PUBLIC int angara_fetch_nbi(struct angara_ctx *ctx,
 				uint64_t dst_off, const void *x, size_t count,
 				unsigned int type, unsigned int op,
 				const struct angara_mr *old, uint64_t old_off,
-				int notify, angara_req_t *req)
+				const struct angara_op *how)
 {
-	bool reads = op == ANGARA_ATOMIC_READ;
-	struct deed d = {
+	const struct deed d = {
 		.peer = peer, .key = dst_key, .off = dst_off,
-		.x = reads ? NULL : x, .count = count, .type = type, .op = op,
-		.old = old, .old_off = old_off, .notify = notify,
+		.x = op == ANGARA_ATOMIC_READ ? NULL : x, .count = count,
+		.type = type, .op = op, .old = old, .old_off = old_off,
 	};
 
-	if (op > ANGARA_ATOMIC_WRITE || !old || (!x && !reads))
-		return -EINVAL;
-	return deed_post(ctx, &d, req);
+	return is_fetch(&d) && old ? deed_post(ctx, &d, how) : -EINVAL;
+}
+
+/* What was there arrives in memory of the context, and goes to the caller's. */
+static int deed_fetch(struct angara_ctx *ctx, struct deed *d, void *old)
+{
+	int ret = ang_scratch(ctx, &d->old);
+
+	if (ret)
+		return ret;
+	ret = deed_run(ctx, d);
+	if (!ret)
+		memcpy(old, d->old->addr, d->count * ang_type_size(d->type));
+	return ret;
+}
+
+ANG_PUBLIC int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
+			    uint32_t dst_key, uint64_t dst_off, const void *x,
+			    size_t count, unsigned int type, unsigned int op,
+			    void *old)
+{
+	struct deed d = {
+		.peer = peer, .key = dst_key, .off = dst_off,
+		.x = op == ANGARA_ATOMIC_READ ? NULL : x, .count = count,
+		.type = type, .op = op,
+	};
+
+	return is_fetch(&d) && old ? deed_fetch(ctx, &d, old) : -EINVAL;
 }
 
 ANG_PUBLIC int angara_compare_nbi(struct angara_ctx *ctx,
@@ -121,16 +186,28 @@ ANG_PUBLIC int angara_compare_nbi(struct angara_ctx *ctx,
 				  uint64_t dst_off, const void *x, const void *y,
 				  size_t count, unsigned int type,
 				  unsigned int op, const struct angara_mr *old,
-				  uint64_t old_off, int notify,
-				  angara_req_t *req)
+				  uint64_t old_off, const struct angara_op *how)
+{
+	const struct deed d = {
+		.peer = peer, .key = dst_key, .off = dst_off, .x = x, .y = y,
+		.count = count, .type = type, .op = op, .old = old,
+		.old_off = old_off,
+	};
+
+	return is_compare(&d) ? deed_post(ctx, &d, how) : -EINVAL;
+}
+
+ANG_PUBLIC int angara_compare(struct angara_ctx *ctx, struct angara_peer peer,
+			      uint32_t dst_key, uint64_t dst_off, const void *x,
+			      const void *y, size_t count, unsigned int type,
+			      unsigned int op, void *old)
 {
 	struct deed d = {
 		.peer = peer, .key = dst_key, .off = dst_off, .x = x, .y = y,
-		.count = count, .type = type, .op = op, .old = old,
-		.old_off = old_off, .notify = notify,
+		.count = count, .type = type, .op = op,
 	};
 
-	if (op < ANGARA_ATOMIC_CSWAP || !x || !y)
+	if (!is_compare(&d))
 		return -EINVAL;
-	return deed_post(ctx, &d, req);
+	return old ? deed_fetch(ctx, &d, old) : deed_run(ctx, &d);
 }

@@ -50,12 +50,14 @@ static inline u64 ang_hash(u64 hash, u64 word)
 /**
  * struct ang_dev - an open device
  * @ops: who carries its commands
- * @fd: of the carrier "cdev", as the next is of others
+ * @fd: of the carrier "cdev", as the next is
+ * @asked: whether the device is gone
  * @priv: what it needs
  */
 struct ang_dev {
 	const struct ang_dev_ops *ops;
 	int fd;
+	u32 asked;
 	void *priv;
 };
 
@@ -82,8 +84,10 @@ struct ang_scan;
  *	@timeout_ms (< 0: no limit). Return: 0 for an event or a signal,
  *	-ETIMEDOUT, -ENODEV the device is gone
  * @poll_fd: descriptor for poll(2). Return: it or -errno
- * @seen: angara_ctl.seen has been written, and what came before looked at;
- *	@poll_fd becomes quiet. Return: 0; -ENODEV the device is gone
+ * @arm: angara_ctl.seen has been written, and what came before looked at: the
+ *	next event makes @poll_fd readable, once. Return: 0; -ENODEV the device
+ *	is gone; what @poll_fd returns
+ * @gone: is the device gone? Asked often, so it may not tell at once
  * @relax: somebody spins
  * @alloc: zeroed memory in whole pages that is good to register.
  *	Return: 0 or -errno
@@ -101,7 +105,8 @@ struct ang_dev_ops {
 	void (*unmap)(struct ang_dev *dev, void *addr, size_t len);
 	int (*wait)(struct ang_dev *dev, int timeout_ms);
 	int (*poll_fd)(struct ang_dev *dev);
-	int (*seen)(struct ang_dev *dev);
+	int (*arm)(struct ang_dev *dev);
+	bool (*gone)(struct ang_dev *dev);
 	void (*relax)(struct ang_dev *dev);
 	int (*alloc)(struct ang_dev *dev, size_t len, void **mem);
 	void (*free)(struct ang_dev *dev, void *mem, size_t len);

@@ -14,6 +14,8 @@
 #include "backend.h"
 #include "scan.h"
 
+#define CDEV_ASKS	1024	/* questions between two looks at the device */
+
 /* "N" stands for /dev/angaraN. */
 static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
 		     const char *name)
@@ -96,11 +98,16 @@ static int cdev_poll_fd(struct ang_dev *dev)
 	return dev->fd;
 }
 
-/* poll(2) looks for itself. */
-static int cdev_seen(struct ang_dev *dev)
+/* poll(2) compares angara_ctl.seen, and arms the context, itself. */
+static int cdev_arm(struct ang_dev *dev)
 {
 	(void)dev;
 	return 0;
+}
+
+static bool cdev_gone(struct ang_dev *dev)
+{
+	return ++dev->asked % CDEV_ASKS == 0 && cdev_wait(dev, 0) == -ENODEV;
 }
 
 static void cdev_relax(struct ang_dev *dev)
@@ -128,7 +135,8 @@ const struct ang_dev_ops ang_cdev_ops = {
 	.unmap = cdev_unmap,
 	.wait = cdev_wait,
 	.poll_fd = cdev_poll_fd,
-	.seen = cdev_seen,
+	.arm = cdev_arm,
+	.gone = cdev_gone,
 	.relax = cdev_relax,
 	.alloc = cdev_alloc,
 	.free = cdev_unmap,

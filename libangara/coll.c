@@ -21,7 +21,7 @@ static struct angara_wqe coll_wqe(const struct angara_team *team,
 
 ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key,
 				uint64_t dst_off, const struct angara_mr *src,
-				uint64_t src_off, size_t len, angara_req_t *req)
+				uint64_t src_off, size_t len, const struct angara_op *how)
 {
 	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_BCAST, len);
 	struct angara_ctx *ctx = team->ctx;
@@ -32,14 +32,14 @@ ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key,
 	wqe.roff = cpu_to_le64(dst_off);
 	wqe.lkey = cpu_to_le32(src->key);
 	wqe.loff = cpu_to_le64(src_off);
-	return ang_post(ctx, &wqe, NULL, 0, req);
+	return ang_post(ctx, &wqe, NULL, 0, how);
 }
 
 /* What reduce and allreduce have in common; @dst is NULL where none is wanted. */
 static int reduction(struct angara_team *team, struct angara_wqe *wqe,
 		     const struct angara_mr *dst, u64 dst_off,
 		     const struct angara_mr *src, u64 src_off, size_t count,
-		     unsigned int type, unsigned int op, angara_req_t *req)
+		     unsigned int type, unsigned int op, const struct angara_op *how)
 {
 	struct angara_ctx *ctx = team->ctx;
 	u32 size = ang_reduction_size(type, op);
@@ -60,7 +60,7 @@ static int reduction(struct angara_team *team, struct angara_wqe *wqe,
 		wqe->aux_key = cpu_to_le32(dst->key);
 		wqe->aux = cpu_to_le64(dst_off);
 	}
-	return ang_post(ctx, wqe, NULL, 0, req);
+	return ang_post(ctx, wqe, NULL, 0, how);
 }
 
 ANG_PUBLIC int angara_reduce_nbi(struct angara_team *team,
@@ -68,7 +68,7 @@ ANG_PUBLIC int angara_reduce_nbi(struct angara_team *team,
 				 const struct angara_mr *src, uint64_t src_off,
 				 size_t count, unsigned int type,
 				 unsigned int op, unsigned int root,
-				 angara_req_t *req)
+				 const struct angara_op *how)
 {
 	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_REDUCE, 0);
 	bool here = root == team->rank;
@@ -78,7 +78,7 @@ ANG_PUBLIC int angara_reduce_nbi(struct angara_team *team,
 	wqe.dst_node = cpu_to_le32(team->peers[root].node);
 	wqe.dst_ctx = cpu_to_le16(team->peers[root].ctx);
 	return reduction(team, &wqe, here ? dst : NULL, dst_off, src, src_off,
-			 count, type, op, req);
+			 count, type, op, how);
 }
 
 ANG_PUBLIC int angara_allreduce_nbi(struct angara_team *team,
@@ -87,21 +87,29 @@ ANG_PUBLIC int angara_allreduce_nbi(struct angara_team *team,
 				    const struct angara_mr *src,
 				    uint64_t src_off, size_t count,
 				    unsigned int type, unsigned int op,
-				    angara_req_t *req)
+				    const struct angara_op *how)
 {
 	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_ALLREDUCE, 0);
 
 	if (!dst)
 		return -EINVAL;
 	return reduction(team, &wqe, dst, dst_off, src, src_off, count, type,
-			 op, req);
+			 op, how);
 }
 
-ANG_PUBLIC int angara_barrier_nbi(struct angara_team *team, angara_req_t *req)
+ANG_PUBLIC int angara_barrier_nbi(struct angara_team *team, const struct angara_op *how)
 {
 	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_BARRIER, 0);
 
-	return ang_post(team->ctx, &wqe, NULL, 0, req);
+	return ang_post(team->ctx, &wqe, NULL, 0, how);
+}
+
+/* Waits for a barrier of the team. */
+int ang_team_barrier(struct angara_team *team)
+{
+	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_BARRIER, 0);
+
+	return ang_post_wait(team->ctx, &wqe, NULL, 0);
 }
 
 ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)

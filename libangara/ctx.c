@@ -167,7 +167,6 @@ ANG_PUBLIC int angara_ctx_open(const char *device,
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return -ENOMEM;
-	ctx->free_req = ANG_REQ_END;
 	ret = find_device(device, &ctx->spec, buf, &name);
 	if (!ret)
 		ret = open_errno(ang_dev_open(&ctx->dev, &ctx->spec, name));
@@ -182,12 +181,17 @@ ANG_PUBLIC int angara_ctx_open(const char *device,
 	ret = map_all(ctx);
 	if (ret)
 		goto close_dev;
-	ret = ang_msg_open(ctx);
+	ret = ang_slots_init(ctx);
 	if (ret)
 		goto unmap;
+	ret = ang_msg_open(ctx);
+	if (ret)
+		goto free_slots;
 	*out = ctx;
 	return 0;
 
+free_slots:
+	ang_slots_free(ctx);
 unmap:
 	unmap_all(ctx);
 close_dev:
@@ -207,7 +211,7 @@ ANG_PUBLIC void angara_ctx_close(struct angara_ctx *ctx)
 	unmap_all(ctx);
 	ang_dev_close(&ctx->dev);
 	ang_msg_close(ctx);
-	free(ctx->reqs);
+	ang_slots_free(ctx);
 	free(ctx);
 }
 
@@ -233,11 +237,4 @@ ANG_PUBLIC int angara_ctx_query(struct angara_ctx *ctx,
 	memcpy(known.dims, q->dims, sizeof(known.dims));
 	memcpy(known.coord, q->coord, sizeof(known.coord));
 	return ang_sized_give(info, &known, sizeof(known), first);
-}
-
-ANG_PUBLIC int angara_ctx_fd(const struct angara_ctx *ctx)
-{
-	struct ang_dev dev = ctx->dev;
-
-	return dev.ops->poll_fd(&dev);
 }

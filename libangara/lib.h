@@ -21,26 +21,38 @@
 #define ANG_NO_TREE	0
 #define ANG_TREE_SLOTS	(1 + ANGARA_MAX_TREES)
 
+/* What becomes of the completion of an operation, see completion.c. */
+#define ANG_SLOT_FREE		0
+#define ANG_SLOT_COUNTED	1
+#define ANG_SLOT_TOLD		2
+#define ANG_SLOT_SILENT		3
+#define ANG_SLOT_BLOCKED	4
+
 /**
- * struct ang_req - an operation that the caller holds a request for
- * @gen: incarnation of the slot, in the upper half of the request; never 0
- * @next: next free slot
+ * struct ang_slot - an operation that the device has
+ * @cookie: the caller's; BLOCKED: address of the struct ang_blocked
+ * @next: FREE: next free slot
  * @tree: 1 + TreeId, or ANG_NO_TREE
- * @state: ANG_REQ_*
- * @status: how it ended, in state DONE
+ * @kind: ANG_SLOT_*
  */
-struct ang_req {
-	u32 gen;
+struct ang_slot {
+	u64 cookie;
 	u32 next;
 	u8 tree;
-	u8 state;
-	struct angara_status status;
+	u8 kind;
 };
 
-#define ANG_REQ_FREE	0
-#define ANG_REQ_PENDING	1
-#define ANG_REQ_DONE	2
-#define ANG_REQ_END	0xFFFFFFFFU	/* end of the list of free slots */
+/**
+ * struct ang_blocked - operations that a call of the library waits for
+ * @pending: not complete yet
+ * @err: errno of the first that failed, 0 if none
+ * @node: node at fault
+ */
+struct ang_blocked {
+	u32 pending;
+	int err;
+	u32 node;
+};
 
 /**
  * struct angara_ctx - a context
@@ -52,6 +64,7 @@ struct ang_req {
  * @dead: the device is gone
  * @sq: injection queue
  * @pi: its producer index, free running
+ * @rung: what the device was last told of it
  * @cq: completion queue
  * @ci: its consumer index, free running
  * @ctl: page that tells the device our indices
@@ -64,12 +77,15 @@ struct ang_req {
  * @outstanding: operations posted and not reaped; at most cq_entries, so that
  *	the CQ cannot overflow
  * @by_tree: the same per tree
- * @first_err: of the first operation without request that failed, 0 if none
+ * @first_err: of the first counted operation that failed, 0 if none
  * @fresh: something has come since a caller was last told that nothing has
- * @idle_tests: unsuccessful angara_test() calls since the device was looked at
- * @reqs: table of requests
- * @nreqs: slots in it
- * @free_req: first free slot
+ * @slots: operations that the device has, cq_entries of them
+ * @free_slot: first free one, cq_entries if none
+ * @ready: completions that the caller has not been handed, cq_entries places
+ * @ready_head: next to hand out, free running
+ * @ready_tail: next to write, free running
+ * @scratch: region of @scratch_mem, NULL before the first use
+ * @scratch_mem: for calls that wait for a few bytes
  * @mrs: memory regions
  * @pool: devices of the fabric opened to program trees, NULL before the first
  * @trees: TreeIds of the teams it is in, a bit for each
@@ -84,6 +100,7 @@ struct angara_ctx {
 
 	struct angara_wqe *sq;
 	u32 pi;
+	u32 rung;
 	const struct angara_cqe *cq;
 	u32 ci;
 	struct angara_ctl *ctl;
@@ -99,12 +116,15 @@ struct angara_ctx {
 	u32 by_tree[ANG_TREE_SLOTS];
 	int first_err;
 	bool fresh;
-	u32 idle_tests;
 
-	struct ang_req *reqs;
-	u32 nreqs;
-	u32 free_req;
+	struct ang_slot *slots;
+	u32 free_slot;
+	struct angara_completion *ready;
+	u32 ready_head;
+	u32 ready_tail;
 
+	struct angara_mr *scratch;
+	char scratch_mem[ANGARA_MAX_INLINE];
 	struct angara_mr *mrs;
 	struct ang_pool *pool;
 	u64 trees;
@@ -132,17 +152,20 @@ struct angara_mr {
 
 /* queue.c */
 int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
-	     size_t len, angara_req_t *req);
+	     size_t len, const struct angara_op *op);
+int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
+	      size_t len, struct ang_blocked *b);
 int ang_kick(struct angara_ctx *ctx);
-unsigned int ang_reap(struct angara_ctx *ctx);
+int ang_flush(struct angara_ctx *ctx);
 
-/* request.c */
-int ang_req_new(struct angara_ctx *ctx, unsigned int tree, angara_req_t *req);
-void ang_req_cancel(struct angara_ctx *ctx, angara_req_t req);
-void ang_req_complete(struct angara_ctx *ctx, u64 cookie,
-		      const struct angara_status *status);
-int ang_req_take(struct angara_ctx *ctx, angara_req_t req,
-		 struct angara_status *status);
+/* completion.c */
+int ang_slots_init(struct angara_ctx *ctx);
+void ang_slots_free(struct angara_ctx *ctx);
+bool ang_reap(struct angara_ctx *ctx);
+bool ang_has_completion(const struct angara_ctx *ctx);
+int ang_blocked_wait(struct angara_ctx *ctx, struct ang_blocked *b);
+int ang_post_wait(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
+	    size_t len);
 
 /* wait.c */
 typedef bool (*ang_done_fn)(struct angara_ctx *ctx, const void *arg);
@@ -154,16 +177,17 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 int ang_wait_counter(struct angara_ctx *ctx, unsigned int index, u64 value,
 		     int timeout_ms);
 int ang_wait_event(struct angara_ctx *ctx, int timeout_ms);
-unsigned int ang_ctx_look(struct angara_ctx *ctx);
+bool ang_ctx_look(struct angara_ctx *ctx);
 bool ang_is_gone(struct angara_ctx *ctx);
 void ang_idle(struct angara_ctx *ctx);
 
 /* msg.c */
 int ang_msg_open(struct angara_ctx *ctx);
 void ang_msg_close(struct angara_ctx *ctx);
+bool ang_has_message(struct angara_ctx *ctx);
 
 /* rma.c */
-int ang_set_notify(struct angara_wqe *wqe, int notify);
+int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr);
 
 /* mem.c */
 bool ang_mr_fits(const struct angara_ctx *ctx, const struct angara_mr *mr,

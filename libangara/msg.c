@@ -41,50 +41,87 @@ void ang_msg_close(struct angara_ctx *ctx)
 	free(ctx->msg_held);
 }
 
-static int post_send(struct angara_ctx *ctx, struct angara_peer peer,
-		     const struct angara_head *head, struct angara_wqe *wqe,
-		     const void *data, size_t len, angara_req_t *req)
+static int send_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		    const struct angara_head *head, const struct angara_mr *src,
+		    u64 src_off, size_t len, struct angara_wqe *wqe)
 {
 	if (!(ctx->query.caps & ANGARA_CAP_MSG))
 		return -ENOTSUP;
-	wqe->opcode = ANGARA_OP_SEND;
-	wqe->dst_node = cpu_to_le32(peer.node);
-	wqe->dst_ctx = cpu_to_le16(peer.ctx);
+	if (len > ANGARA_MAX_MSG ||
+	    ((len || src) && !ang_mr_fits(ctx, src, src_off, len)))
+		return -EINVAL;
+	*wqe = (struct angara_wqe){
+		.opcode = ANGARA_OP_SEND,
+		.dst_node = cpu_to_le32(peer.node),
+		.dst_ctx = cpu_to_le16(peer.ctx),
+		.length = cpu_to_le32(len),
+		.lkey = cpu_to_le32(src ? src->key : 0),
+		.loff = cpu_to_le64(src_off),
+		.roff = cpu_to_le64(head->tag),
+		.aux = cpu_to_le64(head->imm),
+		.code = cpu_to_le16(head->code),
+	};
+	return 0;
+}
+
+static int inline_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		      const struct angara_head *head, const void *data,
+		      size_t len, struct angara_wqe *wqe)
+{
+	int ret = send_wqe(ctx, peer, head, NULL, 0, 0, wqe);
+
+	if (ret)
+		return ret;
+	if (len > ANGARA_MAX_INLINE || (len && !data))
+		return -EINVAL;
+	wqe->flags = ANGARA_WQE_INLINE;
 	wqe->length = cpu_to_le32(len);
-	wqe->roff = cpu_to_le64(head->tag);
-	wqe->aux = cpu_to_le64(head->imm);
-	wqe->code = cpu_to_le16(head->code);
-	return ang_post(ctx, wqe, data, data ? len : 0, req);
+	return 0;
 }
 
 ANG_PUBLIC int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			       const struct angara_head *head,
 			       const struct angara_mr *src, uint64_t src_off,
-			       size_t len, angara_req_t *req)
+			       size_t len, const struct angara_op *op)
 {
-	struct angara_wqe wqe = { 0 };
+	struct angara_wqe wqe;
+	int ret = send_wqe(ctx, peer, head, src, src_off, len, &wqe);
 
-	if (len > ANGARA_MAX_MSG ||
-	    ((len || src) && !ang_mr_fits(ctx, src, src_off, len)))
-		return -EINVAL;
-	if (src) {
-		wqe.lkey = cpu_to_le32(src->key);
-		wqe.loff = cpu_to_le64(src_off);
-	}
-	return post_send(ctx, peer, head, &wqe, NULL, len, req);
+	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
+}
+
+ANG_PUBLIC int angara_send(struct angara_ctx *ctx, struct angara_peer peer,
+			   const struct angara_head *head,
+			   const struct angara_mr *src, uint64_t src_off,
+			   size_t len)
+{
+	struct angara_wqe wqe;
+	int ret = send_wqe(ctx, peer, head, src, src_off, len, &wqe);
+
+	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
+}
+
+ANG_PUBLIC int angara_send_inline_nbi(struct angara_ctx *ctx,
+				      struct angara_peer peer,
+				      const struct angara_head *head,
+				      const void *data, size_t len,
+				      const struct angara_op *op)
+{
+	struct angara_wqe wqe;
+	int ret = inline_wqe(ctx, peer, head, data, len, &wqe);
+
+	return ret ? ret : ang_post(ctx, &wqe, data, len, op);
 }
 
 ANG_PUBLIC int angara_send_inline(struct angara_ctx *ctx,
 				  struct angara_peer peer,
 				  const struct angara_head *head,
-				  const void *data, size_t len,
-				  angara_req_t *req)
+				  const void *data, size_t len)
 {
-	struct angara_wqe wqe = { .flags = ANGARA_WQE_INLINE };
+	struct angara_wqe wqe;
+	int ret = inline_wqe(ctx, peer, head, data, len, &wqe);
 
-	if (len > ANGARA_MAX_INLINE || (len && !data))
-		return -EINVAL;
-	return post_send(ctx, peer, head, &wqe, data, len, req);
+	return ret ? ret : ang_post_wait(ctx, &wqe, data, len);
 }
 
 static const struct angara_msg *record(const struct angara_ctx *ctx, u32 at)
@@ -173,6 +210,15 @@ static int take(struct angara_ctx *ctx, struct angara_message *msg)
 	return 0;
 }
 
+/* Is there a message that angara_msg_next() would give, or an error? */
+bool ang_has_message(struct angara_ctx *ctx)
+{
+	u32 units;
+
+	return ctx->create.msg_bytes &&
+	       record_kind(ctx, ctx->msg_at, &units) != ANGARA_MSG_NONE;
+}
+
 ANG_PUBLIC int angara_msg_next(struct angara_ctx *ctx,
 			       struct angara_message *msg)
 {
@@ -183,7 +229,6 @@ ANG_PUBLIC int angara_msg_next(struct angara_ctx *ctx,
 	ret = take(ctx, msg);
 	if (ret != -EAGAIN)
 		return ret;
-	ang_ctx_look(ctx);
 	ang_idle(ctx);
 	ret = take(ctx, msg);
 	return ret == -EAGAIN && ang_is_gone(ctx) ? -ENODEV : ret;

@@ -25,7 +25,8 @@
  * after sq_pi.
  *
  * The CQ cannot overflow: an operation gives at most one CQE and no more than
- * cq_entries operations are outstanding, that is, posted and not reaped.
+ * cq_entries operations are outstanding, that is, posted and not reaped; see
+ * completion.c.
  */
 #include <errno.h>
 
@@ -59,6 +60,7 @@ int ang_kick(struct angara_ctx *ctx)
 	int ret;
 
 	ang_store_release(&ctx->ctl->sq_pi, cpu_to_le32(ctx->pi));
+	ctx->rung = ctx->pi;
 	if (ctx->doorbell) {
 		__le32 *db = (__le32 *)((char *)ctx->doorbell + ANGARA_DB_SQ);
 
@@ -73,72 +75,39 @@ int ang_kick(struct angara_ctx *ctx)
 	return ret;
 }
 
-static bool cq_next(struct angara_ctx *ctx, u64 *cookie,
-		    struct angara_status *status)
-{
-	u32 entries = ctx->create.cq_entries;
-	const struct angara_cqe *cqe = &ctx->cq[ctx->ci & (entries - 1)];
-	u64 phase = ctx->ci & entries ? 0 : 1;
-	u64 tail = ang_load_last(&cqe->status);
-
-	if ((tail >> 56 & 1) != phase)
-		return false;
-	*cookie = le64_to_cpu(READ_ONCE(cqe->cookie));
-	status->status = (u16)tail;
-	status->node = le32_to_cpu(READ_ONCE(cqe->node));
-	status->length = le32_to_cpu(READ_ONCE(cqe->length));
-	return true;
-}
-
-/* Takes in all completions there are.  Return: their number. */
-unsigned int ang_reap(struct angara_ctx *ctx)
-{
-	struct angara_status status;
-	unsigned int n = 0;
-	u64 cookie;
-
-	while (cq_next(ctx, &cookie, &status)) {
-		ang_req_complete(ctx, cookie, &status);
-		ctx->ci++;
-		n++;
-	}
-	if (n) {
-		ctx->fresh = true;
-		ang_store_release(&ctx->ctl->cq_ci, cpu_to_le32(ctx->ci));
-	}
-	return n;
-}
-
-static bool has_room(const struct angara_ctx *ctx, u32 need)
+/* Entries of the SQ that may be written. */
+static u32 sq_room(const struct angara_ctx *ctx)
 {
 	u32 fetched = (u32)ang_counter(ctx, ANGARA_CTR_SQ_CI);
 
-	return ctx->create.sq_entries - (ctx->pi - fetched) >= need &&
-	       ctx->outstanding < ctx->create.cq_entries;
+	return ctx->create.sq_entries - (ctx->pi - fetched);
 }
 
-static bool room_done(struct angara_ctx *ctx, const void *arg)
+/* Is there room for @need entries, a slot, and a completion to be told? */
+static bool has_room(const struct angara_ctx *ctx, u32 need)
 {
-	return has_room(ctx, *(const u32 *)arg);
+	u32 told = ctx->ready_tail - ctx->ready_head;
+
+	return ctx->outstanding + told < ctx->create.cq_entries &&
+	       sq_room(ctx) >= need;
 }
 
 /*
- * Waits until @need entries and one completion are free.  All that was posted
- * has been kicked, so the device works on it without us; what it ends is
- * reaped here, so it never waits for us either.
+ * There is no room: the device is told of what it does not know yet, and what
+ * it has ended makes some.
+ * Return: 0; -EAGAIN; -ENODEV.
  */
-static int reserve(struct angara_ctx *ctx, u32 need)
+static int make_room(struct angara_ctx *ctx, u32 need)
 {
-	int ret;
+	int ret = ang_flush(ctx);
 
-	if (ctx->dead)
-		return -ENODEV;
+	if (ret)
+		return ret;
+	ang_reap(ctx);
 	if (has_room(ctx, need))
 		return 0;
-	do {
-		ret = ang_wait_until(ctx, room_done, &need, ANG_ROOM_MS);
-	} while (ret == -ETIMEDOUT);
-	return ret;
+	ang_idle(ctx);
+	return ang_is_gone(ctx) ? -ENODEV : -EAGAIN;
 }
 
 static void sq_write(struct angara_ctx *ctx, const struct angara_wqe *wqe,
@@ -157,6 +126,13 @@ static void sq_write(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 	}
 }
 
+/* Operations that a user counter of the target can tell of. */
+static bool takes_notify(const struct angara_wqe *wqe)
+{
+	return wqe->opcode == ANGARA_OP_PUT || wqe->opcode == ANGARA_OP_GET ||
+	       wqe->opcode == ANGARA_OP_ATOMIC || wqe->opcode == ANGARA_OP_FETCH;
+}
+
 /* Collectives are counted at their tree, so that a team can be drained. */
 static unsigned int wqe_tree(const struct angara_wqe *wqe)
 {
@@ -165,42 +141,124 @@ static unsigned int wqe_tree(const struct angara_wqe *wqe)
 	       le16_to_cpu(wqe->tree) + 1U : ANG_NO_TREE;
 }
 
+static u32 entries_of(size_t len)
+{
+	return 1 + (u32)((len + ANG_SQ_ENTRY - 1) / ANG_SQ_ENTRY);
+}
+
+static void push(struct angara_ctx *ctx, struct angara_wqe *wqe,
+		 const void *data, size_t len, unsigned int kind, u64 cookie)
+{
+	u32 number = ctx->free_slot;
+	struct ang_slot *slot = &ctx->slots[number];
+
+	ctx->free_slot = slot->next;
+	slot->cookie = cookie;
+	slot->kind = (u8)kind;
+	slot->tree = (u8)wqe_tree(wqe);
+	ctx->by_tree[slot->tree]++;
+	ctx->outstanding++;
+	wqe->cookie = cpu_to_le64(number);
+	sq_write(ctx, wqe, data, len);
+}
+
+/* What the caller wants of it.  Return: 0; -EINVAL. */
+static int apply(struct angara_wqe *wqe, const struct angara_op *op)
+{
+	if (op->size < sizeof(*op) || op->flags & ~ANGARA_OP_FLAGS ||
+	    op->reserved)
+		return -EINVAL;
+	if (op->flags & ANGARA_FENCE)
+		wqe->flags |= ANGARA_WQE_FENCE;
+	if (!(op->flags & ANGARA_NOTIFY))
+		return 0;
+	if (op->notify >= ANGARA_CTR_USER_NUM || !takes_notify(wqe))
+		return -EINVAL;
+	wqe->flags |= ANGARA_WQE_NOTIFY;
+	wqe->counter = cpu_to_le16(op->notify);
+	return 0;
+}
+
 /**
- * ang_post() - post an operation and kick the device
+ * ang_post() - post an operation
+ * @ctx: context
+ * @wqe: all but the cookie, and what @op says
+ * @data: payload, with ANGARA_WQE_INLINE
+ * @len: bytes of it
+ * @op: what the caller wants of it; NULL: it is only counted
+ *
+ * Return: 0; -EAGAIN there is no room now; -EINVAL @op; -ENODEV.
+ */
+int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
+	     size_t len, const struct angara_op *op)
+{
+	unsigned int kind = ANG_SLOT_COUNTED;
+	u64 cookie = 0;
+	int ret;
+
+	if (ctx->dead)
+		return -ENODEV;
+	if (op) {
+		ret = apply(wqe, op);
+		if (ret)
+			return ret;
+		kind = op->flags & ANGARA_SILENT ? ANG_SLOT_SILENT :
+						   ANG_SLOT_TOLD;
+		cookie = op->cookie;
+	}
+	if (!has_room(ctx, entries_of(len))) {
+		ret = make_room(ctx, entries_of(len));
+		if (ret)
+			return ret;
+	}
+	push(ctx, wqe, data, len, kind, cookie);
+	return op && op->flags & ANGARA_MORE ? 0 : ang_kick(ctx);
+}
+
+/* For a call that waits, completions that nobody has taken are no hindrance. */
+static bool start_room(struct angara_ctx *ctx, const void *arg)
+{
+	return ctx->outstanding < ctx->create.cq_entries &&
+	       sq_room(ctx) >= *(const u32 *)arg;
+}
+
+/**
+ * ang_blocked_post() - post an operation that the library waits for
  * @ctx: context
  * @wqe: all but the cookie
  * @data: payload, with ANGARA_WQE_INLINE
  * @len: bytes of it
- * @req: out: request, or NULL
+ * @b: operations that are waited for together
  *
- * Waits for room in the queues if there is none; the device makes it.
+ * Waits for room.  ang_blocked_wait() rings the doorbell.
  *
- * Return: 0; -ENODEV; -ENOMEM.
+ * Return: 0; -ENODEV.
  */
-int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
-	     size_t len, angara_req_t *req)
+int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
+	      size_t len, struct ang_blocked *b)
 {
-	unsigned int tree = wqe_tree(wqe);
-	angara_req_t cookie = tree;
-	int ret;
+	u32 need = entries_of(len);
+	int ret = ctx->dead ? -ENODEV : 0;
 
-	ret = reserve(ctx, 1 + (u32)((len + ANG_SQ_ENTRY - 1) / ANG_SQ_ENTRY));
-	if (!ret && req)
-		ret = ang_req_new(ctx, tree, &cookie);
+	while (!ret && !start_room(ctx, &need)) {
+		ret = ang_wait_until(ctx, start_room, &need, ANG_ROOM_MS);
+		if (ret == -ETIMEDOUT)
+			ret = 0;
+	}
 	if (ret)
 		return ret;
-
-	wqe->cookie = cpu_to_le64(cookie);
-	sq_write(ctx, wqe, data, len);
-	ctx->outstanding++;
-	ctx->by_tree[tree]++;
-	ret = ang_kick(ctx);
-	if (ret) {
-		if (req)
-			ang_req_cancel(ctx, cookie);
-		return ret;
-	}
-	if (req)
-		*req = cookie;
+	push(ctx, wqe, data, len, ANG_SLOT_BLOCKED, (uintptr_t)b);
+	b->pending++;
 	return 0;
+}
+
+/* Rings the doorbell if it was held back.  Return: 0 or -errno. */
+int ang_flush(struct angara_ctx *ctx)
+{
+	return ctx->pi == ctx->rung ? 0 : ang_kick(ctx);
+}
+
+ANG_PUBLIC int angara_flush(struct angara_ctx *ctx)
+{
+	return ctx->dead ? -ENODEV : ang_flush(ctx);
 }

@@ -9,18 +9,6 @@
 
 #include "lib.h"
 
-/* Return: 0; -EINVAL there is no such counter. */
-int ang_set_notify(struct angara_wqe *wqe, int notify)
-{
-	if (notify == ANGARA_NO_NOTIFY)
-		return 0;
-	if (notify < 0 || notify >= ANGARA_CTR_USER_NUM)
-		return -EINVAL;
-	wqe->flags |= ANGARA_WQE_NOTIFY;
-	wqe->counter = cpu_to_le16(notify);
-	return 0;
-}
-
 static struct angara_wqe rma_wqe(unsigned int op, struct angara_peer peer,
 				 size_t len)
 {
@@ -32,51 +20,145 @@ static struct angara_wqe rma_wqe(unsigned int op, struct angara_peer peer,
 	};
 }
 
+static int put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		   u32 dst_key, u64 dst_off, const struct angara_mr *src,
+		   u64 src_off, size_t len, struct angara_wqe *wqe)
+{
+	*wqe = rma_wqe(ANGARA_OP_PUT, peer, len);
+	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, src, src_off, len))
+		return -EINVAL;
+	wqe->lkey = cpu_to_le32(src->key);
+	wqe->loff = cpu_to_le64(src_off);
+	wqe->rkey = cpu_to_le64(dst_key);
+	wqe->roff = cpu_to_le64(dst_off);
+	return 0;
+}
+
+static int get_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		   u32 src_key, u64 src_off, const struct angara_mr *dst,
+		   u64 dst_off, size_t len, struct angara_wqe *wqe)
+{
+	*wqe = rma_wqe(ANGARA_OP_GET, peer, len);
+	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, dst, dst_off, len))
+		return -EINVAL;
+	wqe->rkey = cpu_to_le64(src_key);
+	wqe->roff = cpu_to_le64(src_off);
+	wqe->lkey = cpu_to_le32(dst->key);
+	wqe->loff = cpu_to_le64(dst_off);
+	return 0;
+}
+
+static int inline_wqe(struct angara_peer peer, u32 dst_key, u64 dst_off,
+		      const void *data, size_t len, struct angara_wqe *wqe)
+{
+	*wqe = rma_wqe(ANGARA_OP_PUT, peer, len);
+	if (len > ANGARA_MAX_INLINE || (len && !data))
+		return -EINVAL;
+	wqe->flags |= ANGARA_WQE_INLINE;
+	wqe->rkey = cpu_to_le64(dst_key);
+	wqe->roff = cpu_to_le64(dst_off);
+	return 0;
+}
+
 ANG_PUBLIC int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			      uint32_t dst_key, uint64_t dst_off,
 			      const struct angara_mr *src, uint64_t src_off,
-			      size_t len, int notify, angara_req_t *req)
+			      size_t len, const struct angara_op *op)
 {
-	struct angara_wqe wqe = rma_wqe(ANGARA_OP_PUT, peer, len);
+	struct angara_wqe wqe;
+	int ret = put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
 
-	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, src, src_off, len) ||
-	    ang_set_notify(&wqe, notify))
-		return -EINVAL;
-	wqe.rkey = cpu_to_le64(dst_key);
-	wqe.roff = cpu_to_le64(dst_off);
-	wqe.lkey = cpu_to_le32(src->key);
-	wqe.loff = cpu_to_le64(src_off);
-	return ang_post(ctx, &wqe, NULL, 0, req);
+	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
+}
+
+ANG_PUBLIC int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
+			  uint32_t dst_key, uint64_t dst_off,
+			  const struct angara_mr *src, uint64_t src_off,
+			  size_t len)
+{
+	struct angara_wqe wqe;
+	int ret = put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
+
+	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
+}
+
+ANG_PUBLIC int angara_put_inline_nbi(struct angara_ctx *ctx,
+				     struct angara_peer peer, uint32_t dst_key,
+				     uint64_t dst_off, const void *data,
+				     size_t len, const struct angara_op *op)
+{
+	struct angara_wqe wqe;
+	int ret = inline_wqe(peer, dst_key, dst_off, data, len, &wqe);
+
+	return ret ? ret : ang_post(ctx, &wqe, data, len, op);
 }
 
 ANG_PUBLIC int angara_put_inline(struct angara_ctx *ctx,
 				 struct angara_peer peer, uint32_t dst_key,
-				 uint64_t dst_off, const void *data, size_t len,
-				 int notify, angara_req_t *req)
+				 uint64_t dst_off, const void *data, size_t len)
 {
-	struct angara_wqe wqe = rma_wqe(ANGARA_OP_PUT, peer, len);
+	struct angara_wqe wqe;
+	int ret = inline_wqe(peer, dst_key, dst_off, data, len, &wqe);
 
-	if (len > ANGARA_MAX_INLINE || ang_set_notify(&wqe, notify))
-		return -EINVAL;
-	wqe.flags |= ANGARA_WQE_INLINE;
-	wqe.rkey = cpu_to_le64(dst_key);
-	wqe.roff = cpu_to_le64(dst_off);
-	return ang_post(ctx, &wqe, data, len, req);
+	return ret ? ret : ang_post_wait(ctx, &wqe, data, len);
 }
 
 ANG_PUBLIC int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			      uint32_t src_key, uint64_t src_off,
 			      const struct angara_mr *dst, uint64_t dst_off,
-			      size_t len, int notify, angara_req_t *req)
+			      size_t len, const struct angara_op *op)
 {
-	struct angara_wqe wqe = rma_wqe(ANGARA_OP_GET, peer, len);
+	struct angara_wqe wqe;
+	int ret = get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
 
-	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, dst, dst_off, len) ||
-	    ang_set_notify(&wqe, notify))
+	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
+}
+
+ANG_PUBLIC int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
+			  uint32_t src_key, uint64_t src_off,
+			  const struct angara_mr *dst, uint64_t dst_off,
+			  size_t len)
+{
+	struct angara_wqe wqe;
+	int ret = get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
+
+	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
+}
+
+/*
+ * Memory of the context for what a call of the library waits for.  One call at
+ * a time uses it.  Its key is the last one: programs count theirs from 0.
+ */
+int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr)
+{
+	u32 key = ctx->query.max_mrs - 1;
+	int ret = 0;
+
+	if (!ctx->scratch)
+		ret = angara_mr_reg_key(ctx, ctx->scratch_mem,
+					sizeof(ctx->scratch_mem),
+					ANGARA_ACCESS_LOCAL_WRITE, key,
+					&ctx->scratch);
+	*mr = ctx->scratch;
+	return ret;
+}
+
+ANG_PUBLIC int angara_get_inline(struct angara_ctx *ctx,
+				 struct angara_peer peer, uint32_t src_key,
+				 uint64_t src_off, void *data, size_t len)
+{
+	const struct angara_mr *mr;
+	struct angara_wqe wqe;
+	int ret;
+
+	if (len > ANGARA_MAX_INLINE || (len && !data))
 		return -EINVAL;
-	wqe.rkey = cpu_to_le64(src_key);
-	wqe.roff = cpu_to_le64(src_off);
-	wqe.lkey = cpu_to_le32(dst->key);
-	wqe.loff = cpu_to_le64(dst_off);
-	return ang_post(ctx, &wqe, NULL, 0, req);
+	ret = ang_scratch(ctx, &mr);
+	if (!ret)
+		ret = get_wqe(ctx, peer, src_key, src_off, mr, 0, len, &wqe);
+	if (!ret)
+		ret = ang_post_wait(ctx, &wqe, NULL, 0);
+	if (!ret && len)
+		memcpy(data, mr->addr, len);
+	return ret;
 }

@@ -6,7 +6,7 @@
 
 #include "lib.h"
 
-/* No errno here is one that angara_wait() gives for reasons of its own. */
+/* No errno here is one that a call that waits gives for reasons of its own. */
 static const struct {
 	int err;
 	const char *text;

@@ -311,14 +311,11 @@ static bool drained(struct angara_ctx *ctx, const void *arg)
 static int finish_ops(struct angara_team *team)
 {
 	u64 tag = (u64)1 << 32 | team->epoch << 8 | team->tree;
-	angara_req_t req;
 	int ret, err;
 
 	ret = ang_wait_until(team->ctx, drained, team, ANGARA_FOREVER);
 	if (!ret)
-		ret = angara_barrier_nbi(team, &req);
-	if (!ret)
-		ret = angara_wait(team->ctx, req, ANGARA_FOREVER, NULL);
+		ret = ang_team_barrier(team);
 	err = ang_job_exchange(team->job, team->ranks, team->size, tag, NULL, 0,
 			       NULL);
 	return ret ? ret : err;

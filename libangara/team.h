@@ -99,6 +99,9 @@ static inline bool ang_team_is_member(const struct angara_team *team)
 int ang_team_agree(struct angara_job *job, const struct ang_outcome *mine,
 		   u32 from, struct ang_outcome *its);
 
+/* coll.c */
+int ang_team_barrier(struct angara_team *team);
+
 /* team_apart.c */
 int ang_team_lay_apart(struct angara_team *team, u32 root, u32 want,
 		       struct ang_outcome *its);

@@ -15,7 +15,6 @@
 
 #define ANG_NS_PER_MS	1000000ULL
 #define ANG_SPIN_LOOKS	32	/* looks between two readings of the clock */
-#define ANG_TEST_LOOKS	1024	/* failed tests until the device is checked */
 
 u64 ang_now_ns(void)
 {
@@ -31,13 +30,12 @@ u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
 	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
 }
 
-unsigned int ang_ctx_look(struct angara_ctx *ctx)
+/* A look that tells of all that the event sequence knows of by then. */
+bool ang_ctx_look(struct angara_ctx *ctx)
 {
 	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
 
 	WRITE_ONCE(ctx->ctl->seen, cpu_to_le32(seen));
-	if (ctx->dev.ops->seen(&ctx->dev))
-		ctx->dead = true;
 	return ang_reap(ctx);
 }
 
@@ -95,6 +93,9 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 		  ANG_NS_PER_MS;
 	int ret = 0;
 
+	ret = ctx->dead ? 0 : ang_flush(ctx);
+	if (ret)
+		return ret;
 	ang_reap(ctx);
 	if (done(ctx, arg))
 		return 0;
@@ -119,8 +120,8 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 /* A caller that only tests must learn that the device is gone, too. */
 bool ang_is_gone(struct angara_ctx *ctx)
 {
-	if (!ctx->dead && ++ctx->idle_tests % ANG_TEST_LOOKS == 0)
-		ang_wait_event(ctx, 0);
+	if (!ctx->dead && ctx->dev.ops->gone(&ctx->dev))
+		ctx->dead = true;
 	return ctx->dead;
 }
 
@@ -135,76 +136,28 @@ void ang_idle(struct angara_ctx *ctx)
 	ctx->fresh = false;
 }
 
-ANG_PUBLIC int angara_progress(struct angara_ctx *ctx)
+ANG_PUBLIC int angara_ctx_fd(struct angara_ctx *ctx)
 {
-	if (ang_ctx_look(ctx))
-		return 0;
-	ang_idle(ctx);
-	return ang_is_gone(ctx) ? -ENODEV : 0;
+	return ctx->dev.ops->poll_fd(&ctx->dev);
 }
 
-ANG_PUBLIC int angara_ended(struct angara_ctx *ctx, angara_req_t req,
-			    struct angara_status *status)
-{
-	return ang_req_take(ctx, req, status);
-}
-
-ANG_PUBLIC int angara_test(struct angara_ctx *ctx, angara_req_t req,
-			   struct angara_status *status)
-{
-	int ret;
-
-	ang_ctx_look(ctx);
-	ret = ang_req_take(ctx, req, status);
-	if (ret != -EAGAIN)
-		return ret;
-	return ang_is_gone(ctx) ? -ENODEV : -EAGAIN;
-}
-
-/**
- * struct req_wait - an operation that is waited for
- * @req: operation
- * @status: how it ended
- * @ret: as angara_test()
+/*
+ * The sequence is stored before the look, as above.  A completion or message
+ * that came before is found by the look, one that comes later by the device.
  */
-struct req_wait {
-	angara_req_t req;
-	struct angara_status *status;
-	int *ret;
-};
-
-static bool req_done(struct angara_ctx *ctx, const void *arg)
+ANG_PUBLIC int angara_ctx_arm(struct angara_ctx *ctx)
 {
-	const struct req_wait *w = arg;
-
-	*w->ret = ang_req_take(ctx, w->req, w->status);
-	return *w->ret != -EAGAIN;
-}
-
-ANG_PUBLIC int angara_wait(struct angara_ctx *ctx, angara_req_t req,
-			   int timeout_ms, struct angara_status *status)
-{
-	int result = -EAGAIN;
-	struct req_wait w = { .req = req, .status = status, .ret = &result };
-	int ret = ang_wait_until(ctx, req_done, &w, timeout_ms);
-
-	return ret ? ret : result;
-}
-
-static bool quiet_done(struct angara_ctx *ctx, const void *arg)
-{
-	(void)arg;
-	return ctx->outstanding == 0;
-}
-
-ANG_PUBLIC int angara_quiet(struct angara_ctx *ctx, int timeout_ms)
-{
-	int ret = ang_wait_until(ctx, quiet_done, NULL, timeout_ms);
+	int ret = ctx->dead ? -ENODEV : ang_flush(ctx);
 
 	if (ret)
 		return ret;
-	ret = ctx->first_err;
-	ctx->first_err = 0;
+	WRITE_ONCE(ctx->ctl->seen,
+		   cpu_to_le32(ang_counter(ctx, ANGARA_CTR_EVSEQ)));
+	if (ang_has_completion(ctx) || ang_has_message(ctx))
+		return -EAGAIN;
+	ret = ctx->dev.ops->arm(&ctx->dev);
+	if (ret == -ENODEV)
+		ctx->dead = true;
 	return ret;
 }
 

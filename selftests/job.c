@@ -32,20 +32,19 @@ static void at_step(struct self *s, enum job_step step)
 	s->sh->p[s->rank].step = step;
 }
 
-static int wait_for(struct self *s, int started, const angara_req_t *req)
+static int wait_for(struct self *s, int started)
 {
-	return started ? started : angara_wait(s->ctx, *req, DEADLINE_MS, NULL);
+	return started ? started : angara_quiet(s->ctx, DEADLINE_MS);
 }
 
 static int use(struct self *s, struct angara_team *team)
 {
 	unsigned int i, next = (s->rank + 1) % JOB_SIZE;
 	int32_t *mem = angara_mr_addr(s->mr);
-	angara_req_t req;
 	int ret;
 
 	at_step(s, JOB_BARRIER);
-	ret = wait_for(s, angara_barrier_nbi(team, &req), &req);
+	ret = wait_for(s, angara_barrier_nbi(team, NULL));
 	if (ret)
 		return ret;
 	at_step(s, JOB_ALLREDUCE);
@@ -53,7 +52,7 @@ static int use(struct self *s, struct angara_team *team)
 		mem[i] = (int32_t)(i + s->rank);
 	ret = wait_for(s, angara_allreduce_nbi(team, s->mr, BYTES, s->mr, 0,
 					       COUNT, ANGARA_TYPE_INT32,
-					       ANGARA_RED_SUM, &req), &req);
+					       ANGARA_RED_SUM, NULL));
 	if (ret)
 		return ret;
 	for (i = 0; i < COUNT; i++)
@@ -62,14 +61,13 @@ static int use(struct self *s, struct angara_team *team)
 	at_step(s, JOB_BCAST);
 	ret = wait_for(s, angara_bcast_nbi(team, angara_mr_key(s->mr),
 					   (2 + s->rank) * BYTES, s->mr, 0,
-					   BYTES, &req), &req);
+					   BYTES, NULL));
 	if (ret)
 		return ret;
 	at_step(s, JOB_PUT);
 	return wait_for(s, angara_put_nbi(s->ctx, angara_team_peer(team, next),
 					  angara_mr_key(s->mr), 0x8000, s->mr,
-					  0, BYTES, ANGARA_NO_NOTIFY, &req),
-			&req);
+					  0, BYTES, NULL));
 }
 
 static int loop(struct self *s)

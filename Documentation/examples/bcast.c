@@ -24,13 +24,18 @@ static void send_all(struct angara_ctx *ctx, struct angara_team *team,
 	struct angara_peer right = angara_team_peer(team,
 						    1 % angara_team_size(team));
 	static const char text[] = "from rank 0";
+	const struct angara_op op = {
+		.size = sizeof(op),
+		.flags = ANGARA_NOTIFY | ANGARA_SILENT,
+		.notify = DONE,
+	};
 
 	memcpy(angara_mr_addr(mr), text, sizeof(text));
 	check(angara_bcast_nbi(team, key, 0, mr, 0, sizeof(text), NULL),
 	      "broadcast");
-	check(angara_put_inline(ctx, right, key, 64, "right", 6, DONE, NULL),
+	check(angara_put_inline_nbi(ctx, right, key, 64, "right", 6, &op),
 	      "put");
-	/* Both were started without a request: quiet waits for them. */
+	/* Neither has a completion of its own: quiet waits for them. */
 	check(angara_quiet(ctx, TIMEOUT_MS), "quiet");
 }
 

@@ -12,7 +12,6 @@ int main(void)
 	struct angara_ctx *ctx;
 	struct angara_mr *mr;
 	struct angara_team *team;
-	angara_req_t req;
 
 	CHECK(angara_job_init(&job));
 	CHECK(angara_ctx_open(NULL, NULL, &ctx));
@@ -23,8 +22,8 @@ int main(void)
 
 	*sum = (int32_t)angara_job_rank(job);
 	CHECK(angara_allreduce_nbi(team, mr, 0, mr, 0, 1, ANGARA_TYPE_INT32,
-				   ANGARA_RED_SUM, &req));
-	CHECK(angara_wait(ctx, req, ANGARA_FOREVER, NULL));
+				   ANGARA_RED_SUM, NULL));
+	CHECK(angara_quiet(ctx, ANGARA_FOREVER));
 	printf("rank %u: %d\n", angara_job_rank(job), *sum);
 	angara_team_destroy(team);
 	angara_ctx_close(ctx);

@@ -51,20 +51,23 @@ static int64_t ring()
 	const auto key = angara_mr_key(mr.get());
 	std::vector<decltype(angara_mr_key(nullptr))> keys(size);
 	const int64_t mine = rank;
+	angara_op op = {};
+
+	op.size = sizeof(op);
+	op.flags = ANGARA_NOTIFY | ANGARA_SILENT;
 
 	check(angara_job_allgather(job.get(), &key, sizeof(key), keys.data()), "keys");
-	check(angara_put_inline(ctx.get(), angara_team_peer(team.get(), right), keys[right],
-				0, &mine, sizeof(mine), 0, nullptr), "put");
+	check(angara_put_inline_nbi(ctx.get(), angara_team_peer(team.get(), right),
+				    keys[right], 0, &mine, sizeof(mine), &op), "put");
 	check(angara_counter_wait(ctx.get(), 0, 1, ANGARA_FOREVER), "notice");
 
 	auto *value = static_cast<int64_t *>(angara_mr_addr(mr.get()));
-	angara_req_t req;
 
 	std::cout << "rank " + std::to_string(rank) + " got " +
 		     std::to_string(*value) + "\n";
 	check(angara_allreduce_nbi(team.get(), mr.get(), 0, mr.get(), 0, 1,
-				   ANGARA_TYPE_INT64, ANGARA_RED_SUM, &req), "allreduce");
-	check(angara_wait(ctx.get(), req, ANGARA_FOREVER, nullptr), "sum");
+				   ANGARA_TYPE_INT64, ANGARA_RED_SUM, nullptr), "allreduce");
+	check(angara_quiet(ctx.get(), ANGARA_FOREVER), "sum");
 	return *value;
 }
 

@@ -29,12 +29,11 @@ team = made(lib.angara_team_create, job, ctx, None, 0, None)
 mr = made(lib.angara_malloc, ctx, ctypes.c_size_t(8))
 value = ctypes.c_int64.from_address(lib.angara_mr_addr(mr))
 offset = ctypes.c_uint64(0)
-req = ctypes.c_uint64()
 
 value.value = lib.angara_job_rank(job)
 check(lib.angara_allreduce_nbi(team, mr, offset, mr, offset, ctypes.c_size_t(1),
-                               INT64, SUM, ctypes.byref(req)))
-check(lib.angara_wait(ctx, req, FOREVER, None))
+                               INT64, SUM, None))
+check(lib.angara_quiet(ctx, FOREVER))
 print(f"rank {lib.angara_job_rank(job)}: {value.value}")
 
 check(lib.angara_team_destroy(team))

@@ -205,6 +205,13 @@ static void emb_unmap(struct ang_dev *dev, void *addr, size_t len)
 	(void)len;
 }
 
+static bool emb_dev_gone(struct ang_dev *dev)
+{
+	const struct emb_dev *d = dev->priv;
+
+	return emb_gone(d);
+}
+
 static void emb_dev_relax(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
@@ -279,7 +286,8 @@ const struct ang_dev_ops ang_embed_ops = {
 	.unmap = emb_unmap,
 	.wait = emb_wait,
 	.poll_fd = emb_fd,
-	.seen = emb_seen,
+	.arm = emb_arm,
+	.gone = emb_dev_gone,
 	.relax = emb_dev_relax,
 	.alloc = emb_mem_alloc,
 	.free = emb_mem_free,

@@ -516,7 +516,7 @@ int emb_wait(struct ang_dev *dev, int timeout_ms);
 
 /* fd.c */
 int emb_fd(struct ang_dev *dev);
-int emb_seen(struct ang_dev *dev);
+int emb_arm(struct ang_dev *dev);
 void emb_watch_end(struct emb_dev *d);
 
 #endif /* ANG_EMBED_H */

@@ -2,13 +2,15 @@
 /*
  * A descriptor for poll(2), for programs with an event loop of their own.
  *
- * A thread sleeps on the context's word, as who waits for the context does,
- * and makes an eventfd(2) readable when there is something new.  It is there
- * from the first call of angara_ctx_fd() on, looks after the other processes
- * and goes on with what they leave, since the program itself may sleep for
- * long.  The program's looks make the descriptor quiet again and arm the
- * context anew; see emb_seen().  When the device is gone the thread makes the
- * descriptor readable once more and ends.
+ * A thread sleeps on the context's word, as who waits for the context does.
+ * While the context is armed, see emb_arm(), the next event wakes the thread,
+ * which makes an eventfd(2) readable; and the thread goes on with what other
+ * processes leave, since the program itself may sleep for long.  While the
+ * context is not armed no event wakes it: the program looks by itself.
+ *
+ * The thread is there from the first call of angara_ctx_fd() on, and looks after
+ * the other processes.  When the device is gone it makes the descriptor readable
+ * once more and ends.
  */
 #include <linux/futex.h>
 #include <signal.h>
@@ -25,6 +27,8 @@
  * @d: whose
  * @fd: eventfd
  * @stop: the thread shall end (any thread)
+ * @armed: the next event makes @fd readable; counted in emb_ctx.asleep (atomic)
+ * @raised: @fd has been made readable (atomic)
  * @thread: it
  * @run: runs the model for it
  */
@@ -32,13 +36,37 @@ struct emb_watch {
 	struct emb_dev *d;
 	int fd;
 	u32 stop;
+	u32 armed;
+	u32 raised;
 	pthread_t thread;
 	struct emb_run run;
 };
 
-static void make_readable(const struct emb_watch *w)
+/* The eventfd first: whoever sees @raised finds something to read. */
+static void make_readable(struct emb_watch *w)
 {
 	eventfd_write(w->fd, 1);
+	ang_store_release(&w->raised, 1);
+}
+
+/* Return: was it armed? */
+static bool disarm(struct emb_watch *w)
+{
+	if (!ang_xchg(&w->armed, 0))
+		return false;
+	ang_fetch_add(&w->d->ctx->asleep, (u32)-1);
+	return true;
+}
+
+/* Return: was there something to do for others? */
+static bool help(struct emb_watch *w)
+{
+	if (!ang_load_acquire(&w->armed))
+		return false;
+	emb_offer_help(w->d);
+	ang_mb(); /* with hand_over(), as in doze() */
+	w->run.in_vain = 0;
+	return emb_help(&w->run, true);
 }
 
 static void *watch(void *arg)
@@ -54,12 +82,9 @@ static void *watch(void *arg)
 			make_readable(w);
 			break;
 		}
-		if (emb_news(d))
+		if (ang_load_acquire(&w->armed) && emb_news(d) && disarm(w))
 			make_readable(w);
-		emb_offer_help(d);
-		ang_mb(); /* with hand_over(), as in doze() */
-		w->run.in_vain = 0;
-		if (!emb_help(&w->run, true))
+		if (!help(w))
 			syscall(SYS_futex, &d->ctx->wake, FUTEX_WAIT, word, &ts,
 				NULL, 0);
 		emb_look_after(d->fab);
@@ -100,16 +125,13 @@ int emb_fd(struct ang_dev *dev)
 		goto free_watch;
 	}
 	emb_run_init(&w->run, d->fab);
-	ang_fetch_add(&d->ctx->asleep, 1);
 	ret = start(w);
 	if (ret)
 		goto close_fd;
 	d->watch = w;
-	emb_seen(dev);
 	return w->fd;
 
 close_fd:
-	ang_fetch_add(&d->ctx->asleep, (u32)-1);
 	close(w->fd);
 free_watch:
 	free(w);
@@ -117,22 +139,32 @@ free_watch:
 }
 
 /*
- * See struct ang_dev_ops: the program has looked, angara_ctl.seen is new.  If
- * the device is gone this look is told, and the descriptor is quiet from then
- * on.
+ * See struct ang_dev_ops: the program has looked, and is about to sleep.  The
+ * word is counted for before the model is armed, as in doze().
  */
-int emb_seen(struct ang_dev *dev)
+int emb_arm(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
+	int fd = emb_fd(dev);
+	struct emb_watch *w;
 	eventfd_t count;
 
-	if (!d->watch)
-		return emb_gone(d) ? -ENODEV : 0;
-	eventfd_read(d->watch->fd, &count);
+	if (fd < 0)
+		return fd;
 	if (emb_gone(d))
 		return -ENODEV;
+	w = d->watch;
+	if (ang_xchg(&w->raised, 0))
+		eventfd_read(fd, &count);
+	if (!ang_xchg(&w->armed, 1))
+		ang_fetch_add(&d->ctx->asleep, 1);
 	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
+	/* The thread may sleep already, and does not know that it can help. */
+	emb_offer_help(d);
+	ang_mb(); /* with hand_over(), as in doze() */
+	d->run.in_vain = 0;
+	emb_help(&d->run, true);
 	return 0;
 }
 
@@ -147,7 +179,7 @@ void emb_watch_end(struct emb_dev *d)
 	ang_fetch_add(&d->ctx->wake, 1);
 	emb_wake(d->ctx);
 	pthread_join(w->thread, NULL);
-	ang_fetch_add(&d->ctx->asleep, (u32)-1);
+	disarm(w);
 	close(w->fd);
 	free(w);
 	d->watch = NULL;

@@ -120,10 +120,33 @@ struct afi_share;
  * struct afi_wait - what a thread sleeps on
  * @epfd: what the program polls: @evfd, and the context's descriptor
  * @evfd: eventfd, readable if something has been put where the thread waits
+ * @raised: it is readable (atomic)
  */
 struct afi_wait {
 	int epfd;
 	int evfd;
+	bool raised;
+};
+
+struct afi_await;
+
+/*
+ * An operation of the adapter has ended: @err as angara_status_errno(), @c how,
+ * or NULL if the adapter is gone.
+ */
+typedef void (*afi_ended_fn)(struct afi_domain *d, struct afi_await *a, int err,
+			     const struct angara_completion *c);
+
+/**
+ * struct afi_await - what waits for an operation of the adapter
+ * @link: among those under way
+ * @ended: is called when it has ended
+ * @live: it is under way
+ */
+struct afi_await {
+	struct afi_link link;
+	afi_ended_fn ended;
+	bool live;
 };
 
 /**
@@ -170,14 +193,16 @@ struct afi_dir_entry {
 
 /**
  * struct afi_look - a read of a peer's directory of keys
- * @live: it is under way
- * @req: request
+ * @await: for its end
+ * @begun: there is one, of which nothing has been made yet
+ * @err: how it has ended
  * @peer: peer
  * @key: key that it is for
  */
 struct afi_look {
-	bool live;
-	angara_req_t req;
+	struct afi_await await;
+	bool begun;
+	int err;
 	struct angara_peer peer;
 	u64 key;
 };
@@ -197,7 +222,6 @@ struct afi_look {
  * @dead: the context is gone
  * @has_events: @events_fd is open
  * @events_fd: epoll of the context's descriptor, for all who sleep
- * @slept_on: there are threads that sleep until there is something new
  * @id: number that tells it from others that had its context before
  * @serial: number of the next endpoint
  * @probes: looks at peers that are waited for
@@ -205,8 +229,14 @@ struct afi_look {
  * @probing: there are, or have been a short while ago
  * @works: operations that wait for counters
  * @also: counter of the one that is being started, or NULL
+ * @awaits: operations of the adapter under way
+ * @awaiting: number of them
+ * @how: of the one that is being started
+ * @early: completions that have been taken before their time, @num_early
+ * @num_early: number of them
  * @ops_mem: all operations
  * @ops: under way
+ * @todo: of them, those that wait for room
  * @idle: free, @ops_left of them
  * @asking: operations that have asked senders for data
  * @parked: messages of all endpoints that wait to be fetched
@@ -225,13 +255,13 @@ struct afi_look {
  * @sends_mem: their buffers
  * @sends_mr: region of them
  * @sends_idle: those that are free
- * @sends_flying: under way
+ * @sends_failed: those that could not be started
  * @flows_ready: receivers that one may be sent to
  * @flows_owing: those that something waits for, apart from messages
  * @flows: all receivers, by hash
  * @sends_left: number of @sends_idle
  * @owed: what waits, apart from messages
- * @flying: number of @sends_flying
+ * @flying: number of those under way
  * @flying_max: at most
  * @inlined: of these, those that go with their descriptors
  * @held: message that could not be taken in yet
@@ -257,7 +287,6 @@ struct afi_domain {
 	bool dead;
 	bool has_events;
 	int events_fd;
-	bool slept_on;
 	u32 id;
 	u32 serial;
 	struct afi_probes *probes;
@@ -265,8 +294,14 @@ struct afi_domain {
 	bool probing;
 	struct afi_link works;
 	struct afi_cntr *also;
+	struct afi_link awaits;
+	u32 awaiting;
+	struct angara_op how;
+	struct angara_completion *early;
+	u32 num_early;
 	struct afi_op *ops_mem;
 	struct afi_link ops;
+	struct afi_link todo;
 	struct afi_link idle;
 	u32 ops_left;
 	u32 asking;
@@ -286,7 +321,7 @@ struct afi_domain {
 	void *sends_mem;
 	struct angara_mr *sends_mr;
 	struct afi_link sends_idle;
-	struct afi_link sends_flying;
+	struct afi_link sends_failed;
 	struct afi_link flows_ready;
 	struct afi_link flows_owing;
 	struct afi_flow *flows[AFI_FLOW_CHAINS];
@@ -438,7 +473,18 @@ int afi_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 int afi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_domain **domain, void *context);
 void afi_progress(struct afi_domain *d);
-void afi_started(struct afi_domain *d);
+
+/* await.c */
+int afi_await_init(struct afi_domain *d);
+bool afi_await_room(const struct afi_domain *d, u32 n);
+const struct angara_op *afi_await(struct afi_domain *d, struct afi_await *a,
+				  afi_ended_fn ended);
+int afi_awaited(struct afi_domain *d, struct afi_await *a, int ret);
+void afi_await_drop(struct afi_domain *d, struct afi_await *a);
+void afi_await_gone(struct afi_domain *d);
+int afi_await_one(struct afi_domain *d, const struct afi_await *a,
+		  int timeout_ms);
+int afi_harvest(struct afi_domain *d);
 
 /* eq.c */
 int afi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
@@ -487,7 +533,7 @@ const char *afi_error_text(int prov_err, char *buf, size_t len);
 /* cntr.c */
 int afi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		  struct fid_cntr **cntr, void *context);
-void afi_cntr_changed(const struct afi_cntr *cntr);
+void afi_cntr_changed(struct afi_cntr *cntr);
 void afi_cntr_count(struct afi_cntr *cntr, int err);
 int afi_cntr_trywait(struct afi_cntr *cntr);
 
@@ -501,8 +547,9 @@ int afi_wait_open(struct afi_wait *w, struct afi_domain *d);
 void afi_wait_gone(struct afi_domain *d);
 void afi_wait_end(struct afi_domain *d);
 void afi_wait_close(struct afi_wait *w);
-void afi_wait_wake(const struct afi_wait *w);
-void afi_wait_quiet(const struct afi_wait *w);
+void afi_wait_wake(struct afi_wait *w);
+void afi_wait_quiet(struct afi_wait *w);
+void afi_wait_arm(struct afi_domain *d);
 int afi_wait_control(const struct afi_wait *w, bool waits, int command,
 		     void *arg);
 int afi_wait_sleep(const struct afi_wait *w, u64 end);

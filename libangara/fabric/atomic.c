@@ -216,6 +216,7 @@ static int post(struct afi_op *op, struct angara_peer peer,
 		struct afi_piece *piece, const struct part *p,
 		const struct deed *d, const char *x, const char *y)
 {
+	const struct angara_op *how = afi_piece_await(op, piece);
 	const struct fi_msg_atomic *msg = d->msg;
 	struct angara_ctx *ctx = op->domain->ctx;
 	unsigned int type = types[msg->datatype].type, what = ops[msg->op];
@@ -225,15 +226,15 @@ static int post(struct afi_op *op, struct angara_peer peer,
 		return angara_compare_nbi(ctx, peer, p->akey, p->off, x + from,
 					  y + from, p->n, type, what,
 					  piece->local.mr, piece->local.off,
-					  ANGARA_NO_NOTIFY, &piece->req);
+					  how);
 	if (d->form == AFI_FETCH)
 		return angara_fetch_nbi(ctx, peer, p->akey, p->off,
 					msg->op == FI_ATOMIC_READ ? NULL :
 					x + from, p->n, type, what,
 					piece->local.mr, piece->local.off,
-					ANGARA_NO_NOTIFY, &piece->req);
+					how);
 	return angara_atomic_nbi(ctx, peer, p->akey, p->off, x + from, p->n,
-				 type, what, ANGARA_NO_NOTIFY, &piece->req);
+				 type, what, how);
 }
 
 /* Return: 0, and the operation is under way or has failed; -FI_EAGAIN. */
@@ -256,8 +257,7 @@ static int start(struct afi_op *op, const struct afi_name *name,
 	gather(y, d->y, d->ny, size);
 	for (i = 0; i < n && !ret; i++) {
 		ret = post(op, peer, &op->pieces[i], &parts[i], d, x, y);
-		op->pieces[i].live = !ret;
-		op->live += !ret;
+		afi_piece_started(&op->pieces[i], ret);
 	}
 	/* What the peer refuses is told by the completion, however it is found. */
 	if (n < 0 || ret)
@@ -323,8 +323,6 @@ static ssize_t atomic(struct fid_ep *fid, const struct deed *d)
 		afi_progress(ep->domain);
 		ret = now(ep, d);
 	}
-	if (!ret)
-		afi_started(ep->domain);
 	afi_unlock(ep->domain);
 	return ret;
 }

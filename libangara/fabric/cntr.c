@@ -12,7 +12,7 @@ static struct afi_cntr *cntr_of(struct fid_cntr *fid)
 }
 
 /* Who waits for it looks again.  The domain is locked. */
-void afi_cntr_changed(const struct afi_cntr *cntr)
+void afi_cntr_changed(struct afi_cntr *cntr)
 {
 	if (cntr->waits)
 		afi_wait_wake(&cntr->wait);
@@ -108,9 +108,11 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 		bool reached, dead;
 
 		afi_lock(cntr->domain);
-		cntr->domain->slept_on = true;
-		afi_wait_quiet(&cntr->wait);
 		afi_progress(cntr->domain);
+		if (cntr->value < threshold && cntr->errors == errors) {
+			afi_wait_quiet(&cntr->wait);
+			afi_wait_arm(cntr->domain);
+		}
 		reached = cntr->value >= threshold;
 		ret = cntr->errors != errors ? -FI_EAVAIL : 0;
 		dead = cntr->domain->dead;
@@ -137,11 +139,10 @@ int afi_cntr_trywait(struct afi_cntr *cntr)
 	if (!cntr->waits)
 		return -FI_EINVAL;
 	afi_lock(cntr->domain);
-	cntr->domain->slept_on = true;
 	afi_wait_quiet(&cntr->wait);
 	before = cntr->value;
 	errors = cntr->errors;
-	afi_progress(cntr->domain);
+	afi_wait_arm(cntr->domain);
 	ret = cntr->value != before || cntr->errors != errors ||
 	      cntr->domain->dead ? -FI_EAGAIN : 0;
 	afi_unlock(cntr->domain);

@@ -296,7 +296,6 @@ static ssize_t ask(struct fid_ep *fid, const struct ask *a)
 		ret = start(g, a, root);
 	if (!ret)
 		afi_coll_progress(ep->domain);
-	afi_started(ep->domain);
 	afi_unlock(ep->domain);
 	return ret;
 }

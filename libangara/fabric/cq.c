@@ -164,18 +164,28 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 }
 
 /* Return: was fi_cq_signal() called since the last time? */
-static bool ready_to_sleep(struct afi_cq *cq)
+static bool was_signaled(struct afi_cq *cq)
 {
 	bool signaled;
 
 	afi_lock(cq->domain);
-	cq->domain->slept_on = true;
 	signaled = cq->signaled;
 	cq->signaled = false;
-	if (cq->head == cq->tail)
-		afi_wait_quiet(&cq->wait);
 	afi_unlock(cq->domain);
-	return !signaled;
+	return signaled;
+}
+
+/* Return: may the caller sleep?  What comes from now on wakes it. */
+static bool ready_to_sleep(struct afi_cq *cq)
+{
+	bool ready;
+
+	afi_lock(cq->domain);
+	afi_wait_quiet(&cq->wait);
+	afi_wait_arm(cq->domain);
+	ready = cq->head == cq->tail && !cq->signaled && !cq->domain->dead;
+	afi_unlock(cq->domain);
+	return ready;
 }
 
 static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
@@ -189,12 +199,13 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 	if (!cq->waits)
 		return -FI_ENOSYS;
 	for (;;) {
-		bool sleep = ready_to_sleep(cq);
+		bool signaled = was_signaled(cq);
 
-		/* Behind that, so what comes from now on is not slept over. */
 		ret = cq_readfrom(fid, buf, count, src_addr);
-		if (ret != -FI_EAGAIN || !sleep || afi_past(end))
+		if (ret != -FI_EAGAIN || signaled || afi_past(end))
 			return ret;
+		if (!ready_to_sleep(cq))
+			continue;
 		ret = afi_wait_sleep(&cq->wait, end);
 		if (ret)
 			return ret;
@@ -256,9 +267,8 @@ int afi_cq_trywait(struct afi_cq *cq)
 	if (!cq->waits)
 		return -FI_EINVAL;
 	afi_lock(cq->domain);
-	cq->domain->slept_on = true;
 	afi_wait_quiet(&cq->wait);
-	afi_progress(cq->domain);
+	afi_wait_arm(cq->domain);
 	if (cq->head != cq->tail || cq->domain->dead)
 		ret = -FI_EAGAIN;
 	afi_unlock(cq->domain);

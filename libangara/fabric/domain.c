@@ -19,7 +19,7 @@ static void wake_all(struct afi_domain *d)
 	if (d->threaded)
 		afi_wait_wake(&d->wake);
 	for (i = 0; i < AFI_EPS; i++) {
-		const struct afi_ep *ep = d->eps[i];
+		struct afi_ep *ep = d->eps[i];
 
 		if (ep && ep->tx && ep->tx->waits)
 			afi_wait_wake(&ep->tx->wait);
@@ -36,38 +36,30 @@ static void wake_all(struct afi_domain *d)
 				afi_wait_wake(&d->watched[i]->cntrs[j]->wait);
 }
 
-/* Return: have messages been taken in? */
+/* Return: has anything been taken in? */
 static bool look(struct afi_domain *d)
 {
 	int ret = 0, n = 0;
 
-	/* Who holds a message does not look for others, nor for completions. */
-	if (!d->dead && (!d->has_msgs || d->has_held))
-		ret = angara_progress(d->ctx);
 	if (d->has_msgs)
 		n = afi_arrive_progress(d);
-	if (!d->dead && (ret || n < 0)) {
+	if (!d->dead)
+		ret = afi_harvest(d);
+	if (!d->dead && (ret < 0 || n < 0)) {
 		AFI_WARN(DOMAIN, "the adapter is gone\n");
 		d->dead = true;
+		afi_await_gone(d);
 		afi_wait_gone(d);
 		wake_all(d);
 	}
-	return n > 0;
+	return n > 0 || ret > 0;
 }
 
-/*
- * Messages first: to look for them makes the context's descriptor quiet, and
- * what that look brings is seen by the others.
- */
 static bool one_round(struct afi_domain *d)
 {
-	struct afi_link *link, *next;
 	bool any = look(d);
 
-	for (link = d->ops.next; link != &d->ops; link = next) {
-		next = link->next;
-		any |= afi_op_look(afi_of(link, struct afi_op, link));
-	}
+	any |= afi_ops_retry(d);
 	if (!afi_list_empty(&d->works))
 		any |= afi_work_progress(d);
 	if (d->parked)
@@ -97,13 +89,6 @@ void afi_progress(struct afi_domain *d)
 	wake_all(d);
 }
 
-/* After an operation was started: that may have taken in what others wait for. */
-void afi_started(struct afi_domain *d)
-{
-	if (d->slept_on || (d->coll && d->coll->joining))
-		afi_progress(d);
-}
-
 /* With FI_PROGRESS_AUTO, while the program does something else. */
 static void *progress_thread(void *arg)
 {
@@ -111,13 +96,13 @@ static void *progress_thread(void *arg)
 	bool stop = false;
 
 	while (!stop) {
-		if (afi_wait_sleep(&d->wake, UINT64_MAX) == -EINTR)
-			continue;
 		afi_lock(d);
 		afi_wait_quiet(&d->wake);
-		afi_progress(d);
+		afi_wait_arm(d);
 		stop = d->stop;
 		afi_unlock(d);
+		if (!stop)
+			afi_wait_sleep(&d->wake, UINT64_MAX);
 	}
 	return NULL;
 }
@@ -132,7 +117,6 @@ static int start_thread(struct afi_domain *d)
 	if (ret)
 		afi_wait_close(&d->wake);
 	d->threaded = !ret;
-	d->slept_on = !ret;
 	return ret;
 }
 
@@ -188,6 +172,7 @@ static void domain_free(struct afi_domain *d)
 	afi_wait_end(d);
 	free(d->watched);
 	free(d->dir_mem);
+	free(d->early);
 	free(d->ops_mem);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
@@ -255,7 +240,13 @@ static struct fi_ops_domain domain_ops = {
  */
 static int open_ctx(struct afi_domain *d, const char *name)
 {
-	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = AFI_MSG_AREA };
+	/* Inline payload takes up to four more entries. */
+	struct angara_ctx_attr attr = {
+		.size = sizeof(attr),
+		.sq_entries = 8 * AFI_AWAITS,
+		.cq_entries = AFI_AWAITS,
+		.msg_bytes = AFI_MSG_AREA,
+	};
 	const char *device;
 	char *param = NULL;
 	int ret = 0;
@@ -271,8 +262,10 @@ static int open_ctx(struct afi_domain *d, const char *name)
 		d->has_msgs = !ret;
 	}
 	/* A driver that knows no messages has the rest. */
-	if (ret == -ENOTSUP)
-		ret = angara_ctx_open(device, NULL, &d->ctx);
+	if (ret == -ENOTSUP) {
+		attr.msg_bytes = 0;
+		ret = angara_ctx_open(device, &attr, &d->ctx);
+	}
 	d->about.size = sizeof(d->about);
 	if (!ret)
 		ret = angara_ctx_query(d->ctx, &d->about);
@@ -299,6 +292,8 @@ static int setup(struct afi_domain *d, const struct fi_info *info)
 		ret = afi_probe_init(d);
 	if (!ret)
 		ret = afi_local_init(d);
+	if (!ret)
+		ret = afi_await_init(d);
 	if (!ret)
 		ret = afi_ops_init(d);
 	if (!ret && d->has_msgs)

@@ -30,7 +30,7 @@ int afi_flow_init(struct afi_domain *d)
 	u32 i;
 
 	afi_list_init(&d->sends_idle);
-	afi_list_init(&d->sends_flying);
+	afi_list_init(&d->sends_failed);
 	afi_list_init(&d->flows_ready);
 	afi_list_init(&d->flows_owing);
 	d->sends_left = AFI_SENDS;
@@ -157,7 +157,7 @@ void afi_send_drop(struct afi_domain *d, struct afi_send *s)
 
 /* A message has ended, one way or the other, and its operation goes on. */
 static void ended(struct afi_domain *d, struct afi_send *s, int ret,
-		  const struct angara_status *st)
+		  const struct angara_completion *st)
 {
 	struct afi_op *op = s->op;
 	fi_addr_t group = s->group;
@@ -184,6 +184,19 @@ static void set_ready(struct afi_domain *d, struct afi_flow *f)
 		afi_list_add(&d->flows_ready, &f->ready);
 }
 
+static void sent(struct afi_domain *d, struct afi_await *a, int err,
+		 const struct angara_completion *c)
+{
+	struct afi_send *s = afi_of(a, struct afi_send, await);
+
+	afi_list_del(&s->link);
+	s->flow->flying--;
+	d->flying--;
+	d->inlined -= s->inlined;
+	set_ready(d, s->flow);
+	ended(d, s, err, c);
+}
+
 /*
  * What the adapter takes with the descriptor it need not fetch.  But it has four
  * places for that, without which a context does not go on, and a message to who
@@ -192,14 +205,15 @@ static void set_ready(struct afi_domain *d, struct afi_flow *f)
 static int send(struct afi_domain *d, struct afi_send *s)
 {
 	struct angara_peer peer = s->flow->peer;
+	const struct angara_op *how = afi_await(d, &s->await, sent);
 
 	s->inlined = s->len <= ANGARA_MAX_INLINE && !s->flow->flying &&
 		     d->inlined < AFI_INLINED;
 	if (s->inlined)
-		return angara_send_inline(d->ctx, peer, &s->head,
-					  afi_send_wire(d, s), s->len, &s->req);
+		return angara_send_inline_nbi(d->ctx, peer, &s->head,
+					      afi_send_wire(d, s), s->len, how);
 	return angara_send_nbi(d->ctx, peer, &s->head, d->sends_mr,
-			       buffer_at(d, s), s->len, &s->req);
+			       buffer_at(d, s), s->len, how);
 }
 
 /* What cannot even be started ends with the others, in its turn. */
@@ -208,8 +222,11 @@ static void send_first(struct afi_domain *d, struct afi_flow *f)
 	struct afi_send *s = afi_of(f->queue.next, struct afi_send, link);
 
 	s->err = d->dead ? -FI_ENODEV : send(d, s);
+	afi_awaited(d, &s->await, s->err);
 	afi_list_del(&s->link);
-	afi_list_add(&d->sends_flying, &s->link);
+	afi_list_init(&s->link);
+	if (s->err)
+		afi_list_add(&d->sends_failed, &s->link);
 	f->flying++;
 	d->flying++;
 	d->inlined += s->inlined;
@@ -219,7 +236,8 @@ static void send_first(struct afi_domain *d, struct afi_flow *f)
 /* One from each that may, in turn. */
 static void send_ready(struct afi_domain *d)
 {
-	while (d->flying < d->flying_max && !afi_list_empty(&d->flows_ready))
+	while (d->flying < d->flying_max && !afi_list_empty(&d->flows_ready) &&
+	       afi_await_room(d, 1))
 		send_first(d, afi_of(d->flows_ready.next, struct afi_flow,
 				     ready));
 }
@@ -361,31 +379,16 @@ bool afi_reply(struct afi_domain *d, struct angara_peer peer, u16 code,
 	return true;
 }
 
-/* Return: has any been sent? */
+/* Return: has any been sent, or ended? */
 bool afi_send_progress(struct afi_domain *d)
 {
-	struct afi_link *link, *next;
-	bool any = false;
+	bool any = !afi_list_empty(&d->sends_failed);
 
-	for (link = d->sends_flying.next; link != &d->sends_flying;
-	     link = next) {
-		struct afi_send *s = afi_of(link, struct afi_send, link);
-		struct angara_status st;
-		int ret = s->err ? s->err : angara_ended(d->ctx, s->req, &st);
+	while (!afi_list_empty(&d->sends_failed)) {
+		struct afi_send *s = afi_of(d->sends_failed.next,
+					    struct afi_send, link);
 
-		next = link->next;
-		if (ret == -EAGAIN && !d->dead)
-			continue;
-		any = true;
-		afi_list_del(&s->link);
-		s->flow->flying--;
-		d->flying--;
-		d->inlined -= s->inlined;
-		set_ready(d, s->flow);
-		if (ret == -EAGAIN)
-			ended(d, s, -FI_ENODEV, NULL);
-		else
-			ended(d, s, ret, s->err ? NULL : &st);
+		sent(d, &s->await, s->err, NULL);
 	}
 	any |= pay_all(d);
 	send_ready(d);

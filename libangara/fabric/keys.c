@@ -190,31 +190,41 @@ void afi_key_give(struct afi_domain *d, struct afi_mr *mr)
 	angara_mr_dereg(mr->mr);
 }
 
+static void look_ended(struct afi_domain *d, struct afi_await *a, int err,
+		       const struct angara_completion *c)
+{
+	(void)a;
+	(void)c;
+	d->look.err = err;
+}
+
 static int look_start(struct afi_domain *d, struct angara_peer peer, u64 key)
 {
 	struct afi_look *l = &d->look;
 	const size_t size = sizeof(struct afi_dir_entry);
-	int ret = angara_get_nbi(d->ctx, peer, AFI_DIR_KEY, place_of(key) * size,
-				 d->window, 0, AFI_DIR_WINDOW * size,
-				 ANGARA_NO_NOTIFY, &l->req);
+	int ret;
 
-	l->live = !ret;
+	if (!afi_await_room(d, 1))
+		return -FI_EAGAIN;
 	l->peer = peer;
 	l->key = key;
-	return ret;
+	ret = angara_get_nbi(d->ctx, peer, AFI_DIR_KEY, place_of(key) * size,
+			     d->window, 0, AFI_DIR_WINDOW * size,
+			     afi_await(d, &l->await, look_ended));
+	l->begun = !ret;
+	return afi_awaited(d, &l->await, ret);
 }
 
 /* Return: 0; -FI_EAGAIN it is still under way; why there was nothing to read. */
 static int look_end(struct afi_domain *d, int timeout_ms)
 {
-	struct angara_status status;
-	int ret = angara_wait(d->ctx, d->look.req, timeout_ms, &status);
+	int ret = afi_await_one(d, &d->look.await, timeout_ms);
 
 	/* Who does not wait is not told of that by the library. */
 	if (ret == -ETIMEDOUT)
 		return d->dead ? -FI_ENODEV : -FI_EAGAIN;
-	d->look.live = false;
-	return ret;
+	d->look.begun = false;
+	return ret ? ret : d->look.err;
 }
 
 /*
@@ -228,12 +238,12 @@ static int look_up(struct afi_domain *d, struct angara_peer peer, u64 key,
 {
 	const struct afi_dir_entry *found = angara_mr_addr(d->window);
 	const struct afi_look *l = &d->look;
-	bool same = l->live && l->key == key && l->peer.node == peer.node &&
+	bool same = l->begun && l->key == key && l->peer.node == peer.node &&
 		    l->peer.ctx == peer.ctx;
 	u32 i;
 	int ret;
 
-	if (l->live && !same && look_end(d, 0) == -FI_EAGAIN)
+	if (l->begun && !same && look_end(d, 0) == -FI_EAGAIN)
 		return -FI_EAGAIN;
 	ret = same ? 0 : look_start(d, peer, key);
 	if (!ret)

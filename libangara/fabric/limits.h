@@ -16,6 +16,8 @@
 #define AFI_IOV_LIMIT		4	/* pieces of local memory */
 #define AFI_RMA_IOV_LIMIT	4	/* pieces of remote memory */
 #define AFI_PIECES		(AFI_IOV_LIMIT + AFI_RMA_IOV_LIMIT - 1)
+#define AFI_AWAITS		512	/* operations of the adapter under way */
+#define AFI_AWAITS_SPARE	16	/* of them, those that end groups */
 #define AFI_INJECT_SIZE		256	/* bytes that are taken at once */
 #define AFI_CQ_SIZE		1024	/* entries of a queue if nobody says */
 #define AFI_CQ_MAX		(1U << 20)

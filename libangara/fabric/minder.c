@@ -163,13 +163,14 @@ static void *minder(void *arg)
 
 	afi_lock(d);
 	while (!c->stop) {
-		const struct afi_wait *w = c->joining ? &c->all : &c->own;
+		struct afi_wait *w = c->joining ? &c->all : &c->own;
 
+		afi_wait_quiet(w);
+		if (c->joining)
+			afi_wait_arm(d);
 		afi_unlock(d);
 		afi_wait_sleep(w, tick);
 		afi_lock(d);
-		afi_wait_quiet(&c->all);
-		afi_wait_quiet(&c->own);
 		if (c->joining)
 			afi_progress(d);
 		if (afi_past(tick)) {

@@ -112,7 +112,6 @@ ssize_t afi_receive(struct afi_ep *ep, const struct fi_msg_tagged *msg,
 		afi_progress(ep->domain);
 		ret = afi_receive_now(ep, msg, flags, tagged);
 	}
-	afi_started(ep->domain);
 	afi_unlock(ep->domain);
 	return ret;
 }

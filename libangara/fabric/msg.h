@@ -113,7 +113,7 @@ struct afi_owed {
  * @head: what the adapter carries beside it
  * @len: bytes
  * @err: it could not be started
- * @req: request, under way
+ * @await: for its end
  */
 struct afi_send {
 	struct afi_link link;
@@ -127,7 +127,7 @@ struct afi_send {
 	struct angara_head head;
 	size_t len;
 	int err;
-	angara_req_t req;
+	struct afi_await await;
 };
 
 /**

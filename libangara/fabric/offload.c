@@ -97,20 +97,20 @@ static bool supports(const struct afi_group *g, enum fi_collective_op coll,
  *
  * Return: 0 it has ended well, or there is none; -FI_EAGAIN not yet; else how.
  */
-int afi_offload_ended(struct afi_offload *o, enum afi_offload_req which,
-		      struct angara_status *st)
+int afi_offload_ended(struct afi_offload *o, enum afi_offload_which which,
+		      struct angara_completion *st)
 {
+	const struct afi_offload_req *req = &o->reqs[which];
 	u32 bit = 1U << which;
-	int ret;
 
 	if (!(o->live & bit))
 		return 0;
-	ret = angara_ended(o->domain->ctx, o->reqs[which], st);
-	if (ret == -EAGAIN && o->domain->dead)
-		return -FI_ENODEV;
-	if (ret != -EAGAIN)
-		o->live &= ~bit;
-	return ret;
+	if (req->await.live)
+		return -FI_EAGAIN;
+	if (st)
+		*st = req->c;
+	o->live &= ~bit;
+	return req->err;
 }
 
 /* The first member on a node: what is told of it is the node. */
@@ -124,7 +124,7 @@ static u32 member_at(const struct afi_group *g, u32 node)
 }
 
 /* @st: how the adapter says that it has ended, or NULL */
-static void end(struct afi_offload *o, int err, const struct angara_status *st)
+static void end(struct afi_offload *o, int err, const struct angara_completion *st)
 {
 	struct afi_call *call = o->call;
 	u32 culprit = o->group->size;
@@ -138,12 +138,30 @@ static void end(struct afi_offload *o, int err, const struct angara_status *st)
 	afi_call_end(call, -err, culprit);
 }
 
-/* Takes note of a request that has been posted.  Return: as posting did. */
-static int posted(struct afi_offload *o, enum afi_offload_req which, int ret)
+static void req_ended(struct afi_domain *d, struct afi_await *a, int err,
+		      const struct angara_completion *c)
+{
+	struct afi_offload_req *req = afi_of(a, struct afi_offload_req, await);
+
+	(void)d;
+	req->err = err;
+	req->c = c ? *c : (struct angara_completion){ 0 };
+}
+
+/* How a request is posted. */
+const struct angara_op *afi_offload_how(struct afi_offload *o,
+					enum afi_offload_which which)
+{
+	return afi_await(o->domain, &o->reqs[which].await, req_ended);
+}
+
+/* It has been, or not: @ret, which is returned. */
+int afi_offload_posted(struct afi_offload *o, enum afi_offload_which which,
+		       int ret)
 {
 	if (!ret)
 		o->live |= 1U << which;
-	return ret;
+	return afi_awaited(o->domain, &o->reqs[which].await, ret);
 }
 
 static size_t least(size_t a, size_t b)
@@ -156,12 +174,12 @@ static bool gets_result(const struct afi_call *call)
 	return call->coll == FI_ALLREDUCE || call->root == call->group->rank;
 }
 
-static int post_reduction(struct afi_offload *o, enum afi_offload_req which,
+static int post_reduction(struct afi_offload *o, enum afi_offload_which which,
 			  u64 at, size_t len)
 {
 	const struct afi_call *call = o->call;
 	const struct angara_mr *dst = gets_result(call) ? o->mine : NULL;
-	angara_req_t *req = &o->reqs[which];
+	const struct angara_op *how = afi_offload_how(o, which);
 	size_t count = len / call->size;
 	u8 type, op;
 
@@ -170,9 +188,9 @@ static int post_reduction(struct afi_offload *o, enum afi_offload_req which,
 	memcpy(o->stage + at, (const char *)call->in + o->posted, len);
 	if (call->coll == FI_ALLREDUCE)
 		return angara_allreduce_nbi(o->team, dst, at, o->mine, at, count,
-					    type, op, req);
+					    type, op, how);
 	return angara_reduce_nbi(o->team, dst, at, o->mine, at, count, type, op,
-				 call->root, req);
+				 call->root, how);
 }
 
 /* Parts of a reduction are in turn even and odd, those of the stage as well. */
@@ -186,7 +204,7 @@ static u64 place_of(u32 turn)
 	return (2 + turn) * (u64)AFI_STAGE_BYTES;
 }
 
-static bool reduce_step(struct afi_offload *o, struct angara_status *st, int *ret)
+static bool reduce_step(struct afi_offload *o, struct angara_completion *st, int *ret)
 {
 	struct afi_call *call = o->call;
 	u32 turn = turn_of(o->done);
@@ -195,7 +213,7 @@ static bool reduce_step(struct afi_offload *o, struct angara_status *st, int *re
 	if (o->posted < call->len && o->posted - o->done < 2 * AFI_STAGE_BYTES) {
 		turn = turn_of(o->posted);
 		len = least(call->len - o->posted, AFI_STAGE_BYTES);
-		*ret = posted(o, AFI_REQ_EVEN + turn,
+		*ret = afi_offload_posted(o, AFI_REQ_EVEN + turn,
 			      post_reduction(o, AFI_REQ_EVEN + turn,
 					     place_of(turn), len));
 		o->posted += len;
@@ -211,11 +229,11 @@ static bool reduce_step(struct afi_offload *o, struct angara_status *st, int *re
 	return true;
 }
 
-static bool barrier_step(struct afi_offload *o, struct angara_status *st, int *ret)
+static bool barrier_step(struct afi_offload *o, struct angara_completion *st, int *ret)
 {
 	if (!o->posted) {
-		*ret = posted(o, AFI_REQ_EVEN,
-			      angara_barrier_nbi(o->team, &o->reqs[AFI_REQ_EVEN]));
+		*ret = afi_offload_posted(o, AFI_REQ_EVEN,
+			      angara_barrier_nbi(o->team, afi_offload_how(o, AFI_REQ_EVEN)));
 		o->posted = 1;
 		return true;
 	}
@@ -230,7 +248,7 @@ static bool barrier_step(struct afi_offload *o, struct angara_status *st, int *r
  * Has the next broadcast arrived?  Nothing tells who waits for one that the
  * tree is gone, so that is looked at from time to time.
  */
-static int arrival(struct afi_offload *o, struct angara_status *st)
+static int arrival(struct afi_offload *o, struct angara_completion *st)
 {
 	int ret = 0;
 
@@ -256,7 +274,7 @@ static int next_part(struct afi_offload *o)
 
 	o->part = !o->part;
 	o->used = 0;
-	return posted(o, which, angara_barrier_nbi(o->team, &o->reqs[which]));
+	return afi_offload_posted(o, which, angara_barrier_nbi(o->team, afi_offload_how(o, which)));
 }
 
 static int send_part(struct afi_offload *o, u64 at, size_t len)
@@ -265,13 +283,13 @@ static int send_part(struct afi_offload *o, u64 at, size_t len)
 
 	memcpy(o->stage + at, (const char *)call->in + o->done, len);
 	o->posted = o->done + len;
-	return posted(o, AFI_REQ_BCAST,
+	return afi_offload_posted(o, AFI_REQ_BCAST,
 		      angara_bcast_nbi(o->team, angara_mr_key(o->common), at,
 				       o->mine, at, len,
-				       &o->reqs[AFI_REQ_BCAST]));
+				       afi_offload_how(o, AFI_REQ_BCAST)));
 }
 
-static bool bcast_step(struct afi_offload *o, struct angara_status *st, int *ret)
+static bool bcast_step(struct afi_offload *o, struct angara_completion *st, int *ret)
 {
 	struct afi_call *call = o->call;
 	bool source = call->root == o->group->rank;
@@ -304,8 +322,10 @@ static bool bcast_step(struct afi_offload *o, struct angara_status *st, int *ret
 }
 
 /* Does what can be done now.  Return: was there anything?  @ret: out: error */
-static bool step(struct afi_offload *o, struct angara_status *st, int *ret)
+static bool step(struct afi_offload *o, struct angara_completion *st, int *ret)
 {
+	if (!afi_await_room(o->domain, 1))
+		return false;
 	switch (o->call->coll) {
 	case FI_BARRIER:
 		return barrier_step(o, st, ret);
@@ -323,7 +343,7 @@ static bool over(const struct afi_offload *o)
 
 static bool progress(struct afi_group *g)
 {
-	struct angara_status st = { 0 };
+	struct angara_completion st = { 0 };
 	struct afi_offload *o = g->offload;
 	bool any = false;
 	int ret = 0;
@@ -339,7 +359,7 @@ static bool progress(struct afi_group *g)
 /* Its end is told by progress() only: the caller still has it in hand. */
 static int start(struct afi_group *g, struct afi_call *call)
 {
-	struct angara_status st;
+	struct angara_completion st;
 	struct afi_offload *o = g->offload;
 	int ret = 0;
 

@@ -30,7 +30,7 @@ struct afi_vote {
 };
 
 /* Requests of a group, each for one purpose. */
-enum afi_offload_req {
+enum afi_offload_which {
 	AFI_REQ_EVEN,		/* barriers and parts of reductions, in turn */
 	AFI_REQ_ODD,
 	AFI_REQ_BCAST,
@@ -38,6 +38,18 @@ enum afi_offload_req {
 	AFI_REQ_FREED_1,	/* in part 1 */
 	AFI_REQ_LAST,		/* all members have closed the group */
 	AFI_REQS
+};
+
+/**
+ * struct afi_offload_req - a request of a group
+ * @await: for its end
+ * @err: how it has ended
+ * @c: the same
+ */
+struct afi_offload_req {
+	struct afi_await await;
+	int err;
+	struct angara_completion c;
 };
 
 /**
@@ -51,8 +63,8 @@ enum afi_offload_req {
  * @stage: memory
  * @mine: region of it that angara_malloc() made
  * @common: region of it with the key that all members have for it
- * @reqs: under way
- * @live: a bit for each that is
+ * @reqs: requests
+ * @live: a bit for each that has been posted and not asked for
  * @call: operation under way, or NULL
  * @posted: bytes of it that were given to the adapter
  * @done: bytes that are where they belong
@@ -71,7 +83,7 @@ struct afi_offload {
 	char *stage;
 	struct angara_mr *mine;
 	struct angara_mr *common;
-	angara_req_t reqs[AFI_REQS];
+	struct afi_offload_req reqs[AFI_REQS];
 	u32 live;
 	struct afi_call *call;
 	size_t posted;
@@ -89,7 +101,11 @@ bool afi_offload_linger(struct afi_domain *d);
 void afi_offload_drop(struct afi_domain *d);
 
 /* offload.c */
-int afi_offload_ended(struct afi_offload *o, enum afi_offload_req which,
-		      struct angara_status *st);
+const struct angara_op *afi_offload_how(struct afi_offload *o,
+					enum afi_offload_which which);
+int afi_offload_posted(struct afi_offload *o, enum afi_offload_which which,
+		       int ret);
+int afi_offload_ended(struct afi_offload *o, enum afi_offload_which which,
+		      struct angara_completion *st);
 
 #endif /* AFI_OFFLOAD_H */

@@ -14,6 +14,7 @@ int afi_ops_init(struct afi_domain *d)
 
 	afi_list_init(&d->ops);
 	afi_list_init(&d->idle);
+	afi_list_init(&d->todo);
 	d->ops_mem = calloc(AFI_OPS, sizeof(*d->ops_mem));
 	if (!d->ops_mem)
 		return -FI_ENOMEM;
@@ -89,6 +90,8 @@ struct afi_op *afi_op_new(struct afi_ep *ep, u32 kind, bool report,
 	if (ep->rma >= ep->tx_size &&
 	    (kind == AFI_OP_RMA || kind == AFI_OP_TELL))
 		return NULL;
+	if (kind != AFI_OP_SEND && !afi_await_room(d, AFI_PIECES))
+		return NULL;
 	/* Those that are sent may wait for long: receives are to go on. */
 	if (d->ops_left <= (kind == AFI_OP_SEND ? AFI_PULL_OPS : 0) ||
 	    !promise(ep, kind, &cq))
@@ -111,6 +114,7 @@ struct afi_op *afi_op_new(struct afi_ep *ep, u32 kind, bool report,
 	if (op->also)
 		afi_ref(&op->also->refs);
 	afi_list_init(&op->link);
+	afi_list_init(&op->todo);
 	ep->pending += kind != AFI_OP_PULL;
 	ep->rma += is_rma(op);
 	return op;
@@ -133,6 +137,7 @@ static void release(struct afi_op *op, bool arrived)
 static void retire(struct afi_op *op)
 {
 	afi_list_del(&op->link);
+	afi_list_del(&op->todo);
 	if (op->ep) {
 		op->ep->pending -= op->kind != AFI_OP_PULL;
 		op->ep->rma -= is_rma(op);
@@ -189,12 +194,19 @@ static int fi_errno_of(int err)
 }
 
 /* Notes an error; the first one counts.  @st: how it ended, or NULL */
-void afi_op_fail(struct afi_op *op, int err, const struct angara_status *st)
+void afi_op_fail(struct afi_op *op, int err, const struct angara_completion *st)
 {
 	if (op->done.err)
 		return;
 	op->done.err = fi_errno_of(-err);
 	op->done.prov_err = st ? (int)st->status + 1 : 0;
+}
+
+/* It could not go on for want of room: afi_ops_retry() tries again. */
+void afi_op_later(struct afi_op *op)
+{
+	afi_list_del(&op->todo);
+	afi_list_add(&op->domain->todo, &op->todo);
 }
 
 /*
@@ -208,18 +220,22 @@ static bool settle(struct afi_op *op)
 					  &op->wire,
 					  op->done.err == FI_ETRUNC ? 0 :
 					  op->done.err);
-		if (!op->answered)
+		if (!op->answered) {
+			afi_op_later(op);
 			return false;
+		}
 	}
 	if (!op->answered && op->kind == AFI_OP_TELL && !op->done.err) {
 		op->answered = afi_tell(op);
+		if (!op->answered)
+			afi_op_later(op);
 		return op->answered;
 	}
 	finish(op);
 	return true;
 }
 
-/* From now on afi_op_look() ends it; at once if there is nothing to wait for. */
+/* From now on it ends with what it waits for; at once if that is nothing. */
 void afi_op_start(struct afi_op *op)
 {
 	afi_list_del(&op->link);
@@ -229,7 +245,7 @@ void afi_op_start(struct afi_op *op)
 }
 
 /* A message of it has been sent, or its data fetched; or not: @err. */
-void afi_op_sent(struct afi_op *op, int err, const struct angara_status *st)
+void afi_op_sent(struct afi_op *op, int err, const struct angara_completion *st)
 {
 	op->live--;
 	if (err) {
@@ -250,37 +266,58 @@ void afi_op_came(struct afi_op *op, int err)
 	afi_op_sent(op, err, NULL);
 }
 
-/*
- * Looks which pieces have ended, and ends the operation with the last.
- * Return: was there anything?
- */
-bool afi_op_look(struct afi_op *op)
+static void piece_ended(struct afi_domain *d, struct afi_await *a, int err,
+			const struct angara_completion *c)
 {
-	struct angara_status st;
-	bool any = op->asked && afi_show_asked(op);
-	u32 i;
+	struct afi_op *op = afi_of(a, struct afi_piece, await)->op;
 
-	for (i = 0; i < op->n; i++) {
-		struct afi_piece *piece = &op->pieces[i];
-		const struct angara_status *known = &st;
-		int ret;
+	(void)d;
+	op->live--;
+	if (err)
+		afi_op_fail(op, err, c);
+	if (!op->live)
+		settle(op);
+}
 
-		if (!piece->live)
-			continue;
-		ret = angara_ended(op->domain->ctx, piece->req, &st);
-		if (ret == -EAGAIN) {
-			if (!op->domain->dead)
-				continue;
-			ret = -FI_ENODEV;
-			known = NULL;
-		}
-		piece->live = false;
-		op->live--;
-		any = true;
-		if (ret)
-			afi_op_fail(op, ret, known);
-	}
-	return op->live ? any : settle(op) || any;
+/* How a piece of an operation is started. */
+const struct angara_op *afi_piece_await(struct afi_op *op,
+					struct afi_piece *piece)
+{
+	piece->op = op;
+	return afi_await(op->domain, &piece->await, piece_ended);
+}
+
+/* It has been, or not: @ret, which is returned. */
+int afi_piece_started(struct afi_piece *piece, int ret)
+{
+	piece->op->live += !ret;
+	return afi_awaited(piece->op->domain, &piece->await, ret);
+}
+
+static bool retry(struct afi_op *op)
+{
+	if (op->asked && afi_show_asked(op))
+		return true;
+	if (op->asked)
+		afi_op_later(op);
+	return !op->live && settle(op);
+}
+
+/* Goes on with operations that had no room.  Return: had any? */
+bool afi_ops_retry(struct afi_domain *d)
+{
+	struct afi_link *last = d->todo.prev, *link;
+	bool any = false;
+
+	if (afi_list_empty(&d->todo))
+		return false;
+	do {
+		link = d->todo.next;
+		afi_list_del(link);
+		afi_list_init(link);
+		any |= retry(afi_of(link, struct afi_op, todo));
+	} while (link != last && !afi_list_empty(&d->todo));
+	return any;
 }
 
 /* Is its data where others would get the room for theirs? */

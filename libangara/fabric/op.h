@@ -49,14 +49,14 @@ struct afi_local {
 
 /**
  * struct afi_piece - a part of an operation, which the adapter does
- * @req: request
- * @live: it is under way
+ * @await: for its end
+ * @op: operation
  * @back: what arrives in a buffer of a pool goes to the program's memory
  * @local: memory here
  */
 struct afi_piece {
-	angara_req_t req;
-	bool live;
+	struct afi_await await;
+	struct afi_op *op;
 	bool back;
 	struct afi_local local;
 };
@@ -107,6 +107,7 @@ struct afi_done {
 /**
  * struct afi_op - an operation of an endpoint
  * @link: among those under way, or free ones
+ * @todo: among those that wait for room
  * @domain: whose
  * @ep: endpoint; NULL: it was closed, nobody wants to know
  * @cq: a place in it is set aside for the completion, or NULL
@@ -136,6 +137,7 @@ struct afi_done {
  */
 struct afi_op {
 	struct afi_link link;
+	struct afi_link todo;
 	struct afi_domain *domain;
 	struct afi_ep *ep;
 	struct afi_cq *cq;
@@ -194,12 +196,16 @@ struct afi_op *afi_op_new(struct afi_ep *ep, u32 kind, bool report,
 			  enum afi_counts counts);
 u32 afi_op_number(const struct afi_op *op);
 struct afi_op *afi_op_by_number(struct afi_domain *d, u32 number);
-void afi_op_sent(struct afi_op *op, int err, const struct angara_status *st);
+void afi_op_sent(struct afi_op *op, int err, const struct angara_completion *st);
 void afi_op_came(struct afi_op *op, int err);
 void afi_op_drop(struct afi_op *op);
-void afi_op_fail(struct afi_op *op, int err, const struct angara_status *st);
+void afi_op_fail(struct afi_op *op, int err, const struct angara_completion *st);
 void afi_op_start(struct afi_op *op);
-bool afi_op_look(struct afi_op *op);
+const struct angara_op *afi_piece_await(struct afi_op *op,
+					struct afi_piece *piece);
+int afi_piece_started(struct afi_piece *piece, int ret);
+void afi_op_later(struct afi_op *op);
+bool afi_ops_retry(struct afi_domain *d);
 bool afi_ops_busy(const struct afi_domain *d);
 void afi_ops_orphan(struct afi_ep *ep);
 

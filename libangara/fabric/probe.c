@@ -19,13 +19,15 @@
 /**
  * struct afi_probe - a look at a peer
  * @peer: peer
- * @live: it is under way
- * @req: request
+ * @await: for its end
+ * @ended: it has, and nothing has been made of that yet
+ * @err: how
  */
 struct afi_probe {
 	struct afi_name peer;
-	bool live;
-	angara_req_t req;
+	struct afi_await await;
+	bool ended;
+	int err;
 };
 
 /**
@@ -123,6 +125,17 @@ static bool same_domain(const struct afi_name *a, const struct afi_name *b)
 	       afi_serial_domain(a->serial) == afi_serial_domain(b->serial);
 }
 
+static void probe_ended(struct afi_domain *d, struct afi_await *a, int err,
+			const struct angara_completion *c)
+{
+	struct afi_probe *probe = afi_of(a, struct afi_probe, await);
+
+	(void)d;
+	(void)c;
+	probe->ended = true;
+	probe->err = err;
+}
+
 static void start(struct afi_domain *d, struct afi_probe *probe,
 		  const struct afi_name *name)
 {
@@ -133,11 +146,11 @@ static void start(struct afi_domain *d, struct afi_probe *probe,
 	probe->peer = *name;
 	p->found[i] = 0;
 	/* If the adapter is gone, who waits is told so by others. */
-	probe->live = !angara_get_nbi(d->ctx, peer, AFI_DIR_KEY,
-				      AFI_DIR_ID * sizeof(*d->dir_mem), p->mr,
-				      i * sizeof(*p->found), sizeof(*p->found),
-				      ANGARA_NO_NOTIFY, &probe->req);
-	p->flying += probe->live;
+	afi_awaited(d, &probe->await, angara_get_nbi(
+		d->ctx, peer, AFI_DIR_KEY, AFI_DIR_ID * sizeof(*d->dir_mem),
+		p->mr, i * sizeof(*p->found), sizeof(*p->found),
+		afi_await(d, &probe->await, probe_ended)));
+	p->flying += probe->await.live;
 }
 
 static struct afi_probe *idle(struct afi_probes *p)
@@ -145,7 +158,7 @@ static struct afi_probe *idle(struct afi_probes *p)
 	u32 i;
 
 	for (i = 0; i < AFI_LOOKS; i++)
-		if (!p->probes[i].live)
+		if (!p->probes[i].await.live && !p->probes[i].ended)
 			return &p->probes[i];
 	return NULL;
 }
@@ -164,7 +177,7 @@ static bool look(struct afi_domain *d)
 		if (!op->expects || op->probed == p->round)
 			continue;
 		any = true;
-		probe = idle(p);
+		probe = afi_await_room(d, 1) ? idle(p) : NULL;
 		if (!probe)
 			break;
 		start(d, probe, &op->peer);
@@ -201,17 +214,12 @@ static bool judge(struct afi_domain *d)
 
 	for (i = 0; i < AFI_LOOKS; i++) {
 		struct afi_probe *probe = &p->probes[i];
-		struct angara_status st;
-		int ret;
 
-		if (!probe->live)
+		if (!probe->ended)
 			continue;
-		ret = angara_ended(d->ctx, probe->req, &st);
-		if (ret == -EAGAIN)
-			continue;
-		probe->live = false;
+		probe->ended = false;
 		p->flying--;
-		if (!ret && p->found[i] == afi_serial_domain(probe->peer.serial))
+		if (!probe->err && p->found[i] == afi_serial_domain(probe->peer.serial))
 			continue;
 		any = true;
 		give_up(d, &probe->peer);

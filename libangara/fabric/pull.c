@@ -155,9 +155,8 @@ static int pull(struct afi_op *op, const struct afi_recv *r,
 
 		ret = angara_get_nbi(op->domain->ctx, peer, there[i].akey,
 				     there[i].off, l->mr, l->off, l->len,
-				     ANGARA_NO_NOTIFY, &piece->req);
-		piece->live = !ret;
-		op->live += !ret;
+				     afi_piece_await(op, piece));
+		afi_piece_started(piece, ret);
 	}
 	return ret;
 }
@@ -244,7 +243,8 @@ bool afi_shown(struct afi_domain *d, const struct afi_msg *msg)
 		to.iov[to.count].iov_base = l->addr;
 		to.iov[to.count].iov_len = l->len;
 	}
-	ret = pull(op, &to, msg, op->done.len);
+	ret = afi_await_room(d, AFI_PIECES) ?
+		      pull(op, &to, msg, op->done.len) : -FI_EAGAIN;
 	if (ret == -FI_EAGAIN) {
 		for (; to.count--;) {
 			op->pieces[to.count].local = (struct afi_local){

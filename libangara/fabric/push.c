@@ -150,7 +150,6 @@ ssize_t afi_push(struct afi_ep *ep, const struct afi_out *out)
 		afi_progress(ep->domain);
 		ret = afi_push_now(ep, out);
 	}
-	afi_started(ep->domain);
 	afi_unlock(ep->domain);
 	return ret;
 }

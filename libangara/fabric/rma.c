@@ -149,18 +149,17 @@ static int post(struct afi_op *op, struct angara_peer peer,
 		struct afi_piece *piece, const struct rma_part *part, bool write)
 {
 	struct angara_ctx *ctx = op->domain->ctx;
+	const struct angara_op *how = afi_piece_await(op, piece);
 	const struct afi_local *l = &piece->local;
 
 	if (!write)
 		return angara_get_nbi(ctx, peer, part->akey, part->off, l->mr,
-				      l->off, part->len, ANGARA_NO_NOTIFY,
-				      &piece->req);
+				      l->off, part->len, how);
 	if (!l->mr)
-		return angara_put_inline(ctx, peer, part->akey, part->off,
-					 part->addr, part->len,
-					 ANGARA_NO_NOTIFY, &piece->req);
+		return angara_put_inline_nbi(ctx, peer, part->akey, part->off,
+					     part->addr, part->len, how);
 	return angara_put_nbi(ctx, peer, part->akey, part->off, l->mr, l->off,
-			      part->len, ANGARA_NO_NOTIFY, &piece->req);
+			      part->len, how);
 }
 
 static int start(struct afi_op *op, const struct afi_name *name,
@@ -184,8 +183,7 @@ static int start(struct afi_op *op, const struct afi_name *name,
 	}
 	for (i = 0; i < n && !ret; i++) {
 		ret = post(op, peer, &op->pieces[i], &parts[i], write);
-		op->pieces[i].live = !ret;
-		op->live += !ret;
+		afi_piece_started(&op->pieces[i], ret);
 	}
 	if (ret)
 		afi_op_fail(op, ret, NULL);
@@ -255,8 +253,6 @@ static ssize_t rma(struct fid_ep *fid, const struct fi_msg_rma *msg, u64 flags,
 		afi_progress(ep->domain);
 		ret = afi_rma_now(ep, msg, flags, quiet, write);
 	}
-	if (!ret)
-		afi_started(ep->domain);
 	afi_unlock(ep->domain);
 	return ret;
 }

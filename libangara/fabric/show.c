@@ -184,6 +184,7 @@ bool afi_asked(struct afi_domain *d, const struct afi_msg *msg, u32 from_ep)
 	op->asked = true;
 	op->wire.op = (u32)msg->tag;
 	op->wire.gen = (u32)(msg->tag >> 32);
-	afi_show_asked(op);
+	if (!afi_show_asked(op))
+		afi_op_later(op);
 	return true;
 }

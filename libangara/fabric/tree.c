@@ -236,6 +236,10 @@ static void *join_thread(void *arg)
 
 static void offload_free(struct afi_offload *o)
 {
+	u32 i;
+
+	for (i = 0; i < AFI_REQS; i++)
+		afi_await_drop(o->domain, &o->reqs[i].await);
 	free_stage(o);
 	free(o->votes);
 	free(o);
@@ -285,8 +289,9 @@ void afi_offload_close(struct afi_group *g)
 	o->group = NULL;
 	/* The others of one that has failed end it each by itself. */
 	if (o->team && g->state != AFI_GROUP_FAILED &&
-	    !angara_barrier_nbi(o->team, &o->reqs[AFI_REQ_LAST]))
-		o->live |= 1U << AFI_REQ_LAST;
+	    !o->domain->dead)
+		afi_offload_posted(o, AFI_REQ_LAST, angara_barrier_nbi(
+			o->team, afi_offload_how(o, AFI_REQ_LAST)));
 	o->call = NULL;
 	afi_list_add(&d->coll->ending, &o->link);
 	afi_offload_linger(d);

@@ -5,9 +5,11 @@
  * Every wait object is a descriptor: an epoll(7) of the context's own, which
  * tells that the adapter has done something, of an eventfd(2), which tells
  * that somebody else's progress has brought something, and of the timer of
- * probe.c.  The order that loses
- * nothing: make progress, look, make the eventfd quiet, all under the domain's
- * lock; then sleep.
+ * probe.c.
+ *
+ * The order that loses nothing: make the eventfd quiet, make progress and arm the
+ * context, look, all under the domain's lock; then sleep.  A program that does
+ * not sleep does none of it, so its operations cost no system call.
  */
 #include <poll.h>
 #include <sys/epoll.h>
@@ -108,16 +110,35 @@ void afi_wait_close(struct afi_wait *w)
 	close(w->evfd);
 }
 
-void afi_wait_wake(const struct afi_wait *w)
+/* Once is enough, until whoever sleeps has made it quiet again. */
+void afi_wait_wake(struct afi_wait *w)
 {
-	eventfd_write(w->evfd, 1);
+	if (!__atomic_exchange_n(&w->raised, true, __ATOMIC_SEQ_CST))
+		eventfd_write(w->evfd, 1);
 }
 
-void afi_wait_quiet(const struct afi_wait *w)
+void afi_wait_quiet(struct afi_wait *w)
 {
 	eventfd_t count;
 
-	eventfd_read(w->evfd, &count);
+	if (__atomic_load_n(&w->raised, __ATOMIC_SEQ_CST)) {
+		eventfd_read(w->evfd, &count);
+		__atomic_store_n(&w->raised, false, __ATOMIC_SEQ_CST);
+	}
+}
+
+/*
+ * Before a thread sleeps, with the domain locked: takes in what has come, and
+ * lets the adapter tell of what comes from now on.
+ */
+void afi_wait_arm(struct afi_domain *d)
+{
+	int ret;
+
+	do {
+		afi_progress(d);
+		ret = d->dead ? 0 : angara_ctx_arm(d->ctx);
+	} while (ret == -EAGAIN && !d->has_held);
 }
 
 /* fi_control() of what can be waited for. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib.h"
+#include "pending.h"
 
 #define MIB	(1024 * 1024)
 
@@ -26,17 +27,17 @@ static struct angara_team *team_of_all(uint32_t root)
 	return team;
 }
 
-static bool finish(const char *what, int ret, const angara_req_t *req)
+static bool finish(const char *what, int ret, struct pending *req)
 {
 	return expect(what, ret, 0) &&
-	       expect(what, angara_wait(ctx, *req, LONG_MS, NULL), 0);
+	       expect(what, pending_wait(ctx, req, LONG_MS), 0);
 }
 
 static bool barrier(struct angara_team *team)
 {
-	angara_req_t req;
+	struct pending req;
 
-	return finish("barrier", angara_barrier_nbi(team, &req), &req);
+	return finish("barrier", angara_barrier_nbi(team, pending_op(&req)), &req);
 }
 
 static bool bcast(void)
@@ -50,7 +51,7 @@ static bool bcast(void)
 
 	for (i = 0; ok && i < LENGTHS; i++)
 		for (from = 0; ok && from < size; from++) {
-			angara_req_t req;
+			struct pending req;
 
 			memset(angara_mr_addr(dst), 0, lengths[i]);
 			ok = barrier(team);
@@ -58,7 +59,7 @@ static bool bcast(void)
 				fill(angara_mr_addr(src), lengths[i], from);
 				ok &= finish("bcast",
 					     angara_bcast_nbi(team, angara_mr_key(dst), 0,
-							      src, 0, lengths[i], &req),
+							      src, 0, lengths[i], pending_op(&req)),
 					     &req);
 			}
 			ok &= expect("received",
@@ -96,10 +97,10 @@ static bool bcast_then_barrier(void)
 static bool bcast_from_first(struct angara_team *team, const struct angara_mr *src,
 			     const struct angara_mr *dst, uint64_t n, int want)
 {
-	angara_req_t req;
+	struct pending req;
 
 	if (rank == 0 && !finish("bcast", angara_bcast_nbi(team, angara_mr_key(dst), 0,
-							   src, 0, 8000, &req), &req))
+							   src, 0, 8000, pending_op(&req)), &req))
 		return false;
 	/* What the next one misses may be told by the wait for this one. */
 	return expect("received", angara_team_received_wait(team, n, LONG_MS),
@@ -138,14 +139,14 @@ static bool bcast_refused_apart(void)
 	static char mem[8000];
 	bool ok = expect("reg", angara_mr_reg(ctx, mem, sizeof(mem), rank == size - 1 ?
 					      0 : ANGARA_ACCESS_REMOTE_WRITE, &closed), 0);
-	angara_req_t req;
+	struct pending req;
 
 	if (!ok)
 		return false;
 	ok = barrier(loses) & barrier(gets);
 	if (rank == 0)
 		ok &= finish("bcast", angara_bcast_nbi(loses, angara_mr_key(closed), 0,
-						       src, 0, 8000, &req), &req);
+						       src, 0, 8000, pending_op(&req)), &req);
 	ok &= barrier(loses) & bcast_from_first(gets, src, open, 1, 0);
 	ok &= expect("loss", angara_team_received_wait(loses, 1, LONG_MS),
 		     rank == size - 1 ? -EIO : 0);
@@ -208,13 +209,13 @@ static bool allreduce(void)
 	for (i = 0; ok && i < LENGTHS; i++)
 		for (k = 0; ok && k < 4; k++) {
 			size_t count = lengths[i] / 8;
-			angara_req_t req;
+			struct pending req;
 
 			for (size_t e = 0; e < count; e++)
 				v[e] = value(rank, e);
 			ok = finish("allreduce",
 				    angara_allreduce_nbi(team, mr, 0, mr, 0, count,
-							 ANGARA_TYPE_INT64, ops[k], &req),
+							 ANGARA_TYPE_INT64, ops[k], pending_op(&req)),
 				    &req) &&
 			     reduced("allreduce", v, count, ops[k]);
 		}
@@ -247,14 +248,14 @@ static bool reduce(void)
 		v[i] = value(rank, i);
 	for (root = 0; ok && root < size; root++)
 		for (i = 0; ok && i < LENGTHS; i++) {
-			angara_req_t req;
+			struct pending req;
 
 			memset(angara_mr_addr(dst), 0, lengths[i]);
 			ok = finish("reduce",
 				    angara_reduce_nbi(team, rank == root ? dst : NULL, 0,
 						      src, 0, lengths[i] / 8,
 						      ANGARA_TYPE_INT64, ANGARA_RED_SUM,
-						      root, &req), &req);
+						      root, pending_op(&req)), &req);
 			if (rank == root)
 				ok &= reduced("reduce", angara_mr_addr(dst),
 					      lengths[i] / 8, ANGARA_RED_SUM);
@@ -305,7 +306,7 @@ static bool same_bits(void)
 		v[e] = (e % 3 ? 1.0 : -1.0) * (rank + 1) / (3 + e + rank * rank);
 	for (t = 0; ok && t < TEAMS; t++) {
 		struct angara_team *team;
-		angara_req_t req;
+		struct pending req;
 
 		usleep((rank + t) % size * 1000);
 		team = team_of_all(0);
@@ -314,7 +315,7 @@ static bool same_bits(void)
 			ok = finish("sum", angara_allreduce_nbi(team, mr, N * sizeof(*v),
 								mr, 0, N,
 								ANGARA_TYPE_DOUBLE,
-								ANGARA_RED_SUM, &req),
+								ANGARA_RED_SUM, pending_op(&req)),
 				    &req);
 			if (t == 0 && round == 0)
 				memcpy(first, v + N, sizeof(first));
@@ -340,7 +341,7 @@ static bool least(void)
 	struct angara_mr *mr = region(N * sizeof(struct double_loc));
 	struct double_loc *v = angara_mr_addr(mr);
 	unsigned int e, r;
-	angara_req_t req;
+	struct pending req;
 	bool ok;
 
 	for (e = 0; e < N; e++) {
@@ -352,7 +353,7 @@ static bool least(void)
 		v[N - 1].value = NAN;
 	ok = finish("minloc", angara_allreduce_nbi(team, mr, 0, mr, 0, N,
 						   ANGARA_TYPE_DOUBLE_LOC,
-						   ANGARA_RED_MINLOC, &req), &req);
+						   ANGARA_RED_MINLOC, pending_op(&req)), &req);
 	for (e = 0; ok && e < N - 1; e++) {
 		unsigned int best = 0;
 
@@ -369,6 +370,30 @@ static bool least(void)
 	return ok;
 }
 
+/* The first starts as many as it can before any other starts one. */
+static bool barriers(void)
+{
+	enum { N = 1000 };
+	struct angara_team *team = team_of_all(0);
+	unsigned int started = 0;
+	bool ok = team != NULL;
+	int ret = 0;
+
+	while (ok && !rank && !ret && started < N) {
+		ret = angara_barrier_nbi(team, NULL);
+		started += !ret;
+	}
+	ok = ok && (rank || expect("refused", ret, -EAGAIN)) &&
+	     expect("all", angara_job_barrier(job), 0);
+	while (ok && started < N) {
+		ret = angara_barrier_nbi(team, NULL);
+		started += !ret;
+		ok = !ret || expect("barrier", ret, -EAGAIN);
+	}
+	return ok && expect("quiet", angara_quiet(ctx, LONG_MS), 0) &&
+	       expect("destroy", angara_team_destroy(team), 0);
+}
+
 const struct part coll_parts[] = {
 	{ "broadcast", bcast },
 	{ "broadcast then barrier", bcast_then_barrier },
@@ -379,5 +404,6 @@ const struct part coll_parts[] = {
 	{ "many at once", many },
 	{ "sums with the same bits", same_bits },
 	{ "place of the least", least },
+	{ "more barriers than a queue holds", barriers },
 	{ NULL, NULL },
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib.h"
+#include "pending.h"
 
 #define COUNT	1000
 #define WARM_UP	20	/* reductions before one says that it is at work */
@@ -18,18 +19,17 @@ static int reduce_once(struct angara_team *team, struct angara_mr *mr,
 		       uint32_t *node)
 {
 	int64_t *v = angara_mr_addr(mr);
-	struct angara_status status = { .node = UINT32_MAX };
-	angara_req_t req;
+	struct pending req = { 0 };
 	int ret;
 	size_t i;
 
 	for (i = 0; i < COUNT; i++)
 		v[i] = (int64_t)(rank + i);
 	ret = angara_allreduce_nbi(team, mr, 0, mr, 0, COUNT, ANGARA_TYPE_INT64,
-				   ANGARA_RED_SUM, &req);
+				   ANGARA_RED_SUM, pending_op(&req));
 	if (!ret)
-		ret = angara_wait(ctx, req, LONG_MS, &status);
-	*node = status.node;
+		ret = pending_wait(ctx, &req, LONG_MS);
+	*node = req.ended ? req.c.node : UINT32_MAX;
 	for (i = 0; !ret && i < COUNT; i++)
 		if (v[i] != (int64_t)(size * (size - 1) / 2 + size * i))
 			ret = -EILSEQ;

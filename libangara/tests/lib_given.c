@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib.h"
+#include "pending.h"
 
 #define MEMBERS		4
 #define GROUPS		6
@@ -161,11 +162,11 @@ static void give_way(struct member *m)
 }
 
 /* Others need the context meanwhile. */
-static int await(struct member *m, angara_req_t req)
+static int await(struct member *m, struct pending *req)
 {
 	int ret;
 
-	while ((ret = angara_test(m->lane->ctx, req, NULL)) == -EAGAIN)
+	while ((ret = pending_test(m->lane->ctx, req)) == -EAGAIN)
 		give_way(m);
 	return ret;
 }
@@ -174,7 +175,7 @@ static int await(struct member *m, angara_req_t req)
 static int count(struct member *m, struct angara_team *team)
 {
 	struct angara_mr *mr;
-	angara_req_t req;
+	struct pending req;
 	uint32_t *v;
 	int ret;
 
@@ -183,9 +184,9 @@ static int count(struct member *m, struct angara_team *team)
 	v = angara_mr_addr(mr);
 	*v = 1;
 	ret = angara_allreduce_nbi(team, mr, 0, mr, 0, 1, ANGARA_TYPE_UINT32,
-				   ANGARA_RED_SUM, &req);
+				   ANGARA_RED_SUM, pending_op(&req));
 	if (!ret)
-		ret = await(m, req);
+		ret = await(m, &req);
 	if (!ret)
 		ret = (int)*v;
 	angara_free(mr);

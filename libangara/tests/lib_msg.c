@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "lib.h"
+#include "pending.h"
 
 #define AREA	(32U << 10)
+#define FLOOD	1000		/* messages that no queue holds */
+#define FLOOD_BYTES 4096
 #define BURST	40		/* messages to each, that do not fit at once */
 
 static const size_t lengths[] = { 0, 1, 64, 240, 241, 256, 1000, 4096 };
@@ -72,7 +75,7 @@ static bool each_length(bool inl)
 	unsigned int next = (rank + 1) % size, from = (rank + size - 1) % size;
 	struct angara_message msg;
 	struct angara_mr *mr = NULL;
-	angara_req_t req;
+	struct pending req;
 	bool ok = expect("malloc", angara_malloc(mctx, 8192, &mr), 0);
 	unsigned int i;
 	int ret;
@@ -85,17 +88,17 @@ static bool each_length(bool inl)
 			break;
 		fill(at, lengths[i], rank + i);
 		if (inl)
-			ret = angara_send_inline(mctx, mpeers[next], &head, at,
-						 lengths[i], &req);
+			ret = angara_send_inline_nbi(mctx, mpeers[next], &head, at,
+						 lengths[i], pending_op(&req));
 		else
 			ret = angara_send_nbi(mctx, mpeers[next], &head, mr, i,
-					      lengths[i], &req);
+					      lengths[i], pending_op(&req));
 		ok = expect("send", ret, 0) &&
 		     expect("next", angara_msg_wait(mctx, LONG_MS, &msg), 0) &&
 		     message_is(&msg, from, i, lengths[i]) &&
 		     expect("free", angara_msg_free(mctx, &msg), 0) &&
 		     expect("again", angara_msg_free(mctx, &msg), -EINVAL) &&
-		     expect("sent", angara_wait(mctx, req, LONG_MS, NULL), 0);
+		     expect("sent", pending_wait(mctx, &req, LONG_MS), 0);
 	}
 	return ok && expect("none", angara_msg_next(mctx, &msg), -EAGAIN) &&
 	       expect("none", angara_msg_wait(mctx, 1, &msg), -ETIMEDOUT);
@@ -180,12 +183,13 @@ static bool message_fd(void)
 	struct pollfd p = { .events = POLLIN };
 	int ret;
 
-	ok = ok && expect("send", angara_send_inline(mctx, mpeers[next], &head,
+	ok = ok && expect("send", angara_send_inline_nbi(mctx, mpeers[next], &head,
 						     NULL, 0, NULL), 0);
 	p.fd = ok ? angara_ctx_fd(mctx) : -1;
 	ok = ok && expect("fd", p.fd >= 0, 1);
 	while (ok && (ret = angara_msg_next(mctx, &msg)) == -EAGAIN)
-		ok = expect("poll", poll(&p, 1, LONG_MS), 1);
+		ok = angara_ctx_arm(mctx) == -EAGAIN ||
+		     expect("poll", poll(&p, 1, LONG_MS), 1);
 	ok = ok && expect("next", ret, 0) &&
 	     expect("quiet", angara_quiet(mctx, LONG_MS), 0);
 	ok &= angara_job_barrier(job) == 0;
@@ -193,14 +197,66 @@ static bool message_fd(void)
 	return ok;
 }
 
+/* Takes what has arrived.  Return: their number, -1 if one is wrong. */
+static int take_all(unsigned int from, unsigned int first)
+{
+	struct angara_message msg;
+	int n = 0;
+
+	while (!angara_msg_next(mctx, &msg)) {
+		if (!expect("tag", (long long)msg.head.tag,
+			    (long long)head_of(from, first + n).tag) ||
+		    !expect("length", (long long)msg.len, FLOOD_BYTES) ||
+		    !expect("free", angara_msg_free(mctx, &msg), 0))
+			return -1;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Each sends more than all queues and areas hold before it receives: nobody
+ * waits within a call, so each comes to receive.
+ */
+static bool flood(void)
+{
+	unsigned int next = (rank + 1) % size, from = (rank + size - 1) % size;
+	unsigned int sent = 0, taken = 0, refused = 0;
+	struct angara_mr *mr = NULL;
+	bool ok = area_open() &&
+		  expect("malloc", angara_malloc(mctx, FLOOD_BYTES, &mr), 0);
+
+	while (ok && (sent < FLOOD || taken < FLOOD)) {
+		struct angara_head head = head_of(rank, sent);
+		int ret = -EAGAIN;
+
+		if (sent < FLOOD)
+			ret = angara_send_nbi(mctx, mpeers[next], &head, mr, 0,
+					      FLOOD_BYTES, NULL);
+		sent += !ret;
+		if (!ret)
+			continue;
+		refused++;
+		ok = expect("send", ret, -EAGAIN);
+		ret = ok ? take_all(from, taken) : -1;
+		ok = ret >= 0;
+		taken += (unsigned int)ret;
+	}
+	ok = ok && expect("refused", refused > 0, 1) &&
+	     expect("quiet", angara_quiet(mctx, LONG_MS), 0);
+	angara_job_barrier(job);
+	area_close();
+	return ok;
+}
+
 static bool sends(const char *what, struct angara_peer peer, int want)
 {
 	struct angara_head head = { 0 };
-	angara_req_t req;
+	struct pending req;
 
-	return expect(what, angara_send_inline(mctx, peer, &head, "x", 1, &req),
+	return expect(what, angara_send_inline_nbi(mctx, peer, &head, "x", 1, pending_op(&req)),
 		      0) &&
-	       expect(what, angara_wait(mctx, req, LONG_MS, NULL), want);
+	       expect(what, pending_wait(mctx, &req, LONG_MS), want);
 }
 
 static bool message_errors(void)
@@ -229,10 +285,10 @@ static bool message_errors(void)
 					      8, NULL), -EINVAL) &&
 	     expect("no region", angara_send_nbi(mctx, nobody, &head, NULL, 0, 1,
 						 NULL), -EINVAL) &&
-	     expect("long", angara_send_inline(mctx, nobody, &head, &head,
+	     expect("long", angara_send_inline_nbi(mctx, nobody, &head, &head,
 					       ANGARA_MAX_INLINE + 1, NULL),
 		    -EINVAL) &&
-	     expect("nothing", angara_send_inline(mctx, nobody, &head, NULL, 1,
+	     expect("nothing", angara_send_inline_nbi(mctx, nobody, &head, NULL, 1,
 						  NULL), -EINVAL) &&
 	     sends("nobody", nobody, -EHOSTUNREACH) &&
 	     sends("no area", peers()[rank], -EACCES);
@@ -248,15 +304,15 @@ static bool fetch_add(void)
 	const uint64_t one = 1;
 	uint64_t *seen = angara_mr_addr(old), all, i;
 	bool ok = angara_job_barrier(job) == 0;
-	angara_req_t req;
+	struct pending req;
 
 	for (i = 0; ok && i < 50; i++) {
 		ok = expect("fetch", angara_fetch_nbi(ctx, peers()[0],
 						      angara_mr_key(mr), 64, &one,
 						      1, ANGARA_TYPE_UINT64,
 						      ANGARA_ATOMIC_SUM, old,
-						      8 * i, 5, &req), 0) &&
-		     expect("done", angara_wait(ctx, req, LONG_MS, NULL), 0) &&
+						      8 * i, pending_notify(&req, 5)), 0) &&
+		     expect("done", pending_wait(ctx, &req, LONG_MS), 0) &&
 		     expect("grows", !i || seen[i] > seen[i - 1], 1);
 	}
 	ok &= angara_job_barrier(job) == 0;
@@ -271,10 +327,10 @@ static bool fetch_add(void)
 	return ok;
 }
 
-static bool deed(const char *what, int ret, const angara_req_t *req, int want)
+static bool deed(const char *what, int ret, struct pending *req, int want)
 {
 	return expect(what, ret, 0) &&
-	       expect(what, angara_wait(ctx, *req, LONG_MS, NULL), want);
+	       expect(what, pending_wait(ctx, req, LONG_MS), want);
 }
 
 /* One's own memory, through the adapter. */
@@ -285,33 +341,31 @@ static bool own_words(struct angara_mr *mr, struct angara_mr *old)
 	uint32_t key = angara_mr_key(mr);
 	const int32_t x[3] = { -5, 0, 9 }, y[3] = { 7, -7, 8 };
 	const unsigned int type = ANGARA_TYPE_INT32;
-	angara_req_t req;
+	struct pending req;
 	int ret;
 
 	t[0] = 7;
 	t[1] = -8;
 	t[2] = 8;
 	ret = angara_compare_nbi(ctx, me, key, 0, x, y, 3, type,
-				 ANGARA_ATOMIC_CSWAP, old, 4, ANGARA_NO_NOTIFY,
-				 &req);
+				 ANGARA_ATOMIC_CSWAP, old, 4, pending_op(&req));
 	if (!deed("cswap", ret, &req, 0) || !expect("swapped", t[0], -5) ||
 	    !expect("not swapped", t[1], -8) || !expect("swapped", t[2], 9) ||
 	    !expect("was", was[1], 7) || !expect("was", was[3], 8))
 		return false;
 	ret = angara_atomic_nbi(ctx, me, key, 4, x, 2, type, ANGARA_ATOMIC_MIN,
-				ANGARA_NO_NOTIFY, &req);
+				pending_op(&req));
 	if (!deed("min", ret, &req, 0) || !expect("min", t[1], -8) ||
 	    !expect("min", t[2], 0))
 		return false;
 	ret = angara_fetch_nbi(ctx, me, key, 0, NULL, 2, type,
-			       ANGARA_ATOMIC_READ, old, 0, ANGARA_NO_NOTIFY,
-			       &req);
+			       ANGARA_ATOMIC_READ, old, 0, pending_op(&req));
 	if (!deed("read", ret, &req, 0) || !expect("read", was[0], -5) ||
 	    !expect("read", was[1], -8))
 		return false;
 	ret = angara_compare_nbi(ctx, me, key, 0, x, y, 1, type,
 				 ANGARA_ATOMIC_CSWAP_NE, NULL, 0,
-				 ANGARA_NO_NOTIFY, &req);
+				 pending_op(&req));
 	return deed("cswap_ne", ret, &req, 0) && expect("the same", t[0], -5);
 }
 
@@ -320,36 +374,34 @@ static bool atomics(void)
 	struct angara_mr *mr = region(4096), *old = region(4096);
 	struct angara_peer me = peers()[rank];
 	uint32_t key = angara_mr_key(mr);
-	const unsigned int type = ANGARA_TYPE_INT64, none = ANGARA_NO_NOTIFY;
+	const unsigned int type = ANGARA_TYPE_INT64;
 	int64_t x[33] = { 0 };
-	angara_req_t req;
+	struct pending req;
 	bool ok = own_words(mr, old);
 
 #define EINVALS(name, call) expect(name, call, -EINVAL)
 #define ATOMIC(count, op) angara_atomic_nbi(ctx, me, key, 0, x, count, type, \
-					    op, (int)none, &req)
+					    op, pending_op(&req))
 	ok = ok && EINVALS("none", ATOMIC(0, ANGARA_ATOMIC_SUM)) &&
 	     EINVALS("many", ATOMIC(33, ANGARA_ATOMIC_SUM)) &&
 	     EINVALS("read", ATOMIC(1, ANGARA_ATOMIC_READ)) &&
 	     EINVALS("cswap", ATOMIC(1, ANGARA_ATOMIC_CSWAP)) &&
 	     EINVALS("no old", angara_fetch_nbi(ctx, me, key, 0, x, 1, type,
 						ANGARA_ATOMIC_SUM, NULL, 0,
-						(int)none, &req)) &&
+						pending_op(&req))) &&
 	     EINVALS("many", angara_compare_nbi(ctx, me, key, 0, x, x, 17, type,
 						ANGARA_ATOMIC_CSWAP, NULL, 0,
-						(int)none, &req)) &&
+						pending_op(&req))) &&
 	     EINVALS("sum", angara_compare_nbi(ctx, me, key, 0, x, x, 1, type,
 					       ANGARA_ATOMIC_SUM, NULL, 0,
-					       (int)none, &req)) &&
+					       pending_op(&req))) &&
 	     EINVALS("counter", angara_atomic_nbi(ctx, me, key, 0, x, 1, type,
-						  ANGARA_ATOMIC_SUM, 100000,
-						  &req)) &&
+						  ANGARA_ATOMIC_SUM, pending_notify(&req, 100000))) &&
 	     deed("align", angara_atomic_nbi(ctx, me, key, 4, x, 1, type,
-					     ANGARA_ATOMIC_SUM, (int)none, &req),
+					     ANGARA_ATOMIC_SUM, pending_op(&req)),
 		  &req, -EINVAL) &&
 	     deed("bounds", angara_atomic_nbi(ctx, me, key, 4096, x, 1, type,
-					      ANGARA_ATOMIC_SUM, (int)none,
-					      &req), &req, -ERANGE) &&
+					      ANGARA_ATOMIC_SUM, pending_op(&req)), &req, -ERANGE) &&
 	     deed("32", ATOMIC(32, ANGARA_ATOMIC_SUM), &req, 0) &&
 	     expect("valid", angara_atomic_valid(ANGARA_ATOMIC_MSWAP, type), 1) &&
 	     expect("type", angara_atomic_valid(ANGARA_ATOMIC_SUM, 200), 0) &&
@@ -363,6 +415,7 @@ static bool atomics(void)
 const struct part msg_parts[] = {
 	{ "messages of many lengths", messages },
 	{ "more messages than fit", overload },
+	{ "messages before any is received", flood },
 	{ "messages by poll", message_fd },
 	{ "messages: errors", message_errors },
 	{ "fetch-add by all", fetch_add },

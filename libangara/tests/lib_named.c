@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib.h"
+#include "pending.h"
 
 #define DELEGATED	3	/* TreeId */
 
@@ -117,7 +118,7 @@ static bool gone(void)
 {
 	struct angara_team *team;
 	struct angara_mr *mr = region(4096);
-	angara_req_t req = 0;
+	struct pending req = { 0 };
 	bool ok;
 	int ret;
 
@@ -126,7 +127,7 @@ static bool gone(void)
 		return false;
 	/* An operation that cannot end, as the last process does not join in. */
 	if (rank != size - 1)
-		ok = expect("barrier", angara_barrier_nbi(team, &req), 0);
+		ok = expect("barrier", angara_barrier_nbi(team, pending_op(&req)), 0);
 	/* Whoever has seen this waits until all sleep, and takes the adapters away. */
 	ok &= expect("all", angara_job_barrier(job), 0);
 	if (rank == 0)
@@ -135,11 +136,11 @@ static bool gone(void)
 	ok &= expect("counter", angara_counter_wait(ctx, 0, 1, LONG_MS), -ENODEV);
 	if (rank != size - 1) {
 		do {
-			ret = angara_test(ctx, req, NULL);
+			ret = pending_test(ctx, &req);
 		} while (ret == -EAGAIN);
 		ok &= expect("test", ret == -ENODEV || ret == -ECONNRESET, 1);
 	}
-	ok &= expect("put", angara_put_nbi(ctx, peers()[0], 0, 0, mr, 0, 1, -1, NULL),
+	ok &= expect("put", angara_put_nbi(ctx, peers()[0], 0, 0, mr, 0, 1, NULL),
 		     -ENODEV);
 	ok &= expect("malloc", angara_malloc(ctx, 1, &mr),
 		     getenv("LIB_BROKEN") ? -EIO : -ENODEV);

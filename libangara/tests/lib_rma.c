@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Puts and gets: to the next process in a ring, of many lengths; full queues;
- * what the target refuses; requests and counters.
+ * what the target refuses; completions and counters.
  */
 #include <errno.h>
 #include <poll.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib.h"
+#include "pending.h"
 
 #define MIB	(1024 * 1024)
 #define BIG	(MIB + 4096)
@@ -28,10 +29,10 @@ static unsigned int before(void)
 	return (rank + size - 1) % size;
 }
 
-static bool done(const char *what, int ret, const angara_req_t *req, int want)
+static bool done(const char *what, int ret, struct pending *req, int want)
 {
 	return expect(what, ret, 0) &&
-	       expect(what, angara_wait(ctx, *req, LONG_MS, NULL), want);
+	       expect(what, pending_wait(ctx, req, LONG_MS), want);
 }
 
 static bool put(void)
@@ -42,12 +43,12 @@ static bool put(void)
 	size_t i;
 
 	for (i = 0; ok && i < LENGTHS; i++) {
-		angara_req_t req;
+		struct pending req;
 		int ret;
 
 		fill(angara_mr_addr(src), lengths[i] + 3, rank + (unsigned int)i);
 		ret = angara_put_nbi(ctx, next_peer(), angara_mr_key(dst), 5, src, 3,
-				     lengths[i], 3, &req);
+				     lengths[i], pending_notify(&req, 3));
 		ok = done("put", ret, &req, 0) &&
 		     expect("counter", angara_counter_wait(ctx, 3, count + i + 1,
 							   LONG_MS), 0);
@@ -73,7 +74,7 @@ static bool own_memory(void)
 	static char from[70001], to[70001], back[70001];
 	struct angara_mr *src = NULL, *dst = NULL, *got = NULL;
 	const unsigned int all = ANGARA_ACCESS_ALL;
-	angara_req_t req;
+	struct pending req;
 	bool ok;
 	int ret;
 
@@ -84,14 +85,14 @@ static bool own_memory(void)
 	ok &= angara_job_barrier(job) == 0;
 	if (ok) {
 		ret = angara_put_nbi(ctx, next_peer(), angara_mr_key(dst), 0, src,
-				     0, sizeof(from), ANGARA_NO_NOTIFY, &req);
+				     0, sizeof(from), pending_op(&req));
 		ok = done("put", ret, &req, 0);
 	}
 	ok &= angara_job_barrier(job) == 0;
 	ok = ok && filled("put", to, sizeof(to), before());
 	if (ok) {
 		ret = angara_get_nbi(ctx, next_peer(), angara_mr_key(dst), 0, got,
-				     0, sizeof(back), ANGARA_NO_NOTIFY, &req);
+				     0, sizeof(back), pending_op(&req));
 		ok = done("get", ret, &req, 0) &&
 		     filled("get", back, sizeof(back), rank);
 	}
@@ -111,21 +112,21 @@ static bool put_inline(void)
 
 	for (i = 0; ok && i < 4; i++) {
 		uint64_t count = angara_counter(ctx, 255);
-		angara_req_t req;
+		struct pending req;
 
 		len = lengths[i];
 		ok = angara_job_barrier(job) == 0;
 		fill(data, len, rank);
-		ok &= done("inline", angara_put_inline(ctx, next_peer(),
+		ok &= done("inline", angara_put_inline_nbi(ctx, next_peer(),
 						       angara_mr_key(dst), 0, data,
-						       len, 255, &req), &req, 0) &&
+						       len, pending_notify(&req, 255)), &req, 0) &&
 		      expect("counter", angara_counter_wait(ctx, 255, count + 1,
 							    LONG_MS), 0) &&
 		      filled("inline", angara_mr_addr(dst), len, before());
 		ok &= angara_job_barrier(job) == 0;
 	}
-	ok &= expect("257 inline", angara_put_inline(ctx, next_peer(), 0, 0, data, 257,
-						     ANGARA_NO_NOTIFY, NULL), -EINVAL);
+	ok &= expect("257 inline", angara_put_inline_nbi(ctx, next_peer(), 0, 0, data, 257,
+						     NULL), -EINVAL);
 	angara_free(dst);
 	return ok;
 }
@@ -139,17 +140,16 @@ static bool get(void)
 	fill(angara_mr_addr(src), BIG, rank);
 	angara_job_barrier(job);
 	for (i = 0; ok && i < LENGTHS; i++) {
-		struct angara_status st = { .status = 99 };
-		angara_req_t req;
+		struct pending req;
 		int ret;
 
 		memset(angara_mr_addr(dst), 0, BIG);
 		ret = angara_get_nbi(ctx, next_peer(), angara_mr_key(src), 0, dst, 0,
-				     lengths[i], ANGARA_NO_NOTIFY, &req);
+				     lengths[i], pending_op(&req));
 		ok = expect("get", ret, 0) &&
-		     expect("get", angara_wait(ctx, req, LONG_MS, &st), 0) &&
-		     expect("status", st.status, ANGARA_ST_OK) &&
-		     expect("length", (long long)st.length, (long long)lengths[i]) &&
+		     expect("get", pending_wait(ctx, &req, LONG_MS), 0) &&
+		     expect("status", req.c.status, ANGARA_ST_OK) &&
+		     expect("length", (long long)req.c.length, (long long)lengths[i]) &&
 		     filled("get", angara_mr_addr(dst), lengths[i],
 			    (rank + 1) % size);
 	}
@@ -159,26 +159,37 @@ static bool get(void)
 	return ok;
 }
 
-/* More operations than any queue holds, with and without requests. */
+static int put_byte(struct angara_mr *mr, unsigned int at, const char *byte,
+		    const struct angara_op *op)
+{
+	int ret;
+
+	do {
+		ret = angara_put_inline_nbi(ctx, next_peer(), angara_mr_key(mr), at,
+					    byte, 1, op);
+	} while (ret == -EAGAIN);
+	return ret;
+}
+
+/* More operations than any queue holds, with and without completions. */
 static bool full_queues(void)
 {
 	enum { N = 3000 };
 	struct angara_mr *mr = region(N);
-	angara_req_t first = 0, last = 0;
+	struct pending first, last;
 	uint64_t count = angara_counter(ctx, 9);
 	char byte = (char)(rank + 1);
 	bool ok = angara_job_barrier(job) == 0;
 	unsigned int i;
 
 	for (i = 0; ok && i < N; i++)
-		ok = expect("put", angara_put_inline(ctx, next_peer(), angara_mr_key(mr),
-						     i, &byte, 1, 9,
-						     i == 0 ? &first : i == N - 1 ?
-						     &last : NULL), 0);
+		ok = expect("put", put_byte(mr, i, &byte, i == 0 ? pending_notify(&first, 9) :
+					    i == N - 1 ? pending_notify(&last, 9) :
+					    PENDING_COUNT(9)), 0);
 	ok = ok && expect("quiet", angara_quiet(ctx, LONG_MS), 0) &&
-	     expect("test", angara_test(ctx, first, NULL), 0) &&
-	     expect("test", angara_test(ctx, last, NULL), 0) &&
-	     expect("test again", angara_test(ctx, last, NULL), -ENOENT) &&
+	     expect("test", pending_test(ctx, &first), 0) &&
+	     expect("test", pending_test(ctx, &last), 0) &&
+	     expect("test", last.ended, 1) &&
 	     expect("all here", angara_counter_wait(ctx, 9, count + N, LONG_MS), 0);
 	for (i = 0; ok && i < N; i++)
 		ok = expect("byte", ((char *)angara_mr_addr(mr))[i], (char)(before() + 1));
@@ -193,32 +204,31 @@ static bool refused(void)
 	static char memory[64];
 	struct angara_peer nobody = { .node = 0x7FFFFFFF };
 	struct angara_peer next = next_peer();
-	struct angara_status st;
-	angara_req_t req;
+	struct pending req;
 	bool ok;
 
 	ok = expect("reg", angara_mr_reg(ctx, memory, 64, ANGARA_ACCESS_REMOTE_READ,
 					 &ro), 0);
 	angara_job_barrier(job);
-	ok &= done("key", angara_put_nbi(ctx, next, 200, 0, mr, 0, 8, -1, &req), &req,
+	ok &= done("key", angara_put_nbi(ctx, next, 200, 0, mr, 0, 8, pending_op(&req)), &req,
 		   -ENOKEY);
 	ok &= done("bounds", angara_put_nbi(ctx, next, angara_mr_key(mr), 93, mr, 0, 8,
-					    -1, &req), &req, -ERANGE);
+					    pending_op(&req)), &req, -ERANGE);
 	ok &= done("access", angara_put_nbi(ctx, next, angara_mr_key(ro), 0, mr, 0, 8,
-					    -1, &req), &req, -EACCES);
-	ok &= done("target", angara_put_nbi(ctx, nobody, 0, 0, mr, 0, 8, -1, &req), &req,
+					    pending_op(&req)), &req, -EACCES);
+	ok &= done("target", angara_put_nbi(ctx, nobody, 0, 0, mr, 0, 8, pending_op(&req)), &req,
 		   -EHOSTUNREACH);
-	ok &= expect("get", angara_get_nbi(ctx, next, 200, 0, mr, 0, 8, -1, &req), 0) &&
-	      expect("get", angara_wait(ctx, req, LONG_MS, &st), -ENOKEY) &&
-	      expect("node", st.node, next.node);
-	ok &= expect("put", angara_put_nbi(ctx, next, 200, 0, mr, 0, 8, -1, NULL), 0) &&
+	ok &= expect("get", angara_get_nbi(ctx, next, 200, 0, mr, 0, 8, pending_op(&req)), 0) &&
+	      expect("get", pending_wait(ctx, &req, LONG_MS), -ENOKEY) &&
+	      expect("node", req.c.node, next.node);
+	ok &= expect("put", angara_put_nbi(ctx, next, 200, 0, mr, 0, 8, NULL), 0) &&
 	      expect("quiet", angara_quiet(ctx, LONG_MS), -ENOKEY) &&
 	      expect("quiet", angara_quiet(ctx, LONG_MS), 0);
-	ok &= expect("local bounds", angara_put_nbi(ctx, next, 0, 0, mr, 93, 8, -1, NULL),
+	ok &= expect("local bounds", angara_put_nbi(ctx, next, 0, 0, mr, 93, 8, NULL),
 		     -EINVAL) &&
-	      expect("counter 256", angara_put_nbi(ctx, next, 0, 0, mr, 0, 8, 256, NULL),
+	      expect("counter 256", angara_put_nbi(ctx, next, 0, 0, mr, 0, 8, PENDING_COUNT(256)),
 		     -EINVAL) &&
-	      expect("counter -2", angara_put_nbi(ctx, next, 0, 0, mr, 0, 8, -2, NULL),
+	      expect("counter -2", angara_put_nbi(ctx, next, 0, 0, mr, 0, 8, PENDING_COUNT(-2)),
 		     -EINVAL);
 	angara_job_barrier(job);
 	angara_mr_dereg(ro);
@@ -235,10 +245,10 @@ static bool sleeping(void)
 
 	angara_job_barrier(job);
 	ok = expect("deadline", angara_counter_wait(ctx, 11, count + 1, 50), -ETIMEDOUT);
-	angara_test(ctx, 0, NULL);
+	ok &= expect("arm", angara_ctx_arm(ctx), 0);
 	ok &= expect("quiet descriptor", poll(&p, 1, 50), 0);
 	angara_job_barrier(job);
-	ok &= expect("put", angara_put_inline(ctx, next_peer(), 0, 0, NULL, 0, 11, NULL),
+	ok &= expect("put", angara_put_inline_nbi(ctx, next_peer(), 0, 0, NULL, 0, PENDING_COUNT(11)),
 		     0);
 	ok &= expect("poll", poll(&p, 1, LONG_MS), 1);
 	ok &= expect("counter", angara_counter_wait(ctx, 11, count + 1, LONG_MS), 0);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib.h"
+#include "pending.h"
 
 #define SURVIVOR	"# survived"
 
@@ -19,14 +20,14 @@ bool works(struct angara_team *team)
 {
 	struct angara_mr *mr = region(8);
 	uint64_t *v = angara_mr_addr(mr);
-	angara_req_t req;
+	struct pending req;
 	bool ok;
 
 	*v = 1;
 	ok = expect("allreduce", angara_allreduce_nbi(team, mr, 0, mr, 0, 1,
 						      ANGARA_TYPE_UINT64,
-						      ANGARA_RED_SUM, &req), 0) &&
-	     expect("wait", angara_wait(ctx, req, LONG_MS, NULL), 0) &&
+						      ANGARA_RED_SUM, pending_op(&req)), 0) &&
+	     expect("wait", pending_wait(ctx, &req, LONG_MS), 0) &&
 	     expect("members", (long long)*v, angara_team_size(team));
 	angara_free(mr);
 	return ok;
@@ -148,10 +149,10 @@ static bool looked(const struct angara_team *team, const struct angara_mr *mr,
 
 	for (i = 0; ok && i < size; i++)
 		if (i != victim)
-			ok = expect("put", angara_put_inline(ctx, angara_team_peer(team, i),
+			ok = expect("put", angara_put_inline_nbi(ctx, angara_team_peer(team, i),
 							     angara_mr_key(mr), 4096,
 							     &rank, sizeof(rank),
-							     (int)counter, NULL), 0);
+							     PENDING_COUNT((int)counter)), 0);
 	return ok && expect("all have looked", angara_counter_wait(ctx, counter, size - 1,
 								   LONG_MS), 0);
 }
@@ -165,7 +166,7 @@ static int bereaved(unsigned int victim)
 {
 	struct angara_team *team;
 	struct angara_mr *mr;
-	angara_req_t req = 0;
+	struct pending req = { 0 };
 	uint32_t node;
 	int ret;
 
@@ -182,9 +183,9 @@ static int bereaved(unsigned int victim)
 		ret = angara_team_received_wait(team, 1, ANGARA_FOREVER);
 	else
 		ret = angara_allreduce_nbi(team, mr, 0, mr, 0, 512,
-					   ANGARA_TYPE_INT64, 0, &req);
+					   ANGARA_TYPE_INT64, 0, pending_op(&req));
 	if (!ret)
-		ret = angara_wait(ctx, req, LONG_MS, NULL);
+		ret = pending_wait(ctx, &req, LONG_MS);
 	if (!expect("told", ret, -ECONNRESET) ||
 	    !expect("check", angara_team_check(team, &node), -ECONNRESET) ||
 	    /* The first process takes all rows along, in whatever order. */

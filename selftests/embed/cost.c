@@ -74,44 +74,35 @@ void *__wrap_realloc(void *p, size_t n)
 	return __real_realloc(p, n);
 }
 
-static void finish(unsigned int i, angara_req_t req)
-{
-	CHECK(angara_wait(member[i].ctx, req, ANGARA_FOREVER, NULL));
-}
-
 static void put(u32 i)
 {
-	angara_req_t req;
-
 	CHECK(angara_put_inline(member[0].ctx, peers[1],
-				angara_mr_key(member[1].mr), 0, &i, LEN,
-				ANGARA_NO_NOTIFY, &req));
-	finish(0, req);
+				angara_mr_key(member[1].mr), 0, &i, LEN));
 }
 
 /* To the node that is farthest from the first. */
 static void long_put(u32 i)
 {
-	angara_req_t req;
-
 	(void)i;
-	CHECK(angara_put_nbi(member[0].ctx, peers[nodes / 2],
-			     angara_mr_key(member[0].mr), 0, member[0].mr, 0,
-			     BULK, ANGARA_NO_NOTIFY, &req));
-	finish(0, req);
+	CHECK(angara_put(member[0].ctx, peers[nodes / 2],
+			 angara_mr_key(member[0].mr), 0, member[0].mr, 0, BULK));
+}
+
+static void finish(unsigned int i)
+{
+	CHECK(angara_quiet(member[i].ctx, ANGARA_FOREVER));
 }
 
 static void bcast_of(size_t len, u32 i)
 {
-	angara_req_t req;
 	u32 n;
 
 	CHECK(angara_bcast_nbi(&member[0].team, angara_mr_key(member[0].mr), 0,
-			       member[0].mr, 0, len, &req));
+			       member[0].mr, 0, len, NULL));
 	for (n = 1; n < nodes; n++)
 		CHECK(angara_team_received_wait(&member[n].team, i + 1,
 						ANGARA_FOREVER));
-	finish(0, req);
+	finish(0);
 }
 
 static void bcast(u32 i)
@@ -127,15 +118,14 @@ static void long_bcast(u32 i)
 /* In each caller, so that no call is counted. */
 static inline __attribute__((always_inline)) void sum(u32 type, size_t count)
 {
-	angara_req_t req[MAX_MEMBERS];
 	u32 n;
 
 	for (n = 0; n < nodes; n++)
 		CHECK(angara_allreduce_nbi(&member[n].team, member[n].mr, 1024,
 					   member[n].mr, 0, count, type,
-					   ANGARA_RED_SUM, &req[n]));
+					   ANGARA_RED_SUM, NULL));
 	for (n = 0; n < nodes; n++)
-		finish(n, req[n]);
+		finish(n);
 }
 
 static void allreduce(u32 i)
@@ -160,45 +150,51 @@ static void doubles(u32 i)
 
 static void barrier(u32 i)
 {
-	angara_req_t req[MAX_MEMBERS];
 	u32 n;
 
 	(void)i;
 	for (n = 0; n < nodes; n++)
-		CHECK(angara_barrier_nbi(&member[n].team, &req[n]));
+		CHECK(angara_barrier_nbi(&member[n].team, NULL));
 	for (n = 0; n < nodes; n++)
-		finish(n, req[n]);
+		finish(n);
 }
 
 static void send_one(u32 i)
 {
 	struct angara_head head = { .tag = i };
 	struct angara_message msg;
-	angara_req_t req;
 
-	CHECK(angara_send_inline(member[0].ctx, peers[1], &head, &i, LEN, &req));
+	CHECK(angara_send_inline_nbi(member[0].ctx, peers[1], &head, &i, LEN,
+				     NULL));
 	CHECK(angara_msg_wait(member[1].ctx, ANGARA_FOREVER, &msg));
 	CHECK(angara_msg_free(member[1].ctx, &msg));
-	finish(0, req);
+	finish(0);
 }
 
 static void fetch_add(u32 i)
 {
 	const u64 x = i;
-	angara_req_t req;
+	u64 old;
 
-	CHECK(angara_fetch_nbi(member[0].ctx, peers[1],
-			       angara_mr_key(member[1].mr), 0, &x, 1,
-			       ANGARA_TYPE_UINT64, ANGARA_ATOMIC_SUM,
-			       member[0].mr, 64, ANGARA_NO_NOTIFY, &req));
-	finish(0, req);
+	CHECK(angara_fetch(member[0].ctx, peers[1],
+			   angara_mr_key(member[1].mr), 0, &x, 1,
+			   ANGARA_TYPE_UINT64, ANGARA_ATOMIC_SUM, &old));
+}
+
+/* A look at a completion queue where nothing comes. */
+static void look(u32 i)
+{
+	struct angara_completion c;
+
+	(void)i;
+	CHECK(angara_poll(member[0].ctx, &c, 1));
 }
 
 static const struct {
 	const char *name;
 	void (*run)(u32 i);
 } ops[] = {
-	{ "send", send_one }, { "fetch_add", fetch_add },
+	{ "send", send_one }, { "fetch_add", fetch_add }, { "look", look },
 	{ "put", put }, { "allreduce", allreduce }, { "doubles", doubles },
 	{ "bcast", bcast },
 	{ "barrier", barrier }, { "long_put", long_put },

@@ -37,6 +37,8 @@
 
 #include <angara/angara.h>
 
+#include "tests/pending.h"
+
 #define LIMIT_MS	10000	/* an error that takes longer has not come */
 #define SHORT_MS	4000	/* limit of those who wait for a stopped process */
 #define MAX_PROCS	6
@@ -74,23 +76,23 @@ struct worker {
 	unsigned int rank, size;
 };
 
-static int finish(struct worker *w, int ret, angara_req_t req)
+static int finish(struct worker *w, int ret, struct pending *req)
 {
-	return ret ? ret : angara_wait(w->ctx, req, limit_ms, NULL);
+	return ret ? ret : pending_wait(w->ctx, req, limit_ms);
 }
 
 static int allreduce(struct worker *w, unsigned int count)
 {
 	int32_t *data = angara_mr_addr(w->mr);
-	angara_req_t req = 0;
+	struct pending req = { 0 };
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < count; i++)
 		data[i] = (int32_t)(w->rank + i);
 	ret = angara_allreduce_nbi(w->team, w->mr, 32768, w->mr, 0, count,
-				   ANGARA_TYPE_INT32, ANGARA_RED_SUM, &req);
-	ret = finish(w, ret, req);
+				   ANGARA_TYPE_INT32, ANGARA_RED_SUM, pending_op(&req));
+	ret = finish(w, ret, &req);
 	for (i = 0; !ret && i < count; i++)
 		if (data[8192 + i] != (int32_t)(w->size * (w->size - 1) / 2 +
 						w->size * i))
@@ -100,30 +102,30 @@ static int allreduce(struct worker *w, unsigned int count)
 
 static int barrier(struct worker *w)
 {
-	angara_req_t req = 0;
-	int ret = angara_barrier_nbi(w->team, &req);
+	struct pending req = { 0 };
+	int ret = angara_barrier_nbi(w->team, pending_op(&req));
 
-	return finish(w, ret, req);
+	return finish(w, ret, &req);
 }
 
 static int put(struct worker *w, struct angara_peer to, size_t len)
 {
-	angara_req_t req = 0;
+	struct pending req = { 0 };
 	int ret = angara_put_nbi(w->ctx, to, angara_mr_key(w->mr), 65536, w->mr,
-				 0, len, 0, &req);
+				 0, len, pending_notify(&req, 0));
 
-	return finish(w, ret, req);
+	return finish(w, ret, &req);
 }
 
 static int bcast(struct worker *w, unsigned int from, size_t len)
 {
-	angara_req_t req = 0;
+	struct pending req = { 0 };
 	int ret = 0;
 
 	if (from == w->rank) {
 		ret = angara_bcast_nbi(w->team, angara_mr_key(w->mr), 65536,
-				       w->mr, 0, len, &req);
-		ret = finish(w, ret, req);
+				       w->mr, 0, len, pending_op(&req));
+		ret = finish(w, ret, &req);
 	}
 	return ret ? ret : barrier(w);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "members.h"
+#include "tests/pending.h"
 
 #define LEN	(1U << 16)
 #define HALF	(LEN / 2)
@@ -41,26 +42,26 @@ static unsigned int rnd(unsigned long *state, unsigned int below)
 	return (unsigned int)(*state >> 33) % below;
 }
 
-static void finish(struct worker *w, int ret, angara_req_t req)
+static void finish(struct worker *w, int ret, struct pending *req)
 {
 	struct pollfd p = { .events = POLLIN };
 
 	CHECK(ret);
 	switch (rnd(&w->own, 8)) {
 	case 0:
-		while ((ret = angara_test(w->m->ctx, req, NULL)) == -EAGAIN)
+		while ((ret = pending_test(w->m->ctx, req)) == -EAGAIN)
 			;
 		break;
 	case 1:
 		p.fd = angara_ctx_fd(w->m->ctx);
 		if (p.fd < 0)
 			errx(1, "angara_ctx_fd: %s", strerror(-p.fd));
-		while ((ret = angara_test(w->m->ctx, req, NULL)) == -EAGAIN)
-			if (poll(&p, 1, LIMIT) == 0)
+		while ((ret = pending_test(w->m->ctx, req)) == -EAGAIN)
+			if (!angara_ctx_arm(w->m->ctx) && poll(&p, 1, LIMIT) == 0)
 				errx(1, "nothing to test in %u ms", LIMIT);
 		break;
 	default:
-		ret = angara_wait(w->m->ctx, req, LIMIT, NULL);
+		ret = pending_wait(w->m->ctx, req, LIMIT);
 	}
 	CHECK(ret);
 }
@@ -73,16 +74,16 @@ static void expect(uint32_t got, uint32_t want, const char *what)
 
 static void barrier(struct worker *w)
 {
-	angara_req_t req = 0;
-	int ret = angara_barrier_nbi(&w->m->team, &req);
+	struct pending req = { 0 };
+	int ret = angara_barrier_nbi(&w->m->team, pending_op(&req));
 
-	finish(w, ret, req);
+	finish(w, ret, &req);
 }
 
 static void allreduce(struct worker *w, unsigned int count, unsigned int salt)
 {
 	uint32_t *data = angara_mr_addr(w->m->mr);
-	angara_req_t req = 0;
+	struct pending req = { 0 };
 	unsigned int i;
 	int ret;
 
@@ -90,8 +91,8 @@ static void allreduce(struct worker *w, unsigned int count, unsigned int salt)
 		data[i] = w->rank * 3 + i + salt;
 	ret = angara_allreduce_nbi(&w->m->team, w->m->mr, HALF, w->m->mr, 0,
 				   count, ANGARA_TYPE_UINT32, ANGARA_RED_SUM,
-				   &req);
-	finish(w, ret, req);
+				   pending_op(&req));
+	finish(w, ret, &req);
 	for (i = 0; i < count; i++)
 		expect(data[HALF / 4 + i], threads * (threads - 1) / 2 * 3 +
 		       threads * (i + salt), "allreduce");
@@ -103,15 +104,15 @@ static void bcast(struct worker *w, unsigned int from, unsigned int len,
 		  unsigned int salt)
 {
 	unsigned char *data = angara_mr_addr(w->m->mr);
-	angara_req_t req = 0;
+	struct pending req = { 0 };
 	unsigned int i;
 	int ret;
 
 	if (w->rank == from) {
 		memset(data, (int)(salt & 0xFF), len);
 		ret = angara_bcast_nbi(&w->m->team, angara_mr_key(w->m->mr),
-				       HALF, w->m->mr, 0, len, &req);
-		finish(w, ret, req);
+				       HALF, w->m->mr, 0, len, pending_op(&req));
+		finish(w, ret, &req);
 	}
 	CHECK(angara_team_received_wait(&w->m->team, ++w->received, LIMIT));
 	for (i = 0; i < len; i++)
@@ -125,20 +126,20 @@ static void neighbours(struct worker *w, unsigned int len, unsigned int salt)
 	struct angara_peer to = peers[(w->rank + 1) % threads];
 	unsigned char *data = angara_mr_addr(w->m->mr);
 	unsigned int before = (w->rank + threads - 1) % threads;
-	angara_req_t req = 0;
+	struct pending req = { 0 };
 	unsigned int i;
 	int ret;
 
 	memset(data, (int)((w->rank + salt) & 0xFF), len);
 	ret = angara_put_nbi(w->m->ctx, to, angara_mr_key(w->m->mr), HALF,
-			     w->m->mr, 0, len, 5, &req);
-	finish(w, ret, req);
+			     w->m->mr, 0, len, pending_notify(&req, 5));
+	finish(w, ret, &req);
 	CHECK(angara_counter_wait(w->m->ctx, 5, ++w->counted, LIMIT));
 	for (i = 0; i < len; i++)
 		expect(data[HALF + i], (before + salt) & 0xFF, "put");
 	ret = angara_get_nbi(w->m->ctx, to, angara_mr_key(w->m->mr), HALF,
-			     w->m->mr, 0, len, ANGARA_NO_NOTIFY, &req);
-	finish(w, ret, req);
+			     w->m->mr, 0, len, pending_op(&req));
+	finish(w, ret, &req);
 	for (i = 0; i < len; i++)
 		expect(data[i], (w->rank + salt) & 0xFF, "get");
 	barrier(w);

@@ -217,7 +217,6 @@ static bool says(struct fake *f, struct afi_talk talk, size_t len)
 		.code = afi_code(AFI_MSG_TALK, 0, f->other.ep),
 	};
 	struct afi_wire *wire = angara_mr_addr(f->mr);
-	angara_req_t req;
 
 	talk.to = 1;
 	*wire = (struct afi_wire){
@@ -226,10 +225,8 @@ static bool says(struct fake *f, struct afi_talk talk, size_t len)
 		.len = sizeof(talk) + len,
 	};
 	memcpy(wire + 1, &talk, sizeof(talk));
-	return expect(angara_send_nbi(f->ctx, peer, &head, f->mr, 0,
-				      sizeof(*wire) + sizeof(talk) + len, &req),
-		      0) &&
-	       expect(angara_wait(f->ctx, req, LONG_MS, NULL), 0);
+	return expect(angara_send(f->ctx, peer, &head, f->mr, 0,
+				  sizeof(*wire) + sizeof(talk) + len), 0);
 }
 
 /* Hears something from the other. */

@@ -114,16 +114,18 @@ static bool sleepers(void)
 static bool pollers(void)
 {
 	struct pollfd p = { .events = POLLIN };
+	struct angara_completion c;
 	struct angara_ctx *ctx;
 	bool ok;
 
 	if (!expect(angara_ctx_open(NULL, NULL, &ctx), 0))
 		return false;
 	p.fd = angara_ctx_fd(ctx);
-	angara_progress(ctx);
-	ok = expect(poll(&p, 1, 0), 0) && break_fabric() &&
+	ok = expect(angara_ctx_arm(ctx), 0) &&
+	     expect(poll(&p, 1, 0), 0) && break_fabric() &&
 	     expect(poll(&p, 1, TELL_MS), 1) &&
-	     expect(angara_progress(ctx), -ENODEV) && idle(p.fd);
+	     expect(angara_poll(ctx, &c, 1), -ENODEV) &&
+	     expect(angara_ctx_arm(ctx), -ENODEV);
 	angara_ctx_close(ctx);
 	return ok;
 }

@@ -87,7 +87,7 @@ static bool say(int type, int ep, uint64_t tag, const struct wire *wire,
 	};
 
 	fi_cq_read(s[1].cq, NULL, 0);
-	return expect(angara_send_inline(greedy, peer, &head, wire, len, NULL),
+	return expect(angara_send_inline_nbi(greedy, peer, &head, wire, len, NULL),
 		      0);
 }
 

@@ -168,20 +168,31 @@ static int waited;	/* milliseconds that these would have taken */
 static bool forever;	/* one would have waited without end */
 
 /* In place of the library's, for the provider, too. */
-int angara_wait(struct angara_ctx *ctx, angara_req_t req, int timeout_ms,
-		struct angara_status *status)
+int angara_poll_wait(struct angara_ctx *ctx, struct angara_completion *out,
+		     unsigned int n, int timeout_ms)
 {
-	int (*real)(struct angara_ctx *ctx, angara_req_t req, int timeout_ms,
-		    struct angara_status *status);
-	void *at = dlsym(RTLD_NEXT, "angara_wait");
+	int (*real)(struct angara_ctx *ctx, struct angara_completion *out,
+		    unsigned int n, int timeout_ms);
+	void *at = dlsym(RTLD_NEXT, "angara_poll_wait");
 
 	memcpy(&real, &at, sizeof(real));
 	forever |= timeout_ms < 0;
 	if (!stuck)
-		return real(ctx, req, timeout_ms, status);
+		return real(ctx, out, n, timeout_ms);
 	stuck--;
 	waited += timeout_ms;
 	return -ETIMEDOUT;
+}
+
+int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
+		unsigned int n)
+{
+	int (*real)(struct angara_ctx *ctx, struct angara_completion *out,
+		    unsigned int n);
+	void *at = dlsym(RTLD_NEXT, "angara_poll");
+
+	memcpy(&real, &at, sizeof(real));
+	return stuck ? 0 : real(ctx, out, n);
 }
 
 static ssize_t write_once(uint64_t key)

@@ -20,7 +20,7 @@ build()
 {
 	variant plain libangara tools/run &&
 		${CC:-cc} -O2 -g -std=gnu11 -Wall -Wextra -Wshadow -D_GNU_SOURCE \
-			-Ilibangara/include -Iuapi -o "$KILL" \
+			-Ilibangara -Ilibangara/include -Iuapi -o "$KILL" \
 			selftests/embed/kill.c "$OUT/lib/libangara.a"
 }
 

@@ -184,18 +184,42 @@ int app_malloc(struct app *app, size_t len, struct angara_mr **mr)
 	return err ? app_fail(app, err, "registering %zu bytes", len) : 0;
 }
 
-int app_wait(struct app *app, angara_req_t req, const char *what)
+const struct angara_op *app_op(struct app_req *req)
 {
-	struct angara_status status = { .status = ANGARA_ST_OK };
-	int err = angara_wait(app->ctx, req, APP_TIMEOUT_MS, &status);
+	*req = (struct app_req) {
+		.op = { .size = sizeof(req->op), .cookie = (uintptr_t)req },
+	};
+	return &req->op;
+}
 
-	if (!err)
+const struct angara_op *app_notify(struct app_req *req, unsigned int n)
+{
+	app_op(req);
+	req->op.flags = ANGARA_NOTIFY;
+	req->op.notify = n;
+	return &req->op;
+}
+
+int app_wait(struct app *app, struct app_req *req, const char *what)
+{
+	struct angara_completion c;
+	int n;
+
+	while (!req->ended) {
+		struct app_req *other;
+
+		n = angara_poll_wait(app->ctx, &c, 1, APP_TIMEOUT_MS);
+		if (n < 0)
+			return app_fail(app, n, "%s", what);
+		other = (struct app_req *)(uintptr_t)c.cookie;
+		other->c = c;
+		other->ended = true;
+	}
+	if (req->c.status == ANGARA_ST_OK)
 		return 0;
-	if (err == -ETIMEDOUT || status.status == ANGARA_ST_OK)
-		return app_fail(app, err, "%s", what);
 	app_fail(app, 0, "%s: %s (node %u)", what,
-		 angara_status_str(status.status), status.node);
-	return err;
+		 angara_status_str(req->c.status), req->c.node);
+	return angara_status_errno(req->c.status);
 }
 
 static int scaled(const char *text, uint64_t *value)

@@ -11,6 +11,7 @@
 #ifndef ANG_APPS_APP_H
 #define ANG_APPS_APP_H
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,8 +91,28 @@ int app_allgather(struct app *app, const void *mine, size_t len, void *all);
 /** Zeroed memory that all peers may read and write; same order everywhere. */
 int app_malloc(struct app *app, size_t len, struct angara_mr **mr);
 
+/**
+ * struct app_req - an operation under way, whose cookie is its address
+ * @op: last argument of the call that starts it
+ * @ended: it is complete
+ * @c: how
+ */
+struct app_req {
+	struct angara_op op;
+	bool ended;
+	struct angara_completion c;
+};
+
+/** Start an operation that app_wait() waits for. */
+const struct angara_op *app_op(struct app_req *req);
+/** The same, and count user counter @n of the target up. */
+const struct angara_op *app_notify(struct app_req *req, unsigned int n);
 /** Wait for an operation; @what names it in the message. */
-int app_wait(struct app *app, angara_req_t req, const char *what);
+int app_wait(struct app *app, struct app_req *req, const char *what);
+
+/** Start an operation by @call, when there is room in the queues. */
+#define APP_POST(call) ({ int app_ret; do app_ret = (call); \
+			  while (app_ret == -EAGAIN); app_ret; })
 
 /**
  * app_number() - read the argument of an option

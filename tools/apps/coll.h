@@ -48,7 +48,7 @@ struct coll_bcast {
 	const struct angara_mr *src;
 	uint64_t src_off;
 	uint64_t len;
-	angara_req_t req;
+	struct app_req req;
 };
 
 /**
@@ -70,7 +70,7 @@ struct coll_reduce {
 	uint64_t count;
 	unsigned int type;
 	unsigned int op;
-	angara_req_t req;
+	struct app_req req;
 };
 
 /* An implementation; errors are recorded with app_fail(). */

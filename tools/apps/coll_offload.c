@@ -18,7 +18,7 @@ struct offload {
 	struct coll base;
 	struct angara_team *team[COLL_TREES];
 	uint64_t expected[COLL_TREES];
-	angara_req_t barrier;
+	struct app_req barrier;
 };
 
 static struct offload *offload_of(struct coll *c)
@@ -33,8 +33,8 @@ static int bcast_start(struct coll *c, struct coll_bcast *b)
 
 	if (b->source != c->app->rank)
 		return 0;
-	err = angara_bcast_nbi(o->team[b->tree], angara_mr_key(b->dst),
-			       b->dst_off, b->src, b->src_off, b->len, &b->req);
+	err = APP_POST(angara_bcast_nbi(o->team[b->tree], angara_mr_key(b->dst),
+			       b->dst_off, b->src, b->src_off, b->len, app_op(&b->req)));
 	return err ? app_fail(c->app, err, "broadcast of %llu bytes",
 			      (unsigned long long)b->len) : 0;
 }
@@ -47,7 +47,7 @@ static int bcast_finish(struct coll *c, struct coll_bcast *b)
 	/* The source is counted too: its own copy comes back to it. */
 	o->expected[b->tree]++;
 	if (b->source == c->app->rank)
-		return app_wait(c->app, b->req, "broadcast");
+		return app_wait(c->app, &b->req, "broadcast");
 	err = angara_team_received_wait(o->team[b->tree], o->expected[b->tree],
 					APP_TIMEOUT_MS);
 	return err ? app_fail(c->app, err, "broadcast from rank %u on tree %u",
@@ -56,9 +56,9 @@ static int bcast_finish(struct coll *c, struct coll_bcast *b)
 
 static int reduce_start(struct coll *c, struct coll_reduce *r)
 {
-	int err = angara_allreduce_nbi(offload_of(c)->team[0], r->dst,
+	int err = APP_POST(angara_allreduce_nbi(offload_of(c)->team[0], r->dst,
 				       r->dst_off, r->src, r->src_off, r->count,
-				       r->type, r->op, &r->req);
+				       r->type, r->op, app_op(&r->req)));
 
 	return err ? app_fail(c->app, err, "allreduce of %llu elements",
 			      (unsigned long long)r->count) : 0;
@@ -66,20 +66,20 @@ static int reduce_start(struct coll *c, struct coll_reduce *r)
 
 static int reduce_finish(struct coll *c, struct coll_reduce *r)
 {
-	return app_wait(c->app, r->req, "allreduce");
+	return app_wait(c->app, &r->req, "allreduce");
 }
 
 static int barrier_start(struct coll *c)
 {
 	struct offload *o = offload_of(c);
-	int err = angara_barrier_nbi(o->team[0], &o->barrier);
+	int err = APP_POST(angara_barrier_nbi(o->team[0], app_op(&o->barrier)));
 
 	return err ? app_fail(c->app, err, "barrier") : 0;
 }
 
 static int barrier_finish(struct coll *c)
 {
-	return app_wait(c->app, offload_of(c)->barrier, "barrier");
+	return app_wait(c->app, &offload_of(c)->barrier, "barrier");
 }
 
 static void offload_close(struct coll *c)

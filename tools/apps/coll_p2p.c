@@ -44,7 +44,7 @@ struct edge {
 	uint64_t sent;
 	uint64_t taken;
 	bool pending[2];
-	angara_req_t req[2];
+	struct app_req req[2];
 };
 
 /**
@@ -103,27 +103,27 @@ static int edge_settle(struct p2p *p, struct edge *e, unsigned int slot)
 		return 0;
 	e->pending[slot] = false;
 	snprintf(what, sizeof(what), "put to rank %u", e->peer);
-	return app_wait(p->base.app, e->req[slot], what);
+	return app_wait(p->base.app, &e->req[slot], what);
 }
 
 static int edge_send(struct p2p *p, struct edge *e, const struct message *m)
 {
 	struct app *app = p->base.app;
 	unsigned int slot = e->sent % 2;
-	int notify = (int)(e->there + slot);
+	unsigned int notify = e->there + slot;
 	int err = edge_settle(p, e, slot);
 
 	if (err)
 		return err;
 	if (m->len <= ANGARA_MAX_INLINE)
-		err = angara_put_inline(app->ctx, app->peers[e->peer],
+		err = APP_POST(angara_put_inline_nbi(app->ctx, app->peers[e->peer],
 					m->dst_key, m->dst_off,
 					m->src ? at(m->src, m->src_off) : NULL,
-					m->len, notify, &e->req[slot]);
+					m->len, app_notify(&e->req[slot], notify)));
 	else
-		err = angara_put_nbi(app->ctx, app->peers[e->peer], m->dst_key,
+		err = APP_POST(angara_put_nbi(app->ctx, app->peers[e->peer], m->dst_key,
 				     m->dst_off, m->src, m->src_off, m->len,
-				     notify, &e->req[slot]);
+				     app_notify(&e->req[slot], notify)));
 	if (err)
 		return app_fail(app, err, "put to rank %u", e->peer);
 	e->pending[slot] = true;

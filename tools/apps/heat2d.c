@@ -223,17 +223,17 @@ static int get_block(struct heat *h, unsigned int rank, struct angara_mr *block,
 		     uint64_t bytes)
 {
 	uint64_t off, len;
-	angara_req_t req;
+	struct app_req req;
 	int err;
 
 	for (off = 0; off < bytes; off += len) {
 		len = bytes - off < GET_BYTES ? bytes - off : GET_BYTES;
-		err = angara_get_nbi(h->app->ctx, h->app->peers[rank],
+		err = APP_POST(angara_get_nbi(h->app->ctx, h->app->peers[rank],
 				     angara_mr_key(h->u), off, block, off, len,
-				     ANGARA_NO_NOTIFY, &req);
+				     app_op(&req)));
 		if (err)
 			return app_fail(h->app, err, "get from rank %u", rank);
-		err = app_wait(h->app, req, "get of a block");
+		err = app_wait(h->app, &req, "get of a block");
 		if (err)
 			return err;
 	}

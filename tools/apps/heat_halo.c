@@ -124,7 +124,11 @@ static int put_face(struct heat_halo *halo, unsigned int d)
 	unsigned int there = HALO_DIRS - 1 - d;	/* as the neighbour sees it */
 	uint64_t src = area(halo, d, true), dst = area(halo, there, false);
 	double *out = (double *)((char *)angara_mr_addr(halo->mr) + src);
-	int notify = COLL_APP_COUNTER + (int)there;
+	const struct angara_op op = {
+		.size = sizeof(op),
+		.flags = ANGARA_NOTIFY | ANGARA_SILENT,
+		.notify = COLL_APP_COUNTER + there,
+	};
 	uint32_t key = angara_mr_key(halo->mr);
 	size_t len = line.n * sizeof(double);
 	uint64_t i;
@@ -133,11 +137,11 @@ static int put_face(struct heat_halo *halo, unsigned int d)
 	for (i = 0; i < line.n; i++)
 		out[i] = line.first[i * line.stride];
 	if (len <= ANGARA_MAX_INLINE)
-		err = angara_put_inline(app->ctx, peer, key, dst, out, len,
-					notify, NULL);
+		err = APP_POST(angara_put_inline_nbi(app->ctx, peer, key, dst, out, len,
+					&op));
 	else
-		err = angara_put_nbi(app->ctx, peer, key, dst, halo->mr, src,
-				     len, notify, NULL);
+		err = APP_POST(angara_put_nbi(app->ctx, peer, key, dst, halo->mr, src,
+				     len, &op));
 	return err ? app_fail(app, err, "put of a face to rank %u",
 			      halo->peer[d]) : 0;
 }

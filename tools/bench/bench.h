@@ -43,7 +43,7 @@ struct bench;
  * @elements: moves 64-bit integers, which are summed up
  * @arrivals: broadcasts that arrive at each process; 0: none, 1, or
  *	BENCH_ARRIVE_ALL: one of each process
- * @post: start one, without a request
+ * @post: start one that is only counted, when there is room
  */
 struct bench_op {
 	const char *name;

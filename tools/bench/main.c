@@ -83,14 +83,10 @@ static int gather(struct bench *b, unsigned int iters)
 	size_t len = iters * sizeof(struct bench_stamp);
 	int err = 0;
 
-	if (b->app.rank) {
-		err = angara_put_nbi(b->app.ctx, b->app.peers[0],
-				     angara_mr_key(b->stamps),
-				     b->app.rank * len, b->stamps, 0, len,
-				     ANGARA_NO_NOTIFY, NULL);
-		if (!err)
-			err = angara_quiet(b->app.ctx, APP_TIMEOUT_MS);
-	}
+	if (b->app.rank)
+		err = angara_put(b->app.ctx, b->app.peers[0],
+				 angara_mr_key(b->stamps), b->app.rank * len,
+				 b->stamps, 0, len);
 	if (err)
 		return app_fail(&b->app, err, "handing times to rank 0");
 	return bench_sync(b);

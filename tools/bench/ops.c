@@ -13,23 +13,23 @@
 
 static int post_put(struct bench *b, size_t bytes)
 {
-	return angara_put_nbi(b->app.ctx, b->app.peers[b->to],
+	return APP_POST(angara_put_nbi(b->app.ctx, b->app.peers[b->to],
 			      angara_mr_key(b->data), b->dst_off, b->data, 0,
-			      bytes, ANGARA_NO_NOTIFY, NULL);
+			      bytes, NULL));
 }
 
 static int post_get(struct bench *b, size_t bytes)
 {
-	return angara_get_nbi(b->app.ctx, b->app.peers[b->to],
+	return APP_POST(angara_get_nbi(b->app.ctx, b->app.peers[b->to],
 			      angara_mr_key(b->data), 0, b->data, b->dst_off,
-			      bytes, ANGARA_NO_NOTIFY, NULL);
+			      bytes, NULL));
 }
 
 /* In place, as a broadcast of MPI is: the buffer of rank 0 is the source. */
 static int post_bcast(struct bench *b, size_t bytes)
 {
-	return angara_bcast_nbi(b->team, angara_mr_key(b->data), b->dst_off,
-				b->data, b->dst_off, bytes, NULL);
+	return APP_POST(angara_bcast_nbi(b->team, angara_mr_key(b->data), b->dst_off,
+				b->data, b->dst_off, bytes, NULL));
 }
 
 /*
@@ -40,35 +40,35 @@ static int post_bcast_barrier(struct bench *b, size_t bytes)
 {
 	int err = b->app.rank ? 0 : post_bcast(b, bytes);
 
-	return err ? err : angara_barrier_nbi(b->team, NULL);
+	return err ? err : APP_POST(angara_barrier_nbi(b->team, NULL));
 }
 
 static int post_reduce(struct bench *b, size_t bytes)
 {
-	return angara_reduce_nbi(b->team, b->app.rank ? NULL : b->data,
+	return APP_POST(angara_reduce_nbi(b->team, b->app.rank ? NULL : b->data,
 				 b->dst_off, b->data, 0,
 				 bytes / sizeof(int64_t), ANGARA_TYPE_INT64,
-				 ANGARA_RED_SUM, 0, NULL);
+				 ANGARA_RED_SUM, 0, NULL));
 }
 
 static int post_allreduce(struct bench *b, size_t bytes)
 {
-	return angara_allreduce_nbi(b->team, b->data, b->dst_off, b->data, 0,
+	return APP_POST(angara_allreduce_nbi(b->team, b->data, b->dst_off, b->data, 0,
 				    bytes / sizeof(int64_t), ANGARA_TYPE_INT64,
-				    ANGARA_RED_SUM, NULL);
+				    ANGARA_RED_SUM, NULL));
 }
 
 static int post_barrier(struct bench *b, size_t bytes)
 {
 	(void)bytes;
-	return angara_barrier_nbi(b->team, NULL);
+	return APP_POST(angara_barrier_nbi(b->team, NULL));
 }
 
 static int post_allgather(struct bench *b, size_t bytes)
 {
-	return angara_bcast_nbi(b->team, angara_mr_key(b->data),
+	return APP_POST(angara_bcast_nbi(b->team, angara_mr_key(b->data),
 				b->dst_off + b->app.rank * bytes, b->data, 0,
-				bytes, NULL);
+				bytes, NULL));
 }
 
 const struct bench_op bench_ops[] = {
@@ -95,11 +95,10 @@ const unsigned int bench_num_ops = sizeof(bench_ops) / sizeof(bench_ops[0]);
 /* Rank 0 may measure alone for long, so nobody waits with a deadline here. */
 int bench_sync(struct bench *b)
 {
-	angara_req_t req;
-	int err = angara_barrier_nbi(b->team, &req);
+	int err = APP_POST(angara_barrier_nbi(b->team, NULL));
 
 	if (!err)
-		err = angara_wait(b->app.ctx, req, ANGARA_FOREVER, NULL);
+		err = angara_quiet(b->app.ctx, ANGARA_FOREVER);
 	return err ? app_fail(&b->app, err, "barrier") : 0;
 }
 
@@ -107,14 +106,13 @@ int bench_sync(struct bench *b)
 int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
 {
 	uint64_t *flag = angara_mr_addr(b->flag);
-	angara_req_t req;
 	int err;
 
 	flag[0] = mine;
 	err = angara_allreduce_nbi(b->team, b->flag, sizeof(*flag), b->flag, 0,
-				   1, ANGARA_TYPE_UINT64, ANGARA_RED_MAX, &req);
+				   1, ANGARA_TYPE_UINT64, ANGARA_RED_MAX, NULL);
 	if (!err)
-		err = angara_wait(b->app.ctx, req, ANGARA_FOREVER, NULL);
+		err = angara_quiet(b->app.ctx, ANGARA_FOREVER);
 	*max = flag[1];
 	return err ? app_fail(&b->app, err, "agreeing on a number") : 0;
 }

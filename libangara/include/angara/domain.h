@@ -105,9 +105,6 @@ int angara_ctx_query(struct angara_ctx *ctx, struct angara_ctx_info *info);
  */
 int angara_fabric_present(void);
 
-/** Descriptor for poll(2): readable when there may be something to test. */
-int angara_ctx_fd(const struct angara_ctx *ctx);
-
 /* Memory. */
 
 /**

@@ -41,39 +41,55 @@ struct angara_head {
  * @src: local region with the payload; NULL if @len is 0
  * @src_off: offset in it
  * @len: bytes, at most ANGARA_MAX_MSG
- * @req: out: for angara_wait(); NULL: angara_quiet() waits for it
+ * @op: what the caller wants of it, or NULL
  *
  * Complete when it is in the receiver's message area; then, not before, the
  * payload may be changed.  That takes as long as the receiver has no room.  A
  * context has a number of operations in flight that waiting messages count
- * against: who sends to many should not have more than a few under way to each.
+ * against: a program that sends to many has only a few under way to each.
  *
- * angara_wait() tells: -EHOSTUNREACH no such context, or it has ended; -EACCES
+ * The completion tells: -EHOSTUNREACH no such context, or it has ended; -EACCES
  * it has no message area; -EPERM it is of another partition.
  *
- * Return: 0; -EINVAL a value out of range; -ENOTSUP the device knows no
- * messages; -ENODEV the device is gone.
+ * Return: 0; -EAGAIN there is no room in the queues now: take messages, which
+ * the receiver may wait for; -EINVAL a value out of range; -ENOTSUP the device
+ * knows no messages; -ENODEV the device is gone.
  */
 int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		    const struct angara_head *head, const struct angara_mr *src,
-		    uint64_t src_off, size_t len, angara_req_t *req);
+		    uint64_t src_off, size_t len, const struct angara_op *op);
 /**
- * angara_send_inline() - as angara_send_nbi(), from anywhere in memory
+ * angara_send() - send a message, and wait until it is in the receiver's area
+ *
+ * Messages that arrive meanwhile are not lost; but two programs that send to
+ * each other, and whose areas are full, wait forever.
+ *
+ * Return: as angara_put(); -ENOTSUP the device knows no messages.
+ */
+int angara_send(struct angara_ctx *ctx, struct angara_peer peer,
+		const struct angara_head *head, const struct angara_mr *src,
+		uint64_t src_off, size_t len);
+/**
+ * angara_send_inline_nbi() - as angara_send_nbi(), from anywhere in memory
  * @ctx: context
  * @peer: receiver
  * @head: what to say of it, copied
  * @data: payload, copied
  * @len: bytes, at most ANGARA_MAX_INLINE
- * @req: out, or NULL
+ * @op: what the caller wants of it, or NULL
  *
  * Few can wait for room at a time; then operations of the context that were
  * started later wait too, whoever they are for.
  *
  * Return: as angara_send_nbi().
  */
+int angara_send_inline_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+			   const struct angara_head *head, const void *data,
+			   size_t len, const struct angara_op *op);
+/** As angara_send(), from anywhere in memory; ANGARA_MAX_INLINE bytes at most. */
 int angara_send_inline(struct angara_ctx *ctx, struct angara_peer peer,
 		       const struct angara_head *head, const void *data,
-		       size_t len, angara_req_t *req);
+		       size_t len);
 
 /**
  * struct angara_message - a message that has arrived

@@ -14,9 +14,13 @@ extern "C" {
 #endif
 
 /*
+ * Every operation comes in two forms.  The one whose name ends in _nbi never
+ * waits: it starts the operation, or returns -EAGAIN when the queues have no
+ * room, and angara_poll() hands the completion out.  The other one returns when
+ * the operation is complete.
+ *
  * One-sided operations.  The target does nothing.  Complete means: a put has
- * been written at the target, a get has arrived here.  @notify names a user
- * counter (0..ANGARA_CTR_USER_NUM-1) of the target that is counted up then.
+ * been written at the target, a get has arrived here.
  */
 
 /**
@@ -25,26 +29,63 @@ extern "C" {
  * @peer: target
  * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_WRITE
  * @dst_off: offset in it
- * @src: local region
+ * @src: local region, not to be changed until the operation is complete
  * @src_off: offset in it
  * @len: bytes, up to ANGARA_MAX_OP_BYTES; 0 only notifies
- * @notify: counter at the target, or ANGARA_NO_NOTIFY
- * @req: out: for angara_wait(); NULL: angara_quiet() waits for it
+ * @op: what the caller wants of it, or NULL
  *
- * Return: 0; -EINVAL a value out of range; -ENODEV the device is gone.  What
- * the target refuses is told by angara_wait().
+ * Return: 0; -EAGAIN there is no room in the queues now; -EINVAL a value out of
+ * range; -ENODEV the device is gone.  What the target refuses is told by the
+ * completion.
  */
 int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		   uint32_t dst_key, uint64_t dst_off, const struct angara_mr *src,
-		   uint64_t src_off, size_t len, int notify, angara_req_t *req);
-/** As angara_put_nbi() for at most ANGARA_MAX_INLINE bytes anywhere in memory. */
+		   uint64_t src_off, size_t len, const struct angara_op *op);
+/**
+ * angara_put() - write to a peer's memory, and wait until it is there
+ *
+ * Return: 0; -EINVAL a value out of range; -ENODEV the device is gone; the errno
+ * of the operation's status, see angara_status_errno().
+ */
+int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
+	       uint32_t dst_key, uint64_t dst_off, const struct angara_mr *src,
+	       uint64_t src_off, size_t len);
+/**
+ * angara_put_inline_nbi() - write at most ANGARA_MAX_INLINE bytes
+ * @data: anywhere in memory, copied
+ *
+ * Return: as angara_put_nbi().
+ */
+int angara_put_inline_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+			  uint32_t dst_key, uint64_t dst_off, const void *data,
+			  size_t len, const struct angara_op *op);
+/** As angara_put() for at most ANGARA_MAX_INLINE bytes anywhere in memory. */
 int angara_put_inline(struct angara_ctx *ctx, struct angara_peer peer,
 		      uint32_t dst_key, uint64_t dst_off, const void *data,
-		      size_t len, int notify, angara_req_t *req);
-/** Read a peer's memory, from a region with ANGARA_ACCESS_REMOTE_READ. */
+		      size_t len);
+/**
+ * angara_get_nbi() - read a peer's memory
+ * @src_key: region at the target, with ANGARA_ACCESS_REMOTE_READ
+ * @dst: local region, with ANGARA_ACCESS_LOCAL_WRITE
+ *
+ * Return: as angara_put_nbi().
+ */
 int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		   uint32_t src_key, uint64_t src_off, const struct angara_mr *dst,
-		   uint64_t dst_off, size_t len, int notify, angara_req_t *req);
+		   uint64_t dst_off, size_t len, const struct angara_op *op);
+/** Read a peer's memory, and wait for it.  Return: as angara_put(). */
+int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
+	       uint32_t src_key, uint64_t src_off, const struct angara_mr *dst,
+	       uint64_t dst_off, size_t len);
+/**
+ * angara_get_inline() - read at most ANGARA_MAX_INLINE bytes, and wait for them
+ * @data: out: anywhere in memory
+ *
+ * Return: as angara_put(); -ENOMEM.
+ */
+int angara_get_inline(struct angara_ctx *ctx, struct angara_peer peer,
+		      uint32_t src_key, uint64_t src_off, void *data,
+		      size_t len);
 
 /*
  * Atomic operations on a peer's memory, or one's own: on @count elements in a
@@ -62,16 +103,20 @@ int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
  * @count: elements, 1 or more, ANGARA_MAX_ATOMIC bytes at most
  * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
  * @op: ANGARA_ATOMIC_SUM .. ANGARA_ATOMIC_WRITE, not ANGARA_ATOMIC_READ
- * @notify: counter at the target, or ANGARA_NO_NOTIFY
- * @req: out: complete when the elements are changed; NULL for quiet
+ * @how: what the caller wants of the operation, or NULL
  *
- * Return: 0; -EINVAL a value out of range, or @op is not for @type; -ENOTSUP
- * the device knows no atomic operations; -ENODEV the device is gone.
+ * Return: 0; -EAGAIN there is no room in the queues now; -EINVAL a value out of
+ * range, or @op is not for @type; -ENOTSUP the device knows no atomic
+ * operations; -ENODEV the device is gone.
  */
 int angara_atomic_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		      uint32_t dst_key, uint64_t dst_off, const void *x,
 		      size_t count, unsigned int type, unsigned int op,
-		      int notify, angara_req_t *req);
+		      const struct angara_op *how);
+/** Change elements at a peer, and wait until it is done. */
+int angara_atomic(struct angara_ctx *ctx, struct angara_peer peer,
+		  uint32_t dst_key, uint64_t dst_off, const void *x,
+		  size_t count, unsigned int type, unsigned int op);
 /**
  * angara_fetch_nbi() - change elements at a peer, and bring what was there
  * @ctx: context
@@ -85,16 +130,22 @@ int angara_atomic_nbi(struct angara_ctx *ctx, struct angara_peer peer,
  * @op: ANGARA_ATOMIC_SUM .. ANGARA_ATOMIC_WRITE
  * @old: local region for what was there, with ANGARA_ACCESS_LOCAL_WRITE
  * @old_off: offset in it
- * @notify: counter at the target, or ANGARA_NO_NOTIFY
- * @req: out: complete when it has arrived; NULL for quiet
+ * @how: what the caller wants of the operation, or NULL
  *
  * Return: as angara_atomic_nbi().
  */
 int angara_fetch_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		     uint32_t dst_key, uint64_t dst_off, const void *x,
 		     size_t count, unsigned int type, unsigned int op,
-		     const struct angara_mr *old, uint64_t old_off, int notify,
-		     angara_req_t *req);
+		     const struct angara_mr *old, uint64_t old_off,
+		     const struct angara_op *how);
+/**
+ * angara_fetch() - change elements at a peer, and wait for what was there
+ * @old: out: @count elements, anywhere in memory
+ */
+int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
+		 uint32_t dst_key, uint64_t dst_off, const void *x,
+		 size_t count, unsigned int type, unsigned int op, void *old);
 /**
  * angara_compare_nbi() - change elements at a peer where they compare
  * @ctx: context
@@ -109,8 +160,7 @@ int angara_fetch_nbi(struct angara_ctx *ctx, struct angara_peer peer,
  * @op: ANGARA_ATOMIC_CSWAP .. ANGARA_ATOMIC_MSWAP
  * @old: local region for what was there, or NULL
  * @old_off: offset in it
- * @notify: counter at the target, or ANGARA_NO_NOTIFY
- * @req: out, or NULL
+ * @how: what the caller wants of the operation, or NULL
  *
  * Return: as angara_atomic_nbi().
  */
@@ -118,57 +168,106 @@ int angara_compare_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		       uint32_t dst_key, uint64_t dst_off, const void *x,
 		       const void *y, size_t count, unsigned int type,
 		       unsigned int op, const struct angara_mr *old,
-		       uint64_t old_off, int notify, angara_req_t *req);
+		       uint64_t old_off, const struct angara_op *how);
+/**
+ * angara_compare() - change elements at a peer where they compare, and wait
+ * @old: out: @count elements, anywhere in memory, or NULL
+ */
+int angara_compare(struct angara_ctx *ctx, struct angara_peer peer,
+		   uint32_t dst_key, uint64_t dst_off, const void *x,
+		   const void *y, size_t count, unsigned int type,
+		   unsigned int op, void *old);
 /** Return: 1 if @op (ANGARA_ATOMIC_*) is for @type (ANGARA_TYPE_*), else 0. */
 int angara_atomic_valid(unsigned int op, unsigned int type);
 
 /* Completion. */
 
 /**
- * angara_test() - has an operation ended?
- * @ctx: context
- * @req: operation
- * @status: out, or NULL
- *
- * Return: 0 it ended well; -EAGAIN not yet; -ENOENT no such operation; else
- * the errno of its status, see angara_status_errno().
+ * struct angara_completion - how an operation ended
+ * @cookie: angara_op.cookie
+ * @length: bytes done
+ * @status: ANGARA_ST_*
+ * @node: node at fault if @status is not ANGARA_ST_OK
+ * @reserved: 0
  */
-int angara_test(struct angara_ctx *ctx, angara_req_t req,
-		struct angara_status *status);
+struct angara_completion {
+	uint64_t cookie;
+	uint64_t length;
+	uint32_t status;
+	uint32_t node;
+	uint64_t reserved;
+};
+
 /**
- * angara_progress() - take in what has happened, without waiting
+ * angara_poll() - take completions
  * @ctx: context
+ * @out: out: completions, in the order in which the operations ended
+ * @n: room for so many
  *
- * For programs that have many operations under way: one look, and then
- * angara_ended() for each of them.  angara_ctx_fd() is quiet after it.
+ * Makes no system call.
+ *
+ * Return: their number, 0 if there is none; -ENODEV there is none and the device
+ * is gone.
+ */
+int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
+		unsigned int n);
+/**
+ * angara_poll_wait() - take completions, and wait for the first
+ * @ctx: context
+ * @out: out: completions
+ * @n: room for so many, not 0
+ * @timeout_ms: deadline, or ANGARA_FOREVER
+ *
+ * Spins briefly, then sleeps.
+ *
+ * Return: their number; -ETIMEDOUT; -ENODEV the device is gone; -EINVAL.
+ */
+int angara_poll_wait(struct angara_ctx *ctx, struct angara_completion *out,
+		     unsigned int n, int timeout_ms);
+/**
+ * angara_flush() - ring the doorbell that ANGARA_MORE has held back
+ * @ctx: context
  *
  * Return: 0; -ENODEV the device is gone.
  */
-int angara_progress(struct angara_ctx *ctx);
-/** As angara_test(), but only tells what the last look has brought. */
-int angara_ended(struct angara_ctx *ctx, angara_req_t req,
-		 struct angara_status *status);
+int angara_flush(struct angara_ctx *ctx);
 /**
- * angara_wait() - wait for an operation: spin briefly, then sleep
+ * angara_quiet() - wait until all operations of a context are complete
  * @ctx: context
- * @req: operation
  * @timeout_ms: deadline, or ANGARA_FOREVER
- * @status: out, or NULL
  *
- * Return: as angara_test(); -ETIMEDOUT the deadline passed, the operation
- * goes on.
- */
-int angara_wait(struct angara_ctx *ctx, angara_req_t req, int timeout_ms,
-		struct angara_status *status);
-/**
- * angara_quiet() - wait for all operations of a context
- * @ctx: context
- * @timeout_ms: deadline, or ANGARA_FOREVER
+ * Completions are still angara_poll()'s to hand out.
  *
  * Return: 0; -ETIMEDOUT; the errno of the first that failed among those that
- * were started without a request.
+ * have no completion of their own.
  */
 int angara_quiet(struct angara_ctx *ctx, int timeout_ms);
+
+/*
+ * Sleeping.  A program that has an event loop of its own arms the context, as
+ * with ibv_req_notify_cq(), and sleeps in poll(2):
+ *
+ *	while ((n = angara_poll(ctx, out, 16)) == 0)
+ *		if (!angara_ctx_arm(ctx))
+ *			poll(&(struct pollfd){ angara_ctx_fd(ctx), POLLIN }, 1, -1);
+ *
+ * While a context is not armed, an event costs nobody a system call.
+ */
+
+/** Descriptor for poll(2).  Return: it; -ENODEV; -ENOMEM; -EMFILE. */
+int angara_ctx_fd(struct angara_ctx *ctx);
+/**
+ * angara_ctx_arm() - let the next event make the descriptor readable
+ * @ctx: context
+ *
+ * Events are completions, messages, broadcasts that arrive, and user counters.
+ * It stands for one event: the descriptor stays readable until the context is
+ * armed again.
+ *
+ * Return: 0; -EAGAIN there is a completion or a message already; -ENODEV the
+ * device is gone; as angara_ctx_fd().
+ */
+int angara_ctx_arm(struct angara_ctx *ctx);
 
 /** User counter @n; memory it tells of may be read after this. */
 uint64_t angara_counter(struct angara_ctx *ctx, unsigned int n);

@@ -93,7 +93,9 @@ struct angara_peer angara_team_peer(const struct angara_team *team,
  * @src: local region
  * @src_off: offset in it
  * @len: bytes
- * @req: out: complete when the source's own copy is back; NULL for quiet
+ * @how: what the caller wants of the operation, or NULL
+ *
+ * Complete when the source's own copy is back.
  *
  * Others learn of it by angara_team_received(), or by a barrier of the team
  * that the source starts later: broadcasts started before it have arrived.
@@ -102,7 +104,7 @@ struct angara_peer angara_team_peer(const struct angara_team *team,
  */
 int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key, uint64_t dst_off,
 		     const struct angara_mr *src, uint64_t src_off, size_t len,
-		     angara_req_t *req);
+		     const struct angara_op *how);
 /** Broadcasts of the team that have arrived here since it was created. */
 uint64_t angara_team_received(struct angara_team *team);
 /**
@@ -128,7 +130,7 @@ int angara_team_received_wait(struct angara_team *team, uint64_t n,
  * @type: ANGARA_TYPE_*
  * @op: ANGARA_RED_*, one of @type's
  * @root: member that gets the result
- * @req: out, or NULL
+ * @how: what the caller wants of the operation, or NULL
  *
  * Complete at @root when the result is there, elsewhere when @src may be
  * reused.
@@ -138,14 +140,14 @@ int angara_team_received_wait(struct angara_team *team, uint64_t n,
 int angara_reduce_nbi(struct angara_team *team, const struct angara_mr *dst,
 		      uint64_t dst_off, const struct angara_mr *src,
 		      uint64_t src_off, size_t count, unsigned int type,
-		      unsigned int op, unsigned int root, angara_req_t *req);
+		      unsigned int op, unsigned int root, const struct angara_op *how);
 /** As angara_reduce_nbi(), with the result at every member. */
 int angara_allreduce_nbi(struct angara_team *team, const struct angara_mr *dst,
 			 uint64_t dst_off, const struct angara_mr *src,
 			 uint64_t src_off, size_t count, unsigned int type,
-			 unsigned int op, angara_req_t *req);
+			 unsigned int op, const struct angara_op *how);
 /** Complete when all members have started it. */
-int angara_barrier_nbi(struct angara_team *team, angara_req_t *req);
+int angara_barrier_nbi(struct angara_team *team, const struct angara_op *how);
 
 #ifdef __cplusplus
 }

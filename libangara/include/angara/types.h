@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libangara: what all its headers have in common: addresses, requests, status.
+ * libangara: what all its headers have in common: addresses, operations, status.
  *
  * Conventions are those of angara/angara.h.
  */
@@ -128,11 +128,7 @@ struct angara_ctx;
 struct angara_mr;
 struct angara_team;
 
-/** An operation under way; names nothing once it has been waited for. */
-typedef uint64_t angara_req_t;
-
 #define ANGARA_FOREVER		(-1)	/* timeout_ms: no deadline */
-#define ANGARA_NO_NOTIFY	(-1)	/* notify: nobody is told */
 
 /** What a peer is addressed by. */
 struct angara_peer {
@@ -141,16 +137,38 @@ struct angara_peer {
 	uint16_t reserved;
 };
 
+/* angara_op.flags */
+#define ANGARA_MORE		(1U << 0) /* more follows: do not ring yet */
+#define ANGARA_FENCE		(1U << 1) /* after earlier ones to the same target */
+#define ANGARA_SILENT		(1U << 2) /* no completion unless it fails */
+#define ANGARA_NOTIFY		(1U << 3) /* count at the target, see notify */
+#define ANGARA_OP_FLAGS		15U
+
 /**
- * struct angara_status - how an operation ended
- * @status: ANGARA_ST_*
- * @node: node at fault if @status is not ANGARA_ST_OK
- * @length: bytes done
+ * struct angara_op - what the caller wants of an operation
+ * @size: sizeof(struct angara_op)
+ * @flags: ANGARA_MORE, ANGARA_FENCE, ANGARA_SILENT, ANGARA_NOTIFY
+ * @cookie: handed back by angara_poll()
+ * @notify: with ANGARA_NOTIFY: user counter of the target, below
+ *	ANGARA_CTR_USER_NUM, that is counted up when the operation is complete
+ *	there; for puts, gets and atomic operations
+ * @reserved: must be 0
+ *
+ * The last argument of every call whose name ends in _nbi.  NULL means: no
+ * completion of its own; angara_quiet() waits for it, and tells its error.
+ *
+ * ANGARA_MORE: the device learns of the operation with the next one that comes
+ * without, by angara_flush(), or by any call that waits.
+ *
+ * ANGARA_FENCE: the device starts the operation when all earlier ones of the
+ * context to the same node are complete there.
  */
-struct angara_status {
-	uint32_t status;
-	uint32_t node;
-	uint64_t length;
+struct angara_op {
+	uint32_t size;
+	uint32_t flags;
+	uint64_t cookie;
+	uint32_t notify;
+	uint32_t reserved;
 };
 
 /** angara_version() - the release of the library, as ANGARA_VERSION */

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Completions: from the completion queue to the caller.
+ *
+ * Each operation that the device has takes a slot, whose number is the cookie
+ * in the queue entry; the slot says what becomes of the completion.  There are
+ * as many slots as entries in the CQ, so the CQ cannot overflow.
+ *
+ *   counted	no completion of its own: angara_quiet() waits for it, and tells
+ *		the first error
+ *   told	angara_poll() hands its completion out
+ *   silent	the same if it fails, else as one that is counted
+ *   blocked	a call of the library waits for it
+ *
+ * A call of the library that waits meets completions that are not its own.  It
+ * keeps those that are to be told in a ring, which angara_poll() empties first.
+ * An operation is only posted if the ring has room for its completion.
+ *
+ * The queue is memory that the device writes, and is not trusted with the table
+ * of slots: a completion that names no slot in use is ignored.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "lib.h"
+
+/* Return: 0; -ENOMEM. */
+int ang_slots_init(struct angara_ctx *ctx)
+{
+	u32 n = ctx->create.cq_entries;
+	u32 i;
+
+	ctx->slots = calloc(n, sizeof(*ctx->slots));
+	ctx->ready = calloc(n, sizeof(*ctx->ready));
+	if (!ctx->slots || !ctx->ready) {
+		ang_slots_free(ctx);
+		return -ENOMEM;
+	}
+	for (i = 0; i < n; i++)
+		ctx->slots[i].next = i + 1;
+	return 0;
+}
+
+void ang_slots_free(struct angara_ctx *ctx)
+{
+	free(ctx->slots);
+	free(ctx->ready);
+}
+
+static void blocked_end(struct ang_blocked *b, const struct angara_completion *c)
+{
+	b->pending--;
+	if (c->status != ANGARA_ST_OK && !b->err) {
+		b->err = angara_status_errno(c->status);
+		b->node = c->node;
+	}
+}
+
+/* Ends an operation; @c comes with the number of its slot, and leaves with the
+ * caller's cookie.  Return: is it to be told?
+ */
+static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
+{
+	struct ang_slot *slot;
+	bool tell = false;
+	u32 number = (u32)c->cookie;
+
+	if (c->cookie >= ctx->create.cq_entries)
+		return false;
+	slot = &ctx->slots[number];
+	c->cookie = slot->cookie;
+	switch (slot->kind) {
+	case ANG_SLOT_COUNTED:
+		if (c->status != ANGARA_ST_OK && !ctx->first_err)
+			ctx->first_err = angara_status_errno(c->status);
+		break;
+	case ANG_SLOT_TOLD:
+		tell = true;
+		break;
+	case ANG_SLOT_SILENT:
+		tell = c->status != ANGARA_ST_OK;
+		break;
+	case ANG_SLOT_BLOCKED:
+		blocked_end((struct ang_blocked *)(uintptr_t)slot->cookie, c);
+		break;
+	default:
+		return false;
+	}
+	ctx->outstanding--;
+	ctx->by_tree[slot->tree]--;
+	slot->kind = ANG_SLOT_FREE;
+	slot->next = ctx->free_slot;
+	ctx->free_slot = number;
+	return tell;
+}
+
+/* Makes the CQE at the consumer index a completion.  Return: was there one? */
+static bool cq_next(const struct angara_ctx *ctx, struct angara_completion *c)
+{
+	u32 entries = ctx->create.cq_entries;
+	const struct angara_cqe *cqe = &ctx->cq[ctx->ci & (entries - 1)];
+	u64 phase = ctx->ci & entries ? 0 : 1;
+	u64 tail = ang_load_last(&cqe->status);
+
+	if ((tail >> 56 & 1) != phase)
+		return false;
+	c->cookie = le64_to_cpu(READ_ONCE(cqe->cookie));
+	c->length = le32_to_cpu(READ_ONCE(cqe->length));
+	c->status = (u16)tail;
+	c->node = le32_to_cpu(READ_ONCE(cqe->node));
+	c->reserved = 0;
+	return true;
+}
+
+static void cq_consumed(struct angara_ctx *ctx)
+{
+	ctx->fresh = true;
+	ang_store_release(&ctx->ctl->cq_ci, cpu_to_le32(ctx->ci));
+}
+
+/* Takes in all completions there are.  Return: were there any? */
+bool ang_reap(struct angara_ctx *ctx)
+{
+	u32 mask = ctx->create.cq_entries - 1;
+	u32 from = ctx->ci;
+
+	while (cq_next(ctx, &ctx->ready[ctx->ready_tail & mask])) {
+		ctx->ci++;
+		if (slot_end(ctx, &ctx->ready[ctx->ready_tail & mask]))
+			ctx->ready_tail++;
+	}
+	if (ctx->ci == from)
+		return false;
+	cq_consumed(ctx);
+	return true;
+}
+
+/* Is there a completion that the caller could be handed? */
+bool ang_has_completion(const struct angara_ctx *ctx)
+{
+	struct angara_completion c;
+
+	return ctx->ready_head != ctx->ready_tail || cq_next(ctx, &c);
+}
+
+/* Hands out at most @n completions.  Return: their number. */
+static unsigned int harvest(struct angara_ctx *ctx,
+			    struct angara_completion *out, unsigned int n)
+{
+	u32 mask = ctx->create.cq_entries - 1;
+	u32 from = ctx->ci;
+	unsigned int got = 0;
+
+	while (got < n && ctx->ready_head != ctx->ready_tail)
+		out[got++] = ctx->ready[ctx->ready_head++ & mask];
+	while (got < n && cq_next(ctx, &out[got])) {
+		ctx->ci++;
+		got += slot_end(ctx, &out[got]);
+	}
+	if (ctx->ci != from)
+		cq_consumed(ctx);
+	return got;
+}
+
+ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
+			   struct angara_completion *out, unsigned int n)
+{
+	unsigned int got = harvest(ctx, out, n < INT_MAX ? n : INT_MAX);
+
+	if (got)
+		return (int)got;
+	ang_idle(ctx);
+	return ang_is_gone(ctx) ? -ENODEV : 0;
+}
+
+/**
+ * struct poll_wait - completions that are waited for
+ * @out: where they go
+ * @n: at most
+ * @got: out: their number
+ */
+struct poll_wait {
+	struct angara_completion *out;
+	unsigned int n;
+	unsigned int *got;
+};
+
+static bool poll_done(struct angara_ctx *ctx, const void *arg)
+{
+	const struct poll_wait *w = arg;
+
+	*w->got = harvest(ctx, w->out, w->n);
+	return *w->got;
+}
+
+ANG_PUBLIC int angara_poll_wait(struct angara_ctx *ctx,
+				struct angara_completion *out, unsigned int n,
+				int timeout_ms)
+{
+	unsigned int got = 0;
+	struct poll_wait w = {
+		.out = out, .n = n < INT_MAX ? n : INT_MAX, .got = &got,
+	};
+	int ret;
+
+	if (!n)
+		return -EINVAL;
+	ret = ang_wait_until(ctx, poll_done, &w, timeout_ms);
+	return ret ? ret : (int)got;
+}
+
+static bool blocked_done(struct angara_ctx *ctx, const void *arg)
+{
+	const struct ang_blocked *b = arg;
+
+	(void)ctx;
+	return !b->pending;
+}
+
+/* Nobody waits any more: what still ends is counted. */
+static void blocked_forget(struct angara_ctx *ctx, const struct ang_blocked *b)
+{
+	u32 i;
+
+	for (i = 0; i < ctx->create.cq_entries; i++)
+		if (ctx->slots[i].kind == ANG_SLOT_BLOCKED &&
+		    ctx->slots[i].cookie == (uintptr_t)b)
+			ctx->slots[i].kind = ANG_SLOT_COUNTED;
+}
+
+/**
+ * ang_blocked_wait() - wait until what ang_blocked_post() has started is complete
+ * @ctx: context
+ * @b: operations
+ *
+ * Return: 0; the errno of the first that failed; -ENODEV the device is gone.
+ */
+int ang_blocked_wait(struct angara_ctx *ctx, struct ang_blocked *b)
+{
+	int ret = ang_wait_until(ctx, blocked_done, b, ANGARA_FOREVER);
+
+	if (!ret)
+		return b->err;
+	blocked_forget(ctx, b);
+	return ret;
+}
+
+/* Starts an operation, and waits until it is complete. */
+int ang_post_wait(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
+	    size_t len)
+{
+	struct ang_blocked b = { 0 };
+	int ret = ang_blocked_post(ctx, wqe, data, len, &b);
+
+	return ret ? ret : ang_blocked_wait(ctx, &b);
+}
+
+static bool quiet_done(struct angara_ctx *ctx, const void *arg)
+{
+	(void)arg;
+	return ctx->outstanding == 0;
+}
+
+ANG_PUBLIC int angara_quiet(struct angara_ctx *ctx, int timeout_ms)
+{
+	int ret = ang_wait_until(ctx, quiet_done, NULL, timeout_ms);
+
+	if (ret)
+		return ret;
+	ret = ctx->first_err;
+	ctx->first_err = 0;
+	return ret;
+}
