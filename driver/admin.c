@@ -328,18 +328,19 @@ int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree)
 }
 
 /**
- * ang_adm_ctx_destroy() - destroy a context; the wait is not killable
+ * ang_adm_destroy() - destroy a context or a domain; the wait is not killable
  * @adev: device, entered
- * @ctx: context
+ * @opcode: ANGARA_ADM_CTX_DESTROY or ANGARA_ADM_DOMAIN_DESTROY
+ * @num: its number
  *
  * Return: as ang_adm_exec(), but not -EINTR.
  * Context: worker; may sleep.
  */
-int ang_adm_ctx_destroy(struct ang_dev *adev, u16 ctx)
+int ang_adm_destroy(struct ang_dev *adev, u8 opcode, u16 num)
 {
 	struct angara_adm_cmd cmd = {
-		.opcode = ANGARA_ADM_CTX_DESTROY,
-		.ctx = cpu_to_le16(ctx),
+		.opcode = opcode,
+		.ctx = cpu_to_le16(num),
 	};
 	struct angara_adm_cpl cpl;
 	struct adm_call call = { .cmd = &cmd, .cpl = &cpl };

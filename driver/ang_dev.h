@@ -309,7 +309,7 @@ void ang_adm_free(struct ang_dev *adev);
 int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 		 struct angara_adm_cpl *cpl);
 int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree);
-int ang_adm_ctx_destroy(struct ang_dev *adev, u16 ctx);
+int ang_adm_destroy(struct ang_dev *adev, u8 opcode, u16 num);
 int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 		     size_t len);
 void ang_adm_irq(struct ang_dev *adev);

@@ -87,6 +87,37 @@ static int area_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 	return ang_adm_exec(adev, &cmd, &cpl);
 }
 
+/* A domain of the context's own. */
+static int domain_on_device(struct ang_dev *adev, struct ang_uctx *uctx)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_DOMAIN_CREATE,
+		.ctx = cpu_to_le16(uctx->num),
+		.domain = {
+			.mrt = cpu_to_le64(ang_mem_list(&uctx->mem,
+							ANG_MEM_MRT)),
+			.mrs = cpu_to_le32(ANG_MAX_MRS),
+			.pkey = cpu_to_le32(uctx->pkey),
+		},
+	};
+	struct angara_adm_cpl cpl;
+
+	return ang_adm_exec(adev, &cmd, &cpl);
+}
+
+/* Undoes a creation that failed with @ret, which stays the answer. */
+static int create_undo(struct ang_dev *adev, struct ang_uctx *uctx, u8 opcode,
+		       int ret)
+{
+	int undo = ang_adm_simple(adev, opcode, uctx->num, 0);
+
+	if (ang_adm_undecided(undo))
+		return undo;
+	if (undo)
+		ang_dev_break(adev, "a context cannot be destroyed");
+	return ret;
+}
+
 static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 			    const struct angara_ctx_create *arg)
 {
@@ -95,34 +126,38 @@ static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 		.opcode = ANGARA_ADM_CTX_CREATE,
 		.ctx = cpu_to_le16(uctx->num),
 		.create = {
-			.pkey = cpu_to_le32(uctx->pkey),
+			.dom = cpu_to_le16(uctx->num),
 			.sq_log2 = ilog2(arg->sq_entries),
 			.cq_log2 = ilog2(arg->cq_entries),
 			.sq = cpu_to_le64(ang_mem_list(mem, ANG_MEM_SQ)),
 			.cq = cpu_to_le64(ang_mem_list(mem, ANG_MEM_CQ)),
 			.ctl = mem->list[mem->first[ANG_MEM_CTL]],
 			.ctr = mem->list[mem->first[ANG_MEM_CTR]],
-			.mrt = cpu_to_le64(ang_mem_list(mem, ANG_MEM_MRT)),
-			.mrs = cpu_to_le32(ANG_MAX_MRS),
 		},
 	};
 	struct angara_adm_cpl cpl;
-	int ret, undo;
+	int ret;
 
+	ret = domain_on_device(adev, uctx);
+	if (ret)
+		return ret;
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	if (ret == -EEXIST || ret == -ENOSPC)
-		return -EBUSY;
-	if (ret || !arg->msg_bytes)
+		ret = -EBUSY;
+	if (ang_adm_undecided(ret))
 		return ret;
+	if (ret)
+		goto err_domain;
+	if (!arg->msg_bytes)
+		return 0;
 	ret = area_on_device(adev, uctx, arg->msg_bytes);
 	if (!ret || ang_adm_undecided(ret))
 		return ret;
-	undo = ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0);
-	if (ang_adm_undecided(undo))
-		return undo;
-	if (undo)
-		ang_dev_break(adev, "a context cannot be destroyed");
-	return ret;
+	ret = create_undo(adev, uctx, ANGARA_ADM_CTX_DESTROY, ret);
+	if (ang_adm_undecided(ret))
+		return ret;
+err_domain:
+	return create_undo(adev, uctx, ANGARA_ADM_DOMAIN_DESTROY, ret);
 }
 
 static struct ang_uctx *uctx_create(struct ang_file *file, u32 pkey,
@@ -251,7 +286,13 @@ bool ang_uctx_kill(struct ang_uctx *uctx)
 	if (uctx->dead)
 		return true;
 	if (!ang_dev_stopped(adev))
-		ret = ang_adm_ctx_destroy(adev, uctx->num);
+		ret = ang_adm_destroy(adev, ANGARA_ADM_CTX_DESTROY, uctx->num);
+	if (!ret || (ret == -ENOENT && uctx->in_doubt)) {
+		ret = 0;
+		if (!ang_dev_stopped(adev))
+			ret = ang_adm_destroy(adev, ANGARA_ADM_DOMAIN_DESTROY,
+					      uctx->num);
+	}
 	if (ang_adm_undecided(ret))
 		return false;
 	if (ret && !(ret == -ENOENT && uctx->in_doubt))

@@ -152,6 +152,7 @@ static int entry_publish(struct ang_uctx *uctx, u32 key, const struct ang_mr *mr
 		.access = mr->access,
 		.levels = mem->top ? 2 : 1,
 		.page_shift = mem->page_shift,
+		.key = cpu_to_le64(key),
 	};
 	ret = fence(uctx);
 	if (!ret)

@@ -32,7 +32,7 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
 
 	lockdep_assert_held(&adev->tree_lock);
 
-	ang_row_to_hw(row, &cmd.row);
+	ang_row_to_hw(row, &cmd.set.row);
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	/* The device may set it yet: it counts as set until it is cleared. */
 	if (!ret || ret == -EINTR) {

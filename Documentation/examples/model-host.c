@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The smallest host of the device model: a ring of two nodes in one process.
- * It is the driver, too: it makes a context on each node, then node 0 puts a
- * line into the memory of node 1.  DMA addresses are pointers.
+ * It is the driver, too: it makes a domain with a context on each node, then
+ * node 0 puts a line into the memory of node 1.  DMA addresses are pointers.
  *
  *	cc -I libangara/env -I driver/model -I uapi \
  *	   Documentation/examples/model-host.c driver/model/ang_*.c
@@ -15,6 +15,7 @@
 
 #define NODES	2
 #define ENTRIES	8
+#define KEY	0x5EC2E70000ULL	/* of entry 0 of the table */
 #define ADDR(p)	cpu_to_le64((u64)(unsigned long)(p))
 
 /* One node's host memory. */
@@ -94,6 +95,18 @@ static void bring_up(u32 node)
 	reg_write(node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
 }
 
+static void command(u32 node, u32 index)
+{
+	struct memory *m = &mem[node];
+
+	reg_write(node, ANGARA_REG_ASQ_DB, index + 1);
+	if (!m->acq[index].phase || m->acq[index].status) {
+		fprintf(stderr, "node %u: command %u failed\n", node, index);
+		exit(1);
+	}
+}
+
+/* A domain with one region, and a context in it. */
 static void make_context(u32 node)
 {
 	struct memory *m = &mem[node];
@@ -108,24 +121,26 @@ static void make_context(u32 node)
 		.access = ANGARA_ACCESS_ALL,
 		.page_shift = 12,
 		.valid = 1,
+		.key = cpu_to_le64(KEY),
 	};
+	cmd->opcode = ANGARA_ADM_DOMAIN_CREATE;
+	cmd->domain = (struct angara_adm_domain){
+		.mrt = ADDR(&m->mrt_pages),
+		.mrs = cpu_to_le32(1),
+		.pkey = cpu_to_le32(1),
+	};
+	command(node, 0);
+	cmd = &m->asq[1];
 	cmd->opcode = ANGARA_ADM_CTX_CREATE;
 	cmd->create = (struct angara_adm_ctx){
-		.pkey = cpu_to_le32(1),
 		.sq_log2 = 6,
 		.cq_log2 = 7,
 		.sq = ADDR(&m->sq_pages),
 		.cq = ADDR(&m->cq_pages),
-		.mrt = ADDR(&m->mrt_pages),
 		.ctl = ADDR(&m->ctl),
 		.ctr = ADDR(m->ctr),
-		.mrs = cpu_to_le32(1),
 	};
-	reg_write(node, ANGARA_REG_ASQ_DB, 1);
-	if (!m->acq[0].phase || m->acq[0].status) {
-		fprintf(stderr, "node %u: no context\n", node);
-		exit(1);
-	}
+	command(node, 1);
 }
 
 int main(void)
@@ -152,6 +167,7 @@ int main(void)
 	strcpy(mem[0].data, "hello from node 0");
 	wqe->opcode = ANGARA_OP_PUT;
 	wqe->dst_node = cpu_to_le32(1);
+	wqe->rkey = cpu_to_le64(KEY);
 	wqe->length = cpu_to_le32(sizeof(mem[0].data));
 	reg_write(0, ANGARA_DB_PAGE(0) + ANGARA_DB_SQ, 1);
 

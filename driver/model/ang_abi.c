@@ -169,17 +169,21 @@ AT(angara_cqe, reserved1, 27);
 AT(angara_cqe, reserved2, 28);
 AT(angara_cqe, phase, 31);
 
-SIZE(angara_adm_ctx, 56);
-AT(angara_adm_ctx, pkey, 0);
-AT(angara_adm_ctx, sq_log2, 4);
-AT(angara_adm_ctx, cq_log2, 5);
-AT(angara_adm_ctx, reserved, 6);
+SIZE(angara_adm_domain, 24);
+AT(angara_adm_domain, job, 0);
+AT(angara_adm_domain, mrt, 8);
+AT(angara_adm_domain, mrs, 16);
+AT(angara_adm_domain, pkey, 20);
+
+SIZE(angara_adm_ctx, 40);
+AT(angara_adm_ctx, dom, 0);
+AT(angara_adm_ctx, sq_log2, 2);
+AT(angara_adm_ctx, cq_log2, 3);
+AT(angara_adm_ctx, reserved, 4);
 AT(angara_adm_ctx, sq, 8);
 AT(angara_adm_ctx, cq, 16);
 AT(angara_adm_ctx, ctl, 24);
 AT(angara_adm_ctx, ctr, 32);
-AT(angara_adm_ctx, mrt, 40);
-AT(angara_adm_ctx, mrs, 48);
 
 SIZE(angara_adm_msg, 16);
 AT(angara_adm_msg, pages, 0);
@@ -197,6 +201,10 @@ AT(angara_hw_row, pkey, 8);
 AT(angara_hw_row, epoch, 12);
 AT(angara_hw_row, reserved, 14);
 
+SIZE(angara_adm_row, 24);
+AT(angara_adm_row, row, 0);
+AT(angara_adm_row, job, 16);
+
 SIZE(angara_adm_counters, 24);
 AT(angara_adm_counters, kind, 0);
 AT(angara_adm_counters, index, 4);
@@ -212,7 +220,8 @@ AT(angara_adm_cmd, ctx, 4);
 AT(angara_adm_cmd, tree, 6);
 AT(angara_adm_cmd, place, 7);
 AT(angara_adm_cmd, create, 8);
-AT(angara_adm_cmd, row, 8);
+AT(angara_adm_cmd, domain, 8);
+AT(angara_adm_cmd, set, 8);
 AT(angara_adm_cmd, counters, 8);
 AT(angara_adm_cmd, msg, 8);
 AT(angara_adm_cmd, raw, 8);
@@ -244,7 +253,7 @@ AT(angara_hw_mr, access, 20);
 AT(angara_hw_mr, levels, 21);
 AT(angara_hw_mr, valid, 22);
 AT(angara_hw_mr, page_shift, 23);
-AT(angara_hw_mr, reserved, 24);
+AT(angara_hw_mr, key, 24);
 
 SIZE(angara_hw_node_counters, 128);
 AT(angara_hw_node_counters, drops, 0);
@@ -290,5 +299,5 @@ AT(angara_hw_ctx_counters, interrupts, 72);
 AT(angara_hw_ctx_counters, rx_msgs, 80);
 AT(angara_hw_ctx_counters, not_ready, 88);
 
-static_assert(sizeof(struct ang_pkt) == 72);
+static_assert(sizeof(struct ang_pkt) == 80);
 static_assert(sizeof(struct ang_fabric) <= ANG_HEAD_SIZE);

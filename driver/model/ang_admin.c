@@ -245,6 +245,27 @@ static u32 adm_ctx_destroy(struct ang_view *v, struct ang_node *n,
 	return ang_ctx_destroy(v, n, le16_to_cpu(cmd->ctx));
 }
 
+static u32 adm_domain_create(struct ang_view *v, struct ang_node *n,
+			     const struct angara_adm_cmd *cmd,
+			     struct angara_adm_cpl *cpl)
+{
+	return ang_domain_create(v, n, le16_to_cpu(cmd->ctx), &cmd->domain);
+}
+
+static u32 adm_domain_destroy(struct ang_view *v, struct ang_node *n,
+			      const struct angara_adm_cmd *cmd,
+			      struct angara_adm_cpl *cpl)
+{
+	return ang_domain_destroy(v, n, le16_to_cpu(cmd->ctx));
+}
+
+static u32 adm_domain_table(struct ang_view *v, struct ang_node *n,
+			    const struct angara_adm_cmd *cmd,
+			    struct angara_adm_cpl *cpl)
+{
+	return ang_domain_table(v, n, le16_to_cpu(cmd->ctx), &cmd->domain);
+}
+
 static u32 adm_tree_set(struct ang_view *v, struct ang_node *n,
 			const struct angara_adm_cmd *cmd,
 			struct angara_adm_cpl *cpl)
@@ -253,8 +274,8 @@ static u32 adm_tree_set(struct ang_view *v, struct ang_node *n,
 	u32 rule = 0;
 	u32 status;
 
-	row_in(&row, &cmd->row);
-	status = ang_tree_set(v, n, &row, &rule);
+	row_in(&row, &cmd->set.row);
+	status = ang_tree_set(v, n, &row, le64_to_cpu(cmd->set.job), &rule);
 	cpl->value = cpu_to_le32(rule);
 	return status;
 }
@@ -322,6 +343,9 @@ static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_LEAVE] = adm_leave,
 	[ANGARA_ADM_COUNTERS] = adm_counters,
 	[ANGARA_ADM_MSG_AREA] = adm_msg_area,
+	[ANGARA_ADM_DOMAIN_CREATE] = adm_domain_create,
+	[ANGARA_ADM_DOMAIN_DESTROY] = adm_domain_destroy,
+	[ANGARA_ADM_DOMAIN_TABLE] = adm_domain_table,
 };
 
 static void execute(struct ang_view *v, struct ang_node *n,
@@ -381,8 +405,8 @@ static bool must_wait(struct ang_view *v, struct ang_node *n,
 	    !cmd->place && cmd->tree < v->fab->cfg.trees)
 		return !trees_left(v, n, le16_to_cpu(cmd->ctx));
 	return cmd->opcode == ANGARA_ADM_TREE_SET &&
-	       cmd->row.tree < v->fab->cfg.trees &&
-	       n->tree[cmd->row.tree].abort_todo;
+	       cmd->set.row.tree < v->fab->cfg.trees &&
+	       n->tree[cmd->set.row.tree].abort_todo;
 }
 
 static bool again(struct ang_node *n)

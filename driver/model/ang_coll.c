@@ -62,9 +62,8 @@ static void result_take(struct ang_view *v, struct ang_node *n,
 	c->cnt.rx_bytes += p->len;
 	if (!status && !op->status && p->len) {
 		culprit = n->id;
-		status = ang_mr_write(v, n, c, op->sink_key, op->sink_off + at,
-				      p->len, ANGARA_ACCESS_LOCAL_WRITE,
-				      ang_buf_data(v, p->buf));
+		status = ang_mr_keep(v, n, c, op->sink_key, op->sink_off + at,
+				     p->len, ang_buf_data(v, p->buf));
 	}
 	if (status)
 		ang_op_fail(op, status, culprit);
@@ -165,7 +164,7 @@ void ang_result_arrive(struct ang_view *v, struct ang_node *n,
 	const struct ang_tree *t = &n->tree[p->tree];
 
 	if (ang_tree_takes(n, p) &&
-	    (t->row.is_root || t->row.pkey != p->pkey ||
+	    (t->row.is_root || t->row.pkey != p->pkey || t->job != p->job ||
 	     (s32)(t->done - p->seq) < p->npkts))
 		ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
 	else
@@ -193,7 +192,6 @@ static void bcast_arrive(struct ang_view *v, struct ang_node *n,
 	c->cnt.rx_bytes += p->len;
 	if (p->len && !status)
 		status = ang_mr_write(v, n, c, p->key, p->off, p->len,
-				      ANGARA_ACCESS_REMOTE_WRITE,
 				      ang_buf_data(v, p->buf));
 	if (op && status)
 		ang_op_fail(op, status, n->id);
@@ -346,7 +344,7 @@ static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u32 dirs,
 
 	if (t->state == ANGARA_TREE_STATE_UNSET)
 		return ANGARA_DROP_NO_TREE;
-	if (t->row.pkey != p->pkey)
+	if (t->row.pkey != p->pkey || t->job != p->job)
 		return ANGARA_DROP_PARTITION;
 	if (!(dirs & 1U << dir))
 		return ANGARA_DROP_DIRECTION;

@@ -85,6 +85,7 @@ bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		return false;
 	ang_op_head(v, n, c, op, &p);
 	p.life = n->tree[tree].life;
+	p.job = n->tree[tree].job;
 	if (op->opcode == ANGARA_OP_BCAST)
 		bcast_packet(v, op, &p);
 	else if (!reduce_packet(v, n, op, &p) &&

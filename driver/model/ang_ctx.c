@@ -37,14 +37,19 @@ struct ang_ctx *ang_ctx_get(struct ang_view *v, struct ang_node *n, u32 ctx)
 u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 		   const struct angara_adm_ctx *arg)
 {
+	struct ang_dom *d = ang_domain_get(v, n, le16_to_cpu(arg->dom));
 	struct ang_ctx *c;
 	u64 haunting;
+	u32 i;
 
-	if (ctx >= v->fab->cfg.ctxs || !arg->pkey || arg->reserved[0] ||
-	    arg->reserved[1] || arg->sq_log2 < 3 || arg->sq_log2 > 15 ||
-	    arg->cq_log2 < 3 || arg->cq_log2 > 16 ||
-	    le32_to_cpu(arg->mrs) > 65536)
+	if (ctx >= v->fab->cfg.ctxs || arg->sq_log2 < 3 || arg->sq_log2 > 15 ||
+	    arg->cq_log2 < 3 || arg->cq_log2 > 16)
 		return ANGARA_ADM_ST_PARAM;
+	for (i = 0; i < sizeof(arg->reserved); i++)
+		if (arg->reserved[i])
+			return ANGARA_ADM_ST_PARAM;
+	if (!d)
+		return ANGARA_ADM_ST_ABSENT;
 	c = ang_ctx(v->fab, n, ctx);
 	if (c->alive)
 		return ANGARA_ADM_ST_EXISTS;
@@ -58,15 +63,16 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 	haunting = c->p2p_tx;
 	memset((char *)c + MORTAL, 0, sizeof(*c) - MORTAL);
 	c->p2p_tx = haunting;
-	c->pkey = le32_to_cpu(arg->pkey);
-	c->mrs = le32_to_cpu(arg->mrs);
+	c->dom = le16_to_cpu(arg->dom);
+	c->pkey = d->pkey;
+	c->job = d->job;
+	d->ctxs++;
 	c->sq_log2 = arg->sq_log2;
 	c->cq_log2 = arg->cq_log2;
 	c->ctl = le64_to_cpu(arg->ctl);
 	c->ctr = le64_to_cpu(arg->ctr);
 	c->sq.list = le64_to_cpu(arg->sq);
 	c->cq.list = le64_to_cpu(arg->cq);
-	c->mrt.list = le64_to_cpu(arg->mrt);
 	c->free = v->fab->cfg.ops == 64 ? ~0ULL : (1ULL << v->fab->cfg.ops) - 1;
 	c->free &= ~c->ghosts;
 	c->inl_free = (1U << ANG_INLINES) - 1;
@@ -104,6 +110,7 @@ u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx)
 			ang_op_free(v, n, c, op);
 	}
 	c->alive = 0;
+	ang_dom(v->fab, n, c->dom)->ctxs--;
 	c->sq_pi = c->sq_ci;
 	c->tree_tx = 0;
 	c->p2p_tx &= c->ghosts;

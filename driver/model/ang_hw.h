@@ -24,7 +24,7 @@
 /* BAR 0: a page of registers, then one doorbell page per context. */
 #define ANGARA_PAGE_SIZE	4096
 #define ANGARA_HW_MAGIC		0x52474E41	/* "ANGR" */
-#define ANGARA_HW_VERSION	1
+#define ANGARA_HW_VERSION	2
 
 /* Registers, 32 bits each. */
 #define ANGARA_REG_MAGIC	0x000	/* ro */
@@ -83,23 +83,45 @@
 #define ANGARA_ADM_LEAVE	8
 #define ANGARA_ADM_COUNTERS	9
 #define ANGARA_ADM_MSG_AREA	10	/* gives a context a message area */
-#define ANGARA_ADM_NUM		11
+#define ANGARA_ADM_DOMAIN_CREATE 11
+#define ANGARA_ADM_DOMAIN_DESTROY 12
+#define ANGARA_ADM_DOMAIN_TABLE	13	/* another table of regions; and FENCE */
+#define ANGARA_ADM_NUM		14
 
 /* Result of an admin command. */
 #define ANGARA_ADM_ST_OK	0
 #define ANGARA_ADM_ST_OPCODE	1	/* unknown command */
 #define ANGARA_ADM_ST_PARAM	2	/* a field out of range */
-#define ANGARA_ADM_ST_EXISTS	3	/* context, row or membership is there */
-#define ANGARA_ADM_ST_ABSENT	4	/* context, row or membership is not */
+#define ANGARA_ADM_ST_EXISTS	3	/* what is to be made, or has to go first */
+#define ANGARA_ADM_ST_ABSENT	4	/* domain, context, row or membership */
 #define ANGARA_ADM_ST_FULL	5	/* no place left */
-#define ANGARA_ADM_ST_PARTITION	6	/* partitions differ */
+#define ANGARA_ADM_ST_PARTITION	6	/* partitions or job keys differ */
 #define ANGARA_ADM_ST_DOWN	7	/* the tree is down */
 #define ANGARA_ADM_ST_DMA	8	/* host memory could not be reached */
 #define ANGARA_ADM_ST_RULE	9	/* the row breaks a rule of trees; in value */
 
 /**
+ * struct angara_adm_domain - argument of DOMAIN_CREATE and DOMAIN_TABLE
+ * @job: DOMAIN_CREATE: job key, 0 for none; DOMAIN_TABLE: 0
+ * @mrt: DMA address of the list of pages of the memory region table
+ * @mrs: entries in that table, at most ANGARA_MR_MAX
+ * @pkey: DOMAIN_CREATE: partition; DOMAIN_TABLE: 0
+ *
+ * A node has at most as many domains as contexts.  A domain can be destroyed
+ * when it has no contexts.
+ *
+ * A list of pages is an array of __le64 DMA addresses of 4 KiB pages.
+ */
+struct angara_adm_domain {
+	__le64 job;
+	__le64 mrt;
+	__le32 mrs;
+	__le32 pkey;
+};
+
+/**
  * struct angara_adm_ctx - argument of ANGARA_ADM_CTX_CREATE
- * @pkey: partition
+ * @dom: its domain
  * @sq_log2: log2 of the SQ entries, 3..15
  * @cq_log2: log2 of the CQ entries, 3..16
  * @reserved: 0
@@ -107,22 +129,16 @@
  * @cq: DMA address of the list of CQ pages
  * @ctl: DMA address of struct angara_ctl
  * @ctr: DMA address of the event counters
- * @mrt: DMA address of the list of pages of the memory region table
- * @mrs: entries in that table
- *
- * A list of pages is an array of __le64 DMA addresses of 4 KiB pages.
  */
 struct angara_adm_ctx {
-	__le32 pkey;
+	__le16 dom;
 	__u8 sq_log2;
 	__u8 cq_log2;
-	__u8 reserved[2];
+	__u8 reserved[4];
 	__le64 sq;
 	__le64 cq;
 	__le64 ctl;
 	__le64 ctr;
-	__le64 mrt;
-	__le32 mrs;
 };
 
 /**
@@ -161,6 +177,17 @@ struct angara_hw_row {
 	__le16 reserved;
 };
 
+/**
+ * struct angara_adm_row - argument of ANGARA_ADM_TREE_SET
+ * @row: the row
+ * @job: job key of those who may join, equal in all rows of the tree; 0: any of
+ *	the partition.  ANGARA_ADM_TREE_GET does not tell it.
+ */
+struct angara_adm_row {
+	struct angara_hw_row row;
+	__le64 job;
+};
+
 /* What ANGARA_ADM_COUNTERS reads, into the buffer at addr. */
 #define ANGARA_CNT_NODE		0	/* struct angara_hw_node_counters */
 #define ANGARA_CNT_LINK		1	/* index: direction; angara_hw_link_counters */
@@ -188,12 +215,14 @@ struct angara_adm_counters {
  * @opcode: ANGARA_ADM_*
  * @reserved: 0
  * @tag: handed back
- * @ctx: context: CTX_CREATE, CTX_DESTROY, JOIN, LEAVE, MSG_AREA
+ * @ctx: context: CTX_CREATE, CTX_DESTROY, JOIN, LEAVE, MSG_AREA; domain:
+ *	DOMAIN_CREATE, DOMAIN_DESTROY, DOMAIN_TABLE
  * @tree: tree: TREE_CLEAR, TREE_GET, JOIN, LEAVE
  * @place: JOIN: place among the participants of this node, plus 1; 0: the
  *	lowest free
  * @create: CTX_CREATE
- * @row: TREE_SET
+ * @domain: DOMAIN_CREATE, DOMAIN_TABLE
+ * @set: TREE_SET
  * @counters: COUNTERS
  * @msg: MSG_AREA
  * @raw: size of all of them
@@ -207,7 +236,8 @@ struct angara_adm_cmd {
 	__u8 place;
 	union {
 		struct angara_adm_ctx create;
-		struct angara_hw_row row;
+		struct angara_adm_domain domain;
+		struct angara_adm_row set;
 		struct angara_adm_counters counters;
 		struct angara_adm_msg msg;
 		__u8 raw[56];
@@ -266,7 +296,7 @@ struct angara_hw_event {
 };
 
 /**
- * struct angara_hw_mr - entry of a context's memory region table
+ * struct angara_hw_mr - entry of a domain's memory region table
  * @addr: levels 0: DMA address of the region; 1: of the list of its pages;
  *	2: of a list of lists, each of 512 pages
  * @length: bytes
@@ -275,7 +305,8 @@ struct angara_hw_event {
  * @levels: 0, 1 or 2
  * @valid: 1
  * @page_shift: log2 of the page size, 12..30
- * @reserved: 0
+ * @key: key of the region: the number of the entry in the low 16 bits.  Those
+ *	who access it from afar have to know all of it.
  */
 struct angara_hw_mr {
 	__le64 addr;
@@ -285,10 +316,12 @@ struct angara_hw_mr {
 	__u8 levels;
 	__u8 valid;
 	__u8 page_shift;
-	__le64 reserved;
+	__le64 key;
 };
 
 #define ANGARA_MR_LIST_ENTRIES	512
+#define ANGARA_MR_MAX		65536U
+#define ANGARA_MR_SLOT(key)	((key) & 0xFFFFU)	/* entry of a key */
 
 /* Virtual channels. */
 #define ANGARA_VC_REQ		0	/* point to point, requests */
@@ -300,7 +333,7 @@ struct angara_hw_mr {
 /* Why a packet was dropped. */
 #define ANGARA_DROP_NO_TREE	0	/* row not set, or tree down */
 #define ANGARA_DROP_STALE	1	/* earlier life of a row, gone context */
-#define ANGARA_DROP_PARTITION	2
+#define ANGARA_DROP_PARTITION	2	/* or the job key */
 #define ANGARA_DROP_DIRECTION	3	/* not from a child, or not from the parent */
 #define ANGARA_DROP_TARGET	4	/* no such context */
 #define ANGARA_DROP_MEMORY	5	/* key, bounds, access, DMA */

@@ -172,8 +172,8 @@ bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		inline_put(c, op);
 		return true;
 	}
-	status = ang_mr_read(v, n, c, op->lkey, op->loff + op->sent,
-			     p->len, 0, ang_buf_data(v, p->buf));
+	status = ang_mr_give(v, n, c, op->lkey, op->loff + op->sent,
+			     p->len, ang_buf_data(v, p->buf));
 	if (status) {
 		ang_buf_put(v, p->buf, 1);
 		p->buf = 0;
@@ -196,6 +196,7 @@ void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	p->dst_node = op->dst_node;
 	p->dst_ctx = op->dst_ctx;
 	p->pkey = c->pkey;
+	p->job = c->job;
 	p->gen = op->gen;
 }
 

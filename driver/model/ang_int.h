@@ -154,7 +154,7 @@ void ang_order_flush(struct ang_view *v, struct ang_slot *s);
 /* ang_tree_state.c */
 bool ang_tree_takes(const struct ang_node *n, const struct ang_pkt *p);
 u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
-		 const struct angara_tree_row *row, u32 *rule);
+		 const struct angara_tree_row *row, u64 job, u32 *rule);
 u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree);
 u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree,
 		  u32 place);
@@ -212,15 +212,27 @@ u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
 		const struct angara_hw_mr *mr, u64 off, u32 len, void *to,
 		const void *from);
-u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u64 key, u64 off, u32 len, u32 access);
 u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		u64 key, u64 off, u32 len, u32 access, void *buf);
+		u64 key, u64 off, u32 len, void *buf);
 u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u64 key, u64 off, u32 len, u32 access, const void *buf);
+		 u64 key, u64 off, u32 len, const void *buf);
+u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 u32 slot, u64 off, u32 len, u32 access);
+u32 ang_mr_give(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u32 slot, u64 off, u32 len, void *buf);
+u32 ang_mr_keep(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u32 slot, u64 off, u32 len, const void *buf);
 int ang_pages_at(struct ang_view *v, struct ang_node *n, struct ang_pages *pages,
 		 u64 byte, u64 *addr);
 int ang_store64(struct ang_view *v, struct ang_node *n, u64 addr, u64 val);
+
+/* ang_domain.c */
+u32 ang_domain_create(struct ang_view *v, struct ang_node *n, u32 dom,
+		      const struct angara_adm_domain *arg);
+u32 ang_domain_destroy(struct ang_view *v, struct ang_node *n, u32 dom);
+u32 ang_domain_table(struct ang_view *v, struct ang_node *n, u32 dom,
+		     const struct angara_adm_domain *arg);
+struct ang_dom *ang_domain_get(struct ang_view *v, struct ang_node *n, u32 dom);
 
 /* ang_ctx.c */
 u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,

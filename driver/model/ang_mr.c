@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory regions: from key and offset to host memory.
+ * Memory regions: from key and offset to host memory.  Packets name a region by
+ * its whole key, a context its own ones by their slots.
  *
  * The table of regions and the lists of pages are the driver's, in host
  * memory; an entry is read anew for every train, so that ANGARA_ADM_FENCE has
@@ -60,13 +61,14 @@ int ang_pages_at(struct ang_view *v, struct ang_node *n, struct ang_pages *pages
 }
 
 static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		    u64 key, struct angara_hw_mr *mr)
+		    u32 slot, struct angara_hw_mr *mr)
 {
+	struct ang_dom *d = ang_dom(v->fab, n, c->dom);
 	u64 addr;
 
-	if (key >= c->mrs)
+	if (slot >= d->mrs)
 		return ANGARA_ST_KEY;
-	if (ang_pages_at(v, n, &c->mrt, key * sizeof(*mr), &addr) ||
+	if (ang_pages_at(v, n, &d->mrt, (u64)slot * sizeof(*mr), &addr) ||
 	    ang_dma_read(v, n, addr, mr, sizeof(*mr)))
 		return ANGARA_ST_DMA;
 	if (mr->valid != 1)
@@ -76,21 +78,50 @@ static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return ANGARA_ST_OK;
 }
 
-/** ang_mr_find() - as ang_mr_check(), and hand out the entry */
-u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		u64 key, u64 off, u32 len, u32 access, struct angara_hw_mr *mr)
+static u32 mr_grants(const struct angara_hw_mr *mr, u64 off, u32 len, u32 access)
 {
-	u32 status = mr_entry(v, n, c, key, mr);
-	u64 size;
+	u64 size = le64_to_cpu(mr->length);
 
-	if (status)
-		return status;
 	if ((mr->access & access) != access)
 		return ANGARA_ST_ACCESS;
-	size = le64_to_cpu(mr->length);
 	if (off > size || len > size - off)
 		return ANGARA_ST_BOUNDS;
 	return ANGARA_ST_OK;
+}
+
+/* A context's own region, by its slot. */
+static u32 mr_own(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		  u32 slot, u64 off, u32 len, u32 access,
+		  struct angara_hw_mr *mr)
+{
+	u32 status = mr_entry(v, n, c, slot, mr);
+
+	return status ? status : mr_grants(mr, off, len, access);
+}
+
+/**
+ * ang_mr_find() - the region that a packet names
+ * @v: view
+ * @n: node
+ * @c: context, a region of whose domain it is
+ * @key: key of the region: all of it has to match
+ * @off: offset in it
+ * @len: bytes
+ * @access: rights that it must grant, ANGARA_ACCESS_*
+ * @mr: out: its entry
+ *
+ * Return: ANGARA_ST_*.
+ */
+u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u64 key, u64 off, u32 len, u32 access, struct angara_hw_mr *mr)
+{
+	u32 status = mr_entry(v, n, c, ANGARA_MR_SLOT(key), mr);
+
+	if (status)
+		return status;
+	if (le64_to_cpu(mr->key) != key)
+		return ANGARA_ST_KEY;
+	return mr_grants(mr, off, len, access);
 }
 
 /* Address of byte @at behind the region's first page start, and bytes there. */
@@ -143,12 +174,34 @@ u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
 	return ANGARA_ST_OK;
 }
 
+/** ang_mr_read() - copy from the region that a packet names to @buf */
+u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u64 key, u64 off, u32 len, void *buf)
+{
+	struct angara_hw_mr mr;
+	u32 status = ang_mr_find(v, n, c, key, off, len,
+				 ANGARA_ACCESS_REMOTE_READ, &mr);
+
+	return status ? status : ang_mr_copy(v, n, &mr, off, len, buf, NULL);
+}
+
+/** ang_mr_write() - copy from @buf to the region that a packet names */
+u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		 u64 key, u64 off, u32 len, const void *buf)
+{
+	struct angara_hw_mr mr;
+	u32 status = ang_mr_find(v, n, c, key, off, len,
+				 ANGARA_ACCESS_REMOTE_WRITE, &mr);
+
+	return status ? status : ang_mr_copy(v, n, &mr, off, len, NULL, buf);
+}
+
 /**
- * ang_mr_check() - may a context's region be used so?
+ * ang_mr_check() - may a context's own region be used so?
  * @v: view
  * @n: node
  * @c: context
- * @key: region
+ * @slot: region
  * @off: offset in it
  * @len: bytes
  * @access: rights that it must grant, ANGARA_ACCESS_*
@@ -156,29 +209,30 @@ u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
  * Return: ANGARA_ST_*.
  */
 u32 ang_mr_check(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u64 key, u64 off, u32 len, u32 access)
+		 u32 slot, u64 off, u32 len, u32 access)
 {
 	struct angara_hw_mr mr;
 
-	return ang_mr_find(v, n, c, key, off, len, access, &mr);
+	return mr_own(v, n, c, slot, off, len, access, &mr);
 }
 
-/** ang_mr_read() - as ang_mr_check(), and copy from the region to @buf */
-u32 ang_mr_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		u64 key, u64 off, u32 len, u32 access, void *buf)
+/** ang_mr_give() - copy from a context's own region to @buf */
+u32 ang_mr_give(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u32 slot, u64 off, u32 len, void *buf)
 {
 	struct angara_hw_mr mr;
-	u32 status = ang_mr_find(v, n, c, key, off, len, access, &mr);
+	u32 status = mr_own(v, n, c, slot, off, len, 0, &mr);
 
 	return status ? status : ang_mr_copy(v, n, &mr, off, len, buf, NULL);
 }
 
-/** ang_mr_write() - as ang_mr_check(), and copy from @buf to the region */
-u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u64 key, u64 off, u32 len, u32 access, const void *buf)
+/** ang_mr_keep() - copy from @buf to a context's own region */
+u32 ang_mr_keep(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		u32 slot, u64 off, u32 len, const void *buf)
 {
 	struct angara_hw_mr mr;
-	u32 status = ang_mr_find(v, n, c, key, off, len, access, &mr);
+	u32 status = mr_own(v, n, c, slot, off, len,
+			    ANGARA_ACCESS_LOCAL_WRITE, &mr);
 
 	return status ? status : ang_mr_copy(v, n, &mr, off, len, NULL, buf);
 }

@@ -66,6 +66,8 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 		     cfg->trees * (u32)sizeof(struct ang_tree));
 	fab->off_ctx = at;
 	at = align64(at + cfg->ctxs * (u32)sizeof(struct ang_ctx));
+	fab->off_dom = at;
+	at = align64(at + cfg->ctxs * (u32)sizeof(struct ang_dom));
 	fab->off_op = at;
 	at = align64(at + (u32)cfg->ctxs * cfg->ops * (u32)sizeof(struct ang_op));
 	fab->off_ring = at;
@@ -270,7 +272,7 @@ bool ang_node_step(struct ang_view *v, struct ang_node *n)
 }
 
 /**
- * ang_node_reset() - forget contexts, trees and queues
+ * ang_node_reset() - forget contexts, domains, trees and queues
  * @v: view
  * @n: node, held
  *
@@ -292,6 +294,8 @@ bool ang_node_reset(struct ang_view *v, struct ang_node *n)
 			return false;
 		ang_ctx_destroy(v, n, i);
 	}
+	memset(ang_dom(v->fab, n, 0), 0,
+	       v->fab->cfg.ctxs * sizeof(struct ang_dom));
 	memset(&n->adm, 0, sizeof(n->adm));
 	/* Who enables it again is told again. */
 	n->lost = 0;

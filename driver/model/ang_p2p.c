@@ -54,13 +54,11 @@ static u32 request_do(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		if (!p->len)
 			return ANGARA_ST_OK;
 		return ang_mr_write(v, n, c, p->key, p->off, p->len,
-				    ANGARA_ACCESS_REMOTE_WRITE,
 				    ang_buf_data(v, p->buf));
 	case ANG_PKT_GET:
 		if (!p->len)
 			return ANGARA_ST_OK;
 		return ang_mr_read(v, n, c, p->key, p->off, p->len,
-				   ANGARA_ACCESS_REMOTE_READ,
 				   ang_buf_data(v, reply->buf));
 	case ANG_PKT_SEND:
 		return ang_msg_take(v, n, c, p, reply);
@@ -82,7 +80,8 @@ static u32 target_access(struct ang_view *v, struct ang_node *n,
 		return ANGARA_ST_TARGET;
 	}
 	/* Who gives up may do so in any case: another may have the context. */
-	if (c->pkey != p->pkey && !(p->type == ANG_PKT_SEND && p->status)) {
+	if ((c->pkey != p->pkey || c->job != p->job) &&
+	    !(p->type == ANG_PKT_SEND && p->status)) {
 		ang_drop(v, n, p, ANGARA_DROP_PARTITION, 0);
 		return ANGARA_ST_PARTITION;
 	}
@@ -162,9 +161,8 @@ static void answer_eject(struct ang_view *v, struct ang_node *n,
 	if (status) {
 		ang_op_fail(op, status, p->src_node);
 	} else if (p->type == ANG_PKT_DATA && p->len) {
-		status = ang_mr_write(v, n, c, op->sink_key, op->sink_off + p->seq,
-				      p->len, ANGARA_ACCESS_LOCAL_WRITE,
-				      ang_buf_data(v, p->buf));
+		status = ang_mr_keep(v, n, c, op->sink_key, op->sink_off + p->seq,
+				     p->len, ang_buf_data(v, p->buf));
 		if (status)
 			ang_op_fail(op, status, n->id);
 	}
@@ -224,6 +222,7 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 	reply.gen = p->gen;
 	reply.seq = p->seq;
 	reply.pkey = p->pkey;
+	reply.job = p->job;
 	ang_buf_put(v, p->buf, 1);
 	count_tx(v, n, &reply);
 	if (p->src_node == n->id)

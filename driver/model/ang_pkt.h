@@ -56,6 +56,7 @@
  * @dst_ctx: context at the target
  * @counter: user counter to notify; SEND: code
  * @pkey: partition
+ * @job: job key, 0 for none; in a tree, that of its rows
  * @len: bytes that the whole train carries, asks for or acknowledges
  * @key: key of the memory region at the target; SEND: bytes of the message;
  *	OPEN: epoch of the sender's row
@@ -88,6 +89,7 @@ struct ang_pkt {
 	u16 counter;
 	u32 pkey;
 	u32 len;
+	u64 job;
 	u64 key;
 	u64 off;
 	u16 gen;

@@ -261,6 +261,7 @@ void ang_control_packet(struct ang_node *n, struct ang_tree *t, u32 type,
 	p->npkts = 1;
 	p->tree = t->row.tree;
 	p->pkey = t->row.pkey;
+	p->job = t->job;
 	p->src_node = n->id;
 	p->seq = type == ANG_PKT_CREDIT ? t->credit_cur : t->life;
 }

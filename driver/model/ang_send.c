@@ -38,6 +38,7 @@ void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	u64 set;
 
 	op->sink_key = c->pkey;
+	op->rkey = c->job;
 	for (set = c->sends; set; set &= set - 1) {
 		struct ang_op *o = ang_op(v->fab, n, c, ang_lowest(set));
 
@@ -92,8 +93,8 @@ static bool train_fill(struct ang_view *v, struct ang_node *n,
 	if (op->inl)
 		memcpy(to + head, c->inl[op->inl - 1] + op->sent, len);
 	else if (len)
-		status = ang_mr_read(v, n, c, op->lkey,
-				     op->loff + op->sent, len, 0, to + head);
+		status = ang_mr_give(v, n, c, op->lkey,
+				     op->loff + op->sent, len, to + head);
 	if (status) {
 		ang_buf_put(v, p->buf, 1);
 		p->buf = 0;
@@ -113,6 +114,7 @@ static bool train_make(struct ang_view *v, struct ang_node *n,
 	ang_op_head(v, n, c, op, p);
 	p->type = ANG_PKT_SEND;
 	p->pkey = op->sink_key;
+	p->job = op->rkey;
 	p->key = op->len;
 	p->counter = op->counter;
 	p->life = op->life;

@@ -34,12 +34,13 @@ static void tree_begin(struct ang_tree *t, const struct angara_tree_row *row)
  * @v: view
  * @n: node
  * @row: row
+ * @job: its job key
  * @rule: out: rule that the row breaks
  *
  * Return: ANGARA_ADM_ST_*.
  */
 u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
-		 const struct angara_tree_row *row, u32 *rule)
+		 const struct angara_tree_row *row, u64 job, u32 *rule)
 {
 	struct ang_tree *t;
 	u32 lost;
@@ -55,6 +56,7 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	if (t->state != ANGARA_TREE_STATE_UNSET)
 		return ANGARA_ADM_ST_EXISTS;
 	tree_begin(t, row);
+	t->job = job;
 	ang_open_start(n, t);
 	ang_event(v, n, ANGARA_AEV_TREE_SET, row->tree, 0);
 	lost = ang_lost_row(v, n, row);
@@ -159,7 +161,7 @@ u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree,
 
 	if (!c || t->state == ANGARA_TREE_STATE_UNSET)
 		return ANGARA_ADM_ST_ABSENT;
-	if (c->pkey != t->row.pkey)
+	if (c->pkey != t->row.pkey || (t->job && c->job != t->job))
 		return ANGARA_ADM_ST_PARTITION;
 	if (t->state == ANGARA_TREE_STATE_DOWN)
 		return ANGARA_ADM_ST_DOWN;

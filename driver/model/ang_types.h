@@ -77,12 +77,12 @@ struct ang_ring {
  * @len: bytes
  * @lkey: local region that is read
  * @sink_key: local region that is written: by GET, FETCH, and the result of a
- *	reduction; SEND: partition
+ *	reduction; SEND: partition of the sender
  * @gen: generation, so that late answers find nobody
  * @next: operation behind it, plus 1: in the tree's injection order while not
  *	@sent_all, or SEND to the same receiver
  * @cookie: for the CQE
- * @rkey: region at the target
+ * @rkey: key of the region at the target; SEND: job key of the sender
  * @roff: offset in it; SEND: tag
  * @loff: offset in the region of @lkey
  * @sink_off: offset in the region of @sink_key; SEND: immediate word
@@ -162,6 +162,22 @@ struct ang_member {
 };
 
 /**
+ * struct ang_dom - a domain: memory regions, and the contexts that share them
+ * @job: job key, 0 for none
+ * @mrt: pages of the memory region table
+ * @mrs: entries of that table
+ * @pkey: partition; 0: there is no such domain
+ * @ctxs: contexts
+ */
+struct ang_dom {
+	u64 job;
+	struct ang_pages mrt;
+	u32 mrs;
+	u32 pkey;
+	u32 ctxs;
+};
+
+/**
  * struct ang_ctx - a context
  * @db_sq: doorbell: SQ producer index (any thread)
  * @db_arm: doorbell: event sequence seen (any thread)
@@ -177,8 +193,9 @@ struct ang_member {
  * @at: where ang_inject() goes on with it, 0: with the next entry
  * @armed: one interrupt is wanted
  * @dirty: counters to publish, ANG_DIRTY_*
- * @pkey: partition
- * @mrs: memory regions
+ * @dom: its domain
+ * @pkey: partition of that
+ * @job: job key of that
  * @sq_log2: SQ entries
  * @cq_log2: CQ entries
  * @joined: trees, one bit each
@@ -188,7 +205,6 @@ struct ang_member {
  * @ctr: DMA address of the counters
  * @sq: SQ pages
  * @cq: CQ pages
- * @mrt: pages of the memory region table
  * @sq_pi: SQ producer index
  * @sq_ci: SQ consumer index
  * @cq_pi: CQ producer index
@@ -225,8 +241,9 @@ struct ang_ctx {
 	u8 at;
 	u8 armed;
 	u8 dirty;
+	u16 dom;
 	u32 pkey;
-	u32 mrs;
+	u64 job;
 	u8 sq_log2;
 	u8 cq_log2;
 	u64 joined;
@@ -236,7 +253,6 @@ struct ang_ctx {
 	u64 ctr;
 	struct ang_pages sq;
 	struct ang_pages cq;
-	struct ang_pages mrt;
 	u32 sq_pi;
 	u32 sq_ci;
 	u32 cq_pi;
@@ -293,6 +309,7 @@ struct ang_slot {
  * @life: number of the row's life; goes on when the row is set again
  * @row: the row, as all below of one life; row.tree etc. are meaningful in
  *	states UP and DOWN
+ * @job: job key of the row, 0 for none
  * @state: ANGARA_TREE_STATE_*
  * @open: all rows of the tree have met, so participants may inject
  * @met: directions whose neighbor has told that it knows this life
@@ -320,6 +337,7 @@ struct ang_slot {
 struct ang_tree {
 	u32 life;
 	struct angara_tree_row row;
+	u64 job;
 	u8 state;
 	u8 members;
 	u16 taken;
@@ -524,6 +542,7 @@ struct ang_node {
  * @topo: topology
  * @stride: bytes per node
  * @off_ctx: where in a node its contexts start, struct ang_ctx[cfg.ctxs]
+ * @off_dom: domains, struct ang_dom[cfg.ctxs]
  * @off_op: operations, struct ang_op[cfg.ctxs][cfg.ops]
  * @off_ring: rings, [2 * ndims][ANGARA_VC_NUM] of @ring_size
  * @off_ref: reference counts of payload buffers, u32[bufs]
@@ -540,6 +559,7 @@ struct ang_fabric {
 	struct ang_topo topo;
 	u64 stride;
 	u32 off_ctx;
+	u32 off_dom;
 	u32 off_op;
 	u32 off_ring;
 	u32 off_ref;
@@ -570,6 +590,12 @@ static inline u32 ang_ctx_id(struct ang_fabric *fab, struct ang_node *n,
 			     const struct ang_ctx *ctx)
 {
 	return (u32)(ctx - (struct ang_ctx *)((char *)n + fab->off_ctx));
+}
+
+static inline struct ang_dom *ang_dom(struct ang_fabric *fab,
+				      struct ang_node *n, u32 dom)
+{
+	return (struct ang_dom *)((char *)n + fab->off_dom) + dom;
 }
 
 static inline struct ang_op *ang_op(struct ang_fabric *fab, struct ang_node *n,

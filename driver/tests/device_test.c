@@ -259,6 +259,7 @@ static void shares_of_users(struct kunit *test)
 	u32 rest = n - first - second;
 	u32 last_uid = rest ? 0 : second ? 1001 : 1000;
 	struct fake *f = test->priv;
+	struct angara_adm_cmd *dom = &f->last[ANGARA_ADM_DOMAIN_CREATE];
 	struct angara_adm_cmd *last = &f->last[ANGARA_ADM_CTX_CREATE];
 	int ret;
 
@@ -272,13 +273,13 @@ static void shares_of_users(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
 	KUNIT_EXPECT_EQ(test, n, f->count[ANGARA_ADM_CTX_CREATE]);
 	KUNIT_EXPECT_EQ(test, ANGARA_PKEY_UID(last_uid),
-			le32_to_cpu(last->create.pkey));
+			le32_to_cpu(dom->domain.pkey));
 	KUNIT_EXPECT_EQ(test, n - 1, le16_to_cpu(last->ctx));
 	/* What one gives back another can have, under its number. */
 	fake_close(f, f->file[0]);
 	KUNIT_EXPECT_EQ(test, 1, take_all(f, 1002, false, &ret));
 	KUNIT_EXPECT_EQ(test, 0, le16_to_cpu(last->ctx));
-	KUNIT_EXPECT_EQ(test, ANGARA_PKEY_UID(1002), le32_to_cpu(last->create.pkey));
+	KUNIT_EXPECT_EQ(test, ANGARA_PKEY_UID(1002), le32_to_cpu(dom->domain.pkey));
 }
 
 static void administrators_have_no_share(struct kunit *test)

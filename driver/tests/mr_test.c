@@ -42,7 +42,7 @@ KUNIT_ARRAY_PARAM(region, regions, region_name);
 /* The table's entry of a key, of the context created last. */
 static struct angara_hw_mr *table_entry(struct fake *f, u32 key)
 {
-	u64 list = le64_to_cpu(f->last[ANGARA_ADM_CTX_CREATE].create.mrt);
+	u64 list = le64_to_cpu(f->last[ANGARA_ADM_DOMAIN_CREATE].domain.mrt);
 	u32 per_page = PAGE_SIZE / sizeof(struct angara_hw_mr);
 	unsigned long pfn = fake_list_pfn(f, list, key / per_page);
 

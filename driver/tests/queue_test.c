@@ -55,6 +55,7 @@ static void lists_name_the_pages(struct kunit *test)
 {
 	const struct queue_size *s = test->param_value;
 	struct fake *f = test->priv;
+	struct angara_adm_domain *d = &f->last[ANGARA_ADM_DOMAIN_CREATE].domain;
 	struct angara_adm_ctx *c = &f->last[ANGARA_ADM_CTX_CREATE].create;
 	u32 sq = pages_of(s->sq * sizeof(struct angara_wqe));
 	u32 cq = pages_of(s->cq * sizeof(struct angara_cqe));
@@ -68,13 +69,13 @@ static void lists_name_the_pages(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, fake_ctx(f, filp, s->sq, s->cq));
 	KUNIT_EXPECT_EQ(test, ilog2(s->sq), c->sq_log2);
 	KUNIT_EXPECT_EQ(test, ilog2(s->cq), c->cq_log2);
-	KUNIT_EXPECT_EQ(test, ANG_MAX_MRS, le32_to_cpu(c->mrs));
+	KUNIT_EXPECT_EQ(test, ANG_MAX_MRS, le32_to_cpu(d->mrs));
 	KUNIT_EXPECT_EQ(test, sq + cq + mrt + 2, fake_pages(f));
 
 	xa_init(&seen);
 	expect_pages(f, &seen, le64_to_cpu(c->sq), sq);
 	expect_pages(f, &seen, le64_to_cpu(c->cq), cq);
-	expect_pages(f, &seen, le64_to_cpu(c->mrt), mrt);
+	expect_pages(f, &seen, le64_to_cpu(d->mrt), mrt);
 	xa_destroy(&seen);
 	KUNIT_EXPECT_NOT_NULL(test, fake_at(f, le64_to_cpu(c->ctl), PAGE_SIZE));
 	KUNIT_EXPECT_NOT_NULL(test, fake_at(f, le64_to_cpu(c->ctr), PAGE_SIZE));
@@ -152,7 +153,8 @@ static void refused_by_the_adapter(struct kunit *test)
 /* Before the adapter has said that it is done, its memory stays. */
 static void expect_all_mapped(struct fake *f, const struct angara_adm_cmd *cmd)
 {
-	if (cmd->opcode == ANGARA_ADM_CTX_DESTROY)
+	if (cmd->opcode == ANGARA_ADM_CTX_DESTROY ||
+	    cmd->opcode == ANGARA_ADM_DOMAIN_DESTROY)
 		KUNIT_EXPECT_GT(f->test, fake_pages(f), 0);
 }
 
@@ -168,6 +170,7 @@ static void kept_until_destroyed(struct kunit *test)
 	f->on_command = expect_all_mapped;
 	fake_close(f, filp);
 	KUNIT_EXPECT_EQ(test, 1, f->count[ANGARA_ADM_CTX_DESTROY]);
+	KUNIT_EXPECT_EQ(test, 1, f->count[ANGARA_ADM_DOMAIN_DESTROY]);
 	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
 	KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
 }

@@ -156,7 +156,7 @@ static void rows_as_the_adapter_gets_them(struct kunit *test)
 		},
 	};
 	struct fake *f = test->priv;
-	struct angara_hw_row *hw = &f->last[ANGARA_ADM_TREE_SET].row;
+	struct angara_hw_row *hw = &f->last[ANGARA_ADM_TREE_SET].set.row;
 	struct file *filp;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));

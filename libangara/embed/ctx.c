@@ -152,6 +152,23 @@ static int area_on_device(struct emb_dev *d, u32 num, u64 lists, u32 bytes)
 	return ret;
 }
 
+/* A domain of the context's own, of the same number. */
+static int domain_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_DOMAIN_CREATE,
+		.ctx = cpu_to_le16((u16)num),
+		.domain = {
+			.mrt = list_of(d, lists, d->mem),
+			.mrs = cpu_to_le32(EMB_MAX_MRS),
+			.pkey = cpu_to_le32(pkey),
+		},
+	};
+	struct angara_adm_cpl cpl;
+
+	return emb_exec(&d->run, d->node, &cmd, &cpl);
+}
+
 static int create_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists,
 			    const struct angara_ctx_create *arg)
 {
@@ -159,22 +176,25 @@ static int create_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists,
 		.opcode = ANGARA_ADM_CTX_CREATE,
 		.ctx = cpu_to_le16((u16)num),
 		.create = {
-			.pkey = cpu_to_le32(pkey),
+			.dom = cpu_to_le16((u16)num),
 			.sq_log2 = log2_of(arg->sq_entries),
 			.cq_log2 = log2_of(arg->cq_entries),
 			.sq = list_of(d, lists, d->at[EMB_MEM_SQ]),
 			.cq = list_of(d, lists, d->at[EMB_MEM_CQ]),
 			.ctl = cpu_to_le64(d->at[EMB_MEM_CTL]),
 			.ctr = cpu_to_le64(d->at[EMB_MEM_CTR]),
-			.mrt = list_of(d, lists, d->mem),
-			.mrs = cpu_to_le32(EMB_MAX_MRS),
 		},
 	};
 	struct angara_adm_cpl cpl;
-	int ret = emb_exec(&d->run, d->node, &cmd, &cpl);
+	int ret = domain_on_device(d, num, pkey, lists);
 
+	if (ret)
+		return ret;
+	ret = emb_exec(&d->run, d->node, &cmd, &cpl);
 	if (!ret && arg->msg_bytes)
 		ret = area_on_device(d, num, lists, arg->msg_bytes);
+	if (ret)
+		emb_simple(&d->run, d->node, ANGARA_ADM_DOMAIN_DESTROY, num, 0);
 	return ret == -EEXIST || ret == -ENOSPC ? -EBUSY : ret;
 }
 
@@ -255,6 +275,8 @@ static int destroy(struct emb_run *r, u32 node, u32 num)
 	struct emb_node *n = emb_node(r->fab, node);
 	int ret = emb_simple(r, node, ANGARA_ADM_CTX_DESTROY, num, 0);
 
+	if (!ret || ret == -ENOENT)
+		ret = emb_simple(r, node, ANGARA_ADM_DOMAIN_DESTROY, num, 0);
 	if (ret && ret != -ENOENT)
 		return ret;
 	ang_store_release(&n->ctx[num].owner, 0);

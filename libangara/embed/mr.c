@@ -160,6 +160,7 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 		.length = cpu_to_le64(cmd->length),
 		.access = (u8)cmd->access,
 		.page_shift = 12,
+		.key = cpu_to_le64(cmd->key),
 	};
 	ret = fence(d);
 	if (ret)

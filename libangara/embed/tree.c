@@ -33,7 +33,7 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	ret = ang_row_may_set(&n->rows, &d->fab->topo, &cred, &cmd->row);
 	if (ret)
 		return ret;
-	ang_row_to_hw(&cmd->row, &adm.row);
+	ang_row_to_hw(&cmd->row, &adm.set.row);
 	ret = emb_exec(&d->run, d->node, &adm, &cpl);
 	if (ret)
 		return ret == -EEXIST ? -EBUSY : ret;

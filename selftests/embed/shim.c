@@ -343,8 +343,8 @@ EXPORT struct dirent *readdir(DIR *dir)
 	return &entry;
 }
 
-/* Counts regions in a context's table; it is one piece of memory. */
-static void count_regions(const struct emb_fab *fab, const struct ang_ctx *c,
+/* Counts regions in a domain's table; it is one piece of memory. */
+static void count_regions(const struct emb_fab *fab, const struct ang_dom *c,
 			  unsigned long *mrs, unsigned long *bytes)
 {
 	const __le64 *list = emb_at(fab, c->mrt.list);
@@ -382,7 +382,7 @@ EXPORT int shim_usage(unsigned long *ctxs, unsigned long *mrs,
 			if (!READ_ONCE(emb_node(fab, node)->ctx[num].owner))
 				continue;
 			++*ctxs;
-			count_regions(fab, ang_ctx(model, ang_node(model, node),
+			count_regions(fab, ang_dom(model, ang_node(model, node),
 						   num), mrs, bytes);
 		}
 	}

@@ -148,7 +148,7 @@ struct angara_adm_cmd cmd_row(const struct angara_tree_row *row)
 {
 	return (struct angara_adm_cmd){
 		.opcode = ANGARA_ADM_TREE_SET,
-		.row = {
+		.set.row = {
 			.tree = row->tree,
 			.is_root = row->is_root,
 			.to_root = row->to_root,
@@ -176,7 +176,19 @@ static void region(struct ctx_memory *m, u32 node, u32 key, void *at, u32 len)
 		.access = ANGARA_ACCESS_ALL,
 		.valid = 1,
 		.page_shift = 12,
+		.key = cpu_to_le64(key),
 	};
+}
+
+static void domain_create(struct actor *a, struct context *c,
+			  struct ctx_memory *m)
+{
+	struct angara_adm_cmd cmd = cmd_op(ANGARA_ADM_DOMAIN_CREATE, c->t.id, 0);
+
+	cmd.domain.mrt = cpu_to_le64(memory_addr(a->index, &m->list[2]));
+	cmd.domain.mrs = cpu_to_le32(MRS);
+	cmd.domain.pkey = cpu_to_le32(PKEY);
+	EXPECT_EQ(command(a, &cmd), ANGARA_ADM_ST_OK);
 }
 
 static void area_create(struct actor *a, struct context *c, struct ctx_memory *m)
@@ -232,14 +244,13 @@ void context_create(struct actor *a, struct context *c)
 	memset(c->op, 0, sizeof(c->op));
 	cmd.create.sq = cpu_to_le64(memory_addr(node, &m->list[0]));
 	cmd.create.cq = cpu_to_le64(memory_addr(node, &m->list[1]));
-	cmd.create.mrt = cpu_to_le64(memory_addr(node, &m->list[2]));
 	cmd.create.ctl = cpu_to_le64(memory_addr(node, &m->ctl));
 	cmd.create.ctr = cpu_to_le64(memory_addr(node, m->ctr));
-	cmd.create.pkey = cpu_to_le32(PKEY);
+	cmd.create.dom = cpu_to_le16((u16)c->t.id);
 	cmd.create.sq_log2 = 3;
 	cmd.create.cq_log2 = 3;
-	cmd.create.mrs = cpu_to_le32(MRS);
 	next_life(c);
+	domain_create(a, c, m);
 	EXPECT_EQ(command(a, &cmd), ANGARA_ADM_ST_OK);
 	if (family->areas)
 		area_create(a, c, m);
@@ -251,6 +262,8 @@ void context_destroy(struct actor *a, struct context *c)
 	u32 i;
 
 	EXPECT_EQ(command_op(a, ANGARA_ADM_CTX_DESTROY, c->t.id, 0),
+		  ANGARA_ADM_ST_OK);
+	EXPECT_EQ(command_op(a, ANGARA_ADM_DOMAIN_DESTROY, c->t.id, 0),
 		  ANGARA_ADM_ST_OK);
 	memory_live(m, sizeof(*m), false);
 	if (family->areas)

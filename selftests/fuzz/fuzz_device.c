@@ -76,8 +76,9 @@ static void reset(struct device *d)
 	n->asq_pi = 0;
 }
 
-static void row(struct device *d, struct angara_hw_row *r)
+static void row(struct device *d, struct angara_adm_row *set)
 {
+	struct angara_hw_row *r = &set->row;
 	u8 how = in_u8(d->in);
 	u16 dirs = in_u8(d->in);
 
@@ -90,21 +91,32 @@ static void row(struct device *d, struct angara_hw_row *r)
 	r->pe = cpu_to_le16(in_u8(d->in) & 3);
 	r->pkey = cpu_to_le32(PKEY + (how >> 6 == 3));
 	r->epoch = cpu_to_le16(how >> 7);
+	set->job = cpu_to_le64(dirs >> 7 & 1);
 }
 
 static void create(struct device *d, u32 node, struct angara_adm_ctx *a)
 {
 	u8 logs = in_u8(d->in);
 
-	a->pkey = cpu_to_le32(PKEY + (logs & 1));
+	a->dom = cpu_to_le16(logs >> 3 & 7);
 	a->sq_log2 = 3 + (logs >> 1 & 1);
 	a->cq_log2 = 3 + (logs >> 2 & 1);
 	a->sq = cpu_to_le64(address(d, node));
 	a->cq = cpu_to_le64(address(d, node));
 	a->ctl = cpu_to_le64(address(d, node));
 	a->ctr = cpu_to_le64(address(d, node));
-	a->mrt = cpu_to_le64(address(d, node));
-	a->mrs = cpu_to_le32(in_size(d->in));
+}
+
+static void domain(struct device *d, u32 node, struct angara_adm_cmd *cmd)
+{
+	u8 how = in_u8(d->in);
+
+	cmd->domain.mrt = cpu_to_le64(address(d, node));
+	cmd->domain.mrs = cpu_to_le32(in_size(d->in));
+	if (cmd->opcode == ANGARA_ADM_DOMAIN_TABLE)
+		return;
+	cmd->domain.pkey = cpu_to_le32(PKEY + (how & 1));
+	cmd->domain.job = cpu_to_le64(how >> 1 & 1);
 }
 
 static void counters(struct device *d, u32 node, struct angara_adm_counters *c)
@@ -139,9 +151,12 @@ static void command(struct device *d)
 		cmd->tree = what & 3;
 		cmd->ctx = cpu_to_le16(what >> 2 & 7);
 		if (cmd->opcode == ANGARA_ADM_TREE_SET)
-			row(d, &cmd->row);
+			row(d, &cmd->set);
 		else if (cmd->opcode == ANGARA_ADM_CTX_CREATE)
 			create(d, node, &cmd->create);
+		else if (cmd->opcode == ANGARA_ADM_DOMAIN_CREATE ||
+			 cmd->opcode == ANGARA_ADM_DOMAIN_TABLE)
+			domain(d, node, cmd);
 		else if (cmd->opcode == ANGARA_ADM_COUNTERS)
 			counters(d, node, &cmd->counters);
 		else if (cmd->opcode == ANGARA_ADM_MSG_AREA)

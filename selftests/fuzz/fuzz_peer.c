@@ -53,6 +53,7 @@ static u32 packet(struct input *in, void *body)
 	w.slot = cpu_to_le16(in_u8(in) % 18);
 	w.counter = cpu_to_le16(in_u16(in));
 	w.pkey = cpu_to_le32(in_u8(in) % 8 ? PKEY : 1);
+	w.job = cpu_to_le64(in_u8(in) % 8 == 7);
 	w.key = cpu_to_le64(in_u8(in) % 3);
 	w.gen = cpu_to_le16(in_u8(in));
 	w.life = cpu_to_le32(in_u8(in) % 8 ? 1 : in_u8(in));

@@ -298,15 +298,20 @@ static void start(struct machines *w, u32 which)
 
 static void context(struct machines *w, struct angara_adm_ctx *ctx)
 {
-	ctx->pkey = cpu_to_le32(in_u8(w->in) % 3);
+	ctx->dom = cpu_to_le16(in_u8(w->in) % 3);
 	ctx->sq_log2 = in_u8(w->in) % 8;
 	ctx->cq_log2 = in_u8(w->in) % 8;
 	ctx->sq = cpu_to_le64(in_u8(w->in) * 512ULL);
 	ctx->cq = cpu_to_le64(in_u8(w->in) * 512ULL);
 	ctx->ctl = cpu_to_le64(in_u8(w->in) * 512ULL);
 	ctx->ctr = cpu_to_le64(in_u8(w->in) * 512ULL);
-	ctx->mrt = cpu_to_le64(in_u8(w->in) * 512ULL);
-	ctx->mrs = cpu_to_le32(in_u8(w->in) % 16);
+}
+
+static void domain(struct machines *w, struct angara_adm_domain *dom)
+{
+	dom->pkey = cpu_to_le32(in_u8(w->in) % 3);
+	dom->mrt = cpu_to_le64(in_u8(w->in) * 512ULL);
+	dom->mrs = cpu_to_le32(in_u8(w->in) % 16);
 }
 
 /* An admin command, where start() has said that they are. */
@@ -319,6 +324,8 @@ static void command(struct machines *w, u32 which)
 	cmd.tree = in_u8(w->in) & 15;
 	if (cmd.opcode == ANGARA_ADM_CTX_CREATE)
 		context(w, &cmd.create);
+	else if (cmd.opcode == ANGARA_ADM_DOMAIN_CREATE)
+		domain(w, &cmd.domain);
 	else
 		in_bytes(w->in, cmd.raw, 24);
 	memcpy(guest[which] + pi % 8 * sizeof(cmd), &cmd, sizeof(cmd));

@@ -7,7 +7,8 @@
 #include "test.h"
 
 const struct test_case *const test_cases[] = {
-	topo_cases, tree_cases, combine_cases, float_cases, mr_cases, link_cases,
+	topo_cases, tree_cases, combine_cases, float_cases, mr_cases,
+	domain_cases, link_cases,
 	admin_cases, queue_cases, p2p_cases, coll_cases, credit_cases,
 	down_cases, order_cases, stress_cases, hostile_cases, remote_cases,
 	lost_cases, msg_cases, msg_fault_cases, msg_check_cases,

@@ -51,17 +51,24 @@ u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place)
 
 u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row)
 {
+	return adm_job_row(h, node, row, 0);
+}
+
+u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
+		u64 job)
+{
 	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_TREE_SET };
 
-	cmd.row.tree = row->tree;
-	cmd.row.is_root = row->is_root;
-	cmd.row.to_root = row->to_root;
-	cmd.row.dir_sum = row->dir_sum;
-	cmd.row.dirs = cpu_to_le16(row->dirs);
-	cmd.row.pe = cpu_to_le16(row->pe);
-	cmd.row.pkey = cpu_to_le32(row->pkey);
-	cmd.row.epoch = cpu_to_le16(row->epoch);
-	cmd.row.reserved = cpu_to_le16(row->reserved);
+	cmd.set.job = cpu_to_le64(job);
+	cmd.set.row.tree = row->tree;
+	cmd.set.row.is_root = row->is_root;
+	cmd.set.row.to_root = row->to_root;
+	cmd.set.row.dir_sum = row->dir_sum;
+	cmd.set.row.dirs = cpu_to_le16(row->dirs);
+	cmd.set.row.pe = cpu_to_le16(row->pe);
+	cmd.set.row.pkey = cpu_to_le32(row->pkey);
+	cmd.set.row.epoch = cpu_to_le16(row->epoch);
+	cmd.set.row.reserved = cpu_to_le16(row->reserved);
 	return adm(h, node, &cmd, NULL);
 }
 
@@ -110,8 +117,47 @@ static void *paged(struct host *h, u32 node, u64 len, __le64 *list_addr)
 	return host_alloc_pages(h, node, len, list);
 }
 
+struct angara_hw_mr *dom_new(struct host *h, u32 node, u32 dom, u32 pkey,
+			     u64 job, u32 mrs)
+{
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_DOMAIN_CREATE };
+	struct angara_hw_mr *mrt;
+
+	mrt = paged(h, node, mrs * sizeof(*mrt), &cmd.domain.mrt);
+	cmd.domain.job = cpu_to_le64(job);
+	cmd.domain.mrs = cpu_to_le32(mrs);
+	cmd.domain.pkey = cpu_to_le32(pkey);
+	cmd.ctx = cpu_to_le16((u16)dom);
+	EXPECT_EQ(adm(h, node, &cmd, NULL), ANGARA_ADM_ST_OK);
+	return mrt;
+}
+
+struct angara_hw_mr *dom_table(struct host *h, u32 node, u32 dom, u32 mrs,
+			       const struct angara_hw_mr *old, u32 filled)
+{
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_DOMAIN_TABLE };
+	struct angara_hw_mr *mrt;
+
+	mrt = paged(h, node, mrs * sizeof(*mrt), &cmd.domain.mrt);
+	memcpy(mrt, old, filled * sizeof(*mrt));
+	cmd.domain.mrs = cpu_to_le32(mrs);
+	cmd.ctx = cpu_to_le16((u16)dom);
+	EXPECT_EQ(adm(h, node, &cmd, NULL), ANGARA_ADM_ST_OK);
+	return mrt;
+}
+
 struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 		     u32 cq_log2)
+{
+	struct angara_hw_mr *mrt = dom_new(h, node, id, pkey, 0, MRS);
+	struct tctx *c = ctx_in(h, node, id, id, mrt, sq_log2, cq_log2);
+
+	c->own_dom = 1;
+	return c;
+}
+
+struct tctx *ctx_in(struct host *h, u32 node, u32 id, u32 dom,
+		    struct angara_hw_mr *mrt, u32 sq_log2, u32 cq_log2)
 {
 	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_CTX_CREATE };
 	struct angara_adm_ctx *a = &cmd.create;
@@ -121,19 +167,19 @@ struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 	c->h = host_at(h, node);
 	c->node = node;
 	c->id = id;
+	c->dom = dom;
+	c->mrt = mrt;
 	c->sq_n = 1U << sq_log2;
 	c->cq_n = 1U << cq_log2;
 	c->sq = paged(h, node, c->sq_n * sizeof(*c->sq), &a->sq);
 	c->cq = paged(h, node, c->cq_n * sizeof(*c->cq), &a->cq);
-	c->mrt = paged(h, node, MRS * sizeof(*c->mrt), &a->mrt);
 	c->ctl = host_alloc(h, node, sizeof(*c->ctl), &addr);
 	a->ctl = cpu_to_le64(addr);
 	c->ctr = host_alloc(h, node, ANGARA_CTR_NUM * 8, &addr);
 	a->ctr = cpu_to_le64(addr);
-	a->pkey = cpu_to_le32(pkey);
+	a->dom = cpu_to_le16((u16)dom);
 	a->sq_log2 = (u8)sq_log2;
 	a->cq_log2 = (u8)cq_log2;
-	a->mrs = cpu_to_le32(MRS);
 	cmd.ctx = cpu_to_le16((u16)id);
 	EXPECT_EQ(adm(h, node, &cmd, NULL), ANGARA_ADM_ST_OK);
 	return c;
@@ -143,18 +189,22 @@ void ctx_del(struct tctx *c)
 {
 	EXPECT_EQ(adm_op(c->h, c->node, ANGARA_ADM_CTX_DESTROY, c->id, 0),
 		  ANGARA_ADM_ST_OK);
+	if (c->own_dom)
+		EXPECT_EQ(adm_op(c->h, c->node, ANGARA_ADM_DOMAIN_DESTROY,
+				 c->dom, 0), ANGARA_ADM_ST_OK);
 	free(c);
 }
 
-void ctx_mr(struct tctx *c, u32 key, u64 addr, u64 len, u32 access)
+void ctx_mr(struct tctx *c, u64 key, u64 addr, u64 len, u32 access)
 {
-	struct angara_hw_mr *mr = &c->mrt[key];
+	struct angara_hw_mr *mr = &c->mrt[ANGARA_MR_SLOT(key)];
 
 	memset(mr, 0, sizeof(*mr));
 	mr->addr = cpu_to_le64(addr);
 	mr->length = cpu_to_le64(len);
 	mr->access = (u8)access;
 	mr->page_shift = 12;
+	mr->key = cpu_to_le64(key);
 	mr->valid = 1;
 }
 

@@ -45,6 +45,8 @@ struct tctx {
 	struct host *h;
 	u32 node;
 	u32 id;
+	u32 dom;
+	int own_dom;
 	u32 sq_n;
 	u32 cq_n;
 	u32 sq_pi;
@@ -143,16 +145,28 @@ u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree);
 /* @place: wanted, plus 1; 0 for none */
 u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place);
 u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row);
+/* The same for those of one job only. */
+u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
+		u64 job);
 u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
 		     u32 len);
 /* Return: 1 and the next asynchronous event, or 0. */
 int aeq_poll(struct host *h, u32 node, struct angara_hw_event *ev);
 
+/* A domain with a table of @mrs entries; another table, with some of the old. */
+struct angara_hw_mr *dom_new(struct host *h, u32 node, u32 dom, u32 pkey,
+			     u64 job, u32 mrs);
+struct angara_hw_mr *dom_table(struct host *h, u32 node, u32 dom, u32 mrs,
+			       const struct angara_hw_mr *old, u32 filled);
+/* A context of a domain with that table. */
+struct tctx *ctx_in(struct host *h, u32 node, u32 id, u32 dom,
+		    struct angara_hw_mr *mrt, u32 sq_log2, u32 cq_log2);
+/* One in a domain of its own, of the same number and no job. */
 struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 		     u32 cq_log2);
 void ctx_del(struct tctx *c);
 /* Registers @addr as region @key with @levels 0. */
-void ctx_mr(struct tctx *c, u32 key, u64 addr, u64 len, u32 access);
+void ctx_mr(struct tctx *c, u64 key, u64 addr, u64 len, u32 access);
 /* Gives the context @len bytes of memory as region BUF_KEY. */
 void ctx_buffer(struct tctx *c, u64 len);
 u64 ctx_counter(const struct tctx *c, u32 index);

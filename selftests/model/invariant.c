@@ -151,7 +151,8 @@ static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
 		struct ang_ctx *c = ang_ctx(fab, n, t->member[i]);
 
 		EXPECT(t->member[i] < fab->cfg.ctxs && c->alive);
-		EXPECT(c->joined & 1U << number && c->pkey == t->row.pkey);
+		EXPECT(c->joined & 1U << number && c->pkey == t->row.pkey &&
+		       (!t->job || c->job == t->job));
 		EXPECT(c->place[number] < t->row.pe);
 		EXPECT(!(places & 1U << c->place[number]));
 		places |= 1U << c->place[number];
@@ -334,7 +335,8 @@ static void context(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	EXPECT(c->cq_log2 >= 3 && c->cq_log2 <= 16);
 	EXPECT(c->sq_pi - c->sq_ci <= 1U << c->sq_log2);
 	EXPECT(c->cq_pi - c->cq_ci + c->nops <= 1U << c->cq_log2);
-	EXPECT(c->pkey && c->mrs <= 65536);
+	EXPECT(c->pkey && c->pkey == ang_dom(fab, n, c->dom)->pkey);
+	EXPECT(c->job == ang_dom(fab, n, c->dom)->job);
 	EXPECT(!(c->free & ~all) && !(c->p2p_tx & (c->free | ~all)));
 	for (i = 0; i < fab->cfg.ops; i++) {
 		struct ang_op *op = ang_op(fab, n, c, i);

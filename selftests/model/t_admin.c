@@ -99,7 +99,7 @@ static void number_of_trees(void)
 	for (i = 0; i < 3; i++) {
 		struct angara_adm_cmd cmd = {
 			.opcode = ANGARA_ADM_TREE_SET,
-			.row = { .is_root = 1, .to_root = ANGARA_DIR_NONE,
+			.set.row = { .is_root = 1, .to_root = ANGARA_DIR_NONE,
 				 .pe = cpu_to_le16(1), .pkey = cpu_to_le32(1) },
 		};
 		struct ang_cfg cfg = cfg_default;
@@ -108,11 +108,11 @@ static void number_of_trees(void)
 		cfg.trees = trees[i];
 		h = host_new("2", &cfg);
 		EXPECT_EQ(ang_reg_read(&h->v, 0, ANGARA_REG_TREES), trees[i]);
-		cmd.row.tree = (u8)(trees[i] - 1);
+		cmd.set.row.tree = (u8)(trees[i] - 1);
 		EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_OK);
 		EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, trees[i] - 1U),
 			  ANGARA_ADM_ST_OK);
-		cmd.row.tree = (u8)trees[i];
+		cmd.set.row.tree = (u8)trees[i];
 		EXPECT_EQ(adm(h, 0, &cmd, NULL), trees[i] < ANGARA_MAX_TREES ?
 			  ANGARA_ADM_ST_PARAM : ANGARA_ADM_ST_RULE);
 		host_free(h);
@@ -149,37 +149,99 @@ static void bad_commands(void)
 	host_free(h);
 }
 
-static u32 create(struct host *h, u32 id, u32 pkey, u32 sq, u32 cq, u32 mrs,
-		  u32 reserved)
+static u32 create(struct host *h, u32 id, u32 dom, u32 sq, u32 cq, u32 reserved)
 {
 	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_CTX_CREATE };
 
 	cmd.ctx = cpu_to_le16((u16)id);
-	cmd.create.pkey = cpu_to_le32(pkey);
+	cmd.create.dom = cpu_to_le16((u16)dom);
 	cmd.create.sq_log2 = (u8)sq;
 	cmd.create.cq_log2 = (u8)cq;
-	cmd.create.mrs = cpu_to_le32(mrs);
-	cmd.create.reserved[reserved > 1] = reserved > 0;
+	if (reserved)
+		cmd.create.reserved[reserved - 1] = 1;
 	return adm(h, 0, &cmd, NULL);
 }
+
+static u32 domain(struct host *h, u32 opcode, u32 dom, u64 job, u32 mrs,
+		  u32 pkey)
+{
+	struct angara_adm_cmd cmd = { .opcode = (u8)opcode };
+
+	cmd.ctx = cpu_to_le16((u16)dom);
+	cmd.domain.job = cpu_to_le64(job);
+	cmd.domain.mrs = cpu_to_le32(mrs);
+	cmd.domain.pkey = cpu_to_le32(pkey);
+	return adm(h, 0, &cmd, NULL);
+}
+
+#define DOM(op, dom, job, mrs, pkey, status)				\
+	EXPECT_EQ(domain(h, ANGARA_ADM_DOMAIN_##op, dom, job, mrs, pkey),	\
+		  ANGARA_ADM_ST_##status)
+
+static void domains(void)
+{
+	struct host *h = host_new("2", &cfg_default);
+
+	DOM(CREATE, 4, 0, 8, PKEY, PARAM);
+	DOM(CREATE, 65535, 0, 8, PKEY, PARAM);
+	DOM(CREATE, 1, 0, 8, 0, PARAM);
+	DOM(CREATE, 1, 0, 65537, PKEY, PARAM);
+	DOM(DESTROY, 1, 0, 0, 0, ABSENT);
+	DOM(DESTROY, 4, 0, 0, 0, ABSENT);
+	DOM(TABLE, 1, 0, 8, 0, ABSENT);
+	DOM(CREATE, 1, 5, 65536, PKEY, OK);
+	DOM(CREATE, 1, 5, 8, PKEY, EXISTS);
+	DOM(TABLE, 1, 5, 8, 0, PARAM);
+	DOM(TABLE, 1, 0, 8, PKEY, PARAM);
+	DOM(TABLE, 1, 0, 65537, 0, PARAM);
+	DOM(TABLE, 1, 0, 65536, 0, OK);
+	DOM(TABLE, 4, 0, 8, 0, ABSENT);
+	/* It goes after its contexts. */
+	EXPECT_EQ(create(h, 0, 1, 3, 3, 0), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(create(h, 3, 1, 3, 3, 0), ANGARA_ADM_ST_OK);
+	DOM(DESTROY, 1, 0, 0, 0, EXISTS);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_CTX_DESTROY, 3, 0),
+		  ANGARA_ADM_ST_OK);
+	DOM(DESTROY, 1, 0, 0, 0, EXISTS);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_CTX_DESTROY, 0, 0),
+		  ANGARA_ADM_ST_OK);
+	DOM(DESTROY, 1, 0, 0, 0, OK);
+	DOM(DESTROY, 1, 0, 0, 0, ABSENT);
+	EXPECT_EQ(create(h, 0, 1, 3, 3, 0), ANGARA_ADM_ST_ABSENT);
+	/* A reset forgets all of them. */
+	DOM(CREATE, 1, 5, 8, PKEY, OK);
+	host_reg(h, 0, ANGARA_REG_CONTROL, 0);
+	host_run(h);
+	h->node[0].asq_pi = 0;
+	h->node[0].acq_ci = 0;
+	memset(h->node[0].acq, 0, ADM_ENTRIES * sizeof(*h->node[0].acq));
+	host_reg(h, 0, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	host_run(h);
+	DOM(DESTROY, 1, 0, 0, 0, ABSENT);
+	host_free(h);
+}
+
+#undef DOM
 
 static void contexts(void)
 {
 	struct host *h = host_new("2", &cfg_default);
 	struct tctx *c;
+	u32 i;
 
-	EXPECT_EQ(create(h, 4, PKEY, 3, 3, 8, 0), ANGARA_ADM_ST_PARAM);
-	EXPECT_EQ(create(h, 65535, PKEY, 3, 3, 8, 0), ANGARA_ADM_ST_PARAM);
-	EXPECT_EQ(create(h, 0, 0, 3, 3, 8, 0), ANGARA_ADM_ST_PARAM);
-	EXPECT_EQ(create(h, 0, PKEY, 2, 3, 8, 0), ANGARA_ADM_ST_PARAM);
-	EXPECT_EQ(create(h, 0, PKEY, 16, 3, 8, 0), ANGARA_ADM_ST_PARAM);
-	EXPECT_EQ(create(h, 0, PKEY, 3, 2, 8, 0), ANGARA_ADM_ST_PARAM);
-	EXPECT_EQ(create(h, 0, PKEY, 3, 17, 8, 0), ANGARA_ADM_ST_PARAM);
-	EXPECT_EQ(create(h, 0, PKEY, 3, 3, 65537, 0), ANGARA_ADM_ST_PARAM);
-	EXPECT_EQ(create(h, 0, PKEY, 3, 3, 8, 1), ANGARA_ADM_ST_PARAM);
-	EXPECT_EQ(create(h, 0, PKEY, 3, 3, 8, 2), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, 3, 3, 3, 0), ANGARA_ADM_ST_ABSENT);
 	c = ctx_new(h, 0, 3, PKEY, 3, 3);
-	EXPECT_EQ(create(h, 3, PKEY, 3, 3, 8, 0), ANGARA_ADM_ST_EXISTS);
+	EXPECT_EQ(create(h, 3, 3, 3, 3, 0), ANGARA_ADM_ST_EXISTS);
+	EXPECT_EQ(create(h, 4, 3, 3, 3, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 65535, 3, 3, 3, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, 2, 3, 3, 0), ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(create(h, 0, 65535, 3, 3, 0), ANGARA_ADM_ST_ABSENT);
+	EXPECT_EQ(create(h, 0, 3, 2, 3, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, 3, 16, 3, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, 3, 3, 2, 0), ANGARA_ADM_ST_PARAM);
+	EXPECT_EQ(create(h, 0, 3, 3, 17, 0), ANGARA_ADM_ST_PARAM);
+	for (i = 1; i <= 4; i++)
+		EXPECT_EQ(create(h, 0, 3, 3, 3, i), ANGARA_ADM_ST_PARAM);
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_CTX_DESTROY, 2, 0),
 		  ANGARA_ADM_ST_ABSENT);
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_CTX_DESTROY, 4, 0),
@@ -447,10 +509,10 @@ static void unaligned(void)
 	host_reg(h, 0, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
 	host_run(h);
 	n->asq[0].opcode = ANGARA_ADM_TREE_SET;
-	n->asq[0].row.is_root = 1;
-	n->asq[0].row.to_root = ANGARA_DIR_NONE;
-	n->asq[0].row.pe = cpu_to_le16(1);
-	n->asq[0].row.pkey = cpu_to_le32(PKEY);
+	n->asq[0].set.row.is_root = 1;
+	n->asq[0].set.row.to_root = ANGARA_DIR_NONE;
+	n->asq[0].set.row.pe = cpu_to_le16(1);
+	n->asq[0].set.row.pkey = cpu_to_le32(PKEY);
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);
 	host_run(h);
 	EXPECT_EQ(ang_node(h->fab, 0)->tree[0].state, ANGARA_TREE_STATE_UP);
@@ -466,6 +528,7 @@ const struct test_case admin_cases[] = {
 	{ "admin: reset, and sizes that are refused", reset },
 	{ "admin: number of trees", number_of_trees },
 	{ "admin: unknown commands, bad doorbells", bad_commands },
+	{ "admin: domains", domains },
 	{ "admin: contexts", contexts },
 	{ "admin: rows", rows },
 	{ "admin: joining and leaving", membership },

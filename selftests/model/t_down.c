@@ -376,7 +376,7 @@ static void news_delayed(void)
 	for (i = 0; i < ADM_ENTRIES; i++)
 		if (hn->asq[i].opcode == ANGARA_ADM_TREE_SET)
 			hn->asq[hn->asq_pi % ADM_ENTRIES] = hn->asq[i];
-	hn->asq[hn->asq_pi % ADM_ENTRIES].row.epoch = cpu_to_le16(2);
+	hn->asq[hn->asq_pi % ADM_ENTRIES].set.row.epoch = cpu_to_le16(2);
 	host_reg(g.h, 0, ANGARA_REG_ASQ_DB, ++hn->asq_pi);
 	host_run(g.h);
 	EXPECT_EQ(ang_node(g.h->fab, 0)->tree[1].state,

@@ -49,7 +49,7 @@ static void random_command(struct angara_adm_cmd *cmd)
 	cmd->tree = (u8)pick(3);
 	cmd->ctx = cpu_to_le16((u16)pick(5));
 	if (cmd->opcode == ANGARA_ADM_TREE_SET)
-		random_row(&cmd->row);
+		random_row(&cmd->set.row);
 	if (cmd->opcode == ANGARA_ADM_JOIN)
 		cmd->place = (u8)pick(4);
 	if (cmd->opcode == ANGARA_ADM_FENCE && !pick(20))
@@ -105,22 +105,37 @@ static void registers(struct host *h, u32 node)
 	ang_reg_read(&h->v, node, pick(ANGARA_DB_PAGE(5)));
 }
 
+/* A domain whose table is anywhere. */
+static void revive_domain(struct host *h, u32 node, u32 dom)
+{
+	struct host_node *n = &h->node[node];
+	struct angara_adm_cmd *cmd = &n->asq[n->asq_pi % ADM_ENTRIES];
+
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->opcode = ANGARA_ADM_DOMAIN_CREATE;
+	cmd->ctx = cpu_to_le16((u16)dom);
+	random_bytes(&cmd->domain.mrt, sizeof(cmd->domain.mrt));
+	cmd->domain.pkey = cpu_to_le32(PKEY);
+	cmd->domain.mrs = cpu_to_le32(pick(65536));
+	host_reg(h, node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
+}
+
 /* A new context on the queues of the one that was destroyed or reset. */
 static void revive(struct host *h, struct tctx *c)
 {
 	struct angara_adm_cmd *cmd;
 	struct host_node *n = &h->node[c->node];
 
+	revive_domain(h, c->node, c->dom);
 	cmd = &n->asq[n->asq_pi % ADM_ENTRIES];
 	memset(cmd, 0, sizeof(*cmd));
 	cmd->opcode = ANGARA_ADM_CTX_CREATE;
 	cmd->ctx = cpu_to_le16((u16)c->id);
 	/* Wherever the queues are: most of that faults, all of it is refused. */
 	random_bytes(&cmd->create, sizeof(cmd->create));
-	cmd->create.pkey = cpu_to_le32(PKEY);
+	cmd->create.dom = cpu_to_le16((u16)c->dom);
 	cmd->create.sq_log2 = cmd->create.cq_log2 = 3;
-	cmd->create.reserved[0] = cmd->create.reserved[1] = 0;
-	cmd->create.mrs = cpu_to_le32(pick(65536));
+	memset(cmd->create.reserved, 0, sizeof(cmd->create.reserved));
 	host_reg(h, c->node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
 }
 

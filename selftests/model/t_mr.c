@@ -38,15 +38,15 @@ static void lookup(void)
 	EXPECT_EQ(ang_mr_check(&h->v, n, c, MRS, 0, 1, 0), ANGARA_ST_KEY);
 	EXPECT_EQ(ang_mr_check(&h->v, n, c, ~0U, 0, 1, 0), ANGARA_ST_KEY);
 	t->mrt[BUF_KEY].valid = 2;
-	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 1, 0, buf), ANGARA_ST_KEY);
+	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 1, buf), ANGARA_ST_KEY);
 	t->mrt[BUF_KEY].valid = 1;
 	t->mrt[BUF_KEY].levels = 3;
-	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 1, 0, buf), ANGARA_ST_DMA);
+	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 1, buf), ANGARA_ST_DMA);
 	t->mrt[BUF_KEY].levels = 1;
 	t->mrt[BUF_KEY].page_shift = 11;
-	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 1, 0, buf), ANGARA_ST_DMA);
+	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 1, buf), ANGARA_ST_DMA);
 	t->mrt[BUF_KEY].page_shift = 31;
-	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 1, 0, buf), ANGARA_ST_DMA);
+	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 1, buf), ANGARA_ST_DMA);
 	EXPECT_EQ(h->faults, 0);
 	end();
 }
@@ -68,9 +68,13 @@ static void bounds(void)
 	EXPECT_EQ(CHECK(~0ULL - 9, 10), ANGARA_ST_BOUNDS);
 	EXPECT_EQ(CHECK(1ULL << 63, 1U << 30), ANGARA_ST_BOUNDS);
 #undef CHECK
-	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 990, 11, 0, buf),
+	EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 990, 11, buf),
 		  ANGARA_ST_BOUNDS);
-	EXPECT_EQ(ang_mr_write(&h->v, n, c, BUF_KEY, 990, 11, 0, buf),
+	EXPECT_EQ(ang_mr_write(&h->v, n, c, BUF_KEY, 990, 11, buf),
+		  ANGARA_ST_BOUNDS);
+	EXPECT_EQ(ang_mr_give(&h->v, n, c, BUF_KEY, 990, 11, buf),
+		  ANGARA_ST_BOUNDS);
+	EXPECT_EQ(ang_mr_keep(&h->v, n, c, BUF_KEY, 990, 11, buf),
 		  ANGARA_ST_BOUNDS);
 	EXPECT_EQ(h->faults, 0);
 	end();
@@ -90,11 +94,18 @@ static void rights(void)
 			t->mrt[BUF_KEY].access = (u8)has;
 			EXPECT_EQ(ang_mr_check(&h->v, n, c, BUF_KEY, 0, 4, wants),
 				  want);
-			EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 4, wants,
-					      buf), want);
-			EXPECT_EQ(ang_mr_write(&h->v, n, c, BUF_KEY, 0, 4, wants,
-					       buf), want);
 		}
+		EXPECT_EQ(ang_mr_read(&h->v, n, c, BUF_KEY, 0, 4, buf),
+			  has & ANGARA_ACCESS_REMOTE_READ ? ANGARA_ST_OK :
+							    ANGARA_ST_ACCESS);
+		EXPECT_EQ(ang_mr_write(&h->v, n, c, BUF_KEY, 0, 4, buf),
+			  has & ANGARA_ACCESS_REMOTE_WRITE ? ANGARA_ST_OK :
+							     ANGARA_ST_ACCESS);
+		EXPECT_EQ(ang_mr_keep(&h->v, n, c, BUF_KEY, 0, 4, buf),
+			  has & ANGARA_ACCESS_LOCAL_WRITE ? ANGARA_ST_OK :
+							    ANGARA_ST_ACCESS);
+		EXPECT_EQ(ang_mr_give(&h->v, n, c, BUF_KEY, 0, 4, buf),
+			  ANGARA_ST_OK);
 	}
 	end();
 }
@@ -134,16 +145,16 @@ static void copy_all(char *mem, u64 len, u64 seed)
 
 		for (b = 0; b < size; b++)
 			buf[b] = (char)rnd(&seed);
-		EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, off, size, 0, buf),
+		EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, off, size, buf),
 			  ANGARA_ST_OK);
 		EXPECT(!memcmp(mem + off, buf, size));
-		EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, off, size, 0, back),
+		EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, off, size, back),
 			  ANGARA_ST_OK);
 		EXPECT(!memcmp(back, buf, size));
 	}
-	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, len - 5, 5, 0, buf),
+	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, len - 5, 5, buf),
 		  ANGARA_ST_OK);
-	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, len - 5, 6, 0, buf),
+	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, len - 5, 6, buf),
 		  ANGARA_ST_BOUNDS);
 }
 
@@ -182,7 +193,7 @@ static void many_pages(void)
 	t->mrt[3].levels = 2;
 	memset(mem + 4096 * (pages - 1 - 511) + 4096 - 100, 'a', 100);
 	memset(mem + 4096 * (pages - 1 - 512), 'b', 200);
-	EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, 512 * 4096 - 100, 300, 0, buf),
+	EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, 512 * 4096 - 100, 300, buf),
 		  ANGARA_ST_OK);
 	for (i = 0; i < 300; i++)
 		EXPECT_EQ(buf[i], i < 100 ? 'a' : 'b');
@@ -208,12 +219,12 @@ static void big_pages(void)
 	t->mrt[3].levels = 1;
 	t->mrt[3].page_shift = 16;
 	memset(buf, 'x', sizeof(buf));
-	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, (1 << 16) - 50, 200, 0, buf),
+	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, (1 << 16) - 50, 200, buf),
 		  ANGARA_ST_OK);
 	EXPECT_EQ(mem[0][65535], 'x');
 	EXPECT_EQ(mem[1][149], 'x');
 	EXPECT_EQ(mem[1][150], 0);
-	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, 9000, 200, 0, buf), ANGARA_ST_OK);
+	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, 9000, 200, buf), ANGARA_ST_OK);
 	EXPECT_EQ(mem[0][9199], 'x');
 	EXPECT_EQ(h->faults, 0);
 	end();
@@ -222,6 +233,7 @@ static void big_pages(void)
 /* Memory that is not there: the table, a list, a page. */
 static void unreachable(void)
 {
+	struct ang_dom *d;
 	__le64 *entry;
 	char buf[64];
 	u64 list;
@@ -231,16 +243,17 @@ static void unreachable(void)
 	entry[0] = cpu_to_le64(0xDEAD0000);
 	ctx_mr(t, 3, list, 8192, ANGARA_ACCESS_ALL);
 	t->mrt[3].levels = 1;
-	EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, 0, 8, 0, buf), ANGARA_ST_DMA);
-	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, 4090, 8, 0, buf), ANGARA_ST_DMA);
+	EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, 0, 8, buf), ANGARA_ST_DMA);
+	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, 4090, 8, buf), ANGARA_ST_DMA);
 	t->mrt[3].levels = 2;
 	t->mrt[3].addr = cpu_to_le64(0xDEAD0000);
-	EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, 0, 8, 0, buf), ANGARA_ST_DMA);
+	EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, 0, 8, buf), ANGARA_ST_DMA);
 	t->mrt[3].levels = 0;
-	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, 0, 8, 0, buf), ANGARA_ST_DMA);
-	c->mrt.list = 0xDEAD0000;
-	c->mrt.index = 0;
-	EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, 0, 8, 0, buf), ANGARA_ST_DMA);
+	EXPECT_EQ(ang_mr_write(&h->v, n, c, 3, 0, 8, buf), ANGARA_ST_DMA);
+	d = ang_dom(h->fab, n, c->dom);
+	d->mrt.list = 0xDEAD0000;
+	d->mrt.index = 0;
+	EXPECT_EQ(ang_mr_read(&h->v, n, c, 3, 0, 8, buf), ANGARA_ST_DMA);
 	end();
 }
 

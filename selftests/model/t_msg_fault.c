@@ -70,6 +70,8 @@ static void new_owner(u32 with_area)
 	for (i = 1; i < 5; i++)
 		host_freeze(h, i, 1);
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_CTX_DESTROY, 0, 0), ANGARA_ADM_ST_OK);
+	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_DOMAIN_DESTROY, 0, 0),
+		  ANGARA_ADM_ST_OK);
 	heir = member(h, 0, 0);
 	if (with_area)
 		fresh = area_new(heir, MSG_LOG2);

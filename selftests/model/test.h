@@ -38,7 +38,7 @@ do {									\
 #define NUM(array)	(sizeof(array) / sizeof(*(array)))
 
 extern const struct test_case topo_cases[], tree_cases[], combine_cases[],
-	float_cases[], mr_cases[], link_cases[], admin_cases[], queue_cases[],
+	float_cases[], mr_cases[], domain_cases[], link_cases[], admin_cases[], queue_cases[],
 	p2p_cases[], coll_cases[], credit_cases[], down_cases[], order_cases[],
 	stress_cases[], hostile_cases[], remote_cases[], lost_cases[],
 	msg_cases[], msg_fault_cases[], msg_check_cases[], msg_lost_cases[],

@@ -13,16 +13,16 @@ static_assert(offsetof(struct wire_head, seq) == 16, "wire");
 static_assert(sizeof(struct wire_hello) == 48, "wire");
 static_assert(offsetof(struct wire_hello, dims) == 24, "wire");
 static_assert(sizeof(struct wire_range) == 8, "wire");
-static_assert(sizeof(struct wire_packet) == 72, "wire");
-static_assert(offsetof(struct wire_packet, src_ctx) == 48, "wire");
-static_assert(offsetof(struct wire_packet, dir) == 60, "wire");
+static_assert(sizeof(struct wire_packet) == 80, "wire");
+static_assert(offsetof(struct wire_packet, src_ctx) == 56, "wire");
+static_assert(offsetof(struct wire_packet, dir) == 68, "wire");
 static_assert(sizeof(struct wire_taken) == 8, "wire");
 static_assert(sizeof(struct wire_packet) + ANG_MAX_TRAIN * ANGARA_PACKET_BYTES <=
 	      WIRE_MAX_BODY, "wire");
 static_assert(sizeof(struct wire_hello) + WIRE_MAX_RANGES * 8 <= WIRE_MAX_BODY,
 	      "wire");
 /* A member more is one more to carry: below, and in struct wire_packet. */
-static_assert(sizeof(struct ang_pkt) == 72 && ANG_PKT_NUM == 17, "wire");
+static_assert(sizeof(struct ang_pkt) == 80 && ANG_PKT_NUM == 17, "wire");
 
 static u32 checksum(const struct wire_head *h, const void *body)
 {
@@ -252,6 +252,7 @@ void wire_packet_put(struct wire_packet *w, u32 node, u32 dir, u32 vc,
 	*w = (struct wire_packet){
 		.off = cpu_to_le64(p->off),
 		.key = cpu_to_le64(p->key),
+		.job = cpu_to_le64(p->job),
 		.node = cpu_to_le32(node),
 		.src_node = cpu_to_le32(p->src_node),
 		.dst_node = cpu_to_le32(p->dst_node),
@@ -298,6 +299,7 @@ void wire_packet_get(const struct wire_packet *w, struct ang_pkt *p)
 		.counter = le16_to_cpu(w->counter),
 		.pkey = le32_to_cpu(w->pkey),
 		.len = le32_to_cpu(w->len),
+		.job = le64_to_cpu(w->job),
 		.key = le64_to_cpu(w->key),
 		.gen = le16_to_cpu(w->gen),
 		.hops = le16_to_cpu(w->hops),

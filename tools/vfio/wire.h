@@ -12,7 +12,7 @@
 #include "ang_rules.h"
 
 #define WIRE_MAGIC	0x50474E41U	/* "ANGP" */
-#define WIRE_VERSION	3
+#define WIRE_VERSION	4
 
 /* Frames.  Those with a number (seq) are kept until they are acknowledged. */
 #define WIRE_HELLO	1	/* first of each side: struct wire_hello */
@@ -108,6 +108,7 @@ struct wire_range {
 struct wire_packet {
 	__le64 off;
 	__le64 key;
+	__le64 job;
 	__le32 node;
 	__le32 src_node;
 	__le32 dst_node;
