@@ -75,7 +75,6 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 	c->cq.list = le64_to_cpu(arg->cq);
 	c->free = v->fab->cfg.ops == 64 ? ~0ULL : (1ULL << v->fab->cfg.ops) - 1;
 	c->free &= ~c->ghosts;
-	c->inl_free = (1U << ANG_INLINES) - 1;
 	c->alive = 1;
 	ang_msg_create(v, n, c);
 	return ANGARA_ADM_ST_OK;

@@ -18,13 +18,6 @@ void ang_op_fail(struct ang_op *op, u32 status, u32 culprit)
 	op->err_node = culprit;
 }
 
-static void inline_put(struct ang_ctx *c, struct ang_op *op)
-{
-	if (op->inl)
-		c->inl_free |= 1U << (op->inl - 1);
-	op->inl = 0;
-}
-
 static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     const struct ang_op *op)
 {
@@ -110,7 +103,6 @@ void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	u64 bit = 1ULL << ang_op_slot(v->fab, n, c, op);
 	bool ghost = op->state == ANG_OP_GHOST;
 
-	inline_put(c, op);
 	ang_op_sent(v, n, c, op);
 	if (ang_is_coll(op->opcode))
 		c->member[op->tree].ops &= ~bit;
@@ -168,8 +160,8 @@ bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (!p->buf)
 		return false;
 	if (op->inl) {
-		memcpy(ang_buf_data(v, p->buf), c->inl[op->inl - 1], p->len);
-		inline_put(c, op);
+		memcpy(ang_buf_data(v, p->buf), ang_inline(v->fab, n, c, op),
+		       p->len);
 		return true;
 	}
 	status = ang_mr_give(v, n, c, op->lkey, op->loff + op->sent,
@@ -433,12 +425,10 @@ static int read_sq(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 static u32 read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		       struct ang_op *op, u32 len)
 {
-	u32 place = ang_lowest(c->inl_free);
-	u8 *to = c->inl[place];
+	u8 *to = ang_inline(v->fab, n, c, op);
 	u32 at;
 
-	c->inl_free &= ~(1U << place);
-	op->inl = (u8)(place + 1);
+	op->inl = 1;
 	for (at = 0; at < len; at += 64)
 		if (read_sq(v, n, c, c->sq_ci + 1 + at / 64, to + at,
 			    ang_min(64, len - at)))
@@ -486,8 +476,6 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		used = 1;
 		status = ANGARA_ST_DESC;
 	}
-	if (!status && used > 1 && !c->inl_free)
-		return false;
 	slot = ang_lowest(c->free);
 	op = ang_op(v->fab, n, c, slot);
 	c->free &= ~(1ULL << slot);

@@ -70,6 +70,8 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	at = align64(at + cfg->ctxs * (u32)sizeof(struct ang_dom));
 	fab->off_op = at;
 	at = align64(at + (u32)cfg->ctxs * cfg->ops * (u32)sizeof(struct ang_op));
+	fab->off_inl = at;
+	at += (u32)cfg->ctxs * cfg->ops * ANGARA_MAX_INLINE;
 	fab->off_ring = at;
 	at += rings * fab->ring_size;
 	fab->off_ref = at;

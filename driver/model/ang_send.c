@@ -91,7 +91,8 @@ static bool train_fill(struct ang_view *v, struct ang_node *n,
 	to = ang_buf_data(v, p->buf);
 	memcpy(to, words, head);
 	if (op->inl)
-		memcpy(to + head, c->inl[op->inl - 1] + op->sent, len);
+		memcpy(to + head, ang_inline(v->fab, n, c, op) + op->sent,
+		       len);
 	else if (len)
 		status = ang_mr_give(v, n, c, op->lkey,
 				     op->loff + op->sent, len, to + head);

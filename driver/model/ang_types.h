@@ -67,7 +67,7 @@ struct ang_ring {
  * @sent_all: nothing more to inject
  * @wqe_opcode: ANGARA_OP_* for the CQE
  * @receives: reductions: the result comes here
- * @inl: place of inline data in ang_ctx.inl, plus 1; 0 for none
+ * @inl: its payload was inline, and stands in ang_inline() until it is sent
  * @phase: SEND: ANG_SEND_*
  * @turn: SEND: a READY has come for it
  * @dst_ctx: see struct angara_wqe
@@ -145,8 +145,6 @@ static inline bool ang_op_is_p2p(const struct ang_op *op)
 	return op->opcode < ANGARA_OP_BCAST || op->opcode > ANGARA_OP_BARRIER;
 }
 
-#define ANG_INLINES	4	/* inline payloads that a context may have waiting */
-
 /**
  * struct ang_member - a context's part in a tree
  * @ops: operations under way, one bit each
@@ -213,7 +211,6 @@ struct ang_dom {
  * @seen: event sequence of @armed
  * @nops: operations under way
  * @free: free operations, one bit each
- * @inl_free: free places of @inl, one bit each
  * @p2p_tx: point-to-point operations with something to inject, one bit each
  * @sends: messages under way, one bit each
  * @area: message area
@@ -222,7 +219,6 @@ struct ang_dom {
  * @rx_event: asynchronous event that told of one, plus 1; valid if @rx_told
  * @rx_told: there was such an event
  * @user: user counters
- * @inl: inline data that has been fetched and not injected
  * @member: per tree
  * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
  */
@@ -261,7 +257,6 @@ struct ang_ctx {
 	u32 seen;
 	u32 nops;
 	u64 free;
-	u32 inl_free;
 	u64 p2p_tx;
 	u64 sends;
 	struct ang_area area;
@@ -270,7 +265,6 @@ struct ang_ctx {
 	u32 rx_event;
 	u8 rx_told;
 	u64 user[ANGARA_CTR_USER_NUM];
-	u8 inl[ANG_INLINES][ANGARA_MAX_INLINE];
 	struct ang_member member[ANGARA_MAX_TREES];
 	struct {
 		u64 wqes, cqes, cqe_errors, tx_packets, tx_bytes, rx_packets,
@@ -544,6 +538,8 @@ struct ang_node {
  * @off_ctx: where in a node its contexts start, struct ang_ctx[cfg.ctxs]
  * @off_dom: domains, struct ang_dom[cfg.ctxs]
  * @off_op: operations, struct ang_op[cfg.ctxs][cfg.ops]
+ * @off_inl: inline payload of operations, [cfg.ctxs][cfg.ops] of
+ *	ANGARA_MAX_INLINE bytes
  * @off_ring: rings, [2 * ndims][ANGARA_VC_NUM] of @ring_size
  * @off_ref: reference counts of payload buffers, u32[bufs]
  * @off_link: the buffers that wait behind them in a Reducer, u64[bufs]
@@ -561,6 +557,7 @@ struct ang_fabric {
 	u32 off_ctx;
 	u32 off_dom;
 	u32 off_op;
+	u32 off_inl;
 	u32 off_ring;
 	u32 off_ref;
 	u32 off_link;
@@ -609,6 +606,15 @@ static inline u32 ang_op_slot(struct ang_fabric *fab, struct ang_node *n,
 			      const struct ang_ctx *ctx, const struct ang_op *op)
 {
 	return (u32)(op - ang_op(fab, n, ctx, 0));
+}
+
+static inline u8 *ang_inline(struct ang_fabric *fab, struct ang_node *n,
+			     const struct ang_ctx *ctx, const struct ang_op *op)
+{
+	u32 at = ang_ctx_id(fab, n, ctx) * fab->cfg.ops +
+		 ang_op_slot(fab, n, ctx, op);
+
+	return (u8 *)n + fab->off_inl + (u64)at * ANGARA_MAX_INLINE;
 }
 
 static inline struct ang_ring *ang_ring(struct ang_fabric *fab,

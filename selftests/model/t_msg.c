@@ -176,6 +176,66 @@ static void inline_sends(void)
 	host_free(h);
 }
 
+/*
+ * One receiver does not look at its messages: as many as the context has
+ * operations wait for it, and what goes elsewhere does not wait with them.
+ */
+static void inline_to_others(void)
+{
+	struct ang_cfg cfg = cfg_default;
+	struct tarea *slow, *quick;
+	struct tctx *a, *b, *c;
+	char data[ANGARA_MAX_INLINE];
+	struct angara_wqe w;
+	struct angara_cqe cqe;
+	struct host *h;
+	u32 i, full = 0;
+
+	h = host_new("3", &cfg);
+	a = member(h, 0, 0);
+	b = member(h, 1, 1);
+	c = member(h, 2, 0);
+	slow = area_new(b, LOG2);
+	quick = area_new(c, LOG2);
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = content(0, 100 + i);
+	/* Its area is full when one is not completed. */
+	for (;; full++) {
+		send(a, b, full, 3000);
+		host_run(h);
+		if (!poll_cq(a, &cqe))
+			break;
+	}
+	for (i = 0; i < cfg.ops - 2U; i++) {
+		w = wqe_send(b, 100, sizeof(data));
+		w.flags = ANGARA_WQE_INLINE;
+		post(a, &w, data);
+		kick(a);
+		host_run(h);
+		w.dst_node = cpu_to_le32(2);
+		w.dst_ctx = cpu_to_le16(0);
+		w.cookie = cpu_to_le64(1000 + i);
+		post(a, &w, data);
+		kick(a);
+		EXPECT_EQ(finish(a, &cqe), ANGARA_ST_OK);
+		EXPECT_EQ(le64_to_cpu(cqe.cookie), 1000 + i);
+		receive(quick, a, 100, sizeof(data));
+	}
+	/* All of them come, in order and with what they carried. */
+	for (i = 0; i <= full; i++)
+		receive(slow, a, i, 3000);
+	for (i = 0; i < cfg.ops - 2U; i++)
+		receive(slow, a, 100, sizeof(data));
+	EXPECT(!area_next(slow, NULL) && !area_next(quick, NULL));
+	ctx_del(a);
+	ctx_del(b);
+	ctx_del(c);
+	free(slow);
+	free(quick);
+	EXPECT_EQ(h->faults, 0);
+	host_free(h);
+}
+
 /* One sender, more messages than fit; those behind a refused one stay there. */
 static void order(void)
 {
@@ -590,6 +650,7 @@ static void storms(void)
 const struct test_case msg_cases[] = {
 	{ "msg: every length between all pairs", pairs_all },
 	{ "msg: inline payload", inline_sends },
+	{ "msg: inline to one that is slow, and to others", inline_to_others },
 	{ "msg: order past refused messages", order },
 	{ "msg: 64 senders and room for eight", overloads },
 	{ "msg: two contexts of a node", oldest },
