@@ -105,7 +105,7 @@ u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx)
 	for (busy &= ~c->ghosts; busy; busy &= busy - 1) {
 		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(busy));
 
-		if (!ang_send_haunts(v, n, c, op))
+		if (op->state == ANG_OP_HELD || !ang_send_haunts(v, n, c, op))
 			ang_op_free(v, n, c, op);
 	}
 	c->alive = 0;

@@ -5,6 +5,12 @@
  * A context's entries are fetched in order into operations that run side by
  * side; those of one tree are injected in order.  An entry is fetched only if
  * there is room for its completion.
+ *
+ * An operation with a fence is fetched and held until the earlier ones to the
+ * same node have ended; what stands behind it goes on.  A message is also held
+ * behind one to the same node that is, as they stay in order.  A fenced
+ * collective is not even fetched before all earlier operations have ended: it
+ * keeps its place among those of its tree.
  */
 #include "ang_int.h"
 
@@ -88,6 +94,23 @@ void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		c->tree_tx &= ~(1ULL << op->tree);
 }
 
+/* An operation has ended: what is held by it may be due. */
+static void op_release(struct ang_view *v, struct ang_node *n,
+		       struct ang_ctx *c, u64 bit)
+{
+	u64 set;
+
+	for (set = c->held & ~c->due; set; set &= set - 1) {
+		u32 slot = ang_lowest(set);
+		struct ang_op *op = ang_op(v->fab, n, c, slot);
+
+		ang_work(v, ANG_WORK_LOOK);
+		op->after &= ~bit;
+		if (!op->after)
+			c->due |= 1ULL << slot;
+	}
+}
+
 /**
  * ang_op_free() - take an operation out of all that knows it
  * @v: view
@@ -102,11 +125,12 @@ void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 {
 	u64 bit = 1ULL << ang_op_slot(v->fab, n, c, op);
 	bool ghost = op->state == ANG_OP_GHOST;
+	bool held = op->state == ANG_OP_HELD;
 
 	ang_op_sent(v, n, c, op);
 	if (ang_is_coll(op->opcode))
 		c->member[op->tree].ops &= ~bit;
-	else if (op->opcode == ANGARA_OP_SEND && !ghost)
+	else if (op->opcode == ANGARA_OP_SEND && !ghost && !held)
 		ang_send_end(v, n, c, op);
 	if (ghost)
 		c->ghosts &= ~bit;
@@ -114,7 +138,11 @@ void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		c->nops--;
 	op->state = ANG_OP_FREE;
 	c->free |= bit;
-	if (c->alive && c->sq_ci != c->sq_pi)
+	c->held &= ~bit;
+	c->due &= ~bit;
+	if (c->held)
+		op_release(v, n, c, bit);
+	if (c->alive && (c->sq_ci != c->sq_pi || c->due))
 		ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
 }
 
@@ -445,6 +473,60 @@ static u32 op_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 					 p2p_start(v, n, c, op);
 }
 
+/* The earlier operations that have to end before this one starts. */
+static u64 op_after(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct ang_op *op)
+{
+	bool fence = op->flags & ANGARA_WQE_FENCE;
+	u64 all = ~0ULL >> (64 - v->fab->cfg.ops);
+	u64 after = 0;
+	u64 set;
+
+	if (!fence && !(op->opcode == ANGARA_OP_SEND && c->held))
+		return 0;
+	set = all & ~c->free & ~c->ghosts;
+	set &= ~(1ULL << ang_op_slot(v->fab, n, c, op));
+	for (; set; set &= set - 1) {
+		u32 slot = ang_lowest(set);
+		const struct ang_op *o = ang_op(v->fab, n, c, slot);
+		bool same = op->opcode == ANGARA_OP_NOP ||
+			    ang_is_coll(o->opcode) || o->dst_node == op->dst_node;
+
+		ang_work(v, ANG_WORK_LOOK);
+		if (same && (fence || (o->state == ANG_OP_HELD &&
+				       o->opcode == ANGARA_OP_SEND)))
+			after |= 1ULL << slot;
+	}
+	return after;
+}
+
+/* Starts an operation, or ends it if it cannot be. */
+static void op_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op, u32 status)
+{
+	if (!status)
+		status = op_start(v, n, c, op);
+	if (status) {
+		/* Its tree, if any, never saw it. */
+		ang_op_fail(op, status, op->err_node);
+		op->opcode = ANGARA_OP_NOP;
+	}
+	if (op->opcode == ANGARA_OP_NOP)
+		ang_op_done(v, n, c, op);
+}
+
+/** ang_op_resume() - start one of the operations in ang_ctx.due */
+void ang_op_resume(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	u64 bit = c->due & -c->due;
+	struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(bit));
+
+	c->held &= ~bit;
+	c->due &= ~bit;
+	op->state = ANG_OP_ACTIVE;
+	op_begin(v, n, c, op, ANGARA_ST_OK);
+}
+
 /**
  * ang_fetch() - make an operation of a context's next entry
  * @v: view
@@ -467,7 +549,8 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	memset(&w, 0, sizeof(w));
 	status = read_sq(v, n, c, c->sq_ci, &w, sizeof(w)) ? ANGARA_ST_DMA :
 							      wqe_check(&w);
-	if (!status && w.flags & ANGARA_WQE_FENCE && c->nops)
+	if (!status && w.flags & ANGARA_WQE_FENCE && ang_is_coll(w.opcode) &&
+	    c->nops)
 		return false;
 	/* Payload of an entry that is refused is not taken for entries. */
 	if (w.flags & ANGARA_WQE_INLINE && wqe_payload(&w) <= ANGARA_MAX_INLINE)
@@ -485,17 +568,16 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	op->err_node = n->id;
 	if (!status && used > 1)
 		status = read_inline(v, n, c, op, (u32)wqe_payload(&w));
-	if (!status)
-		status = op_start(v, n, c, op);
 	c->sq_ci += used;
 	c->dirty |= ANG_DIRTY_SQ;
 	ang_set_bit(n->dirty, ang_ctx_id(v->fab, n, c));
-	if (status) {
-		/* Its tree, if any, never saw it. */
-		ang_op_fail(op, status, op->err_node);
-		op->opcode = ANGARA_OP_NOP;
+	if (!status)
+		op->after = op_after(v, n, c, op);
+	if (op->after) {
+		op->state = ANG_OP_HELD;
+		c->held |= 1ULL << slot;
+	} else {
+		op_begin(v, n, c, op, status);
 	}
-	if (op->opcode == ANGARA_OP_NOP)
-		ang_op_done(v, n, c, op);
 	return true;
 }

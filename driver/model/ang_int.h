@@ -252,6 +252,7 @@ bool ang_inject(struct ang_view *v, struct ang_node *n);
 
 /* ang_inject.c */
 bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+void ang_op_resume(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_op_fail(struct ang_op *op, u32 status, u32 culprit);
 void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op);

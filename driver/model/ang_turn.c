@@ -16,6 +16,11 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	bool progress = false;
 	u32 i;
 
+	while (c->due && !ang_spent(v)) {
+		ang_work(v, ANG_WORK_WQE);
+		ang_op_resume(v, n, c);
+		progress = true;
+	}
 	for (i = 0; i < FETCH_BATCH && c->sq_ci != c->sq_pi; i++) {
 		if (!ang_fetch(v, n, c))
 			break;
@@ -83,7 +88,8 @@ static bool ctx_inject(struct ang_view *v, struct ang_node *n, u32 ctx)
 	if (!c->at)
 		progress = ctx_fetch(v, n, c);
 	progress |= ctx_trains(v, n, c);
-	if (c->sq_ci == c->sq_pi && !c->p2p_tx && !c->tree_tx && !c->rouse) {
+	if (c->sq_ci == c->sq_pi && !c->due && !c->p2p_tx && !c->tree_tx &&
+	    !c->rouse) {
 		n->tx[ctx / 64] &= ~(1ULL << (ctx % 64));
 		c->at = 0;
 	}

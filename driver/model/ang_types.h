@@ -46,6 +46,7 @@ struct ang_ring {
 
 #define ANG_OP_FREE	0
 #define ANG_OP_ACTIVE	1
+#define ANG_OP_HELD	3	/* fetched, and not started: ang_op.after */
 #define ANG_OP_GHOST	2	/* of a context that is gone, see ang_msg.c */
 
 /* How far a message is. */
@@ -81,6 +82,7 @@ struct ang_ring {
  * @gen: generation, so that late answers find nobody
  * @next: operation behind it, plus 1: in the tree's injection order while not
  *	@sent_all, or SEND to the same receiver
+ * @after: HELD: operations that have to end before it starts, one bit each
  * @cookie: for the CQE
  * @rkey: key of the region at the target; SEND: job key of the sender
  * @roff: offset in it; SEND: tag
@@ -124,6 +126,7 @@ struct ang_op {
 	u32 len;
 	u32 lkey;
 	u32 sink_key;
+	u64 after;
 	u64 cookie;
 	u64 rkey;
 	u64 roff;
@@ -211,6 +214,8 @@ struct ang_dom {
  * @seen: event sequence of @armed
  * @nops: operations under way
  * @free: free operations, one bit each
+ * @held: operations in state ANG_OP_HELD, one bit each
+ * @due: of these, those that nothing holds any more
  * @p2p_tx: point-to-point operations with something to inject, one bit each
  * @sends: messages under way, one bit each
  * @area: message area
@@ -257,6 +262,8 @@ struct ang_ctx {
 	u32 seen;
 	u32 nops;
 	u64 free;
+	u64 held;
+	u64 due;
 	u64 p2p_tx;
 	u64 sends;
 	struct ang_area area;

@@ -229,6 +229,21 @@ static void placed(struct ang_fabric *fab, const struct ang_ctx *c,
 		EXPECT_EQ(!(c->p2p_tx & bit), op->sent_all);
 }
 
+/* An operation that waits for others does nothing else. */
+static void held(struct ang_fabric *fab, const struct ang_ctx *c,
+		 const struct ang_op *op, u32 slot)
+{
+	u64 bit = 1ULL << slot;
+	u32 i;
+
+	EXPECT(!ang_is_coll(op->opcode) && !op->sent && !op->trains);
+	EXPECT(!((c->p2p_tx | c->sends) & bit));
+	EXPECT(!(op->after & (c->free | c->ghosts | bit)));
+	EXPECT(!op->after == !!(c->due & bit));
+	for (i = 0; i < fab->cfg.trees; i++)
+		EXPECT(!(c->member[i].ops & bit));
+}
+
 /* Messages to one receiver stand in a line, of which the first alone moves. */
 static void sends(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 {
@@ -336,20 +351,26 @@ static void context(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	EXPECT(c->cq_pi - c->cq_ci + c->nops <= 1U << c->cq_log2);
 	EXPECT(c->pkey && c->pkey == ang_dom(fab, n, c->dom)->pkey);
 	EXPECT(c->job == ang_dom(fab, n, c->dom)->job);
+	EXPECT(!(c->held & c->free) && !(c->due & ~c->held));
 	EXPECT(!(c->free & ~all) && !(c->p2p_tx & (c->free | ~all)));
 	for (i = 0; i < fab->cfg.ops; i++) {
 		struct ang_op *op = ang_op(fab, n, c, i);
 
 		EXPECT(!(c->free >> i & 1) == (op->state != ANG_OP_FREE));
-		if (op->state != ANG_OP_ACTIVE)
+		EXPECT(!(c->held >> i & 1) == (op->state != ANG_OP_HELD));
+		if (op->state == ANG_OP_HELD)
+			held(fab, c, op, i);
+		else if (op->state != ANG_OP_ACTIVE)
 			continue;
 		busy++;
 		EXPECT(op->opcode < ANGARA_OP_NUM);
 		EXPECT(op->status < ANGARA_ST_NUM && op->sent <= gives(op));
 		EXPECT(op->len <= ANGARA_MAX_OP_BYTES);
+		EXPECT(!op->inl || op->len <= ANGARA_MAX_INLINE);
+		if (op->state != ANG_OP_ACTIVE)
+			continue;
 		EXPECT(op->opcode != ANGARA_OP_SEND || c->sends >> i & 1);
 		placed(fab, c, op, i);
-		EXPECT(!op->inl || op->len <= ANGARA_MAX_INLINE);
 	}
 	EXPECT_EQ(busy, c->nops);
 	sends(fab, n, c);

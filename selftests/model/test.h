@@ -42,7 +42,8 @@ extern const struct test_case topo_cases[], tree_cases[], combine_cases[],
 	p2p_cases[], coll_cases[], credit_cases[], down_cases[], order_cases[],
 	stress_cases[], hostile_cases[], remote_cases[], lost_cases[],
 	msg_cases[], msg_fault_cases[], msg_check_cases[], msg_lost_cases[],
-	recover_cases[], atomic_cases[], life_cases[], forge_cases[], slice_cases[];
+	recover_cases[], atomic_cases[], life_cases[], forge_cases[], slice_cases[],
+	fence_cases[];
 
 /* What a program has of them, up to a NULL. */
 extern const struct test_case *const test_cases[];

@@ -56,7 +56,7 @@ struct angara_ctl {
 
 /* Flags of a queue entry. */
 #define ANGARA_WQE_INLINE	(1U << 0) /* payload follows in the next entries */
-#define ANGARA_WQE_FENCE	(1U << 1) /* start when all earlier ones are done */
+#define ANGARA_WQE_FENCE	(1U << 1) /* start after earlier ones to the node, see below */
 #define ANGARA_WQE_QUIET	(1U << 2) /* no CQE on success */
 #define ANGARA_WQE_NOTIFY	(1U << 3) /* count at the target, see counter */
 #define ANGARA_WQE_FLAGS	15U
@@ -147,6 +147,10 @@ struct angara_ctl {
  * @loff: offset in the region of @lkey
  * @aux: FETCH, REDUCE, ALLREDUCE: offset in the region of @aux_key; SEND:
  *	angara_msg.imm; else must be 0
+ *
+ * FENCE: the operation starts when the earlier ones of the context to the same
+ * node have ended; collectives are for every node.  A NOP and a collective wait for
+ * all earlier operations.
  *
  * INLINE: @length <= ANGARA_MAX_INLINE bytes of payload stand in the following
  * ceil(length / 64) entries; @lkey and @loff are not used.  ATOMIC and FETCH: x
