@@ -286,6 +286,7 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 
 	for (i = 0; i < fab->cfg.ctxs; i++)
 		ctx_reset(fab, n, i);
+	memset(ang_dom(fab, n, 0), 0, fab->cfg.ctxs * sizeof(struct ang_dom));
 	for (i = 0; i < fab->cfg.trees; i++)
 		tree_reset(&n->tree[i]);
 	memset(n->fifo, 0, sizeof(n->fifo));

@@ -379,6 +379,23 @@ static void context(struct ang_fabric *fab, struct ang_node *n, u32 number)
 		injections(fab, n, c, i);
 }
 
+/* It knows how many contexts it has; one that is not there has none. */
+static void domain(struct ang_fabric *fab, struct ang_node *n, u32 number)
+{
+	const struct ang_dom *d = ang_dom(fab, n, number);
+	u32 ctxs = 0;
+	u32 i;
+
+	for (i = 0; i < fab->cfg.ctxs; i++) {
+		struct ang_ctx *c = ang_ctx(fab, n, i);
+
+		ctxs += c->alive && c->dom == number;
+	}
+	EXPECT_EQ(d->ctxs, ctxs);
+	EXPECT(!ctxs || d->pkey);
+	EXPECT(d->mrs <= ANGARA_MR_MAX);
+}
+
 static void node(struct ang_fabric *fab, u32 number)
 {
 	struct ang_node *n = ang_node(fab, number);
@@ -396,6 +413,8 @@ static void node(struct ang_fabric *fab, u32 number)
 		tree(fab, n, i);
 	for (i = 0; i < fab->cfg.ctxs; i++)
 		context(fab, n, i);
+	for (i = 0; i < fab->cfg.ctxs; i++)
+		domain(fab, n, i);
 }
 
 /* Every train is under way, or its answer is. */
