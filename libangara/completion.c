@@ -62,7 +62,7 @@ static void blocked_end(struct ang_blocked *b, const struct angara_completion *c
  */
 static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 {
-	struct ang_slot *slot;
+	struct ang_posted *slot;
 	bool tell = false;
 	u32 number = (u32)c->cookie;
 

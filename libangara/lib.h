@@ -29,13 +29,13 @@
 #define ANG_SLOT_BLOCKED	4
 
 /**
- * struct ang_slot - an operation that the device has
+ * struct ang_posted - an operation that the device has
  * @cookie: the caller's; BLOCKED: address of the struct ang_blocked
  * @next: FREE: next free slot
  * @tree: 1 + TreeId, or ANG_NO_TREE
  * @kind: ANG_SLOT_*
  */
-struct ang_slot {
+struct ang_posted {
 	u64 cookie;
 	u32 next;
 	u8 tree;
@@ -117,7 +117,7 @@ struct angara_ctx {
 	int first_err;
 	bool fresh;
 
-	struct ang_slot *slots;
+	struct ang_posted *slots;
 	u32 free_slot;
 	struct angara_completion *ready;
 	u32 ready_head;

@@ -150,7 +150,7 @@ static void push(struct angara_ctx *ctx, struct angara_wqe *wqe,
 		 const void *data, size_t len, unsigned int kind, u64 cookie)
 {
 	u32 number = ctx->free_slot;
-	struct ang_slot *slot = &ctx->slots[number];
+	struct ang_posted *slot = &ctx->slots[number];
 
 	ctx->free_slot = slot->next;
 	slot->cookie = cookie;
