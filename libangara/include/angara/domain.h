@@ -69,7 +69,8 @@ struct angara_ctx_info {
  * angara_ctx_open() - open a device and create a context on it
  * @device: "/dev/angaraN" or "N"; NULL for the node that the launcher chose
  *	(ANGARA_DEVICE), else the one of this process's rank in a job of PMIx
- *	that it has joined before, else the first device there is
+ *	that it has joined before, else the first device there is, or on an
+ *	embedded fabric that has a name one that few processes have
  * @attr: NULL for the defaults
  * @ctx: out
  *

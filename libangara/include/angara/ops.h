@@ -254,7 +254,16 @@ int angara_quiet(struct angara_ctx *ctx, int timeout_ms);
  * While a context is not armed, an event costs nobody a system call.
  */
 
-/** Descriptor for poll(2).  Return: it; -ENODEV; -ENOMEM; -EMFILE. */
+/**
+ * angara_ctx_fd() - descriptor for poll(2)
+ * @ctx: context
+ *
+ * On an embedded fabric the first call starts a thread, which ends with the
+ * context.
+ *
+ * Return: the descriptor, which stays the library's; -ENODEV; -ENOMEM; -EMFILE;
+ * -EAGAIN there can be no thread.
+ */
 int angara_ctx_fd(struct angara_ctx *ctx);
 /**
  * angara_ctx_arm() - let the next event make the descriptor readable
