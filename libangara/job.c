@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A process's side of the job, whoever has started it: angara-run
- * (job_run.c), a launcher that speaks PMIx (job_pmix.c), or nobody, which
- * makes a job of one.  And jobs that the program makes itself.
+ * (job_run.c), a launcher that speaks PMIx (job_pmix.c) or PMI (job_pmi.c), or
+ * nobody, which makes a job of one.  And jobs that the program makes itself.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,6 +11,10 @@
 
 #include "job.h"
 #include "lib.h"
+
+#define ENV_TIMEOUT	"ANGARA_JOB_TIMEOUT"
+#define TIMEOUT_S	600L
+#define TIMEOUT_MAX_S	1000000L
 
 /* Set once, by the first job that is joined, read when a context is opened. */
 static struct ang_job_place here = { .size = 1 };
@@ -24,6 +28,28 @@ const struct ang_job_place *ang_job_place(void)
 void ang_job_set_place(const struct ang_job_place *place)
 {
 	here = *place;
+}
+
+/**
+ * ang_job_timeout() - how long an exchange may take, as the environment says
+ * @seconds: out: 0 for any time
+ *
+ * Return: 0; -EINVAL it says no number of seconds.
+ */
+int ang_job_timeout(long *seconds)
+{
+	const char *text = getenv(ENV_TIMEOUT);
+	char *last;
+
+	*seconds = TIMEOUT_S;
+	if (!text)
+		return 0;
+	errno = 0;
+	*seconds = strtol(text, &last, 10);
+	if (*text < '0' || *text > '9' || *last || errno ||
+	    *seconds > TIMEOUT_MAX_S)
+		return -EINVAL;
+	return 0;
 }
 
 static int single_open(struct angara_job *job)
@@ -58,7 +84,7 @@ static const struct ang_job_ops single = {
 
 /* The first that knows this process has it: angara-run may run under PMIx. */
 static const struct ang_job_ops *const launchers[] = {
-	&ang_job_run, &ang_job_pmix, &single,
+	&ang_job_run, &ang_job_pmix, &ang_job_pmi, &single,
 };
 
 static int given_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,

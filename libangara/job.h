@@ -83,6 +83,7 @@ struct ang_team_card {
 
 struct angara_job;
 struct ang_pmix;
+struct ang_pmi;
 
 /**
  * struct ang_job_ops - a way in which processes are started
@@ -103,6 +104,7 @@ struct ang_job_ops {
  * @ops: how it was started
  * @fd: connection to angara-run, else -1
  * @pmix: state of PMIx, else NULL
+ * @pmi: state of PMI, else NULL
  * @given: exchange of the program's own, else NULL
  * @arg: handed to that
  * @rank: of this process
@@ -115,6 +117,7 @@ struct angara_job {
 	const struct ang_job_ops *ops;
 	int fd;
 	struct ang_pmix *pmix;
+	struct ang_pmi *pmi;
 	angara_exchange_fn given;
 	void *arg;
 	u32 rank;
@@ -137,6 +140,9 @@ struct ang_job_place {
 
 extern const struct ang_job_ops ang_job_run;
 extern const struct ang_job_ops ang_job_pmix;
+extern const struct ang_job_ops ang_job_pmi;
+
+int ang_job_timeout(long *seconds);
 
 int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		     u64 tag, const void *mine, size_t len, void *all);

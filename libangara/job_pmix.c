@@ -36,9 +36,6 @@
 #include <time.h>
 
 #define LIBRARY		"libpmix.so.2"
-#define ENV_TIMEOUT	"ANGARA_JOB_TIMEOUT"
-#define TIMEOUT_S	600L
-#define TIMEOUT_MAX_S	1000000L
 
 /* The functions that are used, with the types that the header gives them. */
 static struct {
@@ -352,22 +349,6 @@ static int pmix_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	return ret;
 }
 
-static int read_timeout(long *seconds)
-{
-	const char *text = getenv(ENV_TIMEOUT);
-	char *last;
-
-	*seconds = TIMEOUT_S;
-	if (!text)
-		return 0;
-	errno = 0;
-	*seconds = strtol(text, &last, 10);
-	if (*text < '0' || *text > '9' || *last || errno ||
-	    *seconds > TIMEOUT_MAX_S)
-		return -EINVAL;
-	return 0;
-}
-
 /* A number that the launcher knows of this process, or of all. */
 static int ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *val)
 {
@@ -431,7 +412,7 @@ static int first_user(struct ang_pmix *px)
 	int ret = px->broken;
 
 	if (!ret)
-		ret = read_timeout(&px->timeout_s);
+		ret = ang_job_timeout(&px->timeout_s);
 	if (!ret)
 		ret = load();
 	return ret ? ret : join(px);

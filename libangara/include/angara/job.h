@@ -15,16 +15,24 @@ extern "C" {
 
 /*
  * Start-up.  A job is the set of processes that angara-run(1) started, or a
- * launcher that speaks PMIx such as mpirun; a program started alone is a job
- * of one.  A program that has other means to find its peers makes jobs itself.
+ * launcher that speaks PMIx or PMI such as mpirun or mpiexec.hydra; a program
+ * started alone is a job of one.  A program that has other means to find its
+ * peers makes jobs itself.
+ *
+ * Threads: angara_job_init() and angara_job_init_with() may be called at once.
+ * One thread at a time uses a job; all that angara_job_init() gives in a process
+ * count as one job in this.  Ranks and sizes may be asked for at any time.
  */
 
 /**
  * angara_job_init() - join the job that this process belongs to
  * @job: out
  *
+ * Over PMI it waits for all processes of the job.
+ *
  * Return: 0; -EINVAL the environment of the launcher is damaged; -EPIPE the
- * launcher is gone; -ELIBACC it speaks PMIx and libpmix cannot be loaded.
+ * launcher is gone; -ELIBACC it speaks PMIx and libpmix cannot be loaded;
+ * -ETIMEDOUT over PMI, see ANGARA_JOB_TIMEOUT in angara(7).
  */
 int angara_job_init(struct angara_job **job);
 
@@ -74,7 +82,7 @@ unsigned int angara_job_size(const struct angara_job *job);
  * @all: out: size * @len bytes, in the order of ranks
  *
  * Return: 0; -EPIPE a process of the job ended; -EMSGSIZE @len differs;
- * -ETIMEDOUT over PMIx, see ANGARA_JOB_TIMEOUT in angara(7).
+ * -ETIMEDOUT over PMIx or PMI, see ANGARA_JOB_TIMEOUT in angara(7).
  */
 int angara_job_allgather(struct angara_job *job, const void *mine, size_t len,
 			 void *all);

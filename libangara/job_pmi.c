@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Jobs of launchers that speak PMI: mpiexec.hydra of MPICH (version 1 and 2),
+ * srun (version 2).
+ *
+ * The launcher leaves a socket, PMI_FD, over which a process asks one question
+ * at a time.  What PMI has is a store of short texts and a barrier of all, which
+ * is not enough for exchanges of groups, and little for large ones.  So each
+ * process puts in the store where it listens, the barrier of the launcher makes
+ * that visible, and exchanges go from process to process (job_mesh.c); an
+ * address is asked for when it is needed first.
+ *
+ * The versions differ in how they write: version 1 has lines of words, version 2
+ * has a length of six digits and "name=value;".  Both begin with a line.
+ *
+ * A process tells the launcher that it leaves in good order when it ends, not
+ * when the last job is finalized: PMI cannot be joined twice.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "job_mesh.h"
+#include "lib.h"
+
+#define ENV_FD		"PMI_FD"
+#define ENV_RANK	"PMI_RANK"
+#define ENV_SIZE	"PMI_SIZE"
+#define ENV_VERSION	"ANGARA_PMI"
+#define ENV_SLURM	"SLURM_STEP_ID"
+
+#define PMI_TEXT	8192	/* bytes of the longest message, with its end */
+#define PMI_HEAD	6	/* digits of a length in version 2 */
+
+struct ang_pmi;
+
+/**
+ * struct pmi_ops - a version of the protocol
+ * @version: number
+ * @init: what follows the first line, which both have
+ * @put: put a text into the store
+ * @fence: all have come; what they have put can be got
+ * @get: get a text of the store. Return: -ENOENT there is none of that name
+ * @info: get a text that the launcher has put. Return: as @get
+ * @bye: the process leaves
+ */
+struct pmi_ops {
+	u32 version;
+	int (*init)(struct ang_pmi *p);
+	int (*put)(struct ang_pmi *p, const char *key, const char *value);
+	int (*fence)(struct ang_pmi *p);
+	int (*get)(struct ang_pmi *p, const char *key, char *value, size_t len);
+	int (*info)(struct ang_pmi *p, const char *key, char *value, size_t len);
+	int (*bye)(struct ang_pmi *p);
+};
+
+/**
+ * struct ang_pmi - this process under PMI; there is one, it joins but once
+ * @ops: version
+ * @fd: socket
+ * @rank: of this process
+ * @size: processes
+ * @pid: of the process that joined; a child of fork(2) says no good-bye for it
+ * @timeout_s: for each answer and exchange, 0 for none
+ * @broken: why exchanges cannot go on, or 0
+ * @name: of the store, which tells jobs apart
+ * @mesh: connections to the others
+ * @text: what was sent or received last
+ */
+struct ang_pmi {
+	const struct pmi_ops *ops;
+	int fd;
+	u32 rank;
+	u32 size;
+	pid_t pid;
+	long timeout_s;
+	int broken;
+	char name[256];
+	struct ang_mesh *mesh;
+	char text[PMI_TEXT];
+};
+
+static int pmi_send(struct ang_pmi *p, size_t len)
+{
+	const char *at = p->text;
+
+	while (len) {
+		ssize_t n = send(p->fd, at, len, MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EINTR)
+			return -EPIPE;
+		if (n > 0) {
+			at += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int pmi_recv(struct ang_pmi *p, char *to, size_t len)
+{
+	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
+	int ms = p->timeout_s && p->timeout_s < 2000000 ? (int)p->timeout_s * 1000 : -1;
+
+	while (len) {
+		int ready = poll(&pfd, 1, ms);
+		ssize_t n;
+
+		if (!ready)
+			return -ETIMEDOUT;
+		if (ready < 0 && errno != EINTR)
+			return -EPIPE;
+		n = ready > 0 ? recv(p->fd, to, len, 0) : 1;
+		if (ready < 0)
+			continue;
+		if (n == 0 || (n < 0 && errno != EINTR))
+			return -EPIPE;
+		if (n > 0) {
+			to += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int line_recv(struct ang_pmi *p)
+{
+	size_t n = 0;
+	int ret;
+
+	do {
+		if (n == sizeof(p->text) - 1)
+			return -EPIPE;
+		ret = pmi_recv(p, &p->text[n], 1);
+		if (ret)
+			return ret;
+	} while (p->text[n++] != '\n');
+	p->text[n - 1] = 0;
+	return 0;
+}
+
+/*
+ * The value of @name in what was received, in which @end stands behind each.
+ * Return: 0; -ENOENT; -EPIPE it is too long.
+ */
+static int pmi_value(const struct ang_pmi *p, const char *name, char end,
+		     char *value, size_t len)
+{
+	size_t n = strlen(name);
+	const char *at = p->text;
+
+	while (at) {
+		if (!strncmp(at, name, n) && at[n] == '=') {
+			size_t i = 0;
+
+			for (at += n + 1; *at && *at != end && i < len; at++)
+				value[i++] = *at;
+			if (i == len)
+				return -EPIPE;
+			value[i] = 0;
+			return 0;
+		}
+		at = strchr(at, end);
+		at = at ? at + 1 : NULL;
+	}
+	return -ENOENT;
+}
+
+/* Is it the answer that was expected, and does it say that all is well? */
+static int pmi_judge(struct ang_pmi *p, const char *answer, char end)
+{
+	char text[64];
+
+	if (pmi_value(p, "cmd", end, text, sizeof(text)) || strcmp(text, answer))
+		return -EPIPE;
+	if (!pmi_value(p, "rc", end, text, sizeof(text)) && strcmp(text, "0"))
+		return -ENOENT;
+	return 0;
+}
+
+/* A question of version 1, printed to @p->text, and its answer. */
+static int line_ask(struct ang_pmi *p, const char *answer, int len)
+{
+	int ret = len > 0 && len < PMI_TEXT ? pmi_send(p, (size_t)len) : -EPIPE;
+
+	if (!ret)
+		ret = line_recv(p);
+	return ret ? ret : pmi_judge(p, answer, ' ');
+}
+
+#define LINE(p, answer, ...) \
+	line_ask(p, answer, snprintf((p)->text, PMI_TEXT, __VA_ARGS__))
+
+static int pmi1_init(struct ang_pmi *p)
+{
+	int ret = LINE(p, "my_kvsname", "cmd=get_my_kvsname\n");
+
+	return ret ? ret : pmi_value(p, "kvsname", ' ', p->name, sizeof(p->name));
+}
+
+static int pmi1_put(struct ang_pmi *p, const char *key, const char *value)
+{
+	return LINE(p, "put_result", "cmd=put kvsname=%s key=%s value=%s\n",
+		    p->name, key, value);
+}
+
+static int pmi1_fence(struct ang_pmi *p)
+{
+	return LINE(p, "barrier_out", "cmd=barrier_in\n");
+}
+
+static int pmi1_get(struct ang_pmi *p, const char *key, char *value, size_t len)
+{
+	int ret = LINE(p, "get_result", "cmd=get kvsname=%s key=%s\n", p->name, key);
+
+	return ret ? ret : pmi_value(p, "value", ' ', value, len);
+}
+
+static int pmi1_bye(struct ang_pmi *p)
+{
+	return LINE(p, "finalize_ack", "cmd=finalize\n");
+}
+
+/* A question of version 2, printed behind room for its length. */
+static int item_ask(struct ang_pmi *p, const char *answer, int len)
+{
+	char digits[PMI_HEAD + 1], *end;
+	unsigned long n;
+	int ret;
+
+	if (len <= 0 || len >= PMI_TEXT - PMI_HEAD)
+		return -EPIPE;
+	snprintf(digits, sizeof(digits), "%6d", len);
+	memcpy(p->text, digits, PMI_HEAD);
+	ret = pmi_send(p, PMI_HEAD + (size_t)len);
+	if (!ret)
+		ret = pmi_recv(p, digits, PMI_HEAD);
+	if (ret)
+		return ret;
+	digits[PMI_HEAD] = 0;
+	n = strtoul(digits, &end, 10);
+	if (*end || !n || n >= PMI_TEXT)
+		return -EPIPE;
+	p->text[n] = 0;
+	ret = pmi_recv(p, p->text, n);
+	return ret ? ret : pmi_judge(p, answer, ';');
+}
+
+#define ITEM(p, answer, ...) \
+	item_ask(p, answer, snprintf((p)->text + PMI_HEAD, PMI_TEXT - PMI_HEAD, \
+				     __VA_ARGS__))
+
+static int pmi2_init(struct ang_pmi *p)
+{
+	int ret = ITEM(p, "fullinit-response",
+		       "cmd=fullinit;pmijobid=%s;pmirank=%u;threaded=FALSE;",
+		       getenv("PMI_JOBID") ? getenv("PMI_JOBID") : "", p->rank);
+
+	if (!ret)
+		ret = ITEM(p, "job-getid-response", "cmd=job-getid;");
+	return ret ? ret : pmi_value(p, "jobid", ';', p->name, sizeof(p->name));
+}
+
+static int pmi2_put(struct ang_pmi *p, const char *key, const char *value)
+{
+	return ITEM(p, "kvs-put-response", "cmd=kvs-put;key=%s;value=%s;", key, value);
+}
+
+static int pmi2_fence(struct ang_pmi *p)
+{
+	return ITEM(p, "kvs-fence-response", "cmd=kvs-fence;");
+}
+
+static int pmi2_get(struct ang_pmi *p, const char *key, char *value, size_t len)
+{
+	int ret = ITEM(p, "kvs-get-response", "cmd=kvs-get;jobid=%s;srcid=-1;key=%s;",
+		       p->name, key);
+
+	return ret ? ret : pmi_value(p, "value", ';', value, len);
+}
+
+static int pmi2_info(struct ang_pmi *p, const char *key, char *value, size_t len)
+{
+	int ret = ITEM(p, "info-getjobattr-response", "cmd=info-getjobattr;key=%s;",
+		       key);
+
+	return ret ? ret : pmi_value(p, "value", ';', value, len);
+}
+
+static int pmi2_bye(struct ang_pmi *p)
+{
+	return ITEM(p, "finalize-response", "cmd=finalize;");
+}
+
+static const struct pmi_ops versions[] = {
+	{
+		.version = 1,
+		.init = pmi1_init,
+		.put = pmi1_put,
+		.fence = pmi1_fence,
+		.get = pmi1_get,
+		.info = pmi1_get,
+		.bye = pmi1_bye,
+	}, {
+		.version = 2,
+		.init = pmi2_init,
+		.put = pmi2_put,
+		.fence = pmi2_fence,
+		.get = pmi2_get,
+		.info = pmi2_info,
+		.bye = pmi2_bye,
+	},
+};
+
+/*
+ * Which node a rank is on: "(vector,(NODE,NODES,RANKS),...)", blocks of NODES
+ * nodes from NODE on with RANKS each, from the beginning again when all are used.
+ */
+static u32 node_of(const char *map, u32 rank)
+{
+	u32 node, nodes, each;
+	const char *at = map;
+	int n;
+
+	for (;;) {
+		if (sscanf(at, ",(%u,%u,%u)%n", &node, &nodes, &each, &n) != 3) {
+			/* Once around has used some ranks. */
+			if (at == map || sscanf(map, ",(%u,%u,%u)", &node, &nodes,
+						&each) != 3)
+				return 0;
+			at = map;
+			continue;
+		}
+		if (!nodes || !each || nodes > ANG_JOB_MAX_SIZE ||
+		    each > ANG_JOB_MAX_SIZE)
+			return 0;
+		if (rank / each < nodes)
+			return node + rank / each;
+		rank -= nodes * each;
+		at += n;
+	}
+}
+
+/* Where we are among those of this machine.  Return: are all of them here? */
+static bool pmi_place(struct ang_pmi *p)
+{
+	struct ang_job_place place = { .rank = p->rank, .size = p->size };
+	const char *head = "(vector";
+	char map[1024];
+	u32 r, node;
+	bool here = false;
+
+	if (!p->ops->info(p, "PMI_process_mapping", map, sizeof(map)) &&
+	    !strncmp(map, head, strlen(head))) {
+		place.rank = 0;
+		place.size = 0;
+		node = node_of(map + strlen(head), p->rank);
+		for (r = 0; r < p->size; r++) {
+			bool same = node_of(map + strlen(head), r) == node;
+
+			place.rank += same && r < p->rank;
+			place.size += same;
+		}
+		here = place.size == p->size;
+	}
+	snprintf(place.name, sizeof(place.name), "%s", p->name);
+	ang_job_set_place(&place);
+	return here;
+}
+
+static void card_key(u32 rank, char *key, size_t len)
+{
+	snprintf(key, len, "angara-%u", rank);
+}
+
+static int get_card(void *arg, u32 rank, char card[ANG_MESH_CARD])
+{
+	struct ang_pmi *p = arg;
+	char key[32];
+	int ret;
+
+	card_key(rank, key, sizeof(key));
+	ret = p->ops->get(p, key, card, ANG_MESH_CARD);
+	return ret == -ENOENT ? -EPIPE : ret;
+}
+
+static int publish_card(struct ang_pmi *p)
+{
+	char key[32];
+	int ret;
+
+	card_key(p->rank, key, sizeof(key));
+	ret = p->ops->put(p, key, ang_mesh_card(p->mesh));
+	return ret ? ret : p->ops->fence(p);
+}
+
+static bool number(const char *text, u32 max, u32 *val)
+{
+	char *end;
+	unsigned long v;
+
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	*val = (u32)v;
+	return !errno && !*end && v <= max;
+}
+
+/* Which version: as the user says, or what the launcher speaks best. */
+static int choose_version(struct ang_pmi *p)
+{
+	const char *text = getenv(ENV_VERSION);
+	u32 version = getenv(ENV_SLURM) ? 2 : 1;
+
+	if (text && (!number(text, 2, &version) || !version))
+		return -EINVAL;
+	p->ops = &versions[version - 1];
+	return 0;
+}
+
+static int join(struct ang_pmi *p)
+{
+	u32 fd;
+	int ret;
+
+	if (!number(getenv(ENV_FD), 0x7FFFFFFF, &fd) ||
+	    !number(getenv(ENV_SIZE), ANG_JOB_MAX_SIZE, &p->size) ||
+	    !number(getenv(ENV_RANK), ANG_JOB_MAX_SIZE - 1, &p->rank) ||
+	    p->rank >= p->size || choose_version(p))
+		return -EINVAL;
+	ret = ang_job_timeout(&p->timeout_s);
+	if (ret)
+		return ret;
+	p->fd = (int)fd;
+	ret = LINE(p, "response_to_init", "cmd=init pmi_version=%u pmi_subversion=%u\n",
+		   p->ops->version, 2 - p->ops->version);
+	if (!ret)
+		ret = p->ops->init(p);
+	if (ret)
+		return ret == -ENOENT ? -EPIPE : ret;
+	p->pid = getpid();
+	ret = ang_mesh_new(p->rank, p->size, pmi_place(p), &p->mesh);
+	if (!ret)
+		ret = publish_card(p);
+	return ret == -ENOENT ? -EPIPE : ret;
+}
+
+static struct ang_pmi self = { .fd = -1 };
+
+/* Protects @self: one of the process's threads at a time. */
+static pthread_mutex_t self_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int pmi_open(struct angara_job *job)
+{
+	int ret;
+
+	if (!getenv(ENV_FD))
+		return -ENOENT;
+	pthread_mutex_lock(&self_lock);
+	if (!self.mesh && !self.broken)
+		self.broken = join(&self);
+	ret = self.broken;
+	job->pmi = &self;
+	job->rank = self.rank;
+	job->size = self.size;
+	pthread_mutex_unlock(&self_lock);
+	return ret;
+}
+
+/* The process stays in PMI until it ends, for the next time. */
+static void pmi_close(struct angara_job *job)
+{
+	(void)job;
+}
+
+static int pmi_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
+			u64 tag, const void *mine, size_t len, void *all)
+{
+	struct ang_pmi *p = job->pmi;
+	int ret;
+
+	pthread_mutex_lock(&self_lock);
+	ret = p->broken;
+	if (!ret) {
+		ret = ang_mesh_exchange(p->mesh, get_card, p, p->timeout_s, ranks,
+					nranks, tag, mine, len, all);
+		if (ret != -EMSGSIZE)
+			p->broken = ret;
+	}
+	pthread_mutex_unlock(&self_lock);
+	return ret;
+}
+
+static void __attribute__((destructor)) pmi_leave(void)
+{
+	if (self.pid != getpid())
+		return;
+	self.ops->bye(&self);
+	ang_mesh_free(self.mesh);
+}
+
+const struct ang_job_ops ang_job_pmi = {
+	.open = pmi_open,
+	.exchange = pmi_exchange,
+	.close = pmi_close,
+};
