@@ -56,6 +56,8 @@ bool ang_node_reset(struct ang_view *v, struct ang_node *n);
 /* ang_link.c */
 bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 		   bool straight);
+void ang_link_put(struct ang_view *v, struct ang_node *n,
+		  const struct ang_pkt *p, u32 dir, u32 vc);
 bool ang_link_send(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 vc, bool straight);
 bool ang_link_give(struct ang_view *v, struct ang_node *n,
@@ -63,7 +65,16 @@ bool ang_link_give(struct ang_view *v, struct ang_node *n,
 u64 ang_link_bufs(const struct ang_cfg *cfg);
 void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 		   u32 out);
-struct ang_pkt *ang_ring_head(struct ang_view *v, struct ang_ring *r);
+
+/** ang_ring_head() - packet at the head of an incoming ring of a node, or NULL */
+static inline struct ang_pkt *ang_ring_head(struct ang_view *v,
+					    struct ang_ring *r)
+{
+	if (r->head == ang_load_acquire(&r->tail))
+		return NULL;
+	return &r->pkt[r->head & (v->fab->cfg.depth - 1U)];
+}
+
 void ang_ring_pop(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
 
 u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind);
@@ -75,15 +86,27 @@ void ang_buf_share(struct ang_view *v, u64 buf, u32 more);
 void ang_buf_put(struct ang_view *v, u64 buf, u32 refs);
 void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	      u32 cause, u32 refs);
-void ang_trace_pkt(struct ang_view *v, struct ang_node *n, u32 event,
-		   const struct ang_pkt *p, u32 dir, u32 vc, u32 status);
+void ang_trace_record(struct ang_view *v, struct ang_node *n, u32 event,
+		      const struct ang_pkt *p, u32 dir, u32 vc, u32 status);
+
+/** ang_trace_pkt() - the clock goes on by a packet; tell of it where it is asked */
+static inline void ang_trace_pkt(struct ang_view *v, struct ang_node *n,
+				 u32 event, const struct ang_pkt *p, u32 dir,
+				 u32 vc, u32 status)
+{
+	n->clock += ang_flits(p);
+	if (v->ops->trace)
+		ang_trace_record(v, n, event, p, dir, vc, status);
+}
 
 /* ang_p2p.c */
 bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
 bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op);
-bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc);
-void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p);
+bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
+		   u32 *dir);
+void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
+		 u32 dir);
 
 /* ang_msg.c, ang_send.c */
 u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,

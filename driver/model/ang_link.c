@@ -116,11 +116,36 @@ static inline void arrive(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_link_send() - put a packet on a link
+ * ang_link_put() - put a packet on a link that has room for it
  * @v: view
  * @n: node
  * @p: packet; its payload reference goes with it; one of a tree is labelled
  *	with the life of the row that it goes to, see ang_tree_open.c
+ * @dir: link
+ * @vc: virtual channel; see ang_link_room()
+ */
+void ang_link_put(struct ang_view *v, struct ang_node *n,
+		  const struct ang_pkt *p, u32 dir, u32 vc)
+{
+	struct ang_ring *r = link_ring(v, n, dir, vc);
+	struct ang_pkt *slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
+
+	ang_work(v, ANG_WORK_PKT);
+	*slot = *p;
+	slot->hops++;
+	if (vc >= ANGARA_VC_UP)
+		slot->life = n->tree[p->tree].peer[dir];
+	n->link[dir].packets[vc] += p->npkts;
+	n->link[dir].flits[vc] += ang_flits(p);
+	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);
+	arrive(v, n, r, dir, vc);
+}
+
+/**
+ * ang_link_send() - put a packet on a link, if there is room
+ * @v: view
+ * @n: node
+ * @p: as for ang_link_put()
  * @dir: link
  * @vc: virtual channel
  * @straight: it came in on the same ring
@@ -130,36 +155,12 @@ static inline void arrive(struct ang_view *v, struct ang_node *n,
 bool ang_link_send(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 vc, bool straight)
 {
-	struct ang_ring *r = link_ring(v, n, dir, vc);
-	struct ang_pkt *slot;
-
-	ang_work(v, ANG_WORK_PKT);
-	if (!ang_link_room(v, n, dir, vc, straight))
+	if (!ang_link_room(v, n, dir, vc, straight)) {
+		ang_work(v, ANG_WORK_PKT);
 		return false;
-	slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
-	*slot = *p;
-	slot->hops++;
-	if (vc >= ANGARA_VC_UP)
-		slot->life = n->tree[p->tree].peer[dir];
-	n->link[dir].packets[vc] += p->npkts;
-	n->link[dir].flits[vc] += ang_flits(p);
-	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);
-	arrive(v, n, r, dir, vc);
+	}
+	ang_link_put(v, n, p, dir, vc);
 	return true;
-}
-
-/**
- * ang_ring_head() - packet at the head of an incoming ring
- * @v: view
- * @r: ring of a node that is held
- *
- * Return: the packet, NULL if there is none.
- */
-struct ang_pkt *ang_ring_head(struct ang_view *v, struct ang_ring *r)
-{
-	if (r->head == ang_load_acquire(&r->tail))
-		return NULL;
-	return &r->pkt[r->head & (v->fab->cfg.depth - 1U)];
 }
 
 /**
@@ -435,14 +436,11 @@ void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 }
 
 /** ang_trace_pkt() - tell the host of a packet, and let the clock go on */
-void ang_trace_pkt(struct ang_view *v, struct ang_node *n, u32 event,
-		   const struct ang_pkt *p, u32 dir, u32 vc, u32 status)
+void ang_trace_record(struct ang_view *v, struct ang_node *n, u32 event,
+		      const struct ang_pkt *p, u32 dir, u32 vc, u32 status)
 {
 	struct ang_trace rec;
 
-	n->clock += ang_flits(p);
-	if (!v->ops->trace)
-		return;
 	rec.cycle = n->clock;
 	rec.node = n->id;
 	rec.event = (u8)event;

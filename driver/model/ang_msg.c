@@ -433,6 +433,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	struct ang_area *a = &c->area;
 	bool live = c->alive && a->units;
 	struct ang_pkt p;
+	u32 dir;
 
 	c->rouse = 0;
 	if (a->ready_out)
@@ -455,7 +456,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		turn_pass(v, n, c);
 		return true;
 	}
-	if (!ang_may_leave(v, n, a->turn - 1, ANGARA_VC_REQ)) {
+	if (!ang_may_leave(v, n, a->turn - 1, ANGARA_VC_REQ, &dir)) {
 		c->rouse = 1;
 		return false;
 	}
@@ -474,7 +475,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		a->ready_out = a->turn;
 	else
 		turn_pass(v, n, c);
-	ang_request(v, n, &p);
+	ang_request(v, n, &p, dir);
 	return true;
 }
 

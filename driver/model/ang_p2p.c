@@ -8,20 +8,27 @@
  */
 #include "ang_int.h"
 
-/** ang_may_leave() - may a packet for @dst leave this node on channel @vc? */
-bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc)
+/* Link on which a packet goes on; ANGARA_DIR_NONE: this is its end. */
+static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
 {
-	u32 dir = ang_topo_route(&v->fab->topo, n->id, dst);
-
-	return dir == ANGARA_DIR_NONE || ang_link_room(v, n, dir, vc, false);
+	return dst == n->id ? ANGARA_DIR_NONE :
+			      ang_topo_route(&v->fab->topo, n->id, dst);
 }
 
-static void leave(struct ang_view *v, struct ang_node *n,
-		  const struct ang_pkt *p, u32 vc)
+/**
+ * ang_may_leave() - may a packet leave this node?
+ * @v: view
+ * @n: node
+ * @dst: where it goes
+ * @vc: virtual channel
+ * @dir: out: link that it leaves by, ANGARA_DIR_NONE if it is for this node
+ */
+bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
+		   u32 *dir)
 {
-	u32 dir = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
-
-	ang_link_send(v, n, p, dir, vc, false);
+	*dir = way(v, n, dst);
+	return *dir == ANGARA_DIR_NONE ||
+	       ang_link_room(v, n, *dir, vc, false);
 }
 
 static void count_tx(struct ang_view *v, struct ang_node *n,
@@ -188,8 +195,9 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 {
 	bool data = wants_data(p);
 	struct ang_pkt reply;
+	u32 dir;
 
-	if (!ang_may_leave(v, n, p->src_node, ANGARA_VC_RSP))
+	if (!ang_may_leave(v, n, p->src_node, ANGARA_VC_RSP, &dir))
 		return false;
 	memset(&reply, 0, sizeof(reply));
 	reply.len = p->type == ANG_PKT_ATOMIC ? p->bytes : p->len;
@@ -221,14 +229,14 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 	reply.slot = p->slot;
 	reply.gen = p->gen;
 	reply.seq = p->seq;
-	reply.pkey = p->pkey;
 	reply.job = p->job;
+	reply.pkey = p->pkey;
 	ang_buf_put(v, p->buf, 1);
 	count_tx(v, n, &reply);
-	if (p->src_node == n->id)
+	if (dir == ANGARA_DIR_NONE)
 		answer_eject(v, n, &reply);
 	else
-		leave(v, n, &reply, ANGARA_VC_RSP);
+		ang_link_put(v, n, &reply, dir, ANGARA_VC_RSP);
 	return true;
 }
 
@@ -238,15 +246,17 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
  * @n: node
  * @p: request, for which ang_may_leave(); one to this node that wants data has
  *	a buffer for that
+ * @dir: link that it leaves by, as ang_may_leave() tells
  */
-void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p)
+void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
+		 u32 dir)
 {
-	if (p->dst_node == n->id) {
+	if (dir == ANGARA_DIR_NONE) {
 		request_eject(v, n, p);
 		count_tx(v, n, p);
 	} else {
 		count_tx(v, n, p);
-		leave(v, n, p, ANGARA_VC_REQ);
+		ang_link_put(v, n, p, dir, ANGARA_VC_REQ);
 	}
 }
 
@@ -259,7 +269,8 @@ static bool pass_on(struct ang_view *v, struct ang_node *n,
 	if (!ang_link_room(v, n, out, vc, straight))
 		return false;
 	ang_pass_note(v, n, dir, vc, out);
-	return ang_link_send(v, n, p, out, vc, straight);
+	ang_link_put(v, n, p, out, vc);
+	return true;
 }
 
 /**
@@ -280,7 +291,7 @@ bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
 		ang_ring_pop(v, n, dir, vc);
 		return true;
 	}
-	out = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
+	out = way(v, n, p->dst_node);
 	if (out != ANGARA_DIR_NONE) {
 		if (!pass_on(v, n, p, dir, vc, out))
 			return false;
@@ -356,10 +367,11 @@ bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)
 {
 	struct ang_pkt p;
+	u32 dir;
 
 	if (op->opcode == ANGARA_OP_SEND)
 		return ang_send_inject(v, n, c, op);
-	if (!ang_may_leave(v, n, op->dst_node, ANGARA_VC_REQ))
+	if (!ang_may_leave(v, n, op->dst_node, ANGARA_VC_REQ, &dir))
 		return false;
 	if (op->opcode <= ANGARA_OP_GET)
 		p2p_packet(v, n, c, op, &p);
@@ -381,7 +393,7 @@ bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	op->sent += p.len;
 	if (p.flags & ANG_PF_LAST)
 		ang_op_sent(v, n, c, op);
-	ang_request(v, n, &p);
+	ang_request(v, n, &p, dir);
 	c->cnt.tx_packets += p.npkts;
 	c->cnt.tx_bytes += p.type == ANG_PKT_GET ? 0 : p.len;
 	return true;

@@ -147,8 +147,9 @@ bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 {
 	bool first = op->phase == ANG_SEND_START;
 	struct ang_pkt p;
+	u32 dir;
 
-	if (!ang_may_leave(v, n, op->dst_node, ANGARA_VC_REQ) ||
+	if (!ang_may_leave(v, n, op->dst_node, ANGARA_VC_REQ, &dir) ||
 	    !train_make(v, n, c, op, &p))
 		return false;
 	if (p.status)
@@ -168,7 +169,7 @@ bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		op->phase = ANG_SEND_ASKED;
 	c->cnt.tx_packets += p.npkts;
 	c->cnt.tx_bytes += p.len;
-	ang_request(v, n, &p);
+	ang_request(v, n, &p, dir);
 	return true;
 }
 
