@@ -11,6 +11,7 @@
  *   told	angara_poll() hands its completion out
  *   silent	the same if it fails, else as one that is counted
  *   blocked	a call of the library waits for it
+ *   linked	its error becomes that of the operation behind it
  *
  * A call of the library that waits meets completions that are not its own.  It
  * keeps those that are to be told in a ring, which angara_poll() empties first.
@@ -57,7 +58,17 @@ static void blocked_end(struct ang_blocked *b, const struct angara_completion *c
 	}
 }
 
-/* Ends an operation; @c comes with the number of its slot, and leaves with the
+/* By a fence the operation behind it has not begun. */
+static void slot_link(struct angara_ctx *ctx, const struct angara_completion *c)
+{
+	struct ang_posted *behind = &ctx->slots[c->cookie];
+
+	behind->status = (u16)c->status;
+	behind->node = c->node;
+}
+
+/*
+ * Ends an operation; @c comes with the number of its slot, and leaves with the
  * caller's cookie.  Return: is it to be told?
  */
 static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
@@ -70,6 +81,10 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 		return false;
 	slot = &ctx->slots[number];
 	c->cookie = slot->cookie;
+	if (slot->status && c->status == ANGARA_ST_OK) {
+		c->status = slot->status;
+		c->node = slot->node;
+	}
 	switch (slot->kind) {
 	case ANG_SLOT_COUNTED:
 		if (c->status != ANGARA_ST_OK && !ctx->first_err)
@@ -83,6 +98,9 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 		break;
 	case ANG_SLOT_BLOCKED:
 		blocked_end((struct ang_blocked *)(uintptr_t)slot->cookie, c);
+		break;
+	case ANG_SLOT_LINKED:
+		slot_link(ctx, c);
 		break;
 	default:
 		return false;

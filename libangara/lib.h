@@ -14,6 +14,7 @@
 #include <angara/angara.h>
 
 #include "backend.h"
+#include "sized.h"
 
 #define ANG_PUBLIC	__attribute__((visibility("default")))
 
@@ -27,19 +28,25 @@
 #define ANG_SLOT_TOLD		2
 #define ANG_SLOT_SILENT		3
 #define ANG_SLOT_BLOCKED	4
+#define ANG_SLOT_LINKED		5
 
 /**
  * struct ang_posted - an operation that the device has
- * @cookie: the caller's; BLOCKED: address of the struct ang_blocked
+ * @cookie: the caller's; BLOCKED: address of the struct ang_blocked; LINKED:
+ *	number of the slot of the operation behind it
+ * @node: node at fault, with @status
  * @next: FREE: next free slot
  * @tree: 1 + TreeId, or ANG_NO_TREE
  * @kind: ANG_SLOT_*
+ * @status: how the operation before it has failed that is linked to it, or 0
  */
 struct ang_posted {
 	u64 cookie;
+	u32 node;
 	u32 next;
 	u8 tree;
 	u8 kind;
+	u16 status;
 };
 
 /**
@@ -153,6 +160,9 @@ struct angara_mr {
 /* queue.c */
 int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	     size_t len, const struct angara_op *op);
+int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
+		 const void *data, size_t len, struct angara_wqe *second,
+		 const void *data2, size_t len2, const struct angara_op *op);
 int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	      size_t len, struct ang_blocked *b);
 int ang_kick(struct angara_ctx *ctx);
@@ -187,6 +197,14 @@ void ang_msg_close(struct angara_ctx *ctx);
 bool ang_has_message(struct angara_ctx *ctx);
 
 /* rma.c */
+int ang_put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		u64 dst_key, u64 dst_off, const struct angara_mr *src,
+		u64 src_off, size_t len, struct angara_wqe *wqe);
+int ang_get_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		u64 src_key, u64 src_off, const struct angara_mr *dst,
+		u64 dst_off, size_t len, struct angara_wqe *wqe);
+int ang_inline_wqe(struct angara_peer peer, u64 dst_key, u64 dst_off,
+		   const void *data, size_t len, struct angara_wqe *wqe);
 int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr);
 
 /* mem.c */

@@ -83,12 +83,12 @@ static u32 sq_room(const struct angara_ctx *ctx)
 	return ctx->create.sq_entries - (ctx->pi - fetched);
 }
 
-/* Is there room for @need entries, a slot, and a completion to be told? */
-static bool has_room(const struct angara_ctx *ctx, u32 need)
+/* Is there room for @n operations of @need entries, and for their completions? */
+static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need)
 {
 	u32 told = ctx->ready_tail - ctx->ready_head;
 
-	return ctx->outstanding + told < ctx->create.cq_entries &&
+	return ctx->outstanding + told + n <= ctx->create.cq_entries &&
 	       sq_room(ctx) >= need;
 }
 
@@ -97,14 +97,14 @@ static bool has_room(const struct angara_ctx *ctx, u32 need)
  * it has ended makes some.
  * Return: 0; -EAGAIN; -ENODEV.
  */
-static int make_room(struct angara_ctx *ctx, u32 need)
+static int make_room(struct angara_ctx *ctx, u32 n, u32 need)
 {
 	int ret = ang_flush(ctx);
 
 	if (ret)
 		return ret;
 	ang_reap(ctx);
-	if (has_room(ctx, need))
+	if (has_room(ctx, n, need))
 		return 0;
 	ang_idle(ctx);
 	return ang_is_gone(ctx) ? -ENODEV : -EAGAIN;
@@ -154,6 +154,7 @@ static void push(struct angara_ctx *ctx, struct angara_wqe *wqe,
 
 	ctx->free_slot = slot->next;
 	slot->cookie = cookie;
+	slot->status = ANGARA_ST_OK;
 	slot->kind = (u8)kind;
 	slot->tree = (u8)wqe_tree(wqe);
 	ctx->by_tree[slot->tree]++;
@@ -162,11 +163,18 @@ static void push(struct angara_ctx *ctx, struct angara_wqe *wqe,
 	sq_write(ctx, wqe, data, len);
 }
 
-/* What the caller wants of it.  Return: 0; -EINVAL. */
+/* What the caller wants of it.  Return: 0; -EINVAL; -E2BIG. */
 static int apply(struct angara_wqe *wqe, const struct angara_op *op)
 {
-	if (op->size < sizeof(*op) || op->flags & ~ANGARA_OP_FLAGS ||
-	    op->reserved)
+	if (op->size != sizeof(*op)) {
+		struct angara_op known;
+		int ret = ang_sized_take(&known, sizeof(known), op,
+					 ANG_SIZED_FIRST(angara_op, reserved));
+
+		if (ret)
+			return ret;
+	}
+	if (op->flags & ~ANGARA_OP_FLAGS || op->reserved)
 		return -EINVAL;
 	if (op->flags & ANGARA_FENCE)
 		wqe->flags |= ANGARA_WQE_FENCE;
@@ -179,6 +187,18 @@ static int apply(struct angara_wqe *wqe, const struct angara_op *op)
 	return 0;
 }
 
+static unsigned int kind_of(const struct angara_op *op)
+{
+	if (!op)
+		return ANG_SLOT_COUNTED;
+	return op->flags & ANGARA_SILENT ? ANG_SLOT_SILENT : ANG_SLOT_TOLD;
+}
+
+static int ring(struct angara_ctx *ctx, const struct angara_op *op)
+{
+	return op && op->flags & ANGARA_MORE ? 0 : ang_kick(ctx);
+}
+
 /**
  * ang_post() - post an operation
  * @ctx: context
@@ -187,32 +207,57 @@ static int apply(struct angara_wqe *wqe, const struct angara_op *op)
  * @len: bytes of it
  * @op: what the caller wants of it; NULL: it is only counted
  *
- * Return: 0; -EAGAIN there is no room now; -EINVAL @op; -ENODEV.
+ * Return: 0; -EAGAIN there is no room now; -EINVAL, -E2BIG @op; -ENODEV.
  */
 int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	     size_t len, const struct angara_op *op)
 {
-	unsigned int kind = ANG_SLOT_COUNTED;
-	u64 cookie = 0;
-	int ret;
+	u32 need = entries_of(len);
+	int ret = ctx->dead ? -ENODEV : 0;
 
-	if (ctx->dead)
-		return -ENODEV;
-	if (op) {
+	if (op && !ret)
 		ret = apply(wqe, op);
-		if (ret)
-			return ret;
-		kind = op->flags & ANGARA_SILENT ? ANG_SLOT_SILENT :
-						   ANG_SLOT_TOLD;
-		cookie = op->cookie;
-	}
-	if (!has_room(ctx, entries_of(len))) {
-		ret = make_room(ctx, entries_of(len));
-		if (ret)
-			return ret;
-	}
-	push(ctx, wqe, data, len, kind, cookie);
-	return op && op->flags & ANGARA_MORE ? 0 : ang_kick(ctx);
+	if (!ret && !has_room(ctx, 1, need))
+		ret = make_room(ctx, 1, need);
+	if (ret)
+		return ret;
+	push(ctx, wqe, data, len, kind_of(op), op ? op->cookie : 0);
+	return ring(ctx, op);
+}
+
+/**
+ * ang_post_two() - post two operations, both or none, with one completion
+ * @ctx: context
+ * @first: as for ang_post()
+ * @data: payload of it
+ * @len: bytes of that
+ * @second: has a fence, and is for the same node
+ * @data2: payload of it
+ * @len2: bytes of that
+ * @op: what the caller wants of the two; a fence is the first one's
+ *
+ * Return: as ang_post().
+ */
+int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
+		 const void *data, size_t len, struct angara_wqe *second,
+		 const void *data2, size_t len2, const struct angara_op *op)
+{
+	u32 need = entries_of(len) + entries_of(len2);
+	int ret = ctx->dead ? -ENODEV : 0;
+	u32 behind;
+
+	if (op && !ret)
+		ret = apply(second, op);
+	if (!ret && !has_room(ctx, 2, need))
+		ret = make_room(ctx, 2, need);
+	if (ret)
+		return ret;
+	if (op && op->flags & ANGARA_FENCE)
+		first->flags |= ANGARA_WQE_FENCE;
+	behind = ctx->slots[ctx->free_slot].next;
+	push(ctx, first, data, len, ANG_SLOT_LINKED, behind);
+	push(ctx, second, data2, len2, kind_of(op), op ? op->cookie : 0);
+	return ring(ctx, op);
 }
 
 /* For a call that waits, completions that nobody has taken are no hindrance. */

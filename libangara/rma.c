@@ -20,8 +20,8 @@ static struct angara_wqe rma_wqe(unsigned int op, struct angara_peer peer,
 	};
 }
 
-static int put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
-		   u32 dst_key, u64 dst_off, const struct angara_mr *src,
+int ang_put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		   u64 dst_key, u64 dst_off, const struct angara_mr *src,
 		   u64 src_off, size_t len, struct angara_wqe *wqe)
 {
 	*wqe = rma_wqe(ANGARA_OP_PUT, peer, len);
@@ -34,8 +34,8 @@ static int put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 	return 0;
 }
 
-static int get_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
-		   u32 src_key, u64 src_off, const struct angara_mr *dst,
+int ang_get_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		   u64 src_key, u64 src_off, const struct angara_mr *dst,
 		   u64 dst_off, size_t len, struct angara_wqe *wqe)
 {
 	*wqe = rma_wqe(ANGARA_OP_GET, peer, len);
@@ -48,7 +48,7 @@ static int get_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 	return 0;
 }
 
-static int inline_wqe(struct angara_peer peer, u32 dst_key, u64 dst_off,
+int ang_inline_wqe(struct angara_peer peer, u64 dst_key, u64 dst_off,
 		      const void *data, size_t len, struct angara_wqe *wqe)
 {
 	*wqe = rma_wqe(ANGARA_OP_PUT, peer, len);
@@ -66,7 +66,7 @@ ANG_PUBLIC int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			      size_t len, const struct angara_op *op)
 {
 	struct angara_wqe wqe;
-	int ret = put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
+	int ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
 
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
@@ -77,7 +77,7 @@ ANG_PUBLIC int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
 			  size_t len)
 {
 	struct angara_wqe wqe;
-	int ret = put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
+	int ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
 
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
 }
@@ -88,7 +88,7 @@ ANG_PUBLIC int angara_put_inline_nbi(struct angara_ctx *ctx,
 				     size_t len, const struct angara_op *op)
 {
 	struct angara_wqe wqe;
-	int ret = inline_wqe(peer, dst_key, dst_off, data, len, &wqe);
+	int ret = ang_inline_wqe(peer, dst_key, dst_off, data, len, &wqe);
 
 	return ret ? ret : ang_post(ctx, &wqe, data, len, op);
 }
@@ -98,7 +98,7 @@ ANG_PUBLIC int angara_put_inline(struct angara_ctx *ctx,
 				 uint64_t dst_off, const void *data, size_t len)
 {
 	struct angara_wqe wqe;
-	int ret = inline_wqe(peer, dst_key, dst_off, data, len, &wqe);
+	int ret = ang_inline_wqe(peer, dst_key, dst_off, data, len, &wqe);
 
 	return ret ? ret : ang_post_wait(ctx, &wqe, data, len);
 }
@@ -109,7 +109,7 @@ ANG_PUBLIC int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			      size_t len, const struct angara_op *op)
 {
 	struct angara_wqe wqe;
-	int ret = get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
+	int ret = ang_get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
 
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
@@ -120,7 +120,7 @@ ANG_PUBLIC int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 			  size_t len)
 {
 	struct angara_wqe wqe;
-	int ret = get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
+	int ret = ang_get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
 
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
 }
@@ -155,7 +155,7 @@ ANG_PUBLIC int angara_get_inline(struct angara_ctx *ctx,
 		return -EINVAL;
 	ret = ang_scratch(ctx, &mr);
 	if (!ret)
-		ret = get_wqe(ctx, peer, src_key, src_off, mr, 0, len, &wqe);
+		ret = ang_get_wqe(ctx, peer, src_key, src_off, mr, 0, len, &wqe);
 	if (!ret)
 		ret = ang_post_wait(ctx, &wqe, NULL, 0);
 	if (!ret && len)

@@ -93,6 +93,7 @@ int main(int argc, char **argv)
 	}
 	parts_run(job, open_parts, only);
 	parts_run(job, rma_parts, only);
+	parts_run(job, onesided_parts, only);
 	parts_run(job, msg_parts, only);
 	parts_run(job, coll_parts, only);
 	parts_run(job, given_parts, only);

@@ -32,6 +32,7 @@ const struct angara_peer *peers(void);
 
 extern const struct part open_parts[];
 extern const struct part rma_parts[];
+extern const struct part onesided_parts[];
 extern const struct part msg_parts[];
 extern const struct part coll_parts[];
 extern const struct part given_parts[];

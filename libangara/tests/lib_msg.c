@@ -14,6 +14,7 @@
 #define AREA	(32U << 10)
 #define FLOOD	1000		/* messages that no queue holds */
 #define FLOOD_BYTES 4096
+#define FENCED	12		/* messages that no area holds */
 #define BURST	40		/* messages to each, that do not fit at once */
 
 static const size_t lengths[] = { 0, 1, 64, 240, 241, 256, 1000, 4096 };
@@ -249,6 +250,69 @@ static bool flood(void)
 	return ok;
 }
 
+/* Messages that find no room, then a word without and one with a fence. */
+static bool post_fenced(struct angara_mr *mr, uint64_t key)
+{
+	struct angara_op fence = {
+		.size = sizeof(fence), .flags = ANGARA_FENCE | ANGARA_SILENT,
+	};
+	struct angara_peer next = mpeers[(rank + 1) % size];
+	const uint64_t one = 1;
+	bool ok = true;
+	unsigned int i;
+
+	for (i = 0; ok && i < FENCED; i++) {
+		struct angara_head head = head_of(rank, i);
+
+		ok = expect("send", angara_send_nbi(mctx, next, &head, mr, 0, FLOOD_BYTES,
+						    NULL), 0);
+	}
+	return ok &&
+	       expect("fenced", angara_put_inline_nbi(mctx, next, key, FLOOD_BYTES, &one, 8,
+						      &fence), 0) &&
+	       expect("put", angara_put_inline_nbi(mctx, next, key, FLOOD_BYTES + 8, &one, 8,
+						   NULL), 0);
+}
+
+/* A fence waits for messages that the receiver has no room for. */
+static bool fence_behind_messages(void)
+{
+	unsigned int from = (rank + size - 1) % size, taken = 0;
+	const uint64_t one = 1;
+	struct angara_words words = {
+		.size = sizeof(words), .type = ANGARA_TYPE_UINT64, .n = 1, .values = &one,
+	};
+	uint64_t *keys = calloc(size, sizeof(*keys)), key;
+	struct angara_mr *mr = NULL;
+	uint64_t *at;
+	bool ok = area_open() &&
+		  expect("malloc", angara_malloc(mctx, FLOOD_BYTES + 64, &mr), 0);
+
+	if (!ok)
+		return false;
+	key = angara_mr_key(mr);
+	at = (uint64_t *)((char *)angara_mr_addr(mr) + FLOOD_BYTES);
+	ok = expect("keys", angara_job_allgather(job, &key, sizeof(key), keys), 0) &&
+	     post_fenced(mr, keys[(rank + 1) % size]);
+	words.words = at + 1;
+	ok = ok && expect("no fence", angara_wait_all(mctx, &words, LONG_MS), 0) &&
+	     expect("fence", (long long)at[0], 0);
+	ok &= angara_job_barrier(job) == 0;
+	while (ok && taken < FENCED) {
+		int n = take_all(from, taken);
+
+		ok = n >= 0;
+		taken += (unsigned int)n;
+	}
+	words.words = at;
+	ok = ok && expect("fence", angara_wait_all(mctx, &words, LONG_MS), 0) &&
+	     expect("quiet", angara_quiet(mctx, LONG_MS), 0);
+	ok &= angara_job_barrier(job) == 0;
+	area_close();
+	free(keys);
+	return ok;
+}
+
 static bool sends(const char *what, struct angara_peer peer, int want)
 {
 	struct angara_head head = { 0 };
@@ -416,6 +480,7 @@ const struct part msg_parts[] = {
 	{ "messages of many lengths", messages },
 	{ "more messages than fit", overload },
 	{ "messages before any is received", flood },
+	{ "a fence behind messages", fence_behind_messages },
 	{ "messages by poll", message_fd },
 	{ "messages: errors", message_errors },
 	{ "fetch-add by all", fetch_add },

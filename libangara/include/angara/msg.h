@@ -58,7 +58,7 @@ struct angara_head {
 int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		    const struct angara_head *head, const struct angara_mr *src,
 		    uint64_t src_off, size_t len, const struct angara_op *op);
-/**
+/*
  * angara_send() - send a message, and wait until it is in the receiver's area
  *
  * Messages that arrive meanwhile are not lost; but two programs that send to

@@ -41,7 +41,7 @@ extern "C" {
 int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		   uint32_t dst_key, uint64_t dst_off, const struct angara_mr *src,
 		   uint64_t src_off, size_t len, const struct angara_op *op);
-/**
+/*
  * angara_put() - write to a peer's memory, and wait until it is there
  *
  * Return: 0; -EINVAL a value out of range; -ENODEV the device is gone; the errno
@@ -50,7 +50,7 @@ int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
 	       uint32_t dst_key, uint64_t dst_off, const struct angara_mr *src,
 	       uint64_t src_off, size_t len);
-/**
+/*
  * angara_put_inline_nbi() - write at most ANGARA_MAX_INLINE bytes
  * @data: anywhere in memory, copied
  *
@@ -63,7 +63,7 @@ int angara_put_inline_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 int angara_put_inline(struct angara_ctx *ctx, struct angara_peer peer,
 		      uint32_t dst_key, uint64_t dst_off, const void *data,
 		      size_t len);
-/**
+/*
  * angara_get_nbi() - read a peer's memory
  * @src_key: region at the target, with ANGARA_ACCESS_REMOTE_READ
  * @dst: local region, with ANGARA_ACCESS_LOCAL_WRITE
@@ -77,7 +77,7 @@ int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 	       uint32_t src_key, uint64_t src_off, const struct angara_mr *dst,
 	       uint64_t dst_off, size_t len);
-/**
+/*
  * angara_get_inline() - read at most ANGARA_MAX_INLINE bytes, and wait for them
  * @data: out: anywhere in memory
  *
@@ -86,6 +86,157 @@ int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 int angara_get_inline(struct angara_ctx *ctx, struct angara_peer peer,
 		      uint32_t src_key, uint64_t src_off, void *data,
 		      size_t len);
+
+/* angara_signal.op */
+#define ANGARA_SIGNAL_SET	0
+#define ANGARA_SIGNAL_ADD	1
+
+/**
+ * struct angara_signal - a word at the target that follows data
+ * @size: sizeof(struct angara_signal)
+ * @op: ANGARA_SIGNAL_SET, ANGARA_SIGNAL_ADD
+ * @key: region at the target, with ANGARA_ACCESS_REMOTE_WRITE
+ * @off: offset in it of the word, 64 bits, aligned
+ * @value: what it becomes, or what is added
+ */
+struct angara_signal {
+	uint32_t size;
+	uint32_t op;
+	uint64_t key;
+	uint64_t off;
+	uint64_t value;
+};
+
+/*
+ * angara_put_signal_nbi() - write to a peer's memory, then change a word there
+ * @sig: word; whoever sees it changed sees the data
+ * @op: what the caller wants of the two, which have one completion, or NULL;
+ *	with ANGARA_NOTIFY the signal is counted, which wakes the target
+ *
+ * Return: as angara_put_nbi().
+ */
+int angara_put_signal_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+			  uint64_t dst_key, uint64_t dst_off,
+			  const struct angara_mr *src, uint64_t src_off,
+			  size_t len, const struct angara_signal *sig,
+			  const struct angara_op *op);
+/** The same, and wait until both are done.  Return: as angara_put(). */
+int angara_put_signal(struct angara_ctx *ctx, struct angara_peer peer,
+		      uint64_t dst_key, uint64_t dst_off,
+		      const struct angara_mr *src, uint64_t src_off, size_t len,
+		      const struct angara_signal *sig);
+/** As angara_put_signal_nbi(), with data as angara_put_inline_nbi() has it. */
+int angara_put_signal_inline_nbi(struct angara_ctx *ctx,
+				 struct angara_peer peer, uint64_t dst_key,
+				 uint64_t dst_off, const void *data, size_t len,
+				 const struct angara_signal *sig,
+				 const struct angara_op *op);
+/** The same, and wait until both are done.  Return: as angara_put(). */
+int angara_put_signal_inline(struct angara_ctx *ctx, struct angara_peer peer,
+			     uint64_t dst_key, uint64_t dst_off,
+			     const void *data, size_t len,
+			     const struct angara_signal *sig);
+
+/**
+ * angara_put_strided() - write elements at equal distances, and wait
+ * @ctx: context
+ * @peer: target
+ * @dst_key: region at the target
+ * @dst_off: offset in it of the first element
+ * @dst_stride: bytes from one element to the next, also negative
+ * @src: local region
+ * @src_off: offset in it of the first element
+ * @src_stride: bytes from one element to the next
+ * @len: bytes of an element
+ * @n: elements
+ *
+ * Return: as angara_put(); -EINVAL a local element is outside of its region: then
+ * none is written.
+ */
+int angara_put_strided(struct angara_ctx *ctx, struct angara_peer peer,
+		       uint64_t dst_key, uint64_t dst_off, int64_t dst_stride,
+		       const struct angara_mr *src, uint64_t src_off,
+		       int64_t src_stride, size_t len, size_t n);
+/** Read elements at equal distances, and wait. */
+int angara_get_strided(struct angara_ctx *ctx, struct angara_peer peer,
+		       uint64_t src_key, uint64_t src_off, int64_t src_stride,
+		       const struct angara_mr *dst, uint64_t dst_off,
+		       int64_t dst_stride, size_t len, size_t n);
+/** As angara_put_strided(), with the offset of each element. */
+int angara_put_indexed(struct angara_ctx *ctx, struct angara_peer peer,
+		       uint64_t dst_key, const uint64_t *dst_offs,
+		       const struct angara_mr *src, const uint64_t *src_offs,
+		       size_t len, size_t n);
+/** As angara_get_strided(), with the offset of each element. */
+int angara_get_indexed(struct angara_ctx *ctx, struct angara_peer peer,
+		       uint64_t src_key, const uint64_t *src_offs,
+		       const struct angara_mr *dst, const uint64_t *dst_offs,
+		       size_t len, size_t n);
+
+/* angara_words.cmp: the word is ... than the value */
+#define ANGARA_CMP_EQ		0
+#define ANGARA_CMP_NE		1
+#define ANGARA_CMP_GT		2
+#define ANGARA_CMP_GE		3
+#define ANGARA_CMP_LT		4
+#define ANGARA_CMP_LE		5
+
+/* angara_words.flags */
+#define ANGARA_WORDS_EACH	(1U << 0) /* each word has a value of its own */
+
+/**
+ * struct angara_words - words in this process's memory that peers write
+ * @size: sizeof(struct angara_words)
+ * @flags: ANGARA_WORDS_EACH
+ * @type: ANGARA_TYPE_INT32, UINT32, INT64, UINT64
+ * @cmp: ANGARA_CMP_*
+ * @n: words
+ * @reserved: must be 0
+ * @words: words, aligned to their size
+ * @values: the value that they are compared with, or one for each
+ * @skip: not 0 for words that are left out; NULL: none is
+ */
+struct angara_words {
+	uint32_t size;
+	uint32_t flags;
+	uint32_t type;
+	uint32_t cmp;
+	uint32_t n;
+	uint32_t reserved;
+	const void *words;
+	const void *values;
+	const int *skip;
+};
+
+/**
+ * angara_wait_all() - wait until a comparison holds for all words
+ * @ctx: context
+ * @words: words
+ * @timeout_ms: deadline, or ANGARA_FOREVER
+ *
+ * What was written before a word may be read after this.
+ *
+ * Return: 0; -ETIMEDOUT; -EINVAL; -ENODEV the device is gone.
+ */
+int angara_wait_all(struct angara_ctx *ctx, const struct angara_words *words,
+		    int timeout_ms);
+/**
+ * angara_wait_some() - wait until a comparison holds for any word
+ * @ctx: context
+ * @words: words, of which not all are left out
+ * @timeout_ms: deadline, or ANGARA_FOREVER
+ * @index: out: those for which it holds
+ * @max: room for so many, 1 to wait for any one
+ *
+ * Return: their number; -ETIMEDOUT; -EINVAL; -ENODEV the device is gone.
+ */
+int angara_wait_some(struct angara_ctx *ctx, const struct angara_words *words,
+		     int timeout_ms, uint32_t *index, uint32_t max);
+/** Does it hold for all?  Return: 1; 0; -EINVAL; -ENODEV. */
+int angara_test_all(struct angara_ctx *ctx, const struct angara_words *words);
+/** For which does it hold?  Return: their number, also 0; -EINVAL; -ENODEV. */
+int angara_test_some(struct angara_ctx *ctx, const struct angara_words *words,
+		     uint32_t *index, uint32_t max);
 
 /*
  * Atomic operations on a peer's memory, or one's own: on @count elements in a
@@ -139,7 +290,7 @@ int angara_fetch_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		     size_t count, unsigned int type, unsigned int op,
 		     const struct angara_mr *old, uint64_t old_off,
 		     const struct angara_op *how);
-/**
+/*
  * angara_fetch() - change elements at a peer, and wait for what was there
  * @old: out: @count elements, anywhere in memory
  */
@@ -169,7 +320,7 @@ int angara_compare_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		       const void *y, size_t count, unsigned int type,
 		       unsigned int op, const struct angara_mr *old,
 		       uint64_t old_off, const struct angara_op *how);
-/**
+/*
  * angara_compare() - change elements at a peer where they compare, and wait
  * @old: out: @count elements, anywhere in memory, or NULL
  */
