@@ -42,6 +42,14 @@ described()
 	find "$MAN" -name '*.3' -printf '%f\n' | sed 's/\.3$//' | sort
 }
 
+# The calls of the table in library.rst.
+tabled()
+{
+	sed -n '/^Calls$/,/^Topology$/p' Documentation/library.rst |
+		sed -n 's/^| \([a-z][a-z_, ]*\)|.*/\1/p' | tr -d ' ' | tr ',' '\n' |
+		sed -n 's/^\([a-z].*\)/angara_\1/p' | sort
+}
+
 same()
 {
 	diff <("$1") <("$2")
@@ -212,6 +220,7 @@ check 'installs' install_all
 check 'headers and map agree' same declared mapped
 check 'map and library agree' same mapped exported
 check 'library and man pages agree' same exported described
+check 'library and the table of calls agree' same exported tabled
 check 'man pages name what they describe' aliases
 check 'man pages name the header that declares it' page_headers
 for header in libangara/include/angara/*.h; do
