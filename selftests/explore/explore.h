@@ -27,7 +27,7 @@
 #define BUFFER		(NAME + NAME_LEN)
 #define EXTRA_KEY	1U	/* region that comes and goes */
 #define EXTRA		256U
-#define COUNTERS	80U
+#define COUNTERS	(ANGARA_CTR_USER(0) + 8U)	/* of the page, as far as they are used */
 #define OPS		8U	/* entries of SQ and CQ */
 #define AREA_LOG2	14U
 #define TREE		0U
