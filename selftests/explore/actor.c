@@ -168,24 +168,88 @@ u32 command_row(struct actor *a, const struct angara_tree_row *row)
 	return command(a, &cmd);
 }
 
-static void region(struct ctx_memory *m, u32 node, u32 key, void *at, u32 len)
+u64 region_key(u32 who, u32 life, u32 key)
 {
-	m->mrt[key] = (struct angara_hw_mr){
+	return family->share ? (u64)life << 16 | (who % CTXS * 2 + key) : key;
+}
+
+struct angara_hw_mr *region_entry(struct context *c, u32 key)
+{
+	u32 node = c->who / CTXS;
+
+	return family->share ?
+	       &dom_memory(node)->mrt[ANGARA_MR_SLOT(region_key(c->who, 0, key))] :
+	       &ctx_memory(node, c->t.id, c->life)->mrt[key];
+}
+
+/*
+ * Word by word, as a driver does it: the device may read the entry meanwhile.
+ * What makes it valid is left out.  Return: that word.
+ */
+static u64 region_fill(struct context *c, u32 key, void *at, u32 len)
+{
+	u32 node = c->who / CTXS;
+	struct angara_hw_mr mr = {
 		.addr = cpu_to_le64(memory_addr(node, at)),
 		.length = cpu_to_le64(len),
 		.access = ANGARA_ACCESS_ALL,
 		.valid = 1,
 		.page_shift = 12,
-		.key = cpu_to_le64(key),
+		.key = cpu_to_le64(region_key(c->who, c->life, key)),
 	};
+	u64 *to = (u64 *)region_entry(c, key);
+	u64 words[4];
+	u32 i;
+
+	static_assert(sizeof(mr) == sizeof(words), "an entry is four words");
+	memcpy(words, &mr, sizeof(words));
+	for (i = 0; i < 4; i++)
+		if (i != 2)
+			__atomic_store_n(to + i, words[i], __ATOMIC_RELAXED);
+	return words[2];
+}
+
+static void region_valid(struct context *c, u32 key, u64 word)
+{
+	__atomic_store_n((u64 *)region_entry(c, key) + 2, word,
+			 __ATOMIC_RELEASE);
+}
+
+/* Others may use the table: between filling and publishing all look away. */
+static void regions_create(struct actor *a, struct context *c,
+			   struct ctx_memory *m)
+{
+	u64 buf = region_fill(c, BUF_KEY, m->buf, sizeof(m->buf));
+	u64 extra = region_fill(c, EXTRA_KEY, m->extra, sizeof(m->extra));
+
+	if (family->share)
+		EXPECT_EQ(command_op(a, ANGARA_ADM_FENCE, 0, 0),
+			  ANGARA_ADM_ST_OK);
+	region_valid(c, BUF_KEY, buf);
+	region_valid(c, EXTRA_KEY, extra);
+}
+
+/* The domain goes on, and the memory is used for something else. */
+static void regions_destroy(struct actor *a, struct context *c)
+{
+	region_valid(c, BUF_KEY, 0);
+	region_valid(c, EXTRA_KEY, 0);
+	EXPECT_EQ(command_op(a, ANGARA_ADM_FENCE, 0, 0), ANGARA_ADM_ST_OK);
 }
 
 static void domain_create(struct actor *a, struct context *c,
 			  struct ctx_memory *m)
 {
-	struct angara_adm_cmd cmd = cmd_op(ANGARA_ADM_DOMAIN_CREATE, c->t.id, 0);
+	u32 dom = family->share ? 0 : c->t.id;
+	struct angara_adm_cmd cmd = cmd_op(ANGARA_ADM_DOMAIN_CREATE, dom, 0);
+	struct dom_memory *all = dom_memory(a->index);
 
-	cmd.domain.mrt = cpu_to_le64(memory_addr(a->index, &m->list[2]));
+	if (family->share && a->dom_ctxs++)
+		return;
+	all->list = cpu_to_le64(memory_addr(a->index, all->mrt));
+	m->list[2] = cpu_to_le64(memory_addr(a->index, m->mrt));
+	cmd.domain.mrt = cpu_to_le64(memory_addr(a->index, family->share ?
+						 &all->list : &m->list[2]));
 	cmd.domain.mrs = cpu_to_le32(MRS);
 	cmd.domain.pkey = cpu_to_le32(PKEY);
 	EXPECT_EQ(command(a, &cmd), ANGARA_ADM_ST_OK);
@@ -226,9 +290,6 @@ void context_create(struct actor *a, struct context *c)
 	memset(m->buf + NAME, (int)(0x40 + c->who), NAME_LEN);
 	m->list[0] = cpu_to_le64(memory_addr(node, m->sq));
 	m->list[1] = cpu_to_le64(memory_addr(node, m->cq));
-	m->list[2] = cpu_to_le64(memory_addr(node, m->mrt));
-	region(m, node, BUF_KEY, m->buf, sizeof(m->buf));
-	region(m, node, EXTRA_KEY, m->extra, sizeof(m->extra));
 	c->t.sq_n = OPS;
 	c->t.cq_n = OPS;
 	c->t.sq_pi = 0;
@@ -246,11 +307,12 @@ void context_create(struct actor *a, struct context *c)
 	cmd.create.cq = cpu_to_le64(memory_addr(node, &m->list[1]));
 	cmd.create.ctl = cpu_to_le64(memory_addr(node, &m->ctl));
 	cmd.create.ctr = cpu_to_le64(memory_addr(node, m->ctr));
-	cmd.create.dom = cpu_to_le16((u16)c->t.id);
+	cmd.create.dom = cpu_to_le16(family->share ? 0 : (u16)c->t.id);
 	cmd.create.sq_log2 = 3;
 	cmd.create.cq_log2 = 3;
 	next_life(c);
 	domain_create(a, c, m);
+	regions_create(a, c, m);
 	EXPECT_EQ(command(a, &cmd), ANGARA_ADM_ST_OK);
 	if (family->areas)
 		area_create(a, c, m);
@@ -261,10 +323,14 @@ void context_destroy(struct actor *a, struct context *c)
 	struct ctx_memory *m = ctx_memory(a->index, c->t.id, c->life);
 	u32 i;
 
+	if (family->share)
+		regions_destroy(a, c);
 	EXPECT_EQ(command_op(a, ANGARA_ADM_CTX_DESTROY, c->t.id, 0),
 		  ANGARA_ADM_ST_OK);
-	EXPECT_EQ(command_op(a, ANGARA_ADM_DOMAIN_DESTROY, c->t.id, 0),
-		  ANGARA_ADM_ST_OK);
+	if (!family->share || !--a->dom_ctxs)
+		EXPECT_EQ(command_op(a, ANGARA_ADM_DOMAIN_DESTROY,
+				     family->share ? 0 : c->t.id, 0),
+			  ANGARA_ADM_ST_OK);
 	memory_live(m, sizeof(*m), false);
 	if (family->areas)
 		area_live(a->index, c->t.id, c->life, false);

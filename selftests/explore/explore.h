@@ -45,6 +45,12 @@ struct ctx_memory {
 	u8 buf[BUFFER] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
+/* Table of a domain that the contexts of a node share. */
+struct dom_memory {
+	struct angara_hw_mr mrt[MRS];
+	__le64 list;
+} __attribute__((aligned(64)));
+
 struct actor;
 struct context;
 
@@ -86,6 +92,7 @@ struct actor {
 	struct context ctx[CTXS];
 	u32 slots;		/* in use */
 	u32 row_life;		/* of TREE; odd: it is set */
+	u32 dom_ctxs;		/* of the domain that they share */
 	u32 done;
 };
 
@@ -98,16 +105,18 @@ struct family {
 	u16 depth;		/* of links, likewise */
 	bool areas;		/* with message areas */
 	bool lives;		/* contexts come and go */
+	bool share;		/* those of a node are of one domain */
 	void (*set_up)(void);	/* by one view, before all begin, or NULL */
 	void (*act)(struct actor *a);
 	void (*end)(void);	/* when nothing is under way any more, or NULL */
 };
 
-extern const struct family transfers, transfers_lives, messages,
+extern const struct family transfers, transfers_lives, sharing, messages,
 	messages_lives, collectives, rooms, buffers, trees_lives, tree_again;
 
 #define FAMILIES							\
-	&transfers, &transfers_lives, &messages, &messages_lives,	\
+	&transfers, &transfers_lives, &sharing, &messages,		\
+	&messages_lives,						\
 	&collectives, &rooms, &buffers, &trees_lives, &tree_again
 
 /* What scenarios share that begins anew each time. */
@@ -132,6 +141,7 @@ void world_restore(u64 seed);
 /* What was handed on to nobody is done; then nothing may be left. */
 void world_settle(void);
 struct ctx_memory *ctx_memory(u32 node, u32 id, u32 life);
+struct dom_memory *dom_memory(u32 node);
 void memory_live(void *at, u32 len, bool live);
 u64 memory_addr(u32 node, const void *at);
 struct context *context_of(u32 who);
@@ -179,6 +189,10 @@ struct angara_adm_cmd cmd_row(const struct angara_tree_row *row);
 struct angara_adm_cmd cmd_op(u32 opcode, u32 ctx, u32 tree);
 void context_create(struct actor *a, struct context *c);
 void context_destroy(struct actor *a, struct context *c);
+/* Entry of a region, BUF_KEY or EXTRA_KEY, of a context that is there. */
+struct angara_hw_mr *region_entry(struct context *c, u32 key);
+/* Its key in a life of the context, as those know it who come from afar. */
+u64 region_key(u32 who, u32 life, u32 key);
 /* Room for one more operation? */
 bool may_post(const struct context *c);
 struct posted *post_op(struct actor *a, struct context *c, struct angara_wqe w,

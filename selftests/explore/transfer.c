@@ -76,6 +76,15 @@ static void add_end(struct actor *a, struct context *c, const struct posted *p,
 		c->added += p->value;
 }
 
+/* Memory of the own context, and of the one that it is for. */
+static void regions(struct context *c, struct angara_wqe *w, u32 to, u32 key)
+{
+	w->rkey = cpu_to_le64(region_key(to, life_of(to), key));
+	w->lkey = cpu_to_le32(ANGARA_MR_SLOT((u32)region_key(c->who, 0, key)));
+	if (w->opcode == ANGARA_OP_FETCH)
+		w->aux_key = w->lkey;
+}
+
 static void put(struct actor *a, struct context *c, u32 slot, u32 to)
 {
 	static const u32 lens[] = { 0, 8, 64, 300, 800, 800 };
@@ -93,6 +102,7 @@ static void put(struct actor *a, struct context *c, u32 slot, u32 to)
 		w.flags |= ANGARA_WQE_INLINE;
 	if (!pick(a, 4))
 		w.flags |= ANGARA_WQE_NOTIFY;
+	regions(c, &w, to, BUF_KEY);
 	p = post_op(a, c, w, w.flags & ANGARA_WQE_INLINE ? payload : NULL);
 	p->slot = (u8)(slot + 1);
 	p->value = value;
@@ -107,6 +117,7 @@ static void get(struct actor *a, struct context *c, u32 slot, u32 to)
 	struct posted *p;
 
 	memset(c->t.buf + OUT(slot), 0, NAME_LEN);
+	regions(c, &w, to, BUF_KEY);
 	p = post_op(a, c, w, NULL);
 	p->slot = (u8)(slot + 1);
 	p->end = get_end;
@@ -126,6 +137,7 @@ static void add(struct actor *a, struct context *c, u32 slot, u32 to)
 	if (op == ANGARA_OP_FETCH)
 		w.aux = cpu_to_le64(OUT(slot) + 8);
 	memcpy(c->t.buf + OUT(slot), &raw, 8);
+	regions(c, &w, to, BUF_KEY);
 	p = post_op(a, c, w, NULL);
 	p->slot = (u8)(slot + 1);
 	p->value = value;
@@ -141,8 +153,10 @@ static void extra(struct actor *a, struct context *c, u32 slot, u32 to)
 				      to / CTXS, to % CTXS, 0, 0, len);
 	struct posted *p;
 
-	w.rkey = cpu_to_le64(EXTRA_KEY);
-	w.lkey = cpu_to_le32(EXTRA_KEY);
+	regions(c, &w, to, EXTRA_KEY);
+	/* Any context of the domain will do. */
+	if (family->share && pick(a, 2))
+		w.dst_ctx = cpu_to_le16((u16)pick(a, family->ctxs));
 	p = post_op(a, c, w, NULL);
 	p->slot = (u8)(slot + 1);
 	p->end = extra_end;
@@ -231,7 +245,7 @@ static void region_life(struct actor *a, struct context *c)
 	if (!(c->life & 1))
 		return;
 	m = ctx_memory(a->index, c->t.id, c->life);
-	word = (u64 *)&m->mrt[EXTRA_KEY] + 2;
+	word = (u64 *)region_entry(c, EXTRA_KEY) + 2;
 	old = *word;
 	TELL("context %u: region %u goes", c->t.id, EXTRA_KEY);
 	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
@@ -285,5 +299,11 @@ static void act_lives(struct actor *a)
 const struct family transfers_lives = {
 	.name = "lives", .nodes = 2, .ctxs = 2, .lives = true,
 	.what = "the same, while contexts and regions come and go",
+	.act = act_lives,
+};
+
+const struct family sharing = {
+	.name = "sharing", .nodes = 2, .ctxs = 2, .lives = true, .share = true,
+	.what = "contexts and regions that come and go within one domain",
 	.act = act_lives,
 };

@@ -22,6 +22,7 @@ struct node_memory {
 	struct angara_adm_cmd asq[ADM_COUNT];
 	struct angara_adm_cpl acq[ADM_COUNT];
 	struct angara_hw_event aeq[ADM_COUNT];
+	struct dom_memory dom;
 	struct ctx_memory ctx[CTXS][2];
 	u8 live[(sizeof(struct ctx_memory) * CTXS * 2) / LINE];
 };
@@ -43,6 +44,11 @@ static char *old_fabric;
 struct ctx_memory *ctx_memory(u32 node, u32 id, u32 life)
 {
 	return &memory[node].ctx[id][life / 2 % 2];
+}
+
+struct dom_memory *dom_memory(u32 node)
+{
+	return &memory[node].dom;
 }
 
 struct context *context_of(u32 who)

@@ -19,8 +19,9 @@ declare -A FLAGS=(
 	[explore-threads]='-O2 -Iselftests/model/tsan'
 	[explore-tsan]='-O1 -fsanitize=thread -Iselftests/model/tsan')
 # Interleavings of each family: a million.
-ORDERS=(transfers 150000 lives 200000 messages 50000 letters 150000
-	collectives 50000 rooms 50000 buffers 50000 trees 200000 again 100000)
+ORDERS=(transfers 150000 lives 150000 sharing 100000 messages 50000
+	letters 150000 collectives 50000 rooms 50000 buffers 50000
+	trees 200000 again 100000)
 
 # explored: the result of each family.
 explored()
