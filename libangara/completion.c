@@ -113,6 +113,16 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 	return tell;
 }
 
+/* Is there a CQE at the consumer index? */
+static inline bool cq_ready(const struct angara_ctx *ctx)
+{
+	u32 entries = ctx->create.cq_entries;
+	const struct angara_cqe *cqe = &ctx->cq[ctx->ci & (entries - 1)];
+
+	return (ang_load_last(&cqe->status) >> 56 & 1) ==
+	       (ctx->ci & entries ? 0 : 1);
+}
+
 /* Makes the CQE at the consumer index a completion.  Return: was there one? */
 static bool cq_next(const struct angara_ctx *ctx, struct angara_completion *c)
 {
@@ -133,7 +143,7 @@ static bool cq_next(const struct angara_ctx *ctx, struct angara_completion *c)
 
 static void cq_consumed(struct angara_ctx *ctx)
 {
-	ctx->fresh = true;
+	ctx->idled = 0;
 	ang_store_release(&ctx->ctl->cq_ci, cpu_to_le32(ctx->ci));
 }
 
@@ -157,9 +167,7 @@ bool ang_reap(struct angara_ctx *ctx)
 /* Is there a completion that the caller could be handed? */
 bool ang_has_completion(const struct angara_ctx *ctx)
 {
-	struct angara_completion c;
-
-	return ctx->ready_head != ctx->ready_tail || cq_next(ctx, &c);
+	return ctx->ready_head != ctx->ready_tail || cq_ready(ctx);
 }
 
 /* Hands out at most @n completions.  Return: their number. */
@@ -184,12 +192,14 @@ static unsigned int harvest(struct angara_ctx *ctx,
 ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
 			   struct angara_completion *out, unsigned int n)
 {
-	unsigned int got = harvest(ctx, out, n < INT_MAX ? n : INT_MAX);
+	if (ctx->ready_head != ctx->ready_tail || cq_ready(ctx)) {
+		unsigned int got = harvest(ctx, out, n < INT_MAX ? n : INT_MAX);
 
-	if (got)
-		return (int)got;
-	ang_idle(ctx);
-	return ang_is_gone(ctx) ? -ENODEV : 0;
+		if (got)
+			return (int)got;
+	}
+	ang_idle(ctx, ANG_IDLE_POLL);
+	return ctx->dead ? -ENODEV : 0;
 }
 
 /**

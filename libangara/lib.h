@@ -22,6 +22,12 @@
 #define ANG_NO_TREE	0
 #define ANG_TREE_SLOTS	(1 + ANGARA_MAX_TREES)
 
+/* What a caller looks for, see ang_idle(). */
+#define ANG_IDLE_POLL		1U
+#define ANG_IDLE_MSG		2U
+#define ANG_IDLE_WORDS		4U
+#define ANG_IDLE_POST		8U
+
 /* What becomes of the completion of an operation, see completion.c. */
 #define ANG_SLOT_FREE		0
 #define ANG_SLOT_COUNTED	1
@@ -85,7 +91,7 @@ struct ang_blocked {
  *	the CQ cannot overflow
  * @by_tree: the same per tree
  * @first_err: of the first counted operation that failed, 0 if none
- * @fresh: something has come since a caller was last told that nothing has
+ * @idled: what a caller was told since that there is nothing of, ANG_IDLE_*
  * @slots: operations that the device has, cq_entries of them
  * @free_slot: first free one, cq_entries if none
  * @ready: completions that the caller has not been handed, cq_entries places
@@ -122,7 +128,7 @@ struct angara_ctx {
 	u32 outstanding;
 	u32 by_tree[ANG_TREE_SLOTS];
 	int first_err;
-	bool fresh;
+	u8 idled;
 
 	struct ang_posted *slots;
 	u32 free_slot;
@@ -188,8 +194,26 @@ int ang_wait_counter(struct angara_ctx *ctx, unsigned int index, u64 value,
 		     int timeout_ms);
 int ang_wait_event(struct angara_ctx *ctx, int timeout_ms);
 bool ang_ctx_look(struct angara_ctx *ctx);
-bool ang_is_gone(struct angara_ctx *ctx);
-void ang_idle(struct angara_ctx *ctx);
+void ang_turn(struct angara_ctx *ctx);
+
+/*
+ * A caller that looks again for the same thing has found nothing: others may go
+ * on.  It gets the first such answer at once, as it has yet to see to what came
+ * before; and one that looks for several things by turns lets others go on once
+ * in a turn.
+ *
+ * Return: have others gone on?  Then it is also known whether the device is gone.
+ */
+static inline bool ang_idle(struct angara_ctx *ctx, unsigned int what)
+{
+	if (!(ctx->idled & what)) {
+		ctx->idled |= (u8)what;
+		return false;
+	}
+	ctx->idled = (u8)what;
+	ang_turn(ctx);
+	return true;
+}
 
 /* msg.c */
 int ang_msg_open(struct angara_ctx *ctx);

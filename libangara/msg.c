@@ -206,7 +206,7 @@ static int take(struct angara_ctx *ctx, struct angara_message *msg)
 	};
 	*held_word(ctx, ctx->msg_at, &bit) |= bit;
 	ctx->msg_at += units;
-	ctx->fresh = true;
+	ctx->idled = 0;
 	return 0;
 }
 
@@ -229,9 +229,9 @@ ANG_PUBLIC int angara_msg_next(struct angara_ctx *ctx,
 	ret = take(ctx, msg);
 	if (ret != -EAGAIN)
 		return ret;
-	ang_idle(ctx);
-	ret = take(ctx, msg);
-	return ret == -EAGAIN && ang_is_gone(ctx) ? -ENODEV : ret;
+	if (ang_idle(ctx, ANG_IDLE_MSG))
+		ret = take(ctx, msg);
+	return ret == -EAGAIN && ctx->dead ? -ENODEV : ret;
 }
 
 /**

@@ -106,8 +106,8 @@ static int make_room(struct angara_ctx *ctx, u32 n, u32 need)
 	ang_reap(ctx);
 	if (has_room(ctx, n, need))
 		return 0;
-	ang_idle(ctx);
-	return ang_is_gone(ctx) ? -ENODEV : -EAGAIN;
+	ang_idle(ctx, ANG_IDLE_POST);
+	return ctx->dead ? -ENODEV : -EAGAIN;
 }
 
 static void sq_write(struct angara_ctx *ctx, const struct angara_wqe *wqe,

@@ -117,23 +117,12 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 	}
 }
 
-/* A caller that only tests must learn that the device is gone, too. */
-bool ang_is_gone(struct angara_ctx *ctx)
+/* Lets others go on, and asks whether the device is gone. */
+void ang_turn(struct angara_ctx *ctx)
 {
-	if (!ctx->dead && ctx->dev.ops->gone(&ctx->dev))
+	ctx->dev.ops->relax(&ctx->dev);
+	if (ctx->dev.ops->gone(&ctx->dev))
 		ctx->dead = true;
-	return ctx->dead;
-}
-
-/*
- * A caller that looks again and again has found nothing: others may go on.  It
- * gets the first such answer at once, as it has yet to see to what came before.
- */
-void ang_idle(struct angara_ctx *ctx)
-{
-	if (!ctx->fresh)
-		ctx->dev.ops->relax(&ctx->dev);
-	ctx->fresh = false;
 }
 
 ANG_PUBLIC int angara_ctx_fd(struct angara_ctx *ctx)

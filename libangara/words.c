@@ -127,8 +127,8 @@ ANG_PUBLIC int angara_test_all(struct angara_ctx *ctx,
 		return ret;
 	if (words_all(&w))
 		return 1;
-	ang_idle(ctx);
-	return ang_is_gone(ctx) ? -ENODEV : 0;
+	ang_idle(ctx, ANG_IDLE_WORDS);
+	return ctx->dead ? -ENODEV : 0;
 }
 
 ANG_PUBLIC int angara_test_some(struct angara_ctx *ctx,
@@ -143,8 +143,8 @@ ANG_PUBLIC int angara_test_some(struct angara_ctx *ctx,
 	ret = (int)words_find(&w, index, max);
 	if (ret)
 		return ret;
-	ang_idle(ctx);
-	return ang_is_gone(ctx) ? -ENODEV : 0;
+	ang_idle(ctx, ANG_IDLE_WORDS);
+	return ctx->dead ? -ENODEV : 0;
 }
 
 /**

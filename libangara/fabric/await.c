@@ -102,10 +102,9 @@ static u32 take_early(struct afi_domain *d, struct angara_completion *c)
 int afi_harvest(struct afi_domain *d)
 {
 	struct angara_completion c[AFI_HARVEST];
-	int n = (int)take_early(d, c);
+	int n = d->num_early ? (int)take_early(d, c) :
+			       angara_poll(d->ctx, c, AFI_HARVEST);
 
-	if (!n)
-		n = angara_poll(d->ctx, c, AFI_HARVEST);
 	if (n > 0)
 		end_all(d, c, (u32)n);
 	return n;

@@ -59,7 +59,8 @@ static bool one_round(struct afi_domain *d)
 {
 	bool any = look(d);
 
-	any |= afi_ops_retry(d);
+	if (!afi_list_empty(&d->todo))
+		any |= afi_ops_retry(d);
 	if (!afi_list_empty(&d->works))
 		any |= afi_work_progress(d);
 	if (d->parked)

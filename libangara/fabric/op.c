@@ -303,14 +303,15 @@ static bool retry(struct afi_op *op)
 	return !op->live && settle(op);
 }
 
-/* Goes on with operations that had no room.  Return: had any? */
+/*
+ * Goes on with operations that had no room, of which there are some.
+ * Return: has any found it?
+ */
 bool afi_ops_retry(struct afi_domain *d)
 {
 	struct afi_link *last = d->todo.prev, *link;
 	bool any = false;
 
-	if (afi_list_empty(&d->todo))
-		return false;
 	do {
 		link = d->todo.next;
 		afi_list_del(link);

@@ -10,6 +10,7 @@
  *					by an allocation
  *	cost copies OPERATION NODES	bytes of payload copied, in units of the
  *					operation's length
+ *	cost rings			doorbells of a batch of 64 puts
  *	cost memory			bytes per node and per context
  *
  * It is linked so that memcpy() and the allocator are those below.
@@ -244,6 +245,38 @@ static void memory(void)
 	printf("%llu bytes per context\n", ctx + d->mem_len);
 }
 
+static const struct ang_dev_ops *real_ops;
+static unsigned long rung;
+
+static int ring(struct ang_dev *dev, u32 pi)
+{
+	rung++;
+	return real_ops->doorbell(dev, pi);
+}
+
+/* Doorbells of 64 puts that hold them back but for the last. */
+static void rings(void)
+{
+	struct ang_dev *dev = &member[0].ctx->dev;
+	struct ang_dev_ops counting = *dev->ops;
+	struct angara_op op = { .size = sizeof(op), .flags = ANGARA_MORE };
+	u32 i;
+
+	real_ops = dev->ops;
+	counting.doorbell = ring;
+	dev->ops = &counting;
+	for (i = 0; i < 64; i++) {
+		op.cookie = i;
+		op.flags = i < 63 ? ANGARA_MORE | ANGARA_SILENT : ANGARA_SILENT;
+		CHECK(angara_put_inline_nbi(member[0].ctx, peers[1],
+					    angara_mr_key(member[1].mr), 0, &i,
+					    sizeof(i), &op));
+	}
+	CHECK(angara_quiet(member[0].ctx, ANGARA_FOREVER));
+	dev->ops = real_ops;
+	printf("%lu\n", rung);
+}
+
 static int run(const char *how, void (*op)(u32 i), u32 count)
 {
 	if (!strcmp(how, "copies")) {
@@ -275,8 +308,13 @@ int main(int argc, char **argv)
 		memory();
 		return 0;
 	}
+	if (argc == 2 && !strcmp(argv[1], "rings")) {
+		team_set_up(nodes, BULK);
+		rings();
+		return 0;
+	}
 	for (i = 0; argc == 4 && i < sizeof(ops) / sizeof(*ops); i++)
 		if (!strcmp(ops[i].name, argv[2]))
 			return run(argv[1], ops[i].run, (u32)atoi(argv[3]));
-	errx(2, "usage: cost run|quiet|copies OPERATION COUNT, or cost memory");
+	errx(2, "usage: cost run|quiet|copies OPERATION COUNT, or cost rings|memory");
 }

@@ -187,11 +187,15 @@ int angara_poll_wait(struct angara_ctx *ctx, struct angara_completion *out,
 int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
 		unsigned int n)
 {
-	int (*real)(struct angara_ctx *ctx, struct angara_completion *out,
-		    unsigned int n);
-	void *at = dlsym(RTLD_NEXT, "angara_poll");
+	static int (*real)(struct angara_ctx *ctx, struct angara_completion *out,
+			   unsigned int n);
+	void *at;
 
-	memcpy(&real, &at, sizeof(real));
+	/* Once: what a call costs is counted. */
+	if (!__atomic_load_n(&real, __ATOMIC_RELAXED)) {
+		at = dlsym(RTLD_NEXT, "angara_poll");
+		__atomic_store_n((void **)&real, at, __ATOMIC_RELAXED);
+	}
 	return stuck ? 0 : real(ctx, out, n);
 }
 

@@ -14,7 +14,7 @@ OUT=$VARIANTS/plain
 COST=$TAP_TMP/cost
 FI=$OUT/tests/fi-test
 OPS='put allreduce doubles bcast barrier send fetch_add'
-FI_OPS='fi_message fi_look'
+FI_OPS='fi_message fi_look fi_write fi_write_wait'
 TABLE=selftests/embed/cost.txt
 TOLERANCE=3	# percent
 CC=${CC:-cc}
@@ -88,6 +88,15 @@ update()
 	cp "$TAP_TMP/table" "$TABLE"
 }
 
+batch()
+{
+	local got
+
+	got=$("$COST" rings)
+	echo "rang $got times"
+	[ "$got" = 1 ]
+}
+
 copies()
 {
 	local want=$1 got
@@ -135,5 +144,11 @@ done
 for op in $OPS long_put long_bcast; do
 	check "no system call, no allocation: $op" "$COST" quiet "$op" 200
 done
+# A program that could sleep, and does not, makes no system call either.
+for op in $FI_OPS; do
+	check "no system call: $op" env COST_QUIET=1 ANGARA_FABRIC=embedded:2x2 \
+		"FI_PROVIDER_PATH=$OUT/lib/libfabric" "$FI" cost "$op" 200
+done
+check '64 puts in a batch ring once' batch
 check 'memory per node and per context' memory
 plan
