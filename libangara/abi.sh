@@ -67,6 +67,7 @@ compare()
 case ${1:-} in
 text)
 	[ $# = 2 ] || die 'text wants the folder of the headers'
+	echo '// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause'
 	declarations "$2"
 	constants "$2"
 	;;

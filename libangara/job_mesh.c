@@ -102,9 +102,9 @@ struct mesh_in {
  * @card: address and word
  * @out: by rank: socket to it, -1 without one
  * @in: from others
- * @nin: their number
+ * @num_in: their number
  * @accepted: connections that have come so far
- * @polls: room for @nin + 3
+ * @polls: room for @num_in + 3
  */
 struct ang_mesh {
 	u32 rank;
@@ -114,7 +114,7 @@ struct ang_mesh {
 	char card[ANG_MESH_CARD];
 	int *out;
 	struct mesh_in *in;
-	u32 nin;
+	u32 num_in;
 	u64 accepted;
 	struct pollfd *polls;
 };
@@ -229,7 +229,7 @@ void ang_mesh_free(struct ang_mesh *m)
 	for (i = 0; m->out && i < m->size; i++)
 		if (m->out[i] >= 0)
 			close(m->out[i]);
-	for (i = 0; i < m->nin; i++) {
+	for (i = 0; i < m->num_in; i++) {
 		in_end(&m->in[i]);
 		while (m->in[i].first) {
 			struct mesh_message *next = m->in[i].first->next;
@@ -319,7 +319,7 @@ static void strangers_end(struct ang_mesh *m)
 	struct mesh_in *oldest = NULL;
 	u32 i, n = 0;
 
-	for (i = 0; i < m->nin; i++) {
+	for (i = 0; i < m->num_in; i++) {
 		struct mesh_in *in = &m->in[i];
 
 		if (in->fd < 0 || in->from != MESH_NOBODY)
@@ -340,10 +340,10 @@ static struct mesh_in *in_new(struct ang_mesh *m)
 	u32 i;
 
 	strangers_end(m);
-	for (i = 0; i < m->nin; i++)
+	for (i = 0; i < m->num_in; i++)
 		if (m->in[i].fd < 0 && m->in[i].from == MESH_NOBODY)
 			break;
-	if (i == m->nin) {
+	if (i == m->num_in) {
 		mem = realloc(m->in, (i + 1) * sizeof(*m->in));
 		if (!mem)
 			return NULL;
@@ -352,7 +352,7 @@ static struct mesh_in *in_new(struct ang_mesh *m)
 		if (!mem)
 			return NULL;
 		m->polls = mem;
-		m->nin++;
+		m->num_in++;
 	}
 	in = &m->in[i];
 	*in = (struct mesh_in){ .fd = -1, .from = MESH_NOBODY, .age = m->accepted++ };
@@ -460,7 +460,7 @@ static struct mesh_message *mesh_take(struct ang_mesh *m, u32 from, u64 exchange
 	struct mesh_message **at, *msg;
 	u32 i;
 
-	for (i = 0; i < m->nin; i++) {
+	for (i = 0; i < m->num_in; i++) {
 		if (m->in[i].from != from)
 			continue;
 		for (at = &m->in[i].first; (msg = *at); at = &msg->next) {
@@ -478,7 +478,7 @@ static bool mesh_hears(const struct ang_mesh *m, u32 from)
 {
 	u32 i;
 
-	for (i = 0; i < m->nin; i++)
+	for (i = 0; i < m->num_in; i++)
 		if (m->in[i].fd >= 0 && m->in[i].from == from)
 			return true;
 	return false;
@@ -556,14 +556,14 @@ static int step_poll(struct ang_mesh *m, struct mesh_step *s)
 	p[2] = (struct pollfd){
 		.fd = m->out[s->from], .events = POLLIN,
 	};
-	for (i = 0; i < m->nin; i++)
+	for (i = 0; i < m->num_in; i++)
 		p[3 + i] = (struct pollfd){ .fd = m->in[i].fd, .events = POLLIN };
-	n = poll(p, 3 + m->nin, wait);
+	n = poll(p, 3 + m->num_in, wait);
 	if (n < 0 && errno != EINTR)
 		return -errno;
 	dead = n > 0 && p[2].revents;
 	mesh_accept(m);
-	for (i = 0; i < m->nin; i++)
+	for (i = 0; i < m->num_in; i++)
 		in_read(m, &m->in[i]);
 	if (dead) {
 		close(m->out[s->from]);

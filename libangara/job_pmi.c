@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Jobs of launchers that speak PMI: mpiexec.hydra of MPICH (version 1 and 2),
- * srun (version 2).
+ * Jobs of launchers that speak PMI, version 1 and 2: mpiexec.hydra of MPICH, and
+ * srun with --mpi=pmi2.
  *
  * The launcher leaves a socket, PMI_FD, over which a process asks one question
  * at a time.  What PMI has is a store of short texts and a barrier of all, which
@@ -245,6 +245,9 @@ static int item_ask(struct ang_pmi *p, const char *answer, int len)
 		return ret;
 	digits[PMI_HEAD] = 0;
 	n = strtoul(digits, &end, 10);
+	/* Hydra writes spaces before the number, Slurm behind it. */
+	while (*end == ' ')
+		end++;
 	if (*end || !n || n >= PMI_TEXT)
 		return -EPIPE;
 	p->text[n] = 0;

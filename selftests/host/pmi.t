@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Jobs of MPICH's mpiexec.hydra, over PMI version 1 and 2, without adapters:
-# exchanges, ends of all kinds, strangers. What srun does differently from
-# version 2 of Hydra is not tested here: it needs its daemons.
+# exchanges, ends of all kinds, strangers. srun.t does the same with srun.
 
 set -u
 . selftests/tap.sh

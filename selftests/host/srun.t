@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Jobs of Slurm's srun, over PMI version 1 and 2, without adapters: a Slurm of
+# one machine in a network of its own, which is gone when the test ends.
+
+set -u
+. selftests/tap.sh
+. selftests/variant.sh
+
+JOB=$VARIANTS/plain/tests/job-test
+HERE=$TAP_TMP/slurm
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_PMI
+unset PMI_FD PMI_RANK PMI_SIZE PMIX_NAMESPACE SLURM_STEP_ID
+
+# A user needs privileges that a namespace of users does not give.
+lacking()
+{
+	local name
+
+	for name in slurmctld slurmd srun; do
+		command -v $name >/dev/null ||
+			{ echo "$name is missing: install slurm-wlm"; return 0; }
+	done
+	unshare -nmp --fork true 2>/dev/null || { echo 'unshare -n needs root'; return 0; }
+	return 1
+}
+
+configure()
+{
+	local host
+
+	host=$(hostname -s)
+	mkdir -p "$HERE/state" "$HERE/spool"
+	printf '127.0.0.1 localhost\n192.0.2.1 %s\n' "$host" >"$HERE/hosts"
+	cat >"$HERE/slurm.conf" <<-EOF
+		ClusterName=test
+		SlurmctldHost=$host(192.0.2.1)
+		SlurmUser=root
+		SlurmdUser=root
+		AuthType=auth/none
+		CredType=cred/none
+		StateSaveLocation=$HERE/state
+		SlurmdSpoolDir=$HERE/spool
+		SlurmctldPidFile=$HERE/slurmctld.pid
+		SlurmdPidFile=$HERE/slurmd.pid
+		ProctrackType=proctrack/linuxproc
+		TaskPlugin=task/none
+		SwitchType=switch/none
+		SelectType=select/linear
+		SchedulerType=sched/builtin
+		JobAcctGatherType=jobacct_gather/none
+		NodeName=$host NodeAddr=192.0.2.1 CPUs=1
+		PartitionName=all Nodes=$host Default=YES State=UP
+		${SLURM_PLUGINS:+PluginDir=$SLURM_PLUGINS}
+	EOF
+}
+
+# All jobs in one Slurm. Output: a line for each, its status and its name.
+jobs()
+{
+	local version n mode stepd tries
+
+	ip link set lo up
+	ip link add one type veth peer name other
+	ip addr add 192.0.2.1/24 dev one
+	ip link set one up
+	ip link set other up
+	mount --bind "$HERE/hosts" /etc/hosts
+	export SLURM_CONF=$HERE/slurm.conf
+	stepd=$(dirname "$(command -v slurmd)")/slurmstepd
+	slurmctld -D >"$HERE/slurmctld.log" 2>&1 &
+	slurmd -D -d "$stepd" >"$HERE/slurmd.log" 2>&1 &
+	for ((tries = 0; tries < 60; tries++)); do
+		timeout 10 srun -n 1 true </dev/null >/dev/null 2>&1 && break
+		sleep 0.5
+	done
+	for version in 1 2; do
+		for n in 1 2 5; do
+			for mode in gather groups "key $HERE/keys" again; do
+				# shellcheck disable=SC2086 # a mode and its file
+				ANGARA_PMI=$version timeout 60 srun --mpi=pmi2 \
+					-n $n --overcommit "$JOB" $mode </dev/null \
+					>>"$HERE/said" 2>&1
+				echo "$? PMI-$version: ${mode%% *}, $n processes"
+			done
+		done
+	done
+	timeout 60 srun --mpi=pmi2 -n 3 --overcommit "$JOB" gather </dev/null
+	echo "$? the version that the library chooses"
+}
+
+if why=$(lacking); then
+	skip 'jobs of srun' "$why"
+	plan
+	exit
+fi
+
+check 'builds' variant plain libangara libangara:tests/job-test
+configure
+export JOB HERE
+export -f jobs
+# The daemons end with the namespace of processes.
+unshare -nmp --mount-proc --fork bash -c jobs >"$TAP_TMP/results" 2>"$HERE/errors"
+while read -r status name; do
+	[ "$status" = 0 ] || tail -n 20 "$HERE/said" "$HERE/errors" >"$TAP_TMP/why"
+	result "$status" "$name"
+done <"$TAP_TMP/results"
+check 'all jobs have run' [ "$(wc -l <"$TAP_TMP/results")" = 25 ]
+plan
