@@ -201,6 +201,9 @@ u64 ang_ranks_hash(const u32 *ranks, u32 n)
 	return h;
 }
 
+/* The connection to the launcher: all jobs that the process has joined share it. */
+static pthread_mutex_t exchange_lock = PTHREAD_MUTEX_INITIALIZER;
+
 /**
  * ang_job_exchange() - exchange blocks among some processes
  * @job: job
@@ -217,9 +220,16 @@ u64 ang_ranks_hash(const u32 *ranks, u32 n)
 int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		     u64 tag, const void *mine, size_t len, void *all)
 {
+	int ret;
+
 	if (len > ANG_JOB_MAX_BLOCK)
 		return -EINVAL;
-	return job->ops->exchange(job, ranks, nranks, tag, mine, len, all);
+	if (job->ops == &given)
+		return given_exchange(job, ranks, nranks, tag, mine, len, all);
+	pthread_mutex_lock(&exchange_lock);
+	ret = job->ops->exchange(job, ranks, nranks, tag, mine, len, all);
+	pthread_mutex_unlock(&exchange_lock);
+	return ret;
 }
 
 /* Tells the exchanges of ang_job_bcast() from those of teams. */
