@@ -214,7 +214,7 @@ struct ang_dev {
 	u32 node;
 	u64 fabric_id;
 	struct ang_topo topo;
-	u16 coord[ANGARA_MAX_DIMS];
+	u16 coord[ANG_MAX_DIMS];
 	u32 max_ctxs;
 	u32 caps;
 

@@ -97,9 +97,9 @@ static int trees_show(struct seq_file *m, void *unused)
 
 		if (ang_dev_tree_get(adev, &admin, &get))
 			continue;
-		seq_printf(m, "%4u %5u %4u %3u %#4x %2u %6u 0x%08x %5u 0x%08x\n",
+		seq_printf(m, "%4u %5u %4u %3u %#4llx %2u %6u 0x%08x %5u 0x%08x\n",
 			   i, get.state, get.row.is_root, get.row.to_root,
-			   get.row.dirs, get.row.pe, get.members, get.row.pkey,
+			   get.row.ports, get.row.pe, get.members, get.row.pkey,
 			   get.row.epoch, get.delegated);
 	}
 	ang_dev_exit(adev);

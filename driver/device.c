@@ -215,7 +215,7 @@ static int read_identity(struct ang_dev *adev, struct identity *id)
 	u32 version = ang_read32(adev, ANGARA_REG_VERSION);
 	u32 dims01 = ang_read32(adev, ANGARA_REG_DIMS01);
 	u32 dims23 = ang_read32(adev, ANGARA_REG_DIMS23);
-	u16 dims[ANGARA_MAX_DIMS] = {
+	u16 dims[ANG_MAX_DIMS] = {
 		dims01 & 0xFFFF, dims01 >> 16, dims23 & 0xFFFF, dims23 >> 16,
 	};
 

@@ -109,7 +109,7 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 	cmd->node = adev->node;
 	cmd->nodes = adev->topo.nodes;
 	cmd->ndims = adev->topo.ndims;
-	for (dim = 0; dim < ANGARA_MAX_DIMS; dim++) {
+	for (dim = 0; dim < ANG_MAX_DIMS; dim++) {
 		bool used = dim < adev->topo.ndims;
 
 		cmd->dims[dim] = used ? adev->topo.dims[dim] : 0;

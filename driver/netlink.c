@@ -110,8 +110,8 @@ static int read_row(struct genl_info *info, struct angara_tree_row *row)
 	ret = read_tree(info, &tree);
 	if (ret)
 		return ret;
-	if (!attrs[ANGARA_A_DIRS]) {
-		NL_SET_ERR_MSG(info->extack, "dirs: which directions down?");
+	if (!attrs[ANGARA_A_PORTS]) {
+		NL_SET_ERR_MSG(info->extack, "ports: which ports down?");
 		return -EINVAL;
 	}
 	if (!attrs[ANGARA_A_PE]) {
@@ -119,10 +119,10 @@ static int read_row(struct genl_info *info, struct angara_tree_row *row)
 		return -EINVAL;
 	}
 	row->tree = tree;
-	row->dirs = nla_get_u16(attrs[ANGARA_A_DIRS]);
-	row->dir_sum = hweight16(row->dirs);
+	row->ports = nla_get_u64(attrs[ANGARA_A_PORTS]);
+	row->port_sum = hweight64(row->ports);
 	row->pe = nla_get_u16(attrs[ANGARA_A_PE]);
-	row->to_root = ANGARA_DIR_NONE;
+	row->to_root = ANGARA_PORT_NONE;
 	if (attrs[ANGARA_A_TO_ROOT])
 		row->to_root = nla_get_u8(attrs[ANGARA_A_TO_ROOT]);
 	if (attrs[ANGARA_A_IS_ROOT])
@@ -273,7 +273,7 @@ static const struct nla_policy dev_policy[] = {
 static const struct nla_policy link_policy[] = {
 	[ANGARA_A_DEV] = { .type = NLA_U32 },
 	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
-	[ANGARA_A_DIR] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_DIRS - 1),
+	[ANGARA_A_DIR] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_PORTS - 1),
 };
 
 static const struct nla_policy tree_policy[] = {
@@ -294,7 +294,7 @@ static const struct nla_policy set_policy[] = {
 	[ANGARA_A_TREE] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
 	[ANGARA_A_IS_ROOT] = NLA_POLICY_MAX(NLA_U8, 1),
 	[ANGARA_A_TO_ROOT] = { .type = NLA_U8 },
-	[ANGARA_A_DIRS] = NLA_POLICY_MAX(NLA_U16, (1 << ANGARA_MAX_DIRS) - 1),
+	[ANGARA_A_PORTS] = { .type = NLA_U64 },
 	[ANGARA_A_PE] = NLA_POLICY_MAX(NLA_U16, ANGARA_MAX_LOCAL),
 	[ANGARA_A_PKEY] = NLA_POLICY_MIN(NLA_U32, 1),
 	[ANGARA_A_EPOCH] = { .type = NLA_U16 },

@@ -152,7 +152,7 @@ static int put_row(struct sk_buff *skb, struct ang_dev *adev,
 
 	return nla_put_u8(skb, ANGARA_A_IS_ROOT, row->is_root) ||
 	       nla_put_u8(skb, ANGARA_A_TO_ROOT, row->to_root) ||
-	       nla_put_u16(skb, ANGARA_A_DIRS, row->dirs) ||
+	       put_u64(skb, ANGARA_A_PORTS, row->ports) ||
 	       nla_put_u16(skb, ANGARA_A_PE, row->pe) ||
 	       nla_put_u32(skb, ANGARA_A_PKEY, row->pkey) ||
 	       nla_put_u16(skb, ANGARA_A_EPOCH, row->epoch) ||

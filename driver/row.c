@@ -100,9 +100,9 @@ void ang_row_get(const struct ang_row_table *rows, struct angara_tree_get *get,
 		return;
 	}
 	get->row = entry->row;
-	get->state = cpl->state;
-	get->members = cpl->members;
-	if (cpl->state == ANGARA_TREE_STATE_DOWN)
+	get->state = cpl->row.state;
+	get->members = cpl->row.members;
+	if (cpl->row.state == ANGARA_TREE_STATE_DOWN)
 		get->down_node = le32_to_cpu(cpl->value);
 }
 
@@ -163,8 +163,8 @@ void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw)
 		.tree = row->tree,
 		.is_root = row->is_root,
 		.to_root = row->to_root,
-		.dir_sum = row->dir_sum,
-		.dirs = cpu_to_le16(row->dirs),
+		.port_sum = row->port_sum,
+		.ports = cpu_to_le64(row->ports),
 		.pe = cpu_to_le16(row->pe),
 		.pkey = cpu_to_le32(row->pkey),
 		.epoch = cpu_to_le16(row->epoch),

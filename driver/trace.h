@@ -55,7 +55,7 @@
 	__print_symbolic(dir,				\
 	{ 0, "X+" }, { 1, "X-" }, { 2, "Y+" }, { 3, "Y-" }, \
 	{ 4, "Z+" }, { 5, "Z-" }, { 6, "W+" }, { 7, "W-" }, \
-	{ ANGARA_DIR_NONE, "-" })
+	{ ANGARA_PORT_NONE, "-" })
 
 #define show_tree_event(event)				\
 	__print_symbolic(event,				\

@@ -308,7 +308,7 @@ int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
 	if (!rows)
 		return -ENOMEM;
 	for (node = 0; node < adev->topo.nodes; node++)
-		rows[node].to_root = ANGARA_DIR_NONE;
+		rows[node].to_root = ANGARA_PORT_NONE;
 	ret = rows_gather(adev, cred, check->tree, rows);
 	if (!ret)
 		check->rule = ang_tree_check(&adev->topo, rows, &check->node,

@@ -16,7 +16,7 @@ static int set_row(struct state *s)
 	struct angara_tree_row row = {
 		.tree = s->tree,
 		.is_root = 1,
-		.to_root = ANGARA_DIR_NONE,
+		.to_root = ANGARA_PORT_NONE,
 		.pe = 1,
 		.pkey = s->pkey,
 		.epoch = 1,
@@ -117,7 +117,7 @@ static void fill_tree_set(struct state *s, void *buf)
 
 	set->row.tree = s->tree;
 	set->row.is_root = 1;
-	set->row.to_root = ANGARA_DIR_NONE;
+	set->row.to_root = ANGARA_PORT_NONE;
 	set->row.pe = 1;
 	set->row.pkey = s->pkey;
 	set->row.epoch = 1;

@@ -58,7 +58,7 @@ static int dereg(struct at_doer *w, int fd)
 static int row(struct at_doer *w, int fd)
 {
 	struct angara_tree_row r = {
-		.tree = AT_DEED_TREE, .is_root = 1, .to_root = ANGARA_DIR_NONE,
+		.tree = AT_DEED_TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE,
 		.pe = 1 + at_rand(&w->seed, 3), .pkey = w->d->pkey,
 	};
 

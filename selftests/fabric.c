@@ -259,9 +259,9 @@ static int child(const struct load *load, unsigned int dev, int ready)
 static void lay(struct __test_metadata *_metadata, struct at_fabric *f)
 {
 	const struct angara_tree_row rows[4] = {
-		{ .tree = TREE, .is_root = 1, .to_root = ANGARA_DIR_NONE,
-		  .dir_sum = 2, .dirs = 5, .pe = 1 },
-		{ .tree = TREE, .to_root = 1, .dir_sum = 1, .dirs = 4,
+		{ .tree = TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE,
+		  .port_sum = 2, .ports = 5, .pe = 1 },
+		{ .tree = TREE, .to_root = 1, .port_sum = 1, .ports = 4,
 		  .pe = 1 },
 		{ .tree = TREE, .to_root = 3, .pe = 1 },
 		{ .tree = TREE, .to_root = 3, .pe = 1 },

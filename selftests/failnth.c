@@ -363,7 +363,7 @@ static const struct {
 	unsigned int val;
 } values[] = {
 	{ ANGARA_A_IS_ROOT, 1, 1 },
-	{ ANGARA_A_DIRS, 2, 0 },
+	{ ANGARA_A_PORTS, 8, 0 },
 	{ ANGARA_A_PE, 2, 1 },
 	{ ANGARA_A_DIR, 1, 0 },
 	{ ANGARA_A_CTX, 4, 0 },
@@ -450,7 +450,7 @@ NETLINK(tree_dump, way_nl_row, TREE_GET, 0, .dump = true);
 NETLINK(ctx_get, way_nl, CTX_GET, A(DEV) | A(CTX));
 NETLINK(ctx_dump, way_nl, CTX_GET, 0, .dump = true);
 NETLINK(tree_set, way_nl_set, TREE_SET,
-	A(DEV) | A(TREE) | A(IS_ROOT) | A(DIRS) | A(PE));
+	A(DEV) | A(TREE) | A(IS_ROOT) | A(PORTS) | A(PE));
 NETLINK(tree_clear, way_nl_clear, TREE_CLEAR, A(DEV) | A(TREE));
 NETLINK(tree_check, way_nl_row, TREE_CHECK, A(DEV) | A(TREE));
 NETLINK(tree_delegate, way_nl_delegate, TREE_DELEGATE,

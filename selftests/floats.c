@@ -237,7 +237,7 @@ static double tree_sum(FIXTURE_DATA(floats) *self, unsigned int node,
 			sum = any++ ? sum + part : part;
 		}
 	for (k = 0; k < ANGARA_MAX_DIRS; k++) {
-		if (!(row->dirs & 1U << k))
+		if (!(row->ports & 1U << k))
 			continue;
 		part = tree_sum(self, angara_topo_neighbor(&self->g.topo, node, k),
 				pe, i, &below);

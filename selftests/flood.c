@@ -51,7 +51,7 @@ FIXTURE_SETUP(flood)
 	struct angara_tree_row row = {
 		.tree = TREE,
 		.is_root = 1,
-		.to_root = ANGARA_DIR_NONE,
+		.to_root = ANGARA_PORT_NONE,
 		.pe = 1,
 		.pkey = PKEY,
 	};

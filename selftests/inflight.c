@@ -264,7 +264,7 @@ settled_credits(FIXTURE_DATA(inflight) *self, unsigned int node,
 	do {
 		c = counters(self, node, tree);
 		up = counters(self, above, tree);
-		done = (!get.row.dirs || has_sent_credits(&c)) &&
+		done = (!get.row.ports || has_sent_credits(&c)) &&
 		       (get.row.is_root ||
 			(has_sent_credits(&up) &&
 			 c.credits_received == up.credits_sent));
@@ -287,7 +287,7 @@ TEST_F(inflight, credits_after_8)
 			c = settled_credits(self, i, tree);
 			ASSERT_EQ(0, at_tree_get(self->g.fd[i], tree, &get));
 			EXPECT_EQ(done, le64toh(c.reduce_results));
-			EXPECT_EQ(get.row.dirs ? done / 8 : 0,
+			EXPECT_EQ(get.row.ports ? done / 8 : 0,
 				  le64toh(c.credits_sent)) {
 				TH_LOG("node %u after %u results", i, done);
 			}

@@ -104,7 +104,7 @@ static int as_user(FIXTURE_DATA(isolation) *self, unsigned int uid,
 static struct angara_tree_row row_of(uint32_t pkey)
 {
 	return (struct angara_tree_row) {
-		.tree = TREE, .is_root = 1, .to_root = ANGARA_DIR_NONE,
+		.tree = TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE,
 		.pe = 1, .pkey = pkey, .epoch = 1,
 	};
 }

@@ -58,7 +58,7 @@ static int make_noise(FIXTURE_DATA(listen) *self)
 	const struct angara_tree_row row = {
 		.tree = TREE,
 		.is_root = 1,
-		.to_root = ANGARA_DIR_NONE,
+		.to_root = ANGARA_PORT_NONE,
 		.pe = 1,
 		.pkey = ANGARA_PKEY_UID(0),
 	};

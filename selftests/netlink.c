@@ -253,7 +253,7 @@ FIXTURE_TEARDOWN(nl)
 }
 
 struct row {
-	unsigned long long is_root, to_root, dirs, pe, pkey;
+	unsigned long long is_root, to_root, ports, pe, pkey;
 };
 
 static const struct row good = { NONE, 1, 4, 1, USER_PKEY };
@@ -265,8 +265,8 @@ static int set_row(FIXTURE_DATA(nl) *self, const struct row *row)
 		put8(self, ANGARA_A_IS_ROOT, row->is_root);
 	if (row->to_root != NONE)
 		put8(self, ANGARA_A_TO_ROOT, row->to_root);
-	if (row->dirs != NONE)
-		put16(self, ANGARA_A_DIRS, row->dirs);
+	if (row->ports != NONE)
+		put64(self, ANGARA_A_PORTS, row->ports);
 	if (row->pe != NONE)
 		put16(self, ANGARA_A_PE, row->pe);
 	if (row->pkey != NONE)
@@ -291,18 +291,18 @@ static int set_row(FIXTURE_DATA(nl) *self, const struct row *row)
 TEST_F(nl, rows_are_checked)
 {
 	REFUSED_ROW(-ERANGE, "range", r.is_root = 2);
-	REFUSED_ROW(-ERANGE, "range", r.dirs = 0x100);
+	REFUSED_ROW(-EINVAL, "ports: there is no such port", r.ports = 0x100);
 	REFUSED_ROW(-ERANGE, "range", r.pe = ANGARA_MAX_LOCAL + 1);
 	REFUSED_ROW(-ERANGE, "range", r.pkey = 0);
-	REFUSED_ROW(-EINVAL, "to_root: direction out of range", r.to_root = 8);
-	REFUSED_ROW(-EINVAL, "to_root: direction out of range", r.to_root = 200);
+	REFUSED_ROW(-EINVAL, "to_root: there is no such port", r.to_root = 8);
+	REFUSED_ROW(-EINVAL, "to_root: there is no such port", r.to_root = 200);
 	REFUSED_ROW(-EINVAL, "to_root: is needed", r.to_root = NONE);
 	REFUSED_ROW(-EINVAL, "to_root: the root has", r.is_root = 1);
-	REFUSED_ROW(-EINVAL, "dirs: contains the direction up", r.dirs = 2);
-	REFUSED_ROW(-EINVAL, "dirs: which", r.dirs = NONE);
+	REFUSED_ROW(-EINVAL, "ports: contains the port up", r.ports = 2);
+	REFUSED_ROW(-EINVAL, "ports: which", r.ports = NONE);
 	REFUSED_ROW(-EINVAL, "pe: how many", r.pe = NONE);
 	/* Up along Y: down along X comes before it in the order. */
-	REFUSED_ROW(-EINVAL, "order", r.to_root = 2; r.dirs = 1);
+	REFUSED_ROW(-EINVAL, "order", r.to_root = 2; r.ports = 1);
 }
 
 TEST_F(nl, rows_are_kept)
@@ -313,7 +313,7 @@ TEST_F(nl, rows_are_kept)
 	about(self, ANGARA_CMD_TREE_GET, TREE);
 	EXPECT_EQ(0, call(self));
 	EXPECT_EQ(1, self->last[ANGARA_A_TO_ROOT]);
-	EXPECT_EQ(4, self->last[ANGARA_A_DIRS]);
+	EXPECT_EQ(4, self->last[ANGARA_A_PORTS]);
 	EXPECT_EQ(USER_PKEY, self->last[ANGARA_A_PKEY]);
 	EXPECT_EQ(ANGARA_TREE_STATE_UP, self->last[ANGARA_A_STATE]);
 
@@ -340,7 +340,7 @@ TEST_F(nl, requests_are_checked)
 	about(self, ANGARA_CMD_TREE_GET, ANGARA_MAX_TREES);
 	REFUSED(-ERANGE, "range", call(self));
 	about(self, ANGARA_CMD_LINK_GET, -1);
-	put8(self, ANGARA_A_DIR, ANGARA_MAX_DIRS);
+	put8(self, ANGARA_A_DIR, ANGARA_MAX_PORTS);
 	REFUSED(-ERANGE, "range", call(self));
 	about(self, ANGARA_CMD_CTX_GET, -1);
 	put32(self, ANGARA_A_CTX, 0xFFFFFFFF);

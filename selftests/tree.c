@@ -34,7 +34,7 @@ FIXTURE_SETUP(tree)
 	self->count = at_tree_rows(&self->g, TREE, 0, self->pe, self->rows);
 	ASSERT_LE(NODES, self->count);
 	for (i = 0; i < self->g.f.nodes; i++)
-		if (angara_tree_has(&self->rows[i]) && !self->rows[i].dir_sum)
+		if (angara_tree_has(&self->rows[i]) && !self->rows[i].port_sum)
 			self->leaf = i;
 	ASSERT_NE(0, self->leaf);
 }
@@ -69,8 +69,8 @@ static int try_row(FIXTURE_DATA(tree) *self, const struct angara_tree_row *row)
 static struct angara_tree_row root_row(FIXTURE_DATA(tree) *self)
 {
 	return (struct angara_tree_row) {
-		.tree = TREE, .is_root = 1, .to_root = ANGARA_DIR_NONE,
-		.dir_sum = 1, .dirs = 1, .pe = 1, .pkey = self->g.pkey,
+		.tree = TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE,
+		.port_sum = 1, .ports = 1, .pe = 1, .pkey = self->g.pkey,
 	};
 }
 
@@ -78,7 +78,7 @@ static struct angara_tree_row root_row(FIXTURE_DATA(tree) *self)
 static struct angara_tree_row inner_row(FIXTURE_DATA(tree) *self)
 {
 	return (struct angara_tree_row) {
-		.tree = TREE, .to_root = 1, .dir_sum = 1, .dirs = 1,
+		.tree = TREE, .to_root = 1, .port_sum = 1, .ports = 1,
 		.pe = 1, .pkey = self->g.pkey,
 	};
 }
@@ -95,20 +95,20 @@ TEST_F(tree, row_fields)
 	REFUSED(root, r.is_root = 0);
 	REFUSED(root, r.to_root = 0);
 	REFUSED(root, r.to_root = 8);
-	REFUSED(root, r.dir_sum = 0);
-	REFUSED(root, r.dir_sum = 2);
-	REFUSED(root, r.dir_sum = 255);
-	REFUSED(root, r.dirs = 0);
-	REFUSED(root, r.dirs = 3);
-	REFUSED(root, r.dirs = 1 << 15; r.dir_sum = 1);
+	REFUSED(root, r.port_sum = 0);
+	REFUSED(root, r.port_sum = 2);
+	REFUSED(root, r.port_sum = 255);
+	REFUSED(root, r.ports = 0);
+	REFUSED(root, r.ports = 3);
+	REFUSED(root, r.ports = 1 << 15; r.port_sum = 1);
 	REFUSED(root, r.pe = ANGARA_MAX_LOCAL + 1);
 	REFUSED(root, r.pe = 0xFFFF);
 	REFUSED(inner, r.is_root = 1);
-	REFUSED(inner, r.to_root = ANGARA_DIR_NONE);
+	REFUSED(inner, r.to_root = ANGARA_PORT_NONE);
 	REFUSED(inner, r.to_root = 254);
 	for (d = dirs; d < 16; d++) {
-		REFUSED(root, r.dirs = 1 << d);
-		REFUSED(inner, r.to_root = d; r.dirs = 0; r.dir_sum = 0);
+		REFUSED(root, r.ports = 1 << d);
+		REFUSED(inner, r.to_root = d; r.ports = 0; r.port_sum = 0);
 	}
 }
 
@@ -122,8 +122,8 @@ TEST_F(tree, row_order)
 	for (up = 0; up < dirs; up++) {
 		for (down = 0; down < dirs; down++) {
 			r.to_root = up;
-			r.dirs = 1 << down;
-			r.dir_sum = 1;
+			r.ports = 1 << down;
+			r.port_sum = 1;
 			want = down / 2 > up / 2 || down == (up ^ 1) ? 0 :
 								       -EINVAL;
 			if (self->g.f.dims[up / 2] < 2 ||
@@ -246,8 +246,8 @@ TEST_F(tree, rules_across_nodes)
 	/* Its parent no longer knows it. */
 	replace(_metadata, self, self->leaf, &self->rows[self->leaf]);
 	row = self->rows[parent];
-	row.dirs &= ~(1U << (self->rows[self->leaf].to_root ^ 1));
-	row.dir_sum--;
+	row.ports &= ~(1U << (self->rows[self->leaf].to_root ^ 1));
+	row.port_sum--;
 	replace(_metadata, self, parent, &row);
 	EXPECT_EQ(ANGARA_TREE_RULE_REACH, rule(_metadata, self, &node));
 	EXPECT_EQ(self->leaf, node);
@@ -266,8 +266,8 @@ TEST_F(tree, two_roots)
 	at_tree_rows(&self->g, TREE, 0, self->pe, self->rows);
 	set_rows(_metadata, self);
 	EXPECT_EQ(ANGARA_TREE_VALID, rule(_metadata, self, &node));
-	second.dirs = 0;
-	second.dir_sum = 0;
+	second.ports = 0;
+	second.port_sum = 0;
 	second.epoch = 1;
 	replace(_metadata, self, self->leaf, &second);
 	EXPECT_EQ(ANGARA_TREE_RULE_ROOT, rule(_metadata, self, &node));
@@ -291,21 +291,21 @@ TEST_F(tree, library_check)
 	EXPECT_NE(NULL, angara_tree_rule_str(want));			\
 } while (0)
 	BROKEN(ANGARA_TREE_RULE_ROOT, rows[0].is_root = 0;
-	       rows[0].to_root = ANGARA_DIR_NONE);
+	       rows[0].to_root = ANGARA_PORT_NONE);
 	BROKEN(ANGARA_TREE_RULE_ROOT, leaf->is_root = 1;
-	       leaf->to_root = ANGARA_DIR_NONE;
-	       rows[parent].dirs &= ~(1U << (self->rows[self->leaf].to_root ^ 1));
-	       rows[parent].dir_sum--);
-	BROKEN(ANGARA_TREE_RULE_LINK, leaf->to_root = ANGARA_DIR_NONE);
-	BROKEN(ANGARA_TREE_RULE_ORDER, leaf->dirs = 1U << leaf->to_root;
-	       leaf->dir_sum = 1);
-	BROKEN(ANGARA_TREE_RULE_FIELD, leaf->dir_sum = 3);
+	       leaf->to_root = ANGARA_PORT_NONE;
+	       rows[parent].ports &= ~(1U << (self->rows[self->leaf].to_root ^ 1));
+	       rows[parent].port_sum--);
+	BROKEN(ANGARA_TREE_RULE_LINK, leaf->to_root = ANGARA_PORT_NONE);
+	BROKEN(ANGARA_TREE_RULE_TORUS, leaf->ports = 1U << leaf->to_root;
+	       leaf->port_sum = 1);
+	BROKEN(ANGARA_TREE_RULE_FIELD, leaf->port_sum = 3);
 	BROKEN(ANGARA_TREE_RULE_FIELD, leaf->pe = 17);
 	BROKEN(ANGARA_TREE_RULE_SHARED, leaf->epoch++);
 	BROKEN(ANGARA_TREE_RULE_SHARED, leaf->pkey++);
 	BROKEN(ANGARA_TREE_RULE_REACH,
-	       rows[parent].dirs &= ~(1U << (leaf->to_root ^ 1));
-	       rows[parent].dir_sum--);
+	       rows[parent].ports &= ~(1U << (leaf->to_root ^ 1));
+	       rows[parent].port_sum--);
 #undef BROKEN
 }
 
@@ -451,8 +451,8 @@ TEST_F(tree, join_and_leave)
 	struct at_ctx a, b, c;
 	int fd = self->g.fd[0];
 
-	row.dirs = 0;
-	row.dir_sum = 0;
+	row.ports = 0;
+	row.port_sum = 0;
 	row.pe = 2;
 	ASSERT_EQ(0, at_ctx_open(&a, self->g.f.dev[0], NULL));
 	ASSERT_EQ(0, at_ctx_open(&b, self->g.f.dev[0], NULL));

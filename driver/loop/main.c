@@ -56,7 +56,7 @@ static int make_cfg(const char *text, struct ang_cfg *cfg)
 
 	if (!nodes) {
 		pr_err("dims '%.32s': each size must be 1..65535, 1 to %u of them joined by 'x', at most %u nodes\n",
-		       text, ANGARA_MAX_DIMS, LOOP_MAX_NODES);
+		       text, ANG_MAX_DIMS, LOOP_MAX_NODES);
 		return -EINVAL;
 	}
 	small = nodes <= SMALL_FABRIC;

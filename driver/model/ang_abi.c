@@ -61,30 +61,30 @@ AT(angara_mr_deregister, flags, 4);
 AT(angara_mr_deregister, key, 8);
 AT(angara_mr_deregister, reserved, 12);
 
-SIZE(angara_tree_row, 16);
+SIZE(angara_tree_row, 24);
 AT(angara_tree_row, tree, 0);
 AT(angara_tree_row, is_root, 1);
 AT(angara_tree_row, to_root, 2);
-AT(angara_tree_row, dir_sum, 3);
-AT(angara_tree_row, dirs, 4);
-AT(angara_tree_row, pe, 6);
-AT(angara_tree_row, pkey, 8);
-AT(angara_tree_row, epoch, 12);
-AT(angara_tree_row, reserved, 14);
+AT(angara_tree_row, port_sum, 3);
+AT(angara_tree_row, pe, 4);
+AT(angara_tree_row, epoch, 6);
+AT(angara_tree_row, ports, 8);
+AT(angara_tree_row, pkey, 16);
+AT(angara_tree_row, reserved, 20);
 
-SIZE(angara_tree_set, 24);
+SIZE(angara_tree_set, 32);
 AT(angara_tree_set, size, 0);
 AT(angara_tree_set, flags, 4);
 AT(angara_tree_set, row, 8);
 
-SIZE(angara_tree_get, 40);
+SIZE(angara_tree_get, 48);
 AT(angara_tree_get, size, 0);
 AT(angara_tree_get, flags, 4);
 AT(angara_tree_get, row, 8);
-AT(angara_tree_get, state, 24);
-AT(angara_tree_get, members, 28);
-AT(angara_tree_get, down_node, 32);
-AT(angara_tree_get, delegated, 36);
+AT(angara_tree_get, state, 32);
+AT(angara_tree_get, members, 36);
+AT(angara_tree_get, down_node, 40);
+AT(angara_tree_get, delegated, 44);
 
 SIZE(angara_tree_clear, 16);
 AT(angara_tree_clear, size, 0);
@@ -190,20 +190,22 @@ AT(angara_adm_msg, pages, 0);
 AT(angara_adm_msg, log2, 8);
 AT(angara_adm_msg, reserved, 9);
 
-SIZE(angara_hw_row, 16);
+SIZE(angara_hw_row, 24);
 AT(angara_hw_row, tree, 0);
 AT(angara_hw_row, is_root, 1);
 AT(angara_hw_row, to_root, 2);
-AT(angara_hw_row, dir_sum, 3);
-AT(angara_hw_row, dirs, 4);
-AT(angara_hw_row, pe, 6);
-AT(angara_hw_row, pkey, 8);
-AT(angara_hw_row, epoch, 12);
-AT(angara_hw_row, reserved, 14);
+AT(angara_hw_row, port_sum, 3);
+AT(angara_hw_row, pe, 4);
+AT(angara_hw_row, epoch, 6);
+AT(angara_hw_row, ports, 8);
+AT(angara_hw_row, pkey, 16);
+AT(angara_hw_row, state, 20);
+AT(angara_hw_row, members, 21);
+AT(angara_hw_row, reserved, 22);
 
-SIZE(angara_adm_row, 24);
+SIZE(angara_adm_row, 32);
 AT(angara_adm_row, row, 0);
-AT(angara_adm_row, job, 16);
+AT(angara_adm_row, job, 24);
 
 SIZE(angara_adm_counters, 24);
 AT(angara_adm_counters, kind, 0);
@@ -228,13 +230,9 @@ AT(angara_adm_cmd, raw, 8);
 
 SIZE(angara_adm_cpl, 32);
 AT(angara_adm_cpl, row, 0);
-AT(angara_adm_cpl, value, 16);
-AT(angara_adm_cpl, reserved0, 20);
-AT(angara_adm_cpl, tag, 24);
-AT(angara_adm_cpl, status, 26);
-AT(angara_adm_cpl, state, 27);
-AT(angara_adm_cpl, members, 28);
-AT(angara_adm_cpl, reserved, 29);
+AT(angara_adm_cpl, value, 24);
+AT(angara_adm_cpl, tag, 28);
+AT(angara_adm_cpl, status, 30);
 AT(angara_adm_cpl, phase, 31);
 
 SIZE(angara_hw_event, 16);

@@ -199,12 +199,12 @@ static void row_in(struct angara_tree_row *row, const struct angara_hw_row *hw)
 	row->tree = hw->tree;
 	row->is_root = hw->is_root;
 	row->to_root = hw->to_root;
-	row->dir_sum = hw->dir_sum;
-	row->dirs = le16_to_cpu(hw->dirs);
+	row->port_sum = hw->port_sum;
+	row->ports = le64_to_cpu(hw->ports);
 	row->pe = le16_to_cpu(hw->pe);
 	row->pkey = le32_to_cpu(hw->pkey);
 	row->epoch = le16_to_cpu(hw->epoch);
-	row->reserved = le16_to_cpu(hw->reserved);
+	row->reserved = hw->state | hw->members | hw->reserved[0] | hw->reserved[1];
 }
 
 static void row_out(struct angara_hw_row *hw, const struct angara_tree_row *row)
@@ -212,12 +212,11 @@ static void row_out(struct angara_hw_row *hw, const struct angara_tree_row *row)
 	hw->tree = row->tree;
 	hw->is_root = row->is_root;
 	hw->to_root = row->to_root;
-	hw->dir_sum = row->dir_sum;
-	hw->dirs = cpu_to_le16(row->dirs);
+	hw->port_sum = row->port_sum;
+	hw->ports = cpu_to_le64(row->ports);
 	hw->pe = cpu_to_le16(row->pe);
 	hw->pkey = cpu_to_le32(row->pkey);
 	hw->epoch = cpu_to_le16(row->epoch);
-	hw->reserved = 0;
 }
 
 typedef u32 (*admin_fn)(struct ang_view *v, struct ang_node *n,
@@ -296,8 +295,8 @@ static u32 adm_tree_get(struct ang_view *v, struct ang_node *n,
 	if (t->state == ANGARA_TREE_STATE_UNSET)
 		return ANGARA_ADM_ST_ABSENT;
 	row_out(&cpl->row, &t->row);
-	cpl->state = t->state;
-	cpl->members = t->members;
+	cpl->row.state = t->state;
+	cpl->row.members = t->members;
 	cpl->value = cpu_to_le32(t->down_node);
 	return ANGARA_ADM_ST_OK;
 }

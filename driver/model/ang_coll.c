@@ -101,7 +101,7 @@ static struct ang_op *result_first(struct ang_view *v, struct ang_node *n,
 static void result_down(struct ang_view *v, struct ang_node *n,
 			struct ang_ctx *c, const struct ang_pkt *p, u32 in)
 {
-	u32 parent = in == ANGARA_DIR_NONE ? n->id : n->neighbor[in];
+	u32 parent = in == ANGARA_PORT_NONE ? n->id : n->neighbor[in];
 	struct ang_op *op = result_first(v, n, c, p->tree);
 
 	if (op && result_next(op, p)) {
@@ -240,7 +240,7 @@ static void pe_eject(struct ang_view *v, struct ang_node *n,
 	n->cnt.ejected_packets += p->npkts;
 	n->cnt.ejected_flits += ang_flits(p);
 	n->cnt.hops += (u64)p->hops * p->npkts;
-	ang_trace_pkt(v, n, ANG_TR_EJECT, p, ANGARA_DIR_NONE, 0, p->status);
+	ang_trace_pkt(v, n, ANG_TR_EJECT, p, ANGARA_PORT_NONE, 0, p->status);
 	if (p->type == ANG_PKT_BCAST)
 		bcast_eject(v, n, p);
 	for (i = 0; p->type == ANG_PKT_ALLREDUCE && i < t->members &&
@@ -263,7 +263,7 @@ static u32 outputs(u32 set)
  * @n: node
  * @p: packet
  * @todo: outputs; those served are taken out
- * @in: link that it came from, ANGARA_DIR_NONE if from within
+ * @in: link that it came from, ANGARA_PORT_NONE if from within
  *
  * Each output takes one reference to the payload.
  *
@@ -347,7 +347,7 @@ static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u32 dirs,
 	if (t->row.pkey != p->pkey || t->job != p->job)
 		return ANGARA_DROP_PARTITION;
 	if (!(dirs & 1U << dir))
-		return ANGARA_DROP_DIRECTION;
+		return ANGARA_DROP_PORT;
 	if (!of_life)
 		return ANGARA_DROP_STALE;
 	return t->state == ANGARA_TREE_STATE_UP ? ANGARA_DROP_NUM :
@@ -366,7 +366,7 @@ static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
 	bool data = p->type == ANG_PKT_BCAST || p->type == ANG_PKT_REDUCE ||
 		    p->type == ANG_PKT_ALLREDUCE;
 
-	if (data && (vc == ANGARA_VC_UP ? !t->open : t->whole != t->row.dirs))
+	if (data && (vc == ANGARA_VC_UP ? !t->open : t->whole != ang_links_down(&t->row)))
 		return true;
 	if (vc == ANGARA_VC_UP)
 		return p->type == ANG_PKT_BCAST && p->src_node == n->id;
@@ -429,7 +429,7 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	struct ang_pkt *p = ang_ring_head(v, ang_ring(v->fab, n, dir,
 						      ANGARA_VC_UP));
 	struct ang_tree *t = &n->tree[p->tree];
-	u32 cause = refusal(n, p, t->row.dirs, dir);
+	u32 cause = refusal(n, p, ang_links_down(&t->row), dir);
 
 	if (cause == ANGARA_DROP_NUM && out_of_order(n, p, ANGARA_VC_UP))
 		cause = ANGARA_DROP_ORDER;
@@ -512,7 +512,7 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 		if (!f->todo && !ang_tree_takes(n, p)) {
 			ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
 		} else if (which == ANG_FIFO_PE && p->type != ANG_PKT_BCAST) {
-			ang_reduce_take(v, n, p, ANGARA_DIR_NONE);
+			ang_reduce_take(v, n, p, ANGARA_PORT_NONE);
 		} else if (which == ANG_FIFO_PE &&
 			   n->tree[p->tree].row.is_root) {
 			if (!ang_fifo_room(n, ANG_FIFO_ROOT))
@@ -521,7 +521,7 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 		} else {
 			progress |= distribute(v, n, p, &f->todo, f->todo ? 0 :
 					       outputs_fifo(n, p, which),
-					       ANGARA_DIR_NONE);
+					       ANGARA_PORT_NONE);
 			if (f->todo)
 				return progress;
 		}

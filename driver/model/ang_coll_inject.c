@@ -54,7 +54,7 @@ static void coll_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	n->cnt.injected_flits += ang_flits(p);
 	c->cnt.tx_packets += p->npkts;
 	c->cnt.tx_bytes += p->len;
-	ang_trace_pkt(v, n, ANG_TR_INJECT, p, ANGARA_DIR_NONE, 0, p->status);
+	ang_trace_pkt(v, n, ANG_TR_INJECT, p, ANGARA_PORT_NONE, 0, p->status);
 	op->sent += p->len;
 	op->npkts_sent += p->npkts;
 	if (!(p->flags & ANG_PF_LAST))

@@ -157,24 +157,28 @@ struct angara_adm_msg {
  * struct angara_hw_row - struct angara_tree_row as the device takes it
  * @tree: TreeId
  * @is_root: 1: this node is the root
- * @to_root: direction up, ANGARA_DIR_NONE at the root
- * @dir_sum: number of directions down
- * @dirs: set of directions down
+ * @to_root: port up, ANGARA_PORT_NONE at the root
+ * @port_sum: number of ports down
  * @pe: local participants
- * @pkey: partition
  * @epoch: equal in all rows of the tree
+ * @ports: set of ports down
+ * @pkey: partition
+ * @state: TREE_GET: ANGARA_TREE_STATE_*; else 0
+ * @members: TREE_GET: joined participants; else 0
  * @reserved: 0
  */
 struct angara_hw_row {
 	__u8 tree;
 	__u8 is_root;
 	__u8 to_root;
-	__u8 dir_sum;
-	__le16 dirs;
+	__u8 port_sum;
 	__le16 pe;
-	__le32 pkey;
 	__le16 epoch;
-	__le16 reserved;
+	__le64 ports;
+	__le32 pkey;
+	__u8 state;
+	__u8 members;
+	__u8 reserved[2];
 };
 
 /**
@@ -190,7 +194,7 @@ struct angara_adm_row {
 
 /* What ANGARA_ADM_COUNTERS reads, into the buffer at addr. */
 #define ANGARA_CNT_NODE		0	/* struct angara_hw_node_counters */
-#define ANGARA_CNT_LINK		1	/* index: direction; angara_hw_link_counters */
+#define ANGARA_CNT_LINK		1	/* index: port; angara_hw_link_counters */
 #define ANGARA_CNT_TREE		2	/* index: tree; angara_hw_tree_counters */
 #define ANGARA_CNT_CTX		3	/* index: context; angara_hw_ctx_counters */
 
@@ -248,12 +252,8 @@ struct angara_adm_cmd {
  * struct angara_adm_cpl - entry of the admin completion queue
  * @row: TREE_GET
  * @value: TREE_GET: node that took the tree down; TREE_SET: rule broken
- * @reserved0: 0
  * @tag: of the command
  * @status: ANGARA_ADM_ST_*
- * @state: TREE_GET: ANGARA_TREE_STATE_*
- * @members: TREE_GET: joined participants
- * @reserved: 0
  * @phase: bit 0 differs from lap to lap, 1 in the first
  *
  * The last eight bytes are written last and at once.
@@ -261,12 +261,8 @@ struct angara_adm_cmd {
 struct angara_adm_cpl {
 	struct angara_hw_row row;
 	__le32 value;
-	__le32 reserved0;
 	__le16 tag;
 	__u8 status;
-	__u8 state;
-	__u8 members;
-	__u8 reserved[2];
 	__u8 phase;
 };
 
@@ -275,7 +271,7 @@ struct angara_adm_cpl {
 #define ANGARA_AEV_RX_ERROR	2	/* index: context, value: status */
 #define ANGARA_AEV_TREE_SET	3	/* index: tree */
 #define ANGARA_AEV_TREE_CLEAR	4	/* index: tree */
-#define ANGARA_AEV_LINK_DOWN	5	/* index: direction, value: node there */
+#define ANGARA_AEV_LINK_DOWN	5	/* index: port, value: node there */
 
 /**
  * struct angara_hw_event - entry of the asynchronous event queue
@@ -334,7 +330,7 @@ struct angara_hw_mr {
 #define ANGARA_DROP_NO_TREE	0	/* row not set, or tree down */
 #define ANGARA_DROP_STALE	1	/* earlier life of a row, gone context */
 #define ANGARA_DROP_PARTITION	2	/* or the job key */
-#define ANGARA_DROP_DIRECTION	3	/* not from a child, or not from the parent */
+#define ANGARA_DROP_PORT	3	/* not from a child, or not from the parent */
 #define ANGARA_DROP_TARGET	4	/* no such context */
 #define ANGARA_DROP_MEMORY	5	/* key, bounds, access, DMA */
 #define ANGARA_DROP_ORDER	6	/* ReduceId not expected */
@@ -355,7 +351,7 @@ struct angara_hw_node_counters {
 
 #define ANGARA_NODE_COUNTER_NAMES {					\
 	"drops_no_tree", "drops_stale", "drops_partition",		\
-	"drops_direction", "drops_target", "drops_memory",		\
+	"drops_port", "drops_target", "drops_memory",		\
 	"drops_order", NULL,						\
 	"injected_packets", "ejected_packets", "injected_flits",	\
 	"ejected_flits", "hops", "no_buffer", "cycles", NULL,		\

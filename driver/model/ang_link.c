@@ -431,7 +431,7 @@ void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	      u32 cause, u32 refs)
 {
 	n->drops[cause] += p->npkts;
-	ang_trace_pkt(v, n, ANG_TR_DROP, p, ANGARA_DIR_NONE, 0, cause);
+	ang_trace_pkt(v, n, ANG_TR_DROP, p, ANGARA_PORT_NONE, 0, cause);
 	ang_buf_put(v, p->buf, refs);
 }
 

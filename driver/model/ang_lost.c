@@ -43,7 +43,7 @@ static u32 way(struct ang_view *v, u32 from, u32 to)
 	while (!gone(fab, at)) {
 		u32 dir = ang_topo_route(&fab->topo, at, to);
 
-		if (dir == ANGARA_DIR_NONE)
+		if (dir == ANGARA_PORT_NONE)
 			return ANG_NONE;
 		at = ang_topo_neighbor(&fab->topo, at, dir);
 		ang_work(v, ANG_WORK_HOP);
@@ -74,13 +74,13 @@ static u32 row_culprit(struct ang_view *v, const struct ang_node *n,
 		       const struct angara_tree_row *row)
 {
 	struct ang_fabric *fab = v->fab;
-	u32 dirs = row->dirs;
+	u32 dirs = ang_links_down(row);
 	u32 dir;
 	u32 to;
 
 	if (!row->is_root)
 		dirs |= 1U << row->to_root;
-	for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
+	for (dir = 0; dir < ANG_MAX_DIRS; dir++)
 		if (dirs & 1U << dir && ends_nothing(fab, n->neighbor[dir]))
 			return n->neighbor[dir];
 	for (to = 0; row->is_root && to < fab->topo.nodes; to++) {
@@ -151,11 +151,11 @@ static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
 {
 	struct ang_ctx *c;
 
-	if (place < ANGARA_MAX_DIRS) {
+	if (place < ANG_MAX_DIRS) {
 		link_lost(v, n, place);
 		return;
 	}
-	place -= ANGARA_MAX_DIRS;
+	place -= ANG_MAX_DIRS;
 	if (place < v->fab->cfg.trees) {
 		tree_lost(v, n, place);
 		return;
@@ -169,7 +169,7 @@ static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
 
 static u32 num_parts(const struct ang_fabric *fab)
 {
-	return ANGARA_MAX_DIRS + fab->cfg.trees + fab->cfg.ctxs;
+	return ANG_MAX_DIRS + fab->cfg.trees + fab->cfg.ctxs;
 }
 
 /**

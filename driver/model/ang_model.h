@@ -16,6 +16,9 @@
 #include "ang_hw.h"
 #include "ang_work.h"
 
+/* A router of a torus has two ports per dimension d: 2 * d is "+", 2 * d + 1 is "-". */
+#define ANG_MAX_DIMS		4
+#define ANG_MAX_DIRS		(2 * ANG_MAX_DIMS)
 #define ANG_MAX_NODES		(1U << 20)
 #define ANG_MAX_CTXS		128U
 #define ANG_NONE		0xFFFFFFFFU
@@ -25,7 +28,7 @@
 
 /**
  * struct ang_cfg - size of a fabric
- * @ndims: dimensions, 1..ANGARA_MAX_DIMS
+ * @ndims: dimensions, 1..ANG_MAX_DIMS
  * @dims: size of each, 1..65535; a ring of one has no links
  * @ctxs: contexts per node, 1..ANG_MAX_CTXS
  * @ops: operations in flight per context, 1..64
@@ -39,7 +42,7 @@
  */
 struct ang_cfg {
 	u32 ndims;
-	u16 dims[ANGARA_MAX_DIMS];
+	u16 dims[ANG_MAX_DIMS];
 	u16 ctxs;
 	u16 ops;
 	u16 bufs;
@@ -56,7 +59,7 @@ struct ang_cfg {
 #define ANG_TR_EJECT	2	/* packet reaches a processing element */
 #define ANG_TR_REDUCE	3	/* Reducer took a packet */
 #define ANG_TR_RESULT	4	/* Reducer gave a result */
-#define ANG_TR_CREDIT	5	/* credit packet issued; dir ANGARA_DIR_NONE: to PE */
+#define ANG_TR_CREDIT	5	/* credit packet issued; dir ANGARA_PORT_NONE: to PE */
 #define ANG_TR_DROP	6	/* packet dropped, status: ANGARA_DROP_* */
 #define ANG_TR_NUM	7
 
@@ -66,7 +69,7 @@ struct ang_cfg {
  * @node: where
  * @event: ANG_TR_*
  * @type: type of the packet, ANG_PKT_*
- * @dir: link of a SEND, else ANGARA_DIR_NONE
+ * @dir: link of a SEND, else ANGARA_PORT_NONE
  * @vc: virtual channel of a SEND
  * @tree: tree of a collective packet
  * @status: see @event
@@ -431,13 +434,13 @@ bool ang_atomic_valid(u32 aop, u32 type);
 struct ang_topo {
 	u32 ndims;
 	u32 nodes;
-	u16 dims[ANGARA_MAX_DIMS];
+	u16 dims[ANG_MAX_DIMS];
 };
 
 /**
  * ang_topo_parse() - read sizes as people write them
  * @text: such as "2x2x2"; each size 1..65535
- * @dims: out: the first ANGARA_MAX_DIMS of them
+ * @dims: out: the first ANG_MAX_DIMS of them
  *
  * Return: how many there are, which may be too many; 0 if it is no such text.
  */
@@ -446,9 +449,20 @@ u32 ang_topo_parse(const char *text, u16 *dims);
 u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims);
 void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord);
 u32 ang_topo_node(const struct ang_topo *topo, const u16 *coord);
-/** Node beyond the link in @dir; ANG_NONE where there is no link. */
+/** Node beyond the port @dir; ANG_NONE where there is none. */
 u32 ang_topo_neighbor(const struct ang_topo *topo, u32 node, u32 dir);
-/** Dimension-order route: next direction, ANGARA_DIR_NONE if @dst is @node. */
+
+/**
+ * ang_topo_peer() - what is a port joined to?
+ * @topo: fabric
+ * @node: node
+ * @port: port of it, any number
+ * @peer_port: out: port at the far end, or NULL
+ *
+ * Return: node at the far end, ANG_NONE if there is no such port.
+ */
+u32 ang_topo_peer(const struct ang_topo *topo, u32 node, u32 port, u32 *peer_port);
+/** Dimension-order route: next direction, ANGARA_PORT_NONE if @dst is @node. */
 u32 ang_topo_route(const struct ang_topo *topo, u32 node, u32 dst);
 
 /* Trees. */
@@ -478,7 +492,7 @@ u32 ang_tree_row_flaw(const struct ang_topo *topo,
  * ang_tree_check() - rules of a whole tree
  * @topo: torus
  * @rows: row of each node; one that is not in the tree has neither is_root nor
- *	to_root (ANGARA_DIR_NONE)
+ *	to_root (ANGARA_PORT_NONE)
  * @bad: out: a node where the rule is broken
  * @count: out: nodes in the tree
  *

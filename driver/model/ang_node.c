@@ -106,7 +106,7 @@ void ang_fabric_init(void *mem, const struct ang_cfg *cfg)
 		n->next = ANG_NONE;
 		n->timer_next = ANG_NONE;
 		ang_topo_coord(&fab->topo, id, n->coord);
-		for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
+		for (dir = 0; dir < ANG_MAX_DIRS; dir++)
 			n->neighbor[dir] = ang_topo_neighbor(&fab->topo, id, dir);
 	}
 }
@@ -337,7 +337,7 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 	u64 deliver = ANGARA_MAX_LOCAL *
 		      (ANG_WORK_PKT + copy_work(train) + ANG_WORK_DMA + event +
 		       done_work(cfg->ops));
-	u64 settle = (ANGARA_MAX_LOCAL + ANGARA_MAX_DIRS) *
+	u64 settle = (ANGARA_MAX_LOCAL + ANG_MAX_DIRS) *
 		     (u64)ang_combine_work(reduce, ANGARA_TYPE_FLOAT,
 					   ANGARA_RED_SUM);
 	/* Each is searched for in an order that gets shorter. */

@@ -18,14 +18,14 @@
  * @v: view
  * @n: node
  * @p: contribution
- * @dir: link that it came from, ANGARA_DIR_NONE if from the PE
+ * @dir: link that it came from, ANGARA_PORT_NONE if from the PE
  *
  * Return: set of that place alone.
  */
 u32 ang_place_bit(struct ang_view *v, struct ang_node *n,
 		  const struct ang_pkt *p, u32 dir)
 {
-	if (dir != ANGARA_DIR_NONE)
+	if (dir != ANGARA_PORT_NONE)
 		return 1U << (ANG_PLACE_DIRS + dir);
 	return 1U << ang_ctx(v->fab, n, p->src_ctx)->place[p->tree];
 }
@@ -102,7 +102,7 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 		return true;
 	if (s->used)
 		left = s->left;
-	return (left & -left) == ang_place_bit(v, n, p, ANGARA_DIR_NONE);
+	return (left & -left) == ang_place_bit(v, n, p, ANGARA_PORT_NONE);
 }
 
 /** ang_order_flush() - free what waits in a slot */

@@ -8,10 +8,10 @@
  */
 #include "ang_int.h"
 
-/* Link on which a packet goes on; ANGARA_DIR_NONE: this is its end. */
+/* Link on which a packet goes on; ANGARA_PORT_NONE: this is its end. */
 static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
 {
-	return dst == n->id ? ANGARA_DIR_NONE :
+	return dst == n->id ? ANGARA_PORT_NONE :
 			      ang_topo_route(&v->fab->topo, n->id, dst);
 }
 
@@ -21,13 +21,13 @@ static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
  * @n: node
  * @dst: where it goes
  * @vc: virtual channel
- * @dir: out: link that it leaves by, ANGARA_DIR_NONE if it is for this node
+ * @dir: out: link that it leaves by, ANGARA_PORT_NONE if it is for this node
  */
 bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
 		   u32 *dir)
 {
 	*dir = way(v, n, dst);
-	return *dir == ANGARA_DIR_NONE ||
+	return *dir == ANGARA_PORT_NONE ||
 	       ang_link_room(v, n, *dir, vc, false);
 }
 
@@ -36,7 +36,7 @@ static void count_tx(struct ang_view *v, struct ang_node *n,
 {
 	n->cnt.injected_packets += p->npkts;
 	n->cnt.injected_flits += ang_flits(p);
-	ang_trace_pkt(v, n, ANG_TR_INJECT, p, ANGARA_DIR_NONE, 0, p->status);
+	ang_trace_pkt(v, n, ANG_TR_INJECT, p, ANGARA_PORT_NONE, 0, p->status);
 }
 
 static void count_rx(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -45,7 +45,7 @@ static void count_rx(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	n->cnt.ejected_packets += p->npkts;
 	n->cnt.ejected_flits += ang_flits(p);
 	n->cnt.hops += (u64)p->hops * p->npkts;
-	ang_trace_pkt(v, n, ANG_TR_EJECT, p, ANGARA_DIR_NONE, 0, p->status);
+	ang_trace_pkt(v, n, ANG_TR_EJECT, p, ANGARA_PORT_NONE, 0, p->status);
 	if (c) {
 		c->cnt.rx_packets += p->npkts;
 		c->cnt.rx_bytes += p->len;
@@ -233,7 +233,7 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 	reply.pkey = p->pkey;
 	ang_buf_put(v, p->buf, 1);
 	count_tx(v, n, &reply);
-	if (dir == ANGARA_DIR_NONE)
+	if (dir == ANGARA_PORT_NONE)
 		answer_eject(v, n, &reply);
 	else
 		ang_link_put(v, n, &reply, dir, ANGARA_VC_RSP);
@@ -251,7 +251,7 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		 u32 dir)
 {
-	if (dir == ANGARA_DIR_NONE) {
+	if (dir == ANGARA_PORT_NONE) {
 		request_eject(v, n, p);
 		count_tx(v, n, p);
 	} else {
@@ -292,7 +292,7 @@ bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
 		return true;
 	}
 	out = way(v, n, p->dst_node);
-	if (out != ANGARA_DIR_NONE) {
+	if (out != ANGARA_PORT_NONE) {
 		if (!pass_on(v, n, p, dir, vc, out))
 			return false;
 	} else if (vc == ANGARA_VC_REQ) {

@@ -100,7 +100,7 @@ static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
  * @v: view
  * @n: node
  * @p: packet of a tree that is up; its payload reference goes with it
- * @dir: link that it came from, ANGARA_DIR_NONE if from the PE
+ * @dir: link that it came from, ANGARA_PORT_NONE if from the PE
  *
  * Participants that disagree take the tree down: which results belong together
  * cannot be told any more.  A second contribution from one place is dropped.
@@ -118,7 +118,7 @@ void ang_reduce_take(struct ang_view *v, struct ang_node *n,
 		ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
 		return;
 	}
-	ang_trace_pkt(v, n, ANG_TR_REDUCE, p, ANGARA_DIR_NONE, 0, p->status);
+	ang_trace_pkt(v, n, ANG_TR_REDUCE, p, ANGARA_PORT_NONE, 0, p->status);
 	t->cnt.reduce_packets += p->npkts;
 	if (slot_disagrees(t, s, p)) {
 		u32 culprit = p->src_node;
@@ -166,7 +166,7 @@ static bool result_send(struct ang_view *v, struct ang_node *n,
 	r.slot = ANG_TICKET_SLOT(p->off);
 	r.off = 0;
 	dir = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
-	if (dir == ANGARA_DIR_NONE)
+	if (dir == ANGARA_PORT_NONE)
 		ang_result_p2p(v, n, &r);
 	else if (!ang_link_send(v, n, &r, dir, ANGARA_VC_RSP, false))
 		return false;
@@ -205,7 +205,7 @@ static void credit_count(struct ang_view *v, struct ang_node *n,
 		t->next_result = t->done - MAX_AHEAD;
 	t->in_flight -= npkts;
 	t->cnt.reduce_results += npkts;
-	if (t->row.dirs && due) {
+	if (ang_links_down(&t->row) && due) {
 		t->credit_pend++;
 		n->ctl_trees |= 1ULL << t->row.tree;
 	}
@@ -240,7 +240,7 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 		ang_work(v, ANG_WORK_PKT);
 		if (!result_leaves(v, n, t, &s->pkt))
 			return progress;
-		ang_trace_pkt(v, n, ANG_TR_RESULT, &s->pkt, ANGARA_DIR_NONE, 0,
+		ang_trace_pkt(v, n, ANG_TR_RESULT, &s->pkt, ANGARA_PORT_NONE, 0,
 			      s->pkt.status);
 		s->used = 0;
 		credit_count(v, n, t, npkts);
@@ -282,13 +282,13 @@ bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 
 	if (t->abort_todo)
 		progress = ang_issue(v, n, &t->abort, &t->abort_todo,
-				     ANGARA_DIR_NONE);
+				     ANGARA_PORT_NONE);
 	if (t->open_todo)
 		progress |= ang_open_issue(v, n, t);
 	if (!t->credit_todo && t->credit_pend) {
 		t->credit_cur = t->credit_pend;
 		t->credit_pend = 0;
-		t->credit_todo = t->row.dirs;
+		t->credit_todo = ang_links_down(&t->row);
 		t->cnt.credits_sent += t->credit_cur;
 		ang_control_packet(n, t, ANG_PKT_CREDIT, &p);
 		ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, 0, ANGARA_VC_DOWN, 0);
@@ -296,7 +296,7 @@ bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 	if (t->credit_todo) {
 		ang_control_packet(n, t, ANG_PKT_CREDIT, &p);
 		progress |= ang_issue(v, n, &p, &t->credit_todo,
-				      ANGARA_DIR_NONE);
+				      ANGARA_PORT_NONE);
 	}
 	if (!t->abort_todo && !t->open_todo && !t->credit_todo &&
 	    !t->credit_pend)
@@ -316,7 +316,7 @@ static void credit_tree(struct ang_view *v, struct ang_node *n,
 	else
 		t->cnt.credits_pe_count++;
 	ang_control_packet(n, t, ANG_PKT_CREDIT, &p);
-	ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, ANGARA_DIR_NONE, 0, 0);
+	ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, ANGARA_PORT_NONE, 0, 0);
 	for (i = 0; i < t->members; i++) {
 		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
 

@@ -72,13 +72,13 @@ static inline u32 ang_route_coords(const struct ang_topo *topo, const u16 *from,
 		if (from[d] != to[d])
 			return 2 * d + ang_ring_minus(topo->dims[d], from[d],
 						      to[d]);
-	return ANGARA_DIR_NONE;
+	return ANGARA_PORT_NONE;
 }
 
 /** ang_straight() - does a packet from link @in that leaves by @out stay on its ring? */
 static inline bool ang_straight(u32 in, u32 out)
 {
-	return in != ANGARA_DIR_NONE && out == (in ^ 1);
+	return in != ANGARA_PORT_NONE && out == (in ^ 1);
 }
 
 /** ang_room_needed() - places that must be free on a ring: bubble flow control */
@@ -87,10 +87,16 @@ static inline u32 ang_room_needed(bool straight)
 	return straight ? 1 : 2;
 }
 
+/** ang_links_down() - ports down of a row, in a model whose routers have few */
+static inline u32 ang_links_down(const struct angara_tree_row *row)
+{
+	return (u32)row->ports;
+}
+
 /** ang_outs_down() - where a packet goes that comes down a tree */
 static inline u32 ang_outs_down(const struct angara_tree_row *row)
 {
-	return row->dirs | (row->pe ? ANG_OUT_PE : 0);
+	return ang_links_down(row) | (row->pe ? ANG_OUT_PE : 0);
 }
 
 /** ang_pe_last() - outputs that may be served now: the PE when no other is left */
@@ -104,7 +110,7 @@ static inline u32 ang_pe_last(u32 todo)
 /** ang_tree_places() - places of those that make a result */
 static inline u32 ang_tree_places(const struct angara_tree_row *row)
 {
-	return ((1U << row->pe) - 1) | (u32)row->dirs << ANG_PLACE_DIRS;
+	return ((1U << row->pe) - 1) | ang_links_down(row) << ANG_PLACE_DIRS;
 }
 
 /**

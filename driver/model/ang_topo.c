@@ -29,7 +29,7 @@ u32 ang_topo_parse(const char *text, u16 *dims)
 		text = parse_size(text, &size);
 		if (!text)
 			return 0;
-		if (n < ANGARA_MAX_DIMS)
+		if (n < ANG_MAX_DIMS)
 			dims[n] = size;
 		n++;
 		if (!*text)
@@ -44,9 +44,9 @@ u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims)
 	u32 nodes = 1;
 	u32 d;
 
-	if (!ndims || ndims > ANGARA_MAX_DIMS)
+	if (!ndims || ndims > ANG_MAX_DIMS)
 		return 0;
-	for (d = 0; d < ANGARA_MAX_DIMS; d++) {
+	for (d = 0; d < ANG_MAX_DIMS; d++) {
 		u32 size = d < ndims ? dims[d] : 1;
 
 		if (!size || size > ANG_MAX_NODES / nodes)
@@ -63,7 +63,7 @@ void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord)
 {
 	u32 d;
 
-	for (d = 0; d < ANGARA_MAX_DIMS; d++) {
+	for (d = 0; d < ANG_MAX_DIMS; d++) {
 		coord[d] = (u16)(node % topo->dims[d]);
 		node /= topo->dims[d];
 	}
@@ -81,7 +81,7 @@ u32 ang_topo_node(const struct ang_topo *topo, const u16 *coord)
 
 u32 ang_topo_neighbor(const struct ang_topo *topo, u32 node, u32 dir)
 {
-	u16 coord[ANGARA_MAX_DIMS];
+	u16 coord[ANG_MAX_DIMS];
 	u32 d = dir / 2;
 	u32 size;
 
@@ -91,6 +91,13 @@ u32 ang_topo_neighbor(const struct ang_topo *topo, u32 node, u32 dir)
 	ang_topo_coord(topo, node, coord);
 	coord[d] = (u16)((coord[d] + (dir & 1 ? size - 1 : 1)) % size);
 	return ang_topo_node(topo, coord);
+}
+
+u32 ang_topo_peer(const struct ang_topo *topo, u32 node, u32 port, u32 *peer_port)
+{
+	if (peer_port)
+		*peer_port = port ^ 1;
+	return ang_topo_neighbor(topo, node, port);
 }
 
 u32 ang_topo_route(const struct ang_topo *topo, u32 node, u32 dst)
@@ -107,5 +114,5 @@ u32 ang_topo_route(const struct ang_topo *topo, u32 node, u32 dst)
 		node /= size;
 		dst /= size;
 	}
-	return ANGARA_DIR_NONE;
+	return ANGARA_PORT_NONE;
 }

@@ -3,31 +3,34 @@
  * Rules of collective trees (document 000, section 2).
  *
  * 1. There is exactly one root.
- * 2. Where a node has a direction down, the neighbour there is in the tree and
- *    its direction up is the opposite one.
- * 3. Directions down are along dimensions behind that of the direction up, or
+ * 2. Where a row has a port down, the node that the port is joined to is in the
+ *    tree, and its port up is the one at the far end.
+ * 3. Every row is reached from the root.
+ * 4. A fabric may have a rule of its own.  That of a torus is the order of
+ *    dimensions: ports down are of dimensions behind that of the port up, or
  *    straight on.
- * A valid tree has one more property, which 1 and 2 leave open: every row is
- * reached from the root.
+ *
+ * All but the fourth know nodes and ports, and ask ang_topo_peer() what is
+ * joined to what.
  */
 #include "ang_model.h"
 
-static bool dir_exists(const struct ang_topo *topo, u32 dir)
+static bool port_exists(const struct ang_topo *topo, u32 port)
 {
-	return dir < 2 * topo->ndims && topo->dims[dir / 2] > 1;
+	return ang_topo_peer(topo, 0, port, NULL) != ANG_NONE;
 }
 
-/* Directions down that rule 3 allows. */
-static u32 dirs_allowed(const struct ang_topo *topo,
-			const struct angara_tree_row *row)
+/* The rule of a torus: ports down that it allows. */
+static u64 torus_ports_down(const struct ang_topo *topo,
+			    const struct angara_tree_row *row)
 {
-	u32 all = (1U << (2 * topo->ndims)) - 1;
+	u64 all = (1ULL << (2 * topo->ndims)) - 1;
 	u32 dim;
 
 	if (row->is_root)
 		return all;
 	dim = row->to_root / 2U;
-	return (all & ~((1U << (2 * dim + 2)) - 1)) | 1U << (row->to_root ^ 1);
+	return (all & ~((1ULL << (2 * dim + 2)) - 1)) | 1ULL << (row->to_root ^ 1);
 }
 
 /* What is wrong with the fields of a row, or NULL. */
@@ -35,7 +38,7 @@ static const char *fields_flaw(const struct ang_topo *topo,
 			       const struct angara_tree_row *row)
 {
 	u32 count = 0;
-	u32 dir;
+	u64 set;
 
 	if (row->tree >= ANGARA_MAX_TREES)
 		return "tree: out of range";
@@ -45,21 +48,19 @@ static const char *fields_flaw(const struct ang_topo *topo,
 		return "reserved: is not 0";
 	if (row->pe > ANGARA_MAX_LOCAL)
 		return "pe: too many local participants";
-	if (row->is_root && row->to_root != ANGARA_DIR_NONE)
-		return "to_root: the root has no direction up";
-	if (!row->is_root && row->to_root == ANGARA_DIR_NONE)
+	if (row->is_root && row->to_root != ANGARA_PORT_NONE)
+		return "to_root: the root has no port up";
+	if (!row->is_root && row->to_root == ANGARA_PORT_NONE)
 		return "to_root: is needed where the node is not the root";
-	if (!row->is_root && !dir_exists(topo, row->to_root))
-		return "to_root: direction out of range";
-	for (dir = 0; dir < 8 * sizeof(row->dirs); dir++) {
-		if (!(row->dirs & 1U << dir))
-			continue;
-		if (!dir_exists(topo, dir))
-			return "dirs: direction out of range";
+	if (!row->is_root && !port_exists(topo, row->to_root))
+		return "to_root: there is no such port";
+	for (set = row->ports; set; set &= set - 1) {
+		if (!port_exists(topo, (u32)__builtin_ctzll(set)))
+			return "ports: there is no such port";
 		count++;
 	}
-	if (count != row->dir_sum)
-		return "dir_sum: is not how many dirs there are";
+	if (count != row->port_sum)
+		return "port_sum: is not how many ports there are";
 	if (!count && !row->pe)
 		return "pe: nobody to wait for, on a node that leads nowhere";
 	return NULL;
@@ -71,12 +72,12 @@ u32 ang_tree_row_flaw(const struct ang_topo *topo,
 	*flaw = fields_flaw(topo, row);
 	if (*flaw)
 		return ANGARA_TREE_RULE_FIELD;
-	if (!(row->dirs & ~dirs_allowed(topo, row)))
+	if (!(row->ports & ~torus_ports_down(topo, row)))
 		return 0;
-	*flaw = "dirs: a direction down is out of dimension order";
-	if (!row->is_root && row->dirs & 1U << row->to_root)
-		*flaw = "dirs: contains the direction up";
-	return ANGARA_TREE_RULE_ORDER;
+	*flaw = "ports: a port down is out of the torus' order of dimensions";
+	if (!row->is_root && row->ports & 1ULL << row->to_root)
+		*flaw = "ports: contains the port up";
+	return ANGARA_TREE_RULE_TORUS;
 }
 
 u32 ang_tree_row_check(const struct ang_topo *topo,
@@ -89,23 +90,22 @@ u32 ang_tree_row_check(const struct ang_topo *topo,
 
 static bool in_tree(const struct angara_tree_row *row)
 {
-	return row->is_root || row->to_root != ANGARA_DIR_NONE;
+	return row->is_root || row->to_root != ANGARA_PORT_NONE;
 }
 
 static u32 links_check(const struct ang_topo *topo,
 		       const struct angara_tree_row *rows, u32 node)
 {
 	const struct angara_tree_row *row = &rows[node];
-	u32 dir;
+	u64 set;
 
-	for (dir = 0; dir < ANGARA_MAX_DIRS; dir++) {
+	for (set = row->ports; set; set &= set - 1) {
 		const struct angara_tree_row *child;
+		u32 far;
 
-		if (!(row->dirs & 1U << dir))
-			continue;
-		child = &rows[ang_topo_neighbor(topo, node, dir)];
-		if (!in_tree(child) || child->is_root ||
-		    child->to_root != (dir ^ 1))
+		child = &rows[ang_topo_peer(topo, node,
+					    (u32)__builtin_ctzll(set), &far)];
+		if (!in_tree(child) || child->is_root || child->to_root != far)
 			return ANGARA_TREE_RULE_LINK;
 		if (child->pkey != row->pkey || child->epoch != row->epoch ||
 		    child->tree != row->tree)
@@ -115,37 +115,88 @@ static u32 links_check(const struct ang_topo *topo,
 }
 
 /*
- * Rule 2 holds everywhere, so a node is reached if its parent has it as a
- * child, and so on up, and there is no cycle.  By rule 3 the dimension of the
- * direction up never falls along a way down, and within one dimension the way
- * goes straight on; so a cycle is a closed ring of straight steps, and has one
- * node with coordinate 0 there.  Only such nodes look for it: all of them
- * together make no more steps than there are nodes, per dimension.
+ * How many nodes below @limit are reached from the root?  Rule 2 holds, so each
+ * node has one parent: the walk goes down by each port in turn, and back by the
+ * port up of where it is.
  */
-static u32 reach_check(const struct ang_topo *topo,
-		       const struct angara_tree_row *rows, u32 node)
+static u32 reached(const struct ang_topo *topo,
+		   const struct angara_tree_row *rows, u32 root, u32 limit)
 {
-	u32 up = rows[node].to_root;
-	u16 coord[ANGARA_MAX_DIMS];
-	u32 at;
+	u32 count = root < limit;
+	u64 left = rows[root].ports;
+	u32 at = root;
 
-	if (rows[node].is_root)
-		return 0;
-	at = ang_topo_neighbor(topo, node, up);
-	if (!in_tree(&rows[at]) || !(rows[at].dirs & 1U << (up ^ 1)))
-		return ANGARA_TREE_RULE_REACH;
-	ang_topo_coord(topo, node, coord);
-	if (coord[up / 2])
-		return 0;
-	while (at != node && rows[at].to_root == up)
-		at = ang_topo_neighbor(topo, at, up);
-	return at == node ? ANGARA_TREE_RULE_REACH : 0;
+	for (;;) {
+		u32 far;
+
+		if (left) {
+			at = ang_topo_peer(topo, at,
+					   (u32)__builtin_ctzll(left), NULL);
+			count += at < limit;
+			left = rows[at].ports;
+			continue;
+		}
+		if (at == root)
+			return count;
+		at = ang_topo_peer(topo, at, rows[at].to_root, &far);
+		left = rows[at].ports & ~((2ULL << far) - 1);
+	}
+}
+
+/* Nodes below @limit that have a row in the tree. */
+static u32 members(const struct angara_tree_row *rows, u32 limit)
+{
+	u32 count = 0;
+	u32 node;
+
+	for (node = 0; node < limit; node++)
+		count += in_tree(&rows[node]);
+	return count;
+}
+
+/* Its parent does not have it as a child. */
+static bool is_orphan(const struct ang_topo *topo,
+		      const struct angara_tree_row *rows, u32 node)
+{
+	u32 far;
+	u32 up;
+
+	if (!in_tree(&rows[node]) || rows[node].is_root)
+		return false;
+	up = ang_topo_peer(topo, node, rows[node].to_root, &far);
+	return !in_tree(&rows[up]) || !(rows[up].ports >> far & 1);
+}
+
+/*
+ * A node that is to blame where not all are reached: the first orphan.  Without
+ * one, some rows form a ring without a root: the first node that is not
+ * reached, found by counting, as there is no room for a list.
+ */
+static u32 first_unreached(const struct ang_topo *topo,
+			   const struct angara_tree_row *rows, u32 root)
+{
+	u32 low = 0, high = topo->nodes - 1;
+	u32 node;
+
+	for (node = 0; node < topo->nodes; node++)
+		if (is_orphan(topo, rows, node))
+			return node;
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (reached(topo, rows, root, mid + 1) < members(rows, mid + 1))
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
 }
 
 u32 ang_tree_check(const struct ang_topo *topo,
 		   const struct angara_tree_row *rows, u32 *bad, u32 *count)
 {
 	u32 roots = 0;
+	u32 root = 0;
 	u32 rule = 0;
 	u32 node;
 
@@ -156,8 +207,11 @@ u32 ang_tree_check(const struct ang_topo *topo,
 			continue;
 		++*count;
 		*bad = node;
-		if (rows[node].is_root && ++roots > 1)
-			return ANGARA_TREE_RULE_ROOT;
+		if (rows[node].is_root) {
+			root = node;
+			if (++roots > 1)
+				return ANGARA_TREE_RULE_ROOT;
+		}
 		rule = ang_tree_row_check(topo, &rows[node]);
 		if (rule)
 			return rule;
@@ -169,10 +223,8 @@ u32 ang_tree_check(const struct ang_topo *topo,
 		if (in_tree(&rows[node]))
 			rule = links_check(topo, rows, node);
 	}
-	for (node = 0; node < topo->nodes && !rule; node++) {
-		*bad = node;
-		if (in_tree(&rows[node]))
-			rule = reach_check(topo, rows, node);
-	}
-	return rule;
+	if (rule || reached(topo, rows, root, topo->nodes) == *count)
+		return rule;
+	*bad = first_unreached(topo, rows, root);
+	return ANGARA_TREE_RULE_REACH;
 }

@@ -48,7 +48,7 @@ static u32 open_output(const struct ang_tree *t, u32 dir)
 
 static bool open_whole(const struct ang_tree *t)
 {
-	return t->whole == t->row.dirs;
+	return t->whole == ang_links_down(&t->row);
 }
 
 static void open_tree(struct ang_node *n, struct ang_tree *t)
@@ -56,7 +56,7 @@ static void open_tree(struct ang_node *n, struct ang_tree *t)
 	if (t->open)
 		return;
 	t->open = 1;
-	open_tell(n, t, t->row.dirs);
+	open_tell(n, t, ang_links_down(&t->row));
 }
 
 /* All children are whole: the root opens the tree, others tell their parent. */
@@ -73,7 +73,7 @@ static void open_whole_tell(struct ang_node *n, struct ang_tree *t)
 /** ang_open_start() - a row has been set: tell its neighbors */
 void ang_open_start(struct ang_node *n, struct ang_tree *t)
 {
-	u32 outs = t->row.dirs;
+	u32 outs = ang_links_down(&t->row);
 
 	if (!t->row.is_root)
 		outs |= ANG_OUT_UP(t->row.to_root);
@@ -92,7 +92,7 @@ u32 ang_open_outputs(const struct ang_tree *t)
 	u32 outs = 0;
 	u32 dir;
 
-	for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
+	for (dir = 0; dir < ANG_MAX_DIRS; dir++)
 		if (t->peer[dir])
 			outs |= open_output(t, dir);
 	return outs;
@@ -188,7 +188,7 @@ static bool open_send(struct ang_view *v, struct ang_node *n,
 	ang_control_packet(n, t, ANG_PKT_OPEN, &p);
 	p.key = t->row.epoch;
 	p.flags = whole ? ANG_PF_WHOLE : 0;
-	progress = ang_issue(v, n, &p, &todo, ANGARA_DIR_NONE);
+	progress = ang_issue(v, n, &p, &todo, ANGARA_PORT_NONE);
 	t->open_todo = rest | todo;
 	return progress;
 }
@@ -203,8 +203,8 @@ static bool open_send(struct ang_view *v, struct ang_node *n,
  */
 bool ang_open_issue(struct ang_view *v, struct ang_node *n, struct ang_tree *t)
 {
-	bool progress = open_send(v, n, t, t->row.dirs, t->open);
+	bool progress = open_send(v, n, t, ang_links_down(&t->row), t->open);
 
-	return open_send(v, n, t, ~(u32)t->row.dirs, open_whole(t)) ||
+	return open_send(v, n, t, ~ang_links_down(&t->row), open_whole(t)) ||
 	       progress;
 }

@@ -346,7 +346,7 @@ struct ang_tree {
 	u16 met;
 	u16 whole;
 	u32 open_todo;
-	u32 peer[ANGARA_MAX_DIRS];
+	u32 peer[ANG_MAX_DIRS];
 	u32 places;
 	u32 credit_todo;
 	u32 credit_cur;
@@ -507,8 +507,8 @@ struct ang_node {
 	struct ang_pass fence_pass;
 	u32 id ____cacheline_aligned;
 	u32 enabled;
-	u16 coord[ANGARA_MAX_DIMS];
-	u32 neighbor[ANGARA_MAX_DIRS];
+	u16 coord[ANG_MAX_DIMS];
+	u32 neighbor[ANG_MAX_DIRS];
 	u32 rx;
 	u32 remote;
 	u64 clock;
@@ -528,7 +528,7 @@ struct ang_node {
 	u16 buf_hint[ANG_BUF_KINDS];
 	struct ang_admin adm;
 	struct ang_fifo fifo[ANG_FIFO_NUM];
-	struct ang_link link[ANGARA_MAX_DIRS];
+	struct ang_link link[ANG_MAX_DIRS];
 	u64 drops[ANGARA_DROP_NUM];
 	struct {
 		u64 injected_packets, ejected_packets, injected_flits,

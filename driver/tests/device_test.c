@@ -24,7 +24,7 @@ static const struct stranger strangers[] = {
 	{ "no trees", ANGARA_REG_TREES, 0 },
 	{ "trees", ANGARA_REG_TREES, ANGARA_MAX_TREES + 1 },
 	{ "no dimensions", ANGARA_REG_NDIMS, 0 },
-	{ "dimensions", ANGARA_REG_NDIMS, ANGARA_MAX_DIMS + 1 },
+	{ "dimensions", ANGARA_REG_NDIMS, ANG_MAX_DIMS + 1 },
 	{ "a size of 0", ANGARA_REG_DIMS01, 2 },
 };
 

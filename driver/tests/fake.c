@@ -301,7 +301,7 @@ static void answer(struct fake *f, const struct angara_adm_cmd *cmd)
 	if (f->wrong_tag)
 		cpl.tag ^= cpu_to_le16(0x8000);
 	if (cmd->opcode == ANGARA_ADM_TREE_GET)
-		cpl.state = ANGARA_TREE_STATE_UP;
+		cpl.row.state = ANGARA_TREE_STATE_UP;
 	slot = fake_at(f, reg64(f, ANGARA_REG_ACQ_LO) +
 		       index % ANG_ADM_ENTRIES * sizeof(cpl), sizeof(cpl));
 	if (slot)

@@ -200,7 +200,7 @@ int fake_tree_set(struct fake *f, struct file *filp, u32 tree, u32 pkey,
 	struct angara_tree_set s = {
 		.size = sizeof(s), .flags = flags,
 		.row = {
-			.tree = tree, .is_root = 1, .to_root = ANGARA_DIR_NONE,
+			.tree = tree, .is_root = 1, .to_root = ANGARA_PORT_NONE,
 			.pe = 1, .pkey = pkey,
 		},
 	};

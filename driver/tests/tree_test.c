@@ -151,7 +151,7 @@ static void rows_as_the_adapter_gets_them(struct kunit *test)
 	struct angara_tree_set s = {
 		.size = sizeof(s),
 		.row = {
-			.tree = TREE, .to_root = 1, .dir_sum = 1, .dirs = BIT(2),
+			.tree = TREE, .to_root = 1, .port_sum = 1, .ports = BIT(2),
 			.pe = 3, .pkey = 0x12345678, .epoch = 0xABCD,
 		},
 	};
@@ -166,8 +166,8 @@ static void rows_as_the_adapter_gets_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, TREE, hw->tree);
 	KUNIT_EXPECT_EQ(test, 0, hw->is_root);
 	KUNIT_EXPECT_EQ(test, 1, hw->to_root);
-	KUNIT_EXPECT_EQ(test, 1, hw->dir_sum);
-	KUNIT_EXPECT_EQ(test, BIT(2), le16_to_cpu(hw->dirs));
+	KUNIT_EXPECT_EQ(test, 1, hw->port_sum);
+	KUNIT_EXPECT_EQ(test, BIT(2), le64_to_cpu(hw->ports));
 	KUNIT_EXPECT_EQ(test, 3, le16_to_cpu(hw->pe));
 	KUNIT_EXPECT_EQ(test, 0x12345678, le32_to_cpu(hw->pkey));
 	KUNIT_EXPECT_EQ(test, 0xABCD, le16_to_cpu(hw->epoch));

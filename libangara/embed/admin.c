@@ -95,9 +95,9 @@ static bool answered(struct emb_run *r, const void *arg)
 {
 	const struct answer *a = arg;
 
-	static_assert(offsetof(struct angara_adm_cpl, tag) == 24, "last word");
+	static_assert(offsetof(struct angara_adm_cpl, value) == 24, "last word");
 
-	return (ang_load_last(&place_of(r, a)->tag) >> 56 & 1) ==
+	return (ang_load_last(&place_of(r, a)->value) >> 56 & 1) ==
 	       !((a->index / EMB_ADM_ENTRIES) & 1);
 }
 

@@ -37,7 +37,7 @@ int emb_query(struct emb_dev *d, void *arg)
 {
 	const struct emb_head *head = d->fab->head;
 	struct angara_query *q = arg;
-	u16 coord[ANGARA_MAX_DIMS];
+	u16 coord[ANG_MAX_DIMS];
 	u32 i;
 
 	if (q->flags || q->reserved[0] || q->reserved[1] || q->reserved[2])
@@ -47,7 +47,7 @@ int emb_query(struct emb_dev *d, void *arg)
 	q->node = d->node;
 	q->nodes = head->nodes;
 	q->ndims = (u8)head->cfg.ndims;
-	for (i = 0; i < ANGARA_MAX_DIMS; i++) {
+	for (i = 0; i < ANG_MAX_DIMS; i++) {
 		q->dims[i] = i < q->ndims ? head->cfg.dims[i] : 0;
 		q->coord[i] = i < q->ndims ? coord[i] : 0;
 	}

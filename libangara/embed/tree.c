@@ -202,7 +202,7 @@ static int rows_gather(struct emb_dev *d, u32 tree, struct angara_tree_row *rows
 	u32 node;
 
 	for (node = 0; !ret && node < d->fab->head->nodes; node++) {
-		rows[node].to_root = ANGARA_DIR_NONE;
+		rows[node].to_root = ANGARA_PORT_NONE;
 		ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(node), d->fab->head);
 		if (ret)
 			break;

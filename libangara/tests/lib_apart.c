@@ -24,7 +24,7 @@ static bool foreign_row(unsigned int at, uint8_t tree)
 	struct angara_tree_set arg = {
 		.size = sizeof(arg),
 		.row = { .tree = tree, .is_root = 1, .pe = 1, .epoch = 1,
-			 .to_root = ANGARA_DIR_NONE },
+			 .to_root = ANGARA_PORT_NONE },
 	};
 	struct angara_ctx_info info = { .size = sizeof(info) };
 	bool ok = true;

@@ -189,12 +189,12 @@ static bool one_tree(const struct angara_topo *t, uint32_t root, const uint16_t 
 		if (r->pe != pe[node] || r->tree != 5)
 			return fail("root %u: pe or tree of %u", root, node);
 		if (!angara_tree_has(r)) {
-			if (r->pe || r->dirs || r->dir_sum)
+			if (r->pe || r->ports || r->port_sum)
 				return fail("root %u: row of %u", root, node);
 			continue;
 		}
 		in++;
-		if (!r->pe && !r->dirs)
+		if (!r->pe && !r->ports)
 			return fail("root %u: %u leads nowhere", root, node);
 		if (!way_up(t, rows, root, node))
 			return false;
@@ -300,7 +300,7 @@ static const struct damage damages[] = {
 	{ ANGARA_TREE_RULE_ROOT, 1, { { IS_ROOT, 1 }, { UP, 255 } } },
 	{ ANGARA_TREE_RULE_LINK, 7, { { UP, 4 } } },
 	{ ANGARA_TREE_RULE_LINK, 7, { { UP, 255 } } },
-	{ ANGARA_TREE_RULE_ORDER, 7, { { DIRS, 1 }, { SUM, 1 } } },
+	{ ANGARA_TREE_RULE_TORUS, 7, { { DIRS, 1 }, { SUM, 1 } } },
 	{ ANGARA_TREE_RULE_FIELD, 1, { { SUM, 1 } } },
 	{ ANGARA_TREE_RULE_FIELD, 7, { { PE, 0 } } },
 	{ ANGARA_TREE_RULE_FIELD, 7, { { PE, 17 } } },
@@ -320,10 +320,10 @@ static void set_field(struct angara_tree_row *row, enum field field, uint8_t val
 		row->to_root = value;
 		break;
 	case DIRS:
-		row->dirs = value;
+		row->ports = value;
 		break;
 	case SUM:
-		row->dir_sum = value;
+		row->port_sum = value;
 		break;
 	case PE:
 		row->pe = value;
@@ -382,12 +382,12 @@ static bool test_long(const struct angara_topo *t)
 			pe[n] = 1;
 		angara_tree_build(t, 0, pe, 3, rows);
 		rule = angara_tree_check(t, rows, NULL);
-		rows[7].dirs &= (uint16_t)~1U;
-		rows[7].dir_sum--;
+		rows[7].ports &= (uint16_t)~1U;
+		rows[7].port_sum--;
 		for (n = 8; n < nodes; n += 16) {
 			rows[n].to_root = 3;
-			rows[n].dirs = 4;
-			rows[n].dir_sum = 1;
+			rows[n].ports = 4;
+			rows[n].port_sum = 1;
 		}
 		ring = angara_tree_check(t, rows, &bad);
 	}
@@ -408,7 +408,7 @@ static bool test_names(void)
 		if (!*angara_tree_rule_str(i))
 			return fail("rule %u has no text", i);
 	if (strcmp(angara_dir_name(0), "X+") || strcmp(angara_dir_name(7), "W-") ||
-	    strcmp(angara_dir_name(ANGARA_DIR_NONE), "-"))
+	    strcmp(angara_dir_name(ANGARA_PORT_NONE), "-"))
 		return fail("names of directions");
 	return true;
 }

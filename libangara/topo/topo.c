@@ -76,9 +76,9 @@ ANG_PUBLIC uint32_t angara_topo_distance(const struct angara_topo *topo,
 
 ANG_PUBLIC const char *angara_dir_name(unsigned int dir)
 {
-	static const char names[ANGARA_MAX_DIRS][3] = {
+	static const char names[ANG_MAX_DIRS][3] = {
 		"X+", "X-", "Y+", "Y-", "Z+", "Z-", "W+", "W-",
 	};
 
-	return dir < ANGARA_MAX_DIRS ? names[dir] : "-";
+	return dir < ANG_MAX_DIRS ? names[dir] : "-";
 }

@@ -11,7 +11,7 @@
 
 #include "internal.h"
 
-#define ANG_ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_DIR_NONE })
+#define ANG_ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_PORT_NONE })
 
 /* The last step of the way from @root to @node, which differ. */
 static u32 last_step(const struct ang_topo *t, u32 root, u32 node)
@@ -39,8 +39,8 @@ static u32 add_way(const struct ang_topo *t, u32 root, u32 node,
 		u32 parent = ang_topo_neighbor(t, node, dir ^ 1);
 
 		rows[node].to_root = (u8)(dir ^ 1);
-		rows[parent].dirs |= (u16)(1U << dir);
-		rows[parent].dir_sum++;
+		rows[parent].ports |= 1ULL << dir;
+		rows[parent].port_sum++;
 		added++;
 		node = parent;
 	}
@@ -78,7 +78,7 @@ ANG_PUBLIC int angara_tree_build(const struct angara_topo *topo, uint32_t root,
 
 ANG_PUBLIC int angara_tree_has(const struct angara_tree_row *row)
 {
-	return row->is_root || row->to_root != ANGARA_DIR_NONE;
+	return row->is_root || row->to_root != ANGARA_PORT_NONE;
 }
 
 ANG_PUBLIC int angara_tree_check(const struct angara_topo *topo,
@@ -104,8 +104,8 @@ ANG_PUBLIC const char *angara_tree_rule_str(unsigned int rule)
 		[ANGARA_TREE_RULE_ROOT] = "there is not exactly one root",
 		[ANGARA_TREE_RULE_LINK] =
 			"a neighbour down does not point back up",
-		[ANGARA_TREE_RULE_ORDER] =
-			"a direction down is out of the order of dimensions",
+		[ANGARA_TREE_RULE_TORUS] =
+			"a port down is out of the torus' order of dimensions",
 		[ANGARA_TREE_RULE_FIELD] =
 			"a field is out of range, or two disagree",
 		[ANGARA_TREE_RULE_SHARED] =

@@ -183,7 +183,7 @@ void tree_rows(u32 tree, const u16 *pe, struct angara_tree_row *rows)
 	struct angara_topo topo = { .ndims = 1 };
 	u32 i;
 
-	for (i = 0; i < ANGARA_MAX_DIMS; i++)
+	for (i = 0; i < ANG_MAX_DIMS; i++)
 		topo.dims[i] = 1;
 	topo.dims[0] = (u16)family->nodes;
 	EXPECT(angara_tree_build(&topo, 0, pe, tree, rows) > 0);

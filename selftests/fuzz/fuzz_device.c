@@ -84,10 +84,10 @@ static void row(struct device *d, struct angara_adm_row *set)
 
 	r->tree = how & 3;
 	r->is_root = how >> 2 & 1;
-	r->to_root = r->is_root ? ANGARA_DIR_NONE : how >> 3 & 7;
+	r->to_root = r->is_root ? ANGARA_PORT_NONE : how >> 3 & 7;
 	dirs &= (u16)((1U << 2 * d->h->cfg.ndims) - 1);
-	r->dirs = cpu_to_le16(dirs);
-	r->dir_sum = (u8)__builtin_popcount(dirs);
+	r->ports = cpu_to_le64(dirs);
+	r->port_sum = (u8)__builtin_popcount(dirs);
 	r->pe = cpu_to_le16(in_u8(d->in) & 3);
 	r->pkey = cpu_to_le32(PKEY + (how >> 6 == 3));
 	r->epoch = cpu_to_le16(how >> 7);

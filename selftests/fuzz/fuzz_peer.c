@@ -124,10 +124,10 @@ static void meet(u32 child)
 static void begin(struct tctx **c)
 {
 	static const struct angara_tree_row rows[2] = {
-		{ .tree = 3, .is_root = 1, .to_root = ANGARA_DIR_NONE,
-		  .dir_sum = 2, .dirs = 1 << 0 | 1 << 2, .pe = 1, .pkey = PKEY,
+		{ .tree = 3, .is_root = 1, .to_root = ANGARA_PORT_NONE,
+		  .port_sum = 2, .ports = 1 << 0 | 1 << 2, .pe = 1, .pkey = PKEY,
 		  .epoch = 1 },
-		{ .tree = 3, .to_root = 1, .dir_sum = 1, .dirs = 1 << 2,
+		{ .tree = 3, .to_root = 1, .port_sum = 1, .ports = 1 << 2,
 		  .pe = 1, .pkey = PKEY, .epoch = 1 },
 	};
 	static const bool theirs[4] = { 0, 0, 1, 1 };

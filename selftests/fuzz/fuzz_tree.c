@@ -16,14 +16,14 @@
 
 struct rows {
 	u32 ndims;
-	u32 size[ANGARA_MAX_DIMS];
+	u32 size[ANG_MAX_DIMS];
 	u32 nodes;
 	struct angara_tree_row row[MAX_NODES];
 };
 
 static int in_tree(const struct angara_tree_row *r)
 {
-	return r->is_root || r->to_root != ANGARA_DIR_NONE;
+	return r->is_root || r->to_root != ANGARA_PORT_NONE;
 }
 
 /* One step along a dimension, by counting; only where there is a link. */
@@ -51,16 +51,16 @@ static u32 broken_fields(const struct rows *t, const struct angara_tree_row *r)
 	u32 count = 0;
 
 	for (dir = 0; dir < 16; dir++)
-		if (r->dirs >> dir & 1) {
+		if (r->ports >> dir & 1) {
 			count++;
 			if (!has_link(t, dir))
 				return RULE(FIELD);
 		}
-	if (count != r->dir_sum || (!count && !r->pe))
+	if (count != r->port_sum || (!count && !r->pe))
 		return RULE(FIELD);
 	if (r->tree > 15 || r->is_root > 1 || r->reserved || r->pe > 16)
 		return RULE(FIELD);
-	if (r->is_root && r->to_root != ANGARA_DIR_NONE)
+	if (r->is_root && r->to_root != ANGARA_PORT_NONE)
 		return RULE(FIELD);
 	if (!r->is_root && !has_link(t, r->to_root))
 		return RULE(FIELD);
@@ -72,9 +72,9 @@ static u32 broken_order(const struct angara_tree_row *r)
 	u32 dir;
 
 	for (dir = 0; dir < 8 && !r->is_root; dir++)
-		if (r->dirs >> dir & 1 && dir / 2 <= r->to_root / 2 &&
+		if (r->ports >> dir & 1 && dir / 2 <= r->to_root / 2 &&
 		    dir != (r->to_root ^ 1U))
-			return RULE(ORDER);
+			return RULE(TORUS);
 	return 0;
 }
 
@@ -88,7 +88,7 @@ static u32 broken_links(const struct rows *t, u32 node, u64 *reached)
 	for (dir = 0; dir < 8; dir++) {
 		u32 to;
 
-		if (!(r->dirs >> dir & 1))
+		if (!(r->ports >> dir & 1))
 			continue;
 		to = step(t, node, dir);
 		if (!in_tree(&t->row[to]) || t->row[to].is_root ||
@@ -143,10 +143,10 @@ static u32 broken(const struct rows *t, u32 *in)
 static void check(const struct rows *t)
 {
 	struct ang_topo topo;
-	u16 dims[ANGARA_MAX_DIMS];
+	u16 dims[ANG_MAX_DIMS];
 	u32 bad, count, in, rule, rules, i;
 
-	for (i = 0; i < ANGARA_MAX_DIMS; i++)
+	for (i = 0; i < ANG_MAX_DIMS; i++)
 		dims[i] = (u16)t->size[i];
 	EXPECT_EQ(ang_topo_init(&topo, t->ndims, dims), t->nodes);
 	rules = broken(t, &in);
@@ -170,9 +170,9 @@ static void begin(struct input *in, struct rows *t)
 	u32 i, root;
 	int n;
 
-	t->ndims = 1 + in_below(in, ANGARA_MAX_DIMS);
+	t->ndims = 1 + in_below(in, ANG_MAX_DIMS);
 	t->nodes = 1;
-	for (i = 0; i < ANGARA_MAX_DIMS; i++) {
+	for (i = 0; i < ANG_MAX_DIMS; i++) {
 		u32 size = i < t->ndims ? 1 + in_below(in, 4) : 1;
 
 		t->size[i] = t->nodes * size > MAX_NODES ? 1 : size;
@@ -183,7 +183,7 @@ static void begin(struct input *in, struct rows *t)
 	memset(t->row, 0, sizeof(t->row));
 	for (i = 0; i < t->nodes; i++) {
 		pe[i] = (u16)in_below(in, 20);
-		t->row[i].to_root = ANGARA_DIR_NONE;
+		t->row[i].to_root = ANGARA_PORT_NONE;
 	}
 	root = in_u8(in);
 	n = angara_tree_build(&topo, root, pe, in_below(in, 18), t->row);
@@ -192,7 +192,7 @@ static void begin(struct input *in, struct rows *t)
 		EXPECT_EQ(angara_tree_check(&topo, t->row, NULL), 0);
 	else
 		for (i = 0; i < t->nodes; i++)
-			t->row[i].to_root = ANGARA_DIR_NONE;
+			t->row[i].to_root = ANGARA_PORT_NONE;
 }
 
 static void change(struct input *in, struct rows *t)
@@ -203,21 +203,21 @@ static void change(struct input *in, struct rows *t)
 
 	switch (what % 12) {
 	case 0:
-		r->to_root = val & 0x80 ? ANGARA_DIR_NONE : val;
+		r->to_root = val & 0x80 ? ANGARA_PORT_NONE : val;
 		break;
 	case 1:
 		r->is_root = val & 3;
 		break;
 	case 2:
-		r->dirs = val;
-		r->dir_sum = (u8)__builtin_popcount(val);
+		r->ports = val;
+		r->port_sum = (u8)__builtin_popcount(val);
 		break;
 	case 3:
-		r->dirs ^= (u16)(1U << val % 16);
-		r->dir_sum = (u8)__builtin_popcount(r->dirs);
+		r->ports ^= (u16)(1U << val % 16);
+		r->port_sum = (u8)__builtin_popcountll(r->ports);
 		break;
 	case 4:
-		r->dir_sum = val;
+		r->port_sum = val;
 		break;
 	case 5:
 		r->pe = val;
@@ -271,7 +271,7 @@ static int reference(const char *text, u64 *sizes, int *error)
 			size = size * 10 + (u64)(text[i] - '0');
 		if (!digits || !size || size > 0xFFFF)
 			return 0;
-		if (n < ANGARA_MAX_DIMS)
+		if (n < ANG_MAX_DIMS)
 			sizes[n] = size;
 		nodes = nodes * size > ANG_MAX_NODES ? ANG_MAX_NODES + 1ULL :
 						       nodes * size;
@@ -283,13 +283,13 @@ static int reference(const char *text, u64 *sizes, int *error)
 			return 0;
 	}
 	*error = -E2BIG;
-	return n > ANGARA_MAX_DIMS || nodes > ANG_MAX_NODES ? 0 : n;
+	return n > ANG_MAX_DIMS || nodes > ANG_MAX_NODES ? 0 : n;
 }
 
 static void name(struct input *in)
 {
 	struct angara_topo topo = { .ndims = 77 };
-	u64 sizes[ANGARA_MAX_DIMS];
+	u64 sizes[ANG_MAX_DIMS];
 	char *text = malloc(in->left + 1);
 	int rc, n, error, i;
 

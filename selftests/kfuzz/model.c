@@ -87,7 +87,7 @@ const struct kf_op kf_ops[] = {
 	      ANGARA_TREE_OWNED,
 	      ROW(tree, KF_BELOW, SOME_TREES, ANGARA_MAX_TREES),
 	      ROW(is_root, KF_BELOW, 2), ROW(to_root, KF_BELOW, 7),
-	      ROW(dir_sum, KF_BELOW, 4), ROW(dirs, KF_BITS, 0x3F, 0x40),
+	      ROW(port_sum, KF_BELOW, 4), ROW(ports, KF_BITS, 0x3F, 0x40),
 	      ROW(pe, KF_BELOW, 4, ANGARA_MAX_LOCAL + 1), ROW(pkey, KF_PKEY, 0),
 	      ROW(epoch, KF_BELOW, 2), ROW(reserved, KF_ZERO, 0)),
 	IOCTL("tree_get", 2, ANGARA_IOCTL_TREE_GET, angara_tree_get, 0,

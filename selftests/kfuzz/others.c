@@ -35,9 +35,9 @@ static size_t attr_width(unsigned int type)
 	case ANGARA_A_IS_ROOT: case ANGARA_A_TO_ROOT: case ANGARA_A_MEMBERS:
 	case ANGARA_A_RULE: case ANGARA_A_EVENT:
 		return 1;
-	case ANGARA_A_DIRS: case ANGARA_A_PE: case ANGARA_A_EPOCH:
+	case ANGARA_A_PE: case ANGARA_A_EPOCH:
 		return 2;
-	case ANGARA_A_FABRIC: case ANGARA_A_PINNED:
+	case ANGARA_A_FABRIC: case ANGARA_A_PINNED: case ANGARA_A_PORTS:
 		return 8;
 	default:
 		return 4;

@@ -85,8 +85,8 @@ static int fold_node(struct ttree *t, u32 node, u32 type, u32 op, u64 off,
 			if (t->ctx[i]->node == node && t->place[i] == k)
 				some = fold_add(type, op, out,
 						t->ctx[i]->buf + off, len, some);
-	for (k = 0; k < ANGARA_MAX_DIRS; k++)
-		if (t->rows[node].dirs & 1U << k &&
+	for (k = 0; k < ANG_MAX_DIRS; k++)
+		if (t->rows[node].ports & 1U << k &&
 		    fold_node(t, angara_topo_neighbor(&topo, node, k), type, op,
 			      off, part, len))
 			some = fold_add(type, op, out, part, len, some);
@@ -226,12 +226,12 @@ void traffic(struct host *h, struct traffic *sum)
 	for (i = 0; i < h->nodes; i++) {
 		struct ang_node *n = ang_node(host_at(h, i)->fab, i);
 
-		for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
+		for (dir = 0; dir < ANG_MAX_DIRS; dir++)
 			for (vc = 0; vc < ANGARA_VC_NUM; vc++)
 				sum->link[vc] += n->link[dir].packets[vc];
 		for (vc = 0; vc < host_at(h, i)->fab->cfg.trees; vc++)
 			sum->credits += n->tree[vc].cnt.credits_sent *
-					n->tree[vc].row.dir_sum;
+					n->tree[vc].row.port_sum;
 		for (vc = 0; vc < ANGARA_DROP_NUM; vc++)
 			sum->drops += n->drops[vc];
 		sum->injected += n->cnt.injected_packets;

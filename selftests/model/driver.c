@@ -63,12 +63,12 @@ u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
 	cmd.set.row.tree = row->tree;
 	cmd.set.row.is_root = row->is_root;
 	cmd.set.row.to_root = row->to_root;
-	cmd.set.row.dir_sum = row->dir_sum;
-	cmd.set.row.dirs = cpu_to_le16(row->dirs);
+	cmd.set.row.port_sum = row->port_sum;
+	cmd.set.row.ports = cpu_to_le64(row->ports);
 	cmd.set.row.pe = cpu_to_le16(row->pe);
 	cmd.set.row.pkey = cpu_to_le32(row->pkey);
 	cmd.set.row.epoch = cpu_to_le16(row->epoch);
-	cmd.set.row.reserved = cpu_to_le16(row->reserved);
+	cmd.set.row.reserved[1] = (u8)row->reserved;
 	return adm(h, node, &cmd, NULL);
 }
 

@@ -44,7 +44,7 @@ static void dump_trees(struct ang_node *n, u32 trees)
 
 		if (t->state == ANGARA_TREE_STATE_UP && !t->open)
 			printf("#   tree %u: not open, met %x whole %x of %x\n",
-			       i, t->met, t->whole, t->row.dirs);
+			       i, t->met, t->whole, ang_links_down(&t->row));
 		for (s = 0; s < ANGARA_MAX_REDUCES; s++)
 			if (t->slot[s].used)
 				printf("#   tree %u: seq %u lacks %x of %x, done "

@@ -123,7 +123,7 @@ static void waiting(struct ang_fabric *fab, const struct ang_tree *t,
 /* Directions in which a row has a neighbor of its tree. */
 static u32 links(const struct angara_tree_row *row)
 {
-	return row->dirs | (row->is_root ? 0 : 1U << row->to_root);
+	return ang_links_down(row) | (row->is_root ? 0 : 1U << row->to_root);
 }
 
 static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
@@ -141,10 +141,10 @@ static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	EXPECT_EQ(ang_tree_row_check(&fab->topo, &t->row), 0);
 	EXPECT(t->life);
 	/* Neighbors have met before their side is whole, and all before it opens. */
-	EXPECT(!(t->met & ~links(&t->row)) && !(t->whole & ~(t->met & t->row.dirs)));
-	EXPECT(!t->open || t->whole == t->row.dirs);
+	EXPECT(!(t->met & ~links(&t->row)) && !(t->whole & ~(t->met & ang_links_down(&t->row))));
+	EXPECT(!t->open || t->whole == ang_links_down(&t->row));
 	EXPECT(!t->open || t->row.is_root || t->met & 1U << t->row.to_root);
-	for (i = 0; i < ANGARA_MAX_DIRS; i++)
+	for (i = 0; i < ANG_MAX_DIRS; i++)
 		EXPECT(t->peer[i] || !(t->met & 1U << i));
 	EXPECT(t->members <= t->row.pe);
 	for (i = 0; i < t->members; i++) {
@@ -157,7 +157,7 @@ static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
 		EXPECT(!(places & 1U << c->place[number]));
 		places |= 1U << c->place[number];
 	}
-	EXPECT_EQ(ang_count(t->places), (u32)t->row.pe + t->row.dir_sum);
+	EXPECT_EQ(ang_count(t->places), (u32)t->row.pe + t->row.port_sum);
 	EXPECT(t->state != ANGARA_TREE_STATE_UP || places == t->taken);
 	for (i = 0; i < ANGARA_MAX_REDUCES; i++) {
 		struct ang_slot *s = &t->slot[i];
@@ -402,7 +402,7 @@ static void node(struct ang_fabric *fab, u32 number)
 	u32 i;
 
 	EXPECT_EQ(n->id, number);
-	for (i = 0; i < ANGARA_MAX_DIRS; i++)
+	for (i = 0; i < ANG_MAX_DIRS; i++)
 		EXPECT_EQ(n->neighbor[i],
 			  ang_topo_neighbor(&fab->topo, number, i));
 	rings(fab, n);

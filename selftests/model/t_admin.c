@@ -7,7 +7,7 @@
 #include "test.h"
 
 static const struct angara_tree_row row_one = {
-	.tree = 5, .is_root = 1, .to_root = ANGARA_DIR_NONE, .pe = 1,
+	.tree = 5, .is_root = 1, .to_root = ANGARA_PORT_NONE, .pe = 1,
 	.pkey = PKEY, .epoch = 3,
 };
 
@@ -99,7 +99,7 @@ static void number_of_trees(void)
 	for (i = 0; i < 3; i++) {
 		struct angara_adm_cmd cmd = {
 			.opcode = ANGARA_ADM_TREE_SET,
-			.set.row = { .is_root = 1, .to_root = ANGARA_DIR_NONE,
+			.set.row = { .is_root = 1, .to_root = ANGARA_PORT_NONE,
 				 .pe = cpu_to_le16(1), .pkey = cpu_to_le32(1) },
 		};
 		struct ang_cfg cfg = cfg_default;
@@ -262,7 +262,7 @@ static void rows(void)
 	row.pkey = 0;
 	EXPECT_EQ(adm_row(h, 0, &row), ANGARA_ADM_ST_PARAM);
 	row = row_one;
-	row.dir_sum = 1;
+	row.port_sum = 1;
 	EXPECT_EQ(adm_row(h, 0, &row), ANGARA_ADM_ST_RULE);
 	row.tree = 16;
 	EXPECT_EQ(adm_row(h, 0, &row), ANGARA_ADM_ST_RULE);
@@ -274,12 +274,12 @@ static void rows(void)
 	EXPECT_EQ(adm(h, 0, &get, &cpl), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(cpl.row.tree, 5);
 	EXPECT_EQ(cpl.row.is_root, 1);
-	EXPECT_EQ(cpl.row.to_root, ANGARA_DIR_NONE);
+	EXPECT_EQ(cpl.row.to_root, ANGARA_PORT_NONE);
 	EXPECT_EQ(le16_to_cpu(cpl.row.pe), 1);
 	EXPECT_EQ(le32_to_cpu(cpl.row.pkey), PKEY);
 	EXPECT_EQ(le16_to_cpu(cpl.row.epoch), 3);
-	EXPECT_EQ(cpl.state, ANGARA_TREE_STATE_UP);
-	EXPECT_EQ(cpl.members, 0);
+	EXPECT_EQ(cpl.row.state, ANGARA_TREE_STATE_UP);
+	EXPECT_EQ(cpl.row.members, 0);
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5), ANGARA_ADM_ST_OK);
 	host_free(h);
 }
@@ -510,7 +510,7 @@ static void unaligned(void)
 	host_run(h);
 	n->asq[0].opcode = ANGARA_ADM_TREE_SET;
 	n->asq[0].set.row.is_root = 1;
-	n->asq[0].set.row.to_root = ANGARA_DIR_NONE;
+	n->asq[0].set.row.to_root = ANGARA_PORT_NONE;
 	n->asq[0].set.row.pe = cpu_to_le16(1);
 	n->asq[0].set.row.pkey = cpu_to_le32(PKEY);
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);

@@ -59,9 +59,9 @@ static void to_children(void)
 			tree_counters(i, 3, &c);
 			EXPECT_EQ(le64_to_cpu(c.reduce_results), k);
 			EXPECT_EQ(le64_to_cpu(c.reduce_packets),
-				  (u64)k * (1 + row->dir_sum));
+				  (u64)k * (1 + row->port_sum));
 			EXPECT_EQ(le64_to_cpu(c.credits_sent),
-				  row->dirs ? k / 8 : 0);
+				  row->ports ? k / 8 : 0);
 			EXPECT_EQ(le64_to_cpu(c.in_flight), 0);
 			EXPECT_EQ(to_pe(&c), k);
 			EXPECT_EQ(ctx_counter(g.ctx[i], ANGARA_CTR_REDUCES(3)), k);
@@ -97,7 +97,7 @@ static void trains(void)
 			tree_counters(i, 9, &c);
 			EXPECT_EQ(le64_to_cpu(c.reduce_results), n);
 			EXPECT_EQ(le64_to_cpu(c.credits_sent),
-				  t->rows[i].dirs ? n / 8 : 0);
+				  t->rows[i].ports ? n / 8 : 0);
 			EXPECT_EQ(le64_to_cpu(c.up_credits), t->rows[i].is_root ?
 				  16 : 16 - n + n / 8 * 8);
 			EXPECT(le64_to_cpu(c.max_in_flight) <= 16);

@@ -39,7 +39,7 @@ static u32 state(u32 node, u32 tree, u32 *down_node)
 		return ANGARA_TREE_STATE_UNSET;
 	if (down_node)
 		*down_node = le32_to_cpu(cpl.value);
-	return cpl.state;
+	return cpl.row.state;
 }
 
 /* Long operations on all contexts but the last, in the middle of which ... */
@@ -417,7 +417,7 @@ static void source_vanishes(void)
 static void ring_without_root(void)
 {
 	struct angara_tree_row row = {
-		.tree = 6, .to_root = 0, .dirs = 2, .dir_sum = 1, .pe = 1,
+		.tree = 6, .to_root = 0, .ports = 2, .port_sum = 1, .pe = 1,
 		.pkey = PKEY, .epoch = 1,
 	};
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 6, 0, 8192, 1000);
@@ -427,11 +427,11 @@ static void ring_without_root(void)
 
 	start("5x3", 1, 1);
 	branch.to_root = 3;
-	branch.dirs = branch.dir_sum = 0;
+	branch.ports = branch.port_sum = 0;
 	for (i = 0; i < 6; i++) {
 		/* Node 5 hangs below node 0, along Y. */
-		row.dirs = i ? 2 : 2 | 4;
-		row.dir_sum = i ? 1 : 2;
+		row.ports = i ? 2 : 2 | 4;
+		row.port_sum = i ? 1 : 2;
 		EXPECT_EQ(adm_row(g.h, i, i < 5 ? &row : &branch),
 			  ANGARA_ADM_ST_OK);
 		EXPECT_EQ(adm_op(g.h, i, ANGARA_ADM_JOIN, 0, 6),
@@ -458,15 +458,15 @@ static void ring_without_root(void)
 static void rows_apart(void)
 {
 	static const u32 causes[] = {
-		ANGARA_DROP_STALE, ANGARA_DROP_PARTITION, ANGARA_DROP_DIRECTION,
+		ANGARA_DROP_STALE, ANGARA_DROP_PARTITION, ANGARA_DROP_PORT,
 		ANGARA_DROP_NO_TREE,
 	};
 	u32 k;
 
 	for (k = 0; k < NUM(causes); k++) {
 		struct angara_tree_row root = {
-			.tree = 2, .is_root = 1, .to_root = ANGARA_DIR_NONE,
-			.dirs = 1, .dir_sum = 1, .pe = 1, .pkey = PKEY,
+			.tree = 2, .is_root = 1, .to_root = ANGARA_PORT_NONE,
+			.ports = 1, .port_sum = 1, .pe = 1, .pkey = PKEY,
 			.epoch = 1,
 		};
 		struct angara_tree_row below = {

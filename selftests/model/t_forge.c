@@ -45,7 +45,7 @@ static void start_inner(void)
 
 	for (root = 1; root < 9; root++) {
 		start(root);
-		if (t->rows[0].dir_sum)
+		if (t->rows[0].port_sum)
 			return;
 		end();
 	}
@@ -245,7 +245,7 @@ static void results_unfit(void)
 	/* A root that makes node 0 a leaf. */
 	for (root = 1; root < 9; root++) {
 		start(root);
-		if (!t->rows[0].dir_sum)
+		if (!t->rows[0].port_sum)
 			break;
 		end();
 	}
@@ -356,7 +356,7 @@ static void data_early(void)
 	begin_apart();
 	dropped();
 	p.life = me->tree[TREE].life;
-	give(&p, ang_lowest(t->rows[0].dirs), ANGARA_VC_UP);
+	give(&p, ang_lowest(t->rows[0].ports), ANGARA_VC_UP);
 	give(&p, t->rows[0].to_root, ANGARA_VC_DOWN);
 	EXPECT_EQ(dropped(), 8);
 	EXPECT_EQ(ctx_counter(g.ctx[0], ANGARA_CTR_BCAST(TREE)), 0);
@@ -367,9 +367,9 @@ static void data_early(void)
 static void ring_fed(void)
 {
 	static const struct angara_tree_row rows[2] = {
-		{ .tree = TREE, .to_root = 0, .dir_sum = 2,
-		  .dirs = 1 << 1 | 1 << 2, .pe = 1, .pkey = PKEY, .epoch = 1 },
-		{ .tree = TREE, .to_root = 0, .dir_sum = 1, .dirs = 1 << 1,
+		{ .tree = TREE, .to_root = 0, .port_sum = 2,
+		  .ports = 1 << 1 | 1 << 2, .pe = 1, .pkey = PKEY, .epoch = 1 },
+		{ .tree = TREE, .to_root = 0, .port_sum = 1, .ports = 1 << 1,
 		  .pe = 1, .pkey = PKEY, .epoch = 1 },
 	};
 	struct ang_pkt p = {
@@ -461,8 +461,8 @@ static void children(void)
 	start(0);
 	host_run(g.h);
 	dropped();
-	EXPECT(t->rows[0].dir_sum > 1);
-	dir = ang_lowest(t->rows[0].dirs);
+	EXPECT(t->rows[0].port_sum > 1);
+	dir = ang_lowest(t->rows[0].ports);
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	p = honest(op, ANG_PKT_ALLREDUCE);
 	p.src_node = me->neighbor[dir];

@@ -29,13 +29,14 @@ static void random_row(struct angara_hw_row *row)
 
 	row->tree = (u8)pick(3);
 	row->is_root = !pick(4);
-	row->to_root = row->is_root ? ANGARA_DIR_NONE : (u8)pick(6);
-	row->dirs = cpu_to_le16((u16)dirs);
-	row->dir_sum = (u8)__builtin_popcount(dirs);
+	row->to_root = row->is_root ? ANGARA_PORT_NONE : (u8)pick(6);
+	row->ports = cpu_to_le64(dirs);
+	row->port_sum = (u8)__builtin_popcount(dirs);
 	row->pe = cpu_to_le16((u16)(1 + pick(2)));
 	row->pkey = cpu_to_le32(PKEY);
 	row->epoch = cpu_to_le16((u16)pick(2));
-	row->reserved = 0;
+	row->state = row->members = 0;
+	memset(row->reserved, 0, sizeof(row->reserved));
 }
 
 static void random_command(struct angara_adm_cmd *cmd)

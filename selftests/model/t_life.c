@@ -26,7 +26,7 @@ static struct tctx *ctx_on(u32 node, u32 index)
 static void set_alone(void)
 {
 	struct angara_tree_row row = {
-		.tree = TREE, .is_root = 1, .to_root = ANGARA_DIR_NONE,
+		.tree = TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE,
 		.pe = 2, .pkey = PKEY, .epoch = 1,
 	};
 	u32 i;
@@ -298,8 +298,8 @@ static void left_unmet(void)
 static void born_down(void)
 {
 	static const struct angara_tree_row root = {
-		.tree = TREE, .is_root = 1, .to_root = ANGARA_DIR_NONE,
-		.dir_sum = 1, .dirs = 1 << 1, .pe = 1, .pkey = PKEY, .epoch = 1,
+		.tree = TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE,
+		.port_sum = 1, .ports = 1 << 1, .pe = 1, .pkey = PKEY, .epoch = 1,
 	};
 	static const struct angara_tree_row leaf = {
 		.tree = TREE, .to_root = 0, .pe = 1, .pkey = PKEY, .epoch = 1,

@@ -178,7 +178,7 @@ static void trees(void)
 		for (i = 0; i < 8; i++)
 			if (is_gone(i))
 				t->rows[i].is_root = 0,
-				t->rows[i].to_root = ANGARA_DIR_NONE;
+				t->rows[i].to_root = ANGARA_PORT_NONE;
 		tree_del(t);
 		tree_del(own);
 		end();
@@ -254,7 +254,7 @@ static void apart(void)
 	EXPECT_EQ(cqe.node, 1);
 	/* A root that does not reach all who are left is of no use. */
 	EXPECT_EQ(adm(g.h, 0, &get, &cpl), ANGARA_ADM_ST_OK);
-	EXPECT_EQ(cpl.state, ANGARA_TREE_STATE_DOWN);
+	EXPECT_EQ(cpl.row.state, ANGARA_TREE_STATE_DOWN);
 	EXPECT_EQ(le32_to_cpu(cpl.value), 1);
 	tree_del(t);
 	end();

@@ -343,11 +343,11 @@ static void once(void)
 	p = n->tree[1].slot[0].pkt;
 	EXPECT(!p.buf && p.src_ctx == LOCAL - 1);
 	/* One that waits, one that is combined, one that does not exist. */
-	ang_reduce_take(&g.h->v, n, &p, ANGARA_DIR_NONE);
+	ang_reduce_take(&g.h->v, n, &p, ANGARA_PORT_NONE);
 	EXPECT_EQ(n->drops[ANGARA_DROP_ORDER], 1);
 	post_kind(t, 0, &kinds[2], BUF_KEY);
 	p.src_ctx = 0;
-	ang_reduce_take(&g.h->v, n, &p, ANGARA_DIR_NONE);
+	ang_reduce_take(&g.h->v, n, &p, ANGARA_PORT_NONE);
 	EXPECT_EQ(n->drops[ANGARA_DROP_ORDER], 2);
 	ang_reduce_take(&g.h->v, n, &p, 0);
 	EXPECT_EQ(n->drops[ANGARA_DROP_ORDER], 3);
@@ -361,7 +361,7 @@ static void once(void)
 static void places(void)
 {
 	struct angara_tree_row row = {
-		.tree = 5, .is_root = 1, .to_root = ANGARA_DIR_NONE, .pe = LOCAL,
+		.tree = 5, .is_root = 1, .to_root = ANGARA_PORT_NONE, .pe = LOCAL,
 		.pkey = PKEY, .epoch = 1,
 	};
 	u32 round;

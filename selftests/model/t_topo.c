@@ -62,7 +62,7 @@ static void follow(const struct ang_topo *t, u32 from, u32 to, u32 expected)
 		EXPECT(++steps <= expected);
 	}
 	EXPECT_EQ(steps, expected);
-	EXPECT_EQ(ang_topo_route(t, at, to), ANGARA_DIR_NONE);
+	EXPECT_EQ(ang_topo_route(t, at, to), ANGARA_PORT_NONE);
 }
 
 static void routes(void)
@@ -92,11 +92,11 @@ static void neighbours(void)
 	for (i = 0; i < NUM(tori); i++) {
 		topo_of(&t, tori[i]);
 		for (n = 0; n < t.nodes; n++) {
-			u16 coord[ANGARA_MAX_DIMS];
+			u16 coord[ANG_MAX_DIMS];
 
 			ang_topo_coord(&t, n, coord);
 			EXPECT_EQ(ang_topo_node(&t, coord), n);
-			for (dir = 0; dir < ANGARA_MAX_DIRS + 4; dir++) {
+			for (dir = 0; dir < ANG_MAX_DIRS + 4; dir++) {
 				u32 to = ang_topo_neighbor(&t, n, dir);
 
 				if (dir >= 2 * t.ndims || t.dims[dir / 2] < 2) {

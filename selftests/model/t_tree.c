@@ -43,7 +43,7 @@ static u32 check(u32 *bad)
 
 static int in_tree(const struct angara_tree_row *r)
 {
-	return r->is_root || r->to_root != ANGARA_DIR_NONE;
+	return r->is_root || r->to_root != ANGARA_PORT_NONE;
 }
 
 /* The rules once more, by walking from the root and counting. */
@@ -53,12 +53,12 @@ static int valid_row(const struct angara_tree_row *r)
 
 	if (r->is_root > 1 || r->reserved || r->tree >= ANGARA_MAX_TREES || r->pe > 16)
 		return 0;
-	if (r->is_root != (r->to_root == ANGARA_DIR_NONE))
+	if (r->is_root != (r->to_root == ANGARA_PORT_NONE))
 		return 0;
 	if (!r->is_root && ang_topo_neighbor(&topo, 0, r->to_root) == ANG_NONE)
 		return 0;
 	for (dir = 0; dir < 16; dir++) {
-		if (!(r->dirs >> dir & 1))
+		if (!(r->ports >> dir & 1))
 			continue;
 		sum++;
 		if (ang_topo_neighbor(&topo, 0, dir) == ANG_NONE)
@@ -67,7 +67,7 @@ static int valid_row(const struct angara_tree_row *r)
 		    dir != (r->to_root ^ 1U))
 			return 0;
 	}
-	return sum == r->dir_sum && (sum || r->pe);
+	return sum == r->port_sum && (sum || r->pe);
 }
 
 static int valid(void)
@@ -93,7 +93,7 @@ static int valid(void)
 			u32 to = ang_topo_neighbor(&topo, queue[head], dir);
 			struct angara_tree_row *c;
 
-			if (!(r->dirs >> dir & 1))
+			if (!(r->ports >> dir & 1))
 				continue;
 			c = &rows[to];
 			if (!in_tree(c) || c->is_root || seen[to] ||
@@ -127,30 +127,30 @@ static void one_at_a_time(void)
 	EXPECT_EQ(check(NULL), ANGARA_TREE_VALID);
 	rows[4].is_root = 0;
 	rows[4].to_root = 2;
-	rows[4].dirs = 1 << 3;
-	rows[4].dir_sum = 1;
+	rows[4].ports = 1 << 3;
+	rows[4].port_sum = 1;
 	EXPECT_EQ(check(NULL), ANGARA_TREE_RULE_ROOT);
 	build("3x3", 4, 0x1FF);
 	rows[8].is_root = 1;
-	rows[8].to_root = ANGARA_DIR_NONE;
+	rows[8].to_root = ANGARA_PORT_NONE;
 	expect_rule(ANGARA_TREE_RULE_ROOT, 8);
 	rows[3].to_root = 2;
-	rows[3].dirs = 1 << 3;
-	rows[3].dir_sum = 1;
+	rows[3].ports = 1 << 3;
+	rows[3].port_sum = 1;
 	expect_rule(ANGARA_TREE_RULE_LINK, 4);
-	rows[0].to_root = ANGARA_DIR_NONE;
+	rows[0].to_root = ANGARA_PORT_NONE;
 	expect_rule(ANGARA_TREE_RULE_LINK, 3);
-	rows[0].dirs = 1;
-	rows[0].dir_sum = 1;
-	expect_rule(ANGARA_TREE_RULE_ORDER, 0);
+	rows[0].ports = 1;
+	rows[0].port_sum = 1;
+	expect_rule(ANGARA_TREE_RULE_TORUS, 0);
 	rows[6].pkey++;
 	expect_rule(ANGARA_TREE_RULE_SHARED, 3);
 	rows[6].epoch++;
 	expect_rule(ANGARA_TREE_RULE_SHARED, 3);
 	rows[6].tree++;
 	expect_rule(ANGARA_TREE_RULE_SHARED, 3);
-	rows[4].dirs &= (u16)~1U;
-	rows[4].dir_sum--;
+	rows[4].ports &= (u16)~1U;
+	rows[4].port_sum--;
 	expect_rule(ANGARA_TREE_RULE_REACH, 5);
 }
 
@@ -169,12 +169,12 @@ do {									\
 	BAD(0, pe, 0);
 	BAD(0, to_root, 4);
 	BAD(0, to_root, 0xFE);
-	BAD(0, dirs, 0x100);
-	BAD(0, dirs, 0x8000);
-	BAD(0, dir_sum, 1);
-	BAD(4, dir_sum, 3);
+	BAD(0, ports, 0x100);
+	BAD(0, ports, 0x8000);
+	BAD(0, port_sum, 1);
+	BAD(4, port_sum, 3);
 	BAD(4, to_root, 0);
-	BAD(4, dirs, 0x1F);
+	BAD(4, ports, 0x1F);
 #undef BAD
 }
 
@@ -187,8 +187,8 @@ static void ring_without_root(void)
 	EXPECT_EQ(check(NULL), ANGARA_TREE_VALID);
 	for (i = 3; i < 6; i++) {
 		rows[i].to_root = 1;
-		rows[i].dirs = 1;
-		rows[i].dir_sum = 1;
+		rows[i].ports = 1;
+		rows[i].port_sum = 1;
 	}
 	EXPECT_EQ(check(NULL), ANGARA_TREE_RULE_REACH);
 	EXPECT(!valid());
@@ -204,17 +204,17 @@ static void change(u64 *seed)
 		r->to_root = (u8)dir;
 		break;
 	case 1:
-		r->to_root = ANGARA_DIR_NONE;
+		r->to_root = ANGARA_PORT_NONE;
 		break;
 	case 2:
 		r->is_root ^= 1;
 		break;
 	case 3:
-		r->dirs ^= (u16)(1U << dir);
+		r->ports ^= (u16)(1U << dir);
 		break;
 	case 4:
-		r->dirs ^= (u16)(1U << dir);
-		r->dir_sum = (u8)__builtin_popcount(r->dirs);
+		r->ports ^= (u16)(1U << dir);
+		r->port_sum = (u8)__builtin_popcountll(r->ports);
 		break;
 	case 5:
 		r->pe ^= 1;
@@ -223,12 +223,12 @@ static void change(u64 *seed)
 		r->epoch ^= (u16)(rnd(seed) & 1);
 		break;
 	case 7:
-		r->dir_sum ^= (u8)(rnd(seed) & 1);
+		r->port_sum ^= (u8)(rnd(seed) & 1);
 		break;
 	case 8: /* a child moved under another parent, or taken out */
 		r->to_root = (u8)dir;
 		rows[ang_topo_neighbor(&topo, 0, dir) == ANG_NONE ? 0 :
-		     ang_topo_neighbor(&topo, (u32)(r - rows), dir)].dirs |=
+		     ang_topo_neighbor(&topo, (u32)(r - rows), dir)].ports |=
 			(u16)(1U << (dir ^ 1));
 		break;
 	}

@@ -72,7 +72,7 @@ static void collectives(void)
 		u8 root, up, n;
 		u16 down;
 	} rows[4] = {
-		{ 1, ANGARA_DIR_NONE, 2, 1 << 0 | 1 << 2 },
+		{ 1, ANGARA_PORT_NONE, 2, 1 << 0 | 1 << 2 },
 		{ 0, 1, 1, 1 << 2 }, { 0, 3, 0, 0 }, { 0, 3, 0, 0 },
 	};
 
@@ -81,8 +81,8 @@ static void collectives(void)
 		c[i] = member(h, i);
 		row.is_root = rows[i].root;
 		row.to_root = rows[i].up;
-		row.dir_sum = rows[i].n;
-		row.dirs = rows[i].down;
+		row.port_sum = rows[i].n;
+		row.ports = rows[i].down;
 		EXPECT_EQ(adm_row(h, i, &row), ANGARA_ADM_ST_OK);
 		EXPECT_EQ(adm_op(h, i, ANGARA_ADM_JOIN, 1, 3), ANGARA_ADM_ST_OK);
 		for (k = 0; k < 1024; k++)

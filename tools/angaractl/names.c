@@ -15,7 +15,7 @@
 
 enum kind {
 	KIND_NONE, KIND_U8, KIND_U16, KIND_U32, KIND_U64, KIND_BOOL, KIND_TEXT,
-	KIND_ID, KIND_LIST, KIND_DEV, KIND_DIR, KIND_DIRS, KIND_STATE,
+	KIND_ID, KIND_LIST, KIND_DEV, KIND_DIR, KIND_PORTS, KIND_STATE,
 	KIND_RULE, KIND_COUNTERS,
 };
 
@@ -62,7 +62,7 @@ static const struct attr {
 	[ANGARA_A_STATE] = { "state", KIND_STATE },
 	[ANGARA_A_IS_ROOT] = { "is_root", KIND_BOOL },
 	[ANGARA_A_TO_ROOT] = { "to_root", KIND_DIR },
-	[ANGARA_A_DIRS] = { "dirs", KIND_DIRS },
+	[ANGARA_A_PORTS] = { "ports", KIND_PORTS },
 	[ANGARA_A_PE] = { "pe", KIND_U16 },
 	[ANGARA_A_PKEY] = { "pkey", KIND_U32 },
 	[ANGARA_A_EPOCH] = { "epoch", KIND_U16 },
@@ -100,16 +100,16 @@ const char *state_name(unsigned int state)
 
 static struct json_object *dir_value(uint8_t dir)
 {
-	return dir == ANGARA_DIR_NONE ? NULL :
+	return dir == ANGARA_PORT_NONE ? NULL :
 	       json_object_new_string(angara_dir_name(dir));
 }
 
-static struct json_object *dirs_value(uint16_t dirs)
+static struct json_object *ports_value(uint64_t ports)
 {
 	struct json_object *array = json_object_new_array();
 
 	for (unsigned int d = 0; d < ANGARA_MAX_DIRS; d++) {
-		if (dirs & (1U << d))
+		if (ports >> d & 1)
 			json_object_array_add(array, dir_value(d));
 	}
 	return array;
@@ -187,8 +187,8 @@ static struct json_object *value_of(const struct attr *known,
 		return dev_value(nla_get_u32(attr));
 	case KIND_DIR:
 		return dir_value(nla_get_u8(attr));
-	case KIND_DIRS:
-		return dirs_value(nla_get_u16(attr));
+	case KIND_PORTS:
+		return ports_value(nla_get_u64(attr));
 	case KIND_STATE:
 		return json_object_new_string(state_name(nla_get_u8(attr)));
 	case KIND_RULE:

@@ -21,7 +21,7 @@ static unsigned int dir_number(const char *name)
 		if (!strcmp(name, angara_dir_name(d)))
 			return d;
 	}
-	return ANGARA_DIR_NONE;
+	return ANGARA_PORT_NONE;
 }
 
 /* A record of TREE_GET as a row. */
@@ -45,11 +45,11 @@ static void read_node(struct json_object *record, struct tree_node *at)
 	row->pe = record_number(record, "pe");
 	row->pkey = record_number(record, "pkey");
 	row->epoch = record_number(record, "epoch");
-	if (!json_object_object_get_ex(record, "dirs", &value))
+	if (!json_object_object_get_ex(record, "ports", &value))
 		return;
-	row->dir_sum = json_object_array_length(value);
-	for (size_t i = 0; i < row->dir_sum; i++)
-		row->dirs |= 1U << dir_number(json_object_get_string(
+	row->port_sum = json_object_array_length(value);
+	for (size_t i = 0; i < row->port_sum; i++)
+		row->ports |= 1ULL << dir_number(json_object_get_string(
 				json_object_array_get_idx(value, i)));
 }
 
@@ -83,7 +83,7 @@ int tree_load(struct nl *nl, const struct about *about, struct tree *tree)
 	tree->at = need_memory(tree->fabric.nodes, sizeof(*tree->at));
 	for (uint32_t n = 0; n < tree->fabric.nodes; n++) {
 		tree->at[n].row.tree = tree->id;
-		tree->at[n].row.to_root = ANGARA_DIR_NONE;
+		tree->at[n].row.to_root = ANGARA_PORT_NONE;
 	}
 	for (size_t i = 0; i < json_object_array_length(tree->records); i++) {
 		struct json_object *r =

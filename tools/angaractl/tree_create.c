@@ -138,7 +138,7 @@ static int set_row(struct nl *nl, uint32_t dev, const struct angara_tree_row *ro
 	nla_put_u8(msg, ANGARA_A_IS_ROOT, row->is_root);
 	if (!row->is_root)
 		nla_put_u8(msg, ANGARA_A_TO_ROOT, row->to_root);
-	nla_put_u16(msg, ANGARA_A_DIRS, row->dirs);
+	nla_put_u64(msg, ANGARA_A_PORTS, row->ports);
 	nla_put_u16(msg, ANGARA_A_PE, row->pe);
 	nla_put_u16(msg, ANGARA_A_EPOCH, row->epoch);
 	if (row->pkey)

@@ -81,7 +81,7 @@ static void draw_child(struct drawing *d, uint32_t node, unsigned int dir,
 /* Recursion is bounded: every level draws a node, and none is drawn twice. */
 static void draw_below(struct drawing *d, uint32_t node)
 {
-	unsigned int dirs = d->tree->at[node].row.dirs;
+	unsigned int dirs = d->tree->at[node].row.ports;
 
 	d->drawn[node] = true;
 	for (unsigned int dir = 0; dir < ANGARA_MAX_DIRS; dir++) {
@@ -163,7 +163,7 @@ void tree_draw_dot(const struct tree *tree)
 		       row->is_root ? " style=bold" :
 		       row->pe ? "" : " style=dashed");
 		for (unsigned int dir = 0; dir < ANGARA_MAX_DIRS; dir++) {
-			if (row->dirs & (1U << dir))
+			if (row->ports & (1U << dir))
 				printf("\tn%u -> n%u [label=\"%s\"];\n", n,
 				       child(tree, n, dir),
 				       angara_dir_name(dir));

@@ -145,9 +145,9 @@ static void common_checks(void)
 	if (!(strtod(arg_text("rate"), &end) > 0) || *end)
 		bad_usage("--rate '%s': not a number of MFlop/s",
 			  arg_text("rate"));
-	if (!arg_number("dims") || arg_number("dims") > ANGARA_MAX_DIMS)
+	if (!arg_number("dims") || arg_number("dims") > ANG_MAX_DIMS)
 		bad_usage("--dims '%s': not a number from 1 to %u",
-			  arg_text("dims"), ANGARA_MAX_DIMS);
+			  arg_text("dims"), ANG_MAX_DIMS);
 }
 
 static const struct sim_opt spmv_opts[] = {

@@ -122,7 +122,7 @@ static void coll_lay(struct env *e, struct coll *c)
 {
 	const struct angara_topo *t = &e->cfg.torus;
 	const char *block = arg_text("block");
-	u16 at[ANGARA_MAX_DIMS];
+	u16 at[ANG_MAX_DIMS];
 	bool fits = true;
 	u32 d;
 

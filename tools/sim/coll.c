@@ -78,7 +78,7 @@ static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
 static void send_down(struct sim_part *p, u32 node, u32 packet, u64 value)
 {
 	u32 tree = tree_of(coll_of(p), packet);
-	u32 dirs = sim_row(p->sim, node, tree)->dirs;
+	u32 dirs = sim_row(p->sim, node, tree)->ports;
 
 	while (dirs)
 		send_one(p, node, next_child(p, node, tree, &dirs), packet,
@@ -204,7 +204,7 @@ static void p2p_start(struct sim_part *p, u32 node)
 		if (c->type == ANG_PKT_BCAST || !row->pe)
 			continue;
 		t->sum = contribution(id, packet) * p->sim->cfg.local;
-		if (!row->dir_sum)
+		if (!row->port_sum)
 			up_done(p, node, packet);
 	}
 }
@@ -232,7 +232,7 @@ static void p2p_host(struct sim_part *p, u32 node, u32 arg)
 		return;
 	}
 	n->cpu_free = sim_max(n->cpu_free, p->now) + p->sim->cfg.combine;
-	if (++t->count == sim_row(p->sim, node, tree_of(coll_of(p), packet))->dir_sum)
+	if (++t->count == sim_row(p->sim, node, tree_of(coll_of(p), packet))->port_sum)
 		up_done(p, node, packet);
 }
 

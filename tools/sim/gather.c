@@ -45,7 +45,7 @@ int gather_algo(const char *name)
 static u32 node_of(const struct sim *s, u32 rank)
 {
 	const struct gather *g = s->arg;
-	u16 at[ANGARA_MAX_DIMS] = { 0 };
+	u16 at[ANG_MAX_DIMS] = { 0 };
 	u32 d;
 
 	if (!g->reverse)

@@ -31,7 +31,7 @@ u32 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 	}
 	if (k->type == ANG_PKT_CREDIT) {
 		k->vc = ANGARA_VC_DOWN;
-		return src == s->src0 + SIM_SRC_CREDIT ? row->dirs :
+		return src == s->src0 + SIM_SRC_CREDIT ? ang_links_down(row) :
 							 1U << SIM_OUT_RED;
 	}
 	if (up && k->type != ANG_PKT_BCAST)
@@ -196,7 +196,7 @@ void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts)
 
 	t->slot[t->done % ANGARA_MAX_REDUCES].count = 0;
 	t->done += npkts;
-	if (row->dirs && due) {
+	if (ang_links_down(row) && due) {
 		t->credit_pend++;
 		credit_issue(p, node, tree);
 	}
@@ -250,7 +250,7 @@ void sim_credit_news(struct sim_part *p, u32 node, u64 time)
 		note = (struct sim_pkt){ .type = ANG_PKT_CREDIT, .npkts = 1,
 					 .tree = (u8)tree,
 					 .src = s->base + node };
-		sim_note(p, ANG_TR_CREDIT, node, &note, ANGARA_DIR_NONE, p->now,
+		sim_note(p, ANG_TR_CREDIT, node, &note, ANGARA_PORT_NONE, p->now,
 			 time);
 		sim_push(p, time, node, SIM_EV_CREDIT, tree, t->done);
 	}

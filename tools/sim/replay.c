@@ -182,10 +182,10 @@ static void edge(struct sim *s, struct angara_tree_row *rows, u32 node, u32 dir,
 	u32 child = up ? node : nb, parent = up ? nb : node;
 	u32 down = up ? dir ^ 1 : dir;
 
-	if (nb == ANG_NONE || rows[parent].dirs & 1U << down)
+	if (nb == ANG_NONE || rows[parent].ports & 1U << down)
 		return;
-	rows[parent].dirs |= (u16)(1U << down);
-	rows[parent].dir_sum++;
+	rows[parent].ports |= (u16)(1U << down);
+	rows[parent].port_sum++;
 	rows[child].to_root = (u8)(down ^ 1);
 }
 
@@ -197,7 +197,7 @@ static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 
 	for (i = 0; i < s->topo.nodes; i++) {
 		rows[i].tree = (u8)tree;
-		rows[i].to_root = ANGARA_DIR_NONE;
+		rows[i].to_root = ANGARA_PORT_NONE;
 	}
 	for (i = 0; i < w->n; i++) {
 		const struct ang_trace *r = &w->rec[i];
@@ -214,8 +214,8 @@ static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 		return;
 	}
 	for (i = 0; i < s->topo.nodes; i++) {
-		rows[i].is_root = rows[i].dirs &&
-				  rows[i].to_root == ANGARA_DIR_NONE;
+		rows[i].is_root = rows[i].ports &&
+				  rows[i].to_root == ANGARA_PORT_NONE;
 		rows[i].pe = participants(w, i, tree);
 	}
 	rule = (u32)sim_set_rows(s, tree, rows);

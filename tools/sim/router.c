@@ -124,7 +124,7 @@ static u64 link_room(struct sim_part *p, u32 node, u32 dir, u32 vc,
 /* Direction that a source's packets come from. */
 static u32 src_dir(const struct sim *s, u32 src)
 {
-	return src < s->src0 ? src / SIM_NVC : ANGARA_DIR_NONE;
+	return src < s->src0 ? src / SIM_NVC : ANGARA_PORT_NONE;
 }
 
 /*
@@ -223,7 +223,7 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 /* Time that an output needs for a packet. */
 static u64 out_time(const struct sim *s, u32 out, const struct sim_pkt *k)
 {
-	if (out < ANGARA_MAX_DIRS)
+	if (out < ANG_MAX_DIRS)
 		return s->link_ps[k->flits];
 	if (out == SIM_OUT_PE)
 		return sim_host_time(s, k->npkts, k->flits);

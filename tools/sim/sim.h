@@ -53,13 +53,13 @@
 #define SIM_SRC_NUM	(SIM_SRC_RESULT + ANG_DEF_TREES)
 
 /* Outputs; links come first, by direction. */
-#define SIM_OUT_PE	ANGARA_MAX_DIRS
-#define SIM_OUT_RED	(ANGARA_MAX_DIRS + 1)
-#define SIM_OUT_ROOT	(ANGARA_MAX_DIRS + 2)
-#define SIM_OUT_NUM	(ANGARA_MAX_DIRS + 3)
+#define SIM_OUT_PE	ANG_MAX_DIRS
+#define SIM_OUT_RED	(ANG_MAX_DIRS + 1)
+#define SIM_OUT_ROOT	(ANG_MAX_DIRS + 2)
+#define SIM_OUT_NUM	(ANG_MAX_DIRS + 3)
 
 static_assert(ANG_OUT_PE == 1U << SIM_OUT_PE, "outputs as in the model");
-static_assert(ANGARA_MAX_DIRS * SIM_NVC + SIM_SRC_NUM <= 64, "a word of sources");
+static_assert(ANG_MAX_DIRS * SIM_NVC + SIM_SRC_NUM <= 64, "a word of sources");
 
 /**
  * struct sim_pkt - a packet, or a train of some that travel together
@@ -449,7 +449,7 @@ struct sim {
 	u64 header_ps;
 	u32 max_flits;
 	u32 *nb;
-	u16 (*coord)[ANGARA_MAX_DIMS];
+	u16 (*coord)[ANG_MAX_DIMS];
 	struct angara_tree_row *rows[ANG_DEF_TREES];
 	struct angara_tree_row *row;
 	struct sim_fifo *fifo;

@@ -125,7 +125,7 @@ static void random_cfg(struct sim_cfg *c, u64 *rng)
 
 	sim_cfg_default(c);
 	memset(&c->torus, 0, sizeof(c->torus));
-	c->torus.ndims = 1 + below(rng, ANGARA_MAX_DIMS);
+	c->torus.ndims = 1 + below(rng, ANG_MAX_DIMS);
 	for (d = 0; d < c->torus.ndims; d++)
 		c->torus.dims[d] = (u16)(1 + below(rng, c->torus.ndims > 2 ? 4 : 7));
 	c->buffer = 4 + below(rng, 6);

@@ -72,10 +72,10 @@ static u8 direction(const char *name)
 {
 	u32 dir;
 
-	for (dir = 0; dir < ANGARA_MAX_DIRS; dir++)
+	for (dir = 0; dir < ANG_MAX_DIRS; dir++)
 		if (!strcmp(angara_dir_name(dir), name))
 			return (u8)dir;
-	return ANGARA_DIR_NONE;
+	return ANGARA_PORT_NONE;
 }
 
 static bool parse_tracefs(const char *at, struct ang_trace *r)
@@ -107,7 +107,7 @@ bool ang_trace_parse(const char *line, struct ang_trace *r)
 	int end = 0, v;
 
 	memset(r, 0, sizeof(*r));
-	r->dir = ANGARA_DIR_NONE;
+	r->dir = ANGARA_PORT_NONE;
 	if (at)
 		return parse_tracefs(at, r);
 	if (sscanf(line, "%llu node %u: %15s %15s from %u, tree %u, seq %u, %u x %u bytes%n",

@@ -54,7 +54,7 @@ static u32 draw_below(u64 *state, u32 n)
 static u32 transposed(const struct sim *s, u32 id)
 {
 	const struct ang_topo *t = &s->topo;
-	u16 to[ANGARA_MAX_DIMS] = { 0 };
+	u16 to[ANG_MAX_DIMS] = { 0 };
 	u32 d;
 
 	for (d = 0; d < t->ndims; d++) {

@@ -36,7 +36,7 @@ static void find_links(struct link *l, const bool *theirs)
 	for (node = 0; node < topo->nodes; node++) {
 		u32 before = l->num_out;
 
-		for (dir = 0; theirs[node] && dir < ANGARA_MAX_DIRS; dir++) {
+		for (dir = 0; theirs[node] && dir < ANG_MAX_DIRS; dir++) {
 			u32 to = ang_topo_neighbor(topo, node, dir);
 
 			if (to == ANG_NONE || !is_ours(l, to))

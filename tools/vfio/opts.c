@@ -206,7 +206,7 @@ static int make_cfg(struct opts *o)
 	nodes = ang_topo_init(&topo, cfg->ndims, cfg->dims);
 	if (!nodes) {
 		say("--dims '%s': must be 1 to %u sizes like 2x2x1, at most %u nodes",
-		    o->dims, ANGARA_MAX_DIMS, ANG_MAX_NODES);
+		    o->dims, ANG_MAX_DIMS, ANG_MAX_NODES);
 		return USAGE;
 	}
 	small = nodes <= SMALL;

@@ -133,7 +133,7 @@ static int dev_fill(struct nl_msg *msg, struct fabric *f, u32 node,
 		    const struct look *look)
 {
 	const struct ang_cfg *cfg = fabric_cfg(f);
-	u16 coord[ANGARA_MAX_DIMS];
+	u16 coord[ANG_MAX_DIMS];
 	struct ang_topo topo;
 
 	ang_topo_init(&topo, cfg->ndims, cfg->dims);
@@ -207,7 +207,7 @@ static int tree_fill(struct nl_msg *msg, struct fabric *f, u32 node,
 	nla_put_u8(msg, ANGARA_A_STATE, (u8)get->state);
 	nla_put_u8(msg, ANGARA_A_IS_ROOT, row->is_root);
 	nla_put_u8(msg, ANGARA_A_TO_ROOT, row->to_root);
-	nla_put_u16(msg, ANGARA_A_DIRS, row->dirs);
+	nla_put_u64(msg, ANGARA_A_PORTS, row->ports);
 	nla_put_u16(msg, ANGARA_A_PE, row->pe);
 	nla_put_u32(msg, ANGARA_A_PKEY, row->pkey);
 	nla_put_u16(msg, ANGARA_A_EPOCH, row->epoch);
@@ -357,7 +357,7 @@ static int tree_check(struct show *s)
 		fabric_look(s->fabric, node, tree_look, &look);
 		rows[node] = look.tree.row;
 		if (look.tree.state == ANGARA_TREE_STATE_UNSET)
-			rows[node].to_root = ANGARA_DIR_NONE;
+			rows[node].to_root = ANGARA_PORT_NONE;
 	}
 	rule = ang_tree_check(&topo, rows, &bad, &count);
 	free(rows);

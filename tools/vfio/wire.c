@@ -117,7 +117,7 @@ u32 wire_hello_put(void *frame, const struct hello *h)
 	w->version = cpu_to_le16(WIRE_VERSION);
 	w->self = cpu_to_le64(h->self);
 	w->other = cpu_to_le64(h->other);
-	for (i = 0; i < ANGARA_MAX_DIMS; i++)
+	for (i = 0; i < ANG_MAX_DIMS; i++)
 		w->dims[i] = cpu_to_le16(i < h->cfg.ndims ? h->cfg.dims[i] : 1);
 	w->ctxs = cpu_to_le16(h->cfg.ctxs);
 	w->trees = cpu_to_le16(h->cfg.trees);
@@ -149,7 +149,7 @@ static const char *same_fabric(const struct wire_hello *w,
 		return "does not speak as an angara-vfio does";
 	if (le16_to_cpu(w->version) != WIRE_VERSION)
 		return "is of another version of angara-vfio";
-	for (i = 0; i < ANGARA_MAX_DIMS; i++)
+	for (i = 0; i < ANG_MAX_DIMS; i++)
 		if (le16_to_cpu(w->dims[i]) !=
 		    (i < cfg->ndims ? cfg->dims[i] : 1))
 			return "serves a torus of another size: give both the same --dims";

@@ -82,7 +82,7 @@ struct wire_hello {
 	__le16 ranges;
 	__le64 self;
 	__le64 other;
-	__le16 dims[ANGARA_MAX_DIMS];
+	__le16 dims[ANG_MAX_DIMS];
 	__le16 ctxs;
 	__le16 trees;
 	__le16 ops;

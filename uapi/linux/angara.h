@@ -35,7 +35,7 @@
 #define ANGARA_ABI_VERSION	1
 
 #define ANGARA_MAX_DIMS		4	/* torus dimensions X, Y, Z, W */
-#define ANGARA_MAX_DIRS		8	/* two directions per dimension */
+#define ANGARA_MAX_PORTS	64	/* of a router */
 #define ANGARA_MAX_TREES	64	/* more than any device has; see max_trees */
 #define ANGARA_MAX_REDUCES	16	/* ReduceId 0..15, per tree */
 #define ANGARA_MAX_LOCAL	16	/* local participants of a tree */
@@ -48,8 +48,7 @@
 
 #define ANGARA_IOC_TYPE		0xE4
 
-/* Direction numbers: 2 * dimension for "+", one more for "-". */
-#define ANGARA_DIR_NONE		0xFF
+#define ANGARA_PORT_NONE		0xFF	/* no port, where there may be one */
 
 #define ANGARA_IOCTL_QUERY		_IO(ANGARA_IOC_TYPE, 0)
 #define ANGARA_IOCTL_CTX_CREATE		_IO(ANGARA_IOC_TYPE, 1)
@@ -222,12 +221,12 @@ struct angara_mr_deregister {
  * struct angara_tree_row - one row of a router's collective routing table
  * @tree: TreeId
  * @is_root: 1: this node is the root
- * @to_root: direction up, ANGARA_DIR_NONE at the root
- * @dir_sum: number of directions down
- * @dirs: set of directions down, bit d for direction d
+ * @to_root: port up, ANGARA_PORT_NONE at the root
+ * @port_sum: number of ports down
  * @pe: local participants, 0 for a transit node, at most ANGARA_MAX_LOCAL
- * @pkey: partition that may use the tree
  * @epoch: equal in all rows of the tree; rows that differ do not meet
+ * @ports: set of ports down, bit p for port p
+ * @pkey: partition that may use the tree
  * @reserved: must be 0
  *
  * Source: document 000, section 3.1; @pe counts instead of being one bit.
@@ -236,12 +235,12 @@ struct angara_tree_row {
 	__u8 tree;
 	__u8 is_root;
 	__u8 to_root;
-	__u8 dir_sum;
-	__u16 dirs;
+	__u8 port_sum;
 	__u16 pe;
-	__u32 pkey;
 	__u16 epoch;
-	__u16 reserved;
+	__aligned_u64 ports;
+	__u32 pkey;
+	__u32 reserved;
 };
 
 /**
@@ -359,7 +358,7 @@ struct angara_tree_verify {
 #define ANGARA_TREE_VALID		0
 #define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
 #define ANGARA_TREE_RULE_LINK		2 /* neighbour down does not point back up */
-#define ANGARA_TREE_RULE_ORDER		3 /* down direction out of dimension order */
+#define ANGARA_TREE_RULE_TORUS		3 /* of a torus: port down out of dimension order */
 #define ANGARA_TREE_RULE_FIELD		4 /* a field out of range, or two disagree */
 #define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
 #define ANGARA_TREE_RULE_REACH		6 /* a row is not reached from the root */

@@ -79,8 +79,8 @@ enum {
 	ANGARA_A_TREE,			/* u8: TreeId */
 	ANGARA_A_STATE,			/* u8: ANGARA_TREE_STATE_* */
 	ANGARA_A_IS_ROOT,		/* u8 */
-	ANGARA_A_TO_ROOT,		/* u8: direction or ANGARA_DIR_NONE */
-	ANGARA_A_DIRS,			/* u16: set of directions down */
+	ANGARA_A_TO_ROOT,		/* u8: port up or ANGARA_PORT_NONE */
+	ANGARA_A_PORTS,			/* u64: set of ports down */
 	ANGARA_A_PE,			/* u16: local participants */
 	ANGARA_A_PKEY,			/* u32: partition */
 	ANGARA_A_EPOCH,			/* u16 */

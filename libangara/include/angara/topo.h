@@ -2,8 +2,7 @@
 /*
  * libangara: the torus and the trees laid over it.
  *
- * Node numbers count X fastest; direction 2*d is "+" and 2*d+1 is "-" of
- * dimension d.  Trees are built in the order of dimensions X, Y, Z, W from
+ * Node numbers count X fastest; port 2*d is "+" and 2*d+1 is "-" of dimension d.  Trees are built in the order of dimensions X, Y, Z, W from
  * the root (document 000, section 2).
  */
 #ifndef ANGARA_TOPO_H
@@ -19,10 +18,12 @@ extern "C" {
 #define ANGARA_TREE_VALID		0
 #define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
 #define ANGARA_TREE_RULE_LINK		2 /* neighbour down does not point back up */
-#define ANGARA_TREE_RULE_ORDER		3 /* down direction out of dimension order */
+#define ANGARA_TREE_RULE_TORUS		3 /* of a torus: port down out of dimension order */
 #define ANGARA_TREE_RULE_FIELD		4 /* a field out of range, or two disagree */
 #define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
 #define ANGARA_TREE_RULE_REACH		6 /* a row is not reached from the root */
+
+#define ANGARA_MAX_DIRS	(2 * ANGARA_MAX_DIMS)	/* ports of a node of a torus */
 
 /*
  * Of linux/angara.h, which a program that builds trees includes: rows are what
@@ -65,7 +66,7 @@ const char *angara_dir_name(unsigned int dir);
  * @pe: local participants of every node of the torus, 0: only transit if needed
  * @tree: TreeId for the rows
  * @rows: out: array, one row per node of the torus; of a node outside of the
- *	tree to_root is ANGARA_DIR_NONE, is_root 0
+ *	tree to_root is ANGARA_PORT_NONE, is_root 0
  *
  * The root is in the tree whether it takes part or not.
  * Return: nodes in the tree; -EINVAL @root, @tree or a count out of range, or
