@@ -387,6 +387,47 @@ int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 	return ret ? ret : ang_adm_errno(cpl.status);
 }
 
+/**
+ * ang_adm_describe() - read a part of the description of the fabric
+ * @adev: device, entered
+ * @offset: where to begin
+ * @buf: out: ANG_DESCRIBE_BYTES, as many of them as there are
+ * @size: out: bytes of the whole text
+ *
+ * Return: as ang_adm_exec(); -EINVAL the text is not that long.
+ * Context: process; may sleep.
+ */
+int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_DESCRIBE,
+		.text = {
+			.offset = cpu_to_le32(offset),
+			.length = cpu_to_le32(ANG_DESCRIBE_BYTES),
+		},
+	};
+	struct angara_adm_cpl cpl;
+	struct adm_call call = {
+		.cmd = &cmd,
+		.cpl = &cpl,
+		.buf = buf,
+		.len = ANG_DESCRIBE_BYTES,
+		.killable = true,
+	};
+	int ret;
+
+	/* The address of the buffer stands where that for counters does. */
+	static_assert(offsetof(struct angara_adm_text, addr) ==
+		      offsetof(struct angara_adm_counters, addr));
+	static_assert(ANG_DESCRIBE_BYTES <= ADM_BUF_SIZE);
+
+	ret = adm_run(adev, &call);
+	if (!ret)
+		ret = ang_adm_errno(cpl.status);
+	*size = ret ? 0 : le32_to_cpu(cpl.value);
+	return ret;
+}
+
 static void event_handle(struct ang_dev *adev, const struct angara_hw_event *ev)
 {
 	u32 index = le32_to_cpu(ev->index);

@@ -141,6 +141,9 @@ struct ang_row_seen {
 	struct angara_adm_cpl cpl;
 };
 
+#define ANG_DESCRIBE_BYTES	64U	/* of the description, per command */
+#define ANG_MAX_TEXT		(PAGE_SIZE - 1)	/* of it: a file of sysfs has no more */
+
 /**
  * struct ang_dev - one adapter
  * @dev: /dev/angaraN; its release frees this
@@ -154,8 +157,10 @@ struct ang_row_seen {
  * @ctx_limit: contexts that the transport can carry; constant once registered
  * @node: number of the node; constant once registered, as all down to @caps
  * @fabric_id: fabric
- * @topo: torus
- * @coord: coordinates of @node
+ * @nodes: nodes in the fabric
+ * @ports: ports of the router
+ * @topo: the fabric, as @text describes it
+ * @text: description of the fabric, as the device told it
  * @max_ctxs: contexts that can be created; 0 until @ctxs is there, see ang_irq()
  * @caps: ANGARA_CAP_*
  * @registration_lock: see above
@@ -213,8 +218,10 @@ struct ang_dev {
 
 	u32 node;
 	u64 fabric_id;
+	u32 nodes;
+	u32 ports;
 	struct ang_topo topo;
-	u16 coord[ANG_MAX_DIMS];
+	char *text;
 	u32 max_ctxs;
 	u32 caps;
 
@@ -310,6 +317,7 @@ int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 		 struct angara_adm_cpl *cpl);
 int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree);
 int ang_adm_destroy(struct ang_dev *adev, u8 opcode, u16 num);
+int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size);
 int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 		     size_t len);
 void ang_adm_irq(struct ang_dev *adev);

@@ -23,10 +23,9 @@ static const struct {
 	{ ANGARA_REG_CONTROL, "control" },
 	{ ANGARA_REG_NODE, "node" },
 	{ ANGARA_REG_NODES, "nodes" },
-	{ ANGARA_REG_NDIMS, "ndims" },
+	{ ANGARA_REG_PORTS, "ports" },
 	{ ANGARA_REG_CONTEXTS, "contexts" },
-	{ ANGARA_REG_DIMS01, "dims01" },
-	{ ANGARA_REG_DIMS23, "dims23" },
+	{ ANGARA_REG_TREES, "trees" },
 	{ ANGARA_REG_FABRIC_LO, "fabric_lo" },
 	{ ANGARA_REG_FABRIC_HI, "fabric_hi" },
 	{ ANGARA_REG_ASQ_LO, "asq_lo" },
@@ -158,8 +157,8 @@ static int counters_show(struct seq_file *m, void *unused)
 	if (ret)
 		return ret;
 	counters_print(m, adev, ANGARA_CNT_NODE, 0);
-	for (i = 0; i < 2 * adev->topo.ndims; i++)
-		if (ang_topo_neighbor(&adev->topo, adev->node, i) != ANG_NONE)
+	for (i = 0; i < adev->ports; i++)
+		if (ang_topo_peer(&adev->topo, adev->node, i, NULL) != ANG_NONE)
 			counters_print(m, adev, ANGARA_CNT_LINK, i);
 	for (i = 0; i < adev->rows.num; i++) {
 		struct angara_tree_get get = { .row.tree = i };

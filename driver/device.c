@@ -34,6 +34,7 @@ static void dev_release(struct device *dev)
 	bitmap_free(adev->ctx_ids);
 	kfree(adev->ctx_uids);
 	kfree(adev->ctxs);
+	kfree(adev->text);
 	kfree(adev);
 }
 
@@ -196,28 +197,25 @@ ANG_EXPORT(ang_dev_break);
 /**
  * struct identity - what an adapter says of itself
  * @node: number of its node
+ * @nodes: nodes in the fabric
+ * @ports: ports of its router
  * @max_ctxs: contexts
  * @trees: trees
  * @fabric_id: fabric
- * @topo: torus
  */
 struct identity {
 	u32 node;
+	u32 nodes;
+	u32 ports;
 	u32 max_ctxs;
 	u32 trees;
 	u64 fabric_id;
-	struct ang_topo topo;
 };
 
 static int read_identity(struct ang_dev *adev, struct identity *id)
 {
 	u32 magic = ang_read32(adev, ANGARA_REG_MAGIC);
 	u32 version = ang_read32(adev, ANGARA_REG_VERSION);
-	u32 dims01 = ang_read32(adev, ANGARA_REG_DIMS01);
-	u32 dims23 = ang_read32(adev, ANGARA_REG_DIMS23);
-	u16 dims[ANG_MAX_DIMS] = {
-		dims01 & 0xFFFF, dims01 >> 16, dims23 & 0xFFFF, dims23 >> 16,
-	};
 
 	if (magic != ANGARA_HW_MAGIC || version != ANGARA_HW_VERSION) {
 		dev_err(&adev->dev, "no adapter known here: magic %#x version %u\n",
@@ -225,16 +223,18 @@ static int read_identity(struct ang_dev *adev, struct identity *id)
 		return -ENODEV;
 	}
 	id->node = ang_read32(adev, ANGARA_REG_NODE);
+	id->nodes = ang_read32(adev, ANGARA_REG_NODES);
+	id->ports = ang_read32(adev, ANGARA_REG_PORTS);
 	id->max_ctxs = ang_read32(adev, ANGARA_REG_CONTEXTS);
 	id->trees = ang_read32(adev, ANGARA_REG_TREES);
 	id->fabric_id = ang_read32(adev, ANGARA_REG_FABRIC_LO) |
 			(u64)ang_read32(adev, ANGARA_REG_FABRIC_HI) << 32;
-	if (!ang_topo_init(&id->topo, ang_read32(adev, ANGARA_REG_NDIMS), dims) ||
-	    id->node >= id->topo.nodes ||
+	if (!id->nodes || id->nodes > ANG_MAX_NODES || id->node >= id->nodes ||
+	    !id->ports || id->ports > ANGARA_MAX_PORTS ||
 	    !id->max_ctxs || id->max_ctxs > ANG_MAX_CTXS ||
 	    !id->trees || id->trees > ANGARA_MAX_TREES) {
-		dev_err(&adev->dev, "node %u, %u contexts or %u trees out of range\n",
-			id->node, id->max_ctxs, id->trees);
+		dev_err(&adev->dev, "node %u of %u, %u ports, %u contexts or %u trees out of range\n",
+			id->node, id->nodes, id->ports, id->max_ctxs, id->trees);
 		return -ENODEV;
 	}
 	id->max_ctxs = min(id->max_ctxs, adev->ctx_limit);
@@ -246,8 +246,7 @@ static int check_identity(struct ang_dev *adev, const struct identity *id)
 {
 	if (id->node == adev->node && id->fabric_id == adev->fabric_id &&
 	    id->max_ctxs == adev->max_ctxs && id->trees == adev->rows.num &&
-	    id->topo.ndims == adev->topo.ndims &&
-	    !memcmp(id->topo.dims, adev->topo.dims, sizeof(id->topo.dims)))
+	    id->nodes == adev->nodes && id->ports == adev->ports)
 		return 0;
 	dev_err(&adev->dev, "it is another adapter than before: unbind and bind it\n");
 	return -ENODEV;
@@ -257,9 +256,9 @@ static int take_identity(struct ang_dev *adev, const struct identity *id)
 {
 	adev->node = id->node;
 	adev->fabric_id = id->fabric_id;
-	adev->topo = id->topo;
+	adev->nodes = id->nodes;
+	adev->ports = id->ports;
 	adev->rows.num = id->trees;
-	ang_topo_coord(&adev->topo, adev->node, adev->coord);
 	adev->ctx_ids = bitmap_zalloc(id->max_ctxs, GFP_KERNEL);
 	adev->ctxs = kcalloc(id->max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);
 	adev->ctx_uids = kcalloc(id->max_ctxs, sizeof(*adev->ctx_uids),
@@ -277,6 +276,53 @@ static void dev_stop(struct ang_dev *adev)
 
 	dev_reset(adev);
 	ang_adm_free(adev);
+}
+
+/* Return: the description of the fabric, to be freed, or an error pointer. */
+static char *dev_read_text(struct ang_dev *adev)
+{
+	u32 size = ANG_DESCRIBE_BYTES;
+	char *text;
+	u32 at;
+	int ret;
+
+	text = kzalloc(ANG_MAX_TEXT + ANG_DESCRIBE_BYTES + 1, GFP_KERNEL);
+	if (!text)
+		return ERR_PTR(-ENOMEM);
+	for (at = 0; at < size; at += ANG_DESCRIBE_BYTES) {
+		ret = ang_adm_describe(adev, at, text + at, &size);
+		if (!ret && (!size || size > ANG_MAX_TEXT))
+			ret = -ENODEV;
+		if (ret) {
+			kfree(text);
+			return ERR_PTR(ret);
+		}
+	}
+	text[size] = 0;
+	return text;
+}
+
+/* The description, like the identity, is that of the first start. */
+static int dev_describe(struct ang_dev *adev)
+{
+	char *text = dev_read_text(adev);
+
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (adev->text) {
+		int ret = strcmp(text, adev->text) ? -ENODEV : 0;
+
+		kfree(text);
+		return ret;
+	}
+	if (ang_topo_read(&adev->topo, text) != adev->nodes ||
+	    ang_topo_ports(&adev->topo) != adev->ports) {
+		dev_err(&adev->dev, "no fabric known here: '%.64s'\n", text);
+		kfree(text);
+		return -ENODEV;
+	}
+	adev->text = text;
+	return 0;
 }
 
 static int dev_start(struct ang_dev *adev)
@@ -307,10 +353,12 @@ static int dev_start(struct ang_dev *adev)
 		adev->ops->dma_enable(adev);
 	ang_write32(adev, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
 	ret = wait_ready(adev, ANGARA_STATUS_READY);
-	if (ret) {
+	if (ret)
 		dev_err(&adev->dev, "the adapter does not get ready\n");
+	else
+		ret = dev_describe(adev);
+	if (ret)
 		dev_stop(adev);
-	}
 	return ret;
 }
 

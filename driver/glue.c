@@ -5,6 +5,7 @@
  */
 #include "ang_dev.h"
 
+ANG_EXPORT(ang_topo_describe);
 ANG_EXPORT(ang_topo_parse);
 ANG_EXPORT(ang_topo_init);
 ANG_EXPORT(ang_topo_coord);

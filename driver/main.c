@@ -26,8 +26,22 @@ static struct workqueue_struct *ang_wq;
 
 dev_t ang_devt;
 
+static ssize_t fabric_show(struct device *dev, struct device_attribute *attr,
+			   char *buf)
+{
+	return sysfs_emit(buf, "%s", to_ang_dev(dev)->text);
+}
+static DEVICE_ATTR_RO(fabric);
+
+static struct attribute *ang_attrs[] = {
+	&dev_attr_fabric.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(ang);
+
 struct class ang_class = {
 	.name = "angara",
+	.dev_groups = ang_groups,
 };
 
 /**
@@ -101,20 +115,13 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 {
 	struct ang_dev *adev = ucmd->file->adev;
 	struct angara_query *cmd = arg;
-	u32 dim;
 
-	if (cmd->flags || memchr_inv(cmd->reserved, 0, sizeof(cmd->reserved)))
+	if (cmd->flags)
 		return -EOPNOTSUPP;
 	cmd->abi = ANGARA_ABI_VERSION;
 	cmd->node = adev->node;
-	cmd->nodes = adev->topo.nodes;
-	cmd->ndims = adev->topo.ndims;
-	for (dim = 0; dim < ANG_MAX_DIMS; dim++) {
-		bool used = dim < adev->topo.ndims;
-
-		cmd->dims[dim] = used ? adev->topo.dims[dim] : 0;
-		cmd->coord[dim] = used ? adev->coord[dim] : 0;
-	}
+	cmd->nodes = adev->nodes;
+	cmd->ports = adev->ports;
 	cmd->fabric_id = adev->fabric_id;
 	cmd->max_contexts = adev->max_ctxs;
 	cmd->max_sq_entries = ANG_MAX_SQ_ENTRIES;

@@ -270,10 +270,10 @@ static const struct nla_policy dev_policy[] = {
 	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
 };
 
-static const struct nla_policy link_policy[] = {
+static const struct nla_policy port_policy[] = {
 	[ANGARA_A_DEV] = { .type = NLA_U32 },
 	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
-	[ANGARA_A_DIR] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_PORTS - 1),
+	[ANGARA_A_PORT] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_PORTS - 1),
 };
 
 static const struct nla_policy tree_policy[] = {
@@ -288,7 +288,7 @@ static const struct nla_policy ctx_policy[] = {
 	[ANGARA_A_CTX] = { .type = NLA_U32 },
 };
 
-/* Rules among the fields, and those that depend on the torus, come later. */
+/* Rules among the fields, and those that depend on the fabric, come later. */
 static const struct nla_policy set_policy[] = {
 	[ANGARA_A_DEV] = { .type = NLA_U32 },
 	[ANGARA_A_TREE] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
@@ -333,7 +333,8 @@ static const struct nla_policy delegate_policy[] = {
 /* Kernel 6.1 has no genl_split_ops; dumps check by themselves what they take. */
 static const struct genl_ops ops[] = {
 	ANG_NL_GET(ANGARA_CMD_DEV_GET, dev_policy),
-	ANG_NL_GET(ANGARA_CMD_LINK_GET, link_policy),
+	ANG_NL_GET(ANGARA_CMD_FABRIC_GET, dev_policy),
+	ANG_NL_GET(ANGARA_CMD_PORT_GET, port_policy),
 	ANG_NL_GET(ANGARA_CMD_TREE_GET, tree_policy),
 	ANG_NL_GET(ANGARA_CMD_CTX_GET, ctx_policy),
 	ANG_NL_DO(ANGARA_CMD_TREE_SET, tree_set, GENL_ADMIN_PERM, set_policy),

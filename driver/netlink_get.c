@@ -100,13 +100,10 @@ static int dev_fill(struct sk_buff *skb, struct ang_dev *adev,
 		    const struct ang_nl_asker *asker, u32 index)
 {
 	struct angara_hw_node_counters counters;
-	const struct ang_topo *topo = &adev->topo;
-	size_t len = topo->ndims * sizeof(u16);
 
 	if (put_place(skb, adev) ||
-	    nla_put_u32(skb, ANGARA_A_NODES, topo->nodes) ||
-	    nla_put(skb, ANGARA_A_DIMS, len, topo->dims) ||
-	    nla_put(skb, ANGARA_A_COORD, len, adev->coord) ||
+	    nla_put_u32(skb, ANGARA_A_NODES, adev->nodes) ||
+	    nla_put_u32(skb, ANGARA_A_NUM_PORTS, adev->ports) ||
 	    nla_put_string(skb, ANGARA_A_BUS, adev->ops->name) ||
 	    nla_put_u32(skb, ANGARA_A_CONTEXTS, adev->max_ctxs) ||
 	    nla_put_u32(skb, ANGARA_A_CONTEXTS_USED, ang_dev_ctxs_used(adev)) ||
@@ -116,24 +113,36 @@ static int dev_fill(struct sk_buff *skb, struct ang_dev *adev,
 	return 0;
 }
 
-static u32 link_count(struct ang_dev *adev)
+static int fabric_fill(struct sk_buff *skb, struct ang_dev *adev,
+		       const struct ang_nl_asker *asker, u32 index)
 {
-	return 2 * adev->topo.ndims;
+	if (put_place(skb, adev) ||
+	    nla_put_u32(skb, ANGARA_A_NODES, adev->nodes) ||
+	    nla_put_string(skb, ANGARA_A_DESCRIPTION, adev->text))
+		return -EMSGSIZE;
+	return 0;
 }
 
-static int link_fill(struct sk_buff *skb, struct ang_dev *adev,
-		     const struct ang_nl_asker *asker, u32 dir)
+static u32 port_count(struct ang_dev *adev)
 {
-	u32 neighbor = ang_topo_neighbor(&adev->topo, adev->node, dir);
-	struct angara_hw_link_counters counters;
+	return adev->ports;
+}
 
+static int port_fill(struct sk_buff *skb, struct ang_dev *adev,
+		     const struct ang_nl_asker *asker, u32 port)
+{
+	struct angara_hw_link_counters counters;
+	u32 neighbor, far;
+
+	neighbor = ang_topo_peer(&adev->topo, adev->node, port, &far);
 	if (neighbor == ANG_NONE)
 		return -ENOENT;
 	if (put_place(skb, adev) ||
-	    nla_put_u8(skb, ANGARA_A_DIR, dir) ||
+	    nla_put_u8(skb, ANGARA_A_PORT, port) ||
 	    nla_put_u32(skb, ANGARA_A_NEIGHBOR, neighbor) ||
-	    put_counters(skb, adev, &asker->cred, ANGARA_A_LINK_COUNTERS,
-			 ANGARA_CNT_LINK, dir, &counters, sizeof(counters)))
+	    nla_put_u8(skb, ANGARA_A_NEIGHBOR_PORT, far) ||
+	    put_counters(skb, adev, &asker->cred, ANGARA_A_PORT_COUNTERS,
+			 ANGARA_CNT_LINK, port, &counters, sizeof(counters)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -215,8 +224,9 @@ static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
 
 static const struct ang_nl_kind kinds[] = {
 	[ANGARA_CMD_DEV_GET] = { dev_count, dev_fill },
-	[ANGARA_CMD_LINK_GET] = { link_count, link_fill, ANGARA_A_DIR,
-				  "dir: which link?" },
+	[ANGARA_CMD_FABRIC_GET] = { dev_count, fabric_fill },
+	[ANGARA_CMD_PORT_GET] = { port_count, port_fill, ANGARA_A_PORT,
+				  "port: which one?" },
 	[ANGARA_CMD_TREE_GET] = { tree_count, tree_fill, ANGARA_A_TREE,
 				  "tree: which one?" },
 	[ANGARA_CMD_CTX_GET] = { ctx_count, ctx_fill, ANGARA_A_CTX,

@@ -277,7 +277,7 @@ static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
 
 	for (id = 0; !ret && (adev = ang_dev_next(&id)); id++) {
 		if (!READ_ONCE(adev->gone) && adev->fabric_id == of->fabric_id &&
-		    adev->topo.nodes == of->topo.nodes)
+		    adev->nodes == of->nodes)
 			ret = row_gather(adev, cred, tree, &rows[adev->node]);
 		ang_dev_release(adev);
 		cond_resched();
@@ -304,10 +304,10 @@ int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
 
 	if (check->tree >= adev->rows.num)
 		return -EINVAL;
-	rows = kvcalloc(adev->topo.nodes, sizeof(*rows), GFP_KERNEL_ACCOUNT);
+	rows = kvcalloc(adev->nodes, sizeof(*rows), GFP_KERNEL_ACCOUNT);
 	if (!rows)
 		return -ENOMEM;
-	for (node = 0; node < adev->topo.nodes; node++)
+	for (node = 0; node < adev->nodes; node++)
 		rows[node].to_root = ANGARA_PORT_NONE;
 	ret = rows_gather(adev, cred, check->tree, rows);
 	if (!ret)

@@ -63,6 +63,8 @@ struct ang_dev {
 
 struct ang_scan;
 
+#define ANG_TEXT_BYTES	4096	/* of a description and its NUL */
+
 /* Number of a device: one that the carrier chooses when it is opened. */
 #define ANG_DEV_ANY	0xFFFFFFFFU
 
@@ -75,6 +77,8 @@ struct ang_scan;
  *	Return: 0 or -errno
  * @close: close it; gives back the context, its regions and its trees
  * @cmd: ANGARA_IOCTL_* @nr on @arg, whose size member is set by the caller.
+ *	Return: 0 or -errno
+ * @describe: write the description of the fabric, ANG_TEXT_BYTES at most.
  *	Return: 0 or -errno
  * @doorbell: tell the device the SQ producer index, which stands in
  *	angara_ctl.sq_pi. Return: 0 or -errno
@@ -100,6 +104,7 @@ struct ang_dev_ops {
 		    const char *name);
 	void (*close)(struct ang_dev *dev);
 	int (*cmd)(struct ang_dev *dev, unsigned int nr, void *arg);
+	int (*describe)(struct ang_dev *dev, char *text);
 	int (*doorbell)(struct ang_dev *dev, u32 pi);
 	void *(*map)(struct ang_dev *dev, u64 offset, size_t len, bool write);
 	void (*unmap)(struct ang_dev *dev, void *addr, size_t len);

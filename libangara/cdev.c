@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "backend.h"
@@ -37,6 +39,31 @@ static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
 	}
 	dev->fd = open(name, O_RDWR | O_CLOEXEC);
 	return dev->fd < 0 ? -errno : 0;
+}
+
+/* File "fabric" of the device in sysfs. */
+static int cdev_describe(struct ang_dev *dev, char *text)
+{
+	char path[64];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (fstat(dev->fd, &st))
+		return -errno;
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/fabric",
+		 major(st.st_rdev), minor(st.st_rdev));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, ANG_TEXT_BYTES - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n < 0)
+		return (int)n;
+	text[n] = 0;
+	return 0;
 }
 
 static void cdev_close(struct ang_dev *dev)
@@ -130,6 +157,7 @@ const struct ang_dev_ops ang_cdev_ops = {
 	.open = cdev_open,
 	.close = cdev_close,
 	.cmd = cdev_cmd,
+	.describe = cdev_describe,
 	.doorbell = cdev_doorbell,
 	.map = cdev_map,
 	.unmap = cdev_unmap,

@@ -225,7 +225,7 @@ ANG_PUBLIC int angara_ctx_query(struct angara_ctx *ctx,
 	known = (struct angara_ctx_info){
 		.node = q->node,
 		.nodes = q->nodes,
-		.ndims = q->ndims,
+		.ports = q->ports,
 		.fabric_id = q->fabric_id,
 		.max_op_bytes = q->max_op_bytes,
 		.max_mrs = q->max_mrs,
@@ -234,7 +234,5 @@ ANG_PUBLIC int angara_ctx_query(struct angara_ctx *ctx,
 		.pkey = ctx->create.pkey,
 		.self = { .node = q->node, .ctx = (u16)ctx->create.ctx },
 	};
-	memcpy(known.dims, q->dims, sizeof(known.dims));
-	memcpy(known.coord, q->coord, sizeof(known.coord));
 	return ang_sized_give(info, &known, sizeof(known), first);
 }

@@ -209,17 +209,20 @@ static int keep_rows(struct ang_rows *r, const struct angara_tree_row *all,
 	return 0;
 }
 
-static int build(struct ang_rows *r, const struct angara_ctx *ctx, u32 root,
+static int build(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
 		 const struct angara_peer *peers, u32 n)
 {
 	const struct angara_query *q = &ctx->query;
-	struct angara_topo topo = { .ndims = q->ndims };
+	struct angara_topo topo;
 	struct angara_tree_row *all;
 	int ret = -ENOMEM;
 	u16 *pe;
 	u32 i;
 
-	memcpy(topo.dims, q->dims, sizeof(topo.dims));
+	ret = angara_ctx_topo(ctx, &topo);
+	if (ret)
+		return ret;
+	ret = -ENOMEM;
 	all = calloc(q->nodes, sizeof(*all));
 	pe = calloc(q->nodes, sizeof(*pe));
 	if (!all || !pe)

@@ -340,9 +340,9 @@ bad_input()
 	refused 2 'unexpected argument' dev show "$first" more
 	refused 2 'wants a value' link show dev
 	refused 1 'there is no such device' link show dev 4000000
-	refused 2 'from 0 to 15' tree create 16 root 0
-	refused 2 'from 0 to 15' tree create -- -1 root 0
-	refused 2 'from 0 to 15' tree create 1x root 0
+	refused 2 'from 0 to 63' tree create 64 root 0
+	refused 2 'from 0 to 63' tree create -- -1 root 0
+	refused 2 'from 0 to 63' tree create 1x root 0
 	refused 2 'which tree' tree create
 	refused 2 'which node is the root' tree create 13
 	refused 2 'from 0 to 7' tree create 13 root 8
@@ -365,7 +365,7 @@ bad_input()
 	refused 1 'no fabric 0x1' tree show fabric 0x1
 	refused 1 'no fabric 0x1' counters fabric 0x1
 	refused 2 'from 0 to 7' tree create 13 root 010
-	refused 2 'from 0 to 15' tree show 020
+	refused 2 'from 0 to 63' tree show 0100
 	refused 1 'tree 15 is set on 4 nodes' tree create 15 root 0
 	refused 1 'is not set' tree delete 13
 	refused 1 'is not set' tree check 13

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <linux/angara.h>
+#include <angara/topo.h>
 
 #include "ang_hw.h"
 
@@ -107,18 +108,18 @@ int at_wait_child(pid_t pid, unsigned int ms);
  * struct at_fabric - a torus all of whose nodes are on this machine
  * @id: fabric id
  * @nodes: how many
- * @ndims: dimensions
- * @dims: their sizes
+ * @topo: torus
  * @dev: number of the device of each node
  */
 struct at_fabric {
 	uint64_t id;
 	unsigned int nodes;
-	unsigned int ndims;
-	uint16_t dims[ANGARA_MAX_DIMS];
+	struct angara_topo topo;
 	unsigned int dev[AT_MAX_NODES];
 };
 
+/* The torus of a device, as file "fabric" describes it. */
+int at_topo(unsigned int dev, struct angara_topo *topo);
 int at_fabric_find(struct at_fabric *f, unsigned int min_nodes);
 int at_fabric_find_id(struct at_fabric *f, uint64_t id);
 /* One more than the highest device number; 0 without devices. */

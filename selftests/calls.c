@@ -195,7 +195,6 @@ const struct call call_query = {
 	.cmd = ANGARA_IOCTL_QUERY,
 	.size = sizeof(struct angara_query),
 	.first = offsetof(struct angara_query, max_msg_bytes),
-	.reserved = { RESERVED(struct angara_query, reserved) },
 	.answers = true,
 	.fill = fill_nothing,
 	.after = keep,

@@ -68,8 +68,9 @@ static int fabric_of(struct at_fabric *f, const struct angara_query *first,
 
 	f->id = first->fabric_id;
 	f->nodes = first->nodes;
-	f->ndims = first->ndims;
-	memcpy(f->dims, first->dims, sizeof(f->dims));
+	ret = at_topo(dev, &f->topo);
+	if (ret)
+		return ret;
 	for (; dev < end; dev++) {
 		fd = at_open(dev);
 		if (fd < 0)
@@ -330,4 +331,28 @@ int at_leave(int fd, unsigned int tree)
 	struct angara_join leave = { .size = sizeof(leave), .tree = tree };
 
 	return at_ioctl(fd, ANGARA_IOCTL_LEAVE, &leave);
+}
+
+int at_topo(unsigned int dev, struct angara_topo *topo)
+{
+	char path[64], text[4096];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/class/angara/angara%u/fabric", dev);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n < 0)
+		return -EIO;
+	text[n] = 0;
+	memset(topo, 0, sizeof(*topo));
+	n = sscanf(text, "torus:%hux%hux%hux%hu", &topo->dims[0], &topo->dims[1],
+		   &topo->dims[2], &topo->dims[3]);
+	if (n < 1)
+		return -EOPNOTSUPP;
+	topo->ndims = n;
+	return 0;
 }

@@ -365,7 +365,7 @@ static const struct {
 	{ ANGARA_A_IS_ROOT, 1, 1 },
 	{ ANGARA_A_PORTS, 8, 0 },
 	{ ANGARA_A_PE, 2, 1 },
-	{ ANGARA_A_DIR, 1, 0 },
+	{ ANGARA_A_PORT, 1, 0 },
 	{ ANGARA_A_CTX, 4, 0 },
 	{ ANGARA_A_DELEGATED, 4, 0x5A5A5A },
 };
@@ -443,8 +443,8 @@ static const struct way way_nl_delegate = {
 
 NETLINK(dev_get, way_nl, DEV_GET, A(DEV));
 NETLINK(dev_dump, way_nl, DEV_GET, 0, .dump = true);
-NETLINK(link_get, way_nl, LINK_GET, A(DEV) | A(DIR));
-NETLINK(link_dump, way_nl, LINK_GET, A(DEV), .dump = true);
+NETLINK(link_get, way_nl, PORT_GET, A(DEV) | A(PORT));
+NETLINK(link_dump, way_nl, PORT_GET, A(DEV), .dump = true);
 NETLINK(tree_get, way_nl_row, TREE_GET, A(DEV) | A(TREE));
 NETLINK(tree_dump, way_nl_row, TREE_GET, 0, .dump = true);
 NETLINK(ctx_get, way_nl, CTX_GET, A(DEV) | A(CTX));

@@ -69,7 +69,7 @@ FIXTURE_SETUP(flood)
 	ret = at_ctx_open(&self->x, self->dev, NULL);
 	ASSERT_EQ(0, seteuid(0));
 	ASSERT_EQ(0, ret);
-	ASSERT_EQ(0, at_nl_dump(ANGARA_CMD_LINK_GET, count_link, self));
+	ASSERT_EQ(0, at_nl_dump(ANGARA_CMD_PORT_GET, count_link, self));
 	self->fd = at_open(self->dev);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, at_tree_set(self->fd, &row, 0));
@@ -108,7 +108,7 @@ static long commands(FIXTURE_DATA(flood) *self)
 static int read_all(FIXTURE_DATA(flood) *self, unsigned int rounds)
 {
 	static const unsigned int cmds[] = {
-		ANGARA_CMD_DEV_GET, ANGARA_CMD_LINK_GET,
+		ANGARA_CMD_DEV_GET, ANGARA_CMD_PORT_GET,
 		ANGARA_CMD_TREE_GET, ANGARA_CMD_CTX_GET,
 	};
 	const struct at_nl_attr dev = { ANGARA_A_DEV, 4, self->dev };

@@ -339,8 +339,8 @@ TEST_F(nl, requests_are_checked)
 	REFUSED(-EINVAL, "tree: which", call(self));
 	about(self, ANGARA_CMD_TREE_GET, ANGARA_MAX_TREES);
 	REFUSED(-ERANGE, "range", call(self));
-	about(self, ANGARA_CMD_LINK_GET, -1);
-	put8(self, ANGARA_A_DIR, ANGARA_MAX_PORTS);
+	about(self, ANGARA_CMD_PORT_GET, -1);
+	put8(self, ANGARA_A_PORT, ANGARA_MAX_PORTS);
 	REFUSED(-ERANGE, "range", call(self));
 	about(self, ANGARA_CMD_CTX_GET, -1);
 	put32(self, ANGARA_A_CTX, 0xFFFFFFFF);
@@ -376,7 +376,7 @@ TEST_F(nl, attributes_are_strict)
 
 TEST_F(nl, dumps_are_narrowed)
 {
-	start(self, ANGARA_CMD_LINK_GET, NLM_F_DUMP);
+	start(self, ANGARA_CMD_PORT_GET, NLM_F_DUMP);
 	put32(self, ANGARA_A_DEV, self->dev);
 	EXPECT_EQ(0, call(self));
 	EXPECT_LT(0U, self->records);
@@ -402,8 +402,8 @@ TEST_F(nl, dumps_are_narrowed)
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
 	put32(self, ANGARA_A_DEV, 4000000);
 	EXPECT_EQ(-ENODEV, call(self));
-	start(self, ANGARA_CMD_LINK_GET, NLM_F_DUMP);
-	put8(self, ANGARA_A_DIR, 1);
+	start(self, ANGARA_CMD_PORT_GET, NLM_F_DUMP);
+	put8(self, ANGARA_A_PORT, 1);
 	EXPECT_EQ(-EINVAL, call(self));
 }
 
@@ -420,7 +420,7 @@ TEST_F(nl, a_disturbed_dump_tells)
 	other.fd = open_socket();
 	ASSERT_LE(0, other.fd);
 	other.room = 4096;
-	start(&other, ANGARA_CMD_LINK_GET, NLM_F_DUMP);
+	start(&other, ANGARA_CMD_PORT_GET, NLM_F_DUMP);
 	EXPECT_EQ(0, call(&other));
 	before = other.records;
 	EXPECT_EQ(0U, other.flags & NLM_F_DUMP_INTR);

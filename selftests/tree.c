@@ -86,7 +86,7 @@ static struct angara_tree_row inner_row(FIXTURE_DATA(tree) *self)
 TEST_F(tree, row_fields)
 {
 	struct angara_tree_row root = root_row(self), inner = inner_row(self);
-	unsigned int dirs = 2 * self->g.f.ndims, d;
+	unsigned int dirs = 2 * self->g.topo.ndims, d;
 
 	REFUSED(root, r.tree = 16);
 	REFUSED(root, r.tree = 255);
@@ -115,7 +115,7 @@ TEST_F(tree, row_fields)
 /* Down: straight on, or a later dimension; never back, never an earlier one. */
 TEST_F(tree, row_order)
 {
-	unsigned int dirs = 2 * self->g.f.ndims, up, down;
+	unsigned int dirs = 2 * self->g.topo.ndims, up, down;
 	struct angara_tree_row r = inner_row(self);
 	int want;
 
@@ -126,8 +126,8 @@ TEST_F(tree, row_order)
 			r.port_sum = 1;
 			want = down / 2 > up / 2 || down == (up ^ 1) ? 0 :
 								       -EINVAL;
-			if (self->g.f.dims[up / 2] < 2 ||
-			    self->g.f.dims[down / 2] < 2)
+			if (self->g.topo.dims[up / 2] < 2 ||
+			    self->g.topo.dims[down / 2] < 2)
 				want = -EINVAL;
 			EXPECT_EQ(want, try_row(self, &r)) {
 				TH_LOG("up %u, down %u", up, down);

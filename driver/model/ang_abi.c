@@ -10,26 +10,23 @@
 #define AT(type, member, offset) \
 	static_assert(offsetof(struct type, member) == (offset))
 
-SIZE(angara_query, 88);
+SIZE(angara_query, 72);
 AT(angara_query, size, 0);
 AT(angara_query, flags, 4);
 AT(angara_query, abi, 8);
 AT(angara_query, node, 12);
 AT(angara_query, nodes, 16);
-AT(angara_query, ndims, 20);
-AT(angara_query, reserved, 21);
-AT(angara_query, dims, 24);
-AT(angara_query, coord, 32);
-AT(angara_query, fabric_id, 40);
-AT(angara_query, max_contexts, 48);
-AT(angara_query, max_sq_entries, 52);
-AT(angara_query, max_cq_entries, 56);
-AT(angara_query, max_mrs, 60);
-AT(angara_query, max_op_bytes, 64);
-AT(angara_query, pkey, 72);
-AT(angara_query, caps, 76);
-AT(angara_query, max_msg_bytes, 80);
-AT(angara_query, max_trees, 84);
+AT(angara_query, ports, 20);
+AT(angara_query, fabric_id, 24);
+AT(angara_query, max_contexts, 32);
+AT(angara_query, max_sq_entries, 36);
+AT(angara_query, max_cq_entries, 40);
+AT(angara_query, max_mrs, 44);
+AT(angara_query, max_op_bytes, 48);
+AT(angara_query, pkey, 56);
+AT(angara_query, caps, 60);
+AT(angara_query, max_msg_bytes, 64);
+AT(angara_query, max_trees, 68);
 
 SIZE(angara_ctx_create, 80);
 AT(angara_ctx_create, size, 0);
@@ -185,6 +182,11 @@ AT(angara_adm_ctx, cq, 16);
 AT(angara_adm_ctx, ctl, 24);
 AT(angara_adm_ctx, ctr, 32);
 
+SIZE(angara_adm_text, 16);
+AT(angara_adm_text, offset, 0);
+AT(angara_adm_text, length, 4);
+AT(angara_adm_text, addr, 8);
+
 SIZE(angara_adm_msg, 16);
 AT(angara_adm_msg, pages, 0);
 AT(angara_adm_msg, log2, 8);
@@ -226,6 +228,7 @@ AT(angara_adm_cmd, domain, 8);
 AT(angara_adm_cmd, set, 8);
 AT(angara_adm_cmd, counters, 8);
 AT(angara_adm_cmd, msg, 8);
+AT(angara_adm_cmd, text, 8);
 AT(angara_adm_cmd, raw, 8);
 
 SIZE(angara_adm_cpl, 32);

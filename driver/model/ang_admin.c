@@ -44,16 +44,12 @@ u32 ang_reg_read(struct ang_view *v, u32 node, u32 off)
 		return node;
 	case ANGARA_REG_NODES:
 		return fab->topo.nodes;
-	case ANGARA_REG_NDIMS:
-		return fab->topo.ndims;
+	case ANGARA_REG_PORTS:
+		return ang_topo_ports(&fab->topo);
 	case ANGARA_REG_CONTEXTS:
 		return fab->cfg.ctxs;
 	case ANGARA_REG_TREES:
 		return fab->cfg.trees;
-	case ANGARA_REG_DIMS01:
-		return fab->topo.dims[0] | (u32)fab->topo.dims[1] << 16;
-	case ANGARA_REG_DIMS23:
-		return fab->topo.dims[2] | (u32)fab->topo.dims[3] << 16;
 	case ANGARA_REG_FABRIC_LO:
 		return (u32)fab->cfg.fabric_id;
 	case ANGARA_REG_FABRIC_HI:
@@ -330,6 +326,24 @@ static u32 adm_msg_area(struct ang_view *v, struct ang_node *n,
 	return ang_msg_area(v, n, le16_to_cpu(cmd->ctx), &cmd->msg);
 }
 
+static u32 adm_describe(struct ang_view *v, struct ang_node *n,
+			const struct angara_adm_cmd *cmd,
+			struct angara_adm_cpl *cpl)
+{
+	char text[ANG_TOPO_TEXT];
+	u32 offset = le32_to_cpu(cmd->text.offset);
+	u32 size = ang_topo_describe(&v->fab->topo, text);
+	u32 len;
+
+	if (offset > size)
+		return ANGARA_ADM_ST_PARAM;
+	len = ang_min(le32_to_cpu(cmd->text.length), size - offset);
+	if (len && ang_dma_write(v, n, le64_to_cpu(cmd->text.addr), text + offset, len))
+		return ANGARA_ADM_ST_DMA;
+	cpl->value = cpu_to_le32(size);
+	return ANGARA_ADM_ST_OK;
+}
+
 static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_NOP] = adm_nop,
 	[ANGARA_ADM_CTX_CREATE] = adm_ctx_create,
@@ -345,6 +359,7 @@ static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_DOMAIN_CREATE] = adm_domain_create,
 	[ANGARA_ADM_DOMAIN_DESTROY] = adm_domain_destroy,
 	[ANGARA_ADM_DOMAIN_TABLE] = adm_domain_table,
+	[ANGARA_ADM_DESCRIBE] = adm_describe,
 };
 
 static void execute(struct ang_view *v, struct ang_node *n,

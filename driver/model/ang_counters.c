@@ -78,7 +78,7 @@ static u32 counters_of(struct ang_view *v, struct ang_node *n, u32 kind,
 	case ANGARA_CNT_NODE:
 		return node_counters(n, &out->node);
 	case ANGARA_CNT_LINK:
-		if (index < 2 * v->fab->topo.ndims)
+		if (index < ang_topo_ports(&v->fab->topo))
 			return link_counters(&n->link[index], &out->link);
 		break;
 	case ANGARA_CNT_TREE:

@@ -33,11 +33,9 @@
 #define ANGARA_REG_CONTROL	0x00C	/* rw: ANGARA_CONTROL_* */
 #define ANGARA_REG_NODE		0x010	/* ro: number of this node */
 #define ANGARA_REG_NODES	0x014	/* ro */
-#define ANGARA_REG_NDIMS	0x018	/* ro */
+#define ANGARA_REG_PORTS	0x018	/* ro: ports of the router, 1..ANGARA_MAX_PORTS */
 #define ANGARA_REG_CONTEXTS	0x01C	/* ro: contexts that can be created */
-#define ANGARA_REG_TREES	0x05C	/* ro: trees per node, 1..ANGARA_MAX_TREES */
-#define ANGARA_REG_DIMS01	0x020	/* ro: size of X, size of Y << 16 */
-#define ANGARA_REG_DIMS23	0x024	/* ro: size of Z, size of W << 16 */
+#define ANGARA_REG_TREES	0x020	/* ro: trees per node, 1..ANGARA_MAX_TREES */
 #define ANGARA_REG_FABRIC_LO	0x028	/* ro: fabric id */
 #define ANGARA_REG_FABRIC_HI	0x02C	/* ro */
 #define ANGARA_REG_ASQ_LO	0x030	/* rw: admin queue, DMA address */
@@ -86,7 +84,8 @@
 #define ANGARA_ADM_DOMAIN_CREATE 11
 #define ANGARA_ADM_DOMAIN_DESTROY 12
 #define ANGARA_ADM_DOMAIN_TABLE	13	/* another table of regions; and FENCE */
-#define ANGARA_ADM_NUM		14
+#define ANGARA_ADM_DESCRIBE	14	/* reads the description of the fabric */
+#define ANGARA_ADM_NUM		15
 
 /* Result of an admin command. */
 #define ANGARA_ADM_ST_OK	0
@@ -215,6 +214,21 @@ struct angara_adm_counters {
 };
 
 /**
+ * struct angara_adm_text - argument of ANGARA_ADM_DESCRIBE
+ * @offset: where in the text to begin
+ * @length: bytes of the buffer
+ * @addr: DMA address of the buffer
+ *
+ * The description is a text without a NUL.  Its first line says what the fabric
+ * is, such as "torus:4x4x2"; Documentation/hardware.rst tells the rest.
+ */
+struct angara_adm_text {
+	__le32 offset;
+	__le32 length;
+	__le64 addr;
+};
+
+/**
  * struct angara_adm_cmd - entry of the admin queue
  * @opcode: ANGARA_ADM_*
  * @reserved: 0
@@ -229,6 +243,7 @@ struct angara_adm_counters {
  * @set: TREE_SET
  * @counters: COUNTERS
  * @msg: MSG_AREA
+ * @text: DESCRIBE
  * @raw: size of all of them
  */
 struct angara_adm_cmd {
@@ -244,6 +259,7 @@ struct angara_adm_cmd {
 		struct angara_adm_row set;
 		struct angara_adm_counters counters;
 		struct angara_adm_msg msg;
+		struct angara_adm_text text;
 		__u8 raw[56];
 	};
 };
@@ -251,7 +267,8 @@ struct angara_adm_cmd {
 /**
  * struct angara_adm_cpl - entry of the admin completion queue
  * @row: TREE_GET
- * @value: TREE_GET: node that took the tree down; TREE_SET: rule broken
+ * @value: TREE_GET: node that took the tree down; TREE_SET: rule broken; DESCRIBE:
+ *	bytes of the whole text
  * @tag: of the command
  * @status: ANGARA_ADM_ST_*
  * @phase: bit 0 differs from lap to lap, 1 in the first

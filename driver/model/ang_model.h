@@ -445,12 +445,31 @@ struct ang_topo {
  * Return: how many there are, which may be too many; 0 if it is no such text.
  */
 u32 ang_topo_parse(const char *text, u16 *dims);
+/* The description of a torus: "torus:", the sizes, a newline. */
+#define ANG_TOPO_TEXT	40U
+
+/**
+ * ang_topo_describe() - write the description of a fabric
+ * @topo: torus
+ * @text: out: ANG_TOPO_TEXT bytes; ends with a newline, and a NUL behind it
+ *
+ * Return: bytes without the NUL.
+ */
+u32 ang_topo_describe(const struct ang_topo *topo, char *text);
+/** ang_topo_read() - the other way round. Return: nodes, 0 if it is no torus. */
+u32 ang_topo_read(struct ang_topo *topo, const char *text);
 /** Return: number of nodes, 0 if @dims are out of range. */
 u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims);
 void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord);
 u32 ang_topo_node(const struct ang_topo *topo, const u16 *coord);
 /** Node beyond the port @dir; ANG_NONE where there is none. */
 u32 ang_topo_neighbor(const struct ang_topo *topo, u32 node, u32 dir);
+
+/** Ports that a router has, whether they are joined to something or not. */
+static inline u32 ang_topo_ports(const struct ang_topo *topo)
+{
+	return 2 * topo->ndims;
+}
 
 /**
  * ang_topo_peer() - what is a port joined to?

@@ -59,6 +59,47 @@ u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims)
 	return nodes;
 }
 
+static const char torus[] = "torus:";
+
+u32 ang_topo_describe(const struct ang_topo *topo, char *text)
+{
+	char *at = text;
+	u32 d, ten;
+
+	for (d = 0; torus[d]; d++)
+		*at++ = torus[d];
+	for (d = 0; d < topo->ndims; d++) {
+		if (d)
+			*at++ = 'x';
+		for (ten = 10000; ten > topo->dims[d]; ten /= 10)
+			;
+		for (; ten; ten /= 10)
+			*at++ = (char)('0' + topo->dims[d] / ten % 10);
+	}
+	*at++ = '\n';
+	*at = 0;
+	return (u32)(at - text);
+}
+
+u32 ang_topo_read(struct ang_topo *topo, const char *text)
+{
+	char sizes[ANG_TOPO_TEXT];
+	u16 dims[ANG_MAX_DIMS];
+	u32 n;
+
+	for (n = 0; torus[n]; n++)
+		if (*text++ != torus[n])
+			return 0;
+	for (n = 0; text[n] && text[n] != '\n'; n++) {
+		if (n == sizeof(sizes) - 1)
+			return 0;
+		sizes[n] = text[n];
+	}
+	sizes[n] = 0;
+	n = ang_topo_parse(sizes, dims);
+	return n ? ang_topo_init(topo, n, dims) : 0;
+}
+
 void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord)
 {
 	u32 d;

@@ -23,9 +23,9 @@ static const struct stranger strangers[] = {
 	{ "contexts", ANGARA_REG_CONTEXTS, ANG_MAX_CTXS + 1 },
 	{ "no trees", ANGARA_REG_TREES, 0 },
 	{ "trees", ANGARA_REG_TREES, ANGARA_MAX_TREES + 1 },
-	{ "no dimensions", ANGARA_REG_NDIMS, 0 },
-	{ "dimensions", ANGARA_REG_NDIMS, ANG_MAX_DIMS + 1 },
-	{ "a size of 0", ANGARA_REG_DIMS01, 2 },
+	{ "no ports", ANGARA_REG_PORTS, 0 },
+	{ "ports", ANGARA_REG_PORTS, ANGARA_MAX_PORTS + 1 },
+	{ "no nodes", ANGARA_REG_NODES, 0 },
 };
 
 static void stranger_name(const struct stranger *s, char *name)
@@ -45,6 +45,26 @@ static void strangers_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_ASQ_LO / 4]);
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
+}
+
+/* A description that the driver must not take. */
+static void unknown_fabrics(struct kunit *test)
+{
+	static const char *const texts[] = {
+		"", "torus", "torus:", "torus:2x2\n", "torus:2x2x0\n", "torus:8\n",
+		"mesh:2x2x2\n", "torus:2x2x2x1x1\n", " torus:2x2x2\n",
+	};
+	struct fake *f = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		f->text = texts[i];
+		KUNIT_EXPECT_EQ_MSG(test, -ENODEV, fake_register(f), "'%s'", texts[i]);
+		KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
+	}
+	f->status[ANGARA_ADM_DESCRIBE] = ANGARA_ADM_ST_OPCODE;
+	KUNIT_EXPECT_EQ(test, -EIO, fake_register(f));
+	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
 }
 
 static void never_ready(struct kunit *test)
@@ -317,6 +337,7 @@ static void no_partition_no_context(struct kunit *test)
 
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE_PARAM(strangers_are_refused, stranger_gen_params),
+	KUNIT_CASE(unknown_fabrics),
 	KUNIT_CASE(never_ready),
 	KUNIT_CASE(never_stops),
 	KUNIT_CASE(no_memory_for_queues),

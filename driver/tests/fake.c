@@ -288,6 +288,19 @@ u32 fake_forget(struct fake *f)
 
 /* Commands */
 
+static void describe(struct fake *f, const struct angara_adm_cmd *cmd,
+		     struct angara_adm_cpl *cpl)
+{
+	const char *text = f->text ? f->text : "torus:2x2x2\n";
+	u32 offset = le32_to_cpu(cmd->text.offset);
+	u32 len = min_t(u32, le32_to_cpu(cmd->text.length), strlen(text) - offset);
+	void *to = fake_at(f, le64_to_cpu(cmd->text.addr), len);
+
+	if (to)
+		memcpy(to, text + offset, len);
+	cpl->value = cpu_to_le32(strlen(text));
+}
+
 static void answer(struct fake *f, const struct angara_adm_cmd *cmd)
 {
 	u32 index = f->answers++;
@@ -302,6 +315,8 @@ static void answer(struct fake *f, const struct angara_adm_cmd *cmd)
 		cpl.tag ^= cpu_to_le16(0x8000);
 	if (cmd->opcode == ANGARA_ADM_TREE_GET)
 		cpl.row.state = ANGARA_TREE_STATE_UP;
+	if (cmd->opcode == ANGARA_ADM_DESCRIBE && !cpl.status)
+		describe(f, cmd, &cpl);
 	slot = fake_at(f, reg64(f, ANGARA_REG_ACQ_LO) +
 		       index % ANG_ADM_ENTRIES * sizeof(cpl), sizeof(cpl));
 	if (slot)
@@ -439,11 +454,9 @@ static void regs_init(struct fake *f)
 	*reg(f, ANGARA_REG_VERSION) = ANGARA_HW_VERSION;
 	*reg(f, ANGARA_REG_NODE) = FAKE_NODE;
 	*reg(f, ANGARA_REG_NODES) = 8;
-	*reg(f, ANGARA_REG_NDIMS) = 3;
+	*reg(f, ANGARA_REG_PORTS) = 6;
 	*reg(f, ANGARA_REG_CONTEXTS) = FAKE_CTXS;
 	*reg(f, ANGARA_REG_TREES) = FAKE_TREES;
-	*reg(f, ANGARA_REG_DIMS01) = 2 | 2 << 16;
-	*reg(f, ANGARA_REG_DIMS23) = 2;
 	*reg(f, ANGARA_REG_FABRIC_LO) = lower_32_bits(FAKE_FABRIC);
 	*reg(f, ANGARA_REG_FABRIC_HI) = upper_32_bits(FAKE_FABRIC);
 }

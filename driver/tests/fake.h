@@ -53,6 +53,7 @@ struct fake_mem {
  * @count: commands taken, by opcode
  * @last: last of them, by opcode
  * @status: what to answer, by opcode
+ * @text: description of the fabric, NULL for a torus of 2x2x2
  * @mute: does not answer
  * @holds: takes commands and answers them later, at fake_answer()
  * @held: these
@@ -85,6 +86,7 @@ struct fake {
 	struct device *parent;
 	struct ang_dev *adev;
 	bool registered;
+	const char *text;
 
 	u32 reg[FAKE_REGS];
 	u32 answers;

@@ -37,20 +37,13 @@ int emb_query(struct emb_dev *d, void *arg)
 {
 	const struct emb_head *head = d->fab->head;
 	struct angara_query *q = arg;
-	u16 coord[ANG_MAX_DIMS];
-	u32 i;
 
-	if (q->flags || q->reserved[0] || q->reserved[1] || q->reserved[2])
+	if (q->flags)
 		return -EOPNOTSUPP;
-	ang_topo_coord(&d->fab->topo, d->node, coord);
 	q->abi = ANGARA_ABI_VERSION;
 	q->node = d->node;
 	q->nodes = head->nodes;
-	q->ndims = (u8)head->cfg.ndims;
-	for (i = 0; i < ANG_MAX_DIMS; i++) {
-		q->dims[i] = i < q->ndims ? head->cfg.dims[i] : 0;
-		q->coord[i] = i < q->ndims ? coord[i] : 0;
-	}
+	q->ports = ang_topo_ports(&d->fab->topo);
 	q->fabric_id = head->cfg.fabric_id;
 	q->max_contexts = head->cfg.ctxs;
 	q->max_sq_entries = MAX_SQ_ENTRIES;

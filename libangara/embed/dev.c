@@ -275,12 +275,23 @@ static int emb_first(const struct ang_spec *spec, u32 *minor)
 	return 0;
 }
 
+static int emb_describe(struct ang_dev *dev, char *text)
+{
+	const struct emb_dev *d = dev->priv;
+
+	static_assert(ANG_TOPO_TEXT <= ANG_TEXT_BYTES, "fits");
+
+	ang_topo_describe(&d->fab->topo, text);
+	return 0;
+}
+
 const struct ang_dev_ops ang_embed_ops = {
 	.scan = emb_scan,
 	.first = emb_first,
 	.open = emb_open,
 	.close = emb_close,
 	.cmd = emb_cmd,
+	.describe = emb_describe,
 	.doorbell = emb_doorbell,
 	.map = emb_map,
 	.unmap = emb_unmap,

@@ -3,6 +3,7 @@
  * The torus, as programs see it.  The arithmetic is the model's.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -18,6 +19,23 @@ ANG_PUBLIC int angara_topo_parse(const char *text, struct angara_topo *topo)
 		return -E2BIG;
 	*topo = t;
 	return 0;
+}
+
+ANG_PUBLIC int angara_topo_read(const char *text, struct angara_topo *topo)
+{
+	static const char torus[] = "torus:";
+	char sizes[ANG_TOPO_TEXT];
+	size_t n;
+
+	if (strncmp(text, torus, sizeof(torus) - 1) != 0)
+		return -EOPNOTSUPP;
+	text += sizeof(torus) - 1;
+	n = strcspn(text, "\n");
+	if (n >= sizeof(sizes))
+		return -EINVAL;
+	memcpy(sizes, text, n);
+	sizes[n] = 0;
+	return angara_topo_parse(sizes, topo);
 }
 
 ANG_PUBLIC uint32_t angara_topo_nodes(const struct angara_topo *topo)

@@ -84,10 +84,34 @@ static int dev_open(const char *number)
 	return fd;
 }
 
+/* File "fabric" of a device: a copy, as the program only reads it. */
+static int text_open(unsigned int number)
+{
+	char name[16], text[ANG_TEXT_BYTES];
+	int fd, dev, ret;
+
+	snprintf(name, sizeof(name), "%u", number);
+	dev = dev_open(name);
+	if (dev < 0)
+		return dev;
+	ret = devs[dev]->ops->describe(devs[dev], text);
+	close(dev);
+	fd = memfd_create("fabric", MFD_CLOEXEC);
+	if (ret || fd < 0)
+		return ret ? ret : -errno;
+	if (pwrite(fd, text, strlen(text), 0) < 0)
+		return -errno;
+	return fd;
+}
+
 EXPORT int open(const char *path, int flags, ...)
 {
+	unsigned int number;
 	mode_t mode = 0;
 	va_list args;
+
+	if (sscanf(path, "/sys/class/angara/angara%u/fabric", &number) == 1)
+		return answer(text_open(number));
 
 	if (!strncmp(path, PREFIX, sizeof(PREFIX) - 1))
 		return answer(dev_open(path + sizeof(PREFIX) - 1));

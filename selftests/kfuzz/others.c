@@ -31,7 +31,7 @@ static long answer(long ret)
 static size_t attr_width(unsigned int type)
 {
 	switch (type) {
-	case ANGARA_A_DIR: case ANGARA_A_TREE: case ANGARA_A_STATE:
+	case ANGARA_A_PORT: case ANGARA_A_TREE: case ANGARA_A_STATE:
 	case ANGARA_A_IS_ROOT: case ANGARA_A_TO_ROOT: case ANGARA_A_MEMBERS:
 	case ANGARA_A_RULE: case ANGARA_A_EVENT:
 		return 1;

@@ -23,10 +23,9 @@ static void registers(void)
 	EXPECT_EQ(REG(CONTROL), ANGARA_CONTROL_ENABLE);
 	EXPECT_EQ(REG(NODE), 7);
 	EXPECT_EQ(REG(NODES), 24);
-	EXPECT_EQ(REG(NDIMS), 3);
+	EXPECT_EQ(REG(PORTS), 6);
+	EXPECT_EQ(REG(TREES), ANG_DEF_TREES);
 	EXPECT_EQ(REG(CONTEXTS), 4);
-	EXPECT_EQ(REG(DIMS01), 4 | 3 << 16);
-	EXPECT_EQ(REG(DIMS23), 2 | 1 << 16);
 	EXPECT_EQ(REG(FABRIC_LO), 0x55667788);
 	EXPECT_EQ(REG(FABRIC_HI), 0x11223344);
 	EXPECT_EQ(REG(ADM_ENTRIES), ADM_ENTRIES);
@@ -88,6 +87,56 @@ static void reset(void)
 		  ANGARA_ADM_ST_ABSENT);
 	free(c);
 	host_free(h);
+}
+
+static u32 describe(struct host *h, u32 offset, u32 len, u64 addr, u32 *size)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_DESCRIBE,
+		.text = { cpu_to_le32(offset), cpu_to_le32(len), cpu_to_le64(addr) },
+	};
+	struct angara_adm_cpl cpl;
+	u32 status = adm(h, 0, &cmd, &cpl);
+
+	*size = le32_to_cpu(cpl.value);
+	return status;
+}
+
+/* The text, in whatever pieces it is read, reads as the torus that it is. */
+static void description(void)
+{
+	static const char *const sizes[] = { "2", "4x4x2", "1x10x3x1" };
+	struct ang_topo topo;
+	char text[64];
+	u32 i, at, size;
+
+	for (i = 0; i < 3; i++) {
+		struct host *h = host_new(sizes[i], &cfg_default);
+		u64 addr;
+		char *mem = host_alloc(h, 0, 4096, &addr);
+
+		snprintf(text, sizeof(text), "torus:%s\n", sizes[i]);
+		EXPECT_EQ(describe(h, 0, 4096, addr, &size), ANGARA_ADM_ST_OK);
+		EXPECT_EQ(size, strlen(text));
+		EXPECT(!memcmp(mem, text, size) && !mem[size]);
+		memset(mem, 0, 4096);
+		for (at = 0; at < size; at++)
+			EXPECT_EQ(describe(h, at, 1, addr + at, &size),
+				  ANGARA_ADM_ST_OK);
+		EXPECT(!strcmp(mem, text));
+		EXPECT_EQ(describe(h, size, 8, addr, &at), ANGARA_ADM_ST_OK);
+		EXPECT_EQ(describe(h, size + 1, 8, addr, &at), ANGARA_ADM_ST_PARAM);
+		EXPECT_EQ(describe(h, 0, 8, 1ULL << 60, &at), ANGARA_ADM_ST_DMA);
+		EXPECT_EQ(ang_topo_read(&topo, mem), h->nodes);
+		EXPECT(!memcmp(&topo, &h->fab->topo, sizeof(topo)));
+		host_free(h);
+	}
+	EXPECT_EQ(ang_topo_read(&topo, "torus:65535x16"), 65535 * 16);
+	EXPECT_EQ(ang_topo_read(&topo, "torus:"), 0);
+	EXPECT_EQ(ang_topo_read(&topo, "torus"), 0);
+	EXPECT_EQ(ang_topo_read(&topo, "torus:2x2x2x2x2\n"), 0);
+	EXPECT_EQ(ang_topo_read(&topo, "torus:2 \n"), 0);
+	EXPECT_EQ(ang_topo_read(&topo, "torus:0000000000000000000000000000000000000002\n"), 0);
 }
 
 /* A device has as many trees as its configuration says. */
@@ -527,6 +576,7 @@ const struct test_case admin_cases[] = {
 	{ "admin: registers", registers },
 	{ "admin: reset, and sizes that are refused", reset },
 	{ "admin: number of trees", number_of_trees },
+	{ "admin: description of the fabric", description },
 	{ "admin: unknown commands, bad doorbells", bad_commands },
 	{ "admin: domains", domains },
 	{ "admin: contexts", contexts },

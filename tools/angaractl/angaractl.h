@@ -156,7 +156,7 @@ size_t server_read(void *buf, size_t size);
 
 /* list.c */
 int list_objects(struct args *args, uint8_t command,
-		 void (*complete)(struct json_object *records),
+		 void (*complete)(struct nl *nl, struct json_object *records),
 		 const struct column *columns, size_t count);
 
 /* fabric.c */
@@ -170,6 +170,7 @@ struct fabric {
 
 int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric);
 void fabric_free(struct fabric *fabric);
+void fabric_add_places(struct nl *nl, struct json_object *devs);
 const char *fabric_coord(const struct fabric *fabric, uint32_t node, char *buf,
 			 size_t size);
 

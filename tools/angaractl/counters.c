@@ -18,7 +18,7 @@ static const struct kind {
 	const char *of;		/* key of what one is told from another by */
 } kinds[] = {
 	{ "node", ANGARA_CMD_DEV_GET, NULL },
-	{ "link", ANGARA_CMD_LINK_GET, "dir" },
+	{ "link", ANGARA_CMD_PORT_GET, "dir" },
 	{ "tree", ANGARA_CMD_TREE_GET, "tree" },
 	{ "ctx", ANGARA_CMD_CTX_GET, "ctx" },
 };

@@ -25,7 +25,7 @@ static const struct column counter_columns[] = {
 
 static int dev_list(struct args *args)
 {
-	return list_objects(args, ANGARA_CMD_DEV_GET, NULL, list_columns,
+	return list_objects(args, ANGARA_CMD_DEV_GET, fabric_add_places, list_columns,
 			    ARRAY_SIZE(list_columns));
 }
 
@@ -61,10 +61,16 @@ static int dev_show(struct args *args)
 		status = ctl_start(&nl);
 	if (status)
 		return status;
-	if (ctl_get(&nl, ANGARA_CMD_DEV_GET, &about, &dev))
+	if (ctl_get(&nl, ANGARA_CMD_DEV_GET, &about, &dev)) {
 		status = fail("angara%u: %s", about.dev, nl.error);
-	else
+	} else {
+		struct json_object *devs = json_object_new_array();
+
+		json_object_array_add(devs, json_object_get(dev));
+		fabric_add_places(&nl, devs);
+		json_object_put(devs);
 		show_one(dev);
+	}
 	ctl_stop(&nl);
 	return status;
 }

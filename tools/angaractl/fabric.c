@@ -45,20 +45,51 @@ static int choose(struct json_object *devs, uint64_t *id)
 		      list);
 }
 
-static bool read_topology(struct json_object *record, struct fabric *fabric)
+/* The torus that device @dev says it is in. */
+static bool read_topo(struct nl *nl, uint32_t dev, struct angara_topo *topo)
 {
-	struct json_object *dims;
+	const struct about about = { .has_dev = true, .dev = dev };
+	struct json_object *reply;
+	bool ok;
 
-	if (!json_object_object_get_ex(record, "dims", &dims))
+	if (ctl_get(nl, ANGARA_CMD_FABRIC_GET, &about, &reply))
 		return false;
-	fabric->topo.ndims = json_object_array_length(dims);
-	if (fabric->topo.ndims < 1 || fabric->topo.ndims > ANGARA_MAX_DIMS)
-		return false;
-	for (uint32_t d = 0; d < fabric->topo.ndims; d++)
-		fabric->topo.dims[d] = json_object_get_int(
-			json_object_array_get_idx(dims, d));
-	fabric->nodes = angara_topo_nodes(&fabric->topo);
-	return fabric->nodes == record_number(record, "nodes");
+	ok = !angara_topo_read(record_string(reply, "description"), topo);
+	json_object_put(reply);
+	return ok;
+}
+
+static struct json_object *numbers(const uint16_t *values, uint32_t count)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < count; i++)
+		json_object_array_add(array, json_object_new_int(values[i]));
+	return array;
+}
+
+/* Adds what the descriptions of the fabrics tell of devices. */
+void fabric_add_places(struct nl *nl, struct json_object *devs)
+{
+	struct angara_topo topo = { .ndims = 0 };
+	uint16_t coord[ANGARA_MAX_DIMS];
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < json_object_array_length(devs); i++) {
+		struct json_object *d = json_object_array_get_idx(devs, i);
+		uint64_t id = record_fabric(d);
+
+		if (!i || id != last)
+			topo.ndims = 0;
+		if ((!i || id != last) && !read_topo(nl, record_dev(d), &topo))
+			topo.ndims = 0;
+		last = id;
+		if (!topo.ndims)
+			continue;
+		angara_topo_coord(&topo, record_number(d, "node"), coord);
+		json_object_object_add(d, "dims", numbers(topo.dims, topo.ndims));
+		json_object_object_add(d, "coord", numbers(coord, topo.ndims));
+	}
 }
 
 /*
@@ -78,7 +109,10 @@ int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric)
 	status = choose(devs, &fabric->id);
 	if (status)
 		goto out;
-	if (!read_topology(json_object_array_get_idx(devs, 0), fabric)) {
+	if (read_topo(nl, record_dev(json_object_array_get_idx(devs, 0)), &fabric->topo))
+		fabric->nodes = angara_topo_nodes(&fabric->topo);
+	if (!fabric->nodes ||
+	    fabric->nodes != record_number(json_object_array_get_idx(devs, 0), "nodes")) {
 		status = fail("fabric 0x%llx: its size and its devices disagree",
 			      (unsigned long long)fabric->id);
 		goto out;

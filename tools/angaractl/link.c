@@ -26,10 +26,11 @@ static int64_t sum(struct json_object *record, const char *kind)
 	return total;
 }
 
-static void add_sums(struct json_object *links)
+static void add_sums(struct nl *nl, struct json_object *links)
 {
 	static const char *const kinds[] = { "packets", "flits", "stalls" };
 
+	(void)nl;
 	for (size_t i = 0; i < json_object_array_length(links); i++) {
 		struct json_object *link = json_object_array_get_idx(links, i);
 
@@ -41,7 +42,7 @@ static void add_sums(struct json_object *links)
 
 static int link_show(struct args *args)
 {
-	return list_objects(args, ANGARA_CMD_LINK_GET, add_sums, columns,
+	return list_objects(args, ANGARA_CMD_PORT_GET, add_sums, columns,
 			    ARRAY_SIZE(columns));
 }
 

@@ -8,7 +8,7 @@
  * adds to the records first.
  */
 int list_objects(struct args *args, uint8_t command,
-		 void (*complete)(struct json_object *records),
+		 void (*complete)(struct nl *nl, struct json_object *records),
 		 const struct column *columns, size_t count)
 {
 	struct json_object *records;
@@ -24,7 +24,7 @@ int list_objects(struct args *args, uint8_t command,
 	status = ctl_dump_or_fail(&nl, command, &about, &records);
 	if (!status) {
 		if (complete)
-			complete(records);
+			complete(&nl, records);
 		out_records(records, columns, count);
 	}
 	ctl_stop(&nl);

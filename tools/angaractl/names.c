@@ -15,7 +15,7 @@
 
 enum kind {
 	KIND_NONE, KIND_U8, KIND_U16, KIND_U32, KIND_U64, KIND_BOOL, KIND_TEXT,
-	KIND_ID, KIND_LIST, KIND_DEV, KIND_DIR, KIND_PORTS, KIND_STATE,
+	KIND_ID, KIND_DEV, KIND_DIR, KIND_PORTS, KIND_STATE,
 	KIND_RULE, KIND_COUNTERS,
 };
 
@@ -43,21 +43,22 @@ static const struct attr {
 	[ANGARA_A_NODE] = { "node", KIND_U32 },
 	[ANGARA_A_NODES] = { "nodes", KIND_U32 },
 	[ANGARA_A_FABRIC] = { "fabric", KIND_ID },
-	[ANGARA_A_DIMS] = { "dims", KIND_LIST },
-	[ANGARA_A_COORD] = { "coord", KIND_LIST },
+	[ANGARA_A_NUM_PORTS] = { "ports", KIND_U32 },
+	[ANGARA_A_DESCRIPTION] = { "description", KIND_TEXT },
 	[ANGARA_A_BUS] = { "bus", KIND_TEXT },
 	[ANGARA_A_CONTEXTS] = { "contexts", KIND_U32 },
 	[ANGARA_A_CONTEXTS_USED] = { "contexts_used", KIND_U32 },
 	[ANGARA_A_NODE_COUNTERS] = { "counters", KIND_COUNTERS,
 				     NAMES(node_counters) },
-	[ANGARA_A_LINK_COUNTERS] = { "counters", KIND_COUNTERS,
+	[ANGARA_A_PORT_COUNTERS] = { "counters", KIND_COUNTERS,
 				     NAMES(link_counters) },
 	[ANGARA_A_TREE_COUNTERS] = { "counters", KIND_COUNTERS,
 				     NAMES(tree_counters) },
 	[ANGARA_A_CTX_COUNTERS] = { "counters", KIND_COUNTERS,
 				    NAMES(ctx_counters) },
-	[ANGARA_A_DIR] = { "dir", KIND_DIR },
+	[ANGARA_A_PORT] = { "dir", KIND_DIR },
 	[ANGARA_A_NEIGHBOR] = { "neighbor", KIND_U32 },
+	[ANGARA_A_NEIGHBOR_PORT] = { "neighbor_dir", KIND_DIR },
 	[ANGARA_A_TREE] = { "tree", KIND_U8 },
 	[ANGARA_A_STATE] = { "state", KIND_STATE },
 	[ANGARA_A_IS_ROOT] = { "is_root", KIND_BOOL },
@@ -111,18 +112,6 @@ static struct json_object *ports_value(uint64_t ports)
 	for (unsigned int d = 0; d < ANGARA_MAX_DIRS; d++) {
 		if (ports >> d & 1)
 			json_object_array_add(array, dir_value(d));
-	}
-	return array;
-}
-
-static struct json_object *list_value(struct nlattr *attr)
-{
-	struct json_object *array = json_object_new_array();
-	uint16_t number;
-
-	for (size_t i = 0; i + 2 <= (size_t)nla_len(attr); i += 2) {
-		memcpy(&number, (char *)nla_data(attr) + i, 2);
-		json_object_array_add(array, json_object_new_int(number));
 	}
 	return array;
 }
@@ -181,8 +170,6 @@ static struct json_object *value_of(const struct attr *known,
 		return json_object_new_string(nla_get_string(attr));
 	case KIND_ID:
 		return id_value(nla_get_u64(attr));
-	case KIND_LIST:
-		return list_value(attr);
 	case KIND_DEV:
 		return dev_value(nla_get_u32(attr));
 	case KIND_DIR:

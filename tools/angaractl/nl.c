@@ -82,7 +82,7 @@ struct nl_msg *ctl_request(struct nl *nl, uint8_t command,
 	if (about->has_tree)
 		nla_put_u8(msg, ANGARA_A_TREE, about->tree);
 	if (about->has_dir)
-		nla_put_u8(msg, ANGARA_A_DIR, about->dir);
+		nla_put_u8(msg, ANGARA_A_PORT, about->dir);
 	if (about->has_ctx)
 		nla_put_u32(msg, ANGARA_A_CTX, about->ctx);
 	return msg;

@@ -135,6 +135,8 @@ static void open_ctx(struct app *app)
 	app->info.size = sizeof(app->info);
 	if (!err)
 		err = angara_ctx_query(app->ctx, &app->info);
+	if (!err)
+		err = angara_ctx_topo(app->ctx, &app->topo);
 	if (err == -ENODEV || err == -ENOENT)
 		app_fail(app, 0, "no adapter %s: load the driver, for example "
 			 "'modprobe angara_loop dims=2x2x2'",

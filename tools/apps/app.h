@@ -33,6 +33,7 @@
  * @job: the job
  * @ctx: context, after app_open()
  * @info: of @ctx
+ * @topo: torus that it is in
  * @peers: address of each rank, after app_open()
  * @rank: of this process
  * @size: processes of the job
@@ -45,6 +46,7 @@ struct app {
 	struct angara_job *job;
 	struct angara_ctx *ctx;
 	struct angara_ctx_info info;
+	struct angara_topo topo;
 	struct angara_peer *peers;
 	unsigned int rank;
 	unsigned int size;

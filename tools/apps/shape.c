@@ -33,8 +33,7 @@ static int nodes_init(const struct app *app, struct nodes *n)
 	uint32_t nodes, r;
 
 	memset(n, 0, sizeof(*n));
-	n->topo.ndims = app->info.ndims;
-	memcpy(n->topo.dims, app->info.dims, sizeof(n->topo.dims));
+	n->topo = app->topo;
 	nodes = angara_topo_nodes(&n->topo);
 	n->rows = calloc(nodes, sizeof(*n->rows));
 	n->pe = calloc(nodes, sizeof(*n->pe));

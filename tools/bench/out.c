@@ -33,8 +33,8 @@ static void table_begin(const struct bench *b)
 {
 	printf("# angara-bench %s --%s: %u processes, torus ", b->op->name,
 	       bench_modes[b->mode], b->app.size);
-	for (unsigned int d = 0; d < b->app.info.ndims; d++)
-		printf("%s%u", d ? "x" : "", b->app.info.dims[d]);
+	for (unsigned int d = 0; d < b->app.topo.ndims; d++)
+		printf("%s%u", d ? "x" : "", b->app.topo.dims[d]);
 	if (b->mode != BENCH_LAT)
 		printf(", %llu at a time", (unsigned long long)b->window);
 	printf("%s\n", b->check ? ", data checked" : "");
@@ -113,9 +113,9 @@ void bench_out_end(struct bench *b)
 	o = json_object_new_object();
 	dims = json_object_new_array();
 	rows = json_object_new_array();
-	for (i = 0; i < b->app.info.ndims; i++)
+	for (i = 0; i < b->app.topo.ndims; i++)
 		json_object_array_add(dims,
-				      json_object_new_int(b->app.info.dims[i]));
+				      json_object_new_int(b->app.topo.dims[i]));
 	for (i = 0; i < b->num_sizes; i++)
 		json_object_array_add(rows, json_row(b, &b->rows[i]));
 	json_object_object_add(o, "operation",

@@ -54,7 +54,7 @@ struct session {
 static struct nla_policy policy[ANGARA_A_MAX + 1] = {
 	[ANGARA_A_DEV] = { .type = NLA_U32 },
 	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
-	[ANGARA_A_DIR] = { .type = NLA_U8 },
+	[ANGARA_A_PORT] = { .type = NLA_U8 },
 	[ANGARA_A_TREE] = { .type = NLA_U8 },
 	[ANGARA_A_CTX] = { .type = NLA_U32 },
 };

@@ -133,19 +133,35 @@ static int dev_fill(struct nl_msg *msg, struct fabric *f, u32 node,
 		    const struct look *look)
 {
 	const struct ang_cfg *cfg = fabric_cfg(f);
-	u16 coord[ANG_MAX_DIMS];
 	struct ang_topo topo;
 
 	ang_topo_init(&topo, cfg->ndims, cfg->dims);
-	ang_topo_coord(&topo, node, coord);
 	put_place(msg, cfg, node);
 	nla_put_u32(msg, ANGARA_A_NODES, topo.nodes);
-	nla_put(msg, ANGARA_A_DIMS, (int)(cfg->ndims * sizeof(u16)), cfg->dims);
-	nla_put(msg, ANGARA_A_COORD, (int)(cfg->ndims * sizeof(u16)), coord);
+	nla_put_u32(msg, ANGARA_A_NUM_PORTS, ang_topo_ports(&topo));
 	nla_put_string(msg, ANGARA_A_BUS, fabric_use(f, node));
 	nla_put_u32(msg, ANGARA_A_CONTEXTS, cfg->ctxs);
 	nla_put_u32(msg, ANGARA_A_CONTEXTS_USED, look->used);
 	put_counters(msg, ANGARA_A_NODE_COUNTERS, look);
+	return 0;
+}
+
+static void fabric_look_nothing(void *arg, struct ang_view *v, u32 node)
+{
+}
+
+static int fabric_fill(struct nl_msg *msg, struct fabric *f, u32 node,
+		       const struct look *look)
+{
+	const struct ang_cfg *cfg = fabric_cfg(f);
+	char text[ANG_TOPO_TEXT];
+	struct ang_topo topo;
+
+	ang_topo_init(&topo, cfg->ndims, cfg->dims);
+	ang_topo_describe(&topo, text);
+	put_place(msg, cfg, node);
+	nla_put_u32(msg, ANGARA_A_NODES, topo.nodes);
+	nla_put_string(msg, ANGARA_A_DESCRIPTION, text);
 	return 0;
 }
 
@@ -167,16 +183,17 @@ static int link_fill(struct nl_msg *msg, struct fabric *f, u32 node,
 {
 	const struct ang_cfg *cfg = fabric_cfg(f);
 	struct ang_topo topo;
-	u32 neighbor;
+	u32 neighbor, far;
 
 	ang_topo_init(&topo, cfg->ndims, cfg->dims);
-	neighbor = ang_topo_neighbor(&topo, node, look->index);
+	neighbor = ang_topo_peer(&topo, node, look->index, &far);
 	if (neighbor == ANG_NONE)
 		return -ENOENT;
 	put_place(msg, cfg, node);
-	nla_put_u8(msg, ANGARA_A_DIR, (u8)look->index);
+	nla_put_u8(msg, ANGARA_A_PORT, (u8)look->index);
 	nla_put_u32(msg, ANGARA_A_NEIGHBOR, neighbor);
-	put_counters(msg, ANGARA_A_LINK_COUNTERS, look);
+	nla_put_u8(msg, ANGARA_A_NEIGHBOR_PORT, (u8)far);
+	put_counters(msg, ANGARA_A_PORT_COUNTERS, look);
 	return 0;
 }
 
@@ -246,7 +263,8 @@ static int ctx_fill(struct nl_msg *msg, struct fabric *f, u32 node,
 
 static const struct kind kinds[] = {
 	[ANGARA_CMD_DEV_GET] = { one, dev_look, dev_fill, 0 },
-	[ANGARA_CMD_LINK_GET] = { links, link_look, link_fill, ANGARA_A_DIR },
+	[ANGARA_CMD_FABRIC_GET] = { one, fabric_look_nothing, fabric_fill, 0 },
+	[ANGARA_CMD_PORT_GET] = { links, link_look, link_fill, ANGARA_A_PORT },
 	[ANGARA_CMD_TREE_GET] = { trees, tree_look, tree_fill, ANGARA_A_TREE },
 	[ANGARA_CMD_CTX_GET] = { contexts, ctx_look, ctx_fill, ANGARA_A_CTX },
 };

@@ -34,7 +34,6 @@
 
 #define ANGARA_ABI_VERSION	1
 
-#define ANGARA_MAX_DIMS		4	/* torus dimensions X, Y, Z, W */
 #define ANGARA_MAX_PORTS	64	/* of a router */
 #define ANGARA_MAX_TREES	64	/* more than any device has; see max_trees */
 #define ANGARA_MAX_REDUCES	16	/* ReduceId 0..15, per tree */
@@ -69,12 +68,11 @@
  * @size: sizeof(struct angara_query)
  * @flags: must be 0
  * @abi: out: ANGARA_ABI_VERSION
- * @node: out: number of this node, X fastest: x + X * (y + Y * (z + Z * w))
+ * @node: out: number of this node
  * @nodes: out: nodes in the fabric
- * @ndims: out: dimensions of the torus, 1..4
- * @reserved: must be 0
- * @dims: out: size of each dimension
- * @coord: out: coordinates of this node
+ * @ports: out: ports of each node's router, 1..ANGARA_MAX_PORTS; what they are
+ *	joined to is told by the description of the fabric, file "fabric" of the
+ *	device in sysfs
  * @fabric_id: out: equal on all devices of one fabric
  * @max_contexts: out: contexts per device
  * @max_sq_entries: out: largest SQ
@@ -94,10 +92,7 @@ struct angara_query {
 	__u32 abi;
 	__u32 node;
 	__u32 nodes;
-	__u8 ndims;
-	__u8 reserved[3];
-	__u16 dims[ANGARA_MAX_DIMS];
-	__u16 coord[ANGARA_MAX_DIMS];
+	__u32 ports;
 	__aligned_u64 fabric_id;
 	__u32 max_contexts;
 	__u32 max_sq_entries;

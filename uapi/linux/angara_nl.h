@@ -44,7 +44,7 @@
 enum {
 	ANGARA_CMD_UNSPEC,
 	ANGARA_CMD_DEV_GET,
-	ANGARA_CMD_LINK_GET,
+	ANGARA_CMD_PORT_GET,
 	ANGARA_CMD_TREE_GET,
 	ANGARA_CMD_CTX_GET,
 	ANGARA_CMD_TREE_SET,
@@ -52,6 +52,7 @@ enum {
 	ANGARA_CMD_TREE_CHECK,
 	ANGARA_CMD_TREE_DELEGATE,
 	ANGARA_CMD_EVENT,		/* multicast */
+	ANGARA_CMD_FABRIC_GET,		/* what the device says of its fabric */
 	__ANGARA_CMD_MAX
 };
 
@@ -65,17 +66,18 @@ enum {
 	ANGARA_A_NODE,			/* u32 */
 	ANGARA_A_NODES,			/* u32: in the fabric, or in the tree */
 	ANGARA_A_FABRIC,		/* u64 */
-	ANGARA_A_DIMS,			/* binary: u16[ndims] */
-	ANGARA_A_COORD,			/* binary: u16[ndims] */
+	ANGARA_A_NUM_PORTS,		/* u32: ports of the router */
+	ANGARA_A_DESCRIPTION,		/* string: of the fabric */
 	ANGARA_A_BUS,			/* string: "loop", "pci" */
 	ANGARA_A_CONTEXTS,		/* u32: that can be created */
 	ANGARA_A_CONTEXTS_USED,		/* u32 */
 	ANGARA_A_NODE_COUNTERS,		/* struct angara_hw_node_counters */
-	ANGARA_A_LINK_COUNTERS,		/* struct angara_hw_link_counters */
+	ANGARA_A_PORT_COUNTERS,		/* struct angara_hw_link_counters */
 	ANGARA_A_TREE_COUNTERS,		/* struct angara_hw_tree_counters */
 	ANGARA_A_CTX_COUNTERS,		/* struct angara_hw_ctx_counters */
-	ANGARA_A_DIR,			/* u8: direction of a link */
+	ANGARA_A_PORT,			/* u8 */
 	ANGARA_A_NEIGHBOR,		/* u32: node at the far end */
+	ANGARA_A_NEIGHBOR_PORT,		/* u8: its port */
 	ANGARA_A_TREE,			/* u8: TreeId */
 	ANGARA_A_STATE,			/* u8: ANGARA_TREE_STATE_* */
 	ANGARA_A_IS_ROOT,		/* u8 */

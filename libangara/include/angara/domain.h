@@ -39,9 +39,7 @@ struct angara_ctx_attr {
  * @size: sizeof(struct angara_ctx_info), set by the caller
  * @node: number of its node
  * @nodes: nodes in the fabric
- * @ndims: dimensions of the torus
- * @dims: their sizes
- * @coord: coordinates of the node
+ * @ports: ports of a node; angara_ctx_topo() tells what they are joined to
  * @fabric_id: equal in all contexts of the fabric
  * @max_op_bytes: longest operation
  * @max_mrs: keys are below this
@@ -53,9 +51,7 @@ struct angara_ctx_info {
 	uint32_t size;
 	uint32_t node;
 	uint32_t nodes;
-	uint32_t ndims;
-	uint16_t dims[ANGARA_MAX_DIMS];
-	uint16_t coord[ANGARA_MAX_DIMS];
+	uint32_t ports;
 	uint64_t fabric_id;
 	uint64_t max_op_bytes;
 	uint32_t max_mrs;

@@ -45,6 +45,22 @@ struct angara_topo {
  * dimensions or nodes.
  */
 int angara_topo_parse(const char *text, struct angara_topo *topo);
+/**
+ * angara_topo_read() - read the description of a fabric
+ * @text: as file "fabric" of a device in sysfs has it; the first line counts
+ * @topo: out
+ *
+ * Return: 0; -EOPNOTSUPP it is no torus; -EINVAL, -E2BIG as angara_topo_parse().
+ */
+int angara_topo_read(const char *text, struct angara_topo *topo);
+/**
+ * angara_ctx_topo() - the torus that a context is in
+ * @ctx: context
+ * @topo: out
+ *
+ * Return: as angara_topo_read(); -errno the description cannot be read.
+ */
+int angara_ctx_topo(struct angara_ctx *ctx, struct angara_topo *topo);
 uint32_t angara_topo_nodes(const struct angara_topo *topo);
 void angara_topo_coord(const struct angara_topo *topo, uint32_t node,
 		       uint16_t coord[ANGARA_MAX_DIMS]);

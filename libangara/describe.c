@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The description of the fabric that a context is in.
+ */
+#include <errno.h>
+
+#include <angara/topo.h>
+
+#include "lib.h"
+
+ANG_PUBLIC int angara_ctx_topo(struct angara_ctx *ctx, struct angara_topo *topo)
+{
+	char text[ANG_TEXT_BYTES];
+	int ret = ctx->dev.ops->describe(&ctx->dev, text);
+
+	return ret ? ret : angara_topo_read(text, topo);
+}
