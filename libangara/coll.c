@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collectives of a team.
+ * Collectives of a team in which members have one vector: by the adapter where
+ * the team has a tree and the adapter knows the operation, else by software.
+ * All members come to the same answer, from what they all know.
  */
 #include <errno.h>
 
 #include "ang_model.h"
-#include "team.h"
+#include "coll_run.h"
 
 #define ANG_LOST_MS	100	/* between two looks at a tree while waiting */
 
@@ -19,48 +21,172 @@ static struct angara_wqe coll_wqe(const struct angara_team *team,
 	};
 }
 
-ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key,
-				uint64_t dst_off, const struct angara_mr *src,
-				uint64_t src_off, size_t len, const struct angara_op *how)
+static bool mem_fits(const struct angara_team *team, const struct ang_coll_mem *m)
+{
+	return !m->len || ang_mr_fits(team->ctx, m->mr, m->off, m->len);
+}
+
+static struct ang_side side_of(const struct ang_coll_mem *m)
+{
+	if (!m->len)
+		return (struct ang_side){ 0 };
+	return (struct ang_side){
+		.at = (char *)m->mr->addr + m->off, .mr = m->mr, .off = m->off,
+	};
+}
+
+/**
+ * ang_coll_software() - start a collective by software
+ * @team: team
+ * @call: collective
+ *
+ * Return: as ang_coll_start(); -EINVAL a range is outside of its region.
+ */
+int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call)
+{
+	struct ang_coll_op *op;
+	int ret;
+
+	if (!mem_fits(team, &call->in) || !mem_fits(team, &call->out))
+		return -EINVAL;
+	ret = ang_coll_new(team, &call->args, &op);
+	if (ret)
+		return ret;
+	op->side[ANG_BUF_IN] = side_of(&call->in);
+	op->side[ANG_BUF_OUT] = side_of(&call->out);
+	op->type = call->type;
+	op->redop = call->redop;
+	ret = ang_coll_start(op, call->how, call->b);
+	if (!ret)
+		team->by_software++;
+	return ret;
+}
+
+/* Starts it on the tree. */
+static int coll_device(struct angara_team *team, struct angara_wqe *wqe,
+		       const struct angara_op *how, struct ang_blocked *b)
+{
+	int ret = b ? ang_blocked_post(team->ctx, wqe, NULL, 0, b) :
+		      ang_post(team->ctx, wqe, NULL, 0, how);
+
+	team->by_device += !ret;
+	return ret;
+}
+
+static int bcast(struct angara_team *team, u64 dst_key, u64 dst_off,
+		 const struct angara_mr *src, u64 src_off, size_t len,
+		 const struct angara_op *how, struct ang_blocked *b)
 {
 	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_BCAST, len);
-	struct angara_ctx *ctx = team->ctx;
 
-	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, src, src_off, len))
+	if (!team->offloaded)
+		return -ENOTSUP;
+	if (len > team->ctx->query.max_op_bytes ||
+	    !ang_mr_fits(team->ctx, src, src_off, len))
 		return -EINVAL;
 	wqe.rkey = cpu_to_le64(dst_key);
 	wqe.roff = cpu_to_le64(dst_off);
 	wqe.lkey = cpu_to_le32(src->key);
 	wqe.loff = cpu_to_le64(src_off);
-	return ang_post(ctx, &wqe, NULL, 0, how);
+	return coll_device(team, &wqe, how, b);
 }
 
-/* What reduce and allreduce have in common; @dst is NULL where none is wanted. */
-static int reduction(struct angara_team *team, struct angara_wqe *wqe,
-		     const struct angara_mr *dst, u64 dst_off,
-		     const struct angara_mr *src, u64 src_off, size_t count,
-		     unsigned int type, unsigned int op, const struct angara_op *how)
+ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key,
+				uint64_t dst_off, const struct angara_mr *src,
+				uint64_t src_off, size_t len,
+				const struct angara_op *how)
 {
-	struct angara_ctx *ctx = team->ctx;
-	u32 size = ang_reduction_size(type, op);
-	size_t len;
+	return bcast(team, dst_key, dst_off, src, src_off, len, how, NULL);
+}
 
-	if (!size || count > ctx->query.max_op_bytes / size)
+ANG_PUBLIC int angara_bcast(struct angara_team *team, uint32_t dst_key,
+			    uint64_t dst_off, const struct angara_mr *src,
+			    uint64_t src_off, size_t len)
+{
+	ANG_COLL_WAIT(team, bcast(team, dst_key, dst_off, src, src_off, len,
+				  NULL, &b));
+}
+
+/*
+ * Bytes of @count elements from @src to @dst, which is NULL where none is wanted.
+ * Return: 0; -EINVAL.
+ */
+static int vector_len(const struct angara_team *team, const struct angara_mr *dst,
+		      u64 dst_off, const struct angara_mr *src, u64 src_off,
+		      size_t count, u32 type, u32 redop, size_t *len)
+{
+	u32 size = ang_reduction_size(type, redop);
+
+	if (!size || count > team->ctx->query.max_op_bytes / size)
 		return -EINVAL;
-	len = count * size;
-	if (!ang_mr_fits(ctx, src, src_off, len) ||
-	    (dst && !ang_mr_fits(ctx, dst, dst_off, len)))
-		return -EINVAL;
-	wqe->redop = (u8)op;
+	*len = count * size;
+	return ang_mr_fits(team->ctx, src, src_off, *len) &&
+	       (!dst || ang_mr_fits(team->ctx, dst, dst_off, *len)) ?
+	       0 : -EINVAL;
+}
+
+/* A reduction on the tree; @wqe says which. */
+static int vector_device(struct angara_team *team, struct angara_wqe *wqe,
+			 const struct angara_mr *dst, u64 dst_off,
+			 const struct angara_mr *src, u64 src_off, u32 type,
+			 u32 redop, const struct angara_op *how,
+			 struct ang_blocked *b)
+{
+	wqe->redop = (u8)redop;
 	wqe->type = (u8)type;
-	wqe->length = cpu_to_le32(len);
 	wqe->lkey = cpu_to_le32(src->key);
 	wqe->loff = cpu_to_le64(src_off);
 	if (dst) {
 		wqe->aux_key = cpu_to_le32(dst->key);
 		wqe->aux = cpu_to_le64(dst_off);
 	}
-	return ang_post(ctx, wqe, NULL, 0, how);
+	return coll_device(team, wqe, how, b);
+}
+
+static int vector_software(struct angara_team *team, enum ang_coll coll, u32 root,
+			   const struct angara_mr *dst, u64 dst_off,
+			   const struct angara_mr *src, u64 src_off, size_t len,
+			   u32 type, u32 redop, const struct angara_op *how,
+			   struct ang_blocked *b)
+{
+	u32 size = ang_type_size(type);
+	const struct ang_coll_call call = {
+		.args = { .coll = coll, .root = root, .elem = size,
+			  .count = len / size },
+		.in = { .mr = src, .off = src_off, .len = len },
+		.out = { .mr = dst, .off = dst_off, .len = dst ? len : 0 },
+		.type = type, .redop = redop, .how = how, .b = b,
+	};
+
+	return ang_coll_software(team, &call);
+}
+
+static int reduce(struct angara_team *team, const struct angara_mr *dst,
+		  u64 dst_off, const struct angara_mr *src, u64 src_off,
+		  size_t count, u32 type, u32 redop, u32 root,
+		  const struct angara_op *how, struct ang_blocked *b)
+{
+	bool here = root == team->rank;
+	struct angara_wqe wqe;
+	size_t len;
+	int ret;
+
+	if (root >= team->size || (here && !dst))
+		return -EINVAL;
+	if (!here)
+		dst = NULL;
+	ret = vector_len(team, dst, dst_off, src, src_off, count, type, redop,
+			 &len);
+	if (ret)
+		return ret;
+	if (!team->offloaded)
+		return vector_software(team, ANG_COLL_REDUCE, root, dst, dst_off,
+				       src, src_off, len, type, redop, how, b);
+	wqe = coll_wqe(team, ANGARA_OP_REDUCE, len);
+	wqe.dst_node = cpu_to_le32(team->peers[root].node);
+	wqe.dst_ctx = cpu_to_le16(team->peers[root].ctx);
+	return vector_device(team, &wqe, dst, dst_off, src, src_off, type, redop,
+			     how, b);
 }
 
 ANG_PUBLIC int angara_reduce_nbi(struct angara_team *team,
@@ -70,15 +196,41 @@ ANG_PUBLIC int angara_reduce_nbi(struct angara_team *team,
 				 unsigned int op, unsigned int root,
 				 const struct angara_op *how)
 {
-	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_REDUCE, 0);
-	bool here = root == team->rank;
+	return reduce(team, dst, dst_off, src, src_off, count, type, op, root,
+		      how, NULL);
+}
 
-	if (root >= team->size || (here && !dst))
+ANG_PUBLIC int angara_reduce(struct angara_team *team,
+			     const struct angara_mr *dst, uint64_t dst_off,
+			     const struct angara_mr *src, uint64_t src_off,
+			     size_t count, unsigned int type, unsigned int op,
+			     unsigned int root)
+{
+	ANG_COLL_WAIT(team, reduce(team, dst, dst_off, src, src_off, count, type,
+				   op, root, NULL, &b));
+}
+
+static int allreduce(struct angara_team *team, const struct angara_mr *dst,
+		     u64 dst_off, const struct angara_mr *src, u64 src_off,
+		     size_t count, u32 type, u32 redop,
+		     const struct angara_op *how, struct ang_blocked *b)
+{
+	struct angara_wqe wqe;
+	size_t len;
+	int ret;
+
+	if (!dst)
 		return -EINVAL;
-	wqe.dst_node = cpu_to_le32(team->peers[root].node);
-	wqe.dst_ctx = cpu_to_le16(team->peers[root].ctx);
-	return reduction(team, &wqe, here ? dst : NULL, dst_off, src, src_off,
-			 count, type, op, how);
+	ret = vector_len(team, dst, dst_off, src, src_off, count, type, redop,
+			 &len);
+	if (ret)
+		return ret;
+	if (!team->offloaded)
+		return vector_software(team, ANG_COLL_ALLREDUCE, 0, dst, dst_off,
+				       src, src_off, len, type, redop, how, b);
+	wqe = coll_wqe(team, ANGARA_OP_ALLREDUCE, len);
+	return vector_device(team, &wqe, dst, dst_off, src, src_off, type, redop,
+			     how, b);
 }
 
 ANG_PUBLIC int angara_allreduce_nbi(struct angara_team *team,
@@ -89,31 +241,142 @@ ANG_PUBLIC int angara_allreduce_nbi(struct angara_team *team,
 				    unsigned int type, unsigned int op,
 				    const struct angara_op *how)
 {
-	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_ALLREDUCE, 0);
+	return allreduce(team, dst, dst_off, src, src_off, count, type, op, how,
+			 NULL);
+}
 
-	if (!dst)
+ANG_PUBLIC int angara_allreduce(struct angara_team *team,
+				const struct angara_mr *dst, uint64_t dst_off,
+				const struct angara_mr *src, uint64_t src_off,
+				size_t count, unsigned int type,
+				unsigned int op)
+{
+	ANG_COLL_WAIT(team, allreduce(team, dst, dst_off, src, src_off, count,
+				      type, op, NULL, &b));
+}
+
+static int scan(struct angara_team *team, enum ang_coll coll,
+		const struct angara_mr *dst, u64 dst_off,
+		const struct angara_mr *src, u64 src_off, size_t count, u32 type,
+		u32 redop, const struct angara_op *how, struct ang_blocked *b)
+{
+	size_t len;
+	int ret = dst ? vector_len(team, dst, dst_off, src, src_off, count, type,
+				   redop, &len) : -EINVAL;
+
+	if (ret)
+		return ret;
+	return vector_software(team, coll, 0, dst, dst_off, src, src_off, len,
+			       type, redop, how, b);
+}
+
+ANG_PUBLIC int angara_scan_nbi(struct angara_team *team,
+			       const struct angara_mr *dst, uint64_t dst_off,
+			       const struct angara_mr *src, uint64_t src_off,
+			       size_t count, unsigned int type, unsigned int op,
+			       const struct angara_op *how)
+{
+	return scan(team, ANG_COLL_SCAN, dst, dst_off, src, src_off, count, type,
+		    op, how, NULL);
+}
+
+ANG_PUBLIC int angara_scan(struct angara_team *team, const struct angara_mr *dst,
+			   uint64_t dst_off, const struct angara_mr *src,
+			   uint64_t src_off, size_t count, unsigned int type,
+			   unsigned int op)
+{
+	ANG_COLL_WAIT(team, scan(team, ANG_COLL_SCAN, dst, dst_off, src, src_off,
+				 count, type, op, NULL, &b));
+}
+
+ANG_PUBLIC int angara_exscan_nbi(struct angara_team *team,
+				 const struct angara_mr *dst, uint64_t dst_off,
+				 const struct angara_mr *src, uint64_t src_off,
+				 size_t count, unsigned int type,
+				 unsigned int op, const struct angara_op *how)
+{
+	return scan(team, ANG_COLL_EXSCAN, dst, dst_off, src, src_off, count, type,
+		    op, how, NULL);
+}
+
+ANG_PUBLIC int angara_exscan(struct angara_team *team,
+			     const struct angara_mr *dst, uint64_t dst_off,
+			     const struct angara_mr *src, uint64_t src_off,
+			     size_t count, unsigned int type, unsigned int op)
+{
+	ANG_COLL_WAIT(team, scan(team, ANG_COLL_EXSCAN, dst, dst_off, src, src_off,
+				 count, type, op, NULL, &b));
+}
+
+/* To any region: the adapter broadcasts to equal keys only, see angara_bcast(). */
+static int broadcast(struct angara_team *team, const struct angara_mr *mr,
+		     u64 off, size_t len, u32 root, const struct angara_op *how,
+		     struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_BCAST, .root = root, .elem = 1,
+			  .count = len },
+		.in = { .mr = mr, .off = off, .len = len },
+		.out = { .mr = mr, .off = off, .len = len },
+		.how = how, .b = b,
+	};
+
+	if (root >= team->size || len > team->ctx->query.max_op_bytes)
 		return -EINVAL;
-	return reduction(team, &wqe, dst, dst_off, src, src_off, count, type,
-			 op, how);
+	return ang_coll_software(team, &call);
 }
 
-ANG_PUBLIC int angara_barrier_nbi(struct angara_team *team, const struct angara_op *how)
+ANG_PUBLIC int angara_broadcast_nbi(struct angara_team *team,
+				    const struct angara_mr *mr, uint64_t off,
+				    size_t len, unsigned int root,
+				    const struct angara_op *how)
 {
-	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_BARRIER, 0);
-
-	return ang_post(team->ctx, &wqe, NULL, 0, how);
+	return broadcast(team, mr, off, len, root, how, NULL);
 }
 
-/* Waits for a barrier of the team. */
-int ang_team_barrier(struct angara_team *team)
+ANG_PUBLIC int angara_broadcast(struct angara_team *team,
+				const struct angara_mr *mr, uint64_t off,
+				size_t len, unsigned int root)
 {
-	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_BARRIER, 0);
+	ANG_COLL_WAIT(team, broadcast(team, mr, off, len, root, NULL, &b));
+}
 
-	return ang_post_wait(team->ctx, &wqe, NULL, 0);
+static int barrier(struct angara_team *team, bool offload,
+		   const struct angara_op *how, struct ang_blocked *b)
+{
+	struct angara_wqe wqe;
+
+	if (offload) {
+		wqe = coll_wqe(team, ANGARA_OP_BARRIER, 0);
+		return coll_device(team, &wqe, how, b);
+	}
+	return ang_coll_software(team, &(const struct ang_coll_call){
+		.args = { .coll = ANG_COLL_BARRIER, .elem = 1 },
+		.how = how, .b = b,
+	});
+}
+
+ANG_PUBLIC int angara_barrier_nbi(struct angara_team *team,
+				  const struct angara_op *how)
+{
+	return barrier(team, team->offloaded, how, NULL);
+}
+
+ANG_PUBLIC int angara_barrier(struct angara_team *team)
+{
+	ANG_COLL_WAIT(team, barrier(team, team->offloaded, NULL, &b));
+}
+
+/* A barrier by software, whether the team has a tree or not. */
+int ang_team_meet(struct angara_team *team)
+{
+	ANG_COLL_WAIT(team, barrier(team, false, NULL, &b));
 }
 
 ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)
 {
+	if (!team->offloaded)
+		return 0;
 	return ang_counter(team->ctx, ANGARA_CTR_BCAST(team->tree)) -
 	       team->received;
 }
@@ -125,6 +388,12 @@ ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
 	int ret;
 
 	*node = UINT32_MAX;
+	if (team->lost) {
+		*node = team->peers[team->culprit].node;
+		return -ECONNRESET;
+	}
+	if (!team->offloaded)
+		return team->ctx->dead ? -ENODEV : 0;
 	arg.row.tree = (u8)team->tree;
 	ret = ang_dev_cmd(&team->ctx->dev, ANGARA_IOCTL_TREE_GET, &arg);
 	if (ret == -ENODEV || ret == -EIO)
@@ -156,6 +425,8 @@ ANG_PUBLIC int angara_team_received_wait(struct angara_team *team, uint64_t n,
 	int lost = 0;
 	int ret, ms;
 
+	if (!team->offloaded)
+		return -ENOTSUP;
 	for (;;) {
 		ms = timeout_ms < 0 || timeout_ms > ANG_LOST_MS ? ANG_LOST_MS :
 								  timeout_ms;

@@ -12,6 +12,7 @@
  *   silent	the same if it fails, else as one that is counted
  *   blocked	a call of the library waits for it
  *   linked	its error becomes that of the operation behind it
+ *   flight	a part of a software collective, see coll_run.c
  *
  * A call of the library that waits meets completions that are not its own.  It
  * keeps those that are to be told in a ring, which angara_poll() empties first.
@@ -102,6 +103,9 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 	case ANG_SLOT_LINKED:
 		slot_link(ctx, c);
 		break;
+	case ANG_SLOT_FLIGHT:
+		ang_coll_landed(ctx, slot->cookie, slot->next, c->status);
+		break;
 	default:
 		return false;
 	}
@@ -121,6 +125,29 @@ static inline bool cq_ready(const struct angara_ctx *ctx)
 
 	return (ang_load_last(&cqe->status) >> 56 & 1) ==
 	       (ctx->ci & entries ? 0 : 1);
+}
+
+/**
+ * ang_slot_finish() - an operation that the library does itself is complete
+ * @ctx: context
+ * @number: as ang_slot_take() gave it
+ * @status: ANGARA_ST_*
+ * @node: node at fault
+ * @length: bytes
+ */
+void ang_slot_finish(struct angara_ctx *ctx, u32 number, u32 status, u32 node,
+		     u64 length)
+{
+	struct angara_completion *c =
+		&ctx->ready[ctx->ready_tail & (ctx->create.cq_entries - 1)];
+
+	*c = (struct angara_completion){
+		.cookie = number, .length = length, .status = status,
+		.node = node,
+	};
+	if (slot_end(ctx, c))
+		ctx->ready_tail++;
+	ctx->idled = 0;
 }
 
 /* Makes the CQE at the consumer index a completion.  Return: was there one? */
@@ -158,10 +185,11 @@ bool ang_reap(struct angara_ctx *ctx)
 		if (slot_end(ctx, &ctx->ready[ctx->ready_tail & mask]))
 			ctx->ready_tail++;
 	}
-	if (ctx->ci == from)
-		return false;
-	cq_consumed(ctx);
-	return true;
+	if (ctx->ci != from)
+		cq_consumed(ctx);
+	if (ctx->colls.teams)
+		ang_coll_progress(ctx);
+	return ctx->ci != from;
 }
 
 /* Is there a completion that the caller could be handed? */
@@ -192,6 +220,8 @@ static unsigned int harvest(struct angara_ctx *ctx,
 ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
 			   struct angara_completion *out, unsigned int n)
 {
+	if (ctx->colls.teams)
+		ang_reap(ctx);
 	if (ctx->ready_head != ctx->ready_tail || cq_ready(ctx)) {
 		unsigned int got = harvest(ctx, out, n < INT_MAX ? n : INT_MAX);
 

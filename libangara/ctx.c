@@ -15,6 +15,7 @@
 
 #define ANG_SQ_DEFAULT	256U
 #define ANG_CQ_DEFAULT	512U
+#define ANG_MSG_DEFAULT	65536U
 #define ANG_SPIN_US	20U
 
 #define ANG_NUMBER_BYTES	16	/* of a device's number in text */
@@ -89,9 +90,12 @@ static int create(struct angara_ctx *ctx, const struct angara_ctx_attr *attr)
 				   ctx->query.max_sq_entries);
 	c->cq_entries = or_default(attr->cq_entries, ANG_CQ_DEFAULT,
 				   ctx->query.max_cq_entries);
-	if (attr->msg_bytes && !(ctx->query.caps & ANGARA_CAP_MSG))
+	if (attr->msg_bytes && attr->msg_bytes != ANGARA_NO_MSG &&
+	    !(ctx->query.caps & ANGARA_CAP_MSG))
 		return -ENOTSUP;
-	c->msg_bytes = attr->msg_bytes;
+	if (ctx->query.caps & ANGARA_CAP_MSG && attr->msg_bytes != ANGARA_NO_MSG)
+		c->msg_bytes = or_default(attr->msg_bytes, ANG_MSG_DEFAULT,
+					  ctx->query.max_msg_bytes);
 	if (attr->pkey) {
 		c->flags = ANGARA_CTX_PKEY;
 		c->pkey = attr->pkey;
@@ -181,6 +185,9 @@ ANG_PUBLIC int angara_ctx_open(const char *device,
 	ret = map_all(ctx);
 	if (ret)
 		goto close_dev;
+	ctx->flight = (struct angara_op){
+		.size = sizeof(ctx->flight), .flags = ANGARA_MORE,
+	};
 	ret = ang_slots_init(ctx);
 	if (ret)
 		goto unmap;
@@ -205,6 +212,7 @@ ANG_PUBLIC void angara_ctx_close(struct angara_ctx *ctx)
 {
 	if (!ctx)
 		return;
+	ang_coll_end(ctx);
 	while (ctx->mrs)
 		ang_mr_free(ctx->mrs);
 	ang_pool_free(ctx->pool);

@@ -58,6 +58,7 @@ struct ang_job_reply {
 /**
  * struct ang_team_card - what a process says when a team is made
  * @fabric_id: fabric of its context
+ * @id: number for the team, which counts if the member is the first
  * @list: hash of the list of members
  * @n: members in the list
  * @root: as in struct angara_team_attr
@@ -66,12 +67,12 @@ struct ang_job_reply {
  * @node: its node
  * @ctx: its context
  * @err: why it cannot take part, or 0
- * @trees: TreeIds of the teams that its context has, a bit for each
+ * @flags: as in struct angara_team_attr
  */
 struct ang_team_card {
 	u64 fabric_id;
+	u64 id;
 	u64 list;
-	u64 trees;
 	u32 n;
 	u32 root;
 	u32 tree;
@@ -79,6 +80,7 @@ struct ang_team_card {
 	u32 node;
 	u32 ctx;
 	s32 err;
+	u32 flags;
 };
 
 struct angara_job;

@@ -35,13 +35,15 @@
 #define ANG_SLOT_SILENT		3
 #define ANG_SLOT_BLOCKED	4
 #define ANG_SLOT_LINKED		5
+#define ANG_SLOT_FLIGHT		6
 
 /**
  * struct ang_posted - an operation that the device has
  * @cookie: the caller's; BLOCKED: address of the struct ang_blocked; LINKED:
- *	number of the slot of the operation behind it
+ *	number of the slot of the operation behind it; FLIGHT: see
+ *	ang_coll_landed()
  * @node: node at fault, with @status
- * @next: FREE: next free slot
+ * @next: FREE: next free slot; FLIGHT: step
  * @tree: 1 + TreeId, or ANG_NO_TREE
  * @kind: ANG_SLOT_*
  * @status: how the operation before it has failed that is linked to it, or 0
@@ -67,6 +69,37 @@ struct ang_blocked {
 	u32 node;
 };
 
+/* Messages with this code are between the libraries of a team's members. */
+#define ANG_CODE_TEAM	0xFFFFU
+
+struct ang_coll_op;
+struct ang_scratch;
+struct ang_stray;
+
+#define ANG_ENDED_NUM	64U
+
+/**
+ * struct ang_colls - software collectives of a context
+ * @teams: teams
+ * @orphans: collectives of teams that are gone, of which the adapter has parts
+ * @strays: messages to teams that are not made yet
+ * @scratch: free memory
+ * @ended: numbers of teams that are gone, so that what still comes is dropped
+ * @nended: their number
+ * @busy: collectives under way
+ * @active: they are being moved on: not again from within
+ */
+struct ang_colls {
+	struct angara_team *teams;
+	struct ang_coll_op *orphans;
+	struct ang_stray *strays;
+	struct ang_scratch *scratch;
+	u64 ended[ANG_ENDED_NUM];
+	u32 nended;
+	u32 busy;
+	bool active;
+};
+
 /**
  * struct angara_ctx - a context
  * @dev: the open device
@@ -86,6 +119,8 @@ struct ang_blocked {
  * @msg: message area, NULL without one
  * @msg_ci: its consumer index
  * @msg_at: the record behind the last that was handed out
+ * @msg_heard: the record behind the last that was looked at for the library's
+ *	own messages
  * @msg_held: a bit for each unit where one begins that is with the caller
  * @outstanding: operations posted and not reaped; at most cq_entries, so that
  *	the CQ cannot overflow
@@ -99,6 +134,9 @@ struct ang_blocked {
  * @ready_tail: next to write, free running
  * @scratch: region of @scratch_mem, NULL before the first use
  * @scratch_mem: for calls that wait for a few bytes
+ * @colls: software collectives
+ * @flight: what operations of theirs are posted with; its cookie changes
+ * @flight_step: step that the next one is for
  * @mrs: memory regions
  * @pool: devices of the fabric opened to program trees, NULL before the first
  * @trees: TreeIds of the teams it is in, a bit for each
@@ -123,6 +161,7 @@ struct angara_ctx {
 	const char *msg;
 	u32 msg_ci;
 	u32 msg_at;
+	u32 msg_heard;
 	u64 *msg_held;
 
 	u32 outstanding;
@@ -138,6 +177,10 @@ struct angara_ctx {
 
 	struct angara_mr *scratch;
 	char scratch_mem[ANGARA_MAX_INLINE];
+	struct ang_colls colls;
+	struct angara_op flight;
+	u32 flight_step;
+
 	struct angara_mr *mrs;
 	struct ang_pool *pool;
 	u64 trees;
@@ -152,6 +195,7 @@ struct angara_ctx {
  * @len: bytes
  * @mapped: bytes that angara_malloc() mapped, 0 for the caller's own memory
  * @key: key
+ * @access: ANGARA_ACCESS_*
  */
 struct angara_mr {
 	struct angara_ctx *ctx;
@@ -161,6 +205,7 @@ struct angara_mr {
 	size_t len;
 	size_t mapped;
 	u32 key;
+	u32 access;
 };
 
 /* queue.c */
@@ -173,11 +218,15 @@ int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void 
 	      size_t len, struct ang_blocked *b);
 int ang_kick(struct angara_ctx *ctx);
 int ang_flush(struct angara_ctx *ctx);
+int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
+		  struct ang_blocked *b, u32 *number);
 
 /* completion.c */
 int ang_slots_init(struct angara_ctx *ctx);
 void ang_slots_free(struct angara_ctx *ctx);
 bool ang_reap(struct angara_ctx *ctx);
+void ang_slot_finish(struct angara_ctx *ctx, u32 number, u32 status, u32 node,
+		     u64 length);
 bool ang_has_completion(const struct angara_ctx *ctx);
 int ang_blocked_wait(struct angara_ctx *ctx, struct ang_blocked *b);
 int ang_post_wait(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
@@ -219,6 +268,14 @@ static inline bool ang_idle(struct angara_ctx *ctx, unsigned int what)
 int ang_msg_open(struct angara_ctx *ctx);
 void ang_msg_close(struct angara_ctx *ctx);
 bool ang_has_message(struct angara_ctx *ctx);
+void ang_msg_hear(struct angara_ctx *ctx);
+
+/* coll_run.c, coll_talk.c, scratch.c */
+struct angara_message;
+void ang_coll_progress(struct angara_ctx *ctx);
+void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status);
+void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg);
+void ang_coll_end(struct angara_ctx *ctx);
 
 /* rma.c */
 int ang_put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,

@@ -69,6 +69,7 @@ static int mr_new(struct angara_ctx *ctx, void *addr, size_t len,
 	mr->addr = addr;
 	mr->len = len;
 	mr->key = arg.key;
+	mr->access = access;
 	mr_link(ctx, mr);
 	*out = mr;
 	return 0;

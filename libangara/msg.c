@@ -41,6 +41,14 @@ void ang_msg_close(struct angara_ctx *ctx)
 	free(ctx->msg_held);
 }
 
+/* A code that only the library sends. */
+static bool code_taken(const struct angara_ctx *ctx,
+		       const struct angara_head *head,
+		       const struct angara_op *op)
+{
+	return head->code == ANG_CODE_TEAM && op != &ctx->flight;
+}
+
 static int send_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 		    const struct angara_head *head, const struct angara_mr *src,
 		    u64 src_off, size_t len, struct angara_wqe *wqe)
@@ -87,6 +95,8 @@ ANG_PUBLIC int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	struct angara_wqe wqe;
 	int ret = send_wqe(ctx, peer, head, src, src_off, len, &wqe);
 
+	if (code_taken(ctx, head, op))
+		return -EINVAL;
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
 
@@ -98,6 +108,8 @@ ANG_PUBLIC int angara_send(struct angara_ctx *ctx, struct angara_peer peer,
 	struct angara_wqe wqe;
 	int ret = send_wqe(ctx, peer, head, src, src_off, len, &wqe);
 
+	if (code_taken(ctx, head, NULL))
+		return -EINVAL;
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
 }
 
@@ -110,6 +122,8 @@ ANG_PUBLIC int angara_send_inline_nbi(struct angara_ctx *ctx,
 	struct angara_wqe wqe;
 	int ret = inline_wqe(ctx, peer, head, data, len, &wqe);
 
+	if (code_taken(ctx, head, op))
+		return -EINVAL;
 	return ret ? ret : ang_post(ctx, &wqe, data, len, op);
 }
 
@@ -121,6 +135,8 @@ ANG_PUBLIC int angara_send_inline(struct angara_ctx *ctx,
 	struct angara_wqe wqe;
 	int ret = inline_wqe(ctx, peer, head, data, len, &wqe);
 
+	if (code_taken(ctx, head, NULL))
+		return -EINVAL;
 	return ret ? ret : ang_post_wait(ctx, &wqe, data, len);
 }
 
@@ -169,10 +185,80 @@ static int give_back(struct angara_ctx *ctx)
 	return ang_counter(ctx, ANGARA_CTR_MSG_WAIT) ? ang_kick(ctx) : 0;
 }
 
+static struct angara_message message_of(const struct angara_msg *m, u32 at)
+{
+	return (struct angara_message){
+		.peer = { .node = le32_to_cpu(m->node),
+			  .ctx = le16_to_cpu(m->ctx) },
+		.head = { .tag = le64_to_cpu(m->tag),
+			  .imm = le64_to_cpu(m->imm),
+			  .code = le16_to_cpu(m->code) },
+		.data = m + 1,
+		.len = le32_to_cpu(m->length),
+		.place = at,
+	};
+}
+
+/* Is it one of the library's own? */
+static bool is_own(const struct angara_ctx *ctx, u32 at)
+{
+	return le16_to_cpu(record(ctx, at)->code) == ANG_CODE_TEAM;
+}
+
+/* Passes over what is not for the caller, as far as it has been heard. */
+static void skip_heard(struct angara_ctx *ctx)
+{
+	u32 from = ctx->msg_at;
+	u32 units;
+
+	while (ctx->msg_at != ctx->msg_heard) {
+		u8 kind = record_kind(ctx, ctx->msg_at, &units);
+
+		if (kind == ANGARA_MSG_DATA && !is_own(ctx, ctx->msg_at))
+			break;
+		ctx->msg_at += units;
+	}
+	if (ctx->msg_at != from)
+		give_back(ctx);
+}
+
+/**
+ * ang_msg_hear() - take the library's own messages
+ * @ctx: context
+ *
+ * Also those behind messages that the caller has not taken.
+ */
+void ang_msg_hear(struct angara_ctx *ctx)
+{
+	struct angara_message msg;
+	u32 units, left;
+	u8 kind;
+
+	if (!ctx->create.msg_bytes)
+		return;
+	if ((s32)(ctx->msg_heard - ctx->msg_at) < 0)
+		ctx->msg_heard = ctx->msg_at;
+	while (ctx->msg_heard - ctx->msg_ci < area_units(ctx)) {
+		kind = record_kind(ctx, ctx->msg_heard, &units);
+		left = area_units(ctx) -
+		       (ctx->msg_heard & (area_units(ctx) - 1));
+		if (kind == ANGARA_MSG_NONE || kind > ANGARA_MSG_VOID ||
+		    units > left)
+			break;
+		if (kind == ANGARA_MSG_DATA && is_own(ctx, ctx->msg_heard)) {
+			msg = message_of(record(ctx, ctx->msg_heard),
+					 ctx->msg_heard);
+			ang_talk_hear(ctx, &msg);
+			ctx->idled = 0;
+		}
+		ctx->msg_heard += units;
+	}
+	skip_heard(ctx);
+}
+
 /* Return: 0; -EAGAIN; -EIO the area makes no sense; -ENODEV. */
 static int take(struct angara_ctx *ctx, struct angara_message *msg)
 {
-	const struct angara_msg *m;
 	u32 units, left;
 	u64 bit;
 	u8 kind;
@@ -186,24 +272,22 @@ static int take(struct angara_ctx *ctx, struct angara_message *msg)
 		       (ctx->msg_at & (area_units(ctx) - 1));
 		if (kind > ANGARA_MSG_VOID || units > left)
 			return -EIO;
-		if (kind == ANGARA_MSG_DATA)
-			break;
+		if (kind == ANGARA_MSG_DATA) {
+			u32 at = ctx->msg_at;
+
+			if (!is_own(ctx, at))
+				break;
+			ang_coll_progress(ctx);
+			if (ctx->msg_at == at)
+				return -EAGAIN;
+			continue;
+		}
 		ctx->msg_at += units;
 		ret = give_back(ctx);
 		if (ret)
 			return ret;
 	}
-	m = record(ctx, ctx->msg_at);
-	*msg = (struct angara_message){
-		.peer = { .node = le32_to_cpu(m->node),
-			  .ctx = le16_to_cpu(m->ctx) },
-		.head = { .tag = le64_to_cpu(m->tag),
-			  .imm = le64_to_cpu(m->imm),
-			  .code = le16_to_cpu(m->code) },
-		.data = m + 1,
-		.len = le32_to_cpu(m->length),
-		.place = ctx->msg_at,
-	};
+	*msg = message_of(record(ctx, ctx->msg_at), ctx->msg_at);
 	*held_word(ctx, ctx->msg_at, &bit) |= bit;
 	ctx->msg_at += units;
 	ctx->idled = 0;

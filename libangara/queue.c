@@ -146,8 +146,9 @@ static u32 entries_of(size_t len)
 	return 1 + (u32)((len + ANG_SQ_ENTRY - 1) / ANG_SQ_ENTRY);
 }
 
-static void push(struct angara_ctx *ctx, struct angara_wqe *wqe,
-		 const void *data, size_t len, unsigned int kind, u64 cookie)
+/* Takes a free slot.  Return: its number. */
+static u32 slot_new(struct angara_ctx *ctx, unsigned int tree, unsigned int kind,
+		    u64 cookie)
 {
 	u32 number = ctx->free_slot;
 	struct ang_posted *slot = &ctx->slots[number];
@@ -156,10 +157,17 @@ static void push(struct angara_ctx *ctx, struct angara_wqe *wqe,
 	slot->cookie = cookie;
 	slot->status = ANGARA_ST_OK;
 	slot->kind = (u8)kind;
-	slot->tree = (u8)wqe_tree(wqe);
+	slot->tree = (u8)tree;
+	slot->next = ctx->flight_step;
 	ctx->by_tree[slot->tree]++;
 	ctx->outstanding++;
-	wqe->cookie = cpu_to_le64(number);
+	return number;
+}
+
+static void push(struct angara_ctx *ctx, struct angara_wqe *wqe,
+		 const void *data, size_t len, unsigned int kind, u64 cookie)
+{
+	wqe->cookie = cpu_to_le64(slot_new(ctx, wqe_tree(wqe), kind, cookie));
 	sq_write(ctx, wqe, data, len);
 }
 
@@ -187,10 +195,14 @@ static int apply(struct angara_wqe *wqe, const struct angara_op *op)
 	return 0;
 }
 
-static unsigned int kind_of(const struct angara_op *op)
+/* What becomes of the completion of an operation with @op. */
+static unsigned int kind_of(const struct angara_ctx *ctx,
+			    const struct angara_op *op)
 {
 	if (!op)
 		return ANG_SLOT_COUNTED;
+	if (op == &ctx->flight)
+		return ANG_SLOT_FLIGHT;
 	return op->flags & ANGARA_SILENT ? ANG_SLOT_SILENT : ANG_SLOT_TOLD;
 }
 
@@ -221,7 +233,7 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 		ret = make_room(ctx, 1, need);
 	if (ret)
 		return ret;
-	push(ctx, wqe, data, len, kind_of(op), op ? op->cookie : 0);
+	push(ctx, wqe, data, len, kind_of(ctx, op), op ? op->cookie : 0);
 	return ring(ctx, op);
 }
 
@@ -256,7 +268,7 @@ int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 		first->flags |= ANGARA_WQE_FENCE;
 	behind = ctx->slots[ctx->free_slot].next;
 	push(ctx, first, data, len, ANG_SLOT_LINKED, behind);
-	push(ctx, second, data2, len2, kind_of(op), op ? op->cookie : 0);
+	push(ctx, second, data2, len2, kind_of(ctx, op), op ? op->cookie : 0);
 	return ring(ctx, op);
 }
 
@@ -294,6 +306,54 @@ int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void 
 		return ret;
 	push(ctx, wqe, data, len, ANG_SLOT_BLOCKED, (uintptr_t)b);
 	b->pending++;
+	return 0;
+}
+
+static int slot_wait(struct angara_ctx *ctx)
+{
+	u32 need = 0;
+	int ret = 0;
+
+	while (!ret && !start_room(ctx, &need)) {
+		ret = ang_wait_until(ctx, start_room, &need, ANG_ROOM_MS);
+		if (ret == -ETIMEDOUT)
+			ret = 0;
+	}
+	return ret;
+}
+
+/**
+ * ang_slot_take() - take the slot of an operation that the library does itself
+ * @ctx: context
+ * @op: what the caller wants of it; NULL: it is only counted
+ * @b: NULL, or what waits for it, and then for room, too
+ * @number: out: for ang_slot_finish()
+ *
+ * Return: 0; -EAGAIN there is no room now; -EINVAL @op; -ENODEV.
+ */
+int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
+		  struct ang_blocked *b, u32 *number)
+{
+	int ret = ctx->dead ? -ENODEV : 0;
+
+	if (!ret && b) {
+		ret = slot_wait(ctx);
+		if (ret)
+			return ret;
+		*number = slot_new(ctx, ANG_NO_TREE, ANG_SLOT_BLOCKED,
+				   (uintptr_t)b);
+		b->pending++;
+		return 0;
+	}
+	if (!ret && op && (op->size < sizeof(*op) || op->reserved ||
+			   op->flags & ~(ANGARA_OP_FLAGS & ~ANGARA_NOTIFY)))
+		ret = -EINVAL;
+	if (!ret && !has_room(ctx, 1, 0))
+		ret = make_room(ctx, 1, 0);
+	if (ret)
+		return ret;
+	*number = slot_new(ctx, ANG_NO_TREE,
+			   kind_of(ctx, op), op ? op->cookie : 0);
 	return 0;
 }
 

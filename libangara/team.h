@@ -44,32 +44,88 @@ struct ang_rows {
 	bool busy;
 };
 
+struct ang_coll_op;
+struct ang_stray;
+
+/** struct ang_made - teams of the same members that a team has been the parent of */
+struct ang_made {
+	u64 list;
+	u32 num;
+};
+
 /**
  * struct angara_team - a team
- * @job: job
+ * @next: the next of the context
+ * @job: job that it was made of, or NULL
+ * @broken: an exchange has failed while it was made
+ * @given: that has an exchange of the program's own, which is used to agree
  * @ctx: this process's context
+ * @id: number, the same at all members and at no other team of theirs
  * @rank: index of this process in the team
  * @size: members
+ * @offloaded: it has a tree
  * @tree: TreeId
  * @epoch: incarnation of the tree, equal at all members
  * @received: ANGARA_CTR_BCAST when the team was created
  * @rx_errors: ANGARA_CTR_RX_ERRORS then, or when the caller was told of it last
- * @rows: at who programs rows: these, else empty
- * @ranks: ranks of the members in the job
+ * @rows: at the members that program rows: these, else empty
+ * @ranks: ranks of the members in the job, if @given
+ * @blocks: room for what is exchanged, if @given
  * @peers: addresses of the members
+ * @made: teams made of this one
+ * @nmade: entries of that
+ * @messages: that this member has sent to others for it
+ * @by_device: collectives of this member that the adapter has done
+ * @by_software: those that the library has
+ *
+ * Software collectives:
+ * @seq: number of the next
+ * @ops: those under way, oldest first
+ * @early: messages that nobody has asked for yet
+ * @lost: ANGARA_ST_* of why the team is lost, 0: it is not
+ * @culprit: rank of the member that it was lost by
+ * @doomed: the same, found out while completions are gone through
+ * @doomed_by: the same
+ * @spread: members that have been told, as a power of two
+ * @looker: what members are looked at with
+ * @look: when they are next
+ * @turn: which
  */
 struct angara_team {
+	struct angara_team *next;
 	struct angara_job *job;
+	bool given;
+	bool broken;
 	struct angara_ctx *ctx;
+	u64 id;
 	u32 rank;
 	u32 size;
+	bool offloaded;
 	u32 tree;
 	u32 epoch;
 	u64 received;
 	u64 rx_errors;
 	struct ang_rows rows;
 	u32 *ranks;
+	char *blocks;
 	struct angara_peer *peers;
+	struct ang_made *made;
+	u32 nmade;
+	u64 messages;
+	u64 by_device;
+	u64 by_software;
+
+	u32 seq;
+	struct ang_coll_op *ops;
+	struct ang_stray *early;
+	u32 lost;
+	u32 culprit;
+	u32 doomed;
+	u32 doomed_by;
+	u32 spread;
+	struct ang_coll_op *looker;
+	u64 look;
+	u32 turn;
 };
 
 /**
@@ -90,17 +146,23 @@ struct ang_outcome {
 	u32 epoch;
 };
 
-static inline bool ang_team_is_member(const struct angara_team *team)
-{
-	return team->rank < team->size;
-}
+#define ANG_AGREE_BYTES	256U	/* that members agree on at once, at most */
 
-/* team.c */
-int ang_team_agree(struct angara_job *job, const struct ang_outcome *mine,
+/* team_agree.c */
+int ang_team_min(struct angara_team *team, void *v, size_t count, u32 type);
+int ang_team_agree(struct angara_team *team, const struct ang_outcome *mine,
 		   u32 from, struct ang_outcome *its);
+int ang_team_collect(struct angara_team *team, u64 mine, u64 *all);
+
+/* coll_run.c */
+void ang_coll_leave(struct angara_team *team, bool quietly);
+
+/* coll_talk.c */
+int ang_talk_open(struct angara_team *team);
 
 /* coll.c */
 int ang_team_barrier(struct angara_team *team);
+int ang_team_meet(struct angara_team *team);
 
 /* team_apart.c */
 int ang_team_lay_apart(struct angara_team *team, u32 root, u32 want,

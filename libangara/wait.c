@@ -14,6 +14,7 @@
 #include "lib.h"
 
 #define ANG_NS_PER_MS	1000000ULL
+#define ANG_LOOK_MS	100	/* between two looks at members, see coll_talk.c */
 #define ANG_SPIN_LOOKS	32	/* looks between two readings of the clock */
 
 u64 ang_now_ns(void)
@@ -104,6 +105,9 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 	for (;;) {
 		int ms = timeout_ms < 0 ? ANGARA_FOREVER : left_ms(end);
 
+		/* Nobody wakes whoever waits for a member that died. */
+		if (ctx->colls.busy && (ms < 0 || ms > ANG_LOOK_MS))
+			ms = ANG_LOOK_MS;
 		ang_ctx_look(ctx);
 		if (done(ctx, arg))
 			return 0;

@@ -226,7 +226,6 @@ bool ang_lost(struct ang_view *v, struct ang_node *n);
 void ang_lost_act(struct ang_view *v, struct ang_node *n);
 
 /* ang_combine.c */
-void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
 u32 ang_combine_work(u32 len, u32 type, u32 redop);
 
 /* ang_mr.c */

@@ -422,6 +422,9 @@ u32 ang_type_size(u32 type);
  */
 u32 ang_reduction_size(u32 type, u32 redop);
 
+/* What the device does, software does by the same function. */
+void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
+
 static inline bool ang_reduction_valid(u32 type, u32 redop)
 {
 	return ang_reduction_size(type, redop) != 0;

@@ -126,6 +126,9 @@ static int make_team(struct afi_offload *o)
 {
 	struct afi_domain *d = o->domain;
 	struct afi_group *g = o->group;
+	const struct angara_team_attr attr = {
+		.size = sizeof(attr), .flags = ANGARA_TEAM_TREE,
+	};
 	struct angara_job *job;
 	bool again = false;
 	u32 round = 0;
@@ -136,7 +139,7 @@ static int make_team(struct afi_offload *o)
 	while (!ret) {
 		u64 before = d->coll->given_back;
 
-		ret = angara_team_create(job, d->ctx, NULL, 0, NULL, &o->team);
+		ret = angara_team_create(job, d->ctx, NULL, 0, &attr, &o->team);
 		/* Groups that others do not close are not waited for long. */
 		if (ret != -ENOSPC || round++ == AFI_ROUNDS)
 			break;

@@ -235,7 +235,7 @@ static int mode_again(void)
 /* A team without contexts is refused everywhere, and the job goes on. */
 static int mode_teamless(void)
 {
-	unsigned int wrong[2] = { 1, 0 };
+	unsigned int wrong[2] = { 1, 1 };
 	struct angara_team *team;
 
 	return expect("no context", angara_team_create(job, NULL, NULL, 0, NULL, &team),

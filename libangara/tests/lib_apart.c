@@ -82,6 +82,7 @@ static unsigned int max_trees(void)
 
 static bool all_at_once(void)
 {
+	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
 	struct angara_team *teams[MAX_TREES], *more;
 	unsigned int n;
 	bool ok = true;
@@ -93,7 +94,7 @@ static bool all_at_once(void)
 							 &teams[n]), 0))
 			return false;
 	}
-	ok = expect("no more", angara_team_create(job, ctx, NULL, 0, NULL, &more),
+	ok = expect("no more", angara_team_create(job, ctx, NULL, 0, &wants, &more),
 		    -ENOSPC);
 	while (n--)
 		ok &= works(teams[n]) &
@@ -105,19 +106,20 @@ static bool all_at_once(void)
 static bool parts_of_the_job(void)
 {
 	const unsigned int pair[] = { 0, 1 }, corners[] = { 0, 7 };
+	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
 	struct angara_team *team;
-	bool ok;
+	bool ok = true;
 
-	if (!expect("pair", angara_team_create(job, ctx, pair, 2, NULL, &team), 0))
-		return false;
-	ok = expect("member", team != NULL, rank < 2);
-	if (team)
-		ok &= works(team) & expect("destroy", angara_team_destroy(team), 0);
-	if (size != 8)
+	if (rank < 2)
+		ok = expect("pair", angara_team_create(job, ctx, pair, 2, &wants, &team), 0) &&
+		     works(team) & expect("destroy", angara_team_destroy(team), 0);
+	if (size != 8 || (rank && rank != 7))
 		return ok;
 	return ok & expect("no device in between",
-			   angara_team_create(job, ctx, corners, 2, NULL, &team),
-			   -ENODEV);
+			   angara_team_create(job, ctx, corners, 2, &wants, &team),
+			   -ENODEV) &&
+	       expect("by software", angara_team_create(job, ctx, corners, 2, NULL, &team), 0) &&
+	       works(team) & expect("destroy", angara_team_destroy(team), 0);
 }
 
 bool apart(void)

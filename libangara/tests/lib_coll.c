@@ -19,7 +19,9 @@ static const size_t lengths[] = { 0, 8, 256, 264, 4096, 100000, MIB + 8 };
 
 static struct angara_team *team_of_all(uint32_t root)
 {
-	struct angara_team_attr attr = { .size = sizeof(attr), .root = root };
+	struct angara_team_attr attr = {
+		.size = sizeof(attr), .flags = ANGARA_TEAM_TREE, .root = root,
+	};
 	struct angara_team *team;
 
 	if (!expect("team", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0))

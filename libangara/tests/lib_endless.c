@@ -42,13 +42,14 @@ static int reduce_once(struct angara_team *team, struct angara_mr *mr,
  */
 bool endless(void)
 {
+	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
 	struct angara_team *team;
 	struct angara_mr *mr = region(COUNT * sizeof(int64_t));
 	unsigned int n = 0;
 	uint32_t node;
 	int ret;
 
-	if (!expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team), 0))
+	if (!expect("create", angara_team_create(job, ctx, NULL, 0, &wants, &team), 0))
 		return false;
 	do {
 		ret = reduce_once(team, mr, &node);

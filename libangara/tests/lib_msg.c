@@ -327,6 +327,9 @@ static bool message_errors(void)
 {
 	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = AREA / 4 };
 	struct angara_head head = { 0 };
+	struct angara_ctx_attr none = { .size = sizeof(none), .msg_bytes = ANGARA_NO_MSG };
+	struct angara_ctx_info info = { .size = sizeof(info) };
+	const struct angara_head own = { .code = 0xFFFF };
 	struct angara_message msg = { .place = 0 };
 	struct angara_peer nobody;
 	struct angara_ctx *no = NULL;
@@ -339,9 +342,13 @@ static bool message_errors(void)
 	nobody = mpeers[rank];
 	nobody.ctx = 0xFFF;
 	ok = expect("small", angara_ctx_open(NULL, &attr, &no), -EINVAL) &&
-	     expect("none", angara_msg_next(ctx, &msg), -ENOTSUP) &&
-	     expect("none", angara_msg_wait(ctx, 0, &msg), -ENOTSUP) &&
-	     expect("none", angara_msg_free(ctx, &msg), -EINVAL) &&
+	     expect("open", angara_ctx_open(NULL, &none, &no), 0) &&
+	     expect("none", angara_msg_next(no, &msg), -ENOTSUP) &&
+	     expect("none", angara_msg_wait(no, 0, &msg), -ENOTSUP) &&
+	     expect("none", angara_msg_free(no, &msg), -EINVAL) &&
+	     expect("code", angara_send_inline_nbi(mctx, mpeers[rank], &own, NULL, 0, NULL),
+		    -EINVAL) &&
+	     expect("code", angara_send_inline(mctx, mpeers[rank], &own, NULL, 0), -EINVAL) &&
 	     expect("none", angara_msg_free(mctx, &msg), -EINVAL) &&
 	     expect("long", angara_send_nbi(mctx, nobody, &head, mr, 0,
 					    ANGARA_MAX_MSG + 1, NULL), -EINVAL) &&
@@ -355,7 +362,9 @@ static bool message_errors(void)
 	     expect("nothing", angara_send_inline_nbi(mctx, nobody, &head, NULL, 1,
 						  NULL), -EINVAL) &&
 	     sends("nobody", nobody, -EHOSTUNREACH) &&
-	     sends("no area", peers()[rank], -EACCES);
+	     expect("query", angara_ctx_query(no, &info), 0) &&
+	     sends("no area", info.self, -EACCES);
+	angara_ctx_close(no);
 	ok &= angara_job_barrier(job) == 0;
 	area_close();
 	return ok;

@@ -43,12 +43,17 @@ static bool node(void)
 	return ok;
 }
 
+/* No tree: one that is wanted is refused, else the team works by software. */
 static bool unprivileged(void)
 {
+	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
 	struct angara_team *team;
 
-	return expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team),
-		      -EPERM);
+	return expect("create", angara_team_create(job, ctx, NULL, 0, &wants, &team),
+		      -EPERM) &&
+	       expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team), 0) &&
+	       expect("tree", angara_team_tree(team), ANGARA_NO_TREE) & works(team) &
+	       expect("destroy", angara_team_destroy(team), 0);
 }
 
 /* Needs root, and a process on each node. */
@@ -66,13 +71,14 @@ static bool delegate(void)
 
 static bool delegated(void)
 {
+	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
 	struct angara_team *team, *other;
 	bool ok;
 
 	if (!expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team), 0))
 		return false;
 	ok = expect("tree", angara_team_tree(team), DELEGATED) &&
-	     expect("one more", angara_team_create(job, ctx, NULL, 0, NULL, &other),
+	     expect("one more", angara_team_create(job, ctx, NULL, 0, &wants, &other),
 		    -ENOSPC) &&
 	     works(team);
 	return ok & expect("destroy", angara_team_destroy(team), 0);
@@ -116,13 +122,14 @@ static bool tree_cleared(void)
  */
 static bool gone(void)
 {
+	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
 	struct angara_team *team;
 	struct angara_mr *mr = region(4096);
 	struct pending req = { 0 };
 	bool ok;
 	int ret;
 
-	ok = expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team), 0);
+	ok = expect("create", angara_team_create(job, ctx, NULL, 0, &wants, &team), 0);
 	if (!ok)
 		return false;
 	/* An operation that cannot end, as the last process does not join in. */

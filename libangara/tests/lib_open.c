@@ -170,6 +170,7 @@ static bool all_contexts(void)
 /* The coordinator of a team opens a device for each node of the tree. */
 static bool few_files(void)
 {
+	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
 	struct angara_team *team;
 	struct rlimit limit, few;
 	bool ok;
@@ -182,7 +183,7 @@ static bool few_files(void)
 	close(fd);
 	if (!rank)
 		setrlimit(RLIMIT_NOFILE, &few);
-	ok = expect("create", angara_team_create(job, ctx, NULL, 0, NULL, &team), 0);
+	ok = expect("create", angara_team_create(job, ctx, NULL, 0, &wants, &team), 0);
 	if (ok)
 		ok = works(team) & expect("destroy", angara_team_destroy(team), 0);
 	setrlimit(RLIMIT_NOFILE, &limit);

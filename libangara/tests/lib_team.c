@@ -35,7 +35,9 @@ bool works(struct angara_team *team)
 
 static bool subset(unsigned int set, unsigned int root)
 {
-	struct angara_team_attr attr = { .size = sizeof(attr), .root = root };
+	struct angara_team_attr attr = {
+		.size = sizeof(attr), .flags = ANGARA_TEAM_TREE, .root = root,
+	};
 	unsigned int ranks[32], n = 0, mine = 99, r;
 	struct angara_team *team;
 	bool ok;
@@ -47,11 +49,13 @@ static bool subset(unsigned int set, unsigned int root)
 			ranks[n++] = r;
 		}
 	attr.root %= n;
+	if (mine == 99)
+		return expect("not a member",
+			      angara_team_create(job, ctx, ranks, n, &attr, &team),
+			      -EINVAL);
 	ok = expect("create", angara_team_create(job, ctx, ranks, n, &attr, &team), 0);
 	if (!ok)
 		return false;
-	if (mine == 99)
-		return expect("not a member", team == NULL, 1);
 	ok = expect("rank", angara_team_rank(team), mine) &&
 	     expect("size", angara_team_size(team), n) &&
 	     expect("peer", angara_team_peer(team, mine).node, peers()[rank].node) &&
@@ -79,9 +83,11 @@ static unsigned int max_trees(void)
 	return info.max_trees;
 }
 
-/* All trees at once, then one too many. */
+/* All trees at once; one team more works by software, and says so. */
 static bool all_trees(void)
 {
+	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
+	struct angara_team_info info = { .size = sizeof(info) };
 	struct angara_team *teams[MAX_TREES], *more;
 	uint64_t seen = 0;
 	bool ok = true;
@@ -97,10 +103,20 @@ static bool all_trees(void)
 		seen |= 1ULL << angara_team_tree(teams[n++]);
 	}
 	ok = expect("trees", seen == ~0ULL >> (64 - trees), true) &&
-	     expect("no more", angara_team_create(job, ctx, NULL, 0, NULL, &more),
-		    -ENOSPC);
+	     expect("no more", angara_team_create(job, ctx, NULL, 0, &wants, &more),
+		    -ENOSPC) &&
+	     expect("more", angara_team_create(job, ctx, NULL, 0, NULL, &more), 0);
+	if (ok)
+		ok = works(more) && expect("query", angara_team_query(more, &info), 0) &&
+		     expect("offloaded", info.offloaded, 0) &&
+		     expect("tree", info.tree, ANGARA_NO_TREE) &&
+		     expect("by device", (long long)info.by_device, 0) &&
+		     expect("by software", info.by_software > 0, 1) &&
+		     expect("destroy", angara_team_destroy(more), 0);
 	for (i = 0; ok && i < n; i++)
-		ok = works(teams[i]);
+		ok = works(teams[i]) && expect("query", angara_team_query(teams[i], &info), 0) &&
+		     expect("offloaded", info.offloaded, 1) &&
+		     expect("by device", (long long)info.by_device, 1);
 	for (i = 0; i < n; i++)
 		ok &= expect("destroy", angara_team_destroy(teams[i]), 0);
 	return ok;
@@ -133,6 +149,10 @@ static bool disagreement(void)
 		     -EINVAL);
 	ok &= expect("no context", angara_team_create(job, rank ? ctx : NULL, NULL, 0,
 						      NULL, &team), -EINVAL);
+	attr = (struct angara_team_attr){ .size = sizeof(attr), .flags = 1U << 31 };
+	ok &= expect("flags", angara_team_create(job, ctx, NULL, 0, &attr, &team), -EINVAL);
+	attr.flags = ANGARA_TEAM_TREE | ANGARA_TEAM_SOFTWARE;
+	ok &= expect("both", angara_team_create(job, ctx, NULL, 0, &attr, &team), -EINVAL);
 	return ok & (subset(3, 0) & chosen_tree());
 }
 
@@ -203,25 +223,72 @@ static int bereaved(unsigned int victim)
 }
 
 /*
+ * The same on a team without a tree: nobody tells of the death, so the members
+ * find out, and tell each other who it was.
+ */
+static int bereaved_by_software(unsigned int victim)
+{
+	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE };
+	struct angara_team_info info = { .size = sizeof(info) };
+	struct angara_team *team, *part;
+	struct pending req[3];
+	struct angara_mr *mr;
+	uint32_t node;
+	int i, ret;
+
+	if (angara_team_create(job, ctx, NULL, 0, &attr, &team) ||
+	    angara_malloc(ctx, 200000, &mr) || angara_job_barrier(job))
+		return 1;
+	if (rank == victim) {
+		usleep(200000);
+		raise(SIGKILL);
+	}
+	/* A short one, a long one, and one that only hears of it by others. */
+	if (angara_barrier_nbi(team, pending_op(&req[0])) ||
+	    angara_allreduce_nbi(team, mr, 0, mr, 0, 10000, ANGARA_TYPE_INT64, 0,
+				 pending_op(&req[1])) ||
+	    angara_broadcast_nbi(team, mr, 0, 200000, victim, pending_op(&req[2])))
+		return 1;
+	for (i = 0; i < 3; i++)
+		if (!expect("told", pending_wait(ctx, &req[i], LONG_MS), -ECONNRESET) ||
+		    !expect("node", req[i].c.node, angara_team_peer(team, victim).node))
+			return 1;
+	if (!expect("check", angara_team_check(team, &node), -ECONNRESET) ||
+	    !expect("node", node, angara_team_peer(team, victim).node) ||
+	    !expect("query", angara_team_query(team, &info), 0) ||
+	    !expect("lost", info.lost, victim) ||
+	    !expect("barrier", angara_barrier(team), -ENOTCONN) ||
+	    !expect("subset", angara_team_subset(team, NULL, 0, NULL, &part), -ENOTCONN))
+		return 1;
+	ret = angara_team_destroy(team);
+	if (!expect("destroy", ret, -ECONNRESET))
+		return 1;
+	puts(SURVIVOR);
+	return 0;
+}
+
+/*
  * Runs this program once more under a launcher of its own.  Its status tells
  * of the death only, whatever came later: so the survivors are counted.
  */
-static bool death(unsigned int victim)
+static bool death(unsigned int victim, bool software)
 {
-	const char *env = getenv("LIB_VICTIM");
+	const char *env = getenv("LIB_VICTIM"), *soft = getenv("LIB_SOFTWARE");
 	unsigned int survivors = 0;
 	char line[256];
 	int status;
 	FILE *f;
 
+	if (env && soft)
+		exit(bereaved_by_software((unsigned int)atoi(env)));
 	if (env)
 		exit(bereaved((unsigned int)atoi(env)));
 	if (rank)
 		return true;
 	snprintf(line, sizeof(line),
-		 "unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD; LIB_VICTIM=%u "
+		 "unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD; LIB_VICTIM=%u %s"
 		 "angara-run -n %u --grace 30 /proc/%d/exe death 2>/dev/null",
-		 victim, size, getpid());
+		 victim, software ? "LIB_SOFTWARE=1 " : "", size, getpid());
 	f = popen(line, "r");
 	if (!f)
 		return expect("popen", errno, 0);
@@ -237,13 +304,40 @@ static bool death(unsigned int victim)
 
 static bool death_of_member(void)
 {
-	return death(size - 1);
+	return death(size - 1, false);
 }
 
 /* The first process programs the rows, and they go with it. */
 static bool death_of_coordinator(void)
 {
-	return death(0);
+	return death(0, false);
+}
+
+static bool death_by_software(void)
+{
+	return size < 2 || death(size / 2, true);
+}
+
+/* A member that leaves is missed by those that wait for it. */
+static bool leaving(void)
+{
+	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE };
+	struct angara_team_info info = { .size = sizeof(info) };
+	struct angara_team *team;
+	bool ok;
+
+	if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0))
+		return false;
+	ok = expect("barrier", angara_barrier(team), 0);
+	if (rank == size - 1) {
+		usleep(20000);
+		angara_team_leave(team);
+		return ok;
+	}
+	ok &= expect("left", angara_barrier(team), -ECONNRESET) &&
+	      expect("query", angara_team_query(team, &info), 0) &&
+	      expect("lost", info.lost, size - 1);
+	return ok & expect("destroy", angara_team_destroy(team), -ECONNRESET);
 }
 
 const struct part team_parts[] = {
@@ -253,6 +347,8 @@ const struct part team_parts[] = {
 	{ "all trees", all_trees },
 	{ "death", death_of_member },
 	{ "death of the coordinator", death_of_coordinator },
+	{ "death without a tree", death_by_software },
+	{ "a member leaves", leaving },
 	{ "all trees again", all_trees },
 	{ NULL, NULL },
 };

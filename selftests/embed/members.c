@@ -35,7 +35,7 @@ static void open_member(unsigned int i, unsigned int n, size_t len,
 	peers[i].node = i;
 	m->team = (struct angara_team){
 		.ctx = m->ctx, .rank = i, .size = n, .peers = peers,
-		.epoch = set.row.epoch,
+		.epoch = set.row.epoch, .offloaded = true,
 	};
 }
 

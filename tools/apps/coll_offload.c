@@ -135,6 +135,7 @@ struct coll *coll_offload_open(struct app *app, unsigned int trees)
 	for (t = 0; t < trees; t++) {
 		struct angara_team_attr attr = {
 			.size = sizeof(attr),
+			.flags = ANGARA_TEAM_TREE,
 			.root = coll_root(app, trees, t),
 		};
 

@@ -156,6 +156,9 @@ static int prepare_memory(struct bench *b)
 
 static int prepare(struct bench *b)
 {
+	const struct angara_team_attr attr = {
+		.size = sizeof(attr), .flags = ANGARA_TEAM_TREE,
+	};
 	int err = app_open(&b->app);
 
 	if (err)
@@ -165,7 +168,7 @@ static int prepare(struct bench *b)
 	if (err)
 		return err;
 	err = angara_team_create(b->app.job, b->app.ctx, NULL, b->app.size,
-				 NULL, &b->team);
+				 &attr, &b->team);
 	if (err)
 		coll_offload_explain(&b->app, err, 1);
 	return app_agree(&b->app);

@@ -15,6 +15,8 @@ extern "C" {
 
 /* Devices and contexts. */
 
+#define ANGARA_NO_MSG	UINT32_MAX
+
 /**
  * struct angara_ctx_attr - how to open a context; zeros mean the defaults
  * @size: sizeof(struct angara_ctx_attr)
@@ -23,7 +25,8 @@ extern "C" {
  * @pkey: partition, 0 for the caller's own
  * @spin_us: how long a wait spins before it sleeps (default 20)
  * @msg_bytes: message area, a power of two from ANGARA_MIN_MSG_BYTES to
- *	angara_ctx_info.max_msg_bytes (default none), see angara/msg.h
+ *	angara_ctx_info.max_msg_bytes (default 65536), see angara/msg.h, or
+ *	ANGARA_NO_MSG: none, and the context can be in no team
  */
 struct angara_ctx_attr {
 	uint32_t size;

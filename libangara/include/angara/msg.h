@@ -14,8 +14,7 @@ extern "C" {
 #endif
 
 /*
- * Messages.  A context that was opened with angara_ctx_attr.msg_bytes has a
- * message area, in which the messages of all senders arrive; those of one
+ * Messages.  A context has a message area, see angara_ctx_attr.msg_bytes, in which the messages of all senders arrive; those of one
  * context to another do so in the order in which they were sent.  While there
  * is no room the senders wait, each for its turn: nothing is lost, and nobody
  * else is held up.
@@ -25,7 +24,7 @@ extern "C" {
  * struct angara_head - what a sender says of a message, beside its payload
  * @tag: of the sender's choice, as all
  * @imm: another word
- * @code: a short one
+ * @code: a short one, below 0xFFFF: that one is the library's
  */
 struct angara_head {
 	uint64_t tag;

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Collectives of a team in which members have blocks of their own.  They are
+ * done by software, on all teams.
+ *
+ * Blocks of equal length lie one behind the other.  In the v forms counts and
+ * displacements are bytes, those of reductions elements.
+ */
+#include <errno.h>
+
+#include "ang_model.h"
+#include "coll_run.h"
+
+/* Bytes from the first block to the end of the last one. */
+static u64 extent(const struct ang_blocks *blocks, size_t count, u32 n,
+		  u32 elem)
+{
+	u64 end = 0, at = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		u64 len = blocks->counts ? blocks->counts[i] : count;
+		u64 from = blocks->displs ? blocks->displs[i] : at;
+
+		if (len && from + len > end)
+			end = from + len;
+		at += len;
+	}
+	return end * elem;
+}
+
+/* Starts a collective of bytes with what is needed of @in and @out. */
+static int start(struct angara_team *team, struct ang_coll_call *call, bool in,
+		 bool in_blocks, bool out, bool out_blocks)
+{
+	struct ang_coll_args *a = &call->args;
+	u32 n = team->size;
+
+	if (a->root >= n)
+		return -EINVAL;
+	if (!a->elem)
+		a->elem = 1;
+	if (in && in_blocks)
+		call->in.len = extent(&a->in, a->count, n, a->elem);
+	else if (in)
+		call->in.len = a->count * a->elem;
+	if (out && out_blocks)
+		call->out.len = extent(&a->out, a->count, n, a->elem);
+	else if (out)
+		call->out.len = a->count * a->elem;
+	return ang_coll_software(team, call);
+}
+
+static int allgather(struct angara_team *team, const struct angara_mr *dst,
+		     uint64_t dst_off, const struct angara_mr *src,
+		     uint64_t src_off, size_t len, const struct angara_op *how,
+		     struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_ALLGATHER, .count = len },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.how = how,
+		.b = b,
+	};
+
+	return start(team, &call, true, false, true, true);
+}
+
+ANG_PUBLIC int angara_allgather_nbi(struct angara_team *team,
+				    const struct angara_mr *dst,
+				    uint64_t dst_off,
+				    const struct angara_mr *src,
+				    uint64_t src_off, size_t len,
+				    const struct angara_op *how)
+{
+	return allgather(team, dst, dst_off, src, src_off, len, how, NULL);
+}
+
+ANG_PUBLIC int angara_allgather(struct angara_team *team,
+				const struct angara_mr *dst, uint64_t dst_off,
+				const struct angara_mr *src, uint64_t src_off,
+				size_t len)
+{
+	ANG_COLL_WAIT(team, allgather(team, dst, dst_off, src, src_off, len,
+				      NULL, &b));
+}
+
+static int allgatherv(struct angara_team *team, const struct angara_mr *dst,
+		      uint64_t dst_off, const size_t *counts,
+		      const size_t *displs, const struct angara_mr *src,
+		      uint64_t src_off, const struct angara_op *how,
+		      struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_ALLGATHER,
+			 .count = counts[team->rank],
+			 .out = { .counts = counts, .displs = displs },
+			 .irregular = true },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.how = how,
+		.b = b,
+	};
+
+	return start(team, &call, true, false, true, true);
+}
+
+ANG_PUBLIC int angara_allgatherv_nbi(
+	struct angara_team *team, const struct angara_mr *dst, uint64_t dst_off,
+	const size_t *counts, const size_t *displs, const struct angara_mr *src,
+	uint64_t src_off, const struct angara_op *how)
+{
+	return allgatherv(team, dst, dst_off, counts, displs, src, src_off, how,
+			  NULL);
+}
+
+ANG_PUBLIC int angara_allgatherv(struct angara_team *team,
+				 const struct angara_mr *dst, uint64_t dst_off,
+				 const size_t *counts, const size_t *displs,
+				 const struct angara_mr *src, uint64_t src_off)
+{
+	ANG_COLL_WAIT(team, allgatherv(team, dst, dst_off, counts, displs, src,
+				       src_off, NULL, &b));
+}
+
+static int gather(struct angara_team *team, const struct angara_mr *dst,
+		  uint64_t dst_off, const struct angara_mr *src,
+		  uint64_t src_off, size_t len, unsigned int root,
+		  const struct angara_op *how, struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_GATHER, .count = len, .root = root },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.how = how,
+		.b = b,
+	};
+
+	return start(team, &call, true, false, root == team->rank, true);
+}
+
+ANG_PUBLIC int angara_gather_nbi(struct angara_team *team,
+				 const struct angara_mr *dst, uint64_t dst_off,
+				 const struct angara_mr *src, uint64_t src_off,
+				 size_t len, unsigned int root,
+				 const struct angara_op *how)
+{
+	return gather(team, dst, dst_off, src, src_off, len, root, how, NULL);
+}
+
+ANG_PUBLIC int angara_gather(struct angara_team *team,
+			     const struct angara_mr *dst, uint64_t dst_off,
+			     const struct angara_mr *src, uint64_t src_off,
+			     size_t len, unsigned int root)
+{
+	ANG_COLL_WAIT(team, gather(team, dst, dst_off, src, src_off, len, root,
+				   NULL, &b));
+}
+
+static int gatherv(struct angara_team *team, const struct angara_mr *dst,
+		   uint64_t dst_off, const size_t *counts, const size_t *displs,
+		   const struct angara_mr *src, uint64_t src_off, size_t len,
+		   unsigned int root, const struct angara_op *how,
+		   struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_GATHER,
+			 .count = len,
+			 .root = root,
+			 .out = { .counts = counts, .displs = displs },
+			 .irregular = true },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.how = how,
+		.b = b,
+	};
+
+	if (root == team->rank && counts[root] != len)
+		return -EINVAL;
+	return start(team, &call, true, false, root == team->rank, true);
+}
+
+ANG_PUBLIC int angara_gatherv_nbi(struct angara_team *team,
+				  const struct angara_mr *dst, uint64_t dst_off,
+				  const size_t *counts, const size_t *displs,
+				  const struct angara_mr *src, uint64_t src_off,
+				  size_t len, unsigned int root,
+				  const struct angara_op *how)
+{
+	return gatherv(team, dst, dst_off, counts, displs, src, src_off, len,
+		       root, how, NULL);
+}
+
+ANG_PUBLIC int angara_gatherv(struct angara_team *team,
+			      const struct angara_mr *dst, uint64_t dst_off,
+			      const size_t *counts, const size_t *displs,
+			      const struct angara_mr *src, uint64_t src_off,
+			      size_t len, unsigned int root)
+{
+	ANG_COLL_WAIT(team, gatherv(team, dst, dst_off, counts, displs, src,
+				    src_off, len, root, NULL, &b));
+}
+
+static int scatter(struct angara_team *team, const struct angara_mr *dst,
+		   uint64_t dst_off, const struct angara_mr *src,
+		   uint64_t src_off, size_t len, unsigned int root,
+		   const struct angara_op *how, struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_SCATTER, .count = len, .root = root },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.how = how,
+		.b = b,
+	};
+
+	return start(team, &call, root == team->rank, true, true, false);
+}
+
+ANG_PUBLIC int angara_scatter_nbi(struct angara_team *team,
+				  const struct angara_mr *dst, uint64_t dst_off,
+				  const struct angara_mr *src, uint64_t src_off,
+				  size_t len, unsigned int root,
+				  const struct angara_op *how)
+{
+	return scatter(team, dst, dst_off, src, src_off, len, root, how, NULL);
+}
+
+ANG_PUBLIC int angara_scatter(struct angara_team *team,
+			      const struct angara_mr *dst, uint64_t dst_off,
+			      const struct angara_mr *src, uint64_t src_off,
+			      size_t len, unsigned int root)
+{
+	ANG_COLL_WAIT(team, scatter(team, dst, dst_off, src, src_off, len, root,
+				    NULL, &b));
+}
+
+static int scatterv(struct angara_team *team, const struct angara_mr *dst,
+		    uint64_t dst_off, const struct angara_mr *src,
+		    uint64_t src_off, const size_t *counts,
+		    const size_t *displs, size_t len, unsigned int root,
+		    const struct angara_op *how, struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_SCATTER,
+			 .count = len,
+			 .root = root,
+			 .in = { .counts = counts, .displs = displs },
+			 .irregular = true },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.how = how,
+		.b = b,
+	};
+
+	if (root == team->rank && counts[root] != len)
+		return -EINVAL;
+	return start(team, &call, root == team->rank, true, true, false);
+}
+
+ANG_PUBLIC int angara_scatterv_nbi(
+	struct angara_team *team, const struct angara_mr *dst, uint64_t dst_off,
+	const struct angara_mr *src, uint64_t src_off, const size_t *counts,
+	const size_t *displs, size_t len, unsigned int root,
+	const struct angara_op *how)
+{
+	return scatterv(team, dst, dst_off, src, src_off, counts, displs, len,
+			root, how, NULL);
+}
+
+ANG_PUBLIC int angara_scatterv(struct angara_team *team,
+			       const struct angara_mr *dst, uint64_t dst_off,
+			       const struct angara_mr *src, uint64_t src_off,
+			       const size_t *counts, const size_t *displs,
+			       size_t len, unsigned int root)
+{
+	ANG_COLL_WAIT(team, scatterv(team, dst, dst_off, src, src_off, counts,
+				     displs, len, root, NULL, &b));
+}
+
+static int alltoall(struct angara_team *team, const struct angara_mr *dst,
+		    uint64_t dst_off, const struct angara_mr *src,
+		    uint64_t src_off, size_t len, const struct angara_op *how,
+		    struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_ALLTOALL, .count = len },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.how = how,
+		.b = b,
+	};
+
+	return start(team, &call, true, true, true, true);
+}
+
+ANG_PUBLIC int angara_alltoall_nbi(struct angara_team *team,
+				   const struct angara_mr *dst,
+				   uint64_t dst_off,
+				   const struct angara_mr *src,
+				   uint64_t src_off, size_t len,
+				   const struct angara_op *how)
+{
+	return alltoall(team, dst, dst_off, src, src_off, len, how, NULL);
+}
+
+ANG_PUBLIC int angara_alltoall(struct angara_team *team,
+			       const struct angara_mr *dst, uint64_t dst_off,
+			       const struct angara_mr *src, uint64_t src_off,
+			       size_t len)
+{
+	ANG_COLL_WAIT(team, alltoall(team, dst, dst_off, src, src_off, len,
+				     NULL, &b));
+}
+
+static int alltoallv(struct angara_team *team, const struct angara_mr *dst,
+		     uint64_t dst_off, const size_t *dst_counts,
+		     const size_t *dst_displs, const struct angara_mr *src,
+		     uint64_t src_off, const size_t *src_counts,
+		     const size_t *src_displs, const struct angara_op *how,
+		     struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_ALLTOALL,
+			 .in = { .counts = src_counts, .displs = src_displs },
+			 .out = { .counts = dst_counts, .displs = dst_displs },
+			 .irregular = true },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.how = how,
+		.b = b,
+	};
+
+	if (src_counts[team->rank] != dst_counts[team->rank])
+		return -EINVAL;
+	return start(team, &call, true, true, true, true);
+}
+
+ANG_PUBLIC int angara_alltoallv_nbi(
+	struct angara_team *team, const struct angara_mr *dst, uint64_t dst_off,
+	const size_t *dst_counts, const size_t *dst_displs,
+	const struct angara_mr *src, uint64_t src_off, const size_t *src_counts,
+	const size_t *src_displs, const struct angara_op *how)
+{
+	return alltoallv(team, dst, dst_off, dst_counts, dst_displs, src,
+			 src_off, src_counts, src_displs, how, NULL);
+}
+
+ANG_PUBLIC int angara_alltoallv(struct angara_team *team,
+				const struct angara_mr *dst, uint64_t dst_off,
+				const size_t *dst_counts,
+				const size_t *dst_displs,
+				const struct angara_mr *src, uint64_t src_off,
+				const size_t *src_counts,
+				const size_t *src_displs)
+{
+	ANG_COLL_WAIT(team,
+		      alltoallv(team, dst, dst_off, dst_counts, dst_displs, src,
+				src_off, src_counts, src_displs, NULL, &b));
+}
+
+static int reduce_scatter(struct angara_team *team, const struct angara_mr *dst,
+			  uint64_t dst_off, const struct angara_mr *src,
+			  uint64_t src_off, size_t count, unsigned int type,
+			  unsigned int op, const struct angara_op *how,
+			  struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_REDUCE_SCATTER, .count = count },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.type = type,
+		.redop = op,
+		.how = how,
+		.b = b,
+	};
+
+	call.args.elem = ang_reduction_size(type, op);
+	if (!call.args.elem || !dst || !src)
+		return -EINVAL;
+	return start(team, &call, true, true, true, false);
+}
+
+ANG_PUBLIC int angara_reduce_scatter_nbi(
+	struct angara_team *team, const struct angara_mr *dst, uint64_t dst_off,
+	const struct angara_mr *src, uint64_t src_off, size_t count,
+	unsigned int type, unsigned int op, const struct angara_op *how)
+{
+	return reduce_scatter(team, dst, dst_off, src, src_off, count, type, op,
+			      how, NULL);
+}
+
+ANG_PUBLIC int angara_reduce_scatter(struct angara_team *team,
+				     const struct angara_mr *dst,
+				     uint64_t dst_off,
+				     const struct angara_mr *src,
+				     uint64_t src_off, size_t count,
+				     unsigned int type, unsigned int op)
+{
+	ANG_COLL_WAIT(team, reduce_scatter(team, dst, dst_off, src, src_off,
+					   count, type, op, NULL, &b));
+}
+
+static int reduce_scatterv(struct angara_team *team,
+			   const struct angara_mr *dst, uint64_t dst_off,
+			   const struct angara_mr *src, uint64_t src_off,
+			   const size_t *counts, unsigned int type,
+			   unsigned int op, const struct angara_op *how,
+			   struct ang_blocked *b)
+{
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_REDUCE_SCATTER,
+			 .count = counts[team->rank],
+			 .in = { .counts = counts },
+			 .irregular = true },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.type = type,
+		.redop = op,
+		.how = how,
+		.b = b,
+	};
+
+	call.args.elem = ang_reduction_size(type, op);
+	if (!call.args.elem || !dst || !src)
+		return -EINVAL;
+	return start(team, &call, true, true, true, false);
+}
+
+ANG_PUBLIC int angara_reduce_scatterv_nbi(
+	struct angara_team *team, const struct angara_mr *dst, uint64_t dst_off,
+	const struct angara_mr *src, uint64_t src_off, const size_t *counts,
+	unsigned int type, unsigned int op, const struct angara_op *how)
+{
+	return reduce_scatterv(team, dst, dst_off, src, src_off, counts, type,
+			       op, how, NULL);
+}
+
+ANG_PUBLIC int angara_reduce_scatterv(struct angara_team *team,
+				      const struct angara_mr *dst,
+				      uint64_t dst_off,
+				      const struct angara_mr *src,
+				      uint64_t src_off, const size_t *counts,
+				      unsigned int type, unsigned int op)
+{
+	ANG_COLL_WAIT(team, reduce_scatterv(team, dst, dst_off, src, src_off,
+					    counts, type, op, NULL, &b));
+}
