@@ -18,7 +18,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <linux/angara.h>
-#include <angara/topo.h>
 
 #include "ang_hw.h"
 
@@ -108,18 +107,20 @@ int at_wait_child(pid_t pid, unsigned int ms);
  * struct at_fabric - a torus all of whose nodes are on this machine
  * @id: fabric id
  * @nodes: how many
- * @topo: torus
+ * @ndims: dimensions
+ * @dims: their sizes
  * @dev: number of the device of each node
  */
 struct at_fabric {
 	uint64_t id;
 	unsigned int nodes;
-	struct angara_topo topo;
+	unsigned int ndims;
+	uint16_t dims[4];
 	unsigned int dev[AT_MAX_NODES];
 };
 
-/* The torus of a device, as file "fabric" describes it. */
-int at_topo(unsigned int dev, struct angara_topo *topo);
+/* The torus of a device into @ndims and @dims, as file "fabric" describes it. */
+int at_torus(unsigned int dev, struct at_fabric *f);
 int at_fabric_find(struct at_fabric *f, unsigned int min_nodes);
 int at_fabric_find_id(struct at_fabric *f, uint64_t id);
 /* One more than the highest device number; 0 without devices. */

@@ -68,7 +68,7 @@ static int fabric_of(struct at_fabric *f, const struct angara_query *first,
 
 	f->id = first->fabric_id;
 	f->nodes = first->nodes;
-	ret = at_topo(dev, &f->topo);
+	ret = at_torus(dev, f);
 	if (ret)
 		return ret;
 	for (; dev < end; dev++) {
@@ -333,7 +333,7 @@ int at_leave(int fd, unsigned int tree)
 	return at_ioctl(fd, ANGARA_IOCTL_LEAVE, &leave);
 }
 
-int at_topo(unsigned int dev, struct angara_topo *topo)
+int at_torus(unsigned int dev, struct at_fabric *f)
 {
 	char path[64], text[4096];
 	ssize_t n;
@@ -348,11 +348,10 @@ int at_topo(unsigned int dev, struct angara_topo *topo)
 	if (n < 0)
 		return -EIO;
 	text[n] = 0;
-	memset(topo, 0, sizeof(*topo));
-	n = sscanf(text, "torus:%hux%hux%hux%hu", &topo->dims[0], &topo->dims[1],
-		   &topo->dims[2], &topo->dims[3]);
+	n = sscanf(text, "torus:%hux%hux%hux%hu", &f->dims[0], &f->dims[1],
+		   &f->dims[2], &f->dims[3]);
 	if (n < 1)
 		return -EOPNOTSUPP;
-	topo->ndims = n;
+	f->ndims = n;
 	return 0;
 }

@@ -127,9 +127,9 @@ TEST_F(fabric, shapes)
 		EXPECT_EQ(0, at_query(fd, &q));
 		close(fd);
 		EXPECT_EQ(nodes[i], q.nodes);
-		for (d = 0, n = 0; d < f.topo.ndims; d++)
+		for (d = 0, n = 0; d < f.ndims; d++)
 			n += snprintf(text + n, sizeof(text) - n, "%s%u",
-				      d ? "x" : "", f.topo.dims[d]);
+				      d ? "x" : "", f.dims[d]);
 		EXPECT_STREQ(good[i], text);
 		EXPECT_EQ(0, at_loop_remove(&loop));
 	}

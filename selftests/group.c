@@ -20,7 +20,8 @@ int at_group_open(struct at_group *g)
 	ret = at_fabric_find(&g->f, 8);
 	if (ret)
 		return ret;
-	g->topo = g->f.topo;
+	g->topo.ndims = g->f.ndims;
+	memcpy(g->topo.dims, g->f.dims, sizeof(g->topo.dims));
 	for (i = 0; i < g->f.nodes; i++) {
 		g->fd[i] = at_open(g->f.dev[i]);
 		if (g->fd[i] < 0)
