@@ -5,8 +5,9 @@
  * Who is who:
  *  - a transport (loopback, PCI) makes an &struct ang_dev, gives it
  *    &struct ang_bus_ops and registers it; it calls ang_irq() for interrupts;
- *  - &struct ang_file is an open /dev/angaraN, &struct ang_uctx its context,
- *    &struct ang_mr a memory region of that context.
+ *  - &struct ang_file is an open /dev/angaraN, &struct ang_domain its domain,
+ *    &struct ang_mr a memory region of the domain, &struct ang_uctx a context
+ *    of it, which has an open file of its own.
  *
  * Locks, in the order in which they are taken:
  *
@@ -14,8 +15,8 @@
  *	held, see ang_dev_enter().  Write: bring-up, unregistering, and both
  *	halves of a restart, ang_dev_down() and ang_dev_up().
  *   ang_file.lock		One of the file's slow operations at a time: making
- *	and destroying its context, its set of owned rows.
- *   ang_uctx.mr_lock		The context's memory regions and their table.
+ *	its domain, its set of owned rows.
+ *   ang_domain.mr_lock		The domain's memory regions and their table.
  *   ang_dev.tree_lock		The cache of rows, delegations.
  *   ang_dev.kept_lock		Counters that are kept for readers.
  *   ang_dev.adm_lock		Admin queue; held while a command is posted.
@@ -60,7 +61,8 @@
 #define ANG_MAX_SQ_ENTRIES	(1U << 15)
 #define ANG_MAX_CQ_ENTRIES	(1U << 16)
 #define ANG_MAX_MSG_BYTES	(1U << 22)
-#define ANG_MAX_MRS		1024U
+#define ANG_MAX_MRS		65536U	/* of a domain */
+#define ANG_FIRST_MRS		128U	/* that it begins with: a page of its table */
 #define ANG_ADM_ENTRIES		16U
 #define ANG_AEQ_ENTRIES		128U
 
@@ -145,6 +147,16 @@ struct ang_row_seen {
 #define ANG_MAX_TEXT		(PAGE_SIZE - 1)	/* of it: a file of sysfs has no more */
 
 /**
+ * struct ang_nums - numbers that users share, below ang_dev.max_ctxs
+ * @used: a bit for each that is in use
+ * @uids: in whose share each of these is
+ */
+struct ang_nums {
+	unsigned long *used;
+	kuid_t *uids;
+};
+
+/**
  * struct ang_dev - one adapter
  * @dev: /dev/angaraN; its release frees this
  * @cdev: character device
@@ -178,9 +190,9 @@ struct ang_row_seen {
  *	memory, so it may go on with what it knows: that is never freed.  Set as
  *	@broken, unset at a restart; read after ang_dev_break()
  * @files_lock: see above
- * @files: open files; under @files_lock
- * @ctx_ids: numbers of contexts in use; under @files_lock
- * @ctx_uids: in whose share each number in use is; under @files_lock
+ * @files: open files, its own and those of contexts; under @files_lock
+ * @ctx_nums: numbers of contexts; under @files_lock
+ * @dom_nums: numbers of domains; under @files_lock
  * @ctxs: contexts by number; written under @files_lock, read under RCU
  * @adm_lock: see above
  * @adm_mem: memory of the three queues and of counters; constant while it is up
@@ -235,8 +247,8 @@ struct ang_dev {
 
 	spinlock_t files_lock;
 	struct list_head files;
-	unsigned long *ctx_ids;
-	kuid_t *ctx_uids;
+	struct ang_nums ctx_nums;
+	struct ang_nums dom_nums;
 	struct ang_uctx __rcu **ctxs;
 
 	struct mutex adm_lock;
@@ -340,7 +352,7 @@ void ang_dev_counters_forget_all(struct ang_dev *adev);
 
 /* tree.c; all but ang_dev_tree_check() want the device entered */
 int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
-		     const struct angara_tree_row *row, u64 *serial);
+		     const struct angara_tree_row *row, u64 job, u64 *serial);
 int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
 		     struct angara_tree_get *get);
 int ang_dev_tree_look(struct ang_dev *adev, const struct ang_cred *cred,
@@ -377,8 +389,8 @@ int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct pid_namespace *pid_ns
 		     struct ang_ctx_info *info);
 
 /* ctx_num.c */
-int ang_ctx_num_alloc(struct ang_dev *adev, u32 *num);
-void ang_ctx_num_free(struct ang_dev *adev, u32 num);
+int ang_num_alloc(struct ang_dev *adev, struct ang_nums *nums, u32 *num);
+void ang_num_free(struct ang_dev *adev, struct ang_nums *nums, u32 num);
 u32 ang_dev_ctxs_used(struct ang_dev *adev);
 
 /* netlink.c.  type: ANGARA_AEV_* or ANGARA_NLE_*.  Context: process */

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Angara adapter: an open /dev/angaraN, its context and memory regions.
- * Locks are explained in ang_dev.h.
+ * Angara adapter: open files of /dev/angaraN with their domains, and open files
+ * of contexts.  Locks are explained in ang_dev.h.
+ *
+ * Lifetimes.  A context's file holds a reference to the file of its domain, so
+ * the domain is always there for its contexts.  What close(2) does is in
+ * handle.c: the device gives back what the file has there before its memory
+ * is freed.
  */
 #ifndef ANG_FILE_H
 #define ANG_FILE_H
 
 #include <linux/completion.h>
 #include <linux/poll.h>
-#include <linux/refcount.h>
 #include <linux/scatterlist.h>
 
 #include "ang_dev.h"
 
-/* Memory that a context and the device share. */
+/* Memory that a context or domain and the device share. */
 #define ANG_MEM_SQ	0
 #define ANG_MEM_CQ	1
 #define ANG_MEM_CTL	2
 #define ANG_MEM_CTR	3
-#define ANG_MEM_MRT	4	/* memory region table: never mapped to users */
+#define ANG_MEM_MRT	4	/* a domain's table of regions: never mapped to users */
 #define ANG_MEM_MSG	5	/* message area; of no pages where nobody asked */
 #define ANG_MEM_NUM	6
 
@@ -47,33 +51,137 @@ struct ang_mem {
 	u32 num[ANG_MEM_NUM];
 };
 
+struct ang_handle;
+
 /**
- * struct ang_uctx - context of an open file
- * @file: whose; constant, as all down to @ctr
+ * struct ang_handle_ops - what differs between the two kinds of files
+ * @take: take from the device what the file has there: afterwards the device
+ *	uses none of its memory, or that is never freed.  Return: true; false
+ *	somebody is about to stop the device, who takes it then.
+ *	Under ang_dev.registration_lock; once for each file
+ * @wake: wake more than the wait queue; NULL if there is none else to wake.
+ *	Under ang_dev.files_lock or registration_lock held for writing
+ * @free: free the file's structure; ang_irq() may still look at it
+ */
+struct ang_handle_ops {
+	bool (*take)(struct ang_handle *h);
+	void (*wake)(struct ang_handle *h);
+	void (*free)(struct ang_handle *h);
+};
+
+/**
+ * struct ang_handle - an open file, of a device or of a context
+ * @adev: the device; constant
+ * @ops: which of them it is; constant
+ * @entry: in ang_dev.files; under ang_dev.files_lock
+ * @mapping: where its mappings are listed: that of the device's inode; constant
+ * @stale: the device was unregistered or stopped after the file was opened:
+ *	close(2) is all that is left.  Written with ang_dev.registration_lock and
+ *	map_lock held for writing; read under either, or without where a late
+ *	answer does no harm
+ * @taken: @take has returned true; under ang_dev.registration_lock
+ * @wait: who sleeps in poll(2)
+ * @end: calls @take when the file is closed
+ * @ended: it has done so
+ * @over: close(2) has given up waiting for @end, or @end is done: the second
+ *	of both frees the handle; atomic
+ */
+struct ang_handle {
+	struct ang_dev *adev;
+	const struct ang_handle_ops *ops;
+	struct list_head entry;
+	struct address_space *mapping;
+	bool stale;
+	bool taken;
+	wait_queue_head_t wait;
+	struct work_struct end;
+	struct completion ended;
+	atomic_t over;
+};
+
+/**
+ * struct ang_domain - what contexts of a file share
+ * @adev: device; constant, as all down to @job
  * @num: number on the device
  * @pkey: partition
+ * @job: key of the job, 0 for none
+ * @in_doubt: its process was killed before the device had answered
+ * @mr_lock: see ang_dev.h
+ * @mem: table of regions; under @mr_lock, as all that follows
+ * @spare: table that the device may have taken instead, if its process was
+ *	killed meanwhile; of no pages else
+ * @slots: entries of the table
+ * @mrs: memory regions by slot
+ * @num_mrs: how many; read without the lock, too
+ * @pinned: bytes that they pin; read without the lock, too
+ * @rcu: for ang_dev_ctx_info(), which finds it through a context
+ */
+struct ang_domain {
+	struct ang_dev *adev;
+	u32 num;
+	u32 pkey;
+	u64 job;
+	bool in_doubt;
+	struct mutex mr_lock;
+	struct ang_mem mem;
+	struct ang_mem spare;
+	u32 slots;
+	struct xarray mrs;
+	u32 num_mrs;
+	u64 pinned;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct ang_file - an open /dev/angaraN
+ * @h: the file
+ * @lock: see ang_dev.h
+ * @dom: the domain; set once under @lock, read with ang_file_domain()
+ * @owned: serial of each tree's row that goes with this file, or 0; under @lock
+ */
+struct ang_file {
+	struct ang_handle h;
+	struct mutex lock;
+	struct ang_domain *dom;
+	u64 owned[ANGARA_MAX_TREES];
+};
+
+static inline struct ang_file *to_ang_file(struct ang_handle *h)
+{
+	return container_of(h, struct ang_file, h);
+}
+
+static inline struct ang_domain *ang_file_domain(struct ang_file *file)
+{
+	/* Pairs with the release in ang_ioctl_domain_create(). */
+	return smp_load_acquire(&file->dom);
+}
+
+/**
+ * struct ang_uctx - a context and its open file
+ * @h: the file
+ * @of: the domain's file, referenced; constant, as all down to @sink
+ * @dom: the domain
+ * @num: number on the device
  * @pid: process that created it, referenced
  * @uid: user that created it
- * @mem: queues, control page, counters, memory region table, message area
+ * @mem: queues, control page, counters, message area
  * @ctl: kernel address of the control page; the process writes it at any time
  * @ctr: kernel address of the counters; the device writes them at any time
  * @sink: page that takes what is written to the doorbell once that is not the
- *	context's any more; NULL without ANGARA_CAP_DOORBELL_MMAP; constant
- * @in_doubt: its process was killed before the device had answered CTX_CREATE
- * @dead: no longer on the device; written when the file is closed, or with
- *	ang_dev.registration_lock held for writing
- * @mr_lock: see ang_dev.h
- * @mrs: memory regions by key; under @mr_lock
- * @num_mrs: how many; written under @mr_lock
- * @pinned: bytes that they pin; written under @mr_lock
+ *	context's any more; NULL without ANGARA_CAP_DOORBELL_MMAP
+ * @posted: the device has been told to create it, and has not refused;
+ *	constant once the context has a file
+ * @in_doubt: its process was killed before the device had answered; likewise
  * @eventfd_lock: see ang_dev.h
- * @eventfd: signalled together with @file's wait queue; under @eventfd_lock
+ * @eventfd: signalled together with @h's wait queue; under @eventfd_lock
  * @rcu: for ang_irq()
  */
 struct ang_uctx {
-	struct ang_file *file;
+	struct ang_handle h;
+	struct file *of;
+	struct ang_domain *dom;
 	u32 num;
-	u32 pkey;
 	struct pid *pid;
 	kuid_t uid;
 	struct ang_mem mem;
@@ -81,13 +189,8 @@ struct ang_uctx {
 	__le64 *ctr;
 	struct page *sink;
 
+	bool posted;
 	bool in_doubt;
-	bool dead;
-
-	struct mutex mr_lock;
-	struct xarray mrs;
-	u32 num_mrs;
-	u64 pinned;
 
 	spinlock_t eventfd_lock;
 	struct eventfd_ctx *eventfd;
@@ -95,64 +198,57 @@ struct ang_uctx {
 	struct rcu_head rcu;
 };
 
-/**
- * struct ang_file - an open /dev/angaraN
- * @adev: the device; constant
- * @entry: in ang_dev.files; under ang_dev.files_lock
- * @mapping: where its mappings are listed; constant
- * @stale: the device was unregistered or stopped after the file was opened:
- *	close(2) is all that is left.  Written with ang_dev.registration_lock and
- *	map_lock held for writing; read under either, or without where a late
- *	answer does no harm
- * @lock: see ang_dev.h
- * @wait: who sleeps in poll(2)
- * @uctx: the context; set once under @lock, read with ang_file_uctx()
- * @owned: serial of each tree's row that goes with this file, or 0; under @lock
- * @refs: close(2) and @end
- * @end: takes from the device what the file has there
- * @ended: @end has done so
- * @rcu: for ang_irq(), which finds @wait through the context
- */
-struct ang_file {
-	struct ang_dev *adev;
-	struct list_head entry;
-	struct address_space *mapping;
-	bool stale;
-	struct mutex lock;
-	wait_queue_head_t wait;
-	struct ang_uctx *uctx;
-	u64 owned[ANGARA_MAX_TREES];
-	refcount_t refs;
-	struct work_struct end;
-	struct completion ended;
-	struct rcu_head rcu;
-};
-
-static inline struct ang_uctx *ang_file_uctx(struct ang_file *file)
+static inline struct ang_uctx *to_ang_uctx(struct ang_handle *h)
 {
-	/* Pairs with the release in ang_ioctl_ctx_create(). */
-	return smp_load_acquire(&file->uctx);
+	return container_of(h, struct ang_uctx, h);
 }
 
 /**
  * struct ang_ucmd - an ioctl under way
- * @file: the open file
+ * @filp: the open file
+ * @h: the same
+ * @file: the same, if it is a device's
+ * @uctx: the same, if it is a context's
  * @ubuffer: the argument
  * @user_size: bytes of it that the caller knows
  * @cmd: kernel copy of it, as long as this kernel's structure
+ * @new_file: out: file to install as @new_fd when all has gone well, or NULL
+ * @new_fd: out: its descriptor, reserved
  */
 struct ang_ucmd {
+	struct file *filp;
+	struct ang_handle *h;
 	struct ang_file *file;
+	struct ang_uctx *uctx;
 	void __user *ubuffer;
 	u32 user_size;
 	void *cmd;
+	struct file *new_file;
+	int new_fd;
 };
 
 /* main.c */
 u32 ang_default_pkey(void);
 void ang_file_cred(struct ang_file *file, struct ang_cred *cred);
-int ang_file_glance(const struct ang_file *file);
-int ang_file_enter(struct ang_file *file);
+
+/* handle.c */
+int ang_handle_start(void);
+void ang_handle_stop(void);
+void ang_handle_init(struct ang_handle *h, struct ang_dev *adev,
+		     const struct ang_handle_ops *ops,
+		     struct address_space *mapping);
+void ang_handle_undo(struct ang_handle *h);
+void ang_handle_release(struct ang_handle *h);
+bool ang_handle_take(struct ang_handle *h);
+void ang_handle_wake(struct ang_handle *h, __poll_t why);
+int ang_handle_glance(const struct ang_handle *h);
+int ang_handle_enter(struct ang_handle *h);
+
+/* domain.c */
+int ang_ioctl_domain_create(struct ang_ucmd *ucmd, void *arg);
+bool ang_domain_take(struct ang_domain *dom);
+int ang_domain_grow(struct ang_domain *dom, u32 slots);
+void ang_domain_free(struct ang_domain *dom);
 
 /* ctx.c */
 int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg);
@@ -160,8 +256,6 @@ int ang_ioctl_kick(struct ang_ucmd *ucmd, void *arg);
 int ang_ioctl_eventfd(struct ang_ucmd *ucmd, void *arg);
 __poll_t ang_uctx_poll(struct ang_uctx *uctx);
 void ang_uctx_signal(struct ang_uctx *uctx);
-bool ang_uctx_kill(struct ang_uctx *uctx);
-void ang_uctx_free(struct ang_uctx *uctx);
 
 /* queue.c */
 int ang_dma_map_pages(struct ang_dev *adev, struct sg_table *sgt,
@@ -173,12 +267,12 @@ void *ang_mem_at(const struct ang_mem *mem, u32 kind, size_t offset);
 u64 ang_mem_list(const struct ang_mem *mem, u32 kind);
 u64 ang_mmap_offset(u32 kind);
 int ang_mmap(struct file *filp, struct vm_area_struct *vma);
-void ang_file_unmap_doorbell(struct ang_file *file);
+void ang_handle_unmap_doorbell(struct ang_handle *h);
 
 /* mr.c */
 int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg);
 int ang_ioctl_mr_dereg(struct ang_ucmd *ucmd, void *arg);
-void ang_mrs_free(struct ang_uctx *uctx);
+void ang_mrs_free(struct ang_domain *dom);
 
 /* tree_ioctl.c */
 int ang_ioctl_tree_set(struct ang_ucmd *ucmd, void *arg);
@@ -192,6 +286,7 @@ void ang_file_disown_trees(struct ang_file *file);
 
 /* main.c */
 extern const struct file_operations ang_fops;
+extern const struct file_operations ang_uctx_fops;
 
 extern struct class ang_class;
 extern dev_t ang_devt;

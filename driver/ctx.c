@@ -3,11 +3,14 @@
  * Contexts: making, ringing, sleeping, destroying.
  *
  * A context is destroyed on the device when its file is closed or the device
- * is stopped; its structure and queue pages go with the file.
+ * is stopped; its structure and queue pages go with the file.  Its file has the
+ * mapping of the device's inode, so that doorbells are found there when the
+ * device is stopped; that inode is kept by the domain's file.
  */
-#include <linux/capability.h>
+#include <linux/anon_inodes.h>
 #include <linux/cred.h>
 #include <linux/eventfd.h>
+#include <linux/file.h>
 #include <linux/log2.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -30,23 +33,7 @@ static bool area_ok(u32 bytes)
 			  bytes <= ANG_MAX_MSG_BYTES && is_power_of_2(bytes));
 }
 
-static int choose_pkey(const struct angara_ctx_create *cmd, u32 *pkey)
-{
-	u32 own = ang_default_pkey();
-
-	if (!(cmd->flags & ANGARA_CTX_PKEY)) {
-		*pkey = own;
-		return own ? 0 : -EPERM;
-	}
-	if (!cmd->pkey)
-		return -EINVAL;
-	if (cmd->pkey != own && !capable(CAP_NET_ADMIN))
-		return -EPERM;
-	*pkey = cmd->pkey;
-	return 0;
-}
-
-static void publish(struct ang_dev *adev, struct ang_uctx *uctx)
+static void uctx_publish(struct ang_dev *adev, struct ang_uctx *uctx)
 {
 	ang_dev_counters_forget(adev, ANGARA_CNT_CTX, uctx->num);
 	spin_lock(&adev->files_lock);
@@ -54,23 +41,7 @@ static void publish(struct ang_dev *adev, struct ang_uctx *uctx)
 	spin_unlock(&adev->files_lock);
 }
 
-static struct ang_uctx *uctx_new(struct ang_file *file, u32 pkey)
-{
-	struct ang_uctx *uctx = kzalloc(sizeof(*uctx), GFP_KERNEL_ACCOUNT);
-
-	if (!uctx)
-		return NULL;
-	uctx->file = file;
-	uctx->pkey = pkey;
-	uctx->pid = get_pid(task_tgid(current));
-	uctx->uid = current_euid();
-	mutex_init(&uctx->mr_lock);
-	xa_init_flags(&uctx->mrs, XA_FLAGS_ALLOC);
-	spin_lock_init(&uctx->eventfd_lock);
-	return uctx;
-}
-
-static int area_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
+static int uctx_area(struct ang_dev *adev, struct ang_uctx *uctx,
 			  u32 bytes)
 {
 	struct angara_adm_cmd cmd = {
@@ -87,38 +58,7 @@ static int area_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 	return ang_adm_exec(adev, &cmd, &cpl);
 }
 
-/* A domain of the context's own. */
-static int domain_on_device(struct ang_dev *adev, struct ang_uctx *uctx)
-{
-	struct angara_adm_cmd cmd = {
-		.opcode = ANGARA_ADM_DOMAIN_CREATE,
-		.ctx = cpu_to_le16(uctx->num),
-		.domain = {
-			.mrt = cpu_to_le64(ang_mem_list(&uctx->mem,
-							ANG_MEM_MRT)),
-			.mrs = cpu_to_le32(ANG_MAX_MRS),
-			.pkey = cpu_to_le32(uctx->pkey),
-		},
-	};
-	struct angara_adm_cpl cpl;
-
-	return ang_adm_exec(adev, &cmd, &cpl);
-}
-
-/* Undoes a creation that failed with @ret, which stays the answer. */
-static int create_undo(struct ang_dev *adev, struct ang_uctx *uctx, u8 opcode,
-		       int ret)
-{
-	int undo = ang_adm_simple(adev, opcode, uctx->num, 0);
-
-	if (ang_adm_undecided(undo))
-		return undo;
-	if (undo)
-		ang_dev_break(adev, "a context cannot be destroyed");
-	return ret;
-}
-
-static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
+static int uctx_create(struct ang_dev *adev, struct ang_uctx *uctx,
 			    const struct angara_ctx_create *arg)
 {
 	const struct ang_mem *mem = &uctx->mem;
@@ -126,7 +66,7 @@ static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 		.opcode = ANGARA_ADM_CTX_CREATE,
 		.ctx = cpu_to_le16(uctx->num),
 		.create = {
-			.dom = cpu_to_le16(uctx->num),
+			.dom = cpu_to_le16(uctx->dom->num),
 			.sq_log2 = ilog2(arg->sq_entries),
 			.cq_log2 = ilog2(arg->cq_entries),
 			.sq = cpu_to_le64(ang_mem_list(mem, ANG_MEM_SQ)),
@@ -136,123 +76,158 @@ static int create_on_device(struct ang_dev *adev, struct ang_uctx *uctx,
 		},
 	};
 	struct angara_adm_cpl cpl;
-	int ret;
+	int ret, undo;
 
-	ret = domain_on_device(adev, uctx);
-	if (ret)
-		return ret;
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	if (ret == -EEXIST || ret == -ENOSPC)
-		ret = -EBUSY;
-	if (ang_adm_undecided(ret))
+		return -EBUSY;
+	if (ret || !arg->msg_bytes)
 		return ret;
-	if (ret)
-		goto err_domain;
-	if (!arg->msg_bytes)
-		return 0;
-	ret = area_on_device(adev, uctx, arg->msg_bytes);
+	ret = uctx_area(adev, uctx, arg->msg_bytes);
 	if (!ret || ang_adm_undecided(ret))
 		return ret;
-	ret = create_undo(adev, uctx, ANGARA_ADM_CTX_DESTROY, ret);
-	if (ang_adm_undecided(ret))
-		return ret;
-err_domain:
-	return create_undo(adev, uctx, ANGARA_ADM_DOMAIN_DESTROY, ret);
+	undo = ang_adm_simple(adev, ANGARA_ADM_CTX_DESTROY, uctx->num, 0);
+	if (ang_adm_undecided(undo))
+		return undo;
+	if (undo)
+		ang_dev_break(adev, "a context cannot be destroyed");
+	return ret;
 }
 
-static struct ang_uctx *uctx_create(struct ang_file *file, u32 pkey,
-				    const struct angara_ctx_create *arg)
+/* The context's memory, as the device and the process share it. */
+static int uctx_mem_alloc(struct ang_dev *adev, struct ang_uctx *uctx,
+			  const struct angara_ctx_create *arg)
 {
 	const u32 sizes[ANG_MEM_NUM] = {
 		[ANG_MEM_SQ] = arg->sq_entries * sizeof(struct angara_wqe),
 		[ANG_MEM_CQ] = arg->cq_entries * sizeof(struct angara_cqe),
 		[ANG_MEM_CTL] = sizeof(struct angara_ctl),
 		[ANG_MEM_CTR] = ANGARA_CTR_NUM * sizeof(__le64),
-		[ANG_MEM_MRT] = ANG_MAX_MRS * sizeof(struct angara_hw_mr),
 		[ANG_MEM_MSG] = arg->msg_bytes,
 	};
-	struct ang_dev *adev = file->adev;
-	struct ang_uctx *uctx;
-	int ret;
+	int ret = ang_mem_alloc(adev, &uctx->mem, sizes);
 
-	uctx = uctx_new(file, pkey);
-	if (!uctx)
-		return ERR_PTR(-ENOMEM);
-	ret = ang_ctx_num_alloc(adev, &uctx->num);
 	if (ret)
-		goto err_free;
-	ret = ang_mem_alloc(adev, &uctx->mem, sizes);
-	if (ret)
-		goto err_num;
-	if (adev->caps & ANGARA_CAP_DOORBELL_MMAP) {
-		uctx->sink = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		if (!uctx->sink) {
-			ret = -ENOMEM;
-			goto err_mem;
-		}
-	}
+		return ret;
 	uctx->ctl = ang_mem_at(&uctx->mem, ANG_MEM_CTL, 0);
 	uctx->ctr = ang_mem_at(&uctx->mem, ANG_MEM_CTR, 0);
-	ret = create_on_device(adev, uctx, arg);
-	if (ang_adm_undecided(ret)) {
-		/* The device may create it yet: it goes with the file. */
-		uctx->in_doubt = true;
-		publish(adev, uctx);
-		smp_store_release(&file->uctx, uctx); /* see ang_file_uctx() */
-		return ERR_PTR(ret);
-	}
-	if (ret)
-		goto err_mem;
-	publish(adev, uctx);
-	return uctx;
-
-err_mem:
+	if (!(adev->caps & ANGARA_CAP_DOORBELL_MMAP))
+		return 0;
+	uctx->sink = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (uctx->sink)
-		__free_page(uctx->sink);
+		return 0;
 	ang_mem_unmap(adev, &uctx->mem);
 	ang_mem_free(&uctx->mem);
+	return -ENOMEM;
+}
+
+static bool uctx_take(struct ang_handle *h);
+static void uctx_wake(struct ang_handle *h);
+static void uctx_free(struct ang_handle *h);
+
+static const struct ang_handle_ops uctx_ops = {
+	.take = uctx_take,
+	.wake = uctx_wake,
+	.free = uctx_free,
+};
+
+static struct ang_uctx *uctx_new(struct ang_ucmd *ucmd, struct ang_domain *dom,
+				 const struct angara_ctx_create *arg)
+{
+	struct ang_dev *adev = dom->adev;
+	struct ang_uctx *uctx = kzalloc(sizeof(*uctx), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!uctx)
+		return ERR_PTR(-ENOMEM);
+	ret = ang_num_alloc(adev, &adev->ctx_nums, &uctx->num);
+	if (ret)
+		goto err_free;
+	ret = uctx_mem_alloc(adev, uctx, arg);
+	if (ret)
+		goto err_num;
+	uctx->dom = dom;
+	uctx->pid = get_pid(task_tgid(current));
+	uctx->uid = current_euid();
+	spin_lock_init(&uctx->eventfd_lock);
+	uctx->of = get_file(ucmd->filp);
+	__module_get(adev->ops->owner); /* that file has one, too */
+	ang_handle_init(&uctx->h, adev, &uctx_ops, ucmd->file->h.mapping);
+	return uctx;
+
 err_num:
-	ang_ctx_num_free(adev, uctx->num);
+	ang_num_free(adev, &adev->ctx_nums, uctx->num);
 err_free:
-	put_pid(uctx->pid);
 	kfree(uctx);
 	return ERR_PTR(ret);
 }
 
+/* Closing the file is all that it takes to undo what follows. */
+static struct file *uctx_open(struct ang_ucmd *ucmd, struct ang_domain *dom,
+			      const struct angara_ctx_create *arg)
+{
+	struct ang_uctx *uctx = uctx_new(ucmd, dom, arg);
+	struct file *filp;
+
+	if (IS_ERR(uctx))
+		return ERR_CAST(uctx);
+	filp = anon_inode_getfile("[angara-context]", &ang_uctx_fops, &uctx->h,
+				  ucmd->filp->f_flags & O_ACCMODE);
+	if (IS_ERR(filp)) {
+		ang_handle_take(&uctx->h);
+		ang_handle_undo(&uctx->h);
+		return filp;
+	}
+	filp->f_mapping = uctx->h.mapping;
+	return filp;
+}
+
+static int uctx_start(struct ang_uctx *uctx, const struct angara_ctx_create *arg)
+{
+	struct ang_dev *adev = uctx->h.adev;
+	int ret = uctx_create(adev, uctx, arg);
+
+	/* The device may create it yet: it goes when the file is closed. */
+	uctx->in_doubt = ang_adm_undecided(ret);
+	uctx->posted = !ret || uctx->in_doubt;
+	if (uctx->posted)
+		uctx_publish(adev, uctx);
+	return ret;
+}
+
 int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
 {
-	struct ang_file *file = ucmd->file;
+	struct ang_domain *dom = ang_file_domain(ucmd->file);
 	struct angara_ctx_create *cmd = arg;
 	struct ang_uctx *uctx;
-	u32 pkey;
-	int ret;
+	struct file *filp;
+	int fd, ret;
 
-	if (cmd->flags & ~ANGARA_CTX_PKEY || cmd->reserved)
+	if (cmd->flags || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (!entries_ok(cmd->sq_entries, ANG_MAX_SQ_ENTRIES) ||
 	    !entries_ok(cmd->cq_entries, ANG_MAX_CQ_ENTRIES) ||
 	    !area_ok(cmd->msg_bytes))
 		return -EINVAL;
-	ret = choose_pkey(cmd, &pkey);
-	if (ret)
-		return ret;
-	if (READ_ONCE(file->adev->broken))
+	if (!dom)
+		return -ENXIO;
+	if (READ_ONCE(dom->adev->broken))
 		return -EIO;
 
-	if (mutex_lock_killable(&file->lock))
-		return -EINTR;
-	if (file->uctx) {
-		ret = -EBUSY;
-		goto out_unlock;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	filp = uctx_open(ucmd, dom, cmd);
+	if (IS_ERR(filp)) {
+		ret = PTR_ERR(filp);
+		goto err_fd;
 	}
-	uctx = uctx_create(file, pkey, cmd);
-	if (IS_ERR(uctx)) {
-		ret = PTR_ERR(uctx);
-		goto out_unlock;
-	}
-	smp_store_release(&file->uctx, uctx); /* see ang_file_uctx() */
+	uctx = to_ang_uctx(filp->private_data);
+	ret = uctx_start(uctx, cmd);
+	if (ret)
+		goto err_file;
 
-	cmd->pkey = pkey;
+	cmd->fd = fd;
 	cmd->ctx = uctx->num;
 	cmd->sq_offset = ang_mmap_offset(ANG_MEM_SQ);
 	cmd->cq_offset = ang_mmap_offset(ANG_MEM_CQ);
@@ -260,48 +235,42 @@ int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
 	cmd->ctr_offset = ang_mmap_offset(ANG_MEM_CTR);
 	cmd->db_offset = uctx->sink ? ang_mmap_offset(ANG_MAP_DB) : 0;
 	cmd->msg_offset = cmd->msg_bytes ? ang_mmap_offset(ANG_MEM_MSG) : 0;
-out_unlock:
-	mutex_unlock(&file->lock);
+	ucmd->new_file = filp;
+	ucmd->new_fd = fd;
+	return 0;
+
+err_file:
+	fput(filp);
+err_fd:
+	put_unused_fd(fd);
 	return ret;
 }
 
-/**
- * ang_uctx_kill() - destroy a context on the device
- * @uctx: context
- *
- * When it returns true, the device uses none of the context's memory, or that
- * is never freed.  Mappings of its queues stay valid.
- *
- * Return: true; false if somebody is about to stop the device: that one kills
- * the context.
- * Context: worker; may sleep.
- */
-bool ang_uctx_kill(struct ang_uctx *uctx)
+/* Nobody finds it by its number before another gets that. */
+static void uctx_num_free(struct ang_dev *adev, u32 num)
 {
-	struct ang_dev *adev = uctx->file->adev;
+	spin_lock(&adev->files_lock);
+	RCU_INIT_POINTER(adev->ctxs[num], NULL);
+	spin_unlock(&adev->files_lock);
+	ang_num_free(adev, &adev->ctx_nums, num);
+}
+
+/* Mappings of its queues stay valid. */
+static bool uctx_take(struct ang_handle *h)
+{
+	struct ang_uctx *uctx = to_ang_uctx(h);
+	struct ang_dev *adev = h->adev;
 	int ret = 0;
 
-	lockdep_assert_held(&adev->registration_lock);
-
-	if (uctx->dead)
-		return true;
-	if (!ang_dev_stopped(adev))
+	if (uctx->posted && !ang_dev_stopped(adev))
 		ret = ang_adm_destroy(adev, ANGARA_ADM_CTX_DESTROY, uctx->num);
-	if (!ret || (ret == -ENOENT && uctx->in_doubt)) {
-		ret = 0;
-		if (!ang_dev_stopped(adev))
-			ret = ang_adm_destroy(adev, ANGARA_ADM_DOMAIN_DESTROY,
-					      uctx->num);
-	}
 	if (ang_adm_undecided(ret))
 		return false;
 	if (ret && !(ret == -ENOENT && uctx->in_doubt))
 		ang_dev_break(adev, "a context cannot be destroyed");
-	uctx->dead = true;
-	ang_mrs_free(uctx);
 	ang_dev_counters_forget(adev, ANGARA_CNT_CTX, uctx->num);
 	ang_mem_unmap(adev, &uctx->mem);
-	ang_ctx_num_free(adev, uctx->num);
+	uctx_num_free(adev, uctx->num);
 	return true;
 }
 
@@ -325,42 +294,38 @@ static void uctx_free_rcu(struct rcu_head *rcu)
 	kfree(uctx);
 }
 
-/**
- * ang_uctx_free() - free what is left of a killed context
- * @uctx: context whose file is being closed; ang_irq() may still look at it
- */
-void ang_uctx_free(struct ang_uctx *uctx)
+static void uctx_free(struct ang_handle *h)
 {
+	struct ang_uctx *uctx = to_ang_uctx(h);
 	struct eventfd_ctx *eventfd = eventfd_swap(uctx, NULL);
 
 	if (eventfd)
 		eventfd_ctx_put(eventfd);
+	fput(uctx->of);
 	call_rcu(&uctx->rcu, uctx_free_rcu);
 }
 
-static u32 event_seq(const struct ang_uctx *uctx)
+static u32 uctx_event_seq(const struct ang_uctx *uctx)
 {
 	return le64_to_cpu(READ_ONCE(uctx->ctr[ANGARA_CTR_EVSEQ]));
 }
 
-static void arm(struct ang_uctx *uctx, u32 seen)
+static void uctx_arm(struct ang_uctx *uctx, u32 seen)
 {
-	ang_write32(uctx->file->adev,
+	ang_write32(uctx->h.adev,
 		    ANGARA_DB_PAGE(uctx->num) + ANGARA_DB_ARM, seen);
 }
 
 int ang_ioctl_kick(struct ang_ucmd *ucmd, void *arg)
 {
-	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
-	struct ang_dev *adev = ucmd->file->adev;
+	struct ang_uctx *uctx = ucmd->uctx;
+	struct ang_dev *adev = uctx->h.adev;
 	struct angara_kick *cmd = arg;
 
 	if (cmd->flags & ~(ANGARA_KICK_SQ | ANGARA_KICK_ARM))
 		return -EOPNOTSUPP;
 	if (!cmd->flags)
 		return -EINVAL;
-	if (!uctx)
-		return -ENXIO;
 	if (READ_ONCE(adev->broken))
 		return -EIO;
 
@@ -371,20 +336,18 @@ int ang_ioctl_kick(struct ang_ucmd *ucmd, void *arg)
 		ang_write32(adev, ANGARA_DB_PAGE(uctx->num) + ANGARA_DB_SQ, pi);
 	}
 	if (cmd->flags & ANGARA_KICK_ARM)
-		arm(uctx, le32_to_cpu(READ_ONCE(uctx->ctl->seen)));
+		uctx_arm(uctx, le32_to_cpu(READ_ONCE(uctx->ctl->seen)));
 	return 0;
 }
 
 int ang_ioctl_eventfd(struct ang_ucmd *ucmd, void *arg)
 {
-	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
+	struct ang_uctx *uctx = ucmd->uctx;
 	struct angara_eventfd *cmd = arg;
 	struct eventfd_ctx *eventfd = NULL;
 
 	if (cmd->flags || cmd->reserved)
 		return -EOPNOTSUPP;
-	if (!uctx)
-		return -ENXIO;
 	if (cmd->fd != -1) {
 		eventfd = eventfd_ctx_fdget(cmd->fd);
 		if (IS_ERR(eventfd))
@@ -407,31 +370,36 @@ __poll_t ang_uctx_poll(struct ang_uctx *uctx)
 {
 	u32 seen = le32_to_cpu(READ_ONCE(uctx->ctl->seen));
 
-	if (event_seq(uctx) != seen)
+	if (uctx_event_seq(uctx) != seen)
 		return EPOLLIN | EPOLLRDNORM;
 	/* An event from here on either raises an interrupt or is seen below. */
-	arm(uctx, seen);
-	if (event_seq(uctx) != seen)
+	uctx_arm(uctx, seen);
+	if (uctx_event_seq(uctx) != seen)
 		return EPOLLIN | EPOLLRDNORM;
 	return 0;
 }
 
+static void uctx_wake(struct ang_handle *h)
+{
+	struct ang_uctx *uctx = to_ang_uctx(h);
+	unsigned long flags;
+
+	trace_angara_completion(h->adev, uctx->num, uctx_event_seq(uctx));
+	spin_lock_irqsave(&uctx->eventfd_lock, flags);
+	if (uctx->eventfd)
+		ang_eventfd_signal(uctx->eventfd);
+	spin_unlock_irqrestore(&uctx->eventfd_lock, flags);
+}
+
 /**
  * ang_uctx_signal() - wake whoever waits for a context
- * @uctx: context, protected by RCU or its file
+ * @uctx: context, protected by RCU
  *
  * Context: any.
  */
 void ang_uctx_signal(struct ang_uctx *uctx)
 {
-	unsigned long flags;
-
-	trace_angara_completion(uctx->file->adev, uctx->num, event_seq(uctx));
-	wake_up_interruptible_poll(&uctx->file->wait, EPOLLIN | EPOLLRDNORM);
-	spin_lock_irqsave(&uctx->eventfd_lock, flags);
-	if (uctx->eventfd)
-		ang_eventfd_signal(uctx->eventfd);
-	spin_unlock_irqrestore(&uctx->eventfd_lock, flags);
+	ang_handle_wake(&uctx->h, EPOLLIN | EPOLLRDNORM);
 }
 
 /**
@@ -458,9 +426,9 @@ int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct pid_namespace *pid_ns
 			.ctx = ctx,
 			.pid = pid_nr_ns(uctx->pid, pid_ns),
 			.uid = uctx->uid,
-			.pkey = uctx->pkey,
-			.mrs = READ_ONCE(uctx->num_mrs),
-			.pinned = READ_ONCE(uctx->pinned),
+			.pkey = uctx->dom->pkey,
+			.mrs = READ_ONCE(uctx->dom->num_mrs),
+			.pinned = READ_ONCE(uctx->dom->pinned),
 		};
 	rcu_read_unlock();
 	return uctx ? 0 : -ENOENT;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers of contexts: the device has few, and users share them.
+ * Numbers of contexts, and of domains: the device has few, and users share them.
  *
- * A user may have a share of what other users leave, so that some are left for
+ * Of each, a user may have a share of what other users leave, so that some are left for
  * the next user.  A few are left for callers with CAP_SYS_RESOURCE, who have no
  * limit.
  */
@@ -36,18 +36,19 @@ static kuid_t share_uid(void)
 	return uid;
 }
 
-static u32 share_used(struct ang_dev *adev, kuid_t uid)
+static u32 share_used(struct ang_dev *adev, const struct ang_nums *nums,
+		      kuid_t uid)
 {
 	u32 num, count = 0;
 
 	lockdep_assert_held(&adev->files_lock);
 
-	for_each_set_bit(num, adev->ctx_ids, adev->max_ctxs)
-		count += uid_eq(adev->ctx_uids[num], uid);
+	for_each_set_bit(num, nums->used, adev->max_ctxs)
+		count += uid_eq(nums->uids[num], uid);
 	return count;
 }
 
-/* How many contexts a user may have beside @others of other users. */
+/* How many a user may have beside @others of other users. */
 static u32 share_beside(const struct ang_dev *adev, u32 others)
 {
 	u32 all = adev->max_ctxs - adev->max_ctxs / ANG_CTX_RESERVE;
@@ -57,14 +58,15 @@ static u32 share_beside(const struct ang_dev *adev, u32 others)
 }
 
 /**
- * ang_ctx_num_alloc() - get a number for a context of the caller
+ * ang_num_alloc() - get a number for the caller
  * @adev: device, entered
+ * @nums: of contexts or of domains
  * @num: out: the number
  *
  * Return: 0; -EBUSY there is none left, or the caller's user has its share.
  * Context: process.
  */
-int ang_ctx_num_alloc(struct ang_dev *adev, u32 *num)
+int ang_num_alloc(struct ang_dev *adev, struct ang_nums *nums, u32 *num)
 {
 	bool unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 	kuid_t uid = share_uid();
@@ -72,13 +74,13 @@ int ang_ctx_num_alloc(struct ang_dev *adev, u32 *num)
 	u32 own, used;
 
 	spin_lock(&adev->files_lock);
-	own = share_used(adev, uid);
-	used = bitmap_weight(adev->ctx_ids, adev->max_ctxs);
+	own = share_used(adev, nums, uid);
+	used = bitmap_weight(nums->used, adev->max_ctxs);
 	if (used < adev->max_ctxs &&
 	    (unlimited || own < share_beside(adev, used - own))) {
-		*num = find_first_zero_bit(adev->ctx_ids, adev->max_ctxs);
-		__set_bit(*num, adev->ctx_ids);
-		adev->ctx_uids[*num] = uid;
+		*num = find_first_zero_bit(nums->used, adev->max_ctxs);
+		__set_bit(*num, nums->used);
+		nums->uids[*num] = uid;
 		ret = 0;
 	}
 	spin_unlock(&adev->files_lock);
@@ -86,17 +88,17 @@ int ang_ctx_num_alloc(struct ang_dev *adev, u32 *num)
 }
 
 /**
- * ang_ctx_num_free() - give the number of a context back
+ * ang_num_free() - give a number back
  * @adev: device
- * @num: number from ang_ctx_num_alloc()
+ * @nums: as for ang_num_alloc()
+ * @num: number from there
  *
  * Context: process.
  */
-void ang_ctx_num_free(struct ang_dev *adev, u32 num)
+void ang_num_free(struct ang_dev *adev, struct ang_nums *nums, u32 num)
 {
 	spin_lock(&adev->files_lock);
-	RCU_INIT_POINTER(adev->ctxs[num], NULL);
-	__clear_bit(num, adev->ctx_ids);
+	__clear_bit(num, nums->used);
 	spin_unlock(&adev->files_lock);
 }
 
@@ -112,7 +114,7 @@ u32 ang_dev_ctxs_used(struct ang_dev *adev)
 	u32 used;
 
 	spin_lock(&adev->files_lock);
-	used = bitmap_weight(adev->ctx_ids, adev->max_ctxs);
+	used = bitmap_weight(adev->ctx_nums.used, adev->max_ctxs);
 	spin_unlock(&adev->files_lock);
 	return used;
 }

@@ -26,13 +26,26 @@
 /* All devices, by ang_dev.id, from ang_dev_alloc() to ang_dev_put(). */
 static DEFINE_XARRAY_ALLOC(ang_devs);
 
+static int nums_init(struct ang_nums *nums, u32 max)
+{
+	nums->used = bitmap_zalloc(max, GFP_KERNEL);
+	nums->uids = kcalloc(max, sizeof(*nums->uids), GFP_KERNEL);
+	return nums->used && nums->uids ? 0 : -ENOMEM;
+}
+
+static void nums_free(struct ang_nums *nums)
+{
+	bitmap_free(nums->used);
+	kfree(nums->uids);
+}
+
 static void dev_release(struct device *dev)
 {
 	struct ang_dev *adev = to_ang_dev(dev);
 
 	ang_dev_counters_forget_all(adev);
-	bitmap_free(adev->ctx_ids);
-	kfree(adev->ctx_uids);
+	nums_free(&adev->ctx_nums);
+	nums_free(&adev->dom_nums);
 	kfree(adev->ctxs);
 	kfree(adev->text);
 	kfree(adev);
@@ -153,15 +166,6 @@ static void dev_reset(struct ang_dev *adev)
 	dev_err(&adev->dev, "the adapter does not stop: memory that it knows is lost\n");
 }
 
-static void file_wake(struct ang_file *file, __poll_t why)
-{
-	struct ang_uctx *uctx = ang_file_uctx(file);
-
-	if (uctx)
-		ang_uctx_signal(uctx);
-	wake_up_interruptible_poll(&file->wait, why);
-}
-
 /**
  * ang_dev_break() - stop using a device that does not keep to the rules
  * @adev: device, registered: entered, or the caller is who would unregister it
@@ -175,7 +179,7 @@ static void file_wake(struct ang_file *file, __poll_t why)
  */
 void ang_dev_break(struct ang_dev *adev, const char *why)
 {
-	struct ang_file *file;
+	struct ang_handle *h;
 
 	mutex_lock(&adev->break_lock);
 	if (!adev->broken) {
@@ -183,10 +187,9 @@ void ang_dev_break(struct ang_dev *adev, const char *why)
 			why);
 		WRITE_ONCE(adev->broken, true);
 		wake_up(&adev->adm_wait);
-		/* A file's context lives as long as the file is listed. */
 		spin_lock(&adev->files_lock);
-		list_for_each_entry(file, &adev->files, entry)
-			file_wake(file, EPOLLERR);
+		list_for_each_entry(h, &adev->files, entry)
+			ang_handle_wake(h, EPOLLERR);
 		spin_unlock(&adev->files_lock);
 		dev_reset(adev);
 	}
@@ -259,11 +262,9 @@ static int take_identity(struct ang_dev *adev, const struct identity *id)
 	adev->nodes = id->nodes;
 	adev->ports = id->ports;
 	adev->rows.num = id->trees;
-	adev->ctx_ids = bitmap_zalloc(id->max_ctxs, GFP_KERNEL);
 	adev->ctxs = kcalloc(id->max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);
-	adev->ctx_uids = kcalloc(id->max_ctxs, sizeof(*adev->ctx_uids),
-				 GFP_KERNEL);
-	if (!adev->ctx_ids || !adev->ctxs || !adev->ctx_uids)
+	if (!adev->ctxs || nums_init(&adev->ctx_nums, id->max_ctxs) ||
+	    nums_init(&adev->dom_nums, id->max_ctxs))
 		return -ENOMEM;
 	/* Publishes ctxs: pairs with the acquire in ang_irq(). */
 	smp_store_release(&adev->max_ctxs, id->max_ctxs);
@@ -402,27 +403,18 @@ ANG_EXPORT(ang_dev_register);
 
 static void files_make_stale(struct ang_dev *adev)
 {
-	struct ang_file *file;
+	struct ang_handle *h;
 
 	down_write(&adev->map_lock);
-	list_for_each_entry(file, &adev->files, entry) {
-		/* Behind @gone: pairs with ang_file_glance(). */
-		smp_store_release(&file->stale, true);
+	list_for_each_entry(h, &adev->files, entry) {
+		/* Behind @gone: pairs with ang_handle_glance(). */
+		smp_store_release(&h->stale, true);
 	}
 	up_write(&adev->map_lock);
 	if (!adev->ops->doorbell)
 		return;
-	list_for_each_entry(file, &adev->files, entry)
-		ang_file_unmap_doorbell(file);
-}
-
-static void file_kill(struct ang_file *file)
-{
-	struct ang_uctx *uctx = ang_file_uctx(file);
-
-	if (uctx)
-		ang_uctx_kill(uctx); /* stopped, so it needs no answer */
-	file_wake(file, EPOLLHUP | EPOLLERR);
+	list_for_each_entry(h, &adev->files, entry)
+		ang_handle_unmap_doorbell(h);
 }
 
 /* Commands under way end, so that nobody keeps the device for long. */
@@ -443,15 +435,17 @@ static void dev_unlock_stopped(struct ang_dev *adev)
 /* Stop the device, and only then take it away from all who use it. */
 static void dev_take(struct ang_dev *adev)
 {
-	struct ang_file *file;
+	struct ang_handle *h;
 
 	lockdep_assert_held_write(&adev->registration_lock);
 
 	/* Files come and go under registration_lock held for reading only. */
 	files_make_stale(adev);
 	dev_reset(adev);
-	list_for_each_entry(file, &adev->files, entry)
-		file_kill(file);
+	list_for_each_entry(h, &adev->files, entry) {
+		ang_handle_take(h); /* stopped, so it needs no answer */
+		ang_handle_wake(h, EPOLLHUP | EPOLLERR);
+	}
 	ang_dev_trees_forget(adev);
 	ang_dev_counters_forget_all(adev);
 	ang_adm_free(adev);

@@ -4,6 +4,7 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/file.h>
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
@@ -18,11 +19,6 @@
 #include "trace.h"
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(angara_packet);
-
-/* How long close(2) waits for the device to let go of what the file has there. */
-#define CLOSE_TIMEOUT	(2 * HZ)
-
-static struct workqueue_struct *ang_wq;
 
 dev_t ang_devt;
 
@@ -60,60 +56,20 @@ u32 ang_default_pkey(void)
 /**
  * ang_file_cred() - on whose behalf an ioctl touches trees
  * @file: open file
- * @cred: out: its context's partition, or the user's own
+ * @cred: out: its domain's partition, or the user's own
  */
 void ang_file_cred(struct ang_file *file, struct ang_cred *cred)
 {
-	struct ang_uctx *uctx = ang_file_uctx(file);
+	struct ang_domain *dom = ang_file_domain(file);
 
-	cred->pkey = uctx ? uctx->pkey : ang_default_pkey();
+	cred->pkey = dom ? dom->pkey : ang_default_pkey();
 	/* Not being an administrator is nothing to audit: most need not be. */
 	cred->admin = ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
 }
 
-/**
- * ang_file_glance() - is the device of a file still there?
- * @file: open file
- *
- * Takes no lock: a moment later it may be otherwise.
- *
- * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the file
- * was opened.
- * Context: any.
- */
-int ang_file_glance(const struct ang_file *file)
-{
-	/* First, as files of a device that goes are stale once it is gone. */
-	bool stale = smp_load_acquire(&file->stale);
-
-	if (READ_ONCE(file->adev->gone))
-		return -ENODEV;
-	return stale ? -ESTALE : 0;
-}
-
-/**
- * ang_file_enter() - keep the device of a file from going away
- * @file: open file
- *
- * Return: 0, undo with ang_dev_exit(); -ENODEV the device is gone; -ESTALE it
- * was stopped since the file was opened; -EINTR the caller is killed.
- * Context: process; may sleep.
- */
-int ang_file_enter(struct ang_file *file)
-{
-	int ret = ang_dev_enter(file->adev);
-
-	if (ret)
-		return ret == -ENODEV || ret == -EINTR ? ret : -ESTALE;
-	if (!file->stale)
-		return 0;
-	ang_dev_exit(file->adev);
-	return -ESTALE;
-}
-
 static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 {
-	struct ang_dev *adev = ucmd->file->adev;
+	struct ang_dev *adev = ucmd->h->adev;
 	struct angara_query *cmd = arg;
 
 	if (cmd->flags)
@@ -164,6 +120,7 @@ struct ioctl_op {
 
 union cmd_buffer {
 	struct angara_query query;
+	struct angara_domain_create domain_create;
 	struct angara_ctx_create ctx_create;
 	struct angara_mr_register mr_reg;
 	struct angara_mr_deregister mr_dereg;
@@ -178,15 +135,17 @@ union cmd_buffer {
 };
 
 /* The last member is that of the first published version, for ever. */
-static const struct ioctl_op ioctl_ops[] = {
+static const struct ioctl_op file_ops[] = {
 	IOCTL_OP(ANGARA_IOCTL_QUERY, ioctl_query,
 		 struct angara_query, caps, true),
+	IOCTL_OP(ANGARA_IOCTL_DOMAIN_CREATE, ang_ioctl_domain_create,
+		 struct angara_domain_create, job, true),
 	IOCTL_OP(ANGARA_IOCTL_CTX_CREATE, ang_ioctl_ctx_create,
 		 struct angara_ctx_create, db_offset, true),
 	IOCTL_OP(ANGARA_IOCTL_MR_REG, ang_ioctl_mr_reg,
 		 struct angara_mr_register, key, true, .enters = true),
 	IOCTL_OP(ANGARA_IOCTL_MR_DEREG, ang_ioctl_mr_dereg,
-		 struct angara_mr_deregister, reserved, false),
+		 struct angara_mr_deregister, key, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_SET, ang_ioctl_tree_set,
 		 struct angara_tree_set, row, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_GET, ang_ioctl_tree_get,
@@ -197,6 +156,9 @@ static const struct ioctl_op ioctl_ops[] = {
 		 struct angara_tree_delegate, pkey, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_CHECK, ang_ioctl_tree_check,
 		 struct angara_tree_verify, nodes, true),
+};
+
+static const struct ioctl_op uctx_ops[] = {
 	IOCTL_OP(ANGARA_IOCTL_JOIN, ang_ioctl_join,
 		 struct angara_join, place, false),
 	IOCTL_OP(ANGARA_IOCTL_LEAVE, ang_ioctl_leave,
@@ -207,18 +169,34 @@ static const struct ioctl_op ioctl_ops[] = {
 		 struct angara_eventfd, reserved, false),
 };
 
-static int execute(struct ang_ucmd *ucmd, const struct ioctl_op *op)
+static int ioctl_execute(struct ang_ucmd *ucmd, const struct ioctl_op *op)
 {
 	int ret;
 
 	if (op->enters)
 		return op->execute(ucmd, ucmd->cmd);
-	ret = ang_file_enter(ucmd->file);
+	ret = ang_handle_enter(ucmd->h);
 	if (ret)
 		return ret;
 	ret = op->execute(ucmd, ucmd->cmd);
-	ang_dev_exit(ucmd->file->adev);
+	ang_dev_exit(ucmd->h->adev);
 	return ret;
+}
+
+/* A process learns of a descriptor first, and then gets it. */
+static int ioctl_answer(struct ang_ucmd *ucmd, size_t answer)
+{
+	bool faults = copy_to_user(ucmd->ubuffer, ucmd->cmd, answer);
+
+	if (!ucmd->new_file)
+		return faults ? -EFAULT : 0;
+	if (faults) {
+		put_unused_fd(ucmd->new_fd);
+		fput(ucmd->new_file);
+		return -EFAULT;
+	}
+	fd_install(ucmd->new_fd, ucmd->new_file);
+	return 0;
 }
 
 /* A process can make its page faults last: the device is not entered then. */
@@ -243,81 +221,102 @@ static int ioctl_run(struct ang_ucmd *ucmd, const struct ioctl_op *op)
 	answer = op->answers ? min_t(size_t, ucmd->user_size, op->size) : 0;
 	if (fault_in_safe_writeable(ucmd->ubuffer, answer))
 		return -EFAULT;
-	ret = execute(ucmd, op);
-	if (ret)
-		return ret;
-	if (copy_to_user(ucmd->ubuffer, ucmd->cmd, answer))
-		return -EFAULT;
-	return 0;
+	ret = ioctl_execute(ucmd, op);
+	return ret ? ret : ioctl_answer(ucmd, answer);
 }
 
-static long ang_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+static long ioctl_call(struct ang_ucmd *ucmd, unsigned int cmd,
+		       const struct ioctl_op *ops, size_t num)
 {
-	struct ang_file *file = filp->private_data;
-	struct ang_ucmd ucmd = {
-		.file = file,
-		.ubuffer = (void __user *)arg,
-	};
 	unsigned int nr = _IOC_NR(cmd);
 
-	if (nr >= ARRAY_SIZE(ioctl_ops) || cmd != _IO(ANGARA_IOC_TYPE, nr))
+	if (nr >= num || cmd != _IO(ANGARA_IOC_TYPE, nr) || !ops[nr].execute)
 		return -ENOTTY;
 	/* Told before what is wrong with the argument; looked at again later. */
-	return ang_file_glance(file) ?: ioctl_run(&ucmd, &ioctl_ops[nr]);
+	return ang_handle_glance(ucmd->h) ?: ioctl_run(ucmd, &ops[nr]);
 }
 
-static __poll_t ang_poll(struct file *filp, poll_table *wait)
+static long file_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 {
-	struct ang_file *file = filp->private_data;
-	struct ang_uctx *uctx;
+	struct ang_handle *h = filp->private_data;
+	struct ang_ucmd ucmd = {
+		.filp = filp,
+		.h = h,
+		.file = to_ang_file(h),
+		.ubuffer = (void __user *)arg,
+	};
+
+	return ioctl_call(&ucmd, cmd, file_ops, ARRAY_SIZE(file_ops));
+}
+
+static long uctx_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	struct ang_handle *h = filp->private_data;
+	struct ang_ucmd ucmd = {
+		.filp = filp,
+		.h = h,
+		.uctx = to_ang_uctx(h),
+		.ubuffer = (void __user *)arg,
+	};
+
+	return ioctl_call(&ucmd, cmd, uctx_ops, ARRAY_SIZE(uctx_ops));
+}
+
+static __poll_t handle_poll(struct file *filp, poll_table *wait,
+			    struct ang_uctx *uctx)
+{
+	struct ang_handle *h = filp->private_data;
 	__poll_t events = 0;
 
-	poll_wait(filp, &file->wait, wait);
-	if (ang_file_enter(file))
+	poll_wait(filp, &h->wait, wait);
+	if (ang_handle_enter(h))
 		return EPOLLHUP | EPOLLERR;
-	uctx = ang_file_uctx(file);
-	if (READ_ONCE(file->adev->broken))
+	if (READ_ONCE(h->adev->broken))
 		events = EPOLLERR;
 	else if (uctx)
 		events = ang_uctx_poll(uctx);
-	ang_dev_exit(file->adev);
+	ang_dev_exit(h->adev);
 	return events;
 }
 
-static void file_put(struct ang_file *file)
+static __poll_t file_poll(struct file *filp, poll_table *wait)
 {
-	if (refcount_dec_and_test(&file->refs))
-		kfree_rcu(file, rcu);
+	return handle_poll(filp, wait, NULL);
 }
 
-/* The context of a stale file is dead already, and its rows are forgotten. */
-static void file_end(struct work_struct *work)
+static __poll_t uctx_poll(struct file *filp, poll_table *wait)
 {
-	struct ang_file *file = container_of(work, struct ang_file, end);
-	struct ang_dev *adev = file->adev;
-	struct module *owner = adev->ops->owner;
-
-	down_read(&adev->registration_lock);
-	while (file->uctx && !ang_uctx_kill(file->uctx)) {
-		up_read(&adev->registration_lock);
-		wait_event_idle(adev->adm_wait, !READ_ONCE(adev->stopping));
-		down_read(&adev->registration_lock);
-	}
-	ang_file_disown_trees(file);
-	spin_lock(&adev->files_lock);
-	list_del(&file->entry);
-	spin_unlock(&adev->files_lock);
-	up_read(&adev->registration_lock);
-	if (file->uctx)
-		ang_uctx_free(file->uctx);
-	put_device(&adev->dev);
-	module_put(owner);
-	/* When close(2) returns, modules can be unloaded. */
-	complete(&file->ended);
-	file_put(file);
+	return handle_poll(filp, wait, to_ang_uctx(filp->private_data));
 }
 
-static int ang_open(struct inode *inode, struct file *filp)
+/* Contexts of the domain keep the file open, so there are none any more. */
+static bool file_take(struct ang_handle *h)
+{
+	struct ang_file *file = to_ang_file(h);
+
+	if (file->dom && !ang_domain_take(file->dom))
+		return false;
+	/* A device that was stopped has forgotten its rows. */
+	if (!ang_dev_stopped(h->adev))
+		ang_file_disown_trees(file);
+	return true;
+}
+
+static void file_free(struct ang_handle *h)
+{
+	struct ang_file *file = to_ang_file(h);
+
+	if (file->dom)
+		ang_domain_free(file->dom);
+	kfree(file);
+}
+
+static const struct ang_handle_ops file_handle_ops = {
+	.take = file_take,
+	.free = file_free,
+};
+
+static int file_open(struct inode *inode, struct file *filp)
 {
 	struct ang_dev *adev = container_of(inode->i_cdev, struct ang_dev, cdev);
 	struct ang_file *file;
@@ -335,18 +334,9 @@ static int ang_open(struct inode *inode, struct file *filp)
 		ret = -ENODEV;
 		goto err_free;
 	}
-	get_device(&adev->dev);
-	file->adev = adev;
-	file->mapping = filp->f_mapping;
 	mutex_init(&file->lock);
-	init_waitqueue_head(&file->wait);
-	refcount_set(&file->refs, 2);
-	INIT_WORK(&file->end, file_end);
-	init_completion(&file->ended);
-	spin_lock(&adev->files_lock);
-	list_add_tail(&file->entry, &adev->files);
-	spin_unlock(&adev->files_lock);
-	filp->private_data = file;
+	ang_handle_init(&file->h, adev, &file_handle_ops, filp->f_mapping);
+	filp->private_data = &file->h;
 	ang_dev_exit(adev);
 	return nonseekable_open(inode, filp);
 
@@ -357,27 +347,27 @@ err_exit:
 	return ret;
 }
 
-/*
- * A device may take long to answer, or never do so, while a process that dies
- * must not wait: what the file has there is left to a worker after a while.
- */
-static int ang_release(struct inode *inode, struct file *filp)
+static int handle_release(struct inode *inode, struct file *filp)
 {
-	struct ang_file *file = filp->private_data;
-
-	queue_work(ang_wq, &file->end);
-	wait_for_completion_timeout(&file->ended, CLOSE_TIMEOUT);
-	file_put(file);
+	ang_handle_release(filp->private_data);
 	return 0;
 }
 
 const struct file_operations ang_fops = {
 	.owner = THIS_MODULE,
-	.open = ang_open,
-	.release = ang_release,
-	.unlocked_ioctl = ang_ioctl,
+	.open = file_open,
+	.release = handle_release,
+	.unlocked_ioctl = file_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.poll = ang_poll,
+	.poll = file_poll,
+};
+
+const struct file_operations ang_uctx_fops = {
+	.owner = THIS_MODULE,
+	.release = handle_release,
+	.unlocked_ioctl = uctx_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = uctx_poll,
 	.mmap = ang_mmap,
 };
 
@@ -385,9 +375,9 @@ static int __init ang_init(void)
 {
 	int ret;
 
-	ang_wq = alloc_workqueue("angara", WQ_UNBOUND, 0);
-	if (!ang_wq)
-		return -ENOMEM;
+	ret = ang_handle_start();
+	if (ret)
+		return ret;
 	ret = alloc_chrdev_region(&ang_devt, 0, ANG_MAX_DEVS, "angara");
 	if (ret)
 		goto err_wq;
@@ -411,7 +401,7 @@ err_class:
 err_region:
 	unregister_chrdev_region(ang_devt, ANG_MAX_DEVS);
 err_wq:
-	destroy_workqueue(ang_wq);
+	ang_handle_stop();
 	return ret;
 }
 
@@ -420,7 +410,7 @@ static void __exit ang_exit(void)
 	ang_pci_exit();
 	ang_debugfs_exit();
 	ang_nl_exit();
-	destroy_workqueue(ang_wq); /* files may end late */
+	ang_handle_stop();
 	class_unregister(&ang_class);
 	unregister_chrdev_region(ang_devt, ANG_MAX_DEVS);
 	rcu_barrier(); /* contexts are freed by a callback in this module */

@@ -12,6 +12,7 @@
 #include <linux/capability.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -20,11 +21,12 @@
 #include "mr_mem.h"
 
 /**
- * struct ang_mr - memory region; constant once it is in ang_uctx.mrs
+ * struct ang_mr - memory region; constant once it is in ang_domain.mrs
  * @mm: address space that the pages are accounted to
  * @addr: where it starts
  * @length: bytes
  * @access: ANGARA_ACCESS_*
+ * @key: key; its slot is where it is in ang_domain.mrs
  * @num_pages: pages that it is charged for
  * @mem: its memory
  */
@@ -33,6 +35,7 @@ struct ang_mr {
 	u64 addr;
 	u64 length;
 	u32 access;
+	u64 key;
 	u32 num_pages;
 	struct ang_mr_mem mem;
 };
@@ -127,20 +130,20 @@ static struct ang_mr *mr_new(struct ang_dev *adev,
 	return mr;
 }
 
-static struct angara_hw_mr *table_entry(struct ang_uctx *uctx, u32 key)
+static struct angara_hw_mr *table_entry(struct ang_mem *table, u64 key)
 {
-	return ang_mem_at(&uctx->mem, ANG_MEM_MRT,
-			  key * sizeof(struct angara_hw_mr));
+	return ang_mem_at(table, ANG_MEM_MRT,
+			  ANGARA_MR_SLOT(key) * sizeof(struct angara_hw_mr));
 }
 
-static int fence(struct ang_uctx *uctx)
+static int fence(struct ang_domain *dom)
 {
-	return ang_adm_simple(uctx->file->adev, ANGARA_ADM_FENCE, 0, 0);
+	return ang_adm_simple(dom->adev, ANGARA_ADM_FENCE, 0, 0);
 }
 
-static int entry_publish(struct ang_uctx *uctx, u32 key, const struct ang_mr *mr)
+static int entry_publish(struct ang_domain *dom, const struct ang_mr *mr)
 {
-	struct angara_hw_mr *entry = table_entry(uctx, key);
+	struct angara_hw_mr *entry = table_entry(&dom->mem, mr->key);
 	const struct ang_mr_mem *mem = &mr->mem;
 	int ret;
 
@@ -152,9 +155,9 @@ static int entry_publish(struct ang_uctx *uctx, u32 key, const struct ang_mr *mr
 		.access = mr->access,
 		.levels = mem->top ? 2 : 1,
 		.page_shift = mem->page_shift,
-		.key = cpu_to_le64(key),
+		.key = cpu_to_le64(mr->key),
 	};
-	ret = fence(uctx);
+	ret = fence(dom);
 	if (!ret)
 		WRITE_ONCE(entry->valid, 1);
 	return ret;
@@ -166,76 +169,84 @@ static int entry_publish(struct ang_uctx *uctx, u32 key, const struct ang_mr *mr
  * Return: 0, it is not in use; what ang_adm_undecided() names, the region stays
  * as it is, but cannot be used any more.
  */
-static int entry_withdraw(struct ang_uctx *uctx, u32 key)
+static int entry_withdraw(struct ang_domain *dom, u64 key)
 {
 	int ret;
 
-	WRITE_ONCE(table_entry(uctx, key)->valid, 0);
-	ret = fence(uctx);
+	WRITE_ONCE(table_entry(&dom->mem, key)->valid, 0);
+	if (dom->spare.count)
+		WRITE_ONCE(table_entry(&dom->spare, key)->valid, 0);
+	ret = fence(dom);
 	if (ang_adm_undecided(ret))
 		return ret;
 	if (ret)
-		ang_dev_break(uctx->file->adev, "a region cannot be taken back");
+		ang_dev_break(dom->adev, "a region cannot be taken back");
 	return 0;
 }
 
-static int key_insert(struct ang_uctx *uctx, struct angara_mr_register *cmd,
+/* The slot asked for, or the lowest that is free, with random bits above. */
+static int key_insert(struct ang_domain *dom, struct angara_mr_register *cmd,
 		      struct ang_mr *mr)
 {
+	u32 slot = 0;
 	int ret;
 
 	if (cmd->flags & ANGARA_MR_KEY) {
-		ret = xa_insert(&uctx->mrs, cmd->key, mr, GFP_KERNEL_ACCOUNT);
+		mr->key = cmd->key;
+		ret = xa_insert(&dom->mrs, ANGARA_MR_SLOT(cmd->key), mr,
+				GFP_KERNEL_ACCOUNT);
 		return ret == -EBUSY ? -EEXIST : ret;
 	}
-	ret = xa_alloc(&uctx->mrs, &cmd->key, mr, XA_LIMIT(0, ANG_MAX_MRS - 1),
+	ret = xa_alloc(&dom->mrs, &slot, mr, XA_LIMIT(0, ANG_MAX_MRS - 1),
 		       GFP_KERNEL_ACCOUNT);
+	mr->key = (get_random_u64() & ~(u64)(ANG_MAX_MRS - 1)) | slot;
+	cmd->key = mr->key;
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
 
-static void count_mr(struct ang_uctx *uctx, const struct ang_mr *mr, int sign)
+static void count_mr(struct ang_domain *dom, const struct ang_mr *mr, int sign)
 {
-	lockdep_assert_held(&uctx->mr_lock);
+	lockdep_assert_held(&dom->mr_lock);
 
-	WRITE_ONCE(uctx->num_mrs, uctx->num_mrs + sign);
-	WRITE_ONCE(uctx->pinned,
-		   uctx->pinned + sign * (s64)mr->num_pages * PAGE_SIZE);
+	WRITE_ONCE(dom->num_mrs, dom->num_mrs + sign);
+	WRITE_ONCE(dom->pinned,
+		   dom->pinned + sign * (s64)mr->num_pages * PAGE_SIZE);
 }
 
-static int mr_insert(struct ang_uctx *uctx, struct angara_mr_register *cmd,
+static int mr_insert(struct ang_domain *dom, struct angara_mr_register *cmd,
 		     struct ang_mr *mr)
 {
 	int ret;
 
-	lockdep_assert_held(&uctx->mr_lock);
+	lockdep_assert_held(&dom->mr_lock);
 
-	ret = key_insert(uctx, cmd, mr);
+	ret = key_insert(dom, cmd, mr);
 	if (ret)
 		return ret;
-	ret = entry_publish(uctx, cmd->key, mr);
+	ret = ang_domain_grow(dom, ANGARA_MR_SLOT(mr->key) + 1);
+	if (!ret)
+		ret = entry_publish(dom, mr);
 	if (ret) {
-		xa_erase(&uctx->mrs, cmd->key);
+		xa_erase(&dom->mrs, ANGARA_MR_SLOT(mr->key));
 		return ret;
 	}
-	count_mr(uctx, mr, 1);
+	count_mr(dom, mr, 1);
 	return 0;
 }
 
 int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 {
-	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
-	struct ang_dev *adev = ucmd->file->adev;
+	struct ang_domain *dom = ang_file_domain(ucmd->file);
+	struct ang_dev *adev = ucmd->h->adev;
 	struct angara_mr_register *cmd = arg;
 	struct ang_mr *mr;
 	int ret;
 
-	if (cmd->flags & ~ANGARA_MR_KEY)
+	if (cmd->flags & ~ANGARA_MR_KEY || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (cmd->access & ~ANGARA_ACCESS_ALL)
 		return -EINVAL;
-	if ((cmd->flags & ANGARA_MR_KEY) && cmd->key >= ANG_MAX_MRS)
-		return -EINVAL;
-	if (!uctx)
+	if (!dom)
 		return -ENXIO;
 	if (READ_ONCE(adev->broken))
 		return -EIO;
@@ -243,7 +254,7 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 	mr = mr_new(adev, cmd);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
-	ret = ang_file_enter(ucmd->file);
+	ret = ang_handle_enter(ucmd->h);
 	if (ret) {
 		mr_free(adev, mr);
 		return ret;
@@ -251,11 +262,11 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 	ret = ang_mr_map(adev, &mr->mem);
 	if (ret)
 		goto err_free;
-	ret = mutex_lock_killable(&uctx->mr_lock);
+	ret = mutex_lock_killable(&dom->mr_lock);
 	if (ret)
 		goto err_free;
-	ret = mr_insert(uctx, cmd, mr);
-	mutex_unlock(&uctx->mr_lock);
+	ret = mr_insert(dom, cmd, mr);
+	mutex_unlock(&dom->mr_lock);
 	if (ret)
 		goto err_free;
 	ang_dev_exit(adev);
@@ -269,47 +280,47 @@ err_free:
 
 int ang_ioctl_mr_dereg(struct ang_ucmd *ucmd, void *arg)
 {
-	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
+	struct ang_domain *dom = ang_file_domain(ucmd->file);
 	struct angara_mr_deregister *cmd = arg;
 	struct ang_mr *mr;
 	int ret;
 
-	if (cmd->flags || cmd->reserved)
+	if (cmd->flags)
 		return -EOPNOTSUPP;
-	if (!uctx)
+	if (!dom)
 		return -ENXIO;
 
-	ret = mutex_lock_killable(&uctx->mr_lock);
+	ret = mutex_lock_killable(&dom->mr_lock);
 	if (ret)
 		return ret;
-	mr = xa_load(&uctx->mrs, cmd->key);
-	ret = mr ? entry_withdraw(uctx, cmd->key) : -ENOENT;
+	mr = xa_load(&dom->mrs, ANGARA_MR_SLOT(cmd->key));
+	ret = mr && mr->key == cmd->key ? entry_withdraw(dom, cmd->key) : -ENOENT;
 	if (!ret) {
-		xa_erase(&uctx->mrs, cmd->key);
-		count_mr(uctx, mr, -1);
+		xa_erase(&dom->mrs, ANGARA_MR_SLOT(cmd->key));
+		count_mr(dom, mr, -1);
 	}
-	mutex_unlock(&uctx->mr_lock);
+	mutex_unlock(&dom->mr_lock);
 	if (!ret)
-		mr_retire(ucmd->file->adev, mr);
+		mr_retire(ucmd->h->adev, mr);
 	return ret;
 }
 
 /**
- * ang_mrs_free() - free all regions of a context
- * @uctx: context, destroyed on the device, or the device is stuck
+ * ang_mrs_free() - free all regions of a domain
+ * @dom: domain that the device does not use any more, or the device is stuck
  *
  * Context: process; may sleep.
  */
-void ang_mrs_free(struct ang_uctx *uctx)
+void ang_mrs_free(struct ang_domain *dom)
 {
 	struct ang_mr *mr;
 	unsigned long key;
 
-	mutex_lock(&uctx->mr_lock);
-	xa_for_each(&uctx->mrs, key, mr) {
-		count_mr(uctx, mr, -1);
-		mr_retire(uctx->file->adev, mr);
+	mutex_lock(&dom->mr_lock);
+	xa_for_each(&dom->mrs, key, mr) {
+		count_mr(dom, mr, -1);
+		mr_retire(dom->adev, mr);
 	}
-	xa_destroy(&uctx->mrs);
-	mutex_unlock(&uctx->mr_lock);
+	xa_destroy(&dom->mrs);
+	mutex_unlock(&dom->mr_lock);
 }

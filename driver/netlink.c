@@ -159,7 +159,7 @@ static int tree_set(struct sk_buff *skb, struct genl_info *info)
 		ret = -EINVAL;
 	} else {
 		ang_nl_cred(skb, &cred);
-		ret = ang_dev_tree_set(adev, &cred, &row, NULL);
+		ret = ang_dev_tree_set(adev, &cred, &row, 0, NULL);
 		if (ret == -EBUSY)
 			NL_SET_ERR_MSG(info->extack, "tree: the row is set, clear it first");
 	}

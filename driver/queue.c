@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that a context and the device share, and its mapping to the process.
+ * Memory that a context or domain and the device share, and the mapping of a
+ * context's to the process.
  *
- * All pages of a context stand in one array and their DMA addresses in one
+ * All pages of one stand in one array and their DMA addresses in one
  * list, kind after kind; the list of a kind is a part of that list.  Mapped
  * pages are reference counted: they outlive the context, and the device.
  *
@@ -89,7 +90,7 @@ static int mem_map_pages(struct ang_dev *adev, struct ang_mem *mem)
 }
 
 /**
- * ang_mem_alloc() - make a context's shared memory
+ * ang_mem_alloc() - make memory that is shared with the device
  * @adev: device, entered
  * @mem: all zero
  * @sizes: bytes of each kind
@@ -210,16 +211,15 @@ static const struct {
 static vm_fault_t doorbell_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	struct ang_file *file = vma->vm_file->private_data;
-	struct ang_uctx *uctx = ang_file_uctx(file);
-	struct ang_dev *adev = file->adev;
+	struct ang_uctx *uctx = to_ang_uctx(vma->vm_file->private_data);
+	struct ang_dev *adev = uctx->h.adev;
 	pgprot_t prot = vma->vm_page_prot;
 	unsigned long pfn;
 	vm_fault_t ret;
 
 	/* Whoever makes the file stale takes away what was put in before. */
 	down_read(&adev->map_lock);
-	if (file->stale) {
+	if (uctx->h.stale) {
 		pfn = page_to_pfn(uctx->sink);
 	} else {
 		pfn = PHYS_PFN(adev->ops->doorbell(adev, uctx->num));
@@ -245,40 +245,37 @@ static int map_doorbell(struct ang_uctx *uctx, struct vm_area_struct *vma)
 }
 
 /**
- * ang_file_unmap_doorbell() - take mappings of the doorbell away
- * @file: file that is stale; all of its device's are
+ * ang_handle_unmap_doorbell() - take mappings of the doorbell away
+ * @h: file that is stale; all of its device's are
  */
-void ang_file_unmap_doorbell(struct ang_file *file)
+void ang_handle_unmap_doorbell(struct ang_handle *h)
 {
-	unmap_mapping_range(file->mapping, ang_mmap_offset(ANG_MAP_DB),
+	unmap_mapping_range(h->mapping, ang_mmap_offset(ANG_MAP_DB),
 			    PAGE_SIZE, 1);
 }
 
 /**
  * ang_mmap() - map queue, control page, counters, message area or doorbell
- * @filp: open /dev/angaraN
+ * @filp: file of a context
  * @vma: exactly one kind of memory, shared
  *
- * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the file
- * was opened; -ENXIO there is no context; -EINVAL
- * not exactly one kind of memory, or private; -EACCES it is read only.
+ * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the
+ * domain's file was opened; -EINVAL not exactly one kind of memory, or private;
+ * -EACCES it is read only.
  * Context: process, mmap_lock held for writing, under which no lock of the
  * driver is taken.  A device that goes away meanwhile does no harm: the pages
  * stay.
  */
 int ang_mmap(struct file *filp, struct vm_area_struct *vma)
 {
-	struct ang_file *file = filp->private_data;
-	struct ang_uctx *uctx = ang_file_uctx(file);
+	struct ang_uctx *uctx = to_ang_uctx(filp->private_data);
 	unsigned long kind = vma->vm_pgoff / (ANG_MMAP_STRIDE / PAGE_SIZE);
 	unsigned long clear = 0;
 	unsigned long num;
-	int ret = ang_file_glance(file);
+	int ret = ang_handle_glance(&uctx->h);
 
 	if (ret)
 		return ret;
-	if (!uctx)
-		return -ENXIO;
 	if (vma->vm_pgoff == ANG_MAP_DB * (ANG_MMAP_STRIDE / PAGE_SIZE))
 		return map_doorbell(uctx, vma);
 	if (kind >= ANG_MEM_NUM || !mmap_kinds[kind].mapped ||

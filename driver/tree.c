@@ -21,7 +21,7 @@ static void row_forget(struct ang_dev *adev, u32 tree)
 }
 
 static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
-		   u64 *serial)
+		   u64 job, u64 *serial)
 {
 	struct angara_adm_cmd cmd = {
 		.opcode = ANGARA_ADM_TREE_SET,
@@ -33,6 +33,7 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
 	lockdep_assert_held(&adev->tree_lock);
 
 	ang_row_to_hw(row, &cmd.set.row);
+	cmd.set.job = cpu_to_le64(job);
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	/* The device may set it yet: it counts as set until it is cleared. */
 	if (!ret || ret == -EINTR) {
@@ -47,6 +48,7 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
  * @adev: device, entered
  * @cred: on whose behalf
  * @row: the row; not checked yet
+ * @job: key of the job that may use the tree, 0 for any of the partition
  * @serial: out, or NULL: for ang_dev_tree_disown(); not 0 also if the caller is
  *	killed before it is known whether the row is set
  *
@@ -54,7 +56,7 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
  * Context: process; may sleep.
  */
 int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
-		     const struct angara_tree_row *row, u64 *serial)
+		     const struct angara_tree_row *row, u64 job, u64 *serial)
 {
 	u64 number;
 	int ret;
@@ -63,7 +65,7 @@ int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
 		return -EINTR;
 	ret = ang_row_may_set(&adev->rows, &adev->topo, cred, row);
 	if (!ret)
-		ret = row_set(adev, row, serial ? serial : &number);
+		ret = row_set(adev, row, job, serial ? serial : &number);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }

@@ -9,17 +9,26 @@ int ang_ioctl_tree_set(struct ang_ucmd *ucmd, void *arg)
 {
 	struct ang_file *file = ucmd->file;
 	struct angara_tree_set *cmd = arg;
+	struct ang_domain *dom = ang_file_domain(file);
 	struct ang_cred cred;
-	u64 serial = 0;
+	u64 serial = 0, job = 0;
 	int ret;
 
-	if (cmd->flags & ~ANGARA_TREE_OWNED || cmd->row.reserved)
+	if (cmd->flags & ~(ANGARA_TREE_OWNED | ANGARA_TREE_JOB) ||
+	    cmd->row.reserved)
 		return -EOPNOTSUPP;
+	if (cmd->flags & ANGARA_TREE_JOB) {
+		if (!dom)
+			return -ENXIO;
+		if (!dom->job)
+			return -EINVAL;
+		job = dom->job;
+	}
 	ang_file_cred(file, &cred);
 
 	if (mutex_lock_killable(&file->lock))
 		return -EINTR;
-	ret = ang_dev_tree_set(file->adev, &cred, &cmd->row, &serial);
+	ret = ang_dev_tree_set(file->h.adev, &cred, &cmd->row, job, &serial);
 	if (serial && (cmd->flags & ANGARA_TREE_OWNED))
 		file->owned[cmd->row.tree] = serial;
 	mutex_unlock(&file->lock);
@@ -34,9 +43,9 @@ void ang_file_disown_trees(struct ang_file *file)
 {
 	u32 tree;
 
-	for (tree = 0; tree < file->adev->rows.num; tree++)
+	for (tree = 0; tree < file->h.adev->rows.num; tree++)
 		if (file->owned[tree])
-			ang_dev_tree_disown(file->adev, tree, file->owned[tree]);
+			ang_dev_tree_disown(file->h.adev, tree, file->owned[tree]);
 }
 
 int ang_ioctl_tree_get(struct ang_ucmd *ucmd, void *arg)
@@ -47,7 +56,7 @@ int ang_ioctl_tree_get(struct ang_ucmd *ucmd, void *arg)
 	if (cmd->flags)
 		return -EOPNOTSUPP;
 	ang_file_cred(ucmd->file, &cred);
-	return ang_dev_tree_get(ucmd->file->adev, &cred, cmd);
+	return ang_dev_tree_get(ucmd->h->adev, &cred, cmd);
 }
 
 /* Closing the file would do as much, so it needs no other right. */
@@ -55,12 +64,12 @@ static int clear_owned(struct ang_file *file, u32 tree)
 {
 	int ret = -ENOENT;
 
-	if (tree >= file->adev->rows.num)
+	if (tree >= file->h.adev->rows.num)
 		return -EINVAL;
 	if (mutex_lock_killable(&file->lock))
 		return -EINTR;
 	if (file->owned[tree])
-		ret = ang_dev_tree_disown(file->adev, tree, file->owned[tree]);
+		ret = ang_dev_tree_disown(file->h.adev, tree, file->owned[tree]);
 	file->owned[tree] = 0;
 	mutex_unlock(&file->lock);
 	return ret;
@@ -76,7 +85,7 @@ int ang_ioctl_tree_clear(struct ang_ucmd *ucmd, void *arg)
 	if (cmd->flags & ANGARA_TREE_CLEAR_OWNED)
 		return clear_owned(ucmd->file, cmd->tree);
 	ang_file_cred(ucmd->file, &cred);
-	return ang_dev_tree_clear(ucmd->file->adev, &cred, cmd->tree);
+	return ang_dev_tree_clear(ucmd->h->adev, &cred, cmd->tree);
 }
 
 int ang_ioctl_tree_delegate(struct ang_ucmd *ucmd, void *arg)
@@ -87,7 +96,7 @@ int ang_ioctl_tree_delegate(struct ang_ucmd *ucmd, void *arg)
 	if (cmd->flags)
 		return -EOPNOTSUPP;
 	ang_file_cred(ucmd->file, &cred);
-	return ang_dev_tree_delegate(ucmd->file->adev, &cred, cmd->tree,
+	return ang_dev_tree_delegate(ucmd->h->adev, &cred, cmd->tree,
 				     cmd->pkey);
 }
 
@@ -99,7 +108,7 @@ int ang_ioctl_tree_check(struct ang_ucmd *ucmd, void *arg)
 	if (cmd->flags)
 		return -EOPNOTSUPP;
 	ang_file_cred(ucmd->file, &cred);
-	return ang_dev_tree_check(ucmd->file->adev, &cred, cmd);
+	return ang_dev_tree_check(ucmd->h->adev, &cred, cmd);
 }
 
 /* Return: 1, 0, or -EINTR. */
@@ -117,8 +126,8 @@ static int row_is_set(struct ang_dev *adev, u32 tree)
 static int membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
 		      u8 opcode)
 {
-	struct ang_uctx *uctx = ang_file_uctx(ucmd->file);
-	struct ang_dev *adev = ucmd->file->adev;
+	struct ang_uctx *uctx = ucmd->uctx;
+	struct ang_dev *adev = ucmd->h->adev;
 	struct angara_adm_cmd adm = { .opcode = opcode };
 	struct angara_adm_cpl cpl;
 	int ret;
@@ -126,8 +135,6 @@ static int membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
 	ret = ang_join_check(&adev->rows, cmd, opcode, &adm.place);
 	if (ret)
 		return ret;
-	if (!uctx)
-		return -ENXIO;
 	ret = row_is_set(adev, cmd->tree);
 	if (ret <= 0)
 		return ret ? ret : -ENOENT;
@@ -154,7 +161,7 @@ int ang_ioctl_leave(struct ang_ucmd *ucmd, void *arg)
 	int ret = membership(ucmd, cmd, ANGARA_ADM_LEAVE);
 
 	/* The device means the membership, if it is not the row that is absent. */
-	if (ret == -ENOENT && row_is_set(ucmd->file->adev, cmd->tree) > 0)
+	if (ret == -ENOENT && row_is_set(ucmd->h->adev, cmd->tree) > 0)
 		return -ENOTCONN;
 	return ret;
 }

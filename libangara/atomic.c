@@ -28,7 +28,7 @@ ANG_PUBLIC int angara_atomic_valid(unsigned int op, unsigned int type)
  */
 struct deed {
 	struct angara_peer peer;
-	u32 key;
+	u64 key;
 	u64 off;
 	const void *x;
 	const void *y;
@@ -60,7 +60,7 @@ static int deed_wqe(const struct angara_ctx *ctx, const struct deed *d,
 	if (!ang_atomic_valid(d->op, d->type) || !d->count ||
 	    d->count > max / ang_type_size(d->type))
 		return -EINVAL;
-	if (!(ctx->query.caps & ANGARA_CAP_MSG))
+	if (!(ctx->dom->query.caps & ANGARA_CAP_MSG))
 		return -ENOTSUP;
 	len = d->count * ang_type_size(d->type);
 	if (d->old && !ang_mr_fits(ctx, d->old, d->old_off, len))
@@ -70,7 +70,7 @@ static int deed_wqe(const struct angara_ctx *ctx, const struct deed *d,
 	if (d->y)
 		memcpy(operands + len, d->y, len);
 	if (d->old) {
-		wqe->aux_key = cpu_to_le32(d->old->key);
+		wqe->aux_key = cpu_to_le32(ANG_MR_SLOT(d->old->key));
 		wqe->aux = cpu_to_le64(d->old_off);
 	}
 	wqe->length = cpu_to_le32(len);
@@ -113,7 +113,7 @@ static bool is_compare(const struct deed *d)
 }
 
 ANG_PUBLIC int angara_atomic_nbi(struct angara_ctx *ctx,
-				 struct angara_peer peer, uint32_t dst_key,
+				 struct angara_peer peer, uint64_t dst_key,
 				 uint64_t dst_off, const void *x, size_t count,
 				 unsigned int type, unsigned int op,
 				 const struct angara_op *how)
@@ -127,7 +127,7 @@ ANG_PUBLIC int angara_atomic_nbi(struct angara_ctx *ctx,
 }
 
 ANG_PUBLIC int angara_atomic(struct angara_ctx *ctx, struct angara_peer peer,
-			     uint32_t dst_key, uint64_t dst_off, const void *x,
+			     uint64_t dst_key, uint64_t dst_off, const void *x,
 			     size_t count, unsigned int type, unsigned int op)
 {
 	const struct deed d = {
@@ -139,7 +139,7 @@ ANG_PUBLIC int angara_atomic(struct angara_ctx *ctx, struct angara_peer peer,
 }
 
 ANG_PUBLIC int angara_fetch_nbi(struct angara_ctx *ctx,
-				struct angara_peer peer, uint32_t dst_key,
+				struct angara_peer peer, uint64_t dst_key,
 				uint64_t dst_off, const void *x, size_t count,
 				unsigned int type, unsigned int op,
 				const struct angara_mr *old, uint64_t old_off,
@@ -168,7 +168,7 @@ static int deed_fetch(struct angara_ctx *ctx, struct deed *d, void *old)
 }
 
 ANG_PUBLIC int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
-			    uint32_t dst_key, uint64_t dst_off, const void *x,
+			    uint64_t dst_key, uint64_t dst_off, const void *x,
 			    size_t count, unsigned int type, unsigned int op,
 			    void *old)
 {
@@ -182,7 +182,7 @@ ANG_PUBLIC int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
 }
 
 ANG_PUBLIC int angara_compare_nbi(struct angara_ctx *ctx,
-				  struct angara_peer peer, uint32_t dst_key,
+				  struct angara_peer peer, uint64_t dst_key,
 				  uint64_t dst_off, const void *x, const void *y,
 				  size_t count, unsigned int type,
 				  unsigned int op, const struct angara_mr *old,
@@ -198,7 +198,7 @@ ANG_PUBLIC int angara_compare_nbi(struct angara_ctx *ctx,
 }
 
 ANG_PUBLIC int angara_compare(struct angara_ctx *ctx, struct angara_peer peer,
-			      uint32_t dst_key, uint64_t dst_off, const void *x,
+			      uint64_t dst_key, uint64_t dst_off, const void *x,
 			      const void *y, size_t count, unsigned int type,
 			      unsigned int op, void *old)
 {

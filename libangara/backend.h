@@ -3,8 +3,8 @@
  * What the library needs of whatever carries its commands.
  *
  * Commands are those of linux/angara.h, by number and structure.  A handle is
- * one open file of one node: with a context for the process's own traffic,
- * without one for programming the node's rows of trees.
+ * one open file of one node, or of a context: what the one or the other takes
+ * is said there.
  */
 #ifndef ANG_BACKEND_H
 #define ANG_BACKEND_H
@@ -48,7 +48,7 @@ static inline u64 ang_hash(u64 hash, u64 word)
 }
 
 /**
- * struct ang_dev - an open device
+ * struct ang_dev - an open device, or context of one
  * @ops: who carries its commands
  * @fd: of the carrier "cdev", as the next is
  * @asked: whether the device is gone
@@ -75,7 +75,10 @@ struct ang_scan;
  *	depends on the other processes. Return: 0; -ENODEV
  * @open: open the device @name, a number or what else the carrier knows it by.
  *	Return: 0 or -errno
- * @close: close it; gives back the context, its regions and its trees
+ * @close: close it; gives back what it has, and the domain with the last handle
+ *	that has to do with it
+ * @ctx_open: ANGARA_IOCTL_CTX_CREATE on @arg; @ctx becomes the context's handle,
+ *	and angara_ctx_create.fd is its own matter.  Return: 0 or -errno
  * @cmd: ANGARA_IOCTL_* @nr on @arg, whose size member is set by the caller.
  *	Return: 0 or -errno
  * @describe: write the description of the fabric, ANG_TEXT_BYTES at most.
@@ -103,6 +106,7 @@ struct ang_dev_ops {
 	int (*open)(struct ang_dev *dev, const struct ang_spec *spec,
 		    const char *name);
 	void (*close)(struct ang_dev *dev);
+	int (*ctx_open)(struct ang_dev *dev, void *arg, struct ang_dev *ctx);
 	int (*cmd)(struct ang_dev *dev, unsigned int nr, void *arg);
 	int (*describe)(struct ang_dev *dev, char *text);
 	int (*doorbell)(struct ang_dev *dev, u32 pi);

@@ -85,6 +85,17 @@ static int cdev_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
 	return errno == ESTALE ? -ENODEV : -errno;
 }
 
+static int cdev_ctx_open(struct ang_dev *dev, void *arg, struct ang_dev *ctx)
+{
+	int ret = cdev_cmd(dev, ANGARA_IOCTL_CTX_CREATE, arg);
+
+	if (ret)
+		return ret;
+	ctx->ops = dev->ops;
+	ctx->fd = ((const struct angara_ctx_create *)arg)->fd;
+	return 0;
+}
+
 static int cdev_doorbell(struct ang_dev *dev, u32 pi)
 {
 	struct angara_kick arg = ANG_CMD_INIT(struct angara_kick);
@@ -156,6 +167,7 @@ const struct ang_dev_ops ang_cdev_ops = {
 	.first = ang_scan_cdev_first,
 	.open = cdev_open,
 	.close = cdev_close,
+	.ctx_open = cdev_ctx_open,
 	.cmd = cdev_cmd,
 	.describe = cdev_describe,
 	.doorbell = cdev_doorbell,

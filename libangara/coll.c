@@ -81,17 +81,17 @@ static int bcast(struct angara_team *team, u64 dst_key, u64 dst_off,
 
 	if (!team->offloaded)
 		return -ENOTSUP;
-	if (len > team->ctx->query.max_op_bytes ||
+	if (len > team->ctx->dom->query.max_op_bytes ||
 	    !ang_mr_fits(team->ctx, src, src_off, len))
 		return -EINVAL;
 	wqe.rkey = cpu_to_le64(dst_key);
 	wqe.roff = cpu_to_le64(dst_off);
-	wqe.lkey = cpu_to_le32(src->key);
+	wqe.lkey = cpu_to_le32(ANG_MR_SLOT(src->key));
 	wqe.loff = cpu_to_le64(src_off);
 	return coll_device(team, &wqe, how, b);
 }
 
-ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key,
+ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint64_t dst_key,
 				uint64_t dst_off, const struct angara_mr *src,
 				uint64_t src_off, size_t len,
 				const struct angara_op *how)
@@ -99,7 +99,7 @@ ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key,
 	return bcast(team, dst_key, dst_off, src, src_off, len, how, NULL);
 }
 
-ANG_PUBLIC int angara_bcast(struct angara_team *team, uint32_t dst_key,
+ANG_PUBLIC int angara_bcast(struct angara_team *team, uint64_t dst_key,
 			    uint64_t dst_off, const struct angara_mr *src,
 			    uint64_t src_off, size_t len)
 {
@@ -117,7 +117,7 @@ static int vector_len(const struct angara_team *team, const struct angara_mr *ds
 {
 	u32 size = ang_reduction_size(type, redop);
 
-	if (!size || count > team->ctx->query.max_op_bytes / size)
+	if (!size || count > team->ctx->dom->query.max_op_bytes / size)
 		return -EINVAL;
 	*len = count * size;
 	return ang_mr_fits(team->ctx, src, src_off, *len) &&
@@ -134,10 +134,10 @@ static int vector_device(struct angara_team *team, struct angara_wqe *wqe,
 {
 	wqe->redop = (u8)redop;
 	wqe->type = (u8)type;
-	wqe->lkey = cpu_to_le32(src->key);
+	wqe->lkey = cpu_to_le32(ANG_MR_SLOT(src->key));
 	wqe->loff = cpu_to_le64(src_off);
 	if (dst) {
-		wqe->aux_key = cpu_to_le32(dst->key);
+		wqe->aux_key = cpu_to_le32(ANG_MR_SLOT(dst->key));
 		wqe->aux = cpu_to_le64(dst_off);
 	}
 	return coll_device(team, wqe, how, b);
@@ -321,7 +321,7 @@ static int broadcast(struct angara_team *team, const struct angara_mr *mr,
 		.how = how, .b = b,
 	};
 
-	if (root >= team->size || len > team->ctx->query.max_op_bytes)
+	if (root >= team->size || len > team->ctx->dom->query.max_op_bytes)
 		return -EINVAL;
 	return ang_coll_software(team, &call);
 }
@@ -395,7 +395,7 @@ ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
 	if (!team->offloaded)
 		return team->ctx->dead ? -ENODEV : 0;
 	arg.row.tree = (u8)team->tree;
-	ret = ang_dev_cmd(&team->ctx->dev, ANGARA_IOCTL_TREE_GET, &arg);
+	ret = ang_dev_cmd(&team->ctx->dom->dev, ANGARA_IOCTL_TREE_GET, &arg);
 	if (ret == -ENODEV || ret == -EIO)
 		return -ENODEV;
 	if (ret || arg.row.epoch != team->epoch)

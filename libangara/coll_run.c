@@ -328,7 +328,7 @@ static int op_check(const struct ang_coll_op *op)
 		if (s->len <= ANGARA_MAX_INLINE ||
 		    (s->kind != ANG_STEP_SEND && s->kind != ANG_STEP_RECV))
 			continue;
-		if (s->len > op->team->ctx->query.max_op_bytes)
+		if (s->len > op->team->ctx->dom->query.max_op_bytes)
 			return -EINVAL;
 		side = &op->side[s->kind == ANG_STEP_SEND ? s->src.buf : s->dst.buf];
 		if (!side->mr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The description of the fabric that a context is in.
+ * The description of the fabric that a domain is in.
  */
 #include <errno.h>
 
@@ -8,10 +8,11 @@
 
 #include "lib.h"
 
-ANG_PUBLIC int angara_ctx_topo(struct angara_ctx *ctx, struct angara_topo *topo)
+ANG_PUBLIC int angara_domain_topo(struct angara_domain *dom,
+				  struct angara_topo *topo)
 {
 	char text[ANG_TEXT_BYTES];
-	int ret = ctx->dev.ops->describe(&ctx->dev, text);
+	int ret = dom->dev.ops->describe(&dom->dev, text);
 
 	return ret ? ret : angara_topo_read(text, topo);
 }

@@ -3,11 +3,13 @@
  * What the files of the library share.  Nothing here is exported.
  *
  * A context and all that hangs on it belongs to one thread at a time, so
- * there are no locks; the only other party is the device, and queue.c states
+ * there are no locks but that of a domain; the only other party is the device, and queue.c states
  * what is ordered how against it.
  */
 #ifndef ANG_LIB_H
 #define ANG_LIB_H
+
+#include <pthread.h>
 
 #include "ang_env.h"
 
@@ -100,12 +102,37 @@ struct ang_colls {
 	bool active;
 };
 
+#define ANG_SLOT_WORDS	1024U	/* 65536 slots */
+
 /**
- * struct angara_ctx - a context
+ * struct angara_domain - a domain
  * @dev: the open device
  * @spec: fabric
- * @query: what it said of itself
- * @create: what it gave
+ * @query: what the device says of itself
+ * @pkey: partition
+ * @refs: its opener and its contexts (atomic)
+ * @lock: of what follows
+ * @mrs: memory regions
+ * @slots: a bit for each that a key without a number of its own has taken
+ *
+ * Constant but for the last four.
+ */
+struct angara_domain {
+	struct ang_dev dev;
+	struct ang_spec spec;
+	struct angara_query query;
+	u32 pkey;
+	u32 refs;
+	pthread_mutex_t lock;
+	struct angara_mr *mrs;
+	u64 slots[ANG_SLOT_WORDS];
+};
+
+/**
+ * struct angara_ctx - a context
+ * @dev: its handle
+ * @dom: domain
+ * @create: what it got
  * @spin_ns: how long a wait spins
  * @dead: the device is gone
  * @sq: injection queue
@@ -137,14 +164,12 @@ struct ang_colls {
  * @colls: software collectives
  * @flight: what operations of theirs are posted with; its cookie changes
  * @flight_step: step that the next one is for
- * @mrs: memory regions
  * @pool: devices of the fabric opened to program trees, NULL before the first
  * @trees: TreeIds of the teams it is in, a bit for each
  */
 struct angara_ctx {
 	struct ang_dev dev;
-	struct ang_spec spec;
-	struct angara_query query;
+	struct angara_domain *dom;
 	struct angara_ctx_create create;
 	u64 spin_ns;
 	bool dead;
@@ -180,17 +205,18 @@ struct angara_ctx {
 	struct ang_colls colls;
 	struct angara_op flight;
 	u32 flight_step;
-
-	struct angara_mr *mrs;
 	struct ang_pool *pool;
 	u64 trees;
 };
 
+/* Entries name regions of the own domain by the low bits of their keys. */
+#define ANG_MR_SLOT(key)	((u32)(key) & 0xFFFFU)
+
 /**
  * struct angara_mr - a memory region
- * @ctx: context
+ * @dom: domain
  * @prev: where the list points here
- * @next: next region of the context
+ * @next: next region of the domain
  * @addr: start
  * @len: bytes
  * @mapped: bytes that angara_malloc() mapped, 0 for the caller's own memory
@@ -198,13 +224,13 @@ struct angara_ctx {
  * @access: ANGARA_ACCESS_*
  */
 struct angara_mr {
-	struct angara_ctx *ctx;
+	struct angara_domain *dom;
 	struct angara_mr **prev;
 	struct angara_mr *next;
 	void *addr;
 	size_t len;
 	size_t mapped;
-	u32 key;
+	u64 key;
 	u32 access;
 };
 
@@ -288,9 +314,12 @@ int ang_inline_wqe(struct angara_peer peer, u64 dst_key, u64 dst_off,
 		   const void *data, size_t len, struct angara_wqe *wqe);
 int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr);
 
+/* domain.c */
+struct angara_domain *ang_dom_hold(struct angara_domain *dom);
+void ang_dom_drop(struct angara_domain *dom);
+
 /* mem.c */
 bool ang_mr_fits(const struct angara_ctx *ctx, const struct angara_mr *mr,
 		 u64 off, u64 len);
-void ang_mr_free(struct angara_mr *mr);
 
 #endif /* ANG_LIB_H */

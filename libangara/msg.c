@@ -53,7 +53,7 @@ static int send_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 		    const struct angara_head *head, const struct angara_mr *src,
 		    u64 src_off, size_t len, struct angara_wqe *wqe)
 {
-	if (!(ctx->query.caps & ANGARA_CAP_MSG))
+	if (!(ctx->dom->query.caps & ANGARA_CAP_MSG))
 		return -ENOTSUP;
 	if (len > ANGARA_MAX_MSG ||
 	    ((len || src) && !ang_mr_fits(ctx, src, src_off, len)))
@@ -63,7 +63,7 @@ static int send_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 		.dst_node = cpu_to_le32(peer.node),
 		.dst_ctx = cpu_to_le16(peer.ctx),
 		.length = cpu_to_le32(len),
-		.lkey = cpu_to_le32(src ? src->key : 0),
+		.lkey = cpu_to_le32(src ? ANG_MR_SLOT(src->key) : 0),
 		.loff = cpu_to_le64(src_off),
 		.roff = cpu_to_le64(head->tag),
 		.aux = cpu_to_le64(head->imm),

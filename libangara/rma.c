@@ -25,9 +25,9 @@ int ang_put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 		   u64 src_off, size_t len, struct angara_wqe *wqe)
 {
 	*wqe = rma_wqe(ANGARA_OP_PUT, peer, len);
-	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, src, src_off, len))
+	if (len > ctx->dom->query.max_op_bytes || !ang_mr_fits(ctx, src, src_off, len))
 		return -EINVAL;
-	wqe->lkey = cpu_to_le32(src->key);
+	wqe->lkey = cpu_to_le32(ANG_MR_SLOT(src->key));
 	wqe->loff = cpu_to_le64(src_off);
 	wqe->rkey = cpu_to_le64(dst_key);
 	wqe->roff = cpu_to_le64(dst_off);
@@ -39,11 +39,11 @@ int ang_get_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 		   u64 dst_off, size_t len, struct angara_wqe *wqe)
 {
 	*wqe = rma_wqe(ANGARA_OP_GET, peer, len);
-	if (len > ctx->query.max_op_bytes || !ang_mr_fits(ctx, dst, dst_off, len))
+	if (len > ctx->dom->query.max_op_bytes || !ang_mr_fits(ctx, dst, dst_off, len))
 		return -EINVAL;
 	wqe->rkey = cpu_to_le64(src_key);
 	wqe->roff = cpu_to_le64(src_off);
-	wqe->lkey = cpu_to_le32(dst->key);
+	wqe->lkey = cpu_to_le32(ANG_MR_SLOT(dst->key));
 	wqe->loff = cpu_to_le64(dst_off);
 	return 0;
 }
@@ -61,7 +61,7 @@ int ang_inline_wqe(struct angara_peer peer, u64 dst_key, u64 dst_off,
 }
 
 ANG_PUBLIC int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-			      uint32_t dst_key, uint64_t dst_off,
+			      uint64_t dst_key, uint64_t dst_off,
 			      const struct angara_mr *src, uint64_t src_off,
 			      size_t len, const struct angara_op *op)
 {
@@ -72,7 +72,7 @@ ANG_PUBLIC int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 }
 
 ANG_PUBLIC int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
-			  uint32_t dst_key, uint64_t dst_off,
+			  uint64_t dst_key, uint64_t dst_off,
 			  const struct angara_mr *src, uint64_t src_off,
 			  size_t len)
 {
@@ -83,7 +83,7 @@ ANG_PUBLIC int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
 }
 
 ANG_PUBLIC int angara_put_inline_nbi(struct angara_ctx *ctx,
-				     struct angara_peer peer, uint32_t dst_key,
+				     struct angara_peer peer, uint64_t dst_key,
 				     uint64_t dst_off, const void *data,
 				     size_t len, const struct angara_op *op)
 {
@@ -94,7 +94,7 @@ ANG_PUBLIC int angara_put_inline_nbi(struct angara_ctx *ctx,
 }
 
 ANG_PUBLIC int angara_put_inline(struct angara_ctx *ctx,
-				 struct angara_peer peer, uint32_t dst_key,
+				 struct angara_peer peer, uint64_t dst_key,
 				 uint64_t dst_off, const void *data, size_t len)
 {
 	struct angara_wqe wqe;
@@ -104,7 +104,7 @@ ANG_PUBLIC int angara_put_inline(struct angara_ctx *ctx,
 }
 
 ANG_PUBLIC int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-			      uint32_t src_key, uint64_t src_off,
+			      uint64_t src_key, uint64_t src_off,
 			      const struct angara_mr *dst, uint64_t dst_off,
 			      size_t len, const struct angara_op *op)
 {
@@ -115,7 +115,7 @@ ANG_PUBLIC int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 }
 
 ANG_PUBLIC int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
-			  uint32_t src_key, uint64_t src_off,
+			  uint64_t src_key, uint64_t src_off,
 			  const struct angara_mr *dst, uint64_t dst_off,
 			  size_t len)
 {
@@ -127,15 +127,16 @@ ANG_PUBLIC int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 
 /*
  * Memory of the context for what a call of the library waits for.  One call at
- * a time uses it.  Its key is the last one: programs count theirs from 0.
+ * a time uses it.  Its key is the last that is free: programs count theirs from
+ * 0.
  */
 int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr)
 {
-	u32 key = ctx->query.max_mrs - 1;
-	int ret = 0;
+	u64 key = ctx->dom->query.max_mrs;
+	int ret = ctx->scratch ? 0 : -EEXIST;
 
-	if (!ctx->scratch)
-		ret = angara_mr_reg_key(ctx, ctx->scratch_mem,
+	while (ret == -EEXIST && key--)
+		ret = angara_mr_reg_key(ctx->dom, ctx->scratch_mem,
 					sizeof(ctx->scratch_mem),
 					ANGARA_ACCESS_LOCAL_WRITE, key,
 					&ctx->scratch);
@@ -144,7 +145,7 @@ int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr)
 }
 
 ANG_PUBLIC int angara_get_inline(struct angara_ctx *ctx,
-				 struct angara_peer peer, uint32_t src_key,
+				 struct angara_peer peer, uint64_t src_key,
 				 uint64_t src_off, void *data, size_t len)
 {
 	const struct angara_mr *mr;

@@ -26,7 +26,7 @@ struct ang_scratch *ang_scratch_get(struct angara_ctx *ctx, size_t len)
 	while (room < len)
 		room *= 2;
 	s = malloc(sizeof(*s));
-	if (s && angara_malloc(ctx, room, &s->mr)) {
+	if (s && angara_malloc(ctx->dom, room, &s->mr)) {
 		free(s);
 		return NULL;
 	}
@@ -44,13 +44,14 @@ void ang_scratch_put(struct angara_ctx *ctx, struct ang_scratch *s)
 	*at = s;
 }
 
-/** ang_scratch_end() - a context is closed, and its regions with it */
+/** ang_scratch_end() - a context is closed: the domain gets its regions back */
 void ang_scratch_end(struct angara_ctx *ctx)
 {
 	while (ctx->colls.scratch) {
 		struct ang_scratch *s = ctx->colls.scratch;
 
 		ctx->colls.scratch = s->next;
+		angara_free(s->mr);
 		free(s);
 	}
 }

@@ -307,9 +307,9 @@ static struct ang_team_card make_card(const struct angara_ctx *ctx,
 	}
 	if (!ctx->create.msg_bytes)
 		card.err = -ENOTSUP;
-	card.fabric_id = ctx->query.fabric_id;
-	card.pkey = ctx->create.pkey;
-	card.node = ctx->query.node;
+	card.fabric_id = ctx->dom->query.fabric_id;
+	card.pkey = ctx->dom->pkey;
+	card.node = ctx->dom->query.node;
 	card.ctx = ctx->create.ctx;
 	return card;
 }

@@ -212,14 +212,14 @@ static int keep_rows(struct ang_rows *r, const struct angara_tree_row *all,
 static int build(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
 		 const struct angara_peer *peers, u32 n)
 {
-	const struct angara_query *q = &ctx->query;
+	const struct angara_query *q = &ctx->dom->query;
 	struct angara_topo topo;
 	struct angara_tree_row *all;
 	int ret = -ENOMEM;
 	u16 *pe;
 	u32 i;
 
-	ret = angara_ctx_topo(ctx, &topo);
+	ret = angara_domain_topo(ctx->dom, &topo);
 	if (ret)
 		return ret;
 	ret = -ENOMEM;
@@ -234,7 +234,7 @@ static int build(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
 	if (ret < 0)
 		goto out;
 	r->n = (u32)ret;
-	ret = keep_rows(r, all, q->nodes, ctx->create.pkey);
+	ret = keep_rows(r, all, q->nodes, ctx->dom->pkey);
 out:
 	free(pe);
 	free(all);
@@ -270,13 +270,13 @@ int ang_rows_plan(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
 	int ret;
 
 	if (!ctx->pool) {
-		ret = ang_pool_new(&ctx->spec, ctx->query.fabric_id,
-				   ctx->query.nodes, &ctx->pool);
+		ret = ang_pool_new(&ctx->dom->spec, ctx->dom->query.fabric_id,
+				   ctx->dom->query.nodes, &ctx->pool);
 		if (ret)
 			return ret;
 	}
 	r->pool = ctx->pool;
-	r->max_trees = ctx->query.max_trees;
+	r->max_trees = ctx->dom->query.max_trees;
 	ret = build(r, ctx, root, peers, n);
 	if (!ret)
 		hold_devices(r);

@@ -133,8 +133,11 @@ int at_query(int fd, struct angara_query *q);
 
 /**
  * struct at_ctx - a context and its mapped queues
- * @fd: the open device
- * @q: what it says of itself
+ * @dom: the open device, with the domain
+ * @shares: that is not the context's to close
+ * @fd: the context's file
+ * @pkey: partition of the domain
+ * @q: what the device says of itself
  * @c: what the context got
  * @sq: injection queue
  * @cq: completion queue
@@ -147,7 +150,10 @@ int at_query(int fd, struct angara_query *q);
  * @mi: units of the message area given back
  */
 struct at_ctx {
+	int dom;
+	bool shares;
 	int fd;
+	unsigned int pkey;
 	struct angara_query q;
 	struct angara_ctx_create c;
 	struct angara_wqe *sq;
@@ -166,16 +172,25 @@ struct at_attr {
 	unsigned int cq;	/* entries, 0: 128 */
 	unsigned int pkey;	/* 0: the caller's own */
 	unsigned int msg;	/* bytes of the message area */
+	uint64_t job;		/* key of the job, 0: none */
 };
 
+/* Partition of the new domain, @pkey or with 0 the caller's own; or -errno. */
+long at_domain_create(int fd, unsigned int pkey);
+/* A domain with one context. */
 int at_ctx_open(struct at_ctx *x, unsigned int dev, const struct at_attr *attr);
 /* As at_ctx_open(), on an open file. */
 int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr);
+/* One more context in the domain of an open file, which stays the caller's. */
+int at_ctx_add(struct at_ctx *x, int dom, const struct at_attr *attr);
 void at_ctx_close(struct at_ctx *x);
 
-/* Key of the new region, or -errno. */
+/* Key of the new region, the lowest that is free, or -errno. */
 int at_mr(struct at_ctx *x, const void *addr, size_t len, unsigned int access);
-int at_mr_dereg(struct at_ctx *x, unsigned int key);
+/* Key of the new region, which the driver gives, or 0 and *@ret -errno. */
+uint64_t at_mr_any(struct at_ctx *x, const void *addr, size_t len,
+		   unsigned int access, int *ret);
+int at_mr_dereg(struct at_ctx *x, uint64_t key);
 
 /* Where the second of two contexts is, seen from the first on node 0. */
 enum at_where {

@@ -26,11 +26,41 @@ static int set_row(struct state *s)
 	return at_tree_set(s->fd, &row, 0);
 }
 
+int state_file(const struct state *s, const struct call *c)
+{
+	return c->on_ctx ? s->ctx : s->fd;
+}
+
+int state_call(struct state *s, const struct call *c, void *arg)
+{
+	return at_ioctl(state_file(s, c), c->cmd, arg);
+}
+
+static void close_ctx(struct state *s)
+{
+	if (s->ctx >= 0)
+		close(s->ctx);
+	s->ctx = -1;
+}
+
+void state_close(struct state *s)
+{
+	close_ctx(s);
+	close(s->fd);
+}
+
 static int fresh_file(struct state *s)
 {
-	close(s->fd);
+	state_close(s);
 	s->fd = at_open(s->dev);
 	return s->fd < 0 ? s->fd : 0;
+}
+
+static int with_domain(struct state *s)
+{
+	long ret = at_domain_create(s->fd, 0);
+
+	return ret < 0 && ret != -EBUSY ? ret : 0;
 }
 
 static int with_ctx(struct state *s)
@@ -40,9 +70,14 @@ static int with_ctx(struct state *s)
 		.sq_entries = 8,
 		.cq_entries = 8,
 	};
-	int ret = at_ioctl(s->fd, ANGARA_IOCTL_CTX_CREATE, &c);
+	int ret = with_domain(s);
 
-	return ret == -EBUSY ? 0 : ret;
+	if (ret || s->ctx >= 0)
+		return ret;
+	ret = at_ioctl(s->fd, ANGARA_IOCTL_CTX_CREATE, &c);
+	if (!ret)
+		s->ctx = c.fd;
+	return ret;
 }
 
 static int with_mr(struct state *s)
@@ -53,7 +88,7 @@ static int with_mr(struct state *s)
 		.length = AT_PAGE,
 		.access = ANGARA_ACCESS_ALL,
 	};
-	int ret = with_ctx(s);
+	int ret = with_domain(s);
 
 	if (!ret)
 		ret = at_ioctl(s->fd, ANGARA_IOCTL_MR_REG, &reg);
@@ -72,7 +107,7 @@ static int with_member(struct state *s)
 {
 	int ret = with_place(s);
 
-	return ret ? ret : at_join(s->fd, s->tree);
+	return ret ? ret : at_join(s->ctx, s->tree);
 }
 
 static int no_row(struct state *s)
@@ -166,6 +201,16 @@ static int drop_file(struct state *s, const void *buf)
 	return fresh_file(s);
 }
 
+static int drop_ctx(struct state *s, const void *buf)
+{
+	int fd;
+
+	(void)s;
+	memcpy(&fd, (const char *)buf + offsetof(struct angara_ctx_create, fd),
+	       sizeof(fd));
+	return close(fd) ? -errno : 0;
+}
+
 static int drop_mr(struct state *s, const void *buf)
 {
 	struct angara_mr_deregister d = { .size = sizeof(d) };
@@ -200,25 +245,37 @@ const struct call call_query = {
 	.after = keep,
 };
 
+const struct call call_domain_create = {
+	.cmd = ANGARA_IOCTL_DOMAIN_CREATE,
+	.size = sizeof(struct angara_domain_create),
+	.reserved = { RESERVED(struct angara_domain_create, reserved) },
+	.flags = ANGARA_DOMAIN_PKEY,
+	.answers = true,
+	.before = fresh_file,
+	.fill = fill_nothing,
+	.after = drop_file,
+};
+
 const struct call call_ctx_create = {
 	.cmd = ANGARA_IOCTL_CTX_CREATE,
 	.size = sizeof(struct angara_ctx_create),
 	.first = offsetof(struct angara_ctx_create, msg_bytes),
 	.reserved = { RESERVED(struct angara_ctx_create, reserved) },
-	.flags = ANGARA_CTX_PKEY,
+	.needs_domain = true,
 	.answers = true,
-	.before = fresh_file,
+	.before = with_domain,
 	.fill = fill_ctx,
-	.after = drop_file,
+	.after = drop_ctx,
 };
 
 const struct call call_mr_reg = {
 	.cmd = ANGARA_IOCTL_MR_REG,
 	.size = sizeof(struct angara_mr_register),
+	.reserved = { RESERVED(struct angara_mr_register, reserved) },
 	.flags = ANGARA_MR_KEY,
-	.needs_ctx = true,
+	.needs_domain = true,
 	.answers = true,
-	.before = with_ctx,
+	.before = with_domain,
 	.fill = fill_mr_reg,
 	.after = drop_mr,
 };
@@ -226,8 +283,7 @@ const struct call call_mr_reg = {
 const struct call call_mr_dereg = {
 	.cmd = ANGARA_IOCTL_MR_DEREG,
 	.size = sizeof(struct angara_mr_deregister),
-	.reserved = { RESERVED(struct angara_mr_deregister, reserved) },
-	.needs_ctx = true,
+	.needs_domain = true,
 	.before = with_mr,
 	.fill = fill_mr_dereg,
 	.after = keep,
@@ -236,7 +292,7 @@ const struct call call_mr_dereg = {
 const struct call call_tree_set = {
 	.cmd = ANGARA_IOCTL_TREE_SET,
 	.size = sizeof(struct angara_tree_set),
-	.flags = ANGARA_TREE_OWNED,
+	.flags = ANGARA_TREE_OWNED | ANGARA_TREE_JOB,
 	.reserved = { RESERVED(struct angara_tree_set, row.reserved) },
 	.before = no_row,
 	.fill = fill_tree_set,
@@ -283,7 +339,7 @@ const struct call call_join = {
 	.size = sizeof(struct angara_join),
 	.flags = ANGARA_JOIN_PLACE,
 	.reserved = { RESERVED(struct angara_join, place) },
-	.needs_ctx = true,
+	.on_ctx = true,
 	.before = with_place,
 	.fill = fill_tree,
 	.after = keep,
@@ -293,7 +349,7 @@ const struct call call_leave = {
 	.cmd = ANGARA_IOCTL_LEAVE,
 	.size = sizeof(struct angara_join),
 	.reserved = { RESERVED(struct angara_join, place) },
-	.needs_ctx = true,
+	.on_ctx = true,
 	.before = with_member,
 	.fill = fill_tree,
 	.after = keep,
@@ -303,7 +359,7 @@ const struct call call_kick = {
 	.cmd = ANGARA_IOCTL_KICK,
 	.size = sizeof(struct angara_kick),
 	.flags = ANGARA_KICK_SQ | ANGARA_KICK_ARM,
-	.needs_ctx = true,
+	.on_ctx = true,
 	.before = with_ctx,
 	.fill = fill_kick,
 	.after = keep,
@@ -313,7 +369,7 @@ const struct call call_eventfd = {
 	.cmd = ANGARA_IOCTL_EVENTFD,
 	.size = sizeof(struct angara_eventfd),
 	.reserved = { RESERVED(struct angara_eventfd, reserved) },
-	.needs_ctx = true,
+	.on_ctx = true,
 	.before = with_ctx,
 	.fill = fill_eventfd,
 	.after = keep,
@@ -325,6 +381,7 @@ int state_init(struct state *s)
 	struct angara_query q;
 	char *pages;
 
+	s->ctx = -1;
 	while (s->dev < at_devices() && (s->fd = at_open(s->dev)) < 0)
 		s->dev++;
 	if (s->fd < 0 || at_query(s->fd, &q))

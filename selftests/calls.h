@@ -10,7 +10,8 @@
 /**
  * struct state - what the calls work on
  * @dev: device
- * @fd: open file
+ * @fd: open file of the device
+ * @ctx: file of the context made last, or -1
  * @efd: eventfd
  * @tree: a tree that nobody uses
  * @key: region registered last
@@ -21,9 +22,10 @@
 struct state {
 	unsigned int dev;
 	int fd;
+	int ctx;
 	int efd;
 	unsigned int tree;
-	unsigned int key;
+	uint64_t key;
 	unsigned int pkey;
 	void *mem;
 	char *end;
@@ -36,7 +38,8 @@ struct state {
  * @first: first published size, if another
  * @flags: flags it knows
  * @reserved: ranges of reserved bytes, offset and length
- * @needs_ctx: answers -ENXIO without a context
+ * @on_ctx: of a context's file
+ * @needs_domain: answers -ENXIO without a domain
  * @answers: writes to its argument
  * @before: makes the valid request possible
  * @fill: makes a valid request
@@ -51,18 +54,23 @@ struct call {
 		unsigned int off;
 		unsigned int len;
 	} reserved[2];
-	bool needs_ctx;
+	bool on_ctx;
+	bool needs_domain;
 	bool answers;
 	int (*before)(struct state *s);
 	void (*fill)(struct state *s, void *buf);
 	int (*after)(struct state *s, const void *buf);
 };
 
-extern const struct call call_query, call_ctx_create, call_mr_reg,
+extern const struct call call_query, call_domain_create, call_ctx_create, call_mr_reg,
 	call_mr_dereg, call_tree_set, call_tree_get, call_tree_clear,
 	call_tree_delegate, call_tree_check, call_join, call_leave, call_kick,
 	call_eventfd;
 
 int state_init(struct state *s);
+/* The file that @c is for; and an ioctl on it. */
+int state_file(const struct state *s, const struct call *c);
+int state_call(struct state *s, const struct call *c, void *arg);
+void state_close(struct state *s);
 
 #endif /* ANGTEST_CALLS_H */

@@ -92,7 +92,7 @@ const char *at_card_stale(struct at_ctx *x)
 	munmap(mem, AT_PAGE);
 	if (key != -ESTALE)
 		return "registers memory";
-	if (at_query(x->fd, &q) != -ESTALE)
+	if (at_query(x->dom, &q) != -ESTALE)
 		return "answers queries";
 	if (at_kick(x) != -ESTALE)
 		return "takes kicks";

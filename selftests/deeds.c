@@ -4,6 +4,7 @@
  * unless no such call may give it.
  */
 #include <endian.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,24 +16,43 @@
 #include "deeds.h"
 #include "nl.h"
 
-static int make_ctx(struct at_doer *w, int fd)
+static int file_of(const struct at_doer *w, unsigned int slot)
+{
+	return w->d->fd[slot];
+}
+
+static int ctx_of(const struct at_doer *w, unsigned int slot)
+{
+	return w->d->ctx[slot];
+}
+
+static int make_domain(struct at_doer *w, unsigned int slot)
+{
+	long ret = at_domain_create(file_of(w, slot), 0);
+
+	return ret < 0 ? ret : 0;
+}
+
+/* In the place of one of any domain, which others may be using. */
+static int make_ctx(struct at_doer *w, unsigned int slot)
 {
 	struct angara_ctx_create c = {
 		.size = sizeof(c),
 		.sq_entries = 8U << at_rand(&w->seed, 3),
 		.cq_entries = 8U << at_rand(&w->seed, 3),
 	};
+	int ret = at_ioctl(file_of(w, slot), ANGARA_IOCTL_CTX_CREATE, &c);
 
-	int ret = at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, &c);
-
-	if (!ret) {
-		w->d->sq_offset = c.sq_offset;
-		w->d->ctl_offset = c.ctl_offset;
-	}
-	return ret;
+	if (ret)
+		return ret;
+	w->d->sq_offset = c.sq_offset;
+	w->d->ctl_offset = c.ctl_offset;
+	dup2(c.fd, ctx_of(w, at_rand(&w->seed, AT_DEED_FILES)));
+	close(c.fd);
+	return 0;
 }
 
-static int reg(struct at_doer *w, int fd)
+static int reg(struct at_doer *w, unsigned int slot)
 {
 	struct angara_mr_register r = {
 		.size = sizeof(r),
@@ -43,19 +63,19 @@ static int reg(struct at_doer *w, int fd)
 		.key = at_rand(&w->seed, 4),
 	};
 
-	return at_ioctl(fd, ANGARA_IOCTL_MR_REG, &r);
+	return at_ioctl(file_of(w, slot), ANGARA_IOCTL_MR_REG, &r);
 }
 
-static int dereg(struct at_doer *w, int fd)
+static int dereg(struct at_doer *w, unsigned int slot)
 {
 	struct angara_mr_deregister d = {
 		.size = sizeof(d), .key = at_rand(&w->seed, 4),
 	};
 
-	return at_ioctl(fd, ANGARA_IOCTL_MR_DEREG, &d);
+	return at_ioctl(file_of(w, slot), ANGARA_IOCTL_MR_DEREG, &d);
 }
 
-static int row(struct at_doer *w, int fd)
+static int row(struct at_doer *w, unsigned int slot)
 {
 	struct angara_tree_row r = {
 		.tree = AT_DEED_TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE,
@@ -63,43 +83,47 @@ static int row(struct at_doer *w, int fd)
 	};
 
 	if (at_rand(&w->seed, 3))
-		return at_tree_clear(fd, AT_DEED_TREE);
-	return at_tree_set(fd, &r, at_rand(&w->seed, 2));
+		return at_tree_clear(file_of(w, slot), AT_DEED_TREE);
+	return at_tree_set(file_of(w, slot), &r, at_rand(&w->seed, 2));
 }
 
-static int membership(struct at_doer *w, int fd)
+static int membership(struct at_doer *w, unsigned int slot)
 {
-	return at_rand(&w->seed, 2) ? at_join(fd, AT_DEED_TREE) : at_leave(fd, AT_DEED_TREE);
+	int fd = ctx_of(w, slot);
+
+	return at_rand(&w->seed, 2) ? at_join(fd, AT_DEED_TREE) :
+				      at_leave(fd, AT_DEED_TREE);
 }
 
-static int ring(struct at_doer *w, int fd)
+static int ring(struct at_doer *w, unsigned int slot)
 {
 	struct angara_kick k = {
 		.size = sizeof(k), .flags = 1 + at_rand(&w->seed, 3),
 	};
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p = { .fd = ctx_of(w, slot), .events = POLLIN };
 
 	if (at_rand(&w->seed, 4))
-		return at_ioctl(fd, ANGARA_IOCTL_KICK, &k);
+		return at_ioctl(p.fd, ANGARA_IOCTL_KICK, &k);
 	return poll(&p, 1, 0) < 0 ? -errno : 0;
 }
 
-static int signal_fd(struct at_doer *w, int fd)
+static int signal_fd(struct at_doer *w, unsigned int slot)
 {
 	struct angara_eventfd e = { .size = sizeof(e), .fd = -1 };
 	int ret;
 
 	if (at_rand(&w->seed, 2))
 		e.fd = eventfd(0, EFD_CLOEXEC);
-	ret = at_ioctl(fd, ANGARA_IOCTL_EVENTFD, &e);
+	ret = at_ioctl(ctx_of(w, slot), ANGARA_IOCTL_EVENTFD, &e);
 	if (e.fd >= 0)
 		close(e.fd);
 	return ret;
 }
 
 /* Writes an entry into the queue, whatever it may hold, and rings. */
-static int operate(struct at_doer *w, int fd)
+static int operate(struct at_doer *w, unsigned int slot)
 {
+	int fd = ctx_of(w, slot);
 	struct angara_ctl *ctl;
 	struct angara_wqe *sq;
 
@@ -124,10 +148,10 @@ static int operate(struct at_doer *w, int fd)
 		munmap(ctl, AT_PAGE);
 	}
 	munmap(sq, AT_PAGE);
-	return ring(w, fd);
+	return ring(w, slot);
 }
 
-static int look(struct at_doer *w, int fd)
+static int look(struct at_doer *w, unsigned int slot)
 {
 	struct angara_tree_verify check;
 	struct angara_tree_get get;
@@ -135,16 +159,16 @@ static int look(struct at_doer *w, int fd)
 
 	switch (at_rand(&w->seed, 3)) {
 	case 0:
-		return at_tree_get(fd, AT_DEED_TREE, &get);
+		return at_tree_get(file_of(w, slot), AT_DEED_TREE, &get);
 	case 1:
-		return at_tree_check(fd, AT_DEED_TREE, &check);
+		return at_tree_check(file_of(w, slot), AT_DEED_TREE, &check);
 	default:
 		return at_usage(&use);
 	}
 }
 
 /* A new file in the place of an old one, which others may be using. */
-static int reopen(struct at_doer *w, int fd)
+static int reopen(struct at_doer *w, unsigned int slot)
 {
 	int fresh;
 
@@ -153,13 +177,13 @@ static int reopen(struct at_doer *w, int fd)
 	fresh = at_open(w->d->first + at_rand(&w->seed, w->d->devs));
 	if (fresh < 0)
 		return fresh;
-	dup2(fresh, fd);
+	dup2(fresh, file_of(w, slot));
 	close(fresh);
 	return 0;
 }
 
-static int (*const deeds[])(struct at_doer *w, int fd) = {
-	make_ctx, reg, reg, dereg, dereg, row, membership, membership, ring,
+static int (*const deeds[])(struct at_doer *w, unsigned int slot) = {
+	make_domain, make_ctx, make_ctx, reg, reg, dereg, dereg, row, membership, membership, ring,
 	signal_fd, operate, operate, look, reopen,
 };
 
@@ -172,7 +196,7 @@ static bool expected(const struct at_doer *w, int ret)
 		return w->d->go;
 	case 0: case -EBUSY: case -ENXIO: case -EEXIST: case -ENOENT:
 	case -EALREADY: case -ENOTCONN: case -ENOSPC: case -ENETDOWN:
-	case -EBADF: case -EINTR:
+	case -EBADF: case -EINTR: case -ENOTTY:
 		return true;
 	default:
 		return false;
@@ -186,7 +210,7 @@ void *at_deeds_work(void *doer)
 
 	while (!w->d->stop) {
 		ret = deeds[at_rand(&w->seed, DEEDS)](w,
-			w->d->fd[at_rand(&w->seed, AT_DEED_FILES)]);
+			at_rand(&w->seed, AT_DEED_FILES));
 		w->calls++;
 		if (!expected(w, ret)) {
 			fprintf(stderr, "# unexpected answer %d\n", ret);
@@ -213,6 +237,10 @@ int at_deeds_open(struct at_deeds *d, unsigned int first, unsigned int devs,
 		d->fd[i] = at_open(first);
 		if (d->fd[i] < 0)
 			return d->fd[i];
+		/* Until there is a context for it. */
+		d->ctx[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (d->ctx[i] < 0)
+			return -errno;
 	}
 	if (at_query(d->fd[0], &q))
 		return -ENODEV;
@@ -224,7 +252,9 @@ void at_deeds_close(struct at_deeds *d)
 {
 	unsigned int i;
 
-	for (i = 0; i < AT_DEED_FILES; i++)
+	for (i = 0; i < AT_DEED_FILES; i++) {
 		close(d->fd[i]);
+		close(d->ctx[i]);
+	}
 	munmap(d->mem, AT_DEED_MEM);
 }

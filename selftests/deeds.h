@@ -30,6 +30,7 @@ struct at_deeds {
 	bool go;
 	uint32_t pkey;
 	int fd[AT_DEED_FILES];
+	int ctx[AT_DEED_FILES];
 	char *mem;
 	volatile uint64_t sq_offset;
 	volatile uint64_t ctl_offset;

@@ -129,46 +129,89 @@ static int map(int fd, uint64_t off, size_t len, int prot, void **out)
 	return 0;
 }
 
-int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr)
+static int map_queues(struct at_ctx *x)
 {
-	static const struct at_attr defaults;
 	const int rw = PROT_READ | PROT_WRITE;
 	struct angara_ctx_create *c = &x->c;
 	int ret;
 
-	memset(x, 0, sizeof(*x));
-	x->fd = fd;
-	if (!attr)
-		attr = &defaults;
-	ret = at_query(fd, &x->q);
-	if (ret)
-		return ret;
-	c->size = sizeof(*c);
-	c->sq_entries = attr->sq ? attr->sq : 64;
-	c->cq_entries = attr->cq ? attr->cq : 128;
-	c->msg_bytes = attr->msg;
-	if (attr->pkey) {
-		c->flags = ANGARA_CTX_PKEY;
-		c->pkey = attr->pkey;
-	}
-	ret = at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, c);
-	if (ret)
-		return ret;
-	ret = map(fd, c->sq_offset, c->sq_entries * sizeof(*x->sq), rw,
+	ret = map(x->fd, c->sq_offset, c->sq_entries * sizeof(*x->sq), rw,
 		  (void **)&x->sq);
 	if (!ret)
-		ret = map(fd, c->cq_offset, c->cq_entries * sizeof(*x->cq),
+		ret = map(x->fd, c->cq_offset, c->cq_entries * sizeof(*x->cq),
 			  PROT_READ, (void **)&x->cq);
 	if (!ret)
-		ret = map(fd, c->ctl_offset, AT_PAGE, rw, (void **)&x->ctl);
+		ret = map(x->fd, c->ctl_offset, AT_PAGE, rw, (void **)&x->ctl);
 	if (!ret)
-		ret = map(fd, c->ctr_offset, AT_PAGE, PROT_READ,
+		ret = map(x->fd, c->ctr_offset, AT_PAGE, PROT_READ,
 			  (void **)&x->ctr);
 	if (!ret && (x->q.caps & ANGARA_CAP_DOORBELL_MMAP))
-		ret = map(fd, c->db_offset, AT_PAGE, rw, (void **)&x->db);
-	if (!ret && attr->msg)
-		ret = map(fd, c->msg_offset, attr->msg, PROT_READ,
+		ret = map(x->fd, c->db_offset, AT_PAGE, rw, (void **)&x->db);
+	if (!ret && c->msg_bytes)
+		ret = map(x->fd, c->msg_offset, c->msg_bytes, PROT_READ,
 			  (void **)&x->msg);
+	return ret;
+}
+
+static long domain_create(int fd, unsigned int pkey, uint64_t job)
+{
+	struct angara_domain_create d = {
+		.size = sizeof(d),
+		.flags = pkey ? ANGARA_DOMAIN_PKEY : 0,
+		.pkey = pkey,
+		.job = job,
+	};
+	int ret = at_ioctl(fd, ANGARA_IOCTL_DOMAIN_CREATE, &d);
+
+	return ret ? ret : (long)d.pkey;
+}
+
+long at_domain_create(int fd, unsigned int pkey)
+{
+	return domain_create(fd, pkey, 0);
+}
+
+static int ctx_add(struct at_ctx *x, const struct at_attr *attr)
+{
+	struct angara_ctx_create *c = &x->c;
+	int ret;
+
+	c->size = sizeof(*c);
+	c->sq_entries = attr && attr->sq ? attr->sq : 64;
+	c->cq_entries = attr && attr->cq ? attr->cq : 128;
+	c->msg_bytes = attr ? attr->msg : 0;
+	ret = at_query(x->dom, &x->q);
+	if (!ret)
+		ret = at_ioctl(x->dom, ANGARA_IOCTL_CTX_CREATE, c);
+	if (ret)
+		return ret;
+	x->fd = c->fd;
+	return map_queues(x);
+}
+
+int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr)
+{
+	long pkey;
+
+	memset(x, 0, sizeof(*x));
+	x->dom = fd;
+	pkey = domain_create(fd, attr ? attr->pkey : 0, attr ? attr->job : 0);
+	if (pkey < 0)
+		return pkey;
+	x->pkey = pkey;
+	return ctx_add(x, attr);
+}
+
+int at_ctx_add(struct at_ctx *x, int dom, const struct at_attr *attr)
+{
+	int ret;
+
+	memset(x, 0, sizeof(*x));
+	x->dom = dom;
+	x->shares = true;
+	ret = ctx_add(x, attr);
+	if (ret)
+		at_ctx_close(x);
 	return ret;
 }
 
@@ -200,27 +243,52 @@ void at_ctx_close(struct at_ctx *x)
 		munmap((void *)x->msg, x->c.msg_bytes);
 	if (x->fd > 0)
 		close(x->fd);
+	if (x->dom > 0 && !x->shares)
+		close(x->dom);
 	memset(x, 0, sizeof(*x));
+}
+
+static int mr_reg(struct at_ctx *x, const void *addr, size_t len,
+		  unsigned int access, unsigned int flags, uint64_t *key)
+{
+	struct angara_mr_register reg = {
+		.size = sizeof(reg),
+		.flags = flags,
+		.addr = (uintptr_t)addr,
+		.length = len,
+		.access = access,
+		.key = *key,
+	};
+	int ret = at_ioctl(x->dom, ANGARA_IOCTL_MR_REG, &reg);
+
+	*key = reg.key;
+	return ret;
 }
 
 int at_mr(struct at_ctx *x, const void *addr, size_t len, unsigned int access)
 {
-	struct angara_mr_register reg = {
-		.size = sizeof(reg),
-		.addr = (uintptr_t)addr,
-		.length = len,
-		.access = access,
-	};
-	int ret = at_ioctl(x->fd, ANGARA_IOCTL_MR_REG, &reg);
+	uint64_t key = 0;
+	int ret;
 
-	return ret ? ret : (int)reg.key;
+	while ((ret = mr_reg(x, addr, len, access, ANGARA_MR_KEY, &key)) == -EEXIST)
+		key++;
+	return ret ? ret : (int)key;
 }
 
-int at_mr_dereg(struct at_ctx *x, unsigned int key)
+uint64_t at_mr_any(struct at_ctx *x, const void *addr, size_t len,
+		   unsigned int access, int *ret)
+{
+	uint64_t key = 0;
+
+	*ret = mr_reg(x, addr, len, access, 0, &key);
+	return *ret ? 0 : key;
+}
+
+int at_mr_dereg(struct at_ctx *x, uint64_t key)
 {
 	struct angara_mr_deregister dereg = { .size = sizeof(dereg), .key = key };
 
-	return at_ioctl(x->fd, ANGARA_IOCTL_MR_DEREG, &dereg);
+	return at_ioctl(x->dom, ANGARA_IOCTL_MR_DEREG, &dereg);
 }
 
 int at_ends_open(struct at_ends *p, enum at_where where,

@@ -250,7 +250,7 @@ static int child(const struct load *load, unsigned int dev, int ready)
 		return 7;
 	}
 	/* Only close() is left. */
-	if (at_query(x.fd, &q) != -ENODEV || at_leave(x.fd, 0) != -ENODEV)
+	if (at_query(x.dom, &q) != -ENODEV || at_leave(x.fd, 0) != -ENODEV)
 		return 8;
 	at_ctx_close(&x);
 	return 0;
@@ -341,8 +341,8 @@ TEST_F(fabric, open_device_removed)
 	EXPECT_EQ(-ENODEV, at_arm(&x));
 	EXPECT_EQ(-ENODEV, at_mr_dereg(&x, 0));
 	EXPECT_EQ(-ENODEV, at_join(x.fd, 0));
-	EXPECT_EQ(-ENODEV, at_tree_get(x.fd, 0, &get));
-	EXPECT_EQ(-ENODEV, at_tree_check(x.fd, 0, &check));
+	EXPECT_EQ(-ENODEV, at_tree_get(x.dom, 0, &get));
+	EXPECT_EQ(-ENODEV, at_tree_check(x.dom, 0, &check));
 	EXPECT_EQ(-ENODEV, at_mr(&x, x.sq, AT_PAGE, 0));
 	at_dev_path(f.dev[0], path);
 	EXPECT_EQ(-1, access(path, F_OK));

@@ -86,6 +86,7 @@ struct sweep {
 	struct at_ctx x;
 	int nth_fd;
 	int fd;
+	int dom;
 	void *mem;
 	char request[REQUEST] __attribute__((aligned(8)));
 	struct before start;
@@ -116,7 +117,8 @@ static bool untold(struct sweep *s, int ret, const struct before *b)
 		return !s->way->after(s) && !s->way->before(s) && same(b);
 	if (!s->ioctl || !s->ioctl->answers || ret != -EFAULT)
 		return false;
-	close(s->s.fd);
+	state_close(&s->s);
+	s->s.ctx = -1;
 	s->s.fd = at_open(s->s.dev);
 	return s->s.fd >= 0 && same(&s->start);
 }
@@ -201,7 +203,7 @@ static int before_ioctl(struct sweep *s)
 
 static int do_ioctl(struct sweep *s)
 {
-	return at_ioctl(s->s.fd, s->ioctl->cmd, s->request);
+	return state_call(&s->s, s->ioctl, s->request);
 }
 
 static int after_ioctl(struct sweep *s)
@@ -219,6 +221,7 @@ static const struct way way_ioctl = {
 	}
 
 IOCTL(query);
+IOCTL(domain_create);
 IOCTL(ctx_create);
 IOCTL(mr_reg);
 IOCTL(mr_dereg);
@@ -254,7 +257,7 @@ static int do_region(struct sweep *s)
 		.key = 1000,
 	};
 
-	return at_ioctl(s->x.fd, ANGARA_IOCTL_MR_REG, &reg);
+	return at_ioctl(s->x.dom, ANGARA_IOCTL_MR_REG, &reg);
 }
 
 static int after_region(struct sweep *s)
@@ -327,6 +330,7 @@ static int before_close(struct sweep *s)
 	    at_mr(&x, s->mem, AT_PAGE, ANGARA_ACCESS_ALL) < 0)
 		return -EIO;
 	s->fd = x.fd;
+	s->dom = x.dom;
 	munmap((void *)x.sq, x.c.sq_entries * sizeof(*x.sq));
 	munmap((void *)x.cq, x.c.cq_entries * sizeof(*x.cq));
 	munmap((void *)x.ctl, AT_PAGE);
@@ -336,7 +340,7 @@ static int before_close(struct sweep *s)
 
 static int do_close(struct sweep *s)
 {
-	return close(s->fd) ? -EIO : 0;
+	return close(s->fd) | close(s->dom) ? -EIO : 0;
 }
 
 static const struct way way_close = { .before = before_close, .call = do_close };
@@ -515,7 +519,7 @@ TEST_F_TIMEOUT(fail, until_it_gets_through, 900)
 		at_ctx_close(&self->s.x);
 	if (self->s.s.mem) {
 		at_tree_clear(self->s.s.fd, self->s.s.tree);
-		close(self->s.s.fd);
+		state_close(&self->s.s);
 	}
 }
 

@@ -31,6 +31,7 @@ FIXTURE_VARIANT(sweep) {
 	FIXTURE_VARIANT_ADD(sweep, _name) { .call = &call_##_name }
 
 VARIANT(query);
+VARIANT(domain_create);
 VARIANT(ctx_create);
 VARIANT(mr_reg);
 VARIANT(mr_dereg);
@@ -56,7 +57,7 @@ FIXTURE_SETUP(sweep)
 FIXTURE_TEARDOWN(sweep)
 {
 	at_tree_clear(self->s.fd, self->s.tree);
-	close(self->s.fd);
+	state_close(&self->s);
 }
 
 /* A valid request of @size bytes that ends where the mapped page ends. */
@@ -86,7 +87,7 @@ static int unchanged(struct state *s, const struct call *c,
 	if (memcmp(&now, use, sizeof(now)))
 		return -EUCLEAN;
 	buf = request(s, c, c->size);
-	ret = at_ioctl(s->fd, c->cmd, buf);
+	ret = state_call(s, c, buf);
 	return ret ? ret : c->after(s, buf);
 }
 
@@ -100,7 +101,7 @@ TEST_F(sweep, sizes)
 	for (size = 0; size < first; size++) {
 		buf = request(&self->s, c, size);
 		memcpy(copy, buf, size);
-		ASSERT_EQ(-EINVAL, at_ioctl(self->s.fd, c->cmd, buf)) {
+		ASSERT_EQ(-EINVAL, state_call(&self->s, c, buf)) {
 			TH_LOG("size %u", size);
 		}
 		ASSERT_EQ(0, memcmp(copy, buf, size));
@@ -111,7 +112,7 @@ TEST_F(sweep, sizes)
 			ASSERT_EQ(0, c->before(&self->s));
 		}
 		buf = request(&self->s, c, size);
-		ASSERT_EQ(0, at_ioctl(self->s.fd, c->cmd, buf)) {
+		ASSERT_EQ(0, state_call(&self->s, c, buf)) {
 			TH_LOG("size %u", size);
 		}
 		if (size > c->size) {
@@ -133,7 +134,7 @@ TEST_F(sweep, tail_not_zero)
 		     size += TAIL / 2) {
 			buf = request(&self->s, c, size);
 			buf[c->size + i] = 1;
-			ASSERT_EQ(-E2BIG, at_ioctl(self->s.fd, c->cmd, buf)) {
+			ASSERT_EQ(-E2BIG, state_call(&self->s, c, buf)) {
 				TH_LOG("byte %u behind the structure", i);
 			}
 		}
@@ -155,7 +156,7 @@ TEST_F(sweep, size_lies)
 		buf = request(&self->s, c, c->size);
 		size = c->size + more[i];
 		memcpy(buf, &size, sizeof(size));
-		ret = at_ioctl(self->s.fd, c->cmd, buf);
+		ret = state_call(&self->s, c, buf);
 		/* Beyond a page the kernel need not look for zeros. */
 		EXPECT_TRUE(ret == -EFAULT || (size > AT_PAGE && ret == -E2BIG)) {
 			TH_LOG("size %u gave %d", size, ret);
@@ -178,7 +179,7 @@ TEST_F(sweep, flags)
 		memcpy(&flags, buf + 4, sizeof(flags));
 		flags |= 1U << bit;
 		memcpy(buf + 4, &flags, sizeof(flags));
-		ASSERT_EQ(-EOPNOTSUPP, at_ioctl(self->s.fd, c->cmd, buf)) {
+		ASSERT_EQ(-EOPNOTSUPP, state_call(&self->s, c, buf)) {
 			TH_LOG("flag bit %u", bit);
 		}
 	}
@@ -196,7 +197,7 @@ TEST_F(sweep, reserved)
 			buf = request(&self->s, c, c->size);
 			buf[c->reserved[r].off + i] = 1;
 			ASSERT_EQ(-EOPNOTSUPP,
-				  at_ioctl(self->s.fd, c->cmd, buf)) {
+				  state_call(&self->s, c, buf)) {
 				TH_LOG("reserved byte %u",
 				       c->reserved[r].off + i);
 			}
@@ -216,7 +217,7 @@ TEST_F(sweep, bad_pointers)
 	char *buf;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		EXPECT_EQ(-EFAULT, at_ioctl(self->s.fd, c->cmd,
+		EXPECT_EQ(-EFAULT, state_call(&self->s, c,
 					    (void *)(uintptr_t)bad[i])) {
 			TH_LOG("pointer %llx", (unsigned long long)bad[i]);
 		}
@@ -225,7 +226,7 @@ TEST_F(sweep, bad_pointers)
 	for (i = 0; i < c->size; i++) {
 		buf = request(&self->s, c, c->size);
 		memmove(buf + c->size - i, buf, i);
-		ASSERT_EQ(-EFAULT, at_ioctl(self->s.fd, c->cmd,
+		ASSERT_EQ(-EFAULT, state_call(&self->s, c,
 					    buf + c->size - i)) {
 			TH_LOG("%u bytes can be read", i);
 		}
@@ -241,7 +242,7 @@ TEST_F(sweep, read_only_argument)
 
 	buf = request(&self->s, c, c->size);
 	ASSERT_EQ(0, mprotect(page, AT_PAGE, PROT_READ));
-	ret = at_ioctl(self->s.fd, c->cmd, buf);
+	ret = state_call(&self->s, c, buf);
 	ASSERT_EQ(0, mprotect(page, AT_PAGE, PROT_READ | PROT_WRITE));
 	if (c->answers) {
 		EXPECT_EQ(-EFAULT, ret);
@@ -252,22 +253,33 @@ TEST_F(sweep, read_only_argument)
 	}
 }
 
-TEST_F(sweep, no_context)
+/* Each number belongs to one kind of file, and what it needs is there first. */
+TEST_F(sweep, other_files)
 {
 	const struct call *c = variant->call;
-	int fd = at_open(self->s.dev);
+	int bare = at_open(self->s.dev);
+	struct angara_ctx_create x = {
+		.size = sizeof(x), .sq_entries = 8, .cq_entries = 8,
+	};
 	void *buf;
 
-	ASSERT_LE(0, fd);
+	ASSERT_LE(0, bare);
 	buf = request(&self->s, c, c->size);
-	if (c->needs_ctx) {
-		EXPECT_EQ(-ENXIO, at_ioctl(fd, c->cmd, buf));
-		ASSERT_EQ(0, unchanged(&self->s, c, &self->use));
-	} else {
-		EXPECT_EQ(0, at_ioctl(fd, c->cmd, buf));
-		EXPECT_EQ(0, c->after(&self->s, buf));
+	if (c->on_ctx) {
+		EXPECT_EQ(-ENOTTY, at_ioctl(bare, c->cmd, buf));
+		EXPECT_EQ(-ENOTTY, at_ioctl(self->s.fd, c->cmd, buf));
+	} else if (c->needs_domain) {
+		EXPECT_EQ(-ENXIO, at_ioctl(bare, c->cmd, buf));
 	}
-	close(fd);
+	if (!c->on_ctx) {
+		ASSERT_LE(0, at_domain_create(bare, 0));
+		ASSERT_EQ(0, at_ioctl(bare, ANGARA_IOCTL_CTX_CREATE, &x));
+		EXPECT_EQ(-ENOTTY, at_ioctl(x.fd, c->cmd, buf));
+		close(x.fd);
+	}
+	close(bare);
+	ASSERT_EQ(0, at_usage_wait(&self->use, AT_DEADLINE_MS));
+	ASSERT_EQ(0, unchanged(&self->s, c, &self->use));
 }
 
 TEST_HARNESS_MAIN

@@ -146,7 +146,7 @@ static int reach(FIXTURE_DATA(isolation) *self)
 	int line;
 
 	MUST(!at_ctx_open(&x, self->f.dev[0], NULL));
-	MUST(x.c.pkey == x.q.pkey && x.c.pkey != self->near.c.pkey);
+	MUST(x.pkey == x.q.pkey && x.pkey != self->near.pkey);
 	memset(mem, 0x13, AT_PAGE);
 	MUST(at_mr(&x, mem, AT_PAGE, ALL) == 0);
 	line = reach_node(&x, 0);
@@ -171,7 +171,7 @@ TEST_F(isolation, contexts)
 
 static int take_partition(FIXTURE_DATA(isolation) *self)
 {
-	struct at_attr attr = { .pkey = self->near.c.pkey };
+	struct at_attr attr = { .pkey = self->near.pkey };
 	struct angara_query q;
 	struct at_ctx x;
 	int fd;
@@ -205,21 +205,21 @@ static int touch_tree(FIXTURE_DATA(isolation) *self)
 	struct at_ctx x;
 
 	MUST(!at_ctx_open(&x, self->f.dev[0], NULL));
-	row = row_of(x.c.pkey);
-	MUST(at_tree_get(x.fd, TREE, &get) == -EPERM);
+	row = row_of(x.pkey);
+	MUST(at_tree_get(x.dom, TREE, &get) == -EPERM);
 	MUST(!get.row.pe && !get.row.pkey && !get.state);
-	MUST(at_tree_check(x.fd, TREE, &check) == -EPERM);
+	MUST(at_tree_check(x.dom, TREE, &check) == -EPERM);
 	MUST(at_join(x.fd, TREE) == -EPERM);
-	MUST(at_tree_clear(x.fd, TREE) == -EPERM);
-	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
-	MUST(at_delegate(x.fd, TREE, x.c.pkey) == -EPERM);
-	MUST(at_delegate(x.fd, TREE, 0) == -EPERM);
+	MUST(at_tree_clear(x.dom, TREE) == -EPERM);
+	MUST(at_tree_set(x.dom, &row, 0) == -EPERM);
+	MUST(at_delegate(x.dom, TREE, x.pkey) == -EPERM);
+	MUST(at_delegate(x.dom, TREE, 0) == -EPERM);
 	/* Nor a tree that nobody has set. */
 	row.tree = TREE + 1;
-	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
-	row.pkey = self->near.c.pkey;
-	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
-	MUST(at_tree_clear(x.fd, TREE + 1) != 0);
+	MUST(at_tree_set(x.dom, &row, 0) == -EPERM);
+	row.pkey = self->near.pkey;
+	MUST(at_tree_set(x.dom, &row, 0) == -EPERM);
+	MUST(at_tree_clear(x.dom, TREE + 1) != 0);
 	at_ctx_close(&x);
 	return 0;
 }
@@ -239,7 +239,7 @@ static int touch_tree_by_netlink(FIXTURE_DATA(isolation) *self)
 
 TEST_F(isolation, trees)
 {
-	struct angara_tree_row row = row_of(self->near.c.pkey);
+	struct angara_tree_row row = row_of(self->near.pkey);
 	struct angara_tree_get get;
 
 	ASSERT_EQ(0, at_tree_set(self->fd, &row, 0));
@@ -263,21 +263,21 @@ static int use_delegated(FIXTURE_DATA(isolation) *self)
 	struct at_ctx x;
 
 	MUST(!at_ctx_open(&x, self->f.dev[0], NULL));
-	row = row_of(self->near.c.pkey);
-	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
-	row.pkey = x.c.pkey;
-	MUST(!at_tree_get(x.fd, TREE, &get));
-	MUST(get.delegated == x.c.pkey);
-	MUST(at_delegate(x.fd, TREE, x.c.pkey) == -EPERM);
-	MUST(!at_tree_set(x.fd, &row, ANGARA_TREE_OWNED));
-	MUST(!at_tree_get(x.fd, TREE, &get));
-	MUST(get.row.pkey == x.c.pkey);
-	MUST(!at_tree_check(x.fd, TREE, &check) && !check.rule);
+	row = row_of(self->near.pkey);
+	MUST(at_tree_set(x.dom, &row, 0) == -EPERM);
+	row.pkey = x.pkey;
+	MUST(!at_tree_get(x.dom, TREE, &get));
+	MUST(get.delegated == x.pkey);
+	MUST(at_delegate(x.dom, TREE, x.pkey) == -EPERM);
+	MUST(!at_tree_set(x.dom, &row, ANGARA_TREE_OWNED));
+	MUST(!at_tree_get(x.dom, TREE, &get));
+	MUST(get.row.pkey == x.pkey);
+	MUST(!at_tree_check(x.dom, TREE, &check) && !check.rule);
 	MUST(!at_join(x.fd, TREE));
-	MUST(!at_tree_clear(x.fd, TREE));
-	MUST(!at_tree_set(x.fd, &row, ANGARA_TREE_OWNED));
+	MUST(!at_tree_clear(x.dom, TREE));
+	MUST(!at_tree_set(x.dom, &row, ANGARA_TREE_OWNED));
 	row.tree = TREE + 1;
-	MUST(at_tree_set(x.fd, &row, 0) == -EPERM);
+	MUST(at_tree_set(x.dom, &row, 0) == -EPERM);
 	at_ctx_close(&x);
 	return 0;
 }
@@ -312,7 +312,7 @@ TEST_F(isolation, delegation)
 
 	ASSERT_EQ(0, as_user(self, AT_NOBODY, tell_pkey));
 	pkey = *self->told;
-	EXPECT_NE(pkey, self->near.c.pkey);
+	EXPECT_NE(pkey, self->near.pkey);
 	ASSERT_EQ(0, at_delegate(self->fd, TREE, pkey));
 	EXPECT_EQ(0, as_user(self, AT_NOBODY - 1, not_delegated));
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, use_delegated));

@@ -13,6 +13,7 @@
 
 #include <angara/angara.h>
 
+#include "alone.h"
 #include "job.h"
 
 #define COUNT		500U
@@ -109,8 +110,8 @@ static int prepare(struct self *s, const char *path)
 		return -EINVAL;
 	s->rank = angara_job_rank(s->job);
 	s->sh->p[s->rank].pid = getpid();
-	ret = angara_ctx_open(NULL, NULL, &s->ctx);
-	return ret ? ret : angara_malloc(s->ctx, 1 << 16, &s->mr);
+	ret = alone_open(NULL, NULL, &s->ctx);
+	return ret ? ret : alone_malloc(s->ctx, 1 << 16, &s->mr);
 }
 
 int job_member(const char *path)

@@ -29,6 +29,7 @@ struct area {
 
 FIXTURE(map) {
 	unsigned int dev;
+	int dom;
 	int fd;
 	struct angara_ctx_create c;
 	struct at_usage use;
@@ -45,13 +46,19 @@ FIXTURE_VARIANT_ADD(map, cq) { .which = 1 };
 FIXTURE_VARIANT_ADD(map, ctl) { .which = 2 };
 FIXTURE_VARIANT_ADD(map, ctr) { .which = 3 };
 
-static int create(int fd, struct angara_ctx_create *c)
+/* The file of the one context of a new domain, or -errno. */
+static int create(int dom, struct angara_ctx_create *c)
 {
+	long ret = at_domain_create(dom, 0);
+
+	if (ret < 0)
+		return ret;
 	memset(c, 0, sizeof(*c));
 	c->size = sizeof(*c);
 	c->sq_entries = SQ;
 	c->cq_entries = CQ;
-	return at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, c);
+	ret = at_ioctl(dom, ANGARA_IOCTL_CTX_CREATE, c);
+	return ret ? ret : c->fd;
 }
 
 static void areas(const struct angara_ctx_create *c, struct area a[4])
@@ -80,13 +87,14 @@ FIXTURE_SETUP(map)
 	struct area all[4];
 	long p;
 
-	self->fd = -ENOENT;
+	self->dom = -ENOENT;
 	ASSERT_EQ(0, at_usage(&self->use));
-	while (self->dev < at_devices() && self->fd < 0)
-		self->fd = at_open(self->dev++);
+	while (self->dev < at_devices() && self->dom < 0)
+		self->dom = at_open(self->dev++);
 	self->dev--;
+	ASSERT_LE(0, self->dom);
+	self->fd = create(self->dom, &self->c);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, create(self->fd, &self->c));
 	areas(&self->c, all);
 	self->area = all[variant->which];
 	p = try_map(self->fd, self->area.off, self->area.len,
@@ -97,6 +105,7 @@ FIXTURE_SETUP(map)
 
 FIXTURE_TEARDOWN(map)
 {
+	close(self->dom);
 	close(self->fd);
 	if (self->p)
 		munmap(self->p, self->area.len);
@@ -209,13 +218,15 @@ TEST_F(map, write_through_proc_mem)
 TEST_F(map, read_only_file)
 {
 	char path[32];
+	int dom, fd;
 	long p;
-	int fd;
 
 	at_dev_path(self->dev, path);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	dom = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, dom);
+	fd = create(dom, &self->c);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, create(fd, &self->c));
+	close(dom);
 	EXPECT_EQ(-EACCES, try_map(fd, self->area.off, self->area.len,
 				   PROT_READ | PROT_WRITE, MAP_SHARED));
 	p = try_map(fd, self->area.off, self->area.len, PROT_READ, MAP_SHARED);
@@ -254,8 +265,9 @@ TEST_F(map, outlives_the_file)
 {
 	struct at_usage use;
 
+	close(self->dom);
 	close(self->fd);
-	self->fd = -1;
+	self->dom = self->fd = -1;
 	EXPECT_EQ(0, touch(self->p, false));
 	if (self->area.writable) {
 		EXPECT_EQ(0, touch(self->p, true));
@@ -270,6 +282,7 @@ TEST_F(map, outlives_the_file)
 
 FIXTURE(offsets) {
 	unsigned int dev;
+	int dom;
 	int fd;
 	struct angara_ctx_create c;
 	struct area area[4];
@@ -277,17 +290,19 @@ FIXTURE(offsets) {
 
 FIXTURE_SETUP(offsets)
 {
-	self->fd = -ENOENT;
-	while (self->dev < at_devices() && self->fd < 0)
-		self->fd = at_open(self->dev++);
+	self->dom = -ENOENT;
+	while (self->dev < at_devices() && self->dom < 0)
+		self->dom = at_open(self->dev++);
 	self->dev--;
+	ASSERT_LE(0, self->dom);
+	self->fd = create(self->dom, &self->c);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, create(self->fd, &self->c));
 	areas(&self->c, self->area);
 }
 
 FIXTURE_TEARDOWN(offsets)
 {
+	close(self->dom);
 	close(self->fd);
 }
 
@@ -339,17 +354,17 @@ TEST_F(offsets, outside_of_areas)
 	EXPECT_EQ(-1, stray(self, INT64_MAX - 4 * AT_PAGE, 4));
 }
 
+/* A device's file has nothing to map. */
 TEST_F(offsets, without_a_context)
 {
-	int fd = at_open(self->dev);
+	int fd = self->dom;
 	unsigned int i;
 
-	ASSERT_LE(0, fd);
 	for (i = 0; i < 4; i++) {
-		EXPECT_GT(0, try_map(fd, self->area[i].off, self->area[i].len,
-				     PROT_READ, MAP_SHARED));
+		EXPECT_EQ(-ENODEV, try_map(fd, self->area[i].off,
+					   self->area[i].len, PROT_READ,
+					   MAP_SHARED));
 	}
-	close(fd);
 }
 
 TEST_F(offsets, map_survives_the_fabric)

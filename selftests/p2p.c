@@ -304,13 +304,13 @@ TEST_F(p2p, error_names_the_node)
 
 TEST_F(p2p, partition)
 {
-	struct at_attr attr = { .pkey = self->e.x->c.pkey + 1 };
+	struct at_attr attr = { .pkey = self->e.x->pkey + 1 };
 	struct at_ctx z;
 	struct angara_wqe w;
 	struct angara_cqe cqe;
 
 	ASSERT_EQ(0, at_ctx_open(&z, self->e.f.dev[self->e.y->q.node], &attr));
-	EXPECT_EQ(attr.pkey, z.c.pkey);
+	EXPECT_EQ(attr.pkey, z.pkey);
 	memset(self->e.ymem, 0xA5, AT_PAGE);
 	ASSERT_EQ(0, at_mr(&z, self->e.ymem, AT_PAGE, ALL));
 	w = at_put(&z, 0, 0, self->e.xkey, 0, 100);

@@ -217,7 +217,7 @@ TEST_F(restart, old_files)
 	EXPECT_EQ(NULL, at_card_stale(&x[0]));
 	EXPECT_EQ(-ESTALE, at_query(idle, &x[0].q));
 	/* The other card is as it was, but for who was at its peer. */
-	EXPECT_EQ(variant->all ? -ESTALE : 0, at_query(x[1].fd, &x[1].q));
+	EXPECT_EQ(variant->all ? -ESTALE : 0, at_query(x[1].dom, &x[1].q));
 	at_ctx_close(&x[1]);
 	EXPECT_EQ(charged, at_charged());
 

@@ -15,7 +15,7 @@
 
 AT_REQUIRE(AT_ROOT | AT_DEVICE)
 
-#define LAST_NR	12	/* ANGARA_IOCTL_EVENTFD */
+#define LAST_NR	9	/* ANGARA_IOCTL_TREE_CHECK */
 
 FIXTURE(values) {
 	unsigned int dev;
@@ -32,6 +32,7 @@ FIXTURE_SETUP(values)
 	self->dev--;
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, at_query(self->fd, &self->q));
+	ASSERT_LE(0, at_domain_create(self->fd, 0));
 	ASSERT_EQ(0, at_usage(&self->use));
 }
 
@@ -41,6 +42,7 @@ FIXTURE_TEARDOWN(values)
 	EXPECT_EQ(0, at_usage_wait(&self->use, AT_DEADLINE_MS));
 }
 
+/* The context's file, or -errno. */
 static int create_area(int fd, unsigned int sq, unsigned int cq,
 		       unsigned int msg)
 {
@@ -50,8 +52,9 @@ static int create_area(int fd, unsigned int sq, unsigned int cq,
 		.cq_entries = cq,
 		.msg_bytes = msg,
 	};
+	int ret = at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, &c);
 
-	return at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, &c);
+	return ret ? ret : c.fd;
 }
 
 static int create(int fd, unsigned int sq, unsigned int cq)
@@ -136,8 +139,8 @@ TEST_F(values, queue_lengths)
 		}
 	}
 	EXPECT_EQ(0, at_usage_wait(&self->use, 0));
-	EXPECT_EQ(0, create(self->fd, self->q.max_sq_entries,
-			    self->q.max_cq_entries));
+	EXPECT_EQ(0, close(create(self->fd, self->q.max_sq_entries,
+				  self->q.max_cq_entries)));
 }
 
 TEST_F(values, message_areas)
@@ -157,40 +160,37 @@ TEST_F(values, message_areas)
 		}
 	}
 	EXPECT_EQ(0, at_usage_wait(&self->use, 0));
-	EXPECT_EQ(0, create_area(self->fd, self->q.max_sq_entries,
-				 self->q.max_cq_entries,
-				 self->q.max_msg_bytes));
+	EXPECT_EQ(0, close(create_area(self->fd, self->q.max_sq_entries,
+				       self->q.max_cq_entries,
+				       self->q.max_msg_bytes)));
 }
 
-TEST_F(values, one_context_per_file)
+TEST_F(values, one_domain_per_file)
 {
-	EXPECT_EQ(0, create(self->fd, 8, 8));
-	EXPECT_EQ(-EBUSY, create(self->fd, 8, 8));
+	EXPECT_EQ(-EBUSY, at_domain_create(self->fd, 0));
 }
 
 TEST_F(values, all_contexts)
 {
 	int fds[ANGARA_MAX_LOCAL * 64];
 	unsigned int n = 0, max = self->q.max_contexts;
-	int ret;
+	int ret = 0;
 
 	ASSERT_GE(ARRAY_SIZE(fds), max);
 	for (; n < max; n++) {
-		fds[n] = at_open(self->dev);
-		ASSERT_LE(0, fds[n]);
-		ret = create(fds[n], 8, 8);
-		if (ret)
+		ret = create(self->fd, 8, 8);
+		if (ret < 0)
 			break;
+		fds[n] = ret;
 	}
 	if (n == max) {
 		EXPECT_EQ(-EBUSY, create(self->fd, 8, 8));
 		close(fds[--n]);
-		EXPECT_EQ(0, create(self->fd, 8, 8));
+		EXPECT_EQ(0, close(create(self->fd, 8, 8)));
 	} else {
 		/* Others hold some already. */
 		EXPECT_EQ(-EBUSY, ret);
 		EXPECT_LT(0, self->use.contexts);
-		close(fds[n]);
 	}
 	while (n--)
 		close(fds[n]);
@@ -202,18 +202,21 @@ TEST_F(values, tree_numbers)
 	struct angara_tree_verify check;
 	struct angara_tree_get get;
 	unsigned int i;
+	int fd;
 
-	EXPECT_EQ(0, create(self->fd, 8, 8));
+	fd = create(self->fd, 8, 8);
+	ASSERT_LE(0, fd);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EINVAL, at_tree_clear(self->fd, bad[i]));
 		EXPECT_EQ(-EINVAL, at_delegate(self->fd, bad[i], 1));
 		EXPECT_EQ(-EINVAL, at_tree_check(self->fd, bad[i], &check));
-		EXPECT_EQ(-EINVAL, at_join(self->fd, bad[i]));
-		EXPECT_EQ(-EINVAL, at_leave(self->fd, bad[i]));
+		EXPECT_EQ(-EINVAL, at_join(fd, bad[i]));
+		EXPECT_EQ(-EINVAL, at_leave(fd, bad[i]));
 		if (bad[i] < 256) {
 			EXPECT_EQ(-EINVAL, at_tree_get(self->fd, bad[i], &get));
 		}
 	}
+	close(fd);
 }
 
 static int use_eventfd(int fd, int efd)
@@ -225,30 +228,34 @@ static int use_eventfd(int fd, int efd)
 
 TEST_F(values, eventfd)
 {
+	int fd = create(self->fd, 8, 8);
 	int efd, file;
 
-	EXPECT_EQ(0, create(self->fd, 8, 8));
+	ASSERT_LE(0, fd);
 	efd = eventfd(0, EFD_CLOEXEC);
 	file = open("/dev/null", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, efd);
 	ASSERT_LE(0, file);
-	EXPECT_EQ(0, use_eventfd(self->fd, efd));
-	EXPECT_EQ(-EINVAL, use_eventfd(self->fd, file));
-	EXPECT_EQ(-EINVAL, use_eventfd(self->fd, self->fd));
+	EXPECT_EQ(0, use_eventfd(fd, efd));
+	EXPECT_EQ(-EINVAL, use_eventfd(fd, file));
+	EXPECT_EQ(-EINVAL, use_eventfd(fd, fd));
 	close(file);
-	EXPECT_EQ(-EBADF, use_eventfd(self->fd, file));
-	EXPECT_EQ(-EBADF, use_eventfd(self->fd, 1 << 20));
-	EXPECT_EQ(0, use_eventfd(self->fd, -1));
-	EXPECT_EQ(0, use_eventfd(self->fd, -1));
+	EXPECT_EQ(-EBADF, use_eventfd(fd, file));
+	EXPECT_EQ(-EBADF, use_eventfd(fd, 1 << 20));
+	EXPECT_EQ(0, use_eventfd(fd, -1));
+	EXPECT_EQ(0, use_eventfd(fd, -1));
 	close(efd);
+	close(fd);
 }
 
 TEST_F(values, kick_needs_a_flag)
 {
 	struct angara_kick k = { .size = sizeof(k) };
+	int fd = create(self->fd, 8, 8);
 
-	EXPECT_EQ(0, create(self->fd, 8, 8));
-	EXPECT_EQ(-EINVAL, at_ioctl(self->fd, ANGARA_IOCTL_KICK, &k));
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-EINVAL, at_ioctl(fd, ANGARA_IOCTL_KICK, &k));
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

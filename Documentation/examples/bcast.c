@@ -42,6 +42,7 @@ static void send_all(struct angara_ctx *ctx, struct angara_team *team,
 int main(void)
 {
 	struct angara_job *job;
+	struct angara_domain *dom;
 	struct angara_ctx *ctx;
 	struct angara_mr *mr;
 	struct angara_team *team;
@@ -51,9 +52,10 @@ int main(void)
 	check(angara_job_init(&job), "job");
 	rank = angara_job_rank(job);
 	right = 1 % angara_job_size(job);
-	check(angara_ctx_open(NULL, NULL, &ctx), "context");
+	check(angara_domain_open(NULL, NULL, &dom), "domain");
+	check(angara_ctx_open(dom, NULL, &ctx), "context");
 	/* The first region of every process: the keys are equal. */
-	check(angara_malloc(ctx, 4096, &mr), "memory");
+	check(angara_malloc(dom, 4096, &mr), "memory");
 	mem = angara_mr_addr(mr);
 	check(angara_team_create(job, ctx, NULL, 0, NULL, &team), "team");
 
@@ -66,6 +68,7 @@ int main(void)
 
 	check(angara_team_destroy(team), "team");
 	angara_ctx_close(ctx);
+	angara_domain_close(dom);
 	angara_job_finalize(job);
 	return 0;
 }

@@ -9,13 +9,15 @@
 int main(void)
 {
 	struct angara_job *job;
+	struct angara_domain *dom;
 	struct angara_ctx *ctx;
 	struct angara_mr *mr;
 	struct angara_team *team;
 
 	CHECK(angara_job_init(&job));
-	CHECK(angara_ctx_open(NULL, NULL, &ctx));
-	CHECK(angara_malloc(ctx, sizeof(int32_t), &mr));
+	CHECK(angara_domain_open(NULL, NULL, &dom));
+	CHECK(angara_ctx_open(dom, NULL, &ctx));
+	CHECK(angara_malloc(dom, sizeof(int32_t), &mr));
 	CHECK(angara_team_create(job, ctx, NULL, 0, NULL, &team));
 
 	int32_t *sum = angara_mr_addr(mr);
@@ -27,6 +29,7 @@ int main(void)
 	printf("rank %u: %d\n", angara_job_rank(job), *sum);
 	angara_team_destroy(team);
 	angara_ctx_close(ctx);
+	angara_domain_close(dom);
 	angara_job_finalize(job);
 	return 0;
 }

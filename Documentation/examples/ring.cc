@@ -38,12 +38,14 @@ static owned<T, end> made(const char *what, F make, Args... args)
 static int64_t ring()
 {
 	auto job = made<angara_job, angara_job_finalize>("job", angara_job_init);
+	auto dom = made<angara_domain, angara_domain_close>("domain", angara_domain_open,
+							    nullptr, nullptr);
 	auto ctx = made<angara_ctx, angara_ctx_close>("context", angara_ctx_open,
-						      nullptr, nullptr);
+						      dom.get(), nullptr);
 	auto team = made<angara_team, angara_team_destroy>("team", angara_team_create,
 							   job.get(), ctx.get(), nullptr,
 							   0, nullptr);
-	auto mr = made<angara_mr, angara_free>("memory", angara_malloc, ctx.get(),
+	auto mr = made<angara_mr, angara_free>("memory", angara_malloc, dom.get(),
 					       sizeof(int64_t));
 	unsigned int rank = angara_job_rank(job.get());
 	unsigned int size = angara_job_size(job.get());

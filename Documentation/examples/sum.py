@@ -24,9 +24,10 @@ def made(make, *args):
 
 
 job = made(lib.angara_job_init)
-ctx = made(lib.angara_ctx_open, None, None)
+dom = made(lib.angara_domain_open, None, None)
+ctx = made(lib.angara_ctx_open, dom, None)
 team = made(lib.angara_team_create, job, ctx, None, 0, None)
-mr = made(lib.angara_malloc, ctx, ctypes.c_size_t(8))
+mr = made(lib.angara_malloc, dom, ctypes.c_size_t(8))
 value = ctypes.c_int64.from_address(lib.angara_mr_addr(mr))
 offset = ctypes.c_uint64(0)
 
@@ -38,4 +39,5 @@ print(f"rank {lib.angara_job_rank(job)}: {value.value}")
 
 check(lib.angara_team_destroy(team))
 lib.angara_ctx_close(ctx)
+lib.angara_domain_close(dom)
 lib.angara_job_finalize(job)

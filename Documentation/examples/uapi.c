@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * /dev/angaraN without the library: a context writes to its own memory
+ * /dev/angaraN without the library: a context writes to its domain's memory
  * through the adapter, sleeps until that is done, and reads the completion.
  *
  *	cc -I uapi -o put-to-self Documentation/examples/uapi.c
@@ -54,6 +54,7 @@ int main(int argc, char **argv)
 {
 	static char target[64];
 	struct angara_query q = { .size = sizeof(q) };
+	struct angara_domain_create d = { .size = sizeof(d) };
 	struct angara_ctx_create c = { .size = sizeof(c), .sq_entries = ENTRIES,
 				       .cq_entries = ENTRIES };
 	struct angara_mr_register mr = { .size = sizeof(mr),
@@ -66,13 +67,15 @@ int main(int argc, char **argv)
 	struct angara_wqe *sq, wqe = { 0 };
 	const uint64_t *ctr;
 	struct angara_ctl *ctl;
-	int fd = open(name, O_RDWR | O_CLOEXEC);
+	int dom = open(name, O_RDWR | O_CLOEXEC), fd;
 
-	if (fd < 0)
+	if (dom < 0)
 		err(1, "%s", name);
-	command(fd, ANGARA_IOCTL_QUERY, &q, "query");
-	command(fd, ANGARA_IOCTL_CTX_CREATE, &c, "context");
-	command(fd, ANGARA_IOCTL_MR_REG, &mr, "memory region");
+	command(dom, ANGARA_IOCTL_QUERY, &q, "query");
+	command(dom, ANGARA_IOCTL_DOMAIN_CREATE, &d, "domain");
+	command(dom, ANGARA_IOCTL_MR_REG, &mr, "memory region");
+	command(dom, ANGARA_IOCTL_CTX_CREATE, &c, "context");
+	fd = c.fd; /* a file of its own */
 	sq = map(fd, c.sq_offset, PAGE, PROT_READ | PROT_WRITE);
 	cqe = map(fd, c.cq_offset, PAGE, PROT_READ);
 	ctl = map(fd, c.ctl_offset, PAGE, PROT_READ | PROT_WRITE);

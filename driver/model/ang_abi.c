@@ -28,12 +28,19 @@ AT(angara_query, caps, 60);
 AT(angara_query, max_msg_bytes, 64);
 AT(angara_query, max_trees, 68);
 
+SIZE(angara_domain_create, 24);
+AT(angara_domain_create, size, 0);
+AT(angara_domain_create, flags, 4);
+AT(angara_domain_create, pkey, 8);
+AT(angara_domain_create, reserved, 12);
+AT(angara_domain_create, job, 16);
+
 SIZE(angara_ctx_create, 80);
 AT(angara_ctx_create, size, 0);
 AT(angara_ctx_create, flags, 4);
 AT(angara_ctx_create, sq_entries, 8);
 AT(angara_ctx_create, cq_entries, 12);
-AT(angara_ctx_create, pkey, 16);
+AT(angara_ctx_create, fd, 16);
 AT(angara_ctx_create, ctx, 20);
 AT(angara_ctx_create, sq_offset, 24);
 AT(angara_ctx_create, cq_offset, 32);
@@ -44,19 +51,19 @@ AT(angara_ctx_create, msg_bytes, 64);
 AT(angara_ctx_create, reserved, 68);
 AT(angara_ctx_create, msg_offset, 72);
 
-SIZE(angara_mr_register, 32);
+SIZE(angara_mr_register, 40);
 AT(angara_mr_register, size, 0);
 AT(angara_mr_register, flags, 4);
 AT(angara_mr_register, addr, 8);
 AT(angara_mr_register, length, 16);
 AT(angara_mr_register, access, 24);
-AT(angara_mr_register, key, 28);
+AT(angara_mr_register, reserved, 28);
+AT(angara_mr_register, key, 32);
 
 SIZE(angara_mr_deregister, 16);
 AT(angara_mr_deregister, size, 0);
 AT(angara_mr_deregister, flags, 4);
 AT(angara_mr_deregister, key, 8);
-AT(angara_mr_deregister, reserved, 12);
 
 SIZE(angara_tree_row, 24);
 AT(angara_tree_row, tree, 0);

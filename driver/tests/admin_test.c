@@ -135,7 +135,7 @@ static void breaks_and_lets_go(struct kunit *test)
 	struct fake *f = test->priv;
 	struct file *filp, *idle;
 	struct sleeper with, without;
-	u32 key = 0;
+	u64 key = 0;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
@@ -154,6 +154,8 @@ static void breaks_and_lets_go(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, sleeper_end(&with) & EPOLLERR);
 	KUNIT_EXPECT_TRUE(test, sleeper_end(&without) & EPOLLERR);
 	KUNIT_EXPECT_EQ(test, EPOLLERR, (__force int)fake_poll(filp, NULL));
+	KUNIT_EXPECT_EQ(test, EPOLLERR,
+			(__force int)fake_poll(fake_ctx_of(f, filp), NULL));
 
 	/* No command reaches it any more, even if it would answer now. */
 	f->mute = f->wrong_tag = false;
@@ -161,7 +163,7 @@ static void breaks_and_lets_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
 	KUNIT_EXPECT_EQ(test, -EIO, fake_mr(f, filp, f->ubuf, 1, 0, &key));
 	KUNIT_EXPECT_EQ(test, -EIO, fake_ctx(f, idle, 8, 8));
-	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, 0));
+	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
 	fake_close(f, filp);
 	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
 	KUNIT_EXPECT_NULL(test, memchr_inv(f->count, 0, sizeof(f->count)));
@@ -174,7 +176,8 @@ static void stuck_keeps_its_memory(struct kunit *test)
 	struct fake *f = test->priv;
 	unsigned long pinned = fake_pinned();
 	struct file *filp;
-	u32 key = 0, pages;
+	u64 key = 0;
+	u32 pages;
 	size_t bytes;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
@@ -251,7 +254,6 @@ static void joiner_start(struct fake *f, struct joiner *j, unsigned long arg)
 	struct angara_join join = { .size = sizeof(join), .tree = 3 };
 
 	j->mm = current->mm;
-	j->filp = fake_open_ctx(f);
 	j->arg = arg;
 	init_completion(&j->done);
 	KUNIT_ASSERT_EQ(f->test, 0, copy_to_user((void __user *)arg, &join,
@@ -282,8 +284,10 @@ static void many_commands_at_once(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open(f);
 	KUNIT_ASSERT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
+	/* Commands take their places in turn: nothing else comes in between. */
+	for (i = 0; i < FAKE_CTXS; i++)
+		j[i].filp = fake_ctx_of(f, fake_open_ctx(f));
 	for (i = 0; i < FAKE_CTXS; i++) {
-		f->holds = false;
 		joiner_start(f, &j[i], mem + 64 * i);
 		end = jiffies + 10 * HZ;
 		while (READ_ONCE(f->num_held) <= i && time_before(jiffies, end))
@@ -378,7 +382,7 @@ static void interrupts(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, ctl && ctr);
 	ctl->seen = cpu_to_le32(41);
 	ctr[ANGARA_CTR_EVSEQ] = cpu_to_le64(41);
-	KUNIT_EXPECT_EQ(test, 0, (__force int)sleeper_start(&s, filp));
+	KUNIT_EXPECT_EQ(test, 0, (__force int)sleeper_start(&s, fake_ctx_of(f, filp)));
 	KUNIT_EXPECT_EQ(test, 41, f->db_arm[0]);
 	ang_irq(f->adev, ANGARA_VEC_CTX(1));
 	ang_irq(f->adev, ANGARA_VEC_CTX(FAKE_CTXS));
@@ -388,7 +392,8 @@ static void interrupts(struct kunit *test)
 	ang_irq(f->adev, ANGARA_VEC_CTX(0));
 	KUNIT_EXPECT_EQ(test, EPOLLIN | EPOLLRDNORM, (__force int)sleeper_end(&s));
 	KUNIT_EXPECT_EQ(test, EPOLLIN | EPOLLRDNORM,
-			(__force int)fake_poll(filp, NULL));
+			(__force int)fake_poll(fake_ctx_of(f, filp), NULL));
+	KUNIT_EXPECT_EQ(test, 0, (__force int)fake_poll(filp, NULL));
 	fake_close(f, filp);
 	ang_irq(f->adev, ANGARA_VEC_CTX(0));
 }

@@ -123,32 +123,34 @@ struct call {
 	u32 first;
 	u32 size;
 	u32 flags;
-	bool needs_ctx;
+	bool needs_domain;
+	bool on_ctx;
 };
 
-#define GREW(_name, _type, _last, _flags, _needs_ctx)			\
+#define GREW(_name, _type, _last, _flags, ...)				\
 	{ #_name, ANGARA_IOCTL_##_name,					\
 	  offsetofend(struct angara_##_type, _last),			\
-	  sizeof(struct angara_##_type), _flags, _needs_ctx }
+	  sizeof(struct angara_##_type), _flags, __VA_ARGS__ }
 
-#define CALL(_name, _type, _flags, _needs_ctx)				\
+#define CALL(_name, _type, _flags, ...)					\
 	{ #_name, ANGARA_IOCTL_##_name, sizeof(struct angara_##_type),	\
-	  sizeof(struct angara_##_type), _flags, _needs_ctx }
+	  sizeof(struct angara_##_type), _flags, __VA_ARGS__ }
 
 static const struct call calls[] = {
-	GREW(QUERY, query, caps, 0, false),
-	GREW(CTX_CREATE, ctx_create, db_offset, ANGARA_CTX_PKEY, false),
-	CALL(MR_REG, mr_register, ANGARA_MR_KEY, true),
-	CALL(MR_DEREG, mr_deregister, 0, true),
-	CALL(TREE_SET, tree_set, ANGARA_TREE_OWNED, false),
-	CALL(TREE_GET, tree_get, 0, false),
-	CALL(TREE_CLEAR, tree_clear, ANGARA_TREE_CLEAR_OWNED, false),
-	CALL(TREE_DELEGATE, tree_delegate, 0, false),
-	CALL(TREE_CHECK, tree_verify, 0, false),
-	CALL(JOIN, join, ANGARA_JOIN_PLACE, true),
-	CALL(LEAVE, join, 0, true),
-	CALL(KICK, kick, ANGARA_KICK_SQ | ANGARA_KICK_ARM, true),
-	CALL(EVENTFD, eventfd, 0, true),
+	GREW(QUERY, query, caps, 0),
+	CALL(DOMAIN_CREATE, domain_create, ANGARA_DOMAIN_PKEY),
+	GREW(CTX_CREATE, ctx_create, db_offset, 0, .needs_domain = true),
+	CALL(MR_REG, mr_register, ANGARA_MR_KEY, .needs_domain = true),
+	CALL(MR_DEREG, mr_deregister, 0, .needs_domain = true),
+	CALL(TREE_SET, tree_set, ANGARA_TREE_OWNED | ANGARA_TREE_JOB),
+	CALL(TREE_GET, tree_get, 0),
+	CALL(TREE_CLEAR, tree_clear, ANGARA_TREE_CLEAR_OWNED),
+	CALL(TREE_DELEGATE, tree_delegate, 0),
+	CALL(TREE_CHECK, tree_verify, 0),
+	CALL(JOIN, join, ANGARA_JOIN_PLACE, .on_ctx = true),
+	CALL(LEAVE, join, 0, .on_ctx = true),
+	CALL(KICK, kick, ANGARA_KICK_SQ | ANGARA_KICK_ARM, .on_ctx = true),
+	CALL(EVENTFD, eventfd, 0, .on_ctx = true),
 };
 
 static void call_name(const struct call *c, char *name)
@@ -166,7 +168,7 @@ static void sizes_and_flags(struct kunit *test)
 	u32 *arg, len, bit;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
-	filp = fake_open(f);
+	filp = c->on_ctx ? fake_ctx_of(f, fake_open_ctx(f)) : fake_open(f);
 	arg = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, arg);
 	for (len = 0; len < c->first; len++) {
@@ -200,22 +202,25 @@ static void sizes_and_flags(struct kunit *test)
 	}
 }
 
-static void without_context_or_adapter(struct kunit *test)
+static void without_domain_or_adapter(struct kunit *test)
 {
 	const struct call *c = test->param_value;
 	struct fake *f = test->priv;
 	u32 arg[32] = { c->size };
-	struct file *filp;
+	struct file *filp, *other;
 
 	KUNIT_ASSERT_LE(test, c->size, sizeof(arg));
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open(f);
-	if (c->needs_ctx) {
-		/* A row is looked for after the context. */
-		arg[1] = c->cmd == ANGARA_IOCTL_KICK ? ANGARA_KICK_SQ : 0;
+	other = fake_ctx_of(f, fake_open_ctx(f));
+	if (c->on_ctx)
+		swap(filp, other);
+	KUNIT_EXPECT_EQ(test, -ENOTTY, fake_ioctl(f, other, c->cmd, arg, c->size));
+	if (c->cmd == ANGARA_IOCTL_CTX_CREATE)
+		arg[2] = arg[3] = ANG_MIN_ENTRIES;
+	if (c->needs_domain)
 		KUNIT_EXPECT_EQ(test, -ENXIO, fake_ioctl(f, filp, c->cmd, arg,
 							 c->size));
-	}
 	fake_unregister(f);
 	KUNIT_EXPECT_EQ(test, -ENODEV, fake_ioctl(f, filp, c->cmd, arg, c->size));
 	arg[0] = 0;
@@ -223,23 +228,42 @@ static void without_context_or_adapter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENODEV, PTR_ERR_OR_ZERO(fake_open(f)));
 }
 
+static bool is_known(u32 nr, bool on_ctx)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (_IOC_NR(calls[i].cmd) == nr && calls[i].on_ctx == on_ctx)
+			return true;
+	return false;
+}
+
 static void unknown_numbers(struct kunit *test)
 {
 	struct angara_query q = { .size = sizeof(q) };
 	struct fake *f = test->priv;
-	struct file *filp;
-	u32 nr;
+	struct file *file[2];
+	u32 nr, on_ctx;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
-	filp = fake_open(f);
-	for (nr = ARRAY_SIZE(calls); nr < 256; nr++)
+	file[0] = fake_open_ctx(f);
+	file[1] = fake_ctx_of(f, file[0]);
+	for (on_ctx = 0; on_ctx < 2; on_ctx++) {
+		struct file *filp = file[on_ctx];
+
+		for (nr = 0; nr < 256; nr++)
+			if (!is_known(nr, on_ctx))
+				KUNIT_EXPECT_EQ(test, -ENOTTY,
+						fake_ioctl(f, filp,
+							   _IO(ANGARA_IOC_TYPE, nr),
+							   &q, sizeof(q)));
 		KUNIT_EXPECT_EQ(test, -ENOTTY,
-				fake_ioctl(f, filp, _IO(ANGARA_IOC_TYPE, nr), &q,
-					   sizeof(q)));
-	KUNIT_EXPECT_EQ(test, -ENOTTY,
-			fake_ioctl(f, filp, _IO(ANGARA_IOC_TYPE + 1, 0), &q, sizeof(q)));
-	KUNIT_EXPECT_EQ(test, -ENOTTY,
-			fake_ioctl(f, filp, _IOW(ANGARA_IOC_TYPE, 0, u32), &q, sizeof(q)));
+				fake_ioctl(f, filp, _IO(ANGARA_IOC_TYPE + 1, 0),
+					   &q, sizeof(q)));
+		KUNIT_EXPECT_EQ(test, -ENOTTY,
+				fake_ioctl(f, filp, _IOW(ANGARA_IOC_TYPE, 0, u32),
+					   &q, sizeof(q)));
+	}
 }
 
 static const u32 ctxs[] = { 1, 2, 3, 4, 5, 8 };
@@ -313,25 +337,19 @@ static void administrators_have_no_share(struct kunit *test)
 }
 
 /* The highest user numbers have no partition of their own. */
-static void no_partition_no_context(struct kunit *test)
+static void no_partition_no_domain(struct kunit *test)
 {
-	struct angara_ctx_create c = {
-		.size = sizeof(c), .flags = ANGARA_CTX_PKEY, .sq_entries = 8,
-		.cq_entries = 8, .pkey = 1,
-	};
 	struct fake *f = test->priv;
 	struct file *filp;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open(f);
 	fake_as(f, ANGARA_PKEY_UID_MAX + 1, false);
-	KUNIT_EXPECT_EQ(test, -EPERM, fake_ctx(f, filp, 8, 8));
-	KUNIT_EXPECT_EQ(test, -EPERM, fake_ioctl(f, filp, ANGARA_IOCTL_CTX_CREATE,
-						 &c, sizeof(c)));
+	KUNIT_EXPECT_EQ(test, -EPERM, fake_domain(f, filp, 0));
+	KUNIT_EXPECT_EQ(test, -EPERM, fake_domain(f, filp, 1));
 	fake_as_self(f);
 	fake_as(f, ANGARA_PKEY_UID_MAX + 1, true);
-	KUNIT_EXPECT_EQ(test, 0, fake_ioctl(f, filp, ANGARA_IOCTL_CTX_CREATE, &c,
-					    sizeof(c)));
+	KUNIT_EXPECT_EQ(test, 0, fake_domain(f, filp, 1));
 	fake_as_self(f);
 }
 
@@ -343,11 +361,11 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(no_memory_for_queues),
 	KUNIT_CASE(query_tells_the_registers),
 	KUNIT_CASE_PARAM(sizes_and_flags, call_gen_params),
-	KUNIT_CASE_PARAM(without_context_or_adapter, call_gen_params),
+	KUNIT_CASE_PARAM(without_domain_or_adapter, call_gen_params),
 	KUNIT_CASE(unknown_numbers),
 	KUNIT_CASE_PARAM(shares_of_users, ctxs_gen_params),
 	KUNIT_CASE(administrators_have_no_share),
-	KUNIT_CASE(no_partition_no_context),
+	KUNIT_CASE(no_partition_no_domain),
 	{}
 };
 

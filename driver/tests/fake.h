@@ -24,7 +24,7 @@
 #define FAKE_TREES	16U
 #define FAKE_NODE	5U		/* of 2x2x2 */
 #define FAKE_FABRIC	0x1122334455667788ULL
-#define FAKE_REGS	(ANGARA_REG_AEQ_CI / 4 + 1)
+#define FAKE_REGS	(ANGARA_REG_TREES / 4 + 1)
 #define FAKE_FILES	12
 
 /**
@@ -76,7 +76,8 @@ struct fake_mem {
  * @fail: number of the dma_alloc or dma_map, from now, that fails; 0 for none
  * @db_sq: last doorbell of each context
  * @db_arm: last arming of each context
- * @file: open files
+ * @file: open files of the adapter
+ * @ctx: of each of these, the file of the context made last in its domain
  * @ubuf: two pages of user memory for arguments; the second cannot be accessed
  * @creds: what fake_as() has put on, or NULL
  * @own_creds: what it has put them over
@@ -119,6 +120,7 @@ struct fake {
 	u32 db_arm[FAKE_CTXS];
 
 	struct file *file[FAKE_FILES];
+	struct file *ctx[FAKE_FILES];
 	unsigned long ubuf;
 	const struct cred *creds;
 	const struct cred *own_creds;
@@ -158,14 +160,24 @@ u32 fake_forget(struct fake *f);
 
 struct file *fake_open(struct fake *f);
 void fake_close(struct fake *f, struct file *filp);
+/* Drops a reference; when it returns, a file that had only that is closed. */
+void fake_fput(struct file *filp);
+/* Only the context, and the file of it. */
+void fake_close_ctx(struct fake *f, struct file *filp);
+struct file *fake_ctx_of(struct fake *f, struct file *filp);
+/* Files that the core has closed are ended. */
+void fake_settle(struct fake *f);
+int fake_domain(struct fake *f, struct file *filp, u32 pkey);
+int fake_ctx_in(struct fake *f, struct file *filp, u32 sq, u32 cq,
+		struct angara_ctx_create *c);
 long fake_ioctl(struct fake *f, struct file *filp, u32 cmd, void *arg,
 		size_t len);
 int fake_ctx(struct fake *f, struct file *filp, u32 sq, u32 cq);
 struct file *fake_open_ctx(struct fake *f);
 __poll_t fake_poll(struct file *filp, struct poll_table_struct *wait);
 int fake_mr(struct fake *f, struct file *filp, u64 addr, u64 len, u32 flags,
-	    u32 *key);
-int fake_dereg(struct fake *f, struct file *filp, u32 key);
+	    u64 *key);
+int fake_dereg(struct fake *f, struct file *filp, u64 key);
 int fake_tree_set(struct fake *f, struct file *filp, u32 tree, u32 pkey,
 		  u32 flags);
 int fake_tree_clear(struct fake *f, struct file *filp, u32 tree, u32 flags);

@@ -5,12 +5,17 @@
  * Tests run in threads of the kernel.  These borrow the address space of the
  * process that loads the module, so that there is user memory to speak of.
  */
+#include <linux/anon_inodes.h>
+#include <linux/delay.h>
+#include <linux/fdtable.h>
+#include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/kthread.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 
 #include "fake.h"
 
@@ -94,43 +99,132 @@ void fake_as_self(struct fake *f)
 	f->creds = NULL;
 }
 
-/* Not through a path: the file is just what the core gets to see of it. */
-struct file *fake_open(struct fake *f)
+/**
+ * struct closer - closes a file
+ * @work: a thread of the kernel, which need not return to a program for it
+ * @filp: the file
+ */
+struct closer {
+	struct work_struct work;
+	struct file *filp;
+};
+
+static void closer_work(struct work_struct *work)
 {
-	struct inode *inode = kzalloc(sizeof(*inode), GFP_KERNEL);
-	struct file *filp = kzalloc(sizeof(*filp), GFP_KERNEL);
-	int ret = -ENOMEM;
-	u32 i;
-
-	if (!inode || !filp)
-		goto err_free;
-	inode->i_cdev = &f->adev->cdev;
-	for (i = 0; f->file[i]; i++)
-		if (i == FAKE_FILES - 1)
-			goto err_free;
-	ret = f->adev->cdev.ops->open(inode, filp);
-	if (ret)
-		goto err_free;
-	kfree(inode);
-	filp->f_op = f->adev->cdev.ops;
-	f->file[i] = filp;
-	return filp;
-
-err_free:
-	kfree(inode);
-	kfree(filp);
-	return ERR_PTR(ret);
+	__fput_sync(container_of(work, struct closer, work)->filp);
 }
 
-void fake_close(struct fake *f, struct file *filp)
+void fake_fput(struct file *filp)
+{
+	struct closer c = { .filp = filp };
+
+	INIT_WORK_ONSTACK(&c.work, closer_work);
+	schedule_work(&c.work);
+	flush_work(&c.work);
+	destroy_work_on_stack(&c.work);
+}
+
+static int file_keep(struct fake *f, struct file *filp)
 {
 	u32 i;
 
-	filp->f_op->release(NULL, filp);
 	for (i = 0; i < FAKE_FILES; i++)
-		if (f->file[i] == filp)
-			f->file[i] = NULL;
-	kfree(filp);
+		if (!f->file[i]) {
+			f->file[i] = filp;
+			return 0;
+		}
+	return -ENFILE;
+}
+
+static u32 file_place(struct fake *f, struct file *filp)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_FILES - 1 && f->file[i] != filp; i++)
+		;
+	return i;
+}
+
+struct file *fake_ctx_of(struct fake *f, struct file *filp)
+{
+	return f->ctx[file_place(f, filp)];
+}
+
+/* Not through a path: the core opens a file that is none, and then gets one. */
+struct file *fake_open(struct fake *f)
+{
+	const struct file_operations *ops = f->adev->cdev.ops;
+	struct inode *inode = kzalloc(sizeof(*inode), GFP_KERNEL);
+	struct file *draft = kzalloc(sizeof(*draft), GFP_KERNEL);
+	struct file *filp = ERR_PTR(-ENOMEM);
+	int ret;
+
+	if (!inode || !draft)
+		goto out_free;
+	inode->i_cdev = &f->adev->cdev;
+	ret = ops->open(inode, draft);
+	if (ret) {
+		filp = ERR_PTR(ret);
+		goto out_free;
+	}
+	filp = anon_inode_getfile("[angara-test]", ops, draft->private_data,
+				  O_RDWR);
+	if (IS_ERR(filp)) {
+		ops->release(inode, draft);
+		goto out_free;
+	}
+	ret = file_keep(f, filp);
+	if (ret) {
+		fake_fput(filp);
+		filp = ERR_PTR(ret);
+	}
+out_free:
+	kfree(inode);
+	kfree(draft);
+	return filp;
+}
+
+void fake_close_ctx(struct fake *f, struct file *filp)
+{
+	u32 i = file_place(f, filp);
+
+	if (f->ctx[i])
+		fake_fput(f->ctx[i]);
+	f->ctx[i] = NULL;
+}
+
+/* The context's first: it is the other order that needs a test of its own. */
+void fake_close(struct fake *f, struct file *filp)
+{
+	u32 i = file_place(f, filp);
+
+	fake_close_ctx(f, filp);
+	fake_fput(filp);
+	f->file[i] = NULL;
+}
+
+/* A thread of the kernel leaves the end of a file to another. */
+void fake_settle(struct fake *f)
+{
+	unsigned long end = jiffies + 10 * HZ;
+	u32 i, files = 0;
+
+	for (i = 0; i < FAKE_FILES; i++)
+		files += !!f->file[i] + !!f->ctx[i];
+	for (;;) {
+		struct list_head *at;
+		u32 listed;
+
+		flush_delayed_fput();
+		spin_lock(&f->adev->files_lock);
+		listed = 0;
+		list_for_each(at, &f->adev->files)
+			listed++;
+		spin_unlock(&f->adev->files_lock);
+		if (listed <= files || time_after(jiffies, end))
+			return;
+		msleep(20);
+	}
 }
 
 __poll_t fake_poll(struct file *filp, struct poll_table_struct *wait)
@@ -152,13 +246,43 @@ long fake_ioctl(struct fake *f, struct file *filp, u32 cmd, void *arg, size_t le
 	return ret;
 }
 
+int fake_domain(struct fake *f, struct file *filp, u32 pkey)
+{
+	struct angara_domain_create d = {
+		.size = sizeof(d), .flags = pkey ? ANGARA_DOMAIN_PKEY : 0,
+		.pkey = pkey,
+	};
+
+	return fake_ioctl(f, filp, ANGARA_IOCTL_DOMAIN_CREATE, &d, sizeof(d));
+}
+
+int fake_ctx_in(struct fake *f, struct file *filp, u32 sq, u32 cq,
+		struct angara_ctx_create *c)
+{
+	int ret;
+
+	*c = (struct angara_ctx_create){
+		.size = sizeof(*c), .sq_entries = sq, .cq_entries = cq,
+	};
+	ret = fake_ioctl(f, filp, ANGARA_IOCTL_CTX_CREATE, c, sizeof(*c));
+	if (ret) {
+		fake_settle(f);
+		return ret;
+	}
+	fake_close_ctx(f, filp);
+	f->ctx[file_place(f, filp)] = fget(c->fd);
+	close_fd(c->fd);
+	return 0;
+}
+
+/* A context in the file's domain, which is made if there is none. */
 int fake_ctx(struct fake *f, struct file *filp, u32 sq, u32 cq)
 {
-	struct angara_ctx_create c = {
-		.size = sizeof(c), .sq_entries = sq, .cq_entries = cq,
-	};
-	int ret = fake_ioctl(f, filp, ANGARA_IOCTL_CTX_CREATE, &c, sizeof(c));
+	struct angara_ctx_create c;
+	int ret = fake_domain(f, filp, 0);
 
+	if (!ret || ret == -EBUSY)
+		ret = fake_ctx_in(f, filp, sq, cq, &c);
 	return ret ? ret : c.ctx;
 }
 
@@ -174,7 +298,7 @@ struct file *fake_open_ctx(struct fake *f)
 }
 
 int fake_mr(struct fake *f, struct file *filp, u64 addr, u64 len, u32 flags,
-	    u32 *key)
+	    u64 *key)
 {
 	struct angara_mr_register r = {
 		.size = sizeof(r), .flags = flags, .addr = addr, .length = len,
@@ -186,7 +310,7 @@ int fake_mr(struct fake *f, struct file *filp, u64 addr, u64 len, u32 flags,
 	return ret;
 }
 
-int fake_dereg(struct fake *f, struct file *filp, u32 key)
+int fake_dereg(struct fake *f, struct file *filp, u64 key)
 {
 	struct angara_mr_deregister d = { .size = sizeof(d), .key = key };
 

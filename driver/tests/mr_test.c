@@ -39,16 +39,19 @@ static void region_name(const struct region *r, char *name)
 
 KUNIT_ARRAY_PARAM(region, regions, region_name);
 
-/* The table's entry of a key, of the context created last. */
-static struct angara_hw_mr *table_entry(struct fake *f, u32 key)
+/* The table's entry of a key, of the domain created last. */
+static struct angara_hw_mr *table_entry(struct fake *f, u64 key)
 {
-	u64 list = le64_to_cpu(f->last[ANGARA_ADM_DOMAIN_CREATE].domain.mrt);
+	u8 last = f->count[ANGARA_ADM_DOMAIN_TABLE] ? ANGARA_ADM_DOMAIN_TABLE :
+						      ANGARA_ADM_DOMAIN_CREATE;
+	u64 list = le64_to_cpu(f->last[last].domain.mrt);
 	u32 per_page = PAGE_SIZE / sizeof(struct angara_hw_mr);
-	unsigned long pfn = fake_list_pfn(f, list, key / per_page);
+	unsigned long pfn = fake_list_pfn(f, list,
+					  ANGARA_MR_SLOT(key) / per_page);
 
 	KUNIT_ASSERT_TRUE(f->test, fake_is_mapped(f, pfn));
 	return (struct angara_hw_mr *)page_address(pfn_to_page(pfn)) +
-	       key % per_page;
+	       ANGARA_MR_SLOT(key) % per_page;
 }
 
 /* Page @i of 4 KiB of a region, by way of its lists. */
@@ -91,7 +94,8 @@ static void lists_name_the_pages(struct kunit *test)
 	unsigned long mem, pinned = fake_pinned();
 	struct angara_hw_mr *e;
 	struct file *filp;
-	u32 key, own, i;
+	u32 own, i;
+	u64 key = 0;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
@@ -100,7 +104,8 @@ static void lists_name_the_pages(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(mem));
 	KUNIT_ASSERT_EQ(test, 0, fake_mr(f, filp, mem + r->skip, r->length, 0,
 					 &key));
-	KUNIT_EXPECT_EQ(test, 0, key);
+	KUNIT_EXPECT_EQ(test, 0, ANGARA_MR_SLOT(key));
+	KUNIT_EXPECT_EQ(test, key, le64_to_cpu(table_entry(f, key)->key));
 	KUNIT_EXPECT_EQ(test, own + r->pages, fake_pages(f));
 	KUNIT_EXPECT_EQ(test, pinned + r->pages, fake_pinned());
 	e = table_entry(f, key);
@@ -162,7 +167,8 @@ static void one_piece_few_pages(struct kunit *test)
 	struct angara_hw_mr *e;
 	unsigned long mem;
 	struct file *filp;
-	u32 key = 0, i;
+	u64 key = 0;
+	u32 i;
 	size_t bytes;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
@@ -210,7 +216,8 @@ static void no_memory_no_region(struct kunit *test)
 	struct fake *f = test->priv;
 	unsigned long pinned = fake_pinned();
 	struct file *filp;
-	u32 key = 0, own, i;
+	u64 key = 0;
+	u32 own, i;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
@@ -231,7 +238,8 @@ static void failing_dma_undoes_all(struct kunit *test)
 	struct fake *f = test->priv;
 	unsigned long mem, pinned = fake_pinned();
 	struct file *filp;
-	u32 key = 0, own, n;
+	u64 key = 0;
+	u32 own, n;
 	size_t bytes;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
@@ -276,7 +284,7 @@ static void fenced_both_ways(struct kunit *test)
 {
 	struct fake *f = test->priv;
 	struct file *filp;
-	u32 key = 0;
+	u64 key = 0;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
@@ -292,7 +300,8 @@ static void no_fence_no_region(struct kunit *test)
 	struct fake *f = test->priv;
 	unsigned long pinned = fake_pinned();
 	struct file *filp;
-	u32 key = 0, own;
+	u64 key = 0;
+	u32 own;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
@@ -319,29 +328,69 @@ static void keys(struct kunit *test)
 {
 	struct fake *f = test->priv;
 	struct file *filp;
-	u32 key, i;
+	u64 key, first;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
-	key = ANG_MAX_MRS - 1;
-	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, ANGARA_MR_KEY, &key));
+	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &first));
+	KUNIT_EXPECT_EQ(test, 0, ANGARA_MR_SLOT(first));
+	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &key));
+	KUNIT_EXPECT_EQ(test, 1, ANGARA_MR_SLOT(key));
+	KUNIT_EXPECT_NE(test, key >> 16, first >> 16);
+	/* The slot is taken, whatever the other bits are. */
+	key = 1ULL << 63 | 1;
 	KUNIT_EXPECT_EQ(test, -EEXIST, fake_mr(f, filp, f->ubuf, 1,
 					       ANGARA_MR_KEY, &key));
-	key = ANG_MAX_MRS;
-	KUNIT_EXPECT_EQ(test, -EINVAL, fake_mr(f, filp, f->ubuf, 1,
-					       ANGARA_MR_KEY, &key));
-	for (i = 0; i < ANG_MAX_MRS - 1; i++) {
-		if (fake_mr(f, filp, f->ubuf, 1, 0, &key) || key != i)
-			break;
-	}
-	KUNIT_EXPECT_EQ(test, ANG_MAX_MRS - 1, i);
-	KUNIT_EXPECT_EQ(test, -ENOSPC, fake_mr(f, filp, f->ubuf, 1, 0, &key));
-	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, 7));
-	KUNIT_EXPECT_EQ(test, -ENOENT, fake_dereg(f, filp, 7));
-	KUNIT_EXPECT_EQ(test, -ENOENT, fake_dereg(f, filp, ANG_MAX_MRS));
-	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &key));
-	KUNIT_EXPECT_EQ(test, 7, key);
+	key = 1ULL << 63 | 2;
+	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, ANGARA_MR_KEY, &key));
+	KUNIT_EXPECT_EQ(test, 1ULL << 63 | 2, key);
+	KUNIT_EXPECT_EQ(test, -ENOENT, fake_dereg(f, filp, 2));
+	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
+	KUNIT_EXPECT_EQ(test, -ENOENT, fake_dereg(f, filp, key));
+	KUNIT_EXPECT_EQ(test, -ENOENT, fake_dereg(f, filp, first ^ BIT_ULL(40)));
+	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, first));
 	/* The rest goes with the file. */
+}
+
+/* A table that gets longer has what was in it, and the one before is free. */
+static void table_grows(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	struct angara_adm_cmd *last = &f->last[ANGARA_ADM_DOMAIN_TABLE];
+	struct angara_hw_mr *e;
+	struct file *filp;
+	u64 first, key;
+	u32 pages, n;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open_ctx(f);
+	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &first));
+	pages = fake_pages(f);
+	/* Whatever is missing, nothing has changed. */
+	key = 5ULL << 16 | ANG_FIRST_MRS;
+	for (n = 2; n < 4; n++) {
+		f->fail = n + 1;
+		KUNIT_EXPECT_EQ(test, -ENOMEM, fake_mr(f, filp, f->ubuf, 1,
+						       ANGARA_MR_KEY, &key));
+		KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
+	}
+	f->fail = 0;
+	f->status[ANGARA_ADM_DOMAIN_TABLE] = ANGARA_ADM_ST_DMA;
+	KUNIT_EXPECT_EQ(test, -EIO, fake_mr(f, filp, f->ubuf, 1, ANGARA_MR_KEY,
+					    &key));
+	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
+	f->status[ANGARA_ADM_DOMAIN_TABLE] = 0;
+	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, ANGARA_MR_KEY, &key));
+	KUNIT_EXPECT_EQ(test, 2 * ANG_FIRST_MRS, le32_to_cpu(last->domain.mrs));
+	KUNIT_EXPECT_EQ(test, pages + 2, fake_pages(f));
+	e = table_entry(f, first);
+	KUNIT_EXPECT_EQ(test, 1, e->valid);
+	KUNIT_EXPECT_EQ(test, first, le64_to_cpu(e->key));
+	KUNIT_EXPECT_EQ(test, 1, table_entry(f, key)->valid);
+	key = ANG_MAX_MRS - 1;
+	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, ANGARA_MR_KEY, &key));
+	KUNIT_EXPECT_EQ(test, ANG_MAX_MRS, le32_to_cpu(last->domain.mrs));
+	KUNIT_EXPECT_EQ(test, 1, table_entry(f, first)->valid);
 }
 
 static struct kunit_case mr_cases[] = {
@@ -352,6 +401,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(fenced_both_ways),
 	KUNIT_CASE(no_fence_no_region),
 	KUNIT_CASE(keys),
+	KUNIT_CASE(table_grows),
 	{}
 };
 

@@ -59,7 +59,7 @@ static void lists_name_the_pages(struct kunit *test)
 	struct angara_adm_ctx *c = &f->last[ANGARA_ADM_CTX_CREATE].create;
 	u32 sq = pages_of(s->sq * sizeof(struct angara_wqe));
 	u32 cq = pages_of(s->cq * sizeof(struct angara_cqe));
-	u32 mrt = pages_of(ANG_MAX_MRS * sizeof(struct angara_hw_mr));
+	u32 mrt = pages_of(ANG_FIRST_MRS * sizeof(struct angara_hw_mr));
 	struct xarray seen;
 	struct file *filp;
 
@@ -69,7 +69,7 @@ static void lists_name_the_pages(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, fake_ctx(f, filp, s->sq, s->cq));
 	KUNIT_EXPECT_EQ(test, ilog2(s->sq), c->sq_log2);
 	KUNIT_EXPECT_EQ(test, ilog2(s->cq), c->cq_log2);
-	KUNIT_EXPECT_EQ(test, ANG_MAX_MRS, le32_to_cpu(d->mrs));
+	KUNIT_EXPECT_EQ(test, ANG_FIRST_MRS, le32_to_cpu(d->mrs));
 	KUNIT_EXPECT_EQ(test, sq + cq + mrt + 2, fake_pages(f));
 
 	xa_init(&seen);
@@ -84,10 +84,7 @@ static void lists_name_the_pages(struct kunit *test)
 /* Each kind of memory is at an offset of its own; there is no doorbell page. */
 static void offsets_differ(struct kunit *test)
 {
-	struct angara_ctx_create c = {
-		.size = sizeof(c), .sq_entries = ANG_MAX_SQ_ENTRIES,
-		.cq_entries = ANG_MAX_CQ_ENTRIES,
-	};
+	struct angara_ctx_create c;
 	struct fake *f = test->priv;
 	struct file *filp;
 	u64 longest;
@@ -95,8 +92,9 @@ static void offsets_differ(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open(f);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
-	KUNIT_ASSERT_EQ(test, 0, fake_ioctl(f, filp, ANGARA_IOCTL_CTX_CREATE,
-					    &c, sizeof(c)));
+	KUNIT_ASSERT_EQ(test, 0, fake_domain(f, filp, 0));
+	KUNIT_ASSERT_EQ(test, 0, fake_ctx_in(f, filp, ANG_MAX_SQ_ENTRIES,
+					     ANG_MAX_CQ_ENTRIES, &c));
 	longest = ANG_MAX_SQ_ENTRIES * sizeof(struct angara_wqe);
 	KUNIT_EXPECT_GE(test, c.cq_offset - c.sq_offset, longest);
 	KUNIT_EXPECT_GE(test, c.ctl_offset - c.cq_offset, longest);
@@ -109,7 +107,7 @@ static void failing_dma_undoes_all(struct kunit *test)
 	struct fake *f = test->priv;
 	struct file *filp;
 	size_t bytes;
-	u32 n;
+	u32 n, pages;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open(f);
@@ -117,11 +115,23 @@ static void failing_dma_undoes_all(struct kunit *test)
 	bytes = fake_bytes(f);
 	for (n = 1; ; n++) {
 		f->fail = n;
-		if (!fake_ctx(f, filp, 64, 64))
+		if (!fake_domain(f, filp, 0))
 			break;
 		KUNIT_ASSERT_EQ(test, 0, f->fail);
 		KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
 		KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
+	}
+	KUNIT_EXPECT_EQ(test, 3, n); /* a list, and mapping what is in it */
+	f->fail = 0;
+	bytes = fake_bytes(f);
+	pages = fake_pages(f);
+	for (n = 1; ; n++) {
+		f->fail = n;
+		if (!fake_ctx(f, filp, 64, 64))
+			break;
+		KUNIT_ASSERT_EQ(test, 0, f->fail);
+		KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
+		KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
 		KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_CREATE]);
 	}
 	f->fail = 0;
@@ -133,11 +143,14 @@ static void refused_by_the_adapter(struct kunit *test)
 	struct fake *f = test->priv;
 	struct file *filp;
 	size_t bytes;
+	u32 pages;
 
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open(f);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
+	KUNIT_ASSERT_EQ(test, 0, fake_domain(f, filp, 0));
 	bytes = fake_bytes(f);
+	pages = fake_pages(f);
 	f->status[ANGARA_ADM_CTX_CREATE] = ANGARA_ADM_ST_FULL;
 	KUNIT_EXPECT_EQ(test, -EBUSY, fake_ctx(f, filp, 8, 8));
 	f->status[ANGARA_ADM_CTX_CREATE] = ANGARA_ADM_ST_EXISTS;
@@ -145,7 +158,7 @@ static void refused_by_the_adapter(struct kunit *test)
 	f->status[ANGARA_ADM_CTX_CREATE] = ANGARA_ADM_ST_DMA;
 	KUNIT_EXPECT_EQ(test, -EIO, fake_ctx(f, filp, 8, 8));
 	KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
-	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
+	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
 	f->status[ANGARA_ADM_CTX_CREATE] = 0;
 	KUNIT_EXPECT_EQ(test, 0, fake_ctx(f, filp, 8, 8));
 }
@@ -191,8 +204,48 @@ static void unregistered_under_a_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENODEV, fake_ctx(f, filp, 8, 8));
 	KUNIT_EXPECT_EQ(test, EPOLLHUP | EPOLLERR,
 			(__force int)fake_poll(filp, NULL));
+	KUNIT_EXPECT_EQ(test, EPOLLHUP | EPOLLERR,
+			(__force int)fake_poll(fake_ctx_of(f, filp), NULL));
 	fake_close(f, filp);
 	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
+}
+
+/* The domain stays for its contexts, however the files are closed. */
+static void contexts_keep_their_domain(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	struct angara_ctx_create c;
+	struct file *filp, *first, *second;
+	u64 key = 0;
+	size_t bytes;
+	u32 pages;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	bytes = fake_bytes(f);
+	filp = fake_open(f);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
+	KUNIT_ASSERT_EQ(test, -ENXIO, fake_ctx_in(f, filp, 8, 8, &c));
+	KUNIT_ASSERT_EQ(test, 0, fake_domain(f, filp, 0));
+	KUNIT_EXPECT_EQ(test, -EBUSY, fake_domain(f, filp, 0));
+	KUNIT_ASSERT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &key));
+	pages = fake_pages(f);
+	KUNIT_ASSERT_EQ(test, 0, fake_ctx_in(f, filp, 8, 8, &c));
+	first = get_file(fake_ctx_of(f, filp));
+	KUNIT_ASSERT_EQ(test, 0, fake_ctx_in(f, filp, 8, 8, &c));
+	second = get_file(fake_ctx_of(f, filp));
+
+	fake_close(f, filp);
+	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
+	KUNIT_EXPECT_LT(test, pages, fake_pages(f));
+	fake_fput(first);
+	KUNIT_EXPECT_EQ(test, 1, f->count[ANGARA_ADM_CTX_DESTROY]);
+	KUNIT_EXPECT_LT(test, pages, fake_pages(f));
+	KUNIT_EXPECT_EQ(test, 0, (__force int)fake_poll(second, NULL));
+	fake_fput(second);
+	fake_settle(f);
+	KUNIT_EXPECT_EQ(test, 2, f->count[ANGARA_ADM_CTX_DESTROY]);
+	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
+	KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
 }
 
 static void doorbells_of_the_context(struct kunit *test)
@@ -212,8 +265,8 @@ static void doorbells_of_the_context(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ctl);
 	ctl->sq_pi = cpu_to_le32(0xFFFFFFFE);
 	ctl->seen = cpu_to_le32(77);
-	KUNIT_EXPECT_EQ(test, 0, fake_ioctl(f, filp, ANGARA_IOCTL_KICK, &k,
-					    sizeof(k)));
+	KUNIT_EXPECT_EQ(test, 0, fake_ioctl(f, fake_ctx_of(f, filp),
+					    ANGARA_IOCTL_KICK, &k, sizeof(k)));
 	KUNIT_EXPECT_EQ(test, 0xFFFFFFFE, f->db_sq[1]);
 	KUNIT_EXPECT_EQ(test, 77, f->db_arm[1]);
 	KUNIT_EXPECT_EQ(test, 0, f->db_sq[0]);
@@ -227,6 +280,7 @@ static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(refused_by_the_adapter),
 	KUNIT_CASE(kept_until_destroyed),
 	KUNIT_CASE(unregistered_under_a_file),
+	KUNIT_CASE(contexts_keep_their_domain),
 	KUNIT_CASE(doorbells_of_the_context),
 	{}
 };

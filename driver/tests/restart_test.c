@@ -16,12 +16,15 @@ static void expect_ioctls(struct fake *f, struct file *filp, int ret)
 	struct angara_query q = { .size = sizeof(q) };
 	struct angara_kick k = { .size = sizeof(k), .flags = ANGARA_KICK_SQ };
 	struct angara_tree_get get;
-	u32 key = 0;
+	u64 key = 0;
 
 	KUNIT_EXPECT_EQ(f->test, ret, fake_ioctl(f, filp, ANGARA_IOCTL_QUERY,
 						 &q, sizeof(q)));
-	KUNIT_EXPECT_EQ(f->test, ret, fake_ioctl(f, filp, ANGARA_IOCTL_KICK,
-						 &k, sizeof(k)));
+	if (fake_ctx_of(f, filp))
+		KUNIT_EXPECT_EQ(f->test, ret,
+				fake_ioctl(f, fake_ctx_of(f, filp),
+					   ANGARA_IOCTL_KICK, &k, sizeof(k)));
+	KUNIT_EXPECT_EQ(f->test, ret, fake_domain(f, filp, 0));
 	KUNIT_EXPECT_EQ(f->test, ret, fake_mr(f, filp, f->ubuf, 1, 0, &key));
 	KUNIT_EXPECT_EQ(f->test, ret, fake_ctx(f, filp, 8, 8));
 	KUNIT_EXPECT_EQ(f->test, ret, fake_tree_get(f, filp, 3, &get));
@@ -35,13 +38,14 @@ static void expect_stopped(struct fake *f)
 	KUNIT_EXPECT_EQ(f->test, 0, fake_bytes(f));
 }
 
+static u64 open_key; /* of the region that open_all() made */
+
 /* A file with a context, a region and a row that goes with it. */
 static struct file *open_all(struct fake *f)
 {
 	struct file *filp = fake_open_ctx(f);
-	u32 key = 0;
 
-	KUNIT_EXPECT_EQ(f->test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &key));
+	KUNIT_EXPECT_EQ(f->test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &open_key));
 	KUNIT_EXPECT_EQ(f->test, 0, fake_tree_set(f, filp, 3, 1,
 						  ANGARA_TREE_OWNED));
 	return filp;
@@ -55,7 +59,7 @@ static void old_files_are_stale(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = open_all(f);
 	idle = fake_open(f);
-	KUNIT_EXPECT_EQ(test, 0, (__force int)fake_poll(filp, NULL));
+	KUNIT_EXPECT_EQ(test, 0, (__force int)fake_poll(fake_ctx_of(f, filp), NULL));
 
 	f->guarded = true;
 	ang_dev_down(f->adev);
@@ -66,14 +70,16 @@ static void old_files_are_stale(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBUSY, PTR_ERR_OR_ZERO(fake_open(f)));
 	expect_ioctls(f, filp, -ESTALE);
 	expect_ioctls(f, idle, -ESTALE);
-	KUNIT_EXPECT_EQ(test, (__force int)GONE, (__force int)fake_poll(filp, NULL));
+	KUNIT_EXPECT_EQ(test, (__force int)GONE,
+			(__force int)fake_poll(fake_ctx_of(f, filp), NULL));
 	KUNIT_EXPECT_EQ(test, (__force int)GONE, (__force int)fake_poll(idle, NULL));
 
 	KUNIT_ASSERT_EQ(test, 0, ang_dev_up(f->adev));
 	KUNIT_EXPECT_EQ(test, 0, ang_dev_up(f->adev)); /* is up */
 	expect_ioctls(f, filp, -ESTALE);
 	expect_ioctls(f, idle, -ESTALE);
-	KUNIT_EXPECT_EQ(test, (__force int)GONE, (__force int)fake_poll(filp, NULL));
+	KUNIT_EXPECT_EQ(test, (__force int)GONE,
+			(__force int)fake_poll(fake_ctx_of(f, filp), NULL));
 }
 
 static void new_files_work(struct kunit *test)
@@ -241,8 +247,9 @@ static void cut_off_before_memory_is_given_back(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
 	KUNIT_EXPECT_EQ(test, s->uncuttable, f->adev->stuck);
 	KUNIT_EXPECT_EQ(test, s->uncuttable, f->master);
-	KUNIT_EXPECT_EQ(test, EPOLLERR, (__force int)fake_poll(filp, NULL));
-	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, 0));
+	KUNIT_EXPECT_EQ(test, EPOLLERR,
+			(__force int)fake_poll(fake_ctx_of(f, filp), NULL));
+	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, open_key));
 	fake_unregister(f);
 	fake_close(f, filp);
 	KUNIT_EXPECT_EQ(test, s->uncuttable ? pages : 0, fake_pages(f));

@@ -3,10 +3,8 @@
  * Contexts: making and destroying them.  All memory of one is a piece of its
  * process's heap:
  *
- *	memory region table, SQ, CQ, control page, counters, lists of pages
+ *	SQ, CQ, control page, counters, message area, lists of pages
  */
-#include <unistd.h>
-
 #include <linux/angara_nl.h>
 
 #include "embed.h"
@@ -16,19 +14,11 @@
 #define MAX_CQ_ENTRIES	(1U << 16)
 #define MAX_MSG_BYTES	(1U << 22)
 
-/* Users of numbers that high would share a partition with others. */
-static u32 own_pkey(void)
-{
-	u32 uid = geteuid();
-
-	return uid > ANGARA_PKEY_UID_MAX ? 0 : ANGARA_PKEY_UID(uid);
-}
-
 /* Who made the fabric, his is all of it. */
 struct ang_cred emb_cred(const struct emb_dev *d)
 {
 	return (struct ang_cred){
-		.pkey = d->ctx ? d->pkey : own_pkey(),
+		.pkey = d->dom ? d->dom->pkey : emb_own_pkey(),
 		.admin = true,
 	};
 }
@@ -50,7 +40,7 @@ int emb_query(struct emb_dev *d, void *arg)
 	q->max_cq_entries = MAX_CQ_ENTRIES;
 	q->max_mrs = EMB_MAX_MRS;
 	q->max_op_bytes = ANGARA_MAX_OP_BYTES;
-	q->pkey = own_pkey();
+	q->pkey = emb_own_pkey();
 	q->caps = ANGARA_CAP_MSG;
 	q->max_msg_bytes = MAX_MSG_BYTES;
 	q->max_trees = head->cfg.trees;
@@ -69,16 +59,6 @@ static bool area_ok(u32 bytes)
 			  bytes <= MAX_MSG_BYTES && !(bytes & (bytes - 1)));
 }
 
-static int choose_pkey(const struct angara_ctx_create *cmd, u32 *pkey)
-{
-	if (!(cmd->flags & ANGARA_CTX_PKEY)) {
-		*pkey = own_pkey();
-		return *pkey ? 0 : -EPERM;
-	}
-	*pkey = cmd->pkey;
-	return *pkey ? 0 : -EINVAL;
-}
-
 static u64 pages(u64 bytes)
 {
 	return (bytes + ANGARA_PAGE_SIZE - 1) / ANGARA_PAGE_SIZE;
@@ -88,7 +68,6 @@ static u64 pages(u64 bytes)
 static u64 mem_alloc(struct emb_dev *d, const struct angara_ctx_create *cmd)
 {
 	const u64 sizes[] = {
-		EMB_MAX_MRS * sizeof(struct angara_hw_mr),
 		cmd->sq_entries * sizeof(struct angara_wqe),
 		cmd->cq_entries * sizeof(struct angara_cqe),
 		sizeof(struct angara_ctl),
@@ -104,9 +83,9 @@ static u64 mem_alloc(struct emb_dev *d, const struct angara_ctx_create *cmd)
 	d->mem_len = (total + pages(total * sizeof(*list))) * ANGARA_PAGE_SIZE;
 	if (emb_heap_alloc(d->fab, d->mem_len, &d->mem))
 		return 0;
-	at = d->mem + pages(sizes[0]) * ANGARA_PAGE_SIZE;
-	for (i = 1; i < kinds; i++) {
-		d->at[i - 1] = at;
+	at = d->mem;
+	for (i = 0; i < kinds; i++) {
+		d->at[i] = at;
 		at += pages(sizes[i]) * ANGARA_PAGE_SIZE;
 	}
 	list = emb_at(d->fab, at);
@@ -145,31 +124,14 @@ static int area_on_device(struct emb_dev *d, u32 num, u64 lists, u32 bytes)
 	return ret;
 }
 
-/* A domain of the context's own, of the same number. */
-static int domain_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists)
-{
-	struct angara_adm_cmd cmd = {
-		.opcode = ANGARA_ADM_DOMAIN_CREATE,
-		.ctx = cpu_to_le16((u16)num),
-		.domain = {
-			.mrt = list_of(d, lists, d->mem),
-			.mrs = cpu_to_le32(EMB_MAX_MRS),
-			.pkey = cpu_to_le32(pkey),
-		},
-	};
-	struct angara_adm_cpl cpl;
-
-	return emb_exec(&d->run, d->node, &cmd, &cpl);
-}
-
-static int create_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists,
+static int create_on_device(struct emb_dev *d, u32 num, u64 lists,
 			    const struct angara_ctx_create *arg)
 {
 	struct angara_adm_cmd cmd = {
 		.opcode = ANGARA_ADM_CTX_CREATE,
 		.ctx = cpu_to_le16((u16)num),
 		.create = {
-			.dom = cpu_to_le16((u16)num),
+			.dom = cpu_to_le16((u16)d->dom->num),
 			.sq_log2 = log2_of(arg->sq_entries),
 			.cq_log2 = log2_of(arg->cq_entries),
 			.sq = list_of(d, lists, d->at[EMB_MEM_SQ]),
@@ -179,23 +141,17 @@ static int create_on_device(struct emb_dev *d, u32 num, u32 pkey, u64 lists,
 		},
 	};
 	struct angara_adm_cpl cpl;
-	int ret = domain_on_device(d, num, pkey, lists);
+	int ret = emb_exec(&d->run, d->node, &cmd, &cpl);
 
-	if (ret)
-		return ret;
-	ret = emb_exec(&d->run, d->node, &cmd, &cpl);
 	if (!ret && arg->msg_bytes)
 		ret = area_on_device(d, num, lists, arg->msg_bytes);
-	if (ret)
-		emb_simple(&d->run, d->node, ANGARA_ADM_DOMAIN_DESTROY, num, 0);
 	return ret == -EEXIST || ret == -ENOSPC ? -EBUSY : ret;
 }
 
 /* Under the node's lock. */
-static int create(struct emb_dev *d, u32 pkey, const struct angara_ctx_create *arg)
+static int create(struct emb_dev *d, const struct angara_ctx_create *arg)
 {
 	struct emb_node *n = emb_node(d->fab, d->node);
-	u32 life = READ_ONCE(n->life);
 	u64 lists;
 	u32 num;
 	int ret;
@@ -204,23 +160,21 @@ static int create(struct emb_dev *d, u32 pkey, const struct angara_ctx_create *a
 		;
 	if (num == d->fab->head->cfg.ctxs)
 		return -EBUSY;
+	if (emb_lost(d))
+		return -ENODEV;
 	lists = mem_alloc(d, arg);
 	if (!lists)
 		return -ENOMEM;
-	ret = create_on_device(d, num, pkey, lists, arg);
+	ret = create_on_device(d, num, lists, arg);
 	if (ret) {
 		emb_heap_free(d->fab, d->mem);
 		return ret;
 	}
 	d->num = num;
-	d->pkey = pkey;
 	d->ctl = emb_at(d->fab, d->at[EMB_MEM_CTL]);
 	d->ctr = emb_at(d->fab, d->at[EMB_MEM_CTR]);
-	d->mrt = emb_at(d->fab, d->mem);
 	d->ctx = &n->ctx[num];
 	d->ctx->asleep = 0;
-	d->life = life;
-	d->life_now = &n->life;
 	ang_store_release(&d->ctx->owner, d->fab->slot + 1);
 	WRITE_ONCE(n->num_ctx, n->num_ctx + 1);
 	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] + 1);
@@ -229,30 +183,34 @@ static int create(struct emb_dev *d, u32 pkey, const struct angara_ctx_create *a
 
 int emb_ctx_create(struct emb_dev *d, void *arg)
 {
-	struct angara_ctx_create *cmd = arg;
-	u32 pkey;
+	struct emb_create *c = arg;
+	struct angara_ctx_create *cmd = &c->arg;
+	struct emb_dev *h = c->handle;
 	int ret;
 
-	if (cmd->flags & ~ANGARA_CTX_PKEY || cmd->reserved)
+	if (cmd->flags || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (!entries_ok(cmd->sq_entries, MAX_SQ_ENTRIES) ||
 	    !entries_ok(cmd->cq_entries, MAX_CQ_ENTRIES) ||
 	    !area_ok(cmd->msg_bytes))
 		return -EINVAL;
-	ret = choose_pkey(cmd, &pkey);
-	if (ret)
+	if (!d->dom)
+		return -ENXIO;
+	h->dom = d->dom;
+	h->life = d->life;
+	h->life_now = d->life_now;
+	ret = emb_node_lock(&h->run, h->node);
+	if (!ret) {
+		ret = create(h, cmd);
+		emb_node_unlock(&h->run, h->node);
+	}
+	if (ret) {
+		h->dom = NULL;
 		return ret;
-	if (d->ctx)
-		return -EBUSY;
-	ret = emb_node_lock(&d->run, d->node);
-	if (ret)
-		return ret;
-	ret = create(d, pkey, cmd);
-	emb_node_unlock(&d->run, d->node);
-	if (ret)
-		return ret;
-	cmd->pkey = pkey;
-	cmd->ctx = d->num;
+	}
+	d->dom->refs++;
+	cmd->fd = -1;
+	cmd->ctx = h->num;
 	cmd->sq_offset = EMB_MEM_SQ * EMB_MEM_STRIDE;
 	cmd->cq_offset = EMB_MEM_CQ * EMB_MEM_STRIDE;
 	cmd->ctl_offset = EMB_MEM_CTL * EMB_MEM_STRIDE;
@@ -268,8 +226,6 @@ static int destroy(struct emb_run *r, u32 node, u32 num)
 	struct emb_node *n = emb_node(r->fab, node);
 	int ret = emb_simple(r, node, ANGARA_ADM_CTX_DESTROY, num, 0);
 
-	if (!ret || ret == -ENOENT)
-		ret = emb_simple(r, node, ANGARA_ADM_DOMAIN_DESTROY, num, 0);
 	if (ret && ret != -ENOENT)
 		return ret;
 	ang_store_release(&n->ctx[num].owner, 0);
@@ -317,12 +273,10 @@ void emb_ctx_destroy(struct emb_dev *d)
 			ret = destroy(&r, d->node, d->num);
 		emb_node_unlock(&r, d->node);
 	}
-	emb_mrs_release(d);
 	if (emb_lost(d) ? !emb_haunted(d->fab) : !ret)
 		emb_heap_free(d->fab, d->mem);
 	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] - 1);
 	d->ctx = NULL;
-	d->life_now = &d->life;
 }
 
 int emb_kick(struct emb_dev *d, void *arg)
@@ -333,8 +287,6 @@ int emb_kick(struct emb_dev *d, void *arg)
 		return -EOPNOTSUPP;
 	if (!cmd->flags)
 		return -EINVAL;
-	if (!d->ctx)
-		return -ENXIO;
 	if (emb_broken(d->fab))
 		return -ENODEV;
 	if (cmd->flags & ANGARA_KICK_SQ)

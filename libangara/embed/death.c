@@ -34,6 +34,9 @@ static int give_back(struct emb_fab *fab, u32 slot)
 		for (num = 0; !ret && num < fab->head->cfg.ctxs; num++)
 			if (READ_ONCE(n->ctx[num].owner) == slot + 1)
 				ret = emb_ctx_reap(&r, node, num, slot + 1);
+		for (num = 0; !ret && num < fab->head->cfg.ctxs; num++)
+			if (READ_ONCE(n->ctx[num].domain) == slot + 1)
+				ret = emb_domain_reap(&r, node, num, slot + 1);
 		if (!ret)
 			ret = emb_rows_reap(&r, node, slot + 1);
 	}

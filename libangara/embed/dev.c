@@ -9,11 +9,28 @@
 #include "embed.h"
 #include "scan.h"
 
+static int dev_new(struct ang_dev *dev, struct emb_fab *fab, u32 node)
+{
+	struct emb_dev *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	d->fab = fab;
+	d->node = node;
+	d->num = ANG_NONE;
+	d->life_now = &d->life;
+	d->forks = emb_forks();
+	emb_run_init(&d->run, fab);
+	dev->priv = d;
+	dev->fd = -1;
+	return 0;
+}
+
 static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
 		    const char *name)
 {
 	unsigned long node;
-	struct emb_dev *d;
+	struct emb_fab *fab;
 	char *end;
 	int ret;
 
@@ -21,31 +38,15 @@ static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
 	node = strtoul(name, &end, 10);
 	if (*name < '0' || *name > '9' || *end || errno)
 		return -ENODEV;
-	d = calloc(1, sizeof(*d));
-	if (!d)
-		return -ENOMEM;
-	ret = emb_attach(spec, &d->fab);
+	ret = emb_attach(spec, &fab);
 	if (ret)
-		goto free_dev;
-	ret = -ENODEV;
+		return ret;
 	/* Slots are given from 0, and kept: no two processes share a node early. */
 	if (node == ANG_DEV_ANY)
-		node = d->fab->slot % d->fab->head->nodes;
-	if (node >= d->fab->head->nodes)
-		goto detach;
-	d->node = (u32)node;
-	d->num = ANG_NONE;
-	d->life_now = &d->life;
-	d->forks = emb_forks();
-	emb_run_init(&d->run, d->fab);
-	dev->priv = d;
-	dev->fd = -1;
-	return 0;
-
-detach:
-	emb_detach(d->fab);
-free_dev:
-	free(d);
+		node = fab->slot % fab->head->nodes;
+	ret = node < fab->head->nodes ? dev_new(dev, fab, (u32)node) : -ENODEV;
+	if (ret)
+		emb_detach(fab);
 	return ret;
 }
 
@@ -73,13 +74,13 @@ static void emb_close(struct ang_dev *dev)
 
 	if (d->forks == emb_forks()) {
 		emb_watch_end(d);
-		if (!enter(d)) {
+		pthread_mutex_lock(&d->fab->mutex);
+		if (!emb_broken(d->fab)) {
 			emb_ctx_destroy(d);
 			emb_trees_disown(d);
-			leave(d);
-		} else if (d->ctx) {
-			emb_mrs_release(d);
 		}
+		emb_domain_put(d);
+		leave(d);
 		emb_detach(d->fab);
 	}
 	free(d);
@@ -106,13 +107,14 @@ struct command {
 		.run = fn,						\
 	}
 
-static const struct command commands[] = {
+static const struct command dev_commands[] = {
 	COMMAND(ANGARA_IOCTL_QUERY, emb_query, angara_query, caps),
+	COMMAND(ANGARA_IOCTL_DOMAIN_CREATE, emb_domain_create,
+		angara_domain_create, job),
 	COMMAND(ANGARA_IOCTL_CTX_CREATE, emb_ctx_create, angara_ctx_create,
 		db_offset),
 	COMMAND(ANGARA_IOCTL_MR_REG, emb_mr_reg, angara_mr_register, key),
-	COMMAND(ANGARA_IOCTL_MR_DEREG, emb_mr_dereg, angara_mr_deregister,
-		reserved),
+	COMMAND(ANGARA_IOCTL_MR_DEREG, emb_mr_dereg, angara_mr_deregister, key),
 	COMMAND(ANGARA_IOCTL_TREE_SET, emb_tree_set, angara_tree_set, row),
 	COMMAND(ANGARA_IOCTL_TREE_GET, emb_tree_get, angara_tree_get, delegated),
 	COMMAND(ANGARA_IOCTL_TREE_CLEAR, emb_tree_clear, angara_tree_clear,
@@ -121,14 +123,31 @@ static const struct command commands[] = {
 		angara_tree_delegate, pkey),
 	COMMAND(ANGARA_IOCTL_TREE_CHECK, emb_tree_check, angara_tree_verify,
 		nodes),
+};
+
+static const struct command ctx_commands[] = {
 	COMMAND(ANGARA_IOCTL_JOIN, emb_join, angara_join, place),
 	COMMAND(ANGARA_IOCTL_LEAVE, emb_leave, angara_join, place),
 	COMMAND(ANGARA_IOCTL_KICK, emb_kick, angara_kick, flags),
 };
 
+#define LENGTH(array)	(sizeof(array) / sizeof(*(array)))
+
+/* Return: the command of that number of such a handle, or NULL. */
+static const struct command *command_of(const struct emb_dev *d, unsigned int nr)
+{
+	const struct command *all = d->ctx ? ctx_commands : dev_commands;
+	u32 count = d->ctx ? LENGTH(ctx_commands) : LENGTH(dev_commands);
+	u32 index = _IOC_NR(nr);
+
+	if (index >= count || !all[index].run || nr != _IO(ANGARA_IOC_TYPE, index))
+		return NULL;
+	return &all[index];
+}
+
 union argument {
 	struct angara_query query;
-	struct angara_ctx_create create;
+	struct emb_create create;
 	struct angara_mr_register reg;
 	struct angara_tree_get get;
 };
@@ -151,28 +170,56 @@ static int argument_in(void *buf, const void *arg, u32 size,
 	return 0;
 }
 
-static int emb_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
+/* @handle: of the context that the command makes, or NULL. */
+static int run_command(struct emb_dev *d, const struct command *c, void *arg,
+		       struct emb_dev *handle)
 {
-	struct emb_dev *d = dev->priv;
-	u32 index = _IOC_NR(nr);
 	union argument buf = { 0 };
 	u32 size;
 	int ret;
 
-	if (index >= sizeof(commands) / sizeof(*commands) ||
-	    !commands[index].run || nr != _IO(ANGARA_IOC_TYPE, index))
-		return -ENOTTY;
 	memcpy(&size, arg, sizeof(size));
-	ret = argument_in(&buf, arg, size, &commands[index]);
+	ret = argument_in(&buf, arg, size, c);
+	if (handle)
+		buf.create.handle = handle;
 	if (!ret)
 		ret = enter(d);
 	if (ret)
 		return ret;
-	ret = emb_lost(d) ? -ENODEV : commands[index].run(d, &buf);
+	ret = emb_lost(d) ? -ENODEV : c->run(d, &buf);
 	leave(d);
 	if (!ret)
-		memcpy(arg, &buf, size < commands[index].size ?
-		       size : commands[index].size);
+		memcpy(arg, &buf, size < c->size ? size : c->size);
+	return ret;
+}
+
+static int emb_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
+{
+	struct emb_dev *d = dev->priv;
+	const struct command *c = command_of(d, nr);
+
+	/* That one has a way of its own, emb_ctx_open(). */
+	if (!c || nr == ANGARA_IOCTL_CTX_CREATE)
+		return -ENOTTY;
+	return run_command(d, c, arg, NULL);
+}
+
+static int emb_ctx_open(struct ang_dev *dev, void *arg, struct ang_dev *ctx)
+{
+	struct emb_dev *d = dev->priv;
+	const struct command *c = command_of(d, ANGARA_IOCTL_CTX_CREATE);
+	int ret;
+
+	if (!c)
+		return -ENOTTY;
+	ret = dev_new(ctx, d->fab, d->node);
+	if (ret)
+		return ret;
+	emb_hold(d->fab);
+	ctx->ops = dev->ops;
+	ret = run_command(d, c, arg, ctx->priv);
+	if (ret)
+		emb_close(ctx);
 	return ret;
 }
 
@@ -290,6 +337,7 @@ const struct ang_dev_ops ang_embed_ops = {
 	.first = emb_first,
 	.open = emb_open,
 	.close = emb_close,
+	.ctx_open = emb_ctx_open,
 	.cmd = emb_cmd,
 	.describe = emb_describe,
 	.doorbell = emb_doorbell,

@@ -123,11 +123,13 @@ struct emb_slot {
  * @wake: counted up by every interrupt; a futex
  * @owner: slot of its process, plus 1; 0: free
  * @asleep: how many sleep on @wake (atomic)
+ * @domain: slot of the process that has the domain of this number, plus 1
  */
 struct emb_ctx {
 	u32 wake ____cacheline_aligned;
 	u32 owner;
 	u32 asleep;
+	u32 domain;
 };
 
 /**
@@ -299,17 +301,38 @@ struct emb_run {
 };
 
 /**
- * struct emb_dev - an open device
+ * struct emb_domain - what contexts of a device share; under emb_fab.mutex
+ * @refs: handles that have it: the device's, those of contexts
+ * @node: node
+ * @num: number on it
+ * @pkey: partition
+ * @job: key of the job, 0 for none
+ * @life: of the node, when it was made
+ * @mrt: table of memory regions
+ * @mem: offset in the segment of the table, and of the list of its pages
+ */
+struct emb_domain {
+	u32 refs;
+	u32 node;
+	u32 num;
+	u32 pkey;
+	u64 job;
+	u32 life;
+	struct angara_hw_mr *mrt;
+	u64 mem;
+};
+
+/**
+ * struct emb_dev - a handle: of an open device, or of a context
  * @fab: fabric
  * @node: node
- * @num: its context, ANG_NONE without
- * @pkey: partition of that
- * @life: of its node, when the context was made
- * @life_now: of its node; without a context, @life itself
- * @ctx: that, NULL without, as all that follows
+ * @dom: its domain, NULL without
+ * @num: its context, ANG_NONE for a device
+ * @life: of its node, when the domain was made
+ * @life_now: of its node; without a domain, @life itself
+ * @ctx: the context, NULL for a device, as all that follows
  * @ctl: control page
  * @ctr: counters
- * @mrt: table of memory regions
  * @mem: offset in the segment of all its memory
  * @mem_len: bytes of that
  * @at: offset in the segment of what can be mapped, by EMB_MEM_*
@@ -321,14 +344,13 @@ struct emb_run {
 struct emb_dev {
 	struct emb_fab *fab;
 	u32 node;
+	struct emb_domain *dom;
 	u32 num;
-	u32 pkey;
 	u32 life;
 	const u32 *life_now;
 	struct emb_ctx *ctx;
 	struct angara_ctl *ctl;
 	const __le64 *ctr;
-	struct angara_hw_mr *mrt;
 	u64 mem;
 	u64 mem_len;
 	u64 at[5];
@@ -336,6 +358,16 @@ struct emb_dev {
 	u64 owned[ANGARA_MAX_TREES];
 	u32 forks;
 	struct emb_watch *watch;
+};
+
+/**
+ * struct emb_create - a context to be made
+ * @arg: argument of ANGARA_IOCTL_CTX_CREATE
+ * @handle: of the context, of a device that is opened anew
+ */
+struct emb_create {
+	struct angara_ctx_create arg;
+	struct emb_dev *handle;
 };
 
 #define EMB_MEM_SQ	0
@@ -434,6 +466,7 @@ u32 emb_layout_hash(void);
 
 /* segment.c */
 int emb_attach(const struct ang_spec *spec, struct emb_fab **fab);
+void emb_hold(struct emb_fab *fab);
 void emb_detach(struct emb_fab *fab);
 u32 emb_forks(void);
 
@@ -489,16 +522,20 @@ void emb_tracer_get(const struct emb_fab *fab);
 void emb_tracer_put(void);
 void emb_tracer_forget(void);
 
-/* ctx.c, mr.c, tree.c: commands; under fab->mutex */
+/* domain.c, ctx.c, mr.c, tree.c: commands; under fab->mutex */
 struct ang_cred emb_cred(const struct emb_dev *d);
 int emb_query(struct emb_dev *d, void *arg);
+int emb_domain_create(struct emb_dev *d, void *arg);
+void emb_domain_put(struct emb_dev *d);
+int emb_domain_reap(struct emb_run *r, u32 node, u32 num, u32 owner);
+u32 emb_own_pkey(void);
 int emb_ctx_create(struct emb_dev *d, void *arg);
 void emb_ctx_destroy(struct emb_dev *d);
 int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner);
 int emb_kick(struct emb_dev *d, void *arg);
 int emb_mr_reg(struct emb_dev *d, void *arg);
 int emb_mr_dereg(struct emb_dev *d, void *arg);
-void emb_mrs_release(struct emb_dev *d);
+void emb_mrs_release(struct emb_domain *dom);
 int emb_tree_set(struct emb_dev *d, void *arg);
 int emb_tree_get(struct emb_dev *d, void *arg);
 int emb_tree_clear(struct emb_dev *d, void *arg);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory regions: entries in the table of a context.
+ * Memory regions: entries in the table of a domain.
  *
  * Nothing is pinned: what is not in the segment is reached through its process
  * (see dma.c), so it must stay mapped as long as it is registered.  As in the
@@ -9,6 +9,7 @@
  */
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -119,17 +120,28 @@ static int fence(struct emb_dev *d)
 	return ret;
 }
 
-/* The key asked for, or the lowest that is free. */
+static struct angara_hw_mr *entry_of(const struct emb_dev *d, u64 key)
+{
+	return &d->dom->mrt[ANGARA_MR_SLOT(key)];
+}
+
+/* The slot asked for, or the lowest that is free, with random bits above. */
 static int choose_key(struct emb_dev *d, struct angara_mr_register *cmd)
 {
-	u32 key;
+	u64 key;
+	u32 slot;
 
 	if (cmd->flags & ANGARA_MR_KEY)
-		return READ_ONCE(d->mrt[cmd->key].valid) ? -EEXIST : 0;
-	for (key = 0; key < EMB_MAX_MRS && READ_ONCE(d->mrt[key].valid); key++)
+		return READ_ONCE(entry_of(d, cmd->key)->valid) ? -EEXIST : 0;
+	for (slot = 0; slot < EMB_MAX_MRS &&
+	     READ_ONCE(d->dom->mrt[slot].valid); slot++)
 		;
-	cmd->key = key;
-	return key < EMB_MAX_MRS ? 0 : -ENOSPC;
+	if (slot == EMB_MAX_MRS)
+		return -ENOSPC;
+	if (getrandom(&key, sizeof(key), 0) != sizeof(key))
+		return -EIO;
+	cmd->key = key - ANGARA_MR_SLOT(key) + slot;
+	return 0;
 }
 
 int emb_mr_reg(struct emb_dev *d, void *arg)
@@ -139,13 +151,13 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 	u64 dma;
 	int ret;
 
-	if (cmd->flags & ~ANGARA_MR_KEY)
+	if (cmd->flags & ~ANGARA_MR_KEY || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (cmd->access & ~ANGARA_ACCESS_ALL)
 		return -EINVAL;
-	if ((cmd->flags & ANGARA_MR_KEY) && cmd->key >= EMB_MAX_MRS)
+	if ((cmd->flags & ANGARA_MR_KEY) && ANGARA_MR_SLOT(cmd->key) >= EMB_MAX_MRS)
 		return -EINVAL;
-	if (!d->ctx)
+	if (!d->dom)
 		return -ENXIO;
 	if (!length_ok(cmd->addr, cmd->length))
 		return -EINVAL;
@@ -154,7 +166,7 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 		ret = choose_key(d, cmd);
 	if (ret)
 		return ret;
-	entry = &d->mrt[cmd->key];
+	entry = entry_of(d, cmd->key);
 	*entry = (struct angara_hw_mr){
 		.addr = cpu_to_le64(dma),
 		.length = cpu_to_le64(cmd->length),
@@ -174,27 +186,32 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 int emb_mr_dereg(struct emb_dev *d, void *arg)
 {
 	const struct angara_mr_deregister *cmd = arg;
+	struct angara_hw_mr *entry;
 	int ret;
 
-	if (cmd->flags || cmd->reserved)
+	if (cmd->flags)
 		return -EOPNOTSUPP;
-	if (!d->ctx)
+	if (!d->dom)
 		return -ENXIO;
-	if (cmd->key >= EMB_MAX_MRS || !READ_ONCE(d->mrt[cmd->key].valid))
+	if (ANGARA_MR_SLOT(cmd->key) >= EMB_MAX_MRS)
 		return -ENOENT;
-	WRITE_ONCE(d->mrt[cmd->key].valid, 0);
+	entry = entry_of(d, cmd->key);
+	if (!READ_ONCE(entry->valid) || le64_to_cpu(entry->key) != cmd->key)
+		return -ENOENT;
+	WRITE_ONCE(entry->valid, 0);
 	ret = fence(d);
-	if (mr_is_outside(&d->mrt[cmd->key]))
+	if (mr_is_outside(entry))
 		emb_tracer_put();
 	return ret;
 }
 
-/* The context has been destroyed: its regions are reached no more. */
-void emb_mrs_release(struct emb_dev *d)
+/* No context uses the domain: its regions are reached no more. */
+void emb_mrs_release(struct emb_domain *dom)
 {
 	u32 key;
 
 	for (key = 0; key < EMB_MAX_MRS; key++)
-		if (READ_ONCE(d->mrt[key].valid) && mr_is_outside(&d->mrt[key]))
+		if (READ_ONCE(dom->mrt[key].valid) &&
+		    mr_is_outside(&dom->mrt[key]))
 			emb_tracer_put();
 }

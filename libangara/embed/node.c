@@ -27,8 +27,10 @@ static int node_restart(struct emb_run *r, u32 node)
 	int ret;
 
 	rows_forget(n);
-	for (num = 0; num < r->fab->head->cfg.ctxs; num++)
+	for (num = 0; num < r->fab->head->cfg.ctxs; num++) {
+		WRITE_ONCE(n->ctx[num].domain, 0);
 		WRITE_ONCE(n->ctx[num].owner, 0);
+	}
 	WRITE_ONCE(n->num_ctx, 0);
 	n->adm_pi = 0;
 	/* What comes from now on may reset it again. */

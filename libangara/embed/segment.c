@@ -444,6 +444,14 @@ out:
 	return ret;
 }
 
+/* Once more, for a caller that has come to it. */
+void emb_hold(struct emb_fab *fab)
+{
+	pthread_mutex_lock(&registry);
+	fab->refs++;
+	pthread_mutex_unlock(&registry);
+}
+
 void emb_detach(struct emb_fab *fab)
 {
 	struct emb_fab **at;

@@ -34,6 +34,8 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	if (ret)
 		return ret;
 	ang_row_to_hw(&cmd->row, &adm.set.row);
+	if (cmd->flags & ANGARA_TREE_JOB)
+		adm.set.job = cpu_to_le64(d->dom->job);
 	ret = emb_exec(&d->run, d->node, &adm, &cpl);
 	if (ret)
 		return ret == -EEXIST ? -EBUSY : ret;
@@ -51,8 +53,13 @@ int emb_tree_set(struct emb_dev *d, void *arg)
 	const struct angara_tree_set *cmd = arg;
 	int ret;
 
-	if (cmd->flags & ~ANGARA_TREE_OWNED || cmd->row.reserved)
+	if (cmd->flags & ~(ANGARA_TREE_OWNED | ANGARA_TREE_JOB) ||
+	    cmd->row.reserved)
 		return -EOPNOTSUPP;
+	if (cmd->flags & ANGARA_TREE_JOB && !d->dom)
+		return -ENXIO;
+	if (cmd->flags & ANGARA_TREE_JOB && !d->dom->job)
+		return -EINVAL;
 	ret = node_lock(d);
 	if (ret)
 		return ret;
@@ -247,8 +254,6 @@ static int membership(struct emb_dev *d, const struct angara_join *cmd,
 			     &adm.place);
 	if (ret)
 		return ret;
-	if (!d->ctx)
-		return -ENXIO;
 	ret = node_lock(d);
 	if (ret)
 		return ret;

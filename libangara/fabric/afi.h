@@ -214,6 +214,7 @@ struct afi_look {
  * @lock: see above
  * @refs: objects opened on it (atomic)
  * @job: the job, if that tells which adapter is this process's
+ * @dom: its domain
  * @ctx: context
  * @about: what that says of itself
  * @prov_keys: the provider chooses keys, else the program
@@ -279,8 +280,10 @@ struct afi_domain {
 	pthread_mutex_t lock;
 	u32 refs;
 	struct angara_job *job;
+	struct angara_domain *dom;
 	struct angara_ctx *ctx;
-	struct angara_ctx_info about;
+	struct angara_domain_info about;
+	struct angara_peer self;
 	bool prov_keys;
 	bool events;
 	struct afi_mr **watched;

@@ -167,6 +167,7 @@ static void domain_free(struct afi_domain *d)
 	afi_coll_free(d);
 	/* What is still under way is dropped with the context. */
 	angara_ctx_close(d->ctx);
+	angara_domain_close(d->dom);
 	angara_job_finalize(d->job);
 	afi_flow_free(d);
 	afi_probe_free(d);
@@ -248,6 +249,7 @@ static int open_ctx(struct afi_domain *d, const char *name)
 		.cq_entries = AFI_AWAITS,
 		.msg_bytes = AFI_MSG_AREA,
 	};
+	struct angara_ctx_info own = { .size = sizeof(own) };
 	const char *device;
 	char *param = NULL;
 	int ret = 0;
@@ -258,18 +260,20 @@ static int open_ctx(struct afi_domain *d, const char *name)
 		device = param;
 	if (!device && getenv("PMIX_NAMESPACE"))
 		ret = angara_job_init(&d->job);
-	if (!ret) {
-		ret = angara_ctx_open(device, &attr, &d->ctx);
-		d->has_msgs = !ret;
-	}
-	/* A driver that knows no messages has the rest. */
-	if (ret == -ENOTSUP) {
-		attr.msg_bytes = 0;
-		ret = angara_ctx_open(device, &attr, &d->ctx);
-	}
+	if (!ret)
+		ret = angara_domain_open(device, NULL, &d->dom);
 	d->about.size = sizeof(d->about);
 	if (!ret)
-		ret = angara_ctx_query(d->ctx, &d->about);
+		ret = angara_domain_query(d->dom, &d->about);
+	/* A driver that knows no messages has the rest. */
+	d->has_msgs = d->about.max_msg_bytes;
+	if (!d->has_msgs)
+		attr.msg_bytes = 0;
+	if (!ret)
+		ret = angara_ctx_open(d->dom, &attr, &d->ctx);
+	if (!ret)
+		ret = angara_ctx_query(d->ctx, &own);
+	d->self = own.self;
 	if (ret)
 		AFI_WARN(DOMAIN, "no context on adapter %s: %s\n",
 			 device ? device : "of this process", strerror(-ret));

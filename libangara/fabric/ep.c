@@ -347,8 +347,8 @@ static int set_name(struct afi_ep *ep, u32 n)
 	ep->num = (u32)first;
 	ep->name = (struct afi_name){
 		.fabric_id = d->about.fabric_id,
-		.node = d->about.self.node,
-		.ctx = d->about.self.ctx,
+		.node = d->self.node,
+		.ctx = d->self.ctx,
 		.ep = (u16)first,
 		.serial = d->id << AFI_SERIAL_BITS |
 			  (d->serial++ & ((1U << AFI_SERIAL_BITS) - 1)),

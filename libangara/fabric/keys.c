@@ -50,7 +50,7 @@ int afi_keys_init(struct afi_domain *d)
 	if (!d->dir_mem)
 		return -FI_ENOMEM;
 	d->dir_mem[AFI_DIR_ID].key = d->id;
-	ret = angara_mr_reg_key(d->ctx, d->dir_mem, len,
+	ret = angara_mr_reg_key(d->dom, d->dir_mem, len,
 				ANGARA_ACCESS_REMOTE_READ, AFI_DIR_KEY,
 				&d->dir);
 	if (ret)
@@ -75,7 +75,7 @@ bool afi_low_spare(const struct afi_domain *d, u32 part, u32 n)
 int afi_low_reg(struct afi_domain *d, void *addr, size_t len,
 		unsigned int access, struct angara_mr **mr)
 {
-	int ret = angara_mr_reg(d->ctx, addr, len, access, mr);
+	int ret = angara_mr_reg(d->dom, addr, len, access, mr);
 
 	if (!ret && angara_mr_key(*mr) >= afi_low_keys(d)) {
 		angara_mr_dereg(*mr);
@@ -106,7 +106,7 @@ static int take_provided(struct afi_domain *d, void *addr, size_t len,
 			break;
 	if (i == num_direct(d))
 		return -FI_ENOSPC;
-	ret = angara_mr_reg_key(d->ctx, addr, len, access, afi_low_keys(d) + i,
+	ret = angara_mr_reg_key(d->dom, addr, len, access, afi_low_keys(d) + i,
 				&mr->mr);
 	if (ret)
 		return ret;
@@ -166,7 +166,7 @@ int afi_key_take(struct afi_domain *d, u64 want, void *addr, size_t len,
 	mr->fid.key = want;
 	if (want >= num_direct(d))
 		return take_listed(d, want, addr, len, access, mr);
-	ret = angara_mr_reg_key(d->ctx, addr, len, access,
+	ret = angara_mr_reg_key(d->dom, addr, len, access,
 				afi_low_keys(d) + (u32)want, &mr->mr);
 	return ret == -EEXIST ? -FI_ENOKEY : ret;
 }

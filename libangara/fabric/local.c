@@ -13,7 +13,7 @@ static_assert(AFI_POOL_PLACES == 64, "a bit for each in afi_pool.used");
 static int pool_init(struct afi_domain *d, struct afi_pool *p,
 		     unsigned int access)
 {
-	int ret = angara_malloc_access(d->ctx, (size_t)AFI_POOL_PLACES *
+	int ret = angara_malloc_access(d->dom, (size_t)AFI_POOL_PLACES *
 				       AFI_PLACE_BYTES, access, &p->mr);
 
 	if (!ret)

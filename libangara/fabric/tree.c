@@ -51,7 +51,7 @@ static int take_key(struct afi_offload *o, u32 limit, u32 *key)
 	int ret;
 
 	while (limit-- > 0) {
-		ret = angara_mr_reg_key(d->ctx, o->stage,
+		ret = angara_mr_reg_key(d->dom, o->stage,
 					AFI_STAGE_PARTS * AFI_STAGE_BYTES,
 					ANGARA_ACCESS_REMOTE_WRITE, limit,
 					&o->common);
@@ -189,7 +189,7 @@ static const char *reason(int err)
 /* Nobody gives up alone, unless the exchange fails: then all do. */
 static int make(struct afi_offload *o)
 {
-	int ret = angara_malloc(o->domain->ctx,
+	int ret = angara_malloc(o->domain->dom,
 				AFI_STAGE_PARTS * AFI_STAGE_BYTES, &o->mine);
 
 	if (!ret)

@@ -5,13 +5,18 @@
  *
  *	lib [PART]
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "lib.h"
 
 struct angara_job *job;
+struct angara_domain *dom;
 struct angara_ctx *ctx;
 unsigned int rank, size;
 
@@ -26,7 +31,7 @@ bool expect(const char *what, long long got, long long want)
 struct angara_mr *region(size_t len)
 {
 	struct angara_mr *mr;
-	int ret = angara_malloc(ctx, len, &mr);
+	int ret = angara_malloc(dom, len, &mr);
 
 	if (!expect("angara_malloc", ret, 0))
 		exit(1);
@@ -63,15 +68,26 @@ bool filled(const char *what, const void *from, size_t len, unsigned int seed)
 const struct angara_peer *peers(void)
 {
 	static struct angara_peer *all;
-	struct angara_ctx_info info = { .size = sizeof(info) };
+	struct angara_peer self;
 
 	if (all)
 		return all;
 	all = calloc(size, sizeof(*all));
-	if (!all || angara_ctx_query(ctx, &info) ||
-	    angara_job_allgather(job, &info.self, sizeof(info.self), all))
+	self = alone_self(ctx);
+	if (!all || angara_job_allgather(job, &self, sizeof(self), all))
 		exit(1);
 	return all;
+}
+
+int device_ioctl(unsigned long nr, void *arg)
+{
+	const char *device = getenv("ANGARA_DEVICE");
+	int fd = open(device ? device : "/dev/angara0", O_RDWR | O_CLOEXEC);
+	int ret = fd < 0 || ioctl(fd, nr, arg) ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
 }
 
 int main(int argc, char **argv)
@@ -86,7 +102,9 @@ int main(int argc, char **argv)
 	}
 	rank = angara_job_rank(job);
 	size = angara_job_size(job);
-	ret = angara_ctx_open(NULL, NULL, &ctx);
+	ret = angara_domain_open(NULL, NULL, &dom);
+	if (!ret)
+		ret = angara_ctx_open(dom, NULL, &ctx);
 	if (ret) {
 		fprintf(stderr, "rank %u: context: %s\n", rank, strerror(-ret));
 		return 1;
@@ -103,6 +121,7 @@ int main(int argc, char **argv)
 		parts_run(job, named_parts, only);
 	ret = parts_end(job);
 	angara_ctx_close(ctx);
+	angara_domain_close(dom);
 	angara_job_finalize(job);
 	return ret;
 }

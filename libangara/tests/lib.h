@@ -11,11 +11,13 @@
 #include <angara/angara.h>
 #include <linux/angara.h>
 
+#include "../../selftests/alone.h"
 #include "parts.h"
 
 #define LONG_MS		60000	/* nothing here takes that long */
 
 extern struct angara_job *job;
+extern struct angara_domain *dom;
 extern struct angara_ctx *ctx;
 extern unsigned int rank, size;
 
@@ -45,6 +47,9 @@ extern const struct part named_parts[];
 bool device_names(void);
 bool device_none(void);
 bool device_partition(void);
+
+/* On a file of this process's device, or the first there is, of a driver. */
+int device_ioctl(unsigned long nr, void *arg);
 
 /* Each process has one device; lib_apart.c */
 bool apart(void);

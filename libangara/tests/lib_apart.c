@@ -26,14 +26,12 @@ static bool foreign_row(unsigned int at, uint8_t tree)
 		.row = { .tree = tree, .is_root = 1, .pe = 1, .epoch = 1,
 			 .to_root = ANGARA_PORT_NONE },
 	};
-	struct angara_ctx_info info = { .size = sizeof(info) };
+	struct angara_domain_info info = alone_about(ctx);
 	bool ok = true;
 
-	angara_ctx_query(ctx, &info);
 	arg.row.pkey = info.pkey;
 	if (rank == at)
-		ok = expect("set", ioctl(angara_ctx_fd(ctx), ANGARA_IOCTL_TREE_SET,
-					 &arg), 0);
+		ok = expect("set", device_ioctl(ANGARA_IOCTL_TREE_SET, &arg), 0);
 	return ok & expect("barrier", angara_job_barrier(job), 0);
 }
 
@@ -43,8 +41,8 @@ static bool foreign_row_clear(unsigned int at, uint8_t tree)
 	bool ok = true;
 
 	if (rank == at)
-		ok = expect("clear", ioctl(angara_ctx_fd(ctx),
-					   ANGARA_IOCTL_TREE_CLEAR, &arg), 0);
+		ok = expect("clear", device_ioctl(ANGARA_IOCTL_TREE_CLEAR,
+						  &arg), 0);
 	return ok & expect("barrier", angara_job_barrier(job), 0);
 }
 
@@ -74,10 +72,7 @@ static bool taken(unsigned int at)
 
 static unsigned int max_trees(void)
 {
-	struct angara_ctx_info info = { .size = sizeof(info) };
-
-	angara_ctx_query(ctx, &info);
-	return info.max_trees;
+	return alone_about(ctx).max_trees;
 }
 
 static bool all_at_once(void)

@@ -115,7 +115,7 @@ static bool bcast_refused(void)
 	struct angara_team *team = team_of_all(0);
 	struct angara_mr *src = region(8000), *open = region(8000), *closed;
 	static char mem[8000];
-	bool ok = expect("reg", angara_mr_reg(ctx, mem, sizeof(mem), rank == size - 1 ?
+	bool ok = expect("reg", angara_mr_reg(dom, mem, sizeof(mem), rank == size - 1 ?
 					      0 : ANGARA_ACCESS_REMOTE_WRITE, &closed), 0);
 
 	if (!ok)
@@ -139,7 +139,7 @@ static bool bcast_refused_apart(void)
 	struct angara_team *loses = team_of_all(0), *gets = team_of_all(0);
 	struct angara_mr *src = region(8000), *open = region(8000), *closed;
 	static char mem[8000];
-	bool ok = expect("reg", angara_mr_reg(ctx, mem, sizeof(mem), rank == size - 1 ?
+	bool ok = expect("reg", angara_mr_reg(dom, mem, sizeof(mem), rank == size - 1 ?
 					      0 : ANGARA_ACCESS_REMOTE_WRITE, &closed), 0);
 	struct pending req;
 

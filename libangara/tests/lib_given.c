@@ -179,7 +179,7 @@ static int count(struct member *m, struct angara_team *team)
 	uint32_t *v;
 	int ret;
 
-	if (angara_malloc(m->lane->ctx, sizeof(*v), &mr))
+	if (alone_malloc(m->lane->ctx, sizeof(*v), &mr))
 		return -ENOMEM;
 	v = angara_mr_addr(mr);
 	*v = 1;
@@ -360,20 +360,17 @@ static bool bad_jobs(void)
 /* A context on each of several nodes, as far as there are some. */
 static int lane_open(unsigned int i)
 {
-	struct angara_ctx_info mine = { .size = sizeof(mine) };
-	struct angara_ctx_info its = mine;
+	struct angara_domain_info mine = alone_about(ctx);
 	char device[16];
 
-	angara_ctx_query(ctx, &mine);
 	snprintf(device, sizeof(device), "%u", i % mine.nodes);
 	pthread_mutex_init(&lanes[i].lock, NULL);
-	if (!angara_ctx_open(device, NULL, &lanes[i].ctx)) {
-		angara_ctx_query(lanes[i].ctx, &its);
-		if (its.fabric_id == mine.fabric_id)
+	if (!alone_open(device, NULL, &lanes[i].ctx)) {
+		if (alone_about(lanes[i].ctx).fabric_id == mine.fabric_id)
 			return 0;
 		angara_ctx_close(lanes[i].ctx);
 	}
-	return angara_ctx_open(NULL, NULL, &lanes[i].ctx);
+	return alone_open(NULL, NULL, &lanes[i].ctx);
 }
 
 /* The others of the job wait meanwhile, at its next exchange. */

@@ -28,16 +28,15 @@ static struct angara_peer *mpeers;
 static bool area_open(void)
 {
 	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = AREA };
-	struct angara_ctx_info info = { .size = sizeof(info) };
+	struct angara_peer self;
 
 	mpeers = calloc(size, sizeof(*mpeers));
-	return mpeers &&
-	       expect("open", angara_ctx_open(NULL, &attr, &mctx), 0) &&
-	       expect("query", angara_ctx_query(mctx, &info), 0) &&
-	       expect("area", info.max_msg_bytes >= AREA, 1) &&
+	if (!mpeers || !expect("open", angara_ctx_open(dom, &attr, &mctx), 0))
+		return false;
+	self = alone_self(mctx);
+	return expect("area", alone_about(mctx).max_msg_bytes >= AREA, 1) &&
 	       expect("exchange",
-		      angara_job_allgather(job, &info.self, sizeof(info.self),
-					   mpeers), 0);
+		      angara_job_allgather(job, &self, sizeof(self), mpeers), 0);
 }
 
 static void area_close(void)
@@ -77,7 +76,7 @@ static bool each_length(bool inl)
 	struct angara_message msg;
 	struct angara_mr *mr = NULL;
 	struct pending req;
-	bool ok = expect("malloc", angara_malloc(mctx, 8192, &mr), 0);
+	bool ok = expect("malloc", angara_malloc(dom, 8192, &mr), 0);
 	unsigned int i;
 	int ret;
 
@@ -148,7 +147,7 @@ static bool overload(void)
 	struct angara_mr *mr = NULL;
 	unsigned int k, to;
 	bool ok = area_open() &&
-		  expect("malloc", angara_malloc(mctx, BURST * 2048UL, &mr), 0);
+		  expect("malloc", angara_malloc(dom, BURST * 2048UL, &mr), 0);
 
 	for (k = 0; ok && k < BURST; k++)
 		fill((char *)angara_mr_addr(mr) + k * 2048UL, 2000, rank + k);
@@ -225,7 +224,7 @@ static bool flood(void)
 	unsigned int sent = 0, taken = 0, refused = 0;
 	struct angara_mr *mr = NULL;
 	bool ok = area_open() &&
-		  expect("malloc", angara_malloc(mctx, FLOOD_BYTES, &mr), 0);
+		  expect("malloc", angara_malloc(angara_ctx_domain(mctx), FLOOD_BYTES, &mr), 0);
 
 	while (ok && (sent < FLOOD || taken < FLOOD)) {
 		struct angara_head head = head_of(rank, sent);
@@ -286,7 +285,7 @@ static bool fence_behind_messages(void)
 	struct angara_mr *mr = NULL;
 	uint64_t *at;
 	bool ok = area_open() &&
-		  expect("malloc", angara_malloc(mctx, FLOOD_BYTES + 64, &mr), 0);
+		  expect("malloc", angara_malloc(angara_ctx_domain(mctx), FLOOD_BYTES + 64, &mr), 0);
 
 	if (!ok)
 		return false;
@@ -336,13 +335,13 @@ static bool message_errors(void)
 	struct angara_mr *mr = NULL;
 	bool ok = area_open();
 
-	ok = ok && expect("malloc", angara_malloc(mctx, 8192, &mr), 0);
+	ok = ok && expect("malloc", angara_malloc(dom, 8192, &mr), 0);
 	if (!ok)
 		return false;
 	nobody = mpeers[rank];
 	nobody.ctx = 0xFFF;
-	ok = expect("small", angara_ctx_open(NULL, &attr, &no), -EINVAL) &&
-	     expect("open", angara_ctx_open(NULL, &none, &no), 0) &&
+	ok = expect("small", angara_ctx_open(dom, &attr, &no), -EINVAL) &&
+	     expect("open", angara_ctx_open(dom, &none, &no), 0) &&
 	     expect("none", angara_msg_next(no, &msg), -ENOTSUP) &&
 	     expect("none", angara_msg_wait(no, 0, &msg), -ENOTSUP) &&
 	     expect("none", angara_msg_free(no, &msg), -EINVAL) &&

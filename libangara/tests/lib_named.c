@@ -17,9 +17,8 @@
 
 static bool pkey(void)
 {
-	struct angara_ctx_info info = { .size = sizeof(info) };
+	struct angara_domain_info info = alone_about(ctx);
 
-	angara_ctx_query(ctx, &info);
 	if (rank == 0)
 		printf("# pkey %u\n", info.pkey);
 	return true;
@@ -28,13 +27,12 @@ static bool pkey(void)
 /* Where each process is; who placed them tells in another place. */
 static bool node(void)
 {
-	struct angara_ctx_info info = { .size = sizeof(info) };
+	struct angara_domain_info info = alone_about(ctx);
 	uint32_t *nodes = calloc(size, sizeof(*nodes));
 	bool ok;
 
 	if (!nodes)
 		return false;
-	angara_ctx_query(ctx, &info);
 	ok = expect("allgather", angara_job_allgather(job, &info.node,
 						      sizeof(*nodes), nodes), 0);
 	for (unsigned int r = 0; ok && rank == 0 && r < size; r++)
@@ -65,8 +63,8 @@ static bool delegate(void)
 		.pkey = (uint32_t)strtoul(getenv("LIB_PKEY"), NULL, 10),
 	};
 
-	return expect("delegate", ioctl(angara_ctx_fd(ctx),
-					ANGARA_IOCTL_TREE_DELEGATE, &arg), 0);
+	return expect("delegate", device_ioctl(ANGARA_IOCTL_TREE_DELEGATE,
+						&arg), 0);
 }
 
 static bool delegated(void)
@@ -149,7 +147,7 @@ static bool gone(void)
 	}
 	ok &= expect("put", angara_put_nbi(ctx, peers()[0], 0, 0, mr, 0, 1, NULL),
 		     -ENODEV);
-	ok &= expect("malloc", angara_malloc(ctx, 1, &mr),
+	ok &= expect("malloc", angara_malloc(dom, 1, &mr),
 		     getenv("LIB_BROKEN") ? -EIO : -ENODEV);
 	ret = angara_team_destroy(team);
 	return ok & expect("destroy", ret == -ENODEV || ret == -ECONNRESET ||
@@ -171,7 +169,7 @@ static bool hold(void)
 	struct angara_mr *mr;
 	bool ok;
 
-	ok = expect("register", angara_mr_reg(ctx, memory, sizeof(memory),
+	ok = expect("register", angara_mr_reg(dom, memory, sizeof(memory),
 					      ANGARA_ACCESS_ALL, &mr), 0);
 	printf("# hold %d %llu\n", (int)getpid(),
 	       (unsigned long long)(uintptr_t)memory);

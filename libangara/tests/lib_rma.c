@@ -78,9 +78,9 @@ static bool own_memory(void)
 	bool ok;
 	int ret;
 
-	ok = expect("src", angara_mr_reg(ctx, from, sizeof(from), 0, &src), 0) &&
-	     expect("dst", angara_mr_reg(ctx, to, sizeof(to), all, &dst), 0) &&
-	     expect("got", angara_mr_reg(ctx, back, sizeof(back), all, &got), 0);
+	ok = expect("src", angara_mr_reg(dom, from, sizeof(from), 0, &src), 0) &&
+	     expect("dst", angara_mr_reg(dom, to, sizeof(to), all, &dst), 0) &&
+	     expect("got", angara_mr_reg(dom, back, sizeof(back), all, &got), 0);
 	fill(from, sizeof(from), rank);
 	ok &= angara_job_barrier(job) == 0;
 	if (ok) {
@@ -207,7 +207,7 @@ static bool refused(void)
 	struct pending req;
 	bool ok;
 
-	ok = expect("reg", angara_mr_reg(ctx, memory, 64, ANGARA_ACCESS_REMOTE_READ,
+	ok = expect("reg", angara_mr_reg(dom, memory, 64, ANGARA_ACCESS_REMOTE_READ,
 					 &ro), 0);
 	angara_job_barrier(job);
 	ok &= done("key", angara_put_nbi(ctx, next, 200, 0, mr, 0, 8, pending_op(&req)), &req,
@@ -263,15 +263,15 @@ static bool keys(void)
 	struct angara_mr *a = NULL, *b = NULL;
 	bool ok;
 
-	ok = expect("reg", angara_mr_reg_key(ctx, memory, 64, ANGARA_ACCESS_ALL, 77, &a),
+	ok = expect("reg", angara_mr_reg_key(dom, memory, 64, ANGARA_ACCESS_ALL, 77, &a),
 		    0) &&
 	     expect("key", angara_mr_key(a), 77) &&
 	     expect("addr", angara_mr_addr(a) == memory, 1) &&
 	     expect("len", (long long)angara_mr_len(a), 64) &&
-	     expect("taken", angara_mr_reg_key(ctx, memory, 64, ANGARA_ACCESS_ALL, 77,
+	     expect("taken", angara_mr_reg_key(dom, memory, 64, ANGARA_ACCESS_ALL, 77,
 					       &b), -EEXIST) &&
-	     expect("unmapped", angara_mr_reg(ctx, (void *)4096, 64, 0, &b), -EFAULT) &&
-	     expect("empty", angara_malloc(ctx, 0, &b), -EINVAL);
+	     expect("unmapped", angara_mr_reg(dom, (void *)4096, 64, 0, &b), -EFAULT) &&
+	     expect("empty", angara_malloc(dom, 0, &b), -EINVAL);
 	angara_mr_dereg(a);
 	angara_mr_dereg(NULL);
 	return ok;
@@ -287,19 +287,19 @@ static bool mapped(void)
 	bool ok;
 
 	fill(mem, len, 5);
-	ok = expect("write", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_ALL, &mr), 0) &&
+	ok = expect("write", angara_mr_reg(angara_ctx_domain(ctx), mem, len, ANGARA_ACCESS_ALL, &mr), 0) &&
 	     filled("unchanged", mem, len, 5);
 	angara_mr_dereg(mr);
 	mprotect(mem + page, page, PROT_READ);
-	ok &= expect("not writable", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_ALL,
+	ok &= expect("not writable", angara_mr_reg(angara_ctx_domain(ctx), mem, len, ANGARA_ACCESS_ALL,
 						   &mr), -EFAULT) &
-	      expect("read", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_REMOTE_READ,
+	      expect("read", angara_mr_reg(angara_ctx_domain(ctx), mem, len, ANGARA_ACCESS_REMOTE_READ,
 					   &mr), 0);
 	angara_mr_dereg(mr);
 	munmap(mem + page, page);
-	ok &= expect("a hole", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_REMOTE_READ,
+	ok &= expect("a hole", angara_mr_reg(angara_ctx_domain(ctx), mem, len, ANGARA_ACCESS_REMOTE_READ,
 					     &mr), -EFAULT) &
-	      expect("a hole to write", angara_mr_reg(ctx, mem, len, ANGARA_ACCESS_ALL,
+	      expect("a hole to write", angara_mr_reg(angara_ctx_domain(ctx), mem, len, ANGARA_ACCESS_ALL,
 						      &mr), -EFAULT);
 	munmap(mem, len);
 	return ok;

@@ -572,7 +572,7 @@ static bool rights(void)
 	struct angara_team *team = team_new(ANGARA_TEAM_SOFTWARE);
 	static char mem[8192];
 	struct angara_mr *mr;
-	bool ok = expect("reg", angara_mr_reg(ctx, mem, sizeof(mem), 0, &mr), 0);
+	bool ok = expect("reg", angara_mr_reg(dom, mem, sizeof(mem), 0, &mr), 0);
 
 	if (!ok)
 		return false;

@@ -77,10 +77,7 @@ static bool subsets(void)
 
 static unsigned int max_trees(void)
 {
-	struct angara_ctx_info info = { .size = sizeof(info) };
-
-	angara_ctx_query(ctx, &info);
-	return info.max_trees;
+	return alone_about(ctx).max_trees;
 }
 
 /* All trees at once; one team more works by software, and says so. */
@@ -192,7 +189,7 @@ static int bereaved(unsigned int victim)
 
 	if (angara_team_create(job, ctx, NULL, 0, NULL, &team) ||
 	    !expect("check", angara_team_check(team, &node), 0) ||
-	    angara_malloc(ctx, 8192, &mr) || angara_job_barrier(job))
+	    angara_malloc(dom, 8192, &mr) || angara_job_barrier(job))
 		return 1;
 	if (rank == victim) {
 		usleep(200000);
@@ -237,7 +234,7 @@ static int bereaved_by_software(unsigned int victim)
 	int i, ret;
 
 	if (angara_team_create(job, ctx, NULL, 0, &attr, &team) ||
-	    angara_malloc(ctx, 200000, &mr) || angara_job_barrier(job))
+	    angara_malloc(dom, 200000, &mr) || angara_job_barrier(job))
 		return 1;
 	if (rank == victim) {
 		usleep(200000);

@@ -10,13 +10,13 @@
 
 static struct angara_mr *first;
 
-int angara_malloc(struct angara_ctx *ctx, size_t len, struct angara_mr **mr)
+int angara_malloc(struct angara_domain *dom, size_t len, struct angara_mr **mr)
 {
 	__typeof__(angara_malloc) *real;
 	int ret;
 
 	*(void **)&real = dlsym(RTLD_NEXT, "angara_malloc");
-	ret = real(ctx, len, mr);
+	ret = real(dom, len, mr);
 	if (!ret && !first)
 		first = *mr;
 	return ret;

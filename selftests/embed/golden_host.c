@@ -21,6 +21,7 @@
 /* A context as the scenario sees it, first, and the device that it is of. */
 struct emb_tctx {
 	struct tctx c;
+	struct ang_dev dom;
 	struct ang_dev dev;
 };
 
@@ -189,16 +190,18 @@ u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row)
 struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 		     u32 cq_log2)
 {
+	struct angara_domain_create dom = ANG_CMD_INIT(struct angara_domain_create);
 	struct angara_ctx_create cmd = ANG_CMD_INIT(struct angara_ctx_create);
 	struct emb_tctx *t = calloc(1, sizeof(*t));
 	struct ang_dev *dev = &t->dev;
 
-	cmd.flags = ANGARA_CTX_PKEY;
-	cmd.pkey = pkey;
+	dom.flags = ANGARA_DOMAIN_PKEY;
+	dom.pkey = pkey;
 	cmd.sq_entries = 1U << sq_log2;
 	cmd.cq_entries = 1U << cq_log2;
-	dev_open(dev, node);
-	EXPECT_EQ(ang_dev_cmd(dev, ANGARA_IOCTL_CTX_CREATE, &cmd), 0);
+	dev_open(&t->dom, node);
+	EXPECT_EQ(ang_dev_cmd(&t->dom, ANGARA_IOCTL_DOMAIN_CREATE, &dom), 0);
+	EXPECT_EQ(t->dom.ops->ctx_open(&t->dom, &cmd, dev), 0);
 	EXPECT_EQ(cmd.ctx, id);
 	dev_watch(dev, h);
 	t->c = (struct tctx){
@@ -221,7 +224,7 @@ struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 void ctx_buffer(struct tctx *c, u64 len)
 {
 	struct angara_mr_register cmd = ANG_CMD_INIT(struct angara_mr_register);
-	struct ang_dev *dev = &emb_tctx(c)->dev;
+	struct ang_dev *dev = &emb_tctx(c)->dom;
 	void *mem;
 
 	EXPECT_EQ(dev->ops->alloc(dev, len, &mem), 0);
@@ -238,12 +241,13 @@ void ctx_buffer(struct tctx *c, u64 len)
 void ctx_del(struct tctx *c)
 {
 	struct angara_mr_deregister cmd = ANG_CMD_INIT(struct angara_mr_deregister);
-	struct ang_dev *dev = &emb_tctx(c)->dev;
+	struct ang_dev *dev = &emb_tctx(c)->dom;
 
 	cmd.key = BUF_KEY;
 	EXPECT_EQ(ang_dev_cmd(dev, ANGARA_IOCTL_MR_DEREG, &cmd), 0);
 	dev->ops->free(dev, c->buf, c->buf_len);
 	emb_host(c->h)->ctx[c->node] = NULL;
+	ang_dev_close(&emb_tctx(c)->dev);
 	ang_dev_close(dev);
 	free(emb_tctx(c));
 }

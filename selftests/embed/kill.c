@@ -38,6 +38,7 @@
 #include <angara/angara.h>
 
 #include "tests/pending.h"
+#include "../alone.h"
 
 #define LIMIT_MS	10000	/* an error that takes longer has not come */
 #define SHORT_MS	4000	/* limit of those who wait for a stopped process */
@@ -156,7 +157,7 @@ static int churn(struct worker *w, unsigned long seed)
 static int set_up(struct worker *w)
 {
 	struct angara_peer all[MAX_PROCS];
-	struct angara_ctx_info info = { .size = sizeof(info) };
+	struct angara_peer self;
 	int ret;
 
 	ret = angara_job_init(&w->job);
@@ -164,14 +165,13 @@ static int set_up(struct worker *w)
 		return ret;
 	w->rank = angara_job_rank(w->job);
 	w->size = angara_job_size(w->job);
-	ret = angara_ctx_open(NULL, NULL, &w->ctx);
+	ret = alone_open(NULL, NULL, &w->ctx);
 	if (!ret)
-		ret = angara_malloc(w->ctx, 131072, &w->mr);
-	if (!ret)
-		ret = angara_ctx_query(w->ctx, &info);
-	if (!ret)
-		ret = angara_job_allgather(w->job, &info.self, sizeof(info.self),
-					   all);
+		ret = alone_malloc(w->ctx, 131072, &w->mr);
+	if (ret)
+		return ret;
+	self = alone_self(w->ctx);
+	ret = angara_job_allgather(w->job, &self, sizeof(self), all);
 	w->next = all[(w->rank + 1) % w->size];
 	if (!ret)
 		ret = angara_team_create(w->job, w->ctx, NULL, 0, NULL, &w->team);
@@ -180,10 +180,7 @@ static int set_up(struct worker *w)
 
 static int put_to_self(struct worker *w)
 {
-	struct angara_ctx_info info = { .size = sizeof(info) };
-	int ret = angara_ctx_query(w->ctx, &info);
-
-	return ret ? ret : put(w, info.self, 5000);
+	return put(w, alone_self(w->ctx), 5000);
 }
 
 /* The fabric serves one who goes on, or another that takes its place does. */
@@ -198,9 +195,9 @@ static int go_on(struct worker *w)
 		ret = put_to_self(w);
 	if (ret == -ENODEV) {
 		angara_ctx_close(w->ctx);
-		ret = angara_ctx_open(NULL, NULL, &w->ctx);
+		ret = alone_open(NULL, NULL, &w->ctx);
 		if (!ret)
-			ret = angara_malloc(w->ctx, 131072, &w->mr);
+			ret = alone_malloc(w->ctx, 131072, &w->mr);
 		if (!ret)
 			ret = put_to_self(w);
 	}

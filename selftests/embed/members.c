@@ -12,6 +12,7 @@
 #include <linux/angara.h>
 
 #include "members.h"
+#include "../alone.h"
 
 struct member member[MAX_MEMBERS];
 struct angara_peer peers[MAX_MEMBERS];
@@ -21,17 +22,19 @@ static void open_member(unsigned int i, unsigned int n, size_t len,
 			const struct angara_tree_row *row)
 {
 	struct angara_tree_set set = ANG_CMD_INIT(struct angara_tree_set);
-	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = member_area };
+	struct angara_ctx_attr attr = {
+		.size = sizeof(attr), .msg_bytes = member_area,
+	};
 	struct member *m = &member[i];
 	char name[16];
 
 	snprintf(name, sizeof(name), "%u", i);
-	CHECK(angara_ctx_open(name, &attr, &m->ctx));
-	CHECK(angara_malloc(m->ctx, len, &m->mr));
+	CHECK(alone_open(name, &attr, &m->ctx));
+	CHECK(alone_malloc(m->ctx, len, &m->mr));
 	set.row = *row;
-	set.row.pkey = m->ctx->create.pkey;
+	set.row.pkey = m->ctx->dom->pkey;
 	set.row.epoch = 1;
-	CHECK(ang_dev_cmd(&m->ctx->dev, ANGARA_IOCTL_TREE_SET, &set));
+	CHECK(ang_dev_cmd(&m->ctx->dom->dev, ANGARA_IOCTL_TREE_SET, &set));
 	peers[i].node = i;
 	m->team = (struct angara_team){
 		.ctx = m->ctx, .rank = i, .size = n, .peers = peers,

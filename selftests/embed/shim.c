@@ -61,6 +61,29 @@ static int answer(int ret)
 	return -1;
 }
 
+/* A descriptor for a handle.  Return: it or -errno. */
+static int fd_new(struct ang_dev **dev)
+{
+	int fd;
+
+	*dev = calloc(1, sizeof(**dev));
+	if (!*dev)
+		return -ENOMEM;
+	fd = eventfd(0, EFD_CLOEXEC);
+	if (fd >= 0 && fd < MAX_FDS)
+		return fd;
+	if (fd >= 0)
+		BEHIND(close)(fd);
+	free(*dev);
+	return -EMFILE;
+}
+
+static void fd_drop(int fd, struct ang_dev *dev)
+{
+	BEHIND(close)(fd);
+	free(dev);
+}
+
 static int dev_open(const char *number)
 {
 	struct ang_spec spec;
@@ -70,14 +93,12 @@ static int dev_open(const char *number)
 	ret = ang_fabric_get(&spec);
 	if (ret)
 		return ret;
-	dev = calloc(1, sizeof(*dev));
-	fd = eventfd(0, EFD_CLOEXEC);
-	if (!dev || fd < 0 || fd >= MAX_FDS)
-		return -EMFILE;
+	fd = fd_new(&dev);
+	if (fd < 0)
+		return fd;
 	ret = ang_dev_open(dev, &spec, number);
 	if (ret) {
-		BEHIND(close)(fd);
-		free(dev);
+		fd_drop(fd, dev);
 		return ret == -ENODEV ? -ENOENT : ret;
 	}
 	devs[fd] = dev;
@@ -149,9 +170,40 @@ static bool copy(void *mine, const void *theirs, size_t len, bool out)
 /* Does the caller get something back? */
 static bool answers(unsigned long nr)
 {
-	return nr == ANGARA_IOCTL_QUERY || nr == ANGARA_IOCTL_CTX_CREATE ||
-	       nr == ANGARA_IOCTL_MR_REG || nr == ANGARA_IOCTL_TREE_GET ||
+	return nr == ANGARA_IOCTL_QUERY || nr == ANGARA_IOCTL_DOMAIN_CREATE ||
+	       nr == ANGARA_IOCTL_CTX_CREATE || nr == ANGARA_IOCTL_MR_REG || nr == ANGARA_IOCTL_TREE_GET ||
 	       nr == ANGARA_IOCTL_TREE_CHECK;
+}
+
+/* Programs that only look at memory need a thread that does the work. */
+static int ctx_open(struct ang_dev *dev, char *arg)
+{
+	struct angara_ctx_create c;
+	struct ang_dev *ctx;
+	int fd = fd_new(&ctx);
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = dev->ops->ctx_open(dev, arg, ctx);
+	if (!ret && ctx->ops->poll_fd(ctx) < 0) {
+		ang_dev_close(ctx);
+		ret = -ENOMEM;
+	}
+	if (ret) {
+		fd_drop(fd, ctx);
+		return ret;
+	}
+	devs[fd] = ctx;
+	memcpy(arg + offsetof(struct angara_ctx_create, fd), &fd, sizeof(c.fd));
+	return 0;
+}
+
+static int dev_call(struct ang_dev *dev, unsigned long nr, char *arg)
+{
+	if (nr == ANGARA_IOCTL_CTX_CREATE)
+		return ctx_open(dev, arg);
+	return ang_dev_cmd(dev, (unsigned int)nr, arg);
 }
 
 static int dev_ioctl(struct ang_dev *dev, unsigned long nr, void *arg)
@@ -160,23 +212,20 @@ static int dev_ioctl(struct ang_dev *dev, unsigned long nr, void *arg)
 	u32 size;
 	int ret;
 
-	if (nr >> 8 != ANGARA_IOC_TYPE || (nr & 0xFF) > 12)
+	if (nr >> 8 != ANGARA_IOC_TYPE || (nr & 0xFF) > 19)
 		return -ENOTTY;
 	if (!copy(&size, arg, sizeof(size), false))
 		return -EFAULT;
 	if (size > sizeof(buf) || size < sizeof(size)) {
 		memcpy(buf, &size, sizeof(size));
-		return ang_dev_cmd(dev, (unsigned int)nr, buf);
+		return dev_call(dev, nr, buf);
 	}
 	if (!copy(buf, arg, size, false))
 		return -EFAULT;
 	/* Better nothing done than something that the caller is not told of. */
 	if (answers(nr) && !copy(buf, arg, size, true))
 		return -EFAULT;
-	ret = ang_dev_cmd(dev, (unsigned int)nr, buf);
-	/* Programs that only look at memory need one that does the work. */
-	if (!ret && nr == ANGARA_IOCTL_CTX_CREATE)
-		ret = dev->ops->poll_fd(dev) < 0 ? -ENOMEM : 0;
+	ret = dev_call(dev, nr, buf);
 	if (!ret && answers(nr) && !copy(buf, arg, size, true))
 		return -EFAULT;
 	return ret;
@@ -227,7 +276,7 @@ static int map_check(const struct emb_dev *d, size_t len, int prot, int flags,
 	if (d->forks != emb_forks() || emb_broken(d->fab))
 		return -ENODEV;
 	if (!d->ctx)
-		return -ENXIO;
+		return -ENODEV;	/* what mmap(2) of such a file gives */
 	len = (len + ANGARA_PAGE_SIZE - 1) & ~(ANGARA_PAGE_SIZE - 1UL);
 	if (kind > EMB_MEM_MSG || off % EMB_MEM_STRIDE ||
 	    len != kind_size(d, kind) || !(flags & MAP_SHARED))
@@ -403,11 +452,14 @@ EXPORT int shim_usage(unsigned long *ctxs, unsigned long *mrs,
 	model = emb_model(fab, emb_copy(fab));
 	for (node = 0; node < fab->head->nodes; node++) {
 		for (num = 0; num < fab->head->cfg.ctxs; num++) {
-			if (!READ_ONCE(emb_node(fab, node)->ctx[num].owner))
-				continue;
-			++*ctxs;
-			count_regions(fab, ang_dom(model, ang_node(model, node),
-						   num), mrs, bytes);
+			const struct emb_ctx *c =
+				&emb_node(fab, node)->ctx[num];
+
+			*ctxs += READ_ONCE(c->owner) != 0;
+			if (READ_ONCE(c->domain))
+				count_regions(fab, ang_dom(model,
+							   ang_node(model, node),
+							   num), mrs, bytes);
 		}
 	}
 	emb_detach(fab);

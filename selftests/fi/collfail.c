@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "coll.h"
+#include "../alone.h"
 #include "group.h"
 
 #define NODE	5	/* of a member that is none of libfabric's */
@@ -187,22 +188,22 @@ struct fake {
 static bool fake_open(struct fake *f)
 {
 	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = 1 << 20 };
-	struct angara_ctx_info about = { .size = sizeof(about) };
+	struct angara_peer self;
 	size_t len = sizeof(f->other);
 	bool ok;
 
 	memset(f, 0, sizeof(*f));
 	f->id = 0xFA4E;
-	ok = expect(angara_ctx_open("5", &attr, &f->ctx), 0) &&
-	     expect(angara_malloc(f->ctx, 4096, &f->mr), 0) &&
-	     expect(angara_ctx_query(f->ctx, &about), 0) &&
+	ok = expect(alone_open("5", &attr, &f->ctx), 0) &&
+	     expect(alone_malloc(f->ctx, 4096, &f->mr), 0) &&
 	     expect(fi_getname(&all[0].s.ep->fid, &f->other, &len), 0);
 	if (!ok)
 		return false;
+	self = alone_self(f->ctx);
 	f->own = (struct afi_name){
-		.fabric_id = about.fabric_id,
-		.node = about.self.node,
-		.ctx = about.self.ctx,
+		.fabric_id = alone_about(f->ctx).fabric_id,
+		.node = self.node,
+		.ctx = self.ctx,
 		.serial = 77,
 	};
 	return expect(fi_av_insert(all[0].s.av, &f->own, 1, &all[0].addr[1], 0,

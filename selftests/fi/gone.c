@@ -15,6 +15,7 @@
 #include <angara/angara.h>
 
 #include "embed.h"
+#include "../alone.h"
 #include "fi.h"
 
 #define IDLE_MS	1000	/* for so long nothing happens */
@@ -118,7 +119,7 @@ static bool pollers(void)
 	struct angara_ctx *ctx;
 	bool ok;
 
-	if (!expect(angara_ctx_open(NULL, NULL, &ctx), 0))
+	if (!expect(alone_open(NULL, NULL, &ctx), 0))
 		return false;
 	p.fd = angara_ctx_fd(ctx);
 	ok = expect(angara_ctx_arm(ctx), 0) &&

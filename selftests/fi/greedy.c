@@ -11,6 +11,7 @@
 
 #include <angara/angara.h>
 
+#include "../alone.h"
 #include "fi.h"
 
 #define LEN		4100	/* of a message that is fetched */
@@ -50,7 +51,7 @@ static struct angara_mr *dir_mr;
 static bool lives(void)
 {
 	dir[ID_ENTRY][0] = victim.serial >> 12;
-	return expect(angara_mr_reg(greedy, dir, (ID_ENTRY + 1) * sizeof(*dir),
+	return expect(angara_mr_reg(angara_ctx_domain(greedy), dir, (ID_ENTRY + 1) * sizeof(*dir),
 				    ANGARA_ACCESS_REMOTE_READ, &dir_mr), 0);
 }
 
@@ -63,7 +64,7 @@ static bool setup(uint64_t caps)
 	victim = name_of(s[1].ep);
 	mem = calloc(1, 2 * LEN);
 	dir = calloc(ID_ENTRY + 1, sizeof(*dir));
-	return expect(angara_ctx_open("5", &attr, &greedy), 0);
+	return expect(alone_open("5", &attr, &greedy), 0);
 }
 
 static void teardown(void)
@@ -177,13 +178,11 @@ static bool told(void)
 /* It is known to the victim as an endpoint. */
 static bool known(fi_addr_t *addr)
 {
-	struct angara_ctx_info about = { .size = sizeof(about) };
+	struct angara_peer self = alone_self(greedy);
 	struct ep_name name = victim;
 
-	if (!expect(angara_ctx_query(greedy, &about), 0))
-		return false;
-	name.node = about.self.node;
-	name.ctx = about.self.ctx;
+	name.node = self.node;
+	name.ctx = self.ctx;
 	*addr = insert(s[1].av, &name);
 	return true;
 }

@@ -8,6 +8,7 @@
 
 #include <angara/angara.h>
 
+#include "../alone.h"
 #include "fi.h"
 
 #define MEM	(1U << 20)
@@ -526,8 +527,8 @@ static bool nonsense(void)
 
 	setup(&how);
 	name = name_of(s[1].ep);
-	ok = expect(angara_ctx_open("0", &attr, &ctx), 0) &&
-	     expect(angara_malloc(ctx, 4096, &mr), 0);
+	ok = expect(alone_open("0", &attr, &ctx), 0) &&
+	     expect(alone_malloc(ctx, 4096, &mr), 0);
 	buf = ok ? angara_mr_addr(mr) : NULL;
 	for (i = 0; ok && i < 3000; i++) {
 		struct angara_peer peer = { .node = name.node, .ctx = name.ctx };

@@ -8,6 +8,7 @@
 
 #include <angara/angara.h>
 
+#include "../alone.h"
 #include "fi.h"
 
 #define LEN	100000
@@ -27,20 +28,20 @@ static bool open_peer(struct peer *p, const char *device, struct side *from,
 		      fi_addr_t *addr)
 {
 	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = 65536 };
-	struct angara_ctx_info about = { .size = sizeof(about) };
+	struct angara_peer self;
 	struct ep_name name = name_of(from->ep);
 
 	p->dir = calloc(ID_ENTRY + 1, sizeof(*p->dir));
 	p->dir[ID_ENTRY][0] = 77;
-	if (!expect(angara_ctx_open(device, &attr, &p->ctx), 0) ||
-	    !expect(angara_ctx_query(p->ctx, &about), 0))
+	if (!expect(alone_open(device, &attr, &p->ctx), 0))
 		return false;
-	name.node = about.self.node;
-	name.ctx = about.self.ctx;
+	self = alone_self(p->ctx);
+	name.node = self.node;
+	name.ctx = self.ctx;
 	name.ep = 0;
 	name.serial = 77 << 12 | 5;
 	*addr = insert(from->av, &name);
-	return expect(angara_mr_reg(p->ctx, p->dir,
+	return expect(angara_mr_reg(angara_ctx_domain(p->ctx), p->dir,
 				    (ID_ENTRY + 1) * sizeof(*p->dir),
 				    ANGARA_ACCESS_REMOTE_READ, &p->mr), 0);
 }

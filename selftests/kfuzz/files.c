@@ -55,7 +55,15 @@ long kf_close(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	(void)op;
 	if (!v[1])
 		rings_unmap(v[0] % KF_FILES);
-	return answer(close(kf_fd(v[0])));
+	return answer(close(kf_fd(v[0]))) | answer(close(kf_ctx_fd(v[0])));
+}
+
+/* One of both, so that the other goes on. */
+long kf_end(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
+{
+	(void)s;
+	(void)op;
+	return answer(close(v[1] ? kf_ctx_fd(v[0]) : kf_fd(v[0])));
 }
 
 long kf_dup(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
@@ -63,6 +71,7 @@ long kf_dup(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	(void)op;
 	if (dup2(kf_fd(v[0]), kf_fd(v[1])) < 0)
 		return -errno;
+	dup2(kf_ctx_fd(v[0]), kf_ctx_fd(v[1]));
 	s->file[v[1] % KF_FILES] = s->file[v[0] % KF_FILES];
 	return 0;
 }
@@ -163,7 +172,7 @@ static void arg_fix(struct kf_state *s, const struct kf_op *op,
 		else if (v[4] <= KF_EVENTFDS)
 			eventfd_init(e->fd = KF_FD_EVENTFD + v[4] - 1);
 		else if (v[4] == KF_EVENTFDS + 1)
-			e->fd = kf_fd(v[0]);
+			e->fd = kf_ctx_fd(v[0]);
 		break;
 	}
 }
@@ -191,8 +200,23 @@ static void rings_map(struct kf_state *s, uint64_t f,
 			continue;
 		mmap(KF_RING(f, kind), bytes,
 		     kind == 0 || kind == 2 ? PROT_READ | PROT_WRITE : PROT_READ,
-		     MAP_SHARED | MAP_FIXED, kf_fd(f), file->offset[kind]);
+		     MAP_SHARED | MAP_FIXED, kf_ctx_fd(f), file->offset[kind]);
 	}
+}
+
+/* The context that was made takes the place of the one at @f. */
+static void ctx_take(struct kf_state *s, uint64_t f,
+		     const struct angara_ctx_create *c)
+{
+	dup2(c->fd, kf_ctx_fd(f));
+	close(c->fd);
+	rings_map(s, f % KF_FILES, c);
+}
+
+static bool is_on_ctx(unsigned long nr)
+{
+	return nr == ANGARA_IOCTL_JOIN || nr == ANGARA_IOCTL_LEAVE ||
+	       nr == ANGARA_IOCTL_KICK || nr == ANGARA_IOCTL_EVENTFD;
 }
 
 long kf_ioctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
@@ -216,9 +240,10 @@ long kf_ioctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 		arg[size - 1] = 1;
 	at = arg_place(s, v[2], v[0], size);
 	arg_put(s, at, v[2], arg, size);
-	ret = answer(ioctl(kf_fd(v[0]), op->nr, at));
+	ret = answer(ioctl(is_on_ctx(op->nr) ? kf_ctx_fd(v[0]) : kf_fd(v[0]),
+			   op->nr, at));
 	if (!ret && op->nr == ANGARA_IOCTL_CTX_CREATE && v[2] % 8 < 3)
-		rings_map(s, v[0] % KF_FILES, (void *)at);
+		ctx_take(s, v[0] + v[4], (void *)at);
 	return ret;
 }
 
@@ -231,7 +256,7 @@ long kf_ioctl_any(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 
 	(void)op;
 	arg_put(s, at, v[4], &size, sizeof(size));
-	return answer(ioctl(kf_fd(v[0]), cmd, at));
+	return answer(ioctl(v[5] ? kf_ctx_fd(v[0]) : kf_fd(v[0]), cmd, at));
 }
 
 /* Puts an entry where the next belongs, and so many behind it. */
@@ -346,20 +371,21 @@ long kf_ctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 long kf_poll(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	struct pollfd p[] = {
-		{ .fd = kf_fd(v[0]), .events = POLLIN | POLLOUT },
+		{ .fd = kf_ctx_fd(v[0]), .events = POLLIN | POLLOUT },
 		{ .fd = KF_FD_EVENTFD, .events = POLLIN },
+		{ .fd = kf_fd(v[0]), .events = POLLIN | POLLOUT },
 	};
 
 	(void)s;
 	(void)op;
-	return poll(p, 2, v[1] % 8) < 0 ? -errno : p[0].revents;
+	return poll(p, 3, v[1] % 8) < 0 ? -errno : p[0].revents;
 }
 
 /* What every file answers to, ours or the kernel's. */
 long kf_file_call(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	char *mem = (char *)KF_AT_MEM;
-	int fd = kf_fd(v[0]);
+	int fd = v[1] & 8 ? kf_ctx_fd(v[0]) : kf_fd(v[0]);
 	uint64_t count;
 
 	(void)s;

@@ -63,7 +63,7 @@ long kf_map(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	flags |= v[6] & 2 ? MAP_POPULATE : 0;
 	flags |= v[6] & 4 ? MAP_LOCKED : 0;
 	/* The last kind is that which nobody may map. */
-	at = mmap(map_at(v[0]), bytes, v[5] % 8, flags | MAP_FIXED, kf_fd(v[1]),
+	at = mmap(map_at(v[0]), bytes, v[5] % 8, flags | MAP_FIXED, kf_ctx_fd(v[1]),
 		  kind <= KF_AREA_KIND ? file->offset[kind] + v[4] * KF_PAGE :
 			     4 * file->offset[1] + v[4] * KF_PAGE);
 	if (at == MAP_FAILED)

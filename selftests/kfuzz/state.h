@@ -15,6 +15,7 @@
 #define KF_FD_FILE	100
 #define KF_FD_EVENTFD	110
 #define KF_FD_NETLINK	120
+#define KF_FD_CTX	130
 
 /* Addresses */
 #define KF_PAGE		4096UL
@@ -79,6 +80,12 @@ static inline int kf_fd(uint64_t f)
 	return KF_FD_FILE + f % KF_FILES;
 }
 
+/* Each file of a device has a place for one of a context beside it. */
+static inline int kf_ctx_fd(uint64_t f)
+{
+	return KF_FD_CTX + f % KF_FILES;
+}
+
 /* The address of region @r, and its length. */
 void *kf_region(struct kf_state *s, uint64_t r, uint64_t *len);
 
@@ -92,7 +99,7 @@ typedef long kf_run_fn(struct kf_state *s, const struct kf_op *op,
 		       const uint64_t *v);
 
 /* files.c */
-kf_run_fn kf_open, kf_close, kf_dup, kf_ioctl, kf_ioctl_any, kf_wqe, kf_send,
+kf_run_fn kf_open, kf_close, kf_end, kf_dup, kf_ioctl, kf_ioctl_any, kf_wqe, kf_send,
 	kf_atomic, kf_take, kf_ctl, kf_poll, kf_file_call, kf_eventfd;
 /* memory.c */
 kf_run_fn kf_map, kf_unmap, kf_protect, kf_remap, kf_advise, kf_touch;

@@ -32,6 +32,7 @@ int app_finish(struct app *app)
 	free(app->peers);
 	if (app->ctx)
 		angara_ctx_close(app->ctx);
+	angara_domain_close(app->dom);
 	if (app->job)
 		angara_job_finalize(app->job);
 	return app->exit;
@@ -130,13 +131,15 @@ int app_allgather(struct app *app, const void *mine, size_t len, void *all)
 static void open_ctx(struct app *app)
 {
 	const char *device = getenv("ANGARA_DEVICE");
-	int err = angara_ctx_open(NULL, NULL, &app->ctx);
+	int err = angara_domain_open(NULL, NULL, &app->dom);
 
 	app->info.size = sizeof(app->info);
 	if (!err)
-		err = angara_ctx_query(app->ctx, &app->info);
+		err = angara_domain_query(app->dom, &app->info);
 	if (!err)
-		err = angara_ctx_topo(app->ctx, &app->topo);
+		err = angara_domain_topo(app->dom, &app->topo);
+	if (!err)
+		err = angara_ctx_open(app->dom, NULL, &app->ctx);
 	if (err == -ENODEV || err == -ENOENT)
 		app_fail(app, 0, "no adapter %s: load the driver, for example "
 			 "'modprobe angara_loop dims=2x2x2'",
@@ -148,9 +151,16 @@ static void open_ctx(struct app *app)
 		app_fail(app, err, "adapter %s", device ? device : "in /dev");
 }
 
+/* What a process tells the others of itself. */
+struct card {
+	uint64_t fabric_id;
+	struct angara_peer self;
+};
+
 int app_open(struct app *app)
 {
-	struct angara_ctx_info *infos = NULL;
+	struct angara_ctx_info own = { .size = sizeof(own) };
+	struct card card, *cards = NULL;
 	unsigned int r;
 	int err;
 
@@ -159,26 +169,28 @@ int app_open(struct app *app)
 	if (err)
 		return err;
 	app->peers = calloc(app->size, sizeof(*app->peers));
-	infos = calloc(app->size, sizeof(*infos));
-	if (!app->peers || !infos) {
+	cards = calloc(app->size, sizeof(*cards));
+	if (!app->peers || !cards) {
 		app_fail(app, -ENOMEM, "addresses of the peers");
 		goto out;
 	}
-	if (app_allgather(app, &app->info, sizeof(app->info), infos))
+	angara_ctx_query(app->ctx, &own);
+	card = (struct card){ .fabric_id = app->info.fabric_id, .self = own.self };
+	if (app_allgather(app, &card, sizeof(card), cards))
 		goto out;
 	for (r = 0; r < app->size; r++) {
-		if (infos[r].fabric_id != app->info.fabric_id)
+		if (cards[r].fabric_id != app->info.fabric_id)
 			app_fail(app, 0, "rank %u is on another fabric", r);
-		app->peers[r] = infos[r].self;
+		app->peers[r] = cards[r].self;
 	}
 out:
-	free(infos);
+	free(cards);
 	return app_agree(app);
 }
 
 int app_malloc(struct app *app, size_t len, struct angara_mr **mr)
 {
-	int err = angara_malloc(app->ctx, len, mr);
+	int err = angara_malloc(app->dom, len, mr);
 
 	if (err == -ENOMEM)
 		return app_fail(app, 0, "%zu bytes cannot be registered: no "

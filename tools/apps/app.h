@@ -31,9 +31,10 @@
  * struct app - a process of the job
  * @name: of the program, in messages
  * @job: the job
- * @ctx: context, after app_open()
- * @info: of @ctx
+ * @dom: domain, after app_open()
+ * @info: of @dom
  * @topo: torus that it is in
+ * @ctx: context in it, after app_open()
  * @peers: address of each rank, after app_open()
  * @rank: of this process
  * @size: processes of the job
@@ -44,8 +45,9 @@
 struct app {
 	const char *name;
 	struct angara_job *job;
+	struct angara_domain *dom;
+	struct angara_domain_info info;
 	struct angara_ctx *ctx;
-	struct angara_ctx_info info;
 	struct angara_topo topo;
 	struct angara_peer *peers;
 	unsigned int rank;

@@ -2,26 +2,30 @@
 /*
  * Angara collective-offload adapter: the character device /dev/angaraN.
  *
- * One open file owns at most one context: an injection queue (SQ), a
- * completion queue (CQ), a page of event counters, memory regions (MR) and
- * memberships in collective trees.  Closing the file gives all of it back.
+ * An open file of the device owns at most one domain: a partition and memory
+ * regions (MR).  Each context of the domain is a file of its own, as the VCPUs
+ * of KVM are: an injection queue (SQ), a completion queue (CQ), a page of event
+ * counters and memberships in collective trees.  All contexts of a domain share
+ * its regions.  Closing a file gives back what it owns; a domain lives until its
+ * own file and those of all of its contexts are closed.
  *
  * Every ioctl argument starts with @size (bytes the caller knows) and @flags.
  * A shorter structure of an older program is extended with zeros, a longer
  * one of a newer program is accepted as long as its tail is zero.
  *
  * Errors common to all ioctls:
- *   -ENOTTY      unknown ioctl number
+ *   -ENOTTY      unknown ioctl number, or one of the other kind of file
  *   -EFAULT      the argument cannot be read or written
  *   -EINVAL      @size below the first published size, or a bad value
  *   -E2BIG       non-zero bytes behind what this kernel knows, or @size is
  *		  above 4096 bytes, zero or not
  *   -EOPNOTSUPP  unknown bit in @flags, or a reserved field is not zero
  *   -ENODEV      the device is gone; only close() is left
- *   -ESTALE      the device was reset or suspended since the file was opened;
- *		  only close() is left, a file opened anew works
+ *   -ESTALE      the device was reset or suspended since the file, or that of
+ *		  its domain, was opened; only close() is left, a file opened
+ *		  anew works
  *   -EIO         the device refused a command or does not answer
- *   -ENXIO       the file has no context yet (ANGARA_IOCTL_CTX_CREATE)
+ *   -ENXIO       the file has no domain yet (ANGARA_IOCTL_DOMAIN_CREATE)
  *   -ENOMEM      no memory
  * Others are listed at each structure.  open(2) gives -EBUSY while the device is
  * being reset or is suspended, and -EIO if it did not come back from that.
@@ -49,19 +53,23 @@
 
 #define ANGARA_PORT_NONE		0xFF	/* no port, where there may be one */
 
+/* On the device's file. */
 #define ANGARA_IOCTL_QUERY		_IO(ANGARA_IOC_TYPE, 0)
-#define ANGARA_IOCTL_CTX_CREATE		_IO(ANGARA_IOC_TYPE, 1)
-#define ANGARA_IOCTL_MR_REG		_IO(ANGARA_IOC_TYPE, 2)
-#define ANGARA_IOCTL_MR_DEREG		_IO(ANGARA_IOC_TYPE, 3)
-#define ANGARA_IOCTL_TREE_SET		_IO(ANGARA_IOC_TYPE, 4)
-#define ANGARA_IOCTL_TREE_GET		_IO(ANGARA_IOC_TYPE, 5)
-#define ANGARA_IOCTL_TREE_CLEAR		_IO(ANGARA_IOC_TYPE, 6)
-#define ANGARA_IOCTL_TREE_DELEGATE	_IO(ANGARA_IOC_TYPE, 7)
-#define ANGARA_IOCTL_TREE_CHECK		_IO(ANGARA_IOC_TYPE, 8)
-#define ANGARA_IOCTL_JOIN		_IO(ANGARA_IOC_TYPE, 9)
-#define ANGARA_IOCTL_LEAVE		_IO(ANGARA_IOC_TYPE, 10)
-#define ANGARA_IOCTL_KICK		_IO(ANGARA_IOC_TYPE, 11)
-#define ANGARA_IOCTL_EVENTFD		_IO(ANGARA_IOC_TYPE, 12)
+#define ANGARA_IOCTL_DOMAIN_CREATE	_IO(ANGARA_IOC_TYPE, 1)
+#define ANGARA_IOCTL_CTX_CREATE		_IO(ANGARA_IOC_TYPE, 2)
+#define ANGARA_IOCTL_MR_REG		_IO(ANGARA_IOC_TYPE, 3)
+#define ANGARA_IOCTL_MR_DEREG		_IO(ANGARA_IOC_TYPE, 4)
+#define ANGARA_IOCTL_TREE_SET		_IO(ANGARA_IOC_TYPE, 5)
+#define ANGARA_IOCTL_TREE_GET		_IO(ANGARA_IOC_TYPE, 6)
+#define ANGARA_IOCTL_TREE_CLEAR		_IO(ANGARA_IOC_TYPE, 7)
+#define ANGARA_IOCTL_TREE_DELEGATE	_IO(ANGARA_IOC_TYPE, 8)
+#define ANGARA_IOCTL_TREE_CHECK		_IO(ANGARA_IOC_TYPE, 9)
+
+/* On a context's file. */
+#define ANGARA_IOCTL_JOIN		_IO(ANGARA_IOC_TYPE, 16)
+#define ANGARA_IOCTL_LEAVE		_IO(ANGARA_IOC_TYPE, 17)
+#define ANGARA_IOCTL_KICK		_IO(ANGARA_IOC_TYPE, 18)
+#define ANGARA_IOCTL_EVENTFD		_IO(ANGARA_IOC_TYPE, 19)
 
 /**
  * struct angara_query - ioctl(ANGARA_IOCTL_QUERY)
@@ -77,14 +85,14 @@
  * @max_contexts: out: contexts per device
  * @max_sq_entries: out: largest SQ
  * @max_cq_entries: out: largest CQ
- * @max_mrs: out: memory regions per context; keys are below this
+ * @max_mrs: out: memory regions per domain
  * @max_op_bytes: out: longest operation
  * @pkey: out: partition that this caller gets without asking
  * @caps: out: ANGARA_CAP_*
  * @max_msg_bytes: out: largest message area, with ANGARA_CAP_MSG
  * @max_trees: out: trees of the device; TreeIds are below this
  *
- * Needs no context.
+ * Needs no domain.
  */
 struct angara_query {
 	__u32 size;
@@ -114,13 +122,38 @@ struct angara_query {
 #define ANGARA_CAP_MSG			(1U << 1)
 
 /**
+ * struct angara_domain_create - ioctl(ANGARA_IOCTL_DOMAIN_CREATE)
+ * @size: sizeof(struct angara_domain_create)
+ * @flags: ANGARA_DOMAIN_PKEY or 0
+ * @pkey: in: partition wanted (with ANGARA_DOMAIN_PKEY); out: partition given.
+ *	One other than the caller's own (angara_query.pkey) needs CAP_NET_ADMIN.
+ * @reserved: must be 0
+ * @job: key of the job, random bits that its processes share; 0 for none.
+ *	Contexts reach those of the same partition and the same key only.
+ *
+ * Makes the domain of the file: contexts and regions are made in it.
+ * As many domains as contexts can be made, and a user gets the same share.
+ * Errors: -EBUSY the file has a domain, the device has no more, or the user has
+ * that share; -EPERM the partition is another's.
+ */
+struct angara_domain_create {
+	__u32 size;
+	__u32 flags;
+	__u32 pkey;
+	__u32 reserved;
+	__aligned_u64 job;
+};
+
+#define ANGARA_DOMAIN_PKEY	(1U << 0)
+
+/**
  * struct angara_ctx_create - ioctl(ANGARA_IOCTL_CTX_CREATE)
  * @size: sizeof(struct angara_ctx_create)
- * @flags: ANGARA_CTX_PKEY or 0
+ * @flags: must be 0
  * @sq_entries: injection queue length, a power of two, 8..max_sq_entries
  * @cq_entries: completion queue length, a power of two, 8..max_cq_entries
- * @pkey: in: partition wanted (with ANGARA_CTX_PKEY); out: partition given.
- *	One other than the caller's own (angara_query.pkey) needs CAP_NET_ADMIN.
+ * @fd: out: the context's file, closed on exec(2).  The queues are mapped from
+ *	it, and it is what JOIN, LEAVE, KICK, EVENTFD and poll(2) are for.
  * @ctx: out: number of the context on this node; peers address it by it
  * @sq_offset: out: mmap offset of the SQ, sq_entries * 64 bytes, read/write
  * @cq_offset: out: mmap offset of the CQ, cq_entries * 32 bytes, read only
@@ -133,18 +166,19 @@ struct angara_query {
  * @msg_offset: out: mmap offset of the area, msg_bytes bytes, read only; 0
  *	without one
  *
+ * Makes a context in the file's domain.  Its file keeps the domain alive.
+ *
  * A user without CAP_SYS_RESOURCE gets at most half of the contexts that other
  * users leave, or another share (parameter user_share).
- * Errors: -EBUSY the file has a context, the device has no more, or the user
- * has that share;
- * -EPERM the partition is another's.
+ * Errors: -EBUSY the device has no more contexts, or the user has that share;
+ * -EMFILE, -ENFILE the process, or the system, has no more descriptors.
  */
 struct angara_ctx_create {
 	__u32 size;
 	__u32 flags;
 	__u32 sq_entries;
 	__u32 cq_entries;
-	__u32 pkey;
+	__s32 fd;
 	__u32 ctx;
 	__aligned_u64 sq_offset;
 	__aligned_u64 cq_offset;
@@ -159,9 +193,7 @@ struct angara_ctx_create {
 /* The largest message fits wherever the area begins and ends in it. */
 #define ANGARA_MIN_MSG_BYTES	16384
 
-#define ANGARA_CTX_PKEY		(1U << 0)
-
-/* Access rights of a memory region; reading by its own context is implied. */
+/* Access rights of a memory region; reading by its own domain is implied. */
 #define ANGARA_ACCESS_LOCAL_WRITE	(1U << 0)
 #define ANGARA_ACCESS_REMOTE_READ	(1U << 1)
 #define ANGARA_ACCESS_REMOTE_WRITE	(1U << 2)
@@ -174,11 +206,16 @@ struct angara_ctx_create {
  * @addr: start of the memory, any alignment
  * @length: bytes, not 0; at most 16 GiB, counted in whole pages
  * @access: ANGARA_ACCESS_*
- * @key: in: key wanted (with ANGARA_MR_KEY); out: key given, the lowest free
+ * @reserved: must be 0
+ * @key: in: key wanted (with ANGARA_MR_KEY); out: key given.  The low 16 bits
+ *	are the region's slot, one of max_mrs; the others are random, unless the
+ *	caller chooses them.  Queue entries name regions of the own domain by
+ *	their slots, those of others by their keys.
  *
- * The pages are pinned and counted against RLIMIT_MEMLOCK.  Offsets in queue
+ * All contexts of the file's domain may use the region.  The pages are pinned
+ * and counted against RLIMIT_MEMLOCK.  Offsets in queue
  * entries count from @addr.
- * Errors: -EEXIST the key is taken; -ENOSPC no free key; -EFAULT the memory
+ * Errors: -EEXIST the key's slot is taken; -ENOSPC no free slot; -EFAULT the memory
  * is not mapped or not writable as @access asks; -ENOMEM RLIMIT_MEMLOCK;
  * -EINTR a fatal signal came; -EREMOTEIO the device could reach the memory
  * through copies only.
@@ -189,7 +226,8 @@ struct angara_mr_register {
 	__aligned_u64 addr;
 	__aligned_u64 length;
 	__u32 access;
-	__u32 key;
+	__u32 reserved;
+	__aligned_u64 key;
 };
 
 #define ANGARA_MR_KEY		(1U << 0)
@@ -199,7 +237,6 @@ struct angara_mr_register {
  * @size: sizeof(struct angara_mr_deregister)
  * @flags: must be 0
  * @key: the region
- * @reserved: must be 0
  *
  * When it returns, the device no longer touches the memory; operations that
  * still name the key end with ANGARA_ST_KEY.
@@ -208,8 +245,7 @@ struct angara_mr_register {
 struct angara_mr_deregister {
 	__u32 size;
 	__u32 flags;
-	__u32 key;
-	__u32 reserved;
+	__aligned_u64 key;
 };
 
 /**
@@ -241,10 +277,10 @@ struct angara_tree_row {
 /**
  * struct angara_tree_set - ioctl(ANGARA_IOCTL_TREE_SET)
  * @size: sizeof(struct angara_tree_set)
- * @flags: ANGARA_TREE_OWNED or 0
+ * @flags: ANGARA_TREE_OWNED, ANGARA_TREE_JOB or both
  * @row: the row of this node
  *
- * Needs no context.  Needs CAP_NET_ADMIN, or a tree delegated to the caller's
+ * Needs no domain.  Needs CAP_NET_ADMIN, or a tree delegated to the caller's
  * partition and that partition in @row.
  * Errors: -EPERM; -EBUSY the row is set, clear it first; -EINVAL the row by
  * itself breaks a rule of trees (see ANGARA_IOCTL_TREE_CHECK for the rules
@@ -258,6 +294,11 @@ struct angara_tree_set {
 
 /* The row is cleared when this file is closed. */
 #define ANGARA_TREE_OWNED	(1U << 0)
+/*
+ * Only the job of the file's domain may use the tree: -ENXIO there is no domain,
+ * -EINVAL it is of no job.  The key is never told.
+ */
+#define ANGARA_TREE_JOB		(1U << 1)
 
 /**
  * struct angara_tree_get - ioctl(ANGARA_IOCTL_TREE_GET)
@@ -269,7 +310,7 @@ struct angara_tree_set {
  * @down_node: out: node that took the tree down, in state DOWN
  * @delegated: out: partition the tree is delegated to, 0 for none
  *
- * Needs no context.
+ * Needs no domain.
  * Errors: -EPERM the row is of a partition that is not the caller's;
  * -ENOENT the row is not set and the tree is not delegated.
  */
@@ -366,7 +407,7 @@ struct angara_tree_verify {
  * @place: with ANGARA_JOIN_PLACE: place among the local participants, below
  *	the row's pe; else must be 0
  *
- * Makes the file's context one of the local participants that the row counts
+ * Makes the context one of the local participants that the row counts
  * in pe.  Leaving, or dying, takes the tree down for the others.
  *
  * Floats are summed up in the order of places.  Who does not ask for one gets
@@ -418,10 +459,10 @@ struct angara_eventfd {
 };
 
 /*
- * poll(2): EPOLLIN while the event sequence (ANGARA_CTR_EVSEQ) differs from
+ * poll(2) of a context's file: EPOLLIN while the event sequence (ANGARA_CTR_EVSEQ) differs from
  * angara_ctl.seen; EPOLLERR if the device does not answer any more;
- * EPOLLHUP | EPOLLERR once it is gone, or was reset or suspended since the file
- * was opened.
+ * EPOLLHUP | EPOLLERR once it is gone, or was reset or suspended since the
+ * domain's file was opened.  The same of the device's file, but for EPOLLIN.
  */
 
 #include <linux/angara_queue.h>

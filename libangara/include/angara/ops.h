@@ -39,7 +39,7 @@ extern "C" {
  * completion.
  */
 int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		   uint32_t dst_key, uint64_t dst_off, const struct angara_mr *src,
+		   uint64_t dst_key, uint64_t dst_off, const struct angara_mr *src,
 		   uint64_t src_off, size_t len, const struct angara_op *op);
 /*
  * angara_put() - write to a peer's memory, and wait until it is there
@@ -48,7 +48,7 @@ int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
  * of the operation's status, see angara_status_errno().
  */
 int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
-	       uint32_t dst_key, uint64_t dst_off, const struct angara_mr *src,
+	       uint64_t dst_key, uint64_t dst_off, const struct angara_mr *src,
 	       uint64_t src_off, size_t len);
 /*
  * angara_put_inline_nbi() - write at most ANGARA_MAX_INLINE bytes
@@ -57,11 +57,11 @@ int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
  * Return: as angara_put_nbi().
  */
 int angara_put_inline_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-			  uint32_t dst_key, uint64_t dst_off, const void *data,
+			  uint64_t dst_key, uint64_t dst_off, const void *data,
 			  size_t len, const struct angara_op *op);
 /** As angara_put() for at most ANGARA_MAX_INLINE bytes anywhere in memory. */
 int angara_put_inline(struct angara_ctx *ctx, struct angara_peer peer,
-		      uint32_t dst_key, uint64_t dst_off, const void *data,
+		      uint64_t dst_key, uint64_t dst_off, const void *data,
 		      size_t len);
 /*
  * angara_get_nbi() - read a peer's memory
@@ -71,11 +71,11 @@ int angara_put_inline(struct angara_ctx *ctx, struct angara_peer peer,
  * Return: as angara_put_nbi().
  */
 int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		   uint32_t src_key, uint64_t src_off, const struct angara_mr *dst,
+		   uint64_t src_key, uint64_t src_off, const struct angara_mr *dst,
 		   uint64_t dst_off, size_t len, const struct angara_op *op);
 /** Read a peer's memory, and wait for it.  Return: as angara_put(). */
 int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
-	       uint32_t src_key, uint64_t src_off, const struct angara_mr *dst,
+	       uint64_t src_key, uint64_t src_off, const struct angara_mr *dst,
 	       uint64_t dst_off, size_t len);
 /*
  * angara_get_inline() - read at most ANGARA_MAX_INLINE bytes, and wait for them
@@ -84,7 +84,7 @@ int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
  * Return: as angara_put(); -ENOMEM.
  */
 int angara_get_inline(struct angara_ctx *ctx, struct angara_peer peer,
-		      uint32_t src_key, uint64_t src_off, void *data,
+		      uint64_t src_key, uint64_t src_off, void *data,
 		      size_t len);
 
 /* angara_signal.op */
@@ -261,12 +261,12 @@ int angara_test_some(struct angara_ctx *ctx, const struct angara_words *words,
  * operations; -ENODEV the device is gone.
  */
 int angara_atomic_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		      uint32_t dst_key, uint64_t dst_off, const void *x,
+		      uint64_t dst_key, uint64_t dst_off, const void *x,
 		      size_t count, unsigned int type, unsigned int op,
 		      const struct angara_op *how);
 /** Change elements at a peer, and wait until it is done. */
 int angara_atomic(struct angara_ctx *ctx, struct angara_peer peer,
-		  uint32_t dst_key, uint64_t dst_off, const void *x,
+		  uint64_t dst_key, uint64_t dst_off, const void *x,
 		  size_t count, unsigned int type, unsigned int op);
 /**
  * angara_fetch_nbi() - change elements at a peer, and bring what was there
@@ -286,7 +286,7 @@ int angara_atomic(struct angara_ctx *ctx, struct angara_peer peer,
  * Return: as angara_atomic_nbi().
  */
 int angara_fetch_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		     uint32_t dst_key, uint64_t dst_off, const void *x,
+		     uint64_t dst_key, uint64_t dst_off, const void *x,
 		     size_t count, unsigned int type, unsigned int op,
 		     const struct angara_mr *old, uint64_t old_off,
 		     const struct angara_op *how);
@@ -295,7 +295,7 @@ int angara_fetch_nbi(struct angara_ctx *ctx, struct angara_peer peer,
  * @old: out: @count elements, anywhere in memory
  */
 int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
-		 uint32_t dst_key, uint64_t dst_off, const void *x,
+		 uint64_t dst_key, uint64_t dst_off, const void *x,
 		 size_t count, unsigned int type, unsigned int op, void *old);
 /**
  * angara_compare_nbi() - change elements at a peer where they compare
@@ -316,7 +316,7 @@ int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
  * Return: as angara_atomic_nbi().
  */
 int angara_compare_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		       uint32_t dst_key, uint64_t dst_off, const void *x,
+		       uint64_t dst_key, uint64_t dst_off, const void *x,
 		       const void *y, size_t count, unsigned int type,
 		       unsigned int op, const struct angara_mr *old,
 		       uint64_t old_off, const struct angara_op *how);
@@ -325,7 +325,7 @@ int angara_compare_nbi(struct angara_ctx *ctx, struct angara_peer peer,
  * @old: out: @count elements, anywhere in memory, or NULL
  */
 int angara_compare(struct angara_ctx *ctx, struct angara_peer peer,
-		   uint32_t dst_key, uint64_t dst_off, const void *x,
+		   uint64_t dst_key, uint64_t dst_off, const void *x,
 		   const void *y, size_t count, unsigned int type,
 		   unsigned int op, void *old);
 /** Return: 1 if @op (ANGARA_ATOMIC_*) is for @type (ANGARA_TYPE_*), else 0. */

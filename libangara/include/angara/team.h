@@ -201,11 +201,11 @@ struct angara_peer angara_team_peer(const struct angara_team *team,
  * Return: as angara_put_nbi(); -ENOTSUP the team has no tree, see
  * angara_broadcast().
  */
-int angara_bcast_nbi(struct angara_team *team, uint32_t dst_key, uint64_t dst_off,
+int angara_bcast_nbi(struct angara_team *team, uint64_t dst_key, uint64_t dst_off,
 		     const struct angara_mr *src, uint64_t src_off, size_t len,
 		     const struct angara_op *how);
 /** As angara_bcast_nbi(), and wait until it is complete. */
-int angara_bcast(struct angara_team *team, uint32_t dst_key, uint64_t dst_off,
+int angara_bcast(struct angara_team *team, uint64_t dst_key, uint64_t dst_off,
 		 const struct angara_mr *src, uint64_t src_off, size_t len);
 /** Broadcasts of the team that have arrived here since it was created. */
 uint64_t angara_team_received(struct angara_team *team);

@@ -29,6 +29,7 @@ extern "C" {
  * Of linux/angara.h, which a program that builds trees includes: rows are what
  * the driver takes.
  */
+struct angara_domain;
 struct angara_tree_row;
 
 struct angara_topo {
@@ -54,13 +55,13 @@ int angara_topo_parse(const char *text, struct angara_topo *topo);
  */
 int angara_topo_read(const char *text, struct angara_topo *topo);
 /**
- * angara_ctx_topo() - the torus that a context is in
- * @ctx: context
+ * angara_domain_topo() - the torus that a domain is in
+ * @dom: domain
  * @topo: out
  *
  * Return: as angara_topo_read(); -errno the description cannot be read.
  */
-int angara_ctx_topo(struct angara_ctx *ctx, struct angara_topo *topo);
+int angara_domain_topo(struct angara_domain *dom, struct angara_topo *topo);
 uint32_t angara_topo_nodes(const struct angara_topo *topo);
 void angara_topo_coord(const struct angara_topo *topo, uint32_t node,
 		       uint16_t coord[ANGARA_MAX_DIMS]);

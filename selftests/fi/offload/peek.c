@@ -13,6 +13,7 @@
 #include "lib.h"
 
 #include "ang_int.h"
+#include "../../alone.h"
 
 int main(void)
 {
@@ -20,7 +21,7 @@ int main(void)
 	struct ang_fabric *fab;
 	u64 up = 0, down = 0;
 	u32 node, dir;
-	int ret = angara_ctx_open(NULL, NULL, &ctx);
+	int ret = alone_open(NULL, NULL, &ctx);
 
 	if (ret) {
 		fprintf(stderr, "peek: no context: %s\n", strerror(-ret));

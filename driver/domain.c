@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Domains: what the contexts of a file share.  A domain is made once and lives
+ * as long as its file, which its contexts keep open.
+ *
+ * The table of its regions begins with a page, and grows by doubling: the device
+ * gets a copy, and does not touch the table before when it has answered.
+ */
+#include <linux/capability.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+
+#include "ang_file.h"
+
+static int domain_pkey(const struct angara_domain_create *cmd, u32 *pkey)
+{
+	u32 own = ang_default_pkey();
+
+	if (!(cmd->flags & ANGARA_DOMAIN_PKEY)) {
+		*pkey = own;
+		return own ? 0 : -EPERM;
+	}
+	if (!cmd->pkey)
+		return -EINVAL;
+	if (cmd->pkey != own && !capable(CAP_NET_ADMIN))
+		return -EPERM;
+	*pkey = cmd->pkey;
+	return 0;
+}
+
+static int table_alloc(struct ang_domain *dom, struct ang_mem *mem, u32 slots)
+{
+	const u32 sizes[ANG_MEM_NUM] = {
+		[ANG_MEM_MRT] = slots * sizeof(struct angara_hw_mr),
+	};
+
+	return ang_mem_alloc(dom->adev, mem, sizes);
+}
+
+static void table_free(struct ang_domain *dom, struct ang_mem *mem)
+{
+	ang_mem_unmap(dom->adev, mem);
+	ang_mem_free(mem);
+	*mem = (struct ang_mem){};
+}
+
+/* Tell the device of a table: with a new domain, or in the place of another. */
+static int table_post(struct ang_domain *dom, u8 opcode,
+		      const struct ang_mem *mem, u32 slots)
+{
+	bool create = opcode == ANGARA_ADM_DOMAIN_CREATE;
+	struct angara_adm_cmd cmd = {
+		.opcode = opcode,
+		.ctx = cpu_to_le16(dom->num),
+		.domain = {
+			.job = cpu_to_le64(create ? dom->job : 0),
+			.mrt = cpu_to_le64(ang_mem_list(mem, ANG_MEM_MRT)),
+			.mrs = cpu_to_le32(slots),
+			.pkey = cpu_to_le32(create ? dom->pkey : 0),
+		},
+	};
+	struct angara_adm_cpl cpl;
+
+	return ang_adm_exec(dom->adev, &cmd, &cpl);
+}
+
+static void table_copy(struct ang_mem *to, const struct ang_mem *from)
+{
+	u32 i;
+
+	for (i = 0; i < from->num[ANG_MEM_MRT]; i++)
+		memcpy(ang_mem_at(to, ANG_MEM_MRT, (size_t)i << PAGE_SHIFT),
+		       ang_mem_at(from, ANG_MEM_MRT, (size_t)i << PAGE_SHIFT),
+		       PAGE_SIZE);
+}
+
+/**
+ * ang_domain_grow() - make room in a domain's table
+ * @dom: domain; its device is entered
+ * @slots: entries that it is to have at least, at most ANG_MAX_MRS
+ *
+ * Return: 0; -ENOMEM; -EIO, also if an attempt before was left undecided; what
+ * ang_adm_undecided() names.
+ * Context: process; may sleep; mr_lock held.
+ */
+int ang_domain_grow(struct ang_domain *dom, u32 slots)
+{
+	struct ang_mem mem = {};
+	int ret;
+
+	lockdep_assert_held(&dom->mr_lock);
+
+	if (dom->spare.count)
+		return -EIO;
+	if (slots <= dom->slots)
+		return 0;
+	slots = roundup_pow_of_two(slots);
+	ret = table_alloc(dom, &mem, slots);
+	if (ret)
+		return ret;
+	table_copy(&mem, &dom->mem);
+	ret = table_post(dom, ANGARA_ADM_DOMAIN_TABLE, &mem, slots);
+	if (ang_adm_undecided(ret)) {
+		dom->spare = mem;
+		return ret;
+	}
+	if (ret) {
+		table_free(dom, &mem);
+		return ret;
+	}
+	table_free(dom, &dom->mem);
+	dom->mem = mem;
+	dom->slots = slots;
+	return 0;
+}
+
+static struct ang_domain *domain_new(struct ang_dev *adev, u32 pkey, u64 job)
+{
+	struct ang_domain *dom = kzalloc(sizeof(*dom), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!dom)
+		return ERR_PTR(-ENOMEM);
+	dom->adev = adev;
+	dom->pkey = pkey;
+	dom->job = job;
+	dom->slots = ANG_FIRST_MRS;
+	mutex_init(&dom->mr_lock);
+	xa_init_flags(&dom->mrs, XA_FLAGS_ALLOC);
+	ret = ang_num_alloc(adev, &adev->dom_nums, &dom->num);
+	if (ret)
+		goto err_free;
+	ret = table_alloc(dom, &dom->mem, dom->slots);
+	if (ret)
+		goto err_num;
+	ret = table_post(dom, ANGARA_ADM_DOMAIN_CREATE, &dom->mem, dom->slots);
+	/* The device may create it yet: it goes with the file. */
+	dom->in_doubt = ang_adm_undecided(ret);
+	if (!ret || dom->in_doubt)
+		return dom;
+	if (ret == -EEXIST || ret == -ENOSPC)
+		ret = -EBUSY;
+	table_free(dom, &dom->mem);
+err_num:
+	ang_num_free(adev, &adev->dom_nums, dom->num);
+err_free:
+	kfree(dom);
+	return ERR_PTR(ret);
+}
+
+int ang_ioctl_domain_create(struct ang_ucmd *ucmd, void *arg)
+{
+	struct angara_domain_create *cmd = arg;
+	struct ang_file *file = ucmd->file;
+	struct ang_domain *dom;
+	u32 pkey;
+	int ret;
+
+	if (cmd->flags & ~ANGARA_DOMAIN_PKEY || cmd->reserved)
+		return -EOPNOTSUPP;
+	ret = domain_pkey(cmd, &pkey);
+	if (ret)
+		return ret;
+	if (READ_ONCE(file->h.adev->broken))
+		return -EIO;
+
+	if (mutex_lock_killable(&file->lock))
+		return -EINTR;
+	if (file->dom) {
+		ret = -EBUSY;
+		goto out_unlock;
+	}
+	dom = domain_new(file->h.adev, pkey, cmd->job);
+	if (IS_ERR(dom)) {
+		ret = PTR_ERR(dom);
+		goto out_unlock;
+	}
+	ret = dom->in_doubt ? -EINTR : 0;
+	cmd->pkey = pkey;
+	smp_store_release(&file->dom, dom); /* see ang_file_domain() */
+out_unlock:
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
+/**
+ * ang_domain_take() - destroy a domain on the device, and free its regions
+ * @dom: domain that has no context on the device, or the device is stopped
+ *
+ * Return: true; false somebody is about to stop the device.
+ * Context: process; may sleep.
+ */
+bool ang_domain_take(struct ang_domain *dom)
+{
+	struct ang_dev *adev = dom->adev;
+	int ret = 0;
+
+	if (!ang_dev_stopped(adev))
+		ret = ang_adm_destroy(adev, ANGARA_ADM_DOMAIN_DESTROY, dom->num);
+	if (ang_adm_undecided(ret))
+		return false;
+	if (ret && !(ret == -ENOENT && dom->in_doubt))
+		ang_dev_break(adev, "a domain cannot be destroyed");
+	ang_mrs_free(dom);
+	ang_mem_unmap(adev, &dom->mem);
+	if (dom->spare.count)
+		ang_mem_unmap(adev, &dom->spare);
+	ang_num_free(adev, &adev->dom_nums, dom->num);
+	return true;
+}
+
+/**
+ * ang_domain_free() - free what is left of a domain
+ * @dom: domain, taken from the device
+ */
+void ang_domain_free(struct ang_domain *dom)
+{
+	ang_mem_free(&dom->mem);
+	ang_mem_free(&dom->spare);
+	kfree_rcu(dom, rcu);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Domains: opening a device, finding out what it is.
+ *
+ * A domain is freed when it has been closed, and all of its contexts with it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <stdio.h>
+
+#include "job.h"
+#include "lib.h"
+#include "scan.h"
+#include "sized.h"
+
+#define ANG_NUMBER_BYTES	16	/* of a device's number in text */
+
+/*
+ * Which fabric, and which device of it.  A path is a device of the driver,
+ * whatever the environment says; no name is what the launcher chose.
+ */
+static int find_device(const char *device, struct ang_spec *spec, char *buf,
+		       const char **name)
+{
+	u32 number;
+	int ret;
+
+	if (!device)
+		device = getenv(ANG_ENV_DEVICE);
+	*name = device;
+	if (device && (*device < '0' || *device > '9')) {
+		*spec = (struct ang_spec){ .kind = ANG_FABRIC_CDEV };
+		return 0;
+	}
+	ret = ang_fabric_get(spec);
+	if (ret || device)
+		return ret;
+	ret = ang_dev_choose(spec, &number);
+	snprintf(buf, ANG_NUMBER_BYTES, "%u", number);
+	*name = buf;
+	return ret;
+}
+
+static int open_errno(int ret)
+{
+	switch (ret) {
+	case -ENOENT:
+	case -ENOTDIR:
+	case -ENXIO:
+		return -ENODEV;
+	case -EPERM:
+		return -EACCES;
+	default:
+		return ret;
+	}
+}
+
+static int domain_about(struct angara_domain *dom)
+{
+	int ret;
+
+	dom->query = ANG_CMD_INIT(struct angara_query);
+	ret = ang_dev_cmd(&dom->dev, ANGARA_IOCTL_QUERY, &dom->query);
+	/* Some other kind of file. */
+	if (ret == -ENOTTY)
+		return -ENODEV;
+	if (ret)
+		return ret;
+	return dom->query.abi == ANGARA_ABI_VERSION ? 0 : -EPROTO;
+}
+
+static int domain_create(struct angara_domain *dom,
+			 const struct angara_domain_attr *attr)
+{
+	struct angara_domain_create arg =
+		ANG_CMD_INIT(struct angara_domain_create);
+	int ret;
+
+	if (attr->job) {
+		u64 key;
+
+		ret = ang_job_key(attr->job, &key);
+		if (ret)
+			return ret;
+		arg.job = key;
+	}
+	if (attr->pkey) {
+		arg.flags = ANGARA_DOMAIN_PKEY;
+		arg.pkey = attr->pkey;
+	}
+	ret = ang_dev_cmd(&dom->dev, ANGARA_IOCTL_DOMAIN_CREATE, &arg);
+	dom->pkey = arg.pkey;
+	return ret;
+}
+
+static int domain_start(struct angara_domain *dom, const char *name,
+			const struct angara_domain_attr *attr)
+{
+	int ret = open_errno(ang_dev_open(&dom->dev, &dom->spec, name));
+
+	if (ret)
+		return ret;
+	ret = domain_about(dom);
+	if (!ret)
+		ret = domain_create(dom, attr);
+	if (ret)
+		ang_dev_close(&dom->dev);
+	return ret;
+}
+
+ANG_PUBLIC int angara_domain_open(const char *device,
+				  const struct angara_domain_attr *given,
+				  struct angara_domain **out)
+{
+	const size_t first = ANG_SIZED_FIRST(angara_domain_attr, job);
+	struct angara_domain_attr attr;
+	char buf[ANG_NUMBER_BYTES];
+	struct angara_domain *dom;
+	const char *name;
+	int ret;
+
+	*out = NULL;
+	ret = ang_sized_take(&attr, sizeof(attr), given, first);
+	if (!ret && (attr.flags || attr.reserved))
+		ret = -EINVAL;
+	if (ret)
+		return ret;
+	dom = calloc(1, sizeof(*dom));
+	if (!dom)
+		return -ENOMEM;
+	ret = find_device(device, &dom->spec, buf, &name);
+	if (!ret)
+		ret = domain_start(dom, name, &attr);
+	if (ret) {
+		free(dom);
+		return ret;
+	}
+	dom->refs = 1;
+	pthread_mutex_init(&dom->lock, NULL);
+	*out = dom;
+	return 0;
+}
+
+/* One more holder.  Return: @dom. */
+struct angara_domain *ang_dom_hold(struct angara_domain *dom)
+{
+	ang_fetch_add(&dom->refs, 1);
+	return dom;
+}
+
+void ang_dom_drop(struct angara_domain *dom)
+{
+	if (ang_fetch_add(&dom->refs, (u32)-1) != 1)
+		return;
+	while (dom->mrs)
+		angara_mr_dereg(dom->mrs);
+	ang_dev_close(&dom->dev);
+	pthread_mutex_destroy(&dom->lock);
+	free(dom);
+}
+
+ANG_PUBLIC void angara_domain_close(struct angara_domain *dom)
+{
+	if (dom)
+		ang_dom_drop(dom);
+}
+
+ANG_PUBLIC int angara_domain_query(const struct angara_domain *dom,
+				   struct angara_domain_info *info)
+{
+	const size_t first = ANG_SIZED_FIRST(angara_domain_info, max_trees);
+	const struct angara_query *q = &dom->query;
+	const struct angara_domain_info all = {
+		.node = q->node,
+		.nodes = q->nodes,
+		.ports = q->ports,
+		.fabric_id = q->fabric_id,
+		.max_op_bytes = q->max_op_bytes,
+		.max_mrs = q->max_mrs,
+		.max_msg_bytes = q->caps & ANGARA_CAP_MSG ? q->max_msg_bytes : 0,
+		.max_trees = q->max_trees,
+		.pkey = dom->pkey,
+	};
+
+	return ang_sized_give(info, &all, sizeof(all), first);
+}

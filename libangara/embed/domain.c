@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Domains: a partition, and the table of memory regions that all contexts of a
+ * domain use.  The table is a piece of its process's heap, and behind it stands
+ * the list of its pages.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <linux/angara_nl.h>
+
+#include "embed.h"
+
+#define TABLE_BYTES	(EMB_MAX_MRS * sizeof(struct angara_hw_mr))
+#define TABLE_PAGES	(TABLE_BYTES / ANGARA_PAGE_SIZE)
+
+/* Users of numbers that high would share a partition with others. */
+u32 emb_own_pkey(void)
+{
+	u32 uid = geteuid();
+
+	return uid > ANGARA_PKEY_UID_MAX ? 0 : ANGARA_PKEY_UID(uid);
+}
+
+static int domain_pkey(const struct angara_domain_create *cmd, u32 *pkey)
+{
+	if (!(cmd->flags & ANGARA_DOMAIN_PKEY)) {
+		*pkey = emb_own_pkey();
+		return *pkey ? 0 : -EPERM;
+	}
+	*pkey = cmd->pkey;
+	return *pkey ? 0 : -EINVAL;
+}
+
+static int domain_table(struct emb_fab *fab, struct emb_domain *dom)
+{
+	__le64 *list;
+	u64 i;
+	int ret = emb_heap_alloc(fab, TABLE_BYTES + ANGARA_PAGE_SIZE, &dom->mem);
+
+	if (ret)
+		return ret;
+	dom->mrt = emb_at(fab, dom->mem);
+	list = emb_at(fab, dom->mem + TABLE_BYTES);
+	for (i = 0; i < TABLE_PAGES; i++)
+		list[i] = cpu_to_le64(dom->mem + i * ANGARA_PAGE_SIZE);
+	return 0;
+}
+
+/* The lowest number that is free on the node, which is locked. */
+static int domain_on_device(struct emb_dev *d, struct emb_domain *dom)
+{
+	struct emb_node *n = emb_node(d->fab, d->node);
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_DOMAIN_CREATE,
+		.domain = {
+			.job = cpu_to_le64(dom->job),
+			.mrt = cpu_to_le64(dom->mem + TABLE_BYTES),
+			.mrs = cpu_to_le32(EMB_MAX_MRS),
+			.pkey = cpu_to_le32(dom->pkey),
+		},
+	};
+	struct angara_adm_cpl cpl;
+	u32 max = d->fab->head->cfg.ctxs;
+	u32 num = 0;
+	int ret;
+
+	while (num < max && n->ctx[num].domain)
+		num++;
+	if (num == max)
+		return -EBUSY;
+	cmd.ctx = cpu_to_le16((u16)num);
+	ret = emb_exec(&d->run, d->node, &cmd, &cpl);
+	if (ret)
+		return ret;
+	dom->num = num;
+	dom->life = READ_ONCE(n->life);
+	ang_store_release(&n->ctx[num].domain, d->fab->slot + 1);
+	return 0;
+}
+
+static int domain_add(struct emb_dev *d, struct emb_domain *dom)
+{
+	int ret = domain_table(d->fab, dom);
+
+	if (ret)
+		return ret;
+	ret = emb_node_lock(&d->run, d->node);
+	if (!ret) {
+		ret = domain_on_device(d, dom);
+		emb_node_unlock(&d->run, d->node);
+	}
+	if (ret)
+		emb_heap_free(d->fab, dom->mem);
+	return ret;
+}
+
+int emb_domain_create(struct emb_dev *d, void *arg)
+{
+	struct angara_domain_create *cmd = arg;
+	struct emb_domain *dom;
+	u32 pkey;
+	int ret;
+
+	if (cmd->flags & ~ANGARA_DOMAIN_PKEY || cmd->reserved)
+		return -EOPNOTSUPP;
+	ret = domain_pkey(cmd, &pkey);
+	if (ret)
+		return ret;
+	if (d->dom)
+		return -EBUSY;
+	dom = calloc(1, sizeof(*dom));
+	if (!dom)
+		return -ENOMEM;
+	dom->refs = 1;
+	dom->node = d->node;
+	dom->pkey = pkey;
+	dom->job = cmd->job;
+	ret = domain_add(d, dom);
+	if (ret) {
+		free(dom);
+		return ret;
+	}
+	d->dom = dom;
+	d->life = dom->life;
+	d->life_now = &emb_node(d->fab, d->node)->life;
+	cmd->pkey = pkey;
+	return 0;
+}
+
+/* Under the node's lock. */
+static int domain_destroy(struct emb_run *r, u32 node, u32 num)
+{
+	int ret = emb_simple(r, node, ANGARA_ADM_DOMAIN_DESTROY, num, 0);
+
+	if (ret && ret != -ENOENT)
+		return ret;
+	ang_store_release(&emb_node(r->fab, node)->ctx[num].domain, 0);
+	return 0;
+}
+
+/**
+ * emb_domain_reap() - destroy a domain of a dead process
+ * @r: runs the model
+ * @node: node
+ * @num: domain, whose contexts have been destroyed
+ * @owner: slot of that process, plus 1
+ *
+ * Return: 0 it is gone; -errno.
+ */
+int emb_domain_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
+{
+	int ret = emb_node_lock(r, node);
+
+	if (ret)
+		return ret;
+	if (emb_node(r->fab, node)->ctx[num].domain == owner)
+		ret = domain_destroy(r, node, num);
+	emb_node_unlock(r, node);
+	return ret;
+}
+
+/* Return: does nothing use the domain's table any more? */
+static bool domain_ends(struct emb_dev *d, struct emb_domain *dom)
+{
+	struct emb_run r;
+	int ret;
+
+	emb_run_init(&r, d->fab);
+	ret = emb_node_lock(&r, d->node);
+	if (!ret) {
+		if (!emb_lost(d))
+			ret = domain_destroy(&r, d->node, dom->num);
+		emb_node_unlock(&r, d->node);
+	}
+	return emb_lost(d) ? !emb_haunted(d->fab) : !ret;
+}
+
+/**
+ * emb_domain_put() - a handle does not use its domain any more
+ * @d: handle, whose context has been destroyed
+ *
+ * The table is given back if nothing uses it any more: after a reset of the node
+ * the domain is gone already, and its number may be another's; a stopped process
+ * may still read the table then.
+ */
+void emb_domain_put(struct emb_dev *d)
+{
+	struct emb_domain *dom = d->dom;
+	bool ends;
+
+	if (!dom || --dom->refs) {
+		d->dom = NULL;
+		return;
+	}
+	ends = !emb_broken(d->fab) && domain_ends(d, dom);
+	emb_mrs_release(dom);
+	if (ends)
+		emb_heap_free(d->fab, dom->mem);
+	d->dom = NULL;
+	free(dom);
+}
