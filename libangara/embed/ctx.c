@@ -38,7 +38,7 @@ int emb_query(struct emb_dev *d, void *arg)
 	q->max_contexts = head->cfg.ctxs;
 	q->max_sq_entries = MAX_SQ_ENTRIES;
 	q->max_cq_entries = MAX_CQ_ENTRIES;
-	q->max_mrs = EMB_MAX_MRS;
+	q->max_mrs = ANGARA_MR_MAX;
 	q->max_op_bytes = ANGARA_MAX_OP_BYTES;
 	q->pkey = emb_own_pkey();
 	q->caps = ANGARA_CAP_MSG;

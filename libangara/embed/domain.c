@@ -5,14 +5,19 @@
  * the list of its pages.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <linux/angara_nl.h>
 
 #include "embed.h"
 
-#define TABLE_BYTES	(EMB_MAX_MRS * sizeof(struct angara_hw_mr))
-#define TABLE_PAGES	(TABLE_BYTES / ANGARA_PAGE_SIZE)
+#define TABLE_FIRST	1024U	/* entries of the first table; they double */
+
+static u64 table_bytes(u32 mrs)
+{
+	return mrs * sizeof(struct angara_hw_mr);
+}
 
 /* Users of numbers that high would share a partition with others. */
 u32 emb_own_pkey(void)
@@ -32,18 +37,86 @@ static int domain_pkey(const struct angara_domain_create *cmd, u32 *pkey)
 	return *pkey ? 0 : -EINVAL;
 }
 
-static int domain_table(struct emb_fab *fab, struct emb_domain *dom)
+/* A table and the list of its pages, which takes a page at most. */
+static int table_alloc(struct emb_fab *fab, u32 mrs, u64 *mem)
 {
 	__le64 *list;
 	u64 i;
-	int ret = emb_heap_alloc(fab, TABLE_BYTES + ANGARA_PAGE_SIZE, &dom->mem);
+	int ret = emb_heap_alloc(fab, table_bytes(mrs) + ANGARA_PAGE_SIZE, mem);
+
+	static_assert(ANGARA_MR_MAX * sizeof(struct angara_hw_mr) /
+		      ANGARA_PAGE_SIZE * sizeof(*list) <= ANGARA_PAGE_SIZE,
+		      "a page of addresses");
 
 	if (ret)
 		return ret;
-	dom->mrt = emb_at(fab, dom->mem);
-	list = emb_at(fab, dom->mem + TABLE_BYTES);
-	for (i = 0; i < TABLE_PAGES; i++)
-		list[i] = cpu_to_le64(dom->mem + i * ANGARA_PAGE_SIZE);
+	list = emb_at(fab, *mem + table_bytes(mrs));
+	for (i = 0; i < table_bytes(mrs) / ANGARA_PAGE_SIZE; i++)
+		list[i] = cpu_to_le64(*mem + i * ANGARA_PAGE_SIZE);
+	return 0;
+}
+
+static void table_set(struct emb_fab *fab, struct emb_domain *dom, u64 mem,
+		      u32 mrs)
+{
+	dom->mem = mem;
+	dom->mrt = emb_at(fab, mem);
+	dom->mrs = mrs;
+}
+
+static int table_on_device(struct emb_dev *d, u64 mem, u32 mrs)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_DOMAIN_TABLE,
+		.ctx = cpu_to_le16((u16)d->dom->num),
+		.domain = {
+			.mrt = cpu_to_le64(mem + table_bytes(mrs)),
+			.mrs = cpu_to_le32(mrs),
+		},
+	};
+	struct angara_adm_cpl cpl;
+	int ret = emb_node_lock(&d->run, d->node);
+
+	if (ret)
+		return ret;
+	ret = emb_lost(d) ? -ENODEV : emb_exec(&d->run, d->node, &cmd, &cpl);
+	emb_node_unlock(&d->run, d->node);
+	return ret;
+}
+
+/**
+ * emb_domain_grow() - make room in the table of a domain
+ * @d: handle with a domain
+ * @slots: entries that it is to have at least, at most ANGARA_MR_MAX
+ *
+ * The device takes the longer table between two accesses, and leaves the one
+ * before.  Where it does not answer, it may use the one or the other.
+ *
+ * Return: 0 or -errno.
+ */
+int emb_domain_grow(struct emb_dev *d, u32 slots)
+{
+	struct emb_domain *dom = d->dom;
+	u32 mrs = dom->mrs;
+	u64 mem;
+	int ret;
+
+	while (mrs < slots)
+		mrs *= 2;
+	if (mrs == dom->mrs)
+		return 0;
+	ret = table_alloc(d->fab, mrs, &mem);
+	if (ret)
+		return ret;
+	memcpy(emb_at(d->fab, mem), dom->mrt, table_bytes(dom->mrs));
+	ret = table_on_device(d, mem, mrs);
+	if (ret) {
+		if (ret != -EIO && ret != -ENODEV)
+			emb_heap_free(d->fab, mem);
+		return ret;
+	}
+	emb_heap_free(d->fab, dom->mem);
+	table_set(d->fab, dom, mem, mrs);
 	return 0;
 }
 
@@ -55,8 +128,8 @@ static int domain_on_device(struct emb_dev *d, struct emb_domain *dom)
 		.opcode = ANGARA_ADM_DOMAIN_CREATE,
 		.domain = {
 			.job = cpu_to_le64(dom->job),
-			.mrt = cpu_to_le64(dom->mem + TABLE_BYTES),
-			.mrs = cpu_to_le32(EMB_MAX_MRS),
+			.mrt = cpu_to_le64(dom->mem + table_bytes(dom->mrs)),
+			.mrs = cpu_to_le32(dom->mrs),
 			.pkey = cpu_to_le32(dom->pkey),
 		},
 	};
@@ -81,10 +154,12 @@ static int domain_on_device(struct emb_dev *d, struct emb_domain *dom)
 
 static int domain_add(struct emb_dev *d, struct emb_domain *dom)
 {
-	int ret = domain_table(d->fab, dom);
+	u64 mem;
+	int ret = table_alloc(d->fab, TABLE_FIRST, &mem);
 
 	if (ret)
 		return ret;
+	table_set(d->fab, dom, mem, TABLE_FIRST);
 	ret = emb_node_lock(&d->run, d->node);
 	if (!ret) {
 		ret = domain_on_device(d, dom);

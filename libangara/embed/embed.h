@@ -79,7 +79,6 @@
 #define EMB_HELP_MS	100	/* nodes left for so long are anybody's to advance */
 #define EMB_STOP_MS	1000	/* how long a stopped process is waited for */
 #define EMB_COPIES	4U	/* of the model: all but one belong to the stopped */
-#define EMB_MAX_MRS	1024U
 #define EMB_ADM_ENTRIES	16U
 #define EMB_AEQ_ENTRIES	128U
 #define EMB_ADDR_BITS	48	/* of a DMA address, below the slot */
@@ -309,6 +308,8 @@ struct emb_run {
  * @job: key of the job, 0 for none
  * @life: of the node, when it was made
  * @mrt: table of memory regions
+ * @mrs: entries of it
+ * @low: no entry below is free
  * @mem: offset in the segment of the table, and of the list of its pages
  */
 struct emb_domain {
@@ -319,6 +320,8 @@ struct emb_domain {
 	u64 job;
 	u32 life;
 	struct angara_hw_mr *mrt;
+	u32 mrs;
+	u32 low;
 	u64 mem;
 };
 
@@ -526,6 +529,7 @@ void emb_tracer_forget(void);
 struct ang_cred emb_cred(const struct emb_dev *d);
 int emb_query(struct emb_dev *d, void *arg);
 int emb_domain_create(struct emb_dev *d, void *arg);
+int emb_domain_grow(struct emb_dev *d, u32 slots);
 void emb_domain_put(struct emb_dev *d);
 int emb_domain_reap(struct emb_run *r, u32 node, u32 num, u32 owner);
 u32 emb_own_pkey(void);

@@ -128,15 +128,18 @@ static struct angara_hw_mr *entry_of(const struct emb_dev *d, u64 key)
 /* The slot asked for, or the lowest that is free, with random bits above. */
 static int choose_key(struct emb_dev *d, struct angara_mr_register *cmd)
 {
+	struct emb_domain *dom = d->dom;
+	u32 slot = ANGARA_MR_SLOT(cmd->key);
 	u64 key;
-	u32 slot;
 
 	if (cmd->flags & ANGARA_MR_KEY)
-		return READ_ONCE(entry_of(d, cmd->key)->valid) ? -EEXIST : 0;
-	for (slot = 0; slot < EMB_MAX_MRS &&
-	     READ_ONCE(d->dom->mrt[slot].valid); slot++)
+		return slot < dom->mrs && READ_ONCE(dom->mrt[slot].valid) ?
+		       -EEXIST : 0;
+	for (slot = dom->low; slot < dom->mrs &&
+	     READ_ONCE(dom->mrt[slot].valid); slot++)
 		;
-	if (slot == EMB_MAX_MRS)
+	dom->low = slot;
+	if (slot == ANGARA_MR_MAX)
 		return -ENOSPC;
 	if (getrandom(&key, sizeof(key), 0) != sizeof(key))
 		return -EIO;
@@ -155,8 +158,6 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 		return -EOPNOTSUPP;
 	if (cmd->access & ~ANGARA_ACCESS_ALL)
 		return -EINVAL;
-	if ((cmd->flags & ANGARA_MR_KEY) && ANGARA_MR_SLOT(cmd->key) >= EMB_MAX_MRS)
-		return -EINVAL;
 	if (!d->dom)
 		return -ENXIO;
 	if (!length_ok(cmd->addr, cmd->length))
@@ -164,6 +165,8 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 	ret = dma_address(d, cmd->addr, cmd->length, cmd->access, &dma);
 	if (!ret)
 		ret = choose_key(d, cmd);
+	if (!ret)
+		ret = emb_domain_grow(d, ANGARA_MR_SLOT(cmd->key) + 1);
 	if (ret)
 		return ret;
 	entry = entry_of(d, cmd->key);
@@ -193,12 +196,14 @@ int emb_mr_dereg(struct emb_dev *d, void *arg)
 		return -EOPNOTSUPP;
 	if (!d->dom)
 		return -ENXIO;
-	if (ANGARA_MR_SLOT(cmd->key) >= EMB_MAX_MRS)
+	if (ANGARA_MR_SLOT(cmd->key) >= d->dom->mrs)
 		return -ENOENT;
 	entry = entry_of(d, cmd->key);
 	if (!READ_ONCE(entry->valid) || le64_to_cpu(entry->key) != cmd->key)
 		return -ENOENT;
 	WRITE_ONCE(entry->valid, 0);
+	if (ANGARA_MR_SLOT(cmd->key) < d->dom->low)
+		d->dom->low = ANGARA_MR_SLOT(cmd->key);
 	ret = fence(d);
 	if (mr_is_outside(entry))
 		emb_tracer_put();
@@ -210,7 +215,7 @@ void emb_mrs_release(struct emb_domain *dom)
 {
 	u32 key;
 
-	for (key = 0; key < EMB_MAX_MRS; key++)
+	for (key = 0; key < dom->mrs; key++)
 		if (READ_ONCE(dom->mrt[key].valid) &&
 		    mr_is_outside(&dom->mrt[key]))
 			emb_tracer_put();

@@ -424,7 +424,7 @@ static void count_regions(const struct emb_fab *fab, const struct ang_dom *c,
 	const struct angara_hw_mr *mr = emb_at(fab, le64_to_cpu(list[0]));
 	u32 key;
 
-	for (key = 0; key < EMB_MAX_MRS; key++) {
+	for (key = 0; key < c->mrs; key++) {
 		if (!READ_ONCE(mr[key].valid))
 			continue;
 		++*mrs;

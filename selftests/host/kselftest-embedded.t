@@ -13,7 +13,7 @@ OUT=$TAP_TMP/build
 PLAIN=$VARIANTS/plain
 LIST=selftests/embed/kernel-only.txt
 PROGRAMS='ioctl values mmap mr p2p msg flow tree coll floats members inflight
-	poll isolation share kill race races fabric failnth netlink'
+	poll isolation domain share kill race races fabric failnth netlink'
 HARNESS=$PWD/build/kernel-tools
 export ANGARA_TEST_SCALE=${ANGARA_TEST_SCALE:-10}
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
