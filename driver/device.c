@@ -299,7 +299,9 @@ static char *dev_read_text(struct ang_dev *adev)
 			return ERR_PTR(ret);
 		}
 	}
-	text[size] = 0;
+	/* The end of the last line is put back where it is shown. */
+	if (text[size - 1] == '\n')
+		text[size - 1] = 0;
 	return text;
 }
 

@@ -25,7 +25,7 @@ dev_t ang_devt;
 static ssize_t fabric_show(struct device *dev, struct device_attribute *attr,
 			   char *buf)
 {
-	return sysfs_emit(buf, "%s", to_ang_dev(dev)->text);
+	return sysfs_emit(buf, "%s\n", to_ang_dev(dev)->text);
 }
 static DEVICE_ATTR_RO(fabric);
 

@@ -255,11 +255,13 @@ in_context()
 		my ($path, @command) = @ARGV;
 		my $memory = "x" x 100;
 		open(my $dev, "+<", $path) or die "$path: $!\n";
-		my $ctx = pack("V6Q5", 64, 0, 8, 8, (0) x 7);
-		ioctl($dev, 0xE401, $ctx) or die "CTX_CREATE: $!\n";
-		my $mr = pack("VVQQVV", 32, 0, unpack("Q", pack("P", $memory)),
-			      100, 1, 0);
-		ioctl($dev, 0xE402, $mr) or die "MR_REG: $!\n";
+		my $domain = pack("V4Q", 24, (0) x 4);
+		ioctl($dev, 0xE401, $domain) or die "DOMAIN_CREATE: $!\n";
+		my $ctx = pack("V6Q5V2Q", 80, 0, 8, 8, (0) x 10);
+		ioctl($dev, 0xE402, $ctx) or die "CTX_CREATE: $!\n";
+		my $mr = pack("V2Q2V2Q", 40, 0, unpack("Q", pack("P", $memory)),
+			      100, 1, 0, 0);
+		ioctl($dev, 0xE403, $mr) or die "MR_REG: $!\n";
 		system(@command);
 		exit($? >> 8);
 	' "/dev/angara$first" "$@"

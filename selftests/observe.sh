@@ -54,12 +54,16 @@ work()
 		use strict;
 		my ($path) = @ARGV;
 		open(my $dev, "+<", $path) or die "$path: $!\n";
-		my $ctx = pack("V6Q5", 64, 0, 8, 8, (0) x 7);
-		ioctl($dev, 0xE401, $ctx) or die "CTX_CREATE: $!\n";
+		my $domain = pack("V4Q", 24, (0) x 4);
+		ioctl($dev, 0xE401, $domain) or die "DOMAIN_CREATE: $!\n";
+		my $ctx = pack("V6Q5V2Q", 80, 0, 8, 8, (0) x 10);
+		ioctl($dev, 0xE402, $ctx) or die "CTX_CREATE: $!\n";
+		my $fd = unpack("x16l", $ctx);
+		open(my $file, "+<&=", $fd) or die "context: $!\n";
 		my $join = pack("V4", 16, 0, 15, 0);
-		ioctl($dev, 0xE409, $join) or die "JOIN: $!\n";
+		ioctl($file, 0xE410, $join) or die "JOIN: $!\n";
 		my $leave = pack("V4", 16, 0, 15, 0);
-		ioctl($dev, 0xE40A, $leave) or die "LEAVE: $!\n";
+		ioctl($file, 0xE411, $leave) or die "LEAVE: $!\n";
 	' "$1"
 }
 
