@@ -467,8 +467,6 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	p.src_node = n->id;
 	p.src_ctx = (u16)ang_ctx_id(v->fab, n, c);
 	p.dst_node = a->turn - 1;
-	p.pkey = c->pkey;
-	p.job = c->job;
 	p.life = c->life;
 	a->due = 0;
 	if (live)

@@ -174,6 +174,8 @@ static const char *fields_flaw(const struct ang_fabric *fab,
 		return "slot: out of range";
 	if (p->flags & ANG_PF_NOTIFY && p->counter >= ANGARA_CTR_USER_NUM)
 		return "counter: out of range";
+	if (p->type == ANG_PKT_ATOMIC && p->bytes > ANGARA_MAX_ATOMIC)
+		return "bytes: more than an atomic operation has";
 	if (has & TYPE && !ang_reduction_valid(p->dtype, p->redop))
 		return "dtype, redop: unknown";
 	return has & TREE ? tree_flaw(fab, p) : NULL;

@@ -418,6 +418,29 @@ static void tickets(void)
 	end();
 }
 
+/* A node that asks when it may send is told so, and not the keys for it. */
+static void ready_tells_no_key(void)
+{
+	struct ang_pkt p = {
+		.type = ANG_PKT_READY_ACK, .flags = ANG_PF_LAST | ANG_PF_MORE,
+		.npkts = 1, .dst_node = 0, .dst_ctx = 0,
+	};
+	const struct ang_pkt *ready = NULL;
+	const void *data;
+	u32 d;
+
+	start(0);
+	p.src_node = me->neighbor[0];
+	give(&p, 0, ANGARA_VC_RSP);
+	for (d = 0; d < 4 && !ready; d++)
+		ready = ang_remote_head(&g.h->v, me->neighbor[d], d ^ 1,
+					ANGARA_VC_REQ, &data);
+	EXPECT(ready && ready->type == ANG_PKT_READY);
+	EXPECT_EQ(ready->pkey, 0);
+	EXPECT_EQ(ready->job, 0);
+	end();
+}
+
 static void broadcasts(void)
 {
 	struct ang_pkt p;
@@ -540,6 +563,7 @@ const struct test_case forge_cases[] = {
 	{ "forged: data before the tree is open", data_early },
 	{ "forged: a request into a ring of rows without a root", ring_fed },
 	{ "forged: tickets", tickets },
+	{ "forged: a wish to send", ready_tells_no_key },
 	{ "forged: broadcasts that come back", broadcasts },
 	{ "forged: contributions and requests of children", children },
 	{ "forged: credits, ends and beginnings of rows", controls },

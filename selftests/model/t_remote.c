@@ -111,6 +111,8 @@ static void flaws_of(struct host *h, struct ang_pkt p, u32 vc)
 	}
 	if (vc >= ANGARA_VC_UP || p.type == ANG_PKT_RESULT)
 		FLAW(tree, ANG_DEF_TREES, len, "tree");
+	if (p.type == ANG_PKT_ATOMIC)
+		FLAW(bytes, ANGARA_MAX_ATOMIC + 1, len, "bytes");
 	if (vc < ANGARA_VC_UP) {
 		FLAW(dst_node, 9, len, "dst_node");
 		FLAW(dst_node, 1, len, "dst_node");
