@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The netlink specification and uapi/linux/angara_nl.h name the same things by
-# the same numbers. The numbers of the header come from the compiler. YAML is
+# the same numbers, and driver/netlink.c takes the attributes that the
+# specification gives a request, with the types and ranges it gives them. The
+# numbers of the header come from the compiler. YAML is
 # read only as far as the specification uses it: lists of "- name:" with
 # scalar properties, so no module beyond Perl's own is needed.
 
@@ -30,7 +32,7 @@ sub ok
 # the first level of each section, and those one level below in parts.
 sub read_spec
 {
-	my (%doc, $section, $object, $part);
+	my (%doc, $section, $object, $part, $way);
 
 	open(my $in, '<', $spec) or die "$spec: $!\n";
 	while (my $line = <$in>) {
@@ -40,6 +42,7 @@ sub read_spec
 			$doc{$section} = length $2 ? $2 : [];
 		} elsif ($line =~ /^( +)- name: (.+)$/) {
 			my $new = { name => $2, parts => [], depth => length $1 };
+			$way = undef;
 			if (!$object || $new->{depth} <= $object->{depth}) {
 				($object, $part) = ($new, undef);
 				push @{$doc{$section}}, $object;
@@ -51,11 +54,41 @@ sub read_spec
 			my $to = $part && length $1 > $part->{depth} ? $part : $object;
 			$to->{$2} = $3 if $to;
 			$doc{"$section/$2"} = $3 unless $object;
+		} elsif ($line =~ /^ +(request|reply|event):$/ && $object) {
+			$way = $1;
 		} elsif ($line =~ /^ +- ([\w-]+)$/ && $object) {
 			push @{$object->{uses}}, $1;
+			$object->{$way}{$1} = 1 if $way;
 		}
 	}
 	return \%doc;
+}
+
+# Returns { command => { attribute => [ type, min, max ] } } as the driver's
+# tables have them: names and expressions of C, undef for a bound not given.
+sub read_policies
+{
+	my $file = "$top/driver/netlink.c";
+	my (%policy, %of);
+
+	open(my $in, '<', $file) or die "$file: $!\n";
+	my $source = join '', <$in>;
+	while ($source =~ /struct nla_policy (\w+)\[\] = \{(.*?)\n\};/gs) {
+		my ($name, $body) = ($1, $2);
+		while ($body =~ /\[(\w+)\] = (.*?),?$/gm) {
+			my ($attr, $rule) = ($1, $2);
+			my @rule =
+				$rule =~ /^\{ \.type = NLA_(\w+) \}$/ ? ($1) :
+				$rule =~ /^NLA_POLICY_MIN\(NLA_(\w+), (.+)\)$/ ? ($1, $2) :
+				$rule =~ /^NLA_POLICY_MAX\(NLA_(\w+), (.+)\)$/ ? ($1, undef, $2) :
+				$rule =~ /^NLA_POLICY_RANGE\(NLA_(\w+), (.+), (.+)\)$/ ?
+					($1, $2, $3) : ("not understood: $rule");
+			$policy{$name}{$attr} = \@rule;
+		}
+	}
+	$of{$1} = $policy{$2} // {}
+		while $source =~ /ANG_NL_(?:GET|DO)\((ANGARA_CMD_\w+)[^()]*?(\w+)\),/gs;
+	return \%of;
 }
 
 sub c_name
@@ -125,7 +158,11 @@ for my $op (@{$doc->{operations}}) {
 	$want{c_name("$doc->{'operations/name-prefix'}$op->{name}")} = $next++;
 }
 
-my %have = values_of(sort keys %want);
+my $policies = read_policies();
+my %bounds = map { $_ => 1 } grep { defined }
+	map { @{$_}[1, 2] } map { values %$_ } values %$policies;
+
+my %have = values_of(sort keys %want, keys %bounds);
 ok(scalar %have, 'the header compiles and knows every name of the specification');
 for my $name (sort keys %want) {
 	my $value = $have{$name} // 'none';
@@ -143,6 +180,33 @@ for my $op (@{$doc->{operations}}) {
 	my @unknown = grep { !$attribute{$_} } @{$op->{uses}};
 	ok(!@unknown, "attributes of $op->{name} exist", "unknown: @unknown");
 }
+
+# The type and the range of a rule, in words.
+sub rule_text
+{
+	my ($type, $min, $max) = @_;
+	return join ' ', lc($type), map { $_ // '-' } $min, $max;
+}
+
+my %known = map { c_name("$set->{'name-prefix'}$_->{name}") => $_ } @{$set->{parts}};
+for my $op (@{$doc->{operations}}) {
+	my $command = c_name("$doc->{'operations/name-prefix'}$op->{name}");
+	my $policy = delete $policies->{$command} // {};
+	my %spec = map { c_name("$set->{'name-prefix'}$_") => 1 } keys %{$op->{request}};
+
+	for my $name (sort keys %{{ %spec, %$policy }}) {
+		my $attr = $known{$name} // {};
+		my $want = $spec{$name} ?
+			rule_text(@{$attr}{qw(type min max)}) : 'refused';
+		my ($type, @bounds) = @{$policy->{$name} // ['refused']};
+		my $have = $policy->{$name} ?
+			rule_text($type, map { defined $_ ? $have{$_} : undef } @bounds[0, 1]) :
+			'refused';
+		ok($want eq $have, "$command takes $name: $want", "the driver: $have");
+	}
+}
+ok(!%$policies, 'every command of the driver is in the specification',
+   sort keys %$policies);
 
 my %text = ( ANGARA_GENL_NAME => $doc->{name},
 	     ANGARA_GENL_MCGRP => $doc->{'mcast-groups'}[0]{name},
