@@ -4,6 +4,7 @@
  * what it says then, dumps that are narrowed, continued and disturbed, and who may
  * see what.
  */
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 #include <linux/genetlink.h>
@@ -484,6 +485,102 @@ TEST_F(nl, others_are_not_shown)
 		;
 	EXPECT_EQ(0U, self->records);
 	EXPECT_EQ(1U, seen(self));
+}
+
+/* What a dump of contexts tells of processes. */
+struct pids {
+	unsigned int dev;
+	unsigned int outside, inside;		/* contexts of @dev */
+	unsigned long long of_outside, of_inside;	/* 0: no process told */
+	unsigned int seen;			/* of those two */
+	unsigned int others;			/* processes told that are not 1 */
+};
+
+static void take_pid(void *arg, const struct at_nl_obj *obj)
+{
+	unsigned long long pid = obj->val[ANGARA_A_PID];
+	struct pids *pids = arg;
+
+	pids->others += obj->has[ANGARA_A_PID] && pid != 1;
+	if (obj->val[ANGARA_A_DEV] != pids->dev)
+		return;
+	if (obj->val[ANGARA_A_CTX] == pids->outside) {
+		pids->of_outside = pid;
+		pids->seen++;
+	} else if (obj->val[ANGARA_A_CTX] == pids->inside) {
+		pids->of_inside = pid;
+		pids->seen++;
+	}
+}
+
+static int read_pids(struct pids *pids)
+{
+	pids->of_outside = 0;
+	pids->of_inside = 0;
+	pids->seen = 0;
+	pids->others = 0;
+	return at_nl_dump(ANGARA_CMD_CTX_GET, take_pid, pids);
+}
+
+/*
+ * Process 1 of a namespace has a context of its own. Returns 0 if it is told
+ * of itself only, by a dump and by a request for one context.
+ */
+static int look_as_process_1(struct pids *pids, int up, int down)
+{
+	struct at_nl_obj obj;
+	struct at_ctx x;
+	char end;
+
+	if (getpid() != 1 || at_ctx_open(&x, pids->dev, NULL))
+		return 10;
+	pids->inside = x.c.ctx;
+	if (read_pids(pids) || pids->seen != 2)
+		return 11;
+	if (pids->of_inside != 1)
+		return 12;
+	if (pids->of_outside || pids->others)
+		return 13;
+	if (at_nl_ctx(pids->dev, pids->outside, &obj) || obj.has[ANGARA_A_PID])
+		return 14;
+	if (write(up, &pids->inside, sizeof(pids->inside)) < 0)
+		return 15;
+	return read(down, &end, 1) ? 16 : 0;	/* until the other end is closed */
+}
+
+TEST_F(nl, processes_are_those_of_the_readers_namespace)
+{
+	struct pids pids = { .dev = self->dev };
+	int up[2], down[2];
+	struct at_ctx x;
+	pid_t child;
+
+	ASSERT_EQ(0, at_ctx_open(&x, self->dev, NULL));
+	pids.outside = x.c.ctx;
+	ASSERT_EQ(0, pipe(up));
+	ASSERT_EQ(0, pipe(down));
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));	/* for the children */
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		close(up[0]);
+		close(down[1]);
+		_exit(look_as_process_1(&pids, up[1], down[0]));
+	}
+	close(up[1]);
+	close(down[0]);
+
+	/* The namespace above has numbers for both. */
+	if (read(up[0], &pids.inside, sizeof(pids.inside)) == sizeof(pids.inside)) {
+		EXPECT_EQ(0, read_pids(&pids));
+		EXPECT_EQ(2U, pids.seen);
+		EXPECT_EQ(getpid(), pids.of_outside);
+		EXPECT_EQ(child, pids.of_inside);
+	}
+	close(down[1]);
+	EXPECT_EQ(0, at_wait_child(child, AT_DEADLINE_MS));
+	close(up[0]);
+	at_ctx_close(&x);
 }
 
 TEST_HARNESS_MAIN
