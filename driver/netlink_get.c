@@ -14,6 +14,7 @@
 #include <linux/pid_namespace.h>
 #include <linux/user_namespace.h>
 
+#include "ang_counter_attrs.h"
 #include "ang_file.h"
 #include "netlink.h"
 
@@ -69,19 +70,75 @@ struct ang_nl_kind {
 	const char *missing;
 };
 
-/* A device that does not answer is shown all the same, without counters. */
-static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
-			const struct ang_cred *cred, int attr, u32 kind,
-			u32 index, void *buf, size_t len)
-{
-	if (ang_dev_counters(adev, cred, kind, index, buf, len))
-		return 0;
-	return nla_put(skb, attr, len, buf);
-}
-
 static int put_u64(struct sk_buff *skb, int attr, u64 value)
 {
 	return nla_put_u64_64bit(skb, attr, value, ANGARA_A_PAD);
+}
+
+static const u8 node_words[] = ANG_NODE_COUNTER_ATTRS;
+static const u8 port_words[] = ANG_PORT_COUNTER_ATTRS;
+static const u8 tree_words[] = ANG_TREE_COUNTER_ATTRS;
+static const u8 ctx_words[] = ANG_CTX_COUNTER_ATTRS;
+
+/* Every structure of counters is a row of 64-bit words. */
+#define MAX_COUNTERS	16
+
+#define WORDS(_attr, _words, _struct, _pad) \
+	.attr = (_attr), .words = (_words), .pad = (_pad), \
+	.count = ARRAY_SIZE(_words) + \
+		 BUILD_BUG_ON_ZERO(sizeof(struct _struct) != 8 * ARRAY_SIZE(_words)) + \
+		 BUILD_BUG_ON_ZERO(ARRAY_SIZE(_words) > MAX_COUNTERS)
+
+/**
+ * struct ang_nl_counters - how the counters of a kind of object are told
+ * @words: attribute of each word, 0 for one that is not told
+ * @count: words
+ * @attr: attribute that they are nested in
+ * @pad: of the nested attributes
+ */
+struct ang_nl_counters {
+	const u8 *words;
+	u8 count;
+	u8 attr;
+	u8 pad;
+};
+
+static const struct ang_nl_counters counter_kinds[] = {
+	[ANGARA_CNT_NODE] = { WORDS(ANGARA_A_NODE_COUNTERS, node_words,
+				    angara_hw_node_counters,
+				    ANGARA_A_NODE_COUNTER_PAD) },
+	[ANGARA_CNT_LINK] = { WORDS(ANGARA_A_PORT_COUNTERS, port_words,
+				    angara_hw_link_counters,
+				    ANGARA_A_PORT_COUNTER_PAD) },
+	[ANGARA_CNT_TREE] = { WORDS(ANGARA_A_TREE_COUNTERS, tree_words,
+				    angara_hw_tree_counters,
+				    ANGARA_A_TREE_COUNTER_PAD) },
+	[ANGARA_CNT_CTX] = { WORDS(ANGARA_A_CTX_COUNTERS, ctx_words,
+				   angara_hw_ctx_counters,
+				   ANGARA_A_CTX_COUNTER_PAD) },
+};
+
+/* A device that does not answer is shown all the same, without counters. */
+static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
+			const struct ang_cred *cred, u32 kind, u32 index)
+{
+	const struct ang_nl_counters *counters = &counter_kinds[kind];
+	__le64 values[MAX_COUNTERS] = { 0 };
+	struct nlattr *nest;
+	u32 i;
+
+	if (ang_dev_counters(adev, cred, kind, index, values, 8 * counters->count))
+		return 0;
+	nest = nla_nest_start(skb, counters->attr);
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < counters->count; i++)
+		if (counters->words[i] &&
+		    nla_put_u64_64bit(skb, counters->words[i],
+				      le64_to_cpu(values[i]), counters->pad))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
 }
 
 static int put_place(struct sk_buff *skb, const struct ang_dev *adev)
@@ -99,16 +156,13 @@ static u32 dev_count(struct ang_dev *adev)
 static int dev_fill(struct sk_buff *skb, struct ang_dev *adev,
 		    const struct ang_nl_asker *asker, u32 index)
 {
-	struct angara_hw_node_counters counters;
-
 	if (put_place(skb, adev) ||
 	    nla_put_u32(skb, ANGARA_A_NODES, adev->nodes) ||
 	    nla_put_u32(skb, ANGARA_A_NUM_PORTS, adev->ports) ||
 	    nla_put_string(skb, ANGARA_A_BUS, adev->ops->name) ||
 	    nla_put_u32(skb, ANGARA_A_CONTEXTS, adev->max_ctxs) ||
 	    nla_put_u32(skb, ANGARA_A_CONTEXTS_USED, ang_dev_ctxs_used(adev)) ||
-	    put_counters(skb, adev, &asker->cred, ANGARA_A_NODE_COUNTERS,
-			 ANGARA_CNT_NODE, 0, &counters, sizeof(counters)))
+	    put_counters(skb, adev, &asker->cred, ANGARA_CNT_NODE, 0))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -131,7 +185,6 @@ static u32 port_count(struct ang_dev *adev)
 static int port_fill(struct sk_buff *skb, struct ang_dev *adev,
 		     const struct ang_nl_asker *asker, u32 port)
 {
-	struct angara_hw_link_counters counters;
 	u32 neighbor, far;
 
 	neighbor = ang_topo_peer(&adev->topo, adev->node, port, &far);
@@ -141,8 +194,7 @@ static int port_fill(struct sk_buff *skb, struct ang_dev *adev,
 	    nla_put_u8(skb, ANGARA_A_PORT, port) ||
 	    nla_put_u32(skb, ANGARA_A_NEIGHBOR, neighbor) ||
 	    nla_put_u8(skb, ANGARA_A_NEIGHBOR_PORT, far) ||
-	    put_counters(skb, adev, &asker->cred, ANGARA_A_PORT_COUNTERS,
-			 ANGARA_CNT_LINK, port, &counters, sizeof(counters)))
+	    put_counters(skb, adev, &asker->cred, ANGARA_CNT_LINK, port))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -157,7 +209,6 @@ static int put_row(struct sk_buff *skb, struct ang_dev *adev,
 		   const struct angara_tree_get *get)
 {
 	const struct angara_tree_row *row = &get->row;
-	struct angara_hw_tree_counters counters;
 
 	return nla_put_u8(skb, ANGARA_A_IS_ROOT, row->is_root) ||
 	       nla_put_u8(skb, ANGARA_A_TO_ROOT, row->to_root) ||
@@ -168,8 +219,7 @@ static int put_row(struct sk_buff *skb, struct ang_dev *adev,
 	       nla_put_u8(skb, ANGARA_A_MEMBERS, get->members) ||
 	       (get->state == ANGARA_TREE_STATE_DOWN &&
 		nla_put_u32(skb, ANGARA_A_DOWN_NODE, get->down_node)) ||
-	       put_counters(skb, adev, cred, ANGARA_A_TREE_COUNTERS,
-			    ANGARA_CNT_TREE, row->tree, &counters, sizeof(counters));
+	       put_counters(skb, adev, cred, ANGARA_CNT_TREE, row->tree);
 }
 
 static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
@@ -199,7 +249,6 @@ static u32 ctx_count(struct ang_dev *adev)
 static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
 		    const struct ang_nl_asker *asker, u32 index)
 {
-	struct angara_hw_ctx_counters counters;
 	struct ang_ctx_info ctx;
 	int ret;
 
@@ -216,8 +265,7 @@ static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
 			from_kuid_munged(asker->user_ns, ctx.uid)) ||
 	    nla_put_u32(skb, ANGARA_A_MRS, ctx.mrs) ||
 	    put_u64(skb, ANGARA_A_PINNED, ctx.pinned) ||
-	    put_counters(skb, adev, &asker->cred, ANGARA_A_CTX_COUNTERS,
-			 ANGARA_CNT_CTX, index, &counters, sizeof(counters)))
+	    put_counters(skb, adev, &asker->cred, ANGARA_CNT_CTX, index))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -34,6 +34,8 @@ FIXTURE(nl) {
 	unsigned int records;	/* that the last call gave */
 	unsigned int flags;	/* all message flags of the last call */
 	unsigned long long last[ANGARA_A_MAX + 1];
+	unsigned long long counters;	/* set of those nested in the last record */
+	unsigned int odd;		/* nested attributes that are no u64 */
 	struct {
 		struct nlmsghdr n;
 		struct genlmsghdr g;
@@ -117,12 +119,29 @@ static void take_said(void *arg, const struct nlattr *a)
 			 (const char *)(a + 1));
 }
 
+static void take_counter(void *arg, const struct nlattr *a)
+{
+	FIXTURE_DATA(nl) *self = arg;
+	unsigned int type = a->nla_type & NLA_TYPE_MASK;
+
+	if (type == ANGARA_A_NODE_COUNTER_PAD) /* the same in all four sets */
+		return;
+	if (type > 63 || a->nla_len != NLA_HDRLEN + sizeof(uint64_t))
+		self->odd++;
+	else
+		self->counters |= 1ULL << type;
+}
+
 static void take_value(void *arg, const struct nlattr *a)
 {
 	FIXTURE_DATA(nl) *self = arg;
 	size_t len = a->nla_len - NLA_HDRLEN;
 	unsigned int type = a->nla_type & NLA_TYPE_MASK;
 
+	if (type >= ANGARA_A_NODE_COUNTERS && type <= ANGARA_A_CTX_COUNTERS) {
+		self->counters = 0;
+		read_attrs((const char *)(a + 1), len, take_counter, self);
+	}
 	if (type > ANGARA_A_MAX || len > 8)
 		return;
 	self->last[type] = 0;
@@ -171,6 +190,8 @@ static int submit(FIXTURE_DATA(nl) *self)
 	self->said[0] = '\0';
 	self->records = 0;
 	self->flags = 0;
+	self->counters = 0;
+	self->odd = 0;
 	memset(self->last, 0xFF, sizeof(self->last));
 	return send(self->fd, &self->req, self->req.n.nlmsg_len, 0) < 0 ?
 	       -errno : 0;
@@ -580,6 +601,34 @@ TEST_F(nl, processes_are_those_of_the_readers_namespace)
 	close(down[1]);
 	EXPECT_EQ(0, at_wait_child(child, AT_DEADLINE_MS));
 	close(up[0]);
+	at_ctx_close(&x);
+}
+
+/* All of a set; the first two numbers of each are none. */
+#define ALL(max)	((2ULL << (max)) - 4)
+
+#define EXPECT_COUNTERS(max) do {					\
+	EXPECT_EQ(0, call(self));					\
+	EXPECT_EQ(ALL(max), self->counters);				\
+	EXPECT_EQ(0U, self->odd);					\
+} while (0)
+
+TEST_F(nl, counters_are_numbers)
+{
+	struct at_ctx x;
+
+	about(self, ANGARA_CMD_DEV_GET, -1);
+	EXPECT_COUNTERS(ANGARA_A_NODE_COUNTER_MAX);
+	about(self, ANGARA_CMD_PORT_GET, -1);
+	put8(self, ANGARA_A_PORT, 0);
+	EXPECT_COUNTERS(ANGARA_A_PORT_COUNTER_MAX);
+	EXPECT_EQ(0, set_row(self, &good));
+	about(self, ANGARA_CMD_TREE_GET, TREE);
+	EXPECT_COUNTERS(ANGARA_A_TREE_COUNTER_MAX);
+	ASSERT_EQ(0, at_ctx_open(&x, self->dev, NULL));
+	about(self, ANGARA_CMD_CTX_GET, -1);
+	put32(self, ANGARA_A_CTX, x.c.ctx);
+	EXPECT_COUNTERS(ANGARA_A_CTX_COUNTER_MAX);
 	at_ctx_close(&x);
 }
 

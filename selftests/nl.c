@@ -2,6 +2,7 @@
 /*
  * A small client of the generic netlink family.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "ang_counter_attrs.h"
 #include "angtest.h"
 #include "nl.h"
 
@@ -192,6 +194,47 @@ static int find_group(int fd, const char *name)
 	return ret ? ret : group.found ? (int)group.found : -ENOENT;
 }
 
+static const uint8_t node_words[] = ANG_NODE_COUNTER_ATTRS;
+static const uint8_t port_words[] = ANG_PORT_COUNTER_ATTRS;
+static const uint8_t tree_words[] = ANG_TREE_COUNTER_ATTRS;
+static const uint8_t ctx_words[] = ANG_CTX_COUNTER_ATTRS;
+
+/* Nested counters, and where they go: words as a device writes them. */
+struct counters {
+	const uint8_t *words;
+	unsigned int count;
+	uint64_t *to;
+};
+
+static void take_counter(void *arg, unsigned int type, const void *data,
+			 size_t len)
+{
+	struct counters *counters = arg;
+	uint64_t value;
+
+	if (len != sizeof(value))
+		return;
+	memcpy(&value, data, sizeof(value));
+	for (unsigned int i = 0; i < counters->count; i++)
+		if (type && counters->words[i] == type)
+			counters->to[i] = htole64(value);
+}
+
+static void take_counters(struct at_nl_obj *obj, unsigned int type,
+			  const void *data, size_t len)
+{
+#define WORDS(words)	{ words, sizeof(words), (uint64_t *)&obj->cnt }
+	struct counters kinds[] = {
+		[ANGARA_A_NODE_COUNTERS] = WORDS(node_words),
+		[ANGARA_A_PORT_COUNTERS] = WORDS(port_words),
+		[ANGARA_A_TREE_COUNTERS] = WORDS(tree_words),
+		[ANGARA_A_CTX_COUNTERS] = WORDS(ctx_words),
+	};
+#undef WORDS
+
+	nested_each(data, len, take_counter, &kinds[type]);
+}
+
 static void take_attr(void *arg, unsigned int type, const void *data,
 		      size_t len)
 {
@@ -201,8 +244,7 @@ static void take_attr(void *arg, unsigned int type, const void *data,
 		return;
 	obj->has[type] = 1;
 	if (type >= ANGARA_A_NODE_COUNTERS && type <= ANGARA_A_CTX_COUNTERS)
-		memcpy(&obj->cnt, data,
-		       len < sizeof(obj->cnt) ? len : sizeof(obj->cnt));
+		take_counters(obj, type, data, len);
 	else if (len <= sizeof(obj->val[type]))
 		memcpy(&obj->val[type], data, len);
 }

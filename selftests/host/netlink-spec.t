@@ -131,28 +131,25 @@ my $doc = read_spec();
 my %want;
 
 for my $def (@{$doc->{definitions}}) {
-	if ($def->{type} eq 'enum') {
-		my $next = 0;
-		for my $entry (@{$def->{parts}}) {
-			$next = $entry->{value} if defined $entry->{value};
-			$want{c_name("$def->{'name-prefix'}$entry->{name}")} = $next++;
-		}
-	} else {
-		(my $struct = "angara_$def->{name}") =~ tr/-/_/;
-		$want{"sizeof(struct $struct)"} = 8 * @{$def->{parts}};
+	my $next = 0;
+	for my $entry (@{$def->{parts}}) {
+		$next = $entry->{value} if defined $entry->{value};
+		$want{c_name("$def->{'name-prefix'}$entry->{name}")} = $next++;
 	}
 }
 
-my ($set) = @{$doc->{'attribute-sets'}};
-my $next = 1;
-my %attribute;
-for my $attr (@{$set->{parts}}) {
-	$next = $attr->{value} if defined $attr->{value};
-	$attribute{$attr->{name}} = $next;
-	$want{c_name("$set->{'name-prefix'}$attr->{name}")} = $next++;
+my %sets = map { $_->{name} => $_ } @{$doc->{'attribute-sets'}};
+for my $set (values %sets) {
+	my $next = 1;
+	for my $attr (@{$set->{parts}}) {
+		$next = $attr->{value} if defined $attr->{value};
+		$want{c_name("$set->{'name-prefix'}$attr->{name}")} = $next++;
+	}
 }
+my $set = $sets{angara};
+my %attribute = map { $_->{name} => $_ } @{$set->{parts}};
 
-$next = 1;
+my $next = 1;
 for my $op (@{$doc->{operations}}) {
 	$next = $op->{value} if defined $op->{value};
 	$want{c_name("$doc->{'operations/name-prefix'}$op->{name}")} = $next++;
@@ -179,6 +176,36 @@ for my $prefix ('ANGARA_A_', 'ANGARA_CMD_', 'ANGARA_NLE_') {
 for my $op (@{$doc->{operations}}) {
 	my @unknown = grep { !$attribute{$_} } @{$op->{uses}};
 	ok(!@unknown, "attributes of $op->{name} exist", "unknown: @unknown");
+}
+
+# Elements of a list that a macro of the device model holds.
+sub list_of
+{
+	my ($file, $macro) = @_;
+	open(my $in, '<', "$top/driver/model/$file") or die "$file: $!\n";
+	my ($list) = join('', <$in>) =~ /^#define $macro \{(.*?)\}/ms;
+	return map { $_ eq 'NULL' ? 0 : $_ } ($list // '') =~ /(\w+)/g;
+}
+
+# Counters: what the specification calls them, what the device's interface
+# calls them, and the attributes that stand for its words.
+for my $kind (['node', 'NODE'], ['port', 'LINK'], ['tree', 'TREE'], ['ctx', 'CTX']) {
+	my ($object, $hw) = @$kind;
+	my $counters = $sets{"$object-counters"} // { parts => [] };
+	my $outer = $attribute{"$object-counters"} // {};
+	my @names = list_of('ang_hw.h', "ANGARA_${hw}_COUNTER_NAMES");
+	my @words = list_of('ang_counter_attrs.h', 'ANG_' . uc($object) . '_COUNTER_ATTRS');
+	my @spec = map { $_->{name} =~ tr/-/_/r } @{$counters->{parts}};
+	my @attrs = map { $_ ? 'ANGARA_A_' . uc("${object}_counter_$_") : 0 } @names;
+
+	ok($outer->{type} eq 'nest' && $outer->{'nested-attributes'} eq "$object-counters",
+	   "$object-counters is a nest");
+	ok("@spec" eq join(' ', 'pad', grep { $_ } @names),
+	   "$object-counters has the names of the device's interface", "@spec");
+	ok("@words" eq "@attrs", "words of $object-counters have their attributes",
+	   "@words");
+	ok(!(grep { $_->{type} ne ($_->{name} eq 'pad' ? 'pad' : 'u64') } @{$counters->{parts}}),
+	   "$object-counters are u64");
 }
 
 # The type and the range of a rule, in words.

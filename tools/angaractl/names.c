@@ -6,11 +6,11 @@
  * keys are the names of the netlink specification with underscores.
  */
 
-#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 #include <netlink/attr.h>
 
+#include "ang_counter_attrs.h"
 #include "angaractl.h"
 
 enum kind {
@@ -19,24 +19,31 @@ enum kind {
 	KIND_RULE, KIND_COUNTERS,
 };
 
+/* Counters word by word: what each is called, and its attribute. */
 static const char *const node_counters[] = ANGARA_NODE_COUNTER_NAMES;
 static const char *const link_counters[] = ANGARA_LINK_COUNTER_NAMES;
 static const char *const tree_counters[] = ANGARA_TREE_COUNTER_NAMES;
 static const char *const ctx_counters[] = ANGARA_CTX_COUNTER_NAMES;
 
-#define NAMES(list)	list, ARRAY_SIZE(list)
-#define FITS(list, s)	_Static_assert(sizeof(struct s) == \
-				       ARRAY_SIZE(list) * sizeof(uint64_t), #s)
+static const uint8_t node_words[] = ANG_NODE_COUNTER_ATTRS;
+static const uint8_t port_words[] = ANG_PORT_COUNTER_ATTRS;
+static const uint8_t tree_words[] = ANG_TREE_COUNTER_ATTRS;
+static const uint8_t ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 
-FITS(node_counters, angara_hw_node_counters);
-FITS(link_counters, angara_hw_link_counters);
-FITS(tree_counters, angara_hw_tree_counters);
-FITS(ctx_counters, angara_hw_ctx_counters);
+#define NAMES(names, words)	names, words, ARRAY_SIZE(names)
+#define FITS(names, words)	_Static_assert(ARRAY_SIZE(names) == \
+					       ARRAY_SIZE(words), #names)
+
+FITS(node_counters, node_words);
+FITS(link_counters, port_words);
+FITS(tree_counters, tree_words);
+FITS(ctx_counters, ctx_words);
 
 static const struct attr {
 	const char *key;
 	enum kind kind;
-	const char *const *names;	/* KIND_COUNTERS; NULL is not shown */
+	const char *const *names;	/* KIND_COUNTERS */
+	const uint8_t *words;		/* 0 is not shown */
 	size_t count;
 } attrs_known[ANGARA_A_MAX + 1] = {
 	[ANGARA_A_DEV] = { "dev", KIND_DEV },
@@ -49,13 +56,13 @@ static const struct attr {
 	[ANGARA_A_CONTEXTS] = { "contexts", KIND_U32 },
 	[ANGARA_A_CONTEXTS_USED] = { "contexts_used", KIND_U32 },
 	[ANGARA_A_NODE_COUNTERS] = { "counters", KIND_COUNTERS,
-				     NAMES(node_counters) },
+				     NAMES(node_counters, node_words) },
 	[ANGARA_A_PORT_COUNTERS] = { "counters", KIND_COUNTERS,
-				     NAMES(link_counters) },
+				     NAMES(link_counters, port_words) },
 	[ANGARA_A_TREE_COUNTERS] = { "counters", KIND_COUNTERS,
-				     NAMES(tree_counters) },
+				     NAMES(tree_counters, tree_words) },
 	[ANGARA_A_CTX_COUNTERS] = { "counters", KIND_COUNTERS,
-				    NAMES(ctx_counters) },
+				    NAMES(ctx_counters, ctx_words) },
 	[ANGARA_A_PORT] = { "dir", KIND_DIR },
 	[ANGARA_A_NEIGHBOR] = { "neighbor", KIND_U32 },
 	[ANGARA_A_NEIGHBOR_PORT] = { "neighbor_dir", KIND_DIR },
@@ -120,14 +127,15 @@ static struct json_object *counters_value(const struct attr *known,
 					  struct nlattr *attr)
 {
 	struct json_object *counters = json_object_new_object();
-	uint64_t value;
 
 	for (size_t i = 0; i < known->count; i++) {
-		if (!known->names[i] || (size_t)nla_len(attr) < 8 * (i + 1))
-			continue;
-		memcpy(&value, (char *)nla_data(attr) + 8 * i, 8);
-		json_object_object_add(counters, known->names[i],
-				       json_object_new_uint64(le64toh(value)));
+		struct nlattr *value = known->words[i] ?
+			nla_find(nla_data(attr), nla_len(attr), known->words[i]) :
+			NULL;
+
+		if (value && nla_len(value) >= (int)sizeof(uint64_t))
+			json_object_object_add(counters, known->names[i],
+				json_object_new_uint64(nla_get_u64(value)));
 	}
 	return counters;
 }

@@ -7,8 +7,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <linux/angara_nl.h>
 
+#include "ang_counter_attrs.h"
 #include "control.h"
 #include "show.h"
 
@@ -107,10 +109,35 @@ static void put_place(struct nl_msg *msg, const struct ang_cfg *cfg, u32 node)
 	nla_put_u64(msg, ANGARA_A_FABRIC, cfg->fabric_id);
 }
 
-static void put_counters(struct nl_msg *msg, u32 attr, const struct look *look)
+static const u8 node_words[] = ANG_NODE_COUNTER_ATTRS;
+static const u8 port_words[] = ANG_PORT_COUNTER_ATTRS;
+static const u8 tree_words[] = ANG_TREE_COUNTER_ATTRS;
+static const u8 ctx_words[] = ANG_CTX_COUNTER_ATTRS;
+
+static const u8 *const counter_words[] = {
+	[ANGARA_A_NODE_COUNTERS] = node_words,
+	[ANGARA_A_PORT_COUNTERS] = port_words,
+	[ANGARA_A_TREE_COUNTERS] = tree_words,
+	[ANGARA_A_CTX_COUNTERS] = ctx_words,
+};
+
+static void put_counters(struct nl_msg *msg, int attr, const struct look *look)
 {
-	if (look->size)
-		nla_put(msg, (int)attr, (int)look->size, &look->counters);
+	const u8 *words = counter_words[attr];
+	struct nlattr *nest;
+	__le64 value;
+	u32 i;
+
+	if (!look->size)
+		return;
+	nest = nla_nest_start(msg, attr);
+	for (i = 0; i < look->size / sizeof(value); i++) {
+		memcpy(&value, (const char *)&look->counters + i * sizeof(value),
+		       sizeof(value));
+		if (words[i])
+			nla_put_u64(msg, words[i], le64_to_cpu(value));
+	}
+	nla_nest_end(msg, nest);
 }
 
 static u32 one(const struct ang_cfg *cfg)
