@@ -50,7 +50,7 @@
 #define AFI_DIRECT_KEYS		512
 #define AFI_DIR_ENTRIES		4096
 #define AFI_DIR_WINDOW		16
-#define AFI_KEY_BITS		10	/* of a key that the provider chooses */
+#define AFI_KEY_BITS		16	/* of a key that the provider chooses */
 #define AFI_DIR_MS		1000	/* for a look, while others cannot use the domain */
 
 /*
