@@ -107,13 +107,10 @@ static void query_tells_the_registers(struct kunit *test)
 					    sizeof(q)));
 	KUNIT_EXPECT_EQ(test, FAKE_NODE, q.node);
 	KUNIT_EXPECT_EQ(test, 8, q.nodes);
-	KUNIT_EXPECT_EQ(test, 3, q.ndims);
+	KUNIT_EXPECT_EQ(test, 6, q.ports);
+	KUNIT_EXPECT_EQ(test, FAKE_TREES, q.max_trees);
 	KUNIT_EXPECT_EQ(test, FAKE_FABRIC, q.fabric_id);
 	KUNIT_EXPECT_EQ(test, FAKE_CTXS, q.max_contexts);
-	KUNIT_EXPECT_EQ(test, 1, q.coord[0]);
-	KUNIT_EXPECT_EQ(test, 0, q.coord[1]);
-	KUNIT_EXPECT_EQ(test, 1, q.coord[2]);
-	KUNIT_EXPECT_EQ(test, 0, q.dims[3]);
 }
 
 /* What every ioctl has: the size first published and that of now, its flags. */

@@ -24,7 +24,7 @@
 #define FAKE_TREES	16U
 #define FAKE_NODE	5U		/* of 2x2x2 */
 #define FAKE_FABRIC	0x1122334455667788ULL
-#define FAKE_REGS	(ANGARA_REG_TREES / 4 + 1)
+#define FAKE_REGS	(ANGARA_REG_ISR / 4 + 1)
 #define FAKE_FILES	12
 
 /**
