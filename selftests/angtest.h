@@ -183,6 +183,8 @@ int at_ctx_open(struct at_ctx *x, unsigned int dev, const struct at_attr *attr);
 int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr);
 /* One more context in the domain of an open file, which stays the caller's. */
 int at_ctx_add(struct at_ctx *x, int dom, const struct at_attr *attr);
+/* Maps the memory of a context that another process has made. */
+int at_ctx_map(struct at_ctx *x);
 void at_ctx_close(struct at_ctx *x);
 
 /* Key of the new region, the lowest that is free, or -errno. */

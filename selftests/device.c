@@ -129,7 +129,7 @@ static int map(int fd, uint64_t off, size_t len, int prot, void **out)
 	return 0;
 }
 
-static int map_queues(struct at_ctx *x)
+int at_ctx_map(struct at_ctx *x)
 {
 	const int rw = PROT_READ | PROT_WRITE;
 	struct angara_ctx_create *c = &x->c;
@@ -186,7 +186,7 @@ static int ctx_add(struct at_ctx *x, const struct at_attr *attr)
 	if (ret)
 		return ret;
 	x->fd = c->fd;
-	return map_queues(x);
+	return at_ctx_map(x);
 }
 
 int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr)

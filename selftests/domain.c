@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 #include "at_harness.h"
 #include "angtest.h"
@@ -146,6 +147,133 @@ TEST_F(domain, goes_on_without_contexts)
 	at_ctx_close(&next);
 }
 
+/* Files go with their last descriptor, and not with the one that made them. */
+TEST_F(domain, lives_until_its_last_descriptor)
+{
+	int ctx = dup(self->x.fd), dom = dup(self->x.dom);
+	struct at_usage use, rest = self->use;
+	struct angara_wqe put;
+
+	ASSERT_LE(0, ctx);
+	ASSERT_LE(0, dom);
+	ASSERT_EQ(0, close(self->x.fd));
+	ASSERT_EQ(0, close(self->x.dom));
+	self->x.fd = ctx;
+	self->x.dom = dom;
+	ASSERT_EQ(0, at_mr(&self->x, self->mem, PIECE, ALL));
+	ASSERT_EQ(0, at_mr(&self->y, self->mem + PIECE, PIECE, ALL));
+	at_fill(self->mem, PIECE, 6);
+	put = at_put(&self->y, 0, 0, 0, 0, PIECE);
+	EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &put, NULL));
+	EXPECT_TRUE(at_filled(self->mem + PIECE, PIECE, 6));
+
+	ctx = dup(self->x.fd);
+	ASSERT_LE(0, ctx);
+	at_ctx_close(&self->x);
+	ASSERT_EQ(0, at_usage(&use));
+	EXPECT_EQ(self->use.contexts + 2, use.contexts);
+	EXPECT_EQ(self->use.mrs + 2, use.mrs);
+	ASSERT_EQ(0, close(ctx));
+	rest.contexts += 1;
+	rest.mrs += 1;
+	rest.pinned += PIECE;
+	EXPECT_EQ(0, at_usage_wait(&rest, AT_DEADLINE_MS));
+}
+
+/* Passes a context, as it is, and its file. */
+static int pass(int sock, const struct at_ctx *x)
+{
+	union {
+		struct cmsghdr hdr;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .hdr = {
+		.cmsg_len = CMSG_LEN(sizeof(int)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	} };
+	struct iovec iov = { (void *)x, sizeof(*x) };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+
+	memcpy(CMSG_DATA(&control.hdr), &x->fd, sizeof(int));
+	return sendmsg(sock, &msg, 0) == sizeof(*x) ? 0 : -errno;
+}
+
+/* Takes a context that was passed, and maps its memory here. */
+static int take(int sock, struct at_ctx *x)
+{
+	union {
+		struct cmsghdr hdr;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { x, sizeof(*x) };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+
+	if (recvmsg(sock, &msg, 0) != sizeof(*x) || !CMSG_FIRSTHDR(&msg))
+		return -EBADMSG;
+	memcpy(&x->fd, CMSG_DATA(&control.hdr), sizeof(int));
+	x->dom = -1;
+	return at_ctx_map(x);
+}
+
+/* Makes a domain, uses it, passes the context's file and exits. */
+static int maker(const struct at_fabric *f, const struct at_ctx *to, int sock)
+{
+	char *mem = at_pages(PIECE);
+	struct angara_wqe put;
+	struct at_ctx x;
+
+	if (at_ctx_open(&x, f->dev[0], NULL) || at_mr(&x, mem, PIECE, ALL))
+		return 1;
+	at_fill(mem, PIECE, 1);
+	put = at_put(to, 0, 0, 0, 0, PIECE);
+	if (at_do(&x, &put, NULL) != ANGARA_ST_OK)
+		return 2;
+	at_fill(mem, PIECE, 2);
+	return pass(sock, &x) ? 3 : 0;
+}
+
+TEST_F(domain, outlives_its_maker)
+{
+	struct angara_wqe w;
+	struct at_usage use;
+	struct at_ctx x;
+	int sock[2];
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock));
+	ASSERT_EQ(0, at_mr(&self->y, self->mem, PIECE, ALL));
+	pid = fork();
+	if (!pid)
+		_exit(maker(&self->f, &self->y, sock[1]));
+	ASSERT_EQ(0, at_wait_child(pid, AT_DEADLINE_MS));
+	EXPECT_TRUE(at_filled(self->mem, PIECE, 1));
+	/* The maker and its memory are gone; the pages are the domain's. */
+	ASSERT_EQ(0, at_usage(&use));
+	EXPECT_EQ(self->use.contexts + 3, use.contexts);
+	EXPECT_EQ(self->use.mrs + 2, use.mrs);
+	ASSERT_EQ(0, take(sock[0], &x));
+	w = at_put(&self->y, 0, 0, 0, 0, PIECE);
+	EXPECT_EQ(ANGARA_ST_OK, at_do(&x, &w, NULL));
+	EXPECT_TRUE(at_filled(self->mem, PIECE, 2));
+	memset(self->mem, 0, PIECE);
+	w = at_get(&x, 0, 0, 0, 0, PIECE);
+	EXPECT_EQ(ANGARA_ST_OK, at_do(&self->y, &w, NULL));
+	EXPECT_TRUE(at_filled(self->mem, PIECE, 2));
+	at_ctx_close(&x);
+	close(sock[0]);
+	close(sock[1]);
+}
+
 /* A context goes to another process by fork(2); the domain's file stays here. */
 TEST_F(domain, inherited_by_a_child)
 {
@@ -168,9 +296,24 @@ TEST_F(domain, inherited_by_a_child)
 	EXPECT_EQ(self->use.contexts + 2, use.contexts);
 }
 
+/* Adds 8 bytes given with it at @key's beginning; a fetch to @aux of slot 0. */
+static struct angara_wqe add(const struct at_ctx *to, unsigned int opcode,
+			     uint64_t key, uint64_t aux)
+{
+	struct angara_wqe w = at_put(to, key, 0, 0, 0, 8);
+
+	w.opcode = opcode;
+	w.flags = ANGARA_WQE_INLINE;
+	w.redop = ANGARA_ATOMIC_SUM;
+	w.type = ANGARA_TYPE_UINT64;
+	w.aux = opcode == ANGARA_OP_FETCH ? htole64(aux) : 0;
+	return w;
+}
+
 TEST_F(domain, keys_are_known_whole)
 {
-	struct angara_wqe put, get;
+	const uint64_t one = htole64(1);
+	struct angara_wqe put, get, w;
 	unsigned int bit;
 	uint64_t key, other;
 	int ret;
@@ -192,8 +335,21 @@ TEST_F(domain, keys_are_known_whole)
 		}
 		get = at_get(&self->y, key ^ (1ULL << bit), 0, 0, 0, 64);
 		EXPECT_EQ(ANGARA_ST_KEY, at_do(&self->x, &get, NULL));
+		w = add(&self->y, ANGARA_OP_ATOMIC, key ^ (1ULL << bit), 0);
+		EXPECT_EQ(ANGARA_ST_KEY, at_do(&self->x, &w, &one)) {
+			TH_LOG("bit %u", bit);
+		}
+		w = add(&self->y, ANGARA_OP_FETCH, key ^ (1ULL << bit), 0);
+		EXPECT_EQ(ANGARA_ST_KEY, at_do(&self->x, &w, &one)) {
+			TH_LOG("bit %u", bit);
+		}
 	}
+	EXPECT_TRUE(at_all(self->mem, PIECE, 1));
 	EXPECT_TRUE(at_all(self->mem + PIECE, PIECE, 0));
+	w = add(&self->y, ANGARA_OP_FETCH, key, 0);
+	EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &w, &one));
+	EXPECT_TRUE(at_all(self->mem, 8, 0));
+	EXPECT_EQ(1, self->mem[PIECE]);
 	put = at_put(&self->y, key, 0, 0, 0, 64);
 	EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &put, NULL));
 }
@@ -243,6 +399,54 @@ TEST_F(domain, jobs_do_not_reach_each_other)
 	at_ctx_close(&a);
 	at_ctx_close(&b);
 	at_ctx_close(&c);
+}
+
+/* Atomics, of other nodes and of the same one. */
+TEST_F(domain, jobs_do_not_count_for_each_other)
+{
+	static const unsigned int opcodes[] = {
+		ANGARA_OP_ATOMIC, ANGARA_OP_FETCH,
+	};
+	struct at_attr one = { .job = JOB }, two = { .job = JOB ^ (1ULL << 63) };
+	const uint64_t five = htole64(5);
+	uint64_t *there = (uint64_t *)(self->mem + PIECE);
+	struct at_ctx from, own, none, to[4];
+	struct angara_wqe w;
+	unsigned int i, n;
+
+	ASSERT_EQ(0, at_ctx_open(&from, self->f.dev[0], &one));
+	ASSERT_EQ(0, at_ctx_open(&own, self->f.dev[7], &one));
+	ASSERT_EQ(0, at_ctx_open(&none, self->f.dev[0], NULL));
+	ASSERT_EQ(0, at_ctx_open(&to[0], self->f.dev[7], &two));
+	ASSERT_EQ(0, at_ctx_open(&to[1], self->f.dev[0], &two));
+	to[2] = self->y;
+	to[3] = none;
+	ASSERT_EQ(0, at_mr(&from, self->mem, PIECE, ALL));
+	ASSERT_EQ(0, at_mr(&own, there, PIECE, ALL));
+	for (n = 0; n < 4; n++) {
+		ASSERT_EQ(from.pkey, to[n].pkey);
+		ASSERT_EQ(0, at_mr(&to[n], there, PIECE, ALL));
+	}
+	memset(self->mem, 0xFF, PIECE);
+	for (i = 0; i < 2; i++) {
+		for (n = 0; n < 4; n++) {
+			w = add(&to[n], opcodes[i], 0, 64);
+			EXPECT_EQ(ANGARA_ST_PARTITION, at_do(&from, &w, &five)) {
+				TH_LOG("opcode %u to %u", opcodes[i], n);
+			}
+		}
+		EXPECT_EQ(5 * i, le64toh(*there));
+		EXPECT_TRUE(at_all(self->mem, PIECE, 0xFF));
+		w = add(&own, opcodes[i], 0, 64);
+		EXPECT_EQ(ANGARA_ST_OK, at_do(&from, &w, &five));
+		EXPECT_EQ(5 * i + 5, le64toh(*there));
+	}
+	EXPECT_EQ(5, le64toh(*(uint64_t *)(self->mem + 64)));
+	at_ctx_close(&from);
+	at_ctx_close(&own);
+	at_ctx_close(&none);
+	at_ctx_close(&to[0]);
+	at_ctx_close(&to[1]);
 }
 
 TEST_F(domain, ten_thousand_regions)
