@@ -70,7 +70,8 @@ static void phases_over_laps(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, 5 * ANG_ADM_ENTRIES, i);
 	KUNIT_EXPECT_EQ(test, i, f->count[ANGARA_ADM_TREE_GET]);
-	KUNIT_EXPECT_EQ(test, i + 1, f->reg[ANGARA_REG_ASQ_DB / 4]);
+	KUNIT_EXPECT_EQ(test, i + 1 + f->count[ANGARA_ADM_DESCRIBE],
+			f->reg[ANGARA_REG_ASQ_DB / 4]);
 	KUNIT_EXPECT_FALSE(test, f->adev->broken);
 }
 

@@ -278,11 +278,15 @@ int fake_ctx_in(struct fake *f, struct file *filp, u32 sq, u32 cq,
 /* A context in the file's domain, which is made if there is none. */
 int fake_ctx(struct fake *f, struct file *filp, u32 sq, u32 cq)
 {
+	int ret, dom = fake_domain(f, filp, 0);
 	struct angara_ctx_create c;
-	int ret = fake_domain(f, filp, 0);
 
-	if (!ret || ret == -EBUSY)
-		ret = fake_ctx_in(f, filp, sq, cq, &c);
+	if (dom && dom != -EBUSY)
+		return dom;
+	ret = fake_ctx_in(f, filp, sq, cq, &c);
+	/* The domain was refused, not there before. */
+	if (dom && ret == -ENXIO)
+		return dom;
 	return ret ? ret : c.ctx;
 }
 
