@@ -191,6 +191,8 @@ struct ang_nums {
  *	@broken, unset at a restart; read after ang_dev_break()
  * @files_lock: see above
  * @files: open files, its own and those of contexts; under @files_lock
+ * @late_files: files that are closed, while the device still has what is theirs;
+ *	atomic
  * @ctx_nums: numbers of contexts; under @files_lock
  * @dom_nums: numbers of domains; under @files_lock
  * @ctxs: contexts by number; written under @files_lock, read under RCU
@@ -247,6 +249,7 @@ struct ang_dev {
 
 	spinlock_t files_lock;
 	struct list_head files;
+	atomic_t late_files;
 	struct ang_nums ctx_nums;
 	struct ang_nums dom_nums;
 	struct ang_uctx __rcu **ctxs;

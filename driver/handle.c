@@ -57,10 +57,20 @@ static void handle_end(struct work_struct *work)
 	}
 	handle_unlist(h);
 	up_read(&adev->registration_lock);
-	if (atomic_xchg(&h->over, 1))
+	if (atomic_xchg(&h->over, 1)) {
+		atomic_dec(&adev->late_files);
 		handle_free(h);
-	else
+	} else {
 		complete(&h->ended);
+	}
+}
+
+/* No file waits for a device that keeps another one: a process may have many. */
+static bool handle_wait(struct ang_handle *h)
+{
+	if (atomic_read(&h->adev->late_files))
+		return try_wait_for_completion(&h->ended);
+	return wait_for_completion_timeout(&h->ended, CLOSE_TIMEOUT);
 }
 
 /**
@@ -108,16 +118,19 @@ void ang_handle_undo(struct ang_handle *h)
  * @h: handle; freed
  *
  * A device may take long to answer, or never do so, while a process that dies
- * must not wait: what the file has there is left to a worker after a while.
+ * must not wait: what the file has there is left to a worker after a while, at
+ * once if that is so of another file of the device.
  * Else modules can be unloaded when close(2) returns.
  * Context: process; may sleep.
  */
 void ang_handle_release(struct ang_handle *h)
 {
 	queue_work(handle_wq, &h->end);
-	if (!wait_for_completion_timeout(&h->ended, CLOSE_TIMEOUT)) {
+	if (!handle_wait(h)) {
+		atomic_inc(&h->adev->late_files);
 		if (!atomic_xchg(&h->over, 1))
-			return; /* handle_end() frees it */
+			return; /* handle_end() counts it out and frees it */
+		atomic_dec(&h->adev->late_files);
 		wait_for_completion(&h->ended);
 	}
 	handle_free(h);
