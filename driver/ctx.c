@@ -81,6 +81,8 @@ static int uctx_create(struct ang_dev *adev, struct ang_uctx *uctx,
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	if (ret == -EEXIST || ret == -ENOSPC)
 		return -EBUSY;
+	if (ret == -ENOENT)
+		return -ENXIO; /* the device has refused the domain: in_doubt */
 	if (ret || !arg->msg_bytes)
 		return ret;
 	ret = uctx_area(adev, uctx, arg->msg_bytes);

@@ -114,13 +114,16 @@ int ang_domain_grow(struct ang_domain *dom, u32 slots)
 	return 0;
 }
 
-static struct ang_domain *domain_new(struct ang_dev *adev, u32 pkey, u64 job)
+/* @out: also with an error that leaves open whether the device creates it. */
+static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
+		      struct ang_domain **out)
 {
 	struct ang_domain *dom = kzalloc(sizeof(*dom), GFP_KERNEL_ACCOUNT);
 	int ret;
 
+	*out = NULL;
 	if (!dom)
-		return ERR_PTR(-ENOMEM);
+		return -ENOMEM;
 	dom->adev = adev;
 	dom->pkey = pkey;
 	dom->job = job;
@@ -136,8 +139,10 @@ static struct ang_domain *domain_new(struct ang_dev *adev, u32 pkey, u64 job)
 	ret = table_post(dom, ANGARA_ADM_DOMAIN_CREATE, &dom->mem, dom->slots);
 	/* The device may create it yet: it goes with the file. */
 	dom->in_doubt = ang_adm_undecided(ret);
-	if (!ret || dom->in_doubt)
-		return dom;
+	if (!ret || dom->in_doubt) {
+		*out = dom;
+		return ret;
+	}
 	if (ret == -EEXIST || ret == -ENOSPC)
 		ret = -EBUSY;
 	table_free(dom, &dom->mem);
@@ -145,7 +150,7 @@ err_num:
 	ang_num_free(adev, &adev->dom_nums, dom->num);
 err_free:
 	kfree(dom);
-	return ERR_PTR(ret);
+	return ret;
 }
 
 int ang_ioctl_domain_create(struct ang_ucmd *ucmd, void *arg)
@@ -170,14 +175,11 @@ int ang_ioctl_domain_create(struct ang_ucmd *ucmd, void *arg)
 		ret = -EBUSY;
 		goto out_unlock;
 	}
-	dom = domain_new(file->h.adev, pkey, cmd->job);
-	if (IS_ERR(dom)) {
-		ret = PTR_ERR(dom);
-		goto out_unlock;
+	ret = domain_new(file->h.adev, pkey, cmd->job, &dom);
+	if (dom) {
+		cmd->pkey = pkey;
+		smp_store_release(&file->dom, dom); /* see ang_file_domain() */
 	}
-	ret = dom->in_doubt ? -EINTR : 0;
-	cmd->pkey = pkey;
-	smp_store_release(&file->dom, dom); /* see ang_file_domain() */
 out_unlock:
 	mutex_unlock(&file->lock);
 	return ret;
