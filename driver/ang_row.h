@@ -35,12 +35,15 @@ static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
 /**
  * struct ang_tree_entry - what is known of a tree on a node
  * @row: the row, while @set
+ * @job: key of the job that may use the tree, 0 for any of the partition; while
+ *	@set.  Never told
  * @serial: number of the row's programming, never used twice in a table
  * @delegated: partition that may program the row, 0 for none
  * @set: the row is programmed
  */
 struct ang_tree_entry {
 	struct angara_tree_row row;
+	u64 job;
 	u64 serial;
 	u32 delegated;
 	bool set;
@@ -61,13 +64,14 @@ struct ang_row_table {
 int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *topo,
 		    const struct ang_cred *cred,
 		    const struct angara_tree_row *row);
-u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row);
+u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
+		u64 job);
 int ang_row_may_get(const struct ang_row_table *rows, const struct ang_cred *cred,
 		    u32 tree);
 void ang_row_get(const struct ang_row_table *rows, struct angara_tree_get *get,
 		 const struct angara_adm_cpl *cpl);
 int ang_row_may_clear(const struct ang_row_table *rows, const struct ang_cred *cred,
-		      u32 tree);
+		      u32 tree, u64 job);
 bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial);
 int ang_row_gather(const struct ang_row_table *rows, const struct ang_cred *cred,
 		   u32 tree, struct angara_tree_row *row);

@@ -181,7 +181,7 @@ static int tree_clear(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(adev))
 		return PTR_ERR(adev);
 	ang_nl_cred(skb, &cred);
-	ret = ang_dev_tree_clear(adev, &cred, tree);
+	ret = ang_dev_tree_clear(adev, &cred, tree, 0);
 	if (ret == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "tree: the row is not set");
 	ang_nl_dev_exit(adev);

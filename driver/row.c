@@ -14,6 +14,13 @@ static bool may_program(const struct ang_cred *cred,
 			       ang_cred_owns(cred, pkey));
 }
 
+/* May the caller clear a row that is set, as far as jobs go? */
+static bool may_clear_job(const struct ang_cred *cred,
+			  const struct ang_tree_entry *entry, u64 job)
+{
+	return cred->admin || !entry->job || entry->job == job;
+}
+
 /**
  * ang_row_may_set() - may a row be programmed?
  * @rows: table
@@ -43,14 +50,17 @@ int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *top
  * ang_row_set() - a row has been programmed
  * @rows: table
  * @row: the row
+ * @job: key of the job that may use the tree, 0 for any of the partition
  *
  * Return: the serial of its programming.
  */
-u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row)
+u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
+		u64 job)
 {
 	struct ang_tree_entry *entry = &rows->entry[row->tree];
 
 	entry->row = *row;
+	entry->job = job;
 	entry->serial = ++rows->serial;
 	entry->set = true;
 	return entry->serial;
@@ -111,11 +121,12 @@ void ang_row_get(const struct ang_row_table *rows, struct angara_tree_get *get,
  * @rows: table
  * @cred: on whose behalf
  * @tree: TreeId
+ * @job: key of the caller's job, 0 for none
  *
  * Return: 0 or an error as struct angara_tree_clear tells.
  */
 int ang_row_may_clear(const struct ang_row_table *rows, const struct ang_cred *cred,
-		      u32 tree)
+		      u32 tree, u64 job)
 {
 	const struct ang_tree_entry *entry;
 
@@ -125,7 +136,9 @@ int ang_row_may_clear(const struct ang_row_table *rows, const struct ang_cred *c
 	if (!may_program(cred, entry,
 			 entry->set ? entry->row.pkey : entry->delegated))
 		return -EPERM;
-	return entry->set ? 0 : -ENOENT;
+	if (!entry->set)
+		return -ENOENT;
+	return may_clear_job(cred, entry, job) ? 0 : -EPERM;
 }
 
 /** ang_row_is() - is the row still the one whose programming had @serial? */

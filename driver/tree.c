@@ -37,7 +37,7 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	/* The device may set it yet: it counts as set until it is cleared. */
 	if (!ret || ret == -EINTR) {
-		*serial = ang_row_set(&adev->rows, row);
+		*serial = ang_row_set(&adev->rows, row, job);
 		row_forget(adev, row->tree);
 	}
 	return ret == -EEXIST ? -EBUSY : ret;
@@ -173,18 +173,19 @@ static int row_clear(struct ang_dev *adev, u32 tree)
  * @adev: device, entered
  * @cred: on whose behalf
  * @tree: TreeId
+ * @job: key of the caller's job, 0 for none
  *
  * Return: 0 or an error as struct angara_tree_clear tells.
  * Context: process; may sleep.
  */
 int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
-		       u32 tree)
+		       u32 tree, u64 job)
 {
 	int ret;
 
 	if (mutex_lock_killable(&adev->tree_lock))
 		return -EINTR;
-	ret = ang_row_may_clear(&adev->rows, cred, tree);
+	ret = ang_row_may_clear(&adev->rows, cred, tree, job);
 	if (!ret)
 		ret = row_clear(adev, tree);
 	mutex_unlock(&adev->tree_lock);

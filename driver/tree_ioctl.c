@@ -78,6 +78,7 @@ static int clear_owned(struct ang_file *file, u32 tree)
 int ang_ioctl_tree_clear(struct ang_ucmd *ucmd, void *arg)
 {
 	struct angara_tree_clear *cmd = arg;
+	struct ang_domain *dom = ang_file_domain(ucmd->file);
 	struct ang_cred cred;
 
 	if (cmd->flags & ~ANGARA_TREE_CLEAR_OWNED || cmd->reserved)
@@ -85,7 +86,8 @@ int ang_ioctl_tree_clear(struct ang_ucmd *ucmd, void *arg)
 	if (cmd->flags & ANGARA_TREE_CLEAR_OWNED)
 		return clear_owned(ucmd->file, cmd->tree);
 	ang_file_cred(ucmd->file, &cred);
-	return ang_dev_tree_clear(ucmd->h->adev, &cred, cmd->tree);
+	return ang_dev_tree_clear(ucmd->h->adev, &cred, cmd->tree,
+				  dom ? dom->job : 0);
 }
 
 int ang_ioctl_tree_delegate(struct ang_ucmd *ucmd, void *arg)

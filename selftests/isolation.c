@@ -23,6 +23,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 #define ALL	ANGARA_ACCESS_ALL
 #define TREE	9
 #define KEYS	16
+#define JOB	0x0123456789ABCDEFULL
 
 /* Root's contexts: one on the child's node, one elsewhere. */
 FIXTURE(isolation) {
@@ -282,6 +283,32 @@ static int use_delegated(FIXTURE_DATA(isolation) *self)
 	return 0;
 }
 
+/* Two jobs of his, of one partition, to which the tree is delegated. */
+static int keep_from_other_job(FIXTURE_DATA(isolation) *self)
+{
+	struct at_attr one = { .job = JOB }, two = { .job = JOB ^ 1 };
+	struct angara_tree_row row;
+	struct at_ctx a, b, c;
+
+	MUST(!at_ctx_open(&a, self->f.dev[0], &one));
+	MUST(!at_ctx_open(&b, self->f.dev[0], &two));
+	MUST(!at_ctx_open(&c, self->f.dev[0], NULL));
+	row = row_of(a.pkey);
+	MUST(!at_tree_set(a.dom, &row, ANGARA_TREE_JOB));
+	MUST(at_tree_clear(b.dom, TREE) == -EPERM);
+	MUST(at_tree_clear(c.dom, TREE) == -EPERM);
+	MUST(!at_tree_clear(a.dom, TREE));
+	MUST(at_tree_clear(b.dom, TREE) == -ENOENT);
+	/* Without the flag it is the partition's. */
+	MUST(!at_tree_set(a.dom, &row, 0));
+	MUST(!at_tree_clear(b.dom, TREE));
+	MUST(!at_tree_set(a.dom, &row, ANGARA_TREE_JOB));
+	at_ctx_close(&a);
+	at_ctx_close(&b);
+	at_ctx_close(&c);
+	return 0;
+}
+
 static int not_delegated(FIXTURE_DATA(isolation) *self)
 {
 	struct angara_tree_row row;
@@ -303,6 +330,15 @@ static int tell_pkey(FIXTURE_DATA(isolation) *self)
 	MUST(fd >= 0 && !at_query(fd, &q));
 	*self->told = q.pkey;
 	return 0;
+}
+
+TEST_F(isolation, jobs)
+{
+	ASSERT_EQ(0, as_user(self, AT_NOBODY, tell_pkey));
+	ASSERT_EQ(0, at_delegate(self->fd, TREE, *self->told));
+	EXPECT_EQ(0, as_user(self, AT_NOBODY, keep_from_other_job));
+	/* What is left of a job is the administrator's to clear. */
+	EXPECT_EQ(0, at_tree_clear(self->fd, TREE));
 }
 
 TEST_F(isolation, delegation)

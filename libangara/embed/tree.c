@@ -27,7 +27,7 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 		.tree = cmd->row.tree,
 	};
 	struct angara_adm_cpl cpl;
-	u64 serial;
+	u64 serial, job = 0;
 	int ret;
 
 	ret = ang_row_may_set(&n->rows, &d->fab->topo, &cred, &cmd->row);
@@ -35,11 +35,12 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 		return ret;
 	ang_row_to_hw(&cmd->row, &adm.set.row);
 	if (cmd->flags & ANGARA_TREE_JOB)
-		adm.set.job = cpu_to_le64(d->dom->job);
+		job = d->dom->job;
+	adm.set.job = cpu_to_le64(job);
 	ret = emb_exec(&d->run, d->node, &adm, &cpl);
 	if (ret)
 		return ret == -EEXIST ? -EBUSY : ret;
-	serial = ang_row_set(&n->rows, &cmd->row);
+	serial = ang_row_set(&n->rows, &cmd->row, job);
 	n->owner[tree] = 0;
 	if (cmd->flags & ANGARA_TREE_OWNED) {
 		d->owned[tree] = serial;
@@ -143,7 +144,7 @@ int emb_tree_clear(struct emb_dev *d, void *arg)
 	if (ret)
 		return ret;
 	ret = ang_row_may_clear(&emb_node(d->fab, d->node)->rows, &cred,
-				cmd->tree);
+				cmd->tree, d->dom ? d->dom->job : 0);
 	if (!ret)
 		ret = row_clear(&d->run, d->node, cmd->tree);
 	node_unlock(d);

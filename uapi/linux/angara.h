@@ -295,8 +295,9 @@ struct angara_tree_set {
 /* The row is cleared when this file is closed. */
 #define ANGARA_TREE_OWNED	(1U << 0)
 /*
- * Only the job of the file's domain may use the tree: -ENXIO there is no domain,
- * -EINVAL it is of no job.  The key is never told.
+ * Only the job of the file's domain may use the tree, or clear the row unless
+ * with CAP_NET_ADMIN: -ENXIO there is no domain, -EINVAL it is of no job.  The
+ * key is never told.
  */
 #define ANGARA_TREE_JOB		(1U << 1)
 
@@ -336,8 +337,8 @@ struct angara_tree_get {
  * @reserved: must be 0
  *
  * Operations under way on the tree end with ANGARA_ST_TREE_DOWN everywhere.
- * Errors: -EPERM as for ANGARA_IOCTL_TREE_SET; -ENOENT the row is not set, or
- * with ANGARA_TREE_CLEAR_OWNED is not the file's.
+ * Errors: -EPERM as for ANGARA_IOCTL_TREE_SET, or the row is of another job;
+ * -ENOENT the row is not set, or with ANGARA_TREE_CLEAR_OWNED is not the file's.
  */
 struct angara_tree_clear {
 	__u32 size;
