@@ -210,6 +210,9 @@ static int emb_ctx_open(struct ang_dev *dev, void *arg, struct ang_dev *ctx)
 	const struct command *c = command_of(d, ANGARA_IOCTL_CTX_CREATE);
 	int ret;
 
+	/* A handle made in the child would count as the child's own. */
+	if (d->forks != emb_forks())
+		return -ENODEV;
 	if (!c)
 		return -ENOTTY;
 	ret = dev_new(ctx, d->fab, d->node);
