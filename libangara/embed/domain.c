@@ -144,12 +144,14 @@ static int domain_on_device(struct emb_dev *d, struct emb_domain *dom)
 		return -EBUSY;
 	cmd.ctx = cpu_to_le16((u16)num);
 	ret = emb_exec(&d->run, d->node, &cmd, &cpl);
-	if (ret)
+	/* Without an answer, the command may run yet: number and table stay. */
+	dom->in_doubt = ret == -EIO;
+	if (ret && !dom->in_doubt)
 		return ret;
 	dom->num = num;
 	dom->life = READ_ONCE(n->life);
 	ang_store_release(&n->ctx[num].domain, d->fab->slot + 1);
-	return 0;
+	return ret;
 }
 
 static int domain_add(struct emb_dev *d, struct emb_domain *dom)
@@ -165,7 +167,7 @@ static int domain_add(struct emb_dev *d, struct emb_domain *dom)
 		ret = domain_on_device(d, dom);
 		emb_node_unlock(&d->run, d->node);
 	}
-	if (ret)
+	if (ret && !dom->in_doubt)
 		emb_heap_free(d->fab, dom->mem);
 	return ret;
 }
@@ -192,7 +194,7 @@ int emb_domain_create(struct emb_dev *d, void *arg)
 	dom->pkey = pkey;
 	dom->job = cmd->job;
 	ret = domain_add(d, dom);
-	if (ret) {
+	if (ret && !dom->in_doubt) {
 		free(dom);
 		return ret;
 	}
@@ -200,7 +202,7 @@ int emb_domain_create(struct emb_dev *d, void *arg)
 	d->life = dom->life;
 	d->life_now = &emb_node(d->fab, d->node)->life;
 	cmd->pkey = pkey;
-	return 0;
+	return ret;
 }
 
 /* Under the node's lock. */

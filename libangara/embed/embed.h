@@ -311,6 +311,7 @@ struct emb_run {
  * @mrs: entries of it
  * @low: no entry below is free
  * @mem: offset in the segment of the table, and of the list of its pages
+ * @in_doubt: the device has not answered whether it was made
  */
 struct emb_domain {
 	u32 refs;
@@ -323,6 +324,7 @@ struct emb_domain {
 	u32 mrs;
 	u32 low;
 	u64 mem;
+	bool in_doubt;
 };
 
 /**
