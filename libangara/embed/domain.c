@@ -64,6 +64,7 @@ static void table_set(struct emb_fab *fab, struct emb_domain *dom, u64 mem,
 	dom->mrs = mrs;
 }
 
+/* Under the node's lock. */
 static int table_on_device(struct emb_dev *d, u64 mem, u32 mrs)
 {
 	struct angara_adm_cmd cmd = {
@@ -75,12 +76,14 @@ static int table_on_device(struct emb_dev *d, u64 mem, u32 mrs)
 		},
 	};
 	struct angara_adm_cpl cpl;
-	int ret = emb_node_lock(&d->run, d->node);
+	int ret;
 
-	if (ret)
-		return ret;
-	ret = emb_lost(d) ? -ENODEV : emb_exec(&d->run, d->node, &cmd, &cpl);
-	emb_node_unlock(&d->run, d->node);
+	if (emb_lost(d))
+		return -ENODEV;
+	ret = emb_exec(&d->run, d->node, &cmd, &cpl);
+	/* Without an answer, the device may use the one or the other. */
+	if (ret == -EIO || ret == -ENODEV)
+		d->dom->spare = mem;
 	return ret;
 }
 
@@ -90,9 +93,9 @@ static int table_on_device(struct emb_dev *d, u64 mem, u32 mrs)
  * @slots: entries that it is to have at least, at most ANGARA_MR_MAX
  *
  * The device takes the longer table between two accesses, and leaves the one
- * before.  Where it does not answer, it may use the one or the other.
+ * before.
  *
- * Return: 0 or -errno.
+ * Return: 0; -EIO, also if an attempt before got no answer; -errno.
  */
 int emb_domain_grow(struct emb_dev *d, u32 slots)
 {
@@ -101,6 +104,8 @@ int emb_domain_grow(struct emb_dev *d, u32 slots)
 	u64 mem;
 	int ret;
 
+	if (dom->spare)
+		return -EIO;
 	while (mrs < slots)
 		mrs *= 2;
 	if (mrs == dom->mrs)
@@ -109,9 +114,13 @@ int emb_domain_grow(struct emb_dev *d, u32 slots)
 	if (ret)
 		return ret;
 	memcpy(emb_at(d->fab, mem), dom->mrt, table_bytes(dom->mrs));
-	ret = table_on_device(d, mem, mrs);
+	ret = emb_node_lock(&d->run, d->node);
+	if (!ret) {
+		ret = table_on_device(d, mem, mrs);
+		emb_node_unlock(&d->run, d->node);
+	}
 	if (ret) {
-		if (ret != -EIO && ret != -ENODEV)
+		if (!dom->spare)
 			emb_heap_free(d->fab, mem);
 		return ret;
 	}
@@ -274,6 +283,8 @@ void emb_domain_put(struct emb_dev *d)
 	emb_mrs_release(dom);
 	if (ends)
 		emb_heap_free(d->fab, dom->mem);
+	if (ends && dom->spare)
+		emb_heap_free(d->fab, dom->spare);
 	d->dom = NULL;
 	free(dom);
 }

@@ -311,6 +311,7 @@ struct emb_run {
  * @mrs: entries of it
  * @low: no entry below is free
  * @mem: offset in the segment of the table, and of the list of its pages
+ * @spare: offset of a longer table that the device may use in its place, or 0
  * @in_doubt: the device has not answered whether it was made
  */
 struct emb_domain {
@@ -324,6 +325,7 @@ struct emb_domain {
 	u32 mrs;
 	u32 low;
 	u64 mem;
+	u64 spare;
 	bool in_doubt;
 };
 

@@ -125,6 +125,18 @@ static struct angara_hw_mr *entry_of(const struct emb_dev *d, u64 key)
 	return &d->dom->mrt[ANGARA_MR_SLOT(key)];
 }
 
+/* Takes a valid entry out of each table that the device may use. */
+static void entry_withdraw(struct emb_dev *d, struct angara_hw_mr *entry)
+{
+	struct angara_hw_mr *spare;
+
+	WRITE_ONCE(entry->valid, 0);
+	if (!d->dom->spare)
+		return;
+	spare = emb_at(d->fab, d->dom->spare);
+	WRITE_ONCE(spare[entry - d->dom->mrt].valid, 0);
+}
+
 /* The slot asked for, or the lowest that is free, with random bits above. */
 static int choose_key(struct emb_dev *d, struct angara_mr_register *cmd)
 {
@@ -201,7 +213,7 @@ int emb_mr_dereg(struct emb_dev *d, void *arg)
 	entry = entry_of(d, cmd->key);
 	if (!READ_ONCE(entry->valid) || le64_to_cpu(entry->key) != cmd->key)
 		return -ENOENT;
-	WRITE_ONCE(entry->valid, 0);
+	entry_withdraw(d, entry);
 	if (ANGARA_MR_SLOT(cmd->key) < d->dom->low)
 		d->dom->low = ANGARA_MR_SLOT(cmd->key);
 	ret = fence(d);
