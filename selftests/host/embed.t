@@ -23,14 +23,29 @@ build_san()
 	variant asan libangara libangara:tests
 }
 
-# Every third of 3000, where a set has places for 1024.
-processors()
+# inside NAME [OPTION]...: a program that reaches into the library
+inside()
 {
+	local name=$1
+
+	shift
 	# shellcheck disable=SC2086 # options are words; as the library is built
 	cc -std=gnu11 ${VARIANT_CFLAGS:-${VARIANT_FLAGS[plain]}} -D_GNU_SOURCE -Wall -Wextra -Werror -Ilibangara \
 		-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model \
-		-Idriver -o "$TAP_TMP/cpus" selftests/embed/cpus.c \
-		"$OUT/lib/libangara.a" && [ "$("$TAP_TMP/cpus")" = 1000 ]
+		-Idriver "$@" -o "$TAP_TMP/$name" "selftests/embed/$name.c" \
+		"$OUT/lib/libangara.a"
+}
+
+# Every third of 3000, where a set has places for 1024.
+processors()
+{
+	inside cpus && [ "$("$TAP_TMP/cpus")" = 1000 ]
+}
+
+late()
+{
+	inside doubt -Wl,--wrap=emb_submit,--wrap=emb_now_ms &&
+		timeout 60 "$TAP_TMP/doubt"
 }
 
 # One job; its results are ours.
@@ -127,6 +142,7 @@ spread()
 check 'builds' build
 check 'builds with sanitizers' build_san
 check 'a machine of many processors' processors
+check 'commands that are answered too late' late
 export PATH=$OUT/bin:$OUT/tests:$PATH LD_LIBRARY_PATH=$OUT/lib
 
 for n in 2 3 8 16; do
