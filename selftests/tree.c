@@ -377,6 +377,24 @@ TEST_F(tree, owned_rows_go_with_their_file)
 	EXPECT_EQ(0, at_tree_get(self->g.fd[0], TREE, &get));
 }
 
+/* A context keeps the file that it was made with, and so its rows. */
+TEST_F(tree, owned_rows_outlive_their_file_by_its_contexts)
+{
+	struct angara_tree_row row = root_row(self);
+	int fd = at_open(self->g.f.dev[0]);
+	struct angara_tree_get get;
+	struct at_ctx x;
+
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, at_domain_create(fd, 0));
+	ASSERT_EQ(0, at_ctx_add(&x, fd, NULL));
+	EXPECT_EQ(0, at_tree_set(fd, &row, ANGARA_TREE_OWNED));
+	close(fd);
+	EXPECT_EQ(0, at_tree_get(self->g.fd[0], TREE, &get));
+	at_ctx_close(&x);
+	EXPECT_EQ(-ENOENT, at_tree_get(self->g.fd[0], TREE, &get));
+}
+
 static int clear_owned(int fd, unsigned int tree)
 {
 	struct angara_tree_clear clear = {

@@ -75,11 +75,10 @@ static void emb_close(struct ang_dev *dev)
 	if (d->forks == emb_forks()) {
 		emb_watch_end(d);
 		pthread_mutex_lock(&d->fab->mutex);
-		if (!emb_broken(d->fab)) {
+		if (!emb_broken(d->fab))
 			emb_ctx_destroy(d);
+		if (emb_domain_put(d) && !emb_broken(d->fab))
 			emb_trees_disown(d);
-		}
-		emb_domain_put(d);
 		leave(d);
 		emb_detach(d->fab);
 	}

@@ -262,6 +262,15 @@ static bool domain_ends(struct emb_dev *d, struct emb_domain *dom)
 	return emb_lost(d) ? !emb_haunted(d->fab) : !ret;
 }
 
+static void owned_move(u64 *to, const u64 *from)
+{
+	u32 tree;
+
+	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
+		if (from[tree])
+			to[tree] = from[tree];
+}
+
 /**
  * emb_domain_put() - a handle does not use its domain any more
  * @d: handle, whose context has been destroyed
@@ -269,16 +278,25 @@ static bool domain_ends(struct emb_dev *d, struct emb_domain *dom)
  * The table is given back if nothing uses it any more: after a reset of the node
  * the domain is gone already, and its number may be another's; a stopped process
  * may still read the table then.
+ *
+ * Rows that go with the device stay as long as its domain: the last handle gets
+ * them in its @owned.
+ *
+ * Return: is this the last handle of the device and its contexts?
  */
-void emb_domain_put(struct emb_dev *d)
+bool emb_domain_put(struct emb_dev *d)
 {
 	struct emb_domain *dom = d->dom;
 	bool ends;
 
-	if (!dom || --dom->refs) {
+	if (!dom)
+		return true;
+	if (--dom->refs) {
+		owned_move(dom->owned, d->owned);
 		d->dom = NULL;
-		return;
+		return false;
 	}
+	owned_move(d->owned, dom->owned);
 	ends = !emb_broken(d->fab) && domain_ends(d, dom);
 	emb_mrs_release(dom);
 	if (ends)
@@ -287,4 +305,5 @@ void emb_domain_put(struct emb_dev *d)
 		emb_heap_free(d->fab, dom->spare);
 	d->dom = NULL;
 	free(dom);
+	return true;
 }

@@ -312,6 +312,7 @@ struct emb_run {
  * @low: no entry below is free
  * @mem: offset in the segment of the table, and of the list of its pages
  * @spare: offset of a longer table that the device may use in its place, or 0
+ * @owned: as emb_dev.owned, of a device that was closed before its contexts
  * @in_doubt: the device has not answered whether it was made
  */
 struct emb_domain {
@@ -326,6 +327,7 @@ struct emb_domain {
 	u32 low;
 	u64 mem;
 	u64 spare;
+	u64 owned[ANGARA_MAX_TREES];
 	bool in_doubt;
 };
 
@@ -534,7 +536,7 @@ struct ang_cred emb_cred(const struct emb_dev *d);
 int emb_query(struct emb_dev *d, void *arg);
 int emb_domain_create(struct emb_dev *d, void *arg);
 int emb_domain_grow(struct emb_dev *d, u32 slots);
-void emb_domain_put(struct emb_dev *d);
+bool emb_domain_put(struct emb_dev *d);
 int emb_domain_reap(struct emb_run *r, u32 node, u32 num, u32 owner);
 u32 emb_own_pkey(void);
 int emb_ctx_create(struct emb_dev *d, void *arg);

@@ -151,7 +151,7 @@ int emb_tree_clear(struct emb_dev *d, void *arg)
 	return ret;
 }
 
-/* Clears the rows that go with a device that is being closed. */
+/* Clears the rows that go with a device; its last handle is being closed. */
 void emb_trees_disown(struct emb_dev *d)
 {
 	struct emb_run r;

@@ -292,7 +292,7 @@ struct angara_tree_set {
 	struct angara_tree_row row;
 };
 
-/* The row is cleared when this file is closed. */
+/* The row is cleared when this file and those of all its contexts are closed. */
 #define ANGARA_TREE_OWNED	(1U << 0)
 /*
  * Only the job of the file's domain may use the tree, or clear the row unless
