@@ -119,8 +119,9 @@ static int area_on_device(struct emb_dev *d, u32 num, u64 lists, u32 bytes)
 	struct angara_adm_cpl cpl;
 	int ret = emb_exec(&d->run, d->node, &cmd, &cpl);
 
-	if (ret)
-		emb_simple(&d->run, d->node, ANGARA_ADM_CTX_DESTROY, num, 0);
+	if (ret && ret != -EIO &&
+	    emb_simple(&d->run, d->node, ANGARA_ADM_CTX_DESTROY, num, 0) == -EIO)
+		ret = -EIO;
 	return ret;
 }
 
@@ -166,7 +167,8 @@ static int create(struct emb_dev *d, const struct angara_ctx_create *arg)
 	if (!lists)
 		return -ENOMEM;
 	ret = create_on_device(d, num, lists, arg);
-	if (ret) {
+	/* Without an answer, it may exist yet: it goes with the handle. */
+	if (ret && ret != -EIO) {
 		emb_heap_free(d->fab, d->mem);
 		return ret;
 	}
@@ -178,7 +180,7 @@ static int create(struct emb_dev *d, const struct angara_ctx_create *arg)
 	ang_store_release(&d->ctx->owner, d->fab->slot + 1);
 	WRITE_ONCE(n->num_ctx, n->num_ctx + 1);
 	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] + 1);
-	return 0;
+	return ret;
 }
 
 int emb_ctx_create(struct emb_dev *d, void *arg)
@@ -204,7 +206,7 @@ int emb_ctx_create(struct emb_dev *d, void *arg)
 		ret = create(h, cmd);
 		emb_node_unlock(&h->run, h->node);
 	}
-	if (ret) {
+	if (!h->ctx) {
 		h->dom = NULL;
 		return ret;
 	}
@@ -217,7 +219,7 @@ int emb_ctx_create(struct emb_dev *d, void *arg)
 	cmd->ctr_offset = EMB_MEM_CTR * EMB_MEM_STRIDE;
 	cmd->db_offset = 0;
 	cmd->msg_offset = cmd->msg_bytes ? EMB_MEM_MSG * EMB_MEM_STRIDE : 0;
-	return 0;
+	return ret;
 }
 
 /* Under the node's lock. */
