@@ -41,16 +41,27 @@ void __wrap_emb_submit(struct emb_run *r, u32 node,
 u64 __real_emb_now_ms(void);
 u64 __wrap_emb_now_ms(void);
 
+/* The command that was held back reaches the adapter. */
+static void let_go(struct emb_run *r)
+{
+	if (held.pi)
+		__real_emb_submit(r, held.node, &held.cmd, held.pi);
+	held.on = false;
+	held.pi = 0;
+}
+
+/* Commands stay in order: the next one lets go of the one before. */
 void __wrap_emb_submit(struct emb_run *r, u32 node,
 		       const struct angara_adm_cmd *cmd, u32 pi)
 {
-	if (!held.on) {
-		__real_emb_submit(r, node, cmd, pi);
+	if (held.on && !held.pi) {
+		held.cmd = *cmd;
+		held.node = node;
+		held.pi = pi;
 		return;
 	}
-	held.cmd = *cmd;
-	held.node = node;
-	held.pi = pi;
+	let_go(r);
+	__real_emb_submit(r, node, cmd, pi);
 }
 
 /* While a command is held back, time flies. */
@@ -66,15 +77,6 @@ u64 __wrap_emb_now_ms(void)
 static void hold(void)
 {
 	held.on = true;
-}
-
-/* The command that was held back reaches the adapter. */
-static void let_go(struct ang_dev *dev)
-{
-	struct emb_dev *d = dev->priv;
-
-	held.on = false;
-	__real_emb_submit(&d->run, held.node, &held.cmd, held.pi);
 }
 
 static int domain_create(struct ang_dev *dev)
@@ -118,7 +120,7 @@ static void late_domain(struct ang_dev *dev, struct ang_dev *other)
 
 	hold();
 	MUST(domain_create(dev) == -EIO);
-	let_go(dev);
+	let_go(&d->run);
 	MUST(domain_create(other) == 0);
 	ang_dev_close(dev);
 	MUST(!emb_node(d->fab, d->node)->ctx[0].domain);
@@ -144,16 +146,30 @@ static const struct angara_hw_mr *entry_in_use(const struct ang_dev *dev, u64 ke
 /* A table that is taken too late: what is taken back is so in both. */
 static void late_table(struct ang_dev *dev)
 {
+	struct emb_dev *d = dev->priv;
 	static char mem[MEM_BYTES];
 
 	MUST(mr_reg(dev, mem, 1) == 0);
 	hold();
 	MUST(mr_reg(dev, mem, FAR_SLOT) == -EIO);
-	let_go(dev);
+	let_go(&d->run);
 	MUST(entry_in_use(dev, 1)->valid);
 	MUST(mr_reg(dev, mem, 2) == -EIO);
 	MUST(mr_dereg(dev, 1) == 0);
 	MUST(!entry_in_use(dev, 1)->valid);
+}
+
+/* A context that is made too late goes with its handle. */
+static void late_context(struct ang_dev *dev)
+{
+	struct emb_dev *d = dev->priv;
+	struct ang_dev ctx;
+
+	hold();
+	MUST(ctx_create(dev, &ctx) == -EIO);
+	let_go(&d->run);
+	MUST(ctx_create(dev, &ctx) == 0);
+	ang_dev_close(&ctx);
 }
 
 /* In the child of a fork, a lock that the parent holds is held for ever. */
@@ -187,6 +203,7 @@ int main(void)
 	MUST(!ang_dev_open(&other, &spec, "0"));
 	late_domain(&dev, &other);
 	late_table(&dev);
+	late_context(&dev);
 	forked(&dev);
 	ang_dev_close(&dev);
 	ang_dev_close(&other);
