@@ -146,7 +146,7 @@ int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer
 	const struct ang_step *s = &op->sched.steps[step];
 	const struct ang_side *side = &op->side[s->dst.buf];
 	struct angara_ctx *ctx = op->team->ctx;
-	int ret = angara_get_nbi(ctx, op->team->peers[s->peer], (u32)offer->key,
+	int ret = angara_get_nbi(ctx, op->team->peers[s->peer], offer->key,
 				 offer->off, side->mr, side->off + s->dst.off,
 				 s->len, flight(ctx, op, step, true));
 

@@ -19,7 +19,7 @@ static void check(int ret, const char *what)
 }
 
 static void send_all(struct angara_ctx *ctx, struct angara_team *team,
-		     struct angara_mr *mr, uint32_t key)
+		     struct angara_mr *mr, uint64_t key)
 {
 	struct angara_peer right = angara_team_peer(team,
 						    1 % angara_team_size(team));

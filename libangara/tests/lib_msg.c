@@ -410,7 +410,7 @@ static bool own_words(struct angara_mr *mr, struct angara_mr *old)
 {
 	struct angara_peer me = peers()[rank];
 	int32_t *t = angara_mr_addr(mr), *was = angara_mr_addr(old);
-	uint32_t key = angara_mr_key(mr);
+	uint64_t key = angara_mr_key(mr);
 	const int32_t x[3] = { -5, 0, 9 }, y[3] = { 7, -7, 8 };
 	const unsigned int type = ANGARA_TYPE_INT32;
 	struct pending req;
@@ -445,7 +445,7 @@ static bool atomics(void)
 {
 	struct angara_mr *mr = region(4096), *old = region(4096);
 	struct angara_peer me = peers()[rank];
-	uint32_t key = angara_mr_key(mr);
+	uint64_t key = angara_mr_key(mr);
 	const unsigned int type = ANGARA_TYPE_INT64;
 	int64_t x[33] = { 0 };
 	struct pending req;

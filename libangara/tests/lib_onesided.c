@@ -180,12 +180,12 @@ static bool op_errors(void)
 	uint64_t key = angara_mr_key(mr);
 	bool ok;
 
-	ok = expect("flag", angara_put_nbi(ctx, me, (uint32_t)key, 0, mr, 0, 8, &op), -EINVAL);
+	ok = expect("flag", angara_put_nbi(ctx, me, key, 0, mr, 0, 8, &op), -EINVAL);
 	op = (struct angara_op){ .size = 8 };
-	ok &= expect("size", angara_put_nbi(ctx, me, (uint32_t)key, 0, mr, 0, 8, &op), -EINVAL);
-	ok &= expect("longer", angara_put_nbi(ctx, me, (uint32_t)key, 0, mr, 0, 8, &longer.op), 0);
+	ok &= expect("size", angara_put_nbi(ctx, me, key, 0, mr, 0, 8, &op), -EINVAL);
+	ok &= expect("longer", angara_put_nbi(ctx, me, key, 0, mr, 0, 8, &longer.op), 0);
 	longer.tail = 1;
-	ok &= expect("tail", angara_put_nbi(ctx, me, (uint32_t)key, 0, mr, 0, 8, &longer.op),
+	ok &= expect("tail", angara_put_nbi(ctx, me, key, 0, mr, 0, 8, &longer.op),
 		     -E2BIG);
 	ok &= expect("quiet", angara_quiet(ctx, LONG_MS), 0);
 	while (angara_poll(ctx, (struct angara_completion[1]){ { 0 } }, 1) > 0)
@@ -313,7 +313,7 @@ static bool every_type(void)
 	static const size_t sizes[] = { 4, 4, 8, 8, 4, 8 };
 	struct angara_mr *mr = region(4096);
 	struct angara_peer me = peers()[rank];
-	uint32_t key = angara_mr_key(mr);
+	uint64_t key = angara_mr_key(mr);
 	unsigned int type, op;
 	bool ok = true;
 

@@ -626,7 +626,30 @@ static bool parts_of_teams(void)
 	return ok & expect("destroy", angara_team_destroy(all), 0);
 }
 
+/* Long data is read by the whole key of its region, which differs by member. */
+static bool whole_keys(void)
+{
+	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE };
+	static char mem[200000];
+	struct angara_team *team;
+	struct angara_mr *mr;
+	bool ok = expect("create", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0) &&
+		  expect("reg", angara_mr_reg_key(dom, mem, sizeof(mem), ANGARA_ACCESS_ALL,
+						  (rank + 1ULL) << 40 | 300, &mr), 0);
+
+	if (!ok)
+		return false;
+	if (rank == 0)
+		fill(mem, sizeof(mem), 5);
+	ok = expect("broadcast", angara_broadcast(team, mr, 0, sizeof(mem), 0), 0) &&
+	     filled("broadcast", mem, sizeof(mem), 5);
+	ok &= expect("destroy", angara_team_destroy(team), 0);
+	angara_mr_dereg(mr);
+	return ok;
+}
+
 const struct part soft_parts[] = {
+	{ "whole keys", whole_keys },
 	{ "collectives by software", by_software },
 	{ "collectives by tree and software", by_tree },
 	{ "collectives that wait", waiting },

@@ -83,7 +83,7 @@ static struct p2p *p2p_of(struct coll *c)
 
 /* What is sent over an edge. */
 struct message {
-	uint32_t dst_key;
+	uint64_t dst_key;
 	uint64_t dst_off;
 	const struct angara_mr *src;	/* NULL: nothing but the count */
 	uint64_t src_off;

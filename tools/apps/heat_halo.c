@@ -129,7 +129,7 @@ static int put_face(struct heat_halo *halo, unsigned int d)
 		.flags = ANGARA_NOTIFY | ANGARA_SILENT,
 		.notify = COLL_APP_COUNTER + there,
 	};
-	uint32_t key = angara_mr_key(halo->mr);
+	uint64_t key = angara_mr_key(halo->mr);
 	size_t len = line.n * sizeof(double);
 	uint64_t i;
 	int err;
