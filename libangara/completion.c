@@ -117,6 +117,13 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 	return tell;
 }
 
+/* The place at the tail may hold the oldest completion if @c is not to be told. */
+static inline void ready_add(struct angara_ctx *ctx,
+			     const struct angara_completion *c)
+{
+	ctx->ready[ctx->ready_tail++ & (ctx->create.cq_entries - 1)] = *c;
+}
+
 /* Is there a CQE at the consumer index? */
 static inline bool cq_ready(const struct angara_ctx *ctx)
 {
@@ -138,15 +145,13 @@ static inline bool cq_ready(const struct angara_ctx *ctx)
 void ang_slot_finish(struct angara_ctx *ctx, u32 number, u32 status, u32 node,
 		     u64 length)
 {
-	struct angara_completion *c =
-		&ctx->ready[ctx->ready_tail & (ctx->create.cq_entries - 1)];
-
-	*c = (struct angara_completion){
+	struct angara_completion c = {
 		.cookie = number, .length = length, .status = status,
 		.node = node,
 	};
-	if (slot_end(ctx, c))
-		ctx->ready_tail++;
+
+	if (slot_end(ctx, &c))
+		ready_add(ctx, &c);
 	ctx->idled = 0;
 }
 
@@ -177,13 +182,13 @@ static void cq_consumed(struct angara_ctx *ctx)
 /* Takes in all completions there are.  Return: were there any? */
 bool ang_reap(struct angara_ctx *ctx)
 {
-	u32 mask = ctx->create.cq_entries - 1;
+	struct angara_completion c;
 	u32 from = ctx->ci;
 
-	while (cq_next(ctx, &ctx->ready[ctx->ready_tail & mask])) {
+	while (cq_next(ctx, &c)) {
 		ctx->ci++;
-		if (slot_end(ctx, &ctx->ready[ctx->ready_tail & mask]))
-			ctx->ready_tail++;
+		if (slot_end(ctx, &c))
+			ready_add(ctx, &c);
 	}
 	if (ctx->ci != from)
 		cq_consumed(ctx);

@@ -38,6 +38,7 @@ extern const struct part onesided_parts[];
 extern const struct part msg_parts[];
 extern const struct part coll_parts[];
 extern const struct part soft_parts[];
+extern const struct part room_parts[];
 extern const struct part given_parts[];
 extern const struct part team_parts[];
 /* Run by name only: they want something of their surroundings. */

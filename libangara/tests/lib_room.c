@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Completions that the program has not polled: they stay as they are, and calls
+ * that wait go on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib.h"
+
+#define SHORT_CQ	8
+
+/* A context of its own, whose completion queue is short. */
+static struct angara_ctx *own_open(uint32_t cq_entries)
+{
+	const struct angara_ctx_attr attr = {
+		.size = sizeof(attr), .cq_entries = cq_entries,
+		.msg_bytes = ANGARA_MIN_MSG_BYTES,
+	};
+	struct angara_ctx *own;
+
+	if (!expect("context", alone_open(NULL, &attr, &own), 0))
+		exit(1);
+	return own;
+}
+
+/* Puts of the context to itself with the cookies 1 to @n, all complete. */
+static bool puts_unpolled(struct angara_ctx *own, const struct angara_mr *mr,
+			  unsigned int n)
+{
+	struct angara_op op = { .size = sizeof(op) };
+	bool ok = true;
+
+	for (op.cookie = 1; ok && op.cookie <= n; op.cookie++)
+		ok = expect("put", angara_put_inline_nbi(own, alone_self(own),
+							 angara_mr_key(mr), 0, "x", 1,
+							 &op), 0);
+	return ok && expect("quiet", angara_quiet(own, LONG_MS), 0);
+}
+
+static bool puts_polled(struct angara_ctx *own, unsigned int n)
+{
+	struct angara_completion c[SHORT_CQ];
+	unsigned int i;
+	bool ok = expect("polled", angara_poll(own, c, SHORT_CQ), n);
+
+	for (i = 0; ok && i < n; i++)
+		ok = expect("cookie", (long long)c[i].cookie, i + 1);
+	return ok;
+}
+
+/* A put that waits leaves a full ring of completions as it is. */
+static bool ring_full(void)
+{
+	struct angara_ctx *own = own_open(SHORT_CQ);
+	struct angara_mr *mr;
+	bool ok = expect("memory", alone_malloc(own, 64, &mr), 0);
+
+	ok = ok && puts_unpolled(own, mr, SHORT_CQ) &&
+	     expect("put", angara_put_inline(own, alone_self(own), angara_mr_key(mr), 0,
+					     "y", 1), 0) &&
+	     puts_polled(own, SHORT_CQ);
+	angara_ctx_close(own);
+	return ok;
+}
+
+const struct part room_parts[] = {
+	{ "a full ring of completions", ring_full },
+	{ NULL, NULL },
+};
