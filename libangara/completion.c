@@ -16,7 +16,8 @@
  *
  * A call of the library that waits meets completions that are not its own.  It
  * keeps those that are to be told in a ring, which angara_poll() empties first.
- * An operation is only posted if the ring has room for its completion.
+ * An operation whose completion may be told is only posted if the ring has room
+ * for all of these; others do not depend on what the caller has polled.
  *
  * The queue is memory that the device writes, and is not trusted with the table
  * of slots: a completion that names no slot in use is ignored.

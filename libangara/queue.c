@@ -83,11 +83,17 @@ static u32 sq_room(const struct angara_ctx *ctx)
 	return ctx->create.sq_entries - (ctx->pi - fetched);
 }
 
-/* Is there room for @n operations of @need entries, and for their completions? */
-static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need)
+/*
+ * Is there room for @n operations of @need entries?  Of them one at most has a
+ * completion that is told, by @kind, and then a place in the ring.
+ */
+static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
+		     unsigned int kind)
 {
-	u32 told = ctx->ready_tail - ctx->ready_head;
+	u32 told = 0;
 
+	if (kind == ANG_SLOT_TOLD || kind == ANG_SLOT_SILENT)
+		told = ctx->ready_tail - ctx->ready_head;
 	return ctx->outstanding + told + n <= ctx->create.cq_entries &&
 	       sq_room(ctx) >= need;
 }
@@ -97,14 +103,14 @@ static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need)
  * it has ended makes some.
  * Return: 0; -EAGAIN; -ENODEV.
  */
-static int make_room(struct angara_ctx *ctx, u32 n, u32 need)
+static int make_room(struct angara_ctx *ctx, u32 n, u32 need, unsigned int kind)
 {
 	int ret = ang_flush(ctx);
 
 	if (ret)
 		return ret;
 	ang_reap(ctx);
-	if (has_room(ctx, n, need))
+	if (has_room(ctx, n, need, kind))
 		return 0;
 	ang_idle(ctx, ANG_IDLE_POST);
 	return ctx->dead ? -ENODEV : -EAGAIN;
@@ -226,14 +232,18 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 {
 	u32 need = entries_of(len);
 	int ret = ctx->dead ? -ENODEV : 0;
+	unsigned int kind;
 
 	if (op && !ret)
 		ret = apply(wqe, op);
-	if (!ret && !has_room(ctx, 1, need))
-		ret = make_room(ctx, 1, need);
 	if (ret)
 		return ret;
-	push(ctx, wqe, data, len, kind_of(ctx, op), op ? op->cookie : 0);
+	kind = kind_of(ctx, op);
+	if (!has_room(ctx, 1, need, kind))
+		ret = make_room(ctx, 1, need, kind);
+	if (ret)
+		return ret;
+	push(ctx, wqe, data, len, kind, op ? op->cookie : 0);
 	return ring(ctx, op);
 }
 
@@ -256,23 +266,27 @@ int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 {
 	u32 need = entries_of(len) + entries_of(len2);
 	int ret = ctx->dead ? -ENODEV : 0;
+	unsigned int kind;
 	u32 behind;
 
 	if (op && !ret)
 		ret = apply(second, op);
-	if (!ret && !has_room(ctx, 2, need))
-		ret = make_room(ctx, 2, need);
+	if (ret)
+		return ret;
+	kind = kind_of(ctx, op);
+	if (!has_room(ctx, 2, need, kind))
+		ret = make_room(ctx, 2, need, kind);
 	if (ret)
 		return ret;
 	if (op && op->flags & ANGARA_FENCE)
 		first->flags |= ANGARA_WQE_FENCE;
 	behind = ctx->slots[ctx->free_slot].next;
 	push(ctx, first, data, len, ANG_SLOT_LINKED, behind);
-	push(ctx, second, data2, len2, kind_of(ctx, op), op ? op->cookie : 0);
+	push(ctx, second, data2, len2, kind, op ? op->cookie : 0);
 	return ring(ctx, op);
 }
 
-/* For a call that waits, completions that nobody has taken are no hindrance. */
+/* As has_room() of one operation that is not told. */
 static bool start_room(struct angara_ctx *ctx, const void *arg)
 {
 	return ctx->outstanding < ctx->create.cq_entries &&
@@ -335,6 +349,7 @@ int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 		  struct ang_blocked *b, u32 *number)
 {
 	int ret = ctx->dead ? -ENODEV : 0;
+	unsigned int kind = kind_of(ctx, op);
 
 	if (!ret && b) {
 		ret = slot_wait(ctx);
@@ -348,12 +363,11 @@ int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 	if (!ret && op && (op->size < sizeof(*op) || op->reserved ||
 			   op->flags & ~(ANGARA_OP_FLAGS & ~ANGARA_NOTIFY)))
 		ret = -EINVAL;
-	if (!ret && !has_room(ctx, 1, 0))
-		ret = make_room(ctx, 1, 0);
+	if (!ret && !has_room(ctx, 1, 0, kind))
+		ret = make_room(ctx, 1, 0, kind);
 	if (ret)
 		return ret;
-	*number = slot_new(ctx, ANG_NO_TREE,
-			   kind_of(ctx, op), op ? op->cookie : 0);
+	*number = slot_new(ctx, ANG_NO_TREE, kind, op ? op->cookie : 0);
 	return 0;
 }
 

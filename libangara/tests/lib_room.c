@@ -12,6 +12,7 @@
 #include "lib.h"
 
 #define SHORT_CQ	8
+#define TEAM_CQ		64
 
 /* A context of its own, whose completion queue is short. */
 static struct angara_ctx *own_open(uint32_t cq_entries)
@@ -43,9 +44,9 @@ static bool puts_unpolled(struct angara_ctx *own, const struct angara_mr *mr,
 
 static bool puts_polled(struct angara_ctx *own, unsigned int n)
 {
-	struct angara_completion c[SHORT_CQ];
+	struct angara_completion c[TEAM_CQ];
 	unsigned int i;
-	bool ok = expect("polled", angara_poll(own, c, SHORT_CQ), n);
+	bool ok = expect("polled", angara_poll(own, c, TEAM_CQ), n);
 
 	for (i = 0; ok && i < n; i++)
 		ok = expect("cookie", (long long)c[i].cookie, i + 1);
@@ -67,7 +68,54 @@ static bool ring_full(void)
 	return ok;
 }
 
+/* Operations without a completion of their own need no room for one. */
+static bool ring_counted(void)
+{
+	const struct angara_op told = { .size = sizeof(told), .cookie = 99 };
+	const struct angara_op silent = { .size = sizeof(silent), .flags = ANGARA_SILENT };
+	struct angara_ctx *own = own_open(SHORT_CQ);
+	struct angara_peer self = alone_self(own);
+	struct angara_mr *mr;
+	uint64_t key;
+	bool ok = expect("memory", alone_malloc(own, 64, &mr), 0);
+
+	key = ok ? angara_mr_key(mr) : 0;
+	ok = ok && puts_unpolled(own, mr, SHORT_CQ) &&
+	     expect("told", angara_put_inline_nbi(own, self, key, 0, "y", 1, &told),
+		    -EAGAIN) &&
+	     expect("silent", angara_put_inline_nbi(own, self, key, 0, "y", 1, &silent),
+		    -EAGAIN) &&
+	     expect("counted", angara_put_inline_nbi(own, self, key, 0, "y", 1, NULL), 0) &&
+	     expect("quiet", angara_quiet(own, LONG_MS), 0) && puts_polled(own, SHORT_CQ);
+	angara_ctx_close(own);
+	return ok;
+}
+
+/* Collectives that wait end while a full ring of completions is not polled. */
+static bool ring_collective(void)
+{
+	struct angara_team_attr soft = { .size = sizeof(soft), .flags = ANGARA_TEAM_SOFTWARE };
+	struct angara_ctx *own = own_open(TEAM_CQ);
+	struct angara_team *team = NULL;
+	struct angara_mr *mr;
+	bool ok;
+
+	ok = expect("memory", alone_malloc(own, 64, &mr), 0) &&
+	     expect("team", angara_team_create(job, own, NULL, 0, &soft, &team), 0) &&
+	     puts_unpolled(own, mr, TEAM_CQ);
+	alarm(LONG_MS / 1000);
+	ok = ok && expect("barrier", angara_barrier(team), 0);
+	alarm(0);
+	ok = ok && puts_polled(own, TEAM_CQ);
+	if (team)
+		ok &= expect("destroy", angara_team_destroy(team), 0);
+	angara_ctx_close(own);
+	return ok;
+}
+
 const struct part room_parts[] = {
 	{ "a full ring of completions", ring_full },
+	{ "operations that need no place in it", ring_counted },
+	{ "collectives while completions are not polled", ring_collective },
 	{ NULL, NULL },
 };
