@@ -521,11 +521,15 @@ static bool all_told(struct angara_ctx *ctx, const void *arg)
 	return team->spread >= 32 || 1U << team->spread >= team->size;
 }
 
+/* By the team: the progress of the wait may end and free any of its collectives. */
 static bool reads_done(struct angara_ctx *ctx, const void *arg)
 {
-	const struct ang_coll_op *op = arg;
+	const struct angara_team *team = arg;
+	const struct ang_coll_op *op = team->ops;
 
-	return !op->gets || ctx->dead;
+	while (op && !op->gets)
+		op = op->next;
+	return !op || ctx->dead;
 }
 
 /**
@@ -542,12 +546,12 @@ void ang_coll_leave(struct angara_team *team, bool quietly)
 		ang_coll_fail(team, team->rank, ANGARA_ST_TREE_DOWN);
 		ang_wait_until(ctx, all_told, team, ANG_TELL_MS);
 	}
-	while (team->ops) {
-		/* Reads into the caller's memory are waited for: they end. */
-		ang_wait_until(ctx, reads_done, team->ops, ANGARA_FOREVER);
+	/* Reads into the caller's memory are waited for: they end. */
+	if (team->ops)
+		ang_wait_until(ctx, reads_done, team, ANGARA_FOREVER);
+	while (team->ops)
 		op_over(team->ops, ANGARA_ST_TREE_DOWN,
 			team->peers[team->rank].node);
-	}
 	while (*at && *at != team)
 		at = &(*at)->next;
 	if (*at)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Completions that the program has not polled: they stay as they are, and calls
- * that wait go on.
+ * that wait go on.  Teams that are left while the adapter reads.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -113,9 +113,45 @@ static bool ring_collective(void)
 	return ok;
 }
 
+/* A team is left while the adapter reads for one of its collectives. */
+static bool leave_reading(void)
+{
+	enum { N = 1 << 17, TIMES = 8 };
+	struct angara_team_attr soft = { .size = sizeof(soft), .flags = ANGARA_TEAM_SOFTWARE };
+	struct angara_op op = { .size = sizeof(op), .cookie = 1 };
+	struct angara_mr *mr = region(2 * N * 8);
+	struct angara_completion c;
+	unsigned int i, k;
+	bool ok = true;
+
+	for (i = 0; ok && i < TIMES; i++) {
+		struct angara_team *team;
+
+		ok = expect("team", angara_team_create(job, ctx, NULL, 0, &soft, &team), 0) &&
+		     expect("allreduce", angara_allreduce_nbi(team, mr, N * 8, mr, 0, N,
+							      ANGARA_TYPE_UINT64,
+							      ANGARA_RED_SUM, &op), 0) &&
+		     expect("started", angara_job_barrier(job), 0);
+		if (!ok)
+			break;
+		/* Takes offers in, and has them read. */
+		for (k = 0; k < i; k++)
+			if (angara_poll(ctx, &c, 1) == 1)
+				break;
+		angara_team_leave(team);
+		if (k == i)
+			ok = expect("ended", angara_poll_wait(ctx, &c, 1, LONG_MS), 1);
+		ok &= expect("cookie", (long long)c.cookie, 1) &
+		      expect("left", angara_job_barrier(job), 0);
+	}
+	angara_free(mr);
+	return ok;
+}
+
 const struct part room_parts[] = {
 	{ "a full ring of completions", ring_full },
 	{ "operations that need no place in it", ring_counted },
 	{ "collectives while completions are not polled", ring_collective },
+	{ "teams left while the adapter reads", leave_reading },
 	{ NULL, NULL },
 };
