@@ -11,22 +11,39 @@
 #include "ang_model.h"
 #include "coll_run.h"
 
-/* Bytes from the first block to the end of the last one. */
-static u64 extent(const struct ang_blocks *blocks, size_t count, u32 n,
-		  u32 elem)
+/*
+ * Bytes from the first block to the end of the last one.  The sum of the counts
+ * is a number of bytes, too, as schedules have it.
+ * Return: 0; -EINVAL a number of bytes cannot say it.
+ */
+static int extent(const struct ang_blocks *blocks, size_t count, u32 n,
+		  u32 elem, u64 *bytes)
 {
-	u64 end = 0, at = 0;
+	u64 end = 0, at = 0, sum;
 	u32 i;
 
 	for (i = 0; i < n; i++) {
 		u64 len = blocks->counts ? blocks->counts[i] : count;
 		u64 from = blocks->displs ? blocks->displs[i] : at;
+		u64 to;
 
-		if (len && from + len > end)
-			end = from + len;
-		at += len;
+		if (__builtin_add_overflow(at, len, &at) ||
+		    __builtin_add_overflow(from, len, &to))
+			return -EINVAL;
+		if (len && to > end)
+			end = to;
 	}
-	return end * elem;
+	return __builtin_mul_overflow(at, elem, &sum) ||
+	       __builtin_mul_overflow(end, elem, bytes) ? -EINVAL : 0;
+}
+
+/* Bytes of a buffer, which has blocks of all members or only the own one. */
+static int side_len(const struct ang_coll_args *a, const struct ang_blocks *blocks,
+		    bool all, u32 n, u64 *bytes)
+{
+	const struct ang_blocks own = { NULL, NULL };
+
+	return extent(all ? blocks : &own, a->count, all ? n : 1, a->elem, bytes);
 }
 
 /* Starts a collective of bytes with what is needed of @in and @out. */
@@ -35,20 +52,17 @@ static int start(struct angara_team *team, struct ang_coll_call *call, bool in,
 {
 	struct ang_coll_args *a = &call->args;
 	u32 n = team->size;
+	int ret = 0;
 
 	if (a->root >= n)
 		return -EINVAL;
 	if (!a->elem)
 		a->elem = 1;
-	if (in && in_blocks)
-		call->in.len = extent(&a->in, a->count, n, a->elem);
-	else if (in)
-		call->in.len = a->count * a->elem;
-	if (out && out_blocks)
-		call->out.len = extent(&a->out, a->count, n, a->elem);
-	else if (out)
-		call->out.len = a->count * a->elem;
-	return ang_coll_software(team, call);
+	if (in)
+		ret = side_len(a, &a->in, in_blocks, n, &call->in.len);
+	if (out && !ret)
+		ret = side_len(a, &a->out, out_blocks, n, &call->out.len);
+	return ret ? ret : ang_coll_software(team, call);
 }
 
 static int allgather(struct angara_team *team, const struct angara_mr *dst,

@@ -148,10 +148,45 @@ static bool leave_reading(void)
 	return ok;
 }
 
+/* Blocks whose end is beyond what a number of bytes can say. */
+static bool wrapped_blocks(void)
+{
+	struct angara_team_attr soft = { .size = sizeof(soft), .flags = ANGARA_TEAM_SOFTWARE };
+	size_t *blocks = calloc(2 * size, sizeof(*blocks)), *displs = blocks + size;
+	struct angara_mr *mr = region(4096);
+	struct angara_team *team;
+	unsigned int i;
+	bool ok;
+
+	if (!blocks)
+		return false;
+	ok = expect("team", angara_team_create(job, ctx, NULL, 0, &soft, &team), 0);
+	for (i = 0; i < size; i++) {
+		blocks[i] = 8;
+		displs[i] = 8 * i;
+	}
+	displs[size - 1] = SIZE_MAX - 3;
+	ok = ok && expect("displacement", angara_allgatherv(team, mr, 2048, blocks, displs, mr,
+							    0), -EINVAL);
+	blocks[0] = SIZE_MAX - 7;
+	displs[size - 1] = 0;
+	ok = ok && expect("counts", angara_allgatherv(team, mr, 2048, blocks, NULL, mr, 0),
+			  -EINVAL) &&
+	     expect("elements", angara_reduce_scatter(team, mr, 2048, mr, 0,
+						      SIZE_MAX / 8 + 2, ANGARA_TYPE_UINT64,
+						      ANGARA_RED_SUM), -EINVAL) &&
+	     expect("length", angara_allgather(team, mr, 2048, mr, 0, SIZE_MAX / size + 1),
+		    -EINVAL);
+	free(blocks);
+	angara_free(mr);
+	return ok & expect("destroy", angara_team_destroy(team), 0);
+}
+
 const struct part room_parts[] = {
 	{ "a full ring of completions", ring_full },
 	{ "operations that need no place in it", ring_counted },
 	{ "collectives while completions are not polled", ring_collective },
 	{ "teams left while the adapter reads", leave_reading },
+	{ "blocks that wrap around", wrapped_blocks },
 	{ NULL, NULL },
 };
