@@ -36,9 +36,11 @@ static int find_device(const char *device, struct ang_spec *spec, char *buf,
 	if (ret || device)
 		return ret;
 	ret = ang_dev_choose(spec, &number);
+	if (ret)
+		return ret;
 	snprintf(buf, ANG_NUMBER_BYTES, "%u", number);
 	*name = buf;
-	return ret;
+	return 0;
 }
 
 static int open_errno(int ret)
@@ -70,20 +72,13 @@ static int domain_about(struct angara_domain *dom)
 }
 
 static int domain_create(struct angara_domain *dom,
-			 const struct angara_domain_attr *attr)
+			 const struct angara_domain_attr *attr, u64 job)
 {
 	struct angara_domain_create arg =
 		ANG_CMD_INIT(struct angara_domain_create);
 	int ret;
 
-	if (attr->job) {
-		u64 key;
-
-		ret = ang_job_key(attr->job, &key);
-		if (ret)
-			return ret;
-		arg.job = key;
-	}
+	arg.job = job;
 	if (attr->pkey) {
 		arg.flags = ANGARA_DOMAIN_PKEY;
 		arg.pkey = attr->pkey;
@@ -94,7 +89,7 @@ static int domain_create(struct angara_domain *dom,
 }
 
 static int domain_start(struct angara_domain *dom, const char *name,
-			const struct angara_domain_attr *attr)
+			const struct angara_domain_attr *attr, u64 job)
 {
 	int ret = open_errno(ang_dev_open(&dom->dev, &dom->spec, name));
 
@@ -102,7 +97,7 @@ static int domain_start(struct angara_domain *dom, const char *name,
 		return ret;
 	ret = domain_about(dom);
 	if (!ret)
-		ret = domain_create(dom, attr);
+		ret = domain_create(dom, attr, job);
 	if (ret)
 		ang_dev_close(&dom->dev);
 	return ret;
@@ -117,12 +112,16 @@ ANG_PUBLIC int angara_domain_open(const char *device,
 	char buf[ANG_NUMBER_BYTES];
 	struct angara_domain *dom;
 	const char *name;
+	u64 job = 0;
 	int ret;
 
 	*out = NULL;
 	ret = ang_sized_take(&attr, sizeof(attr), given, first);
 	if (!ret && (attr.flags || attr.reserved))
 		ret = -EINVAL;
+	/* Before anything that may fail here alone: all members exchange it. */
+	if (!ret && attr.job)
+		ret = ang_job_key(attr.job, &job);
 	if (ret)
 		return ret;
 	dom = calloc(1, sizeof(*dom));
@@ -130,7 +129,7 @@ ANG_PUBLIC int angara_domain_open(const char *device,
 		return -ENOMEM;
 	ret = find_device(device, &dom->spec, buf, &name);
 	if (!ret)
-		ret = domain_start(dom, name, &attr);
+		ret = domain_start(dom, name, &attr, job);
 	if (ret) {
 		free(dom);
 		return ret;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib.h"
 #include "pending.h"
@@ -335,6 +336,76 @@ static bool refused(struct member *m, struct angara_job *own)
 	       expect("no team", team == NULL, 1);
 }
 
+/**
+ * struct pair - a job of two that open domains
+ * @met: both have come
+ * @blocks: what they bring
+ */
+struct pair {
+	pthread_barrier_t met;
+	char blocks[2][BLOCK];
+};
+
+struct opener {
+	struct pair *pair;
+	unsigned int rank;
+	const char *device;
+	int ret;
+};
+
+static int pair_exchange(void *arg, const unsigned int *ranks, unsigned int n,
+			 uint64_t tag, const void *mine, size_t len, void *all)
+{
+	struct opener *o = arg;
+	unsigned int i;
+
+	(void)ranks;
+	(void)tag;
+	if (len > BLOCK || n != 2)
+		return -EMSGSIZE;
+	memcpy(o->pair->blocks[o->rank], mine, len);
+	pthread_barrier_wait(&o->pair->met);
+	for (i = 0; i < 2; i++)
+		memcpy((char *)all + i * len, o->pair->blocks[i], len);
+	pthread_barrier_wait(&o->pair->met);
+	return 0;
+}
+
+static void *opener_run(void *arg)
+{
+	struct angara_domain_attr attr = { .size = sizeof(attr) };
+	struct opener *o = arg;
+	struct angara_domain *own = NULL;
+
+	o->ret = angara_job_init_with(o->rank, 2, pair_exchange, o, &attr.job);
+	if (!o->ret)
+		o->ret = angara_domain_open(o->device, &attr, &own);
+	angara_domain_close(own);
+	angara_job_finalize(attr.job);
+	return NULL;
+}
+
+/* A member whose device is not there does not leave the other in the exchange. */
+static bool device_missing(void)
+{
+	struct pair pair;
+	struct opener o[2] = {
+		{ .pair = &pair, .rank = 0 },
+		{ .pair = &pair, .rank = 1, .device = "/dev/null/none" },
+	};
+	pthread_t thread;
+
+	pthread_barrier_init(&pair.met, NULL, 2);
+	alarm(LONG_MS / 1000);
+	if (pthread_create(&thread, NULL, opener_run, &o[1]))
+		exit(1);
+	opener_run(&o[0]);
+	pthread_join(thread, NULL);
+	alarm(0);
+	pthread_barrier_destroy(&pair.met);
+	return expect("open", o[0].ret, 0) & expect("no device", o[1].ret, -ENODEV);
+}
+
 static bool bad_jobs(void)
 {
 	struct member m[MEMBERS];
@@ -384,8 +455,8 @@ static bool given(void)
 	for (i = 0; i < MEMBERS; i++)
 		if (!expect("open", lane_open(i), 0))
 			return false;
-	ok = bad_jobs() && end_in_order() && many() && failures_of_exchange() &&
-	     end_in_order();
+	ok = bad_jobs() && device_missing() && end_in_order() && many() &&
+	     failures_of_exchange() && end_in_order();
 	for (i = 0; i < MEMBERS; i++)
 		angara_ctx_close(lanes[i].ctx);
 	return ok;
