@@ -113,6 +113,10 @@ struct angara_signal {
  * @op: what the caller wants of the two, which have one completion, or NULL;
  *	with ANGARA_NOTIFY the signal is counted, which wakes the target
  *
+ * The word is changed even if the target refuses the data.  Only the caller
+ * learns of that, by the completion.  The signal has a fence: it also waits for
+ * earlier collectives of the context, a barrier for example.
+ *
  * Return: as angara_put_nbi().
  */
 int angara_put_signal_nbi(struct angara_ctx *ctx, struct angara_peer peer,
@@ -355,7 +359,8 @@ struct angara_completion {
  * @out: out: completions, in the order in which the operations ended
  * @n: room for so many
  *
- * Makes no system call.
+ * Makes no system call while there are completions.  Of the calls that find none,
+ * one in about a thousand may ask the system whether the device is gone.
  *
  * Return: their number, 0 if there is none; -ENODEV there is none and the device
  * is gone.

@@ -23,6 +23,10 @@ extern "C" {
  * angara_poll(), angara_quiet(), and whatever waits.  A program that sleeps on
  * angara_ctx_fd() with such collectives under way looks at least every second, or
  * the death of a member is found out by others only.
+ *
+ * Their messages come to the same message area as the program's.  When that is
+ * full of messages that the program has not taken and freed, a collective by
+ * software does not go on, and a call that waits for one does not return.
  */
 
 #define ANGARA_TEAM_TREE	(1U << 0)	/* a tree, or an error */

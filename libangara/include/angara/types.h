@@ -161,7 +161,8 @@ struct angara_peer {
  * without, by angara_flush(), or by any call that waits.
  *
  * ANGARA_FENCE: the device starts the operation when all earlier ones of the
- * context to the same node are complete there.
+ * context to the same node are complete there, and all earlier collectives of
+ * the context that the device does, of any team.
  */
 struct angara_op {
 	uint32_t size;
