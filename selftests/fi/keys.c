@@ -92,17 +92,19 @@ static bool again(void)
 	return ok;
 }
 
+#define MOST	5000	/* more than there can be of either */
+
 /* As many as there can be: all small ones, and then large ones. */
 static bool many(uint64_t first, size_t at_least)
 {
 	static char mem[8];
-	struct fid_mr *mr[1100] = { 0 };
+	static struct fid_mr *mr[MOST];
 	struct fid_mr *more;
 	size_t i, n = 0;
 	int ret = 0;
 	bool ok;
 
-	while (n < 1100 && !ret) {
+	while (n < MOST && !ret) {
 		ret = fi_mr_reg(s[1].domain, mem, sizeof(mem), FI_REMOTE_WRITE,
 				0, first + n, 0, &mr[n], NULL);
 		n += !ret;

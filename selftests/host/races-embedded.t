@@ -15,7 +15,7 @@ SEEDS=${SEEDS:-1 2 3}
 BASE=(-std=gnu11 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter
 	-Iselftests/embed/env -I. -Ilibangara -Ilibangara/include
 	-Ilibangara/env -Iuapi -Idriver/model -Idriver -pthread)
-LIBRARY=(libangara/*.c libangara/topo/*.c libangara/embed/*.c driver/row.c
+LIBRARY=(libangara/*.c libangara/algo/*.c libangara/topo/*.c libangara/embed/*.c driver/row.c
 	driver/model/*.c selftests/embed/pause.c)
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 unset PAUSE_SEED
