@@ -2,12 +2,10 @@
 /*
  * Netlink attributes of counters, word by word of the structures that a device
  * writes; 0: the word is not told.  selftests/host/netlink-spec.t compares them
- * with ANGARA_*_COUNTER_NAMES.
+ * with ANGARA_*_COUNTER_NAMES.  Whoever uses them includes linux/angara_nl.h.
  */
 #ifndef ANG_COUNTER_ATTRS_H
 #define ANG_COUNTER_ATTRS_H
-
-#include <linux/angara_nl.h>
 
 #define ANG_NODE_COUNTER_ATTRS {					\
 	ANGARA_A_NODE_COUNTER_DROPS_NO_TREE,				\
