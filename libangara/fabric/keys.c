@@ -2,8 +2,9 @@
 /*
  * Keys of memory regions.
  *
- * The adapter's keys are small: indices of a table.  Its lower half the
- * provider uses itself, its upper half is the program's:
+ * The keys that are used here are small: slots of the domain's table.  The
+ * lower half, AFI_LOW_KEYS at most, the provider uses itself, what is above it is
+ * the program's:
  *
  *   FI_MR_PROV_KEY	The provider's key holds the start of the region, as the
  *			program addresses it so, above the adapter's key, any of
@@ -26,7 +27,8 @@
 /* Those of the lower half are below this. */
 u32 afi_low_keys(const struct afi_domain *d)
 {
-	return d->about.max_mrs / 2;
+	return d->about.max_mrs / 2 < AFI_LOW_KEYS ? d->about.max_mrs / 2 :
+						     AFI_LOW_KEYS;
 }
 
 /* Small keys that there are. */

@@ -48,6 +48,7 @@
  * a directory, where AFI_DIR_WINDOW places are looked at.
  */
 #define AFI_DIRECT_KEYS		512
+#define AFI_LOW_KEYS		512	/* that the provider uses itself */
 #define AFI_DIR_ENTRIES		4096
 #define AFI_DIR_WINDOW		16
 #define AFI_KEY_BITS		16	/* of a key that the provider chooses */
