@@ -50,7 +50,7 @@ static u32 broken_fields(const struct rows *t, const struct angara_tree_row *r)
 	u32 dir;
 	u32 count = 0;
 
-	for (dir = 0; dir < 16; dir++)
+	for (dir = 0; dir < 64; dir++)
 		if (r->ports >> dir & 1) {
 			count++;
 			if (!has_link(t, dir))
@@ -58,7 +58,7 @@ static u32 broken_fields(const struct rows *t, const struct angara_tree_row *r)
 		}
 	if (count != r->port_sum || (!count && !r->pe))
 		return RULE(FIELD);
-	if (r->tree > 15 || r->is_root > 1 || r->reserved || r->pe > 16)
+	if (r->tree >= ANGARA_MAX_TREES || r->is_root > 1 || r->reserved || r->pe > 16)
 		return RULE(FIELD);
 	if (r->is_root && r->to_root != ANGARA_PORT_NONE)
 		return RULE(FIELD);

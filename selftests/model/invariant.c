@@ -284,7 +284,7 @@ static void remains(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *
 	for (i = 0; i < fab->cfg.ops; i++) {
 		struct ang_op *op = ang_op(fab, n, c, i);
 
-		EXPECT(op->state <= ANG_OP_GHOST);
+		EXPECT(op->state <= ANG_OP_HELD);
 		if (op->state != ANG_OP_GHOST)
 			continue;
 		EXPECT(op->opcode == ANGARA_OP_SEND);
