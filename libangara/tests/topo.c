@@ -269,7 +269,7 @@ static bool test_arguments(void)
 
 	angara_topo_parse("2x2x2", &t);
 	return builds(&t, 7, 15, 16, 1, 8) && builds(&t, 8, 0, 1, 1, -EINVAL) &&
-	       builds(&t, 0, 16, 1, 1, -EINVAL) &&
+	       builds(&t, 0, 64, 1, 1, -EINVAL) &&
 	       builds(&t, 0, 0, 17, 1, -EINVAL) &&
 	       builds(&t, 0, 0, 0, 0, -EINVAL) &&
 	       builds(&none, 0, 0, 1, 1, -EINVAL) &&

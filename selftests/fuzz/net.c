@@ -171,6 +171,11 @@ static void check_waiting(struct net *net, const struct process *p)
 
 		if (op->state == ANG_OP_FREE)
 			continue;
+		/* It stands behind one of those. */
+		if (op->state == ANG_OP_HELD) {
+			EXPECT(op->after);
+			continue;
+		}
 		EXPECT(ang_is_coll(op->opcode));
 		EXPECT(op->tree < TREES && net->tree[op->tree]);
 		t = net->tree[op->tree];
