@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# What people do with the project. Building for guests, with all its set-up,
-# is in tools/vm; `make help` lists the targets.
+# Main targets. Scripts for guests are in tools/vm; `make help` lists the
+# targets.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -17,7 +17,7 @@ SUBMAKE = $(MAKE) O=$(HOST_OUT)
 RULES := tools/udev/90-angara.rules
 
 .PHONY: all
-all: modules user ## build all for this machine (the default)
+all: modules user ## build everything for this machine (the default)
 
 .PHONY: help
 help: ## list the targets
@@ -43,7 +43,7 @@ user: ## build library and tools
 	$(SUBMAKE) -C tools all
 
 .PHONY: install
-install: ## install all (PREFIX=, DESTDIR=)
+install: ## install everything (PREFIX=, DESTDIR=)
 	@[ -e $(KBUILD_OUT)/modules.order ] || \
 		echo "==> modules not installed: none were built"
 	[ ! -e $(KBUILD_OUT)/modules.order ] || \
@@ -59,17 +59,17 @@ install: ## install all (PREFIX=, DESTDIR=)
 	$(if $(DESTDIR),,ldconfig)
 
 .PHONY: clean
-clean: ## remove what was built; the guest root stays
+clean: ## remove build output, except the guest root
 	rm -rf $(BUILD)/kernel $(BUILD)/host $(BUILD)/guest-user $(BUILD)/variant
 
 .PHONY: distclean
-distclean: ## remove all of build/, the guest root too
+distclean: ## remove all of build/, including the guest root
 	rm -rf $(BUILD) 2>/dev/null || sudo rm -rf $(BUILD)
 
 ## In guests
 
 .PHONY: setup
-setup: ## get packages, make the guest root (once)
+setup: ## install packages, make the guest root (once)
 	@tools/vm/setup
 
 .PHONY: guest-modules
@@ -85,7 +85,7 @@ debug-kernels: setup ## build the kernels debug and kcsan (once, 10 minutes each
 	@tools/vm/debug-kernel $(KERNEL)
 
 .PHONY: demo
-demo: setup ## load the driver in a guest and show it at work
+demo: setup ## load the driver in a guest and run applications on it
 	@tools/vm/build modules 6.12
 	@tools/vm/build user
 	@echo "==> booting a guest: kernel 6.12, torus 2x2x2"
@@ -118,17 +118,25 @@ paper: ## simulate the published figures: build/paper/report.md (QUICK=1: a part
 	@tools/sim/paper/paper --sim $(HOST_OUT)/bin/angara-sim \
 		--out $(BUILD)/paper$(if $(QUICK),/quick --quick)
 
+.PHONY: topologies
+topologies: ## compare topologies: build/topologies/report.md (QUICK=1: a part)
+	@$(SUBMAKE) -s -C libangara all
+	@$(SUBMAKE) -s -C tools/topo all
+	@$(SUBMAKE) -s -C tools/sim all
+	@tools/topo/report $(HOST_OUT)/bin/angara-topo \
+		$(BUILD)/topologies$(if $(QUICK),/quick) \
+		$(HOST_OUT)/bin/angara-sim $(if $(QUICK),--quick)
+
 ## Tests
 
-# With + before it, so that it hands on the processes that `make -j` has left;
-# `make -n` is not to run it.
+# The leading + passes on free jobs of `make -j`; `make -n` must not run it.
 PROVE = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),: )selftests/prove
 
 .PHONY: check
-check: setup ## run all tests (T=embed: the one called so)
+check: setup ## run all tests (T=embed: only that one)
 	@+$(PROVE) $(or $(T),host build guest)
 
-# Tests without a guest that together take longer than all others of them.
+# Tests without a guest, which together take longer than the others.
 LONG_HOST := $(shell sed -n 's|^first host/\(.*\)|selftests/host/\1.t|p' \
 	selftests/schedule)
 
@@ -138,7 +146,7 @@ check-host: setup ## run the quick tests that need no guest
 		$(sort $(wildcard selftests/host/*.t)))
 
 .PHONY: check-user
-check-user: setup ## run those of embedded fabrics, benchmarks, simulator, server
+check-user: setup ## run the tests of embedded fabrics, benchmarks, simulator, server
 	@+$(PROVE) $(LONG_HOST)
 
 .PHONY: check-build
@@ -155,9 +163,9 @@ fuzz: ## fuzz the device model and its server (SECONDS=60 each, TARGET=fuzz_devi
 	@selftests/fuzz/run $(or $(SECONDS),60) $(TARGET)
 
 .PHONY: fuzz-proof
-fuzz-proof: ## show that the fuzzers find faults put in on purpose
+fuzz-proof: ## show that the fuzzers find inserted faults
 	@selftests/fuzz/setup
-	@+FUZZ_PROOF=1 $(PROVE) selftests/host/fuzz.t
+	@+LIMIT=0 FUZZ_PROOF=1 $(PROVE) selftests/host/fuzz.t
 
 .PHONY: fuzz-kernel
 fuzz-kernel: debug-kernels ## fuzz the driver in a guest (SECONDS=60, SEED=, THREADS=1)
@@ -168,47 +176,52 @@ fuzz-kernel: debug-kernels ## fuzz the driver in a guest (SECONDS=60, SEED=, THR
 		--seed $(or $(SEED),$$(date +%s))
 
 .PHONY: fuzz-kernel-proof
-fuzz-kernel-proof: debug-kernels ## show that fuzz-kernel finds faults
+fuzz-kernel-proof: debug-kernels ## show that fuzz-kernel finds inserted faults
 	@tools/vm/build user
-	@+$(PROVE) selftests/kfuzz/proof.t
+	@+LIMIT=0 $(PROVE) selftests/kfuzz/proof.t
 
 .PHONY: cost
-cost: ## count instructions per operation anew, into selftests/embed/cost.txt
+cost: ## count instructions per operation, into selftests/embed/cost.txt
 	@+UPDATE=1 $(PROVE) selftests/host/cost.t
 
 .PHONY: kill
 kill: ## kill processes on embedded fabrics (ROUNDS=1000, SEED=1)
-	@+ROUNDS=$(or $(ROUNDS),1000) SEED=$(or $(SEED),1) \
+	@+LIMIT=0 ROUNDS=$(or $(ROUNDS),1000) SEED=$(or $(SEED),1) \
 		$(PROVE) selftests/host/kill-embedded.t
 
 .PHONY: races
-races: ## look for races on embedded fabrics (ROUNDS=5000)
-	@+ROUNDS=$(or $(ROUNDS),5000) \
+races: ## search for races on embedded fabrics (ROUNDS=5000)
+	@+LIMIT=0 ROUNDS=$(or $(ROUNDS),5000) \
 		$(PROVE) selftests/host/races-embedded.t
 
 .PHONY: coverage
-coverage: setup ## count which lines the tests reach (STEPS=model ...)
+coverage: setup ## count the lines that tests reach (STEPS=model ...)
 	@selftests/coverage/run $(STEPS)
 
 .PHONY: check-sim
-check-sim: ## test the simulator at length: 10000 scenarios, saturation, 10^6 nodes
-	@+$(PROVE) long
+check-sim: ## run long tests of the simulator: 10000 scenarios, saturation, 10^6 nodes
+	@+LIMIT=0 $(PROVE) long
+
+.PHONY: check-fabtests
+check-fabtests: setup ## run all of libfabric's own tests over the provider
+	@+$(PROVE) selftests/fabtests/all.t
 
 .PHONY: check-kernels
-check-kernels: setup ## build with all warnings and run the kselftests, each kernel
+check-kernels: setup ## build with all warnings and run the kselftests, on each kernel
 	@selftests/fuzz/setup
-	@+$(PROVE) build selftests/guest/kselftest.t
+	@+LIMIT=0 $(PROVE) build selftests/guest/kselftest.t
 
 .PHONY: check-kernels-proof
-check-kernels-proof: setup ## show that building for each kernel finds faults
-	@+$(PROVE) selftests/kernels/proof.t
+check-kernels-proof: setup ## show that building for each kernel finds inserted faults
+	@+LIMIT=0 $(PROVE) selftests/kernels/proof.t
 
 .PHONY: check-debug
-check-debug: debug-kernels ## run tests on kernels that watch (KERNEL=debug or kcsan)
+check-debug: debug-kernels ## run tests on debug kernels (KERNEL=debug or kcsan)
 	@tools/vm/build user
-	@+$(PROVE) $(patsubst %,selftests/debug/%.t,$(or $(KERNEL),debug kcsan))
+	@+LIMIT=0 \
+		$(PROVE) $(patsubst %,selftests/debug/%.t,$(or $(KERNEL),debug kcsan))
 
 .PHONY: check-debug-proof
-check-debug-proof: debug-kernels ## show that check-debug finds faults
+check-debug-proof: debug-kernels ## show that check-debug finds inserted faults
 	@tools/vm/build user
-	@+$(PROVE) selftests/debug/proof.t selftests/debug/coverage.t
+	@+LIMIT=0 $(PROVE) selftests/debug/proof.t selftests/debug/coverage.t

@@ -352,6 +352,7 @@ int ang_adm_destroy(struct ang_dev *adev, u8 opcode, u16 num)
 /**
  * ang_adm_counters() - read counters
  * @adev: device, entered
+ * @router: this node, or a switch that it keeps
  * @kind: ANGARA_CNT_*
  * @index: which link, tree or context
  * @buf: out: the structure that belongs to @kind
@@ -360,8 +361,8 @@ int ang_adm_destroy(struct ang_dev *adev, u8 opcode, u16 num)
  * Return: as ang_adm_exec(); -ENOENT there is no such thing.
  * Context: process; may sleep.
  */
-int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
-		     size_t len)
+int ang_adm_counters(struct ang_dev *adev, u32 router, u32 kind, u32 index,
+		     void *buf, size_t len)
 {
 	struct angara_adm_cmd cmd = {
 		.opcode = ANGARA_ADM_COUNTERS,
@@ -369,6 +370,7 @@ int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 			.kind = cpu_to_le32(kind),
 			.index = cpu_to_le32(index),
 			.length = cpu_to_le32(len),
+			.router = cpu_to_le32(router),
 		},
 	};
 	struct angara_adm_cpl cpl;

@@ -2,7 +2,7 @@
 /*
  * Angara adapter: internal header of the driver's core (angara.ko).
  *
- * Who is who:
+ * Objects:
  *  - a transport (loopback, PCI) makes an &struct ang_dev, gives it
  *    &struct ang_bus_ops and registers it; it calls ang_irq() for interrupts;
  *  - &struct ang_file is an open /dev/angaraN, &struct ang_domain its domain,
@@ -14,6 +14,7 @@
  *   ang_dev.registration_lock  Read: the device is there as long as it is
  *	held, see ang_dev_enter().  Write: bring-up, unregistering, and both
  *	halves of a restart, ang_dev_down() and ang_dev_up().
+ *   graphs_lock (graph.c)	The descriptions that devices share.
  *   ang_file.lock		One of the file's slow operations at a time: making
  *	its domain, its set of owned rows.
  *   ang_domain.mr_lock		The domain's memory regions and their table.
@@ -26,12 +27,14 @@
  *   ang_dev.map_lock		Read: page faults of doorbells.  Write: files become
  *	stale.
  *   ang_dev.acq_lock		Spinlock: slots of admin commands.
+ *   ang_domain.watch_lock	Spinlock: the notice of a domain, and its watches.
+ *	Taken with locks of the address space held.
  *   ang_uctx.eventfd_lock	Spinlock, irq-safe.
  *
  * ang_irq() looks contexts up under RCU and takes only the last of these.
  * mm->mmap_lock is taken under none of them, since a process can hold its own
  * for long: page faults come before a device is entered.  Nor are they taken
- * under it, but for map_lock, which nobody holds for long: mmap() takes none.
+ * under it, but for map_lock, which is never held for long: mmap() takes none.
  * Mappings of doorbells are taken away, under the lock of the inode's mappings,
  * with registration_lock held and map_lock not.
  * Two devices' locks are never nested, but for tree_lock of any device under
@@ -143,8 +146,40 @@ struct ang_row_seen {
 	struct angara_adm_cpl cpl;
 };
 
+/**
+ * struct ang_router - rows of this node's router, or of a switch that it keeps
+ * @router: its number; constant
+ * @rows: the routing table, as programmed
+ * @seen: what the device last said of each row
+ */
+struct ang_router {
+	u32 router;
+	struct ang_row_table rows;
+	struct ang_row_seen seen[ANGARA_MAX_TREES];
+};
+
+/**
+ * struct ang_graph - description of a fabric, shared by devices; see graph.c
+ * @entry: in the list of all; under its lock, as @users
+ * @users: devices that use it
+ * @text: as the devices told it, without the end of the last line; constant, as all
+ *	below
+ * @topo: what it describes; a graph has its table
+ * @first: where in @kept the switches of each node begin, and the end of those of
+ *	the last one; NULL: there are no switches
+ * @kept: switches by keeper
+ */
+struct ang_graph {
+	struct list_head entry;
+	u32 users;
+	char *text;
+	struct ang_topo topo;
+	u32 *first;
+	u32 *kept;
+};
+
 #define ANG_DESCRIBE_BYTES	64U	/* of the description, per command */
-#define ANG_MAX_TEXT		(PAGE_SIZE - 1)	/* of it: a file of sysfs has no more */
+#define ANG_MAX_TEXT		4095U	/* of it: fits a file of sysfs, see netlink_get.c */
 
 /**
  * struct ang_nums - numbers that users share, below ang_dev.max_ctxs
@@ -171,8 +206,7 @@ struct ang_nums {
  * @fabric_id: fabric
  * @nodes: nodes in the fabric
  * @ports: ports of the router
- * @topo: the fabric, as @text describes it
- * @text: description of the fabric, as the device told it
+ * @graph: description of the fabric
  * @max_ctxs: contexts that can be created; 0 until @ctxs is there, see ang_irq()
  * @caps: ANGARA_CAP_*
  * @registration_lock: see above
@@ -184,8 +218,8 @@ struct ang_nums {
  *	-ENODEV if it is removed; else 0
  * @break_lock: see above
  * @broken: a command was not answered, or it does not start again.  Set under
- *	@break_lock or with @registration_lock held for writing, which who unsets
- *	it holds: when it goes down, and at a restart
+ *	@break_lock or with @registration_lock held for writing; unset under the
+ *	latter, when it goes down and at a restart
  * @stuck: it did not stop when it was told to, nor could it be cut off from
  *	memory, so it may go on with what it knows: that is never freed.  Set as
  *	@broken, unset at a restart; read after ang_dev_break()
@@ -212,11 +246,12 @@ struct ang_nums {
  * @aeq_ci: events taken so far; @aeq_work only
  * @aeq_work: takes events
  * @tree_lock: see above
- * @rows: the routing table, as programmed; under @tree_lock
- * @seen: what the device last said of each row; under @tree_lock
+ * @own: rows of this node; under @tree_lock
+ * @switches: struct ang_router of each switch whose rows were programmed, by number;
+ *	they stay as long as this; under @tree_lock
  * @downs: events of trees that went down so far; atomic
  * @kept_lock: see above
- * @kept: counters that it last told, by kind and index; under @kept_lock
+ * @kept: counters that it last told, by router, kind and index; under @kept_lock
  * @map_lock: see above
  * @debugfs: directory; debugfs.c only
  */
@@ -234,8 +269,7 @@ struct ang_dev {
 	u64 fabric_id;
 	u32 nodes;
 	u32 ports;
-	struct ang_topo topo;
-	char *text;
+	struct ang_graph *graph;
 	u32 max_ctxs;
 	u32 caps;
 
@@ -271,8 +305,8 @@ struct ang_dev {
 	struct work_struct aeq_work;
 
 	struct mutex tree_lock;
-	struct ang_row_table rows;
-	struct ang_row_seen seen[ANGARA_MAX_TREES];
+	struct ang_router own;
+	struct xarray switches;
 	atomic_t downs;
 
 	struct mutex kept_lock;
@@ -324,6 +358,11 @@ static inline void ang_write32(struct ang_dev *adev, u32 off, u32 val)
 	adev->ops->write32(adev, off, val);
 }
 
+/* graph.c */
+struct ang_graph *ang_graph_get(const char *text, struct ang_topo_why *why);
+void ang_graph_put(struct ang_graph *g);
+u32 ang_graph_kept(const struct ang_graph *g, u32 node, const u32 **kept);
+
 /* admin.c; commands want the device entered */
 void ang_adm_setup(struct ang_dev *adev);
 int ang_adm_init(struct ang_dev *adev);
@@ -333,8 +372,8 @@ int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree);
 int ang_adm_destroy(struct ang_dev *adev, u8 opcode, u16 num);
 int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size);
-int ang_adm_counters(struct ang_dev *adev, u32 kind, u32 index, void *buf,
-		     size_t len);
+int ang_adm_counters(struct ang_dev *adev, u32 router, u32 kind, u32 index,
+		     void *buf, size_t len);
 void ang_adm_irq(struct ang_dev *adev);
 
 /*
@@ -348,29 +387,31 @@ static inline bool ang_adm_undecided(int ret)
 
 /* counters.c; reading wants the device entered */
 bool ang_is_kept(const struct ang_dev *adev, unsigned long read_at);
-int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 kind,
-		     u32 index, void *buf, size_t len);
-void ang_dev_counters_forget(struct ang_dev *adev, u32 kind, u32 index);
+int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 router,
+		     u32 kind, u32 index, void *buf, size_t len);
+void ang_dev_counters_forget(struct ang_dev *adev, u32 router, u32 kind, u32 index);
 void ang_dev_counters_forget_all(struct ang_dev *adev);
 
 /* tree.c; all but ang_dev_tree_check() want the device entered */
 int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
-		     const struct angara_tree_row *row, u64 job, u64 *serial);
+		     u32 router, const struct angara_tree_row *row, u64 job,
+		     u64 *serial);
 int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
 		     struct angara_tree_get *get);
 int ang_dev_tree_look(struct ang_dev *adev, const struct ang_cred *cred,
 		      struct angara_tree_get *get);
 int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
-		       u32 tree, u64 job);
+		       u32 router, u32 tree, u64 job);
 int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 			  u32 tree, u32 pkey);
 int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
 		       struct angara_tree_verify *check);
-int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial);
+int ang_dev_tree_disown(struct ang_dev *adev, u32 router, u32 tree, u64 serial);
 void ang_dev_trees_forget(struct ang_dev *adev);
+void ang_dev_trees_free(struct ang_dev *adev);
 
 /**
- * struct ang_ctx_info - a context, for those who look from outside
+ * struct ang_ctx_info - a context, as netlink shows it
  * @ctx: number
  * @pid: process that made it, 0 where it has no number in the namespace asked for
  * @uid: user that made it

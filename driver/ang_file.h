@@ -13,6 +13,7 @@
 
 #include <linux/completion.h>
 #include <linux/poll.h>
+#include <linux/refcount.h>
 #include <linux/scatterlist.h>
 
 #include "ang_dev.h"
@@ -23,10 +24,16 @@
 #define ANG_MEM_CTL	2
 #define ANG_MEM_CTR	3
 #define ANG_MEM_MRT	4	/* a domain's table of regions: never mapped to users */
-#define ANG_MEM_MSG	5	/* message area; of no pages where nobody asked */
+#define ANG_MEM_MSG	5	/* message area; of no pages if not requested */
 #define ANG_MEM_NUM	6
 
-#define ANG_MAP_DB	ANG_MEM_NUM /* no memory: the doorbell page is mapped there */
+/* What is mapped, and is no memory of these kinds. */
+#define ANG_MAP_DB	ANG_MEM_NUM		/* the doorbell page */
+#define ANG_MAP_WATCH	(ANG_MEM_NUM + 1)	/* notice of a domain, see watch.c */
+
+/* Of that. */
+#define ANG_WATCH_BYTES	(sizeof(struct angara_watch) + ANG_MAX_MRS / BITS_PER_BYTE)
+#define ANG_WATCH_PAGES	DIV_ROUND_UP(ANG_WATCH_BYTES, PAGE_SIZE)
 
 /* Distance of the mmap offsets of two kinds of memory; none is that long. */
 #define ANG_MMAP_STRIDE	(1UL << 28)
@@ -57,15 +64,18 @@ struct ang_handle;
  * struct ang_handle_ops - what differs between the two kinds of files
  * @take: take from the device what the file has there: afterwards the device
  *	uses none of its memory, or that is never freed.  Return: true; false
- *	somebody is about to stop the device, who takes it then.
+ *	another thread is about to stop the device and takes it then.
  *	Under ang_dev.registration_lock; once for each file
  * @wake: wake more than the wait queue; NULL if there is none else to wake.
  *	Under ang_dev.files_lock or registration_lock held for writing
+ * @mapping: where mappings of the doorbell are listed; NULL for files that have
+ *	none.  Under ang_dev.registration_lock held for writing
  * @free: free the file's structure; ang_irq() may still look at it
  */
 struct ang_handle_ops {
 	bool (*take)(struct ang_handle *h);
 	void (*wake)(struct ang_handle *h);
+	struct address_space *(*mapping)(struct ang_handle *h);
 	void (*free)(struct ang_handle *h);
 };
 
@@ -74,13 +84,12 @@ struct ang_handle_ops {
  * @adev: the device; constant
  * @ops: which of them it is; constant
  * @entry: in ang_dev.files; under ang_dev.files_lock
- * @mapping: where its mappings are listed: that of the device's inode; constant
  * @stale: the device was unregistered or stopped after the file was opened:
  *	close(2) is all that is left.  Written with ang_dev.registration_lock and
  *	map_lock held for writing; read under either, or without where a late
  *	answer does no harm
  * @taken: @take has returned true; under ang_dev.registration_lock
- * @wait: who sleeps in poll(2)
+ * @wait: sleepers in poll(2)
  * @end: calls @take when the file is closed
  * @ended: it has done so
  * @over: close(2) has given up waiting for @end, or @end is done: the second
@@ -90,7 +99,6 @@ struct ang_handle {
 	struct ang_dev *adev;
 	const struct ang_handle_ops *ops;
 	struct list_head entry;
-	struct address_space *mapping;
 	bool stale;
 	bool taken;
 	wait_queue_head_t wait;
@@ -114,6 +122,14 @@ struct ang_handle {
  * @mrs: memory regions by slot
  * @num_mrs: how many; read without the lock, too
  * @pinned: bytes that they pin; read without the lock, too
+ * @watch_lock: see ang_dev.h
+ * @watch_pages: notice, a struct angara_watch; written under @watch_lock
+ * @num_watches: watches that are not removed; written under @watch_lock
+ * @ended: those that have ended, to be removed; under @watch_lock
+ * @num_ended: how many have ended; under @watch_lock
+ * @watch_wait: woken when one is removed
+ * @watch_work: removes those in @ended
+ * @refs: of the file, and of @watch_work while it is queued or runs
  * @rcu: for ang_dev_ctx_info(), which finds it through a context
  */
 struct ang_domain {
@@ -129,6 +145,14 @@ struct ang_domain {
 	struct xarray mrs;
 	u32 num_mrs;
 	u64 pinned;
+	spinlock_t watch_lock;
+	struct page *watch_pages[ANG_WATCH_PAGES];
+	u32 num_watches;
+	struct list_head ended;
+	u32 num_ended;
+	wait_queue_head_t watch_wait;
+	struct work_struct watch_work;
+	refcount_t refs;
 	struct rcu_head rcu;
 };
 
@@ -137,13 +161,13 @@ struct ang_domain {
  * @h: the file
  * @lock: see ang_dev.h
  * @dom: the domain; set once under @lock, read with ang_file_domain()
- * @owned: serial of each tree's row that goes with this file, or 0; under @lock
+ * @owned: rows that go with this file, struct ang_owned; under @lock
  */
 struct ang_file {
 	struct ang_handle h;
 	struct mutex lock;
 	struct ang_domain *dom;
-	u64 owned[ANGARA_MAX_TREES];
+	struct list_head owned;
 };
 
 static inline struct ang_file *to_ang_file(struct ang_handle *h)
@@ -160,7 +184,8 @@ static inline struct ang_domain *ang_file_domain(struct ang_file *file)
 /**
  * struct ang_uctx - a context and its open file
  * @h: the file
- * @of: the domain's file, referenced; constant, as all down to @sink
+ * @of: the domain's file, referenced; its mapping is that of the device's inode,
+ *	where mappings of the doorbell are listed; constant, as all down to @sink
  * @dom: the domain
  * @num: number on the device
  * @pid: process that created it, referenced
@@ -235,8 +260,7 @@ void ang_file_cred(struct ang_file *file, struct ang_cred *cred);
 int ang_handle_start(void);
 void ang_handle_stop(void);
 void ang_handle_init(struct ang_handle *h, struct ang_dev *adev,
-		     const struct ang_handle_ops *ops,
-		     struct address_space *mapping);
+		     const struct ang_handle_ops *ops);
 void ang_handle_undo(struct ang_handle *h);
 void ang_handle_release(struct ang_handle *h);
 bool ang_handle_take(struct ang_handle *h);
@@ -249,6 +273,7 @@ int ang_ioctl_domain_create(struct ang_ucmd *ucmd, void *arg);
 bool ang_domain_take(struct ang_domain *dom);
 int ang_domain_grow(struct ang_domain *dom, u32 slots);
 void ang_domain_free(struct ang_domain *dom);
+void ang_domain_put(struct ang_domain *dom);
 
 /* ctx.c */
 int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg);
@@ -267,7 +292,7 @@ void *ang_mem_at(const struct ang_mem *mem, u32 kind, size_t offset);
 u64 ang_mem_list(const struct ang_mem *mem, u32 kind);
 u64 ang_mmap_offset(u32 kind);
 int ang_mmap(struct file *filp, struct vm_area_struct *vma);
-void ang_handle_unmap_doorbell(struct ang_handle *h);
+void ang_doorbells_unmap(struct ang_dev *adev);
 
 /* mr.c */
 int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg);
@@ -283,6 +308,7 @@ int ang_ioctl_tree_check(struct ang_ucmd *ucmd, void *arg);
 int ang_ioctl_join(struct ang_ucmd *ucmd, void *arg);
 int ang_ioctl_leave(struct ang_ucmd *ucmd, void *arg);
 void ang_file_disown_trees(struct ang_file *file);
+void ang_file_owned_free(struct ang_file *file);
 
 /* main.c */
 extern const struct file_operations ang_fops;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who may do what with the rows of a node's collective routing table.
+ * Access rights to the rows of a router's collective routing table: a node's, or
+ * a switch's, which belongs to the node that keeps it.
  *
  * One set of rules for the driver and for libangara's embedded backend, so it
  * needs no more than the model does: ang_env.h.  Callers hold the lock of the
@@ -33,7 +34,7 @@ static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
 }
 
 /**
- * struct ang_tree_entry - what is known of a tree on a node
+ * struct ang_tree_entry - what is known of a tree on a router
  * @row: the row, while @set
  * @job: key of the job that may use the tree, 0 for any of the partition; while
  *	@set.  Never told
@@ -50,8 +51,8 @@ struct ang_tree_entry {
 };
 
 /**
- * struct ang_row_table - a node's table
- * @num: trees that the node has
+ * struct ang_row_table - a router's table
+ * @num: trees that the router has
  * @entry: by TreeId
  * @serial: last ang_tree_entry.serial
  */
@@ -61,8 +62,9 @@ struct ang_row_table {
 	u64 serial;
 };
 
+int ang_row_router(const struct ang_topo *topo, u32 node, u32 flags, u32 *router);
 int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *topo,
-		    const struct ang_cred *cred,
+		    u32 router, const struct ang_cred *cred,
 		    const struct angara_tree_row *row);
 u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
 		u64 job);

@@ -9,6 +9,7 @@
 #include <linux/device/bus.h>
 #include <linux/eventfd.h>
 #include <linux/mm.h>
+#include <linux/mmu_notifier.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/version.h>
@@ -70,6 +71,49 @@ static inline void ang_vm_flags_mod(struct vm_area_struct *vma,
 /* 6.8: the interrupt line is no legacy any more. */
 #ifndef PCI_IRQ_INTX
 #define PCI_IRQ_INTX		PCI_IRQ_LEGACY
+#endif
+
+/*
+ * Kconfig selects MMU_NOTIFIER; a module that is built outside of the tree cannot.
+ * Without it the kernel reports no changes of address spaces: every watched region
+ * counts as changed.
+ */
+#ifdef CONFIG_MMU_NOTIFIER
+#define ang_range_event(range)	((range)->event)
+#else
+#define ang_range_event(range)	MMU_NOTIFY_CLEAR
+
+static inline int
+mmu_interval_notifier_insert(struct mmu_interval_notifier *mni,
+			     struct mm_struct *mm, unsigned long start,
+			     unsigned long length,
+			     const struct mmu_interval_notifier_ops *ops)
+{
+	mni->mm = mm;
+	return 0;
+}
+
+static inline void
+mmu_interval_notifier_remove(struct mmu_interval_notifier *mni)
+{
+}
+
+static inline void mmu_interval_set_seq(struct mmu_interval_notifier *mni,
+					unsigned long cur_seq)
+{
+}
+
+static inline unsigned long
+mmu_interval_read_begin(struct mmu_interval_notifier *mni)
+{
+	return 0;
+}
+
+static inline bool mmu_interval_read_retry(struct mmu_interval_notifier *mni,
+					   unsigned long seq)
+{
+	return true;
+}
 #endif
 
 #endif /* ANG_COMPAT_H */

@@ -24,9 +24,16 @@ struct kept {
 	__le64 value[16];
 };
 
-static unsigned long kept_key(u32 kind, u32 index)
+#define INDEX_BITS	7
+#define KIND_BITS	2
+
+/* Fits 32 bits. */
+static_assert(ANG_MAX_CTXS <= 1 << INDEX_BITS && ANGARA_MAX_TREES <= 1 << INDEX_BITS &&
+	      ANGARA_MAX_PORTS <= 1 << INDEX_BITS && ANGARA_CNT_CTX < 1 << KIND_BITS);
+
+static unsigned long kept_key(u32 router, u32 kind, u32 index)
 {
-	return (unsigned long)kind << 16 | index;
+	return ((unsigned long)router << KIND_BITS | kind) << INDEX_BITS | index;
 }
 
 /**
@@ -41,9 +48,8 @@ bool ang_is_kept(const struct ang_dev *adev, unsigned long read_at)
 	return time_before(jiffies, read_at + adev->keep);
 }
 
-static struct kept *kept_get(struct ang_dev *adev, u32 kind, u32 index)
+static struct kept *kept_get(struct ang_dev *adev, unsigned long key)
 {
-	unsigned long key = kept_key(kind, index);
 	struct kept *kept = xa_load(&adev->kept, key);
 
 	if (kept)
@@ -59,10 +65,10 @@ static struct kept *kept_get(struct ang_dev *adev, u32 kind, u32 index)
 	return kept;
 }
 
-static int kept_read(struct ang_dev *adev, u32 kind, u32 index, void *buf,
-		     size_t len)
+static int kept_read(struct ang_dev *adev, u32 router, u32 kind, u32 index,
+		     void *buf, size_t len)
 {
-	struct kept *kept = kept_get(adev, kind, index);
+	struct kept *kept = kept_get(adev, kept_key(router, kind, index));
 
 	lockdep_assert_held(&adev->kept_lock);
 
@@ -71,7 +77,8 @@ static int kept_read(struct ang_dev *adev, u32 kind, u32 index, void *buf,
 	if (len > sizeof(kept->value))
 		return -EINVAL;
 	if (!ang_is_kept(adev, kept->read_at)) {
-		kept->ret = ang_adm_counters(adev, kind, index, kept->value, len);
+		kept->ret = ang_adm_counters(adev, router, kind, index, kept->value,
+					     len);
 		if (!ang_adm_undecided(kept->ret))
 			kept->read_at = jiffies;
 	}
@@ -84,6 +91,7 @@ static int kept_read(struct ang_dev *adev, u32 kind, u32 index, void *buf,
  * ang_dev_counters() - read counters
  * @adev: device, entered
  * @cred: on whose behalf
+ * @router: this node, or a switch that it keeps
  * @kind: ANGARA_CNT_*
  * @index: which link, tree or context
  * @buf: out: the structure that belongs to @kind
@@ -92,16 +100,16 @@ static int kept_read(struct ang_dev *adev, u32 kind, u32 index, void *buf,
  * Return: as ang_adm_counters(); -ENOMEM, -EINTR.
  * Context: process; may sleep.
  */
-int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 kind,
-		     u32 index, void *buf, size_t len)
+int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 router,
+		     u32 kind, u32 index, void *buf, size_t len)
 {
 	int ret;
 
 	if (cred->admin)
-		return ang_adm_counters(adev, kind, index, buf, len);
+		return ang_adm_counters(adev, router, kind, index, buf, len);
 	if (mutex_lock_killable(&adev->kept_lock))
 		return -EINTR;
-	ret = kept_read(adev, kind, index, buf, len);
+	ret = kept_read(adev, router, kind, index, buf, len);
 	mutex_unlock(&adev->kept_lock);
 	return ret;
 }
@@ -109,15 +117,16 @@ int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 kind
 /**
  * ang_dev_counters_forget() - the counters of an object begin anew, or it is gone
  * @adev: device
+ * @router: this node, or a switch that it keeps
  * @kind: ANGARA_CNT_*
  * @index: which link, tree or context
  *
  * Context: process; may sleep.
  */
-void ang_dev_counters_forget(struct ang_dev *adev, u32 kind, u32 index)
+void ang_dev_counters_forget(struct ang_dev *adev, u32 router, u32 kind, u32 index)
 {
 	mutex_lock(&adev->kept_lock);
-	kfree(xa_erase(&adev->kept, kept_key(kind, index)));
+	kfree(xa_erase(&adev->kept, kept_key(router, kind, index)));
 	mutex_unlock(&adev->kept_lock);
 }
 

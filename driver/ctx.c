@@ -35,7 +35,7 @@ static bool area_ok(u32 bytes)
 
 static void uctx_publish(struct ang_dev *adev, struct ang_uctx *uctx)
 {
-	ang_dev_counters_forget(adev, ANGARA_CNT_CTX, uctx->num);
+	ang_dev_counters_forget(adev, adev->node, ANGARA_CNT_CTX, uctx->num);
 	spin_lock(&adev->files_lock);
 	rcu_assign_pointer(adev->ctxs[uctx->num], uctx);
 	spin_unlock(&adev->files_lock);
@@ -125,11 +125,13 @@ static int uctx_mem_alloc(struct ang_dev *adev, struct ang_uctx *uctx,
 
 static bool uctx_take(struct ang_handle *h);
 static void uctx_wake(struct ang_handle *h);
+static struct address_space *uctx_mapping(struct ang_handle *h);
 static void uctx_free(struct ang_handle *h);
 
 static const struct ang_handle_ops uctx_ops = {
 	.take = uctx_take,
 	.wake = uctx_wake,
+	.mapping = uctx_mapping,
 	.free = uctx_free,
 };
 
@@ -154,7 +156,7 @@ static struct ang_uctx *uctx_new(struct ang_ucmd *ucmd, struct ang_domain *dom,
 	spin_lock_init(&uctx->eventfd_lock);
 	uctx->of = get_file(ucmd->filp);
 	__module_get(adev->ops->owner); /* that file has one, too */
-	ang_handle_init(&uctx->h, adev, &uctx_ops, ucmd->file->h.mapping);
+	ang_handle_init(&uctx->h, adev, &uctx_ops);
 	return uctx;
 
 err_num:
@@ -180,7 +182,7 @@ static struct file *uctx_open(struct ang_ucmd *ucmd, struct ang_domain *dom,
 		ang_handle_undo(&uctx->h);
 		return filp;
 	}
-	filp->f_mapping = uctx->h.mapping;
+	filp->f_mapping = ucmd->filp->f_mapping;
 	return filp;
 }
 
@@ -248,7 +250,7 @@ err_fd:
 	return ret;
 }
 
-/* Nobody finds it by its number before another gets that. */
+/* Lookups by the number end before another context gets it. */
 static void uctx_num_free(struct ang_dev *adev, u32 num)
 {
 	spin_lock(&adev->files_lock);
@@ -270,7 +272,7 @@ static bool uctx_take(struct ang_handle *h)
 		return false;
 	if (ret && !(ret == -ENOENT && uctx->in_doubt))
 		ang_dev_break(adev, "a context cannot be destroyed");
-	ang_dev_counters_forget(adev, ANGARA_CNT_CTX, uctx->num);
+	ang_dev_counters_forget(adev, adev->node, ANGARA_CNT_CTX, uctx->num);
 	ang_mem_unmap(adev, &uctx->mem);
 	uctx_num_free(adev, uctx->num);
 	return true;
@@ -283,6 +285,12 @@ static struct eventfd_ctx *eventfd_swap(struct ang_uctx *uctx,
 	swap(uctx->eventfd, eventfd);
 	spin_unlock_irq(&uctx->eventfd_lock);
 	return eventfd;
+}
+
+/* Its own file may be closed by now.  Its domain's file is not. */
+static struct address_space *uctx_mapping(struct ang_handle *h)
+{
+	return to_ang_uctx(h)->of->f_mapping;
 }
 
 static void uctx_free_rcu(struct rcu_head *rcu)
@@ -394,7 +402,7 @@ static void uctx_wake(struct ang_handle *h)
 }
 
 /**
- * ang_uctx_signal() - wake whoever waits for a context
+ * ang_uctx_signal() - wake waiters of a context
  * @uctx: context, protected by RCU
  *
  * Context: any.

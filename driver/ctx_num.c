@@ -2,9 +2,9 @@
 /*
  * Numbers of contexts, and of domains: the device has few, and users share them.
  *
- * Of each, a user may have a share of what other users leave, so that some are left for
- * the next user.  A few are left for callers with CAP_SYS_RESOURCE, who have no
- * limit.
+ * A user may have a share of what other users leave, so that some are left for
+ * the next user.  A few are reserved for callers with CAP_SYS_RESOURCE, which
+ * have no limit.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -23,8 +23,8 @@ module_param(user_share, uint, 0644);
 MODULE_PARM_DESC(user_share, "share of a device's contexts, without those of other users, that a user may have, in percent (default: 50)");
 
 /*
- * The user whose share the caller uses.  Users of a namespace share that of the
- * user who has made it: they cost nothing.
+ * The user whose share the caller uses.  Users of a namespace use the share of
+ * its owner, since an owner can create any number of them.
  */
 static kuid_t share_uid(void)
 {

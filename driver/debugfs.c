@@ -81,26 +81,48 @@ DEFINE_SHOW_ATTRIBUTE(contexts);
 /* The file is root's. */
 static const struct ang_cred admin = { .admin = true };
 
+/* Calls @print for the node of a device, then for each switch that it keeps. */
+static void each_router(struct seq_file *m, struct ang_dev *adev,
+			void (*print)(struct seq_file *m, struct ang_dev *adev,
+				      u32 router))
+{
+	const u32 *kept;
+	u32 i, n;
+
+	print(m, adev, adev->node);
+	n = ang_graph_kept(adev->graph, adev->node, &kept);
+	for (i = 0; i < n; i++) {
+		print(m, adev, kept[i]);
+		cond_resched();
+	}
+}
+
+static void trees_print(struct seq_file *m, struct ang_dev *adev, u32 router)
+{
+	u32 i;
+
+	for (i = 0; i < adev->own.rows.num; i++) {
+		struct angara_tree_get get = { .row.tree = i, .router = router };
+
+		if (ang_dev_tree_get(adev, &admin, &get))
+			continue;
+		seq_printf(m, "%4u %5u %4u %3u %#4llx %2u %6u 0x%08x %5u 0x%08x %6u\n",
+			   i, get.state, get.row.is_root, get.row.to_root,
+			   get.row.ports, get.row.pe, get.members, get.row.pkey,
+			   get.row.epoch, get.delegated, router);
+	}
+}
+
 static int trees_show(struct seq_file *m, void *unused)
 {
 	struct ang_dev *adev = m->private;
 	int ret;
-	u32 i;
 
 	ret = ang_dev_enter(adev);
 	if (ret)
 		return ret;
-	seq_puts(m, "tree state root up  down pe joined pkey       epoch delegated\n");
-	for (i = 0; i < adev->rows.num; i++) {
-		struct angara_tree_get get = { .row.tree = i };
-
-		if (ang_dev_tree_get(adev, &admin, &get))
-			continue;
-		seq_printf(m, "%4u %5u %4u %3u %#4llx %2u %6u 0x%08x %5u 0x%08x\n",
-			   i, get.state, get.row.is_root, get.row.to_root,
-			   get.row.ports, get.row.pe, get.members, get.row.pkey,
-			   get.row.epoch, get.delegated);
-	}
+	seq_puts(m, "tree state root up  down pe joined pkey       epoch delegated  router\n");
+	each_router(m, adev, trees_print);
 	ang_dev_exit(adev);
 	return 0;
 }
@@ -131,19 +153,42 @@ static const struct {
 	[ANGARA_CNT_CTX] = { "ctx", NAMES(ctx_names, angara_hw_ctx_counters) },
 };
 
-static void counters_print(struct seq_file *m, struct ang_dev *adev, u32 kind,
-			   u32 index)
+/* Lines of a switch begin with its number. */
+static void counters_print(struct seq_file *m, struct ang_dev *adev, u32 router,
+			   u32 kind, u32 index)
 {
 	__le64 values[MAX_COUNTERS] = { 0 };
 	size_t i;
 
-	if (ang_adm_counters(adev, kind, index, values, 8 * kinds[kind].count))
+	if (ang_adm_counters(adev, router, kind, index, values,
+			     8 * kinds[kind].count))
 		return;
-	for (i = 0; i < kinds[kind].count; i++)
-		if (kinds[kind].names[i])
-			seq_printf(m, "%s %u %s %llu\n", kinds[kind].title,
-				   index, kinds[kind].names[i],
-				   le64_to_cpu(values[i]));
+	for (i = 0; i < kinds[kind].count; i++) {
+		if (!kinds[kind].names[i])
+			continue;
+		if (router != adev->node)
+			seq_printf(m, "switch %u ", router);
+		seq_printf(m, "%s %u %s %llu\n", kinds[kind].title, index,
+			   kinds[kind].names[i], le64_to_cpu(values[i]));
+	}
+}
+
+static void counters_print_router(struct seq_file *m, struct ang_dev *adev,
+				  u32 router)
+{
+	u32 i;
+
+	counters_print(m, adev, router, ANGARA_CNT_NODE, 0);
+	for (i = 0; i < adev->ports; i++)
+		if (ang_topo_neighbor(&adev->graph->topo, router, i) != ANG_NONE)
+			counters_print(m, adev, router, ANGARA_CNT_LINK, i);
+	for (i = 0; i < adev->own.rows.num; i++) {
+		struct angara_tree_get get = { .row.tree = i, .router = router };
+
+		if (!ang_dev_tree_get(adev, &admin, &get) &&
+		    get.state != ANGARA_TREE_STATE_UNSET)
+			counters_print(m, adev, router, ANGARA_CNT_TREE, i);
+	}
 }
 
 static int counters_show(struct seq_file *m, void *unused)
@@ -156,20 +201,10 @@ static int counters_show(struct seq_file *m, void *unused)
 	ret = ang_dev_enter(adev);
 	if (ret)
 		return ret;
-	counters_print(m, adev, ANGARA_CNT_NODE, 0);
-	for (i = 0; i < adev->ports; i++)
-		if (ang_topo_peer(&adev->topo, adev->node, i, NULL) != ANG_NONE)
-			counters_print(m, adev, ANGARA_CNT_LINK, i);
-	for (i = 0; i < adev->rows.num; i++) {
-		struct angara_tree_get get = { .row.tree = i };
-
-		if (!ang_dev_tree_get(adev, &admin, &get) &&
-		    get.state != ANGARA_TREE_STATE_UNSET)
-			counters_print(m, adev, ANGARA_CNT_TREE, i);
-	}
+	each_router(m, adev, counters_print_router);
 	for (i = 0; i < adev->max_ctxs; i++)
 		if (!ang_dev_ctx_info(adev, i, &init_pid_ns, &ctx))
-			counters_print(m, adev, ANGARA_CNT_CTX, i);
+			counters_print(m, adev, adev->node, ANGARA_CNT_CTX, i);
 	ang_dev_exit(adev);
 	return 0;
 }
@@ -224,7 +259,7 @@ void ang_debugfs_dev_new(struct ang_dev *adev)
 
 /**
  * ang_debugfs_dev_del() - stop showing a device
- * @adev: device; waits for who reads one of its files
+ * @adev: device; waits for readers of its files
  */
 void ang_debugfs_dev_del(struct ang_dev *adev)
 {

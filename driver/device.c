@@ -17,7 +17,7 @@
 
 /* An emulated adapter may have to wait long for a processor. */
 #define TIMEOUT		(60 * HZ)
-/* To stop and to get ready it has less: nobody who waits for it can be killed. */
+/* Stopping and starting have less: callers that wait cannot be killed. */
 #define READY_TIMEOUT	(10UL * HZ)
 
 /* How old counters may be that a reader without a privilege gets. */
@@ -44,10 +44,11 @@ static void dev_release(struct device *dev)
 	struct ang_dev *adev = to_ang_dev(dev);
 
 	ang_dev_counters_forget_all(adev);
+	ang_dev_trees_free(adev);
+	ang_graph_put(adev->graph);
 	nums_free(&adev->ctx_nums);
 	nums_free(&adev->dom_nums);
 	kfree(adev->ctxs);
-	kfree(adev->text);
 	kfree(adev);
 }
 
@@ -85,6 +86,7 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 	mutex_init(&adev->tree_lock);
 	mutex_init(&adev->kept_lock);
 	xa_init(&adev->kept);
+	xa_init(&adev->switches);
 	init_rwsem(&adev->map_lock);
 	ang_adm_setup(adev);
 
@@ -167,14 +169,14 @@ static void dev_reset(struct ang_dev *adev)
 }
 
 /**
- * ang_dev_break() - stop using a device that does not keep to the rules
- * @adev: device, registered: entered, or the caller is who would unregister it
+ * ang_dev_break() - stop using a device that breaks the rules
+ * @adev: device, registered: entered, or the caller is the one to unregister it
  * @why: for the log
  *
- * When it returns, whoever called it first, the device is reset and cut off from
- * memory, or is stuck.  Whoever waits for a command, in poll(2) or on an
- * eventfd wakes.  A transport does not enter the device for it: somebody who
- * waits to stop it might wait for that command.
+ * When it returns, the device is reset and cut off from memory, or is stuck; so
+ * it is for all callers if several call at a time.  Waiters for commands, in
+ * poll(2) and on eventfds wake.  A transport does not enter the device for it:
+ * a thread that waits to stop the device might wait for the broken command.
  * Context: process; may sleep.
  */
 void ang_dev_break(struct ang_dev *adev, const char *why)
@@ -244,11 +246,11 @@ static int read_identity(struct ang_dev *adev, struct identity *id)
 	return 0;
 }
 
-/* Restarted, it has to be who it was: others read that without a lock. */
+/* A restart must not change the identity, which is read without a lock. */
 static int check_identity(struct ang_dev *adev, const struct identity *id)
 {
 	if (id->node == adev->node && id->fabric_id == adev->fabric_id &&
-	    id->max_ctxs == adev->max_ctxs && id->trees == adev->rows.num &&
+	    id->max_ctxs == adev->max_ctxs && id->trees == adev->own.rows.num &&
 	    id->nodes == adev->nodes && id->ports == adev->ports)
 		return 0;
 	dev_err(&adev->dev, "it is another adapter than before: unbind and bind it\n");
@@ -261,7 +263,8 @@ static int take_identity(struct ang_dev *adev, const struct identity *id)
 	adev->fabric_id = id->fabric_id;
 	adev->nodes = id->nodes;
 	adev->ports = id->ports;
-	adev->rows.num = id->trees;
+	adev->own.router = id->node;
+	adev->own.rows.num = id->trees;
 	adev->ctxs = kcalloc(id->max_ctxs, sizeof(*adev->ctxs), GFP_KERNEL);
 	if (!adev->ctxs || nums_init(&adev->ctx_nums, id->max_ctxs) ||
 	    nums_init(&adev->dom_nums, id->max_ctxs))
@@ -305,27 +308,48 @@ static char *dev_read_text(struct ang_dev *adev)
 	return text;
 }
 
+/* Return: the fabric of a description, to be put, or an error pointer. */
+static struct ang_graph *dev_graph(struct ang_dev *adev, const char *text)
+{
+	struct ang_topo_why why = {};
+	struct ang_graph *graph = ang_graph_get(text, &why);
+
+	if (IS_ERR(graph) && PTR_ERR(graph) != -ENODEV)
+		return graph;
+	if (IS_ERR(graph) && why.line) {
+		dev_err(&adev->dev, "fabric: line %u: %s\n", why.line, why.what);
+		return graph;
+	}
+	if (!IS_ERR(graph) && graph->topo.nodes == adev->nodes &&
+	    ang_topo_ports(&graph->topo) == adev->ports)
+		return graph;
+	dev_err(&adev->dev, "no fabric known here: '%.64s'\n", text);
+	if (!IS_ERR(graph))
+		ang_graph_put(graph);
+	return ERR_PTR(-ENODEV);
+}
+
 /* The description, like the identity, is that of the first start. */
 static int dev_describe(struct ang_dev *adev)
 {
 	char *text = dev_read_text(adev);
+	struct ang_graph *graph;
+	int ret = 0;
 
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	if (adev->text) {
-		int ret = strcmp(text, adev->text) ? -ENODEV : 0;
-
-		kfree(text);
-		return ret;
+	if (adev->graph) {
+		ret = strcmp(text, adev->graph->text) ? -ENODEV : 0;
+		goto out_free;
 	}
-	if (ang_topo_read(&adev->topo, text) != adev->nodes ||
-	    ang_topo_ports(&adev->topo) != adev->ports) {
-		dev_err(&adev->dev, "no fabric known here: '%.64s'\n", text);
-		kfree(text);
-		return -ENODEV;
-	}
-	adev->text = text;
-	return 0;
+	graph = dev_graph(adev, text);
+	if (IS_ERR(graph))
+		ret = PTR_ERR(graph);
+	else
+		adev->graph = graph;
+out_free:
+	kfree(text);
+	return ret;
 }
 
 static int dev_start(struct ang_dev *adev)
@@ -413,13 +437,11 @@ static void files_make_stale(struct ang_dev *adev)
 		smp_store_release(&h->stale, true);
 	}
 	up_write(&adev->map_lock);
-	if (!adev->ops->doorbell)
-		return;
-	list_for_each_entry(h, &adev->files, entry)
-		ang_handle_unmap_doorbell(h);
+	if (adev->ops->doorbell)
+		ang_doorbells_unmap(adev);
 }
 
-/* Commands under way end, so that nobody keeps the device for long. */
+/* Commands under way end, so that no caller keeps the device for long. */
 static void dev_lock_to_stop(struct ang_dev *adev, int why)
 {
 	WRITE_ONCE(adev->stopping, why);
@@ -434,7 +456,7 @@ static void dev_unlock_stopped(struct ang_dev *adev)
 	wake_up_all(&adev->adm_wait);
 }
 
-/* Stop the device, and only then take it away from all who use it. */
+/* Stop the device, and only then take it away from its users. */
 static void dev_take(struct ang_dev *adev)
 {
 	struct ang_handle *h;

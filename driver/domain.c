@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "ang_file.h"
+#include "watch.h"
 
 static int domain_pkey(const struct angara_domain_create *cmd, u32 *pkey)
 {
@@ -128,11 +129,15 @@ static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
 	dom->pkey = pkey;
 	dom->job = job;
 	dom->slots = ANG_FIRST_MRS;
+	refcount_set(&dom->refs, 1);
 	mutex_init(&dom->mr_lock);
 	xa_init_flags(&dom->mrs, XA_FLAGS_ALLOC);
-	ret = ang_num_alloc(adev, &adev->dom_nums, &dom->num);
+	ret = ang_watch_init(dom);
 	if (ret)
 		goto err_free;
+	ret = ang_num_alloc(adev, &adev->dom_nums, &dom->num);
+	if (ret)
+		goto err_watch;
 	ret = table_alloc(dom, &dom->mem, dom->slots);
 	if (ret)
 		goto err_num;
@@ -148,6 +153,8 @@ static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
 	table_free(dom, &dom->mem);
 err_num:
 	ang_num_free(adev, &adev->dom_nums, dom->num);
+err_watch:
+	ang_watch_exit(dom);
 err_free:
 	kfree(dom);
 	return ret;
@@ -178,6 +185,8 @@ int ang_ioctl_domain_create(struct ang_ucmd *ucmd, void *arg)
 	ret = domain_new(file->h.adev, pkey, cmd->job, &dom);
 	if (dom) {
 		cmd->pkey = pkey;
+		cmd->watch_offset = ang_mmap_offset(ANG_MAP_WATCH);
+		cmd->watch_bytes = ANG_WATCH_BYTES;
 		smp_store_release(&file->dom, dom); /* see ang_file_domain() */
 	}
 out_unlock:
@@ -189,7 +198,7 @@ out_unlock:
  * ang_domain_take() - destroy a domain on the device, and free its regions
  * @dom: domain that has no context on the device, or the device is stopped
  *
- * Return: true; false somebody is about to stop the device.
+ * Return: true; false another thread is about to stop the device.
  * Context: process; may sleep.
  */
 bool ang_domain_take(struct ang_domain *dom)
@@ -214,10 +223,23 @@ bool ang_domain_take(struct ang_domain *dom)
 /**
  * ang_domain_free() - free what is left of a domain
  * @dom: domain, taken from the device
+ *
+ * Context: process; may sleep.
  */
 void ang_domain_free(struct ang_domain *dom)
 {
+	ang_watch_exit(dom);
 	ang_mem_free(&dom->mem);
 	ang_mem_free(&dom->spare);
-	kfree_rcu(dom, rcu);
+	ang_domain_put(dom);
+}
+
+/**
+ * ang_domain_put() - give back a reference
+ * @dom: domain; freed with the last
+ */
+void ang_domain_put(struct ang_domain *dom)
+{
+	if (refcount_dec_and_test(&dom->refs))
+		kfree_rcu(dom, rcu);
 }

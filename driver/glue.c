@@ -6,11 +6,12 @@
 #include "ang_dev.h"
 
 ANG_EXPORT(ang_topo_describe);
-ANG_EXPORT(ang_topo_parse);
-ANG_EXPORT(ang_topo_init);
-ANG_EXPORT(ang_topo_coord);
-ANG_EXPORT(ang_topo_node);
-ANG_EXPORT(ang_topo_neighbor);
+ANG_EXPORT(ang_topo_read);
+ANG_EXPORT(ang_topo_peer);
 ANG_EXPORT(ang_topo_route);
+ANG_EXPORT(ang_topo_longest);
+ANG_EXPORT(ang_topo_keeper);
+ANG_EXPORT(ang_topo_table_size);
+ANG_EXPORT(ang_topo_fill_begin);
+ANG_EXPORT(ang_topo_fill_router);
 ANG_EXPORT(ang_tree_row_check);
-ANG_EXPORT(ang_tree_check);

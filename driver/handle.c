@@ -4,7 +4,7 @@
  *
  * An open file references the device and the module of its transport, and is in
  * ang_dev.files.  What it has on the device is taken from there once: by a
- * worker when the file is closed, or by whoever stops the device before that.
+ * worker when the file is closed, or by the thread that stops the device before.
  */
 #include <linux/module.h>
 
@@ -79,20 +79,17 @@ static bool handle_wait(struct ang_handle *h)
  * @adev: device, entered; the caller has a reference to the module of its
  *	transport and gives it away
  * @ops: of the kind of file
- * @mapping: of the device's inode
  *
  * From here on the device may be stopped under it.
  */
 void ang_handle_init(struct ang_handle *h, struct ang_dev *adev,
-		     const struct ang_handle_ops *ops,
-		     struct address_space *mapping)
+		     const struct ang_handle_ops *ops)
 {
 	lockdep_assert_held(&adev->registration_lock);
 
 	get_device(&adev->dev);
 	h->adev = adev;
 	h->ops = ops;
-	h->mapping = mapping;
 	init_waitqueue_head(&h->wait);
 	INIT_WORK(&h->end, handle_end);
 	init_completion(&h->ended);
@@ -140,7 +137,8 @@ void ang_handle_release(struct ang_handle *h)
  * ang_handle_take() - take from the device what a file has there
  * @h: handle
  *
- * Return: true; false somebody is about to stop the device, who does it then.
+ * Return: true; false another thread is about to stop the device and does it
+ * then.
  * Context: process; may sleep.
  */
 bool ang_handle_take(struct ang_handle *h)

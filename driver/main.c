@@ -15,6 +15,7 @@
 #include <linux/user_namespace.h>
 
 #include "ang_file.h"
+#include "watch.h"
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
@@ -25,7 +26,7 @@ dev_t ang_devt;
 static ssize_t fabric_show(struct device *dev, struct device_attribute *attr,
 			   char *buf)
 {
-	return sysfs_emit(buf, "%s\n", to_ang_dev(dev)->text);
+	return sysfs_emit(buf, "%s\n", to_ang_dev(dev)->graph->text);
 }
 static DEVICE_ATTR_RO(fabric);
 
@@ -87,7 +88,7 @@ static int ioctl_query(struct ang_ucmd *ucmd, void *arg)
 	cmd->pkey = ang_default_pkey();
 	cmd->caps = adev->caps | ANGARA_CAP_MSG;
 	cmd->max_msg_bytes = ANG_MAX_MSG_BYTES;
-	cmd->max_trees = adev->rows.num;
+	cmd->max_trees = adev->own.rows.num;
 	return 0;
 }
 
@@ -139,19 +140,19 @@ static const struct ioctl_op file_ops[] = {
 	IOCTL_OP(ANGARA_IOCTL_QUERY, ioctl_query,
 		 struct angara_query, caps, true),
 	IOCTL_OP(ANGARA_IOCTL_DOMAIN_CREATE, ang_ioctl_domain_create,
-		 struct angara_domain_create, job, true),
+		 struct angara_domain_create, watch_bytes, true),
 	IOCTL_OP(ANGARA_IOCTL_CTX_CREATE, ang_ioctl_ctx_create,
 		 struct angara_ctx_create, db_offset, true),
 	IOCTL_OP(ANGARA_IOCTL_MR_REG, ang_ioctl_mr_reg,
 		 struct angara_mr_register, key, true, .enters = true),
 	IOCTL_OP(ANGARA_IOCTL_MR_DEREG, ang_ioctl_mr_dereg,
-		 struct angara_mr_deregister, key, false),
+		 struct angara_mr_deregister, key, false, .enters = true),
 	IOCTL_OP(ANGARA_IOCTL_TREE_SET, ang_ioctl_tree_set,
 		 struct angara_tree_set, row, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_GET, ang_ioctl_tree_get,
 		 struct angara_tree_get, delegated, true),
 	IOCTL_OP(ANGARA_IOCTL_TREE_CLEAR, ang_ioctl_tree_clear,
-		 struct angara_tree_clear, reserved, false),
+		 struct angara_tree_clear, router, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_DELEGATE, ang_ioctl_tree_delegate,
 		 struct angara_tree_delegate, pkey, false),
 	IOCTL_OP(ANGARA_IOCTL_TREE_CHECK, ang_ioctl_tree_check,
@@ -308,6 +309,7 @@ static void file_free(struct ang_handle *h)
 
 	if (file->dom)
 		ang_domain_free(file->dom);
+	ang_file_owned_free(file);
 	kfree(file);
 }
 
@@ -335,7 +337,8 @@ static int file_open(struct inode *inode, struct file *filp)
 		goto err_free;
 	}
 	mutex_init(&file->lock);
-	ang_handle_init(&file->h, adev, &file_handle_ops, filp->f_mapping);
+	INIT_LIST_HEAD(&file->owned);
+	ang_handle_init(&file->h, adev, &file_handle_ops);
 	filp->private_data = &file->h;
 	ang_dev_exit(adev);
 	return nonseekable_open(inode, filp);
@@ -360,6 +363,7 @@ const struct file_operations ang_fops = {
 	.unlocked_ioctl = file_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.poll = file_poll,
+	.mmap = ang_watch_mmap,
 };
 
 const struct file_operations ang_uctx_fops = {
@@ -375,9 +379,12 @@ static int __init ang_init(void)
 {
 	int ret;
 
-	ret = ang_handle_start();
+	ret = ang_watch_start();
 	if (ret)
 		return ret;
+	ret = ang_handle_start();
+	if (ret)
+		goto err_watch;
 	ret = alloc_chrdev_region(&ang_devt, 0, ANG_MAX_DEVS, "angara");
 	if (ret)
 		goto err_wq;
@@ -402,6 +409,8 @@ err_region:
 	unregister_chrdev_region(ang_devt, ANG_MAX_DEVS);
 err_wq:
 	ang_handle_stop();
+err_watch:
+	ang_watch_stop();
 	return ret;
 }
 
@@ -411,6 +420,7 @@ static void __exit ang_exit(void)
 	ang_debugfs_exit();
 	ang_nl_exit();
 	ang_handle_stop();
+	ang_watch_stop(); /* files that end leave watches to it */
 	class_unregister(&ang_class);
 	unregister_chrdev_region(ang_devt, ANG_MAX_DEVS);
 	rcu_barrier(); /* contexts are freed by a callback in this module */

@@ -19,6 +19,8 @@
 
 #include "ang_file.h"
 #include "mr_mem.h"
+#include "trace.h"
+#include "watch.h"
 
 /**
  * struct ang_mr - memory region; constant once it is in ang_domain.mrs
@@ -29,6 +31,7 @@
  * @key: key; its slot is where it is in ang_domain.mrs
  * @num_pages: pages that it is charged for
  * @mem: its memory
+ * @watch: tells the process of changes of its addresses, or NULL
  */
 struct ang_mr {
 	struct mm_struct *mm;
@@ -38,6 +41,7 @@ struct ang_mr {
 	u64 key;
 	u32 num_pages;
 	struct ang_mr_mem mem;
+	struct ang_watch *watch;
 };
 
 static bool mr_writable(const struct ang_mr *mr)
@@ -61,8 +65,17 @@ static int mm_charge(struct mm_struct *mm, u32 pages)
 	return -ENOMEM;
 }
 
+/* The process is not told of the region any more. */
+static void mr_unwatch(struct ang_mr *mr)
+{
+	if (mr->watch)
+		ang_watch_end(mr->watch);
+	mr->watch = NULL;
+}
+
 static void mr_release(struct ang_mr *mr)
 {
+	mr_unwatch(mr);
 	atomic64_sub(mr->num_pages, &mr->mm->pinned_vm);
 	mmdrop(mr->mm);
 	kfree(mr);
@@ -75,7 +88,7 @@ static void mr_free(struct ang_dev *adev, struct ang_mr *mr)
 	mr_release(mr);
 }
 
-/* Free a region that the device knew; a stuck one has its pages for ever. */
+/* The same of one that the device knew; a stuck one has its pages for ever. */
 static void mr_retire(struct ang_dev *adev, struct ang_mr *mr)
 {
 	if (READ_ONCE(adev->stuck))
@@ -96,7 +109,39 @@ static u32 count_pages(u64 addr, u64 length)
 	return pages <= ANG_MR_MAX_PAGES ? pages : 0;
 }
 
-static struct ang_mr *mr_new(struct ang_dev *adev,
+/*
+ * Pinning may put other pages in the place of those that were there, a copy in
+ * that of the zero page for example: then once more, so that this does not make
+ * the region stale at once.
+ */
+static int mr_pin(struct ang_dev *adev, struct ang_mr *mr)
+{
+	unsigned long addr = mr->addr & PAGE_MASK;
+	int ret, tries;
+
+	for (tries = 0; ; tries++) {
+		if (mr->watch)
+			ang_watch_begin(mr->watch);
+		ret = ang_mr_pin(&mr->mem, addr, mr->num_pages, mr_writable(mr));
+		if (ret || !mr->watch || tries || !ang_watch_changed(mr->watch))
+			return ret;
+		ang_mr_mem_free(adev, &mr->mem);
+		mr->mem = (struct ang_mr_mem){};
+	}
+}
+
+static int mr_watch(struct ang_mr *mr, struct ang_domain *dom)
+{
+	struct ang_watch *watch = ang_watch_new(dom, mr->addr & PAGE_MASK,
+						mr->num_pages);
+
+	if (IS_ERR(watch))
+		return PTR_ERR(watch);
+	mr->watch = watch;
+	return 0;
+}
+
+static struct ang_mr *mr_new(struct ang_domain *dom,
 			     const struct angara_mr_register *cmd)
 {
 	u32 pages = count_pages(cmd->addr, cmd->length);
@@ -121,10 +166,12 @@ static struct ang_mr *mr_new(struct ang_dev *adev,
 	}
 	mr->mm = current->mm;
 	mmgrab(mr->mm);
-	/* Page faults: the device is not entered. */
-	ret = ang_mr_pin(&mr->mem, mr->addr & PAGE_MASK, pages, mr_writable(mr));
+	/* Page faults, and waiting for them: the device is not entered. */
+	ret = cmd->flags & ANGARA_MR_WATCH ? mr_watch(mr, dom) : 0;
+	if (!ret)
+		ret = mr_pin(dom->adev, mr);
 	if (ret) {
-		mr_free(adev, mr);
+		mr_free(dom->adev, mr);
 		return ERR_PTR(ret);
 	}
 	return mr;
@@ -230,7 +277,13 @@ static int mr_insert(struct ang_domain *dom, struct angara_mr_register *cmd,
 		xa_erase(&dom->mrs, ANGARA_MR_SLOT(mr->key));
 		return ret;
 	}
+	if (mr->watch)
+		ang_watch_show(mr->watch, ANGARA_MR_SLOT(mr->key));
+	else
+		ang_watch_none(dom, ANGARA_MR_SLOT(mr->key));
 	count_mr(dom, mr, 1);
+	trace_angara_mr(dom->adev, ANGARA_MR_SLOT(mr->key), mr->length,
+			&mr->mem);
 	return 0;
 }
 
@@ -242,7 +295,7 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 	struct ang_mr *mr;
 	int ret;
 
-	if (cmd->flags & ~ANGARA_MR_KEY || cmd->reserved)
+	if (cmd->flags & ~(ANGARA_MR_KEY | ANGARA_MR_WATCH) || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (cmd->access & ~ANGARA_ACCESS_ALL)
 		return -EINVAL;
@@ -251,7 +304,7 @@ int ang_ioctl_mr_reg(struct ang_ucmd *ucmd, void *arg)
 	if (READ_ONCE(adev->broken))
 		return -EIO;
 
-	mr = mr_new(adev, cmd);
+	mr = mr_new(dom, cmd);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 	ret = ang_handle_enter(ucmd->h);
@@ -278,30 +331,41 @@ err_free:
 	return ret;
 }
 
-int ang_ioctl_mr_dereg(struct ang_ucmd *ucmd, void *arg)
+static int mr_remove(struct ang_domain *dom, u64 key)
 {
-	struct ang_domain *dom = ang_file_domain(ucmd->file);
-	struct angara_mr_deregister *cmd = arg;
 	struct ang_mr *mr;
 	int ret;
-
-	if (cmd->flags)
-		return -EOPNOTSUPP;
-	if (!dom)
-		return -ENXIO;
 
 	ret = mutex_lock_killable(&dom->mr_lock);
 	if (ret)
 		return ret;
-	mr = xa_load(&dom->mrs, ANGARA_MR_SLOT(cmd->key));
-	ret = mr && mr->key == cmd->key ? entry_withdraw(dom, cmd->key) : -ENOENT;
+	mr = xa_load(&dom->mrs, ANGARA_MR_SLOT(key));
+	ret = mr && mr->key == key ? entry_withdraw(dom, key) : -ENOENT;
 	if (!ret) {
-		xa_erase(&dom->mrs, ANGARA_MR_SLOT(cmd->key));
+		mr_unwatch(mr);
+		xa_erase(&dom->mrs, ANGARA_MR_SLOT(key));
 		count_mr(dom, mr, -1);
 	}
 	mutex_unlock(&dom->mr_lock);
 	if (!ret)
-		mr_retire(ucmd->h->adev, mr);
+		mr_retire(dom->adev, mr);
+	return ret;
+}
+
+int ang_ioctl_mr_dereg(struct ang_ucmd *ucmd, void *arg)
+{
+	struct ang_domain *dom = ang_file_domain(ucmd->file);
+	struct angara_mr_deregister *cmd = arg;
+	int ret;
+
+	ret = ang_handle_enter(ucmd->h);
+	if (ret)
+		return ret;
+	if (cmd->flags)
+		ret = -EOPNOTSUPP;
+	else
+		ret = dom ? mr_remove(dom, cmd->key) : -ENXIO;
+	ang_dev_exit(ucmd->h->adev);
 	return ret;
 }
 

@@ -12,6 +12,8 @@
 
 #include "ang_file.h"
 #include "netlink.h"
+#include "ang_nl_attrs.h"
+#include "ang_nl_policy.h"
 
 /*
  * Goes up when a device, a row or a delegation comes or goes.  Never 0, which a dump takes
@@ -36,8 +38,8 @@ void ang_nl_changed(void)
 }
 
 /*
- * A socket may have been handed to a program that runs as somebody else: it
- * asks on behalf of both, as in netlink_capable().
+ * A socket may have been passed to a program of another user: a request then
+ * needs the rights of both, as in netlink_capable().
  */
 static bool is_openers(struct sk_buff *skb)
 {
@@ -52,7 +54,7 @@ static bool is_openers(struct sk_buff *skb)
  * @skb: request
  * @cred: out
  *
- * Context: that of who asks.
+ * Context: that of the request.
  */
 void ang_nl_cred(struct sk_buff *skb, struct ang_cred *cred)
 {
@@ -69,7 +71,7 @@ void ang_nl_cred(struct sk_buff *skb, struct ang_cred *cred)
  */
 struct ang_dev *ang_nl_dev_enter(struct genl_info *info)
 {
-	struct nlattr *attr = info->attrs[ANGARA_A_DEV];
+	struct nlattr *attr = info->attrs[ANG_NL_DEV];
 	struct ang_dev *adev;
 
 	if (!attr) {
@@ -91,13 +93,40 @@ void ang_nl_dev_exit(struct ang_dev *adev)
 	ang_dev_release(adev);
 }
 
+/**
+ * ang_nl_router() - the router that a request names
+ * @info: request
+ * @adev: device that it names, entered
+ * @attr: attribute
+ * @router: out: router; without the attribute the node of the device
+ *
+ * Return: 0; -EINVAL there is no such router; -EPERM another node keeps it.
+ */
+int ang_nl_router(struct genl_info *info, const struct ang_dev *adev, int attr,
+		  u32 *router)
+{
+	struct nlattr *named = info->attrs[attr];
+	int ret;
+
+	*router = named ? nla_get_u32(named) : adev->node;
+	ret = ang_row_router(&adev->graph->topo, adev->node, ANGARA_TREE_ROUTER,
+			     router);
+	if (ret == -EINVAL)
+		NL_SET_ERR_MSG_ATTR(info->extack, named,
+				    "router: there is no such router");
+	else if (ret)
+		NL_SET_ERR_MSG_ATTR(info->extack, named,
+				    "router: the node of another device keeps it");
+	return ret;
+}
+
 static int read_tree(struct genl_info *info, u32 *tree)
 {
-	if (!info->attrs[ANGARA_A_TREE]) {
+	if (!info->attrs[ANG_NL_ID]) {
 		NL_SET_ERR_MSG(info->extack, "tree: which one?");
 		return -EINVAL;
 	}
-	*tree = nla_get_u8(info->attrs[ANGARA_A_TREE]);
+	*tree = nla_get_u8(info->attrs[ANG_NL_ID]);
 	return 0;
 }
 
@@ -110,28 +139,28 @@ static int read_row(struct genl_info *info, struct angara_tree_row *row)
 	ret = read_tree(info, &tree);
 	if (ret)
 		return ret;
-	if (!attrs[ANGARA_A_PORTS]) {
+	if (!attrs[ANGARA_A_TREE_PORTS]) {
 		NL_SET_ERR_MSG(info->extack, "ports: which ports down?");
 		return -EINVAL;
 	}
-	if (!attrs[ANGARA_A_PE]) {
+	if (!attrs[ANGARA_A_TREE_PE]) {
 		NL_SET_ERR_MSG(info->extack, "pe: how many local participants?");
 		return -EINVAL;
 	}
 	row->tree = tree;
-	row->ports = nla_get_u64(attrs[ANGARA_A_PORTS]);
+	row->ports = nla_get_u64(attrs[ANGARA_A_TREE_PORTS]);
 	row->port_sum = hweight64(row->ports);
-	row->pe = nla_get_u16(attrs[ANGARA_A_PE]);
+	row->pe = nla_get_u16(attrs[ANGARA_A_TREE_PE]);
 	row->to_root = ANGARA_PORT_NONE;
-	if (attrs[ANGARA_A_TO_ROOT])
-		row->to_root = nla_get_u8(attrs[ANGARA_A_TO_ROOT]);
-	if (attrs[ANGARA_A_IS_ROOT])
-		row->is_root = nla_get_u8(attrs[ANGARA_A_IS_ROOT]);
-	if (attrs[ANGARA_A_EPOCH])
-		row->epoch = nla_get_u16(attrs[ANGARA_A_EPOCH]);
+	if (attrs[ANGARA_A_TREE_TO_ROOT])
+		row->to_root = nla_get_u8(attrs[ANGARA_A_TREE_TO_ROOT]);
+	if (attrs[ANGARA_A_TREE_IS_ROOT])
+		row->is_root = nla_get_u8(attrs[ANGARA_A_TREE_IS_ROOT]);
+	if (attrs[ANGARA_A_TREE_EPOCH])
+		row->epoch = nla_get_u16(attrs[ANGARA_A_TREE_EPOCH]);
 	row->pkey = ang_default_pkey();
-	if (attrs[ANGARA_A_PKEY])
-		row->pkey = nla_get_u32(attrs[ANGARA_A_PKEY]);
+	if (attrs[ANGARA_A_TREE_PKEY])
+		row->pkey = nla_get_u32(attrs[ANGARA_A_TREE_PKEY]);
 	if (!row->pkey) {
 		NL_SET_ERR_MSG(info->extack, "pkey: which partition? you have none of your own");
 		return -EINVAL;
@@ -139,12 +168,33 @@ static int read_row(struct genl_info *info, struct angara_tree_row *row)
 	return 0;
 }
 
+static int row_program(struct sk_buff *skb, struct genl_info *info,
+		       struct ang_dev *adev, const struct angara_tree_row *row)
+{
+	struct ang_cred cred;
+	const char *flaw;
+	u32 router;
+	int ret;
+
+	ret = ang_nl_router(info, adev, ANGARA_A_TREE_ROUTER, &router);
+	if (ret)
+		return ret;
+	if (ang_tree_row_flaw(&adev->graph->topo, router, row, &flaw)) {
+		if (info->extack)
+			info->extack->_msg = flaw;
+		return -EINVAL;
+	}
+	ang_nl_cred(skb, &cred);
+	ret = ang_dev_tree_set(adev, &cred, router, row, 0, NULL);
+	if (ret == -EBUSY)
+		NL_SET_ERR_MSG(info->extack, "tree: the row is set, clear it first");
+	return ret;
+}
+
 static int tree_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct angara_tree_row row = { 0 };
-	struct ang_cred cred;
 	struct ang_dev *adev;
-	const char *flaw;
 	int ret;
 
 	ret = read_row(info, &row);
@@ -153,16 +203,7 @@ static int tree_set(struct sk_buff *skb, struct genl_info *info)
 	adev = ang_nl_dev_enter(info);
 	if (IS_ERR(adev))
 		return PTR_ERR(adev);
-	if (ang_tree_row_flaw(&adev->topo, &row, &flaw)) {
-		if (info->extack)
-			info->extack->_msg = flaw;
-		ret = -EINVAL;
-	} else {
-		ang_nl_cred(skb, &cred);
-		ret = ang_dev_tree_set(adev, &cred, &row, 0, NULL);
-		if (ret == -EBUSY)
-			NL_SET_ERR_MSG(info->extack, "tree: the row is set, clear it first");
-	}
+	ret = row_program(skb, info, adev, &row);
 	ang_nl_dev_exit(adev);
 	return ret;
 }
@@ -171,7 +212,7 @@ static int tree_clear(struct sk_buff *skb, struct genl_info *info)
 {
 	struct ang_cred cred;
 	struct ang_dev *adev;
-	u32 tree;
+	u32 tree, router;
 	int ret;
 
 	ret = read_tree(info, &tree);
@@ -181,7 +222,9 @@ static int tree_clear(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(adev))
 		return PTR_ERR(adev);
 	ang_nl_cred(skb, &cred);
-	ret = ang_dev_tree_clear(adev, &cred, tree, 0);
+	ret = ang_nl_router(info, adev, ANGARA_A_TREE_ROUTER, &router);
+	if (!ret)
+		ret = ang_dev_tree_clear(adev, &cred, router, tree, 0);
 	if (ret == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "tree: the row is not set");
 	ang_nl_dev_exit(adev);
@@ -198,7 +241,7 @@ static int tree_delegate(struct sk_buff *skb, struct genl_info *info)
 	ret = read_tree(info, &tree);
 	if (ret)
 		return ret;
-	if (!info->attrs[ANGARA_A_DELEGATED]) {
+	if (!info->attrs[ANGARA_A_TREE_DELEGATED]) {
 		NL_SET_ERR_MSG(info->extack, "delegated: to which partition?");
 		return -EINVAL;
 	}
@@ -207,23 +250,26 @@ static int tree_delegate(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(adev);
 	ang_nl_cred(skb, &cred);
 	ret = ang_dev_tree_delegate(adev, &cred, tree,
-				    nla_get_u32(info->attrs[ANGARA_A_DELEGATED]));
+				    nla_get_u32(info->attrs[ANGARA_A_TREE_DELEGATED]));
 	ang_nl_dev_exit(adev);
 	return ret;
 }
 
-static int check_fill(struct sk_buff *msg, struct genl_info *info, u32 dev,
+static int check_fill(struct sk_buff *msg, struct genl_info *info,
+		      const struct ang_dev *adev,
 		      const struct angara_tree_verify *check)
 {
 	void *hdr = genlmsg_put_reply(msg, info, &ang_nl_family, 0,
 				      ANGARA_CMD_TREE_CHECK);
 
 	if (!hdr ||
-	    nla_put_u32(msg, ANGARA_A_DEV, dev) ||
-	    nla_put_u8(msg, ANGARA_A_TREE, check->tree) ||
-	    nla_put_u8(msg, ANGARA_A_RULE, check->rule) ||
-	    nla_put_u32(msg, ANGARA_A_NODE, check->node) ||
-	    nla_put_u32(msg, ANGARA_A_NODES, check->nodes))
+	    nla_put_u32(msg, ANGARA_A_CHECK_DEV, adev->id) ||
+	    nla_put_u32(msg, ANGARA_A_CHECK_NODE, check->node) ||
+	    nla_put_u64_64bit(msg, ANGARA_A_CHECK_FABRIC, adev->fabric_id,
+			      ANGARA_A_CHECK_PAD) ||
+	    nla_put_u8(msg, ANGARA_A_CHECK_ID, check->tree) ||
+	    nla_put_u8(msg, ANGARA_A_CHECK_RULE, check->rule) ||
+	    nla_put_u32(msg, ANGARA_A_CHECK_NODES, check->nodes))
 		return -EMSGSIZE;
 	genlmsg_end(msg, hdr);
 	return 0;
@@ -235,80 +281,60 @@ static int tree_check(struct sk_buff *skb, struct genl_info *info)
 	struct ang_cred cred;
 	struct ang_dev *adev;
 	struct sk_buff *msg;
-	u32 dev;
 	int ret;
 
 	ret = read_tree(info, &check.tree);
 	if (ret)
 		return ret;
+	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
 	adev = ang_nl_dev_enter(info);
-	if (IS_ERR(adev))
-		return PTR_ERR(adev);
+	if (IS_ERR(adev)) {
+		ret = PTR_ERR(adev);
+		goto err_free;
+	}
 	/* It takes the locks of all devices in turn: this one's not held. */
 	ang_dev_exit(adev);
 	ang_nl_cred(skb, &cred);
 	ret = ang_dev_tree_check(adev, &cred, &check);
-	dev = adev->id;
-	ang_dev_release(adev);
 	if (ret == -EPERM)
 		NL_SET_ERR_MSG(info->extack, "tree: a row belongs to another partition");
+	if (!ret)
+		ret = check_fill(msg, info, adev, &check);
+	ang_dev_release(adev);
 	if (ret)
-		return ret;
-	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!msg)
-		return -ENOMEM;
-	ret = check_fill(msg, info, dev, &check);
-	if (ret) {
-		nlmsg_free(msg);
-		return ret;
-	}
+		goto err_free;
 	return genlmsg_reply(msg, info);
+
+err_free:
+	nlmsg_free(msg);
+	return ret;
 }
-
-static const struct nla_policy dev_policy[] = {
-	[ANGARA_A_DEV] = { .type = NLA_U32 },
-	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
-};
-
-static const struct nla_policy port_policy[] = {
-	[ANGARA_A_DEV] = { .type = NLA_U32 },
-	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
-	[ANGARA_A_PORT] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_PORTS - 1),
-};
-
-static const struct nla_policy tree_policy[] = {
-	[ANGARA_A_DEV] = { .type = NLA_U32 },
-	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
-	[ANGARA_A_TREE] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
-};
-
-static const struct nla_policy ctx_policy[] = {
-	[ANGARA_A_DEV] = { .type = NLA_U32 },
-	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
-	[ANGARA_A_CTX] = { .type = NLA_U32 },
-};
 
 /* Rules among the fields, and those that depend on the fabric, come later. */
 static const struct nla_policy set_policy[] = {
-	[ANGARA_A_DEV] = { .type = NLA_U32 },
-	[ANGARA_A_TREE] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
-	[ANGARA_A_IS_ROOT] = NLA_POLICY_MAX(NLA_U8, 1),
-	[ANGARA_A_TO_ROOT] = { .type = NLA_U8 },
-	[ANGARA_A_PORTS] = { .type = NLA_U64 },
-	[ANGARA_A_PE] = NLA_POLICY_MAX(NLA_U16, ANGARA_MAX_LOCAL),
-	[ANGARA_A_PKEY] = NLA_POLICY_MIN(NLA_U32, 1),
-	[ANGARA_A_EPOCH] = { .type = NLA_U16 },
+	[ANGARA_A_TREE_DEV] = { .type = NLA_U32 },
+	[ANGARA_A_TREE_ID] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
+	[ANGARA_A_TREE_IS_ROOT] = NLA_POLICY_MAX(NLA_U8, 1),
+	[ANGARA_A_TREE_TO_ROOT] = { .type = NLA_U8 },
+	[ANGARA_A_TREE_PORTS] = { .type = NLA_U64 },
+	[ANGARA_A_TREE_PE] = NLA_POLICY_MAX(NLA_U16, ANGARA_MAX_LOCAL),
+	[ANGARA_A_TREE_PKEY] = NLA_POLICY_MIN(NLA_U32, 1),
+	[ANGARA_A_TREE_EPOCH] = { .type = NLA_U16 },
+	[ANGARA_A_TREE_ROUTER] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy one_policy[] = {
-	[ANGARA_A_DEV] = { .type = NLA_U32 },
-	[ANGARA_A_TREE] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
+static const struct nla_policy clear_policy[] = {
+	[ANGARA_A_TREE_DEV] = { .type = NLA_U32 },
+	[ANGARA_A_TREE_ID] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
+	[ANGARA_A_TREE_ROUTER] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy delegate_policy[] = {
-	[ANGARA_A_DEV] = { .type = NLA_U32 },
-	[ANGARA_A_TREE] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
-	[ANGARA_A_DELEGATED] = { .type = NLA_U32 },
+	[ANGARA_A_TREE_DEV] = { .type = NLA_U32 },
+	[ANGARA_A_TREE_ID] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
+	[ANGARA_A_TREE_DELEGATED] = { .type = NLA_U32 },
 };
 
 #define ANG_POLICY(_policy) \
@@ -332,14 +358,15 @@ static const struct nla_policy delegate_policy[] = {
 
 /* Kernel 6.1 has no genl_split_ops; dumps check by themselves what they take. */
 static const struct genl_ops ops[] = {
-	ANG_NL_GET(ANGARA_CMD_DEV_GET, dev_policy),
-	ANG_NL_GET(ANGARA_CMD_FABRIC_GET, dev_policy),
-	ANG_NL_GET(ANGARA_CMD_PORT_GET, port_policy),
-	ANG_NL_GET(ANGARA_CMD_TREE_GET, tree_policy),
-	ANG_NL_GET(ANGARA_CMD_CTX_GET, ctx_policy),
+	ANG_NL_GET(ANGARA_CMD_DEV_GET, ang_nl_dev_policy),
+	ANG_NL_GET(ANGARA_CMD_FABRIC_GET, ang_nl_fabric_policy),
+	ANG_NL_GET(ANGARA_CMD_PORT_GET, ang_nl_port_policy),
+	ANG_NL_GET(ANGARA_CMD_TREE_GET, ang_nl_tree_policy),
+	ANG_NL_GET(ANGARA_CMD_CTX_GET, ang_nl_ctx_policy),
 	ANG_NL_DO(ANGARA_CMD_TREE_SET, tree_set, GENL_ADMIN_PERM, set_policy),
-	ANG_NL_DO(ANGARA_CMD_TREE_CLEAR, tree_clear, GENL_ADMIN_PERM, one_policy),
-	ANG_NL_DO(ANGARA_CMD_TREE_CHECK, tree_check, 0, one_policy),
+	ANG_NL_DO(ANGARA_CMD_TREE_CLEAR, tree_clear, GENL_ADMIN_PERM,
+		  clear_policy),
+	ANG_NL_DO(ANGARA_CMD_TREE_CHECK, tree_check, 0, ang_nl_check_policy),
 	ANG_NL_DO(ANGARA_CMD_TREE_DELEGATE, tree_delegate, GENL_ADMIN_PERM,
 		  delegate_policy),
 };
@@ -358,7 +385,6 @@ static const struct genl_multicast_group groups[] = {
 struct genl_family ang_nl_family __ro_after_init = {
 	.name = ANGARA_GENL_NAME,
 	.version = ANGARA_GENL_VERSION,
-	.maxattr = ANGARA_A_MAX,
 	.module = THIS_MODULE,
 	.parallel_ops = true,
 	.ops = ops,
@@ -373,13 +399,13 @@ static int event_fill(struct sk_buff *msg, const struct ang_dev *adev, u8 type,
 	void *hdr = genlmsg_put(msg, 0, 0, &ang_nl_family, 0, ANGARA_CMD_EVENT);
 
 	if (!hdr ||
-	    nla_put_u32(msg, ANGARA_A_DEV, adev->id) ||
-	    nla_put_u32(msg, ANGARA_A_NODE, adev->node) ||
-	    nla_put_u64_64bit(msg, ANGARA_A_FABRIC, adev->fabric_id,
-			      ANGARA_A_PAD) ||
-	    nla_put_u8(msg, ANGARA_A_EVENT, type) ||
-	    nla_put_u32(msg, ANGARA_A_INDEX, index) ||
-	    nla_put_u32(msg, ANGARA_A_VALUE, value))
+	    nla_put_u32(msg, ANGARA_A_EVENT_DEV, adev->id) ||
+	    nla_put_u32(msg, ANGARA_A_EVENT_NODE, adev->node) ||
+	    nla_put_u64_64bit(msg, ANGARA_A_EVENT_FABRIC, adev->fabric_id,
+			      ANGARA_A_EVENT_PAD) ||
+	    nla_put_u8(msg, ANGARA_A_EVENT_TYPE, type) ||
+	    nla_put_u32(msg, ANGARA_A_EVENT_INDEX, index) ||
+	    nla_put_u32(msg, ANGARA_A_EVENT_VALUE, value))
 		return -EMSGSIZE;
 	genlmsg_end(msg, hdr);
 	return 0;
@@ -423,8 +449,8 @@ static bool event_is_public(u8 type)
  * @index: what it is about, see there
  * @value: see there
  *
- * Nobody's business if it fails: a listener that misses a message is told by
- * its socket, and one that must know the state reads it.
+ * Failures are not reported: a listener that misses a message is told by its
+ * socket, and one that must know the state reads it.
  * Context: process; may sleep.
  */
 void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value)

@@ -17,6 +17,8 @@ void ang_nl_cred(struct sk_buff *skb, struct ang_cred *cred);
 struct ang_dev *ang_nl_dev_enter(struct genl_info *info);
 void ang_nl_dev_exit(struct ang_dev *adev);
 u32 ang_nl_generation(void);
+int ang_nl_router(struct genl_info *info, const struct ang_dev *adev, int attr,
+		  u32 *router);
 
 /* netlink_get.c */
 int ang_nl_get(struct sk_buff *skb, struct genl_info *info);

@@ -3,18 +3,19 @@
  * The generic netlink family "angara": what there is.
  *
  * Devices, links, rows of trees and contexts are read in the same way, from a
- * table of kinds.  A dump keeps the number of the device and the index within
- * it that come next, so that it goes on where it stopped, whatever came and
- * went meanwhile; what changed is told by NLM_F_DUMP_INTR.
+ * table of kinds.  Of links and rows a device has those of its node, then those of
+ * each switch that the node keeps.  A dump keeps the number of the device and the
+ * index within it that come next, so that it goes on where it stopped, whatever
+ * came and went meanwhile; what changed is told by NLM_F_DUMP_INTR.
  *
- * Anybody may ask, as often as they like: what comes from the device is kept
- * for a while for all but administrators, see counters.c and ang_dev_tree_look().
+ * Any user may ask at any rate: answers of the device are cached for a while for
+ * all but administrators, see counters.c and ang_dev_tree_look().
  */
 #include <linux/cred.h>
 #include <linux/pid_namespace.h>
 #include <linux/user_namespace.h>
 
-#include "ang_counter_attrs.h"
+#include "ang_nl_attrs.h"
 #include "ang_file.h"
 #include "netlink.h"
 
@@ -33,7 +34,7 @@ struct ang_nl_asker {
 /**
  * struct ang_nl_dump - state of a dump, in netlink_callback.ctx
  * @fabric: only devices of this fabric, if @by_fabric
- * @asker: who sent the request, not who reads the answer
+ * @asker: sender of the request, which another process may read the answer to
  * @dev: device that comes next
  * @last: last device to look at
  * @index: what comes next in @dev
@@ -54,25 +55,27 @@ struct ang_nl_dump {
 
 /**
  * struct ang_nl_kind - a kind of object
- * @count: how many a device has, present or not
- * @fill: put number @index into a message.  Return: 0; -ENOENT there is none;
- *	-EPERM it is not to be seen; -EMSGSIZE no room; -EIO
- * @index_attr: attribute that tells one from another, 0 if there is only one
- * @missing: what to say if it is not given
+ * @count: how many a router has, present or not
+ * @fill: put number @index of @router into a message.  Return: 0; -ENOENT there is
+ *	none; -EPERM it is not to be seen; -EMSGSIZE no room; -EIO
+ * @missing: what to say if ANG_NL_ID is not given; NULL: there is only one
+ * @router: attribute of the router; 0: only nodes have such objects
+ * @text: most bytes of text that an object has beside what fits any message
  *
- * Both want the device entered.
+ * Both functions want the device entered.
  */
 struct ang_nl_kind {
 	u32 (*count)(struct ang_dev *adev);
 	int (*fill)(struct sk_buff *skb, struct ang_dev *adev,
-		    const struct ang_nl_asker *asker, u32 index);
-	u8 index_attr;
+		    const struct ang_nl_asker *asker, u32 router, u32 index);
 	const char *missing;
+	u8 router;
+	size_t text;
 };
 
 static int put_u64(struct sk_buff *skb, int attr, u64 value)
 {
-	return nla_put_u64_64bit(skb, attr, value, ANGARA_A_PAD);
+	return nla_put_u64_64bit(skb, attr, value, ANG_NL_PAD);
 }
 
 static const u8 node_words[] = ANG_NODE_COUNTER_ATTRS;
@@ -104,7 +107,7 @@ struct ang_nl_counters {
 };
 
 static const struct ang_nl_counters counter_kinds[] = {
-	[ANGARA_CNT_NODE] = { WORDS(ANGARA_A_NODE_COUNTERS, node_words,
+	[ANGARA_CNT_NODE] = { WORDS(ANGARA_A_DEV_COUNTERS, node_words,
 				    angara_hw_node_counters,
 				    ANGARA_A_NODE_COUNTER_PAD) },
 	[ANGARA_CNT_LINK] = { WORDS(ANGARA_A_PORT_COUNTERS, port_words,
@@ -120,14 +123,16 @@ static const struct ang_nl_counters counter_kinds[] = {
 
 /* A device that does not answer is shown all the same, without counters. */
 static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
-			const struct ang_cred *cred, u32 kind, u32 index)
+			const struct ang_cred *cred, u32 router, u32 kind,
+			u32 index)
 {
 	const struct ang_nl_counters *counters = &counter_kinds[kind];
 	__le64 values[MAX_COUNTERS] = { 0 };
 	struct nlattr *nest;
 	u32 i;
 
-	if (ang_dev_counters(adev, cred, kind, index, values, 8 * counters->count))
+	if (ang_dev_counters(adev, cred, router, kind, index, values,
+			     8 * counters->count))
 		return 0;
 	nest = nla_nest_start(skb, counters->attr);
 	if (!nest)
@@ -143,9 +148,9 @@ static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
 
 static int put_place(struct sk_buff *skb, const struct ang_dev *adev)
 {
-	return nla_put_u32(skb, ANGARA_A_DEV, adev->id) ||
-	       nla_put_u32(skb, ANGARA_A_NODE, adev->node) ||
-	       put_u64(skb, ANGARA_A_FABRIC, adev->fabric_id);
+	return nla_put_u32(skb, ANG_NL_DEV, adev->id) ||
+	       nla_put_u32(skb, ANG_NL_NODE, adev->node) ||
+	       put_u64(skb, ANG_NL_FABRIC, adev->fabric_id);
 }
 
 static u32 dev_count(struct ang_dev *adev)
@@ -154,25 +159,26 @@ static u32 dev_count(struct ang_dev *adev)
 }
 
 static int dev_fill(struct sk_buff *skb, struct ang_dev *adev,
-		    const struct ang_nl_asker *asker, u32 index)
+		    const struct ang_nl_asker *asker, u32 router, u32 index)
 {
 	if (put_place(skb, adev) ||
-	    nla_put_u32(skb, ANGARA_A_NODES, adev->nodes) ||
-	    nla_put_u32(skb, ANGARA_A_NUM_PORTS, adev->ports) ||
-	    nla_put_string(skb, ANGARA_A_BUS, adev->ops->name) ||
-	    nla_put_u32(skb, ANGARA_A_CONTEXTS, adev->max_ctxs) ||
-	    nla_put_u32(skb, ANGARA_A_CONTEXTS_USED, ang_dev_ctxs_used(adev)) ||
-	    put_counters(skb, adev, &asker->cred, ANGARA_CNT_NODE, 0))
+	    nla_put_u32(skb, ANGARA_A_DEV_NODES, adev->nodes) ||
+	    nla_put_u32(skb, ANGARA_A_DEV_PORTS, adev->ports) ||
+	    nla_put_string(skb, ANGARA_A_DEV_BUS, adev->ops->name) ||
+	    nla_put_u32(skb, ANGARA_A_DEV_CONTEXTS, adev->max_ctxs) ||
+	    nla_put_u32(skb, ANGARA_A_DEV_CONTEXTS_USED, ang_dev_ctxs_used(adev)) ||
+	    put_counters(skb, adev, &asker->cred, router, ANGARA_CNT_NODE, 0))
 		return -EMSGSIZE;
 	return 0;
 }
 
 static int fabric_fill(struct sk_buff *skb, struct ang_dev *adev,
-		       const struct ang_nl_asker *asker, u32 index)
+		       const struct ang_nl_asker *asker, u32 router, u32 index)
 {
 	if (put_place(skb, adev) ||
-	    nla_put_u32(skb, ANGARA_A_NODES, adev->nodes) ||
-	    nla_put_string(skb, ANGARA_A_DESCRIPTION, adev->text))
+	    nla_put_u32(skb, ANGARA_A_FABRIC_NODES, adev->nodes) ||
+	    nla_put_string(skb, ANGARA_A_FABRIC_DESCRIPTION,
+			   adev->graph->text))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -183,25 +189,26 @@ static u32 port_count(struct ang_dev *adev)
 }
 
 static int port_fill(struct sk_buff *skb, struct ang_dev *adev,
-		     const struct ang_nl_asker *asker, u32 port)
+		     const struct ang_nl_asker *asker, u32 router, u32 port)
 {
 	u32 neighbor, far;
 
-	neighbor = ang_topo_peer(&adev->topo, adev->node, port, &far);
+	neighbor = ang_topo_peer(&adev->graph->topo, router, port, &far);
 	if (neighbor == ANG_NONE)
 		return -ENOENT;
 	if (put_place(skb, adev) ||
-	    nla_put_u8(skb, ANGARA_A_PORT, port) ||
-	    nla_put_u32(skb, ANGARA_A_NEIGHBOR, neighbor) ||
-	    nla_put_u8(skb, ANGARA_A_NEIGHBOR_PORT, far) ||
-	    put_counters(skb, adev, &asker->cred, ANGARA_CNT_LINK, port))
+	    nla_put_u32(skb, ANGARA_A_PORT_ROUTER, router) ||
+	    nla_put_u8(skb, ANGARA_A_PORT_ID, port) ||
+	    nla_put_u32(skb, ANGARA_A_PORT_NEIGHBOR, neighbor) ||
+	    nla_put_u8(skb, ANGARA_A_PORT_NEIGHBOR_PORT, far) ||
+	    put_counters(skb, adev, &asker->cred, router, ANGARA_CNT_LINK, port))
 		return -EMSGSIZE;
 	return 0;
 }
 
 static u32 tree_count(struct ang_dev *adev)
 {
-	return adev->rows.num;
+	return adev->own.rows.num;
 }
 
 static int put_row(struct sk_buff *skb, struct ang_dev *adev,
@@ -210,31 +217,33 @@ static int put_row(struct sk_buff *skb, struct ang_dev *adev,
 {
 	const struct angara_tree_row *row = &get->row;
 
-	return nla_put_u8(skb, ANGARA_A_IS_ROOT, row->is_root) ||
-	       nla_put_u8(skb, ANGARA_A_TO_ROOT, row->to_root) ||
-	       put_u64(skb, ANGARA_A_PORTS, row->ports) ||
-	       nla_put_u16(skb, ANGARA_A_PE, row->pe) ||
-	       nla_put_u32(skb, ANGARA_A_PKEY, row->pkey) ||
-	       nla_put_u16(skb, ANGARA_A_EPOCH, row->epoch) ||
-	       nla_put_u8(skb, ANGARA_A_MEMBERS, get->members) ||
+	return nla_put_u8(skb, ANGARA_A_TREE_IS_ROOT, row->is_root) ||
+	       nla_put_u8(skb, ANGARA_A_TREE_TO_ROOT, row->to_root) ||
+	       put_u64(skb, ANGARA_A_TREE_PORTS, row->ports) ||
+	       nla_put_u16(skb, ANGARA_A_TREE_PE, row->pe) ||
+	       nla_put_u32(skb, ANGARA_A_TREE_PKEY, row->pkey) ||
+	       nla_put_u16(skb, ANGARA_A_TREE_EPOCH, row->epoch) ||
+	       nla_put_u8(skb, ANGARA_A_TREE_MEMBERS, get->members) ||
 	       (get->state == ANGARA_TREE_STATE_DOWN &&
-		nla_put_u32(skb, ANGARA_A_DOWN_NODE, get->down_node)) ||
-	       put_counters(skb, adev, cred, ANGARA_CNT_TREE, row->tree);
+		nla_put_u32(skb, ANGARA_A_TREE_DOWN_NODE, get->down_node)) ||
+	       put_counters(skb, adev, cred, get->router, ANGARA_CNT_TREE,
+			    row->tree);
 }
 
 static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
-		     const struct ang_nl_asker *asker, u32 tree)
+		     const struct ang_nl_asker *asker, u32 router, u32 tree)
 {
-	struct angara_tree_get get = { .row.tree = tree };
+	struct angara_tree_get get = { .row.tree = tree, .router = router };
 	int ret;
 
 	ret = ang_dev_tree_look(adev, &asker->cred, &get);
 	if (ret)
 		return ret;
 	if (put_place(skb, adev) ||
-	    nla_put_u8(skb, ANGARA_A_TREE, tree) ||
-	    nla_put_u8(skb, ANGARA_A_STATE, get.state) ||
-	    nla_put_u32(skb, ANGARA_A_DELEGATED, get.delegated) ||
+	    nla_put_u32(skb, ANGARA_A_TREE_ROUTER, router) ||
+	    nla_put_u8(skb, ANGARA_A_TREE_ID, tree) ||
+	    nla_put_u8(skb, ANGARA_A_TREE_STATE, get.state) ||
+	    nla_put_u32(skb, ANGARA_A_TREE_DELEGATED, get.delegated) ||
 	    (get.state != ANGARA_TREE_STATE_UNSET &&
 	     put_row(skb, adev, &asker->cred, &get)))
 		return -EMSGSIZE;
@@ -247,7 +256,7 @@ static u32 ctx_count(struct ang_dev *adev)
 }
 
 static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
-		    const struct ang_nl_asker *asker, u32 index)
+		    const struct ang_nl_asker *asker, u32 router, u32 index)
 {
 	struct ang_ctx_info ctx;
 	int ret;
@@ -258,27 +267,29 @@ static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
 	if (!ang_cred_sees(&asker->cred, ctx.pkey))
 		return -EPERM;
 	if (put_place(skb, adev) ||
-	    nla_put_u32(skb, ANGARA_A_CTX, ctx.ctx) ||
-	    nla_put_u32(skb, ANGARA_A_PKEY, ctx.pkey) ||
-	    (ctx.pid && nla_put_u32(skb, ANGARA_A_PID, ctx.pid)) ||
-	    nla_put_u32(skb, ANGARA_A_UID,
+	    nla_put_u32(skb, ANGARA_A_CTX_ID, ctx.ctx) ||
+	    nla_put_u32(skb, ANGARA_A_CTX_PKEY, ctx.pkey) ||
+	    (ctx.pid && nla_put_u32(skb, ANGARA_A_CTX_PID, ctx.pid)) ||
+	    nla_put_u32(skb, ANGARA_A_CTX_UID,
 			from_kuid_munged(asker->user_ns, ctx.uid)) ||
-	    nla_put_u32(skb, ANGARA_A_MRS, ctx.mrs) ||
-	    put_u64(skb, ANGARA_A_PINNED, ctx.pinned) ||
-	    put_counters(skb, adev, &asker->cred, ANGARA_CNT_CTX, index))
+	    nla_put_u32(skb, ANGARA_A_CTX_MRS, ctx.mrs) ||
+	    put_u64(skb, ANGARA_A_CTX_PINNED, ctx.pinned) ||
+	    put_counters(skb, adev, &asker->cred, router, ANGARA_CNT_CTX, index))
 		return -EMSGSIZE;
 	return 0;
 }
 
+/* The longest description fits a file of sysfs, and one attribute. */
+static_assert(ANG_MAX_TEXT < PAGE_SIZE && NLA_HDRLEN + ANG_MAX_TEXT + 1 <= U16_MAX);
+
 static const struct ang_nl_kind kinds[] = {
 	[ANGARA_CMD_DEV_GET] = { dev_count, dev_fill },
-	[ANGARA_CMD_FABRIC_GET] = { dev_count, fabric_fill },
-	[ANGARA_CMD_PORT_GET] = { port_count, port_fill, ANGARA_A_PORT,
-				  "port: which one?" },
-	[ANGARA_CMD_TREE_GET] = { tree_count, tree_fill, ANGARA_A_TREE,
-				  "tree: which one?" },
-	[ANGARA_CMD_CTX_GET] = { ctx_count, ctx_fill, ANGARA_A_CTX,
-				 "ctx: which one?" },
+	[ANGARA_CMD_FABRIC_GET] = { dev_count, fabric_fill, .text = ANG_MAX_TEXT + 1 },
+	[ANGARA_CMD_PORT_GET] = { port_count, port_fill, "port: which one?",
+				  .router = ANGARA_A_PORT_ROUTER },
+	[ANGARA_CMD_TREE_GET] = { tree_count, tree_fill, "tree: which one?",
+				  .router = ANGARA_A_TREE_ROUTER },
+	[ANGARA_CMD_CTX_GET] = { ctx_count, ctx_fill, "ctx: which one?" },
 };
 
 static u32 attr_index(const struct nlattr *attr)
@@ -291,14 +302,14 @@ static bool find_index(const struct ang_nl_kind *kind, struct genl_info *info,
 		       u32 *index)
 {
 	*index = 0;
-	if (!kind->index_attr)
+	if (!kind->missing)
 		return true;
-	if (!info->attrs[kind->index_attr]) {
+	if (!info->attrs[ANG_NL_ID]) {
 		if (info->extack)
 			info->extack->_msg = kind->missing;
 		return false;
 	}
-	*index = attr_index(info->attrs[kind->index_attr]);
+	*index = attr_index(info->attrs[ANG_NL_ID]);
 	return true;
 }
 
@@ -315,16 +326,21 @@ static int get_fill(struct sk_buff *msg, struct ang_dev *adev,
 		    u32 index)
 {
 	const struct ang_nl_kind *kind = &kinds[info->genlhdr->cmd];
+	u32 router = adev->node;
 	void *hdr;
-	int ret;
+	int ret = 0;
 
+	if (kind->router)
+		ret = ang_nl_router(info, adev, kind->router, &router);
+	if (ret)
+		return ret;
 	if (index >= kind->count(adev))
 		return -ENOENT;
 	hdr = genlmsg_put_reply(msg, info, &ang_nl_family, 0,
 				info->genlhdr->cmd);
 	if (!hdr)
 		return -EMSGSIZE;
-	ret = kind->fill(msg, adev, asker, index);
+	ret = kind->fill(msg, adev, asker, router, index);
 	if (!ret)
 		genlmsg_end(msg, hdr);
 	return ret;
@@ -332,6 +348,8 @@ static int get_fill(struct sk_buff *msg, struct ang_dev *adev,
 
 static void explain(struct genl_info *info, int error)
 {
+	if (info->extack && info->extack->_msg)
+		return;
 	if (error == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "there is no such object");
 	else if (error == -EPERM)
@@ -356,14 +374,14 @@ int ang_nl_get(struct sk_buff *skb, struct genl_info *info)
 	u32 index;
 	int ret;
 
-	if (info->attrs[ANGARA_A_FABRIC]) {
-		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ANGARA_A_FABRIC],
+	if (info->attrs[ANG_NL_FABRIC]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ANG_NL_FABRIC],
 				    "fabric: narrows a dump, and nothing else");
 		return -EINVAL;
 	}
 	if (!find_index(kind, info, &index))
 		return -EINVAL;
-	msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	msg = genlmsg_new(NLMSG_GOODSIZE + kind->text, GFP_KERNEL);
 	if (!msg)
 		return -ENOMEM;
 	adev = ang_nl_dev_enter(info);
@@ -397,41 +415,47 @@ static const struct ang_nl_kind *dump_kind(struct netlink_callback *cb)
  * @cb: dump
  *
  * Return: 0; -ENODEV; -EINVAL an attribute that narrows no dump.
- * Context: that of who asks.
+ * Context: that of the request.
  */
 int ang_nl_dump_start(struct netlink_callback *cb)
 {
 	struct ang_nl_dump *dump = (struct ang_nl_dump *)cb->ctx;
+	const struct ang_nl_kind *kind = dump_kind(cb);
 	struct nlattr **attrs = ang_dump_attrs(cb);
-	u8 index_attr = dump_kind(cb)->index_attr;
+	struct nlattr *id = kind->missing ? attrs[ANG_NL_ID] : NULL;
+	struct nlattr *odd = kind->router ? attrs[kind->router] : NULL;
 	struct ang_dev *adev;
 
 	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
 
-	if (index_attr && index_attr != ANGARA_A_TREE && attrs[index_attr]) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, attrs[index_attr],
+	if (!odd && kind->fill != tree_fill)
+		odd = id;
+	if (odd) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, odd,
 				    "a dump is narrowed by dev, fabric or tree");
 		return -EINVAL;
 	}
+	if (kind->text)
+		cb->min_dump_alloc = NLMSG_GOODSIZE + kind->text;
 	dump->last = U32_MAX;
-	if (attrs[ANGARA_A_DEV]) {
-		dump->dev = nla_get_u32(attrs[ANGARA_A_DEV]);
+	if (attrs[ANG_NL_DEV]) {
+		dump->dev = nla_get_u32(attrs[ANG_NL_DEV]);
 		dump->last = dump->dev;
 		adev = ang_dev_find(dump->dev);
 		if (!adev) {
-			NL_SET_ERR_MSG_ATTR(cb->extack, attrs[ANGARA_A_DEV],
+			NL_SET_ERR_MSG_ATTR(cb->extack, attrs[ANG_NL_DEV],
 					    "dev: there is no such device");
 			return -ENODEV;
 		}
 		ang_dev_release(adev);
 	}
-	if (attrs[ANGARA_A_FABRIC]) {
+	if (attrs[ANG_NL_FABRIC]) {
 		dump->by_fabric = true;
-		dump->fabric = nla_get_u64(attrs[ANGARA_A_FABRIC]);
+		dump->fabric = nla_get_u64(attrs[ANG_NL_FABRIC]);
 	}
-	if (index_attr == ANGARA_A_TREE && attrs[ANGARA_A_TREE]) {
+	if (id) {
 		dump->by_tree = true;
-		dump->tree = nla_get_u8(attrs[ANGARA_A_TREE]);
+		dump->tree = nla_get_u8(id);
 	}
 	/* Another process, in other namespaces, may read the rest of the dump. */
 	asker_init(&dump->asker, cb->skb);
@@ -455,22 +479,46 @@ int ang_nl_dump_done(struct netlink_callback *cb)
 	return 0;
 }
 
+/* Of the node, then of each switch that it keeps. */
+static u32 dump_count(struct ang_dev *adev, const struct ang_nl_kind *kind)
+{
+	u32 routers = 1;
+	const u32 *kept;
+
+	if (kind->router)
+		routers += ang_graph_kept(adev->graph, adev->node, &kept);
+	return routers * kind->count(adev);
+}
+
+static u32 dump_router(const struct ang_dev *adev, u32 number)
+{
+	const u32 *kept;
+
+	if (!number)
+		return adev->node;
+	ang_graph_kept(adev->graph, adev->node, &kept);
+	return kept[number - 1];
+}
+
 static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct ang_nl_kind *kind, struct ang_dev *adev)
 {
 	struct ang_nl_dump *dump = (struct ang_nl_dump *)cb->ctx;
 	const struct genlmsghdr *request = nlmsg_data(cb->nlh);
+	u32 count = kind->count(adev);
+	u32 index = dump->index % count;
 	void *hdr;
 	int ret;
 
-	if (dump->by_tree && dump->tree != dump->index)
+	if (dump->by_tree && dump->tree != index)
 		return 0;
 	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 			  &ang_nl_family, NLM_F_MULTI, request->cmd);
 	if (!hdr)
 		return -EMSGSIZE;
 	genl_dump_check_consistent(cb, hdr);
-	ret = kind->fill(skb, adev, &dump->asker, dump->index);
+	ret = kind->fill(skb, adev, &dump->asker,
+			 dump_router(adev, dump->index / count), index);
 	if (ret) {
 		genlmsg_cancel(skb, hdr);
 		/* What is not there, or not to be seen, is left out. */
@@ -486,15 +534,18 @@ static int dump_dev(struct sk_buff *skb, struct netlink_callback *cb,
 	struct ang_nl_dump *dump = (struct ang_nl_dump *)cb->ctx;
 	const struct ang_nl_kind *kind = dump_kind(cb);
 	int ret = 0;
+	u32 count;
 
 	if (ang_dev_enter(adev))
 		return 0;
 	if (dump->by_fabric && dump->fabric != adev->fabric_id)
 		goto out;
-	for (; dump->index < kind->count(adev); dump->index++) {
+	count = dump_count(adev, kind);
+	for (; dump->index < count; dump->index++) {
 		ret = dump_one(skb, cb, kind, adev);
 		if (ret)
 			break;
+		cond_resched();
 	}
 out:
 	ang_dev_exit(adev);
@@ -527,6 +578,7 @@ int ang_nl_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		if (dump->dev <= dump->last)
 			ret = dump_dev(skb, cb, adev);
 		ang_dev_release(adev);
+		cond_resched();
 		if (ret)
 			return skb->len ? skb->len : ret;
 		dump->index = 0;

@@ -5,10 +5,10 @@
  * Process and adapter share memory at all times, so what cannot be mapped
  * without copies in between is not mapped at all.
  *
- * A reset, whoever asks for it, is ang_dev_down() before and ang_dev_up()
- * after it.  The registers of an adapter that has left the bus without a word
- * read as all ones: a look once a second finds that out, since nothing else
- * reads a register while the adapter works.
+ * Every reset is ang_dev_down() before and ang_dev_up() after it, whatever its
+ * cause.  The registers of an adapter that has left the bus without notice read
+ * as all ones: a read once a second detects that, since nothing else reads a
+ * register while the adapter works.
  *
  * An adapter that does not answer need not be gone: its registers may be out of
  * order while it goes on writing to memory.  So bus mastering is what says
@@ -48,7 +48,7 @@ static void ang_pci_dma_enable(struct ang_dev *adev)
 	pci_set_master(to_pci(adev)->pdev);
 }
 
-/* The port above says that nobody is connected to it. */
+/* The port above reports that no device is connected to it. */
 static bool link_is_down(struct pci_dev *pdev)
 {
 	struct pci_dev *port = pci_upstream_bridge(pdev);
@@ -64,7 +64,7 @@ static bool link_is_down(struct pci_dev *pdev)
 	       !(status & PCI_EXP_LNKSTA_DLLLA);
 }
 
-/* Nobody is there who could write: the hotplug driver or the link says so. */
+/* The device is gone and cannot write: the hotplug driver or the link says so. */
 static bool is_unplugged(struct pci_dev *pdev)
 {
 	return pdev->error_state == pci_channel_io_perm_failure ||
@@ -114,8 +114,8 @@ static void ang_pci_dma_unmap(struct ang_dev *adev, struct sg_table *sgt)
 }
 
 /*
- * Nobody tells when the CPU or the device has written: memory that has to be
- * copied or synchronized then is of no use.
+ * There is no notice of writes by the CPU or the device, so memory that would
+ * have to be copied or synchronized after them cannot be used.
  */
 static int ang_pci_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 {
@@ -197,7 +197,7 @@ static int revive_dev(struct ang_pci *pci)
 	return 0;
 }
 
-/* Whoever had the adapter before us may have left it at work. */
+/* A previous driver may have left the adapter running. */
 static int quiesce(struct ang_pci *pci)
 {
 	u32 status;
@@ -328,7 +328,7 @@ static int ang_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pci_enable_device_mem(pdev);
 	if (ret)
 		goto err_free;
-	pci_clear_master(pdev); /* whoever had it before us */
+	pci_clear_master(pdev); /* a previous driver may have set it */
 	ret = bar_init(pci);
 	if (ret)
 		goto err_disable;
@@ -378,7 +378,7 @@ static pci_ers_result_t ang_pci_error_detected(struct pci_dev *pdev,
 {
 	struct ang_pci *pci = pci_get_drvdata(pdev);
 
-	/* Nobody waits for answers that cannot come. */
+	/* Commands under way get no answer any more: end them. */
 	if (state != pci_channel_io_normal)
 		ang_dev_break(pci->adev, "an error on the bus");
 	if (state == pci_channel_io_perm_failure)

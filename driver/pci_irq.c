@@ -3,10 +3,10 @@
  * Interrupts of an adapter on PCI Express.
  *
  * With MSI-X there is one vector for the admin queues and one per context, in
- * the adapter's own order.  Where the machine has fewer, which it may tell only
- * when one is asked for, so many contexts less can be created: the adapter has
- * no way to let two share a vector.  Without MSI-X all share the interrupt line,
- * and a register tells who is meant.
+ * the adapter's own order.  A machine may have fewer, and may report that only
+ * when a vector is requested: then as many contexts fewer can be created, since
+ * the adapter cannot let two share a vector.  Without MSI-X all share the
+ * interrupt line, and a register names the source.
  */
 #include <linux/interrupt.h>
 #include <linux/slab.h>

@@ -217,7 +217,7 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf)
 	unsigned long pfn;
 	vm_fault_t ret;
 
-	/* Whoever makes the file stale takes away what was put in before. */
+	/* files_make_stale() takes away what is inserted before it. */
 	down_read(&adev->map_lock);
 	if (uctx->h.stale) {
 		pfn = page_to_pfn(uctx->sink);
@@ -245,13 +245,29 @@ static int map_doorbell(struct ang_uctx *uctx, struct vm_area_struct *vma)
 }
 
 /**
- * ang_handle_unmap_doorbell() - take mappings of the doorbell away
- * @h: file that is stale; all of its device's are
+ * ang_doorbells_unmap() - take all mappings of doorbells away
+ * @adev: device whose files are stale
+ *
+ * Contexts whose device was opened by one inode have their mappings in one list,
+ * where one pass finds all of them.
  */
-void ang_handle_unmap_doorbell(struct ang_handle *h)
+void ang_doorbells_unmap(struct ang_dev *adev)
 {
-	unmap_mapping_range(h->mapping, ang_mmap_offset(ANG_MAP_DB),
-			    PAGE_SIZE, 1);
+	struct address_space *done = NULL;
+	struct ang_handle *h;
+
+	lockdep_assert_held_write(&adev->registration_lock);
+
+	list_for_each_entry(h, &adev->files, entry) {
+		struct address_space *mapping;
+
+		mapping = h->ops->mapping ? h->ops->mapping(h) : NULL;
+		if (!mapping || mapping == done)
+			continue;
+		unmap_mapping_range(mapping, ang_mmap_offset(ANG_MAP_DB),
+				    PAGE_SIZE, 1);
+		done = mapping;
+	}
 }
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Who may do what with the rows of a node's collective routing table.
+ * Access rights to the rows of a node's collective routing table.
  */
 #include <linux/errno.h>
 
@@ -22,16 +22,40 @@ static bool may_clear_job(const struct ang_cred *cred,
 }
 
 /**
+ * ang_row_router() - whose row does a command mean?
+ * @topo: fabric
+ * @node: node that has the command
+ * @flags: its flags, of which ANGARA_TREE_ROUTER counts
+ * @router: its router; out: the same, or @node where it names none
+ *
+ * Return: 0; -EOPNOTSUPP a router without the flag; -EINVAL there is no such
+ * router; -EPERM another node keeps it.
+ */
+int ang_row_router(const struct ang_topo *topo, u32 node, u32 flags, u32 *router)
+{
+	if (!(flags & ANGARA_TREE_ROUTER)) {
+		if (*router)
+			return -EOPNOTSUPP;
+		*router = node;
+		return 0;
+	}
+	if (*router >= topo->routers)
+		return -EINVAL;
+	return ang_topo_keeper(topo, *router) == node ? 0 : -EPERM;
+}
+
+/**
  * ang_row_may_set() - may a row be programmed?
  * @rows: table
- * @topo: torus
+ * @topo: fabric
+ * @router: whose table it is: the node, or a switch that it keeps
  * @cred: on whose behalf
  * @row: the row; not checked yet
  *
  * Return: 0 or an error as struct angara_tree_set tells.
  */
 int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *topo,
-		    const struct ang_cred *cred,
+		    u32 router, const struct ang_cred *cred,
 		    const struct angara_tree_row *row)
 {
 	const struct ang_tree_entry *entry;
@@ -41,7 +65,7 @@ int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *top
 	entry = &rows->entry[row->tree];
 	if (!may_program(cred, entry, row->pkey))
 		return -EPERM;
-	if (ang_tree_row_check(topo, row))
+	if (ang_tree_row_check(topo, router, row))
 		return -EINVAL;
 	return entry->set ? -EBUSY : 0;
 }

@@ -16,6 +16,7 @@
 
 #include "ang_dev.h"
 #include "ang_types.h"	/* ANG_PKT_* */
+#include "mr_mem.h"
 
 /* Beside ANGARA_AEV_*: what the driver knows and the device does not tell. */
 #define ANG_TRACE_JOIN		128
@@ -50,12 +51,6 @@
 	{ ANG_PKT_RNR,		"rnr" },		\
 	{ ANG_PKT_READY_ACK,	"ready_ack" },		\
 	{ ANG_PKT_OPEN,		"open" })
-
-#define show_dir(dir)					\
-	__print_symbolic(dir,				\
-	{ 0, "X+" }, { 1, "X-" }, { 2, "Y+" }, { 3, "Y-" }, \
-	{ 4, "Z+" }, { 5, "Z-" }, { 6, "W+" }, { 7, "W-" }, \
-	{ ANGARA_PORT_NONE, "-" })
 
 #define show_tree_event(event)				\
 	__print_symbolic(event,				\
@@ -127,6 +122,33 @@ TRACE_EVENT(angara_tree,
 		  __entry->value)
 );
 
+/* slot: the part of the key that is no secret; lists: of the device's pages. */
+TRACE_EVENT(angara_mr,
+	TP_PROTO(const struct ang_dev *adev, u32 slot, u64 length,
+		 const struct ang_mr_mem *mem),
+	TP_ARGS(adev, slot, length, mem),
+	TP_STRUCT__entry(
+		__field(u64, length)
+		__field(u32, dev)
+		__field(u32, node)
+		__field(u32, slot)
+		__field(u32, page_shift)
+		__field(u32, lists)
+	),
+	TP_fast_assign(
+		__entry->length = length;
+		__entry->dev = adev->id;
+		__entry->node = adev->node;
+		__entry->slot = slot;
+		__entry->page_shift = mem->page_shift;
+		__entry->lists = mem->num_lists;
+	),
+	TP_printk("dev=angara%u node=%u slot=%u length=%llu page_shift=%u lists=%u",
+		  __entry->dev, __entry->node, __entry->slot, __entry->length,
+		  __entry->page_shift, __entry->lists)
+);
+
+/* node: or a switch; port: that the packet leaves by, -1: it does not leave. */
 TRACE_EVENT(angara_packet,
 	TP_PROTO(u64 fabric_id, const struct ang_trace *rec),
 	TP_ARGS(fabric_id, rec),
@@ -140,7 +162,7 @@ TRACE_EVENT(angara_packet,
 		__field(u16, npkts)
 		__field(u8, event)
 		__field(u8, type)
-		__field(u8, dir)
+		__field(s8, port)
 		__field(u8, vc)
 		__field(u8, tree)
 		__field(u8, status)
@@ -155,17 +177,16 @@ TRACE_EVENT(angara_packet,
 		__entry->npkts = rec->npkts;
 		__entry->event = rec->event;
 		__entry->type = rec->type;
-		__entry->dir = rec->dir;
+		__entry->port = (s8)rec->port;
 		__entry->vc = rec->vc;
 		__entry->tree = rec->tree;
 		__entry->status = rec->status;
 	),
-	TP_printk("fabric=%#llx cycle=%llu node=%u %s %s dir=%s vc=%u tree=%u src=%u seq=%u npkts=%u len=%u status=%u",
+	TP_printk("fabric=%#llx cycle=%llu node=%u %s %s port=%d vc=%u tree=%u src=%u seq=%u npkts=%u len=%u status=%u",
 		  __entry->fabric, __entry->cycle, __entry->node,
 		  show_packet_event(__entry->event),
 		  show_type(__entry->type),
-		  show_dir(__entry->dir),
-		  __entry->vc, __entry->tree, __entry->src, __entry->seq,
+		  __entry->port, __entry->vc, __entry->tree, __entry->src, __entry->seq,
 		  __entry->npkts, __entry->len, __entry->status)
 );
 

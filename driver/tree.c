@@ -2,26 +2,67 @@
 /*
  * Rows of the collective routing table.
  *
- * All rows of a node are programmed through this driver, so it remembers them:
- * a check of a whole tree need not ask every adapter.  Whether a tree is up,
- * and who has joined, only the device knows.  Who may do what is in row.c.
+ * All rows of a node, and of the switches that it keeps, are programmed through
+ * this driver, so it remembers them: a check of a whole tree need not ask every
+ * adapter.  Whether a tree is up, and which contexts have joined, only the device
+ * knows.  row.c has the rights, and checks routers that callers name.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "ang_dev.h"
 
-/* What the device has said of a row does not hold any more. */
-static void row_forget(struct ang_dev *adev, u32 tree)
+/* What was delegated of the node's trees holds for its switches. */
+static struct ang_router *switch_new(struct ang_dev *adev, u32 router)
+{
+	struct ang_router *r = kvzalloc(sizeof(*r), GFP_KERNEL);
+	u32 tree;
+
+	if (!r)
+		return NULL;
+	r->router = router;
+	r->rows.num = adev->own.rows.num;
+	for (tree = 0; tree < r->rows.num; tree++)
+		r->rows.entry[tree].delegated =
+			adev->own.rows.entry[tree].delegated;
+	if (xa_is_err(xa_store(&adev->switches, router, r, GFP_KERNEL))) {
+		kvfree(r);
+		return NULL;
+	}
+	return r;
+}
+
+/* Return: rows of a router; NULL: of a switch that never had any. */
+static struct ang_router *router_find(struct ang_dev *adev, u32 router)
 {
 	lockdep_assert_held(&adev->tree_lock);
 
-	adev->seen[tree].known = false;
-	ang_dev_counters_forget(adev, ANGARA_CNT_TREE, tree);
+	return router == adev->node ? &adev->own :
+				      xa_load(&adev->switches, router);
 }
 
-static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
-		   u64 job, u64 *serial)
+/* Return: the same, made if need be; NULL without memory. */
+static struct ang_router *router_get(struct ang_dev *adev, u32 router)
+{
+	struct ang_router *r = router_find(adev, router);
+
+	return r ? r : switch_new(adev, router);
+}
+
+/* What the device has said of a row does not hold any more. */
+static void row_forget(struct ang_dev *adev, struct ang_router *r, u32 tree)
+{
+	lockdep_assert_held(&adev->tree_lock);
+
+	r->seen[tree].known = false;
+	ang_dev_counters_forget(adev, r->router, ANGARA_CNT_TREE, tree);
+	/* Of its own rows the device tells by events. */
+	if (r != &adev->own)
+		ang_nl_changed();
+}
+
+static int row_set(struct ang_dev *adev, struct ang_router *r,
+		   const struct angara_tree_row *row, u64 job, u64 *serial)
 {
 	struct angara_adm_cmd cmd = {
 		.opcode = ANGARA_ADM_TREE_SET,
@@ -33,12 +74,13 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
 	lockdep_assert_held(&adev->tree_lock);
 
 	ang_row_to_hw(row, &cmd.set.row);
+	cmd.set.router = cpu_to_le32(r->router);
 	cmd.set.job = cpu_to_le64(job);
 	ret = ang_adm_exec(adev, &cmd, &cpl);
 	/* The device may set it yet: it counts as set until it is cleared. */
 	if (!ret || ret == -EINTR) {
-		*serial = ang_row_set(&adev->rows, row, job);
-		row_forget(adev, row->tree);
+		*serial = ang_row_set(&r->rows, row, job);
+		row_forget(adev, r, row->tree);
 	}
 	return ret == -EEXIST ? -EBUSY : ret;
 }
@@ -47,6 +89,7 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
  * ang_dev_tree_set() - program a row
  * @adev: device, entered
  * @cred: on whose behalf
+ * @router: this node, or a switch that it keeps
  * @row: the row; not checked yet
  * @job: key of the job that may use the tree, 0 for any of the partition
  * @serial: out, or NULL: for ang_dev_tree_disown(); not 0 also if the caller is
@@ -56,26 +99,31 @@ static int row_set(struct ang_dev *adev, const struct angara_tree_row *row,
  * Context: process; may sleep.
  */
 int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
-		     const struct angara_tree_row *row, u64 job, u64 *serial)
+		     u32 router, const struct angara_tree_row *row, u64 job,
+		     u64 *serial)
 {
+	struct ang_router *r;
 	u64 number;
-	int ret;
+	int ret = -ENOMEM;
 
 	if (mutex_lock_killable(&adev->tree_lock))
 		return -EINTR;
-	ret = ang_row_may_set(&adev->rows, &adev->topo, cred, row);
+	r = router_get(adev, router);
+	if (r)
+		ret = ang_row_may_set(&r->rows, &adev->graph->topo, router, cred, row);
 	if (!ret)
-		ret = row_set(adev, row, job, serial ? serial : &number);
+		ret = row_set(adev, r, row, job, serial ? serial : &number);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }
 
-static void row_ask(struct ang_dev *adev, u32 tree)
+static void row_ask(struct ang_dev *adev, struct ang_router *r, u32 tree)
 {
-	struct ang_row_seen *seen = &adev->seen[tree];
+	struct ang_row_seen *seen = &r->seen[tree];
 	struct angara_adm_cmd cmd = {
 		.opcode = ANGARA_ADM_TREE_GET,
 		.tree = tree,
+		.set.router = cpu_to_le32(r->router),
 	};
 
 	lockdep_assert_held(&adev->tree_lock);
@@ -93,27 +141,54 @@ static bool row_is_kept(const struct ang_dev *adev, const struct ang_row_seen *s
 	       ang_is_kept(adev, seen->read_at);
 }
 
+/* A row of a switch that never had any: what was delegated of the node's holds. */
+static int row_get_none(struct ang_dev *adev, const struct ang_cred *cred,
+			struct angara_tree_get *get)
+{
+	u32 delegated;
+
+	lockdep_assert_held(&adev->tree_lock);
+
+	if (get->row.tree >= adev->own.rows.num)
+		return -EINVAL;
+	delegated = adev->own.rows.entry[get->row.tree].delegated;
+	if (!delegated)
+		return -ENOENT;
+	if (!ang_cred_sees(cred, delegated))
+		return -EPERM;
+	get->row = (struct angara_tree_row){ .tree = get->row.tree };
+	get->state = ANGARA_TREE_STATE_UNSET;
+	get->members = 0;
+	get->down_node = 0;
+	get->delegated = delegated;
+	return 0;
+}
+
 /* @fresh: as the device says now, not as it said a while ago. */
 static int row_get(struct ang_dev *adev, const struct ang_cred *cred,
 		   struct angara_tree_get *get, bool fresh)
 {
+	struct ang_router *r = router_find(adev, get->router);
 	u32 tree = get->row.tree;
 	struct ang_row_seen *seen;
 	int ret;
 
 	lockdep_assert_held(&adev->tree_lock);
 
-	ret = ang_row_may_get(&adev->rows, cred, tree);
+	/* Readers are any users: they have no memory allocated. */
+	if (!r)
+		return row_get_none(adev, cred, get);
+	ret = ang_row_may_get(&r->rows, cred, tree);
 	if (ret)
 		return ret;
-	seen = &adev->seen[tree];
-	if (adev->rows.entry[tree].set) {
+	seen = &r->seen[tree];
+	if (r->rows.entry[tree].set) {
 		if (fresh || !row_is_kept(adev, seen))
-			row_ask(adev, tree);
+			row_ask(adev, r, tree);
 		ret = seen->ret;
 	}
 	if (!ret)
-		ang_row_get(&adev->rows, get, &seen->cpl);
+		ang_row_get(&r->rows, get, &seen->cpl);
 	return ret;
 }
 
@@ -121,7 +196,8 @@ static int row_get(struct ang_dev *adev, const struct ang_cred *cred,
  * ang_dev_tree_get() - read a row
  * @adev: device, entered
  * @cred: on whose behalf
- * @get: in: row.tree; out: row, state, members, down_node, delegated
+ * @get: in: row.tree, and router: this node, or a switch that it keeps; out: row,
+ *	state, members, down_node, delegated
  *
  * Return: 0 or an error as struct angara_tree_get tells.
  * Context: process; may sleep.
@@ -159,19 +235,27 @@ int ang_dev_tree_look(struct ang_dev *adev, const struct ang_cred *cred,
 	return ret;
 }
 
-static int row_clear(struct ang_dev *adev, u32 tree)
+static int row_clear(struct ang_dev *adev, struct ang_router *r, u32 tree)
 {
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_TREE_CLEAR,
+		.tree = tree,
+		.set.router = cpu_to_le32(r->router),
+	};
+	struct angara_adm_cpl cpl;
+
 	lockdep_assert_held(&adev->tree_lock);
 
-	adev->rows.entry[tree].set = false;
-	row_forget(adev, tree);
-	return ang_adm_simple(adev, ANGARA_ADM_TREE_CLEAR, 0, tree);
+	r->rows.entry[tree].set = false;
+	row_forget(adev, r, tree);
+	return ang_adm_exec(adev, &cmd, &cpl);
 }
 
 /**
  * ang_dev_tree_clear() - clear a row
  * @adev: device, entered
  * @cred: on whose behalf
+ * @router: this node, or a switch that it keeps
  * @tree: TreeId
  * @job: key of the caller's job, 0 for none
  *
@@ -179,15 +263,18 @@ static int row_clear(struct ang_dev *adev, u32 tree)
  * Context: process; may sleep.
  */
 int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
-		       u32 tree, u64 job)
+		       u32 router, u32 tree, u64 job)
 {
-	int ret;
+	struct ang_router *r;
+	int ret = -ENOMEM;
 
 	if (mutex_lock_killable(&adev->tree_lock))
 		return -EINTR;
-	ret = ang_row_may_clear(&adev->rows, cred, tree, job);
+	r = router_get(adev, router);
+	if (r)
+		ret = ang_row_may_clear(&r->rows, cred, tree, job);
 	if (!ret)
-		ret = row_clear(adev, tree);
+		ret = row_clear(adev, r, tree);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }
@@ -195,22 +282,33 @@ int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
 /**
  * ang_dev_tree_disown() - clear a row on behalf of its owner
  * @adev: device, entered
+ * @router: whose row it is
  * @tree: TreeId, in range
  * @serial: what ang_dev_tree_set() gave; a row programmed since then stays
  *
  * Return: 0; -ENOENT the row is not there, or another one; -EIO
  * Context: process; may sleep.
  */
-int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial)
+int ang_dev_tree_disown(struct ang_dev *adev, u32 router, u32 tree, u64 serial)
 {
+	struct ang_router *r;
 	int ret = -ENOENT;
 
 	if (mutex_lock_killable(&adev->tree_lock))
 		return -EINTR;
-	if (ang_row_is(&adev->rows, tree, serial))
-		ret = row_clear(adev, tree);
+	r = router_find(adev, router);
+	if (r && ang_row_is(&r->rows, tree, serial))
+		ret = row_clear(adev, r, tree);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
+}
+
+static void rows_forget(struct ang_router *r)
+{
+	u32 tree;
+
+	for (tree = 0; tree < r->rows.num; tree++)
+		r->rows.entry[tree].set = false;
 }
 
 /**
@@ -222,16 +320,32 @@ int ang_dev_tree_disown(struct ang_dev *adev, u32 tree, u64 serial)
  */
 void ang_dev_trees_forget(struct ang_dev *adev)
 {
-	u32 tree;
+	struct ang_router *r;
+	unsigned long i;
 
 	mutex_lock(&adev->tree_lock);
-	for (tree = 0; tree < adev->rows.num; tree++)
-		adev->rows.entry[tree].set = false;
+	rows_forget(&adev->own);
+	xa_for_each(&adev->switches, i, r)
+		rows_forget(r);
 	mutex_unlock(&adev->tree_lock);
 }
 
 /**
- * ang_dev_tree_delegate() - let a partition program a row
+ * ang_dev_trees_free() - free what is known of rows
+ * @adev: device without users
+ */
+void ang_dev_trees_free(struct ang_dev *adev)
+{
+	struct ang_router *r;
+	unsigned long i;
+
+	xa_for_each(&adev->switches, i, r)
+		kvfree(r);
+	xa_destroy(&adev->switches);
+}
+
+/**
+ * ang_dev_tree_delegate() - let a partition program the rows of a tree
  * @adev: device, entered
  * @cred: on whose behalf
  * @tree: TreeId
@@ -243,26 +357,37 @@ void ang_dev_trees_forget(struct ang_dev *adev)
 int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 			  u32 tree, u32 pkey)
 {
+	struct ang_router *r;
+	unsigned long i;
+
 	if (!cred->admin)
 		return -EPERM;
-	if (tree >= adev->rows.num)
+	if (tree >= adev->own.rows.num)
 		return -EINVAL;
 	if (mutex_lock_killable(&adev->tree_lock))
 		return -EINTR;
-	adev->rows.entry[tree].delegated = pkey;
+	adev->own.rows.entry[tree].delegated = pkey;
+	xa_for_each(&adev->switches, i, r)
+		r->rows.entry[tree].delegated = pkey;
 	mutex_unlock(&adev->tree_lock);
 	ang_nl_changed();
 	return 0;
 }
 
-static int row_gather(struct ang_dev *adev, const struct ang_cred *cred,
-		      u32 tree, struct angara_tree_row *row)
+/* @routers: how many @rows there are */
+static int rows_copy(struct ang_dev *adev, const struct ang_cred *cred, u32 tree,
+		     struct angara_tree_row *rows, u32 routers)
 {
+	struct ang_router *r;
+	unsigned long i;
 	int ret;
 
 	if (mutex_lock_killable(&adev->tree_lock))
 		return -EINTR;
-	ret = ang_row_gather(&adev->rows, cred, tree, row);
+	ret = ang_row_gather(&adev->own.rows, cred, tree, &rows[adev->node]);
+	xa_for_each(&adev->switches, i, r)
+		if (!ret && i < routers)
+			ret = ang_row_gather(&r->rows, cred, tree, &rows[i]);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }
@@ -280,8 +405,9 @@ static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
 
 	for (id = 0; !ret && (adev = ang_dev_next(&id)); id++) {
 		if (!READ_ONCE(adev->gone) && adev->fabric_id == of->fabric_id &&
-		    adev->nodes == of->nodes)
-			ret = row_gather(adev, cred, tree, &rows[adev->node]);
+		    adev->nodes == of->nodes && tree < adev->own.rows.num)
+			ret = rows_copy(adev, cred, tree, rows,
+					of->graph->topo.routers);
 		ang_dev_release(adev);
 		cond_resched();
 	}
@@ -301,21 +427,21 @@ static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
 int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
 		       struct angara_tree_verify *check)
 {
+	const struct ang_topo *topo = &adev->graph->topo;
 	struct angara_tree_row *rows;
-	u32 node;
+	u32 i;
 	int ret;
 
-	if (check->tree >= adev->rows.num)
+	if (check->tree >= adev->own.rows.num)
 		return -EINVAL;
-	rows = kvcalloc(adev->nodes, sizeof(*rows), GFP_KERNEL_ACCOUNT);
+	rows = kvcalloc(topo->routers, sizeof(*rows), GFP_KERNEL_ACCOUNT);
 	if (!rows)
 		return -ENOMEM;
-	for (node = 0; node < adev->nodes; node++)
-		rows[node].to_root = ANGARA_PORT_NONE;
+	for (i = 0; i < topo->routers; i++)
+		rows[i].to_root = ANGARA_PORT_NONE;
 	ret = rows_gather(adev, cred, check->tree, rows);
 	if (!ret)
-		check->rule = ang_tree_check(&adev->topo, rows, &check->node,
-					     &check->nodes);
+		check->rule = ang_tree_check(topo, rows, &check->node, &check->nodes);
 	kvfree(rows);
 	return ret;
 }

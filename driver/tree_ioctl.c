@@ -2,20 +2,110 @@
 /*
  * Trees, as an open file sees them: rows that it owns, and membership.
  */
+#include <linux/slab.h>
+
 #include "ang_file.h"
 #include "trace.h"
 
-int ang_ioctl_tree_set(struct ang_ucmd *ucmd, void *arg)
+/**
+ * struct ang_owned - a row that goes with a file
+ * @entry: in ang_file.owned
+ * @router: whose row it is
+ * @tree: TreeId
+ * @serial: of its programming
+ */
+struct ang_owned {
+	struct list_head entry;
+	u32 router;
+	u32 tree;
+	u64 serial;
+};
+
+/* Return: what is noted of a row, NULL if the file does not own it. */
+static struct ang_owned *owned_find(const struct ang_file *file, u32 router,
+				    u32 tree)
 {
-	struct ang_file *file = ucmd->file;
-	struct angara_tree_set *cmd = arg;
-	struct ang_domain *dom = ang_file_domain(file);
+	struct ang_owned *owned;
+
+	lockdep_assert_held(&file->lock);
+
+	list_for_each_entry(owned, &file->owned, entry)
+		if (owned->router == router && owned->tree == tree)
+			return owned;
+	return NULL;
+}
+
+static void owned_free(struct ang_owned *owned)
+{
+	list_del(&owned->entry);
+	kfree(owned);
+}
+
+/* Takes @owned, and gives back what was noted of the row before. */
+static void owned_add(struct ang_file *file, struct ang_owned *owned)
+{
+	struct ang_owned *old = owned_find(file, owned->router, owned->tree);
+
+	if (old)
+		owned_free(old);
+	list_add(&owned->entry, &file->owned);
+}
+
+/**
+ * ang_file_owned_free() - forget which rows went with a file
+ * @file: file that is freed
+ */
+void ang_file_owned_free(struct ang_file *file)
+{
+	struct ang_owned *owned, *next;
+
+	list_for_each_entry_safe(owned, next, &file->owned, entry)
+		owned_free(owned);
+}
+
+static int tree_set(struct ang_file *file, const struct angara_tree_set *cmd,
+		    u64 job)
+{
+	struct ang_owned *owned = NULL;
 	struct ang_cred cred;
-	u64 serial = 0, job = 0;
+	u64 serial = 0;
 	int ret;
 
-	if (cmd->flags & ~(ANGARA_TREE_OWNED | ANGARA_TREE_JOB) ||
-	    cmd->row.reserved)
+	if (cmd->flags & ANGARA_TREE_OWNED) {
+		owned = kzalloc(sizeof(*owned), GFP_KERNEL_ACCOUNT);
+		if (!owned)
+			return -ENOMEM;
+	}
+	ang_file_cred(file, &cred);
+	if (mutex_lock_killable(&file->lock)) {
+		kfree(owned);
+		return -EINTR;
+	}
+	ret = ang_dev_tree_set(file->h.adev, &cred, cmd->router, &cmd->row, job,
+			       &serial);
+	if (serial && owned) {
+		owned->router = cmd->router;
+		owned->tree = cmd->row.tree;
+		owned->serial = serial;
+		owned_add(file, owned);
+		owned = NULL;
+	}
+	mutex_unlock(&file->lock);
+	kfree(owned);
+	return ret;
+}
+
+int ang_ioctl_tree_set(struct ang_ucmd *ucmd, void *arg)
+{
+	struct angara_tree_set *cmd = arg;
+	struct ang_dev *adev = ucmd->h->adev;
+	struct ang_domain *dom = ang_file_domain(ucmd->file);
+	u64 job = 0;
+	int ret;
+
+	if (cmd->flags & ~(ANGARA_TREE_OWNED | ANGARA_TREE_JOB |
+			   ANGARA_TREE_ROUTER) ||
+	    cmd->row.reserved || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (cmd->flags & ANGARA_TREE_JOB) {
 		if (!dom)
@@ -24,15 +114,9 @@ int ang_ioctl_tree_set(struct ang_ucmd *ucmd, void *arg)
 			return -EINVAL;
 		job = dom->job;
 	}
-	ang_file_cred(file, &cred);
-
-	if (mutex_lock_killable(&file->lock))
-		return -EINTR;
-	ret = ang_dev_tree_set(file->h.adev, &cred, &cmd->row, job, &serial);
-	if (serial && (cmd->flags & ANGARA_TREE_OWNED))
-		file->owned[cmd->row.tree] = serial;
-	mutex_unlock(&file->lock);
-	return ret;
+	ret = ang_row_router(&adev->graph->topo, adev->node, cmd->flags,
+			     &cmd->router);
+	return ret ? ret : tree_set(ucmd->file, cmd, job);
 }
 
 /**
@@ -41,36 +125,50 @@ int ang_ioctl_tree_set(struct ang_ucmd *ucmd, void *arg)
  */
 void ang_file_disown_trees(struct ang_file *file)
 {
-	u32 tree;
+	struct ang_owned *owned;
 
-	for (tree = 0; tree < file->h.adev->rows.num; tree++)
-		if (file->owned[tree])
-			ang_dev_tree_disown(file->h.adev, tree, file->owned[tree]);
+	/* The last reference is gone, so the list needs no lock. */
+	list_for_each_entry(owned, &file->owned, entry)
+		ang_dev_tree_disown(file->h.adev, owned->router, owned->tree,
+				    owned->serial);
 }
 
 int ang_ioctl_tree_get(struct ang_ucmd *ucmd, void *arg)
 {
 	struct angara_tree_get *cmd = arg;
+	struct ang_dev *adev = ucmd->h->adev;
+	u32 named = cmd->router;
 	struct ang_cred cred;
+	int ret;
 
-	if (cmd->flags)
+	if (cmd->flags & ~ANGARA_TREE_ROUTER || cmd->reserved)
 		return -EOPNOTSUPP;
+	ret = ang_row_router(&adev->graph->topo, adev->node, cmd->flags,
+			     &cmd->router);
+	if (ret)
+		return ret;
 	ang_file_cred(ucmd->file, &cred);
-	return ang_dev_tree_get(ucmd->h->adev, &cred, cmd);
+	ret = ang_dev_tree_get(adev, &cred, cmd);
+	cmd->router = named;
+	return ret;
 }
 
 /* Closing the file would do as much, so it needs no other right. */
-static int clear_owned(struct ang_file *file, u32 tree)
+static int clear_owned(struct ang_file *file, u32 router, u32 tree)
 {
+	struct ang_owned *owned;
 	int ret = -ENOENT;
 
-	if (tree >= file->h.adev->rows.num)
+	if (tree >= file->h.adev->own.rows.num)
 		return -EINVAL;
 	if (mutex_lock_killable(&file->lock))
 		return -EINTR;
-	if (file->owned[tree])
-		ret = ang_dev_tree_disown(file->h.adev, tree, file->owned[tree]);
-	file->owned[tree] = 0;
+	owned = owned_find(file, router, tree);
+	if (owned) {
+		ret = ang_dev_tree_disown(file->h.adev, router, tree,
+					  owned->serial);
+		owned_free(owned);
+	}
 	mutex_unlock(&file->lock);
 	return ret;
 }
@@ -78,15 +176,21 @@ static int clear_owned(struct ang_file *file, u32 tree)
 int ang_ioctl_tree_clear(struct ang_ucmd *ucmd, void *arg)
 {
 	struct angara_tree_clear *cmd = arg;
+	struct ang_dev *adev = ucmd->h->adev;
 	struct ang_domain *dom = ang_file_domain(ucmd->file);
 	struct ang_cred cred;
+	int ret;
 
-	if (cmd->flags & ~ANGARA_TREE_CLEAR_OWNED || cmd->reserved)
+	if (cmd->flags & ~(ANGARA_TREE_CLEAR_OWNED | ANGARA_TREE_ROUTER))
 		return -EOPNOTSUPP;
+	ret = ang_row_router(&adev->graph->topo, adev->node, cmd->flags,
+			     &cmd->router);
+	if (ret)
+		return ret;
 	if (cmd->flags & ANGARA_TREE_CLEAR_OWNED)
-		return clear_owned(ucmd->file, cmd->tree);
+		return clear_owned(ucmd->file, cmd->router, cmd->tree);
 	ang_file_cred(ucmd->file, &cred);
-	return ang_dev_tree_clear(ucmd->h->adev, &cred, cmd->tree,
+	return ang_dev_tree_clear(adev, &cred, cmd->router, cmd->tree,
 				  dom ? dom->job : 0);
 }
 
@@ -120,7 +224,7 @@ static int row_is_set(struct ang_dev *adev, u32 tree)
 
 	if (mutex_lock_killable(&adev->tree_lock))
 		return -EINTR;
-	set = adev->rows.entry[tree].set;
+	set = adev->own.rows.entry[tree].set;
 	mutex_unlock(&adev->tree_lock);
 	return set;
 }
@@ -134,7 +238,7 @@ static int membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
 	struct angara_adm_cpl cpl;
 	int ret;
 
-	ret = ang_join_check(&adev->rows, cmd, opcode, &adm.place);
+	ret = ang_join_check(&adev->own.rows, cmd, opcode, &adm.place);
 	if (ret)
 		return ret;
 	ret = row_is_set(adev, cmd->tree);

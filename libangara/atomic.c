@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Atomic operations.  Operands go with the queue entry, so they may lie
- * anywhere, and be changed at once.
+ * Atomic operations.  Operands are copied into the queue entry, so they may be
+ * anywhere in memory, and may change as soon as the call returns.
  */
 #include <errno.h>
 
@@ -14,7 +14,7 @@ ANG_PUBLIC int angara_atomic_valid(unsigned int op, unsigned int type)
 }
 
 /**
- * struct deed - an atomic operation, as it is asked for
+ * struct deed - arguments of an atomic operation
  * @peer: target
  * @key: region there
  * @off: offset in it
@@ -24,7 +24,7 @@ ANG_PUBLIC int angara_atomic_valid(unsigned int op, unsigned int type)
  * @type: of these
  * @op: ANGARA_ATOMIC_*
  * @old: where what was there goes, or NULL
- * @old_off: offset in it
+ * @old_off: offset in it; without, an address or 0
  */
 struct deed {
 	struct angara_peer peer;
@@ -87,6 +87,28 @@ static int deed_post(struct angara_ctx *ctx, const struct deed *d,
 	return len < 0 ? len : ang_post(ctx, &wqe, operands, (size_t)len, op);
 }
 
+/* What was there goes to memory that is not registered, at @old_off. */
+static int deed_post_held(struct angara_ctx *ctx, struct deed *d,
+			  const struct angara_op *op)
+{
+	char operands[ANGARA_MAX_ATOMIC];
+	struct angara_wqe wqe;
+	struct angara_mr *mr;
+	int len = deed_wqe(ctx, d, &wqe, operands);
+	int ret;
+
+	if (len < 0)
+		return len;
+	ret = ang_hold_begin_nbi(ctx, 1, (size_t)len, op, &d->old_off,
+				 le32_to_cpu(wqe.length),
+				 ANGARA_ACCESS_LOCAL_WRITE, &mr);
+	if (ret)
+		return ret;
+	d->old = mr;
+	len = deed_wqe(ctx, d, &wqe, operands);
+	return ang_hold_post(ctx, 0, &wqe, operands, (size_t)len, op, mr);
+}
+
 static int deed_run(struct angara_ctx *ctx, const struct deed *d)
 {
 	char operands[ANGARA_MAX_ATOMIC];
@@ -145,16 +167,21 @@ ANG_PUBLIC int angara_fetch_nbi(struct angara_ctx *ctx,
 				const struct angara_mr *old, uint64_t old_off,
 				const struct angara_op *how)
 {
-	const struct deed d = {
+	struct deed d = {
 		.peer = peer, .key = dst_key, .off = dst_off,
 		.x = op == ANGARA_ATOMIC_READ ? NULL : x, .count = count,
 		.type = type, .op = op, .old = old, .old_off = old_off,
 	};
 
-	return is_fetch(&d) && old ? deed_post(ctx, &d, how) : -EINVAL;
+	if (!is_fetch(&d) || (!old && !old_off))
+		return -EINVAL;
+	return old ? deed_post(ctx, &d, how) : deed_post_held(ctx, &d, how);
 }
 
-/* What was there arrives in memory of the context, and goes to the caller's. */
+/*
+ * The old values arrive in memory of the context, and are copied to the
+ * caller's.
+ */
 static int deed_fetch(struct angara_ctx *ctx, struct deed *d, void *old)
 {
 	int ret = ang_scratch(ctx, &d->old);
@@ -188,13 +215,16 @@ ANG_PUBLIC int angara_compare_nbi(struct angara_ctx *ctx,
 				  unsigned int op, const struct angara_mr *old,
 				  uint64_t old_off, const struct angara_op *how)
 {
-	const struct deed d = {
+	struct deed d = {
 		.peer = peer, .key = dst_key, .off = dst_off, .x = x, .y = y,
 		.count = count, .type = type, .op = op, .old = old,
 		.old_off = old_off,
 	};
 
-	return is_compare(&d) ? deed_post(ctx, &d, how) : -EINVAL;
+	if (!is_compare(&d))
+		return -EINVAL;
+	return old || !old_off ? deed_post(ctx, &d, how) :
+				 deed_post_held(ctx, &d, how);
 }
 
 ANG_PUBLIC int angara_compare(struct angara_ctx *ctx, struct angara_peer peer,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Which backend carries the commands, and which of its fabrics is meant.
- */
+/* Selects the backend and the fabric. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +22,7 @@ static void complain(const char *text, const char *why)
 	static bool said;
 
 	if (!said)
-		fprintf(stderr, "libangara: " ANG_ENV_FABRIC " is '%s', but %s\n",
+		fprintf(stderr, "libangara: invalid " ANG_ENV_FABRIC " '%s': %s\n",
 			text, why);
 	said = true;
 }
@@ -35,8 +33,8 @@ ANG_PUBLIC int angara_fabric_present(void)
 }
 
 /*
- * Processes of a job that angara-run did not start have a fabric to themselves,
- * too, by a name that tells jobs apart.
+ * Gives the processes of a job that angara-run did not start a fabric of their
+ * own, under a name that is different for each job.
  */
 static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
 {
@@ -56,10 +54,11 @@ static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
 }
 
 /**
- * ang_fabric_get() - the fabric that the environment asks for
+ * ang_fabric_get() - get the fabric that the environment selects
  * @spec: out
  *
- * Return: 0; -EINVAL it asks for none that there could be; why has been said.
+ * Return: 0; -EINVAL the environment names no valid fabric; a message has been
+ * printed.
  */
 int ang_fabric_get(struct ang_spec *spec)
 {
@@ -89,12 +88,12 @@ const struct ang_dev_ops *ang_backend(const struct ang_spec *spec)
 }
 
 /**
- * ang_dev_choose() - the device to use if none is named
+ * ang_dev_choose() - choose the device if the caller names none
  * @spec: fabric
  * @number: out
  *
- * Processes of a job are spread over the fabric in blocks, unless their launcher
- * has named a device.
+ * Processes of a job are spread over the fabric in blocks, unless their
+ * launcher has named a device.
  *
  * Return: 0; -ENODEV there is none; -errno.
  */
@@ -107,6 +106,6 @@ int ang_dev_choose(const struct ang_spec *spec, u32 *number)
 	if (spec->kind == ANG_FABRIC_CDEV)
 		return ang_scan_place(spec, place->rank, place->size, number);
 	*number = place->rank /
-		  ang_scan_per_node(place->size, angara_topo_nodes(&spec->topo));
+		  ang_scan_per_node(place->size, spec->topo.nodes);
 	return 0;
 }

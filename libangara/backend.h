@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the library needs of whatever carries its commands.
+ * Interface between the library and its backends, which carry out commands.
  *
  * Commands are those of linux/angara.h, by number and structure.  A handle is
- * one open file of one node, or of a context: what the one or the other takes
- * is said there.
+ * one open file of a node or of a context; linux/angara.h says which commands
+ * each takes.
  */
 #ifndef ANG_BACKEND_H
 #define ANG_BACKEND_H
@@ -16,11 +16,11 @@
 #include "fabric.h"
 
 /**
- * ang_load_last() - the last word of an entry that the adapter has written
- * @word: the entry's last eight bytes, whatever they are made of
+ * ang_load_last() - load the last word of an entry that the adapter has written
+ * @word: the entry's last eight bytes, of any type
  *
- * The adapter stores them at once behind all others, and so they are loaded:
- * an acquire of one of their bytes would not pair with that in C's terms.
+ * The adapter stores them last, with one store.  This loads them with one load:
+ * in C, an acquire load of a single byte would not pair with that store.
  */
 static inline u64 ang_load_last(const void *word)
 {
@@ -29,7 +29,7 @@ static inline u64 ang_load_last(const void *word)
 	return le64_to_cpu(ang_load_acquire((const any_le64 *)word));
 }
 
-/* Spinning: the other thread of the core may have what it wants. */
+/* Lets the other hardware thread of the core run while this one spins. */
 static inline void ang_cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -41,7 +41,7 @@ static inline void ang_cpu_relax(void)
 
 #define ANG_HASH_INIT	0xCBF29CE484222325ULL
 
-/* FNV-1a, by @word rather than by bytes: against accidents, not against foes. */
+/* FNV-1a over @word, not its bytes.  Guards against accidents, not attacks. */
 static inline u64 ang_hash(u64 hash, u64 word)
 {
 	return (hash ^ word) * 0x100000001B3ULL;
@@ -49,10 +49,10 @@ static inline u64 ang_hash(u64 hash, u64 word)
 
 /**
  * struct ang_dev - an open device, or context of one
- * @ops: who carries its commands
- * @fd: of the carrier "cdev", as the next is
- * @asked: whether the device is gone
- * @priv: what it needs
+ * @ops: backend
+ * @fd: file descriptor; backend "cdev" only, as the next
+ * @asked: calls of @gone since the device was last checked
+ * @priv: data of the backend
  */
 struct ang_dev {
 	const struct ang_dev_ops *ops;
@@ -62,8 +62,6 @@ struct ang_dev {
 };
 
 struct ang_scan;
-
-#define ANG_TEXT_BYTES	4096	/* of a description and its NUL */
 
 /* Number of a device: one that the carrier chooses when it is opened. */
 #define ANG_DEV_ANY	0xFFFFFFFFU
@@ -81,23 +79,24 @@ struct ang_scan;
  *	and angara_ctx_create.fd is its own matter.  Return: 0 or -errno
  * @cmd: ANGARA_IOCTL_* @nr on @arg, whose size member is set by the caller.
  *	Return: 0 or -errno
- * @describe: write the description of the fabric, ANG_TEXT_BYTES at most.
+ * @describe: allocate the description of the fabric, which the caller frees.
  *	Return: 0 or -errno
  * @doorbell: tell the device the SQ producer index, which stands in
  *	angara_ctl.sq_pi. Return: 0 or -errno
  * @map: map @len bytes at @offset. Return: address, NULL if that fails
  * @unmap: undo @map
  * @wait: sleep until the event sequence differs from angara_ctl.seen, at most
- *	@timeout_ms (< 0: no limit). Return: 0 for an event or a signal,
- *	-ETIMEDOUT, -ENODEV the device is gone
- * @poll_fd: descriptor for poll(2). Return: it or -errno
- * @arm: angara_ctl.seen has been written, and what came before looked at: the
- *	next event makes @poll_fd readable, once. Return: 0; -ENODEV the device
- *	is gone; what @poll_fd returns
- * @gone: is the device gone? Asked often, so it may not tell at once
- * @relax: somebody spins
- * @alloc: zeroed memory in whole pages that is good to register.
- *	Return: 0 or -errno
+ *	@timeout_ms (< 0: no limit).
+ * Return: 0 for an event or a signal, -ETIMEDOUT, -ENODEV the device is gone
+ * @poll_fd: descriptor for poll(2).
+ * Return: it or -errno
+ * @arm: make the next event make @poll_fd readable, once.  The caller has
+ *	stored angara_ctl.seen and then handled earlier events.
+ * Return: 0; -ENODEV the device is gone; errors of @poll_fd
+ * @gone: is the device gone? Called often, so an answer may be late
+ * @relax: called in each round of a spinning wait
+ * @alloc: allocate zeroed whole pages, good to register.
+ * Return: 0 or -errno
  * @free: undo @alloc
  */
 struct ang_dev_ops {
@@ -108,7 +107,7 @@ struct ang_dev_ops {
 	void (*close)(struct ang_dev *dev);
 	int (*ctx_open)(struct ang_dev *dev, void *arg, struct ang_dev *ctx);
 	int (*cmd)(struct ang_dev *dev, unsigned int nr, void *arg);
-	int (*describe)(struct ang_dev *dev, char *text);
+	int (*describe)(struct ang_dev *dev, char **text);
 	int (*doorbell)(struct ang_dev *dev, u32 pi);
 	void *(*map)(struct ang_dev *dev, u64 offset, size_t len, bool write);
 	void (*unmap)(struct ang_dev *dev, void *addr, size_t len);
@@ -129,7 +128,7 @@ int ang_fabric_get(struct ang_spec *spec);
 const struct ang_dev_ops *ang_backend(const struct ang_spec *spec);
 int ang_dev_choose(const struct ang_spec *spec, u32 *number);
 
-/* Sets size and flags as every command wants them. */
+/* Initializes a command's size, and its flags with 0. */
 #define ANG_CMD_INIT(type)	((type) { .size = sizeof(type) })
 
 static inline int ang_dev_open(struct ang_dev *dev,

@@ -16,9 +16,9 @@
 #include "backend.h"
 #include "scan.h"
 
-#define CDEV_ASKS	1024	/* questions between two looks at the device */
+#define CDEV_ASKS	1024	/* calls between two checks of the device */
 
-/* "N" stands for /dev/angaraN. */
+/* "N" means /dev/angaraN. */
 static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
 		     const char *name)
 {
@@ -41,13 +41,15 @@ static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
 	return dev->fd < 0 ? -errno : 0;
 }
 
+#define CDEV_TEXT	65536	/* as long as a page may be */
+
 /* File "fabric" of the device in sysfs. */
-static int cdev_describe(struct ang_dev *dev, char *text)
+static int cdev_describe(struct ang_dev *dev, char **text)
 {
 	char path[64];
 	struct stat st;
 	ssize_t n;
-	int fd;
+	int fd, ret;
 
 	if (fstat(dev->fd, &st))
 		return -errno;
@@ -56,14 +58,14 @@ static int cdev_describe(struct ang_dev *dev, char *text)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	n = read(fd, text, ANG_TEXT_BYTES - 1);
-	if (n < 0)
-		n = -errno;
+	*text = calloc(1, CDEV_TEXT + 1);
+	n = *text ? read(fd, *text, CDEV_TEXT) : -1;
+	ret = *text ? -errno : -ENOMEM;
 	close(fd);
-	if (n < 0)
-		return (int)n;
-	text[n] = 0;
-	return 0;
+	if (n >= 0)
+		return 0;
+	free(*text);
+	return ret;
 }
 
 static void cdev_close(struct ang_dev *dev)
@@ -81,7 +83,7 @@ static int cdev_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
 	} while (ret < 0 && errno == EINTR);
 	if (ret >= 0)
 		return 0;
-	/* After a reset the device is there again, but not for this file. */
+	/* After a reset the device works again, but this file stays stale. */
 	return errno == ESTALE ? -ENODEV : -errno;
 }
 
@@ -136,7 +138,9 @@ static int cdev_poll_fd(struct ang_dev *dev)
 	return dev->fd;
 }
 
-/* poll(2) compares angara_ctl.seen, and arms the context, itself. */
+/*
+ * Nothing to arm: poll(2) itself compares angara_ctl.seen and arms the context.
+ */
 static int cdev_arm(struct ang_dev *dev)
 {
 	(void)dev;

@@ -10,6 +10,7 @@
 #include "coll_run.h"
 
 #define ANG_LOST_MS	100	/* between two looks at a tree while waiting */
+#define SELDOM		__attribute__((noinline))	/* others do not pay for it */
 
 static struct angara_wqe coll_wqe(const struct angara_team *team,
 				  unsigned int op, size_t len)
@@ -21,18 +22,30 @@ static struct angara_wqe coll_wqe(const struct angara_team *team,
 	};
 }
 
-static bool mem_fits(const struct angara_team *team, const struct ang_coll_mem *m)
+/* What is not registered is known to be memory when it is registered. */
+static bool range_ok(const struct angara_team *team, const struct angara_mr *mr,
+		     u64 off, size_t len)
 {
-	return !m->len || ang_mr_fits(team->ctx, m->mr, m->off, m->len);
+	return ang_mr_fits(team->ctx, mr, off, len) || (!mr && (off || !len));
 }
 
-static struct ang_side side_of(const struct ang_coll_mem *m)
+static bool mem_fits(const struct angara_team *team, const struct ang_coll_mem *m)
+{
+	return !m->len || range_ok(team, m->mr, m->off, m->len);
+}
+
+static void set_side(struct ang_coll_op *op, enum ang_buf buf,
+		     const struct ang_coll_mem *m)
 {
 	if (!m->len)
-		return (struct ang_side){ 0 };
-	return (struct ang_side){
-		.at = (char *)m->mr->addr + m->off, .mr = m->mr, .off = m->off,
-	};
+		return;
+	if (m->mr) {
+		op->side[buf] = (struct ang_side){ .mr = m->mr, .off = m->off };
+		op->run.at[buf] = (char *)m->mr->addr + m->off;
+	} else {
+		op->side[buf].len = m->len;
+		op->run.at[buf] = (char *)(uintptr_t)m->off;
+	}
 }
 
 /**
@@ -52,8 +65,8 @@ int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call
 	ret = ang_coll_new(team, &call->args, &op);
 	if (ret)
 		return ret;
-	op->side[ANG_BUF_IN] = side_of(&call->in);
-	op->side[ANG_BUF_OUT] = side_of(&call->out);
+	set_side(op, ANG_BUF_IN, &call->in);
+	set_side(op, ANG_BUF_OUT, &call->out);
 	op->type = call->type;
 	op->redop = call->redop;
 	ret = ang_coll_start(op, call->how, call->b);
@@ -73,6 +86,67 @@ static int coll_device(struct angara_team *team, struct angara_wqe *wqe,
 	return ret;
 }
 
+/**
+ * struct unreg - memory of a collective that is not registered
+ * @in: in: address of the contribution; out: offset in its region
+ * @out: the same of the result
+ * @len: bytes of each
+ * @held: out: regions of them
+ */
+struct unreg {
+	u64 in;
+	u64 out;
+	size_t len;
+	struct ang_held held;
+};
+
+/*
+ * Holds both for the adapter, as far as they are wanted.  What has no room
+ * registers nothing.
+ * Return: as ang_hold_begin(); -EAGAIN.
+ */
+static int unreg_hold(struct angara_team *team, struct unreg *u, bool in, bool out,
+		      const struct angara_op *how, const struct ang_blocked *b)
+{
+	int ret = b ? 0 : ang_room(team->ctx, 1, 0, how);
+
+	u->held = (struct ang_held){ { NULL } };
+	if (!ret && out)
+		ret = ang_hold_begin(team->ctx, &u->out, u->len,
+				     ANGARA_ACCESS_LOCAL_WRITE, &u->held.mr[1]);
+	if (!ret && in)
+		ret = ang_hold_begin(team->ctx, &u->in, u->len, 0,
+				     &u->held.mr[0]);
+	if (ret)
+		ang_held_release(&u->held);
+	return ret;
+}
+
+static int bcast_device(struct angara_team *team, struct angara_wqe *wqe,
+			const struct angara_mr *src, u64 src_off,
+			const struct angara_op *how, struct ang_blocked *b)
+{
+	wqe->lkey = cpu_to_le32(ANG_MR_SLOT(src->key));
+	wqe->loff = cpu_to_le64(src_off);
+	return coll_device(team, wqe, how, b);
+}
+
+static int SELDOM bcast_unreg(struct angara_team *team, struct angara_wqe *wqe,
+			      u64 src, size_t len, const struct angara_op *how,
+			      struct ang_blocked *b)
+{
+	struct unreg u = { .in = src, .len = len };
+	int ret;
+
+	if (len && !src)
+		return -EINVAL;
+	ret = unreg_hold(team, &u, true, false, how, b);
+	if (ret)
+		return ret;
+	ret = bcast_device(team, wqe, u.held.mr[0], u.in, how, b);
+	return ang_hold_posted(team->ctx, wqe, &u.held, ret);
+}
+
 static int bcast(struct angara_team *team, u64 dst_key, u64 dst_off,
 		 const struct angara_mr *src, u64 src_off, size_t len,
 		 const struct angara_op *how, struct ang_blocked *b)
@@ -81,14 +155,13 @@ static int bcast(struct angara_team *team, u64 dst_key, u64 dst_off,
 
 	if (!team->offloaded)
 		return -ENOTSUP;
-	if (len > team->ctx->dom->query.max_op_bytes ||
-	    !ang_mr_fits(team->ctx, src, src_off, len))
+	if (len > team->ctx->dom->query.max_op_bytes)
 		return -EINVAL;
 	wqe.rkey = cpu_to_le64(dst_key);
 	wqe.roff = cpu_to_le64(dst_off);
-	wqe.lkey = cpu_to_le32(ANG_MR_SLOT(src->key));
-	wqe.loff = cpu_to_le64(src_off);
-	return coll_device(team, &wqe, how, b);
+	if (!ang_mr_fits(team->ctx, src, src_off, len))
+		return src ? -EINVAL : bcast_unreg(team, &wqe, src_off, len, how, b);
+	return bcast_device(team, &wqe, src, src_off, how, b);
 }
 
 ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint64_t dst_key,
@@ -107,6 +180,18 @@ ANG_PUBLIC int angara_bcast(struct angara_team *team, uint64_t dst_key,
 				  NULL, &b));
 }
 
+/* Bytes of @count elements.  Return: 0; -EINVAL. */
+static int vector_bytes(const struct angara_team *team, size_t count, u32 type,
+			u32 redop, size_t *len)
+{
+	u32 size = ang_reduction_size(type, redop);
+
+	if (!size || count > team->ctx->dom->query.max_op_bytes / size)
+		return -EINVAL;
+	*len = count * size;
+	return 0;
+}
+
 /*
  * Bytes of @count elements from @src to @dst, which is NULL where none is wanted.
  * Return: 0; -EINVAL.
@@ -115,14 +200,27 @@ static int vector_len(const struct angara_team *team, const struct angara_mr *ds
 		      u64 dst_off, const struct angara_mr *src, u64 src_off,
 		      size_t count, u32 type, u32 redop, size_t *len)
 {
-	u32 size = ang_reduction_size(type, redop);
+	int ret = vector_bytes(team, count, type, redop, len);
 
-	if (!size || count > team->ctx->dom->query.max_op_bytes / size)
-		return -EINVAL;
-	*len = count * size;
+	if (ret)
+		return ret;
 	return ang_mr_fits(team->ctx, src, src_off, *len) &&
 	       (!dst || ang_mr_fits(team->ctx, dst, dst_off, *len)) ?
 	       0 : -EINVAL;
+}
+
+static struct angara_wqe vector_wqe(const struct angara_team *team,
+				    enum ang_coll coll, u32 root, size_t len)
+{
+	struct angara_wqe wqe = coll_wqe(team, coll == ANG_COLL_REDUCE ?
+					 ANGARA_OP_REDUCE : ANGARA_OP_ALLREDUCE,
+					 len);
+
+	if (coll == ANG_COLL_REDUCE) {
+		wqe.dst_node = cpu_to_le32(team->peers[root].node);
+		wqe.dst_ctx = cpu_to_le16(team->peers[root].ctx);
+	}
+	return wqe;
 }
 
 /* A reduction on the tree; @wqe says which. */
@@ -144,7 +242,7 @@ static int vector_device(struct angara_team *team, struct angara_wqe *wqe,
 }
 
 static int vector_software(struct angara_team *team, enum ang_coll coll, u32 root,
-			   const struct angara_mr *dst, u64 dst_off,
+			   bool result, const struct angara_mr *dst, u64 dst_off,
 			   const struct angara_mr *src, u64 src_off, size_t len,
 			   u32 type, u32 redop, const struct angara_op *how,
 			   struct ang_blocked *b)
@@ -154,11 +252,46 @@ static int vector_software(struct angara_team *team, enum ang_coll coll, u32 roo
 		.args = { .coll = coll, .root = root, .elem = size,
 			  .count = len / size },
 		.in = { .mr = src, .off = src_off, .len = len },
-		.out = { .mr = dst, .off = dst_off, .len = dst ? len : 0 },
+		.out = { .mr = dst, .off = dst_off, .len = result ? len : 0 },
 		.type = type, .redop = redop, .how = how, .b = b,
 	};
 
 	return ang_coll_software(team, &call);
+}
+
+/*
+ * A reduction of memory that is not registered, or not all of it.
+ * @result: it has one here
+ */
+static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,
+			       u32 root, bool result,
+			       const struct angara_mr *dst, u64 dst_off,
+			       const struct angara_mr *src, u64 src_off,
+			       size_t count, u32 type, u32 redop,
+			       const struct angara_op *how, struct ang_blocked *b)
+{
+	bool device = team->offloaded &&
+		      (coll == ANG_COLL_REDUCE || coll == ANG_COLL_ALLREDUCE);
+	struct unreg u = { .in = src_off, .out = dst_off };
+	struct angara_wqe wqe;
+	int ret = vector_bytes(team, count, type, redop, &u.len);
+
+	if (ret)
+		return ret;
+	if (!range_ok(team, src, src_off, u.len) ||
+	    (result && !range_ok(team, dst, dst_off, u.len)))
+		return -EINVAL;
+	if (!device)
+		return vector_software(team, coll, root, result, dst, dst_off,
+				       src, src_off, u.len, type, redop, how, b);
+	ret = unreg_hold(team, &u, !src, result && !dst, how, b);
+	if (ret)
+		return ret;
+	wqe = vector_wqe(team, coll, root, u.len);
+	ret = vector_device(team, &wqe, result && !dst ? u.held.mr[1] : dst,
+			    u.out, src ? src : u.held.mr[0], u.in, type, redop,
+			    how, b);
+	return ang_hold_posted(team->ctx, &wqe, &u.held, ret);
 }
 
 static int reduce(struct angara_team *team, const struct angara_mr *dst,
@@ -171,20 +304,23 @@ static int reduce(struct angara_team *team, const struct angara_mr *dst,
 	size_t len;
 	int ret;
 
-	if (root >= team->size || (here && !dst))
+	if (root >= team->size)
 		return -EINVAL;
 	if (!here)
 		dst = NULL;
+	if (!src || (here && !dst))
+		return vector_unreg(team, ANG_COLL_REDUCE, root, here, dst,
+				    dst_off, src, src_off, count, type, redop,
+				    how, b);
 	ret = vector_len(team, dst, dst_off, src, src_off, count, type, redop,
 			 &len);
 	if (ret)
 		return ret;
 	if (!team->offloaded)
-		return vector_software(team, ANG_COLL_REDUCE, root, dst, dst_off,
-				       src, src_off, len, type, redop, how, b);
-	wqe = coll_wqe(team, ANGARA_OP_REDUCE, len);
-	wqe.dst_node = cpu_to_le32(team->peers[root].node);
-	wqe.dst_ctx = cpu_to_le16(team->peers[root].ctx);
+		return vector_software(team, ANG_COLL_REDUCE, root, here, dst,
+				       dst_off, src, src_off, len, type, redop,
+				       how, b);
+	wqe = vector_wqe(team, ANG_COLL_REDUCE, root, len);
 	return vector_device(team, &wqe, dst, dst_off, src, src_off, type, redop,
 			     how, b);
 }
@@ -219,16 +355,19 @@ static int allreduce(struct angara_team *team, const struct angara_mr *dst,
 	size_t len;
 	int ret;
 
-	if (!dst)
-		return -EINVAL;
+	if (!src || !dst)
+		return vector_unreg(team, ANG_COLL_ALLREDUCE, 0, true, dst,
+				    dst_off, src, src_off, count, type, redop,
+				    how, b);
 	ret = vector_len(team, dst, dst_off, src, src_off, count, type, redop,
 			 &len);
 	if (ret)
 		return ret;
 	if (!team->offloaded)
-		return vector_software(team, ANG_COLL_ALLREDUCE, 0, dst, dst_off,
-				       src, src_off, len, type, redop, how, b);
-	wqe = coll_wqe(team, ANGARA_OP_ALLREDUCE, len);
+		return vector_software(team, ANG_COLL_ALLREDUCE, 0, true, dst,
+				       dst_off, src, src_off, len, type, redop,
+				       how, b);
+	wqe = vector_wqe(team, ANG_COLL_ALLREDUCE, 0, len);
 	return vector_device(team, &wqe, dst, dst_off, src, src_off, type, redop,
 			     how, b);
 }
@@ -261,13 +400,17 @@ static int scan(struct angara_team *team, enum ang_coll coll,
 		u32 redop, const struct angara_op *how, struct ang_blocked *b)
 {
 	size_t len;
-	int ret = dst ? vector_len(team, dst, dst_off, src, src_off, count, type,
-				   redop, &len) : -EINVAL;
+	int ret;
 
+	if (!src || !dst)
+		return vector_unreg(team, coll, 0, true, dst, dst_off, src,
+				    src_off, count, type, redop, how, b);
+	ret = vector_len(team, dst, dst_off, src, src_off, count, type, redop,
+			 &len);
 	if (ret)
 		return ret;
-	return vector_software(team, coll, 0, dst, dst_off, src, src_off, len,
-			       type, redop, how, b);
+	return vector_software(team, coll, 0, true, dst, dst_off, src, src_off,
+			       len, type, redop, how, b);
 }
 
 ANG_PUBLIC int angara_scan_nbi(struct angara_team *team,

@@ -391,7 +391,7 @@ static int reduce_scatter(struct angara_team *team, const struct angara_mr *dst,
 	};
 
 	call.args.elem = ang_reduction_size(type, op);
-	if (!call.args.elem || !dst || !src)
+	if (!call.args.elem)
 		return -EINVAL;
 	return start(team, &call, true, true, true, false);
 }
@@ -437,7 +437,7 @@ static int reduce_scatterv(struct angara_team *team,
 	};
 
 	call.args.elem = ang_reduction_size(type, op);
-	if (!call.args.elem || !dst || !src)
+	if (!call.args.elem)
 		return -EINVAL;
 	return start(team, &call, true, true, true, false);
 }

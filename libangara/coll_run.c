@@ -2,14 +2,15 @@
 /*
  * Software collectives under way.
  *
- * A collective is a schedule (algo/algo.h) and how far this member is in it.
- * Whoever looks at the context moves all of them on, and nothing here waits: a
- * step that finds no room in the queues is tried again at the next look.
+ * A collective is a run of a schedule (algo/run.h).  Each call that looks at the
+ * context moves all of them on, and nothing here waits: a message that finds no
+ * room in the queues is tried again at the next look.
  *
  * Collectives of a team are numbered in the order in which they are started, the
  * same at all members, and messages name the number; so several may be under way.
- * Before each ANG_FENCE_EVERY-th the members meet in a barrier of their own:
- * what a slow member is sent before it asks is limited by that.
+ * Now and then the members meet in a barrier of their own before one: what a slow
+ * member is sent before it asks is limited by that.  Each knows what the others
+ * can be sent from what the collectives are, so all meet before the same one.
  *
  * A short message carries the data, a long one says where they can be read; the
  * receiver reads them, and says so.
@@ -23,15 +24,49 @@
 #include "ang_model.h"
 #include "coll_run.h"
 
-#define ANG_FENCE_EVERY	64U
-#define ANG_TELL_MS	1000	/* to tell members that the team is left */
 #define COMBINE_CHUNK	2048U	/* bytes; a multiple of each element's */
+
+/* The model's arithmetic wants aligned operands; the caller's need not be. */
+static void step_combine(void *arg, void *dst, const void *src, size_t len)
+{
+	u64 acc[COMBINE_CHUNK / 8], in[COMBINE_CHUNK / 8];
+	const struct ang_coll_op *op = arg;
+	size_t at, part;
+
+	if (!(((uintptr_t)dst | (uintptr_t)src) & 7)) {
+		ang_combine(dst, src, (u32)len, op->type, op->redop);
+		return;
+	}
+	for (at = 0; at < len; at += part) {
+		part = len - at < sizeof(acc) ? len - at : sizeof(acc);
+		memcpy(acc, (char *)dst + at, part);
+		memcpy(in, (const char *)src + at, part);
+		ang_combine(acc, in, (u32)part, op->type, op->redop);
+		memcpy((char *)dst + at, acc, part);
+	}
+}
+
+static int step_recv(void *arg, u32 i)
+{
+	struct ang_coll_op *op = arg;
+
+	(void)i;
+	op->team->asked = true;
+	return 0;
+}
+
+static const struct ang_run_ops coll_run_ops = {
+	.send = ang_talk_step,
+	.recv = step_recv,
+	.combine = step_combine,
+	.has_temp = true,	/* as regions, which messages are sent from */
+};
 
 /**
  * ang_coll_new() - a collective that is not started yet
  * @team: team
  * @args: what it is; rank and size are the team's
- * @out: out; the caller fills in the sides, @type and @redop
+ * @out: out; the caller fills in the sides, their memory, @type and @redop
  *
  * Return: 0; -ENOMEM; -EINVAL as ang_schedule_make().
  */
@@ -48,20 +83,16 @@ int ang_coll_new(struct angara_team *team, const struct ang_coll_args *args,
 	op->args.rank = team->rank;
 	op->args.size = team->size;
 	op->slot = ANG_NO_SLOT;
-	ret = ang_schedule_make(&op->args, &op->sched);
+	ret = ang_run_init(&op->run, &op->args, &coll_run_ops, op);
 	if (ret)
 		goto drop;
-	ret = -ENOMEM;
-	op->state = calloc(op->sched.n ? op->sched.n : 1, 1);
-	if (!op->state)
-		goto drop;
-	if (op->sched.temp) {
-		op->scratch = ang_scratch_get(team->ctx, op->sched.temp);
+	if (op->run.sched.temp) {
+		ret = -ENOMEM;
+		op->scratch = ang_scratch_get(team->ctx, op->run.sched.temp);
 		if (!op->scratch)
 			goto drop;
-		op->side[ANG_BUF_TEMP] = (struct ang_side){
-			.at = op->scratch->mr->addr, .mr = op->scratch->mr,
-		};
+		op->run.at[ANG_BUF_TEMP] = op->scratch->mr->addr;
+		op->side[ANG_BUF_TEMP].mr = op->scratch->mr;
 	}
 	*out = op;
 	return 0;
@@ -83,8 +114,8 @@ void ang_coll_drop(struct ang_coll_op *op)
 {
 	if (op->team)
 		op_release(op, op->team->ctx);
-	ang_schedule_free(&op->sched);
-	free(op->state);
+	ang_held_release(&op->held);
+	ang_run_free(&op->run);
 	free(op);
 }
 
@@ -105,11 +136,26 @@ static void op_orphan(struct ang_coll_op *op, struct angara_ctx *ctx)
 	ctx->colls.orphans = op;
 }
 
+/* Members that did not get as far read no more of memory that was shown to them. */
+static void op_hide(const struct ang_coll_op *op)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		struct angara_mr *mr = op->held.mr[i];
+
+		if (mr && mr->access & ANGARA_ACCESS_REMOTE_READ)
+			angara_mr_revoke(mr);
+	}
+}
+
 /* Ends a collective: the caller is told. */
 static void op_over(struct ang_coll_op *op, u32 status, u32 node)
 {
 	struct angara_ctx *ctx = op->team->ctx;
 
+	if (status != ANGARA_ST_OK)
+		op_hide(op);
 	op_unlink(op);
 	ctx->colls.busy--;
 	if (op->slot != ANG_NO_SLOT)
@@ -121,102 +167,9 @@ static void op_over(struct ang_coll_op *op, u32 status, u32 node)
 		ang_coll_drop(op);
 }
 
-static char *range_at(const struct ang_coll_op *op, struct ang_range r)
-{
-	return op->side[r.buf].at + r.off;
-}
-
-/* The model's arithmetic wants aligned operands; the caller's need not be. */
-static void step_combine(const struct ang_coll_op *op, const struct ang_step *s)
-{
-	u64 acc[COMBINE_CHUNK / 8], in[COMBINE_CHUNK / 8];
-	char *dst = range_at(op, s->dst);
-	const char *src = range_at(op, s->src);
-	size_t len = s->len;
-
-	if (!(((uintptr_t)dst | (uintptr_t)src) & 7)) {
-		ang_combine(dst, src, (u32)len, op->type, op->redop);
-		return;
-	}
-	while (len) {
-		size_t part = len < sizeof(acc) ? len : sizeof(acc);
-
-		memcpy(acc, dst, part);
-		memcpy(in, src, part);
-		ang_combine(acc, in, (u32)part, op->type, op->redop);
-		memcpy(dst, acc, part);
-		dst += part;
-		src += part;
-		len -= part;
-	}
-}
-
-/* Return: 0; -EAGAIN; -errno. */
-static int step_begin(struct ang_coll_op *op, u32 i)
-{
-	const struct ang_step *s = &op->sched.steps[i];
-
-	switch (s->kind) {
-	case ANG_STEP_SEND:
-		return ang_talk_data(op, i);
-	case ANG_STEP_RECV:
-		op->state[i] = ANG_STEP_BEGUN;
-		return 0;
-	case ANG_STEP_COPY:
-		memmove(range_at(op, s->dst), range_at(op, s->src), s->len);
-		break;
-	case ANG_STEP_COMBINE:
-		step_combine(op, s);
-		break;
-	}
-	op->state[i] = ANG_STEP_ENDED;
-	return 0;
-}
-
-static void op_count(struct ang_coll_op *op)
-{
-	while (op->prefix < op->begun && op->state[op->prefix] == ANG_STEP_ENDED)
-		op->prefix++;
-}
-
-/* Tells senders that their memory has been read.  Return: -EAGAIN not all. */
-static int op_pay(struct ang_coll_op *op)
-{
-	u32 i;
-
-	for (i = op->prefix; op->owes && i < op->begun; i++) {
-		int ret;
-
-		if (op->state[i] != ANG_STEP_OWES)
-			continue;
-		ret = ang_talk_taken(op, i);
-		if (ret)
-			return ret;
-		op->state[i] = ANG_STEP_ENDED;
-		op->owes--;
-	}
-	return 0;
-}
-
-/* Begins what can be begun.  Return: 0; -EAGAIN there is no room; -errno. */
-static int op_move(struct ang_coll_op *op)
-{
-	int ret = op_pay(op);
-
-	op_count(op);
-	while (!ret && op->begun < op->sched.n &&
-	       op->sched.steps[op->begun].after <= op->prefix) {
-		ret = step_begin(op, op->begun);
-		if (!ret)
-			op->begun++;
-		op_count(op);
-	}
-	return ret;
-}
-
 static bool op_done(const struct ang_coll_op *op)
 {
-	return op->prefix == op->sched.n && !op->sends && !op->gets;
+	return ang_run_done(&op->run) && !op->sends && !op->gets;
 }
 
 /* Return: has something come of it? */
@@ -226,13 +179,12 @@ static bool team_round(struct angara_team *team)
 	bool some = false;
 
 	for (op = team->ops; op && !team->lost; op = next) {
-		u32 begun = op->begun, prefix = op->prefix;
 		bool fence = op->slot == ANG_NO_SLOT;
-		int ret = op_move(op);
+		int ret = ang_run_go(&op->run);
 
 		next = op->next;
-		some |= op->begun != begun || op->prefix != prefix;
-		if (ret && ret != -EAGAIN) {
+		some |= ret > 0;
+		if (ret < 0) {
 			ang_coll_fail(team, team->rank, ANGARA_ST_DMA);
 		} else if (op_done(op)) {
 			op_over(op, ANGARA_ST_OK, 0);
@@ -260,13 +212,19 @@ static void team_move(struct angara_team *team)
 {
 	if (team->doomed && !team->lost)
 		ang_coll_fail(team, team->doomed_by, team->doomed);
+	/* A member that did not get through the parent's part never comes here. */
+	if (team->parent && team->parent->lost)
+		ang_coll_fail(team, team->rank, team->parent->lost);
 	while (!team->lost) {
 		bool some = team_round(team);
 
-		if (!(team->early && ang_talk_early(team)) && !some)
+		if (team->early.num && team->asked)
+			some |= ang_talk_early(team);
+		if (!some)
 			break;
 	}
 	if (team->lost) {
+		ang_kept_free(&team->early);
 		team_fail_ops(team);
 		ang_talk_spread(team);
 	} else if (team->ops) {
@@ -279,6 +237,7 @@ void ang_coll_progress(struct angara_ctx *ctx)
 {
 	struct ang_colls *c = &ctx->colls;
 	struct angara_team *team;
+	u32 before = ctx->pi;
 
 	if (c->active || ctx->dead)
 		return;
@@ -286,7 +245,9 @@ void ang_coll_progress(struct angara_ctx *ctx)
 	ang_msg_hear(ctx);
 	for (team = c->teams; team; team = team->next)
 		team_move(team);
-	ang_flush(ctx);
+	/* What the caller holds back is rung with what is posted here only. */
+	if (ctx->pi != before)
+		ang_flush(ctx);
 	c->active = false;
 }
 
@@ -298,7 +259,7 @@ static int fence_new(struct angara_team *team, struct ang_coll_op **fence)
 	};
 
 	*fence = NULL;
-	if (team->seq % ANG_FENCE_EVERY != ANG_FENCE_EVERY - 1)
+	if (team->ahead < ANG_AHEAD_BYTES)
 		return 0;
 	return ang_coll_new(team, &args, fence);
 }
@@ -313,33 +274,100 @@ static void op_link(struct ang_coll_op *op)
 	*at = op;
 	op->seq = team->seq++;
 	team->seq %= ANG_SEQ_NUM;
+	team->ahead += ang_coll_weight(&op->args);
 	team->ctx->colls.busy++;
 }
 
-/* Long messages are read from the sender's memory, into the receiver's. */
-static int op_check(const struct ang_coll_op *op)
+/**
+ * struct need - what the messages of a collective need of a buffer
+ * @region: it is to be in one
+ * @access: with these rights
+ */
+struct need {
+	bool region;
+	unsigned int access;
+};
+
+/*
+ * A message that does not go with its descriptor is sent from a region; a long
+ * one is read from the sender's, into one of the receiver's.
+ */
+static int op_needs(const struct ang_coll_op *op, struct need *need)
 {
 	u32 i;
 
-	for (i = 0; i < op->sched.n; i++) {
-		const struct ang_step *s = &op->sched.steps[i];
-		const struct ang_side *side;
+	for (i = 0; i < op->run.sched.n; i++) {
+		const struct ang_step *s = &op->run.sched.steps[i];
+		bool send = s->kind == ANG_STEP_SEND;
+		struct need *n = &need[send ? s->src.buf : s->dst.buf];
 
-		if (s->len <= ANGARA_MAX_INLINE ||
-		    (s->kind != ANG_STEP_SEND && s->kind != ANG_STEP_RECV))
+		if (!send && s->kind != ANG_STEP_RECV)
 			continue;
 		if (s->len > op->team->ctx->dom->query.max_op_bytes)
 			return -EINVAL;
-		side = &op->side[s->kind == ANG_STEP_SEND ? s->src.buf : s->dst.buf];
-		if (!side->mr)
-			return -EINVAL;
-		if (s->len > ANGARA_MAX_MSG &&
-		    !(side->mr->access & (s->kind == ANG_STEP_SEND ?
-					  ANGARA_ACCESS_REMOTE_READ :
-					  ANGARA_ACCESS_LOCAL_WRITE)))
-			return -EACCES;
+		n->region |= s->len > (send ? ANGARA_MAX_INLINE : ANGARA_MAX_MSG);
+		if (s->len > ANGARA_MAX_MSG)
+			n->access |= send ? ANGARA_ACCESS_REMOTE_READ :
+					    ANGARA_ACCESS_LOCAL_WRITE;
 	}
 	return 0;
+}
+
+/* Return: 0 and whether regions are to be @held for it; -EINVAL; -EACCES. */
+static int op_check(const struct ang_coll_op *op, struct need *need, bool *held)
+{
+	int ret = op_needs(op, need);
+	u32 i;
+
+	*held = false;
+	for (i = 0; !ret && i < ANG_BUF_NUM; i++) {
+		const struct ang_side *side = &op->side[i];
+
+		if (!need[i].region)
+			continue;
+		if (side->mr)
+			ret = need[i].access & ~side->mr->access ? -EACCES : 0;
+		else if (side->len)
+			*held = true;
+		else
+			ret = -EINVAL;
+	}
+	return ret;
+}
+
+/* What may be shown may be revoked: by the team, as a whole. */
+static int side_hold(struct ang_coll_op *op, enum ang_buf buf,
+		     const struct need *need)
+{
+	struct ang_side *side = &op->side[buf];
+	bool shown = need->access & ANGARA_ACCESS_REMOTE_READ;
+	struct angara_mr **mr = &op->held.mr[buf];
+	char *at = op->run.at[buf];
+	int ret;
+
+	if (side->mr || !need->region)
+		return 0;
+	ret = angara_mr_hold(op->team->ctx->dom, at, side->len,
+			     need->access, shown ? op->team : NULL, mr);
+	if (ret)
+		return ret;
+	side->mr = *mr;
+	side->off = (u64)(at - (char *)(*mr)->addr);
+	return 0;
+}
+
+/*
+ * Where the two are the same memory, the region of the result serves both.
+ * Return: as angara_mr_hold(); nothing is registered for what has no room.
+ */
+static int op_hold(struct ang_coll_op *op, const struct need *need,
+		   const struct angara_op *how, struct ang_blocked *b)
+{
+	int ret = b ? 0 : ang_room(op->team->ctx, 1, 0, how);
+
+	if (!ret)
+		ret = side_hold(op, ANG_BUF_OUT, &need[ANG_BUF_OUT]);
+	return ret ? ret : side_hold(op, ANG_BUF_IN, &need[ANG_BUF_IN]);
 }
 
 /**
@@ -349,7 +377,8 @@ static int op_check(const struct ang_coll_op *op)
  * @b: NULL, or what waits for it: then @how is not looked at
  *
  * Return: 0; -EAGAIN there is no room now; -ENOTCONN the team is lost; -EACCES
- * the right for long messages is missing; -EINVAL; -ENOMEM; -ENODEV.
+ * the right for long messages is missing; -EINVAL; -ENOMEM; -ENODEV; of memory
+ * that is not registered: as angara_mr_hold().
  */
 int ang_coll_start(struct ang_coll_op *op, const struct angara_op *how,
 		   struct ang_blocked *b)
@@ -357,13 +386,17 @@ int ang_coll_start(struct ang_coll_op *op, const struct angara_op *how,
 	struct angara_team *team = op->team;
 	struct angara_ctx *ctx = team->ctx;
 	struct ang_coll_op *fence = NULL;
-	int ret = team->lost ? -ENOTCONN : op_check(op);
+	struct need need[ANG_BUF_NUM] = { { false, 0 } };
+	bool held;
+	int ret = team->lost ? -ENOTCONN : op_check(op, need, &held);
 
 	if (!ret)
 		ret = fence_new(team, &fence);
 	/* Half of the completions are for the messages. */
 	if (!ret && !b && ctx->colls.busy >= ctx->create.cq_entries / 2)
 		ret = -EAGAIN;
+	if (!ret && held)
+		ret = op_hold(op, need, how, b);
 	if (!ret)
 		ret = ang_slot_take(ctx, how, b, &op->slot);
 	if (ret) {
@@ -372,8 +405,10 @@ int ang_coll_start(struct ang_coll_op *op, const struct angara_op *how,
 		ang_coll_drop(op);
 		return ret;
 	}
-	if (fence)
+	if (fence) {
+		team->ahead = 0;
 		op_link(fence);
+	}
 	op_link(op);
 	ang_coll_progress(ctx);
 	return 0;
@@ -389,26 +424,9 @@ int ang_coll_wait(struct ang_coll_op *op)
 	return ret ? ret : ang_blocked_wait(ctx, &b);
 }
 
-/* Return: the step that a message is for, or -1. */
-static int find_step(const struct ang_coll_op *op, const struct ang_said *said)
-{
-	enum ang_step_kind kind = said->kind == ANG_TALK_TAKEN ? ANG_STEP_SEND :
-								 ANG_STEP_RECV;
-	u32 i;
-
-	for (i = op->prefix; i < op->begun; i++) {
-		const struct ang_step *s = &op->sched.steps[i];
-
-		if (op->state[i] == ANG_STEP_BEGUN && s->kind == kind &&
-		    s->peer == said->from && s->tag == said->tag)
-			return (int)i;
-	}
-	return -1;
-}
-
 static bool op_offered(struct ang_coll_op *op, u32 i, const void *data, size_t len)
 {
-	const struct ang_step *s = &op->sched.steps[i];
+	const struct ang_step *s = &op->run.sched.steps[i];
 	struct ang_offer offer;
 	int ret;
 
@@ -418,8 +436,11 @@ static bool op_offered(struct ang_coll_op *op, u32 i, const void *data, size_t l
 	if (offer.len != s->len || s->len <= ANGARA_MAX_MSG)
 		goto mismatch;
 	ret = ang_talk_get(op, i, &offer);
-	if (ret == -EAGAIN)
+	if (ret == -EAGAIN) {
+		/* It is kept, and looked at again. */
+		op->team->asked = true;
 		return false;
+	}
 	if (ret)
 		ang_coll_fail(op->team, op->team->rank, ANGARA_ST_DMA);
 	return true;
@@ -442,26 +463,31 @@ bool ang_coll_take(struct angara_team *team, const struct ang_said *said,
 		   const void *data, size_t len)
 {
 	struct ang_coll_op *op = team->ops;
+	bool taken = said->kind == ANG_TALK_TAKEN;
 	const struct ang_step *s;
-	int i;
+	u32 i;
 
 	while (op && op->seq != said->seq)
 		op = op->next;
-	i = op ? find_step(op, said) : -1;
-	if (i < 0)
-		return said->kind == ANG_TALK_TAKEN;
-	s = &op->sched.steps[i];
+	if (!op)
+		return taken;
+	i = ang_run_find(&op->run, taken ? ANG_STEP_SEND : ANG_STEP_RECV,
+			 said->from, said->tag);
+	if (i == ANG_NO_STEP)
+		return taken;
+	s = &op->run.sched.steps[i];
 	if (said->kind == ANG_TALK_OFFER)
-		return op_offered(op, (u32)i, data, len);
-	if (said->kind == ANG_TALK_DATA) {
-		if (len != s->len) {
-			ang_coll_fail(team, said->from, ANGARA_ST_MISMATCH);
-			return true;
-		}
-		if (len)
-			memcpy(range_at(op, s->dst), data, len);
+		return op_offered(op, i, data, len);
+	/* A short message is complete when the adapter says so. */
+	if (taken && s->len <= ANGARA_MAX_MSG)
+		return true;
+	if (!taken && len != s->len) {
+		ang_coll_fail(team, said->from, ANGARA_ST_MISMATCH);
+		return true;
 	}
-	op->state[i] = ANG_STEP_ENDED;
+	if (!taken && len)
+		memcpy(ang_run_data(&op->run, i), data, len);
+	ang_run_set(&op->run, i, ANG_RUN_ENDED);
 	return true;
 }
 
@@ -521,6 +547,12 @@ static bool all_told(struct angara_ctx *ctx, const void *arg)
 	return team->spread >= 32 || 1U << team->spread >= team->size;
 }
 
+/* The team is lost.  Waits until the members that this one tells are told. */
+static void tell_all(struct angara_team *team)
+{
+	ang_wait_until(team->ctx, all_told, team, ANG_TELL_MS);
+}
+
 /* By the team: the progress of the wait may end and free any of its collectives. */
 static bool reads_done(struct angara_ctx *ctx, const void *arg)
 {
@@ -533,6 +565,16 @@ static bool reads_done(struct angara_ctx *ctx, const void *arg)
 }
 
 /**
+ * ang_coll_lose() - this member cannot take part in what others have begun
+ * @team: team, which is lost; those that are there are told
+ */
+void ang_coll_lose(struct angara_team *team)
+{
+	ang_coll_fail(team, team->rank, ANGARA_ST_TREE_DOWN);
+	tell_all(team);
+}
+
+/**
  * ang_coll_leave() - a team goes, whatever it has under way
  * @team: team
  * @quietly: all members go; else those that are there are told
@@ -542,10 +584,11 @@ void ang_coll_leave(struct angara_team *team, bool quietly)
 	struct angara_ctx *ctx = team->ctx;
 	struct angara_team **at = &ctx->colls.teams;
 
-	if (!quietly && !team->lost) {
+	if (!quietly)
 		ang_coll_fail(team, team->rank, ANGARA_ST_TREE_DOWN);
-		ang_wait_until(ctx, all_told, team, ANG_TELL_MS);
-	}
+	/* Also if it was lost a moment ago, and members wait for this one. */
+	if (team->lost)
+		tell_all(team);
 	/* Reads into the caller's memory are waited for: they end. */
 	if (team->ops)
 		ang_wait_until(ctx, reads_done, team, ANGARA_FOREVER);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Software collectives of teams: what executing them (coll_run.c), talking to
- * other members (coll_talk.c) and the calls (coll.c) share.
+ * Software collectives of teams: shared by their execution (coll_run.c), the
+ * messages between members (coll_talk.c) and the public calls (coll.c).
  */
 #ifndef ANG_COLL_RUN_H
 #define ANG_COLL_RUN_H
 
-#include "algo/algo.h"
+#include "algo/run.h"
 #include "team.h"
 
-/* What a message between members is; in the lowest bits of its imm. */
+/* Kinds of messages between members; in the lowest bits of imm. */
 enum ang_talk {
 	ANG_TALK_DATA,	/* bytes of a step */
-	ANG_TALK_OFFER,	/* where they can be read: struct ang_offer */
-	ANG_TALK_TAKEN,	/* they have been read */
+	ANG_TALK_OFFER,	/* address of a long message: struct ang_offer */
+	ANG_TALK_TAKEN,	/* the receiver has read the offered bytes */
 	ANG_TALK_ABORT,	/* the team is lost: struct ang_abort */
 	ANG_TALK_NUM
 };
@@ -25,6 +25,8 @@ struct ang_offer {
 	u64 len;
 };
 
+#define ANG_TELL_MS	1000	/* to notify members on leaving a team */
+
 /** struct ang_abort - why a team is lost */
 struct ang_abort {
 	u32 culprit;
@@ -32,7 +34,7 @@ struct ang_abort {
 };
 
 /**
- * struct ang_said - what a message says beside its data
+ * struct ang_said - decoded header of a message between members
  * @team: number of the team
  * @seq: of the collective, modulo ANG_SEQ_NUM
  * @tag: of the step
@@ -49,70 +51,57 @@ struct ang_said {
 
 #define ANG_SEQ_NUM	(1U << 24)
 
-/* State of a step. */
-#define ANG_STEP_IDLE	0	/* not begun */
-#define ANG_STEP_BEGUN	1	/* waits for a message, or for its own to be sent */
-#define ANG_STEP_GETS	2	/* a long message is read */
-#define ANG_STEP_OWES	3	/* it is here: the sender is to be told */
-#define ANG_STEP_ENDED	4
-
 /**
- * struct ang_side - a buffer of a collective
- * @at: its memory
- * @mr: region that this is in; NULL: only short messages come from here
+ * struct ang_side - a buffer of a collective, ang_run.at
+ * @mr: region that this is in; NULL: it is registered if messages need that
  * @off: offset in that
+ * @len: bytes, without a region; 0: only short messages come from here
  */
 struct ang_side {
-	char *at;
 	const struct angara_mr *mr;
 	u64 off;
+	u64 len;
 };
 
 /**
- * struct ang_coll_op - a software collective under way
- * @next: the next of the team, younger; or of the orphans
- * @team: team; NULL: that is gone, and only the adapter still has parts of it
+ * struct ang_coll_op - a software collective in progress
+ * @next: next younger one of the team; or next of the orphans
+ * @team: team; NULL: destroyed, but the adapter still executes parts of this
  * @args: collective
- * @sched: what is to be done
+ * @run: its steps
  * @side: buffers, by enum ang_buf
+ * @held: regions of the caller's buffers, if it has given none
  * @scratch: memory for ANG_BUF_TEMP, or NULL
  * @type: ANGARA_TYPE_*, of reductions
  * @redop: ANGARA_RED_*
  * @seq: number, the same at all members
- * @slot: of the completion, see completion.c; ANG_NO_SLOT: nobody is told
- * @begun: steps begun, from the first on
- * @prefix: steps ended, from the first on
- * @sends: messages that the adapter has
- * @gets: reads that it has
- * @owes: steps in state OWES
- * @state: of each step, ANG_STEP_*
+ * @slot: of the completion, see completion.c; ANG_NO_SLOT: no completion
+ * @sends: messages posted to the adapter
+ * @gets: reads posted to the adapter
  */
 struct ang_coll_op {
 	struct ang_coll_op *next;
 	struct angara_team *team;
 	struct ang_coll_args args;
-	struct ang_schedule sched;
-	struct ang_side side[3];
+	struct ang_run run;
+	struct ang_side side[ANG_BUF_NUM];
+	struct ang_held held;
 	struct ang_scratch *scratch;
 	u32 type;
 	u32 redop;
 	u32 seq;
 	u32 slot;
-	u32 begun;
-	u32 prefix;
 	u32 sends;
 	u32 gets;
-	u32 owes;
-	u8 *state;
 };
 
 /**
- * struct ang_stray - a message that came before it was asked for
- * @next: the next that came
- * @said: what it says
+ * struct ang_stray - a message that arrived before its collective started here
+ * @next: next in order of arrival
+ * @said: its header
  * @peer: sender
  * @len: bytes of data
- * @data: they
+ * @data: the data
  */
 struct ang_stray {
 	struct ang_stray *next;
@@ -134,6 +123,52 @@ struct ang_scratch {
 
 #define ANG_NO_SLOT	0xFFFFFFFFU
 
+/* Memory for a message that is kept, beside its data. */
+#define ANG_KEPT_HEAD	64U
+/*
+ * The members of a team meet before a collective if those since they met last are
+ * so many, or can make a member keep so many bytes.
+ */
+#define ANG_AHEAD_COLLS	64U
+#define ANG_AHEAD_BYTES	(256U << 10)
+
+/* What a collective adds to these bytes: the same at all members. */
+static inline u64 ang_coll_weight(const struct ang_coll_args *args)
+{
+	size_t longest;
+	u64 n = ang_algo_arrivals(args, &longest), bytes;
+
+	bytes = n * (ANG_KEPT_HEAD +
+		     (longest < ANGARA_MAX_MSG ? longest : ANGARA_MAX_MSG));
+	return bytes > ANG_AHEAD_BYTES / ANG_AHEAD_COLLS ?
+	       bytes : ANG_AHEAD_BYTES / ANG_AHEAD_COLLS;
+}
+
+/*
+ * Bytes of a team's messages that members which keep to that can make one of them
+ * keep: those of the collectives between two meetings, and of the ones before that
+ * it has yet to do.  The last of either may be any: ang_algo_choose() takes none
+ * in which a member receives more than so many messages.
+ */
+static inline u64 ang_early_max(u32 size)
+{
+	u64 any = (size + 64ULL) * (ANG_KEPT_HEAD + ANGARA_MAX_MSG);
+
+	return 2 * (ANG_AHEAD_BYTES + any);
+}
+
+/* Memory for those of teams that are not made yet, of the senders of a queue. */
+#define ANG_STRAY_BYTES	(64U << 10)
+
+/* Is it the address of the member with this rank? */
+static inline bool ang_is_member(const struct angara_team *team, u32 rank,
+				 struct angara_peer peer)
+{
+	return rank < team->size && rank != team->rank &&
+	       team->peers[rank].node == peer.node &&
+	       team->peers[rank].ctx == peer.ctx;
+}
+
 /* coll_run.c */
 int ang_coll_new(struct angara_team *team, const struct ang_coll_args *args,
 		 struct ang_coll_op **op);
@@ -149,8 +184,8 @@ void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status);
 
 /**
  * struct ang_coll_mem - memory of the caller's
- * @mr: region, or NULL
- * @off: offset in it
+ * @mr: region; NULL: it is not registered
+ * @off: offset in it, or address
  * @len: bytes; 0: none is needed
  */
 struct ang_coll_mem {
@@ -160,14 +195,14 @@ struct ang_coll_mem {
 };
 
 /**
- * struct ang_coll_call - a collective as it is called
- * @args: what it is
+ * struct ang_coll_call - arguments of a collective
+ * @args: algorithmic part
  * @in: contribution
  * @out: result
  * @type: ANGARA_TYPE_*, of reductions
  * @redop: ANGARA_RED_*
- * @how: what the caller wants of it
- * @b: NULL, or what waits for it
+ * @how: options and completion
+ * @b: NULL, or the blocking call that waits for it
  */
 struct ang_coll_call {
 	struct ang_coll_args args;
@@ -181,7 +216,7 @@ struct ang_coll_call {
 
 int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call);
 
-/* The form of a call that waits, from the one that starts it with @b. */
+/* Defines the blocking form of a call from the one that starts it with @b. */
 #define ANG_COLL_WAIT(team, started)					\
 do {									\
 	struct ang_blocked b = { 0 };					\
@@ -191,17 +226,27 @@ do {									\
 } while (0)
 
 /* coll_talk.c */
-int ang_talk_data(struct ang_coll_op *op, u32 step);
-int ang_talk_taken(struct ang_coll_op *op, u32 step);
+int ang_talk_step(void *arg, u32 step);
 int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer);
 bool ang_talk_early(struct angara_team *team);
 void ang_talk_spread(struct angara_team *team);
 void ang_talk_look(struct angara_team *team);
 void ang_talk_landed(struct ang_coll_op *op, u32 step, bool get, u32 status);
-
-int ang_talk_open(struct angara_team *team);
+void ang_talk_open(struct angara_team *team);
+void ang_talk_refuse(const struct angara_team *parent,
+		     const struct ang_picks *picks, u64 id, u32 self);
 void ang_talk_close(struct angara_team *team);
 void ang_talk_end(struct angara_ctx *ctx);
+
+/* coll_kept.c */
+void ang_kept_early(struct angara_team *team, const struct ang_said *said,
+		    const struct angara_message *msg);
+void ang_kept_stray(struct ang_colls *c, const struct ang_said *said,
+		    const struct angara_message *msg);
+struct ang_stray *ang_kept_take(struct ang_kept *k, struct ang_stray **at);
+bool ang_kept_open(struct angara_team *team);
+void ang_kept_free(struct ang_kept *k);
+void ang_kept_end(struct ang_colls *c);
 
 /* scratch.c */
 void ang_scratch_end(struct angara_ctx *ctx);

@@ -8,7 +8,7 @@
  *			 (18), number of the collective (24)
  *
  * A message to a team that is not made here yet, or to a step that has not begun,
- * is copied and kept.
+ * is kept, see coll_kept.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -54,11 +54,11 @@ static const struct angara_op *flight(struct angara_ctx *ctx,
 	return &ctx->flight;
 }
 
-static struct angara_head head_of(const struct angara_team *team,
-				  const struct ang_said *said)
+static struct angara_head head_of(u64 id, const struct ang_said *said)
 {
 	return (struct angara_head){
-		.tag = team->id, .imm = pack(said), .code = ANG_CODE_TEAM,
+		.size = sizeof(struct angara_head), .code = ANG_CODE_TEAM,
+		.tag = id, .imm = pack(said),
 	};
 }
 
@@ -66,7 +66,7 @@ static struct angara_head head_of(const struct angara_team *team,
 static int say(struct angara_team *team, u32 to, const struct ang_said *said,
 	       const void *data, size_t len, struct ang_coll_op *op, u32 step)
 {
-	struct angara_head head = head_of(team, said);
+	struct angara_head head = head_of(team->id, said);
 	struct angara_ctx *ctx = team->ctx;
 	int ret = angara_send_inline_nbi(ctx, team->peers[to], &head, data, len,
 					 flight(ctx, op, step, false));
@@ -82,27 +82,31 @@ static int say(struct angara_team *team, u32 to, const struct ang_said *said,
 static struct ang_said said_of(const struct ang_coll_op *op, u32 step, u32 kind)
 {
 	return (struct ang_said){
-		.seq = op->seq, .tag = op->sched.steps[step].tag,
+		.seq = op->seq, .tag = op->run.sched.steps[step].tag,
 		.from = op->team->rank, .kind = kind,
 	};
 }
 
 /**
- * ang_talk_data() - begin to send the bytes of a step
- * @op: collective
- * @step: step
+ * ang_talk_step() - send what a step has to send, see struct ang_run_ops
+ * @arg: collective
+ * @step: SEND: its bytes, or where they are; RECV: that they have been read
  *
  * Return: 0; -EAGAIN; -errno.
  */
-int ang_talk_data(struct ang_coll_op *op, u32 step)
+int ang_talk_step(void *arg, u32 step)
 {
-	const struct ang_step *s = &op->sched.steps[step];
+	struct ang_coll_op *op = arg;
+	const struct ang_step *s = &op->run.sched.steps[step];
 	const struct ang_side *side = &op->side[s->src.buf];
 	struct ang_said said = said_of(op, step, ANG_TALK_DATA);
 	struct angara_team *team = op->team;
 	int ret;
 
-	if (s->len > ANGARA_MAX_MSG) {
+	if (s->kind == ANG_STEP_RECV) {
+		said.kind = ANG_TALK_TAKEN;
+		ret = say(team, s->peer, &said, NULL, 0, op, step);
+	} else if (s->len > ANGARA_MAX_MSG) {
 		struct ang_offer offer = {
 			.key = side->mr->key, .off = side->off + s->src.off,
 			.len = s->len,
@@ -111,39 +115,26 @@ int ang_talk_data(struct ang_coll_op *op, u32 step)
 		said.kind = ANG_TALK_OFFER;
 		ret = say(team, s->peer, &said, &offer, sizeof(offer), op, step);
 	} else if (s->len > ANGARA_MAX_INLINE) {
-		struct angara_head head = head_of(team, &said);
+		struct angara_head head = head_of(team->id, &said);
 
 		ret = angara_send_nbi(team->ctx, team->peers[s->peer], &head,
 				      side->mr, side->off + s->src.off, s->len,
 				      flight(team->ctx, op, step, false));
-		if (!ret) {
-			op->sends++;
-			team->messages++;
-		}
+		op->sends += !ret;
+		team->messages += !ret;
 	} else {
-		ret = say(team, s->peer, &said, side->at + s->src.off, s->len, op,
-			  step);
-		if (!ret)
-			op->state[step] = ANG_STEP_ENDED;
-		return ret;
+		ret = say(team, s->peer, &said, ang_run_data(&op->run, step),
+			  s->len, op, step);
 	}
-	if (!ret)
-		op->state[step] = ANG_STEP_BEGUN;
+	if (!ret && (s->kind == ANG_STEP_RECV || s->len <= ANGARA_MAX_INLINE))
+		ang_run_set(&op->run, step, ANG_RUN_ENDED);
 	return ret;
-}
-
-/* Tells the sender of a step that its bytes are here.  Return: 0; -EAGAIN. */
-int ang_talk_taken(struct ang_coll_op *op, u32 step)
-{
-	struct ang_said said = said_of(op, step, ANG_TALK_TAKEN);
-
-	return say(op->team, op->sched.steps[step].peer, &said, NULL, 0, op, step);
 }
 
 /* Reads the bytes of a step from the sender's memory.  Return: as above. */
 int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer)
 {
-	const struct ang_step *s = &op->sched.steps[step];
+	const struct ang_step *s = &op->run.sched.steps[step];
 	const struct ang_side *side = &op->side[s->dst.buf];
 	struct angara_ctx *ctx = op->team->ctx;
 	int ret = angara_get_nbi(ctx, op->team->peers[s->peer], offer->key,
@@ -153,7 +144,7 @@ int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer
 	if (ret)
 		return ret;
 	op->gets++;
-	op->state[step] = ANG_STEP_GETS;
+	ang_run_set(&op->run, step, ANG_RUN_BUSY);
 	return 0;
 }
 
@@ -183,25 +174,15 @@ void ang_talk_landed(struct ang_coll_op *op, u32 step, bool get, u32 status)
 		}
 		return;
 	}
-	s = &op->sched.steps[step];
+	s = &op->run.sched.steps[step];
 	if (status != ANGARA_ST_OK && !team->doomed) {
 		team->doomed = is_gone(status) ? ANGARA_ST_TREE_DOWN : status;
 		team->doomed_by = s->peer;
 	}
-	if (get) {
-		op->state[step] = ANG_STEP_OWES;
-		op->owes++;
-	} else if (s->kind == ANG_STEP_SEND && s->len <= ANGARA_MAX_MSG) {
-		op->state[step] = ANG_STEP_ENDED;
-	}
-}
-
-static bool is_member(const struct angara_team *team, u32 rank,
-		      struct angara_peer peer)
-{
-	return rank < team->size && rank != team->rank &&
-	       team->peers[rank].node == peer.node &&
-	       team->peers[rank].ctx == peer.ctx;
+	if (get)
+		ang_run_set(&op->run, step, ANG_RUN_SENDS);
+	else if (s->kind == ANG_STEP_SEND && s->len <= ANGARA_MAX_MSG)
+		ang_run_set(&op->run, step, ANG_RUN_ENDED);
 }
 
 /* Return: true: there is nothing more to do with it. */
@@ -210,7 +191,7 @@ static bool hear(struct angara_team *team, const struct ang_said *said,
 {
 	struct ang_abort abort;
 
-	if (team->lost || !is_member(team, said->from, peer))
+	if (team->lost || !ang_is_member(team, said->from, peer))
 		return true;
 	if (said->kind != ANG_TALK_ABORT)
 		return ang_coll_take(team, said, data, len);
@@ -220,29 +201,6 @@ static bool hear(struct angara_team *team, const struct ang_said *said,
 			ang_coll_fail(team, abort.culprit, abort.status);
 	}
 	return true;
-}
-
-static struct ang_stray *stray_new(const struct ang_said *said,
-				   const struct angara_message *msg)
-{
-	struct ang_stray *s = malloc(sizeof(*s) + msg->len);
-
-	if (!s)
-		return NULL;
-	s->next = NULL;
-	s->said = *said;
-	s->peer = msg->peer;
-	s->len = msg->len;
-	if (msg->len)
-		memcpy(s->data, msg->data, msg->len);
-	return s;
-}
-
-static void stray_add(struct ang_stray **list, struct ang_stray *s)
-{
-	while (*list)
-		list = &(*list)->next;
-	*list = s;
 }
 
 static bool has_ended(const struct ang_colls *c, u64 id)
@@ -264,7 +222,6 @@ void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg)
 {
 	struct ang_said said = unpack(&msg->head);
 	struct angara_team *team = ctx->colls.teams;
-	struct ang_stray *stray;
 
 	if (said.kind >= ANG_TALK_NUM)
 		return;
@@ -273,19 +230,19 @@ void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg)
 	if (team ? hear(team, &said, msg->peer, msg->data, msg->len) :
 		   has_ended(&ctx->colls, said.team))
 		return;
-	stray = stray_new(&said, msg);
-	if (stray)
-		stray_add(team ? &team->early : &ctx->colls.strays, stray);
-	else if (team)
-		ang_coll_fail(team, team->rank, ANGARA_ST_DMA);
+	if (team)
+		ang_kept_early(team, &said, msg);
+	else
+		ang_kept_stray(&ctx->colls, &said, msg);
 }
 
 /* Offers what came early again.  Return: has any been taken? */
 bool ang_talk_early(struct angara_team *team)
 {
-	struct ang_stray **at = &team->early;
+	struct ang_stray **at = &team->early.first;
 	bool some = false;
 
+	team->asked = false;
 	while (*at) {
 		struct ang_stray *s = *at;
 
@@ -293,8 +250,7 @@ bool ang_talk_early(struct angara_team *team)
 			at = &s->next;
 			continue;
 		}
-		*at = s->next;
-		free(s);
+		free(ang_kept_take(&team->early, at));
 		some = true;
 	}
 	return some;
@@ -303,42 +259,17 @@ bool ang_talk_early(struct angara_team *team)
 /**
  * ang_talk_open() - a team may have software collectives from now on
  *
- * What came before is its own now.
- * Return: 0; -ENOMEM.
+ * It is lost at once if a message to it has been dropped.
  */
-int ang_talk_open(struct angara_team *team)
+void ang_talk_open(struct angara_team *team)
 {
 	struct ang_colls *c = &team->ctx->colls;
-	struct ang_stray **at = &c->strays;
 
-	team->looker = calloc(1, sizeof(*team->looker));
-	if (!team->looker)
-		return -ENOMEM;
 	team->looker->team = team;
 	team->next = c->teams;
 	c->teams = team;
-	while (*at) {
-		struct ang_stray *s = *at;
-
-		if (s->said.team != team->id) {
-			at = &s->next;
-			continue;
-		}
-		*at = s->next;
-		s->next = NULL;
-		stray_add(&team->early, s);
-	}
-	return 0;
-}
-
-static void strays_free(struct ang_stray **list)
-{
-	while (*list) {
-		struct ang_stray *s = *list;
-
-		*list = s->next;
-		free(s);
-	}
+	if (!ang_kept_open(team))
+		ang_coll_fail(team, team->rank, ANGARA_ST_DMA);
 }
 
 /** ang_talk_close() - what still comes for a team is dropped */
@@ -346,7 +277,7 @@ void ang_talk_close(struct angara_team *team)
 {
 	struct ang_colls *c = &team->ctx->colls;
 
-	strays_free(&team->early);
+	ang_kept_free(&team->early);
 	/* What it has looked for is told to nobody. */
 	if (team->looker && team->looker->sends) {
 		team->looker->team = NULL;
@@ -362,7 +293,7 @@ void ang_talk_close(struct angara_team *team)
 /** ang_talk_end() - a context is closed */
 void ang_talk_end(struct angara_ctx *ctx)
 {
-	strays_free(&ctx->colls.strays);
+	ang_kept_end(&ctx->colls);
 }
 
 /*
@@ -377,19 +308,70 @@ void ang_talk_spread(struct angara_team *team)
 	while (team->spread < 32 && 1U << team->spread < team->size) {
 		u32 to = (team->rank + (1U << team->spread)) % team->size;
 
-		if (to != team->rank && to != team->culprit &&
+		/* Also the one at fault, which may be there and wait. */
+		if (to != team->rank &&
 		    say(team, to, &said, &abort, sizeof(abort), NULL, 0) == -EAGAIN)
 			return;
 		team->spread++;
 	}
 }
 
-/* Does a step wait for its peer? */
-static bool is_waited_for(const struct ang_coll_op *op, u32 i)
+/**
+ * struct refusal - what the members of a team are told that cannot be made
+ * @parent: the team that it was to be made of
+ * @picks: its members
+ * @id: its number
+ * @self: this member's rank
+ * @step: distance to the next that is told
+ */
+struct refusal {
+	const struct angara_team *parent;
+	const struct ang_picks *picks;
+	u64 id;
+	u32 self;
+	u32 *step;
+};
+
+static bool refused(struct angara_ctx *ctx, const void *arg)
 {
-	return op->state[i] == ANG_STEP_BEGUN &&
-	       (op->sched.steps[i].kind == ANG_STEP_RECV ||
-		op->sched.steps[i].kind == ANG_STEP_SEND);
+	const struct refusal *r = arg;
+	const struct ang_abort abort = {
+		.culprit = r->self, .status = ANGARA_ST_TREE_DOWN,
+	};
+	const struct ang_said said = { .from = r->self, .kind = ANG_TALK_ABORT };
+	const struct angara_head head = head_of(r->id, &said);
+
+	for (; *r->step < r->picks->n; *r->step *= 2) {
+		u32 to = ang_pick(r->picks, (r->self + *r->step) % r->picks->n);
+
+		if (angara_send_inline_nbi(ctx, r->parent->peers[to], &head,
+					   &abort, sizeof(abort),
+					   flight(ctx, NULL, 0, false)) == -EAGAIN)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * ang_talk_refuse() - this member has no memory for a team that others make
+ * @parent: the team that it is made of
+ * @picks: its members
+ * @id: its number
+ * @self: this member's rank in it
+ *
+ * They find the team lost, as by ang_talk_spread().
+ */
+void ang_talk_refuse(const struct angara_team *parent,
+		     const struct ang_picks *picks, u64 id, u32 self)
+{
+	u32 step = 1;
+	const struct refusal r = {
+		.parent = parent, .picks = picks, .id = id, .self = self,
+		.step = &step,
+	};
+
+	ang_wait_until(parent->ctx, refused, &r, ANG_TELL_MS);
+	ang_flush(parent->ctx);
 }
 
 /*
@@ -401,7 +383,7 @@ void ang_talk_look(struct angara_team *team)
 	const struct ang_coll_op *op = team->ops;
 	struct angara_ctx *ctx = team->ctx;
 	u64 now = ang_now_ns();
-	u32 n = op->begun - op->prefix, k;
+	u32 n = op->run.begun - op->run.prefix, k;
 
 	if (!team->look) {
 		team->look = now + LOOK_NS;
@@ -410,10 +392,10 @@ void ang_talk_look(struct angara_team *team)
 	if (now < team->look || team->looker->sends || !n)
 		return;
 	for (k = 0; k < n && team->looker->sends < LOOKS; k++) {
-		u32 i = op->prefix + team->turn++ % n;
-		u32 rank = op->sched.steps[i].peer;
+		u32 i = op->run.prefix + team->turn++ % n;
+		u32 rank = op->run.sched.steps[i].peer;
 
-		if (is_waited_for(op, i) &&
+		if (op->run.steps[i].state == ANG_RUN_WAITS &&
 		    !angara_put_inline_nbi(ctx, team->peers[rank], 0, 0, NULL, 0,
 					   flight(ctx, team->looker, rank, false)))
 			team->looker->sends++;

@@ -3,23 +3,26 @@
  * Completions: from the completion queue to the caller.
  *
  * Each operation that the device has takes a slot, whose number is the cookie
- * in the queue entry; the slot says what becomes of the completion.  There are
- * as many slots as entries in the CQ, so the CQ cannot overflow.
+ * in the queue entry; the slot's kind says how its completion is handled.
+ * There are as many slots as entries in the CQ, so the CQ cannot overflow.
  *
- *   counted	no completion of its own: angara_quiet() waits for it, and tells
- *		the first error
- *   told	angara_poll() hands its completion out
- *   silent	the same if it fails, else as one that is counted
+ *   counted	no completion of its own: angara_quiet() waits for it, and
+ *		  returns the first error
+ *   told	  angara_poll() returns its completion
+ *   silent	as told if it fails, else as counted
  *   blocked	a call of the library waits for it
- *   linked	its error becomes that of the operation behind it
- *   flight	a part of a software collective, see coll_run.c
+ *   linked	  its error becomes that of the operation behind it
+ *   flight	  a part of a software collective, see coll_run.c
  *
- * A call of the library that waits meets completions that are not its own.  It
- * keeps those that are to be told in a ring, which angara_poll() empties first.
- * An operation whose completion may be told is only posted if the ring has room
- * for all of these; others do not depend on what the caller has polled.
+ * Beside that it may hold regions, see hold.c.
  *
- * The queue is memory that the device writes, and is not trusted with the table
+ * A blocking call of the library also meets completions of other operations.
+ * It keeps those for the caller in a ring, which angara_poll() empties first.
+ * An operation that may need a place in the ring is posted only if the ring has
+ * room for all such operations; the others never depend on the caller's
+ * polling.
+ *
+ * The device writes the queue, so the library does not trust it with the table
  * of slots: a completion that names no slot in use is ignored.
  */
 #include <errno.h>
@@ -60,7 +63,7 @@ static void blocked_end(struct ang_blocked *b, const struct angara_completion *c
 	}
 }
 
-/* By a fence the operation behind it has not begun. */
+/* The fence has kept the operation behind it from starting. */
 static void slot_link(struct angara_ctx *ctx, const struct angara_completion *c)
 {
 	struct ang_posted *behind = &ctx->slots[c->cookie];
@@ -70,8 +73,8 @@ static void slot_link(struct angara_ctx *ctx, const struct angara_completion *c)
 }
 
 /*
- * Ends an operation; @c comes with the number of its slot, and leaves with the
- * caller's cookie.  Return: is it to be told?
+ * Ends an operation.  In @c->cookie the number of the slot is replaced by the
+ * caller's cookie.  Return: whether the caller gets the completion.
  */
 static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 {
@@ -87,6 +90,8 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 		c->status = slot->status;
 		c->node = slot->node;
 	}
+	if (__builtin_expect(slot->kind & ANG_SLOT_HOLDS, 0))
+		ang_hold_end(ctx, number);
 	switch (slot->kind) {
 	case ANG_SLOT_COUNTED:
 		if (c->status != ANGARA_ST_OK && !ctx->first_err)
@@ -118,25 +123,38 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 	return tell;
 }
 
-/* The place at the tail may hold the oldest completion if @c is not to be told. */
+/*
+ * Only for completions that the caller gets: room is reserved for these alone,
+ * so the place at the tail may still hold the oldest one.
+ */
 static inline void ready_add(struct angara_ctx *ctx,
 			     const struct angara_completion *c)
 {
 	ctx->ready[ctx->ready_tail++ & (ctx->create.cq_entries - 1)] = *c;
 }
 
-/* Is there a CQE at the consumer index? */
-static inline bool cq_ready(const struct angara_ctx *ctx)
+/* Return: the CQE at the consumer index, whose last bytes are @tail, or NULL. */
+static inline const struct angara_cqe *cq_peek(const struct angara_ctx *ctx,
+					       u64 *tail)
 {
 	u32 entries = ctx->create.cq_entries;
 	const struct angara_cqe *cqe = &ctx->cq[ctx->ci & (entries - 1)];
+	u64 phase = ctx->ci & entries ? 0 : 1;
 
-	return (ang_load_last(&cqe->status) >> 56 & 1) ==
-	       (ctx->ci & entries ? 0 : 1);
+	*tail = ang_load_last(&cqe->status);
+	return (*tail >> 56 & 1) == phase ? cqe : NULL;
+}
+
+/* Is there a completion that the caller could get? */
+bool ang_has_completion(const struct angara_ctx *ctx)
+{
+	u64 tail;
+
+	return ctx->ready_head != ctx->ready_tail || cq_peek(ctx, &tail);
 }
 
 /**
- * ang_slot_finish() - an operation that the library does itself is complete
+ * ang_slot_finish() - complete an operation that the library itself executes
  * @ctx: context
  * @number: as ang_slot_take() gave it
  * @status: ANGARA_ST_*
@@ -156,15 +174,13 @@ void ang_slot_finish(struct angara_ctx *ctx, u32 number, u32 status, u32 node,
 	ctx->idled = 0;
 }
 
-/* Makes the CQE at the consumer index a completion.  Return: was there one? */
+/* Converts the CQE at the consumer index.  Return: whether there was one. */
 static bool cq_next(const struct angara_ctx *ctx, struct angara_completion *c)
 {
-	u32 entries = ctx->create.cq_entries;
-	const struct angara_cqe *cqe = &ctx->cq[ctx->ci & (entries - 1)];
-	u64 phase = ctx->ci & entries ? 0 : 1;
-	u64 tail = ang_load_last(&cqe->status);
+	u64 tail;
+	const struct angara_cqe *cqe = cq_peek(ctx, &tail);
 
-	if ((tail >> 56 & 1) != phase)
+	if (!cqe)
 		return false;
 	c->cookie = le64_to_cpu(READ_ONCE(cqe->cookie));
 	c->length = le32_to_cpu(READ_ONCE(cqe->length));
@@ -180,7 +196,7 @@ static void cq_consumed(struct angara_ctx *ctx)
 	ang_store_release(&ctx->ctl->cq_ci, cpu_to_le32(ctx->ci));
 }
 
-/* Takes in all completions there are.  Return: were there any? */
+/* Handles all completions in the CQ.  Return: whether there were any. */
 bool ang_reap(struct angara_ctx *ctx)
 {
 	struct angara_completion c;
@@ -198,13 +214,7 @@ bool ang_reap(struct angara_ctx *ctx)
 	return ctx->ci != from;
 }
 
-/* Is there a completion that the caller could be handed? */
-bool ang_has_completion(const struct angara_ctx *ctx)
-{
-	return ctx->ready_head != ctx->ready_tail || cq_ready(ctx);
-}
-
-/* Hands out at most @n completions.  Return: their number. */
+/* Returns at most @n completions to the caller.  Return: their number. */
 static unsigned int harvest(struct angara_ctx *ctx,
 			    struct angara_completion *out, unsigned int n)
 {
@@ -228,7 +238,7 @@ ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
 {
 	if (ctx->colls.teams)
 		ang_reap(ctx);
-	if (ctx->ready_head != ctx->ready_tail || cq_ready(ctx)) {
+	if (ang_has_completion(ctx)) {
 		unsigned int got = harvest(ctx, out, n < INT_MAX ? n : INT_MAX);
 
 		if (got)
@@ -239,8 +249,8 @@ ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
 }
 
 /**
- * struct poll_wait - completions that are waited for
- * @out: where they go
+ * struct poll_wait - state of angara_poll_wait()
+ * @out: completions
  * @n: at most
  * @got: out: their number
  */
@@ -282,19 +292,23 @@ static bool blocked_done(struct angara_ctx *ctx, const void *arg)
 	return !b->pending;
 }
 
-/* Nobody waits any more: what still ends is counted. */
+/* The call has returned: operations still in progress become counted. */
 static void blocked_forget(struct angara_ctx *ctx, const struct ang_blocked *b)
 {
 	u32 i;
 
-	for (i = 0; i < ctx->create.cq_entries; i++)
-		if (ctx->slots[i].kind == ANG_SLOT_BLOCKED &&
-		    ctx->slots[i].cookie == (uintptr_t)b)
-			ctx->slots[i].kind = ANG_SLOT_COUNTED;
+	for (i = 0; i < ctx->create.cq_entries; i++) {
+		struct ang_posted *slot = &ctx->slots[i];
+		u8 holds = slot->kind & ANG_SLOT_HOLDS;
+
+		if (slot->kind == (ANG_SLOT_BLOCKED | holds) &&
+		    slot->cookie == (uintptr_t)b)
+			slot->kind = ANG_SLOT_COUNTED | holds;
+	}
 }
 
 /**
- * ang_blocked_wait() - wait until what ang_blocked_post() has started is complete
+ * ang_blocked_wait() - wait until operations of ang_blocked_post() are complete
  * @ctx: context
  * @b: operations
  *

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Contexts: creating them, mapping their queues, giving them back.
- */
+/* Contexts: creating them, mapping their queues, destroying them. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -148,8 +146,10 @@ ANG_PUBLIC void angara_ctx_close(struct angara_ctx *ctx)
 	ang_coll_end(ctx);
 	ang_pool_free(ctx->pool);
 	angara_mr_dereg(ctx->scratch);
+	angara_mr_dereg(ctx->stage);
 	unmap_all(ctx);
 	ang_dev_close(&ctx->dev);
+	ang_hold_end_all(ctx);
 	ang_dom_drop(ctx->dom);
 	ang_msg_close(ctx);
 	ang_slots_free(ctx);

@@ -2,7 +2,7 @@
 /*
  * The description of the fabric that a domain is in.
  */
-#include <errno.h>
+#include <stdlib.h>
 
 #include <angara/topo.h>
 
@@ -11,8 +11,12 @@
 ANG_PUBLIC int angara_domain_topo(struct angara_domain *dom,
 				  struct angara_topo *topo)
 {
-	char text[ANG_TEXT_BYTES];
-	int ret = dom->dev.ops->describe(&dom->dev, text);
+	char *text;
+	int ret = dom->dev.ops->describe(&dom->dev, &text);
 
-	return ret ? ret : angara_topo_read(text, topo);
+	if (ret)
+		return ret;
+	ret = angara_topo_read(text, topo);
+	free(text);
+	return ret;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Domains: opening a device, finding out what it is.
+ * Domains: opening a device and querying its properties.
  *
- * A domain is freed when it has been closed, and all of its contexts with it.
+ * A domain is freed when it and all of its contexts have been closed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #define ANG_NUMBER_BYTES	16	/* of a device's number in text */
 
 /*
- * Which fabric, and which device of it.  A path is a device of the driver,
- * whatever the environment says; no name is what the launcher chose.
+ * Finds the fabric and the device in it.  A path is a device of the driver,
+ * whatever the environment says; without a name the launcher's choice applies.
  */
 static int find_device(const char *device, struct ang_spec *spec, char *buf,
 		       const char **name)
@@ -63,7 +63,7 @@ static int domain_about(struct angara_domain *dom)
 
 	dom->query = ANG_CMD_INIT(struct angara_query);
 	ret = ang_dev_cmd(&dom->dev, ANGARA_IOCTL_QUERY, &dom->query);
-	/* Some other kind of file. */
+	/* Not an Angara device file. */
 	if (ret == -ENOTTY)
 		return -ENODEV;
 	if (ret)
@@ -85,6 +85,8 @@ static int domain_create(struct angara_domain *dom,
 	}
 	ret = ang_dev_cmd(&dom->dev, ANGARA_IOCTL_DOMAIN_CREATE, &arg);
 	dom->pkey = arg.pkey;
+	dom->watch_offset = arg.watch_offset;
+	dom->watch_bytes = arg.watch_bytes;
 	return ret;
 }
 
@@ -96,6 +98,8 @@ static int domain_start(struct angara_domain *dom, const char *name,
 	if (ret)
 		return ret;
 	ret = domain_about(dom);
+	if (!ret && attr->first_slot >= dom->query.max_mrs)
+		ret = -EINVAL;
 	if (!ret)
 		ret = domain_create(dom, attr, job);
 	if (ret)
@@ -117,9 +121,12 @@ ANG_PUBLIC int angara_domain_open(const char *device,
 
 	*out = NULL;
 	ret = ang_sized_take(&attr, sizeof(attr), given, first);
-	if (!ret && (attr.flags || attr.reserved))
+	if (!ret && attr.flags)
 		ret = -EINVAL;
-	/* Before anything that may fail here alone: all members exchange it. */
+	/*
+	 * First, because all members take part in the exchange: a local failure
+	 * later must not leave the others waiting.
+	 */
 	if (!ret && attr.job)
 		ret = ang_job_key(attr.job, &job);
 	if (ret)
@@ -134,13 +141,14 @@ ANG_PUBLIC int angara_domain_open(const char *device,
 		free(dom);
 		return ret;
 	}
+	dom->first_slot = attr.first_slot;
 	dom->refs = 1;
 	pthread_mutex_init(&dom->lock, NULL);
 	*out = dom;
 	return 0;
 }
 
-/* One more holder.  Return: @dom. */
+/* Takes a reference.  Return: @dom. */
 struct angara_domain *ang_dom_hold(struct angara_domain *dom)
 {
 	ang_fetch_add(&dom->refs, 1);
@@ -151,6 +159,7 @@ void ang_dom_drop(struct angara_domain *dom)
 {
 	if (ang_fetch_add(&dom->refs, (u32)-1) != 1)
 		return;
+	ang_mr_cache_free(dom);
 	while (dom->mrs)
 		angara_mr_dereg(dom->mrs);
 	ang_dev_close(&dom->dev);

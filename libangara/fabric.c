@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The grammar of ANGARA_FABRIC.
- */
+/* Parser of ANGARA_FABRIC. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <linux/angara.h>
@@ -12,7 +11,7 @@
 
 #define EMBEDDED	"embedded"
 
-/* Return: what follows @word in @text, NULL if it does not begin so. */
+/* Return: the text after @word, NULL if @text does not begin with it. */
 static const char *after(const char *text, const char *word)
 {
 	while (*word)
@@ -21,7 +20,7 @@ static const char *after(const char *text, const char *word)
 	return text;
 }
 
-/* Copies up to ',' or the end.  Return: what follows, NULL if too long. */
+/* Copies up to ',' or the end.  Return: the rest, NULL if too long. */
 static const char *item(const char *text, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -64,7 +63,7 @@ static bool name_ok(const char *name)
 	return c != name;
 }
 
-/* Return: NULL, or what would be right. */
+/* Return: NULL, or what a valid value is. */
 static const char *option(struct ang_spec *spec, const char *opt)
 {
 	const char *val;
@@ -73,37 +72,80 @@ static const char *option(struct ang_spec *spec, const char *opt)
 	val = after(opt, "name=");
 	if (val) {
 		if (!name_ok(val))
-			return "name= wants letters, digits, '.', '_' and '-'";
+			return "name= may have letters, digits, '.', '_' and '-'";
 		memcpy(spec->name, val, strlen(val) + 1);
 		return NULL;
 	}
 	val = after(opt, "ctxs=");
 	if (val)
 		return number(val, 1, 128, &spec->ctxs) ? NULL :
-			"ctxs= wants a number from 1 to 128";
+			"ctxs= must be from 1 to 128";
 	val = after(opt, "trees=");
 	if (val)
 		return number(val, 1, ANGARA_MAX_TREES, &spec->trees) ? NULL :
-			"trees= wants a number from 1 to 64";
+			"trees= must be from 1 to 64";
 	val = after(opt, "train=");
 	if (val)
 		return number(val, 1, 64, &spec->train) &&
 		       !(spec->train & (spec->train - 1)) ? NULL :
-			"train= wants a power of two from 1 to 64";
+			"train= must be a power of two from 1 to 64";
 	val = after(opt, "procs=");
 	if (val)
 		return number(val, 1, ANG_EMBED_PROCS, &spec->procs) ? NULL :
-			"procs= wants a number from 1 to 4096";
+			"procs= must be from 1 to 4096";
 	val = after(opt, "heap=");
 	if (val)
 		return number(val, 1, 1U << 24, &spec->heap_mib) ? NULL :
-			"heap= wants MiB, from 1 to 16777216";
+			"heap= must be from 1 to 16777216 MiB";
 	val = after(opt, "fd=");
 	if (val && number(val, 0, 0x7FFFFFFF, &fd)) {
 		spec->fd = (int)fd;
 		return NULL;
 	}
-	return "options are name=, ctxs=, trees=, train=, procs= and heap=";
+	return "known options are name=, ctxs=, trees=, train=, procs= and heap=";
+}
+
+/* Return: length of the fabric description that @text begins with. */
+static size_t fabric_len(const char *text)
+{
+	size_t n = strcspn(text, ",");
+
+	while (text[n]) {
+		const char *opt = text + n + 1;
+
+		if (!(*opt >= '0' && *opt <= '9') && !after(opt, "ports=") &&
+		    !after(opt, "m=") && !after(opt, "nodes="))
+			break;
+		n += 1 + strcspn(opt, ",");
+	}
+	return n;
+}
+
+/* Return: the text after the fabric description; NULL with *why set. */
+static const char *fabric(const char *text, struct ang_spec *spec,
+			  const char **why)
+{
+	size_t n = fabric_len(text);
+	char buf[ANG_SPEC_BYTES];
+	struct ang_topo_why flaw;
+	const char *path;
+
+	if (n >= sizeof(buf)) {
+		*why = "the description of the fabric is too long";
+		return NULL;
+	}
+	memcpy(buf, text, n);
+	buf[n] = 0;
+	path = after(buf, "file:");
+	if (path)
+		*why = ang_spec_load(spec, path);
+	else if (after(buf, "graph "))
+		*why = "a graph is described by a file: file:PATH";
+	else if (!ang_topo_read(&spec->topo, buf, &flaw))
+		*why = flaw.what;
+	if (!*why && spec->topo.routers > ANG_EMBED_NODES)
+		*why = "a fabric has at most 4096 nodes and switches";
+	return *why ? NULL : text + n;
 }
 
 static int embedded(const char *text, struct ang_spec *spec, const char **why)
@@ -112,12 +154,9 @@ static int embedded(const char *text, struct ang_spec *spec, const char **why)
 
 	spec->kind = ANG_FABRIC_EMBEDDED;
 	if (*text == ':') {
-		text = item(text + 1, buf, sizeof(buf));
-		if (!text || angara_topo_parse(buf, &spec->topo) ||
-		    angara_topo_nodes(&spec->topo) > ANG_EMBED_NODES) {
-			*why = "sizes are 1 to 4 numbers joined by 'x', such as 2x2x2, at most 4096 nodes";
+		text = fabric(text + 1, spec, why);
+		if (!text)
 			return -EINVAL;
-		}
 	}
 	while (*text == ',') {
 		text = item(text + 1, buf, sizeof(buf));
@@ -127,15 +166,15 @@ static int embedded(const char *text, struct ang_spec *spec, const char **why)
 	}
 	if (!*text)
 		return 0;
-	*why = "'embedded' goes on with ':SIZES' or ',OPTION'";
+	*why = "expected ':FABRIC' or ',OPTION' after 'embedded'";
 	return -EINVAL;
 }
 
 /**
- * ang_spec_parse() - read ANGARA_FABRIC
+ * ang_spec_parse() - parse ANGARA_FABRIC
  * @text: its value
  * @spec: out
- * @why: out: what would be right, if it is not
+ * @why: out: what a valid value is, on error
  *
  * Return: 0; -EINVAL.
  */
@@ -154,17 +193,17 @@ int ang_spec_parse(const char *text, struct ang_spec *spec, const char **why)
 		return 0;
 	if (*text == '/' && item(text, spec->device, sizeof(spec->device)))
 		return 0;
-	*why = "it is 'embedded:2x2x2', 'loop' or '/dev/angaraN'";
+	*why = "expected 'embedded:2x2x2', 'loop' or '/dev/angaraN'";
 	return -EINVAL;
 }
 
 /**
- * ang_spec_print() - the other way round, for an embedded fabric
+ * ang_spec_print() - format an embedded fabric as ANGARA_FABRIC
  * @spec: fabric
  * @text: out
- * @len: room there
+ * @len: bytes of @text
  *
- * Return: 0; -EINVAL there is no room.
+ * Return: 0; -EINVAL @text is too short.
  */
 int ang_spec_print(const struct ang_spec *spec, char *text, size_t len)
 {
@@ -174,13 +213,18 @@ int ang_spec_print(const struct ang_spec *spec, char *text, size_t len)
 		{ "train", spec->train },
 		{ "procs", spec->procs }, { "heap", spec->heap_mib },
 	};
+	char line[ANG_TOPO_TEXT];
 	u32 i;
 
 #define ADD(...)							\
 	(at += at < len ? (size_t)snprintf(text + at, len - at, __VA_ARGS__) : 0)
 
-	for (i = 0; i < spec->topo.ndims; i++)
-		ADD("%c%u", i ? 'x' : ':', spec->topo.dims[i]);
+	if (spec->file[0]) {
+		ADD(":file:%s", spec->file);
+	} else if (spec->topo.nodes) {
+		ang_topo_describe(&spec->topo, line);
+		ADD(":%.*s", (int)strcspn(line, "\n"), line);
+	}
 	for (i = 0; i < sizeof(opts) / sizeof(*opts); i++)
 		if (opts[i].val)
 			ADD(",%s=%u", opts[i].name, opts[i].val);
@@ -193,21 +237,20 @@ int ang_spec_print(const struct ang_spec *spec, char *text, size_t len)
 }
 
 /**
- * ang_spec_size() - choose the torus where none was asked for
- * @spec: fabric; one that has its size keeps it
- * @nodes: so many at least: the sizes are doubled in turn
+ * ang_spec_size() - choose the size of the torus if the user gave none
+ * @spec: fabric; a given size is kept
+ * @nodes: minimum; dimensions are doubled in turn
  */
 void ang_spec_size(struct ang_spec *spec, u32 nodes)
 {
-	struct angara_topo *t = &spec->topo;
+	u32 ndims = nodes > 4 ? 3 : nodes > 2 ? 2 : 1;
+	u16 dims[] = { 1, 1, 1 };
 	u32 have = 1;
 	u32 d;
 
-	if (t->ndims)
+	if (spec->topo.nodes)
 		return;
-	t->ndims = nodes > 4 ? 3 : nodes > 2 ? 2 : 1;
-	for (d = 0; d < t->ndims; d++)
-		t->dims[d] = 1;
 	for (d = 0; have < nodes && have < ANG_EMBED_NODES; have *= 2)
-		t->dims[d++ % t->ndims] *= 2;
+		dims[d++ % ndims] *= 2;
+	ang_topo_init(&spec->topo, ndims, dims);
 }

@@ -12,10 +12,6 @@
 #include "job.h"
 #include "lib.h"
 
-#define ENV_TIMEOUT	"ANGARA_JOB_TIMEOUT"
-#define TIMEOUT_S	600L
-#define TIMEOUT_MAX_S	1000000L
-
 /* Set once, by the first job that is joined, read when a context is opened. */
 static struct ang_job_place here = { .size = 1 };
 
@@ -28,28 +24,6 @@ const struct ang_job_place *ang_job_place(void)
 void ang_job_set_place(const struct ang_job_place *place)
 {
 	here = *place;
-}
-
-/**
- * ang_job_timeout() - how long an exchange may take, as the environment says
- * @seconds: out: 0 for any time
- *
- * Return: 0; -EINVAL it says no number of seconds.
- */
-int ang_job_timeout(long *seconds)
-{
-	const char *text = getenv(ENV_TIMEOUT);
-	char *last;
-
-	*seconds = TIMEOUT_S;
-	if (!text)
-		return 0;
-	errno = 0;
-	*seconds = strtol(text, &last, 10);
-	if (*text < '0' || *text > '9' || *last || errno ||
-	    *seconds > TIMEOUT_MAX_S)
-		return -EINVAL;
-	return 0;
 }
 
 static int single_open(struct angara_job *job)
@@ -113,7 +87,12 @@ static struct angara_job *job_new(void)
 static int cards_new(struct angara_job *job)
 {
 	job->cards = calloc(job->size, sizeof(*job->cards));
-	return job->cards ? 0 : -ENOMEM;
+	job->order = calloc(job->size, sizeof(*job->order));
+	if (job->cards && job->order)
+		return 0;
+	free(job->cards);
+	free(job->order);
+	return -ENOMEM;
 }
 
 ANG_PUBLIC int angara_job_init_with(unsigned int rank, unsigned int size,
@@ -177,6 +156,7 @@ ANG_PUBLIC void angara_job_finalize(struct angara_job *job)
 		return;
 	job->ops->close(job);
 	free(job->cards);
+	free(job->order);
 	free(job);
 }
 
@@ -214,8 +194,8 @@ static pthread_mutex_t exchange_lock = PTHREAD_MUTEX_INITIALIZER;
  * @len: its bytes
  * @all: out: blocks in the order of the group
  *
- * Return: 0; -EPIPE; -EMSGSIZE; -EINVAL; -ETIMEDOUT over PMIx; what an exchange
- * of the program's own gives.
+ * Return: 0; -EPIPE; -EMSGSIZE; -EINVAL; -ETIMEDOUT; what an exchange of the
+ * program's own gives.
  */
 int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		     u64 tag, const void *mine, size_t len, void *all)
@@ -267,6 +247,7 @@ int ang_job_bcast(struct angara_job *job, void *data, size_t len)
 		if (!ret && len)
 			memcpy(data, both, len);
 	}
+	explicit_bzero(both, 2 * len);
 	free(both);
 	return ret;
 }

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The exchange between the processes of a job, and its protocol, which
- * angara-run speaks at the other end.
+ * The exchange between the processes of a job, and its protocol; angara-run is
+ * the server.
  *
- * A process has at most one exchange under way.  It sends a request: header,
+ * A process has at most one exchange in progress.  It sends a request: header,
  * @nranks ranks in ascending order, @len bytes.  When all processes of the
- * group have sent one with the same tag, each gets a reply: header, then the
- * blocks of the group in the order of ranks.  The connection is a local
+ * group have sent a request with the same tag, each gets a reply: header, then
+ * the blocks of the group in the order of ranks.  The connection is a local
  * stream socket; numbers are in the machine's byte order.
+ *
+ * An exchange has ANGARA_JOB_TIMEOUT seconds from its first request.  Processes
+ * that have not sent theirs by then are late: this exchange, and from then on
+ * every exchange of a group with one of them, ends with -ETIMEDOUT.
  */
 #ifndef ANG_JOB_H
 #define ANG_JOB_H
 
 #include "ang_env.h"
+#include "say.h"
 
 #include <angara/angara.h>
 
 #define ANG_JOB_MAGIC		0x314A4E41U	/* "ANJ1" */
 #define ANG_JOB_MAX_BLOCK	65536U
 #define ANG_JOB_MAX_SIZE	65536U
+#define ANG_JOB_TIMEOUT_S	600U	/* default of ANGARA_JOB_TIMEOUT */
+#define ANG_JOB_MAX_TIMEOUT_S	1000000U
 
 #define ANG_ENV_RANK	"ANGARA_RANK"
 #define ANG_ENV_SIZE	"ANGARA_SIZE"
@@ -27,12 +34,12 @@
 #define ANG_ENV_TTY	"ANGARA_TTY"
 
 /**
- * struct ang_job_request - a process's part in an exchange
+ * struct ang_job_request - one process's part of an exchange
  * @magic: ANG_JOB_MAGIC
- * @nranks: processes in the group; 0 stands for the whole job
+ * @nranks: processes in the group; 0: the whole job
  * @len: bytes of the block, at most ANG_JOB_MAX_BLOCK
  * @reserved: 0
- * @tag: tells exchanges of one group apart
+ * @tag: distinguishes exchanges of one group
  */
 struct ang_job_request {
 	u32 magic;
@@ -43,10 +50,10 @@ struct ang_job_request {
 };
 
 /**
- * struct ang_job_reply - its result
+ * struct ang_job_reply - result of an exchange
  * @magic: ANG_JOB_MAGIC
  * @status: 0; -EPIPE a process of the group ended; -EMSGSIZE the lengths
- *	differ; -EINVAL a bad request
+ *	differ; -ETIMEDOUT a process of the group is late; -ENOMEM
  * @len: bytes that follow, 0 unless @status is 0
  */
 struct ang_job_reply {
@@ -56,9 +63,9 @@ struct ang_job_reply {
 };
 
 /**
- * struct ang_team_card - what a process says when a team is made
+ * struct ang_team_card - data that processes exchange to create a team
  * @fabric_id: fabric of its context
- * @id: number for the team, which counts if the member is the first
+ * @id: proposed number of the team; that of the first member counts
  * @list: hash of the list of members
  * @n: members in the list
  * @root: as in struct angara_team_attr
@@ -88,11 +95,11 @@ struct ang_pmix;
 struct ang_pmi;
 
 /**
- * struct ang_job_ops - a way in which processes are started
- * @open: fills in the job if this process was started so; -ENOENT if not; NULL
- *	if the program says so itself
+ * struct ang_job_ops - support for one kind of launcher
+ * @open: fill in the job if this launcher started the process; -ENOENT if not;
+ *	NULL: the program creates the job itself
  * @exchange: as ang_job_exchange(), for groups of any size
- * @close: undoes @open
+ * @close: undo @open
  */
 struct ang_job_ops {
 	int (*open)(struct angara_job *job);
@@ -103,17 +110,18 @@ struct ang_job_ops {
 
 /**
  * struct angara_job - a job
- * @ops: how it was started
+ * @ops: launcher
  * @fd: connection to angara-run, else -1
  * @pmix: state of PMIx, else NULL
  * @pmi: state of PMI, else NULL
- * @given: exchange of the program's own, else NULL
- * @arg: handed to that
+ * @given: the program's exchange function, else NULL
+ * @arg: its argument
  * @rank: of this process
  * @size: processes
- * @key: of a job that the program made itself: ang_job_key(), 0 before
- * @cards: room for one card of each, there from the start: making a team must
- *	not fail between two exchanges
+ * @key: result of ang_job_key() in a job that the program created, 0 before
+ * @cards: room for a card of each process.  Allocated with the job: creating a
+ *	team must not fail between two exchanges
+ * @order: room for the ranks of its members, likewise
  */
 struct angara_job {
 	const struct ang_job_ops *ops;
@@ -126,11 +134,12 @@ struct angara_job {
 	u32 size;
 	u64 key;
 	struct ang_team_card *cards;
+	u32 *order;
 };
 
 /**
  * struct ang_job_place - this process among those of its job on this machine
- * @name: tells jobs apart; "" in a job of one
+ * @name: identifies the job; "" in a job of one process
  * @rank: among them
  * @size: their number
  */
@@ -144,7 +153,11 @@ extern const struct ang_job_ops ang_job_run;
 extern const struct ang_job_ops ang_job_pmix;
 extern const struct ang_job_ops ang_job_pmi;
 
-int ang_job_timeout(long *seconds);
+/* What an error number cannot say: which process is missing. */
+#define ang_job_say(...)	ang_say("libangara", __VA_ARGS__)
+
+int ang_env_number(const char *name, u32 max, u32 *val);
+int ang_job_timeout(u32 *seconds);
 
 int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		     u64 tag, const void *mine, size_t len, void *all);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Exchanges over connections between the processes themselves, for launchers
- * that only hand out what each of them has to say of itself.
+ * Exchanges over direct connections between the processes, for launchers that
+ * only distribute one card of each process.
  */
 #ifndef ANG_JOB_MESH_H
 #define ANG_JOB_MESH_H
 
 #include "ang_env.h"
 
-#define ANG_MESH_CARD	512	/* bytes of the longest card, with its end */
+#define ANG_MESH_CARD	512	/* of the longest card, with its NUL */
 
 struct ang_mesh;
 
 /**
- * typedef ang_mesh_card_fn - the card of another process
+ * typedef ang_mesh_card_fn - get the card of another process
  * @arg: as given to ang_mesh_exchange()
- * @rank: whose
+ * @rank: of that process
  * @card: out: text
  *
  * Return: 0 or -errno.
@@ -26,7 +26,7 @@ int ang_mesh_new(u32 rank, u32 size, bool here, struct ang_mesh **mesh);
 void ang_mesh_free(struct ang_mesh *mesh);
 const char *ang_mesh_card(const struct ang_mesh *mesh);
 int ang_mesh_exchange(struct ang_mesh *mesh, ang_mesh_card_fn card, void *arg,
-		      long timeout_s, const u32 *ranks, u32 nranks, u64 tag,
+		      u32 timeout_s, const u32 *ranks, u32 nranks, u64 tag,
 		      const void *mine, size_t len, void *all);
 
 #endif /* ANG_JOB_MESH_H */

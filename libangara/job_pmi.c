@@ -7,8 +7,14 @@
  * at a time.  What PMI has is a store of short texts and a barrier of all, which
  * is not enough for exchanges of groups, and little for large ones.  So each
  * process puts in the store where it listens, the barrier of the launcher makes
- * that visible, and exchanges go from process to process (job_mesh.c); an
- * address is asked for when it is needed first.
+ * that visible, and exchanges go from process to process (job_mesh.c).
+ *
+ * A process that joins asks for the addresses that exchanges of the whole job
+ * need, and takes part in an empty exchange of all processes: when that has
+ * ended, no process has a request to the launcher under way.  mpiexec.hydra ends
+ * with a status of its own (255, or by SIGPIPE) if one is under way when another
+ * process dies; and its barrier of version 2 does not wait.  Addresses that only
+ * groups need are asked for when a group needs them first.
  *
  * The versions differ in how they write: version 1 has lines of words, version 2
  * has a length of six digits and "name=value;".  Both begin with a line.
@@ -36,7 +42,9 @@
 #define ENV_SLURM	"SLURM_STEP_ID"
 
 #define PMI_TEXT	8192	/* bytes of the longest message, with its end */
+#define PMI_LEAVE_S	5	/* for the launcher's answer when the process ends */
 #define PMI_HEAD	6	/* digits of a length in version 2 */
+#define PMI_TAG_JOIN	(0x4AULL << 56)	/* of the exchange when a process joins */
 
 struct ang_pmi;
 
@@ -67,7 +75,10 @@ struct pmi_ops {
  * @rank: of this process
  * @size: processes
  * @pid: of the process that joined; a child of fork(2) says no good-bye for it
- * @timeout_s: for each answer and exchange, 0 for none
+ * @limit_s: for joining and for each exchange, 0 for none
+ * @timeout_s: for what is under way
+ * @until_ms: when that has to be done, 0 for any time
+ * @in_fence: that is the launcher's barrier
  * @broken: why exchanges cannot go on, or 0
  * @name: of the store, which tells jobs apart
  * @mesh: connections to the others
@@ -79,54 +90,85 @@ struct ang_pmi {
 	u32 rank;
 	u32 size;
 	pid_t pid;
-	long timeout_s;
+	u32 limit_s;
+	u32 timeout_s;
+	u64 until_ms;
+	bool in_fence;
 	int broken;
 	char name[256];
 	struct ang_mesh *mesh;
 	char text[PMI_TEXT];
 };
 
+/* What follows has to be done in time, questions and answers together. */
+static void pmi_begin(struct ang_pmi *p, u32 timeout_s)
+{
+	p->timeout_s = timeout_s;
+	p->until_ms = timeout_s ? ang_now_ns() / 1000000 + (u64)timeout_s * 1000 : 0;
+}
+
+/* Waits for the launcher.  Return: 0; -ETIMEDOUT; -EPIPE. */
+static int pmi_wait(struct ang_pmi *p, short events)
+{
+	struct pollfd pfd = { .fd = p->fd, .events = events };
+	int ready;
+
+	do {
+		u64 now = ang_now_ns() / 1000000;
+		int ms = -1;
+
+		if (p->until_ms)
+			ms = p->until_ms > now ? (int)(p->until_ms - now) : 0;
+		ready = poll(&pfd, 1, ms);
+	} while (ready < 0 && errno == EINTR);
+	/* PMI does not tell which processes its barrier waits for. */
+	if (!ready && p->in_fence)
+		ang_job_say("rank %u: the launcher's barrier of ranks 0-%u has not ended within %u s",
+			    p->rank, p->size - 1, p->timeout_s);
+	else if (!ready)
+		ang_job_say("rank %u: the launcher has not answered within %u s",
+			    p->rank, p->timeout_s);
+	return ready > 0 ? 0 : ready ? -EPIPE : -ETIMEDOUT;
+}
+
+/* Sends a question. */
 static int pmi_send(struct ang_pmi *p, size_t len)
 {
 	const char *at = p->text;
+	int ret = 0;
 
-	while (len) {
-		ssize_t n = send(p->fd, at, len, MSG_NOSIGNAL);
+	while (len && !ret) {
+		ssize_t n = send(p->fd, at, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-		if (n < 0 && errno != EINTR)
-			return -EPIPE;
 		if (n > 0) {
 			at += n;
 			len -= (size_t)n;
+		} else if (n < 0 && errno == EAGAIN) {
+			ret = pmi_wait(p, POLLOUT);
+		} else if (n < 0 && errno != EINTR) {
+			ret = -EPIPE;
 		}
 	}
-	return 0;
+	return ret;
 }
 
 static int pmi_recv(struct ang_pmi *p, char *to, size_t len)
 {
-	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
-	int ms = p->timeout_s && p->timeout_s < 2000000 ? (int)p->timeout_s * 1000 : -1;
+	int ret = 0;
 
-	while (len) {
-		int ready = poll(&pfd, 1, ms);
-		ssize_t n;
+	while (len && !ret) {
+		ssize_t n = recv(p->fd, to, len, MSG_DONTWAIT);
 
-		if (!ready)
-			return -ETIMEDOUT;
-		if (ready < 0 && errno != EINTR)
-			return -EPIPE;
-		n = ready > 0 ? recv(p->fd, to, len, 0) : 1;
-		if (ready < 0)
-			continue;
-		if (n == 0 || (n < 0 && errno != EINTR))
-			return -EPIPE;
 		if (n > 0) {
 			to += n;
 			len -= (size_t)n;
+		} else if (n < 0 && errno == EAGAIN) {
+			ret = pmi_wait(p, POLLIN);
+		} else if (!n || errno != EINTR) {
+			ret = -EPIPE;
 		}
 	}
-	return 0;
+	return ret;
 }
 
 static int line_recv(struct ang_pmi *p)
@@ -327,25 +369,26 @@ static const struct pmi_ops versions[] = {
  */
 static u32 node_of(const char *map, u32 rank)
 {
-	u32 node, nodes, each;
+	u32 node, nodes, each, left = rank;
 	const char *at = map;
 	int n;
 
 	for (;;) {
 		if (sscanf(at, ",(%u,%u,%u)%n", &node, &nodes, &each, &n) != 3) {
 			/* Once around has used some ranks. */
-			if (at == map || sscanf(map, ",(%u,%u,%u)", &node, &nodes,
-						&each) != 3)
+			if (at == map)
 				return 0;
+			left %= rank - left;
+			rank = left;
 			at = map;
 			continue;
 		}
 		if (!nodes || !each || nodes > ANG_JOB_MAX_SIZE ||
 		    each > ANG_JOB_MAX_SIZE)
 			return 0;
-		if (rank / each < nodes)
-			return node + rank / each;
-		rank -= nodes * each;
+		if (left / each < nodes)
+			return node + left / each;
+		left -= nodes * each;
 		at += n;
 	}
 }
@@ -400,29 +443,20 @@ static int publish_card(struct ang_pmi *p)
 
 	card_key(p->rank, key, sizeof(key));
 	ret = p->ops->put(p, key, ang_mesh_card(p->mesh));
-	return ret ? ret : p->ops->fence(p);
-}
-
-static bool number(const char *text, u32 max, u32 *val)
-{
-	char *end;
-	unsigned long v;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	*val = (u32)v;
-	return !errno && !*end && v <= max;
+	if (ret)
+		return ret;
+	p->in_fence = true;
+	ret = p->ops->fence(p);
+	p->in_fence = false;
+	return ret;
 }
 
 /* Which version: as the user says, or what the launcher speaks best. */
 static int choose_version(struct ang_pmi *p)
 {
-	const char *text = getenv(ENV_VERSION);
 	u32 version = getenv(ENV_SLURM) ? 2 : 1;
 
-	if (text && (!number(text, 2, &version) || !version))
+	if (ang_env_number(ENV_VERSION, 2, &version) == -EINVAL || !version)
 		return -EINVAL;
 	p->ops = &versions[version - 1];
 	return 0;
@@ -433,14 +467,15 @@ static int join(struct ang_pmi *p)
 	u32 fd;
 	int ret;
 
-	if (!number(getenv(ENV_FD), 0x7FFFFFFF, &fd) ||
-	    !number(getenv(ENV_SIZE), ANG_JOB_MAX_SIZE, &p->size) ||
-	    !number(getenv(ENV_RANK), ANG_JOB_MAX_SIZE - 1, &p->rank) ||
+	if (ang_env_number(ENV_FD, 0x7FFFFFFF, &fd) ||
+	    ang_env_number(ENV_SIZE, ANG_JOB_MAX_SIZE, &p->size) ||
+	    ang_env_number(ENV_RANK, ANG_JOB_MAX_SIZE - 1, &p->rank) ||
 	    p->rank >= p->size || choose_version(p))
 		return -EINVAL;
-	ret = ang_job_timeout(&p->timeout_s);
+	ret = ang_job_timeout(&p->limit_s);
 	if (ret)
 		return ret;
+	pmi_begin(p, p->limit_s);
 	p->fd = (int)fd;
 	ret = LINE(p, "response_to_init", "cmd=init pmi_version=%u pmi_subversion=%u\n",
 		   p->ops->version, 2 - p->ops->version);
@@ -452,6 +487,9 @@ static int join(struct ang_pmi *p)
 	ret = ang_mesh_new(p->rank, p->size, pmi_place(p), &p->mesh);
 	if (!ret)
 		ret = publish_card(p);
+	if (!ret)
+		ret = ang_mesh_exchange(p->mesh, get_card, p, p->limit_s, NULL, 0,
+					PMI_TAG_JOIN, NULL, 0, NULL);
 	return ret == -ENOENT ? -EPIPE : ret;
 }
 
@@ -492,7 +530,8 @@ static int pmi_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	pthread_mutex_lock(&self_lock);
 	ret = p->broken;
 	if (!ret) {
-		ret = ang_mesh_exchange(p->mesh, get_card, p, p->timeout_s, ranks,
+		pmi_begin(p, p->limit_s);
+		ret = ang_mesh_exchange(p->mesh, get_card, p, p->limit_s, ranks,
 					nranks, tag, mine, len, all);
 		if (ret != -EMSGSIZE)
 			p->broken = ret;
@@ -501,12 +540,19 @@ static int pmi_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	return ret;
 }
 
+/* A launcher that does not answer must not keep the process from ending. */
 static void __attribute__((destructor)) pmi_leave(void)
 {
-	if (self.pid != getpid())
+	/* A thread that is in an exchange keeps what it uses. */
+	if (self.pid != getpid() || pthread_mutex_trylock(&self_lock))
 		return;
+	pmi_begin(&self, self.limit_s && self.limit_s < PMI_LEAVE_S ?
+		  self.limit_s : PMI_LEAVE_S);
 	self.ops->bye(&self);
 	ang_mesh_free(self.mesh);
+	self.mesh = NULL;
+	self.broken = -EPIPE;
+	pthread_mutex_unlock(&self_lock);
 }
 
 const struct ang_job_ops ang_job_pmi = {

@@ -13,7 +13,8 @@
  * if that one has left in good order.  So operations are started, not called,
  * and waited for with a deadline of our own.  One that did not end in time
  * stays with PMIx, whose thread may still call us: no other is begun then, and
- * the state is static.
+ * the state is static.  PMIx does not tell which processes a fence waits for:
+ * the line that is printed names its members.
  *
  * libpmix is loaded when the environment asks for it, so that the library
  * needs it neither at build time (without ANG_HAVE_PMIX there is only the
@@ -92,7 +93,7 @@ struct ang_pmix {
 	pmix_proc_t me;
 	u32 size;
 	pmix_proc_t *procs;
-	long timeout_s;
+	u32 timeout_s;
 	int broken;
 	pmix_proc_t of;
 	char key[64];
@@ -190,14 +191,18 @@ static void on_get(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
 	struct ang_pmix *px = cbdata;
 
-	if (status == PMIX_SUCCESS && value->type == PMIX_BYTE_OBJECT &&
-	    value->data.bo.size <= sizeof(px->buf)) {
+	if (status == PMIX_SUCCESS && !value) {
+		status = PMIX_ERR_NOT_FOUND;
+	} else if (status == PMIX_SUCCESS && value->type == PMIX_BYTE_OBJECT &&
+		   value->data.bo.size <= sizeof(px->buf)) {
 		memcpy(&px->buf, value->data.bo.bytes, value->data.bo.size);
 		px->got = value->data.bo.size;
 	} else if (status == PMIX_SUCCESS && value->type == PMIX_UINT32) {
 		px->number = value->data.uint32;
+		px->got = sizeof(px->number);
 	} else if (status == PMIX_SUCCESS && value->type == PMIX_UINT16) {
 		px->number = value->data.uint16;
+		px->got = sizeof(px->number);
 	}
 	end(px, status);
 }
@@ -241,23 +246,50 @@ static int publish(struct ang_pmix *px, struct head head, const void *mine)
 	return to_errno(status);
 }
 
+/* An operation has ended with -ETIMEDOUT, by our deadline or by PMIx's. */
+static void tell_late(struct ang_pmix *px, const char *what, const char *of)
+{
+	if (is_busy(px))
+		ang_job_say("rank %u: %s %s has not ended within %u s", px->me.rank, what,
+			    of, px->timeout_s);
+	else
+		ang_job_say("rank %u: PMIx has ended %s %s: timeout", px->me.rank, what,
+			    of);
+}
+
 static int fence(struct ang_pmix *px, size_t n, bool with_data)
 {
 	static pmix_info_t collect = { .key = PMIX_COLLECT_DATA };
+	struct ang_ranks members = { 0 };
+	size_t i;
+	int ret;
 
 	collect.value.type = PMIX_BOOL;
 	collect.value.data.flag = true;
 	begin(px);
-	return await(px, lib.fence_nb(px->procs, n, with_data ? &collect : NULL,
-				      with_data, on_fence, px));
+	ret = await(px, lib.fence_nb(px->procs, n, with_data ? &collect : NULL,
+				     with_data, on_fence, px));
+	for (i = 0; ret == -ETIMEDOUT && i < n; i++)
+		ang_ranks_add(&members, px->procs[i].rank);
+	if (ret == -ETIMEDOUT)
+		tell_late(px, "the fence of ranks", ang_ranks_text(&members));
+	return ret;
 }
 
 static int get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
 {
+	char of[16] = "the job";
+	int ret;
+
 	px->of = px->me;
 	px->of.rank = rank;
 	begin(px);
-	return await(px, lib.get_nb(&px->of, key, NULL, 0, on_get, px));
+	ret = await(px, lib.get_nb(&px->of, key, NULL, 0, on_get, px));
+	if (rank != PMIX_RANK_WILDCARD)
+		snprintf(of, sizeof(of), "rank %u", rank);
+	if (ret == -ETIMEDOUT)
+		tell_late(px, "a query about", of);
+	return ret;
 }
 
 /* All members compare all blocks, so all come to the same verdict. */
@@ -354,22 +386,30 @@ static int ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *val)
 {
 	int ret = get(px, rank, key);
 
+	if (!ret && px->got != sizeof(px->number))
+		ret = -EPIPE;
 	*val = px->number;
 	return ret;
 }
 
-/* A launcher that does not number what it starts here has it all here. */
-static void tell_place(struct ang_pmix *px)
+/*
+ * A launcher that does not number what it starts here has it all here.  Return:
+ * 0; -ETIMEDOUT it does not answer.
+ */
+static int tell_place(struct ang_pmix *px)
 {
 	struct ang_job_place place = { 0 };
 
 	if (ask(px, px->me.rank, PMIX_LOCAL_RANK, &place.rank) ||
 	    ask(px, PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, &place.size)) {
+		if (is_busy(px))
+			return -ETIMEDOUT;
 		place.rank = px->me.rank;
 		place.size = px->size;
 	}
 	snprintf(place.name, sizeof(place.name), "%s", px->me.nspace);
 	ang_job_set_place(&place);
+	return 0;
 }
 
 static int join(struct ang_pmix *px)
@@ -391,11 +431,17 @@ static int join(struct ang_pmix *px)
 	}
 	for (i = 0; i < px->size; i++)
 		px->procs[i] = px->me;
-	tell_place(px);
-	return 0;
+	ret = tell_place(px);
+	if (!ret)
+		return 0;
 
 finalize:
+	/* What PMIx still has may be answered yet: never join again. */
+	if (is_busy(px))
+		px->broken = ret;
 	lib.finalize(NULL, 0);
+	free(px->procs);
+	px->procs = NULL;
 	return ret;
 }
 

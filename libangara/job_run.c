@@ -5,31 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "job.h"
-
-/* Return: 0; -ENOENT not set; -EINVAL not a number up to @max. */
-static int env_number(const char *name, unsigned long max, u32 *val)
-{
-	const char *text = getenv(name);
-	unsigned long v;
-	char *end;
-
-	if (!text)
-		return -ENOENT;
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (errno || *end || v > max)
-		return -EINVAL;
-	*val = (u32)v;
-	return 0;
-}
 
 /*
  * The descriptor that the launcher left is kept open: programs that this one
@@ -52,14 +32,14 @@ static int job_socket(u32 inherited)
 
 static int run_open(struct angara_job *job)
 {
-	int no_rank = env_number(ANG_ENV_RANK, ANG_JOB_MAX_SIZE - 1, &job->rank);
-	int no_size = env_number(ANG_ENV_SIZE, ANG_JOB_MAX_SIZE, &job->size);
+	int no_rank = ang_env_number(ANG_ENV_RANK, ANG_JOB_MAX_SIZE - 1, &job->rank);
+	int no_size = ang_env_number(ANG_ENV_SIZE, ANG_JOB_MAX_SIZE, &job->size);
 	u32 fd;
 
 	if (no_rank == -ENOENT && no_size == -ENOENT)
 		return -ENOENT;
 	if (no_rank || no_size || job->rank >= job->size ||
-	    env_number(ANG_ENV_FD, 0x7FFFFFFF, &fd))
+	    ang_env_number(ANG_ENV_FD, 0x7FFFFFFF, &fd))
 		return -EINVAL;
 	job->fd = job_socket(fd);
 	return job->fd < 0 ? job->fd : 0;
@@ -130,21 +110,22 @@ static int run_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		  .iov_len = req.nranks * sizeof(*ranks) },
 		{ .iov_base = (void *)(uintptr_t)mine, .iov_len = len },
 	};
-	struct ang_job_reply rep;
+	u64 want = (u64)len * (ranks ? nranks : job->size);
+	struct ang_job_reply rep = { 0 };
 	int ret;
 
 	ret = send_all(job->fd, iov, 3);
 	if (!ret)
 		ret = recv_all(job->fd, &rep, sizeof(rep));
+	if (!ret && (rep.magic != ANG_JOB_MAGIC || rep.status > 0 ||
+		     rep.len != (rep.status ? 0 : want)))
+		ret = -EPIPE;
+	if (!ret && !rep.status)
+		ret = recv_all(job->fd, all, want);
+	/* What comes next cannot be told from what is left: for all users. */
 	if (ret)
-		return ret;
-	if (rep.magic != ANG_JOB_MAGIC || rep.status > 0)
-		return -EPIPE;
-	if (rep.status)
-		return rep.status;
-	if (rep.len != (u64)len * (ranks ? nranks : job->size))
-		return -EPIPE;
-	return recv_all(job->fd, all, rep.len);
+		shutdown(job->fd, SHUT_RDWR);
+	return ret ? ret : rep.status;
 }
 
 const struct ang_job_ops ang_job_run = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the files of the library share.  Nothing here is exported.
+ * Internal interfaces of the library; nothing here is exported.
  *
- * A context and all that hangs on it belongs to one thread at a time, so
- * there are no locks but that of a domain; the only other party is the device, and queue.c states
- * what is ordered how against it.
+ * A context and its objects belong to one thread at a time, so the only lock is
+ * that of a domain.  The device is the only concurrent party; queue.c states
+ * the ordering against it.
  */
 #ifndef ANG_LIB_H
 #define ANG_LIB_H
@@ -20,17 +20,17 @@
 
 #define ANG_PUBLIC	__attribute__((visibility("default")))
 
-/* Index of operations that belong to no tree; tree t counts at 1 + t. */
+/* Index of operations that belong to no tree; tree t has index 1 + t. */
 #define ANG_NO_TREE	0
 #define ANG_TREE_SLOTS	(1 + ANGARA_MAX_TREES)
 
-/* What a caller looks for, see ang_idle(). */
+/* What the caller waits for, see ang_idle(). */
 #define ANG_IDLE_POLL		1U
 #define ANG_IDLE_MSG		2U
 #define ANG_IDLE_WORDS		4U
 #define ANG_IDLE_POST		8U
 
-/* What becomes of the completion of an operation, see completion.c. */
+/* How the completion of an operation is handled, see completion.c. */
 #define ANG_SLOT_FREE		0
 #define ANG_SLOT_COUNTED	1
 #define ANG_SLOT_TOLD		2
@@ -38,6 +38,7 @@
 #define ANG_SLOT_BLOCKED	4
 #define ANG_SLOT_LINKED		5
 #define ANG_SLOT_FLIGHT		6
+#define ANG_SLOT_HOLDS		0x80U	/* flag, combined with these */
 
 /**
  * struct ang_posted - an operation that the device has
@@ -48,7 +49,7 @@
  * @next: FREE: next free slot; FLIGHT: step
  * @tree: 1 + TreeId, or ANG_NO_TREE
  * @kind: ANG_SLOT_*
- * @status: how the operation before it has failed that is linked to it, or 0
+ * @status: error of the operation linked before it, or 0
  */
 struct ang_posted {
 	u64 cookie;
@@ -71,30 +72,81 @@ struct ang_blocked {
 	u32 node;
 };
 
+/**
+ * struct ang_held - regions of the cache that an operation holds
+ * @mr: they; NULL: none
+ */
+struct ang_held {
+	struct angara_mr *mr[2];
+};
+
 /* Messages with this code are between the libraries of a team's members. */
 #define ANG_CODE_TEAM	0xFFFFU
 
+struct ang_cached;
 struct ang_coll_op;
+struct ang_mr_cache;
 struct ang_scratch;
 struct ang_stray;
 
 #define ANG_ENDED_NUM	64U
+#define ANG_MISSED_NUM	16U
+#define ANG_STRAY_BITS	6U
+#define ANG_STRAY_QUEUES	(1U << ANG_STRAY_BITS)
+
+/**
+ * struct ang_kept - messages that arrived before the library could use them
+ * @first: oldest, or NULL
+ * @last: where to append the next
+ * @num: their number
+ * @bytes: memory that they use
+ */
+struct ang_kept {
+	struct ang_stray *first;
+	struct ang_stray **last;
+	u32 num;
+	size_t bytes;
+};
+
+/**
+ * struct ang_missed - a message to a team that is not made was dropped
+ * @team: number of the team
+ * @peer: sender
+ * @from: rank that it says it has
+ */
+struct ang_missed {
+	u64 team;
+	struct angara_peer peer;
+	u32 from;
+};
+
+/**
+ * struct ang_strays - messages to teams that are not made yet, of some senders
+ * @kept: they
+ * @missed: what was dropped of late, ANG_MISSED_NUM at most
+ * @nmissed: number of all that was
+ */
+struct ang_strays {
+	struct ang_kept kept;
+	struct ang_missed missed[ANG_MISSED_NUM];
+	u32 nmissed;
+};
 
 /**
  * struct ang_colls - software collectives of a context
  * @teams: teams
  * @orphans: collectives of teams that are gone, of which the adapter has parts
- * @strays: messages to teams that are not made yet
+ * @strays: messages to teams that are not made yet, by sender
  * @scratch: free memory
- * @ended: numbers of teams that are gone, so that what still comes is dropped
+ * @ended: numbers of destroyed teams, to drop late messages to them
  * @nended: their number
- * @busy: collectives under way
- * @active: they are being moved on: not again from within
+ * @busy: collectives in progress
+ * @active: they are being advanced; prevents recursion
  */
 struct ang_colls {
 	struct angara_team *teams;
 	struct ang_coll_op *orphans;
-	struct ang_stray *strays;
+	struct ang_strays strays[ANG_STRAY_QUEUES];
 	struct ang_scratch *scratch;
 	u64 ended[ANG_ENDED_NUM];
 	u32 nended;
@@ -103,25 +155,34 @@ struct ang_colls {
 };
 
 #define ANG_SLOT_WORDS	1024U	/* 65536 slots */
+#define ANG_WATCHED_SLOT	4096U	/* lowest slot of the cache */
 
 /**
  * struct angara_domain - a domain
  * @dev: the open device
  * @spec: fabric
- * @query: what the device says of itself
+ * @query: properties of the device
  * @pkey: partition
+ * @first_slot: lowest slot for keys that the caller does not choose
+ * @watch_offset: mmap offset of the notice of stale regions, 0: there is none
+ * @watch_bytes: length of that notice
+ * @cache: cache of registrations, NULL before the first; set once under @lock
  * @refs: its opener and its contexts (atomic)
- * @lock: of what follows
+ * @lock: protects the members that follow
  * @mrs: memory regions
- * @slots: a bit for each that a key without a number of its own has taken
+ * @slots: a bit for each slot in use
  *
- * Constant but for the last four.
+ * All but the last four are constant.
  */
 struct angara_domain {
 	struct ang_dev dev;
 	struct ang_spec spec;
 	struct angara_query query;
 	u32 pkey;
+	u32 first_slot;
+	u64 watch_offset;
+	size_t watch_bytes;
+	struct ang_mr_cache *cache;
 	u32 refs;
 	pthread_mutex_t lock;
 	struct angara_mr *mrs;
@@ -132,40 +193,43 @@ struct angara_domain {
  * struct angara_ctx - a context
  * @dev: its handle
  * @dom: domain
- * @create: what it got
+ * @create: parameters and results of its creation
  * @spin_ns: how long a wait spins
  * @dead: the device is gone
  * @sq: injection queue
  * @pi: its producer index, free running
- * @rung: what the device was last told of it
+ * @rung: producer index at the last doorbell
  * @cq: completion queue
  * @ci: its consumer index, free running
- * @ctl: page that tells the device our indices
+ * @ctl: page with our indices, which the device reads
  * @ctr: event counters
  * @doorbell: page of the device, NULL without ANGARA_CAP_DOORBELL_MMAP
- * @msg: message area, NULL without one
+ * @msg: receive buffer, NULL without one
  * @msg_ci: its consumer index
- * @msg_at: the record behind the last that was handed out
- * @msg_heard: the record behind the last that was looked at for the library's
- *	own messages
- * @msg_held: a bit for each unit where one begins that is with the caller
+ * @msg_at: end of the last record returned to the caller
+ * @msg_heard: end of the last record checked for the library's own messages
+ * @msg_held: a bit per unit, set where a record begins that the caller has
  * @outstanding: operations posted and not reaped; at most cq_entries, so that
  *	the CQ cannot overflow
  * @by_tree: the same per tree
  * @first_err: of the first counted operation that failed, 0 if none
- * @idled: what a caller was told since that there is nothing of, ANG_IDLE_*
+ * @idled: polls that found nothing since other threads last ran, ANG_IDLE_*
  * @slots: operations that the device has, cq_entries of them
  * @free_slot: first free one, cq_entries if none
- * @ready: completions that the caller has not been handed, cq_entries places
- * @ready_head: next to hand out, free running
+ * @held: regions that operations hold, by slot; NULL before the first
+ * @ready: completions that the caller has yet to get, cq_entries places
+ * @ready_head: next to return, free running
  * @ready_tail: next to write, free running
  * @scratch: region of @scratch_mem, NULL before the first use
  * @scratch_mem: for calls that wait for a few bytes
+ * @stage: memory that elements are copied through, see strided.c; NULL before
+ *	the first
  * @colls: software collectives
- * @flight: what operations of theirs are posted with; its cookie changes
- * @flight_step: step that the next one is for
+ * @flight: options of the operations of software collectives; its cookie
+ *	changes
+ * @flight_step: step of the next such operation
  * @pool: devices of the fabric opened to program trees, NULL before the first
- * @trees: TreeIds of the teams it is in, a bit for each
+ * @trees: TreeIds of its teams, a bit for each
  */
 struct angara_ctx {
 	struct ang_dev dev;
@@ -196,12 +260,14 @@ struct angara_ctx {
 
 	struct ang_posted *slots;
 	u32 free_slot;
+	struct ang_held *held;
 	struct angara_completion *ready;
 	u32 ready_head;
 	u32 ready_tail;
 
 	struct angara_mr *scratch;
 	char scratch_mem[ANGARA_MAX_INLINE];
+	struct angara_mr *stage;
 	struct ang_colls colls;
 	struct angara_op flight;
 	u32 flight_step;
@@ -209,19 +275,21 @@ struct angara_ctx {
 	u64 trees;
 };
 
-/* Entries name regions of the own domain by the low bits of their keys. */
+/* Entries name regions of the own domain by the slot in the key. */
 #define ANG_MR_SLOT(key)	((u32)(key) & 0xFFFFU)
 
 /**
  * struct angara_mr - a memory region
  * @dom: domain
- * @prev: where the list points here
+ * @prev: pointer in the list that points here
  * @next: next region of the domain
  * @addr: start
  * @len: bytes
  * @mapped: bytes that angara_malloc() mapped, 0 for the caller's own memory
  * @key: key
  * @access: ANGARA_ACCESS_*
+ * @cached: the cache's range that it is of, NULL if it is the caller's
+ * @revoked: the device has it no more
  */
 struct angara_mr {
 	struct angara_domain *dom;
@@ -232,9 +300,13 @@ struct angara_mr {
 	size_t mapped;
 	u64 key;
 	u32 access;
+	struct ang_cached *cached;
+	bool revoked;
 };
 
 /* queue.c */
+int ang_room(struct angara_ctx *ctx, u32 n, size_t len,
+	     const struct angara_op *op);
 int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	     size_t len, const struct angara_op *op);
 int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
@@ -272,12 +344,13 @@ bool ang_ctx_look(struct angara_ctx *ctx);
 void ang_turn(struct angara_ctx *ctx);
 
 /*
- * A caller that looks again for the same thing has found nothing: others may go
- * on.  It gets the first such answer at once, as it has yet to see to what came
- * before; and one that looks for several things by turns lets others go on once
- * in a turn.
+ * A caller that polls again for the same thing has nothing else to do, so other
+ * threads may run.  The first poll that finds nothing returns at once, since
+ * the caller may still handle earlier events.  A caller that polls several
+ * things in turn yields once per turn.
  *
- * Return: have others gone on?  Then it is also known whether the device is gone.
+ * Return: whether other threads have run; then a removed device has been
+ * noticed.
  */
 static inline bool ang_idle(struct angara_ctx *ctx, unsigned int what)
 {
@@ -296,7 +369,7 @@ void ang_msg_close(struct angara_ctx *ctx);
 bool ang_has_message(struct angara_ctx *ctx);
 void ang_msg_hear(struct angara_ctx *ctx);
 
-/* coll_run.c, coll_talk.c, scratch.c */
+/* coll_run.c, coll_talk.c */
 struct angara_message;
 void ang_coll_progress(struct angara_ctx *ctx);
 void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status);
@@ -318,8 +391,53 @@ int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr);
 struct angara_domain *ang_dom_hold(struct angara_domain *dom);
 void ang_dom_drop(struct angara_domain *dom);
 
+int ang_send_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		 const struct angara_head *head, const struct angara_mr *src,
+		 u64 src_off, size_t len, struct angara_wqe *wqe);
+
+/* hold.c */
+int ang_hold_begin(struct angara_ctx *ctx, u64 *off, size_t len,
+		   unsigned int access, struct angara_mr **mr);
+int ang_hold_begin_nbi(struct angara_ctx *ctx, u32 n, size_t inl,
+		       const struct angara_op *op, u64 *off, size_t len,
+		       unsigned int access, struct angara_mr **mr);
+int ang_hold_posted(struct angara_ctx *ctx, const struct angara_wqe *wqe,
+		    const struct ang_held *held, int ret);
+int ang_hold_post(struct angara_ctx *ctx, int ret, struct angara_wqe *wqe,
+		  const void *data, size_t len, const struct angara_op *op,
+		  struct angara_mr *mr);
+void ang_held_release(struct ang_held *held);
+void ang_hold_end(struct angara_ctx *ctx, u32 number);
+void ang_hold_end_all(struct angara_ctx *ctx);
+int ang_hold_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		     u64 dst_key, u64 dst_off, u64 src, size_t len,
+		     const struct angara_op *op);
+int ang_hold_put(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
+		 u64 dst_off, u64 src, size_t len);
+int ang_hold_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		     u64 src_key, u64 src_off, u64 dst, size_t len,
+		     const struct angara_op *op);
+int ang_hold_get(struct angara_ctx *ctx, struct angara_peer peer, u64 src_key,
+		 u64 src_off, u64 dst, size_t len);
+int ang_hold_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		      const struct angara_head *head, u64 src, size_t len,
+		      const struct angara_op *op);
+int ang_hold_send(struct angara_ctx *ctx, struct angara_peer peer,
+		  const struct angara_head *head, u64 src, size_t len);
+
+/* mr_cache.c */
+void ang_mr_cache_free(struct angara_domain *dom);
+bool ang_mr_cache_yield(struct angara_domain *dom);
+
 /* mem.c */
+void ang_mr_revoke(struct angara_mr *mr);
+int ang_mr_reg_watched(struct angara_domain *dom, void *addr, size_t len,
+		       unsigned int access, struct angara_mr **mr);
 bool ang_mr_fits(const struct angara_ctx *ctx, const struct angara_mr *mr,
 		 u64 off, u64 len);
+int ang_mr_free_slot(struct angara_domain *dom, u32 *slot);
+int ang_mr_draw(u64 *upper);
+int ang_mr_map(struct angara_domain *dom, size_t len, void **addr,
+	       size_t *mapped);
 
 #endif /* ANG_LIB_H */

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory regions.  A domain keeps a list of its own, so that closing it gives
- * them all back.
+ * Memory regions.  A domain keeps a list of its regions, so that closing it
+ * frees them, and a bit for each slot in use.  Another thread may take a slot
+ * that was found free; then the next one is tried.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "lib.h"
 
-/* Does @mr, a region of the domain of @ctx, hold these bytes? */
+/* Does @mr belong to the domain of @ctx, and contain these bytes? */
 bool ang_mr_fits(const struct angara_ctx *ctx, const struct angara_mr *mr,
 		 u64 off, u64 len)
 {
@@ -49,28 +51,45 @@ static void slot_set(struct angara_domain *dom, u32 slot, bool taken)
 	pthread_mutex_unlock(&dom->lock);
 }
 
-/* Takes the lowest slot that is free. */
-static int slot_take(struct angara_domain *dom, u64 *key)
+/**
+ * ang_mr_free_slot() - find a slot without a region
+ * @dom: domain
+ * @slot: where to begin; out: the first free one from there on
+ *
+ * Another thread may take it at any time.
+ *
+ * Return: 0; -ENOSPC there is none.
+ */
+int ang_mr_free_slot(struct angara_domain *dom, u32 *slot)
 {
-	int ret = -ENOSPC;
-	u32 w;
+	u32 i = *slot;
 
 	pthread_mutex_lock(&dom->lock);
-	for (w = 0; w < ANG_SLOT_WORDS && !~dom->slots[w]; w++)
-		;
-	if (w < ANG_SLOT_WORDS) {
-		*key = 64ULL * w + (u32)__builtin_ctzll(~dom->slots[w]);
-		if (*key < dom->query.max_mrs) {
-			dom->slots[w] |= 1ULL << (*key % 64);
-			ret = 0;
-		}
-	}
+	while (i < dom->query.max_mrs && dom->slots[i / 64] >> i % 64 & 1)
+		i += ~dom->slots[i / 64] >> i % 64 ? 1 : 64 - i % 64;
 	pthread_mutex_unlock(&dom->lock);
-	return ret;
+	*slot = i;
+	return i < dom->query.max_mrs ? 0 : -ENOSPC;
+}
+
+/**
+ * ang_mr_draw() - draw the random part of a key
+ * @upper: out: 48 random bits above those of the slot, which are 0
+ *
+ * Return: 0; -EIO there is no randomness.
+ */
+int ang_mr_draw(u64 *upper)
+{
+	u64 v;
+
+	if (getrandom(&v, sizeof(v), 0) != sizeof(v))
+		return -EIO;
+	*upper = v - ANG_MR_SLOT(v);
+	return 0;
 }
 
 static int mr_new(struct angara_domain *dom, void *addr, size_t len,
-		  unsigned int access, u64 key, struct angara_mr **out)
+		  unsigned int access, u32 flags, u64 key, struct angara_mr **out)
 {
 	struct angara_mr_register arg = ANG_CMD_INIT(struct angara_mr_register);
 	struct angara_mr *mr;
@@ -85,7 +104,7 @@ static int mr_new(struct angara_domain *dom, void *addr, size_t len,
 	arg.addr = (uintptr_t)addr;
 	arg.length = len;
 	arg.access = access;
-	arg.flags = ANGARA_MR_KEY;
+	arg.flags = ANGARA_MR_KEY | flags;
 	arg.key = key;
 	ret = ang_dev_cmd(&dom->dev, ANGARA_IOCTL_MR_REG, &arg);
 	if (ret) {
@@ -102,51 +121,95 @@ static int mr_new(struct angara_domain *dom, void *addr, size_t len,
 	return 0;
 }
 
-/* Keys in order, so that processes that do the same have the same. */
-static int mr_new_next(struct angara_domain *dom, void *addr, size_t len,
-		       unsigned int access, struct angara_mr **out)
+/* @slot: the lowest allowed */
+static int mr_new_random(struct angara_domain *dom, void *addr, size_t len,
+			 unsigned int access, u32 flags, u32 slot,
+			 struct angara_mr **mr)
 {
-	u64 key;
+	u64 upper;
 	int ret;
 
-	*out = NULL;
-	if (!len)
-		return -EINVAL;
-	ret = slot_take(dom, &key);
-	if (ret)
-		return ret;
-	ret = mr_new(dom, addr, len, access, key, out);
-	if (ret)
-		slot_set(dom, ANG_MR_SLOT(key), false);
+	*mr = NULL;
+	do {
+		ret = ang_mr_free_slot(dom, &slot);
+		if (!ret)
+			ret = ang_mr_draw(&upper);
+		if (!ret)
+			ret = mr_new(dom, addr, len, access, flags,
+				     upper | slot++, mr);
+	} while (ret == -EEXIST);
 	return ret;
 }
 
 ANG_PUBLIC int angara_mr_reg(struct angara_domain *dom, void *addr, size_t len,
 			     unsigned int access, struct angara_mr **mr)
 {
-	return mr_new_next(dom, addr, len, access, mr);
+	int ret;
+
+	do {
+		ret = mr_new_random(dom, addr, len, access, 0, dom->first_slot,
+				    mr);
+	} while ((ret == -ENOMEM || ret == -ENOSPC) && ang_mr_cache_yield(dom));
+	return ret;
+}
+
+/*
+ * As angara_mr_reg(); the driver reports when the memory is unmapped.  The slot
+ * is above those that programs choose.
+ */
+int ang_mr_reg_watched(struct angara_domain *dom, void *addr, size_t len,
+		       unsigned int access, struct angara_mr **mr)
+{
+	u32 slot = dom->first_slot < ANG_WATCHED_SLOT ? ANG_WATCHED_SLOT :
+							dom->first_slot;
+
+	return mr_new_random(dom, addr, len, access, ANGARA_MR_WATCH, slot, mr);
 }
 
 ANG_PUBLIC int angara_mr_reg_key(struct angara_domain *dom, void *addr, size_t len,
 				 unsigned int access, uint64_t key,
 				 struct angara_mr **mr)
 {
-	return mr_new(dom, addr, len, access, key, mr);
+	int ret;
+
+	do {
+		ret = mr_new(dom, addr, len, access, 0, key, mr);
+	} while (ret == -ENOMEM && ang_mr_cache_yield(dom));
+	return ret;
+}
+
+/* Takes it from the device.  Its slot is no other region's before it is freed. */
+void ang_mr_revoke(struct angara_mr *mr)
+{
+	struct angara_mr_deregister arg = ANG_CMD_INIT(struct angara_mr_deregister);
+
+	if (mr->revoked)
+		return;
+	mr->revoked = true;
+	arg.key = mr->key;
+	/* Fails only if the device is gone, and the registration with it. */
+	ang_dev_cmd(&mr->dom->dev, ANGARA_IOCTL_MR_DEREG, &arg);
 }
 
 ANG_PUBLIC void angara_mr_dereg(struct angara_mr *mr)
 {
-	struct angara_mr_deregister arg = ANG_CMD_INIT(struct angara_mr_deregister);
 	struct ang_dev *dev;
 
 	if (!mr)
 		return;
-	/* Fails only if the device is gone, and the registration with it. */
-	dev = &mr->dom->dev;
-	arg.key = mr->key;
-	ang_dev_cmd(dev, ANGARA_IOCTL_MR_DEREG, &arg);
-	mr_unlink(mr);
+	/* The cache's range may have other holders. */
+	if (mr->cached) {
+		angara_mr_release(mr);
+		return;
+	}
+	/*
+	 * Before the device frees the slot: afterwards the bit may belong to
+	 * another region.
+	 */
 	slot_set(mr->dom, ANG_MR_SLOT(mr->key), false);
+	ang_mr_revoke(mr);
+	mr_unlink(mr);
+	dev = &mr->dom->dev;
 	if (mr->mapped)
 		dev->ops->free(dev, mr->addr, mr->mapped);
 	free(mr);
@@ -167,21 +230,39 @@ ANG_PUBLIC size_t angara_mr_len(const struct angara_mr *mr)
 	return mr->len;
 }
 
+/**
+ * ang_mr_map() - allocate memory that the device can reach
+ * @dom: domain
+ * @len: bytes
+ * @addr: out
+ * @mapped: out: bytes to pass to the device's free()
+ *
+ * Return: 0; -EINVAL; -ENOMEM; errors of the device's alloc().
+ */
+int ang_mr_map(struct angara_domain *dom, size_t len, void **addr,
+	       size_t *mapped)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	*addr = NULL;
+	*mapped = (len + page - 1) & ~(page - 1);
+	if (!len || *mapped < len)
+		return len ? -ENOMEM : -EINVAL;
+	return dom->dev.ops->alloc(&dom->dev, *mapped, addr);
+}
+
 ANG_PUBLIC int angara_malloc_access(struct angara_domain *dom, size_t len,
 				    unsigned int access, struct angara_mr **mr)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t mapped = (len + page - 1) & ~(page - 1);
+	size_t mapped;
 	void *addr;
 	int ret;
 
 	*mr = NULL;
-	if (!len || mapped < len)
-		return len ? -ENOMEM : -EINVAL;
-	ret = dom->dev.ops->alloc(&dom->dev, mapped, &addr);
+	ret = ang_mr_map(dom, len, &addr, &mapped);
 	if (ret)
 		return ret;
-	ret = mr_new_next(dom, addr, len, access, mr);
+	ret = angara_mr_reg(dom, addr, len, access, mr);
 	if (ret) {
 		dom->dev.ops->free(&dom->dev, addr, mapped);
 		return ret;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages: sending, and the message area, whose consumer we are.
+ * Messages: sending, and the receive buffer, which the library consumes.
  *
  *   device writes the record      | acquire load of the head's last eight bytes
  *   device stores its last eight  | we read the rest of it
@@ -11,8 +11,8 @@
  *   full barrier                  |
  *   load of ANGARA_CTR_MSG_WAIT   | see driver/model/ang_msg.c
  *
- * Records are handed out in order and given back in any: a bit for each that
- * is with the caller keeps msg_ci behind the first of them.
+ * The caller gets records in order and frees them in any order.  A bit per
+ * record that the caller has keeps msg_ci at the oldest of them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,21 +41,32 @@ void ang_msg_close(struct angara_ctx *ctx)
 	free(ctx->msg_held);
 }
 
-/* A code that only the library sends. */
+/* Only the library sends this code.  A head too small for a code is refused. */
 static bool code_taken(const struct angara_ctx *ctx,
 		       const struct angara_head *head,
 		       const struct angara_op *op)
 {
-	return head->code == ANG_CODE_TEAM && op != &ctx->flight;
+	return head->size >= ANG_SIZED_FIRST(angara_head, imm) &&
+	       head->code == ANG_CODE_TEAM && op != &ctx->flight;
 }
 
-static int send_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
-		    const struct angara_head *head, const struct angara_mr *src,
-		    u64 src_off, size_t len, struct angara_wqe *wqe)
+int ang_send_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
+		 const struct angara_head *head, const struct angara_mr *src,
+		 u64 src_off, size_t len, struct angara_wqe *wqe)
 {
+	struct angara_head known;
+
 	if (!(ctx->dom->query.caps & ANGARA_CAP_MSG))
 		return -ENOTSUP;
-	if (len > ANGARA_MAX_MSG ||
+	if (head->size != sizeof(*head)) {
+		int ret = ang_sized_take(&known, sizeof(known), head,
+					 ANG_SIZED_FIRST(angara_head, imm));
+
+		if (ret)
+			return ret;
+		head = &known;
+	}
+	if (head->reserved || len > ANGARA_MAX_MSG ||
 	    ((len || src) && !ang_mr_fits(ctx, src, src_off, len)))
 		return -EINVAL;
 	*wqe = (struct angara_wqe){
@@ -76,7 +87,7 @@ static int inline_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 		      const struct angara_head *head, const void *data,
 		      size_t len, struct angara_wqe *wqe)
 {
-	int ret = send_wqe(ctx, peer, head, NULL, 0, 0, wqe);
+	int ret = ang_send_wqe(ctx, peer, head, NULL, 0, 0, wqe);
 
 	if (ret)
 		return ret;
@@ -93,10 +104,12 @@ ANG_PUBLIC int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			       size_t len, const struct angara_op *op)
 {
 	struct angara_wqe wqe;
-	int ret = send_wqe(ctx, peer, head, src, src_off, len, &wqe);
+	int ret = ang_send_wqe(ctx, peer, head, src, src_off, len, &wqe);
 
 	if (code_taken(ctx, head, op))
 		return -EINVAL;
+	if (ret == -EINVAL && !src)
+		return ang_hold_send_nbi(ctx, peer, head, src_off, len, op);
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
 
@@ -106,10 +119,12 @@ ANG_PUBLIC int angara_send(struct angara_ctx *ctx, struct angara_peer peer,
 			   size_t len)
 {
 	struct angara_wqe wqe;
-	int ret = send_wqe(ctx, peer, head, src, src_off, len, &wqe);
+	int ret = ang_send_wqe(ctx, peer, head, src, src_off, len, &wqe);
 
 	if (code_taken(ctx, head, NULL))
 		return -EINVAL;
+	if (ret == -EINVAL && !src)
+		return ang_hold_send(ctx, peer, head, src_off, len);
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
 }
 
@@ -148,7 +163,7 @@ static const struct angara_msg *record(const struct angara_ctx *ctx, u32 at)
 					   ANGARA_MSG_UNIT);
 }
 
-/* What is at a place, and how many units it takes. */
+/* Return: kind of the record at @at, and the units it takes. */
 static u8 record_kind(const struct angara_ctx *ctx, u32 at, u32 *units)
 {
 	u64 last = ang_load_last(&record(ctx, at)->length);
@@ -166,7 +181,7 @@ static u64 *held_word(struct angara_ctx *ctx, u32 at, u64 *bit)
 	return &ctx->msg_held[place / 64];
 }
 
-/* Gives back what nobody holds any more, from the oldest record on. */
+/* Frees records up to the oldest that the caller has. */
 static int give_back(struct angara_ctx *ctx)
 {
 	u32 ci = ctx->msg_ci;
@@ -188,9 +203,11 @@ static int give_back(struct angara_ctx *ctx)
 static struct angara_message message_of(const struct angara_msg *m, u32 at)
 {
 	return (struct angara_message){
+		.size = sizeof(struct angara_message),
 		.peer = { .node = le32_to_cpu(m->node),
 			  .ctx = le16_to_cpu(m->ctx) },
-		.head = { .tag = le64_to_cpu(m->tag),
+		.head = { .size = sizeof(struct angara_head),
+			  .tag = le64_to_cpu(m->tag),
 			  .imm = le64_to_cpu(m->imm),
 			  .code = le16_to_cpu(m->code) },
 		.data = m + 1,
@@ -199,13 +216,13 @@ static struct angara_message message_of(const struct angara_msg *m, u32 at)
 	};
 }
 
-/* Is it one of the library's own? */
+/* Is it a message of the library itself? */
 static bool is_own(const struct angara_ctx *ctx, u32 at)
 {
 	return le16_to_cpu(record(ctx, at)->code) == ANG_CODE_TEAM;
 }
 
-/* Passes over what is not for the caller, as far as it has been heard. */
+/* Skips records that are not for the caller, up to msg_heard. */
 static void skip_heard(struct angara_ctx *ctx)
 {
 	u32 from = ctx->msg_at;
@@ -223,10 +240,10 @@ static void skip_heard(struct angara_ctx *ctx)
 }
 
 /**
- * ang_msg_hear() - take the library's own messages
+ * ang_msg_hear() - handle the library's own messages
  * @ctx: context
  *
- * Also those behind messages that the caller has not taken.
+ * Including those behind messages that the caller has not taken.
  */
 void ang_msg_hear(struct angara_ctx *ctx)
 {
@@ -256,9 +273,23 @@ void ang_msg_hear(struct angara_ctx *ctx)
 	skip_heard(ctx);
 }
 
-/* Return: 0; -EAGAIN; -EIO the area makes no sense; -ENODEV. */
+#define MESSAGE_FIRST	ANG_SIZED_FIRST(angara_message, head)
+
+/* Checks the caller's structure.  Return: 0; -ENOTSUP; -EINVAL; -E2BIG. */
+static int take_check(const struct angara_ctx *ctx,
+		      const struct angara_message *msg)
+{
+	if (!ctx->create.msg_bytes)
+		return -ENOTSUP;
+	if (msg->size < MESSAGE_FIRST)
+		return -EINVAL;
+	return msg->size > ANG_SIZED_MAX ? -E2BIG : 0;
+}
+
+/* Return: 0; -EAGAIN; -EIO the receive buffer is corrupt; -ENODEV. */
 static int take(struct angara_ctx *ctx, struct angara_message *msg)
 {
+	struct angara_message known;
 	u32 units, left;
 	u64 bit;
 	u8 kind;
@@ -287,39 +318,48 @@ static int take(struct angara_ctx *ctx, struct angara_message *msg)
 		if (ret)
 			return ret;
 	}
-	*msg = message_of(record(ctx, ctx->msg_at), ctx->msg_at);
+	known = message_of(record(ctx, ctx->msg_at), ctx->msg_at);
+	if (msg->size == sizeof(known))
+		*msg = known;
+	else
+		ang_sized_give(msg, &known, sizeof(known), MESSAGE_FIRST);
 	*held_word(ctx, ctx->msg_at, &bit) |= bit;
 	ctx->msg_at += units;
 	ctx->idled = 0;
 	return 0;
 }
 
-/* Is there a message that angara_msg_next() would give, or an error? */
-bool ang_has_message(struct angara_ctx *ctx)
+/* Is there a record that was not checked yet?  Needs a receive buffer. */
+static bool has_record(const struct angara_ctx *ctx)
 {
 	u32 units;
 
-	return ctx->create.msg_bytes &&
-	       record_kind(ctx, ctx->msg_at, &units) != ANGARA_MSG_NONE;
+	return record_kind(ctx, ctx->msg_at, &units) != ANGARA_MSG_NONE;
+}
+
+/* Would angara_msg_next() return a message or an error? */
+bool ang_has_message(struct angara_ctx *ctx)
+{
+	return ctx->create.msg_bytes && has_record(ctx);
 }
 
 ANG_PUBLIC int angara_msg_next(struct angara_ctx *ctx,
 			       struct angara_message *msg)
 {
-	int ret;
+	int ret = take_check(ctx, msg);
 
-	if (!ctx->create.msg_bytes)
-		return -ENOTSUP;
-	ret = take(ctx, msg);
+	if (ret)
+		return ret;
+	ret = has_record(ctx) ? take(ctx, msg) : -EAGAIN;
 	if (ret != -EAGAIN)
 		return ret;
-	if (ang_idle(ctx, ANG_IDLE_MSG))
+	if (ang_idle(ctx, ANG_IDLE_MSG) && has_record(ctx))
 		ret = take(ctx, msg);
 	return ret == -EAGAIN && ctx->dead ? -ENODEV : ret;
 }
 
 /**
- * struct msg_wait - a message that is waited for
+ * struct msg_wait - state of angara_msg_wait()
  * @msg: out
  * @ret: as take()
  */
@@ -341,10 +381,10 @@ ANG_PUBLIC int angara_msg_wait(struct angara_ctx *ctx, int timeout_ms,
 {
 	int result = -EAGAIN;
 	struct msg_wait w = { .msg = msg, .ret = &result };
-	int ret;
+	int ret = take_check(ctx, msg);
 
-	if (!ctx->create.msg_bytes)
-		return -ENOTSUP;
+	if (ret)
+		return ret;
 	ret = ang_wait_until(ctx, msg_done, &w, timeout_ms);
 	return ret ? ret : result;
 }

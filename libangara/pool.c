@@ -4,7 +4,7 @@
  *
  * A row set with ANGARA_TREE_OWNED lives as long as the file that set it, so
  * the coordinator of a team keeps every device of the tree open.  All teams of
- * a context share one file per node; it is closed when the last team lets go.
+ * a context share one file per node; the last team to release it closes it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 /**
  * struct pool_node - a device
- * @dev: it, open while @holds is not 0
+ * @dev: handle, open while @holds is not 0
  * @holds: teams that use it
  */
 struct pool_node {
@@ -27,9 +27,9 @@ struct pool_node {
 
 /**
  * struct ang_pool - the devices of a fabric
- * @spec: where the fabric is
- * @fabric_id: fabric
- * @scan: where its devices are
+ * @spec: fabric, as configured
+ * @fabric_id: id of the fabric
+ * @scan: result of the last scan
  * @nodes: one per node of the fabric
  */
 struct ang_pool {
@@ -39,7 +39,7 @@ struct ang_pool {
 	struct pool_node nodes[];
 };
 
-/* A tree of thousands of nodes needs more files than programs usually may. */
+/* A tree of thousands of nodes needs more files than the default limit. */
 static bool raise_file_limit(void)
 {
 	struct rlimit lim;
@@ -74,7 +74,10 @@ int ang_pool_new(const struct ang_spec *spec, u64 fabric_id, u32 nodes,
 	return 0;
 }
 
-/* The files close themselves with the teams that hold them. */
+/*
+ * The files are closed already: each is closed with the last team that holds
+ * it.
+ */
 void ang_pool_free(struct ang_pool *pool)
 {
 	if (!pool)
@@ -83,7 +86,7 @@ void ang_pool_free(struct ang_pool *pool)
 	free(pool);
 }
 
-/* The scan may be old: is this still the node that we look for? */
+/* The scan may be old: is this still the wanted node? */
 static int verify(struct ang_pool *pool, struct ang_dev *dev, u32 node)
 {
 	struct angara_query q = ANG_CMD_INIT(struct angara_query);
@@ -117,8 +120,8 @@ static int open_node(struct ang_pool *pool, u32 node)
 }
 
 /*
- * Return: 0; -ENODEV the node has no device here; -EACCES; -EMFILE; or why
- * devices did not answer.
+ * Return: 0; -ENODEV the node has no device here; -EACCES; -EMFILE; or the
+ * error of a device that did not respond.
  */
 int ang_pool_hold(struct ang_pool *pool, u32 node)
 {
@@ -138,7 +141,7 @@ void ang_pool_drop(struct ang_pool *pool, u32 node)
 		ang_dev_close(&pool->nodes[node].dev);
 }
 
-/* The device of a node that is held. */
+/* Device of a node that is held. */
 struct ang_dev *ang_pool_dev(struct ang_pool *pool, u32 node)
 {
 	return &pool->nodes[node].dev;

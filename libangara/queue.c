@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The injection queue (SQ), whose producer we are, and the completion queue
- * (CQ), whose consumer we are.  Indices run freely; the entry is index modulo
- * length.
+ * The injection queue (SQ), of which the library is the producer, and the
+ * completion queue (CQ), of which it is the consumer.  Indices run freely; the
+ * entry is index modulo length.
  *
  * Ordering against the device:
  *
@@ -35,7 +35,7 @@
 
 #define ANG_SQ_ENTRY	sizeof(struct angara_wqe)
 
-/* Waiting for room: SQ_CI is no event, so look again at least this often. */
+/* SQ_CI is not an event, so a wait for room checks it at least this often. */
 #define ANG_ROOM_MS	10
 
 static_assert(sizeof(struct angara_wqe) == 64, "SQ entries are 64 bytes");
@@ -45,7 +45,9 @@ static_assert(offsetof(struct angara_cqe, status) == 24, "CQE tail");
 static inline void to_device_barrier(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
-	/* Stores to write-back memory are seen before later uncached ones. */
+	/*
+	 * Stores to write-back memory are visible before later uncached ones.
+	 */
 	__asm__ __volatile__("" ::: "memory");
 #elif defined(__aarch64__)
 	__asm__ __volatile__("dsb st" ::: "memory");
@@ -54,7 +56,7 @@ static inline void to_device_barrier(void)
 #endif
 }
 
-/* Rings the doorbell.  Return: 0 or -errno; then the context is dead. */
+/* Rings the doorbell.  Return: 0 or -errno, and then the context is dead. */
 int ang_kick(struct angara_ctx *ctx)
 {
 	int ret;
@@ -69,13 +71,16 @@ int ang_kick(struct angara_ctx *ctx)
 		return 0;
 	}
 	ret = ctx->dev.ops->doorbell(&ctx->dev, ctx->pi);
-	/* The entry is in the queue but its fate unknown: nothing can follow. */
+	/*
+	 * The entry is in the queue and the device may have it: post nothing
+	 * after it.
+	 */
 	if (ret)
 		ctx->dead = true;
 	return ret;
 }
 
-/* Entries of the SQ that may be written. */
+/* Number of SQ entries that may be written. */
 static u32 sq_room(const struct angara_ctx *ctx)
 {
 	u32 fetched = (u32)ang_counter(ctx, ANGARA_CTR_SQ_CI);
@@ -84,8 +89,9 @@ static u32 sq_room(const struct angara_ctx *ctx)
 }
 
 /*
- * Is there room for @n operations of @need entries?  Of them one at most has a
- * completion that is told, by @kind, and then a place in the ring.
+ * Is there room for @n operations of @need entries?  At most one of them has a
+ * completion for the caller, depending on @kind, and then needs a place in the
+ * ring.
  */
 static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
 		     unsigned int kind)
@@ -99,8 +105,8 @@ static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
 }
 
 /*
- * There is no room: the device is told of what it does not know yet, and what
- * it has ended makes some.
+ * Without room, rings the doorbell for held-back operations and reaps
+ * completions.
  * Return: 0; -EAGAIN; -ENODEV.
  */
 static int make_room(struct angara_ctx *ctx, u32 n, u32 need, unsigned int kind)
@@ -132,14 +138,17 @@ static void sq_write(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 	}
 }
 
-/* Operations that a user counter of the target can tell of. */
+/* Operations that can increment a user counter of the target. */
 static bool takes_notify(const struct angara_wqe *wqe)
 {
 	return wqe->opcode == ANGARA_OP_PUT || wqe->opcode == ANGARA_OP_GET ||
 	       wqe->opcode == ANGARA_OP_ATOMIC || wqe->opcode == ANGARA_OP_FETCH;
 }
 
-/* Collectives are counted at their tree, so that a team can be drained. */
+/*
+ * Collectives are counted per tree, so that the operations of a team can be
+ * drained.
+ */
 static unsigned int wqe_tree(const struct angara_wqe *wqe)
 {
 	return wqe->opcode >= ANGARA_OP_BCAST &&
@@ -177,8 +186,11 @@ static void push(struct angara_ctx *ctx, struct angara_wqe *wqe,
 	sq_write(ctx, wqe, data, len);
 }
 
-/* What the caller wants of it.  Return: 0; -EINVAL; -E2BIG. */
-static int apply(struct angara_wqe *wqe, const struct angara_op *op)
+/*
+ * Checks the caller's options; @notify: the operation can notify.
+ * Return: 0; -EINVAL; -E2BIG.
+ */
+static inline int op_check(const struct angara_op *op, bool notify)
 {
 	if (op->size != sizeof(*op)) {
 		struct angara_op known;
@@ -190,18 +202,29 @@ static int apply(struct angara_wqe *wqe, const struct angara_op *op)
 	}
 	if (op->flags & ~ANGARA_OP_FLAGS || op->reserved)
 		return -EINVAL;
-	if (op->flags & ANGARA_FENCE)
-		wqe->flags |= ANGARA_WQE_FENCE;
-	if (!(op->flags & ANGARA_NOTIFY))
-		return 0;
-	if (op->notify >= ANGARA_CTR_USER_NUM || !takes_notify(wqe))
+	if (op->flags & ANGARA_NOTIFY &&
+	    (!notify || op->notify >= ANGARA_CTR_USER_NUM))
 		return -EINVAL;
-	wqe->flags |= ANGARA_WQE_NOTIFY;
-	wqe->counter = cpu_to_le16(op->notify);
 	return 0;
 }
 
-/* What becomes of the completion of an operation with @op. */
+/* Return: as op_check(). */
+static int apply(struct angara_wqe *wqe, const struct angara_op *op)
+{
+	int ret = op_check(op, takes_notify(wqe));
+
+	if (ret)
+		return ret;
+	if (op->flags & ANGARA_FENCE)
+		wqe->flags |= ANGARA_WQE_FENCE;
+	if (op->flags & ANGARA_NOTIFY) {
+		wqe->flags |= ANGARA_WQE_NOTIFY;
+		wqe->counter = cpu_to_le16(op->notify);
+	}
+	return 0;
+}
+
+/* How the completion of an operation with @op is handled. */
 static unsigned int kind_of(const struct angara_ctx *ctx,
 			    const struct angara_op *op)
 {
@@ -212,20 +235,52 @@ static unsigned int kind_of(const struct angara_ctx *ctx,
 	return op->flags & ANGARA_SILENT ? ANG_SLOT_SILENT : ANG_SLOT_TOLD;
 }
 
-static int ring(struct angara_ctx *ctx, const struct angara_op *op)
+/*
+ * The operation is posted even if the doorbell fails, so no error is returned:
+ * it would mean that it is not posted.  A failed doorbell makes the context
+ * dead, which the next call reports.
+ */
+static void ring(struct angara_ctx *ctx, const struct angara_op *op)
 {
-	return op && op->flags & ANGARA_MORE ? 0 : ang_kick(ctx);
+	if (!op || !(op->flags & ANGARA_MORE))
+		ang_kick(ctx);
+}
+
+/**
+ * ang_room() - reserve room before there is an operation to post
+ * @ctx: context
+ * @n: operations
+ * @len: bytes of payload in the queue, of the last one
+ * @op: options of them; NULL: they are only counted
+ *
+ * Return: 0 posting them will find room; -EAGAIN there is none now; -EINVAL,
+ * -E2BIG bad @op; -ENODEV.
+ */
+int ang_room(struct angara_ctx *ctx, u32 n, size_t len,
+	     const struct angara_op *op)
+{
+	u32 need = n - 1 + entries_of(len);
+	int ret = ctx->dead ? -ENODEV : 0;
+	unsigned int kind;
+
+	if (op && !ret)
+		ret = op_check(op, true);
+	if (ret)
+		return ret;
+	kind = kind_of(ctx, op);
+	return has_room(ctx, n, need, kind) ? 0 : make_room(ctx, n, need, kind);
 }
 
 /**
  * ang_post() - post an operation
  * @ctx: context
- * @wqe: all but the cookie, and what @op says
+ * @wqe: all but the cookie, and the fields that @op sets
  * @data: payload, with ANGARA_WQE_INLINE
  * @len: bytes of it
- * @op: what the caller wants of it; NULL: it is only counted
+ * @op: options; NULL: it is only counted
  *
- * Return: 0; -EAGAIN there is no room now; -EINVAL, -E2BIG @op; -ENODEV.
+ * Return: 0 the operation is posted; -EAGAIN there is no room now; -EINVAL,
+ * -E2BIG bad @op; -ENODEV.
  */
 int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	     size_t len, const struct angara_op *op)
@@ -244,7 +299,8 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	if (ret)
 		return ret;
 	push(ctx, wqe, data, len, kind, op ? op->cookie : 0);
-	return ring(ctx, op);
+	ring(ctx, op);
+	return 0;
 }
 
 /**
@@ -256,7 +312,7 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
  * @second: has a fence, and is for the same node
  * @data2: payload of it
  * @len2: bytes of that
- * @op: what the caller wants of the two; a fence is the first one's
+ * @op: options of both; a fence applies to the first
  *
  * Return: as ang_post().
  */
@@ -283,53 +339,22 @@ int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 	behind = ctx->slots[ctx->free_slot].next;
 	push(ctx, first, data, len, ANG_SLOT_LINKED, behind);
 	push(ctx, second, data2, len2, kind, op ? op->cookie : 0);
-	return ring(ctx, op);
-}
-
-/* As has_room() of one operation that is not told. */
-static bool start_room(struct angara_ctx *ctx, const void *arg)
-{
-	return ctx->outstanding < ctx->create.cq_entries &&
-	       sq_room(ctx) >= *(const u32 *)arg;
-}
-
-/**
- * ang_blocked_post() - post an operation that the library waits for
- * @ctx: context
- * @wqe: all but the cookie
- * @data: payload, with ANGARA_WQE_INLINE
- * @len: bytes of it
- * @b: operations that are waited for together
- *
- * Waits for room.  ang_blocked_wait() rings the doorbell.
- *
- * Return: 0; -ENODEV.
- */
-int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
-	      size_t len, struct ang_blocked *b)
-{
-	u32 need = entries_of(len);
-	int ret = ctx->dead ? -ENODEV : 0;
-
-	while (!ret && !start_room(ctx, &need)) {
-		ret = ang_wait_until(ctx, start_room, &need, ANG_ROOM_MS);
-		if (ret == -ETIMEDOUT)
-			ret = 0;
-	}
-	if (ret)
-		return ret;
-	push(ctx, wqe, data, len, ANG_SLOT_BLOCKED, (uintptr_t)b);
-	b->pending++;
+	ring(ctx, op);
 	return 0;
 }
 
-static int slot_wait(struct angara_ctx *ctx)
+static bool blocked_room(struct angara_ctx *ctx, const void *need)
 {
-	u32 need = 0;
+	return has_room(ctx, 1, *(const u32 *)need, ANG_SLOT_BLOCKED);
+}
+
+/* Waits for a slot and @need entries.  Return: 0; -ENODEV. */
+static int blocked_wait_room(struct angara_ctx *ctx, u32 need)
+{
 	int ret = 0;
 
-	while (!ret && !start_room(ctx, &need)) {
-		ret = ang_wait_until(ctx, start_room, &need, ANG_ROOM_MS);
+	while (!ret && !blocked_room(ctx, &need)) {
+		ret = ang_wait_until(ctx, blocked_room, &need, ANG_ROOM_MS);
 		if (ret == -ETIMEDOUT)
 			ret = 0;
 	}
@@ -337,22 +362,47 @@ static int slot_wait(struct angara_ctx *ctx)
 }
 
 /**
- * ang_slot_take() - take the slot of an operation that the library does itself
+ * ang_blocked_post() - post an operation for a blocking call
  * @ctx: context
- * @op: what the caller wants of it; NULL: it is only counted
- * @b: NULL, or what waits for it, and then for room, too
+ * @wqe: all but the cookie
+ * @data: payload, with ANGARA_WQE_INLINE
+ * @len: bytes of it
+ * @b: the operations that the call waits for
+ *
+ * Waits for room.  ang_blocked_wait() rings the doorbell.
+ *
+ * Return: 0; -ENODEV.
+ */
+int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe,
+		     const void *data, size_t len, struct ang_blocked *b)
+{
+	int ret = ctx->dead ? -ENODEV : blocked_wait_room(ctx, entries_of(len));
+
+	if (ret)
+		return ret;
+	push(ctx, wqe, data, len, ANG_SLOT_BLOCKED, (uintptr_t)b);
+	b->pending++;
+	return 0;
+}
+
+/**
+ * ang_slot_take() - take a slot for an operation that the library itself
+ * executes
+ * @ctx: context
+ * @op: options; NULL: it is only counted
+ * @b: NULL, or the blocking call, which then also waits for room
  * @number: out: for ang_slot_finish()
  *
- * Return: 0; -EAGAIN there is no room now; -EINVAL @op; -ENODEV.
+ * Return: 0; -EAGAIN there is no room now; -EINVAL, -E2BIG bad @op; -ENODEV.
  */
 int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 		  struct ang_blocked *b, u32 *number)
 {
 	int ret = ctx->dead ? -ENODEV : 0;
-	unsigned int kind = kind_of(ctx, op);
+	unsigned int kind;
 
 	if (!ret && b) {
-		ret = slot_wait(ctx);
+		ret = blocked_wait_room(ctx, 0);
 		if (ret)
 			return ret;
 		*number = slot_new(ctx, ANG_NO_TREE, ANG_SLOT_BLOCKED,
@@ -360,10 +410,12 @@ int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 		b->pending++;
 		return 0;
 	}
-	if (!ret && op && (op->size < sizeof(*op) || op->reserved ||
-			   op->flags & ~(ANGARA_OP_FLAGS & ~ANGARA_NOTIFY)))
-		ret = -EINVAL;
-	if (!ret && !has_room(ctx, 1, 0, kind))
+	if (!ret && op)
+		ret = op_check(op, false);
+	if (ret)
+		return ret;
+	kind = kind_of(ctx, op);
+	if (!has_room(ctx, 1, 0, kind))
 		ret = make_room(ctx, 1, 0, kind);
 	if (ret)
 		return ret;

@@ -2,8 +2,8 @@
 /*
  * One-sided operations: put and get.
  *
- * What is wrong with the local side is told here, at once; what is wrong at
- * the target the adapter finds out, and the completion tells.
+ * Errors of the local side are returned at once.  The adapter checks the
+ * target, and reports its errors in the completion.
  */
 #include <errno.h>
 
@@ -68,6 +68,9 @@ ANG_PUBLIC int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	struct angara_wqe wqe;
 	int ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
 
+	if (ret && !src)
+		return ang_hold_put_nbi(ctx, peer, dst_key, dst_off, src_off,
+					len, op);
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
 
@@ -79,6 +82,8 @@ ANG_PUBLIC int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
 	struct angara_wqe wqe;
 	int ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
 
+	if (ret && !src)
+		return ang_hold_put(ctx, peer, dst_key, dst_off, src_off, len);
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
 }
 
@@ -111,6 +116,9 @@ ANG_PUBLIC int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	struct angara_wqe wqe;
 	int ret = ang_get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
 
+	if (ret && !dst)
+		return ang_hold_get_nbi(ctx, peer, src_key, src_off, dst_off,
+					len, op);
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
 
@@ -122,24 +130,23 @@ ANG_PUBLIC int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 	struct angara_wqe wqe;
 	int ret = ang_get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
 
+	if (ret && !dst)
+		return ang_hold_get(ctx, peer, src_key, src_off, dst_off, len);
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
 }
 
 /*
- * Memory of the context for what a call of the library waits for.  One call at
- * a time uses it.  Its key is the last that is free: programs count theirs from
- * 0.
+ * Buffer of the context for results of blocking calls.  One call at a time uses
+ * it.
  */
 int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr)
 {
-	u64 key = ctx->dom->query.max_mrs;
-	int ret = ctx->scratch ? 0 : -EEXIST;
+	int ret = 0;
 
-	while (ret == -EEXIST && key--)
-		ret = angara_mr_reg_key(ctx->dom, ctx->scratch_mem,
-					sizeof(ctx->scratch_mem),
-					ANGARA_ACCESS_LOCAL_WRITE, key,
-					&ctx->scratch);
+	if (!ctx->scratch)
+		ret = angara_mr_reg(ctx->dom, ctx->scratch_mem,
+				    sizeof(ctx->scratch_mem),
+				    ANGARA_ACCESS_LOCAL_WRITE, &ctx->scratch);
 	*mr = ctx->scratch;
 	return ret;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Finding adapters: the list of them, and the /dev/angaraN of this machine,
- * each of which is asked once.
+ * Finding adapters: lists the /dev/angaraN of this machine and queries each
+ * once.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ static bool parse_minor(const char *name, u32 *minor)
 	return true;
 }
 
-/* Return: 1 and the next device file's number, or 0 at the end. */
+/* Return: 1 and the number of the next device file, or 0 at the end. */
 static int next_minor(DIR *dir, u32 *minor)
 {
 	const struct dirent *ent;
@@ -104,11 +104,11 @@ void ang_scan_sort(struct ang_scan *scan)
 }
 
 /**
- * ang_scan_cdev() - ask all devices of this machine who they are
- * @spec: not used: whatever fabric they are of
+ * ang_scan_cdev() - query all devices of this machine
+ * @spec: not used: devices of all fabrics are listed
  * @scan: empty; ang_scan_free() frees it, also after an error
  *
- * Devices that do not answer are left out; @scan->err tells why.
+ * Devices that do not respond are left out; @scan->err is the first error.
  *
  * Return: 0; -ENOMEM.
  */
@@ -183,8 +183,8 @@ const struct ang_found *ang_scan_fabric(const struct ang_scan *scan,
 }
 
 /*
- * The fabric of the device that @spec names; ids are random, so else that of
- * the first device is the one to expect.
+ * Fabric of the device that @spec names; otherwise that of the first device,
+ * since ids are random and give no order.
  */
 u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec)
 {
@@ -204,15 +204,15 @@ u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec)
 	return first->fabric_id;
 }
 
-/* Processes stand in blocks, as few on a node as there must be. */
+/* Processes are placed in blocks, with as few on a node as possible. */
 u32 ang_scan_per_node(u32 procs, size_t nodes)
 {
 	return (u32)((procs + nodes - 1) / nodes);
 }
 
 /*
- * The device of a process whose launcher chose none.
- * Return: 0; -ENODEV; -ENOMEM; why the devices do not answer.
+ * Device of a process whose launcher chose none.
+ * Return: 0; -ENODEV; -ENOMEM; the error of the devices.
  */
 int ang_scan_place(const struct ang_spec *spec, u32 rank, u32 size, u32 *minor)
 {
@@ -233,7 +233,7 @@ int ang_scan_place(const struct ang_spec *spec, u32 rank, u32 size, u32 *minor)
 
 /**
  * ang_scan_cdev_first() - the device file with the lowest number
- * @spec: if it names a device, that one's number
+ * @spec: if it names a device, the number of that device
  * @minor: out
  *
  * Return: 0; -ENODEV there is none.

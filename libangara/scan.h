@@ -11,10 +11,10 @@ struct ang_spec;
 
 #define ANG_DEV_DIR	"/dev"
 #define ANG_DEV_PREFIX	"angara"
-#define ANG_DEV_PATH	32	/* bytes of the longest path, with its end */
+#define ANG_DEV_PATH	32	/* of the longest path, with its NUL */
 
 /**
- * struct ang_found - a device that answers
+ * struct ang_found - a device that responded
  * @fabric_id: its fabric
  * @node: its node
  * @minor: its number: N of /dev/angaraN
@@ -26,12 +26,12 @@ struct ang_found {
 };
 
 /**
- * struct ang_scan - all devices that answer, by fabric and then node
+ * struct ang_scan - all devices that responded, by fabric and then node
  * @devs: array
  * @n: devices in it
- * @room: devices that there is room for
+ * @room: capacity of @devs
  * @present: device files seen
- * @err: why the first of those that did not answer did not, 0 or -errno
+ * @err: error of the first that did not respond, 0 or -errno
  */
 struct ang_scan {
 	struct ang_found *devs;

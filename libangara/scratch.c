@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Registered memory of the library's own: what is given back is kept for the
- * next that needs as much, since registering costs system calls.
+ * Registered memory for the library's own use.  Freed memory is kept for the
+ * next request of at most its size, since registering costs system calls.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,9 @@ struct ang_scratch *ang_scratch_get(struct angara_ctx *ctx, size_t len)
 	while (room < len)
 		room *= 2;
 	s = malloc(sizeof(*s));
-	if (s && angara_malloc(ctx->dom, room, &s->mr)) {
+	/* Members read long messages from it; no peer writes to it. */
+	if (s && angara_malloc_access(ctx->dom, room, ANGARA_ACCESS_LOCAL_WRITE |
+				      ANGARA_ACCESS_REMOTE_READ, &s->mr)) {
 		free(s);
 		return NULL;
 	}
@@ -37,14 +39,17 @@ void ang_scratch_put(struct angara_ctx *ctx, struct ang_scratch *s)
 {
 	struct ang_scratch **at = &ctx->colls.scratch;
 
-	/* Shortest first, so that a short one takes no long one. */
+	/*
+	 * Sorted by length, so that a short request does not take a long
+	 * buffer.
+	 */
 	while (*at && (*at)->mr->len < s->mr->len)
 		at = &(*at)->next;
 	s->next = *at;
 	*at = s;
 }
 
-/** ang_scratch_end() - a context is closed: the domain gets its regions back */
+/** ang_scratch_end() - free the regions of a context that is closed */
 void ang_scratch_end(struct angara_ctx *ctx)
 {
 	while (ctx->colls.scratch) {

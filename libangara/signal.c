@@ -32,6 +32,49 @@ static int signal_wqe(struct angara_peer peer, const struct angara_signal *sig,
 	return 0;
 }
 
+/* Of memory that is not registered. */
+static int held_nbi(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
+		    u64 dst_off, u64 src, size_t len,
+		    const struct angara_signal *sig, const struct angara_op *op)
+{
+	struct ang_held held = { { NULL } };
+	struct angara_wqe put, signal;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_put_signal_inline_nbi(ctx, peer, dst_key, dst_off,
+						    (void *)(uintptr_t)src, len,
+						    sig, op);
+	ret = ang_hold_begin_nbi(ctx, 2, sizeof(sig->value), op, &src, len, 0,
+				 &held.mr[0]);
+	if (ret)
+		return ret;
+	signal_wqe(peer, sig, &signal);
+	ret = ang_put_wqe(ctx, peer, dst_key, dst_off, held.mr[0], src, len,
+			  &put);
+	if (!ret)
+		ret = ang_post_two(ctx, &put, NULL, 0, &signal, &sig->value,
+				   sizeof(sig->value), op);
+	return ang_hold_posted(ctx, &put, &held, ret);
+}
+
+static int held(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
+		u64 dst_off, u64 src, size_t len, const struct angara_signal *sig)
+{
+	struct angara_mr *mr;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_put_signal_inline(ctx, peer, dst_key, dst_off,
+						(void *)(uintptr_t)src, len, sig);
+	ret = ang_hold_begin(ctx, &src, len, 0, &mr);
+	if (ret)
+		return ret;
+	ret = angara_put_signal(ctx, peer, dst_key, dst_off, mr, src, len, sig);
+	angara_mr_release(mr);
+	return ret;
+}
+
 ANG_PUBLIC int angara_put_signal_nbi(struct angara_ctx *ctx,
 				     struct angara_peer peer, uint64_t dst_key,
 				     uint64_t dst_off,
@@ -43,6 +86,9 @@ ANG_PUBLIC int angara_put_signal_nbi(struct angara_ctx *ctx,
 	struct angara_wqe put, signal;
 	int ret = signal_wqe(peer, sig, &signal);
 
+	if (!ret && !src)
+		return held_nbi(ctx, peer, dst_key, dst_off, src_off, len, sig,
+				op);
 	if (!ret)
 		ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off,
 				  len, &put);
@@ -92,6 +138,8 @@ ANG_PUBLIC int angara_put_signal(struct angara_ctx *ctx,
 	struct angara_wqe put, signal;
 	int ret = signal_wqe(peer, sig, &signal);
 
+	if (!ret && !src)
+		return held(ctx, peer, dst_key, dst_off, src_off, len, sig);
 	if (!ret)
 		ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off,
 				  len, &put);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Public structures that grow: they begin with their size, as the caller
- * knows it.  A shorter one of an older program is extended with zeros, a
- * longer one of a newer program is taken as long as its tail is zero.
+ * Public structures that grow: they begin with their size, as the caller knows
+ * it.  A shorter structure of an older program is extended with zeros; a longer
+ * one of a newer program is accepted if its tail is zero.
  */
 #ifndef ANG_SIZED_H
 #define ANG_SIZED_H
@@ -13,9 +13,11 @@
 
 #include "ang_env.h"
 
-#define ANG_SIZED_MAX	4096U	/* bytes that a structure will never have */
+#define ANG_SIZED_MAX	4096U	/* upper bound of a structure's size */
 
-/* Bytes of @type up to and with @last, a member: those of its first release. */
+/*
+ * Bytes of @type up to and including member @last: those of its first release.
+ */
 #define ANG_SIZED_FIRST(type, last) \
 	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))
 
@@ -27,14 +29,14 @@ static inline bool ang_sized_zero(const char *bytes, size_t n)
 }
 
 /**
- * ang_sized_take() - copy an attribute structure of the caller's
+ * ang_sized_take() - copy an attribute structure of the caller
  * @to: out: the structure as this library knows it
  * @known: its bytes
- * @from: the caller's; NULL stands for zeros
+ * @from: the caller's; NULL means zeros
  * @first: bytes of the first release
  *
- * Return: 0; -EINVAL its size is below @first; -E2BIG it says something that
- * this library does not know.
+ * Return: 0; -EINVAL its size is below @first; -E2BIG it sets a field that this
+ * library does not know.
  */
 static inline int ang_sized_take(void *to, size_t known, const void *from,
 				 size_t first)
@@ -58,14 +60,15 @@ static inline int ang_sized_take(void *to, size_t known, const void *from,
 }
 
 /**
- * ang_sized_give() - fill in an information structure of the caller's
- * @to: the caller's, of which the size is set; what this library does not know
- *	of it becomes zero
+ * ang_sized_give() - fill in an information structure of the caller
+ * @to: the caller's, with its size set; fields that this library does not know
+ *	become zero
  * @from: the structure as this library knows it
  * @known: its bytes
  * @first: bytes of the first release
  *
- * Return: 0; -EINVAL its size is below @first; -E2BIG it is beyond reason.
+ * Return: 0; -EINVAL its size is below @first; -E2BIG it is above
+ * ANG_SIZED_MAX.
  */
 static inline int ang_sized_give(void *to, const void *from, size_t known,
 				 size_t first)

@@ -6,7 +6,10 @@
 
 #include "lib.h"
 
-/* No errno here is one that a call that waits gives for reasons of its own. */
+/*
+ * Blocking calls return these, so none is an errno that they return for a
+ * reason of their own.
+ */
 static const struct {
 	int err;
 	const char *text;
@@ -21,9 +24,9 @@ static const struct {
 	[ANGARA_ST_NO_TREE]	= { -ENOTCONN, "tree is not set or not joined" },
 	[ANGARA_ST_MISMATCH]	= { -EPROTO, "participants disagree on the operation" },
 	[ANGARA_ST_TREE_DOWN]	= { -ECONNRESET, "a participant left or died" },
-	[ANGARA_ST_DMA]		= { -EFAULT, "host memory could not be reached" },
-	[ANGARA_ST_UNREACHABLE]	= { -ENETUNREACH, "a node on the way is gone" },
-	[ANGARA_ST_ALIGN]	= { -EINVAL, "target of an atomic is not aligned" },
+	[ANGARA_ST_DMA]		= { -EFAULT, "host memory is not accessible" },
+	[ANGARA_ST_UNREACHABLE]	= { -ENETUNREACH, "no path to the node or back" },
+	[ANGARA_ST_ALIGN]	= { -EINVAL, "target of an atomic operation is not aligned" },
 };
 
 ANG_PUBLIC int angara_status_errno(uint32_t status)

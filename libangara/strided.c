@@ -2,10 +2,17 @@
 /*
  * Many elements of one length, at places that a stride or a list gives: a put or
  * get of each, with as few doorbells as the queues allow.
+ *
+ * Elements in memory that is not registered may lie far apart.  Short ones are
+ * copied, through memory of the context that is registered once; each longer one
+ * is held, see hold.c.
  */
 #include <errno.h>
 
 #include "lib.h"
+
+#define STAGE_BYTES	((size_t)256 << 10)
+#define STAGE_ELEMENT	((size_t)16 << 10)	/* bytes of the longest that is copied */
 
 /**
  * struct places - where elements are, on one side
@@ -24,12 +31,21 @@ static u64 place_of(const struct places *p, size_t i)
 	return p->list ? p->list[i] : p->off + (u64)p->stride * i;
 }
 
+/* The same from element @i on. */
+static struct places places_from(const struct places *p, size_t i)
+{
+	return (struct places){
+		.off = p->off + (u64)p->stride * i, .stride = p->stride,
+		.list = p->list ? p->list + i : NULL,
+	};
+}
+
 /**
  * struct elements - what is moved
  * @peer: target
  * @key: region there
  * @there: places in it
- * @mr: region here
+ * @mr: region here; NULL: places are addresses
  * @here: places in it
  * @len: bytes of an element
  * @n: elements
@@ -47,35 +63,111 @@ struct elements {
 };
 
 static int element_wqe(const struct angara_ctx *ctx, const struct elements *e,
-		       size_t i, struct angara_wqe *wqe)
+		       u64 there, const struct angara_mr *mr, u64 here,
+		       struct angara_wqe *wqe)
+{
+	if (e->put)
+		return ang_put_wqe(ctx, e->peer, e->key, there, mr, here, e->len,
+				   wqe);
+	return ang_get_wqe(ctx, e->peer, e->key, there, mr, here, e->len, wqe);
+}
+
+static int element_post(struct angara_ctx *ctx, const struct elements *e, size_t i,
+			struct ang_blocked *b)
 {
 	u64 there = place_of(&e->there, i), here = place_of(&e->here, i);
+	struct ang_held held = { { NULL } };
+	struct angara_wqe wqe;
+	int ret = 0;
 
-	if (e->put)
-		return ang_put_wqe(ctx, e->peer, e->key, there, e->mr, here,
-				   e->len, wqe);
-	return ang_get_wqe(ctx, e->peer, e->key, there, e->mr, here, e->len,
-			   wqe);
+	if (!e->mr)
+		ret = ang_hold_begin(ctx, &here, e->len,
+				     e->put ? 0 : ANGARA_ACCESS_LOCAL_WRITE,
+				     &held.mr[0]);
+	if (ret)
+		return ret;
+	element_wqe(ctx, e, there, e->mr ? e->mr : held.mr[0], here, &wqe);
+	ret = ang_blocked_post(ctx, &wqe, NULL, 0, b);
+	return ang_hold_posted(ctx, &wqe, &held, ret);
+}
+
+static int elements_post(struct angara_ctx *ctx, const struct elements *e)
+{
+	struct ang_blocked b = { 0 };
+	int ret = 0, err;
+	size_t i;
+
+	for (i = 0; i < e->n && !ret; i++)
+		ret = element_post(ctx, e, i, &b);
+	err = ang_blocked_wait(ctx, &b);
+	return ret ? ret : err;
+}
+
+static void *address(u64 place)
+{
+	return (void *)(uintptr_t)place;
+}
+
+/* As many as fit at a time.  Elements of no bytes are none that are copied. */
+static int elements_stage(struct angara_ctx *ctx, const struct elements *e)
+{
+	const size_t step = e->len ? STAGE_BYTES / e->len : e->n;
+	size_t first, i;
+	int ret = 0;
+
+	if (!ctx->stage)
+		ret = angara_malloc_access(ctx->dom, STAGE_BYTES,
+					   ANGARA_ACCESS_LOCAL_WRITE,
+					   &ctx->stage);
+	for (first = 0; first < e->n && !ret; first += step) {
+		char *stage = angara_mr_addr(ctx->stage);
+		struct elements part = *e;
+
+		part.mr = ctx->stage;
+		part.here = (struct places){ .stride = (s64)e->len };
+		part.there = places_from(&e->there, first);
+		part.n = e->n - first < step ? e->n - first : step;
+		for (i = 0; e->len && e->put && i < part.n; i++)
+			memcpy(stage + i * e->len,
+			       address(place_of(&e->here, first + i)), e->len);
+		ret = elements_post(ctx, &part);
+		for (i = 0; e->len && !e->put && !ret && i < part.n; i++)
+			memcpy(address(place_of(&e->here, first + i)),
+			       stage + i * e->len, e->len);
+	}
+	return ret;
+}
+
+/* Return: 0; -EINVAL an element is not where it can be. */
+static int elements_check(const struct angara_ctx *ctx, const struct elements *e)
+{
+	struct angara_wqe wqe;
+	int ret = 0;
+	size_t i;
+
+	if (e->len > ctx->dom->query.max_op_bytes)
+		return -EINVAL;
+	for (i = 0; i < e->n && !ret; i++) {
+		u64 here = place_of(&e->here, i);
+
+		if (e->mr)
+			ret = element_wqe(ctx, e, 0, e->mr, here, &wqe);
+		else if (e->len && !here)
+			ret = -EINVAL;
+	}
+	return ret;
 }
 
 /* What is wrong here is told before anything is started. */
 static int elements_run(struct angara_ctx *ctx, const struct elements *e)
 {
-	struct ang_blocked b = { 0 };
-	struct angara_wqe wqe;
-	int ret = 0, err;
-	size_t i;
+	int ret = elements_check(ctx, e);
 
-	for (i = 0; i < e->n && !ret; i++)
-		ret = element_wqe(ctx, e, i, &wqe);
 	if (ret)
 		return ret;
-	for (i = 0; i < e->n && !ret; i++) {
-		element_wqe(ctx, e, i, &wqe);
-		ret = ang_blocked_post(ctx, &wqe, NULL, 0, &b);
-	}
-	err = ang_blocked_wait(ctx, &b);
-	return ret ? ret : err;
+	if (!e->mr && e->n && e->len <= STAGE_ELEMENT)
+		return elements_stage(ctx, e);
+	return elements_post(ctx, e);
 }
 
 ANG_PUBLIC int angara_put_strided(struct angara_ctx *ctx,

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Making and ending a team.
+ * Creating and destroying a team.
  *
- * Its members make a team, and nobody else takes part:
+ * Only the members of a team take part in its creation:
  *
- *   of a job	  exchange cards through the launcher, judge them (each by itself,
- *		  all alike)
+ *   of a job	  exchange cards through the launcher, check them (each member
+ *		  by itself, with the same result)
  *   of a team	  addresses are known, and the number follows from that of the
- *		  parent and the list of members: nothing is exchanged
+ *		  parent and the list of members: no exchange is needed, but a
+ *		  member that has no memory notifies the others
  *
- * From here on the members have software collectives, and agree by them
+ * From here on the members have software collectives, and use them to agree
  * (team_agree.c).  Then they try to get a tree:
  *
  *   coordinator  program the rows		  all: agree on the outcome
- *		  (those that it has no device for: see team_apart.c)
+ *		  (without devices for all rows: see team_apart.c)
  *   members	  JOIN			  all: agree on the outcome
  *
- * Without a tree the team works by software, unless the caller wants one.  Every
- * step that can fail somewhere is followed by an agreement, so the result is the
- * same at all members.
+ * Without a tree the team works in software, unless the caller requires a tree.
+ * After every step that can fail at some member the members agree, so the
+ * result is the same at all of them.
  *
- * An exchange of the program's own may let another thread use the context, so
- * nothing of the context's is remembered across one but the pool, which stays.
+ * An exchange function of the program may let another thread use the context,
+ * so no state of the context is kept across one, except the pool, which stays.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +39,9 @@ static void team_free(struct angara_team *team)
 	free(team->ranks);
 	free(team->blocks);
 	free(team->peers);
+	free(team->order);
 	free(team->made);
+	free(team->looker);
 	free(team);
 }
 
@@ -52,13 +55,17 @@ static struct angara_team *team_new(struct angara_ctx *ctx, u32 size)
 	team->size = size;
 	team->rank = size;
 	team->peers = calloc(size, sizeof(*team->peers));
-	if (team->peers)
+	team->order = calloc(size, sizeof(*team->order));
+	team->looker = calloc(1, sizeof(*team->looker));
+	if (team->peers && team->order && team->looker)
 		return team;
 	team_free(team);
 	return NULL;
 }
 
-/* What exchanges of the program's own need.  Return: 0; -ENOMEM. */
+/*
+ * Allocates what exchanges by the program's function need.  Return: 0; -ENOMEM.
+ */
 static int team_give(struct angara_team *team, struct angara_job *job,
 		     const unsigned int *ranks)
 {
@@ -97,6 +104,9 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 		mine.err = ang_rows_plan(rows, team->ctx,
 					 team->peers[attr->root].node,
 					 team->peers, team->size);
+		/* The other members may set all rows but the root's. */
+		if (!mine.err && !rows->held[rows->root])
+			mine.err = rows->why;
 		if (!mine.err && !rows->missing)
 			mine.err = ang_rows_propose(rows, attr->tree);
 		mine.n = rows->n;
@@ -125,8 +135,8 @@ static void leave(struct angara_team *team)
 }
 
 /*
- * Its place among the members on its node goes by rank, not by which joins first:
- * the same members on the same nodes sum floats up in the same order.
+ * The place among the members on a node follows the rank, not the order of
+ * joining: the same members on the same nodes sum floats in the same order.
  */
 static u32 place(const struct angara_team *team)
 {
@@ -138,14 +148,17 @@ static u32 place(const struct angara_team *team)
 	return before;
 }
 
-/* Return: 0 or -errno; then it is no member. */
+/* Return: 0 or -errno, and then it has not joined. */
 static int enter(struct angara_team *team)
 {
 	struct angara_join arg = ANG_CMD_INIT(struct angara_join);
 	struct angara_ctx *ctx = team->ctx;
 	int ret;
 
-	/* One that was made meanwhile, and whose rows were cleared already. */
+	/*
+	 * A team created meanwhile uses this TreeId, after its rows were
+	 * cleared.
+	 */
 	if (ctx->trees >> team->tree & 1)
 		return -EBUSY;
 	arg.tree = team->tree;
@@ -155,7 +168,7 @@ static int enter(struct angara_team *team)
 	if (ret)
 		return ret;
 	ctx->trees |= 1ULL << team->tree;
-	/* Nobody broadcasts before all know that all have joined. */
+	/* No member broadcasts before all know that all have joined. */
 	team->received = ang_counter(ctx, ANGARA_CTR_BCAST(team->tree));
 	team->rx_errors = ang_counter(ctx, ANGARA_CTR_RX_ERRORS(team->tree));
 	return 0;
@@ -174,7 +187,7 @@ static int join(struct angara_team *team)
 static_assert(ANGARA_MAX_TREES * sizeof(u32) <= ANG_AGREE_BYTES,
 	      "members agree on all TreeIds at once");
 
-/* No team that shares a member with another gets its TreeId. */
+/* Teams that share a member never get the same TreeId. */
 static int trees_taken(struct angara_team *team)
 {
 	u32 unused[ANGARA_MAX_TREES];
@@ -208,20 +221,22 @@ static int offload(struct angara_team *team, const struct angara_team_attr *attr
 }
 
 /*
- * A team whose members know each other gets what it works with.
+ * A team whose members know each other gets what it works with.  The first thing
+ * that they do with it is to agree: no member goes on before all take messages.
  * Return: as angara_team_create(); then it is gone.
  */
 static int team_raise(struct angara_team *team,
 		      const struct angara_team_attr *attr,
 		      struct angara_team **out)
 {
-	int ret = ang_talk_open(team);
+	const struct ang_outcome mine = { 0 };
+	struct ang_outcome its;
+	int ret;
 
-	if (ret) {
-		team_free(team);
-		return ret;
-	}
-	if (!(attr->flags & ANGARA_TEAM_SOFTWARE))
+	ang_talk_open(team);
+	if (attr->flags & ANGARA_TEAM_SOFTWARE)
+		ret = ang_team_agree(team, &mine, 0, &its);
+	else
 		ret = offload(team, attr);
 	if (ret && !team->broken && !attr->tree &&
 	    !(attr->flags & ANGARA_TEAM_TREE))
@@ -235,7 +250,7 @@ static int team_raise(struct angara_team *team,
 	return ret;
 }
 
-/* A number for the team, if it is this member's that counts. */
+/* Draws a number for the team; that of the first member counts. */
 static u64 draw(void)
 {
 	u64 v;
@@ -254,31 +269,33 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Members in the order of ranks, as exchanges want them.
- * Return: 0; -EINVAL the list names nobody, one twice, or one that is not there;
- * -ENOMEM.
+ * Sorts the members by rank, as exchanges need them.
+ * @list: out; has room for @size
+ * Return: 0; -EINVAL the list is empty, or has a rank twice or out of range.
  */
-static int sorted_list(const unsigned int *ranks, u32 n, u32 size, u32 **out)
+static int sorted_list(const struct ang_picks *p, u32 size, u32 *list)
 {
-	u32 *list;
 	u32 i;
 
-	*out = NULL;
-	if (!n || n > size)
+	if (!p->n || p->n > size)
 		return -EINVAL;
-	list = malloc(n * sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		list[i] = ranks ? ranks[i] : i;
-	qsort(list, n, sizeof(*list), compare);
-	for (i = 0; i < n; i++)
-		if (list[i] >= size || (i && list[i] == list[i - 1])) {
-			free(list);
+	for (i = 0; i < p->n; i++)
+		list[i] = ang_pick(p, i);
+	qsort(list, p->n, sizeof(*list), compare);
+	for (i = 0; i < p->n; i++)
+		if (list[i] >= size || (i && list[i] == list[i - 1]))
 			return -EINVAL;
-		}
-	*out = list;
 	return 0;
+}
+
+/* Are they sorted by rank, as @list is? */
+static bool in_order(const struct ang_picks *p, const u32 *list)
+{
+	u32 i;
+
+	for (i = 0; i < p->n && list[i] == ang_pick(p, i); i++)
+		;
+	return i == p->n;
 }
 
 static u32 index_of(const u32 *list, u32 n, u32 rank)
@@ -314,7 +331,7 @@ static struct ang_team_card make_card(const struct angara_ctx *ctx,
 	return card;
 }
 
-/* Every member comes to the same verdict.  Return: 0 or -errno. */
+/* Every member comes to the same result.  Return: 0 or -errno. */
 static int judge_cards(const struct ang_team_card *cards, u32 n)
 {
 	u32 i, k;
@@ -371,23 +388,23 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 				  const struct angara_team_attr *attr,
 				  struct angara_team **out)
 {
-	struct angara_team *team = NULL;
+	const struct ang_picks picks = {
+		.ranks = ranks, .stride = 1, .n = ranks ? n : job->size,
+	};
+	u32 *order = job->order;
+	struct angara_team *team;
 	struct angara_team_attr known;
 	struct ang_team_card card;
-	u32 *order;
 	int ret, err;
 
 	*out = NULL;
-	if (!ranks)
-		n = job->size;
-	ret = sorted_list(ranks, n, job->size, &order);
+	n = picks.n;
+	ret = sorted_list(&picks, job->size, order);
 	if (ret)
 		return ret;
-	ret = -EINVAL;
-	if (index_of(order, n, job->rank) == n)
-		goto free_order;
-	if (job->given && ranks && memcmp(order, ranks, n * sizeof(*order)))
-		goto free_order;
+	if (index_of(order, n, job->rank) == n ||
+	    (job->given && !in_order(&picks, order)))
+		return -EINVAL;
 	err = attr_take(&known, attr);
 	card = make_card(ctx, ranks, n, &known);
 	if (err)
@@ -400,21 +417,16 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 			       sizeof(card), job->cards);
 	if (!ret)
 		ret = judge_cards(job->cards, n);
-	if (ret)
-		goto free_team;
+	if (ret) {
+		if (team)
+			team_free(team);
+		return ret;
+	}
 	take_cards(team, job->cards, order, ranks, job->rank);
-	free(order);
 	return team_raise(team, &known, out);
-
-free_team:
-	if (team)
-		team_free(team);
-free_order:
-	free(order);
-	return ret;
 }
 
-/* How many teams of the same members there were, as all of these know. */
+/* Counts the teams created from the same members, which all of these know. */
 static int made_count(struct angara_team *parent, u64 list, u32 *num)
 {
 	struct ang_made *made;
@@ -435,6 +447,16 @@ static int made_count(struct angara_team *parent, u64 list, u32 *num)
 	return 0;
 }
 
+static u64 picks_hash(const struct ang_picks *p)
+{
+	u64 h = ANG_HASH_INIT;
+	u32 i;
+
+	for (i = 0; i < p->n; i++)
+		h = ang_hash(h, ang_pick(p, i));
+	return h;
+}
+
 static u64 child_id(const struct angara_team *parent, u64 list, u32 num)
 {
 	u64 h = ang_hash(ANG_HASH_INIT, (u32)parent->id);
@@ -445,43 +467,100 @@ static u64 child_id(const struct angara_team *parent, u64 list, u32 num)
 	return ang_hash(h, num);
 }
 
-/* @ranks are those of the parent, in the order of the new team. */
-static int team_of(struct angara_team *parent, const u32 *ranks, u32 n,
-		   const struct angara_team_attr *attr, struct angara_team **out)
+/* Allocates a team of members of another.  Return: the team; NULL no memory. */
+static struct angara_team *child_new(struct angara_team *parent,
+				     const struct ang_picks *p)
 {
-	u64 list = ang_ranks_hash(ranks, n);
-	struct angara_team *team;
-	u32 i, num;
-	int ret;
+	struct angara_team *team = team_new(parent->ctx, p->n);
+	u32 i;
 
-	if (!attr_ok(attr, n) || parent->lost)
-		return parent->lost ? -ENOTCONN : -EINVAL;
-	ret = made_count(parent, list, &num);
-	if (ret)
-		return ret;
-	team = team_new(parent->ctx, n);
 	if (!team)
-		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		team->peers[i] = parent->peers[ranks[i]];
-		if (ranks[i] == parent->rank)
+		return NULL;
+	for (i = 0; i < p->n; i++) {
+		team->peers[i] = parent->peers[ang_pick(p, i)];
+		if (ang_pick(p, i) == parent->rank)
 			team->rank = i;
 	}
-	team->id = child_id(parent, list, num);
-	if (parent->given) {
-		unsigned int *job_ranks = malloc(n * sizeof(*job_ranks));
-
-		for (i = 0; job_ranks && i < n; i++)
-			job_ranks[i] = parent->ranks[ranks[i]];
-		ret = job_ranks ? team_give(team, parent->job, job_ranks) :
-				  -ENOMEM;
-		free(job_ranks);
-	}
-	if (ret) {
+	if (parent->given && team_give(team, parent->job, parent->order)) {
 		team_free(team);
+		return NULL;
+	}
+	return team;
+}
+
+/*
+ * Does each member have the memory that team @id needs?  With the program's
+ * exchange function each member reports; else a member that has not notifies
+ * the others.
+ * Return: 0; -errno.
+ */
+static int child_agree(struct angara_team *parent, const struct ang_picks *p,
+		       u64 id, int err)
+{
+	u32 self = 0;
+	int ret;
+
+	if (parent->given) {
+		ret = ang_team_agree_given(parent, parent->order, p->n, err);
+		return err ? err : ret;
+	}
+	while (ang_pick(p, self) != parent->rank)
+		self++;
+	if (err)
+		ang_talk_refuse(parent, p, id, self);
+	return err;
+}
+
+static int team_of(struct angara_team *parent, const struct ang_picks *p,
+		   const struct angara_team_attr *attr, struct angara_team **out)
+{
+	u64 list = picks_hash(p), id;
+	struct angara_team *team;
+	u32 num = 0;
+	u32 i;
+	int ret;
+
+	if (!attr_ok(attr, p->n) || parent->lost)
+		return parent->lost ? -ENOTCONN : -EINVAL;
+	for (i = 0; parent->given && i < p->n; i++)
+		parent->order[i] = parent->ranks[ang_pick(p, i)];
+	ret = made_count(parent, list, &num);
+	id = child_id(parent, list, num);
+	/*
+	 * From now on its count of teams would differ from that of the others.
+	 */
+	if (ret)
+		ang_coll_lose(parent);
+	team = ret ? NULL : child_new(parent, p);
+	ret = child_agree(parent, p, id, team ? 0 : -ENOMEM);
+	if (ret) {
+		if (team)
+			team_free(team);
 		return ret;
 	}
-	return team_raise(team, attr, out);
+	team->id = id;
+	team->parent = parent;
+	ret = team_raise(team, attr, out);
+	if (!ret)
+		(*out)->parent = NULL;
+	return ret;
+}
+
+static int team_picked(struct angara_team *parent, const struct ang_picks *p,
+		       const struct angara_team_attr *attr,
+		       struct angara_team **out)
+{
+	struct angara_team_attr known;
+	int ret = attr_take(&known, attr);
+
+	if (!ret)
+		ret = sorted_list(p, parent->size, parent->order);
+	if (ret)
+		return ret;
+	if (index_of(parent->order, p->n, parent->rank) == p->n ||
+	    (parent->given && !in_order(p, parent->order)))
+		return -EINVAL;
+	return team_of(parent, p, &known, out);
 }
 
 ANG_PUBLIC int angara_team_subset(struct angara_team *parent,
@@ -489,29 +568,12 @@ ANG_PUBLIC int angara_team_subset(struct angara_team *parent,
 				  const struct angara_team_attr *attr,
 				  struct angara_team **out)
 {
-	struct angara_team_attr known;
-	u32 *order;
-	u32 i;
-	int ret;
+	const struct ang_picks picks = {
+		.ranks = ranks, .stride = 1, .n = ranks ? n : parent->size,
+	};
 
 	*out = NULL;
-	ret = attr_take(&known, attr);
-	if (ret)
-		return ret;
-	if (!ranks)
-		n = parent->size;
-	ret = sorted_list(ranks, n, parent->size, &order);
-	if (ret)
-		return ret;
-	if (index_of(order, n, parent->rank) == n ||
-	    (parent->given && ranks && memcmp(order, ranks, n * sizeof(*order))))
-		ret = -EINVAL;
-	for (i = 0; ranks && i < n; i++)
-		order[i] = ranks[i];
-	if (!ret)
-		ret = team_of(parent, order, n, &known, out);
-	free(order);
-	return ret;
+	return team_picked(parent, &picks, attr, out);
 }
 
 ANG_PUBLIC int angara_team_strided(struct angara_team *parent,
@@ -520,29 +582,19 @@ ANG_PUBLIC int angara_team_strided(struct angara_team *parent,
 				   const struct angara_team_attr *attr,
 				   struct angara_team **out)
 {
-	unsigned int *ranks;
-	unsigned int i;
-	bool member = false;
-	int ret = 0;
+	const struct ang_picks picks = { .start = start, .stride = stride, .n = n };
 
 	*out = NULL;
 	if (!n || !stride || start >= parent->size ||
 	    n - 1 > (parent->size - 1 - start) / stride)
 		return -EINVAL;
-	ranks = malloc(n * sizeof(*ranks));
-	if (!ranks)
-		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		ranks[i] = start + i * stride;
-		member |= ranks[i] == parent->rank;
-	}
-	if (member)
-		ret = angara_team_subset(parent, ranks, n, attr, out);
-	free(ranks);
-	return ret;
+	if (parent->rank < start || (parent->rank - start) % stride ||
+	    (parent->rank - start) / stride >= n)
+		return 0;
+	return team_picked(parent, &picks, attr, out);
 }
 
-/** struct seat - a member of the parent, as it wants to be in a part of it */
+/** struct seat - a member of the parent, with its key in a split */
 struct seat {
 	u32 key;
 	u32 rank;
@@ -565,11 +617,19 @@ ANG_PUBLIC int angara_team_split(struct angara_team *parent, unsigned int color,
 	u64 *all = calloc(parent->size, sizeof(*all));
 	struct seat *seats = calloc(parent->size, sizeof(*seats));
 	u32 *ranks = calloc(parent->size, sizeof(*ranks));
+	struct ang_outcome mine = { 0 }, its;
 	u32 i, n = 0;
-	int ret = -ENOMEM;
+	int ret;
 
 	*out = NULL;
 	if (!all || !seats || !ranks)
+		mine.err = -ENOMEM;
+	ret = mine.err;
+	if (parent->given)
+		ret = ang_team_agree(parent, &mine, 0, &its);
+	else if (ret)
+		ang_coll_lose(parent);
+	if (ret)
 		goto out;
 	ret = ang_team_collect(parent, (u64)color << 32 | key, all);
 	if (ret || color == ANGARA_NO_COLOR)
@@ -596,7 +656,7 @@ static bool drained(struct angara_ctx *ctx, const void *arg)
 			      ctx->by_tree[1 + team->tree] == 0);
 }
 
-/* After this no operation of any member is under way, and all have arrived. */
+/* Afterwards no operation of any member is in progress. */
 static int finish_ops(struct angara_team *team)
 {
 	u64 tag = END_TAG | (u64)team->epoch << 8 | team->tree;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Teams: what creating, using and destroying them share.
- */
+/* Teams: shared by their creation, use and destruction. */
 #ifndef ANG_TEAM_H
 #define ANG_TEAM_H
 
@@ -11,24 +9,27 @@
 /**
  * struct ang_rows - rows of a team's tree, and those that this process programs
  * @pool: devices that own them
- * @rows: rows, in ascending order of nodes
- * @nodes: their nodes
+ * @rows: rows, in ascending order of routers
+ * @routers: their routers
+ * @nodes: the nodes whose devices they are programmed through
  * @held: of each row, whether its device is held in the pool: it is ours
- * @n: nodes in the tree
+ * @n: routers in the tree
  * @missing: rows whose device is not here
  * @why: why the first of them is not
  * @taken: TreeIds to leave alone, a bit for each
  * @max_trees: TreeIds are below this
- * @set: rows gone through, from the first on; ours among them are set
+ * @set: rows handled, from the first on; those of this process among them are
+ *	set
  * @root: index of the root
  * @tree: TreeId
  * @epoch: incarnation
  * @turn: TreeIds tried so far
- * @busy: one of this round's was another's
+ * @busy: another user had one of this round's
  */
 struct ang_rows {
 	struct ang_pool *pool;
 	struct angara_tree_row *rows;
+	u32 *routers;
 	u32 *nodes;
 	bool *held;
 	u32 n;
@@ -47,52 +48,78 @@ struct ang_rows {
 struct ang_coll_op;
 struct ang_stray;
 
-/** struct ang_made - teams of the same members that a team has been the parent of */
+/** struct ang_made - teams of the same members created from one parent */
 struct ang_made {
 	u64 list;
 	u32 num;
 };
 
 /**
+ * struct ang_picks - members of a team that create another, in its order
+ * @ranks: theirs, or NULL: each @stride-th from @start on
+ * @start: see there
+ * @stride: see there
+ * @n: number of them
+ */
+struct ang_picks {
+	const u32 *ranks;
+	u32 start;
+	u32 stride;
+	u32 n;
+};
+
+static inline u32 ang_pick(const struct ang_picks *p, u32 i)
+{
+	return p->ranks ? p->ranks[i] : p->start + i * p->stride;
+}
+
+/**
  * struct angara_team - a team
  * @next: the next of the context
- * @job: job that it was made of, or NULL
- * @broken: an exchange has failed while it was made
- * @given: that has an exchange of the program's own, which is used to agree
+ * @parent: parent team, during creation: if it is lost, so is this one
+ * @job: job that it was created from, or NULL
+ * @broken: an exchange failed during creation
+ * @given: the job has an exchange function of the program, used to agree
  * @ctx: this process's context
- * @id: number, the same at all members and at no other team of theirs
+ * @id: number, the same at all members and different from their other teams'
  * @rank: index of this process in the team
  * @size: members
  * @offloaded: it has a tree
  * @tree: TreeId
  * @epoch: incarnation of the tree, equal at all members
  * @received: ANGARA_CTR_BCAST when the team was created
- * @rx_errors: ANGARA_CTR_RX_ERRORS then, or when the caller was told of it last
- * @rows: at the members that program rows: these, else empty
+ * @rx_errors: ANGARA_CTR_RX_ERRORS then, or at the last error reported to the
+ *	caller
+ * @rows: rows that this member programs, else empty
  * @ranks: ranks of the members in the job, if @given
- * @blocks: room for what is exchanged, if @given
+ * @blocks: room for exchanged blocks, if @given
  * @peers: addresses of the members
- * @made: teams made of this one
+ * @order: room for ranks of members, when one of them creates a team from this
+ *	one
+ * @made: teams created from this one
  * @nmade: entries of that
- * @messages: that this member has sent to others for it
+ * @messages: messages that this member has sent to others for the team
  * @by_device: collectives of this member that the adapter has done
- * @by_software: those that the library has
+ * @by_software: collectives of this member that the library has done
  *
  * Software collectives:
  * @seq: number of the next
+ * @ahead: bytes that those since the members met last may make one of them keep
  * @ops: those under way, oldest first
  * @early: messages that nobody has asked for yet
+ * @asked: a step has begun since these were looked through
  * @lost: ANGARA_ST_* of why the team is lost, 0: it is not
- * @culprit: rank of the member that it was lost by
- * @doomed: the same, found out while completions are gone through
- * @doomed_by: the same
- * @spread: members that have been told, as a power of two
- * @looker: what members are looked at with
- * @look: when they are next
- * @turn: which
+ * @culprit: rank of the member whose loss caused it
+ * @doomed: as @lost, set while completions are processed
+ * @doomed_by: as @culprit, likewise
+ * @spread: members notified so far, as a power of two
+ * @looker: options of the operations that check members
+ * @look: time of the next check
+ * @turn: member to check next
  */
 struct angara_team {
 	struct angara_team *next;
+	const struct angara_team *parent;
 	struct angara_job *job;
 	bool given;
 	bool broken;
@@ -109,6 +136,7 @@ struct angara_team {
 	u32 *ranks;
 	char *blocks;
 	struct angara_peer *peers;
+	u32 *order;
 	struct ang_made *made;
 	u32 nmade;
 	u64 messages;
@@ -116,8 +144,10 @@ struct angara_team {
 	u64 by_software;
 
 	u32 seq;
+	u64 ahead;
 	struct ang_coll_op *ops;
-	struct ang_stray *early;
+	struct ang_kept early;
+	bool asked;
 	u32 lost;
 	u32 culprit;
 	u32 doomed;
@@ -129,11 +159,11 @@ struct angara_team {
 };
 
 /**
- * struct ang_outcome - what came out of a step of making a team
+ * struct ang_outcome - result of a step of creating a team
  * @err: 0 or -errno
- * @n: nodes in the tree, from the coordinator, as all that follows
- * @missing: of them, those whose devices it does not have
- * @why: why it does not have the first of them
+ * @n: nodes in the tree; this and all that follows is from the coordinator
+ * @missing: of them, nodes whose devices the coordinator does not have
+ * @why: error of the first of them
  * @tree: TreeId
  * @epoch: incarnation of the tree
  */
@@ -146,19 +176,20 @@ struct ang_outcome {
 	u32 epoch;
 };
 
-#define ANG_AGREE_BYTES	256U	/* that members agree on at once, at most */
+#define ANG_AGREE_BYTES	256U	/* limit of one agreement */
 
 /* team_agree.c */
+int ang_team_error(u32 code);
 int ang_team_min(struct angara_team *team, void *v, size_t count, u32 type);
 int ang_team_agree(struct angara_team *team, const struct ang_outcome *mine,
 		   u32 from, struct ang_outcome *its);
+int ang_team_agree_given(struct angara_team *team, const u32 *ranks, u32 n,
+			 int err);
 int ang_team_collect(struct angara_team *team, u64 mine, u64 *all);
 
 /* coll_run.c */
+void ang_coll_lose(struct angara_team *team);
 void ang_coll_leave(struct angara_team *team, bool quietly);
-
-/* coll_talk.c */
-int ang_talk_open(struct angara_team *team);
 
 /* coll.c */
 int ang_team_barrier(struct angara_team *team);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How the members of a team agree while it is made: by software collectives of
- * its own, so only they take part, and each exchanges with log n others.
+ * How members agree during the creation of a team: with software collectives of
+ * the team itself, so only members take part, and each exchanges with log n
+ * others.
  *
- * A job with an exchange of the program's own is asked instead: that may let
- * another thread use the context while it waits.
+ * In a job with an exchange function of the program, that function is used
+ * instead; it may let another thread use the context while it waits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +14,13 @@
 #include "coll_run.h"
 
 #define AGREE_TAG	(2ULL << 32)
+#define AGREE_ERRNO	4095U	/* largest error code */
+
+/** Decodes a member's error.  Return: -errno; -EPROTO it is no valid code. */
+int ang_team_error(u32 code)
+{
+	return code && code <= AGREE_ERRNO ? -(int)code : -EPROTO;
+}
 
 static int min_given(struct angara_team *team, void *v, size_t len, u32 type)
 {
@@ -30,14 +38,14 @@ static int min_given(struct angara_team *team, void *v, size_t len, u32 type)
 }
 
 /**
- * ang_team_min() - the least of what the members have, element by element
+ * ang_team_min() - the minimum over all members, element by element
  * @team: team
- * @v: elements, aligned to 8; out: the least
+ * @v: elements, aligned to 8; out: the minimum
  * @count: elements, ANG_AGREE_BYTES at most
  * @type: ANGARA_TYPE_*
  *
- * Return: 0; -ECONNRESET a member is lost; -ENODEV; -ENOMEM; what an exchange of
- * the program's own gives.
+ * Return: 0; -ECONNRESET a member is lost; -ENODEV; -ENOMEM; errors of the
+ * program's exchange function.
  */
 int ang_team_min(struct angara_team *team, void *v, size_t count, u32 type)
 {
@@ -51,24 +59,28 @@ int ang_team_min(struct angara_team *team, void *v, size_t count, u32 type)
 	if (team->given)
 		return min_given(team, v, count * args.elem, type);
 	ret = ang_coll_new(team, &args, &op);
+	if (!ret) {
+		op->run.at[ANG_BUF_IN] = v;
+		op->run.at[ANG_BUF_OUT] = v;
+		op->type = type;
+		op->redop = ANGARA_RED_MIN;
+		ret = ang_coll_wait(op);
+	}
+	/* The others have started, and wait for this member. */
 	if (ret)
-		return ret;
-	op->side[ANG_BUF_IN].at = v;
-	op->side[ANG_BUF_OUT].at = v;
-	op->type = type;
-	op->redop = ANGARA_RED_MIN;
-	return ang_coll_wait(op);
+		ang_coll_lose(team);
+	return ret;
 }
 
 /**
- * ang_team_agree() - exchange what came out of a step
+ * ang_team_agree() - exchange the results of a step
  * @team: team
- * @mine: here
- * @from: rank of the member whose outcome is wanted
- * @its: out: what came out there
+ * @mine: result of this member
+ * @from: rank of the member whose result is wanted
+ * @its: out: result of that member
  *
- * Return: 0 if it went well everywhere, else the error of the member with the
- * lowest rank; an error of exchanging, and then the team is broken.
+ * Return: 0 if no member failed, else the error of the failed member with the
+ * lowest rank; or an error of the exchange, and then the team is broken.
  */
 int ang_team_agree(struct angara_team *team, const struct ang_outcome *mine,
 		   u32 from, struct ang_outcome *its)
@@ -90,10 +102,36 @@ int ang_team_agree(struct angara_team *team, const struct ang_outcome *mine,
 	}
 	*its = (struct ang_outcome){
 		.n = (u32)(v[1] >> 32), .missing = (u32)v[1],
-		.tree = (u32)(v[2] >> 32), .why = -(s32)(u32)v[2],
+		.tree = (u32)(v[2] >> 32),
+		.why = (u32)v[2] ? ang_team_error((u32)v[2]) : 0,
 		.epoch = (u32)v[3],
 	};
-	return v[0] == UINT64_MAX ? 0 : -(int)(u32)v[0];
+	return v[0] == UINT64_MAX ? 0 : ang_team_error((u32)v[0]);
+}
+
+/**
+ * ang_team_agree_given() - check for failed members with the program's exchange
+ * @team: team
+ * @ranks: theirs in the job, in ascending order
+ * @n: number of them
+ * @err: 0 or -errno
+ *
+ * Return: 0; the error of the failed member with the lowest rank; an error of
+ * the exchange.
+ */
+int ang_team_agree_given(struct angara_team *team, const u32 *ranks, u32 n,
+			 int err)
+{
+	s32 mine = err, its;
+	int ret = ang_job_exchange(team->job, ranks, n, AGREE_TAG, &mine,
+				   sizeof(mine), team->blocks);
+	u32 i;
+
+	for (i = 0; !ret && i < n; i++) {
+		memcpy(&its, team->blocks + i * sizeof(its), sizeof(its));
+		ret = its ? ang_team_error(-(u32)its) : 0;
+	}
+	return ret;
 }
 
 static int collect_given(struct angara_team *team, u64 mine, u64 *all)
@@ -103,9 +141,9 @@ static int collect_given(struct angara_team *team, u64 mine, u64 *all)
 }
 
 /**
- * ang_team_collect() - a number of each member
+ * ang_team_collect() - gather a number of each member
  * @team: team
- * @mine: this one's
+ * @mine: number of this member
  * @all: out: all, by rank
  *
  * Return: as ang_team_min().
@@ -124,18 +162,18 @@ int ang_team_collect(struct angara_team *team, u64 mine, u64 *all)
 	if (team->given)
 		return collect_given(team, mine, all);
 	s = ang_scratch_get(team->ctx, len);
-	if (!s)
-		return -ENOMEM;
-	ret = ang_coll_new(team, &args, &op);
+	ret = s ? ang_coll_new(team, &args, &op) : -ENOMEM;
 	if (!ret) {
-		op->side[ANG_BUF_IN].at = (char *)&mine;
-		op->side[ANG_BUF_OUT] = (struct ang_side){
-			.at = s->mr->addr, .mr = s->mr,
-		};
+		op->run.at[ANG_BUF_IN] = (char *)&mine;
+		op->run.at[ANG_BUF_OUT] = s->mr->addr;
+		op->side[ANG_BUF_OUT].mr = s->mr;
 		ret = ang_coll_wait(op);
 	}
 	if (!ret)
 		memcpy(all, s->mr->addr, len);
-	ang_scratch_put(team->ctx, s);
+	else
+		ang_coll_lose(team);
+	if (s)
+		ang_scratch_put(team->ctx, s);
 	return ret;
 }

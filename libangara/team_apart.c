@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Laying a team's tree over several machines.
+ * Programming a team's tree across several machines.
  *
- * A process can program rows of nodes whose devices are on its machine.  Where
- * the coordinator does not have them all, every row is programmed by the first
- * who can: the coordinator, else the member with the lowest rank.
+ * A process can program rows of nodes whose devices are on its machine.  If the
+ * coordinator does not have all devices, each row is programmed by the first
+ * process that can: the coordinator, else the member with the lowest rank.
  *
  *   members       find their devices     all: agree on who sets which row
  *   coordinator   set its rows           all: agree on the TreeId
  *   members       set theirs             all: agree on the outcome
  *
- * The last two steps are repeated for as long as a TreeId is another's
- * somewhere.
+ * The last two steps repeat with another TreeId while the chosen one is in use
+ * at some node.
  */
 #include <errno.h>
 
@@ -20,15 +20,15 @@
 #define CHUNK_ROWS	(ANG_AGREE_BYTES / sizeof(u32))
 #define NOBODY		UINT32_MAX
 
-/* The coordinator comes first, then the others by rank. */
+/* Priority: the coordinator, then the others by rank. */
 static u32 turn_of(const struct angara_team *team, u32 root)
 {
 	return team->rank == root ? 0 : team->rank + 1;
 }
 
 /*
- * Who sets which of the @n rows: the first that can.  Return: the same everywhere:
- * 0; @why if one is nobody's; -errno.
+ * Assigns each of the @n rows to the first process that can set it.  Return,
+ * the same everywhere: 0; @why if no process can set a row; -errno.
  */
 static int share_rows(struct angara_team *team, u32 root, u32 n, int why)
 {
@@ -63,7 +63,7 @@ static int share_rows(struct angara_team *team, u32 root, u32 n, int why)
 	return ret;
 }
 
-/* Another TreeId.  @over: out: it is the last. */
+/* Tries another TreeId.  @over: out: it is the last. */
 static int try_next(struct angara_team *team, u32 root, u32 want,
 		    struct ang_outcome *its, bool *over)
 {
@@ -91,11 +91,11 @@ static int try_next(struct angara_team *team, u32 root, u32 want,
 }
 
 /**
- * ang_team_lay_apart() - lay a tree whose devices are not all at the coordinator
- * @team: team; at the coordinator ang_rows_plan() has been done
- * @root: member that is the coordinator
+ * ang_team_lay_apart() - program a tree if the coordinator lacks some devices
+ * @team: team; the coordinator has called ang_rows_plan()
+ * @root: rank of the coordinator
  * @want: TreeId + 1, or 0 for any
- * @its: what came out at the coordinator; out: TreeId and epoch
+ * @its: result of the coordinator; out: TreeId and epoch
  *
  * Return: as angara_team_create(), the same everywhere.
  */

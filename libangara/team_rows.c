@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Rows of a team's tree: build the tree, find a TreeId that nobody uses, program
- * the rows.  The coordinator does that where it has the devices of all nodes;
+ * the rows.  The row of a switch is programmed through the device of the node
+ * that keeps it.  The coordinator does that where it has the devices of all nodes;
  * else team_apart.c says who does what.
  *
  * A TreeId is good for one tree per fabric.  Others may be programming at the
  * same time, and nothing locks a TreeId as a whole: rows are set in ascending
- * order of nodes, so of two overlapping attempts one fails at its first common
+ * order of routers, so of two overlapping attempts one fails at its first common
  * row, and two that do not overlap are found out by ANGARA_IOCTL_TREE_CHECK, if
  * their devices are on one machine; on different ones they do not meet.
  * Whoever fails takes back what it has set and goes on to the next TreeId.
@@ -21,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <angara/fabric.h>
 #include <angara/topo.h>
 
 #include "pool.h"
@@ -28,6 +30,20 @@
 
 #define ANG_ROUNDS	3		/* attempts over all trees */
 #define ANG_BACKOFF_NS	8000000U	/* between two of them, at most */
+
+/**
+ * struct tree_plan - a tree
+ * @torus: fabric, if that is one
+ * @fabric: fabric of any other kind, else NULL
+ * @routers: routers of it
+ * @rows: one for each
+ */
+struct tree_plan {
+	struct angara_topo torus;
+	struct angara_fabric *fabric;
+	u32 routers;
+	struct angara_tree_row *rows;
+};
 
 /* An answer from the clock is good enough: this is not a secret. */
 static u32 any_number(void)
@@ -39,17 +55,30 @@ static u32 any_number(void)
 	return (u32)(ang_now_ns() * 2654435761U) ^ (u32)getpid();
 }
 
+/* The router of row @i as commands name it: only a switch is named. */
+static u32 row_router(const struct ang_rows *r, u32 i, u32 *flags)
+{
+	if (r->routers[i] == r->nodes[i])
+		return 0;
+	*flags |= ANGARA_TREE_ROUTER;
+	return r->routers[i];
+}
+
 static void rows_unset(struct ang_rows *r)
 {
 	struct angara_tree_clear arg = ANG_CMD_INIT(struct angara_tree_clear);
 
 	/* Others may have cleared a row, and set their own in its place. */
-	arg.flags = ANGARA_TREE_CLEAR_OWNED;
 	arg.tree = r->tree;
 	while (r->set) {
-		if (r->held[--r->set])
-			ang_dev_cmd(ang_pool_dev(r->pool, r->nodes[r->set]),
-				    ANGARA_IOCTL_TREE_CLEAR, &arg);
+		u32 i = --r->set;
+
+		if (!r->held[i])
+			continue;
+		arg.flags = ANGARA_TREE_CLEAR_OWNED;
+		arg.router = row_router(r, i, &arg.flags);
+		ang_dev_cmd(ang_pool_dev(r->pool, r->nodes[i]),
+			    ANGARA_IOCTL_TREE_CLEAR, &arg);
 	}
 }
 
@@ -57,12 +86,13 @@ static int rows_set(struct ang_rows *r)
 {
 	struct angara_tree_set arg = ANG_CMD_INIT(struct angara_tree_set);
 
-	arg.flags = ANGARA_TREE_OWNED;
 	for (; r->set < r->n; r->set++) {
 		int ret;
 
 		if (!r->held[r->set])
 			continue;
+		arg.flags = ANGARA_TREE_OWNED;
+		arg.router = row_router(r, r->set, &arg.flags);
 		arg.row = r->rows[r->set];
 		arg.row.tree = (u8)r->tree;
 		arg.row.epoch = (u16)r->epoch;
@@ -182,62 +212,93 @@ void ang_rows_retract(struct ang_rows *r, int why)
 		r->busy = true;
 }
 
-/* Keeps the rows of the nodes that are in the tree, out of one for each. */
-static int keep_rows(struct ang_rows *r, const struct angara_tree_row *all,
-		     u32 nodes, u32 pkey)
+/* Keeps the rows of the routers that are in the tree, out of one for each. */
+static int keep_rows(struct ang_rows *r, const struct tree_plan *plan, u32 pkey)
 {
-	u32 node;
+	u32 i;
 
 	r->rows = calloc(r->n, sizeof(*r->rows));
+	r->routers = calloc(r->n, sizeof(*r->routers));
 	r->nodes = calloc(r->n, sizeof(*r->nodes));
 	r->held = calloc(r->n, sizeof(*r->held));
-	if (!r->rows || !r->nodes || !r->held) {
+	if (!r->rows || !r->routers || !r->nodes || !r->held) {
 		r->n = 0;
 		return -ENOMEM;
 	}
 	r->epoch = any_number() % 0xFFFF + 1;
 	r->n = 0;
-	for (node = 0; node < nodes; node++) {
-		if (!angara_tree_has(&all[node]))
+	for (i = 0; i < plan->routers; i++) {
+		if (!angara_tree_has(&plan->rows[i]))
 			continue;
-		if (all[node].is_root)
+		if (plan->rows[i].is_root)
 			r->root = r->n;
-		r->rows[r->n] = all[node];
+		r->rows[r->n] = plan->rows[i];
 		r->rows[r->n].pkey = pkey;
-		r->nodes[r->n++] = node;
+		r->routers[r->n] = i;
+		r->nodes[r->n++] = plan->fabric ?
+				   angara_fabric_keeper(plan->fabric, i) : i;
 	}
 	return 0;
+}
+
+/* Return: 0, with a row for each router; -errno. */
+static int plan_open(struct tree_plan *plan, struct angara_ctx *ctx)
+{
+	char *text;
+	int ret = angara_domain_topo(ctx->dom, &plan->torus);
+
+	plan->routers = ctx->dom->query.nodes;
+	if (ret == -EOPNOTSUPP) {
+		ret = ctx->dom->dev.ops->describe(&ctx->dom->dev, &text);
+		if (ret)
+			return ret;
+		ret = angara_fabric_open(text, &plan->fabric, NULL, 0);
+		free(text);
+	}
+	if (ret)
+		return ret;
+	if (plan->fabric)
+		plan->routers = angara_fabric_routers(plan->fabric);
+	plan->rows = calloc(plan->routers, sizeof(*plan->rows));
+	return plan->rows ? 0 : -ENOMEM;
+}
+
+static void plan_close(struct tree_plan *plan)
+{
+	angara_fabric_close(plan->fabric);
+	free(plan->rows);
+}
+
+/* Return: routers in the tree, or -errno. */
+static int plan_tree(struct tree_plan *plan, u32 root, const u16 *pe)
+{
+	return plan->fabric ?
+	       angara_fabric_tree(plan->fabric, root, pe, NULL, plan->rows) :
+	       angara_tree_build(&plan->torus, root, pe, 0, plan->rows);
 }
 
 static int build(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
 		 const struct angara_peer *peers, u32 n)
 {
 	const struct angara_query *q = &ctx->dom->query;
-	struct angara_topo topo;
-	struct angara_tree_row *all;
-	int ret = -ENOMEM;
-	u16 *pe;
+	struct tree_plan plan = { 0 };
+	u16 *pe = calloc(q->nodes, sizeof(*pe));
+	int ret = pe ? plan_open(&plan, ctx) : -ENOMEM;
 	u32 i;
 
-	ret = angara_domain_topo(ctx->dom, &topo);
 	if (ret)
-		return ret;
-	ret = -ENOMEM;
-	all = calloc(q->nodes, sizeof(*all));
-	pe = calloc(q->nodes, sizeof(*pe));
-	if (!all || !pe)
 		goto out;
 	for (i = 0; i < n; i++)
 		if (peers[i].node < q->nodes && pe[peers[i].node] < 0xFFFF)
 			pe[peers[i].node]++;
-	ret = angara_tree_build(&topo, root, pe, 0, all);
+	ret = plan_tree(&plan, root, pe);
 	if (ret < 0)
 		goto out;
 	r->n = (u32)ret;
-	ret = keep_rows(r, all, q->nodes, ctx->dom->pkey);
+	ret = keep_rows(r, &plan, ctx->dom->pkey);
 out:
+	plan_close(&plan);
 	free(pe);
-	free(all);
 	return ret;
 }
 
@@ -299,6 +360,7 @@ void ang_rows_clear(struct ang_rows *r)
 	for (i = 0; i < r->n; i++)
 		ang_rows_leave_to_others(r, i);
 	free(r->rows);
+	free(r->routers);
 	free(r->nodes);
 	free(r->held);
 	*r = (struct ang_rows){ 0 };

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The release of the library.
- */
+/* Version of the library. */
 #include "lib.h"
 
 ANG_PUBLIC uint32_t angara_version(void)

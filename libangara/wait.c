@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Waiting: look, spin for a while, then sleep in poll(2).
+ * Waiting: poll, spin for a while, then sleep in poll(2).
  *
- * No wake-up is lost: before each look we store the event sequence that we
- * know of to angara_ctl.seen.  What happened before that load is visible to
- * the look, since the device counts the sequence after it has written the
- * completion or counter; what happens later makes the sequence differ from
- * seen, and poll(2) returns at once.
+ * No wake-up is lost: before each check we store the current event sequence to
+ * angara_ctl.seen.  Events before that load are visible to the check, since the
+ * device increments the sequence after it has written the completion or
+ * counter.  A later event makes the sequence differ from seen, and poll(2)
+ * returns at once.
  */
 #include <errno.h>
 #include <time.h>
@@ -14,8 +14,8 @@
 #include "lib.h"
 
 #define ANG_NS_PER_MS	1000000ULL
-#define ANG_LOOK_MS	100	/* between two looks at members, see coll_talk.c */
-#define ANG_SPIN_LOOKS	32	/* looks between two readings of the clock */
+#define ANG_LOOK_MS	100	/* between checks of members, see coll_talk.c */
+#define ANG_SPIN_LOOKS	32	/* checks between two readings of the clock */
 
 u64 ang_now_ns(void)
 {
@@ -25,13 +25,13 @@ u64 ang_now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-/* Memory that the counter tells of may be read afterwards. */
+/* Memory that the counter covers may be read afterwards. */
 u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
 {
 	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
 }
 
-/* A look that tells of all that the event sequence knows of by then. */
+/* A check that covers all events up to the event sequence at its start. */
 bool ang_ctx_look(struct angara_ctx *ctx)
 {
 	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
@@ -40,10 +40,10 @@ bool ang_ctx_look(struct angara_ctx *ctx)
 	return ang_reap(ctx);
 }
 
-/* Sleeps until there may be something new.  Return: as ang_dev_ops.wait. */
+/* Sleeps until there may be an event.  Return: as ang_dev_ops.wait. */
 int ang_wait_event(struct angara_ctx *ctx, int timeout_ms)
 {
-	int ret = ctx->dev.ops->wait(&ctx->dev, timeout_ms);
+	int ret = ctx->dead ? -ENODEV : ctx->dev.ops->wait(&ctx->dev, timeout_ms);
 
 	if (ret == -ENODEV)
 		ctx->dead = true;
@@ -66,7 +66,7 @@ static bool spin(struct angara_ctx *ctx, ang_done_fn done, const void *arg)
 	return false;
 }
 
-/* Milliseconds for poll(2), rounded up so that it does not wake too early. */
+/* Milliseconds for poll(2), rounded up so that it does not return too early. */
 static int left_ms(u64 end)
 {
 	u64 now = ang_now_ns();
@@ -76,36 +76,20 @@ static int left_ms(u64 end)
 	return (int)((end - now + ANG_NS_PER_MS - 1) / ANG_NS_PER_MS);
 }
 
-/**
- * ang_wait_until() - wait for a condition that completions or counters make
- * @ctx: context
- * @done: condition
- * @arg: handed to @done
- * @timeout_ms: deadline, or ANGARA_FOREVER
- *
- * What has happened counts even if the device is gone or the time is over.
- *
- * Return: 0; -ETIMEDOUT; -ENODEV.
- */
-int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
-		   int timeout_ms)
+/* The first check has failed. */
+static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
+		       int timeout_ms)
 {
 	u64 end = ang_now_ns() + (u64)(timeout_ms > 0 ? timeout_ms : 0) *
 		  ANG_NS_PER_MS;
 	int ret = 0;
 
-	ret = ctx->dead ? 0 : ang_flush(ctx);
-	if (ret)
-		return ret;
-	ang_reap(ctx);
-	if (done(ctx, arg))
-		return 0;
 	if (timeout_ms && !ctx->dead && spin(ctx, done, arg))
 		return 0;
 	for (;;) {
 		int ms = timeout_ms < 0 ? ANGARA_FOREVER : left_ms(end);
 
-		/* Nobody wakes whoever waits for a member that died. */
+		/* No event reports the death of a member, so check for it. */
 		if (ctx->colls.busy && (ms < 0 || ms > ANG_LOOK_MS))
 			ms = ANG_LOOK_MS;
 		ang_ctx_look(ctx);
@@ -121,7 +105,29 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 	}
 }
 
-/* Lets others go on, and asks whether the device is gone. */
+/**
+ * ang_wait_until() - wait for a condition on completions or counters
+ * @ctx: context
+ * @done: condition
+ * @arg: passed to @done
+ * @timeout_ms: deadline, or ANGARA_FOREVER
+ *
+ * Events that have happened count even if the device is gone or time is up.
+ *
+ * Return: 0; -ETIMEDOUT; -ENODEV.
+ */
+int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
+		   int timeout_ms)
+{
+	int ret = ctx->dead ? 0 : ang_flush(ctx);
+
+	if (ret)
+		return ret;
+	ang_reap(ctx);
+	return done(ctx, arg) ? 0 : wait_longer(ctx, done, arg, timeout_ms);
+}
+
+/* Lets other threads run, and checks whether the device is gone. */
 void ang_turn(struct angara_ctx *ctx)
 {
 	ctx->dev.ops->relax(&ctx->dev);
@@ -135,8 +141,9 @@ ANG_PUBLIC int angara_ctx_fd(struct angara_ctx *ctx)
 }
 
 /*
- * The sequence is stored before the look, as above.  A completion or message
- * that came before is found by the look, one that comes later by the device.
+ * The sequence is stored before the check, as above.  The check finds a
+ * completion or message that came before; the device reports one that comes
+ * later.
  */
 ANG_PUBLIC int angara_ctx_arm(struct angara_ctx *ctx)
 {
@@ -155,7 +162,7 @@ ANG_PUBLIC int angara_ctx_arm(struct angara_ctx *ctx)
 }
 
 /**
- * struct counter_wait - a counter that is waited for
+ * struct counter_wait - state of a wait for a counter
  * @index: ANGARA_CTR_*
  * @value: until it is at least this
  */

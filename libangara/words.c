@@ -2,9 +2,9 @@
 /*
  * Waiting for words in memory that peers write.
  *
- * A put is no event, so a wait that has spun sleeps for a millisecond at most
- * between two looks; an event of the context ends the sleep.  What was written
- * before a word is seen after it: words are loaded with acquire.
+ * A put is no event, so after spinning a wait sleeps at most a millisecond
+ * between two checks; an event of the context ends the sleep.  Words are loaded
+ * with acquire, so data written before a word is visible after it.
  */
 #include <errno.h>
 
@@ -24,7 +24,7 @@ static u64 load_unsigned(const void *at, u32 type)
 					    ang_load_acquire((const u64 *)at);
 }
 
-/* Return: -1, 0, 1: the word is less, equal, greater. */
+/* Return: -1, 0, 1: the word is less than, equal to, greater than the value. */
 static int compare(const void *word, const void *value, u32 type)
 {
 	if (type == ANGARA_TYPE_INT32 || type == ANGARA_TYPE_INT64) {
@@ -84,7 +84,9 @@ static int words_take(struct angara_words *w, const struct angara_words *from)
 	return 0;
 }
 
-/* Those that hold, at most @max; their number is all there are. */
+/*
+ * Finds words that satisfy the comparison, at most @max.  Return: their number.
+ */
 static u32 words_find(const struct angara_words *w, u32 *index, u32 max)
 {
 	u32 found = 0;
@@ -106,7 +108,7 @@ static bool words_all(const struct angara_words *w)
 	return true;
 }
 
-/* Are there any that are not left out? */
+/* Are all words skipped? */
 static bool words_none(const struct angara_words *w)
 {
 	u32 i;
@@ -148,11 +150,11 @@ ANG_PUBLIC int angara_test_some(struct angara_ctx *ctx,
 }
 
 /**
- * struct words_wait - words that are waited for
+ * struct words_wait - state of a wait for words
  * @w: words
- * @index: out: which hold; NULL: all have to
- * @max: at most so many
- * @found: out: so many
+ * @index: out: words that satisfy the comparison; NULL: all must
+ * @max: capacity of @index
+ * @found: out: their number
  */
 struct words_wait {
 	const struct angara_words *w;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A context in a domain that it has for itself: both go when it is closed.
+ * A context in a domain of its own: both are closed together.
  */
 #ifndef ANGTEST_ALONE_H
 #define ANGTEST_ALONE_H
@@ -29,7 +29,7 @@ static inline int alone_malloc(struct angara_ctx *ctx, size_t len,
 	return angara_malloc(angara_ctx_domain(ctx), len, mr);
 }
 
-/* Where it is. */
+/* Its address. */
 static inline struct angara_peer alone_self(const struct angara_ctx *ctx)
 {
 	struct angara_ctx_info info = { .size = sizeof(info) };

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # angaractl(8) on a loopback of 2x2x2: every command as table and as JSON, the
-# drawing of a tree, events, what a user may see and do, and bad input, which
-# is told in one line and changes nothing. KTAP.
+# drawing of a tree, events, permissions, and bad input, which gets an error of
+# one line and changes nothing. KTAP.
 #
-# Works on trees 14 and 15, which must be free.
+# Works on trees 14 and 15, which must be free.  A fabric with switches is made, and
+# deleted, at the end.
 
 # shellcheck disable=SC2015,SC2016 # Perl's variables; a || that is meant so
 
@@ -24,7 +25,7 @@ skip_all()
 	exit "$KSFT_SKIP"
 }
 
-# ok STATUS NAME: what is wrong stands in $TMP/why.
+# ok STATUS NAME: $TMP/why has the error.
 ok()
 {
 	COUNT=$((COUNT + 1))
@@ -121,8 +122,8 @@ require()
 	command -v angaractl >/dev/null || skip_all 'no angaractl in PATH'
 	perl -MJSON::PP -e 1 2>/dev/null || skip_all 'no perl with JSON::PP'
 	ctl dev list || skip_all 'the driver is not loaded'
-	[ "$(grep -c ' 2x2x2 .*loop' "$TMP/out")" = 8 ] ||
-		skip_all 'no loopback with dims=2x2x2, or several'
+	[ "$(grep -c ' torus:2x2x2 .*loop' "$TMP/out")" = 8 ] ||
+		skip_all 'no loopback with torus:2x2x2, or several'
 	ctl tree show
 	! grep -qE '^ *1[45] ' "$TMP/out" || skip_all 'trees 14 or 15 are set'
 	first=$(angaractl -j dev list | sed -n 's/.*"dev": "angara\(.*\)",/\1/p' |
@@ -141,17 +142,20 @@ devices_and_links()
 	works 'the first command is the default' '^DEV +NODE +COORD' dev
 	works 'words can be shortened' '^DEV +NODE +COORD' d l
 	json 'dev list -j' '@$_ == 8 && $_->[7]{nodes} == 8 &&
-		"@{$_->[5]{coord}}" eq "1 0 1"' dev list
+		"@{$_->[5]{coord}}" eq "1 0 1" && "@{$_->[5]{dims}}" eq "2 2 2" &&
+		$_->[5]{topology} eq "torus:2x2x2"' dev list
 	works 'dev show' '^coordinates +0,0,0$' dev show "angara$first"
 	works 'dev show N' '^coordinates +0,0,0$' dev show "$first"
 	works 'dev show /dev/angaraN' '^coordinates +0,0,0$' \
 		dev show "/dev/angara$first"
 	json 'dev show -j' '$_->{node} == 0 && exists $_->{counters}{hops}' \
 		dev show "$first"
-	works 'link show' '^DEV +NODE +DIR +TO' link show
+	works 'link show' '^DEV +ROUTER +PORT +TO' link show
 	json 'link show -j' '@$_ == 48' link show
-	json 'link show dev -j' '@$_ == 6 && $_->[4]{dir} eq "Z+" &&
-		$_->[4]{neighbor} == 4' link show dev "$first"
+	json 'link show dev -j' '@$_ == 6 && $_->[4]{name} eq "Z+" &&
+		$_->[4]{port} == 4 && $_->[4]{router} == 0 &&
+		$_->[4]{neighbor} == 4 && $_->[4]{neighbor_port} == 5' \
+		link show dev "$first"
 	json 'ctx show -j' 'ref $_ eq "ARRAY"' ctx show
 	works 'ctx show' '^DEV +NODE +CTX' ctx show
 	json 'counters -j' 'ref $_ eq "ARRAY"' counters
@@ -164,7 +168,7 @@ devices_and_links()
 drawing()
 {
 	sed 's/^ *//' <<'END'
-	fabric X, torus 2x2x2
+	fabric X, torus:2x2x2
 	0 (0,0,0) root pe 1, 0 joined, up
 	├── X+ 1 (1,0,0) pe 1, 0 joined, up
 	│   ├── Y+ 3 (1,1,0) pe 1, 0 joined, up
@@ -188,7 +192,7 @@ trees()
 {
 	works 'tree create' '^tree 14: 8 nodes .* 8 participants$' \
 		tree create 14 root 0
-	works 'tree show lists it' '^ *14 +0x[0-9a-f]+ +0 +8 +8 +0 +uid:0' \
+	works 'tree show lists it' '^ *14 +0x[0-9a-f]+ +0 +8 +0 +8 +0 +uid:0' \
 		tree show
 	draws
 	works 'tree show --dot' 'n1 -> n3 .label="Y\+"' tree show 14 --dot
@@ -199,6 +203,9 @@ trees()
 	works 'a node on the way is transit' \
 		'X\+ 2 \(0,1,0\) transit, up' tree show 15
 	json 'tree show -j' '$_->{root} == 3 && @{$_->{rows}} == 4 &&
+		$_->{switches} == 0 && $_->{rows}[0]{router} == 0 &&
+		$_->{rows}[0]{to_root} == 3 && "@{$_->{rows}[2]{ports}}" eq "0 4" &&
+		!defined $_->{rows}[2]{to_root} &&
 		$_->{rows}[0]{pkey} == 0x80000000 + 12345' tree show 15
 	json 'tree check -j' '$_->{valid} && $_->{nodes} == 4' tree check 15
 	works 'tree delegate' 'delegated to uid:12345 on 8 nodes' \
@@ -208,6 +215,22 @@ trees()
 		tree delegate 15 pkey 7
 	works 'tree delegate none' 'delegated to none' tree delegate 15 none
 	works 'counters of trees' ' tree +14 +up_credits +[0-9]+$' counters tree
+}
+
+# There are two cables between neighbours: two trees from node 0 have room, but not
+# beside tree 14, which is set.
+plans()
+{
+	works 'tree plan' '^TREE +ROOT +DEPTH +LINKS' tree plan
+	json 'tree plan -j' '@{$_->{rows}} == 16 && $_->{costs}[0]{depth} == 3 &&
+		$_->{costs}[0]{load} == 1 && $_->{times}[1]{"allreduce us"} > 1' \
+		tree plan root 0 trees 2 bytes 65536 --fabric torus:2x2x2
+	json 'tree plan -j counts trees that are set' '@{$_->{rows}} == 16 &&
+		$_->{costs}[0]{load} == 2' tree plan root 0 trees 2
+	json 'tree plan of a fabric with switches' '@{$_->{rows}} == 40 &&
+		$_->{costs}[0]{load} == 1' tree plan --fabric mkns:8x4
+	refused 2 'depth or load' tree plan goal best
+	refused 1 'no fabric 0x1' tree plan fabric 0x1
 }
 
 users()
@@ -255,7 +278,7 @@ in_context()
 		my ($path, @command) = @ARGV;
 		my $memory = "x" x 100;
 		open(my $dev, "+<", $path) or die "$path: $!\n";
-		my $domain = pack("V4Q", 24, (0) x 4);
+		my $domain = pack("V4Q3", 40, (0) x 6);
 		ioctl($dev, 0xE401, $domain) or die "DOMAIN_CREATE: $!\n";
 		my $ctx = pack("V6Q5V2Q", 80, 0, 8, 8, (0) x 10);
 		ioctl($dev, 0xE402, $ctx) or die "CTX_CREATE: $!\n";
@@ -286,7 +309,7 @@ contexts()
 	ok $? 'a user does not see contexts of others'
 }
 
-# A monitor is there once its socket has joined a group.
+# A monitor runs once its socket has joined a group.
 monitor_started()
 {
 	local i
@@ -340,7 +363,7 @@ bad_input()
 	refused 2 'a device is angaraN or N' dev show eth0
 	refused 1 'there is no such device' dev show 4000000
 	refused 2 'unexpected argument' dev show "$first" more
-	refused 2 'wants a value' link show dev
+	refused 2 'needs a value' link show dev
 	refused 1 'there is no such device' link show dev 4000000
 	refused 2 'from 0 to 63' tree create 64 root 0
 	refused 2 'from 0 to 63' tree create -- -1 root 0
@@ -374,7 +397,7 @@ bad_input()
 	refused 1 'is not set' tree show 13
 	refused 2 'one tree' tree show --dot
 	refused 2 'does not take --all' dev list --all
-	refused 2 'to whom' tree delegate 15
+	refused 2 'which partition' tree delegate 15
 	refused 2 'a partition is' tree delegate 15 somebody
 	refused 2 'count is a number' monitor count 0
 	refused 2 'no such argument' counters frobnicate
@@ -384,7 +407,7 @@ no_family()
 {
 	local status=0
 
-	# The family is there in the first network name space only.
+	# The family exists only in the first network namespace.
 	timeout 20 unshare -n angaractl dev list >"$TMP/out" 2>"$TMP/err" ||
 		status=$?
 	BEFORE=$(state)
@@ -393,23 +416,26 @@ no_family()
 	ok $? 'it says what to do when there is no driver'
 }
 
+# race TREE ROWS [ARG]...: four create a tree at once.
 race()
 {
-	local i pids=() won=0 status=0
+	local tree=$1 rows=$2 i pids=() won=0 status=0
 
-	for i in 1 2 3 4; do
-		timeout 20 angaractl tree create 14 root "$i" \
+	shift 2
+	for i in 0 1 2 3; do
+		timeout 20 angaractl tree create "$tree" root "$i" "$@" \
 			>/dev/null 2>&1 &
 		pids+=($!)
 	done
 	for i in "${pids[@]}"; do
 		wait "$i" && won=$((won + 1))
 	done
-	ctl tree check 14 || status=1
+	ctl tree check "$tree" "$@" || status=1
 	[ "$won" = 1 ] || status=1
 	[ "$status" = 0 ] || why "$won of 4 succeeded"
-	ok "$status" 'of several who create a tree at once, one does'
-	works 'tree delete' 'tree 14: 8 rows cleared' tree delete 14
+	ok "$status" "of several who create tree $tree at once, one does"
+	works "tree delete $tree" "tree $tree: $rows rows cleared" \
+		tree delete "$tree" "$@"
 }
 
 # torn N: the first N dumps are inconsistent
@@ -418,7 +444,7 @@ torn()
 	LD_PRELOAD=$DIR/torn.so TORN=$1 ctl dev list
 }
 
-# What changes while it is read is read again, up to eight times.
+# Objects that change while they are read are read again, up to eight times.
 torn_dumps()
 {
 	local status=0
@@ -435,10 +461,100 @@ torn_dumps()
 	torn 8 || status=1
 	[ "$(grep -c loop "$TMP/out")" = 8 ] &&
 		[ "$(wc -l <"$TMP/err")" = 1 ] &&
-		grep -q '^angaractl: warning: .*changed while' "$TMP/err" ||
+		grep -q '^angaractl: warning: .*changed during' "$TMP/err" ||
 		status=1
 	[ "$status" = 0 ] || why 'wanted: eight devices and a warning'
 	ok "$status" 'one that stays torn is shown with a warning'
+}
+
+# A fabric with switches: four nodes, and a switch for each line of two.  Node 0
+# keeps switches 4 and 6.
+switches()
+{
+	local loop=/sys/bus/angara_loop number status=0
+
+	if ! echo kns:2x2 2>/dev/null >$loop/new_fabric; then
+		echo "ok $((++COUNT)) a fabric with switches # SKIP none can be made"
+		return
+	fi
+	number=$(awk '$2 == "kns:2x2" { n = $1 } END { print n }' $loop/fabrics)
+	kns=$(awk '$2 == "kns:2x2" { sub("^0*", "", $5); n = "0x" $5 }
+		END { print n }' $loop/fabrics)
+	json 'dev list -j of it' '@$_ == 4 && $_->[3]{topology} eq "kns:2x2" &&
+		"@{$_->[3]{coord}}" eq "1 1" && !exists $_->[3]{dims}' \
+		dev list fabric "$kns"
+	json 'link show -j has links of switches' '@$_ == 16 &&
+		(grep { $_->{router} >= 4 } @$_) == 8 &&
+		!(grep { $_->{router} >= 4 && $_->{neighbor} >= 4 } @$_)' \
+		link show fabric "$kns"
+	switch_trees
+	switch_users
+	switch_refusals
+	race 13 7 fabric "$kns"
+	works 'tree delete clears them' "tree 14: $rows rows cleared" \
+		tree delete 14 fabric "$kns"
+	works 'tree 15 is cleared' 'tree 15: 1 rows cleared' \
+		tree delete 15 fabric "$kns"
+	json 'no row of it is left' '@$_ == 0' tree show fabric "$kns"
+	echo "$number" >$loop/del_fabric || status=1
+	ok "$status" 'the fabric is deleted'
+}
+
+# Rows of all four nodes, and of switches between them.
+switch_trees()
+{
+	json 'tree create lays rows of switches' '$_->{nodes} == 4 &&
+		$_->{switches} == 3 && $_->{pe} == 4' \
+		tree create 14 root 0 fabric "$kns"
+	rows=7
+	json 'tree show -j has them' '$_->{nodes} == 4 && $_->{switches} == 3 &&
+		@{$_->{rows}} == 7 && $_->{root} == 0 &&
+		(grep { $_->{router} >= 4 && $_->{pe} == 0 && $_->{state} eq "up" &&
+			exists $_->{counters}{up_credits} } @{$_->{rows}}) == 3 &&
+		!(grep { $_->{router} < 4 && $_->{router} != $_->{node} }
+			@{$_->{rows}})' tree show 14 fabric "$kns"
+	works 'tree show counts them' '^ *14 +0x[0-9a-f]+ +0 +4 +3 +4 +0 +uid:0' \
+		tree show fabric "$kns"
+	works 'tree show draws them' \
+		'^├── port 0 to switch 4 transit, up$' tree show 14 fabric "$kns"
+	works 'and what is behind them' \
+		'port [0-9]+ to 3 \(1,1\) pe 1, 0 joined, up$' \
+		tree show 14 fabric "$kns"
+	[ "$(grep -c 'not reached\|not set' "$TMP/out")" = 0 ] || why 'all reached'
+	ok $? 'all of them are reached'
+	works 'tree show --dot' 'n4 .label="switch 4.*shape=ellipse' \
+		tree show 14 --dot fabric "$kns"
+	works 'tree check' 'tree 14 is valid: 4 nodes and 3 switches, root 0' \
+		tree check 14 fabric "$kns"
+	works 'counters of switches' ' switch-link +[01] +packets_(up|down) +[0-9]+$' \
+		counters link fabric "$kns"
+	works 'tree create of one node needs no switch' \
+		'^tree 15: 1 node of fabric' \
+		tree create 15 root 1,1 nodes 3 fabric "$kns"
+}
+
+# Rows of switches are as visible as those of nodes.
+switch_users()
+{
+	local status=0
+
+	as_user 54321 -j tree show fabric "$kns" &&
+		perl -MJSON::PP -e 'local $/; exit !!@{decode_json(<STDIN>)}' \
+			<"$TMP/out" || { why; status=1; }
+	ok "$status" 'a user sees no rows of switches of others'
+	status=0
+	as_user 54321 -j link show fabric "$kns" &&
+		[ "$(grep -c '"router"' "$TMP/out")" = 16 ] || { why; status=1; }
+	ok "$status" 'a user sees links of switches'
+}
+
+switch_refusals()
+{
+	refused 1 'tree 14 is set on 7 routers' tree create 14 root 0 fabric "$kns"
+	refused 2 'from 0 to 3' tree create 13 root 4 fabric "$kns"
+	refused 2 'coordinates are 2 numbers' tree create 13 root 1,2 fabric "$kns"
+	refused 2 'coordinates are 2 numbers' tree create 13 root 1,1,0 fabric "$kns"
+	refused 2 '0-3,6' tree create 13 root 0 nodes 4 fabric "$kns"
 }
 
 echo 'KTAP version 1'
@@ -447,14 +563,16 @@ fabric=$(angaractl -j dev list | sed -n 's/.*"fabric": "\(.*\)",/\1/p' |
 	head -n 1)
 devices_and_links
 trees
+plans
 users
 contexts
 bad_input
 events
 no_family
 torn_dumps
-race
+race 14 8
 json 'tree delete -j' '$_->{cleared} == 4' tree delete 15
 works 'nothing is left' '^TREE' tree show
+switches
 echo "1..$COUNT"
 [ "$BAD" = 0 ]

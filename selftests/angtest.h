@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests share: finding the devices of a fabric, a context driven
- * straight through the ABI (no library, so that each can tell on the other),
- * and a look at what the kernel accounts.
+ * Common code of the tests: finding the devices of a fabric, a context driven
+ * straight through the ABI (without the library, so that each can expose errors
+ * of the other), and what the kernel accounts.
  *
  * Functions return 0 or -errno unless they say otherwise.
  */
@@ -23,7 +23,7 @@
 
 #define AT_MAX_NODES	64
 #define AT_PAGE		4096UL
-/* How long anything that must happen may take, on a busy emulated machine. */
+/* Limit for anything that must happen, on a busy emulated machine. */
 #define AT_TREES	16	/* that every device under test has */
 #define AT_DEADLINE_MS	60000
 #define AT_NOBODY	65534
@@ -32,9 +32,10 @@
 
 #define AT_ROOT		1U	/* needs root */
 #define AT_DEVICE	2U	/* needs one device */
-#define AT_TORUS	4U	/* needs a whole fabric of 8 to 64 nodes */
+#define AT_TORUS	4U	/* needs a complete fabric of 8 to 64 nodes */
 #define AT_LOOP		8U	/* needs the loopback's sysfs files */
 #define AT_CARD		16U	/* needs two adapters on PCI Express */
+#define AT_HUGE		32U	/* needs huge pages of 2 MiB */
 
 void at_require(unsigned int what);
 
@@ -58,21 +59,30 @@ long at_proc_bytes(const char *file, const char *name);
 /* Memory that this process is charged for: VmLck + VmPin. */
 long at_charged(void);
 
+/*
+ * The same, for what is given back by work in the background: waits until it is
+ * at most @allowed, or for a deadline.
+ */
+long at_charged_soon(long allowed);
+
 /* Memory that is available on the machine, in bytes. */
 long at_memory(void);
 /*
- * How much less it is than @before. Memory may be freed late: waits until it
- * is no more than @allowed, or a deadline.
+ * How much less it is than @before. Memory may be freed late: waits until it is
+ * at most @allowed, or for a deadline.
  */
 long at_memory_lost(long before, long allowed);
 
 /* Bytes written or -errno. */
 int at_write_file(const char *path, const char *text);
 
-/* The kernel fails that allocation or copy of a thread which is named here. */
+/*
+ * The kernel fails the allocation or copy of this thread with the number
+ * written here.
+ */
 #define AT_FAIL_NTH	"/proc/thread-self/fail-nth"
 
-/* Return: NULL, or the file without which allocations cannot be made to fail. */
+/* Return: NULL, or the missing file without which allocations cannot fail. */
 const char *at_failing_init(void);
 
 #define AT_MAX_LOOPS	256
@@ -84,19 +94,19 @@ struct at_loop {
 	uint64_t id;
 };
 
-/* How many there are, at most @max of them in @list. */
+/* Number of loopback fabrics, at most @max of them in @list. */
 int at_loop_list(struct at_loop *list, unsigned int max);
 int at_loop_add(const char *dims, struct at_loop *made);
 /* Writes @num to del_fabric. */
 int at_loop_del(const char *num);
 int at_loop_remove(const struct at_loop *loop);
-/* The dimensions that the module was loaded with, "" for none. */
+/* The dimensions of the module's parameter, "" for none. */
 void at_loop_dims(char *dims, size_t len);
-/* Unloads and loads the modules again, with the dimensions they had. */
+/* Unloads and loads the modules again, with the same dimensions. */
 int at_reload(void);
 int at_run_command(const char *command);
 
-/* A child without privileges or memory allowance of root's. */
+/* A child without privileges and without root's limit of locked memory. */
 int at_become(unsigned int uid);
 /* Exit status of @pid; -ETIMEDOUT and the child killed after @ms; -signal. */
 int at_wait_child(pid_t pid, unsigned int ms);
@@ -106,7 +116,7 @@ int at_wait_child(pid_t pid, unsigned int ms);
 /**
  * struct at_fabric - a torus all of whose nodes are on this machine
  * @id: fabric id
- * @nodes: how many
+ * @nodes: their number
  * @ndims: dimensions
  * @dims: their sizes
  * @dev: number of the device of each node
@@ -119,7 +129,7 @@ struct at_fabric {
 	unsigned int dev[AT_MAX_NODES];
 };
 
-/* The torus of a device into @ndims and @dims, as file "fabric" describes it. */
+/* The torus of a device into @ndims and @dims, from file "fabric". */
 int at_torus(unsigned int dev, struct at_fabric *f);
 int at_fabric_find(struct at_fabric *f, unsigned int min_nodes);
 int at_fabric_find_id(struct at_fabric *f, uint64_t id);
@@ -133,21 +143,21 @@ int at_query(int fd, struct angara_query *q);
 
 /**
  * struct at_ctx - a context and its mapped queues
- * @dom: the open device, with the domain
- * @shares: that is not the context's to close
+ * @dom: file of the device, with the domain
+ * @shares: it is not closed with the context
  * @fd: the context's file
  * @pkey: partition of the domain
- * @q: what the device says of itself
- * @c: what the context got
+ * @q: attributes of the device
+ * @c: attributes of the context
  * @sq: injection queue
  * @cq: completion queue
  * @ctl: indices
  * @ctr: event counters
  * @db: doorbell page, or NULL
- * @msg: message area, or NULL
+ * @msg: receive buffer, or NULL
  * @pi: SQ entries written
  * @ci: CQ entries taken
- * @mi: units of the message area given back
+ * @mi: units of the receive buffer given back
  */
 struct at_ctx {
 	int dom;
@@ -171,7 +181,7 @@ struct at_attr {
 	unsigned int sq;	/* entries, 0: 64 */
 	unsigned int cq;	/* entries, 0: 128 */
 	unsigned int pkey;	/* 0: the caller's own */
-	unsigned int msg;	/* bytes of the message area */
+	unsigned int msg;	/* bytes of the receive buffer */
 	uint64_t job;		/* key of the job, 0: none */
 };
 
@@ -181,20 +191,20 @@ long at_domain_create(int fd, unsigned int pkey);
 int at_ctx_open(struct at_ctx *x, unsigned int dev, const struct at_attr *attr);
 /* As at_ctx_open(), on an open file. */
 int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr);
-/* One more context in the domain of an open file, which stays the caller's. */
+/* One more context in the domain of an open file, which the caller closes. */
 int at_ctx_add(struct at_ctx *x, int dom, const struct at_attr *attr);
-/* Maps the memory of a context that another process has made. */
+/* Maps the memory of a context that another process made. */
 int at_ctx_map(struct at_ctx *x);
 void at_ctx_close(struct at_ctx *x);
 
-/* Key of the new region, the lowest that is free, or -errno. */
+/* Key of the new region, the lowest free one, or -errno. */
 int at_mr(struct at_ctx *x, const void *addr, size_t len, unsigned int access);
-/* Key of the new region, which the driver gives, or 0 and *@ret -errno. */
+/* Key of the new region, chosen by the driver, or 0 and *@ret -errno. */
 uint64_t at_mr_any(struct at_ctx *x, const void *addr, size_t len,
 		   unsigned int access, int *ret);
 int at_mr_dereg(struct at_ctx *x, uint64_t key);
 
-/* Where the second of two contexts is, seen from the first on node 0. */
+/* Place of the second of two contexts, seen from the first on node 0. */
 enum at_where {
 	AT_SAME_CTX,
 	AT_SAME_NODE,
@@ -206,7 +216,7 @@ enum at_where {
  * struct at_ends - two contexts of one fabric, each with a region
  * @f: fabric, of at least 8 nodes
  * @xx: the first
- * @yy: the second, if they are two
+ * @yy: the second, if they differ
  * @x: the first
  * @y: the second
  * @xmem: memory of @x
@@ -226,7 +236,7 @@ struct at_ends {
 	int ykey;
 };
 
-/* @mem: bytes of each region.  Return: 0 or -errno; close it in any case. */
+/* @mem: bytes of each region.  Return: 0 or -errno; close it in either case. */
 int at_ends_open(struct at_ends *p, enum at_where where,
 		 const struct at_attr *attr, size_t mem);
 void at_ends_close(struct at_ends *p);
@@ -259,7 +269,7 @@ int at_wait_counter(struct at_ctx *x, unsigned int n, uint64_t value,
 
 /* Waits for the next message; NULL if none comes. */
 const struct angara_msg *at_wait_msg(struct at_ctx *x, unsigned int ms);
-/* Gives it back, and rings if others wait. Return: 0 or -errno. */
+/* Gives it back, and kicks if others wait. Return: 0 or -errno. */
 int at_free_msg(struct at_ctx *x, const struct angara_msg *m);
 
 struct angara_wqe at_put(const struct at_ctx *to, uint64_t rkey, uint64_t roff,
@@ -268,10 +278,10 @@ struct angara_wqe at_get(const struct at_ctx *from, uint64_t rkey, uint64_t roff
 			 uint64_t lkey, uint64_t loff, uint32_t len);
 struct angara_wqe at_coll(unsigned int opcode, unsigned int tree,
 			  uint64_t src_key, uint64_t dst_key, uint32_t len);
-/* Where a collective of at_coll() writes. */
+/* Destination of a collective of at_coll(). */
 void at_coll_dst(struct angara_wqe *w, uint64_t off);
 
-/* Fills @p with a pattern of @seed, and checks it. */
+/* Fills @p with a pattern of @seed; checks it. */
 void at_fill(void *p, size_t len, unsigned int seed);
 bool at_filled(const void *p, size_t len, unsigned int seed);
 /* Is all of it @byte? */

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The applications on a fabric: every one of them on several numbers of
-# processes, offloaded and by puts, checked; and how they end when something
-# is wrong. Programs come from PATH. KTAP.
+# The applications on a fabric: each on several numbers of processes, offloaded
+# and by puts, checked; and their end after a failure. Programs come from PATH.
+# KTAP.
 
 set -u
 
@@ -155,7 +155,7 @@ bad_input()
 		angara-run -n 3 angara-spmv --foo
 }
 
-# Each check finds what it is there to find, and names the rank.
+# Each check finds its fault, and names the rank.
 found()
 {
 	local way
@@ -163,13 +163,13 @@ found()
 	for way in '' --p2p; do
 		# shellcheck disable=SC2086 # no word if empty
 		{
-			refused "bcast-file finds a spoilt byte $way" \
-				'rank 2: what arrived differs' 1 angara-run -n 3 \
+			refused "bcast-file finds a corrupt byte $way" \
+				'rank 2: received data differ' 1 angara-run -n 3 \
 				angara-bcast-file --flip 2 $way "$0"
-			refused "heat2d finds a spoilt cell $way" 'of rank 1, is' 1 \
+			refused "heat2d finds a corrupt cell $way" 'of rank 1, is' 1 \
 				angara-run -n 3 angara-heat2d --nx 9 --ny 9 \
 				--steps 2 --check --flip 1 $way
-			refused "spmv finds a spoilt element $way" \
+			refused "spmv finds a corrupt element $way" \
 				'rank 2: check:' 1 angara-run -n 3 angara-spmv \
 				--n 64 --iters 2 --check --flip 2 $way
 		}
@@ -178,10 +178,10 @@ found()
 	angara-run -n 3 angara-bcast-file --flip 1 --out "$TMP/spoilt" "$0" \
 		2>"$TMP/why" && BAD=$((BAD + 1))
 	[ -z "$(ls -A "$TMP/spoilt")" ]
-	report $? "bcast-file leaves nothing half-written"
+	report $? "bcast-file leaves no incomplete file"
 }
 
-# interrupted SIGNAL WHOM: a job ends in time and not well
+# interrupted SIGNAL WHOM: a job ends in time and with an error
 interrupted()
 {
 	local signal=$1 whom=$2 status=0 run
@@ -191,7 +191,7 @@ interrupted()
 	timeout 60 angara-run -n 8 angara-bcast-file --chunk 16 \
 		--out "$TMP/cut" "$TMP/file" &
 	run=$!
-	# Until all have their files, and so at least have begun.
+	# Wait until all have their files, and so have started.
 	while [ "$(find "$TMP/cut" -type f | wc -l)" != 8 ] &&
 		kill -0 "$run" 2>/dev/null; do
 		sleep 0.1
@@ -207,7 +207,7 @@ killed()
 	interrupted TERM angara-run >"$TMP/why" 2>&1 &&
 		[ -z "$(ls -A "$TMP/cut")" ]
 	report $? "a job that is terminated leaves no files"
-	# The name that pkill sees is cut.
+	# The name that pkill sees is truncated.
 	interrupted KILL angara-bcast-fi >"$TMP/why" 2>&1
 	report $? "a process that is killed ends the job"
 }
@@ -215,7 +215,7 @@ killed()
 case ${ANGARA_FABRIC:-} in
 embedded*) ;;
 *) [ -c /dev/angara0 ] || skip_all \
-	"no adapter: modprobe angara_loop dims=2x2x2, or ANGARA_FABRIC=embedded:2x2x2" ;;
+	"no adapter: modprobe angara_loop fabric=torus:2x2x2, or ANGARA_FABRIC=embedded:2x2x2" ;;
 esac
 for program in angara-run angara-bcast-file angara-heat2d angara-spmv \
 	angara-collops; do

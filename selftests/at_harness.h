@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's harness, with more patience: a test is bounded, but a guest on
- * a busy machine may take twenty times as long as on an idle one.
+ * The kernel's harness, with a longer timeout: a guest on a busy machine may
+ * take twenty times as long as on an idle one.
  */
 #ifndef ANGTEST_HARNESS_H
 #define ANGTEST_HARNESS_H

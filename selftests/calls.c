@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How each ioctl is used well.
+ * A valid call of each ioctl.
  */
 #include <string.h>
 #include <unistd.h>
@@ -163,7 +163,7 @@ static void fill_tree_get(struct state *s, void *buf)
 	((struct angara_tree_get *)buf)->row.tree = s->tree;
 }
 
-/* CLEAR, CHECK, JOIN and LEAVE have the tree in the same place. */
+/* CLEAR, CHECK, JOIN and LEAVE have the tree at the same offset. */
 static void fill_tree(struct state *s, void *buf)
 {
 	((struct angara_tree_clear *)buf)->tree = s->tree;
@@ -215,7 +215,7 @@ static int drop_mr(struct state *s, const void *buf)
 {
 	struct angara_mr_deregister d = { .size = sizeof(d) };
 
-	/* @buf may stand at any address. */
+	/* @buf may be unaligned. */
 	memcpy(&d.key, (const char *)buf + offsetof(struct angara_mr_register, key),
 	       sizeof(d.key));
 	return at_ioctl(s->fd, ANGARA_IOCTL_MR_DEREG, &d);
@@ -272,7 +272,7 @@ const struct call call_mr_reg = {
 	.cmd = ANGARA_IOCTL_MR_REG,
 	.size = sizeof(struct angara_mr_register),
 	.reserved = { RESERVED(struct angara_mr_register, reserved) },
-	.flags = ANGARA_MR_KEY,
+	.flags = ANGARA_MR_KEY | ANGARA_MR_WATCH,
 	.needs_domain = true,
 	.answers = true,
 	.before = with_domain,
@@ -292,8 +292,11 @@ const struct call call_mr_dereg = {
 const struct call call_tree_set = {
 	.cmd = ANGARA_IOCTL_TREE_SET,
 	.size = sizeof(struct angara_tree_set),
-	.flags = ANGARA_TREE_OWNED | ANGARA_TREE_JOB,
-	.reserved = { RESERVED(struct angara_tree_set, row.reserved) },
+	.first = offsetof(struct angara_tree_set, router),
+	.flags = ANGARA_TREE_OWNED | ANGARA_TREE_JOB | ANGARA_TREE_ROUTER,
+	.reserved = { RESERVED(struct angara_tree_set, row.reserved),
+		      RESERVED(struct angara_tree_set, router),
+		      RESERVED(struct angara_tree_set, reserved) },
 	.before = no_row,
 	.fill = fill_tree_set,
 	.after = drop_row,
@@ -302,6 +305,10 @@ const struct call call_tree_set = {
 const struct call call_tree_get = {
 	.cmd = ANGARA_IOCTL_TREE_GET,
 	.size = sizeof(struct angara_tree_get),
+	.first = offsetof(struct angara_tree_get, router),
+	.flags = ANGARA_TREE_ROUTER,
+	.reserved = { RESERVED(struct angara_tree_get, router),
+		      RESERVED(struct angara_tree_get, reserved) },
 	.answers = true,
 	.before = set_row,
 	.fill = fill_tree_get,
@@ -311,8 +318,8 @@ const struct call call_tree_get = {
 const struct call call_tree_clear = {
 	.cmd = ANGARA_IOCTL_TREE_CLEAR,
 	.size = sizeof(struct angara_tree_clear),
-	.flags = ANGARA_TREE_CLEAR_OWNED,
-	.reserved = { RESERVED(struct angara_tree_clear, reserved) },
+	.flags = ANGARA_TREE_CLEAR_OWNED | ANGARA_TREE_ROUTER,
+	.reserved = { RESERVED(struct angara_tree_clear, router) },
 	.before = set_row,
 	.fill = fill_tree,
 	.after = keep,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ioctls, and for each how it is used well: what the sweep starts from.
+ * The ioctls, with a valid call of each: the base of the sweeps.
  */
 #ifndef ANGTEST_CALLS_H
 #define ANGTEST_CALLS_H
@@ -8,16 +8,16 @@
 #include "angtest.h"
 
 /**
- * struct state - what the calls work on
+ * struct state - objects that the calls use
  * @dev: device
  * @fd: open file of the device
- * @ctx: file of the context made last, or -1
+ * @ctx: file of the newest context, or -1
  * @efd: eventfd
- * @tree: a tree that nobody uses
- * @key: region registered last
+ * @tree: an unused tree
+ * @key: newest region
  * @pkey: partition of this process
  * @mem: a page
- * @end: of the page before an unmapped one
+ * @end: of that page; the next one is unmapped
  */
 struct state {
 	unsigned int dev;
@@ -32,18 +32,18 @@ struct state {
 };
 
 /**
- * struct call - one ioctl, and how to use it well
+ * struct call - one ioctl, and a valid call of it
  * @cmd: number
- * @size: size that is known now
- * @first: first published size, if another
+ * @size: current size
+ * @first: first published size, if it differs
  * @flags: flags it knows
  * @reserved: ranges of reserved bytes, offset and length
  * @on_ctx: of a context's file
- * @needs_domain: answers -ENXIO without a domain
+ * @needs_domain: returns -ENXIO without a domain
  * @answers: writes to its argument
- * @before: makes the valid request possible
+ * @before: prepares the valid request
  * @fill: makes a valid request
- * @after: undoes it
+ * @after: undoes the request
  */
 struct call {
 	unsigned long cmd;
@@ -53,7 +53,7 @@ struct call {
 	struct {
 		unsigned int off;
 		unsigned int len;
-	} reserved[2];
+	} reserved[3];
 	bool on_ctx;
 	bool needs_domain;
 	bool answers;
@@ -68,7 +68,7 @@ extern const struct call call_query, call_domain_create, call_ctx_create, call_m
 	call_eventfd;
 
 int state_init(struct state *s);
-/* The file that @c is for; and an ioctl on it. */
+/* The file that @c is for; an ioctl on that file. */
 int state_file(const struct state *s, const struct call *c);
 int state_call(struct state *s, const struct call *c, void *arg);
 void state_close(struct state *s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adapters on PCI Express: doorbells that processes ring by themselves, resets,
- * unbinding and removal, in the middle of traffic.
+ * Adapters on PCI Express: doorbells that processes ring by a store, resets,
+ * unbinding and removal, under traffic.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "at_harness.h"
@@ -25,10 +26,10 @@ AT_REQUIRE(AT_ROOT | AT_CARD)
 #define BIND	"/sys/bus/pci/drivers/angara/bind"
 
 /**
- * struct shared - what users of cards and who disturbs them share
- * @stop: they are to end
- * @rounds: how often each has moved data
- * @errors: how often each was told that its device is not there
+ * struct shared - shared by users of cards and the test that disturbs them
+ * @stop: ends the users
+ * @rounds: transfers of each user
+ * @errors: errors of each user because its device is not there
  */
 struct shared {
 	int stop;
@@ -73,21 +74,21 @@ TEST_F(card, doorbell)
 	ASSERT_NE(NULL, x[0].db);
 	for (i = 0; i < 3 * x[0].c.sq_entries; i++)
 		ASSERT_EQ(ANGARA_ST_OK, at_pair_move(x, mem, i));
-	/* The ioctl is as good. */
+	/* The ioctl has the same effect. */
 	for (i = 0; i < 4; i++) {
 		struct angara_wqe put = at_put(&x[1], 0, AT_PAIR_HALF, 0, 0, AT_PAIR_HALF);
 
 		ASSERT_EQ(ANGARA_ST_OK, at_do(&x[0], &put, NULL));
 		ASSERT_EQ(ANGARA_ST_OK, at_pair_move(x, mem, i));
 	}
-	/* Nonsense rings no bell. */
+	/* Invalid stores ring no doorbell. */
 	for (i = 0; i < AT_PAGE / 4; i++)
 		x[0].db[i] = 0xDEADBEEF;
 	EXPECT_EQ(ANGARA_ST_OK, at_pair_move(x, mem, 77));
 	at_pair_close(x);
 }
 
-/* One's own page, as it is, and nothing else. */
+/* The context's own page, whole, and nothing else. */
 TEST_F(card, doorbell_mappings)
 {
 	char *mem = at_pages(AT_PAIR_LEN);
@@ -103,11 +104,11 @@ TEST_F(card, doorbell_mappings)
 	EXPECT_EQ(-EINVAL, at_card_map(x, AT_PAGE, MAP_SHARED, (uint64_t)1 << 28));
 	fd = x[0].fd;
 	x[0].fd = x[0].dom;
-	EXPECT_EQ(-ENODEV, at_card_map(x, AT_PAGE, MAP_SHARED, 0));
+	EXPECT_EQ(-EINVAL, at_card_map(x, AT_PAGE, MAP_SHARED, 0));
 	x[0].fd = fd;
 	EXPECT_EQ(MAP_FAILED, mremap((void *)x[0].db, AT_PAGE, 2 * AT_PAGE,
 				     MREMAP_MAYMOVE));
-	/* It is no memory that could be registered, and not inherited. */
+	/* It cannot be registered as memory, and is not inherited. */
 	EXPECT_EQ(-EFAULT, at_mr(&x[0], (void *)x[0].db, AT_PAGE, ALL));
 	pid = fork();
 	if (!pid) {
@@ -117,6 +118,46 @@ TEST_F(card, doorbell_mappings)
 	EXPECT_EQ(-SIGSEGV, at_wait_child(pid, AT_DEADLINE_MS));
 	EXPECT_EQ(ANGARA_ST_OK, at_pair_move(x, mem, 1));
 	at_pair_close(x);
+}
+
+/* Another file that is the same device. */
+static int open_twin(unsigned int dev)
+{
+	static const char twin[] = "/dev/angara-twin";
+	struct stat st;
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/angara%u", dev);
+	if (stat(path, &st) || mknod(twin, S_IFCHR | 0600, st.st_rdev))
+		return -1;
+	fd = open(twin, O_RDWR | O_CLOEXEC);
+	unlink(twin);
+	return fd;
+}
+
+/* A reset takes the doorbells of all files, whatever name they were opened by. */
+TEST_F(card, reset_takes_doorbells)
+{
+	struct at_ctx x[4];
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		int fd = i % 2 ? open_twin(self->f.dev[0]) :
+				 at_open(self->f.dev[0]);
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, at_ctx_create(&x[i], fd, NULL));
+		at_card_ring(&x[i]);
+		/* The card answers nothing there. */
+		EXPECT_EQ(~0U, x[i].db[1]);
+	}
+	ASSERT_EQ(0, at_card_reset(self->bdf[0]));
+	for (i = 0; i < 4; i++) {
+		x[i].db[1] = i;
+		EXPECT_EQ(i, x[i].db[1]);
+		at_ctx_close(&x[i]);
+	}
 }
 
 /* Errors by which a process is told that its device was taken away. */
@@ -166,7 +207,7 @@ static void users_start(struct __test_metadata *_metadata,
 	}
 }
 
-/* Waits until all have moved data since now. */
+/* Waits until each user has moved data since now. */
 static bool users_go_on(FIXTURE_DATA(card) *self)
 {
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
@@ -239,7 +280,7 @@ TEST_F(card, remove_and_rescan)
 	users_end(_metadata, self);
 }
 
-/* Whoever sleeps learns of a reset, by every way of waiting. */
+/* Sleepers learn of a reset, by every kind of wait. */
 TEST_F(card, sleepers_wake)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -265,7 +306,7 @@ TEST_F(card, sleepers_wake)
 	EXPECT_EQ(0, at_wait_child(pid, AT_DEADLINE_MS));
 }
 
-/* Has the kernel hold a card enabled while it has no driver, or no more. */
+/* Makes the kernel keep a card enabled while it has no driver. */
 static int rebind(const char *bdf, const char *enable)
 {
 	int ret = at_card_poke(bdf, "driver/unbind", bdf);
@@ -278,10 +319,11 @@ static int rebind(const char *bdf, const char *enable)
 }
 
 /*
- * The first allocation fails while the driver takes a card, then the second, and
- * so on until it has it.  Some it can do without: vectors, for instance.  The
- * card has been enabled before, as ACPI, which is asked where its interrupt goes,
- * uses what it has freed if an allocation fails there.
+ * The first allocation fails while the driver binds to a card, then the second,
+ * and so on until it succeeds.  The driver works without some of them: vectors,
+ * for instance.  The card is enabled before, because ACPI, which is asked for
+ * the route of its interrupt, uses memory that it has freed if an allocation
+ * fails there.
  */
 TEST_F_TIMEOUT(card, bind_without_memory, 1800)
 {

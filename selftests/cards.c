@@ -100,7 +100,7 @@ const char *at_card_stale(struct at_ctx *x)
 		return "maps a doorbell";
 	if (poll(&p, 1, 0) != 1 || (p.revents & GONE) != GONE)
 		return "does not tell by poll(2)";
-	/* The bell is rung in vain, and the queues can still be looked at. */
+	/* The doorbell has no effect, and the queues are still readable. */
 	at_card_ring(x);
 	at_card_ring(x);
 	x->ctl->sq_pi = x->sq[0].opcode;

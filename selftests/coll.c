@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broadcast, reduce, allreduce and barrier in the network, over every root
- * and subset of eight nodes, against a reference computed here.
+ * Broadcast, reduce, allreduce and barrier in the network, over every root and
+ * subset of eight nodes, against a reference computed by the test.
  *
  * This process holds a context on each node and starts each participant's
  * part in turn, so that a failure repeats.
@@ -30,7 +30,7 @@ FIXTURE(coll) {
 	struct at_member *in[NODES];
 	unsigned int n;
 	unsigned int who[NODES];
-	size_t half;		/* where results go in each region */
+	size_t half;		/* offset of results in each region */
 	char *want;
 };
 
@@ -82,7 +82,7 @@ FIXTURE_TEARDOWN(coll)
 	free(self->want);
 }
 
-/* Lays the tree over the nodes of @set and joins them. */
+/* Sets up the tree over the nodes of @set and joins them. */
 static int lay(FIXTURE_DATA(coll) *self, unsigned int root, unsigned int set)
 {
 	uint16_t pe[AT_MAX_NODES] = { 0 };
@@ -139,7 +139,9 @@ static void clear_results(FIXTURE_DATA(coll) *self, size_t bytes)
 		memset(self->m[i].mem + self->half - GUARD, 0x5A, bytes + 2 * GUARD);
 }
 
-/* Has member @i the @bytes wanted, or with @bytes 0 nothing, and no more? */
+/*
+ * Does member @i have exactly the @bytes expected, or nothing if @bytes is 0?
+ */
 static bool result_is(FIXTURE_DATA(coll) *self, unsigned int i, size_t bytes)
 {
 	const char *dst = self->m[i].mem + self->half;
@@ -159,7 +161,7 @@ static bool is_in(FIXTURE_DATA(coll) *self, unsigned int node)
 	return false;
 }
 
-/* Member number @src of the tree sends @len bytes. 0 or what went wrong. */
+/* Member number @src of the tree sends @len bytes. 0 or the error. */
 static int bcast(FIXTURE_DATA(coll) *self, unsigned int src, uint32_t len)
 {
 	struct angara_wqe w = at_coll(ANGARA_OP_BCAST, TREE, KEY, KEY, len);
@@ -223,7 +225,7 @@ static int reduce(FIXTURE_DATA(coll) *self, unsigned int to, unsigned int type,
 	return ret;
 }
 
-/* Nobody gets through before the last one has come. */
+/* No member completes before the last one has started. */
 static int barrier(FIXTURE_DATA(coll) *self)
 {
 	struct angara_wqe w = at_coll(ANGARA_OP_BARRIER, TREE, 0, 0, 0);
@@ -243,7 +245,7 @@ static int barrier(FIXTURE_DATA(coll) *self)
 	return ret ? ret : finish_all(self);
 }
 
-/* The @k-th operation of @type, round and round. */
+/* The @k-th operation of @type, cyclically. */
 static unsigned int operation(unsigned int type, unsigned int k)
 {
 	unsigned int op = k % ANGARA_RED_NUM;
@@ -304,7 +306,7 @@ TEST_F(coll, lengths)
 	}
 }
 
-/* A megabyte and a little: over all nodes, and over a few. */
+/* Over one megabyte: over all nodes, and over a few. */
 TEST_F(coll, long_ones)
 {
 	ASSERT_EQ(0, open_members(self, LONG));
@@ -348,7 +350,7 @@ TEST_F(coll, every_receiver)
 	}
 }
 
-/* Only nodes far from each other: those between forward and get nothing. */
+/* Only distant nodes: those between them forward and get no data. */
 TEST_F(coll, transit_nodes)
 {
 	static const unsigned int sets[] = { 0x81, 0x42, 0x24, 0x18, 0x80, 0x01 };
@@ -387,7 +389,7 @@ TEST_F(coll, in_place)
 	}
 }
 
-/* All members broadcast at once, each to a place of its own. */
+/* All members broadcast at once, each to its own destination. */
 TEST_F(coll, all_broadcast)
 {
 	const uint32_t len = 5000;
@@ -420,7 +422,7 @@ TEST_F(coll, all_broadcast)
 	}
 }
 
-/* Many reductions and broadcasts started before the first one is awaited. */
+/* Many reductions and broadcasts are started before the first is awaited. */
 TEST_F(coll, many_under_way)
 {
 	enum { DEEP = 24, LEN = 1200 };

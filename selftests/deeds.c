@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the threads of races do; whatever they get for an answer is right,
- * unless no such call may give it.
+ * Random calls of the threads of race and races; any result is valid, unless no
+ * such call may return it.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static int make_domain(struct at_doer *w, unsigned int slot)
 	return ret < 0 ? ret : 0;
 }
 
-/* In the place of one of any domain, which others may be using. */
+/* Replaces a context of any domain, which other threads may be using. */
 static int make_ctx(struct at_doer *w, unsigned int slot)
 {
 	struct angara_ctx_create c = {
@@ -56,7 +56,7 @@ static int reg(struct at_doer *w, unsigned int slot)
 {
 	struct angara_mr_register r = {
 		.size = sizeof(r),
-		.flags = at_rand(&w->seed, 2) ? ANGARA_MR_KEY : 0,
+		.flags = at_rand(&w->seed, 4), /* ANGARA_MR_KEY, _WATCH */
 		.addr = (uintptr_t)w->d->mem + at_rand(&w->seed, AT_DEED_MEM / 2),
 		.length = 1 + at_rand(&w->seed, AT_DEED_MEM / 2),
 		.access = at_rand(&w->seed, 8),
@@ -73,6 +73,16 @@ static int dereg(struct at_doer *w, unsigned int slot)
 	};
 
 	return at_ioctl(file_of(w, slot), ANGARA_IOCTL_MR_DEREG, &d);
+}
+
+/* Watched regions are notified. */
+static int forget(struct at_doer *w, unsigned int slot)
+{
+	unsigned int page = at_rand(&w->seed, AT_DEED_MEM / AT_PAGE);
+
+	(void)slot;
+	return madvise(w->d->mem + page * AT_PAGE, AT_PAGE, MADV_DONTNEED) ?
+	       -errno : 0;
 }
 
 static int row(struct at_doer *w, unsigned int slot)
@@ -120,7 +130,7 @@ static int signal_fd(struct at_doer *w, unsigned int slot)
 	return ret;
 }
 
-/* Writes an entry into the queue, whatever it may hold, and rings. */
+/* Writes a random entry into the queue, and kicks. */
 static int operate(struct at_doer *w, unsigned int slot)
 {
 	int fd = ctx_of(w, slot);
@@ -167,7 +177,7 @@ static int look(struct at_doer *w, unsigned int slot)
 	}
 }
 
-/* A new file in the place of an old one, which others may be using. */
+/* Replaces an open file, which other threads may be using. */
 static int reopen(struct at_doer *w, unsigned int slot)
 {
 	int fresh;
@@ -183,7 +193,8 @@ static int reopen(struct at_doer *w, unsigned int slot)
 }
 
 static int (*const deeds[])(struct at_doer *w, unsigned int slot) = {
-	make_domain, make_ctx, make_ctx, reg, reg, dereg, dereg, row, membership, membership, ring,
+	make_domain, make_ctx, make_ctx, reg, reg, dereg, dereg, forget,
+	row, membership, membership, ring,
 	signal_fd, operate, operate, look, reopen,
 };
 
@@ -237,7 +248,7 @@ int at_deeds_open(struct at_deeds *d, unsigned int first, unsigned int devs,
 		d->fd[i] = at_open(first);
 		if (d->fd[i] < 0)
 			return d->fd[i];
-		/* Until there is a context for it. */
+		/* A placeholder until there is a context. */
 		d->ctx[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
 		if (d->ctx[i] < 0)
 			return -errno;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that do anything at any time on the files of their process.
+ * Threads that make random calls at random times on the files of their process.
  */
 #ifndef ANGTEST_DEEDS_H
 #define ANGTEST_DEEDS_H
@@ -13,14 +13,14 @@
 #define AT_DEED_MEM	(1U << 18)
 
 /**
- * struct at_deeds - what the threads of a process share
+ * struct at_deeds - shared by the threads of a process
  * @first: number of the first device that they use
- * @devs: how many they use
- * @go: devices may go while they are in use
+ * @devs: number of devices that they use
+ * @go: devices may disappear while they are in use
  * @pkey: partition
- * @fd: open files; any thread may put a new one in the place of any
- * @mem: AT_DEED_MEM bytes for everyone's regions
- * @sq_offset: where queues are mapped; alike for all contexts
+ * @fd: open files; any thread may replace any of them
+ * @mem: AT_DEED_MEM bytes for all regions
+ * @sq_offset: offset at which queues are mapped; the same for all contexts
  * @ctl_offset: likewise
  * @stop: ends the threads
  */
@@ -39,9 +39,9 @@ struct at_deeds {
 
 /**
  * struct at_doer - a thread
- * @d: its process's
- * @seed: decides what it does
- * @bad: answers that no call may give
+ * @d: state of its process
+ * @seed: determines its calls
+ * @bad: results that no call may return
  * @calls: calls so far
  */
 struct at_doer {

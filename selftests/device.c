@@ -58,7 +58,7 @@ int at_query(int fd, struct angara_query *q)
 	return at_ioctl(fd, ANGARA_IOCTL_QUERY, q);
 }
 
-/* Takes up the fabric of device @dev if all its nodes are here. */
+/* Uses the fabric of device @dev if all its nodes are on this machine. */
 static int fabric_of(struct at_fabric *f, const struct angara_query *first,
 		     unsigned int dev, unsigned int end)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Domains: contexts that share memory, keys that have to be known whole, and
- * jobs that do not reach each other.
+ * Domains: contexts that share memory, keys that must match in all bits, and
+ * jobs that cannot reach each other.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ struct worker {
 	int failed;
 };
 
-/* A piece of the one region there, from and back to one of the region here. */
+/* Parts of the only remote region, from and to one of the local region. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -106,7 +106,7 @@ TEST_F(domain, threads_share_a_region)
 	}
 }
 
-/* Files may be closed in any order; what is left goes on. */
+/* Files may be closed in any order; the rest keeps working. */
 TEST_F(domain, outlives_its_file)
 {
 	struct at_ctx second;
@@ -147,7 +147,7 @@ TEST_F(domain, goes_on_without_contexts)
 	at_ctx_close(&next);
 }
 
-/* Files go with their last descriptor, and not with the one that made them. */
+/* A file lives until its last descriptor is closed, not the first one. */
 TEST_F(domain, lives_until_its_last_descriptor)
 {
 	int ctx = dup(self->x.fd), dom = dup(self->x.dom);
@@ -180,7 +180,7 @@ TEST_F(domain, lives_until_its_last_descriptor)
 	EXPECT_EQ(0, at_usage_wait(&rest, AT_DEADLINE_MS));
 }
 
-/* Passes a context, as it is, and its file. */
+/* Sends a context and its file. */
 static int pass(int sock, const struct at_ctx *x)
 {
 	union {
@@ -203,7 +203,7 @@ static int pass(int sock, const struct at_ctx *x)
 	return sendmsg(sock, &msg, 0) == sizeof(*x) ? 0 : -errno;
 }
 
-/* Takes a context that was passed, and maps its memory here. */
+/* Receives a context, and maps its memory. */
 static int take(int sock, struct at_ctx *x)
 {
 	union {
@@ -225,7 +225,7 @@ static int take(int sock, struct at_ctx *x)
 	return at_ctx_map(x);
 }
 
-/* Makes a domain, uses it, passes the context's file and exits. */
+/* Makes a domain, uses it, sends the context's file and exits. */
 static int maker(const struct at_fabric *f, const struct at_ctx *to, int sock)
 {
 	char *mem = at_pages(PIECE);
@@ -257,7 +257,7 @@ TEST_F(domain, outlives_its_maker)
 		_exit(maker(&self->f, &self->y, sock[1]));
 	ASSERT_EQ(0, at_wait_child(pid, AT_DEADLINE_MS));
 	EXPECT_TRUE(at_filled(self->mem, PIECE, 1));
-	/* The maker and its memory are gone; the pages are the domain's. */
+	/* The maker and its memory are gone; the domain keeps the pages. */
 	ASSERT_EQ(0, at_usage(&use));
 	EXPECT_EQ(self->use.contexts + 3, use.contexts);
 	EXPECT_EQ(self->use.mrs + 2, use.mrs);
@@ -296,7 +296,7 @@ TEST_F(domain, inherited_by_a_child)
 	EXPECT_EQ(self->use.contexts + 2, use.contexts);
 }
 
-/* Adds 8 bytes given with it at @key's beginning; a fetch to @aux of slot 0. */
+/* Adds 8 inline bytes at @key's beginning; a fetch to @aux of slot 0. */
 static struct angara_wqe add(const struct at_ctx *to, unsigned int opcode,
 			     uint64_t key, uint64_t aux)
 {
@@ -354,7 +354,7 @@ TEST_F(domain, keys_are_known_whole)
 	EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &put, NULL));
 }
 
-/* Two jobs of one user, of one partition. */
+/* Two jobs of one user, in one partition. */
 TEST_F(domain, jobs_do_not_reach_each_other)
 {
 	struct at_attr one = { .job = JOB, .msg = ANGARA_MIN_MSG_BYTES };
@@ -484,7 +484,7 @@ TEST_F(domain, ten_thousand_regions)
 	put = at_put(&self->y, key[0], 0, 0, 0, 1);
 	EXPECT_EQ(ANGARA_ST_KEY, at_do(&self->x, &put, NULL));
 	free(key);
-	/* The rest goes with the file. */
+	/* Closing the file releases the rest. */
 }
 
 TEST_HARNESS_MAIN

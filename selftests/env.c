@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the tests run: what the machine offers, what the kernel accounts,
- * fabrics made and removed through sysfs, processes of other users.
+ * The environment of the tests: facilities of the machine, the kernel's
+ * accounting, fabrics made and removed through sysfs, processes of other users.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -19,7 +19,7 @@
 #include "angtest.h"
 
 #define LOOP_DIR	"/sys/bus/angara_loop/"
-#define LOOP_DIMS	"/sys/module/angara_loop/parameters/dims"
+#define LOOP_DIMS	"/sys/module/angara_loop/parameters/fabric"
 
 static void skip_all(const char *fmt, ...)
 {
@@ -66,6 +66,10 @@ void at_require(unsigned int what)
 		skip_all(LOOP_DIR "new_fabric: %s", strerror(errno));
 	if ((what & AT_CARD) && cards() < 2)
 		skip_all("there are no two adapters on PCI Express");
+	if ((what & AT_HUGE) &&
+	    (access("/proc/sys/vm/nr_hugepages", W_OK) ||
+	     at_proc_bytes("/proc/meminfo", "Hugepagesize") != 2 << 20))
+		skip_all("the system has no huge pages of 2 MiB");
 }
 
 unsigned int at_scale(unsigned int n)
@@ -130,6 +134,16 @@ long at_charged(void)
 	long pinned = at_proc_bytes("/proc/self/status", "VmPin");
 
 	return locked < 0 ? locked : pinned < 0 ? pinned : locked + pinned;
+}
+
+long at_charged_soon(long allowed)
+{
+	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
+	long charged;
+
+	while ((charged = at_charged()) > allowed && at_now_ms() < end)
+		at_sleep_ms(50);
+	return charged;
 }
 
 long at_memory(void)
@@ -279,7 +293,7 @@ int at_reload(void)
 	    at_run_command("modprobe -r angara"))
 		return -EBUSY;
 	snprintf(command, sizeof(command), "modprobe angara_loop %s%s",
-		 dims[0] ? "dims=" : "", dims);
+		 dims[0] ? "fabric=" : "", dims);
 	return at_run_command(command) ? -EIO : 0;
 }
 

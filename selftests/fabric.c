@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fabrics of the loopback: made, refused, removed under load; the modules
- * unloaded, or not while in use.
+ * Fabrics of the loopback: created, refused, removed under load; the modules
+ * unloaded, which fails while they are in use.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ FIXTURE_SETUP(fabric)
 	ASSERT_LE(0, self->n);
 }
 
-/* Are the fabrics those from before? */
+/* Are the fabrics the same as before? */
 static bool same(const FIXTURE_DATA(fabric) *self)
 {
 	struct at_loop now[AT_MAX_LOOPS];
@@ -52,7 +52,11 @@ TEST_F(fabric, bad_dims)
 	static const char *const bad[] = {
 		"", " ", "\n", "x", "0", "0x2", "2x0", "2x", "x2", "2xx2",
 		"-1", "+2", "2x-2", "2.5", "2,2", "2X2", "2 x 2", "2x2 ",
-		"2x2x2x2x2", "65536", "65535", "64x65", "4097", "2x2049",
+		"2x2x2x2x2x2x2", "torus:", "torus", "cube:2x2", "mkns:9x4",
+		"kns:", "fattree:5,2", "fattree:40,3,nodes=4000", "file:none",
+		"graph g", "graph g\nnode a\nnode b\na:0 b:0\nb:0 a:1",
+		"graph g\nnode a\nnode b",
+		"65536", "65535", "64x65", "4097", "2x2049",
 		"4294967296", "4294967297x1", "18446744073709551617", "0x10",
 		"1e2", "two", "2x2;", "2x2\n2x2", "\xff", "%s%n",
 	};
@@ -63,13 +67,13 @@ TEST_F(fabric, bad_dims)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		ret = at_loop_add(bad[i], &loop);
-		/* Space at the end is what echo leaves; it may be allowed. */
+		/* echo leaves white space at the end; it may be accepted. */
 		if (!strcmp(bad[i], "2x2 ")) {
 			if (!ret)
 				at_loop_remove(&loop);
 			continue;
 		}
-		/* Nothing written is nothing asked. */
+		/* Writing nothing requests nothing. */
 		if (!bad[i][0])
 			continue;
 		EXPECT_EQ(-EINVAL, ret) {
@@ -135,6 +139,73 @@ TEST_F(fabric, shapes)
 	}
 }
 
+#define NODES 8
+
+/* Contexts on the nodes of a fabric, which need not be a torus. */
+static int open_all(struct at_ctx *x, uint64_t id)
+{
+	unsigned int dev, n = at_devices(), found = 0;
+
+	for (dev = 0; dev < n; dev++) {
+		struct angara_query q;
+		int fd = at_open(dev), ret;
+
+		if (fd < 0)
+			continue;
+		ret = at_query(fd, &q);
+		close(fd);
+		if (ret || q.fabric_id != id || q.node >= NODES)
+			continue;
+		if (at_ctx_open(&x[q.node], dev, NULL))
+			break;
+		found++;
+	}
+	return found;
+}
+
+/* Each node puts to each: routes lead everywhere. */
+TEST_F(fabric, kinds)
+{
+	static const char *const kinds[] = {
+		"mesh:4x2", "hypercube:3",
+	};
+	enum { LEN = 3000 };
+	unsigned int i, from, to;
+	struct at_ctx x[NODES];
+	struct at_loop loop;
+	char *mem[NODES];
+	int key[NODES];
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		ASSERT_EQ(0, at_loop_add(kinds[i], &loop)) {
+			TH_LOG("'%s'", kinds[i]);
+		}
+		EXPECT_EQ(NODES, loop.nodes);
+		ASSERT_EQ(NODES, open_all(x, loop.id));
+		for (to = 0; to < NODES; to++) {
+			mem[to] = at_pages((NODES + 1) * 4096);
+			key[to] = at_mr(&x[to], mem[to], (NODES + 1) * 4096,
+					ANGARA_ACCESS_ALL);
+			EXPECT_LE(0, key[to]);
+			at_fill(mem[to] + NODES * 4096, LEN, to);
+		}
+		for (from = 0; from < NODES; from++)
+			for (to = 0; to < NODES; to++) {
+				struct angara_wqe w = at_put(&x[to], key[to],
+					from * 4096, key[from], NODES * 4096, LEN);
+
+				EXPECT_EQ(ANGARA_ST_OK, at_do(&x[from], &w, NULL));
+				EXPECT_TRUE(at_filled(mem[to] + from * 4096, LEN,
+						      from));
+			}
+		for (to = 0; to < NODES; to++) {
+			at_ctx_close(&x[to]);
+			munmap(mem[to], (NODES + 1) * 4096);
+		}
+		EXPECT_EQ(0, at_loop_remove(&loop));
+	}
+}
+
 TEST_F(fabric, many)
 {
 	struct at_loop made[24];
@@ -150,7 +221,7 @@ TEST_F(fabric, many)
 			EXPECT_NE(made[k].id, made[i].id);
 		}
 	}
-	/* Each is a world of its own. */
+	/* Fabrics are separate from each other. */
 	for (i = 0; i < n; i++) {
 		ASSERT_EQ(0, at_fabric_find_id(&f, made[i].id));
 		ASSERT_EQ(0, at_ctx_open(&x, f.dev[3], NULL));
@@ -162,7 +233,7 @@ TEST_F(fabric, many)
 	}
 }
 
-/* What goes on in a process when the fabric is taken away under it. */
+/* A process whose fabric is removed. */
 struct load {
 	unsigned int op;
 	bool sleeps;
@@ -213,7 +284,7 @@ static int work(const struct load *load, struct at_ctx *x)
 	do {
 		ret = at_do(x, &w, NULL);
 	} while (!ret);
-	/* The tree goes down when the first of its nodes does. */
+	/* The tree goes down with the first of its nodes. */
 	while (ret == ANGARA_ST_TREE_DOWN) {
 		at_sleep_ms(1);
 		ret = at_kick(x);
@@ -223,7 +294,7 @@ static int work(const struct load *load, struct at_ctx *x)
 	return ret;
 }
 
-/* Exit status: 0 for -ENODEV in the end, else something else. */
+/* Exit status: 0 if it ends with -ENODEV, else another value. */
 static int child(const struct load *load, unsigned int dev, int ready)
 {
 	struct at_ctx x;
@@ -249,7 +320,7 @@ static int child(const struct load *load, unsigned int dev, int ready)
 		fprintf(stderr, "# load %u ended with %d\n", load->op, ret);
 		return 7;
 	}
-	/* Only close() is left. */
+	/* Only close() works. */
 	if (at_query(x.dom, &q) != -ENODEV || at_leave(x.fd, 0) != -ENODEV)
 		return 8;
 	at_ctx_close(&x);
@@ -319,7 +390,7 @@ TEST_F(fabric, removed_under_load)
 	}
 }
 
-/* A device that goes while it is open: nothing but close() works. */
+/* A device that is removed while it is open: nothing but close() works. */
 TEST_F(fabric, open_device_removed)
 {
 	struct angara_tree_verify check;
@@ -328,14 +399,17 @@ TEST_F(fabric, open_device_removed)
 	struct at_loop loop;
 	struct at_ctx x;
 	char path[32];
+	int fresh;
 
 	ASSERT_EQ(0, at_loop_add("2", &loop));
 	ASSERT_EQ(0, at_fabric_find_id(&f, loop.id));
+	fresh = at_open(f.dev[0]);	/* without a domain */
+	ASSERT_LE(0, fresh);
 	ASSERT_EQ(0, at_ctx_open(&x, f.dev[0], NULL));
 	ASSERT_EQ(0, at_mr(&x, at_pages(AT_PAGE), AT_PAGE, ALL));
 	EXPECT_EQ((long)AT_PAGE, at_charged());
 	EXPECT_EQ(0, at_loop_remove(&loop));
-	/* The pages are the process's again before it closes anything. */
+	/* The pages are uncharged before the process closes anything. */
 	EXPECT_EQ(0, at_charged());
 	EXPECT_EQ(-ENODEV, at_kick(&x));
 	EXPECT_EQ(-ENODEV, at_arm(&x));
@@ -344,20 +418,22 @@ TEST_F(fabric, open_device_removed)
 	EXPECT_EQ(-ENODEV, at_tree_get(x.dom, 0, &get));
 	EXPECT_EQ(-ENODEV, at_tree_check(x.dom, 0, &check));
 	EXPECT_EQ(-ENODEV, at_mr(&x, x.sq, AT_PAGE, 0));
+	EXPECT_EQ(-ENODEV, at_domain_create(fresh, 0));
+	EXPECT_EQ(0, close(fresh));
 	at_dev_path(f.dev[0], path);
 	EXPECT_EQ(-1, access(path, F_OK));
 	at_ctx_close(&x);
 	EXPECT_EQ(0, at_charged());
 }
 
-/* A leak grows from round to round; what others take meanwhile does not. */
+/* A leak grows with every round; the load of other programs does not. */
 TEST_F(fabric, memory_comes_back)
 {
 	unsigned int i, round, n = at_scale(8);
 	struct at_loop loop;
 	long before, lost = LONG_MAX;
 
-	/* The first may leave caches behind. */
+	/* The first round may fill caches. */
 	ASSERT_EQ(0, at_loop_add("4x4x4", &loop));
 	EXPECT_EQ(0, at_loop_remove(&loop));
 	for (round = 0; round < 3 && lost > 16L << 20; round++) {
@@ -374,7 +450,7 @@ TEST_F(fabric, memory_comes_back)
 	EXPECT_GE(16L << 20, lost);
 }
 
-/* As large as they may be, 4096 nodes, if sweeps are not scaled down. */
+/* The largest fabric, 4096 nodes, if sweeps are not scaled down. */
 TEST_F(fabric, large)
 {
 	unsigned int before = at_devices(), rows = at_scale(64);
@@ -430,7 +506,7 @@ TEST_F(fabric, unload_refused_while_open)
 	ret = unload("angara");
 	EXPECT_TRUE(ret == -EAGAIN || ret == -EBUSY);
 	EXPECT_EQ(0, at_query(fd, &q));
-	/* Also when the fabric itself has gone. */
+	/* Also when the fabric itself is gone. */
 	EXPECT_EQ(0, at_loop_remove(&loop));
 	EXPECT_EQ(-ENODEV, at_query(fd, &q));
 	ret = unload("angara_loop");
@@ -464,11 +540,13 @@ TEST_F(module, load_and_unload)
 }
 
 static const char *const bad_params[] = {
-	"dims=0x2", "dims=2x", "dims=x", "dims=65536", "dims=64x65",
-	"dims=2x2x2x2x2", "contexts=129 dims=2", "contexts=-1",
+	"fabric=0x2", "fabric=2x", "fabric=x", "fabric=65536", "fabric=64x65",
+	"fabric=2x2x2x2x2x2x2", "contexts=129 fabric=2", "contexts=-1",
 };
 
-/* Bad parameters: the module does not load, and can be loaded well. */
+/*
+ * Invalid parameters: the module does not load, and loads again without them.
+ */
 TEST_F(module, bad_parameters)
 {
 	char command[128], dims[64] = "";
@@ -485,7 +563,7 @@ TEST_F(module, bad_parameters)
 		}
 	}
 	snprintf(command, sizeof(command), "modprobe angara_loop %s%s",
-		 dims[0] ? "dims=" : "", dims);
+		 dims[0] ? "fabric=" : "", dims);
 	EXPECT_EQ(0, at_run_command(command));
 	EXPECT_EQ(devices, at_devices());
 }

@@ -46,7 +46,7 @@ bool at_fail_disarm(int fd)
 	bool hit = pread(fd, text, sizeof(text) - 1, 0) > 0 &&
 		   !strtoul(text, NULL, 10);
 
-	/* The counting may hit the calls that end it. */
+	/* The counted call may be one of those that end the counting. */
 	while (pwrite(fd, "0", 1, 0) != 1)
 		;
 	return hit;

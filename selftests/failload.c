@@ -2,7 +2,7 @@
 /*
  * Loading the modules with allocations that fail: the first fails, then the
  * second, and so on until the module loads.  Most are the kernel's own, which
- * does without some.
+ * can do without some of them.
  */
 #include <string.h>
 #include <unistd.h>
@@ -17,13 +17,13 @@ static void __attribute__((constructor)) require_injection(void)
 	at_fail_require(AT_ROOT | AT_DEVICE | AT_LOOP);
 }
 
-/* Tries made, and how many of them failed. */
+/* Attempts, and failed ones. */
 struct tally {
 	unsigned int tried;
 	unsigned int failed;
 };
 
-/* Says what went wrong with @module, loaded with @args; NULL if nothing did. */
+/* The error of a sweep over @module, loaded with @args; NULL if it passes. */
 static const char *sweep(const char *module, const char *args, struct tally *t)
 {
 	int nth_fd = at_fail_open();
@@ -76,9 +76,9 @@ FIXTURE_VARIANT(module) {
 	bool core;
 };
 
-/* Two nodes, so that the first has to be taken back. */
+/* Two nodes, so that the first has to be removed again. */
 FIXTURE_VARIANT_ADD(module, loop_with_fabric) {
-	.name = "angara_loop", .args = "dims=2",
+	.name = "angara_loop", .args = "fabric=2",
 };
 
 FIXTURE_VARIANT_ADD(module, core) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every way into the driver with allocations that fail: the first fails, then
- * the second, and so on until the call gets through. Each time it must answer
- * with an error that says so, leave all as it was, and work at the next try.
+ * Every entry into the driver with allocations that fail: the first fails, then
+ * the second, and so on until the call succeeds. Each time it must return an
+ * error that reports it, leave the state as it was, and succeed when retried.
  */
 #include <poll.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "nl.h"
 
 #define REQUEST		512
-/* More than the list of a region's pages takes in, so that it needs two. */
+/* Larger than one list of a region's pages, so that it needs two. */
 #define LONG_REGION	(600 * AT_PAGE)
 
 static void __attribute__((constructor)) require_injection(void)
@@ -24,8 +24,8 @@ static void __attribute__((constructor)) require_injection(void)
 }
 
 /*
- * What must be as it was: contexts, regions, pinned pages, rows of trees and
- * delegations, fabrics, devices.
+ * State that must not change: contexts, regions, pinned pages, rows of trees
+ * and delegations, fabrics, devices.
  */
 struct before {
 	struct at_usage use;
@@ -64,11 +64,11 @@ static bool same(const struct before *b)
 struct sweep;
 
 /**
- * struct way - one way into the driver
- * @before: makes the call possible; may be NULL
+ * struct way - one entry into the driver
+ * @before: prepares the call; may be NULL
  * @call: the call: 0 or -errno
- * @after: undoes a call that got through
- * @answers: the call changes something, and may fail only to say so
+ * @after: undoes a successful call
+ * @answers: the call changes something, and only its answer may fail
  */
 struct way {
 	int (*before)(struct sweep *s);
@@ -108,8 +108,8 @@ static int one(struct sweep *s, unsigned int nth, bool *hit)
 }
 
 /*
- * Only the answer could not be given: the call was made. What an ioctl made goes
- * with the file; what else has changed can be changed back to @b.
+ * Only the answer failed: the call had its effect. An object of an ioctl ends
+ * with the file; any other change can be reverted to @b.
  */
 static bool untold(struct sweep *s, int ret, const struct before *b)
 {
@@ -123,7 +123,7 @@ static bool untold(struct sweep *s, int ret, const struct before *b)
 	return s->s.fd >= 0 && same(&s->start);
 }
 
-/* Says what went wrong, NULL if nothing did. */
+/* The error, NULL if there is none. */
 static const char *sweep(struct sweep *s)
 {
 	struct before b;
@@ -235,7 +235,7 @@ IOCTL(leave);
 IOCTL(kick);
 IOCTL(eventfd);
 
-/* A region whose lists have a list, under a key that is asked for. */
+/* A region with two lists of pages, under a requested key. */
 
 static int before_region(struct sweep *s)
 {
@@ -319,7 +319,7 @@ static int do_poll(struct sweep *s)
 
 static const struct way way_poll = { .before = before_mmap, .call = do_poll };
 
-/* Closing cannot fail, whatever does. */
+/* Closing cannot fail, whatever allocation does. */
 static int before_close(struct sweep *s)
 {
 	struct at_ctx x;
@@ -352,47 +352,32 @@ FIXTURE_VARIANT_ADD(fail, close) { .way = &way_close };
 
 /* netlink */
 
-/* A request: its command, and a set of attributes. */
+/* A request: its command, and attributes beside those of device and object. */
 struct request {
 	unsigned int cmd;
 	bool dump;
-	uint64_t attrs;
-};
-
-#define A(name)	(1ULL << ANGARA_A_##name)
-
-static const struct {
-	unsigned int attr;
-	unsigned int size;
-	unsigned int val;
-} values[] = {
-	{ ANGARA_A_IS_ROOT, 1, 1 },
-	{ ANGARA_A_PORTS, 8, 0 },
-	{ ANGARA_A_PE, 2, 1 },
-	{ ANGARA_A_PORT, 1, 0 },
-	{ ANGARA_A_CTX, 4, 0 },
-	{ ANGARA_A_DELEGATED, 4, 0x5A5A5A },
+	bool no_dev;
+	unsigned int id;	/* bytes of ANG_NL_ID, 0: omitted */
+	struct at_nl_attr more[3];
 };
 
 static int do_nl(struct sweep *s)
 {
-	struct at_nl_attr list[2 + ARRAY_SIZE(values)] = {
-		{ ANGARA_A_DEV, 4, s->s.dev },
-		{ ANGARA_A_TREE, 1, s->s.tree },
-	};
-	unsigned int i, from = 0, n = 2;
+	const struct request *r = s->nl;
+	struct at_nl_attr list[2 + ARRAY_SIZE(r->more)];
+	unsigned int i, n = 0;
 
-	/* The device comes first, the tree second: either may be left out. */
-	if (!(s->nl->attrs & A(TREE)))
-		n = 1;
-	if (!(s->nl->attrs & A(DEV)))
-		from = n;
-	for (i = 0; i < ARRAY_SIZE(values); i++)
-		if (s->nl->attrs & 1ULL << values[i].attr)
-			list[n++] = (struct at_nl_attr) {
-				values[i].attr, values[i].size, values[i].val,
-			};
-	return at_nl_ask(s->nl->cmd, s->nl->dump, list + from, n - from);
+	if (!r->no_dev)
+		list[n++] = (struct at_nl_attr) { ANG_NL_DEV, 4, s->s.dev };
+	if (r->id)
+		list[n++] = (struct at_nl_attr) {
+			ANG_NL_ID, r->id,
+			r->cmd == ANGARA_CMD_PORT_GET ||
+			r->cmd == ANGARA_CMD_CTX_GET ? 0 : s->s.tree,
+		};
+	for (i = 0; i < ARRAY_SIZE(r->more) && r->more[i].size; i++)
+		list[n++] = r->more[i];
+	return at_nl_ask(r->cmd, r->dump, list, n);
 }
 
 static int before_nl(struct sweep *s)
@@ -427,7 +412,7 @@ static const struct way way_nl_set = {
 	.before = before_nl, .call = do_nl, .after = no_row,
 	.answers = true,
 };
-/* What has cleared the row without telling is to have cleared it. */
+/* A call that has cleared the row without an answer has succeeded. */
 static const struct way way_nl_clear = {
 	.before = before_row, .call = do_nl, .after = no_row,
 	.answers = true,
@@ -437,30 +422,34 @@ static const struct way way_nl_delegate = {
 	.answers = true,
 };
 
-#define NETLINK(_name, _way, _cmd, _attrs, ...)				\
+#define NETLINK(_name, _way, _cmd, ...)					\
 	static const struct request nl_##_name = {			\
-		.cmd = ANGARA_CMD_##_cmd, .attrs = (_attrs), __VA_ARGS__ \
+		.cmd = ANGARA_CMD_##_cmd, __VA_ARGS__			\
 	};								\
 	FIXTURE_VARIANT_ADD(fail, nl_##_name) {				\
 		.way = &(_way), .nl = &nl_##_name,			\
 	}
 
-NETLINK(dev_get, way_nl, DEV_GET, A(DEV));
-NETLINK(dev_dump, way_nl, DEV_GET, 0, .dump = true);
-NETLINK(link_get, way_nl, PORT_GET, A(DEV) | A(PORT));
-NETLINK(link_dump, way_nl, PORT_GET, A(DEV), .dump = true);
-NETLINK(tree_get, way_nl_row, TREE_GET, A(DEV) | A(TREE));
-NETLINK(tree_dump, way_nl_row, TREE_GET, 0, .dump = true);
-NETLINK(ctx_get, way_nl, CTX_GET, A(DEV) | A(CTX));
-NETLINK(ctx_dump, way_nl, CTX_GET, 0, .dump = true);
-NETLINK(tree_set, way_nl_set, TREE_SET,
-	A(DEV) | A(TREE) | A(IS_ROOT) | A(PORTS) | A(PE));
-NETLINK(tree_clear, way_nl_clear, TREE_CLEAR, A(DEV) | A(TREE));
-NETLINK(tree_check, way_nl_row, TREE_CHECK, A(DEV) | A(TREE));
-NETLINK(tree_delegate, way_nl_delegate, TREE_DELEGATE,
-	A(DEV) | A(TREE) | A(DELEGATED));
+NETLINK(dev_get, way_nl, DEV_GET, .dump = false);
+NETLINK(dev_dump, way_nl, DEV_GET, .dump = true, .no_dev = true);
+NETLINK(fabric_get, way_nl, FABRIC_GET, .dump = false);
+NETLINK(link_get, way_nl, PORT_GET, .id = 1);
+NETLINK(link_dump, way_nl, PORT_GET, .dump = true);
+NETLINK(tree_get, way_nl_row, TREE_GET, .id = 1);
+NETLINK(tree_dump, way_nl_row, TREE_GET, .dump = true, .no_dev = true);
+NETLINK(ctx_get, way_nl, CTX_GET, .id = 4);
+NETLINK(ctx_dump, way_nl, CTX_GET, .dump = true, .no_dev = true);
+NETLINK(tree_set, way_nl_set, TREE_SET, .id = 1, .more = {
+	{ ANGARA_A_TREE_IS_ROOT, 1, 1 }, { ANGARA_A_TREE_PORTS, 8, 0 },
+	{ ANGARA_A_TREE_PE, 2, 1 } });
+NETLINK(tree_clear, way_nl_clear, TREE_CLEAR, .id = 1);
+NETLINK(tree_check, way_nl_row, TREE_CHECK, .id = 1);
+NETLINK(tree_delegate, way_nl_delegate, TREE_DELEGATE, .id = 1, .more = {
+	{ ANGARA_A_TREE_DELEGATED, 4, 0x5A5A5A } });
 
-/* Fabrics through sysfs: two nodes, so that the first has to be taken back. */
+/*
+ * Fabrics through sysfs: two nodes, so that the first has to be removed again.
+ */
 
 static int do_fabric(struct sweep *s)
 {

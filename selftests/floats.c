@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reductions of floats: what the adapter computes is what the processor does,
- * bit for bit; sums follow from the tree and the places of those who take part,
- * whatever arrives first.
+ * Reductions of floats: the adapter's results equal those of the processor, bit
+ * for bit; sums depend on the tree and the places of the participants, not on
+ * the order of arrival.
  */
 #include <endian.h>
 #include <math.h>
@@ -54,7 +54,7 @@ FIXTURE_TEARDOWN(floats)
 	at_group_close(&self->g);
 }
 
-/* A tree with the first @pe members of each node; places as they are set. */
+/* A tree with the first @pe members of each node, at the places set before. */
 static int lay(FIXTURE_DATA(floats) *self, unsigned int root, unsigned int pe)
 {
 	uint16_t want[AT_MAX_NODES] = { 0 };
@@ -99,7 +99,10 @@ static const double specials[] = {
 	-INFINITY, NAN, 0x1.5555555555555p-1, 0x1.555556p-2, 3.0, -0x1.8p-1074,
 };
 
-/* Specials with each other, then any, of which half are near each other. */
+/*
+ * Special values with each other, then random ones, half of them close
+ * together.
+ */
 static double term(FIXTURE_DATA(floats) *self, unsigned int i, unsigned int who)
 {
 	unsigned int n = ARRAY_SIZE(specials);
@@ -159,7 +162,7 @@ static float combine_float(unsigned int op, float a, float b)
 	return z;
 }
 
-/* Two participants: which one is the first does not matter. */
+/* Two participants: their order does not matter. */
 static int all_pairs(FIXTURE_DATA(floats) *self, unsigned int type,
 		     unsigned int op)
 {
@@ -219,7 +222,7 @@ TEST_F(floats, as_the_processor)
 		}
 }
 
-/* The sum of element @i at @node and below it, in the order of the tree. */
+/* The sum of element @i over the subtree of @node, in the order of the tree. */
 static double tree_sum(FIXTURE_DATA(floats) *self, unsigned int node,
 		       unsigned int pe, unsigned int i, int *some)
 {
@@ -248,7 +251,7 @@ static double tree_sum(FIXTURE_DATA(floats) *self, unsigned int node,
 	return sum;
 }
 
-/* All start, one by one, from @first on in steps of @step. */
+/* All start, one after another, from @first on in steps of @step. */
 static int sum_up(FIXTURE_DATA(floats) *self, unsigned int first,
 		  unsigned int step, unsigned int n)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Users without privileges who read over netlink without end: how many admin
- * commands they cost a device, and that what they read is not old.
+ * Unprivileged users that read over netlink in a loop: how many admin commands
+ * they cause, and that their data is not old.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 
 #define TREE	12
 #define READERS	4
-#define AGE_MS	100	/* for which an answer is kept */
+#define AGE_MS	100	/* for which a result is cached */
 #define PKEY	ANGARA_PKEY_UID(AT_NOBODY)
 
 FIXTURE(flood) {
@@ -27,7 +27,7 @@ FIXTURE(flood) {
 	unsigned int links;
 	mode_t mode;
 	int fd;
-	struct at_ctx x;	/* of AT_NOBODY, as the row is */
+	struct at_ctx x;	/* of AT_NOBODY, like the row */
 };
 
 static int as_nobody(int (*fn)(unsigned int dev, unsigned int index,
@@ -43,7 +43,7 @@ static void count_link(void *arg, const struct at_nl_obj *obj)
 {
 	FIXTURE_DATA(flood) *self = arg;
 
-	self->links += obj->val[ANGARA_A_DEV] == self->dev;
+	self->links += obj->val[ANG_NL_DEV] == self->dev;
 }
 
 FIXTURE_SETUP(flood)
@@ -86,7 +86,7 @@ FIXTURE_TEARDOWN(flood)
 	chmod(path, self->mode);
 }
 
-/* Admin commands that the device was given so far, or -errno. */
+/* Admin commands of the device so far, or -errno. */
 static long commands(FIXTURE_DATA(flood) *self)
 {
 	char path[64];
@@ -104,14 +104,14 @@ static long commands(FIXTURE_DATA(flood) *self)
 	return n;
 }
 
-/* All of the device, @rounds times. */
+/* All objects of the device, @rounds times. */
 static int read_all(FIXTURE_DATA(flood) *self, unsigned int rounds)
 {
 	static const unsigned int cmds[] = {
 		ANGARA_CMD_DEV_GET, ANGARA_CMD_PORT_GET,
 		ANGARA_CMD_TREE_GET, ANGARA_CMD_CTX_GET,
 	};
-	const struct at_nl_attr dev = { ANGARA_A_DEV, 4, self->dev };
+	const struct at_nl_attr dev = { ANG_NL_DEV, 4, self->dev };
 	unsigned int i;
 	int ret;
 
@@ -124,7 +124,7 @@ static int read_all(FIXTURE_DATA(flood) *self, unsigned int rounds)
 	return 0;
 }
 
-/* @rounds each.  Return: milliseconds that it took, or -errno. */
+/* @rounds of each reader.  Return: milliseconds that it took, or -errno. */
 static long flood(FIXTURE_DATA(flood) *self, unsigned int rounds)
 {
 	uint64_t start = at_now_ms();
@@ -146,8 +146,8 @@ static long flood(FIXTURE_DATA(flood) *self, unsigned int rounds)
 }
 
 /*
- * However many ask, the device is given as many commands as there are objects,
- * once for each time that answers are kept.
+ * However many readers there are, the device gets one command per object, in
+ * each period for which results are cached.
  */
 TEST_F(flood, commands_are_bounded)
 {
@@ -169,10 +169,10 @@ TEST_F(flood, commands_are_bounded)
 		TH_LOG("%ld readings in %ld ms: %ld commands, at most %ld",
 		       READERS * rounds * objects, ms, cost, bound);
 		EXPECT_GE(bound, cost);
-		/* Was it more than a slow machine can have asked anyway? */
+		/* Is this more than a slow machine could have asked anyway? */
 		if (2 * bound < READERS * rounds * objects)
 			break;
-		/* Twice as many readings have to end in time. */
+		/* Twice as many rounds must end in time. */
 		if (rounds > 1000 || ms > AT_DEADLINE_MS / 3)
 			SKIP(return, "the machine is too slow to flood");
 	}
@@ -190,7 +190,7 @@ static void put_self(struct __test_metadata *_metadata, struct at_ctx *x,
 	ASSERT_EQ(0, at_mr_dereg(x, key));
 }
 
-/* What is kept is read again before long; an administrator waits for nothing. */
+/* Cached data is soon read again; an administrator always reads the device. */
 TEST_F(flood, counters_are_not_old)
 {
 	unsigned int ctx = self->x.c.ctx;
@@ -213,7 +213,7 @@ TEST_F(flood, counters_are_not_old)
 	EXPECT_EQ(was + 1, le64toh(obj.cnt.ctx.wqes));
 }
 
-/* Another context of the same number starts at 0, for everybody. */
+/* Another context of the same number starts at 0, for every reader. */
 TEST_F(flood, counters_begin_with_the_context)
 {
 	unsigned int ctx = self->x.c.ctx;
@@ -233,21 +233,23 @@ TEST_F(flood, counters_begin_with_the_context)
 	EXPECT_EQ(0, le64toh(obj.cnt.ctx.wqes));
 }
 
-/* A row that is set or cleared is seen at once, one that goes down soon. */
+/*
+ * A row that is set or cleared is seen at once, one that goes down soon after.
+ */
 TEST_F(flood, rows_are_not_old)
 {
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
 	struct at_nl_obj obj;
 
 	ASSERT_EQ(0, as_nobody(at_nl_tree, self->dev, TREE, &obj));
-	EXPECT_EQ(ANGARA_TREE_STATE_UP, obj.val[ANGARA_A_STATE]);
+	EXPECT_EQ(ANGARA_TREE_STATE_UP, obj.val[ANGARA_A_TREE_STATE]);
 	ASSERT_EQ(0, at_join(self->x.fd, TREE));
 	ASSERT_EQ(0, at_leave(self->x.fd, TREE));
 	do {
 		ASSERT_EQ(0, as_nobody(at_nl_tree, self->dev, TREE, &obj));
-	} while (obj.val[ANGARA_A_STATE] != ANGARA_TREE_STATE_DOWN &&
+	} while (obj.val[ANGARA_A_TREE_STATE] != ANGARA_TREE_STATE_DOWN &&
 		 at_now_ms() < end);
-	EXPECT_EQ(ANGARA_TREE_STATE_DOWN, obj.val[ANGARA_A_STATE]);
+	EXPECT_EQ(ANGARA_TREE_STATE_DOWN, obj.val[ANGARA_A_TREE_STATE]);
 	EXPECT_EQ(0, at_tree_clear(self->fd, TREE));
 	EXPECT_EQ(-ENOENT, as_nobody(at_nl_tree, self->dev, TREE, &obj));
 }

@@ -167,9 +167,9 @@ struct elem {
 };
 
 /*
- * Values all over the range, so that sums overflow and signs differ.  Floats
- * are powers of two, whose sums and products of 32 are exact: in which order
- * they are combined does not matter.
+ * Values over the whole range, so that sums overflow and signs differ.  Floats
+ * are powers of two, whose sums and products of 32 are exact: the order in
+ * which they are combined does not matter.
  */
 static struct elem value(unsigned int type, size_t i, unsigned int who)
 {
@@ -180,7 +180,7 @@ static struct elem value(unsigned int type, size_t i, unsigned int who)
 	e.f = (double)(1U << (v >> 40) % 5) / 4;
 	if (v >> 50 & 1)
 		e.f = -e.f;
-	/* Some that are equal, for the index to decide. */
+	/* Some that are equal, so that the index decides. */
 	e.i = type >= ANGARA_TYPE_INT32_LOC ? v % 5 - 2 : v;
 	return e;
 }

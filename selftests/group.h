@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trees and collectives: one process holds all nodes of a torus and drives
- * every participant of a tree, so that a test is deterministic.
+ * Trees and collectives: one process holds all nodes of a torus and runs every
+ * participant of a tree, so that a test is deterministic.
  */
 #ifndef ANGTEST_GROUP_H
 #define ANGTEST_GROUP_H
@@ -30,13 +30,13 @@ struct at_group {
 int at_group_open(struct at_group *g);
 void at_group_close(struct at_group *g);
 
-/* Rows of a tree; returns how many nodes it has. */
+/* Rows of a tree; returns the number of its nodes. */
 int at_tree_rows(struct at_group *g, unsigned int tree, unsigned int root,
 		 const uint16_t *pe, struct angara_tree_row *rows);
-/* Builds a tree and sets its rows; returns how many nodes it has. */
+/* Builds a tree and sets its rows; returns the number of its nodes. */
 int at_tree_lay(struct at_group *g, unsigned int tree, unsigned int root,
 		const uint16_t *pe);
-/* Clears what rows there are. */
+/* Clears the rows that are set. */
 void at_tree_lift(struct at_group *g, unsigned int tree);
 
 /**
@@ -61,9 +61,9 @@ int at_start(struct at_member *m, const struct angara_wqe *w);
 /* Waits for one completion: ANGARA_ST_* or -errno. */
 int at_finish(struct at_member *m);
 
-/* Elements: @type of element i that member @who gives, and the reduction. */
+/* Elements: @type of element i of member @who, and the reduction. */
 unsigned int at_elem_size(unsigned int type);
-/* Is @op one of @type's operations? */
+/* Is @op an operation of @type? */
 bool at_reduction(unsigned int type, unsigned int op);
 void at_give(void *buf, unsigned int type, size_t count, unsigned int who);
 /* Combines @n contributions of at_give() into @out, one after another. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The bounds of the collective network: 16 reductions under way on each of 16
- * overlapping trees, and the credits that keep it so: after 8 results to the
+ * overlapping trees, and the credits that enforce this: after 8 results to the
  * children, after 128 results or 4096 cycles to the processing element.
  */
 #include <endian.h>
@@ -26,7 +26,7 @@ FIXTURE(inflight) {
 	char want[LEN];
 };
 
-/* Lays tree @t from @root over all and joins everybody. */
+/* Sets up tree @t from @root over all nodes and joins all members. */
 static int lay(FIXTURE_DATA(inflight) *self, unsigned int t, unsigned int root)
 {
 	uint16_t pe[AT_MAX_NODES] = { 1, 1, 1, 1, 1, 1, 1, 1 };
@@ -94,7 +94,7 @@ static uint64_t in_flight(FIXTURE_DATA(inflight) *self, unsigned int node,
 	return le64toh(counters(self, node, tree).in_flight);
 }
 
-/* Nodes may still be at work when a call returns: waits for @want. */
+/* Nodes may still be active when a call returns: waits for @want. */
 static uint64_t settled_in_flight(FIXTURE_DATA(inflight) *self,
 				  unsigned int node, unsigned int tree,
 				  uint64_t want)
@@ -135,8 +135,9 @@ static int start_on_all_trees(FIXTURE_DATA(inflight) *self, unsigned int i,
 }
 
 /*
- * Seven of eight have given all they may: every ReduceId of every tree is in
- * use at its root, and no more than there are. The eighth frees them all.
+ * Seven of eight members have contributed all they may: every ReduceId of every
+ * tree is in use at its root, and no more than exist. The eighth frees them
+ * all.
  */
 TEST_F(inflight, all_reduce_ids)
 {
@@ -243,13 +244,13 @@ static unsigned int parent(FIXTURE_DATA(inflight) *self, unsigned int node,
 	       angara_topo_neighbor(&self->g.topo, node, get.row.to_root);
 }
 
-/* Results are told of before the children get their credits. */
+/* Results are counted before the children get their credits. */
 static bool has_sent_credits(const struct angara_hw_tree_counters *c)
 {
 	return le64toh(c->credits_sent) >= le64toh(c->reduce_results) / 8;
 }
 
-/* Counters of @node once it has sent and got the credits it has to. */
+/* Counters of @node after all its credits are sent and received. */
 static struct angara_hw_tree_counters
 settled_credits(FIXTURE_DATA(inflight) *self, unsigned int node,
 		unsigned int tree)
@@ -301,7 +302,7 @@ TEST_F(inflight, credits_after_8)
 	}
 }
 
-/* Credit packets that the processing element of node 0 had, and why. */
+/* Credit packets to the processing element of node 0, and their cause. */
 struct told {
 	uint64_t by_count, by_timer;
 };
@@ -320,7 +321,7 @@ static struct told told(FIXTURE_DATA(inflight) *self)
 	return sum;
 }
 
-/* Waits until node 0 has been told of @count results of each tree. */
+/* Waits until node 0 has credits for @count results of each tree. */
 static int told_all(FIXTURE_DATA(inflight) *self, uint64_t count)
 {
 	unsigned int t;
@@ -332,7 +333,7 @@ static int told_all(FIXTURE_DATA(inflight) *self, uint64_t count)
 	return ret;
 }
 
-/* @count results on each tree; the last node's start lets all of them go. */
+/* @count results on each tree; the start of the last node releases them all. */
 static void on_all_trees(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(inflight) *self, unsigned int count)
 {
@@ -354,11 +355,11 @@ static void on_all_trees(struct __test_metadata *_metadata,
 }
 
 /*
- * The processing element is told after 128 results over all trees ...
+ * The processing element gets credits after 128 results over all trees ...
  *
- * All trees have their root at node 0, so that its results come at one go,
- * unless the fabric's threads have to wait for a processor: time may be up
- * before all are there, and such a round proves nothing.
+ * All trees have their root at node 0, so that its results come together,
+ * unless the fabric's threads have to wait for a processor: then the time may
+ * be over before all are there, and such a round proves nothing.
  */
 TEST_F(inflight, credits_after_128)
 {
@@ -368,7 +369,7 @@ TEST_F(inflight, credits_after_128)
 	for (t = 0; t < AT_TREES; t++) {
 		ASSERT_EQ(0, lay(self, t, 0));
 	}
-	/* 112 are too few, whatever comes of them later. */
+	/* 112 are too few, whatever happens later. */
 	on_all_trees(_metadata, self, 7);
 	ASSERT_EQ(0, told_all(self, 7));
 	after = told(self);
@@ -386,7 +387,7 @@ TEST_F(inflight, credits_after_128)
 	EXPECT_EQ(3, whole);
 }
 
-/* ... or after 4096 cycles, if there was one at all. */
+/* ... or after 4096 cycles, if there was at least one. */
 TEST_F(inflight, credits_after_4096_cycles)
 {
 	const unsigned int tree = 2;
@@ -407,7 +408,7 @@ TEST_F(inflight, credits_after_4096_cycles)
 		EXPECT_GE(5, le64toh(c.credits_pe_timer));
 		EXPECT_EQ(0, le64toh(c.credits_pe_count));
 	}
-	/* Nothing more happens, nothing more is told. */
+	/* Without results there are no credits. */
 	at_sleep_ms(50);
 	for (i = 0; i < NODES; i++) {
 		EXPECT_GE(5, le64toh(counters(self, i, tree).credits_pe_timer));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every ioctl, swept: structure sizes, flags, reserved fields, pointers,
- * unknown numbers. After each refused call the valid one must still work,
- * which tells that nothing has changed, and that no context, region or pinned
- * page stayed behind.
+ * unknown numbers. After each refused call the valid one must still work, which
+ * shows that nothing has changed, and that no context, region or pinned page is
+ * left.
  */
 #include <string.h>
 #include <unistd.h>
@@ -73,7 +73,7 @@ static void *request(struct state *s, const struct call *c, uint32_t size)
 	return buf;
 }
 
-/* Refused calls have changed nothing, and the valid one works. */
+/* Refused calls have changed nothing, and the valid call works. */
 static int unchanged(struct state *s, const struct call *c,
 		     const struct at_usage *use)
 {
@@ -142,7 +142,7 @@ TEST_F(sweep, tail_not_zero)
 	ASSERT_EQ(0, unchanged(&self->s, c, &self->use));
 }
 
-/* The structure claims to be longer than what can be read. */
+/* The structure claims to be longer than the readable memory. */
 TEST_F(sweep, size_lies)
 {
 	static const uint32_t more[] = { 1, 8, 4096, 1U << 31, 0xFFFFFF00U };
@@ -157,7 +157,7 @@ TEST_F(sweep, size_lies)
 		size = c->size + more[i];
 		memcpy(buf, &size, sizeof(size));
 		ret = state_call(&self->s, c, buf);
-		/* Beyond a page the kernel need not look for zeros. */
+		/* Above a page the kernel need not check for zeros. */
 		EXPECT_TRUE(ret == -EFAULT || (size > AT_PAGE && ret == -E2BIG)) {
 			TH_LOG("size %u gave %d", size, ret);
 		}
@@ -222,7 +222,7 @@ TEST_F(sweep, bad_pointers)
 			TH_LOG("pointer %llx", (unsigned long long)bad[i]);
 		}
 	}
-	/* Cut off by the end of the mapped page. */
+	/* Truncated by the end of the mapped page. */
 	for (i = 0; i < c->size; i++) {
 		buf = request(&self->s, c, c->size);
 		memmove(buf + c->size - i, buf, i);
@@ -253,7 +253,10 @@ TEST_F(sweep, read_only_argument)
 	}
 }
 
-/* Each number belongs to one kind of file, and what it needs is there first. */
+/*
+ * Each number belongs to one kind of file, and missing prerequisites come
+ * first.
+ */
 TEST_F(sweep, other_files)
 {
 	const struct call *c = variant->call;

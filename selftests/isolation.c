@@ -3,8 +3,8 @@
  * Another user's process cannot reach a context, a partition or a tree,
  * unless an administrator has delegated the tree to its partition.
  *
- * What the other user tries runs in a child, which tells by its exit status
- * the line of the first attempt that did not end as it must.
+ * The attempts of the other user run in a child. Its exit status is the line of
+ * the first attempt that did not end as it must.
  */
 #include <endian.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ FIXTURE(isolation) {
 	struct at_ctx far;
 	mode_t mode[AT_MAX_NODES];
 	char *mem;
-	uint32_t *told;		/* what a child has to say */
+	uint32_t *told;		/* data reported by a child */
 	int fd;
 };
 
@@ -131,7 +131,7 @@ static int reach_node(struct at_ctx *x, unsigned int node)
 			MUST(at_do(x, &get, NULL) == status);
 			found += status == ANGARA_ST_PARTITION;
 		}
-		/* Nor may it count up there. */
+		/* Nor may it increment a counter there. */
 		put = at_put(&target, 0, 0, 0, 0, 0);
 		put.flags = ANGARA_WQE_NOTIFY;
 		MUST(at_do(x, &put, NULL) != ANGARA_ST_OK);
@@ -197,7 +197,7 @@ TEST_F(isolation, partitions)
 	EXPECT_EQ(0, as_user(self, AT_NOBODY - 1, take_partition));
 }
 
-/* Root's row is set: it can be neither seen, nor joined, nor changed. */
+/* Root's row is set: the child can neither see, join nor change it. */
 static int touch_tree(FIXTURE_DATA(isolation) *self)
 {
 	struct angara_tree_verify check;
@@ -215,7 +215,7 @@ static int touch_tree(FIXTURE_DATA(isolation) *self)
 	MUST(at_tree_set(x.dom, &row, 0) == -EPERM);
 	MUST(at_delegate(x.dom, TREE, x.pkey) == -EPERM);
 	MUST(at_delegate(x.dom, TREE, 0) == -EPERM);
-	/* Nor a tree that nobody has set. */
+	/* Nor a tree that is not set. */
 	row.tree = TREE + 1;
 	MUST(at_tree_set(x.dom, &row, 0) == -EPERM);
 	row.pkey = self->near.pkey;
@@ -234,7 +234,7 @@ static int touch_tree_by_netlink(FIXTURE_DATA(isolation) *self)
 	MUST(at_nl_tree_cmd(ANGARA_CMD_TREE_SET, dev, TREE + 1) == -EPERM);
 	MUST(at_nl_tree_cmd(ANGARA_CMD_TREE_DELEGATE, dev, TREE) == -EPERM);
 	MUST(at_nl_tree(dev, TREE, &obj) == -EPERM);
-	MUST(!obj.has[ANGARA_A_PKEY] && !obj.has[ANGARA_A_TREE_COUNTERS]);
+	MUST(!obj.has[ANGARA_A_TREE_PKEY] && !obj.has[ANGARA_A_TREE_COUNTERS]);
 	return 0;
 }
 
@@ -255,7 +255,7 @@ TEST_F(isolation, trees)
 	EXPECT_EQ(-ENOENT, at_tree_get(self->fd, TREE + 1, &get));
 }
 
-/* The tree is delegated to this user: his partition, no other. */
+/* The tree is delegated to this user: only to the user's partition. */
 static int use_delegated(FIXTURE_DATA(isolation) *self)
 {
 	struct angara_tree_verify check;
@@ -283,7 +283,7 @@ static int use_delegated(FIXTURE_DATA(isolation) *self)
 	return 0;
 }
 
-/* Two jobs of his, of one partition, to which the tree is delegated. */
+/* Two jobs of one user and partition, to which the tree is delegated. */
 static int keep_from_other_job(FIXTURE_DATA(isolation) *self)
 {
 	struct at_attr one = { .job = JOB }, two = { .job = JOB ^ 1 };
@@ -299,7 +299,7 @@ static int keep_from_other_job(FIXTURE_DATA(isolation) *self)
 	MUST(at_tree_clear(c.dom, TREE) == -EPERM);
 	MUST(!at_tree_clear(a.dom, TREE));
 	MUST(at_tree_clear(b.dom, TREE) == -ENOENT);
-	/* Without the flag it is the partition's. */
+	/* Without the flag the row belongs to the partition. */
 	MUST(!at_tree_set(a.dom, &row, 0));
 	MUST(!at_tree_clear(b.dom, TREE));
 	MUST(!at_tree_set(a.dom, &row, ANGARA_TREE_JOB));
@@ -337,7 +337,7 @@ TEST_F(isolation, jobs)
 	ASSERT_EQ(0, as_user(self, AT_NOBODY, tell_pkey));
 	ASSERT_EQ(0, at_delegate(self->fd, TREE, *self->told));
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, keep_from_other_job));
-	/* What is left of a job is the administrator's to clear. */
+	/* An administrator clears what is left of a job. */
 	EXPECT_EQ(0, at_tree_clear(self->fd, TREE));
 }
 
@@ -352,7 +352,7 @@ TEST_F(isolation, delegation)
 	ASSERT_EQ(0, at_delegate(self->fd, TREE, pkey));
 	EXPECT_EQ(0, as_user(self, AT_NOBODY - 1, not_delegated));
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, use_delegated));
-	/* His row went with his file; the delegation stays. */
+	/* The row went with the file of its owner; the delegation stays. */
 	EXPECT_EQ(0, at_tree_get(self->fd, TREE, &get));
 	EXPECT_EQ(ANGARA_TREE_STATE_UNSET, get.state);
 	EXPECT_EQ(pkey, get.delegated);
@@ -360,7 +360,7 @@ TEST_F(isolation, delegation)
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, not_delegated));
 }
 
-/* A row of his that is in the way of another one is no secret to root. */
+/* A user's row that conflicts with another one is not hidden from root. */
 static int leave_a_row(FIXTURE_DATA(isolation) *self)
 {
 	struct angara_tree_row row;
@@ -390,7 +390,7 @@ TEST_F(isolation, root_rules)
 	EXPECT_EQ(0, at_tree_clear(self->fd, TREE));
 }
 
-/* Files of others: contexts are seen, what they do is not. */
+/* Files of others: contexts are visible, their operations are not. */
 static int look_at_contexts(FIXTURE_DATA(isolation) *self)
 {
 	struct at_nl_obj obj;
@@ -398,7 +398,7 @@ static int look_at_contexts(FIXTURE_DATA(isolation) *self)
 
 	ret = at_nl_ctx(self->f.dev[0], self->near.c.ctx, &obj);
 	MUST(ret == -EPERM || ret == -ENOENT);
-	MUST(!obj.has[ANGARA_A_PID] && !obj.has[ANGARA_A_CTX_COUNTERS]);
+	MUST(!obj.has[ANGARA_A_CTX_PID] && !obj.has[ANGARA_A_CTX_COUNTERS]);
 	return 0;
 }
 
@@ -407,7 +407,7 @@ TEST_F(isolation, context_details)
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, look_at_contexts));
 }
 
-/* Queues and indices full of nonsense, rung for a second and more. */
+/* Queues and indices full of random data, with kicks for more than a second. */
 static int make_noise(FIXTURE_DATA(isolation) *self)
 {
 	unsigned long seed = at_seed();
@@ -422,7 +422,7 @@ static int make_noise(FIXTURE_DATA(isolation) *self)
 	for (end = at_now_ms() + 1500; at_now_ms() < end;) {
 		for (i = 0; i < x.c.sq_entries * sizeof(*x.sq); i++)
 			sq[i] = at_rand(&seed, 256);
-		/* Half of them with an operation that there is. */
+		/* Half of them with a valid operation. */
 		for (i = 0; i < x.c.sq_entries; i += 2) {
 			x.sq[i].opcode = at_rand(&seed, ANGARA_OP_NUM);
 			x.sq[i].flags &= ANGARA_WQE_FLAGS;
@@ -441,7 +441,7 @@ static int make_noise(FIXTURE_DATA(isolation) *self)
 	return 0;
 }
 
-/* Meanwhile others work as if nothing were. */
+/* Meanwhile other processes work undisturbed. */
 TEST_F(isolation, noise)
 {
 	struct angara_wqe w = at_put(&self->far, 0, 1024, 0, 0, 1000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process of a job that makes a team, uses it and ends it, over and over,
+ * A process of a job that makes a team, uses it and destroys it, in a loop,
  * until something fails. The kill test has angara-run start eight of them: it
  * is that program itself, with other arguments.
  */
@@ -41,9 +41,14 @@ static int wait_for(struct self *s, int started)
 static int use(struct self *s, struct angara_team *team)
 {
 	unsigned int i, next = (s->rank + 1) % JOB_SIZE;
-	int32_t *mem = angara_mr_addr(s->mr);
-	int ret;
+	int32_t *mem;
+	int ret = 0;
 
+	if (!s->mr)
+		ret = angara_team_malloc(team, 1 << 16, &s->mr);
+	if (ret)
+		return ret;
+	mem = angara_mr_addr(s->mr);
 	at_step(s, JOB_BARRIER);
 	ret = wait_for(s, angara_barrier_nbi(team, NULL));
 	if (ret)
@@ -110,8 +115,7 @@ static int prepare(struct self *s, const char *path)
 		return -EINVAL;
 	s->rank = angara_job_rank(s->job);
 	s->sh->p[s->rank].pid = getpid();
-	ret = alone_open(NULL, NULL, &s->ctx);
-	return ret ? ret : alone_malloc(s->ctx, 1 << 16, &s->mr);
+	return alone_open(NULL, NULL, &s->ctx);
 }
 
 int job_member(const char *path)

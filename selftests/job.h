@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kill test and the processes that it has angara-run start share.
+ * Shared by the kill test and the processes that it has angara-run start.
  */
 #ifndef ANGTEST_JOB_H
 #define ANGTEST_JOB_H
@@ -29,8 +29,8 @@ static const char *const job_steps[JOB_STEPS] = {
 /**
  * struct job_shared - written by the processes, read by the test
  * @pid: process of that rank
- * @step: what it is at
- * @rounds: teams made and ended
+ * @step: current step
+ * @rounds: teams made and destroyed
  * @result: 0 while it runs, then why it ended: -errno, or 1 for wrong data
  */
 struct job_shared {
@@ -42,7 +42,7 @@ struct job_shared {
 	} p[JOB_SIZE];
 };
 
-/* What such a process does; @path: file with struct job_shared. */
+/* Body of such a process; @path: file with struct job_shared. */
 int job_member(const char *path);
 
 #endif /* ANGTEST_JOB_H */

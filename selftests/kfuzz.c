@@ -2,7 +2,7 @@
 /*
  * Fuzzing of the driver: ioctls, mmap, queue entries, netlink and sysfs.
  *
- * Without options: a test, which runs the programs that are known (corpus.txt,
+ * Without options: a test, which runs the known programs (corpus.txt,
  * regress.txt), each by one thread and by two, on any kernel.
  */
 #include <errno.h>
@@ -69,7 +69,7 @@ static uint64_t number(const char *option, const char *text, uint64_t max)
 	return n;
 }
 
-/* Next to the program, or in its sources there. */
+/* Next to the program, or in its source folder. */
 static int read_known(struct kf_corpus *to, const char *argv0, const char *name)
 {
 	char self[PATH_MAX], path[PATH_MAX + 64];
@@ -120,7 +120,7 @@ static int replay(const char *path, unsigned int times)
 	return 0;
 }
 
-/* The adapters are as good as before: data goes from the first to the last. */
+/* The adapters work as before: data moves from the first to the last. */
 static const char *still_works(void)
 {
 	unsigned int last = at_devices() - 1;

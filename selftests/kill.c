@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kill -9 of any process in the middle of anything: the others get an error
- * before a deadline, nothing stays behind, and the module can be unloaded.
+ * kill -9 of any process at any time: the others get an error before a
+ * deadline, nothing is left behind, and the module can be unloaded.
  *
- * Eight processes, one per node, tell what happens to them in shared memory.
- * The moments are random; ANGARA_TEST_SEED repeats them.
+ * Eight processes, one per node, report their state in shared memory. The times
+ * are random; ANGARA_TEST_SEED repeats them.
  */
 #include <endian.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 
 #define MEMBER	"--member"
 
-/* Before anything of the harness: this may be a process of a job. */
+/* Before the harness runs: this may be a process of a job. */
 static void __attribute__((constructor)) as_member(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], MEMBER))
@@ -37,12 +37,12 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 /**
  * struct shared - what the processes share
  * @go: all are ready
- * @stop: no error is to be expected any more, end the loop
- * @leave: end; whoever puts to another must not see it go before
- * @ready: has its context and is in the tree
+ * @stop: no error is expected any more, end the loop
+ * @leave: end; a process that puts to another must not see it end before
+ * @ready: it has its context and is in the tree
  * @ctx: number of its context
- * @result: -EINPROGRESS, then how its loop ended: ANGARA_ST_* or -errno
- * @done: operations that ended well
+ * @result: -EINPROGRESS, then the end of its loop: ANGARA_ST_* or -errno
+ * @done: successful operations
  */
 struct shared {
 	volatile int go;
@@ -64,7 +64,7 @@ FIXTURE(kill) {
 
 FIXTURE_VARIANT(kill) {
 	unsigned int op;
-	bool inline_mr;		/* registers and deregisters all the time */
+	bool inline_mr;		/* registers and deregisters repeatedly */
 };
 
 FIXTURE_VARIANT_ADD(kill, put) { .op = ANGARA_OP_PUT };
@@ -124,7 +124,7 @@ static struct angara_wqe make(struct shared *sh, unsigned int op,
 	return w;
 }
 
-/* One round of what the process does: 0, ANGARA_ST_* or -errno. */
+/* One round of the process: 0, ANGARA_ST_* or -errno. */
 static int one(struct at_member *m, struct shared *sh, unsigned int op,
 	       unsigned int me)
 {
@@ -153,7 +153,7 @@ static void member(struct at_group *g, struct shared *sh, unsigned int op,
 	struct at_member m;
 	int ret = prepare(&m, g, op, me);
 
-	/* Whoever starts us takes any other value for the end. */
+	/* The parent takes any other value for the end. */
 	if (ret) {
 		sh->result[me] = ret;
 		return;
@@ -198,7 +198,7 @@ static int start(FIXTURE_DATA(kill) *self, unsigned int op)
 	return 0;
 }
 
-/* Who must get an error when @victim dies, and which. */
+/* The processes that must get an error when @victim dies, and which error. */
 static bool concerned(unsigned int op, unsigned int i, unsigned int victim)
 {
 	if (op == ANGARA_OP_NOP)
@@ -206,7 +206,7 @@ static bool concerned(unsigned int op, unsigned int i, unsigned int victim)
 	return in_tree(op) || (i + 1) % NODES == victim;
 }
 
-/* Waits until the survivors, or of them the concerned, have a result. */
+/* Waits until the survivors, or only the affected ones, have a result. */
 static void await(FIXTURE_DATA(kill) *self, unsigned int op,
 		  unsigned int victim, bool only_concerned)
 {
@@ -318,7 +318,7 @@ FIXTURE_TEARDOWN(job)
 	}
 }
 
-/* Starts eight processes that make teams, use them and end them. */
+/* Starts eight processes that make teams, use them and destroy them. */
 static int launch(FIXTURE_DATA(job) *self)
 {
 	memset(self->sh, 0, sizeof(*self->sh));
@@ -330,7 +330,7 @@ static int launch(FIXTURE_DATA(job) *self)
 	_exit(127);
 }
 
-/* Waits until all are in their loops; false if they do not get there. */
+/* Waits until all are in their loops; false on a timeout. */
 static bool running(FIXTURE_DATA(job) *self)
 {
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
@@ -380,7 +380,7 @@ TEST_F(job, team_survivors)
 	}
 }
 
-/* After all that, the modules come out, and in again. */
+/* At the end the modules can be unloaded and loaded again. */
 TEST_F(job, module_reload)
 {
 	unsigned int before = at_devices();

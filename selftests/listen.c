@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who hears of what: events of trees and contexts are for administrators, and
- * process and user ids are those of the namespaces of whoever asks.
+ * Receivers of events: events of trees and contexts are for administrators, and
+ * process and user ids are those of the namespaces of the reader.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS | AT_LOOP)
 #define EVENTS	"events"	/* the two groups */
 #define ADMIN	"admin"
 #define TREE	11
-#define INSIDE	7	/* what AT_NOBODY is called in a namespace */
+#define INSIDE	7	/* number of AT_NOBODY in a namespace */
 
 /* Events are numbered from 1 by the device, from 64 by the driver. */
 #define BIT(event)	(1LL << ((event) < 64 ? (event) : (event) - 32))
@@ -52,7 +52,7 @@ static int listen_as(unsigned int uid, const char *group)
 	return seteuid(0) ? -errno : fd;
 }
 
-/* All that happens to trees and contexts, and a device that comes and goes. */
+/* All events of trees and contexts, and a device that comes and goes. */
 static int make_noise(FIXTURE_DATA(listen) *self)
 {
 	const struct angara_tree_row row = {
@@ -83,7 +83,10 @@ static int make_noise(FIXTURE_DATA(listen) *self)
 	return ret ? ret : at_loop_remove(&loop);
 }
 
-/* Hears up to the device that goes.  Return: the set of events, or -errno. */
+/*
+ * Receives up to the removal of the device.  Return: the set of events, or
+ * -errno.
+ */
 static long long heard(int fd)
 {
 	unsigned long long set = 0, event;
@@ -94,7 +97,7 @@ static long long heard(int fd)
 		ret = at_nl_hear(fd, &obj);
 		if (ret)
 			return ret;
-		event = obj.val[ANGARA_A_EVENT];
+		event = obj.val[ANGARA_A_EVENT_TYPE];
 		set |= BIT(event);
 	} while (event != ANGARA_NLE_DEV_DEL);
 	return set;
@@ -119,7 +122,10 @@ TEST_F(listen, trees_are_told_to_administrators)
 	close(admin);
 }
 
-/* What a child in namespaces of its own sees; it exits with 0 if that is right. */
+/*
+ * The view of a child in namespaces of its own; it exits with 0 if that is
+ * right.
+ */
 static int run_child(int (*child)(FIXTURE_DATA(listen) *self, unsigned int ctx),
 		     FIXTURE_DATA(listen) *self, unsigned int ctx)
 {
@@ -132,7 +138,7 @@ static int run_child(int (*child)(FIXTURE_DATA(listen) *self, unsigned int ctx),
 	return at_wait_child(pid, AT_DEADLINE_MS);
 }
 
-/* Process 1 of a namespace opens a context, and looks at it and another one. */
+/* Process 1 of a namespace opens a context, and reads it and another one. */
 static int look_from_pid_ns(FIXTURE_DATA(listen) *self, unsigned int outside)
 {
 	struct at_nl_obj obj;
@@ -141,11 +147,11 @@ static int look_from_pid_ns(FIXTURE_DATA(listen) *self, unsigned int outside)
 	if (getpid() != 1 || at_ctx_open(&x, self->dev, NULL) ||
 	    at_nl_ctx(self->dev, x.c.ctx, &obj))
 		return 10;
-	if (!obj.has[ANGARA_A_PID] || obj.val[ANGARA_A_PID] != 1)
+	if (!obj.has[ANGARA_A_CTX_PID] || obj.val[ANGARA_A_CTX_PID] != 1)
 		return 11;
 	if (at_nl_ctx(self->dev, outside, &obj))
 		return 12;
-	return obj.has[ANGARA_A_PID] ? 13 : 0;
+	return obj.has[ANGARA_A_CTX_PID] ? 13 : 0;
 }
 
 static int enter_pid_ns(FIXTURE_DATA(listen) *self, unsigned int ctx)
@@ -161,8 +167,8 @@ TEST_F(listen, process_ids_are_the_readers)
 	ASSERT_EQ(0, at_ctx_open(&x, self->dev, NULL));
 	EXPECT_EQ(0, run_child(enter_pid_ns, self, x.c.ctx));
 	ASSERT_EQ(0, at_nl_ctx(self->dev, x.c.ctx, &obj));
-	EXPECT_EQ(1, obj.has[ANGARA_A_PID]);
-	EXPECT_EQ(getpid(), obj.val[ANGARA_A_PID]);
+	EXPECT_EQ(1, obj.has[ANGARA_A_CTX_PID]);
+	EXPECT_EQ(getpid(), obj.val[ANGARA_A_CTX_PID]);
 	at_ctx_close(&x);
 }
 
@@ -179,7 +185,7 @@ static int look_from_user_ns(FIXTURE_DATA(listen) *self, unsigned int ctx)
 		return 21;
 	if (at_nl_ctx(self->dev, ctx, &obj))
 		return 22;
-	return obj.val[ANGARA_A_UID] == INSIDE ? 0 : 23;
+	return obj.val[ANGARA_A_CTX_UID] == INSIDE ? 0 : 23;
 }
 
 TEST_F(listen, user_ids_are_the_readers)

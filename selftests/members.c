@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Collectives beyond the plain case: several participants on a node,
- * participants that disagree, memory that does not fit, trees that go down
- * or come again in the middle.
+ * Collectives beyond the simple case: several participants on a node,
+ * participants that disagree, memory that does not fit, trees that go down or
+ * are set again under way.
  */
 #include <endian.h>
 #include <string.h>
@@ -18,7 +18,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 #define KEY	0
 #define HALF	16384U
 
-/* Participants per node, and which node is the root. */
+/* Participants per node, and the root. */
 FIXTURE(members) {
 	struct at_group g;
 	struct at_member m[AT_MAX_MEMBERS];
@@ -58,7 +58,7 @@ FIXTURE_VARIANT_ADD(members, far_from_the_root) {
 	.root = 0, .pe = { 0, 0, 0, 0, 0, 0, 0, 4 },
 };
 
-/* Sets the rows and joins everybody. */
+/* Sets the rows and joins all members. */
 static int lay(FIXTURE_DATA(members) *self, unsigned int root)
 {
 	unsigned int i;
@@ -204,7 +204,7 @@ TEST_F(members, bcast_from_each)
 			EXPECT_TRUE(at_filled(self->m[i].mem + HALF, len,
 					      from));
 		}
-	}	/* Once each, and no more. */
+	}	/* Each gets one completion, and no more. */
 	at_sleep_ms(5);
 	for (i = 0; i < self->n; i++) {
 		EXPECT_EQ(self->n, at_counter(&self->m[i].x,
@@ -212,7 +212,7 @@ TEST_F(members, bcast_from_each)
 	}
 }
 
-/* A broadcast started before a barrier has arrived when that is over. */
+/* A broadcast started before a barrier has arrived when the barrier ends. */
 TEST_F(members, barrier_follows_broadcast)
 {
 	struct angara_wqe b = sum(ANGARA_OP_BCAST, HALF);
@@ -236,8 +236,8 @@ TEST_F(members, barrier_follows_broadcast)
 }
 
 /*
- * One participant, the last to start, says something else: all are told, and
- * the tree is down until it is laid anew.
+ * One participant, the last to start, differs: all get an error, and the tree
+ * is down until it is set again.
  */
 TEST_F(members, disagreement)
 {
@@ -271,7 +271,7 @@ TEST_F(members, disagreement)
 	}
 }
 
-/* A contribution that cannot be read: all are told why, and go on. */
+/* A contribution that cannot be read: all get the error, and continue. */
 TEST_F(members, bad_contribution)
 {
 	struct angara_wqe good = sum(ANGARA_OP_ALLREDUCE, 600), bad = good;
@@ -291,7 +291,7 @@ TEST_F(members, bad_contribution)
 	}
 }
 
-/* A result that cannot be written is the business of who asked so. */
+/* A result that cannot be written concerns only its receiver. */
 TEST_F(members, bad_destination)
 {
 	struct angara_wqe good = sum(ANGARA_OP_ALLREDUCE, 600), bad[3];
@@ -324,7 +324,7 @@ TEST_F(members, bad_destination)
 	}
 }
 
-/* A broadcast that one participant does not accept reaches the others. */
+/* A broadcast that one participant refuses reaches the others. */
 TEST_F(members, broadcast_refused_by_one)
 {
 	struct angara_wqe w = at_coll(ANGARA_OP_BCAST, TREE, KEY, 1, 700);
@@ -388,7 +388,7 @@ TEST_F(members, malformed)
 	EXPECT_TRUE(all_end(self, ANGARA_ST_OK));
 }
 
-/* A row goes while all wait: nobody waits on. */
+/* A row is cleared while all wait: all waits end. */
 TEST_F(members, row_cleared_under_way)
 {
 	struct angara_wqe w = sum(ANGARA_OP_ALLREDUCE, 4096);

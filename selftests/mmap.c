@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mapping of queues and counters: what may be mapped, how, and what the map
- * is good for once the file is closed or the device has gone.
+ * Mapping of queues and counters: offsets, protections, and use of the mapping
+ * after the file is closed or the device is gone.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@ AT_REQUIRE(AT_ROOT | AT_DEVICE)
 #define SQ	64
 #define CQ	256
 
-/* An area of the device file. */
+/* A mappable range of the device file. */
 struct area {
 	uint64_t off;
 	size_t len;
@@ -153,7 +153,7 @@ TEST_F(map, every_page_can_be_used)
 
 TEST_F(map, starts_clean)
 {
-	/* A context gets nothing that another one has left behind. */
+	/* A context gets no data of an earlier one. */
 	if (variant->which != 3) {
 		EXPECT_TRUE(at_all(self->p, self->area.len, 0));
 	}
@@ -179,7 +179,9 @@ TEST_F(map, not_shared)
 			     PROT_READ | PROT_WRITE, MAP_PRIVATE));
 }
 
-/* Rights of the map may be given up; more than the area has, never got. */
+/*
+ * Rights of a mapping may be dropped, but not added beyond those of the range.
+ */
 TEST_F(map, protection)
 {
 	int want = self->area.writable ? 0 : -1;
@@ -200,7 +202,7 @@ TEST_F(map, protection)
 			     PROT_WRITE, MAP_SHARED));
 }
 
-/* Nor through a second hand that may write memory. */
+/* Nor through another interface that may write memory. */
 TEST_F(map, write_through_proc_mem)
 {
 	char byte = 1;
@@ -214,7 +216,10 @@ TEST_F(map, write_through_proc_mem)
 	EXPECT_EQ(self->area.writable, *(volatile char *)self->p == 1);
 }
 
-/* A file opened for reading gives no way to write, nor to anything worse. */
+/*
+ * A file opened for reading permits no writable mapping, and no other call that
+ * changes anything.
+ */
 TEST_F(map, read_only_file)
 {
 	char path[32];
@@ -273,7 +278,9 @@ TEST_F(map, outlives_the_file)
 		EXPECT_EQ(0, touch(self->p, true));
 	}
 	ASSERT_EQ(0, at_usage(&use));
-	/* The map is a reference to the open file, so the context is there. */
+	/*
+	 * The mapping is a reference to the open file, so the context exists.
+	 */
 	EXPECT_EQ(self->use.contexts + 1, use.contexts);
 	EXPECT_EQ(0, munmap(self->p, self->area.len));
 	self->p = NULL;
@@ -306,7 +313,7 @@ FIXTURE_TEARDOWN(offsets)
 	close(self->fd);
 }
 
-/* Is the page at @off inside of an area? */
+/* Is the page at @off inside of a range? */
 static bool inside(const struct area a[4], uint64_t off)
 {
 	unsigned int i;
@@ -317,7 +324,9 @@ static bool inside(const struct area a[4], uint64_t off)
 	return false;
 }
 
-/* Offset among @pages from @from that can be mapped though it is in no area. */
+/*
+ * Offset among @pages from @from that can be mapped though it is in no range.
+ */
 static int64_t stray(const FIXTURE_DATA(offsets) *self, uint64_t from,
 		     unsigned int pages)
 {
@@ -354,14 +363,14 @@ TEST_F(offsets, outside_of_areas)
 	EXPECT_EQ(-1, stray(self, INT64_MAX - 4 * AT_PAGE, 4));
 }
 
-/* A device's file has nothing to map. */
+/* A device's file has only the watch page of its domain. */
 TEST_F(offsets, without_a_context)
 {
 	int fd = self->dom;
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
-		EXPECT_EQ(-ENODEV, try_map(fd, self->area[i].off,
+		EXPECT_EQ(-EINVAL, try_map(fd, self->area[i].off,
 					   self->area[i].len, PROT_READ,
 					   MAP_SHARED));
 	}

@@ -22,7 +22,7 @@ const char *at_module_begin(char *reload, size_t len)
 	close(fd);
 	at_loop_dims(dims, sizeof(dims));
 	snprintf(reload, len, "modprobe angara_loop %s%s",
-		 dims[0] ? "dims=" : "", dims);
+		 dims[0] ? "fabric=" : "", dims);
 	return at_module_unload("angara_loop") ? "the loopback is in use" : NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loading and unloading the modules by system calls: programs for it take
- * longer than the modules on kernels that watch.
+ * Loading and unloading the modules by system calls: external programs take
+ * longer than the modules on instrumented kernels.
  */
 #ifndef ANGTEST_MODULE_H
 #define ANGTEST_MODULE_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * Unloads the loopback; what brings it back as it was comes to @reload. Returns
- * why there is nothing to test, or NULL.
+ * Unloads the loopback; @reload gets the arguments that restore it. Returns the
+ * reason to skip the test, or NULL.
  */
 const char *at_module_begin(char *reload, size_t len);
 /* The file of a module in $ANGARA_MODULES, or -errno. */

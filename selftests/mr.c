@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory regions: what can be registered, keys, accounting, and that the
- * device stays within what a region grants.
+ * Memory regions: what can be registered, keys, accounting, and that the device
+ * stays within the bounds and rights of a region.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -151,7 +151,7 @@ TEST_F(mr, not_mapped)
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EFAULT, reg_raw(&self->x, bad[i], AT_PAGE, ALL));
 	}
-	/* A hole at each place: what comes before it is not kept pinned. */
+	/* A hole at each place: the pages before it are not kept pinned. */
 	for (i = 0; i < self->len / AT_PAGE; i++) {
 		char *hole = self->mem + i * AT_PAGE;
 
@@ -181,7 +181,7 @@ TEST_F(mr, read_only_memory)
 	EXPECT_EQ(1, at_mr(&self->x, self->mem, self->len, RR));
 }
 
-/* A file that may only be read is not written by way of the device. */
+/* A read-only file is not written through the device. */
 TEST_F(mr, read_only_file)
 {
 	int fd = memfd_create("angara", MFD_CLOEXEC);
@@ -244,11 +244,11 @@ TEST_F(mr, keys)
 	EXPECT_EQ(0, reg_key(&self->x, self->mem, AT_PAGE, 2));
 	EXPECT_EQ(0, reg_key(&self->x, self->mem, AT_PAGE, max - 1));
 	EXPECT_EQ(-EEXIST, reg_key(&self->x, self->mem, AT_PAGE, max - 1));
-	/* The slot is what two keys cannot share. */
+	/* Two keys cannot have the same slot. */
 	EXPECT_EQ(-EEXIST, reg_key(&self->x, self->mem, AT_PAGE, 0xABCDEF0001ULL));
 	EXPECT_EQ(0, reg_key(&self->x, self->mem, AT_PAGE, ~0ULL << 16 | 5));
 	EXPECT_EQ(4, at_mr(&self->x, self->mem, AT_PAGE, ALL));
-	/* Keys are the domain's own. */
+	/* Keys belong to the domain. */
 	EXPECT_EQ(0, at_mr(&self->y, self->mem, AT_PAGE, ALL));
 }
 
@@ -275,7 +275,7 @@ TEST_F(mr, accounting)
 
 	ASSERT_EQ(0, at_mr(&self->x, self->mem, 4 * AT_PAGE, ALL));
 	EXPECT_EQ(self->charged + 4 * AT_PAGE, at_charged());
-	/* Not as locked memory: giving that back takes the mmap_lock. */
+	/* Not as locked memory: uncharging that takes the mmap_lock. */
 	EXPECT_EQ(pinned + 4 * AT_PAGE,
 		  at_proc_bytes("/proc/self/status", "VmPin"));
 	/* Two bytes on two pages cost two pages. */
@@ -285,20 +285,20 @@ TEST_F(mr, accounting)
 	EXPECT_EQ(self->use.mrs + 2, use.mrs);
 	EXPECT_EQ(self->use.pinned + 6 * AT_PAGE, use.pinned);
 	ASSERT_EQ(0, at_nl_ctx(self->dev, self->x.c.ctx, &obj));
-	EXPECT_EQ(2, obj.val[ANGARA_A_MRS]);
-	EXPECT_EQ(6 * AT_PAGE, obj.val[ANGARA_A_PINNED]);
-	EXPECT_EQ(getpid(), obj.val[ANGARA_A_PID]);
+	EXPECT_EQ(2, obj.val[ANGARA_A_CTX_MRS]);
+	EXPECT_EQ(6 * AT_PAGE, obj.val[ANGARA_A_CTX_PINNED]);
+	EXPECT_EQ(getpid(), obj.val[ANGARA_A_CTX_PID]);
 	EXPECT_EQ(0, at_mr_dereg(&self->x, 1));
 	EXPECT_EQ(self->charged + 4 * AT_PAGE, at_charged());
 	EXPECT_EQ(0, at_mr_dereg(&self->x, 0));
 	EXPECT_NOTHING(self);
-	/* And by closing, with the context still mapped by nobody. */
+	/* And by closing the context, without a mapping. */
 	ASSERT_EQ(0, at_mr(&self->x, self->mem, self->len, ALL));
 	at_ctx_close(&self->x);
 	EXPECT_EQ(self->charged, at_charged());
 }
 
-/* Runs as nobody with an allowance of 16 pages. Returns the failed step. */
+/* Runs as user nobody with a limit of 16 pages. Returns the failed step. */
 static int limited(unsigned int dev, char *mem)
 {
 	struct rlimit limit = { 16 * AT_PAGE, 16 * AT_PAGE };
@@ -324,7 +324,7 @@ static int limited(unsigned int dev, char *mem)
 	    at_mr(&x, mem, 8 * AT_PAGE, ALL) != 1 ||
 	    at_mr(&x, mem, 1, ALL) != -ENOMEM)
 		return 8;
-	/* Lengths no machine has are refused before a page is touched. */
+	/* Impossible lengths are refused before a page is touched. */
 	if (reg_raw(&x, (uintptr_t)mem, 1ULL << 33, ALL) != -ENOMEM)
 		return 9;
 	at_ctx_close(&x);
@@ -350,7 +350,7 @@ TEST_F(mr, rlimit_memlock)
 	EXPECT_EQ(0, chmod(path, st.st_mode & 07777));
 }
 
-/* Each right missing, one at a time. */
+/* Each right missing in turn. */
 TEST_F(mr, rights)
 {
 	char *far = at_pages(AT_PAGE), *near = at_pages(AT_PAGE);
@@ -400,7 +400,9 @@ TEST_F(mr, rights_of_the_local_side)
 			TH_LOG("get into rights %u", access);
 		}
 		EXPECT_EQ(want != ANGARA_ST_OK, at_all(near, AT_PAGE, 0xBB));
-		/* A source is read by its own context whatever its rights. */
+		/*
+		 * A source is read by its own context whatever its rights are.
+		 */
 		w = at_put(&self->y, 0, 0, key, 0, 600);
 		EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &w, NULL));
 		EXPECT_EQ(0, at_mr_dereg(&self->x, key));
@@ -463,8 +465,8 @@ TEST_F(mr, bounds)
 }
 
 /*
- * Longer than one list of pages, and not starting with a page: transfers
- * across each 2 MiB, and at both ends.
+ * Longer than one list of pages, and not page-aligned: transfers across each 2
+ * MiB, and at both ends.
  */
 TEST_F(mr, large_region)
 {
@@ -499,7 +501,7 @@ TEST_F(mr, large_region)
 	EXPECT_EQ(0, far[1001 + len]);
 }
 
-/* After deregistering the memory is the process's alone. */
+/* After deregistering the device no longer touches the memory. */
 TEST_F(mr, dereg_in_use)
 {
 	const size_t len = 1 << 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages and atomic operations: data, order, receivers that are slow or
- * end, senders that end, and what goes wrong told to the initiator alone.
+ * Messages and atomic operations: data, order, receivers that are slow or end,
+ * senders that end, and errors, which only the initiator gets.
  */
 #include <endian.h>
 #include <string.h>
@@ -16,9 +16,11 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 
 #define MEM	65536
 #define AREA	ANGARA_MIN_MSG_BYTES
-#define LONG	3000	/* five fit into a fresh area */
+#define LONG	3000	/* five fit into an empty buffer */
 
-/* @x sends to @y, which has an area; @z is a third on the node of @x. */
+/*
+ * @x sends to @y, which has a receive buffer; @z is a third on the node of @x.
+ */
 FIXTURE(msg) {
 	struct at_ends e;
 	struct at_usage use;
@@ -132,7 +134,7 @@ TEST_F(msg, area_is_read_only)
 	EXPECT_EQ(EINVAL, errno);
 }
 
-/* Posts @n long messages of @from; all but those that fit wait. */
+/* Posts @n long messages of @from; those that do not fit wait. */
 static int fill(struct at_ctx *from, const struct at_ctx *to, int key, char *mem,
 		unsigned int first, unsigned int n)
 {
@@ -167,7 +169,7 @@ TEST_F(msg, full_area)
 	ASSERT_EQ(0, at_wait_counter(self->e.y, ANGARA_CTR_MSG_WAIT, 1,
 				     AT_DEADLINE_MS));
 	EXPECT_FALSE(at_poll_cqe(self->e.x, &cqe));
-	/* Others, and other operations, go on. */
+	/* Other contexts and other operations go on. */
 	w = at_put(self->e.y, self->e.ykey, 60000, self->e.xkey, 60000, 5000);
 	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
 	w = send_to(&self->z, self->e.xkey, 0, 77, 8);
@@ -229,7 +231,7 @@ TEST_F(msg, sender_closes)
 	EXPECT_EQ(ANGARA_ST_OK, le16toh(cqe.status));
 }
 
-/* What a receiver says of its area harms itself alone. */
+/* A receiver that writes an invalid index harms only itself. */
 TEST_F(msg, hostile_index)
 {
 	const struct angara_msg *m = NULL;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Faults made on purpose, for tests that have to find them.
+# Inserted faults, which tests have to find.
 
-# mutate FILE FROM TO: the changed file on stdout; FROM must be there once.
+# mutate FILE FROM TO: the changed file on stdout; FROM must occur once.
 mutate()
 {
 	FROM=$2 TO=$3 perl -0777 -ne '
@@ -16,7 +16,7 @@ mutate()
 
 TRIED=()
 
-# look NUMBER COMMAND...: leaves in files what came out.
+# look NUMBER COMMAND...: saves status and output to files.
 look()
 {
 	local n=$1 status=0
@@ -27,8 +27,8 @@ look()
 	echo "$status" >"$TAP_TMP/status$n"
 }
 
-# seek NAME COMMAND...: looks for a fault, beside another one; COMMAND succeeds
-# if it finds it.
+# seek NAME COMMAND...: searches for a fault, in parallel with another one;
+# COMMAND succeeds if it finds it.
 seek()
 {
 	local number=${#TRIED[@]}
@@ -39,7 +39,7 @@ seek()
 	look "$number" "$@" &
 }
 
-# The results of all, in turn.
+# The results of all, in order.
 found()
 {
 	local n
@@ -63,8 +63,8 @@ block()
 }
 
 # faults LIST COMMAND: COMMAND for each fault of a list whose comment ends with
-# an empty line, with four arguments: its first line, what is to be said of it,
-# what stands in the file, and what is put in its place.
+# an empty line, with four arguments: its first line, the expected report, the
+# text of the file, and its replacement.
 faults()
 {
 	local first report from to

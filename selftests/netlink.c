@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The generic netlink family by itself, over a raw socket: what it refuses and
- * what it says then, dumps that are narrowed, continued and disturbed, and who may
- * see what.
+ * The generic netlink family over a raw socket: refused requests and their
+ * messages, dumps that are filtered, continued and disturbed, and what each
+ * user may see.
  */
+#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 #include "kselftest_harness.h"
@@ -19,7 +21,7 @@
 AT_REQUIRE(AT_ROOT | AT_TORUS)
 
 #define TREE	13
-#define NONE	0xFFFFFFFFFFULL		/* leave the attribute out */
+#define NONE	0xFFFFFFFFFFULL		/* omit the attribute */
 #define ROOM	32768
 #define USER	12345
 #define USER_PKEY	ANGARA_PKEY_UID(USER)
@@ -31,11 +33,12 @@ FIXTURE(nl) {
 	unsigned long long fabric;
 	char said[256];		/* extended acknowledgement of the last call */
 	size_t room;		/* for a datagram */
-	unsigned int records;	/* that the last call gave */
+	unsigned int records;	/* of the last call */
 	unsigned int flags;	/* all message flags of the last call */
-	unsigned long long last[ANGARA_A_MAX + 1];
+	unsigned long long last[AT_NL_ATTRS];	/* by attribute of the set */
+	unsigned int nest;		/* attribute that counters are nested in */
 	unsigned long long counters;	/* set of those nested in the last record */
-	unsigned int odd;		/* nested attributes that are no u64 */
+	unsigned int odd;		/* nested attributes that are not u64 */
 	struct {
 		struct nlmsghdr n;
 		struct genlmsghdr g;
@@ -88,9 +91,9 @@ static void start(FIXTURE_DATA(nl) *self, unsigned int cmd, unsigned int flags)
 static void about(FIXTURE_DATA(nl) *self, unsigned int cmd, int tree)
 {
 	start(self, cmd, NLM_F_ACK);
-	put32(self, ANGARA_A_DEV, self->dev);
+	put32(self, ANG_NL_DEV, self->dev);
 	if (tree >= 0)
-		put8(self, ANGARA_A_TREE, tree);
+		put8(self, ANG_NL_ID, tree);
 }
 
 static void read_attrs(const char *at, size_t len,
@@ -138,11 +141,11 @@ static void take_value(void *arg, const struct nlattr *a)
 	size_t len = a->nla_len - NLA_HDRLEN;
 	unsigned int type = a->nla_type & NLA_TYPE_MASK;
 
-	if (type >= ANGARA_A_NODE_COUNTERS && type <= ANGARA_A_CTX_COUNTERS) {
+	if (type == self->nest) {
 		self->counters = 0;
 		read_attrs((const char *)(a + 1), len, take_counter, self);
 	}
-	if (type > ANGARA_A_MAX || len > 8)
+	if (type >= AT_NL_ATTRS || len > 8)
 		return;
 	self->last[type] = 0;
 	memcpy(&self->last[type], a + 1, len);
@@ -257,11 +260,11 @@ FIXTURE_SETUP(nl)
 	for (;; self->dev++) {
 		ASSERT_LT(self->dev, 65536U);
 		about(self, ANGARA_CMD_DEV_GET, -1);
-		if (!call(self) && self->last[ANGARA_A_NODE] == 0 &&
-		    self->last[ANGARA_A_NODES] >= 8)
+		if (!call(self) && self->last[ANG_NL_NODE] == 0 &&
+		    self->last[ANGARA_A_DEV_NODES] >= 8)
 			break;
 	}
-	self->fabric = self->last[ANGARA_A_FABRIC];
+	self->fabric = self->last[ANG_NL_FABRIC];
 }
 
 FIXTURE_TEARDOWN(nl)
@@ -269,7 +272,7 @@ FIXTURE_TEARDOWN(nl)
 	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
 	call(self);
 	about(self, ANGARA_CMD_TREE_DELEGATE, TREE);
-	put32(self, ANGARA_A_DELEGATED, 0);
+	put32(self, ANGARA_A_TREE_DELEGATED, 0);
 	call(self);
 	close(self->fd);
 }
@@ -284,15 +287,15 @@ static int set_row(FIXTURE_DATA(nl) *self, const struct row *row)
 {
 	about(self, ANGARA_CMD_TREE_SET, TREE);
 	if (row->is_root != NONE)
-		put8(self, ANGARA_A_IS_ROOT, row->is_root);
+		put8(self, ANGARA_A_TREE_IS_ROOT, row->is_root);
 	if (row->to_root != NONE)
-		put8(self, ANGARA_A_TO_ROOT, row->to_root);
+		put8(self, ANGARA_A_TREE_TO_ROOT, row->to_root);
 	if (row->ports != NONE)
-		put64(self, ANGARA_A_PORTS, row->ports);
+		put64(self, ANGARA_A_TREE_PORTS, row->ports);
 	if (row->pe != NONE)
-		put16(self, ANGARA_A_PE, row->pe);
+		put16(self, ANGARA_A_TREE_PE, row->pe);
 	if (row->pkey != NONE)
-		put32(self, ANGARA_A_PKEY, row->pkey);
+		put32(self, ANGARA_A_TREE_PKEY, row->pkey);
 	return call(self);
 }
 
@@ -334,15 +337,15 @@ TEST_F(nl, rows_are_kept)
 
 	about(self, ANGARA_CMD_TREE_GET, TREE);
 	EXPECT_EQ(0, call(self));
-	EXPECT_EQ(1, self->last[ANGARA_A_TO_ROOT]);
-	EXPECT_EQ(4, self->last[ANGARA_A_PORTS]);
-	EXPECT_EQ(USER_PKEY, self->last[ANGARA_A_PKEY]);
-	EXPECT_EQ(ANGARA_TREE_STATE_UP, self->last[ANGARA_A_STATE]);
+	EXPECT_EQ(1, self->last[ANGARA_A_TREE_TO_ROOT]);
+	EXPECT_EQ(4, self->last[ANGARA_A_TREE_PORTS]);
+	EXPECT_EQ(USER_PKEY, self->last[ANGARA_A_TREE_PKEY]);
+	EXPECT_EQ(ANGARA_TREE_STATE_UP, self->last[ANGARA_A_TREE_STATE]);
 
-	/* One node is no tree. */
+	/* One node is not a tree. */
 	about(self, ANGARA_CMD_TREE_CHECK, TREE);
 	EXPECT_EQ(0, call(self));
-	EXPECT_NE(ANGARA_TREE_VALID, self->last[ANGARA_A_RULE]);
+	EXPECT_NE(ANGARA_TREE_VALID, self->last[ANGARA_A_CHECK_RULE]);
 
 	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
 	EXPECT_EQ(0, call(self));
@@ -355,17 +358,17 @@ TEST_F(nl, requests_are_checked)
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
 	REFUSED(-EINVAL, "dev: which", call(self));
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
-	put32(self, ANGARA_A_DEV, 4000000);
+	put32(self, ANG_NL_DEV, 4000000);
 	REFUSED(-ENODEV, "dev: there is no such device", call(self));
 	about(self, ANGARA_CMD_TREE_GET, -1);
 	REFUSED(-EINVAL, "tree: which", call(self));
 	about(self, ANGARA_CMD_TREE_GET, ANGARA_MAX_TREES);
 	REFUSED(-ERANGE, "range", call(self));
 	about(self, ANGARA_CMD_PORT_GET, -1);
-	put8(self, ANGARA_A_PORT, ANGARA_MAX_PORTS);
+	put8(self, ANGARA_A_PORT_ID, ANGARA_MAX_PORTS);
 	REFUSED(-ERANGE, "range", call(self));
 	about(self, ANGARA_CMD_CTX_GET, -1);
-	put32(self, ANGARA_A_CTX, 0xFFFFFFFF);
+	put32(self, ANGARA_A_CTX_ID, 0xFFFFFFFF);
 	REFUSED(-ENOENT, "no such object", call(self));
 	about(self, ANGARA_CMD_TREE_DELEGATE, TREE);
 	REFUSED(-EINVAL, "delegated: to which", call(self));
@@ -379,59 +382,66 @@ TEST_F(nl, attributes_are_strict)
 {
 	uint8_t one = 1;
 
+	/* Of the same set but not of the request, of no set, too short. */
 	about(self, ANGARA_CMD_DEV_GET, -1);
-	put8(self, ANGARA_A_TREE, 1);
+	put32(self, ANGARA_A_DEV_NODE, 1);
+	EXPECT_EQ(-EINVAL, call(self));
+	about(self, ANGARA_CMD_DEV_GET, -1);
+	put32(self, ANGARA_A_DEV_NODES, 1);
 	EXPECT_EQ(-EINVAL, call(self));
 	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
-	put8(self, ANGARA_A_STATE, 1);
+	put8(self, ANGARA_A_TREE_STATE, 1);
+	EXPECT_EQ(-EINVAL, call(self));
+	about(self, ANGARA_CMD_TREE_CHECK, TREE);
+	put8(self, ANGARA_A_CHECK_RULE, 1);
 	EXPECT_EQ(-EINVAL, call(self));
 	about(self, ANGARA_CMD_DEV_GET, -1);
-	put8(self, ANGARA_A_MAX + 1, 1);
+	put8(self, AT_NL_ATTRS, 1);
 	EXPECT_EQ(-EINVAL, call(self));
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
-	put(self, ANGARA_A_DEV, &one, sizeof(one));
+	put(self, ANG_NL_DEV, &one, sizeof(one));
 	EXPECT_NE(0, call(self));
 	about(self, ANGARA_CMD_DEV_GET, -1);
-	put64(self, ANGARA_A_FABRIC, self->fabric);
+	put64(self, ANG_NL_FABRIC, self->fabric);
 	REFUSED(-EINVAL, "fabric: narrows a dump", call(self));
 }
 
 TEST_F(nl, dumps_are_narrowed)
 {
 	start(self, ANGARA_CMD_PORT_GET, NLM_F_DUMP);
-	put32(self, ANGARA_A_DEV, self->dev);
+	put32(self, ANG_NL_DEV, self->dev);
 	EXPECT_EQ(0, call(self));
 	EXPECT_LT(0U, self->records);
 	EXPECT_GE(8U, self->records);
-	EXPECT_EQ(self->dev, self->last[ANGARA_A_DEV]);
+	EXPECT_EQ(self->dev, self->last[ANG_NL_DEV]);
 
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
-	put64(self, ANGARA_A_FABRIC, self->fabric);
+	put64(self, ANG_NL_FABRIC, self->fabric);
 	EXPECT_EQ(0, call(self));
 	EXPECT_LE(8U, self->records);
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
-	put64(self, ANGARA_A_FABRIC, ~self->fabric);
+	put64(self, ANG_NL_FABRIC, ~self->fabric);
 	EXPECT_EQ(0, call(self));
 	EXPECT_EQ(0U, self->records);
 
 	EXPECT_EQ(0, set_row(self, &good));
 	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
-	put8(self, ANGARA_A_TREE, TREE);
+	put8(self, ANG_NL_ID, TREE);
 	EXPECT_EQ(0, call(self));
 	EXPECT_EQ(1U, self->records);
-	EXPECT_EQ(TREE, self->last[ANGARA_A_TREE]);
+	EXPECT_EQ(TREE, self->last[ANG_NL_ID]);
 
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
-	put32(self, ANGARA_A_DEV, 4000000);
+	put32(self, ANG_NL_DEV, 4000000);
 	EXPECT_EQ(-ENODEV, call(self));
 	start(self, ANGARA_CMD_PORT_GET, NLM_F_DUMP);
-	put8(self, ANGARA_A_PORT, 1);
+	put8(self, ANGARA_A_PORT_ID, 1);
 	EXPECT_EQ(-EINVAL, call(self));
 }
 
 /*
- * Something changes between two parts of a dump; they are as long as what the
- * socket has ever made room for.
+ * A change between two parts of a dump; the parts have the largest size that
+ * the socket has ever had room for.
  */
 TEST_F(nl, a_disturbed_dump_tells)
 {
@@ -464,7 +474,7 @@ TEST_F(nl, a_disturbed_dump_tells)
 static unsigned int seen(FIXTURE_DATA(nl) *self)
 {
 	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
-	put8(self, ANGARA_A_TREE, TREE);
+	put8(self, ANG_NL_ID, TREE);
 	return call(self) ? 99 : self->records;
 }
 
@@ -475,7 +485,7 @@ TEST_F(nl, others_are_not_shown)
 
 	EXPECT_EQ(0, set_row(self, &row));
 	ASSERT_EQ(0, seteuid(USER));
-	/* A socket that somebody else opened speaks for no partition. */
+	/* A socket that another user opened has no partition. */
 	EXPECT_EQ(0U, seen(self));
 	self->fd = open_socket();
 	ASSERT_LE(0, self->fd);
@@ -484,7 +494,7 @@ TEST_F(nl, others_are_not_shown)
 	EXPECT_EQ(-EPERM, call(self));
 	EXPECT_EQ(-EPERM, set_row(self, &row));
 	about(self, ANGARA_CMD_TREE_DELEGATE, TREE);
-	put32(self, ANGARA_A_DELEGATED, USER_PKEY);
+	put32(self, ANGARA_A_TREE_DELEGATED, USER_PKEY);
 	EXPECT_EQ(-EPERM, call(self));
 	ASSERT_EQ(0, seteuid(0));
 	close(self->fd);
@@ -497,9 +507,12 @@ TEST_F(nl, others_are_not_shown)
 	about(self, ANGARA_CMD_TREE_CHECK, TREE);
 	REFUSED(-EPERM, "another partition", call(self));
 
-	/* The rights are those of who asks, not of who reads the answer. */
+	/*
+	 * The rights are those of the process that asks, not of the one that
+	 * reads.
+	 */
 	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
-	put8(self, ANGARA_A_TREE, TREE);
+	put8(self, ANG_NL_ID, TREE);
 	EXPECT_EQ(0, submit(self));
 	ASSERT_EQ(0, seteuid(0));
 	while (receive(self) == 1)
@@ -508,27 +521,29 @@ TEST_F(nl, others_are_not_shown)
 	EXPECT_EQ(1U, seen(self));
 }
 
-/* What a dump of contexts tells of processes. */
+/* Processes of contexts in a dump. */
 struct pids {
 	unsigned int dev;
 	unsigned int outside, inside;		/* contexts of @dev */
-	unsigned long long of_outside, of_inside;	/* 0: no process told */
+	unsigned long long of_outside, of_inside;	/* 0: no process
+							 * reported */
 	unsigned int seen;			/* of those two */
-	unsigned int others;			/* processes told that are not 1 */
+	unsigned int others;			/* processes reported that
+						 * are not 1 */
 };
 
 static void take_pid(void *arg, const struct at_nl_obj *obj)
 {
-	unsigned long long pid = obj->val[ANGARA_A_PID];
+	unsigned long long pid = obj->val[ANGARA_A_CTX_PID];
 	struct pids *pids = arg;
 
-	pids->others += obj->has[ANGARA_A_PID] && pid != 1;
-	if (obj->val[ANGARA_A_DEV] != pids->dev)
+	pids->others += obj->has[ANGARA_A_CTX_PID] && pid != 1;
+	if (obj->val[ANG_NL_DEV] != pids->dev)
 		return;
-	if (obj->val[ANGARA_A_CTX] == pids->outside) {
+	if (obj->val[ANGARA_A_CTX_ID] == pids->outside) {
 		pids->of_outside = pid;
 		pids->seen++;
-	} else if (obj->val[ANGARA_A_CTX] == pids->inside) {
+	} else if (obj->val[ANGARA_A_CTX_ID] == pids->inside) {
 		pids->of_inside = pid;
 		pids->seen++;
 	}
@@ -544,8 +559,8 @@ static int read_pids(struct pids *pids)
 }
 
 /*
- * Process 1 of a namespace has a context of its own. Returns 0 if it is told
- * of itself only, by a dump and by a request for one context.
+ * Process 1 of a namespace has a context of its own. Returns 0 if only that
+ * process is reported, by a dump and by a request for one context.
  */
 static int look_as_process_1(struct pids *pids, int up, int down)
 {
@@ -562,7 +577,7 @@ static int look_as_process_1(struct pids *pids, int up, int down)
 		return 12;
 	if (pids->of_outside || pids->others)
 		return 13;
-	if (at_nl_ctx(pids->dev, pids->outside, &obj) || obj.has[ANGARA_A_PID])
+	if (at_nl_ctx(pids->dev, pids->outside, &obj) || obj.has[ANGARA_A_CTX_PID])
 		return 14;
 	if (write(up, &pids->inside, sizeof(pids->inside)) < 0)
 		return 15;
@@ -604,10 +619,11 @@ TEST_F(nl, processes_are_those_of_the_readers_namespace)
 	at_ctx_close(&x);
 }
 
-/* All of a set; the first two numbers of each are none. */
+/* All attributes of a set; the first two numbers are not used. */
 #define ALL(max)	((2ULL << (max)) - 4)
 
-#define EXPECT_COUNTERS(max) do {					\
+#define EXPECT_COUNTERS(_nest, max) do {				\
+	self->nest = (_nest);						\
 	EXPECT_EQ(0, call(self));					\
 	EXPECT_EQ(ALL(max), self->counters);				\
 	EXPECT_EQ(0U, self->odd);					\
@@ -618,17 +634,17 @@ TEST_F(nl, counters_are_numbers)
 	struct at_ctx x;
 
 	about(self, ANGARA_CMD_DEV_GET, -1);
-	EXPECT_COUNTERS(ANGARA_A_NODE_COUNTER_MAX);
+	EXPECT_COUNTERS(ANGARA_A_DEV_COUNTERS, ANGARA_A_NODE_COUNTER_MAX);
 	about(self, ANGARA_CMD_PORT_GET, -1);
-	put8(self, ANGARA_A_PORT, 0);
-	EXPECT_COUNTERS(ANGARA_A_PORT_COUNTER_MAX);
+	put8(self, ANGARA_A_PORT_ID, 0);
+	EXPECT_COUNTERS(ANGARA_A_PORT_COUNTERS, ANGARA_A_PORT_COUNTER_MAX);
 	EXPECT_EQ(0, set_row(self, &good));
 	about(self, ANGARA_CMD_TREE_GET, TREE);
-	EXPECT_COUNTERS(ANGARA_A_TREE_COUNTER_MAX);
+	EXPECT_COUNTERS(ANGARA_A_TREE_COUNTERS, ANGARA_A_TREE_COUNTER_MAX);
 	ASSERT_EQ(0, at_ctx_open(&x, self->dev, NULL));
 	about(self, ANGARA_CMD_CTX_GET, -1);
-	put32(self, ANGARA_A_CTX, x.c.ctx);
-	EXPECT_COUNTERS(ANGARA_A_CTX_COUNTER_MAX);
+	put32(self, ANGARA_A_CTX_ID, x.c.ctx);
+	EXPECT_COUNTERS(ANGARA_A_CTX_COUNTERS, ANGARA_A_CTX_COUNTER_MAX);
 	at_ctx_close(&x);
 }
 

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "ang_counter_attrs.h"
 #include "angtest.h"
 #include "nl.h"
 
@@ -87,7 +86,7 @@ static void attrs_each(const struct nlmsghdr *n, attr_fn fn, void *arg)
 }
 
 /*
- * Sends @m and hands each answer to @fn until the acknowledgement or the end
+ * Sends @m and passes each answer to @fn until the acknowledgement or the end
  * of the dump.
  */
 static int transact(int fd, struct msg *m,
@@ -141,12 +140,12 @@ static int find_family(int fd)
 
 struct group {
 	const char *name;
-	char seen[GENL_NAMSIZ];	/* of the one that is being read */
+	char seen[GENL_NAMSIZ];	/* of the group that is being read */
 	unsigned int id;
 	unsigned int found;
 };
 
-/* In each group the attributes stand in any order. */
+/* In each group the attributes may be in any order. */
 static void take_group_attr(void *arg, unsigned int type, const void *data,
 			    size_t len)
 {
@@ -199,8 +198,9 @@ static const uint8_t port_words[] = ANG_PORT_COUNTER_ATTRS;
 static const uint8_t tree_words[] = ANG_TREE_COUNTER_ATTRS;
 static const uint8_t ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 
-/* Nested counters, and where they go: words as a device writes them. */
+/* Nested counters, and their destination: words as a device writes them. */
 struct counters {
+	unsigned int attr;	/* that they are nested in */
 	const uint8_t *words;
 	unsigned int count;
 	uint64_t *to;
@@ -220,19 +220,23 @@ static void take_counter(void *arg, unsigned int type, const void *data,
 			counters->to[i] = htole64(value);
 }
 
-static void take_counters(struct at_nl_obj *obj, unsigned int type,
+/* Return: whether the attribute holds the counters of the object. */
+static bool take_counters(struct at_nl_obj *obj, unsigned int type,
 			  const void *data, size_t len)
 {
-#define WORDS(words)	{ words, sizeof(words), (uint64_t *)&obj->cnt }
-	struct counters kinds[] = {
-		[ANGARA_A_NODE_COUNTERS] = WORDS(node_words),
-		[ANGARA_A_PORT_COUNTERS] = WORDS(port_words),
-		[ANGARA_A_TREE_COUNTERS] = WORDS(tree_words),
-		[ANGARA_A_CTX_COUNTERS] = WORDS(ctx_words),
+#define WORDS(attr, words)	{ attr, words, sizeof(words), (uint64_t *)&obj->cnt }
+	struct counters kinds[ANGARA_CMD_MAX + 1] = {
+		[ANGARA_CMD_DEV_GET] = WORDS(ANGARA_A_DEV_COUNTERS, node_words),
+		[ANGARA_CMD_PORT_GET] = WORDS(ANGARA_A_PORT_COUNTERS, port_words),
+		[ANGARA_CMD_TREE_GET] = WORDS(ANGARA_A_TREE_COUNTERS, tree_words),
+		[ANGARA_CMD_CTX_GET] = WORDS(ANGARA_A_CTX_COUNTERS, ctx_words),
 	};
 #undef WORDS
 
-	nested_each(data, len, take_counter, &kinds[type]);
+	if (obj->cmd > ANGARA_CMD_MAX || kinds[obj->cmd].attr != type)
+		return false;
+	nested_each(data, len, take_counter, &kinds[obj->cmd]);
+	return true;
 }
 
 static void take_attr(void *arg, unsigned int type, const void *data,
@@ -240,13 +244,19 @@ static void take_attr(void *arg, unsigned int type, const void *data,
 {
 	struct at_nl_obj *obj = arg;
 
-	if (type > ANGARA_A_MAX)
+	if (type >= AT_NL_ATTRS)
 		return;
 	obj->has[type] = 1;
-	if (type >= ANGARA_A_NODE_COUNTERS && type <= ANGARA_A_CTX_COUNTERS)
-		take_counters(obj, type, data, len);
-	else if (len <= sizeof(obj->val[type]))
+	if (!take_counters(obj, type, data, len) &&
+	    len <= sizeof(obj->val[type]))
 		memcpy(&obj->val[type], data, len);
+}
+
+static void take_object(struct at_nl_obj *obj, const struct nlmsghdr *n)
+{
+	memset(obj, 0, sizeof(*obj));
+	obj->cmd = ((const struct genlmsghdr *)NLMSG_DATA(n))->cmd;
+	attrs_each(n, take_attr, obj);
 }
 
 struct sink {
@@ -259,8 +269,7 @@ static void object_answer(void *arg, const struct nlmsghdr *n)
 	struct sink *sink = arg;
 	struct at_nl_obj obj;
 
-	memset(&obj, 0, sizeof(obj));
-	attrs_each(n, take_attr, &obj);
+	take_object(&obj, n);
 	sink->fn(sink->arg, &obj);
 }
 
@@ -294,7 +303,7 @@ int at_nl_dev(unsigned int dev, struct at_nl_obj *obj)
 
 	memset(obj, 0, sizeof(*obj));
 	msg_init(&m, 0, ANGARA_CMD_DEV_GET, NLM_F_ACK);
-	msg_put(&m, ANGARA_A_DEV, &d, sizeof(d));
+	msg_put(&m, ANGARA_A_DEV_ID, &d, sizeof(d));
 	return request(&m, keep, obj);
 }
 
@@ -306,8 +315,8 @@ int at_nl_tree(unsigned int dev, unsigned int tree, struct at_nl_obj *obj)
 
 	memset(obj, 0, sizeof(*obj));
 	msg_init(&m, 0, ANGARA_CMD_TREE_GET, NLM_F_ACK);
-	msg_put(&m, ANGARA_A_DEV, &d, sizeof(d));
-	msg_put(&m, ANGARA_A_TREE, &t, sizeof(t));
+	msg_put(&m, ANG_NL_DEV, &d, sizeof(d));
+	msg_put(&m, ANG_NL_ID, &t, sizeof(t));
 	return request(&m, keep, obj);
 }
 
@@ -318,8 +327,8 @@ int at_nl_ctx(unsigned int dev, unsigned int ctx, struct at_nl_obj *obj)
 
 	memset(obj, 0, sizeof(*obj));
 	msg_init(&m, 0, ANGARA_CMD_CTX_GET, NLM_F_ACK);
-	msg_put(&m, ANGARA_A_DEV, &d, sizeof(d));
-	msg_put(&m, ANGARA_A_CTX, &c, sizeof(c));
+	msg_put(&m, ANGARA_A_CTX_DEV, &d, sizeof(d));
+	msg_put(&m, ANGARA_A_CTX_ID, &c, sizeof(c));
 	return request(&m, keep, obj);
 }
 
@@ -331,8 +340,8 @@ int at_nl_tree_cmd(unsigned int cmd, unsigned int dev, unsigned int tree)
 	struct msg m;
 
 	msg_init(&m, 0, cmd, NLM_F_ACK);
-	msg_put(&m, ANGARA_A_DEV, &d, sizeof(d));
-	msg_put(&m, ANGARA_A_TREE, &t, sizeof(t));
+	msg_put(&m, ANG_NL_DEV, &d, sizeof(d));
+	msg_put(&m, ANG_NL_ID, &t, sizeof(t));
 	return request(&m, keep, &ignored);
 }
 
@@ -355,16 +364,30 @@ int at_nl_family(void)
 	return ret;
 }
 
+static int ask(unsigned int cmd, unsigned int flags, const struct at_nl_attr *attrs,
+	       unsigned int n, struct at_nl_obj *obj)
+{
+	struct msg m;
+
+	msg_init(&m, 0, cmd, flags);
+	for (; n; n--, attrs++)
+		msg_put(&m, attrs->type, &attrs->val, attrs->size);
+	return request(&m, keep, obj);
+}
+
+int at_nl_get(unsigned int cmd, const struct at_nl_attr *attrs, unsigned int n,
+	      struct at_nl_obj *obj)
+{
+	memset(obj, 0, sizeof(*obj));
+	return ask(cmd, NLM_F_ACK, attrs, n, obj);
+}
+
 int at_nl_ask(unsigned int cmd, bool dump, const struct at_nl_attr *attrs,
 	      unsigned int n)
 {
 	struct at_nl_obj ignored;
-	struct msg m;
 
-	msg_init(&m, 0, cmd, dump ? NLM_F_DUMP : NLM_F_ACK);
-	for (; n; n--, attrs++)
-		msg_put(&m, attrs->type, &attrs->val, attrs->size);
-	return request(&m, keep, &ignored);
+	return ask(cmd, dump ? NLM_F_DUMP : NLM_F_ACK, attrs, n, &ignored);
 }
 
 int at_nl_listen(const char *name)
@@ -392,8 +415,7 @@ int at_nl_hear(int fd, struct at_nl_obj *obj)
 
 	if (len < 0)
 		return -errno;
-	memset(obj, 0, sizeof(*obj));
-	attrs_each((void *)buf, take_attr, obj);
+	take_object(obj, (void *)buf);
 	return 0;
 }
 
@@ -401,8 +423,8 @@ static void sum_tree(void *arg, const struct at_nl_obj *obj)
 {
 	struct at_trees *trees = arg;
 
-	trees->rows += obj->val[ANGARA_A_STATE] != ANGARA_TREE_STATE_UNSET;
-	trees->delegated += obj->val[ANGARA_A_DELEGATED] != 0;
+	trees->rows += obj->val[ANGARA_A_TREE_STATE] != ANGARA_TREE_STATE_UNSET;
+	trees->delegated += obj->val[ANGARA_A_TREE_DELEGATED] != 0;
 }
 
 int at_trees(struct at_trees *trees)
@@ -415,15 +437,15 @@ static void sum_dev(void *arg, const struct at_nl_obj *obj)
 {
 	struct at_usage *use = arg;
 
-	use->contexts += obj->val[ANGARA_A_CONTEXTS_USED];
+	use->contexts += obj->val[ANGARA_A_DEV_CONTEXTS_USED];
 }
 
 static void sum_ctx(void *arg, const struct at_nl_obj *obj)
 {
 	struct at_usage *use = arg;
 
-	use->mrs += obj->val[ANGARA_A_MRS];
-	use->pinned += obj->val[ANGARA_A_PINNED];
+	use->mrs += obj->val[ANGARA_A_CTX_MRS];
+	use->pinned += obj->val[ANGARA_A_CTX_PINNED];
 }
 
 int at_usage(struct at_usage *use)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the generic netlink family tells of devices, trees and contexts; raw
+ * The generic netlink family's data on devices, trees and contexts; raw
  * sockets, so that a test needs no library for it.
  *
  * Functions return 0 or -errno.
@@ -12,11 +12,15 @@
 #include <linux/angara_nl.h>
 
 #include "ang_hw.h"
+#include "ang_nl_attrs.h"
 
-/* An object: numbers by attribute, and its counters. */
+#define AT_NL_ATTRS	32	/* more than any set has */
+
+/* An object: numbers by attribute of its set, and its counters. */
 struct at_nl_obj {
-	unsigned int has[ANGARA_A_MAX + 1];
-	unsigned long long val[ANGARA_A_MAX + 1];
+	unsigned int cmd;
+	unsigned int has[AT_NL_ATTRS];
+	unsigned long long val[AT_NL_ATTRS];
 	union {
 		struct angara_hw_node_counters node;
 		struct angara_hw_link_counters link;
@@ -29,12 +33,12 @@ typedef void (*at_nl_fn)(void *arg, const struct at_nl_obj *obj);
 
 /* Number of the family, or -errno. */
 int at_nl_family(void);
-/* All objects that a command gives. */
+/* All objects of a command. */
 int at_nl_dump(unsigned int cmd, at_nl_fn fn, void *arg);
 int at_nl_dev(unsigned int dev, struct at_nl_obj *obj);
 int at_nl_tree(unsigned int dev, unsigned int tree, struct at_nl_obj *obj);
 int at_nl_ctx(unsigned int dev, unsigned int ctx, struct at_nl_obj *obj);
-/* A command that changes a tree, with ANGARA_A_DEV and ANGARA_A_TREE only. */
+/* A command that changes a tree, with ANGARA_A_TREE_DEV and ANGARA_A_TREE_ID only. */
 int at_nl_tree_cmd(unsigned int cmd, unsigned int dev, unsigned int tree);
 
 /* A number, of @size bytes. */
@@ -44,7 +48,10 @@ struct at_nl_attr {
 	unsigned long long val;
 };
 
-/* Any request, of @n attributes; what it answers is left aside. */
+/* Any request for one object, of @n attributes. */
+int at_nl_get(unsigned int cmd, const struct at_nl_attr *attrs, unsigned int n,
+	      struct at_nl_obj *obj);
+/* Any request, of @n attributes; its answer is discarded. */
 int at_nl_ask(unsigned int cmd, bool dump, const struct at_nl_attr *attrs,
 	      unsigned int n);
 
@@ -61,7 +68,7 @@ struct at_trees {
 
 int at_trees(struct at_trees *trees);
 
-/* What programs hold, over all devices. */
+/* Objects held by programs, over all devices. */
 struct at_usage {
 	unsigned long long contexts;
 	unsigned long long mrs;
@@ -69,7 +76,7 @@ struct at_usage {
 };
 
 int at_usage(struct at_usage *use);
-/* Waits until nothing more than @want is held; -ETIMEDOUT. */
+/* Waits until at most @want is held; -ETIMEDOUT. */
 int at_usage_wait(const struct at_usage *want, unsigned int ms);
 
 #endif /* ANGTEST_NL_H */

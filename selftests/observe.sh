@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Looking at the driver at work: debugfs files and tracepoints, while tree 15,
-# which must be free, is laid and a process joins it. KTAP.
+# Observes the driver while it works: debugfs files and tracepoints, while tree
+# 15, which must be free, is set up and a process joins it. KTAP.
 
 set -u
 
@@ -54,7 +54,7 @@ work()
 		use strict;
 		my ($path) = @ARGV;
 		open(my $dev, "+<", $path) or die "$path: $!\n";
-		my $domain = pack("V4Q", 24, (0) x 4);
+		my $domain = pack("V4Q3", 40, (0) x 6);
 		ioctl($dev, 0xE401, $domain) or die "DOMAIN_CREATE: $!\n";
 		my $ctx = pack("V6Q5V2Q", 80, 0, 8, 8, (0) x 10);
 		ioctl($dev, 0xE402, $ctx) or die "CTX_CREATE: $!\n";
@@ -82,7 +82,7 @@ debugfs()
 	ok $? 'debugfs is not for users'
 }
 
-# What is to be in the trace in the end, and what each of it shows.
+# The expected events in the trace, and the fields of each.
 expected()
 {
 	local name
@@ -94,17 +94,17 @@ expected()
 	for name in set join leave clear; do
 		printf '%s|%s\n' \
 			" angara_tree: dev=$dev node=$node tree=15 $name " \
-			"angara_tree tells of $name"
+			"angara_tree shows $name"
 	done
 	case $LIST in
 	*packet*)
 		printf '%s|%s\n' \
-			'angara_packet: .* inject (bcast|put) dir=-' \
-			'angara_packet tells event, type and direction' ;;
+			'angara_packet: .* inject (bcast|put) port=-1 ' \
+			'angara_packet shows event, type and port' ;;
 	esac
 }
 
-# All of it is there.
+# All expected events have arrived.
 traced()
 {
 	local line
@@ -136,7 +136,7 @@ trace()
 		LIST=tree
 	fi
 	angaractl tree delete 15 >"$TMP/out" 2>&1
-	# The device's events go through a worker.
+	# A worker delivers the device's events.
 	expected >"$TMP/expected"
 	for ((tries = 0; tries < 600; tries++)); do
 		traced && break

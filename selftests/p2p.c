@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Put and get: data, completion, notification, and what goes wrong told to
- * the initiator alone.
+ * Put and get: data, completion, notification, and errors, which only the
+ * initiator gets.
  */
 #include <endian.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static const uint32_t lengths[] = {
 	65536, (1U << 20) + 1,
 };
 
-/* One transfer with guards around it; true if all is as it must be. */
+/* One transfer with guards around it; true if data and guards are right. */
 static bool transfer(FIXTURE_DATA(p2p) *self, unsigned int opcode,
 		     uint32_t from, uint32_t to, uint32_t len)
 {
@@ -146,7 +146,7 @@ TEST_F(p2p, notification)
 		w.flags = ANGARA_WQE_NOTIFY;
 		w.counter = htole16(use[i]);
 		ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
-		/* Nothing but the counter is told. */
+		/* Only the counter changes. */
 		w = at_put(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 0);
 		w.flags = ANGARA_WQE_NOTIFY | ANGARA_WQE_FENCE;
 		w.counter = htole16(use[i]);
@@ -162,7 +162,7 @@ TEST_F(p2p, notification)
 	}
 }
 
-/* A fenced operation sees what all earlier ones have done. */
+/* A fenced operation sees the effects of all earlier ones. */
 TEST_F(p2p, fence)
 {
 	const uint32_t len = 200000;
@@ -203,7 +203,7 @@ TEST_F(p2p, quiet)
 		w.cookie = htole64(i);
 		ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
 	}
-	/* A failure is told all the same, and the fenced one after it. */
+	/* The failure and the fenced operation after it are both reported. */
 	w = at_put(self->e.y, 77, 0, self->e.xkey, 0, 300);
 	w.flags = ANGARA_WQE_QUIET;
 	w.cookie = htole64(100);
@@ -228,7 +228,7 @@ static struct angara_wqe good_put(const FIXTURE_DATA(p2p) *self)
 	return at_put(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 1000);
 }
 
-/* The target neither sees nor keeps anything of a refused transfer. */
+/* A refused transfer has no effect at the target. */
 TEST_F(p2p, refused)
 {
 	struct angara_wqe put = good_put(self), get, w;
@@ -274,7 +274,7 @@ TEST_F(p2p, refused)
 	if (self->e.y != self->e.x) {
 		EXPECT_EQ(0, at_counter(self->e.y, ANGARA_CTR_EVSEQ));
 	}
-	/* Cases 0, 1, 6, 7 got as far as the target's context. */
+	/* Cases 0, 1, 6, 7 reached the target's context. */
 	ASSERT_EQ(0, at_nl_ctx(self->e.f.dev[self->e.y->q.node], self->e.y->c.ctx,
 			       &obj));
 	EXPECT_EQ(4, le64toh(obj.cnt.ctx.rx_errors));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sleeping: poll(2), eventfd and arming. No wake-up is lost, none is made up.
+ * Sleeping: poll(2), eventfd and arming. No wake-up is lost, none is spurious.
  */
 #include <endian.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
 
-#define COUNTER	3	/* user counter that peers count up */
+#define COUNTER	3	/* user counter that peers increment */
 
 FIXTURE(sleep) {
 	struct at_fabric f;
@@ -36,7 +36,7 @@ FIXTURE_TEARDOWN(sleep)
 	at_ctx_close(&self->y);
 }
 
-/* Counts up at @to, without a completion here. */
+/* Increments the counter of @to, without a completion at @from. */
 static int tell(struct at_ctx *from, struct at_ctx *to)
 {
 	struct angara_wqe w = at_put(to, 0, 0, 0, 0, 0);
@@ -61,7 +61,7 @@ static uint32_t take_note(struct at_ctx *x)
 	return seq;
 }
 
-/* What poll(2) says within @ms. */
+/* Result of poll(2) within @ms. */
 static int polled(struct at_ctx *x, int ms)
 {
 	struct pollfd p = { .fd = x->fd, .events = POLLIN };
@@ -69,7 +69,7 @@ static int polled(struct at_ctx *x, int ms)
 	return poll(&p, 1, ms) < 0 ? -errno : p.revents;
 }
 
-/* One side of a game of ping-pong. */
+/* One side of a ping-pong. */
 struct side {
 	struct at_ctx *me;
 	struct at_ctx *peer;
@@ -79,7 +79,10 @@ struct side {
 	int result;
 };
 
-/* Sleeps until @n has been told: exactly as the ABI has it, no more looks. */
+/*
+ * Sleeps until count @n: exactly in the order of the ABI, without further
+ * checks.
+ */
 static int sleep_until(struct side *s, uint64_t n)
 {
 	struct pollfd p = { .fd = s->efd, .events = POLLIN };
@@ -163,7 +166,7 @@ TEST_F(sleep, ping_pong_by_eventfd)
 	ping_pong(_metadata, self, true);
 }
 
-/* Many tell one at once, while it goes to sleep again and again. */
+/* Many increment the counter while its owner goes to sleep repeatedly. */
 static void *shower(void *arg)
 {
 	struct side *s = arg;
@@ -254,7 +257,7 @@ static int use_eventfd(struct at_ctx *x, int fd)
 	return at_ioctl(x->fd, ANGARA_IOCTL_EVENTFD, &e);
 }
 
-/* Signals that @efd has had, -1 for none within @ms. */
+/* Signals of @efd, -1 for none within @ms. */
 static int signals(int efd, int ms)
 {
 	struct pollfd p = { .fd = efd, .events = POLLIN };
@@ -287,7 +290,7 @@ TEST_F(sleep, one_signal_per_arming)
 	take_note(&self->y);
 	ASSERT_EQ(0, tell(&self->x, &self->y));
 	EXPECT_EQ(-1, signals(efd, 20));
-	/* Arming after the event: at once. */
+	/* Arming after the event signals at once. */
 	ASSERT_EQ(0, at_arm(&self->y));
 	EXPECT_EQ(1, signals(efd, AT_DEADLINE_MS));
 	close(efd);
@@ -312,7 +315,7 @@ TEST_F(sleep, eventfd_replaced_and_closed)
 	ASSERT_EQ(0, tell(&self->x, &self->y));
 	EXPECT_EQ(-1, signals(b, 20));
 
-	/* Closed by its owner: signals go nowhere, and nothing breaks. */
+	/* Closed by its owner: signals are dropped, without an error. */
 	ASSERT_EQ(0, use_eventfd(&self->y, a));
 	close(a);
 	take_note(&self->y);
@@ -361,7 +364,7 @@ TEST_F(sleep, woken_by_removal)
 		    (s.events & POLLERR)) {
 		TH_LOG("events %x", s.events);
 	}
-	/* And stays so. */
+	/* POLLHUP stays set. */
 	EXPECT_TRUE(polled(&x, 0) & POLLHUP);
 	EXPECT_EQ(-ENODEV, at_arm(&x));
 	at_ctx_close(&x);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many threads on few files, each doing anything at any time: whatever they
- * get for an answer, the device works on, and nothing stays behind.
+ * Many threads on few files make random calls at random times: whatever the
+ * results are, the device keeps working, and nothing is left behind.
  */
 #include <pthread.h>
 
@@ -29,7 +29,7 @@ FIXTURE_SETUP(race)
 	self->charged = at_charged();
 	self->seed = at_seed();
 	TH_LOG("ANGARA_TEST_SEED=%lu", self->seed);
-	/* All on one device, where they meet. */
+	/* All on one device, so that they collide. */
 	ASSERT_EQ(0, at_deeds_open(&self->d, self->f.dev[0], 1, false));
 }
 
@@ -63,7 +63,7 @@ TEST_F(race, anything_at_any_time)
 		EXPECT_LT(0, w[i].calls);
 	}
 	at_tree_clear(self->d.fd[0], AT_DEED_TREE);
-	/* And the device is as good as before. */
+	/* And the device works as before. */
 	ASSERT_EQ(0, at_ctx_open(&x, self->f.dev[0], NULL));
 	ASSERT_EQ(0, at_ctx_open(&y, self->f.dev[7], NULL));
 	ASSERT_EQ(0, at_mr(&x, self->d.mem, AT_DEED_MEM, ANGARA_ACCESS_ALL));

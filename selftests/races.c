@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processes of several threads do anything at any time, while they are killed
- * at any moment, and while the fabric under them is removed and made again.
- * What finds something here is the kernel, if it has lockdep, KASAN or KCSAN;
- * the test only sees that nothing is left in the end and that all still works.
+ * Processes of several threads make random calls, are killed at random times,
+ * and the fabric under them is removed and made again. Errors are found by the
+ * kernel, if it has lockdep, KASAN or KCSAN; the test only checks that nothing
+ * is left at the end and that all still works.
  *
- * ANGARA_TEST_ROUNDS says how often something is killed or removed, 100 times by
- * default; in between calls are counted, not seconds.
+ * ANGARA_TEST_ROUNDS says how often something is killed or removed, 100 times
+ * by default; the interval is a number of calls, not a time.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS | AT_LOOP)
 /* Calls of all threads between two rounds, at most. */
 #define CALLS		400
 
-/* The threads' counts outlive them, and go on with the next in their place. */
+/* The counts of threads outlive them, and continue with their successors. */
 struct shared {
 	volatile bool stop;
 	struct at_doer doer[PROCESSES][THREADS];
@@ -76,7 +76,7 @@ static unsigned int bad_answers(const struct shared *shared)
 	return sum;
 }
 
-/* Until so many more calls have been made; they must not come to a halt. */
+/* Waits for as many more calls; the threads must not come to a halt. */
 static int wait_calls(const struct shared *shared, unsigned int more)
 {
 	unsigned long until = calls(shared) + more;
@@ -114,7 +114,7 @@ FIXTURE_TEARDOWN(races)
 	EXPECT_EQ(self->fabrics, at_loop_list(list, AT_MAX_LOOPS));
 }
 
-/* A process: its threads until the end, which may come at any time. */
+/* A process: runs its threads until it is killed. */
 static void process(struct shared *shared, unsigned int number,
 		    unsigned int first, unsigned long seed)
 {
@@ -140,7 +140,7 @@ static void process(struct shared *shared, unsigned int number,
 	_exit(0);
 }
 
-/* The last device of the first fabric, next to which the other one stands. */
+/* The last device of the first fabric, before those of the other one. */
 static unsigned int border(const struct at_fabric *f)
 {
 	return f->dev[f->nodes - 1];
@@ -167,7 +167,7 @@ static int kill_one(FIXTURE_DATA(races) *self)
 	return ret == -SIGKILL ? 0 : ret;
 }
 
-/* A new one at once: the processes still have files of the old one. */
+/* Makes a new fabric at once: the processes still have files of the old one. */
 static int renew(FIXTURE_DATA(races) *self)
 {
 	int ret;
@@ -182,7 +182,7 @@ static int renew(FIXTURE_DATA(races) *self)
 	return at_loop_add(OTHER_DIMS, &self->other);
 }
 
-/* Takes away the rows that they have left. */
+/* Clears the rows that they have left. */
 static void tidy(const struct at_fabric *f)
 {
 	unsigned int i;

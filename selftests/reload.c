@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The modules, loaded and unloaded again and again: what they leave behind
- * meets them the next time, or is found by kernels that search for it.
+ * The modules, loaded and unloaded repeatedly: leftovers disturb the next
+ * round, or are found by kernels that search for them.
  *
  * ANGARA_TEST_LOADS says how often, 10 times by default.
  */
@@ -48,7 +48,7 @@ FIXTURE_TEARDOWN(module)
 		EXPECT_EQ(0, at_run_command(self->reload));
 }
 
-/* Two nodes are enough to load; more of them take their time. */
+/* Two nodes are enough to load; more of them take longer. */
 TEST_F_TIMEOUT(module, loaded_and_unloaded, 900)
 {
 	unsigned int i, n = loads();
@@ -58,7 +58,7 @@ TEST_F_TIMEOUT(module, loaded_and_unloaded, 900)
 		ASSERT_EQ(0, at_module_load(self->core, "")) {
 			TH_LOG("angara, time %u", i);
 		}
-		ASSERT_EQ(0, at_module_load(self->loop, "dims=2")) {
+		ASSERT_EQ(0, at_module_load(self->loop, "fabric=2")) {
 			TH_LOG("angara_loop, time %u", i);
 		}
 		ASSERT_EQ(2U, at_devices());

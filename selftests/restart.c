@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adapters on PCI Express that forget what they knew, and come back: by a
- * reset, by an error on the bus that the PCI core recovers from, by sleep of
- * the machine.  However it happens, files that were open are stale for good,
- * and nothing from before reaches memory after it.
+ * Adapters on PCI Express that lose their state, and come back: by a reset, by
+ * an error on the bus from which the PCI core recovers, by suspend.  In each
+ * case files that were open are stale for good, and nothing from before reaches
+ * memory afterwards.
  *
- * The machine sleeps only if ANGARA_TEST_SUSPEND is set.
+ * The machine suspends only if ANGARA_TEST_SUSPEND is set.
  */
 #include <endian.h>
 #include <errno.h>
@@ -33,13 +33,13 @@ AT_REQUIRE(AT_ROOT | AT_CARD)
 
 /**
  * struct aer_error - what /dev/aer_inject reads
- * @bus: whose error it is
+ * @bus: address of the device in error
  * @dev: the same
  * @fn: the same
  * @uncorrectable: errors
  * @correctable: errors
- * @header: of the packet that was wrong
- * @domain: whose error it is
+ * @header: of the bad packet
+ * @domain: of the device in error
  */
 struct aer_error {
 	uint8_t bus;
@@ -51,7 +51,7 @@ struct aer_error {
 	uint32_t domain;
 };
 
-/* The root port above a card has an error. */
+/* Injects an error of the root port above a card. */
 static int inject(const char *bdf, uint32_t error)
 {
 	struct aer_error e = { .uncorrectable = error };
@@ -96,8 +96,8 @@ static const char *no_errors(void)
 }
 
 /*
- * All of a suspend up to the point where the machine would wait for something
- * to wake it: each device has been put to sleep, then each is woken.
+ * All of a suspend up to the point where the machine would wait for a wake-up:
+ * each device is suspended, then each is resumed.
  */
 static int sleep_once(const char *bdf)
 {
@@ -128,9 +128,9 @@ FIXTURE(restart) {
 };
 
 /**
- * @missing: why it cannot happen here, or NULL
- * @happen: makes it happen to the card at @bdf; may return before it is over
- * @all: it happens to all cards of the machine
+ * @missing: why this variant cannot run here, or NULL
+ * @happen: does it to the card at @bdf; may return before it is over
+ * @all: it affects all cards of the machine
  */
 FIXTURE_VARIANT(restart) {
 	const char *(*missing)(void);
@@ -160,7 +160,7 @@ FIXTURE_VARIANT_ADD(restart, sleep) {
 
 FIXTURE_SETUP(restart)
 {
-	/* A test that is skipped here would run all the same. */
+	/* The harness would run a test that is skipped here. */
 	if (variant->missing)
 		self->missing = variant->missing();
 	ASSERT_EQ(0, at_fabric_find(&self->f, 2));
@@ -171,7 +171,7 @@ FIXTURE_TEARDOWN(restart)
 {
 }
 
-/* Waits until a file is told that its device has forgotten it. */
+/* Waits until a file reports that its device has lost its state. */
 static bool told(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -216,7 +216,10 @@ TEST_F(restart, old_files)
 	ASSERT_TRUE(told(x[0].fd));
 	EXPECT_EQ(NULL, at_card_stale(&x[0]));
 	EXPECT_EQ(-ESTALE, at_query(idle, &x[0].q));
-	/* The other card is as it was, but for who was at its peer. */
+	/*
+	 * The other card is unchanged, except for contexts with a peer on this
+	 * one.
+	 */
 	EXPECT_EQ(variant->all ? -ESTALE : 0, at_query(x[1].dom, &x[1].q));
 	at_ctx_close(&x[1]);
 	EXPECT_EQ(charged, at_charged());
@@ -224,7 +227,9 @@ TEST_F(restart, old_files)
 	ASSERT_EQ(0, open_again(&self->f, y, mem));
 	EXPECT_EQ(ANGARA_ST_OK, at_pair_move(y, mem, 2));
 	EXPECT_EQ(NULL, at_card_stale(&x[0]));
-	/* Nor does its bell ring for who has the number now. */
+	/*
+	 * Nor does its doorbell ring for the context that has the number now.
+	 */
 	EXPECT_EQ(x[0].c.ctx, y[0].c.ctx);
 	x[0].db[ANGARA_DB_SQ / 4] = htole32(y[0].pi + 1);
 	at_ctx_close(&x[0]);
@@ -235,7 +240,7 @@ TEST_F(restart, old_files)
 	munmap(mem, AT_PAIR_LEN);
 }
 
-/* Whoever was told a region before does not reach it afterwards. */
+/* A process that knew a region before does not reach it afterwards. */
 TEST_F(restart, nothing_is_written)
 {
 	char *mem = at_pages(AT_PAIR_LEN), *from = at_pages(AT_PAIR_LEN);
@@ -260,7 +265,7 @@ TEST_F(restart, nothing_is_written)
 		ASSERT_EQ(0, variant->happen(self->bdf));
 		ASSERT_TRUE(told(x.fd));
 		memset(mem, 0x55, AT_PAIR_LEN);
-		/* A queue of a card that has forgotten it stays as it is. */
+		/* A queue of a card that has lost its state stays as it is. */
 		for (i = 0; i < PUTS && !variant->all; i++)
 			EXPECT_EQ(0, at_wait_cqe(&y, &cqe, AT_DEADLINE_MS));
 		EXPECT_NE(ANGARA_ST_OK, at_do(&y, &put, NULL));

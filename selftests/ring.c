@@ -2,9 +2,9 @@
 /*
  * Operations: the injection and completion queues of a context.
  *
- * Ordering, as the ABI asks for it: entries are written before sq_pi, which
- * is released to the device; the last eight bytes of a completion are read
- * first (acquire), the rest after them.
+ * Ordering required by the ABI: entries are written before sq_pi, which is
+ * released to the device; the last eight bytes of a completion are read first
+ * (acquire), the rest after them.
  */
 #include <endian.h>
 #include <poll.h>
@@ -73,8 +73,9 @@ bool at_poll_cqe(struct at_ctx *x, struct angara_cqe *cqe)
 }
 
 /*
- * Sleeps until the event sequence moves on from @seen, or @ms, or a while: a
- * counter of credits is no event, and lost events are the poll test's matter.
+ * Sleeps until the event sequence differs from @seen, or for @ms, or for a
+ * slice: a counter of credits is not an event, and the poll test checks lost
+ * events.
  */
 static int wait_event(struct at_ctx *x, uint32_t seen, unsigned int ms)
 {
@@ -203,7 +204,7 @@ void at_coll_dst(struct angara_wqe *w, uint64_t off)
 
 static unsigned char pattern(size_t i, unsigned int seed)
 {
-	/* Differs between neighbours, packets and seeds alike. */
+	/* Differs between neighbours, packets and seeds. */
 	return (i * 7 + (i >> 8) * 31 + seed * 101 + (seed >> 8)) & 0xff;
 }
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # run.sh PROGRAM...: runs test programs one after the other, each in its own
-# folder and for a bounded time, and tells KTAP as the kernel's own runner
-# does, for where that is not at hand.
+# folder and with a timeout, and prints KTAP like the kernel's own runner, for
+# systems without it.
 
 here=$(dirname "$0")
 limit=$(sed -n 's/^timeout=//p' "$here/settings" 2>/dev/null)

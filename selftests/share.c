@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What users share, one of them cannot take: contexts of an adapter, links.
+ * Shared resources, which one user cannot take all: contexts of an adapter,
+ * links.
  */
 #include <endian.h>
 #include <sched.h>
@@ -27,7 +28,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 FIXTURE(share) {
 	struct at_group g;
 	mode_t mode[AT_MAX_NODES];
-	uint64_t *puts;		/* how many another user has made */
+	uint64_t *puts;		/* operations that another user has completed */
 };
 
 FIXTURE_SETUP(share)
@@ -69,7 +70,7 @@ static int open_as(FIXTURE_DATA(share) *self, struct at_ctx *x, uid_t uid)
 	return seteuid(0) ? -errno : ret;
 }
 
-/* Contexts that the first node gives user @uid, until it gives no more. */
+/* Contexts that user @uid gets on the first node, until it is refused one. */
 static unsigned int take_all(FIXTURE_DATA(share) *self, struct at_ctx *x,
 			     unsigned int max, uid_t uid, int *why)
 {
@@ -83,7 +84,7 @@ static unsigned int take_all(FIXTURE_DATA(share) *self, struct at_ctx *x,
 	return held;
 }
 
-/* What a user gets of @left contexts. */
+/* Contexts that a user gets of @left. */
 static unsigned int half(unsigned int left)
 {
 	return (left + 1) / 2;
@@ -91,7 +92,7 @@ static unsigned int half(unsigned int left)
 
 /*
  * Users one after the other take what they get: half of what the others have
- * left.  A few are kept for the administrator.
+ * left.  A few are reserved for the administrator.
  */
 TEST_F(share, contexts)
 {
@@ -110,7 +111,7 @@ TEST_F(share, contexts)
 	held = take_all(self, x, max, AT_NOBODY, &ret);
 	EXPECT_EQ(-EBUSY, ret);
 	EXPECT_EQ(half(max - reserve - 1), held);
-	/* One back, one more. */
+	/* One closed, one more opened. */
 	at_ctx_close(&x[0]);
 	EXPECT_EQ(0, open_as(self, &x[0], AT_NOBODY));
 	EXPECT_EQ(-EBUSY, open_as(self, &other, AT_NOBODY));
@@ -121,7 +122,7 @@ TEST_F(share, contexts)
 		EXPECT_EQ(half(max - reserve - 1 - held), got);
 		held += got;
 	}
-	/* There is something for the next user still, and in the end for root. */
+	/* The next user still gets some, and in the end root does. */
 	EXPECT_GT(max - reserve - 1, held);
 	for (; user < max && held < max; user++) {
 		got = take_all(self, x + held, max - held, AT_NOBODY - user, &ret);
@@ -135,7 +136,7 @@ TEST_F(share, contexts)
 	while (held)
 		at_ctx_close(&x[--held]);
 
-	/* The administrator's share is all. */
+	/* The administrator gets all the rest. */
 	for (; held < max - 1; held++)
 		ASSERT_EQ(0, at_ctx_open(&x[held], self->g.f.dev[0], &small));
 	EXPECT_EQ(-EBUSY, at_ctx_open(&other, self->g.f.dev[0], &small));
@@ -145,7 +146,9 @@ TEST_F(share, contexts)
 	at_ctx_close(&first);
 }
 
-/* Users of a namespace, one per context.  Return: how many it got, or -errno. */
+/*
+ * Users of a namespace, one per context.  Return: how many it got, or -errno.
+ */
 static int take_in_namespace(FIXTURE_DATA(share) *self, unsigned int max,
 			     int ready, int go)
 {
@@ -153,7 +156,7 @@ static int take_in_namespace(FIXTURE_DATA(share) *self, unsigned int max,
 	unsigned int held;
 	char c;
 
-	/* It becomes a user, without losing the right to be others there. */
+	/* It becomes a user, and keeps the right to become others there. */
 	if (!x || setresuid(AT_NOBODY, AT_NOBODY, AT_NOBODY) ||
 	    prctl(PR_SET_DUMPABLE, 1) || unshare(CLONE_NEWUSER) ||
 	    write(ready, "", 1) != 1 || read(go, &c, 1) != 1)
@@ -169,7 +172,7 @@ static int take_in_namespace(FIXTURE_DATA(share) *self, unsigned int max,
 	return held;
 }
 
-/* Users that a user makes in a namespace of its own share what it gets. */
+/* Users that a user makes in a namespace of its own share its part. */
 TEST_F(share, namespaces)
 {
 	int ready[2], go[2], status;
@@ -225,7 +228,7 @@ static int put_all(struct at_ctx *from, struct at_ctx *to, uint64_t *done)
 	return ret;
 }
 
-/* Another user, between the ends of the torus both ways, until he is killed. */
+/* Another user, between the ends of the torus both ways, until killed. */
 static int keep_putting(FIXTURE_DATA(share) *self)
 {
 	char *mem = at_pages(PUT);
@@ -247,7 +250,7 @@ static int keep_putting(FIXTURE_DATA(share) *self)
 	return 1;
 }
 
-/* Waits until he has made more than @n. */
+/* Waits until it has made more than @n. */
 static int more_puts(FIXTURE_DATA(share) *self, uint64_t n)
 {
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
@@ -304,7 +307,7 @@ TEST_F(share, collective_beside_puts)
 	EXPECT_EQ(0, more_puts(self, 0));
 	for (i = 0; i < at_scale(20); i++)
 		allreduce(_metadata, m, want);
-	/* He has not been held up for good either, and has not given up. */
+	/* The other user made progress as well, and has not given up. */
 	before = __atomic_load_n(self->puts, __ATOMIC_SEQ_CST);
 	EXPECT_EQ(0, more_puts(self, before));
 	EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adapters on PCI Express that fall silent: their registers do not answer, as
+ * Adapters on PCI Express that fall silent: their registers do not answer, like
  * those of a card whose memory space is off.  Such a card goes on with DMA, so
- * the driver cuts it off before it gives pages back.  Or it does not answer
- * commands, as a card without bus mastering: who waits for it can be killed.
+ * the driver disables it before it gives pages back.  Or the card does not
+ * answer commands, like a card without bus mastering: a process that waits for
+ * it can be killed.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ AT_REQUIRE(AT_ROOT | AT_CARD)
 
 #define ALL	ANGARA_ACCESS_ALL
 #define LEN	AT_PAIR_LEN
-/* A command has 60 s; nobody is to wait as long. */
+/* A command has 60 s; no process may have to wait as long. */
 #define KILLED_MS	20000U
 
 FIXTURE(silent) {
@@ -46,7 +47,7 @@ static int config_open(const char *bdf)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What the card itself says of PCI_COMMAND. */
+/* PCI_COMMAND as the card itself reports it. */
 static uint16_t command(int config)
 {
 	uint16_t val = 0xFFFF;
@@ -82,7 +83,7 @@ FIXTURE_SETUP(silent)
 	ASSERT_EQ(0, at_mr(&self->y, self->from, LEN, ALL));
 }
 
-/* The card is there again, and works. */
+/* The card is back, and works. */
 FIXTURE_TEARDOWN(silent)
 {
 	struct at_ctx z[2];
@@ -103,7 +104,7 @@ FIXTURE_TEARDOWN(silent)
 	munmap(self->from, LEN);
 }
 
-/* Waits until the file is told that its device is broken. */
+/* Waits until the file reports that its device is broken. */
 static bool told(int fd)
 {
 	struct pollfd p = { .fd = fd };
@@ -118,11 +119,11 @@ TEST_F(silent, registers)
 	ASSERT_EQ(ANGARA_ST_OK, at_do(&self->y, &put, NULL));
 	ASSERT_TRUE(at_all(self->mem, LEN, 0xAA));
 	ASSERT_EQ(0, command_change(self->config, PCI_COMMAND_MEMORY, 0));
-	/* It works all the same, as far as its peers can tell. */
+	/* It still works, as far as its peers can see. */
 	ASSERT_EQ(ANGARA_ST_OK, at_do(&self->y, &put, NULL));
 	ASSERT_TRUE(told(self->x.fd));
 
-	/* What is given back is nobody's but the process's. */
+	/* The device does not touch memory that was given back. */
 	EXPECT_EQ(0, at_mr_dereg(&self->x, self->key));
 	EXPECT_FALSE(command(self->config) & PCI_COMMAND_MASTER);
 	memset(self->mem, 0x55, LEN);
@@ -174,7 +175,8 @@ static int (*const waits[])(struct at_ctx *, unsigned int, char *) = {
 
 /*
  * Each kind of command, by a process of its own, at the same time.  The driver
- * looks at a card once a second: who is told in time ends before it is killed.
+ * checks a card once a second: a process that is notified in time ends before
+ * it is killed.
  */
 TEST_F(silent, commands)
 {
@@ -199,7 +201,7 @@ TEST_F(silent, commands)
 		while (!strchr("DZ", state_of(pid[i])) &&
 		       at_now_ms() - since < KILLED_MS)
 			at_sleep_ms(10);
-		/* It is closed by those who are killed. */
+		/* The killed processes close it. */
 		at_ctx_close(&x[i]);
 	}
 	since = at_now_ms();

@@ -2,14 +2,14 @@
 # shellcheck shell=bash
 #
 # TAP for test scripts. They run with the repository as working directory
-# (selftests/prove sees to it) and end with `plan`.
+# (selftests/prove sets it) and end with `plan`.
 
 TAP_COUNT=0
 TAP_TMP=$(mktemp -d)
 trap 'rm -rf "$TAP_TMP"' EXIT
 
-# What a test that failed has to say: all of it, or, if it is much, first the
-# results in it that are bad, each with what stands before it, and then its end.
+# Output of a failed test: all of it, or, if it is long, first its failed
+# results, each with the lines before it, and then its end.
 tell()
 {
 	if [ "$(wc -l <"$1")" -le 60 ]; then
@@ -21,8 +21,8 @@ tell()
 	fi | sed 's/^/# /'
 }
 
-# result STATUS NAME: a test passes if STATUS is 0. What it has to say stands
-# in $TAP_TMP/why, shown if it fails.
+# result STATUS NAME: a test passes if STATUS is 0. $TAP_TMP/why has its output,
+# shown if it fails.
 result()
 {
 	TAP_COUNT=$((TAP_COUNT + 1))
@@ -45,7 +45,7 @@ check()
 	result "$status" "$name"
 }
 
-# silent NAME COMMAND [ARG]...: passes if COMMAND succeeds and says nothing.
+# silent NAME COMMAND [ARG]...: passes if COMMAND succeeds without output.
 silent()
 {
 	local name=$1 status=0
@@ -67,8 +67,8 @@ ends()
 	[ "$status" = "$want" ]
 }
 
-# complains TEXT STATUS COMMAND [ARG]...: COMMAND ends with STATUS, and says one
-# line on standard error, which has TEXT.
+# complains TEXT STATUS COMMAND [ARG]...: COMMAND ends with STATUS, and prints
+# one line on standard error, which has TEXT.
 complains()
 {
 	local text=$1 want=$2 status=0
@@ -81,14 +81,14 @@ complains()
 		grep -qF -- "$text" "$TAP_TMP/said"
 }
 
-# says TEXT STATUS COMMAND [ARG]...: it complains, and that is all it says.
+# says TEXT STATUS COMMAND [ARG]...: as complains, without other output.
 says()
 {
 	complains "$@" && [ ! -s "$TAP_TMP/said.out" ]
 }
 
-# nested NAME PROGRAM [ARG]...: the program's own results, numbered anew, behind
-# the name if there is one; at its end sanitizers must have had no complaint.
+# nested NAME PROGRAM [ARG]...: the program's own results, renumbered, after the
+# name if there is one; sanitizers must not report anything at its end.
 nested()
 {
 	local name=${1:+$1: } line status
@@ -106,10 +106,10 @@ nested()
 	tail -n 1 "$TAP_TMP/tap" | grep -q '^1\.\.' && [ ! -s "$TAP_TMP/err" ]
 	status=$?
 	cp "$TAP_TMP/err" "$TAP_TMP/why"
-	result "$status" "${name}no sanitizer complains"
+	result "$status" "${name}no sanitizer report"
 }
 
-# await COMMAND [ARG]...: tries it for a minute, or WITHIN seconds, until it
+# await COMMAND [ARG]...: repeats it for a minute, or WITHIN seconds, until it
 # succeeds.
 await()
 {
@@ -124,7 +124,7 @@ await()
 	done
 }
 
-# asleep N NAME: so many processes called NAME are there, and all of them sleep.
+# asleep N NAME: there are N processes called NAME, and all of them sleep.
 asleep()
 {
 	cat /proc/[0-9]*/stat 2>/dev/null | awk -v want="$1" -v name="($2)" '
@@ -132,14 +132,14 @@ asleep()
 		END { exit n != want || sleeping != want }'
 }
 
-# begin FILE COMMAND [ARG]...: COMMAND runs meanwhile, and has written to FILE
-# that it is ready. Its process is $!.
+# begin FILE COMMAND [ARG]...: runs COMMAND in the background, after it has
+# written to FILE that it is ready. Its process is $!.
 begin()
 {
 	local file=$1
 
 	shift
-	# Not what another left in it.
+	# Remove the line of an earlier command.
 	: >"$file"
 	"$@" >"$file" 2>&1 &
 	await grep -q ready "$file" && return
@@ -169,8 +169,8 @@ newest_kernel()
 	kernels | tail -n 1
 }
 
-# The files of the project that match one of the patterns: what git knows
-# and what is new, or, in an exported tree, all but what was built.
+# The files of the project that match one of the patterns: those known to git
+# and new ones, or, in an exported tree, all except build output.
 files()
 {
 	local pattern

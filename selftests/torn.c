@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * To be preloaded: the first TORN netlink dumps that a program receives look
- * as if things had changed while they were made.
+ * To be preloaded: the first TORN netlink dumps that a program receives are
+ * marked as inconsistent.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

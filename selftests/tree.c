@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows and trees: every rule broken one at a time, every tree that can be
- * built accepted, who owns rows, and joining.
+ * Rows and trees: every rule broken one at a time, every tree that can be built
+ * accepted, ownership of rows, and joining.
  */
 #include <endian.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
 
-#define NODES	8	/* that take part; the others are transit at most */
+#define NODES	8	/* members; the others are at most transit nodes */
 #define TREE	5
 
 FIXTURE(tree) {
@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(tree)
 	at_group_close(&self->g);
 }
 
-/* Sets @row on node 0 and takes it back. */
+/* Sets @row on node 0 and clears it. */
 static int try_row(FIXTURE_DATA(tree) *self, const struct angara_tree_row *row)
 {
 	int ret = at_tree_set(self->g.fd[0], row, 0);
@@ -74,7 +74,7 @@ static struct angara_tree_row root_row(FIXTURE_DATA(tree) *self)
 	};
 }
 
-/* From X- down straight on, X+. */
+/* From X- straight on down, X+. */
 static struct angara_tree_row inner_row(FIXTURE_DATA(tree) *self)
 {
 	return (struct angara_tree_row) {
@@ -174,7 +174,7 @@ static void set_rows(struct __test_metadata *_metadata,
 		}
 }
 
-/* What the kernel says of the rows set now. */
+/* The kernel's verdict on the rows set now. */
 static unsigned int rule(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(tree) *self, uint32_t *node)
 {
@@ -183,7 +183,7 @@ static unsigned int rule(struct __test_metadata *_metadata,
 
 	for (i = 0; i < self->g.f.nodes; i++) {
 		EXPECT_EQ(0, at_tree_check(self->g.fd[i], TREE, &check));
-		/* It does not matter which device is asked. */
+		/* The answer is the same from every device. */
 		if (i) {
 			EXPECT_EQ(first, check.rule);
 		}
@@ -273,7 +273,10 @@ TEST_F(tree, two_roots)
 	EXPECT_EQ(ANGARA_TREE_RULE_ROOT, rule(_metadata, self, &node));
 }
 
-/* The library's check is the same; it also sees rows no device would take. */
+/*
+ * The library's check is the same; it also sees rows that no device would
+ * accept.
+ */
 TEST_F(tree, library_check)
 {
 	struct angara_tree_row rows[AT_MAX_NODES];
@@ -367,7 +370,7 @@ TEST_F(tree, owned_rows_go_with_their_file)
 	close(fd);
 	EXPECT_EQ(0, at_tree_get(self->g.fd[0], TREE, &get));
 
-	/* One that somebody else has set again meanwhile stays. */
+	/* A row that another file has set meanwhile stays. */
 	at_tree_clear(self->g.fd[0], TREE);
 	fd = at_open(self->g.f.dev[0]);
 	EXPECT_EQ(0, at_tree_set(fd, &row, ANGARA_TREE_OWNED));
@@ -406,7 +409,7 @@ static int clear_owned(int fd, unsigned int tree)
 	return at_ioctl(fd, ANGARA_IOCTL_TREE_CLEAR, &clear);
 }
 
-/* Of what there is, a file gives back what it has set itself, nothing else. */
+/* A file gives back the rows that it has set itself, and no others. */
 TEST_F(tree, owned_rows_given_back)
 {
 	struct angara_tree_row row = root_row(self);
@@ -425,12 +428,12 @@ TEST_F(tree, owned_rows_given_back)
 	EXPECT_EQ(-ENOENT, at_tree_get(self->g.fd[0], TREE, &get));
 	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
 
-	/* Set without the flag, it is nobody's. */
+	/* Set without the flag, no file owns it. */
 	EXPECT_EQ(0, at_tree_set(fd, &row, 0));
 	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
 	EXPECT_EQ(0, at_tree_clear(fd, TREE));
 
-	/* His was cleared; the one that stands there now is another's. */
+	/* The file's own row was cleared; the present one is another's. */
 	EXPECT_EQ(0, at_tree_set(fd, &row, ANGARA_TREE_OWNED));
 	EXPECT_EQ(0, at_tree_clear(self->g.fd[0], TREE));
 	EXPECT_EQ(0, at_tree_set(self->g.fd[0], &row, ANGARA_TREE_OWNED));
@@ -487,7 +490,7 @@ TEST_F(tree, join_and_leave)
 	EXPECT_EQ(0, at_tree_get(fd, TREE, &get));
 	EXPECT_EQ(2, get.members);
 	EXPECT_EQ(ANGARA_TREE_STATE_UP, get.state);
-	/* One goes: the tree is down for the other, and for newcomers. */
+	/* One leaves: the tree is down for the other, and for newcomers. */
 	EXPECT_EQ(0, at_leave(b.fd, TREE));
 	EXPECT_EQ(ANGARA_ST_TREE_DOWN, at_do(&a, &w, NULL));
 	EXPECT_EQ(-ENETDOWN, at_join(c.fd, TREE));
@@ -496,7 +499,7 @@ TEST_F(tree, join_and_leave)
 	EXPECT_EQ(0, get.down_node);
 	EXPECT_EQ(0, at_tree_clear(fd, TREE));
 	EXPECT_EQ(ANGARA_ST_NO_TREE, at_do(&a, &w, NULL));
-	/* Set again, it is a new tree that nobody has joined. */
+	/* Set again, it is a new tree without members. */
 	ASSERT_EQ(0, at_tree_set(fd, &row, 0));
 	EXPECT_EQ(0, at_tree_get(fd, TREE, &get));
 	EXPECT_EQ(0, get.members);
@@ -520,7 +523,10 @@ static uint64_t stale(FIXTURE_DATA(tree) *self)
 	return sum;
 }
 
-/* Rows of different epochs do not meet: operations wait, and end with the tree. */
+/*
+ * Rows of different epochs do not match: operations wait, and end with the
+ * tree.
+ */
 TEST_F(tree, other_epoch)
 {
 	struct angara_wqe w = at_coll(ANGARA_OP_BCAST, TREE, 0, 0, 100);

@@ -87,7 +87,7 @@ TEST_F(values, unknown_numbers)
 	}
 }
 
-/* What only the kernel writes may stand at anything. */
+/* Fields that only the kernel writes may have any value. */
 TEST_F(values, output_fields_are_ignored)
 {
 	struct angara_query q;
@@ -188,7 +188,7 @@ TEST_F(values, all_contexts)
 		close(fds[--n]);
 		EXPECT_EQ(0, close(create(self->fd, 8, 8)));
 	} else {
-		/* Others hold some already. */
+		/* Other processes hold some already. */
 		EXPECT_EQ(-EBUSY, ret);
 		EXPECT_LT(0, self->use.contexts);
 	}

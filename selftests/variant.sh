@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# What tests build of library, provider, tools and test programs stands once per
-# variant of compiler options, in build/variant/NAME: `variant asan libangara`
-# builds there what is missing and returns at once where nothing is. Test scripts
-# that run side by side share these folders, so nobody builds there by other
-# means, or with other options; what needs options of its own has its own folder.
+# Tests build library, provider, tools and test programs once per variant of
+# compiler options, in build/variant/NAME: `variant asan libangara` builds the
+# missing parts there, and returns at once if there are none. Test scripts that
+# run in parallel share these folders, so no script may build there by other
+# means or with other options; parts that need other options have their own
+# folder.
 
-# selftests/coverage builds elsewhere, and to be counted.
+# selftests/coverage builds in another folder, with counters.
 VARIANTS=${VARIANTS:-$PWD/build/variant}
-# As people build it; for ASan and UBSan; for ThreadSanitizer, which has to see
-# what READ_ONCE() and WRITE_ONCE() are; programs whose Makefiles add sanitizers
-# of their own.
+# As for users; for ASan and UBSan; for ThreadSanitizer, which has to know
+# READ_ONCE() and WRITE_ONCE(); programs whose Makefiles add sanitizers.
 declare -A VARIANT_FLAGS=(
 	[plain]='-O2 -g -Werror'
 	[asan]='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Werror'
@@ -19,10 +19,10 @@ declare -A VARIANT_FLAGS=(
 	[tests]='-O1 -g -Werror')
 declare -A VARIANT_CC=([tsan]="${CC:-cc} -I$PWD/selftests/model/tsan")
 
-# build_in FOLDER [NAME=VALUE]... PART...: makes each PART, with these variables,
-# by as many processes as the make above has left for us, or as the machine has
-# processors. PART is a folder with a Makefile, or FOLDER:TARGET; a TARGET with a
-# slash is a file below FOLDER.
+# build_in FOLDER [NAME=VALUE]... PART...: makes each PART, with these
+# variables, by as many processes as the make above has free jobs, or as the
+# machine has processors. PART is a folder with a Makefile, or FOLDER:TARGET; a
+# TARGET with a slash is a file below FOLDER.
 build_in()
 {
 	local out=$1 part target options=()
@@ -42,7 +42,7 @@ build_in()
 	done
 }
 
-# variant NAME PART...: one test builds in a variant's folder, others that want
+# variant NAME PART...: one test builds in a variant's folder; others that need
 # the same wait for it.
 variant()
 {
@@ -54,7 +54,7 @@ variant()
 	mkdir -p "$VARIANTS"
 	{
 		flock 6 || return
-		# Not every Makefile sees that options have changed.
+		# Not every Makefile detects changed options.
 		if [ "$(cat "$out/options" 2>/dev/null)" != "${options[*]}" ]; then
 			rm -rf "$out"
 			mkdir -p "$out"

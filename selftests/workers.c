@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The loopback's workers: what one caller leaves is done by more than one.
+ * The loopback's workers: left-over work of one caller is done by more than
+ * one.
  *
  * One thread on one processor starts more on every node than it may do itself,
- * so all that is left goes to one list.  debugfs tells which workers have
+ * so all left-over work goes to one list.  debugfs shows which workers have
  * advanced nodes since.
  */
 #include <endian.h>
@@ -22,7 +23,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS | AT_LOOP)
 #define BYTES	(256UL << 10)
 #define PUTS	32
 
-/* What debugfs tells of a worker. */
+/* debugfs counters of a worker. */
 struct deeds {
 	unsigned long long slices;
 	unsigned long long taken;
@@ -59,7 +60,7 @@ FIXTURE_TEARDOWN(workers)
 		at_ctx_close(&self->x[i]);
 }
 
-/* How many workers there are; -1 if nobody tells. */
+/* Number of workers; -1 if debugfs is missing. */
 static int look(unsigned int dev, struct deeds *d)
 {
 	unsigned int num;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * angara-run -n 8 ./bcast: rank 0 writes to everybody's memory and then puts
- * a word to its right neighbour, which learns of both without receiving.
+ * angara-run -n 8 ./bcast: rank 0 writes to the memory of all processes and
+ * then puts a word to its right neighbour, which detects both without a
+ * receive.
  */
 #include <err.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <angara/angara.h>
 
 #define TIMEOUT_MS	10000
-#define DONE		0	/* user counter that the put counts up */
+#define DONE		0	/* user counter that the put increments */
 
 static void check(int ret, const char *what)
 {
@@ -35,7 +36,7 @@ static void send_all(struct angara_ctx *ctx, struct angara_team *team,
 	      "broadcast");
 	check(angara_put_inline_nbi(ctx, right, key, 64, "right", 6, &op),
 	      "put");
-	/* Neither has a completion of its own: quiet waits for them. */
+	/* Neither has its own completion: quiet waits for both. */
 	check(angara_quiet(ctx, TIMEOUT_MS), "quiet");
 }
 
@@ -54,10 +55,10 @@ int main(void)
 	right = 1 % angara_job_size(job);
 	check(angara_domain_open(NULL, NULL, &dom), "domain");
 	check(angara_ctx_open(dom, NULL, &ctx), "context");
-	/* The first region of every process: the keys are equal. */
-	check(angara_malloc(dom, 4096, &mr), "memory");
-	mem = angara_mr_addr(mr);
 	check(angara_team_create(job, ctx, NULL, 0, NULL, &team), "team");
+	/* The key is the same at all members. */
+	check(angara_team_malloc(team, 4096, &mr), "memory");
+	mem = angara_mr_addr(mr);
 
 	if (rank == 0)
 		send_all(ctx, team, mr, angara_mr_key(mr));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* angara-run -n 8 ./hello: the sum of the ranks, made in the network */
+/* angara-run -n 8 ./hello: the sum of the ranks, computed in the network */
 #include <angara/angara.h>
 #include <err.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The smallest host of the device model: a ring of two nodes in one process.
- * It is the driver, too: it makes a domain with a context on each node, then
+ * The smallest host of the device model: a ring of two nodes in one process. It
+ * is also the driver: it creates a domain with a context on each node, then
  * node 0 puts a line into the memory of node 1.  DMA addresses are pointers.
  *
  *	cc -I libangara/env -I driver/model -I uapi \
@@ -69,7 +69,7 @@ static const struct ang_ops ops = {
 	.interrupt = interrupt,
 };
 
-/* A register is written, then the model runs until nothing is left to do. */
+/* Writes a register, then runs the model until it has no work left. */
 static void reg_write(u32 node, u32 off, u32 val)
 {
 	ang_reg_write(&view, node, off, val);
@@ -106,7 +106,7 @@ static void command(u32 node, u32 index)
 	}
 }
 
-/* A domain with one region, and a context in it. */
+/* Creates a domain with one region, and a context in it. */
 static void make_context(u32 node)
 {
 	struct memory *m = &mem[node];
@@ -145,19 +145,25 @@ static void make_context(u32 node)
 
 int main(void)
 {
-	static const struct ang_cfg cfg = {
-		.ndims = 1, .dims = { NODES }, .ctxs = 1, .ops = 4,
+	struct ang_cfg cfg = {
+		.ctxs = 1, .ops = 4,
 		.bufs = 8, .depth = 4, .train = 1, .trees = 1,
 	};
-	u64 size = (ang_fabric_size(&cfg) + 63) & ~63ULL;
-	void *fabric = aligned_alloc(64, size);
 	struct angara_wqe *wqe = &mem[0].sq[0];
+	struct ang_topo_why why;
+	void *fabric;
+	u64 size;
 	u32 node;
 
+	if (ang_topo_read(&cfg.topo, "torus:2", &why) != NODES)
+		return 1;
+	size = (ang_fabric_size(&cfg) + 63) & ~63ULL;
+	fabric = aligned_alloc(64, size);
 	if (!fabric)
 		return 1;
 	memset(fabric, 0, size);
-	ang_fabric_init(fabric, &cfg);
+	if (!ang_fabric_init(fabric, &cfg, &why))
+		return 1;
 	ang_view_init(&view, fabric, &ops, NULL);
 	for (node = 0; node < NODES; node++) {
 		bring_up(node);

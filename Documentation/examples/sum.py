@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""angara-run -n 4 ./sum.py: the sum of the ranks, made in the network."""
+"""angara-run -n 4 ./sum.py: the sum of the ranks, computed in the network."""
 
 import ctypes
 import os
@@ -17,7 +17,7 @@ def check(ret):
 
 
 def made(make, *args):
-    """What a function of the library makes by its last argument."""
+    """Returns the object that a library function stores in its last argument."""
     out = ctypes.c_void_p()
     check(make(*args, ctypes.byref(out)))
     return out

@@ -37,7 +37,7 @@ static void *map(int fd, uint64_t offset, size_t len, int prot)
 	return mem;
 }
 
-/* Sleeps until the event sequence differs from @seen, which we have dealt with. */
+/* Sleeps until the event sequence differs from @seen. */
 static void wait_event(int fd, struct angara_ctl *ctl, uint64_t seen)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -47,7 +47,7 @@ static void wait_event(int fd, struct angara_ctl *ctl, uint64_t seen)
 		if (errno != EINTR)
 			err(1, "poll");
 	if (p.revents & (POLLERR | POLLHUP))
-		errx(1, "the device is gone");
+		errx(1, "the device was removed");
 }
 
 int main(int argc, char **argv)
@@ -75,13 +75,13 @@ int main(int argc, char **argv)
 	command(dom, ANGARA_IOCTL_DOMAIN_CREATE, &d, "domain");
 	command(dom, ANGARA_IOCTL_MR_REG, &mr, "memory region");
 	command(dom, ANGARA_IOCTL_CTX_CREATE, &c, "context");
-	fd = c.fd; /* a file of its own */
+	fd = c.fd; /* a separate file */
 	sq = map(fd, c.sq_offset, PAGE, PROT_READ | PROT_WRITE);
 	cqe = map(fd, c.cq_offset, PAGE, PROT_READ);
 	ctl = map(fd, c.ctl_offset, PAGE, PROT_READ | PROT_WRITE);
 	ctr = map(fd, c.ctr_offset, PAGE, PROT_READ);
 
-	/* Two entries: the operation, and the payload that stands behind it. */
+	/* Two entries: the operation, and its payload. */
 	wqe.opcode = ANGARA_OP_PUT;
 	wqe.flags = ANGARA_WQE_INLINE;
 	wqe.dst_node = htole32(q.node);
@@ -92,13 +92,13 @@ int main(int argc, char **argv)
 	sq[0] = wqe;
 	memcpy(&sq[1], "hello", 6);
 
-	/* The entries before the index that tells of them. */
+	/* Entries must be visible before the index. */
 	__atomic_store_n(&ctl->sq_pi, htole32(2), __ATOMIC_RELEASE);
 	command(fd, ANGARA_IOCTL_KICK, &k, "kick");
 
-	/* First lap: the phase bit is 1 when the entry is there. */
+	/* First lap: the phase bit is 1 if the entry is valid. */
 	while (!(cqe->phase & 1)) {
-		/* The sequence is read first, then the queue looked at again. */
+		/* Read the sequence first, then check the queue again. */
 		uint64_t seen = le64toh(__atomic_load_n(&ctr[ANGARA_CTR_EVSEQ],
 							__ATOMIC_ACQUIRE));
 

@@ -17,24 +17,40 @@ static void fabric_release(struct device *dev)
 	kfree(fabric);
 }
 
-static int fabric_alloc(struct loop_fabric *fabric)
+/* Routers of a large fabric take long together. */
+static int fabric_fill(struct loop_fabric *fabric, const struct ang_cfg *cfg)
 {
-	u64 size = ang_fabric_size(&fabric->cfg);
+	struct ang_topo_why why;
+	u32 i;
+
+	if (!ang_fabric_begin(fabric->mem, cfg, &why))
+		return loop_refuse(cfg->text, &why);
+	for (i = 0; i < cfg->topo.routers; i++) {
+		ang_fabric_add(fabric->mem, i);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int fabric_alloc(struct loop_fabric *fabric, const struct ang_cfg *cfg)
+{
+	u64 size = ang_fabric_size(cfg);
+	int ret;
 
 	if (size > ULONG_MAX)
 		return -ENOMEM;
 	fabric->mem = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!fabric->mem) {
-		pr_err("no memory for %u nodes: %llu MiB needed\n",
-		       fabric->num_nodes, size >> 20);
+		pr_err("no memory for %u nodes and switches: %llu MiB needed\n",
+		       cfg->topo.routers, size >> 20);
 		return -ENOMEM;
 	}
 	fabric->node = kvcalloc(fabric->num_nodes, sizeof(*fabric->node),
 				GFP_KERNEL);
 	if (!fabric->node)
 		return -ENOMEM;
-	ang_fabric_init(fabric->mem, &fabric->cfg);
-	return loop_workers_new(fabric);
+	ret = fabric_fill(fabric, cfg);
+	return ret ? ret : loop_workers_new(fabric);
 }
 
 /* Interrupts may come for any node as soon as there is one. */
@@ -52,6 +68,7 @@ static int nodes_alloc(struct loop_fabric *fabric)
 		if (IS_ERR(adev))
 			return PTR_ERR(adev);
 		node->adev = adev;
+		cond_resched();
 	}
 	return 0;
 }
@@ -105,6 +122,7 @@ struct loop_fabric *loop_fabric_new(const struct ang_cfg *cfg, u32 id)
 	if (!fabric)
 		return ERR_PTR(-ENOMEM);
 	fabric->cfg = *cfg;
+	fabric->cfg.text = NULL;
 	fabric->id = id;
 	fabric->num_nodes = ang_cfg_check(cfg);
 	device_initialize(&fabric->dev);
@@ -113,7 +131,7 @@ struct loop_fabric *loop_fabric_new(const struct ang_cfg *cfg, u32 id)
 	ret = dev_set_name(&fabric->dev, "fabric%u", id);
 	if (ret)
 		goto err_put;
-	ret = fabric_alloc(fabric);
+	ret = fabric_alloc(fabric, cfg);
 	if (ret)
 		goto err_put;
 	ret = device_add(&fabric->dev);

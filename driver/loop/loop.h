@@ -2,21 +2,21 @@
 /*
  * Angara loopback: fabrics that the device model plays in this kernel.
  *
- * Each node is an adapter (&struct ang_dev) of its own.  Whoever writes a
- * register or doorbell advances the fabric himself, within a budget; what is
- * left goes to a worker.  There is no lock on that way: the model hands nodes
- * from one to another, and lists of left-over nodes are one per worker.
+ * Each node is an adapter (&struct ang_dev) of its own.  The thread that writes a
+ * register or doorbell advances the fabric itself, within a budget; what is left
+ * goes to a worker.  No lock is taken on that path: the model hands nodes from
+ * one view to another, and each worker has its own lists of left-over nodes.
  *
- * Locks: loop_lock (main.c) protects the set of fabrics; loop_worker.lock the
- * lists of that worker, one at a time.  Locks of the core are taken under the first, and the
- * second is taken under those.
+ * Locks: loop_lock (main.c) protects the set of fabrics, loop_worker.lock the
+ * lists of that worker; only one of the latter is held at a time.  Locks of the
+ * core are taken under loop_lock, and loop_worker.lock is taken under those.
  */
 #ifndef ANG_LOOP_H
 #define ANG_LOOP_H
 
 #include "../ang_dev.h"
 
-#define LOOP_MAX_NODES		4096U
+#define LOOP_MAX_ROUTERS	4096U	/* nodes and switches of a fabric */
 #define LOOP_MAX_FABRICS	64U
 /*
  * Units of work (ang_work.h) between looks at the scheduler.  Preemption is off
@@ -26,13 +26,13 @@
 #define LOOP_SLICE		16384U
 
 /**
- * struct loop_worker - advances nodes that nobody is waiting for
+ * struct loop_worker - advances nodes that callers have left
  * @fabric: whose nodes
  * @work: the work item
  * @lock: see above
  * @runq: nodes with work; under @lock
  * @timers: nodes with a credit timer; under @lock
- * @left: @runq is not empty; written under @lock, others look at it without
+ * @left: @runq is not empty; written under @lock, read without it
  * @slices: that it has run; written by @work alone
  * @taken: nodes that it has taken from others; as @slices
  */
@@ -102,5 +102,6 @@ void loop_fabric_delete(struct loop_fabric *fabric);
 
 /* main.c */
 extern struct bus_type loop_bus;
+int loop_refuse(const char *text, const struct ang_topo_why *why);
 
 #endif /* ANG_LOOP_H */

@@ -2,10 +2,11 @@
 /*
  * Angara loopback: module parameters and the bus angara_loop.
  *
- *   /sys/bus/angara_loop/new_fabric	write "2x2x2": make a torus
+ *   /sys/bus/angara_loop/new_fabric	write "torus:2x2x2", "mkns:4x4", ..., or the
+ *					lines of a graph: make that
  *   /sys/bus/angara_loop/del_fabric	write its number: delete it
- *   /sys/bus/angara_loop/fabrics	read: number, dims, nodes, contexts per
- *					node, fabric id; one line each
+ *   /sys/bus/angara_loop/fabrics	read: number, description, nodes, contexts
+ *					per node, fabric id; one line each
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,15 +18,15 @@
 
 #include "loop.h"
 
-#define SMALL_FABRIC	64U	/* up to so many nodes get more of everything */
+#define SMALL_FABRIC	64U	/* up to so many routers get more of everything */
 
-static char *dims;
-module_param(dims, charp, 0444);
-MODULE_PARM_DESC(dims, "size of a torus made at load, such as 2x2x2 (default: none)");
+static char *first;
+module_param_named(fabric, first, charp, 0444);
+MODULE_PARM_DESC(fabric, "fabric made at load, such as torus:2x2x2 or mkns:4x4 (default: none)");
 
 static ushort contexts;
 module_param(contexts, ushort, 0644);
-MODULE_PARM_DESC(contexts, "contexts per node, 1..128 (default: 16, above 64 nodes 4)");
+MODULE_PARM_DESC(contexts, "contexts per node, 1..128 (default: 16, above 64 nodes and switches 4)");
 
 static ushort trees = ANG_DEF_TREES;
 module_param(trees, ushort, 0644);
@@ -38,28 +39,50 @@ static bool loop_open;
 
 struct bus_type loop_bus;
 
-/* Return: number of nodes, 0 if @text is no size that fits. */
-static u32 parse_dims(const char *text, struct ang_cfg *cfg)
+/**
+ * loop_refuse() - say what is wrong with a description
+ * @text: description; of a graph the first line is shown
+ * @why: what is wrong
+ *
+ * Return: -EINVAL.
+ */
+int loop_refuse(const char *text, const struct ang_topo_why *why)
 {
-	struct ang_topo topo;
-	u32 nodes;
+	int len = min_t(int, strcspn(text, "\n"), 32);
 
-	cfg->ndims = ang_topo_parse(text, cfg->dims);
-	nodes = ang_topo_init(&topo, cfg->ndims, cfg->dims);
-	return nodes <= LOOP_MAX_NODES ? nodes : 0;
+	if (why->line)
+		pr_err("fabric '%.*s': line %u: %s\n", len, text, why->line,
+		       why->what);
+	else
+		pr_err("fabric '%.*s': %s\n", len, text, why->what);
+	return -EINVAL;
+}
+
+static int read_fabric(const char *text, struct ang_cfg *cfg)
+{
+	struct ang_topo_why why = {};
+
+	cfg->text = text;
+	if (ang_topo_read(&cfg->topo, text, &why)) {
+		if (strlen(text) <= ANG_MAX_TEXT &&
+		    cfg->topo.routers <= LOOP_MAX_ROUTERS)
+			return 0;
+		why.line = 0;
+		why.what = cfg->topo.routers > LOOP_MAX_ROUTERS ?
+			   "more than 4096 nodes and switches" :
+			   "the text is longer than drivers read";
+	}
+	return loop_refuse(text, &why);
 }
 
 static int make_cfg(const char *text, struct ang_cfg *cfg)
 {
-	u32 nodes = parse_dims(text, cfg);
+	int ret = read_fabric(text, cfg);
 	bool small;
 
-	if (!nodes) {
-		pr_err("dims '%.32s': each size must be 1..65535, 1 to %u of them joined by 'x', at most %u nodes\n",
-		       text, ANG_MAX_DIMS, LOOP_MAX_NODES);
-		return -EINVAL;
-	}
-	small = nodes <= SMALL_FABRIC;
+	if (ret)
+		return ret;
+	small = cfg->topo.routers <= SMALL_FABRIC;
 	cfg->ctxs = READ_ONCE(contexts);
 	if (!cfg->ctxs)
 		cfg->ctxs = small ? 16 : 4;
@@ -80,18 +103,12 @@ static int make_cfg(const char *text, struct ang_cfg *cfg)
 	return ang_cfg_check(cfg) ? 0 : -EINVAL;
 }
 
-static int new_fabric(const char *text)
+static int add_fabric(const char *text, const struct ang_cfg *cfg)
 {
 	struct loop_fabric *fabric;
-	struct ang_cfg cfg = {};
 	u32 id;
 	int ret;
 
-	lockdep_assert_held(&loop_lock);
-
-	ret = make_cfg(text, &cfg);
-	if (ret)
-		return ret;
 	ret = xa_alloc(&loop_fabrics, &id, NULL,
 		       XA_LIMIT(0, LOOP_MAX_FABRICS - 1), GFP_KERNEL);
 	if (ret) {
@@ -100,16 +117,29 @@ static int new_fabric(const char *text)
 			       LOOP_MAX_FABRICS);
 		return ret;
 	}
-	fabric = loop_fabric_new(&cfg, id);
+	fabric = loop_fabric_new(cfg, id);
 	if (IS_ERR(fabric)) {
 		xa_erase(&loop_fabrics, id);
 		if (PTR_ERR(fabric) == -EBUSY)
-			pr_err("dims '%.32s': not enough of the %u device numbers are free: delete a fabric first\n",
+			pr_err("fabric '%.32s': not enough of the %u device numbers are free: delete a fabric first\n",
 			       text, ANG_MAX_DEVS);
 		return PTR_ERR(fabric);
 	}
 	xa_store(&loop_fabrics, id, fabric, GFP_KERNEL);
 	return 0;
+}
+
+static int new_fabric(const char *text)
+{
+	struct ang_cfg cfg = {};
+	int ret;
+
+	lockdep_assert_held(&loop_lock);
+
+	ret = make_cfg(text, &cfg);
+	if (!ret)
+		ret = add_fabric(text, &cfg);
+	return ret;
 }
 
 static int del_fabric(const char *text)
@@ -153,6 +183,12 @@ static ssize_t command(const char *buf, size_t count, int (*fn)(const char *))
 
 static ssize_t new_fabric_store(ang_attr_bus *bus, const char *buf, size_t count)
 {
+	/* As much as a write has at most: there may be more behind it. */
+	if (count == PAGE_SIZE) {
+		pr_err("fabric: the text is longer than %lu bytes\n",
+		       PAGE_SIZE - 1);
+		return -EFBIG;
+	}
 	return command(buf, count, new_fabric);
 }
 static BUS_ATTR_WO(new_fabric);
@@ -165,16 +201,14 @@ static BUS_ATTR_WO(del_fabric);
 
 static int show_fabric(const struct loop_fabric *fabric, char *buf, int at)
 {
-	int start = at;
-	u32 d;
+	char text[ANG_TOPO_TEXT] = "graph";
 
-	at += sysfs_emit_at(buf, at, "%u ", fabric->id);
-	for (d = 0; d < fabric->cfg.ndims; d++)
-		at += sysfs_emit_at(buf, at, "%s%u", d ? "x" : "",
-				    fabric->cfg.dims[d]);
-	at += sysfs_emit_at(buf, at, " %u %u %016llx\n", fabric->num_nodes,
-			    fabric->cfg.ctxs, fabric->cfg.fabric_id);
-	return at - start;
+	/* That does not describe a graph, which has many lines. */
+	ang_topo_describe(&fabric->cfg.topo, text);
+	return sysfs_emit_at(buf, at, "%u %.*s %u %u %016llx\n", fabric->id,
+			     (int)strcspn(text, "\n"), text,
+			     fabric->num_nodes, fabric->cfg.ctxs,
+			     fabric->cfg.fabric_id);
 }
 
 static ssize_t fabrics_show(ang_attr_bus *bus, char *buf)
@@ -230,8 +264,8 @@ static int __init loop_init(void)
 		goto err_wq;
 	mutex_lock(&loop_lock);
 	loop_open = true;
-	if (dims && *dims)
-		ret = new_fabric(dims);
+	if (first && *first)
+		ret = new_fabric(first);
 	mutex_unlock(&loop_lock);
 	if (ret)
 		goto err_bus;

@@ -151,8 +151,8 @@ static void loop_write32(struct ang_dev *adev, u32 off, u32 val)
 
 	loop_view_init(node->fabric, &view);
 	/*
-	 * Nobody else advances the nodes on this view.  A caller that is not to
-	 * run any more, for whatever reason, leaves them to a worker first.
+	 * No other thread advances the nodes on this view.  A caller that has to
+	 * stop, for whatever reason, leaves them to a worker first.
 	 */
 	preempt_disable();
 	ang_reg_write(&view, node->id, off, val);

@@ -5,12 +5,12 @@
  * What is left goes to the list of one worker, chosen by the processor.  A
  * worker takes one node at a time, advances it and what it wakes for a slice,
  * and puts what is left back; in between its view is empty, so nothing waits
- * for a worker that is preempted.  While a list has more, its worker calls
- * another that is idle, and a worker whose own list is empty takes from those
- * of others: all that are needed are at work after as many slices as the
- * logarithm of their number, and no lock is taken by all of them.
+ * for a worker that is preempted.  While a list has more, its worker wakes an
+ * idle one, and a worker whose own list is empty takes nodes from other lists.
+ * So N workers are running after log2(N) slices, and there is no lock that all
+ * of them take.
  *
- * Nobody relies on a call: the owner of a list goes on until it is empty.
+ * Progress does not depend on a wake-up: a worker runs until its list is empty.
  */
 #include <linux/bitmap.h>
 #include <linux/preempt.h>
@@ -96,7 +96,7 @@ static bool worker_slice(struct loop_worker *worker, struct ang_view *view)
 {
 	bool busy;
 
-	/* Nobody else advances the nodes on this view. */
+	/* No other thread advances the nodes on this view. */
 	preempt_disable();
 	busy = worker_take(worker, view) || worker_steal(worker, view);
 	if (busy) {

@@ -28,12 +28,14 @@ AT(angara_query, caps, 60);
 AT(angara_query, max_msg_bytes, 64);
 AT(angara_query, max_trees, 68);
 
-SIZE(angara_domain_create, 24);
+SIZE(angara_domain_create, 40);
 AT(angara_domain_create, size, 0);
 AT(angara_domain_create, flags, 4);
 AT(angara_domain_create, pkey, 8);
 AT(angara_domain_create, reserved, 12);
 AT(angara_domain_create, job, 16);
+AT(angara_domain_create, watch_offset, 24);
+AT(angara_domain_create, watch_bytes, 32);
 
 SIZE(angara_ctx_create, 80);
 AT(angara_ctx_create, size, 0);
@@ -60,6 +62,9 @@ AT(angara_mr_register, access, 24);
 AT(angara_mr_register, reserved, 28);
 AT(angara_mr_register, key, 32);
 
+SIZE(angara_watch, 64);
+AT(angara_watch, seq, 0);
+
 SIZE(angara_mr_deregister, 16);
 AT(angara_mr_deregister, size, 0);
 AT(angara_mr_deregister, flags, 4);
@@ -76,12 +81,14 @@ AT(angara_tree_row, ports, 8);
 AT(angara_tree_row, pkey, 16);
 AT(angara_tree_row, reserved, 20);
 
-SIZE(angara_tree_set, 32);
+SIZE(angara_tree_set, 40);
 AT(angara_tree_set, size, 0);
 AT(angara_tree_set, flags, 4);
 AT(angara_tree_set, row, 8);
+AT(angara_tree_set, router, 32);
+AT(angara_tree_set, reserved, 36);
 
-SIZE(angara_tree_get, 48);
+SIZE(angara_tree_get, 56);
 AT(angara_tree_get, size, 0);
 AT(angara_tree_get, flags, 4);
 AT(angara_tree_get, row, 8);
@@ -89,12 +96,14 @@ AT(angara_tree_get, state, 32);
 AT(angara_tree_get, members, 36);
 AT(angara_tree_get, down_node, 40);
 AT(angara_tree_get, delegated, 44);
+AT(angara_tree_get, router, 48);
+AT(angara_tree_get, reserved, 52);
 
 SIZE(angara_tree_clear, 16);
 AT(angara_tree_clear, size, 0);
 AT(angara_tree_clear, flags, 4);
 AT(angara_tree_clear, tree, 8);
-AT(angara_tree_clear, reserved, 12);
+AT(angara_tree_clear, router, 12);
 
 SIZE(angara_tree_delegate, 16);
 AT(angara_tree_delegate, size, 0);
@@ -212,16 +221,18 @@ AT(angara_hw_row, state, 20);
 AT(angara_hw_row, members, 21);
 AT(angara_hw_row, reserved, 22);
 
-SIZE(angara_adm_row, 32);
+SIZE(angara_adm_row, 40);
 AT(angara_adm_row, row, 0);
 AT(angara_adm_row, job, 24);
+AT(angara_adm_row, router, 32);
+AT(angara_adm_row, reserved, 36);
 
 SIZE(angara_adm_counters, 24);
 AT(angara_adm_counters, kind, 0);
 AT(angara_adm_counters, index, 4);
 AT(angara_adm_counters, addr, 8);
 AT(angara_adm_counters, length, 16);
-AT(angara_adm_counters, reserved, 20);
+AT(angara_adm_counters, router, 20);
 
 SIZE(angara_adm_cmd, 64);
 AT(angara_adm_cmd, opcode, 0);

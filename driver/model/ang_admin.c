@@ -30,7 +30,7 @@ u32 ang_reg_read(struct ang_view *v, u32 node, u32 off)
 	struct ang_fabric *fab = v->fab;
 	struct ang_node *n;
 
-	if (node >= fab->topo.nodes || off % 4)
+	if (node >= v->topo.nodes || off % 4)
 		return ~0U;
 	n = ang_node(fab, node);
 	switch (off) {
@@ -43,9 +43,9 @@ u32 ang_reg_read(struct ang_view *v, u32 node, u32 off)
 	case ANGARA_REG_NODE:
 		return node;
 	case ANGARA_REG_NODES:
-		return fab->topo.nodes;
+		return v->topo.nodes;
 	case ANGARA_REG_PORTS:
-		return ang_topo_ports(&fab->topo);
+		return ang_topo_ports(&v->topo);
 	case ANGARA_REG_CONTEXTS:
 		return fab->cfg.ctxs;
 	case ANGARA_REG_TREES:
@@ -87,7 +87,7 @@ void ang_reg_write(struct ang_view *v, u32 node, u32 off, u32 val)
 {
 	struct ang_node *n;
 
-	if (node >= v->fab->topo.nodes || off % 4)
+	if (node >= v->topo.nodes || off % 4)
 		return;
 	n = ang_node(v->fab, node);
 	if (off >= ANGARA_PAGE_SIZE) {
@@ -111,23 +111,37 @@ static bool entries_ok(u32 entries)
 	       !(entries & (entries - 1));
 }
 
+static bool again(struct ang_node *n)
+{
+	ang_store_release(&n->db_admin, 1);
+	return true;
+}
+
 /*
- * Act on CONTROL: enable with the queues as programmed, or reset.
- * Return: false if there is more to do than fits into this step.
+ * Act on CONTROL: enable with the queues as programmed, or reset.  A reset that
+ * has begun goes on to its end, whatever CONTROL says meanwhile.
+ * Return: false if the reset goes on in a later step; a switch that it waits for
+ * wakes the node.
  */
 static bool control(struct ang_view *v, struct ang_node *n)
 {
 	bool on = reg_get(n, ANGARA_REG_CONTROL) & ANGARA_CONTROL_ENABLE;
 	struct ang_admin *adm = &n->adm;
 
-	if (on == (bool)n->enabled)
-		return true;
-	if (!on) {
-		if (!ang_node_reset(v, n))
+	if (n->enabled && !on)
+		n->resetting = 1;
+	if (n->resetting) {
+		if (!ang_node_reset(v, n)) {
+			again(n);
 			return false;
+		}
+		if (!ang_switches_reset(v, n))
+			return false;
+		n->resetting = 0;
 		ang_store_release(&n->enabled, 0);
-		return true;
 	}
+	if (!on || n->enabled)
+		return true;
 	adm->asq = reg_get64(n, ANGARA_REG_ASQ_LO);
 	adm->acq = reg_get64(n, ANGARA_REG_ACQ_LO);
 	adm->aeq = reg_get64(n, ANGARA_REG_AEQ_LO);
@@ -316,7 +330,15 @@ static u32 adm_counters(struct ang_view *v, struct ang_node *n,
 			const struct angara_adm_cmd *cmd,
 			struct angara_adm_cpl *cpl)
 {
-	return ang_counters(v, n, &cmd->counters);
+	union ang_counters counters;
+	u32 status;
+
+	/* The keeper gives them: ang_switch_call(). */
+	if (ang_is_switch(v->fab, n))
+		return ang_counters_read(v, n, &cmd->counters, &n->box.counters);
+	status = ang_counters_read(v, n, &cmd->counters, &counters);
+	return status ? status :
+			ang_counters_give(v, n, &cmd->counters, &counters);
 }
 
 static u32 adm_msg_area(struct ang_view *v, struct ang_node *n,
@@ -330,9 +352,9 @@ static u32 adm_describe(struct ang_view *v, struct ang_node *n,
 			const struct angara_adm_cmd *cmd,
 			struct angara_adm_cpl *cpl)
 {
-	char text[ANG_TOPO_TEXT];
+	const char *text = (const char *)v->fab + v->fab->off_text;
 	u32 offset = le32_to_cpu(cmd->text.offset);
-	u32 size = ang_topo_describe(&v->fab->topo, text);
+	u32 size = v->fab->text_size;
 	u32 len;
 
 	if (offset > size)
@@ -361,36 +383,6 @@ static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_DOMAIN_TABLE] = adm_domain_table,
 	[ANGARA_ADM_DESCRIBE] = adm_describe,
 };
-
-static void execute(struct ang_view *v, struct ang_node *n,
-		    const struct angara_adm_cmd *cmd)
-{
-	struct ang_admin *adm = &n->adm;
-	u32 at = adm->acq_pi & (adm->entries - 1);
-	struct angara_adm_cpl cpl;
-	u64 addr = adm->acq + (u64)at * sizeof(cpl);
-	__le64 last;
-
-	memset(&cpl, 0, sizeof(cpl));
-	if (cmd->opcode >= ANGARA_ADM_NUM)
-		cpl.status = ANGARA_ADM_ST_OPCODE;
-	else if (cmd->reserved ||
-		 (cmd->place && cmd->opcode != ANGARA_ADM_JOIN) ||
-		 cmd->tree >= v->fab->cfg.trees)
-		cpl.status = ANGARA_ADM_ST_PARAM;
-	else
-		cpl.status = (u8)commands[cmd->opcode](v, n, cmd, &cpl);
-	cpl.tag = cmd->tag;
-	cpl.phase = !(adm->acq_pi & adm->entries);
-	memcpy(&last, (char *)&cpl + 24, sizeof(last));
-	if (ang_dma_write(v, n, addr, &cpl, 24) ||
-	    ang_store64(v, n, addr + 24, le64_to_cpu(last))) {
-		fatal(n);
-		return;
-	}
-	adm->acq_pi++;
-	ang_interrupt(v, n, ANGARA_VEC_ADMIN);
-}
 
 /*
  * A context that ends takes its trees down one by one.
@@ -423,10 +415,114 @@ static bool must_wait(struct ang_view *v, struct ang_node *n,
 	       n->tree[cmd->set.row.tree].abort_todo;
 }
 
-static bool again(struct ang_node *n)
+/**
+ * ang_command() - carry out a command that is well-formed
+ * @v: view
+ * @n: node, or a switch for a command that names it
+ * @cmd: command
+ * @cpl: out: answer
+ *
+ * Return: false if it has to wait, for room on a link or for the next step.
+ */
+bool ang_command(struct ang_view *v, struct ang_node *n,
+		 const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
 {
-	ang_store_release(&n->db_admin, 1);
+	if (must_wait(v, n, cmd)) {
+		ang_store_release(&n->db_admin, 1);
+		return false;
+	}
+	ang_work(v, ANG_WORK_CMD);
+	memset(cpl, 0, sizeof(*cpl));
+	cpl->status = (u8)commands[cmd->opcode](v, n, cmd, cpl);
 	return true;
+}
+
+static bool is_about_row(u32 opcode)
+{
+	return opcode == ANGARA_ADM_TREE_SET ||
+	       opcode == ANGARA_ADM_TREE_CLEAR || opcode == ANGARA_ADM_TREE_GET;
+}
+
+/* The router that a command is about. */
+static u32 router_of(const struct ang_node *n, const struct angara_adm_cmd *cmd)
+{
+	if (is_about_row(cmd->opcode))
+		return le32_to_cpu(cmd->set.router);
+	if (cmd->opcode == ANGARA_ADM_COUNTERS)
+		return le32_to_cpu(cmd->counters.router);
+	return n->id;
+}
+
+/* Is a command one that ang_command() can carry out?  Return: ANGARA_ADM_ST_*. */
+static u32 malformed(struct ang_view *v, const struct angara_adm_cmd *cmd)
+{
+	if (cmd->opcode >= ANGARA_ADM_NUM)
+		return ANGARA_ADM_ST_OPCODE;
+	if (cmd->reserved || (cmd->place && cmd->opcode != ANGARA_ADM_JOIN) ||
+	    cmd->tree >= v->fab->cfg.trees)
+		return ANGARA_ADM_ST_PARAM;
+	if (is_about_row(cmd->opcode) && cmd->set.reserved)
+		return ANGARA_ADM_ST_PARAM;
+	return ANGARA_ADM_ST_OK;
+}
+
+/* Return: false if the command has to wait. */
+static bool execute(struct ang_view *v, struct ang_node *n,
+		    const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
+{
+	u32 router = router_of(n, cmd);
+	u32 status = malformed(v, cmd);
+	struct ang_node *s;
+
+	if (!status && router != n->id) {
+		s = ang_switch_of(v, n, router);
+		if (s)
+			return ang_switch_call(v, n, s, cmd, cpl);
+		status = ANGARA_ADM_ST_PARAM;
+	}
+	if (!status)
+		return ang_command(v, n, cmd, cpl);
+	ang_work(v, ANG_WORK_CMD);
+	memset(cpl, 0, sizeof(*cpl));
+	cpl->status = (u8)status;
+	return true;
+}
+
+/*
+ * Copy the next command, once: one that has to wait is carried out as it was read.
+ * Return: false if it is out of reach.
+ */
+static bool command_fetch(struct ang_view *v, struct ang_node *n)
+{
+	struct ang_admin *adm = &n->adm;
+	u32 at = adm->asq_ci & (adm->entries - 1);
+
+	if (!adm->fetched &&
+	    ang_dma_read(v, n, adm->asq + (u64)at * sizeof(adm->cmd), &adm->cmd,
+			 sizeof(adm->cmd)))
+		return false;
+	adm->fetched = 1;
+	return true;
+}
+
+static void complete(struct ang_view *v, struct ang_node *n,
+		     struct angara_adm_cpl *cpl)
+{
+	struct ang_admin *adm = &n->adm;
+	u32 at = adm->acq_pi & (adm->entries - 1);
+	u64 addr = adm->acq + (u64)at * sizeof(*cpl);
+	__le64 last;
+
+	cpl->tag = adm->cmd.tag;
+	cpl->phase = !(adm->acq_pi & adm->entries);
+	memcpy(&last, (char *)cpl + 24, sizeof(last));
+	if (ang_dma_write(v, n, addr, cpl, 24) ||
+	    ang_store64(v, n, addr + 24, le64_to_cpu(last))) {
+		fatal(n);
+		return;
+	}
+	adm->acq_pi++;
+	ang_interrupt(v, n, ANGARA_VEC_ADMIN);
 }
 
 /**
@@ -439,14 +535,16 @@ static bool again(struct ang_node *n)
 bool ang_admin(struct ang_view *v, struct ang_node *n)
 {
 	struct ang_admin *adm = &n->adm;
-	struct angara_adm_cmd cmd;
+	struct angara_adm_cpl cpl;
 	bool progress = false;
 	u32 pi;
 
 	if (!READ_ONCE(n->db_admin) || !ang_xchg(&n->db_admin, 0))
 		return false;
+	if (ang_is_switch(v->fab, n))
+		return ang_lost(v, n) ? ang_switch_serve(v, n) : again(n);
 	if (!control(v, n))
-		return again(n);
+		return true;
 	if (!n->enabled)
 		return true;
 	if (!ang_lost(v, n))
@@ -455,22 +553,16 @@ bool ang_admin(struct ang_view *v, struct ang_node *n)
 	if (pi - adm->asq_ci > adm->entries)
 		return true;
 	for (; adm->asq_ci != pi && !adm->fatal; adm->asq_ci++) {
-		u32 at = adm->asq_ci & (adm->entries - 1);
-
 		if (progress && ang_spent(v))
 			return again(n);
-		if (ang_dma_read(v, n, adm->asq + (u64)at * sizeof(cmd), &cmd,
-				 sizeof(cmd))) {
+		if (!command_fetch(v, n)) {
 			fatal(n);
 			break;
 		}
-		if (must_wait(v, n, &cmd)) {
-			/* Tried again when a link has room, or in the next step. */
-			again(n);
+		if (!execute(v, n, &adm->cmd, &cpl))
 			return progress;
-		}
-		ang_work(v, ANG_WORK_CMD);
-		execute(v, n, &cmd);
+		adm->fetched = 0;
+		complete(v, n, &cpl);
 		progress = true;
 	}
 	return true;

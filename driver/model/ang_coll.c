@@ -15,22 +15,9 @@
  */
 #include "ang_int.h"
 
-bool ang_fifo_room(const struct ang_node *n, u32 which)
-{
-	return n->fifo[which].tail - n->fifo[which].head < ANG_FIFO;
-}
-
 static bool fifo_holds(const struct ang_node *n, u32 which)
 {
 	return n->fifo[which].tail != n->fifo[which].head;
-}
-
-/** ang_fifo_push() - append to a PEGroup FIFO, which has room */
-void ang_fifo_push(struct ang_node *n, u32 which, const struct ang_pkt *p)
-{
-	struct ang_fifo *f = &n->fifo[which];
-
-	f->pkt[f->tail++ % ANG_FIFO] = *p;
 }
 
 /*
@@ -82,7 +69,7 @@ static struct ang_op *result_first(struct ang_view *v, struct ang_node *n,
 	u64 set;
 
 	for (set = c->member[tree].ops; set; set &= set - 1) {
-		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(set));
+		struct ang_op *op = ang_op(n, c, ang_lowest(set));
 
 		ang_work(v, ANG_WORK_LOOK);
 		if (op->opcode == ANGARA_OP_ALLREDUCE &&
@@ -101,7 +88,7 @@ static struct ang_op *result_first(struct ang_view *v, struct ang_node *n,
 static void result_down(struct ang_view *v, struct ang_node *n,
 			struct ang_ctx *c, const struct ang_pkt *p, u32 in)
 {
-	u32 parent = in == ANGARA_PORT_NONE ? n->id : n->neighbor[in];
+	u32 parent = in == ANGARA_PORT_NONE ? n->id : ang_port(v->fab, n, in)->peer;
 	struct ang_op *op = result_first(v, n, c, p->tree);
 
 	if (op && result_next(op, p)) {
@@ -121,7 +108,7 @@ static struct ang_op *op_named(struct ang_view *v, struct ang_node *n,
 
 	if (!c || p->slot >= v->fab->cfg.ops)
 		return NULL;
-	op = ang_op(v->fab, n, c, p->slot);
+	op = ang_op(n, c, p->slot);
 	return op->state == ANG_OP_ACTIVE && op->gen == p->gen &&
 	       op->opcode == opcode && op->tree == p->tree ? op : NULL;
 }
@@ -251,80 +238,94 @@ static void pe_eject(struct ang_view *v, struct ang_node *n,
 	ang_buf_put(v, p->buf, 1);
 }
 
-/* Outputs that @set names, without the mark. */
-static u32 outputs(u32 set)
-{
-	return set & ~ANG_OUT_VALID;
-}
-
 /**
- * ang_issue() - give copies of a packet to the outputs it still owes
+ * ang_issue_links() - give copies of a packet to the neighbors it still owes
  * @v: view
  * @n: node
- * @p: packet
- * @todo: outputs; those served are taken out
+ * @p: packet of a tree
+ * @links: ports; those served are taken out.  Children come before the parent
  * @in: link that it came from, ANGARA_PORT_NONE if from within
  *
- * Each output takes one reference to the payload.
+ * Each takes one reference to the payload.
  *
- * Return: true if at least one output was served.
+ * Return: true if at least one was served.
  */
-bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
-	       u32 *todo, u32 in)
+bool ang_issue_links(struct ang_view *v, struct ang_node *n,
+		     const struct ang_pkt *p, u64 *links, u32 in)
 {
+	u64 up = ang_port_up(&n->tree[p->tree].row);
 	bool progress = false;
-	u32 set;
+	u64 set;
 
-	for (set = outputs(*todo) & ~ANG_OUT_PE; set; set &= set - 1) {
-		u32 bit = ang_lowest(set);
-		u32 dir = bit & 15U;
+	for (set = *links & ~up; set; set &= set - 1) {
+		u32 dir = ang_lowest(set);
 
-		if (!ang_link_send(v, n, p, dir,
-				   bit & 16U ? ANGARA_VC_UP : ANGARA_VC_DOWN,
-				   ang_straight(in, dir)))
+		if (!ang_link_send(v, n, p, in, dir, ANGARA_VC_DOWN))
 			continue;
-		*todo &= ~(1U << bit);
+		*links &= ~(1ULL << dir);
 		progress = true;
 	}
-	if (ang_pe_last(outputs(*todo)) & ANG_OUT_PE) {
-		*todo &= ~ANG_OUT_PE;
+	if (*links & up &&
+	    ang_link_send(v, n, p, in, ang_lowest(up), ANGARA_VC_UP)) {
+		*links &= ~up;
+		progress = true;
+	}
+	return progress;
+}
+
+/** ang_issue() - as ang_issue_links(), and then to the own PE, if it owes that */
+bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+	       struct ang_outs *todo, u32 in)
+{
+	bool progress = ang_issue_links(v, n, p, &todo->links, in);
+
+	if (todo->pe && !todo->links) {
+		todo->pe = 0;
 		pe_eject(v, n, p, in);
 		progress = true;
 	}
 	return progress;
 }
 
+static u32 outs_count(const struct ang_outs *outs)
+{
+	return ang_count(outs->links) + outs->pe;
+}
+
 /*
- * Serve the packet at the head of a FIFO.  @outs is where it has to go, worked
- * out once; if its tree goes down meanwhile, what is still owed is dropped.
- * Return: true if something was done; *todo is 0 when the packet is finished.
+ * Serve the packet at the head of a FIFO, which its tree takes when it is first
+ * looked at.  @outs is where it has to go, worked out once; if the tree goes down
+ * meanwhile, what is still owed is dropped.
+ * Return: true if something was done; todo->valid is 0 when the packet is finished.
  */
 static bool distribute(struct ang_view *v, struct ang_node *n,
-		       const struct ang_pkt *p, u32 *todo, u32 outs, u32 in)
+		       const struct ang_pkt *p, struct ang_outs *todo,
+		       struct ang_outs outs, u32 in)
 {
 	bool progress = false;
 
-	if (!(*todo & ANG_OUT_VALID)) {
-		*todo = outs | ANG_OUT_VALID;
-		if (!outs)
+	if (!todo->valid) {
+		u32 count = outs_count(&outs);
+
+		*todo = outs;
+		todo->valid = 1;
+		if (!count)
 			ang_buf_put(v, p->buf, 1);
-		else
-			ang_buf_share(v, p->buf, ang_count(outs) - 1);
+		else if (p->buf)
+			ang_buf_share(v, p->buf, count - 1);
 		progress = true;
-	}
-	if (!ang_tree_takes(n, p)) {
-		ang_drop(v, n, p, ANGARA_DROP_NO_TREE,
-			 ang_count(outputs(*todo)));
-		*todo = 0;
+	} else if (!ang_tree_takes(n, p)) {
+		ang_drop(v, n, p, ANGARA_DROP_NO_TREE, outs_count(todo));
+		*todo = (struct ang_outs){ 0 };
 		return true;
 	}
 	progress |= ang_issue(v, n, p, todo, in);
-	if (!outputs(*todo))
-		*todo = 0;
+	if (!todo->links && !todo->pe)
+		todo->valid = 0;
 	return progress;
 }
 
-static u32 outputs_down(struct ang_node *n, const struct ang_pkt *p)
+static struct ang_outs outputs_down(struct ang_node *n, const struct ang_pkt *p)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 
@@ -332,10 +333,10 @@ static u32 outputs_down(struct ang_node *n, const struct ang_pkt *p)
 		t->cnt.bcast_packets += p->npkts;
 	else
 		t->next_result = p->seq + p->npkts;
-	return ang_outs_down(&t->row);
+	return (struct ang_outs){ .links = t->row.ports, .pe = !!t->row.pe };
 }
 
-static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u32 dirs,
+static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u64 ports,
 		   u32 dir)
 {
 	struct ang_tree *t = &n->tree[p->tree];
@@ -346,7 +347,7 @@ static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u32 dirs,
 		return ANGARA_DROP_NO_TREE;
 	if (t->row.pkey != p->pkey || t->job != p->job)
 		return ANGARA_DROP_PARTITION;
-	if (!(dirs & 1U << dir))
+	if (!(ports >> dir & 1))
 		return ANGARA_DROP_PORT;
 	if (!of_life)
 		return ANGARA_DROP_STALE;
@@ -366,7 +367,7 @@ static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
 	bool data = p->type == ANG_PKT_BCAST || p->type == ANG_PKT_REDUCE ||
 		    p->type == ANG_PKT_ALLREDUCE;
 
-	if (data && (vc == ANGARA_VC_UP ? !t->open : t->whole != ang_links_down(&t->row)))
+	if (data && (vc == ANGARA_VC_UP ? !t->open : t->whole != t->row.ports))
 		return true;
 	if (vc == ANGARA_VC_UP)
 		return p->type == ANG_PKT_BCAST && p->src_node == n->id;
@@ -392,7 +393,7 @@ static void refuse(struct ang_view *v, struct ang_node *n,
 		return;
 	if (cause == ANGARA_DROP_NO_TREE && p->type == ANG_PKT_OPEN) {
 		if (n->tree[p->tree].state == ANGARA_TREE_STATE_DOWN)
-			ang_open_late(n, p, dir);
+			ang_open_late(v, n, p, dir);
 		return;
 	}
 	ang_drop(v, n, p, cause, 1);
@@ -408,8 +409,7 @@ static bool request_up(struct ang_view *v, struct ang_node *n,
 		if (!ang_fifo_room(n, ANG_FIFO_ROOT))
 			return false;
 		ang_fifo_push(n, ANG_FIFO_ROOT, p);
-	} else if (!ang_link_send(v, n, p, t->row.to_root, ANGARA_VC_UP,
-				  ang_straight(dir, t->row.to_root))) {
+	} else if (!ang_link_send(v, n, p, dir, t->row.to_root, ANGARA_VC_UP)) {
 		return false;
 	}
 	t->cnt.bcast_requests += p->npkts;
@@ -420,16 +420,17 @@ static bool request_up(struct ang_view *v, struct ang_node *n,
  * ang_up_ring() - take the packet at the head of a VCUp ring
  * @v: view
  * @n: node
- * @dir: link that it came from
+ * @r: ring, which is not empty
+ * @dir: link that it is of
  *
  * Return: true if it was taken.
  */
-bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
+bool ang_up_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
+		 u32 dir)
 {
-	struct ang_pkt *p = ang_ring_head(v, ang_ring(v->fab, n, dir,
-						      ANGARA_VC_UP));
+	struct ang_pkt *p = ang_ring_at_head(v, r);
 	struct ang_tree *t = &n->tree[p->tree];
-	u32 cause = refusal(n, p, ang_links_down(&t->row), dir);
+	u32 cause = refusal(n, p, t->row.ports, dir);
 
 	if (cause == ANGARA_DROP_NUM && out_of_order(n, p, ANGARA_VC_UP))
 		cause = ANGARA_DROP_ORDER;
@@ -440,10 +441,10 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 	else if (p->type == ANG_PKT_ABORT)
 		ang_open_abort(v, n, p, dir);
 	else if (p->type != ANG_PKT_BCAST)
-		ang_reduce_take(v, n, p, dir);
+		ang_reduce_take(v, n, t, p, dir);
 	else if (!request_up(v, n, p, dir))
 		return false;
-	ang_ring_pop(v, n, dir, ANGARA_VC_UP);
+	ang_ring_pop(v, n, r, dir);
 	return true;
 }
 
@@ -451,22 +452,22 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir)
  * ang_down_ring() - serve the packet at the head of a VCDown ring
  * @v: view
  * @n: node
- * @dir: link that it came from
+ * @r: ring, which is not empty
+ * @dir: link that it is of
  *
  * Return: true if something was done.
  */
-bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir)
+bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
+		   u32 dir)
 {
-	struct ang_ring *r = ang_ring(v->fab, n, dir, ANGARA_VC_DOWN);
-	struct ang_pkt *p = ang_ring_head(v, r);
+	struct ang_pkt *p = ang_ring_at_head(v, r);
 	struct ang_tree *t = &n->tree[p->tree];
 	bool progress = true;
 	u32 cause = ANGARA_DROP_NUM;
 
-	if (!r->todo)
-		cause = refusal(n, p, t->row.is_root ? 0 : 1U << t->row.to_root,
-				dir);
-	if (!r->todo && cause == ANGARA_DROP_NUM &&
+	if (!r->todo.valid)
+		cause = refusal(n, p, ang_port_up(&t->row), dir);
+	if (!r->todo.valid && cause == ANGARA_DROP_NUM &&
 	    out_of_order(n, p, ANGARA_VC_DOWN))
 		cause = ANGARA_DROP_ORDER;
 	if (cause != ANGARA_DROP_NUM) {
@@ -480,24 +481,61 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir)
 		t->cnt.credits_received += p->seq;
 		n->red_trees |= 1ULL << p->tree;
 	} else {
-		progress = distribute(v, n, p, &r->todo,
-				      r->todo ? 0 : outputs_down(n, p), dir);
-		if (r->todo)
+		struct ang_outs outs = { 0 };
+
+		if (!r->todo.valid)
+			outs = outputs_down(n, p);
+		progress = distribute(v, n, p, &r->todo, outs, dir);
+		if (r->todo.valid)
 			return progress;
 	}
-	ang_ring_pop(v, n, dir, ANGARA_VC_DOWN);
+	ang_ring_pop(v, n, r, dir);
 	return progress;
 }
 
-/* Where a packet at the head of a PEGroup FIFO goes. */
-static u32 outputs_fifo(struct ang_node *n, const struct ang_pkt *p, u32 which)
+/* Return: false if the packet at the head of the PE's FIFO has to wait. */
+static bool pe_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
+		    const struct ang_pkt *p, bool *progress)
 {
 	struct ang_tree *t = &n->tree[p->tree];
+	struct ang_outs outs = { 0 };
 
-	if (which == ANG_FIFO_ROOT)
-		return outputs_down(n, p);
-	t->cnt.bcast_requests += p->npkts;
-	return ANG_OUT_UP(t->row.to_root);
+	if (!f->todo.valid && !ang_tree_knows(t, p)) {
+		ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
+		return true;
+	}
+	if (p->type != ANG_PKT_BCAST) {
+		ang_reduce_take(v, n, t, p, ANGARA_PORT_NONE);
+		return true;
+	}
+	if (t->row.is_root) {
+		if (!ang_fifo_room(n, ANG_FIFO_ROOT))
+			return false;
+		ang_fifo_push(n, ANG_FIFO_ROOT, p);
+		return true;
+	}
+	if (!f->todo.valid) {
+		t->cnt.bcast_requests += p->npkts;
+		outs.links = ang_port_up(&t->row);
+	}
+	*progress |= distribute(v, n, p, &f->todo, outs, ANGARA_PORT_NONE);
+	return !f->todo.valid;
+}
+
+/* The same of the root's. */
+static bool root_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
+		      const struct ang_pkt *p, bool *progress)
+{
+	struct ang_outs outs = { 0 };
+
+	if (!f->todo.valid && !ang_tree_takes(n, p)) {
+		ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
+		return true;
+	}
+	if (!f->todo.valid)
+		outs = outputs_down(n, p);
+	*progress |= distribute(v, n, p, &f->todo, outs, ANGARA_PORT_NONE);
+	return !f->todo.valid;
 }
 
 static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
@@ -509,22 +547,9 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 		struct ang_pkt *p = &f->pkt[f->head % ANG_FIFO];
 
 		ang_work(v, ANG_WORK_PKT);
-		if (!f->todo && !ang_tree_takes(n, p)) {
-			ang_drop(v, n, p, ANGARA_DROP_NO_TREE, 1);
-		} else if (which == ANG_FIFO_PE && p->type != ANG_PKT_BCAST) {
-			ang_reduce_take(v, n, p, ANGARA_PORT_NONE);
-		} else if (which == ANG_FIFO_PE &&
-			   n->tree[p->tree].row.is_root) {
-			if (!ang_fifo_room(n, ANG_FIFO_ROOT))
-				return progress;
-			ang_fifo_push(n, ANG_FIFO_ROOT, p);
-		} else {
-			progress |= distribute(v, n, p, &f->todo, f->todo ? 0 :
-					       outputs_fifo(n, p, which),
-					       ANGARA_PORT_NONE);
-			if (f->todo)
-				return progress;
-		}
+		if (!(which == ANG_FIFO_PE ? pe_take(v, n, f, p, &progress) :
+					     root_take(v, n, f, p, &progress)))
+			return progress;
 		f->head++;
 		progress = true;
 		if (ang_spent(v))
@@ -544,12 +569,14 @@ bool ang_pegroup(struct ang_view *v, struct ang_node *n)
 {
 	bool progress = false;
 
-	if (!n->at) {
+	if (!n->at && fifo_holds(n, ANG_FIFO_PE)) {
 		progress = fifo_step(v, n, ANG_FIFO_PE);
 		n->at = ang_spent(v) && fifo_holds(n, ANG_FIFO_ROOT);
 		if (ang_spent(v))
 			return progress;
 	}
 	n->at = 0;
-	return fifo_step(v, n, ANG_FIFO_ROOT) || progress;
+	if (fifo_holds(n, ANG_FIFO_ROOT))
+		progress |= fifo_step(v, n, ANG_FIFO_ROOT);
+	return progress;
 }

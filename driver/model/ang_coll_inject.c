@@ -5,17 +5,29 @@
  */
 #include "ang_int.h"
 
+/*
+ * Has the Reducer room for a train?  If not, time that is up may say that it has.
+ */
+static bool reduce_room(struct ang_view *v, struct ang_node *n,
+			const struct ang_tree *t, u32 seq, u32 npkts)
+{
+	if (ang_reduces_fit(seq, npkts, t->pe_done))
+		return true;
+	return v->patient && ang_timer_expire(v, n) &&
+	       ang_reduces_fit(seq, npkts, t->pe_done);
+}
+
 /* The next train of a reduction; false: the Reducer has no room for it yet. */
 static bool reduce_packet(struct ang_view *v, struct ang_node *n,
-			  struct ang_op *op, struct ang_pkt *p)
+			  const struct ang_tree *t, const struct ang_op *op,
+			  struct ang_pkt *p)
 {
-	struct ang_tree *t = &n->tree[op->tree];
 	u32 seq = op->seq + op->npkts_sent;
 	u32 train = ang_min(v->fab->cfg.train, ANG_REDUCE_TRAIN);
 
 	/* All participants cut at the same places: the Reducer needs that. */
 	p->npkts = (u8)ang_min(train - seq % train, op->npkts - op->npkts_sent);
-	if (!ang_reduces_fit(seq, p->npkts, t->pe_done))
+	if (!reduce_room(v, n, t, seq, p->npkts))
 		return false;
 	p->type = op->opcode == ANGARA_OP_REDUCE ? ANG_PKT_REDUCE :
 						   ANG_PKT_ALLREDUCE;
@@ -24,7 +36,7 @@ static bool reduce_packet(struct ang_view *v, struct ang_node *n,
 			 op->len - op->sent);
 	p->status = op->poison;
 	if (op->receives && p->type == ANG_PKT_REDUCE)
-		p->off = ANG_TICKET(t->life, op->gen, p->slot);
+		p->off = ANG_TICKET(p->life, op->gen, p->slot);
 	return true;
 }
 
@@ -78,31 +90,30 @@ static void coll_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     u32 tree)
 {
-	struct ang_op *op = ang_op(v->fab, n, c, c->member[tree].first - 1U);
-	struct ang_pkt p;
+	const struct ang_tree *t = &n->tree[tree];
+	struct ang_op *op = ang_op(n, c, c->member[tree].first - 1U);
+	struct ang_pkt *p = ang_fifo_place(n, ANG_FIFO_PE);
 
-	if (!n->tree[tree].open || !ang_fifo_room(n, ANG_FIFO_PE))
+	if (!t->open || !ang_fifo_room(n, ANG_FIFO_PE))
 		return false;
-	ang_op_head(v, n, c, op, &p);
-	p.life = n->tree[tree].life;
-	p.job = n->tree[tree].job;
+	ang_op_head(v, n, c, op, p);
+	p->life = t->life;
+	p->job = t->job;
 	if (op->opcode == ANGARA_OP_BCAST)
-		bcast_packet(v, op, &p);
-	else if (!reduce_packet(v, n, op, &p) &&
-		 !(v->patient && ang_timer_expire(v, n) &&
-		   reduce_packet(v, n, op, &p)))
+		bcast_packet(v, op, p);
+	else if (!reduce_packet(v, n, t, op, p))
 		return false;
-	if (!ang_op_payload(v, n, c, op, &p))
+	if (!ang_op_payload(v, n, c, op, p))
 		return false;
-	if (p.status)
-		ang_op_fail(op, p.status, n->id);
-	if (p.status && op->opcode == ANGARA_OP_BCAST)
-		bcast_cut_short(&p);
+	if (p->status)
+		ang_op_fail(op, p->status, n->id);
+	if (p->status && op->opcode == ANGARA_OP_BCAST)
+		bcast_cut_short(p);
 	else if (op->opcode == ANGARA_OP_BCAST ?
-		 op->sent + p.len == op->len :
-		 op->npkts_sent + p.npkts == op->npkts)
-		p.flags |= ANG_PF_LAST;
-	ang_fifo_push(n, ANG_FIFO_PE, &p);
-	coll_sent(v, n, c, op, &p);
+		 op->sent + p->len == op->len :
+		 op->npkts_sent + p->npkts == op->npkts)
+		p->flags |= ANG_PF_LAST;
+	n->fifo[ANG_FIFO_PE].tail++;
+	coll_sent(v, n, c, op, p);
 	return true;
 }

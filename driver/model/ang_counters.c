@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What there is to see of a node: by the admin queue (ANGARA_ADM_COUNTERS), and
- * for the host, which looks at it from outside.
+ * What there is to see of a node or switch: by the admin queue
+ * (ANGARA_ADM_COUNTERS), and for the host, which looks at it from outside.
  */
 #include "ang_int.h"
 
@@ -78,15 +78,16 @@ static u32 counters_of(struct ang_view *v, struct ang_node *n, u32 kind,
 	case ANGARA_CNT_NODE:
 		return node_counters(n, &out->node);
 	case ANGARA_CNT_LINK:
-		if (index < ang_topo_ports(&v->fab->topo))
-			return link_counters(&n->link[index], &out->link);
+		if (index < v->fab->nports)
+			return link_counters(&ang_port(v->fab, n, index)->link,
+					     &out->link);
 		break;
 	case ANGARA_CNT_TREE:
 		if (index < v->fab->cfg.trees)
 			return tree_counters(&n->tree[index], &out->tree);
 		break;
 	case ANGARA_CNT_CTX:
-		if (ang_ctx_get(v, n, index))
+		if (!ang_is_switch(v->fab, n) && ang_ctx_get(v, n, index))
 			return ctx_counters(ang_ctx(v->fab, n, index),
 					    &out->ctx);
 		break;
@@ -95,23 +96,47 @@ static u32 counters_of(struct ang_view *v, struct ang_node *n, u32 kind,
 }
 
 /**
- * ang_counters() - copy counters to host memory
+ * ang_counters_read() - read what ANGARA_ADM_COUNTERS asks for
  * @v: view
- * @n: node
- * @arg: which, and where to
+ * @n: node or switch, held
+ * @arg: which
+ * @out: out
  *
  * Return: ANGARA_ADM_ST_*.
  */
-u32 ang_counters(struct ang_view *v, struct ang_node *n,
-		 const struct angara_adm_counters *arg)
+u32 ang_counters_read(struct ang_view *v, struct ang_node *n,
+		      const struct angara_adm_counters *arg,
+		      union ang_counters *out)
 {
-	union ang_counters out;
 	u32 size = counters_of(v, n, le32_to_cpu(arg->kind),
-			       le32_to_cpu(arg->index), &out);
+			       le32_to_cpu(arg->index), out);
 
-	if (!size || le32_to_cpu(arg->length) < size || arg->reserved)
-		return ANGARA_ADM_ST_PARAM;
-	if (ang_dma_write(v, n, le64_to_cpu(arg->addr), &out, size))
+	return size && le32_to_cpu(arg->length) >= size ? ANGARA_ADM_ST_OK :
+							  ANGARA_ADM_ST_PARAM;
+}
+
+/**
+ * ang_counters_give() - copy counters to host memory
+ * @v: view
+ * @n: node, held
+ * @arg: as ang_counters_read() accepted it
+ * @counters: what that gave
+ *
+ * Return: ANGARA_ADM_ST_*.
+ */
+u32 ang_counters_give(struct ang_view *v, struct ang_node *n,
+		      const struct angara_adm_counters *arg,
+		      const union ang_counters *counters)
+{
+	static const u8 sizes[] = {
+		[ANGARA_CNT_NODE] = sizeof(counters->node),
+		[ANGARA_CNT_LINK] = sizeof(counters->link),
+		[ANGARA_CNT_TREE] = sizeof(counters->tree),
+		[ANGARA_CNT_CTX] = sizeof(counters->ctx),
+	};
+
+	if (ang_dma_write(v, n, le64_to_cpu(arg->addr), counters,
+			  sizes[le32_to_cpu(arg->kind)]))
 		return ANGARA_ADM_ST_DMA;
 	return ANGARA_ADM_ST_OK;
 }

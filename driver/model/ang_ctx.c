@@ -103,7 +103,7 @@ u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx)
 	if (v->fab->cfg.ops < 64)
 		busy &= (1ULL << v->fab->cfg.ops) - 1;
 	for (busy &= ~c->ghosts; busy; busy &= busy - 1) {
-		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(busy));
+		struct ang_op *op = ang_op(n, c, ang_lowest(busy));
 
 		if (op->state == ANG_OP_HELD || !ang_send_haunts(v, n, c, op))
 			ang_op_free(v, n, c, op);
@@ -126,7 +126,7 @@ static void interrupt(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	c->armed = 0;
 	c->cnt.interrupts++;
-	ang_interrupt(v, n, ANGARA_VEC_CTX(ang_ctx_id(v->fab, n, c)));
+	ang_interrupt(v, n, ANGARA_VEC_CTX(c->id));
 }
 
 static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
@@ -185,14 +185,6 @@ void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n)
 	}
 }
 
-/** ang_ctx_event() - a CQE or a counter was written; publish it at the end */
-void ang_ctx_event(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
-{
-	c->evseq++;
-	c->dirty |= ANG_DIRTY_EVENT;
-	ang_set_bit(n->dirty, ang_ctx_id(v->fab, n, c));
-}
-
 /**
  * ang_ctx_count() - write an event counter
  * @v: view
@@ -205,7 +197,7 @@ void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		   u32 index, u64 value)
 {
 	ang_store64(v, n, c->ctr + 8ULL * index, value);
-	ang_ctx_event(v, n, c);
+	ang_ctx_event(n, c);
 }
 
 /**
@@ -226,20 +218,23 @@ void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	/* One at a time, or a context could crowd out what others are told. */
 	if (c->rx_told && (s32)(taken - c->rx_event) < 0)
 		return;
-	ang_event(v, n, ANGARA_AEV_RX_ERROR, ang_ctx_id(v->fab, n, c), status);
+	ang_event(v, n, ANGARA_AEV_RX_ERROR, c->id, status);
 	c->rx_event = n->adm.aeq_pi;
 	c->rx_told = 1;
 }
 
 static void ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
-	if (c->dirty & ANG_DIRTY_SQ)
-		ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_SQ_CI, c->sq_ci);
-	if (c->dirty & ANG_DIRTY_EVENT)
-		ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_EVSEQ, c->evseq);
-	if (c->dirty & ANG_DIRTY_EVENT && c->armed)
-		interrupt(v, n, c);
+	u32 dirty = c->dirty;
+
 	c->dirty = 0;
+	if (dirty & ANG_DIRTY_SQ)
+		ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_SQ_CI, c->sq_ci);
+	if (!(dirty & ANG_DIRTY_EVENT))
+		return;
+	ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_EVSEQ, c->evseq);
+	if (c->armed)
+		interrupt(v, n, c);
 }
 
 /**
@@ -259,6 +254,8 @@ void ang_ctx_publish(struct ang_view *v, struct ang_node *n)
 	for (w = 0; w < ANG_CTX_WORDS; w++) {
 		u64 set = n->dirty[w];
 
+		if (!set)
+			continue;
 		for (; set && v->work <= stop; set &= set - 1)
 			ctx_tell(v, n, ang_ctx(v->fab, n,
 					       w * 64 + ang_lowest(set)));

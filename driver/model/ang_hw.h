@@ -2,7 +2,7 @@
 /*
  * Angara-like adapter: the device interface.
  *
- * One definition for the driver, the device model and whoever serves the
+ * One definition for the driver, the device model and the server that shows the
  * model as a PCIe function.  Documentation/hardware.rst explains it.
  * All fields in memory are little endian.
  */
@@ -11,7 +11,7 @@
 
 #include <linux/angara.h>
 
-/* The PCI function; the ids are of those that anybody may experiment with. */
+/* The PCI function; its ids are from a range for experiments. */
 #define ANGARA_PCI_VENDOR	0x1af4
 #define ANGARA_PCI_DEVICE	0x10f0
 #define ANGARA_PCI_REVISION	1
@@ -63,7 +63,7 @@
 #define ANGARA_VEC_ADMIN	0	/* ACQ and AEQ */
 #define ANGARA_VEC_CTX(c)	((c) + 1U)
 
-/* ANGARA_REG_ISR: who raised INTx; reading clears it and takes the line back. */
+/* ANGARA_REG_ISR: sources of INTx; reading clears it and deasserts the line. */
 #define ANGARA_ISR_ADMIN	(1U << 0)
 #define ANGARA_ISR_CTX(c)	(2U << (c) % 31U)
 
@@ -181,14 +181,18 @@ struct angara_hw_row {
 };
 
 /**
- * struct angara_adm_row - argument of ANGARA_ADM_TREE_SET
- * @row: the row
- * @job: job key of those who may join, equal in all rows of the tree; 0: any of
+ * struct angara_adm_row - argument of ANGARA_ADM_TREE_SET, TREE_CLEAR, TREE_GET
+ * @row: TREE_SET: the row
+ * @job: job key of contexts that may join, equal in all rows of the tree; 0: any of
  *	the partition.  ANGARA_ADM_TREE_GET does not tell it.
+ * @router: whose row: this node, or a switch that it keeps
+ * @reserved: 0
  */
 struct angara_adm_row {
 	struct angara_hw_row row;
 	__le64 job;
+	__le32 router;
+	__le32 reserved;
 };
 
 /* What ANGARA_ADM_COUNTERS reads, into the buffer at addr. */
@@ -203,14 +207,14 @@ struct angara_adm_row {
  * @index: which link, tree or context
  * @addr: DMA address of the buffer
  * @length: bytes of the buffer, at least those of the structure
- * @reserved: 0
+ * @router: whose: this node, or a switch that it keeps, which has no contexts
  */
 struct angara_adm_counters {
 	__le32 kind;
 	__le32 index;
 	__le64 addr;
 	__le32 length;
-	__le32 reserved;
+	__le32 router;
 };
 
 /**
@@ -240,7 +244,7 @@ struct angara_adm_text {
  *	lowest free
  * @create: CTX_CREATE
  * @domain: DOMAIN_CREATE, DOMAIN_TABLE
- * @set: TREE_SET
+ * @set: TREE_SET; only the router: TREE_CLEAR, TREE_GET
  * @counters: COUNTERS
  * @msg: MSG_AREA
  * @text: DESCRIBE
@@ -288,7 +292,7 @@ struct angara_adm_cpl {
 #define ANGARA_AEV_RX_ERROR	2	/* index: context, value: status */
 #define ANGARA_AEV_TREE_SET	3	/* index: tree */
 #define ANGARA_AEV_TREE_CLEAR	4	/* index: tree */
-#define ANGARA_AEV_LINK_DOWN	5	/* index: port, value: node there */
+#define ANGARA_AEV_LINK_DOWN	5	/* index: port, value: router there */
 
 /**
  * struct angara_hw_event - entry of the asynchronous event queue
@@ -318,8 +322,8 @@ struct angara_hw_event {
  * @levels: 0, 1 or 2
  * @valid: 1
  * @page_shift: log2 of the page size, 12..30
- * @key: key of the region: the number of the entry in the low 16 bits.  Those
- *	who access it from afar have to know all of it.
+ * @key: key of the region: slot in the low 16 bits, random bits above.  The
+ *	device compares all of it with the key that a packet carries.
  */
 struct angara_hw_mr {
 	__le64 addr;

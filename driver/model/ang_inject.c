@@ -36,7 +36,7 @@ static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	memset(&cqe, 0, sizeof(cqe));
 	cqe.cookie = cpu_to_le64(op->cookie);
 	cqe.length = cpu_to_le32(op->bytes);
-	cqe.node = cpu_to_le32(op->status ? op->err_node : 0);
+	cqe.node = cpu_to_le32(op->status ? ang_blamed(v, op->err_node) : 0);
 	cqe.status = cpu_to_le16(op->status);
 	cqe.opcode = op->wqe_opcode;
 	cqe.phase = !(c->cq_pi & size);
@@ -51,25 +51,15 @@ static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return ang_store64(v, n, addr + 24, le64_to_cpu(last));
 }
 
-/**
- * ang_op_sent() - an operation has nothing more to inject
- * @v: view
- * @n: node
- * @c: context
- * @op: operation
- *
- * A collective leaves its tree's injection order, wherever it stands there.
- */
-void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 struct ang_op *op)
+/** ang_op_unqueue() - ang_op_sent() of one that still has something to inject */
+void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op)
 {
-	u32 slot = ang_op_slot(v->fab, n, c, op);
+	u32 slot = ang_op_slot(n, c, op);
 	struct ang_member *m;
 	struct ang_op *prev = NULL;
 	u32 at;
 
-	if (op->sent_all)
-		return;
 	op->sent_all = 1;
 	if (!ang_is_coll(op->opcode)) {
 		c->p2p_tx &= ~(1ULL << slot);
@@ -80,7 +70,7 @@ void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		ang_work(v, ANG_WORK_LOOK);
 		if (at == slot + 1)
 			break;
-		prev = ang_op(v->fab, n, c, at - 1);
+		prev = ang_op(n, c, at - 1);
 	}
 	if (!at)
 		return;
@@ -89,7 +79,7 @@ void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	else
 		m->first = op->next;
 	if (m->last == slot + 1)
-		m->last = (u16)(prev ? ang_op_slot(v->fab, n, c, prev) + 1 : 0);
+		m->last = (u16)(prev ? ang_op_slot(n, c, prev) + 1 : 0);
 	if (!m->first)
 		c->tree_tx &= ~(1ULL << op->tree);
 }
@@ -102,7 +92,7 @@ static void op_release(struct ang_view *v, struct ang_node *n,
 
 	for (set = c->held & ~c->due; set; set &= set - 1) {
 		u32 slot = ang_lowest(set);
-		struct ang_op *op = ang_op(v->fab, n, c, slot);
+		struct ang_op *op = ang_op(n, c, slot);
 
 		ang_work(v, ANG_WORK_LOOK);
 		op->after &= ~bit;
@@ -123,7 +113,7 @@ static void op_release(struct ang_view *v, struct ang_node *n,
 void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op)
 {
-	u64 bit = 1ULL << ang_op_slot(v->fab, n, c, op);
+	u64 bit = 1ULL << ang_op_slot(n, c, op);
 	bool ghost = op->state == ANG_OP_GHOST;
 	bool held = op->state == ANG_OP_HELD;
 
@@ -143,7 +133,7 @@ void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (c->held)
 		op_release(v, n, c, bit);
 	if (c->alive && (c->sq_ci != c->sq_pi || c->due))
-		ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
+		ang_set_bit(n->tx, c->id);
 }
 
 /**
@@ -161,7 +151,7 @@ void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		c->cq_pi++;
 		c->cnt.cqes++;
 		c->cnt.cqe_errors += op->status != ANGARA_ST_OK;
-		ang_ctx_event(v, n, c);
+		ang_ctx_event(n, c);
 	}
 	ang_op_free(v, n, c, op);
 }
@@ -211,8 +201,8 @@ void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	p->dtype = op->type;
 	p->redop = op->redop;
 	p->src_node = n->id;
-	p->src_ctx = (u16)ang_ctx_id(v->fab, n, c);
-	p->slot = (u16)ang_op_slot(v->fab, n, c, op);
+	p->src_ctx = (u16)c->id;
+	p->slot = (u16)ang_op_slot(n, c, op);
 	p->dst_node = op->dst_node;
 	p->dst_ctx = op->dst_ctx;
 	p->pkey = c->pkey;
@@ -289,7 +279,7 @@ static u32 wqe_check(const struct angara_wqe *w)
 
 static void op_fill(struct ang_op *op, const struct angara_wqe *w, u16 gen)
 {
-	memset(op, 0, sizeof(*op));
+	memset(op, 0, ANG_OP_ENTRY);
 	op->state = ANG_OP_ACTIVE;
 	op->wqe_opcode = w->opcode;
 	op->opcode = w->opcode == ANGARA_OP_BARRIER ? ANGARA_OP_ALLREDUCE :
@@ -326,9 +316,11 @@ static u32 source_check(struct ang_view *v, struct ang_node *n,
 {
 	u32 len = op->len;
 
+	if (op->flags & ANGARA_WQE_INLINE || !len)
+		return ANGARA_ST_OK;
 	if (op->opcode == ANGARA_OP_ATOMIC || op->opcode == ANGARA_OP_FETCH)
 		len *= ang_atomic_operands(op->redop);
-	if (op->flags & ANGARA_WQE_INLINE || !len)
+	if (!len)
 		return ANGARA_ST_OK;
 	return ang_mr_check(v, n, c, op->lkey, op->loff, len, 0);
 }
@@ -347,7 +339,7 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 {
 	u32 status = ANGARA_ST_OK;
 
-	if (op->dst_node >= v->fab->topo.nodes)
+	if (op->dst_node >= v->topo.nodes)
 		return ANGARA_ST_TARGET;
 	if (READ_ONCE(v->fab->lost)) {
 		u32 lost = ang_lost_between(v, n->id, op->dst_node);
@@ -367,22 +359,25 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (op->opcode == ANGARA_OP_SEND)
 		ang_send_start(v, n, c, op);
 	else
-		c->p2p_tx |= 1ULL << ang_op_slot(v->fab, n, c, op);
+		c->p2p_tx |= 1ULL << ang_op_slot(n, c, op);
 	return ANGARA_ST_OK;
 }
 
 /*
  * A reduction that cannot read its contribution, or names a receiver that does
- * not exist, takes part all the same: it sends its error instead of data, and
- * nobody waits in vain.
+ * not exist, takes part all the same: it sends its error instead of data, so the
+ * other participants complete.  An operation of one packet is not checked here:
+ * its memory is read once and its result written once, and both check all of it.
  */
 static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      struct ang_op *op)
 {
 	struct ang_tree *t = &n->tree[op->tree];
 	struct ang_member *m = &c->member[op->tree];
-	u32 slot = ang_op_slot(v->fab, n, c, op);
-	u32 status = source_check(v, n, c, op);
+	u32 slot = ang_op_slot(n, c, op);
+	bool once = op->opcode != ANGARA_OP_BCAST &&
+		    op->len <= ANGARA_PACKET_BYTES;
+	u32 status = once ? ANGARA_ST_OK : source_check(v, n, c, op);
 
 	if (!(c->joined & 1ULL << op->tree))
 		return ANGARA_ST_NO_TREE;
@@ -393,16 +388,16 @@ static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (op->opcode == ANGARA_OP_BCAST && status)
 		return status;
 	if (op->opcode == ANGARA_OP_REDUCE &&
-	    op->dst_node >= v->fab->topo.nodes)
+	    op->dst_node >= v->topo.nodes)
 		status = ANGARA_ST_TARGET;
 	if (op->opcode != ANGARA_OP_BCAST) {
 		op->poison = (u8)status;
 		op->receives = op->opcode == ANGARA_OP_ALLREDUCE ||
 			       (op->dst_node == n->id &&
-				op->dst_ctx == ang_ctx_id(v->fab, n, c));
+				op->dst_ctx == c->id);
 		if (status)
 			ang_op_fail(op, status, n->id);
-		else if (op->receives)
+		else if (op->receives && !once)
 			ang_op_fail(op, sink_check(v, n, c, op), n->id);
 		op->seq = m->seq;
 		op->npkts = ang_packets(op->len);
@@ -410,7 +405,7 @@ static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 	m->ops |= 1ULL << slot;
 	if (m->last)
-		ang_op(v->fab, n, c, m->last - 1U)->next = (u16)(slot + 1);
+		ang_op(n, c, m->last - 1U)->next = (u16)(slot + 1);
 	else
 		m->first = (u16)(slot + 1);
 	m->last = (u16)(slot + 1);
@@ -485,10 +480,10 @@ static u64 op_after(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (!fence && !(op->opcode == ANGARA_OP_SEND && c->held))
 		return 0;
 	set = all & ~c->free & ~c->ghosts;
-	set &= ~(1ULL << ang_op_slot(v->fab, n, c, op));
+	set &= ~(1ULL << ang_op_slot(n, c, op));
 	for (; set; set &= set - 1) {
 		u32 slot = ang_lowest(set);
-		const struct ang_op *o = ang_op(v->fab, n, c, slot);
+		const struct ang_op *o = ang_op(n, c, slot);
 		bool same = op->opcode == ANGARA_OP_NOP ||
 			    ang_is_coll(o->opcode) || o->dst_node == op->dst_node;
 
@@ -519,7 +514,7 @@ static void op_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 void ang_op_resume(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	u64 bit = c->due & -c->due;
-	struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(bit));
+	struct ang_op *op = ang_op(n, c, ang_lowest(bit));
 
 	c->held &= ~bit;
 	c->due &= ~bit;
@@ -546,9 +541,12 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	if (c->sq_ci == c->sq_pi || !c->free || !cq_room(v, n, c))
 		return false;
 	ang_work(v, ANG_WORK_WQE);
-	memset(&w, 0, sizeof(w));
-	status = read_sq(v, n, c, c->sq_ci, &w, sizeof(w)) ? ANGARA_ST_DMA :
-							      wqe_check(&w);
+	if (read_sq(v, n, c, c->sq_ci, &w, sizeof(w))) {
+		memset(&w, 0, sizeof(w));
+		status = ANGARA_ST_DMA;
+	} else {
+		status = wqe_check(&w);
+	}
 	if (!status && w.flags & ANGARA_WQE_FENCE && ang_is_coll(w.opcode) &&
 	    c->nops)
 		return false;
@@ -560,7 +558,7 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		status = ANGARA_ST_DESC;
 	}
 	slot = ang_lowest(c->free);
-	op = ang_op(v->fab, n, c, slot);
+	op = ang_op(n, c, slot);
 	c->free &= ~(1ULL << slot);
 	c->nops++;
 	c->cnt.wqes++;
@@ -570,7 +568,7 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		status = read_inline(v, n, c, op, (u32)wqe_payload(&w));
 	c->sq_ci += used;
 	c->dirty |= ANG_DIRTY_SQ;
-	ang_set_bit(n->dirty, ang_ctx_id(v->fab, n, c));
+	ang_set_bit(n->dirty, c->id);
 	if (!status)
 		op->after = op_after(v, n, c, op);
 	if (op->after) {

@@ -36,11 +36,39 @@ static inline int ang_dma_write(struct ang_view *v, struct ang_node *n,
 	return v->ops->dma_write(v->host, n->id, addr, buf, len);
 }
 
+/**
+ * ang_store64() - store a word of host memory at once
+ * @v: view
+ * @n: node
+ * @addr: where; nothing but its driver keeps a queue or page aligned
+ * @val: word
+ *
+ * Return: 0; not 0 if it is not aligned, or could not be reached.
+ */
+static inline int ang_store64(struct ang_view *v, struct ang_node *n, u64 addr,
+			      u64 val)
+{
+	ang_work(v, ANG_WORK_DMA);
+	return addr % 8 ? -1 : v->ops->dma_store64(v->host, n->id, addr, val);
+}
+
 static inline void ang_interrupt(struct ang_view *v, struct ang_node *n,
 				 u32 vector)
 {
 	ang_work(v, ANG_WORK_IRQ);
 	v->ops->interrupt(v->host, n->id, vector);
+}
+
+/**
+ * ang_blamed() - the node that is named where a router is at fault
+ * @v: view
+ * @router: node or switch
+ *
+ * Return: @router; for a switch, its keeper.
+ */
+static inline u32 ang_blamed(const struct ang_view *v, u32 router)
+{
+	return ang_node(v->fab, router)->keeper;
 }
 
 /* ang_sched.c */
@@ -54,17 +82,44 @@ bool ang_node_step(struct ang_view *v, struct ang_node *n);
 bool ang_node_reset(struct ang_view *v, struct ang_node *n);
 
 /* ang_link.c */
-bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
-		   bool straight);
+bool ang_link_places(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
+		     u32 need);
+
+/**
+ * ang_link_room() - may a packet go out?
+ * @v: view
+ * @n: node
+ * @in: link that it came in by, ANGARA_PORT_NONE if by none or on another
+ *	channel
+ * @dir: link
+ * @vc: virtual channel
+ *
+ * Return: true; false: no, and the node is woken when that may have changed.
+ */
+static inline bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 in,
+				 u32 dir, u32 vc)
+{
+	u32 need = ang_room_needed(v->fab->bubble, ang_straight(in, dir));
+
+	return ang_link_places(v, n, dir, vc, need);
+}
+
 void ang_link_put(struct ang_view *v, struct ang_node *n,
 		  const struct ang_pkt *p, u32 dir, u32 vc);
 bool ang_link_send(struct ang_view *v, struct ang_node *n,
-		   const struct ang_pkt *p, u32 dir, u32 vc, bool straight);
+		   const struct ang_pkt *p, u32 in, u32 dir, u32 vc);
 bool ang_link_give(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 vc, const void *data);
 u64 ang_link_bufs(const struct ang_cfg *cfg);
 void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 		   u32 out);
+
+/** ang_ring_at_head() - packet at the head of an incoming ring that is not empty */
+static inline struct ang_pkt *ang_ring_at_head(struct ang_view *v,
+					       struct ang_ring *r)
+{
+	return &r->pkt[r->head & (v->fab->cfg.depth - 1U)];
+}
 
 /** ang_ring_head() - packet at the head of an incoming ring of a node, or NULL */
 static inline struct ang_pkt *ang_ring_head(struct ang_view *v,
@@ -72,10 +127,11 @@ static inline struct ang_pkt *ang_ring_head(struct ang_view *v,
 {
 	if (r->head == ang_load_acquire(&r->tail))
 		return NULL;
-	return &r->pkt[r->head & (v->fab->cfg.depth - 1U)];
+	return ang_ring_at_head(v, r);
 }
 
-void ang_ring_pop(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
+void ang_ring_pop(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
+		  u32 dir);
 
 u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind);
 u64 ang_buf_get_reduce(struct ang_view *v, struct ang_node *n,
@@ -100,7 +156,8 @@ static inline void ang_trace_pkt(struct ang_view *v, struct ang_node *n,
 }
 
 /* ang_p2p.c */
-bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
+bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
+		  u32 dir, u32 vc);
 bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op);
 bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
@@ -141,13 +198,36 @@ u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    const struct ang_pkt *p, struct ang_pkt *reply);
 
 /* ang_coll.c */
-bool ang_up_ring(struct ang_view *v, struct ang_node *n, u32 dir);
-bool ang_down_ring(struct ang_view *v, struct ang_node *n, u32 dir);
+bool ang_up_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
+		 u32 dir);
+bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
+		   u32 dir);
 bool ang_pegroup(struct ang_view *v, struct ang_node *n);
-bool ang_fifo_room(const struct ang_node *n, u32 which);
-void ang_fifo_push(struct ang_node *n, u32 which, const struct ang_pkt *p);
+
+/** ang_fifo_room() - has a PEGroup FIFO a free place? */
+static inline bool ang_fifo_room(const struct ang_node *n, u32 which)
+{
+	return n->fifo[which].tail - n->fifo[which].head < ANG_FIFO;
+}
+
+/** ang_fifo_place() - where the next packet of a PEGroup FIFO goes, which has room */
+static inline struct ang_pkt *ang_fifo_place(struct ang_node *n, u32 which)
+{
+	return &n->fifo[which].pkt[n->fifo[which].tail % ANG_FIFO];
+}
+
+/** ang_fifo_push() - append to a PEGroup FIFO, which has room */
+static inline void ang_fifo_push(struct ang_node *n, u32 which,
+				 const struct ang_pkt *p)
+{
+	*ang_fifo_place(n, which) = *p;
+	n->fifo[which].tail++;
+}
+
 bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
-	       u32 *todo, u32 in);
+	       struct ang_outs *todo, u32 in);
+bool ang_issue_links(struct ang_view *v, struct ang_node *n,
+		     const struct ang_pkt *p, u64 *links, u32 in);
 bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     u32 tree);
 void ang_result_arrive(struct ang_view *v, struct ang_node *n,
@@ -156,7 +236,7 @@ void ang_result_p2p(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p);
 
 /* ang_reducer.c */
-void ang_reduce_take(struct ang_view *v, struct ang_node *n,
+void ang_reduce_take(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 		     const struct ang_pkt *p, u32 dir);
 void ang_control_packet(struct ang_node *n, struct ang_tree *t, u32 type,
 			struct ang_pkt *p);
@@ -166,16 +246,44 @@ void ang_credit_pe(struct ang_view *v, struct ang_node *n, bool timer);
 void ang_reducer_flush(struct ang_view *v, struct ang_tree *t);
 
 /* ang_order.c */
-u32 ang_place_bit(struct ang_view *v, struct ang_node *n,
-		  const struct ang_pkt *p, u32 dir);
+/**
+ * ang_place_bit() - place of a contribution among all of a tree at this node
+ * @v: view
+ * @n: node
+ * @p: contribution
+ * @dir: link that it came from, ANGARA_PORT_NONE if from the PE
+ *
+ * Return: set of that place alone.
+ */
+static inline u64 ang_place_bit(struct ang_view *v, struct ang_node *n,
+				const struct ang_pkt *p, u32 dir)
+{
+	if (dir != ANGARA_PORT_NONE)
+		return ang_child_place(&n->tree[p->tree].row, dir);
+	return 1ULL << ang_ctx(v->fab, n, p->src_ctx)->place[p->tree];
+}
+
 void ang_order_take(struct ang_view *v, struct ang_slot *s,
-		    const struct ang_pkt *p, u32 bit);
+		    const struct ang_pkt *p, u64 bit);
 bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p);
 void ang_order_flush(struct ang_view *v, struct ang_slot *s);
 
 /* ang_tree_state.c */
-bool ang_tree_takes(const struct ang_node *n, const struct ang_pkt *p);
+/** ang_tree_knows() - is the tree up, and the packet for this life of it? */
+static inline bool ang_tree_knows(const struct ang_tree *t,
+				  const struct ang_pkt *p)
+{
+	return t->state == ANGARA_TREE_STATE_UP && t->life == p->life;
+}
+
+/** ang_tree_takes() - the same of the packet's tree */
+static inline bool ang_tree_takes(const struct ang_node *n,
+				  const struct ang_pkt *p)
+{
+	return ang_tree_knows(&n->tree[p->tree], p);
+}
+
 u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 		 const struct angara_tree_row *row, u64 job, u32 *rule);
 u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree);
@@ -183,12 +291,14 @@ u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree,
 		  u32 place);
 u32 ang_tree_leave(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree);
 void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
-		   u32 culprit, u32 except);
+		   u32 culprit, u64 except);
 
 /* ang_tree_open.c */
 void ang_open_start(struct ang_node *n, struct ang_tree *t);
-void ang_open_late(struct ang_node *n, const struct ang_pkt *p, u32 dir);
-u32 ang_open_outputs(const struct ang_tree *t);
+void ang_open_late(struct ang_view *v, struct ang_node *n,
+		   const struct ang_pkt *p, u32 dir);
+u64 ang_open_ports(struct ang_view *v, struct ang_node *n,
+		   const struct ang_tree *t);
 void ang_open_take(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir);
 void ang_open_abort(struct ang_view *v, struct ang_node *n,
@@ -220,7 +330,7 @@ u64 ang_float_pick(const struct ang_format *f, u64 a, u64 b, bool max);
 
 /* ang_lost.c */
 u32 ang_lost_between(struct ang_view *v, u32 from, u32 to);
-u32 ang_lost_row(struct ang_view *v, const struct ang_node *n,
+u32 ang_lost_row(struct ang_view *v, struct ang_node *n,
 		 const struct angara_tree_row *row);
 bool ang_lost(struct ang_view *v, struct ang_node *n);
 void ang_lost_act(struct ang_view *v, struct ang_node *n);
@@ -244,9 +354,31 @@ u32 ang_mr_give(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		u32 slot, u64 off, u32 len, void *buf);
 u32 ang_mr_keep(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		u32 slot, u64 off, u32 len, const void *buf);
-int ang_pages_at(struct ang_view *v, struct ang_node *n, struct ang_pages *pages,
-		 u64 byte, u64 *addr);
-int ang_store64(struct ang_view *v, struct ang_node *n, u64 addr, u64 val);
+int ang_pages_load(struct ang_view *v, struct ang_node *n,
+		   struct ang_pages *pages, u32 index);
+
+/**
+ * ang_pages_at() - address of a byte in a queue or table
+ * @v: view
+ * @n: node
+ * @pages: its pages
+ * @byte: offset
+ * @addr: out
+ *
+ * Return: 0 or -errno of the host.
+ */
+static inline int ang_pages_at(struct ang_view *v, struct ang_node *n,
+			       struct ang_pages *pages, u64 byte, u64 *addr)
+{
+	u32 index = (u32)(byte / ANGARA_PAGE_SIZE);
+	int rc = 0;
+
+	if (pages->index != index + 1)
+		rc = ang_pages_load(v, n, pages, index);
+	*addr = pages->addr + byte % ANGARA_PAGE_SIZE;
+	return rc;
+}
+
 
 /* ang_domain.c */
 u32 ang_domain_create(struct ang_view *v, struct ang_node *n, u32 dom,
@@ -262,7 +394,15 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx);
 struct ang_ctx *ang_ctx_get(struct ang_view *v, struct ang_node *n, u32 ctx);
 void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n);
-void ang_ctx_event(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+
+/** ang_ctx_event() - a CQE or a counter was written; publish it at the end */
+static inline void ang_ctx_event(struct ang_node *n, struct ang_ctx *c)
+{
+	c->evseq++;
+	c->dirty |= ANG_DIRTY_EVENT;
+	ang_set_bit(n->dirty, c->id);
+}
+
 void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		   u32 index, u64 value);
 void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -280,19 +420,51 @@ void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op);
 void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op);
-void ang_op_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 struct ang_op *op);
+void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op);
+
+/**
+ * ang_op_sent() - an operation has nothing more to inject
+ * @v: view
+ * @n: node
+ * @c: context
+ * @op: operation
+ *
+ * A collective leaves its tree's injection order, wherever it stands there.
+ */
+static inline void ang_op_sent(struct ang_view *v, struct ang_node *n,
+			       struct ang_ctx *c, struct ang_op *op)
+{
+	if (!op->sent_all)
+		ang_op_unqueue(v, n, c, op);
+}
+
 bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op, struct ang_pkt *p);
 void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op, struct ang_pkt *p);
 
 /* ang_counters.c */
-u32 ang_counters(struct ang_view *v, struct ang_node *n,
-		 const struct angara_adm_counters *arg);
+u32 ang_counters_read(struct ang_view *v, struct ang_node *n,
+		      const struct angara_adm_counters *arg,
+		      union ang_counters *out);
+u32 ang_counters_give(struct ang_view *v, struct ang_node *n,
+		      const struct angara_adm_counters *arg,
+		      const union ang_counters *counters);
+
+/* ang_switch.c */
+struct ang_node *ang_switch_of(struct ang_view *v, const struct ang_node *n,
+			       u32 router);
+bool ang_switch_call(struct ang_view *v, struct ang_node *n, struct ang_node *s,
+		     const struct angara_adm_cmd *cmd,
+		     struct angara_adm_cpl *cpl);
+bool ang_switches_reset(struct ang_view *v, struct ang_node *n);
+bool ang_switch_serve(struct ang_view *v, struct ang_node *s);
 
 /* ang_admin.c */
 bool ang_admin(struct ang_view *v, struct ang_node *n);
+bool ang_command(struct ang_view *v, struct ang_node *n,
+		 const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl);
 void ang_event(struct ang_view *v, struct ang_node *n, u32 type, u32 index,
 	       u32 value);
 

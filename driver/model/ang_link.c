@@ -6,9 +6,11 @@
  * with one producer and one consumer.  Payload stays in a buffer of the node
  * that injected it, counted by references, and is not copied at hops.
  *
- * Deadlock on the rings of the torus is excluded by bubble flow control: who
- * enters a ring (from the adapter or out of another dimension) needs room for
- * two packets, who goes straight on needs room for one; so a ring never fills.
+ * Deadlock on links is excluded by an order of channels, in which packets go
+ * upwards only (ang_topo_turn()).  The rings of a torus are the exception: there
+ * bubble flow control keeps rings from filling.  A packet that enters a ring
+ * (from the adapter or out of another dimension) needs room for two, one that
+ * goes straight on needs room for one.
  *
  * Memory order: the producer writes the packet, then releases tail; the
  * consumer acquires tail, reads, then releases head.  A producer without room
@@ -39,11 +41,13 @@
  *
  * What comes over a link that another process carries is in buffers of the
  * remote node where the link begins.  Such a buffer moves on with its packet,
- * unlike a place on a ring.  So each of its links has, per virtual channel, as
- * many as the rings that lie straight ahead have places: as long as there is
- * room there is a buffer, or one that turned off holds it and gives it back.
- * Reductions of a tree come in order, and who waits in a Reducer does not wait
- * for what is behind him: two per tree are enough, and only that tree waits.
+ * unlike a place on a link.  So each of its links has, per virtual channel, as
+ * many as there are places straight ahead, on a torus those of all the ring: as
+ * long as there is room there is a buffer, or a packet that turned off holds it.
+ * That one waits for channels of a higher class only, so it gives the buffer back.
+ * Reductions of a tree come in order, and a packet that waits in a Reducer does
+ * not wait for those behind it: two buffers per tree are enough, and only that
+ * tree waits.
  */
 #include "ang_int.h"
 
@@ -52,38 +56,39 @@ static u32 ring_free(const struct ang_fabric *fab, struct ang_ring *r)
 	return fab->cfg.depth - (r->tail - ang_load_acquire(&r->head));
 }
 
-static struct ang_ring *link_ring(struct ang_view *v, struct ang_node *n,
-				  u32 dir, u32 vc)
+static struct ang_ring *link_ring(struct ang_view *v,
+				  const struct ang_port *port, u32 vc)
 {
-	struct ang_node *nb = ang_node(v->fab, n->neighbor[dir]);
-
-	return ang_ring(v->fab, nb, dir ^ 1, vc);
+	return ang_ring(v->fab, ang_node(v->fab, port->peer), port->far, vc);
 }
 
-/**
- * ang_link_room() - may a packet go out?
- * @v: view
- * @n: node
- * @dir: link
- * @vc: virtual channel
- * @straight: it came in on the same ring
- *
- * Return: true; false: no, and the node is woken when that may have changed.
- */
-bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
-		   bool straight)
+static bool ring_room(struct ang_view *v, struct ang_port *port,
+		      struct ang_ring *r, u32 vc, u32 need)
 {
-	struct ang_ring *r = link_ring(v, n, dir, vc);
-	u32 need = ang_room_needed(straight);
-
 	if (ring_free(v->fab, r) >= need)
 		return true;
 	if (!READ_ONCE(r->waiting)) {
 		WRITE_ONCE(r->waiting, 1);
-		n->link[dir].stalls[vc]++;
+		port->link.stalls[vc]++;
 	}
 	ang_mb();
 	return ring_free(v->fab, r) >= need;
+}
+
+/**
+ * ang_link_places() - as ang_link_room(), for a caller that knows the need
+ * @v: view
+ * @n: node
+ * @dir: link
+ * @vc: virtual channel
+ * @need: places that must be free
+ */
+bool ang_link_places(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
+		     u32 need)
+{
+	struct ang_port *port = ang_port(v->fab, n, dir);
+
+	return ring_room(v, port, link_ring(v, port, vc), vc, need);
 }
 
 /**
@@ -100,19 +105,39 @@ void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 	u32 in = dir * ANGARA_VC_NUM + vc;
 
 	n->pass.out = out * ANGARA_VC_NUM + vc;
-	n->pass.tail = link_ring(v, n, out, vc)->tail + 1;
+	n->pass.tail = link_ring(v, ang_port(v->fab, n, out), vc)->tail + 1;
 	/* An older key is of a packet that has left its ring. */
 	ang_store_release(&n->pass.key, (in + 1ULL) << 32 |
 			  ang_ring(v->fab, n, dir, vc)->head);
 }
 
-/* A packet is in its place at the end of ring @r. */
-static inline void arrive(struct ang_view *v, struct ang_node *n,
-			  struct ang_ring *r, u32 dir, u32 vc)
+/* A packet is in its place at the end of ring @r behind @port. */
+static inline void arrive(struct ang_view *v, const struct ang_port *port,
+			  u32 vc, struct ang_ring *r)
 {
+	u32 nr = port->far * ANGARA_VC_NUM + vc;
+
 	ang_store_release(&r->tail, r->tail + 1);
-	ang_wake(v, ang_node(v->fab, n->neighbor[dir]),
-		 1ULL << ((dir ^ 1) * ANGARA_VC_NUM + vc));
+	ang_wake(v, ang_node(v->fab, port->peer),
+		 1ULL << (nr >> v->fab->ring_shift));
+}
+
+/* Put a packet of @port into the ring behind it, which has room. */
+static void ring_put(struct ang_view *v, struct ang_node *n,
+		     struct ang_port *port, struct ang_ring *r,
+		     const struct ang_pkt *p, u32 dir, u32 vc)
+{
+	struct ang_pkt *slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
+
+	ang_work(v, ANG_WORK_PKT);
+	*slot = *p;
+	slot->hops++;
+	if (vc >= ANGARA_VC_UP)
+		slot->life = ang_lives(v->fab, n, p->tree)[dir];
+	port->link.packets[vc] += p->npkts;
+	port->link.flits[vc] += ang_flits(p);
+	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);
+	arrive(v, port, vc, r);
 }
 
 /**
@@ -127,18 +152,9 @@ static inline void arrive(struct ang_view *v, struct ang_node *n,
 void ang_link_put(struct ang_view *v, struct ang_node *n,
 		  const struct ang_pkt *p, u32 dir, u32 vc)
 {
-	struct ang_ring *r = link_ring(v, n, dir, vc);
-	struct ang_pkt *slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
+	struct ang_port *port = ang_port(v->fab, n, dir);
 
-	ang_work(v, ANG_WORK_PKT);
-	*slot = *p;
-	slot->hops++;
-	if (vc >= ANGARA_VC_UP)
-		slot->life = n->tree[p->tree].peer[dir];
-	n->link[dir].packets[vc] += p->npkts;
-	n->link[dir].flits[vc] += ang_flits(p);
-	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);
-	arrive(v, n, r, dir, vc);
+	ring_put(v, n, port, link_ring(v, port, vc), p, dir, vc);
 }
 
 /**
@@ -146,20 +162,24 @@ void ang_link_put(struct ang_view *v, struct ang_node *n,
  * @v: view
  * @n: node
  * @p: as for ang_link_put()
+ * @in: link that it came in by, as for ang_link_room()
  * @dir: link
  * @vc: virtual channel
- * @straight: it came in on the same ring
  *
  * Return: true if it went, false if there is no room (see ang_link_room()).
  */
 bool ang_link_send(struct ang_view *v, struct ang_node *n,
-		   const struct ang_pkt *p, u32 dir, u32 vc, bool straight)
+		   const struct ang_pkt *p, u32 in, u32 dir, u32 vc)
 {
-	if (!ang_link_room(v, n, dir, vc, straight)) {
+	u32 need = ang_room_needed(v->fab->bubble, ang_straight(in, dir));
+	struct ang_port *port = ang_port(v->fab, n, dir);
+	struct ang_ring *r = link_ring(v, port, vc);
+
+	if (!ring_room(v, port, r, vc, need)) {
 		ang_work(v, ANG_WORK_PKT);
 		return false;
 	}
-	ang_link_put(v, n, p, dir, vc);
+	ring_put(v, n, port, r, p, dir, vc);
 	return true;
 }
 
@@ -167,18 +187,17 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
  * ang_ring_pop() - free the head of an incoming ring
  * @v: view
  * @n: node
- * @dir: link that it came from
- * @vc: virtual channel
+ * @r: ring
+ * @dir: link that it is of
  */
-void ang_ring_pop(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
+void ang_ring_pop(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
+		  u32 dir)
 {
-	struct ang_ring *r = ang_ring(v->fab, n, dir, vc);
-
-	r->todo = 0;
+	r->todo = (struct ang_outs){ 0 };
 	ang_store_release(&r->head, r->head + 1);
 	ang_mb();
 	if (READ_ONCE(r->waiting) && ang_xchg(&r->waiting, 0))
-		ang_wake(v, ang_node(v->fab, n->neighbor[dir]), 0);
+		ang_wake(v, ang_node(v->fab, ang_port(v->fab, n, dir)->peer), 0);
 }
 
 static u32 *buf_ref(struct ang_fabric *fab, u32 node, u32 index)
@@ -207,6 +226,27 @@ static u32 buf_pool(const struct ang_cfg *cfg, u32 kind, u32 *base)
 	}
 }
 
+/* Places that lie straight ahead of a port, those behind the link among them. */
+static u32 places_ahead(const struct ang_cfg *cfg, u32 port)
+{
+	u32 size;
+
+	if (cfg->topo.kind != ANG_TOPO_TORUS)
+		return cfg->depth;
+	size = cfg->topo.dims[port / 2];
+	return size > 1 ? size * cfg->depth : 0;
+}
+
+/* Buffers of the links before @port. */
+static u64 link_bufs_before(const struct ang_cfg *cfg, u32 port)
+{
+	u64 count = 0;
+
+	while (port--)
+		count += (u64)places_ahead(cfg, port) * ANGARA_VC_NUM;
+	return count;
+}
+
 /**
  * ang_link_bufs() - buffers that a node needs for its links to be carried
  * @cfg: configuration whose dimensions are within bounds
@@ -215,30 +255,19 @@ static u32 buf_pool(const struct ang_cfg *cfg, u32 kind, u32 *base)
  */
 u64 ang_link_bufs(const struct ang_cfg *cfg)
 {
-	u64 count = 0;
-	u32 d;
-
-	for (d = 0; cfg->remote && d < cfg->ndims; d++)
-		if (cfg->dims[d] > 1)
-			count += 2ULL * ANGARA_VC_NUM * cfg->dims[d] *
-				 cfg->depth;
-	return count;
+	return cfg->remote ? link_bufs_before(cfg, cfg->topo.nports) : 0;
 }
 
 /* As buf_pool(), for what a remote node sends; see above. */
 static u32 link_pool(const struct ang_cfg *cfg, const struct ang_pkt *p,
 		     u32 dir, u32 vc, u32 *base)
 {
-	u32 per_vc = (u32)cfg->dims[dir / 2] * cfg->depth;
-	u32 d;
+	u32 per_vc = places_ahead(cfg, dir);
 
 	if (vc == ANGARA_VC_UP && p->type != ANG_PKT_BCAST)
 		return buf_pool(cfg, ANG_BUF_TREE(p->tree), base);
-	*base = cfg->bufs + ANG_TREE_BUFS * cfg->trees;
-	for (d = 0; d < dir / 2; d++)
-		if (cfg->dims[d] > 1)
-			*base += 2U * ANGARA_VC_NUM * cfg->dims[d] * cfg->depth;
-	*base += (dir % 2 * ANGARA_VC_NUM + vc) * per_vc;
+	*base = cfg->bufs + ANG_TREE_BUFS * cfg->trees +
+		(u32)link_bufs_before(cfg, dir) + vc * per_vc;
 	return per_vc;
 }
 
@@ -363,11 +392,12 @@ void *ang_buf_data(struct ang_view *v, u64 buf)
 bool ang_link_give(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 vc, const void *data)
 {
-	struct ang_ring *r = link_ring(v, n, dir, vc);
+	struct ang_port *port = ang_port(v->fab, n, dir);
+	struct ang_ring *r = link_ring(v, port, vc);
 	struct ang_pkt *slot;
 	u64 buf = 0;
 
-	if (!ang_link_room(v, n, dir, vc, true))
+	if (!ring_room(v, port, r, vc, 1))
 		return false;
 	if (data) {
 		buf = link_buf_find(v, n, p, dir, vc);
@@ -382,11 +412,11 @@ bool ang_link_give(struct ang_view *v, struct ang_node *n,
 	slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
 	*slot = *p;
 	slot->buf = buf;
-	arrive(v, n, r, dir, vc);
+	arrive(v, port, vc, r);
 	return true;
 }
 
-/** ang_buf_link() - which buffer waits behind one, for who alone holds it */
+/** ang_buf_link() - the buffer that waits behind one; for its only holder */
 u64 *ang_buf_link(struct ang_view *v, u64 buf)
 {
 	u32 index = (u32)buf - 1;
@@ -437,7 +467,7 @@ void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 
 /** ang_trace_pkt() - tell the host of a packet, and let the clock go on */
 void ang_trace_record(struct ang_view *v, struct ang_node *n, u32 event,
-		      const struct ang_pkt *p, u32 dir, u32 vc, u32 status)
+		      const struct ang_pkt *p, u32 port, u32 vc, u32 status)
 {
 	struct ang_trace rec;
 
@@ -445,7 +475,7 @@ void ang_trace_record(struct ang_view *v, struct ang_node *n, u32 event,
 	rec.node = n->id;
 	rec.event = (u8)event;
 	rec.type = p->type;
-	rec.dir = (u8)dir;
+	rec.port = (u8)port;
 	rec.vc = (u8)vc;
 	rec.tree = p->tree;
 	rec.status = (u8)status;

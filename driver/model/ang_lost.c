@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Nodes that nobody plays any more.
+ * Nodes that are lost: no host plays them any more.
  *
  * Routes are fixed, so what would pass a lost node cannot arrive, and each
  * node can tell by itself which of its operations that concerns: those
  * whose way there or back leads over one, and trees with a link to one.
  * It ends them and names the node.  Packets that were on their way are dropped
- * at the dead link by the host, and late answers find nobody.
+ * at the dead link by the host, and late answers match no operation.
  *
  * A node that was reset because its holder ended in the middle of it
- * (ang_recover.c) is lost for a moment, too, to those who had to do with it;
- * but packets pass through it as before.
+ * (ang_recover.c) is lost for a moment, too, to nodes that had operations or
+ * trees with it; but packets pass through it as before.
  *
- * Who holds a node acts on a loss as on registers, so nothing is looked at on
- * the way of data but ang_fabric.lost, where an operation starts.
+ * The holder of a node acts on a loss as on registers, so the data path checks
+ * ang_fabric.lost only, and only where an operation starts.
  */
 #include "ang_int.h"
 
@@ -41,11 +41,11 @@ static u32 way(struct ang_view *v, u32 from, u32 to)
 	if (ang_recover_torn(fab, to))
 		return to;
 	while (!gone(fab, at)) {
-		u32 dir = ang_topo_route(&fab->topo, at, to);
+		u32 dir = ang_topo_route(&v->topo, at, to);
 
 		if (dir == ANGARA_PORT_NONE)
 			return ANG_NONE;
-		at = ang_topo_neighbor(&fab->topo, at, dir);
+		at = ang_topo_neighbor(&v->topo, at, dir);
 		ang_work(v, ANG_WORK_HOP);
 	}
 	return at;
@@ -67,23 +67,23 @@ u32 ang_lost_between(struct ang_view *v, u32 from, u32 to)
 }
 
 /*
- * A root sends results of a reduce to whoever asks for them: it has to reach
- * all that are left.
+ * A root sends results of a reduce to any node that asks for them: it has to
+ * reach all that are left.
  */
-static u32 row_culprit(struct ang_view *v, const struct ang_node *n,
+static u32 row_culprit(struct ang_view *v, struct ang_node *n,
 		       const struct angara_tree_row *row)
 {
 	struct ang_fabric *fab = v->fab;
-	u32 dirs = ang_links_down(row);
-	u32 dir;
+	u64 set = row->ports | ang_port_up(row);
 	u32 to;
 
-	if (!row->is_root)
-		dirs |= 1U << row->to_root;
-	for (dir = 0; dir < ANG_MAX_DIRS; dir++)
-		if (dirs & 1U << dir && ends_nothing(fab, n->neighbor[dir]))
-			return n->neighbor[dir];
-	for (to = 0; row->is_root && to < fab->topo.nodes; to++) {
+	for (; set; set &= set - 1) {
+		u32 peer = ang_port(fab, n, ang_lowest(set))->peer;
+
+		if (ends_nothing(fab, peer))
+			return peer;
+	}
+	for (to = 0; row->is_root && to < fab->cfg.topo.nodes; to++) {
 		u32 lost = ends_nothing(fab, to) ? ANG_NONE :
 						   way(v, n->id, to);
 
@@ -101,7 +101,7 @@ static u32 row_culprit(struct ang_view *v, const struct ang_node *n,
  *
  * Return: a lost node that the row needs, ANG_NONE if there is none.
  */
-u32 ang_lost_row(struct ang_view *v, const struct ang_node *n,
+u32 ang_lost_row(struct ang_view *v, struct ang_node *n,
 		 const struct angara_tree_row *row)
 {
 	return ang_load_acquire(&v->fab->lost) ? row_culprit(v, n, row) :
@@ -113,7 +113,7 @@ static void ctx_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	u32 i;
 
 	for (i = 0; i < v->fab->cfg.ops; i++) {
-		struct ang_op *op = ang_op(v->fab, n, c, i);
+		struct ang_op *op = ang_op(n, c, i);
 		u32 lost;
 
 		if (op->state != ANG_OP_ACTIVE || !ang_op_is_p2p(op))
@@ -128,10 +128,12 @@ static void ctx_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 
 static void link_lost(struct ang_view *v, struct ang_node *n, u32 dir)
 {
-	if (n->dead_links & 1U << dir || !gone(v->fab, n->neighbor[dir]))
+	u32 peer = ang_port(v->fab, n, dir)->peer;
+
+	if (n->dead_links >> dir & 1 || !gone(v->fab, peer))
 		return;
-	n->dead_links |= 1U << dir;
-	ang_event(v, n, ANGARA_AEV_LINK_DOWN, dir, n->neighbor[dir]);
+	n->dead_links |= 1ULL << dir;
+	ang_event(v, n, ANGARA_AEV_LINK_DOWN, dir, peer);
 }
 
 static void tree_lost(struct ang_view *v, struct ang_node *n, u32 tree)
@@ -151,11 +153,11 @@ static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
 {
 	struct ang_ctx *c;
 
-	if (place < ANG_MAX_DIRS) {
+	if (place < v->fab->nports) {
 		link_lost(v, n, place);
 		return;
 	}
-	place -= ANG_MAX_DIRS;
+	place -= v->fab->nports;
 	if (place < v->fab->cfg.trees) {
 		tree_lost(v, n, place);
 		return;
@@ -167,9 +169,10 @@ static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
 	ang_msg_lost(v, n, c);
 }
 
-static u32 num_parts(const struct ang_fabric *fab)
+static u32 num_parts(const struct ang_fabric *fab, const struct ang_node *n)
 {
-	return ANG_MAX_DIRS + fab->cfg.trees + fab->cfg.ctxs;
+	return fab->nports + fab->cfg.trees +
+	       (ang_is_switch(fab, n) ? 0 : fab->cfg.ctxs);
 }
 
 /**
@@ -188,7 +191,7 @@ bool ang_lost(struct ang_view *v, struct ang_node *n)
 	if (n->losing != lost)
 		n->lost_at = 0;
 	n->losing = lost;
-	for (; n->lost_at < num_parts(v->fab); n->lost_at++) {
+	for (; n->lost_at < num_parts(v->fab, n); n->lost_at++) {
 		if (ang_spent(v))
 			return false;
 		part_lost(v, n, n->lost_at);
@@ -206,7 +209,7 @@ void ang_lost_act(struct ang_view *v, struct ang_node *n)
 {
 	u32 i;
 
-	for (i = 0; i < num_parts(v->fab); i++)
+	for (i = 0; i < num_parts(v->fab, n); i++)
 		part_lost(v, n, i);
 }
 
@@ -217,7 +220,7 @@ void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count)
 	for (i = 0; i < count; i++)
 		WRITE_ONCE(ang_node(v->fab, nodes[i])->remote, ANG_REMOTE_GONE);
 	ang_fetch_add(&v->fab->lost, 1);
-	for (i = 0; i < v->fab->topo.nodes; i++) {
+	for (i = 0; i < v->topo.routers; i++) {
 		struct ang_node *n = ang_node(v->fab, i);
 
 		if (READ_ONCE(n->remote) != ANG_REMOTE_NO)

@@ -3,8 +3,8 @@
  * The device model: what a host of it calls.
  *
  * A fabric is one block of memory given by the host; it holds no pointers, so
- * that processes may map it at different addresses.  Whoever calls holds a
- * view: the block, the host's operations and a queue of nodes that have work.
+ * that processes may map it at different addresses.  A caller has a view: the
+ * block, the host's operations and a queue of nodes that have work.
  * Any number of views may be used at the same time on one fabric, one thread
  * each.  A node is advanced by one view at a time; the model sees to that.
  */
@@ -15,11 +15,14 @@
 #include <linux/angara.h>
 #include "ang_hw.h"
 #include "ang_work.h"
+#include "ang_topo.h"
 
 /* A router of a torus has two ports per dimension d: 2 * d is "+", 2 * d + 1 is "-". */
 #define ANG_MAX_DIMS		4
 #define ANG_MAX_DIRS		(2 * ANG_MAX_DIMS)
-#define ANG_MAX_NODES		(1U << 20)
+#define ANG_MAX_NODES		ANG_TOPO_NODES
+#define ANG_MAX_PORTS		ANG_TOPO_PORTS
+#define ANG_MAX_PLACES		64U	/* participants and children that a Reducer combines */
 #define ANG_MAX_CTXS		128U
 #define ANG_NONE		0xFFFFFFFFU
 #define ANG_MAX_TRAIN	64U
@@ -28,8 +31,9 @@
 
 /**
  * struct ang_cfg - size of a fabric
- * @ndims: dimensions, 1..ANG_MAX_DIMS
- * @dims: size of each, 1..65535; a ring of one has no links
+ * @topo: what is joined to what, as ang_topo_read() gives it
+ * @text: graph: the text that @topo was read from, while the fabric is made;
+ *	others need none
  * @ctxs: contexts per node, 1..ANG_MAX_CTXS
  * @ops: operations in flight per context, 1..64
  * @bufs: payload buffers per node, at least 8
@@ -41,8 +45,8 @@
  * @fabric_id: see angara_query
  */
 struct ang_cfg {
-	u32 ndims;
-	u16 dims[ANG_MAX_DIMS];
+	struct ang_topo topo;
+	const char *text;
 	u16 ctxs;
 	u16 ops;
 	u16 bufs;
@@ -59,17 +63,17 @@ struct ang_cfg {
 #define ANG_TR_EJECT	2	/* packet reaches a processing element */
 #define ANG_TR_REDUCE	3	/* Reducer took a packet */
 #define ANG_TR_RESULT	4	/* Reducer gave a result */
-#define ANG_TR_CREDIT	5	/* credit packet issued; dir ANGARA_PORT_NONE: to PE */
+#define ANG_TR_CREDIT	5	/* credit packet issued; port ANGARA_PORT_NONE: to PE */
 #define ANG_TR_DROP	6	/* packet dropped, status: ANGARA_DROP_* */
 #define ANG_TR_NUM	7
 
 /**
  * struct ang_trace - one trace record
  * @cycle: clock of the node
- * @node: where
+ * @node: where: node or switch
  * @event: ANG_TR_*
  * @type: type of the packet, ANG_PKT_*
- * @dir: link of a SEND, else ANGARA_PORT_NONE
+ * @port: port of a SEND, else ANGARA_PORT_NONE
  * @vc: virtual channel of a SEND
  * @tree: tree of a collective packet
  * @status: see @event
@@ -83,7 +87,7 @@ struct ang_trace {
 	u32 node;
 	u8 event;
 	u8 type;
-	u8 dir;
+	u8 port;
 	u8 vc;
 	u8 tree;
 	u8 status;
@@ -105,7 +109,7 @@ struct ang_view;
  *	visible before it.  Return: 0 or -errno
  * @interrupt: raise vector ANGARA_VEC_*
  * @trace: record, or NULL
- * @look: @node is held, as ang_look() asked for; NULL if nobody does
+ * @look: @node is held, as ang_look() asked for; NULL if unused
  * @remote: there is work for a node that ang_remote_set() named, once until
  *	ang_remote_look(); not needed without such nodes
  *
@@ -137,12 +141,13 @@ struct ang_list {
  * @fab: the fabric
  * @ops: operations of the host
  * @host: handed to @ops
+ * @topo: its topology, with the table in the fabric's memory
  * @runq: nodes with work that this view is going to advance
  * @timers: nodes with a credit timer, fired when @runq is empty, and one now
  *	and then while it is not
  * @patient: an empty @runq is no reason to fire timers: ang_run() returns, and
- *	the host says when; then ang_view_busy() may stay true.  Who is found to
- *	wait for credits gets them at once
+ *	the host says when; then ang_view_busy() may stay true.  A node
+ *	that is found to wait for credits gets them at once
  * @steps: steps made
  * @work: units of work done, see ang_work.h
  * @stop: @work at which the node that is advanced is to stop
@@ -152,6 +157,7 @@ struct ang_view {
 	struct ang_fabric *fab;
 	const struct ang_ops *ops;
 	void *host;
+	struct ang_topo topo;
 	struct ang_list runq;
 	struct ang_list timers;
 	bool patient;
@@ -165,7 +171,7 @@ struct ang_view {
  * ang_cfg_check() - is a configuration within bounds?
  * @cfg: configuration
  *
- * Return: number of nodes, or 0 if it is not.
+ * Return: number of nodes, or 0 if it is not; switches are not among them.
  */
 u32 ang_cfg_check(const struct ang_cfg *cfg);
 
@@ -181,8 +187,27 @@ u64 ang_fabric_size(const struct ang_cfg *cfg);
  * ang_fabric_init() - make a fabric in zeroed memory
  * @mem: ang_fabric_size() bytes, aligned to 64, all zero
  * @cfg: configuration
+ * @why: out: what is wrong with a graph
+ *
+ * Return: false if cfg.text describes no fabric, which only filling its table
+ * tells; other kinds always do.
  */
-void ang_fabric_init(void *mem, const struct ang_cfg *cfg);
+bool ang_fabric_init(void *mem, const struct ang_cfg *cfg,
+		     struct ang_topo_why *why);
+
+/**
+ * ang_fabric_begin() - the same in parts, for a host that gives way meanwhile
+ * @mem: see ang_fabric_init()
+ * @cfg: see there
+ * @why: see there
+ *
+ * The fabric is made after ang_fabric_add() for each router, in any order.
+ * Return: as ang_fabric_init().
+ */
+bool ang_fabric_begin(void *mem, const struct ang_cfg *cfg,
+		      struct ang_topo_why *why);
+/** ang_fabric_add() - make a router of a fabric */
+void ang_fabric_add(void *mem, u32 router);
 
 void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
 		   void *host);
@@ -239,11 +264,11 @@ u64 ang_work_piece(const struct ang_cfg *cfg);
 u64 ang_work_bound(const struct ang_cfg *cfg, u32 budget);
 
 /**
- * ang_look() - have a node looked at by whoever holds it next
+ * ang_look() - have a node looked at by its next holder
  * @v: view
  * @node: node
  *
- * ang_ops.look is called for it, once or for several who ask at once.
+ * ang_ops.look is called for it, once for several requests at a time.
  */
 void ang_look(struct ang_view *v, u32 node);
 
@@ -296,7 +321,7 @@ void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 		       struct ang_list *from);
 
 /*
- * Nodes that are played elsewhere: the block holds the whole torus, and where
+ * Nodes that are played elsewhere: the block holds the whole fabric, and where
  * a link leads to another process the host carries its packets.  A thread of
  * the host holds such a node for ever; all calls for one node come from one
  * thread at a time, with a view, whose run queue gets what is to be run.
@@ -304,9 +329,9 @@ void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 struct ang_pkt;
 
 /**
- * ang_remote_set() - a node is played elsewhere
- * @v: view of a fabric with cfg.remote that nobody has used yet
- * @node: node
+ * ang_remote_set() - a router is played elsewhere
+ * @v: view of a fabric with cfg.remote that is not used yet
+ * @node: node or switch; a switch is played where its keeper is
  */
 void ang_remote_set(struct ang_view *v, u32 node);
 
@@ -315,10 +340,20 @@ void ang_remote_set(struct ang_view *v, u32 node);
  * @v: view
  * @node: remote node
  *
- * Return: rings that may hold packets, bit dir * ANGARA_VC_NUM + vc; also what
- * ang_remote_give() could not give may have room now.
+ * Then ang_remote_next() tells; also what ang_remote_give() could not give may
+ * have room now.
  */
-u32 ang_remote_look(struct ang_view *v, u32 node);
+void ang_remote_look(struct ang_view *v, u32 node);
+
+/**
+ * ang_remote_next() - the next ring of a remote node that holds packets
+ * @v: view
+ * @node: remote node
+ * @from: the first that is meant
+ *
+ * Return: dir * ANGARA_VC_NUM + vc, at least @from; ANG_NONE if there is none.
+ */
+u32 ang_remote_next(struct ang_view *v, u32 node, u32 from);
 
 /**
  * ang_remote_head() - the oldest packet that has come to a remote node's ring
@@ -336,16 +371,16 @@ void ang_remote_pop(struct ang_view *v, u32 node, u32 dir, u32 vc);
 
 /**
  * ang_remote_flaw() - what is wrong with a packet that is said to come from there?
- * @fab: fabric
- * @node: remote node that sends it; any value
+ * @v: view
+ * @node: remote node or switch that sends it; any value
  * @dir: link of that node; any value
  * @vc: virtual channel; any value
- * @p: packet, from somebody who is not trusted; @p->buf is not looked at
+ * @p: packet of a peer that is not trusted; @p->buf is not looked at
  * @len: bytes of payload that came with it
  *
  * Return: NULL if nothing is; else what, in words.
  */
-const char *ang_remote_flaw(struct ang_fabric *fab, u32 node, u32 dir, u32 vc,
+const char *ang_remote_flaw(struct ang_view *v, u32 node, u32 dir, u32 vc,
 			    const struct ang_pkt *p, u32 len);
 
 /**
@@ -363,7 +398,7 @@ bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
 		     const struct ang_pkt *p, const void *data);
 
 /**
- * ang_remote_lost() - nobody plays some remote nodes any more
+ * ang_remote_lost() - some remote nodes are not played any more
  * @v: view
  * @nodes: they
  * @count: how many
@@ -390,7 +425,7 @@ void ang_recover_fence(struct ang_fabric *fab);
 void ang_recover_copy(void *to, const struct ang_fabric *from);
 
 /**
- * ang_recover_find() - mark the nodes that somebody held as torn
+ * ang_recover_find() - mark the nodes that are held as torn
  * @fab: fabric
  *
  * Return: how many nodes are torn.
@@ -433,90 +468,38 @@ static inline bool ang_reduction_valid(u32 type, u32 redop)
 /** Is an atomic operation (ANGARA_ATOMIC_*) one for elements of @type? */
 bool ang_atomic_valid(u32 aop, u32 type);
 
-/* Topology. */
-struct ang_topo {
-	u32 ndims;
-	u32 nodes;
-	u16 dims[ANG_MAX_DIMS];
-};
-
-/**
- * ang_topo_parse() - read sizes as people write them
- * @text: such as "2x2x2"; each size 1..65535
- * @dims: out: the first ANG_MAX_DIMS of them
- *
- * Return: how many there are, which may be too many; 0 if it is no such text.
- */
-u32 ang_topo_parse(const char *text, u16 *dims);
-/* The description of a torus: "torus:", the sizes, a newline. */
-#define ANG_TOPO_TEXT	40U
-
-/**
- * ang_topo_describe() - write the description of a fabric
- * @topo: torus
- * @text: out: ANG_TOPO_TEXT bytes; ends with a newline, and a NUL behind it
- *
- * Return: bytes without the NUL.
- */
-u32 ang_topo_describe(const struct ang_topo *topo, char *text);
-/** ang_topo_read() - the other way round. Return: nodes, 0 if it is no torus. */
-u32 ang_topo_read(struct ang_topo *topo, const char *text);
-/** Return: number of nodes, 0 if @dims are out of range. */
-u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims);
-void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord);
-u32 ang_topo_node(const struct ang_topo *topo, const u16 *coord);
-/** Node beyond the port @dir; ANG_NONE where there is none. */
-u32 ang_topo_neighbor(const struct ang_topo *topo, u32 node, u32 dir);
-
-/** Ports that a router has, whether they are joined to something or not. */
-static inline u32 ang_topo_ports(const struct ang_topo *topo)
-{
-	return 2 * topo->ndims;
-}
-
-/**
- * ang_topo_peer() - what is a port joined to?
- * @topo: fabric
- * @node: node
- * @port: port of it, any number
- * @peer_port: out: port at the far end, or NULL
- *
- * Return: node at the far end, ANG_NONE if there is no such port.
- */
-u32 ang_topo_peer(const struct ang_topo *topo, u32 node, u32 port, u32 *peer_port);
-/** Dimension-order route: next direction, ANGARA_PORT_NONE if @dst is @node. */
-u32 ang_topo_route(const struct ang_topo *topo, u32 node, u32 dst);
-
 /* Trees. */
 
 /**
  * ang_tree_row_check() - rules that a row keeps or breaks by itself
- * @topo: torus
- * @row: row
+ * @topo: fabric
+ * @router: node or switch
+ * @row: row of it
  *
  * Return: ANGARA_TREE_RULE_* that is broken, or 0.
  */
-u32 ang_tree_row_check(const struct ang_topo *topo,
+u32 ang_tree_row_check(const struct ang_topo *topo, u32 router,
 		       const struct angara_tree_row *row);
 
 /**
  * ang_tree_row_flaw() - the same, in words
- * @topo: torus
- * @row: row
+ * @topo: fabric
+ * @router: node or switch
+ * @row: row of it
  * @flaw: out: which field is wrong, and why; NULL if none is
  *
  * Return: as ang_tree_row_check().
  */
-u32 ang_tree_row_flaw(const struct ang_topo *topo,
+u32 ang_tree_row_flaw(const struct ang_topo *topo, u32 router,
 		      const struct angara_tree_row *row, const char **flaw);
 
 /**
  * ang_tree_check() - rules of a whole tree
- * @topo: torus
- * @rows: row of each node; one that is not in the tree has neither is_root nor
+ * @topo: fabric
+ * @rows: row of each router; one that is not in the tree has neither is_root nor
  *	to_root (ANGARA_PORT_NONE)
- * @bad: out: a node where the rule is broken
- * @count: out: nodes in the tree
+ * @bad: out: a router where the rule is broken
+ * @count: out: routers in the tree
  *
  * Return: ANGARA_TREE_RULE_* that is broken, or 0.
  */

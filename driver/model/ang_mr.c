@@ -18,46 +18,17 @@ static int read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
 	return rc;
 }
 
-/**
- * ang_store64() - store a word of host memory at once
- * @v: view
- * @n: node
- * @addr: where; nothing but its driver keeps a queue or page aligned
- * @val: word
- *
- * Return: 0; not 0 if it is not aligned, or could not be reached.
- */
-int ang_store64(struct ang_view *v, struct ang_node *n, u64 addr, u64 val)
+/** ang_pages_load() - look up the page of ang_pages_at() that is not the last one */
+int ang_pages_load(struct ang_view *v, struct ang_node *n,
+		   struct ang_pages *pages, u32 index)
 {
-	ang_work(v, ANG_WORK_DMA);
-	return addr % 8 ? -1 : v->ops->dma_store64(v->host, n->id, addr, val);
-}
-
-/**
- * ang_pages_at() - address of a byte in a queue or table
- * @v: view
- * @n: node
- * @pages: its pages
- * @byte: offset
- * @addr: out
- *
- * Return: 0 or -errno of the host.
- */
-int ang_pages_at(struct ang_view *v, struct ang_node *n, struct ang_pages *pages,
-		 u64 byte, u64 *addr)
-{
-	u32 index = (u32)(byte / ANGARA_PAGE_SIZE);
 	int rc;
 
-	if (pages->index != index + 1) {
-		pages->index = 0;
-		rc = read64(v, n, pages->list + 8ULL * index, &pages->addr);
-		if (rc)
-			return rc;
+	pages->index = 0;
+	rc = read64(v, n, pages->list + 8ULL * index, &pages->addr);
+	if (!rc)
 		pages->index = index + 1;
-	}
-	*addr = pages->addr + byte % ANGARA_PAGE_SIZE;
-	return 0;
+	return rc;
 }
 
 static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages, at the receiver: the message area, and who waits for room in it.
+ * Messages, at the receiver: the message area, and senders that wait for room.
  *
  * A message takes its room, a record in one piece, when its first train comes;
  * what follows is written there, and the last train makes it valid.  So that
@@ -14,8 +14,8 @@
  * are more than 4096, however many messages wait there; the sender's adapter
  * keeps the message (ang_send.c).  When there is room, one node at a time has
  * its turn, round and round: a READY lets it send what has waited longest for
- * this receiver, and nobody else is let in before that has come, or the node
- * has said that nothing will.  So neither a long message nor a distant node
+ * this receiver, and no other is let in before that has come, or the node has
+ * said that nothing will.  So neither a long message nor a distant node
  * starves, and no timer is needed:
  *
  *   receiver stores ANGARA_CTR_MSG_WAIT | process stores msg_ci
@@ -125,7 +125,7 @@ static int publish(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 {
 	int rc = mark(v, n, c, place, length, kind);
 
-	ang_ctx_event(v, n, c);
+	ang_ctx_event(n, c);
 	c->cnt.rx_msgs += !rc && kind == ANGARA_MSG_DATA;
 	return rc;
 }
@@ -137,18 +137,18 @@ static void tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	c->area.told = (u8)wait;
 }
 
-/** ang_msg_rouse() - there may be something to tell those who wait */
+/** ang_msg_rouse() - there may be something to tell nodes that wait */
 void ang_msg_rouse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	c->rouse = 1;
-	ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
+	ang_set_bit(n->tx, c->id);
 }
 
 static u32 group_shift(const struct ang_fabric *fab)
 {
 	u32 shift = 0;
 
-	while ((fab->topo.nodes - 1) >> shift >= ANG_WAIT_GROUPS)
+	while ((fab->cfg.topo.nodes - 1) >> shift >= ANG_WAIT_GROUPS)
 		shift++;
 	return shift;
 }
@@ -181,7 +181,7 @@ static void turn_take(struct ang_fabric *fab, struct ang_ctx *c)
 		c->wait_words &= ~(1ULL << w);
 	c->wait_at = (group + 1) % ANG_WAIT_GROUPS;
 	a->turn = (group << shift) + 1;
-	a->turn_end = ang_min((group + 1) << shift, fab->topo.nodes);
+	a->turn_end = ang_min((group + 1) << shift, fab->cfg.topo.nodes);
 	a->need = 1;
 	a->due = 1;
 }
@@ -314,7 +314,7 @@ static u32 first_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 	if (turn)
 		turn_pass(v, n, c);
-	/* It was told that somebody waits, but found room after all. */
+	/* It was told that a sender waits, but found room after all. */
 	if (a->told)
 		ang_msg_rouse(v, n, c);
 	if (status || p->status)
@@ -421,7 +421,7 @@ static bool is_lost(struct ang_view *v, struct ang_node *n, u32 node)
 }
 
 /**
- * ang_msg_wake() - let the next of those who wait send
+ * ang_msg_wake() - let the next waiting node send
  * @v: view
  * @n: node
  * @c: context, or what is left of it
@@ -445,7 +445,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	}
 	if (!a->turn)
 		turn_take(v->fab, c);
-	/* Who waited for an earlier life may have come when there was none. */
+	/* Senders that waited for an earlier life may have come when there was none. */
 	if (live && !a->told) {
 		tell(v, n, c, 1);
 		ang_mb();
@@ -465,7 +465,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	p.flags = ANG_PF_LAST;
 	p.npkts = 1;
 	p.src_node = n->id;
-	p.src_ctx = (u16)ang_ctx_id(v->fab, n, c);
+	p.src_ctx = (u16)c->id;
 	p.dst_node = a->turn - 1;
 	p.life = c->life;
 	a->due = 0;
@@ -526,7 +526,7 @@ u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
 		return ANGARA_ADM_ST_PARAM;
 	c->area.pages.list = le64_to_cpu(arg->pages);
 	c->area.units = (1U << arg->log2) / UNIT;
-	/* Those who waited for the one before it. */
+	/* Senders that waited for the area before it. */
 	if (c->area.turn || c->wait_words) {
 		tell(v, n, c, 1);
 		ang_msg_rouse(v, n, c);
@@ -542,7 +542,7 @@ void ang_msg_create(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		ang_msg_rouse(v, n, c);
 }
 
-/** ang_msg_destroy() - an area ends: those who wait for room in it shall know */
+/** ang_msg_destroy() - an area ends: tell senders that wait for room in it */
 void ang_msg_destroy(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	turn_back(v->fab, c);

@@ -18,25 +18,30 @@
 #define STAGE_FIFOS	4
 #define STAGE_INJECT	5
 
+#define RX_BITS		32U	/* of ANG_SCHED_RX */
+
 static u32 align64(u32 x)
 {
 	return (x + 63U) & ~63U;
 }
 
-/* Links from one end of a tree to its root, and from there to another end. */
-static u32 longest_way(const struct ang_cfg *cfg)
+/* The description of a fabric, in @line or as it was given. */
+static const char *describe(const struct ang_cfg *cfg, char *line, u32 *size)
 {
-	u32 up = 0;
-	u32 d;
+	const char *text = line;
 
-	for (d = 0; d < cfg->ndims; d++)
-		up += cfg->dims[d] - 1U;
-	return 2 * up;
+	if (cfg->topo.kind == ANG_TOPO_GRAPH)
+		text = cfg->text;
+	else
+		ang_topo_describe(&cfg->topo, line);
+	for (*size = 0; text[*size]; ++*size)
+		;
+	return text;
 }
 
 u32 ang_cfg_check(const struct ang_cfg *cfg)
 {
-	struct ang_topo topo;
+	const struct ang_topo *topo = &cfg->topo;
 
 	if (!cfg->ctxs || cfg->ctxs > ANG_MAX_CTXS || !cfg->ops ||
 	    cfg->ops > 64 || cfg->bufs < 8 || cfg->depth < 4 ||
@@ -45,33 +50,68 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 	    cfg->train & (cfg->train - 1) || !cfg->trees ||
 	    cfg->trees > ANGARA_MAX_TREES || cfg->remote > 1)
 		return 0;
-	if (!ang_topo_init(&topo, cfg->ndims, cfg->dims) ||
-	    longest_way(cfg) > ANG_MAX_HOPS ||
+	if (!topo->nodes || (topo->kind == ANG_TOPO_GRAPH && !cfg->text) ||
+	    /* From one end of a tree to its root, and from there to another. */
+	    2 * ang_topo_longest(topo) > ANG_MAX_HOPS ||
 	    ang_link_bufs(cfg) > ANG_MAX_LINK_BUFS)
 		return 0;
-	return topo.nodes;
+	return topo->nodes;
 }
 
-static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
+/*
+ * Return: rings of a node, with those that there are not but that share a bit of
+ * ang_node.sched with one that there is: they are looked at, too.
+ */
+static u32 rings_layout(struct ang_fabric *fab)
 {
-	u32 rings = 2 * cfg->ndims * ANGARA_VC_NUM;
-	u32 at;
+	u32 rings = fab->nports * ANGARA_VC_NUM;
+	u8 shift = 0;
 
-	fab->cfg = *cfg;
-	ang_topo_init(&fab->topo, cfg->ndims, cfg->dims);
-	fab->ring_size = align64((u32)sizeof(struct ang_ring) +
-				 cfg->depth * (u32)sizeof(struct ang_pkt));
-	fab->buf_size = cfg->train * ANGARA_PACKET_BYTES;
-	at = align64((u32)sizeof(struct ang_node) +
-		     cfg->trees * (u32)sizeof(struct ang_tree));
-	fab->off_ctx = at;
-	at = align64(at + cfg->ctxs * (u32)sizeof(struct ang_ctx));
+	while (rings > RX_BITS << shift)
+		shift++;
+	fab->ring_shift = shift;
+	return ((rings - 1) >> shift << shift) + (1U << shift);
+}
+
+/* What only nodes have. */
+static void pe_layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
+{
+	u32 at = align64(cfg->ctxs * (u32)sizeof(struct ang_ctx));
+
 	fab->off_dom = at;
 	at = align64(at + cfg->ctxs * (u32)sizeof(struct ang_dom));
 	fab->off_op = at;
 	at = align64(at + (u32)cfg->ctxs * cfg->ops * (u32)sizeof(struct ang_op));
 	fab->off_inl = at;
-	at += (u32)cfg->ctxs * cfg->ops * ANGARA_MAX_INLINE;
+	fab->pe_size = at + (u32)cfg->ctxs * cfg->ops * ANGARA_MAX_INLINE;
+}
+
+/* Where in the block the contexts and domains of a node are. */
+static u64 pe_at(const struct ang_fabric *fab, u32 node)
+{
+	return ANG_HEAD_SIZE + fab->stride * fab->cfg.topo.routers +
+	       fab->pe_size * node;
+}
+
+static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
+{
+	char line[ANG_TOPO_TEXT];
+	u32 rings, at;
+
+	fab->cfg = *cfg;
+	fab->cfg.topo.table = NULL;
+	fab->nports = (u8)ang_topo_ports(&cfg->topo);
+	fab->bubble = cfg->topo.kind == ANG_TOPO_TORUS;
+	rings = rings_layout(fab);
+	fab->ring_size = align64((u32)sizeof(struct ang_ring) +
+				 cfg->depth * (u32)sizeof(struct ang_pkt));
+	fab->buf_size = cfg->train * ANGARA_PACKET_BYTES;
+	at = align64((u32)sizeof(struct ang_node) +
+		     cfg->trees * (u32)sizeof(struct ang_tree));
+	fab->off_port = at;
+	at += fab->nports * (u32)sizeof(struct ang_port);
+	fab->off_life = at;
+	at = align64(at + cfg->trees * fab->nports * (u32)sizeof(u32));
 	fab->off_ring = at;
 	at += rings * fab->ring_size;
 	fab->off_ref = at;
@@ -82,6 +122,10 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	at = align64(at + fab->bufs * 8U);
 	fab->off_buf = at;
 	fab->stride = at + (u64)fab->bufs * fab->buf_size;
+	pe_layout(fab, cfg);
+	fab->off_table = pe_at(fab, cfg->topo.nodes);
+	fab->off_text = fab->off_table + ang_topo_table_size(&cfg->topo);
+	describe(cfg, line, &fab->text_size);
 }
 
 u64 ang_fabric_size(const struct ang_cfg *cfg)
@@ -89,35 +133,132 @@ u64 ang_fabric_size(const struct ang_cfg *cfg)
 	struct ang_fabric fab;
 
 	layout(&fab, cfg);
-	return ANG_HEAD_SIZE + fab.stride * fab.topo.nodes;
+	return fab.off_text + fab.text_size + 1;
 }
 
-void ang_fabric_init(void *mem, const struct ang_cfg *cfg)
+/* What contexts are told once; all else of them is of one life. */
+static void number_ctxs(struct ang_fabric *fab, struct ang_node *n)
 {
-	struct ang_fabric *fab = mem;
-	u32 id;
-	u32 dir;
+	u64 ops = (u64)((char *)fab + n->pe + fab->off_op - (char *)n);
+	u32 i;
 
-	layout(fab, cfg);
-	for (id = 0; id < fab->topo.nodes; id++) {
-		struct ang_node *n = ang_node(fab, id);
+	for (i = 0; i < fab->cfg.ctxs; i++) {
+		struct ang_ctx *c = ang_ctx(fab, n, i);
 
-		n->id = id;
-		n->next = ANG_NONE;
-		n->timer_next = ANG_NONE;
-		ang_topo_coord(&fab->topo, id, n->coord);
-		for (dir = 0; dir < ANG_MAX_DIRS; dir++)
-			n->neighbor[dir] = ang_topo_neighbor(&fab->topo, id, dir);
+		c->id = i;
+		c->ops_at = ops + (u64)i * fab->cfg.ops * sizeof(struct ang_op);
 	}
 }
 
-static bool ring_step(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
+static void node_init(struct ang_fabric *fab, const struct ang_topo *topo,
+		      u32 id)
+{
+	struct ang_node *n = ang_node(fab, id);
+	u32 i;
+
+	n->id = id;
+	n->keeper = ang_topo_keeper(topo, id);
+	n->next = ANG_NONE;
+	n->timer_next = ANG_NONE;
+	for (i = 0; i < fab->nports; i++) {
+		struct ang_port *port = ang_port(fab, n, i);
+
+		port->peer = ang_topo_peer(topo, id, i, &port->far);
+	}
+	if (ang_is_switch(fab, n))
+		return;
+	n->pe = pe_at(fab, id);
+	number_ctxs(fab, n);
+}
+
+bool ang_fabric_begin(void *mem, const struct ang_cfg *cfg,
+		      struct ang_topo_why *why)
+{
+	struct ang_fabric *fab = mem;
+	char line[ANG_TOPO_TEXT];
+	const char *text;
+
+	layout(fab, cfg);
+	text = describe(cfg, line, &fab->text_size);
+	memcpy((char *)mem + fab->off_text, text, fab->text_size + 1);
+	fab->cfg.text = NULL;
+	return ang_topo_fill_begin(&cfg->topo, text, (char *)mem + fab->off_table, why);
+}
+
+void ang_fabric_add(void *mem, u32 router)
+{
+	struct ang_fabric *fab = mem;
+	struct ang_topo topo = ang_fab_topo(fab);
+
+	ang_topo_fill_router(&topo, (char *)mem + fab->off_table, router);
+	node_init(fab, &topo, router);
+}
+
+bool ang_fabric_init(void *mem, const struct ang_cfg *cfg,
+		     struct ang_topo_why *why)
+{
+	u32 router;
+
+	if (!ang_fabric_begin(mem, cfg, why))
+		return false;
+	for (router = 0; router < cfg->topo.routers; router++)
+		ang_fabric_add(mem, router);
+	return true;
+}
+
+static bool ring_step(struct ang_view *v, struct ang_node *n,
+		      struct ang_ring *r, u32 dir, u32 vc)
 {
 	if (vc == ANGARA_VC_UP)
-		return ang_up_ring(v, n, dir);
+		return ang_up_ring(v, n, r, dir);
 	if (vc == ANGARA_VC_DOWN)
-		return ang_down_ring(v, n, dir);
-	return ang_p2p_ring(v, n, dir, vc);
+		return ang_down_ring(v, n, r, dir);
+	return ang_p2p_ring(v, n, r, dir, vc);
+}
+
+/*
+ * Serve ring @nr, and note if that moved something.
+ * Return: true if the ring is empty then.
+ */
+static inline bool ring_turn(struct ang_view *v, struct ang_node *n, u32 nr,
+			     bool *progress)
+{
+	u32 dir = nr / ANGARA_VC_NUM;
+	u32 vc = nr % ANGARA_VC_NUM;
+	struct ang_ring *r = ang_ring(v->fab, n, dir, vc);
+
+	ang_work(v, ANG_WORK_PKT);
+	if (ang_ring_head(v, r) && ring_step(v, n, r, dir, vc))
+		*progress = true;
+	return !ang_ring_head(v, r);
+}
+
+/*
+ * rings_step() where rings share bits.  A bit is taken out if all its rings are
+ * found empty in one step.
+ */
+static bool groups_step(struct ang_view *v, struct ang_node *n)
+{
+	u32 shift = v->fab->ring_shift;
+	u32 nr = n->at;
+	bool progress = false;
+
+	for (n->at = 0; nr < RX_BITS << shift; nr++) {
+		u32 bit = nr >> shift;
+		bool empty = nr == bit << shift;
+
+		for (; n->rx >> bit & 1 && nr >> shift == bit; nr++) {
+			if (ang_spent(v)) {
+				n->at = nr;
+				return progress;
+			}
+			empty &= ring_turn(v, n, nr, &progress);
+		}
+		if (empty)
+			n->rx &= ~(1U << bit);
+		nr = ((bit + 1) << shift) - 1;
+	}
+	return progress;
 }
 
 /*
@@ -127,22 +268,19 @@ static bool ring_step(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
 static bool rings_step(struct ang_view *v, struct ang_node *n)
 {
 	bool progress = false;
-	u64 set = n->rx & ~0ULL << n->at;
+	u64 set;
 
+	if (v->fab->ring_shift)
+		return groups_step(v, n);
+	set = n->rx & ~0ULL << n->at;
 	for (n->at = 0; set; set &= set - 1) {
 		u32 bit = ang_lowest(set);
-		u32 dir = bit / ANGARA_VC_NUM;
-		u32 vc = bit % ANGARA_VC_NUM;
-		struct ang_ring *r = ang_ring(v->fab, n, dir, vc);
 
 		if (ang_spent(v)) {
 			n->at = bit;
 			break;
 		}
-		ang_work(v, ANG_WORK_PKT);
-		if (ang_ring_head(v, r) && ring_step(v, n, dir, vc))
-			progress = true;
-		if (!ang_ring_head(v, r))
+		if (ring_turn(v, n, bit, &progress))
 			n->rx &= ~(1U << bit);
 	}
 	return progress;
@@ -193,7 +331,7 @@ static bool fifos_hold(const struct ang_node *n)
 /* Would another round find anything? */
 static bool has_work(const struct ang_node *n)
 {
-	return n->rx || n->red_trees || n->ctl_trees || fifos_hold(n) ||
+	return n->at || n->stage || n->rx || n->red_trees || n->ctl_trees || fifos_hold(n) ||
 	       any_bit(n->tx) || READ_ONCE(n->db_admin) || any_bit(n->db);
 }
 
@@ -208,7 +346,8 @@ static bool over(struct ang_view *v, struct ang_node *n, u32 stage)
 
 /*
  * What there is to do, each once.
- * Return: true if another round may find more, or this one is not over.
+ * Return: true if something was done, so that another round may find more, or if
+ * this one is not over.
  */
 static bool one_round(struct ang_view *v, struct ang_node *n)
 {
@@ -248,7 +387,7 @@ static bool one_round(struct ang_view *v, struct ang_node *n)
 		}
 	}
 	n->stage = 0;
-	return moved && has_work(n);
+	return moved;
 out:
 	n->moved = moved;
 	return true;
@@ -263,14 +402,13 @@ out:
  */
 bool ang_node_step(struct ang_view *v, struct ang_node *n)
 {
+	u32 rounds = n->untold ? 0 : STEP_ROUNDS;
 	bool progress = true;
-	u32 round;
 
-	for (round = 0; progress && round < STEP_ROUNDS && !ang_spent(v) &&
-	     !n->untold; round++)
+	while (progress && rounds-- && !ang_spent(v))
 		progress = one_round(v, n);
 	ang_ctx_publish(v, n);
-	return progress || n->untold;
+	return (progress && has_work(n)) || n->untold;
 }
 
 /**
@@ -299,7 +437,7 @@ bool ang_node_reset(struct ang_view *v, struct ang_node *n)
 	memset(ang_dom(v->fab, n, 0), 0,
 	       v->fab->cfg.ctxs * sizeof(struct ang_dom));
 	memset(&n->adm, 0, sizeof(n->adm));
-	/* Who enables it again is told again. */
+	/* Once enabled again, it reports losses again. */
 	n->lost = 0;
 	n->losing = 0;
 	n->lost_at = 0;
@@ -337,8 +475,8 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 	u64 deliver = ANGARA_MAX_LOCAL *
 		      (ANG_WORK_PKT + copy_work(train) + ANG_WORK_DMA + event +
 		       done_work(cfg->ops));
-	u64 settle = (ANGARA_MAX_LOCAL + ANG_MAX_DIRS) *
-		     (u64)ang_combine_work(reduce, ANGARA_TYPE_FLOAT,
+	u64 settle = ang_min(ANGARA_MAX_LOCAL + cfg->topo.nports,
+			     ANG_MAX_PLACES) * (u64)ang_combine_work(reduce, ANGARA_TYPE_FLOAT,
 					   ANGARA_RED_SUM);
 	/* Each is searched for in an order that gets shorter. */
 	u64 down = (u64)ANGARA_MAX_LOCAL * cfg->ops *

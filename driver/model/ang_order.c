@@ -4,7 +4,7 @@
  *
  * What is rounded depends on that order, and must not depend on the order of
  * arrival.  So each that contributes has a place: participants of this node as
- * they have joined or asked for, then children by their direction.  Payload is
+ * they have joined or asked for, then children by their port.  Payload is
  * combined from the first place to the last; what comes too early waits in the
  * slot.  The result follows from the tree and its places alone.
  *
@@ -13,28 +13,11 @@
  */
 #include "ang_int.h"
 
-/**
- * ang_place_bit() - place of a contribution among all of a tree at this node
- * @v: view
- * @n: node
- * @p: contribution
- * @dir: link that it came from, ANGARA_PORT_NONE if from the PE
- *
- * Return: set of that place alone.
- */
-u32 ang_place_bit(struct ang_view *v, struct ang_node *n,
-		  const struct ang_pkt *p, u32 dir)
-{
-	if (dir != ANGARA_PORT_NONE)
-		return 1U << (ANG_PLACE_DIRS + dir);
-	return 1U << ang_ctx(v->fab, n, p->src_ctx)->place[p->tree];
-}
-
 /* Put a buffer where its place is among those that wait. */
-static void slot_hold(struct ang_view *v, struct ang_slot *s, u64 buf, u32 bit)
+static void slot_hold(struct ang_view *v, struct ang_slot *s, u64 buf, u64 bit)
 {
 	u64 *at = &s->waiting;
-	u32 before;
+	u64 before;
 
 	for (before = s->held & (bit - 1); before; before &= before - 1)
 		at = ang_buf_link(v, *at);
@@ -47,7 +30,7 @@ static void slot_hold(struct ang_view *v, struct ang_slot *s, u64 buf, u32 bit)
 static void slot_settle(struct ang_view *v, struct ang_slot *s)
 {
 	const struct ang_pkt *p = &s->pkt;
-	u32 bit;
+	u64 bit;
 
 	for (bit = s->left & -s->left; s->held & bit; bit = s->left & -s->left) {
 		u64 buf = s->waiting;
@@ -74,7 +57,7 @@ static void slot_settle(struct ang_view *v, struct ang_slot *s)
  * @bit: its place
  */
 void ang_order_take(struct ang_view *v, struct ang_slot *s,
-		    const struct ang_pkt *p, u32 bit)
+		    const struct ang_pkt *p, u64 bit)
 {
 	if (p->buf)
 		slot_hold(v, s, p->buf, bit);
@@ -96,11 +79,11 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 {
 	struct ang_tree *t = &n->tree[p->tree];
 	const struct ang_slot *s = &t->slot[p->seq % ANGARA_MAX_REDUCES];
-	u32 left = t->places;
+	u64 left = t->places;
 
 	if (!ang_ordered(p->dtype, p->redop))
 		return true;
-	if (s->used)
+	if (s->pkt.npkts)
 		left = s->left;
 	return (left & -left) == ang_place_bit(v, n, p, ANGARA_PORT_NONE);
 }

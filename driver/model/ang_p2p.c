@@ -4,7 +4,7 @@
  * another.
  *
  * A node answers a request only if the answer can leave at once, and an answer
- * is always taken; so requests wait for answers and answers for nobody.
+ * is always taken; so requests wait for answers and answers for nothing.
  */
 #include "ang_int.h"
 
@@ -12,7 +12,15 @@
 static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
 {
 	return dst == n->id ? ANGARA_PORT_NONE :
-			      ang_topo_route(&v->fab->topo, n->id, dst);
+			      ang_topo_route(&v->topo, n->id, dst);
+}
+
+static inline bool may_leave(struct ang_view *v, struct ang_node *n, u32 dst,
+			     u32 vc, u32 *dir)
+{
+	*dir = way(v, n, dst);
+	return *dir == ANGARA_PORT_NONE ||
+	       ang_link_room(v, n, ANGARA_PORT_NONE, *dir, vc);
 }
 
 /**
@@ -26,9 +34,7 @@ static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
 bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
 		   u32 *dir)
 {
-	*dir = way(v, n, dst);
-	return *dir == ANGARA_PORT_NONE ||
-	       ang_link_room(v, n, *dir, vc, false);
+	return may_leave(v, n, dst, vc, dir);
 }
 
 static void count_tx(struct ang_view *v, struct ang_node *n,
@@ -86,7 +92,7 @@ static u32 target_access(struct ang_view *v, struct ang_node *n,
 		ang_drop(v, n, p, ANGARA_DROP_TARGET, 0);
 		return ANGARA_ST_TARGET;
 	}
-	/* Who gives up may do so in any case: another may have the context. */
+	/* A sender may give up in any case: the context may be of another owner. */
 	if ((c->pkey != p->pkey || c->job != p->job) &&
 	    !(p->type == ANG_PKT_SEND && p->status)) {
 		ang_drop(v, n, p, ANGARA_DROP_PARTITION, 0);
@@ -104,8 +110,8 @@ static u32 target_access(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * Is @p an answer that @op waits for?  It may come from a node that somebody
- * else plays, who is not trusted.
+ * Is @p an answer that @op waits for?  It may come from a node that a peer plays,
+ * which is not trusted.
  */
 static bool answers(const struct ang_pkt *p, const struct ang_op *op)
 {
@@ -133,7 +139,7 @@ static struct ang_op *answer_op(struct ang_view *v, struct ang_node *n,
 
 	if (p->dst_ctx >= v->fab->cfg.ctxs || p->slot >= v->fab->cfg.ops)
 		return NULL;
-	op = ang_op(v->fab, n, ang_ctx(v->fab, n, p->dst_ctx), p->slot);
+	op = ang_op(n, ang_ctx(v->fab, n, p->dst_ctx), p->slot);
 	return answers(p, op) ? op : NULL;
 }
 
@@ -197,7 +203,7 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 	struct ang_pkt reply;
 	u32 dir;
 
-	if (!ang_may_leave(v, n, p->src_node, ANGARA_VC_RSP, &dir))
+	if (!may_leave(v, n, p->src_node, ANGARA_VC_RSP, &dir))
 		return false;
 	memset(&reply, 0, sizeof(reply));
 	reply.len = p->type == ANG_PKT_ATOMIC ? p->bytes : p->len;
@@ -264,9 +270,7 @@ void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 static bool pass_on(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p, u32 dir, u32 vc, u32 out)
 {
-	bool straight = ang_straight(dir, out);
-
-	if (!ang_link_room(v, n, out, vc, straight))
+	if (!ang_link_room(v, n, dir, out, vc))
 		return false;
 	ang_pass_note(v, n, dir, vc, out);
 	ang_link_put(v, n, p, out, vc);
@@ -277,18 +281,20 @@ static bool pass_on(struct ang_view *v, struct ang_node *n,
  * ang_p2p_ring() - take the packet at the head of a point-to-point ring
  * @v: view
  * @n: node
- * @dir: link that it came from
+ * @r: ring, which is not empty
+ * @dir: link that it is of
  * @vc: ANGARA_VC_REQ or ANGARA_VC_RSP
  *
  * Return: true if it was taken.
  */
-bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
+bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
+		  u32 dir, u32 vc)
 {
-	struct ang_pkt *p = ang_ring_head(v, ang_ring(v->fab, n, dir, vc));
+	struct ang_pkt *p = ang_ring_at_head(v, r);
 	u32 out;
 
 	if (p->type == ANG_PKT_VOID) {
-		ang_ring_pop(v, n, dir, vc);
+		ang_ring_pop(v, n, r, dir);
 		return true;
 	}
 	out = way(v, n, p->dst_node);
@@ -301,7 +307,7 @@ bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
 	} else {
 		answer_eject(v, n, p);
 	}
-	ang_ring_pop(v, n, dir, vc);
+	ang_ring_pop(v, n, r, dir);
 	return true;
 }
 
@@ -371,7 +377,7 @@ bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	if (op->opcode == ANGARA_OP_SEND)
 		return ang_send_inject(v, n, c, op);
-	if (!ang_may_leave(v, n, op->dst_node, ANGARA_VC_REQ, &dir))
+	if (!may_leave(v, n, op->dst_node, ANGARA_VC_REQ, &dir))
 		return false;
 	if (op->opcode <= ANGARA_OP_GET)
 		p2p_packet(v, n, c, op, &p);

@@ -27,7 +27,7 @@
  *
  * A thread that is only stopped may go on at any time, in the middle of its
  * node.  Then the fabric goes on in a copy: ang_recover_fence() takes all nodes
- * that nobody holds, so the stopped thread can take no other; it notes how far
+ * that no view holds, so the stopped thread can take no other; it notes how far
  * the rings that lead from and to the torn ones have come, all at one moment;
  * ang_recover_copy() makes the copy as of that moment.  What the thread still
  * writes to the fabric stays in the memory that was left.
@@ -38,7 +38,7 @@
  */
 #include "ang_int.h"
 
-/* What a context keeps over a reset: numbers that nobody shall see twice. */
+/* What a context keeps over a reset: numbers that must not be used twice. */
 struct numbers {
 	u16 life;
 	u16 opgen;
@@ -55,7 +55,7 @@ u32 ang_recover_find(struct ang_fabric *fab)
 	u32 found = 0;
 	u32 i;
 
-	for (i = 0; i < fab->topo.nodes; i++) {
+	for (i = 0; i < fab->cfg.topo.routers; i++) {
 		struct ang_node *n = ang_node(fab, i);
 
 		if (is_held(READ_ONCE(n->sched)))
@@ -83,7 +83,7 @@ static struct ang_ring *ring_nr(struct ang_fabric *fab, struct ang_node *n,
 
 static u32 rings(const struct ang_fabric *fab)
 {
-	return 2 * fab->topo.ndims * ANGARA_VC_NUM;
+	return fab->nports * ANGARA_VC_NUM;
 }
 
 static bool is_p2p(u32 nr)
@@ -97,14 +97,15 @@ static bool is_p2p(u32 nr)
 static struct ang_ring *out_ring(struct ang_fabric *fab, struct ang_node *n,
 				 u32 nr)
 {
-	u32 nb = n->neighbor[nr / ANGARA_VC_NUM];
+	const struct ang_port *port = ang_port(fab, n, nr / ANGARA_VC_NUM);
 
-	if (nb == ANG_NONE)
+	if (port->peer == ANG_NONE)
 		return NULL;
-	return ring_nr(fab, ang_node(fab, nb), nr ^ ANGARA_VC_NUM);
+	return ang_ring(fab, ang_node(fab, port->peer), port->far,
+			nr % ANGARA_VC_NUM);
 }
 
-/* Takes a node that nobody holds. */
+/* Takes a node that no view holds. */
 static void node_fence(struct ang_node *n)
 {
 	u64 old = READ_ONCE(n->sched);
@@ -172,9 +173,9 @@ void ang_recover_fence(struct ang_fabric *fab)
 {
 	u32 i;
 
-	for (i = 0; i < fab->topo.nodes; i++)
+	for (i = 0; i < fab->cfg.topo.routers; i++)
 		node_fence(ang_node(fab, i));
-	for (i = 0; i < fab->topo.nodes; i++) {
+	for (i = 0; i < fab->cfg.topo.routers; i++) {
 		struct ang_node *n = ang_node(fab, i);
 
 		while (n->torn && !node_note(fab, n))
@@ -202,8 +203,8 @@ void ang_recover_copy(void *to, const struct ang_fabric *from)
 	struct ang_fabric *fab = to;
 	u32 i;
 
-	memcpy(to, from, ang_fabric_size(&from->cfg));
-	for (i = 0; i < fab->topo.nodes; i++) {
+	memcpy(to, from, from->off_text + from->text_size + 1);
+	for (i = 0; i < fab->cfg.topo.routers; i++) {
 		struct ang_node *n = ang_node(fab, i);
 
 		if (n->torn)
@@ -254,7 +255,7 @@ static void rings_void(struct ang_fabric *fab, struct ang_node *n)
 		if (is_p2p(nr)) {
 			ring_void(fab, r);
 		} else if (n->torn) {
-			r->todo = 0;
+			r->todo = (struct ang_outs){ 0 };
 			ang_store_release(&r->head, r->tail);
 		}
 	}
@@ -265,16 +266,28 @@ static void ctx_reset(struct ang_fabric *fab, struct ang_node *n, u32 ctx)
 	struct ang_ctx *c = ang_ctx(fab, n, ctx);
 	const struct numbers kept = { .life = c->life, .opgen = c->opgen };
 
-	memset(ang_op(fab, n, c, 0), 0, fab->cfg.ops * sizeof(struct ang_op));
-	memset(c, 0, sizeof(*c));
+	memset(ang_op(n, c, 0), 0, fab->cfg.ops * sizeof(struct ang_op));
+	memset((char *)c + ANG_CTX_STATE, 0, sizeof(*c) - ANG_CTX_STATE);
 	/* One more may have begun. */
 	c->life = kept.life + 1U;
 	c->opgen = kept.opgen + 1U;
 }
 
-/* The life that was may have begun without its number. */
-static void tree_reset(struct ang_tree *t)
+static void pe_reset(struct ang_fabric *fab, struct ang_node *n)
 {
+	u32 i;
+
+	for (i = 0; i < fab->cfg.ctxs; i++)
+		ctx_reset(fab, n, i);
+	memset(ang_dom(fab, n, 0), 0, fab->cfg.ctxs * sizeof(struct ang_dom));
+}
+
+/* The life that was may have begun without its number. */
+static void tree_reset(struct ang_fabric *fab, struct ang_node *n, u32 tree)
+{
+	struct ang_tree *t = &n->tree[tree];
+
+	memset(ang_lives(fab, n, tree), 0, fab->nports * sizeof(u32));
 	memset((char *)t + ANG_TREE_LIFE, 0, sizeof(*t) - ANG_TREE_LIFE);
 	t->life += t->life == ~0U ? 2 : 1;
 }
@@ -284,12 +297,12 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 {
 	u32 i;
 
-	for (i = 0; i < fab->cfg.ctxs; i++)
-		ctx_reset(fab, n, i);
-	memset(ang_dom(fab, n, 0), 0, fab->cfg.ctxs * sizeof(struct ang_dom));
+	if (!ang_is_switch(fab, n))
+		pe_reset(fab, n);
 	for (i = 0; i < fab->cfg.trees; i++)
-		tree_reset(&n->tree[i]);
+		tree_reset(fab, n, i);
 	memset(n->fifo, 0, sizeof(n->fifo));
+	memset(&n->box, 0, sizeof(n->box));
 	memset(&n->adm, 0, sizeof(n->adm));
 	memset(n->db, 0, sizeof(n->db));
 	memset(n->reg, 0, sizeof(n->reg));
@@ -298,7 +311,11 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 	memset(n->buf_hint, 0, sizeof(n->buf_hint));
 	memset(&n->pass, 0, sizeof(n->pass));
 	n->enabled = 0;
+	n->resetting = 0;
 	n->db_admin = 0;
+	/* It asks again what this one was asked. */
+	if (ang_is_switch(fab, n))
+		ang_node(fab, n->keeper)->db_admin = 1;
 	n->buf_waiting = 0;
 	n->rx = 0;
 	n->timer = 0;
@@ -312,7 +329,7 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 	n->turn = 0;
 	n->first = 0;
 	n->refused = 0;
-	/* Who enables it is told anew. */
+	/* Once enabled, it reports losses anew. */
 	n->lost = 0;
 	n->losing = 0;
 	n->lost_at = 0;
@@ -324,35 +341,37 @@ static void refs_clear(struct ang_fabric *fab, struct ang_node *n)
 	memset((char *)n + fab->off_ref, 0, fab->bufs * sizeof(u32));
 }
 
-static void pkt_refs(struct ang_view *v, const struct ang_pkt *p, u32 todo)
+/* As many references as it owes outputs, one if that is not worked out. */
+static void pkt_refs(struct ang_view *v, const struct ang_pkt *p,
+		     const struct ang_outs *todo)
 {
 	if (p->type == ANG_PKT_VOID || !p->buf)
 		return;
-	ang_buf_share(v, p->buf, todo & ANG_OUT_VALID ?
-		      ang_count(todo & ~ANG_OUT_VALID) : 1);
+	ang_buf_share(v, p->buf,
+		      todo->valid ? ang_count(todo->links) + todo->pe : 1);
 }
 
 static void ring_refs(struct ang_view *v, const struct ang_ring *r)
 {
-	u32 todo = r->todo;
+	struct ang_outs todo = r->todo;
 	u32 at;
 
-	for (at = r->head; at != r->tail; at++, todo = 0)
-		pkt_refs(v, &r->pkt[at & (v->fab->cfg.depth - 1U)], todo);
+	for (at = r->head; at != r->tail; at++, todo.valid = 0)
+		pkt_refs(v, &r->pkt[at & (v->fab->cfg.depth - 1U)], &todo);
 }
 
 static void fifo_refs(struct ang_view *v, const struct ang_fifo *f)
 {
-	u32 todo = f->todo;
+	struct ang_outs todo = f->todo;
 	u32 at;
 
-	for (at = f->head; at != f->tail; at++, todo = 0)
-		pkt_refs(v, &f->pkt[at % ANG_FIFO], todo);
+	for (at = f->head; at != f->tail; at++, todo.valid = 0)
+		pkt_refs(v, &f->pkt[at % ANG_FIFO], &todo);
 }
 
 static void slot_refs(struct ang_view *v, const struct ang_slot *s)
 {
-	u32 held = ang_ordered(s->pkt.dtype, s->pkt.redop) ? s->held : 0;
+	u64 held = ang_ordered(s->pkt.dtype, s->pkt.redop) ? s->held : 0;
 	u64 buf = s->waiting;
 
 	ang_buf_share(v, s->pkt.buf, 1);
@@ -372,7 +391,7 @@ static void node_refs(struct ang_view *v, struct ang_node *n)
 		fifo_refs(v, &n->fifo[i]);
 	for (i = 0; i < v->fab->cfg.trees; i++)
 		for (k = 0; k < ANGARA_MAX_REDUCES; k++)
-			if (n->tree[i].slot[k].used)
+			if (n->tree[i].slot[k].pkt.npkts)
 				slot_refs(v, &n->tree[i].slot[k]);
 }
 
@@ -380,7 +399,7 @@ static void node_refs(struct ang_view *v, struct ang_node *n)
 static void node_tell(struct ang_view *v, struct ang_node *n)
 {
 	ang_fetch_or(&n->sched, ANG_SCHED_OWNED);
-	if (n->enabled)
+	if (n->enabled || ang_is_switch(v->fab, n))
 		ang_lost_act(v, n);
 	ang_ctx_publish(v, n);
 	ang_fetch_and(&n->sched, ~ANG_SCHED_OWNED);
@@ -391,11 +410,24 @@ static void each_node(struct ang_view *v, bool torn,
 {
 	u32 i;
 
-	for (i = 0; i < v->fab->topo.nodes; i++) {
+	for (i = 0; i < v->topo.routers; i++) {
 		struct ang_node *n = ang_node(v->fab, i);
 
 		if (n->torn == torn)
 			fn(v, n);
+	}
+}
+
+/* A node that forgets all has its switches forget. */
+static void kept_mark(struct ang_fabric *fab)
+{
+	u32 i;
+
+	for (i = fab->cfg.topo.nodes; i < fab->cfg.topo.routers; i++) {
+		struct ang_node *s = ang_node(fab, i);
+
+		if (ang_recover_torn(fab, s->keeper))
+			ang_recover_mark(fab, i);
 	}
 }
 
@@ -416,16 +448,17 @@ void ang_recover(struct ang_view *v)
 
 	/* This is no step, and ends when all is done. */
 	v->stop = ~0ULL;
+	kept_mark(fab);
 	each_node(v, true, torn_pass);
-	for (i = 0; i < fab->topo.nodes; i++)
+	for (i = 0; i < fab->cfg.topo.routers; i++)
 		rings_void(fab, ang_node(fab, i));
 	each_node(v, true, torn_reset);
 	each_node(v, false, node_tell);
-	for (i = 0; i < fab->topo.nodes; i++)
+	for (i = 0; i < fab->cfg.topo.routers; i++)
 		refs_clear(fab, ang_node(fab, i));
-	for (i = 0; i < fab->topo.nodes; i++)
+	for (i = 0; i < fab->cfg.topo.routers; i++)
 		node_refs(v, ang_node(fab, i));
 	ang_sched_all(v);
-	for (i = 0; i < fab->topo.nodes; i++)
+	for (i = 0; i < fab->cfg.topo.routers; i++)
 		WRITE_ONCE(ang_node(fab, i)->torn, 0);
 }

@@ -59,12 +59,12 @@ static bool straddles(struct ang_tree *t, const struct ang_pkt *p)
 	if (!t->in_flight)
 		return false;
 	for (i = 1; i < p->npkts; i++)
-		if (slot_of(t, p->seq + i)->used)
+		if (slot_of(t, p->seq + i)->pkt.npkts)
 			return true;
 	for (i = 1; i < ANGARA_MAX_REDUCES; i++) {
 		struct ang_slot *s = slot_of(t, p->seq - i);
 
-		if (s->used && p->seq - s->pkt.seq < s->pkt.npkts)
+		if (p->seq - s->pkt.seq < s->pkt.npkts)
 			return true;
 	}
 	return false;
@@ -77,7 +77,6 @@ static void slot_begin(struct ang_tree *t, struct ang_slot *s,
 	s->pkt = *p;
 	s->pkt.buf = 0;
 	s->pkt.off = 0;
-	s->used = 1;
 	s->left = t->places;
 	s->held = 0;
 	s->waiting = 0;
@@ -90,7 +89,7 @@ static void slot_begin(struct ang_tree *t, struct ang_slot *s,
 static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
 			   const struct ang_pkt *p)
 {
-	if (!s->used)
+	if (!s->pkt.npkts)
 		return straddles(t, p);
 	return !same(&s->pkt, p) || (p->off && s->pkt.off);
 }
@@ -99,22 +98,22 @@ static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
  * ang_reduce_take() - the Reducer takes a packet of a child or of the PE
  * @v: view
  * @n: node
- * @p: packet of a tree that is up; its payload reference goes with it
+ * @t: tree, which is up
+ * @p: packet of it; its payload reference goes with it
  * @dir: link that it came from, ANGARA_PORT_NONE if from the PE
  *
  * Participants that disagree take the tree down: which results belong together
  * cannot be told any more.  A second contribution from one place is dropped.
  */
-void ang_reduce_take(struct ang_view *v, struct ang_node *n,
+void ang_reduce_take(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 		     const struct ang_pkt *p, u32 dir)
 {
-	struct ang_tree *t = &n->tree[p->tree];
 	struct ang_slot *s = slot_of(t, p->seq);
-	u32 bit = ang_place_bit(v, n, p, dir);
+	u64 bit = ang_place_bit(v, n, p, dir);
 	bool first;
 
 	if (!ang_reduces_fit(p->seq, p->npkts, t->done) ||
-	    !((s->used ? s->left & ~s->held : t->places) & bit)) {
+	    !((s->pkt.npkts ? s->left & ~s->held : t->places) & bit)) {
 		ang_drop(v, n, p, ANGARA_DROP_ORDER, 1);
 		return;
 	}
@@ -127,7 +126,7 @@ void ang_reduce_take(struct ang_view *v, struct ang_node *n,
 		ang_tree_down(v, n, p->tree, ANGARA_ST_MISMATCH, culprit, 0);
 		return;
 	}
-	first = !s->used;
+	first = !s->pkt.npkts;
 	if (first)
 		slot_begin(t, s, p);
 	s->pkt.off |= p->off;
@@ -155,7 +154,7 @@ static bool result_send(struct ang_view *v, struct ang_node *n,
 	struct ang_pkt r = *p;
 	u32 dir;
 
-	if (p->dst_node >= v->fab->topo.nodes || !p->off ||
+	if (p->dst_node >= v->topo.nodes || !p->off ||
 	    ANG_TICKET_SLOT(p->off) >= v->fab->cfg.ops) {
 		ang_drop(v, n, p, ANGARA_DROP_TARGET, 1);
 		return true;
@@ -165,10 +164,10 @@ static bool result_send(struct ang_view *v, struct ang_node *n,
 	r.gen = ANG_TICKET_GEN(p->off);
 	r.slot = ANG_TICKET_SLOT(p->off);
 	r.off = 0;
-	dir = ang_topo_route(&v->fab->topo, n->id, p->dst_node);
+	dir = ang_topo_route(&v->topo, n->id, p->dst_node);
 	if (dir == ANGARA_PORT_NONE)
 		ang_result_p2p(v, n, &r);
-	else if (!ang_link_send(v, n, &r, dir, ANGARA_VC_RSP, false))
+	else if (!ang_link_send(v, n, &r, ANGARA_PORT_NONE, dir, ANGARA_VC_RSP))
 		return false;
 	p->type = ANG_PKT_RESULT;
 	return true;
@@ -180,7 +179,8 @@ static bool result_leaves(struct ang_view *v, struct ang_node *n,
 {
 	if (!t->row.is_root) {
 		if (t->up_credits < p->npkts ||
-		    !ang_link_send(v, n, p, t->row.to_root, ANGARA_VC_UP, false))
+		    !ang_link_send(v, n, p, ANGARA_PORT_NONE, t->row.to_root,
+				   ANGARA_VC_UP))
 			return false;
 		t->up_credits -= p->npkts;
 		return true;
@@ -205,7 +205,7 @@ static void credit_count(struct ang_view *v, struct ang_node *n,
 		t->next_result = t->done - MAX_AHEAD;
 	t->in_flight -= npkts;
 	t->cnt.reduce_results += npkts;
-	if (ang_links_down(&t->row) && due) {
+	if (t->row.ports && due) {
 		t->credit_pend++;
 		n->ctl_trees |= 1ULL << t->row.tree;
 	}
@@ -231,18 +231,18 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 	struct ang_tree *t = &n->tree[tree];
 	bool progress = false;
 
-	while (t->state == ANGARA_TREE_STATE_UP) {
+	while (t->in_flight && t->state == ANGARA_TREE_STATE_UP) {
 		struct ang_slot *s = slot_of(t, t->done);
 		u32 npkts = s->pkt.npkts;
 
-		if (!s->used || s->left)
+		if (!npkts || s->left)
 			break;
 		ang_work(v, ANG_WORK_PKT);
 		if (!result_leaves(v, n, t, &s->pkt))
 			return progress;
 		ang_trace_pkt(v, n, ANG_TR_RESULT, &s->pkt, ANGARA_PORT_NONE, 0,
 			      s->pkt.status);
-		s->used = 0;
+		s->pkt.npkts = 0;
 		credit_count(v, n, t, npkts);
 		progress = true;
 		if (ang_spent(v))
@@ -281,22 +281,22 @@ bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 	struct ang_pkt p;
 
 	if (t->abort_todo)
-		progress = ang_issue(v, n, &t->abort, &t->abort_todo,
-				     ANGARA_PORT_NONE);
+		progress = ang_issue_links(v, n, &t->abort, &t->abort_todo,
+					   ANGARA_PORT_NONE);
 	if (t->open_todo)
 		progress |= ang_open_issue(v, n, t);
 	if (!t->credit_todo && t->credit_pend) {
 		t->credit_cur = t->credit_pend;
 		t->credit_pend = 0;
-		t->credit_todo = ang_links_down(&t->row);
+		t->credit_todo = t->row.ports;
 		t->cnt.credits_sent += t->credit_cur;
 		ang_control_packet(n, t, ANG_PKT_CREDIT, &p);
 		ang_trace_pkt(v, n, ANG_TR_CREDIT, &p, 0, ANGARA_VC_DOWN, 0);
 	}
 	if (t->credit_todo) {
 		ang_control_packet(n, t, ANG_PKT_CREDIT, &p);
-		progress |= ang_issue(v, n, &p, &t->credit_todo,
-				      ANGARA_PORT_NONE);
+		progress |= ang_issue_links(v, n, &p, &t->credit_todo,
+					    ANGARA_PORT_NONE);
 	}
 	if (!t->abort_todo && !t->open_todo && !t->credit_todo &&
 	    !t->credit_pend)
@@ -359,9 +359,9 @@ void ang_reducer_flush(struct ang_view *v, struct ang_tree *t)
 	u32 i;
 
 	for (i = 0; i < ANGARA_MAX_REDUCES; i++) {
-		if (t->slot[i].used)
+		if (t->slot[i].pkt.npkts)
 			slot_flush(v, &t->slot[i]);
-		t->slot[i].used = 0;
+		t->slot[i].pkt.npkts = 0;
 	}
 	t->in_flight = 0;
 	t->credit_todo = 0;

@@ -8,8 +8,8 @@
  * node had sent it.  All that it waits for, room and buffers, wakes it as it
  * wakes any node, and ang_wake() tells the host.
  *
- * Who sends from there is not trusted.  Whatever a packet says that this
- * fabric would use without a look of its own is looked at here, once.
+ * Peers are not trusted.  Each field of a packet that this fabric would use
+ * without a check of its own is checked here, once.
  */
 #include "ang_int.h"
 
@@ -56,14 +56,38 @@ void ang_remote_set(struct ang_view *v, u32 node)
 	n->sched = ANG_SCHED_OWNED | ANG_SCHED_REMOTE;
 }
 
-u32 ang_remote_look(struct ang_view *v, u32 node)
+/* Is there a packet in ring @nr, which has a bit in @set? */
+static bool ring_holds(struct ang_view *v, struct ang_node *n, u32 set, u32 nr)
+{
+	return set >> (nr >> v->fab->ring_shift) & 1 &&
+	       ang_ring_head(v, ang_ring(v->fab, n, nr / ANGARA_VC_NUM,
+					 nr % ANGARA_VC_NUM));
+}
+
+void ang_remote_look(struct ang_view *v, u32 node)
 {
 	struct ang_node *n = ang_node(v->fab, node);
+	u32 rings = v->fab->nports * ANGARA_VC_NUM;
+	u32 set = n->rx;
+	u32 nr;
 
-	n->rx |= (u32)ang_fetch_and(&n->sched,
-				    ~(ANG_SCHED_RX | ANG_SCHED_WORK |
-				      ANG_SCHED_WOKEN));
-	return n->rx;
+	set |= (u32)ang_fetch_and(&n->sched, ~(ANG_SCHED_RX | ANG_SCHED_WORK |
+					       ANG_SCHED_WOKEN));
+	n->rx = 0;
+	for (nr = 0; nr < rings; nr++)
+		if (ring_holds(v, n, set, nr))
+			n->rx |= 1U << (nr >> v->fab->ring_shift);
+}
+
+u32 ang_remote_next(struct ang_view *v, u32 node, u32 from)
+{
+	struct ang_node *n = ang_node(v->fab, node);
+	u32 rings = v->fab->nports * ANGARA_VC_NUM;
+
+	for (; from < rings; from++)
+		if (ring_holds(v, n, n->rx, from))
+			return from;
+	return ANG_NONE;
 }
 
 const struct ang_pkt *ang_remote_head(struct ang_view *v, u32 node, u32 dir,
@@ -72,10 +96,8 @@ const struct ang_pkt *ang_remote_head(struct ang_view *v, u32 node, u32 dir,
 	struct ang_node *n = ang_node(v->fab, node);
 	struct ang_pkt *p = ang_ring_head(v, ang_ring(v->fab, n, dir, vc));
 
-	if (!p) {
-		n->rx &= ~(1U << (dir * ANGARA_VC_NUM + vc));
+	if (!p)
 		return NULL;
-	}
 	*data = p->buf ? ang_buf_data(v, p->buf) : NULL;
 	return p;
 }
@@ -83,10 +105,10 @@ const struct ang_pkt *ang_remote_head(struct ang_view *v, u32 node, u32 dir,
 void ang_remote_pop(struct ang_view *v, u32 node, u32 dir, u32 vc)
 {
 	struct ang_node *n = ang_node(v->fab, node);
-	struct ang_pkt *p = ang_ring_head(v, ang_ring(v->fab, n, dir, vc));
+	struct ang_ring *r = ang_ring(v->fab, n, dir, vc);
 
-	ang_buf_put(v, p->buf, 1);
-	ang_ring_pop(v, n, dir, vc);
+	ang_buf_put(v, ang_ring_at_head(v, r)->buf, 1);
+	ang_ring_pop(v, n, r, dir);
 }
 
 bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
@@ -96,14 +118,14 @@ bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
 }
 
 /*
- * Does a route lead from @at out in @dir?  The way there is not looked at: who
- * plays a router may as well send in the name of all whom it leads to.
+ * Does a route lead from @at out in @dir?  The way to @at is not checked: the peer
+ * that plays a router may as well send in the name of all nodes behind it.
  */
-static bool on_route(const struct ang_fabric *fab, u32 at, u32 dir,
+static bool on_route(const struct ang_view *v, u32 at, u32 dir,
 		     const struct ang_pkt *p)
 {
-	return p->dst_node < fab->topo.nodes &&
-	       ang_topo_route(&fab->topo, at, p->dst_node) == dir;
+	return p->dst_node < v->topo.nodes &&
+	       ang_topo_route(&v->topo, at, p->dst_node) == dir;
 }
 
 static const char *size_flaw(const struct ang_fabric *fab,
@@ -155,8 +177,8 @@ static const char *tree_flaw(const struct ang_fabric *fab,
 }
 
 /*
- * Fields that a process may fill as it likes, where nothing looks at them, are
- * not looked at here either: nobody shall break a link with them.
+ * Fields that a process fills and that the model does not use in a packet are not
+ * checked here: a process must not be able to break a link with them.
  */
 static const char *fields_flaw(const struct ang_fabric *fab,
 			       const struct ang_pkt *p, u32 has)
@@ -168,7 +190,9 @@ static const char *fields_flaw(const struct ang_fabric *fab,
 	/* But for a message that its sender gives up. */
 	if (p->status && kinds[p->type].vcs == VC(REQ) && !(has & TURN))
 		return "status: a request has none";
-	if (p->src_node >= fab->topo.nodes)
+	/* A switch sends credits and news of a tree; data begins at a node. */
+	if (p->src_node >= (has & (ROUTE | MANY) ? fab->cfg.topo.nodes :
+						   fab->cfg.topo.routers))
 		return "src_node: no such node";
 	if (p->slot >= fab->cfg.ops)
 		return "slot: out of range";
@@ -181,17 +205,18 @@ static const char *fields_flaw(const struct ang_fabric *fab,
 	return has & TREE ? tree_flaw(fab, p) : NULL;
 }
 
-const char *ang_remote_flaw(struct ang_fabric *fab, u32 node, u32 dir,
-			    u32 vc, const struct ang_pkt *p, u32 len)
+const char *ang_remote_flaw(struct ang_view *v, u32 node, u32 dir, u32 vc,
+			    const struct ang_pkt *p, u32 len)
 {
+	struct ang_fabric *fab = v->fab;
 	const char *flaw;
 	u32 has;
 	u32 to;
 
-	if (node >= fab->topo.nodes ||
+	if (node >= v->topo.routers ||
 	    ang_node(fab, node)->remote == ANG_REMOTE_NO)
 		return "node: not one of those that are played there";
-	to = ang_topo_neighbor(&fab->topo, node, dir);
+	to = ang_topo_neighbor(&v->topo, node, dir);
 	if (to == ANG_NONE || ang_node(fab, to)->remote != ANG_REMOTE_NO)
 		return "dir: no link to a node that is played here";
 	if (vc >= ANGARA_VC_NUM || p->type >= ANG_PKT_NUM ||
@@ -201,7 +226,7 @@ const char *ang_remote_flaw(struct ang_fabric *fab, u32 node, u32 dir,
 	flaw = fields_flaw(fab, p, has);
 	if (!flaw)
 		flaw = size_flaw(fab, p, has, len);
-	if (!flaw && has & ROUTE && !on_route(fab, node, dir, p))
+	if (!flaw && has & ROUTE && !on_route(v, node, dir, p))
 		flaw = "dst_node: no way there over this link";
 	return flaw;
 }

@@ -21,14 +21,13 @@ static inline u32 ang_lowest(u64 set)
 	return (u32)__builtin_ctzll(set);
 }
 
-/* __builtin_popcountll() may call into libgcc. */
-static inline u32 ang_count(u32 set)
+/* Members of a set.  __builtin_popcountll() may call into libgcc. */
+static inline u32 ang_count(u64 set)
 {
-	u32 n = 0;
-
-	for (; set; set &= set - 1)
-		n++;
-	return n;
+	set -= set >> 1 & 0x5555555555555555ULL;
+	set = (set & 0x3333333333333333ULL) + (set >> 2 & 0x3333333333333333ULL);
+	set = (set + (set >> 4)) & 0x0F0F0F0F0F0F0F0FULL;
+	return (u32)(set * 0x0101010101010101ULL >> 56);
 }
 
 static inline void ang_set_bit(u64 *words, u32 bit)
@@ -62,7 +61,7 @@ static inline u32 ang_ring_minus(u32 size, u32 from, u32 to)
 	return plus * 2 > size;
 }
 
-/** ang_route_coords() - ang_topo_route() for who knows the coordinates */
+/** ang_route_coords() - ang_topo_route() by coordinates */
 static inline u32 ang_route_coords(const struct ang_topo *topo, const u16 *from,
 				   const u16 *to)
 {
@@ -75,42 +74,45 @@ static inline u32 ang_route_coords(const struct ang_topo *topo, const u16 *from,
 	return ANGARA_PORT_NONE;
 }
 
-/** ang_straight() - does a packet from link @in that leaves by @out stay on its ring? */
+/** ang_straight() - torus: does a packet from port @in that leaves by @out stay on its ring? */
 static inline bool ang_straight(u32 in, u32 out)
 {
 	return in != ANGARA_PORT_NONE && out == (in ^ 1);
 }
 
-/** ang_room_needed() - places that must be free on a ring: bubble flow control */
-static inline u32 ang_room_needed(bool straight)
+/**
+ * ang_room_needed() - places that must be free behind a link
+ * @bubble: 1 on a torus, whose rings are kept from filling; else 0
+ * @straight: see ang_straight()
+ */
+static inline u32 ang_room_needed(u32 bubble, bool straight)
 {
-	return straight ? 1 : 2;
+	return straight ? 1 : 1 + bubble;
 }
 
-/** ang_links_down() - ports down of a row, in a model whose routers have few */
-static inline u32 ang_links_down(const struct angara_tree_row *row)
+/** ang_port_up() - the port up of a row as a set, empty at the root */
+static inline u64 ang_port_up(const struct angara_tree_row *row)
 {
-	return (u32)row->ports;
+	return row->is_root ? 0 : 1ULL << row->to_root;
 }
 
-/** ang_outs_down() - where a packet goes that comes down a tree */
-static inline u32 ang_outs_down(const struct angara_tree_row *row)
+/**
+ * ang_tree_places() - places of those that make a result
+ * @row: row
+ *
+ * Local participants have the first ones, then children by their port.
+ */
+static inline u64 ang_tree_places(const struct angara_tree_row *row)
 {
-	return ang_links_down(row) | (row->pe ? ANG_OUT_PE : 0);
+	u32 count = row->pe + row->port_sum;
+
+	return count ? ~0ULL >> (64 - count) : 0;
 }
 
-/** ang_pe_last() - outputs that may be served now: the PE when no other is left */
-static inline u32 ang_pe_last(u32 todo)
+/** ang_child_place() - place of the child beyond @port, as a set */
+static inline u64 ang_child_place(const struct angara_tree_row *row, u32 port)
 {
-	u32 links = todo & ~ANG_OUT_PE;
-
-	return links ? links : todo;
-}
-
-/** ang_tree_places() - places of those that make a result */
-static inline u32 ang_tree_places(const struct angara_tree_row *row)
-{
-	return ((1U << row->pe) - 1) | ang_links_down(row) << ANG_PLACE_DIRS;
+	return 1ULL << (row->pe + ang_count(row->ports & ((1ULL << port) - 1)));
 }
 
 /**

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Who advances which node.
+ * Which view advances which node.
  *
  * A node's sched word says whether it has work and whether a view holds it.
- * Who finds neither puts the node on the run queue of his own view, so a node
- * is on one queue at most, and whoever makes work for it while it is held
- * leaves that to the holder.  There are no locks.
+ * A thread that finds neither puts the node on the run queue of its own view, so
+ * a node is on one queue at most.  A thread that makes work for a node that is
+ * held leaves that work to the holder.  There are no locks.
  *
  * Memory order: ang_wake() is a full barrier after the caller's writes; taking
  * a node is one before its reads.  So either the holder sees the work, or the
@@ -13,8 +13,8 @@
  *
  * A timer runs out when its node's clock says so, or earlier: the functional
  * hosts have no time of their own, so when nothing else is left, and now and
- * then while there is, a node's clock jumps to what it waits for.  Those who
- * wait for credits thus never wait for others to become idle.
+ * then while there is, a node's clock jumps to what it waits for.  So a wait for
+ * credits never lasts until other nodes become idle.
  */
 #include "ang_int.h"
 
@@ -137,7 +137,7 @@ void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline)
 }
 
 /**
- * ang_timer_expire() - time is up, or nobody has anything else to wait for
+ * ang_timer_expire() - time is up, or nothing else is left to wait for
  * @v: view
  * @n: node
  *
@@ -257,24 +257,25 @@ bool ang_view_busy(const struct ang_view *v)
 
 /**
  * ang_sched_all() - queue every node, with all its rings and its timer
- * @v: view; nobody else has one with a node on it, nobody holds a node
+ * @v: view; no other has a node on its queue, and no node is held
  */
 void ang_sched_all(struct ang_view *v)
 {
-	u32 rings = 2 * v->fab->topo.ndims * ANGARA_VC_NUM;
+	u32 rings = v->fab->nports * ANGARA_VC_NUM;
+	u64 all = (1ULL << (((rings - 1) >> v->fab->ring_shift) + 1)) - 1;
 	u32 id;
 
 	v->runq.head = ANG_NONE;
 	v->timers.head = ANG_NONE;
-	for (id = 0; id < v->fab->topo.nodes; id++) {
+	for (id = 0; id < v->topo.routers; id++) {
 		struct ang_node *n = ang_node(v->fab, id);
 		u64 keep = READ_ONCE(n->sched) &
 			   (ANG_SCHED_FIRE | ANG_SCHED_LOOK);
 
 		if (n->timer)
 			keep |= ANG_SCHED_TIMER;
-		WRITE_ONCE(n->sched, keep | ((1ULL << rings) - 1) |
-			   ANG_SCHED_WORK | ANG_SCHED_WOKEN);
+		WRITE_ONCE(n->sched, keep | all | ANG_SCHED_WORK |
+			   ANG_SCHED_WOKEN);
 		list_push(v->fab, &v->runq, id);
 		if (n->timer)
 			timer_push(v->fab, &v->timers, id);
@@ -287,6 +288,7 @@ void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
 	v->fab = mem;
 	v->ops = ops;
 	v->host = host;
+	v->topo = ang_fab_topo(mem);
 	v->runq.head = ANG_NONE;
 	v->runq.tail = ANG_NONE;
 	v->timers = v->runq;

@@ -10,7 +10,7 @@
  * until the receiver's READY, and asks again.  If it takes several trains, the
  * others go when the answer to the first tells the place.
  *
- * A receiver that has reserved room, or given somebody the turn, relies on an
+ * A receiver that has reserved room, or given a node the turn, relies on an
  * end.  When a context ends in between, its operation stays behind as a ghost:
  * it has nothing to do with the context any more than the slot that it takes,
  * says that nothing will come, and is gone with the answer.
@@ -20,27 +20,27 @@
 static u64 op_bit(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		  const struct ang_op *op)
 {
-	return 1ULL << ang_op_slot(v->fab, n, c, op);
+	return 1ULL << ang_op_slot(n, c, op);
 }
 
 static void go(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	       struct ang_op *op)
 {
 	c->p2p_tx |= op_bit(v, n, c, op);
-	ang_set_bit(n->tx, ang_ctx_id(v->fab, n, c));
+	ang_set_bit(n->tx, c->id);
 }
 
 /** ang_send_start() - a message gets in line */
 void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)
 {
-	u32 slot = ang_op_slot(v->fab, n, c, op);
+	u32 slot = ang_op_slot(n, c, op);
 	u64 set;
 
 	op->sink_key = c->pkey;
 	op->rkey = c->job;
 	for (set = c->sends; set; set &= set - 1) {
-		struct ang_op *o = ang_op(v->fab, n, c, ang_lowest(set));
+		struct ang_op *o = ang_op(n, c, ang_lowest(set));
 
 		ang_work(v, ANG_WORK_LOOK);
 		if (!o->next && o->dst_node == op->dst_node &&
@@ -58,12 +58,12 @@ void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		  struct ang_op *op)
 {
-	u32 slot = ang_op_slot(v->fab, n, c, op);
+	u32 slot = ang_op_slot(n, c, op);
 	u64 set;
 
 	c->sends &= ~(1ULL << slot);
 	for (set = c->sends; set; set &= set - 1) {
-		struct ang_op *o = ang_op(v->fab, n, c, ang_lowest(set));
+		struct ang_op *o = ang_op(n, c, ang_lowest(set));
 
 		ang_work(v, ANG_WORK_LOOK);
 		if (o->next == slot + 1) {
@@ -72,7 +72,7 @@ void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		}
 	}
 	if (op->next)
-		go(v, n, c, ang_op(v->fab, n, c, op->next - 1U));
+		go(v, n, c, ang_op(n, c, op->next - 1U));
 }
 
 /* Return: false if there is no payload buffer now. */
@@ -179,7 +179,7 @@ void ang_send_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	u64 set;
 
 	for (set = c->ghosts; set; set &= set - 1) {
-		struct ang_op *op = ang_op(v->fab, n, c, ang_lowest(set));
+		struct ang_op *op = ang_op(n, c, ang_lowest(set));
 
 		if (ang_lost_between(v, n->id, op->dst_node) == ANG_NONE)
 			continue;
@@ -261,7 +261,7 @@ void ang_send_ready(struct ang_view *v, struct ang_node *n,
 
 		ang_work(v, ANG_WORK_LOOK);
 		for (set = c->alive ? c->sends : 0; set; set &= set - 1) {
-			struct ang_op *op = ang_op(v->fab, n, c,
+			struct ang_op *op = ang_op(n, c,
 						   ang_lowest(set));
 
 			ang_work(v, ANG_WORK_LOOK);

@@ -1,110 +1,206 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The torus: node numbers, neighbours, dimension-order routes.
+ * Topologies: descriptions, tables, and what is common to all kinds.
  */
-#include "ang_rules.h"
+#include "ang_topo_int.h"
 
-/* Reads 1..65535.  Return: what follows it, NULL if there is no such number. */
-static const char *parse_size(const char *text, u16 *size)
+/* How a description begins, and what its kind knows. */
+static const struct {
+	const char *name;
+	const struct ang_topo_ops *ops;
+} kinds[ANG_TOPO_KINDS] = {
+	[ANG_TOPO_TORUS] = { "torus:", &ang_topo_torus },
+	[ANG_TOPO_MESH] = { "mesh:", &ang_topo_mesh },
+	[ANG_TOPO_HYPERCUBE] = { "hypercube:", &ang_topo_hypercube },
+	[ANG_TOPO_MKNS] = { "mkns:", &ang_topo_mkns },
+	[ANG_TOPO_KNS] = { "kns:", &ang_topo_mkns },
+	[ANG_TOPO_FATTREE] = { "fattree:", &ang_topo_fattree },
+	[ANG_TOPO_GRAPH] = { "graph ", &ang_topo_graph },
+};
+
+static const struct ang_topo_ops *topo_ops(const struct ang_topo *topo)
 {
+	return kinds[topo->kind].ops;
+}
+
+#define TOPO_DIGITS	10	/* of a number, zeros in front included */
+
+/* Reads 1..@max.  Return: what follows it, NULL if there is no such number. */
+const char *ang_topo_number(const char *text, u32 max, u32 *value)
+{
+	const char *start = text;
 	u32 val = 0;
 
-	if (*text < '0' || *text > '9')
-		return NULL;
 	while (*text >= '0' && *text <= '9') {
+		if (text - start == TOPO_DIGITS)
+			return NULL;
 		val = 10 * val + (u32)(*text++ - '0');
-		if (val > 0xFFFF)
+		if (val > max)
 			return NULL;
 	}
-	*size = (u16)val;
+	*value = val;
 	return val ? text : NULL;
 }
 
-u32 ang_topo_parse(const char *text, u16 *dims)
+/* Reads sizes joined by "x".  Return: what follows them; *@n: how many. */
+static const char *topo_read_sizes(const char *text, u16 *dims, u32 max, u32 *n)
 {
-	u32 n = 0;
-	u16 size;
+	u32 size;
 
-	for (;;) {
-		text = parse_size(text, &size);
+	for (*n = 0;; text++) {
+		text = ang_topo_number(text, 0xFFFF, &size);
 		if (!text)
-			return 0;
-		if (n < ANG_MAX_DIMS)
-			dims[n] = size;
-		n++;
-		if (!*text)
-			return n;
-		if (*text++ != 'x')
-			return 0;
+			return NULL;
+		if (*n < max)
+			dims[*n] = (u16)size;
+		++*n;
+		if (*text != 'x')
+			return text;
 	}
 }
 
-u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims)
+u32 ang_topo_parse(const char *text, u16 *dims, u32 max)
+{
+	u32 n;
+
+	text = topo_read_sizes(text, dims, max, &n);
+	return text && !*text ? n : 0;
+}
+
+u32 ang_topo_count(struct ang_topo *topo)
 {
 	u32 nodes = 1;
 	u32 d;
 
-	if (!ndims || ndims > ANG_MAX_DIMS)
-		return 0;
-	for (d = 0; d < ANG_MAX_DIMS; d++) {
-		u32 size = d < ndims ? dims[d] : 1;
-
-		if (!size || size > ANG_MAX_NODES / nodes)
+	for (d = 0; d < topo->ndims; d++) {
+		if (!topo->dims[d] || topo->dims[d] > ANG_TOPO_NODES / nodes)
 			return 0;
-		topo->dims[d] = (u16)size;
-		nodes *= size;
+		nodes *= topo->dims[d];
 	}
-	topo->ndims = ndims;
 	topo->nodes = nodes;
 	return nodes;
 }
 
-static const char torus[] = "torus:";
+/* Sizes of a kind with at most @max dimensions. */
+const char *ang_topo_sizes(const char *text, struct ang_topo *topo, u32 max,
+			   struct ang_topo_why *why)
+{
+	u32 n;
+
+	text = topo_read_sizes(text, topo->dims, max, &n);
+	if (!text) {
+		why->what = "sizes: must be numbers from 1 to 65535, joined by 'x'";
+		return NULL;
+	}
+	if (n > max) {
+		why->what = "sizes: too many dimensions";
+		return NULL;
+	}
+	topo->ndims = (u8)n;
+	if (!ang_topo_count(topo)) {
+		why->what = "sizes: more than 1048576 nodes";
+		return NULL;
+	}
+	topo->routers = topo->nodes;
+	return text;
+}
+
+/* What follows @name in @text; NULL if it begins otherwise. */
+static const char *topo_after(const char *text, const char *name)
+{
+	while (*name)
+		if (*text++ != *name++)
+			return NULL;
+	return text;
+}
+
+u32 ang_topo_read(struct ang_topo *topo, const char *text, struct ang_topo_why *why)
+{
+	u32 kind;
+
+	memset(topo, 0, sizeof(*topo));
+	memset(why, 0, sizeof(*why));
+	for (kind = 0; kind < ANG_TOPO_KINDS; kind++) {
+		const char *rest = topo_after(text, kinds[kind].name);
+
+		/* Sizes alone are those of a torus. */
+		if (kind == ANG_TOPO_TORUS && *text >= '0' && *text <= '9')
+			rest = text;
+		if (!rest)
+			continue;
+		topo->kind = (u8)kind;
+		rest = kinds[kind].ops->read(topo, rest, why);
+		if (!rest)
+			return 0;
+		if (*rest == '\n')
+			rest++;
+		if (!*rest)
+			return topo->nodes;
+		why->what = "description: goes on where it should end";
+		return 0;
+	}
+	why->what = "kind: unknown; there are torus, mesh, hypercube, mkns, kns, fattree, graph";
+	return 0;
+}
+
+char *ang_topo_put_number(char *text, u32 value)
+{
+	u32 ten = 1;
+
+	while (value / ten > 9)
+		ten *= 10;
+	for (; ten; ten /= 10)
+		*text++ = (char)('0' + value / ten % 10);
+	return text;
+}
 
 u32 ang_topo_describe(const struct ang_topo *topo, char *text)
 {
+	const struct ang_topo_ops *ops = topo_ops(topo);
+	const char *name = kinds[topo->kind].name;
 	char *at = text;
-	u32 d, ten;
+	u32 d;
 
-	for (d = 0; torus[d]; d++)
-		*at++ = torus[d];
-	for (d = 0; d < topo->ndims; d++) {
+	if (topo->kind == ANG_TOPO_GRAPH)
+		return 0;
+	while (*name)
+		*at++ = *name++;
+	for (d = 0; d < topo->ndims && !topo->levels; d++) {
 		if (d)
 			*at++ = 'x';
-		for (ten = 10000; ten > topo->dims[d]; ten /= 10)
-			;
-		for (; ten; ten /= 10)
-			*at++ = (char)('0' + topo->dims[d] / ten % 10);
+		at = ang_topo_put_number(at, topo->dims[d]);
 	}
+	if (ops->tail)
+		at = ops->tail(topo, at);
 	*at++ = '\n';
 	*at = 0;
 	return (u32)(at - text);
 }
 
-u32 ang_topo_read(struct ang_topo *topo, const char *text)
+u32 ang_topo_init(struct ang_topo *topo, u32 ndims, const u16 *dims)
 {
-	char sizes[ANG_TOPO_TEXT];
-	u16 dims[ANG_MAX_DIMS];
-	u32 n;
+	u32 d;
 
-	for (n = 0; torus[n]; n++)
-		if (*text++ != torus[n])
-			return 0;
-	for (n = 0; text[n] && text[n] != '\n'; n++) {
-		if (n == sizeof(sizes) - 1)
-			return 0;
-		sizes[n] = text[n];
-	}
-	sizes[n] = 0;
-	n = ang_topo_parse(sizes, dims);
-	return n ? ang_topo_init(topo, n, dims) : 0;
+	memset(topo, 0, sizeof(*topo));
+	if (!ndims || ndims > ANG_MAX_DIMS)
+		return 0;
+	for (d = 0; d < ndims; d++)
+		topo->dims[d] = dims[d];
+	topo->kind = ANG_TOPO_TORUS;
+	topo->ndims = (u8)ndims;
+	topo->nports = (u8)(2 * ndims);
+	topo->routers = ang_topo_count(topo);
+	return topo->routers;
 }
 
 void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord)
 {
-	u32 d;
+	bool most = topo_ops(topo)->most_first;
+	u32 i;
 
-	for (d = 0; d < ANG_MAX_DIMS; d++) {
+	for (i = 0; i < topo->ndims; i++) {
+		u32 d = most ? topo->ndims - 1U - i : i;
+
 		coord[d] = (u16)(node % topo->dims[d]);
 		node /= topo->dims[d];
 	}
@@ -112,48 +208,202 @@ void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord)
 
 u32 ang_topo_node(const struct ang_topo *topo, const u16 *coord)
 {
+	bool most = topo_ops(topo)->most_first;
 	u32 node = 0;
-	u32 d;
+	u32 i;
 
-	for (d = topo->ndims; d-- > 0;)
+	for (i = topo->ndims; i-- > 0;) {
+		u32 d = most ? topo->ndims - 1U - i : i;
+
 		node = node * topo->dims[d] + coord[d];
+	}
 	return node;
 }
 
-u32 ang_topo_neighbor(const struct ang_topo *topo, u32 node, u32 dir)
+static u64 topo_align(u64 size)
 {
-	u16 coord[ANG_MAX_DIMS];
-	u32 d = dir / 2;
-	u32 size;
-
-	if (d >= topo->ndims || topo->dims[d] < 2)
-		return ANG_NONE;
-	size = topo->dims[d];
-	ang_topo_coord(topo, node, coord);
-	coord[d] = (u16)((coord[d] + (dir & 1 ? size - 1 : 1)) % size);
-	return ang_topo_node(topo, coord);
+	return (size + 7) & ~7ULL;
 }
 
-u32 ang_topo_peer(const struct ang_topo *topo, u32 node, u32 port, u32 *peer_port)
+/* Return: bytes of the table, which is @t but for the arrays. */
+static u64 topo_layout(const struct ang_topo *topo, struct ang_topo_table *t)
 {
-	if (peer_port)
-		*peer_port = port ^ 1;
-	return ang_topo_neighbor(topo, node, port);
-}
-
-u32 ang_topo_route(const struct ang_topo *topo, u32 node, u32 dst)
-{
+	u64 at = sizeof(*t);
 	u32 d;
 
+	memset(t, 0, sizeof(*t));
+	t->nports = topo->nports;
+	at += (u64)topo->routers * topo->nports * sizeof(struct ang_topo_end);
+	t->off_digit = at;
+	at = topo_align(at + (u64)topo->nodes * topo->ndims * sizeof(u16));
+	t->off_regs = at;
+	t->stride = (u32)sizeof(struct ang_topo_regs);
 	for (d = 0; d < topo->ndims; d++) {
-		u32 size = topo->dims[d];
-		u32 from = node % size;
-		u32 to = dst % size;
-
-		if (from != to)
-			return 2 * d + ang_ring_minus(size, from, to);
-		node /= size;
-		dst /= size;
+		t->exits[d] = t->stride;
+		t->stride += topo->dims[d];
 	}
+	t->stride = (u32)topo_align(t->stride);
+	t->off_extra = at + (u64)topo->routers * t->stride;
+	at = t->off_extra;
+	if (topo->kind == ANG_TOPO_GRAPH)
+		at = topo_align(at + ang_topo_graph_extra(topo));
+	return at;
+}
+
+u64 ang_topo_table_size(const struct ang_topo *topo)
+{
+	struct ang_topo_table t;
+
+	return topo_layout(topo, &t);
+}
+
+static const u16 *topo_digits(const struct ang_topo *topo, u32 node)
+{
+	const struct ang_topo_table *t = topo->table;
+
+	return (const u16 *)((const u8 *)t + t->off_digit) + (u64)node * topo->ndims;
+}
+
+static const struct ang_topo_regs *topo_regs(const struct ang_topo_table *t, u32 router)
+{
+	return (const struct ang_topo_regs *)
+		((const u8 *)t + t->off_regs + (u64)router * t->stride);
+}
+
+/* May @value of digit @by be met where digit @digit differs? */
+static bool topo_occurs(const struct ang_topo_regs *regs, u32 digit, u32 value)
+{
+	return regs->by[digit] != digit || regs->own[digit] != value;
+}
+
+void ang_topo_fill_router(const struct ang_topo *topo, void *table, u32 router)
+{
+	const struct ang_topo_ops *ops = topo_ops(topo);
+	struct ang_topo_table *t = table;
+	u8 *at = (u8 *)t + t->off_regs + (u64)router * t->stride;
+	struct ang_topo_regs *regs = (struct ang_topo_regs *)at;
+	u32 port, d, value;
+
+	if (ops->fill)
+		return;
+	for (port = 0; port < topo->nports; port++) {
+		struct ang_topo_end *end = &t->end[router * topo->nports + port];
+
+		end->port = ANGARA_PORT_NONE;
+		end->router = ops->peer(topo, router, port, &end->port);
+	}
+	memset(regs, 0, sizeof(*regs));
+	ops->regs(topo, router, regs);
+	for (d = 0; d < topo->ndims; d++)
+		for (value = 0; value < topo->dims[regs->by[d]]; value++)
+			at[t->exits[d] + value] = (u8)(topo_occurs(regs, d, value) ?
+				ops->exit(topo, router, d, value) : ANGARA_PORT_NONE);
+}
+
+bool ang_topo_fill_begin(const struct ang_topo *topo, const char *text, void *table,
+			 struct ang_topo_why *why)
+{
+	struct ang_topo_table *t = table;
+	u32 i;
+
+	memset(why, 0, sizeof(*why));
+	topo_layout(topo, t);
+	for (i = 0; i < topo->nodes; i++)
+		ang_topo_coord(topo, i, (u16 *)((u8 *)t + t->off_digit) +
+					(u64)i * topo->ndims);
+	return !topo_ops(topo)->fill || topo_ops(topo)->fill(topo, text, t, why);
+}
+
+u32 ang_topo_fill(struct ang_topo *topo, const char *text, void *table,
+		  struct ang_topo_why *why)
+{
+	u32 i;
+
+	if (!ang_topo_fill_begin(topo, text, table, why))
+		return 0;
+	for (i = 0; i < topo->routers; i++)
+		ang_topo_fill_router(topo, table, i);
+	topo->table = table;
+	return topo->nodes;
+}
+
+u32 ang_topo_peer(const struct ang_topo *topo, u32 router, u32 port, u32 *far)
+{
+	const struct ang_topo_table *t = topo->table;
+	const struct ang_topo_end *end;
+	u32 none;
+
+	if (port >= topo->nports)
+		return ANG_NONE;
+	if (!t)
+		return topo_ops(topo)->peer(topo, router, port, far ? far : &none);
+	end = &t->end[router * t->nports + port];
+	if (far)
+		*far = end->port;
+	return end->router;
+}
+
+/* The same without a table. */
+static u32 topo_find_route(const struct ang_topo *topo, u32 router, u32 dst)
+{
+	const struct ang_topo_ops *ops = topo_ops(topo);
+	struct ang_topo_regs regs;
+	u16 to[ANG_TOPO_DIMS];
+	u32 d;
+
+	memset(&regs, 0, sizeof(regs));
+	ops->regs(topo, router, &regs);
+	ang_topo_coord(topo, dst, to);
+	for (d = 0; d < topo->ndims; d++)
+		if (regs.own[d] != to[d])
+			return ops->exit(topo, router, d, to[regs.by[d]]);
 	return ANGARA_PORT_NONE;
+}
+
+u32 ang_topo_route(const struct ang_topo *topo, u32 router, u32 dst)
+{
+	const struct ang_topo_table *t = topo->table;
+	const struct ang_topo_regs *regs;
+	const u16 *to;
+	u32 d;
+
+	if (!t)
+		return topo_find_route(topo, router, dst);
+	regs = topo_regs(t, router);
+	to = topo_digits(topo, dst);
+	for (d = 0; d < topo->ndims; d++)
+		if (regs->own[d] != to[d])
+			return ((const u8 *)regs)[t->exits[d] + to[regs->by[d]]];
+	return ANGARA_PORT_NONE;
+}
+
+u32 ang_topo_class(const struct ang_topo *topo, u32 router, u32 port)
+{
+	return topo_ops(topo)->class(topo, router, port);
+}
+
+bool ang_topo_turn(const struct ang_topo *topo, u32 router, u32 in, u32 out)
+{
+	const struct ang_topo_ops *ops = topo_ops(topo);
+	u32 from, far;
+
+	if (in == ANGARA_PORT_NONE)
+		return true;
+	if (in == out)
+		return false;
+	if (topo->kind == ANG_TOPO_TORUS && ang_straight(in, out))
+		return true;
+	from = ang_topo_peer(topo, router, in, &far);
+	return ops->class(topo, router, out) > ops->class(topo, from, far);
+}
+
+u32 ang_topo_longest(const struct ang_topo *topo)
+{
+	return topo_ops(topo)->longest(topo);
+}
+
+u32 ang_topo_keeper(const struct ang_topo *topo, u32 router)
+{
+	return ang_topo_is_switch(topo, router) ?
+	       topo_ops(topo)->keeper(topo, router) : router;
 }

@@ -3,38 +3,38 @@
  * Rules of collective trees (document 000, section 2).
  *
  * 1. There is exactly one root.
- * 2. Where a row has a port down, the node that the port is joined to is in the
- *    tree, and its port up is the one at the far end.
+ * 2. Where a row has a port down, the router that the port is joined to is in
+ *    the tree, and its port up is the one at the far end.
  * 3. Every row is reached from the root.
- * 4. A fabric may have a rule of its own.  That of a torus is the order of
- *    dimensions: ports down are of dimensions behind that of the port up, or
- *    straight on.
- *
- * All but the fourth know nodes and ports, and ask ang_topo_peer() what is
- * joined to what.
+ * 4. From the port up to a port down a packet may turn (ang_topo_turn()): on a
+ *    torus ports down are of dimensions behind that of the port up, or straight
+ *    on; elsewhere channels down are of higher classes than that from above.
+ *    What goes up has channels of its own, in the reverse order.
  */
 #include "ang_model.h"
 
-static bool port_exists(const struct ang_topo *topo, u32 port)
+static bool port_exists(const struct ang_topo *topo, u32 router, u32 port)
 {
-	return ang_topo_peer(topo, 0, port, NULL) != ANG_NONE;
+	return ang_topo_peer(topo, router, port, NULL) != ANG_NONE;
 }
 
-/* The rule of a torus: ports down that it allows. */
-static u64 torus_ports_down(const struct ang_topo *topo,
-			    const struct angara_tree_row *row)
+/* May all that comes down leave by the ports down of a row? */
+static bool turns_ok(const struct ang_topo *topo, u32 router,
+		     const struct angara_tree_row *row)
 {
-	u64 all = (1ULL << (2 * topo->ndims)) - 1;
-	u32 dim;
+	u64 set;
 
 	if (row->is_root)
-		return all;
-	dim = row->to_root / 2U;
-	return (all & ~((1ULL << (2 * dim + 2)) - 1)) | 1ULL << (row->to_root ^ 1);
+		return true;
+	for (set = row->ports; set; set &= set - 1)
+		if (!ang_topo_turn(topo, router, row->to_root,
+				   (u32)__builtin_ctzll(set)))
+			return false;
+	return true;
 }
 
 /* What is wrong with the fields of a row, or NULL. */
-static const char *fields_flaw(const struct ang_topo *topo,
+static const char *fields_flaw(const struct ang_topo *topo, u32 router,
 			       const struct angara_tree_row *row)
 {
 	u32 count = 0;
@@ -52,40 +52,49 @@ static const char *fields_flaw(const struct ang_topo *topo,
 		return "to_root: the root has no port up";
 	if (!row->is_root && row->to_root == ANGARA_PORT_NONE)
 		return "to_root: is needed where the node is not the root";
-	if (!row->is_root && !port_exists(topo, row->to_root))
+	if (!row->is_root && !port_exists(topo, router, row->to_root))
 		return "to_root: there is no such port";
 	for (set = row->ports; set; set &= set - 1) {
-		if (!port_exists(topo, (u32)__builtin_ctzll(set)))
+		if (!port_exists(topo, router, (u32)__builtin_ctzll(set)))
 			return "ports: there is no such port";
 		count++;
 	}
 	if (count != row->port_sum)
 		return "port_sum: is not how many ports there are";
+	if (count + row->pe > ANG_MAX_PLACES)
+		return "pe: with all ports down, more than a Reducer combines";
+	if (row->pe && ang_topo_is_switch(topo, router))
+		return "pe: a switch has no participants";
 	if (!count && !row->pe)
 		return "pe: nobody to wait for, on a node that leads nowhere";
 	return NULL;
 }
 
-u32 ang_tree_row_flaw(const struct ang_topo *topo,
+u32 ang_tree_row_flaw(const struct ang_topo *topo, u32 router,
 		      const struct angara_tree_row *row, const char **flaw)
 {
-	*flaw = fields_flaw(topo, row);
+	bool torus = topo->kind == ANG_TOPO_TORUS;
+
+	*flaw = fields_flaw(topo, router, row);
 	if (*flaw)
 		return ANGARA_TREE_RULE_FIELD;
-	if (!(row->ports & ~torus_ports_down(topo, row)))
+	if (turns_ok(topo, router, row))
 		return 0;
-	*flaw = "ports: a port down is out of the torus' order of dimensions";
-	if (!row->is_root && row->ports & 1ULL << row->to_root)
+	if (row->ports >> row->to_root & 1)
 		*flaw = "ports: contains the port up";
-	return ANGARA_TREE_RULE_TORUS;
+	else if (torus)
+		*flaw = "ports: a port down is out of the torus' order of dimensions";
+	else
+		*flaw = "ports: a port down is out of the fabric's order of channels";
+	return torus ? ANGARA_TREE_RULE_TORUS : ANGARA_TREE_RULE_ORDER;
 }
 
-u32 ang_tree_row_check(const struct ang_topo *topo,
+u32 ang_tree_row_check(const struct ang_topo *topo, u32 router,
 		       const struct angara_tree_row *row)
 {
 	const char *flaw;
 
-	return ang_tree_row_flaw(topo, row, &flaw);
+	return ang_tree_row_flaw(topo, router, row, &flaw);
 }
 
 static bool in_tree(const struct angara_tree_row *row)
@@ -175,10 +184,10 @@ static bool is_orphan(const struct ang_topo *topo,
 static u32 first_unreached(const struct ang_topo *topo,
 			   const struct angara_tree_row *rows, u32 root)
 {
-	u32 low = 0, high = topo->nodes - 1;
+	u32 low = 0, high = topo->routers - 1;
 	u32 node;
 
-	for (node = 0; node < topo->nodes; node++)
+	for (node = 0; node < topo->routers; node++)
 		if (is_orphan(topo, rows, node))
 			return node;
 	while (low < high) {
@@ -202,7 +211,7 @@ u32 ang_tree_check(const struct ang_topo *topo,
 
 	*count = 0;
 	*bad = 0;
-	for (node = 0; node < topo->nodes; node++) {
+	for (node = 0; node < topo->routers; node++) {
 		if (!in_tree(&rows[node]))
 			continue;
 		++*count;
@@ -212,18 +221,18 @@ u32 ang_tree_check(const struct ang_topo *topo,
 			if (++roots > 1)
 				return ANGARA_TREE_RULE_ROOT;
 		}
-		rule = ang_tree_row_check(topo, &rows[node]);
+		rule = ang_tree_row_check(topo, node, &rows[node]);
 		if (rule)
 			return rule;
 	}
 	if (roots != 1)
 		return ANGARA_TREE_RULE_ROOT;
-	for (node = 0; node < topo->nodes && !rule; node++) {
+	for (node = 0; node < topo->routers && !rule; node++) {
 		*bad = node;
 		if (in_tree(&rows[node]))
 			rule = links_check(topo, rows, node);
 	}
-	if (rule || reached(topo, rows, root, topo->nodes) == *count)
+	if (rule || reached(topo, rows, root, topo->routers) == *count)
 		return rule;
 	*bad = first_unreached(topo, rows, root);
 	return ANGARA_TREE_RULE_REACH;

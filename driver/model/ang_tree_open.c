@@ -29,26 +29,16 @@
  */
 #include "ang_int.h"
 
-static bool open_is_parent(const struct ang_tree *t, u32 dir)
+static void open_tell(struct ang_node *n, struct ang_tree *t, u64 ports)
 {
-	return !t->row.is_root && dir == t->row.to_root;
-}
-
-static void open_tell(struct ang_node *n, struct ang_tree *t, u32 outs)
-{
-	t->open_todo |= outs;
+	t->open_todo |= ports;
 	if (t->open_todo)
 		n->ctl_trees |= 1ULL << t->row.tree;
 }
 
-static u32 open_output(const struct ang_tree *t, u32 dir)
-{
-	return open_is_parent(t, dir) ? ANG_OUT_UP(dir) : 1U << dir;
-}
-
 static bool open_whole(const struct ang_tree *t)
 {
-	return t->whole == ang_links_down(&t->row);
+	return t->whole == t->row.ports;
 }
 
 static void open_tree(struct ang_node *n, struct ang_tree *t)
@@ -56,7 +46,7 @@ static void open_tree(struct ang_node *n, struct ang_tree *t)
 	if (t->open)
 		return;
 	t->open = 1;
-	open_tell(n, t, ang_links_down(&t->row));
+	open_tell(n, t, t->row.ports);
 }
 
 /* All children are whole: the root opens the tree, others tell their parent. */
@@ -67,35 +57,35 @@ static void open_whole_tell(struct ang_node *n, struct ang_tree *t)
 	if (t->row.is_root)
 		open_tree(n, t);
 	else
-		open_tell(n, t, ANG_OUT_UP(t->row.to_root));
+		open_tell(n, t, ang_port_up(&t->row));
 }
 
 /** ang_open_start() - a row has been set: tell its neighbors */
 void ang_open_start(struct ang_node *n, struct ang_tree *t)
 {
-	u32 outs = ang_links_down(&t->row);
-
-	if (!t->row.is_root)
-		outs |= ANG_OUT_UP(t->row.to_root);
-	open_tell(n, t, outs);
+	open_tell(n, t, t->row.ports | ang_port_up(&t->row));
 	open_whole_tell(n, t);
 }
 
 /**
- * ang_open_outputs() - outputs to neighbors whose lives this row knows
+ * ang_open_ports() - ports to neighbors whose lives this row knows
+ * @v: view
+ * @n: node
  * @t: tree that is up
  *
- * Return: ANG_OUT_*.
+ * Return: them as a set.
  */
-u32 ang_open_outputs(const struct ang_tree *t)
+u64 ang_open_ports(struct ang_view *v, struct ang_node *n,
+		   const struct ang_tree *t)
 {
-	u32 outs = 0;
-	u32 dir;
+	const u32 *lives = ang_lives(v->fab, n, t->row.tree);
+	u64 ports = 0;
+	u32 port;
 
-	for (dir = 0; dir < ANG_MAX_DIRS; dir++)
-		if (t->peer[dir])
-			outs |= open_output(t, dir);
-	return outs;
+	for (port = 0; port < v->fab->nports; port++)
+		if (lives[port])
+			ports |= 1ULL << port;
+	return ports;
 }
 
 /**
@@ -109,26 +99,27 @@ void ang_open_take(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir)
 {
 	struct ang_tree *t = &n->tree[p->tree];
-	u16 bit = (u16)(1U << dir);
+	u32 *life = &ang_lives(v->fab, n, p->tree)[dir];
+	u64 bit = 1ULL << dir;
 
 	/* The neighbor means an earlier life of this row; it will hear of this one. */
 	if (p->life && p->life != t->life)
 		return;
-	if (t->peer[dir] != p->seq) {
+	if (*life != p->seq) {
 		if (t->met & bit) {
 			ang_tree_down(v, n, p->tree, ANGARA_ST_TREE_DOWN,
-				      n->neighbor[dir], 0);
+				      ang_port(v->fab, n, dir)->peer, 0);
 			return;
 		}
-		t->peer[dir] = p->seq;
-		open_tell(n, t, open_output(t, dir));
+		*life = p->seq;
+		open_tell(n, t, bit);
 	}
 	if (!p->life)
 		return;
 	t->met |= bit;
 	if (!(p->flags & ANG_PF_WHOLE))
 		return;
-	if (open_is_parent(t, dir)) {
+	if (bit == ang_port_up(&t->row)) {
 		if (open_whole(t))
 			open_tree(n, t);
 	} else if (!(t->whole & bit)) {
@@ -147,48 +138,50 @@ void ang_open_take(struct ang_view *v, struct ang_node *n,
 void ang_open_abort(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p, u32 dir)
 {
-	struct ang_tree *t = &n->tree[p->tree];
+	u32 life = ang_lives(v->fab, n, p->tree)[dir];
 
-	if (t->peer[dir] && t->peer[dir] != p->seq)
+	if (life && life != p->seq)
 		return;
-	ang_tree_down(v, n, p->tree, p->status, p->src_node,
-		      open_output(t, dir));
+	ang_tree_down(v, n, p->tree, p->status, p->src_node, 1ULL << dir);
 }
 
 /**
  * ang_open_late() - a neighbor tells its life to a row that is down
+ * @v: view
  * @n: node
  * @p: OPEN packet of a neighbor in the tree, with its epoch
  * @dir: link that it came from
  *
  * The neighbor shall know, once in its life.
  */
-void ang_open_late(struct ang_node *n, const struct ang_pkt *p, u32 dir)
+void ang_open_late(struct ang_view *v, struct ang_node *n,
+		   const struct ang_pkt *p, u32 dir)
 {
+	u32 *life = &ang_lives(v->fab, n, p->tree)[dir];
 	struct ang_tree *t = &n->tree[p->tree];
 
-	if (t->peer[dir] == p->seq)
+	if (*life == p->seq)
 		return;
-	t->peer[dir] = p->seq;
-	t->open_todo &= ~open_output(t, dir);
-	t->abort_todo |= open_output(t, dir);
+	*life = p->seq;
+	t->open_todo &= ~(1ULL << dir);
+	t->abort_todo |= 1ULL << dir;
 	n->ctl_trees |= 1ULL << p->tree;
 }
 
 static bool open_send(struct ang_view *v, struct ang_node *n,
-		      struct ang_tree *t, u32 outs, bool whole)
+		      struct ang_tree *t, u64 ports, bool whole)
 {
 	struct ang_pkt p;
 	bool progress;
-	u32 todo = t->open_todo & outs;
-	u32 rest = t->open_todo & ~outs;
+	u64 todo = t->open_todo & ports;
+	u64 rest = t->open_todo & ~ports;
 
 	if (!todo)
 		return false;
 	ang_control_packet(n, t, ANG_PKT_OPEN, &p);
 	p.key = t->row.epoch;
 	p.flags = whole ? ANG_PF_WHOLE : 0;
-	progress = ang_issue(v, n, &p, &todo, ANGARA_PORT_NONE);
+	progress = ang_issue_links(v, n, &p, &todo, ANGARA_PORT_NONE);
 	t->open_todo = rest | todo;
 	return progress;
 }
@@ -203,8 +196,8 @@ static bool open_send(struct ang_view *v, struct ang_node *n,
  */
 bool ang_open_issue(struct ang_view *v, struct ang_node *n, struct ang_tree *t)
 {
-	bool progress = open_send(v, n, t, ang_links_down(&t->row), t->open);
+	bool progress = open_send(v, n, t, t->row.ports, t->open);
 
-	return open_send(v, n, t, ~ang_links_down(&t->row), open_whole(t)) ||
+	return open_send(v, n, t, ang_port_up(&t->row), open_whole(t)) ||
 	       progress;
 }

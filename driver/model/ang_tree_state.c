@@ -6,22 +6,19 @@
  * A tree that cannot do its work any more, because a participant left or died,
  * a row was cleared or the participants disagree, goes down everywhere: the
  * news floods along the tree, and each node ends its participants' operations
- * with the cause.  Nobody waits for what cannot come.
+ * with the cause.  No operation waits for what cannot come.
  */
 #include "ang_int.h"
 
-/** ang_tree_takes() - is the packet for this life of a tree that is up? */
-bool ang_tree_takes(const struct ang_node *n, const struct ang_pkt *p)
-{
-	const struct ang_tree *t = &n->tree[p->tree];
-
-	return t->state == ANGARA_TREE_STATE_UP && t->life == p->life;
-}
-
 /* A row begins a new life; all that the last one left is gone. */
-static void tree_begin(struct ang_tree *t, const struct angara_tree_row *row)
+static void tree_begin(struct ang_view *v, struct ang_node *n,
+		       const struct angara_tree_row *row)
 {
+	struct ang_tree *t = &n->tree[row->tree];
+
 	memset((char *)t + ANG_TREE_LIFE, 0, sizeof(*t) - ANG_TREE_LIFE);
+	memset(ang_lives(v->fab, n, row->tree), 0,
+	       v->fab->nports * sizeof(u32));
 	t->life += t->life == ~0U ? 2 : 1;
 	t->row = *row;
 	t->state = ANGARA_TREE_STATE_UP;
@@ -45,7 +42,7 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	struct ang_tree *t;
 	u32 lost;
 
-	*rule = ang_tree_row_check(&v->fab->topo, row);
+	*rule = ang_tree_row_check(&v->topo, n->id, row);
 	if (*rule)
 		return ANGARA_ADM_ST_RULE;
 	if (row->tree >= v->fab->cfg.trees)
@@ -55,7 +52,7 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	t = &n->tree[row->tree];
 	if (t->state != ANGARA_TREE_STATE_UNSET)
 		return ANGARA_ADM_ST_EXISTS;
-	tree_begin(t, row);
+	tree_begin(v, n, row);
 	t->job = job;
 	ang_open_start(n, t);
 	ang_event(v, n, ANGARA_AEV_TREE_SET, row->tree, 0);
@@ -76,7 +73,7 @@ static void members_fail(struct ang_view *v, struct ang_node *n,
 		u64 set = c->member[t->row.tree].ops;
 
 		for (; set; set &= set - 1) {
-			struct ang_op *op = ang_op(v->fab, n, c,
+			struct ang_op *op = ang_op(n, c,
 						   ang_lowest(set));
 
 			ang_op_fail(op, status, culprit);
@@ -85,16 +82,17 @@ static void members_fail(struct ang_view *v, struct ang_node *n,
 	}
 }
 
-static void abort_start(struct ang_node *n, struct ang_tree *t, u32 status,
-			u32 culprit, u32 except)
+static void abort_start(struct ang_view *v, struct ang_node *n,
+			struct ang_tree *t, u32 status, u32 culprit, u64 except)
 {
+	u64 ports = ang_open_ports(v, n, t);
 	struct ang_pkt *p = &t->abort;
 
 	ang_control_packet(n, t, ANG_PKT_ABORT, p);
 	p->status = (u8)status;
 	p->src_node = culprit;
-	t->open_todo &= ~(ang_open_outputs(t) | except);
-	t->abort_todo = ang_open_outputs(t) & ~except;
+	t->open_todo &= ~(ports | except);
+	t->abort_todo = ports & ~except;
 	if (t->abort_todo || t->open_todo)
 		n->ctl_trees |= 1ULL << t->row.tree;
 }
@@ -105,22 +103,23 @@ static void abort_start(struct ang_node *n, struct ang_tree *t, u32 status,
  * @n: node
  * @tree: TreeId
  * @status: what operations under way end with, ANGARA_ST_*
- * @culprit: node where it began
- * @except: output that the news came from, 0 if it begins here
+ * @culprit: router where it began
+ * @except: port that the news came from, as a set; empty if it begins here
  */
 void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
-		   u32 culprit, u32 except)
+		   u32 culprit, u64 except)
 {
 	struct ang_tree *t = &n->tree[tree];
 
 	if (t->state != ANGARA_TREE_STATE_UP)
 		return;
+	culprit = ang_blamed(v, culprit);
 	t->state = ANGARA_TREE_STATE_DOWN;
 	t->down_node = culprit;
 	members_fail(v, n, t, status, culprit);
 	ang_reducer_flush(v, t);
 	n->red_trees &= ~(1ULL << tree);
-	abort_start(n, t, status, culprit, except);
+	abort_start(v, n, t, status, culprit, except);
 	ang_event(v, n, ANGARA_AEV_TREE_DOWN, tree, culprit);
 }
 

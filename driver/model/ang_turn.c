@@ -60,7 +60,7 @@ static bool ctx_trains(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 		u32 slot = ang_lowest(ops);
 
 		ang_work(v, ANG_WORK_PKT);
-		progress |= ang_p2p_inject(v, n, c, ang_op(v->fab, n, c, slot));
+		progress |= ang_p2p_inject(v, n, c, ang_op(n, c, slot));
 		if (ang_spent(v)) {
 			c->at = (u8)(slot + 2);
 			return progress;
@@ -79,9 +79,8 @@ static bool ctx_trains(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 	return progress;
 }
 
-static bool ctx_inject(struct ang_view *v, struct ang_node *n, u32 ctx)
+static bool ctx_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
-	struct ang_ctx *c = ang_ctx(v->fab, n, ctx);
 	bool progress = false;
 
 	ang_work(v, ANG_WORK_WQE);
@@ -90,7 +89,7 @@ static bool ctx_inject(struct ang_view *v, struct ang_node *n, u32 ctx)
 	progress |= ctx_trains(v, n, c);
 	if (c->sq_ci == c->sq_pi && !c->due && !c->p2p_tx && !c->tree_tx &&
 	    !c->rouse) {
-		n->tx[ctx / 64] &= ~(1ULL << (ctx % 64));
+		n->tx[c->id / 64] &= ~(1ULL << (c->id % 64));
 		c->at = 0;
 	}
 	return progress;
@@ -99,15 +98,13 @@ static bool ctx_inject(struct ang_view *v, struct ang_node *n, u32 ctx)
 /* The next context with something to do, from @ctx on; past the last if none. */
 static u32 next_ctx(const struct ang_node *n, u32 ctx)
 {
-	u32 w = ctx / 64;
-	u64 set;
+	u64 mine = ~0ULL << (ctx % 64);
+	u32 w;
 
-	if (w >= ANG_CTX_WORDS)
-		return ANG_MAX_CTXS;
-	for (set = n->tx[w] & (~0ULL << (ctx % 64)); !set; set = n->tx[w])
-		if (++w == ANG_CTX_WORDS)
-			return ANG_MAX_CTXS;
-	return w * 64 + ang_lowest(set);
+	for (w = ctx / 64; w < ANG_CTX_WORDS; w++, mine = ~0ULL)
+		if (n->tx[w] & mine)
+			return w * 64 + ang_lowest(n->tx[w] & mine);
+	return ANG_MAX_CTXS;
 }
 
 #define WRAPPED		0x100U	/* in ang_node.at */
@@ -139,8 +136,13 @@ bool ang_inject(struct ang_view *v, struct ang_node *n)
 		n->turn = ctx + 1;
 	n->at = 0;
 	while (ctx < ANG_MAX_CTXS && !(wrapped && ctx >= start)) {
-		progress |= ctx_inject(v, n, ctx);
-		if (!ang_ctx(v->fab, n, ctx)->at)
+		struct ang_ctx *c = ang_ctx(v->fab, n, ctx);
+
+		progress |= ctx_inject(v, n, c);
+		/* Most often there is no other. */
+		if (next_ctx(n, 0) == ANG_MAX_CTXS)
+			break;
+		if (!c->at)
 			ctx = next_ctx(n, ctx + 1);
 		if (ctx == ANG_MAX_CTXS && !wrapped) {
 			wrapped = WRAPPED;

@@ -2,11 +2,11 @@
 /*
  * The device model: what is inside a fabric.
  *
- * Who may touch what:
+ * Access to each part:
  *  - a node and all within it: the view that holds it (ANG_SCHED_OWNED), except
  *  - ang_node.sched, doorbell words and registers: anyone, atomically;
  *  - the producer side of an incoming ring: the holder of the neighbour;
- *  - reference counts of payload buffers: whoever holds a reference.
+ *  - reference counts of payload buffers: any holder of a reference.
  * Memory order is stated where it matters, in ang_link.c and ang_sched.c.
  */
 #ifndef ANG_TYPES_H
@@ -15,19 +15,23 @@
 #include "ang_pkt.h"
 #include "ang_area.h"
 
-/*
- * Outputs that a packet at the head of a FIFO still owes.  Bits 0..7 are
- * directions.  The own PE comes last: who has seen a result may rely on it
- * being ahead of whatever he sends down the tree next.
+/**
+ * struct ang_outs - outputs that a packet of a tree still owes
+ * @links: ports, one bit each: that to the parent on VCUp, others on VCDown
+ * @pe: the own PE.  It comes last: a participant that has seen a result may rely
+ *	on it being ahead of whatever it sends down the tree next
+ * @valid: worked out
  */
-#define ANG_OUT_PE	(1U << 8)
-#define ANG_OUT_UP(d)	(1U << (16 + (d)))	/* on VCUp; others on VCDown */
-#define ANG_OUT_VALID	(1U << 31)
+struct ang_outs {
+	u64 links;
+	u8 pe;
+	u8 valid;
+};
 
 /**
  * struct ang_ring - packets that arrive over one link on one virtual channel
  * @head: consumer index
- * @todo: consumer: ANG_OUT_* that the packet at the head still owes
+ * @todo: consumer: what the packet at the head still owes
  * @fence_head: @head when the consumer was fenced; see ang_recover.c
  * @tail: producer index
  * @waiting: the producer found no room; the consumer wakes it after the next pop
@@ -36,8 +40,8 @@
  */
 struct ang_ring {
 	u32 head ____cacheline_aligned;
-	u32 todo;
 	u32 fence_head;
+	struct ang_outs todo;
 	u32 tail ____cacheline_aligned;
 	u32 waiting;
 	u32 fence_tail;
@@ -73,25 +77,15 @@ struct ang_ring {
  * @turn: SEND: a READY has come for it
  * @dst_ctx: see struct angara_wqe
  * @counter: user counter at the target; SEND: code
- * @dst_node: target
- * @err_node: node at fault
- * @len: bytes
- * @lkey: local region that is read
- * @sink_key: local region that is written: by GET, FETCH, and the result of a
- *	reduction; SEND: partition of the sender
- * @gen: generation, so that late answers find nobody
+ * @gen: generation, by which late answers are refused
  * @next: operation behind it, plus 1: in the tree's injection order while not
  *	@sent_all, or SEND to the same receiver
+ * @life: SEND: life of the receiver that refused it
  * @after: HELD: operations that have to end before it starts, one bit each
- * @cookie: for the CQE
- * @rkey: key of the region at the target; SEND: job key of the sender
- * @roff: offset in it; SEND: tag
- * @loff: offset in the region of @lkey
- * @sink_off: offset in the region of @sink_key; SEND: immediate word
+ * @err_node: router at fault
  * @place: SEND: in the receiver's message area
  * @since: SEND: when it was refused first, in numbers of ang_node.refused; 0:
  *	it was not
- * @life: SEND: life of the receiver that refused it
  * @sent: bytes injected
  * @bytes: bytes done
  * @trains: point to point: trains injected and not answered
@@ -100,6 +94,16 @@ struct ang_ring {
  * @npkts_sent: collectives: packets injected
  * @npkts_done: collectives: packets of those that have come back, of the result
  *	or of the own broadcast
+ * @dst_node: target
+ * @len: bytes
+ * @lkey: local region that is read
+ * @sink_key: local region that is written: by GET, FETCH, and the result of a
+ *	reduction; SEND: partition of the sender
+ * @cookie: for the CQE
+ * @rkey: key of the region at the target; SEND: job key of the sender
+ * @roff: offset in it; SEND: tag
+ * @loff: offset in the region of @lkey
+ * @sink_off: offset in the region of @sink_key; SEND: immediate word
  */
 struct ang_op {
 	u8 state;
@@ -121,17 +125,8 @@ struct ang_op {
 	u16 gen;
 	u16 next;
 	u16 life;
-	u32 dst_node;
-	u32 err_node;
-	u32 len;
-	u32 lkey;
-	u32 sink_key;
 	u64 after;
-	u64 cookie;
-	u64 rkey;
-	u64 roff;
-	u64 loff;
-	u64 sink_off;
+	u32 err_node;
 	u32 place;
 	u32 since;
 	u32 sent;
@@ -141,7 +136,19 @@ struct ang_op {
 	u32 npkts;
 	u32 npkts_sent;
 	u32 npkts_done;
+	u32 dst_node;
+	u32 len;
+	u32 lkey;
+	u32 sink_key;
+	u64 cookie;
+	u64 rkey;
+	u64 roff;
+	u64 loff;
+	u64 sink_off;
 };
+
+/* What is behind it is filled from the queue entry alone. */
+#define ANG_OP_ENTRY	offsetof(struct ang_op, dst_node)
 
 static inline bool ang_op_is_p2p(const struct ang_op *op)
 {
@@ -180,6 +187,9 @@ struct ang_dom {
 
 /**
  * struct ang_ctx - a context
+ * @ops_at: where from its node on its operations start, struct ang_op[cfg.ops]; it
+ *	and @id never change
+ * @id: its number
  * @db_sq: doorbell: SQ producer index (any thread)
  * @db_arm: doorbell: event sequence seen (any thread)
  * @db_armed: doorbell: ask for an interrupt (any thread)
@@ -228,6 +238,8 @@ struct ang_dom {
  * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
  */
 struct ang_ctx {
+	u64 ops_at;
+	u32 id;
 	u32 db_sq;
 	u32 db_arm;
 	u32 db_armed;
@@ -280,28 +292,24 @@ struct ang_ctx {
 	} cnt;
 };
 
+/* What is before it never changes. */
+#define ANG_CTX_STATE	offsetof(struct ang_ctx, db_sq)
+
 #define ANG_DIRTY_EVENT	1
 #define ANG_DIRTY_SQ	2
 
-/*
- * Places of those that contribute to a reduction, as sets of bits: local
- * participants from 0 on, then children by their direction.
- */
-#define ANG_PLACE_DIRS	ANGARA_MAX_LOCAL
-
 /**
  * struct ang_slot - the Reducer's memory of one ReduceId (of a train: the first)
- * @pkt: first packet, its payload combined with that of those that followed
- * @used: a contribution has come
- * @left: places that are not combined yet
+ * @pkt: first packet, its payload combined with that of those that followed;
+ *	npkts 0: none has come
+ * @left: places that are not combined yet, see ang_tree_places()
  * @held: in order: those of them whose payload is here and waits for others
  * @waiting: in order: its buffers, chained by ang_buf_link(), places ascending
  */
 struct ang_slot {
 	struct ang_pkt pkt;
-	u32 used;
-	u32 left;
-	u32 held;
+	u64 left;
+	u64 held;
 	u64 waiting;
 };
 
@@ -313,17 +321,16 @@ struct ang_slot {
  * @job: job key of the row, 0 for none
  * @state: ANGARA_TREE_STATE_*
  * @open: all rows of the tree have met, so participants may inject
- * @met: directions whose neighbor has told that it knows this life
+ * @met: ports whose neighbor has told that it knows this life
  * @whole: children that have told the same of all below them
- * @open_todo: outputs that still get an OPEN packet
- * @peer: life of the neighbor's row in each direction, 0 if it is unknown
+ * @open_todo: ports that still get an OPEN packet
  * @members: participants that have joined
  * @taken: their places
- * @places: places of all that contribute
+ * @places: places of all that contribute, see ang_tree_places()
  * @credit_cur: credits in the packets being issued to children
  * @credit_todo: children that still get such a packet
  * @credit_pend: credits to issue next
- * @abort_todo: outputs that still get an abort packet
+ * @abort_todo: ports that still get an abort packet
  * @abort: that packet
  * @down_node: node that took the tree down
  * @done: number of the next result
@@ -343,15 +350,14 @@ struct ang_tree {
 	u8 members;
 	u16 taken;
 	u8 open;
-	u16 met;
-	u16 whole;
-	u32 open_todo;
-	u32 peer[ANG_MAX_DIRS];
-	u32 places;
-	u32 credit_todo;
+	u64 met;
+	u64 whole;
+	u64 open_todo;
+	u64 places;
+	u64 credit_todo;
 	u32 credit_cur;
 	u32 credit_pend;
-	u32 abort_todo;
+	u64 abort_todo;
 	struct ang_pkt abort;
 	u32 down_node;
 	u32 done;
@@ -399,13 +405,13 @@ struct ang_tree {
  * struct ang_fifo - a PEGroup FIFO
  * @head: consumer
  * @tail: producer
- * @todo: ANG_OUT_* that the packet at the head still owes
+ * @todo: what the packet at the head still owes
  * @pkt: packets
  */
 struct ang_fifo {
 	u32 head;
 	u32 tail;
-	u32 todo;
+	struct ang_outs todo;
 	struct ang_pkt pkt[ANG_FIFO];
 };
 
@@ -420,6 +426,30 @@ struct ang_admin {
 	u32 aeq_pi;
 	u32 aeq_lost;
 	u32 fatal;		/* ANGARA_STATUS_FATAL */
+	u32 fetched;		/* cmd is the entry at asq_ci */
+	struct angara_adm_cmd cmd;
+};
+
+/* Owner of the box; see ang_switch.c. */
+#define ANG_BOX_EMPTY	0	/* the keeper */
+#define ANG_BOX_ASKED	1	/* the switch: to carry out a command */
+#define ANG_BOX_RESET	2	/* the switch: to forget all rows */
+#define ANG_BOX_DONE	3	/* the keeper, which has not looked yet */
+
+/**
+ * struct ang_box - command of a keeper to a switch
+ * @state: ANG_BOX_*, which names the owner: only it may touch the rest
+ * @reset: the keeper, which forgets all, has asked for the same here
+ * @cmd: command
+ * @cpl: answer to it
+ * @counters: COUNTERS: the same; the keeper writes them to its host's memory
+ */
+struct ang_box {
+	u32 state;
+	u32 reset;
+	struct angara_adm_cmd cmd;
+	struct angara_adm_cpl cpl;
+	union ang_counters counters;
 };
 
 struct ang_link {
@@ -428,18 +458,33 @@ struct ang_link {
 	u64 stalls[ANGARA_VC_NUM];
 };
 
-/* Who plays a node; see ang_remote.c. */
+/**
+ * struct ang_port - a port of a router
+ * @peer: router that it is joined to, ANG_NONE if to none
+ * @far: port there
+ * @link: counters of what leaves by it
+ */
+struct ang_port {
+	u32 peer;
+	u32 far;
+	struct ang_link link;
+};
+
+/* Which fabric plays a node; see ang_remote.c. */
 #define ANG_REMOTE_NO		0	/* this fabric */
 #define ANG_REMOTE_YES		1	/* another one, which the host reaches */
-#define ANG_REMOTE_GONE		2	/* nobody any more */
+#define ANG_REMOTE_GONE		2	/* none any more */
 
-/* Scheduling word of a node; the low 32 bits are rings with new packets. */
+/*
+ * Scheduling word of a node; the low 32 bits are rings with new packets: ring
+ * port * ANGARA_VC_NUM + vc has bit ring >> ang_fabric.ring_shift.
+ */
 #define ANG_SCHED_RX		0xFFFFFFFFULL
 #define ANG_SCHED_WORK		(1ULL << 32)	/* something to do */
 #define ANG_SCHED_OWNED		(1ULL << 33)	/* a view is advancing it */
 #define ANG_SCHED_TIMER		(1ULL << 34)	/* on a timer list */
 #define ANG_SCHED_FIRE		(1ULL << 35)	/* its timer has run out */
-#define ANG_SCHED_LOOK		(1ULL << 36)	/* somebody wants to look at it */
+#define ANG_SCHED_LOOK		(1ULL << 36)	/* ang_look() asked for a look */
 #define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host holds it, for ever */
 #define ANG_SCHED_WOKEN		(1ULL << 38)	/* by ang_wake(), not by its holder */
 #define ANG_SCHED_FENCED	(1ULL << 39)	/* it goes on in a copy of the fabric */
@@ -447,27 +492,28 @@ struct ang_link {
 #define ANG_CTX_WORDS		(ANG_MAX_CTXS / 64)
 
 /**
- * struct ang_node - adapter and router
+ * struct ang_node - adapter and router, or a switch: a router alone
  * @sched: ANG_SCHED_* (any thread)
  * @db: contexts whose doorbell rang (any thread)
  * @db_admin: registers or the admin doorbell were written (any thread)
  * @buf_waiting: the owner wants a payload buffer (any thread)
- * @next: link of the run queue, plus 1 (who set ANG_SCHED_WORK, then the view)
+ * @next: link of the run queue, plus 1 (the setter of ANG_SCHED_WORK, then the view)
  * @timer_next: link of the timer list, plus 1
  * @reg: registers as written, by offset / 4 (any thread)
  * @lost: ang_fabric.lost as acted upon
  * @losing: the same, as being acted upon
  * @lost_at: how far, see ang_lost()
- * @dead_links: directions in which there is nobody any more, one bit each
+ * @dead_links: ports to lost routers, one bit each
  * @torn: its holder ended in the middle of it; see ang_recover.c
  * @pass: packet that it sends on
  * @fence_pass: @pass when it was fenced
- * @id: node number
+ * @id: number, of a node or, behind those, of a switch
+ * @keeper: of a switch: node by which it is programmed
+ * @pe: node: where in the fabric its contexts and domains are; 0: a switch has none
  * @enabled: CONTROL as acted upon
- * @coord: coordinates
- * @neighbor: node in each direction or ANG_NONE
- * @rx: rings that may hold packets
- * @remote: ANG_REMOTE_*, of who plays it (any thread)
+ * @resetting: a reset has begun and not ended
+ * @rx: rings that may hold packets, bits as in ANG_SCHED_RX
+ * @remote: ANG_REMOTE_*, which fabric plays it (any thread)
  * @clock: own clock, router cycles
  * @stage: where the round goes on that the last step did not end, see ang_node.c
  * @at: the same within a stage, 0: at its start
@@ -483,9 +529,9 @@ struct ang_link {
  * @dirty: contexts with counters to publish
  * @refused: messages from here that were refused by their receivers
  * @buf_hint: where to look for a free payload buffer first, per ANG_BUF_*
- * @adm: admin queue
+ * @adm: node: admin queue
+ * @box: switch: what its keeper wants
  * @fifo: PEGroup FIFOs, ANG_FIFO_*
- * @link: counters of outgoing links
  * @drops: dropped packets by cause
  * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
  * @tree: routing table, Reducer, credit unit: cfg.trees of them
@@ -501,14 +547,15 @@ struct ang_node {
 	u32 lost;
 	u32 losing;
 	u32 lost_at;
-	u32 dead_links;
+	u64 dead_links;
 	u32 torn;
 	struct ang_pass pass;
 	struct ang_pass fence_pass;
 	u32 id ____cacheline_aligned;
+	u32 keeper;
+	u64 pe;
 	u32 enabled;
-	u16 coord[ANG_MAX_DIMS];
-	u32 neighbor[ANG_MAX_DIRS];
+	u32 resetting;
 	u32 rx;
 	u32 remote;
 	u64 clock;
@@ -526,9 +573,11 @@ struct ang_node {
 	u64 dirty[ANG_CTX_WORDS];
 	u32 refused;
 	u16 buf_hint[ANG_BUF_KINDS];
-	struct ang_admin adm;
+	union {
+		struct ang_admin adm;
+		struct ang_box box;
+	};
 	struct ang_fifo fifo[ANG_FIFO_NUM];
-	struct ang_link link[ANG_MAX_DIRS];
 	u64 drops[ANGARA_DROP_NUM];
 	struct {
 		u64 injected_packets, ejected_packets, injected_flits,
@@ -540,17 +589,27 @@ struct ang_node {
 /**
  * struct ang_fabric - head of the block of memory
  * @cfg: configuration
- * @topo: topology
- * @stride: bytes per node
- * @off_ctx: where in a node its contexts start, struct ang_ctx[cfg.ctxs]
- * @off_dom: domains, struct ang_dom[cfg.ctxs]
- * @off_op: operations, struct ang_op[cfg.ctxs][cfg.ops]
- * @off_inl: inline payload of operations, [cfg.ctxs][cfg.ops] of
+ * @stride: bytes per router
+ * @pe_size: bytes of contexts and domains, per node
+ * @off_table: where in the block the topology's table is, behind the routers and
+ *	the contexts and domains of nodes
+ * @off_text: and its description behind that
+ * @text_size: bytes of it, without the NUL behind it
+ * @off_dom: where from ang_node.pe on, behind the contexts, a node's domains start,
+ *	struct ang_dom[cfg.ctxs]
+ * @off_op: the same for operations, struct ang_op[cfg.ctxs][cfg.ops]
+ * @off_inl: the same for inline payload of operations, [cfg.ctxs][cfg.ops] of
  *	ANGARA_MAX_INLINE bytes
- * @off_ring: rings, [2 * ndims][ANGARA_VC_NUM] of @ring_size
+ * @off_port: where in a router its ports start, struct ang_port[@nports]
+ * @off_life: per tree and port, the life of the neighbor's row, 0 if it is
+ *	unknown: u32[cfg.trees][@nports]
+ * @off_ring: rings, [@nports][ANGARA_VC_NUM] of @ring_size
  * @off_ref: reference counts of payload buffers, u32[bufs]
  * @off_link: the buffers that wait behind them in a Reducer, u64[bufs]
  * @off_buf: payload buffers, [bufs] of @buf_size
+ * @nports: ports of the router that has most
+ * @ring_shift: so many bits of a ring's number are not told by ANG_SCHED_RX
+ * @bubble: it is a torus: bubble flow control, see ang_link.c
  * @ring_size: bytes of a ring
  * @buf_size: bytes of a payload buffer
  * @bufs: payload buffers of a node: cfg.bufs, those of the trees, and with
@@ -559,16 +618,23 @@ struct ang_node {
  */
 struct ang_fabric {
 	struct ang_cfg cfg;
-	struct ang_topo topo;
 	u64 stride;
-	u32 off_ctx;
+	u64 pe_size;
+	u64 off_table;
+	u64 off_text;
+	u32 text_size;
 	u32 off_dom;
 	u32 off_op;
 	u32 off_inl;
+	u32 off_port;
+	u32 off_life;
 	u32 off_ring;
 	u32 off_ref;
 	u32 off_link;
 	u32 off_buf;
+	u8 nports;
+	u8 ring_shift;
+	u8 bubble;
 	u32 ring_size;
 	u32 buf_size;
 	u32 bufs;
@@ -577,6 +643,13 @@ struct ang_fabric {
 
 #define ANG_HEAD_SIZE	256	/* of struct ang_fabric, before the first node */
 
+/** ang_is_switch() - is a router one without a processing element? */
+static inline bool ang_is_switch(const struct ang_fabric *fab,
+				 const struct ang_node *n)
+{
+	return n->id >= fab->cfg.topo.nodes;
+}
+
 static inline struct ang_node *ang_node(struct ang_fabric *fab, u32 id)
 {
 	u64 at = ANG_HEAD_SIZE + fab->stride * id;
@@ -584,44 +657,58 @@ static inline struct ang_node *ang_node(struct ang_fabric *fab, u32 id)
 	return (struct ang_node *)((char *)fab + at);
 }
 
+/** ang_fab_topo() - topology of a fabric, with its table */
+static inline struct ang_topo ang_fab_topo(const struct ang_fabric *fab)
+{
+	struct ang_topo topo = fab->cfg.topo;
+
+	topo.table = (const void *)((const char *)fab + fab->off_table);
+	return topo;
+}
+
 static inline struct ang_ctx *ang_ctx(struct ang_fabric *fab,
 				      struct ang_node *n, u32 ctx)
 {
-	return (struct ang_ctx *)((char *)n + fab->off_ctx) + ctx;
-}
-
-static inline u32 ang_ctx_id(struct ang_fabric *fab, struct ang_node *n,
-			     const struct ang_ctx *ctx)
-{
-	return (u32)(ctx - (struct ang_ctx *)((char *)n + fab->off_ctx));
+	return (struct ang_ctx *)((char *)fab + n->pe) + ctx;
 }
 
 static inline struct ang_dom *ang_dom(struct ang_fabric *fab,
 				      struct ang_node *n, u32 dom)
 {
-	return (struct ang_dom *)((char *)n + fab->off_dom) + dom;
+	return (struct ang_dom *)((char *)fab + n->pe + fab->off_dom) + dom;
 }
 
-static inline struct ang_op *ang_op(struct ang_fabric *fab, struct ang_node *n,
+static inline struct ang_op *ang_op(struct ang_node *n,
 				    const struct ang_ctx *ctx, u32 slot)
 {
-	return (struct ang_op *)((char *)n + fab->off_op) +
-	       ang_ctx_id(fab, n, ctx) * fab->cfg.ops + slot;
+	return (struct ang_op *)((char *)n + ctx->ops_at) + slot;
 }
 
-static inline u32 ang_op_slot(struct ang_fabric *fab, struct ang_node *n,
-			      const struct ang_ctx *ctx, const struct ang_op *op)
+static inline u32 ang_op_slot(struct ang_node *n, const struct ang_ctx *ctx,
+			      const struct ang_op *op)
 {
-	return (u32)(op - ang_op(fab, n, ctx, 0));
+	return (u32)(op - ang_op(n, ctx, 0));
 }
 
 static inline u8 *ang_inline(struct ang_fabric *fab, struct ang_node *n,
 			     const struct ang_ctx *ctx, const struct ang_op *op)
 {
-	u32 at = ang_ctx_id(fab, n, ctx) * fab->cfg.ops +
-		 ang_op_slot(fab, n, ctx, op);
+	u32 at = ctx->id * fab->cfg.ops + ang_op_slot(n, ctx, op);
 
-	return (u8 *)n + fab->off_inl + (u64)at * ANGARA_MAX_INLINE;
+	return (u8 *)fab + n->pe + fab->off_inl + (u64)at * ANGARA_MAX_INLINE;
+}
+
+static inline struct ang_port *ang_port(struct ang_fabric *fab,
+					struct ang_node *n, u32 port)
+{
+	return (struct ang_port *)((char *)n + fab->off_port) + port;
+}
+
+/** ang_lives() - lives of the rows of a tree at a node's neighbors, by port */
+static inline u32 *ang_lives(struct ang_fabric *fab, struct ang_node *n,
+			     u32 tree)
+{
+	return (u32 *)((char *)n + fab->off_life) + tree * fab->nports;
 }
 
 static inline struct ang_ring *ang_ring(struct ang_fabric *fab,

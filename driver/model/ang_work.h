@@ -45,7 +45,7 @@
 
 /* What a node does before others have their turn. */
 #define ANG_WORK_TURN	16384U
-/* What it does beyond that to tell contexts, who is not told is told next time. */
+/* What it does beyond that to tell contexts; the others are told next time. */
 #define ANG_WORK_TELL	8192U
 /* The same for one context. */
 #define ANG_WORK_TELL_ONE	(2 * ANG_WORK_DMA + ANG_WORK_IRQ)

@@ -350,6 +350,46 @@ static void closed_before_the_answer(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, f->adev->broken);
 }
 
+/*
+ * The device keeps what four files have there.  The first one that is closed
+ * waits for it, the others do not, and all of it comes back in the end.
+ */
+static void late_files_do_not_wait(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	struct file *filp[4];
+	unsigned long since;
+	u32 pages, i;
+
+	f->adev->timeout = 60 * HZ;
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	pages = fake_pages(f);
+	for (i = 0; i < ARRAY_SIZE(filp); i++)
+		filp[i] = fake_open_ctx(f);
+	f->holds = true;
+	fake_close(f, filp[0]);
+	KUNIT_EXPECT_LT(test, 0, atomic_read(&f->adev->late_files));
+	since = jiffies;
+	for (i = 1; i < ARRAY_SIZE(filp); i++)
+		fake_close(f, filp[i]);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, since + 2 * HZ));
+
+	for (i = 0; i < 1000 && READ_ONCE(f->num_held) < ARRAY_SIZE(filp); i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, (u32)ARRAY_SIZE(filp), f->num_held);
+	fake_answer(f);
+	/* A domain's file ends when the file of its last context is gone. */
+	for (i = 0; i < 1000 && (atomic_read(&f->adev->late_files) ||
+				 fake_pages(f) != pages); i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&f->adev->late_files));
+	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
+
+	/* No file is late: the next one waits for its device again. */
+	fake_close(f, fake_open_ctx(f));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&f->adev->late_files));
+}
+
 static void events_over_laps(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -407,6 +447,7 @@ static struct kunit_case admin_cases[] = {
 	KUNIT_CASE(destroy_refused),
 	KUNIT_CASE(many_commands_at_once),
 	KUNIT_CASE(closed_before_the_answer),
+	KUNIT_CASE(late_files_do_not_wait),
 	KUNIT_CASE(events_over_laps),
 	KUNIT_CASE(interrupts),
 	{}

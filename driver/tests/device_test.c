@@ -52,7 +52,7 @@ static void unknown_fabrics(struct kunit *test)
 {
 	static const char *const texts[] = {
 		"", "torus", "torus:", "torus:2x2\n", "torus:2x2x0\n", "torus:8\n",
-		"mesh:2x2x2\n", "torus:2x2x2x1x1\n", " torus:2x2x2\n",
+		"maze:2x2x2\n", "torus:2x2x2x1x1\n", " torus:2x2x2\n",
 	};
 	struct fake *f = test->priv;
 	u32 i;
@@ -137,11 +137,12 @@ static const struct call calls[] = {
 	GREW(QUERY, query, caps, 0),
 	CALL(DOMAIN_CREATE, domain_create, ANGARA_DOMAIN_PKEY),
 	GREW(CTX_CREATE, ctx_create, db_offset, 0, .needs_domain = true),
-	CALL(MR_REG, mr_register, ANGARA_MR_KEY, .needs_domain = true),
+	CALL(MR_REG, mr_register, ANGARA_MR_KEY | ANGARA_MR_WATCH, .needs_domain = true),
 	CALL(MR_DEREG, mr_deregister, 0, .needs_domain = true),
-	CALL(TREE_SET, tree_set, ANGARA_TREE_OWNED | ANGARA_TREE_JOB),
-	CALL(TREE_GET, tree_get, 0),
-	CALL(TREE_CLEAR, tree_clear, ANGARA_TREE_CLEAR_OWNED),
+	GREW(TREE_SET, tree_set, row,
+	     ANGARA_TREE_OWNED | ANGARA_TREE_JOB | ANGARA_TREE_ROUTER),
+	GREW(TREE_GET, tree_get, delegated, ANGARA_TREE_ROUTER),
+	CALL(TREE_CLEAR, tree_clear, ANGARA_TREE_CLEAR_OWNED | ANGARA_TREE_ROUTER),
 	CALL(TREE_DELEGATE, tree_delegate, 0),
 	CALL(TREE_CHECK, tree_verify, 0),
 	CALL(JOIN, join, ANGARA_JOIN_PLACE, .on_ctx = true),

@@ -5,8 +5,9 @@
  * A schedule says what one member of a collective does: a list of steps (send,
  * receive, copy, combine) on byte ranges of three buffers.  Making one is a pure
  * function of the arguments: no message is sent, no memory of the caller is
- * touched.  Whoever executes it brings the messages: teams (coll_run.c), the
- * simulator, a cost model.
+ * touched.  The runner (run.h) executes one; teams (coll_run.c), the libfabric
+ * provider (fabric/schedule.c) and the test (tests/algo_sim.c) deliver its
+ * messages.
  *
  * Symbols: n members, p the greatest power of two <= n, L = ceil(log2 n), m bytes
  * of the vector (of one block where each member has a block of its own).
@@ -45,8 +46,8 @@
  * [V] Barnett, Gupta, Payne, Shuler, van de Geijn, Watts: Interprocessor
  *     collective communication library, SHPCC 1994.
  *
- * Where two contributions meet is fixed by the schedule, never by who is late:
- * the same arguments give the same bits, at all members alike.
+ * The schedule alone determines the order in which contributions are combined,
+ * not timing: the same arguments give the same bits at all members.
  */
 #ifndef ANG_ALGO_H
 #define ANG_ALGO_H
@@ -69,7 +70,7 @@ enum ang_coll {
 	ANG_COLL_NUM
 };
 
-/** enum ang_algo - algorithms; AUTO: ang_algo_choose() */
+/** enum ang_algo - algorithms; AUTO: see ang_algo_choose() */
 enum ang_algo {
 	ANG_ALGO_AUTO,
 	ANG_ALGO_DISSEMINATION,
@@ -84,17 +85,18 @@ enum ang_algo {
 	ANG_ALGO_NUM
 };
 
-/** enum ang_buf - what a byte range is in */
+/** enum ang_buf - buffer of a byte range */
 enum ang_buf {
-	ANG_BUF_IN,	/* contribution of the member; only read */
-	ANG_BUF_OUT,	/* its result */
-	ANG_BUF_TEMP,	/* ang_schedule.temp bytes of the executor's */
+	ANG_BUF_IN,	/* contribution of the member; read only */
+	ANG_BUF_OUT,	/* result of the member */
+	ANG_BUF_TEMP,	/* scratch, ang_schedule.temp bytes */
+	ANG_BUF_NUM
 };
 
 /**
  * struct ang_blocks - blocks of a buffer, one per member
  * @counts: elements of each block; NULL: ang_coll_args.count each
- * @displs: where each begins, in elements; NULL: one behind the other
+ * @displs: where each begins, in elements; NULL: contiguous
  */
 struct ang_blocks {
 	const size_t *counts;
@@ -113,9 +115,9 @@ struct ang_blocks {
  * @in: blocks of IN: ALLTOALL, REDUCE_SCATTER, and SCATTER at the root
  * @out: blocks of OUT: ALLGATHER, ALLTOALL, and GATHER at the root
  *
- * Where blocks differ, all members use the same algorithm only if they say so or
- * if all of them give counts: @irregular says that they do.  With it, @count is
- * the member's own block in GATHER and SCATTER.
+ * If block lengths differ, members choose the same algorithm only if they name
+ * it, or if all of them pass counts: @irregular says that they do.  With it,
+ * @count is the member's own block in GATHER and SCATTER.
  */
 struct ang_coll_args {
 	enum ang_coll coll;
@@ -130,7 +132,7 @@ struct ang_coll_args {
 	struct ang_blocks out;
 };
 
-/** enum ang_step_kind - what a step does */
+/** enum ang_step_kind - kinds of steps */
 enum ang_step_kind {
 	ANG_STEP_SEND,		/* @src to member @peer */
 	ANG_STEP_RECV,		/* from member @peer to @dst */
@@ -138,7 +140,7 @@ enum ang_step_kind {
 	ANG_STEP_COMBINE,	/* dst = dst op src */
 };
 
-/** struct ang_range - bytes of a buffer; the length is the step's */
+/** struct ang_range - bytes of a buffer; the step has the length */
 struct ang_range {
 	enum ang_buf buf;
 	size_t off;
@@ -148,10 +150,10 @@ struct ang_range {
  * struct ang_step - a step of a schedule
  * @kind: ANG_STEP_*
  * @peer: rank, SEND and RECV
- * @tag: SEND and RECV: tells the messages from one member to another apart;
+ * @tag: SEND and RECV: distinguishes the messages from one member to another;
  *	below 2 * size + 64
  * @after: number of steps, from the first on, that must have ended before this
- *	one begins; never less than that of the step before
+ *	one begins; at least that of the step before
  * @dst: RECV, COPY, COMBINE
  * @src: SEND, COPY, COMBINE
  * @len: bytes
@@ -167,17 +169,18 @@ struct ang_step {
 };
 
 /**
- * struct ang_schedule - what a member does
- * @steps: steps; of those that may run at once no two touch the same bytes, but
- *	to read
+ * struct ang_schedule - the steps of one member
+ * @steps: steps; those that may run at once share no bytes, except to read
  * @n: their number
  * @room: allocated
+ * @width: most steps that may be in progress at once
  * @temp: bytes of ANG_BUF_TEMP
  */
 struct ang_schedule {
 	struct ang_step *steps;
 	u32 n;
 	u32 room;
+	u32 width;
 	size_t temp;
 };
 
@@ -185,6 +188,7 @@ int ang_schedule_make(const struct ang_coll_args *args,
 		      struct ang_schedule *sched);
 void ang_schedule_free(struct ang_schedule *sched);
 enum ang_algo ang_algo_choose(const struct ang_coll_args *args);
+u64 ang_algo_arrivals(const struct ang_coll_args *args, size_t *longest);
 bool ang_algo_valid(const struct ang_coll_args *args);
 const char *ang_algo_name(enum ang_algo algo);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Collectives in which every member sends to others without combining.
- */
+/* Collectives in which every member sends to others, without combining. */
 #include "gen.h"
 
 void ang_gen_barrier(struct gen *g)
@@ -32,7 +30,9 @@ void ang_gen_allgather_ring(struct gen *g)
 	}
 }
 
-/* Blocks are collected from one's own on, twice as many each time. */
+/*
+ * Blocks are collected from the member's own on, twice as many in each round.
+ */
 void ang_gen_allgather_bruck(struct gen *g)
 {
 	u32 n = g->a->size, rank = g->a->rank, dist, tag = 0;
@@ -71,7 +71,7 @@ void ang_gen_alltoall_pairwise(struct gen *g)
 	}
 }
 
-/* Blocks whose way has the bit @dist.  Return: their number. */
+/* Packs the blocks whose distance has the bit @dist.  Return: their number. */
 static u32 pack(struct gen *g, struct ang_range packed, struct ang_range all,
 		u32 dist, bool unpack)
 {
@@ -91,7 +91,7 @@ static u32 pack(struct gen *g, struct ang_range packed, struct ang_range all,
 	return num;
 }
 
-/* Block i has to go i members up: it takes part in the rounds of i's bits. */
+/* Block i goes i members up: it takes part in the rounds of the bits of i. */
 void ang_gen_alltoall_bruck(struct gen *g)
 {
 	u32 n = g->a->size, rank = g->a->rank, dist, tag = 0, num, i;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Schedules: the list of steps, and which algorithm makes it.
- */
+/* Schedules: the list of steps, and the choice of the algorithm. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,12 +8,12 @@
 
 #define STEPS_FIRST	16U
 
-/* From these lengths on the bandwidth of an algorithm counts, not its rounds. */
+/* Above these lengths bandwidth dominates, below them the number of rounds. */
 #define LONG_BCAST	32768U	/* bytes */
 #define LONG_REDUCE	16384U
 #define LONG_GATHER	4096U
 #define SHORT_ALLTOALL	256U	/* bytes of a block */
-#define FEW_MEMBERS	8U	/* a ring's rounds are few, too */
+#define FEW_MEMBERS	8U	/* a ring has few rounds, too */
 
 static void gen_step(struct gen *g, struct ang_step step)
 {
@@ -36,9 +34,11 @@ static void gen_step(struct gen *g, struct ang_step step)
 	}
 	step.after = g->after;
 	s->steps[s->n++] = step;
+	if (s->n - g->after > s->width)
+		s->width = s->n - g->after;
 }
 
-/* Ranges without bytes make no step: both sides of a message know its length. */
+/* An empty range makes no step: both sides of a message know its length. */
 void gen_send(struct gen *g, u32 peer, u32 tag, struct ang_range src, size_t len)
 {
 	if (len)
@@ -53,7 +53,7 @@ void gen_recv(struct gen *g, u32 peer, u32 tag, struct ang_range dst, size_t len
 					       .tag = tag, .dst = dst, .len = len });
 }
 
-/* Messages without data, one to a member and one from another. */
+/* Empty messages: one to a member, and one from another. */
 void gen_token(struct gen *g, u32 to, u32 from, u32 tag)
 {
 	gen_step(g, (struct ang_step){ .kind = ANG_STEP_SEND, .peer = to,
@@ -78,13 +78,16 @@ void gen_combine(struct gen *g, struct ang_range dst, struct ang_range src,
 					       .src = src, .len = len });
 }
 
-/* What follows begins when all before it has ended. */
+/* Later steps begin when all earlier ones have ended. */
 void gen_fence(struct gen *g)
 {
 	g->after = g->s->n;
 }
 
-/* Ranges begin at multiples of 64 bytes: combining wants them aligned. */
+/*
+ * Ranges begin at multiples of 64 bytes, since combining needs aligned
+ * elements.
+ */
 struct ang_range gen_temp(struct gen *g, size_t len)
 {
 	struct ang_range r = temp_at(g->s->temp);
@@ -132,7 +135,7 @@ size_t gen_out_len(const struct gen *g, u32 i)
 	return block_len(g, &g->a->out, i);
 }
 
-/* Where part @i begins, in bytes, if the vector is cut into @parts of them. */
+/* Byte offset of part @i if the vector is cut into @parts parts. */
 size_t gen_part(const struct gen *g, u32 i, u32 parts)
 {
 	u64 count = g->a->count;
@@ -187,7 +190,7 @@ static const gen_fn generators[ANG_COLL_NUM][ANG_ALGO_NUM] = {
 	},
 };
 
-/* Algorithms that cut or move blocks as if all were equal. */
+/* Does the algorithm work for blocks of equal length only? */
 static bool needs_equal_blocks(enum ang_coll coll, enum ang_algo algo)
 {
 	return algo == ANG_ALGO_BRUCK ||
@@ -195,7 +198,7 @@ static bool needs_equal_blocks(enum ang_coll coll, enum ang_algo algo)
 		(coll == ANG_COLL_GATHER || coll == ANG_COLL_SCATTER));
 }
 
-/** ang_algo_valid() - is there such an algorithm for such a collective? */
+/** ang_algo_valid() - does the collective have this algorithm? */
 bool ang_algo_valid(const struct ang_coll_args *a)
 {
 	if ((unsigned int)a->coll >= ANG_COLL_NUM ||
@@ -209,8 +212,8 @@ bool ang_algo_valid(const struct ang_coll_args *a)
 }
 
 /**
- * ang_algo_choose() - the algorithm for a collective
- * @a: arguments; only what all members have in common is looked at
+ * ang_algo_choose() - choose the algorithm for a collective
+ * @a: arguments; only those that are equal at all members have an influence
  *
  * Return: ANG_ALGO_*, never AUTO.
  */
@@ -247,9 +250,46 @@ enum ang_algo ang_algo_choose(const struct ang_coll_args *a)
 }
 
 /**
- * ang_schedule_make() - what a member does in a collective
+ * ang_algo_arrivals() - bound on the messages that a member receives
+ * @a: arguments; only those that are equal at all members have an influence
+ * @longest: out: bytes of the longest message
+ *
+ * Return: their number.
+ */
+u64 ang_algo_arrivals(const struct ang_coll_args *a, size_t *longest)
+{
+	enum ang_algo algo = a->algo == ANG_ALGO_AUTO ? ang_algo_choose(a) :
+							a->algo;
+	u64 n = a->size, rounds = 0;
+
+	while (1ULL << rounds < n)
+		rounds++;
+	*longest = a->irregular ? SIZE_MAX : a->count * a->elem;
+	/* One message may contain blocks of several members. */
+	if (needs_equal_blocks(a->coll, algo))
+		*longest = *longest > SIZE_MAX / n ? SIZE_MAX : *longest * n;
+	if (a->coll == ANG_COLL_SCATTER ||
+	    (a->coll == ANG_COLL_BCAST && algo == ANG_ALGO_BINOMIAL))
+		return n > 1;
+	switch (algo) {
+	case ANG_ALGO_SCATTER_ALLGATHER:
+		return n;
+	case ANG_ALGO_RABENSEIFNER:
+		return 2 * rounds;
+	case ANG_ALGO_RING:
+		return a->coll == ANG_COLL_ALLREDUCE ? 2 * (n - 1) : n - 1;
+	case ANG_ALGO_LINEAR:
+	case ANG_ALGO_PAIRWISE:
+		return n - 1;
+	default:
+		return rounds;
+	}
+}
+
+/**
+ * ang_schedule_make() - generate the steps of one member in a collective
  * @args: collective
- * @sched: out: ang_schedule_free() takes it back, also after an error
+ * @sched: out: free with ang_schedule_free(), also after an error
  *
  * Return: 0; -EINVAL there is no such algorithm or a rank is out of range;
  * -ENOMEM.

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What the generators of schedules share.
- */
+/* Shared by the generators of schedules. */
 #ifndef ANG_ALGO_GEN_H
 #define ANG_ALGO_GEN_H
 
 #include "algo.h"
 
 /**
- * struct gen - a schedule that is being made
+ * struct gen - a schedule under construction
  * @a: arguments
  * @s: schedule
  * @after: steps that have to end before the next begins
@@ -42,7 +40,7 @@ static inline struct ang_range at(struct ang_range r, size_t off)
 	return r;
 }
 
-/* Bytes of the vector, or of a block of equal ones. */
+/* Bytes of the vector, or of one of several equal blocks. */
 static inline size_t gen_len(const struct gen *g)
 {
 	return g->a->count * g->a->elem;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Reductions whose result all members have, or a part each.
+ * Reductions whose result goes to all members, whole or in parts.
  *
- * In the algorithms by doubling the operand of the lower ranks stands first, so
+ * In the doubling algorithms the operand of the lower ranks is the left one, so
  * the operation need not be commutative.
  */
 #include "gen.h"
 
 /**
- * struct fold - how n members become p, a power of two
+ * struct fold - reduction of n members to p, a power of two
  * @p: members that go on
  * @rest: n - p; of the first 2 * rest ranks the odd ones go on, for two each
  * @id: number among those that go on, or p: this one does not
@@ -22,7 +22,7 @@ struct fold {
 };
 
 #define TAG_FOLD	0
-#define TAG_ROUND	1	/* and one more per round */
+#define TAG_ROUND	1	/* plus the number of the round */
 
 static struct fold fold_of(const struct gen *g)
 {
@@ -46,7 +46,9 @@ static u32 fold_rank(const struct fold *f, u32 id)
 	return id < f->rest ? 2 * id + 1 : id + f->rest;
 }
 
-/* The vector is in OUT, and in the one of two there that goes on it is of both. */
+/*
+ * Puts the vector in OUT.  A member that goes on for two combines both there.
+ */
 static void fold_in(struct gen *g, const struct fold *f, struct ang_range temp)
 {
 	u32 rank = g->a->rank;
@@ -110,13 +112,13 @@ void ang_gen_allreduce_doubling(struct gen *g)
 	fold_out(g, &f);
 }
 
-/* Bytes of parts @from up to @to of the vector, cut into @parts. */
+/* Bytes of parts @from up to @to if the vector is cut into @parts parts. */
 static size_t parts_len(const struct gen *g, u32 from, u32 to, u32 parts)
 {
 	return gen_part(g, to, parts) - gen_part(g, from, parts);
 }
 
-/* Rabenseifner: halves are combined, then the parts go back the same way. */
+/* Rabenseifner: combine halves, then distribute the parts in reverse order. */
 void ang_gen_allreduce_halving(struct gen *g)
 {
 	struct fold f = fold_of(g);
@@ -155,7 +157,7 @@ void ang_gen_allreduce_halving(struct gen *g)
 	fold_out(g, &f);
 }
 
-/* Round @i of parts that go around: this member passes on @out and gets @in. */
+/* Round @i of a ring: this member sends part @out and receives part @in. */
 static void around(const struct gen *g, u32 i, u32 *out, u32 *in)
 {
 	u32 n = g->a->size;
@@ -183,7 +185,7 @@ void ang_gen_allreduce_ring(struct gen *g)
 			    parts_len(g, in, in + 1, n));
 		gen_fence(g);
 	}
-	/* Each has its own part whole now. */
+	/* Now each member has the result of its own part. */
 	for (i = 0; i + 1 < n; i++) {
 		around(g, i, &in, &out);
 		out = (in + 1) % n;
@@ -244,9 +246,9 @@ void ang_gen_reduce_scatter_ring(struct gen *g)
 }
 
 /*
- * In each round a member gives what it has of the ranks up to its own to the one
- * twice as far away, which puts it before its own.  An exclusive scan keeps what
- * came apart from the member's own contribution.
+ * In round k a member sends its partial result, which ends at its own rank, to
+ * the member 2^k above, which combines it on the left.  An exclusive scan keeps
+ * received results apart from the member's own contribution.
  */
 void ang_gen_scan(struct gen *g)
 {

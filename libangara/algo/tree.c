@@ -3,13 +3,13 @@
  * Collectives with a root: binomial trees, and one message per member.
  *
  * Members are numbered from the root: v = (rank - root) mod n.  In a binomial
- * tree the parent of v is v without its lowest bit; its subtree are the numbers
- * from v up to the next multiple of that bit.
+ * tree the parent of v is v without its lowest set bit.  The subtree of v has
+ * the numbers from v up to the next multiple of that bit.
  */
 #include "gen.h"
 
 #define TAG_TREE	0
-#define TAG_RING	1	/* and one more per round */
+#define TAG_RING	1	/* plus the number of the round */
 
 static u32 number_of(const struct gen *g)
 {
@@ -26,7 +26,7 @@ static bool is_root(const struct gen *g)
 	return g->a->rank == g->a->root;
 }
 
-/* The bit above those that the children of @v are told apart by. */
+/* The bit above those that number the children of @v. */
 static u32 span(const struct gen *g, u32 v)
 {
 	u32 top = 1;
@@ -38,7 +38,7 @@ static u32 span(const struct gen *g, u32 v)
 	return top;
 }
 
-/* End of the subtree of @v that @bit spans. */
+/* End of the subtree of @v with span @bit. */
 static u32 subtree_end(const struct gen *g, u32 v, u32 bit)
 {
 	return v + bit < g->a->size ? v + bit : g->a->size;
@@ -61,7 +61,9 @@ void ang_gen_bcast_binomial(struct gen *g)
 				 gen_len(g));
 }
 
-/* Part @from up to part @to of the vector, cut into one per member. */
+/*
+ * Bytes of parts @from up to @to if the vector is cut into one part per member.
+ */
 static size_t parts_len(const struct gen *g, u32 from, u32 to)
 {
 	return gen_part(g, to, g->a->size) - gen_part(g, from, g->a->size);
@@ -88,7 +90,7 @@ void ang_gen_bcast_scatter(struct gen *g)
 	}
 	for (i = 0; i + 1 < n; i++) {
 		u32 out = (v + n - i) % n, in = (out + n - 1) % n;
-		/* What a member has from the tree does not come to it again. */
+		/* Skip the parts that the member already got from the tree. */
 		bool has = !v || (in >= v && in < end);
 		u32 w = (v + 1) % n;
 		bool its = !w || (out >= w && out < subtree_end(g, w, span(g, w)));
@@ -112,7 +114,7 @@ void ang_gen_reduce_binomial(struct gen *g)
 	struct ang_range sum = out_at(0), from_child;
 	u32 bit;
 
-	/* A leaf gives what it has. */
+	/* A leaf sends its own block. */
 	if (v & 1) {
 		gen_send(g, rank_of(g, v - 1), TAG_TREE, in_at(0), len);
 		return;
@@ -135,8 +137,8 @@ void ang_gen_reduce_binomial(struct gen *g)
 }
 
 /*
- * Blocks in the order of numbers, from @all, are those in the order of ranks at
- * @ranks: two pieces.
+ * Reorders blocks between tree order, at @all, and rank order, at @ranks: two
+ * contiguous pieces.
  */
 static void rotate(struct gen *g, struct ang_range all, struct ang_range ranks,
 		   bool to_ranks)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Admin commands of a node.  One is under way at a time, under the node's
- * lock; who gave it runs the model until it is answered.  Nobody takes the
- * asynchronous events: the adapter counts those that it has no room for.
+ * Admin commands of a node.  One is in progress at a time, under the node's
+ * lock; the caller runs the model until it is answered.  No process reads the
+ * asynchronous events: the adapter counts those that do not fit in its queue.
  */
 #include "embed.h"
 
@@ -19,7 +19,7 @@ static bool is_torn(const struct emb_run *r, u32 node)
 
 typedef bool (*done_fn)(struct emb_run *r, const void *arg);
 
-/* Somebody else may hold the node, or one that the answer waits for. */
+/* Another process may hold the node, or one that the answer depends on. */
 static int wait_for(struct emb_run *r, u32 node, done_fn done, const void *arg)
 {
 	u64 end = 0;
@@ -38,7 +38,10 @@ static int wait_for(struct emb_run *r, u32 node, done_fn done, const void *arg)
 		if (!emb_help(r, true))
 			emb_nap(&turn);
 	}
-	/* What looks like an answer may be what a reset has left. */
+	/*
+	 * After a reset the memory may hold something that looks like an
+	 * answer.
+	 */
 	return is_torn(r, node) ? -ENODEV : 0;
 }
 
@@ -49,11 +52,11 @@ static bool is_ready(struct emb_run *r, const void *arg)
 }
 
 /**
- * emb_node_start() - bring a node up that is new or was reset
+ * emb_node_start() - start a node that is new or was reset
  * @r: runs the model
  * @node: node
  *
- * Return: 0; -EIO it does not get ready; -ENODEV it was reset again, or the
+ * Return: 0; -EIO it does not become ready; -ENODEV it was reset again, or the
  * fabric is broken.
  */
 int emb_node_start(struct emb_run *r, u32 node)
@@ -63,7 +66,6 @@ int emb_node_start(struct emb_run *r, u32 node)
 
 	static_assert(sizeof(struct emb_admin) <= ANGARA_PAGE_SIZE, "one page");
 
-	emb_node(r->fab, node)->rows.num = head->cfg.trees;
 	write64(r, node, ANGARA_REG_ASQ_LO, at + offsetof(struct emb_admin, asq));
 	write64(r, node, ANGARA_REG_ACQ_LO, at + offsetof(struct emb_admin, acq));
 	write64(r, node, ANGARA_REG_AEQ_LO, at + offsetof(struct emb_admin, aeq));
@@ -74,7 +76,7 @@ int emb_node_start(struct emb_run *r, u32 node)
 }
 
 /**
- * struct answer - an answer that is waited for
+ * struct answer - state of a wait for an answer
  * @node: node
  * @index: number of the command
  */
@@ -83,7 +85,7 @@ struct answer {
 	u32 index;
 };
 
-/* The fabric may go on in another copy meanwhile. */
+/* The fabric may switch to another copy meanwhile. */
 static const struct angara_adm_cpl *place_of(const struct emb_run *r,
 					     const struct answer *a)
 {
@@ -108,8 +110,8 @@ static bool answered(struct emb_run *r, const void *arg)
  * @cmd: command; its tag is filled in
  * @cpl: out: the answer
  *
- * Return: 0; as ang_adm_errno() tells; -EIO there was no answer; -ENODEV the
- * node was reset, or the fabric is broken.
+ * Return: 0; ang_adm_errno() of the answer; -EIO there was no answer; -ENODEV
+ * the node was reset, or the fabric is broken.
  */
 int emb_exec(struct emb_run *r, u32 node, struct angara_adm_cmd *cmd,
 	     struct angara_adm_cpl *cpl)

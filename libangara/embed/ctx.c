@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Contexts: making and destroying them.  All memory of one is a piece of its
- * process's heap:
+ * Creating and destroying contexts.  All memory of a context is one piece of
+ * its process's heap:
  *
- *	SQ, CQ, control page, counters, message area, lists of pages
+ *	SQ, CQ, control page, counters, receive buffer, lists of pages
  */
 #include <linux/angara_nl.h>
 
@@ -14,7 +14,7 @@
 #define MAX_CQ_ENTRIES	(1U << 16)
 #define MAX_MSG_BYTES	(1U << 22)
 
-/* Who made the fabric, his is all of it. */
+/* The user that created the fabric owns all of it. */
 struct ang_cred emb_cred(const struct emb_dev *d)
 {
 	return (struct ang_cred){
@@ -64,7 +64,9 @@ static u64 pages(u64 bytes)
 	return (bytes + ANGARA_PAGE_SIZE - 1) / ANGARA_PAGE_SIZE;
 }
 
-/* Allocates the memory of a context.  Return: where its lists are, 0 if none. */
+/*
+ * Allocates the memory of a context.  Return: offset of its lists, 0 if none.
+ */
 static u64 mem_alloc(struct emb_dev *d, const struct angara_ctx_create *cmd)
 {
 	const u64 sizes[] = {
@@ -94,7 +96,7 @@ static u64 mem_alloc(struct emb_dev *d, const struct angara_ctx_create *cmd)
 	return at;
 }
 
-/* Address of the list of the pages from @off on. */
+/* Address of the list entry of the page at @off. */
 static __le64 list_of(const struct emb_dev *d, u64 lists, u64 off)
 {
 	return cpu_to_le64(lists + (off - d->mem) / ANGARA_PAGE_SIZE *
@@ -167,7 +169,10 @@ static int create(struct emb_dev *d, const struct angara_ctx_create *arg)
 	if (!lists)
 		return -ENOMEM;
 	ret = create_on_device(d, num, lists, arg);
-	/* Without an answer, it may exist yet: it goes with the handle. */
+	/*
+	 * Without an answer, the context may exist; it is destroyed with the
+	 * handle.
+	 */
 	if (ret && ret != -EIO) {
 		emb_heap_free(d->fab, d->mem);
 		return ret;
@@ -257,9 +262,10 @@ int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
 }
 
 /*
- * Its memory is given back if nothing uses it any more.  After a reset of the
- * node the context is gone already, and its number may be another's; as long as
- * a stopped process may still write its completions, its memory stays.
+ * Frees the context's memory if nothing uses it any more.  After a reset of the
+ * node the context is gone already, and its number may belong to another
+ * context.  While a stopped process may still write completions, the memory is
+ * kept.
  */
 void emb_ctx_destroy(struct emb_dev *d)
 {

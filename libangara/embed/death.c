@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * When a process dies.
+ * Recovery after the death of a process.
  *
- * Its lock on its slot is gone then.  Those who sleep look from time to time;
- * the first to see it takes the gate and gives back what the dead one had, as
- * the driver does when a file is closed: contexts, so that their trees go down
- * and peers learn which node it was; rows; the heap.  If it died in the middle
- * of something, that is repaired first, see halt.c.
+ * The kernel releases the lock of a process on its slot when it dies.  Sleeping
+ * processes check for that from time to time.  The first to detect a death
+ * takes the gate and frees what the dead process owned, as the driver does when
+ * a file is closed: contexts, so that their trees go down and peers learn the
+ * node; rows; the heap.  If the process died during a change of the model, that
+ * is repaired first, see halt.c.
  */
 #include "embed.h"
 
-/* Does a slot belong to a process that is no more? */
+/* Does a slot belong to a process that has ended? */
 bool emb_is_dead(const struct emb_fab *fab, u32 slot)
 {
 	const struct emb_slot *s = emb_slot(fab, slot);
@@ -29,7 +30,7 @@ static int give_back(struct emb_fab *fab, u32 slot)
 
 	emb_run_init(&r, fab);
 	for (node = 0; !ret && node < fab->head->nodes; node++) {
-		struct emb_node *n = emb_node(fab, node);
+		const struct emb_node *n = emb_node(fab, node);
 
 		for (num = 0; !ret && num < fab->head->cfg.ctxs; num++)
 			if (READ_ONCE(n->ctx[num].owner) == slot + 1)
@@ -37,9 +38,9 @@ static int give_back(struct emb_fab *fab, u32 slot)
 		for (num = 0; !ret && num < fab->head->cfg.ctxs; num++)
 			if (READ_ONCE(n->ctx[num].domain) == slot + 1)
 				ret = emb_domain_reap(&r, node, num, slot + 1);
-		if (!ret)
-			ret = emb_rows_reap(&r, node, slot + 1);
 	}
+	for (node = 0; !ret && node < fab->head->routers; node++)
+		ret = emb_rows_reap(&r, node, slot + 1);
 	if (!ret)
 		emb_heap_drop(fab, slot);
 	return ret;
@@ -65,9 +66,9 @@ static int repair_after(struct emb_fab *fab, u32 slot)
 }
 
 /**
- * emb_recover() - give back what a dead process had
+ * emb_recover() - free what a dead process owned
  * @fab: fabric; the gate is held
- * @slot: its slot, locked by nobody, or by the caller as his own
+ * @slot: its slot, unlocked, or locked by the caller as its own
  *
  * Return: 0; -ENODEV the fabric is broken; -errno.
  */
@@ -86,10 +87,10 @@ int emb_recover(struct emb_fab *fab, u32 slot)
 }
 
 /**
- * emb_recover_all() - give back what dead processes had
- * @fab: fabric; the gate is held, so nobody comes or goes
+ * emb_recover_all() - free what dead processes owned
+ * @fab: fabric; the gate is held, so no process joins or leaves
  *
- * What cannot be given back now is left to the next who looks.
+ * What cannot be freed now is left for the next check.
  */
 void emb_recover_all(struct emb_fab *fab)
 {
@@ -110,7 +111,10 @@ static void recover_all(struct emb_fab *fab)
 	pthread_mutex_unlock(&fab->mutex);
 }
 
-/* One looks for all, so it costs the same however many sleep. */
+/*
+ * One process checks for all, so the cost does not depend on the number of
+ * sleepers.
+ */
 static bool is_time(struct emb_fab *fab)
 {
 	struct emb_head *head = fab->head;
@@ -122,7 +126,7 @@ static bool is_time(struct emb_fab *fab)
 }
 
 /**
- * emb_look_after() - has anybody died?
+ * emb_look_after() - check for dead processes
  * @fab: fabric; the caller holds no lock
  */
 void emb_look_after(struct emb_fab *fab)
@@ -134,7 +138,7 @@ void emb_look_after(struct emb_fab *fab)
 	for (slot = 0; slot < fab->head->procs; slot++) {
 		bool dead = emb_is_dead(fab, slot);
 
-		/* First of all, since whoever has the gate may wait for it. */
+		/* First, since the holder of the gate may be waiting for it. */
 		if (dead ? emb_needs_repair(fab, slot) : emb_is_stuck(fab, slot))
 			emb_repair(fab);
 		if (dead) {
@@ -145,10 +149,10 @@ void emb_look_after(struct emb_fab *fab)
 }
 
 /**
- * emb_look_inside() - has anybody died whom others wait for?
+ * emb_look_inside() - check for dead processes that others wait for
  * @fab: fabric; the caller may hold all locks but that of a repair
  *
- * What the dead one had is left to others to give back.
+ * Does not free what the dead process owned.
  */
 void emb_look_inside(struct emb_fab *fab)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Backend "embedded": devices, and the way to their commands.  What is wrong
- * with an argument is told as the driver tells it.
+ * Backend "embedded": devices, and the dispatch of their commands.  Invalid
+ * arguments give the errors of the driver.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "ang_types.h"
 #include "embed.h"
 #include "scan.h"
 
@@ -41,7 +42,10 @@ static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
 	ret = emb_attach(spec, &fab);
 	if (ret)
 		return ret;
-	/* Slots are given from 0, and kept: no two processes share a node early. */
+	/*
+	 * Slots are given from 0 on, and kept: processes share a node as late
+	 * as possible.
+	 */
 	if (node == ANG_DEV_ANY)
 		node = fab->slot % fab->head->nodes;
 	ret = node < fab->head->nodes ? dev_new(dev, fab, (u32)node) : -ENODEV;
@@ -82,42 +86,47 @@ static void emb_close(struct ang_dev *dev)
 		leave(d);
 		emb_detach(d->fab);
 	}
+	free(d->owned.row);
 	free(d);
 	dev->priv = NULL;
 }
 
 /**
- * struct command - what a command takes
+ * struct command - properties of a command
  * @size: bytes of its argument
  * @min_size: bytes of the argument's first published version
- * @run: does it
+ * @prepare: the slow part, which needs nothing that threads share, or NULL; runs
+ *	while other threads run commands
+ * @run: implementation
  */
 struct command {
 	u32 size;
 	u32 min_size;
+	int (*prepare)(struct emb_dev *d, void *arg);
 	int (*run)(struct emb_dev *d, void *arg);
 };
 
-#define COMMAND(nr, fn, type, last)					\
+#define COMMAND(nr, fn, type, last, ...)				\
 	[_IOC_NR(nr)] = {						\
 		.size = sizeof(struct type),				\
 		.min_size = offsetof(struct type, last) +		\
 			    sizeof(((struct type *)0)->last),		\
-		.run = fn,						\
+		.run = fn, __VA_ARGS__					\
 	}
 
 static const struct command dev_commands[] = {
 	COMMAND(ANGARA_IOCTL_QUERY, emb_query, angara_query, caps),
 	COMMAND(ANGARA_IOCTL_DOMAIN_CREATE, emb_domain_create,
-		angara_domain_create, job),
+		angara_domain_create, watch_bytes),
 	COMMAND(ANGARA_IOCTL_CTX_CREATE, emb_ctx_create, angara_ctx_create,
 		db_offset),
-	COMMAND(ANGARA_IOCTL_MR_REG, emb_mr_reg, angara_mr_register, key),
+	COMMAND(ANGARA_IOCTL_MR_REG, emb_mr_reg, angara_mr_register, key,
+		.prepare = emb_mr_prepare),
 	COMMAND(ANGARA_IOCTL_MR_DEREG, emb_mr_dereg, angara_mr_deregister, key),
 	COMMAND(ANGARA_IOCTL_TREE_SET, emb_tree_set, angara_tree_set, row),
 	COMMAND(ANGARA_IOCTL_TREE_GET, emb_tree_get, angara_tree_get, delegated),
 	COMMAND(ANGARA_IOCTL_TREE_CLEAR, emb_tree_clear, angara_tree_clear,
-		reserved),
+		router),
 	COMMAND(ANGARA_IOCTL_TREE_DELEGATE, emb_tree_delegate,
 		angara_tree_delegate, pkey),
 	COMMAND(ANGARA_IOCTL_TREE_CHECK, emb_tree_check, angara_tree_verify,
@@ -132,7 +141,7 @@ static const struct command ctx_commands[] = {
 
 #define LENGTH(array)	(sizeof(array) / sizeof(*(array)))
 
-/* Return: the command of that number of such a handle, or NULL. */
+/* Return: the command with that number for this type of handle, or NULL. */
 static const struct command *command_of(const struct emb_dev *d, unsigned int nr)
 {
 	const struct command *all = d->ctx ? ctx_commands : dev_commands;
@@ -151,7 +160,9 @@ union argument {
 	struct angara_tree_get get;
 };
 
-/* An argument of another version: shorter, or longer with nothing in it. */
+/*
+ * Converts an argument of another version: shorter, or longer with a zero tail.
+ */
 static int argument_in(void *buf, const void *arg, u32 size,
 		       const struct command *c)
 {
@@ -169,7 +180,7 @@ static int argument_in(void *buf, const void *arg, u32 size,
 	return 0;
 }
 
-/* @handle: of the context that the command makes, or NULL. */
+/* @handle: of the context that the command creates, or NULL. */
 static int run_command(struct emb_dev *d, const struct command *c, void *arg,
 		       struct emb_dev *handle)
 {
@@ -181,6 +192,8 @@ static int run_command(struct emb_dev *d, const struct command *c, void *arg,
 	ret = argument_in(&buf, arg, size, c);
 	if (handle)
 		buf.create.handle = handle;
+	if (!ret && c->prepare)
+		ret = c->prepare(d, &buf);
 	if (!ret)
 		ret = enter(d);
 	if (ret)
@@ -197,7 +210,7 @@ static int emb_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
 	struct emb_dev *d = dev->priv;
 	const struct command *c = command_of(d, nr);
 
-	/* That one has a way of its own, emb_ctx_open(). */
+	/* Context creation goes through emb_ctx_open(). */
 	if (!c || nr == ANGARA_IOCTL_CTX_CREATE)
 		return -ENOTTY;
 	return run_command(d, c, arg, NULL);
@@ -209,7 +222,7 @@ static int emb_ctx_open(struct ang_dev *dev, void *arg, struct ang_dev *ctx)
 	const struct command *c = command_of(d, ANGARA_IOCTL_CTX_CREATE);
 	int ret;
 
-	/* A handle made in the child would count as the child's own. */
+	/* A handle that the child creates would belong to the child. */
 	if (d->forks != emb_forks())
 		return -ENODEV;
 	if (!c)
@@ -225,7 +238,7 @@ static int emb_ctx_open(struct ang_dev *dev, void *arg, struct ang_dev *ctx)
 	return ret;
 }
 
-/* The doorbell, without the detour of a command. */
+/* Rings the doorbell without the overhead of a command. */
 static int emb_doorbell(struct ang_dev *dev, u32 pi)
 {
 	struct emb_dev *d = dev->priv;
@@ -236,14 +249,22 @@ static int emb_doorbell(struct ang_dev *dev, u32 pi)
 	return 0;
 }
 
-/* Queues are where they are; what is mapped is the segment. */
+/*
+ * The segment is mapped already, so queues need no mapping of their own.  The
+ * notice of a domain is an exception: it never reports anything.  Memory is
+ * accessed by its address, so a region always is what the process has there
+ * now.
+ */
 static void *emb_map(struct ang_dev *dev, u64 offset, size_t len, bool write)
 {
+	static u64 never[EMB_WATCH_BYTES / sizeof(u64)];
 	struct emb_dev *d = dev->priv;
 	u64 kind = offset / EMB_MEM_STRIDE;
 
 	(void)len;
 	(void)write;
+	if (!d->ctx && kind == EMB_MEM_WATCH)
+		return never;
 	return d->ctx && kind <= EMB_MEM_MSG ? emb_at(d->fab, d->at[kind]) : NULL;
 }
 
@@ -268,6 +289,7 @@ static void emb_dev_relax(struct ang_dev *dev)
 	emb_relax(&d->run);
 }
 
+/* Other threads run commands, and look after dead processes, meanwhile. */
 static int emb_mem_alloc(struct ang_dev *dev, size_t len, void **mem)
 {
 	struct emb_dev *d = dev->priv;
@@ -276,21 +298,34 @@ static int emb_mem_alloc(struct ang_dev *dev, size_t len, void **mem)
 
 	if (ret)
 		return ret;
-	ret = emb_heap_alloc(d->fab, len, &off);
-	if (!ret)
-		*mem = emb_at(d->fab, off);
+	ret = emb_heap_claim(d->fab, len, &off);
 	leave(d);
+	if (ret)
+		return ret;
+	ret = emb_heap_fill(d->fab, off, len);
+	if (!ret) {
+		*mem = emb_at(d->fab, off);
+		return 0;
+	}
+	if (!enter(d)) {
+		emb_heap_unclaim(d->fab, off);
+		leave(d);
+	}
 	return ret;
 }
 
 static void emb_mem_free(struct ang_dev *dev, void *mem, size_t len)
 {
 	struct emb_dev *d = dev->priv;
+	u64 off = (u64)((char *)mem - (char *)d->fab->head);
 
-	(void)len;
+	/* In the child of a fork, it is the parent's memory. */
+	if (d->forks != emb_forks())
+		return;
+	emb_heap_empty(d->fab, off, len);
 	if (enter(d))
 		return;
-	emb_heap_free(d->fab, (u64)((char *)mem - (char *)d->fab->head));
+	emb_heap_unclaim(d->fab, off);
 	leave(d);
 }
 
@@ -324,13 +359,16 @@ static int emb_first(const struct ang_spec *spec, u32 *minor)
 	return 0;
 }
 
-static int emb_describe(struct ang_dev *dev, char *text)
+static int emb_describe(struct ang_dev *dev, char **text)
 {
 	const struct emb_dev *d = dev->priv;
+	const struct ang_fabric *model = emb_model(d->fab, 0);
 
-	static_assert(ANG_TOPO_TEXT <= ANG_TEXT_BYTES, "fits");
-
-	ang_topo_describe(&d->fab->topo, text);
+	*text = malloc(model->text_size + 1);
+	if (!*text)
+		return -ENOMEM;
+	memcpy(*text, (const char *)model + model->off_text,
+	       model->text_size + 1);
 	return 0;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * DMA and interrupts: what the model asks of its host.
+ * DMA and interrupts: upcalls of the model.
  *
  * An address below 2^48 is an offset in the segment: queues, and memory of
  * angara_malloc().  Others are memory that a process has registered: plain
  * memory to the process itself, process_vm_readv(2) and process_vm_writev(2)
  * to the others.  That works while the process lives and the kernel lets its
  * user do so; if not, it is a transfer that failed.
+ *
+ * Memory with EMB_ADDR_LOOSE may be unmapped while peers still know its key: its
+ * own process reaches it by these system calls, too, which fail then.
  */
 #include <sys/uio.h>
 
@@ -23,8 +26,9 @@ static void *va_of(u64 addr)
 }
 
 /*
- * Where @addr is in this process, NULL if it is in another.  Admin queues, all
- * that the model knows below the heaps, are in each of its copies.
+ * Pointer to @addr if it is in this process or the segment, else NULL.
+ * Everything below the heaps, such as admin queues, exists in each copy of the
+ * model.
  */
 static inline void *local(const struct emb_run *r, u64 addr, u32 len)
 {
@@ -41,24 +45,30 @@ static inline void *local(const struct emb_run *r, u64 addr, u32 len)
 }
 
 /*
- * A process id may belong to somebody else by now, so its slot is looked at
- * first; one that ends right after that keeps its id for a while.
+ * A process id may be another process's by now, so its slot is looked at first;
+ * one that ends right after that keeps its id for a while.
  */
+static bool is_there(const struct emb_fab *fab, u32 num)
+{
+	if (num >= fab->head->procs)
+		return false;
+	return num == fab->slot ||
+	       (emb_slot(fab, num)->pidns == fab->pidns &&
+		emb_locked(fab->fd, EMB_LOCK_SLOT(num), 1));
+}
+
 static int remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
 		  bool write)
 {
 	struct iovec mine = { .iov_base = buf, .iov_len = len };
 	struct iovec its = { .iov_base = va_of(addr), .iov_len = len };
-	u32 num = slot_of(addr);
+	u32 num = slot_of(addr & ~EMB_ADDR_LOOSE);
 	const struct emb_slot *slot;
 	ssize_t done;
 
-	if (!(addr >> EMB_ADDR_BITS) || num >= fab->head->procs)
+	if (!(addr >> EMB_ADDR_BITS) || !is_there(fab, num))
 		return -EFAULT;
 	slot = emb_slot(fab, num);
-	if (slot->pidns != fab->pidns ||
-	    !emb_locked(fab->fd, EMB_LOCK_SLOT(num), 1))
-		return -EFAULT;
 	if (write)
 		done = process_vm_writev((pid_t)slot->pid, &mine, 1, &its, 1, 0);
 	else
@@ -66,7 +76,7 @@ static int remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
 	return done == (ssize_t)len ? 0 : -EFAULT;
 }
 
-/* A word that a process may write meanwhile is read at once. */
+/* A word that a process may write at the same time is read with one load. */
 static int emb_dma_read(void *host, u32 node, u64 addr, void *buf, u32 len)
 {
 	const struct emb_run *r = host;
@@ -98,7 +108,9 @@ static int emb_dma_write(void *host, u32 node, u64 addr, const void *buf,
 	return 0;
 }
 
-/* Only queues and counters are written so, and those are in the segment. */
+/*
+ * Only queues and counters are written this way, and they are in the segment.
+ */
 static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
 {
 	const struct emb_run *r = host;
@@ -107,14 +119,14 @@ static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
 	(void)node;
 	if (!to || addr >> EMB_ADDR_BITS)
 		return -EFAULT;
-	/* Pairs with the acquire of whoever looks at the word. */
+	/* Pairs with the acquire of the process that reads the word. */
 	ang_store_release(to, cpu_to_le64(val));
 	return 0;
 }
 
 /*
- * The word is counted here, the sleeper woken when the model has been run:
- * nobody waits for a node while its holder is in the kernel.
+ * Increments the word now and wakes the sleeper after the run of the model, so
+ * the node is not held during a system call.
  */
 static void emb_interrupt(void *host, u32 node, u32 vector)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Domains: a partition, and the table of memory regions that all contexts of a
- * domain use.  The table is a piece of its process's heap, and behind it stands
- * the list of its pages.
+ * domain use.  The table is a piece of its process's heap, followed by the list
+ * of its pages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 
 #include "embed.h"
 
-#define TABLE_FIRST	1024U	/* entries of the first table; they double */
+#define TABLE_FIRST	1024U	/* entries of the first table */
 
 static u64 table_bytes(u32 mrs)
 {
 	return mrs * sizeof(struct angara_hw_mr);
 }
 
-/* Users of numbers that high would share a partition with others. */
+/* Users with such high ids would share a partition with others. */
 u32 emb_own_pkey(void)
 {
 	u32 uid = geteuid();
@@ -37,7 +37,7 @@ static int domain_pkey(const struct angara_domain_create *cmd, u32 *pkey)
 	return *pkey ? 0 : -EINVAL;
 }
 
-/* A table and the list of its pages, which takes a page at most. */
+/* Allocates a table and the list of its pages, which takes at most a page. */
 static int table_alloc(struct emb_fab *fab, u32 mrs, u64 *mem)
 {
 	__le64 *list;
@@ -81,7 +81,7 @@ static int table_on_device(struct emb_dev *d, u64 mem, u32 mrs)
 	if (emb_lost(d))
 		return -ENODEV;
 	ret = emb_exec(&d->run, d->node, &cmd, &cpl);
-	/* Without an answer, the device may use the one or the other. */
+	/* Without an answer, the device may use either table. */
 	if (ret == -EIO || ret == -ENODEV)
 		d->dom->spare = mem;
 	return ret;
@@ -90,12 +90,12 @@ static int table_on_device(struct emb_dev *d, u64 mem, u32 mrs)
 /**
  * emb_domain_grow() - make room in the table of a domain
  * @d: handle with a domain
- * @slots: entries that it is to have at least, at most ANGARA_MR_MAX
+ * @slots: minimum number of entries, at most ANGARA_MR_MAX
  *
- * The device takes the longer table between two accesses, and leaves the one
- * before.
+ * The device switches to the longer table between two accesses, and then no
+ * longer uses the old one.
  *
- * Return: 0; -EIO, also if an attempt before got no answer; -errno.
+ * Return: 0; -EIO, also if an earlier attempt got no answer; -errno.
  */
 int emb_domain_grow(struct emb_dev *d, u32 slots)
 {
@@ -129,7 +129,7 @@ int emb_domain_grow(struct emb_dev *d, u32 slots)
 	return 0;
 }
 
-/* The lowest number that is free on the node, which is locked. */
+/* Takes the lowest free number of the node, which is locked. */
 static int domain_on_device(struct emb_dev *d, struct emb_domain *dom)
 {
 	struct emb_node *n = emb_node(d->fab, d->node);
@@ -153,7 +153,9 @@ static int domain_on_device(struct emb_dev *d, struct emb_domain *dom)
 		return -EBUSY;
 	cmd.ctx = cpu_to_le16((u16)num);
 	ret = emb_exec(&d->run, d->node, &cmd, &cpl);
-	/* Without an answer, the command may run yet: number and table stay. */
+	/*
+	 * Without an answer, the command may still run: keep number and table.
+	 */
 	dom->in_doubt = ret == -EIO;
 	if (ret && !dom->in_doubt)
 		return ret;
@@ -211,6 +213,8 @@ int emb_domain_create(struct emb_dev *d, void *arg)
 	d->life = dom->life;
 	d->life_now = &emb_node(d->fab, d->node)->life;
 	cmd->pkey = pkey;
+	cmd->watch_offset = EMB_MEM_WATCH * EMB_MEM_STRIDE;
+	cmd->watch_bytes = EMB_WATCH_BYTES;
 	return ret;
 }
 
@@ -262,25 +266,26 @@ static bool domain_ends(struct emb_dev *d, struct emb_domain *dom)
 	return emb_lost(d) ? !emb_haunted(d->fab) : !ret;
 }
 
-static void owned_move(u64 *to, const u64 *from)
+/* One of the two has none: only the device's own handle sets rows. */
+static void owned_move(struct emb_rows *to, struct emb_rows *from)
 {
-	u32 tree;
-
-	for (tree = 0; tree < ANGARA_MAX_TREES; tree++)
-		if (from[tree])
-			to[tree] = from[tree];
+	if (!from->n)
+		return;
+	free(to->row);
+	*to = *from;
+	*from = (struct emb_rows){ 0 };
 }
 
 /**
- * emb_domain_put() - a handle does not use its domain any more
+ * emb_domain_put() - release a handle's domain
  * @d: handle, whose context has been destroyed
  *
- * The table is given back if nothing uses it any more: after a reset of the node
- * the domain is gone already, and its number may be another's; a stopped process
- * may still read the table then.
+ * Frees the table if nothing uses it any more.  After a reset of the node the
+ * domain is gone already, and its number may belong to another domain.  A
+ * stopped process may still read the table then.
  *
- * Rows that go with the device stay as long as its domain: the last handle gets
- * them in its @owned.
+ * Rows of the device stay as long as its domain: the last handle gets them in
+ * its @owned.
  *
  * Return: is this the last handle of the device and its contexts?
  */
@@ -292,11 +297,11 @@ bool emb_domain_put(struct emb_dev *d)
 	if (!dom)
 		return true;
 	if (--dom->refs) {
-		owned_move(dom->owned, d->owned);
+		owned_move(&dom->owned, &d->owned);
 		d->dom = NULL;
 		return false;
 	}
-	owned_move(d->owned, dom->owned);
+	owned_move(&d->owned, &dom->owned);
 	ends = !emb_broken(d->fab) && domain_ends(d, dom);
 	emb_mrs_release(dom);
 	if (ends)

@@ -1,61 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Backend "embedded": a fabric that processes play among themselves.
+ * Backend "embedded": a fabric modelled in memory that processes share.
  *
- * The segment is a file without disk behind it: of memfd_create(2), handed
- * down by angara-run or kept to oneself, or under /dev/shm, shared by name.
- * Every process maps it whole:
+ * The segment is a memory file: of memfd_create(2), inherited from angara-run
+ * or private to a process, or under /dev/shm, shared by name.  Every process
+ * maps it whole:
  *
- *   struct emb_head		what it is, list of nodes left over
+ *   struct emb_head		properties, list of nodes left over
  *   struct emb_slot[procs]	one per process that uses it
- *   struct emb_node[nodes]	rows and contexts, see emb_node()
+ *   struct emb_node[routers]	rows and contexts, see emb_node()
  *   copies			EMB_COPIES times the same, one of which is used:
- *				struct emb_left, admin queues, the device model's
- *				memory; see halt.c.  Only pages of those that have
- *				been used exist.
- *   heap[procs]		one per slot, each its owner's to share out: queues
- *				of his contexts and what angara_malloc() gives.
+ *				struct emb_left, admin queues, the device
+ *				model's
+ *				memory; see halt.c.  Only pages of copies that
+ *				have been used exist.
+ *   heap[procs]		one per slot, allocated by its process: queues
+ *   of
+ *				its contexts and memory of angara_malloc().
  *				Only pages that were allocated exist.
  *
- * All before the second copy is reserved when the segment is made, the rest
- * when it is used first, so that touching a page cannot fail later.
+ * Everything before the second copy is reserved when the segment is created,
+ * the rest at its first use, so that access to a page cannot fail later.
  *
- * A DMA address is an offset in the segment, or if the upper 16 bits are not 0
- * an address in the process whose slot they name, plus one; see dma.c.
+ * A DMA address is an offset in the segment; if its upper 16 bits are not 0, it
+ * is an address in the process whose slot, plus one, they are; see dma.c.
  *
- * Who advances: who rings a doorbell or waits runs the model on a view of his
- * own.  What he does not want to finish goes to the list in emb_left, and
- * whoever waits takes it from there; see run.c.  Who waits sleeps on the word
- * emb_ctx.wake, which the model's interrupt counts up; see wait.c.
+ * Progress: a process that rings a doorbell or waits runs the model on a view
+ * of its own.  Nodes that it does not finish go to the list in emb_left, from
+ * which waiting processes take them; see run.c.  A waiting process sleeps on
+ * the word emb_ctx.wake, which the model's interrupt increments; see wait.c.
  *
  * Locks, in the order in which they are taken:
  *
  *   registry (segment.c)	Mutex of the process: its list of fabrics.
  *   emb_fab.mutex		Mutex of the process: one of its commands at a
  *				time; its heap.
- *   gate			File lock: coming and going, looking after the dead.
+ *   gate			File lock: joining and leaving, recovery after
+ *				deaths.
  *   node			File lock, one per node: rows, admin queue and
- *				owners of contexts of that node.
+ *				owners of contexts of that node, and rows of the
+ *				switches that it keeps.
  *   emb_fab.repair		Mutex of the process: one of its threads repairs.
  *				Only ever tried.
- *   repair			File lock: the model's repair (halt.c).  Only ever
+ *   repair			File lock: the model's repair (halt.c).  Only
+ *   ever
  *				tried.
  *   emb_left.lock		Spin lock in the segment: the list of left-over
  *				nodes.  Never held outside of the model's work.
  *
  * File locks are of open file descriptions (F_OFD_SETLK): each process opens
- * the segment anew.  They end with the process, whenever and however it dies,
- * and so does the lock that it has on its slot: that is how others tell.
+ * the segment anew.  The kernel releases them when the process dies, and with
+ * them the lock of the process on its slot, by which others detect its death.
  *
- * A process that dies gives back what it had: whoever notices does that in its
- * place (death.c), and its peers see what they would see with the driver.  A
- * process says when it is in the middle of something that others could not go
- * on from: emb_slot.inside counts its threads in the model, emb_slot.working
- * names the node that it carries a command out for.  If it dies then, the nodes
- * that it worked in are reset (halt.c): their contexts end with -ENODEV and can
- * be opened again, all others go on.  Where even that fails the fabric is
- * broken: every wait and command on it ends with -ENODEV, and whoever opens it
- * next makes a new one.
+ * When a process dies, the process that detects it frees what the dead one
+ * owned (death.c); peers see the same as with the driver.  A process marks
+ * sections that others could not continue from: emb_slot.inside counts its
+ * threads in the model, emb_slot.working names the node for which it executes a
+ * command.  If it dies in one, the nodes that it worked on are reset (halt.c).
+ * Their contexts end with -ENODEV and can be opened again; all other nodes go
+ * on.  If the repair fails, the fabric is broken: every wait and command on it
+ * ends with -ENODEV, and the next process that opens it creates a new one.
  */
 #ifndef ANG_EMBED_H
 #define ANG_EMBED_H
@@ -74,32 +78,34 @@
 
 #define EMB_MAGIC	0x444245474E41ULL	/* "ANGEBD" */
 #define EMB_VERSION	1
-#define EMB_LOOK_MS	50	/* how often sleepers look after the others */
+#define EMB_LOOK_MS	50	/* how often sleepers check other processes */
 #define EMB_LOCK_MS	10000	/* longest wait for a lock, command or repair */
-#define EMB_HELP_MS	100	/* nodes left for so long are anybody's to advance */
-#define EMB_STOP_MS	1000	/* how long a stopped process is waited for */
-#define EMB_COPIES	4U	/* of the model: all but one belong to the stopped */
+#define EMB_HELP_MS	100	/* then any process advances left-over nodes */
+#define EMB_STOP_MS	1000	/* how long to wait for a stopped process */
+#define EMB_COPIES	4U	/* of the model; others for stopped processes */
 #define EMB_ADM_ENTRIES	16U
 #define EMB_AEQ_ENTRIES	128U
 #define EMB_ADDR_BITS	48	/* of a DMA address, below the slot */
-#define EMB_HEAP_MIN	(16ULL << 20)	/* of heaps whose size nobody has asked for */
+#define EMB_ADDR_LOOSE	(1ULL << 63)	/* beside the slot, see dma.c */
+#define EMB_HEAP_MIN	(16ULL << 20)	/* default minimum size of a heap */
 
 /**
  * struct emb_slot - a process
- * @used: it has come, and what it left has not been given back
- * @pid: it
- * @inside: threads of it that are in the model (atomic)
- * @working: node whose lock it has, to change something there, plus 1
- * @dying: it is dead, although another that wants the slot has locked it
- * @life: counted up by each process that takes it
- * @repaired: @life of the last that a repair has seen to after its death
+ * @used: a process has taken the slot, and its objects are not all freed yet
+ * @pid: process id
+ * @inside: its threads in the model (atomic)
+ * @working: node whose lock it holds to change something there, plus 1
+ * @dying: it is dead, although another process that wants the slot has locked
+ *	it
+ * @life: incremented by each process that takes the slot
+ * @repaired: @life of the last process whose death a repair has handled
  * @turns: how often a thread of it has left the model
  * @fenced: it was stopped in the model, and the others go on without it; set by
  *	a repair, cleared when its last thread leaves
- * @copy: copy that it was stopped in
- * @looked_turns: @turns, as whoever looked after it has seen them last
- * @looks: how often in turn they were the same, with a thread in the model
- * @pidns: which process ids @pid is one of
+ * @copy: copy in which it was stopped
+ * @looked_turns: @turns at the last check by another process
+ * @looks: consecutive checks with equal @turns and a thread in the model
+ * @pidns: PID namespace of @pid
  */
 struct emb_slot {
 	u32 used ____cacheline_aligned;
@@ -118,10 +124,10 @@ struct emb_slot {
 };
 
 /**
- * struct emb_ctx - a context, beside what the model knows of it
- * @wake: counted up by every interrupt; a futex
+ * struct emb_ctx - a context, beside the model's state
+ * @wake: incremented by every interrupt; a futex
  * @owner: slot of its process, plus 1; 0: free
- * @asleep: how many sleep on @wake (atomic)
+ * @asleep: number of threads that sleep on @wake (atomic)
  * @domain: slot of the process that has the domain of this number, plus 1
  */
 struct emb_ctx {
@@ -132,16 +138,19 @@ struct emb_ctx {
 };
 
 /**
- * struct emb_node - a node, beside what the model knows of it; under its lock
+ * struct emb_node - a router, beside the model's state; under the lock of the
+ * node
+ * or of its keeper.  A switch has no contexts and no admin queue
  * @rows: the routing table, as programmed
- * @owner: slot of the process that each row goes with, plus 1
+ * @owner: slot of the process that owns each row, plus 1
  * @adm_pi: admin commands so far
- * @num_ctx: contexts that have an owner; read by anybody
- * @torn: it was reset, and the next who locks it starts it; set by a repair
- * @life: how often it was reset; counted by a repair, read by anybody
- * @left_by: slot of the process that left it to others last, plus 1; under
- *	emb_left.lock, as the next
- * @left_ms: when that was
+ * @num_ctx: contexts that have an owner; any process may read it
+ * @torn: it was reset, and the next process that locks it starts it, or clears
+ *	the rows of a switch; set by a repair
+ * @life: number of resets; incremented by a repair, any process may read it
+ * @left_by: slot of the process that last left it to others, plus 1; this and
+ *	the next member are under emb_left.lock
+ * @left_ms: time of that
  * @ctx: contexts, cfg.ctxs of them
  */
 struct emb_node {
@@ -157,9 +166,9 @@ struct emb_node {
 };
 
 /**
- * struct emb_left - nodes that nobody is advancing, in a page of each copy
+ * struct emb_left - nodes that no process is advancing, in a page of each copy
  * @lock: see above
- * @left_any: there are nodes in @left; written under @lock, read by anybody
+ * @left_any: there are nodes in @left; written under @lock, read without
  * @timers_any: likewise for @timers
  * @left: nodes with work; under @lock
  * @timers: nodes with a credit timer; under @lock
@@ -180,34 +189,35 @@ struct emb_admin {
 };
 
 /**
- * struct emb_head - head of a segment; constant once @ready but for the rest
+ * struct emb_head - head of a segment; constant once @ready unless noted
  * @magic: EMB_MAGIC
  * @version: EMB_VERSION
- * @layout: hash of the sizes of what is in it
- * @ready: it has been made
+ * @layout: hash of the sizes of its structures
+ * @ready: it is complete
  * @procs: slots
  * @nodes: nodes
+ * @routers: nodes, and switches behind them
  * @node_size: bytes of a struct emb_node with its contexts
  * @cfg: configuration of the model
- * @slot_at: where slots begin, as the following
+ * @slot_at: offset of the slots; next, other offsets
  * @node_at: nodes
  * @copy_at: the first copy
  * @copy_span: bytes of each
- * @adm_off: where in a copy admin queues begin, a page per node
- * @model_off: the model's memory
+ * @adm_off: offset in a copy of the admin queues, a page per node
+ * @model_off: offset in a copy of the model's memory
  * @heap_at: heaps
- * @heap_span: room for each heap
- * @size: all
+ * @heap_span: bytes reserved for each heap
+ * @size: of the segment
  * @broken: a repair failed (any thread)
  * @halt: slot of the process that repairs the model, plus 1: all others stay
  *	out of it; under the repair lock
- * @copy: copy that is used; written by a repair
+ * @copy: copy in use; written by a repair
  * @here: processes that use it (atomic)
- * @cpus: processors that they may run on, or those before; under the gate
- * @num_cpus: their number; written under the gate, read by anybody
- * @looked_ms: when somebody looked after the others last (atomic)
- * @helper: a context that sleeps and can be woken to help: node << 8 | ctx,
- *	plus 1 (atomic)
+ * @cpus: union of the CPU affinity masks of its processes; under the gate
+ * @num_cpus: their number; written under the gate, read without
+ * @looked_ms: time of the last check of other processes (atomic)
+ * @helper: a sleeping context that can be woken to help: node << 8 | ctx, plus
+ *	1 (atomic)
  */
 struct emb_head {
 	u64 magic;
@@ -216,6 +226,7 @@ struct emb_head {
 	u32 ready;
 	u32 procs;
 	u32 nodes;
+	u32 routers;
 	u32 node_size;
 	struct ang_cfg cfg;
 	u64 slot_at;
@@ -241,28 +252,30 @@ struct emb_extent;
 struct emb_watch;
 
 /**
- * struct emb_fab - a fabric, as a process has it
+ * struct emb_fab - a fabric, as one process sees it
  * @next: in the registry
  * @refs: devices open; under the registry's lock
- * @asked: what it was asked for as
- * @path: file that it is in, empty for none
- * @fd: the segment, locked by this process
+ * @asked: specification with which it was opened
+ * @text: description of a graph, while the process joins; else NULL
+ * @path: its file, empty for none
+ * @fd: the segment, opened by this process
  * @slot: of this process
- * @pidns: of this process
- * @parent: of this process, when it came
+ * @pidns: PID namespace of this process
+ * @parent: parent of this process when it joined
  * @head: the segment
  * @size: bytes of it
- * @topo: the torus
+ * @topo: topology, with the table in the first copy
  * @mutex: see above
  * @repair: see above
- * @mine: contexts of this process, by node; written under @mutex, read by
- *	anybody
- * @heap: what is allocated of this process's heap; under @mutex
+ * @mine: contexts of this process, by router; written under @mutex, read
+ *	without
+ * @heap: allocated pages of this process's heap; under @mutex
  */
 struct emb_fab {
 	struct emb_fab *next;
 	u32 refs;
 	struct ang_spec asked;
+	char *text;
 	char path[EMB_PATH_BYTES];
 	int fd;
 	u32 slot;
@@ -277,20 +290,22 @@ struct emb_fab {
 	struct emb_extent *heap;
 };
 
-#define EMB_WAKES	16	/* contexts to wake that a run collects */
+#define EMB_WAKES	16	/* wake-ups that one run collects */
 
 /**
- * struct emb_run - what it takes to run the model
- * @fab: fabric
+ * struct emb_run - state of a thread that runs the model
+ * @fab: fabric, in which the process has its slot
+ * @own: that slot
  * @copy: copy that @view is of
  * @view: view
- * @wakes: contexts to wake when it has been
- * @num_wakes: how many
- * @looks: made while spinning
- * @in_vain: looks until nodes that others shall advance are looked at again
+ * @wakes: contexts to wake after the run
+ * @num_wakes: their number
+ * @looks: checks made while spinning
+ * @in_vain: checks left until nodes of other processes are checked again
  */
 struct emb_run {
 	struct emb_fab *fab;
+	struct emb_slot *own;
 	u32 copy;
 	struct ang_view view;
 	struct emb_ctx *wakes[EMB_WAKES];
@@ -299,21 +314,35 @@ struct emb_run {
 	u32 in_vain;
 };
 
+/** struct emb_owned - a row that a device owns, and its serial */
+struct emb_owned {
+	u32 router;
+	u32 tree;
+	u64 serial;
+};
+
+/** struct emb_rows - rows that a device owns: @n of them, room for @room */
+struct emb_rows {
+	struct emb_owned *row;
+	u32 n;
+	u32 room;
+};
+
 /**
- * struct emb_domain - what contexts of a device share; under emb_fab.mutex
- * @refs: handles that have it: the device's, those of contexts
+ * struct emb_domain - shared by the contexts of a device; under emb_fab.mutex
+ * @refs: handles that use it: the device's, and those of contexts
  * @node: node
  * @num: number on it
  * @pkey: partition
  * @job: key of the job, 0 for none
- * @life: of the node, when it was made
+ * @life: emb_node.life when it was created
  * @mrt: table of memory regions
  * @mrs: entries of it
  * @low: no entry below is free
- * @mem: offset in the segment of the table, and of the list of its pages
+ * @mem: offset in the segment of the table and of the list of its pages
  * @spare: offset of a longer table that the device may use in its place, or 0
- * @owned: as emb_dev.owned, of a device that was closed before its contexts
- * @in_doubt: the device has not answered whether it was made
+ * @owned: emb_dev.owned of a device that was closed before its contexts
+ * @in_doubt: the device has not confirmed its creation
  */
 struct emb_domain {
 	u32 refs;
@@ -327,26 +356,26 @@ struct emb_domain {
 	u32 low;
 	u64 mem;
 	u64 spare;
-	u64 owned[ANGARA_MAX_TREES];
+	struct emb_rows owned;
 	bool in_doubt;
 };
 
 /**
- * struct emb_dev - a handle: of an open device, or of a context
+ * struct emb_dev - a handle of an open device, or of a context
  * @fab: fabric
  * @node: node
  * @dom: its domain, NULL without
  * @num: its context, ANG_NONE for a device
- * @life: of its node, when the domain was made
- * @life_now: of its node; without a domain, @life itself
- * @ctx: the context, NULL for a device, as all that follows
+ * @life: emb_node.life when the domain was created
+ * @life_now: emb_node.life of its node; without a domain, @life itself
+ * @ctx: the context; it and all that follows are NULL for a device
  * @ctl: control page
  * @ctr: counters
  * @mem: offset in the segment of all its memory
  * @mem_len: bytes of that
  * @at: offset in the segment of what can be mapped, by EMB_MEM_*
  * @run: runs the model
- * @owned: serial of each row that goes with this device, or 0
+ * @owned: rows that go with this device; none of a context
  * @forks: forks of the process when it was opened
  * @watch: its descriptor for poll(2), NULL before the first
  */
@@ -364,15 +393,15 @@ struct emb_dev {
 	u64 mem_len;
 	u64 at[5];
 	struct emb_run run;
-	u64 owned[ANGARA_MAX_TREES];
+	struct emb_rows owned;
 	u32 forks;
 	struct emb_watch *watch;
 };
 
 /**
- * struct emb_create - a context to be made
+ * struct emb_create - arguments for the creation of a context
  * @arg: argument of ANGARA_IOCTL_CTX_CREATE
- * @handle: of the context, of a device that is opened anew
+ * @handle: newly opened handle, which becomes that of the context
  */
 struct emb_create {
 	struct angara_ctx_create arg;
@@ -384,7 +413,9 @@ struct emb_create {
 #define EMB_MEM_CTL	2
 #define EMB_MEM_CTR	3
 #define EMB_MEM_MSG	4
-#define EMB_MEM_STRIDE	(1ULL << 28)	/* of their mmap offsets, as the driver's */
+#define EMB_MEM_WATCH	5	/* of a domain, see emb_map() */
+#define EMB_WATCH_BYTES	(sizeof(struct angara_watch) + ANGARA_MR_MAX / 8)
+#define EMB_MEM_STRIDE	(1ULL << 28)	/* mmap offsets, as the driver's */
 
 static inline void *emb_at(const struct emb_fab *fab, u64 off)
 {
@@ -402,7 +433,7 @@ static inline struct emb_node *emb_node(const struct emb_fab *fab, u32 node)
 		      (u64)node * fab->head->node_size);
 }
 
-/* Something in copy @copy, which may not be used any more. */
+/* Address in copy @copy, which may not be in use any more. */
 static inline void *emb_in_copy(const struct emb_fab *fab, u32 copy, u64 off)
 {
 	const struct emb_head *head = fab->head;
@@ -410,7 +441,7 @@ static inline void *emb_in_copy(const struct emb_fab *fab, u32 copy, u64 off)
 	return emb_at(fab, head->copy_at + copy * head->copy_span + off);
 }
 
-/* The copy that is used; a thread in the model knows better, see emb_run. */
+/* The copy in use now; a thread in the model uses emb_run.copy instead. */
 static inline u32 emb_copy(const struct emb_fab *fab)
 {
 	return READ_ONCE(fab->head->copy);
@@ -449,7 +480,7 @@ static inline bool emb_lost(const struct emb_dev *d)
 	return READ_ONCE(*d->life_now) != d->life;
 }
 
-/* Is there nothing to come of the device any more? */
+/* Is the device unusable for good? */
 static inline bool emb_gone(const struct emb_dev *d)
 {
 	return emb_broken(d->fab) || emb_lost(d);
@@ -469,7 +500,8 @@ u64 emb_now_ms(void);
 void emb_nap(u32 *turn);
 
 /* layout.c */
-int emb_layout(struct emb_head *head, const struct ang_spec *spec, u64 room);
+int emb_layout(struct emb_head *head, const struct ang_spec *spec,
+	       const char *text, u64 room);
 int emb_reserve(int fd, u64 at, u64 len);
 u32 emb_layout_hash(void);
 
@@ -520,6 +552,10 @@ int emb_exec(struct emb_run *r, u32 node, struct angara_adm_cmd *cmd,
 int emb_simple(struct emb_run *r, u32 node, u8 opcode, u32 ctx, u32 tree);
 
 /* heap.c; under fab->mutex */
+int emb_heap_claim(struct emb_fab *fab, u64 len, u64 *off);
+int emb_heap_fill(struct emb_fab *fab, u64 off, u64 len);
+void emb_heap_empty(struct emb_fab *fab, u64 off, u64 len);
+void emb_heap_unclaim(struct emb_fab *fab, u64 off);
 int emb_heap_alloc(struct emb_fab *fab, u64 len, u64 *off);
 void emb_heap_free(struct emb_fab *fab, u64 off);
 bool emb_heap_has(const struct emb_fab *fab, u64 off, u64 len);
@@ -543,6 +579,7 @@ int emb_ctx_create(struct emb_dev *d, void *arg);
 void emb_ctx_destroy(struct emb_dev *d);
 int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner);
 int emb_kick(struct emb_dev *d, void *arg);
+int emb_mr_prepare(struct emb_dev *d, void *arg);
 int emb_mr_reg(struct emb_dev *d, void *arg);
 int emb_mr_dereg(struct emb_dev *d, void *arg);
 void emb_mrs_release(struct emb_domain *dom);
@@ -554,7 +591,7 @@ int emb_tree_check(struct emb_dev *d, void *arg);
 int emb_join(struct emb_dev *d, void *arg);
 int emb_leave(struct emb_dev *d, void *arg);
 void emb_trees_disown(struct emb_dev *d);
-int emb_rows_reap(struct emb_run *r, u32 node, u32 owner);
+int emb_rows_reap(struct emb_run *r, u32 router, u32 owner);
 
 /* wait.c */
 bool emb_news(const struct emb_dev *d);

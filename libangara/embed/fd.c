@@ -2,14 +2,14 @@
 /*
  * A descriptor for poll(2), for programs with an event loop of their own.
  *
- * A thread sleeps on the context's word, as who waits for the context does.
- * While the context is armed, see emb_arm(), the next event wakes the thread,
- * which makes an eventfd(2) readable; and the thread goes on with what other
- * processes leave, since the program itself may sleep for long.  While the
- * context is not armed no event wakes it: the program looks by itself.
+ * A thread sleeps on the context's word, as a waiting caller does.  While the
+ * context is armed, see emb_arm(), the next event wakes the thread, which makes
+ * an eventfd(2) readable.  The thread also advances nodes that other processes
+ * leave, since the program itself may sleep for long.  While the context is not
+ * armed no event wakes the thread: the program polls.
  *
- * The thread is there from the first call of angara_ctx_fd() on, and looks after
- * the other processes.  When the device is gone it makes the descriptor readable
+ * The first call of angara_ctx_fd() creates the thread.  It also checks for
+ * dead processes.  When the device is gone it makes the descriptor readable
  * once more and ends.
  */
 #include <linux/futex.h>
@@ -24,12 +24,12 @@
 
 /**
  * struct emb_watch - a descriptor and its thread
- * @d: whose
+ * @d: handle of the context
  * @fd: eventfd
- * @stop: the thread shall end (any thread)
+ * @stop: ask the thread to end (any thread)
  * @armed: the next event makes @fd readable; counted in emb_ctx.asleep (atomic)
  * @raised: @fd has been made readable (atomic)
- * @thread: it
+ * @thread: thread
  * @run: runs the model for it
  */
 struct emb_watch {
@@ -42,7 +42,7 @@ struct emb_watch {
 	struct emb_run run;
 };
 
-/* The eventfd first: whoever sees @raised finds something to read. */
+/* The eventfd first: a thread that sees @raised must find it readable. */
 static void make_readable(struct emb_watch *w)
 {
 	eventfd_write(w->fd, 1);
@@ -58,13 +58,13 @@ static bool disarm(struct emb_watch *w)
 	return true;
 }
 
-/* Return: was there something to do for others? */
+/* Return: was there a node to advance? */
 static bool help(struct emb_watch *w)
 {
 	if (!ang_load_acquire(&w->armed))
 		return false;
 	emb_offer_help(w->d);
-	ang_mb(); /* with hand_over(), as in doze() */
+	ang_mb(); /* pairs with hand_over(), as in doze() */
 	w->run.in_vain = 0;
 	return emb_help(&w->run, true);
 }
@@ -139,8 +139,8 @@ free_watch:
 }
 
 /*
- * See struct ang_dev_ops: the program has looked, and is about to sleep.  The
- * word is counted for before the model is armed, as in doze().
+ * See struct ang_dev_ops: the program has polled, and is about to sleep.
+ * emb_ctx.asleep is set before the model is armed, as in doze().
  */
 int emb_arm(struct ang_dev *dev)
 {
@@ -160,15 +160,15 @@ int emb_arm(struct ang_dev *dev)
 		ang_fetch_add(&d->ctx->asleep, 1);
 	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
-	/* The thread may sleep already, and does not know that it can help. */
+	/* The thread may sleep already, without having offered help. */
 	emb_offer_help(d);
-	ang_mb(); /* with hand_over(), as in doze() */
+	ang_mb(); /* pairs with hand_over(), as in doze() */
 	d->run.in_vain = 0;
 	emb_help(&d->run, true);
 	return 0;
 }
 
-/* Ends the thread; the context is still there. */
+/* Ends the thread; the context still exists. */
 void emb_watch_end(struct emb_dev *d)
 {
 	struct emb_watch *w = d->watch;

@@ -2,35 +2,36 @@
 /*
  * Repair of the model after a process died in the middle of it, or was stopped.
  *
- * Whoever notices takes the repair lock and writes emb_head.halt.  From then on
- * no process enters the model, and those that are in it leave it within a few
- * steps; what they had on their views they forget.  With all others outside,
- * any node that is held was held by a dead process.  These nodes, and those
- * that a dead process carried a command out for, are torn: the model resets
- * them, puts all else in order, and names every node that has work
- * (ang_recover.c).
+ * The process that detects it takes the repair lock and writes emb_head.halt.
+ * From then on no process enters the model, and those in it leave within a few
+ * steps and discard the state of their views.  With all others outside, a node
+ * that is held was held by a dead process.  These nodes, and those for which a
+ * dead process executed a command, are torn: the model resets them, makes all
+ * other state consistent, and names every node that has work (ang_recover.c).
  *
  * A torn node stays disabled until the next process locks it; that one clears
  * its rows and starts it (node.c).  Its contexts are told apart from those that
- * come later by emb_node.life.
+ * come later by emb_node.life.  A torn switch has no rows any more; the next
+ * process that looks at them clears those that were known (tree.c).
  *
- * A process that is stopped in the model may go on at any time.  If it stays
- * there for EMB_STOP_MS (for EMB_LOCK_MS if it only seems so), the fabric goes on
- * in another copy of the model, and what it held there is torn.  It is fenced:
- * what it still does to the model it does to its old copy, which nobody else
- * uses until its last thread has left that.  Then it goes on in the new copy; it
- * rings again, and finds those of its contexts gone whose nodes were reset.  Two
- * things cannot be taken from it: a lock of a node, which the others fail to get
- * within EMB_LOCK_MS, and the rest of one step of a node, which may copy payload
- * to memory that a process has registered, as a card's late DMA does.
+ * A process that is stopped in the model may continue at any time.  If it stays
+ * there for EMB_STOP_MS (for EMB_LOCK_MS if it only seems stopped), the fabric
+ * goes on in another copy of the model, and nodes that it held are torn.  The
+ * process is fenced: when it continues, it changes its old copy, which no other
+ * process uses until its last thread has left that.  Then it enters the new
+ * copy, rings its doorbells again, and finds those of its contexts gone whose
+ * nodes were reset.  Two things cannot be taken from it: the lock of a node,
+ * which the others fail to get within EMB_LOCK_MS, and the rest of one step of
+ * a node, which may copy payload to memory that a process has registered, as a
+ * card's late DMA does.
  *
- * The repairing process may die as well: its lock is gone then, halt is not,
- * and those who wait outside begin anew.  If it is stopped, they wait for
+ * If the repairing process dies, its lock is released but halt stays set; the
+ * waiting processes start the repair again.  If it is stopped, they wait for
  * EMB_LOCK_MS; after that the fabric is broken.
  *
- * Memory order: a process counts emb_slot.inside up, then looks at halt; the
- * repairing process writes halt, then looks at inside.  Full barriers on both
- * sides let one of them see the other.
+ * Memory order: a process increments emb_slot.inside, then reads halt; the
+ * repairing process writes halt, then reads inside.  With full barriers on both
+ * sides, one of them sees the other.
  */
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static void wake_sleepers(struct emb_fab *fab)
 }
 
 /**
- * emb_break() - nobody can go on with this fabric
+ * emb_break() - mark a fabric as broken
  * @fab: fabric
  */
 void emb_break(struct emb_fab *fab)
@@ -91,7 +92,7 @@ bool emb_halt_wait(struct emb_fab *fab)
 		if (!halted && !READ_ONCE(emb_slot(fab, fab->slot)->fenced))
 			return true;
 		emb_nap(&turn);
-		/* If whoever repairs has died, its lock is free. */
+		/* If the repairing process has died, its lock is free. */
 		if (halted && !emb_repair(fab))
 			continue;
 		if (emb_now_ms() < end)
@@ -112,7 +113,7 @@ void emb_count_out(struct emb_slot *slot)
 		WRITE_ONCE(slot->fenced, 0);
 }
 
-/* What a dead process leaves there means nothing. */
+/* The mark of a dead process means nothing. */
 static bool is_fenced(const struct emb_fab *fab, u32 slot)
 {
 	const struct emb_slot *s = emb_slot(fab, slot);
@@ -121,7 +122,7 @@ static bool is_fenced(const struct emb_fab *fab, u32 slot)
 	       READ_ONCE(s->repaired) != READ_ONCE(s->life);
 }
 
-/** emb_haunted() - may a fenced process still write to what it knew? */
+/** emb_haunted() - may a fenced process still write to memory that it knew? */
 bool emb_haunted(const struct emb_fab *fab)
 {
 	u32 s;
@@ -149,7 +150,7 @@ static bool is_stopped(const struct emb_fab *fab, u32 slot)
 	if (!fgets(line, sizeof(line), stat))
 		line[0] = 0;
 	fclose(stat);
-	/* The name before it may have any character. */
+	/* The process name before it may contain any character. */
 	end = strrchr(line, ')');
 	return end && (!strncmp(end, ") T", 3) || !strncmp(end, ") t", 3));
 }
@@ -157,7 +158,7 @@ static bool is_stopped(const struct emb_fab *fab, u32 slot)
 /**
  * emb_is_stuck() - does a process stay in the model for too long?
  * @fab: fabric
- * @slot: its slot; looked at every EMB_LOOK_MS at the most
+ * @slot: its slot; call at most every EMB_LOOK_MS
  */
 bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 {
@@ -177,7 +178,7 @@ bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 	       (looks >= EMB_STOP_MS / EMB_LOOK_MS && is_stopped(fab, slot));
 }
 
-/** emb_needs_repair() - did a process that is dead die in the middle of something? */
+/** emb_needs_repair() - did a dead process die during a change? */
 bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 {
 	const struct emb_slot *s = emb_slot(fab, slot);
@@ -186,17 +187,19 @@ bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 	       (READ_ONCE(s->inside) || READ_ONCE(s->working));
 }
 
-/* A process that does not leave goes on without the others. */
+/* The others go on without a process that does not leave. */
 static void fence(struct emb_fab *fab, struct emb_slot *slot)
 {
 	WRITE_ONCE(slot->copy, emb_copy(fab));
 	ang_xchg(&slot->fenced, 1);
-	/* It does not see that if it has left just now. */
+	/* It has left just now and may not have seen the fence. */
 	if (!READ_ONCE(slot->inside))
 		WRITE_ONCE(slot->fenced, 0);
 }
 
-/* Is a process still in the model?  @ms: for so long all others wait for that */
+/*
+ * Is a process still in the model?  @ms: how long the others have waited for it
+ */
 static bool is_in(struct emb_fab *fab, u32 s, u64 ms)
 {
 	struct emb_slot *slot = emb_slot(fab, s);
@@ -236,7 +239,7 @@ static bool copy_haunted(const struct emb_fab *fab, u32 copy)
 	return false;
 }
 
-/* Goes on in another copy.  Return: 0; -ENOSPC there is none. */
+/* Switches to another copy.  Return: 0; -ENOSPC all are in use. */
 static int move(struct emb_fab *fab)
 {
 	struct emb_head *head = fab->head;
@@ -258,7 +261,7 @@ static int move(struct emb_fab *fab)
 	return 0;
 }
 
-/* Those that carried a command out for a node leave it half changed. */
+/* Nodes for which it executed a command may be half changed. */
 static void mark_working(struct emb_fab *fab, struct ang_fabric *model)
 {
 	u32 s;
@@ -274,8 +277,8 @@ static void mark_working(struct emb_fab *fab, struct ang_fabric *model)
 }
 
 /*
- * The dead are seen to.  Another process may take a slot meanwhile; it counts
- * another life.
+ * Marks deaths as handled.  If another process takes the slot meanwhile, its
+ * life differs.
  */
 static void forget_dead(struct emb_fab *fab)
 {
@@ -296,17 +299,21 @@ static void find_torn(struct emb_fab *fab, struct ang_fabric *model)
 
 	mark_working(fab, model);
 	ang_recover_find(model);
-	for (node = 0; node < fab->head->nodes; node++) {
+	for (node = 0; node < fab->head->routers; node++) {
 		struct emb_node *n = emb_node(fab, node);
 
 		if (!ang_recover_torn(model, node))
 			continue;
 		WRITE_ONCE(n->life, n->life + 1);
 		ang_store_release(&n->torn, 1);
-		memset(emb_admin(fab, emb_copy(fab), node), 0,
-		       sizeof(struct emb_admin));
+		if (node < fab->head->nodes)
+			memset(emb_admin(fab, emb_copy(fab), node), 0,
+			       sizeof(struct emb_admin));
 	}
-	/* Last, so that a repair that ends in here finds it all again. */
+	/*
+	 * Last: if this repair is interrupted, the next one must find them
+	 * again.
+	 */
 	forget_dead(fab);
 }
 
@@ -347,11 +354,11 @@ static int halt_and_repair(struct emb_fab *fab)
 }
 
 /**
- * emb_repair() - put the model in order, after a death or stop in the middle of it
+ * emb_repair() - repair the model after a death or stop in the middle of it
  * @fab: fabric; the caller is outside of the model
  *
- * Return: 0; -EAGAIN another thread or process does so; -ENODEV the fabric is
- * broken.
+ * Return: 0; -EAGAIN another thread or process is repairing; -ENODEV the fabric
+ * is broken.
  */
 int emb_repair(struct emb_fab *fab)
 {

@@ -2,8 +2,10 @@
 /*
  * A process's part of the segment: whole pages, first fit.
  *
- * What is allocated is known to its process alone; when that dies, the whole
- * part is given back.  Pages come zeroed, as they do not exist before.
+ * Only the process itself knows what is allocated; after its death the whole
+ * part is freed.  Pages are zero, since freed pages are removed from the file.
+ *
+ * All calls are under emb_fab.mutex but those that make and remove pages.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,8 +14,8 @@
 
 /**
  * struct emb_extent - allocated pages
- * @next: behind it
- * @off: where, in the heap
+ * @next: next extent
+ * @off: offset in the heap
  * @len: bytes
  */
 struct emb_extent {
@@ -29,22 +31,27 @@ static void punch(struct emb_fab *fab, u64 at, u64 len)
 		;
 }
 
+static u64 whole_pages(u64 len)
+{
+	return (len + ANGARA_PAGE_SIZE - 1) & ~(ANGARA_PAGE_SIZE - 1ULL);
+}
+
 /**
- * emb_heap_alloc() - allocate zeroed pages
+ * emb_heap_claim() - allocate a place, whose pages do not exist yet
  * @fab: fabric
  * @len: bytes, not 0
  * @off: out: offset in the segment
  *
  * Return: 0; -ENOMEM.
  */
-int emb_heap_alloc(struct emb_fab *fab, u64 len, u64 *off)
+int emb_heap_claim(struct emb_fab *fab, u64 len, u64 *off)
 {
 	struct emb_extent **at = &fab->heap, *new;
 	u64 end = 0;
 
 	if (len > fab->head->heap_span)
 		return -ENOMEM;
-	len = (len + ANGARA_PAGE_SIZE - 1) & ~(ANGARA_PAGE_SIZE - 1ULL);
+	len = whole_pages(len);
 	for (; *at && (*at)->off - end < len; at = &(*at)->next)
 		end = (*at)->off + (*at)->len;
 	if (fab->head->heap_span - end < len)
@@ -52,19 +59,49 @@ int emb_heap_alloc(struct emb_fab *fab, u64 len, u64 *off)
 	new = malloc(sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	*off = emb_heap_at(fab, fab->slot) + end;
-	if (emb_reserve(fab->fd, *off, len)) {
-		/* Some of it may be there. */
-		punch(fab, *off, len);
-		free(new);
-		return -ENOMEM;
-	}
 	*new = (struct emb_extent){ .next = *at, .off = end, .len = len };
 	*at = new;
+	*off = emb_heap_at(fab, fab->slot) + end;
 	return 0;
 }
 
-void emb_heap_free(struct emb_fab *fab, u64 off)
+/**
+ * emb_heap_fill() - make the pages of a place, which are zero
+ * @fab: fabric
+ * @off: of emb_heap_claim()
+ * @len: as there
+ *
+ * Context: any, also without a lock: pages may be slow to come.
+ *
+ * Return: 0; -ENOMEM, and there are no pages.
+ */
+int emb_heap_fill(struct emb_fab *fab, u64 off, u64 len)
+{
+	if (!emb_reserve(fab->fd, off, whole_pages(len)))
+		return 0;
+	emb_heap_empty(fab, off, len);
+	return -ENOMEM;
+}
+
+/**
+ * emb_heap_empty() - remove the pages of a place, which stays allocated
+ * @fab: fabric
+ * @off: of emb_heap_claim()
+ * @len: as there
+ *
+ * Context: any, also without a lock: pages may be slow to go.
+ */
+void emb_heap_empty(struct emb_fab *fab, u64 off, u64 len)
+{
+	punch(fab, off, whole_pages(len));
+}
+
+/**
+ * emb_heap_unclaim() - free a place that has no pages
+ * @fab: fabric
+ * @off: of emb_heap_claim()
+ */
+void emb_heap_unclaim(struct emb_fab *fab, u64 off)
 {
 	struct emb_extent **at, *old;
 
@@ -75,11 +112,42 @@ void emb_heap_free(struct emb_fab *fab, u64 off)
 	if (!old)
 		return;
 	*at = old->next;
-	punch(fab, emb_heap_at(fab, fab->slot) + old->off, old->len);
 	free(old);
 }
 
-/* Is all of this part of the segment allocated, in one piece? */
+/**
+ * emb_heap_alloc() - allocate zeroed pages
+ * @fab: fabric
+ * @len: bytes, not 0
+ * @off: out: offset in the segment
+ *
+ * Return: 0; -ENOMEM.
+ */
+int emb_heap_alloc(struct emb_fab *fab, u64 len, u64 *off)
+{
+	int ret = emb_heap_claim(fab, len, off);
+
+	if (ret)
+		return ret;
+	ret = emb_heap_fill(fab, *off, len);
+	if (ret)
+		emb_heap_unclaim(fab, *off);
+	return ret;
+}
+
+void emb_heap_free(struct emb_fab *fab, u64 off)
+{
+	const struct emb_extent *e = fab->heap;
+
+	while (e && emb_heap_at(fab, fab->slot) + e->off != off)
+		e = e->next;
+	if (!e)
+		return;
+	emb_heap_empty(fab, off, e->len);
+	emb_heap_unclaim(fab, off);
+}
+
+/* Is this part of the segment allocated, in one piece? */
 bool emb_heap_has(const struct emb_fab *fab, u64 off, u64 len)
 {
 	u64 base = emb_heap_at(fab, fab->slot);
@@ -95,13 +163,13 @@ bool emb_heap_has(const struct emb_fab *fab, u64 off, u64 len)
 	return false;
 }
 
-/* Gives back all that a process had. */
+/* Frees the whole heap of a process. */
 void emb_heap_drop(struct emb_fab *fab, u32 slot)
 {
 	punch(fab, emb_heap_at(fab, slot), fab->head->heap_span);
 }
 
-/* Forgets what is allocated; the pages stay. */
+/* Frees the list of extents; the pages stay. */
 void emb_heap_forget(struct emb_fab *fab)
 {
 	while (fab->heap) {

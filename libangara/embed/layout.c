@@ -10,7 +10,7 @@
 #include "embed.h"
 #include "ang_types.h"
 
-#define SMALL_FABRIC	64U	/* up to so many nodes get more of everything */
+#define SMALL_FABRIC	64U	/* up to so many routers get more of everything */
 #define TINY_FABRIC	16U	/* and up to so many longer trains still */
 #define DEF_PROCS	128U
 #define HEAP_ALIGN	(2ULL << 20)
@@ -52,14 +52,15 @@ u32 emb_layout_hash(void)
  * As the loopback chooses, see driver/loop/main.c, but for longer trains: here
  * nobody waits for his turn while one is copied.
  */
-static int make_cfg(const struct ang_spec *spec, struct ang_cfg *cfg)
+static int make_cfg(const struct ang_spec *spec, const char *text,
+		    struct ang_cfg *cfg)
 {
-	u32 nodes = angara_topo_nodes(&spec->topo);
-	bool small = nodes <= SMALL_FABRIC;
-	u16 train = nodes <= TINY_FABRIC ? 64 : small ? 16 : 2;
+	u32 routers = spec->topo.routers;
+	bool small = routers <= SMALL_FABRIC;
+	u16 train = routers <= TINY_FABRIC ? 64 : small ? 16 : 2;
 
-	cfg->ndims = spec->topo.ndims;
-	memcpy(cfg->dims, spec->topo.dims, sizeof(cfg->dims));
+	cfg->topo = spec->topo;
+	cfg->text = text;
 	cfg->ctxs = (u16)(spec->ctxs ? spec->ctxs : small ? 16 : 4);
 	cfg->ops = small ? 64 : 16;
 	cfg->bufs = small ? 64 : 16;
@@ -87,11 +88,13 @@ static u64 heap_span(const struct ang_spec *spec, u32 procs, u64 room)
  * emb_layout() - lay a segment out
  * @head: out
  * @spec: what it was asked for as
+ * @text: of a graph, else NULL
  * @room: memory that there can be, bytes
  *
  * Return: 0; -EINVAL it would be out of bounds; -EIO.
  */
-int emb_layout(struct emb_head *head, const struct ang_spec *spec, u64 room)
+int emb_layout(struct emb_head *head, const struct ang_spec *spec,
+	       const char *text, u64 room)
 {
 	u64 at;
 	int ret;
@@ -102,10 +105,11 @@ int emb_layout(struct emb_head *head, const struct ang_spec *spec, u64 room)
 		.layout = emb_layout_hash(),
 		.procs = spec->procs ? spec->procs : DEF_PROCS,
 	};
-	ret = make_cfg(spec, &head->cfg);
+	ret = make_cfg(spec, text, &head->cfg);
 	if (ret)
 		return ret;
-	head->nodes = ang_cfg_check(&head->cfg);
+	head->nodes = head->cfg.topo.nodes;
+	head->routers = head->cfg.topo.routers;
 	head->node_size = (u32)align_up(sizeof(struct emb_node) +
 					head->cfg.ctxs * sizeof(struct emb_ctx),
 					64);
@@ -113,7 +117,7 @@ int emb_layout(struct emb_head *head, const struct ang_spec *spec, u64 room)
 	head->slot_at = at;
 	at += head->procs * sizeof(struct emb_slot);
 	head->node_at = at;
-	at = align_up(at + (u64)head->nodes * head->node_size, ANGARA_PAGE_SIZE);
+	at = align_up(at + (u64)head->routers * head->node_size, ANGARA_PAGE_SIZE);
 	head->copy_at = at;
 	head->adm_off = ANGARA_PAGE_SIZE;
 	head->model_off = head->adm_off + (u64)head->nodes * ANGARA_PAGE_SIZE;

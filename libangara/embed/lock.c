@@ -2,10 +2,10 @@
 /*
  * File locks on the segment, one byte each.
  *
- * They belong to the open file description, that is, to one process's one
- * opening of the segment, and the kernel gives them back when that is gone.
- * Who waits for one looks again and again, so that a process that has been
- * stopped stops nobody else for ever.
+ * They belong to the open file description, that is, to one opening of the
+ * segment by one process, and the kernel releases them when that is closed.  A
+ * process that waits for a lock polls it, so a stopped holder delays it only up
+ * to a limit.
  */
 #include <fcntl.h>
 #include <time.h>
@@ -21,7 +21,7 @@ u64 emb_now_ms(void)
 	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
 }
 
-/* Let others go on, the longer the more often this had to be done. */
+/* Lets others run; sleeps longer the more often it is called. */
 void emb_nap(u32 *turn)
 {
 	struct timespec ts = { .tv_nsec = 20000L << (*turn < 6 ? *turn : 6) };
@@ -30,7 +30,7 @@ void emb_nap(u32 *turn)
 	nanosleep(&ts, NULL);
 }
 
-/* Return: 0; -EAGAIN somebody has it; -errno. */
+/* Return: 0; -EAGAIN another opening holds it; -errno. */
 int emb_try_lock(int fd, u32 what)
 {
 	struct flock lock = {
@@ -47,10 +47,10 @@ int emb_try_lock(int fd, u32 what)
  * emb_lock() - take a lock
  * @fd: segment
  * @what: EMB_GATE or EMB_LOCK_*
- * @head: the segment; NULL: whether it is broken does not matter
+ * @head: the segment; NULL: do not check whether it is broken
  *
- * Return: 0; -ENODEV the fabric is broken; -EIO its holder does not give it
- * back; -errno.
+ * Return: 0; -ENODEV the fabric is broken; -EIO its holder does not release it;
+ * -errno.
  */
 int emb_lock(int fd, u32 what, const struct emb_head *head)
 {
@@ -82,7 +82,7 @@ void emb_unlock(int fd, u32 what)
 	fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-/* Does another opening of the segment have one of these locks? */
+/* Does another opening of the segment hold one of these locks? */
 bool emb_locked(int fd, u32 first, u32 count)
 {
 	struct flock lock = {

@@ -3,7 +3,8 @@
  * Memory regions: entries in the table of a domain.
  *
  * Nothing is pinned: what is not in the segment is reached through its process
- * (see dma.c), so it must stay mapped as long as it is registered.  As in the
+ * (see dma.c), so it must stay mapped as long as it is used: what is watched by
+ * operations of its process, else as long as it is registered.  As in the
  * driver, an entry is not valid while it is written or taken back, and
  * ANGARA_ADM_FENCE divides the one from the other.
  */
@@ -17,6 +18,7 @@
 #include "embed.h"
 
 #define MAX_BYTES	(16ULL << 30)
+#define REMOTES	(ANGARA_ACCESS_REMOTE_READ | ANGARA_ACCESS_REMOTE_WRITE)
 #define WRITES	(ANGARA_ACCESS_LOCAL_WRITE | ANGARA_ACCESS_REMOTE_WRITE)
 
 #ifndef MADV_POPULATE_READ	/* Linux 5.14 */
@@ -24,7 +26,7 @@
 #define MADV_POPULATE_WRITE	23
 #endif
 
-/* A page that may not be read is an error of this call, not a signal. */
+/* Reads with a system call: an unreadable page is an error, not a signal. */
 static bool page_read(void *page)
 {
 	char byte;
@@ -34,8 +36,8 @@ static bool page_read(void *page)
 }
 
 /*
- * The same for writing, without a change that another thread could see: the
- * kernel ORs 0 into the first word, at once.
+ * The same for writing, without a visible change: the kernel atomically ORs 0
+ * into the first word.
  */
 static bool page_write(void *page)
 {
@@ -45,20 +47,20 @@ static bool page_write(void *page)
 		       FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_LT, 0)) >= 0;
 }
 
-/* As madvise(2) with MADV_POPULATE_* does it, page by page. */
+/* Page by page, for kernels without MADV_POPULATE_*. */
 static int mr_touch(u64 start, u64 end, bool write)
 {
 	for (; start < end; start += ANGARA_PAGE_SIZE) {
 		void *page = (void *)(uintptr_t)start;
 
-		/* Written, but not read: memory of a device. */
+		/* Writable but not readable: memory of a device. */
 		if ((write && !page_write(page)) || !page_read(page))
 			return -EFAULT;
 	}
 	return 0;
 }
 
-/* Makes all pages of a region present.  Return: 0; -EFAULT they cannot be. */
+/* Makes all pages of a region present.  Return: 0; -EFAULT not possible. */
 static int populate(u64 addr, u64 length, u32 access)
 {
 	u64 start = addr & ~(ANGARA_PAGE_SIZE - 1ULL);
@@ -67,7 +69,7 @@ static int populate(u64 addr, u64 length, u32 access)
 	int advice = write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
 
 	while (madvise((void *)(uintptr_t)start, end - start, advice)) {
-		/* What is no advice to this kernel, or not to this mapping. */
+		/* This kernel, or this mapping, does not support the advice. */
 		if (errno == EINVAL)
 			return mr_touch(start, end, write);
 		if (errno != EINTR && errno != EAGAIN)
@@ -76,24 +78,31 @@ static int populate(u64 addr, u64 length, u32 access)
 	return 0;
 }
 
-/* Which address the device knows the memory by. */
-static int dma_address(struct emb_dev *d, u64 addr, u64 length, u32 access,
-		       u64 *dma)
+/* Does memory begin in the segment? */
+static bool is_inside(const struct emb_fab *fab, u64 addr)
 {
-	const struct emb_fab *fab = d->fab;
-	u64 off = addr - (uintptr_t)fab->head;
-
-	if (addr >= (uintptr_t)fab->head && off < fab->head->size) {
-		*dma = off;
-		return emb_heap_has(fab, off, length) ? 0 : -EFAULT;
-	}
-	if ((addr + length - 1) >> EMB_ADDR_BITS)
-		return -EFAULT;
-	*dma = (u64)(fab->slot + 1) << EMB_ADDR_BITS | addr;
-	return populate(addr, length, access);
+	return addr >= (uintptr_t)fab->head &&
+	       addr - (uintptr_t)fab->head < fab->head->size;
 }
 
-/* Bytes are counted in whole pages. */
+/* Which address the device knows the memory by. */
+static int dma_address(struct emb_dev *d, const struct angara_mr_register *cmd,
+		       u64 *dma)
+{
+	const u64 addr = cmd->addr, length = cmd->length;
+	const struct emb_fab *fab = d->fab;
+
+	if (is_inside(fab, addr)) {
+		*dma = addr - (uintptr_t)fab->head;
+		return emb_heap_has(fab, *dma, length) ? 0 : -EFAULT;
+	}
+	*dma = (u64)(fab->slot + 1) << EMB_ADDR_BITS | addr;
+	if (cmd->flags & ANGARA_MR_WATCH && cmd->access & REMOTES)
+		*dma |= EMB_ADDR_LOOSE;
+	return 0;
+}
+
+/* The length is counted in whole pages. */
 static bool length_ok(u64 addr, u64 length)
 {
 	u64 first = addr / ANGARA_PAGE_SIZE;
@@ -103,7 +112,10 @@ static bool length_ok(u64 addr, u64 length)
 	       MAX_BYTES / ANGARA_PAGE_SIZE;
 }
 
-/* Is the memory outside of the segment, where others reach it by system calls? */
+/*
+ * Is the memory outside of the segment, so that others access it by system
+ * calls?
+ */
 static bool mr_is_outside(const struct angara_hw_mr *entry)
 {
 	return le64_to_cpu(entry->addr) >> EMB_ADDR_BITS;
@@ -125,7 +137,7 @@ static struct angara_hw_mr *entry_of(const struct emb_dev *d, u64 key)
 	return &d->dom->mrt[ANGARA_MR_SLOT(key)];
 }
 
-/* Takes a valid entry out of each table that the device may use. */
+/* Invalidates an entry in each table that the device may use. */
 static void entry_withdraw(struct emb_dev *d, struct angara_hw_mr *entry)
 {
 	struct angara_hw_mr *spare;
@@ -137,7 +149,7 @@ static void entry_withdraw(struct emb_dev *d, struct angara_hw_mr *entry)
 	WRITE_ONCE(spare[entry - d->dom->mrt].valid, 0);
 }
 
-/* The slot asked for, or the lowest that is free, with random bits above. */
+/* The requested slot, or the lowest free one with random bits above. */
 static int choose_key(struct emb_dev *d, struct angara_mr_register *cmd)
 {
 	struct emb_domain *dom = d->dom;
@@ -159,14 +171,20 @@ static int choose_key(struct emb_dev *d, struct angara_mr_register *cmd)
 	return 0;
 }
 
-int emb_mr_reg(struct emb_dev *d, void *arg)
+/**
+ * emb_mr_prepare() - check a registration, and have its pages ready
+ * @d: handle
+ * @arg: command
+ *
+ * Context: without a lock: pages may be slow to come.
+ *
+ * Return: 0; -errno.
+ */
+int emb_mr_prepare(struct emb_dev *d, void *arg)
 {
-	struct angara_mr_register *cmd = arg;
-	struct angara_hw_mr *entry;
-	u64 dma;
-	int ret;
+	const struct angara_mr_register *cmd = arg;
 
-	if (cmd->flags & ~ANGARA_MR_KEY || cmd->reserved)
+	if (cmd->flags & ~(ANGARA_MR_KEY | ANGARA_MR_WATCH) || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (cmd->access & ~ANGARA_ACCESS_ALL)
 		return -EINVAL;
@@ -174,7 +192,20 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 		return -ENXIO;
 	if (!length_ok(cmd->addr, cmd->length))
 		return -EINVAL;
-	ret = dma_address(d, cmd->addr, cmd->length, cmd->access, &dma);
+	if (is_inside(d->fab, cmd->addr))
+		return 0;
+	if ((cmd->addr + cmd->length - 1) >> EMB_ADDR_BITS)
+		return -EFAULT;
+	return populate(cmd->addr, cmd->length, cmd->access);
+}
+
+int emb_mr_reg(struct emb_dev *d, void *arg)
+{
+	struct angara_mr_register *cmd = arg;
+	struct angara_hw_mr *entry;
+	u64 dma;
+	int ret = dma_address(d, cmd, &dma);
+
 	if (!ret)
 		ret = choose_key(d, cmd);
 	if (!ret)
@@ -222,7 +253,7 @@ int emb_mr_dereg(struct emb_dev *d, void *arg)
 	return ret;
 }
 
-/* No context uses the domain: its regions are reached no more. */
+/* No context uses the domain: nothing accesses its regions any more. */
 void emb_mrs_release(struct emb_domain *dom)
 {
 	u32 key;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Files of embedded fabrics that have a name.
- */
+/* Files of named embedded fabrics. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -15,7 +13,7 @@ void emb_name_path(const char *name, char path[EMB_PATH_BYTES])
 	snprintf(path, EMB_PATH_BYTES, "/dev/shm/angara-%u-%s", geteuid(), name);
 }
 
-/* Removes a segment's file if nobody has a slot; the gate is held. */
+/* Removes a segment's file if no process has a slot; the gate is held. */
 void emb_remove_if_last(int fd, const char *path)
 {
 	struct stat st;
@@ -26,7 +24,7 @@ void emb_remove_if_last(int fd, const char *path)
 }
 
 /**
- * emb_name_sweep() - remove the file of a fabric that nobody uses any more
+ * emb_name_sweep() - remove the file of a fabric that no process uses any more
  * @name: its name
  */
 void emb_name_sweep(const char *name)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Files of embedded fabrics that have a name; shared with angara-run.
- */
+/* Files of named embedded fabrics; shared with angara-run. */
 #ifndef ANG_EMBED_NAME_H
 #define ANG_EMBED_NAME_H
 

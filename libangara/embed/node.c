@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The lock of a node, under which its rows, admin queue and contexts are
- * changed.
+ * The lock of a node, under which its rows, admin queue and contexts change.
  *
- * A process that dies with the lock may leave any of them half done, so it
- * names the node in emb_slot.working meanwhile, and a repair resets the node
- * (halt.c).  Whoever locks a node that was reset starts it anew.
+ * A process that dies with the lock may leave any of them half changed.  So the
+ * holder names the node in emb_slot.working, and a repair resets the node
+ * (halt.c).  The next process that locks a node after a reset starts it again.
  */
 #include "embed.h"
 
@@ -19,6 +18,20 @@ static void rows_forget(struct emb_node *n)
 	}
 }
 
+/* The switches of a node that was reset were reset with it. */
+static void kept_forget(const struct emb_fab *fab, u32 node)
+{
+	u32 i;
+
+	for (i = fab->head->nodes; i < fab->head->routers; i++) {
+		if (ang_topo_keeper(&fab->topo, i) != node)
+			continue;
+		/* What comes from now on may reset it again. */
+		ang_store_release(&emb_node(fab, i)->torn, 0);
+		rows_forget(emb_node(fab, i));
+	}
+}
+
 /* What was delegated stays so: that is the fabric's, not the adapter's. */
 static int node_restart(struct emb_run *r, u32 node)
 {
@@ -27,13 +40,14 @@ static int node_restart(struct emb_run *r, u32 node)
 	int ret;
 
 	rows_forget(n);
+	kept_forget(r->fab, node);
 	for (num = 0; num < r->fab->head->cfg.ctxs; num++) {
 		WRITE_ONCE(n->ctx[num].domain, 0);
 		WRITE_ONCE(n->ctx[num].owner, 0);
 	}
 	WRITE_ONCE(n->num_ctx, 0);
 	n->adm_pi = 0;
-	/* What comes from now on may reset it again. */
+	/* From now on a repair may reset it again. */
 	ang_store_release(&n->torn, 0);
 	ret = emb_node_start(r, node);
 	if (ret)
@@ -44,10 +58,10 @@ static int node_restart(struct emb_run *r, u32 node)
 /**
  * emb_node_lock() - lock a node in order to change something
  * @r: runs the model
- * @node: node; the process has locked no other so
+ * @node: node; the process has no other node locked
  *
- * Return: 0; -ENODEV the fabric is broken; -EIO the lock's holder does not give
- * it back, or the node does not start; -errno.
+ * Return: 0; -ENODEV the fabric is broken; -EIO the lock's holder does not
+ * release it, or the node does not start; -errno.
  */
 int emb_node_lock(struct emb_run *r, u32 node)
 {

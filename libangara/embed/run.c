@@ -29,6 +29,7 @@
 void emb_run_init(struct emb_run *r, struct emb_fab *fab)
 {
 	r->fab = fab;
+	r->own = emb_slot(fab, fab->slot);
 	r->num_wakes = 0;
 	r->looks = 0;
 	r->in_vain = 0;
@@ -36,15 +37,10 @@ void emb_run_init(struct emb_run *r, struct emb_fab *fab)
 	ang_view_init(&r->view, emb_model(fab, r->copy), &emb_ops, r);
 }
 
-static struct emb_slot *own_slot(const struct emb_run *r)
-{
-	return emb_slot(r->fab, r->fab->slot);
-}
-
 /* Counts the thread in.  Return: false: not now; it is not counted. */
 static bool try_enter(struct emb_run *r)
 {
-	struct emb_slot *slot = own_slot(r);
+	struct emb_slot *slot = r->own;
 
 	/* A full barrier: see halt.c. */
 	ang_fetch_add(&slot->inside, 1);
@@ -73,7 +69,7 @@ static bool enter(struct emb_run *r)
 /* Return: false if the others have gone on without what was done. */
 static bool leave(struct emb_run *r)
 {
-	struct emb_slot *slot = own_slot(r);
+	struct emb_slot *slot = r->own;
 	bool same = r->copy == emb_copy(r->fab);
 
 	/* Shows that the process moves; threads may overwrite each other's. */

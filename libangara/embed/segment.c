@@ -22,8 +22,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "ang_types.h"
 #include "embed.h"
 #include "name.h"
+#include "topo/text.h"
 
 #define MEMFD_NAME	"angara"
 
@@ -115,7 +117,7 @@ static int lay_out(struct emb_fab *fab, struct emb_head *h)
 
 	ang_spec_size(&spec, 1);
 	for (;;) {
-		ret = emb_layout(h, &spec, room);
+		ret = emb_layout(h, &spec, fab->text, room);
 		if (ret)
 			return ret;
 		/* Beyond it a signal would come. */
@@ -132,24 +134,43 @@ static int lay_out(struct emb_fab *fab, struct emb_head *h)
 
 static int make(struct emb_fab *fab)
 {
+	struct ang_topo_why why;
 	struct emb_head h;
+	struct ang_cfg cfg;
+	u32 i;
 	int ret = lay_out(fab, &h);
 
 	if (!ret)
 		ret = emb_reserve(fab->fd, 0, h.copy_at + h.copy_span);
 	if (ret)
 		return ret;
+	cfg = h.cfg;
+	h.cfg.text = NULL;
 	*fab->head = h;
-	ang_fabric_init(emb_model(fab, 0), &h.cfg);
+	if (!ang_fabric_init(emb_model(fab, 0), &cfg, &why))
+		return -EINVAL;
+	for (i = 0; i < h.routers; i++)
+		emb_node(fab, i)->rows.num = h.cfg.trees;
 	emb_left(fab, 0)->left.head = ANG_NONE;
 	emb_left(fab, 0)->timers.head = ANG_NONE;
 	return 0;
 }
 
+/* Is the segment's graph the one that was asked for? */
+static bool same_graph(const struct emb_fab *fab)
+{
+	const struct ang_fabric *model = emb_model(fab, 0);
+
+	return !fab->text ||
+	       (strlen(fab->text) == model->text_size &&
+		!memcmp(fab->text, (const char *)model + model->off_text,
+			model->text_size));
+}
+
 /* Reads the head of a segment that others use. */
 static int inspect(const struct emb_fab *fab, struct emb_head *h)
 {
-	const struct angara_topo *t = &fab->asked.topo;
+	const struct ang_topo *t = &fab->asked.topo;
 
 	if (pread(fab->fd, h, sizeof(*h), 0) != (ssize_t)sizeof(*h) ||
 	    h->magic != EMB_MAGIC || h->version != EMB_VERSION ||
@@ -157,8 +178,7 @@ static int inspect(const struct emb_fab *fab, struct emb_head *h)
 		return -EPROTO;
 	if (h->broken)
 		return -ENODEV;
-	if (t->ndims && (t->ndims != h->cfg.ndims ||
-			 memcmp(t->dims, h->cfg.dims, sizeof(t->dims))))
+	if (t->nodes && memcmp(t, &h->cfg.topo, sizeof(*t)) != 0)
 		return -EEXIST;
 	return 0;
 }
@@ -299,11 +319,13 @@ static int come_in(struct emb_fab *fab)
 		}
 		if (!ret)
 			ret = map(fab, h.size);
+		if (!ret && !same_graph(fab))
+			ret = -EEXIST;
 	}
 	if (ret)
 		return ret;
-	ang_topo_init(&fab->topo, fab->head->cfg.ndims, fab->head->cfg.dims);
-	fab->mine = calloc(fab->head->nodes, sizeof(*fab->mine));
+	fab->topo = ang_fab_topo(emb_model(fab, 0));
+	fab->mine = calloc(fab->head->routers, sizeof(*fab->mine));
 	if (!fab->mine)
 		return -ENOMEM;
 	ret = slot_take(fab);
@@ -397,6 +419,33 @@ static struct emb_fab *fab_new(const struct ang_spec *spec)
 	return fab;
 }
 
+/* The file may be another one since it was looked at for its kind. */
+static int text_read(struct emb_fab *fab)
+{
+	struct ang_topo_why why;
+	struct ang_topo topo;
+	int ret;
+
+	if (!fab->asked.file[0])
+		return 0;
+	ret = ang_text_load(fab->asked.file, &fab->text);
+	if (!ret && (!ang_topo_read(&topo, fab->text, &why) ||
+		     memcmp(&topo, &fab->asked.topo, sizeof(topo)) != 0))
+		ret = -EINVAL;
+	return ret;
+}
+
+static int come(struct emb_fab *fab)
+{
+	int ret = text_read(fab);
+
+	if (!ret)
+		ret = segment_open(fab);
+	free(fab->text);
+	fab->text = NULL;
+	return ret;
+}
+
 static struct emb_fab *fab_find(const struct ang_spec *spec)
 {
 	char want[ANG_SPEC_BYTES], has[ANG_SPEC_BYTES];
@@ -417,7 +466,7 @@ static struct emb_fab *fab_find(const struct ang_spec *spec)
  * @fab: out; emb_detach() leaves it
  *
  * Return: 0; -ENOSPC, -ENOMEM there is not enough memory; -EBUSY as many
- * processes as there may be use it; -EEXIST it has other sizes; -EPROTO
+ * processes as there may be use it; -EEXIST it is another fabric; -EPROTO
  * another version of the library made it; -ENODEV it is broken; -errno.
  */
 int emb_attach(const struct ang_spec *spec, struct emb_fab **out)
@@ -429,7 +478,7 @@ int emb_attach(const struct ang_spec *spec, struct emb_fab **out)
 	fab = fab_find(spec);
 	if (!fab) {
 		fab = fab_new(spec);
-		ret = fab ? segment_open(fab) : -ENOMEM;
+		ret = fab ? come(fab) : -ENOMEM;
 		if (ret) {
 			free(fab);
 			goto out;

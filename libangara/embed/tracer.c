@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which processes Yama lets into this one.
+ * Permission for other processes to access this one, with Yama.
  *
- * Any process of the fabric may carry out a transfer from or to memory that is
- * not in the segment, by process_vm_readv(2) and process_vm_writev(2).  Where
- * kernel.yama.ptrace_scope is 1 that needs the consent of the process that owns
- * the memory.  It is given to the job only: to one process, the tracer, and to
- * the processes below it, for as long as such memory is registered.  Without
- * Yama prctl(2) fails, and there is nothing to consent to.
+ * Any process of the fabric may execute a transfer from or to memory outside of
+ * the segment, with process_vm_readv(2) and process_vm_writev(2).  If
+ * kernel.yama.ptrace_scope is 1, the process that owns the memory has to permit
+ * that.  It permits only the job: one process, the tracer, and its descendants,
+ * as long as such memory is registered.  Without Yama prctl(2) fails, and no
+ * permission is needed.
  *
- * The kernel knows one tracer per process, so all fabrics of a process share it.
+ * The kernel has one tracer per process, so all fabrics of a process share it.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -26,9 +26,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static u32 regions;	/* that need a tracer; under lock */
 
 /*
- * The process that has started the job: the launcher says so, else it is the
- * parent.  Process 1 is everybody's ancestor: who has that for a parent has lost
- * its own.
+ * The process that started the job: the one that the launcher names, else the
+ * parent.  Never process 1: it is an ancestor of all, and becomes the parent of
+ * orphans.
  */
 static unsigned long tracer_choose(const struct emb_fab *fab)
 {
@@ -37,7 +37,7 @@ static unsigned long tracer_choose(const struct emb_fab *fab)
 	char *end;
 
 	if (!fab->path[0] && fab->asked.fd < 0)
-		return NOBODY;	/* no other process can come to this fabric */
+		return NOBODY;	/* no other process can join this fabric */
 	if (!text)
 		return fab->parent > 1 ? (unsigned long)fab->parent : NOBODY;
 	if (!strcmp(text, "any"))
@@ -47,7 +47,8 @@ static unsigned long tracer_choose(const struct emb_fab *fab)
 }
 
 /**
- * emb_tracer_get() - a region outside of the segment is about to be registered
+ * emb_tracer_get() - called before a region outside of the segment is
+ * registered
  * @fab: fabric
  */
 void emb_tracer_get(const struct emb_fab *fab)
@@ -61,7 +62,7 @@ void emb_tracer_get(const struct emb_fab *fab)
 	pthread_mutex_unlock(&lock);
 }
 
-/** emb_tracer_put() - that region is registered no more */
+/** emb_tracer_put() - called after that region is deregistered */
 void emb_tracer_put(void)
 {
 	pthread_mutex_lock(&lock);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Rows of trees, and membership.  The rules are those of the driver, in
- * driver/row.c; here they meet the table in the segment.
+ * driver/row.c; here they meet the tables in the segment.  Those of a switch are
+ * under the lock of its keeper, by whose commands they are programmed.
  */
 #include <stdlib.h>
 
@@ -17,9 +18,112 @@ static void node_unlock(struct emb_dev *d)
 	emb_node_unlock(&d->run, d->node);
 }
 
+static u32 keeper_of(const struct emb_run *r, u32 router)
+{
+	return ang_topo_keeper(&r->fab->topo, router);
+}
+
+/* Under the lock of the router's keeper. */
+static int row_clear(struct emb_run *r, u32 router, u32 tree)
+{
+	struct emb_node *n = emb_node(r->fab, router);
+	struct angara_adm_cmd adm = {
+		.opcode = ANGARA_ADM_TREE_CLEAR,
+		.tree = (u8)tree,
+		.set.router = cpu_to_le32(router),
+	};
+	struct angara_adm_cpl cpl;
+
+	n->rows.entry[tree].set = false;
+	n->owner[tree] = 0;
+	return emb_exec(r, keeper_of(r, router), &adm, &cpl);
+}
+
+/*
+ * A switch that was reset has forgotten its rows, but one may have been set
+ * after that and before its answer was read: all are cleared.
+ */
+static int switch_forget(struct emb_run *r, u32 router)
+{
+	struct emb_node *n = emb_node(r->fab, router);
+	int ret = 0;
+	u32 tree;
+
+	/* What comes from now on may reset it again. */
+	ang_store_release(&n->torn, 0);
+	for (tree = 0; !ret && tree < n->rows.num; tree++) {
+		if (!n->rows.entry[tree].set)
+			continue;
+		ret = row_clear(r, router, tree);
+		if (ret == -ENOENT)
+			ret = 0;
+	}
+	if (ret)
+		ang_store_release(&n->torn, 1);
+	return ret;
+}
+
+static void router_unlock(struct emb_run *r, u32 router)
+{
+	emb_node_unlock(r, keeper_of(r, router));
+}
+
+/* Locks the rows of a router.  Return: as emb_node_lock(). */
+static int router_lock(struct emb_run *r, u32 router)
+{
+	int ret = emb_node_lock(r, keeper_of(r, router));
+
+	if (ret || router < r->fab->head->nodes ||
+	    !ang_load_acquire(&emb_node(r->fab, router)->torn))
+		return ret;
+	ret = switch_forget(r, router);
+	if (ret)
+		router_unlock(r, router);
+	return ret;
+}
+
+/* Return: the place of a row among those that go with the device; NULL if none. */
+static struct emb_owned *owned_find(const struct emb_rows *rows, u32 router,
+				    u32 tree)
+{
+	u32 i;
+
+	for (i = 0; i < rows->n; i++)
+		if (rows->row[i].router == router && rows->row[i].tree == tree)
+			return &rows->row[i];
+	return NULL;
+}
+
+/* Makes room for one more. */
+static int owned_room(struct emb_rows *rows)
+{
+	u32 room = rows->room ? 2 * rows->room : 16;
+	struct emb_owned *more;
+
+	if (rows->n < rows->room)
+		return 0;
+	more = realloc(rows->row, room * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	rows->row = more;
+	rows->room = room;
+	return 0;
+}
+
+static void owned_add(struct emb_rows *rows, u32 router, u32 tree, u64 serial)
+{
+	struct emb_owned *owned = owned_find(rows, router, tree);
+
+	if (!owned)
+		owned = &rows->row[rows->n++];
+	*owned = (struct emb_owned){
+		.router = router, .tree = tree, .serial = serial,
+	};
+}
+
 static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 {
-	struct emb_node *n = emb_node(d->fab, d->node);
+	struct emb_node *n = emb_node(d->fab, cmd->router);
 	const struct ang_cred cred = emb_cred(d);
 	const u32 tree = cmd->row.tree;
 	struct angara_adm_cmd adm = {
@@ -30,10 +134,12 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	u64 serial, job = 0;
 	int ret;
 
-	ret = ang_row_may_set(&n->rows, &d->fab->topo, &cred, &cmd->row);
+	ret = ang_row_may_set(&n->rows, &d->run.view.topo, cmd->router, &cred,
+			      &cmd->row);
 	if (ret)
 		return ret;
 	ang_row_to_hw(&cmd->row, &adm.set.row);
+	adm.set.router = cpu_to_le32(cmd->router);
 	if (cmd->flags & ANGARA_TREE_JOB)
 		job = d->dom->job;
 	adm.set.job = cpu_to_le64(job);
@@ -43,7 +149,7 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	serial = ang_row_set(&n->rows, &cmd->row, job);
 	n->owner[tree] = 0;
 	if (cmd->flags & ANGARA_TREE_OWNED) {
-		d->owned[tree] = serial;
+		owned_add(&d->owned, cmd->router, tree, serial);
 		n->owner[tree] = d->fab->slot + 1;
 	}
 	return 0;
@@ -51,31 +157,37 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 
 int emb_tree_set(struct emb_dev *d, void *arg)
 {
-	const struct angara_tree_set *cmd = arg;
+	struct angara_tree_set *cmd = arg;
 	int ret;
 
-	if (cmd->flags & ~(ANGARA_TREE_OWNED | ANGARA_TREE_JOB) ||
-	    cmd->row.reserved)
+	if (cmd->flags & ~(ANGARA_TREE_OWNED | ANGARA_TREE_JOB |
+			   ANGARA_TREE_ROUTER) ||
+	    cmd->row.reserved || cmd->reserved)
 		return -EOPNOTSUPP;
 	if (cmd->flags & ANGARA_TREE_JOB && !d->dom)
 		return -ENXIO;
 	if (cmd->flags & ANGARA_TREE_JOB && !d->dom->job)
 		return -EINVAL;
-	ret = node_lock(d);
+	ret = ang_row_router(&d->fab->topo, d->node, cmd->flags, &cmd->router);
+	if (!ret)
+		ret = owned_room(&d->owned);
+	if (!ret)
+		ret = router_lock(&d->run, cmd->router);
 	if (ret)
 		return ret;
 	ret = row_set(d, cmd);
-	node_unlock(d);
+	router_unlock(&d->run, cmd->router);
 	return ret;
 }
 
 static int row_get(struct emb_dev *d, struct angara_tree_get *cmd)
 {
-	struct emb_node *n = emb_node(d->fab, d->node);
+	struct emb_node *n = emb_node(d->fab, cmd->router);
 	const struct ang_cred cred = emb_cred(d);
 	struct angara_adm_cmd adm = {
 		.opcode = ANGARA_ADM_TREE_GET,
 		.tree = cmd->row.tree,
+		.set.router = cpu_to_le32(cmd->router),
 	};
 	struct angara_adm_cpl cpl;
 	int ret;
@@ -91,63 +203,63 @@ static int row_get(struct emb_dev *d, struct angara_tree_get *cmd)
 int emb_tree_get(struct emb_dev *d, void *arg)
 {
 	struct angara_tree_get *cmd = arg;
+	u32 named = cmd->router;
 	int ret;
 
-	if (cmd->flags)
+	if (cmd->flags & ~ANGARA_TREE_ROUTER || cmd->reserved)
 		return -EOPNOTSUPP;
-	ret = node_lock(d);
+	ret = ang_row_router(&d->fab->topo, d->node, cmd->flags, &cmd->router);
+	if (!ret)
+		ret = router_lock(&d->run, cmd->router);
 	if (ret)
 		return ret;
 	ret = row_get(d, cmd);
-	node_unlock(d);
+	router_unlock(&d->run, cmd->router);
+	cmd->router = named;
 	return ret;
 }
 
-static int row_clear(struct emb_run *r, u32 node, u32 tree)
-{
-	struct emb_node *n = emb_node(r->fab, node);
-
-	n->rows.entry[tree].set = false;
-	n->owner[tree] = 0;
-	return emb_simple(r, node, ANGARA_ADM_TREE_CLEAR, 0, tree);
-}
-
 /* Only the row that this device has set last and owns. */
-static int clear_owned(struct emb_dev *d, struct emb_run *r, u32 tree)
+static int clear_owned(struct emb_dev *d, struct emb_run *r, u32 router, u32 tree)
 {
-	u64 serial = d->owned[tree];
+	struct emb_owned *owned = owned_find(&d->owned, router, tree);
+	u64 serial = owned ? owned->serial : 0;
 	int ret;
 
-	d->owned[tree] = 0;
-	ret = node_lock(d);
+	if (owned)
+		*owned = d->owned.row[--d->owned.n];
+	ret = router_lock(r, router);
 	if (ret)
 		return ret;
 	ret = -ENOENT;
-	if (serial && ang_row_is(&emb_node(d->fab, d->node)->rows, tree, serial))
-		ret = row_clear(r, d->node, tree);
-	node_unlock(d);
+	if (serial && ang_row_is(&emb_node(d->fab, router)->rows, tree, serial))
+		ret = row_clear(r, router, tree);
+	router_unlock(r, router);
 	return ret;
 }
 
 int emb_tree_clear(struct emb_dev *d, void *arg)
 {
-	const struct angara_tree_clear *cmd = arg;
+	struct angara_tree_clear *cmd = arg;
 	const struct ang_cred cred = emb_cred(d);
 	int ret;
 
-	if (cmd->flags & ~ANGARA_TREE_CLEAR_OWNED || cmd->reserved)
+	if (cmd->flags & ~(ANGARA_TREE_CLEAR_OWNED | ANGARA_TREE_ROUTER))
 		return -EOPNOTSUPP;
-	if (cmd->flags & ANGARA_TREE_CLEAR_OWNED)
-		return cmd->tree < d->fab->head->cfg.trees ?
-		       clear_owned(d, &d->run, cmd->tree) : -EINVAL;
-	ret = node_lock(d);
+	ret = ang_row_router(&d->fab->topo, d->node, cmd->flags, &cmd->router);
 	if (ret)
 		return ret;
-	ret = ang_row_may_clear(&emb_node(d->fab, d->node)->rows, &cred,
+	if (cmd->flags & ANGARA_TREE_CLEAR_OWNED)
+		return cmd->tree < d->fab->head->cfg.trees ?
+		       clear_owned(d, &d->run, cmd->router, cmd->tree) : -EINVAL;
+	ret = router_lock(&d->run, cmd->router);
+	if (ret)
+		return ret;
+	ret = ang_row_may_clear(&emb_node(d->fab, cmd->router)->rows, &cred,
 				cmd->tree, d->dom ? d->dom->job : 0);
 	if (!ret)
-		ret = row_clear(&d->run, d->node, cmd->tree);
-	node_unlock(d);
+		ret = row_clear(&d->run, cmd->router, cmd->tree);
+	router_unlock(&d->run, cmd->router);
 	return ret;
 }
 
@@ -155,40 +267,42 @@ int emb_tree_clear(struct emb_dev *d, void *arg)
 void emb_trees_disown(struct emb_dev *d)
 {
 	struct emb_run r;
-	u32 tree;
 
 	emb_run_init(&r, d->fab);
-	for (tree = 0; tree < d->fab->head->cfg.trees; tree++)
-		if (d->owned[tree])
-			clear_owned(d, &r, tree);
+	while (d->owned.n) {
+		const struct emb_owned *last = &d->owned.row[d->owned.n - 1];
+
+		clear_owned(d, &r, last->router, last->tree);
+	}
 }
 
 /**
  * emb_rows_reap() - clear the rows that went with a process
  * @r: runs the model
- * @node: node
+ * @router: whose rows
  * @owner: slot of the process, plus 1
  *
  * Return: 0; -errno.
  */
-int emb_rows_reap(struct emb_run *r, u32 node, u32 owner)
+int emb_rows_reap(struct emb_run *r, u32 router, u32 owner)
 {
-	struct emb_node *n = emb_node(r->fab, node);
-	int ret = emb_node_lock(r, node);
+	struct emb_node *n = emb_node(r->fab, router);
+	int ret = router_lock(r, router);
 	u32 tree;
 
 	if (ret)
 		return ret;
 	for (tree = 0; !ret && tree < n->rows.num; tree++)
 		if (n->owner[tree] == owner)
-			ret = row_clear(r, node, tree);
-	emb_node_unlock(r, node);
+			ret = row_clear(r, router, tree);
+	router_unlock(r, router);
 	return ret;
 }
 
 int emb_tree_delegate(struct emb_dev *d, void *arg)
 {
 	const struct angara_tree_delegate *cmd = arg;
+	u32 i;
 	int ret;
 
 	if (cmd->flags)
@@ -199,6 +313,10 @@ int emb_tree_delegate(struct emb_dev *d, void *arg)
 	if (ret)
 		return ret;
 	emb_node(d->fab, d->node)->rows.entry[cmd->tree].delegated = cmd->pkey;
+	for (i = d->fab->head->nodes; i < d->fab->head->routers; i++)
+		if (keeper_of(&d->run, i) == d->node)
+			emb_node(d->fab, i)->rows.entry[cmd->tree].delegated =
+				cmd->pkey;
 	node_unlock(d);
 	return 0;
 }
@@ -207,18 +325,22 @@ static int rows_gather(struct emb_dev *d, u32 tree, struct angara_tree_row *rows
 {
 	const struct ang_cred cred = emb_cred(d);
 	int ret = 0;
-	u32 node;
+	u32 i;
 
-	for (node = 0; !ret && node < d->fab->head->nodes; node++) {
-		rows[node].to_root = ANGARA_PORT_NONE;
-		ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(node), d->fab->head);
+	for (i = 0; i < d->fab->head->routers; i++)
+		rows[i].to_root = ANGARA_PORT_NONE;
+	for (i = 0; !ret && i < d->fab->head->routers; i++) {
+		const struct emb_node *n = emb_node(d->fab, i);
+		u32 keeper = keeper_of(&d->run, i);
+
+		ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(keeper), d->fab->head);
 		if (ret)
 			break;
-		/* One that was reset has none. */
-		if (!ang_load_acquire(&emb_node(d->fab, node)->torn))
-			ret = ang_row_gather(&emb_node(d->fab, node)->rows,
-					     &cred, tree, &rows[node]);
-		emb_unlock(d->fab->fd, EMB_LOCK_NODE(node));
+		/* One that was reset has none, nor has a switch whose keeper was. */
+		if (!ang_load_acquire(&n->torn) &&
+		    !ang_load_acquire(&emb_node(d->fab, keeper)->torn))
+			ret = ang_row_gather(&n->rows, &cred, tree, &rows[i]);
+		emb_unlock(d->fab->fd, EMB_LOCK_NODE(keeper));
 	}
 	return ret;
 }
@@ -233,7 +355,7 @@ int emb_tree_check(struct emb_dev *d, void *arg)
 		return -EOPNOTSUPP;
 	if (cmd->tree >= d->fab->head->cfg.trees)
 		return -EINVAL;
-	rows = calloc(d->fab->head->nodes, sizeof(*rows));
+	rows = calloc(d->fab->head->routers, sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
 	ret = rows_gather(d, cmd->tree, rows);

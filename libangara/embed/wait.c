@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sleeping until there is something new for a context.
+ * Sleeping until there is an event for a context.
  *
- * The word is read first, then the context is armed: an event after that makes
- * the model interrupt, which counts the word up, and the sleep ends at once or
- * does not begin.  One before is seen by the look at the sequence behind it.
- * emb_ctx.asleep is set before the arming, too, so an interrupt that does not
- * see it comes before a look that does.
+ * The word is read first, then the context is armed.  A later event makes the
+ * model interrupt, which increments the word, so the sleep ends at once or does
+ * not begin.  An earlier event is visible to the check of the sequence that
+ * follows.  emb_ctx.asleep is set before the arming, too: an interrupt that
+ * does not see it precedes a check that sees the event.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -16,7 +16,7 @@
 
 #include "embed.h"
 
-/* Is there an event that angara_ctl.seen does not know of? */
+/* Does the event sequence differ from angara_ctl.seen? */
 bool emb_news(const struct emb_dev *d)
 {
 	u32 seen = le32_to_cpu(READ_ONCE(d->ctl->seen));
@@ -35,7 +35,7 @@ static void sleep_on(struct emb_ctx *ctx, u32 word, u64 ms)
 	syscall(SYS_futex, &ctx->wake, FUTEX_WAIT, word, &ts, NULL, 0);
 }
 
-/* Offers to go on with what others leave while this one sleeps. */
+/* Offers to advance nodes that others leave, while this thread sleeps. */
 void emb_offer_help(struct emb_dev *d)
 {
 	ang_cmpxchg(&d->fab->head->helper, 0, (d->node << 8 | d->num) + 1);
@@ -49,7 +49,7 @@ static void withdraw(struct emb_dev *d)
 		ang_cmpxchg(&d->fab->head->helper, mine, 0);
 }
 
-/* Sleeps once, at most @ms.  Return: was there something to do instead? */
+/* Sleeps once, at most @ms.  Return: was there work instead? */
 static bool doze(struct emb_dev *d, u64 ms)
 {
 	u32 word = ang_load_acquire(&d->ctx->wake);
@@ -59,7 +59,10 @@ static bool doze(struct emb_dev *d, u64 ms)
 	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
 	emb_offer_help(d);
-	/* Pairs with hand_over(): he sees the offer, or we what he left. */
+	/*
+	 * Pairs with hand_over(): it sees the offer, or this thread sees the
+	 * node left.
+	 */
 	ang_mb();
 	d->run.in_vain = 0;
 	busy = emb_news(d) || emb_help(&d->run, true);

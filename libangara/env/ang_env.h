@@ -2,10 +2,10 @@
 /*
  * What the device model needs of its environment, in user space.
  *
- * The kernel's form is driver/env/ang_env.h; both give the same names with
- * the same meaning.  It needs a compiler and linux/types.h, no C library:
- * it works with -ffreestanding.  Read-modify-write is sequentially
- * consistent, as it is in the kernel for operations that return a value.
+ * The kernel's form is driver/env/ang_env.h; both define the same names with
+ * the same meaning.  This one needs a compiler and linux/types.h, no C library:
+ * it works with -ffreestanding.  Read-modify-write is sequentially consistent,
+ * as it is in the kernel for operations that return a value.
  */
 #ifndef ANG_ENV_H
 #define ANG_ENV_H
@@ -42,7 +42,7 @@ typedef __s64 s64;
 #define le32_to_cpu(x)	((u32)ANG_SWAP(32, (__force u32)(__le32)(x)))
 #define le64_to_cpu(x)	((u64)ANG_SWAP(64, (__force u64)(__le64)(x)))
 
-/* Identical to the C library's, which may be included besides. */
+/* Identical to those of the C library, whose headers may be included, too. */
 #ifndef static_assert
 #define static_assert _Static_assert
 #endif
@@ -57,7 +57,7 @@ int memcmp(const void *a, const void *b, size_t n);
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 
-#ifdef __CHECKER__	/* sparse knows these for plain integers only */
+#ifdef __CHECKER__	/* sparse supports these for integers only */
 #define ang_load_acquire(p)	(*(p))
 #define ang_store_release(p, v)	((void)(*(p) = (v)))
 #else
@@ -66,7 +66,7 @@ int memcmp(const void *a, const void *b, size_t n);
 #endif
 #define ang_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 
-/* All of these give the value before, as in the kernel. */
+/* All of these return the old value, as in the kernel. */
 #define ang_xchg(p, v)		__atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 #define ang_fetch_add(p, v)	__atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
 #define ang_fetch_or(p, v)	__atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The libfabric provider "angara": what its files share.
+ * The libfabric provider "angara": shared by its files.
  *
  *   fabric -- event queues
  *     domain: one context of libangara
  *       memory regions, address vectors, completion queues, counters
  *       endpoints, numbered within their domain
  *
- * One context is one thread's, so each domain has one lock, and every call on
- * what belongs to the domain takes it: objects may be used by any number of
- * threads (FI_THREAD_SAFE).  Locks, in order: afi_domain.lock, afi_eq.lock.
+ * A libangara context serves one thread at a time.  So each domain has one
+ * lock, which every call on an object of the domain takes; any number of
+ * threads may use the objects (FI_THREAD_SAFE).  Locks, in order:
+ * afi_domain.lock, afi_eq.lock.
  *
- * Operations end in afi_progress(), which runs in the caller's thread whenever
- * completions are read or waited for, and with FI_PROGRESS_AUTO in a thread of
- * the domain's own as well.
+ * afi_progress() ends operations.  It runs in the caller's thread whenever
+ * completions are read or waited for.  With FI_PROGRESS_AUTO it also runs in a
+ * thread of the domain.
  */
 #ifndef AFI_H
 #define AFI_H
@@ -40,19 +41,16 @@
 
 #include <angara/angara.h>
 
+#include "ang_env.h"
+
 #include "limits.h"
 #include "list.h"
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-
-/* What later headers have dropped. */
+/* Removed from later versions of the headers. */
 #define AFI_PROV_SPECIFIC	(1U << 31)
 #define AFI_MR_BASIC		(1 << 0)
 #define AFI_MR_SCALABLE		(1 << 1)
-/* What earlier ones do not have. */
+/* Missing in earlier versions of the headers. */
 #define AFI_PROGRESS_UNIFIED	3
 
 extern struct fi_provider afi_provider;
@@ -65,11 +63,11 @@ struct fi_provider *fi_prov_ini(void);
  * struct afi_name - address of an endpoint
  * @fabric_id: fabric
  * @node: node in it
- * @ctx: context on that
- * @ep: endpoint of that
- * @serial: tells endpoints apart that had this address one after the other:
- *	number of the domain, number in that; with AFI_SERIAL_EVENTS, if it
- *	wants to know what others do to its memory
+ * @ctx: context on that node
+ * @ep: number of the endpoint in that context
+ * @serial: distinguishes successive endpoints with this address: number of the
+ *	domain, number in the domain; with AFI_SERIAL_EVENTS, if the endpoint
+ *	wants to be notified of operations on its memory
  * @reserved: 0
  */
 struct afi_name {
@@ -82,9 +80,9 @@ struct afi_name {
 };
 
 #define AFI_SERIAL_EVENTS	(1U << 31)
-#define AFI_SERIAL_BITS		12	/* of the endpoint; the domain's above */
+#define AFI_SERIAL_BITS		12	/* of the endpoint, lowest */
 
-/* Number of the domain, in a serial. */
+/* Number of the domain in a serial. */
 static inline u32 afi_serial_domain(u32 serial)
 {
 	return (serial & ~AFI_SERIAL_EVENTS) >> AFI_SERIAL_BITS;
@@ -117,9 +115,9 @@ struct afi_send;
 struct afi_share;
 
 /**
- * struct afi_wait - what a thread sleeps on
- * @epfd: what the program polls: @evfd, and the context's descriptor
- * @evfd: eventfd, readable if something has been put where the thread waits
+ * struct afi_wait - wait object: descriptors on which threads sleep
+ * @epfd: the program polls it: @evfd, and the context's descriptor
+ * @evfd: eventfd, readable if another thread has added an event
  * @raised: it is readable (atomic)
  */
 struct afi_wait {
@@ -131,17 +129,17 @@ struct afi_wait {
 struct afi_await;
 
 /*
- * An operation of the adapter has ended: @err as angara_status_errno(), @c how,
- * or NULL if the adapter is gone.
+ * Called when an operation of the adapter has ended: @err as
+ * angara_status_errno(), @c its completion, or NULL if the adapter is gone.
  */
 typedef void (*afi_ended_fn)(struct afi_domain *d, struct afi_await *a, int err,
 			     const struct angara_completion *c);
 
 /**
- * struct afi_await - what waits for an operation of the adapter
- * @link: among those under way
- * @ended: is called when it has ended
- * @live: it is under way
+ * struct afi_await - continuation of an operation of the adapter
+ * @link: among those in progress
+ * @ended: called when the operation has ended
+ * @live: the operation is in progress
  */
 struct afi_await {
 	struct afi_link link;
@@ -151,13 +149,13 @@ struct afi_await {
 
 /**
  * struct afi_mr - a memory region
- * @fid: what the program sees
- * @domain: whose
+ * @fid: the program's handle
+ * @domain: its domain
  * @mr: region of the context
  * @base: start
  * @len: bytes
- * @writable: it may be written to by operations of this side
- * @cntrs: count what others do: write, [1]: read; or NULL
+ * @writable: local operations may write to it
+ * @cntrs: counters of remote operations on it: write, [1]: read; or NULL
  */
 struct afi_mr {
 	struct fid_mr fid;
@@ -170,7 +168,7 @@ struct afi_mr {
 };
 
 /**
- * struct afi_pool - registered memory that is lent out for operations
+ * struct afi_pool - registered memory, lent to operations in pieces
  * @mem: AFI_POOL_PLACES of AFI_PLACE_BYTES
  * @mr: region of them
  * @used: a bit for each
@@ -182,9 +180,11 @@ struct afi_pool {
 };
 
 /**
- * struct afi_dir_entry - a key of the program's and where it leads
+ * struct afi_dir_entry - entry of the directory that translates keys
  * @key: of the program
- * @akey: of the adapter, plus 1; 0: nowhere
+ * @akey: of the adapter, plus 1; 0: no region.  If peers address memory by
+ *	virtual address, the entry belongs to a slot and this is the start of
+ *	the region
  */
 struct afi_dir_entry {
 	u64 key;
@@ -192,12 +192,24 @@ struct afi_dir_entry {
 };
 
 /**
- * struct afi_look - a read of a peer's directory of keys
- * @await: for its end
- * @begun: there is one, of which nothing has been made yet
- * @err: how it has ended
+ * struct afi_start - start of a peer's region
+ * @key: of the region, 0: entry is empty
+ * @start: address
  * @peer: peer
- * @key: key that it is for
+ */
+struct afi_start {
+	u64 key;
+	u64 start;
+	struct angara_peer peer;
+};
+
+/**
+ * struct afi_look - a read of a peer's directory of keys
+ * @await: continuation
+ * @begun: a read was started, and its result not used yet
+ * @err: its result
+ * @peer: peer
+ * @key: key to translate
  */
 struct afi_look {
 	struct afi_await await;
@@ -208,37 +220,39 @@ struct afi_look {
 };
 
 /**
- * struct afi_domain - a domain; all under @lock but for @refs
- * @fid: what the program sees
- * @fabric: whose
+ * struct afi_domain - a domain; all under @lock except @refs
+ * @fid: the program's handle
+ * @fabric: its fabric
  * @lock: see above
  * @refs: objects opened on it (atomic)
- * @job: the job, if that tells which adapter is this process's
- * @dom: its domain
+ * @job: the job, if it determines this process's adapter
+ * @dom: domain of libangara
  * @ctx: context
- * @about: what that says of itself
+ * @about: its properties
  * @prov_keys: the provider chooses keys, else the program
- * @events: endpoints may ask to be told of what others do to their memory
- * @watched: regions with counters of that, by key of the adapter's; or NULL
+ * @virt: with @prov_keys: peers address memory by virtual address
+ * @events: endpoints may ask to be notified of operations on their memory
+ * @watched: regions with counters of such operations, by slot of the adapter;
+ *	or NULL
  * @dead: the context is gone
  * @has_events: @events_fd is open
- * @events_fd: epoll of the context's descriptor, for all who sleep
- * @id: number that tells it from others that had its context before
+ * @events_fd: epoll of the context's descriptor, for all sleeping threads
+ * @id: number that differs from that of earlier users of the context
  * @serial: number of the next endpoint
- * @probes: looks at peers that are waited for
- * @expecting: operations that wait for what their peers do
- * @probing: there are, or have been a short while ago
+ * @probes: probes of peers that operations wait for
+ * @expecting: operations that wait for an action of their peers
+ * @probing: @expecting is not 0, or was not 0 a short while ago
  * @works: operations that wait for counters
- * @also: counter of the one that is being started, or NULL
- * @awaits: operations of the adapter under way
+ * @also: counter of the operation that is being started, or NULL
+ * @awaits: operations of the adapter in progress
  * @awaiting: number of them
- * @how: of the one that is being started
- * @early: completions that have been taken before their time, @num_early
+ * @how: options of the operation that is being started
+ * @early: completions taken while waiting for another, @num_early
  * @num_early: number of them
  * @ops_mem: all operations
- * @ops: under way
- * @todo: of them, those that wait for room
- * @idle: free, @ops_left of them
+ * @ops: operations in progress
+ * @todo: of them, operations that wait for room
+ * @idle: free operations, @ops_left of them
  * @asking: operations that have asked senders for data
  * @parked: messages of all endpoints that wait to be fetched
  * @bounce: stands for memory of operations here that is not registered
@@ -247,30 +261,30 @@ struct afi_look {
  * @dir: region of it, for peers to read
  * @window: region of what is read
  * @look: the read
- * @low_used: keys of the lower half that are taken
- * @high_used: a bit for each of the upper half, with @prov_keys
+ * @starts: where peers' regions begin, by their keys, with @virt
+ * @temps: regions of the library's cache that operations hold
  * @numbers: a bit for each number of an endpoint that is taken
  * @eps: endpoints by number, and contexts
- * @has_msgs: the context knows messages; else none of the following is used
+ * @has_msgs: the context has messages; else the members below are not used
  * @sends: messages to send
  * @sends_mem: their buffers
  * @sends_mr: region of them
- * @sends_idle: those that are free
- * @sends_failed: those that could not be started
- * @flows_ready: receivers that one may be sent to
- * @flows_owing: those that something waits for, apart from messages
+ * @sends_idle: free messages
+ * @sends_failed: messages that could not be started
+ * @flows_ready: receivers to which a message may be sent
+ * @flows_owing: receivers of owed messages
  * @flows: all receivers, by hash
  * @sends_left: number of @sends_idle
- * @owed: what waits, apart from messages
- * @flying: number of those under way
- * @flying_max: at most
- * @inlined: of these, those that go with their descriptors
- * @held: message that could not be taken in yet
+ * @owed: number of owed messages
+ * @flying: messages in flight
+ * @flying_max: limit of @flying
+ * @inlined: of @flying, messages inline in their descriptors
+ * @held: message that could not be handled yet
  * @has_held: there is one
- * @kept_bytes: messages that nobody has asked for; @keep_max at most
+ * @kept_bytes: size of unexpected messages; @keep_max at most
  * @coll: collective operations, NULL without messages
- * @stop: the thread shall end
- * @threaded: there is one
+ * @stop: ask the thread to end
+ * @threaded: the thread exists
  * @thread: progress, with FI_PROGRESS_AUTO
  * @wake: wakes it
  */
@@ -285,6 +299,7 @@ struct afi_domain {
 	struct angara_domain_info about;
 	struct angara_peer self;
 	bool prov_keys;
+	bool virt;
 	bool events;
 	struct afi_mr **watched;
 	bool dead;
@@ -315,8 +330,8 @@ struct afi_domain {
 	struct angara_mr *dir;
 	struct angara_mr *window;
 	struct afi_look look;
-	u32 low_used;
-	u64 high_used[AFI_DIRECT_KEYS / 64];
+	struct afi_start *starts;
+	u32 temps;
 	u64 numbers;
 	struct afi_ep *eps[AFI_EPS];
 	bool has_msgs;
@@ -346,16 +361,16 @@ struct afi_domain {
 
 /**
  * struct afi_cq - a completion queue; under the domain's lock
- * @fid: what the program sees
- * @domain: whose
+ * @fid: the program's handle
+ * @domain: its domain
  * @refs: endpoints bound to it
  * @format: of its entries
  * @ring: entries, @size of them
  * @size: a power of two
  * @head: next to read, free running
  * @tail: next to write
- * @promised: places set aside for operations under way
- * @wait: how to sleep; @waits says whether
+ * @promised: entries reserved for operations in progress
+ * @wait: wait object, if @waits
  * @waits: there is a wait object
  * @signaled: fi_cq_signal() has been called
  */
@@ -376,12 +391,12 @@ struct afi_cq {
 
 /**
  * struct afi_cntr - a counter; under the domain's lock
- * @fid: what the program sees
- * @domain: whose
+ * @fid: the program's handle
+ * @domain: its domain
  * @refs: endpoints bound to it
  * @value: completions
- * @errors: of them, those with an error
- * @wait: how to sleep; @waits says whether
+ * @errors: completions in error
+ * @wait: wait object, if @waits
  * @waits: there is a wait object
  */
 struct afi_cntr {
@@ -396,11 +411,11 @@ struct afi_cntr {
 
 /**
  * struct afi_event - an event
- * @next: behind it
- * @event: FI_*, or what the program makes of it
+ * @next: next event
+ * @event: FI_*, or a number chosen by the program
  * @error: @data is a struct fi_eq_err_entry
  * @len: bytes
- * @data: they
+ * @data: contents
  */
 struct afi_event {
 	struct afi_event *next;
@@ -412,13 +427,13 @@ struct afi_event {
 
 /**
  * struct afi_eq - an event queue
- * @fid: what the program sees
- * @fabric: whose
+ * @fid: the program's handle
+ * @fabric: its fabric
  * @lock: protects all that follows
  * @refs: objects bound to it
  * @first: oldest event
- * @last: where the next one goes
- * @wait: how to sleep; @waits says whether
+ * @last: where to append the next
+ * @wait: wait object, if @waits
  * @waits: there is a wait object
  * @writable: the program may write
  */
@@ -465,8 +480,8 @@ static inline void afi_unlock(struct afi_domain *d)
 }
 
 /* info.c */
-int afi_getinfo(u32 version, const char *node, const char *service, u64 flags,
-		const struct fi_info *hints, struct fi_info **info);
+int afi_getinfo(uint32_t version, const char *node, const char *service,
+		uint64_t flags, const struct fi_info *hints, struct fi_info **info);
 
 /* fabric.c */
 int afi_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
@@ -501,24 +516,32 @@ int afi_name_print(const struct afi_name *name, char *text, size_t len);
 int afi_name_parse(const char *text, struct afi_name *name);
 int afi_name_give(const struct afi_name *name, void *addr, size_t *len);
 
-#define AFI_DIR_KEY	0	/* of the directory of keys: a context's first */
+#define AFI_DIR_KEY	0	/* key of the directory */
 #define AFI_DIR_ID	(AFI_DIR_ENTRIES + AFI_DIR_WINDOW) /* entry: afi_domain.id */
 
 /* mr.c, keys.c, event.c */
 extern struct fi_ops_mr afi_mr_ops;
+struct angara_domain_attr afi_keys_attr(void);
 int afi_keys_init(struct afi_domain *d);
+void afi_keys_free(struct afi_domain *d);
 int afi_mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 void afi_mr_unwatch(struct afi_mr *mr);
-u32 afi_low_keys(const struct afi_domain *d);
-int afi_low_reg(struct afi_domain *d, void *addr, size_t len,
-		unsigned int access, struct angara_mr **mr);
-void afi_low_dereg(struct afi_domain *d, struct angara_mr *mr);
-bool afi_low_spare(const struct afi_domain *d, u32 part, u32 n);
+/* Index of an adapter's key in the adapter's table. */
+static inline u32 afi_slot(u64 akey)
+{
+	return (u32)akey & 0xFFFF;
+}
+
+int afi_temp_hold(struct afi_domain *d, const struct afi_ep *ep, void *addr,
+		  size_t len, unsigned int access, struct angara_mr **mr,
+		  u64 *off);
+void afi_temp_release(struct afi_domain *d, struct angara_mr *mr);
+bool afi_temp_spare(const struct afi_domain *d, u32 part, u32 n);
 int afi_key_take(struct afi_domain *d, u64 want, void *addr, size_t len,
 		 unsigned int access, struct afi_mr *mr);
 void afi_key_give(struct afi_domain *d, struct afi_mr *mr);
 int afi_key_find(struct afi_domain *d, struct angara_peer peer, u64 key,
-		 u64 addr, u32 *akey, u64 *off);
+		 u64 addr, u64 *akey, u64 *off);
 
 /* cq.c */
 int afi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
@@ -530,7 +553,7 @@ void afi_cq_put(struct afi_cq *cq, const struct afi_done *done);
 int afi_cq_trywait(struct afi_cq *cq);
 const char *afi_error_text(int prov_err, char *buf, size_t len);
 
-/* What errors of collective operations say: a node, which did not come. */
+/* prov_errno of collective operations: the node that did not take part. */
 #define AFI_PROV_NODE(node)	(-1 - (int)(node))
 
 /* cntr.c */
@@ -558,6 +581,7 @@ int afi_wait_control(const struct afi_wait *w, bool waits, int command,
 int afi_wait_sleep(const struct afi_wait *w, u64 end);
 u64 afi_deadline(int timeout);
 bool afi_past(u64 end);
+int afi_left(u64 end);
 
 /* cm.c, unused.c, rma.c */
 extern struct fi_ops_cm afi_cm_ops;

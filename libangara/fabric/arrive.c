@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages that arrive.  They are taken out of the message area at once, so
- * that those behind them are not held up by a program that is slow to receive.
+ * Incoming messages.  They are taken out of the receive buffer at once, so that
+ * a program that is slow to receive does not block the messages behind.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll.h"
 
-#define AFI_AT_ONCE	64	/* messages, before there is a look at others */
+#define AFI_AT_ONCE	64	/* messages per call */
 
 /**
- * afi_answer() - tell the sender of long data how it went
+ * afi_answer() - report the result of a transfer to the sender of long data
  * @d: domain, locked
  * @to: sender
  * @from_ep: number of the endpoint here
- * @about: what it said
+ * @about: the sender's message
  * @err: 0 or FI_E*
  *
- * Return: false: not now, there is no memory.
+ * Return: false: no memory now, try again.
  */
 bool afi_answer(struct afi_domain *d, const struct afi_name *to, u32 from_ep,
 		const struct afi_wire *about, int err)
@@ -36,8 +36,8 @@ bool afi_answer(struct afi_domain *d, const struct afi_name *to, u32 from_ep,
 }
 
 /*
- * Our data has been fetched, or will not be.  Of whoever had this context before
- * there may have been an operation of the same number.
+ * The peer has fetched our data, or will not.  The answer may be for an earlier
+ * user of this context that had an operation of the same number.
  */
 static void fetched(struct afi_domain *d, const struct afi_msg *msg)
 {
@@ -69,20 +69,21 @@ static int read_parts(struct afi_msg *msg, const char *from, size_t len)
 	return !msg->nparts || sum == msg->wire.len ? 0 : -FI_EINVAL;
 }
 
-static int read_keys(struct afi_msg *msg, const char *from, size_t len)
+static int read_slots(struct afi_msg *msg, const char *from, size_t len)
 {
-	u32 i;
+	u32 i, slot;
 
 	msg->nparts = (u32)(len / sizeof(u32));
 	if (len % sizeof(u32) || msg->nparts > AFI_RMA_IOV_LIMIT)
 		return -FI_EINVAL;
-	for (i = 0; i < msg->nparts; i++)
-		memcpy(&msg->parts[i].akey, from + i * sizeof(u32),
-		       sizeof(u32));
+	for (i = 0; i < msg->nparts; i++) {
+		memcpy(&slot, from + i * sizeof(slot), sizeof(slot));
+		msg->parts[i].akey = slot;
+	}
 	return 0;
 }
 
-/* What it says, if that makes sense.  Return: AFI_MSG_*; -FI_EINVAL. */
+/* Checks and decodes a message.  Return: AFI_MSG_*; -FI_EINVAL. */
 static int parse(const struct afi_domain *d, const struct angara_message *in,
 		 struct afi_msg *msg)
 {
@@ -108,18 +109,21 @@ static int parse(const struct afi_domain *d, const struct angara_message *in,
 	memcpy(&msg->wire, in->data, sizeof(msg->wire));
 	msg->src.serial = msg->wire.from;
 	msg->is_long = type == AFI_MSG_LONG;
-	/* What takes nothing of a receive's buffer would come without end. */
+	/*
+	 * A message that uses up none of the receive's buffer could repeat
+	 * without end.
+	 */
 	if ((type == AFI_MSG_SHORT && msg->wire.len != rest) ||
 	    (msg->is_long && msg->wire.len <= AFI_SHORT_MAX) ||
 	    ((msg->is_long || type == AFI_MSG_PARTS) &&
 	     read_parts(msg, body, rest)) ||
-	    (type == AFI_MSG_TOUCHED && read_keys(msg, body, rest)) ||
+	    (type == AFI_MSG_TOUCHED && read_slots(msg, body, rest)) ||
 	    type < AFI_MSG_SHORT || type > AFI_MSG_PARTS)
 		return -FI_EINVAL;
 	return type;
 }
 
-/* Return: false: there is no memory for it now, or for an answer. */
+/* Return: false: no memory for the message or for an answer, try again. */
 static bool handle(struct afi_domain *d, const struct angara_message *in)
 {
 	struct afi_msg msg;
@@ -131,7 +135,7 @@ static bool handle(struct afi_domain *d, const struct angara_message *in)
 		return afi_talk_arrived(d, in);
 	type = parse(d, in, &msg);
 	if (type < 0) {
-		AFI_INFO(EP_DATA, "node %u sent what makes no sense\n",
+		AFI_INFO(EP_DATA, "node %u sent a malformed message\n",
 			 in->peer.node);
 		return true;
 	}
@@ -144,7 +148,7 @@ static bool handle(struct afi_domain *d, const struct angara_message *in)
 	if (type == AFI_MSG_PARTS)
 		return afi_shown(d, &msg);
 	ep = d->eps[num];
-	/* The number of a transmit context is nobody's address. */
+	/* The number of a transmit context is not an address. */
 	if (!ep || !ep->enabled || ep->name.ep != num ||
 	    ep->name.serial != msg.wire.to) {
 		if (type == AFI_MSG_TOUCHED)
@@ -157,8 +161,8 @@ static bool handle(struct afi_domain *d, const struct angara_message *in)
 }
 
 /*
- * Looks for completions, too, when there is no message.
- * Return: > 0 some have been taken in; 0; -ENODEV, -EIO the adapter is gone.
+ * Also takes completions when there is no message.
+ * Return: > 0 some have been handled; 0; -ENODEV, -EIO the adapter is gone.
  */
 int afi_arrive_progress(struct afi_domain *d)
 {
@@ -166,6 +170,7 @@ int afi_arrive_progress(struct afi_domain *d)
 
 	for (n = 0; n < AFI_AT_ONCE; n++) {
 		if (!d->has_held) {
+			d->held.size = sizeof(d->held);
 			ret = angara_msg_next(d->ctx, &d->held);
 			if (ret)
 				return ret == -EAGAIN || n ? n : ret;

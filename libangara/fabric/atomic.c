@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Atomic operations.  The operands go with the descriptor; what was there
- * before comes back like the data of a read.
+ * Atomic operations.  The operands are in the descriptor; the old values come
+ * back as the data of a read does.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 				 FI_DELIVERY_COMPLETE)
 
-/* What it brings back, and what it takes. */
+/* Forms: what the operation takes and returns. */
 #define AFI_PLAIN	0
 #define AFI_FETCH	1
 #define AFI_COMPARE	2
@@ -53,7 +53,7 @@ static const u8 ops[] = {
 
 #define NUM(a)	(sizeof(a) / sizeof(*(a)))
 
-/* Elements that one operation can be on; 0: there is none such. */
+/* Most elements in one operation; 0: there is no such operation. */
 static size_t most(unsigned int type, unsigned int op, int form)
 {
 	bool compares = op >= FI_CSWAP;
@@ -67,18 +67,18 @@ static size_t most(unsigned int type, unsigned int op, int form)
 }
 
 /**
- * struct deed - an atomic operation, as the program asks for it
- * @msg: most of it
+ * struct call - arguments of an atomic operation
+ * @msg: arguments that all forms share
  * @form: AFI_PLAIN, AFI_FETCH, AFI_COMPARE
  * @flags: FI_*
- * @quiet: success is not told
- * @y: what to compare with
+ * @quiet: no completion on success
+ * @y: values to compare with
  * @ny: pieces of it
- * @res: what was there
+ * @res: buffers for the old values
  * @res_desc: descriptors of that, or NULL
  * @nres: pieces of it
  */
-struct deed {
+struct call {
 	const struct fi_msg_atomic *msg;
 	int form;
 	u64 flags;
@@ -112,7 +112,7 @@ static size_t there(const struct fi_msg_atomic *msg)
 	return sum;
 }
 
-static int check(const struct afi_ep *ep, const struct deed *d)
+static int check(const struct afi_ep *ep, const struct call *d)
 {
 	const struct fi_msg_atomic *msg = d->msg;
 	size_t n = there(msg), max;
@@ -152,20 +152,20 @@ static void gather(char *to, const struct fi_ioc *ioc, size_t n, size_t size)
 
 /**
  * struct part - a piece, before it is started
- * @at: first element of it, of all
+ * @at: index of its first element
  * @n: elements
- * @akey: key of the adapter's of the memory there
+ * @akey: the adapter's key of the remote memory
  * @off: offset in that
  */
 struct part {
 	size_t at;
 	size_t n;
-	u32 akey;
+	u64 akey;
 	u64 off;
 };
 
-/* Cuts where the lists of results and of memory there have borders. */
-static int cut(struct afi_op *op, struct angara_peer peer, const struct deed *d,
+/* Cuts at the boundaries of the result and remote memory lists. */
+static int cut(struct afi_op *op, struct angara_peer peer, const struct call *d,
 	       struct part *parts)
 {
 	const struct fi_msg_atomic *msg = d->msg;
@@ -181,7 +181,7 @@ static int cut(struct afi_op *op, struct angara_peer peer, const struct deed *d,
 
 		if (ret)
 			return ret;
-		afi_op_touch(op, p.akey);
+		afi_op_touch(op, afi_slot(p.akey));
 		for (ro = 0; ro < r->count; ro += p.n, p.off += p.n * size) {
 			p.n = r->count - ro;
 			while (d->nres && so == d->res[si].count) {
@@ -191,7 +191,7 @@ static int cut(struct afi_op *op, struct angara_peer peer, const struct deed *d,
 			if (d->nres && d->res[si].count - so < p.n)
 				p.n = d->res[si].count - so;
 			if (d->nres) {
-				ret = afi_local_get(op->domain,
+				ret = afi_local_get(op->domain, op->ep,
 						    &op->pieces[n].local,
 						    (char *)d->res[si].addr +
 						    so * size, p.n * size,
@@ -214,7 +214,7 @@ static int cut(struct afi_op *op, struct angara_peer peer, const struct deed *d,
 
 static int post(struct afi_op *op, struct angara_peer peer,
 		struct afi_piece *piece, const struct part *p,
-		const struct deed *d, const char *x, const char *y)
+		const struct call *d, const char *x, const char *y)
 {
 	const struct angara_op *how = afi_piece_await(op, piece);
 	const struct fi_msg_atomic *msg = d->msg;
@@ -237,9 +237,9 @@ static int post(struct afi_op *op, struct angara_peer peer,
 				 type, what, how);
 }
 
-/* Return: 0, and the operation is under way or has failed; -FI_EAGAIN. */
+/* Return: 0, and the operation is in progress or has failed; -FI_EAGAIN. */
 static int start(struct afi_op *op, const struct afi_name *name,
-		 const struct deed *d)
+		 const struct call *d)
 {
 	const struct angara_peer peer = { .node = name->node, .ctx = name->ctx };
 	size_t size = types[d->msg->datatype].size;
@@ -259,14 +259,17 @@ static int start(struct afi_op *op, const struct afi_name *name,
 		ret = post(op, peer, &op->pieces[i], &parts[i], d, x, y);
 		afi_piece_started(&op->pieces[i], ret);
 	}
-	/* What the peer refuses is told by the completion, however it is found. */
+	/*
+	 * An error of the peer is reported in the completion, wherever it is
+	 * detected.
+	 */
 	if (n < 0 || ret)
 		afi_op_fail(op, n < 0 ? n : ret, NULL);
 	afi_op_start(op);
 	return 0;
 }
 
-static u32 does(const struct deed *d)
+static u32 does(const struct call *d)
 {
 	u32 what = AFI_ATOMICS;
 
@@ -276,7 +279,7 @@ static u32 does(const struct deed *d)
 }
 
 static struct afi_op *new_op(struct afi_ep *ep, const struct afi_name *name,
-			     const struct deed *d)
+			     const struct call *d)
 {
 	bool report = ep->tx && !d->quiet &&
 		      (!ep->tx_selective || (d->flags & FI_COMPLETION));
@@ -288,7 +291,7 @@ static struct afi_op *new_op(struct afi_ep *ep, const struct afi_name *name,
 			  AFI_COUNT_WRITE : AFI_COUNT_READ);
 }
 
-static int now(struct afi_ep *ep, const struct deed *d)
+static int now(struct afi_ep *ep, const struct call *d)
 {
 	struct afi_name name;
 	struct afi_op *op;
@@ -307,14 +310,16 @@ static int now(struct afi_ep *ep, const struct deed *d)
 	op->peer = name;
 	op->does = does(d);
 	op->wire.from = ep->name.serial;
-	op->wire.flags = d->form == AFI_PLAIN ? 0 : AFI_WIRE_READ;
+	if (op->does & AFI_READS)
+		op->wire.flags = AFI_WIRE_READ |
+				 (op->does & AFI_WRITES ? AFI_WIRE_BOTH : 0);
 	op->wire.len = there(d->msg) * types[d->msg->datatype].size;
 	return start(op, &name, d);
 }
 
-static ssize_t atomic(struct fid_ep *fid, const struct deed *d)
+static ssize_t atomic(struct fid_ep *fid, const struct call *d)
 {
-	struct afi_ep *ep = afi_of(fid, struct afi_ep, fid);
+	struct afi_ep *ep = afi_ep_of(fid);
 	int ret;
 
 	afi_lock(ep->domain);
@@ -327,11 +332,12 @@ static ssize_t atomic(struct fid_ep *fid, const struct deed *d)
 	return ret;
 }
 
-static struct deed deed_of(const struct fi_msg_atomic *msg, const struct fi_ioc *y,
+static struct call call_of(const struct fi_msg_atomic *msg,
+			   const struct fi_ioc *y,
 			   size_t ny, struct fi_ioc *res, void **res_desc,
 			   size_t nres, u64 flags)
 {
-	return (struct deed){
+	return (struct call){
 		.msg = msg,
 		.flags = flags,
 		.y = y,
@@ -343,23 +349,23 @@ static struct deed deed_of(const struct fi_msg_atomic *msg, const struct fi_ioc 
 }
 
 /**
- * afi_atomic_now() - do an atomic operation of any form
+ * afi_atomic_now() - start an atomic operation of any form
  * @ep: endpoint, its domain locked
- * @msg: most of it
- * @y: what to compare with
- * @ny: pieces of it; 0: it does not compare
- * @res: what was there
+ * @msg: arguments that all forms share
+ * @y: values to compare with
+ * @ny: pieces of it; 0: no comparison
+ * @res: buffers for the old values
  * @res_desc: descriptors of that
- * @nres: pieces of it; 0: nothing is brought back
+ * @nres: pieces of it; 0: no old values are returned
  * @flags: FI_*
  *
- * Return: 0; -FI_EAGAIN; what fi_atomicmsg() and its kin return.
+ * Return: 0; -FI_EAGAIN; errors of fi_atomicmsg() and its variants.
  */
 int afi_atomic_now(struct afi_ep *ep, const struct fi_msg_atomic *msg,
 		   const struct fi_ioc *y, size_t ny, struct fi_ioc *res,
 		   void **res_desc, size_t nres, u64 flags)
 {
-	struct deed d = deed_of(msg, y, ny, res, res_desc, nres, flags);
+	struct call d = call_of(msg, y, ny, res, res_desc, nres, flags);
 
 	d.form = ny ? AFI_COMPARE : nres ? AFI_FETCH : AFI_PLAIN;
 	return now(ep, &d);
@@ -368,7 +374,7 @@ int afi_atomic_now(struct afi_ep *ep, const struct fi_msg_atomic *msg,
 ssize_t afi_atomic(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 		   u64 flags, bool quiet)
 {
-	struct deed d = deed_of(msg, NULL, 0, NULL, NULL, 0, flags);
+	struct call d = call_of(msg, NULL, 0, NULL, NULL, 0, flags);
 
 	d.form = AFI_PLAIN;
 	d.quiet = quiet;
@@ -379,7 +385,7 @@ ssize_t afi_atomic_fetch(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 			 struct fi_ioc *res, void **res_desc, size_t nres,
 			 u64 flags)
 {
-	struct deed d = deed_of(msg, NULL, 0, res, res_desc, nres, flags);
+	struct call d = call_of(msg, NULL, 0, res, res_desc, nres, flags);
 
 	d.form = AFI_FETCH;
 	return atomic(ep, &d);
@@ -390,7 +396,7 @@ ssize_t afi_atomic_compare(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 			   struct fi_ioc *res, void **res_desc, size_t nres,
 			   u64 flags)
 {
-	struct deed d = deed_of(msg, y, ny, res, res_desc, nres, flags);
+	struct call d = call_of(msg, y, ny, res, res_desc, nres, flags);
 
 	d.form = AFI_COMPARE;
 	return atomic(ep, &d);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Calls of atomic operations, in libfabric's many forms.
- */
+/* libfabric's calls of atomic operations, in their many forms. */
 #include <rdma/fi_trigger.h>
 
 #include "msg.h"
 
 /**
- * struct one - a message whose memory there is one piece
- * @ioc: memory here
- * @there: memory there
+ * struct one - a message whose remote memory is one piece
+ * @ioc: local memory
+ * @there: remote memory
  * @msg: message
  */
 struct one {
@@ -60,34 +58,6 @@ static struct fi_ioc ioc_of(const void *addr, size_t count)
 	};
 }
 
-static u64 tx_flags(struct fid_ep *ep)
-{
-	return afi_of(ep, struct afi_ep, fid)->tx_flags;
-}
-
-static ssize_t atomic_writev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc,
-		      size_t count, fi_addr_t dest_addr, uint64_t addr,
-		      uint64_t key, enum fi_datatype datatype, enum fi_op op,
-		      void *context)
-{
-	struct one o;
-
-	return afi_atomic(ep, many(&o, iov, desc, count, elements(iov, count),
-				   dest_addr, addr, key, datatype, op, context),
-			  tx_flags(ep), false);
-}
-
-static ssize_t write_one(struct fid_ep *ep, const void *buf, size_t count,
-			 void *desc, fi_addr_t dest_addr, uint64_t addr,
-			 uint64_t key, enum fi_datatype datatype, enum fi_op op,
-			 void *context)
-{
-	const struct fi_ioc iov = ioc_of(buf, count);
-
-	return atomic_writev(ep, &iov, &desc, 1, dest_addr, addr, key, datatype, op,
-		      context);
-}
-
 static ssize_t writemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 			uint64_t flags)
 {
@@ -103,6 +73,29 @@ static ssize_t writemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 	return afi_atomic(ep, msg, flags, false);
 }
 
+static ssize_t atomic_writev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc,
+		      size_t count, fi_addr_t dest_addr, uint64_t addr,
+		      uint64_t key, enum fi_datatype datatype, enum fi_op op,
+		      void *context)
+{
+	struct one o;
+
+	return writemsg(ep, many(&o, iov, desc, count, elements(iov, count),
+				 dest_addr, addr, key, datatype, op, context),
+			afi_tx_flags(ep));
+}
+
+static ssize_t write_one(struct fid_ep *ep, const void *buf, size_t count,
+			 void *desc, fi_addr_t dest_addr, uint64_t addr,
+			 uint64_t key, enum fi_datatype datatype, enum fi_op op,
+			 void *context)
+{
+	const struct fi_ioc iov = ioc_of(buf, count);
+
+	return atomic_writev(ep, &iov, &desc, 1, dest_addr, addr, key, datatype, op,
+		      context);
+}
+
 static ssize_t inject(struct fid_ep *ep, const void *buf, size_t count,
 		      fi_addr_t dest_addr, uint64_t addr, uint64_t key,
 		      enum fi_datatype datatype, enum fi_op op)
@@ -112,34 +105,6 @@ static ssize_t inject(struct fid_ep *ep, const void *buf, size_t count,
 
 	return afi_atomic(ep, many(&o, &iov, NULL, 1, count, dest_addr, addr,
 				   key, datatype, op, NULL), FI_INJECT, true);
-}
-
-static ssize_t readwritev(struct fid_ep *ep, const struct fi_ioc *iov,
-			  void **desc, size_t count, struct fi_ioc *resultv,
-			  void **result_desc, size_t result_count,
-			  fi_addr_t dest_addr, uint64_t addr, uint64_t key,
-			  enum fi_datatype datatype, enum fi_op op,
-			  void *context)
-{
-	size_t total = elements(resultv, result_count);
-	struct one o;
-
-	return afi_atomic_fetch(ep, many(&o, iov, desc, count, total, dest_addr,
-					 addr, key, datatype, op, context),
-				resultv, result_desc, result_count,
-				tx_flags(ep));
-}
-
-static ssize_t readwrite(struct fid_ep *ep, const void *buf, size_t count,
-			 void *desc, void *result, void *result_desc,
-			 fi_addr_t dest_addr, uint64_t addr, uint64_t key,
-			 enum fi_datatype datatype, enum fi_op op, void *context)
-{
-	const struct fi_ioc iov = ioc_of(buf, count);
-	struct fi_ioc res = ioc_of(result, count);
-
-	return readwritev(ep, &iov, &desc, 1, &res, &result_desc, 1, dest_addr,
-			  addr, key, datatype, op, context);
 }
 
 static ssize_t readwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
@@ -162,38 +127,32 @@ static ssize_t readwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 				flags);
 }
 
-static ssize_t compwritev(struct fid_ep *ep, const struct fi_ioc *iov,
-			  void **desc, size_t count,
-			  const struct fi_ioc *comparev, void **compare_desc,
-			  size_t compare_count, struct fi_ioc *resultv,
+static ssize_t readwritev(struct fid_ep *ep, const struct fi_ioc *iov,
+			  void **desc, size_t count, struct fi_ioc *resultv,
 			  void **result_desc, size_t result_count,
 			  fi_addr_t dest_addr, uint64_t addr, uint64_t key,
 			  enum fi_datatype datatype, enum fi_op op,
 			  void *context)
 {
+	size_t total = elements(resultv, result_count);
 	struct one o;
 
-	(void)compare_desc;
-	return afi_atomic_compare(ep, many(&o, iov, desc, count,
-					   elements(iov, count), dest_addr,
-					   addr, key, datatype, op, context),
-				  comparev, compare_count, resultv, result_desc,
-				  result_count, tx_flags(ep));
+	return readwritemsg(ep, many(&o, iov, desc, count, total, dest_addr,
+				     addr, key, datatype, op, context),
+			    resultv, result_desc, result_count,
+			    afi_tx_flags(ep));
 }
 
-static ssize_t compwrite(struct fid_ep *ep, const void *buf, size_t count,
-			 void *desc, const void *compare, void *compare_desc,
-			 void *result, void *result_desc, fi_addr_t dest_addr,
-			 uint64_t addr, uint64_t key, enum fi_datatype datatype,
-			 enum fi_op op, void *context)
+static ssize_t readwrite(struct fid_ep *ep, const void *buf, size_t count,
+			 void *desc, void *result, void *result_desc,
+			 fi_addr_t dest_addr, uint64_t addr, uint64_t key,
+			 enum fi_datatype datatype, enum fi_op op, void *context)
 {
 	const struct fi_ioc iov = ioc_of(buf, count);
-	const struct fi_ioc y = ioc_of(compare, count);
 	struct fi_ioc res = ioc_of(result, count);
 
-	return compwritev(ep, &iov, &desc, 1, &y, &compare_desc, 1, &res,
-			  &result_desc, 1, dest_addr, addr, key, datatype, op,
-			  context);
+	return readwritev(ep, &iov, &desc, 1, &res, &result_desc, 1, dest_addr,
+			  addr, key, datatype, op, context);
 }
 
 static ssize_t compwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
@@ -217,6 +176,39 @@ static ssize_t compwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 	}
 	return afi_atomic_compare(ep, msg, comparev, compare_count, resultv,
 				  result_desc, result_count, flags);
+}
+
+static ssize_t compwritev(struct fid_ep *ep, const struct fi_ioc *iov,
+			  void **desc, size_t count,
+			  const struct fi_ioc *comparev, void **compare_desc,
+			  size_t compare_count, struct fi_ioc *resultv,
+			  void **result_desc, size_t result_count,
+			  fi_addr_t dest_addr, uint64_t addr, uint64_t key,
+			  enum fi_datatype datatype, enum fi_op op,
+			  void *context)
+{
+	struct one o;
+
+	return compwritemsg(ep, many(&o, iov, desc, count, elements(iov, count),
+				     dest_addr, addr, key, datatype, op,
+				     context),
+			    comparev, compare_desc, compare_count, resultv,
+			    result_desc, result_count, afi_tx_flags(ep));
+}
+
+static ssize_t compwrite(struct fid_ep *ep, const void *buf, size_t count,
+			 void *desc, const void *compare, void *compare_desc,
+			 void *result, void *result_desc, fi_addr_t dest_addr,
+			 uint64_t addr, uint64_t key, enum fi_datatype datatype,
+			 enum fi_op op, void *context)
+{
+	const struct fi_ioc iov = ioc_of(buf, count);
+	const struct fi_ioc y = ioc_of(compare, count);
+	struct fi_ioc res = ioc_of(result, count);
+
+	return compwritev(ep, &iov, &desc, 1, &y, &compare_desc, 1, &res,
+			  &result_desc, 1, dest_addr, addr, key, datatype, op,
+			  context);
 }
 
 struct fi_ops_atomic afi_atomic_ops = {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Address vectors.  The address that the program gets is the index in a table,
- * for FI_AV_MAP too; a hash finds the index of who has sent something.
+ * Address vectors.  An fi_addr_t is an index in a table, with FI_AV_MAP too; a
+ * hash maps the address of a sender to its index.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll.h"
+#include "service.h"
 
 #define AFI_AV_FIRST	64U
 
@@ -46,19 +47,19 @@ static bool valid(const struct afi_av *av, const struct afi_name *name)
 	       !name->reserved && name->ep < AFI_EPS;
 }
 
-static void append(struct afi_av *av, const struct afi_name *name)
+static void put(struct afi_av *av, u32 index, const struct afi_name *name)
 {
 	u32 *first = chain(av, name);
 
-	av->peers[av->num] = (struct afi_peer){
+	av->peers[index] = (struct afi_peer){
 		.name = *name,
 		.used = true,
 		.next = *first,
 	};
-	*first = ++av->num;
+	*first = index + 1;
 }
 
-/* Takes over what others have done to a table that is shared. */
+/* Applies changes that other processes made to a shared table. */
 void afi_av_sync(struct afi_av *av)
 {
 	struct afi_name name;
@@ -71,7 +72,7 @@ void afi_av_sync(struct afi_av *av)
 	av->num = 0;
 	for (i = 0; i < (u32)num; i++) {
 		if (afi_share_get(av->share, i, &name) && valid(av, &name))
-			append(av, &name);
+			put(av, av->num++, &name);
 		else
 			av->peers[av->num++].used = false;
 	}
@@ -85,14 +86,20 @@ static int add(struct afi_av *av, const struct afi_name *name, fi_addr_t *addr)
 		return -FI_EINVAL;
 	if (av->share)
 		return afi_share_add(av->share, name, addr);
-	if (av->num == av->size && grow(av))
+	if (!av->spare && av->num == av->size && grow(av))
 		return -FI_ENOMEM;
 	*addr = av->num;
-	append(av, name);
+	if (av->spare) {
+		*addr = av->spare - 1;
+		av->spare = av->peers[*addr].next;
+	} else {
+		av->num++;
+	}
+	put(av, (u32)*addr, name);
 	return 0;
 }
 
-/* With FI_EVENT: an error for each that failed, and an event for all. */
+/* With FI_EVENT: an error event for each failure, and one event for all. */
 static int report(struct afi_av *av, void *context, u64 data, int err)
 {
 	const struct fi_eq_err_entry failed = {
@@ -146,14 +153,17 @@ static int insert(struct afi_av *av, const char *from, size_t count,
 	return av->events ? report(av, context, (u64)done, 0) : done;
 }
 
-/* Where one cannot be inserted, the others are; FI_SYNC_ERR tells which. */
+/*
+ * After a failed address the others are still inserted; FI_SYNC_ERR reports
+ * each.
+ */
 static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 		     fi_addr_t *fi_addr, uint64_t flags, void *context)
 {
 	struct afi_av *av = av_of(fid);
 	int ret;
 
-	if ((flags & ~(FI_MORE | FI_SYNC_ERR)) ||
+	if ((count && !addr) || (flags & ~(FI_MORE | FI_SYNC_ERR)) ||
 	    (av->events && (flags & FI_SYNC_ERR)))
 		return -FI_EINVAL;
 	afi_lock(av->domain);
@@ -169,19 +179,20 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 	return ret;
 }
 
-/* Names are addresses as fi_av_straddr() writes them. */
+/* Names are addresses as fi_av_straddr() writes them, or services of hosts. */
 static int av_insertsvc(struct fid_av *fid, const char *node,
 			const char *service, fi_addr_t *fi_addr, uint64_t flags,
 			void *context)
 {
 	struct afi_name name;
 
-	if (!node || service || afi_name_parse(node, &name))
+	if (!node || (service ? afi_service_ask(node, service, &name) :
+				afi_name_parse(node, &name)))
 		return -FI_EINVAL;
 	return av_insert(fid, &name, 1, fi_addr, flags, context);
 }
 
-/* Addresses do not count up. */
+/* Addresses cannot be enumerated. */
 static int av_insertsym(struct fid_av *fid, const char *node, size_t nodecnt,
 			const char *service, size_t svccnt, fi_addr_t *fi_addr,
 			uint64_t flags, void *context)
@@ -212,8 +223,8 @@ static void drop(struct afi_av *av, struct afi_peer *peer)
 		at = &av->peers[*at - 1].next;
 	*at = peer->next;
 	peer->used = false;
-	while (av->num && !av->peers[av->num - 1].used)
-		av->num--;
+	peer->next = av->spare;
+	av->spare = index;
 }
 
 static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
@@ -301,6 +312,7 @@ static int av_close(struct fid *fid)
 		afi_unref(&av->eq->refs);
 	afi_share_close(av->share);
 	afi_unref(&av->domain->refs);
+	free(av->map);
 	free(av->peers);
 	free(av);
 	return 0;
@@ -335,14 +347,14 @@ const struct afi_name *afi_av_get(struct afi_av *av, fi_addr_t addr)
 	return peer ? &peer->name : NULL;
 }
 
-/* An address without the receive context that fi_rx_addr() has put there. */
+/* Removes the receive context that fi_rx_addr() has put into an address. */
 fi_addr_t afi_av_entry(const struct afi_av *av, fi_addr_t addr)
 {
 	return addr & (UINT64_MAX >> av->ctx_bits);
 }
 
 /*
- * What is addressed: an endpoint, or a receive context of a scalable one,
+ * Resolves an address: an endpoint, or a receive context of a scalable one,
  * whose numbers follow that of the first.  The domain is locked.
  * Return: 0; -FI_EINVAL there is none.
  */
@@ -358,7 +370,7 @@ int afi_av_target(struct afi_av *av, fi_addr_t addr, struct afi_name *name)
 	return 0;
 }
 
-/* The other way round; FI_ADDR_NOTAVAIL if it has not been inserted. */
+/* Maps a name to its index; FI_ADDR_NOTAVAIL if it has not been inserted. */
 fi_addr_t afi_av_find(struct afi_av *av, const struct afi_name *name)
 {
 	u32 i;
@@ -368,6 +380,19 @@ fi_addr_t afi_av_find(struct afi_av *av, const struct afi_name *name)
 		if (afi_name_same(&av->peers[i - 1].name, name))
 			return i - 1;
 	return FI_ADDR_NOTAVAIL;
+}
+
+/* What fi_av(3) calls map_addr: the addresses of a shared table, in order. */
+static int map_entries(struct afi_av *av)
+{
+	u32 i;
+
+	av->map = calloc(av->size, sizeof(*av->map));
+	if (!av->map)
+		return -FI_ENOMEM;
+	for (i = 0; i < av->size; i++)
+		av->map[i] = i;
+	return 0;
 }
 
 int afi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
@@ -394,9 +419,14 @@ int afi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		ret = afi_share_open(attr->name, attr->flags & FI_READ,
 				     attr->count ? attr->count : AFI_SHARE_SIZE,
 				     av->domain->about.fabric_id, &av->share);
-	/* As much as there can be, since an address is used while others come. */
+	/*
+	 * Grow to the full size now: later entries of other processes must not
+	 * move the table while an address is in use.
+	 */
 	while (!ret && av->share && av->size < afi_share_size(av->share))
 		ret = grow(av);
+	if (!ret && av->share)
+		ret = map_entries(av);
 	if (ret) {
 		afi_share_close(av->share);
 		free(av->peers);
@@ -407,6 +437,8 @@ int afi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 	av->fid.fid.context = context;
 	av->fid.fid.ops = &av_fi_ops;
 	av->fid.ops = &av_ops;
+	if (attr && av->share)
+		attr->map_addr = av->map;
 	afi_ref(&av->domain->refs);
 	*out = &av->fid;
 	return 0;

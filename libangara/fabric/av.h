@@ -8,8 +8,8 @@
 /**
  * struct afi_peer - an entry of an address vector
  * @name: address
- * @used: it is there
- * @next: next in its chain of the hash, plus 1
+ * @used: the entry is valid
+ * @next: next in its chain of the hash, or the next spare entry, plus 1
  */
 struct afi_peer {
 	struct afi_name name;
@@ -19,16 +19,18 @@ struct afi_peer {
 
 /**
  * struct afi_av - an address vector; under the domain's lock
- * @fid: what the program sees
- * @domain: whose
+ * @fid: the program's handle
+ * @domain: its domain
  * @refs: endpoints bound to it
  * @share: table of which this is a copy, or NULL
  * @eq: where insertions are reported, or NULL
- * @events: they are to be
+ * @events: report them
  * @ctx_bits: bits of an address, from the top, that name a receive context
  * @peers: entries; fi_addr_t is the index
  * @size: room in @peers
  * @num: entries used so far, with those removed since
+ * @spare: removed entry that is used next, plus 1; not of a shared table
+ * @map: addresses of all entries of a shared table, for the program
  * @hash: first entry of each chain, plus 1
  */
 struct afi_av {
@@ -42,6 +44,8 @@ struct afi_av {
 	struct afi_peer *peers;
 	u32 size;
 	u32 num;
+	u32 spare;
+	fi_addr_t *map;
 	u32 hash[AFI_AV_CHAINS];
 };
 

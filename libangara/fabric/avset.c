@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sets of addresses, in an order: the ranks of a group that is made of one.
+ * Address sets: ordered lists of addresses, which become the ranks of a group.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll.h"
 
-#define AFI_SET_ADDR	(1ULL << 62)	/* what addresses of sets have */
+#define AFI_SET_ADDR	(1ULL << 62)	/* flag in addresses of sets */
 #define AFI_SET_FIRST	16U
 
-/* What the program means to do with a set does not matter here. */
+/* Hints about the use of a set have no effect here. */
 #define AFI_SET_FLAGS	(FI_UNIVERSE | FI_BARRIER_SET | FI_BROADCAST_SET | \
 			 FI_ALLTOALL_SET | FI_ALLREDUCE_SET | \
 			 FI_ALLGATHER_SET | FI_REDUCE_SCATTER_SET | \
@@ -21,7 +21,7 @@ static struct afi_set *set_of(const struct fid_av_set *fid)
 	return afi_of(fid, struct afi_set, fid);
 }
 
-/* Return: the place of an address, or afi_set.n. */
+/* Return: index of an address, or afi_set.n. */
 static u32 place(const struct afi_set *set, fi_addr_t addr)
 {
 	u32 i;
@@ -104,7 +104,7 @@ static int set_union(struct fid_av_set *dst, const struct fid_av_set *src)
 	return ret;
 }
 
-/* Leaves those that are in the other set, or those that are not. */
+/* Removes the addresses that are (or are not) in the other set. */
 static int leave(struct fid_av_set *dst, const struct fid_av_set *src, bool in)
 {
 	struct afi_set *to = set_of(dst);
@@ -115,7 +115,9 @@ static int leave(struct fid_av_set *dst, const struct fid_av_set *src, bool in)
 	if (to->av != from->av)
 		return -FI_EINVAL;
 	afi_lock(to->av->domain);
-	/* One that is also the other is not changed before it is looked at. */
+	/*
+	 * Source and destination may be the same set: check before changing it.
+	 */
 	if (to == from)
 		n = in ? to->n : 0;
 	for (i = 0; to != from && i < to->n; i++)
@@ -169,7 +171,7 @@ static int set_close(struct fid *fid)
 static struct fi_ops set_fi_ops =
 	AFI_FI_OPS(set_close, afi_no_bind, afi_no_control);
 
-/* Which addresses there are is for the vector to say. */
+/* The address vector determines which addresses exist. */
 static int fill(struct afi_set *set, const struct fi_av_set_attr *attr)
 {
 	u64 last = attr->end_addr, stride = attr->stride;
@@ -178,7 +180,7 @@ static int fill(struct afi_set *set, const struct fi_av_set_attr *attr)
 
 	if (attr->flags & FI_UNIVERSE) {
 		afi_av_sync(set->av);
-		/* To look for one takes over what others have added. */
+		/* A lookup applies the changes of other processes. */
 		afi_av_get(set->av, 0);
 		at = 0;
 		last = set->av->num;
@@ -209,7 +211,7 @@ int afi_av_set_open(struct fid_av *fid, struct fi_av_set_attr *attr,
 		return -FI_EOPNOTSUPP;
 	if (!attr || (attr->flags & ~AFI_SET_FLAGS))
 		return -FI_EINVAL;
-	/* Nobody manages memberships but the provider. */
+	/* Only the provider manages memberships. */
 	if (attr->comm_key_size)
 		return -FI_EOPNOTSUPP;
 	set = calloc(1, sizeof(*set));

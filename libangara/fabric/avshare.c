@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Address vectors that processes of one user share, by name: a table in shared
- * memory, of which each has a copy of its own, brought up to date when it is
- * used.  Others may write what they like: what is taken over is checked.
+ * Address vectors that processes of one user share, by name.  The table is in
+ * shared memory; each process has a copy, updated on use.  Other processes may
+ * write anything, so entries are checked when they are copied.
  *
- * Who has it open holds a shared flock(2) on it: with nobody else there one is
- * the first, who makes it, or the last, who takes it away.  Writers keep each
- * other out by a lock of fcntl(2).  Both end with their process.
+ * A process that has the table open holds a shared flock(2) on it.  A process
+ * that finds no other holder is the first, which creates the table, or the
+ * last, which removes it.  Writers exclude each other with an fcntl(2) lock.
+ * Both locks end with their process.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -21,12 +22,12 @@
 #include "afi.h"
 
 #define AFI_SHARE_MAGIC	0x31766172616e6761ULL
-#define AFI_SHARE_MS	1000	/* to wait for others, who may have stopped */
+#define AFI_SHARE_MS	1000	/* to wait for other processes */
 
 /**
- * struct share_entry - an entry, as all see it
+ * struct share_entry - an entry in the shared memory
  * @name: address
- * @used: 1: it is there
+ * @used: 1: the entry is valid
  * @reserved: 0
  */
 struct share_entry {
@@ -40,10 +41,10 @@ struct share_entry {
  * @magic: AFI_SHARE_MAGIC
  * @fabric_id: fabric of all addresses
  * @size: number of @entries
- * @num: those used so far, with those removed since
- * @seq: counts changes; odd while there is one
+ * @num: entries used so far, including removed ones
+ * @seq: counts changes; odd during a change
  * @reserved: 0
- * @entries: they
+ * @entries: the entries
  */
 struct share_table {
 	u64 magic;
@@ -58,11 +59,11 @@ struct share_table {
 static_assert(sizeof(struct share_entry) == 32, "the same for all processes");
 
 /**
- * struct afi_share - a shared table, as this process has it
+ * struct afi_share - this process's view of a shared table
  * @table: shared memory
- * @size: entries of it, as was checked
+ * @size: checked number of entries
  * @next: where to look for room
- * @seq: change up to which the vector is known to be as the table
+ * @seq: change up to which the vector equals the table
  * @fd: file
  * @writable: this process may change it
  * @path: name of the file
@@ -82,7 +83,7 @@ static size_t bytes_of(u32 size)
 	return sizeof(struct share_table) + size * sizeof(struct share_entry);
 }
 
-/* Return: 0; -FI_EINVAL it would be no name of a file of ours. */
+/* Return: 0; -FI_EINVAL the name does not make a valid file name. */
 static int set_path(struct afi_share *sh, const char *name)
 {
 	static const char good[] =
@@ -96,7 +97,7 @@ static int set_path(struct afi_share *sh, const char *name)
 	return 0;
 }
 
-/* What another user has put there, or may change, is not trusted. */
+/* A file that another user owns or may change is not trusted. */
 static int check_file(int fd, struct stat *st)
 {
 	if (fstat(fd, st))
@@ -106,8 +107,8 @@ static int check_file(int fd, struct stat *st)
 }
 
 /*
- * The first: nobody else looks at it yet.  What there is no memory for would be
- * the end of who writes to it later.
+ * Creates the table; no other process uses it yet.  Allocates all of its
+ * memory, since a process that later writes to a missing page would be killed.
  */
 static int make(int fd, u32 size, u64 fabric_id)
 {
@@ -152,7 +153,7 @@ static int map(struct afi_share *sh, const struct stat *st, u64 fabric_id)
 	return 0;
 }
 
-/* Return: 0; 1 to be tried again; -FI_ENOENT there is none. */
+/* Return: 0; 1 try again; -FI_ENOENT there is none. */
 static int try_open(struct afi_share *sh, u32 size, u64 fabric_id)
 {
 	struct stat st;
@@ -171,10 +172,10 @@ static int try_open(struct afi_share *sh, u32 size, u64 fabric_id)
 	if (first && !sh->writable)
 		goto close;
 	ret = first ? make(sh->fd, size, fabric_id) : 0;
-	/* The name may be another's by now. */
+	/* By now the name may belong to a new file. */
 	if (first && ret && !fstat(sh->fd, &st) && st.st_nlink)
 		shm_unlink(sh->path);
-	/* Somebody makes it just now. */
+	/* Another process is creating it. */
 	if (!ret && flock(sh->fd, LOCK_SH | LOCK_NB))
 		ret = errno == EWOULDBLOCK ? 1 : -errno;
 	if (!ret)
@@ -189,17 +190,16 @@ close:
 }
 
 /**
- * afi_share_open() - make a table, or find that of others
- * @name: what it is called
- * @read_only: it is not made, nor changed
- * @size: entries, if it is made
+ * afi_share_open() - create a table, or open an existing one
+ * @name: its name
+ * @read_only: do not create or change it
+ * @size: entries, if it is created
  * @fabric_id: fabric of all addresses
  * @out: out
  *
- * Return: 0; -FI_EINVAL that is no name, or one of another fabric's;
- * -FI_ENOENT there is none to read; -FI_EACCES it is another user's;
- * -FI_EAGAIN somebody has stopped while he made it; -FI_ENOSPC there is no memory
- * for it.
+ * Return: 0; -FI_EINVAL bad name, or the table of another fabric; -FI_ENOENT
+ * there is none to read; -FI_EACCES it belongs to another user; -FI_EAGAIN a
+ * process has stopped while creating it; -FI_ENOSPC there is no memory for it.
  */
 int afi_share_open(const char *name, bool read_only, size_t size, u64 fabric_id,
 		   struct afi_share **out)
@@ -256,13 +256,14 @@ static int lock(struct afi_share *sh, short type)
 }
 
 /**
- * afi_share_begin() - change a table
+ * afi_share_begin() - begin a change of a table
  * @sh: table
  *
- * Until afi_share_end().  Others see that there is a change, and wait.
+ * Until afi_share_end() other processes see that a change is in progress, and
+ * wait.
  *
- * Return: 0; -FI_EACCES it is to be read only; -FI_EAGAIN somebody has stopped
- * while he changed it.
+ * Return: 0; -FI_EACCES it is read only; -FI_EAGAIN a process has stopped while
+ * changing it.
  */
 int afi_share_begin(struct afi_share *sh)
 {
@@ -272,7 +273,7 @@ int afi_share_begin(struct afi_share *sh)
 	if (!sh->writable)
 		return -FI_EACCES;
 	ret = lock(sh, F_WRLCK);
-	/* Who was here before may have died at it. */
+	/* The last writer may have died during a change. */
 	if (!ret)
 		__atomic_store_n(&t->seq, t->seq | 1, __ATOMIC_SEQ_CST);
 	return ret;
@@ -320,8 +321,8 @@ void afi_share_remove(struct afi_share *sh, fi_addr_t addr)
  * @sh: table
  * @seq: out: for afi_share_seen()
  *
- * Return: number of entries to look at; -1 there is nothing new, or somebody
- * is changing it just now.
+ * Return: number of entries to read; -1 it has not changed, or a change is in
+ * progress.
  */
 int afi_share_news(struct afi_share *sh, u32 *seq)
 {
@@ -334,7 +335,7 @@ int afi_share_news(struct afi_share *sh, u32 *seq)
 	return (int)(num < sh->size ? num : sh->size);
 }
 
-/* Return: is there such an entry?  @name: out: copy of it, to be checked */
+/* Return: whether the entry is valid.  @name: out: copy of it, not checked. */
 bool afi_share_get(const struct afi_share *sh, u32 i, struct afi_name *name)
 {
 	const struct share_entry *e = &sh->table->entries[i];
@@ -343,7 +344,7 @@ bool afi_share_get(const struct afi_share *sh, u32 i, struct afi_name *name)
 	return __atomic_load_n(&e->used, __ATOMIC_RELAXED);
 }
 
-/* Unless it has changed meanwhile, the vector is as the table now. */
+/* If no further change began meanwhile, the vector equals the table now. */
 void afi_share_seen(struct afi_share *sh, u32 seq)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Operations of the adapter under way: the cookie of each is the address of its
- * struct afi_await, so a completion leads to what waits for it.
+ * Operations of the adapter in progress.  The cookie of each is the address of
+ * its struct afi_await, so a completion leads to its continuation.
  *
- * There are never more under way than the context has room for, so that none
- * that is started in the middle of something else can be refused.
+ * There are never more in progress than the context has room for, so a
+ * multi-part operation is never refused after its first part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,19 +20,20 @@ int afi_await_init(struct afi_domain *d)
 	return d->early ? 0 : -FI_ENOMEM;
 }
 
-/* Have @n operations room, and those that have none to be told so? */
+/* Is there room for @n operations?  If not, the caller returns -FI_EAGAIN. */
 bool afi_await_room(const struct afi_domain *d, u32 n)
 {
 	return d->awaiting + n <= AFI_AWAITS - AFI_AWAITS_SPARE;
 }
 
 /**
- * afi_await() - get ready to start an operation of the adapter
+ * afi_await() - prepare an operation of the adapter
  * @d: domain, locked
- * @a: what waits for it
- * @ended: is called when it has ended
+ * @a: its continuation
+ * @ended: called when it has ended
  *
- * Return: last argument of the library's call, whose result afi_awaited() gets.
+ * Return: last argument for the library's call, whose result goes to
+ * afi_awaited().
  */
 const struct angara_op *afi_await(struct afi_domain *d, struct afi_await *a,
 				  afi_ended_fn ended)
@@ -44,7 +45,7 @@ const struct angara_op *afi_await(struct afi_domain *d, struct afi_await *a,
 	return &d->how;
 }
 
-/* Takes note of an operation that has been started, or not.  Return: @ret */
+/* Records whether the operation was started.  Return: @ret */
 int afi_awaited(struct afi_domain *d, struct afi_await *a, int ret)
 {
 	a->live = !ret;
@@ -55,7 +56,7 @@ int afi_awaited(struct afi_domain *d, struct afi_await *a, int ret)
 	return 0;
 }
 
-/* It may still end, but nobody is to be told. */
+/* The operation may still end; its end is ignored. */
 void afi_await_drop(struct afi_domain *d, struct afi_await *a)
 {
 	if (!a->live)
@@ -65,9 +66,15 @@ void afi_await_drop(struct afi_domain *d, struct afi_await *a)
 	d->awaiting--;
 }
 
+/*
+ * An operation that was dropped, or ended by afi_await_gone(), is not reported
+ * again.
+ */
 static void end(struct afi_domain *d, struct afi_await *a, int err,
 		const struct angara_completion *c)
 {
+	if (!a->live)
+		return;
 	afi_await_drop(d, a);
 	a->ended(d, a, err, c);
 }
@@ -82,7 +89,7 @@ static void end_all(struct afi_domain *d, const struct angara_completion *c,
 		    angara_status_errno(c[i].status), &c[i]);
 }
 
-/* What afi_await_one() met comes first. */
+/* Completions that afi_await_one() has taken come first. */
 static u32 take_early(struct afi_domain *d, struct angara_completion *c)
 {
 	u32 n = d->num_early < AFI_HARVEST ? d->num_early : AFI_HARVEST;
@@ -94,7 +101,7 @@ static u32 take_early(struct afi_domain *d, struct angara_completion *c)
 }
 
 /**
- * afi_harvest() - end what the adapter has ended
+ * afi_harvest() - handle completions of the adapter
  * @d: domain, locked
  *
  * Return: their number; -ENODEV the adapter is gone.
@@ -110,7 +117,7 @@ int afi_harvest(struct afi_domain *d)
 	return n;
 }
 
-/* The adapter is gone: so is all that was under way. */
+/* The adapter is gone: ends all operations in progress. */
 void afi_await_gone(struct afi_domain *d)
 {
 	while (!afi_list_empty(&d->awaits))
@@ -121,11 +128,11 @@ void afi_await_gone(struct afi_domain *d)
 /**
  * afi_await_one() - wait until one operation has ended
  * @d: domain, locked
- * @a: what waits for it
- * @timeout_ms: for so long
+ * @a: its continuation
+ * @timeout_ms: limit
  *
- * Whatever else ends meanwhile is left to afi_harvest(): the caller may be in the
- * middle of something.
+ * Other completions are left for afi_harvest(), since the caller may be in the
+ * middle of a change.
  *
  * Return: 0 it has ended; -ETIMEDOUT; -ENODEV.
  */

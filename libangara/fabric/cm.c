@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Names of endpoints.  There are no connections, but groups.
- */
+/* Names of endpoints.  There are groups, but no connections. */
 #include "coll.h"
 
 /* Contexts share the address of their endpoint. */
 static int cm_getname(fid_t fid, void *addr, size_t *addrlen)
 {
-	const struct afi_ep *ep = afi_of(fid, struct afi_ep, fid.fid);
+	const struct afi_ep *ep = afi_of(fid, struct afi_handle, fid.fid)->ep;
 
 	return afi_name_give(ep->sep ? &ep->sep->name : &ep->name, addr, addrlen);
 }
 
-/* The adapter gives names. */
+/* The adapter determines names. */
 static int no_setname(fid_t fid, void *addr, size_t addrlen)
 {
 	(void)fid;

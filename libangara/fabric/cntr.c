@@ -11,7 +11,7 @@ static struct afi_cntr *cntr_of(struct fid_cntr *fid)
 	return afi_of(fid, struct afi_cntr, fid);
 }
 
-/* Who waits for it looks again.  The domain is locked. */
+/* Wakes threads that wait for the counter.  The domain is locked. */
 void afi_cntr_changed(struct afi_cntr *cntr)
 {
 	if (cntr->waits)
@@ -30,7 +30,7 @@ void afi_cntr_count(struct afi_cntr *cntr, int err)
 	afi_cntr_changed(cntr);
 }
 
-/* Does something to one of the values, after progress. */
+/* Adds to one of the values or sets it, after progress. */
 static u64 with(struct afi_cntr *cntr, u64 *value, bool set, u64 to)
 {
 	u64 now;
@@ -91,7 +91,7 @@ static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
 	return 0;
 }
 
-/* An error that comes meanwhile ends the wait. */
+/* An error meanwhile ends the wait. */
 static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 {
 	struct afi_cntr *cntr = cntr_of(fid);
@@ -130,7 +130,10 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	}
 }
 
-/* What a counter counts next cannot be told from what it has counted. */
+/*
+ * The value does not show which changes the program has seen.  The caller may
+ * sleep if the counter does not change before it is armed.
+ */
 int afi_cntr_trywait(struct afi_cntr *cntr)
 {
 	u64 before, errors;

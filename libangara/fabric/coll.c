@@ -45,8 +45,7 @@ static void finish(struct afi_call *call)
 		parent->done.err = call->done.err;
 		parent->done.prov_err = call->done.prov_err;
 	}
-	free(call->temp);
-	call->temp = NULL;
+	ang_run_free(&call->run);
 	if (call->internal) {
 		call->ended = true;
 		pthread_cond_broadcast(&g->domain->coll->ended);
@@ -85,55 +84,20 @@ void afi_calls_fail(struct afi_group *g)
 		end(call, g->err, g->culprit);
 }
 
-/* Ends a round, and begins the next.  Return: false: there is none. */
-static bool next_round(struct afi_call *call)
-{
-	struct afi_round *r = &call->round;
-
-	if (call->begun) {
-		if (r->combine)
-			afi_combine(call->type, call->op, r->combine, r->in,
-				    r->in_len / call->size);
-		call->begun = false;
-		call->turn++;
-	}
-	if (!afi_algo_round(call, call->turn, r))
-		return false;
-	if (r->copy_to)
-		memcpy(r->copy_to, r->copy_from, r->copy_len);
-	r->out_done = !r->sends;
-	r->in_done = !r->receives;
-	call->begun = true;
-	return true;
-}
-
 /*
  * Goes on with an operation by software as far as that goes.  It is over when
- * what it has sent is at the others' domains, too.  Return: was there anything?
+ * what it has sent is at the others' domains, too.  An error has ended it: the
+ * group has failed.  Return: was there anything?
  */
 static bool step(struct afi_call *call)
 {
-	struct afi_group *g = call->group;
-	bool any = false;
+	int ret = ang_run_go(&call->run);
 
-	while (!call->over) {
-		if (!call->begun ||
-		    (call->round.out_done && call->round.in_done)) {
-			any = true;
-			call->over = !next_round(call);
-			if (call->over)
-				break;
-			afi_talk_begin(call);
-			if (g->state == AFI_GROUP_FAILED)
-				return true;
-		}
-		any |= afi_talk_round(call);
-		if (!call->round.out_done || !call->round.in_done)
-			return any;
-	}
-	if (call->flying)
-		return any;
-	afi_call_end(call, 0, g->size);
+	if (ret < 0)
+		return true;
+	if (!ang_run_done(&call->run) || call->flying)
+		return ret;
+	afi_call_end(call, 0, call->group->size);
 	return true;
 }
 

@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Collective operations: groups of endpoints, and what they do together.
+ * Collective operations: groups of endpoints and their operations.
  *
- *   avset.c    sets of addresses, which groups are made of
- *   join.c     groups as the program has them
+ *   avset.c    address sets, from which groups are created
+ *   join.c     groups, as the program sees them
  *   group.c    joining: all members agree on a number for the group
- *   minder.c   deadlines, and whether those that one waits for are still there
- *   talk.c     what members say to each other, beside the program's messages
- *   algo.c     the operations as rounds of that
+ *   watchdog.c deadlines, and probes of members that others wait for
+ *   talk.c     messages between members, beside the program's messages
+ *   schedule.c operations as schedules of such messages
  *   combine.c  types and operations of reductions
- *   coll.c     operations under way
+ *   coll.c     operations in progress
  *   collcall.c libfabric's calls
  *
- * An operation of a group is done by the adapters' trees where the group has
- * any and they know it, else by rounds of messages: all members come to the
- * same answer, since it hangs on nothing but what they all know.
+ * The adapters' trees execute an operation if the group has a tree and the
+ * adapters support the operation; else messages do.  All members make the same
+ * choice, since it depends only on data that all of them have.
  *
- * All under the domain's lock.  Nothing that comes from a peer is trusted: it
- * is looked at if it is from a member, as the fabric tells, and what a member
- * may make this side keep is limited.
+ * All under the domain's lock.  Data from a peer is not trusted: it is accepted
+ * only from a member, as identified by the fabric, and the memory that a member
+ * can make this side use is limited.
  */
 #ifndef AFI_COLL_H
 #define AFI_COLL_H
+
+#include "algo/run.h"
 
 #include "msg.h"
 
 struct afi_group;
 
 /**
- * struct afi_set - a set of addresses, in an order
- * @fid: what the program sees
- * @av: where they are
+ * struct afi_set - an ordered set of addresses
+ * @fid: the program's handle
+ * @av: vector of the addresses
  * @link: among those of the domain
- * @addr: what joins may name it by
+ * @addr: address by which joins name it
  * @list: addresses
  * @n: their number
  * @room: in @list
@@ -47,83 +49,38 @@ struct afi_set {
 	u32 room;
 };
 
-/* How an operation is done; FI_ANGARA_COLL. */
+/* How operations are executed; FI_ANGARA_COLL. */
 enum afi_coll_way {
-	AFI_COLL_AUTO,		/* by the adapters where they can */
-	AFI_COLL_OFFLOAD,	/* by them or not at all */
+	AFI_COLL_AUTO,		/* by the adapters if possible */
+	AFI_COLL_OFFLOAD,	/* by the adapters, else an error */
 	AFI_COLL_SOFTWARE,
 };
 
 /**
- * struct afi_round - what a member does at once in an operation
- * @copy_to: first copied to here, or NULL
- * @copy_from: from here
- * @copy_len: bytes
- * @sends: something goes to another member
- * @to: its rank
- * @out: data
- * @out_len: bytes
- * @out_step: tells it from what else goes there in this operation
- * @out_off: bytes that have been sent
- * @out_done: all has
- * @receives: something comes from another
- * @from: its rank
- * @in: where to
- * @in_len: bytes
- * @in_step: as @out_step
- * @in_off: bytes that have come
- * @in_done: all has
- * @combine: what has come is then combined with what is here, or NULL
- */
-struct afi_round {
-	void *copy_to;
-	const void *copy_from;
-	size_t copy_len;
-	bool sends;
-	u32 to;
-	const char *out;
-	size_t out_len;
-	u32 out_step;
-	size_t out_off;
-	bool out_done;
-	bool receives;
-	u32 from;
-	char *in;
-	size_t in_len;
-	u32 in_step;
-	size_t in_off;
-	bool in_done;
-	void *combine;
-};
-
-/**
- * struct afi_call - an operation of a group that is under way
+ * struct afi_call - an operation of a group in progress
  * @link: among those of the group, oldest first
  * @group: group
  * @coll: FI_BARRIER .. FI_GATHER
  * @type: of elements
- * @op: what combines them
+ * @op: reduction operation
  * @size: bytes of an element
- * @count: elements; where each member has a part of its own, of each part
+ * @count: elements; of one part, where each member has a part
  * @len: bytes of these
  * @root: rank
- * @in: what this member gives, or NULL; of a broadcast the same as @out
- * @out: what it gets, or NULL
+ * @in: contribution of this member, or NULL; equals @out in a broadcast
+ * @out: result of this member, or NULL
  * @seq: number of the operation, the same at all members
- * @offloaded: the adapters do it
- * @parent: operation that this one is a part of, or NULL
- * @parts: parts of it that are under way
- * @turn: number of the round
- * @round: round
- * @begun: there is one
- * @over: it was the last
- * @flying: messages of it under way
- * @temp: memory of its own
+ * @offloaded: the adapters execute it
+ * @parent: operation of which this is a part, or NULL
+ * @parts: parts of it in progress
+ * @begun: the adapters have it
+ * @run: steps of this member, if not @offloaded
+ * @flying: messages of it in flight
  * @internal: not the program's: afi_group_exchange() waits for it
  * @ended: that has ended
- * @cq: a place in it is set aside for the completion, or NULL
- * @report: success is told there, too
- * @done: how it ends
+ * @cq: completion queue in which an entry is reserved, or NULL
+ * @report: write a completion on success, too
+ * @done: result
  * @end: deadline
  */
 struct afi_call {
@@ -142,12 +99,9 @@ struct afi_call {
 	bool offloaded;
 	struct afi_call *parent;
 	u32 parts;
-	u32 turn;
-	struct afi_round round;
 	bool begun;
-	bool over;
+	struct ang_run run;
 	u32 flying;
-	void *temp;
 	bool internal;
 	bool ended;
 	struct afi_cq *cq;
@@ -159,13 +113,13 @@ struct afi_call {
 /**
  * struct afi_member - a member of a group
  * @name: its endpoint
- * @kept: what it has sent before this side has asked for it
- * @nkept: number of that
- * @credit: messages that may be sent to it until it has told of some
- * @used: messages of it that have been taken in and not told of
- * @flying: messages to it under way
- * @next: number of its next operation, as far as it has told
- * @wants: it wants to join, at rank 0
+ * @kept: data that it has sent before this side was ready for it
+ * @nkept: number of messages in @kept
+ * @credit: messages that may be sent to it without a new credit
+ * @used: messages of it that were consumed and not yet credited
+ * @flying: messages to it in flight
+ * @next: number of its next operation, as last reported
+ * @wants: it has asked to join, at rank 0
  * @ready: it knows the number of the group, at rank 0
  * @ticket: number of its join, at rank 0
  */
@@ -182,12 +136,12 @@ struct afi_member {
 	u64 ticket;
 };
 
-/* What has become of a group. */
+/* State of a group. */
 enum afi_group_state {
 	AFI_GROUP_WANT,		/* waits for others to join */
 	AFI_GROUP_WELCOME,	/* has a number */
-	AFI_GROUP_AGREED,	/* all know it: members may talk */
-	AFI_GROUP_JOINED,	/* the program knows */
+	AFI_GROUP_AGREED,	/* all know it: members may send data */
+	AFI_GROUP_JOINED,	/* the program has been notified */
 	AFI_GROUP_FAILED,
 };
 
@@ -195,43 +149,43 @@ struct afi_offload_ops;
 
 /**
  * struct afi_group - a group, as one endpoint sees it
- * @fid: what the program sees
- * @domain: whose
+ * @fid: the program's handle
+ * @domain: its domain
  * @ep: endpoint that is the member
  * @chain: among those of the domain
- * @busy: among those that have something to do
- * @is_busy: it is there
+ * @busy: among groups with work
+ * @is_busy: it is in that list
  * @id: number, the same at all members; 0 until they agree
  * @list: hash of the members' names, the same at all of them
- * @ticket: number of the join, of this domain's
+ * @ticket: number of the join, unique in this domain
  * @rank: of this member
  * @size: members
- * @members: they, in the order of ranks
+ * @members: array of members, by rank
  * @state: AFI_GROUP_*
- * @asked: rank 0 has been asked, or answered
- * @count: at rank 0: members that want, or are ready
- * @tell: what members are being told of the last change, AFI_TALK_*
- * @told: those below have been
+ * @asked: this member has sent its request to rank 0, or its reply
+ * @count: at rank 0: members that have asked to join, or are ready
+ * @tell: message to send to members about the last change, AFI_TALK_*
+ * @told: members below this rank have been notified
  * @err: FI_E* if it failed
- * @culprit: rank of who did not come or was lost
+ * @culprit: rank of the member that did not join or was lost
  * @end: deadline of the join
- * @event: tells the program of the join, NULL: it has
+ * @event: event of the join, NULL after it was reported
  * @context: the program's
- * @tree: all members want operations offloaded where they can be
- * @calls: operations under way
+ * @tree: all members want operations offloaded if possible
+ * @calls: operations in progress
  * @seq: number of the next
  * @inner_seq: number of the next exchange
- * @probed: members that have been asked whether they are there, of late
- * @owes: it is to tell members that it has taken in what they sent
- * @ops: what offloads them, or NULL
+ * @probed: last member that was probed
+ * @owes: credits must be returned to members
+ * @ops: implementation of offloading, or NULL
  * @offload: state of that, NULL: the group has no tree
- * @maker: what makes that, for @ops
- * @why: why it has none
- * @forming: @ops is at work on it
- * @formed: it has been; afi_offload_ops.close has something to undo
+ * @maker: state of @ops while a tree is created
+ * @why: reason why it has no tree
+ * @forming: @ops is creating a tree
+ * @formed: that has ended; afi_offload_ops.close must be called
  * @closing: fi_close() waits for that
- * @by_offload: operations that the adapters did
- * @by_software: that messages did
+ * @by_offload: operations that the adapters executed
+ * @by_software: operations executed by messages
  */
 struct afi_group {
 	struct fid_mc fid;
@@ -274,21 +228,25 @@ struct afi_group {
 };
 
 /**
- * struct afi_offload_ops - what does operations by the adapters' trees
- * @form: make a tree, if there can be one, in a thread of its own; that calls
- *	afi_group_formed() in the end, whatever comes out.  All members of a group
- *	call it.  Return: 0; -FI_E*: there is no thread, nothing will be called
- * @supports: can it do such an operation?  The same at all members
- * @start: start one; it ends with afi_call_end().  In the same order at all
- *	members.  Return: 0; -FI_EAGAIN not now: it is called again; -FI_E*
- * @progress: take in what has happened.  Return: was there anything?
- * @stop: abandon all; touch no memory of the program's from now on.  Ends none
- *	by afi_call_end(): the caller does
+ * struct afi_offload_ops - implementation of operations on the adapters' trees
+ * @form: create a tree, if possible, in a thread of its own, which calls
+ *	afi_group_formed() in the end in any case.  All members of a group call
+ *	it.
+ * Return: 0; -FI_E*: the thread cannot be created, and afi_group_formed() is
+ * not called
+ * @supports: is the operation supported?  The same at all members
+ * @start: start an operation; it ends with afi_call_end().  In the same order
+ *	at all members.
+ * Return: 0; -FI_EAGAIN call again later; -FI_E*
+ * @progress: handle events.
+ * Return: whether there were any
+ * @stop: abandon all operations without afi_call_end(), which the caller does;
+ *	do not touch the program's memory from now on
  * @close: undo @form, which has called afi_group_formed(); the domain is not
  *	locked
- * @query: can it do such an operation, in groups that have a tree?
+ * @query: is the operation supported in groups that have a tree?
  *
- * But for @close, the domain is locked.
+ * The domain is locked, except in @close.
  */
 struct afi_offload_ops {
 	int (*form)(struct afi_group *g);
@@ -305,73 +263,74 @@ struct afi_offload_ops {
 /* offload.c */
 extern const struct afi_offload_ops afi_offload_ops;
 
-/* For what offloads. */
+/* Interface for implementations of offloading. */
 
 /**
- * afi_group_exchange() - give a block to all members, and get theirs
- * @g: group, whose domain is locked; that is let go while this waits
+ * afi_group_exchange() - exchange a block with all members
+ * @g: group, whose domain is locked; the lock is released during the wait
  * @mine: block
  * @len: bytes, the same at all members, at most AFI_BLOCK_MAX
  * @all: out: blocks in the order of ranks
  * @end: deadline, as afi_deadline() gives it
  *
- * From the thread of afi_offload_ops.form, before that has called
- * afi_group_formed(); all members call it equally often.
+ * Called from the thread of afi_offload_ops.form, before that has called
+ * afi_group_formed(), equally often by all members.
  *
  * Return: 0; -FI_ETIMEDOUT; -FI_ECANCELED the group is being closed;
  * -FI_EHOSTUNREACH a member is gone; -FI_EMSGSIZE the lengths differ;
- * -FI_ENOMEM.  But for the first, the group has failed for all members.
+ * -FI_ENOMEM.  After all errors but the first, the group has failed for all
+ * members.
  */
 int afi_group_exchange(struct afi_group *g, const void *mine, size_t len,
 		       void *all, u64 end);
 /**
- * afi_group_formed() - the group has a tree, or has none
+ * afi_group_formed() - report that the group has a tree, or has none
  * @g: group, whose domain is locked
- * @offload: becomes afi_group.offload; NULL: it has none
- * @why: why it has none, in a few words
+ * @offload: becomes afi_group.offload; NULL: no tree
+ * @why: reason for having none, in a few words
  */
 void afi_group_formed(struct afi_group *g, void *offload, const char *why);
 /**
- * afi_call_end() - an operation has ended
- * @call: operation, whose domain is locked; it is gone afterwards
+ * afi_call_end() - end an operation
+ * @call: operation, whose domain is locked; it is freed
  * @err: 0 or FI_E*
- * @culprit: rank of who was lost, or of another on the same node: that is what
- *	is told; afi_group.size: nobody
+ * @culprit: rank of the lost member, or of another on the same node, since the
+ *	node is reported; afi_group.size: none
  */
 void afi_call_end(struct afi_call *call, int err, u32 culprit);
 
 /*
- * What members say.  Behind struct afi_wire, and before data.
+ * Kinds of messages between members, after struct afi_wire and before the data.
  */
 enum afi_talk_kind {
-	AFI_TALK_JOIN = 1,	/* to rank 0: I want to join */
-	AFI_TALK_WELCOME,	/* from it: all do; this is the group's number */
-	AFI_TALK_READY,		/* to it: I know */
-	AFI_TALK_GO,		/* from it: all know */
-	AFI_TALK_CANCEL,	/* to it: I do not want to any longer */
+	AFI_TALK_JOIN = 1,	/* to rank 0: request to join */
+	AFI_TALK_WELCOME,	/* from rank 0: number of the group */
+	AFI_TALK_READY,		/* to rank 0: number received */
+	AFI_TALK_GO,		/* from rank 0: all members have the number */
+	AFI_TALK_CANCEL,	/* to rank 0: request withdrawn */
 	AFI_TALK_FAIL,		/* the group has failed */
 	AFI_TALK_DATA,		/* data of an operation */
-	AFI_TALK_CREDIT,	/* I have taken in some of your data */
-	AFI_TALK_PROBE,		/* are you there? */
-	AFI_TALK_GONE,		/* no */
-	AFI_TALK_HERE,		/* yes, and I have called as many operations */
+	AFI_TALK_CREDIT,	/* credit: messages consumed */
+	AFI_TALK_PROBE,		/* request for HERE or GONE */
+	AFI_TALK_GONE,		/* the endpoint or group does not exist */
+	AFI_TALK_HERE,		/* it exists; number of its next operation */
 };
 
 /**
- * struct afi_talk - what a message says
+ * struct afi_talk - header of a message between members
  * @group: number of the group, 0 if it has none yet; JOIN: hash of its members
- * @ticket: number of the join, of who is addressed; of the sender from who
- *	wants to join, and in what asks
+ * @ticket: number of the join at the addressee; JOIN, READY, CANCEL, PROBE: at
+ *	the sender
  * @kind: AFI_TALK_*
  * @from: rank of the sender
- * @to: rank of who is addressed
+ * @to: rank of the addressee
  * @seq: DATA: operation; JOIN: number of members; FAIL: rank of the culprit;
- *	CREDIT: messages taken in; HERE: operation that will be the next
- * @step: DATA: which of it; JOIN, GO: offload where that is possible;
- *	FAIL, CANCEL: FI_E*
+ *	CREDIT: messages consumed; HERE: number of the next operation
+ * @step: DATA: step of the operation; JOIN, GO: offload if possible; FAIL,
+ *	CANCEL: FI_E*
  * @reserved: 0
- * @off: DATA: where in that this belongs
- * @len: DATA: bytes of it all
+ * @off: DATA: offset in the step
+ * @len: DATA: bytes of the step
  */
 struct afi_talk {
 	u64 group;
@@ -391,11 +350,11 @@ static_assert(sizeof(struct afi_wire) + sizeof(struct afi_talk) +
 	      AFI_BLOCK_MAX <= ANGARA_MAX_MSG, "a block is one message");
 
 /**
- * struct afi_heard - data that this side has not asked for yet
+ * struct afi_heard - data that arrived before this side was ready for it
  * @link: among those of the member
- * @talk: what it says
+ * @talk: header
  * @len: bytes of data
- * @data: they
+ * @data: the data
  */
 struct afi_heard {
 	struct afi_link link;
@@ -405,11 +364,11 @@ struct afi_heard {
 };
 
 /**
- * struct afi_want - a member that wants to join what is not joined here yet
+ * struct afi_want - a request to join a group that is not being joined here yet
  * @link: among those of the domain
  * @src: member
  * @to: serial of the endpoint here
- * @talk: what it says
+ * @talk: header
  */
 struct afi_want {
 	struct afi_link link;
@@ -419,29 +378,30 @@ struct afi_want {
 };
 
 /**
- * struct afi_coll - what a domain has of collective operations
+ * struct afi_coll - collective operations of a domain
  * @way: FI_ANGARA_COLL
  * @join_ms: deadline of joins; < 0: none
- * @call_ms: of operations
+ * @call_ms: deadline of operations
  * @sets: sets of addresses
  * @nsets: number of the next
  * @chains: groups by number
- * @slots: groups by what programs address them by
+ * @slots: groups by the slot in their addresses
  * @nslots: room in @slots
- * @gen: tells groups apart that had a slot one after the other
- * @busy: groups that have something to do, oldest first
- * @wants: members that want to join what is not joined here yet
+ * @gen: distinguishes successive groups of one slot
+ * @busy: groups with work, oldest first
+ * @wants: requests to join groups that are not being joined here yet
  * @nwants: their number
- * @ending: trees of groups that have been closed, to be given back
- * @given_back: of these, so far
+ * @ending: trees of closed groups, to be given back
+ * @given_back: trees given back so far
  * @ticket: number of the last join
  * @joining: groups that are being joined
- * @ended: an operation has ended that a thread of ours waits for
- * @minded: there is a minder
- * @stop: it shall end
- * @minder: thread
- * @all: wakes it, as the context does, while there is joining
- * @own: wakes it else
+ * @ended: signalled when an operation has ended that an internal thread waits
+ *	for
+ * @has_watchdog: the thread exists
+ * @stop: ask it to end
+ * @watchdog: thread
+ * @all: wakes the thread during joins, as the context does
+ * @own: wakes it otherwise
  */
 struct afi_coll {
 	enum afi_coll_way way;
@@ -461,21 +421,21 @@ struct afi_coll {
 	u64 ticket;
 	u32 joining;
 	pthread_cond_t ended;
-	bool minded;
+	bool has_watchdog;
 	bool stop;
-	pthread_t minder;
+	pthread_t watchdog;
 	struct afi_wait all;
 	struct afi_wait own;
 };
 
-/* For who knows whose fault it is, to tell the others. */
+/* The member that knows the culprit has this time to notify the others. */
 #define AFI_TELL_MS	5000
 
-/* minder.c */
+/* watchdog.c */
 int afi_coll_init(struct afi_domain *d);
 void afi_coll_free(struct afi_domain *d);
-int afi_minder_start(struct afi_domain *d);
-void afi_minder_wake(struct afi_domain *d);
+int afi_watchdog_start(struct afi_domain *d);
+void afi_watchdog_wake(struct afi_domain *d);
 u32 afi_call_waits_for(const struct afi_call *call);
 
 /* avset.c */
@@ -486,7 +446,7 @@ int afi_av_set_open(struct fid_av *av, struct fi_av_set_attr *attr,
 int afi_join(struct fid_ep *ep, const void *addr, uint64_t flags,
 	     struct fid_mc **mc, void *context);
 
-/* What completions and events say of a culprit; afi_error_text() reads it. */
+/* Encodes a culprit for completions and events; afi_error_text() decodes it. */
 static inline int afi_culprit_of(const struct afi_group *g, u32 rank)
 {
 	return rank < g->size ? AFI_PROV_NODE(g->members[rank].name.node) : 0;
@@ -512,15 +472,13 @@ void afi_talk_owe(struct afi_group *g, u32 to, struct afi_talk talk);
 bool afi_talk_arrived(struct afi_domain *d, const struct angara_message *in);
 void afi_talk_sent(struct afi_domain *d, fi_addr_t group, u32 to, u32 seq,
 		   int err);
-bool afi_talk_round(struct afi_call *call);
-void afi_talk_begin(struct afi_call *call);
+int afi_talk_send(void *arg, u32 step);
+int afi_talk_begin(void *arg, u32 step);
 bool afi_talk_credit(struct afi_group *g);
 void afi_talk_drop(struct afi_group *g);
 
-/* algo.c */
-bool afi_algo_round(const struct afi_call *call, u32 turn,
-		    struct afi_round *round);
-size_t afi_algo_temp(const struct afi_call *call);
+/* schedule.c */
+int afi_schedule(struct afi_call *call);
 
 /* combine.c */
 size_t afi_type_size(enum fi_datatype type);

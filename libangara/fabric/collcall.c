@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Calls of collective operations, in libfabric's many forms.
+ * libfabric's calls of collective operations, in their many forms.
  *
- * Where each member has a part of its own, in what one gives or gets, the count
- * of a call is that of a part.
+ * If each member has a separate part of the contribution or the result, the
+ * count of a call is that of one part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,15 @@
 			 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 
 /**
- * struct ask - an operation, as the program asks for it
+ * struct ask - arguments of an operation
  * @coll: FI_BARRIER .. FI_GATHER
- * @in: what this member gives
- * @out: what it gets
+ * @in: contribution of this member
+ * @out: result of this member
  * @count: elements
  * @addr: group
  * @root: address, for those that have one
  * @type: of elements
- * @op: what combines them
+ * @op: reduction operation
  * @flags: FI_*
  * @context: the program's
  */
@@ -39,10 +39,10 @@ struct ask {
 	void *context;
 };
 
-#define HAS_ROOT	1	/* somebody is different */
+#define HAS_ROOT	1	/* one member is the root */
 #define REDUCES		2	/* elements are combined */
-#define ALL_GIVE	4	/* all members have something to give */
-#define ALL_GET		8	/* and get something; else the root does */
+#define ALL_GIVE	4	/* all members contribute, else the root */
+#define ALL_GET		8	/* all get a result, else the root */
 
 static const u8 kinds[] = {
 	[FI_BARRIER] = 0,
@@ -58,7 +58,7 @@ static const u8 kinds[] = {
 
 #define NUM(a)	(sizeof(a) / sizeof(*(a)))
 
-/* By which operation of the adapters, one for each member if need be. */
+/* Operation of the adapters that implements it, possibly once per member. */
 static enum fi_collective_op offload_by(enum fi_collective_op coll)
 {
 	switch (coll) {
@@ -98,7 +98,7 @@ static bool root_of(const struct afi_group *g, fi_addr_t addr, u32 *rank)
 	u32 i = addr < g->size ? (u32)addr : 0;
 	u32 n;
 
-	/* Most often the addresses of members are their ranks. */
+	/* Usually the addresses of members equal their ranks. */
 	for (n = 0; name && n < g->size; n++, i = (i + 1) % g->size)
 		if (afi_name_same(&g->members[i].name, name)) {
 			*rank = i;
@@ -107,7 +107,7 @@ static bool root_of(const struct afi_group *g, fi_addr_t addr, u32 *rank)
 	return false;
 }
 
-/* Is there memory where there has to be? */
+/* Are the required buffers there? */
 static bool buffers_ok(const struct afi_call *call)
 {
 	bool is_root = call->root == call->group->rank;
@@ -170,7 +170,7 @@ static struct afi_call *new_call(struct afi_group *g, const struct ask *a,
 	return call;
 }
 
-/* Never 0; those of exchanges have the highest bit. */
+/* Never 0; numbers of exchanges have the highest bit set. */
 static u32 next_seq(struct afi_group *g)
 {
 	u32 seq = g->seq;
@@ -186,7 +186,7 @@ static void free_parts(struct afi_call **parts, u32 n)
 	free(parts);
 }
 
-/* For each member an operation of its own, with that as the root. */
+/* Adds a separate operation for each member, with that member as the root. */
 static int add_parts(struct afi_call *call, const struct ask *a)
 {
 	struct afi_group *g = call->group;
@@ -228,16 +228,16 @@ static int add_parts(struct afi_call *call, const struct ask *a)
 static int add(struct afi_call *call, const struct ask *a)
 {
 	struct afi_group *g = call->group;
-	size_t temp = afi_algo_temp(call);
+	int ret;
 
 	if (offloads(g, a)) {
 		if (offload_by(a->coll) != a->coll)
 			return add_parts(call, a);
 		call->offloaded = true;
-	} else if (temp) {
-		call->temp = malloc(temp);
-		if (!call->temp)
-			return -FI_ENOMEM;
+	} else {
+		ret = afi_schedule(call);
+		if (ret)
+			return ret;
 	}
 	afi_call_add(call, next_seq(g));
 	return 0;
@@ -262,7 +262,7 @@ static int start(struct afi_group *g, const struct ask *a, u32 root)
 	}
 	call->cq = ep->tx;
 	call->report = !ep->tx_selective || (a->flags & FI_COMPLETION);
-	/* Nothing to do is nothing to do together. */
+	/* Without elements there is no work: complete at once. */
 	if (!a->count && a->coll != FI_BARRIER) {
 		afi_list_init(&call->link);
 		afi_call_end(call, 0, g->size);
@@ -317,7 +317,7 @@ static ssize_t coll_barrier2(struct fid_ep *ep, fi_addr_t coll_addr,
 
 static u64 tx_flags(struct fid_ep *ep)
 {
-	return afi_ep_of(ep)->tx_flags & ~FI_INJECT;
+	return afi_tx_flags(ep) & ~FI_INJECT;
 }
 
 static ssize_t coll_barrier(struct fid_ep *ep, fi_addr_t coll_addr,
@@ -458,7 +458,7 @@ static size_t results_of(const struct afi_group *g,
 	return all ? count * g->size : count;
 }
 
-/* Memory is in one piece; the count is that of the other calls. */
+/* The buffers are one piece; the count is that of the other calls. */
 static ssize_t coll_msg(struct fid_ep *ep, const struct fi_msg_collective *msg,
 			struct fi_ioc *resultv, void **result_desc,
 			size_t result_count, uint64_t flags)
@@ -517,7 +517,7 @@ struct fi_ops_collective afi_collective_ops = {
 	.barrier2 = coll_barrier2,
 };
 
-/* What a group of this domain's can do, if it comes to that. */
+/* Operations that a group of this domain can support. */
 int afi_query_collective(struct fid_domain *fid, enum fi_collective_op coll,
 			 struct fi_collective_attr *attr, uint64_t flags)
 {

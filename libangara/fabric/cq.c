@@ -2,9 +2,9 @@
 /*
  * Completion queues.
  *
- * They cannot overflow: an operation is taken only if there is a place for its
- * completion, which is set aside until it ends; so a full queue shows as
- * -FI_EAGAIN where operations are started.  For messages the queue grows.
+ * They cannot overflow: an operation is accepted only if an entry for its
+ * completion can be reserved until it ends, so a full queue makes the start of
+ * an operation return -FI_EAGAIN.  For messages the queue grows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static struct afi_cq *cq_of(struct fid_cq *fid)
 	return afi_of(fid, struct afi_cq, fid);
 }
 
-/* Sets a place aside for a completion. */
+/* Reserves an entry for a completion. */
 bool afi_cq_promise(struct afi_cq *cq)
 {
 	if (cq->tail - cq->head + cq->promised >= cq->size)
@@ -26,7 +26,7 @@ bool afi_cq_promise(struct afi_cq *cq)
 	return true;
 }
 
-/* As afi_cq_promise(), but the queue grows if need be. */
+/* As afi_cq_promise(), but grows the queue if it is full. */
 bool afi_cq_promise_more(struct afi_cq *cq)
 {
 	struct afi_done *ring;
@@ -45,14 +45,17 @@ bool afi_cq_promise_more(struct afi_cq *cq)
 	return afi_cq_promise(cq);
 }
 
-/* As afi_cq_promise_more(), for what anybody can make: it grows less. */
+/*
+ * As afi_cq_promise_more(), with a lower limit, for completions that peers
+ * cause.
+ */
 bool afi_cq_promise_told(struct afi_cq *cq)
 {
 	return cq->size < AFI_CQ_TOLD ? afi_cq_promise_more(cq) :
 					afi_cq_promise(cq);
 }
 
-/* Fills a place that was set aside. */
+/* Fills a reserved entry. */
 void afi_cq_put(struct afi_cq *cq, const struct afi_done *done)
 {
 	cq->promised--;
@@ -75,7 +78,7 @@ static size_t entry_size(enum fi_cq_format format)
 	}
 }
 
-/* Each format is the beginning of the next longer one. */
+/* Each format is a prefix of the next longer one. */
 static void give(const struct afi_cq *cq, const struct afi_done *done, void *buf)
 {
 	const struct fi_cq_tagged_entry entry = {
@@ -108,7 +111,7 @@ static ssize_t take(struct afi_cq *cq, void *buf, size_t count, fi_addr_t *src)
 		return (ssize_t)n;
 	if (cq->head != cq->tail)
 		return cq->ring[cq->head & (cq->size - 1)].err ? -FI_EAVAIL : 0;
-	/* Behind the errors of all that was under way. */
+	/* Reported after the errors of all operations in progress. */
 	return cq->domain->dead ? -FI_ENODEV : -FI_EAGAIN;
 }
 
@@ -119,7 +122,7 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
 	ssize_t ret;
 
 	afi_lock(cq->domain);
-	/* What is here comes first; a program that wants nothing wants that. */
+	/* Entries that are there need no progress; a count of 0 asks for it. */
 	if (!count || cq->head == cq->tail)
 		afi_progress(cq->domain);
 	ret = take(cq, buf, count, src_addr);
@@ -163,7 +166,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 	return ret;
 }
 
-/* Return: was fi_cq_signal() called since the last time? */
+/* Return: was fi_cq_signal() called since the last check? */
 static bool was_signaled(struct afi_cq *cq)
 {
 	bool signaled;
@@ -175,7 +178,7 @@ static bool was_signaled(struct afi_cq *cq)
 	return signaled;
 }
 
-/* Return: may the caller sleep?  What comes from now on wakes it. */
+/* Return: may the caller sleep?  Later events wake it. */
 static bool ready_to_sleep(struct afi_cq *cq)
 {
 	bool ready;
@@ -231,20 +234,17 @@ static int cq_signal(struct fid_cq *fid)
 	return 0;
 }
 
-/*
- * @prov_err: ANGARA_ST_*, plus 1; AFI_PROV_NODE(); 0 where there is no more to
- * say
- */
+/* @prov_err: ANGARA_ST_*, plus 1; AFI_PROV_NODE(); 0: no details */
 const char *afi_error_text(int prov_err, char *buf, size_t len)
 {
 	const char *text = prov_err > 0 ? angara_status_str((u32)prov_err - 1) :
-			   prov_err < 0 ? "a node is gone or late" :
+			   prov_err < 0 ? "a node failed or timed out" :
 					  "no error of the adapter";
 
 	if (!buf || !len)
 		return text;
 	if (prov_err < 0)
-		snprintf(buf, len, "node %u is gone or late",
+		snprintf(buf, len, "node %u failed or timed out",
 			 (u32)(-1 - prov_err));
 	else
 		snprintf(buf, len, "%s", text);
@@ -259,7 +259,7 @@ static const char *cq_strerror(struct fid_cq *fid, int prov_errno,
 	return afi_error_text(prov_errno, buf, len);
 }
 
-/* Progress first: it may be what makes the descriptor readable. */
+/* Progress first: it may make the descriptor readable. */
 int afi_cq_trywait(struct afi_cq *cq)
 {
 	int ret = 0;

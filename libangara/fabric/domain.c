@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Domains: a context, and progress on it.
- */
+/* Domains: a context and its progress. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 
 #define AFI_ROUNDS	64	/* of progress in one call */
 
-/* Nobody sleeps on, though nothing new may happen. */
+/* Wakes all sleeping threads, since no event may follow. */
 static void wake_all(struct afi_domain *d)
 {
 	u32 i, j;
@@ -36,7 +34,7 @@ static void wake_all(struct afi_domain *d)
 				afi_wait_wake(&d->watched[i]->cntrs[j]->wait);
 }
 
-/* Return: has anything been taken in? */
+/* Return: whether any event was handled. */
 static bool look(struct afi_domain *d)
 {
 	int ret = 0, n = 0;
@@ -65,7 +63,7 @@ static bool one_round(struct afi_domain *d)
 		any |= afi_work_progress(d);
 	if (d->parked)
 		any |= afi_unpark(d);
-	if (d->has_msgs)
+	if (d->has_msgs && afi_send_waits(d))
 		any |= afi_send_progress(d);
 	if (d->coll && (!afi_list_empty(&d->coll->busy) ||
 			!afi_list_empty(&d->coll->ending)))
@@ -74,11 +72,11 @@ static bool one_round(struct afi_domain *d)
 }
 
 /**
- * afi_progress() - take in what has happened, and end what has ended
+ * afi_progress() - handle events, and end operations
  * @d: domain, locked
  *
- * Goes on until there is nothing more, since what it starts may have ended at
- * once; but not for ever, whatever peers do.
+ * Repeats until there is no event, since an operation that it starts may end at
+ * once.  The number of rounds is limited, so peers cannot keep it here.
  */
 void afi_progress(struct afi_domain *d)
 {
@@ -90,7 +88,7 @@ void afi_progress(struct afi_domain *d)
 	wake_all(d);
 }
 
-/* With FI_PROGRESS_AUTO, while the program does something else. */
+/* With FI_PROGRESS_AUTO, independent of the program's calls. */
 static void *progress_thread(void *arg)
 {
 	struct afi_domain *d = arg;
@@ -134,9 +132,9 @@ static void stop_thread(struct afi_domain *d)
 }
 
 /*
- * What programs have sent, and were told of or not, is on its way when the last
- * of them closes its endpoint; the context takes along what has not arrived.
- * Others may still need the trees of groups that were closed here.
+ * When a program closes its last endpoint, its messages may still be in flight,
+ * completed or not; closing the context would drop those that have not arrived.
+ * Peers may also still need the trees of groups that were closed here.
  */
 static void linger(struct afi_domain *d)
 {
@@ -158,14 +156,14 @@ static void linger(struct afi_domain *d)
 			sched_yield();
 	}
 	if (messages)
-		AFI_WARN(DOMAIN, "closed with messages that nobody takes\n");
+		AFI_WARN(DOMAIN, "closed with undelivered messages\n");
 }
 
 static void domain_free(struct afi_domain *d)
 {
 	stop_thread(d);
 	afi_coll_free(d);
-	/* What is still under way is dropped with the context. */
+	/* The context drops operations in progress. */
 	angara_ctx_close(d->ctx);
 	angara_domain_close(d->dom);
 	angara_job_finalize(d->job);
@@ -173,7 +171,7 @@ static void domain_free(struct afi_domain *d)
 	afi_probe_free(d);
 	afi_wait_end(d);
 	free(d->watched);
-	free(d->dir_mem);
+	afi_keys_free(d);
 	free(d->early);
 	free(d->ops_mem);
 	pthread_mutex_destroy(&d->lock);
@@ -237,8 +235,8 @@ static struct fi_ops_domain domain_ops = {
 };
 
 /*
- * A launcher that speaks PMIx knows which of the job's processes this one is,
- * and so which adapter is its.
+ * A PMIx launcher gives this process's rank in the job, which selects the
+ * adapter.
  */
 static int open_ctx(struct afi_domain *d, const char *name)
 {
@@ -249,6 +247,7 @@ static int open_ctx(struct afi_domain *d, const char *name)
 		.cq_entries = AFI_AWAITS,
 		.msg_bytes = AFI_MSG_AREA,
 	};
+	const struct angara_domain_attr keys = afi_keys_attr();
 	struct angara_ctx_info own = { .size = sizeof(own) };
 	const char *device;
 	char *param = NULL;
@@ -261,11 +260,11 @@ static int open_ctx(struct afi_domain *d, const char *name)
 	if (!device && getenv("PMIX_NAMESPACE"))
 		ret = angara_job_init(&d->job);
 	if (!ret)
-		ret = angara_domain_open(device, NULL, &d->dom);
+		ret = angara_domain_open(device, &keys, &d->dom);
 	d->about.size = sizeof(d->about);
 	if (!ret)
 		ret = angara_domain_query(d->dom, &d->about);
-	/* A driver that knows no messages has the rest. */
+	/* A driver without messages supports the rest. */
 	d->has_msgs = d->about.max_msg_bytes;
 	if (!d->has_msgs)
 		attr.msg_bytes = 0;
@@ -275,7 +274,7 @@ static int open_ctx(struct afi_domain *d, const char *name)
 		ret = angara_ctx_query(d->ctx, &own);
 	d->self = own.self;
 	if (ret)
-		AFI_WARN(DOMAIN, "no context on adapter %s: %s\n",
+		AFI_WARN(DOMAIN, "cannot open a context on adapter %s: %s\n",
 			 device ? device : "of this process", strerror(-ret));
 	return ret;
 }
@@ -288,7 +287,7 @@ static int setup(struct afi_domain *d, const struct fi_info *info)
 	fi_param_get_size_t(&afi_provider, "keep", &keep);
 	d->keep_max = keep < SIZE_MAX >> 20 ? keep << 20 : SIZE_MAX;
 
-	/* Not 0, which memory of others is likely to be. */
+	/* Not 0, a likely value of unrelated memory. */
 	d->id = afi_serial_domain(afi_any_number(d)) | 1;
 	d->serial = afi_any_number(d);
 	if (!ret)
@@ -322,10 +321,11 @@ int afi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		return -FI_ENOMEM;
 	pthread_mutex_init(&d->lock, NULL);
 	afi_list_init(&d->works);
-	/* Names of old for what is now said bit by bit. */
+	/* Legacy names for combinations of mode bits. */
 	if (mode == AFI_MR_BASIC)
 		mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	d->prov_keys = mode & FI_MR_PROV_KEY;
+	d->virt = d->prov_keys && mode & FI_MR_VIRT_ADDR;
 	d->events = info->caps & FI_RMA_EVENT;
 	d->fabric = afi_of(fabric, struct afi_fabric, fid);
 	ret = setup(d, info);

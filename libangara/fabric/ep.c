@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Endpoints, and what contexts of scalable ones have in common with them.
- */
+/* Endpoints, and what they share with the contexts of scalable endpoints. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll.h"
 #include "info.h"
+#include "service.h"
+
+static struct afi_handle *handle_of(struct fid *fid)
+{
+	return afi_of(fid, struct afi_handle, fid.fid);
+}
 
 static struct afi_ep *ep_of(struct fid *fid)
 {
-	return afi_of(fid, struct afi_ep, fid.fid);
+	return handle_of(fid)->ep;
 }
 
 static int bind_cq(struct afi_ep *ep, struct afi_cq *cq, u64 flags)
@@ -47,7 +51,7 @@ static int bind_cntr(struct afi_ep *ep, struct afi_cntr *cntr, u64 flags)
 	};
 	u32 i;
 
-	/* Nobody would ever tell. */
+	/* Such operations would never be counted. */
 	if ((flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) &&
 	    !(ep->caps & FI_RMA_EVENT))
 		return -FI_EOPNOTSUPP;
@@ -66,7 +70,7 @@ static int bind_cntr(struct afi_ep *ep, struct afi_cntr *cntr, u64 flags)
 	return 0;
 }
 
-/* Contexts have the addresses of their endpoint, and events are its, too. */
+/* Contexts use the addresses and events of their endpoint. */
 static int bind_av(struct afi_ep *ep, struct afi_av *av)
 {
 	if (ep->sep || ep->av || av->domain != ep->domain)
@@ -91,7 +95,9 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	int ret;
 
 	afi_lock(ep->domain);
-	if (ep->enabled) {
+	/* A queue or counter bound later is told of what begins then. */
+	if (ep->enabled && bfid->fclass != FI_CLASS_CQ &&
+	    bfid->fclass != FI_CLASS_CNTR) {
 		ret = -FI_EOPBADSTATE;
 		goto unlock;
 	}
@@ -117,7 +123,7 @@ unlock:
 	return ret;
 }
 
-/* Can the program learn of anything? */
+/* Can the program learn of completions? */
 static bool tells(const struct afi_ep *ep)
 {
 	u32 i;
@@ -131,14 +137,18 @@ static bool tells(const struct afi_ep *ep)
 static int enable(struct afi_ep *ep)
 {
 	struct afi_av *av = ep->sep ? ep->sep->av : ep->av;
+	int ret;
 
 	if (ep->enabled)
 		return 0;
 	if (!av)
 		return -FI_ENOAV;
-	/* A scalable endpoint does nothing but by its contexts. */
+	/* A scalable endpoint works only through its contexts. */
 	if (ep->ways && !tells(ep))
 		return -FI_ENOCQ;
+	ret = afi_service_start(&ep->source, &ep->name, &ep->service);
+	if (ret)
+		return ret;
 	if (ep->sep) {
 		ep->av = av;
 		afi_ref(&av->refs);
@@ -147,35 +157,74 @@ static int enable(struct afi_ep *ep)
 	return 0;
 }
 
-/* Flags of operations that take none: those of one direction at a time. */
-static int ops_flags(struct afi_ep *ep, u64 *flags, bool set)
+/* Default flags of operations, for one direction at a time. */
+static int ops_flags(struct afi_handle *h, u64 *flags, bool set)
 {
 	bool tx = *flags & FI_TRANSMIT;
-	u64 *own = tx ? &ep->tx_flags : &ep->rx_flags;
+	u64 *own = tx ? &h->tx_flags : &h->rx_flags;
 	u64 rest = *flags & ~(FI_TRANSMIT | FI_RECV);
 
-	if (tx == !!(*flags & FI_RECV) || !(*flags & ep->ways))
+	if (tx == !!(*flags & FI_RECV) || !(*flags & h->ep->ways))
 		return -FI_EINVAL;
 	if (!set)
 		*flags = *own;
-	else if (rest & ~(tx ? AFI_TX_FLAGS : AFI_RX_FLAGS))
+	else if (rest & ~((tx ? AFI_TX_FLAGS : AFI_RX_FLAGS) |
+			  (h->ep->caps & FI_TRIGGER)))
 		return -FI_EINVAL;
 	else
 		*own = rest;
 	return 0;
 }
 
+static struct fi_ops alias_fi_ops;
+
+/* The alias begins with the flags of the handle that it is made from. */
+static int alias_open(const struct afi_handle *from,
+		      const struct fi_alias *alias)
+{
+	struct afi_handle *h = malloc(sizeof(*h));
+	u64 flags = alias->flags;
+	int ret;
+
+	if (!h)
+		return -FI_ENOMEM;
+	*h = *from;
+	h->fid.fid.ops = &alias_fi_ops;
+	ret = ops_flags(h, &flags, true);
+	if (ret) {
+		free(h);
+		return ret;
+	}
+	h->ep->aliases++;
+	*alias->fid = &h->fid.fid;
+	return 0;
+}
+
+static int alias_close(struct fid *fid)
+{
+	struct afi_handle *h = handle_of(fid);
+
+	afi_lock(h->ep->domain);
+	h->ep->aliases--;
+	afi_unlock(h->ep->domain);
+	free(h);
+	return 0;
+}
+
 static int ep_control(struct fid *fid, int command, void *arg)
 {
-	struct afi_ep *ep = ep_of(fid);
+	struct afi_handle *h = handle_of(fid);
+	struct afi_domain *d = h->ep->domain;
 	int ret = -FI_ENOSYS;
 
-	afi_lock(ep->domain);
+	afi_lock(d);
 	if (command == FI_ENABLE)
-		ret = enable(ep);
+		ret = enable(h->ep);
 	else if (command == FI_GETOPSFLAG || command == FI_SETOPSFLAG)
-		ret = ops_flags(ep, arg, command == FI_SETOPSFLAG);
-	afi_unlock(ep->domain);
+		ret = ops_flags(h, arg, command == FI_SETOPSFLAG);
+	else if (command == FI_ALIAS)
+		ret = alias_open(h, arg);
+	afi_unlock(d);
 	return ret;
 }
 
@@ -184,7 +233,7 @@ static u64 row_of(u32 first, u32 n)
 	return ((1ULL << n) - 1) << first;
 }
 
-/* Return: the first of @n numbers in a row, which are taken; -FI_ENOSPC. */
+/* Return: the first of @n consecutive numbers, now in use; -FI_ENOSPC. */
 static int take_numbers(struct afi_domain *d, u32 n)
 {
 	u32 i;
@@ -197,7 +246,7 @@ static int take_numbers(struct afi_domain *d, u32 n)
 	return -FI_ENOSPC;
 }
 
-/* Those of contexts are their endpoint's. */
+/* Numbers of contexts belong to their endpoint. */
 static void give_numbers(const struct afi_ep *ep)
 {
 	u32 n = ep->nrx + ep->ntx;
@@ -213,7 +262,7 @@ static int ep_close(struct fid *fid)
 	u32 i;
 
 	afi_lock(d);
-	if (ep->groups || ep->ctxs) {
+	if (ep->groups || ep->ctxs || ep->aliases) {
 		afi_unlock(d);
 		return -FI_EBUSY;
 	}
@@ -225,6 +274,7 @@ static int ep_close(struct fid *fid)
 	if (ep->sep)
 		ep->sep->ctxs--;
 	afi_unlock(d);
+	afi_service_stop(ep->service);
 	if (ep->av)
 		afi_unref(&ep->av->refs);
 	if (ep->eq)
@@ -242,6 +292,8 @@ static int ep_close(struct fid *fid)
 }
 
 static struct fi_ops ep_fi_ops = AFI_FI_OPS(ep_close, ep_bind, ep_control);
+static struct fi_ops alias_fi_ops =
+	AFI_FI_OPS(alias_close, ep_bind, ep_control);
 
 static ssize_t ep_cancel(fid_t fid, void *context)
 {
@@ -254,7 +306,7 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 	return ret;
 }
 
-/* Room that is left of a buffer for several messages when it is used up. */
+/* Free bytes below which a multi-receive buffer is used up. */
 static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 		     size_t *optlen)
 {
@@ -316,7 +368,7 @@ ssize_t afi_ep_no_size_left(struct fid_ep *ep)
 
 static ssize_t ep_tx_size_left(struct fid_ep *fid)
 {
-	struct afi_ep *ep = afi_of(fid, struct afi_ep, fid);
+	struct afi_ep *ep = afi_ep_of(fid);
 	ssize_t left;
 
 	afi_lock(ep->domain);
@@ -358,27 +410,30 @@ static int set_name(struct afi_ep *ep, u32 n)
 	return 0;
 }
 
-/* What an endpoint is to be like, and contexts of it if they do not say. */
+/* Attributes of an endpoint, and defaults for its contexts. */
 static void take_attrs(struct afi_ep *ep, const struct fi_info *info)
 {
 	ep->caps = info->caps;
-	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
-	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
+	ep->own.ep = ep;
+	ep->own.tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
+	ep->own.rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
 	ep->order = info->tx_attr ? info->tx_attr->msg_order : 0;
+	if (info->src_addr && info->src_addrlen == sizeof(ep->source))
+		memcpy(&ep->source, info->src_addr, sizeof(ep->source));
 	ep->tx_size = AFI_TX_SIZE;
 	if (info->tx_attr && info->tx_attr->size)
 		ep->tx_size = (u32)info->tx_attr->size;
 }
 
 /**
- * afi_ep_make() - make an endpoint that has an address
+ * afi_ep_make() - create an endpoint that has an address
  * @domain: domain
- * @info: what it is to be like
+ * @info: attributes
  * @n: numbers that it takes
  * @out: out
  *
- * Return: 0; -FI_EINVAL; -FI_EOPNOTSUPP; -FI_ENOMEM; -FI_ENOSPC there are not
- * as many numbers.
+ * Return: 0; -FI_EINVAL; -FI_EOPNOTSUPP; -FI_ENOMEM; -FI_ENOSPC too few numbers
+ * are free.
  */
 int afi_ep_make(struct fid_domain *domain, const struct fi_info *info, u32 n,
 		struct afi_ep **out)
@@ -395,7 +450,7 @@ int afi_ep_make(struct fid_domain *domain, const struct fi_info *info, u32 n,
 	ep->domain = afi_domain_of(domain);
 	if ((info->caps & (FI_MSG | FI_TAGGED | FI_RMA_EVENT | FI_COLLECTIVE)) &&
 	    !ep->domain->has_msgs) {
-		AFI_WARN(EP_CTRL, "the adapter knows no messages\n");
+		AFI_WARN(EP_CTRL, "the adapter does not support messages\n");
 		free(ep);
 		return -FI_EOPNOTSUPP;
 	}
@@ -413,24 +468,23 @@ int afi_ep_make(struct fid_domain *domain, const struct fi_info *info, u32 n,
 	return 0;
 }
 
-/* Which calls there are: those that go with what it can, if it does anything. */
+/* Sets the tables of calls by capability, if the object executes operations. */
 void afi_ep_fill(struct afi_ep *ep, size_t fclass, void *context)
 {
 	u64 caps = ep->ways ? ep->caps : 0;
+	struct fid_ep *fid = &ep->own.fid;
 
-	ep->fid.fid.fclass = fclass;
-	ep->fid.fid.context = context;
-	ep->fid.fid.ops = &ep_fi_ops;
-	ep->fid.ops = &ep_ops;
-	ep->fid.cm = &afi_cm_ops;
-	ep->fid.msg = caps & FI_MSG ? &afi_msg_ops : &afi_no_msg_ops;
-	ep->fid.tagged = caps & FI_TAGGED ? &afi_tagged_ops :
-					    &afi_no_tagged_ops;
-	ep->fid.rma = caps & FI_RMA ? &afi_rma_ops : &afi_no_rma_ops;
-	ep->fid.atomic = caps & FI_ATOMIC ? &afi_atomic_ops :
-					    &afi_no_atomic_ops;
-	ep->fid.collective = caps & FI_COLLECTIVE ? &afi_collective_ops :
-						    &afi_no_collective_ops;
+	fid->fid.fclass = fclass;
+	fid->fid.context = context;
+	fid->fid.ops = &ep_fi_ops;
+	fid->ops = &ep_ops;
+	fid->cm = &afi_cm_ops;
+	fid->msg = caps & FI_MSG ? &afi_msg_ops : &afi_no_msg_ops;
+	fid->tagged = caps & FI_TAGGED ? &afi_tagged_ops : &afi_no_tagged_ops;
+	fid->rma = caps & FI_RMA ? &afi_rma_ops : &afi_no_rma_ops;
+	fid->atomic = caps & FI_ATOMIC ? &afi_atomic_ops : &afi_no_atomic_ops;
+	fid->collective = caps & FI_COLLECTIVE ? &afi_collective_ops :
+						 &afi_no_collective_ops;
 }
 
 int afi_ep_open(struct fid_domain *domain, struct fi_info *info,
@@ -446,6 +500,6 @@ int afi_ep_open(struct fid_domain *domain, struct fi_info *info,
 	afi_lock(ep->domain);
 	ep->domain->eps[ep->num] = ep;
 	afi_unlock(ep->domain);
-	*out = &ep->fid;
+	*out = &ep->own.fid;
 	return 0;
 }

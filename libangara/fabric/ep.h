@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Endpoints, and contexts of scalable ones, which are much like them: a part of
- * afi.h.
+ * Endpoints, and the similar contexts of scalable endpoints: a part of afi.h.
  *
- * A scalable endpoint takes as many numbers in a row as it has contexts: first
- * those of receive contexts, by which peers address them, the first being its
- * own address; then those of transmit contexts, which are nobody's address:
- * what these send is from the endpoint, and what comes back for them names the
- * operation.  All bear the endpoint's serial.
+ * A scalable endpoint takes as many consecutive numbers as it has contexts.
+ * Those of receive contexts come first; peers use them as addresses, and the
+ * first is the endpoint's own address.  Those of transmit contexts follow and
+ * are not addresses: their messages come from the endpoint, and replies name
+ * the operation.  All have the endpoint's serial.
  */
 #ifndef AFI_EP_H
 #define AFI_EP_H
 
-/* Counters of an endpoint: what they count. */
+/* Events that counters of an endpoint count. */
 enum afi_counts {
 	AFI_COUNT_SEND,
 	AFI_COUNT_RECV,
@@ -24,41 +23,60 @@ enum afi_counts {
 };
 
 /**
- * struct afi_ep - an endpoint, or a context of one; under the domain's lock
+ * struct afi_handle - what a program calls an endpoint by: the endpoint's own
+ * handle, or an alias, which differs in flags only
  * @fid: what the program sees
+ * @ep: endpoint
+ * @tx_flags: default FI_* of operations
+ * @rx_flags: default FI_* of receives
+ */
+struct afi_handle {
+	struct fid_ep fid;
+	struct afi_ep *ep;
+	u64 tx_flags;
+	u64 rx_flags;
+};
+
+/**
+ * struct afi_ep - an endpoint, or a context of one; under the domain's lock
+ * @own: its handle
+ * @aliases: number of others
  * @domain: whose
  * @name: address; of a context: what messages from and for it bear
+ * @source: source address that it was made with
+ * @service: tells clients @name, or NULL
  * @num: its place in the domain's table
  * @sep: scalable endpoint that it is a context of, or NULL
- * @nrx: receive contexts of a scalable endpoint: as many numbers from @num on
- * @ntx: transmit contexts of it: those behind
+ * @nrx: receive contexts of a scalable endpoint: this many numbers from @num on
+ * @ntx: transmit contexts of it: the numbers after those
  * @ctxs: contexts of it that are open
- * @ways: FI_TRANSMIT, FI_RECV: what it is for
+ * @ways: directions: FI_TRANSMIT, FI_RECV
  * @caps: FI_* that the program has asked for
  * @order: FI_ORDER_*, likewise
- * @tx_flags: FI_* of operations that take none
- * @rx_flags: likewise of receives
- * @enabled: it is
+ * @enabled: fi_enable() was called
  * @av: addresses
  * @eq: events, or NULL
- * @tx: completions of what is sent, read and written
- * @rx: of what is received
- * @tx_selective: only of operations that ask for it
+ * @tx: completion queue of sends, reads and writes
+ * @rx: completion queue of receives
+ * @tx_selective: only of operations that ask for a completion
  * @rx_selective: likewise
  * @cntrs: counters, or NULL
- * @pending: operations under way, but for receives
- * @tx_size: of these, reads and writes that may be, at most
- * @rma: reads and writes under way
- * @posted: receives that wait; [1]: of tagged messages
- * @kept: messages that nobody has asked for; likewise
+ * @pending: operations in progress, without receives
+ * @tx_size: limit of @rma
+ * @rma: reads and writes in progress
+ * @posted: posted receives; [1]: of tagged messages
+ * @kept: unexpected messages; likewise
  * @parked: messages that have a receive, and wait for room to be fetched
- * @min_multi: room that a buffer for several messages has to have
+ * @min_multi: free bytes that a multi-receive buffer needs
  * @groups: groups that it is a member of
  */
 struct afi_ep {
-	struct fid_ep fid;
+	struct afi_handle own;
+	u32 aliases;
 	struct afi_domain *domain;
 	struct afi_name name;
+	struct afi_name source;
+	struct afi_service *service;
 	u32 num;
 	struct afi_ep *sep;
 	u32 nrx;
@@ -67,8 +85,6 @@ struct afi_ep {
 	u64 ways;
 	u64 caps;
 	u64 order;
-	u64 tx_flags;
-	u64 rx_flags;
 	bool enabled;
 	struct afi_av *av;
 	struct afi_eq *eq;
@@ -86,6 +102,22 @@ struct afi_ep {
 	size_t min_multi;
 	u32 groups;
 };
+
+static inline struct afi_handle *afi_handle_of(struct fid_ep *fid)
+{
+	return afi_of(fid, struct afi_handle, fid);
+}
+
+static inline struct afi_ep *afi_ep_of(struct fid_ep *fid)
+{
+	return afi_handle_of(fid)->ep;
+}
+
+/* Of calls that have none of their own. */
+static inline u64 afi_tx_flags(struct fid_ep *fid)
+{
+	return afi_handle_of(fid)->tx_flags;
+}
 
 /* ep.c */
 int afi_ep_open(struct fid_domain *domain, struct fi_info *info,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Event queues: a list of what has been written to them, read in order.
- */
+/* Event queues: a list of events, read in order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +87,7 @@ static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
 	}
 }
 
-/* Where the program has a place for more data, there is none. */
+/* The program's buffer for more error data stays empty. */
 static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 			  uint64_t flags)
 {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a target is told of reads, writes and atomic operations on its memory.
+ * Notifying a target of reads, writes and atomic operations on its memory.
  *
- * The adapter of the target does them and tells nobody.  So the initiator
- * says it in a message, when the operation has ended and its data is in place:
- * if there is data for the completion queue there, or if the target's address
- * says that it wants to know of all (FI_RMA_EVENT).
+ * The adapter of the target executes them without an event.  So the initiator
+ * sends a message when the operation has ended and its data is in place.  It
+ * does so if the operation carries data for the completion queue there, or if
+ * the target's address asks for notification of all operations (FI_RMA_EVENT).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "msg.h"
 
-/* The operation is on that region of the target, among others. */
-void afi_op_touch(struct afi_op *op, u32 akey)
+/* Records a region of the target that the operation accesses. */
+void afi_op_touch(struct afi_op *op, u32 slot)
 {
 	u32 i;
 
-	for (i = 0; i < op->nkeys; i++)
-		if (op->keys[i] == akey)
+	for (i = 0; i < op->nslots; i++)
+		if (op->slots[i] == slot)
 			return;
-	op->keys[op->nkeys++] = akey;
+	op->slots[op->nslots++] = slot;
 }
 
-/* The operation has ended: tells the target.  Return: false: not now. */
+/* The operation has ended: notifies the target.  Return: false: try again. */
 bool afi_tell(struct afi_op *op)
 {
 	const struct angara_peer peer = {
@@ -36,10 +36,11 @@ bool afi_tell(struct afi_op *op)
 	if (!s)
 		return false;
 	s->head = (struct angara_head){
+		.size = sizeof(s->head),
 		.imm = op->done.data,
 		.code = afi_code(AFI_MSG_TOUCHED, op->own_ep, op->peer.ep),
 	};
-	s->len = sizeof(*wire) + op->nkeys * sizeof(*op->keys);
+	s->len = sizeof(*wire) + op->nslots * sizeof(*op->slots);
 	wire = afi_send_wire(op->domain, s);
 	*wire = (struct afi_wire){
 		.to = op->peer.serial,
@@ -47,22 +48,35 @@ bool afi_tell(struct afi_op *op)
 		.flags = op->wire.flags,
 		.len = op->wire.len,
 	};
-	memcpy(wire + 1, op->keys, op->nkeys * sizeof(*op->keys));
+	memcpy(wire + 1, op->slots, op->nslots * sizeof(*op->slots));
 	afi_send_go(op->domain, s, op);
 	return true;
 }
 
+/*
+ * An operation counts once in each counter.  One that brings back what it
+ * changes counts as both: fi_mr(3) has all that "modifies the memory region" as
+ * a write.
+ */
+static void count(const struct afi_mr *mr, u32 flags)
+{
+	bool read = flags & AFI_WIRE_READ;
+
+	afi_cntr_count(mr->cntrs[read], 0);
+	if (read && (flags & AFI_WIRE_BOTH) && mr->cntrs[0] != mr->cntrs[1])
+		afi_cntr_count(mr->cntrs[0], 0);
+}
+
 /**
- * afi_touched() - counters of regions count what a peer has done to them
+ * afi_touched() - count a peer's operation in the counters of its regions
  * @d: domain, locked
- * @msg: what it says
+ * @msg: notification
  *
- * Memory is the domain's: it matters only that this is the one which is meant,
- * not whether there still is the endpoint that was named.
+ * Regions belong to the domain.  So the domain must be the one that the message
+ * names; the endpoint need not exist any more.
  */
 void afi_touched(struct afi_domain *d, const struct afi_msg *msg)
 {
-	bool read = msg->wire.flags & AFI_WIRE_READ;
 	u32 i;
 
 	if (!d->watched || afi_serial_domain(msg->wire.to) != d->id)
@@ -73,11 +87,11 @@ void afi_touched(struct afi_domain *d, const struct afi_msg *msg)
 		if (msg->parts[i].akey < d->about.max_mrs)
 			mr = d->watched[msg->parts[i].akey];
 		if (mr)
-			afi_cntr_count(mr->cntrs[read], 0);
+			count(mr, msg->wire.flags);
 	}
 }
 
-/* The endpoint that was named is told, too.  Return: false: not now. */
+/* Notifies the named endpoint, too.  Return: false: try again. */
 bool afi_told(struct afi_ep *ep, const struct afi_msg *msg)
 {
 	bool read = msg->wire.flags & AFI_WIRE_READ;
@@ -99,7 +113,7 @@ bool afi_told(struct afi_ep *ep, const struct afi_msg *msg)
 	return true;
 }
 
-/* A counter of what others do to a region. */
+/* Binds a counter of remote operations to a region. */
 static int watch(struct afi_mr *mr, struct afi_cntr *cntr, u64 flags)
 {
 	struct afi_domain *d = mr->domain;
@@ -117,7 +131,7 @@ static int watch(struct afi_mr *mr, struct afi_cntr *cntr, u64 flags)
 		d->watched = calloc(d->about.max_mrs, sizeof(*d->watched));
 	if (!d->watched)
 		return -FI_ENOMEM;
-	d->watched[angara_mr_key(mr->mr)] = mr;
+	d->watched[afi_slot(angara_mr_key(mr->mr))] = mr;
 	for (i = 0; i < 2; i++)
 		if (wanted[i]) {
 			mr->cntrs[i] = cntr;
@@ -134,7 +148,7 @@ int afi_mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 
 	if (bfid->fclass != FI_CLASS_CNTR)
 		return -FI_EINVAL;
-	/* Nobody would ever tell. */
+	/* Such operations would never be counted. */
 	if (!mr->domain->events)
 		return -FI_EOPNOTSUPP;
 	afi_lock(mr->domain);
@@ -143,13 +157,13 @@ int afi_mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	return ret;
 }
 
-/* The region is being closed. */
+/* Called when the region is closed. */
 void afi_mr_unwatch(struct afi_mr *mr)
 {
 	int i;
 
 	if (mr->domain->watched)
-		mr->domain->watched[angara_mr_key(mr->mr)] = NULL;
+		mr->domain->watched[afi_slot(angara_mr_key(mr->mr))] = NULL;
 	for (i = 0; i < 2; i++)
 		if (mr->cntrs[i])
 			afi_unref(&mr->cntrs[i]->refs);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Fabrics: where domains and event queues are opened.
- */
+/* Fabrics: opening domains and event queues. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages on their way out.  A receiver that is slow holds the places of the
- * adapter that its messages take, so only a few are under way to each, and the
- * others wait here, in order.
+ * Outgoing messages.  A message to a slow receiver occupies one of the
+ * adapter's places until it is delivered.  So only a few are in flight to each
+ * receiver; the others wait here, in order.
  *
- * A peer can make this side answer and never take the answers in, nor what the
- * program sends.  So of the messages that there are each peer has but a part, of
- * the program's as of others: less, the fewer are left.  What has to arrive
- * nevertheless waits beside them until there is room (afi_owe()).
+ * A peer can make this side send answers and never receive them, or the
+ * program's messages.  So each peer may use only a share of the free messages,
+ * which shrinks as fewer are left; there are shares for the program's messages
+ * and for answers.  Messages that must arrive wait beside them until there is
+ * room (afi_owe()).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll.h"
 
-#define AFI_WINDOW	4	/* messages under way to one context, if there is room */
-#define AFI_FLYING	40	/* to all; the adapter has 64 places */
-#define AFI_FLYING_BIG	10	/* it has 16 on fabrics of more nodes */
-#define AFI_INLINED	2	/* those that go with their descriptors */
+#define AFI_WINDOW	4	/* messages in flight to one context */
+#define AFI_FLYING	40	/* to all contexts; the adapter has 64 places */
+#define AFI_FLYING_BIG	10	/* it has 16 on larger fabrics */
+#define AFI_INLINED	2	/* of them, inline in their descriptors */
 
-#define AFI_OWN_SENDS	64	/* that programs leave for answers */
-#define AFI_OWN_SHARE	8	/* answers to one: one part of so many of the rest */
-#define AFI_SEND_SHARE	4	/* the same of programs' messages */
-#define AFI_OWED_SHARE	8	/* and of answers that wait */
+#define AFI_OWN_SENDS	64	/* reserved for answers */
+#define AFI_OWN_SHARE	8	/* a peer's share of answers: 1/8 of the rest */
+#define AFI_SEND_SHARE	4	/* the same for the program's messages */
+#define AFI_OWED_SHARE	8	/* and for owed messages */
 
 int afi_flow_init(struct afi_domain *d)
 {
@@ -41,7 +42,7 @@ int afi_flow_init(struct afi_domain *d)
 		return -FI_ENOMEM;
 	for (i = 0; i < AFI_SENDS; i++)
 		afi_list_add(&d->sends_idle, &d->sends[i].link);
-	return afi_low_reg(d, d->sends_mem, len, 0, &d->sends_mr);
+	return angara_mr_reg(d->dom, d->sends_mem, len, 0, &d->sends_mr);
 }
 
 static void forget(struct afi_domain *d, struct afi_flow *f, struct afi_owed *o)
@@ -71,7 +72,7 @@ void afi_flow_free(struct afi_domain *d)
 	free(d->sends);
 }
 
-/* Return: what there is of messages to a context; NULL: no memory. */
+/* Return: the flow of messages to a context; NULL: no memory. */
 struct afi_flow *afi_flow_of(struct afi_domain *d, struct angara_peer peer)
 {
 	struct afi_flow **at = &d->flows[(peer.node * 31U + peer.ctx) %
@@ -98,13 +99,13 @@ static size_t buffer_at(const struct afi_domain *d, const struct afi_send *s)
 	return (size_t)(s - d->sends) * ANGARA_MAX_MSG;
 }
 
-/* The beginning of the message; data goes behind it. */
+/* Header of the message; its data follows. */
 struct afi_wire *afi_send_wire(struct afi_domain *d, struct afi_send *s)
 {
 	return (struct afi_wire *)((char *)d->sends_mem + buffer_at(d, s));
 }
 
-/* Has the peer more than its part already? */
+/* Has the peer more than its share already? */
 static bool has_share(const struct afi_domain *d, const struct afi_flow *f,
 		      bool ours)
 {
@@ -113,12 +114,12 @@ static bool has_share(const struct afi_domain *d, const struct afi_flow *f,
 }
 
 /**
- * afi_send_new() - take a message to send
+ * afi_send_new() - allocate a message
  * @d: domain, locked
- * @ours: not for the program: it may have one of the last, but not many
- * @peer: to whom
+ * @ours: an answer, which may use the reserved messages within its share
+ * @peer: receiver
  *
- * Return: it; NULL none is free for that, until others have been sent.
+ * Return: message; NULL none is free now.
  */
 struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 			      struct angara_peer peer)
@@ -145,7 +146,7 @@ struct afi_send *afi_send_new(struct afi_domain *d, bool ours,
 	return s;
 }
 
-/* Gives back a message that was not sent. */
+/* Frees a message that was not sent. */
 void afi_send_drop(struct afi_domain *d, struct afi_send *s)
 {
 	s->op = NULL;
@@ -155,7 +156,7 @@ void afi_send_drop(struct afi_domain *d, struct afi_send *s)
 	afi_list_add(&d->sends_idle, &s->link);
 }
 
-/* A message has ended, one way or the other, and its operation goes on. */
+/* A message has ended, with or without error; its operation goes on. */
 static void ended(struct afi_domain *d, struct afi_send *s, int ret,
 		  const struct angara_completion *st)
 {
@@ -170,7 +171,10 @@ static void ended(struct afi_domain *d, struct afi_send *s, int ret,
 		afi_talk_sent(d, group, rank, seq, ret);
 }
 
-/* Who is slow keeps what he has: when half of it is gone, each peer gets one. */
+/*
+ * When in-flight messages take half of the adapter's places, each peer may have
+ * only one in flight, so slow receivers cannot hold all places.
+ */
 static u32 window(const struct afi_domain *d)
 {
 	return d->flying < d->flying_max / 2 ? AFI_WINDOW : 1;
@@ -198,9 +202,9 @@ static void sent(struct afi_domain *d, struct afi_await *a, int err,
 }
 
 /*
- * What the adapter takes with the descriptor it need not fetch.  But it has four
- * places for that, without which a context does not go on, and a message to who
- * is slow keeps its place.
+ * The adapter need not fetch a message that is inline in its descriptor.  But
+ * it has four places for inline messages, and the context stalls without a free
+ * one, while a message to a slow receiver keeps its place.
  */
 static int send(struct afi_domain *d, struct afi_send *s)
 {
@@ -216,7 +220,7 @@ static int send(struct afi_domain *d, struct afi_send *s)
 			       buffer_at(d, s), s->len, how);
 }
 
-/* What cannot even be started ends with the others, in its turn. */
+/* A message that cannot be started ends in order with the others. */
 static void send_first(struct afi_domain *d, struct afi_flow *f)
 {
 	struct afi_send *s = afi_of(f->queue.next, struct afi_send, link);
@@ -233,7 +237,7 @@ static void send_first(struct afi_domain *d, struct afi_flow *f)
 	set_ready(d, f);
 }
 
-/* One from each that may, in turn. */
+/* Sends one message of each ready flow, round robin. */
 static void send_ready(struct afi_domain *d)
 {
 	while (d->flying < d->flying_max && !afi_list_empty(&d->flows_ready) &&
@@ -242,7 +246,7 @@ static void send_ready(struct afi_domain *d)
 				     ready));
 }
 
-/* Sends it when it is its turn.  @op: is told when it has been; or NULL */
+/* Queues the message.  @op: notified when it has been sent; or NULL */
 void afi_send_go(struct afi_domain *d, struct afi_send *s, struct afi_op *op)
 {
 	s->op = op;
@@ -260,7 +264,7 @@ static bool send_now(struct afi_domain *d, struct angara_peer peer, u16 code,
 
 	if (!s)
 		return false;
-	s->head = (struct angara_head){ .code = code };
+	s->head = (struct angara_head){ .size = sizeof(s->head), .code = code };
 	s->len = len;
 	memcpy(afi_send_wire(d, s), data, len);
 	afi_send_go(d, s, NULL);
@@ -268,14 +272,14 @@ static bool send_now(struct afi_domain *d, struct angara_peer peer, u16 code,
 }
 
 /**
- * afi_owe() - send what the peer is to get, whatever else there is
+ * afi_owe() - send a message that must arrive
  * @d: domain, locked
  * @peer: peer
  * @code: afi_code()
  * @data: message
  * @len: bytes
  *
- * Return: false: there is no memory to note it, and no room to send it.
+ * Return: false: no memory to queue it, and no room to send it.
  */
 bool afi_owe(struct afi_domain *d, struct angara_peer peer, u16 code,
 	     const void *data, size_t len)
@@ -300,7 +304,7 @@ bool afi_owe(struct afi_domain *d, struct angara_peer peer, u16 code,
 	return true;
 }
 
-/* Return: has any been sent? */
+/* Return: whether a message was sent. */
 static bool pay(struct afi_domain *d, struct afi_flow *f)
 {
 	bool any = false;
@@ -328,7 +332,7 @@ static bool pay_all(struct afi_domain *d)
 	return any;
 }
 
-/* A peer waits for one answer of each operation, that it knows last. */
+/* A peer waits for one answer per operation, the latest: drops earlier ones. */
 static void drop_stale(struct afi_domain *d, struct afi_flow *f, u32 op)
 {
 	struct afi_link *link, *next;
@@ -344,7 +348,10 @@ static void drop_stale(struct afi_domain *d, struct afi_flow *f, u32 op)
 	}
 }
 
-/* Is it owed as much as it can be?  That is less, the more others are owed. */
+/*
+ * Is the peer's share of owed messages used up?  The share shrinks as others
+ * use more.
+ */
 static bool owed_all(const struct afi_domain *d, const struct afi_flow *f)
 {
 	u32 left = d->owed < AFI_OWED ? AFI_OWED - d->owed : 0;
@@ -354,13 +361,14 @@ static bool owed_all(const struct afi_domain *d, const struct afi_flow *f)
 }
 
 /**
- * afi_reply() - answer a peer whose operation waits for that
+ * afi_reply() - answer a peer whose operation waits for it
  * @d: domain, locked
  * @peer: peer
  * @code: afi_code()
  * @wire: answer
  *
- * A peer has but so many operations: who lets more answers wait gets no others.
+ * A peer has a limited number of operations.  If more answers wait for it than
+ * that, new ones are dropped.
  *
  * Return: as afi_owe().
  */
@@ -375,11 +383,14 @@ bool afi_reply(struct afi_domain *d, struct angara_peer peer, u16 code,
 		drop_stale(d, f, wire->op);
 	if (!owed_all(d, f))
 		return afi_owe(d, peer, code, wire, sizeof(*wire));
-	AFI_INFO(EP_DATA, "node %u takes no answers\n", peer.node);
+	AFI_INFO(EP_DATA, "node %u has too many answers waiting\n", peer.node);
 	return true;
 }
 
-/* Return: has any been sent, or ended? */
+/*
+ * Sends waiting messages; see afi_send_waits().
+ * Return: whether a message was sent, or has ended.
+ */
 bool afi_send_progress(struct afi_domain *d)
 {
 	bool any = !afi_list_empty(&d->sends_failed);
@@ -395,7 +406,7 @@ bool afi_send_progress(struct afi_domain *d)
 	return any;
 }
 
-/* The message goes its way, but the operation does not wait for it. */
+/* The message is sent, but the operation does not wait for it any more. */
 void afi_send_forget(struct afi_domain *d, const struct afi_op *op)
 {
 	u32 i;

@@ -8,10 +8,10 @@
  *	READY		   ->	waits for all
  *			   <-	GO
  *
- * Nobody talks of a group before all know its number, so what is said of one
- * that is not known is said of one that is gone.  The n-th join of the same
- * members at rank 0 takes the oldest of each other member that is still wanted:
- * who gives up says so.
+ * Members use the number only after all know it.  So a message with an unknown
+ * number is about a group that has been closed.  The n-th join of the same
+ * members at rank 0 takes the oldest request of each other member that is not
+ * withdrawn; a member that gives up withdraws its request.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void set_id(struct afi_group *g, u64 id)
 		     &g->chain);
 }
 
-/* An event of the join; it was allocated when that began. */
+/* Reports the event of the join, which was allocated at its start. */
 static void report(struct afi_group *g, int err)
 {
 	struct afi_event *ev = g->event;
@@ -153,7 +153,7 @@ void afi_group_formed(struct afi_group *g, void *offload, const char *why)
 	if (g->state == AFI_GROUP_FAILED) {
 		report(g, g->err);
 	} else if (!offload && needed) {
-		AFI_WARN(EP_CTRL, "FI_ANGARA_COLL is offload, there is no tree: %s\n",
+		AFI_WARN(EP_CTRL, "FI_ANGARA_COLL is offload, but no tree: %s\n",
 			 why);
 		afi_group_fail(g, FI_EOPNOTSUPP, g->size);
 	} else {
@@ -162,7 +162,9 @@ void afi_group_formed(struct afi_group *g, void *offload, const char *why)
 	pthread_cond_broadcast(&g->domain->coll->ended);
 }
 
-/* Whom to tell that the group has failed: who has not given up yet. */
+/*
+ * Chooses the members to notify of a failure: those that have not given up yet.
+ */
 static void tell_of_failure(struct afi_group *g, enum afi_group_state was)
 {
 	g->told = 0;
@@ -173,10 +175,11 @@ static void tell_of_failure(struct afi_group *g, enum afi_group_state was)
 }
 
 /**
- * afi_group_fail() - no operation of the group can end well any more
- * @g: group, not failed yet, or nothing happens
+ * afi_group_fail() - fail a group
+ * @g: group; without effect if it has failed already
  * @err: FI_E*
- * @culprit: rank of who did not come or was lost; afi_group.size: nobody
+ * @culprit: rank of the member that did not join or was lost; afi_group.size:
+ *	none
  *
  * Ends all operations with the error, and frees them.
  */
@@ -227,7 +230,7 @@ static struct afi_talk what_to_tell(const struct afi_group *g, u32 to)
 	return talk;
 }
 
-/* Who has not asked to join yet is not told of anything. */
+/* A member that has not asked to join yet is not notified. */
 static bool to_be_told(const struct afi_group *g, u32 to)
 {
 	if (to == g->rank || (g->tell == AFI_TALK_CANCEL && to))
@@ -235,7 +238,7 @@ static bool to_be_told(const struct afi_group *g, u32 to)
 	return g->rank || g->members[to].wants;
 }
 
-/* Tells all members of the last change.  Return: was there anything? */
+/* Notifies all members of the last change.  Return: whether there was one. */
 static bool tell(struct afi_group *g)
 {
 	bool any = false;
@@ -248,7 +251,10 @@ static bool tell(struct afi_group *g)
 		if (!afi_talk_say(g, g->told, what_to_tell(g, g->told))) {
 			if (!g->domain->sends_left)
 				return any;
-			/* One that takes nothing in does not stop others. */
+			/*
+			 * A member that receives nothing does not delay the
+			 * others.
+			 */
 			afi_talk_owe(g, g->told, what_to_tell(g, g->told));
 		}
 		any = true;
@@ -257,7 +263,10 @@ static bool tell(struct afi_group *g)
 	return any;
 }
 
-/* The group is going: what members are still to be told goes without it. */
+/*
+ * Queues pending notifications independently of the group, which is being
+ * freed.
+ */
 void afi_group_tell_rest(struct afi_group *g)
 {
 	for (; g->tell && g->told < g->size; g->told++)
@@ -271,7 +280,7 @@ static void start_telling(struct afi_group *g, enum afi_talk_kind what)
 	g->told = 0;
 }
 
-/* Rank 0: all want to join, or know of the group. */
+/* Rank 0: all members have asked to join, or know the number. */
 static bool lead(struct afi_group *g)
 {
 	if (g->count < g->size || g->tell)
@@ -307,7 +316,7 @@ static bool follow(struct afi_group *g)
 	return g->asked;
 }
 
-/* Return: was there anything to do? */
+/* Return: whether there was work. */
 bool afi_group_progress(struct afi_group *g)
 {
 	bool any = tell(g);
@@ -349,7 +358,7 @@ static void want_drop(struct afi_coll *c, struct afi_want *w)
 	free(w);
 }
 
-/* A join that there is no place for is as one that has not been called. */
+/* Without room the request is ignored, as if the peer had not joined. */
 static bool keep_want(struct afi_domain *d, const struct afi_ep *ep,
 		      const struct afi_name *src, const struct afi_talk *t)
 {
@@ -362,7 +371,7 @@ static bool keep_want(struct afi_domain *d, const struct afi_ep *ep,
 		each += want_of(link)->src.node == src->node &&
 			want_of(link)->src.ctx == src->ctx;
 	if (c->nwants == AFI_WANTS || each == AFI_WANTS_EACH) {
-		AFI_INFO(EP_CTRL, "node %u joins more groups than are kept\n",
+		AFI_INFO(EP_CTRL, "node %u: too many requests to join\n",
 			 src->node);
 		return true;
 	}
@@ -377,7 +386,7 @@ static bool keep_want(struct afi_domain *d, const struct afi_ep *ep,
 	return true;
 }
 
-/* Joins that others have called first. */
+/* Takes requests that arrived before the program's join. */
 void afi_group_take_wants(struct afi_group *g)
 {
 	struct afi_coll *c = g->domain->coll;
@@ -425,7 +434,7 @@ static void forget_want(struct afi_coll *c, const struct afi_name *src,
 	}
 }
 
-/* Is it said of this group, which is being joined, by a member of it? */
+/* Is the message about this join, and from a member? */
 static bool is_about(const struct afi_group *g, const struct afi_ep *ep,
 		     const struct afi_name *src, const struct afi_talk *t)
 {
@@ -461,7 +470,7 @@ static struct afi_group *find(struct afi_domain *d, const struct afi_ep *ep,
 	return NULL;
 }
 
-/* A group does not fail without one. */
+/* A failed group has an error. */
 static int error_of(u32 err)
 {
 	return err ? afi_peer_error(err) : FI_EIO;
@@ -472,12 +481,13 @@ static int error_of(u32 err)
  * @g: group
  * @rank: member
  *
- * One that has what it wanted may close the group before the others have looked
- * at what it sent them, or at their adapters.  So it is missed only by joining,
- * and by operations that it still has to take its part in; of those that adapters
- * do, the adapters tell.
+ * A member may close the group as soon as its own operations are complete,
+ * before the others have handled its messages or completions of their adapters.
+ * So its absence matters only during joining, and to operations for which it
+ * still has work to do.  The adapters report failures of operations that they
+ * execute.
  *
- * Return: is it the end of the group?
+ * Return: whether the group has to fail.
  */
 bool afi_group_misses(const struct afi_group *g, u32 rank)
 {
@@ -487,13 +497,13 @@ bool afi_group_misses(const struct afi_group *g, u32 rank)
 		return true;
 	for (link = g->calls.next; link != &g->calls; link = link->next) {
 		const struct afi_call *call = afi_of(link, struct afi_call, link);
-		const struct afi_round *r = &call->round;
+		const struct ang_run *run = &call->run;
+		u32 i;
 
-		if (call->offloaded || !call->begun)
-			continue;
-		if ((r->receives && !r->in_done && r->from == rank) ||
-		    (r->sends && !r->out_done && r->to == rank))
-			return true;
+		for (i = run->prefix; i < run->begun; i++)
+			if (run->steps[i].state != ANG_RUN_ENDED &&
+			    run->sched.steps[i].peer == rank)
+				return true;
 	}
 	return false;
 }
@@ -534,7 +544,9 @@ static void heard_change(struct afi_group *g, const struct afi_talk *t)
 			return;
 		afi_group_fail(g, error_of(t->step),
 			       t->seq < g->size ? t->seq : g->size);
-		/* Who has found out has told the others. */
+		/*
+		 * The member that detected the failure has notified the others.
+		 */
 		g->tell = 0;
 		break;
 	case AFI_TALK_GONE:
@@ -546,13 +558,14 @@ static void heard_change(struct afi_group *g, const struct afi_talk *t)
 }
 
 /**
- * afi_group_heard() - something was said of joining, or of the end of a group
+ * afi_group_heard() - handle a message about joining, or about a group's
+ * failure
  * @d: domain, locked
- * @ep: endpoint that it was said to
- * @src: who said it
- * @t: what
+ * @ep: endpoint that received it
+ * @src: sender
+ * @t: message
  *
- * Return: false: not now, it is to come again.
+ * Return: false: cannot be handled now, deliver it again.
  */
 bool afi_group_heard(struct afi_domain *d, struct afi_ep *ep,
 		     const struct afi_name *src, const struct afi_talk *t)

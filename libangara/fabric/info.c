@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fi_getinfo(): what the provider can, and whether that is what was asked for.
+ * fi_getinfo(): the provider's capabilities, and whether they match the hints.
  *
- * No request that cannot be met whole gets an entry, and neither do endpoint
- * types other than FI_EP_RDM: else libfabric would put its own layers on top.
+ * Hints that cannot be met completely get no entry, and neither do endpoint
+ * types other than FI_EP_RDM: otherwise libfabric would add its own layers on
+ * top.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "info.h"
 #include "op.h"
+#include "service.h"
 
 static const struct fi_tx_attr tx_limits = {
 	.caps = AFI_TX_CAPS,
@@ -30,7 +32,7 @@ static const struct fi_rx_attr rx_limits = {
 	.iov_limit = AFI_IOV_LIMIT,
 };
 
-/* All that wants some of these wants nothing else. */
+/* Return: whether @wanted, unless empty, has only bits of @given. */
 static bool within(u64 wanted, u64 given)
 {
 	return !(wanted & ~given);
@@ -58,7 +60,7 @@ bool afi_rx_ok(const struct fi_rx_attr *rx)
 		       rx->iov_limit <= rx_limits.iov_limit);
 }
 
-/* Orders of reads, writes and atomic operations that are asked for. */
+/* Orders of reads, writes and atomic operations in the hints. */
 static u64 order_of(const struct fi_info *hints)
 {
 	u64 order = 0;
@@ -70,7 +72,7 @@ static u64 order_of(const struct fi_info *hints)
 	return order & AFI_ORDER_MEM;
 }
 
-/* An order that is kept at all is kept for all sizes. */
+/* An order that is guaranteed holds for all sizes. */
 static void set_order(struct fi_ep_attr *ep, u64 order)
 {
 	const u64 raw = FI_ORDER_RAW | FI_ORDER_RMA_RAW | FI_ORDER_ATOMIC_RAW;
@@ -105,7 +107,7 @@ static bool ep_ok(const struct fi_ep_attr *ep)
 		       !ep->auth_key_size);
 }
 
-/* "angara", or "angara3" for the adapter of that number. */
+/* Return: whether the name is "angara", or "angara3" for adapter 3. */
 bool afi_domain_device(const char *name, const char **device)
 {
 	size_t len = strlen(AFI_NAME);
@@ -120,6 +122,26 @@ bool afi_domain_device(const char *name, const char **device)
 	return true;
 }
 
+/*
+ * The fewest mode bits that suffice: none, or FI_MR_PROV_KEY, which the adapter
+ * handles best.
+ */
+static int mr_mode(const struct fi_domain_attr *want, u32 version)
+{
+	int wanted = want ? want->mr_mode : 0;
+
+	if (wanted == AFI_MR_BASIC || wanted == AFI_MR_SCALABLE)
+		return wanted;
+	if (FI_VERSION_LT(version, FI_VERSION(1, 5)))
+		return AFI_MR_SCALABLE;
+	return wanted & (FI_MR_ALLOCATED | FI_MR_PROV_KEY);
+}
+
+static size_t mr_cnt(int mode)
+{
+	return mode & FI_MR_PROV_KEY ? AFI_REGIONS : AFI_DIRECT_KEYS;
+}
+
 static bool domain_ok(const struct fi_domain_attr *dom, u32 version)
 {
 	const char *device;
@@ -131,7 +153,7 @@ static bool domain_ok(const struct fi_domain_attr *dom, u32 version)
 	    dom->data_progress > FI_PROGRESS_MANUAL ||
 	    dom->av_type > FI_AV_TABLE || dom->auth_key_size)
 		return false;
-	/* libfabric 2 has dropped these two for the sum of others. */
+	/* libfabric 2 replaces these two by combinations of bits. */
 	if (FI_VERSION_LT(version, FI_VERSION(1, 5)) &&
 	    dom->mr_mode > AFI_MR_SCALABLE)
 		return false;
@@ -144,7 +166,7 @@ static bool domain_ok(const struct fi_domain_attr *dom, u32 version)
 	       dom->max_ep_tx_ctx <= AFI_EP_CTXS &&
 	       dom->max_ep_rx_ctx <= AFI_EP_CTXS && !dom->max_ep_stx_ctx &&
 	       !dom->max_ep_srx_ctx && dom->mr_iov_limit <= 1 &&
-	       dom->mr_cnt <= AFI_DIRECT_KEYS;
+	       dom->mr_cnt <= mr_cnt(mr_mode(dom, version));
 }
 
 static bool fabric_ok(const struct fi_fabric_attr *fab)
@@ -154,7 +176,7 @@ static bool fabric_ok(const struct fi_fabric_attr *fab)
 			 !strcmp(fab->prov_name, AFI_NAME)));
 }
 
-/* Does it want an endpoint of several contexts? */
+/* Do the hints ask for an endpoint with several contexts? */
 static bool scalable(const struct fi_info *hints)
 {
 	return hints && hints->ep_attr && (hints->ep_attr->tx_ctx_cnt > 1 ||
@@ -183,15 +205,23 @@ static bool hints_ok(const struct fi_info *hints, u32 version)
 		hints->addr_format == AFI_ADDR_FORMAT);
 }
 
-/* Nobody is given an emulated fabric that did not ask for one. */
-static bool meant(const struct fi_info *hints)
+/* Does the program, or its user, name this provider? */
+static bool chosen(const struct fi_info *hints)
 {
+	const char *env = getenv("FI_PROVIDER");
+
 	if (hints && hints->fabric_attr && hints->fabric_attr->prov_name)
 		return true;
-	return angara_fabric_present();
+	return env && env[0] != '^' && strstr(env, AFI_NAME);
 }
 
-/* A capability in general stands for all of its kind. */
+/* An emulated fabric is for programs that choose it. */
+static bool meant(const struct fi_info *hints)
+{
+	return chosen(hints) || angara_fabric_present();
+}
+
+/* A general capability stands for all specific ones. */
 u64 afi_all_of(u64 caps)
 {
 	const u64 rma = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
@@ -215,24 +245,6 @@ static u64 caps_of(const struct fi_info *hints)
 	return afi_all_of(scalable(hints) ? all & ~FI_COLLECTIVE : all);
 }
 
-/*
- * The fewest demands that do: none, or the three for which keys and addresses
- * are what the adapter likes best.
- */
-static int mr_mode(const struct fi_info *hints, u32 version)
-{
-	const int basic = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-	int wanted = hints && hints->domain_attr ? hints->domain_attr->mr_mode : 0;
-
-	if (wanted == AFI_MR_BASIC || wanted == AFI_MR_SCALABLE)
-		return wanted;
-	if (FI_VERSION_LT(version, FI_VERSION(1, 5)))
-		return AFI_MR_SCALABLE;
-	if ((wanted & basic) == basic)
-		return basic;
-	return wanted & FI_MR_ALLOCATED;
-}
-
 static void fill_domain(struct fi_domain_attr *dom, const struct fi_info *hints,
 			u32 version)
 {
@@ -248,8 +260,9 @@ static void fill_domain(struct fi_domain_attr *dom, const struct fi_info *hints,
 	if (want && want->control_progress)
 		dom->control_progress = want->control_progress;
 	dom->resource_mgmt = FI_RM_ENABLED;
-	dom->av_type = want && want->av_type ? want->av_type : FI_AV_TABLE;
-	dom->mr_mode = mr_mode(hints, version);
+	/* Unless the hints ask for one type, either will do. */
+	dom->av_type = want ? want->av_type : FI_AV_UNSPEC;
+	dom->mr_mode = mr_mode(want, version);
 	dom->mr_key_size = sizeof(u64);
 	dom->cq_data_size = AFI_CQ_DATA_SIZE;
 	dom->cq_cnt = AFI_EPS * 4;
@@ -261,7 +274,7 @@ static void fill_domain(struct fi_domain_attr *dom, const struct fi_info *hints,
 	dom->cntr_cnt = AFI_EPS * 4;
 	dom->mr_iov_limit = 1;
 	dom->caps = AFI_DOMAIN_CAPS;
-	dom->mr_cnt = AFI_DIRECT_KEYS;
+	dom->mr_cnt = mr_cnt(dom->mr_mode);
 }
 
 static void fill_ep(struct fi_info *info, const struct fi_info *hints)
@@ -299,9 +312,9 @@ static void fill_ep(struct fi_info *info, const struct fi_info *hints)
 }
 
 /*
- * libfabric frees what we return, as the version of its own lays it out: so
- * it is to be the one that allocates, by its newest function.  A plain call
- * would name the one that was newest when this was built.
+ * libfabric frees the result in the layout of its own version.  So it must also
+ * allocate it, with the newest version of its function.  A direct call would
+ * bind to the version that was newest at build time.
  */
 static struct fi_info *new_info(void)
 {
@@ -311,39 +324,88 @@ static struct fi_info *new_info(void)
 	return dup ? dup(NULL) : NULL;
 }
 
-static int set_addr(struct fi_info *info, const char *node,
-		    const struct fi_info *hints)
+static int copy_addr(const struct afi_name *name, void **addr, size_t *len)
 {
-	const void *from = hints ? hints->dest_addr : NULL;
-	struct afi_name name;
-
-	info->addr_format = AFI_ADDR_FORMAT;
-	if (node) {
-		if (afi_name_parse(node, &name))
-			return -FI_ENODATA;
-		from = &name;
-	} else if (from && hints->dest_addrlen != sizeof(name)) {
-		return -FI_ENODATA;
-	}
-	if (!from)
-		return 0;
-	info->dest_addr = malloc(sizeof(name));
-	if (!info->dest_addr)
+	*addr = malloc(sizeof(*name));
+	if (!*addr)
 		return -FI_ENOMEM;
-	memcpy(info->dest_addr, from, sizeof(name));
-	info->dest_addrlen = sizeof(name);
+	memcpy(*addr, name, sizeof(*name));
+	*len = sizeof(*name);
 	return 0;
 }
 
-int afi_getinfo(u32 version, const char *node, const char *service, u64 flags,
-		const struct fi_info *hints, struct fi_info **out)
+/*
+ * Where endpoints of the program listen, if they do.  A source in the hints is
+ * one that an earlier call gave, or an address of a kind of the program's own,
+ * which chooses nothing here.
+ */
+static int set_source(struct fi_info *info, const char *node,
+		      const char *service, const struct fi_info *hints)
+{
+	struct afi_name name;
+	int ret;
+
+	if (!node && !service && hints && hints->src_addr &&
+	    hints->src_addrlen == sizeof(name)) {
+		memcpy(&name, hints->src_addr, sizeof(name));
+	} else {
+		ret = afi_service_source(node, service, &name);
+		if (ret)
+			return ret;
+	}
+	return copy_addr(&name, &info->src_addr, &info->src_addrlen);
+}
+
+/*
+ * The peer: an address as fi_av_straddr() writes it, or a host's service.  A
+ * program that leaves the choice of a provider open may mean a server of another
+ * one, which is not asked.  A host alone has many endpoints, and gives no
+ * address.
+ */
+static int set_dest(struct fi_info *info, const char *node, const char *service,
+		    const struct fi_info *hints)
+{
+	struct afi_name name;
+	int ret = 0;
+
+	if (service)
+		ret = node && chosen(hints) ?
+		      afi_service_ask(node, service, &name) : -FI_ENODATA;
+	else if (node && afi_name_parse(node, &name))
+		return chosen(hints) ? afi_service_host(node) : -FI_ENODATA;
+	else if (node)
+		ret = 0;
+	else if (!hints || !hints->dest_addr)
+		return 0;
+	else if (hints->dest_addrlen == sizeof(name))
+		memcpy(&name, hints->dest_addr, sizeof(name));
+	else
+		ret = -FI_ENODATA;
+	return ret ? ret :
+	       copy_addr(&name, &info->dest_addr, &info->dest_addrlen);
+}
+
+static int set_addrs(struct fi_info *info, const char *node,
+		     const char *service, bool source,
+		     const struct fi_info *hints)
+{
+	const char *host = source ? NULL : node;
+	int ret;
+
+	info->addr_format = AFI_ADDR_FORMAT;
+	ret = set_source(info, source ? node : NULL, source ? service : NULL,
+			 hints);
+	return ret ? ret :
+	       set_dest(info, host, source ? NULL : service, hints);
+}
+
+int afi_getinfo(uint32_t version, const char *node, const char *service,
+		uint64_t flags, const struct fi_info *hints, struct fi_info **out)
 {
 	struct fi_info *info;
 	int ret;
 
-	/* There are no names and ports of one's own to bind to. */
-	if (service || (node && (flags & FI_SOURCE)) || !meant(hints) ||
-	    (hints && !hints_ok(hints, version)))
+	if (!meant(hints) || (hints && !hints_ok(hints, version)))
 		return -FI_ENODATA;
 	info = new_info();
 	if (!info)
@@ -351,7 +413,7 @@ int afi_getinfo(u32 version, const char *node, const char *service, u64 flags,
 	info->caps = caps_of(hints);
 	fill_domain(info->domain_attr, hints, version);
 	fill_ep(info, hints);
-	ret = set_addr(info, node, hints);
+	ret = set_addrs(info, node, service, flags & FI_SOURCE, hints);
 	info->fabric_attr->name = strdup(AFI_NAME);
 	info->fabric_attr->prov_version = afi_provider.version;
 	info->fabric_attr->api_version = version;

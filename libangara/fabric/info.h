@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What the provider claims.
- */
+/* Capabilities and attributes of the provider. */
 #ifndef AFI_INFO_H
 #define AFI_INFO_H
 
@@ -23,13 +21,13 @@
 			 FI_RMA_EVENT | FI_COLLECTIVE | FI_TRIGGER)
 #define AFI_DOMAIN_CAPS	(FI_LOCAL_COMM | FI_REMOTE_COMM | FI_SHARED_AV)
 #define AFI_CAPS	(AFI_TX_CAPS | AFI_RX_CAPS | AFI_DOMAIN_CAPS)
-/* What costs all operations something is given to those who ask for it. */
+/* Capabilities with a cost for every operation are granted only on request. */
 #define AFI_ASKED_CAPS	FI_RMA_EVENT
 
 #define AFI_TX_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 			 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define AFI_RX_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
-#define AFI_ORDER	FI_ORDER_SAS	/* always, others for those who ask */
+#define AFI_ORDER	FI_ORDER_SAS	/* always, others on request */
 
 bool afi_domain_device(const char *name, const char **device);
 void afi_freeinfo(struct fi_info *info);

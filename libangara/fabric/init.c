@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where libfabric finds the provider.
+ * Entry point through which libfabric finds the provider.
  *
- * It is built against the headers of libfabric 1.17 and runs with that and
- * with what came later: structures only grew at their end, and libfabric takes
- * a provider that speaks the version of its own, whatever that is.
+ * The provider is built with the headers of libfabric 1.17 and runs with that
+ * and later versions: structures only grow at their end, and libfabric accepts
+ * a provider that reports libfabric's own version.
  */
 #include "afi.h"
 
@@ -25,19 +25,19 @@ __attribute__((visibility("default"))) struct fi_provider *fi_prov_ini(void)
 	afi_provider.fi_version = fi_version();
 	fi_param_define(&afi_provider, "device", FI_PARAM_STRING,
 			"Adapter to use, such as 3 or /dev/angara3 "
-			"(default: the one of this process's place)");
+			"(default: chosen by the rank of this process)");
 	fi_param_define(&afi_provider, "keep", FI_PARAM_SIZE_T,
-			"MiB of messages that a domain keeps for receives yet "
-			"to be posted (default: %d)", AFI_KEEP_MIB);
+			"MiB of unexpected messages that a domain keeps "
+			"(default: %d)", AFI_KEEP_MIB);
 	fi_param_define(&afi_provider, "coll", FI_PARAM_STRING,
-			"How collective operations are done: auto (by the "
-			"adapters where they can), offload (by them or not at "
-			"all), software (default: auto)");
+			"Execution of collective operations: auto (on the "
+			"adapters if possible), offload (on the adapters, else "
+			"an error), software (default: auto)");
 	fi_param_define(&afi_provider, "join_timeout", FI_PARAM_INT,
-			"Seconds for all members to join a group, 0: for ever "
+			"Timeout of a join in seconds, 0: none "
 			"(default: %d)", AFI_JOIN_S);
 	fi_param_define(&afi_provider, "coll_timeout", FI_PARAM_INT,
-			"Seconds for a collective operation, 0: for ever "
+			"Timeout of a collective operation in seconds, 0: none "
 			"(default: %d)", AFI_CALL_S);
 	return &afi_provider;
 }

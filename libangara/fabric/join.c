@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Groups as the program has them: fi_join_collective() and what it gives; and
- * the exchange that making a tree needs.
+ * Groups as the program sees them: fi_join_collective() and its result; and the
+ * exchange between members that the creation of a tree needs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "coll.h"
 
-#define AFI_GROUP_ADDR	(1ULL << 63)	/* what addresses of groups have */
+#define AFI_GROUP_ADDR	(1ULL << 63)	/* flag in addresses of groups */
 
 static struct afi_group *group_of(const struct fid *fid)
 {
@@ -28,7 +28,7 @@ static u64 hash_of(const struct afi_group *g)
 	return hash;
 }
 
-/* Takes a place among what programs address groups by. */
+/* Takes a slot, which addresses of the group name. */
 static int take_slot(struct afi_coll *c, struct afi_group *g)
 {
 	struct afi_group **slots;
@@ -58,7 +58,7 @@ static void free_group(struct afi_group *g)
 	free(g);
 }
 
-/* Who is in it, and which of them this endpoint is. */
+/* Copies the members, and finds the rank of this endpoint. */
 static int set_members(struct afi_group *g, const struct afi_set *set)
 {
 	u32 i;
@@ -78,7 +78,7 @@ static int set_members(struct afi_group *g, const struct afi_set *set)
 	}
 	if (g->rank < g->size)
 		return 0;
-	AFI_WARN(EP_CTRL, "the endpoint that joins is not in the set\n");
+	AFI_WARN(EP_CTRL, "the joining endpoint is not in the set\n");
 	return -FI_EINVAL;
 }
 
@@ -129,8 +129,8 @@ static bool set_has(const struct afi_set *set, fi_addr_t addr)
 }
 
 /*
- * What the set is a part of: a group, a set, or nothing that libfabric knows.
- * Either has all of its members.
+ * Finds the parent of the set: a group, a set, or the universe.  The parent
+ * must have all of its members.
  */
 static bool part_of(const struct afi_coll *c, const struct afi_group *parent,
 		    const struct afi_set *set, fi_addr_t addr)
@@ -187,7 +187,10 @@ static void begin(struct afi_group *g)
 
 	g->list = hash_of(g);
 	g->ticket = ++c->ticket;
-	/* Rank 0 knows who is missing, and has time to tell. */
+	/*
+	 * Rank 0 knows which member is missing, and needs time to notify the
+	 * others.
+	 */
 	g->end = afi_deadline(c->join_ms < 0 || !g->rank ? c->join_ms :
 			      c->join_ms + AFI_TELL_MS);
 	g->tree = c->way != AFI_COLL_SOFTWARE;
@@ -201,7 +204,7 @@ static void begin(struct afi_group *g)
 	afi_group_set_busy(g);
 	if (!g->rank)
 		afi_group_take_wants(g);
-	afi_minder_wake(g->domain);
+	afi_watchdog_wake(g->domain);
 	afi_progress(g->domain);
 }
 
@@ -242,7 +245,7 @@ int afi_join(struct fid_ep *fid, const void *addr, uint64_t flags,
 	afi_lock(ep->domain);
 	ret = check(ep, coll, flags);
 	if (!ret)
-		ret = afi_minder_start(ep->domain);
+		ret = afi_watchdog_start(ep->domain);
 	if (!ret)
 		ret = new_group(ep, afi_of(coll->set, struct afi_set, fid), &g);
 	if (!ret) {
@@ -263,8 +266,8 @@ static void wait_ended(struct afi_domain *d)
 }
 
 /*
- * A member that leaves while something is under way fails the group for all;
- * one that leaves later need not tell.
+ * A member that leaves during an operation fails the group for all; one that
+ * leaves later need not notify the others.
  */
 static int mc_close(struct fid *fid)
 {
@@ -278,14 +281,14 @@ static int mc_close(struct fid *fid)
 		afi_group_fail(g, FI_ECANCELED, g->rank);
 	while (g->forming)
 		wait_ended(d);
-	/* Others that make progress meanwhile leave it alone. */
+	/* From now on progress in other threads ignores it. */
 	g->offload = NULL;
 	if (g->ops) {
 		afi_unlock(d);
 		g->ops->close(g);
 		afi_lock(d);
 	}
-	/* What others are still to be told of. */
+	/* Sends the remaining notifications. */
 	afi_progress(d);
 	afi_group_tell_rest(g);
 	AFI_INFO(EP_CTRL, "group %016llx: %llu offloaded, %llu by software\n",
@@ -315,7 +318,7 @@ static void sleep_until(struct afi_domain *d, u64 end)
 		pthread_cond_timedwait(&d->coll->ended, &d->lock, &ts);
 }
 
-/* The minder makes progress meanwhile. */
+/* The thread of watchdog.c makes progress meanwhile. */
 int afi_group_exchange(struct afi_group *g, const void *mine, size_t len,
 		       void *all, u64 end)
 {
@@ -330,7 +333,7 @@ int afi_group_exchange(struct afi_group *g, const void *mine, size_t len,
 	if (!call)
 		return -FI_ENOMEM;
 	call->group = g;
-	call->coll = FI_ALLGATHER;
+	call->coll = len ? FI_ALLGATHER : FI_BARRIER;
 	call->type = FI_UINT8;
 	call->op = FI_NOOP;
 	call->size = 1;
@@ -340,6 +343,11 @@ int afi_group_exchange(struct afi_group *g, const void *mine, size_t len,
 	call->out = all;
 	call->internal = true;
 	call->end = end;
+	ret = afi_schedule(call);
+	if (ret) {
+		free(call);
+		return ret;
+	}
 	afi_call_add(call, g->inner_seq++);
 	afi_progress(g->domain);
 	while (!call->ended) {

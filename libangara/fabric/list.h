@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Lists, of which each link is a part of what is in them.
- */
+/* Intrusive doubly linked lists. */
 #ifndef AFI_LIST_H
 #define AFI_LIST_H
 
@@ -12,9 +10,9 @@
 	((type *)((char *)(ptr) - offsetof(type, member)))
 
 /**
- * struct afi_link - in a list
- * @next: behind it
- * @prev: before it
+ * struct afi_link - link of a list
+ * @next: next link
+ * @prev: previous link
  */
 struct afi_link {
 	struct afi_link *next;

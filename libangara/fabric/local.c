@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Memory here, as the adapter is to know it: of a region that the program has
- * registered, in a buffer of ours, or registered for one operation.
+ * registered, in a buffer of ours, or in a region that the library registers and
+ * keeps for the next time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static u32 places(size_t len)
 	return len ? (u32)((len - 1) / AFI_PLACE_BYTES + 1) : 1;
 }
 
-/* So many neighbours of a pool.  Return: false: there are none. */
+/* Takes consecutive buffers of a pool.  Return: false: there are none. */
 static bool borrow(struct afi_pool *p, struct afi_local *l, size_t len)
 {
 	u64 starts = ~p->used;
@@ -68,19 +69,21 @@ static bool covers(const struct afi_mr *mr, const char *addr, size_t len)
 }
 
 /**
- * afi_local_get() - make memory known to the adapter
+ * afi_local_get() - make memory accessible to the adapter
  * @d: domain, locked
+ * @ep: endpoint that it is for
  * @l: out
  * @addr: memory
  * @len: bytes
  * @desc: descriptor of the region that it is in, or NULL
- * @write: it is to be written
+ * @write: the adapter writes to it
  *
- * Return: 0; -FI_EAGAIN no buffer or key is free, operations under way have
- * them; -FI_EFAULT it is no memory; -FI_ENOMEM it cannot be pinned.
+ * Return: 0; -FI_EAGAIN all buffers or regions are in use by operations in
+ * progress; -FI_EFAULT not mapped; -FI_ENOMEM it cannot be pinned.
  */
-int afi_local_get(struct afi_domain *d, struct afi_local *l, void *addr,
-		  size_t len, void *desc, bool write)
+int afi_local_get(struct afi_domain *d, const struct afi_ep *ep,
+		  struct afi_local *l, void *addr, size_t len, void *desc,
+		  bool write)
 {
 	const struct afi_mr *mr = desc;
 	int ret;
@@ -96,19 +99,20 @@ int afi_local_get(struct afi_domain *d, struct afi_local *l, void *addr,
 			memcpy(d->bounce.mem + l->off, addr, len);
 		return 0;
 	}
-	ret = afi_low_reg(d, addr, len, write ? ANGARA_ACCESS_LOCAL_WRITE : 0,
-			  &l->mr);
+	ret = afi_temp_hold(d, ep, addr, len,
+			    write ? ANGARA_ACCESS_LOCAL_WRITE : 0, &l->mr,
+			    &l->off);
 	l->temp = !ret;
 	return ret == -FI_ENOSPC ? -FI_EAGAIN : ret;
 }
 
 /**
- * afi_local_stage() - a buffer that peers may read
+ * afi_local_stage() - allocate a buffer that peers may read
  * @d: domain, locked
  * @l: out
  * @len: bytes
  *
- * Return: it; NULL there is none, or none of that size.
+ * Return: buffer; NULL none is free, or none of that size.
  */
 char *afi_local_stage(struct afi_domain *d, struct afi_local *l, size_t len)
 {
@@ -118,11 +122,11 @@ char *afi_local_stage(struct afi_domain *d, struct afi_local *l, size_t len)
 	return d->stage.mem + l->off;
 }
 
-/* @back: what has arrived is to be seen by the program */
+/* @back: copy data that arrived in a buffer to the program's memory */
 void afi_local_put(struct afi_domain *d, struct afi_local *l, bool back)
 {
 	if (l->temp) {
-		afi_low_dereg(d, l->mr);
+		afi_temp_release(d, l->mr);
 	} else if (l->pool) {
 		if (back && l->len)
 			memcpy(l->addr, l->pool->mem + l->off, l->len);

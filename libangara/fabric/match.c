@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which message goes to which receive: the oldest that fit.  Messages that
- * nobody has asked for are kept, as much as there is memory.
+ * Matching messages with receives, the oldest that fit.  Unexpected messages
+ * are kept, up to a limit of memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static size_t size_of(const struct afi_msg *msg)
 	return sizeof(*msg) + (msg->is_long ? 0 : msg->wire.len);
 }
 
-/* Puts a message aside.  Return: false: no memory, or not for that. */
+/* Keeps an unexpected message.  Return: false: no memory, or limit reached. */
 static bool keep(struct afi_ep *ep, const struct afi_msg *msg)
 {
 	size_t len = msg->is_long ? 0 : msg->wire.len;
@@ -64,12 +64,12 @@ static void drop(struct afi_ep *ep, struct afi_msg *m)
 	free(m);
 }
 
-/* Lets @r, which has been used up by that or not, have a message. */
+/* Delivers a message to @r, which it may use up. */
 static int take(struct afi_recv *r, const struct afi_msg *msg)
 {
 	int ret;
 
-	/* It may be all there is to do; the receive stays, though. */
+	/* The message may be complete at once; that must not free @r. */
 	r->held = true;
 	ret = afi_take_msg(r, msg);
 	r->held = false;
@@ -79,9 +79,8 @@ static int take(struct afi_recv *r, const struct afi_msg *msg)
 }
 
 /*
- * A message for a receive that waits.  Return: 1 that is used up, and perhaps
- * gone; 0 it waits for more; -FI_EAGAIN there is no room for what has to be
- * noted of it.
+ * Delivers a message to a posted receive.  Return: 1 it is used up, and may be
+ * freed; 0 it takes more; -FI_EAGAIN no room for the operation.
  */
 static int give(struct afi_recv *r, const struct afi_msg *msg)
 {
@@ -110,14 +109,14 @@ void afi_recv_free(struct afi_recv *r)
 	free(r);
 }
 
-/* The receive is gone when it is used up and all has been fetched. */
+/* A receive is freed when it is used up and all its data has been fetched. */
 void afi_recv_unuse(struct afi_recv *r)
 {
 	if (r->ended && !r->users && !r->held)
 		afi_recv_free(r);
 }
 
-/* Return: false: no memory; the message is to come again. */
+/* Return: false: no memory, deliver the message again. */
 bool afi_msg_deliver(struct afi_ep *ep, const struct afi_msg *msg)
 {
 	struct afi_link *list = &ep->posted[tagged_msg(msg)], *link;
@@ -146,7 +145,7 @@ static struct afi_msg *find_kept(const struct afi_recv *r)
 
 /**
  * afi_recv_post() - post a receive
- * @r: receive, taken over unless that fails
+ * @r: receive, owned by the endpoint unless that fails
  *
  * Return: 0; -FI_EAGAIN.
  */
@@ -168,14 +167,14 @@ int afi_recv_post(struct afi_recv *r)
 			any = true;
 		}
 	}
-	/* What it has got already it keeps. */
+	/* Messages that it has taken already stay with it. */
 	if (ret > 0 || any)
 		return 0;
 	afi_list_del(&r->link);
 	return ret;
 }
 
-/* Completes a receive that has got nothing. */
+/* Tells the queue, if there is one, of a receive that has no data. */
 static int end_empty(struct afi_recv *r, int err)
 {
 	const struct afi_done done = {
@@ -191,8 +190,6 @@ static int end_empty(struct afi_recv *r, int err)
 	if (!afi_cq_promise_more(r->ep->rx))
 		return -FI_EAGAIN;
 	afi_cq_put(r->ep->rx, &done);
-	afi_cntr_count(r->ep->cntrs[AFI_COUNT_RECV], err);
-	afi_cntr_count(r->also, err);
 	return 0;
 }
 
@@ -212,6 +209,8 @@ int afi_recv_cancel(struct afi_ep *ep, void *context)
 			ret = end_empty(r, FI_ECANCELED);
 			if (ret)
 				return ret;
+			afi_cntr_count(ep->cntrs[AFI_COUNT_RECV], FI_ECANCELED);
+			afi_cntr_count(r->also, FI_ECANCELED);
 			afi_list_del(&r->link);
 			r->ended = true;
 			afi_recv_unuse(r);
@@ -234,7 +233,7 @@ static struct afi_msg *find_claimed(const struct afi_recv *r)
 	return NULL;
 }
 
-/* Tells what a message is, without its data. */
+/* Reports a message without its data. */
 static int tell(struct afi_recv *r, const struct afi_msg *m, size_t len)
 {
 	struct afi_done done = {
@@ -288,11 +287,12 @@ static int claimed(struct afi_recv *r, u64 flags)
 }
 
 /**
- * afi_recv_peek() - look for a message, claim it, or take what was claimed
- * @r: what to look for
+ * afi_recv_peek() - find a message, claim it, or receive a claimed one
+ * @r: what to match
  * @flags: FI_PEEK, FI_CLAIM, FI_DISCARD
  *
- * Return: 1 @r was taken over; 0; -FI_EAGAIN; -FI_EINVAL nothing was claimed.
+ * Return: 1 @r is owned by the endpoint; 0; -FI_EAGAIN; -FI_EINVAL nothing was
+ * claimed.
  */
 int afi_recv_peek(struct afi_recv *r, u64 flags)
 {
@@ -314,7 +314,7 @@ int afi_recv_peek(struct afi_recv *r, u64 flags)
 	return 0;
 }
 
-/* Whoever waits for us to fetch is told not to. */
+/* Notifies senders whose data will not be fetched. */
 void afi_recv_close(struct afi_ep *ep)
 {
 	int i;
@@ -335,7 +335,10 @@ void afi_recv_close(struct afi_ep *ep)
 			const struct afi_msg msg = *m;
 
 			drop(ep, m);
-			/* Its memory is there to note the answer. */
+			/*
+			 * The memory of the message holds the answer, so none
+			 * has to be allocated.
+			 */
 			if (msg.is_long)
 				afi_answer(ep->domain, &msg.src, ep->name.ep,
 					   &msg.wire, FI_EHOSTUNREACH);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Calls that send and receive messages without tags, and what receiving of
- * both kinds has in common.
+ * libfabric's calls that send and receive untagged messages, and the part of
+ * receiving that tagged messages share.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,14 +97,17 @@ int afi_receive_now(struct afi_ep *ep, const struct fi_msg_tagged *msg,
 	return ret;
 }
 
-/* What fi_recvmsg() and fi_trecvmsg() do. */
+/* Implements fi_recvmsg() and fi_trecvmsg(). */
 ssize_t afi_receive(struct afi_ep *ep, const struct fi_msg_tagged *msg,
 		    u64 flags, bool tagged)
 {
 	int ret;
 
 	afi_lock(ep->domain);
-	/* Who looks for a message wants to know of the latest. */
+	/*
+	 * Handle messages that have arrived first, so that FI_PEEK finds the
+	 * latest.
+	 */
 	if (flags & FI_PEEK)
 		afi_progress(ep->domain);
 	ret = afi_receive_now(ep, msg, flags, tagged);
@@ -116,7 +119,7 @@ ssize_t afi_receive(struct afi_ep *ep, const struct fi_msg_tagged *msg,
 	return ret;
 }
 
-/* With FI_TRIGGER it is for later. */
+/* With FI_TRIGGER the operation is deferred. */
 static ssize_t later(struct fid_ep *ep, const struct fi_msg *msg, u64 flags,
 		     enum fi_op_type type)
 {
@@ -124,29 +127,6 @@ static ssize_t later(struct fid_ep *ep, const struct fi_msg *msg, u64 flags,
 	struct fi_deferred_work work = { .op_type = type, .op.msg = &op };
 
 	return afi_trigger(afi_ep_of(ep), &work, msg->context);
-}
-
-static ssize_t msg_recvv(struct fid_ep *ep, const struct iovec *iov,
-			 void **desc, size_t count, fi_addr_t src_addr,
-			 void *context)
-{
-	const struct fi_msg_tagged msg = {
-		.msg_iov = iov,
-		.desc = desc,
-		.iov_count = count,
-		.addr = src_addr,
-		.context = context,
-	};
-
-	return afi_receive(afi_ep_of(ep), &msg, afi_ep_of(ep)->rx_flags, false);
-}
-
-static ssize_t msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
-			fi_addr_t src_addr, void *context)
-{
-	const struct iovec iov = afi_one(buf, len);
-
-	return msg_recvv(ep, &iov, &desc, 1, src_addr, context);
 }
 
 static ssize_t msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
@@ -157,6 +137,29 @@ static ssize_t msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
 	if (flags & FI_TRIGGER)
 		return later(ep, msg, flags, FI_OP_RECV);
 	return afi_receive(afi_ep_of(ep), &tagged, flags, false);
+}
+
+static ssize_t msg_recvv(struct fid_ep *ep, const struct iovec *iov,
+			 void **desc, size_t count, fi_addr_t src_addr,
+			 void *context)
+{
+	const struct fi_msg msg = {
+		.msg_iov = iov,
+		.desc = desc,
+		.iov_count = count,
+		.addr = src_addr,
+		.context = context,
+	};
+
+	return msg_recvmsg(ep, &msg, afi_handle_of(ep)->rx_flags);
+}
+
+static ssize_t msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
+			fi_addr_t src_addr, void *context)
+{
+	const struct iovec iov = afi_one(buf, len);
+
+	return msg_recvv(ep, &iov, &desc, 1, src_addr, context);
 }
 
 static ssize_t msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
@@ -182,16 +185,15 @@ static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t dest_addr,
 			 void *context)
 {
-	const struct afi_out out = {
-		.iov = iov,
+	const struct fi_msg msg = {
+		.msg_iov = iov,
 		.desc = desc,
-		.count = count,
-		.to = dest_addr,
+		.iov_count = count,
+		.addr = dest_addr,
 		.context = context,
-		.flags = afi_ep_of(ep)->tx_flags,
 	};
 
-	return afi_push(afi_ep_of(ep), &out);
+	return msg_sendmsg(ep, &msg, afi_tx_flags(ep));
 }
 
 static ssize_t msg_send(struct fid_ep *ep, const void *buf, size_t len,
@@ -222,18 +224,16 @@ static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len,
 			    void *context)
 {
 	const struct iovec iov = afi_one(buf, len);
-	const struct afi_out out = {
-		.iov = &iov,
+	const struct fi_msg msg = {
+		.msg_iov = &iov,
 		.desc = &desc,
-		.count = 1,
-		.to = dest_addr,
-		.data = data,
+		.iov_count = 1,
+		.addr = dest_addr,
 		.context = context,
-		.flags = afi_ep_of(ep)->tx_flags,
-		.has_data = true,
+		.data = data,
 	};
 
-	return afi_push(afi_ep_of(ep), &out);
+	return msg_sendmsg(ep, &msg, afi_tx_flags(ep) | FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t msg_injectdata(struct fid_ep *ep, const void *buf, size_t len,

@@ -1,50 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Messages: what endpoints say to each other, and what is kept of it.
+ * Messages between endpoints, and their state.
  *
- * A message of the adapter's says in its code what it is, and which endpoints
- * it is from and for; in its tag and word the tag and data of the program's;
- * and begins with a struct afi_wire.  Short data follows it at once.  Longer
- * stays where it is: the receiver is told the regions that it is in, reads
- * them when it knows where to, and says when it has.
+ * The adapter's header of a message has: in its code the kind of message and
+ * both endpoints; in its tag and word the tag and data of the program.  The
+ * payload begins with a struct afi_wire.  Short data follows directly.  Longer
+ * data stays in the sender's memory: the message names its regions, the
+ * receiver reads them once it has a buffer, and reports the end.
  *
- * Nothing that comes from a peer is trusted.
+ * Data from a peer is not trusted.
  */
 #ifndef AFI_MSG_H
 #define AFI_MSG_H
 
 #include "op.h"
 
-#define AFI_MSG_SHORT	1	/* code: data follows */
-#define AFI_MSG_LONG	2	/* it is to be fetched; regions follow */
-#define AFI_MSG_FETCHED	3	/* it has been */
-#define AFI_MSG_TOUCHED	4	/* memory has been written or read; keys follow */
-#define AFI_MSG_TALK	15	/* of members of a group, see coll.h */
+#define AFI_MSG_SHORT	1	/* kind: data follows */
+#define AFI_MSG_LONG	2	/* to be fetched; regions follow */
+#define AFI_MSG_FETCHED	3	/* the data was fetched */
+#define AFI_MSG_TOUCHED	4	/* memory was written or read; slots follow */
+#define AFI_MSG_TALK	15	/* between members of a group, see coll.h */
 
-#define AFI_MSG_ASK	5	/* data is to be shown; tag: for which operation */
-#define AFI_MSG_PARTS	6	/* LONG, shown later: regions follow */
+#define AFI_MSG_ASK	5	/* request for data; tag: operation */
+#define AFI_MSG_PARTS	6	/* regions of a LONG, sent on request */
 
-#define AFI_ERRNO_MAX	4096	/* peers name no errors from here on */
+#define AFI_ERRNO_MAX	4096	/* error numbers from peers are below this */
 
 #define AFI_WIRE_TAGGED	1U	/* flag: it has a tag */
 #define AFI_WIRE_DATA	2U	/* it has data for the completion queue */
-#define AFI_WIRE_READ	4U	/* TOUCHED: it has been read */
+#define AFI_WIRE_READ	4U	/* TOUCHED: memory was read */
+#define AFI_WIRE_BOTH	8U	/* with that: and changed */
 
 /**
- * struct afi_part - a region that a part of long data is in
+ * struct afi_part - a region that contains a part of long data
  * @akey: key of the adapter's
- * @off: where in it
+ * @off: offset in it
  * @len: bytes
  */
 struct afi_part {
-	u32 akey;
+	u64 akey;
 	u32 off;
-	u64 len;
+	u32 len;
 };
 
 #define AFI_SHORT_MAX	(ANGARA_MAX_MSG - sizeof(struct afi_wire))
 
-/* Numbers that peers send for errors are such, or are taken for one. */
+/* Replaces an invalid error number of a peer by a valid one. */
 static inline int afi_peer_error(u32 err)
 {
 	return err < AFI_ERRNO_MAX ? (int)err : FI_EIO;
@@ -61,16 +62,16 @@ static_assert(sizeof(struct afi_wire) == 32, "the same for all processes");
 /**
  * struct afi_flow - messages to one context
  * @next: in its chain of the hash
- * @ready: among those that may send
+ * @ready: link among flows that may send
  * @peer: context
  * @queue: messages that wait
- * @flying: messages under way
- * @own: of both, those that are not the program's
- * @sends: and those that are
+ * @flying: messages in flight
+ * @own: messages of the provider, waiting or in flight
+ * @sends: messages of the program, waiting or in flight
  * @asked: operations that have asked it for data
- * @owing: among those with @owed
- * @owed: what waits for one of AFI_SENDS
- * @nowed: number of that
+ * @owing: link among flows with @owed
+ * @owed: messages that wait for one of AFI_SENDS
+ * @nowed: number of those
  */
 struct afi_flow {
 	struct afi_flow *next;
@@ -87,11 +88,11 @@ struct afi_flow {
 };
 
 /**
- * struct afi_owed - a message that the peer is to get, when there is room
- * @link: among those to it
+ * struct afi_owed - a message that must arrive and waits for room
+ * @link: among those of the flow
  * @code: afi_code()
  * @len: bytes
- * @data: they
+ * @data: payload
  */
 struct afi_owed {
 	struct afi_link link;
@@ -102,18 +103,18 @@ struct afi_owed {
 
 /**
  * struct afi_send - a message to send, with a buffer of its own
- * @link: free, waiting, or under way
- * @flow: to whom
- * @ours: not the program's
- * @inlined: it goes with its descriptor
+ * @link: free, waiting, or in flight
+ * @flow: receiver
+ * @ours: of the provider, not of the program
+ * @inlined: payload is inline in the descriptor
  * @op: operation that waits for it, or NULL
- * @group: address of a group that does, or 0
- * @rank: member of it that the message is for
- * @seq: operation of it, or 0
- * @head: what the adapter carries beside it
+ * @group: address of a group that waits for it, or 0
+ * @rank: member of the group that receives it
+ * @seq: operation of the group, or 0
+ * @head: header of the adapter's message
  * @len: bytes
  * @err: it could not be started
- * @await: for its end
+ * @await: continuation
  */
 struct afi_send {
 	struct afi_link link;
@@ -135,20 +136,20 @@ struct afi_send {
  * @link: among those of the endpoint
  * @ep: endpoint
  * @context: the program's
- * @iov: where to
+ * @iov: buffers
  * @desc: descriptors of that, or NULL
- * @count: pieces of it
+ * @count: number of buffers
  * @len: bytes of all
  * @tag: wanted
- * @ignore: bits of it that do not matter
- * @any: from whomever; else
+ * @ignore: bits of the tag to ignore
+ * @any: from any sender; else
  * @src: from this one
- * @also: counts it, if it was deferred work
+ * @also: counter of its completion, if it was deferred work
  * @tagged: of tagged messages
- * @report: success is told
- * @multi: the buffer takes several messages
+ * @report: write a completion on success
+ * @multi: multi-receive: takes several messages
  * @ended: it takes no more
- * @held: somebody looks at it just now
+ * @held: a caller on the stack uses it
  * @users: messages of it that are being fetched
  */
 struct afi_recv {
@@ -174,16 +175,16 @@ struct afi_recv {
 
 /**
  * struct afi_msg - a message that has arrived
- * @link: among those that nobody has asked for yet
+ * @link: among unexpected messages
  * @src: sender
- * @wire: what it says
+ * @wire: header
  * @is_long: data is to be fetched
  * @tag: tag
  * @data: for the completion queue
- * @claim: context of who has claimed it, or NULL
- * @nparts: regions; 0: they are to be asked for
- * @parts: they
- * @body: short data; behind the structure, if that is kept
+ * @claim: context of the receive that has claimed it, or NULL
+ * @nparts: regions; 0: the sender must be asked for them
+ * @parts: array of these
+ * @body: short data; after the structure, if the message is kept
  */
 struct afi_msg {
 	struct afi_link link;
@@ -208,6 +209,14 @@ struct afi_wire *afi_send_wire(struct afi_domain *d, struct afi_send *s);
 void afi_send_go(struct afi_domain *d, struct afi_send *s, struct afi_op *op);
 void afi_send_drop(struct afi_domain *d, struct afi_send *s);
 bool afi_send_progress(struct afi_domain *d);
+
+/* Has afi_send_progress() any work? */
+static inline bool afi_send_waits(const struct afi_domain *d)
+{
+	return !afi_list_empty(&d->sends_failed) ||
+	       !afi_list_empty(&d->flows_owing) ||
+	       !afi_list_empty(&d->flows_ready);
+}
 void afi_send_forget(struct afi_domain *d, const struct afi_op *op);
 bool afi_owe(struct afi_domain *d, struct angara_peer peer, u16 code,
 	     const void *data, size_t len);
@@ -237,12 +246,12 @@ bool afi_unpark(struct afi_domain *d);
 void afi_park_close(struct afi_ep *ep);
 
 /* event.c */
-void afi_op_touch(struct afi_op *op, u32 akey);
+void afi_op_touch(struct afi_op *op, u32 slot);
 bool afi_tell(struct afi_op *op);
 void afi_touched(struct afi_domain *d, const struct afi_msg *msg);
 bool afi_told(struct afi_ep *ep, const struct afi_msg *msg);
 
-/* Is the target to be told of what others do to its memory? */
+/* Does the target want to be notified of operations on its memory? */
 static inline bool afi_wants_events(const struct afi_name *name)
 {
 	return name->serial & AFI_SERIAL_EVENTS;
@@ -261,14 +270,14 @@ bool afi_asked(struct afi_domain *d, const struct afi_msg *msg, u32 from_ep);
  * @iov: data
  * @desc: descriptors of that, or NULL
  * @count: pieces
- * @to: to whom
+ * @to: receiver
  * @tag: tag
  * @data: for the completion queue there
  * @context: the program's
  * @flags: FI_*
  * @tagged: it has a tag
  * @has_data: it has data for the completion queue
- * @quiet: success is not told
+ * @quiet: no completion on success
  */
 struct afi_out {
 	const struct iovec *iov;
@@ -288,12 +297,7 @@ void afi_gather(char *to, const struct afi_out *out);
 int afi_push_now(struct afi_ep *ep, const struct afi_out *out);
 ssize_t afi_push(struct afi_ep *ep, const struct afi_out *out);
 
-static inline struct afi_ep *afi_ep_of(struct fid_ep *fid)
-{
-	return afi_of(fid, struct afi_ep, fid);
-}
-
-/* What a call without a vector is about. */
+/* Vector of one element, for calls without a vector. */
 static inline struct iovec afi_one(const void *buf, size_t len)
 {
 	return (struct iovec){
@@ -302,7 +306,7 @@ static inline struct iovec afi_one(const void *buf, size_t len)
 	};
 }
 
-/* A message without a tag, as one with: 0. */
+/* Converts a message without a tag; the tag is 0. */
 static inline struct fi_msg_tagged afi_untagged(const struct fi_msg *msg)
 {
 	return (struct fi_msg_tagged){

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Addresses of endpoints, and how they are written.
- */
+/* Addresses of endpoints, and their text form. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -11,7 +9,7 @@
 
 #define AFI_NAME_FORMAT	"fi_addr_angara://%llx/%u/%u/%u/%x"
 
-/* Return: bytes, with the end, that the whole of it takes. */
+/* Return: bytes of the complete text, with its NUL. */
 int afi_name_print(const struct afi_name *name, char *text, size_t len)
 {
 	return 1 + snprintf(text, len, AFI_NAME_FORMAT,
@@ -19,7 +17,7 @@ int afi_name_print(const struct afi_name *name, char *text, size_t len)
 			    name->ctx, name->ep, name->serial);
 }
 
-/* Return: 0; -FI_EINVAL it is no address. */
+/* Return: 0; -FI_EINVAL not a valid address. */
 int afi_name_parse(const char *text, struct afi_name *name)
 {
 	unsigned long long fabric_id;
@@ -40,7 +38,7 @@ int afi_name_parse(const char *text, struct afi_name *name)
 	return strcmp(text, again) ? -FI_EINVAL : 0;
 }
 
-/* Copies as much as there is room for, as fi_getname() does. */
+/* Copies as much as fits, as fi_getname() does. */
 int afi_name_give(const struct afi_name *name, void *addr, size_t *len)
 {
 	size_t room = *len;
@@ -51,7 +49,7 @@ int afi_name_give(const struct afi_name *name, void *addr, size_t *len)
 	return room < *len ? -FI_ETOOSMALL : 0;
 }
 
-/* An answer from the clock is good enough: this is not a secret. */
+/* Falls back to the clock, since the number need not be secret. */
 u32 afi_any_number(const void *salt)
 {
 	u32 v;

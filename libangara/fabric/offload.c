@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Operations that the adapters do: barrier, broadcast, reduce, allreduce.
+ * Operations that the adapters execute: barrier, broadcast, reduce, allreduce.
  *
- * One operation of a group at a time, in parts that the stage has room for.  All
- * members cut it up alike, whatever memory they have, since they have to start
- * the same reductions and barriers in the same order.
+ * A group has one operation in progress at a time, in parts that fit in the
+ * stage.  All members use the same parts, whatever memory they have, since they
+ * have to start the same reductions and barriers in the same order.
  *
- * Reductions go from a part of the stage to the same part, two of them by turns:
- * one is copied while the other is on its way.
+ * A reduction uses one part of the stage for contribution and result, and two
+ * parts alternate: one is copied while the adapters work on the other.
  *
- * Broadcasts fill one part of the stage after the other, several short ones one
- * part.  Who is slow may still copy from it when the source is at the next one,
- * so the part is used again after a barrier only, which each member starts when
- * it has copied all there is in it.
+ * Broadcasts fill the parts of the stage in turn; several short ones share a
+ * part.  A slow member may still copy from a part when the source is already at
+ * the next.  So a part is reused only after a barrier, which each member starts
+ * when it has copied all data of the part.
  */
 #include <string.h>
 
 #include "offload.h"
 
-#define AFI_LOOK_MS	100	/* between two looks whether the tree is there */
-#define AFI_LINE	64	/* what is broadcast begins at multiples of it */
+#define AFI_LOOK_MS	100	/* between two checks that the tree is intact */
+#define AFI_LINE	64	/* alignment of broadcast data */
 
 static const struct {
 	enum fi_datatype type;
 	u8 adapter;
-	bool whole;	/* it has bits and no fraction */
+	bool whole;	/* integer type */
 } types[] = {
 	{ FI_INT32, ANGARA_TYPE_INT32, true },
 	{ FI_UINT32, ANGARA_TYPE_UINT32, true },
@@ -37,7 +37,7 @@ static const struct {
 static const struct {
 	enum fi_op op;
 	u8 adapter;
-	bool bits;	/* for types that have them */
+	bool bits;	/* for types with bitwise operations */
 } ops[] = {
 	{ FI_SUM, ANGARA_RED_SUM, false },
 	{ FI_PROD, ANGARA_RED_PROD, false },
@@ -48,7 +48,7 @@ static const struct {
 	{ FI_BXOR, ANGARA_RED_XOR, true },
 };
 
-/* Return: is there such a reduction?  @t, @o: out: what the adapter calls them */
+/* Return: is the reduction supported?  @t, @o: out: the adapter's codes */
 static bool reduction(enum fi_datatype type, enum fi_op op, u8 *t, u8 *o)
 {
 	size_t i, j;
@@ -93,9 +93,9 @@ static bool supports(const struct afi_group *g, enum fi_collective_op coll,
  * afi_offload_ended() - has a request ended?
  * @o: group
  * @which: request
- * @st: out: how, or NULL
+ * @st: out: its completion, or NULL
  *
- * Return: 0 it has ended well, or there is none; -FI_EAGAIN not yet; else how.
+ * Return: 0 it succeeded, or there is none; -FI_EAGAIN not yet; else its error.
  */
 int afi_offload_ended(struct afi_offload *o, enum afi_offload_which which,
 		      struct angara_completion *st)
@@ -113,7 +113,7 @@ int afi_offload_ended(struct afi_offload *o, enum afi_offload_which which,
 	return req->err;
 }
 
-/* The first member on a node: what is told of it is the node. */
+/* The first member on a node: the adapters report only the node. */
 static u32 member_at(const struct afi_group *g, u32 node)
 {
 	u32 i;
@@ -123,7 +123,7 @@ static u32 member_at(const struct afi_group *g, u32 node)
 	return i;
 }
 
-/* @st: how the adapter says that it has ended, or NULL */
+/* @st: completion of the failed request, or NULL */
 static void end(struct afi_offload *o, int err, const struct angara_completion *st)
 {
 	struct afi_call *call = o->call;
@@ -131,7 +131,7 @@ static void end(struct afi_offload *o, int err, const struct angara_completion *
 
 	o->call = NULL;
 	if (err && st && st->status) {
-		AFI_WARN(EP_CTRL, "an operation by adapters fails: %s\n",
+		AFI_WARN(EP_CTRL, "an offloaded operation failed: %s\n",
 			 angara_status_str(st->status));
 		culprit = member_at(o->group, st->node);
 	}
@@ -148,14 +148,14 @@ static void req_ended(struct afi_domain *d, struct afi_await *a, int err,
 	req->c = c ? *c : (struct angara_completion){ 0 };
 }
 
-/* How a request is posted. */
+/* Options for posting a request. */
 const struct angara_op *afi_offload_how(struct afi_offload *o,
 					enum afi_offload_which which)
 {
 	return afi_await(o->domain, &o->reqs[which].await, req_ended);
 }
 
-/* It has been, or not: @ret, which is returned. */
+/* Records whether a request was posted.  Return: @ret. */
 int afi_offload_posted(struct afi_offload *o, enum afi_offload_which which,
 		       int ret)
 {
@@ -193,7 +193,7 @@ static int post_reduction(struct afi_offload *o, enum afi_offload_which which,
 				 call->root, how);
 }
 
-/* Parts of a reduction are in turn even and odd, those of the stage as well. */
+/* Parts of a reduction alternate between two parts of the stage. */
 static u32 turn_of(size_t bytes)
 {
 	return bytes / AFI_STAGE_BYTES % 2;
@@ -245,8 +245,8 @@ static bool barrier_step(struct afi_offload *o, struct angara_completion *st, in
 }
 
 /*
- * Has the next broadcast arrived?  Nothing tells who waits for one that the
- * tree is gone, so that is looked at from time to time.
+ * Has the next broadcast arrived?  No event reports the loss of the tree to a
+ * waiting receiver, so check it from time to time.
  */
 static int arrival(struct afi_offload *o, struct angara_completion *st)
 {
@@ -260,14 +260,14 @@ static int arrival(struct afi_offload *o, struct angara_completion *st)
 		if (ret == -ECONNRESET)
 			st->status = ANGARA_ST_TREE_DOWN;
 	}
-	/* What came before the tree was lost is looked for once more. */
+	/* Check again, for data that arrived before the tree was lost. */
 	if (angara_team_received(o->team) <= o->arrived)
 		return ret ? ret : -FI_EAGAIN;
 	st->status = ANGARA_ST_OK;
 	return angara_team_received_wait(o->team, o->arrived + 1, 0);
 }
 
-/* All that is in the part has been copied here, and it has no room. */
+/* All data of the part has been copied here, and the part is full. */
 static int next_part(struct afi_offload *o)
 {
 	u32 which = AFI_REQ_FREED + o->part;
@@ -301,7 +301,9 @@ static bool bcast_step(struct afi_offload *o, struct angara_completion *st, int 
 		*ret = next_part(o);
 		return true;
 	}
-	/* Who only receives waits for nothing here: the source has before. */
+	/*
+	 * A receiver need not wait here: the source has waited before it sends.
+	 */
 	*ret = afi_offload_ended(o, AFI_REQ_FREED + o->part, st);
 	if (*ret)
 		return *ret != -FI_EAGAIN;
@@ -321,7 +323,7 @@ static bool bcast_step(struct afi_offload *o, struct angara_completion *st, int 
 	return true;
 }
 
-/* Does what can be done now.  Return: was there anything?  @ret: out: error */
+/* Does one step if possible.  Return: whether it did.  @ret: out: error */
 static bool step(struct afi_offload *o, struct angara_completion *st, int *ret)
 {
 	if (!afi_await_room(o->domain, 1))
@@ -356,7 +358,7 @@ static bool progress(struct afi_group *g)
 	return any;
 }
 
-/* Its end is told by progress() only: the caller still has it in hand. */
+/* Only progress() ends the operation, since the caller still uses it. */
 static int start(struct afi_group *g, struct afi_call *call)
 {
 	struct angara_completion st;
@@ -371,7 +373,7 @@ static int start(struct afi_group *g, struct afi_call *call)
 	o->look = afi_deadline(AFI_LOOK_MS);
 	if (call->coll == FI_BROADCAST && call->root != g->rank)
 		return 0;
-	/* The first step of all others ends nothing, but what it waits for. */
+	/* The first step ends no operation; it only waits for others. */
 	if (step(o, &st, &ret) && ret) {
 		o->call = NULL;
 		return ret;
@@ -380,9 +382,9 @@ static int start(struct afi_group *g, struct afi_call *call)
 }
 
 /*
- * The adapter goes on in memory of ours, and the tree is there until the group
- * is closed: so the others hear from messages why it has failed, and not from
- * their adapters that the tree is gone.
+ * The adapter continues in the provider's memory, and the tree stays until the
+ * group is closed.  So the other members learn the reason of the failure from
+ * messages, before their adapters report that the tree is gone.
  */
 static void stop(struct afi_group *g)
 {

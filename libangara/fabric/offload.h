@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Groups whose operations the adapters do: what making a tree (tree.c) and
- * using it (offload.c) share.
+ * Groups whose operations the adapters execute: shared by the creation of trees
+ * (tree.c) and their use (offload.c).
  *
- * A group with a tree has a team of libangara and some memory that the adapter
- * works on, the stage: programs' memory is copied there and back.  So nothing
- * is registered while operations run, none of it can fail at one member alone,
- * and what is abandoned touches nothing of the program's.  The stage has the
- * same key at all members, as broadcasts need it:
+ * A group with a tree has a team of libangara and a buffer for the adapter, the
+ * stage; data is copied between the stage and the program's memory.  So an
+ * operation registers nothing and cannot fail at one member alone, and
+ * abandoned operations do not touch the program's memory.  The stage has the
+ * same key at all members, as broadcasts need:
  *
  *   0, 1   filled by broadcasts in turn
- *   2, 3   parts of a reduction, likewise
+ *   2, 3   parts of reductions, in turn
  */
 #ifndef AFI_OFFLOAD_H
 #define AFI_OFFLOAD_H
@@ -20,31 +20,31 @@
 #define AFI_STAGE_PARTS		4
 
 /**
- * struct afi_vote - what a member says of a step of making a tree
+ * struct afi_vote - result of one member in a step of creating a tree
  * @err: 0 or -errno
- * @value: what the step is about
+ * @value: meaning depends on the step
  */
 struct afi_vote {
 	int32_t err;
 	u32 value;
 };
 
-/* Requests of a group, each for one purpose. */
+/* Requests of a group to the adapter, one for each purpose. */
 enum afi_offload_which {
-	AFI_REQ_EVEN,		/* barriers and parts of reductions, in turn */
+	AFI_REQ_EVEN,		/* barriers and parts of reductions */
 	AFI_REQ_ODD,
 	AFI_REQ_BCAST,
-	AFI_REQ_FREED,		/* all members have copied what is in part 0 */
-	AFI_REQ_FREED_1,	/* in part 1 */
-	AFI_REQ_LAST,		/* all members have closed the group */
+	AFI_REQ_FREED,		/* barrier: part 0 is copied everywhere */
+	AFI_REQ_FREED_1,	/* barrier: part 1 is copied everywhere */
+	AFI_REQ_LAST,		/* barrier: all members have closed the group */
 	AFI_REQS
 };
 
 /**
  * struct afi_offload_req - a request of a group
- * @await: for its end
- * @err: how it has ended
- * @c: the same
+ * @await: continuation
+ * @err: result
+ * @c: completion
  */
 struct afi_offload_req {
 	struct afi_await await;
@@ -53,25 +53,25 @@ struct afi_offload_req {
 };
 
 /**
- * struct afi_offload - a group with a tree, or what is left of it
+ * struct afi_offload - a group with a tree, or its rest after close
  * @link: among those of the domain that end, once the group is closed
- * @domain: whose
+ * @domain: its domain
  * @group: group, NULL once it is closed
- * @thread: makes the tree
- * @votes: room for one of each member
- * @team: NULL: there is none, or it was left
+ * @thread: creates the tree
+ * @votes: room for a vote of each member
+ * @team: team; NULL: none, or this member has left it
  * @stage: memory
- * @mine: region of it that angara_malloc() made
- * @common: region of it with the key that all members have for it
+ * @mine: its region from angara_malloc()
+ * @common: its region with the key that is equal at all members
  * @reqs: requests
- * @live: a bit for each that has been posted and not asked for
- * @call: operation under way, or NULL
- * @posted: bytes of it that were given to the adapter
- * @done: bytes that are where they belong
- * @part: of the stage that broadcasts go to now
- * @used: bytes of that
+ * @live: a bit for each posted request whose end was not handled yet
+ * @call: operation in progress, or NULL
+ * @posted: bytes of it that were passed to the adapter
+ * @done: bytes that are complete
+ * @part: part of the stage that broadcasts use now
+ * @used: bytes used in it
  * @arrived: broadcasts of the group so far, the member's own included
- * @look: when to look again whether the tree is still there
+ * @look: time of the next check of the tree
  */
 struct afi_offload {
 	struct afi_link link;

@@ -120,6 +120,41 @@ struct afi_op *afi_op_new(struct afi_ep *ep, u32 kind, bool report,
 	return op;
 }
 
+/* Does another message show memory of the endpoint by this region? */
+static bool is_shown(const struct afi_op *op, const struct angara_mr *mr)
+{
+	const struct afi_link *link;
+	u32 i;
+
+	for (link = op->domain->ops.next; link != &op->domain->ops;
+	     link = link->next) {
+		const struct afi_op *other = afi_of(link, struct afi_op, link);
+
+		if (other == op || other->kind != AFI_OP_SEND)
+			continue;
+		for (i = 0; i < other->n; i++)
+			if (other->pieces[i].local.mr == mr)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * A message that has failed may be one whose receiver reads yet.  It is not to
+ * get what the program writes there next for what was sent.
+ */
+static void hide_failed(const struct afi_op *op)
+{
+	u32 i;
+
+	for (i = 0; i < op->n; i++) {
+		const struct afi_local *l = &op->pieces[i].local;
+
+		if (l->temp && !is_shown(op, l->mr))
+			angara_mr_revoke(l->mr);
+	}
+}
+
 /* @arrived: what was to be read is there */
 static void release(struct afi_op *op, bool arrived)
 {
@@ -167,6 +202,8 @@ void afi_op_drop(struct afi_op *op)
 
 static void finish(struct afi_op *op)
 {
+	if (op->kind == AFI_OP_SEND && op->done.err)
+		hide_failed(op);
 	release(op, !op->done.err || op->done.err == FI_ETRUNC);
 	if (op->recv)
 		afi_pulled(op);
@@ -334,11 +371,10 @@ static void orphan(struct afi_op *op)
 	if (op->cq)
 		op->cq->promised--;
 	op->cq = NULL;
+	/* The adapter and peers reach the memory no more, as all are given up. */
 	for (i = 0; i < op->n; i++)
-		if (op->pieces[i].local.temp) {
-			afi_local_put(op->domain, &op->pieces[i].local, false);
-			op->pieces[i].local = (struct afi_local){ 0 };
-		}
+		if (op->pieces[i].local.temp)
+			angara_mr_revoke(op->pieces[i].local.mr);
 	/*
 	 * A copy may be read for long: it stays as it is until the receiver has
 	 * done so, or is gone, as it would read another's message in its place.
@@ -349,6 +385,7 @@ static void orphan(struct afi_op *op)
 		op->also = NULL;
 	} else if (op->kind == AFI_OP_SEND) {
 		afi_send_forget(op->domain, op);
+		release(op, false);
 		retire(op);
 	}
 	op->ep = NULL;

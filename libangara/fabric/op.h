@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Operations under way, and the memory here that they use.
- */
+/* Operations in progress, and the local memory that they use. */
 #ifndef AFI_OP_H
 #define AFI_OP_H
 
@@ -11,10 +9,10 @@ struct afi_recv;
 
 /**
  * struct afi_wire - beginning of every message
- * @to: serial of the endpoint that it is for
+ * @to: serial of the receiving endpoint
  * @from: serial of the sender
  * @flags: AFI_WIRE_*
- * @err: FETCHED: 0, or why it was not
+ * @err: FETCHED: 0 or an error number
  * @op: LONG, FETCHED: operation of the sender of the data
  * @gen: LONG, FETCHED: incarnation of that
  * @len: SHORT, LONG: bytes
@@ -30,13 +28,13 @@ struct afi_wire {
 };
 
 /**
- * struct afi_local - local memory as the adapter knows it
- * @mr: region of it; NULL: there is none, the bytes go with the descriptor
+ * struct afi_local - local memory as the adapter addresses it
+ * @mr: region of it; NULL: none, the bytes are inline in the descriptor
  * @off: offset in that
  * @addr: the program's memory
  * @len: bytes
  * @pool: where what stands for it comes from, or NULL
- * @temp: @mr was registered for this operation
+ * @temp: @mr is of the library's cache, and held
  */
 struct afi_local {
 	struct angara_mr *mr;
@@ -48,11 +46,11 @@ struct afi_local {
 };
 
 /**
- * struct afi_piece - a part of an operation, which the adapter does
- * @await: for its end
+ * struct afi_piece - a part of an operation, one operation of the adapter
+ * @await: continuation
  * @op: operation
- * @back: what arrives in a buffer of a pool goes to the program's memory
- * @local: memory here
+ * @back: copy data from the pool's buffer to the program's memory at the end
+ * @local: local memory
  */
 struct afi_piece {
 	struct afi_await await;
@@ -62,15 +60,15 @@ struct afi_piece {
 };
 
 /**
- * struct afi_done - how an operation ended, as completions tell it
+ * struct afi_done - contents of a completion
  * @context: the program's
- * @flags: FI_*, as the program is to see them
+ * @flags: FI_*, as the program sees them
  * @len: bytes
- * @buf: where, for receives
+ * @buf: buffer, for receives
  * @data: remote CQ data
  * @tag: of a tagged message
- * @src: from where, for receives
- * @olen: bytes of the message that found no room
+ * @src: sender, for receives
+ * @olen: bytes of the message that did not fit
  * @err: 0 or FI_E*
  * @prov_err: ANGARA_ST_* + 1, or 0
  */
@@ -87,17 +85,17 @@ struct afi_done {
 	int prov_err;
 };
 
-#define AFI_OP_RMA	0	/* reading or writing */
-#define AFI_OP_TELL	1	/* the same, and telling the target of it */
-#define AFI_OP_SEND	2	/* sending a message */
-#define AFI_OP_PULL	3	/* fetching the data of one */
+#define AFI_OP_RMA	0	/* read, write or atomic operation */
+#define AFI_OP_TELL	1	/* the same, now notifying the target */
+#define AFI_OP_SEND	2	/* send of a message */
+#define AFI_OP_PULL	3	/* fetch of the data of a message */
 
-/* What an operation does to the peer's memory. */
+/* Accesses of an operation to the peer's memory. */
 #define AFI_READS	1U
 #define AFI_WRITES	2U
-#define AFI_ATOMICS	4U	/* and that at once */
+#define AFI_ATOMICS	4U	/* atomic, with the others */
 
-/* Orders of such operations. */
+/* Ordering of such operations. */
 #define AFI_ORDER_MEM	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | \
 			 FI_ORDER_WAW | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | \
 			 FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW | \
@@ -106,34 +104,34 @@ struct afi_done {
 
 /**
  * struct afi_op - an operation of an endpoint
- * @link: among those under way, or free ones
- * @todo: among those that wait for room
- * @domain: whose
- * @ep: endpoint; NULL: it was closed, nobody wants to know
- * @cq: a place in it is set aside for the completion, or NULL
- * @report: success is told there, too
- * @cntr: counter that counts it, or NULL
- * @also: counts it, too, if it was deferred work
- * @done: how it ends
+ * @link: among operations in progress, or free ones
+ * @todo: among operations that wait for room
+ * @domain: its domain
+ * @ep: endpoint; NULL: it was closed, and completions are dropped
+ * @cq: completion queue in which an entry is reserved, or NULL
+ * @report: write a completion on success, too
+ * @cntr: counter of its completion, or NULL
+ * @also: another one, if it was deferred work
+ * @done: result
  * @kind: AFI_OP_*
  * @does: RMA, TELL: AFI_READS, AFI_WRITES, AFI_ATOMICS
  * @gen: incarnation
- * @live: what it waits for: pieces, messages
- * @expects: it waits for something that the peer does, such as to fetch
- * @probed: round in which that was looked at last, see probe.c
- * @later: SEND: the data has not been shown to the receiver, see show.c
- * @asked: but it has asked for it
- * @answered: the peer has been told
- * @peer: the other, of a message
+ * @live: number of pieces and messages that it waits for
+ * @expects: it waits for an action of the peer, such as a fetch
+ * @probed: round of the last probe, see probe.c
+ * @later: SEND: the receiver does not have the regions yet, see show.c
+ * @asked: the receiver has asked for the regions
+ * @answered: the peer has been notified
+ * @peer: the other endpoint, of a message
  * @own_ep: number of this endpoint
- * @wire: PULL: what the sender said; SEND: operation of who has asked, @from and
- *	@len
- * @recv: PULL: where it goes
- * @asks: PULL: the sender has been asked for its data; or NULL
- * @nkeys: TELL: regions there
- * @keys: their keys of the adapter's
+ * @wire: PULL: header of the sender; SEND: operation of the receiver that has
+ *	asked, @from and @len
+ * @recv: PULL: receive
+ * @asks: PULL: the request to the sender for its data; or NULL
+ * @nslots: TELL: regions there
+ * @slots: slots of their keys of the adapter's
  * @n: pieces
- * @pieces: they
+ * @pieces: array of these
  */
 struct afi_op {
 	struct afi_link link;
@@ -159,8 +157,8 @@ struct afi_op {
 	struct afi_wire wire;
 	struct afi_recv *recv;
 	struct afi_flow *asks;
-	u32 nkeys;
-	u32 keys[AFI_RMA_IOV_LIMIT];
+	u32 nslots;
+	u32 slots[AFI_RMA_IOV_LIMIT];
 	u32 n;
 	struct afi_piece pieces[AFI_PIECES];
 };
@@ -182,8 +180,9 @@ void afi_op_expect(struct afi_op *op);
 bool afi_op_relent(struct afi_op *op);
 
 /* local.c */
-int afi_local_get(struct afi_domain *d, struct afi_local *l, void *addr,
-		  size_t len, void *desc, bool write);
+int afi_local_get(struct afi_domain *d, const struct afi_ep *ep,
+		  struct afi_local *l, void *addr, size_t len, void *desc,
+		  bool write);
 void afi_local_put(struct afi_domain *d, struct afi_local *l, bool back);
 char *afi_local_stage(struct afi_domain *d, struct afi_local *l, size_t len);
 int afi_local_init(struct afi_domain *d);

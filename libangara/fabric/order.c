@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Orders of reads, writes and atomic operations to one peer.
+ * Ordering of reads, writes and atomic operations to one peer.
  *
- * The adapter does all at the same time, so whoever wants an order gets it by
- * waiting: an operation that has to come after others is not started before
- * they have ended.
+ * The adapter executes operations concurrently.  Ordering is by waiting: an
+ * operation that must follow others is not started before they have ended.
  */
 #include "op.h"
 
 #define NUM(a)	(sizeof(a) / sizeof(*(a)))
 
-/* What comes after what, and what programs call it. */
+/* Which accesses must follow which, for each FI_ORDER_* flag. */
 static const struct {
 	u32 later;
 	u32 earlier;
@@ -28,7 +27,7 @@ static const struct {
 	  FI_ORDER_WAW },
 };
 
-/* A scalable endpoint is one, whichever of its contexts is addressed. */
+/* A scalable endpoint counts as one, whichever of its contexts is addressed. */
 static bool same_endpoint(const struct afi_name *a, const struct afi_name *b)
 {
 	return a->node == b->node && a->ctx == b->ctx && a->serial == b->serial;
@@ -50,13 +49,13 @@ static bool comes_after(u64 order, u32 later, u32 earlier)
 }
 
 /**
- * afi_must_wait() - has an operation to come after others?
+ * afi_must_wait() - must an operation wait for others?
  * @ep: endpoint, its domain locked
  * @peer: target
  * @does: AFI_READS, AFI_WRITES, AFI_ATOMICS
- * @flags: FI_FENCE: it comes after all
+ * @flags: FI_FENCE: it waits for all
  *
- * Return: true if it is not to be started now.
+ * Return: true if it must not be started now.
  */
 bool afi_must_wait(const struct afi_ep *ep, const struct afi_name *peer,
 		   u32 does, u64 flags)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Poll sets: which completion queues and counters of a domain have something
- * new.
+ * Poll sets: report which completion queues and counters of a domain have news.
  */
 #include <stdlib.h>
 
@@ -13,7 +12,7 @@
  * struct poll_entry - a member of a set
  * @cq: completion queue, or
  * @cntr: counter
- * @value: of it when it was told of last
+ * @value: its value at the last report
  * @errors: likewise
  */
 struct poll_entry {
@@ -25,12 +24,12 @@ struct poll_entry {
 
 /**
  * struct afi_poll - a poll set; under the domain's lock
- * @fid: what the program sees
- * @domain: whose
- * @entries: members, in turn, so that none is left out where all have something
+ * @fid: the program's handle
+ * @domain: its domain
+ * @entries: members, checked in turn, so that none is left out if all have news
  * @n: number of them
- * @room: for so many
- * @next: who is looked at first
+ * @room: capacity
+ * @next: member to check first
  */
 struct afi_poll {
 	struct fid_poll fid;
@@ -46,7 +45,7 @@ static struct afi_poll *poll_of(struct fid_poll *fid)
 	return afi_of(fid, struct afi_poll, fid);
 }
 
-/* Return: its context, if it has something new. */
+/* Return: whether it has news, and its context. */
 static bool has_news(struct poll_entry *e, void **context)
 {
 	if (e->cq) {
@@ -77,7 +76,7 @@ static int poll_poll(struct fid_poll *fid, void **context, int count)
 	return found;
 }
 
-/* Return: 0; -FI_EINVAL it is of no kind, or no domain, that can be in it. */
+/* Return: 0; -FI_EINVAL the object's type or domain is wrong. */
 static int entry_of(const struct afi_poll *p, struct fid *fid, u64 flags,
 		    struct poll_entry *e)
 {

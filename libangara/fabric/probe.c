@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Peers that are waited for.
+ * Probes of peers that operations wait for.
  *
- * Whoever has sent a long message waits until the receiver has fetched it, and
- * that may never be: the adapter tells nobody that a context has ended.  So
- * while something has waited for long the peer's domain is looked at, now and
- * then, by a read of its number, which its endpoints have in their addresses.
- * The peer does nothing for that, and its context may be another's by now.
+ * The sender of a long message waits until the receiver has fetched it, which
+ * may never happen: the adapter does not report the end of a remote context.
+ * So while an operation waits for long, the provider reads the number of the
+ * peer's domain from time to time, and compares it with the one in the
+ * addresses of the domain's endpoints.  The peer executes nothing for that.  A
+ * different number means that another domain uses the context now.
  *
- * A peer that is gone may have answered before: what has arrived counts first.
+ * A peer may have answered before it ended, so messages that have arrived are
+ * handled first.
  */
 #include <stdlib.h>
 #include <sys/timerfd.h>
@@ -17,11 +19,11 @@
 #include "msg.h"
 
 /**
- * struct afi_probe - a look at a peer
+ * struct afi_probe - a probe of a peer
  * @peer: peer
- * @await: for its end
- * @ended: it has, and nothing has been made of that yet
- * @err: how
+ * @await: continuation
+ * @ended: it has ended, and its result was not used yet
+ * @err: result
  */
 struct afi_probe {
 	struct afi_name peer;
@@ -31,14 +33,14 @@ struct afi_probe {
 };
 
 /**
- * struct afi_probes - all looks of a domain
- * @timer: timerfd, which wakes who sleeps when @due
- * @due: time of the next look; 0: nobody waits
- * @round: of looks, in which each peer has its turn
- * @flying: number of looks under way
- * @found: what they read
+ * struct afi_probes - all probes of a domain
+ * @timer: timerfd, which wakes sleeping threads when @due
+ * @due: time of the next round; 0: no operation waits
+ * @round: number of the round; each peer is probed once in a round
+ * @flying: number of probes in flight
+ * @found: results of the reads
  * @mr: region of that
- * @probes: they
+ * @probes: array of probes
  */
 struct afi_probes {
 	int timer;
@@ -62,7 +64,7 @@ int afi_probe_init(struct afi_domain *d)
 		return -errno;
 	}
 	d->probes = p;
-	return afi_low_reg(d, p->found, sizeof(p->found),
+	return angara_mr_reg(d->dom, p->found, sizeof(p->found),
 			   ANGARA_ACCESS_LOCAL_WRITE, &p->mr);
 }
 
@@ -74,7 +76,7 @@ void afi_probe_free(struct afi_domain *d)
 	free(d->probes);
 }
 
-/* Readable when somebody has to call afi_progress(). */
+/* Readable when a call of afi_progress() is needed. */
 int afi_probe_fd(const struct afi_domain *d)
 {
 	return d->probes->timer;
@@ -95,7 +97,7 @@ static void arm(struct afi_domain *d)
 	timerfd_settime(p->timer, 0, &at, NULL);
 }
 
-/* From now on the operation waits for something that its peer does. */
+/* From now on the operation waits for an action of its peer. */
 void afi_op_expect(struct afi_op *op)
 {
 	struct afi_domain *d = op->domain;
@@ -108,7 +110,7 @@ void afi_op_expect(struct afi_op *op)
 		arm(d);
 }
 
-/* Return: did it wait for its peer?  It does no longer. */
+/* Ends that wait.  Return: did the operation wait for its peer? */
 bool afi_op_relent(struct afi_op *op)
 {
 	if (!op->expects)
@@ -145,7 +147,7 @@ static void start(struct afi_domain *d, struct afi_probe *probe,
 
 	probe->peer = *name;
 	p->found[i] = 0;
-	/* If the adapter is gone, who waits is told so by others. */
+	/* If the adapter is gone, other code ends the operations that wait. */
 	afi_awaited(d, &probe->await, angara_get_nbi(
 		d->ctx, peer, AFI_DIR_KEY, AFI_DIR_ID * sizeof(*d->dir_mem),
 		p->mr, i * sizeof(*p->found), sizeof(*p->found),
@@ -163,7 +165,7 @@ static struct afi_probe *idle(struct afi_probes *p)
 	return NULL;
 }
 
-/* Starts a look at each peer whose turn it is.  Return: was there any? */
+/* Probes each peer whose turn it is.  Return: whether there was one. */
 static bool look(struct afi_domain *d)
 {
 	struct afi_probes *p = d->probes;
@@ -227,7 +229,7 @@ static bool judge(struct afi_domain *d)
 	return any;
 }
 
-/* Of a device that is gone nobody learns anything. */
+/* After the device is gone no probe can end. */
 static bool end_all(struct afi_domain *d)
 {
 	struct afi_link *link, *next;
@@ -246,10 +248,10 @@ static bool end_all(struct afi_domain *d)
 }
 
 /**
- * afi_probe() - look at peers, if it is time
- * @d: domain, locked, which has taken in all that there was
+ * afi_probe() - probe peers, if it is time
+ * @d: domain, locked, whose events have all been handled
  *
- * Return: has anything ended?
+ * Return: whether an operation has ended.
  */
 bool afi_probe(struct afi_domain *d)
 {
@@ -258,13 +260,13 @@ bool afi_probe(struct afi_domain *d)
 
 	if (d->expecting && d->dead)
 		any = end_all(d);
-	/* Messages that have not been taken in may be answers. */
+	/* Messages that are not handled yet may be answers. */
 	if (p->flying && !d->has_held)
 		any |= judge(d);
 	if (p->due && afi_past(p->due)) {
 		u64 times;
 
-		/* Quiet, until it is armed again. */
+		/* Clears the timer until it is armed again. */
 		if (read(p->timer, &times, sizeof(times)) < 0)
 			times = 0;
 		p->due = 0;

@@ -100,7 +100,7 @@ static size_t next_piece(const struct afi_recv *r, const struct afi_msg *msg,
 
 /* A piece there. */
 struct there {
-	u32 akey;
+	u64 akey;
 	u64 off;
 };
 
@@ -116,7 +116,7 @@ static int prepare(struct afi_op *op, const struct afi_recv *r,
 		int ret;
 
 		part = part < len ? part : len;
-		ret = afi_local_get(op->domain, l,
+		ret = afi_local_get(op->domain, op->ep, l,
 				    (char *)r->iov[c.li].iov_base + c.lo, part,
 				    r->desc[c.li], true);
 		if (ret) {
@@ -199,6 +199,7 @@ static int ask(struct afi_op *op, const struct afi_recv *r)
 		op->pieces[i].local.len = r->iov[i].iov_len;
 	}
 	s->head = (struct angara_head){
+		.size = sizeof(s->head),
 		.tag = (u64)op->gen << 32 | afi_op_number(op),
 		.code = afi_code(AFI_MSG_ASK, op->own_ep, op->peer.ep),
 	};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sending: short data goes with the message; long data is registered for the
- * receiver to fetch.
+ * Sending: short data is part of the message; long data is registered, and the
+ * receiver fetches it.
  */
 #include <string.h>
 
@@ -60,6 +60,7 @@ static int fill(struct afi_op *op, struct afi_send *s, const struct afi_ep *ep,
 	int ret;
 
 	s->head = (struct angara_head){
+		.size = sizeof(s->head),
 		.tag = out->tag,
 		.imm = out->data,
 		.code = afi_code(is_short ? AFI_MSG_SHORT : AFI_MSG_LONG,
@@ -89,7 +90,9 @@ static int fill(struct afi_op *op, struct afi_send *s, const struct afi_ep *ep,
 	return 0;
 }
 
-/* Return: 0; -FI_EAGAIN; -FI_EFAULT, -FI_ENOMEM the data is no memory. */
+/*
+ * Return: 0; -FI_EAGAIN; -FI_EFAULT, -FI_ENOMEM the data cannot be registered.
+ */
 static int start(struct afi_ep *ep, const struct afi_name *to,
 		 const struct afi_out *out, size_t len)
 {
@@ -120,7 +123,10 @@ static int start(struct afi_ep *ep, const struct afi_name *to,
 		afi_op_drop(op);
 		return ret;
 	}
-	/* So that it is found when the message has ended at once. */
+	/*
+	 * Before sending: the message may end at once, and then needs the
+	 * operation.
+	 */
 	op->live++;
 	afi_send_go(ep->domain, s, op);
 	op->live--;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Reading and writing a peer's memory.
- */
+/* Reads and writes of a peer's memory. */
 #include <rdma/fi_trigger.h>
 
 #include "msg.h"
@@ -12,17 +10,17 @@
 
 /**
  * struct rma_part - a piece, before it is started
- * @addr: memory here
+ * @addr: local memory
  * @len: bytes
- * @desc: descriptor of the region that is in, or NULL
- * @akey: key of the adapter's of the memory there
+ * @desc: descriptor of its region, or NULL
+ * @akey: the adapter's key of the remote memory
  * @off: offset in that
  */
 struct rma_part {
 	char *addr;
 	size_t len;
 	void *desc;
-	u32 akey;
+	u64 akey;
 	u64 off;
 };
 
@@ -74,14 +72,15 @@ static int check(const struct afi_ep *ep, const struct fi_msg_rma *msg,
 }
 
 /*
- * Cuts where either list has a border.  Return: number of parts, one of no
- * bytes if there are none, since the peer is to see it; -errno of a key.
+ * Cuts at the boundaries of both lists.  Return: number of parts, at least one,
+ * possibly empty, so that the peer's address and key are checked; -errno of a
+ * key.
  */
 static int cut(struct afi_op *op, struct angara_peer peer,
 	       const struct fi_msg_rma *msg, struct rma_part *parts)
 {
 	size_t li = 0, lo = 0, ro = 0, ri;
-	u32 akey = 0;
+	u64 akey = 0;
 	u64 base = 0;
 	int n = 0;
 
@@ -92,7 +91,7 @@ static int cut(struct afi_op *op, struct angara_peer peer,
 
 		if (ret)
 			return ret;
-		afi_op_touch(op, akey);
+		afi_op_touch(op, afi_slot(akey));
 		while (ro < r->len) {
 			const struct iovec *l = &msg->msg_iov[li];
 			size_t left = l->iov_len - lo;
@@ -130,13 +129,14 @@ static int prepare(struct afi_op *op, const struct rma_part *parts, int n,
 
 		piece->back = !write;
 		op->n++;
-		/* Those few bytes go with the descriptor. */
+		/* Short data is inline in the descriptor. */
 		if (write && parts[i].len <= ANGARA_MAX_INLINE) {
 			piece->local = (struct afi_local){ 0 };
 			continue;
 		}
-		ret = afi_local_get(op->domain, &piece->local, parts[i].addr,
-				    parts[i].len, parts[i].desc, !write);
+		ret = afi_local_get(op->domain, op->ep, &piece->local,
+				    parts[i].addr, parts[i].len, parts[i].desc,
+				    !write);
 		if (ret) {
 			op->n--;
 			return ret;
@@ -170,7 +170,10 @@ static int start(struct afi_op *op, const struct afi_name *name,
 	int n = cut(op, peer, msg, parts);
 	int i, ret;
 
-	/* What the peer refuses is told by the completion, however it is found. */
+	/*
+	 * An error of the peer is reported in the completion, wherever it is
+	 * detected.
+	 */
 	if (n < 0 && n != -FI_ENODEV && n != -FI_EAGAIN) {
 		afi_op_fail(op, n, NULL);
 		afi_op_start(op);
@@ -205,14 +208,14 @@ static struct afi_op *new_op(struct afi_ep *ep, const struct afi_name *name,
 }
 
 /**
- * afi_rma_now() - read or write
+ * afi_rma_now() - start a read or write
  * @ep: endpoint, its domain locked
- * @msg: what, and where
+ * @msg: local and remote memory
  * @flags: FI_*
- * @quiet: success is not told, as fi_inject_write() wants it
+ * @quiet: no completion on success, as for fi_inject_write()
  * @write: write
  *
- * Return: 0; -FI_EAGAIN; what fi_writemsg() returns.
+ * Return: 0; -FI_EAGAIN; errors of fi_writemsg().
  */
 int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
 		bool quiet, bool write)
@@ -244,7 +247,7 @@ int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
 static ssize_t rma(struct fid_ep *fid, const struct fi_msg_rma *msg, u64 flags,
 		   bool quiet, bool write)
 {
-	struct afi_ep *ep = afi_of(fid, struct afi_ep, fid);
+	struct afi_ep *ep = afi_ep_of(fid);
 	int ret;
 
 	afi_lock(ep->domain);
@@ -255,6 +258,21 @@ static ssize_t rma(struct fid_ep *fid, const struct fi_msg_rma *msg, u64 flags,
 	}
 	afi_unlock(ep->domain);
 	return ret;
+}
+
+static ssize_t rmamsg(struct fid_ep *ep, const struct fi_msg_rma *msg, u64 flags,
+		      bool write)
+{
+	if (flags & FI_TRIGGER) {
+		struct fi_op_rma op = { ep, *msg, flags & ~FI_TRIGGER };
+		struct fi_deferred_work work = {
+			.op_type = write ? FI_OP_WRITE : FI_OP_READ,
+			.op.rma = &op,
+		};
+
+		return afi_trigger(afi_ep_of(ep), &work, msg->context);
+	}
+	return rma(ep, msg, flags, false, write);
 }
 
 static ssize_t vector(struct fid_ep *fid, const struct iovec *iov, void **desc,
@@ -276,8 +294,7 @@ static ssize_t vector(struct fid_ep *fid, const struct iovec *iov, void **desc,
 		.context = context,
 	};
 
-	return rma(fid, &msg, afi_of(fid, struct afi_ep, fid)->tx_flags, false,
-		   write);
+	return rmamsg(fid, &msg, afi_tx_flags(fid), write);
 }
 
 static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov,
@@ -294,21 +311,6 @@ static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
 	const struct iovec iov = { .iov_base = buf, .iov_len = len };
 
 	return rma_readv(ep, &iov, &desc, 1, src_addr, addr, key, context);
-}
-
-static ssize_t rmamsg(struct fid_ep *ep, const struct fi_msg_rma *msg, u64 flags,
-		      bool write)
-{
-	if (flags & FI_TRIGGER) {
-		struct fi_op_rma op = { ep, *msg, flags & ~FI_TRIGGER };
-		struct fi_deferred_work work = {
-			.op_type = write ? FI_OP_WRITE : FI_OP_READ,
-			.op.rma = &op,
-		};
-
-		return afi_trigger(afi_ep_of(ep), &work, msg->context);
-	}
-	return rma(ep, msg, flags, false, write);
 }
 
 static ssize_t rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
@@ -361,12 +363,12 @@ static ssize_t rma_inject(struct fid_ep *ep, const void *buf, size_t len,
 	return rma(ep, &msg, FI_INJECT, true, true);
 }
 
-/* Writes, and puts data into the target's completion queue behind it. */
+/* Writes, then puts data into the target's completion queue. */
 static ssize_t write_data(struct fid_ep *fid, const void *buf, size_t len,
 			  void *desc, u64 data, fi_addr_t peer, u64 addr, u64 key,
 			  void *context, u64 flags, bool quiet)
 {
-	struct iovec iov = {
+	const struct iovec iov = {
 		.iov_base = (void *)(uintptr_t)buf,
 		.iov_len = len,
 	};
@@ -382,7 +384,9 @@ static ssize_t write_data(struct fid_ep *fid, const void *buf, size_t len,
 		.data = data,
 	};
 
-	return rma(fid, &msg, flags | FI_REMOTE_CQ_DATA, quiet, true);
+	flags |= FI_REMOTE_CQ_DATA;
+	return quiet ? rma(fid, &msg, flags, true, true) :
+		       rmamsg(fid, &msg, flags, true);
 }
 
 static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len,
@@ -390,8 +394,7 @@ static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len,
 			     uint64_t addr, uint64_t key, void *context)
 {
 	return write_data(ep, buf, len, desc, data, dest_addr, addr, key,
-			  context, afi_of(ep, struct afi_ep, fid)->tx_flags,
-			  false);
+			  context, afi_tx_flags(ep), false);
 }
 
 static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Scalable endpoints: one address, several contexts that send and several that
- * receive, each with completions of its own.  All belong to one domain and its
- * one lock.
+ * receive, each with its own completions.  All share one domain and its lock.
  */
 #include <stdlib.h>
 
@@ -16,13 +15,13 @@ static void set_caps(struct afi_ep *ctx, u64 wanted, u64 kind)
 		ctx->caps &= afi_all_of(wanted);
 }
 
-/* The info of the endpoint may still have groups, which contexts are not given. */
+/* The endpoint's info may have FI_COLLECTIVE, which contexts do not support. */
 static bool caps_ok(const struct afi_ep *ctx, u64 wanted)
 {
 	return !(wanted & ~(ctx->sep->caps | FI_COLLECTIVE));
 }
 
-/* What differs from the endpoint; the program is told all of it. */
+/* Attributes that differ from the endpoint's; the program gets all back. */
 static int tx_attr(struct afi_ep *ctx, struct fi_tx_attr *attr)
 {
 	set_caps(ctx, attr ? attr->caps : 0, AFI_TX_CAPS);
@@ -30,7 +29,7 @@ static int tx_attr(struct afi_ep *ctx, struct fi_tx_attr *attr)
 		return 0;
 	if (!caps_ok(ctx, attr->caps) || !afi_tx_ok(attr))
 		return -FI_EINVAL;
-	ctx->tx_flags = attr->op_flags;
+	ctx->own.tx_flags = attr->op_flags;
 	ctx->order = attr->msg_order;
 	if (attr->size)
 		ctx->tx_size = (u32)attr->size;
@@ -51,7 +50,7 @@ static int rx_attr(struct afi_ep *ctx, struct fi_rx_attr *attr)
 		return 0;
 	if (!caps_ok(ctx, attr->caps) || !afi_rx_ok(attr))
 		return -FI_EINVAL;
-	ctx->rx_flags = attr->op_flags;
+	ctx->own.rx_flags = attr->op_flags;
 	attr->caps = ctx->caps;
 	attr->mode = 0;
 	attr->msg_order |= AFI_ORDER;
@@ -60,13 +59,14 @@ static int rx_attr(struct afi_ep *ctx, struct fi_rx_attr *attr)
 	return 0;
 }
 
-/* One that is yet to be filled in, and like its endpoint. */
+/* Allocates a context with the attributes of its endpoint. */
 static struct afi_ep *new_ctx(struct afi_ep *sep, u32 num, u64 ways)
 {
 	struct afi_ep *ctx = calloc(1, sizeof(*ctx));
 
 	if (!ctx)
 		return NULL;
+	ctx->own.ep = ctx;
 	ctx->domain = sep->domain;
 	ctx->sep = sep;
 	ctx->num = num;
@@ -75,14 +75,14 @@ static struct afi_ep *new_ctx(struct afi_ep *sep, u32 num, u64 ways)
 	if (ways == FI_RECV)
 		ctx->name.ep = (u16)num;
 	ctx->order = sep->order;
-	ctx->tx_flags = sep->tx_flags;
-	ctx->rx_flags = sep->rx_flags;
+	ctx->own.tx_flags = sep->own.tx_flags;
+	ctx->own.rx_flags = sep->own.rx_flags;
 	ctx->tx_size = sep->tx_size;
 	afi_recv_init(ctx);
 	return ctx;
 }
 
-/* Return: 0; -FI_EBUSY there is this context already. */
+/* Return: 0; -FI_EBUSY this context is already open. */
 static int add_ctx(struct afi_ep *ctx)
 {
 	struct afi_domain *d = ctx->domain;
@@ -99,7 +99,7 @@ static int add_ctx(struct afi_ep *ctx)
 	return taken ? -FI_EBUSY : 0;
 }
 
-/* The program gets it, unless @ret tells that its attributes are refused. */
+/* Returns the context, unless @ret says that its attributes are invalid. */
 static int open_ctx(struct afi_ep *ctx, int ret, size_t fclass,
 		    struct fid_ep **out, void *context)
 {
@@ -111,7 +111,7 @@ static int open_ctx(struct afi_ep *ctx, int ret, size_t fclass,
 		free(ctx);
 		return ret;
 	}
-	*out = &ctx->fid;
+	*out = &ctx->own.fid;
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static int sep_rx_ctx(struct fid_ep *fid, int index, struct fi_rx_attr *attr,
 	return open_ctx(ctx, rx_attr(ctx, attr), FI_CLASS_RX_CTX, out, context);
 }
 
-/* Its contexts have what follows, not it. */
+/* Operations below are on its contexts, not on the endpoint. */
 static ssize_t no_cancel(fid_t fid, void *context)
 {
 	(void)fid;
@@ -182,7 +182,7 @@ static struct fi_ops_ep sep_ops = {
 	.tx_size_left = afi_ep_no_size_left,
 };
 
-/* Return: contexts that are asked for; 0: too many, or shared ones. */
+/* Return: requested contexts; 0: too many, or shared ones. */
 static u32 contexts_of(size_t asked)
 {
 	if (asked > AFI_EP_CTXS)
@@ -209,12 +209,12 @@ int afi_sep_open(struct fid_domain *domain, struct fi_info *info,
 		return ret;
 	sep->nrx = nrx;
 	sep->ntx = ntx;
-	/* Members of groups are endpoints of one context. */
+	/* Members of groups are endpoints with one context. */
 	sep->caps &= ~FI_COLLECTIVE;
 	afi_ep_fill(sep, FI_CLASS_SEP, context);
-	sep->fid.ops = &sep_ops;
-	AFI_INFO(EP_CTRL, "endpoint %u: %u contexts send, %u receive\n",
+	sep->own.fid.ops = &sep_ops;
+	AFI_INFO(EP_CTRL, "endpoint %u: %u transmit and %u receive contexts\n",
 		 sep->num, ntx, nrx);
-	*out = &sep->fid;
+	*out = &sep->own.fid;
 	return 0;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The data of long messages, which the receiver is to read: a copy of it, or
- * the program's memory, registered until that has been done.
+ * the program's memory, held in a region until that has been done.  The library
+ * keeps the region, of these bytes and no others, for the next message.
  *
- * A message may wait for its receive for ever, and others need keys, too.  So
- * when half of the keys are taken, messages go without showing their data, and
+ * A message may wait for its receive for ever, and others need regions, too.  So
+ * when half of those are taken, messages go without showing their data, and
  * the receiver asks for it when it knows where to (AFI_MSG_ASK); then it is
- * shown as soon as there are keys (AFI_MSG_PARTS), which is for a short while.
+ * shown as soon as there are some (AFI_MSG_PARTS), which is for a short while.
  */
 #include <string.h>
 
@@ -24,15 +25,16 @@ static void hide(struct afi_op *op, u32 n)
 	}
 }
 
-/* Return: 0; -FI_EAGAIN there are too few keys; -FI_EFAULT, -FI_ENOMEM. */
-static int register_all(struct afi_op *op, struct afi_part *parts)
+/* Return: 0; -FI_EAGAIN there are too many regions; -FI_EFAULT, -FI_ENOMEM. */
+static int hold_all(struct afi_op *op, struct afi_part *parts)
 {
 	u32 i;
 
 	for (i = 0; i < op->n; i++) {
 		struct afi_local *l = &op->pieces[i].local;
-		int ret = afi_low_reg(op->domain, l->addr, l->len,
-				      ANGARA_ACCESS_REMOTE_READ, &l->mr);
+		int ret = afi_temp_hold(op->domain, op->ep, l->addr, l->len,
+					ANGARA_ACCESS_REMOTE_READ, &l->mr,
+					&l->off);
 
 		if (ret) {
 			hide(op, i);
@@ -41,6 +43,7 @@ static int register_all(struct afi_op *op, struct afi_part *parts)
 		l->temp = true;
 		parts[i] = (struct afi_part){
 			.akey = angara_mr_key(l->mr),
+			.off = (u32)l->off,
 			.len = l->len,
 		};
 	}
@@ -89,8 +92,8 @@ int afi_show(struct afi_op *op, struct afi_part *parts,
 				.addr = out->iov[i].iov_base,
 				.len = out->iov[i].iov_len,
 			};
-	if (afi_low_spare(op->domain, AFI_KEYS_SHOWN, op->n))
-		ret = register_all(op, parts);
+	if (afi_temp_spare(op->domain, AFI_TEMPS_SHOWN, op->n))
+		ret = hold_all(op, parts);
 	op->later = ret == -FI_EAGAIN;
 	if (op->later)
 		return 0;
@@ -117,18 +120,19 @@ bool afi_show_asked(struct afi_op *op)
 	/* The peer is gone. */
 	if (!op->expects)
 		op->asked = false;
-	if (!op->asked || !afi_low_spare(d, AFI_KEYS_ASKED, op->n))
+	if (!op->asked || !afi_temp_spare(d, AFI_TEMPS_ASKED, op->n))
 		return false;
 	s = afi_send_new(d, true, peer);
 	if (!s)
 		return false;
 	wire = afi_send_wire(d, s);
-	ret = register_all(op, (struct afi_part *)(wire + 1));
+	ret = hold_all(op, (struct afi_part *)(wire + 1));
 	if (ret == -FI_EAGAIN) {
 		afi_send_drop(d, s);
 		return false;
 	}
 	s->head = (struct angara_head){
+		.size = sizeof(s->head),
 		.code = afi_code(AFI_MSG_PARTS, op->own_ep, op->peer.ep),
 	};
 	/* What is no memory any more the receiver is told, and tells. */

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Calls that send and receive tagged messages.
- */
+/* libfabric's calls that send and receive tagged messages. */
 #include <rdma/fi_trigger.h>
 
 #include "msg.h"
 
-/* With FI_TRIGGER it is for later. */
+/* With FI_TRIGGER the operation is deferred. */
 static ssize_t later(struct fid_ep *ep, const struct fi_msg_tagged *msg,
 		     u64 flags, enum fi_op_type type)
 {
@@ -38,8 +36,9 @@ static ssize_t tagged_recvv(struct fid_ep *ep, const struct iovec *iov,
 		.context = context,
 	};
 
-	/* A buffer for several messages is for those without tags. */
-	return tagged_recvmsg(ep, &msg, afi_ep_of(ep)->rx_flags & ~FI_MULTI_RECV);
+	/* Multi-receive buffers are for untagged messages. */
+	return tagged_recvmsg(ep, &msg,
+			      afi_handle_of(ep)->rx_flags & ~FI_MULTI_RECV);
 }
 
 static ssize_t tagged_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
@@ -85,7 +84,7 @@ static ssize_t tagged_sendv(struct fid_ep *ep, const struct iovec *iov,
 		.context = context,
 	};
 
-	return tagged_sendmsg(ep, &msg, afi_ep_of(ep)->tx_flags);
+	return tagged_sendmsg(ep, &msg, afi_tx_flags(ep));
 }
 
 static ssize_t tagged_send(struct fid_ep *ep, const void *buf, size_t len,
@@ -112,8 +111,7 @@ static ssize_t tagged_senddata(struct fid_ep *ep, const void *buf, size_t len,
 		.data = data,
 	};
 
-	return tagged_sendmsg(ep, &msg,
-			      afi_ep_of(ep)->tx_flags | FI_REMOTE_CQ_DATA);
+	return tagged_sendmsg(ep, &msg, afi_tx_flags(ep) | FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t inject(struct fid_ep *ep, const void *buf, size_t len,

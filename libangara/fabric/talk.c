@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What members of a group say to each other.
+ * Messages between members of a group.
  *
- * Data goes in blocks, each of which is one message.  Blocks that the receiver
- * has not asked for yet it keeps; so that this is limited, a sender has credit
- * for AFI_AHEAD of them, which comes back as they are taken in.  Half of it is
- * for the oldest operation alone: else later ones, which the receiver may not
- * have begun, could use up what those need that it waits for.
+ * Data is cut into blocks, one per message.  The receiver keeps blocks that it
+ * is not ready for yet.  To limit these, a sender has credit for AFI_AHEAD
+ * blocks, which returns as they are consumed.  Half of the credit is reserved
+ * for the oldest operation.  Otherwise later operations, which the receiver may
+ * not have begun, could use up the credit that the operation it waits for
+ * needs.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll.h"
 
-#define AFI_FLYING_EACH	8	/* blocks to one member under way */
+#define AFI_FLYING_EACH	8	/* blocks in flight to one member */
 
 static struct afi_talk *talk_of(struct afi_wire *wire)
 {
@@ -33,6 +34,7 @@ static struct afi_send *new_send(struct afi_domain *d, u32 from_ep,
 		return NULL;
 	wire = afi_send_wire(d, s);
 	s->head = (struct angara_head){
+		.size = sizeof(s->head),
 		.code = afi_code(AFI_MSG_TALK, from_ep, to->ep),
 	};
 	*wire = (struct afi_wire){
@@ -46,12 +48,12 @@ static struct afi_send *new_send(struct afi_domain *d, u32 from_ep,
 }
 
 /**
- * afi_talk_say() - say something without data to a member
+ * afi_talk_say() - send a message without data to a member
  * @g: group
  * @to: its rank
- * @talk: what to say; the sender's rank and the addressee's are filled in
+ * @talk: header; both ranks are filled in
  *
- * Return: false: not now, there is no room.
+ * Return: false: no room, try again.
  */
 bool afi_talk_say(struct afi_group *g, u32 to, struct afi_talk talk)
 {
@@ -69,7 +71,10 @@ bool afi_talk_say(struct afi_group *g, u32 to, struct afi_talk talk)
 	return true;
 }
 
-/* The same, and it waits for room by itself: the group need not be there. */
+/*
+ * As afi_talk_say(), but waits in the queue for room, independently of the
+ * group.
+ */
 void afi_talk_owe(struct afi_group *g, u32 to, struct afi_talk talk)
 {
 	const struct afi_name *name = &g->members[to].name;
@@ -89,7 +94,7 @@ void afi_talk_owe(struct afi_group *g, u32 to, struct afi_talk talk)
 	if (!afi_owe(g->domain, peer,
 		     afi_code(AFI_MSG_TALK, g->ep->name.ep, name->ep), &msg,
 		     sizeof(msg)))
-		AFI_INFO(EP_CTRL, "no memory to tell node %u\n", name->node);
+		AFI_INFO(EP_CTRL, "no memory to notify node %u\n", name->node);
 }
 
 static struct afi_call *call_of(const struct afi_group *g, u32 seq)
@@ -106,8 +111,8 @@ static struct afi_call *call_of(const struct afi_group *g, u32 seq)
 }
 
 /*
- * A message to a member has been sent, or not: @err is what flow.c tells.  Of
- * one that has left that is no news unless it was data, which it needs.
+ * A message to a member has been sent or has failed, with @err from flow.c.
+ * That a member has left matters only if the message was data, which it needs.
  */
 void afi_talk_sent(struct afi_domain *d, fi_addr_t addr, u32 to, u32 seq,
 		   int err)
@@ -128,76 +133,82 @@ void afi_talk_sent(struct afi_domain *d, fi_addr_t addr, u32 to, u32 seq,
 	afi_group_set_busy(g);
 }
 
-/* Return: false: not now. */
-static bool send_block(struct afi_call *call, struct afi_round *r)
+/**
+ * afi_talk_send() - send a block of a step, see struct ang_run_ops
+ * @arg: operation
+ * @i: step
+ *
+ * Return: 0; 1 there are more; -EBUSY; -ECANCELED the group has failed.
+ */
+int afi_talk_send(void *arg, u32 i)
 {
+	struct afi_call *call = arg;
+	const struct ang_step *step = &call->run.sched.steps[i];
+	struct ang_run_step *p = &call->run.steps[i];
 	struct afi_group *g = call->group;
-	struct afi_member *m = &g->members[r->to];
+	struct afi_member *m = &g->members[step->peer];
 	bool oldest = g->calls.next == &call->link;
-	size_t left = r->out_len - r->out_off;
+	size_t left = step->len - p->done;
 	const struct afi_talk talk = {
 		.group = g->id,
 		.kind = AFI_TALK_DATA,
 		.from = g->rank,
-		.to = r->to,
+		.to = step->peer,
 		.seq = call->seq,
-		.step = r->out_step,
-		.off = r->out_off,
-		.len = r->out_len,
+		.step = step->tag,
+		.off = p->done,
+		.len = step->len,
 	};
 	struct afi_send *s;
+	bool more;
 
 	if (left > AFI_BLOCK_MAX)
 		left = AFI_BLOCK_MAX;
 	if (m->credit <= (oldest ? 0 : AFI_AHEAD / 2) ||
 	    m->flying >= AFI_FLYING_EACH)
-		return false;
+		return -EBUSY;
 	s = new_send(g->domain, g->ep->name.ep, &m->name, g->ep->name.serial,
 		     &talk, left, false);
 	if (!s)
-		return false;
+		return -EBUSY;
 	if (left)
 		memcpy(talk_of(afi_send_wire(g->domain, s)) + 1,
-		       r->out + r->out_off, left);
+		       ang_run_data(&call->run, i) + p->done, left);
 	s->group = g->fid.fi_addr;
-	s->rank = r->to;
+	s->rank = step->peer;
 	s->seq = call->seq;
 	m->credit--;
 	m->flying++;
 	call->flying++;
-	r->out_off += left;
-	r->out_done = r->out_off == r->out_len;
+	p->done += left;
+	more = p->done != step->len;
+	if (!more)
+		ang_run_set(&call->run, i, ANG_RUN_ENDED);
+	/* If the message cannot be posted, the group fails, and frees @call. */
 	afi_send_go(g->domain, s, NULL);
-	return true;
+	return g->state == AFI_GROUP_FAILED ? -ECANCELED : more;
 }
 
-/* Is it what the round waits for? */
-static bool wanted(const struct afi_call *call, const struct afi_talk *t)
-{
-	const struct afi_round *r = &call->round;
-
-	return call->begun && r->receives && !r->in_done && r->from == t->from &&
-	       r->in_step == t->step;
-}
-
-/* Return: false: the members do not mean the same operation. */
-static bool take(struct afi_call *call, const struct afi_talk *t,
+/* Return: false: the members disagree on the operation. */
+static bool take(struct afi_call *call, u32 i, const struct afi_talk *t,
 		 const void *data, size_t len)
 {
-	struct afi_round *r = &call->round;
-	size_t left = r->in_len - r->in_off;
+	const struct ang_step *s = &call->run.sched.steps[i];
+	struct ang_run_step *p = &call->run.steps[i];
+	size_t left = s->len - p->done;
 
-	if (t->len != r->in_len || t->off != r->in_off ||
+	if (t->len != s->len || t->off != p->done ||
 	    len != (left < AFI_BLOCK_MAX ? left : AFI_BLOCK_MAX)) {
-		AFI_WARN(EP_DATA, "node %u gives %llu bytes where %zu belong\n",
+		AFI_WARN(EP_DATA, "node %u sends %llu bytes, expected %zu\n",
 			 call->group->members[t->from].name.node,
-			 (unsigned long long)t->len, r->in_len);
+			 (unsigned long long)t->len, s->len);
 		return false;
 	}
 	if (len)
-		memcpy(r->in + r->in_off, data, len);
-	r->in_off += len;
-	r->in_done = r->in_off == r->in_len;
+		memcpy(ang_run_data(&call->run, i) + p->done, data, len);
+	p->done += len;
+	if (p->done == s->len)
+		ang_run_set(&call->run, i, ANG_RUN_ENDED);
 	if (++call->group->members[t->from].used >= AFI_AHEAD / 4)
 		call->group->owes = true;
 	return true;
@@ -210,56 +221,56 @@ static void drop(struct afi_member *m, struct afi_heard *h)
 	free(h);
 }
 
-/* A round begins: takes in what has come for it before. */
-void afi_talk_begin(struct afi_call *call)
+/**
+ * afi_talk_begin() - a step begins to receive, see struct ang_run_ops
+ * @arg: operation
+ * @i: step; takes data that arrived before
+ *
+ * Return: 0; -ECANCELED the group has failed.
+ */
+int afi_talk_begin(void *arg, u32 i)
 {
+	struct afi_call *call = arg;
+	const struct ang_step *s = &call->run.sched.steps[i];
 	struct afi_group *g = call->group;
-	struct afi_member *m = &g->members[call->round.from];
+	struct afi_member *m = &g->members[s->peer];
 	struct afi_link *link, *next;
 
-	if (!call->round.receives)
-		return;
-	for (link = m->kept.next; link != &m->kept; link = next) {
+	for (link = m->kept.next;
+	     link != &m->kept && call->run.steps[i].state == ANG_RUN_WAITS;
+	     link = next) {
 		struct afi_heard *h = afi_of(link, struct afi_heard, link);
 
 		next = link->next;
-		if (h->talk.seq != call->seq || !wanted(call, &h->talk))
+		if (h->talk.seq != call->seq || h->talk.step != s->tag)
 			continue;
-		if (!take(call, &h->talk, h->data, h->len)) {
+		if (!take(call, i, &h->talk, h->data, h->len)) {
 			afi_group_fail(g, FI_EMSGSIZE, h->talk.from);
-			return;
+			return -ECANCELED;
 		}
 		drop(m, h);
 	}
+	return 0;
 }
 
-/* Sends what can be.  Return: was there anything? */
-bool afi_talk_round(struct afi_call *call)
-{
-	bool any = false;
-
-	while (call->round.sends && !call->round.out_done &&
-	       send_block(call, &call->round))
-		any = true;
-	return any;
-}
-
-/* Return: false: there is no memory now. */
+/* Return: false: no memory now. */
 static bool heard_data(struct afi_group *g, const struct afi_talk *t,
 		       const void *data, size_t len)
 {
 	struct afi_call *call = call_of(g, t->seq);
 	struct afi_member *m = &g->members[t->from];
+	u32 i = call ? ang_run_find(&call->run, ANG_STEP_RECV, t->from, t->step) :
+		       ANG_NO_STEP;
 	struct afi_heard *h;
 
 	afi_group_set_busy(g);
-	if (call && wanted(call, t)) {
-		if (!take(call, t, data, len))
+	if (i != ANG_NO_STEP) {
+		if (!take(call, i, t, data, len))
 			afi_group_fail(g, FI_EMSGSIZE, t->from);
 		return true;
 	}
 	if (m->nkept == AFI_AHEAD) {
-		AFI_WARN(EP_DATA, "node %u sends more than it may\n",
+		AFI_WARN(EP_DATA, "node %u sends without credit\n",
 			 m->name.node);
 		afi_group_fail(g, FI_EIO, t->from);
 		return true;
@@ -276,7 +287,7 @@ static bool heard_data(struct afi_group *g, const struct afi_talk *t,
 	return true;
 }
 
-/* Tells members that they may send more.  Return: was there any? */
+/* Returns credits to members.  Return: whether there were any. */
 bool afi_talk_credit(struct afi_group *g)
 {
 	bool any = false, all = true;
@@ -303,7 +314,7 @@ bool afi_talk_credit(struct afi_group *g)
 	return any;
 }
 
-/* Nobody will ask for what has been kept. */
+/* Frees data that no operation will consume. */
 void afi_talk_drop(struct afi_group *g)
 {
 	u32 i;
@@ -321,7 +332,7 @@ static void heard_credit(struct afi_group *g, const struct afi_talk *t)
 	struct afi_member *m = &g->members[t->from];
 
 	if (t->seq > AFI_AHEAD - m->credit) {
-		AFI_WARN(EP_DATA, "node %u gives more credit than it took\n",
+		AFI_WARN(EP_DATA, "node %u returns too much credit\n",
 			 m->name.node);
 		afi_group_fail(g, FI_EIO, t->from);
 		return;
@@ -331,8 +342,8 @@ static void heard_credit(struct afi_group *g, const struct afi_talk *t)
 }
 
 /*
- * Answers for an endpoint or a group that is not there, in its name.  Who has
- * asked does so again if there is no room for the answer now.
+ * Answers a probe of an endpoint or group that does not exist, in its name.
+ * Without room for the answer none is sent: the prober asks again.
  */
 static void say_gone(struct afi_domain *d, u32 own_ep, u32 own_serial,
 		     const struct afi_name *to, const struct afi_talk *about)
@@ -350,7 +361,10 @@ static void say_gone(struct afi_domain *d, u32 own_ep, u32 own_serial,
 		afi_send_go(d, s, NULL);
 }
 
-/* Who has failed says so, as it may not have come to yet.  Else as above. */
+/*
+ * Answers a probe.  A failed group answers that it has failed, since its
+ * notification may not have arrived.  Without room as in say_gone().
+ */
 static void say_here(struct afi_group *g, u32 to)
 {
 	struct afi_talk talk = {
@@ -374,7 +388,7 @@ static bool is_member(const struct afi_group *g, const struct afi_name *src,
 	       afi_name_same(&g->members[t->from].name, src);
 }
 
-/* Return: false: not now, it is to come again. */
+/* Return: false: cannot be handled now, deliver it again. */
 static bool heard(struct afi_domain *d, struct afi_ep *ep,
 		  const struct afi_name *src, const struct afi_talk *t,
 		  const void *data, size_t len)
@@ -393,7 +407,7 @@ static bool heard(struct afi_domain *d, struct afi_ep *ep,
 		return true;
 	}
 	if (!is_member(g, src, t)) {
-		AFI_INFO(EP_DATA, "node %u is no member of the group\n",
+		AFI_INFO(EP_DATA, "node %u is not a member of the group\n",
 			 src->node);
 		return true;
 	}
@@ -416,11 +430,11 @@ static bool asks(const struct afi_talk *t)
 }
 
 /**
- * afi_talk_arrived() - a message of a member, or of who says so
+ * afi_talk_arrived() - handle a message that claims to be from a member
  * @d: domain, locked
  * @in: message
  *
- * Return: false: not now, it is to come again.
+ * Return: false: cannot be handled now, deliver it again.
  */
 bool afi_talk_arrived(struct afi_domain *d, const struct angara_message *in)
 {
@@ -435,7 +449,7 @@ bool afi_talk_arrived(struct afi_domain *d, const struct angara_message *in)
 		memcpy(&wire, in->data, sizeof(wire));
 	if (in->len < sizeof(wire) + sizeof(talk) ||
 	    wire.len != in->len - sizeof(wire) || !d->coll) {
-		AFI_INFO(EP_DATA, "node %u sent what makes no sense\n",
+		AFI_INFO(EP_DATA, "node %u sent a malformed message\n",
 			 in->peer.node);
 		return true;
 	}

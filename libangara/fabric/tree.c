@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Giving a group a tree, and taking it back.
+ * Creating the tree of a group, and giving it back.
  *
- * libangara makes teams in one call that waits for the other members, so that
- * has a thread of its own; while it waits for them it holds no lock.
+ * libangara creates a team in one call that waits for the other members, so a
+ * separate thread makes it, which holds no lock while it waits.
  *
- * A member that closes the group may have what the last operation gave, while
- * others still wait for it on the tree.  So it starts a barrier, and leaves the
- * team when that has ended: whoever has started it has all.  Nobody waits for
- * that but the domain, when it is closed.
+ * A member that has the result of the last operation may close the group while
+ * others still wait for the operation on the tree.  So it starts a barrier, and
+ * leaves the team when the barrier has ended: a member that has started the
+ * barrier has all results.  Only closing the domain waits for that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,9 @@
 
 #include "offload.h"
 
-/* For groups that end to have ended: how often to look, and how long between. */
+/*
+ * Rounds and interval of the wait for trees of other groups to be given back.
+ */
 #define AFI_ROUNDS	500
 #define AFI_RETRY_NS	2000000L
 
@@ -31,7 +33,10 @@ static int exchange(void *arg, const unsigned int *ranks, unsigned int n,
 	return afi_group_exchange(g, mine, len, all, g->end);
 }
 
-/* Return: 0 or the error of the member with the lowest rank, or of exchanging. */
+/*
+ * Return: 0 or the error of the member with the lowest rank, or of the
+ * exchange.
+ */
 static int vote(struct afi_offload *o, int err, u32 value)
 {
 	const struct afi_vote mine = { .err = err, .value = value };
@@ -44,55 +49,20 @@ static int vote(struct afi_offload *o, int err, u32 value)
 	return ret;
 }
 
-/* Registers the stage with the highest key below @limit that is free here. */
-static int take_key(struct afi_offload *o, u32 limit, u32 *key)
+/* Gives the stage the same key at all members.  Return: 0, -errno at all. */
+static int share_stage(struct afi_offload *o)
 {
-	struct afi_domain *d = o->domain;
-	int ret;
+	int ret = angara_team_mr_reg(o->team, o->stage,
+				     AFI_STAGE_PARTS * AFI_STAGE_BYTES,
+				     ANGARA_ACCESS_REMOTE_WRITE, &o->common);
 
-	while (limit-- > 0) {
-		ret = angara_mr_reg_key(d->dom, o->stage,
-					AFI_STAGE_PARTS * AFI_STAGE_BYTES,
-					ANGARA_ACCESS_REMOTE_WRITE, limit,
-					&o->common);
-		*key = limit;
-		if (ret != -EEXIST)
-			return ret;
-	}
-	return -ENOBUFS;
+	return ret == -ENOSPC ? -ENOBUFS : ret;
 }
 
-/*
- * One key for the stage, at all members.  Who has a higher one than others
- * looks further down, so it ends.
- */
-static int agree_key(struct afi_offload *o)
+static void leave(struct afi_offload *o)
 {
-	u32 limit = afi_low_keys(o->domain);
-	u32 key = 0, lowest, highest, i;
-	int err, ret;
-
-	for (;;) {
-		err = o->common ? 0 : take_key(o, limit, &key);
-		ret = vote(o, err, key);
-		if (ret)
-			return ret;
-		lowest = key;
-		highest = key;
-		for (i = 0; i < o->group->size; i++) {
-			u32 its = o->votes[i].value;
-
-			lowest = its < lowest ? its : lowest;
-			highest = its > highest ? its : highest;
-		}
-		if (lowest == highest)
-			return 0;
-		if (key == lowest)
-			continue;
-		angara_mr_dereg(o->common);
-		o->common = NULL;
-		limit = lowest + 1;
-	}
+	angara_team_leave(o->team);
+	o->team = NULL;
 }
 
 static void give_way(struct afi_domain *d)
@@ -106,8 +76,8 @@ static void give_way(struct afi_domain *d)
 }
 
 /*
- * Is a member still about to give back trees of groups that it has closed, or has
- * it since it had given back @before of them?
+ * Is any member still giving back trees of closed groups, or has it given back
+ * more than @before since?
  */
 static int others_end(struct afi_offload *o, u64 before, bool *any)
 {
@@ -140,7 +110,9 @@ static int make_team(struct afi_offload *o)
 		u64 before = d->coll->given_back;
 
 		ret = angara_team_create(job, d->ctx, NULL, 0, &attr, &o->team);
-		/* Groups that others do not close are not waited for long. */
+		/*
+		 * Do not wait long for groups that other members do not close.
+		 */
 		if (ret != -ENOSPC || round++ == AFI_ROUNDS)
 			break;
 		ret = others_end(o, before, &again);
@@ -149,11 +121,15 @@ static int make_team(struct afi_offload *o)
 		if (!ret)
 			give_way(d);
 	}
+	if (!ret)
+		ret = share_stage(o);
+	if (ret && o->team)
+		leave(o);
 	angara_job_finalize(job);
 	return ret;
 }
 
-/* The adapter knows contexts, not endpoints. */
+/* Teams of the adapter have contexts as members, not endpoints. */
 static bool distinct(const struct afi_group *g)
 {
 	u32 i, j;
@@ -170,23 +146,23 @@ static const char *reason(int err)
 {
 	switch (err) {
 	case -EPERM:
-		return "its user may not program trees, and none is delegated";
+		return "the user may not program trees, and none is delegated";
 	case -ENOSPC:
-		return "all trees of the fabric are taken";
+		return "all trees of the fabric are in use";
 	case -ENODEV:
-		return "a node on the way has no device at any member";
+		return "a node of the tree has no device at any member";
 	case -ENOBUFS:
-		return "no key of memory is free at all members";
+		return "no memory key is free at all members";
 	case -EINVAL:
-		return "members of several partitions, or over 16 on a node";
+		return "members in several partitions, or over 16 on a node";
 	case -EACCES:
-		return "a device on the way may not be opened";
+		return "no permission to open a device of the tree";
 	default:
 		return strerror(-err);
 	}
 }
 
-/* Nobody gives up alone, unless the exchange fails: then all do. */
+/* No member gives up alone, unless the exchange fails; then all do. */
 static int make(struct afi_offload *o)
 {
 	int ret = angara_malloc(o->domain->dom,
@@ -195,8 +171,6 @@ static int make(struct afi_offload *o)
 	if (!ret)
 		o->stage = angara_mr_addr(o->mine);
 	ret = vote(o, ret, 0);
-	if (!ret)
-		ret = agree_key(o);
 	return ret ? ret : make_team(o);
 }
 
@@ -208,17 +182,11 @@ static void free_stage(struct afi_offload *o)
 	o->mine = NULL;
 }
 
-static void leave(struct afi_offload *o)
-{
-	angara_team_leave(o->team);
-	o->team = NULL;
-}
-
 static void *join_thread(void *arg)
 {
 	struct afi_offload *o = arg;
 	struct afi_group *g = o->group;
-	const char *why = "two members are one context";
+	const char *why = "two members share a context";
 
 	afi_lock(o->domain);
 	if (distinct(g)) {
@@ -269,7 +237,7 @@ int afi_offload_form(struct afi_group *g)
 	return 0;
 }
 
-/* Return: has all ended that the adapter had to do? */
+/* Return: have all requests to the adapter ended? */
 static bool settled(struct afi_offload *o)
 {
 	u32 i;
@@ -290,7 +258,7 @@ void afi_offload_close(struct afi_group *g)
 	afi_lock(d);
 	g->maker = NULL;
 	o->group = NULL;
-	/* The others of one that has failed end it each by itself. */
+	/* In a failed group each member ends its requests by itself. */
 	if (o->team && g->state != AFI_GROUP_FAILED &&
 	    !o->domain->dead)
 		afi_offload_posted(o, AFI_REQ_LAST, angara_barrier_nbi(
@@ -302,10 +270,10 @@ void afi_offload_close(struct afi_group *g)
 }
 
 /**
- * afi_offload_linger() - go on with the end of groups that have been closed
+ * afi_offload_linger() - advance the end of groups that have been closed
  * @d: domain, locked
  *
- * Return: was there anything?
+ * Return: whether there was any progress.
  */
 bool afi_offload_linger(struct afi_domain *d)
 {
@@ -326,7 +294,7 @@ bool afi_offload_linger(struct afi_domain *d)
 	return any;
 }
 
-/* The domain is being closed: the context takes along what has not ended. */
+/* The domain is being closed: the context drops requests in progress. */
 void afi_offload_drop(struct afi_domain *d)
 {
 	while (!afi_list_empty(&d->coll->ending)) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Operations that are started when a counter has reached a value: by a flag of
- * the call (FI_TRIGGER), or as deferred work of a domain (FI_QUEUE_WORK).
+ * Operations that start when a counter reaches a value: by a flag of the call
+ * (FI_TRIGGER), or as deferred work of a domain (FI_QUEUE_WORK).
  *
- * All that describes one is copied, but for the data, so one kind is like the
- * other.  The domain's progress starts what is due, in the order in which it
- * was queued, and tries again what finds no room.
+ * All arguments of an operation are copied, but not its data, so both kinds are
+ * handled alike.  The domain's progress starts due operations in the order in
+ * which they were queued, and retries those that find no room.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
  * @cntr: counter
  * @threshold: value of it
  * @also: counter of its completion, beside those of the endpoint; or NULL
- * @key: what the program knows it by, or NULL
+ * @key: the program's handle of it, or NULL
  * @type: of operation
  * @ep: endpoint, NULL for counters
  * @flags: FI_*
@@ -29,15 +29,15 @@
  * @atomic: ATOMIC, FETCH_ATOMIC, COMPARE_ATOMIC
  * @target: CNTR_SET, CNTR_ADD
  * @value: for it
- * @iov: memory here that messages and @rma are about
+ * @iov: local memory of messages and @rma
  * @desc: descriptors of that, or of @ioc
- * @rma_iov: memory there
+ * @rma_iov: remote memory
  * @ioc: operands
- * @rma_ioc: elements there
+ * @rma_ioc: remote elements
  * @res: results
  * @res_desc: descriptors of them
  * @nres: number of them
- * @y: what to compare with
+ * @y: values to compare with
  * @ny: number of them
  */
 struct afi_work {
@@ -68,7 +68,7 @@ struct afi_work {
 	size_t ny;
 };
 
-/* What would have to be looked at before, or kept, is not for later. */
+/* Flags that need a check or a copy of the data at the call; not deferrable. */
 #define AFI_NOT_LATER	(FI_TRIGGER | FI_INJECT | FI_PEEK | FI_CLAIM | \
 			 FI_DISCARD | FI_MULTI_RECV)
 
@@ -94,7 +94,7 @@ static struct afi_cntr *cntr_of(struct afi_domain *d, struct fid_cntr *fid)
 	return cntr->domain == d ? cntr : NULL;
 }
 
-/* Return: false: they are too many. */
+/* Return: false: too many elements. */
 static bool copy(void *to, const void *from, size_t n, size_t max, size_t size)
 {
 	if (n > max)
@@ -163,13 +163,16 @@ static bool receives(const struct afi_work *w)
 	return w->type == FI_OP_RECV || w->type == FI_OP_TRECV;
 }
 
-/* What a context could never start, it could not even tell of: it has no queue. */
+/*
+ * Reject what can never start: without a queue its failure could not be
+ * reported.
+ */
 static bool fits(const struct afi_work *w)
 {
 	return w->ep->ways & (receives(w) ? FI_RECV : FI_TRANSMIT);
 }
 
-/* Return: 0; -FI_EINVAL; -FI_ENOSYS there are no such operations. */
+/* Return: 0; -FI_EINVAL; -FI_ENOSYS no such operation. */
 static int describe(struct afi_domain *d, struct afi_work *w,
 		    const struct fi_deferred_work *from)
 {
@@ -320,7 +323,7 @@ static ssize_t start(struct afi_work *w)
 	}
 }
 
-/* The program has no other way to learn of it. */
+/* The program has no other way to learn of the failure. */
 static bool tell_failure(struct afi_work *w, int err)
 {
 	static const struct {
@@ -359,10 +362,10 @@ static bool tell_failure(struct afi_work *w, int err)
 }
 
 /**
- * afi_work_progress() - start what is due
+ * afi_work_progress() - start operations that are due
  * @d: domain, locked
  *
- * Return: was there any?
+ * Return: whether there were any.
  */
 bool afi_work_progress(struct afi_domain *d)
 {
@@ -387,7 +390,7 @@ bool afi_work_progress(struct afi_domain *d)
 	return any;
 }
 
-/* The endpoint is being closed. */
+/* Drops the operations of an endpoint that is being closed. */
 void afi_work_close(struct afi_ep *ep)
 {
 	struct afi_link *link, *next;
@@ -402,7 +405,7 @@ void afi_work_close(struct afi_ep *ep)
 	}
 }
 
-/* What has not been started never is.  @key: this one; NULL: all there is */
+/* Drops operations that have not started.  @key: one of them; NULL: all */
 static int cancel(struct afi_domain *d, const struct fi_deferred_work *key)
 {
 	struct afi_link *link, *next;
@@ -441,13 +444,13 @@ int afi_domain_control(struct fid *fid, int command, void *arg)
 }
 
 /**
- * afi_trigger() - a call with FI_TRIGGER
+ * afi_trigger() - defer a call with FI_TRIGGER
  * @ep: endpoint
  * @work: operation; the rest of it is filled in here
- * @context: what the program has given for a context
+ * @context: the program's context argument, with the trigger
  *
- * Return: 0; -FI_ENOSYS it is to wait for something else than a counter;
- * -FI_EINVAL; -FI_EOPNOTSUPP the endpoint was opened without FI_TRIGGER.
+ * Return: 0; -FI_ENOSYS the trigger is not a counter; -FI_EINVAL;
+ * -FI_EOPNOTSUPP the endpoint was opened without FI_TRIGGER.
  */
 ssize_t afi_trigger(struct afi_ep *ep, struct fi_deferred_work *work,
 		    const void *context)

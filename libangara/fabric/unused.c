@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What is not there.  libfabric calls through its tables without looking, so
- * every place in them is filled; what the provider does not claim ends here.
+ * Unsupported calls.  libfabric calls through its tables without looking, so
+ * every place in them is filled; calls that the provider does not support end
+ * here.
  */
 #include "afi.h"
 
-/* None of these looks at its arguments. */
+/* None of these uses its arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 int afi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags)

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sleeping until there may be something new.
+ * Sleeping until there may be an event.
  *
- * Every wait object is a descriptor: an epoll(7) of the context's own, which
- * tells that the adapter has done something, of an eventfd(2), which tells
- * that somebody else's progress has brought something, and of the timer of
- * probe.c.
+ * Every wait object is an epoll(7) descriptor over three others: the context's,
+ * which reports events of the adapter; an eventfd(2), which reports events that
+ * another thread's progress has produced; and the timer of probe.c.
  *
- * The order that loses nothing: make the eventfd quiet, make progress and arm the
- * context, look, all under the domain's lock; then sleep.  A program that does
- * not sleep does none of it, so its operations cost no system call.
+ * To lose no event, do this under the domain's lock: clear the eventfd, make
+ * progress and arm the context, check; then sleep without the lock.  A program
+ * that does not sleep does none of it, so its operations cost no system call.
  */
 #include <poll.h>
 #include <sys/epoll.h>
@@ -21,7 +20,7 @@
 
 #define AFI_NS_PER_MS	1000000ULL
 
-/* Return: is it one that there is?  @waits: out: is there to be a descriptor? */
+/* Return: is the kind supported?  @waits: out: it has a descriptor */
 bool afi_wait_kind(enum fi_wait_obj obj, bool *waits)
 {
 	*waits = obj != FI_WAIT_NONE;
@@ -39,8 +38,8 @@ static int watch(const struct afi_wait *w, int fd)
 }
 
 /*
- * The context's descriptor stands in an epoll of the domain's, so that it can
- * be taken out of all wait objects at once; see afi_wait_gone().
+ * The context's descriptor is in an epoll of the domain, so that it can be
+ * removed from all wait objects at once; see afi_wait_gone().
  */
 static int ctx_events(struct afi_domain *d)
 {
@@ -61,8 +60,8 @@ static int ctx_events(struct afi_domain *d)
 }
 
 /*
- * The adapter is gone: its descriptor stays readable for ever, or tells nothing
- * any more.  Nobody is to be woken by it again.
+ * After the adapter is gone its descriptor stays readable for ever, or never
+ * becomes readable.  It must not wake any thread again.
  */
 void afi_wait_gone(struct afi_domain *d)
 {
@@ -78,7 +77,7 @@ void afi_wait_end(struct afi_domain *d)
 	d->has_events = false;
 }
 
-/* @d: domain whose doings wake, or NULL */
+/* @d: domain whose events wake, or NULL */
 int afi_wait_open(struct afi_wait *w, struct afi_domain *d)
 {
 	int ret;
@@ -110,7 +109,7 @@ void afi_wait_close(struct afi_wait *w)
 	close(w->evfd);
 }
 
-/* Once is enough, until whoever sleeps has made it quiet again. */
+/* One write is enough until the sleeping thread clears the eventfd. */
 void afi_wait_wake(struct afi_wait *w)
 {
 	if (!__atomic_exchange_n(&w->raised, true, __ATOMIC_SEQ_CST))
@@ -128,8 +127,8 @@ void afi_wait_quiet(struct afi_wait *w)
 }
 
 /*
- * Before a thread sleeps, with the domain locked: takes in what has come, and
- * lets the adapter tell of what comes from now on.
+ * Before a thread sleeps, with the domain locked: handles events so far, and
+ * arms the adapter for later ones.
  */
 void afi_wait_arm(struct afi_domain *d)
 {
@@ -141,7 +140,7 @@ void afi_wait_arm(struct afi_domain *d)
 	} while (ret == -EAGAIN && !d->has_held);
 }
 
-/* fi_control() of what can be waited for. */
+/* fi_control() of objects with a wait object. */
 int afi_wait_control(const struct afi_wait *w, bool waits, int command,
 		     void *arg)
 {
@@ -167,7 +166,7 @@ static u64 now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-/* When @timeout milliseconds are over; < 0: never. */
+/* Time after @timeout milliseconds; < 0: never. */
 u64 afi_deadline(int timeout)
 {
 	return timeout < 0 ? UINT64_MAX :
@@ -179,17 +178,25 @@ bool afi_past(u64 end)
 	return end != UINT64_MAX && now_ns() >= end;
 }
 
+/* Milliseconds until @end, as poll(2) takes them. */
+int afi_left(u64 end)
+{
+	u64 now = now_ns();
+	u64 ms = 0;
+
+	if (end == UINT64_MAX)
+		return -1;
+	if (now < end)
+		ms = (end - now + AFI_NS_PER_MS - 1) / AFI_NS_PER_MS;
+	return ms > INT32_MAX ? INT32_MAX : (int)ms;
+}
+
 /* Return: 0 something may be new, or the time is over; -FI_EINTR. */
 int afi_wait_sleep(const struct afi_wait *w, u64 end)
 {
 	struct pollfd p = { .fd = w->epfd, .events = POLLIN };
-	u64 now = now_ns();
-	u64 ms = 0;
 
-	if (now < end)
-		ms = (end - now + AFI_NS_PER_MS - 1) / AFI_NS_PER_MS;
-	if (poll(&p, 1, end == UINT64_MAX ? -1 : ms > INT32_MAX ? INT32_MAX :
-						 (int)ms) < 0)
+	if (poll(&p, 1, afi_left(end)) < 0)
 		return -errno;
 	return 0;
 }

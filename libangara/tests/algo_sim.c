@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A network that executes the schedules of all members of a collective at once,
- * and delivers when a seeded generator says so.
+ * A network that executes the schedules of all members of a collective at once;
+ * a seeded generator chooses which message to deliver next.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,14 +18,24 @@ struct map (*op)(struct map, struct map);
 struct member m[MAX_SIZE];
 u64 messages, bytes;
 
-/** struct letter - a message under way; @step is that of the sender */
+/**
+ * struct letter - a message in flight
+ * @from: sender
+ * @step: its step
+ * @knows: what it knew
+ */
 struct letter {
 	u32 from;
 	u32 step;
+	u64 knows;
 };
 
-static struct letter *wire;
-static u32 letters, wire_room;
+/* A member has at most this many steps in progress with each other one. */
+#define MAX_LETTERS	(MAX_SIZE * MAX_SIZE * 4)
+
+static struct letter wire[MAX_LETTERS];
+static u32 letters;
+static bool refused;	/* to send, since it was cleared */
 
 u32 any(u32 below)
 {
@@ -42,27 +53,28 @@ bool wrong(const char *fmt, ...)
 	return false;
 }
 
-static void combine(void *acc, const void *in, size_t len)
+static void sim_combine(void *arg, void *acc, const void *in, size_t len)
 {
 	struct map *x = acc;
 	const struct map *y = in;
 	size_t i;
 
+	(void)arg;
 	for (i = 0; i < len / sizeof(*x); i++)
 		x[i] = op(x[i], y[i]);
 }
 
-/* What member @rank gives as element @i. */
+/* Contribution of member @rank, element @i. */
 struct map given(u32 rank, size_t i)
 {
 	return (struct map){ .a = (u32)(rank * 2654435761U + i * 40503U) | 1,
 			     .b = (u32)(i * 97U + rank) };
 }
 
-/* Checks what a step says of itself. */
+/* Is the range of a step inside its buffer? */
 static bool range_ok(const struct member *x, struct ang_range r, size_t len)
 {
-	size_t room = r.buf == ANG_BUF_TEMP ? x->s.temp : x->len[r.buf];
+	size_t room = r.buf == ANG_BUF_TEMP ? x->run.sched.temp : x->len[r.buf];
 
 	return r.off <= room && len <= room - r.off;
 }
@@ -82,7 +94,7 @@ static bool overlap(struct ang_range a, struct ang_range b, size_t alen, size_t 
 	return a.buf == b.buf && a.off < b.off + blen && b.off < a.off + alen;
 }
 
-/* May two steps that are not ordered stand side by side? */
+/* May two unordered steps run at the same time? */
 static bool apart(const struct ang_step *a, const struct ang_step *b)
 {
 	return !(writes(a) && writes(b) && overlap(a->dst, b->dst, a->len, b->len)) &&
@@ -90,12 +102,18 @@ static bool apart(const struct ang_step *a, const struct ang_step *b)
 	       !(reads(a) && writes(b) && overlap(a->src, b->dst, a->len, b->len));
 }
 
+static bool same_message(const struct ang_step *a, const struct ang_step *b)
+{
+	return (a->kind == ANG_STEP_SEND || a->kind == ANG_STEP_RECV) &&
+	       a->kind == b->kind && a->peer == b->peer && a->tag == b->tag;
+}
+
 bool schedule_ok(const struct member *x)
 {
 	u32 i, k;
 
-	for (i = 0; i < x->s.n; i++) {
-		const struct ang_step *s = &x->s.steps[i];
+	for (i = 0; i < x->run.sched.n; i++) {
+		const struct ang_step *s = &x->run.sched.steps[i];
 
 		if ((reads(s) && !range_ok(x, s->src, s->len)) ||
 		    (writes(s) && !range_ok(x, s->dst, s->len)))
@@ -110,107 +128,78 @@ bool schedule_ok(const struct member *x)
 		     s->tag >= 2 * x->args.size + 64))
 			return wrong("step %u of %u: bad peer or tag", i, x->args.rank);
 		for (k = s->after; k < i; k++)
-			if (!apart(&x->s.steps[k], s))
-				return wrong("steps %u and %u of %u touch the same bytes",
-					     k, i, x->args.rank);
+			if (!apart(&x->run.sched.steps[k], s) ||
+			    same_message(&x->run.sched.steps[k], s))
+				return wrong("steps %u and %u of %u meet", k, i,
+					     x->args.rank);
 	}
 	return true;
 }
 
-static char *place(struct member *x, struct ang_range r)
+/*
+ * Sometimes there is no room.  An empty message ends at once, others when they
+ * are delivered, or when the receiver has said so.
+ */
+static int sim_send(void *arg, u32 step)
 {
-	return x->buf[r.buf] + r.off;
-}
+	struct member *x = arg;
+	const struct ang_step *s = &x->run.sched.steps[step];
+	u32 luck = any(8);
 
-static void post(u32 from, u32 step)
-{
-	if (letters == wire_room) {
-		wire_room = wire_room ? 2 * wire_room : 64;
-		wire = realloc(wire, wire_room * sizeof(*wire));
-		if (!wire)
-			exit(1);
+	if (luck < 2) {
+		refused = true;
+		return luck ? -EAGAIN : -EBUSY;
 	}
-	wire[letters++] = (struct letter){ .from = from, .step = step };
+	if (s->kind == ANG_STEP_RECV)
+		ang_run_set(&m[s->peer].run,
+			    ang_run_find(&m[s->peer].run, ANG_STEP_SEND,
+					 x->args.rank, s->tag), ANG_RUN_ENDED);
+	else if (letters < MAX_LETTERS)
+		wire[letters++] = (struct letter){
+			.from = x->args.rank, .step = step, .knows = x->knows,
+		};
+	if (s->kind == ANG_STEP_RECV || !s->len)
+		ang_run_set(&x->run, step, ANG_RUN_ENDED);
+	return 0;
 }
 
-static void end_step(struct member *x, u32 step)
-{
-	x->ended[step] = true;
-	while (x->prefix < x->s.n && x->ended[x->prefix])
-		x->prefix++;
-}
+const struct ang_run_ops sim_ops = {
+	.send = sim_send,
+	.combine = sim_combine,
+	.has_temp = true,
+};
 
-/* Begins what may begin; sends and receives end when the message is delivered. */
-static bool begin(struct member *x)
-{
-	bool some = false;
-
-	while (x->begun < x->s.n && x->s.steps[x->begun].after <= x->prefix) {
-		const struct ang_step *s = &x->s.steps[x->begun];
-
-		switch (s->kind) {
-		case ANG_STEP_SEND:
-			post(x->args.rank, x->begun);
-			break;
-		case ANG_STEP_COPY:
-			memmove(place(x, s->dst), place(x, s->src), s->len);
-			end_step(x, x->begun);
-			break;
-		case ANG_STEP_COMBINE:
-			combine(place(x, s->dst), place(x, s->src), s->len);
-			end_step(x, x->begun);
-			break;
-		case ANG_STEP_RECV:
-			break;
-		}
-		x->begun++;
-		some = true;
-	}
-	return some;
-}
-
-/* The receive that a message is for, if it has begun. */
-static int find_receive(const struct member *to, u32 from, u32 tag)
-{
-	int found = -1;
-	u32 i;
-
-	for (i = 0; i < to->begun; i++) {
-		const struct ang_step *s = &to->s.steps[i];
-
-		if (s->kind != ANG_STEP_RECV || s->peer != from || s->tag != tag)
-			continue;
-		if (found >= 0)
-			return -2;
-		found = (int)i;
-	}
-	return found;
-}
-
-static bool deliver(u32 which, bool *done)
+/* Return: 1; 0 the receiver has not begun; -1 it expects something else. */
+static int deliver(u32 which)
 {
 	struct letter l = wire[which];
-	const struct ang_step *s = &m[l.from].s.steps[l.step];
-	struct member *to = &m[s->peer];
-	int i = find_receive(to, l.from, s->tag);
+	struct ang_run *from = &m[l.from].run;
+	const struct ang_step *s = &from->sched.steps[l.step];
+	struct ang_run *to = &m[s->peer].run;
+	u32 i = ang_run_find(to, ANG_STEP_RECV, l.from, s->tag);
 
-	*done = false;
-	if (i == -1)
-		return true;
-	if (i < 0 || to->ended[i])
-		return wrong("two messages from %u to %u with tag %u", l.from, s->peer,
-			     s->tag);
-	if (to->s.steps[i].len != s->len)
-		return wrong("%zu bytes from %u to %u, not %zu", s->len, l.from, s->peer,
-			     to->s.steps[i].len);
-	memcpy(place(to, to->s.steps[i].dst), place(&m[l.from], s->src), s->len);
-	end_step(to, (u32)i);
-	end_step(&m[l.from], l.step);
+	if (i == ANG_NO_STEP)
+		return 0;
+	if (to->sched.steps[i].len != s->len)
+		goto mismatch;
+	memcpy(ang_run_data(to, i), ang_run_data(from, l.step), s->len);
+	if (s->len && any(2)) {
+		ang_run_set(to, i, ANG_RUN_BUSY);
+		ang_run_set(to, i, ANG_RUN_SENDS);
+	} else {
+		ang_run_set(to, i, ANG_RUN_ENDED);
+		ang_run_set(from, l.step, ANG_RUN_ENDED);
+	}
 	wire[which] = wire[--letters];
 	messages++;
 	bytes += s->len;
-	*done = true;
-	return true;
+	m[s->peer].knows |= l.knows;
+	return 1;
+
+mismatch:
+	wrong("%zu bytes from %u to %u, not %zu", s->len, l.from, s->peer,
+	      to->sched.steps[i].len);
+	return -1;
 }
 
 bool run(u32 n)
@@ -221,28 +210,20 @@ bool run(u32 n)
 	messages = bytes = 0;
 	for (;;) {
 		bool some = false, over = true;
+		int done = 0;
 
+		refused = false;
 		for (k = any(n), i = 0; i < n; i++)
-			some |= begin(&m[(i + k) % n]);
+			some |= ang_run_go(&m[(i + k) % n].run) > 0;
 		for (i = 0; i < n; i++)
-			over &= m[i].prefix == m[i].s.n;
+			over &= ang_run_done(&m[i].run);
 		if (over)
 			return letters ? wrong("%u messages nobody receives", letters) : true;
-		for (k = letters ? any(letters) : 0, i = 0; i < letters; i++) {
-			bool done;
-
-			if (!deliver((i + k) % letters, &done))
-				return false;
-			some |= done;
-			if (done)
-				break;
-		}
-		if (!some)
+		for (k = letters ? any(letters) : 0, i = 0; i < letters && !done; i++)
+			done = deliver((i + k) % letters);
+		if (done < 0)
+			return false;
+		if (!some && !done && !refused)
 			return wrong("nothing goes on");
 	}
-}
-
-void clean(void)
-{
-	free(wire);
 }

@@ -4,8 +4,8 @@
  *
  *	job MODE [FILE]
  *
- * It ends with status 0 if the exchanges went as MODE says they must, else it
- * says what did not and ends with 1.
+ * It exits with status 0 if the exchanges ended as MODE requires; else it
+ * prints the difference and exits with 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include <angara/angara.h>
 
 #include "job.h"
+#include "job_conn.h"
 
 static struct angara_job *job;
 static unsigned int rank, size;
@@ -39,7 +40,7 @@ static void fill(unsigned char *block, size_t len, unsigned int from, unsigned i
 		block[i] = (unsigned char)(i * 7 + from * 13 + round * 31);
 }
 
-/* One exchange among @n processes; contents are checked. */
+/* One exchange among @n processes; checks the contents. */
 static int exchange(const u32 *ranks, u32 n, size_t len, unsigned int round)
 {
 	unsigned char *mine = malloc(len + 1), *want = malloc(len + 1);
@@ -71,7 +72,7 @@ static int mode_gather(void)
 	return bad | expect("barrier", angara_job_barrier(job), 0);
 }
 
-/* Odd and even ranks by themselves, at their own pace, then all together. */
+/* Odd and even ranks separately, each at its own pace, then all together. */
 static int mode_groups(void)
 {
 	u32 *ranks = malloc(size * sizeof(*ranks));
@@ -101,8 +102,8 @@ static int mode_uneven(void)
 }
 
 /*
- * One process leaves in its own way; the others are told, again and again.
- * PMIx does not tell all of them of one that left in good order.
+ * One process leaves in its own way; every later exchange of the others fails.
+ * PMIx does not notify all of them of a process that left in good order.
  */
 static int survive(void)
 {
@@ -127,7 +128,7 @@ static int mode_die(void)
 	return 1;
 }
 
-/* What is no request ends the connection, and only that. */
+/* A malformed request ends the connection, and nothing else. */
 static int mode_garbage(void)
 {
 	struct ang_job_request req = { .magic = ANG_JOB_MAGIC, .nranks = 2 };
@@ -146,9 +147,20 @@ static int mode_garbage(void)
 	return survive();
 }
 
+/* A launcher that sends more than was asked for: the rest is no later reply. */
+static int mode_liar(void)
+{
+	u32 all[2], value = 0;
+
+	return expect("allgather", angara_job_allgather(job, &value, sizeof(value), all),
+		      -EPIPE) |
+	       expect("barrier", angara_job_barrier(job), -EPIPE);
+}
+
 /*
- * All get the same key, which is not in the environment of any, and get it again
- * without the others. Jobs have different ones: the test reads what is in FILE.
+ * All get the same key, which is in no process's environment, and get it again
+ * without the others.  Keys of jobs differ: the test compares with those in
+ * FILE.
  */
 static int mode_key(void)
 {
@@ -174,11 +186,59 @@ static int mode_key(void)
 
 		bad = !f || fprintf(f, "%s\n", text) < 0 || fclose(f);
 	}
-	/* Only this process asks. */
+	/* Only this process calls. */
 	if (rank == size - 1)
 		bad |= expect("again", ang_job_key(job, &again), 0) |
 		       expect("the same", again != key, 0);
 	return bad;
+}
+
+/* Where @what is in the writable memory of the parent, which may read it. */
+static unsigned int found_in_parent(const void *what, size_t len)
+{
+	unsigned int found = 0;
+	char path[64], line[512];
+	int mem;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", getppid());
+	mem = open(path, O_RDONLY);
+	snprintf(path, sizeof(path), "/proc/%d/maps", getppid());
+	maps = fopen(path, "r");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		unsigned long from, to;
+		char *copy;
+		ssize_t n;
+
+		/* Sanitizers map terabytes for their own use. */
+		if (sscanf(line, "%lx-%lx rw", &from, &to) != 2 || to - from > 64 << 20)
+			continue;
+		copy = malloc(to - from);
+		n = copy ? pread(mem, copy, to - from, (off_t)from) : -1;
+		if (n > 0 && memmem(copy, (size_t)n, what, len)) {
+			fprintf(stderr, "in %s", line);
+			found++;
+		}
+		free(copy);
+	}
+	if (maps)
+		fclose(maps);
+	if (mem < 0 || !maps)
+		return expect("memory of the launcher", -errno, 0);
+	close(mem);
+	return found;
+}
+
+/* The launcher has passed the key on, and has forgotten it. */
+static int mode_wiped(void)
+{
+	u64 key = 0;
+	int bad = expect("key", ang_job_key(job, &key), 0) |
+		  expect("barrier", angara_job_barrier(job), 0);
+
+	if (!rank)
+		bad |= expect("found", (int)found_in_parent(&key, sizeof(key)), 0);
+	return bad | expect("barrier", angara_job_barrier(job), 0);
 }
 
 static int mode_single(void)
@@ -197,23 +257,60 @@ static const char *sign_of(unsigned int r, char *buf, size_t len)
 	return buf;
 }
 
-/* One that does not come before all the others have given up at the deadline. */
-static int mode_absent(void)
+static void sign_await(unsigned int r)
 {
 	char sign[256];
 
+	while (access(sign_of(r, sign, sizeof(sign)), F_OK))
+		usleep(10000);
+}
+
+static int sign(void)
+{
+	char buf[256];
+
+	return creat(sign_of(rank, buf, sizeof(buf)), 0600) < 0;
+}
+
+/* One process does not join before the others have timed out. */
+static int mode_absent(void)
+{
 	if (rank == size - 1) {
 		for (unsigned int r = 0; r < rank; r++)
-			while (access(sign_of(r, sign, sizeof(sign)), F_OK))
-				usleep(10000);
+			sign_await(r);
 		return 0;
 	}
 	return expect("barrier", angara_job_barrier(job), -ETIMEDOUT) |
-	       expect("barrier", angara_job_barrier(job), -ETIMEDOUT) |
-	       (creat(sign_of(rank, sign, sizeof(sign)), 0600) < 0);
+	       expect("barrier", angara_job_barrier(job), -ETIMEDOUT) | sign();
 }
 
-/* Joining anew: twice at a time, then after all have left. */
+/* One of three joins; those that do not are more than a message names. */
+static int mode_third(void)
+{
+	if (rank % 3 == 0)
+		return expect("barrier", angara_job_barrier(job), -ETIMEDOUT) | sign();
+	for (unsigned int r = 0; r < size; r += 3)
+		sign_await(r);
+	return 0;
+}
+
+/* The last process comes too late. The others go on without it. */
+static int mode_slow(void)
+{
+	u32 others[64], n;
+
+	if (rank == size - 1) {
+		for (unsigned int r = 0; r < rank; r++)
+			sign_await(r);
+		return expect("barrier", angara_job_barrier(job), -ETIMEDOUT);
+	}
+	for (n = 0; n < size - 1; n++)
+		others[n] = n;
+	return expect("barrier", angara_job_barrier(job), -ETIMEDOUT) |
+	       exchange(others, n, 100, 1) | sign();
+}
+
+/* Joining again: twice at a time, then after all have left. */
 static int mode_again(void)
 {
 	struct angara_job *first = job;
@@ -226,13 +323,17 @@ static int mode_again(void)
 		first = job;
 	}
 	angara_job_finalize(job);
-	/* Over PMIx, blocks of a process that has left cannot be got any more. */
+	/*
+	 * With PMIx, blocks of a process that has left are no longer available.
+	 */
 	return bad | expect("init", angara_job_init(&job), 0) ||
 	       exchange(NULL, size, 100, 3) ||
 	       expect("barrier", angara_job_barrier(job), 0);
 }
 
-/* A team without contexts is refused everywhere, and the job goes on. */
+/*
+ * Every process gets an error for a team without contexts, and the job goes on.
+ */
 static int mode_teamless(void)
 {
 	unsigned int wrong[2] = { 1, 1 };
@@ -246,13 +347,13 @@ static int mode_teamless(void)
 	       expect("barrier", angara_job_barrier(job), 0);
 }
 
-/* Process 1 learns nothing, see pmix-deaf.c; the others do not wait for it. */
+/* Process 1 gets no notice, see pmix-deaf.c; the others do not wait for it. */
 static int mode_deaf(void)
 {
 	return expect("barrier", angara_job_barrier(job), rank == 1 ? -EPIPE : 0);
 }
 
-/* Connects to what this process listens on, and says @len bytes. */
+/* Connects to the listening socket of this process, and sends @len bytes. */
 static int intrude(const void *what, size_t len)
 {
 	struct sockaddr_in at;
@@ -276,23 +377,45 @@ static int intrude(const void *what, size_t len)
 }
 
 /*
- * Strangers, silent or with a lie, neither get in nor in the way: the hello and
- * the head of job_mesh.c, but without the word that is in the card.
+ * Strangers, silent or with a lie, neither get in nor in the way: what
+ * job_conn.h has, but without the word of the card, which its MACs need.
  */
 static int mode_stranger(void)
 {
 	struct {
-		u32 magic, from;
-		u8 word[16];
-		u64 exchange;
-		u32 step, status, len, blocks;
-	} lie = { .magic = 0x314D4E41, .from = (rank + size - 1) % size,
-		  .status = (u32)-EIO };
+		struct ang_conn_hello hello;
+		struct ang_conn_proof proof;
+		struct ang_conn_head head;
+	} lie = {
+		.hello = {
+			.magic = ANG_CONN_MAGIC, .from = (rank + size - 1) % size,
+		},
+		.head = { .status = -EIO },
+	};
 
 	for (int i = 0; i < 200; i++)
 		if (expect("intrude", intrude(&lie, i % 2 ? sizeof(lie) : 4) < 0, 0))
 			return 1;
 	return mode_gather();
+}
+
+/* Once all have joined, PMI is not needed: no question, no answer. */
+static int mode_quiet(void)
+{
+	int fd = atoi(getenv("PMI_FD")), kept = dup(fd), pair[2], bad;
+	u64 key;
+
+	if (kept < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
+	    dup2(pair[0], fd) < 0)
+		return 1;
+	close(pair[0]);
+	close(pair[1]);
+	bad = expect("key", ang_job_key(job, &key), 0) | mode_gather();
+	/* For the good-bye. */
+	if (dup2(kept, fd) < 0)
+		return 1;
+	close(kept);
+	return bad;
 }
 
 static const struct {
@@ -302,10 +425,12 @@ static const struct {
 	{ "gather", mode_gather }, { "groups", mode_groups },
 	{ "uneven", mode_uneven }, { "leave", mode_leave },
 	{ "die", mode_die }, { "garbage", mode_garbage },
+	{ "liar", mode_liar }, { "wiped", mode_wiped },
 	{ "single", mode_single }, { "teamless", mode_teamless },
-	{ "absent", mode_absent }, { "again", mode_again },
+	{ "absent", mode_absent }, { "third", mode_third },
+	{ "slow", mode_slow }, { "again", mode_again },
 	{ "deaf", mode_deaf }, { "key", mode_key },
-	{ "stranger", mode_stranger },
+	{ "stranger", mode_stranger }, { "quiet", mode_quiet },
 };
 
 int main(int argc, char **argv)
@@ -319,6 +444,8 @@ int main(int argc, char **argv)
 		return expect("init", ret, -EINVAL);
 	if (!strcmp(name, "gone"))
 		return expect("init", ret, -EPIPE);
+	if (!strcmp(name, "late"))
+		return expect("init", ret, -ETIMEDOUT);
 	if (!strcmp(name, "lacking"))
 		return expect("init", ret, -ELIBACC);
 	if (expect("init", ret, 0))

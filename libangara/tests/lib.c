@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The library on adapters, under angara-run with two processes or more.
+ * Tests the library on adapters, under angara-run with two or more processes.
  * Rank 0 reports in TAP.
  *
  *	lib [PART]
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib.h"
@@ -19,6 +20,8 @@ struct angara_job *job;
 struct angara_domain *dom;
 struct angara_ctx *ctx;
 unsigned int rank, size;
+static struct angara_team *all;
+static struct angara_peer *addresses;
 
 bool expect(const char *what, long long got, long long want)
 {
@@ -28,12 +31,32 @@ bool expect(const char *what, long long got, long long want)
 	return false;
 }
 
+struct angara_team *everybody(void)
+{
+	const struct angara_team_attr attr = {
+		.size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE,
+	};
+
+	if (!all && !expect("everybody", angara_team_create(job, ctx, NULL, 0, &attr, &all), 0))
+		exit(1);
+	return all;
+}
+
 struct angara_mr *region(size_t len)
 {
 	struct angara_mr *mr;
-	int ret = angara_malloc(dom, len, &mr);
+	int ret = angara_team_malloc(everybody(), len, &mr);
 
-	if (!expect("angara_malloc", ret, 0))
+	if (!expect("angara_team_malloc", ret, 0))
+		exit(1);
+	return mr;
+}
+
+struct angara_mr *own_region(size_t len)
+{
+	struct angara_mr *mr;
+
+	if (!expect("angara_malloc", angara_malloc(dom, len, &mr), 0))
 		exit(1);
 	return mr;
 }
@@ -65,18 +88,46 @@ bool filled(const char *what, const void *from, size_t len, unsigned int seed)
 	return true;
 }
 
+char *pages_at(void *at, size_t len)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0);
+	char *p = mmap(at, len, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+	if (p == MAP_FAILED)
+		exit(1);
+	/* Splitting a huge page would make all of it stale. */
+	madvise(p, len, MADV_NOHUGEPAGE);
+	return p;
+}
+
+struct angara_mr_cache_info cache_info(struct angara_domain *d)
+{
+	struct angara_mr_cache_info info = { .size = sizeof(info) };
+
+	expect("angara_mr_cache_query", angara_mr_cache_query(d, &info), 0);
+	return info;
+}
+
+bool embedded(void)
+{
+	const char *fabric = getenv("ANGARA_FABRIC");
+
+	return fabric && !strncmp(fabric, "embedded", 8);
+}
+
 const struct angara_peer *peers(void)
 {
-	static struct angara_peer *all;
-	struct angara_peer self;
+	return addresses;
+}
 
-	if (all)
-		return all;
-	all = calloc(size, sizeof(*all));
-	self = alone_self(ctx);
-	if (!all || angara_job_allgather(job, &self, sizeof(self), all))
-		exit(1);
-	return all;
+/* Before the parts: in some of them only a few processes need the addresses. */
+static int peers_learn(void)
+{
+	const struct angara_peer self = alone_self(ctx);
+
+	addresses = calloc(size, sizeof(*addresses));
+	return addresses ? angara_job_allgather(job, &self, sizeof(self), addresses) :
+			   -ENOMEM;
 }
 
 int device_ioctl(unsigned long nr, void *arg)
@@ -109,18 +160,32 @@ int main(int argc, char **argv)
 		fprintf(stderr, "rank %u: context: %s\n", rank, strerror(-ret));
 		return 1;
 	}
+	ret = peers_learn();
+	if (ret) {
+		fprintf(stderr, "rank %u: addresses: %s\n", rank, strerror(-ret));
+		return 1;
+	}
 	parts_run(job, open_parts, only);
+	parts_run(job, keys_parts, only);
 	parts_run(job, rma_parts, only);
+	parts_run(job, cache_parts, only);
+	parts_run(job, held_parts, only);
 	parts_run(job, onesided_parts, only);
 	parts_run(job, msg_parts, only);
 	parts_run(job, coll_parts, only);
 	parts_run(job, soft_parts, only);
 	parts_run(job, room_parts, only);
+	parts_run(job, stray_parts, only);
 	parts_run(job, given_parts, only);
 	parts_run(job, team_parts, only);
-	if (only)
+	if (only) {
 		parts_run(job, named_parts, only);
+		parts_run(job, kinds_parts, only);
+	}
 	ret = parts_end(job);
+	if (all)
+		angara_team_leave(all);
+	free(addresses);
 	angara_ctx_close(ctx);
 	angara_domain_close(dom);
 	angara_job_finalize(job);

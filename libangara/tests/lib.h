@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What the parts of the library's test share.
- */
+/* Shared by the parts of the library's test. */
 #ifndef LIB_TEST_H
 #define LIB_TEST_H
 
@@ -14,50 +12,77 @@
 #include "../../selftests/alone.h"
 #include "parts.h"
 
-#define LONG_MS		60000	/* nothing here takes that long */
+#define LONG_MS		60000	/* longer than any step takes */
 
 extern struct angara_job *job;
 extern struct angara_domain *dom;
 extern struct angara_ctx *ctx;
 extern unsigned int rank, size;
 
-/* Says what is wrong and is false, if @got is not @want. */
+/* If @got is not @want, prints @what and returns false. */
 bool expect(const char *what, long long got, long long want);
 
+/* A team of all processes, in software; all call. */
+struct angara_team *everybody(void);
 /* A region of @len bytes at every process, with the same key. */
 struct angara_mr *region(size_t len);
+/* A region of @len bytes of this process. */
+struct angara_mr *own_region(size_t len);
 void fill(void *at, size_t len, unsigned int seed);
 bool filled(const char *what, const void *at, size_t len, unsigned int seed);
 
-/* All peers by rank, from an exchange. */
+/* Memory that is not registered, mapped at @at, or at any address if NULL. */
+char *pages_at(void *at, size_t len);
+struct angara_mr_cache_info cache_info(struct angara_domain *d);
+/*
+ * The fabric is an embedded one: it copies with memcpy(3), without a cache of
+ * addresses.
+ */
+bool embedded(void);
+
+static inline uint64_t address(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+/* All peers by rank. */
 const struct angara_peer *peers(void);
 
 extern const struct part open_parts[];
+extern const struct part keys_parts[];
 extern const struct part rma_parts[];
+extern const struct part cache_parts[];
+extern const struct part held_parts[];
 extern const struct part onesided_parts[];
 extern const struct part msg_parts[];
 extern const struct part coll_parts[];
 extern const struct part soft_parts[];
 extern const struct part room_parts[];
+extern const struct part stray_parts[];
 extern const struct part given_parts[];
 extern const struct part team_parts[];
-/* Run by name only: they want something of their surroundings. */
+/* Run by name only, as the next: they want something of their surroundings. */
+extern const struct part kinds_parts[];
 extern const struct part named_parts[];
 
-/* What of opening is about the adapters of a driver; lib_open.c */
+/* Opening adapters of a driver by name; lib_open.c */
 bool device_names(void);
 bool device_none(void);
 bool device_partition(void);
 
-/* On a file of this process's device, or the first there is, of a driver. */
+/*
+ * ioctl on a device file of a driver: this process's device, or the first one.
+ */
 int device_ioctl(unsigned long nr, void *arg);
 
 /* Each process has one device; lib_apart.c */
 bool apart(void);
+/* Prints the keys of many regions; lib_keys.c */
+bool said_keys(void);
 /* Reduces until a node is lost; lib_endless.c */
 bool endless(void);
 
-/* A team of all does its work.  Also counts its members. */
+/* A team of all executes collectives.  Also counts its members. */
 bool works(struct angara_team *team);
 
 #endif /* LIB_TEST_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Teams of processes each of which has the device of its own node and no other,
- * as on several machines; see libangara/tests/one-device.
+ * Teams of processes that each have only the device of their own node, as on
+ * several machines; see libangara/tests/one-device.
  */
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -18,7 +18,7 @@ static bool team_of_all(unsigned int root)
 	return works(team) & expect("destroy", angara_team_destroy(team), 0);
 }
 
-/* Somebody else's row on the device of process @at. */
+/* A row of another user on the device of process @at. */
 static bool foreign_row(unsigned int at, uint8_t tree)
 {
 	struct angara_tree_set arg = {
@@ -46,7 +46,7 @@ static bool foreign_row_clear(unsigned int at, uint8_t tree)
 	return ok & expect("barrier", angara_job_barrier(job), 0);
 }
 
-/* Whichever machine a TreeId is taken on, all go on to the next one. */
+/* Whatever machine has a TreeId in use, all members try the next one. */
 static bool taken(unsigned int at)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .tree = 1 };
@@ -62,7 +62,7 @@ static bool taken(unsigned int at)
 	ok &= expect("tree", angara_team_tree(team), 1) & works(team);
 	ok &= expect("destroy", angara_team_destroy(team), 0);
 	ok &= foreign_row_clear(at, 0);
-	/* Nothing of the attempts is left anywhere. */
+	/* The failed attempts leave nothing on any device. */
 	if (!expect("again", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0))
 		return false;
 	return ok & works(team) & expect("destroy", angara_team_destroy(team), 0);

@@ -12,6 +12,7 @@
 #include "pending.h"
 
 #define MIB	(1024 * 1024)
+#define ALONE	"needs two processes"
 
 static const size_t lengths[] = { 0, 8, 256, 264, 4096, 100000, MIB + 8 };
 
@@ -77,7 +78,7 @@ static bool bcast(void)
 	return ok;
 }
 
-/* A barrier that the source starts later tells that broadcasts are here. */
+/* A barrier that the source starts later shows that broadcasts have arrived. */
 static bool bcast_then_barrier(void)
 {
 	struct angara_team *team = team_of_all(size - 1);
@@ -104,20 +105,36 @@ static bool bcast_from_first(struct angara_team *team, const struct angara_mr *s
 	if (rank == 0 && !finish("bcast", angara_bcast_nbi(team, angara_mr_key(dst), 0,
 							   src, 0, 8000, pending_op(&req)), &req))
 		return false;
-	/* What the next one misses may be told by the wait for this one. */
+	/*
+	 * This wait may also return the error of a broadcast that was refused.
+	 */
 	return expect("received", angara_team_received_wait(team, n, LONG_MS),
 		      rank == size - 1 ? want : 0) & barrier(team);
 }
 
-/* A member whose memory is closed learns that it has not got all, once. */
+/* A region that peers may write, but not that of the last process. */
+static bool closed_at_last(struct angara_mr **mr)
+{
+	static char mem[8000];
+	unsigned int access = rank == size - 1 ? 0 : ANGARA_ACCESS_REMOTE_WRITE;
+
+	return expect("reg", angara_team_mr_reg(everybody(), mem, sizeof(mem), access, mr),
+		      0);
+}
+
+/* A member whose region is closed gets the error once. */
 static bool bcast_refused(void)
 {
-	struct angara_team *team = team_of_all(0);
-	struct angara_mr *src = region(8000), *open = region(8000), *closed;
-	static char mem[8000];
-	bool ok = expect("reg", angara_mr_reg(dom, mem, sizeof(mem), rank == size - 1 ?
-					      0 : ANGARA_ACCESS_REMOTE_WRITE, &closed), 0);
+	struct angara_mr *src, *open, *closed;
+	struct angara_team *team;
+	bool ok;
 
+	if (size < 2)
+		return parts_skip(ALONE);
+	team = team_of_all(0);
+	src = region(8000);
+	open = region(8000);
+	ok = closed_at_last(&closed);
 	if (!ok)
 		return false;
 	fill(angara_mr_addr(src), 8000, 3);
@@ -133,16 +150,21 @@ static bool bcast_refused(void)
 	return ok;
 }
 
-/* Of two teams, the one whose broadcast was refused is told of it. */
+/* Only the team whose broadcast was refused gets the error. */
 static bool bcast_refused_apart(void)
 {
-	struct angara_team *loses = team_of_all(0), *gets = team_of_all(0);
-	struct angara_mr *src = region(8000), *open = region(8000), *closed;
-	static char mem[8000];
-	bool ok = expect("reg", angara_mr_reg(dom, mem, sizeof(mem), rank == size - 1 ?
-					      0 : ANGARA_ACCESS_REMOTE_WRITE, &closed), 0);
+	struct angara_mr *src, *open, *closed;
+	struct angara_team *loses, *gets;
 	struct pending req;
+	bool ok;
 
+	if (size < 2)
+		return parts_skip(ALONE);
+	loses = team_of_all(0);
+	gets = team_of_all(0);
+	src = region(8000);
+	open = region(8000);
+	ok = closed_at_last(&closed);
 	if (!ok)
 		return false;
 	ok = barrier(loses) & barrier(gets);
@@ -268,7 +290,7 @@ static bool reduce(void)
 	return ok;
 }
 
-/* Many at once, without requests: order alone keeps them apart. */
+/* Many at once, without completions: only the order distinguishes them. */
 static bool many(void)
 {
 	enum { N = 200 };
@@ -293,8 +315,8 @@ static bool many(void)
 }
 
 /*
- * Sums that are rounded have the same bits whoever is late, also in another
- * team of the same members, whose order of joining is another one.
+ * Rounded sums have the same bits for any timing, also in another team of the
+ * same members that join in another order.
  */
 static bool same_bits(void)
 {
@@ -335,7 +357,7 @@ struct double_loc {
 	int32_t pad;
 };
 
-/* The lowest rank with the least value, and where the one that is no number is. */
+/* The lowest rank with the minimum, and the position of a NaN. */
 static bool least(void)
 {
 	enum { N = 100 };
@@ -372,15 +394,19 @@ static bool least(void)
 	return ok;
 }
 
-/* The first starts as many as it can before any other starts one. */
+/* The first member starts as many as possible before any other starts one. */
 static bool barriers(void)
 {
 	enum { N = 1000 };
-	struct angara_team *team = team_of_all(0);
 	unsigned int started = 0;
-	bool ok = team != NULL;
+	struct angara_team *team;
 	int ret = 0;
+	bool ok;
 
+	if (size < 2)
+		return parts_skip(ALONE);
+	team = team_of_all(0);
+	ok = team != NULL;
 	while (ok && !rank && !ret && started < N) {
 		ret = angara_barrier_nbi(team, NULL);
 		started += !ret;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Reductions until a node is lost, for selftests/guest/cluster.t.
- */
+/* Reductions until a node is lost, for selftests/guest/cluster.t. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +10,9 @@
 #include "pending.h"
 
 #define COUNT	1000
-#define WARM_UP	20	/* reductions before one says that it is at work */
+#define WARM_UP	20	/* reductions before the message that it runs */
 
-/* Return: 0, or how the reduction ended, with the node at fault. */
+/* Return: 0, or the error of the reduction, with the node at fault. */
 static int reduce_once(struct angara_team *team, struct angara_mr *mr,
 		       uint32_t *node)
 {
@@ -37,14 +35,15 @@ static int reduce_once(struct angara_team *team, struct angara_mr *mr,
 }
 
 /*
- * Says when it is at work, and what ended it.  Then it stays: a launcher that
- * sees one process end might end the others before they have spoken.
+ * Prints a message when it runs, and the error that ends it.  Then it stays: a
+ * launcher that sees one process end might kill the others before their
+ * message.
  */
 bool endless(void)
 {
 	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
 	struct angara_team *team;
-	struct angara_mr *mr = region(COUNT * sizeof(int64_t));
+	struct angara_mr *mr = own_region(COUNT * sizeof(int64_t));
 	unsigned int n = 0;
 	uint32_t node;
 	int ret;

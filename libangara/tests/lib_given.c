@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Jobs with an exchange of the program's own.  The members are contexts of this
- * process, each under a lock that the exchange gives back while it waits, so
- * that one context can be in several teams that are being made.
+ * Jobs with an exchange function of the program.  The members are contexts of
+ * this process, each under a lock that the exchange releases while it waits, so
+ * that one context can be in several teams under construction.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,17 +17,18 @@
 
 #define MEMBERS		4
 #define GROUPS		6
-#define BLOCK		256	/* bytes that the library exchanges, at most */
+#define BLOCK		256	/* most bytes that the library exchanges */
 
 /**
- * struct hall - where the members of a job meet
+ * struct hall - state of a job's exchanges
  * @lock: protects all that follows
  * @met: signals @round or @broken
- * @here: members that have come to this round
+ * @here: members that have entered this round
  * @round: exchanges so far
  * @fail_at: from this round on member 0 fails, and then all do
- * @broken: it has
- * @blocks: what they bring, by the parity of the round
+ * @broken: an exchange has failed
+ * @lie: false result that member 1 sends, or 0
+ * @blocks: blocks of the members, by the parity of the round
  */
 struct hall {
 	pthread_mutex_t lock;
@@ -36,6 +37,7 @@ struct hall {
 	unsigned int round;
 	unsigned int fail_at;
 	bool broken;
+	uint64_t lie;
 	char blocks[2][MEMBERS][BLOCK];
 };
 
@@ -50,10 +52,10 @@ struct lane {
  * @lane: context
  * @rank: in the job
  * @attr: of the team, or NULL
- * @run: what it does with its job, under the lock of the context
- * @ok: that went well
- * @ret: of making the team
- * @members: that it has counted, or why not
+ * @run: test to run with its job, under the lock of the context
+ * @ok: result of @run
+ * @ret: result of creating the team
+ * @members: number of members that it has counted, or error
  * @tree: of its team
  */
 struct member {
@@ -91,7 +93,9 @@ static int meet(struct hall *h, unsigned int who, const void *mine, size_t len,
 		ret = -EPIPE;
 	for (i = 0; i < MEMBERS; i++)
 		memcpy(all + i * len, h->blocks[round % 2][i], len);
-	/* It has come, so the others may know of this round, but not go on. */
+	/*
+	 * It has entered, so the others may see this round, but not finish it.
+	 */
 	if (who == 0 && round >= h->fail_at) {
 		h->broken = true;
 		pthread_cond_broadcast(&h->met);
@@ -114,6 +118,9 @@ static int exchange(void *arg, const unsigned int *ranks, unsigned int n,
 	pthread_mutex_unlock(&m->lane->lock);
 	ret = meet(m->hall, m->rank, len ? mine : nothing, len, len ? all : nothing);
 	pthread_mutex_lock(&m->lane->lock);
+	/* Members agree with four numbers; the first is rank and error. */
+	if (m->hall->lie && len == 4 * sizeof(m->hall->lie))
+		memcpy((char *)all + len, &m->hall->lie, sizeof(m->hall->lie));
 	return ret;
 }
 
@@ -137,7 +144,7 @@ static void hall_init(struct hall *h, unsigned int fail_at)
 	pthread_cond_init(&h->met, NULL);
 }
 
-/* All of them at once, each in a thread of its own. */
+/* Runs all members at once, each in a thread of its own. */
 static bool play_all(struct member *m, unsigned int n)
 {
 	pthread_t *threads = calloc(n, sizeof(*threads));
@@ -162,7 +169,7 @@ static void give_way(struct member *m)
 	pthread_mutex_lock(&m->lane->lock);
 }
 
-/* Others need the context meanwhile. */
+/* Other threads need the context meanwhile. */
 static int await(struct member *m, struct pending *req)
 {
 	int ret;
@@ -172,7 +179,7 @@ static int await(struct member *m, struct pending *req)
 	return ret;
 }
 
-/* How many are in the team, or an error. */
+/* Counts the members of the team.  Return: their number, or an error. */
 static int count(struct member *m, struct angara_team *team)
 {
 	struct angara_mr *mr;
@@ -203,20 +210,20 @@ static bool one_of_many(struct member *m, struct angara_job *own)
 						 &team), 0))
 		exit(1);
 	m->tree = angara_team_tree(team);
-	/* There are all of them at a time. */
+	/* All teams exist at the same time. */
 	__atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
 	while (__atomic_load_n(&made, __ATOMIC_RELAXED) < GROUPS * MEMBERS)
 		give_way(m);
 	ok = expect("rank", angara_team_rank(team), m->rank) &&
 	     expect("count", count(m, team), MEMBERS) &&
 	     expect("meet", exchange(m, NULL, 0, 0, NULL, 0, NULL), 0);
-	/* Nothing of the job is needed any more. */
+	/* The job is not needed any more. */
 	angara_job_finalize(own);
 	angara_team_leave(team);
 	return ok;
 }
 
-/* Every context is in all groups, and comes to them in an order of its own. */
+/* Every context is in all groups, and joins them in an order of its own. */
 static bool many(void)
 {
 	struct member m[GROUPS * MEMBERS];
@@ -262,7 +269,9 @@ static bool forsaken(struct member *m, struct angara_job *own)
 	m->ret = angara_team_create(own, m->lane->ctx, NULL, 0, m->attr, &team);
 	if (team) {
 		m->members = count(m, team);
-		/* Nobody leaves before all have counted, unless this fails. */
+		/*
+		 * No member leaves before all have counted, unless this fails.
+		 */
 		exchange(m, NULL, 0, 0, NULL, 0, NULL);
 	}
 	angara_team_leave(team);
@@ -270,7 +279,7 @@ static bool forsaken(struct member *m, struct angara_job *own)
 	return true;
 }
 
-/* What is left of one attempt is in the next one's way. */
+/* If an attempt leaves anything behind, the next one fails. */
 static const struct angara_team_attr third_tree = { .size = sizeof(third_tree), .tree = 3, .root = 1 };
 
 static bool one_job(struct member m[MEMBERS], struct hall *h,
@@ -296,8 +305,8 @@ static bool end_in_order(void)
 }
 
 /*
- * The exchange fails, wherever making a team has come to.  Then there is no
- * team, or those who have it are told that it is none.
+ * The exchange fails at each step of creating a team.  Then there is no team,
+ * or the members that have it get an error from it.
  */
 static bool failures_of_exchange(void)
 {
@@ -326,6 +335,25 @@ static bool failures_of_exchange(void)
 	return expect("exchanges", fail_at > 3, 1);
 }
 
+/* Invalid error codes from a member. */
+static bool unknown_errors(void)
+{
+	static const uint64_t lies[] = { 1ULL << 32, 1ULL << 32 | 4096, 1ULL << 32 | ~0U };
+	struct member m[MEMBERS];
+	unsigned int n, i;
+	struct hall h;
+	bool ok = true;
+
+	for (n = 0; n < sizeof(lies) / sizeof(*lies); n++) {
+		hall_init(&h, ~0U);
+		h.lie = lies[n];
+		one_job(m, &h, forsaken);
+		for (i = 0; i < MEMBERS; i++)
+			ok &= expect("create", m[i].ret, -EPROTO);
+	}
+	return ok;
+}
+
 static bool refused(struct member *m, struct angara_job *own)
 {
 	struct angara_team *team;
@@ -337,9 +365,9 @@ static bool refused(struct member *m, struct angara_job *own)
 }
 
 /**
- * struct pair - a job of two that open domains
- * @met: both have come
- * @blocks: what they bring
+ * struct pair - a job of two members that open domains
+ * @met: both have arrived
+ * @blocks: their blocks
  */
 struct pair {
 	pthread_barrier_t met;
@@ -385,7 +413,9 @@ static void *opener_run(void *arg)
 	return NULL;
 }
 
-/* A member whose device is not there does not leave the other in the exchange. */
+/*
+ * A member without its device does not leave the other waiting in the exchange.
+ */
 static bool device_missing(void)
 {
 	struct pair pair;
@@ -428,7 +458,7 @@ static bool bad_jobs(void)
 	return ok & play_all(m, MEMBERS);
 }
 
-/* A context on each of several nodes, as far as there are some. */
+/* A context on each of several nodes, if there are several. */
 static int lane_open(unsigned int i)
 {
 	struct angara_domain_info mine = alone_about(ctx);
@@ -444,7 +474,7 @@ static int lane_open(unsigned int i)
 	return alone_open(NULL, NULL, &lanes[i].ctx);
 }
 
-/* The others of the job wait meanwhile, at its next exchange. */
+/* The other processes of the job wait meanwhile, at its next exchange. */
 static bool given(void)
 {
 	unsigned int i;
@@ -456,7 +486,7 @@ static bool given(void)
 		if (!expect("open", lane_open(i), 0))
 			return false;
 	ok = bad_jobs() && device_missing() && end_in_order() && many() &&
-	     failures_of_exchange() && end_in_order();
+	     failures_of_exchange() && unknown_errors() && end_in_order();
 	for (i = 0; i < MEMBERS; i++)
 		angara_ctx_close(lanes[i].ctx);
 	return ok;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Messages and atomic operations: between all processes, of many lengths, more
- * than there is room for, given back in another order; what is refused.
+ * than there is room for, freed in another order; errors.
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,16 +12,16 @@
 #include "pending.h"
 
 #define AREA	(32U << 10)
-#define FLOOD	1000		/* messages that no queue holds */
+#define FLOOD	1000		/* messages: more than any queue holds */
 #define FLOOD_BYTES 4096
-#define FENCED	12		/* messages that no area holds */
-#define BURST	40		/* messages to each, that do not fit at once */
+#define FENCED	12		/* messages: more than a receive buffer holds */
+#define BURST	40		/* messages to each: more than fit at once */
 
 static const size_t lengths[] = { 0, 1, 64, 240, 241, 256, 1000, 4096 };
 
 #define LENGTHS	(sizeof(lengths) / sizeof(*lengths))
 
-/* A context with a message area, and those of the others. */
+/* A context with a receive buffer, and those of the peers. */
 static struct angara_ctx *mctx;
 static struct angara_peer *mpeers;
 
@@ -50,7 +50,7 @@ static void area_close(void)
 static struct angara_head head_of(unsigned int from, unsigned int k)
 {
 	return (struct angara_head){
-		.tag = 0x100000000ULL * from + k, .imm = ~(uint64_t)k,
+		.size = sizeof(struct angara_head), .tag = 0x100000000ULL * from + k, .imm = ~(uint64_t)k,
 		.code = (uint16_t)(from ^ k),
 	};
 }
@@ -69,11 +69,11 @@ static bool message_is(const struct angara_message *msg, unsigned int from,
 	       filled("payload", msg->data, len, from + k);
 }
 
-/* To the next, from the one before. */
+/* To the next process, from the one before. */
 static bool each_length(bool inl)
 {
 	unsigned int next = (rank + 1) % size, from = (rank + size - 1) % size;
-	struct angara_message msg;
+	struct angara_message msg = { .size = sizeof(msg) };
 	struct angara_mr *mr = NULL;
 	struct pending req;
 	bool ok = expect("malloc", angara_malloc(dom, 8192, &mr), 0);
@@ -115,10 +115,10 @@ static bool messages(void)
 	return ok;
 }
 
-/* Takes @n messages; of each sender in order; @got counts them. */
+/* Takes @n messages; those of each sender are in order; @got counts them. */
 static bool take(unsigned int n, unsigned int *got)
 {
-	struct angara_message held[2], msg;
+	struct angara_message held[2], msg = { .size = sizeof(msg) };
 	unsigned int from, k, kept = 0;
 	bool ok = true;
 
@@ -129,7 +129,7 @@ static bool take(unsigned int n, unsigned int *got)
 		from = (unsigned int)(msg.head.tag >> 32);
 		ok = expect("from", from < size, 1) &&
 		     message_is(&msg, from, got[from]++, 2000);
-		/* The older one goes last. */
+		/* Free the older one last. */
 		held[kept++] = msg;
 		while (ok && kept == 2) {
 			ok = expect("free", angara_msg_free(mctx, &held[1]), 0) &&
@@ -140,7 +140,7 @@ static bool take(unsigned int n, unsigned int *got)
 	return ok && (!kept || expect("free", angara_msg_free(mctx, &held[0]), 0));
 }
 
-/* All send to all more than fits, before anybody takes a message. */
+/* All send to all more than fits, before any process takes a message. */
 static bool overload(void)
 {
 	unsigned int *got = calloc(size, sizeof(*got));
@@ -155,7 +155,10 @@ static bool overload(void)
 		for (to = 0; ok && to < size; to++) {
 			struct angara_head head = head_of(rank, k);
 
-			/* No more than an adapter has in flight: 64 or 16. */
+			/*
+			 * Stay below the adapter's limit of operations in
+			 * progress: 64 or 16.
+			 */
 			if (k >= 16 / size)
 				ok = take(1, got);
 			ok = ok && expect("send",
@@ -173,12 +176,12 @@ static bool overload(void)
 	return ok;
 }
 
-/* A descriptor is readable when there is a message. */
+/* The descriptor is readable when there is a message. */
 static bool message_fd(void)
 {
 	unsigned int next = (rank + 1) % size;
 	struct angara_head head = head_of(rank, 0);
-	struct angara_message msg;
+	struct angara_message msg = { .size = sizeof(msg) };
 	bool ok = area_open();
 	struct pollfd p = { .events = POLLIN };
 	int ret;
@@ -197,10 +200,12 @@ static bool message_fd(void)
 	return ok;
 }
 
-/* Takes what has arrived.  Return: their number, -1 if one is wrong. */
+/*
+ * Takes messages that have arrived.  Return: their number, -1 if one is wrong.
+ */
 static int take_all(unsigned int from, unsigned int first)
 {
-	struct angara_message msg;
+	struct angara_message msg = { .size = sizeof(msg) };
 	int n = 0;
 
 	while (!angara_msg_next(mctx, &msg)) {
@@ -215,8 +220,8 @@ static int take_all(unsigned int from, unsigned int first)
 }
 
 /*
- * Each sends more than all queues and areas hold before it receives: nobody
- * waits within a call, so each comes to receive.
+ * Each sends more than all queues and buffers hold before it receives.  No send
+ * blocks, so each process gets to receive.
  */
 static bool flood(void)
 {
@@ -314,7 +319,7 @@ static bool fence_behind_messages(void)
 
 static bool sends(const char *what, struct angara_peer peer, int want)
 {
-	struct angara_head head = { 0 };
+	struct angara_head head = { .size = sizeof(head) };
 	struct pending req;
 
 	return expect(what, angara_send_inline_nbi(mctx, peer, &head, "x", 1, pending_op(&req)),
@@ -325,11 +330,11 @@ static bool sends(const char *what, struct angara_peer peer, int want)
 static bool message_errors(void)
 {
 	struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = AREA / 4 };
-	struct angara_head head = { 0 };
+	struct angara_head head = { .size = sizeof(head) };
 	struct angara_ctx_attr none = { .size = sizeof(none), .msg_bytes = ANGARA_NO_MSG };
 	struct angara_ctx_info info = { .size = sizeof(info) };
-	const struct angara_head own = { .code = 0xFFFF };
-	struct angara_message msg = { .place = 0 };
+	const struct angara_head own = { .size = sizeof(own), .code = 0xFFFF };
+	struct angara_message msg = { .size = sizeof(msg) };
 	struct angara_peer nobody;
 	struct angara_ctx *no = NULL;
 	struct angara_mr *mr = NULL;
@@ -369,7 +374,43 @@ static bool message_errors(void)
 	return ok;
 }
 
-/* All add to one word of rank 0, and what each sees is a number of its own. */
+/* A program of an older or a newer release sends to itself. */
+static bool message_sizes(void)
+{
+	struct {
+		struct angara_head head;
+		uint64_t newer;
+	} head = { .head = { .size = sizeof(head), .code = 5 } };
+	struct {
+		struct angara_message msg;
+		uint64_t newer;
+	} in = { .msg = { .size = sizeof(in) }, .newer = 99 };
+	struct angara_head wrong = { .size = sizeof(wrong), .reserved = 1 };
+	struct angara_message small = { .size = sizeof(small) - 4 };
+	bool ok = area_open();
+	struct angara_peer me = mpeers[rank];
+
+	ok = ok && expect("newer", angara_send_inline(mctx, me, &head.head, "x", 1), 0) &&
+	     expect("older", angara_msg_next(mctx, &small), -EINVAL) &&
+	     expect("older", angara_msg_wait(mctx, 0, &small), -EINVAL) &&
+	     expect("newer", angara_msg_wait(mctx, LONG_MS, &in.msg), 0) &&
+	     expect("size", in.msg.size, sizeof(in)) && expect("unknown", in.newer == 0, 1) &&
+	     expect("code", in.msg.head.code, 5) && expect("len", (long long)in.msg.len, 1) &&
+	     expect("answer", angara_send_inline(mctx, me, &in.msg.head, "y", 1), 0) &&
+	     expect("free", angara_msg_free(mctx, &in.msg), 0);
+	head.newer = 1;
+	ok = ok && expect("unknown", angara_send_inline(mctx, me, &head.head, "x", 1), -E2BIG) &&
+	     expect("reserved", angara_send_inline(mctx, me, &wrong, "x", 1), -EINVAL);
+	wrong.size = sizeof(wrong) - 4;
+	ok = ok && expect("older", angara_send_inline(mctx, me, &wrong, "x", 1), -EINVAL);
+	in.msg.size = UINT32_MAX;
+	ok = ok && expect("huge", angara_msg_next(mctx, &in.msg), -E2BIG);
+	ok &= angara_job_barrier(job) == 0;
+	area_close();
+	return ok;
+}
+
+/* All add to one word of rank 0; each old value occurs once. */
 static bool fetch_add(void)
 {
 	struct angara_mr *mr = region(4096), *old = region(4096);
@@ -405,7 +446,7 @@ static bool deed(const char *what, int ret, struct pending *req, int want)
 	       expect(what, pending_wait(ctx, req, LONG_MS), want);
 }
 
-/* One's own memory, through the adapter. */
+/* The caller's own memory, through the adapter. */
 static bool own_words(struct angara_mr *mr, struct angara_mr *old)
 {
 	struct angara_peer me = peers()[rank];
@@ -491,6 +532,7 @@ const struct part msg_parts[] = {
 	{ "a fence behind messages", fence_behind_messages },
 	{ "messages by poll", message_fd },
 	{ "messages: errors", message_errors },
+	{ "messages of other sizes", message_sizes },
 	{ "fetch-add by all", fetch_add },
 	{ "atomic operations", atomics },
 	{ NULL, NULL },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What depends on who runs it, and on what is done to the fabric meanwhile.
- * libangara/tests/in-guest sets the scene.
+ * Parts that depend on the user who runs them, and on what is done to the
+ * fabric meanwhile.  libangara/tests/in-guest sets them up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,10 @@ static bool pkey(void)
 	return true;
 }
 
-/* Where each process is; who placed them tells in another place. */
+/*
+ * Prints the node of each process; the launcher's placement is printed
+ * elsewhere.
+ */
 static bool node(void)
 {
 	struct angara_domain_info info = alone_about(ctx);
@@ -41,7 +44,7 @@ static bool node(void)
 	return ok;
 }
 
-/* No tree: one that is wanted is refused, else the team works by software. */
+/* No tree: requiring one fails, else the team works in software. */
 static bool unprivileged(void)
 {
 	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
@@ -82,7 +85,9 @@ static bool delegated(void)
 	return ok & expect("destroy", angara_team_destroy(team), 0);
 }
 
-/* What an administrator does, with the driver: the rows of a tree go, whosever they are. */
+/*
+ * As an administrator, with the driver: clears the rows of a tree, of any user.
+ */
 static bool clear_rows(unsigned int tree)
 {
 	char command[64];
@@ -91,7 +96,9 @@ static bool clear_rows(unsigned int tree)
 	return expect("clear", system(command), 0);
 }
 
-/* A team whose rows are gone keeps its tree: the next one gets another. */
+/*
+ * A team whose rows were cleared keeps its TreeId: the next team gets another.
+ */
 static bool tree_cleared(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .tree = 5 };
@@ -115,14 +122,14 @@ static bool tree_cleared(void)
 }
 
 /*
- * The fabric goes away while everybody sleeps on it; with LIB_BROKEN, its
- * devices stay and do not answer.
+ * The fabric is removed while all processes sleep on it; with LIB_BROKEN, its
+ * devices stay and do not respond.
  */
 static bool gone(void)
 {
 	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
 	struct angara_team *team;
-	struct angara_mr *mr = region(4096);
+	struct angara_mr *mr = own_region(4096);
 	struct pending req = { 0 };
 	bool ok;
 	int ret;
@@ -130,10 +137,16 @@ static bool gone(void)
 	ok = expect("create", angara_team_create(job, ctx, NULL, 0, &wants, &team), 0);
 	if (!ok)
 		return false;
-	/* An operation that cannot end, as the last process does not join in. */
+	/*
+	 * An operation that cannot end, since the last process does not join
+	 * in.
+	 */
 	if (rank != size - 1)
 		ok = expect("barrier", angara_barrier_nbi(team, pending_op(&req)), 0);
-	/* Whoever has seen this waits until all sleep, and takes the adapters away. */
+	/*
+	 * The script waits for this message and for all to sleep, then removes
+	 * the adapters.
+	 */
 	ok &= expect("all", angara_job_barrier(job), 0);
 	if (rank == 0)
 		printf("# ready\n");
@@ -154,7 +167,7 @@ static bool gone(void)
 			   ret == -ENOTCONN, 1);
 }
 
-/* Stays until it is killed. */
+/* Runs until it is killed. */
 static bool stay(void)
 {
 	printf("# ready\n");
@@ -162,7 +175,7 @@ static bool stay(void)
 	return angara_counter_wait(ctx, 0, 1, ANGARA_FOREVER) == 0;
 }
 
-/* Memory of its own is registered until there is a line on standard input. */
+/* Keeps memory registered until there is a line on standard input. */
 static bool hold(void)
 {
 	static char memory[4096];
@@ -199,5 +212,6 @@ const struct part named_parts[] = {
 	{ "hold", hold },
 	{ "apart", apart },
 	{ "endless", endless },
+	{ "say keys", said_keys },
 	{ NULL, NULL },
 };

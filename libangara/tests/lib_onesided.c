@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Order and batches: data before its flag, by a fence or as a signal; doorbells
- * that are held back; waiting for words; elements apart from each other.
+ * Order and batches: data before its flag, with a fence or a signal; held-back
+ * doorbells; waiting for words; strided elements.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,10 +24,10 @@ static int post(int ret)
 	return ret == -EAGAIN ? 1 : ret;
 }
 
-/* Starts an operation, when there is room for it. */
+/* Starts an operation, as soon as there is room for it. */
 #define POST(call) ({ int post_; do post_ = post(call); while (post_ == 1); post_; })
 
-/* How data and flag are sent, of which the flag is to come last. */
+/* Ways to send data and a flag, which must arrive last. */
 enum way { FENCED_PUT, FENCED_ATOMIC, SIGNAL_SET, SIGNAL_ADD, SIGNAL_BLOCKING };
 
 static bool tell(enum way way, struct angara_mr *box, uint64_t key, uint64_t round)
@@ -69,7 +69,7 @@ static bool tell(enum way way, struct angara_mr *box, uint64_t key, uint64_t rou
 	}
 }
 
-/* Who sees the flag of a round sees its data, to the last byte. */
+/* A process that sees the flag of a round sees its data, to the last byte. */
 static bool in_order(enum way way)
 {
 	struct angara_mr *box = region(2 * BOX);
@@ -112,7 +112,7 @@ static bool signals(void)
 	return in_order(SIGNAL_SET) && in_order(SIGNAL_ADD) && in_order(SIGNAL_BLOCKING);
 }
 
-/* The completion of a signal tells what went wrong with its data. */
+/* The completion of a signal has the error of its data. */
 static bool signal_errors(void)
 {
 	struct angara_mr *mr = region(4096);
@@ -141,16 +141,21 @@ static bool signal_errors(void)
 	return ok;
 }
 
-/* Nothing is rung before the last: what is held back stays at home. */
+/*
+ * No doorbell before the last operation: held-back operations are not sent,
+ * even while a team polls for messages of its members.
+ */
 static bool held_back(void)
 {
+	struct angara_team_attr soft = { .size = sizeof(soft), .flags = ANGARA_TEAM_SOFTWARE };
 	struct angara_mr *mr = region(4096);
 	struct angara_op op = { .size = sizeof(op), .flags = ANGARA_MORE };
 	struct angara_completion c[64];
+	struct angara_team *team = NULL;
 	volatile uint64_t *at = angara_mr_addr(mr);
 	uint64_t i;
 	int n, got = 0;
-	bool ok = true;
+	bool ok = expect("team", angara_team_create(job, ctx, NULL, 0, &soft, &team), 0);
 
 	for (i = 0; ok && i < 64; i++) {
 		op.cookie = 100 + i;
@@ -167,6 +172,9 @@ static bool held_back(void)
 			     expect("cookie", c[i].cookie >= 100 && c[i].cookie < 164, 1);
 		got += n;
 	}
+	/* When a member leaves, the others notify each other. */
+	ok &= angara_job_barrier(job) == 0;
+	angara_team_leave(team);
 	angara_free(mr);
 	return ok && expect("no more", angara_poll(ctx, c, 64), 0);
 }
@@ -192,6 +200,35 @@ static bool op_errors(void)
 		;
 	angara_free(mr);
 	return ok;
+}
+
+/*
+ * Operations that the library itself executes check arguments as the adapter
+ * does.
+ */
+static bool soft_op_errors(void)
+{
+	struct angara_team_attr soft = { .size = sizeof(soft), .flags = ANGARA_TEAM_SOFTWARE };
+	struct { struct angara_op op; uint64_t tail; } longer = { .op.size = sizeof(longer) };
+	const struct angara_op bad[] = {
+		{ .size = 8 }, { .size = sizeof(*bad), .flags = 1U << 20 },
+		{ .size = sizeof(*bad), .reserved = 1 },
+		{ .size = sizeof(*bad), .flags = ANGARA_NOTIFY },
+	};
+	struct angara_team *team = NULL;
+	struct angara_completion c;
+	bool ok = expect("team", angara_team_create(job, ctx, NULL, 0, &soft, &team), 0);
+	size_t i;
+
+	for (i = 0; ok && i < sizeof(bad) / sizeof(*bad); i++)
+		ok = expect("bad", angara_barrier_nbi(team, &bad[i]), -EINVAL);
+	longer.tail = 1;
+	ok = ok && expect("tail", angara_barrier_nbi(team, &longer.op), -E2BIG);
+	longer.tail = 0;
+	ok = ok && expect("longer", angara_barrier_nbi(team, &longer.op), 0) &&
+	     expect("ended", angara_poll_wait(ctx, &c, 1, LONG_MS), 1) &&
+	     expect("status", c.status, 0);
+	return ok & expect("destroy", angara_team_destroy(team), 0);
 }
 
 static bool words_of(struct angara_mr *mr)
@@ -267,7 +304,10 @@ static bool words(void)
 	return ok;
 }
 
-/* A column of a matrix goes to a row there, and a list of places comes back. */
+/*
+ * A column of a matrix goes to a row at the peer, and listed elements come
+ * back.
+ */
 static bool elements(void)
 {
 	enum { N = 700, ROW = 8 };	/* more than the queues hold */
@@ -307,7 +347,7 @@ static bool elements(void)
 	return ok;
 }
 
-/* Every type that the adapter has, one element at a time, anywhere in memory. */
+/* Every type of the adapter, one element at a time, anywhere in memory. */
 static bool every_type(void)
 {
 	static const size_t sizes[] = { 4, 4, 8, 8, 4, 8 };
@@ -350,6 +390,7 @@ const struct part onesided_parts[] = {
 	{ "put with signal: errors", signal_errors },
 	{ "a doorbell held back", held_back },
 	{ "what an operation may ask for", op_errors },
+	{ "what a software collective may ask for", soft_op_errors },
 	{ "waiting for words", words },
 	{ "elements apart", elements },
 	{ "atomics of every type, waited for", every_type },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Opening adapters by all their names, with what is asked of them; and what is
- * refused.  One process does most of it: it is about no other.
+ * Opening adapters by all their names, with attributes; and errors.  One
+ * process does most of it, since it involves no peer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "lib.h"
 
-#define MANY	128	/* contexts that an adapter has at most */
+#define MANY	128	/* an adapter has at most this many contexts */
 
 static int try_domain(const char *device, const struct angara_domain_attr *attr,
 		      struct angara_domain_info *info)
@@ -87,7 +87,7 @@ bool device_none(void)
 	return ok;
 }
 
-/* Root may choose any. */
+/* Root may choose any partition. */
 bool device_partition(void)
 {
 	const struct angara_domain_attr attr = {
@@ -167,7 +167,7 @@ static bool sizes(void)
 	return ok & expect("huge query", angara_domain_query(dom, &info.info), -E2BIG);
 }
 
-/* A domain of the job, and one of none: neither reaches the other. */
+/* A domain of the job, and one without a job: neither reaches the other. */
 static bool job_keys(void)
 {
 	const struct angara_domain_attr attr = { .size = sizeof(attr), .job = job };

@@ -12,7 +12,7 @@
 
 static unsigned int count, failures;
 
-/* A part has passed if it has at every process. */
+/* A part has passed if it has passed at every process. */
 static bool everywhere(struct angara_job *job, bool mine)
 {
 	unsigned int size = angara_job_size(job), i;
@@ -25,6 +25,26 @@ static bool everywhere(struct angara_job *job, bool mine)
 	return ok;
 }
 
+/* Is it named, or of the group that is named? */
+static bool wanted(const struct part *part, const char *only)
+{
+	size_t len;
+
+	if (!only)
+		return true;
+	len = strlen(only);
+	return !strncmp(part->name, only, len) &&
+	       (!part->name[len] || part->name[len] == ':');
+}
+
+static const char *skipped;
+
+bool parts_skip(const char *why)
+{
+	skipped = why;
+	return true;
+}
+
 void parts_run(struct angara_job *job, const struct part *parts,
 	       const char *only)
 {
@@ -33,14 +53,16 @@ void parts_run(struct angara_job *job, const struct part *parts,
 	for (part = parts; part->name; part++) {
 		bool ok;
 
-		if (only && strcmp(only, part->name))
+		if (!wanted(part, only))
 			continue;
+		skipped = NULL;
 		ok = everywhere(job, part->run());
 		count++;
 		failures += !ok;
 		if (angara_job_rank(job) == 0)
-			printf("%sok %u - %s\n", ok ? "" : "not ", count,
-			       part->name);
+			printf("%sok %u - %s%s%s\n", ok ? "" : "not ", count,
+			       part->name, skipped ? " # SKIP " : "",
+			       skipped ? skipped : "");
 		fflush(stdout);
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Puts and gets: to the next process in a ring, of many lengths; full queues;
- * what the target refuses; completions and counters.
+ * errors of the target; completions and counters.
  */
 #include <errno.h>
 #include <poll.h>
@@ -68,7 +68,7 @@ static bool put(void)
 	return ok;
 }
 
-/* From and to memory of the process's own, put and got by others. */
+/* From and to the process's own memory, put and got by peers. */
 static bool own_memory(void)
 {
 	static char from[70001], to[70001], back[70001];
@@ -78,8 +78,8 @@ static bool own_memory(void)
 	bool ok;
 	int ret;
 
-	ok = expect("src", angara_mr_reg(dom, from, sizeof(from), 0, &src), 0) &&
-	     expect("dst", angara_mr_reg(dom, to, sizeof(to), all, &dst), 0) &&
+	ok = expect("src", angara_team_mr_reg(everybody(), from, sizeof(from), 0, &src), 0) &&
+	     expect("dst", angara_team_mr_reg(everybody(), to, sizeof(to), all, &dst), 0) &&
 	     expect("got", angara_mr_reg(dom, back, sizeof(back), all, &got), 0);
 	fill(from, sizeof(from), rank);
 	ok &= angara_job_barrier(job) == 0;
@@ -207,7 +207,7 @@ static bool refused(void)
 	struct pending req;
 	bool ok;
 
-	ok = expect("reg", angara_mr_reg(dom, memory, 64, ANGARA_ACCESS_REMOTE_READ,
+	ok = expect("reg", angara_team_mr_reg(everybody(), memory, 64, ANGARA_ACCESS_REMOTE_READ,
 					 &ro), 0);
 	angara_job_barrier(job);
 	ok &= done("key", angara_put_nbi(ctx, next, 200, 0, mr, 0, 8, pending_op(&req)), &req,
@@ -236,7 +236,7 @@ static bool refused(void)
 	return ok;
 }
 
-/* Sleeping in poll(2) on our own, and deadlines. */
+/* Sleeping in poll(2) in the program, and deadlines. */
 static bool sleeping(void)
 {
 	struct pollfd p = { .fd = angara_ctx_fd(ctx), .events = POLLIN };
@@ -257,27 +257,10 @@ static bool sleeping(void)
 	return ok;
 }
 
-static bool keys(void)
-{
-	static char memory[64];
-	struct angara_mr *a = NULL, *b = NULL;
-	bool ok;
-
-	ok = expect("reg", angara_mr_reg_key(dom, memory, 64, ANGARA_ACCESS_ALL, 77, &a),
-		    0) &&
-	     expect("key", angara_mr_key(a), 77) &&
-	     expect("addr", angara_mr_addr(a) == memory, 1) &&
-	     expect("len", (long long)angara_mr_len(a), 64) &&
-	     expect("taken", angara_mr_reg_key(dom, memory, 64, ANGARA_ACCESS_ALL, 77,
-					       &b), -EEXIST) &&
-	     expect("unmapped", angara_mr_reg(dom, (void *)4096, 64, 0, &b), -EFAULT) &&
-	     expect("empty", angara_malloc(dom, 0, &b), -EINVAL);
-	angara_mr_dereg(a);
-	angara_mr_dereg(NULL);
-	return ok;
-}
-
-/* Memory has to grant what the region is to grant, and all of it has to be there. */
+/*
+ * Memory must permit the access that the region asks for, and all of it must be
+ * mapped.
+ */
 static bool mapped(void)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), len = 3 * page;
@@ -306,7 +289,6 @@ static bool mapped(void)
 }
 
 const struct part rma_parts[] = {
-	{ "keys", keys },
 	{ "mapped memory", mapped },
 	{ "put", put },
 	{ "own memory", own_memory },

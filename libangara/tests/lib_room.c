@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Completions that the program has not polled: they stay as they are, and calls
- * that wait go on.  Teams that are left while the adapter reads.
+ * Completions that the program has not polled stay unchanged, and blocking
+ * calls make progress.  Teams that are left while the adapter reads.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define SHORT_CQ	8
 #define TEAM_CQ		64
 
-/* A context of its own, whose completion queue is short. */
+/* A separate context with a short completion queue. */
 static struct angara_ctx *own_open(uint32_t cq_entries)
 {
 	const struct angara_ctx_attr attr = {
@@ -53,7 +53,7 @@ static bool puts_polled(struct angara_ctx *own, unsigned int n)
 	return ok;
 }
 
-/* A put that waits leaves a full ring of completions as it is. */
+/* A blocking put leaves a full ring of completions unchanged. */
 static bool ring_full(void)
 {
 	struct angara_ctx *own = own_open(SHORT_CQ);
@@ -91,7 +91,7 @@ static bool ring_counted(void)
 	return ok;
 }
 
-/* Collectives that wait end while a full ring of completions is not polled. */
+/* Blocking collectives end while a full ring of completions is not polled. */
 static bool ring_collective(void)
 {
 	struct angara_team_attr soft = { .size = sizeof(soft), .flags = ANGARA_TEAM_SOFTWARE };
@@ -119,7 +119,7 @@ static bool leave_reading(void)
 	enum { N = 1 << 17, TIMES = 8 };
 	struct angara_team_attr soft = { .size = sizeof(soft), .flags = ANGARA_TEAM_SOFTWARE };
 	struct angara_op op = { .size = sizeof(op), .cookie = 1 };
-	struct angara_mr *mr = region(2 * N * 8);
+	struct angara_mr *mr = own_region(2 * N * 8);
 	struct angara_completion c;
 	unsigned int i, k;
 	bool ok = true;
@@ -134,7 +134,7 @@ static bool leave_reading(void)
 		     expect("started", angara_job_barrier(job), 0);
 		if (!ok)
 			break;
-		/* Takes offers in, and has them read. */
+		/* Handle offers, and start their reads. */
 		for (k = 0; k < i; k++)
 			if (angara_poll(ctx, &c, 1) == 1)
 				break;
@@ -148,12 +148,12 @@ static bool leave_reading(void)
 	return ok;
 }
 
-/* Blocks whose end is beyond what a number of bytes can say. */
+/* Blocks whose end overflows the type of a length. */
 static bool wrapped_blocks(void)
 {
 	struct angara_team_attr soft = { .size = sizeof(soft), .flags = ANGARA_TEAM_SOFTWARE };
 	size_t *blocks = calloc(2 * size, sizeof(*blocks)), *displs = blocks + size;
-	struct angara_mr *mr = region(4096);
+	struct angara_mr *mr = own_region(4096);
 	struct angara_team *team;
 	unsigned int i;
 	bool ok;
@@ -175,8 +175,9 @@ static bool wrapped_blocks(void)
 	     expect("elements", angara_reduce_scatter(team, mr, 2048, mr, 0,
 						      SIZE_MAX / 8 + 2, ANGARA_TYPE_UINT64,
 						      ANGARA_RED_SUM), -EINVAL) &&
-	     expect("length", angara_allgather(team, mr, 2048, mr, 0, SIZE_MAX / size + 1),
-		    -EINVAL);
+	     (size == 1 ||
+	      expect("length", angara_allgather(team, mr, 2048, mr, 0, SIZE_MAX / size + 1),
+		     -EINVAL));
 	free(blocks);
 	angara_free(mr);
 	return ok & expect("destroy", angara_team_destroy(team), 0);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Teams: every subset, many at once, none left, a member that dies.
- */
+/* Teams: every subset, many at once, no trees left, a member that dies. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,10 +13,10 @@
 
 #define SURVIVOR	"# survived"
 
-/* An allreduce by which members find out that they are alone with each other. */
+/* An allreduce by which members check that only members take part. */
 bool works(struct angara_team *team)
 {
-	struct angara_mr *mr = region(8);
+	struct angara_mr *mr = own_region(8);
 	uint64_t *v = angara_mr_addr(mr);
 	struct pending req;
 	bool ok;
@@ -80,7 +78,7 @@ static unsigned int max_trees(void)
 	return alone_about(ctx).max_trees;
 }
 
-/* All trees at once; one team more works by software, and says so. */
+/* All trees at once; one more team works in software, and reports that. */
 static bool all_trees(void)
 {
 	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };
@@ -89,6 +87,7 @@ static bool all_trees(void)
 	uint64_t seen = 0;
 	bool ok = true;
 	int trees, n = 0, i;
+	unsigned int tree;
 
 	trees = (int)max_trees();
 	while (n < trees) {
@@ -97,7 +96,10 @@ static bool all_trees(void)
 		if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr,
 							 &teams[n]), 0))
 			break;
-		seen |= 1ULL << angara_team_tree(teams[n++]);
+		tree = angara_team_tree(teams[n++]);
+		if (!expect("has a tree", tree < MAX_TREES, 1))
+			break;
+		seen |= 1ULL << tree;
 	}
 	ok = expect("trees", seen == ~0ULL >> (64 - trees), true) &&
 	     expect("no more", angara_team_create(job, ctx, NULL, 0, &wants, &more),
@@ -133,7 +135,10 @@ static bool chosen_tree(void)
 	return ok & expect("destroy", angara_team_destroy(team), 0);
 }
 
-/* What one process gets wrong is refused at all, and leaves nothing behind. */
+/*
+ * A wrong argument of one process is an error at all, and leaves nothing
+ * behind.
+ */
 static bool disagreement(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .root = rank == size - 1 };
@@ -154,8 +159,9 @@ static bool disagreement(void)
 }
 
 /*
- * Who destroys the team clears its rows, and then nobody can tell any longer why
- * it is gone: so all that survive wait until the others have looked.
+ * The process that destroys the team clears its rows, and then the device no
+ * longer knows the reason.  So all survivors wait until the others have
+ * checked.
  */
 static bool looked(const struct angara_team *team, const struct angara_mr *mr,
 		   unsigned int victim)
@@ -175,9 +181,8 @@ static bool looked(const struct angara_team *team, const struct angara_mr *mr,
 }
 
 /*
- * A whole job of its own, in which process LIB_VICTIM kills itself in the
- * middle of an allreduce, or before a broadcast: the others are told, and none
- * hangs.
+ * A separate job, in which process LIB_VICTIM kills itself during an allreduce,
+ * or before a broadcast: the others get an error, and none hangs.
  */
 static int bereaved(unsigned int victim)
 {
@@ -189,13 +194,13 @@ static int bereaved(unsigned int victim)
 
 	if (angara_team_create(job, ctx, NULL, 0, NULL, &team) ||
 	    !expect("check", angara_team_check(team, &node), 0) ||
-	    angara_malloc(dom, 8192, &mr) || angara_job_barrier(job))
+	    angara_team_malloc(team, 8192, &mr) || angara_job_barrier(job))
 		return 1;
 	if (rank == victim) {
 		usleep(200000);
 		raise(SIGKILL);
 	}
-	/* Half of them have nothing under way that could end. */
+	/* Half of them have no operation in progress that could end. */
 	if (rank % 2)
 		ret = angara_team_received_wait(team, 1, ANGARA_FOREVER);
 	else
@@ -205,7 +210,7 @@ static int bereaved(unsigned int victim)
 		ret = pending_wait(ctx, &req, LONG_MS);
 	if (!expect("told", ret, -ECONNRESET) ||
 	    !expect("check", angara_team_check(team, &node), -ECONNRESET) ||
-	    /* The first process takes all rows along, in whatever order. */
+	    /* Rows of the first process go with it, in any order. */
 	    (victim && !expect("node", node, angara_team_peer(team, victim).node)) ||
 	    !looked(team, mr, victim))
 		return 1;
@@ -220,8 +225,8 @@ static int bereaved(unsigned int victim)
 }
 
 /*
- * The same on a team without a tree: nobody tells of the death, so the members
- * find out, and tell each other who it was.
+ * The same on a team without a tree: no device reports the death, so the
+ * members detect it, and notify each other.
  */
 static int bereaved_by_software(unsigned int victim)
 {
@@ -240,7 +245,10 @@ static int bereaved_by_software(unsigned int victim)
 		usleep(200000);
 		raise(SIGKILL);
 	}
-	/* A short one, a long one, and one that only hears of it by others. */
+	/*
+	 * A short one, a long one, and one that learns of the death from others
+	 * only.
+	 */
 	if (angara_barrier_nbi(team, pending_op(&req[0])) ||
 	    angara_allreduce_nbi(team, mr, 0, mr, 0, 10000, ANGARA_TYPE_INT64, 0,
 				 pending_op(&req[1])) ||
@@ -265,8 +273,8 @@ static int bereaved_by_software(unsigned int victim)
 }
 
 /*
- * Runs this program once more under a launcher of its own.  Its status tells
- * of the death only, whatever came later: so the survivors are counted.
+ * Runs this program again under a launcher of its own.  Its status only shows
+ * the death, so the survivors are counted.
  */
 static bool death(unsigned int victim, bool software)
 {
@@ -304,7 +312,7 @@ static bool death_of_member(void)
 	return death(size - 1, false);
 }
 
-/* The first process programs the rows, and they go with it. */
+/* The first process programs the rows, which are cleared at its death. */
 static bool death_of_coordinator(void)
 {
 	return death(0, false);
@@ -315,7 +323,7 @@ static bool death_by_software(void)
 	return size < 2 || death(size / 2, true);
 }
 
-/* A member that leaves is missed by those that wait for it. */
+/* When a member leaves, operations that wait for it fail. */
 static bool leaving(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE };
@@ -337,6 +345,36 @@ static bool leaving(void)
 	return ok & expect("destroy", angara_team_destroy(team), -ECONNRESET);
 }
 
+/* A member that another blames is there, and learns that the team is lost. */
+static bool blamed(void)
+{
+	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE };
+	struct angara_team_info info = { .size = sizeof(info) };
+	struct angara_mr *mr = own_region(64);
+	struct angara_team *team;
+	struct pending req;
+	bool ok = true;
+	int ret;
+
+	if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0) ||
+	    !expect("all", angara_job_barrier(job), 0))
+		return false;
+	/* The root ends at once, unless it is told while it still sends. */
+	ret = angara_broadcast(team, mr, 0, rank && rank == size - 1 ? 16 : 8, 0);
+	if (!rank)
+		ok = expect("root", !ret || ret == -EPROTO || ret == -ENOTCONN, true);
+	ret = angara_barrier_nbi(team, pending_op(&req));
+	if (!ret)
+		ret = pending_wait(ctx, &req, LONG_MS);
+	if (size > 1)
+		ok &= expect("told", ret == -EPROTO || ret == -ENOTCONN, true) &&
+		      expect("query", angara_team_query(team, &info), 0) &&
+		      expect("by whom", info.lost < size - 1, true);
+	angara_team_leave(team);
+	angara_free(mr);
+	return ok & expect("all", angara_job_barrier(job), 0);
+}
+
 const struct part team_parts[] = {
 	{ "disagreement", disagreement },
 	{ "subsets", subsets },
@@ -346,6 +384,7 @@ const struct part team_parts[] = {
 	{ "death of the coordinator", death_of_coordinator },
 	{ "death without a tree", death_by_software },
 	{ "a member leaves", leaving },
+	{ "a member that others blame", blamed },
 	{ "all trees again", all_trees },
 	{ NULL, NULL },
 };

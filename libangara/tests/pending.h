@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Operations that a test waits for one by one: the cookie of each is the address
- * of a struct pending.  Operations with other cookies are not for contexts that
- * are waited for so.
+ * Operations that a test waits for one by one: the cookie of each is the
+ * address of a struct pending.  A context used this way has no operations with
+ * other cookies.
  */
 #ifndef PENDING_H
 #define PENDING_H
@@ -17,7 +17,7 @@
  * struct pending - an operation
  * @op: last argument of the call that starts it
  * @ended: it is complete
- * @c: how
+ * @c: its completion
  */
 struct pending {
 	struct angara_op op;
@@ -25,7 +25,7 @@ struct pending {
 	struct angara_completion c;
 };
 
-/* For an operation whose completion nobody wants, but the target's count. */
+/* Only the target's counter matters, not the completion. */
 #define PENDING_COUNT(n)						\
 	(&(const struct angara_op){ .size = sizeof(struct angara_op),	\
 				    .flags = ANGARA_NOTIFY | ANGARA_SILENT, \
@@ -39,7 +39,7 @@ static inline const struct angara_op *pending_op(struct pending *p)
 	return &p->op;
 }
 
-/* The same, and user counter @n of the target is counted up. */
+/* As pending_op(), and increments user counter @n of the target. */
 static inline const struct angara_op *pending_notify(struct pending *p, int n)
 {
 	pending_op(p);
@@ -74,7 +74,7 @@ static inline int pending_test(struct angara_ctx *own, struct pending *p)
 	return n < 0 ? n : -EAGAIN;
 }
 
-/* Return: as above, but -ETIMEDOUT for -EAGAIN. */
+/* Return: as pending_test(), with -ETIMEDOUT for -EAGAIN. */
 static inline int pending_wait(struct angara_ctx *own, struct pending *p,
 			       int timeout_ms)
 {

@@ -2,8 +2,8 @@
 /*
  * Properties of tori and trees, over many tori, roots and sets of nodes.
  *
- * Distances are compared with a search that knows only neighbours, so an
- * error in the arithmetic cannot hide behind itself.
+ * Distances are compared with a search that uses only neighbours, so an error
+ * in the arithmetic is not repeated in the test.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void report(bool ok, const char *what, const char *topo)
 		printf("# %s\n", why);
 }
 
-/* A generator of its own, so that a failure can be repeated anywhere. */
+/* A generator of its own, so that a failure can be repeated on any machine. */
 static unsigned int any(unsigned int below)
 {
 	seed = seed * 1103515245U + 12345U;
@@ -112,7 +112,7 @@ static bool test_coordinates(const struct angara_topo *t)
 	return true;
 }
 
-/* Breadth first, by neighbours alone. */
+/* Breadth-first search that uses only neighbours. */
 static void search(const struct angara_topo *t, uint32_t from, uint32_t *dist)
 {
 	static uint32_t queue[MAX_NODES];
@@ -150,7 +150,9 @@ static bool test_distances(const struct angara_topo *t)
 	return true;
 }
 
-/* Every way up is a shortest one and meets the dimensions in falling order. */
+/*
+ * Every path up is a shortest one and uses the dimensions in descending order.
+ */
 static bool way_up(const struct angara_topo *t, const struct angara_tree_row *rows,
 		   uint32_t root, uint32_t node)
 {
@@ -239,7 +241,7 @@ static bool some_sets(const struct angara_topo *t, uint32_t root)
 static bool test_trees(const struct angara_topo *t)
 {
 	uint32_t nodes = angara_topo_nodes(t), root;
-	/* Large tori look alike from each node: a sample will do. */
+	/* Large tori are the same seen from each node: a sample is enough. */
 	uint32_t step = nodes > 128 ? nodes / 16 : 1;
 
 	for (root = 0; root < nodes; root += step)
@@ -279,9 +281,9 @@ static bool test_arguments(void)
 enum field { END, IS_ROOT, UP, DIRS, SUM, PE, PKEY, EPOCH };
 
 /**
- * struct damage - what is done to one row of a good tree
+ * struct damage - a change to one row of a valid tree
  * @rule: the rule that this breaks
- * @node: whose row
+ * @node: node of the row
  * @set: fields and their new values
  */
 struct damage {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The public torus is what a caller fills in; the model's holds what follows
- * from it and is known to be in range.
+ * The caller fills in the public torus.  The model's torus also has derived
+ * values, and its sizes are checked.
  */
 #ifndef ANG_TOPO_INTERNAL_H
 #define ANG_TOPO_INTERNAL_H

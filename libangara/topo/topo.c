@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The torus, as programs see it.  The arithmetic is the model's.
- */
+/* The torus, as programs see it.  The model does the arithmetic. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +10,7 @@ ANG_PUBLIC int angara_topo_parse(const char *text, struct angara_topo *topo)
 	struct angara_topo t = { .ndims = 0 };
 	struct ang_topo model;
 
-	t.ndims = ang_topo_parse(text, t.dims);
+	t.ndims = ang_topo_parse(text, t.dims, ANGARA_MAX_DIMS);
 	if (!t.ndims)
 		return -EINVAL;
 	if (!ang_topo_from(&model, &t))

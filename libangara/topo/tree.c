@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Trees in the order of dimensions, and their check.
+ * Trees in dimension order, and their check.
  *
- * The way from the root to a node corrects X first, then Y, Z and W, each the
- * shorter way round.  A node on that way is reached by the beginning of it,
- * so the ways to any set of nodes make a tree, and each node has one parent
- * that can be told without looking at the others.
+ * The path from the root to a node corrects X first, then Y, Z and W, each in
+ * the shorter direction.  The path to a node on that path is a prefix of it.
+ * So the paths to any set of nodes form a tree, and the parent of a node
+ * follows from the root and the node alone.
  */
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 
 #define ANG_ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_PORT_NONE })
 
-/* The last step of the way from @root to @node, which differ. */
+/* The last step of the path from @root to @node, which differ. */
 static u32 last_step(const struct ang_topo *t, u32 root, u32 node)
 {
 	u16 from[ANGARA_MAX_DIMS], to[ANGARA_MAX_DIMS];
@@ -23,12 +23,14 @@ static u32 last_step(const struct ang_topo *t, u32 root, u32 node)
 	ang_topo_coord(t, node, to);
 	while (from[d] == to[d])
 		d--;
-	/* From the last corner on the way goes straight. */
+	/* After the last corner the path is straight. */
 	to[d] = from[d];
 	return ang_topo_route(t, ang_topo_node(t, to), node);
 }
 
-/* Adds the way from @root to @node.  Return: nodes that are new in the tree. */
+/*
+ * Adds the path from @root to @node.  Return: nodes that are new in the tree.
+ */
 static u32 add_way(const struct ang_topo *t, u32 root, u32 node,
 		   struct angara_tree_row *rows)
 {
@@ -103,14 +105,16 @@ ANG_PUBLIC const char *angara_tree_rule_str(unsigned int rule)
 		[ANGARA_TREE_VALID] = "the tree is valid",
 		[ANGARA_TREE_RULE_ROOT] = "there is not exactly one root",
 		[ANGARA_TREE_RULE_LINK] =
-			"a neighbour down does not point back up",
+			"the neighbour at a port down does not point back up",
 		[ANGARA_TREE_RULE_TORUS] =
-			"a port down is out of the torus' order of dimensions",
+			"a port down is against the order of dimensions",
 		[ANGARA_TREE_RULE_FIELD] =
 			"a field is out of range, or two disagree",
 		[ANGARA_TREE_RULE_SHARED] =
 			"partition or epoch differs among rows",
 		[ANGARA_TREE_RULE_REACH] = "a row is not reached from the root",
+		[ANGARA_TREE_RULE_ORDER] =
+			"a port down is against the order of channels",
 	};
 
 	return rule < sizeof(texts) / sizeof(*texts) ? texts[rule] :

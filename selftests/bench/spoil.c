@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Put before libangara by LD_PRELOAD, it spoils results: after each wait of
- * rank SPOIL_RANK, one byte of the first memory that was allocated, at offset
- * SPOIL_AT, is 255, which no early iteration has there.
+ * Loaded before libangara by LD_PRELOAD, it corrupts results: after each wait
+ * of rank SPOIL_RANK, one byte at offset SPOIL_AT of the first allocated memory
+ * is 255, a value that no early iteration has there.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 
 static struct angara_mr *first;
 
-int angara_malloc(struct angara_domain *dom, size_t len, struct angara_mr **mr)
+int angara_team_malloc(struct angara_team *team, size_t len, struct angara_mr **mr)
 {
-	__typeof__(angara_malloc) *real;
+	__typeof__(angara_team_malloc) *real;
 	int ret;
 
-	*(void **)&real = dlsym(RTLD_NEXT, "angara_malloc");
-	ret = real(dom, len, mr);
+	*(void **)&real = dlsym(RTLD_NEXT, "angara_team_malloc");
+	ret = real(team, len, mr);
 	if (!ret && !first)
 		first = *mr;
 	return ret;

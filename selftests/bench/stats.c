@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The figures of angara-bench, from stamps that are known. */
+/* The figures of angara-bench, from known stamps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "bench.h"

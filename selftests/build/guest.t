@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Builds what the tests in guests run.
+# Builds the programs and modules for tests in guests.
 
 set -u
 . selftests/tap.sh

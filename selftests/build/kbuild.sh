@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Building modules for a kernel of the guests with all that finds faults in
-# them. Needs selftests/tap.sh.
+# Builds modules for a kernel of the guests with all checks on. Needs
+# selftests/tap.sh.
 
-# What make says that is none of our files' doing: some kernels' headers are
-# not clean.
+# Warnings of make that our files do not cause: some kernels' headers are not
+# clean.
 NOISE='^(\./|\.\./)*(arch|include)/|/usr/src/|compiler differs|Module.symvers'
 NOISE+='|pahole|BTF|C=2 specified'
 
-# The headers of 7.2 use two things that Debian's sparse does not know. Their
-# own script, which would see that and switch sparse off, is missing from the
-# package; KBUILD_CHECKSRC overrules what follows from that.
+# The headers of 7.2 use two features that Debian's sparse does not know. The
+# kernel's own script that detects this and disables sparse is missing from the
+# package; KBUILD_CHECKSRC overrides the result.
 SPARSE="-D__CHECK_ENDIAN__ -D__typeof_unqual__=__typeof__"
 SPARSE+=" '-D__builtin_strlen(s)=(sizeof(s)-1)'"
 
-# How make is told of each check. C=2 looks at all files, those that are built
-# already too.
+# Arguments of make for each check. C=2 checks all files, also those already
+# built.
 declare -A CHECKS=([W=1]='W=1'
 	[sparse]="W=1 C=2 KBUILD_CHECKSRC=2 CF=\"$SPARSE\"")
 
-# complaints LOG: the lines of warnings and errors of ours. A header's is ours if
-# the compiler says that it is inlined from one of our files, which some kernels
-# name by their whole path.
+# complaints LOG: warnings and errors about our files. A warning about a header
+# counts if the compiler says that it is inlined from one of our files, which
+# some kernels name by their whole path.
 complaints()
 {
 	NOISE=$NOISE awk '

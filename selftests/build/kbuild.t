@@ -1,16 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The modules build for every kernel with all of the compiler's warnings on,
-# and sparse finds their address spaces and byte orders right. Only what
-# concerns our own files counts. Does it find faults? See
-# selftests/kernels/proof.t.
+# The modules build for every kernel with all warnings of the compiler, and
+# sparse finds no wrong address space or byte order. Only warnings about our own
+# files count. selftests/kernels/proof.t tests whether this finds faults.
 
 set -u
 . selftests/tap.sh
 . selftests/build/kbuild.sh
 
-# Where the kernels differ, one file says so.
+# Differences between kernels are in one file.
 one_place()
 {
 	! grep -rnE 'LINUX_VERSION|KERNEL_VERSION|linux/version\.h|UTS_RELEASE' \
@@ -18,7 +17,7 @@ one_place()
 		grep -v '^driver/compat\.h:'
 }
 
-check 'only driver/compat.h looks at the version of the kernel' one_place
+check 'only driver/compat.h tests the version of the kernel' one_place
 mapfile -t names < <(kernels)
 for name in "${names[@]}"; do
 	dir=build/kernel-check/$name

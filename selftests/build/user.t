@@ -7,20 +7,20 @@ set -u
 . selftests/tap.sh
 . selftests/variant.sh
 
-# is_default COMPILER: other tests build with it, too.
+# is_default COMPILER: whether other tests build with it, too.
 is_default()
 {
 	[ "$(readlink -f "$(command -v "$1")")" = \
 		"$(readlink -f "$(command -v "${CC:-cc}")")" ]
 }
 
-# build COMPILER PART: fails if make does, or the compiler warns.
+# build COMPILER PART: fails if make fails or the compiler warns.
 build()
 {
 	local log=$TAP_TMP/log status=0 options=()
 
 	if [ "$2" != selftests ] && is_default "$1"; then
-		# There a warning is an error.
+		# Warnings are errors there.
 		variant plain "$2"
 		return
 	fi
@@ -35,7 +35,7 @@ build()
 
 for compiler in gcc clang; do
 	if ! command -v "$compiler" >/dev/null; then
-		skip "$compiler" "it is not installed"
+		skip "$compiler" "not installed"
 		continue
 	fi
 	for part in libangara tools selftests; do

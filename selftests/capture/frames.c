@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * frames FILE: a capture with a frame of every event and type, written by
- * angara-vfio's own code, and on standard output what each has to be shown as.
+ * frames FILE: writes a capture with a frame of every event and type, by
+ * angara-vfio's own code, and prints how each has to be shown.
  *
- * frames --lost FILE: one of somebody who did not read on.
+ * frames --lost FILE: the capture of a reader that was too slow.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void put(const struct trace_rec *rec)
 {
 	u8 block[PCAPNG_MAX_BLOCK];
 
-	/* One interface: node 3 is the only one that does anything. */
+	/* One interface: only node 3 is active. */
 	fwrite(block, pcapng_packet(block, 0, rec), 1, to);
 }
 
@@ -27,7 +27,7 @@ static struct ang_trace record(u32 event, u32 type)
 {
 	return (struct ang_trace){
 		.cycle = 1ULL << 40 | event << 8 | type, .node = 3,
-		.event = (u8)event, .type = (u8)type, .dir = type % 8,
+		.event = (u8)event, .type = (u8)type, .port = type % 64,
 		.vc = type % ANGARA_VC_NUM, .tree = type % ANG_DEF_TREES,
 		.status = event == ANG_TR_DROP ? type % 7 : type % 3,
 		.npkts = (u16)(type + 1), .len = 256 * type,
@@ -50,7 +50,7 @@ static void all(struct tracer *tracer)
 			ang_trace_print(stdout, &r);
 		}
 	}
-	/* Of another node: not for this one who watches. */
+	/* Of another node: this reader does not capture it. */
 	rec.rec = record(0, 1);
 	rec.rec.node = 4;
 	traces_record(&traces, &rec.rec);

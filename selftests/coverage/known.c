@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module of which one knows which lines run: while it comes, while it goes,
- * in other contexts than those of programs, or never.  Lines say so; see
+ * A module whose executed lines are known: during load, during unload, in other
+ * contexts than those of programs, or never.  Comments mark the lines; see
  * selftests/debug/coverage.t.
  */
 #include <linux/errno.h>
@@ -37,7 +37,7 @@ static DEFINE_TIMER(known_timer, tick);
 
 static int __init known_init(void)
 {
-	/* The compiler makes no line of its own of a number that is returned. */
+	/* The compiler makes no separate line of a returned number. */
 	if (refuse) {
 		pr_err("known: refused\n");		/* never */
 		return -EPERM;

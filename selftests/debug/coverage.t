@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Does the kernel debug count right what modules reach? One is loaded and
-# unloaded whose lines say whether they run: selftests/coverage/known.c.
+# Does the kernel debug count the reached lines of modules correctly? Loads and
+# unloads a module whose executed lines are known: selftests/coverage/known.c.
 
 set -u
 . selftests/tap.sh
@@ -39,7 +39,7 @@ lines()
 		sed 's/^/driver\/known.c:/'
 }
 
-# all, none of the lines that are marked so are among those missed
+# all, none: whether all, or none, of the marked lines are among the missed
 all()
 {
 	[ "$(lines "$1" | grep -cxFf "$TAP_TMP/missed")" = "$(lines "$1" | wc -l)" ]
@@ -51,8 +51,8 @@ none()
 }
 
 check 'a module builds with gcov' build
-check 'it is loaded, works, and is unloaded' run
+check 'the module is loaded, runs, and is unloaded' run
 cat "$TAP_TMP/missed" >"$TAP_TMP/why"
-check 'what runs is counted: init, work, timer, exit' none reached
-check 'what never runs is not' all never
+check 'executed lines are counted: init, work, timer, exit' none reached
+check 'other lines are not counted' all never
 plan

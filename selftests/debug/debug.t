@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The kselftests, allocations that fail, races, and modules loaded and unloaded
-# a hundred times, on a kernel that watches memory, locks and leaks.
+# The kselftests, failing allocations, races, and a hundred loads of the
+# modules, on a kernel that checks memory, locks and leaks.
 
 set -u
 . selftests/tap.sh
 . selftests/vfio/server.sh
 . selftests/debug/gate.sh
 
-# Kernel kcsan, which is quicker, has the rest of them.
+# Kernel kcsan, which is faster, runs the rest of them.
 ANGARA_TEST_ROUNDS=${ANGARA_TEST_ROUNDS:-30}
 
 check 'the modules build for kernel debug' tools/vm/build modules debug

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The gate: what a debug kernel and its driver have to get through. Needs
-# selftests/tap.sh and, for gates, selftests/vfio/server.sh.
+# The gate: the checks of a debug kernel and its driver. Needs selftests/tap.sh
+# and, for gates, selftests/vfio/server.sh.
 
-# How much of the tests' sweeps: the kernels are five to ten times slower.
+# Scale of sweeps: the kernels are five to ten times slower.
 SCALE=${ANGARA_TEST_SCALE:-10}
-# How often the modules are loaded.
+# Number of loads of the modules.
 LOADS=${ANGARA_TEST_LOADS:-100}
 
-# Options for tools/vm/run: adapters on PCI Express in place of the loopback.
+# Options for tools/vm/run: adapters on PCI Express instead of the loopback.
 CARDS=()
 
-# 6.1 warns if it has no memory to load a module, which failnth brings about, and
-# when it frees an interrupt that it had no memory to list in /proc, as card does.
+# 6.1 warns if it has no memory to load a module, which failnth causes, and when
+# it frees an interrupt that it had no memory to list in /proc, which card
+# causes.
 KERNELS_OWN='WARNING: .* at (event_define_fields|remove_proc_entry)\+'
 
-# guest OUT KERNEL TIMEOUT PROGRAM...: runs them in a guest. What they print
-# comes to OUT.tap, the console to OUT.log, the exit status to OUT.status.
+# guest OUT KERNEL TIMEOUT PROGRAM...: runs them in a guest. Their output is in
+# OUT.tap, the console in OUT.log, the exit status in OUT.status.
 guest()
 {
 	local out=$1 kernel=$2 limit=$3
@@ -35,8 +36,8 @@ guest()
 	echo "${PIPESTATUS[0]}" >"$out.status"
 }
 
-# results OUT KERNEL NAME: a guest's results are ours. What its kernel reports
-# fails the last of them, and is shown.
+# results OUT KERNEL NAME: includes the results of a guest. A report of its
+# kernel fails the last of them, and is shown.
 results()
 {
 	local out=$1 kernel=$2
@@ -48,21 +49,22 @@ results()
 		"$kernel: the guest$3 ends, its kernel has nothing to report"
 }
 
-# gate KERNEL TIMEOUT PROGRAM...: what they find in a guest
+# gate KERNEL TIMEOUT PROGRAM...: runs them in one guest
 gate()
 {
 	guest "$TAP_TMP/guest" "$@"
 	results "$TAP_TMP/guest" "$1" ''
 }
 
-# serve: starts a server of a fabric, whose adapters CARDS has then.  They have few
-# contexts: binding takes some thirty allocations for each, of which each fails once.
+# serve: starts a server of a fabric and sets CARDS to its adapters. They have
+# few contexts: binding makes some thirty allocations for each, and each
+# allocation fails once.
 serve()
 {
 	local node
 
 	make -s -C tools/vfio &&
-		server_start build/host/bin/angara-vfio "$TAP_TMP/cards" --dims 2x2x2 \
+		server_start build/host/bin/angara-vfio "$TAP_TMP/cards" --fabric torus:2x2x2 \
 			--contexts 6 ||
 		return
 	for node in {0..7}; do
@@ -70,9 +72,9 @@ serve()
 	done
 }
 
-# gates KERNEL TIMEOUT, programs on stdin: a guest for each line, all at once,
-# since a guest is busy with one core most of the time. A line that begins with
-# "cards" is for adapters on PCI Express.
+# gates KERNEL TIMEOUT, programs on stdin: a guest for each line, all in
+# parallel, since a guest uses one core most of the time. A line that begins
+# with "cards" is for adapters on PCI Express.
 gates()
 {
 	local kernel=$1 limit=$2 i programs pids=()
@@ -97,7 +99,7 @@ gates()
 			server_end "$TAP_TMP/cards"
 }
 
-# The reports among a console's lines, or its end if there is none.
+# The reports in a console's log, or its end if there is none.
 reports()
 {
 	grep -nE '(WARNING|BUG|INFO|UBSAN|Oops): |unreferenced object' "$1" |

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Races, on a kernel that watches the driver's and the model's accesses to
-# memory, and locks.
+# Races, on a kernel that checks locks and the memory accesses of driver and
+# model.
 
 set -u
 . selftests/tap.sh

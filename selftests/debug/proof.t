@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Do the gates find faults? Each fault of selftests/debug/faults.txt is made
-# in a copy of the driver, which then has to fail the gate, with the report
-# that this fault must bring. The copy without a fault has to pass.
+# Do the gates find faults? Inserts each fault of selftests/debug/faults.txt
+# into a copy of the driver, which then has to fail the gate with the report
+# that the list names. The copy without a fault has to pass.
 
 set -u
 . selftests/tap.sh
@@ -20,8 +20,8 @@ build_copy()
 			"M=/angara/$COPY/$1" modules
 }
 
-# run_gate KERNEL PROGRAM: its results but for what is well, and the reports; these do
-# not count among ours.
+# run_gate KERNEL PROGRAM: its failed results and the reports, which do not
+# count as ours.
 run_gate()
 {
 	local TAP_TMP=$TAP_TMP/gate.d TAP_COUNT=0
@@ -69,7 +69,7 @@ try()
 		"${@:2}"
 }
 
-# programs KERNEL: what finds the faults that are wanted.
+# programs KERNEL: programs of the selected faults.
 programs()
 {
 	awk -v kernel="$1" -v want="${FAULT:-}" '

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What operations cost on an embedded fabric, in one process with a context on
- * each node.  All that an operation takes, on all nodes, happens in the calls
- * of measured(), so a tool that counts what that function does counts the
- * operation.
+ * Costs of operations on an embedded fabric, in one process with a context on
+ * each node.  All work of an operation, on all nodes, happens in the calls of
+ * measured(), so a tool that counts within that function counts the operation.
  *
  *	cost run OPERATION COUNT	on 2 nodes, for a tool that counts
  *	cost quiet OPERATION COUNT	the same; dies by a system call, fails
- *					by an allocation
+ *                                         on an allocation
  *	cost copies OPERATION NODES	bytes of payload copied, in units of the
  *					operation's length
  *	cost rings			doorbells of a batch of 64 puts
@@ -16,18 +15,14 @@
  * It is linked so that memcpy() and the allocator are those below.
  */
 #include <err.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <angara/angara.h>
 
+#include "../quiet.h"
 #include "members.h"
 #include "embed/embed.h"
 #include "ang_types.h"
@@ -35,7 +30,7 @@
 #define LEN	8
 #define DOUBLES	64U
 #define BULK	(1U << 20)
-#define WARM_UP	100	/* what happens but once has happened then */
+#define WARM_UP	100	/* one-time work is done after so many */
 
 static unsigned int nodes = 2;
 static unsigned long copied, allocated;
@@ -81,7 +76,7 @@ static void put(u32 i)
 				angara_mr_key(member[1].mr), 0, &i, LEN));
 }
 
-/* To the node that is farthest from the first. */
+/* To the node farthest from the first. */
 static void long_put(u32 i)
 {
 	(void)i;
@@ -116,7 +111,7 @@ static void long_bcast(u32 i)
 	bcast_of(BULK, i);
 }
 
-/* In each caller, so that no call is counted. */
+/* Inlined in each caller, so that no call is counted. */
 static inline __attribute__((always_inline)) void sum(u32 type, size_t count)
 {
 	u32 n;
@@ -135,7 +130,10 @@ static void allreduce(u32 i)
 	sum(ANGARA_TYPE_INT64, LEN / sizeof(u64));
 }
 
-/* Two packets of numbers whose sums are rounded; the first is made anew. */
+/*
+ * Two packets of numbers whose sums are rounded; the first is rewritten each
+ * time.
+ */
 static void doubles(u32 i)
 {
 	double *v;
@@ -162,8 +160,8 @@ static void barrier(u32 i)
 
 static void send_one(u32 i)
 {
-	struct angara_head head = { .tag = i };
-	struct angara_message msg;
+	struct angara_head head = { .size = sizeof(head), .tag = i };
+	struct angara_message msg = { .size = sizeof(msg) };
 
 	CHECK(angara_send_inline_nbi(member[0].ctx, peers[1], &head, &i, LEN,
 				     NULL));
@@ -182,7 +180,7 @@ static void fetch_add(u32 i)
 			   ANGARA_TYPE_UINT64, ANGARA_ATOMIC_SUM, &old));
 }
 
-/* A look at a completion queue where nothing comes. */
+/* A poll of an empty completion queue. */
 static void look(u32 i)
 {
 	struct angara_completion c;
@@ -204,32 +202,13 @@ static const struct {
 
 void measured(void (*run)(u32 i), u32 first, u32 count);
 
-/* A function of its own in every build, so that tools find it. */
+/* A separate function in every build, so that tools find it. */
 void __attribute__((noipa)) measured(void (*run)(u32 i), u32 first, u32 count)
 {
 	u32 i;
 
 	for (i = first; i < first + count; i++)
 		run(i);
-}
-
-/* From here on only what ends the program. */
-static void forbid_system_calls(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-	};
-	struct sock_fprog prog = {
-		.len = sizeof(code) / sizeof(*code), .filter = code,
-	};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
-		err(1, "seccomp");
 }
 
 static void memory(void)
@@ -240,8 +219,8 @@ static void memory(void)
 	u64 ctx = sizeof(struct ang_ctx) + cfg->ops * sizeof(struct ang_op) +
 		  sizeof(struct emb_ctx);
 
-	printf("%llu bytes per node\n", fab->stride + d->fab->head->node_size +
-	       ANGARA_PAGE_SIZE - cfg->ctxs * ctx);
+	printf("%llu bytes per node\n", fab->stride + fab->pe_size +
+	       d->fab->head->node_size + ANGARA_PAGE_SIZE - cfg->ctxs * ctx);
 	printf("%llu bytes per context\n", ctx + d->mem_len);
 }
 
@@ -254,7 +233,7 @@ static int ring(struct ang_dev *dev, u32 pi)
 	return real_ops->doorbell(dev, pi);
 }
 
-/* Doorbells of 64 puts that hold them back but for the last. */
+/* Doorbells of 64 puts, of which all but the last delay theirs. */
 static void rings(void)
 {
 	struct ang_dev *dev = &member[0].ctx->dev;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A machine with more processors than a set of them has places: how many of
- * them does a fabric know?
+ * A machine with more processors than a cpu_set_t holds: how many of them does
+ * a fabric count?
  *
  *	cpus
  */
@@ -14,7 +14,7 @@
 
 #define CPUS	3000	/* of the machine; this process may use every third */
 
-/* In place of the C library's. */
+/* Replaces the C library's. */
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
 	unsigned int i;

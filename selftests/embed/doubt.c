@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Commands of an embedded fabric that the adapter answers too late, and the child
- * of a fork.  A command is held back, and runs after its caller has given up.
- * Linked with --wrap=emb_submit,--wrap=emb_now_ms.
+ * Commands of an embedded fabric that the adapter answers too late, and the
+ * child of a fork.  A command is delayed, and runs after its caller has timed
+ * out. Linked with --wrap=emb_submit,--wrap=emb_now_ms.
  *
  *	doubt
  */
@@ -24,7 +24,7 @@
 } while (0)
 
 #define MEM_BYTES	ANGARA_PAGE_SIZE
-#define FAR_SLOT	2000	/* behind the end of a domain's first table */
+#define FAR_SLOT	2000	/* beyond the end of a domain's first table */
 
 static struct ang_spec spec;
 static struct {
@@ -41,7 +41,7 @@ void __wrap_emb_submit(struct emb_run *r, u32 node,
 u64 __real_emb_now_ms(void);
 u64 __wrap_emb_now_ms(void);
 
-/* The command that was held back reaches the adapter. */
+/* The delayed command reaches the adapter. */
 static void let_go(struct emb_run *r)
 {
 	if (held.pi)
@@ -50,7 +50,7 @@ static void let_go(struct emb_run *r)
 	held.pi = 0;
 }
 
-/* Commands stay in order: the next one lets go of the one before. */
+/* Commands stay in order: the next one releases the one before. */
 void __wrap_emb_submit(struct emb_run *r, u32 node,
 		       const struct angara_adm_cmd *cmd, u32 pi)
 {
@@ -64,7 +64,7 @@ void __wrap_emb_submit(struct emb_run *r, u32 node,
 	__real_emb_submit(r, node, cmd, pi);
 }
 
-/* While a command is held back, time flies. */
+/* While a command is delayed, time runs fast. */
 u64 __wrap_emb_now_ms(void)
 {
 	static u64 ahead;
@@ -113,7 +113,10 @@ static int ctx_create(struct ang_dev *dev, struct ang_dev *ctx)
 	return dev->ops->ctx_open(dev, &arg, ctx);
 }
 
-/* A domain that is made too late: its number is taken, until it is closed. */
+/*
+ * A domain that is created too late: its number stays in use until it is
+ * closed.
+ */
 static void late_domain(struct ang_dev *dev, struct ang_dev *other)
 {
 	struct emb_dev *d = other->priv;
@@ -143,7 +146,7 @@ static const struct angara_hw_mr *entry_in_use(const struct ang_dev *dev, u64 ke
 	return &mrt[ANGARA_MR_SLOT(key)];
 }
 
-/* A table that is taken too late: what is taken back is so in both. */
+/* A table that is set too late: an entry withdrawn is so in both. */
 static void late_table(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
@@ -159,7 +162,7 @@ static void late_table(struct ang_dev *dev)
 	MUST(!entry_in_use(dev, 1)->valid);
 }
 
-/* A context that is made too late goes with its handle. */
+/* A context that is created too late ends with its handle. */
 static void late_context(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
@@ -172,7 +175,7 @@ static void late_context(struct ang_dev *dev)
 	ang_dev_close(&ctx);
 }
 
-/* In the child of a fork, a lock that the parent holds is held for ever. */
+/* In the child of a fork, a lock that the parent holds stays held. */
 static void forked(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
@@ -207,7 +210,7 @@ int main(void)
 	forked(&dev);
 	ang_dev_close(&dev);
 	ang_dev_close(&other);
-	/* All that was in doubt has been given back. */
+	/* All objects in doubt have been given back. */
 	MUST(!fab->heap);
 	emb_detach(fab);
 	return 0;

@@ -2,12 +2,12 @@
 /*
  * The golden trace of the device model on an embedded fabric: the scenario of
  * selftests/model/golden.c on a host made of the library's embedded backend.
- * Contexts, regions, rows and doorbells go through the commands that the
- * library gives; each node is driven by a process's view of its own.
+ * Contexts, regions, rows and doorbells use the library's commands; each node
+ * is run by a separate view, like that of a process.
  *
- * The fabric is as ANGARA_FABRIC=embedded:2x2x2,train=1 gives it.  What else
- * its configuration has more of than the model's own host shows only under
- * loads that the scenario does not make.
+ * The fabric is that of ANGARA_FABRIC=embedded:2x2x2,train=1.  Limits that are
+ * higher than in the model's own host show only under loads that the scenario
+ * does not make.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 #include "test.h"
 #include "embed/embed.h"
 
-#define QUIET_ROUNDS	2000	/* whoever needs more never ends */
+#define QUIET_ROUNDS	2000	/* limit of rounds until the fabric is idle */
 
-/* A context as the scenario sees it, first, and the device that it is of. */
+/* A context as the scenario sees it, first, and its device. */
 struct emb_tctx {
 	struct tctx c;
 	struct ang_dev dom;
@@ -26,8 +26,8 @@ struct emb_tctx {
 };
 
 /*
- * @rows: of each node, without a context, as whoever programs trees has them;
- * @ctx: of each node, one at most
+ * @rows: device of each node without a context, for commands on trees;
+ * @ctx: of each node, at most one
  */
 struct emb_host {
 	struct host h;
@@ -66,7 +66,7 @@ static struct emb_dev *priv(struct ang_dev *dev)
 	return dev->priv;
 }
 
-/* All devices say the same, so they are of one fabric, private to us. */
+/* All devices report the same id, so they are of one private fabric. */
 static void dev_open(struct ang_dev *dev, u32 node)
 {
 	char name[16];
@@ -76,7 +76,7 @@ static void dev_open(struct ang_dev *dev, u32 node)
 	EXPECT_EQ(dev->ops->open(dev, &spec, name), 0);
 }
 
-/* What its view does is seen through the host's trace function, if any. */
+/* The host's trace function, if any, gets the events of the view. */
 static void dev_watch(struct ang_dev *dev, struct host *h)
 {
 	priv(dev)->run.view.ops = &h->ops;
@@ -85,12 +85,13 @@ static void dev_watch(struct ang_dev *dev, struct host *h)
 struct host *host_new(const char *dims, const struct ang_cfg *cfg)
 {
 	struct emb_host *e = calloc(1, sizeof(*e));
+	struct ang_topo_why why;
 	struct emb_fab *fab;
 	u32 i;
 
-	EXPECT_EQ(angara_topo_parse(dims, &spec.topo), 0);
+	EXPECT(ang_topo_read(&spec.topo, dims, &why));
 	spec.train = cfg->train;
-	e->h.nodes = angara_topo_nodes(&spec.topo);
+	e->h.nodes = spec.topo.nodes;
 	e->h.ops = emb_ops;
 	e->rows = calloc(e->h.nodes, sizeof(*e->rows));
 	e->ctx = calloc(e->h.nodes, sizeof(struct emb_tctx *));
@@ -101,6 +102,7 @@ struct host *host_new(const char *dims, const struct ang_cfg *cfg)
 	fab = priv(&e->rows[0])->fab;
 	e->h.fab = emb_model(fab, emb_copy(fab));
 	e->h.cfg = fab->head->cfg;
+	e->h.v.topo = priv(&e->rows[0])->run.view.topo;
 	return &e->h;
 }
 
@@ -117,9 +119,14 @@ void host_free(struct host *h)
 	free(e);
 }
 
+u32 host_keeper(const struct host *h, u32 router)
+{
+	return ang_topo_keeper(&h->v.topo, router);
+}
+
 /*
- * As one that waits for something: work that is left, then timers, which a
- * doorbell leaves.  Whoever does it does it on a view of his own.
+ * Like a process that waits: left-over work, then timers, which a doorbell
+ * leaves.  Each process does it in a view of its own.
  */
 void host_run(struct host *h)
 {
@@ -142,8 +149,8 @@ void host_steps_reset(struct host *h)
 }
 
 /*
- * Commands are refused by errors of the library, not by states of the adapter;
- * the scenario gives none that should be.
+ * Refused commands return errors of the library, not states of the adapter; the
+ * scenario has none that should be refused.
  */
 u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree)
 {
@@ -158,7 +165,7 @@ u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree)
 	return ANGARA_ADM_ST_OK;
 }
 
-/* @place as the adapter takes it: one more, 0 for any. */
+/* @place as the adapter takes it: plus one, 0 for any. */
 u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place)
 {
 	struct emb_host *e = emb_host(h);
@@ -186,7 +193,7 @@ u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row)
 	return ANGARA_ADM_ST_OK;
 }
 
-/* The number of a context is the backend's choice: the lowest that is free. */
+/* The backend chooses the number of a context: the lowest free one. */
 struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 		     u32 cq_log2)
 {
@@ -220,7 +227,7 @@ struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 	return &t->c;
 }
 
-/* Memory that the fabric's segment has: payload needs no system call then. */
+/* Memory in the fabric's segment: payload needs no system call then. */
 void ctx_buffer(struct tctx *c, u64 len)
 {
 	struct angara_mr_register cmd = ANG_CMD_INIT(struct angara_mr_register);

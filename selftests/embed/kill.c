@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Kills a process of a job at an instruction, over and over, and looks what
- * becomes of the others.
+ * Kills a process of a job at a random instruction, repeatedly, and checks the
+ * others.
  *
  *	kill ROUNDS [SEED [stop]]
  *
- * A round is a job of some processes on an embedded fabric that do collectives
- * and puts without end.  One of them is stopped at a random moment, goes on for
- * a random number of single instructions, and is killed; in some rounds another
- * one is killed while the rest recover.  The others must get an error in time,
- * of the kind that a death has; after it, a context of theirs works, if need be
- * one that they open anew.
+ * A round is a job of several processes on an embedded fabric that do
+ * collectives and puts in a loop.  One of them is stopped at a random time,
+ * runs for a random number of single steps, and is killed; in some rounds
+ * another one is killed while the rest recover.  The others must get an error
+ * in time, of a kind that a death causes; after it, a context of theirs works,
+ * if necessary a new one.
  *
- * With "stop" the process is not killed but stays stopped, until all others have
- * an error, if nothing else that their time is over, and can go on; then it
- * continues, and must get an error and be able to go on as well.
+ * With "stop" the process is not killed but stays stopped, until all others
+ * have an error, if only a timeout, and can go on; then it continues, and must
+ * get an error and be able to go on as well.
  *
- * All rounds take place on one fabric.  Bystanders, a job on other nodes, use
- * it from the first round to the last: they do the same, must not see one
- * error, and must go on after each round.  In the end nothing is left in
- * /dev/shm.
+ * All rounds run on one fabric.  Bystanders, a job on other nodes, use it from
+ * the first round to the last: they do the same, must not get any error, and
+ * must make progress after each round.  In the end nothing is left in /dev/shm.
  */
 #include <err.h>
 #include <errno.h>
@@ -40,8 +39,9 @@
 #include "tests/pending.h"
 #include "../alone.h"
 
-#define LIMIT_MS	10000	/* an error that takes longer has not come */
-#define SHORT_MS	4000	/* limit of those who wait for a stopped process */
+#define LIMIT_MS	10000	/* limit for an error to arrive */
+#define SHORT_MS	4000	/* limit for processes that wait for a
+				 * stopped one */
 #define MAX_PROCS	6
 #define MAX_STEPS	3000	/* single instructions before the end */
 #define MAX_DELAY_US	4000
@@ -49,9 +49,10 @@
 #define BYSTANDERS	3
 #define TOPOLOGY	"4x2"
 #define NODES		"0-3"	/* of the jobs that lose processes */
-#define OTHER_NODES	"4-7"	/* those who stand by; no route joins both */
+#define OTHER_NODES	"4-7"	/* of the bystanders; no route connects the
+				 * two sets */
 
-/* What the bystanders tell, in memory that all share. */
+/* State of the bystanders, in memory that all share. */
 struct stand {
 	unsigned int stop;
 	unsigned int errors;
@@ -64,7 +65,7 @@ static unsigned int rnd(unsigned long *state, unsigned int below)
 	return (unsigned int)(*state >> 33) % below;
 }
 
-/* What the processes do. */
+/* Work of the processes. */
 
 static int limit_ms = LIMIT_MS;
 
@@ -166,8 +167,6 @@ static int set_up(struct worker *w)
 	w->rank = angara_job_rank(w->job);
 	w->size = angara_job_size(w->job);
 	ret = alone_open(NULL, NULL, &w->ctx);
-	if (!ret)
-		ret = alone_malloc(w->ctx, 131072, &w->mr);
 	if (ret)
 		return ret;
 	self = alone_self(w->ctx);
@@ -175,6 +174,8 @@ static int set_up(struct worker *w)
 	w->next = all[(w->rank + 1) % w->size];
 	if (!ret)
 		ret = angara_team_create(w->job, w->ctx, NULL, 0, NULL, &w->team);
+	if (!ret)
+		ret = angara_team_malloc(w->team, 131072, &w->mr);
 	return ret;
 }
 
@@ -183,12 +184,12 @@ static int put_to_self(struct worker *w)
 	return put(w, alone_self(w->ctx), 5000);
 }
 
-/* The fabric serves one who goes on, or another that takes its place does. */
+/* The fabric works for a process that continues, or for its successor. */
 static int go_on(struct worker *w)
 {
 	int ret = -ENODEV;
 
-	/* A team's end waits for all members, also for one that is stopped. */
+	/* Destroying a team waits for all members, also for a stopped one. */
 	if (limit_ms == LIMIT_MS)
 		angara_team_destroy(w->team);
 	if (w->mr)
@@ -219,8 +220,8 @@ static int work(unsigned long seed)
 		end = churn(&w, seed);
 	}
 	/*
-	 * EPIPE comes of what a launcher does, ENOTCONN of the end of a team,
-	 * ENOKEY of a peer that has opened a context anew.
+	 * EPIPE comes from a launcher, ENOTCONN from the end of a team, ENOKEY
+	 * from a peer that has reopened a context.
 	 */
 	if (end != -ENODEV && end != -ECONNRESET && end != -EHOSTUNREACH &&
 	    end != -ENETDOWN && end != -ENETUNREACH && end != -ENOTCONN &&
@@ -239,7 +240,7 @@ static int work(unsigned long seed)
 	return 0;
 }
 
-/* A bystander; @file is where it tells what it has done. */
+/* A bystander; @file is where it reports. */
 static int stand_by(unsigned long seed, const char *file)
 {
 	int fd = open(file, O_RDWR | O_CLOEXEC);
@@ -258,7 +259,7 @@ static int stand_by(unsigned long seed, const char *file)
 			__atomic_fetch_add(&stand->done[w.rank], 1,
 					   __ATOMIC_RELEASE);
 	}
-	/* The first to see that it is over leaves the others alone. */
+	/* The first to see the end must not disturb the others. */
 	if (!ret || __atomic_load_n(&stand->stop, __ATOMIC_ACQUIRE))
 		return 0;
 	__atomic_fetch_add(&stand->errors, 1, __ATOMIC_RELEASE);
@@ -266,7 +267,7 @@ static int stand_by(unsigned long seed, const char *file)
 	return 1;
 }
 
-/* What happens to them. */
+/* Plan of a round. */
 
 struct round {
 	unsigned int n;
@@ -303,7 +304,7 @@ static void launch(struct round *r, const char *self)
 	if (r->launcher < 0)
 		err(1, "fork");
 	if (!r->launcher) {
-		/* That a process was killed is no news. */
+		/* The launcher's message about a killed process is expected. */
 		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), 2);
 		dup2(fds[1], 1);
 		close(fds[0]);
@@ -344,7 +345,7 @@ static void stand_start(const char *self)
 	}
 }
 
-/* Return: have all bystanders done something since they had done @before? */
+/* Return: have all bystanders made progress since @before? */
 static bool stand_goes_on(const struct stand *before)
 {
 	unsigned int ms, i = 0;
@@ -371,7 +372,7 @@ static bool stand_end(void)
 	return !stand->errors;
 }
 
-/* Waits until the victim begins, or until all are at work. */
+/* Waits until the victim begins, or until all are working. */
 static bool all_ready(struct round *r)
 {
 	const char *sign = r->early ? "begins" : "ready";
@@ -425,7 +426,7 @@ static void strike(struct round *r)
 	r->killed++;
 }
 
-/* The next report.  Return: false: there is none, or something is wrong. */
+/* The next report.  Return: false: there is none, or it is wrong. */
 static bool report(struct round *r)
 {
 	char line[256];
@@ -445,10 +446,10 @@ static bool report(struct round *r)
 }
 
 /*
- * What the survivors report; those that are killed may have done so before
- * their end, if they were at single instructions for so long that the others
- * went on without them.
- * Return: did all, and nothing else?
+ * The reports of the survivors; killed processes may have reported before their
+ * end, if they were single-stepped for so long that the others went on without
+ * them.
+ * Return: all reported, and nothing else?
  */
 static bool survivors(struct round *r)
 {
@@ -457,7 +458,7 @@ static bool survivors(struct round *r)
 	return !r->wrong && r->reset + r->fine >= r->n - r->killed;
 }
 
-/* All but the one that is stopped; then that one. */
+/* All but the stopped one; then that one. */
 static bool waiters(struct round *r)
 {
 	while (r->reset + r->fine < r->n - 1 && report(r))
@@ -480,7 +481,7 @@ static bool one_round(struct round *r, const char *self)
 		strike(r);
 		before = *stand;
 		good = stops ? waiters(r) : survivors(r);
-		/* Nobody waits for the end of one that is stopped. */
+		/* No process waits for the end of a stopped one. */
 		if (stops && !good)
 			kill(r->pids[r->victim], SIGKILL);
 	}
@@ -520,7 +521,7 @@ static bool play(unsigned long seed, const char *self, unsigned int *resets)
 	return true;
 }
 
-/* Until they are at work, they may miss a death that they were to see. */
+/* Until they are working, they may miss a death that they should see. */
 static bool stand_begins(void)
 {
 	static const struct stand nothing;

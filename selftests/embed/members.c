@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * See members.h.  It reaches into the library: a team has a process per member,
- * otherwise.
+ * See members.h.  It uses library internals: otherwise a team has a process per
+ * member.
  */
 #include <err.h>
 #include <stdio.h>
@@ -18,6 +18,24 @@ struct member member[MAX_MEMBERS];
 struct angara_peer peers[MAX_MEMBERS];
 u32 member_area;
 
+/*
+ * Memory with the same key at all: the device assigns that of the first member.
+ */
+static void give_memory(struct member *m, size_t len)
+{
+	size_t mapped;
+	void *addr;
+
+	if (m == member) {
+		CHECK(alone_malloc(m->ctx, len, &m->mr));
+		return;
+	}
+	CHECK(ang_mr_map(m->ctx->dom, len, &addr, &mapped));
+	CHECK(angara_mr_reg_key(m->ctx->dom, addr, len, ANGARA_ACCESS_ALL,
+				angara_mr_key(member[0].mr), &m->mr));
+	m->mr->mapped = mapped;
+}
+
 static void open_member(unsigned int i, unsigned int n, size_t len,
 			const struct angara_tree_row *row)
 {
@@ -30,7 +48,7 @@ static void open_member(unsigned int i, unsigned int n, size_t len,
 
 	snprintf(name, sizeof(name), "%u", i);
 	CHECK(alone_open(name, &attr, &m->ctx));
-	CHECK(alone_malloc(m->ctx, len, &m->mr));
+	give_memory(m, len);
 	set.row = *row;
 	set.row.pkey = m->ctx->dom->pkey;
 	set.row.epoch = 1;

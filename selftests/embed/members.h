@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A team whose members are contexts of one process, one on each node of a ring:
- * what processes do, for tools that look at one.
+ * for tools that analyse one process.
  */
 #ifndef EMBED_MEMBERS_H
 #define EMBED_MEMBERS_H
@@ -18,7 +18,7 @@ struct member {
 
 extern struct member member[MAX_MEMBERS];
 extern struct angara_peer peers[MAX_MEMBERS];
-/* Bytes of a message area that team_set_up() gives each. */
+/* Bytes of the receive buffer that team_set_up() gives each. */
 extern u32 member_area;
 
 #define CHECK(call)							\

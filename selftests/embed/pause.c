@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A scheduler of chance: threads and processes pause at points where they meet
- * others, as a seed says; see env/ang_env.h.  PAUSE_SEED is the seed, 0 stands
+ * A random scheduler: threads and processes pause at points of interaction, as
+ * determined by a seed; see env/ang_env.h.  PAUSE_SEED is the seed, 0 stands
  * for no pauses.
  */
 #include <sched.h>
@@ -11,8 +11,8 @@
 
 #include "ang_env.h"
 
-#define YIELD	64	/* one pause of so many lets others run */
-#define SLEEP	16384	/* one of so many sleeps */
+#define YIELD	64	/* one pause in so many yields */
+#define SLEEP	16384	/* one in so many sleeps */
 
 static unsigned long seed_of_thread(void)
 {

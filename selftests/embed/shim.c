@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes an embedded fabric look like /dev/angaraN to a program that knows
- * nothing of it: loaded by LD_PRELOAD, it takes open(2), close(2), ioctl(2),
- * mmap(2), poll(2) and a look into /dev.  Arguments cross as they cross into a
- * kernel: what cannot be read or written is -EFAULT.
+ * Makes an embedded fabric look like /dev/angaraN to an unmodified program:
+ * loaded by LD_PRELOAD, it replaces open(2), close(2), ioctl(2), mmap(2),
+ * poll(2) and directory reads of /dev.  Arguments are copied as into a kernel:
+ * unreadable or unwritable ones give -EFAULT.
  *
- * Descriptors cannot be duplicated or handed to others, and a child of fork(2)
- * finds those of its parent dead.
+ * Descriptors cannot be duplicated or passed to others, and in a child of
+ * fork(2) those of its parent are invalid.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -34,7 +34,7 @@
 
 static struct ang_dev *devs[MAX_FDS];
 
-/* The function of that name that stands behind ours. */
+/* The replaced function of that name. */
 static void *behind(const char *name)
 {
 	void *fn = dlsym(RTLD_NEXT, name);
@@ -108,21 +108,21 @@ static int dev_open(const char *number)
 /* File "fabric" of a device: a copy, as the program only reads it. */
 static int text_open(unsigned int number)
 {
-	char name[16], text[ANG_TEXT_BYTES];
+	char name[16], *text;
 	int fd, dev, ret;
 
 	snprintf(name, sizeof(name), "%u", number);
 	dev = dev_open(name);
 	if (dev < 0)
 		return dev;
-	ret = devs[dev]->ops->describe(devs[dev], text);
+	ret = devs[dev]->ops->describe(devs[dev], &text);
 	close(dev);
+	if (ret)
+		return ret;
 	fd = memfd_create("fabric", MFD_CLOEXEC);
-	if (ret || fd < 0)
-		return ret ? ret : -errno;
-	if (pwrite(fd, text, strlen(text), 0) < 0)
-		return -errno;
-	return fd;
+	ret = fd < 0 || pwrite(fd, text, strlen(text), 0) < 0 ? -errno : fd;
+	free(text);
+	return ret;
 }
 
 EXPORT int open(const char *path, int flags, ...)
@@ -167,7 +167,7 @@ static bool copy(void *mine, const void *theirs, size_t len, bool out)
 	return n == (ssize_t)len;
 }
 
-/* Does the caller get something back? */
+/* Does the caller get data back? */
 static bool answers(unsigned long nr)
 {
 	return nr == ANGARA_IOCTL_QUERY || nr == ANGARA_IOCTL_DOMAIN_CREATE ||
@@ -175,7 +175,7 @@ static bool answers(unsigned long nr)
 	       nr == ANGARA_IOCTL_TREE_CHECK;
 }
 
-/* Programs that only look at memory need a thread that does the work. */
+/* Programs that only poll memory need a thread that does the work. */
 static int ctx_open(struct ang_dev *dev, char *arg)
 {
 	struct angara_ctx_create c;
@@ -222,7 +222,7 @@ static int dev_ioctl(struct ang_dev *dev, unsigned long nr, void *arg)
 	}
 	if (!copy(buf, arg, size, false))
 		return -EFAULT;
-	/* Better nothing done than something that the caller is not told of. */
+	/* Rather fail than succeed without an answer for the caller. */
 	if (answers(nr) && !copy(buf, arg, size, true))
 		return -EFAULT;
 	ret = dev_call(dev, nr, buf);
@@ -244,7 +244,7 @@ EXPORT int ioctl(int fd, unsigned long nr, ...)
 		     BEHIND(ioctl)(fd, nr, arg);
 }
 
-/* Where the lists of pages begin, behind all that can be mapped. */
+/* Start of the lists of pages, behind all that can be mapped. */
 static u64 lists_at(const struct emb_dev *d)
 {
 	u64 all = d->mem_len / ANGARA_PAGE_SIZE;
@@ -255,7 +255,7 @@ static u64 lists_at(const struct emb_dev *d)
 	return d->mem + pages * ANGARA_PAGE_SIZE;
 }
 
-/* Bytes of what is mapped at @kind, in whole pages. */
+/* Bytes of the mapping @kind, in whole pages. */
 static size_t kind_size(const struct emb_dev *d, u64 kind)
 {
 	u64 end = kind == EMB_MEM_MSG ? lists_at(d) : d->at[kind + 1];
@@ -276,7 +276,7 @@ static int map_check(const struct emb_dev *d, size_t len, int prot, int flags,
 	if (d->forks != emb_forks() || emb_broken(d->fab))
 		return -ENODEV;
 	if (!d->ctx)
-		return -ENODEV;	/* what mmap(2) of such a file gives */
+		return -EINVAL;	/* none of the offsets of such a file */
 	len = (len + ANGARA_PAGE_SIZE - 1) & ~(ANGARA_PAGE_SIZE - 1UL);
 	if (kind > EMB_MEM_MSG || off % EMB_MEM_STRIDE ||
 	    len != kind_size(d, kind) || !(flags & MAP_SHARED))
@@ -286,7 +286,7 @@ static int map_check(const struct emb_dev *d, size_t len, int prot, int flags,
 	return 0;
 }
 
-/* What is read only cannot be made writable later: it is of another file. */
+/* Read-only memory cannot be made writable later: it is from another file. */
 static void *map_segment(const struct emb_dev *d, void *addr, size_t len,
 			 int prot, int flags, u64 kind)
 {
@@ -333,7 +333,7 @@ static short dev_events(struct ang_dev *dev)
 	return d->ctx && emb_news(d) ? POLLIN | POLLRDNORM : 0;
 }
 
-/* Return: descriptors that have something. */
+/* Return: number of ready descriptors. */
 static int look(struct pollfd *fds, nfds_t n, struct pollfd *others)
 {
 	int ready = 0;
@@ -388,7 +388,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 	}
 }
 
-/* Names that /dev would have. */
+/* Names to add to /dev. */
 static DIR *dev_dir;
 static u32 dev_next;
 
@@ -410,13 +410,13 @@ EXPORT struct dirent *readdir(DIR *dir)
 	struct ang_spec spec;
 
 	if (e || dir != dev_dir || ang_fabric_get(&spec) ||
-	    dev_next >= angara_topo_nodes(&spec.topo))
+	    dev_next >= spec.topo.nodes)
 		return e;
 	snprintf(entry.d_name, sizeof(entry.d_name), "angara%u", dev_next++);
 	return &entry;
 }
 
-/* Counts regions in a domain's table; it is one piece of memory. */
+/* Counts regions in a domain's table, which is contiguous. */
 static void count_regions(const struct emb_fab *fab, const struct ang_dom *c,
 			  unsigned long *mrs, unsigned long *bytes)
 {
@@ -434,7 +434,7 @@ static void count_regions(const struct emb_fab *fab, const struct ang_dom *c,
 
 int shim_usage(unsigned long *ctxs, unsigned long *mrs, unsigned long *bytes);
 
-/* What there is on all nodes of the fabric; for usage.c. */
+/* Objects on all nodes of the fabric; for usage.c. */
 EXPORT int shim_usage(unsigned long *ctxs, unsigned long *mrs,
 		      unsigned long *bytes)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Threads in the place of processes, on an embedded fabric that all of them
- * have mapped at the same address, so that ThreadSanitizer sees who touches
- * what: collectives, puts and gets, waiting in all ways, all data checked.
+ * Threads instead of processes, on an embedded fabric that all of them have
+ * mapped at the same address, so that ThreadSanitizer sees all accesses:
+ * collectives, puts and gets, every kind of wait, all data checked.
  *
  *	threads [THREADS [ROUNDS [SEED]]]
  */
@@ -30,7 +30,8 @@ static pthread_barrier_t start;
 struct worker {
 	pthread_t thread;
 	unsigned int rank;
-	unsigned long common;	/* chance that all have alike */
+	unsigned long common;	/* random numbers that are the same in all
+				 * threads */
 	unsigned long own;
 	struct member *m;
 	uint64_t received, counted;
@@ -96,7 +97,7 @@ static void allreduce(struct worker *w, unsigned int count, unsigned int salt)
 	for (i = 0; i < count; i++)
 		expect(data[HALF / 4 + i], threads * (threads - 1) / 2 * 3 +
 		       threads * (i + salt), "allreduce");
-	/* Others would overwrite what has not been looked at yet. */
+	/* Otherwise others would overwrite data that is not checked yet. */
 	barrier(w);
 }
 
@@ -120,7 +121,7 @@ static void bcast(struct worker *w, unsigned int from, unsigned int len,
 	barrier(w);
 }
 
-/* Everybody writes to his neighbour, who is told, and reads it back. */
+/* Each writes to its neighbour, which is notified, and reads it back. */
 static void neighbours(struct worker *w, unsigned int len, unsigned int salt)
 {
 	struct angara_peer to = peers[(w->rank + 1) % threads];
@@ -165,7 +166,7 @@ static void *work(void *arg)
 			neighbours(w, len, round);
 		else
 			barrier(w);
-		/* Those who come late find the others asleep. */
+		/* Late threads find the others asleep. */
 		if (!rnd(&w->own, 20))
 			usleep(rnd(&w->own, 500));
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the kernel would tell over netlink, asked of the shim: a kselftest
+ * Data that the kernel would report over netlink, from the shim: a kselftest
  * program is linked so that its at_usage() is this one.
  */
 #include <dlfcn.h>

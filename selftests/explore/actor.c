@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What drivers and processes do, whatever the scenario: commands, contexts,
- * entries and completions, and running the nodes that have work.
+ * Actions of drivers and processes in any scenario: commands, contexts, entries
+ * and completions, and running the nodes that have work.
  */
 #include <string.h>
 
@@ -102,6 +102,10 @@ void commands(struct actor *a, const struct angara_adm_cmd *cmd, u32 count,
 		struct angara_adm_cmd *at = asq_entry(a->index, a->asq_pi + i);
 
 		*at = cmd[i];
+		if (cmd[i].opcode == ANGARA_ADM_TREE_SET ||
+		    cmd[i].opcode == ANGARA_ADM_TREE_CLEAR ||
+		    cmd[i].opcode == ANGARA_ADM_TREE_GET)
+			at->set.router = cpu_to_le32(a->index);
 		at->tag = cpu_to_le16((u16)(a->asq_pi + i));
 		TELL("command %u, context %u, tree %u", cmd[i].opcode,
 		     le16_to_cpu(cmd[i].ctx), cmd[i].tree);
@@ -168,34 +172,34 @@ u32 command_row(struct actor *a, const struct angara_tree_row *row)
 	return command(a, &cmd);
 }
 
-u64 region_key(u32 who, u32 life, u32 key)
+u64 region_key(u32 cid, u32 life, u32 key)
 {
-	return family->share ? (u64)life << 16 | (who % CTXS * 2 + key) : key;
+	return family->share ? (u64)life << 16 | (cid % CTXS * 2 + key) : key;
 }
 
 struct angara_hw_mr *region_entry(struct context *c, u32 key)
 {
-	u32 node = c->who / CTXS;
+	u32 node = c->cid / CTXS;
 
 	return family->share ?
-	       &dom_memory(node)->mrt[ANGARA_MR_SLOT(region_key(c->who, 0, key))] :
+	       &dom_memory(node)->mrt[ANGARA_MR_SLOT(region_key(c->cid, 0, key))] :
 	       &ctx_memory(node, c->t.id, c->life)->mrt[key];
 }
 
 /*
- * Word by word, as a driver does it: the device may read the entry meanwhile.
- * What makes it valid is left out.  Return: that word.
+ * Word by word, like a driver: the device may read the entry meanwhile. Leaves
+ * out the word that makes it valid.  Return: that word.
  */
 static u64 region_fill(struct context *c, u32 key, void *at, u32 len)
 {
-	u32 node = c->who / CTXS;
+	u32 node = c->cid / CTXS;
 	struct angara_hw_mr mr = {
 		.addr = cpu_to_le64(memory_addr(node, at)),
 		.length = cpu_to_le64(len),
 		.access = ANGARA_ACCESS_ALL,
 		.valid = 1,
 		.page_shift = 12,
-		.key = cpu_to_le64(region_key(c->who, c->life, key)),
+		.key = cpu_to_le64(region_key(c->cid, c->life, key)),
 	};
 	u64 *to = (u64 *)region_entry(c, key);
 	u64 words[4];
@@ -215,7 +219,7 @@ static void region_valid(struct context *c, u32 key, u64 word)
 			 __ATOMIC_RELEASE);
 }
 
-/* Others may use the table: between filling and publishing all look away. */
+/* Others may use the table: no other may run between fill and publish. */
 static void regions_create(struct actor *a, struct context *c,
 			   struct ctx_memory *m)
 {
@@ -229,7 +233,7 @@ static void regions_create(struct actor *a, struct context *c,
 	region_valid(c, EXTRA_KEY, extra);
 }
 
-/* The domain goes on, and the memory is used for something else. */
+/* The domain stays, and the memory is used for another purpose. */
 static void regions_destroy(struct actor *a, struct context *c)
 {
 	region_valid(c, BUF_KEY, 0);
@@ -273,7 +277,7 @@ static void area_create(struct actor *a, struct context *c, struct ctx_memory *m
 	EXPECT_EQ(command(a, &cmd), ANGARA_ADM_ST_OK);
 }
 
-/* Others read by this whether it is still the same one. */
+/* Others read this to detect a new life. */
 static void next_life(struct context *c)
 {
 	__atomic_store_n(&c->life, c->life + 1, __ATOMIC_RELEASE);
@@ -287,7 +291,7 @@ void context_create(struct actor *a, struct context *c)
 
 	memset(m, 0, sizeof(*m));
 	memory_live(m, sizeof(*m), true);
-	memset(m->buf + NAME, (int)(0x40 + c->who), NAME_LEN);
+	memset(m->buf + NAME, (int)(0x40 + c->cid), NAME_LEN);
 	m->list[0] = cpu_to_le64(memory_addr(node, m->sq));
 	m->list[1] = cpu_to_le64(memory_addr(node, m->cq));
 	c->t.sq_n = OPS;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collectives on a tree that stays: all participants start the same ones in
- * the same order, and each of them ends, with the right result.  And long
- * broadcasts one way, which wait for one thing only: nothing else wakes them.
+ * Collectives on a tree that stays: all participants start the same ones in the
+ * same order, and each of them ends with the right result.  Also long
+ * broadcasts in one direction, which wait for one resource only: nothing else
+ * wakes them.
  */
 #include <string.h>
 
@@ -15,12 +16,12 @@
 
 static_assert(SINK(ROUNDS) <= BUFFER, "memory of a context");
 
-/* What all know of operation @number. */
+/* Parameters of operation @number, the same for all. */
 struct plan {
 	u32 op;
 	u32 type;
 	u32 len;
-	u32 who;		/* source or receiver, a node */
+	u32 node;		/* source or receiver */
 };
 
 static struct plan plan(u32 number)
@@ -38,11 +39,11 @@ static struct plan plan(u32 number)
 	p.op = ops[r % NUM(ops)];
 	p.type = r & 0x100 ? ANGARA_TYPE_DOUBLE : ANGARA_TYPE_UINT64;
 	p.len = p.op == ANGARA_OP_BARRIER ? 0 : r & 0x200 ? 1000 : 8;
-	p.who = (r >> 10) % family->nodes;
+	p.node = (r >> 10) % family->nodes;
 	return p;
 }
 
-/* A small whole number, which floating point sums exactly. */
+/* A small whole number, whose floating point sums are exact. */
 static u64 element(const struct plan *p, u32 node, u32 number, u32 i)
 {
 	u64 val = (node + 1) * 100 + number * 10 + i % 7;
@@ -84,7 +85,7 @@ static void ended(struct actor *a, struct context *c, const struct posted *o,
 		EXPECT_EQ(__atomic_load_n(&shared.family[number],
 					  __ATOMIC_ACQUIRE), family->nodes);
 	if (p.op != ANGARA_OP_ALLREDUCE &&
-	    (p.op != ANGARA_OP_REDUCE || p.who != a->index))
+	    (p.op != ANGARA_OP_REDUCE || p.node != a->index))
 		return;
 	for (i = 0; i < p.len / 8; i++) {
 		u64 val;
@@ -102,14 +103,14 @@ static void start(struct actor *a, struct context *c, u32 number)
 	struct posted *o;
 	u32 i;
 
-	if (p.op == ANGARA_OP_BCAST && p.who != a->index)
+	if (p.op == ANGARA_OP_BCAST && p.node != a->index)
 		return;
 	__atomic_fetch_add(&shared.family[number], 1, __ATOMIC_ACQ_REL);
 	w.type = p.op > ANGARA_OP_BCAST ? (u8)p.type : 0;
 	if (p.op == ANGARA_OP_BARRIER)
 		w.type = 0;
 	if (p.op == ANGARA_OP_REDUCE)
-		w.dst_node = cpu_to_le32(p.who);
+		w.dst_node = cpu_to_le32(p.node);
 	for (i = 0; i < p.len / 8; i++) {
 		u64 val = element(&p, a->index, number, i);
 
@@ -159,7 +160,7 @@ static void act(struct actor *a)
 	actor_wait(a, came, "its collectives");
 }
 
-/* What was broadcast is everywhere. */
+/* The broadcast data has arrived everywhere. */
 static void end(void)
 {
 	u32 number, i, k;
@@ -173,7 +174,7 @@ static void end(void)
 
 				memcpy(&val, shared.actor[i].ctx[0].t.buf +
 				       SINK(number) + 8 * k, 8);
-				EXPECT_EQ(val, element(&p, p.who, number, k));
+				EXPECT_EQ(val, element(&p, p.node, number, k));
 			}
 	}
 }
@@ -251,7 +252,7 @@ static void act_stream(struct actor *a)
 		ring(a, c);
 		run_some(a);
 	}
-	/* Its node is at work while the other one is, whoever woke it. */
+	/* Its node runs while the other one runs, whichever woke it. */
 	for (i = 0; i < RINGS && a->index; i++) {
 		ring(a, c);
 		run(a, 1 + pick(a, 3));

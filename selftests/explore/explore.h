@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Drivers and processes that work on one fabric at the same time, each with a
- * view of its own, and what runs them: coroutines in an order that a seed
- * decides (turns.c), or threads (threads.c).
+ * Drivers and processes that work on one fabric at the same time, each with its
+ * own view.  They are coroutines whose schedule a seed decides (turns.c), or
+ * threads (threads.c).
  *
  * An actor is the driver of one node and the processes that have its contexts.
- * A worker only runs what others hand on.  What they share is the fabric, host
- * memory, and words that are read and written atomically.
+ * A worker only runs work that others hand on.  They share the fabric, host
+ * memory, and words that are accessed atomically.
  */
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H
@@ -14,7 +14,7 @@
 #include "host.h"
 #include "test.h"
 
-#define NODES		4U	/* at the most; one actor each */
+#define NODES		4U	/* at most; one actor each */
 #define CTXS		3U	/* per node */
 #define WORKERS		2U
 #define SLOTS		2U	/* transfers under way per actor */
@@ -22,18 +22,18 @@
 #define OUT(slot)	((slot) * SLOT)
 #define IN(node, slot)	((SLOTS + (node) * SLOTS + (slot)) * SLOT)
 #define WORD		IN(NODES, 0)	/* 8 bytes for atomic operations */
-#define NAME		(WORD + 8)		/* 64 bytes that tell whose they are */
+#define NAME		(WORD + 8)		/* 64 bytes that name the owner */
 #define NAME_LEN	64U
 #define BUFFER		(NAME + NAME_LEN)
-#define EXTRA_KEY	1U	/* region that comes and goes */
+#define EXTRA_KEY	1U	/* region that is created and removed */
 #define EXTRA		256U
-#define COUNTERS	(ANGARA_CTR_USER(0) + 8U)	/* of the page, as far as they are used */
+#define COUNTERS	(ANGARA_CTR_USER(0) + 8U)	/* of the page, those in use */
 #define OPS		8U	/* entries of SQ and CQ */
 #define AREA_LOG2	14U
 #define TREE		0U
-#define STEADY		1U	/* tree that nobody clears */
+#define STEADY		1U	/* tree that is never cleared */
 
-/* Memory of one life of a context; a context has two by turns. */
+/* Memory of one life of a context; a context alternates between two. */
 struct ctx_memory {
 	struct angara_wqe sq[OPS];
 	struct angara_cqe cq[OPS];
@@ -64,7 +64,7 @@ struct posted {
 	u32 life;		/* of that */
 	u64 value;
 	u64 cookie;
-	/* What its completion has to be, or NULL. */
+	/* Expected completion, or NULL. */
 	void (*end)(struct actor *a, struct context *c, const struct posted *p,
 		    u32 status);
 };
@@ -72,8 +72,8 @@ struct posted {
 struct context {
 	struct tctx t;
 	struct tarea area;
-	u32 who;		/* node * CTXS + context */
-	u32 life;		/* odd: it is there (others read it) */
+	u32 cid;		/* node * CTXS + context */
+	u32 life;		/* odd: it exists (others read it) */
 	u32 pending;
 	u32 posts;		/* so far */
 	struct posted op[OPS];
@@ -85,7 +85,7 @@ struct context {
 };
 
 struct actor {
-	struct host h;		/* of which only the view is its own */
+	struct host h;		/* of which only the view is private */
 	u32 index;		/* node, or from NODES on a worker */
 	u64 seed;
 	u32 asq_pi, acq_ci;
@@ -103,29 +103,29 @@ struct family {
 	u32 ctxs;		/* per node, that exist from the start */
 	u16 bufs;		/* per node, 0: as few as there can be */
 	u16 depth;		/* of links, likewise */
-	bool areas;		/* with message areas */
-	bool lives;		/* contexts come and go */
-	bool share;		/* those of a node are of one domain */
-	void (*set_up)(void);	/* by one view, before all begin, or NULL */
+	bool areas;		/* with receive buffers */
+	bool lives;		/* contexts are created and destroyed */
+	bool share;		/* contexts of a node share a domain */
+	void (*set_up)(void);	/* by one view, before all start, or NULL */
 	void (*act)(struct actor *a);
-	void (*end)(void);	/* when nothing is under way any more, or NULL */
+	void (*end)(void);	/* when the fabric is idle again, or NULL */
 };
 
 extern const struct family transfers, transfers_lives, sharing, messages,
-	messages_lives, collectives, rooms, buffers, trees_lives, tree_again;
+	messages_lives, fences, collectives, rooms, buffers, trees_lives, tree_again;
 
 #define FAMILIES							\
 	&transfers, &transfers_lives, &sharing, &messages,		\
-	&messages_lives,						\
+	&messages_lives, &fences,					\
 	&collectives, &rooms, &buffers, &trees_lives, &tree_again
 
-/* What scenarios share that begins anew each time. */
+/* State of a scenario, reset each time. */
 struct shared {
 	struct actor actor[NODES + WORKERS];
 	struct ang_list runq;
 	struct ang_list timers;
-	u64 plan;		/* a number that all know */
-	u64 family[1024];	/* as the family likes */
+	u64 plan;		/* the same for all actors */
+	u64 family[1024];	/* for the family's own use */
 };
 
 extern struct shared shared;
@@ -136,15 +136,15 @@ extern const bool threads;	/* actors run at the same time */
 
 /* world.c */
 void world_new(const struct family *f);
-/* As world_new() left it; every actor draws its own numbers from @seed. */
+/* State after world_new(); every actor draws its own numbers from @seed. */
 void world_restore(u64 seed);
-/* What was handed on to nobody is done; then nothing may be left. */
+/* Runs work handed on to no worker; then nothing may be left. */
 void world_settle(void);
 struct ctx_memory *ctx_memory(u32 node, u32 id, u32 life);
 struct dom_memory *dom_memory(u32 node);
 void memory_live(void *at, u32 len, bool live);
 u64 memory_addr(u32 node, const void *at);
-struct context *context_of(u32 who);
+struct context *context_of(u32 cid);
 u8 *area_memory(u32 node, u32 id, u32 life);
 void area_live(u32 node, u32 id, u32 life, bool live);
 struct angara_adm_cmd *asq_entry(u32 node, u32 index);
@@ -153,14 +153,14 @@ u32 acq_phase(u32 index);
 void enable(struct actor *a);
 
 /* turns.c or threads.c */
-/* Others may go on; the caller found nothing to do, and waits for @what. */
+/* Others may run; the caller has no work, and waits for @what. */
 void idle(const char *what);
-/* A moment that matters: others may go on. */
+/* A point: others may run. */
 void moment(const char *what);
-/* A step of a node is over. */
+/* A step of a node has ended. */
 void stepped(void);
 bool all_done(void);
-/* Around what is shared by other means than the fabric. */
+/* Around accesses to data shared by other means than the fabric. */
 void shared_lock(void);
 void shared_unlock(void);
 void tell_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -189,10 +189,10 @@ struct angara_adm_cmd cmd_row(const struct angara_tree_row *row);
 struct angara_adm_cmd cmd_op(u32 opcode, u32 ctx, u32 tree);
 void context_create(struct actor *a, struct context *c);
 void context_destroy(struct actor *a, struct context *c);
-/* Entry of a region, BUF_KEY or EXTRA_KEY, of a context that is there. */
+/* Entry of a region, BUF_KEY or EXTRA_KEY, of an existing context. */
 struct angara_hw_mr *region_entry(struct context *c, u32 key);
-/* Its key in a life of the context, as those know it who come from afar. */
-u64 region_key(u32 who, u32 life, u32 key);
+/* Its key in a life of the context, as contexts of other nodes know it. */
+u64 region_key(u32 cid, u32 life, u32 key);
 /* Room for one more operation? */
 bool may_post(const struct context *c);
 struct posted *post_op(struct actor *a, struct context *c, struct angara_wqe w,
@@ -201,7 +201,7 @@ void ring(struct actor *a, struct context *c);
 void reap(struct actor *a);
 bool nothing_pending(struct actor *a);
 
-/* Rows of a tree over all nodes of the ring, whose root is node 0. */
+/* Rows of a tree over all nodes of the ring, with node 0 as root. */
 void tree_rows(u32 tree, const u16 *pe, struct angara_tree_row *rows);
 /* Such a tree, with one context of each node. */
 void tree_steady(u32 tree, u32 ctx);

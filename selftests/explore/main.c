@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Runs scenarios in many orders; TAP on stdout.
+ * Runs scenarios in many schedules; TAP on stdout.
  *
- *   explore [--count N] [--first SEED] [FAMILY]...	N orders of each, or of all
- *   explore --show FAMILY SEED	one of them, each point of it told
- *   explore --list		what families there are
+ * explore [--count N] [--first SEED] [FAMILY]...  N schedules of each, or of
+ * all
+ * explore --show FAMILY SEED      one of them, each point printed
+ * explore --list          names of the families
  */
 #include <string.h>
 #include <time.h>
@@ -36,7 +37,7 @@ static void fault(const char *why)
 	       (unsigned long long)seed);
 }
 
-/* From a signal, in a loop without a point: nothing else will be done. */
+/* From a signal, in a loop without a point: the process ends here. */
 static void loop(void)
 {
 	fault("a step of a node does not end");
@@ -45,7 +46,7 @@ static void loop(void)
 	_exit(1);
 }
 
-/* Return: 1 if an order was found that breaks something. */
+/* Return: 1 if a schedule with a fault was found. */
 static int explore(const struct family *f, u32 number, u64 first, u64 count)
 {
 	clock_t start = clock();

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages between contexts that stay, and that come and go; receivers are
- * slow, so that some are refused and wait.
+ * Messages between contexts that stay, and contexts that are created and
+ * destroyed; receivers are slow, so that some messages are refused and wait.
  *
- * A tag says who sent a message, in which life, and its number.
+ * Fences hold operations back until earlier ones to the same node have ended;
+ * messages that are refused make that long.
+ *
+ * A tag holds the sender, its life, and the number of the message.
  */
 #include <string.h>
 
 #include "explore.h"
 
 #define ROUNDS	6
-#define TAG(who, life, number)	((u64)(life) << 32 | (u64)(who) << 24 | (number))
+#define TAG(cid, life, number)	((u64)(life) << 32 | (u64)(cid) << 24 | (number))
 
 static void send_end(struct actor *a, struct context *c, const struct posted *p,
 		     u32 status)
 {
-	/* A context is there for a moment before its area is. */
+	/* A context exists for a moment before its receive buffer does. */
 	EXPECT(status == ANGARA_ST_OK ||
 	       (family->lives && (status == ANGARA_ST_TARGET ||
 				  status == ANGARA_ST_ACCESS)));
@@ -32,7 +35,7 @@ static void send(struct actor *a, struct context *c)
 
 	if (!may_post(c))
 		return;
-	tag = TAG(c->who, c->life, ++c->msgs);
+	tag = TAG(c->cid, c->life, ++c->msgs);
 	w.roff = cpu_to_le64(tag);
 	w.aux = cpu_to_le64(~tag);
 	p = post_op(a, c, w, NULL);
@@ -40,19 +43,19 @@ static void send(struct actor *a, struct context *c)
 	ring(a, c);
 }
 
-/* In the order of sending, from each life of each sender once. */
+/* In the order of sending, once from each life of each sender. */
 static void arrive(struct context *c, const struct angara_msg *m)
 {
 	u64 tag = le64_to_cpu(m->tag);
-	u32 who = tag >> 24 & 0xFF;
+	u32 cid = tag >> 24 & 0xFF;
 	u32 number = tag & 0xFFFFFF;
 
 	EXPECT_EQ(le64_to_cpu(m->imm), ~tag);
-	EXPECT(who < NODES * CTXS);
-	EXPECT_EQ(le32_to_cpu(m->node), who / CTXS);
-	EXPECT_EQ(le16_to_cpu(m->ctx), who % CTXS);
-	EXPECT(number > c->got[who]);
-	c->got[who] = number;
+	EXPECT(cid < NODES * CTXS);
+	EXPECT_EQ(le32_to_cpu(m->node), cid / CTXS);
+	EXPECT_EQ(le16_to_cpu(m->ctx), cid % CTXS);
+	EXPECT(number > c->got[cid]);
+	c->got[cid] = number;
 }
 
 static void receive(struct actor *a, struct context *c, u32 most)
@@ -83,8 +86,55 @@ static bool sent(struct actor *a)
 	return nothing_pending(a);
 }
 
+/* With a fence an operation ends after all earlier ones to its node. */
+static void fence_end(struct actor *a, struct context *c, const struct posted *p,
+		      u32 status)
+{
+	u32 i;
+
+	EXPECT_EQ(status, ANGARA_ST_OK);
+	for (i = 0; p->value && i < OPS; i++) {
+		const struct posted *o = &c->op[i];
+
+		EXPECT(!o->used || o->cookie >> 8 > p->cookie >> 8 ||
+		       o->to / CTXS != p->to / CTXS);
+	}
+}
+
+/* A message that may be refused, a put or a get, half of them with a fence. */
+static void fence_post(struct actor *a, struct context *c)
+{
+	static const u8 ops[] = { ANGARA_OP_SEND, ANGARA_OP_SEND, ANGARA_OP_PUT,
+				  ANGARA_OP_GET };
+	static const u32 lens[] = { 8, 700, 4000 };
+	u32 to = pick(a, family->nodes) * CTXS + pick(a, family->ctxs);
+	u32 opcode = ops[pick(a, NUM(ops))], len = lens[pick(a, NUM(lens))];
+	bool send = opcode == ANGARA_OP_SEND, get = opcode == ANGARA_OP_GET;
+	bool fence = pick(a, 2);
+	struct angara_wqe w = wqe_p2p(opcode, to / CTXS, to % CTXS,
+				      send ? 0 : OUT(get),
+				      send ? 0 : get ? NAME : IN(a->index, 0),
+				      send ? len : get ? NAME_LEN : len % SLOT);
+	struct posted *p;
+
+	if (!may_post(c))
+		return;
+	if (fence)
+		w.flags |= ANGARA_WQE_FENCE;
+	if (send) {
+		w.roff = cpu_to_le64(TAG(c->cid, c->life, ++c->msgs));
+		w.aux = cpu_to_le64(~le64_to_cpu(w.roff));
+	}
+	p = post_op(a, c, w, NULL);
+	p->value = fence;
+	p->end = fence_end;
+	ring(a, c);
+}
+
 static void act(struct actor *a)
 {
+	void (*start)(struct actor *a, struct context *c) =
+		family == &fences ? fence_post : send;
 	u32 i;
 
 	for (i = 0; i < ROUNDS; i++) {
@@ -96,8 +146,8 @@ static void act(struct actor *a)
 			else
 				context_create(a, c);
 		} else {
-			send(a, c);
-			send(a, c);
+			start(a, c);
+			start(a, c);
 		}
 		run_some(a);
 		reap(a);
@@ -108,7 +158,7 @@ static void act(struct actor *a)
 		actor_wait(a, sent, "its messages");
 }
 
-/* Who has ended takes messages no more, but others may send to it. */
+/* An actor that has ended takes no messages, but others may send to it. */
 static bool others_sent(struct actor *a)
 {
 	u32 i;
@@ -150,7 +200,7 @@ static void end_steady(void)
 			for (n = 0; n < NODES * CTXS; n++)
 				if (shared.actor[i].ctx[k].got[n] > most[n])
 					most[n] = shared.actor[i].ctx[k].got[n];
-	/* The last one that each has sent has come. */
+	/* The last message of each sender has arrived. */
 	for (n = 0; n < NODES * CTXS; n++)
 		EXPECT_EQ(most[n], context_of(n)->msgs);
 }
@@ -165,4 +215,10 @@ const struct family messages_lives = {
 	.name = "letters", .nodes = 3, .ctxs = 1, .areas = true, .lives = true,
 	.what = "messages to contexts that come and go",
 	.act = act_lives,
+};
+
+const struct family fences = {
+	.name = "fences", .nodes = 3, .ctxs = 2, .areas = true,
+	.what = "operations with fences, to slow receivers",
+	.act = act_steady, .end = end_steady,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The scenarios with a thread for each actor and worker: what coroutines leave
- * out, processors that run at once and see memory each in its own way.  In a
- * pause between two rounds the fabric has to be quiet, and is looked at.
+ * The scenarios with a thread for each actor and worker: unlike coroutines,
+ * processors run at the same time with their own view of memory.  In a pause
+ * between two rounds the fabric has to be idle, and is checked.
  *
  *   explore-threads ROUNDS [FAMILY]...		TAP on stdout
  */
@@ -25,7 +25,7 @@ bool telling;
 static pthread_barrier_t round_begins, round_ends;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t handles[NODES + WORKERS];
-static u32 ended;		/* actors in this round */
+static u32 ended;		/* actors that have ended in this round */
 static u64 seed;
 static bool over;
 static __thread u64 chance = 1;
@@ -49,7 +49,7 @@ void tell_of(const char *format, ...)
 {
 }
 
-/* Others get a processor in the middle of a step, too. */
+/* Yields in the middle of a step, too. */
 void moment(const char *what)
 {
 	if (!(rnd(&chance) & 0x7F0000))

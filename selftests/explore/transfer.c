@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Puts, gets and atomic operations between contexts that stay, and between
- * contexts and regions that come and go.
+ * contexts and regions that are created and removed.
  */
 #include <string.h>
 
@@ -14,12 +14,12 @@ static u32 any_context(struct actor *a)
 	return pick(a, family->nodes) * CTXS + pick(a, family->ctxs);
 }
 
-static u32 life_of(u32 who)
+static u32 life_of(u32 cid)
 {
-	return __atomic_load_n(&context_of(who)->life, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&context_of(cid)->life, __ATOMIC_ACQUIRE);
 }
 
-/* While nobody else can end the target, its memory may be looked at. */
+/* As long as no other actor can end the target, its memory may be read. */
 static bool same_life(const struct posted *p)
 {
 	return (p->life & 1) && life_of(p->to) == p->life &&
@@ -76,11 +76,11 @@ static void add_end(struct actor *a, struct context *c, const struct posted *p,
 		c->added += p->value;
 }
 
-/* Memory of the own context, and of the one that it is for. */
+/* Memory of the own context, and of its target. */
 static void regions(struct context *c, struct angara_wqe *w, u32 to, u32 key)
 {
 	w->rkey = cpu_to_le64(region_key(to, life_of(to), key));
-	w->lkey = cpu_to_le32(ANGARA_MR_SLOT((u32)region_key(c->who, 0, key)));
+	w->lkey = cpu_to_le32(ANGARA_MR_SLOT((u32)region_key(c->cid, 0, key)));
 	if (w->opcode == ANGARA_OP_FETCH)
 		w->aux_key = w->lkey;
 }
@@ -144,7 +144,7 @@ static void add(struct actor *a, struct context *c, u32 slot, u32 to)
 	p->end = add_end;
 }
 
-/* To or from a region that may go meanwhile. */
+/* To or from a region that may be removed meanwhile. */
 static void extra(struct actor *a, struct context *c, u32 slot, u32 to)
 {
 	u32 len = pick(a, 2) ? EXTRA : 16;
@@ -188,7 +188,7 @@ static void transfer(struct actor *a)
 	ring(a, c);
 }
 
-/* Anybody may ring at any time, as if for an interrupt. */
+/* Any actor may ring at any time, as if for an interrupt. */
 static void arm(struct actor *a)
 {
 	u32 to = any_context(a);
@@ -211,7 +211,7 @@ static void act_steady(struct actor *a)
 	actor_wait(a, nothing_pending, "its transfers");
 }
 
-/* What atomic operations have added is there. */
+/* Sums of atomic operations are complete. */
 static void end_steady(void)
 {
 	u64 added = 0, there = 0;
@@ -235,7 +235,7 @@ const struct family transfers = {
 	.act = act_steady, .end = end_steady,
 };
 
-/* A region goes, and its memory is used for something else. */
+/* A region is removed, and its memory is used for another purpose. */
 static void region_life(struct actor *a, struct context *c)
 {
 	struct ctx_memory *m;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Lives of a tree: rows are set and cleared, contexts join and leave, some
- * take part and some do not.  The epoch is always the same.
+ * Lives of a tree: rows are set and cleared, contexts join and leave, some take
+ * part and some do not.  The epoch is always the same.
  *
- * Each contribution has a number that no other of its participant has, in bits
- * of the sum that are that participant's alone.  So a result tells of whose it
- * is made.  They have to be of one life: each the n-th of its participant since
- * that joined, of one life of the row on each node, and of rows that have
+ * Each contribution has a number that is unique for its participant, in bits of
+ * the sum that belong to that participant.  So a result identifies its
+ * contributions.  They have to be of one life: each the n-th of its participant
+ * since it joined, of one life of the row on each node, and of rows that have
  * always worked together.
  */
 #include <string.h>
@@ -19,16 +19,16 @@
 #define ROUNDS		9
 #define SOURCE(n)	((n) % 8 * 8)
 #define SINK(n)		(64 + (n) % 8 * 8)
-#define LONG		3200U	/* bytes of a broadcast that others have to wait for */
-#define STEADY_CTX	2U	/* which sends them */
+#define LONG		3200U	/* bytes of a broadcast that delays others */
+#define STEADY_CTX	2U	/* context that sends them */
 
 /* A contribution, as its participant posted it. */
 struct given {
 	u64 life_number;
-	u64 result;		/* of which it became a part, or 0 */
+	u64 result;		/* result that includes it, or 0 */
 };
 
-/* What they do together; in shared.family. */
+/* State that both nodes share; in shared.family. */
 struct lives {
 	struct given given[3][POSTS];
 	u64 partner[2][POSTS];	/* the other node's life, plus 1 */
@@ -57,7 +57,7 @@ static u32 local_parts(const struct actor *a)
 	return a->index ? parts() - 2 : 2;
 }
 
-/* Is set if it was 0; else it has to be the same. */
+/* Sets it if it was 0; otherwise it has to be the same. */
 static bool agree(u64 *at, u64 val)
 {
 	u64 old = 0;
@@ -73,7 +73,7 @@ static void together(u32 life0, u32 life1)
 	    agree(&lives()->partner[1][life1 % POSTS], life0 + 1))
 		return;
 	test_fail(__FILE__, __LINE__, "life %u of the row on node 0 and %u on "
-		  "node 1 took part in one reduction, but others too",
+		  "node 1 took part in one reduction, but also with others",
 		  life0, life1);
 }
 
@@ -138,7 +138,7 @@ static void met(struct actor *a, struct context *c, const struct posted *p,
 	       status == ANGARA_ST_NO_TREE);
 }
 
-/* Every third is a barrier: participants that mix lives up would disagree. */
+/* Every third is a barrier: participants with mixed-up lives would disagree. */
 static void take_part(struct actor *a, struct context *c)
 {
 	u32 number = c->number++;
@@ -170,7 +170,7 @@ static void sent(struct actor *a, struct context *c, const struct posted *p,
 	EXPECT_EQ(status, ANGARA_ST_OK);
 }
 
-/* Others' results wait behind it. */
+/* Results of others wait behind it. */
 static void broadcast(struct actor *a)
 {
 	struct context *c = &a->ctx[STEADY_CTX];
@@ -215,7 +215,7 @@ static void joined(struct actor *a, struct context *c, u32 status)
 
 static void join(struct actor *a, struct context *c)
 {
-	/* What was posted in an earlier life shall not be taken into this. */
+	/* Operations of an earlier life must not be taken into this one. */
 	actor_wait(a, fetched, "its entries");
 	joined(a, c, command_op(a, ANGARA_ADM_JOIN, c->t.id, TREE));
 }
@@ -239,7 +239,7 @@ static void set(struct actor *a)
 	a->row_life++;
 }
 
-/* All with one doorbell: nothing else happens on the node in between. */
+/* All with one doorbell: no other work of the node happens in between. */
 static void set_again(struct actor *a)
 {
 	struct angara_tree_row r = row(a);
@@ -323,7 +323,7 @@ static void act_lives(struct actor *a)
 {
 	u32 i;
 
-	/* Begin as all programs do. */
+	/* Start as all programs do. */
 	if (pick(a, 4))
 		set_again(a);
 	for (i = 0; i < ROUNDS; i++) {
@@ -346,7 +346,7 @@ const struct family trees_lives = {
 	.set_up = set_up, .act = act_lives,
 };
 
-/* Two take part, the row is set again, then one of them does. */
+/* Two take part, the row is set again, then one of them takes part. */
 static void act_again(struct actor *a)
 {
 	u32 i;

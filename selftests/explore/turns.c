@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Coroutines that take turns as a seed decides.
+ * Coroutines whose schedule a seed decides.
  *
- * Every access to what views share (ang_env.h) and every upcall of the model is
- * a point.  At some of them another routine goes on: at each with the same
- * chance, or at a few only, by priorities, which finds what takes few but rare
- * turns.
+ * Every access to data that views share (ang_env.h) and every upcall of the
+ * model is a point.  At some points another routine continues: with the same
+ * probability at each, or at a few only, by priorities, which finds faults that
+ * need few but rare switches.
  *
- * A store may stay behind in its processor until the next operation that is a
- * full barrier, as on any processor of today: while its routine runs, memory
- * has the new value; while others run, the old one.  Stores leave in order.
+ * A store may stay in the store buffer of its processor until the next full
+ * barrier, as on real processors: while its routine runs, memory has the new
+ * value; while others run, the old one.  Stores leave in order.
  *
- * Invariants are looked at after each step of a node.
+ * Invariants are checked after each step of a node.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -26,16 +26,16 @@
 
 #define ROUTINES	(NODES + WORKERS)
 #define STACK		65536U
-#define MOST_POINTS	400000	/* whoever needs more never ends */
-#define LATE		4U	/* stores that stay behind, per routine */
-#define LATE_TURNS	6U	/* of others, at the most */
+#define MOST_POINTS	400000	/* a scenario with more points never ends */
+#define LATE		4U	/* delayed stores per routine */
+#define LATE_TURNS	6U	/* turns of others before they leave, at most */
 #define SECONDS		4	/* of processor time without a point: a loop */
 #define NEVER		0x3FFFFFFFFFFFFFFFL
 
 struct late {
 	void *at;
 	u32 size;
-	u64 val;		/* the other value: old while it runs, else new */
+	u64 val;		/* other value: old while it runs, else new */
 };
 
 struct routine {
@@ -44,7 +44,7 @@ struct routine {
 	struct late late[LATE];
 	u32 nlate;
 	u32 age;
-	u64 seen;		/* progress when it found nothing to do */
+	u64 seen;		/* progress when it found no work */
 	bool idle;
 	bool ended;
 	u32 priority;
@@ -61,19 +61,19 @@ static u32 nroutines;
 static struct routine *now;	/* NULL: none of them */
 static void *main_sp;
 static u64 rng;
-static long left;		/* while telling: what explore_left stands for */
+static long left;		/* while printing: value of explore_left */
 static long drawn, total;
 static u64 done_so_far;
-static u32 turns;		/* by priority: that are still to come, or ~0 */
-static u32 chance;		/* else: of so many points one is a turn */
+static u32 turns;		/* by priority: remaining turns, or ~0 */
+static u32 chance;		/* otherwise: one of so many points is a turn */
 static bool stores_stay;
 static bool over;
 static jmp_buf out;
 static char why[512];
 static bool failed;
-static volatile u64 alive;	/* grows with every turn */
+static volatile u64 alive;	/* incremented by every turn */
 
-/* Saves what a function call has to keep, and goes on where @to was saved. */
+/* Saves the registers that a call preserves, and continues at @to. */
 void explore_swap(void **from, void *to);
 #if defined(__x86_64__)
 __asm__(".text\n.globl explore_swap\n.type explore_swap,@function\n"
@@ -146,7 +146,7 @@ void tell_of(const char *format, ...)
 	putchar('\n');
 }
 
-/* What a routine has stored leaves or comes back. */
+/* A routine's stores leave, or are undone. */
 static void late_exchange(struct late *l)
 {
 	u64 val = 0;
@@ -211,7 +211,7 @@ static void draw_turn(void)
 		drawn = turns ? 1 + (long)draw(600) : NEVER;
 		turns -= turns > 0;
 	} else {
-		/* Short ones mostly, now and then a long one. */
+		/* Mostly short ones, sometimes a long one. */
 		drawn = 1 + (long)(r % (2 * chance));
 		if (r >= 0xF000)
 			drawn += (long)draw(40 * chance);
@@ -229,7 +229,7 @@ static bool ready(const struct routine *r)
 	return !r->ended && !(r->idle && r->seen == done_so_far);
 }
 
-/* Who is next; NULL if nobody has anything to do. */
+/* The next routine; NULL if none has work. */
 static struct routine *choose(void)
 {
 	struct routine *best = NULL;
@@ -357,7 +357,7 @@ static void nobody_goes_on(void)
 					      routines[i].actor->index,
 					      routines[i].what);
 	if (n)
-		test_fail(__FILE__, __LINE__, "nobody has work%s", text);
+		test_fail(__FILE__, __LINE__, "no actor has work%s", text);
 	over = true;
 	done_so_far++;
 }
@@ -366,9 +366,9 @@ void idle(const char *what)
 {
 	struct routine *to;
 
-	/* Without a routine nobody else is there to do anything. */
+	/* Without routines there is no other work. */
 	if (!now)
-		test_fail(__FILE__, __LINE__, "nobody has work; waits for %s",
+		test_fail(__FILE__, __LINE__, "no actor has work; waits for %s",
 			  what);
 	now->nlate = 0;
 	now->idle = true;

@@ -4,9 +4,9 @@
 
 #include "explore.h"
 
-/* Return: what is wrong, or NULL. */
+/* Return: the fault, or NULL. */
 const char *explore_set_up(const struct family *f);
-/* One scenario of that family, in the order that @seed decides. */
+/* One scenario of that family, in the schedule of @seed. */
 const char *explore_one(u64 seed);
 /* @loop is called if a step does not end. */
 void explore_watch(void (*loop)(void));

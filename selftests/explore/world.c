@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A fabric, the memory of its hosts, and how both begin anew.
+ * A fabric, the memory of its hosts, and resetting both.
  *
- * Host memory is live or not, by 64 bytes: DMA to what nobody uses any more,
- * of a context that was destroyed or a region that was fenced, fails the test.
+ * Host memory is live or not, in units of 64 bytes: DMA to memory that is no
+ * longer used, of a destroyed context or a fenced region, fails the test.
  */
 #include <string.h>
 
@@ -12,10 +12,10 @@
 
 #define ADM_COUNT	16U
 #define BASE		0x10000ULL
-#define AREAS		0x10000000ULL	/* message areas, behind the rest */
+#define AREAS		0x10000000ULL	/* receive buffers, after the rest */
 #define AREA		(1U << AREA_LOG2)
 #define LINE		64U
-#define MOST_STEPS	10000	/* when nobody starts anything any more */
+#define MOST_STEPS	10000	/* when no actor starts operations any more */
 
 /* Memory of one node's host. */
 struct node_memory {
@@ -35,7 +35,7 @@ struct ang_fabric *fabric;
 const struct family *family;
 u32 nworkers;
 
-/* As they were when the scenario was set up. */
+/* State after the scenario was set up. */
 static struct node_memory old_memory[NODES];
 static u8 old_areas_live[NODES][CTXS][2];
 static struct shared old_shared;
@@ -51,9 +51,9 @@ struct dom_memory *dom_memory(u32 node)
 	return &memory[node].dom;
 }
 
-struct context *context_of(u32 who)
+struct context *context_of(u32 cid)
 {
-	return &shared.actor[who / CTXS].ctx[who % CTXS];
+	return &shared.actor[cid / CTXS].ctx[cid % CTXS];
 }
 
 u8 *area_memory(u32 node, u32 id, u32 life)
@@ -101,7 +101,7 @@ static u8 *area_target(u32 node, u64 at, u32 len)
 	return &areas[node][which / 2][which % 2][at % AREA];
 }
 
-/* Where DMA to @len bytes at @addr ends up. */
+/* Memory of a DMA of @len bytes at @addr. */
 static void *target(u32 node, u64 addr, u32 len)
 {
 	struct node_memory *m = &memory[node];
@@ -121,7 +121,7 @@ static void *target(u32 node, u64 addr, u32 len)
 	for (at = ctx / LINE; at <= (ctx + len - 1) / LINE; at++)
 		if (!__atomic_load_n(&m->live[at], __ATOMIC_RELAXED))
 			test_fail(__FILE__, __LINE__, "node %u: DMA to memory "
-				  "that nobody uses any more: context %u, "
+				  "that is no longer used: context %u, "
 				  "life %u of 2, byte %u", node,
 				  (u32)(ctx / sizeof(*m->ctx)),
 				  (u32)(ctx / sizeof(**m->ctx) % 2),
@@ -129,7 +129,7 @@ static void *target(u32 node, u64 addr, u32 len)
 	return (char *)m->ctx + ctx;
 }
 
-/* As the bus does: words are whole. */
+/* Like the bus: words are accessed as a whole. */
 static void copy(void *to, const void *from, u32 len)
 {
 	u64 *t = to;
@@ -195,7 +195,7 @@ static void actor_new(u32 index)
 	if (index >= NODES)
 		return;
 	for (i = 0; i < CTXS; i++) {
-		a->ctx[i].who = index * CTXS + i;
+		a->ctx[i].cid = index * CTXS + i;
 		a->ctx[i].t.h = &a->h;
 		a->ctx[i].t.node = index;
 		a->ctx[i].t.id = i;
@@ -225,7 +225,7 @@ void enable(struct actor *a)
 	struct ang_view *v = &a->h.v;
 	u32 node = a->index;
 
-	/* All of them are below 4 GiB. */
+	/* Queues are below 4 GiB: the upper halves of addresses stay 0. */
 	ang_reg_write(v, node, ANGARA_REG_ASQ_LO, (u32)memory_addr(node, m->asq));
 	ang_reg_write(v, node, ANGARA_REG_ACQ_LO, (u32)memory_addr(node, m->acq));
 	ang_reg_write(v, node, ANGARA_REG_AEQ_LO, (u32)memory_addr(node, m->aeq));
@@ -242,14 +242,15 @@ static bool enabled(struct actor *a)
 static void fabric_new(const struct family *f)
 {
 	struct ang_cfg cfg = {
-		.ndims = 1, .ctxs = (u16)f->ctxs, .ops = 4,
+		.ctxs = (u16)f->ctxs, .ops = 4,
 		.bufs = f->bufs ? f->bufs : 8,
 		.depth = f->depth ? f->depth : 4, .train = 1, .trees = ANG_DEF_TREES,
 		.fabric_id = 1,
 	};
+	struct ang_topo_why why;
 	u64 size;
 
-	cfg.dims[0] = (u16)f->nodes;
+	ang_topo_init(&cfg.topo, 1, (const u16[]){ (u16)f->nodes });
 	EXPECT_EQ(ang_cfg_check(&cfg), f->nodes);
 	size = (ang_fabric_size(&cfg) + 63) & ~63ULL;
 	free(fabric);
@@ -258,7 +259,7 @@ static void fabric_new(const struct family *f)
 	old_fabric = aligned_alloc(64, size);
 	EXPECT(fabric && old_fabric);
 	memset(fabric, 0, size);
-	ang_fabric_init(fabric, &cfg);
+	EXPECT(ang_fabric_init(fabric, &cfg, &why));
 }
 
 void world_settle(void)
@@ -317,6 +318,9 @@ static void fabric_restore(void)
 	u32 i;
 
 	memcpy(fabric, old_fabric, ANG_HEAD_SIZE);
+	memcpy((char *)fabric + ang_node(fabric, 0)->pe,
+	       (char *)old_fabric + ang_node(fabric, 0)->pe,
+	       family->nodes * fabric->pe_size);
 	for (i = 0; i < family->nodes; i++)
 		memcpy(ang_node(fabric, i),
 		       ang_node((struct ang_fabric *)old_fabric, i),
@@ -344,7 +348,7 @@ void world_restore(u64 seed)
 	shared.plan = seed;
 	memcpy(shared.family, old_shared.family, sizeof(shared.family));
 	memcpy(areas_live, old_areas_live, sizeof(areas_live));
-	/* Of an area only what is next has to be clear. */
+	/* Of a receive buffer only the next unit has to be clear. */
 	for (i = 0; i < family->nodes * CTXS && family->areas; i++)
 		memset(areas[i / CTXS][i % CTXS][0], 0, ANGARA_MSG_UNIT);
 	for (i = 0; i < NODES + WORKERS; i++) {

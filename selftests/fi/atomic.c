@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Atomic operations, against what C makes of them.
+ * Atomic operations, compared with results computed in C.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ RULES(rule_u64, uint64_t, BITS)
 RULES(rule_float, float, )
 RULES(rule_double, double, )
 
-/* Values that wrap around are unsigned here and the same bits there. */
+/* Values wrap around in the unsigned type, which has the same bits. */
 #define SIGNED(name, type, other, unsigned_rule)			\
 static type name(enum fi_op op, type t, type x, type y)			\
 {									\
@@ -178,7 +178,7 @@ static bool one(enum fi_datatype type, enum fi_op op, size_t size, int form)
 	       expect(((char *)&mem[8])[N * size], 0x55);
 }
 
-/* Every operation on every type: what is valid works, and nothing else does. */
+/* Every operation on every type: valid ones work, all others are refused. */
 static bool all_ops(void)
 {
 	const struct how how = { .mr_mode = BASIC };
@@ -209,13 +209,15 @@ static bool all_ops(void)
 					       type, op, form);
 				tried++;
 			}
-	/* four types of integers have all, two of others but for bits */
+	/*
+	 * four types of integers have all, two of others all but bit operations
+	 */
 	ok = ok && expect(tried, 4 * (11 + 12 + 7) + 2 * (8 + 9 + 6));
 	teardown();
 	return ok;
 }
 
-/* In pieces, at all sides. */
+/* In pieces, on both sides. */
 static bool pieces(void)
 {
 	const struct how how = { 0 };
@@ -282,7 +284,7 @@ static bool refused(void)
 	return ok;
 }
 
-/* Both sides and many at a time count in the same place. */
+/* Concurrent operations of both sides add to the same element. */
 static bool together(void)
 {
 	const struct how how = { 0 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collective operations: what they give.
+ * Collective operations: their results.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 
 static const int in_order[MOST] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 
-/* Bytes around the edges of blocks, of parts and of what members keep. */
+/* Bytes around the edges of blocks, of segments and of what members keep. */
 static const size_t counts[] = { 0, 1, 3, 1001, 4001, 33333 };
 
 #define NUM(a)	(sizeof(a) / sizeof(*(a)))
 
-/* What each member gives, and what it gets. */
+/* Input and output of each member. */
 static char *in[MOST], *out[MOST];
 
 static void buffers(size_t each)
@@ -48,7 +48,7 @@ static void fill_all(int n, size_t len, unsigned int seed)
 	}
 }
 
-/* What member @r gives to @to is what that has got from it. */
+/* The block of member @r for @to equals what @to has received from it. */
 static bool same(int r, size_t at, int to, size_t its, size_t len)
 {
 	return expect(memcmp(in[r] + at, out[to] + its, len), 0);
@@ -60,7 +60,7 @@ static bool barriers(struct team *t)
 	int r, n;
 
 	for (n = 0; ok && n < 3; n++) {
-		/* Nobody passes before the last has come. */
+		/* No member completes before the last has started. */
 		for (r = 0; ok && r + 1 < t->n; r++)
 			ok = expect(fi_barrier(of(t, r)->s.ep, t->coll[r], t), 0);
 		for (r = 0; ok && r + 1 < 100 * t->n; r++)
@@ -149,7 +149,7 @@ static bool scatters(struct team *t, size_t len)
 	return ok;
 }
 
-/* Sums of all lengths, to all and to one, and of a part for each. */
+/* Sums of all lengths, to all and to one, and with a part for each. */
 static bool sums(struct team *t, size_t count)
 {
 	size_t i, len = count * sizeof(uint16_t);
@@ -242,7 +242,7 @@ static bool eight(void)
 
 #define LONG	(1U << 20)
 
-/* Through what keeps members from being too far ahead of each other. */
+/* Through the flow control that keeps members close together. */
 static bool mebibytes(void)
 {
 	struct team t;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Groups whose members do not come, leave, die or lie.
+ * Groups whose members are absent, leave, die or send invalid messages.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "../alone.h"
 #include "group.h"
 
-#define NODE	5	/* of a member that is none of libfabric's */
+#define NODE	5	/* of a member that is not a libfabric endpoint */
 
 static const int in_order[MOST] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 
@@ -42,7 +42,7 @@ static bool barrier(struct team *t, int r, int ret)
 	return expect(fi_barrier(of(t, r)->s.ep, t->coll[r], t), ret);
 }
 
-/* All that failed before does not stand in the way of what comes now. */
+/* Earlier failures do not affect later operations. */
 static bool again(int n)
 {
 	struct team t;
@@ -57,8 +57,8 @@ static bool again(int n)
 }
 
 /*
- * A message arrives behind all that one member has said to the other before, so
- * the other knows of that.
+ * A message arrives behind all earlier ones of the same sender, so the receiver
+ * has processed those.
  */
 static bool in_touch(int from, int to)
 {
@@ -83,18 +83,18 @@ static bool absent(void)
 	open_members(3, &with_groups);
 	unsetenv("FI_ANGARA_JOIN_TIMEOUT");
 	ok = start_join(&t, 3, in_order, 3) &&
-	     hears(&t, 0, FI_ETIMEDOUT, "node 2 is gone or late") &&
+	     hears(&t, 0, FI_ETIMEDOUT, "node 2 failed or timed out") &&
 	     hears(&t, 1, FI_ETIMEDOUT, NULL);
 	leave(&t, ~0U);
 	ok = ok && start_join(&t, 3, in_order, 6) &&
-	     hears(&t, 1, FI_ETIMEDOUT, "node 0 is gone or late") &&
-	     hears(&t, 2, FI_ETIMEDOUT, "node 0 is gone or late");
+	     hears(&t, 1, FI_ETIMEDOUT, "node 0 failed or timed out") &&
+	     hears(&t, 2, FI_ETIMEDOUT, "node 0 failed or timed out");
 	leave(&t, ~0U);
 	close_members(3);
 	return ok;
 }
 
-/* Who closes what it has not joined yet gives up for all. */
+/* Closing a group before it is joined ends the join of all. */
 static bool giving_up(void)
 {
 	struct team t;
@@ -103,13 +103,13 @@ static bool giving_up(void)
 	open_members(3, &with_groups);
 	ok = start_join(&t, 3, in_order, 3);
 	leave(&t, 2);
-	ok = ok && hears(&t, 0, FI_ECANCELED, "node 1 is gone or late");
+	ok = ok && hears(&t, 0, FI_ECANCELED, "node 1 failed or timed out");
 	leave(&t, ~0U);
 	ok = ok && start_join(&t, 3, in_order, 5) && in_touch(2, 0);
 	leave(&t, 1);
-	ok = ok && hears(&t, 2, FI_ECANCELED, "node 0 is gone or late");
+	ok = ok && hears(&t, 2, FI_ECANCELED, "node 0 failed or timed out");
 	leave(&t, ~0U);
-	/* Nobody else has begun to. */
+	/* No other member has started to. */
 	ok = ok && in_touch(1, 0) && in_touch(2, 0) &&
 	     start_join(&t, 3, in_order, 6);
 	leave(&t, ~0U);
@@ -127,8 +127,8 @@ static bool is_late(const char *way)
 	open_members_for(3, way);
 	unsetenv("FI_ANGARA_COLL_TIMEOUT");
 	ok = join(&t, 3, in_order) && barrier(&t, 0, 0) && barrier(&t, 2, 0) &&
-	     fails(&t, 0, FI_ETIMEDOUT, "node 1 is gone or late") &&
-	     fails(&t, 2, FI_ETIMEDOUT, "node 1 is gone or late") &&
+	     fails(&t, 0, FI_ETIMEDOUT, "node 1 failed or timed out") &&
+	     fails(&t, 2, FI_ETIMEDOUT, "node 1 failed or timed out") &&
 	     barrier(&t, 0, -FI_ETIMEDOUT) && in_touch(0, 1) && in_touch(2, 1) &&
 	     barrier(&t, 1, -FI_ETIMEDOUT);
 	leave(&t, ~0U);
@@ -141,7 +141,7 @@ static bool late(void)
 	return is_late("software") && is_late("auto");
 }
 
-/* One that leaves says nothing, until somebody asks. */
+/* A member that leaves is silent, until another member asks. */
 static bool leaving(void)
 {
 	struct team t;
@@ -151,16 +151,16 @@ static bool leaving(void)
 	ok = join(&t, 3, in_order);
 	leave(&t, 2);
 	ok = ok && barrier(&t, 0, 0) && barrier(&t, 2, 0) &&
-	     fails(&t, 0, FI_EHOSTUNREACH, "node 1 is gone or late") &&
-	     fails(&t, 2, FI_EHOSTUNREACH, "node 1 is gone or late");
+	     fails(&t, 0, FI_EHOSTUNREACH, "node 1 failed or timed out") &&
+	     fails(&t, 2, FI_EHOSTUNREACH, "node 1 failed or timed out");
 	leave(&t, ~0U);
-	/* One that leaves what it has called fails it for all. */
+	/* A member that leaves during an operation fails it for all. */
 	ok = ok && join(&t, 3, in_order) && barrier(&t, 0, 0) &&
 	     barrier(&t, 1, 0);
 	leave(&t, 2);
-	ok = ok && fails(&t, 0, FI_ECANCELED, "node 1 is gone or late");
+	ok = ok && fails(&t, 0, FI_ECANCELED, "node 1 failed or timed out");
 	t.who[0] = 1;
-	ok = ok && fails(&t, 0, FI_ECANCELED, "node 1 is gone or late");
+	ok = ok && fails(&t, 0, FI_ECANCELED, "node 1 failed or timed out");
 	leave(&t, ~0U);
 	ok = ok && in_touch(1, 0) && in_touch(0, 2) && in_touch(1, 2) && again(3);
 	close_members(3);
@@ -168,13 +168,13 @@ static bool leaving(void)
 }
 
 /**
- * struct fake - a member that is none of libfabric's; rank 0 of a group of two
+ * struct fake - a member without libfabric; rank 0 of a group of two
  * @ctx: context
- * @mr: what it sends
+ * @mr: memory that it sends
  * @own: name
  * @other: name of the other member
  * @t: group; @t.mc[1] is that of the other
- * @id: number that it gives the group
+ * @id: its number of the group
  */
 struct fake {
 	struct angara_ctx *ctx;
@@ -210,11 +210,12 @@ static bool fake_open(struct fake *f)
 				   NULL), 1);
 }
 
-/* Says something to the other, with @len bytes of data that nobody looks at. */
+/* Sends a message to the other, with @len bytes of unused data. */
 static bool says(struct fake *f, struct afi_talk talk, size_t len)
 {
 	struct angara_peer peer = { .node = f->other.node, .ctx = f->other.ctx };
 	const struct angara_head head = {
+		.size = sizeof(head),
 		.code = afi_code(AFI_MSG_TALK, 0, f->other.ep),
 	};
 	struct afi_wire *wire = angara_mr_addr(f->mr);
@@ -230,10 +231,10 @@ static bool says(struct fake *f, struct afi_talk talk, size_t len)
 				  sizeof(*wire) + sizeof(talk) + len), 0);
 }
 
-/* Hears something from the other. */
+/* Receives a message from the other. */
 static bool hears_first(struct fake *f, struct afi_talk *talk)
 {
-	struct angara_message m;
+	struct angara_message m = { .size = sizeof(m) };
 
 	fi_cq_read(all[0].s.cq, NULL, 0);
 	if (!expect(angara_msg_wait(f->ctx, LONG_MS, &m), 0))
@@ -244,7 +245,7 @@ static bool hears_first(struct fake *f, struct afi_talk *talk)
 	return true;
 }
 
-/* Hears this from the other; all else does not matter. */
+/* Receives this from the other; all else is ignored. */
 static bool hears_of(struct fake *f, uint32_t kind, struct afi_talk *talk)
 {
 	do {
@@ -254,7 +255,7 @@ static bool hears_of(struct fake *f, uint32_t kind, struct afi_talk *talk)
 	return true;
 }
 
-/* The other joins a group that the fake one is rank 0 of. */
+/* The other joins a group in which the fake one is rank 0. */
 static bool fake_join(struct fake *f)
 {
 	static const int who[] = { 1, 0 };
@@ -290,12 +291,12 @@ static bool dying(void)
 	ok = fake_open(&f) && fake_join(&f) && barrier(&f.t, 1, 0);
 	angara_ctx_close(f.ctx);
 	f.ctx = NULL;
-	ok = ok && fails(&f.t, 1, FI_EHOSTUNREACH, "node 5 is gone or late") &&
+	ok = ok && fails(&f.t, 1, FI_EHOSTUNREACH, "node 5 failed or timed out") &&
 	     barrier(&f.t, 1, -FI_EHOSTUNREACH);
 	return fake_close(&f) && ok;
 }
 
-/* Also one that is dead before it is asked for. */
+/* Also a member that is dead before it is contacted. */
 static bool dead(void)
 {
 	static const int who[] = { 1, 0 };
@@ -307,11 +308,11 @@ static bool dead(void)
 	angara_ctx_close(f.ctx);
 	f.ctx = NULL;
 	ok = ok && start_join(&f.t, 2, who, 2) &&
-	     hears(&f.t, 1, FI_EHOSTUNREACH, "node 5 is gone or late");
+	     hears(&f.t, 1, FI_EHOSTUNREACH, "node 5 failed or timed out");
 	return fake_close(&f) && ok;
 }
 
-/* What a member must not say; the operation ends with @err. */
+/* Invalid messages of a member; the operation ends with @err. */
 static bool lie(struct fake *f, struct afi_talk talk, size_t len, int times,
 		int err)
 {
@@ -322,7 +323,23 @@ static bool lie(struct fake *f, struct afi_talk talk, size_t len, int times,
 	talk.group = f->id;
 	while (ok && times--)
 		ok = says(f, talk, len);
-	ok = ok && fails(&f->t, 1, err, "node 5 is gone or late");
+	ok = ok && fails(&f->t, 1, err, "node 5 failed or timed out");
+	leave(&f->t, ~0U);
+	return ok;
+}
+
+/* A message that is too short comes before the operation. */
+static bool lie_early(struct fake *f)
+{
+	struct afi_talk talk = { .kind = AFI_TALK_DATA, .seq = 1, .len = 4 };
+	bool ok = fake_join(f);
+
+	talk.group = f->id;
+	ok = ok && says(f, talk, 3);
+	fi_cq_read(all[0].s.cq, NULL, 0);
+	ok = ok && expect(fi_broadcast(all[0].s.ep, &talk, 1, NULL, f->t.coll[1],
+				       all[0].addr[1], FI_UINT32, 0, &f->t), 0) &&
+	     fails(&f->t, 1, FI_EMSGSIZE, "node 5 failed or timed out");
 	leave(&f->t, ~0U);
 	return ok;
 }
@@ -336,20 +353,21 @@ static bool liars(void)
 	ok = fake_open(&f) &&
 	     /* More data than there is room for; parts of it; none. */
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_DATA, .seq = 1,
-					.step = 1, .len = 400 }, 400, 1,
+					.len = 400 }, 400, 1,
 		 FI_EMSGSIZE) &&
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_DATA, .seq = 1,
-					.step = 1, .len = 4 }, 3, 1,
+					.len = 4 }, 3, 1,
 		 FI_EMSGSIZE) &&
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_DATA, .seq = 1,
-					.step = 1, .len = 4, .off = 2 }, 2, 1,
+					.len = 4, .off = 2 }, 2, 1,
 		 FI_EMSGSIZE) &&
-	     /* Data for what has not begun, without end. */
+	     lie_early(&f) &&
+	     /* Data for operations that have not begun, without end. */
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_DATA, .seq = 7,
 					.len = 4 }, 4, AFI_AHEAD + 1, FI_EIO) &&
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_CREDIT, .seq = 1 }, 0, 1,
 		 FI_EIO) &&
-	     /* No error, and one that there is not; nobody's fault. */
+	     /* No error, and one that does not exist; no member at fault. */
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_FAIL }, 0, 1, FI_EIO) &&
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_FAIL,
 					.step = 0x80000001 }, 0, 1, FI_EIO) &&
@@ -358,7 +376,7 @@ static bool liars(void)
 	return fake_close(&f) && ok;
 }
 
-/* The group is there: what no group can do is not refused for another reason. */
+/* The group exists: unsupported calls are not refused for another reason. */
 static bool is_well(struct fake *f)
 {
 	return expect(fi_broadcast(all[0].s.ep, f, 1, NULL, f->t.coll[1],
@@ -368,7 +386,7 @@ static bool is_well(struct fake *f)
 
 enum farewell { STAYS, LEAVES, CLOSES };
 
-/* The other takes in a broadcast of some blocks, and what comes behind it. */
+/* The other receives a broadcast of some blocks, and the messages behind it. */
 static bool gives(struct fake *f, uint32_t seq, size_t blocks,
 		  enum farewell farewell)
 {
@@ -383,7 +401,7 @@ static bool gives(struct fake *f, uint32_t seq, size_t blocks,
 	for (at = 0; ok && at < len; at += AFI_BLOCK_MAX)
 		ok = says(f, (struct afi_talk){ .kind = AFI_TALK_DATA,
 						.group = f->id, .seq = seq,
-						.step = 1, .off = at,
+						.off = at,
 						.len = len }, AFI_BLOCK_MAX);
 	if (ok && farewell == LEAVES)
 		ok = says(f, (struct afi_talk){ .kind = AFI_TALK_GONE,
@@ -397,8 +415,9 @@ static bool gives(struct fake *f, uint32_t seq, size_t blocks,
 }
 
 /*
- * Who has left after it did its part is not missed: neither by who looks at both
- * at once, nor by who closes the group meanwhile, nor by who gives it credit.
+ * A member that leaves after it did its part causes no error: neither in a poll
+ * that sees both, nor when the group is closed meanwhile, nor in a member that
+ * gives it credit.
  */
 static bool done_first(void)
 {
@@ -412,7 +431,7 @@ static bool done_first(void)
 	     is_well(&f) &&
 	     says(&f, (struct afi_talk){ .kind = AFI_TALK_GONE, .group = f.id },
 		  0);
-	/* The other says no more of this group: it asks for the next. */
+	/* The other sends no more of this group: it asks for the next. */
 	leave(&f.t, ~0U);
 	ok = ok && start_join(&f.t, 2, (int[]){ 1, 0 }, 2) &&
 	     hears_first(&f, &heard) && expect(heard.kind, AFI_TALK_JOIN);
@@ -434,7 +453,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Anything at all, of the right form; the other goes on. */
+/* Random messages of the right form; the other goes on. */
 static bool babble(struct fake *f, uint32_t *state, bool member)
 {
 	struct afi_talk talk = {
@@ -457,6 +476,7 @@ static bool strangers(void)
 {
 	struct fi_cq_tagged_entry e;
 	uint32_t state = 1, word = 0;
+	struct angara_message msg = { .size = sizeof(msg) };
 	struct fake f;
 	bool ok;
 	int i;
@@ -465,7 +485,7 @@ static bool strangers(void)
 	ok = fake_open(&f) && fake_join(&f) &&
 	     expect(fi_broadcast(all[0].s.ep, &word, 1, NULL, f.t.coll[1],
 				 all[0].addr[1], FI_UINT32, 0, &f.t), 0);
-	/* Who is no member does the group no harm. */
+	/* A non-member does not harm the group. */
 	for (i = 0; ok && i < 1000; i++) {
 		ok = babble(&f, &state, false);
 		fi_cq_read(all[0].s.cq, NULL, 0);
@@ -473,10 +493,10 @@ static bool strangers(void)
 	f.own.serial = 77;
 	ok = ok && nothing(&all[0].s) &&
 	     says(&f, (struct afi_talk){ .kind = AFI_TALK_DATA, .group = f.id,
-					 .seq = 1, .step = 1, .len = 4 }, 4) &&
+					 .seq = 1, .len = 4 }, 4) &&
 	     completion(&all[0].s, &e) && expect(e.op_context == &f.t, true);
 	leave(&f.t, ~0U);
-	/* A member may do it harm, and nothing else. */
+	/* A member may harm the group, and nothing else. */
 	for (i = 0; ok && i < 20; i++) {
 		int n;
 
@@ -488,12 +508,12 @@ static bool strangers(void)
 		leave(&f.t, ~0U);
 	}
 	ok = ok && in_touch(0, 0);
-	while (ok && !angara_msg_wait(f.ctx, 0, &(struct angara_message){ 0 }))
+	while (ok && !angara_msg_wait(f.ctx, 0, &msg))
 		;
 	return fake_close(&f) && ok;
 }
 
-/* How operations are done, as the environment says. */
+/* How operations are executed, as set by the environment. */
 static bool ways(void)
 {
 	struct fi_info *hints = hints_of(&with_groups, "angara0"), *info;

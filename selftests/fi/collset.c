@@ -19,7 +19,7 @@ static struct fi_av_set_attr range(fi_addr_t from, fi_addr_t to, uint64_t step)
 	};
 }
 
-/* A set has these members: all of them are there to be taken out, in order. */
+/* A set has these members: all of them can be removed, in order. */
 static bool holds(struct fid_av_set *set, unsigned int bits)
 {
 	bool ok = true;
@@ -68,7 +68,7 @@ static bool sets(void)
 	     holds(some, 0x1E) &&
 	     expect(fi_av_set_addr(even, &a), 0) &&
 	     expect(fi_av_set_addr(some, &b), 0) && expect(a != b, true);
-	/* A set is of one vector, which outlives it. */
+	/* A set belongs to one vector, which outlives it. */
 	attr = range(0, 5, 1);
 	ok = ok && expect(fi_close(&all[0].s.av->fid), -FI_EBUSY) &&
 	     closed(&none->fid) &&
@@ -90,7 +90,7 @@ static bool sets(void)
 	attr.comm_key_size = 8;
 	ok = ok && expect(fi_av_set(all[0].s.av, &attr, &none, NULL),
 			  -FI_EOPNOTSUPP);
-	/* As far as a stride goes. */
+	/* Up to the limit of a stride. */
 	attr = range(1, 5, UINT64_MAX);
 	ok = ok && expect(fi_av_set(all[0].s.av, &attr, &none, NULL), 0) &&
 	     holds(none, 2) && closed(&none->fid);
@@ -103,7 +103,7 @@ static bool sets(void)
 
 static uint32_t gave[GROUPS][AT_ONCE][MOST], got[GROUPS][AT_ONCE][MOST];
 
-/* All that a member has under way, each with a context of its own. */
+/* All completions of a member, each with a context of its own. */
 static bool take_all(int n, const unsigned int *left)
 {
 	int seen[MOST] = { 0 };
@@ -171,7 +171,8 @@ static bool overlap_done(const char *way)
 	} of_whom[GROUPS] = {
 		{ 5, { 0, 1, 2, 3, 4 } },
 		{ 3, { 4, 2, 0 } },
-		{ 3, { 4, 2, 0 } },	/* the same again is another one */
+		{ 3, { 4, 2, 0 } },	/* the same members again are another
+					 * group */
 		{ 2, { 3, 1 } },
 	};
 	unsigned int left[MOST] = { 0 };
@@ -180,12 +181,15 @@ static bool overlap_done(const char *way)
 	int g, i, r, k;
 
 	open_members_for(5, way);
-	/* The order in which members join is not that of ranks. */
+	/* The order in which members join differs from that of ranks. */
 	for (g = 0; ok && g < GROUPS; g++)
 		ok = start_join(&t[g], of_whom[g].n, of_whom[g].who, ~0U);
 	for (i = 0; ok && i < 5; i++)
 		ok = hears_of_all(t, i);
-	/* Each member calls those of its groups in an order of its own. */
+	/*
+	 * Each member calls the operations of its groups in an order of its
+	 * own.
+	 */
 	for (k = 0; ok && k < 5 * GROUPS * AT_ONCE; k++) {
 		int who = k / (GROUPS * AT_ONCE);
 
@@ -271,8 +275,8 @@ static bool far_ahead(void)
 }
 
 /*
- * A member sends what others have not asked for yet, as much as it may, and then
- * what they wait for before they do.
+ * A member sends data before others ask for it, up to its limit, and then data
+ * that they wait for.
  */
 static bool first_things_first(void)
 {
@@ -316,7 +320,7 @@ static bool first_things_first(void)
 	return ok;
 }
 
-/* Members of one domain, that differ by their endpoints alone. */
+/* Members of one domain, with different endpoints. */
 static bool one_domain(void)
 {
 	struct member *m = &all[0];
@@ -362,7 +366,7 @@ static bool one_domain(void)
 	return ok;
 }
 
-/* Told if asked for; counted in any case, as writes. */
+/* Reported if requested; counted in any case, as writes. */
 static bool telling(void)
 {
 	const struct how how = {
@@ -416,7 +420,7 @@ static bool wrong_joins(struct fid_av_set *set, fi_addr_t base)
 	     expect(fi_join_collective(ep, 5, set, 0, &mc, NULL), -FI_EINVAL) &&
 	     expect(fi_join_collective(ep, base, NULL, 0, &mc, NULL),
 		    -FI_EINVAL);
-	/* It is not in the set; the set is not in what it is to be a part of. */
+	/* It is not in the set; the set is not part of the other. */
 	ok = ok && expect(fi_av_set(all[0].s.av, &attr, &other, NULL), 0) &&
 	     expect(fi_join_collective(ep, base, other, 0, &mc, NULL),
 		    -FI_EINVAL) &&
@@ -426,7 +430,7 @@ static bool wrong_joins(struct fid_av_set *set, fi_addr_t base)
 	     expect(fi_av_set_remove(other, 1), 0) &&
 	     expect(fi_join_collective(ep, base, other, 0, &mc, NULL),
 		    -FI_EINVAL) && closed(&other->fid);
-	/* Without an event queue there would be nobody to tell. */
+	/* Without an event queue there is no place for the report. */
 	return ok &&
 	     expect(fi_endpoint(all[0].s.domain, all[0].s.info, &bare, NULL), 0) &&
 	     expect(fi_ep_bind(bare, &all[0].s.av->fid, 0), 0) &&
@@ -507,7 +511,7 @@ static bool wrong(void)
 	ok = ok && join(&t, 2, in_order) &&
 	     expect(fi_av_set_addr(t.set[0], &base), 0) &&
 	     wrong_joins(t.set[0], base) && wrong_calls(&t) && nothing(&all[0].s);
-	/* A part of a group; what was refused has left no trace. */
+	/* A part of a group; refused calls have left no trace. */
 	memset(&part, 0, sizeof(part));
 	ok = ok && expect(fi_join_collective(all[0].s.ep, t.coll[0], t.set[0], 0,
 					     &part.mc[0], &part), 0) &&
@@ -525,7 +529,7 @@ static bool wrong(void)
 	return ok;
 }
 
-/* What queries say is what calls do; see also colltype.c. */
+/* Queries agree with the calls; see also colltype.c. */
 static bool queries(void)
 {
 	struct fi_collective_attr attr = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Reductions: all types and operations, against what C says they are; and that
- * rounding does not hang on who comes first.
+ * Reductions: all types and operations, against results in C; rounding does not
+ * depend on the order of arrival.
  */
 #include <complex.h>
 #include <math.h>
@@ -34,7 +34,7 @@ static int value(int r, int i)
 	return v[(r * 3 + i) % 11];
 }
 
-/* All members' contributions, one after the other. */
+/* Contributions of all members, combined in order. */
 #define REFERENCE(name, type, min, bits)				\
 static void name##_fill(void)						\
 {									\
@@ -164,7 +164,7 @@ static ssize_t reduce(int r, size_t count, enum fi_datatype type, enum fi_op op)
 			    out[r].bytes, NULL, t.coll[r], type, op, 0, &t);
 }
 
-/* Queries say what calls do. */
+/* Queries agree with the calls. */
 static bool one(size_t i, enum fi_op op)
 {
 	struct fi_collective_attr attr = {
@@ -222,13 +222,31 @@ static bool double_sums(const int *order, enum fi_op op)
 	}
 	for (r = 0; ok && r < N; r++) {
 		ok = expect(reduce(order[r], COUNT, FI_DOUBLE, op), 0);
-		/* Who came first has gone on as far as it can. */
+		/* The earlier members have gone as far as they can. */
 		fi_cq_read(of(&t, order[r])->s.cq, NULL, 0);
 	}
 	return ok && ended(&t, 0, &t);
 }
 
-/* What the page says of the order: ((0 + 1) + (2 + 3)) + 4. */
+/* By the binomial tree of five with root @root. */
+static void want_of(int root)
+{
+	int r, i;
+
+	for (i = 0; i < COUNT; i++) {
+		double v[N];
+
+		for (r = 0; r < N; r++)
+			v[r] = ((double *)in[(root + r) % N].bytes)[i];
+		((double *)want.bytes)[i] = ((v[0] + v[1]) + (v[2] + v[3])) + v[4];
+	}
+}
+
+/*
+ * The order that the man page documents: for an allreduce with recursive
+ * doubling ((0 + 1) + 2) + (3 + 4); for a reduce the binomial tree from its
+ * root.
+ */
 static bool rounding(void)
 {
 	static const int orders[][N] = {
@@ -246,7 +264,7 @@ static bool rounding(void)
 			v[r] = (r % 2 ? -1e17 : 1e17) + (r + 1) * 1e5 / (i + 3);
 			((double *)in[r].bytes)[i] = v[r];
 		}
-		((double *)want.bytes)[i] = ((v[0] + v[1]) + (v[2] + v[3])) + v[4];
+		((double *)want.bytes)[i] = ((v[0] + v[1]) + v[2]) + (v[3] + v[4]);
 	}
 	for (k = 0; ok && k < 3; k++) {
 		ok = double_sums(orders[k], FI_SUM);
@@ -254,8 +272,8 @@ static bool rounding(void)
 			ok = expect(memcmp(out[r].bytes, want.bytes,
 					   COUNT * sizeof(double)), 0);
 	}
-	/* The same for one alone, whoever it is. */
 	for (k = 0; ok && k < N; k++) {
+		want_of(k);
 		for (r = 0; ok && r < N; r++)
 			ok = expect(fi_reduce(of(&t, r)->s.ep, in[r].bytes, COUNT,
 					      NULL, out[r].bytes, NULL, t.coll[r],
@@ -270,7 +288,7 @@ static bool rounding(void)
 	return ok;
 }
 
-/* Zeros of both signs, and what is not a number. */
+/* Zeros of both signs, and NaNs. */
 static bool odd_done(const char *way)
 {
 	static const double odd[][2] = {

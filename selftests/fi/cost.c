@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What messages cost, for a tool that counts instructions.  All that one takes,
- * on both sides, happens in the calls of measured().
+ * Costs of messages, for a tool that counts instructions.  All work of one, on
+ * both sides, happens in the calls of measured().
  */
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../quiet.h"
 #include "fi.h"
 
 #define LEN		8
 #define TAG		7
 #define KEY		5
-#define WARM_UP		100	/* what happens but once has happened then */
+#define WARM_UP		100	/* one-time work is done after so many */
 
 static struct side s[2];
 static char out[LEN], in[LEN];
@@ -48,7 +44,7 @@ static void message(void)
 	take(&s[0]);
 }
 
-/* Of a queue that nothing comes to. */
+/* Of an empty queue. */
 static void look(void)
 {
 	struct fi_cq_tagged_entry entry;
@@ -79,30 +75,9 @@ static const struct {
 	{ "fi_write_wait", write_8, FI_WAIT_FD },
 };
 
-/* From here on the thread makes no system call but to end the program. */
-static void forbid_system_calls(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-	};
-	struct sock_fprog prog = {
-		.len = sizeof(code) / sizeof(*code), .filter = code,
-	};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog)) {
-		perror("seccomp");
-		exit(1);
-	}
-}
-
 void measured(void (*run)(void), int count);
 
-/* A function of its own in every build, so that tools find it. */
+/* A separate function in every build, so that tools find it. */
 void __attribute__((noipa)) measured(void (*run)(void), int count)
 {
 	while (count--)

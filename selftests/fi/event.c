@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What targets learn of reads, writes and atomic operations (FI_RMA_EVENT).
+ * Events at targets of reads, writes and atomic operations (FI_RMA_EVENT).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,10 @@ static uint64_t there(void)
 	return start_of(&s[1], mem[1]);
 }
 
-/* Both sides go on until the target's counters say so, and no further. */
+/*
+ * Both sides make progress until the target's counters have these values, and
+ * no more.
+ */
 static bool counted(uint64_t writes, uint64_t reads)
 {
 	long i;
@@ -65,7 +68,7 @@ static bool counted(uint64_t writes, uint64_t reads)
 	       expect(fi_cntr_readerr(cntr[0]), 0);
 }
 
-/* Data of all lengths is there when the event is. */
+/* Data of all lengths is there when the event is reported. */
 static bool lengths(void)
 {
 	static const size_t len[] = { 1, 256, 257, 16385, 30000 };
@@ -91,7 +94,10 @@ static ssize_t write_to(fi_addr_t peer, void *context)
 			context);
 }
 
-/* Each kind of operation, those in pieces too, counts once. */
+/*
+ * Each kind of operation, also in pieces, counts once; atomic ones that bring
+ * back what they change count as a read and as a write.
+ */
 static bool kinds(void)
 {
 	struct iovec local = { mem[0], 600 };
@@ -118,14 +124,18 @@ static bool kinds(void)
 	       expect(fi_fetch_atomic(s[0].ep, &one, 1, NULL, &old, NULL,
 				      s[0].peer, there(), fi_mr_key(mr),
 				      FI_UINT64, FI_SUM, NULL), 0) &&
-	       counted(writes + 3, 2) &&
+	       counted(writes + 4, 2) &&
+	       expect(fi_fetch_atomic(s[0].ep, NULL, 1, NULL, &old, NULL,
+				      s[0].peer, there(), fi_mr_key(mr),
+				      FI_UINT64, FI_ATOMIC_READ, NULL), 0) &&
+	       counted(writes + 4, 3) &&
 	       expect(fi_compare_atomic(s[0].ep, &one, 1, NULL, &one, NULL, &old,
 					NULL, s[0].peer, there(), fi_mr_key(mr),
 					FI_UINT64, FI_CSWAP, NULL), 0) &&
-	       counted(writes + 3, 3);
+	       counted(writes + 5, 4);
 }
 
-/* What was refused, and what was done to other regions, does not count. */
+/* Refused operations, and operations on other regions, do not count. */
 static bool others(void)
 {
 	uint64_t writes = fi_cntr_read(cntr[0]);
@@ -141,7 +151,7 @@ static bool others(void)
 			     there() + (there() ? MEM / 2 : 0),
 			     fi_mr_key(other), mem), 0) &&
 	     completion(&s[0], &e);
-	return ok && counted(writes, 3);
+	return ok && counted(writes, 4);
 }
 
 static bool regions(int mr_mode)
@@ -175,7 +185,24 @@ static bool by_address(void)
 	return regions(BASIC);
 }
 
-/* A counter of all that is done by way of an endpoint. */
+/* One counter of reads and writes counts an operation that is both once. */
+static bool of_both(void)
+{
+	uint64_t one = 1, old = 0;
+	bool ok;
+
+	setup(0);
+	ok = expect(fi_mr_bind(mr, &cntr[0]->fid,
+			       FI_REMOTE_READ | FI_REMOTE_WRITE), 0) &&
+	     expect(fi_fetch_atomic(s[0].ep, &one, 1, NULL, &old, NULL,
+				    s[0].peer, there(), fi_mr_key(mr),
+				    FI_UINT64, FI_SUM, NULL), 0) &&
+	     counted(1, 0);
+	teardown();
+	return ok;
+}
+
+/* A counter of all operations through an endpoint. */
 static bool of_endpoints(void)
 {
 	struct fid_ep *ep;
@@ -200,11 +227,11 @@ static bool of_endpoints(void)
 	     expect(e.op_context == &a, true) && counted(1, 0) &&
 	     expect(fi_read(s[0].ep, mem[0], 8, NULL, peer, there(),
 			    fi_mr_key(mr), &b), 0) && counted(1, 1) &&
-	     /* By way of the other one. */
+	     /* Through the other one. */
 	     expect(write_to(s[0].peer, &a), 0) && completion(&s[0], &e) &&
 	     counted(1, 1);
 	closed(&ep->fid);
-	/* Of a counter whose region is gone nothing is known any more. */
+	/* A counter whose region is gone stops counting. */
 	ok = ok && expect(fi_mr_bind(mr, &cntr[0]->fid, FI_REMOTE_WRITE), 0) &&
 	     closed(&mr->fid) && expect(fi_cntr_set(cntr[0], 0), 0);
 	mr = reg(&s[1], mem[1], MEM / 2, ALL_RIGHTS, 5);
@@ -213,7 +240,7 @@ static bool of_endpoints(void)
 	return ok;
 }
 
-/* The address of an endpoint that has gone since, or of another domain's. */
+/* The address of an endpoint that is closed by now, or of another domain's. */
 static fi_addr_t address_of_gone(bool foreign)
 {
 	struct ep_name name;
@@ -227,7 +254,9 @@ static fi_addr_t address_of_gone(bool foreign)
 	return insert(s[0].av, &name);
 }
 
-/* Regions are the domain's: who names an endpoint that has gone counts. */
+/*
+ * Regions belong to the domain: operations that name a closed endpoint count.
+ */
 static bool of_nobody(void)
 {
 	struct fi_cq_tagged_entry e;
@@ -245,14 +274,14 @@ static bool of_nobody(void)
 	     expect(fi_read(s[0].ep, mem[0], 8, NULL, gone, there(),
 			    fi_mr_key(mr), &a), 0) && counted(1, 1) &&
 	     completion(&s[0], &e) &&
-	     /* What is meant for whoever had this adapter before does not. */
+	     /* Operations for an earlier user of this adapter do not. */
 	     expect(write_to(foreign, &a), 0) && completion(&s[0], &e) &&
 	     counted(1, 1) && nothing(&s[1]);
 	teardown();
 	return ok;
 }
 
-/* Who has not asked for it is refused, and not told. */
+/* Without the capability, the call is refused and nothing is reported. */
 static bool unasked(void)
 {
 	const struct how how = { 0 };
@@ -277,6 +306,7 @@ static bool unasked(void)
 const struct part event_parts[] = {
 	{ "events: of regions, by offset", by_offset },
 	{ "events: of regions, by address", by_address },
+	{ "events: of regions, by one counter", of_both },
 	{ "events: of endpoints", of_endpoints },
 	{ "events: of regions, for nobody", of_nobody },
 	{ "events: for those who ask", unasked },

@@ -179,7 +179,7 @@ void open_pair_mem(struct side s[2], const struct how *how, char *mem[2],
 	}
 }
 
-/* Registered memory is the adapter's until the endpoints are closed. */
+/* The adapter uses registered memory until the endpoints are closed. */
 void close_pair_mem(struct side s[2], char *mem[2])
 {
 	close_pair(s);
@@ -199,11 +199,11 @@ struct fid_mr *reg(struct side *s, void *addr, size_t len, uint64_t access,
 
 uint64_t start_of(const struct side *s, const void *addr)
 {
-	return s->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ?
+	return s->info->domain_attr->mr_mode & (FI_MR_VIRT_ADDR | OLD_BASIC) ?
 		       (uintptr_t)addr : 0;
 }
 
-/* Looks for a completion as long as it may take. */
+/* Polls for a completion until the time limit. */
 static ssize_t look(struct side *s, struct fi_cq_tagged_entry *entry)
 {
 	ssize_t ret = -FI_EAGAIN;
@@ -251,10 +251,10 @@ bool nothing(struct side *s)
 }
 
 static const struct part *const parts[] = {
-	info_parts, rma_parts, key_parts, queue_parts, msg_parts, load_parts,
-	greedy_parts,
+	info_parts, service_parts, rma_parts, key_parts, queue_parts, msg_parts, load_parts,
+	greedy_parts, cache_parts,
 	atomic_parts, event_parts, lost_parts, order_parts, share_parts,
-	trigger_parts, sep_parts, sepfail_parts, sepload_parts,
+	trigger_parts, alias_parts, sep_parts, sepfail_parts, sepload_parts,
 	coll_parts, colltype_parts, collset_parts, collfail_parts, gone_parts,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * An embedded fabric that is lost altogether: everybody is told, once, and
- * nobody spins.
+ * An embedded fabric that is lost: each caller gets the error, once, and no
+ * thread spins.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -18,9 +18,9 @@
 #include "../alone.h"
 #include "fi.h"
 
-#define IDLE_MS	1000	/* for so long nothing happens */
-#define BUSY_MS	250	/* more work than that in it is no idleness */
-#define TELL_MS	5000	/* within so long everybody is told */
+#define IDLE_MS	1000	/* time without events */
+#define BUSY_MS	250	/* more work than that within it is not idle */
+#define TELL_MS	5000	/* limit for all to get the error */
 
 /* This process's own mapping of its fabric, which has no name. */
 static struct emb_head *fabric_head(void)
@@ -58,7 +58,7 @@ static long cpu_ms(void)
 	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000;
 }
 
-/* Nothing comes on @fd, and no thread of the process is at work. */
+/* Nothing arrives on @fd, and no thread of the process runs. */
 static bool idle(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -76,7 +76,7 @@ static void *break_later(void *arg)
 	return break_fabric() ? arg : NULL;
 }
 
-/* Whoever sleeps in the call is woken, what was under way is told first. */
+/* Sleepers in the call wake, and operations under way are reported first. */
 static bool sleepers(void)
 {
 	const struct how how = { .wait = FI_WAIT_FD,
@@ -111,7 +111,10 @@ static bool sleepers(void)
 	return ok;
 }
 
-/* A program with a loop of its own sees the descriptor, looks, and knows. */
+/*
+ * A program with a loop of its own sees the descriptor, polls, and gets the
+ * error.
+ */
 static bool pollers(void)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -141,7 +144,7 @@ const char *gone_lacks(void)
 	return "only an embedded fabric can be lost";
 }
 
-/* The last ones: each takes the fabric of the process away. */
+/* The last ones: each ends the fabric of the process. */
 const struct part gone_parts[] = {
 	{ "a fabric that is lost wakes sleepers once", sleepers },
 	{ "a fabric that is lost makes a descriptor readable once", pollers },

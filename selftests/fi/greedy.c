@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Peers that have others answer, and take nothing in: nobody else is held up,
- * and nothing that is waited for is lost.
+ * Peers that cause answers but receive nothing: others are not blocked, and no
+ * awaited message is lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 #include "../alone.h"
 #include "fi.h"
 
-#define LEN		4100	/* of a message that is fetched */
-#define SHORT_MAX	4064	/* of one that is not */
-#define NOBODY		7	/* number of no endpoint */
+#define LEN		4100	/* of a message that the receiver fetches */
+#define SHORT_MAX	4064	/* of one with its data */
+#define NOBODY		7	/* number without an endpoint */
 #define OPS		2048	/* of a domain */
 
-/* What messages begin with, and some of what they are, see msg.h. */
+/* First words of messages, and some of their types, see msg.h. */
 enum { LONG_ONE = 2, FETCHED = 3, TOUCHED = 4, ASK = 5, PARTS = 6, TALK = 15 };
 
 struct wire {
@@ -30,7 +30,7 @@ struct wire {
 	uint32_t op;
 	uint32_t gen;
 	uint64_t len;
-	uint32_t talk[14];	/* TALK: what follows */
+	uint32_t talk[14];	/* TALK: subtype */
 };
 
 #define WIRE	32
@@ -42,17 +42,18 @@ static struct ep_name victim;	/* of s[1] */
 static struct angara_ctx *greedy;
 static char *mem;
 
-/* Where a domain has its number for others to read. */
+/* Where a domain publishes its number. */
 #define ID_ENTRY	(4096 + 16)
 static uint64_t (*dir)[2];
 static struct angara_mr *dir_mr;
 
-/* Who looks at it finds the domain of its name, which is the victim's. */
+/* Makes its own name lead to the victim's domain. */
 static bool lives(void)
 {
 	dir[ID_ENTRY][0] = victim.serial >> 12;
-	return expect(angara_mr_reg(angara_ctx_domain(greedy), dir, (ID_ENTRY + 1) * sizeof(*dir),
-				    ANGARA_ACCESS_REMOTE_READ, &dir_mr), 0);
+	return expect(angara_mr_reg_key(angara_ctx_domain(greedy), dir,
+					(ID_ENTRY + 1) * sizeof(*dir),
+					ANGARA_ACCESS_REMOTE_READ, 0, &dir_mr), 0);
 }
 
 static bool setup(uint64_t caps)
@@ -83,6 +84,7 @@ static bool say(int type, int ep, uint64_t tag, const struct wire *wire,
 		.ctx = victim.ctx,
 	};
 	const struct angara_head head = {
+		.size = sizeof(head),
 		.tag = tag,
 		.code = (uint16_t)(type | ep << 4),
 	};
@@ -97,22 +99,25 @@ static bool demand(int type, int ep, uint64_t tag, const struct wire *wire)
 	return say(type, ep, tag, wire, type == TALK ? sizeof(*wire) : WIRE);
 }
 
-static uint32_t cancels;	/* among what it has taken in */
+static uint32_t cancels;	/* among the messages received */
 
-/* Takes some in. */
+/* Receives some. */
 static void answers_some(void)
 {
-	struct angara_message in;
+	struct angara_message in = { .size = sizeof(in) };
 
 	while (!angara_msg_next(greedy, &in))
 		angara_msg_free(greedy, &in);
 }
 
-/* What it has taken in of answers, until there are no more. @least: will come. */
+/*
+ * Number of answers received, until there are no more. @least: how many must
+ * come.
+ */
 static uint32_t answers(uint32_t least)
 {
 	time_t end = time(NULL) + LONG_MS / 1000;
-	struct angara_message in;
+	struct angara_message in = { .size = sizeof(in) };
 	uint32_t n = 0, idle = 0;
 	struct wire wire;
 	int type;
@@ -159,7 +164,7 @@ static bool talk(int from)
 	return ok;
 }
 
-/* Whoever sends to an endpoint that is not there is told so. */
+/* A sender to an endpoint that does not exist gets an error. */
 static bool told(void)
 {
 	struct ep_name name = victim;
@@ -172,10 +177,10 @@ static bool told(void)
 	       error(&s[0], FI_EHOSTUNREACH, &addr);
 }
 
-#define UNREAD		600	/* messages, more than it has room for */
-#define TRIES		10000	/* until there is no hope */
+#define UNREAD		600	/* messages, more than there is room for */
+#define TRIES		10000	/* after which none is expected */
 
-/* It is known to the victim as an endpoint. */
+/* The victim knows it as an endpoint. */
 static bool known(fi_addr_t *addr)
 {
 	struct angara_peer self = alone_self(greedy);
@@ -187,7 +192,7 @@ static bool known(fi_addr_t *addr)
 	return true;
 }
 
-/* Sends as much as there is room for.  Return: as much came of it. */
+/* Sends as much as there is room for.  Return: how many arrived. */
 static int sent_all(fi_addr_t addr)
 {
 	int n = 0, tries;
@@ -207,8 +212,8 @@ static int sent_all(fi_addr_t addr)
 }
 
 /*
- * What is sent to one who takes nothing in leaves the adapter to others, and
- * what there is to send with.
+ * Messages to a peer that receives nothing leave the adapter and the send queue
+ * usable for others.
  */
 static bool unread(void)
 {
@@ -247,7 +252,7 @@ static bool answered(void)
 	return ok;
 }
 
-/* What has been asked for more often than that it need not get. */
+/* Requests beyond the limit need no answer. */
 static bool limited(void)
 {
 	const uint32_t most = 4 * OPS;
@@ -278,7 +283,7 @@ static bool limited(void)
 
 #define TOLD		65536	/* completions that are kept */
 
-/* Completions that nobody has asked for are kept, but not without end. */
+/* Unrequested completions are kept, up to a limit. */
 static bool tells(void)
 {
 	const int most = TOLD + 4096;
@@ -304,7 +309,7 @@ static bool tells(void)
 	return ok;
 }
 
-/* Receives that a sender who is asked for his data does not hold up. */
+/* A sender that is asked for its data does not block other receives. */
 static bool passed(void)
 {
 	const struct how how = { 0 };
@@ -346,7 +351,10 @@ static bool passed(void)
 	return ok;
 }
 
-/* Asked for as much as there are operations, it shows nothing, and takes all in. */
+/*
+ * With as many requests as there are operations, it exposes nothing, and
+ * receives all.
+ */
 static bool hides(void)
 {
 	struct wire shows = { .len = LEN };
@@ -376,7 +384,7 @@ static bool hides(void)
 /* The next message of a type.  Return: false: none has come. */
 static bool hears(int type, struct wire *wire, uint64_t *tag)
 {
-	struct angara_message in;
+	struct angara_message in = { .size = sizeof(in) };
 	bool found = false;
 	int idle;
 
@@ -392,7 +400,7 @@ static bool hears(int type, struct wire *wire, uint64_t *tag)
 	return expect(found, true);
 }
 
-/* What is said to be long and is not is no message. */
+/* A message with a false length is discarded. */
 static bool shrinks(void)
 {
 	static const size_t lens[3] = { 0, 1, SHORT_MAX };
@@ -418,7 +426,7 @@ static bool shrinks(void)
 	return ok;
 }
 
-/* Who leaves a group that was never joined says so, when that can be said. */
+/* Leaving a group that was never joined is reported when possible. */
 static bool left(void)
 {
 	struct fi_av_set_attr attr = {
@@ -446,7 +454,7 @@ static bool left(void)
 	return ok;
 }
 
-/* Answers to who had the context before, and then to who has it. */
+/* Answers to the former user of the context, and then to the present one. */
 static bool ends_right(int type, const struct wire *answer, int err)
 {
 	struct wire stale = *answer;
@@ -496,7 +504,7 @@ static uint32_t next(uint32_t *state, uint32_t below)
 	return (*state >> 8) % below;
 }
 
-/* A message whose parts make sense, each for itself, more often than not. */
+/* A random message whose parts are mostly valid by themselves. */
 static bool babble(uint32_t *state)
 {
 	static const int types[] = { 1, 2, 3, 4, 5, 6, 15, 15 };
@@ -519,24 +527,22 @@ static bool babble(uint32_t *state)
 				next(state, 1U << 24);
 	wire.talk[4] = next(state, 13);
 	wire.len = type == TALK || type == 1 ? n * 4 : 3000 * n / 4;
-	/* Parts: key, offset, and 64 bits of length. */
-	for (i = 0; type != TALK && i + 3 < n; i += 4) {
-		wire.talk[i + 2] = 3000;
-		wire.talk[i + 3] = 0;
-	}
+	/* Parts: 64 bits of key, offset, length. */
+	for (i = 0; type != TALK && i + 3 < n; i += 4)
+		wire.talk[i + 3] = 3000;
 	if (!next(state, 8))
 		wire.len = next(state, 1U << 24);
 	return say(type, ep, (uint64_t)next(state, 8) << 32 | next(state, 4),
 		   &wire, WIRE + n * 4);
 }
 
-/* Has it been done, or is there just no room? */
+/* Was it done, or was there just no room? */
 static bool tried(ssize_t ret)
 {
 	return !ret || expect(ret, -FI_EAGAIN);
 }
 
-/* Whatever is said, in whatever state of a group and of receives. */
+/* Random messages, in any state of a group and of receives. */
 static bool babbles(void)
 {
 	struct fi_av_set_attr attr = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Groups for tests: one process plays all members, each with a domain of its
- * own.
+ * Groups for tests: one process has all members, each with a domain of its own.
  */
 #ifndef FI_TEST_GROUP_H
 #define FI_TEST_GROUP_H
@@ -27,7 +26,7 @@ struct member {
  * @n: members
  * @who: numbers of these, in the order of ranks
  * @set: addresses, of each
- * @mc: what joining gives, to each
+ * @mc: result of joining, at each
  * @coll: address, for each
  */
 struct team {
@@ -42,15 +41,15 @@ extern struct member all[MOST];
 extern const struct how with_groups;
 
 void open_members(int n, const struct how *how);
-/* Whose operations are done this way: FI_ANGARA_COLL. */
+/* Members whose operations are executed this way: FI_ANGARA_COLL. */
 void open_members_for(int n, const char *way);
 void close_members(int n);
 
-/* All join; each has heard that they have. */
+/* All join; each gets the event. */
 bool join(struct team *t, int n, const int *who);
-/* Only those of a bit in @which call, and nobody waits. */
+/* Only members of a bit in @which call, without waiting. */
 bool start_join(struct team *t, int n, const int *who, unsigned int which);
-/* Rank @r hears that all have joined, or of an error, and what is said of it. */
+/* Rank @r gets the event that all have joined, or an error with its data. */
 bool hears(struct team *t, int r, int err, const char *text);
 void leave(struct team *t, unsigned int which);
 

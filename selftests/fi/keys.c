@@ -33,7 +33,7 @@ static bool write_fails(uint64_t key, int err)
 	       error(&s[0], err, buf);
 }
 
-/* Keys of all kinds, each leads where it should. */
+/* Keys of all kinds; each leads to its region. */
 static bool chosen(void)
 {
 	static const uint64_t keys[] = {
@@ -69,7 +69,7 @@ static bool chosen(void)
 	return ok;
 }
 
-/* A key whose region is closed leads to the next one of that key. */
+/* The key of a closed region leads to the next region with that key. */
 static bool again(void)
 {
 	const struct how how = { 0 };
@@ -80,7 +80,7 @@ static bool again(void)
 	open_pair(s, &how);
 	first = reg(&s[1], mem[0], 600, FI_REMOTE_WRITE, 70000);
 	ok = write_ok(70000, 600) && closed(&first->fid);
-	/* Has what the first had of the adapter. */
+	/* It has the adapter's key of the first one. */
 	third = reg(&s[1], mem[0], 600, FI_REMOTE_WRITE, 80000);
 	second = reg(&s[1], mem[1], 600, FI_REMOTE_WRITE, 70000);
 	memset(mem, 0, sizeof(mem));
@@ -94,7 +94,7 @@ static bool again(void)
 
 #define MOST	5000	/* more than there can be of either */
 
-/* As many as there can be: all small ones, and then large ones. */
+/* As many as possible: all small keys, and then large ones. */
 static bool many(uint64_t first, size_t at_least)
 {
 	static char mem[8];
@@ -111,7 +111,7 @@ static bool many(uint64_t first, size_t at_least)
 	}
 	ok = expect(ret, -FI_ENOSPC) && expect(n >= at_least, true) &&
 	     write_ok(first ? first : fi_mr_key(mr[n - 1]), 8);
-	/* None of the others is taken for one that is not there. */
+	/* No missing key is mistaken for one of the others. */
 	for (i = 0; i < 8; i++)
 		ok = ok && write_fails(first + n + i, FI_ENOKEY);
 	for (i = 0; i < n; i++)
@@ -128,12 +128,98 @@ static bool all_keys(void)
 	bool ok;
 
 	open_pair(s, &how);
-	ok = many(0, 512) && many(100000, 400);
+	ok = many(0, 3000) && many(100000, 3000);
 	close_pair(s);
 	return ok;
 }
 
-/* Registrations that are no good. */
+#define REGIONS		2000	/* more than there are small keys */
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Keys of the provider: as many as there are slots, and none reveals another.
+ */
+static bool provided(int mr_mode)
+{
+	const struct how how = { .mr_mode = mr_mode };
+	static struct fid_mr *mr[REGIONS];
+	static uint64_t above[REGIONS];
+	static char mem[REGIONS][8];
+	struct fi_cq_tagged_entry e;
+	char buf[8] = { 1 };
+	bool ok = true;
+	size_t i;
+
+	open_pair(s, &how);
+	memset(mem, 0, sizeof(mem));
+	for (i = 0; i < REGIONS; i++) {
+		mr[i] = reg(&s[1], mem[i], sizeof(mem[i]), FI_REMOTE_WRITE, 7);
+		above[i] = fi_mr_key(mr[i]) >> 16;
+	}
+	for (i = 0; ok && i < REGIONS; i += 333)
+		ok = expect(fi_write(s[0].ep, buf, 8, NULL, s[0].peer, start_of(&s[1], mem[i]),
+				     fi_mr_key(mr[i]), &e), 0) &&
+		     completion(&s[0], &e) && expect(mem[i][0], 1) &&
+		     expect(i + 1 < REGIONS && mem[i + 1][0], 0);
+	/* Keys with only the slot, or with one bit more, lead nowhere. */
+	ok = ok && write_fails(fi_mr_key(mr[0]) & 0xFFFF, FI_ENOKEY) &&
+	     write_fails(fi_mr_key(mr[0]) ^ 1ULL << 63, FI_ENOKEY);
+	qsort(above, REGIONS, sizeof(*above), by_value);
+	for (i = 0; ok && i < REGIONS; i++)
+		ok = expect(above[i] && (!i || above[i] != above[i - 1]), true);
+	for (i = 0; i < REGIONS; i++)
+		ok = closed(&mr[i]->fid) && ok;
+	close_pair(s);
+	return ok;
+}
+
+static bool provided_keys(void)
+{
+	return provided(BASIC);
+}
+
+/*
+ * By address: the key of a closed region leads nowhere, whether the initiator
+ * has used it before or not, also if another has its slot.
+ */
+static bool provided_starts(void)
+{
+	const struct how how = { .mr_mode = OLD_BASIC };
+	struct fi_cq_tagged_entry e;
+	char mem[3][8] = { 0 }, buf[8] = { 1 };
+	uint64_t used, unused, start;
+	struct fid_mr *mr[3];
+	bool ok;
+
+	if (!provided(OLD_BASIC))
+		return false;
+	open_pair(s, &how);
+	mr[0] = reg(&s[1], mem[0], 8, FI_REMOTE_WRITE, 0);
+	mr[1] = reg(&s[1], mem[1], 8, FI_REMOTE_WRITE, 0);
+	used = fi_mr_key(mr[0]);
+	unused = fi_mr_key(mr[1]);
+	start = start_of(&s[1], mem[0]);
+	ok = expect(fi_write(s[0].ep, buf, 8, NULL, s[0].peer, start, used, &e), 0) &&
+	     completion(&s[0], &e) && expect(mem[0][0], 1);
+	ok = closed(&mr[0]->fid) && closed(&mr[1]->fid) && ok;
+	ok = ok && write_fails(used, FI_ENOKEY) && write_fails(unused, FI_ENOKEY);
+	mr[0] = reg(&s[1], mem[2], 8, FI_REMOTE_WRITE, 0);
+	mr[1] = reg(&s[1], mem[2], 8, FI_REMOTE_WRITE, 0);
+	ok = ok && expect((fi_mr_key(mr[0]) & 0xFFFF) == (used & 0xFFFF), true) &&
+	     write_fails(used, FI_ENOKEY) && write_fails(unused, FI_ENOKEY) &&
+	     expect(mem[2][0], 0);
+	ok = closed(&mr[0]->fid) && closed(&mr[1]->fid) && ok;
+	close_pair(s);
+	return ok;
+}
+
+/* Invalid registrations. */
 static bool bad(void)
 {
 	const struct how how = { 0 };
@@ -165,11 +251,11 @@ static bool bad(void)
 	return ok;
 }
 
-static int stuck;	/* calls that wait shall find nothing, for so long */
-static int waited;	/* milliseconds that these would have taken */
-static bool forever;	/* one would have waited without end */
+static int stuck;	/* waits find nothing, for this time */
+static int waited;	/* milliseconds that the waits would have taken */
+static bool forever;	/* a wait had no limit */
 
-/* In place of the library's, for the provider, too. */
+/* Replaces the library's, for the provider, too. */
 int angara_poll_wait(struct angara_ctx *ctx, struct angara_completion *out,
 		     unsigned int n, int timeout_ms)
 {
@@ -193,7 +279,7 @@ int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
 			   unsigned int n);
 	void *at;
 
-	/* Once: what a call costs is counted. */
+	/* Once: the instructions of a call are counted. */
 	if (!__atomic_load_n(&real, __ATOMIC_RELAXED)) {
 		at = dlsym(RTLD_NEXT, "angara_poll");
 		__atomic_store_n((void **)&real, at, __ATOMIC_RELAXED);
@@ -209,8 +295,8 @@ static ssize_t write_once(uint64_t key)
 }
 
 /*
- * A peer's directory that does not come soon: others can use the domain, for
- * which each call looks twice, but only the first look waits.
+ * A peer's directory that arrives late: others can use the domain, each call
+ * polls twice for it, but only the first poll waits.
  */
 static bool slow(void)
 {
@@ -230,7 +316,7 @@ static bool slow(void)
 	     expect(waited, 1000) &&
 	     expect(write_once(70000), 0) && completion(&s[0], &e) &&
 	     expect(mem[0][0], 1) && expect(mem[1][0], 0);
-	/* What comes late for one key is not taken for another's. */
+	/* A late answer for one key is not used for another. */
 	mem[0][0] = 0;
 	stuck = 4;
 	ok = ok && expect(write_once(70000), -FI_EAGAIN) &&
@@ -249,6 +335,8 @@ const struct part key_parts[] = {
 	{ "keys: the program's", chosen },
 	{ "keys: used again", again },
 	{ "keys: all there are", all_keys },
+	{ "keys: the provider's", provided_keys },
+	{ "keys: the provider's, and where regions begin", provided_starts },
 	{ "keys: found out late", slow },
 	{ "keys: bad registrations", bad },
 	{ 0 },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages when there are many, when peers leave, and when they lie.
+ * Many messages, peers that leave, and invalid messages.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void teardown(void)
 	close_pair_mem(s, mem);
 }
 
-/* Two senders, and a receiver who does nothing for long. */
+/* Two senders, and a receiver that is inactive for long. */
 static bool overload(void)
 {
 	const struct how how = { 0 };
@@ -79,7 +79,7 @@ static bool overload(void)
 	return ok;
 }
 
-/* A receiver that goes away before it has fetched. */
+/* A receiver that leaves before it has fetched. */
 static bool left(void)
 {
 	const struct how how = { 0 };
@@ -100,7 +100,10 @@ static bool left(void)
 	ok = ok && closed(&b.ep->fid) && expect(fi_cq_read(b.cq, NULL, 0),
 						-FI_EAGAIN) &&
 	     error(&a, FI_EHOSTUNREACH, data) &&
-	     /* Nobody has that address any more, but somebody else its number. */
+	     /*
+	      * The address has no endpoint any more, but another one has its
+	      * number.
+	      */
 	     expect(fi_endpoint(b.domain, b.info, &b.ep, NULL), 0) &&
 	     expect(fi_ep_bind(b.ep, &b.av->fid, 0), 0) &&
 	     expect(fi_ep_bind(b.ep, &b.cq->fid, FI_TRANSMIT | FI_RECV), 0) &&
@@ -122,7 +125,7 @@ static bool left(void)
 	return ok;
 }
 
-/* What was sent arrives, though the sender leaves at once. */
+/* Messages arrive, though the sender leaves at once. */
 static bool farewell(void)
 {
 	enum { COUNT = 150 };
@@ -141,7 +144,7 @@ static bool farewell(void)
 	introduce(&a, &b, &peer);
 	for (i = 0; ok && i < COUNT; i++) {
 		memset(data, i, sizeof(data));
-		/* They are more than one receiver may have of what can wait. */
+		/* They are more than one receiver may have waiting. */
 		ok = expect(when_room(&a, fi_inject(a.ep, data, sizeof(data),
 						    peer)), 0);
 	}
@@ -171,7 +174,7 @@ static ssize_t send_tagged(int from, uint64_t tag, size_t len)
 	return ret;
 }
 
-/* The next completion of a receive; those of sends are left out. */
+/* The next completion of a receive; those of sends are skipped. */
 static bool receipt(int to, struct fi_cq_tagged_entry *e)
 {
 	ssize_t ret;
@@ -199,7 +202,7 @@ static bool receive_tagged(int to, char *buf, uint64_t tag)
 	       expect(memcmp(buf, mem[!to] + tag, LONG_LEN), 0);
 }
 
-/* The next error of the receiver's. */
+/* The next error of the receiver. */
 static bool failure(struct fi_cq_err_entry *err)
 {
 	struct fi_cq_tagged_entry e;
@@ -233,7 +236,7 @@ static bool last_ones(char *buf)
 		     expect(memcmp(e.buf, mem[0] +
 				   ((char *)e.buf - buf) / LONG_LEN,
 				   LONG_LEN), 0);
-	/* One is thrown away, one is longer than its receive. */
+	/* One is discarded, one is longer than its receive. */
 	ok = ok && expect(fi_trecvmsg(s[1].ep, &peek, FI_PEEK | FI_DISCARD), 0) &&
 	     receipt(1, &e) && expect((long long)e.tag, 1) &&
 	     expect(fi_trecv(s[1].ep, buf, 5000, NULL, s[1].peer, 0, 0, &e), 0);
@@ -243,8 +246,7 @@ static bool last_ones(char *buf)
 }
 
 /*
- * More long messages each way than there are keys, received in the order that
- * is worst.
+ * More long messages each way than there are keys, received in the worst order.
  */
 static bool keyless(void)
 {
@@ -263,17 +265,17 @@ static bool keyless(void)
 	for (i = LONG_MANY; ok && i-- > 2;)
 		ok = receive_tagged(1, buf, i) && receive_tagged(0, buf, i);
 	ok = ok && receive_tagged(0, buf, 1) && receive_tagged(0, buf, 0);
-	/* Keys have come back meanwhile: all of those are taken again. */
+	/* Keys have been freed meanwhile: all of those are used again. */
 	for (i = 2; ok && i < LONG_MANY; i++)
 		ok = expect(send_tagged(0, i, LONG_LEN), 0);
 	ok = ok && last_ones(buf);
-	/* What was not shown the sender takes with it. */
+	/* Data that was not exposed ends with the sender. */
 	closed(&s[0].ep->fid);
 	ok = ok && expect(fi_trecv(s[1].ep, buf, LONG_LEN, NULL, s[1].peer,
 				   LONG_MANY - 1, 0, buf), 0) &&
 	     failure(&err) && expect(err.err, FI_EHOSTUNREACH) &&
 	     expect(err.op_context == buf, true) &&
-	     /* There are keys for other things, too. */
+	     /* Keys are free for other uses, too. */
 	     expect(fi_endpoint(s[0].domain, s[0].info, &s[0].ep, NULL), 0);
 	teardown();
 	free(buf);
@@ -323,7 +325,7 @@ static bool crowded(void)
 	return ok;
 }
 
-/* Ends of sends, well or not, until there are no more for long. */
+/* Ends of sends, with or without an error, until none comes for long. */
 static int ended(struct side *a)
 {
 	struct fi_cq_err_entry err;
@@ -343,7 +345,7 @@ static int ended(struct side *a)
 	return n;
 }
 
-/* Senders are all told when a receiver leaves, however many they are. */
+/* Any number of senders get an error when a receiver leaves. */
 static bool deserted(int receives)
 {
 	const struct how how = { 0 };
@@ -364,7 +366,7 @@ static bool deserted(int receives)
 				fi_cq_read(s[1].cq, NULL, 0);
 				fi_cq_read(third.cq, NULL, 0);
 			}
-	/* All are there. */
+	/* All have arrived. */
 	for (i = 0; i < 1000; i++)
 		fi_cq_read(s[1].cq, NULL, 0);
 	for (i = 0; ok && i < receives; i++)
@@ -393,7 +395,7 @@ static uint32_t next_random(uint32_t *state)
 #define SLOT	6000
 #define DEEP	40
 
-/* Tags say which; receives are posted before, after, and in other orders. */
+/* Tags select; receives are posted before, after, and in other orders. */
 static bool mixed(void)
 {
 	const struct how how = { .progress = FI_PROGRESS_AUTO,
@@ -476,9 +478,9 @@ static bool receive_copy(uint64_t tag)
 }
 
 /*
- * Copies of an endpoint that is closed are not overwritten before they have
- * been fetched, and others have their room then: what is copied can be changed
- * when it has been sent.
+ * Copies of a closed endpoint are not overwritten before they have been
+ * fetched, then others get their room: copied data may be changed after the
+ * send.
  */
 static bool orphans(void)
 {
@@ -495,7 +497,7 @@ static bool orphans(void)
 					      s[0].peer, COPIES, NULL), 0);
 	for (i = 0; ok && i <= COPIES; i++)
 		ok = receive_copy(i);
-	/* Behind all that the receiver has said of them. */
+	/* After all that the receiver has sent about them. */
 	ok = ok && completion(&s[0], &e) &&
 	     expect(fi_trecv(s[0].ep, mem[0], 8, NULL, s[0].peer, 1, 0, mem), 0) &&
 	     expect(fi_tinject(s[1].ep, mem[1], 8, s[1].peer, 1), 0) &&
@@ -505,13 +507,13 @@ static bool orphans(void)
 				   NULL), 0);
 	memset(mem[0], 0, COPY);
 	ok = ok && receive_copy(1) && completion(&s[0], &e);
-	/* Nobody waits for those that nobody fetches. */
+	/* Copies that are never fetched are not waited for. */
 	ok = ok && send_copies();
 	teardown();
 	return ok;
 }
 
-/* Whoever sends what makes no sense harms nobody. */
+/* An invalid message harms only its sender. */
 static bool nonsense(void)
 {
 	const struct how how = { 0 };
@@ -533,6 +535,7 @@ static bool nonsense(void)
 	for (i = 0; ok && i < 3000; i++) {
 		struct angara_peer peer = { .node = name.node, .ctx = name.ctx };
 		struct angara_head head = {
+			.size = sizeof(head),
 			.tag = next_random(&state),
 			.code = (uint16_t)(i % 7 | (next_random(&state) & 3) << 10),
 		};
@@ -540,7 +543,7 @@ static bool nonsense(void)
 
 		for (j = 0; j < 96; j++)
 			buf[j] = (char)(next_random(&state) & (i & 1 ? 1 : 255));
-		/* Often enough it is for an endpoint that there is. */
+		/* Often it is for an existing endpoint. */
 		if (i % 3)
 			memcpy(buf, &name.serial, sizeof(name.serial));
 		ok = expect(angara_send_nbi(ctx, peer, &head, mr, 0,
@@ -548,7 +551,7 @@ static bool nonsense(void)
 		fi_cq_read(s[1].cq, NULL, 0);
 	}
 	angara_ctx_close(ctx);
-	/* Anybody may say that he has written.  All goes on. */
+	/* Any peer may claim a write; all goes on. */
 	for (i = 0; ok && i < 5000; i++)
 		fi_cq_read(s[1].cq, &e, 1);
 	ok = ok && expect(fi_trecv(s[1].ep, mem[1], 4000, NULL, s[1].peer, 9, 0,

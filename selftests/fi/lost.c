@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Peers that end while a long message waits for them, or take nothing in.
+ * Peers that end while a long message waits for them, or that receive nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "fi.h"
 
 #define LEN	100000
-#define WAIT_S	4	/* several looks at a peer that is waited for */
+#define WAIT_S	4	/* several checks of the awaited peer */
 
-/* Where a domain has its number for others to read. */
+/* Where a domain publishes its number. */
 #define ID_ENTRY	(4096 + 16)
 
 /* A process that has a context, but whose software does nothing. */
@@ -41,9 +41,9 @@ static bool open_peer(struct peer *p, const char *device, struct side *from,
 	name.ep = 0;
 	name.serial = 77 << 12 | 5;
 	*addr = insert(from->av, &name);
-	return expect(angara_mr_reg(angara_ctx_domain(p->ctx), p->dir,
-				    (ID_ENTRY + 1) * sizeof(*p->dir),
-				    ANGARA_ACCESS_REMOTE_READ, &p->mr), 0);
+	return expect(angara_mr_reg_key(angara_ctx_domain(p->ctx), p->dir,
+					(ID_ENTRY + 1) * sizeof(*p->dir),
+					ANGARA_ACCESS_REMOTE_READ, 0, &p->mr), 0);
 }
 
 static bool idle_for_long(struct side *a)
@@ -57,7 +57,7 @@ static bool idle_for_long(struct side *a)
 	return ok;
 }
 
-/* Whoever sleeps is woken by the error. */
+/* Sleepers are woken by the error. */
 static bool told(struct side *a, int count)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -79,8 +79,8 @@ static bool send_long(struct side *a, char *data, fi_addr_t to, void *context)
 }
 
 /*
- * A receiver that is slow is waited for; one that is gone is not, also where
- * another has its context.
+ * A slow receiver is waited for; one that is gone is not, also if another has
+ * its context.
  */
 static bool lost(void)
 {
@@ -124,7 +124,7 @@ static bool lost(void)
 #define EACH	60	/* messages, more than there is room for */
 #define SHORT	4000
 
-/* Receivers who take nothing in, though there are many, stop nobody else. */
+/* Many receivers that receive nothing stop no others. */
 static bool many_idle(void)
 {
 	const struct how how = { 0 };

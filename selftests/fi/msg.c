@@ -11,7 +11,7 @@
 #define MEM	(1U << 20)
 #define TAG	0x1234567890ULL
 
-/* About where data no longer goes with the message. */
+/* Around the limit from which data no longer goes with the message. */
 static const size_t sizes[] = { 0, 1, 256, 4064, 4065, 16385, 300000, MEM };
 
 static struct side s[2];
@@ -27,7 +27,7 @@ static void teardown(void)
 	close_pair_mem(s, mem);
 }
 
-/* Both go on until each has completed one; the sender's first. */
+/* Both make progress until each has completed one; the sender's first. */
 static bool both(struct fi_cq_tagged_entry e[2])
 {
 	bool have[2] = { false, false };
@@ -45,7 +45,7 @@ static bool both(struct fi_cq_tagged_entry e[2])
 	return expect(have[0] && have[1], true);
 }
 
-/* The receiver's next one, while the sender goes on. */
+/* The receiver's next one, while the sender makes progress. */
 static bool arrives(struct fi_cq_tagged_entry *e)
 {
 	ssize_t ret = -FI_EAGAIN;
@@ -130,7 +130,7 @@ static bool all_ways(void)
 	return ok;
 }
 
-/* Messages longer than the buffer: the receiver is told, the sender is not. */
+/* Messages longer than the buffer: only the receiver gets an error. */
 static bool truncated(void)
 {
 	static const size_t lens[] = { 100, 100000 };
@@ -166,7 +166,7 @@ static bool truncated(void)
 	return ok;
 }
 
-/* In pieces, at both sides; and too many of them. */
+/* In pieces, on both sides; and too many of them. */
 static bool pieces(void)
 {
 	const struct how how = { 0 };
@@ -238,7 +238,7 @@ static bool inject(void)
 	return ok;
 }
 
-/* Whose message it is, and which bits of the tag matter. */
+/* Selection by source, and by the relevant bits of the tag. */
 static bool matching(void)
 {
 	const struct how how = { 0 };
@@ -253,7 +253,9 @@ static bool matching(void)
 			     0xFF, &b), 0) &&
 	     expect(fi_trecv(s[1].ep, mem[1] + 16, 8, NULL, FI_ADDR_UNSPEC, 0,
 			     ~0ULL, &c), 0) &&
-	     /* from another than the first wants, so it is for the last */
+	     /*
+	      * not from the source of the first receive, so it is for the last
+	      */
 	     expect(fi_tsend(s[0].ep, "one", 4, NULL, s[0].peer, 5, &a), 0) &&
 	     both(e) && expect(e[1].op_context == &c, true) &&
 	     expect((long long)e[1].tag, 5) &&
@@ -261,7 +263,7 @@ static bool matching(void)
 	     both(e) && expect(e[1].op_context == &b, true) &&
 	     expect((long long)e[1].tag, 0x577) &&
 	     expect(strcmp(mem[1] + 8, "two"), 0) &&
-	     /* to oneself */
+	     /* to itself */
 	     expect(fi_tinject(s[1].ep, "own", 4, s[1].self, 5), 0) &&
 	     arrives(&e[1]) && expect(e[1].op_context == &a, true) &&
 	     expect(strcmp(mem[1], "own"), 0);
@@ -282,7 +284,7 @@ static size_t nth_len(unsigned int i)
 	return sizeof(i) + (i % 3 == 2 ? 5000 : i % 7);
 }
 
-/* Short and long ones arrive as they were sent, to each receive in its turn. */
+/* Short and long ones arrive as sent, each to its receive in order. */
 static bool order(void)
 {
 	enum { N = 120 };
@@ -343,7 +345,7 @@ static bool cancelled(void)
 	return ok;
 }
 
-static ssize_t peek(uint64_t flags, void *context)
+static ssize_t peek_at(struct fid_ep *ep, uint64_t flags, void *context)
 {
 	struct iovec iov = { mem[1], MEM };
 	const struct fi_msg_tagged msg = {
@@ -354,10 +356,15 @@ static ssize_t peek(uint64_t flags, void *context)
 		.context = context,
 	};
 
-	return fi_trecvmsg(s[1].ep, &msg, flags);
+	return fi_trecvmsg(ep, &msg, flags);
 }
 
-/* Looks until the message is there. */
+static ssize_t peek(uint64_t flags, void *context)
+{
+	return peek_at(s[1].ep, flags, context);
+}
+
+/* Polls until the message is there. */
 static bool found(uint64_t flags, void *context, size_t len)
 {
 	struct fi_cq_tagged_entry e;
@@ -396,7 +403,7 @@ static bool peeking(void)
 	ok = expect(peek(FI_PEEK, &ctx), 0) && error(&s[1], FI_ENOMSG, &ctx) &&
 	     expect(peek(FI_CLAIM, &ctx), -FI_EINVAL);
 	for (i = 0; ok && i < 2; i++) {
-		/* looked at, claimed, taken */
+		/* peeked, claimed, received */
 		fill(mem[0], lens[i], 4);
 		memset(mem[1], 0, lens[i]);
 		ok = expect(transmit(lens[i], true, 0, &a), 0) &&
@@ -406,7 +413,7 @@ static bool peeking(void)
 		     expect(peek(FI_CLAIM, &ctx), 0) && arrives(&e) &&
 		     expect((long long)e.len, (long long)lens[i]) &&
 		     filled(mem[1], lens[i], 4) && completion(&s[0], &e);
-		/* claimed and thrown away; thrown away at once */
+		/* claimed and discarded; discarded at once */
 		ok = ok && expect(transmit(lens[i], true, 0, &a), 0) &&
 		     found(FI_CLAIM, &ctx, lens[i]) &&
 		     expect(peek(FI_CLAIM | FI_DISCARD, &ctx), 0) &&
@@ -420,7 +427,43 @@ static bool peeking(void)
 	return ok;
 }
 
-/* A buffer for several messages is given back with the last of them. */
+/*
+ * A counter, with or without a queue beside it, counts a cancelled receive as an
+ * error, and a search that finds nothing not at all.
+ */
+static bool counted(void)
+{
+	const struct how how = { 0 };
+	struct fid_cntr *cntr;
+	struct fi_context ctx;
+	struct fid_ep *ep;
+	bool ok = true;
+	int i;
+
+	setup(&how);
+	for (i = 0; ok && i < 2; i++) {
+		ok = expect(fi_cntr_open(s[1].domain, NULL, &cntr, NULL), 0) &&
+		     expect(fi_endpoint(s[1].domain, s[1].info, &ep, NULL), 0) &&
+		     expect(fi_ep_bind(ep, &s[1].av->fid, 0), 0) &&
+		     expect(fi_ep_bind(ep, &cntr->fid, FI_RECV), 0) &&
+		     (!i || expect(fi_ep_bind(ep, &s[1].cq->fid, FI_RECV), 0)) &&
+		     expect(fi_enable(ep), 0) &&
+		     expect(fi_recv(ep, mem[1], 8, NULL, FI_ADDR_UNSPEC, &ctx),
+			    0) &&
+		     expect(fi_cancel(&ep->fid, &ctx), 0) &&
+		     (!i || error(&s[1], FI_ECANCELED, &ctx)) &&
+		     expect((long long)fi_cntr_readerr(cntr), 1) &&
+		     expect(peek_at(ep, FI_PEEK, &ctx), 0) &&
+		     (!i || error(&s[1], FI_ENOMSG, &ctx)) &&
+		     expect((long long)fi_cntr_readerr(cntr), 1) &&
+		     expect((long long)fi_cntr_read(cntr), 0) &&
+		     closed(&ep->fid) && closed(&cntr->fid);
+	}
+	teardown();
+	return ok;
+}
+
+/* A buffer for several messages is released with the last of them. */
 static bool multi(void)
 {
 	const struct how how = { 0 };
@@ -467,7 +510,7 @@ static bool multi(void)
 	return ok;
 }
 
-/* Writing with data: the target is told when it is there. */
+/* Writing with data: the target gets a completion when it is there. */
 static bool written(void)
 {
 	const struct how how = { .selective = false };
@@ -491,7 +534,7 @@ static bool written(void)
 		    0) && arrives(&e[1]) &&
 	     expect((long long)e[1].data, 12) && expect(strcmp(mem[1], "abc"), 0) &&
 	     nothing(&s[0]);
-	/* What was not written is not told of. */
+	/* A failed write is not reported at the target. */
 	ok = ok && expect(fi_writedata(s[0].ep, mem[0], 8, NULL, 1, s[0].peer, 0,
 				       fi_mr_key(mr) + 1, &a), 0) &&
 	     error(&s[0], FI_ENOKEY, &a) && nothing(&s[1]);
@@ -509,6 +552,7 @@ const struct part msg_parts[] = {
 	{ "msg: order", order },
 	{ "msg: cancelled receives", cancelled },
 	{ "msg: peek, claim, discard", peeking },
+	{ "msg: counters of cancelled receives", counted },
 	{ "msg: buffers for several", multi },
 	{ "msg: writing with data", written },
 	{ 0 },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Orders of reads, writes and atomic operations, for programs that ask.
+ * Orders of reads, writes and atomic operations, for programs that request
+ * them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 #include "fi.h"
 
-#define LEN	(1U << 20)	/* packet by packet it is overtaken */
+#define LEN	(1U << 20)	/* so long that a later one could overtake it */
 #define ROUNDS	5
 
 static struct side s[2];
@@ -34,7 +35,7 @@ static void teardown(void)
 
 enum { READ, WRITE };
 
-/* Starts one, as soon as it may: all of the memory, or its end. */
+/* Starts one as soon as possible: on all of the memory, or on its end. */
 static bool start(int what, bool all)
 {
 	char *buf = all ? mem[0] : last;
@@ -59,7 +60,7 @@ static bool both_done(void)
 	       nothing(&s[0]);
 }
 
-/* The short one comes second, and shows it. */
+/* The short one comes second, and shows the order. */
 static bool in_order(uint64_t order, int second, int first)
 {
 	bool ok = setup(order);
@@ -98,7 +99,7 @@ static bool of_both(void)
 
 #define MANY	200
 
-/* Each finds what the one before has left, whichever kind it is. */
+/* Each finds the result of the one before, of either kind. */
 static bool of_atomics(void)
 {
 	uint64_t one = 1, old[MANY] = { 0 }, done = 0;
@@ -130,7 +131,7 @@ static bool of_atomics(void)
 	return ok;
 }
 
-/* What is granted is what was asked for, with its sizes. */
+/* The granted orders are the requested ones, with their sizes. */
 static bool sizes(void)
 {
 	bool ok = setup(FI_ORDER_RMA_RAW | FI_ORDER_ATOMIC_WAW) &&

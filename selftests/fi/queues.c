@@ -32,7 +32,7 @@ static bool put(void)
 	return expect(fi_write(s[0].ep, "abc", 4, NULL, s[0].peer, 0, 1, mem), 0);
 }
 
-/* Many at once, and an error in between that stands in the way. */
+/* Many at once, with an error in between that comes first. */
 static bool batch(void)
 {
 	const struct how how = { 0 };
@@ -133,7 +133,7 @@ static bool sleepless(void)
 	return ok;
 }
 
-/* Which of a queue and a counter have something new. */
+/* Which of a queue and a counter have news. */
 static bool sets(void)
 {
 	const struct how how = { 0 };
@@ -156,7 +156,7 @@ static bool sets(void)
 	     expect(fi_poll(set, who, 2), 0) && put();
 	while (ok && fi_cntr_read(s[0].cntr) < 1)
 		;
-	/* Both, one at a time; then the counter's news are old. */
+	/* Both, one at a time; then the counter has no news. */
 	ok = ok && expect(fi_poll(set, &who[0], 1), 1) &&
 	     expect(fi_poll(set, &who[1], 1), 1) &&
 	     expect(who[0] == &n && who[1] == &rounds, true) &&
@@ -292,11 +292,47 @@ static bool vectors_of_addresses(void)
 	return ok;
 }
 
+/* A vector of peers that come and go does not grow. */
+static bool entries_again(void)
+{
+	const struct how how = { 0 };
+	struct ep_name name;
+	fi_addr_t first[3], again[3];
+	bool ok = true;
+	int i;
+
+	setup(&how);
+	name = name_of(s[1].ep);
+	for (i = 0; i < 3; i++) {
+		name.serial++;
+		first[i] = insert(s[0].av, &name);
+	}
+	/* Two from the middle, while entries behind them stay. */
+	ok = expect(fi_av_remove(s[0].av, first, 2, 0), 0);
+	for (i = 0; i < 3; i++) {
+		struct ep_name back;
+		size_t len = sizeof(back);
+
+		name.serial++;
+		again[i] = insert(s[0].av, &name);
+		ok = ok && expect(fi_av_lookup(s[0].av, again[i], &back, &len),
+				  0) &&
+		     expect(back.serial, name.serial);
+	}
+	ok = ok && expect(again[0] != again[1], true) &&
+	     expect(again[0] == first[0] || again[0] == first[1], true) &&
+	     expect(again[1] == first[0] || again[1] == first[1], true) &&
+	     expect(again[2] > first[2], true) && put();
+	teardown();
+	return ok;
+}
+
 /* Endpoints that are not ready, and too many of them. */
 static bool endpoints(void)
 {
 	const struct how how = { 0 };
 	struct fid_ep *ep[80] = { 0 };
+	struct fi_cq_tagged_entry e;
 	uint64_t flags = FI_TRANSMIT;
 	int ret = 0, n = 0;
 	bool ok;
@@ -318,9 +354,14 @@ static bool endpoints(void)
 		    -FI_EOPBADSTATE) &&
 	     expect(fi_ep_bind(ep[0], &s[0].cq->fid, FI_TRANSMIT), 0) &&
 	     expect(fi_enable(ep[0]), 0) &&
-	     expect(fi_ep_bind(ep[0], &s[0].cntr->fid, FI_WRITE),
-		    -FI_EOPBADSTATE) &&
+	     expect(fi_ep_bind(ep[0], &s[0].av->fid, 0), -FI_EOPBADSTATE) &&
+	     /* Queues and counters may come later. */
+	     expect(fi_ep_bind(ep[0], &s[0].cntr->fid, FI_WRITE), 0) &&
+	     expect(fi_ep_bind(ep[0], &s[0].cntr->fid, FI_WRITE), -FI_EINVAL) &&
+	     expect(fi_ep_bind(ep[0], &s[0].cq->fid, FI_RECV), 0) &&
 	     expect(fi_write(ep[0], "abc", 4, NULL, s[0].peer, 0, 1, mem), 0) &&
+	     completion(&s[0], &e) &&
+	     expect((long long)fi_cntr_read(s[0].cntr), 1) &&
 	     expect(fi_control(&ep[0]->fid, FI_GETOPSFLAG, &flags), 0) &&
 	     expect((long long)flags, 0);
 	while (n--)
@@ -337,6 +378,7 @@ const struct part queue_parts[] = {
 	{ "counter: values", counting },
 	{ "eq", events },
 	{ "av", vectors_of_addresses },
+	{ "av: entries of those removed", entries_again },
 	{ "endpoints", endpoints },
 	{ 0 },
 };

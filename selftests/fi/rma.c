@@ -12,7 +12,7 @@
 #define MEM	(2U << 20)
 #define KEY	5
 
-/* Long enough for each way that data can take. */
+/* Lengths for each way of transferring data. */
 static const size_t sizes[] = { 0, 1, 8, 256, 257, 4096, 16384, 16385, 1 << 20 };
 
 static struct side s[2];
@@ -71,14 +71,14 @@ static bool one_size(size_t len, bool with_desc, unsigned int seed)
 	return ok;
 }
 
-static bool all_sizes(int mr_mode)
+static bool all_sizes(int mr_mode, int taken)
 {
 	const struct how how = { .mr_mode = mr_mode };
 	bool ok = true;
 	size_t i;
 
 	setup(&how);
-	ok = expect(s[0].info->domain_attr->mr_mode, mr_mode);
+	ok = expect(s[0].info->domain_attr->mr_mode, taken);
 	for (i = 0; ok && i < sizeof(sizes) / sizeof(*sizes); i++)
 		ok = one_size(sizes[i], false, (unsigned int)i) &&
 		     one_size(sizes[i], true, (unsigned int)i + 100);
@@ -90,15 +90,20 @@ static bool all_sizes(int mr_mode)
 
 static bool offsets(void)
 {
-	return all_sizes(0);
+	return all_sizes(0, 0);
+}
+
+static bool provided(void)
+{
+	return all_sizes(BASIC, PROV_KEYS);
 }
 
 static bool addresses(void)
 {
-	return all_sizes(BASIC);
+	return all_sizes(OLD_BASIC, OLD_BASIC);
 }
 
-/* Memory in pieces at both sides, whose borders differ. */
+/* Memory in pieces on both sides, with different borders. */
 static bool vectors(void)
 {
 	const struct how how = { 0 };
@@ -132,7 +137,7 @@ static bool vectors(void)
 	return ok;
 }
 
-/* The buffer may be changed at once, and nobody is told. */
+/* The buffer may be changed at once, and there is no completion. */
 static bool inject(void)
 {
 	const struct how how = { 0 };
@@ -179,7 +184,7 @@ static bool selective(void)
 	     done(&msg, FI_RMA | FI_WRITE);
 	while (ok && fi_cntr_read(s[0].cntr) < 3)
 		;
-	/* An error is told even so. */
+	/* An error is reported even so. */
 	ok = ok && nothing(&s[0]) &&
 	     expect(fi_write(s[0].ep, mem[0], 8, NULL, s[0].peer, there(0),
 			     KEY + 1, &silent), 0) &&
@@ -188,7 +193,7 @@ static bool selective(void)
 	return ok;
 }
 
-/* What the target does not grant is told to the initiator, and nobody else. */
+/* An access without the right is reported to the initiator only. */
 static bool refused(int mr_mode)
 {
 	const struct how how = { .mr_mode = mr_mode };
@@ -230,12 +235,17 @@ static bool refused_offsets(void)
 	return refused(0);
 }
 
-static bool refused_addresses(void)
+static bool refused_provided(void)
 {
 	return refused(BASIC);
 }
 
-/* A peer that is gone, and one that never was. */
+static bool refused_addresses(void)
+{
+	return refused(OLD_BASIC);
+}
+
+/* A peer that is gone, and one that never existed. */
 static bool gone(void)
 {
 	const struct how how = { 0 };
@@ -293,7 +303,9 @@ static bool fence(void)
 	return ok;
 }
 
-/* A full queue and a full list of operations say so, and lose nothing. */
+/*
+ * A full queue and a full list of operations return an error, and lose nothing.
+ */
 static bool overload(void)
 {
 	const struct how how = { .cq_size = 8 };
@@ -322,7 +334,7 @@ static bool overload(void)
 	return ok;
 }
 
-/* Both sides' memory, and what it has to be. */
+/* Memory of both sides, and its expected content. */
 #define SLOT	3000
 #define SLOTS	64
 
@@ -362,7 +374,7 @@ static ssize_t random_op(uint32_t *state, char *own, unsigned int slot)
 	}
 }
 
-/* Operations at the same time touch different parts. */
+/* Concurrent operations on different parts. */
 static bool mixed(void)
 {
 	const struct how how = { .mr_mode = BASIC };
@@ -448,7 +460,10 @@ static bool close_busy(void)
 	return true;
 }
 
-/* What cannot be started leaves the memory alone, whatever buffers held. */
+/*
+ * A call that cannot be started leaves the memory alone, for any content of
+ * buffers.
+ */
 static bool not_begun(void)
 {
 	const struct how how = { 0 };
@@ -476,11 +491,13 @@ static bool not_begun(void)
 
 const struct part rma_parts[] = {
 	{ "rma: all sizes, by offset", offsets },
+	{ "rma: all sizes, by keys of the provider", provided },
 	{ "rma: all sizes, by address", addresses },
 	{ "rma: memory in pieces", vectors },
 	{ "rma: inject", inject },
 	{ "rma: selective completion", selective },
 	{ "rma: refusals, by offset", refused_offsets },
+	{ "rma: refusals, by keys of the provider", refused_provided },
 	{ "rma: refusals, by address", refused_addresses },
 	{ "rma: peers that are not there", gone },
 	{ "rma: what cannot be begun", not_begun },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Scalable endpoints: what contexts send, and which of them receive it.
+ * Scalable endpoints: messages from contexts, and the contexts that receive
+ * them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ void open_scalables(const struct how *how, int n)
 	open_scalable(&q[0], how, "angara0", n);
 	open_scalable(&q[1], how, "angara3", n);
 	for (i = 0; i < 2; i++) {
-		/* So that their entries are not alike. */
+		/* So that their entries differ. */
 		name = name_of(q[i].s.ep);
 		insert(q[i].av, &name);
 		if (i)
@@ -262,7 +263,7 @@ static bool messages(void)
 	return ok;
 }
 
-/* Addresses of contexts are the same for all who share the vector. */
+/* Addresses of contexts are the same for all that share the vector. */
 static bool shared(void)
 {
 	const struct how how = { 0 };
@@ -276,7 +277,7 @@ static bool shared(void)
 	shared_av = NULL;
 	for (k = 0; ok && k < 3; k++)
 		ok = message(2 - k, k, 100, k & 1) &&
-		     /* The other's address of it leads home. */
+		     /* The other's address of it leads back here. */
 		     expect(fi_recv(q[1].rx[k].ep, buf, 8, NULL, FI_ADDR_UNSPEC,
 				    buf), 0) &&
 		     expect(fi_inject(q[1].tx[0].ep, "own", 4, to_ctx(&q[0], k)),
@@ -287,7 +288,7 @@ static bool shared(void)
 	return ok;
 }
 
-/* Whoever got a message answers its sender, at a context that both know. */
+/* The receiver of a message answers its sender, at a context that both know. */
 static bool answers(void)
 {
 	const struct how how = { 0 };
@@ -319,8 +320,8 @@ static bool answers(void)
 }
 
 /*
- * Without bits for contexts an address is the first's, and endpoints of one
- * context are addressed as ever.
+ * Without bits for contexts an address is that of the first, and endpoints of
+ * one context are addressed as usual.
  */
 static bool plain(void)
 {
@@ -358,7 +359,7 @@ static bool plain(void)
 	return ok;
 }
 
-/* Memory is the domain's, whichever context is named. */
+/* Memory belongs to the domain, whichever context is named. */
 static bool writes(int k, struct fid_mr *mr)
 {
 	fi_addr_t addr = to_ctx(&q[0], k);
@@ -382,7 +383,7 @@ static bool writes(int k, struct fid_mr *mr)
 				    key, FI_UINT64, FI_SUM, &old), 0) &&
 	     next_is(q[0].tx[k].cq, FI_ATOMIC | FI_READ, &old) &&
 	     expect((long long)old, k) &&
-	     /* What comes with a write is for the context that is named. */
+	     /* The data of a write goes to the named context. */
 	     expect(fi_inject_writedata(tx, "abc", 4, 90 + (uint64_t)k, addr, at,
 					key), 0) &&
 	     next_of(q[1].rx[k].cq, &e, &src) &&
@@ -405,7 +406,7 @@ static bool memory(int mr_mode, uint64_t caps)
 	for (k = 0; ok && k < 5; k++)
 		ok = writes(k, mr) &&
 		     expect(fi_cntr_read(q[0].tx[k].cntr), 4);
-	/* Each counts what names it, if anything does. */
+	/* Each counts operations that name it, if any. */
 	for (k = 0; ok && k < 5 && q[1].rx[k].remote; k++)
 		ok = expect(fi_cntr_read(q[1].rx[k].remote), 4) &&
 		     expect(fi_cntr_read(q[1].rx[k].cntr), 0);
@@ -435,7 +436,7 @@ static ssize_t peek(struct fid_ep *rx, uint64_t flags, void *context)
 	return fi_trecvmsg(rx, &msg, flags);
 }
 
-/* Looks until the message is there. */
+/* Polls until the message is there. */
 static bool found(struct half *rx, void *context)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -459,7 +460,9 @@ static bool found(struct half *rx, void *context)
 	return false;
 }
 
-/* A message is found, claimed and cancelled where it is, and nowhere else. */
+/*
+ * A message is peeked, claimed and cancelled at its context, and at no other.
+ */
 static bool looking(void)
 {
 	const struct how how = { 0 };
@@ -495,7 +498,9 @@ static bool looking(void)
 	return ok;
 }
 
-/* Work for contexts of the other way, which could not tell how it went. */
+/*
+ * Work for contexts of the other direction, which could not report its result.
+ */
 static bool not_theirs(struct fi_deferred_work *work, struct fi_op_msg *op)
 {
 	struct fid *d = &q[0].s.domain->fid;
@@ -514,7 +519,7 @@ static bool not_theirs(struct fi_deferred_work *work, struct fi_op_msg *op)
 	return expect(fi_control(d, FI_QUEUE_WORK, work), -FI_EINVAL);
 }
 
-/* Work of contexts that waits for counters, and goes with them. */
+/* Work of contexts that waits for counters, and ends with them. */
 static bool later(void)
 {
 	const struct how how = { 0 };
@@ -542,7 +547,7 @@ static bool later(void)
 	     expect(fi_cntr_add(q[1].s.cntr, 2), 0) &&
 	     next_is(q[1].rx[1].cq, FI_RECV | FI_MSG, &t) &&
 	     expect(memcmp(mem[1], mem, 4), 0);
-	/* The endpoint itself does nothing. */
+	/* The endpoint itself executes nothing. */
 	send.ep = q[0].ep;
 	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), -FI_EINVAL) &&
 	     not_theirs(&work, &send);

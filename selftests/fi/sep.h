@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Scalable endpoints for tests: two of them, each with a domain of its own, and
- * as many contexts that send as receive.
+ * the same number of transmit and receive contexts.
  */
 #ifndef FI_TEST_SEP_H
 #define FI_TEST_SEP_H
@@ -12,11 +12,11 @@
 #define BITS	4	/* of an address, for them */
 
 /**
- * struct half - what a context has
+ * struct half - objects of a context
  * @ep: context
  * @cq: its completions, and no other's
  * @cntr: counts them
- * @remote: what others do to the memory here, with FI_RMA_EVENT
+ * @remote: operations of peers on local memory, with FI_RMA_EVENT
  */
 struct half {
 	struct fid_ep *ep;
@@ -28,11 +28,11 @@ struct half {
 /**
  * struct scalable - a scalable endpoint
  * @s: domain, with an endpoint of one context
- * @av: addresses; those of contexts are made by to_ctx()
+ * @av: addresses; to_ctx() makes those of contexts
  * @ep: endpoint
  * @n: contexts each way
- * @tx: those that send
- * @rx: those that receive
+ * @tx: transmit contexts
+ * @rx: receive contexts
  * @peer: address of the other
  */
 struct scalable {
@@ -45,7 +45,7 @@ struct scalable {
 	fi_addr_t peer;
 };
 
-/* Two that know each other. */
+/* Two with each other's addresses. */
 extern struct scalable q[2];
 /* Name of the address vector that they share, or NULL. */
 extern const char *shared_av;
@@ -64,15 +64,15 @@ static inline fi_addr_t to_ctx(const struct scalable *p, int ctx)
 	return fi_rx_addr(p->peer, ctx, BITS);
 }
 
-/* The next completion of a queue, while both sides go on. */
+/* The next completion of a queue, while both sides make progress. */
 bool next_of(struct fid_cq *cq, struct fi_cq_tagged_entry *e, fi_addr_t *src);
 bool next_is(struct fid_cq *cq, uint64_t flags, void *context);
 bool fails(struct fid_cq *cq, int err, void *context);
-/* Nothing more comes, to any queue. */
+/* Nothing more arrives in any queue. */
 bool silent(void);
 void settle_seps(void);
 
-/* sepload.c: one of two processes, which speak by a socket. */
+/* sepload.c: one of two processes, which communicate by a socket. */
 int sep_process(int rank, int fd);
 
 #endif /* FI_TEST_SEP_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Scalable endpoints: all contexts at once, threads that have one each,
- * processes, and ends.
+ * Scalable endpoints: all contexts at once, threads with one each, processes,
+ * and closing.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -16,14 +16,14 @@
 
 #define SLOT	6000	/* bytes of a message */
 #define EACH	3	/* messages from each context to each */
-#define LONG	70000	/* bytes that the receiver fetches */
+#define LONG	70000	/* bytes, fetched by the receiver */
 
 static size_t len_of(int i)
 {
 	return i % 3 == 1 ? SLOT : (size_t)(16 + i);
 }
 
-/* What a message says of itself. */
+/* Contents of a message: its sender and number. */
 struct stamp {
 	int from;
 	int to;
@@ -57,7 +57,7 @@ static bool send_all(char *mem)
 	return ok;
 }
 
-/* The messages to a context: of each sender in the order they were sent. */
+/* Messages to a context: of each sender in the order of sending. */
 static bool receive_all(int to, char *buf)
 {
 	int next[CTXS] = { 0 }, i;
@@ -110,11 +110,12 @@ static bool all_to_all(void)
 	return ok;
 }
 
-#define BIG	(1U << 20)	/* bytes: packet by packet they are overtaken */
+#define BIG	(1U << 20)	/* bytes: so long that a later one could
+				 * overtake it */
 
 /*
- * A read behind a write finds what that has written, whichever contexts of the
- * target they name.  Who has asked: the endpoint, or one context of it.
+ * A read after a write finds its data, whichever contexts of the target they
+ * name.  The order is requested by the endpoint, or by one of its contexts.
  */
 static bool in_order(bool all, bool one)
 {
@@ -166,12 +167,13 @@ static bool ordered(void)
 #define ROUNDS	20
 
 /**
- * struct pair - what a thread has: a context that sends and one that receives
+ * struct pair - of a thread: a transmit and a receive context
  * @me: whose
  * @k: their number
- * @mem: what is sent; behind it, what comes; behind that, what is written to
+ * @mem: data to send; behind it, received data; behind that, the target of
+ * writes
  * @mr: the last of it
- * @ok: all was good
+ * @ok: no error so far
  */
 struct pair {
 	struct scalable *me;
@@ -191,7 +193,7 @@ static bool waits_for(struct fid_cq *cq, void *context)
 	return expect(ret, 1) && expect(e.op_context == context, true);
 }
 
-/* To and from its like of the other side, and into that one's memory. */
+/* To and from its counterpart on the other side, and into its memory. */
 static bool exchange(struct pair *p, int round)
 {
 	static const size_t lens[] = { 100, 9000, LONG };
@@ -265,7 +267,7 @@ static bool threads(void)
 	return side_by_side(&how) && side_by_side(&lazy);
 }
 
-/* Both say what they have, and hear the other. */
+/* Both exchange their names. */
 static bool swap_names(int fd, const struct ep_name *mine,
 		       struct ep_name *other)
 {
@@ -313,7 +315,7 @@ int sep_process(int rank, int fd)
 	return !ok;
 }
 
-/* An embedded fabric without a name would be each process's own. */
+/* An embedded fabric without a name would be private to each process. */
 static void name_fabric(int number)
 {
 	const char *fabric = getenv("ANGARA_FABRIC");
@@ -373,7 +375,7 @@ static bool sent(int from, int to, char *mem)
 			      to_ctx(&q[0], to), mem), 0);
 }
 
-/* A context that is closed takes along what waits for it, and no more. */
+/* Closing a context ends operations that wait for it, and no others. */
 static bool ends(void)
 {
 	const struct how how = { 0 };
@@ -387,14 +389,14 @@ static bool ends(void)
 	ok = sent(0, 1, mem) && sent(0, 2, mem) && silent() &&
 	     closed(&q[1].rx[1].ep->fid) &&
 	     fails(q[0].tx[0].cq, FI_EHOSTUNREACH, mem) && silent() &&
-	     /* There is nobody, and then somebody again. */
+	     /* There is no receiver, and then there is one again. */
 	     sent(1, 1, mem) && fails(q[0].tx[1].cq, FI_EHOSTUNREACH, mem) &&
 	     open_again(&q[1], 1) && sent(1, 1, mem) &&
 	     expect(fi_recv(q[1].rx[1].ep, got, LONG, NULL, FI_ADDR_UNSPEC, got),
 		    0) &&
 	     next_is(q[1].rx[1].cq, FI_RECV | FI_MSG, got) &&
 	     next_is(q[0].tx[1].cq, FI_SEND | FI_MSG, mem) &&
-	     /* What the first has sent has not been fetched. */
+	     /* The message of the first one has not been fetched. */
 	     closed(&q[0].tx[0].ep->fid) &&
 	     expect(fi_recv(q[1].rx[2].ep, got, LONG, NULL, FI_ADDR_UNSPEC, got),
 		    0);
@@ -410,7 +412,7 @@ static bool ends(void)
 		    0) &&
 	     next_is(q[1].rx[2].cq, FI_RECV | FI_MSG, got) &&
 	     next_is(q[0].tx[1].cq, FI_SEND | FI_MSG, mem) &&
-	     /* The first that receives is another than the first that sends. */
+	     /* The first that receives is not the first that sends. */
 	     expect(fi_recv(q[0].rx[0].ep, got, 8, NULL, FI_ADDR_UNSPEC, got),
 		    0) &&
 	     expect(fi_inject(q[1].tx[2].ep, mem, 8, to_ctx(&q[1], 0)), 0) &&
@@ -461,7 +463,7 @@ static bool orders(void)
 	return ok;
 }
 
-/* Its address is nobody's, also when another has its numbers. */
+/* Its address is invalid, also when another has its numbers. */
 static bool successors(void)
 {
 	const struct how how = { 0 };

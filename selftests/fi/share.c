@@ -63,7 +63,7 @@ static bool gone(struct fid_av *av, fi_addr_t at)
 	return expect(fi_av_lookup(av, at, got, &len), -FI_EINVAL);
 }
 
-/* What one inserts and removes, all see, at the same addresses. */
+/* What one process inserts and removes, all see, at the same addresses. */
 static bool same_for_all(void)
 {
 	struct fid_av *one, *other, *reader, *late;
@@ -88,14 +88,14 @@ static bool same_for_all(void)
 	     expect(fi_av_remove(other, &a[0], 1, 0), 0) &&
 	     gone(one, a[0]) && gone(reader, a[0]) &&
 	     looks_up(reader, a[1], addr[1]);
-	/* Its place is another's. */
+	/* Its entry belongs to another. */
 	ok = ok && expect(fi_av_insert(one, addr[1], 1, &b, 0, NULL), 1) &&
 	     looks_up(reader, b, addr[1]) && closed(&one->fid) &&
 	     expect(open_av(0, name, FI_READ, 0, &late), 0) &&
 	     looks_up(late, a[1], addr[1]) && closed(&late->fid) &&
 	     closed(&other->fid) && looks_up(reader, a[1], addr[1]) &&
 	     closed(&reader->fid);
-	/* With the last it is gone. */
+	/* It is removed with the last user. */
 	fd = shm_open(path, O_RDONLY, 0);
 	ok = ok && expect(fd, -1) &&
 	     expect(open_av(0, name, 0, 2, &one), 0) && gone(one, a[1]) &&
@@ -107,7 +107,7 @@ static bool same_for_all(void)
 	return ok;
 }
 
-/* Messages find their way by such a vector, and back. */
+/* Messages are sent to addresses of such a vector, and back. */
 static bool used(void)
 {
 	struct fid_av *av, *reader;
@@ -135,7 +135,7 @@ static bool used(void)
 	     expect(fi_send(ep, "abc", 4, NULL, a[COUNT - 1], NULL), 0) &&
 	     completion(&s[0], &e) && expect(strcmp(buf, "abc"), 0) &&
 	     completion(&s[1], &e);
-	/* Who sends back is known by that address. */
+	/* The sender is reported by that address. */
 	ok = ok && expect(fi_recv(ep, buf, sizeof(buf), NULL, FI_ADDR_UNSPEC,
 				  buf), 0);
 	if (ok) {
@@ -159,7 +159,7 @@ static bool used(void)
 	return ok;
 }
 
-/* Names that lead elsewhere, and files of others. */
+/* Names of other files, and files of other users. */
 static bool bad_names(void)
 {
 	static const char *const bad[] = {
@@ -181,10 +181,13 @@ static bool bad_names(void)
 	ok = ok && expect(fchmod(fd, 0666), 0) &&
 	     expect(open_av(0, name, 0, 0, &av), -FI_EACCES) &&
 	     expect(fchmod(fd, 0600), 0) &&
-	     /* What nobody has open is made anew, whatever it was. */
+	     /*
+	      * A file that no process has open is replaced, whatever its
+	      * content is.
+	      */
 	     expect(write(fd, "nonsense", 8), 8) &&
 	     expect(open_av(0, name, 0, 10, &av), 0);
-	/* What the table says is not believed. */
+	/* The contents of the table are not trusted. */
 	if (ok) {
 		uint32_t huge = 0xfffffffe;
 		char got[64];
@@ -205,8 +208,8 @@ static bool bad_names(void)
 #define MOST	(1U << 20)	/* entries, of 32 bytes */
 
 /*
- * As large as can be.  Where there is no memory for it the first who opens it is
- * told so, not who writes to it later; and nothing is left behind.
+ * The largest size.  Without memory for it the first opener gets an error, not
+ * a later writer; and nothing is left behind.
  */
 static bool largest(void)
 {

@@ -71,8 +71,8 @@ static struct fi_triggered_context at(struct fid_cntr *c, size_t threshold)
 }
 
 /*
- * Each kind of call, in no order: the thresholds tell.  What describes it, but
- * for the operands, may be gone when it is started.
+ * Each kind of call, in random order: the thresholds decide.  Its description,
+ * except for the operands, may be freed before it is started.
  */
 static bool memory_calls(struct fi_triggered_context *t, uint64_t *old)
 {
@@ -182,7 +182,10 @@ static bool of_messages(void)
 	return ok;
 }
 
-/* The first has sent, and got something, in whatever order it is told. */
+/*
+ * The first has sent, and received something, in whatever order this is
+ * reported.
+ */
 static bool answered(void *context)
 {
 	struct fi_cq_tagged_entry e;
@@ -198,7 +201,7 @@ static bool answered(void *context)
 	return expect(sent, 1) && expect(got, 1);
 }
 
-/* One sends back what it gets, and its program does nothing for it. */
+/* One sends back what it receives, without a call of its program. */
 static bool chain(size_t len)
 {
 	struct iovec got = { mem[1], len };
@@ -313,7 +316,7 @@ static bool many(void)
 	return ok;
 }
 
-/* What is cancelled, or cannot be done. */
+/* Cancelled work, and invalid work. */
 static bool refused(void)
 {
 	struct iovec local;
@@ -345,7 +348,7 @@ static bool refused(void)
 	     expect(fi_cntr_add(cntr[0], 1), 0);
 	settle();
 	ok = ok && nothing(&s[0]) && expect(fi_cntr_read(cntr[1]), 0);
-	/* It turns out when it is started. */
+	/* The error appears when it is started. */
 	bad = op;
 	bad.msg.addr = 1000;
 	work.op.msg = &bad;
@@ -377,7 +380,7 @@ static bool refused(void)
 	t.event_type = FI_TRIGGER_XPU;
 	ok = ok && expect(fi_writemsg(s[0].ep, &inject.msg, FI_TRIGGER),
 			  -FI_ENOSYS);
-	/* An endpoint takes along what waits. */
+	/* Closing an endpoint ends its waiting work. */
 	op.msg.iov_count = 1;
 	work.threshold = 9;
 	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), 0);

@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "invariant.h"
 
-#define RESET_STEPS	20000	/* more than any reset fabric may need */
+#define RESET_STEPS	20000	/* more steps than any reset fabric may need */
 
 /* Small inputs allocate little, and often. */
 const char *__asan_default_options(void);
@@ -130,7 +130,7 @@ void fuzz_gather(struct fuzz *f)
 	}
 }
 
-/* What the fabric is, and what is in it. */
+/* Parameters of the fabric, and its contents. */
 static void look(const struct fuzz *f)
 {
 	EXPECT(!memcmp(&f->head, f->h->fab, sizeof(f->head)));

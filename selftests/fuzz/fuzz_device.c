@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A driver that lies and processes that write anything: registers, admin
- * commands, queue entries, tables of memory regions, lists of pages, control
- * pages, message areas, in any order.
+ * A hostile driver and hostile processes: registers, admin commands, queue
+ * entries, tables of memory regions, lists of pages, control pages, receive
+ * buffers, in any order.
  *
- * The model may refuse all of it.  It may not touch memory that it was not
- * told of, run for ever, break its own rules, or keep anything after a reset.
+ * The model may refuse everything.  It may not access memory that it was not
+ * given, run for ever, break its own invariants, or keep state after a reset.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #define LOCAL		2		/* contexts of a node */
 #define BUFFER		4096
 #define QUIET_STEPS	60000
-#define LONG		65536		/* an operation may take its time */
+#define LONG		65536		/* bytes of a long operation */
 
 static const char * const tori[] = { "2", "3", "2x2", "1", "1x3", "2x1x2" };
 
@@ -27,7 +27,7 @@ struct device {
 	u32 n;
 };
 
-/* An address that means something to the node, or none at all. */
+/* An address that is valid for the node, or an invalid one. */
 static u64 address(struct device *d, u32 node)
 {
 	struct host_node *n = &d->h->node[node];
@@ -85,7 +85,7 @@ static void row(struct device *d, struct angara_adm_row *set)
 	r->tree = how & 3;
 	r->is_root = how >> 2 & 1;
 	r->to_root = r->is_root ? ANGARA_PORT_NONE : how >> 3 & 7;
-	dirs &= (u16)((1U << 2 * d->h->cfg.ndims) - 1);
+	dirs &= (u16)((1U << d->h->cfg.topo.nports) - 1);
 	r->ports = cpu_to_le64(dirs);
 	r->port_sum = (u8)__builtin_popcount(dirs);
 	r->pe = cpu_to_le16(in_u8(d->in) & 3);
@@ -125,6 +125,7 @@ static void counters(struct device *d, u32 node, struct angara_adm_counters *c)
 	c->index = cpu_to_le32(in_size(d->in));
 	c->addr = cpu_to_le64(address(d, node));
 	c->length = cpu_to_le32(in_size(d->in) * 8);
+	c->router = cpu_to_le32(node);
 }
 
 static void area(struct device *d, u32 node, struct angara_adm_msg *m)
@@ -152,7 +153,11 @@ static void command(struct device *d)
 		cmd->ctx = cpu_to_le16(what >> 2 & 7);
 		if (cmd->opcode == ANGARA_ADM_TREE_SET)
 			row(d, &cmd->set);
-		else if (cmd->opcode == ANGARA_ADM_CTX_CREATE)
+		if (cmd->opcode == ANGARA_ADM_TREE_SET ||
+		    cmd->opcode == ANGARA_ADM_TREE_CLEAR ||
+		    cmd->opcode == ANGARA_ADM_TREE_GET)
+			cmd->set.router = cpu_to_le32(node);
+		if (cmd->opcode == ANGARA_ADM_CTX_CREATE)
 			create(d, node, &cmd->create);
 		else if (cmd->opcode == ANGARA_ADM_DOMAIN_CREATE ||
 			 cmd->opcode == ANGARA_ADM_DOMAIN_TABLE)
@@ -167,7 +172,7 @@ static void command(struct device *d)
 		host_reg(d->h, node, ANGARA_REG_AEQ_CI, in_size(d->in));
 }
 
-/* Bytes for what there is of each, and what there is not. */
+/* Each operation and type, and one invalid number more of each. */
 static void atomic(struct device *d, struct angara_wqe *w, u8 kind)
 {
 	u32 n = ANGARA_ATOMIC_NUM + 1;
@@ -208,17 +213,17 @@ static void entry(struct device *d)
 		w->aux_key = cpu_to_le32((u32)le64_to_cpu(w->rkey));
 		w->aux = w->roff;
 	}
-	/* Each there is, and one more. */
+	/* Each type and reduction, and one invalid number more of each. */
 	w->type = kind % (ANGARA_TYPE_NUM + 1);
 	w->redop = kind / 16 % (ANGARA_RED_NUM + 1);
 	if (w->opcode > ANGARA_OP_SEND)
 		atomic(d, w, kind);
-	/* A byte of it is something else. */
+	/* One byte of it is changed. */
 	if (in_u8(d->in) & 0x80)
 		((u8 *)w)[in_u8(d->in) % sizeof(*w)] = in_u8(d->in);
 }
 
-/* Where a process is that has taken all its messages. */
+/* The index of a process that has taken all its messages. */
 static u32 received(struct device *d, const struct tctx *c)
 {
 	struct ang_node *n = ang_node(d->h->fab, c->node);
@@ -258,7 +263,7 @@ static void region(struct device *d)
 	mr->page_shift = how & 0x80 ? in_u8(d->in) : 12;
 }
 
-/* A list of pages, or whatever else lies there. */
+/* A list of pages, or other data at that place. */
 static void memory(struct device *d)
 {
 	u32 node = in_below(d->in, d->h->nodes);
@@ -287,7 +292,7 @@ static void (*const actions[])(struct device *d) = {
 	region, memory, schedule, schedule, schedule, reset, command, entry,
 };
 
-/* Is an operation under way that is long enough to keep all busy? */
+/* Is an operation under way that is long enough to keep all nodes busy? */
 static int long_way(struct host *h)
 {
 	u32 i, c, o;
@@ -298,7 +303,7 @@ static int long_way(struct host *h)
 				struct ang_node *n = ang_node(h->fab, i);
 				struct ang_op *op;
 
-				op = ang_op(h->fab, n, ang_ctx(h->fab, n, c), o);
+				op = ang_op(n, ang_ctx(h->fab, n, c), o);
 				if (op->state && op->len > LONG)
 					return 1;
 			}

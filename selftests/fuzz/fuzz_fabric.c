@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * An honest driver and processes of two partitions.  Those of the first do
- * what the input says: put, get, send, broadcast, reduce, operate on memory of
- * others, in any order, agreeing or not, with entries that may be broken, under
- * several views, and take their messages now and then.  Those of the second
- * have a secret and do nothing until the end.
+ * A correct driver and processes of two partitions.  The input decides what
+ * those of the first do: put, get, send, broadcast, reduce, operate on memory
+ * of others, in any order, consistently or not, with entries that may be
+ * malformed, under several views; sometimes they take their messages.  Those of
+ * the second have a secret and are idle until the end.
  *
- * What must be so: the adapter touches no memory that the driver did not give
- * it; all is quiet after a bounded number of steps; every operation completes
- * once, and what has not completed waits for a participant; each message that
- * was sent arrives once and overtakes none; memory that nobody has a right to
- * never changes, nor does that of the second partition, whose secret is nowhere
- * else, and what it starts at last completes, whatever the others left undone.
- * All that is net.c.
+ * Invariants: the adapter accesses only memory that the driver gave it; the
+ * fabric is idle after a bounded number of steps; every operation completes
+ * once, and an incomplete one waits for a participant; each message that was
+ * sent arrives once and in order; memory without rights for others never
+ * changes, nor does that of the second partition, whose secret is nowhere else,
+ * and whose operations at the end complete in any state of the others.  net.c
+ * checks all that.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static struct process *pick(struct net *net)
 	return net->p[node * LOCAL + which % 2];
 }
 
-/* A byte of it is something else; the cookie is how the process knows it. */
+/* One byte of it is changed; the process knows it by its cookie. */
 static void spoil(struct net *net, struct angara_wqe *w)
 {
 	u32 at = in_u8(net->in) % sizeof(*w);
@@ -39,11 +39,11 @@ static void spoil(struct net *net, struct angara_wqe *w)
 	    at >= offsetof(struct angara_wqe, rkey))
 		((u8 *)w)[at] ^= in_u8(net->in) | 1;
 	net->spoilt = 1;
-	/* Entries behind it would be taken for its payload. */
+	/* Later entries would be taken for its payload. */
 	w->flags &= (u8)~ANGARA_WQE_INLINE;
 }
 
-/* A tree has its type, since participants who disagree take it down. */
+/* The type depends on the tree, since participants that differ take it down. */
 static void reduction(struct angara_wqe *w, bool other)
 {
 	static const struct {
@@ -70,7 +70,7 @@ static int is_atomic(const struct angara_wqe *w)
 	return w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH;
 }
 
-/* Any that there is, of as many elements as it may have. */
+/* Any existing one, with as many elements as it may have. */
 static void atomic(struct net *net, struct angara_wqe *w)
 {
 	u32 aop = in_below(net->in, ANGARA_ATOMIC_NUM);
@@ -92,7 +92,7 @@ static void atomic(struct net *net, struct angara_wqe *w)
 		w->aux = cpu_to_le64(BUFFER / 2 + (type & 0xF8));
 }
 
-/* Return: 1 if it was broken. */
+/* Return: 1 if it is malformed. */
 static int entry(struct net *net, struct angara_wqe *w)
 {
 	u8 how = in_u8(net->in);
@@ -125,7 +125,7 @@ static int entry(struct net *net, struct angara_wqe *w)
 	}
 	if (how >> 6 == 3 && w->opcode != ANGARA_OP_GET)
 		w->flags |= ANGARA_WQE_INLINE;
-	/* Payload that is too long does not follow, and is not looked for. */
+	/* Payload that is too long is not read, so it is left out. */
 	if (flags & 0x10 && w->flags & ANGARA_WQE_INLINE)
 		w->length = cpu_to_le32(ANGARA_MAX_INLINE + 4 +
 					4 * in_size(net->in));
@@ -141,7 +141,7 @@ static int entry(struct net *net, struct angara_wqe *w)
 	return 1;
 }
 
-/* What an entry has its context give. */
+/* Bytes of payload of an entry. */
 static u32 payload_of(const struct angara_wqe *w)
 {
 	u32 len = le32_to_cpu(w->length);
@@ -149,7 +149,7 @@ static u32 payload_of(const struct angara_wqe *w)
 	return is_atomic(w) ? len * ang_atomic_operands(w->redop) : len;
 }
 
-/* Too much behind it; or a barrier, which has nothing to carry. */
+/* Too much payload; or a barrier, which has none. */
 static int is_refused(const struct angara_wqe *w)
 {
 	if (!(w->flags & ANGARA_WQE_INLINE))
@@ -255,7 +255,7 @@ static void lay_tree(struct net *net)
 	net->tree[t] = tree_new(net->h, t, root, pe, some, n, ++net->epoch);
 }
 
-/* A process dies and another one begins in its place. */
+/* A process ends and another one starts in its place. */
 static void replace(struct net *net)
 {
 	struct process *p = pick(net);
@@ -268,7 +268,7 @@ static void replace(struct net *net)
 	process_new(net, p->place);
 }
 
-/* Whatever is asked of trees for contexts that have no right to them. */
+/* Any command about trees for contexts that have no right to them. */
 static void trespass(struct net *net)
 {
 	u32 node = in_below(net->in, net->h->nodes);
@@ -286,16 +286,16 @@ static void (*const actions[])(struct net *net) = {
 	replace, trespass,
 };
 
-/* tree_new() lays trees of the first partition; rows of the other differ. */
+/* tree_new() makes trees of the first partition; rows of the other differ. */
 static struct ttree *secret_tree(struct net *net, const u16 *pe,
 				 struct tctx **secret)
 {
 	struct ttree *t = calloc(1, sizeof(*t));
 	struct host *h = net->h;
-	struct angara_topo topo = { .ndims = h->cfg.ndims };
+	struct angara_topo topo = { .ndims = h->cfg.topo.ndims };
 	u32 i;
 
-	memcpy(topo.dims, h->cfg.dims, sizeof(topo.dims));
+	memcpy(topo.dims, h->cfg.topo.dims, sizeof(topo.dims));
 	t->h = h;
 	t->tree = SECRET_TREE;
 	t->rows = calloc(h->nodes, sizeof(*t->rows));

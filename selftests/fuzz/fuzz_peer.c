@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A server that sends whatever it likes to another one, which has work of its
- * own: frames of a peer, well sealed, and now and then not.
+ * A peer that sends anything to a server with its own work: frames with a right
+ * checksum, sometimes with a wrong one.
  *
- * The input is a list of deeds.  What gets through is played by the fabric;
- * what stands in it has to make sense between any two steps.
+ * The input is a list of actions.  The fabric processes accepted frames; its
+ * contents have to be consistent between any two steps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static struct link peer;
 static u8 frame[sizeof(struct wire_head) + WIRE_MAX_BODY];
 static u64 seq;
 
-/* Of the links there are, mostly. */
+/* Mostly of existing links. */
 static void place(struct input *in, __le32 *node, u8 *dir)
 {
 	u32 i = in_u8(in);
@@ -78,15 +78,15 @@ static u32 taken(struct input *in, void *body)
 	return sizeof(t);
 }
 
-/* Return: 0 when the peer is let go of. */
-static int deed(struct input *in)
+/* Return: 0 if the peer is dropped. */
+static int act(struct input *in)
 {
 	struct wire_head *head = (void *)frame;
 	u32 what = in_u8(in) % 8;
 	u64 ack = in_u8(in) % 4 ? peer.sent : in_u8(in);
 	u32 length = 0;
 
-	/* What is sent has gone. */
+	/* Frames of the server count as sent. */
 	peer.next = NULL;
 	if (what < 5)
 		length = packet(in, head + 1);
@@ -108,7 +108,9 @@ static int deed(struct input *in)
 	return 1;
 }
 
-/* The row of a child elsewhere meets that of its parent here: the tree opens. */
+/*
+ * The row of a child elsewhere meets that of its parent here: the tree opens.
+ */
 static void meet(u32 child)
 {
 	struct ang_pkt p = {
@@ -170,9 +172,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	seq = 0;
 	begin(c);
-	while (in.left && deed(&in))
+	while (in.left && act(&in))
 		;
-	/* Whatever it did: when it is gone, everything has an end. */
+	/* After the peer is gone, every operation ends. */
 	ang_remote_lost(&h->v, gone, 2);
 	for (i = 0; i < 100; i++) {
 		host_run(h);

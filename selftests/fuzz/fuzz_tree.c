@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rows of trees and names of tori, against slow and simple references.
+ * Rows of trees and names of tori, compared with slow and simple references.
  *
- * Rows begin as a tree of angara_tree_build(), which has to be valid, and are
- * then changed; ang_tree_check() may name any of the rules that are broken,
- * and none if none is.
+ * Rows start as a tree of angara_tree_build(), which has to be valid, and are
+ * then changed; ang_tree_check() may name any broken rule, and none if no rule
+ * is broken.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int in_tree(const struct angara_tree_row *r)
 	return r->is_root || r->to_root != ANGARA_PORT_NONE;
 }
 
-/* One step along a dimension, by counting; only where there is a link. */
+/* One step along a dimension, by counting; only along a link. */
 static u32 step(const struct rows *t, u32 node, u32 dir)
 {
 	u32 scale = 1;
@@ -255,7 +255,9 @@ static void rows(struct input *in)
 	}
 }
 
-/* What @text means: dimensions, or 0 and why not. */
+#define NUMBER_DIGITS	10	/* of a number in a description, zeros too */
+
+/* The value of @text: dimensions, or 0 and the reason. */
 static int reference(const char *text, u64 *sizes, int *error)
 {
 	int n = 0;
@@ -269,7 +271,7 @@ static int reference(const char *text, u64 *sizes, int *error)
 
 		for (i = 0; i < digits && size <= 0xFFFF; i++)
 			size = size * 10 + (u64)(text[i] - '0');
-		if (!digits || !size || size > 0xFFFF)
+		if (!digits || digits > NUMBER_DIGITS || !size || size > 0xFFFF)
 			return 0;
 		if (n < ANG_MAX_DIMS)
 			sizes[n] = size;

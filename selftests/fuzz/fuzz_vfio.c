@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Clients of angara-vfio that send anything: messages of two machines on one
- * fabric, with file descriptors of all kinds, and guest memory to go with them.
+ * fabric, with file descriptors of all kinds, and their guest memory.
  *
- * Each message is answered as the protocol says or not at all; nothing of a
- * client is left when it is gone.
+ * Each message gets the answer of the protocol or none; no state of a client is
+ * left after it has disconnected.
  */
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -18,7 +18,7 @@
 #define PAGES	16U
 #define PAGE	4096U
 #define CTXS	3	/* of an adapter */
-#define MAPS	24U	/* and one file: what a client may map */
+#define MAPS	24U	/* mappings of a client, and one file */
 #define KINDS	6	/* of file descriptors */
 
 /* Made once; a message gets duplicates. */
@@ -112,7 +112,9 @@ static void send(struct machines *w, u32 which, u32 command, const void *body,
 	};
 	u32 i;
 
-	/* As long as it is, so that reading behind it is seen. */
+	/*
+	 * Exactly as long as needed, so that reading past the end is detected.
+	 */
 	memcpy(copy, body, len);
 	m.hdr.flags = flags < 0xF0 ? 0 : flags < 0xF8 ? VFU_NO_REPLY : flags & 7;
 	for (i = 0; i < num_fds; i++)
@@ -121,7 +123,7 @@ static void send(struct machines *w, u32 which, u32 command, const void *body,
 		check_reply(&m, &w->reply);
 		check_card(c);
 	} else {
-		/* The server hangs up. */
+		/* The server closes the connection. */
 		card_detach(c);
 	}
 	for (i = 0; i < num_fds; i++)
@@ -139,7 +141,7 @@ static void version(struct machines *w, u32 which)
 	u32 len = in_u8(w->in), i;
 
 	memcpy(body, full, sizeof(full));
-	/* Mostly what is right; then with flaws; then anything. */
+	/* Mostly valid; then with errors; then anything. */
 	for (i = len >> 6; i; i--)
 		body[in_u8(w->in) % sizeof(full)] = in_u8(w->in);
 	if (len & 32)
@@ -157,7 +159,7 @@ static void raw(struct machines *w, u32 which)
 	u8 kinds[VFU_MAX_FDS];
 	u8 *body;
 
-	/* Mostly as long as it has to be. */
+	/* Mostly of the right length. */
 	if (len % 4 && command < sizeof(own))
 		len = own[command];
 	body = calloc(1, len + 1);
@@ -182,7 +184,7 @@ static void config(struct machines *w, u32 which)
 	send(w, which, VFU_REGION_WRITE, &body, 16 + len % 9, NULL, 0);
 }
 
-/* A register or doorbell, mostly. */
+/* Mostly a register or doorbell. */
 static void reg(struct machines *w, u32 which)
 {
 	struct {
@@ -273,7 +275,7 @@ static void poke(struct machines *w, u32 which)
 	in_bytes(w->in, guest[which] + at, in_u8(w->in) % 80);
 }
 
-/* What a driver does first, so that there is something behind it. */
+/* The first steps of a driver, so that the device is set up. */
 static void start(struct machines *w, u32 which)
 {
 	static const u32 regs[][2] = {
@@ -288,7 +290,7 @@ static void start(struct machines *w, u32 which)
 	u32 i;
 
 	c->negotiated = true;
-	/* Where nothing is mapped yet. */
+	/* There is no mapping at these addresses yet. */
 	dma_map(&c->dma, 0, PAGES * PAGE, 0, 3, kind[which], &why);
 	pci_write(c, 4, &command, 2);
 	for (i = 0; i < NUM(regs); i++)
@@ -314,7 +316,7 @@ static void domain(struct machines *w, struct angara_adm_domain *dom)
 	dom->mrs = cpu_to_le32(in_u8(w->in) % 16);
 }
 
-/* An admin command, where start() has said that they are. */
+/* An admin command, where start() has put the queue. */
 static void command(struct machines *w, u32 which)
 {
 	struct angara_adm_cmd cmd = { .opcode = in_u8(w->in) % 16 };
@@ -347,7 +349,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		version, raw, config, reg, map, unmap, irqs, poke,
 		reg, command, poke, map, start, irqs, config, leave,
 	};
-	struct ang_cfg cfg = { .ndims = 1, .dims = { CARDS }, .ctxs = CTXS,
+	struct ang_cfg cfg = { .ctxs = CTXS,
 		.ops = 4, .bufs = 8, .depth = 4, .train = 2,
 		.trees = ANG_DEF_TREES };
 	const struct dma_budget budget = { PAGES * PAGE * 3 / 2, MAPS };
@@ -360,13 +362,16 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		memset(guest[i], 0, PAGES * PAGE);
 	free_fd = (u32)lowest_free();
 	w->in = &in;
-	/* No workers: all happens in this thread, and always in the same order. */
+	/*
+	 * No workers: everything runs in this thread, always in the same order.
+	 */
+	ang_topo_init(&cfg.topo, 1, (const u16[]){ CARDS });
 	w->fabric = fabric_new(&cfg, 0);
 	EXPECT(w->fabric);
 	for (i = 0; i < CARDS; i++) {
 		EXPECT(!card_init(&w->card[i], w->fabric, i, CTXS,
 				  &budget));
-		/* What it has to say was said by so many others before. */
+		/* Suppresses its messages, as if the log limit were used up. */
 		w->card[i].limit.since = seconds();
 		w->card[i].limit.lines = 1000;
 	}

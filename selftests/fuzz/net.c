@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Processes of two partitions on one fabric, and what must be so of them; see
- * net.h.
+ * Processes of two partitions on one fabric, and their invariants; see net.h.
  *
- * A message says by its tag who sent it and which it is, and by its immediate
- * word that this is true; entries that were broken have another.
+ * The tag of a message holds its sender and number, and its immediate word
+ * confirms that; malformed entries have another word.
  */
 #include <string.h>
 
@@ -67,15 +66,15 @@ static void complete(struct process *p, const struct angara_cqe *cqe)
 		p->done |= bit;
 }
 
-/* As much as an element has, of what only the other partition knows. */
-static int tells(const void *data, u32 len)
+/* An element's worth of data that only the other partition knows. */
+static int reveals(const void *data, u32 len)
 {
 	static const u8 some[] = { SECRET, SECRET, SECRET, SECRET };
 
 	return memmem(data, len, some, sizeof(some)) != NULL;
 }
 
-/* Each arrives once, in the order of sending, at who it was sent to. */
+/* Each arrives once, in the order of sending, at its receiver. */
 static void arrive(struct net *net, struct process *p,
 		   const struct angara_msg *m)
 {
@@ -83,7 +82,7 @@ static void arrive(struct net *net, struct process *p,
 	u32 cookie = tag & 0xFF;
 	struct process *from;
 
-	EXPECT(!tells(m + 1, le32_to_cpu(m->length)));
+	EXPECT(!reveals(m + 1, le32_to_cpu(m->length)));
 	if (le64_to_cpu(m->imm) != CHECK(tag)) {
 		EXPECT(net->spoilt);
 		return;
@@ -117,7 +116,7 @@ void process_reap(struct net *net, struct process *p)
 	EXPECT(!voids || !is_secret(p->t));
 }
 
-/* All completions and messages taken, all quiet, and no more of them. */
+/* Takes all completions and messages; the fabric is idle, and has no more. */
 static void settle(struct net *net)
 {
 	u64 before, after = 0;
@@ -155,8 +154,8 @@ static u32 common_seq(struct net *net, const struct ttree *t)
 }
 
 /*
- * Nothing moves any more.  What is under way is of a tree: if that is up, a
- * participant has not come as far, or it stands behind such an operation.
+ * The fabric is idle.  An operation under way belongs to a tree: if that is up,
+ * a participant is behind, or its operation waits for such an operation.
  */
 static void check_waiting(struct net *net, const struct process *p)
 {
@@ -166,12 +165,12 @@ static void check_waiting(struct net *net, const struct process *p)
 	u32 i;
 
 	for (i = 0; i < net->h->cfg.ops; i++) {
-		struct ang_op *op = ang_op(net->h->fab, n, c, i);
+		struct ang_op *op = ang_op(n, c, i);
 		const struct ttree *t;
 
 		if (op->state == ANG_OP_FREE)
 			continue;
-		/* It stands behind one of those. */
+		/* It waits behind one of those. */
 		if (op->state == ANG_OP_HELD) {
 			EXPECT(op->after);
 			continue;
@@ -189,11 +188,11 @@ static void check_waiting(struct net *net, const struct process *p)
 		EXPECT(op->seq + op->npkts > common_seq(net, t));
 	}
 	EXPECT(!(broadcasts & ~reductions));
-	/* Entries wait for a place, for a fence, or for nothing. */
+	/* Entries in the queue wait for an operation under way. */
 	EXPECT(c->sq_ci == c->sq_pi || c->nops);
 }
 
-/* All of it one byte?  A call, not a loop, which fuzzing would watch. */
+/* All of it one byte?  A call, not a loop, which fuzzing would trace. */
 static int all(const void *data, u32 len, u8 byte)
 {
 	const u8 *at = data;
@@ -207,14 +206,14 @@ static void check_memory(const struct process *p)
 
 	EXPECT(all(p->sealed, SEALED_LEN, SEALED));
 	if (!is_secret(c)) {
-		EXPECT(!tells(c->buf, BUFFER));
+		EXPECT(!reveals(c->buf, BUFFER));
 		return;
 	}
 	EXPECT(all(c->buf, BUFFER, SECRET));
 	EXPECT(all(c->ctr, ANGARA_CTR_NUM * 8, 0));
 }
 
-/* Whoever was told that a message has been sent was told the truth. */
+/* Each message reported as sent was really sent. */
 static void check_messages(struct net *net)
 {
 	u32 i, k;
@@ -274,7 +273,9 @@ static void post_all(struct net *net, u32 op)
 	}
 }
 
-/* A letter of the neighbour before it, and what its atomic operation did. */
+/*
+ * A message of the neighbour before it, and the effect of its atomic operation.
+ */
 static void check_exchange(struct net *net, u32 i)
 {
 	struct process *p = of_secret(net, i);
@@ -292,7 +293,7 @@ static void check_exchange(struct net *net, u32 i)
 	EXPECT_EQ(is, was + 1);
 }
 
-/* The other partition works, however the first one has left things. */
+/* The other partition works in any state of the first one. */
 static void check_other(struct net *net)
 {
 	u32 nodes = net->h->nodes;
@@ -309,7 +310,7 @@ static void check_other(struct net *net)
 	EXPECT(fuzz_quiet(&net->f, QUIET_STEPS));
 	for (i = 0; i < nodes; i++)
 		expect_done(of_secret(net, i), 3);
-	/* It changes what the others have read. */
+	/* FETCH changes memory that the others have read before. */
 	post_all(net, ANGARA_OP_FETCH);
 	EXPECT(fuzz_quiet(&net->f, QUIET_STEPS));
 	for (i = 0; i < nodes; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Processes of two partitions on one fabric, and what must be so of them; see
+ * Processes of two partitions on one fabric, and their invariants; see
  * fuzz_fabric.c.
  */
 #ifndef FUZZ_NET_H
@@ -8,12 +8,12 @@
 
 #include "fuzz.h"
 
-#define LOCAL		3		/* contexts of a node; the last: secret */
+#define LOCAL		3		/* contexts of a node; last: secret */
 #define SECRET_PKEY	0x77U
 #define SECRET_TREE	5
 #define SECRET		0xA7
 #define BUFFER		2048
-#define SEALED_KEY	1		/* region that grants nobody anything */
+#define SEALED_KEY	1		/* region without rights for others */
 #define SEALED_LEN	64
 #define SEALED		0x33
 #define COOKIES		64		/* operations of a process */
@@ -23,21 +23,21 @@
 #define EVER		128			/* and one after the other */
 
 /**
- * struct process - a context and who uses it
+ * struct process - a context and its process
  * @t: context
- * @area: its message area
+ * @area: its receive buffer
  * @sealed: region SEALED_KEY
- * @life: number among all processes that there have been
- * @place: number among those that there are
- * @cookies: given out
+ * @life: number among all processes so far
+ * @place: number among the current ones
+ * @cookies: number of cookies used
  * @pending: by cookie: no completion yet
- * @quiet: by cookie: none may come
- * @refused: by cookie: it has to be malformed
+ * @quiet: by cookie: must not complete
+ * @refused: by cookie: it has to be reported as malformed
  * @sound: by cookie: it is not malformed
- * @sent: by cookie: a message that is as it should be
- * @done: by cookie: a message that was sent, as the sender has been told
+ * @sent: by cookie: a valid message
+ * @done: by cookie: a message whose send has completed
  * @got: by cookie: a message that has arrived
- * @to: by cookie: life of a message's receiver as it was posted
+ * @to: by cookie: life of a message's receiver at the time of posting
  * @len: by cookie: bytes of a message
  * @last: by place of the receiver: cookie of the last message there, plus 1
  */
@@ -71,7 +71,7 @@ struct net {
 	u32 epoch;
 	u32 n;				/* contexts */
 	u32 lives;
-	int spoilt;			/* some entries were broken */
+	int spoilt;			/* some entries were malformed */
 };
 
 static inline int is_secret(const struct tctx *t)
@@ -79,14 +79,14 @@ static inline int is_secret(const struct tctx *t)
 	return t->id == LOCAL - 1;
 }
 
-/* Begins at place @i; there must be room for it in @ever. */
+/* Starts at place @i; there must be room for it in @ever. */
 void process_new(struct net *net, u32 i);
-/* Makes an entry a message that @p's receiver will know. */
+/* Makes an entry a message that @p's receiver will recognize. */
 void process_sends(struct net *net, struct process *p, struct angara_wqe *w);
 /* Takes completions and messages. */
 void process_reap(struct net *net, struct process *p);
 
-/* What must be so in the end; then resets and frees all. */
+/* Checks the invariants at the end; then resets and frees everything. */
 void net_finish(struct net *net);
 
 #endif /* FUZZ_NET_H */

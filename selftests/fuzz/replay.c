@@ -4,8 +4,8 @@
  *
  *   TARGET-replay FILE...
  *
- * Says which input is being run before it is, so that the last one named is
- * the one that ended the process.
+ * Prints the name of each input before it runs, so that the last one is the one
+ * that ended the process.
  */
 #include <string.h>
 
@@ -27,7 +27,10 @@ static int replay(const char *name)
 	fprintf(stderr, "input: %s\n", name);
 	size = fread(data, 1, sizeof(data), file);
 	fclose(file);
-	/* As long as the input is, so that reading behind it is seen. */
+	/*
+	 * Exactly as long as the input, so that reading past the end is
+	 * detected.
+	 */
 	copy = malloc(size ? size : 1);
 	memcpy(copy, data, size);
 	LLVMFuzzerTestOneInput(copy, size);

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The applications, see selftests/apps.sh, where trees pass through nodes without
-# processes; on a torus that they fill they run in selftests/guest/kselftest.t.
+# The applications, see selftests/apps.sh, on trees that pass through nodes
+# without processes; selftests/guest/kselftest.t runs them on a torus that they
+# fill.
 
 set -u
 . selftests/tap.sh
 
-# guest NAME OPTION...: results of the guest are nested below one of ours.
+# guest NAME OPTION...: nests the results of the guest below one of ours.
 guest()
 {
 	local name=$1 status=0

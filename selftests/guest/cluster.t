@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Four guests on one fabric: tools/vm/cluster does what its users rely on, and
-# jobs over all guests get the right data; see selftests/on-cluster. In the end
-# one guest is killed in the middle of reductions.
+# Four guests on one fabric: the options and exit statuses of tools/vm/cluster,
+# and jobs over all guests that get the right data; see selftests/on-cluster. At
+# the end one guest is killed in the middle of reductions.
 
 set -u
 . selftests/tap.sh
@@ -13,7 +13,8 @@ ERR=$TAP_TMP/err
 NEWEST=$(newest_kernel)
 LOST=2
 
-# ended STATUS: of a cluster, whose output is shown if it is another.
+# ended STATUS: checks the exit status of a cluster; shows its output if it
+# differs.
 ended()
 {
 	echo "exit status $STATUS, expected $1; end of standard error:"
@@ -43,7 +44,7 @@ refused()
 	result $? "$name is refused"
 }
 
-# Kills the guest when the others are at work.
+# Kills the guest while the others are working.
 killer()
 {
 	local pid
@@ -55,7 +56,7 @@ killer()
 	pid=$(cat "$TAP_TMP/pids/node$LOST") && kill -9 "$pid"
 }
 
-# Only the guest that was killed has something to say.
+# Only the killed guest may print messages.
 quiet()
 {
 	cat "$ERR"
@@ -71,7 +72,7 @@ nothing_left()
 check 'library, tools and tests build' tools/vm/build user
 refused 'a torus of no nodes' 'makes 0 guests' --dims 2x0 -- true
 refused 'a torus that is too large' 'makes 1024 guests' --dims 4x4x4x16 -- true
-refused 'a size that is none' 'a size like 2x2x1' --dims 2x -- true
+refused 'an invalid size' 'a size like 2x2x1' --dims 2x -- true
 refused 'no process' 'from 1 to 999' --per-node 0 -- true
 refused 'a kernel without a network' "'debug' has no network" --kernel debug -- true
 refused 'a user who may not log in' "'nobody' may not log in" --user nobody -- true
@@ -94,10 +95,10 @@ sed 's/^/    /' "$OUT"
 grep -q '^1\.\.' "$OUT" && ! grep -q '^not ok ' "$OUT"
 result $? 'jobs over four guests'
 check 'a guest that was killed ends the cluster with 125' ended 125
-check 'the other guests and the kernels have no complaint' quiet
-check 'nothing is left' nothing_left
+check 'the other guests and the kernels report no errors' quiet
+check 'no files are left' nothing_left
 
-# What does not need cards is quicker without.
+# Tests without cards are faster.
 # shellcheck disable=SC2016 # the guests' shells expand it
 cluster --dims 2 --no-driver --label --user user --kernel "$NEWEST" -- \
 	sh -c 'echo "$(id -un) $(uname -r | cut -d. -f1-2)"; exit $PMIX_RANK'

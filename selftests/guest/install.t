@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The way of somebody with a machine of their own: make, make install,
-# modprobe, run the tests, in a copy of the sources without git. The compiler
-# runs natively in the guest root, which spares half an hour of emulation;
-# the guest then finds all built, and does the rest.
+# The steps of a user with their own machine: make, make install, modprobe, run
+# the tests, in a copy of the sources without git. The compiler runs natively in
+# the guest root, which saves half an hour of emulation; the guest then finds
+# everything built, and does the other steps.
 
 set -u
 . selftests/tap.sh
@@ -20,7 +20,7 @@ copy_sources()
 	files '*' | tar -c -T - | tar -x -C "$COPY"
 }
 
-# What the guest does; each step that worked writes a line.
+# Steps in the guest; each one prints a line when it has passed.
 cat >"$TAP_TMP/steps" <<'EOF'
 step()
 {
@@ -37,18 +37,18 @@ step()
 }
 unset LD_LIBRARY_PATH
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-# init points modprobe at the modules of the repository: not here.
+# init points modprobe at the modules of the repository: undo that here.
 rm /etc/modprobe.d/angara.conf
 step make make
 step install make install
-step modprobe modprobe angara_loop dims=2x2x2
+step modprobe modprobe angara_loop fabric=torus:2x2x2
 step device test -c /dev/angara0
 step tool angaractl dev
 step man test -e /usr/local/share/man/man8/angaractl.8
 step pkg-config pkg-config --exists angara
 step rule test -e /usr/lib/udev/rules.d/90-angara.rules
-# All of them run in kselftest.t; here, those that show that what is installed
-# is found and works together.
+# kselftest.t runs all programs; these show that the installed files are found
+# and work together.
 make -C selftests run_tests TEST_GEN_PROGS='ioctl mr p2p coll' \
 	TEST_PROGS=angaractl.sh >/tmp/tests.log 2>&1
 grep -E '^(# )*not ok ' /tmp/tests.log >&2
@@ -63,7 +63,7 @@ EOF
 echo "==> building a copy as a user would" >&2
 release=$(cat "build/guest/boot/$KERNEL/release")
 check 'sources are copied' copy_sources
-check 'all builds from a copy without git' tools/vm/chroot \
+check 'everything builds from a copy without git' tools/vm/chroot \
 	env -C "/angara/$COPY" make -j"$(nproc)" \
 	"KDIR=/lib/modules/$release/build"
 check 'the tests build' tools/vm/chroot \
@@ -88,5 +88,5 @@ do
 	result $? "in the guest: $step"
 done
 cp "$TAP_TMP/err" "$TAP_TMP/why"
-result "$status" 'in the guest: all of it, and its log'
+result "$status" 'in the guest: all steps, and its log'
 plan

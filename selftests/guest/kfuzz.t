@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The fuzzer of the driver, itself; what the guest does is in
+# Tests the fuzzer of the driver; the steps in the guest are in
 # selftests/kfuzz/check-in-guest.
 
 set -u
 . selftests/tap.sh
 
-# Here, once the kernel of a guest has died, the program that it was running.
+# On the host: after the kernel of a guest has died, the program that ran.
 journal_is_left()
 {
 	local dir=$TAP_TMP/share status=0

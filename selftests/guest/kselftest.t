@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The kselftest programs: all of them on one kernel, the spine on the others.
-# Each is a test here, its own results are nested below.
+# The kselftest programs: all of them on one kernel, the most important ones on
+# the others. Each is a test here; its own results are nested below.
 
 set -u
 . selftests/tap.sh
@@ -22,7 +22,7 @@ suite()
 		>"$TAP_TMP/$kernel" 2>"$TAP_TMP/why" || status=$?
 	sed "s/^\(not ok\|ok\) - /&$kernel: /" "$TAP_TMP/$kernel"
 	TAP_COUNT=$((TAP_COUNT + $(grep -cE '^(not )?ok ' "$TAP_TMP/$kernel")))
-	# What the guest did not come to, because it died, has failed.
+	# Programs that did not run, because the guest died, have failed.
 	for program; do
 		grep -qE "^(not )?ok - $program( |\$)" "$TAP_TMP/$kernel" && continue
 		TAP_COUNT=$((TAP_COUNT + 1))

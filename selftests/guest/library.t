@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# libangara and angara-run on the adapters of guests; what each guest does is
-# in libangara/tests/in-guest.
+# libangara and angara-run on the adapters of guests; the steps in each guest
+# are in libangara/tests/in-guest.
 
 set -u
 . selftests/tap.sh
@@ -10,14 +10,14 @@ set -u
 OUT=build/guest-user
 PROGRAM=$OUT/tests/libangara-test
 
-# guest NAME OPTION...: results of the guest are nested below one of ours.
+# guest NAME OPTION...: nests the results of the guest below one of ours.
 guest()
 {
 	local name=$1 status=0
 
 	shift
 	echo "==> the library on $name" >&2
-	tools/vm/run --timeout 600 "$@" -- libangara/tests/in-guest \
+	tools/vm/run --timeout 1200 "$@" -- libangara/tests/in-guest \
 		"/angara/$PROGRAM" >"$TAP_TMP/out" 2>"$TAP_TMP/why" || status=$?
 	sed 's/^/    /' "$TAP_TMP/out"
 	result "$status" "the library on $name"

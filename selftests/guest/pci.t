@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The driver on PCI functions that angara-vfio serves to guests: what each guest
-# does is in selftests/pci/in-guest.
+# The driver on PCI functions that angara-vfio serves to guests; the steps in
+# each guest are in selftests/pci/in-guest.
 
 set -u
 . selftests/tap.sh
@@ -24,7 +24,8 @@ stop()
 	OTHER_PID=''
 }
 
-# serve DIMS NODES [OPTION]...: starts a server; CARDS is what tools/vm/run wants.
+# serve DIMS NODES [OPTION]...: starts a server; sets CARDS to options for
+# tools/vm/run.
 serve()
 {
 	local dims=$1 nodes=$2 node
@@ -33,7 +34,7 @@ serve()
 	stop
 	rm -rf "$TAP_TMP/cards"
 	check "a server of $dims starts" server_start "$VARIANTS/plain/bin/angara-vfio" \
-		"$TAP_TMP/cards" --dims "$dims" "$@"
+		"$TAP_TMP/cards" --fabric "torus:$dims" "$@"
 	CARDS=()
 	for ((node = 0; node < nodes; node++)); do
 		CARDS+=(--card "$TAP_TMP/cards/node$node.sock")
@@ -49,11 +50,11 @@ serve_halves()
 	stop
 	rm -rf "$TAP_TMP/cards"
 	mkdir "$TAP_TMP/others"
-	"$VARIANTS/plain/bin/angara-vfio" --dims 2x2 --only 2,3 --peer "$port" \
+	"$VARIANTS/plain/bin/angara-vfio" --fabric torus:2x2 --only 2,3 --peer "$port" \
 		--socket-dir "$TAP_TMP/others" >/dev/null 2>&1 &
 	OTHER_PID=$!
-	check 'two servers of a half each of 2x2 start' server_start \
-		"$VARIANTS/plain/bin/angara-vfio" "$TAP_TMP/cards" --dims 2x2 \
+	check 'two servers, each with half of 2x2, start' server_start \
+		"$VARIANTS/plain/bin/angara-vfio" "$TAP_TMP/cards" --fabric torus:2x2 \
 		--only 0,1 --listen "$port"
 	CARDS=(--card "$TAP_TMP/cards/node0.sock"
 		--card "$TAP_TMP/cards/node1.sock"
@@ -61,8 +62,8 @@ serve_halves()
 		--card "$TAP_TMP/others/node3.sock")
 }
 
-# guest NAME OPTION... -- PART...: results of the guest are nested below one of
-# ours. Kills the server when the guest asks for it.
+# guest NAME OPTION... -- PART...: nests the results of the guest below one of
+# ours. Kills the server when the guest requests it.
 guest()
 {
 	local name=$1 status
@@ -79,16 +80,16 @@ guest()
 	result "$status" "$name"
 }
 
-# What a test asks of a guest, behind its options.
+# Options of a test for its guest, after the common ones.
 PARTS=selftests/pci/in-guest
 
 check 'the server builds' variant plain tools/vfio
 check "the library's test builds" tools/vm/build user
 
 serve 2x2x2 8
-# Only programs that do not count on what the loopback has done when a system
-# call returns: a card works on meanwhile.
-guest '6.12, MSI-X' --kernel 6.12 --timeout 600 -- "$PARTS" config msix ioctl \
+# Only programs that do not rely on the loopback's work being complete when a
+# system call returns: a card works concurrently.
+guest '6.12, MSI-X' --kernel 6.12 --timeout 900 -- "$PARTS" config msix ioctl \
 	mmap mr p2p tree race card silent library apart restart
 guest '6.12, IOMMU' --kernel 6.12 --iommu -- "$PARTS" iommu config p2p mr card
 guest '6.12, interrupt line' --kernel 6.12 -- "$PARTS" intx p2p tree

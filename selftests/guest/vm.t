@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# tools/vm/run does what its users rely on: output and exit status come
-# through unchanged, and a guest that hangs or breaks is told apart.
+# tools/vm/run: output and exit status are passed on unchanged, and a guest that
+# hangs or fails has its own exit status.
 
 set -u
 . selftests/tap.sh
@@ -18,7 +18,7 @@ guest()
 	tools/vm/run --env "TEST=$TAP_TMP" "$@" >"$OUT" 2>"$ERR" || STATUS=$?
 }
 
-# expect NAME CONDITION...: a test(1) expression, and what was seen if false.
+# expect NAME CONDITION...: a test(1) expression; shows the output if false.
 expect()
 {
 	local name=$1
@@ -39,7 +39,7 @@ refused()
 	shift
 	guest "$@"
 	expect "$name is refused with 2" "$STATUS" = 2
-	expect "$name: one line says why" "$(wc -l <"$ERR")" = 1
+	expect "$name: one line has the reason" "$(wc -l <"$ERR")" = 1
 }
 
 refused 'an unknown kernel' --kernel 5.0 -- true
@@ -49,7 +49,7 @@ refused 'a bad size of torus' --loop 2x -- true
 refused 'a folder that is not there' --share "$TAP_TMP/nowhere" -- true
 refused 'a command without --' true
 
-# All 256 byte values, twice the size of what the ports buffer.
+# All 256 byte values, twice as many bytes as the ports buffer.
 perl -e 'print pack("C*", 0 .. 255) x 4096' >"$TAP_TMP/bytes"
 STATUS=0
 # shellcheck disable=SC2016 # the guest's shell expands it
@@ -57,16 +57,16 @@ STATUS=0
 	-- sh -c 'cat; echo "$WORDS" >&2; echo again >/dev/stderr
 		sleep 300 & exit 37' \
 	<"$TAP_TMP/bytes" >"$OUT" 2>"$ERR") || STATUS=$?
-expect 'the exit status comes through, whatever process is left behind' \
+expect 'the exit status is passed on, even if a process is left behind' \
 	"$STATUS" = 37
 cmp "$OUT" "$TAP_TMP/bytes"
-result $? 'standard output comes through byte by byte'
+result $? 'standard output is passed on byte by byte'
 expect 'standard error comes separately' \
 	"$(cat "$ERR")" = "$(printf 'a  b\nagain')"
 
 mkdir -m 777 "$TAP_TMP/shared"
 echo from host >"$TAP_TMP/shared/in"
-# This one ends when it has seen the other.
+# This guest ends when it has seen the other one.
 tools/vm/run --no-driver --share "$TAP_TMP/shared" -- \
 	sh -c 'until [ -e /share/other ]; do sleep 0.1; done; echo one' \
 	>"$TAP_TMP/one" 2>&1 &
@@ -80,7 +80,7 @@ expect 'the kernel is the one asked for' \
 wait "$first"
 expect 'two guests run at once' "$(cat "$TAP_TMP/one")" = one
 
-# It may take long to boot where the machine has other work.
+# Booting may take long on a busy machine.
 for limit in 25 50 100 200; do
 	guest --no-driver --timeout "$limit" -- sh -c 'echo before; sleep 300'
 	[ ! -s "$OUT" ] || break
@@ -94,7 +94,7 @@ guest --no-driver --patience 2 --qemu -S -- true
 expect 'a guest that never boots ends with 125' "$STATUS" = 125
 expect 'it was tried three times' "$(grep -c 'got stuck' "$ERR")" = 3
 
-# As if it had got stuck.
+# Simulates a guest that is stuck.
 tools/vm/run --no-driver --patience 8 --pidfile "$TAP_TMP/qemu" \
 	-- echo started >"$OUT" 2>"$ERR" &
 until [ -s "$TAP_TMP/qemu" ]; do
@@ -114,6 +114,6 @@ expect 'its last words are shown' $? = 0
 guest --no-driver -- sh -c 'echo "<4>WARNING: made up" >/dev/kmsg'
 expect 'a warning of the kernel ends with 125' "$STATUS" = 125
 # Others may be running guests: ours have a mark in their environment.
-expect 'nothing is left in build/vm' \
+expect 'no files are left in build/vm' \
 	-z "$(grep -ls "$TAP_TMP" build/vm/job.*/command)"
 plan

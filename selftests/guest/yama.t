@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Embedded fabrics where Yama restricts ptrace(2): in a guest, as the kernel of
-# this machine may have no Yama. What the guest does is in selftests/embed/yama.
+# Embedded fabrics if Yama restricts ptrace(2): in a guest, as the kernel of
+# this machine may have no Yama. The steps in the guest are in
+# selftests/embed/yama.
 
 set -u
 . selftests/tap.sh

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Programs made for the last release run with this library: its interface, as
-# headers and library have it, is that of libangara/libangara.abi, or more. And
-# the comparison notices what would break them.
+# Programs built for the last release run with this library: the interface of
+# headers and library is that of libangara/libangara.abi, or a superset. The
+# comparison detects changes that would break such programs.
 #
-# Where the interface changes before a release: make -C libangara abi
+# To change the interface before a release: make -C libangara abi
 
 set -u
 . selftests/tap.sh
@@ -20,7 +20,7 @@ compare()
 	libangara/abi.sh diff libangara/libangara.abi "$1" "$LIB"
 }
 
-# An edit of the headers, by sed: there has to be something to edit.
+# An edit of the headers, by sed; it has to change a line.
 edited()
 {
 	rm -rf "$HEADERS"
@@ -29,7 +29,7 @@ edited()
 	! diff -r libangara/include "$HEADERS" >/dev/null
 }
 
-# breaks TEXT EDIT: an edit that the comparison refuses, and names TEXT.
+# breaks TEXT EDIT: the comparison rejects the edit and names TEXT.
 breaks()
 {
 	edited "$2" || return
@@ -48,7 +48,34 @@ versioned()
 	! nm -D --defined-only "$LIB" | grep -vE ' A |@@LIBANGARA_1\.0$'
 }
 
-# The library itself, not only its headers: a symbol that it lost.
+# padded FLAG FOLDER...: structures of headers with holes, which could hold what
+# nobody has set.
+padded()
+{
+	local flag=$1 folder header
+
+	shift
+	for folder; do
+		for header in "$folder"/*/*.h; do
+			printf '#include "%s"\n' "$header" |
+				gcc "$flag" -Wpadded -iquote . -Iuapi \
+					-Ilibangara/include \
+					-idirafter "/usr/include/$(gcc -print-multiarch)" \
+					-fsyntax-only -x c -
+		done
+	done
+}
+
+# Is a hole found?
+hole()
+{
+	mkdir -p "$TAP_TMP/hole/linux"
+	sed 's/^\t__u32 abi;/&\n\t__u8 hole;/' uapi/linux/angara.h \
+		>"$TAP_TMP/hole/linux/angara.h"
+	padded -m64 "$TAP_TMP/hole" 2>&1 | grep "padding struct"
+}
+
+# The library itself, not only its headers: a symbol is missing.
 lost()
 {
 	local map=$TAP_TMP/lost.map so=$TAP_TMP/lost.so
@@ -60,6 +87,9 @@ lost()
 	grep -F "angara_job_barrier@@LIBANGARA_1.0" "$TAP_TMP/said"
 }
 
+silent 'no structure has holes' padded -m64 uapi libangara/include
+silent 'nor has one that is passed by a program of 32 bits' padded -m32 uapi
+check 'a hole is found' hole
 if ! command -v abidiff >/dev/null; then
 	skip 'the interface' 'abidiff is missing: install abigail-tools'
 	plan
@@ -68,15 +98,15 @@ fi
 
 check 'the library builds' variant plain libangara
 check 'each symbol has its version' versioned
-check 'headers and library are those of the last release, or more' \
+check 'headers and library are a superset of the last release' \
 	compare libangara/include
-check 'a new function is no break' \
+check 'a new function is compatible' \
 	grows 's/^int angara_job_barrier.*/&\nint angara_job_more(void);/'
 check 'a structure with its size may grow' \
 	grows 's/^\tuint32_t msg_bytes;/&\n\tuint32_t newer;/'
-check 'a function that is gone' \
+check 'a function is missing' \
 	breaks "[D] 'function int angara_job_barrier" 's/^int angara_job_barrier.*//'
-check 'a function of the library that is gone' lost
+check 'a symbol of the library is missing' lost
 check 'a function with another argument' breaks 'was added' \
 	's/^int angara_job_barrier\(.*/int angara_job_barrier(struct angara_job *job, int more);/'
 check 'a structure with a member in between' breaks "uint32_t between" \
@@ -85,6 +115,6 @@ check 'a structure without its size that grows' breaks "uint32_t more" \
 	's/^\tuint16_t ctx;/&\n\tuint32_t more;/'
 check 'a constant with another value' breaks 'ANGARA_ST_KEY 2' \
 	's/(define ANGARA_ST_KEY)\t+2/\1 3/'
-check 'a constant that is gone' breaks 'ANGARA_FOREVER' \
+check 'a constant is missing' breaks 'ANGARA_FOREVER' \
 	'/define ANGARA_FOREVER/d'
 plan

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The schedules of software collectives, executed for all members at once, under
-# the address and undefined behaviour sanitizers.
+# Runs the schedules of software collectives for all members in one process,
+# under the address and undefined behaviour sanitizers.
 
 set -u
 tmp=$(mktemp -d)

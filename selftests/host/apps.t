@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The applications as far as they go without an adapter: their numerics in
-# serial mode, the matrices that they read, and what they say to bad input.
+# The applications without an adapter: numerics in serial mode, matrices from
+# files, and messages on bad input.
 
 set -u
 . selftests/tap.sh
@@ -12,7 +12,7 @@ OUT=$VARIANTS/plain
 BIN=$OUT/bin
 export LD_LIBRARY_PATH=$OUT/lib
 
-# The applications alone: the library is the same.
+# Builds the applications only: the library is the same.
 build_optimized()
 {
 	mkdir "$TAP_TMP/O3" && ln -s "$OUT/lib" "$TAP_TMP/O3" &&
@@ -41,8 +41,8 @@ same()
 	[ "$1" = "$2" ]
 }
 
-# The exact solution is known: four times as many cells, a quarter of the
-# error. Steps are as many as come to the same time.
+# The exact solution is known: four times as many cells give a quarter of the
+# error. The number of steps is such that both end at the same time.
 second_order()
 {
 	local coarse fine

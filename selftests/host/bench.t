@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# angara-bench on the embedded fabric: its output, what it says to bad input,
-# that --check finds wrong results; and the mathematics of the comparison with
-# MPI. No times are judged.
+# angara-bench on the embedded fabric: its output, messages on bad input, wrong
+# results that --check has to find; and the computations of the comparison with
+# MPI. Times are not checked.
 
 set -u
 . selftests/tap.sh
@@ -40,7 +40,7 @@ bad()
 	check "refused: $*" says "$text" 2 "$RUN" -n 2 "$BENCH" "$@"
 }
 
-# Every row has as many fields as the heading, and numbers that fit together.
+# Every row has as many fields as the heading, and consistent numbers.
 csv()
 {
 	bench 3 allreduce -s 8,64:256 -n 20 --csv >"$TAP_TMP/csv" || return 1
@@ -77,6 +77,26 @@ json()
 	' "$TAP_TMP/json"
 }
 
+# Over one tree and over three in turn: gains are quotients of medians.
+trees()
+{
+	bench 3 "$1" -s 8,4000,64K -n 10 --trees 3 --check --csv >"$TAP_TMP/csv" ||
+		return 1
+	cat "$TAP_TMP/csv"
+	awk -F, 'NR == 1 { good = NF == 14 && $13 == "trees" && $14 == "gain" }
+		NR > 1 {
+			several = NR % 2
+			good = good && $13 == (several ? 3 : 1) &&
+				$4 == substr("8    8    4000 4000 6553665536", (NR - 2) * 5 + 1, 5) + 0
+			if (!several)
+				one = $9
+			want = several ? one / $9 : 1
+			good = good && $14 > 0.99 * want - 0.001 &&
+				$14 < 1.01 * want + 0.001
+		}
+		END { exit !(good && NR == 7) }' "$TAP_TMP/csv"
+}
+
 table()
 {
 	bench 2 barrier -n 10 >"$TAP_TMP/table" || return 1
@@ -107,7 +127,7 @@ under_mpirun()
 		allreduce -s 8,4K -n 20 --check
 }
 
-# gives FILE TEXT...: the table has these lines, blanks aside.
+# gives FILE TEXT...: the table has these lines, apart from blanks.
 gives()
 {
 	local file=$1 line bad=0
@@ -164,6 +184,11 @@ done
 check 'barrier' bench 3 barrier --rate -n 20
 check 'alone' bench 1 put -s 8 -n 10 --check
 check 'sixteen processes' bench 16 allreduce -s 8,4K -n 10 --check
+for op in bcast bcast-barrier reduce allreduce; do
+	check "$op over several trees" trees "$op"
+done
+check 'many over several trees' bench 2 allreduce --bw -W 8 -s 64K -n 5 --trees 16 \
+	--check
 check 'CSV' csv
 check 'JSON' json
 check 'table' table
@@ -176,7 +201,7 @@ bad "-n '0': not a number from 1" put -n 0
 bad "-s '': not a number" put -s 8,
 bad "-s '4': not a number from 8" put -s 8:4
 bad "-s '2G': not a number" put -s 2G
-bad '12 is no multiple of 8' allreduce -s 12
+bad '12 is not a multiple of 8' allreduce -s 12
 bad 'a barrier has no size' barrier -s 8
 bad 'a barrier moves no data' barrier --bw
 bad 'a barrier moves no data' barrier --check
@@ -186,6 +211,9 @@ bad '-W is for --bw and --rate' put -W 4
 bad "-W '257': not a number" put --bw -W 257
 bad '--to is for put and get' bcast --to 1
 bad "--to '2': not a number from 0 to 1" put --to 2
+bad "--trees '1': not a number from 2 to 16" reduce --trees 1
+bad "--trees '17': not a number from 2 to 16" reduce --trees 17
+bad '--trees is for bcast' put --trees 2
 bad '-b and --check exclude each other' put -b 4 --check
 bad 'there is a barrier before each bcast' bcast -b 4
 bad 'more than 64 sizes' put -s "$(seq -s, 65)"
@@ -248,7 +276,7 @@ check 'too few fields' refused_result "2: not a result: '1,angara,,barrier,2,0'"
 	1,angara,,barrier,2,0
 check 'no time' refused_result 'not a result' 1,angara,,barrier,2,0,0
 check 'no number' refused_result 'not a result' 1,angara,,barrier,2,0,fast
-check 'nobody we know' refused_result 'not a result' 1,ucx,,barrier,2,0,1
+check 'an unknown library' refused_result 'not a result' 1,ucx,,barrier,2,0,1
 check 'nothing to compare' refused_result 'nothing to compare' \
 	1,angara,,barrier,2,0,1
 check 'bad arguments: measure' says 'usage: measure' 2 tools/bench/measure

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Captures of angara-vfio: every event and type of packet as Wireshark's own
-# reader and the dissector show it, and an angaractl that asks a server.
+# Captures of angara-vfio: every event and type of packet as Wireshark's pcapng
+# reader and the dissector show it, and angaractl as a client of a server.
 
 set -u
 . selftests/tap.sh
@@ -16,13 +16,12 @@ FRAMES=$TAP_TMP/frames
 build()
 {
 	variant plain libangara tools &&
-		cc -std=gnu11 -g -Wall -Wextra -fsanitize=address,undefined \
+		cc -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -fsanitize=address,undefined \
 			-fno-sanitize-recover -D_GNU_SOURCE -pthread \
 			-Itools/vfio -Itools/sim -Idriver/model -Iuapi \
 			-Ilibangara/env -Ilibangara/include -o "$FRAMES" \
 			selftests/capture/frames.c tools/vfio/{trace,pcapng}.c \
-			tools/sim/trace_text.c libangara/topo/topo.c \
-			driver/model/ang_topo.c
+			tools/sim/trace_text.c
 }
 
 # shark FILE [ARG]...: Lua scripts do not run for root everywhere.
@@ -47,13 +46,13 @@ info()
 fields()
 {
 	shark "$TAP_TMP/all.pcapng" -Y "$1" -T fields -E separator=, \
-		-e frame.interface_name -e angara.version -e angara.dir \
+		-e frame.interface_name -e angara.version -e angara.port \
 		-e angara.vc -e angara.tree -e angara.status -e angara.cause \
 		-e angara.npkts -e angara.node -e angara.src -e angara.len \
 		-e angara.seq -e angara.cycle
 }
 
-# A SEND of an ALLREDUCE, and what a dropped ABORT was dropped for.
+# A SEND of an ALLREDUCE, and the cause of a dropped ABORT.
 filters()
 {
 	{
@@ -61,8 +60,8 @@ filters()
 		fields 'angara.event == 6 && angara.type == 10'
 	} >"$TAP_TMP/shown"
 	diff -u - "$TAP_TMP/shown" <<-'EOF'
-		node3,1,0,0,8,2,,9,3,70008,2048,4294967288,1099511628040
-		node3,1,2,2,10,,3,11,3,70010,2560,4294967290,1099511629322
+		node3,1,8,0,8,2,,9,3,70008,2048,4294967288,1099511628040
+		node3,1,10,2,10,,3,11,3,70010,2560,4294967290,1099511629322
 	EOF
 }
 
@@ -75,7 +74,7 @@ malformed()
 
 short()
 {
-	# Frames of an unknown version: the byte behind each packet's head.
+	# Frames of an unknown version: the byte after each packet's head.
 	perl -0777 -pe 's/(\x28\0\0\0\x28\0\0\0)\x01/$1\x07/g' \
 		"$TAP_TMP/all.pcapng" >"$TAP_TMP/other.pcapng"
 	[ "$(shark "$TAP_TMP/other.pcapng" -Y angara.malformed | wc -l)" = \
@@ -96,11 +95,11 @@ check 'the programs build' build
 if ! command -v tshark >/dev/null; then
 	skip 'captures as Wireshark shows them' 'tshark is not installed'
 else
-	check 'every event and type is shown as the model tells of it' info
-	check 'fields can be asked for and shown' filters
+	check 'every event and type is shown as the model records it' info
+	check 'fields can be filtered and shown' filters
 	check 'no frame is malformed, and times are of today' malformed
-	check 'frames of another version are said to be unknown' short
-	check 'who reads too slowly is told how much is missing' lost
+	check 'frames of another version are shown as unknown' short
+	check 'a slow reader gets the number of missing frames' lost
 fi
 
 DIR=$TAP_TMP/sockets
@@ -109,7 +108,7 @@ export LD_LIBRARY_PATH=$O/lib
 
 start()
 {
-	coproc SERVER { exec "$BIN/angara-vfio" --dims 2x2x1 --only 0,1,2 \
+	coproc SERVER { exec "$BIN/angara-vfio" --fabric torus:2x2x1 --only 0,1,2 \
 		--socket-dir "$DIR" 2>&1; }
 	read -r _ <&"${SERVER[0]}"
 }
@@ -119,7 +118,7 @@ ctl()
 	"$BIN/angaractl" --server "$DIR" "$@"
 }
 
-# says STATUS TEXT COMMAND...: ends so, with one line that has TEXT.
+# says STATUS TEXT COMMAND...: ends with this status and one line that has TEXT.
 says()
 {
 	local want=$1 text=$2 status=0
@@ -146,7 +145,7 @@ links()
 		ctl link show dev angara1 | grep -q '^angara1 *1  Y-  *3 '
 }
 
-# What is not there: no rows, no contexts, nothing counted.
+# Nothing is set up: no rows, no contexts, counters are 0.
 empty()
 {
 	[ "$(ctl tree | wc -l)" = 1 ] && [ "$(ctl ctx | wc -l)" = 1 ] &&
@@ -159,7 +158,7 @@ private()
 	[ "$(stat -c %a "$DIR/control.sock")" = 600 ]
 }
 
-# Bytes that are no request, and a length that is none: the server hangs up.
+# Malformed requests and lengths: the server closes the connection.
 garbage()
 {
 	perl -MIO::Socket::UNIX -e '
@@ -173,12 +172,51 @@ garbage()
 		}' "$DIR/control.sock" && ctl dev >/dev/null
 }
 
+# refused COMMAND FLAGS ERRNO ATTRIBUTES: as Perl packs them.
+refused()
+{
+	perl -MIO::Socket::UNIX -e '
+		my ($path, $cmd, $flags, $errno, $code) = @ARGV;
+		my $attrs = eval $code;
+		my $s = IO::Socket::UNIX->new($path) or exit 1;
+		syswrite $s, pack("VvvVVCCv", 20 + length $attrs, 16, $flags,
+			1, 1, $cmd, 1, 0) . $attrs;
+		sysread $s, my $answer, 4096;
+		my ($type, $error) = (unpack("Vvv", $answer))[1];
+		$error = unpack("x16 l", $answer);
+		print "# $cmd: type $type, error $error\n";
+		exit !($type == 2 && $error == -$errno)' \
+		"$DIR/control.sock" "$@"
+}
+
+# A server refuses what the driver refuses: attributes that the command does
+# not take, of the wrong length, or that narrow something else; commands that
+# change something.
+strict()
+{
+	local dev='pack("vvV", 8, 2, 0)'
+
+	refused 1 1 22 "$dev . pack('vvV', 8, 3, 0)" &&
+		refused 1 1 22 "$dev . pack('vvCx3', 5, 5, 0)" &&
+		refused 1 1 22 "$dev . pack('vvV', 8, 40, 0)" &&
+		refused 1 1 22 "$dev . pack('vvQ', 12, 4, 1)" &&
+		refused 2 1 22 "$dev . pack('vvx0', 4, 5)" &&
+		refused 2 0x301 22 "pack('vvCx3', 5, 5, 0)" &&
+		refused 7 1 22 "$dev . pack('vvCx3', 5, 6, 0)" &&
+		refused 3 1 2 "$dev . pack('vvCx3', 5, 5, 200)" &&
+		refused 5 1 95 "$dev . pack('vvCx3', 5, 5, 0)" &&
+		refused 200 1 95 "$dev" &&
+		refused 2 1 1 "$dev . pack('vvCx3vvV', 5, 5, 0, 8, 9, 1)" &&
+		refused 2 1 22 "$dev . pack('vvCx3vvV', 5, 5, 0, 8, 9, 4)" &&
+		refused 2 0x301 22 "pack('vvV', 8, 9, 0)"
+}
+
 answers()
 {
 	ctl dev >/dev/null 2>&1
 }
 
-# More at once than there may be: some are turned away, none harms the others.
+# More clients than allowed: some are refused, the others keep working.
 many()
 {
 	perl -MIO::Socket::UNIX -e '
@@ -198,6 +236,16 @@ captured()
 	wait "$pid" && capinfos "$TAP_TMP/live.pcapng"
 }
 
+# The signal arrives when the capture is about to wait for packets.
+interrupted_late()
+{
+	cc -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -fPIC -shared \
+		-o "$TAP_TMP/late.so" selftests/capture/late.c || return
+	LD_PRELOAD=$TAP_TMP/late.so timeout -s KILL 60 "$BIN/angaractl" \
+		--server "$DIR" capture "$TAP_TMP/late.pcapng" &&
+		[ -s "$TAP_TMP/late.pcapng" ]
+}
+
 stops()
 {
 	local pid=${SERVER_PID:-}
@@ -210,20 +258,87 @@ stops()
 }
 
 start
-check 'nodes, and what they are there for' devices
+check 'nodes and their use' devices
 check 'links' links
-check 'nothing where nothing is' empty
-check 'the socket is for its user alone' private
+check 'an idle fabric has empty tables' empty
+check 'only its user may open the socket' private
 check 'no such node' says 1 'angara9: there is no such node' \
 	ctl dev show angara9
-check 'no change' says 1 'only shows' ctl tree delegate 3 7
+check 'no change' says 1 'read-only' ctl tree delegate 3 7
 check 'no such tree' says 1 'tree 3 is not set' ctl tree show 3
-check 'no events' says 2 'monitor is for a kernel' ctl monitor
+check 'no events' says 2 'monitor is for the kernel' ctl monitor
 check 'a capture needs a server' says 2 '--server DIR' \
 	"$BIN/angaractl" capture "$TAP_TMP/none"
 check 'garbage' garbage
-check 'too many at once' many
+check 'requests with attributes that a command does not take' strict
+check 'too many clients at once' many
 check 'a capture ends when it is interrupted' captured
-check 'the server ends, and says so to who captures' stops
+check 'a capture ends when it is interrupted before it waits' interrupted_late
+check 'the server ends, and the capture reports it' stops
 check 'no server there' says 1 'no angara-vfio has its sockets there' ctl dev
+
+SERVERS=()
+
+# serve FOLDER OPTION...: starts one more server.
+serve()
+{
+	local dir=$1
+
+	shift
+	mkdir -p "$dir"
+	setpriv --pdeathsig KILL "$BIN/angara-vfio" --socket-dir "$dir" "$@" \
+		>"$dir.out" 2>&1 &
+	SERVERS+=($!)
+}
+
+unserve()
+{
+	kill "${SERVERS[@]}" && wait "${SERVERS[@]}"
+	SERVERS=()
+}
+
+# works FOLDER: its server is ready.
+works()
+{
+	await grep -q 'adapters of fabric' "$1.out" || cat "$1.out"
+}
+
+# Links of a switch are objects of its keeper, and so is a row.
+switches()
+{
+	local status
+
+	DIR=$TAP_TMP/kns
+	serve "$DIR" --fabric kns:4 && works "$DIR" || return
+	ctl -j link show >"$TAP_TMP/links" && ctl link show dev 0 &&
+		[ "$(grep -c '"router": 4' "$TAP_TMP/links")" = 4 ] &&
+		[ "$(ctl link show dev 0 | grep -c '^angara0 *4  [0-3] ')" = 4 ] &&
+		[ "$(ctl link show dev 1 | grep -c '^angara1 *4 ')" = 0 ] &&
+		ctl counters --all | grep -q ' switch-link  *3 ' &&
+		ctl dev list | grep -q ' kns:4 '
+	status=$?
+	unserve
+	return $status
+}
+
+# Two servers with half of a fabric each; node 0, of the other one, keeps the switch.
+keeper_apart()
+{
+	local port=$((20000 + $$ % 20000)) status=0
+
+	DIR=$TAP_TMP/here
+	serve "$DIR" --fabric kns:4 --only 2,3 --listen "$port"
+	serve "$TAP_TMP/there" --fabric kns:4 --only 0,1 --peer "$port"
+	works "$DIR" &&
+		says 1 'switch 4 of fabric' ctl tree create 3 root 2 nodes 2,3 &&
+		grep -q 'programmed by node 0, which has no device on this machine' \
+			"$TAP_TMP/said" &&
+		says 1 'node 0 of fabric' ctl tree create 3 root 2 &&
+		[ "$(ctl link show | grep -c '^angara')" = 2 ] || status=1
+	unserve
+	return $status
+}
+
+check 'switches are objects of their keepers' switches
+check 'a tree with a switch that cannot be programmed from here' keeper_apart
 plan

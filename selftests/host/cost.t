@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# What operations cost on an embedded fabric: instructions, counted by
-# callgrind and compared with selftests/embed/cost.txt; copies of payload;
-# system calls and allocations; memory. `make cost` writes the table anew for
-# the compiler at hand: look at the difference before you commit it.
+# Costs of operations on an embedded fabric: instructions, counted by callgrind
+# and compared with selftests/embed/cost.txt; copies of payload; system calls
+# and allocations; memory. `make cost` writes a new table for the installed
+# compiler: read the difference before you commit it.
 
 set -u
 . selftests/tap.sh
@@ -39,7 +39,7 @@ build_provider()
 	variant plain libangara/fabric selftests/fi
 }
 
-# collected OPERATION COUNT: instructions in all
+# collected OPERATION COUNT: instructions in total
 collected()
 {
 	local given=() program=("$COST" run)
@@ -51,7 +51,7 @@ collected()
 		sed -n 's/.*Collected : *//p'
 }
 
-# What a thousand take beyond the warming up, for each.
+# Instructions per operation: of a thousand, without the warm-up.
 instructions()
 {
 	local none all
@@ -117,7 +117,7 @@ check 'builds' build
 if pkg-config --exists libfabric; then
 	check 'the provider builds' build_provider
 else
-	skip 'the provider' 'there is no libfabric: install libfabric-dev'
+	skip 'the provider' 'libfabric is missing: install libfabric-dev'
 	FI_OPS=
 fi
 if [ "${UPDATE:-0}" = 1 ]; then
@@ -126,7 +126,7 @@ fi
 for op in $OPS $FI_OPS; do
 	want=$(expected "$COMPILER" "$op")
 	if ! command -v valgrind >/dev/null; then
-		skip "instructions per $op" 'there is no valgrind'
+		skip "instructions per $op" 'valgrind is missing'
 	elif [ -z "$want" ]; then
 		skip "instructions per $op" \
 			"$TABLE has no figures for $COMPILER: make cost"
@@ -135,7 +135,7 @@ for op in $OPS $FI_OPS; do
 			compare "$want" "$(instructions "$op")"
 	fi
 done
-# Read once, written once for each who gets it, however long the way.
+# Read once, and written once per receiver, for any length of the path.
 for nodes in 2 8; do
 	check "copies of a put, $nodes nodes" copies 2.00 long_put "$nodes"
 	check "copies of a broadcast, $nodes nodes" \
@@ -144,7 +144,7 @@ done
 for op in $OPS long_put long_bcast; do
 	check "no system call, no allocation: $op" "$COST" quiet "$op" 200
 done
-# A program that could sleep, and does not, makes no system call either.
+# A program that could sleep, but does not, makes no system call, too.
 for op in $FI_OPS; do
 	check "no system call: $op" env COST_QUIET=1 ANGARA_FABRIC=embedded:2x2 \
 		"FI_PROVIDER_PATH=$OUT/lib/libfabric" "$FI" cost "$op" 200

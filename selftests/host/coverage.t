@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Does the report of `make coverage` count right? A small program says of each
-# of its lines whether it is reached, and by which of three runs.
+# Does the report of `make coverage` count correctly? Comments in a small
+# program say for each line whether it is reached, and by which of three runs.
 
 set -u
 . selftests/tap.sh
@@ -16,7 +16,7 @@ report()
 	selftests/coverage/report --top "$TREE" "$@"
 }
 
-# A driver that is built from a copy, as modules are, and a model beside it.
+# A driver that is built from a copy, as modules are, and a model next to it.
 sources()
 {
 	mkdir -p "$TREE"/driver/model "$TREE"/libangara/tests "$TREE"/tools \
@@ -59,7 +59,7 @@ sources()
 		-o known driver/known.c)
 }
 
-# count RUN: what one run of the program reaches.
+# count RUN: counts the lines of one run of the program.
 count()
 {
 	rm -f "$MODULES"/*.gcda
@@ -67,13 +67,13 @@ count()
 		gcov --json-format --stdout ./*.gcda) >"$COUNTS/$1.json"
 }
 
-# marked RUN FILE: lines that say they are reached in that run or one before.
+# marked RUN FILE: lines marked as reached in that run or an earlier one.
 marked()
 {
 	grep -c "/\* run [1-$1] \*/" "$TREE/$2"
 }
 
-# The lines of the files that no run up to RUN reaches, as the report has it.
+# The lines that no run up to RUN reaches, according to the report.
 unmarked()
 {
 	(cd "$TREE" && grep -nH '/\* run ' driver/known.c driver/model/twice.h |
@@ -85,7 +85,7 @@ same()
 	diff -u <(printf '%s\n' "$1") <(printf '%s\n' "$2")
 }
 
-# row RUN NAME FILE [NOTE]: the table's, word by word.
+# row RUN NAME FILE [NOTE]: checks a row of the table.
 row()
 {
 	local run=$1 name=$2 file=$3 note=${4:-} lines hit want got
@@ -98,7 +98,7 @@ row()
 	same "$want" "$got"
 }
 
-# json RUN: the same for programs.
+# json RUN: the same for JSON.
 json()
 {
 	local want got
@@ -112,7 +112,7 @@ json()
 	same "${want% }" "$got"
 }
 
-# refused STATUS TEXT ARG...: one line that says what is wrong.
+# refused STATUS TEXT ARG...: one line has the error.
 refused()
 {
 	local want=$1 text=$2 status=0
@@ -123,7 +123,7 @@ refused()
 	[ "$status" = "$want" ] && grep -q "$text" "$TAP_TMP/out"
 }
 
-# ends STATUS: the table's, 1 if a goal is not reached.
+# ends STATUS: checks the report's exit status, 1 if a goal is not reached.
 ends()
 {
 	local status=0
@@ -152,19 +152,19 @@ for run in 1 2 3; do
 	esac
 done
 check 'lines of one file' same '' "$(report --missed driver/model/)"
-check 'what was not built is named, tests are not' same 'libangara/other.c' \
+check 'sources that were not built are named, tests are not' same 'libangara/other.c' \
 	"$(report | sed -n '/^not measured/,$p' | sed 1d | xargs)"
 check 'a file that is not there' refused 2 "no 'driver/x' among the files" \
 	--missed driver/x
 check 'an unknown option' refused 2 '^usage:' --nonsense
-# Later than the counts by the clock of files, whatever time it is.
+# Newer than the counts by file time, for any clock.
 touch -d '+1 hour' "$TREE/driver/known.c"
 check 'a file that has changed since' refused 0 \
 	'driver/known.c has changed since it was counted: left out of 1, 2, 3' \
 	--missed driver/model/
 check 'its counts are left out' same driver/known.c \
 	"$(report 2>&1 | grep -o '^  driver/known.c.*' | xargs)"
-check 'those of others are not' row 3 driver/model/twice.h driver/model/twice.h
+check 'counts of other files are kept' row 3 driver/model/twice.h driver/model/twice.h
 echo '{ "files": [' >"$COUNTS/broken.json"
-check 'counts that are broken' refused 2 'broken.json:1: .*not what gcov prints'
+check 'malformed counts' refused 2 'broken.json:1: .*not what gcov prints'
 plan

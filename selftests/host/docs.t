@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The documents keep up with the code: their examples compile, the names that
-# they use exist, and their markup is clean.
+# The documents match the code: their examples compile, their names exist, and
+# their markup is clean.
 
 set -u
 . selftests/tap.sh
@@ -16,15 +16,15 @@ documents()
 	files 'README.md' 'Documentation/*.rst'
 }
 
-# Everything in which a name may be defined.
+# Files that may define a name.
 sources()
 {
 	files '*' | grep -vE '^(README\.md$|Documentation/[^/]*$|Documentation/examples/|LICENSES/)' |
 		grep -vxF selftests/host/docs.t
 }
 
-# Names in a document, one per line: constants and what they begin with if a
-# star follows, functions, structures.
+# Names in a document, one per line: constants, prefixes if a star follows,
+# functions, structures.
 names()
 {
 	perl -ne 'while (/\b((?:ANGARA?_|angara?_)\w+)(\*?)/g) {
@@ -33,7 +33,7 @@ names()
 		while (/\b([a-z]\w*)\(\)/g) { print "$1\n" }' "$1" | sort -u
 }
 
-# Says which names of a document nothing in the tree knows.
+# Names of a document that do not occur in the tree.
 unknown_names()
 {
 	names "$1" | while read -r name; do
@@ -83,7 +83,7 @@ compile()
 	${CC:-cc} "${FLAGS[@]}" -o "$TAP_TMP/${1##*/}.out" "$@"
 }
 
-# Tables of numbers and of errors as a program that fails where they are wrong.
+# Tables of numbers and of errors as a program that fails if they are wrong.
 tables()
 {
 	local docs

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Embedded fabrics: the library's test and the applications, which fabric is
-# chosen, fabrics with names, and what is left behind.
+# Embedded fabrics: the library's test and the applications, the choice of a
+# fabric, fabrics with names, and their clean-up.
 
 set -u
 . selftests/tap.sh
@@ -23,7 +23,7 @@ build_san()
 	variant asan libangara libangara:tests
 }
 
-# inside NAME [OPTION]...: a program that reaches into the library
+# inside NAME [OPTION]...: a program that uses internals of the library
 inside()
 {
 	local name=$1
@@ -36,7 +36,7 @@ inside()
 		"$OUT/lib/libangara.a"
 }
 
-# Every third of 3000, where a set has places for 1024.
+# Every third of 3000 processors, in a set that has room for 1024.
 processors()
 {
 	inside cpus && [ "$("$TAP_TMP/cpus")" = 1000 ]
@@ -48,7 +48,27 @@ late()
 		timeout 60 "$TAP_TMP/doubt"
 }
 
-# One job; its results are ours.
+# Pages that take their time hold up no other thread.
+polls()
+{
+	inside polls -Wl,--wrap=madvise,--wrap=fallocate -pthread &&
+		ANGARA_FABRIC=embedded:2,name=$NAME timeout 60 "$TAP_TMP/polls"
+}
+
+# A doorbell that fails once the entry is in the queue.
+posted()
+{
+	inside post && ANGARA_FABRIC=embedded:2 timeout 60 "$TAP_TMP/post"
+}
+
+# Teams with a member whose allocations fail, each in turn.
+no_memory()
+{
+	inside nomem -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc &&
+		timeout 120 angara-run --fabric embedded -n 3 "$TAP_TMP/nomem"
+}
+
+# Runs one job and includes its results.
 job()
 {
 	local name=$1 status=0
@@ -67,6 +87,48 @@ fabric()
 
 	shift 2
 	ANGARA_FABRIC=$text timeout 60 angara-run -n "$n" "$@"
+}
+
+# random_graph NODES SWITCHES CABLES SEED: connected
+random_graph()
+{
+	awk -v n="$1" -v s="$2" -v cables="$3" -v seed="$4" '
+		function name(i) { return (i < n ? "n" : "s") i }
+		BEGIN {
+			srand(seed)
+			print "graph random"
+			for (i = 0; i < n + s; i++)
+				print (i < n ? "node " : "switch ") name(i)
+			for (i = 1; i < cables; i++) {
+				a = i < n + s ? i : int(rand() * (n + s))
+				b = int(rand() * (i < n + s ? i : n + s))
+				if (a != b)
+					print name(a) ":" used[a]++ + 0, name(b) ":" used[b]++ + 0
+			}
+		}'
+}
+
+# Each process is the root of trees over all and over some; all send to all.
+roots_and_pairs()
+{
+	timeout 120 angara-run --fabric "embedded:$1" -n "$2" libangara-test 'all roots' &&
+		timeout 120 angara-run --fabric "embedded:$1" -n "$2" libangara-test 'all pairs'
+}
+
+# Two graphs of as many nodes and ports are not one fabric.
+other_graph()
+{
+	local status=0
+
+	sed 's/^graph .*/graph other/' "$TAP_TMP/one" >"$TAP_TMP/other"
+	begin "$TAP_TMP/out" env "ANGARA_FABRIC=embedded:file:$TAP_TMP/one,name=$NAME" \
+		libangara-test stay || return
+	ANGARA_FABRIC=embedded:file:$TAP_TMP/one,name=$NAME libangara-test put &&
+		! ANGARA_FABRIC=embedded:file:$TAP_TMP/other,name=$NAME \
+			libangara-test put || status=$?
+	kill $!
+	wait $!
+	return "$status"
 }
 
 bad()
@@ -92,7 +154,17 @@ shared()
 		wait $first && fabric "embedded:2x2,name=$NAME" 3 libangara-test put
 }
 
-# What a killed job leaves is made anew by the next one, or removed.
+# No key has the random bits of another, of the same run or the next.
+other_keys()
+{
+	for _ in 1 2; do
+		fabric embedded 1 libangara-test 'say keys' || return
+	done | sed -n 's/^# above //p' >"$TAP_TMP/keys"
+	[ "$(wc -l <"$TAP_TMP/keys")" = 2000 ] &&
+		[ "$(sort -u "$TAP_TMP/keys" | wc -l)" = 2000 ]
+}
+
+# The next job replaces a killed job's fabric, or the launcher removes it.
 killed()
 {
 	begin "$TAP_TMP/out" env "ANGARA_FABRIC=embedded:4,name=$NAME" \
@@ -114,7 +186,7 @@ other_sizes()
 	[ "$status" = 1 ]
 }
 
-# Output: the devices of the ranks, in their order.
+# Output: the devices of the ranks, in the order of ranks.
 placed()
 {
 	local want=$1 got
@@ -127,7 +199,7 @@ placed()
 	[ "$got" = "$want" ]
 }
 
-# Output: the nodes of processes that nobody has placed, while all of them live.
+# Output: the nodes of processes without a launcher, while all of them run.
 spread()
 {
 	local want=$1 got
@@ -142,15 +214,50 @@ spread()
 check 'builds' build
 check 'builds with sanitizers' build_san
 check 'a machine of many processors' processors
-check 'commands that are answered too late' late
+check 'commands whose answers come too late' late
+check 'polling while another thread registers, allocates, frees' polls
+check 'an operation whose doorbell fails is posted' posted
 export PATH=$OUT/bin:$OUT/tests:$PATH LD_LIBRARY_PATH=$OUT/lib
 
-for n in 2 3 8 16; do
+for n in 1 2 3 8 16; do
 	job "the library, $n processes" angara-run --fabric embedded -n $n \
 		libangara-test
 done
+# Each part exchanges what it needs.
+for part in disagreement subsets; do
+	check "alone: $part" timeout 120 angara-run --fabric embedded -n 8 \
+		libangara-test "$part"
+done
 ANGARA_FABRIC=embedded:2x2,trees=64 job "the library, 64 trees" \
 	angara-run -n 4 libangara-test
+for kind in mesh:4x2 hypercube:3 mkns:4x4 kns:2x2x2 fattree:4,3; do
+	job "the library on $kind" angara-run --fabric "embedded:$kind" -n 8 \
+		libangara-test
+done
+random_graph 24 9 60 1 >"$TAP_TMP/one"
+random_graph 16 0 30 2 >"$TAP_TMP/two"
+random_graph 64 40 150 3 >"$TAP_TMP/three"
+while read -r kind nodes; do
+	check "each root, each pair: ${kind/$TAP_TMP/.}" roots_and_pairs "$kind" "$nodes"
+done <<-EOF
+	torus:4x2x2x2 32
+	mesh:4x4 16
+	hypercube:6 64
+	mkns:4x4 16
+	mkns:8x8 64
+	mkns:2x12,ports=6 24
+	mkns:2x2x2x2 16
+	kns:4x4 16
+	kns:13x2,ports=6 26
+	kns:8x8 64
+	fattree:4,3 16
+	fattree:8,3,nodes=64 64
+	fattree:40,2,nodes=18 18
+	file:$TAP_TMP/one 24
+	file:$TAP_TMP/two 16
+	file:$TAP_TMP/three 64
+	mkns:8x10x10 20
+EOF
 job 'the library, 6 processes on 2 nodes' angara-run --fabric embedded:2 -n 6 \
 	libangara-test
 job 'the library, sanitizers' angara-run --fabric embedded:3 -n 5 \
@@ -172,7 +279,8 @@ check 'its file is gone' gone
 check 'after a kill' killed
 check 'its file is gone' gone
 check 'other sizes than the fabric has' other_sizes
-check 'the launcher removes what a killed one left' \
+check 'another graph' other_graph
+check 'the launcher removes the fabric of a killed job' \
 	fabric "embedded,name=$NAME" 1 true
 check 'its file is gone' gone
 check 'a kernel before 5.14: builds' cc -shared -fPIC -Wall -Wextra -Werror -O2 \
@@ -180,14 +288,16 @@ check 'a kernel before 5.14: builds' cc -shared -fPIC -Wall -Wextra -Werror -O2 
 job 'a kernel before 5.14' env "OLD_KERNEL=$TAP_TMP/old-kernel" \
 	"LD_PRELOAD=$TAP_TMP/old-kernel.so" \
 	angara-run --fabric embedded -n 2 libangara-test
-check 'it was asked to make memory present' [ -e "$TAP_TMP/old-kernel" ]
+check 'the kernel was asked to populate memory' [ -e "$TAP_TMP/old-kernel" ]
+check 'members that have no memory for a team' no_memory
+check 'keys of one run are not those of another' other_keys
 check 'a program without a launcher' env ANGARA_FABRIC=embedded \
 	libangara-test put
 check 'more processes than there may be' complains 'Device or resource busy' 1 \
 	sh -c "ANGARA_FABRIC=embedded:2,procs=1 angara-run -n 2 libangara-test \
 		put 2>&1 | grep -m1 busy >&2; exit 1"
 
-# One line of error, and nothing left.
+# One line of error, and no file left.
 small_shm()
 {
 	complains 'No space left on device' 1 unshare -m sh -c \
@@ -205,17 +315,28 @@ fi
 check 'an address space that is limited' sh -c \
 	"ulimit -v 4000000; ANGARA_FABRIC=embedded libangara-test put"
 
-bad embedding:2 "it is 'embedded:2x2x2'"
-bad embedded:2x0 'sizes are 1 to 4 numbers'
+bad embedding:2 "expected 'embedded:2x2x2'"
+bad embedded:2x0 'sizes: must be numbers'
+bad embedded:mkns:9x4 'dimension 1 has more nodes'
+bad embedded:file:/none '/none: No such file'
+printf '%s\n' 'graph g' 'node a' 'node b' 'a:0 b:0' 'b:0 a:1' >"$TAP_TMP/bad"
+bad "embedded:file:$TAP_TMP/bad" 'line 5: cable: a port is used twice'
+printf '%s\n' 'graph g' 'node a' 'node b' 'switch s' 'a:0 s:0' >"$TAP_TMP/bad"
+bad "embedded:file:$TAP_TMP/bad" 'line 3: router: is not reached'
+mv "$TAP_TMP/bad" "$TAP_TMP/bad,x"
+ln -s "$TAP_TMP/bad,x" "$TAP_TMP/bad"
+bad "embedded:file:$TAP_TMP/bad" 'File name too long'
+bad 'embedded:graph g' 'file:PATH'
 bad embedded:100x100 'at most 4096 nodes'
-bad embedded2 "'embedded' goes on with"
-bad embedded:2,name=a/b 'name= wants letters'
-bad embedded:2,train=3 'train= wants a power of two'
-bad embedded:2,ctxs=129 'ctxs= wants'
-bad embedded:2,trees=65 'trees= wants'
-bad embedded:2,x=1 'options are name='
+bad embedded:fattree:40,3,nodes=4000 'at most 4096 nodes and switches'
+bad embedded2 "',OPTION' after 'embedded'"
+bad embedded:2,name=a/b 'name= may have letters'
+bad embedded:2,train=3 'train= must be a power of two'
+bad embedded:2,ctxs=129 'ctxs= must be'
+bad embedded:2,trees=65 'trees= must be'
+bad embedded:2,x=1 'known options are name='
 check 'refused by --fabric' complains "not 'one'" 2 angara-run --fabric one -n 2 true
-check 'refused by a program' complains "libangara: ANGARA_FABRIC is 'no'" 1 \
+check 'refused by a program' complains "libangara: invalid ANGARA_FABRIC 'no'" 1 \
 	sh -c 'ANGARA_FABRIC=no libangara-test put 2>&1 | grep -m1 libangara: >&2
 		exit 1'
 plan

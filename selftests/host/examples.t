@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The examples in C, C++ and Python do what they say, as a job of four on an
-# embedded fabric, with the library as it is installed.
+# Runs the examples in C, C++ and Python as jobs of four on an embedded fabric,
+# with the installed library.
 
 set -u
 . selftests/tap.sh
@@ -33,7 +33,7 @@ build()
 			PKG_CONFIG_SYSROOT_DIR=$ROOT pkg-config --cflags --libs angara)
 }
 
-# prints COMMAND: a job of four of them prints these lines, in any order.
+# prints COMMAND: a job of four prints these lines, in any order.
 prints()
 {
 	sort >"$TAP_TMP/want"
@@ -70,7 +70,7 @@ sum 6
 sum 6
 END
 else
-	skip 'ring, C++' 'there is no C++ compiler: install g++'
+	skip 'ring, C++' 'a C++ compiler is missing: install g++'
 fi
 if command -v python3 >/dev/null; then
 	check 'sum, Python: runs' prints python3 $EXAMPLES/sum.py <<END
@@ -80,6 +80,6 @@ rank 2: 6
 rank 3: 6
 END
 else
-	skip 'sum, Python' 'there is no python3'
+	skip 'sum, Python' 'python3 is missing'
 fi
 plan

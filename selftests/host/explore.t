@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Orders in which several views work on one fabric: a million that a seed
-# decides, some with threads, also under ThreadSanitizer; and faults made on
-# purpose, which they have to find.
+# Schedules of several views on one fabric: a million chosen by seeds, some with
+# threads, also under ThreadSanitizer; and inserted faults that they have to
+# find.
 
 set -u
 . selftests/tap.sh
@@ -20,7 +20,7 @@ declare -A FLAGS=(
 	[explore-tsan]='-O1 -fsanitize=thread -Iselftests/model/tsan')
 # Interleavings of each family: a million.
 ORDERS=(transfers 150000 lives 150000 sharing 100000 messages 50000
-	letters 150000 collectives 50000 rooms 50000 buffers 50000
+	letters 150000 fences 30000 collectives 50000 rooms 50000 buffers 50000
 	trees 200000 again 100000)
 
 # explored: the result of each family.
@@ -33,7 +33,7 @@ explored()
 	done
 }
 
-# What all families have done is what is promised.
+# The total of all families is the promised number.
 million()
 {
 	local i sum=0
@@ -55,7 +55,7 @@ families()
 	done
 }
 
-# The same seed is the same order, told or not.
+# The same seed gives the same schedule, printed or not.
 replays()
 {
 	"$T/explore" --show messages 12345 >"$TAP_TMP/one" &&
@@ -87,7 +87,7 @@ finds()
 	*) args=("$count" "$family") ;;
 	esac
 	! timeout 60 "$dir/program" "${args[@]}" >"$dir/out" 2>&1 || return
-	# It has to be due to the fault.
+	# The report has to come from the fault.
 	grep -qE '^not ok |ThreadSanitizer: ' "$dir/out" ||
 		[ "$program" != explore ]
 }
@@ -99,8 +99,8 @@ each()
 
 check 'the programs build' make -s -C selftests/explore -j2 O="$O" all
 explored
-check 'they are a million' million
-check 'a seed gives one order' replays
+check 'a million schedules have run' million
+check 'a seed gives one schedule' replays
 mapfile -t NAMES < <(families)
 nested 'under ASan and UBSan' "$T/explore-check" --count 2000 "${NAMES[@]}"
 nested 'threads' "$T/explore-threads" 400 "${NAMES[@]}"

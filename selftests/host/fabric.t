@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The libfabric provider on embedded fabrics: that libfabric finds it, each of
-# its calls under ASan and UBSan, and what the man page says of it.
+# The libfabric provider on embedded fabrics: libfabric finds it; each of its
+# calls under ASan and UBSan; its man page.
 
 set -u
 . selftests/tap.sh
 . selftests/variant.sh
 
 OUT=$VARIANTS/asan
-# As people build it; by this name the guest root sees it, too.
+# Built as for users; the guest root sees this path, too.
 PLAIN=build/variant/plain
 OTHER=build/fabric-other
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
@@ -20,7 +20,7 @@ build()
 		selftests/fi/offload tools/run
 }
 
-# As people build it, for libfabric's own programs.
+# Built as for users, for libfabric's own programs.
 build_plain()
 {
 	variant plain libangara libangara/fabric selftests/fi
@@ -35,7 +35,7 @@ with()
 		timeout 300 "$@"
 }
 
-# What libfabric looks for, and nothing that could be taken for another's.
+# Symbols that libfabric looks up, and no others.
 exports()
 {
 	[ "$(nm -D --defined-only "$PWD/$PLAIN/lib/libfabric/libangara-fi.so" |
@@ -49,20 +49,20 @@ found()
 		with embedded:2x2 fi_info | grep -q '^provider: angara$'
 }
 
-# libfabric does not put layers of its own on top.
+# libfabric does not add utility layers.
 alone()
 {
 	! with embedded:2x2 fi_info | grep 'angara;'
 }
 
-# Who has not asked for a fabric is not given one.
+# A program that requests no fabric does not get this one.
 reserved()
 {
 	! FI_PROVIDER_PATH=$PWD/$PLAIN/lib/libfabric fi_info |
 		grep '^provider: angara'
 }
 
-# The results of the test are ours.
+# Includes the results of the test.
 calls()
 {
 	local name=$1 status=0
@@ -74,7 +74,7 @@ calls()
 	result "$status" "$name"
 }
 
-# A job of processes that are members of groups; their peers are in it too.
+# A job of processes that are members of groups; their peers belong to it, too.
 members()
 {
 	local n=$1 fabric=$2
@@ -86,7 +86,7 @@ members()
 		timeout 300 "$OUT/bin/angara-run" -n "$n" "$@"
 }
 
-# offload N FABRIC: what the adapters do for groups; the results are ours.
+# offload N FABRIC: group operations of the adapters; includes the results.
 offload()
 {
 	local name="collective operations by $1 adapters of $2" status=0
@@ -97,16 +97,16 @@ offload()
 	result "$status" "$name"
 }
 
-# One member kills itself, and with that the job; the others say what they saw.
-bereaved()
+# One member kills itself, which ends the job; the others print their errors.
+survivors()
 {
 	members 5 embedded:5 --grace 60 "$OUT/tests/fi-offload" "$1" \
-		>"$TAP_TMP/bereaved" 2>&1
-	cat "$TAP_TMP/bereaved"
-	[ "$(grep -c '^# survived' "$TAP_TMP/bereaved")" = 4 ]
+		>"$TAP_TMP/survivors" 2>&1
+	cat "$TAP_TMP/survivors"
+	[ "$(grep -c '^# survived' "$TAP_TMP/survivors")" = 4 ]
 }
 
-# What was built here, with the libfabric of the guest root, which is newer.
+# The provider built here, with the newer libfabric of the guest root.
 elsewhere()
 {
 	tools/vm/chroot env "FI_PROVIDER_PATH=/angara/$PLAIN/lib/libfabric" \
@@ -124,7 +124,7 @@ short_of_memory()
 				exec '$OUT/tests/fi-test' 'av: as large as can be'"
 }
 
-# Numbers of the man page, which stand before the names of constants.
+# Numbers of the man page that precede the names of constants.
 constants()
 {
 	{
@@ -145,8 +145,7 @@ constants()
 			"$TAP_TMP/constants.c" && "$TAP_TMP/constants"
 }
 
-# Capabilities that fi_info shows are those that the page has; some are for
-# those who ask.
+# Capabilities of fi_info are those of the page; some appear only on request.
 capabilities()
 {
 	local shown told asked='FI_RMA_EVENT'
@@ -160,7 +159,7 @@ capabilities()
 	diff <(echo "$shown") <(echo "$told")
 }
 
-# libfabric's own program, which looks at what it gets.
+# libfabric's own program, which checks the data it receives.
 pingpong()
 {
 	with "embedded:2x2,name=fabric-t-$$" selftests/fi/pingpong 127.0.0.1 "$@"
@@ -181,9 +180,9 @@ mpi_elsewhere()
 			selftests/fi/mpi/run "$OTHER/tests/mpi-test" "$@"
 }
 
-# Open MPI gives communicators contexts of a scalable endpoint, if it may be
-# used by threads; of four processes that share a machine each has four. It would
-# do with a plain endpoint as well, so that it has the other is looked for.
+# Open MPI gives communicators contexts of a scalable endpoint if threads may
+# use it; of four processes that share a machine each has four. A plain endpoint
+# would work, too, so the test checks that the scalable one is used.
 contexts_elsewhere()
 {
 	mpi_elsewhere messages 4 1 --mca mtl_ofi_enable_sep 1 \
@@ -194,33 +193,33 @@ contexts_elsewhere()
 
 	cat "$TAP_TMP/contexts"
 	[ "$status" = 0 ] &&
-		[ "$(grep -c 'endpoint [0-9]*: 4 contexts send, 4 receive$' \
+		[ "$(grep -c 'endpoint [0-9]*: 4 transmit and 4 receive contexts$' \
 			"$TAP_TMP/contexts")" = 4 ]
 }
 
 if ! pkg-config --exists libfabric; then
-	skip 'the provider' 'there is no libfabric: install libfabric-dev'
+	skip 'the provider' 'libfabric is missing: install libfabric-dev'
 	plan
 	exit
 fi
 check 'builds without a warning' build
-check 'builds as people build it' build_plain
-check 'exports what libfabric looks for' exports
+check 'builds as for users' build_plain
+check 'exports the symbols that libfabric looks up' exports
 check 'fi_info finds it' found
-check 'nothing is layered on top' alone
+check 'no utility layer is added' alone
 if compgen -G '/dev/angara*' >/dev/null; then
-	skip 'it does not offer itself unasked' 'there are adapters: /dev/angara*'
+	skip 'it is not offered without a request' 'there are adapters: /dev/angara*'
 else
-	check 'it does not offer itself unasked' reserved
+	check 'it is not offered without a request' reserved
 fi
 check 'constants of the man page' constants
 check 'capabilities of the man page' capabilities
 calls 'each call' ANGARA_FABRIC=embedded:2x2x2
 calls 'each call, packet by packet' ANGARA_FABRIC=embedded:3x2,train=1
 if unshare --user --map-root-user --mount true 2>/dev/null; then
-	check 'a shared vector that there is no memory for' short_of_memory
+	check 'a shared vector without enough memory' short_of_memory
 else
-	skip 'a shared vector that there is no memory for' \
+	skip 'a shared vector without enough memory' \
 		'users have no namespaces here'
 fi
 offload 2 embedded:2
@@ -236,8 +235,8 @@ check 'groups that end' members 8 embedded:2x2x2,train=1 \
 check 'a member that does not call' members 3 embedded:3 \
 	env FI_ANGARA_COLL_TIMEOUT=2 "$OUT/tests/fi-offload" \
 	'a member that does not call'
-check 'a death while all reduce' bereaved 'death while all reduce'
-check 'a death while others receive' bereaved 'death while others receive'
+check 'a death while all reduce' survivors 'death while all reduce'
+check 'a death while others receive' survivors 'death while others receive'
 check 'the same binaries with another libfabric' elsewhere
 check 'fi_pingpong' pingpong
 check 'fi_pingpong, tagged' pingpong -m tagged

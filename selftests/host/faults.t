@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The proofs that take long run on demand only. That the faults that they make
-# can still be made, each in one place of the source, is seen here.
+# The long proofs run on demand only. This test checks that each of their faults
+# still applies, in exactly one place of the source.
 
 set -u
 . selftests/tap.sh
 . selftests/mutate.sh
 
-# stands FILE FROM TO: the fault can be made, and changes something.
+# stands FILE FROM TO: the fault applies, and changes the file.
 stands()
 {
 	mutate "$1" "$2" "$3" >"$TAP_TMP/fault" || return

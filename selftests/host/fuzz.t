@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Inputs that were worth keeping, and those that once found a fault, through
-# every fuzz target; then a short while of fuzzing, and faults made on purpose
-# that have to be found.
+# Replays the corpus and former findings through every fuzz target, fuzzes for a
+# short time, and inserts faults that have to be found.
 
 set -u
 . selftests/tap.sh
@@ -18,7 +17,7 @@ FUZZ=("-I$PWD/driver/model" -D_GNU_SOURCE -Ilibangara/env -Iuapi -std=gnu11 -w
 	-O2 -g "-fsanitize=address,undefined,fuzzer-no-link"
 	-fno-sanitize-recover=all)
 
-# What parts of angara-vfio among the objects want.
+# Sources of angara-vfio that the objects need.
 read -ra LIBS <<<"$(pkg-config --libs json-c zlib)"
 
 replay()
@@ -63,11 +62,11 @@ finds()
 	clang -fsanitize=address,undefined,fuzzer -o "$dir/fuzz" \
 		"$dir/mutant.o" "${objects[@]}" "${LIBS[@]}" || return 1
 	mkdir "$dir/corpus"
-	# So many inputs, however long that takes on this machine.
+	# A fixed number of inputs, however long they take on this machine.
 	! "$dir/fuzz" -runs="${RUNS:-100000}" -seed=1 -len_control=0 \
 		-max_len=400 -timeout=60 -artifact_prefix="$dir/" "$dir/corpus" \
 		"${inputs[@]}" >"$dir/log" 2>&1 || return 1
-	# It has to be due to the fault.
+	# The report has to come from the fault.
 	grep -qE 'finding: |ERROR: |runtime error: ' "$dir/log"
 }
 
@@ -99,7 +98,7 @@ if have_fuzzer; then
 		check "$target: 5 seconds of fuzzing" \
 			selftests/fuzz/run 5 "$target"
 	done
-	# Chance decides how long it takes to find them: not for every check.
+	# The time to find them is random: not for every check.
 	[ -z "${FUZZ_PROOF:-}" ] || mutants
 else
 	skip 'fuzzing' 'no clang with libFuzzer: run selftests/fuzz/setup'

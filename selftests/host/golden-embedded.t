@@ -3,7 +3,7 @@
 #
 # The model's golden trace on an embedded fabric: the same scenario through the
 # library's backend gives the same lines in the same order. Faults in the
-# backend and in the model that it is built with change them.
+# backend and in the model change them.
 
 set -u
 . selftests/tap.sh
@@ -48,14 +48,14 @@ build()
 	link "$TAP_TMP/golden"
 }
 
-# trace PROGRAM: compared with the golden one
+# trace PROGRAM: compares its trace with the golden one
 trace()
 {
 	timeout 60 "$1" >"$TAP_TMP/trace" && diff -u "$GOLDEN" "$TAP_TMP/trace"
 }
 
-# changed FILE FROM TO: the program with FILE of the library changed, whose object
-# goes before the library's, as $TAP_TMP/changed
+# changed FILE FROM TO: the program with a change in FILE of the library, whose
+# object is linked before the library's, as $TAP_TMP/changed
 changed()
 {
 	mkdir -p "$TAP_TMP/copy"
@@ -64,13 +64,13 @@ changed()
 		link "$TAP_TMP/changed" "$TAP_TMP/copy/changed.o"
 }
 
-# same FILE FROM TO: the change does not show.
+# same FILE FROM TO: the change does not affect the trace.
 same()
 {
 	changed "$@" && trace "$TAP_TMP/changed"
 }
 
-# found FILE FROM TO: all results are right, but the trace is another.
+# found FILE FROM TO: all results are right, but the trace differs.
 found()
 {
 	changed "$@" || return

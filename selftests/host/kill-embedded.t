@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Processes that are killed or stopped while they use an embedded fabric, beside
-# others that must not notice: a short run, from a fixed seed; `make kill
+# Processes that are killed or stopped while they use an embedded fabric, next
+# to others that must not be affected: a short run with a fixed seed; `make kill
 # ROUNDS=1000` is the long one.
 
 set -u

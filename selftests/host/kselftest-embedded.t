@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The driver's kselftest programs, as they are, on an embedded fabric: a shim
-# makes it look like /dev/angaraN. What only a kernel has is listed in
-# selftests/embed/kernel-only.txt, and skipped.
+# The driver's kselftest programs, unchanged, on an embedded fabric: a shim
+# presents it as /dev/angaraN. selftests/embed/kernel-only.txt lists results
+# that need a kernel; they are skipped.
 
 set -u
 . selftests/tap.sh
@@ -13,12 +13,12 @@ OUT=$TAP_TMP/build
 PLAIN=$VARIANTS/plain
 LIST=selftests/embed/kernel-only.txt
 PROGRAMS='ioctl values mmap mr p2p msg flow tree coll floats members inflight
-	poll isolation domain share kill race races fabric failnth netlink'
+	poll isolation domain share kill race races fabric failnth netlink switch'
 HARNESS=$PWD/build/kernel-tools
 export ANGARA_TEST_SCALE=${ANGARA_TEST_SCALE:-10}
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
-# Its answer to who holds what comes from the shim, where netlink's would.
+# The shim lists owners of objects, instead of netlink.
 build()
 {
 	local flags="-Wl,--wrap=at_usage,--wrap=at_usage_wait"
@@ -36,7 +36,7 @@ build()
 			"$PLAIN/lib/libangara.a" -ldl
 }
 
-# reason PROGRAM RESULT: why it is the kernel's alone, nothing if it is not
+# reason PROGRAM RESULT: why it needs a kernel, nothing if it does not
 reason()
 {
 	local program result why
@@ -50,12 +50,13 @@ reason()
 	done <"$LIST"
 }
 
-# run PROGRAM: output to $TAP_TMP/out. Somebody else keeps the fabric meanwhile.
+# run PROGRAM: output to $TAP_TMP/out. Another process keeps the fabric open.
 run()
 {
 	local status=0
 	local fabric=embedded:2x2x2,name=kself-$$
 
+	[ "$1" != switch ] || fabric=embedded:kns:2x2,name=kself-$$
 	begin "$TAP_TMP/keeper" env "ANGARA_FABRIC=$fabric" \
 		"$PLAIN/tests/libangara-test" stay || return
 	ANGARA_FABRIC=$fabric LD_PRELOAD=$OUT/shim.so timeout -k 5 300 \
@@ -98,7 +99,7 @@ program()
 	if [ "${planned:-0}" = 0 ] || [ "$planned" != \
 			"$(grep -acE '^(not )?ok ' "$TAP_TMP/out")" ]; then
 		cp "$TAP_TMP/out" "$TAP_TMP/why"
-		result 1 "$1: has a plan and keeps to it"
+		result 1 "$1: the plan matches the results"
 	fi
 	judge "$1"
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The library as a package: what the headers declare, the map lists, the
-# library exports and the man pages describe is the same; programs build
-# against it as installed.
+# The library as a package: declarations of the headers, the map, exports of the
+# library and man pages name the same functions; programs build against the
+# installed library.
 
 set -u
 . selftests/tap.sh
@@ -42,7 +42,7 @@ described()
 	find "$MAN" -name '*.3' -printf '%f\n' | sed 's/\.3$//' | sort
 }
 
-# The calls of the table in library.rst.
+# The calls in the table of library.rst.
 tabled()
 {
 	sed -n '/^Calls$/,/^Topology$/p' Documentation/library.rst |
@@ -55,7 +55,7 @@ same()
 	diff <("$1") <("$2")
 }
 
-# A page that stands for others names them, and the others lead to it.
+# A page with several functions names them, and their pages lead to it.
 aliases()
 {
 	local page target bad=0
@@ -70,14 +70,14 @@ aliases()
 	return $bad
 }
 
-# The function names that declarations on the standard input have.
+# The function names of the declarations on standard input.
 declares()
 {
 	grep -oE '\bangara_[a-z_]+\(' | tr -d '(' | sort -u
 }
 
-# The header that a page names declares, with those it includes, what the page
-# describes.
+# The header that a page names declares, with its includes, the functions of the
+# page.
 page_headers()
 {
 	local page header name bad=0
@@ -111,7 +111,7 @@ no_kernel_header()
 		grep -E 'linux/|asm/|ioctl'
 }
 
-# The constants of some headers, with their values as they are written.
+# The constants of some headers, with their values as text.
 constants()
 {
 	cat "$@" | sed -nE 's|/\*.*||; s/[[:space:]]+$//
@@ -119,8 +119,8 @@ constants()
 		grep -vE '_H( |$)' | sort
 }
 
-# What the library's headers define is what the kernel's say where both do;
-# none is missing of those that operations, rights and status are made of.
+# Constants in both the library's and the kernel's headers have the same value;
+# none of operations, rights and status is missing.
 same_constants()
 {
 	local name family
@@ -140,7 +140,7 @@ same_constants()
 	done
 }
 
-# Both may be included, in any order and language.
+# Both can be included, in any order and language.
 with_kernel_headers()
 {
 	local language order
@@ -221,7 +221,7 @@ check 'headers and map agree' same declared mapped
 check 'map and library agree' same mapped exported
 check 'library and man pages agree' same exported described
 check 'library and the table of calls agree' same exported tabled
-check 'man pages name what they describe' aliases
+check 'man pages name their functions' aliases
 check 'man pages name the header that declares it' page_headers
 for header in libangara/include/angara/*.h; do
 	silent "angara/${header##*/} alone" header_alone "${header##*/}"
@@ -233,14 +233,14 @@ silent 'and may be included with them' with_kernel_headers
 check 'the soname' soname
 for cc in gcc clang; do
 	if command -v $cc >/dev/null; then
-		silent "$cc has nothing to say" quiet_build $cc
+		silent "no warnings by $cc" quiet_build $cc
 	else
-		skip "$cc has nothing to say" "there is no $cc"
+		skip "no warnings by $cc" "$cc is missing"
 	fi
 done
 check 'a program, shared' shared
 check 'a program, static' static
 check 'a program in C++' cplusplus
-check 'clean removes all that was built' sh -c "make -C libangara O='$OUT-gcc' clean &&
+check 'clean removes everything that was built' sh -c "make -C libangara O='$OUT-gcc' clean &&
 	! find '$OUT-gcc' -type f | grep ."
 plan

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# What keeps the device model one for all its hosts: it depends on nothing,
-# holds nothing, and knows no host.
+# Rules that let one device model run in all its hosts: no dependencies, no
+# state, no knowledge of a host.
 
 set -u
 . selftests/tap.sh
@@ -40,10 +40,12 @@ mutable()
 	nm -A "$TAP_TMP"/gcc/*.o | grep -E ' [DdBbCGgSs] '
 }
 
+# Netlink servers share ang_nl_*.h, which no file of the model includes.
 includes()
 {
 	grep -n '^[[:space:]]*#[[:space:]]*include' "$MODEL"/*.[ch] |
-		grep -vE ':#include ("ang_(env|hw|model|work|pkt|area|types|rules|int)\.h"|<linux/angara\.h>)$'
+		grep -v '^[^:]*/ang_nl_[a-z]*\.h:' |
+		grep -vE ':#include ("ang_(env|hw|model|work|pkt|area|types|rules|int|topo|topo_int)\.h"|<linux/angara\.h>)$'
 }
 
 # Conditions; a header's include guard is the only one.
@@ -52,6 +54,7 @@ conditions()
 	local file guard
 
 	for file in "$MODEL"/*.[ch]; do
+		[[ $file == */ang_nl_*.h ]] && continue
 		guard=$(basename "$file" .h | tr '[:lower:]' '[:upper:]')_H
 		grep -nE '^[[:space:]]*#[[:space:]]*(if|ifdef|ifndef|elif|else)' \
 			"$file" | grep -v ":#ifndef $guard\$" |
@@ -65,7 +68,7 @@ floats()
 		grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)'
 }
 
-# Nothing of what the hosts have and the model must do without.
+# Functions that hosts have and the model must not use.
 hosts()
 {
 	grep -nE '__KERNEL__|\b(malloc|calloc|free|k[mz]alloc|printk|printf|spin_lock|mutex_|pthread_|time|rand)[[:space:]]*\(' \
@@ -86,8 +89,8 @@ long_functions()
 		/^}/ { start = 0 }' "$MODEL"/*.[ch]
 }
 
-# Calls from GCC's own graph. A call by pointer is one of the host's operations,
-# which must not call the model, or else of any function that a table names.
+# Calls from GCC's own graph. A call by pointer goes to one of the host's
+# operations, which must not call the model, or to any function in a table.
 cycles()
 {
 	local out=$TAP_TMP/graph
@@ -99,18 +102,24 @@ cycles()
 		my @tables = split /\n/, $ENV{TABLES};
 		my $host_calls = 0;
 
-		sub by_host {
+		sub source {
 			my ($file, $line) = @_;
 			open(my $f, "<", $file) or die "$file: $!\n";
 			my @lines = <$f>;
-			return $lines[$line - 1] =~ /\bops->[a-z0-9_]+\(/;
+			return $lines[$line - 1];
 		}
+		sub by_host { return source(@_) =~ /\bops->[a-z0-9_]+\(/ }
+		sub by_kind { return $_[0] =~ /ang_topo/ }
 		while (<>) {
 			next unless /^edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)" label: "([^"]+):(\d+):\d+"/;
 			my ($from, $callee, $file, $line) = ($1, $2, $3, $4);
 			s/.*:// for $from, $callee;
 			if ($callee ne "__indirect_call") {
 				push @{$to{$from}}, $callee;
+			} elsif (by_kind($file, $line)) {
+				my ($member) = source($file, $line) =~ /->([a-z_]+)\(/;
+				push @{$to{$from}}, grep { /_$member$/ }
+					split /\n/, $ENV{KINDS};
 			} elsif (by_host($file, $line)) {
 				$host_calls++;
 			} else {
@@ -130,6 +139,7 @@ cycles()
 		}
 		die "no calls found\n" if keys %to < 50 || $host_calls < 10;
 		die "no tables found\n" if @tables < 10;
+		die "no kinds found\n" if $ENV{KINDS} !~ /_peer/;
 		visit($_) for sort keys %to;'
 }
 
@@ -138,6 +148,29 @@ tables()
 {
 	grep -ohE '(=|\{)[[:space:]]*(adm|combine)_[a-z0-9_]+,' "$MODEL"/*.c |
 		grep -oE '[a-z][a-z0-9_]+'
+}
+
+# Functions of the kinds of topologies.
+kinds()
+{
+	sed -n 's/^\t\.[a-z_]* = \([a-z][a-z0-9_]*\),$/\1/p' "$MODEL"/ang_topo*.c
+}
+
+# What angara.ko exports, and neither angara_loop.ko, which has all of the model
+# but topologies and rules of trees, nor the KUnit tests call.
+unused_exports()
+{
+	local symbols symbol
+
+	symbols=$(sed -n 's/^ANG_EXPORT(\(.*\));$/\1/p' driver/*.c)
+	[ -n "$symbols" ] || echo 'no exports found'
+	find "$TAP_TMP/gcc" -name '*.o' ! -name 'ang_topo*.o' ! -name ang_tree.o \
+		-exec nm -u {} + | awk '{ print $2 }' >"$TAP_TMP/needed"
+	for symbol in $symbols; do
+		grep -qxF "$symbol" "$TAP_TMP/needed" ||
+			grep -qE "\b$symbol\(" driver/loop/*.c driver/tests/*.c ||
+			echo "$symbol: exported, and not used"
+	done
 }
 
 # empty NAME COMMAND: passes if COMMAND prints nothing.
@@ -157,14 +190,16 @@ else
 	skip 'it compiles with clang, too' 'no clang on this machine'
 fi
 TABLES=$(tables)
-export TABLES
+KINDS=$(kinds)
+export TABLES KINDS
 empty 'it needs memcpy, memset, memmove, memcmp and nothing else' undefined
-empty 'it has no static data that changes' mutable
+empty 'it has no writable static data' mutable
 empty 'it includes ang_env.h, UAPI and its own headers only' includes
 empty 'it has no conditions on its host' conditions
 empty 'it has no floating point' floats
 empty 'it names no host function' hosts
-empty 'no function calls itself, not even by others' cycles
+empty 'no function calls itself, directly or indirectly' cycles
+empty 'the driver exports nothing that no other module uses' unused_exports
 empty 'no file is over 800 lines' long_files
 empty 'no function is over 80 lines' long_functions
 plan

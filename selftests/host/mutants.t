@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Do the model's tests find faults? Each fault of selftests/model/mutants.txt
-# is made in a copy of one file of the model; a program linked with it has to
-# fail.
+# Do the model's tests find faults? Inserts each fault of
+# selftests/model/mutants.txt into a copy of one file of the model; a program
+# linked with it has to fail.
 
 set -u
 . selftests/tap.sh
@@ -42,7 +42,7 @@ finds()
 }
 
 check 'the tests build' variant tests selftests/model
-# As they are the programs pass; what follows is then due to the fault.
+# Without a fault the programs pass; so a failure is due to the fault.
 for program in "${!ARGS[@]}"; do
 	# shellcheck disable=SC2086
 	check "without a fault $program passes" \

@@ -1,12 +1,12 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The netlink specification and uapi/linux/angara_nl.h name the same things by
-# the same numbers, and driver/netlink.c takes the attributes that the
-# specification gives a request, with the types and ranges it gives them. The
-# numbers of the header come from the compiler. YAML is
-# read only as far as the specification uses it: lists of "- name:" with
-# scalar properties, so no module beyond Perl's own is needed.
+# The netlink specification and uapi/linux/angara_nl.h have the same names and
+# numbers. The driver and angara-vfio accept the attributes that the
+# specification gives a request, with the same types and ranges, and put
+# attributes of the right set and type into replies. The compiler evaluates the
+# numbers of the header. The YAML parser covers what the specification uses:
+# lists of "- name:" with scalar properties, so Perl needs no module for it.
 
 use strict;
 use warnings;
@@ -64,15 +64,23 @@ sub read_spec
 	return \%doc;
 }
 
-# Returns { command => { attribute => [ type, min, max ] } } as the driver's
-# tables have them: names and expressions of C, undef for a bound not given.
+sub text_of
+{
+	my ($file) = @_;
+	open(my $in, '<', "$top/$file") or die "$file: $!\n";
+	return join '', <$in>;
+}
+
+# Returns { command => { attribute => [ type, min, max ] } } as the tables of a
+# server of the family have them: names and expressions of C, undef for a bound
+# not given. The tables of commands name policies of the file or of the header
+# that all servers share.
 sub read_policies
 {
-	my $file = "$top/driver/netlink.c";
+	my ($file) = @_;
+	my $source = text_of('driver/model/ang_nl_policy.h') . text_of($file);
 	my (%policy, %of);
 
-	open(my $in, '<', $file) or die "$file: $!\n";
-	my $source = join '', <$in>;
 	while ($source =~ /struct nla_policy (\w+)\[\] = \{(.*?)\n\};/gs) {
 		my ($name, $body) = ($1, $2);
 		while ($body =~ /\[(\w+)\] = (.*?),?$/gm) {
@@ -88,7 +96,24 @@ sub read_policies
 	}
 	$of{$1} = $policy{$2} // {}
 		while $source =~ /ANG_NL_(?:GET|DO)\((ANGARA_CMD_\w+)[^()]*?(\w+)\),/gs;
+	$of{$1} = $policy{$2} // {}
+		while $source =~ /\[(ANGARA_CMD_\w+)\] = FORM\((\w+)\),/g;
 	return \%of;
+}
+
+# Attributes that a function puts into a message: [ function, type, name ].
+sub puts_of
+{
+	my ($file) = @_;
+	my @puts;
+
+	for my $body (text_of($file) =~ /^(\w[^\n;]*\([^;{}]*\)\n\{\n(?:.*?\n)??\})/gms) {
+		my ($function) = $body =~ /(\w+)\(/;
+		while ($body =~ /\b(?:nla_put|put)_(\w+?)(?:_64bit)?\(\w+,\s*(ANGARA_A_\w+)/g) {
+			push @puts, [ $function, $1, $2 ];
+		}
+	}
+	return @puts;
 }
 
 sub c_name
@@ -106,7 +131,7 @@ sub values_of
 
 	open(my $out, '>', "$dir/v.c") or die "$dir/v.c: $!\n";
 	print $out "#include <stdio.h>\n#include \"ang_hw.h\"\n",
-		"#include <linux/angara_nl.h>\nint main(void)\n{\n";
+		"#include \"ang_nl_attrs.h\"\nint main(void)\n{\n";
 	print $out "\tprintf(\"%ld\\n\", (long)($_));\n" for @expressions;
 	print $out "}\n";
 	close($out);
@@ -117,7 +142,7 @@ sub values_of
 	return map { $expressions[$_] => $values[$_] } 0 .. $#expressions;
 }
 
-# Names with a prefix that the header defines, bounds of the lists excepted.
+# Names with a prefix that the header defines, except bounds of lists.
 sub header_names
 {
 	my ($prefix) = @_;
@@ -146,8 +171,28 @@ for my $set (values %sets) {
 		$want{c_name("$set->{'name-prefix'}$attr->{name}")} = $next++;
 	}
 }
-my $set = $sets{angara};
-my %attribute = map { $_->{name} => $_ } @{$set->{parts}};
+# Attributes of a set by name, and by the name that C gives them.
+my %attributes = map {
+	my $set = $_;
+	$set->{name} => { map { $_->{name} => $_ } @{$set->{parts}} };
+} values %sets;
+my %known = map {
+	my $set = $_;
+	map { c_name("$set->{'name-prefix'}$_->{name}") => { %$_, set => $set->{name} } }
+		@{$set->{parts}};
+} values %sets;
+
+# Sets of objects begin alike: code reads these by the numbers of ANG_NL_*.
+my %of_set = (dev => [qw(pad id node fabric nodes)],
+	      fabric => [qw(pad dev node id nodes)],
+	      event => [qw(pad dev node fabric type)]);
+for my $name (sort grep { !/-counters$/ } keys %sets) {
+	my @want = @{$of_set{$name} // [qw(pad dev node fabric id)]};
+	my @have = map { $_->{name} } @{$sets{$name}{parts}}[0 .. 4];
+	ok("@have" eq "@want", "the set $name begins with where its object is", "@have");
+}
+$want{"ANG_NL_$_->[0]"} = $_->[1]
+	for ['PAD', 1], ['DEV', 2], ['NODE', 3], ['FABRIC', 4], ['ID', 5];
 
 my $next = 1;
 for my $op (@{$doc->{operations}}) {
@@ -155,9 +200,10 @@ for my $op (@{$doc->{operations}}) {
 	$want{c_name("$doc->{'operations/name-prefix'}$op->{name}")} = $next++;
 }
 
-my $policies = read_policies();
+my %servers = (driver => read_policies('driver/netlink.c'),
+	       'angara-vfio' => read_policies('tools/vfio/show.c'));
 my %bounds = map { $_ => 1 } grep { defined }
-	map { @{$_}[1, 2] } map { values %$_ } values %$policies;
+	map { @{$_}[1, 2] } map { values %$_ } map { values %$_ } values %servers;
 
 my %have = values_of(sort keys %want, keys %bounds);
 ok(scalar %have, 'the header compiles and knows every name of the specification');
@@ -174,11 +220,12 @@ for my $prefix ('ANGARA_A_', 'ANGARA_CMD_', 'ANGARA_NLE_') {
 }
 
 for my $op (@{$doc->{operations}}) {
-	my @unknown = grep { !$attribute{$_} } @{$op->{uses}};
+	my $set = $attributes{$op->{'attribute-set'} // ''} // {};
+	my @unknown = grep { !$set->{$_} } @{$op->{uses}};
 	ok(!@unknown, "attributes of $op->{name} exist", "unknown: @unknown");
 }
 
-# Elements of a list that a macro of the device model holds.
+# Elements of a list that is a macro of the device model.
 sub list_of
 {
 	my ($file, $macro) = @_;
@@ -187,14 +234,14 @@ sub list_of
 	return map { $_ eq 'NULL' ? 0 : $_ } ($list // '') =~ /(\w+)/g;
 }
 
-# Counters: what the specification calls them, what the device's interface
-# calls them, and the attributes that stand for its words.
+# Counters: their names in the specification, in the device's interface, and the
+# attributes of their words.
 for my $kind (['node', 'NODE'], ['port', 'LINK'], ['tree', 'TREE'], ['ctx', 'CTX']) {
 	my ($object, $hw) = @$kind;
 	my $counters = $sets{"$object-counters"} // { parts => [] };
-	my $outer = $attribute{"$object-counters"} // {};
+	my $outer = $attributes{$object eq 'node' ? 'dev' : $object}{counters} // {};
 	my @names = list_of('ang_hw.h', "ANGARA_${hw}_COUNTER_NAMES");
-	my @words = list_of('ang_counter_attrs.h', 'ANG_' . uc($object) . '_COUNTER_ATTRS');
+	my @words = list_of('ang_nl_attrs.h', 'ANG_' . uc($object) . '_COUNTER_ATTRS');
 	my @spec = map { $_->{name} =~ tr/-/_/r } @{$counters->{parts}};
 	my @attrs = map { $_ ? 'ANGARA_A_' . uc("${object}_counter_$_") : 0 } @names;
 
@@ -215,25 +262,57 @@ sub rule_text
 	return join ' ', lc($type), map { $_ // '-' } $min, $max;
 }
 
-my %known = map { c_name("$set->{'name-prefix'}$_->{name}") => $_ } @{$set->{parts}};
-for my $op (@{$doc->{operations}}) {
-	my $command = c_name("$doc->{'operations/name-prefix'}$op->{name}");
-	my $policy = delete $policies->{$command} // {};
-	my %spec = map { c_name("$set->{'name-prefix'}$_") => 1 } keys %{$op->{request}};
+sub compare_policies
+{
+	my ($server, $policies, @commands) = @_;
 
-	for my $name (sort keys %{{ %spec, %$policy }}) {
-		my $attr = $known{$name} // {};
-		my $want = $spec{$name} ?
-			rule_text(@{$attr}{qw(type min max)}) : 'refused';
-		my ($type, @bounds) = @{$policy->{$name} // ['refused']};
-		my $have = $policy->{$name} ?
-			rule_text($type, map { defined $_ ? $have{$_} : undef } @bounds[0, 1]) :
-			'refused';
-		ok($want eq $have, "$command takes $name: $want", "the driver: $have");
+	for my $op (@commands) {
+		my $prefix = $sets{$op->{'attribute-set'}}{'name-prefix'};
+		my $command = c_name("$doc->{'operations/name-prefix'}$op->{name}");
+		my $policy = delete $policies->{$command} // {};
+		my %spec = map { c_name("$prefix$_") => 1 } keys %{$op->{request}};
+
+		for my $name (sort keys %{{ %spec, %$policy }}) {
+			my $attr = $known{$name} // {};
+			my $want = $spec{$name} ?
+				rule_text(@{$attr}{qw(type min max)}) : 'refused';
+			my ($type, @bounds) = @{$policy->{$name} // ['refused']};
+			my $have = $policy->{$name} ?
+				rule_text($type, map { defined $_ ? $have{$_} : undef } @bounds[0, 1]) :
+				'refused';
+			ok($want eq $have, "$server: $command takes $name: $want",
+			   "the $server: $have");
+		}
+	}
+	ok(!%$policies, "$server: every command is in the specification",
+	   sort keys %$policies);
+}
+
+# A server shows and changes nothing: the commands that only read.
+my @read = grep { $_->{name} =~ /-(get|check)$/ } @{$doc->{operations}};
+compare_policies('driver', $servers{driver}, @{$doc->{operations}});
+compare_policies('angara-vfio', $servers{'angara-vfio'}, @read);
+
+# Replies: the functions that fill them, and the set of each.
+my %fills = (dev_fill => 'dev', fabric_fill => 'fabric', port_fill => 'port',
+	     link_fill => 'port', tree_fill => 'tree', put_row => 'tree',
+	     ctx_fill => 'ctx', check_fill => 'check', check_reply => 'check',
+	     event_fill => 'event');
+for my $file (qw(driver/netlink.c driver/netlink_get.c tools/vfio/show.c)) {
+	my @puts = puts_of($file);
+
+	ok(@puts > 5, "$file puts attributes into messages", scalar @puts);
+	for my $put (@puts) {
+		my ($function, $type, $name) = @$put;
+		my $attr = $known{$name} // { set => 'none', type => 'none' };
+		my $set = $fills{$function} // 'not known';
+
+		$type = 'nest' if $type eq 'counters';
+		ok($attr->{set} eq $set && $attr->{type} eq $type,
+		   "$file: $function() puts $name as $type into the set $set",
+		   "it is $attr->{type} of $attr->{set}");
 	}
 }
-ok(!%$policies, 'every command of the driver is in the specification',
-   sort keys %$policies);
 
 my %text = ( ANGARA_GENL_NAME => $doc->{name},
 	     ANGARA_GENL_MCGRP => $doc->{'mcast-groups'}[0]{name},

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How trees may lie in a simulation, and the report of `make paper`: a quick
+# Placement of trees in a simulation, and the report of `make paper`: a quick
 # one has every figure, its tables are right, and a wrong number is marked.
 
 set -u
@@ -17,7 +17,7 @@ us()
 	"$SIM" coll --format csv "$@" | awk -F, 'NR > 1 { print $6 }'
 }
 
-# is WANT OPTION...: the times of a collective in us.
+# is WANT OPTION...: checks the times of a collective in us.
 is()
 {
 	local want=$1 got
@@ -40,7 +40,7 @@ refuses()
 		grep -qF -- "$text" "$TAP_TMP/err"
 }
 
-# The whole of it once more, from what is known.
+# Makes the whole report again from cached results.
 again()
 {
 	tools/sim/paper/paper --sim "$SIM" --out "$OUT" --quick \
@@ -50,14 +50,14 @@ again()
 	}
 }
 
-# cell LINE COLUMN: of the first table that has a line with this beginning.
+# cell LINE COLUMN: of the first table that has a line with this prefix.
 cell()
 {
 	awk -F' *[|] *' -v line="$1" -v column="$2" \
 		'index($2, line) == 1 { print $column; exit }' "$OUT/report.md"
 }
 
-# Whatever the report shows is there, as both forms, and is not empty.
+# Every picture of the report exists in both formats, and is not empty.
 pictures()
 {
 	local name count=0
@@ -89,7 +89,7 @@ sections()
 	! grep -nE '@[A-Z0-9]+@|nan|inf' "$OUT/report.md"
 }
 
-# Times as the simulator tells them, and what follows from them.
+# Times of the simulator, and the numbers derived from them.
 table()
 {
 	local offload messages ratio
@@ -106,7 +106,7 @@ table()
 			awk '{ printf "%+.1f %%", 100 * ($1 / $2 / 6.97 - 1) }')" ]
 }
 
-# The published ratios are met; speeds depend on what else the machine does.
+# Published ratios are met; speeds depend on the load of the machine.
 verdicts()
 {
 	local torus
@@ -141,7 +141,7 @@ wrong_number()
 			"$OUT/report.md"
 }
 
-# What is not known, or is broken off, is run again, and nothing else.
+# Missing and damaged results are simulated again, and no others.
 interrupted()
 {
 	rm "$OUT"/cache/local-2-*.json "$OUT/data/links-tree.csv"
@@ -152,7 +152,8 @@ interrupted()
 		verdicts
 }
 
-# failed STATUS TEXT COMMAND...: ends so, with one line that has TEXT.
+# failed STATUS TEXT COMMAND...: ends with this status and one line that has
+# TEXT.
 failed()
 {
 	local want=$1 text=$2 status=0
@@ -172,10 +173,10 @@ fi
 
 # 300 ns + 10 cycles + 84 ns per hop + 37 ns for a packet through PCIe + 300 ns;
 # messages take 300 + 4 + 84 + 37 + 300 ns per hop, and 1 to the clock's next
-# edge before the next. In a corner of a block the deepest node
-# is 3 + 3 hops away, in the middle of it 2 + 2. A request passes the root's
-# PEGroup; a message to the root takes no host on its way.
-check 'a block: no way round' is '1.161 4.355' --torus 8x8 --block 4x4
+# edge before the next. In a corner of a block the deepest node is 3 + 3 hops
+# away, in the middle of it 2 + 2. A request passes the root's PEGroup; a
+# message to the root passes no host in between.
+check 'a block: no wrap-around' is '1.161 4.355' --torus 8x8 --block 4x4
 check 'a block: root in the middle' is '0.993 2.903' \
 	--torus 8x8 --block 4x4 --root 18
 check 'a request goes to the root first' is '1.181 3.713' \
@@ -218,5 +219,5 @@ check 'every picture is there' pictures
 check 'tables are right' table
 check 'published ratios are within their margins' verdicts
 check 'a wrong number is marked' wrong_number
-check 'an interrupted run goes on' interrupted
+check 'an interrupted run continues' interrupted
 plan

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Links between servers: the program of unit tests, under ASan, UBSan and
-# ThreadSanitizer; then two of angara-vfio that play one torus, with a client
-# that has an adapter of each node.
+# Links between servers: unit tests under ASan, UBSan and ThreadSanitizer; then
+# two of angara-vfio that form one torus, with a client that has an adapter of
+# each node.
 
 set -u
 . selftests/tap.sh
@@ -20,7 +20,7 @@ build()
 	variant asan tools/vfio && client_build
 }
 
-# says TEXT OPTION...: is refused with one line that has it.
+# says TEXT OPTION...: refused with one line that has TEXT.
 says()
 {
 	local text=$1 status=0
@@ -34,26 +34,26 @@ says()
 
 bad_arguments()
 {
-	says 'want --only' --dims 2x2 --listen 1 &&
-		says 'want --only' --dims 2x2 --peer 1 &&
-		says 'HOST:PORT' --dims 2x2 --only 0 --peer x &&
-		says 'no such host' --dims 2x2 --only 0 --peer no.such.invalid:1 &&
-		says 'HOST:PORT' --dims 2x2 --only 0 --listen 1:70000 &&
-		says 'peer-timeout' --dims 2x2 --only 0 --peer-timeout 0 &&
-		says 'rings too long' --dims 65535 --only 0 --listen 0
+	says 'need --only' --fabric torus:2x2 --listen 1 &&
+		says 'need --only' --fabric torus:2x2 --peer 1 &&
+		says 'HOST:PORT' --fabric torus:2x2 --only 0 --peer x &&
+		says 'no such host' --fabric torus:2x2 --only 0 --peer no.such.invalid:1 &&
+		says 'HOST:PORT' --fabric torus:2x2 --only 0 --listen 1:70000 &&
+		says 'peer-timeout' --fabric torus:2x2 --only 0 --peer-timeout 0 &&
+		says 'paths are too long' --fabric torus:65535 --only 0 --listen 0
 }
 
-# Both at once: each waits for the other before it has any socket.
+# Starts both at once: each waits for the other before it makes sockets.
 servers()
 {
 	local port
 
 	port=$(free_port)
 	mkdir "$B"
-	"$V" --socket-dir "$B" --dims 2x2x1 --only 2-3 --peer "$port" \
+	"$V" --socket-dir "$B" --fabric torus:2x2x1 --only 2-3 --peer "$port" \
 		--peer-timeout 2 >"$B.out" 2>"$B.log" &
 	B_PID=$!
-	server_start "$V" "$A" --dims 2x2x1 --only 0,1 --listen "$port" \
+	server_start "$V" "$A" --fabric torus:2x2x1 --only 0,1 --listen "$port" \
 		--peer-timeout 2 || return
 	A_PID=$SERVER_PID
 	await grep -q adapters "$B.out" || return
@@ -71,19 +71,19 @@ dialled()
 	[ "$opens" -gt 0 ]
 }
 
-# A server dials a port that the system gives out for outgoing connections, and
-# few others: attempts before the other server listens are connections to
-# itself.  Runs in a network namespace.
+# A server connects to a port of the ephemeral range, which is small here:
+# attempts before the other server listens are connections to itself.  Runs in a
+# network namespace.
 dial_itself()
 {
 	ip link set lo up
 	echo 40000 40003 >/proc/sys/net/ipv4/ip_local_port_range
 	mkdir "$TAP_TMP/c" "$TAP_TMP/d"
-	"$V" --socket-dir "$TAP_TMP/c" --dims 2x1 --only 0 --peer 40000 \
+	"$V" --socket-dir "$TAP_TMP/c" --fabric torus:2x1 --only 0 --peer 40000 \
 		>"$TAP_TMP/c.out" 2>&1 &
 	await dialled
-	# While the other server dials, the port is taken for a moment.
-	until "$V" --socket-dir "$TAP_TMP/d" --dims 2x1 --only 1 \
+	# While the other server connects, the port is in use for a moment.
+	until "$V" --socket-dir "$TAP_TMP/d" --fabric torus:2x1 --only 1 \
 		--listen 40000 >"$TAP_TMP/d.out" 2>&1; do
 		grep -q 'in use' "$TAP_TMP/d.out" || break
 	done &
@@ -103,14 +103,14 @@ client_all()
 		timeout 200 "$CLIENT" "$1"
 }
 
-# A server that is no part of it, and one that has other ideas.
+# Servers that do not fit: nodes in use, and other options.
 refused()
 {
-	says 'another server plays' --dims 2x2x1 --only 2-3 --peer "$PORT" &&
-		says 'same --dims' --dims 2x2x2 --only 4-7 --peer "$PORT" &&
-		says 'same --contexts' --dims 2x2x1 --only 2-3 --contexts 3 \
+	says 'nodes of another' --fabric torus:2x2x1 --only 2-3 --peer "$PORT" &&
+		says 'same --fabric' --fabric torus:2x2x2 --only 4-7 --peer "$PORT" &&
+		says 'same --contexts' --fabric torus:2x2x1 --only 2-3 --contexts 3 \
 			--peer "$PORT" &&
-		says 'in use' --dims 2x2x1 --only 0 --listen "$PORT"
+		says 'in use' --fabric torus:2x2x1 --only 0 --listen "$PORT"
 }
 
 killed()
@@ -125,7 +125,7 @@ killed()
 
 check 'the tests build' variant tests selftests/peer
 nested ASan "$T/peer-test"
-# Of these alone threads have a part.
+# Only these use threads.
 nested TSan "$T/peer-tsan" 'tcp: two' 'tcp: strangers'
 check 'angara-vfio builds' build
 check 'bad arguments' bad_arguments
@@ -137,6 +137,6 @@ for one in 'transfers between machines' 'collectives, and one that goes' \
 	'the device is reset' 'everybody at once'; do
 	check "two servers: $one" client_all "work: $one"
 done
-check 'who does not fit is turned away' refused
-check 'one is killed, the other goes on and ends' killed
+check 'a server that does not fit is refused' refused
+check 'one is killed, the other continues and ends' killed
 plan

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Jobs of MPICH's mpiexec.hydra, over PMI version 1 and 2, without adapters:
-# exchanges, ends of all kinds, strangers. srun.t does the same with srun.
+# exchanges, all kinds of ends, foreign clients. srun.t does the same with srun.
 
 set -u
 . selftests/tap.sh
@@ -10,6 +10,7 @@ set -u
 
 OUT=$VARIANTS/asan
 JOB=$OUT/tests/job-test
+MESH=$OUT/tests/mesh-test
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_JOB_TIMEOUT
 unset PMI_FD PMI_RANK PMI_SIZE PMIX_NAMESPACE SLURM_STEP_ID
 export ANGARA_PMI
@@ -28,7 +29,7 @@ job()
 	start 0 "$@"
 }
 
-# placed N WANT: on a fabric that they play, blocks of processes over its nodes.
+# placed N WANT: on an embedded fabric, blocks of processes on its nodes.
 placed()
 {
 	local got
@@ -45,11 +46,102 @@ own_keys()
 	[ "$(sort -u "$TAP_TMP/keys$1" | grep -c .)" = 4 ]
 }
 
+# Exchanges where the loopback interface has no address but that of IPv6.
+only_ipv6()
+{
+	# shellcheck disable=SC2016 # the inner shell expands these
+	unshare -n sh -c 'ip link set lo up && ip addr del 127.0.0.1/8 dev lo &&
+		! ip addr | grep -q 127.0.0.1 && exec "$1"' sh "$MESH" |
+		tee "$TAP_TMP/ipv6" | grep -q '^ok 1 ' &&
+		! grep '^not ok' "$TAP_TMP/ipv6"
+}
+
+# mute COMMAND SIZE PROGRAM [ARG]...: rank 0 under a launcher that answers all
+# except COMMAND ends all the same, and well.
+mute()
+{
+	perl -MSocket -MPOSIX -e '
+		my ($mute, $size) = splice @ARGV, 0, 2;
+		socketpair(my $us, my $them, AF_UNIX, SOCK_STREAM, 0) or exit 1;
+		my $pid = fork;
+		if (!$pid) {
+			close $us;
+			dup2(fileno $them, 9);
+			@ENV{qw(PMI_FD PMI_RANK PMI_SIZE)} = (9, 0, $size);
+			exec @ARGV;
+		}
+		close $them;
+		my %answer = (init => "response_to_init rc=0",
+			get_my_kvsname => "my_kvsname kvsname=k",
+			get => "get_result rc=-1", put => "put_result rc=0",
+			barrier_in => "barrier_out", finalize => "finalize_ack");
+		$SIG{ALRM} = sub { kill KILL => $pid; print "# it waits\n"; exit 1 };
+		my $asked = 0;
+		while (my $line = <$us>) {
+			my ($cmd) = $line =~ /^cmd=(\w+)/;
+			$asked = 1, alarm 60 if $cmd eq $mute;
+			my $text = $line =~ /PMI_process_mapping/ ?
+				"get_result rc=0 value=(vector,(0,1,1))" : $answer{$cmd};
+			syswrite $us, "cmd=$text\n" if $text && $cmd ne $mute;
+		}
+		waitpid $pid, 0;
+		print "# status $?, asked: $asked\n";
+		exit !($asked && !$?)' "$@"
+}
+
+# The line of a process that has timed out.
+one_line()
+{
+	cat "$TAP_TMP/late"
+	[ "$(wc -l <"$TAP_TMP/late")" = 1 ] && grep -q "$1" "$TAP_TMP/late"
+}
+
+# no_barrier SIZE: the other processes do not come to the barrier.
+no_barrier()
+{
+	local begun=$SECONDS
+
+	ANGARA_JOB_TIMEOUT=1 mute barrier_in "$1" "$JOB" late 2>"$TAP_TMP/late" &&
+		one_line "rank 0: the launcher's barrier of ranks 0-$(($1 - 1)) has not" &&
+		[ $((SECONDS - begun)) -lt 30 ]
+}
+
+# A launcher that takes nothing: its end of the socket is full.
+deaf_launcher()
+{
+	perl -MSocket -MPOSIX -MIO::Handle -e '
+		$^F = 99; # both ends stay open
+		socketpair(my $us, my $them, AF_UNIX, SOCK_STREAM, 0) or exit 1;
+		$them->blocking(0);
+		1 while syswrite $them, "x" x 4096;
+		1 while syswrite $them, "x";
+		$them->blocking(1);
+		dup2(fileno $them, 9);
+		@ENV{qw(PMI_FD PMI_RANK PMI_SIZE ANGARA_JOB_TIMEOUT)} = (9, 0, 1, 1);
+		alarm 30;
+		exec @ARGV' "$JOB" late 2>"$TAP_TMP/late" &&
+		one_line 'rank 0: the launcher has not answered within 1 s'
+}
+
 # by_hand NAME=VALUE... MODE: without a launcher
 by_hand()
 {
 	ends 0 env "${@:1:$#-1}" "$JOB" "${!#}" </dev/null
 }
+
+check 'builds' variant asan libangara \
+	libangara:{tests,tests/job-test,tests/mesh-test}
+check 'exchanges over TCP, strangers, changes' "$MESH"
+check 'exchanges among machines' "$MESH" apart
+if unshare -n true 2>/dev/null && command -v ip >/dev/null; then
+	check 'exchanges over IPv6' only_ipv6
+else
+	skip 'exchanges over IPv6' 'no network namespace can be made'
+fi
+check 'a launcher that does not answer a good-bye' mute finalize 1 "$JOB" gather
+check 'a process that does not come to the barrier of the launcher' no_barrier 3
+check 'a map that repeats 65536 times' no_barrier 65536
+check 'a launcher that does not read' deaf_launcher
 
 if ! command -v mpiexec.hydra >/dev/null; then
 	skip 'jobs of mpiexec.hydra' 'MPICH is missing: install mpich'
@@ -57,7 +149,6 @@ if ! command -v mpiexec.hydra >/dev/null; then
 	exit
 fi
 
-check 'builds' variant asan libangara libangara:{tests,tests/job-test}
 for ANGARA_PMI in 1 2; do
 	v="PMI-$ANGARA_PMI"
 	for n in 1 2 7 16; do
@@ -74,21 +165,22 @@ for ANGARA_PMI in 1 2; do
 	check "$v: joining anew" job -n 3 "$JOB" again
 	check "$v: strangers" job -n 3 "$JOB" stranger
 	check "$v: one process for each node" placed 3 '0 1 2'
-	check "$v: as many on a node as there must be" placed 6 '0 0 1 1 2 2'
-	check "$v: a process that is killed ends all" start 9 -n 4 "$JOB" die
+	check "$v: as few on a node as possible" placed 6 '0 0 1 1 2 2'
+	check "$v: exchanges without the launcher" job -n 7 "$JOB" quiet
+	check "$v: a killed process ends the job" start 9 -n 4 "$JOB" die
 	check "$v: a process that leaves" \
 		env ANGARA_JOB_TIMEOUT=20 mpiexec.hydra -launcher fork -n 4 "$JOB" leave
-	check "$v: a process that does not come" \
+	check "$v: a process that does not join" \
 		env ANGARA_JOB_TIMEOUT=5 mpiexec.hydra -launcher fork -n 4 \
 		"$JOB" absent "$TAP_TMP/absent$ANGARA_PMI"
 done
-ANGARA_PMI=3 check 'a version that there is not' job -n 1 "$JOB" damaged
+ANGARA_PMI=3 check 'an unknown version' job -n 1 "$JOB" damaged
 unset ANGARA_PMI
 check 'version 1 unless the user says otherwise' job -n 2 "$JOB" gather
-check 'a rank that is none' \
+check 'an invalid rank' \
 	by_hand PMI_FD=0 PMI_RANK=2 PMI_SIZE=2 damaged
-check 'a number that is none' by_hand PMI_FD=0 PMI_RANK=x PMI_SIZE=2 damaged
-check 'a launcher that is gone' by_hand PMI_FD=99 PMI_RANK=0 PMI_SIZE=1 gone
-check 'the environment of angara-run goes before' \
+check 'an invalid number' by_hand PMI_FD=0 PMI_RANK=x PMI_SIZE=2 damaged
+check 'a launcher that has ended' by_hand PMI_FD=99 PMI_RANK=0 PMI_SIZE=1 gone
+check 'the environment of angara-run takes precedence' \
 	job -n 2 env ANGARA_RANK=0 "$JOB" damaged
 plan

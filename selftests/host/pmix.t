@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Jobs of Open MPI's mpirun, over PMIx, without adapters: exchanges, and ends
-# of all kinds. Our part is built with the address and undefined behaviour
-# sanitizers; leaks are left out, PMIx has its own.
+# Jobs of Open MPI's mpirun, over PMIx, without adapters: exchanges, and all
+# kinds of ends. Our part is built with the address and undefined behaviour
+# sanitizers; leaks are ignored, as PMIx has some.
 
 set -u
 . selftests/tap.sh
@@ -47,8 +47,22 @@ without_pmix()
 		ends 0 "$job" single
 }
 
-# The sanitizers want to be loaded first.
-deaf()
+# Each process that waits names itself and the fence.
+absent()
+{
+	local rank
+
+	job -n 4 -x ANGARA_JOB_TIMEOUT=10 "$JOB" absent "$TAP_TMP/absent" \
+		2>"$TAP_TMP/said" || return
+	cat "$TAP_TMP/said"
+	for rank in 0 1 2; do
+		grep -q "rank $rank: the fence of ranks 0-3 has not ended within 10 s" \
+			"$TAP_TMP/said" || return
+	done
+}
+
+# Not with the sanitizers, which have to be loaded first.
+preloaded()
 {
 	local flags
 
@@ -57,11 +71,21 @@ deaf()
 		cc -shared -fPIC -D_GNU_SOURCE -Wall -Wextra -Werror \
 			"${flags[@]}" -o "$TAP_TMP/deaf.so" \
 			selftests/host/pmix-deaf.c &&
-		job -n 4 -x ANGARA_JOB_TIMEOUT=10 -x "LD_PRELOAD=$TAP_TMP/deaf.so" \
-			"$PLAIN/tests/job-test" deaf
+		job -x "LD_PRELOAD=$TAP_TMP/deaf.so" -x ANGARA_JOB_TIMEOUT=10 "$@"
 }
 
-# placed N WANT: on a fabric that they play, blocks of processes over its nodes.
+deaf()
+{
+	preloaded -n 4 "$PLAIN/tests/job-test" deaf
+}
+
+# The size of the job is no number of 16 or 32 bits.
+odd()
+{
+	preloaded -n 1 -x PMIX_ODD=1 "$PLAIN/tests/job-test" gone
+}
+
+# placed N WANT: on an embedded fabric, blocks of processes on its nodes.
 placed()
 {
 	local got
@@ -107,20 +131,20 @@ check 'each job has its own' own_keys
 check 'a team without contexts' job -n 3 "$JOB" teamless
 check 'joining anew' job -n 3 "$JOB" again
 check 'one process for each node' placed 3 '0 1 2'
-check 'as many on a node as there must be' placed 6 '0 0 1 1 2 2'
-check 'the environment of angara-run goes before' job -n 2 \
+check 'as few on a node as possible' placed 6 '0 0 1 1 2 2'
+check 'the environment of angara-run takes precedence' job -n 2 \
 	-x ANGARA_RANK=0 "$JOB" damaged
-check 'a process that is killed ends all' start 137 -n 4 "$JOB" die
+check 'a killed process ends the job' start 137 -n 4 "$JOB" die
 check 'a process that leaves' \
 	job -n 4 -x ANGARA_JOB_TIMEOUT=10 "$JOB" leave
-check 'a process that does not come' \
-	job -n 4 -x ANGARA_JOB_TIMEOUT=10 "$JOB" absent "$TAP_TMP/absent"
-check 'a process that learns nothing' deaf
+check 'a process that does not join' absent
+check 'numbers of an unexpected type' odd
+check 'a process that receives no data' deaf
 for bad in x -1 '' 1000001 10s; do
 	check "a deadline of '$bad'" \
 		job -n 1 -x "ANGARA_JOB_TIMEOUT=$bad" "$JOB" damaged
 done
-check 'a launcher that is gone' without_launcher
+check 'a launcher that has ended' without_launcher
 check 'a library without PMIx' without_pmix
 check 'the library does not need PMIx' no_dependency
 plan

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# selftests/prove itself: how it counts, that scripts run side by side or alone,
-# which script a name is, the times of the longest, and that the jobs of a make
-# above are shared.
+# selftests/prove itself: how it counts, scripts in parallel or alone, names of
+# scripts, the longest times, and sharing the jobs of a make above.
 
 set -u
 . selftests/tap.sh
@@ -11,7 +10,7 @@ set -u
 export TEST_DIR=$TAP_TMP/scripts
 mkdir "$TEST_DIR"
 
-# script NAME, on stdin what it does
+# script NAME, its body on stdin
 script()
 {
 	{
@@ -50,19 +49,19 @@ nothing_passed()
 	prove 1 empty.t && last '0 passed, 0 failed, 1 skipped'
 }
 
-# Each waits until the other is there, too.
+# Each waits until the other runs, too.
 side_by_side()
 {
 	prove 0 left.t right.t && last '2 passed, 0 failed, 0 skipped'
 }
 
-# The same two, of which one is to be alone, wait in vain.
+# The same two scripts, one of which has to run alone, wait without success.
 alone()
 {
 	local copy=$TAP_TMP/copy
 
 	mkdir -p "$copy/selftests/some"
-	cp selftests/prove "$copy/selftests"
+	cp selftests/{prove,limit} "$copy/selftests"
 	cp "$TEST_DIR"/{left,right}.t "$copy/selftests/some"
 	echo "alone some/$1" >"$copy/selftests/schedule"
 	rm -f "$TEST_DIR"/*.here
@@ -78,14 +77,25 @@ times()
 		END { exit !good }' "$TAP_TMP/said"
 }
 
+# A script that waits for ever, and a process of its in a session of its own
+# that keeps its output open.
+limits()
+{
+	LIMIT=1 prove 1 good.t waits.t && last '1 passed, 1 failed, 0 skipped' &&
+		grep -qx "FAIL $TEST_DIR/waits.t: the script ends within 1 s" \
+			"$TAP_TMP/said" &&
+		grep -q '^# .* sleep 5432' "$TAP_TMP/said" &&
+		! pgrep -f 'sleep 543[2]'
+}
+
 named()
 {
 	selftests/prove "$1" >"$TAP_TMP/said" 2>&1
 	grep -F "selftests/$2.t" "$TAP_TMP/said"
 }
 
-# Scripts that make something are no reason for make to complain, and get no more
-# than their share of its jobs.
+# Scripts that run make cause no warnings, and get no more than their share of
+# its jobs.
 shares_jobs()
 {
 	printf 'all:\n\t+@selftests/prove %s\n' "$TEST_DIR/makes.t" \
@@ -124,6 +134,11 @@ for name in 'left right' 'right left'; do
 		echo 1..1
 	END
 done
+script waits <<'END'
+trap : TERM
+setsid sleep 5432 &
+while :; do wait; done
+END
 script busy <<'END'
 for ((i = 0; i < 200000; i++)); do :; done
 echo 'ok 1 - busy'
@@ -141,12 +156,15 @@ END
 check 'results are counted' counts
 check 'a run in which nothing passes fails' nothing_passed
 check 'two scripts run side by side' side_by_side
-check 'a script that is to be alone is' alone right
+check 'a script that has to run alone does' alone right
 check 'seconds, of processors too' times
+check 'a script that takes too long is ended' limits
+check 'LIMIT that is no number' complains 'LIMIT=x is not' 255 \
+	env LIMIT=x selftests/prove faults
 check 'a script by its name' named faults host/faults
 check 'a script by folder and name' named host/faults host/faults
-check 'a name that is none' complains "'nosuch' is neither" 2 \
+check 'an unknown name' complains "'nosuch' is neither" 2 \
 	selftests/prove nosuch
-check 'a name that two have' complains 'say which' 2 selftests/prove fabric
+check 'an ambiguous name' complains 'say which' 2 selftests/prove fabric
 check 'make shares its jobs' shares_jobs
 plan

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Races on an embedded fabric: threads in the place of processes under
-# ThreadSanitizer, and processes that pause where they meet others, as a seed
-# says; threads of a program of libfabric. `make races ROUNDS=5000` is the long run.
+# Races on an embedded fabric: threads instead of processes under
+# ThreadSanitizer; processes that pause at shared accesses, as a seed decides;
+# threads that share a cache of registrations; threads of a program of
+# libfabric. `make races ROUNDS=5000` is the long run.
 
 set -u
 . selftests/tap.sh
@@ -21,8 +22,8 @@ unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 unset PAUSE_SEED
 TSAN=(-O1 -g -fsanitize=thread -Wno-tsan)
 
-# Objects of the library for programs and for a library. It does not know fences;
-# what they order is atomic as well.
+# Objects of the library for programs and for a library. ThreadSanitizer does
+# not know fences; the accesses that they order are atomic as well.
 build_tsan()
 {
 	local source
@@ -36,7 +37,7 @@ build_tsan()
 		selftests/embed/threads.c selftests/embed/members.c
 }
 
-# The provider, on a library that says what is atomic.
+# The provider, on a library whose accesses are marked as atomic.
 build_fabric()
 {
 	mkdir -p "$OUT/fabric/lib" &&
@@ -52,6 +53,19 @@ fabric()
 	TSAN_OPTIONS='halt_on_error=1' ANGARA_FABRIC=embedded:2x2x2 \
 		FI_PROVIDER_PATH=$OUT/fabric/lib/libfabric \
 		timeout 600 "$OUT/fabric/tests/fi-test" "$1"
+}
+
+# The library's test, of which a process runs alone what concerns the cache.
+build_cache()
+{
+	${CC:-cc} "${BASE[@]}" "${TSAN[@]}" -o "$OUT/cache" "$OUT"/tsan/*.o \
+		libangara/tests/lib*.c
+}
+
+cache()
+{
+	TSAN_OPTIONS='halt_on_error=1' PAUSE_SEED=$1 ANGARA_FABRIC=embedded:2 \
+		timeout 600 "$OUT/cache" "$2"
 }
 
 build_paused()
@@ -79,6 +93,12 @@ for seed in $SEEDS; do
 		check "$n threads, seed $seed" threads "$seed" "$n"
 	done
 done
+check 'the test of the cache builds with ThreadSanitizer' build_cache
+for seed in $SEEDS; do
+	for part in cache held; do
+		check "$part, seed $seed" cache "$seed" $part
+	done
+done
 if pkg-config --exists libfabric; then
 	check 'the provider builds with ThreadSanitizer' build_fabric
 	check 'threads on an endpoint' fabric 'rma: threads'
@@ -86,7 +106,7 @@ if pkg-config --exists libfabric; then
 		'sep: threads with a context each'
 else
 	skip 'threads of libfabric' \
-		'there is no libfabric: install libfabric-dev'
+		'libfabric is missing: install libfabric-dev'
 fi
 check 'builds with pauses' build_paused
 for seed in $SEEDS; do

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The commands of README.md, word by word and in their order, as a newcomer runs
-# them: in a Debian root that holds what they have installed and nothing else,
-# with a copy of the sources without git. Where a guest or a set-up is needed the
-# block runs in another test, which has to have its lines.
+# Runs the commands of README.md, word by word and in order, as a newcomer does:
+# in a Debian root with the packages that README.md names and nothing else, with
+# a copy of the sources without git. A block that needs a guest or a set-up runs
+# in another test, which has to contain its lines.
 
 set -u
 . selftests/tap.sh
@@ -13,11 +13,11 @@ SUITE=${SUITE:-trixie}
 DIR=build/readme
 ROOT=$PWD/$DIR/$SUITE
 TREE=$DIR/tree
-# How each block is run, and the section that it is of, in their order:
+# How each block is run, and its section, in order:
 #   ci        by .ci/run, whole
 #   cluster   by selftests/guest/cluster.t
-#   installed by a user, and what he has installed with sudo is for those of
-#             "first" and "serve"; lines on modules by selftests/guest/install.t
+#   installed by a user; blocks of "first" and "serve" use what is installed
+#             with sudo; lines on modules by selftests/guest/install.t
 #   user      by a user, in one shell with the others of that kind
 #   first     in that shell, and in another one by what is installed
 #   serve     by what is installed, until it says that it serves
@@ -29,11 +29,12 @@ user Without root, without a module
 user Programs of libfabric
 serve Machines with cards
 user Fabrics too large to build
+user Topologies compared
 cluster Several machines
 first A first program
 END
 
-# Blocks as files, numbered from 1, and their sections in a list.
+# Splits blocks into files, numbered from 1, with a list of their sections.
 split_blocks()
 {
 	TMP=$TAP_TMP perl -ne '
@@ -64,7 +65,7 @@ of()
 	done | sort -n
 }
 
-# has FILE, lines on stdin: each stands in FILE, without its sudo and comment.
+# has FILE, lines on stdin: each is in FILE, without its sudo and comment.
 has()
 {
 	local line
@@ -77,7 +78,7 @@ has()
 	done
 }
 
-# The first block is what .ci/run reads.
+# .ci/run reads the first block.
 run_by_ci()
 {
 	[ "$(of ci)" = 1 ] && grep -q README.md .ci/run && make -n \
@@ -89,7 +90,7 @@ run_by_install()
 	has selftests/guest/install.t <"$TAP_TMP/block.$(of installed)"
 }
 
-# The job is in a script, behind the options of cluster.t's own.
+# The job is in a script, after options that only cluster.t uses.
 run_by_cluster()
 {
 	local command
@@ -124,7 +125,7 @@ in_root()
 	CHROOT_ROOT=$ROOT CHROOT_USER=$user:$user tools/vm/chroot "$@"
 }
 
-# session NAME FILE: what a newcomer types; each block that worked says so.
+# session NAME FILE: runs a newcomer's input; each block that passed says so.
 session()
 {
 	local status=0
@@ -138,7 +139,7 @@ session()
 	return "$status"
 }
 
-# blocks KIND...: as a script, which answers apt's question
+# blocks KIND...: the blocks as a script, which answers apt's question
 blocks()
 {
 	local n
@@ -150,8 +151,8 @@ blocks()
 	done
 }
 
-# told NAME KIND...: a result for each block of a session
-told()
+# passed NAME KIND...: a result for each block of a session
+passed()
 {
 	local name=$1 n
 
@@ -163,7 +164,7 @@ told()
 	done
 }
 
-# sums NAME N WANT: so many ranks have told the sum.
+# sums NAME N WANT: so many ranks have printed the sum.
 sums()
 {
 	tail -n 40 "$TAP_TMP/$1"
@@ -186,26 +187,26 @@ check 'the sources are copied' copy_sources
 	blocks user first
 } >"$TAP_TMP/script"
 session 'by a user' "$TAP_TMP/script"
-told 'by a user' user first
-check 'by a user: Open MPI has told its sum' sums 'by a user' 4 6
-check 'by a user: the first program has told its sum' sums 'by a user' 8 28
+passed 'by a user' user first
+check 'by a user: Open MPI has printed its sum' sums 'by a user' 4 6
+check 'by a user: the first program has printed its sum' sums 'by a user' 8 28
 
 # The header of the test harness is taken from Debian's archive.
 {
 	sed '/modprobe/d; s/run_tests/all/' "$TAP_TMP/block.$(of installed)"
 	echo "echo 'block $(of installed): done'"
-	# It serves until it is ended.
+	# It runs until it is ended.
 	sed 's/^angara-vfio.*/timeout 60 & | tee serve \&/' \
 		"$TAP_TMP/block.$(of serve)"
-	echo "until grep -q '4 adapters of a torus 2x2x1' serve; do"
+	echo "until grep -q '4 adapters of fabric torus:2x2x1' serve; do"
 	echo "	kill -0 \$!; sleep 0.1; done"
 	echo "echo 'block $(of serve): done'"
 	cat "$TAP_TMP/block.$(of first)"
 	echo "echo 'block $(of first): done'"
 } >"$TAP_TMP/script"
 session installed "$TAP_TMP/script"
-told installed installed serve first
-check 'installed: the first program has told its sum' sums installed 8 28
+passed installed installed serve first
+check 'installed: the first program has printed its sum' sums installed 8 28
 if [ -e "$TREE/build/kernel-tools/kselftest_harness.h" ]; then
 	mkdir -p "$DIR/kernel-tools"
 	cp "$TREE"/build/kernel-tools/* "$DIR/kernel-tools"

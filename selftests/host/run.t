@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# angara-run without adapters: exchanges, output, ends of all kinds, bad
+# angara-run without adapters: exchanges, output, all kinds of ends, bad
 # arguments. Launcher and library are built with the address and undefined
 # behaviour sanitizers.
 # shellcheck disable=SC2016 # the processes expand what stands in quotes
@@ -14,6 +14,7 @@ OUT=$VARIANTS/asan
 RUN=$OUT/bin/angara-run
 JOB=$OUT/tests/job-test
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
+unset ANGARA_JOB_TIMEOUT
 
 build()
 {
@@ -25,7 +26,7 @@ job()
 	ends 0 "$RUN" --no-device "$@"
 }
 
-# Standard output is expected to be what the first argument says.
+# Standard output has to equal the first argument.
 gives()
 {
 	local want=$1 got
@@ -37,7 +38,7 @@ gives()
 	[ "$got" = "$want" ]
 }
 
-# One clear line on standard error, nothing on standard output.
+# One line of error on standard error, nothing on standard output.
 refuses()
 {
 	local status=$1 text=$2
@@ -61,12 +62,12 @@ faster()
 	"$@" && [ "$SECONDS" -le "$end" ]
 }
 
-nobody()
+no_process()
 {
 	! pgrep -f "$1"
 }
 
-# The launcher is killed outright: its processes go with it.
+# The launcher is killed by SIGKILL: its processes end with it.
 killed_launcher()
 {
 	local pid
@@ -76,7 +77,7 @@ killed_launcher()
 	await run_as "orphan-$$" 5 || return 1
 	kill -9 $pid
 	wait $pid
-	WITHIN=2 await nobody "orphan-$$"
+	WITHIN=2 await no_process "orphan-$$"
 }
 
 # run_as TEXT N: N processes run whose command line has TEXT
@@ -85,7 +86,7 @@ run_as()
 	[ "$(pgrep -fc "$1")" -ge "$2" ]
 }
 
-# Each process has one core, and no two the same.
+# Each process has one core, and no two have the same.
 bound()
 {
 	local n
@@ -98,19 +99,85 @@ bound()
 	[ "$(grep -c '[[:space:]][0-9]*$' "$TAP_TMP/cores")" = "$n" ]
 }
 
-# signalled SIGNAL STATUS: sent to the launcher, reaches the processes.
+# A process of another user, the first one left behind, cannot be ended; the
+# second one is.
+left_by_another()
+{
+	local status=0
+
+	cp "$(command -v setpriv)" "$TAP_TMP/setuid" && chmod 4755 "$TAP_TMP/setuid" &&
+		chmod 711 "$TAP_TMP" || return
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$RUN" --no-device -n 1 \
+		bash -c '"$0" --reuid 0 bash -c "exec -a kept-$1 sleep 300" &
+			bash -c "exec -a spared-$1 sleep 300" & sleep 0.5' \
+		"$TAP_TMP/setuid" $$ || return
+	run_as "kept-$$" 1 && no_process "spared-$$" || status=1
+	pkill -f "^kept-$$"
+	return "$status"
+}
+
+# Without standard files, no line goes into a connection to a process.
+no_files()
+{
+	ends 0 "$RUN" --no-device -n 2 sh -c 'echo lost >&2; exec "$0" gather' "$JOB" \
+		<&- >&- 2>&-
+}
+
+# The pipe for output is full, and is not read: the time limit holds.
+not_read()
+{
+	local status=0
+
+	mkfifo "$TAP_TMP/full" || return
+	# Open both ends: neither waits for the other.
+	exec 8<>"$TAP_TMP/full"
+	faster 6 ends 124 sh -c 'exec "$0" "$@" >&8 2>&8' "$RUN" --no-device -n 2 \
+		--timeout 1 "$@" || status=$?
+	exec 8>&-
+	rm "$TAP_TMP/full"
+	return "$status"
+}
+
+# signalled SIGNAL STATUS: the launcher forwards a signal to the processes.
 signalled()
 {
 	local pid status=0
 
-	# A shell starts what is in its background with SIGINT ignored.
+	# A shell starts background processes with SIGINT ignored.
 	env --default-signal=INT "$RUN" --no-device -n 3 --grace 1 \
 		bash -c 'exec -a signalled-'$$' sleep 300' &
 	pid=$!
 	await run_as "signalled-$$" 4 && kill -"$1" $pid
 	wait $pid || status=$?
 	echo "status $status, expected $2"
-	[ "$status" = "$2" ] && nobody "signalled-$$"
+	[ "$status" = "$2" ] && no_process "signalled-$$"
+}
+
+# late TEXT N MODE: exchanges have a second; one line names who is late.
+late()
+{
+	complains "angara-run: $1 not joined an exchange of $2 processes within 1 s" 0 \
+		env ANGARA_JOB_TIMEOUT=1 "$RUN" --no-device -n "$2" \
+		"$JOB" "$3" "$TAP_TMP/late$3"
+}
+
+# A reply that is longer than the blocks: its content looks like the next one.
+liar()
+{
+	perl -MSocket -MPOSIX -e '
+		socketpair(my $us, my $them, AF_UNIX, SOCK_STREAM, 0) or exit 1;
+		my $pid = fork;
+		if (!$pid) {
+			close $us;
+			dup2(fileno $them, 9);
+			@ENV{qw(ANGARA_JOB_FD ANGARA_RANK ANGARA_SIZE)} = (9, 0, 2);
+			exec @ARGV;
+		}
+		close $them;
+		sysread $us, my $request, 4096;
+		syswrite $us, pack "LlQLlQ", 0x314A4E41, 0, 16, 0x314A4E41, 0, 0;
+		waitpid $pid, 0;
+		exit $? >> 8' "$JOB" liar
 }
 
 # Keys of four jobs.
@@ -130,25 +197,40 @@ for n in 1 2 5 8; do
 	check "a key for a job of $n" job -n "$n" "$JOB" key "$TAP_TMP/keys"
 done
 check 'each job has its own' own_keys
+if [ "$(id -u)" = 0 ]; then
+	check 'the launcher forgets the key' job -n 3 "$JOB" wiped
+else
+	skip 'the launcher forgets the key' 'needs root'
+fi
 check 'a process that leaves' job -n 4 "$JOB" leave
 check 'a process that is killed' \
 	ends 137 "$RUN" --no-device -n 4 "$JOB" die
 check 'a process that sends garbage' job -n 3 "$JOB" garbage
+check 'a process that does not join' late 'rank 3 has' 4 absent
+check 'a process that joins too late' late 'rank 4 has' 5 slow
+check 'more late processes than a line names' late "ranks 1-2, 4-5, 7-8, 10-11,\
+ 13-14, 16-17, 19-20, 22-23 and 10 more have" 40 third
+check 'a late process, and no limit' \
+	env ANGARA_JOB_TIMEOUT=0 "$RUN" --no-device -n 2 \
+	sh -c 'sleep $ANGARA_RANK; exec "$0" gather' "$JOB"
+check 'a launcher that sends more than the blocks' liar
 check 'a team without contexts' job -n 3 "$JOB" teamless
 check 'a job of one without a launcher' ends 0 "$JOB" single
 check 'a rank without a size' \
 	env ANGARA_RANK=0 "$JOB" damaged
 check 'a rank beyond the size' \
 	env ANGARA_RANK=2 ANGARA_SIZE=2 ANGARA_JOB_FD=0 "$JOB" damaged
-check 'a descriptor that is no socket' \
+check 'a descriptor that is not a socket' \
 	env ANGARA_RANK=0 ANGARA_SIZE=1 ANGARA_JOB_FD=0 "$JOB" damaged
-check 'a descriptor that is no number' \
+check 'a descriptor that is not a number' \
 	env ANGARA_RANK=0 ANGARA_SIZE=1 ANGARA_JOB_FD=x "$JOB" damaged
 
 check 'ranks and size' gives '0/3 1/3 2/3' sh -c "'$RUN' -n 3 --no-device \
 	sh -c 'echo \$ANGARA_RANK/\$ANGARA_SIZE' | sort | xargs"
 check 'no device in the environment' gives 'none' env ANGARA_DEVICE=x \
 	"$RUN" -n 1 --no-device sh -c 'echo ${ANGARA_DEVICE:-none}'
+check 'no terminal of another launcher' gives 'none' env ANGARA_TTY=1 \
+	"$RUN" -n 1 --no-device sh -c 'echo ${ANGARA_TTY:-none}'
 check 'lines have tags' gives '[0] a [0] b [1] a [1] b' sh -c "'$RUN' -n 2 -l \
 	--no-device sh -c 'echo a; echo b' | sort | xargs"
 check 'a last line without end' gives 'ab' \
@@ -162,35 +244,43 @@ check 'lines do not mix' gives '4000 1' sh -c "'$RUN' -n 8 --no-device \
 check 'standard input goes to rank 0' gives '[0] text' sh -c "echo text |
 	'$RUN' -n 3 -l --no-device cat"
 check 'a reader that goes away' sh -c "'$RUN' -n 2 --no-device yes | head -3"
-# The third is the folder that is being read.
+# The third is the folder whose entries are read.
 check 'no file is left open' gives '0 1 2 3' sh -c "'$RUN' -n 3 --no-device \
 	sh -c 'rm -f x; cd /proc/\$\$/fd && [ \$ANGARA_RANK = 2 ] || exit 0
 	for i in *; do [ \$i = 10 ] || [ \$i = \$ANGARA_JOB_FD ] ||
 	[ \$i -gt 100 ] || echo \$i; done' | xargs" 3>&-
 
-check 'exit status is handed through' ends 7 "$RUN" --no-device -n 3 \
+check 'exit status is passed on' ends 7 "$RUN" --no-device -n 3 \
 	sh -c 'exit 7'
 check 'exit status of one process' ends 3 "$RUN" --no-device -n 3 \
 	sh -c '[ $ANGARA_RANK != 2 ] || exit 3'
 check 'a signal gives 128 more' ends 139 "$RUN" --no-device -n 2 \
 	sh -c 'kill -SEGV $$'
-check 'a failure ends the others after the grace' faster 4 ends 9 \
+check 'a failure ends the others after the grace period' faster 4 ends 9 \
 	"$RUN" --no-device -n 3 --grace 1 \
 	sh -c '[ $ANGARA_RANK = 1 ] && exit 9; exec sleep 300'
 check 'also those that ignore SIGTERM' faster 6 ends 9 \
 	"$RUN" --no-device -n 3 --grace 0 \
 	sh -c '[ $ANGARA_RANK = 1 ] && exit 9; trap "" TERM
 	while :; do sleep 0.1; done'
-check 'the others can report in the grace' gives 'reported' \
+check 'the others can report in the grace period' gives 'reported' \
 	"$RUN" --no-device -n 2 --grace 5 \
 	sh -c '[ $ANGARA_RANK = 1 ] && exit 9; sleep 1; echo reported'
 check '--keep-going' gives 'done' "$RUN" --no-device -n 2 --keep-going \
 	--grace 0 sh -c '[ $ANGARA_RANK = 1 ] && exit 9; sleep 1; echo done'
 check '--timeout' faster 4 ends 124 "$RUN" --no-device -n 2 --timeout 1 \
 	sleep 300
+check '--timeout, and the output is not read' not_read yes
+check '--timeout, and no output is read' not_read sh -c 'exec yes >&2'
 check 'background processes are ended' faster 3 ends 0 "$RUN" --no-device \
 	-n 2 bash -c 'exec -a left-'$$' sleep 300 & sleep 0.5'
-check 'and gone' nobody "left-$$"
+check 'and gone' no_process "left-$$"
+if [ "$(id -u)" = 0 ]; then
+	check 'also behind one of another user' left_by_another
+else
+	skip 'also behind one of another user' 'needs root'
+fi
+check 'without standard files' no_files
 check 'SIGTERM is forwarded' signalled TERM 143
 check 'SIGINT is forwarded' signalled INT 130
 check 'SIGUSR1 is forwarded' signalled USR1 138
@@ -209,19 +299,23 @@ check 'unknown short option' refuses 2 "option '-z'" -z
 check 'unknown long option' refuses 2 "option '--bogus'" --bogus
 check 'bad list of nodes' refuses 2 'such as 0,2,4-7' -n 2 --nodes 1,,2 true
 check 'nodes the wrong way round' refuses 2 'such as' -n 2 --nodes 3-1 true
+for bad in x -1 '' 1000001 10s; do
+	ANGARA_JOB_TIMEOUT=$bad check "a limit of '$bad' for exchanges" \
+		refuses 2 "from 0 to 1000000, not '$bad'" -n 2 true
+done
 check 'bad fabric' refuses 2 'such as 0x1f' -n 2 --fabric one true
 check 'devices and none' refuses 2 'exclude each other' -n 2 --no-device \
 	--per-node 2 true
 check 'a program that is missing' refuses 127 "'/no/such': No such file" \
 	-n 2 --no-device /no/such
-check 'a program that is none' refuses 126 "'README.md'\|'/etc/passwd'" \
+check 'a file that is not a program' refuses 126 "'README.md'\|'/etc/passwd'" \
 	-n 2 --no-device /etc/passwd
 if [ -e /dev/angara0 ]; then
 	skip 'no adapter' 'there are adapters here'
 	skip 'an embedded fabric instead' 'there are adapters here'
 else
 	check 'no adapter' refuses 1 'load the driver' -n 2 --fabric loop true
-	check 'an embedded fabric instead' gives 'embedded:2 0 embedded:2 1' \
+	check 'an embedded fabric instead' gives 'embedded:torus:2 0 embedded:torus:2 1' \
 		sh -c "'$RUN' -n 2 sh -c 'echo \${ANGARA_FABRIC%,fd=*} \$ANGARA_DEVICE' |
 		sort | xargs"
 fi

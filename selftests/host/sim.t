@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The simulator: times against closed formulas and the paper's ratios, the same
-# bits however many threads and processes, and what it says to bad input.
+# The simulator: times compared with closed formulas and the paper's ratios, the
+# same bits for any number of threads and processes, and messages on bad input.
 
 set -u
 . selftests/tap.sh
 . selftests/variant.sh
 
 OUT=$VARIANTS/plain
-# A program that is there already is not built: sim-mutants.t has faulty ones.
+# An existing program is not built: sim-mutants.t has faulty ones.
 SIM=${SIM:-$OUT/bin/angara-sim}
 
 # refused TEXT ARGUMENT...
@@ -57,11 +57,11 @@ every_torus()
 	echo "${list#,}"
 }
 
-# Without contention the way to the farthest node is known: injection, PEGroup,
+# Without contention the time to the farthest node is known: injection, PEGroup,
 # links and routers, the length of the packet, ejection.  By messages each hop
-# takes all of them, begins at an edge of the clock (2 ns), and where a ring is
-# odd the second of two equally deep subtrees waits for the first one's packet.
-# A packet of 17 flits and 24 bytes more takes 37 ns through PCIe.
+# takes all of them and starts at an edge of the clock (2 ns); if a ring is odd,
+# the second of two equally deep subtrees waits for the first one's packet. A
+# packet of 17 flits and 24 bytes more takes 37 ns through PCIe.
 # formula EJECTION: in ns
 formula()
 {
@@ -86,7 +86,7 @@ formula()
 		END { exit bad || n != 128 }'
 }
 
-# What depends on how it was run is left out: the time that it took.
+# Leaves out the time of the run.
 results()
 {
 	local threads=$1
@@ -96,7 +96,7 @@ results()
 		--routing adaptive --threads "$threads" | cut -d, -f1-7
 	"$@" coll --op allreduce --torus 5x3x2 --trees 5 --bytes 8KiB \
 		--root 17 --format csv --threads "$threads" | cut -d, -f1-8
-	# Credits to the hosts come by timers, far off for the events.
+	# Credits to the hosts come by timers, late compared with other events.
 	"$@" coll --op allreduce --torus 4x3x2 --bytes 32KiB --mode offload \
 		--format csv --threads "$threads" | cut -d, -f1-8
 }
@@ -112,10 +112,10 @@ sum()
 		"${@:3}"
 }
 
-# What hosts injected in the model's golden trace, once more: the same packets
-# cross the same links, reach the same blocks and hosts.  Not compared are the
-# clocks, who of several is named as the source of a sum (the first to come),
-# and the number in credit packets.  The last chapter is of a fault.
+# Injects the packets of the model's golden trace again: the same packets cross
+# the same links, blocks and hosts.  Clocks, the source named for a sum (the
+# first of several to arrive), and the number in credit packets are not
+# compared.  The last chapter is of a fault.
 events_of()
 {
 	sed -nE '/row of node 3/q
@@ -142,9 +142,9 @@ golden()
 tracefs()
 {
 	perl -ne 'BEGIN { %vc = (REQ => 0, RSP => 1, UP => 2, DOWN => 3) }
-		next unless /^(\d+) node (\d+): (\w+) (\w+) from (\d+), tree (\d+), seq (\d+), (\d+) x (\d+) bytes(?:, (..) on (\w+))?/;
-		printf("prog-1 [000] .... 1.5: angara_packet: fabric=0x1 cycle=%d node=%d %s %s dir=%s vc=%d tree=%d src=%d seq=%d npkts=%d len=%d status=0\n",
-			$1, $2, lc $3, lc $4, $10 // "-", $vc{$11 // "REQ"},
+		next unless /^(\d+) node (\d+): (\w+) (\w+) from (\d+), tree (\d+), seq (\d+), (\d+) x (\d+) bytes(?:, port (\d+) on (\w+))?/;
+		printf("prog-1 [000] .... 1.5: angara_packet: fabric=0x1 cycle=%d node=%d %s %s port=%d vc=%d tree=%d src=%d seq=%d npkts=%d len=%d status=0\n",
+			$1, $2, lc $3, lc $4, $10 // -1, $vc{$11 // "REQ"},
 			$6, $5, $7, $8, $9)' "$1"
 }
 
@@ -200,7 +200,7 @@ within()
 		'BEGIN { exit !(a > b * (1 - share) && a < b * (1 + share)) }'
 }
 
-# Twice the rows of the table take twice its time; between two it lies between.
+# Twice the rows of the table take twice its time; others are in between.
 table()
 {
 	printf '# rows seconds\n1000 0.001\n4000 0.002\n' >"$TAP_TMP/table"
@@ -210,7 +210,7 @@ table()
 		{ print } END { exit bad || NR != 3 }'
 }
 
-# Interrupted half way and taken up again, nothing is different.
+# A run that is interrupted half way and restored gives the same result.
 checkpoint()
 {
 	local run=("$SIM" "$@" --threads 2 --format csv)
@@ -300,7 +300,7 @@ check 'golden trace: events are those of the functional model' golden
 check 'golden trace: with store and forward, by 3 threads' \
 	golden --vc store-and-forward --threads 3
 tracefs "$TAP_TMP/chapters" >"$TAP_TMP/tracefs"
-check 'golden trace: as the tracepoint tells it' diff \
+check 'golden trace: as lines of the tracepoint' diff \
 	<("$SIM" replay --acks yes --torus 2x2x2 --gap 0s --file \
 	<(grep -v '^#' "$TAP_TMP/chapters")) \
 	<("$SIM" replay --acks yes --torus 2x2x2 --gap 0s \
@@ -310,9 +310,9 @@ check 'trace for GTKWave' vcd
 check 'load of links' heatmap
 
 check 'buffers hold a flow back by the round trip of credits' credits
-check 'nobody waits for ever where all go to one' fair
+check 'no node starves if all send to one' fair
 check 'random scenarios: all arrives' "$SIM" stress --count 60
-check 'adaptive routing does not lock up' "$SIM" traffic --torus 8 --load 2 \
+check 'adaptive routing does not deadlock' "$SIM" traffic --torus 8 --load 2 \
 	--routing adaptive --buffer 4 --host-rate 640Gbit/s --time 10us
 for torus in 4x4x2 5x3; do
 	for algo in trees ring bruck; do
@@ -343,7 +343,7 @@ check 'a checkpoint of messages' checkpoint gather --algo doubling \
 	--torus 4x4x2 --bytes 10000
 
 results 1 "$SIM" >"$TAP_TMP/one"
-check 'there is something to compare' test "$(wc -l <"$TAP_TMP/one")" = 8
+check 'the results have all lines' test "$(wc -l <"$TAP_TMP/one")" = 8
 for threads in 2 3 8; do
 	check "the same bits by $threads threads" same_bits $threads "$SIM"
 done
@@ -353,7 +353,7 @@ if [ -x "$SIM-mpi" ] && command -v mpirun >/dev/null; then
 		check "the same bits by $n processes of 2 threads" \
 			same_bits 2 mpirun --oversubscribe -n $n "$SIM-mpi"
 	done
-	check 'random scenarios by 3 processes: all arrives' mpirun \
+	check 'random scenarios by 3 processes: all packets arrive' mpirun \
 		--oversubscribe -n 3 "$SIM-mpi" stress --count 10 --threads 2
 else
 	skip 'the same bits by several processes' 'no mpicc or no mpirun: install libopenmpi-dev and openmpi-bin'
@@ -376,26 +376,26 @@ check 'unknown option' refused "unknown option '--bogus'" coll --bogus 3
 check 'no option' refused "unexpected argument 'bogus'" coll bogus
 check 'option without argument' refused "'--bytes' needs" coll --bytes
 check 'bad torus' refused 'not 1 to 4 sizes' coll --torus 4x0
-check 'bad time' refused "not a time, as 80ns" coll --link-latency 80
-check 'bad rate' refused "not a rate, as 75Gbit/s" coll --link-rate 75Gb
+check 'bad time' refused "not a time, such as 80ns" coll --link-latency 80
+check 'bad rate' refused "not a rate, such as 75Gbit/s" coll --link-rate 75Gb
 check 'bad choice' refused 'not cut-through|store-and-forward' coll --vc maybe
 check 'out of range' refused 'out of range' coll --buffer 3
-check 'bad operation' refused 'none of bcast, reduce' coll --op scatter
-check 'bad mode' refused "--mode 'x': none of" coll --mode offload,x
+check 'bad operation' refused 'not one of bcast, reduce' coll --op scatter
+check 'bad mode' refused "--mode 'x': not one of" coll --mode offload,x
 check 'too many trees' refused 'not a number from 1 to 16' coll --trees 17
 check 'no such root' refused 'no such node' coll --root 64
-check 'bad pattern' refused 'none of uniform' traffic --pattern none
+check 'bad pattern' refused 'not one of uniform' traffic --pattern none
 check 'bad load' refused 'not a number above 0' traffic --load 0.1,x
-check 'nobody to send to' refused 'nobody to send to' traffic --torus 1
+check 'one node only' refused 'two nodes or more' traffic --torus 1
 check 'bad line of a file' refused "bad.conf:3: clock 'fast': not a frequency" \
 	coll --config "$TAP_TMP/bad.conf"
 check 'missing file' refused 'No such file' coll --config "$TAP_TMP/none"
 check 'no trace to replay' refused 'needs a --file' replay
 check 'trace of another torus' refused 'node 2 is not in the torus' \
 	replay --torus 2 --file selftests/model/golden.txt
-check 'trace without injections' refused 'nothing is injected' \
+check 'trace without injections' refused 'no injections' \
 	replay --file README.md
-check 'half a tree' refused 'not tell the whole of tree 2' \
+check 'half a tree' refused 'lacks a part of tree 2' \
 	replay --torus 2x2x2 --file \
 	<(grep -Ev 'node 0: SEND|on UP' "$TAP_TMP/chapters")
 check 'missing trace' refused 'No such file' replay --file "$TAP_TMP/none"
@@ -410,12 +410,12 @@ check 'bad rate of a node' refused 'not a number of MFlop/s' heat2d --rate fast
 check 'checkpoint of other parameters' refused 'of another command line' gather \
 	--algo doubling --torus 4x4x2 --restore "$TAP_TMP/checkpoint"
 head -c 20000 "$TAP_TMP/checkpoint" >"$TAP_TMP/cut"
-check 'half a checkpoint' refused 'cut off or damaged' gather --algo doubling \
+check 'half a checkpoint' refused 'truncated or damaged' gather --algo doubling \
 	--torus 4x4x2 --bytes 10000 --threads 2 --restore "$TAP_TMP/cut"
 check 'no checkpoint' refused 'not a checkpoint' coll --mode p2p --restore README.md
-check 'trace of two simulations' fails 'of one simulation only' coll \
+check 'trace of two simulations' fails 'need a single simulation' coll \
 	--trace "$TAP_TMP/t.txt"
-check 'watch a node that is not there' fails 'not nodes of the torus' coll \
+check 'watch a node that is not there' fails 'not nodes of the fabric' coll \
 	--mode p2p --trace "$TAP_TMP/t.txt" --watch 64
 check 'bad format' refused 'not table, csv or json' coll --format xml
 plan

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Jobs of Slurm's srun, over PMI version 1 and 2, without adapters: a Slurm of
-# one machine in a network of its own, which is gone when the test ends.
+# one machine in its own network namespace, which ends with the test.
 
 set -u
 . selftests/tap.sh
@@ -13,7 +13,7 @@ HERE=$TAP_TMP/slurm
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_PMI
 unset PMI_FD PMI_RANK PMI_SIZE PMIX_NAMESPACE SLURM_STEP_ID
 
-# A user needs privileges that a namespace of users does not give.
+# A user namespace does not give the needed privileges.
 lacking()
 {
 	local name
@@ -56,7 +56,7 @@ configure()
 	EOF
 }
 
-# All jobs in one Slurm. Output: a line for each, its status and its name.
+# Runs all jobs in one Slurm. Output: a line for each, its status and its name.
 jobs()
 {
 	local version n mode stepd tries
@@ -87,7 +87,7 @@ jobs()
 		done
 	done
 	timeout 60 srun --mpi=pmi2 -n 3 --overcommit "$JOB" gather </dev/null
-	echo "$? the version that the library chooses"
+	echo "$? the default version of the library"
 }
 
 if why=$(lacking); then
@@ -100,7 +100,7 @@ check 'builds' variant plain libangara libangara:tests/job-test
 configure
 export JOB HERE
 export -f jobs
-# The daemons end with the namespace of processes.
+# The daemons end with the process namespace.
 unshare -nmp --mount-proc --fork bash -c jobs >"$TAP_TMP/results" 2>"$HERE/errors"
 while read -r status name; do
 	[ "$status" = 0 ] || tail -n 20 "$HERE/said" "$HERE/errors" >"$TAP_TMP/why"

@@ -1,20 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# What a reader may rely on in every file: the kernel's coding style, its
-# comment format, a licence, a bounded length, and clean scripts, man pages
-# and specifications. The tools come from the guest root, so that every host
-# judges by the same versions.
+# Properties of every file: the kernel's coding style, its comment format, a
+# licence, a bounded length, and clean scripts, man pages and specifications.
+# The tools come from the guest root, so that every host uses the same versions.
 
 set -u
 . selftests/tap.sh
 
 TOOLS=build/kernel-tools
-# Words, and macros of man pages, that the spelling check takes for others.
+# Words, and macros of man pages, that the spelling check reports wrongly.
 WORDS=inout,parms,filp,tread,nd,fo
 
-# each NAME COMMAND, file names on stdin: one test per file, two at once.
-# A file passes if COMMAND has nothing to say on it.
+# each NAME COMMAND, file names on stdin: one test per file, two at once. A file
+# passes if COMMAND prints nothing for it.
 each()
 {
 	local name=$1 command=$2 out=$TAP_TMP/each file
@@ -46,13 +45,13 @@ scripts()
 	done 2>/dev/null
 }
 
-# kselftest's runner takes every line of a settings file for a setting.
+# kselftest's runner takes every line of a settings file as a setting.
 text_files()
 {
 	files '*' | grep -vE '^LICENSES/|(^|/)settings$|\.(json|csv|png|svg|golden|bin)$'
 }
 
-# For what comes as a list on stdin; says which files lack a licence line.
+# For files in a list on stdin; prints those that lack a licence line.
 without_licence()
 {
 	local file
@@ -79,7 +78,7 @@ long_functions()
 		}'
 }
 
-# Nothing may depend on where it was written, nor be left undone.
+# No file may name its place of origin, or unfinished work.
 unwanted()
 {
 	xargs -r grep -nE "$1" /dev/null || true
@@ -126,7 +125,7 @@ in_root()
 	$list | xargs -r tools/vm/chroot "$@"
 }
 
-# One source for several kernels has to look at the version.
+# One source for several kernels has to test the version.
 each checkpatch "perl $TOOLS/checkpatch.pl --no-tree --terse --quiet \
 	--no-summary --ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON -f" \
 	< <(kernel_sources)
@@ -136,7 +135,7 @@ silent 'no file is over 800 lines' with text_files too_long
 silent 'no function is over 80 lines' with sources long_functions
 silent 'no file names a machine' with text_files unwanted \
 	'(deb|security|snapshot|ftp)[.]debian[.]org|(^|[^a-z.])/wor[k]/(main|shared)'
-silent 'nothing is left undone' with text_files unwanted \
+silent 'no unfinished work is marked' with text_files unwanted \
 	'\b(TODO|FIXME|XXX)(:| [A-Za-z])'
 silent 'shellcheck' in_root scripts shellcheck -x -P SCRIPTDIR
 silent 'codespell' in_root text_files codespell -L "$WORDS"

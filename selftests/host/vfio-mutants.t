@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Do the tests of angara-vfio find faults? Each fault of
-# selftests/vfio/mutants.txt is made in a copy of one file of the server; the
-# case that it names has to fail, or the server must not end well.
+# Do the tests of angara-vfio find faults? Inserts each fault of
+# selftests/vfio/mutants.txt into a copy of one file of the server; the case
+# that the list names has to fail, or the server has to end with an error.
 
 set -u
 . selftests/tap.sh
@@ -36,12 +36,12 @@ link()
 	cc $FLAGS -pthread -o "$1" "$2" "${objects[@]}" $LIBS
 }
 
-# passes PROGRAM FOLDER CASE: with this server the case passes, and it ends.
+# passes PROGRAM FOLDER CASE: the case passes with this server, which ends.
 passes()
 {
 	local status=0
 
-	server_start "$1" "$2" --dims 2x2x1 "${LIMITS[@]}" || return
+	server_start "$1" "$2" --fabric torus:2x2x1 "${LIMITS[@]}" || return
 	VFIO_DIR=$2 VFIO_PID=$SERVER_PID VFIO_LOG=$2.log \
 		timeout 20 "$CLIENT" "$3" || status=1
 	kill "$SERVER_PID" && wait "$SERVER_PID" || status=1
@@ -69,7 +69,7 @@ finds()
 	rm -rf "$dir"
 }
 
-# Text up to a line that is "end", or after one line where that is all there is.
+# Text up to a line "end", or a single line without one.
 rest()
 {
 	local line text=

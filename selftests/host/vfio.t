@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# angara-vfio: its command line and sockets; then a client that speaks the
-# protocol, well and badly, to a server that ASan and UBSan look at, and again
-# to one that ThreadSanitizer looks at.
+# angara-vfio: its command line and sockets; then a client that sends valid and
+# invalid messages to a server under ASan and UBSan, and again to one under
+# ThreadSanitizer.
 
 set -u
 . selftests/tap.sh
@@ -14,7 +14,7 @@ O=$VARIANTS/plain
 V=$VARIANTS/asan/bin/angara-vfio
 T=$VARIANTS/tsan/bin/angara-vfio
 
-# refuses STATUS TEXT [ARG]...: one clear line, and nothing is left.
+# refuses STATUS TEXT [ARG]...: one line has the error, no file is left.
 refuses()
 {
 	local want=$1 text=$2 status=0
@@ -27,18 +27,33 @@ refuses()
 		grep -qF -- "$text" "$TAP_TMP/err"
 }
 
+# Descriptions in files: wrong, and longer than drivers read.
+bad_graphs()
+{
+	local graph=$TAP_TMP/graph
+
+	printf '%s\n' 'graph g' 'node a' 'node b' 'a:0 b:0' 'b:0 a:1' >"$graph"
+	refuses 2 'line 5: cable: a port is used twice' "$@" --fabric "file:$graph" || return
+	printf '%s\n' 'graph g' 'node a' 'node b' 'a:0 b:0' >"$graph"
+	printf '# %4095s\n' x >>"$graph"
+	refuses 2 'more than the 4095 bytes' "$@" --fabric "file:$graph"
+}
+
 bad_arguments()
 {
-	local ok=(--dims 2x2 --socket-dir "$DIR")
+	local ok=(--fabric torus:2x2 --socket-dir "$DIR")
 	local long
 
-	refuses 2 '--dims DIMS is missing' --socket-dir "$DIR" &&
-		refuses 2 '--socket-dir DIR is missing' --dims 2 &&
-		refuses 2 "--dims '0x2': must be 1 to 4 sizes" "${ok[@]}" --dims 0x2 &&
-		refuses 2 "'2x2x2x2x2': must be" "${ok[@]}" --dims 2x2x2x2x2 &&
-		refuses 2 "'65535x65535': must be" "${ok[@]}" --dims 65535x65535 &&
-		refuses 2 "'two': must be" "${ok[@]}" --dims two &&
-		refuses 2 "'$DIR/none' is no folder" --dims 2 --socket-dir "$DIR/none" &&
+	refuses 2 '--fabric FABRIC is missing' --socket-dir "$DIR" &&
+		refuses 2 '--socket-dir DIR is missing' --fabric torus:2 &&
+		refuses 2 "--fabric 'torus:0x2': sizes: must be numbers" "${ok[@]}" --fabric torus:0x2 &&
+		refuses 2 'too many dimensions' "${ok[@]}" --fabric torus:2x2x2x2x2x2x2 &&
+		refuses 2 'more than 1048576 nodes' "${ok[@]}" --fabric torus:65535x65535 &&
+		refuses 2 'kind: unknown' "${ok[@]}" --fabric two &&
+		refuses 2 'dimension 1 has more nodes' "${ok[@]}" --fabric mkns:9x4 &&
+		refuses 2 "'file:$DIR/none': No such file" "${ok[@]}" --fabric "file:$DIR/none" &&
+		bad_graphs "${ok[@]}" &&
+		refuses 2 "'$DIR/none' is no folder" --fabric torus:2 --socket-dir "$DIR/none" &&
 		refuses 2 '--contexts wants a number from 1 to 128' "${ok[@]}" --contexts 0 &&
 		refuses 2 "not '129'" "${ok[@]}" --contexts 129 &&
 		refuses 2 '--threads wants a number from 1 to 64' "${ok[@]}" --threads 65 &&
@@ -53,18 +68,18 @@ bad_arguments()
 		refuses 2 '--ready-fd wants a number' "${ok[@]}" --ready-fd x &&
 		refuses 2 "unexpected 'more'" "${ok[@]}" more &&
 		refuses 2 "wrong option '--some'" "${ok[@]}" --some &&
-		refuses 2 "option '--dims' wants a value" --dims &&
-		refuses 2 '1024 adapters at the most' "${ok[@]}" --dims 2000 || return
+		refuses 2 "option '--fabric' wants a value" --fabric &&
+		refuses 2 '1024 adapters at the most' "${ok[@]}" --fabric torus:2000 || return
 	long=$TAP_TMP/$(printf '%080d' 0)
 	mkdir -p "$long" &&
 		refuses 1 'is too long for a socket' "${ok[@]}" --socket-dir "$long"
 }
 
-# As many as there may be open files decide how many adapters.
+# The limit of open files decides the number of adapters.
 few_files()
 {
 	(ulimit -n 512 && refuses 1 'need 3136 open files, 512 are allowed' \
-		--dims 64 --socket-dir "$DIR")
+		--fabric torus:64 --socket-dir "$DIR")
 }
 
 ready_fd()
@@ -72,10 +87,10 @@ ready_fd()
 	local line
 
 	exec 7<>"$TAP_TMP/fifo"
-	server_start "$V" "$DIR" --dims 2x2 --only 1,3 --ready-fd 7 &&
+	server_start "$V" "$DIR" --fabric torus:2x2 --only 1,3 --ready-fd 7 &&
 		read -t 60 -r line <&7 && [ -z "$line" ] &&
 		[ "$(cd "$DIR" && echo *)" = 'control.sock node1.sock node3.sock' ] &&
-		grep -qx "angara-vfio: 2 adapters of a torus 2x2 in $DIR" "$DIR.out" &&
+		grep -qx "angara-vfio: 2 adapters of fabric torus:2x2 in $DIR" "$DIR.out" &&
 		server_end "$DIR"
 }
 
@@ -83,11 +98,11 @@ in_use()
 {
 	local status=0
 
-	server_start "$V" "$DIR" --dims 2 || return
-	refuses 1 "node0.sock' is in use by another server" --dims 2 \
+	server_start "$V" "$DIR" --fabric torus:2 || return
+	refuses 1 "node0.sock' is in use by another server" --fabric torus:2 \
 		--socket-dir "$DIR" || status=1
-	# A folder is one server's, whichever its nodes.
-	refuses 1 "control.sock' is in use by another server" --dims 3 \
+	# A folder belongs to one server, whichever nodes it serves.
+	refuses 1 "control.sock' is in use by another server" --fabric torus:3 \
 		--only 2 --socket-dir "$DIR" || status=1
 	[ ! -e "$DIR/node2.sock" ] || status=1
 	server_end "$DIR" && return $status
@@ -95,9 +110,9 @@ in_use()
 
 stale()
 {
-	server_start "$V" "$DIR" --dims 2 || return
+	server_start "$V" "$DIR" --fabric torus:2 || return
 	server_kill
-	[ -S "$DIR/node0.sock" ] && server_start "$V" "$DIR" --dims 2 &&
+	[ -S "$DIR/node0.sock" ] && server_start "$V" "$DIR" --fabric torus:2 &&
 		server_end "$DIR"
 }
 
@@ -105,18 +120,18 @@ in_the_way()
 {
 	mkdir -p "$DIR"
 	echo precious >"$DIR/node1.sock"
-	refuses 1 "node1.sock' is no socket, and is in the way" --dims 2 \
+	refuses 1 "node1.sock' exists and is not a socket" --fabric torus:2 \
 		--socket-dir "$DIR" || return
 	[ "$(cat "$DIR/node1.sock")" = precious ] && [ ! -e "$DIR/node0.sock" ] &&
 		rm "$DIR/node1.sock"
 }
 
-# What somebody else has put there meanwhile is not taken away.
+# A file that another process has put there is not removed.
 not_ours()
 {
-	server_start "$V" "$DIR" --dims 2 || return
+	server_start "$V" "$DIR" --fabric torus:2 || return
 	rm "$DIR/node1.sock" && echo other >"$DIR/node1.sock" || return
-	# It is told of as what was left behind.
+	# The server reports it like a leftover.
 	! server_end "$DIR" && [ "$(ls "$DIR")" = node1.sock ] &&
 		rm "$DIR/node1.sock"
 }
@@ -126,7 +141,7 @@ without_privilege()
 	mkdir -p "$TAP_TMP/user"
 	chmod 755 "$TAP_TMP"
 	chmod 777 "$TAP_TMP/user"
-	# The server may be in a folder that others may not enter.
+	# The server may be in a folder that other users may not enter.
 	cp "$V" "$TAP_TMP/angara-vfio"
 	cat >"$TAP_TMP/as-user" <<-END
 		#!/bin/sh
@@ -134,25 +149,25 @@ without_privilege()
 			"$TAP_TMP/angara-vfio" "\$@"
 	END
 	chmod 755 "$TAP_TMP/as-user"
-	server_start "$TAP_TMP/as-user" "$TAP_TMP/user" --dims 2x2x1 &&
+	server_start "$TAP_TMP/as-user" "$TAP_TMP/user" --fabric torus:2x2x1 &&
 		client "$TAP_TMP/user" 'work: transfers' &&
 		server_end "$TAP_TMP/user"
 }
 
-# 64 adapters, of which nobody uses any, take less than 16 MiB together.
+# 64 idle adapters take less than 16 MiB in total.
 frugal()
 {
 	local kb
 
 	variant plain tools/vfio &&
-		server_start "$O/bin/angara-vfio" "$DIR" --dims 4x4x4 ||
+		server_start "$O/bin/angara-vfio" "$DIR" --fabric torus:4x4x4 ||
 		return
 	kb=$(sed -n 's/^VmRSS:\t *\([0-9]*\) kB/\1/p' "/proc/$SERVER_PID/status")
 	echo "$kb KiB"
 	server_end "$DIR" && [ "$kb" -lt 16384 ]
 }
 
-# Builds what looks at a server while it works.
+# Builds the programs that observe a server while it works.
 build_ctl()
 {
 	variant plain libangara tools:bin/angaractl
@@ -163,7 +178,7 @@ ctl()
 	LD_LIBRARY_PATH=$O/lib exec "$O/bin/angaractl" --server "$DIR" "$@"
 }
 
-# Asks for all that there is, again and again, until it is told to end.
+# Sends all requests again and again until it is stopped.
 watch()
 {
 	local what
@@ -175,14 +190,23 @@ watch()
 	done
 }
 
-# captured PID: the capture ends well, and has left packets.
-captured()
+has_packets()
 {
-	kill -INT "$1"
-	wait "$1" && [ "$(wc -c <"$TAP_TMP/all")" -gt 4096 ]
+	[ "$(wc -c <"$TAP_TMP/all")" -gt 4096 ]
 }
 
-# Packets that were injected, sent, ejected, reduced, given up; none malformed.
+# captured PID: the capture has packets, and ends without error. It may be
+# behind the machines whose packets it writes.
+captured()
+{
+	local status=0
+
+	await has_packets || status=1
+	kill -INT "$1"
+	wait "$1" && return $status
+}
+
+# Packets were injected, sent, ejected, reduced, dropped; none malformed.
 dissected()
 {
 	tshark -X lua_script:tools/vfio/angara.lua -r "$TAP_TMP/all" -T fields \
@@ -192,7 +216,7 @@ dissected()
 		'02 12 22 32 42' ] && ! awk 'NF > 2' "$TAP_TMP/events" | grep .
 }
 
-# watched NAME: machines at work, while somebody looks at the server.
+# watched NAME: machines work while other programs observe the server.
 watched()
 {
 	local name=$1 one watch capture
@@ -203,13 +227,13 @@ watched()
 	(ctl capture "$TAP_TMP/all") &
 	capture=$!
 	await test -s "$TAP_TMP/all"
-	# What comes last may not have been written yet when capturing ends.
+	# The last packets may not have been written when capturing ends.
 	for one in 'collectives, and one that goes' \
 		'transfers between machines' 'everybody at once'; do
 		check "$name, watched: $one" client "$DIR" "work: $one"
 	done
 	: >"$TAP_TMP/watched"
-	check "$name: whoever looks at it is answered" wait "$watch"
+	check "$name: requests of observers are answered" wait "$watch"
 	check "$name: packets are captured" captured "$capture"
 	if command -v tshark >/dev/null; then
 		check "$name: captured packets are understood" dissected
@@ -218,7 +242,7 @@ watched()
 	fi
 }
 
-# start_with PRELOAD: a server that this is loaded into.
+# start_with PRELOAD: starts a server with this library preloaded.
 start_with()
 {
 	cat >"$TAP_TMP/with" <<-END
@@ -227,7 +251,21 @@ start_with()
 			"$O/bin/angara-vfio" "\$@"
 	END
 	chmod 755 "$TAP_TMP/with"
-	server_start "$TAP_TMP/with" "$DIR" --dims 2x2x1
+	server_start "$TAP_TMP/with" "$DIR" --fabric torus:2x2x1
+}
+
+# kind FABRIC: four nodes and switches between them, watched meanwhile.
+kind()
+{
+	local capture
+
+	rm -f "$TAP_TMP/all"
+	server_start "$V" "$DIR" --fabric "$1" || return
+	(ctl capture "$TAP_TMP/all") &
+	capture=$!
+	await test -s "$TAP_TMP/all"
+	client "$DIR" 'work: transfers between machines' && captured "$capture" &&
+		server_end "$DIR"
 }
 
 hasty()
@@ -238,7 +276,7 @@ hasty()
 		server_end "$DIR"
 }
 
-# No thread of the server can get privileges, and each has a filter.
+# No thread of the server can gain privileges, and each has a filter.
 sandboxed()
 {
 	local status
@@ -250,6 +288,12 @@ sandboxed()
 	done
 }
 
+# It may not have been waited for.
+server_has_ended()
+{
+	! grep -qs '^State:.[^Z]' "/proc/$SERVER_PID/status"
+}
+
 # ends_by CALL: the server that makes this system call ends by SIGSYS.
 ends_by()
 {
@@ -257,6 +301,8 @@ ends_by()
 
 	VFIO_FORBIDDEN=$1 start_with forbidden || return
 	! client "$DIR" 'irq: MSI-X' || return
+	# A client that failed for another reason leaves a server that goes on.
+	await server_has_ended || return
 	wait "$SERVER_PID" || status=$?
 	SERVER_PID=
 	echo "$1: status $status"
@@ -276,19 +322,19 @@ forbidden()
 	done
 }
 
-# cases NAME PROGRAM: all of the client's with one server.
+# cases NAME PROGRAM: all cases of the client with one server.
 cases()
 {
 	local name=$1 one
 
 	check "$name: the server starts" server_start "$2" "$DIR" \
-		--dims 2x2x1 "${LIMITS[@]}"
+		--fabric torus:2x2x1 "${LIMITS[@]}"
 	check "$name: system calls are filtered" sandboxed
 	while read -r one; do
 		check "$name: $one" client "$DIR" "$one"
 	done < <("$CLIENT" --list)
 	watched "$name"
-	check "$name: the server ends, and had no complaint" server_end "$DIR"
+	check "$name: the server ends without a report" server_end "$DIR"
 }
 
 mkdir "$DIR"
@@ -302,16 +348,21 @@ check 'too few open files' few_files
 check 'some nodes only; readiness' ready_fd
 check 'sockets that are in use' in_use
 check 'sockets that a dead server has left' stale
-check 'something else in the way' in_the_way
-check 'something else in the place of a socket' not_ours
+check 'another file in the way' in_the_way
+check 'another file in the place of a socket' not_ours
 if [ "$(id -u)" = 0 ]; then
 	check 'no privilege is needed' without_privilege
 else
-	skip 'no privilege is needed' 'only root can become somebody else'
+	skip 'no privilege is needed' 'only root can change the user'
 fi
-check '64 adapters are frugal' frugal
+check '64 idle adapters need little memory' frugal
 check 'an eventfd that blocks ends its client' hasty
 check 'a system call that is not needed ends the server' forbidden
+printf '%s\n' 'graph g' 'node a' 'node b' 'node c' 'node d' 'switch s' \
+	'switch t' 'a:0 s:0' 'b:0 s:1' 's:2 t:2' 'c:0 t:0' 'd:0 t:1' >"$TAP_TMP/graph"
+for text in kns:2x2 mkns:2x2 mesh:2x2 fattree:4,2,nodes=4 "file:$TAP_TMP/graph"; do
+	check "adapters on ${text/$TAP_TMP/.}" kind "$text"
+done
 cases ASan "$V"
 cases TSan "$T"
 plan

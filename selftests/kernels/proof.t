@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Does building for every kernel find faults? Each fault of selftests/kernels/
-# faults.txt is made in a copy of the driver, which is then built for all
-# kernels: those from the one that the list names on have to find it, and say
-# what; the others must not, or it would not take all of them to find it.
+# Does building for every kernel find faults? Inserts each fault of
+# selftests/kernels/faults.txt into a copy of the driver and builds it for all
+# kernels: the kernels that the list names have to report it, with the listed
+# text; the others must not, since otherwise fewer kernels would be enough.
 
 set -u
 . selftests/tap.sh
@@ -14,7 +14,7 @@ set -u
 LIST=selftests/kernels/faults.txt
 COPY=build/kernel-check/faults
 
-# builds CHECK KERNEL FILE: the object of FILE of the copy
+# builds CHECK KERNEL FILE: builds the object of FILE of the copy
 builds()
 {
 	kbuild "$1" "$2" "$COPY/$2" "${3%.c}.o"
@@ -30,7 +30,8 @@ finds()
 	[ "$status" != 0 ] && grep -qE "$4" "$TAP_TMP/said"
 }
 
-# put KERNEL FILE FROM TO: the fault into the kernel's copy of the driver
+# put KERNEL FILE FROM TO: inserts the fault into the kernel's copy of the
+# driver
 put()
 {
 	tools/mirror "$PWD/$COPY/$1" &&
@@ -59,7 +60,7 @@ try()
 
 mapfile -t names < <(kernels)
 mkdir -p build/kernel-check
-# Without a fault there is nothing to find.
+# The copy without a fault has no warnings.
 for kernel in "${names[@]}"; do
 	tools/mirror "$PWD/$COPY/$kernel"
 	while read -r file; do

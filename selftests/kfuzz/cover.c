@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a program comes to in the modules, which alone are built to tell: the
- * kernel writes down the places that a thread comes to, in a system call of
- * its own. What a worker does for it is not seen.
+ * Coverage of a program in the modules, which alone are built for it: the
+ * kernel records the places that a thread reaches in its own system calls. Work
+ * of workers is not recorded.
  *
- * A step from one place to the next is what counts as new. Steps are told from
- * each other by a hash: a few are taken for others, which does no harm.
+ * A step from one place to the next counts as new.  Steps are identified by a
+ * hash: a few collide, which does no harm.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,12 +29,12 @@ static struct {
 } lanes[LANES];
 static bool works;
 static bool *known;		/* steps that some program has done */
-static uint32_t *seen_in;	/* the last program that has */
+static uint32_t *seen_in;	/* the last program that did the step */
 static uint32_t turn;
 static uint64_t *places;
 static unsigned int num_places;
 
-/* Much memory that the processes of programs would make copies of. */
+/* Large memory, which the processes of programs would copy otherwise. */
 static void *own(size_t bytes, int fd, int flags)
 {
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Running a program: in a process of its own, by one thread or two; then
- * putting back what outlives it, and looking whether all is as it was.
+ * Runs a program: in a process, by one thread or two; then restores state that
+ * outlives the process, and checks that the state is as before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,22 +22,22 @@
 #include "state.h"
 
 #define PATIENCE	120	/* seconds for a program */
-#define TICK		2	/* seconds between looks at what the kernel says */
-#define EVERY		16	/* programs between looks at what is left */
+#define TICK		2	/* seconds between reads of the kernel's log */
+#define EVERY		16	/* programs between checks for leftovers */
 
-static struct at_loop base;	/* the fabric that is there all the time */
+static struct at_loop base;	/* the permanent fabric */
 static char base_dims[64];
 static unsigned int base_devices;
 static unsigned int family;
-/* What the processes of a program tell. */
+/* Results from the processes of a program. */
 static struct {
 	struct kf_result result;
 	unsigned int left;	/* KF_LEAVES_* */
 } *shared;
-static unsigned int unchecked;	/* programs since the last look at what is left */
+static unsigned int unchecked;	/* programs since the last check */
 static bool can_fail;
 
-/* Of the process that runs a program */
+/* State of the process that runs a program */
 static struct kf_file files[KF_FILES];
 static uint64_t map_bytes[KF_MAPS];
 static struct kf_state states[KF_THREADS];
@@ -76,7 +76,7 @@ static void fail_nth(struct kf_state *s, unsigned int nth)
 		return;
 	if (s->fail_fd < 0)
 		s->fail_fd = open(AT_FAIL_NTH, O_WRONLY);
-	/* It may hit the writing itself, once. */
+	/* It may fail the write itself, once. */
 	if (pwrite(s->fail_fd, text, len, 0) < 0 && !nth)
 		pwrite(s->fail_fd, text, len, 0);
 }
@@ -165,7 +165,7 @@ static void on_alarm(int signal)
 	(void)signal;
 }
 
-/* waitpid(), but one that a signal ends every TICK seconds. */
+/* waitpid() that a signal interrupts every TICK seconds. */
 static pid_t wait_tick(pid_t pid)
 {
 	struct itimerval on = {
@@ -181,7 +181,7 @@ static pid_t wait_tick(pid_t pid)
 	return got;
 }
 
-/* A process may hang in the kernel because of what that reports: look now. */
+/* A process may hang in the kernel because of a report: read the log now. */
 static const char *wait_end(pid_t pid)
 {
 	const char *report = NULL;
@@ -200,8 +200,8 @@ static const char *wait_end(pid_t pid)
 
 static void clear_tree(void *failed, const struct at_nl_obj *obj)
 {
-	unsigned int dev = obj->val[ANGARA_A_DEV];
-	unsigned int tree = obj->val[ANGARA_A_TREE];
+	unsigned int dev = obj->val[ANGARA_A_TREE_DEV];
+	unsigned int tree = obj->val[ANGARA_A_TREE_ID];
 	int fd = at_open(dev);
 
 	/* Some other call may have cleared it. */
@@ -251,7 +251,7 @@ static int restore_fabrics(void)
 	return ret;
 }
 
-/* NULL, or what is not as it was. */
+/* Return: NULL, or what has changed. */
 static const char *restore(unsigned int what)
 {
 	static const struct at_usage nothing;

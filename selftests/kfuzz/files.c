@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls on open files, and what stands in the memory that they map.
+ * Calls on open files, and the contents of the memory that they map.
  */
 #include <endian.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "angtest.h"
 #include "state.h"
 
-/* From where the arguments of a thread stand: pages that are, and are not. */
+/* Arguments of a thread start here: pages with memory, and without. */
 #define ARGS_PAGES	2
 #define ARGS_CONST	4
 
@@ -58,7 +58,7 @@ long kf_close(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return answer(close(kf_fd(v[0]))) | answer(close(kf_ctx_fd(v[0])));
 }
 
-/* One of both, so that the other goes on. */
+/* Closes a device's file or its context's; the other one stays open. */
 long kf_end(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	(void)s;
@@ -76,7 +76,7 @@ long kf_dup(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return 0;
 }
 
-/* Where the argument of an ioctl stands, for better or worse. */
+/* Where the argument of an ioctl is, valid or not. */
 static char *arg_place(struct kf_state *s, uint64_t how, uint64_t f,
 		       size_t size)
 {
@@ -109,7 +109,7 @@ static void *pages(void *at, unsigned int count)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-/* Every mapping takes its time on kernels that watch: few of them. */
+/* Mappings are slow on debug kernels: only a few of them. */
 void kf_args_init(struct kf_state *s)
 {
 	s->args = (char *)KF_AT_ARGS + s->lane * 16 * KF_PAGE;
@@ -127,7 +127,7 @@ static void eventfd_init(int fd)
 	close(made);
 }
 
-/* As much as can be written there. */
+/* Writes as many bytes as fit there. */
 static void arg_put(struct kf_state *s, char *to, uint64_t how,
 		    const void *from, size_t size)
 {
@@ -155,7 +155,7 @@ static uint64_t region_addr(struct kf_state *s, const uint64_t *v)
 	return (uintptr_t)kf_region(s, v[4], &len) + v[5];
 }
 
-/* Numbers that mean something only where the program runs. */
+/* Numbers that are only known when the program runs. */
 static void arg_fix(struct kf_state *s, const struct kf_op *op,
 		    const uint64_t *v, char *arg)
 {
@@ -204,7 +204,7 @@ static void rings_map(struct kf_state *s, uint64_t f,
 	}
 }
 
-/* The context that was made takes the place of the one at @f. */
+/* The new context replaces the one at @f. */
 static void ctx_take(struct kf_state *s, uint64_t f,
 		     const struct angara_ctx_create *c)
 {
@@ -235,7 +235,7 @@ long kf_ioctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	arg_fix(s, op, v, arg);
 	memcpy(arg, &size, sizeof(uint32_t));
 	size = size < op->size ? op->size : size < KF_PAGE ? size : KF_PAGE;
-	/* An odd size has something behind what is known. */
+	/* An odd size has data after the known fields. */
 	if (size > op->size && size % 2)
 		arg[size - 1] = 1;
 	at = arg_place(s, v[2], v[0], size);
@@ -247,7 +247,7 @@ long kf_ioctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return ret;
 }
 
-/* Any number; 0 is made one of ours. */
+/* Any command; 0 is replaced by one of ours. */
 long kf_ioctl_any(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	uint32_t cmd = v[1] ? v[1] : _IO(ANGARA_IOC_TYPE, v[2] & 0xFF);
@@ -259,7 +259,7 @@ long kf_ioctl_any(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return answer(ioctl(v[5] ? kf_ctx_fd(v[0]) : kf_fd(v[0]), cmd, at));
 }
 
-/* Puts an entry where the next belongs, and so many behind it. */
+/* Puts an entry where the next one belongs, followed by @skip others. */
 static long entry(struct kf_state *s, uint64_t f, const struct angara_wqe *w,
 		  uint64_t payload, uint32_t more)
 {
@@ -310,7 +310,7 @@ long kf_send(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return entry(s, v[0], &w, v[4], 0);
 }
 
-/* Bytes that it takes from where it is posted. */
+/* Bytes of operands of an atomic operation. */
 static uint64_t operands(uint64_t aop, uint64_t len)
 {
 	if (aop == ANGARA_ATOMIC_READ)
@@ -381,7 +381,7 @@ long kf_poll(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return poll(p, 3, v[1] % 8) < 0 ? -errno : p[0].revents;
 }
 
-/* What every file answers to, ours or the kernel's. */
+/* Calls that every file answers, ours or the kernel's. */
 long kf_file_call(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	char *mem = (char *)KF_AT_MEM;

@@ -2,14 +2,14 @@
 /*
  * A fuzzer of the driver's interface.
  *
- * A program is a list of calls, a call is an operation of the table in model.c
- * with a number for each of its fields. Any numbers make a program: a field
- * says what they mean, and what is worth trying. So programs are made up,
- * changed and read by one table.
+ * A program is a list of calls; a call is an operation of the table in model.c
+ * with a number for each of its fields.  Any numbers make a program: a field
+ * says what they mean, and which are worth trying.  So one table generates,
+ * changes and parses programs.
  *
- * Every program runs in a process of its own, which starts with no file open
- * and ends with none. What outlives a process, rows of trees and fabrics, is
- * put back by who started it.
+ * Every program runs in its own process, which starts and ends without open
+ * files.  State that outlives the process, rows of trees and fabrics, is
+ * restored by its parent.
  */
 #ifndef KFUZZ_H
 #define KFUZZ_H
@@ -29,14 +29,14 @@
 
 struct kf_state;
 
-/* What the numbers of a field are. */
+/* Meaning of the numbers of a field. */
 enum kf_kind {
 	KF_BELOW,	/* below @arg */
 	KF_BITS,	/* a set of the bits of @arg */
-	KF_ZERO,	/* 0 is right */
+	KF_ZERO,	/* 0 is valid */
 	KF_POW2,	/* a power of two from 8 on */
-	KF_AREA,	/* bytes of a message area, or 0 */
-	KF_LENGTH,	/* bytes: where something begins or ends; up to @arg */
+	KF_AREA,	/* bytes of a receive buffer, or 0 */
+	KF_LENGTH,	/* a size or an offset in bytes, up to @arg */
 	KF_PKEY,
 	KF_ANY,
 };
@@ -44,11 +44,11 @@ enum kf_kind {
 /**
  * struct kf_field - a field of an operation
  * @name: in a program's text
- * @kind: what its numbers are
+ * @kind: meaning of its numbers
  * @arg: see there
- * @edge: the first number that is wrong, where that is not @arg
- * @offset: where it stands in the structure of an ioctl
- * @width: bytes that it has there, 0 if it does not stand there
+ * @edge: the first invalid number, if that is not @arg
+ * @offset: its offset in the structure of an ioctl
+ * @width: its bytes there, 0 if it is not in there
  */
 struct kf_field {
 	const char *name;
@@ -59,19 +59,19 @@ struct kf_field {
 	unsigned int width;
 };
 
-/* What an operation may leave to others. */
+/* State that an operation may leave after the process. */
 #define KF_LEAVES_TREES		1U
 #define KF_LEAVES_FABRICS	2U
 
 /**
  * struct kf_op - an operation
  * @name: in a program's text
- * @weight: how often it is made up, of all weights
+ * @weight: its share in generated programs, of all weights
  * @leaves: KF_LEAVES_*
  * @nr: of an ioctl
  * @size: of its structure
  * @field: the fields, the last one without a name
- * @run: does it. Return: 0 or more, or -errno
+ * @run: execute it. Return: 0 or more, or -errno
  */
 struct kf_op {
 	const char *name;
@@ -91,9 +91,9 @@ struct kf_call {
 
 /**
  * struct kf_prog - a program
- * @name: for those who read it
- * @threads: that run it at the same time, each all of it
- * @calls: how many
+ * @name: for readers
+ * @threads: number of threads, each of which runs all of it
+ * @calls: number of calls
  * @call: the calls
  */
 struct kf_prog {
@@ -103,7 +103,7 @@ struct kf_prog {
 	struct kf_call call[KF_CALLS];
 };
 
-/* Programs in the order of their coming. */
+/* Programs in the order in which they were added. */
 struct kf_corpus {
 	struct kf_prog *prog;
 	unsigned int count;
@@ -115,7 +115,7 @@ extern const struct kf_op kf_ops[];
 extern const unsigned int kf_num_ops;
 unsigned int kf_fields(const struct kf_op *op);
 
-/* mutate.c: making programs up; equal seeds make equal ones */
+/* mutate.c: generating programs; equal seeds make equal ones */
 uint64_t kf_rand(uint64_t *seed);
 uint64_t kf_below(uint64_t *seed, uint64_t n);
 void kf_make(struct kf_prog *p, uint64_t *seed);
@@ -126,27 +126,27 @@ void kf_remove(struct kf_prog *p, unsigned int at);
 /* Return: characters. */
 int kf_print_call(FILE *out, const struct kf_call *c);
 void kf_print(FILE *out, const struct kf_prog *p);
-/* Return: 0, or -1 having said what is wrong with the file. */
+/* Return: 0, or -1 after printing the error in the file. */
 int kf_read(struct kf_corpus *to, const char *path);
 void kf_add(struct kf_corpus *to, const struct kf_prog *p);
 int kf_write(const struct kf_corpus *from, const char *path);
 
-/* cover.c: the places in the modules that a program comes to */
+/* cover.c: the places in the modules that a program reaches */
 struct kf_set {
 	unsigned int count;
 	unsigned int room;
 	uint32_t *id;
 };
 
-/* Return: whether the kernel tells. */
+/* Return: whether the kernel records coverage. */
 bool kf_cover_init(void);
-/* To be called by the thread that runs as number @lane, below KF_THREADS * 2. */
+/* Called by thread number @lane, below KF_THREADS * 2. */
 void kf_cover_start(unsigned int lane);
 void kf_cover_stop(unsigned int lane);
 void kf_cover_clear(void);
-/* What the last program did: @all of it, if it is asked for, and what is new. */
+/* Places of the last program: @all, if not NULL, and the new ones. */
 void kf_cover_take(struct kf_set *all, struct kf_set *fresh);
-/* Keeps in @set only what is in @other. */
+/* Removes from @set all that is not in @other. */
 void kf_set_keep(struct kf_set *set, const struct kf_set *other);
 bool kf_set_within(const struct kf_set *set, const struct kf_set *other);
 unsigned int kf_cover_places(void);
@@ -160,13 +160,13 @@ struct kf_result {
 
 /* Return: NULL, or what is missing. */
 const char *kf_exec_init(void);
-/* Return: NULL, or what is wrong with the kernel or with what was left. */
+/* Return: NULL, or a fault of the kernel, or leftover state. */
 const char *kf_exec(const struct kf_prog *p, struct kf_result *result);
 
-/* watch.c: what the kernel says, and what was running when it said it */
+/* watch.c: the kernel's log, and the programs that ran */
 int kf_watch_init(const char *dir);
 void kf_journal(const struct kf_prog *p);
-/* A line by which the kernel reports, or NULL. */
+/* A report in the kernel's log, or NULL. */
 const char *kf_watch(void);
 
 /* loop.c: fuzzing */
@@ -179,7 +179,7 @@ struct kf_options {
 };
 
 int kf_fuzz(struct kf_corpus *corpus, const struct kf_options *o);
-/* The fewest programs that come to all places that all come to. */
+/* The fewest programs that reach all places. */
 int kf_merge(const struct kf_corpus *corpus, const char *path);
 
 #endif /* KFUZZ_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzing: changing programs that are known, and keeping those that come to
- * something new. What comes to it each time is kept, without the calls that it
- * does not take.
+ * Fuzzing: changes known programs, and keeps those that reach new places. A
+ * program is kept if it reaches them every time, without the calls that it does
+ * not need.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +11,15 @@
 #include "kfuzz.h"
 
 #define EVERY_MS	10000	/* between reports */
-#define AGAIN		2	/* times that something new has to show again */
+#define AGAIN		2	/* runs that have to reach a new place again */
 
 struct fuzz {
 	struct kf_corpus *corpus;
 	const struct kf_options *o;
-	unsigned int given;	/* programs that the corpus began with */
+	unsigned int given;	/* programs of the initial corpus */
 	unsigned long runs;
 	unsigned long calls;
-	unsigned long kept_at;	/* run that found something new last */
+	unsigned long kept_at;	/* last run that found a new place */
 	uint64_t seed;
 	uint64_t began;
 	uint64_t said;
@@ -47,7 +47,7 @@ static int found(const struct kf_prog *p, const char *why)
 	return -1;
 }
 
-/* What it came to is in all and fresh then. */
+/* Its places are then in all and fresh. */
 static int run(struct fuzz *f, const struct kf_prog *p)
 {
 	const char *why = kf_exec(p, NULL);
@@ -69,7 +69,7 @@ static bool over(const struct fuzz *f)
 	       at_now_ms() >= f->began + f->o->seconds * 1000;
 }
 
-/* Takes calls away as long as @p comes to @want without them. */
+/* Removes calls as long as @p reaches @want without them. */
 static int shorten(struct fuzz *f, struct kf_prog *p, const struct kf_set *want)
 {
 	struct kf_prog less;
@@ -144,7 +144,7 @@ int kf_fuzz(struct kf_corpus *corpus, const struct kf_options *o)
 	int ret = first_runs(&f);
 
 	if (!ret)
-		fprintf(stderr, "kfuzz: %u programs known, %u places\n",
+		fprintf(stderr, "kfuzz: %u programs loaded, %u places\n",
 			f.given, kf_cover_places());
 	while (!ret && !over(&f))
 		ret = next(&f);
@@ -179,7 +179,7 @@ int kf_merge(const struct kf_corpus *corpus, const char *path)
 		if (kf_cover_places() > places)
 			kf_add(&least, &corpus->prog[i]);
 	}
-	printf("kfuzz: %u of %u programs come to all %u places\n", least.count,
+	printf("kfuzz: %u of %u programs reach all %u places\n", least.count,
 	       corpus->count, kf_cover_places());
 	return kf_write(&least, path);
 }

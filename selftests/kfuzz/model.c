@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's interface as a table: every way in, and what its arguments are.
+ * The driver's interface as a table: every entry point and its arguments.
  */
 #include <linux/angara.h>
 #include <linux/angara_nl.h>
@@ -16,7 +16,7 @@
 	{ .name = (_name), .kind = KF_BELOW, .arg = (_n), .edge = (_edge) }
 #define FILE_SLOT		BELOW("f", KF_FILES)
 
-/* A member of an ioctl's structure; behind the last argument, its edge. */
+/* A member of an ioctl's structure; the last argument is its edge. */
 #define IN(_struct, _member, _name, _kind, _arg, ...) {			\
 	.name = (_name), .kind = (_kind), .arg = (_arg),		\
 	.edge = 0 __VA_OPT__(+) __VA_ARGS__,				\
@@ -46,16 +46,16 @@
 	.field = { __VA_ARGS__ },					\
 }
 
-/* Flags of a message: nobody is notified of one. */
+/* Flags of a message, which has no notification. */
 #define NO_NOTIFY	(ANGARA_WQE_FLAGS & ~ANGARA_WQE_NOTIFY)
-/* The largest message area. */
+/* The largest receive buffer. */
 #define KF_MAX_AREA	(4U << 20)
 
-/* Few numbers, so that calls meet. */
+/* Few numbers, so that calls refer to the same objects. */
 #define SOME_TREES	4
-#define TREE(_struct) \
-	IN(_struct, tree, "tree", KF_BELOW, SOME_TREES, ANGARA_MAX_TREES), \
-	IN(_struct, reserved, "reserved", KF_ZERO, 0)
+#define SOME_ROUTERS	14
+#define ROUTER(_struct) \
+	IN(_struct, router, "router", KF_BELOW, SOME_ROUTERS)
 
 #define ROW(_member, _kind, ...) \
 	IN(angara_tree_set, row._member, #_member, _kind, __VA_ARGS__)
@@ -71,7 +71,7 @@ const struct kf_op kf_ops[] = {
 	      IN(angara_domain_create, pkey, "pkey", KF_PKEY, 0),
 	      IN(angara_domain_create, job, "job", KF_BELOW, 3),
 	      IN(angara_domain_create, reserved, "reserved", KF_ZERO, 0)),
-	/* It goes beside the file that is @to farther. */
+	/* The file is placed @to slots further. */
 	IOCTL("ctx_create", 14, ANGARA_IOCTL_CTX_CREATE, angara_ctx_create, 0,
 	      BELOW("to", KF_FILES),
 	      IN(angara_ctx_create, sq_entries, "sq", KF_POW2, 0, 65536),
@@ -79,8 +79,9 @@ const struct kf_op kf_ops[] = {
 	      IN(angara_ctx_create, msg_bytes, "msg", KF_AREA,
 		 ANGARA_MIN_MSG_BYTES, 2 * KF_MAX_AREA),
 	      IN(angara_ctx_create, reserved, "reserved", KF_ZERO, 0)),
-	/* The address is that of a region, and so many bytes on. */
-	IOCTL("mr_reg", 14, ANGARA_IOCTL_MR_REG, angara_mr_register, ANGARA_MR_KEY,
+	/* The address is that of a region plus so many bytes. */
+	IOCTL("mr_reg", 14, ANGARA_IOCTL_MR_REG, angara_mr_register,
+	      ANGARA_MR_KEY | ANGARA_MR_WATCH,
 	      BELOW("region", KF_REGIONS), LENGTH("off", KF_MEM),
 	      IN(angara_mr_register, length, "len", KF_LENGTH, KF_MEM),
 	      IN(angara_mr_register, access, "access", KF_BITS, ANGARA_ACCESS_ALL),
@@ -89,17 +90,25 @@ const struct kf_op kf_ops[] = {
 	IOCTL("mr_dereg", 6, ANGARA_IOCTL_MR_DEREG, angara_mr_deregister, 0,
 	      IN(angara_mr_deregister, key, "key", KF_BELOW, 4, 65536)),
 	IOCTL("tree_set", 14, ANGARA_IOCTL_TREE_SET, angara_tree_set,
-	      ANGARA_TREE_OWNED | ANGARA_TREE_JOB,
+	      ANGARA_TREE_OWNED | ANGARA_TREE_JOB | ANGARA_TREE_ROUTER,
 	      ROW(tree, KF_BELOW, SOME_TREES, ANGARA_MAX_TREES),
 	      ROW(is_root, KF_BELOW, 2), ROW(to_root, KF_BELOW, 7),
 	      ROW(port_sum, KF_BELOW, 4), ROW(ports, KF_BITS, 0x3F, 0x40),
 	      ROW(pe, KF_BELOW, 4, ANGARA_MAX_LOCAL + 1), ROW(pkey, KF_PKEY, 0),
-	      ROW(epoch, KF_BELOW, 2), ROW(reserved, KF_ZERO, 0)),
-	IOCTL("tree_get", 2, ANGARA_IOCTL_TREE_GET, angara_tree_get, 0,
+	      ROW(epoch, KF_BELOW, 2), ROW(reserved, KF_ZERO, 0),
+	      ROUTER(angara_tree_set),
+	      IN(angara_tree_set, reserved, "zero", KF_ZERO, 0)),
+	IOCTL("tree_get", 2, ANGARA_IOCTL_TREE_GET, angara_tree_get,
+	      ANGARA_TREE_ROUTER,
 	      IN(angara_tree_get, row.tree, "tree", KF_BELOW,
-		 SOME_TREES, ANGARA_MAX_TREES)),
+		 SOME_TREES, ANGARA_MAX_TREES),
+	      ROUTER(angara_tree_get),
+	      IN(angara_tree_get, reserved, "zero", KF_ZERO, 0)),
 	IOCTL("tree_clear", 5, ANGARA_IOCTL_TREE_CLEAR, angara_tree_clear,
-	      ANGARA_TREE_CLEAR_OWNED, TREE(angara_tree_clear)),
+	      ANGARA_TREE_CLEAR_OWNED | ANGARA_TREE_ROUTER,
+	      IN(angara_tree_clear, tree, "tree", KF_BELOW, SOME_TREES,
+		 ANGARA_MAX_TREES),
+	      ROUTER(angara_tree_clear)),
 	IOCTL("tree_delegate", 3, ANGARA_IOCTL_TREE_DELEGATE,
 	      angara_tree_delegate, 0,
 	      IN(angara_tree_delegate, tree, "tree", KF_BELOW,
@@ -123,7 +132,7 @@ const struct kf_op kf_ops[] = {
 	      IN(angara_eventfd, reserved, "reserved", KF_ZERO, 0)),
 	OP("ioctl", 1, kf_ioctl_any, FILE_SLOT, ANY("cmd"), BELOW("nr", 20),
 	   ANY("size"), BELOW("ptr", 8), BELOW("ctx", 2)),
-	/* An entry goes where the next one belongs. @skip: entries behind it. */
+	/* An entry goes where the next one belongs. @skip: entries after it. */
 	OP("wqe", 30, kf_wqe, FILE_SLOT, ZERO("skip"),
 	   BELOW("op", ANGARA_OP_NUM), BITS("flags", ANGARA_WQE_FLAGS),
 	   EDGE("tree", SOME_TREES, ANGARA_MAX_TREES), BELOW("redop", ANGARA_RED_NUM),
@@ -144,7 +153,7 @@ const struct kf_op kf_ops[] = {
 	   EDGE("rkey", 3, 1024), LENGTH("loff", KF_PAGE),
 	   LENGTH("roff", KF_PAGE), BELOW("counter", ANGARA_CTR_USER_NUM),
 	   EDGE("aux_key", 3, 1024), LENGTH("aux", KF_PAGE)),
-	/* Messages that have come are given back. */
+	/* Frees messages that have arrived. */
 	OP("take", 6, kf_take, FILE_SLOT, BELOW("more", 8)),
 	OP("ctl", 5, kf_ctl, FILE_SLOT, BELOW("word", 4), BELOW("add", 2),
 	   ANY("value")),
@@ -165,9 +174,12 @@ const struct kf_op kf_ops[] = {
 	   BELOW("advice", 24)),
 	OP("touch", 2, kf_touch, BELOW("region", KF_REGIONS),
 	   LENGTH("off", KF_MEM), ANY("value"), BELOW("write", 2)),
-	/* An attribute of the message that comes next. @len 0: the right one. */
-	OP("attr", 16, kf_attr, BELOW("type", ANGARA_A_MAX + 2), ANY("value"),
-	   ZERO("len")),
+	/*
+	 * An attribute of the next message. @len 0: the size of this type in
+	 * requests of the object.
+	 */
+	OP("attr", 16, kf_attr, BELOW("type", ANGARA_A_TREE_MAX + 2),
+	   ANY("value"), ZERO("len"), BELOW("object", KF_NL_OBJECTS)),
 	{
 		.name = "nl", .weight = 8, .run = kf_nl,
 		.leaves = KF_LEAVES_TREES,
@@ -200,7 +212,7 @@ const struct kf_op kf_ops[] = {
 	OP("wait", 1, kf_wait, BELOW("us", 1000)),
 	/* Allocation or copy @nth of the next call fails. */
 	OP("fail", 5, kf_fail, BELOW("nth", 24)),
-	/* The next calls run in a child, which is killed if @kill says so. */
+	/* The next calls run in a child, which is killed if @kill is set. */
 	OP("child", 3, kf_child, BELOW("calls", 6), BELOW("kill", 2),
 	   BELOW("us", 2000)),
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls by other ways than an open file: netlink, sysfs, debugfs; and those
- * that change how the next ones run.
+ * Calls without an open file: netlink, sysfs, debugfs; and calls that change
+ * how the next ones run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
-#include <linux/angara_nl.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <sys/prctl.h>
@@ -17,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "ang_nl_attrs.h"
 #include "angtest.h"
 #include "state.h"
 
@@ -28,32 +28,40 @@ static long answer(long ret)
 	return ret < 0 ? -errno : ret;
 }
 
-static size_t attr_width(unsigned int type)
+/* Bytes of attributes in requests of an object; otherwise 4. */
+static size_t attr_width(unsigned int object, unsigned int type)
 {
-	switch (type) {
-	case ANGARA_A_PORT: case ANGARA_A_TREE: case ANGARA_A_STATE:
-	case ANGARA_A_IS_ROOT: case ANGARA_A_TO_ROOT: case ANGARA_A_MEMBERS:
-	case ANGARA_A_RULE: case ANGARA_A_EVENT:
-		return 1;
-	case ANGARA_A_PE: case ANGARA_A_EPOCH:
-		return 2;
-	case ANGARA_A_FABRIC: case ANGARA_A_PINNED: case ANGARA_A_PORTS:
+	static const struct {
+		uint8_t object, type, width;
+	} widths[] = {
+		{ KF_NL_PORT, ANGARA_A_PORT_ID, 1 },
+		{ KF_NL_TREE, ANGARA_A_TREE_ID, 1 },
+		{ KF_NL_TREE, ANGARA_A_TREE_IS_ROOT, 1 },
+		{ KF_NL_TREE, ANGARA_A_TREE_TO_ROOT, 1 },
+		{ KF_NL_TREE, ANGARA_A_TREE_PORTS, 8 },
+		{ KF_NL_TREE, ANGARA_A_TREE_PE, 2 },
+		{ KF_NL_TREE, ANGARA_A_TREE_EPOCH, 2 },
+	};
+	unsigned int i;
+
+	if (type == ANG_NL_FABRIC)
 		return 8;
-	default:
-		return 4;
-	}
+	for (i = 0; i < ARRAY_SIZE(widths); i++)
+		if (widths[i].object == object && widths[i].type == type)
+			return widths[i].width;
+	return 4;
 }
 
 long kf_attr(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	uint64_t value = v[1];
-	size_t len = v[2] ? v[2] % 64 : attr_width(v[0]);
+	size_t len = v[2] ? v[2] % 64 : attr_width(v[3], v[0]);
 	struct nlattr a = {
 		.nla_type = v[0], .nla_len = NLA_HDRLEN + len,
 	};
 
 	(void)op;
-	if (v[0] == ANGARA_A_FABRIC && !value)
+	if (v[0] == ANG_NL_FABRIC && !value)
 		value = s->fabric;
 	if (s->attrs_len + NLA_HDRLEN + NLA_ALIGN(len) > sizeof(s->attrs))
 		return -ENOSPC;
@@ -84,7 +92,7 @@ static int nl_socket(struct kf_state *s)
 	return slot;
 }
 
-/* What the last answer says: the error, or how long it is. */
+/* The last answer: its error, or its length. */
 static long nl_take(int fd, unsigned int count)
 {
 	char buf[32768] __attribute__((aligned(8)));
@@ -103,7 +111,9 @@ static long nl_take(int fd, unsigned int count)
 	return ret;
 }
 
-/* Its fields: take, answers to take, 3: all; cut, bytes that the message lacks. */
+/*
+ * Its fields: take, answers to read, 3: all; cut, bytes that the message lacks.
+ */
 long kf_nl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	struct {
@@ -164,7 +174,7 @@ long kf_fabric_new(struct kf_state *s, const struct kf_op *op,
 	return at_write_file(LOOP "new_fabric", dims[v[0] % ARRAY_SIZE(dims)]);
 }
 
-/* The first fabric takes long to make again: it is the last of the 16. */
+/* The first fabric is slow to make again: it is the last of the 16. */
 long kf_fabric_del(struct kf_state *s, const struct kf_op *op,
 		   const uint64_t *v)
 {
@@ -216,7 +226,7 @@ long kf_trace(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 			     v[0] ? "1" : "0");
 }
 
-/* The thread alone, not all of the process as the C library does it. */
+/* The calling thread only, not all threads as the C library does. */
 long kf_as(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	static const unsigned int who[] = { 0, AT_NOBODY, 1000, 0x80000001, 0 };

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Does kfuzz find faults? Each fault of selftests/kfuzz/faults.txt is made in a
-# copy of the driver, which a bounded number of programs of a seed has to find.
-# The copy without a fault has to get through. FAULT=REGEXP: only faults whose
-# names match.
+# Does kfuzz find faults? Inserts each fault of selftests/kfuzz/faults.txt into
+# a copy of the driver; a bounded number of programs of a seed has to find it.
+# The copy without a fault has to pass. FAULT=REGEXP: only faults whose names
+# match.
 
 set -u
 . selftests/tap.sh
@@ -13,14 +13,14 @@ set -u
 LIST=selftests/kfuzz/faults.txt
 COPY=build/debug/fuzz-faults
 
-# build_copy: with what stands in $COPY.
+# build_copy: builds the sources in $COPY.
 build_copy()
 {
 	tools/vm/chroot make -s -j"$(nproc)" -C /angara/build/debug/debug \
 		"M=/angara/$COPY" KCOV_INSTRUMENT=y modules
 }
 
-# fuzz SEED RUNS: leaves what is said in $TAP_TMP/said.
+# fuzz SEED RUNS: output in $TAP_TMP/said.
 fuzz()
 {
 	MODULES=$COPY/driver OUT=$TAP_TMP/out LIMIT=900 \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a program works on. All stands at fixed numbers and addresses, so that
- * two threads may use it at once, and what is closed twice is nobody else's.
+ * State of a program.  Everything has fixed numbers and addresses, so that two
+ * threads may use it at once, and closing twice affects no other file.
  */
 #ifndef KFUZZ_STATE_H
 #define KFUZZ_STATE_H
@@ -21,7 +21,7 @@
 #define KF_PAGE		4096UL
 #define KF_AT_ARGS	0x200000000000UL	/* by lane */
 #define KF_AT_MEM	0x210000000000UL	/* private, written */
-#define KF_AT_CONST	0x220000000000UL	/* private, only read */
+#define KF_AT_CONST	0x220000000000UL	/* private, read only */
 #define KF_AT_SHARED	0x230000000000UL
 #define KF_AT_MAPS	0x300000000000UL
 #define KF_AT_FILES	0x400000000000UL
@@ -31,7 +31,15 @@
 	((void *)(KF_AT_FILES + (f) * KF_STRIDE + (kind) * (KF_STRIDE / 16)))
 
 #define KF_AREA_KIND	4
-#define KF_KINDS	6	/* of memory of a context; the last is no one's */
+#define KF_KINDS	6	/* of a context's memory; the last is unowned */
+
+/* Objects whose netlink attributes are of different sizes. */
+enum {
+	KF_NL_OTHER,
+	KF_NL_PORT,
+	KF_NL_TREE,
+	KF_NL_OBJECTS
+};
 
 /* Regions that calls on memory, and registering it, name by a number. */
 #define KF_REGIONS	(KF_MAPS + 6)
@@ -46,18 +54,18 @@ struct kf_file {
 /**
  * struct kf_state - of one thread
  * @lane: its number
- * @args: where arguments of ioctls stand
- * @file: what contexts said; all threads have the same
- * @map_bytes: how long the mappings are; all threads have the same
+ * @args: where arguments of ioctls are
+ * @file: contexts' answers; the same in all threads
+ * @map_bytes: lengths of the mappings; the same in all threads
  * @family: of netlink
  * @fabric: id of the first fabric
- * @attrs: attributes of the message that comes next
- * @attrs_len: bytes of them
+ * @attrs: attributes of the next message
+ * @attrs_len: their bytes
  * @fail_fd: fail-nth of this thread, or -1
- * @fail: allocation of the next call that is to fail
+ * @fail: allocation of the next call that has to fail
  * @p: the program
- * @at: number of the call that runs
- * @fault: where to go on if memory cannot be reached
+ * @at: number of the current call
+ * @fault: where to continue if memory cannot be accessed
  */
 struct kf_state {
 	unsigned int lane;
@@ -80,7 +88,7 @@ static inline int kf_fd(uint64_t f)
 	return KF_FD_FILE + f % KF_FILES;
 }
 
-/* Each file of a device has a place for one of a context beside it. */
+/* Each file of a device has a slot for one of a context next to it. */
 static inline int kf_ctx_fd(uint64_t f)
 {
 	return KF_FD_CTX + f % KF_FILES;

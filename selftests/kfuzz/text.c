@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs as text. A program begins with a line "== NAME", perhaps with
- * " threads=2"; then come calls, each on a line or behind a ';': its name and
- * those of its fields that are not 0. '#' begins a comment.
+ * Programs as text. A program starts with a line "== NAME", perhaps with
+ * " threads=2"; then calls follow, each on a line or after a ';': its name and
+ * its non-zero fields. '#' starts a comment.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -66,7 +66,7 @@ void kf_add(struct kf_corpus *to, const struct kf_prog *p)
 	to->prog[to->count++] = *p;
 }
 
-/* Where a file is read. */
+/* Position in a file. */
 struct place {
 	const char *path;
 	unsigned int line;
@@ -126,7 +126,7 @@ static int parse_call(const struct place *at, struct kf_prog *p, char *line)
 	while (c->op < kf_num_ops && strcmp(kf_ops[c->op].name, word))
 		c->op++;
 	if (c->op == kf_num_ops)
-		return wrong(at, "there is no call '%s'", word);
+		return wrong(at, "unknown call '%s'", word);
 	while ((word = strtok_r(NULL, " \t", &save)))
 		if (parse_field(at, c, word))
 			return -1;
@@ -227,6 +227,6 @@ int kf_write(const struct kf_corpus *from, const char *path)
 	bad = ferror(out);
 	bad |= fclose(out);
 	if (bad)
-		fprintf(stderr, "kfuzz: %s: not all could be written\n", path);
+		fprintf(stderr, "kfuzz: %s: could not write all of it\n", path);
 	return bad ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the kernel says, and what was running when it said it: programs are
- * written down before they run, where a dead kernel leaves them.
+ * The kernel's log, and the programs that ran: programs are written to a file
+ * before they run, where they survive a kernel that dies.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +15,13 @@
 #define PER_FILE	1000	/* programs */
 
 /*
- * Lines at which to stop. This is to know the program: what is a report in the
- * end is for those to say who have started the machine.
+ * Lines at which to stop, to know the program. The caller of the machine
+ * decides in the end which lines are reports.
  */
 static const char *const reports[] = {
 	"BUG: ", "WARNING: ", "UBSAN: ", "INFO: ", "Oops: ", "kernel BUG at",
 	"general protection fault", "unreferenced object",
-	/* The driver, of an adapter that is as it should be. */
+	/* The driver, about an adapter without faults. */
 	"the adapter is not used any more", "the adapter does not stop",
 };
 
@@ -58,7 +58,7 @@ int kf_watch_init(const char *dir)
 	return 0;
 }
 
-/* With the host when it returns: what dies next is the kernel. */
+/* On the host when it returns: the kernel may die next. */
 void kf_journal(const struct kf_prog *p)
 {
 	char *text = NULL;
@@ -97,7 +97,7 @@ const char *kf_watch(void)
 	char *text;
 	ssize_t len;
 
-	/* A record is overwritten where we are slow: the next one is there. */
+	/* A slow reader loses records: the next one is there. */
 	while ((len = read(kmsg, line, sizeof(line) - 1)) >= 0 ||
 	       errno == EPIPE || errno == EINTR) {
 		if (len < 0)

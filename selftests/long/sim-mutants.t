@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Do the simulator's tests find faults? Each fault of selftests/sim/mutants.txt
-# is made in a copy of one file; with the program linked from it
-# selftests/host/sim.t has to fail.
+# Do the simulator's tests find faults? Inserts each fault of
+# selftests/sim/mutants.txt into a copy of one file; selftests/host/sim.t has to
+# fail with the program linked from it.
 
 set -u
 . selftests/tap.sh
@@ -14,7 +14,7 @@ LIST=selftests/sim/mutants.txt
 CPP=(-D_GNU_SOURCE -Itools/sim -Ilibangara/topo -Ilibangara/include
 	-Ilibangara/env -Iuapi -Idriver/model -std=gnu11 -w -O1)
 
-# survives FILE FROM TO: succeeds if the tests find nothing.
+# survives FILE FROM TO: succeeds if the tests pass.
 survives()
 {
 	local file=$1 dir objects=() object

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The simulator, with all the time that it needs: many random scenarios, the
-# throughput of a loaded torus against its bound, a million nodes, and the
-# speed, counted in what it does per second.
+# Long tests of the simulator: many random scenarios, the throughput of a loaded
+# torus compared with its bound, a million nodes, and the speed, in events per
+# second.
 
 set -u
 . selftests/tap.sh
@@ -37,7 +37,7 @@ bounded()
 	}'
 }
 
-# At half the bound all that is offered is taken.
+# At half the bound all of the offered load is accepted.
 half()
 {
 	local got
@@ -61,7 +61,7 @@ check "$SCENARIOS random scenarios: all arrives" \
 check 'uniform traffic: adaptive, near the bound' bounded 0.7
 check 'uniform traffic: deterministic, under the bound' bounded 0.4 \
 	--routing deterministic
-check 'uniform traffic: below saturation all is taken' half
+check 'uniform traffic: below saturation all is accepted' half
 if command -v time >/dev/null; then
 	check 'a million nodes in less than 24 GiB' million
 else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Message areas: what driver and process do with them; see host.h.
+ * Receive buffers: the part of driver and process; see host.h.
  */
 #include <string.h>
 

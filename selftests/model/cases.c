@@ -7,7 +7,7 @@
 #include "test.h"
 
 const struct test_case *const test_cases[] = {
-	topo_cases, tree_cases, combine_cases, float_cases, mr_cases,
+	topo_cases, topo_kinds_cases, graph_cases, tree_cases, combine_cases, float_cases, mr_cases,
 	domain_cases, link_cases,
 	admin_cases, queue_cases, p2p_cases, coll_cases, credit_cases,
 	down_cases, order_cases, stress_cases, hostile_cases, remote_cases,

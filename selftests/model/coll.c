@@ -60,7 +60,7 @@ u32 coll_sum(struct ttree *t, u32 i)
 	return sum;
 }
 
-/* Return: 1 if @acc has got something. */
+/* Return: 1 if @acc holds a value. */
 static int fold_add(u32 type, u32 op, void *acc, const void *in, u32 len, int some)
 {
 	if (some)
@@ -70,25 +70,24 @@ static int fold_add(u32 type, u32 op, void *acc, const void *in, u32 len, int so
 	return 1;
 }
 
-/* Return: 1 if there was anybody. */
+/* Return: 1 if there was a participant. */
 static int fold_node(struct ttree *t, u32 node, u32 type, u32 op, u64 off,
 		     void *out, u32 len)
 {
-	struct angara_topo topo = { .ndims = t->h->cfg.ndims };
+	struct ang_fabric *fab = t->h->fab;
 	char *part = malloc(len + 1);
 	int some = 0;
 	u32 i, k;
 
-	memcpy(topo.dims, t->h->cfg.dims, sizeof(topo.dims));
-	for (k = 0; k < t->pe[node]; k++)
+	for (k = 0; node < t->h->nodes && k < t->pe[node]; k++)
 		for (i = 0; i < t->n; i++)
 			if (t->ctx[i]->node == node && t->place[i] == k)
 				some = fold_add(type, op, out,
 						t->ctx[i]->buf + off, len, some);
-	for (k = 0; k < ANG_MAX_DIRS; k++)
-		if (t->rows[node].ports & 1U << k &&
-		    fold_node(t, angara_topo_neighbor(&topo, node, k), type, op,
-			      off, part, len))
+	for (k = 0; k < fab->nports; k++)
+		if (t->rows[node].ports >> k & 1 &&
+		    fold_node(t, ang_port(fab, ang_node(fab, node), k)->peer,
+			      type, op, off, part, len))
 			some = fold_add(type, op, out, part, len, some);
 	free(part);
 	return some;
@@ -223,12 +222,13 @@ void traffic(struct host *h, struct traffic *sum)
 	u32 i, dir, vc;
 
 	memset(sum, 0, sizeof(*sum));
-	for (i = 0; i < h->nodes; i++) {
-		struct ang_node *n = ang_node(host_at(h, i)->fab, i);
+	for (i = 0; i < h->v.topo.routers; i++) {
+		struct ang_fabric *fab = host_at(h, i)->fab;
+		struct ang_node *n = ang_node(fab, i);
 
-		for (dir = 0; dir < ANG_MAX_DIRS; dir++)
+		for (dir = 0; dir < fab->nports; dir++)
 			for (vc = 0; vc < ANGARA_VC_NUM; vc++)
-				sum->link[vc] += n->link[dir].packets[vc];
+				sum->link[vc] += ang_port(fab, n, dir)->link.packets[vc];
 		for (vc = 0; vc < host_at(h, i)->fab->cfg.trees; vc++)
 			sum->credits += n->tree[vc].cnt.credits_sent *
 					n->tree[vc].row.port_sum;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What does not depend on the host: configurations, idleness, chance; see
+ * Parts independent of the host: configurations, idleness, random numbers; see
  * host.h.
  */
 #include "invariant.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a driver does with an adapter: admin commands, contexts, doorbells; see
+ * The driver's part of an adapter: admin commands, contexts, doorbells; see
  * host.h.
  */
 #include <string.h>
@@ -34,7 +34,9 @@ u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree)
 		.tree = (u8)tree,
 	};
 
-	return adm(h, node, &cmd, NULL);
+	if (opcode == ANGARA_ADM_TREE_CLEAR || opcode == ANGARA_ADM_TREE_GET)
+		cmd.set.router = cpu_to_le32(node);
+	return adm(h, host_keeper(h, node), &cmd, NULL);
 }
 
 u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place)
@@ -69,12 +71,14 @@ u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
 	cmd.set.row.pkey = cpu_to_le32(row->pkey);
 	cmd.set.row.epoch = cpu_to_le16(row->epoch);
 	cmd.set.row.reserved[1] = (u8)row->reserved;
-	return adm(h, node, &cmd, NULL);
+	cmd.set.router = cpu_to_le32(node);
+	return adm(h, host_keeper(h, node), &cmd, NULL);
 }
 
-u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
+u32 adm_counters_get(struct host *h, u32 router, u32 kind, u32 index, void *out,
 		     u32 len)
 {
+	u32 node = host_keeper(h, router);
 	struct host_node *n = &host_at(h, node)->node[node];
 	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_COUNTERS };
 	u32 status;
@@ -86,9 +90,10 @@ u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
 	cmd.counters.index = cpu_to_le32(index);
 	cmd.counters.addr = cpu_to_le64(addr);
 	cmd.counters.length = cpu_to_le32(len);
+	cmd.counters.router = cpu_to_le32(router);
 	status = adm(h, node, &cmd, NULL);
 	memcpy(out, mem, len);
-	/* It is the last segment; nobody got another meanwhile. */
+	/* It is the last segment; no other was made meanwhile. */
 	n->nsegs--;
 	free(mem);
 	return status;

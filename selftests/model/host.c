@@ -24,7 +24,7 @@ static struct segment *find(struct host_node *n, u64 addr)
 	return &n->seg[lo];
 }
 
-/* Where DMA to @len bytes at @addr ends up; NULL if it may not. */
+/* Host memory of DMA to @len bytes at @addr; NULL if it is not allowed. */
 static char *target(struct host *h, u32 node, u64 addr, u64 len, int write)
 {
 	struct segment *s = find(&h->node[node], addr);
@@ -36,7 +36,7 @@ static char *target(struct host *h, u32 node, u64 addr, u64 len, int write)
 	return s->mem + (addr - s->addr);
 }
 
-/* A word that the process may write at any time: angara_ctl. */
+/* A word that the process may write concurrently: angara_ctl. */
 static void read_word(void *buf, const u32 *at)
 {
 	u32 word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -93,12 +93,12 @@ static void op_trace(void *host, const struct ang_trace *rec)
 {
 	struct host *h = host;
 
-	EXPECT(rec->node < h->nodes && rec->event < ANG_TR_NUM);
+	EXPECT(rec->node < h->v.topo.routers && rec->event < ANG_TR_NUM);
 	if (h->trace)
-		fprintf(h->trace, "%llu node %u event %u type %u dir %d vc %u "
+		fprintf(h->trace, "%llu node %u event %u type %u port %d vc %u "
 			"tree %u status %u npkts %u len %u seq %u src %u\n",
 			(unsigned long long)rec->cycle, rec->node, rec->event,
-			rec->type, (s8)rec->dir, rec->vc, rec->tree, rec->status,
+			rec->type, (s8)rec->port, rec->vc, rec->tree, rec->status,
 			rec->npkts, rec->len, rec->seq, rec->src);
 }
 
@@ -113,7 +113,7 @@ void *host_alloc(struct host *h, u32 node, u64 len, u64 *addr)
 	s->mem = aligned_alloc(4096, (len + 4095) & ~4095ULL);
 	EXPECT(s->mem);
 	memset(s->mem, 0, len);
-	/* A page or more that belongs to nobody. */
+	/* An unmapped gap of a page or more. */
 	n->next += (len + 8191) & ~4095ULL;
 	*addr = s->addr;
 	return s->mem;
@@ -171,26 +171,38 @@ static void op_remote(void *host, u32 node)
 {
 	struct host *h = host;
 
-	EXPECT(node < h->nodes && !(h->here >> node & 1));
-	h->told |= 1ULL << node;
+	EXPECT(node < h->v.topo.routers &&
+	       !(h->here >> host_keeper(h, node) & 1));
+	h->told = 1;
+}
+
+u32 host_keeper(const struct host *h, u32 router)
+{
+	return ang_topo_keeper(&h->v.topo, router);
 }
 
 static struct host *host_make(const char *dims, const struct ang_cfg *cfg)
 {
 	struct host *h = calloc(1, sizeof(*h));
-	struct angara_topo topo;
+	struct ang_topo_why why;
+	char torus[64];
 	u64 size;
 
 	h->cfg = *cfg;
-	EXPECT(!angara_topo_parse(dims, &topo));
-	h->cfg.ndims = topo.ndims;
-	memcpy(h->cfg.dims, topo.dims, sizeof(topo.dims));
+	if (dims[0] >= '0' && dims[0] <= '9') {
+		snprintf(torus, sizeof(torus), "torus:%s", dims);
+		dims = torus;
+	}
+	h->cfg.text = dims;
+	if (!ang_topo_read(&h->cfg.topo, dims, &why))
+		test_fail(__FILE__, __LINE__, "%s: %s", dims, why.what);
 	h->nodes = ang_cfg_check(&h->cfg);
 	EXPECT(h->nodes);
 	size = ang_fabric_size(&h->cfg);
 	h->fab = aligned_alloc(64, (size + 63) & ~63ULL);
 	memset(h->fab, 0, size);
-	ang_fabric_init(h->fab, &h->cfg);
+	if (!ang_fabric_init(h->fab, &h->cfg, &why))
+		test_fail(__FILE__, __LINE__, "%s: %s", dims, why.what);
 	h->node = calloc(h->nodes, sizeof(*h->node));
 	h->ops = (struct ang_ops){
 		.dma_read = op_read, .dma_write = op_write,
@@ -201,7 +213,7 @@ static struct host *host_make(const char *dims, const struct ang_cfg *cfg)
 	return h;
 }
 
-/* Nodes that neither it nor a twin plays are not started. */
+/* Nodes of neither this fabric nor a twin are not started. */
 static int plays(struct host *h, u32 node)
 {
 	return h->twin || !h->fab->cfg.remote || h->here >> node & 1;
@@ -249,8 +261,9 @@ struct host *host_twins(const char *dims, const struct ang_cfg *cfg, u64 here,
 	struct host *twin = host_half(dims, cfg, ~here);
 	u32 i;
 
-	for (i = 0; i < h->nodes; i++)
-		ang_remote_set(here >> i & 1 ? &twin->v : &h->v, i);
+	for (i = 0; i < h->v.topo.routers; i++)
+		ang_remote_set(here >> host_keeper(h, i) & 1 ?
+			       &twin->v : &h->v, i);
 	h->pump = twin->pump = pump;
 	h->twin = twin;
 	twin->twin = h;
@@ -258,21 +271,22 @@ struct host *host_twins(const char *dims, const struct ang_cfg *cfg, u64 here,
 	return h;
 }
 
-/* What came to a ring of the twin's node in @h. */
+/* Moves packets from a ring of the twin's node in @h. */
 static void pump_ring(struct host *h, u32 node, u32 dir, u32 vc)
 {
 	struct host *to = h->twin;
-	u32 from = ang_topo_neighbor(&h->fab->topo, node, dir);
+	const struct ang_port *port = ang_port(h->fab, ang_node(h->fab, node), dir);
 	const struct ang_pkt *p;
 	const void *data;
 
 	while ((p = ang_remote_head(&h->v, node, dir, vc, &data))) {
-		const char *flaw = ang_remote_flaw(to->fab, from, dir ^ 1, vc, p,
+		const char *flaw = ang_remote_flaw(&to->v, port->peer,
+						   port->far, vc, p,
 						   data ? p->len : 0);
 
 		if (flaw)
 			test_fail(__FILE__, __LINE__, "%s", flaw);
-		if (!ang_remote_give(&to->v, from, dir ^ 1, vc, p, data))
+		if (!ang_remote_give(&to->v, port->peer, port->far, vc, p, data))
 			break;
 		ang_remote_pop(&h->v, node, dir, vc);
 	}
@@ -280,21 +294,23 @@ static void pump_ring(struct host *h, u32 node, u32 dir, u32 vc)
 
 static void pump_from(struct host *h)
 {
-	u32 i, rings;
+	u32 i, nr;
 
-	for (i = 0; i < h->nodes; i++) {
-		if (h->here >> i & 1)
+	for (i = 0; i < h->v.topo.routers; i++) {
+		if (host_at(h, i) == h)
 			continue;
-		rings = ang_remote_look(&h->v, i);
-		for (; rings; rings &= rings - 1)
-			pump_ring(h, i, ang_lowest(rings) / ANGARA_VC_NUM,
-					 ang_lowest(rings) % ANGARA_VC_NUM);
+		ang_remote_look(&h->v, i);
+		for (nr = 0; (nr = ang_remote_next(&h->v, i, nr)) != ANG_NONE; nr++)
+			pump_ring(h, i, nr / ANGARA_VC_NUM, nr % ANGARA_VC_NUM);
 	}
 }
 
 int twins_pump(struct host *h)
 {
-	/* What waits there for room or buffers waits for being told, too. */
+	/*
+	 * Packets that wait there for room or buffers also wait for a
+	 * notification.
+	 */
 	if (!h->told && !h->twin->told)
 		return 0;
 	h->told = h->twin->told = 0;
@@ -344,6 +360,11 @@ void host_freeze(struct host *h, u32 node, int on)
 	}
 }
 
+void host_pop(struct host *h, struct ang_node *n, u32 dir, u32 vc)
+{
+	ang_ring_pop(&h->v, n, ang_ring(h->fab, n, dir, vc), dir);
+}
+
 int host_drain(struct host *h, u32 node)
 {
 	const void *data;
@@ -351,7 +372,7 @@ int host_drain(struct host *h, u32 node)
 	int any = 0;
 
 	ang_remote_look(&h->v, node);
-	for (dir = 0; dir < 2 * h->cfg.ndims; dir++)
+	for (dir = 0; dir < h->fab->nports; dir++)
 		for (vc = 0; vc < ANGARA_VC_NUM; vc++)
 			while (ang_remote_head(&h->v, node, dir, vc, &data)) {
 				ang_remote_pop(&h->v, node, dir, vc);
@@ -367,7 +388,7 @@ static void release(struct host *h)
 	for (i = 0; i < h->nodes; i++) {
 		struct host_node *n = &h->node[i];
 
-		/* Pages of one block are in segments one after another. */
+		/* Pages of one block are in consecutive segments. */
 		for (s = 0; s < n->nsegs; s++)
 			if (s + 1 == n->nsegs || n->seg[s].len != 4096 ||
 			    n->seg[s + 1].len != 4096 ||

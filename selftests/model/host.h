@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A host for the device model that trusts it in nothing.
+ * A host for the device model that checks everything it does.
  *
- * Host memory is made of segments with gaps between; a DMA access that is not
+ * Host memory consists of segments with gaps between; a DMA access that is not
  * within one segment fails and is counted.  Trees come from libangara's
- * builder, so that its trees are what the model is tested with.
+ * builder, so the model is tested with the library's trees.
  */
 #ifndef TEST_HOST_H
 #define TEST_HOST_H
@@ -17,7 +17,8 @@
 
 #define PKEY		0x1234U
 #define MRS		8	/* entries of a memory region table */
-#define BUF_KEY		0	/* region that contexts of th_buffers() have */
+#define BUF_KEY		0	/* region that contexts with th_buffers()
+				 * have */
 #define SEGMENTS	2048	/* per node */
 
 struct segment {
@@ -40,7 +41,7 @@ struct host_node {
 	u32 interrupts[ANG_MAX_CTXS + 1];
 };
 
-/* One context, as a driver and a process together see it. */
+/* One context, as seen by driver and process together. */
 struct tctx {
 	struct host *h;
 	u32 node;
@@ -70,71 +71,87 @@ struct host {
 	u64 faults;		/* DMA outside of every segment */
 	u64 dropped;		/* packets that the test expects to be dropped */
 	FILE *trace;
-	/* The other nodes of one torus, in a fabric apart; see host_twins(). */
+	/*
+	 * The other nodes of one torus, in a separate fabric; see host_twins().
+	 */
 	struct host *twin;
-	u64 here;		/* nodes that this one plays, one bit each */
-	u64 told;		/* nodes that the model told of, one bit each */
-	int dead;		/* abandoned: not run or looked at any more */
+	u64 here;		/* nodes hosted by this one, one bit each */
+	int told;		/* the model has work for a router of the
+				 * other one */
+	int dead;		/* abandoned: not run or checked any more */
 	int (*pump)(struct host *h);
-	void (*ending)(struct host *h);	/* before it is freed, or NULL */
+	void (*ending)(struct host *h);	/* called before it is freed, or NULL */
 };
 
 #define ADM_ENTRIES	32
 #define AEQ_ENTRIES	64
 
-/* A fabric of "2x2x2" with all adapters enabled; the rest of @cfg is taken. */
+/*
+ * A fabric with all adapters enabled: a torus of "2x2x2", or a description for
+ * ang_topo_read(); the rest of @cfg is used.
+ */
 struct host *host_new(const char *dims, const struct ang_cfg *cfg);
 extern const struct ang_cfg cfg_default;
-extern const struct ang_cfg cfg_tight;	/* as little of everything as allowed */
+extern const struct ang_cfg cfg_tight;	/* the smallest value of each member
+					 * that is allowed */
 /*
- * Two such fabrics that play one torus, of up to 64 nodes, together: the one
- * returned plays @here, its twin the others.  Whatever takes a node finds the
- * one that plays it.  @pump carries packets between them, and says if any went.
+ * Two such fabrics that together host one torus, of up to 64 nodes: the
+ * returned one hosts @here, its twin the others.  Functions that take a node
+ * find its fabric.  @pump carries packets between them, and returns whether any
+ * moved.
  */
 struct host *host_twins(const char *dims, const struct ang_cfg *cfg, u64 here,
 			int (*pump)(struct host *h));
-/* One of them alone, not started: somebody else plays the other nodes. */
+/* One of them alone, not started: the other nodes have no host. */
 struct host *host_half(const char *dims, const struct ang_cfg *cfg, u64 here);
 void host_start(struct host *h);
-/* Carries packets both ways as long as there is room for them. */
+/* Carries packets both ways as long as there is room. */
 int twins_pump(struct host *h);
 
-/* The twin is not run or looked at any more. */
+/* The twin is not run or checked any more. */
 void host_abandon_twin(struct host *h);
 
-static inline struct host *host_at(struct host *h, u32 node)
+/*
+ * The node that programs and hosts a router: a switch's keeper, or a node
+ * itself.
+ */
+u32 host_keeper(const struct host *h, u32 router);
+
+static inline struct host *host_at(struct host *h, u32 router)
 {
-	return !h->twin || h->here >> node & 1 ? h : h->twin;
+	return !h->twin || h->here >> host_keeper(h, router) & 1 ? h : h->twin;
 }
 
-/* Checks that nothing is left in the fabric, too. */
+/* Also checks that the fabric is idle. */
 void host_free(struct host *h);
 
 void *host_alloc(struct host *h, u32 node, u64 len, u64 *addr);
-/* @len bytes whose 4 KiB pages lie anywhere; @pages gets their addresses. */
+/* @len bytes in scattered 4 KiB pages; @pages gets their addresses. */
 void *host_alloc_pages(struct host *h, u32 node, u64 len, __le64 *pages);
 int host_dma(struct host *h, u32 node, u64 addr, void *buf, u32 len, int write);
 
-/* Runs the fabric until it has nothing to do; fails the test if it never ends. */
+/* Runs the fabric until it is idle; fails the test if it never is. */
 void host_run(struct host *h);
-/* So many steps of nodes, or fewer if nothing is left. */
+/* So many steps of nodes, or fewer if the fabric becomes idle. */
 static inline void run_steps(struct ang_view *v, u32 steps)
 {
 	while (steps--)
 		ang_run(v, 1);
 }
 
-/* Views forget how many steps they made, by which they fire timers early. */
+/* Resets the step counts of views, by which they fire timers early. */
 void host_steps_reset(struct host *h);
 void host_reg(struct host *h, u32 node, u32 off, u32 val);
-/* A node stands still, as if another thread held it, or goes on. */
+/* Stops a node, as if another thread held it, or continues it. */
 void host_freeze(struct host *h, u32 node, int on);
+/* Frees the head of an incoming ring of a node. */
+void host_pop(struct host *h, struct ang_node *n, u32 dir, u32 vc);
 /*
- * Takes all that has come to a remote node, as if it had gone to its server.
+ * Takes all packets for a remote node, as if they had been sent to its server.
  * Return: 1 if there was something.
  */
 int host_drain(struct host *h, u32 node);
-/* Prints what stands in the fabric. */
+/* Prints the state of the fabric. */
 void host_dump(struct host *h);
 /* All payload buffers free, all rings empty, no node with work. */
 void host_check_idle(struct host *h);
@@ -142,10 +159,10 @@ void host_check_idle(struct host *h);
 u32 adm(struct host *h, u32 node, const struct angara_adm_cmd *cmd,
 	struct angara_adm_cpl *cpl);
 u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree);
-/* @place: wanted, plus 1; 0 for none */
+/* @place: requested place plus 1; 0 for none */
 u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place);
 u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row);
-/* The same for those of one job only. */
+/* The same for the contexts of one job only. */
 u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
 		u64 job);
 u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
@@ -153,7 +170,10 @@ u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
 /* Return: 1 and the next asynchronous event, or 0. */
 int aeq_poll(struct host *h, u32 node, struct angara_hw_event *ev);
 
-/* A domain with a table of @mrs entries; another table, with some of the old. */
+/*
+ * A domain with a table of @mrs entries; another table with some of the old
+ * entries.
+ */
 struct angara_hw_mr *dom_new(struct host *h, u32 node, u32 dom, u32 pkey,
 			     u64 job, u32 mrs);
 struct angara_hw_mr *dom_table(struct host *h, u32 node, u32 dom, u32 mrs,
@@ -161,7 +181,7 @@ struct angara_hw_mr *dom_table(struct host *h, u32 node, u32 dom, u32 mrs,
 /* A context of a domain with that table. */
 struct tctx *ctx_in(struct host *h, u32 node, u32 id, u32 dom,
 		    struct angara_hw_mr *mrt, u32 sq_log2, u32 cq_log2);
-/* One in a domain of its own, of the same number and no job. */
+/* A context in a domain of its own, with the same number and no job. */
 struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 		     u32 cq_log2);
 void ctx_del(struct tctx *c);
@@ -184,26 +204,26 @@ u32 finish(struct tctx *c, struct angara_cqe *cqe);
 /* Posts one operation and finishes it. Return: its status. */
 u32 status_of(struct tctx *c, struct angara_wqe w);
 
-/* Offset of what an entry reads, or writes, wherever its kind has it. */
+/* Offset of the source or the destination of an entry, for any opcode. */
 void wqe_src(struct angara_wqe *w, u64 off);
 void wqe_dst(struct angara_wqe *w, u64 off);
 struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len);
 struct angara_wqe wqe_coll(u32 op, u32 tree, u64 src, u64 dst, u32 len);
 
-/* A message area, as the process sees it. */
+/* A receive buffer, as seen by the process. */
 struct tarea {
 	struct tctx *c;
 	char *mem;
 	u32 units;
-	u32 ci;			/* next record to look at */
+	u32 ci;			/* next record to read */
 	struct segment *seg;	/* of its first page */
 };
 
-/* Gives a context an area of 2^@log2 bytes. */
+/* Gives a context a receive buffer of 2^@log2 bytes. */
 struct tarea *area_new(struct tctx *c, u32 log2);
-/* Return: the next message, or NULL; void ones are counted to @voids. */
+/* Return: the next message, or NULL; void ones are added to @voids. */
 const struct angara_msg *area_next(struct tarea *a, u32 *voids);
-/* Gives the message that area_next() gave back, and rings if it has to. */
+/* Frees the message that area_next() returned, and kicks if needed. */
 void area_free(struct tarea *a, const struct angara_msg *m);
 
 /* A tree on a fabric with its participants. */
@@ -214,12 +234,12 @@ struct ttree {
 	u32 in_tree;		/* nodes */
 	u32 n;			/* participants */
 	struct tctx **ctx;
-	u32 *place;		/* of each among those of its node */
+	u32 *place;		/* of each among the participants of its node */
 	u16 *pe;
 	struct angara_tree_row *rows;
 };
 
-/* @place: of each of @ctxs; NULL: they join in their order and get none. */
+/* @place: of each of @ctxs; NULL: they join in their order without a place. */
 struct ttree *tree_placed(struct host *h, u32 tree, u32 root, const u16 *pe,
 			  struct tctx **ctxs, const u32 *place, u32 n, u32 epoch);
 struct ttree *tree_new(struct host *h, u32 tree, u32 root, const u16 *pe,

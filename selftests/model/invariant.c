@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What is true of every fabric between two steps, whatever was done to it; see
- * invariant.h.
+ * Invariants of every fabric between two steps; see invariant.h.
  *
- * Memory of a fabric is one block, so that a write past the end of something
- * in it is no matter for a sanitizer.  Such a write breaks something here.
+ * The memory of a fabric is one block, so sanitizers do not see a write past
+ * the end of an object in it.  Such a write violates an invariant here.
  */
 #include <string.h>
 
@@ -14,7 +13,7 @@
 /* References to the buffers of all nodes, as found in the fabric. */
 static u32 *refs;
 static u32 refs_num;
-/* Trains and answers under way of all operations, as found in the rings. */
+/* Trains and answers in flight of all operations, as found in the rings. */
 static u32 *trains;
 static u32 trains_num;
 
@@ -25,7 +24,7 @@ static void count_refs(struct ang_fabric *fab, u64 buf, u32 more)
 
 	if (!buf)
 		return;
-	EXPECT(node < fab->topo.nodes && index < fab->bufs);
+	EXPECT(node < fab->cfg.topo.routers && index < fab->bufs);
 	refs[node * fab->bufs + index] += more;
 }
 
@@ -34,7 +33,7 @@ static u32 *trains_of(struct ang_fabric *fab, u32 node, u32 ctx, u32 slot)
 	return &trains[(node * fab->cfg.ctxs + ctx) * fab->cfg.ops + slot];
 }
 
-/* A request on its way to the target, or its answer on the way back. */
+/* A request in flight to the target, or its answer. */
 static void count_train(struct ang_fabric *fab, const struct ang_pkt *p)
 {
 	bool answer = p->type == ANG_PKT_ACK || p->type == ANG_PKT_DATA ||
@@ -47,10 +46,10 @@ static void count_train(struct ang_fabric *fab, const struct ang_pkt *p)
 	if (!answer && p->type != ANG_PKT_PUT && p->type != ANG_PKT_GET &&
 	    p->type != ANG_PKT_SEND && p->type != ANG_PKT_ATOMIC)
 		return;
-	EXPECT(node < fab->topo.nodes);
+	EXPECT(node < fab->cfg.topo.nodes);
 	EXPECT(ctx < fab->cfg.ctxs && p->slot < fab->cfg.ops);
 	n = ang_node(fab, node);
-	op = ang_op(fab, n, ang_ctx(fab, n, ctx), p->slot);
+	op = ang_op(n, ang_ctx(fab, n, ctx), p->slot);
 	if (op->state != ANG_OP_FREE && op->gen == p->gen)
 		++*trains_of(fab, node, ctx, p->slot);
 }
@@ -61,22 +60,23 @@ static void packet(struct ang_fabric *fab, const struct ang_pkt *p)
 	EXPECT(p->npkts >= 1 && p->npkts <= fab->cfg.train);
 	EXPECT(p->tree < fab->cfg.trees);
 	EXPECT(!p->buf || p->len <= fab->buf_size);
-	EXPECT(p->src_node < fab->topo.nodes);
+	EXPECT(p->src_node < fab->cfg.topo.routers);
 	EXPECT(p->status < ANGARA_ST_NUM);
 }
 
-/* A FIFO of @size places whose head still owes @todo. */
+/* A FIFO of @size entries whose head still has outputs @todo. */
 static void fifo(struct ang_fabric *fab, const struct ang_pkt *pkt, u32 size,
-		 u32 head, u32 tail, u32 todo)
+		 u32 head, u32 tail, struct ang_outs todo)
 {
 	EXPECT(tail - head <= size);
-	EXPECT(!todo || head != tail);
-	for (; head != tail; head++, todo = 0) {
+	EXPECT(!todo.valid || head != tail);
+	EXPECT(todo.valid ? todo.links || todo.pe : !todo.links && !todo.pe);
+	for (; head != tail; head++, todo.valid = 0) {
 		const struct ang_pkt *p = &pkt[head & (size - 1)];
 
 		packet(fab, p);
 		count_refs(fab, p->buf,
-			   todo ? ang_count(todo & ~ANG_OUT_VALID) : 1);
+			   todo.valid ? ang_count(todo.links) + todo.pe : 1);
 	}
 }
 
@@ -84,11 +84,13 @@ static void rings(struct ang_fabric *fab, struct ang_node *n)
 {
 	u32 dir, vc;
 
-	for (dir = 0; dir < 2 * fab->cfg.ndims; dir++)
+	for (dir = 0; dir < fab->nports; dir++)
 		for (vc = 0; vc < ANGARA_VC_NUM; vc++) {
 			struct ang_ring *r = ang_ring(fab, n, dir, vc);
 
-			/* Its producer may be at work, and adds whole packets. */
+			/*
+			 * Its producer may be active, and adds whole packets.
+			 */
 			u32 tail = ang_load_acquire(&r->tail);
 			u32 at;
 
@@ -98,11 +100,12 @@ static void rings(struct ang_fabric *fab, struct ang_node *n)
 				count_train(fab, &r->pkt[at & (fab->cfg.depth -
 							       1U)]);
 			EXPECT(r->waiting <= 1);
-			EXPECT(fab->cfg.dims[dir / 2] > 1 || r->head == tail);
+			EXPECT(ang_port(fab, n, dir)->peer != ANG_NONE ||
+			       r->head == tail);
 		}
 }
 
-/* Contributions that wait for one before them, a buffer for each. */
+/* Contributions that wait for an earlier one, with a buffer each. */
 static void waiting(struct ang_fabric *fab, const struct ang_tree *t,
 		    const struct ang_slot *s)
 {
@@ -121,15 +124,16 @@ static void waiting(struct ang_fabric *fab, const struct ang_tree *t,
 }
 
 /* Directions in which a row has a neighbor of its tree. */
-static u32 links(const struct angara_tree_row *row)
+static u64 links(const struct angara_tree_row *row)
 {
-	return ang_links_down(row) | (row->is_root ? 0 : 1U << row->to_root);
+	return row->ports | ang_port_up(row);
 }
 
 static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
 {
+	struct ang_topo topo = ang_fab_topo(fab);
 	struct ang_tree *t = &n->tree[number];
-	u32 places = 0;
+	u64 places = 0;
 	u32 held = 0;
 	u32 i;
 
@@ -138,14 +142,17 @@ static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	if (t->state == ANGARA_TREE_STATE_UNSET)
 		return;
 	EXPECT_EQ(t->row.tree, number);
-	EXPECT_EQ(ang_tree_row_check(&fab->topo, &t->row), 0);
+	EXPECT_EQ(ang_tree_row_check(&topo, n->id, &t->row), 0);
 	EXPECT(t->life);
-	/* Neighbors have met before their side is whole, and all before it opens. */
-	EXPECT(!(t->met & ~links(&t->row)) && !(t->whole & ~(t->met & ang_links_down(&t->row))));
-	EXPECT(!t->open || t->whole == ang_links_down(&t->row));
+	/*
+	 * Neighbors have met before their side is whole, and all before it
+	 * opens.
+	 */
+	EXPECT(!(t->met & ~links(&t->row)) && !(t->whole & ~(t->met & t->row.ports)));
+	EXPECT(!t->open || t->whole == t->row.ports);
 	EXPECT(!t->open || t->row.is_root || t->met & 1U << t->row.to_root);
-	for (i = 0; i < ANG_MAX_DIRS; i++)
-		EXPECT(t->peer[i] || !(t->met & 1U << i));
+	for (i = 0; i < fab->nports; i++)
+		EXPECT(ang_lives(fab, n, number)[i] || !(t->met >> i & 1));
 	EXPECT(t->members <= t->row.pe);
 	for (i = 0; i < t->members; i++) {
 		struct ang_ctx *c = ang_ctx(fab, n, t->member[i]);
@@ -162,7 +169,7 @@ static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	for (i = 0; i < ANGARA_MAX_REDUCES; i++) {
 		struct ang_slot *s = &t->slot[i];
 
-		if (!s->used)
+		if (!s->pkt.npkts)
 			continue;
 		EXPECT(!(s->left & ~t->places));
 		EXPECT(s->pkt.seq % ANGARA_MAX_REDUCES == i);
@@ -176,7 +183,7 @@ static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	EXPECT(held <= ANGARA_MAX_REDUCES);
 }
 
-/* What a context injects into a tree stands in a list of its operations. */
+/* The operations of a context that inject into a tree are in a list. */
 static void injections(struct ang_fabric *fab, struct ang_node *n,
 		       struct ang_ctx *c, u32 number)
 {
@@ -193,14 +200,14 @@ static void injections(struct ang_fabric *fab, struct ang_node *n,
 
 		EXPECT(left && at <= fab->cfg.ops);
 		EXPECT(m->ops & 1ULL << (at - 1));
-		op = ang_op(fab, n, c, at - 1);
+		op = ang_op(n, c, at - 1);
 		EXPECT(op->tree == number && !op->sent_all);
 		unsent |= 1ULL << (at - 1);
 		last = at;
 		at = op->next;
 	}
 	for (set = m->ops; set; set &= set - 1) {
-		struct ang_op *op = ang_op(fab, n, c, ang_lowest(set));
+		struct ang_op *op = ang_op(n, c, ang_lowest(set));
 
 		EXPECT(op->state == ANG_OP_ACTIVE && ang_is_coll(op->opcode));
 		EXPECT(op->tree == number);
@@ -212,7 +219,7 @@ static void injections(struct ang_fabric *fab, struct ang_node *n,
 	EXPECT(c->joined & 1U << number || (!m->ops && !m->first));
 }
 
-/* An operation stands where its kind says, and nowhere else. */
+/* An operation is in the list of its kind, and in no other. */
 static void placed(struct ang_fabric *fab, const struct ang_ctx *c,
 		   const struct ang_op *op, u32 slot)
 {
@@ -244,18 +251,18 @@ static void held(struct ang_fabric *fab, const struct ang_ctx *c,
 		EXPECT(!(c->member[i].ops & bit));
 }
 
-/* Messages to one receiver stand in a line, of which the first alone moves. */
+/* Messages to one receiver form a line, of which only the first is sent. */
 static void sends(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 {
 	u64 behind = 0;
 	u64 set;
 
 	for (set = c->sends; set; set &= set - 1) {
-		struct ang_op *op = ang_op(fab, n, c, ang_lowest(set));
+		struct ang_op *op = ang_op(n, c, ang_lowest(set));
 		struct ang_op *next;
 
 		EXPECT(op->state == ANG_OP_ACTIVE);
-		EXPECT(op->opcode == ANGARA_OP_SEND && op->dst_node < fab->topo.nodes);
+		EXPECT(op->opcode == ANGARA_OP_SEND && op->dst_node < fab->cfg.topo.nodes);
 		EXPECT(op->phase <= ANG_SEND_REST && op->turn <= 1);
 		if (!op->next)
 			continue;
@@ -263,7 +270,7 @@ static void sends(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 		EXPECT(c->sends >> (op->next - 1) & 1);
 		EXPECT(!(behind >> (op->next - 1) & 1));
 		behind |= 1ULL << (op->next - 1);
-		next = ang_op(fab, n, c, op->next - 1U);
+		next = ang_op(n, c, op->next - 1U);
 		EXPECT(next->dst_node == op->dst_node);
 		EXPECT(next->dst_ctx == op->dst_ctx);
 		EXPECT(next->phase == ANG_SEND_START && !next->trains);
@@ -271,18 +278,18 @@ static void sends(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 	EXPECT(!(behind & c->p2p_tx));
 }
 
-/* What outlives a context: who waits for it, and what others rely on. */
+/* State that outlives a context: waiters, and what others rely on. */
 static void remains(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 {
 	u64 ghosts = 0;
 	u32 i;
 
-	EXPECT(fab->topo.nodes <= 64);
-	EXPECT(!(c->waiting[0] & ~(~0ULL >> (64 - fab->topo.nodes))));
+	EXPECT(fab->cfg.topo.nodes <= 64);
+	EXPECT(!(c->waiting[0] & ~(~0ULL >> (64 - fab->cfg.topo.nodes))));
 	EXPECT_EQ(c->wait_words, !!c->waiting[0]);
 	EXPECT(c->wait_at < ANG_WAIT_GROUPS);
 	for (i = 0; i < fab->cfg.ops; i++) {
-		struct ang_op *op = ang_op(fab, n, c, i);
+		struct ang_op *op = ang_op(n, c, i);
 
 		EXPECT(op->state <= ANG_OP_HELD);
 		if (op->state != ANG_OP_GHOST)
@@ -306,10 +313,10 @@ static void area(struct ang_fabric *fab, struct ang_ctx *c)
 	EXPECT(a->units >= 256 && a->units <= 65536);
 	EXPECT(!(a->units & (a->units - 1)));
 	EXPECT(a->pi - a->ci <= a->units);
-	EXPECT(a->turn <= fab->topo.nodes && a->ready_out <= fab->topo.nodes);
+	EXPECT(a->turn <= fab->cfg.topo.nodes && a->ready_out <= fab->cfg.topo.nodes);
 	EXPECT(a->due <= 1 && a->told <= 1);
 	EXPECT(!a->due || a->turn);
-	/* Else nobody would say when there is room. */
+	/* Otherwise no waiter would be notified of room. */
 	EXPECT(a->told || c->rouse || !(a->turn || c->wait_words));
 	for (i = 0; i < ANG_PARTS; i++) {
 		struct ang_part *part = &a->part[i];
@@ -319,14 +326,14 @@ static void area(struct ang_fabric *fab, struct ang_ctx *c)
 		EXPECT(part->used <= 1);
 		if (!part->used)
 			continue;
-		EXPECT(part->node < fab->topo.nodes && part->ctx < fab->cfg.ctxs);
+		EXPECT(part->node < fab->cfg.topo.nodes && part->ctx < fab->cfg.ctxs);
 		EXPECT(part->length <= ANGARA_MAX_MSG);
 		EXPECT(part->got < part->length);
 		EXPECT((part->place & (a->units - 1)) + units <= a->units);
 	}
 }
 
-/* Bytes that an operation injects. */
+/* Number of bytes that an operation injects. */
 static u32 gives(const struct ang_op *op)
 {
 	if (ang_is_coll(op->opcode) || op->opcode <= ANGARA_OP_SEND)
@@ -342,6 +349,9 @@ static void context(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	u32 i;
 
 	EXPECT(c->alive <= 1);
+	EXPECT_EQ(c->id, number);
+	EXPECT((char *)ang_op(n, c, 0) == (char *)fab + n->pe + fab->off_op +
+	       (u64)number * fab->cfg.ops * sizeof(struct ang_op));
 	remains(fab, n, c);
 	if (!c->alive)
 		return;
@@ -354,7 +364,7 @@ static void context(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	EXPECT(!(c->held & c->free) && !(c->due & ~c->held));
 	EXPECT(!(c->free & ~all) && !(c->p2p_tx & (c->free | ~all)));
 	for (i = 0; i < fab->cfg.ops; i++) {
-		struct ang_op *op = ang_op(fab, n, c, i);
+		struct ang_op *op = ang_op(n, c, i);
 
 		EXPECT(!(c->free >> i & 1) == (op->state != ANG_OP_FREE));
 		EXPECT(!(c->held >> i & 1) == (op->state != ANG_OP_HELD));
@@ -379,7 +389,7 @@ static void context(struct ang_fabric *fab, struct ang_node *n, u32 number)
 		injections(fab, n, c, i);
 }
 
-/* It knows how many contexts it has; one that is not there has none. */
+/* The domain counts its contexts; an absent one has none. */
 static void domain(struct ang_fabric *fab, struct ang_node *n, u32 number)
 {
 	const struct ang_dom *d = ang_dom(fab, n, number);
@@ -398,35 +408,42 @@ static void domain(struct ang_fabric *fab, struct ang_node *n, u32 number)
 
 static void node(struct ang_fabric *fab, u32 number)
 {
+	struct ang_topo topo = ang_fab_topo(fab);
 	struct ang_node *n = ang_node(fab, number);
 	u32 i;
 
 	EXPECT_EQ(n->id, number);
-	for (i = 0; i < ANG_MAX_DIRS; i++)
-		EXPECT_EQ(n->neighbor[i],
-			  ang_topo_neighbor(&fab->topo, number, i));
+	for (i = 0; i < fab->nports; i++) {
+		const struct ang_port *port = ang_port(fab, n, i);
+		u32 far;
+
+		EXPECT_EQ(port->peer,
+			  ang_topo_peer(&topo, number, i, &far));
+		EXPECT(port->peer == ANG_NONE || port->far == far);
+	}
 	rings(fab, n);
 	for (i = 0; i < ANG_FIFO_NUM; i++)
 		fifo(fab, n->fifo[i].pkt, ANG_FIFO, n->fifo[i].head,
 		     n->fifo[i].tail, n->fifo[i].todo);
 	for (i = 0; i < fab->cfg.trees; i++)
 		tree(fab, n, i);
-	for (i = 0; i < fab->cfg.ctxs; i++)
+	EXPECT_EQ(!n->pe, number >= fab->cfg.topo.nodes);
+	for (i = 0; n->pe && i < fab->cfg.ctxs; i++)
 		context(fab, n, i);
-	for (i = 0; i < fab->cfg.ctxs; i++)
+	for (i = 0; n->pe && i < fab->cfg.ctxs; i++)
 		domain(fab, n, i);
 }
 
-/* Every train is under way, or its answer is. */
+/* Every train is in flight, or its answer is. */
 static void answers_come(struct ang_fabric *fab)
 {
 	u32 i, ctx, slot;
 
-	for (i = 0; i < fab->topo.nodes; i++)
+	for (i = 0; i < fab->cfg.topo.nodes; i++)
 		for (ctx = 0; ctx < fab->cfg.ctxs; ctx++)
 			for (slot = 0; slot < fab->cfg.ops; slot++) {
 				struct ang_node *n = ang_node(fab, i);
-				struct ang_op *op = ang_op(fab, n, ang_ctx(
+				struct ang_op *op = ang_op(n, ang_ctx(
 						fab, n, ctx), slot);
 
 				if (op->state == ANG_OP_FREE)
@@ -449,17 +466,17 @@ static u32 *zeroed(u32 *array, u32 *num, u32 want)
 
 void invariants(struct ang_fabric *fab, u64 held)
 {
-	u32 nodes = fab->topo.nodes;
+	u32 routers = fab->cfg.topo.routers;
 	u32 bufs = fab->bufs;
 	u32 i, b;
 
-	refs = zeroed(refs, &refs_num, nodes * bufs);
+	refs = zeroed(refs, &refs_num, routers * bufs);
 	trains = zeroed(trains, &trains_num,
-			nodes * fab->cfg.ctxs * fab->cfg.ops);
-	for (i = 0; i < nodes; i++)
+			routers * fab->cfg.ctxs * fab->cfg.ops);
+	for (i = 0; i < routers; i++)
 		if (!(i < 64 && held >> i & 1))
 			node(fab, i);
-	for (i = 0; i < nodes; i++) {
+	for (i = 0; i < routers; i++) {
 		u32 *ref = (u32 *)((char *)ang_node(fab, i) + fab->off_ref);
 
 		for (b = 0; b < bufs; b++) {
@@ -480,7 +497,7 @@ u64 invariants_held(struct ang_fabric *fab)
 	u64 held = 0;
 	u32 i;
 
-	for (i = 0; i < fab->topo.nodes; i++)
+	for (i = 0; i < fab->cfg.topo.routers; i++)
 		if (READ_ONCE(ang_node(fab, i)->sched) & ANG_SCHED_OWNED)
 			held |= 1ULL << i;
 	return held;
@@ -490,12 +507,12 @@ static void idle_rings(struct ang_fabric *fab, struct ang_node *n)
 {
 	u32 dir, vc;
 
-	for (dir = 0; dir < 2 * fab->cfg.ndims; dir++) {
+	for (dir = 0; dir < fab->nports; dir++) {
 		for (vc = 0; vc < ANGARA_VC_NUM; vc++) {
 			struct ang_ring *r = ang_ring(fab, n, dir, vc);
 
 			EXPECT_EQ(r->head, r->tail);
-			EXPECT_EQ(r->todo, 0);
+			EXPECT(!r->todo.valid);
 		}
 	}
 }
@@ -504,7 +521,7 @@ void invariants_idle(struct ang_fabric *fab)
 {
 	u32 i, b, t;
 
-	for (i = 0; i < fab->topo.nodes; i++) {
+	for (i = 0; i < fab->cfg.topo.routers; i++) {
 		struct ang_node *n = ang_node(fab, i);
 		u32 *ref = (u32 *)((char *)n + fab->off_ref);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Runs those of test_cases[] whose names begin with an argument, or all; TAP on
- * stdout.  --list prints the names instead; --stop before any names ends with
- * the first failure; test_option() may know more.
+ * Runs the cases of test_cases[] whose names begin with an argument, or all;
+ * TAP on stdout.  --list prints the names instead; --stop before any names ends
+ * with the first failure; test_option() may define more.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 jmp_buf test_failed;
 char test_why[512];
-static char late[256];	/* what is said if the case hangs */
+static char late[256];	/* message if the case hangs */
 
 void test_fail(const char *file, int line, const char *format, ...)
 {
@@ -45,7 +45,7 @@ static int wanted(const char *name, int argc, char **argv)
 	return 0;
 }
 
-/* The program ends here: other threads of the case may go on for ever. */
+/* The program ends here: other threads of the case may never end. */
 static void hangs(int sig)
 {
 	(void)sig;

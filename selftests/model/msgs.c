@@ -4,7 +4,8 @@
  */
 #include "msgs.h"
 
-#define FILL_TAG	1000	/* of the first message that fills an area */
+#define FILL_TAG	1000	/* of the first message that fills a receive
+				 * buffer */
 #define FILL		5
 
 struct tctx *member(struct host *h, u32 node, u32 id)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a process does with a context, on whatever host: queue entries,
- * completions, counters; see host.h.
+ * The process's part of a context, on any host: queue entries, completions,
+ * counters; see host.h.
  */
 #include <string.h>
 

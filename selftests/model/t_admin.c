@@ -33,7 +33,10 @@ static void registers(void)
 	EXPECT_EQ(ang_reg_read(&h->v, 24, 0), ~0U);
 	EXPECT_EQ(ang_reg_read(&h->v, 7, 2), ~0U);
 	EXPECT_EQ(ang_reg_read(&h->v, 7, ANGARA_DB_PAGE(0)), ~0U);
-	/* Writes to what is read-only, absent or odd change nothing. */
+	/*
+	 * Writes to registers that are read-only, absent or misaligned change
+	 * nothing.
+	 */
 	for (off = 0; off < ANGARA_DB_PAGE(6); off += off < 0x100 ? 1 : 252)
 		if (off != ANGARA_REG_CONTROL && off != ANGARA_REG_ASQ_DB)
 			ang_reg_write(&h->v, 7, off, 0xFFFFFFFF);
@@ -70,12 +73,12 @@ static void reset(void)
 	enable_with(h, 512, 64, 0);
 	enable_with(h, 32, 1, 0);
 	enable_with(h, 32, 0xFFFFFFFF, 0);
-	/* Off, it takes no command. */
+	/* Disabled, it takes no command. */
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);
 	host_run(h);
 	EXPECT_EQ(n->acq[0].phase, 0);
 	enable_with(h, ADM_ENTRIES, AEQ_ENTRIES, ANGARA_STATUS_READY);
-	/* A reset takes contexts and rows along. */
+	/* A reset removes contexts and rows. */
 	c = ctx_new(h, 0, 1, PKEY, 3, 3);
 	EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 1, 5), ANGARA_ADM_ST_OK);
@@ -102,10 +105,11 @@ static u32 describe(struct host *h, u32 offset, u32 len, u64 addr, u32 *size)
 	return status;
 }
 
-/* The text, in whatever pieces it is read, reads as the torus that it is. */
+/* The text, read in pieces of any size, describes the torus. */
 static void description(void)
 {
 	static const char *const sizes[] = { "2", "4x4x2", "1x10x3x1" };
+	struct ang_topo_why why;
 	struct ang_topo topo;
 	char text[64];
 	u32 i, at, size;
@@ -127,19 +131,19 @@ static void description(void)
 		EXPECT_EQ(describe(h, size, 8, addr, &at), ANGARA_ADM_ST_OK);
 		EXPECT_EQ(describe(h, size + 1, 8, addr, &at), ANGARA_ADM_ST_PARAM);
 		EXPECT_EQ(describe(h, 0, 8, 1ULL << 60, &at), ANGARA_ADM_ST_DMA);
-		EXPECT_EQ(ang_topo_read(&topo, mem), h->nodes);
-		EXPECT(!memcmp(&topo, &h->fab->topo, sizeof(topo)));
+		EXPECT_EQ(ang_topo_read(&topo, mem, &why), h->nodes);
+		EXPECT(!memcmp(&topo, &h->cfg.topo, sizeof(topo)));
 		host_free(h);
 	}
-	EXPECT_EQ(ang_topo_read(&topo, "torus:65535x16"), 65535 * 16);
-	EXPECT_EQ(ang_topo_read(&topo, "torus:"), 0);
-	EXPECT_EQ(ang_topo_read(&topo, "torus"), 0);
-	EXPECT_EQ(ang_topo_read(&topo, "torus:2x2x2x2x2\n"), 0);
-	EXPECT_EQ(ang_topo_read(&topo, "torus:2 \n"), 0);
-	EXPECT_EQ(ang_topo_read(&topo, "torus:0000000000000000000000000000000000000002\n"), 0);
+	EXPECT_EQ(ang_topo_read(&topo, "torus:65535x16", &why), 65535 * 16);
+	EXPECT_EQ(ang_topo_read(&topo, "torus:", &why), 0);
+	EXPECT_EQ(ang_topo_read(&topo, "torus", &why), 0);
+	EXPECT_EQ(ang_topo_read(&topo, "torus:2x2x2x2x2x2x2\n", &why), 0);
+	EXPECT_EQ(ang_topo_read(&topo, "torus:2 \n", &why), 0);
+	EXPECT_EQ(ang_topo_read(&topo, "torus:0000000000000000000000000000000000000002\n", &why), 0);
 }
 
-/* A device has as many trees as its configuration says. */
+/* A device has the number of trees of its configuration. */
 static void number_of_trees(void)
 {
 	static const u16 trees[] = { 1, 16, ANGARA_MAX_TREES };
@@ -188,7 +192,7 @@ static void bad_commands(void)
 		EXPECT_EQ(adm(h, 0, &cmd, NULL), i == ANGARA_ADM_JOIN ?
 			  ANGARA_ADM_ST_ABSENT : ANGARA_ADM_ST_PARAM);
 	}
-	/* More than the queue holds: ignored, and it goes on. */
+	/* More than the queue holds: ignored, and the device continues. */
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, h->node[0].asq_pi + ADM_ENTRIES + 1);
 	host_run(h);
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, h->node[0].asq_pi - 1);
@@ -245,7 +249,7 @@ static void domains(void)
 	DOM(TABLE, 1, 0, 65537, 0, PARAM);
 	DOM(TABLE, 1, 0, 65536, 0, OK);
 	DOM(TABLE, 4, 0, 8, 0, ABSENT);
-	/* It goes after its contexts. */
+	/* The domain ends after its contexts. */
 	EXPECT_EQ(create(h, 0, 1, 3, 3, 0), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(create(h, 3, 1, 3, 3, 0), ANGARA_ADM_ST_OK);
 	DOM(DESTROY, 1, 0, 0, 0, EXISTS);
@@ -257,7 +261,7 @@ static void domains(void)
 	DOM(DESTROY, 1, 0, 0, 0, OK);
 	DOM(DESTROY, 1, 0, 0, 0, ABSENT);
 	EXPECT_EQ(create(h, 0, 1, 3, 3, 0), ANGARA_ADM_ST_ABSENT);
-	/* A reset forgets all of them. */
+	/* A reset removes all of them. */
 	DOM(CREATE, 1, 5, 8, PKEY, OK);
 	host_reg(h, 0, ANGARA_REG_CONTROL, 0);
 	host_run(h);
@@ -377,7 +381,7 @@ static void events(void)
 	EXPECT_EQ(ev.type, ANGARA_AEV_TREE_CLEAR);
 	EXPECT(!aeq_poll(h, 0, &ev));
 	EXPECT_EQ(h->node[0].interrupts[0] - before, 5);
-	/* Nobody reads: what has no room is lost and counted. */
+	/* Nothing is read: events without room are lost and counted. */
 	for (i = 0; i < 30; i++) {
 		EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
 		EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5),
@@ -434,7 +438,7 @@ static u32 status_reg(struct host *h)
 	return ang_reg_read(&h->v, 0, ANGARA_REG_STATUS);
 }
 
-/* Rings for a command that is not answered. */
+/* Posts a command that is not answered. */
 static void unanswered(struct host *h)
 {
 	struct host_node *n = &h->node[0];
@@ -447,8 +451,8 @@ static void unanswered(struct host *h)
 }
 
 /*
- * There is only a register left to tell of a queue that is out of reach.  Until
- * the adapter is reset it uses none of the queues.
+ * If a queue is unreachable, only a register can report it.  Until the adapter
+ * is reset it uses none of the queues.
  */
 static void fatal_queues(void)
 {
@@ -502,7 +506,7 @@ static void look(struct ang_view *v, u32 node)
 	ang_look_counters(v, node, ANGARA_CNT_NODE, 0, &seen.counters);
 }
 
-/* Host that looks at a node while another holds it, and while nobody does. */
+/* A host reads a node while another thread holds it, and while none does. */
 static void looks(void)
 {
 	struct host *h = host_new("2", &cfg_default);
@@ -543,7 +547,7 @@ static void looks(void)
 	host_free(h);
 }
 
-/* A driver that does not keep its queues aligned gets no word half stored. */
+/* Unaligned queues of a driver get no partially stored word. */
 static void unaligned(void)
 {
 	struct host *h = host_new("2", &cfg_default);

@@ -6,7 +6,8 @@
 
 #include "msgs.h"
 
-#define T_AT	0	/* where in a context's memory: target, operands, result */
+#define T_AT	0	/* offset in a context's memory: target, operands,
+			 * result */
 #define X_AT	512
 #define OLD_AT	1024
 
@@ -89,7 +90,10 @@ static union value number(bool one, u32 type)
 	return v;
 }
 
-/* What ang_combine() has a test of its own for is taken from there. */
+/*
+ * Operations that ang_combine() implements are computed by it; it has a test of
+ * its own.
+ */
 static union value expected(union value t, union value x, union value y,
 			    u32 type, u32 op)
 {
@@ -226,7 +230,7 @@ static void every(void)
 	host_free(h);
 }
 
-/* Everybody adds to one word, and no two see the same. */
+/* All add to one word, and no two read the same value. */
 static void counts(const char *dims, const struct ang_cfg *cfg)
 {
 	struct host *h = host_new(dims, cfg);
@@ -324,7 +328,7 @@ do {									\
 		IS(good, roff, cpu_to_le64(i), ANGARA_ST_ALIGN);
 	IS(cas, roff, cpu_to_le64(4), ANGARA_ST_OK);
 	IS(cas, roff, cpu_to_le64(2), ANGARA_ST_ALIGN);
-	/* Where the region begins counts too. */
+	/* The start of the region counts, too. */
 	mr->addr = cpu_to_le64(le64_to_cpu(mr->addr) + 4);
 	mr->length = cpu_to_le64(MSG_MEMORY - 8);
 	EXPECT_EQ(status_of(a, good), ANGARA_ST_ALIGN);
@@ -341,7 +345,7 @@ do {									\
 	EXPECT_EQ(status_of(a, w), ANGARA_ST_ACCESS);
 #undef IS
 	EXPECT_EQ(h->faults, 0);
-	/* Memory that is not there, to read, then to write. */
+	/* Unreachable memory, to read, then to write. */
 	mr->access = ANGARA_ACCESS_ALL;
 	mr->addr = cpu_to_le64(1ULL << 40);
 	EXPECT_EQ(status_of(a, cas), ANGARA_ST_DMA);
@@ -352,7 +356,7 @@ do {									\
 	host_free(h);
 }
 
-/* A page that can be read only: nothing is said to have been done. */
+/* A page that is read-only: the operation must not report success. */
 static void readonly(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -372,7 +376,7 @@ static void readonly(void)
 	host_free(h);
 }
 
-/* What comes from elsewhere is looked at once more. */
+/* Packets from other nodes are checked again. */
 static void packets(void)
 {
 	struct ang_cfg cfg = cfg_default;

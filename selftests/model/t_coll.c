@@ -56,7 +56,7 @@ static void every_root_and_subset(void)
 	group_del(&g);
 }
 
-/* Every node is the root of a tree and broadcasts on all the others'. */
+/* Every node is the root of a tree and broadcasts on all other trees. */
 static void requests_crossing(void)
 {
 	static const char * const dims[] = { "2", "5", "2x2x2", "4x2" };
@@ -166,27 +166,27 @@ static void one_mebibyte(void)
 
 static u32 depth(struct ttree *t, u32 node)
 {
-	struct angara_topo topo = { .ndims = t->h->cfg.ndims };
+	struct angara_topo topo = { .ndims = t->h->cfg.topo.ndims };
 	u32 up = 0;
 
-	memcpy(topo.dims, t->h->cfg.dims, sizeof(topo.dims));
+	memcpy(topo.dims, t->h->cfg.topo.dims, sizeof(topo.dims));
 	for (; node != t->root; up++)
 		node = angara_topo_neighbor(&topo, node, t->rows[node].to_root);
 	return up;
 }
 
-/* How many packets an operation puts on the links of a tree. */
+/* Number of packets that an operation puts on the links of a tree. */
 static void count(struct ttree *t, u32 op, u32 who, u32 len)
 {
 	u64 links = ang_packets(len) * (t->in_tree - 1);
 	u64 up = op == ANGARA_OP_BCAST ?
 		 ang_packets(len) * depth(t, t->ctx[who]->node) : links;
 	u64 down = op == ANGARA_OP_REDUCE ? 0 : links;
-	struct angara_topo topo = { .ndims = t->h->cfg.ndims };
+	struct angara_topo topo = { .ndims = t->h->cfg.topo.ndims };
 	struct traffic a, b;
 	u64 rsp = 0;
 
-	memcpy(topo.dims, t->h->cfg.dims, sizeof(topo.dims));
+	memcpy(topo.dims, t->h->cfg.topo.dims, sizeof(topo.dims));
 	traffic(t->h, &a);
 	if (op == ANGARA_OP_BCAST) {
 		coll_bcast(t, who, len);
@@ -258,7 +258,7 @@ static void barrier_after_broadcast(void)
 			post(g.ctx[i], &bar, NULL);
 			kick(g.ctx[i]);
 		}
-		/* Whoever has passed the barrier has the data. */
+		/* A participant that has passed the barrier has the data. */
 		for (b = 0; ang_view_busy(&g.h->v); b++) {
 			run_steps(&g.h->v, 1);
 			for (i = 0; i < g.n; i++)
@@ -273,8 +273,8 @@ static void barrier_after_broadcast(void)
 }
 
 /*
- * Broadcasts of the root and of another to the same place: which one comes
- * last, all participants agree upon, also one that lags behind.
+ * Broadcasts of the root and of another node to the same destination: all
+ * participants agree which one comes last, also a slow one.
  */
 static void one_order(void)
 {
@@ -308,8 +308,8 @@ static void one_order(void)
 }
 
 /*
- * Whoever has a result may rely on it being ahead of what he sends next: the
- * root's processor gets it after all children, even if a link is full.
+ * A participant that has a result may rely on it being ahead of its next send:
+ * the root's processor gets it after all children, even if a link is full.
  */
 static void processor_last(void)
 {
@@ -343,14 +343,14 @@ static void processor_last(void)
 	group_del(&g);
 }
 
-/* Then the result is not the same in every order: see t_order.c. */
+/* Rounded: the result depends on the order of combining, see t_order.c. */
 static int rounds(u32 type, u32 op)
 {
 	return (type == ANGARA_TYPE_FLOAT || type == ANGARA_TYPE_DOUBLE) &&
 	       (op == ANGARA_RED_SUM || op == ANGARA_RED_PROD);
 }
 
-/* What each type and operation gives is combine's matter; here they travel. */
+/* Values are tested by t_combine.c; here types and operations travel. */
 static void types_and_operations(void)
 {
 	static const u16 pe[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };

@@ -30,7 +30,7 @@ static u64 arithmetic(u32 op, u64 a, u64 b)
 	}
 }
 
-/* Operands as they are in their type, extended to 64 bits. */
+/* Operands in their type, extended to 64 bits. */
 static u64 reference(u32 type, u32 op, u64 a, u64 b)
 {
 	int less;
@@ -87,7 +87,7 @@ static void all_values(u32 type, u32 op)
 			EXPECT_EQ(get((char *)acc, size, i),
 				  reference(type, op, values[a] & mask,
 					    values[i] & mask) & mask);
-		/* Nothing behind the length. */
+		/* Nothing is written behind the length. */
 		EXPECT_EQ(((u8 *)acc)[NUM(values) * size], 0xA5);
 		ang_combine(acc, in, 0, type, op);
 		EXPECT_EQ(get((char *)acc, size, 0),
@@ -164,8 +164,8 @@ static u64 bits_of(const void *value, u32 size)
 }
 
 /*
- * Which one wins: a NaN, the better value, the lower index; -0 and +0 are
- * equal values, but one is the better of two with the same index.
+ * Precedence: a NaN, the better value, the lower index; -0 and +0 are equal
+ * values, but one is the better of two with the same index.
  */
 static int first_wins(double a, s32 ai, double b, s32 bi, int max)
 {
@@ -253,7 +253,7 @@ static void integer_pairs(void)
 				}
 }
 
-/* Sizes and places of the elements; what each operation gives is t_float.c's. */
+/* Sizes and offsets of the elements; t_float.c tests the results. */
 static void float_elements(void)
 {
 	double acc[4] = { 1.5, -2, 3, 99 }, in[4] = { 0.25, 4, -3, 99 };

@@ -107,7 +107,7 @@ static void trains(void)
 	}
 }
 
-/* Members: only the last participant is missing, so ids pile up to 16. */
+/* Members: only the last participant is missing, so ids accumulate to 16. */
 static void sixteen_in_flight(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, 0, 0, 16384, 8192);
@@ -128,7 +128,10 @@ static void sixteen_in_flight(void)
 				kick(g.ctx[i]);
 		}
 		host_run(g.h);
-		/* The root waits for itself; 16 of each child, no more. */
+		/*
+		 * The root waits for its own contribution; 16 of each child, no
+		 * more.
+		 */
 		tree_counters(k % 8, k, &c);
 		EXPECT_EQ(le64_to_cpu(c.reduce_results), 0);
 		EXPECT_EQ(le64_to_cpu(c.in_flight), 16);
@@ -187,7 +190,7 @@ static void by_count(void)
 			EXPECT_EQ(ctx_counter(g.ctx[i], ANGARA_CTR_REDUCES(k)),
 				  16);
 		}
-		/* Each of the two tells of some trees at least. */
+		/* Each of the two reports at least some trees. */
 		EXPECT(count >= 16 && count <= 32);
 		EXPECT_EQ(timer, 0);
 		EXPECT_EQ(n->unreported, 0);
@@ -217,7 +220,7 @@ static void results_of(struct ttree *t, u32 results)
 			EXPECT_EQ(cqe.status, 0);
 }
 
-/* 127 results: only time tells of them, and not before 4096 cycles. */
+/* 127 results: only the timer reports them, and not before 4096 cycles. */
 static void by_timer(void)
 {
 	struct ttree *t[8];
@@ -242,7 +245,7 @@ static void by_timer(void)
 		EXPECT_EQ(n->tree[k].cnt.credits_pe_count, 1);
 		EXPECT_EQ(n->tree[k].cnt.credits_pe_timer, 1);
 	}
-	/* The clock jumps from the one result that there is to its credit. */
+	/* The clock jumps from the only result to its credit. */
 	clock = n->clock;
 	coll_barrier(t[0]);
 	EXPECT(n->clock - clock >= ANG_CREDIT_TIME);
@@ -254,8 +257,9 @@ static void by_timer(void)
 }
 
 /*
- * Who waits for credits does not wait for others to become idle: a reduction
- * of 256 packets ends while a context of another partition never stops.
+ * A context that waits for credits does not wait for others to become idle: a
+ * reduction of 256 packets ends while a context of another partition never
+ * stops.
  */
 static void busy_neighbour(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Domains: keys that nobody guesses, jobs that do not reach each other, tables
- * that grow, contexts that share regions.
+ * Domains: keys that cannot be guessed, jobs that do not reach each other,
+ * tables that grow, contexts that share regions.
  */
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const u32 remote_ops[] = {
 	ANGARA_OP_PUT, ANGARA_OP_GET, ANGARA_OP_ATOMIC, ANGARA_OP_FETCH,
 };
 
-/* One bit is wrong, whichever: nothing is read or written. */
+/* One bit of the key is wrong, each in turn: nothing is read or written. */
 static void wrong_keys(void)
 {
 	struct tctx *a, *b;
@@ -66,7 +66,7 @@ static void wrong_keys(void)
 	for (i = 0; i < NUM(remote_ops); i++)
 		EXPECT_EQ(status_of(a, entry(remote_ops[i], b, KEY)),
 			  ANGARA_ST_OK);
-	/* Another life of the entry has another key. */
+	/* The next life of the entry has another key. */
 	ctx_mr(b, KEY + (1ULL << 63), le64_to_cpu(b->mrt[3].addr), 65536,
 	       ANGARA_ACCESS_ALL);
 	EXPECT_EQ(status_of(a, entry(ANGARA_OP_PUT, b, KEY)), ANGARA_ST_KEY);
@@ -76,7 +76,7 @@ static void wrong_keys(void)
 	host_free(h);
 }
 
-/* Own memory is named by its slot, and a slot is not cut short. */
+/* Local memory is named by its slot, and a slot is not truncated. */
 static void local_slots(void)
 {
 	struct angara_wqe w;
@@ -100,7 +100,7 @@ static void local_slots(void)
 	host_free(h);
 }
 
-/* A broadcast is written where its key is known, and refused elsewhere. */
+/* A broadcast is written where its key exists, and refused elsewhere. */
 static void wrong_key_of_broadcast(void)
 {
 	static const u16 pe[2] = { 1, 1 };
@@ -134,7 +134,7 @@ static const u64 other_jobs[] = {
 	0, JOB ^ 1, JOB ^ 1ULL << 31, JOB ^ 1ULL << 32, JOB ^ 1ULL << 63,
 };
 
-/* Both know the keys: it is the job that they do not have in common. */
+/* Both know the keys, but they are in different jobs. */
 static void jobs_apart(void)
 {
 	struct tctx *a, *b;
@@ -205,7 +205,7 @@ static void joining_job(void)
 	c = in_job(0, 1, JOB);
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 1, 5), ANGARA_ADM_ST_OK);
 	ctx_del(c);
-	/* Without a job the row is of all of its partition. */
+	/* Without a job the row belongs to the whole partition. */
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(adm_job_row(h, 0, &rows[0], 0), ANGARA_ADM_ST_OK);
 	c = in_job(0, 1, JOB);
@@ -222,7 +222,7 @@ static u64 dropped(u32 node)
 	return ang_node(h->fab, node)->drops[ANGARA_DROP_PARTITION];
 }
 
-/* Rows of two jobs do not make one tree: nothing passes between them. */
+/* Rows of two jobs do not form one tree: no packet passes between them. */
 static void trees_apart(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 5, 0, 8192, LEN);
@@ -255,7 +255,7 @@ static void trees_apart(void)
 	host_free(h);
 }
 
-/* A result that does not know the job, where one is waited for. */
+/* A result without the job, where one is awaited. */
 static void forged_result(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_REDUCE, 5, 0, 8192, LEN);
@@ -277,7 +277,7 @@ static void forged_result(void)
 	}
 	host_run(h);
 	w.dst_node = cpu_to_le32(1);
-	op = ang_op(h->fab, n, ang_ctx(h->fab, n, 0),
+	op = ang_op(n, ang_ctx(h->fab, n, 0),
 		    ang_lowest(ang_ctx(h->fab, n, 0)->free));
 	post(c[1], &w, NULL);
 	kick(c[1]);
@@ -287,12 +287,12 @@ static void forged_result(void)
 		.type = ANG_PKT_RESULT, .tree = 5, .npkts = 1, .len = LEN,
 		.dtype = op->type, .redop = op->redop, .pkey = PKEY,
 		.job = JOB ^ 1ULL << 33, .dst_node = 1, .gen = op->gen,
-		.slot = (u16)ang_op_slot(h->fab, n, ang_ctx(h->fab, n, 0), op),
+		.slot = (u16)ang_op_slot(n, ang_ctx(h->fab, n, 0), op),
 		.life = n->tree[5].life, .seq = op->seq,
 		.status = ANGARA_ST_DMA,
 	};
 	dir = rows[1].to_root;
-	EXPECT(ang_remote_give(&h->v, n->neighbor[dir], dir ^ 1, ANGARA_VC_RSP,
+	EXPECT(ang_remote_give(&h->v, ang_port(h->fab, n, dir)->peer, dir ^ 1, ANGARA_VC_RSP,
 			       &p, NULL));
 	host_run(h);
 	EXPECT_EQ(n->drops[ANGARA_DROP_ORDER], 1);
@@ -335,7 +335,9 @@ static void sharing(void)
 		EXPECT(!memcmp(b[0]->buf + 8192, a->buf, LEN));
 		EXPECT_EQ(ctx_counter(b[i], ANGARA_CTR_USER(7)), 1);
 		EXPECT_EQ(ctx_counter(b[!i], ANGARA_CTR_USER(7)), i);
-		/* Each sends from the other's buffer: it is nobody's own. */
+		/*
+		 * Each sends from the buffer of the other: the domain owns it.
+		 */
 		EXPECT_EQ(status_of(b[i], entry(ANGARA_OP_PUT, a, KEY)),
 			  ANGARA_ST_OK);
 	}
@@ -359,8 +361,8 @@ static void sharing(void)
 }
 
 /*
- * 10 000 regions of 8 bytes, two contexts' of one domain.  The table doubles
- * while puts are on their way; the old one is made useless at once.
+ * 10 000 regions of 8 bytes, of two contexts of one domain.  The table doubles
+ * while puts are in flight; the old one is invalidated at once.
  */
 static void growing_table(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Trees that go down, and participants that disagree: everybody is told, and
- * whoever is left waits for something that can still come.
+ * Trees that go down, and participants that disagree: all are notified, and no
+ * remaining participant waits forever.
  */
 #include <string.h>
 
@@ -35,6 +35,7 @@ static u32 state(u32 node, u32 tree, u32 *down_node)
 	struct angara_adm_cpl cpl;
 
 	cmd.tree = (u8)tree;
+	cmd.set.router = cpu_to_le32(node);
 	if (adm(g.h, node, &cmd, &cpl))
 		return ANGARA_TREE_STATE_UNSET;
 	if (down_node)
@@ -58,7 +59,7 @@ static void begin(u32 tree, u32 steps)
 	run_steps(&g.h->v, steps);
 }
 
-/* ... each context gets an end of both. Return: how many were not OK. */
+/* ... each context gets both completions. Return: how many were not OK. */
 static u32 ends(u32 except, u32 culprit)
 {
 	struct angara_cqe cqe;
@@ -74,7 +75,7 @@ static u32 ends(u32 except, u32 culprit)
 
 			EXPECT(poll_cq(g.ctx[i], &cqe));
 			status = le16_to_cpu(cqe.status);
-			/* Who left posted some of it too late. */
+			/* The context that left posted some of it too late. */
 			EXPECT(status == ANGARA_ST_OK ||
 			       status == ANGARA_ST_TREE_DOWN ||
 			       (status == ANGARA_ST_NO_TREE &&
@@ -217,7 +218,10 @@ static void mismatch(void)
 			bad += le16_to_cpu(cqe.status) == ANGARA_ST_MISMATCH;
 			EXPECT(!poll_cq(g.ctx[i], &cqe));
 		}
-		/* A sender may be done; who waits for the result is told. */
+		/*
+		 * A sender may have completed; the one that waits for the
+		 * result gets the error.
+		 */
 		EXPECT(bad > 0);
 		for (i = 0; i < 8; i++)
 			EXPECT_EQ(state(i, 1, NULL), ANGARA_TREE_STATE_DOWN);
@@ -226,7 +230,7 @@ static void mismatch(void)
 	group_del(&g);
 }
 
-/* What a barrier does not use may differ. */
+/* Fields that a barrier does not use may differ. */
 static void barrier_fields(void)
 {
 	struct ttree *t;
@@ -289,7 +293,7 @@ static void bad_memory(void)
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(finish(g.ctx[i], NULL), i == 3 ? ANGARA_ST_BOUNDS :
 							   ANGARA_ST_OK);
-	/* The tree is as good as ever. */
+	/* The tree still works. */
 	coll_allreduce(t, 4096);
 	tree_del(t);
 	group_del(&g);
@@ -319,7 +323,7 @@ static void no_receiver(void)
 	group_del(&g);
 }
 
-/* A broadcast into a region that some do not have, or do not open. */
+/* A broadcast into a region that some do not have, or without the right. */
 static void refused_broadcast(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 1, 0, 8192, 3000);
@@ -343,7 +347,7 @@ static void refused_broadcast(void)
 	EXPECT(aeq_poll(g.h, 1, &ev));
 	EXPECT_EQ(ev.type, ANGARA_AEV_RX_ERROR);
 	EXPECT_EQ(le32_to_cpu(ev.value), ANGARA_ST_KEY);
-	/* The source itself is refused: it learns that. */
+	/* The source itself is refused, and gets the error. */
 	post(g.ctx[3], &w, NULL);
 	kick(g.ctx[3]);
 	EXPECT_EQ(finish(g.ctx[3], NULL), ANGARA_ST_ACCESS);
@@ -352,8 +356,8 @@ static void refused_broadcast(void)
 }
 
 /*
- * News of a tree that went down cannot leave, and its number is used again:
- * the neighbour has to hear of both.
+ * An abort of a tree cannot be sent, and its number is reused: the neighbour
+ * has to get both messages.
  */
 static void news_delayed(void)
 {
@@ -371,7 +375,7 @@ static void news_delayed(void)
 	kick(g.ctx[0]);
 	host_run(g.h);
 	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, 1), ANGARA_ADM_ST_OK);
-	/* The same command again, by its bytes: the row for epoch 1. */
+	/* The same command again: the row for epoch 1. */
 	hn->asq[hn->asq_pi % ADM_ENTRIES] = hn->asq[0];
 	for (i = 0; i < ADM_ENTRIES; i++)
 		if (hn->asq[i].opcode == ANGARA_ADM_TREE_SET)
@@ -390,7 +394,7 @@ static void news_delayed(void)
 	group_del(&g);
 }
 
-/* The source's memory goes in the middle of a broadcast. */
+/* The source's memory disappears in the middle of a broadcast. */
 static void source_vanishes(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 1, 0, 8192, 8192);
@@ -413,7 +417,10 @@ static void source_vanishes(void)
 	group_del(&g);
 }
 
-/* A delegated tree need not be one: a ring of rows without a root never opens. */
+/*
+ * Delegated rows need not form a tree: a ring of rows without a root never
+ * opens.
+ */
 static void ring_without_root(void)
 {
 	struct angara_tree_row row = {
@@ -429,7 +436,7 @@ static void ring_without_root(void)
 	branch.to_root = 3;
 	branch.ports = branch.port_sum = 0;
 	for (i = 0; i < 6; i++) {
-		/* Node 5 hangs below node 0, along Y. */
+		/* Node 5 is below node 0, along Y. */
 		row.ports = i ? 2 : 2 | 4;
 		row.port_sum = i ? 1 : 2;
 		EXPECT_EQ(adm_row(g.h, i, i < 5 ? &row : &branch),
@@ -454,7 +461,7 @@ static void ring_without_root(void)
 	group_del(&g);
 }
 
-/* Rows of neighbours that do not belong together never open. */
+/* Rows of neighbours that do not match never open. */
 static void rows_apart(void)
 {
 	static const u32 causes[] = {
@@ -491,7 +498,7 @@ static void rows_apart(void)
 		kick(g.ctx[0]);
 		host_run(g.h);
 		EXPECT(!poll_cq(g.ctx[0], &cqe));
-		/* Its own news came when the other row was not set. */
+		/* Its own message came before the other row was set. */
 		EXPECT_EQ(n->drops[causes[k]], 0);
 		if (k < 3)
 			EXPECT_EQ(ang_node(g.h->fab, 0)->drops[causes[k]],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Fences: an operation starts after the earlier ones to its node, and what is
- * for other nodes goes on.  A message to a receiver without room is what the
- * others wait for.
+ * Fences: an operation starts after the earlier ones to its node, and
+ * operations to other nodes go on.  The earlier one is a message to a full
+ * receiver.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,10 @@ static void of_one_node(void)
 	post_put(slow, 4, 0);
 	kick(a);
 	host_run(h);
-	/* Neither another node nor what has no fence waits. */
+	/*
+	 * Neither operations to another node nor operations without a fence
+	 * wait.
+	 */
 	expect_cqe(a, 3, ANGARA_ST_OK);
 	expect_cqe(a, 4, ANGARA_ST_OK);
 	nothing();
@@ -99,7 +102,7 @@ static void of_one_node(void)
 	end();
 }
 
-/* A fence waits for what another one holds. */
+/* A fenced operation waits for a fenced one. */
 static void in_a_row(void)
 {
 	start();
@@ -138,7 +141,7 @@ static void messages(void)
 	end();
 }
 
-/* NOP is for no node: with a fence it waits for all. */
+/* NOP has no target node: with a fence it waits for all. */
 static void of_all(void)
 {
 	struct angara_wqe nop = { .opcode = ANGARA_OP_NOP };
@@ -158,7 +161,10 @@ static void of_all(void)
 	end();
 }
 
-/* What fails has ended, too; and what is held is checked when it starts. */
+/*
+ * An operation that fails has ended, too; a held operation is checked when it
+ * starts.
+ */
 static void failing(void)
 {
 	struct angara_wqe bad = wqe_p2p(ANGARA_OP_PUT, 1, 1, 0, 0, 8);
@@ -185,7 +191,7 @@ static void failing(void)
 	end();
 }
 
-/* The context goes while operations are held, inline payload with them. */
+/* The context is destroyed while operations are held, with inline payload. */
 static void destroyed(void)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 1, 0, 0, 200);
@@ -205,7 +211,7 @@ static void destroyed(void)
 	end();
 }
 
-/* Later data does not come before earlier, however many trains there are. */
+/* Later data does not arrive before earlier data, for any number of trains. */
 static void data(void)
 {
 	const u32 len = 6000;

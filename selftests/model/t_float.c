@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Floats by integers, against the processor that the test runs on: bit for
- * bit, but for a NaN, of which the model has but one.
+ * Floats computed with integers, against the processor of the test: bit for
+ * bit, except for NaNs, of which the model has only one.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define PAIRS	(1U << 20)
 
-/* The same numbers in both formats: of the exponent's and fraction's edges. */
+/* The same numbers in both formats: edges of exponent and fraction. */
 static const u64 fractions64[] = {
 	0, 1, 2, 3, 0x7FFFFFFFFFFFFULL, 0x8000000000000ULL, 0x8000000000001ULL,
 	0x5555555555555ULL, 0xFFFFFFFFFFFFEULL, 0xFFFFFFFFFFFFFULL,
@@ -65,7 +65,7 @@ static u64 of_float(float f)
 	return isnan(f) ? 0x7FC00000 : x;
 }
 
-/* The smaller one, of -0 and +0 the first; a NaN wins. */
+/* The smaller one, -0 before +0; a NaN wins. */
 static double smaller(double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -164,8 +164,8 @@ static u64 sparse(u64 x, u64 *seed, u32 frac)
 }
 
 /*
- * Pairs of bits of any kind; of exponents so near that sums cancel or round;
- * with few bits, for ties; of subnormals with what brings them up.
+ * Pairs of random bits; of exponents so near that sums cancel or round; with
+ * few bits, for ties; of subnormals with numbers that make them normal.
  */
 static void random_pairs(void (*compare)(u64 a, u64 b), u32 frac, u32 width)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a server that plays the neighbors may forge in a tree.  Every packet here
- * is well formed; each differs in one thing from what the node waits for, and
- * must change nothing but a counter of drops.
+ * Packets that a server of the neighbors may forge in a tree.  Every packet
+ * here is well formed; each differs in one field from the one that the node
+ * waits for, and must change nothing but a counter of drops.
  */
 #include <string.h>
 
@@ -13,8 +13,9 @@
 #define LEN	1000	/* bytes of an operation: four packets in one train */
 
 /*
- * Node 0 of 3x3 is played here, the other nodes in a twin that carries nothing
- * until host_run(): so packets can be put on its links between two steps.
+ * Node 0 of 3x3 is in this fabric, the other nodes in a twin that carries
+ * nothing until host_run(): so packets can be put on its links between two
+ * steps.
  */
 static struct group g;
 static struct ttree *t;
@@ -52,7 +53,13 @@ static void start_inner(void)
 	EXPECT(root < 9);
 }
 
-/* The row of node 0 begins anew, with another epoch: it meets nobody. */
+/* The node beyond a port of node 0. */
+static u32 peer_of(u32 port)
+{
+	return ang_port(g.h->fab, me, port)->peer;
+}
+
+/* The row of node 0 is set again, with another epoch: it meets no neighbor. */
 static void begin_apart(void)
 {
 	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
@@ -61,15 +68,15 @@ static void begin_apart(void)
 	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_JOIN, 0, TREE), 0);
 }
 
-/* Puts a packet on the link that leads here from direction @dir. */
+/* Puts a packet on the incoming link from direction @dir. */
 static void give(const struct ang_pkt *p, u32 dir, u32 vc)
 {
 	static const char data[8 * ANGARA_PACKET_BYTES];
-	u32 from = me->neighbor[dir];
+	u32 from = peer_of(dir);
 	bool empty = p->type == ANG_PKT_OPEN || p->type == ANG_PKT_ABORT ||
 		     p->type == ANG_PKT_CREDIT;
 
-	EXPECT(!ang_remote_flaw(g.h->fab, from, dir ^ 1, vc, p,
+	EXPECT(!ang_remote_flaw(&g.h->v, from, dir ^ 1, vc, p,
 				empty || p->status ? 0 : p->len));
 	EXPECT(ang_remote_give(&g.h->v, from, dir ^ 1, vc, p,
 			       empty || p->status || !p->len ? NULL : data));
@@ -93,10 +100,10 @@ static u64 dropped(void)
 
 static struct ang_op *op_of(u32 slot)
 {
-	return ang_op(g.h->fab, me, ang_ctx(g.h->fab, me, 0), slot);
+	return ang_op(me, ang_ctx(g.h->fab, me, 0), slot);
 }
 
-/* Posts an operation on node 0 and lets the node do what it can by itself. */
+/* Posts an operation on node 0 and runs the node alone. */
 static struct ang_op *begin(u32 opcode, u32 receiver)
 {
 	struct angara_wqe w = wqe_coll(opcode, TREE, 0, 8192, LEN);
@@ -109,7 +116,7 @@ static struct ang_op *begin(u32 opcode, u32 receiver)
 	return op_of(ang_lowest(free));
 }
 
-/* The packet that @op waits for next, as an honest neighbor would send it. */
+/* The next packet that @op waits for, as an honest neighbor would send it. */
 static struct ang_pkt honest(const struct ang_op *op, u32 type)
 {
 	struct ang_pkt p = {
@@ -134,8 +141,8 @@ static struct ang_pkt honest(const struct ang_op *op, u32 type)
 }
 
 /*
- * Gives @p with one field changed: it is dropped, all of it, and @op goes on
- * waiting for what it waited for.
+ * Gives @p with one field changed: it is dropped whole, and @op still waits for
+ * the same packet.
  */
 #define FORGED(op, p, field, value, dir, vc)				\
 do {									\
@@ -152,7 +159,7 @@ do {									\
 	EXPECT_EQ(me->tree[TREE].state, ANGARA_TREE_STATE_UP);		\
 } while (0)
 
-/* All participants do the operation; node 0's ends well. */
+/* All participants do the operation; node 0's succeeds. */
 static void complete(u32 opcode, u32 receiver)
 {
 	struct angara_wqe w = wqe_coll(opcode, TREE, 0, 8192, LEN);
@@ -185,7 +192,7 @@ static void before_open(void)
 		EXPECT(!me->tree[TREE].open && !op->npkts_sent);
 		p = honest(op, k ? ANG_PKT_ALLREDUCE : ANG_PKT_BCAST);
 		FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
-		/* The list of what is to be injected is whole. */
+		/* The list of operations to inject is consistent. */
 		EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_LEAVE, 0, TREE),
 			  ANGARA_ADM_ST_OK);
 		EXPECT_EQ(finish(g.ctx[0], NULL), ANGARA_ST_TREE_DOWN);
@@ -223,7 +230,7 @@ static void results(void)
 	FORGED(op, p, seq, 0, up, ANGARA_VC_DOWN);
 	p = honest(op, ANG_PKT_ALLREDUCE);
 	complete(ANGARA_OP_ALLREDUCE, 0);
-	/* Again, when it is over. */
+	/* Again, after it has ended. */
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
 	complete(ANGARA_OP_ALLREDUCE, 0);
@@ -231,8 +238,8 @@ static void results(void)
 }
 
 /*
- * A leaf waits for its parent only.  What the parent answers has to fit the
- * operation; if it does not, the tree is of no use any more.
+ * A leaf waits for its parent only.  The parent's answer has to match the
+ * operation; if it does not, the tree is unusable.
  */
 static void results_unfit(void)
 {
@@ -260,7 +267,7 @@ static void results_unfit(void)
 	give(&p, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(dropped(), 4);
 	EXPECT_EQ(finish(g.ctx[0], &cqe), ANGARA_ST_MISMATCH);
-	EXPECT_EQ(le32_to_cpu(cqe.node), me->neighbor[up]);
+	EXPECT_EQ(le32_to_cpu(cqe.node), peer_of(up));
 	end();
 }
 
@@ -275,9 +282,9 @@ static void reduces(void)
 	dropped();
 	op = begin(ANGARA_OP_REDUCE, 0);
 	EXPECT_EQ(op->npkts_sent, 4);
-	/* The link on which the root's answers come. */
+	/* The link on which the root's answers arrive. */
 	for (dir = 0; dir < 4; dir++)
-		if (ang_topo_route(&g.h->fab->topo, me->neighbor[dir], 0) ==
+		if (ang_topo_route(&g.h->v.topo, peer_of(dir), 0) ==
 		    (dir ^ 1))
 			break;
 	p = honest(op, ANG_PKT_RESULT);
@@ -311,7 +318,7 @@ static void results_early(void)
 	EXPECT_EQ(op->npkts_sent, 4);
 	EXPECT_EQ(me->tree[TREE].done, 0);
 	for (dir = 0; dir < 4; dir++)
-		if (ang_topo_route(&g.h->fab->topo, me->neighbor[dir], 0) ==
+		if (ang_topo_route(&g.h->v.topo, peer_of(dir), 0) ==
 		    (dir ^ 1))
 			break;
 	p = honest(op, ANG_PKT_RESULT);
@@ -321,7 +328,9 @@ static void results_early(void)
 	end();
 }
 
-/* A parent says that all is whole, before this node's children have met it. */
+/*
+ * A parent reports that all is whole, before this node's children have met it.
+ */
 static void opened_early(void)
 {
 	struct ang_pkt p = {
@@ -363,7 +372,7 @@ static void data_early(void)
 	end();
 }
 
-/* Rows here form a ring without a root; a child elsewhere feeds it. */
+/* Rows here form a ring without a root; a remote child feeds it. */
 static void ring_fed(void)
 {
 	static const struct angara_tree_row rows[2] = {
@@ -397,7 +406,7 @@ static void ring_fed(void)
 	host_free(h);
 }
 
-/* A ticket that would make this server break its neighbors' rules. */
+/* A ticket that would make this server break the rules of its neighbors. */
 static void tickets(void)
 {
 	struct ang_pkt p = {
@@ -408,17 +417,17 @@ static void tickets(void)
 
 	start(0);
 	p.off = ANG_TICKET(1, 1, 0);
-	EXPECT(!ang_remote_flaw(g.h->fab, 1, 1, ANGARA_VC_UP, &p, 0));
+	EXPECT(!ang_remote_flaw(&g.h->v, 1, 1, ANGARA_VC_UP, &p, 0));
 	p.off = ANG_TICKET(1, 1, g.h->cfg.ops);
-	flaw = ang_remote_flaw(g.h->fab, 1, 1, ANGARA_VC_UP, &p, 0);
+	flaw = ang_remote_flaw(&g.h->v, 1, 1, ANGARA_VC_UP, &p, 0);
 	EXPECT(flaw && !strncmp(flaw, "off", 3));
 	p.off = ANG_TICKET(0, 1, 0);
-	flaw = ang_remote_flaw(g.h->fab, 1, 1, ANGARA_VC_UP, &p, 0);
+	flaw = ang_remote_flaw(&g.h->v, 1, 1, ANGARA_VC_UP, &p, 0);
 	EXPECT(flaw && !strncmp(flaw, "off", 3));
 	end();
 }
 
-/* A node that asks when it may send is told so, and not the keys for it. */
+/* A node that asks when it may send gets the answer, without the keys. */
 static void ready_tells_no_key(void)
 {
 	struct ang_pkt p = {
@@ -430,10 +439,10 @@ static void ready_tells_no_key(void)
 	u32 d;
 
 	start(0);
-	p.src_node = me->neighbor[0];
+	p.src_node = peer_of(0);
 	give(&p, 0, ANGARA_VC_RSP);
 	for (d = 0; d < 4 && !ready; d++)
-		ready = ang_remote_head(&g.h->v, me->neighbor[d], d ^ 1,
+		ready = ang_remote_head(&g.h->v, peer_of(d), d ^ 1,
 					ANGARA_VC_REQ, &data);
 	EXPECT(ready && ready->type == ANG_PKT_READY);
 	EXPECT_EQ(ready->pkey, 0);
@@ -460,7 +469,7 @@ static void broadcasts(void)
 	FORGED(op, p, src_ctx, 1, up, ANGARA_VC_DOWN);
 	FORGED(op, p, seq, 256, up, ANGARA_VC_DOWN);
 	FORGED(op, p, flags, 0, up, ANGARA_VC_DOWN);
-	/* A part of it, said to be the last. */
+	/* A part of it, marked as the last. */
 	p.npkts = 1;
 	FORGED(op, p, len, 200, up, ANGARA_VC_DOWN);
 	/* More than was sent. */
@@ -488,7 +497,7 @@ static void children(void)
 	dir = ang_lowest(t->rows[0].ports);
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	p = honest(op, ANG_PKT_ALLREDUCE);
-	p.src_node = me->neighbor[dir];
+	p.src_node = peer_of(dir);
 	FORGED(op, p, life, p.life - 1, dir, ANGARA_VC_UP);
 	FORGED(op, p, seq, p.seq + 16, dir, ANGARA_VC_UP);
 	give(&p, dir, ANGARA_VC_UP);
@@ -497,9 +506,9 @@ static void children(void)
 		FORGED(op, p, seq, p.seq, dir, ANGARA_VC_UP);
 	other = begin(ANGARA_OP_BCAST, 0);
 	p = honest(other, ANG_PKT_BCAST);
-	sent = me->link[dir].packets[ANGARA_VC_DOWN];
+	sent = ang_port(g.h->fab, me, dir)->link.packets[ANGARA_VC_DOWN];
 	FORGED(op, p, src_node, 0, dir, ANGARA_VC_UP);
-	EXPECT_EQ(me->link[dir].packets[ANGARA_VC_DOWN], sent);
+	EXPECT_EQ(ang_port(g.h->fab, me, dir)->link.packets[ANGARA_VC_DOWN], sent);
 	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
 	host_run(g.h);
 	for (k = 0; k < 2; k++) {
@@ -511,7 +520,7 @@ static void children(void)
 	end();
 }
 
-/* Credits that no result has earned; rows and deaths of other lives. */
+/* Credits without results; rows and aborts of other lives. */
 static void controls(void)
 {
 	struct ang_pkt p = {
@@ -532,7 +541,7 @@ static void controls(void)
 	EXPECT_EQ(row->up_credits, ANGARA_MAX_REDUCES);
 	p.type = ANG_PKT_ABORT;
 	p.status = ANGARA_ST_TREE_DOWN;
-	p.seq = row->peer[up];
+	p.seq = ang_lives(g.h->fab, me, row->row.tree)[up];
 	p.life = row->life + 1;
 	give(&p, up, ANGARA_VC_DOWN);
 	p.seq++;
@@ -545,7 +554,7 @@ static void controls(void)
 	give(&p, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(row->state, ANGARA_TREE_STATE_UP);
 	EXPECT(row->open);
-	/* A neighbor that says it began anew without an end is not believed. */
+	/* A neighbor that restarts without an end is not trusted. */
 	p.life = row->life;
 	give(&p, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(row->state, ANGARA_TREE_STATE_DOWN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Drivers and processes that write anything anywhere: the model may refuse,
- * but neither fault, nor run for ever, nor lose a buffer.
+ * Drivers and processes that write anything anywhere: the model may refuse, but
+ * must not fault, run forever, or lose a buffer.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void random_row(struct angara_hw_row *row)
 	memset(row->reserved, 0, sizeof(row->reserved));
 }
 
-static void random_command(struct angara_adm_cmd *cmd)
+static void random_command(struct angara_adm_cmd *cmd, u32 node)
 {
 	memset(cmd, 0, sizeof(*cmd));
 	if (!pick(8)) {
@@ -51,6 +51,10 @@ static void random_command(struct angara_adm_cmd *cmd)
 	cmd->ctx = cpu_to_le16((u16)pick(5));
 	if (cmd->opcode == ANGARA_ADM_TREE_SET)
 		random_row(&cmd->set.row);
+	if (cmd->opcode == ANGARA_ADM_TREE_SET ||
+	    cmd->opcode == ANGARA_ADM_TREE_CLEAR ||
+	    cmd->opcode == ANGARA_ADM_TREE_GET)
+		cmd->set.router = cpu_to_le32(pick(16) ? node : pick(4));
 	if (cmd->opcode == ANGARA_ADM_JOIN)
 		cmd->place = (u8)pick(4);
 	if (cmd->opcode == ANGARA_ADM_FENCE && !pick(20))
@@ -77,7 +81,7 @@ static void command(struct host *h, u32 node)
 {
 	struct host_node *n = &h->node[node];
 
-	random_command(&n->asq[n->asq_pi % ADM_ENTRIES]);
+	random_command(&n->asq[n->asq_pi % ADM_ENTRIES], node);
 	host_reg(h, node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
 	host_reg(h, node, ANGARA_REG_AEQ_CI, pick(4) ? ~0U : pick(100));
 }
@@ -106,7 +110,7 @@ static void registers(struct host *h, u32 node)
 	ang_reg_read(&h->v, node, pick(ANGARA_DB_PAGE(5)));
 }
 
-/* A domain whose table is anywhere. */
+/* A domain with its table at a random address. */
 static void revive_domain(struct host *h, u32 node, u32 dom)
 {
 	struct host_node *n = &h->node[node];
@@ -132,7 +136,7 @@ static void revive(struct host *h, struct tctx *c)
 	memset(cmd, 0, sizeof(*cmd));
 	cmd->opcode = ANGARA_ADM_CTX_CREATE;
 	cmd->ctx = cpu_to_le16((u16)c->id);
-	/* Wherever the queues are: most of that faults, all of it is refused. */
+	/* Queues at random addresses: most of them fault, all are refused. */
 	random_bytes(&cmd->create, sizeof(cmd->create));
 	cmd->create.dom = cpu_to_le16((u16)c->dom);
 	cmd->create.sq_log2 = cmd->create.cq_log2 = 3;

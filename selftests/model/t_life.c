@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Lives of a tree: what belongs to one life of a row never reaches the next
- * one, and rows meet in whatever order they are set.
+ * Lives of a tree: packets of one life of a row never reach the next one, and
+ * rows meet in whatever order they are set.
  */
 #include <string.h>
 
@@ -55,9 +55,9 @@ static void sum_is(struct tctx *c, u32 value)
 }
 
 /*
- * A result of the row's first life stands in the root's FIFO, behind a
- * broadcast of another tree that cannot leave.  The row is set again, and one
- * of two participants posts: it waits for the other.
+ * A result of the row's first life is in the root's FIFO, behind a broadcast of
+ * another tree that cannot leave.  The row is set again, and one of two
+ * participants posts: it waits for the other.
  */
 static void result_in_fifo(void)
 {
@@ -143,7 +143,7 @@ static u32 below(u64 *seed, u32 n)
 	return (u32)(rnd(seed) % n);
 }
 
-/* Sets some rows again and again, while some nodes stand still. */
+/* Sets some rows repeatedly, while some nodes are stopped. */
 static void disturb(struct ttree *t, u64 *seed)
 {
 	u32 frozen = below(seed, g.h->nodes);
@@ -155,7 +155,7 @@ static void disturb(struct ttree *t, u64 *seed)
 		if (k == frozen || !angara_tree_has(&t->rows[k]))
 			continue;
 		adm_op(g.h, k, ANGARA_ADM_TREE_CLEAR, 0, t->tree);
-		/* Waits for news that a node which stands still does not take. */
+		/* Waits for an abort that a stopped node does not take. */
 		if (!ang_node(g.h->fab, k)->tree[t->tree].abort_todo)
 			EXPECT_EQ(adm_row(g.h, k, &t->rows[k]),
 				  ANGARA_ADM_ST_OK);
@@ -204,7 +204,7 @@ static void any_order(void)
 	group_del(&g);
 }
 
-/* Participants whose tree is not whole yet wait, and nothing is injected. */
+/* Participants wait, without injection, until their tree is whole. */
 static void not_whole(void)
 {
 	static const u16 pe[2] = { 1, 1 };
@@ -232,7 +232,7 @@ static void not_whole(void)
 	group_del(&g);
 }
 
-/* A tree of two nodes, of which no row is set. */
+/* A tree of two nodes, without rows yet. */
 static struct ttree *two_nodes(void)
 {
 	static const u16 pe[2] = { 1, 1 };
@@ -272,7 +272,9 @@ static void left_unheard(void)
 	group_del(&g);
 }
 
-/* A participant leaves when its row knows the child's, but not the other way. */
+/*
+ * A participant leaves when its row knows the child's, but not the other way.
+ */
 static void left_unmet(void)
 {
 	struct ttree *t = two_nodes();
@@ -286,7 +288,7 @@ static void left_unmet(void)
 	sum(ctx_on(1, 0), 1);
 	host_run(g.h);
 	while (ang_ring_head(&g.h->v, r))
-		ang_up_ring(&g.h->v, root, t->rows[1].to_root ^ 1);
+		ang_up_ring(&g.h->v, root, r, t->rows[1].to_root ^ 1);
 	EXPECT_EQ(ang_tree_leave(&g.h->v, root, ctx_on(0, 0)->id, TREE), 0);
 	host_freeze(g.h, 0, 0);
 	EXPECT_EQ(finish(ctx_on(1, 0), NULL), ANGARA_ST_TREE_DOWN);
@@ -294,7 +296,7 @@ static void left_unmet(void)
 	group_del(&g);
 }
 
-/* A row goes down as it is set, as another of its neighbors is lost. */
+/* A row goes down when it is set, because another of its neighbors is lost. */
 static void born_down(void)
 {
 	static const struct angara_tree_row root = {

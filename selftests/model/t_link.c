@@ -18,7 +18,7 @@ static struct ang_pkt *head(struct host *h, struct ang_node *n)
 	return ang_ring_head(&h->v, ang_ring(h->fab, n, 1, ANGARA_VC_REQ));
 }
 
-/* Node 0 sends to node 1, X+; nobody runs them. */
+/* Node 0 sends to node 1, X+; neither is run. */
 static void bubble(void)
 {
 	struct host *h = host_new("4", &cfg_tight);
@@ -30,39 +30,39 @@ static void bubble(void)
 	EXPECT(!head(h, b));
 	for (i = 0; i < 3; i++) {
 		p = packet(i);
-		EXPECT(ang_link_room(&h->v, a, 0, ANGARA_VC_REQ, false));
-		EXPECT(ang_link_send(&h->v, a, &p, 0, ANGARA_VC_REQ, false));
+		EXPECT(ang_link_room(&h->v, a, ANGARA_PORT_NONE, 0, ANGARA_VC_REQ));
+		EXPECT(ang_link_send(&h->v, a, &p, ANGARA_PORT_NONE, 0, ANGARA_VC_REQ));
 	}
-	/* One place left: only for who goes straight on. */
+	/* One entry left: only for packets that go straight on. */
 	p = packet(3);
-	EXPECT(!ang_link_send(&h->v, a, &p, 0, ANGARA_VC_REQ, false));
-	EXPECT_EQ(a->link[0].stalls[ANGARA_VC_REQ], 1);
-	EXPECT(ang_link_send(&h->v, a, &p, 0, ANGARA_VC_REQ, true));
-	EXPECT(!ang_link_send(&h->v, a, &p, 0, ANGARA_VC_REQ, true));
-	/* The other channels are not in the way. */
-	EXPECT(ang_link_send(&h->v, a, &p, 0, ANGARA_VC_RSP, false));
-	EXPECT_EQ(a->link[0].packets[ANGARA_VC_REQ], 4);
-	EXPECT_EQ(a->link[0].flits[ANGARA_VC_REQ], 4);
+	EXPECT(!ang_link_send(&h->v, a, &p, ANGARA_PORT_NONE, 0, ANGARA_VC_REQ));
+	EXPECT_EQ(ang_port(h->fab, a, 0)->link.stalls[ANGARA_VC_REQ], 1);
+	EXPECT(ang_link_send(&h->v, a, &p, 1, 0, ANGARA_VC_REQ));
+	EXPECT(!ang_link_send(&h->v, a, &p, 1, 0, ANGARA_VC_REQ));
+	/* The other channels do not block it. */
+	EXPECT(ang_link_send(&h->v, a, &p, ANGARA_PORT_NONE, 0, ANGARA_VC_RSP));
+	EXPECT_EQ(ang_port(h->fab, a, 0)->link.packets[ANGARA_VC_REQ], 4);
+	EXPECT_EQ(ang_port(h->fab, a, 0)->link.flits[ANGARA_VC_REQ], 4);
 	for (i = 0; i < 4; i++) {
 		EXPECT_EQ(head(h, b)->seq, i);
 		EXPECT_EQ(head(h, b)->hops, 1);
 		EXPECT_EQ(!!(a->sched & ANG_SCHED_WORK), i > 0);
-		ang_ring_pop(&h->v, b, 1, ANGARA_VC_REQ);
+		host_pop(h, b, 1, ANGARA_VC_REQ);
 		EXPECT(a->sched & ANG_SCHED_WORK);
 	}
 	EXPECT(!head(h, b));
-	/* Indices run free over their wrap-around. */
+	/* Indices wrap around. */
 	for (i = 0; i < 100; i++) {
 		p = packet(i);
-		EXPECT(ang_link_send(&h->v, a, &p, 0, ANGARA_VC_REQ, false));
+		EXPECT(ang_link_send(&h->v, a, &p, ANGARA_PORT_NONE, 0, ANGARA_VC_REQ));
 		EXPECT_EQ(head(h, b)->seq, i);
-		ang_ring_pop(&h->v, b, 1, ANGARA_VC_REQ);
+		host_pop(h, b, 1, ANGARA_VC_REQ);
 	}
-	ang_ring_pop(&h->v, b, 1, ANGARA_VC_RSP);
+	host_pop(h, b, 1, ANGARA_VC_RSP);
 	host_free(h);
 }
 
-/* In a ring of two, both links lead to the same node, on rings apart. */
+/* In a ring of two, both links lead to the same node, in separate rings. */
 static void two_links(void)
 {
 	struct host *h = host_new("2", &cfg_tight);
@@ -70,11 +70,11 @@ static void two_links(void)
 	struct ang_node *b = ang_node(h->fab, 1);
 	struct ang_pkt p = packet(7);
 
-	EXPECT(ang_link_send(&h->v, a, &p, 1, ANGARA_VC_REQ, false));
+	EXPECT(ang_link_send(&h->v, a, &p, ANGARA_PORT_NONE, 1, ANGARA_VC_REQ));
 	EXPECT(!head(h, b));
 	EXPECT(ang_ring_head(&h->v, ang_ring(h->fab, b, 0, ANGARA_VC_REQ)));
 	EXPECT(b->sched & 1ULL << ANGARA_VC_REQ);
-	ang_ring_pop(&h->v, b, 0, ANGARA_VC_REQ);
+	host_pop(h, b, 0, ANGARA_VC_REQ);
 	host_free(h);
 }
 
@@ -86,7 +86,7 @@ static u32 take_all(struct host *h, struct ang_node *n, u32 kind, u64 *bufs)
 		bufs[count] = ang_buf_get(&h->v, n, kind);
 		if (!bufs[count])
 			return count;
-		/* Each is a buffer that nobody else has. */
+		/* Each buffer is allocated only once. */
 		memset(ang_buf_data(&h->v, bufs[count]), 0xEE, h->fab->buf_size);
 		count++;
 	}

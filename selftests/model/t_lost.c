@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Nodes that nobody plays any more: what needs them ends and names one, what
- * does not goes on.
+ * Nodes whose server is lost: operations that need them end and name one,
+ * others go on.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 static struct group g;
 static u32 gone[64];
 static u32 num_gone;
-static int cut;		/* what goes to the other side vanishes there */
+static int cut;		/* packets to the other side are dropped there */
 
 /* Carries packets, or after the loss drops them at the dead links. */
 static int pump(struct host *h)
@@ -37,8 +37,8 @@ static void start(const char *dims, u64 here)
 	cfg.ops = 16;
 	g.h = host_twins(dims, &cfg, here, pump);
 	group_new(&g, 1, 8192);
-	for (i = 0; i < g.h->nodes; i++)
-		if (!(here >> i & 1))
+	for (i = 0; i < g.h->v.topo.routers; i++)
+		if (!(here >> host_keeper(g.h, i) & 1))
 			gone[num_gone++] = i;
 }
 
@@ -47,7 +47,7 @@ static int is_gone(u32 node)
 	return !(g.h->here >> node & 1);
 }
 
-/* The process that plays the other nodes is no more. */
+/* The process that hosts the other nodes is gone. */
 static void lose(void)
 {
 	cut = 1;
@@ -56,7 +56,7 @@ static void lose(void)
 	host_run(g.h);
 }
 
-/* What is left of @h alone; the twin is not looked at any more. */
+/* Checks @h alone; the twin is ignored from now on. */
 static void end(void)
 {
 	struct host *h = g.h;
@@ -74,6 +74,31 @@ static void end(void)
 	host_free(h);
 }
 
+/* Where the first router that is lost is a switch, its keeper is named. */
+static void behind_switches(void)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 8192, 8);
+	struct angara_cqe cqe;
+	u32 at;
+
+	start("kns:4x2", 0xF0);
+	at = ang_topo_neighbor(&g.h->v.topo, 5,
+			       ang_topo_route(&g.h->v.topo, 5, 1));
+	EXPECT(at >= g.h->nodes && is_gone(host_keeper(g.h, at)));
+	post(g.ctx[5], &w, NULL);
+	kick(g.ctx[5]);
+	run_steps(&g.h->v, 3);
+	lose();
+	EXPECT_EQ(finish(g.ctx[5], &cqe), ANGARA_ST_UNREACHABLE);
+	EXPECT_EQ(cqe.node, host_keeper(g.h, at));
+	/* The same to those that come later. */
+	post(g.ctx[5], &w, NULL);
+	kick(g.ctx[5]);
+	EXPECT_EQ(finish(g.ctx[5], &cqe), ANGARA_ST_UNREACHABLE);
+	EXPECT_EQ(cqe.node, host_keeper(g.h, at));
+	end();
+}
+
 static u32 link_events(u32 node, u32 *links)
 {
 	struct angara_hw_event ev;
@@ -86,14 +111,14 @@ static u32 link_events(u32 node, u32 *links)
 		n++;
 		*links |= 1U << le32_to_cpu(ev.index);
 		EXPECT_EQ(le32_to_cpu(ev.value),
-			  ang_topo_neighbor(&g.h->fab->topo, node,
+			  ang_topo_neighbor(&g.h->v.topo, node,
 					    le32_to_cpu(ev.index)));
 		EXPECT(is_gone(le32_to_cpu(ev.value)));
 	}
 	return n;
 }
 
-/* Puts and gets under way to everybody, and none where it cannot end. */
+/* Puts and gets under way to all nodes, without any that cannot end. */
 static void transfers(void)
 {
 	u32 steps, i, k, lost;
@@ -139,7 +164,7 @@ static void transfers(void)
 	}
 }
 
-/* Trees with a link to one that is lost go down, others do not. */
+/* Trees with a link to a lost node go down, others do not. */
 static void trees(void)
 {
 	static const u16 all[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
@@ -185,7 +210,7 @@ static void trees(void)
 	}
 }
 
-/* Who comes later is told at once. */
+/* Later operations fail at once. */
 static void afterwards(void)
 {
 	static const u16 pe[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
@@ -214,7 +239,7 @@ static void afterwards(void)
 	rows[1].pkey = PKEY;
 	EXPECT_EQ(adm_row(g.h, 1, &rows[1]), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(adm_op(g.h, 1, ANGARA_ADM_JOIN, 0, 5), ANGARA_ADM_ST_DOWN);
-	/* Told once; again to a driver that starts anew. */
+	/* Reported once; again to a driver that restarts. */
 	EXPECT_EQ(link_events(2, &links), 2);
 	ang_remote_lost(&g.h->v, gone, num_gone);
 	host_run(g.h);
@@ -233,8 +258,8 @@ static void afterwards(void)
 }
 
 /*
- * Nodes 0 and 2 of a ring of 5 are left: each is its own, and 2 reaches 0 by
- * no way that is whole.
+ * Nodes 0 and 2 of a ring of 5 are left: they are separate, and 2 reaches 0 by
+ * no intact path.
  */
 static void apart(void)
 {
@@ -252,13 +277,15 @@ static void apart(void)
 	kick(g.ctx[2]);
 	EXPECT_EQ(finish(g.ctx[2], &cqe), ANGARA_ST_UNREACHABLE);
 	EXPECT_EQ(cqe.node, 1);
-	/* A root that does not reach all who are left is of no use. */
+	/* A root that does not reach all remaining members is useless. */
 	EXPECT_EQ(adm(g.h, 0, &get, &cpl), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(cpl.row.state, ANGARA_TREE_STATE_DOWN);
 	EXPECT_EQ(le32_to_cpu(cpl.value), 1);
 	tree_del(t);
 	end();
-	/* On a ring of 4 the way from 0 to 2 is over 1, the way back over 3. */
+	/*
+	 * On a ring of 4 the path from 0 to 2 is over 1, the path back over 3.
+	 */
 	start("4", 0x07);
 	lose();
 	w.dst_node = cpu_to_le32(2);
@@ -274,5 +301,6 @@ const struct test_case lost_cases[] = {
 	{ "lost: trees", trees },
 	{ "lost: afterwards", afterwards },
 	{ "lost: who is left may be cut off", apart },
+	{ "lost: nodes behind switches", behind_switches },
 	{ NULL, NULL },
 };

@@ -230,7 +230,7 @@ static void big_pages(void)
 	end();
 }
 
-/* Memory that is not there: the table, a list, a page. */
+/* Unreachable memory: the table, a list, a page. */
 static void unreachable(void)
 {
 	struct ang_dom *d;

@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-#define LOG2	14		/* of an area */
+#define LOG2	14		/* of a receive buffer */
 #define MEMORY	(64U << 10)	/* of a context, all of it with content() */
 
 static const u32 lengths[] = {
@@ -110,7 +110,7 @@ static void pairs(const char *dims, u32 train)
 		EXPECT_EQ(cnt.rx_msgs, h->nodes * NUM(lengths));
 		EXPECT_EQ(cnt.not_ready, 0);
 		EXPECT_EQ(ctx_counter(c[a], ANGARA_CTR_MSG_WAIT), 0);
-		/* Pads are events too. */
+		/* Pads count as events, too. */
 		EXPECT(ctx_counter(c[a], ANGARA_CTR_EVSEQ) >=
 		       2 * h->nodes * NUM(lengths));
 		ctx_del(c[a]);
@@ -144,7 +144,7 @@ static void inline_sends(void)
 	area = area_new(b, LOG2);
 	for (i = 0; i < sizeof(data); i++)
 		data[i] = content(0, 100 + i);
-	/* More than a first train holds takes a second one. */
+	/* A message longer than a first train needs a second one. */
 	for (len = 0; len <= sizeof(data); len += 16) {
 		struct angara_wqe w = wqe_send(b, 100, len);
 
@@ -155,7 +155,7 @@ static void inline_sends(void)
 		receive(area, a, 100, len);
 		EXPECT_EQ(finish(a, NULL), ANGARA_ST_OK);
 	}
-	/* Refused ones keep what they carry. */
+	/* Refused messages keep their data. */
 	for (i = 0; i < 8; i++) {
 		struct angara_wqe w = wqe_send(b, 100, 256);
 
@@ -177,8 +177,8 @@ static void inline_sends(void)
 }
 
 /*
- * One receiver does not look at its messages: as many as the context has
- * operations wait for it, and what goes elsewhere does not wait with them.
+ * One receiver does not read its messages: as many as the context has
+ * operations wait for it, and operations to other nodes do not wait with them.
  */
 static void inline_to_others(void)
 {
@@ -199,7 +199,7 @@ static void inline_to_others(void)
 	quick = area_new(c, LOG2);
 	for (i = 0; i < sizeof(data); i++)
 		data[i] = content(0, 100 + i);
-	/* Its area is full when one is not completed. */
+	/* Its receive buffer is full when one does not complete. */
 	for (;; full++) {
 		send(a, b, full, 3000);
 		host_run(h);
@@ -221,7 +221,7 @@ static void inline_to_others(void)
 		EXPECT_EQ(le64_to_cpu(cqe.cookie), 1000 + i);
 		receive(quick, a, 100, sizeof(data));
 	}
-	/* All of them come, in order and with what they carried. */
+	/* All of them arrive, in order and with their data. */
 	for (i = 0; i <= full; i++)
 		receive(slow, a, i, 3000);
 	for (i = 0; i < cfg.ops - 2U; i++)
@@ -282,7 +282,7 @@ static void order(void)
 #define SENDERS	64
 #define EACH	12
 
-/* Who comes next may differ, but nobody is forgotten for long. */
+/* The order of senders may vary, but none is passed over for long. */
 static void expect_fair(const u32 *got, const u32 *before, u32 senders)
 {
 	u32 least = EACH, most = 0, i;
@@ -298,7 +298,7 @@ static void expect_fair(const u32 *got, const u32 *before, u32 senders)
 
 /*
  * All nodes but one, and two contexts of one, send to one with room for eight
- * messages, that gives back one at a time.
+ * messages, that frees one at a time.
  */
 static void overload(const char *dims, const struct ang_cfg *base, u32 train,
 		     u32 len)
@@ -334,7 +334,9 @@ static void overload(const char *dims, const struct ang_cfg *base, u32 train,
 		EXPECT(i && i <= n);
 		expect_msg(m, c[i], got[i]++, len);
 		area_free(area, m);
-		/* The area is full of what came before turns were taken. */
+		/*
+		 * The buffer is full of messages from before turns were taken.
+		 */
 		if (k == 2 * n)
 			memcpy(before, got, sizeof(got));
 		if (k >= 2 * n && k < (EACH - 3) * n)
@@ -372,7 +374,7 @@ static void overloads(void)
 	overload("1", &cfg_tight, 1, 4096);
 }
 
-/* A receiver that takes nothing stops nobody but who sends to it. */
+/* A receiver that takes nothing stops only its own senders. */
 static void slow_receiver(void)
 {
 	struct ang_cfg cfg = cfg_tight;
@@ -401,7 +403,10 @@ static void slow_receiver(void)
 		send(a, b, 100 + k, 1000);
 		receive(area, a, 100 + k, 1000);
 		EXPECT_EQ(finish(a, NULL), ANGARA_ST_OK);
-		/* Past the slow one's node, into its memory, and its own. */
+		/*
+		 * Through the node of the slow one, into its memory, and its
+		 * own.
+		 */
 		w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 1000, 600);
 		post(a, &w, NULL);
 		kick(a);
@@ -425,7 +430,10 @@ static void slow_receiver(void)
 	host_free(h);
 }
 
-/* A receiver that waits for its event is told; one that holds on is not. */
+/*
+ * A receiver that waits for its event is notified; one that frees nothing is
+ * not.
+ */
 static void events(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -452,7 +460,7 @@ static void events(void)
 	host_free(h);
 }
 
-/* Of two contexts of a node who has waited longer goes first. */
+/* Of two contexts of a node the one that has waited longer goes first. */
 static void oldest(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -603,7 +611,7 @@ static void storm_end(struct storm *s)
 	host_free(s->h);
 }
 
-/* All send to all, and look for what came, at random. */
+/* All send to all, and read at random times. */
 static void storm(const char *dims, u32 local, u64 seed)
 {
 	struct ang_cfg cfg = cfg_tight;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages: what is refused, at the sender and of what comes from elsewhere.
+ * Messages: checks at the sender, and of packets from other nodes.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ do {									\
 	IS(loff, cpu_to_le64(MSG_MEMORY - 99), ANGARA_ST_BOUNDS);
 	IS(code, cpu_to_le16(0xFFFF), ANGARA_ST_OK);
 	IS(flags, ANGARA_WQE_FENCE, ANGARA_ST_OK);
-	/* Fields of others have to be empty elsewhere. */
+	/* Fields of other opcodes must be zero. */
 	good.opcode = ANGARA_OP_PUT;
 	IS(aux, cpu_to_le64(1), ANGARA_ST_DESC);
 	IS(aux_key, cpu_to_le32(1), ANGARA_ST_DESC);
@@ -67,7 +67,7 @@ do {									\
 	host_end(h);
 }
 
-/* What comes from elsewhere is looked at once more. */
+/* Packets from other nodes are checked again. */
 static void packets(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -124,7 +124,7 @@ do {									\
 	VOIDS(len, 261, ANGARA_ST_DESC);
 	VOIDS(status, ANGARA_ST_TARGET, ANGARA_ST_OK);
 	EXPECT_EQ(voids, 7);
-	/* These are not of it. */
+	/* These do not belong to it. */
 	IS(first, len, 256, ANGARA_ST_OK);
 	rest.off = reply.off;
 	IS(rest, off, reply.off + 1, ANGARA_ST_TARGET);
@@ -146,7 +146,7 @@ do {									\
 #undef VOIDS
 #undef node_of
 #undef IS
-	/* Answers that nobody asked for, of a context that cannot be. */
+	/* Unrequested answers, of a context that cannot exist. */
 	ang_msg_ready_ack(&h->v, n, &ack);
 	EXPECT_EQ(n->drops[ANGARA_DROP_TARGET], 1);
 	ack.dst_ctx = 0;

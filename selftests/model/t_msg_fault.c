@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Messages: contexts that end in the middle, memory that fails, processes and
- * packets that lie.
+ * packets with invalid values.
  */
 #include <string.h>
 
 #include "msgs.h"
 
 
-/* All who wait for a context that ends are told, and those who come later. */
+/* All that wait for a context that ends get an error, and so do later ones. */
 static void dead_receiver(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -48,8 +48,8 @@ static void dead_receiver(void)
 }
 
 /*
- * Another gets the number while the news of the first one's end is held up:
- * it does not get what was meant for that.
+ * Another context gets the number while the message about the end of the first
+ * is delayed: it does not get the first one's messages.
  */
 static void new_owner(u32 with_area)
 {
@@ -84,7 +84,7 @@ static void new_owner(u32 with_area)
 	if (with_area) {
 		EXPECT(!area_next(fresh, NULL));
 		EXPECT_EQ(ctx_counter(heir, ANGARA_CTR_MSG_WAIT), 0);
-		/* What is sent anew comes. */
+		/* Messages sent again arrive. */
 		for (i = 1; i < 5; i++)
 			send_msg(c[i], 0, 0, 50 + i, MSG_LEN);
 		host_run(h);
@@ -108,7 +108,7 @@ static void new_owners(void)
 	new_owner(0);
 }
 
-/* Senders end at every step of what they do; the others get their turn. */
+/* Senders end at every step; the others get their turn. */
 static void dead_sender(u32 steps, u32 train, u32 len)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -129,7 +129,7 @@ static void dead_sender(u32 steps, u32 train, u32 len)
 	host_run(h);
 	send_msg(other, 0, 0, 7, len);
 	host_run(h);
-	/* One record free: somebody gets the turn, and dies. */
+	/* One record free: a sender gets the turn, and dies. */
 	expect_next(area, 1000, NULL);
 	area_free(area, area_next(area, NULL));
 	run_steps(&h->v, steps);
@@ -151,7 +151,7 @@ static void dead_sender(u32 steps, u32 train, u32 len)
 	}
 	host_run(h);
 	EXPECT(!area_next(area, &voids));
-	/* Both that live have got through, whatever the dead one managed. */
+	/* Both remaining senders succeed, whatever the dead one did. */
 	expect_cqe(other, 7, ANGARA_ST_OK);
 	expect_cqe(heir, 99, ANGARA_ST_OK);
 	EXPECT(i >= 2 && got + voids <= 8);
@@ -250,7 +250,7 @@ static void receiver_in_the_middle(void)
 	EXPECT(failed > 3);
 }
 
-/* The source is taken away: before, while it waits, and in the middle. */
+/* The source is unmapped: before, while it waits, and in the middle. */
 static void source_gone(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -297,7 +297,7 @@ static void source_gone(void)
 	host_end(h);
 }
 
-/* A process that says anything of what it has taken harms itself alone. */
+/* A process that writes a random index harms only itself. */
 static void hostile_index(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -342,7 +342,7 @@ static void hostile_index(void)
 	host_end(h);
 }
 
-/* Memory of the area that cannot be reached is the sender's to hear of. */
+/* Unreachable memory of the receive buffer is reported to the sender. */
 static void bad_memory(void)
 {
 	struct ang_cfg cfg = cfg_tight;
@@ -375,7 +375,7 @@ static void bad_memory(void)
 	}
 }
 
-/* Without the page of its index a receiver is full in the end. */
+/* Without the page of its index a receiver finally fills up. */
 static void bad_control(void)
 {
 	struct ang_cfg cfg = cfg_default;

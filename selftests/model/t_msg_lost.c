@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages: nodes that are lost, and more of them than a receiver tells apart.
+ * Messages: lost nodes, and more nodes than a receiver distinguishes.
  */
 #include <string.h>
 
 #include "msgs.h"
 
 
-/* Who has the turn is lost: it passes to the next. */
+/* The node that has the turn is lost: the turn passes to the next. */
 static void lost_turn(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -23,7 +23,7 @@ static void lost_turn(void)
 	host_run(h);
 	send_msg(b, 0, 0, 2, MSG_LEN);
 	host_run(h);
-	/* Node 1 had the turn for the little room there was, and more need. */
+	/* Node 1 had the turn for the small room, and others need more. */
 	EXPECT_EQ(ang_ctx(h->fab, n, 0)->area.turn, 2);
 	ang_node(h->fab, 1)->remote = ANG_REMOTE_GONE;
 	ang_msg_lost(&h->v, n, ang_ctx(h->fab, n, 0));
@@ -57,8 +57,8 @@ static u32 unreachable(struct tctx *c)
 }
 
 /*
- * A node is lost with all that it was about to send, and what others had for
- * it; @steps later.
+ * A node is lost with all that it was about to send, and all that others had
+ * for it; @steps later.
  */
 static void lost_node(u32 steps)
 {
@@ -72,7 +72,7 @@ static void lost_node(u32 steps)
 	u32 i, voids = 0;
 
 	fill_area(recv);
-	/* Either has the turn when it comes to it. */
+	/* Either has the turn when it is considered. */
 	if (steps % 2)
 		send_msg(b, 0, 0, 9, MSG_LEN);
 	host_run(h);
@@ -85,7 +85,7 @@ static void lost_node(u32 steps)
 	for (i = 0; i < 3 && steps < 10; i++)
 		expect_next(area, 1000 + i, NULL);
 	run_steps(&h->v, steps);
-	/* The first may find it in a queue, from where it goes on once. */
+	/* The first may find it in a queue, from where it is run once. */
 	host_freeze(h, 1, 1);
 	run_steps(&h->v, 100);
 	host_freeze(h, 1, 1);
@@ -112,7 +112,7 @@ static void lost_node(u32 steps)
 	send_msg(a, 3, 0, 7, 10);
 	host_run(h);
 	expect_cqe(a, 7, ANGARA_ST_ACCESS);
-	/* It was not lost: what comes of it finds nobody. */
+	/* It was not really lost: its packets have no receiver. */
 	ang_node(h->fab, 1)->remote = ANG_REMOTE_NO;
 	host_freeze(h, 1, 0);
 	host_run(h);
@@ -149,7 +149,7 @@ static void lost_line(void)
 	u32 i;
 
 	fill_area(recv);
-	/* This takes the first place, and gives it back behind the second. */
+	/* This takes the first slot, and frees it behind the second. */
 	send_msg(a, 3, 0, 5, MSG_LEN);
 	host_run(h);
 	host_freeze(h, 1, 1);
@@ -161,7 +161,7 @@ static void lost_line(void)
 	send_msg(a, 1, 0, 2, 10);
 	send_msg(a, 1, 0, 3, 10);
 	host_run(h);
-	EXPECT_EQ(ang_op(h->fab, ang_node(h->fab, 0), c, 1)->next, 1);
+	EXPECT_EQ(ang_op(ang_node(h->fab, 0), c, 1)->next, 1);
 	packets = c->cnt.tx_packets;
 	ang_remote_lost(&h->v, &node, 1);
 	host_run(h);
@@ -179,7 +179,7 @@ static void lost_line(void)
 	host_end(h);
 }
 
-/* More nodes than a receiver tells apart: groups have their turn. */
+/* More nodes than a receiver distinguishes: groups take turns. */
 static void groups(void)
 {
 	struct ang_cfg cfg = cfg_tight;
@@ -209,7 +209,7 @@ static void groups(void)
 		area_free(area, m);
 	}
 	EXPECT_EQ(got, 3 * NUM(from));
-	/* And once more, for one that ends. */
+	/* And once more, for a receiver that ends. */
 	ctx_del(recv);
 	free(area);
 	recv = member(h, 0, 0);

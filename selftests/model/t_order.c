@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Reductions whose result hangs on the order of combining: it follows from the
- * tree, whatever arrives first.
+ * Reductions whose result depends on the order of combining: the tree
+ * determines it, not the order of arrival.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define MAX_LEN		6000
 #define LOCAL		4
-#define RESULT		8192	/* where results go in each buffer */
+#define RESULT		8192	/* offset of results in each buffer */
 #define TREE		3
 
 static const struct kind {
@@ -37,7 +37,7 @@ static void start(const char *dims, const struct ang_cfg *cfg, u32 local)
 	group_new(&g, local, RESULT);
 }
 
-/* Floats of either sign that are near enough to 1 for sums to be rounded. */
+/* Floats of either sign near enough to 1 for sums to be rounded. */
 static void give(const struct tctx *c, u32 type)
 {
 	u32 i;
@@ -53,7 +53,7 @@ static void give(const struct tctx *c, u32 type)
 	}
 }
 
-/* Part of the tree's nodes, root, places: all by chance. */
+/* Random nodes, root and places of a tree. */
 static struct ttree *some_tree(u32 tree, u32 local)
 {
 	u16 *pe = calloc(g.h->nodes, sizeof(*pe));
@@ -94,7 +94,7 @@ static struct angara_wqe entry(const struct ttree *t, const struct kind *kind,
 	return w;
 }
 
-/* Participants kick one after another; a node stands still for a while. */
+/* Participants kick one after another; a node is stopped for a while. */
 static void arrive_by_chance(const struct ttree *t, const struct angara_wqe *w)
 {
 	u32 *turn = calloc(t->n, sizeof(*turn));
@@ -169,7 +169,7 @@ static void any_arrival(void)
 	}
 }
 
-/* The order that arrival would give is another one, with other bits. */
+/* Combining in the order of arrival would give other bits. */
 static void order_matters(void)
 {
 	u64 want[MAX_LEN / 8], other[MAX_LEN / 8];
@@ -193,8 +193,9 @@ static void order_matters(void)
 }
 
 /*
- * As few buffers as there may be, and on every node the participants come in
- * the wrong order, on all trees at once: who is next gets one all the same.
+ * The fewest buffers allowed, and on every node the participants arrive in the
+ * reverse order, on all trees at once: the next one in order still gets a
+ * buffer.
  */
 static void last_place_first(void)
 {
@@ -254,7 +255,7 @@ static void post_kind(struct ttree *t, u32 i, const struct kind *kind, u32 key)
 	host_run(t->h);
 }
 
-/* What waits for others is given back when its tree goes down. */
+/* Waiting contributions are released when their tree goes down. */
 static void down_while_waiting(void)
 {
 	struct angara_cqe cqe;
@@ -274,7 +275,7 @@ static void down_while_waiting(void)
 	group_del(&g);
 }
 
-/* A contribution that cannot be read counts in its place, wherever that is. */
+/* A contribution that cannot be read counts in its place, whichever that is. */
 static void error_in_any_place(void)
 {
 	struct ttree *t;
@@ -294,8 +295,8 @@ static void error_in_any_place(void)
 }
 
 /*
- * Who is not next and gets no buffer waits for who is; if that one brings
- * something else, all are told instead.
+ * A contribution out of order without a buffer waits for the next one in order;
+ * if that one has another type, all get an error instead.
  */
 static void other_type_in_order(void)
 {
@@ -327,7 +328,7 @@ static void other_type_in_order(void)
 	}
 }
 
-/* Nobody contributes twice, not even by a packet from nowhere. */
+/* No participant contributes twice, not even by a forged packet. */
 static void once(void)
 {
 	struct ang_node *n;
@@ -343,13 +344,13 @@ static void once(void)
 	p = n->tree[1].slot[0].pkt;
 	EXPECT(!p.buf && p.src_ctx == LOCAL - 1);
 	/* One that waits, one that is combined, one that does not exist. */
-	ang_reduce_take(&g.h->v, n, &p, ANGARA_PORT_NONE);
+	ang_reduce_take(&g.h->v, n, &n->tree[p.tree], &p, ANGARA_PORT_NONE);
 	EXPECT_EQ(n->drops[ANGARA_DROP_ORDER], 1);
 	post_kind(t, 0, &kinds[2], BUF_KEY);
 	p.src_ctx = 0;
-	ang_reduce_take(&g.h->v, n, &p, ANGARA_PORT_NONE);
+	ang_reduce_take(&g.h->v, n, &n->tree[p.tree], &p, ANGARA_PORT_NONE);
 	EXPECT_EQ(n->drops[ANGARA_DROP_ORDER], 2);
-	ang_reduce_take(&g.h->v, n, &p, 0);
+	ang_reduce_take(&g.h->v, n, &n->tree[p.tree], &p, 0);
 	EXPECT_EQ(n->drops[ANGARA_DROP_ORDER], 3);
 	post_kind(t, 1, &kinds[2], BUF_KEY);
 	for (i = 0; i < LOCAL; i++)

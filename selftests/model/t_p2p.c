@@ -177,7 +177,7 @@ static void refused(void)
 	host_free(h);
 }
 
-/* Everything that is injected is ejected, over as many links as it says. */
+/* Every injected packet is ejected, over as many links as counted. */
 static void conservation(void)
 {
 	struct host *h = host_new("3x2x4", &cfg_tight);
@@ -208,9 +208,9 @@ static void conservation(void)
 		injected += n->cnt.injected_packets;
 		ejected += n->cnt.ejected_packets;
 		hops += n->cnt.hops;
-		for (k = 0; k < 6; k++)
+		for (k = 0; k < h->fab->nports; k++)
 			for (vc = 0; vc < ANGARA_VC_NUM; vc++)
-				links += n->link[k].packets[vc];
+				links += ang_port(h->fab, n, k)->link.packets[vc];
 		for (k = 0; k < ANGARA_DROP_NUM; k++)
 			drops += n->drops[k];
 	}
@@ -262,7 +262,7 @@ static void fair(void)
 	}
 }
 
-/* The source's memory goes in the middle of a put. */
+/* The source's memory disappears in the middle of a put. */
 static void source_vanishes(void)
 {
 	struct host *h = host_new("3", &cfg_tight);

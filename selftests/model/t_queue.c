@@ -76,7 +76,7 @@ static void cq_full(void)
 	ctx_counters(a, &cnt);
 	EXPECT(le64_to_cpu(cnt.cq_full) > 0);
 	EXPECT_EQ(le64_to_cpu(cnt.cqes), 8);
-	/* A consumer index that cannot be is no room. */
+	/* An impossible consumer index counts as no room. */
 	a->ctl->cq_ci = cpu_to_le32(9);
 	kick(a);
 	host_run(h);
@@ -111,7 +111,7 @@ static void fence(void)
 	host_run(h);
 	EXPECT(poll_cq(a, &cqe) && le64_to_cpu(cqe.cookie) == 1);
 	EXPECT(poll_cq(a, &cqe) && le64_to_cpu(cqe.cookie) == 2);
-	/* The put sent what the get had fetched. */
+	/* The put sent the data that the get had fetched. */
 	EXPECT(!memcmp(b->buf + 40000, b->buf + 19000, 1000));
 	end();
 }
@@ -130,7 +130,7 @@ static void inline_payload(void)
 		memset(b->buf, 0x5A, 400);
 		w.flags = ANGARA_WQE_INLINE;
 		w.lkey = cpu_to_le32(~0U);
-		/* Runs over the end of the ring every other time. */
+		/* Wraps around the end of the ring every other time. */
 		post(a, &w, len ? payload : NULL);
 		kick(a);
 		EXPECT_EQ(finish(a, NULL), ANGARA_ST_OK);
@@ -142,7 +142,7 @@ static void inline_payload(void)
 	end();
 }
 
-/* The doorbell names fewer entries than the payload takes. */
+/* The doorbell covers fewer entries than the payload takes. */
 static void inline_short(void)
 {
 	struct angara_wqe w = put_wqe(0, 0, 200);
@@ -157,14 +157,14 @@ static void inline_short(void)
 	kick(a);
 	host_run(h);
 	EXPECT(poll_cq(a, &cqe) && le16_to_cpu(cqe.status) == ANGARA_ST_DESC);
-	/* What follows is read as entries: zeros, that is NOPs. */
+	/* The next entries are zeros, that is NOPs. */
 	for (i = 0; i < 2; i++)
 		EXPECT(poll_cq(a, &cqe) && cqe.opcode == ANGARA_OP_NOP);
 	EXPECT(!poll_cq(a, &cqe));
 	end();
 }
 
-/* An entry is refused: its payload goes with it, whatever it looks like. */
+/* An entry is refused: its payload is skipped, whatever it contains. */
 static void inline_refused(void)
 {
 	struct angara_wqe w = put_wqe(0, 0, 256);
@@ -303,7 +303,9 @@ static void quiet_and_notify(void)
 	kick(a);
 	host_run(h);
 	EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(255)), 5);
-	/* An error is told of all the same, and nobody is notified. */
+	/*
+	 * An error is reported even so, without a notification at the target.
+	 */
 	w.rkey = cpu_to_le64(5);
 	post(a, &w, NULL);
 	kick(a);
@@ -324,11 +326,11 @@ static void interrupts(void)
 	kick(a);
 	host_run(h);
 	EXPECT_EQ(*count, 0);
-	/* The event has come already: at once. */
+	/* The event has come already: interrupt at once. */
 	host_reg(h, 0, ANGARA_DB_PAGE(0) + ANGARA_DB_ARM, 0);
 	host_run(h);
 	EXPECT_EQ(*count, 1);
-	/* All seen: with the next one, and only once. */
+	/* All seen: interrupt at the next one, and only once. */
 	host_reg(h, 0, ANGARA_DB_PAGE(0) + ANGARA_DB_ARM, 1);
 	host_run(h);
 	EXPECT_EQ(*count, 1);
@@ -365,7 +367,7 @@ static void bad_doorbells(void)
 	end();
 }
 
-/* Queues that are not where the driver said. */
+/* Queues at unreachable addresses. */
 static void unreachable(void)
 {
 	struct angara_wqe w = put_wqe(0, 0, 8);
@@ -393,7 +395,7 @@ static void unreachable(void)
 	end();
 }
 
-/* Operations under way when the context goes, and its successor. */
+/* Operations under way when the context is destroyed, and its successor. */
 static void destroyed_at_work(void)
 {
 	struct angara_wqe get;
@@ -430,7 +432,7 @@ static void destroyed_at_work(void)
 	}
 }
 
-/* Answers that were on their way find the successor's operation, not theirs. */
+/* Answers in flight to the old context find the successor's operation. */
 static void late_answers(void)
 {
 	struct angara_wqe get = wqe_p2p(ANGARA_OP_GET, 1, 1, 40000, 0, 20000);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A node whose holder ended in the middle of it: it is reset, packets pass
+ * A node whose holder died while it ran the node: it is reset, packets pass
  * through it as before, and nothing is left over.
  */
 #include <string.h>
 
+#include "invariant.h"
 #include "test.h"
 #include "coll.h"
 
@@ -35,8 +36,8 @@ static void start(void)
 }
 
 /*
- * As if the thread had ended when it had sent a packet on, before it took it
- * out of the ring that it came by.  Return: was that the last it did?
+ * As if the thread had died when it had sent a packet on, before it took it out
+ * of the incoming ring.  Return: was that its last action?
  */
 static u32 pass_half(u32 torn)
 {
@@ -44,22 +45,21 @@ static u32 pass_half(u32 torn)
 	struct ang_node *n = ang_node(fab, torn);
 	u32 head = (u32)n->pass.key;
 	u32 in = (u32)(n->pass.key >> 32) - 1;
+	const struct ang_port *out = ang_port(fab, n, n->pass.out / ANGARA_VC_NUM);
 	struct ang_ring *r;
 
 	if (!n->pass.key)
 		return 0;
 	r = ang_ring(fab, n, in / ANGARA_VC_NUM, in % ANGARA_VC_NUM);
 	if (r->head != head + 1 || r->tail - head > fab->cfg.depth ||
-	    ang_ring(fab, ang_node(fab, n->neighbor[n->pass.out /
-						    ANGARA_VC_NUM]),
-		     n->pass.out / ANGARA_VC_NUM ^ 1,
+	    ang_ring(fab, ang_node(fab, out->peer), out->far,
 		     n->pass.out % ANGARA_VC_NUM)->tail != n->pass.tail)
 		return 0;
 	r->head = head;
 	return 1;
 }
 
-/* Packets that found nobody: none goes twice. */
+/* Packets without a receiver: none is sent twice. */
 static u64 stale(void)
 {
 	u64 sum = 0;
@@ -70,7 +70,7 @@ static u64 stale(void)
 	return sum;
 }
 
-/* A thread that held @torn is no more, nor is what stood on its lists. */
+/* A thread that held @torn is gone, and so are its lists. */
 static void recover(u32 torn)
 {
 	struct host *h = g.h;
@@ -98,10 +98,11 @@ static void end(u32 torn)
 	free(g.ctx);
 	EXPECT_EQ(g.h->faults, 0);
 	host_run(g.h);
+	invariants(g.h->fab, 0);
 	host_free(g.h);
 }
 
-/* Operations end, with an error if and only if they are with that node. */
+/* Operations end, with an error if and only if they involve that node. */
 static void transfers(void)
 {
 	struct angara_cqe cqe;
@@ -121,7 +122,10 @@ static void transfers(void)
 				if (cqe.status == ANGARA_ST_OK)
 					continue;
 				EXPECT_EQ(cqe.cookie, torn);
-				/* Of those that begin later there is no context. */
+				/*
+				 * For those that begin later there is no
+				 * context.
+				 */
 				EXPECT(cqe.status == ANGARA_ST_UNREACHABLE ||
 				       cqe.status == ANGARA_ST_TARGET);
 				EXPECT_EQ(cqe.node, torn);
@@ -134,7 +138,55 @@ static void transfers(void)
 	EXPECT(failed > 0 && halves > 0);
 }
 
+/*
+ * Of a tree that loses the row of router @torn, and with that of a keeper those
+ * of its switches, all other rows go down.
+ */
+static void tree_goes_down(u32 torn)
+{
+	struct ttree *t;
+	u16 pe[64];
+	u32 state, i;
+
+	g.h = host_new("kns:4x2", &cfg_tight);
+	group_new(&g, 1, 4096);
+	for (i = 0; i < g.n; i++)
+		pe[i] = 1;
+	t = tree_over(g.h, 0, 5, g.ctx, g.n, pe, 1);
+	coll_barrier(t);
+	/* A switch that it does not lead over is nothing to it. */
+	state = angara_tree_has(&t->rows[torn]) ? ANGARA_TREE_STATE_DOWN :
+						  ANGARA_TREE_STATE_UP;
+	recover(torn);
+	for (i = 0; i < g.h->v.topo.routers; i++) {
+		u32 lost = i == torn || host_keeper(g.h, i) == torn;
+
+		if (!angara_tree_has(&t->rows[i]))
+			continue;
+		EXPECT_EQ(ang_node(g.h->fab, i)->tree[t->tree].state,
+			  lost ? ANGARA_TREE_STATE_UNSET : state);
+		if (lost)
+			t->rows[i] = (struct angara_tree_row){
+				.to_root = ANGARA_PORT_NONE };
+	}
+	tree_del(t);
+	end(torn);
+}
+
+/* Leaves below a switch, the root, and switches. */
+static void switches(void)
+{
+	struct ang_topo_why why;
+	struct ang_topo topo;
+	u32 i;
+
+	EXPECT(ang_topo_read(&topo, "kns:4x2", &why));
+	for (i = 0; i < topo.routers; i++)
+		tree_goes_down(i);
+}
+
 const struct test_case recover_cases[] = {
 	{ "a node is reset among transfers", transfers },
+	{ "a node or a switch is reset below a switch", switches },
 	{ NULL, NULL },
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Two fabrics that play one torus together do what one does, and take nothing
+ * Two fabrics that together host one torus behave like one, and accept nothing
  * over a link that would not be sent there.
  */
 #include <string.h>
@@ -26,7 +26,7 @@ static void together(void)
 	}
 }
 
-/* With as little room as there can be. */
+/* With the least room possible. */
 static void crowds(void)
 {
 	static const struct {
@@ -43,7 +43,7 @@ static void crowds(void)
 				      twins_pump));
 }
 
-/* Node 0 is played here; it has links to 1 and 2, which are not. */
+/* Node 0 is in this fabric; it has links to 1 and 2, which are not. */
 static struct host *pair(void)
 {
 	struct ang_cfg cfg = cfg_tight;
@@ -73,7 +73,7 @@ do {									\
 	const char *flaw_;						\
 									\
 	p_.field = (value);						\
-	flaw_ = ang_remote_flaw(h->fab, 1, 1, vc, &p_, len);		\
+	flaw_ = ang_remote_flaw(&h->v, 1, 1, vc, &p_, len);		\
 	EXPECT(flaw_ && !strncmp(flaw_, text, strlen(text)));		\
 } while (0)
 
@@ -87,7 +87,7 @@ static void flaws_of(struct host *h, struct ang_pkt p, u32 vc)
 	u32 len = data ? 8 : 0;
 	u32 i;
 
-	EXPECT(!ang_remote_flaw(h->fab, 1, 1, vc, &p, len));
+	EXPECT(!ang_remote_flaw(&h->v, 1, 1, vc, &p, len));
 	FLAW(reserved, 1, len, "flags");
 	FLAW(flags, 64, len, "flags");
 	FLAW(flags, 63, len, "flags");
@@ -120,13 +120,13 @@ static void flaws_of(struct host *h, struct ang_pkt p, u32 vc)
 	}
 	for (i = 0; i < 9; i++)
 		if (i != 1)
-			EXPECT((i == 2) == !ang_remote_flaw(h->fab, i, 0, vc,
+			EXPECT((i == 2) == !ang_remote_flaw(&h->v, i, 0, vc,
 							    &p, len));
-	EXPECT(ang_remote_flaw(h->fab, 9, 1, vc, &p, len));
-	EXPECT(ang_remote_flaw(h->fab, 1, 0, vc, &p, len));
-	EXPECT(ang_remote_flaw(h->fab, 1, 4, vc, &p, len));
-	EXPECT(ang_remote_flaw(h->fab, 1, ~0U, vc, &p, len));
-	EXPECT(ang_remote_flaw(h->fab, 1, 1, ANGARA_VC_NUM, &p, len));
+	EXPECT(ang_remote_flaw(&h->v, 9, 1, vc, &p, len));
+	EXPECT(ang_remote_flaw(&h->v, 1, 0, vc, &p, len));
+	EXPECT(ang_remote_flaw(&h->v, 1, 4, vc, &p, len));
+	EXPECT(ang_remote_flaw(&h->v, 1, ~0U, vc, &p, len));
+	EXPECT(ang_remote_flaw(&h->v, 1, 1, ANGARA_VC_NUM, &p, len));
 }
 
 static void flaws(void)
@@ -162,11 +162,14 @@ static void flaws(void)
 	FLAW(seq, 3, 0, "seq");
 	p = packet(ANG_PKT_ABORT);
 	FLAW(status, 0, 0, "status");
-	/* An error goes without its data, but for its length. */
+	/* An error carries no data, only its length. */
 	p = packet(ANG_PKT_DATA);
 	p.status = ANGARA_ST_KEY;
-	EXPECT(!ang_remote_flaw(h->fab, 1, 1, ANGARA_VC_RSP, &p, 0));
-	/* A request comes with its data, and with no error that would say why not. */
+	EXPECT(!ang_remote_flaw(&h->v, 1, 1, ANGARA_VC_RSP, &p, 0));
+	/*
+	 * A request carries its data, and no error that would explain its
+	 * absence.
+	 */
 	vc = ANGARA_VC_REQ;
 	p = packet(ANG_PKT_PUT);
 	FLAW(status, ANGARA_ST_KEY, 0, "status");
@@ -175,7 +178,7 @@ static void flaws(void)
 	host_free(h);
 }
 
-/* Links of a node that others play have buffers of their own, and enough. */
+/* Links of remote nodes have buffers of their own, and enough. */
 static void buffers(void)
 {
 	struct host *h = host_twins("2x2", &cfg_tight, 1, twins_pump);
@@ -186,7 +189,7 @@ static void buffers(void)
 
 	host_freeze(h, 0, 1);
 	for (dir = 0; dir < 4; dir++) {
-		u32 from = ang_topo_neighbor(&h->fab->topo, 0, dir ^ 1);
+		u32 from = ang_topo_neighbor(&h->v.topo, 0, dir ^ 1);
 
 		for (vc = 0; vc < ANGARA_VC_NUM; vc++) {
 			p = packet(vc < 2 ? ANG_PKT_PUT : ANG_PKT_BCAST);
@@ -201,20 +204,23 @@ static void buffers(void)
 		}
 	}
 	EXPECT_EQ(h->fab->bufs, h->cfg.bufs + 32 + 2 * 4 * 2 * 2 * 4);
-	/* All of them stood in rings; who made room is told of more. */
+	/*
+	 * All of them were in rings; the node that made room is notified of
+	 * more.
+	 */
 	for (dir = 0; dir < 4; dir++)
 		for (vc = 0; vc < ANGARA_VC_NUM; vc++)
 			for (i = 0; i < h->cfg.depth; i++) {
 				head = ang_ring_head(&h->v,
 						     ang_ring(h->fab, n, dir, vc));
 				ang_buf_put(&h->v, head->buf, 1);
-				ang_ring_pop(&h->v, n, dir, vc);
+				host_pop(h, n, dir, vc);
 			}
 	host_freeze(h, 0, 0);
 	host_free(h);
 }
 
-/* Two of a tree's reductions are in, the third waits; others do not. */
+/* Two of a tree's reductions are in, the third waits; other trees do not. */
 static void reductions(void)
 {
 	struct host *h = pair();
@@ -230,13 +236,13 @@ static void reductions(void)
 		p.seq = i;
 		EXPECT(ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
 		held[i] = ang_ring_head(&h->v, r)->buf;
-		ang_ring_pop(&h->v, n, 0, ANGARA_VC_UP);
+		host_pop(h, n, 0, ANGARA_VC_UP);
 	}
 	EXPECT(!ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
 	p.tree = 1;
 	EXPECT(ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
 	ang_buf_put(&h->v, ang_ring_head(&h->v, r)->buf, 1);
-	ang_ring_pop(&h->v, n, 0, ANGARA_VC_UP);
+	host_pop(h, n, 0, ANGARA_VC_UP);
 	p.tree = 0;
 	ang_remote_look(&h->v, 1);
 	EXPECT(!ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
@@ -245,13 +251,13 @@ static void reductions(void)
 	EXPECT(ang_node(h->fab, 1)->sched & ANG_SCHED_WORK);
 	EXPECT(ang_remote_give(&h->v, 1, 1, ANGARA_VC_UP, &p, data));
 	ang_buf_put(&h->v, ang_ring_head(&h->v, r)->buf, 1);
-	ang_ring_pop(&h->v, n, 0, ANGARA_VC_UP);
+	host_pop(h, n, 0, ANGARA_VC_UP);
 	ang_buf_put(&h->v, held[1], 1);
 	host_freeze(h, 0, 0);
 	host_free(h);
 }
 
-/* Node 1 answers what nobody asked it; the operation does not notice. */
+/* Node 1 sends an unrequested answer; the operation does not notice. */
 static void forged(void)
 {
 	struct group g = { .h = pair() };
@@ -268,7 +274,7 @@ static void forged(void)
 	post(c, &w, NULL);
 	kick(c);
 	run_steps(&g.h->v, 1000);
-	op = ang_op(g.h->fab, ang_node(g.h->fab, 0),
+	op = ang_op(ang_node(g.h->fab, 0),
 		    ang_ctx(g.h->fab, ang_node(g.h->fab, 0), 0), 0);
 	EXPECT_EQ(op->state, ANG_OP_ACTIVE);
 	EXPECT_EQ(op->trains, 2);
@@ -302,6 +308,44 @@ static void forged(void)
 	group_del(&g);
 }
 
+/* A switch sends what is its own: credits, and news of a tree; no data. */
+static void switches(void)
+{
+	static const struct {
+		u8 type, vc, own;
+	} sends[] = {
+		{ ANG_PKT_BCAST, ANGARA_VC_UP, 0 },
+		{ ANG_PKT_BCAST, ANGARA_VC_DOWN, 0 },
+		{ ANG_PKT_REDUCE, ANGARA_VC_UP, 0 },
+		{ ANG_PKT_ALLREDUCE, ANGARA_VC_UP, 0 },
+		{ ANG_PKT_ALLREDUCE, ANGARA_VC_DOWN, 0 },
+		{ ANG_PKT_CREDIT, ANGARA_VC_DOWN, 1 },
+		{ ANG_PKT_ABORT, ANGARA_VC_UP, 1 },
+		{ ANG_PKT_OPEN, ANGARA_VC_DOWN, 1 },
+	};
+	struct host *h = host_twins("kns:4x2", &cfg_tight, 1, twins_pump);
+	u32 s = ang_topo_neighbor(&h->v.topo, 1, 0);
+	u32 i;
+
+	/* Node 1 is played there, the switch beside it here. */
+	EXPECT(s >= h->nodes && host_keeper(h, s) == 0);
+	for (i = 0; i < NUM(sends); i++) {
+		struct ang_pkt p = packet(sends[i].type);
+		const char *flaw;
+
+		EXPECT(!ang_remote_flaw(&h->v, 1, 0, sends[i].vc, &p, p.len));
+		p.src_node = s;
+		flaw = ang_remote_flaw(&h->v, 1, 0, sends[i].vc, &p, p.len);
+		if (sends[i].own)
+			EXPECT(!flaw);
+		else
+			EXPECT(flaw && !strncmp(flaw, "src_node", 8));
+		p.src_node = h->v.topo.routers;
+		EXPECT(ang_remote_flaw(&h->v, 1, 0, sends[i].vc, &p, p.len));
+	}
+	host_free(h);
+}
+
 const struct test_case remote_cases[] = {
 	{ "remote: two fabrics do what one does", together },
 	{ "remote: all to all with little room", crowds },
@@ -309,5 +353,6 @@ const struct test_case remote_cases[] = {
 	{ "remote: buffers of links", buffers },
 	{ "remote: buffers of reductions", reductions },
 	{ "remote: forged answers", forged },
+	{ "remote: what a switch sends", switches },
 	{ NULL, NULL },
 };

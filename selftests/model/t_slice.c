@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A call of ang_run() does no more than it says (ang_work.h), whatever is asked
- * of the fabric.
+ * A call of ang_run() never exceeds its bound (ang_work.h), whatever the load
+ * on the fabric.
  *
- * What is done is counted twice: by the model, and here from what it asks of
- * its host and how many elements it combines, with the same weights.  Neither
- * may pass the bound in any slice, and the model may not count less than what
- * is seen here.
+ * Work is counted twice: by the model, and here from its calls to the host and
+ * the number of combined elements, with the same weights.  Neither may exceed
+ * the bound in any slice, and the model may not count less than what is seen
+ * here.
  */
 #include <string.h>
 
@@ -22,9 +22,10 @@ static struct host *h;
 static struct tctx *ctx[ALL + MEMBERS];
 static u32 nctx;
 static struct ang_ops plain;
-static u64 seen;		/* work seen from here */
-static u64 most;		/* the most in a slice of this case, by either count */
-static u64 worst;		/* and of all */
+static u64 seen;		/* work seen by the host */
+static u64 most;		/* the maximum in a slice of this case, by
+				 * either count */
+static u64 worst;		/* the maximum of all cases */
 
 void __real_ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
 void __wrap_ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
@@ -98,7 +99,7 @@ static struct tctx *more(u32 node, u32 id, u64 len)
 	return c;
 }
 
-/* All that there is to do, in slices. */
+/* All pending work, in slices. */
 static void run_slices(void)
 {
 	u64 bound = ang_work_bound(&h->cfg, SLICE);
@@ -155,7 +156,7 @@ static struct ttree *tree_of(u32 node0, u32 node1)
 	return tree_over(h, 0, 0, ctx, nctx, pe, 1);
 }
 
-/* All that is slow in one place: arithmetic for 16, long operations, many. */
+/* The slowest work in one place: arithmetic for 16, long operations, many. */
 static void products(void)
 {
 	struct angara_wqe w = product(65536);
@@ -196,7 +197,7 @@ static void products_wait(void)
 	end();
 }
 
-/* Nothing to copy, nothing to combine: entries alone, and who is told. */
+/* Nothing to copy, nothing to combine: only entries and notifications. */
 static void entries(void)
 {
 	struct angara_wqe nop = { .opcode = ANGARA_OP_NOP };
@@ -220,7 +221,7 @@ static void entries(void)
 	end();
 }
 
-/* Trains of 16 KiB, read and written at one node; or none has room to go. */
+/* Trains of 16 KiB, read and written at one node; or none has room to leave. */
 static void copies(void)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 0, 0, 0, 0, 65536);
@@ -268,7 +269,7 @@ static void broadcasts(void)
 	end();
 }
 
-/* All messages that a node sends wait for one receiver: so many are looked at. */
+/* All messages of a node wait for one receiver: many have to be checked. */
 static void ready(void)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_SEND, 1, 0, 0, 0, 2048);
@@ -294,7 +295,7 @@ static void ready(void)
 	end();
 }
 
-/* A tree goes down with all that can be under way; so do all, with a context. */
+/* A tree goes down with the maximum under way; so do all, with a context. */
 static void downs(void)
 {
 	struct angara_wqe w = product(TRAIN);
@@ -334,8 +335,8 @@ static void downs(void)
 }
 
 /*
- * Room on a link comes when the one who waits for it has had its turn in a round
- * that is not over, and nobody behind can go on: there is another round.
+ * Room on a link comes when its waiter has had its turn in a round that is not
+ * over, and none behind it can go on: there is another round.
  */
 static void woken(void)
 {
@@ -369,11 +370,11 @@ static void woken(void)
 	}
 }
 
-/* The bound is of use: that of a loopback's node is far below a millisecond. */
+/* The bound is useful: for a loopback's node it is far below a millisecond. */
 static void bounds(void)
 {
 	static const struct ang_cfg loop = {
-		.ndims = 1, .dims = { 1 }, .ctxs = 128, .ops = 64, .bufs = 64,
+		.topo.nports = 2 * ANG_MAX_DIMS, .ctxs = 128, .ops = 64, .bufs = 64,
 		.depth = 8, .train = 8, .trees = ANGARA_MAX_TREES,
 	};
 

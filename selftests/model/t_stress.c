@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Heavy random traffic on fabrics with as little room as is allowed, until
- * all is quiet: everything must have completed, with the right data.
+ * Heavy random traffic on fabrics with the least room allowed, until all is
+ * quiet: everything must have completed, with the right data.
  *
  * All contexts post their part of one list of operations in its order, each at
- * its own pace: so nothing that they wait for is withheld by a program.
+ * its own pace: so no program withholds an operation that others wait for.
  */
 #include <string.h>
 
 #include "test.h"
 #include "coll.h"
+#include "fabrics.h"
 
 #define OPS		96
 #define AREA		2400		/* bytes that an operation may use */
@@ -22,8 +23,9 @@ struct plan {
 	u8 inl;
 	u8 type;		/* of a reduction: UINT32 or FLOAT, sum */
 	u32 len;
-	u32 from;		/* context that puts, gets, broadcasts */
-	u32 to;			/* that is put to, got from, gets a reduction */
+	u32 from;		/* context that puts, gets or broadcasts */
+	u32 to;			/* target of a put or get, receiver of a
+				 * reduction */
 };
 
 struct stress {
@@ -50,8 +52,8 @@ static int is_member(struct stress *s, u32 tree, u32 ctx)
 }
 
 /*
- * Word @i that context @c contributes to, or sends in, operation @k.  Taken as
- * a float its magnitude is below 2, but not far: sums are rounded.
+ * Word @i that context @c contributes or sends in operation @k.  As a float its
+ * magnitude is just below 2: sums are rounded.
  */
 static u32 word(u32 c, u32 k, u32 i)
 {
@@ -143,7 +145,7 @@ static void start(struct stress *s, const char *dims, struct ang_cfg cfg,
 		make_plan(s, &s->plan[k]);
 }
 
-/* Is context @c one that posts operation @k? */
+/* Does context @c post operation @k? */
 static int takes_part(struct stress *s, u32 c, u32 k)
 {
 	struct plan *p = &s->plan[k];
@@ -207,7 +209,9 @@ static void drive(struct stress *s)
 	u32 idle = 0;
 	u32 c;
 
-	/* Quiet, with all completions taken and all told: that is the end. */
+	/*
+	 * Idle, with all completions taken and all contexts notified: the end.
+	 */
 	while (idle < 3) {
 		int moved = 0;
 
@@ -218,7 +222,7 @@ static void drive(struct stress *s)
 			}
 			if (pick(s, 2) || idle)
 				moved |= collect(s, c);
-			/* Steps end wherever they can. */
+			/* Steps may end anywhere. */
 			s->h->v.turn = turns[s->h->v.steps % NUM(turns)];
 			if (!pick(s, 4))
 				run_steps(&s->h->v, 1 + pick(s, 20));
@@ -325,7 +329,19 @@ static void stress_big(void)
 	}
 }
 
+static void stress_kinds(void)
+{
+	const char *text;
+	u32 i;
+
+	for (i = 0; (text = fabric_of(i)); i++) {
+		stress(text, 200 + i);
+		stress(text, 300 + i);
+	}
+}
+
 const struct test_case stress_cases[] = {
+	{ "stress: random traffic on fabrics of every kind", stress_kinds },
 	{ "stress: random traffic on small tori", stress_small },
 	{ "stress: random traffic on bigger tori", stress_big },
 	{ NULL, NULL },

@@ -65,6 +65,46 @@ static void follow(const struct ang_topo *t, u32 from, u32 to, u32 expected)
 	EXPECT_EQ(ang_topo_route(t, at, to), ANGARA_PORT_NONE);
 }
 
+/* A table gives the same as arithmetic, and stays within its size. */
+static void tables(void)
+{
+	static const char * const texts[] = {
+		"torus:1", "torus:4x3x2x2", "torus:2x2x2x2x2x2", "torus:7x1x3",
+		"mesh:5", "mesh:4x1x3", "hypercube:1", "hypercube:5",
+		"hypercube:7",
+	};
+	u32 i, a, b, port;
+
+	for (i = 0; i < NUM(texts); i++) {
+		struct ang_topo_why why;
+		struct ang_topo t, filled;
+		char text[ANG_TOPO_TEXT];
+		u8 *mem;
+		u64 size;
+
+		EXPECT(ang_topo_read(&t, texts[i], &why));
+		EXPECT_EQ(ang_topo_describe(&t, text), strlen(texts[i]) + 1);
+		EXPECT(!strncmp(text, texts[i], strlen(texts[i])));
+		size = ang_topo_table_size(&t);
+		mem = malloc(size);	/* a sanitizer watches its end */
+		filled = t;
+		EXPECT_EQ(ang_topo_fill(&filled, NULL, mem, &why), t.nodes);
+		for (a = 0; a < t.routers; a++) {
+			for (port = 0; port < t.nports + 2U; port++) {
+				u32 far = 0, other = 0;
+				u32 to = ang_topo_peer(&t, a, port, &far);
+
+				EXPECT_EQ(ang_topo_peer(&filled, a, port, &other), to);
+				EXPECT(to == ANG_NONE || far == other);
+			}
+			for (b = 0; b < t.nodes; b++)
+				EXPECT_EQ(ang_topo_route(&filled, a, b),
+					  ang_topo_route(&t, a, b));
+		}
+		free(mem);
+	}
+}
+
 static void routes(void)
 {
 	struct ang_topo t;
@@ -133,8 +173,7 @@ static void configurations(void)
 	struct ang_cfg good = cfg_tight;
 	struct ang_cfg c;
 
-	good.ndims = 3;
-	good.dims[0] = good.dims[1] = good.dims[2] = 2;
+	EXPECT_EQ(ang_topo_init(&good.topo, 3, (const u16[]){ 2, 2, 2 }), 8);
 	EXPECT_EQ(ang_cfg_check(&good), 8);
 #define BAD(member, value)						\
 do {									\
@@ -148,9 +187,7 @@ do {									\
 	c.member = (value);						\
 	EXPECT_EQ(ang_cfg_check(&c), 8);				\
 } while (0)
-	BAD(ndims, 0);
-	BAD(ndims, 5);
-	BAD(dims[1], 0);
+	BAD(topo.nodes, 0);
 	BAD(ctxs, 0);
 	BAD(ctxs, ANG_MAX_CTXS + 1);
 	GOOD(ctxs, ANG_MAX_CTXS);
@@ -179,6 +216,7 @@ do {									\
 
 const struct test_case topo_cases[] = {
 	{ "topo: routes are shortest and in dimension order", routes },
+	{ "topo: tables tell what arithmetic tells", tables },
 	{ "topo: neighbours and coordinates", neighbours },
 	{ "topo: sizes out of range", sizes },
 	{ "topo: bounds of a configuration", configurations },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Rules of trees: each broken one at a time, and random trees changed at
- * random, judged also by a second checker that is written from the text.
+ * random, checked also by a second checker that is written from the text.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ static int in_tree(const struct angara_tree_row *r)
 	return r->is_root || r->to_root != ANGARA_PORT_NONE;
 }
 
-/* The rules once more, by walking from the root and counting. */
+/* The rules again, by walking from the root and counting. */
 static int valid_row(const struct angara_tree_row *r)
 {
 	u32 dir, sum = 0;
@@ -178,7 +178,7 @@ do {									\
 #undef BAD
 }
 
-/* A closed ring of straight steps: all rows agree, but none is the root's. */
+/* A closed ring of straight steps: all rows agree, but none is a root. */
 static void ring_without_root(void)
 {
 	u32 i;
@@ -255,7 +255,7 @@ static void random_trees(void)
 		EXPECT_EQ(check(NULL) == ANGARA_TREE_VALID, valid());
 		ok += valid();
 	}
-	/* Both kinds were there. */
+	/* Both valid and invalid trees occurred. */
 	EXPECT(ok > 1000 && ok < 19000);
 }
 

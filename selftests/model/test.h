@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Test cases and what they expect.  A failed expectation ends its case.
+ * Test cases and expectations.  A failed expectation ends its case.
  */
 #ifndef TEST_TEST_H
 #define TEST_TEST_H
@@ -14,7 +14,7 @@ struct test_case {
 };
 
 extern jmp_buf test_failed;
-extern char test_why[512];	/* what the last failure was */
+extern char test_why[512];	/* text of the last failure */
 
 __attribute__((noreturn, format(printf, 3, 4)))
 void test_fail(const char *file, int line, const char *format, ...);
@@ -37,17 +37,17 @@ do {									\
 
 #define NUM(array)	(sizeof(array) / sizeof(*(array)))
 
-extern const struct test_case topo_cases[], tree_cases[], combine_cases[],
-	float_cases[], mr_cases[], domain_cases[], link_cases[], admin_cases[], queue_cases[],
+extern const struct test_case topo_cases[], topo_kinds_cases[], graph_cases[], tree_cases[],
+	combine_cases[], float_cases[], mr_cases[], domain_cases[], link_cases[], admin_cases[], queue_cases[],
 	p2p_cases[], coll_cases[], credit_cases[], down_cases[], order_cases[],
 	stress_cases[], hostile_cases[], remote_cases[], lost_cases[],
 	msg_cases[], msg_fault_cases[], msg_check_cases[], msg_lost_cases[],
 	recover_cases[], atomic_cases[], life_cases[], forge_cases[], slice_cases[],
 	fence_cases[];
 
-/* What a program has of them, up to a NULL. */
+/* The cases of a program, up to a NULL. */
 extern const struct test_case *const test_cases[];
-/* Return: exit status of the program, or -1 if this is no option. */
+/* Return: exit status of the program, or -1 if the option is unknown. */
 int test_option(const char *option);
 
 int golden_print(FILE *to);

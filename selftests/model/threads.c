@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Several views on one fabric, a thread each: every thread has the contexts of
- * some nodes, posts, rings, runs whatever its view finds, and now and then
- * hands the rest of its queue on, as the hosts do.  All operations must end,
- * with the right data; under ThreadSanitizer without a race.
+ * some nodes, posts, kicks, runs the work in its view, and sometimes hands over
+ * the rest of its queue, as the hosts do.  All operations must complete, with
+ * the right data; under ThreadSanitizer without a race.
  *
  *   model-threads [THREADS [ROUNDS [DIMS]]]
  */
@@ -20,7 +20,7 @@
 #define MAX_THREADS	16
 #define LEN		1040
 #define SLOTS		16
-#define SECONDS		120	/* whoever needs longer hangs */
+#define SECONDS		120	/* a longer run hangs */
 
 jmp_buf test_failed;
 
@@ -53,7 +53,7 @@ static u32 finished;
 #define FLOATS		2U	/* the first of their slots, and trees */
 static u64 floats[4 - FLOATS][LEN / 8];
 
-/* Work that a view hands to whoever comes next. */
+/* Work that a view hands over to the next one. */
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ang_list shared_runq = { ANG_NONE, ANG_NONE };
 static struct ang_list shared_timers = { ANG_NONE, ANG_NONE };
@@ -174,7 +174,7 @@ static void *work(void *arg)
 	}
 	hand_on(w);
 	ang_fetch_add(&finished, 1);
-	/* Somebody may still need what stands on this view's queue. */
+	/* Nodes on this view's queue may still have work for others. */
 	while (__atomic_load_n(&finished, __ATOMIC_ACQUIRE) != nthreads) {
 		take_over(w);
 		run_steps(&w->v, 100);
@@ -184,7 +184,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Below 2 in magnitude, but not far: sums are rounded. */
+/* Magnitude just below 2: sums are rounded. */
 static void give_floats(u32 slot)
 {
 	u32 c, i;

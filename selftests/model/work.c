@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Work for a torus, however many fabrics play it; see coll.h.
+ * Work for a torus that any number of fabrics host; see coll.h.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void p2p(struct group *g, u32 op, u32 from, u32 to, u32 len)
 	EXPECT(!dst->buf[8192 + len]);
 }
 
-/* Adds what went over links and in and out since @before, but for hops. */
+/* Adds the traffic on links and at PEs since @before, except hops. */
 static void traffic_since(struct host *h, const struct traffic *before,
 			  struct traffic *sum)
 {
@@ -52,13 +52,13 @@ void work_everything(struct host *h, u32 step, struct traffic *sum)
 		p2p(&g, ANGARA_OP_PUT, i / 8, i % 8, 5000 - i);
 		p2p(&g, ANGARA_OP_GET, i / 8, i % 8, 5000 - i);
 	}
-	/* Hops of a result are of whoever contributed first. */
+	/* The hops of a result are those of its first contributor. */
 	traffic(h, sum);
 	for (i = 0; i < 8; i += step) {
 		if (!pe[i])
 			continue;
 		t = tree_over(h, i, i, g.ctx, g.n, pe, i);
-		/* How many packets open a tree depends on when they meet. */
+		/* The number of packets that open a tree depends on timing. */
 		host_run(h);
 		traffic(h, &before);
 		coll_bcast(t, (i + 3) % 7, 3000);

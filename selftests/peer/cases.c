@@ -18,7 +18,7 @@ int test_option(const char *option)
 
 char said[8192];
 
-/* What servers say is looked at by tests, the last of it. */
+/* Messages of servers, kept for tests: the last one. */
 void say(const char *fmt, ...)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

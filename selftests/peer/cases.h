@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests of what joins servers.
+ * Tests of the links between servers.
  */
 #ifndef PEER_CASES_H
 #define PEER_CASES_H
@@ -11,7 +11,7 @@
 
 extern const struct test_case wire_cases[], tcp_cases[], apart_cases[];
 
-/* What servers said last. */
+/* The last message of servers. */
 extern char said[];
 
 #endif /* PEER_CASES_H */

@@ -93,7 +93,7 @@ static int socket_to(u32 port)
 	return -1;
 }
 
-/* Passes bytes on, until so many have gone or one side ends. */
+/* Forwards bytes, until a number is reached or one side ends. */
 static void pass(struct proxy *p, int a, int b, s64 left)
 {
 	struct pollfd fds[2] = {
@@ -113,7 +113,7 @@ static void pass(struct proxy *p, int a, int b, s64 left)
 			n = recv(fds[i].fd, buf, sizeof(buf), 0);
 			if (n <= 0)
 				return;
-			/* In the middle of a frame as likely as not. */
+			/* Often in the middle of a frame. */
 			if (n > left)
 				n = left;
 			for (at = 0; at < n; at += sent) {

@@ -13,13 +13,13 @@ struct join {
 	bool ours[64];
 };
 
-/* A fabric that plays @here, not started yet. */
+/* A fabric with the nodes @here, not started yet. */
 struct host *join_host(struct join *j, const char *dims,
 		       const struct ang_cfg *cfg, u64 here);
 /* Links it; addresses may be NULL. */
 void join_start(struct join *j, const char *listen, const char *peer,
 		const char *peer2, u32 timeout_s);
-/* In a process that is new: what its parent had is not its own. */
+/* In a new process: drops what its parent had. */
 void join_forget(void);
 /* Ends its links; the host may be free already. */
 void join_end(struct join *j);
@@ -33,9 +33,9 @@ struct proxy {
 	pthread_t thread;
 };
 
-/* Passes on what comes, to @port; a connection lasts some @cut bytes. */
+/* Forwards connections to @port; each lasts about @cut bytes. */
 u32 proxy_start(struct proxy *p, u32 port, u32 cut);
-/* Return: how many have called. */
+/* Return: number of connections. */
 u32 proxy_end(struct proxy *p);
 
 #endif /* PEER_JOIN_H */

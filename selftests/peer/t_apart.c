@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Servers that are processes: one is killed, started anew, or not reached any
- * more.  Whoever is left gets an error that names a node that is gone.
+ * Servers that are processes: one is killed, restarted, or unreachable.  The
+ * remaining ones get an error that names a lost node.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,14 +15,15 @@
 #include "join.h"
 
 #define TREE		2
-#define FLIGHT		4	/* operations that a context has under way */
+#define FLIGHT		4	/* operations under way of a context */
 
 static struct join me;
-static struct tctx *ctx[64];	/* by node; NULL: not ours */
+static struct tctx *ctx[64];	/* by node; NULL: not in this process */
 static u32 pending[64];
 static u32 done[64], bad[64];
-static u64 lost;		/* nodes that errors have named */
-static int ready[2], go[2];	/* pipes: a server tells its port, and waits */
+static u64 lost;		/* nodes named by errors */
+static int ready[2], go[2];	/* pipes: a server reports its port, and
+				 * waits */
 
 static void nap(void)
 {
@@ -31,7 +32,7 @@ static void nap(void)
 	nanosleep(&time, NULL);
 }
 
-/* A context on each node of ours, and one tree over all of the torus. */
+/* A context on each local node, and one tree over the whole torus. */
 static void work_start(const char *dims)
 {
 	struct angara_topo topo;
@@ -108,7 +109,7 @@ static void issue(u32 node, u32 n)
 	pending[node]++;
 }
 
-/* Return: did anything end? */
+/* Return: did an operation end? */
 static int reap(u32 node)
 {
 	struct angara_cqe cqe;
@@ -128,7 +129,9 @@ static int reap(u32 node)
 	return any;
 }
 
-/* Works on until each context has @enough ends, and @errors among them. */
+/*
+ * Works until each context has @enough completions, including @errors errors.
+ */
 static void work(u32 enough, u32 errors)
 {
 	u32 n[64] = { 0 };
@@ -152,7 +155,7 @@ static void work(u32 enough, u32 errors)
 	} while (busy);
 }
 
-/* What is under way has to end. */
+/* Operations under way have to end. */
 static void drain(void)
 {
 	u32 i, left;
@@ -194,8 +197,8 @@ static u32 link_events(u32 node)
 }
 
 /*
- * A process that plays @here and works until it is killed, or its part ends.
- * With @listen it tells its port at once; each tells when it has its rows.
+ * A process that hosts @here and works until it is killed, or its part ends.
+ * With @listen it reports its port at once; each reports that its rows are set.
  */
 static pid_t server(const char *dims, u64 here, const char *listen,
 		    const char *peer, const char *peer2, u32 timeout, int until)
@@ -218,7 +221,7 @@ static pid_t server(const char *dims, u64 here, const char *listen,
 	if (listen)
 		server_tell(peers_port(me.ps));
 	if (peers_wait(me.ps, 60000) != 1) {
-		if (strstr(said, "anew"))
+		if (strstr(said, "restart"))
 			_exit(3);
 		fprintf(stderr, "server of %s: not whole; %s\n", dims, said);
 		_exit(4);
@@ -270,12 +273,12 @@ static void killed(void)
 	EXPECT(strstr(said, "nodes 4-7 are gone"));
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(link_events(i), 2);
-	/* Who comes in its place is none of this torus. */
+	/* A replacement does not belong to this torus. */
 	pid = server("2x2x2", 0xF0, NULL, at, NULL, 1, 0);
 	EXPECT(waitpid(pid, &status, 0) == pid);
 	EXPECT(WIFEXITED(status));
 	EXPECT_EQ(WEXITSTATUS(status), 3);
-	/* What needs none of them goes on. */
+	/* Operations without them go on. */
 	for (i = 0; i < 4; i++) {
 		struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 3 - i, 0, 0, 32768,
 					      5000);
@@ -288,7 +291,7 @@ static void killed(void)
 	pipes_end();
 }
 
-/* A server that listens is started anew while the other one is linked. */
+/* A listening server is restarted while the other one is linked. */
 static void restarted(void)
 {
 	char at[32];
@@ -307,18 +310,18 @@ static void restarted(void)
 	EXPECT(!kill(pid, SIGKILL));
 	EXPECT(waitpid(pid, &status, 0) == pid);
 	pid = server("2x2", 0xC, at, NULL, NULL, 60, 0);
-	/* It says so itself, long before the time is over. */
+	/* It reports the restart itself, long before the timeout. */
 	work(0, 3);
 	drain();
 	EXPECT(lost && !(lost & 0x3));
-	EXPECT(strstr(said, "anew"));
+	EXPECT(strstr(said, "restart"));
 	EXPECT(!kill(pid, SIGKILL));
 	EXPECT(waitpid(pid, &status, 0) == pid);
 	work_end();
 	pipes_end();
 }
 
-/* Of three, two do not reach each other any more; all get an end. */
+/* Of three, two do not reach each other any more; all operations end. */
 static void parted(void)
 {
 	struct proxy proxy;
@@ -343,7 +346,7 @@ static void parted(void)
 	work(0, 1);
 	drain();
 	EXPECT(lost && !(lost & 1));
-	EXPECT(strstr(said, "not reached any more by") ||
+	EXPECT(strstr(said, "no longer reachable from") ||
 	       strstr(said, "says: "));
 	for (i = 0; i < 2; i++) {
 		EXPECT(waitpid(pid[i], &status, 0) == pid[i]);

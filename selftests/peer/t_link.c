@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Links between two fabrics over wires that break at any byte: deterministic,
- * without sockets.  What one fabric does the two do, nothing is lost, nothing
- * comes twice, nobody waits for what does not concern him.
+ * without sockets.  The two behave like one fabric, nothing is lost or
+ * duplicated, and no operation waits for an unrelated one.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static struct link links[2];
 static u64 chance;
-static u32 breaks;		/* one in so many frames does not get through */
+static u32 breaks;		/* one frame in so many is lost */
 
 static void check(const char *flaw)
 {
@@ -18,7 +18,7 @@ static void check(const char *flaw)
 		test_fail(__FILE__, __LINE__, "%s", flaw);
 }
 
-/* Both sides meet again, and say how far they are. */
+/* Both sides reconnect, and exchange their positions. */
 static void reconnect(void)
 {
 	u64 seen[2] = { links[0].seen, links[1].seen };
@@ -35,7 +35,7 @@ static void acknowledge(u32 to)
 	check(link_receive(&links[to], &h, NULL));
 }
 
-/* Return: did a frame go? */
+/* Return: was a frame sent? */
 static int transmit(u32 from)
 {
 	struct link *l = &links[from];
@@ -50,7 +50,7 @@ static int transmit(u32 from)
 	l->next = f->next;
 	l->written = f->seq > l->written ? f->seq : l->written;
 	if (breaks && rnd(&chance) % breaks == 0) {
-		/* It got there, or not, but the acknowledgement did not. */
+		/* The frame has arrived or not; its acknowledgement has not. */
 		if (rnd(&chance) % 2)
 			check(link_receive(&links[!from], h, h + 1));
 		reconnect();
@@ -84,7 +84,7 @@ static int pump(struct host *h)
 	       !link_idle(&links[1]);
 }
 
-/* While nothing is on its way yet: hosts run as they are made. */
+/* While no packet is in flight: hosts run when they are made. */
 static int no_pump(struct host *h)
 {
 	return 0;
@@ -151,7 +151,7 @@ static void crowds(void)
 	}
 }
 
-/* Sums of words that are their place plus the number of the node. */
+/* Sums of words that are their index plus the number of the node. */
 static void expect_words(const struct tctx *c, u32 words)
 {
 	u32 k;
@@ -161,8 +161,8 @@ static void expect_words(const struct tctx *c, u32 words)
 }
 
 /*
- * 15 trees whose root waits for one participant hold all that they can; the
- * last tree's work, and puts, pass them by.
+ * 15 trees whose root waits for one participant hold the maximum; the last
+ * tree's operations, and puts, pass them.
  */
 static void stuck(void)
 {
@@ -231,7 +231,7 @@ static void stuck(void)
 	done();
 }
 
-/* What comes from a peer that does not keep to the rules ends its links. */
+/* A packet from a peer that breaks the rules ends its links. */
 static void rules(void)
 {
 	struct host *h = linked("2x2", &cfg_default, 1);
@@ -251,7 +251,7 @@ static void rules(void)
 #define SEND(type, len, number, ack)					\
 	(wire_seal(frame, type, len, number, ack),			\
 	 link_receive(&links[0], f, f + 1))
-	/* On a ring of 2 the way from 1 to 0 is "+". */
+	/* On a ring of 2 the path from 1 to 0 is "+". */
 	wire_packet_put(w, 0, 1, ANGARA_VC_REQ, &p);
 	EXPECT(SEND(WIRE_PACKET, sizeof(*w) + 8, 2, 0));
 	EXPECT(SEND(WIRE_ALIVE, 0, 0, 1));
@@ -282,7 +282,7 @@ static void rules(void)
 	EXPECT_EQ(i, 5);
 	/* The same again: out of order. */
 	EXPECT(SEND(WIRE_PACKET, sizeof(*w) + 8, seq, 0));
-	/* Room for what was never sent. */
+	/* Room for packets that were never sent. */
 	memset(t, 0, sizeof(*t));
 	t->node = cpu_to_le32(1);
 	t->count = cpu_to_le16(1);
@@ -296,7 +296,7 @@ static void rules(void)
 	host_freeze(h, 0, 0);
 	host_run(h);
 	h->pump = twins_pump;
-	h->told = ~0ULL;
+	h->told = 1;
 	host_free(h);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Two fabrics in one process, joined over TCP by the threads of two servers,
- * maybe over a proxy that cuts connections; and strangers that call.
+ * maybe over a proxy that cuts connections; and connections of strangers.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ static void nap(void)
 	nanosleep(&time, NULL);
 }
 
-/* All is where it has to go, or waits for what this test does. */
+/* All packets have arrived, or wait for this test. */
 static int quiet(struct host *h)
 {
 	u32 times = 0;
@@ -48,7 +48,7 @@ static void part(struct host *h)
 	proxy.to = 0;
 }
 
-/* They are looked at before one of them ends, for that is news to the other. */
+/* Both are checked before one of them ends, since the other reacts to that. */
 static void pair(struct host *h, struct host *twin)
 {
 	h->pump = twin->pump = quiet;
@@ -122,7 +122,7 @@ static int call(u32 port)
 	return fd;
 }
 
-/* What comes back, up to the end; empty if nothing does. */
+/* The reply, up to the end; empty if there is none. */
 static void answer(int fd, char *text)
 {
 	u8 buf[sizeof(struct wire_head) + WIRE_MAX_TEXT];
@@ -158,7 +158,7 @@ static void calls(u32 port, const struct hello *h, u32 length, const char *text)
 		test_fail(__FILE__, __LINE__, "'%s' lacks '%s'", got, text);
 }
 
-/* Whoever calls and is none of the torus is told so, and harms nobody. */
+/* A caller that is not part of the torus is refused, and harms nobody. */
 static void strangers(void)
 {
 	struct host *h = join_host(&side[0], "2x2", &cfg_default, 1);
@@ -178,28 +178,28 @@ static void strangers(void)
 	hello.cfg.ctxs++;
 	calls(port, &hello, 0, "--contexts");
 	hello.cfg = h->fab->cfg;
-	hello.cfg.dims[0] = 3;
-	calls(port, &hello, 0, "--dims");
+	ang_topo_init(&hello.cfg.topo, 2, (const u16[]){ 3, 1 });
+	calls(port, &hello, 0, "--fabric");
 	hello.cfg = h->fab->cfg;
 	hello.other = 5;
-	calls(port, &hello, 0, "anew");
+	calls(port, &hello, 0, "restart");
 	hello.other = 0;
 	hello.self = side[0].ps->self;
 	calls(port, &hello, 0, "itself");
 	hello.self = 78;
 	nodes[0] = 1;
-	calls(port, &hello, 0, "played here");
+	calls(port, &hello, 0, "nodes of this server");
 	for (i = 0; i < 50; i++) {
 		for (k = 0; k < sizeof(junk); k++)
 			junk[k] = (u8)rnd(&seed);
-		/* Some begin as they should. */
+		/* Some begin correctly. */
 		if (i % 2)
 			wire_hello_put(junk, &hello);
 		fd[0] = call(port);
 		send(fd[0], junk, sizeof(junk), MSG_NOSIGNAL);
 		close(fd[0]);
 	}
-	/* More that say nothing than there are places. */
+	/* More silent callers than there are slots. */
 	for (i = 0; i < NUM(fd); i++)
 		fd[i] = call(port);
 	EXPECT(!peers_wait(side[0].ps, 0));
@@ -208,10 +208,10 @@ static void strangers(void)
 	join_start(&side[1], NULL, text, NULL, 60);
 	EXPECT_EQ(peers_wait(side[0].ps, 60000), 1);
 	EXPECT_EQ(peers_wait(side[1].ps, 60000), 1);
-	/* The torus is whole now. */
+	/* The torus is complete now. */
 	nodes[0] = 0;
 	hello.self = 79;
-	calls(port, &hello, 0, "another server plays");
+	calls(port, &hello, 0, "nodes of another");
 	for (i = 0; i < NUM(fd); i++)
 		close(fd[i]);
 	host_free(h);

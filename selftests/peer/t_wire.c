@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames: what is made is understood, what is odd is not.
+ * Frames: valid ones are parsed, invalid ones are refused.
  */
 #include <string.h>
 
@@ -14,9 +14,7 @@ static struct ang_cfg cfg(void)
 {
 	struct ang_cfg c = cfg_default;
 
-	c.ndims = 2;
-	c.dims[0] = 4;
-	c.dims[1] = 2;
+	ang_topo_init(&c.topo, 2, (const u16[]){ 4, 2 });
 	return c;
 }
 
@@ -49,23 +47,25 @@ do {									\
 	EXPECT(!wire_hello_get(head, body, &ours, &out));
 	EXPECT(!memcmp(nodes, got, sizeof(got)));
 	EXPECT(out.self == 5 && out.other == 6 && out.seen == 7);
-	ODD(w->magic, 1, "speak");
+	ODD(w->magic, 1, "protocol");
 	ODD(w->version, cpu_to_le16(WIRE_VERSION + 1), "version");
-	ODD(w->dims[1], cpu_to_le16(3), "--dims");
-	ODD(w->dims[3], cpu_to_le16(2), "--dims");
+	ODD(w->fabric, ~w->fabric, "--fabric");
+	ang_topo_init(&h.cfg.topo, 2, (const u16[]){ 2, 4 });
+	ODD(w->self, cpu_to_le64(5), "--fabric");
+	h.cfg = ours;
 	ODD(w->ctxs, 0, "--contexts");
-	ODD(w->ops, 0, "make");
-	ODD(w->train, 0, "make");
-	ODD(w->depth, 0, "make");
-	ODD(w->self, 0, "odd");
-	ODD(w->ranges, 0, "odd");
-	ODD(w->ranges, cpu_to_le16(4), "odd");
-	ODD(w->ranges, cpu_to_le16(65535), "odd");
+	ODD(w->ops, 0, "layout");
+	ODD(w->train, 0, "layout");
+	ODD(w->depth, 0, "layout");
+	ODD(w->self, 0, "invalid hello");
+	ODD(w->ranges, 0, "invalid hello");
+	ODD(w->ranges, cpu_to_le16(4), "invalid hello");
+	ODD(w->ranges, cpu_to_le16(65535), "invalid hello");
 	ODD(r[0].last, cpu_to_le32(8), "nodes");
 	ODD(r[0].last, cpu_to_le32(~0U), "nodes");
 	ODD(r[1].first, cpu_to_le32(1), "nodes");
 	ODD(r[1].last, cpu_to_le32(2), "nodes");
-	ODD(head->length, cpu_to_le32(8), "speak");
+	ODD(head->length, cpu_to_le32(8), "protocol");
 	wire_seal(frame, WIRE_ALIVE, sizeof(*w), 0, 0);
 	EXPECT(wire_hello_get(head, body, &ours, &out));
 	for (i = 0; i < 8; i++)
@@ -99,7 +99,7 @@ static void frames(void)
 		EXPECT(!wire_head_flaw(head));
 		EXPECT_EQ(!wire_flaw(head, body), all[i].good);
 	}
-	/* Any bit that falls over is noticed. */
+	/* Any flipped bit is detected. */
 	wire_seal(frame, WIRE_PACKET, 100, 1, 9);
 	for (i = 0; i < 8 * (sizeof(*head) + 100); i++) {
 		frame[i / 8] ^= (u8)(1 << i % 8);
@@ -115,7 +115,7 @@ static void frames(void)
 	wire_seal(frame, WIRE_ALIVE, 0, 0, 0);
 	head->length = cpu_to_le32(WIRE_MAX_BODY + 1);
 	EXPECT(wire_head_flaw(head));
-	/* Text of anybody, on somebody's terminal. */
+	/* Untrusted text must be safe for a terminal. */
 	memset(long_text, 'x', sizeof(long_text));
 	memcpy(long_text, "a\033[2J\n\xff", 7);
 	long_text[sizeof(long_text) - 1] = 0;
@@ -132,7 +132,7 @@ static void packets(void)
 	u8 *raw = (u8 *)&p;
 	u32 i;
 
-	/* All that there is of a packet gets through. */
+	/* All fields of a packet are transferred. */
 	for (i = 0; i < sizeof(p); i++)
 		raw[i] = (u8)(i + 1);
 	p.reserved = 0;

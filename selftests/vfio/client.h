@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A client of angara-vfio, which speaks the protocol as QEMU does, or not.
+ * A client of angara-vfio, which uses the protocol as QEMU does, or breaks it.
  *
- * The environment tells where the server is: VFIO_DIR its folder, VFIO_PID its
- * process, VFIO_LOG the file that its standard error goes to.
+ * The environment names the server: VFIO_DIR its folder, VFIO_PID its process,
+ * VFIO_LOG the file of its standard error.
  */
 #ifndef VFIO_CLIENT_H
 #define VFIO_CLIENT_H
@@ -16,7 +16,7 @@
 #include "proto.h"
 #include "test.h"
 
-#define CLOSED		(-1)	/* in the place of an error */
+#define CLOSED		(-1)	/* returned instead of an error */
 #define CONFIG		VFIO_PCI_CONFIG_REGION_INDEX
 #define MAX_MEMORY	(1ULL << 30)	/* see LIMITS in server.sh */
 #define MAX_MAPS	65535U
@@ -30,9 +30,9 @@ struct cl {
 	_Alignas(8) u8 body[2 << 20];
 };
 
-/* Connects, and no more. */
+/* Connects only. */
 struct cl *cl_open(u32 node);
-/* Connects and agrees on the version. */
+/* Connects and negotiates the version. */
 struct cl *cl_attach(u32 node);
 void cl_close(struct cl *cl);
 
@@ -52,27 +52,27 @@ int cl_region_write(struct cl *cl, u32 region, u64 off, const void *buf, u32 len
 /* These must succeed. */
 u32 cl_get(struct cl *cl, u32 region, u64 off, u32 len);
 void cl_put(struct cl *cl, u32 region, u64 off, u32 len, u32 val);
-/* As QEMU does it: without a reply. */
+/* Like QEMU: without a reply. */
 void cl_post(struct cl *cl, u64 off, u32 val);
 
 int cl_dma_map(struct cl *cl, u64 iova, u64 size, u64 offset, u32 flags, int fd);
 int cl_dma_unmap(struct cl *cl, u64 iova, u64 size, u32 flags);
 int cl_irqs(struct cl *cl, u32 flags, u32 index, u32 start, u32 count,
 	    const void *data, u32 len, const int *fds, u32 num_fds);
-/* Wires one vector, or INTx, to a new eventfd.  Return: that. */
+/* Sets a new eventfd for one vector, or INTx.  Return: the eventfd. */
 int cl_wire(struct cl *cl, u32 index, u32 vector);
 
 int memfd(u64 size, bool sealed);
 int eventfd_new(void);
-/* Waits until it was signalled, and takes that.  Return: how often. */
+/* Waits until it is signalled, and reads it.  Return: the count. */
 u64 eventfd_wait(int fd);
-/* Is it not?  Ask after something that the server has answered. */
+/* Is it not signalled?  To be called after an answer of the server. */
 bool eventfd_quiet(int fd);
 
-/* Waits until the server has said this. */
+/* Waits until the server has printed this. */
 bool said(const char *text);
 u32 server_fds(void);
-/* Lines of its memory map that name memory of a memfd. */
+/* Lines of its memory map with memory of a memfd. */
 u32 server_maps(void);
 
 /* vhost.c, besides host.h */
@@ -81,7 +81,7 @@ void host_memory(struct host *h, u32 node);
 void host_enable(struct host *h, u32 node);
 /* Waits until CQ of a context has an entry, and takes it.  Return: its status */
 u32 wait_cq(struct tctx *c, struct angara_cqe *cqe);
-/* A node lets go: contexts are gone. */
+/* The client of a node disconnects: contexts are gone. */
 void host_leave(struct host *h, u32 node);
 void host_rejoin(struct host *h, u32 node);
 

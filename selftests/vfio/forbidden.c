@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For LD_PRELOAD: when the server looks whether a descriptor is an eventfd, it
- * makes the system call that VFIO_FORBIDDEN names, as code would that a client
- * has brought in.
+ * For LD_PRELOAD: when the server checks whether a descriptor is an eventfd, it
+ * makes the system call in VFIO_FORBIDDEN, like injected code.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -37,7 +36,9 @@ static void misbehave(const char *what)
 	if (!strcmp(what, "mmap"))
 		syscall(SYS_mmap, NULL, 4096, PROT_EXEC,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* No file either, but that is an error only: see sandbox.c. */
+	/*
+	 * No file is opened either, but this is only an error: see sandbox.c.
+	 */
 	if (!strcmp(what, "openat") &&
 	    syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY) >= 0)
 		abort();

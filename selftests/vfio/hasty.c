@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For LD_PRELOAD: whoever asks whether an eventfd can be written is told that
- * it can.  So the server writes to one that is full, which a client that is
- * quick enough brings about now and then.
+ * For LD_PRELOAD: every eventfd is reported as writable.  So the server writes
+ * to a full one, as it does when a fast client fills it after the check.
  */
 #include <errno.h>
 #include <poll.h>

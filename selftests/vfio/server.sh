@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# An angara-vfio that tests talk to. They have sourced tap.sh.
+# Starts and ends an angara-vfio for tests, which have sourced tap.sh.
 
 . selftests/variant.sh
 
@@ -10,12 +10,12 @@ SERVER_PID=
 # What the cases count on.
 # shellcheck disable=SC2034 # for scripts that source this one
 LIMITS=(--max-memory 1G --max-maps 65535)
-# A sanitizer's report is to end it, with a status that says so.
+# A sanitizer's report must end the server, with its own status.
 export ASAN_OPTIONS=abort_on_error=0:exitcode=99 TSAN_OPTIONS=exitcode=99
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
 
-# None is left behind, however the test ends: it dies with the shell that has
-# started it, and with the next that is started.
+# No server is left, however the test ends: it dies with the shell that started
+# it, and when the next one is started.
 server_kill()
 {
 	[ -n "$SERVER_PID" ] || return 0
@@ -47,7 +47,7 @@ server_start()
 	done
 }
 
-# server_end FOLDER: ends it; succeeds if it had nothing to complain of.
+# server_end FOLDER: ends it; succeeds if it has reported nothing.
 server_end()
 {
 	local dir=$1 status=0
@@ -78,7 +78,7 @@ client_build()
 	variant tests selftests/vfio
 }
 
-# A port that nobody listens at; another process may be quicker, then again.
+# A port without a listener; if another process takes it first, try again.
 free_port()
 {
 	local port

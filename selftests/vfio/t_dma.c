@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which memory a client may name, and that the adapter reaches that and no more.
+ * Memory that a client may name, and that the adapter reaches only that.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -36,7 +36,7 @@ static void refused(void)
 	map.argsz = 32;
 	EXPECT_EQ(cl_call_fds(cl, VFU_DMA_MAP, &map, sizeof(map), two, 2), EINVAL);
 	EXPECT_EQ(server_maps(), 0);
-	/* The very last page there is. */
+	/* The very last page of the address space. */
 	EXPECT_EQ(cl_dma_map(cl, ~0ULL - P + 1, P, 15 * P, RW, fd), 0);
 	EXPECT_EQ(cl_dma_map(cl, ~0ULL - P + 1, P, 15 * P, RW, fd), EEXIST);
 	EXPECT_EQ(cl_dma_unmap(cl, ~0ULL - P + 1, P, 0), 0);
@@ -68,9 +68,9 @@ static void overlaps(void)
 	EXPECT_EQ(cl_dma_map(cl, 0, 64 * P, 0, RW, fd), EEXIST);
 	EXPECT_EQ(cl_dma_map(cl, 32 * P, 16 * P, 0, RW, fd), 0);
 	EXPECT_EQ(cl_dma_map(cl, 15 * P, P, 0, RW, fd), 0);
-	/* One mapping, however many ranges. */
+	/* One mapping for any number of ranges. */
 	EXPECT_EQ(server_maps(), 1);
-	/* What would cut one leaves all as it is. */
+	/* A call that would split a range changes nothing. */
 	EXPECT_EQ(cl_dma_unmap(cl, 15 * P, 2 * P, 0), EINVAL);
 	EXPECT_EQ(cl_dma_unmap(cl, 17 * P, 15 * P, 0), EINVAL);
 	EXPECT_EQ(cl_dma_unmap(cl, 20 * P, P, 0), EINVAL);
@@ -105,15 +105,15 @@ static void unsafe(void)
 	char path[64];
 	int readonly;
 
-	/* What the adapter cannot reach is no success. */
+	/* Unreachable memory is no success. */
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, open_ended), EINVAL);
-	EXPECT(said("node 1: the adapter cannot reach memory at 0x0: it is in a file that may be cut short"));
+	EXPECT(said("node 1: the adapter cannot reach memory at 0x0: it is in a file that may shrink"));
 	EXPECT_EQ(cl_dma_map(cl, P, P, 0, RW, file), EINVAL);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", sealed);
 	readonly = open(path, O_RDONLY | O_CLOEXEC);
 	EXPECT_EQ(cl_dma_map(cl, 2 * P, P, 0, RW, readonly), EACCES);
 	EXPECT(said("node 1: the adapter cannot reach memory at 0x2000: it is in a file that cannot be written"));
-	/* ROM comes without a file; so does video memory, but not first. */
+	/* ROM has no file; nor has video memory, but not first. */
 	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, DMA_READ, -1), 0);
 	EXPECT_EQ(cl_dma_map(cl, 4 * P, P, 0, RW, -1), EINVAL);
 	EXPECT_EQ(server_maps(), 0);
@@ -134,7 +134,7 @@ static void unsafe(void)
 	cl_close(cl);
 }
 
-/* As with an IOMMU: a range for every page, up to a bound; it stays quick. */
+/* As with an IOMMU: a range for every page, up to a limit; it stays fast. */
 static void many(void)
 {
 	struct cl *cl = cl_attach(3);
@@ -148,7 +148,7 @@ static void many(void)
 		cl_send(cl, VFU_DMA_MAP, VFU_NO_REPLY, &map, sizeof(map), &fd, 1);
 	}
 	EXPECT_EQ(cl_dma_map(cl, P, P, 0, RW, fd), ENOSPC);
-	EXPECT(said("it is one range more than a client may map: see --max-maps"));
+	EXPECT(said("it exceeds the number of ranges that a client may map: see --max-maps"));
 	EXPECT_EQ(server_maps(), 1);
 	EXPECT_EQ(cl_dma_unmap(cl, 0, 3 * P, 0), 0);
 	EXPECT_EQ(unmapped(cl), P);
@@ -192,12 +192,12 @@ static void budget(void)
 	int half[2] = { memfd(MAX_MEMORY / 2, true), memfd(MAX_MEMORY / 2, true) };
 	u32 i;
 
-	/* The file counts, however little of it is named. */
+	/* The whole file counts, however little of it is named. */
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, huge), ENOMEM);
 	EXPECT(said("node 3: the adapter cannot reach memory at 0x0: it is in files that are larger than the client's budget: see --max-memory"));
 	EXPECT_EQ(server_maps(), 0);
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, most), 0);
-	/* Once, however often. */
+	/* Once, for any number of ranges. */
 	EXPECT_EQ(cl_dma_map(cl, P, P, P, RW, most), 0);
 	EXPECT_EQ(cl_dma_map(cl, 2 * P, P, P, RW, most), 0);
 	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, RW, least), ENOMEM);
@@ -225,7 +225,7 @@ static void budget(void)
 	close(least);
 }
 
-/* Commands through memory that ends, has a hole, or may only be read. */
+/* Commands through memory that ends, has a hole, or is read-only. */
 static void reach(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -237,14 +237,16 @@ static void reach(void)
 	char *mem = mmap(NULL, 2 * P, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	u64 at = 1ULL << 40;
 
-	/* Two pages that are in reverse in the file, then nothing. */
+	/* Two pages in reverse order of the file, then nothing. */
 	EXPECT_EQ(cl_dma_map(cl, at, P, P, RW, fd), 0);
 	EXPECT_EQ(cl_dma_map(cl, at + P, P, 0, RW, fd), 0);
 	cmd.counters.addr = cpu_to_le64(at + P - 64);
 	cmd.counters.length = cpu_to_le32(sizeof(*got));
 	memset(mem, 0xAA, 2 * P);
 	EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_OK);
-	/* 128 bytes: 64 at the end of the one, 64 at the start of the other. */
+	/*
+	 * 128 bytes: 64 at the end of one page, 64 at the start of the other.
+	 */
 	EXPECT_EQ((u8)mem[2 * P - 65], 0xAA);
 	EXPECT(!memcmp(mem + 2 * P - 64, (char[56]){ 0 }, 56));
 	EXPECT_EQ((u8)mem[64], 0xAA);

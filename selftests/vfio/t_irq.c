@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: MSI-X, one line, and what a client may wire.
+ * Interrupts: MSI-X, INTx, and eventfds that a client may set.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,7 +22,9 @@
 static void nop(struct host *h)
 {
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_NOP, 0, 0), ANGARA_ADM_ST_OK);
-	/* Behind it the card's thread has sent what there was to send. */
+	/*
+	 * After this reply the card's thread has sent all pending interrupts.
+	 */
 	cl_get(client_of(0), CONFIG, 0, 4);
 }
 
@@ -37,7 +39,7 @@ static void msix(void)
 	nop(h);
 	EXPECT_EQ(eventfd_wait(fd), 1);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ISR, 4), 0);
-	/* Masked as a whole, or no bus master: it stays pending. */
+	/* Function mask set, or no bus mastering: it stays pending. */
 	cl_put(cl, CONFIG, CTRL, 2, PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
 	nop(h);
 	EXPECT(eventfd_quiet(fd));
@@ -50,7 +52,9 @@ static void msix(void)
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
 	EXPECT_EQ(eventfd_wait(fd), 1);
 	EXPECT_EQ(cl_get(cl, 2, 0x1000, 4), 0);
-	/* Not wired for a while: it comes when it is again. */
+	/*
+	 * Without an eventfd for a while: it is sent when there is one again.
+	 */
 	EXPECT_EQ(cl_irqs(cl, EVENTFD | TRIGGER, MSIX, 0, 1, NULL, 0, NULL, 0), 0);
 	nop(h);
 	nop(h);
@@ -64,7 +68,7 @@ static void msix(void)
 	host_free(h);
 }
 
-/* A context's own vector, once for each time that it is armed. */
+/* A context's own vector, once each time it is armed. */
 static void vectors(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -98,11 +102,11 @@ static void line(void)
 	int fd = cl_wire(cl, INTX, 0);
 	u32 status;
 
-	/* Bringing it up raised nothing. */
+	/* Initialization raised nothing. */
 	EXPECT(eventfd_quiet(fd));
 	nop(h);
 	EXPECT_EQ(eventfd_wait(fd), 1);
-	/* It masks itself; unmasked it comes again as long as it is up. */
+	/* It masks itself; unmasked it fires again as long as it is high. */
 	nop(h);
 	EXPECT(eventfd_quiet(fd));
 	EXPECT_EQ(cl_irqs(cl, NONE | UNMASK, INTX, 0, 1, NULL, 0, NULL, 0), 0);
@@ -124,10 +128,10 @@ static void line(void)
 	EXPECT(eventfd_quiet(fd));
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
 	EXPECT_EQ(eventfd_wait(fd), 1);
-	/* A bit says no. */
+	/* 0 in the data selects none. */
 	EXPECT_EQ(cl_irqs(cl, BOOL | UNMASK, INTX, 0, 1, "\0", 1, NULL, 0), 0);
 	EXPECT(eventfd_quiet(fd));
-	/* A reset takes it back. */
+	/* A reset lowers it. */
 	EXPECT_EQ(cl_call(cl, VFU_DEVICE_RESET, NULL, 0), 0);
 	EXPECT_EQ(cl_irqs(cl, NONE | UNMASK, INTX, 0, 1, NULL, 0, NULL, 0), 0);
 	EXPECT(eventfd_quiet(fd));
@@ -158,7 +162,7 @@ static void isr(void)
 	free(c);
 }
 
-/* A client fires what it has wired itself. */
+/* A client triggers its own eventfds. */
 static void trigger(void)
 {
 	struct cl *cl = cl_attach(0);
@@ -172,7 +176,7 @@ static void trigger(void)
 	EXPECT(eventfd_quiet(fd[1]));
 	EXPECT_EQ(cl_irqs(cl, NONE | TRIGGER, MSIX, 5, 1, NULL, 0, NULL, 0), 0);
 	EXPECT_EQ(eventfd_wait(fd[1]), 1);
-	/* All of them taken away. */
+	/* All of them removed. */
 	EXPECT_EQ(cl_irqs(cl, NONE | TRIGGER, MSIX, 0, 0, NULL, 0, NULL, 0), 0);
 	EXPECT_EQ(cl_irqs(cl, NONE | TRIGGER, MSIX, 0, 17, NULL, 0, NULL, 0), 0);
 	for (i = 0; i < 3; i++) {
@@ -220,7 +224,7 @@ static void refused(void)
 		EXPECT_EQ(cl_irqs(cl, bad[i].flags, bad[i].index, bad[i].start,
 				  bad[i].count, "\1\1\1\1", bad[i].len, NULL, 0),
 			  bad[i].error);
-	/* What would block, or is something else altogether. */
+	/* Descriptors that would block, or are not eventfds. */
 	EXPECT(!pipe2(pipes, O_CLOEXEC));
 	EXPECT_EQ(cl_irqs(cl, EVENTFD | TRIGGER, MSIX, 0, 1, NULL, 0,
 			  &pipes[1], 1), EINVAL);
@@ -259,7 +263,7 @@ static void fill(int fd)
 
 static bool filling;
 
-/* As soon as it is not full any more it is. */
+/* Fills it again as soon as it is not full. */
 static void *fill_on(void *arg)
 {
 	int fd = *(int *)arg;
@@ -274,8 +278,8 @@ static void *fill_on(void *arg)
 }
 
 /*
- * Writing to an eventfd that is full blocks.  The server looks before, and where
- * the client is quicker it is hung up on; in any case others go on.
+ * Writing to a full eventfd blocks.  The server checks first, and hangs up if
+ * the client fills it in between; in any case others go on.
  */
 static void full(void)
 {
@@ -302,14 +306,15 @@ static void full(void)
 	fill(fd);
 	cl_close(cl);
 	cl_close(other);
-	/* The card is free again, at the latest when the server has looked. */
+	/* The card is free again, at the latest when the server has checked. */
 	cl_close(cl_attach(0));
 	close(fd);
 }
 
 /*
- * With a server that does not look before it writes (hasty.c): it is made to
- * stop, and hangs up; meanwhile others are served, then the card is free.
+ * With a server that does not check before it writes (hasty.c): it is
+ * interrupted, and hangs up; meanwhile others are served, then the card is
+ * free.
  */
 static void blocked(void)
 {
@@ -322,10 +327,10 @@ static void blocked(void)
 	ret = cl_irqs(cl, NONE | TRIGGER, MSIX, 0, 1, NULL, 0, NULL, 0);
 	EXPECT_EQ(cl_get(other, CONFIG, 0, 4), 0x10f01af4);
 	if (getenv("VFIO_HASTY")) {
-		/* It answers what it was asked, then hangs up. */
+		/* It answers the request, then hangs up. */
 		EXPECT_EQ(ret, 0);
 		EXPECT_EQ(cl_recv(cl), CLOSED);
-		EXPECT(said("node 0: the client makes a call of the server block"));
+		EXPECT(said("node 0: the client blocks a call of the server"));
 	} else {
 		EXPECT_EQ(ret, 0);
 		EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);

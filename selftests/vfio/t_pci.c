@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Configuration space, and registers behind it.
+ * Configuration space, and the registers in BARs.
  */
 #include "client.h"
 
@@ -152,7 +152,7 @@ static void registers(void)
 	u64 val;
 	u32 i;
 
-	/* They do not answer before the guest says so. */
+	/* Disabled registers do not answer. */
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_MAGIC, 4), ~0U);
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_MAGIC, 4), ANGARA_HW_MAGIC);
@@ -173,7 +173,7 @@ static void registers(void)
 	}
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ASQ_LO, 4), 0);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_DB_PAGE(0), 4), ~0U);
-	/* Asleep it does not answer, and knows all when it wakes. */
+	/* In D3 it does not answer, and keeps its state. */
 	cl_put(cl, 0, ANGARA_REG_ASQ_LO, 4, 0x1000);
 	cl_put(cl, CONFIG, 0x40 + PCI_PM_CTRL, 2, 3);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_MAGIC, 4), ~0U);
@@ -185,7 +185,7 @@ static void registers(void)
 	cl_close(cl);
 }
 
-/* Nothing of a guest is left to the next. */
+/* No state of a guest is visible to the next. */
 static void fresh(void)
 {
 	struct cl *cl = cl_attach(3);
@@ -205,7 +205,7 @@ static void fresh(void)
 	cl_close(cl);
 }
 
-/* A reset of the function, in which the guest forgets all. */
+/* A function level reset, which clears the state of the guest. */
 static void flr(void)
 {
 	struct cl *cl = cl_attach(3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages: what the device is, and all that is no proper message.
+ * Messages: the description of the device, and invalid messages.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static void infos(void)
 	cl_close(cl);
 }
 
-/* Indices out of range, room that is too small. */
+/* Indices out of range, too small buffers. */
 static void infos_bad(void)
 {
 	static const u32 bad[] = { 9, 10, 0x7fffffff, 0xffffffff };
@@ -95,7 +95,7 @@ static void unknown(void)
 	cl_close(cl);
 }
 
-/* Every command with bodies of every length that is not its own. */
+/* Every command with bodies of every wrong length. */
 static void lengths(void)
 {
 	static const struct {
@@ -131,7 +131,7 @@ static void lengths(void)
 	cl_close(cl);
 }
 
-/* Where messages begin is not known any more: it hangs up. */
+/* The start of the next message is unknown: it hangs up. */
 static void sizes(void)
 {
 	static const u32 bad[] = { 0, 1, 15, VFU_MAX_MSG + 1, 0x7fffffff,
@@ -183,7 +183,7 @@ static void pieces(void)
 			EXPECT_EQ(cl->len, 20);
 		}
 	}
-	/* One that never comes whole. */
+	/* A message that never becomes complete. */
 	cl_bytes(cl, bytes, 31, NULL, 0);
 	cl_close(cl);
 	cl_close(cl_attach(1));
@@ -197,7 +197,7 @@ static void no_reply(void)
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
 	for (i = 0; i < 1000; i++)
 		cl_post(cl, ANGARA_REG_ASQ_LO, i);
-	/* Errors have no reply, too. */
+	/* Errors have no reply either. */
 	cl_send(cl, 99, VFU_NO_REPLY, NULL, 0, NULL, 0);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ASQ_LO, 4), 999);
 	cl_close(cl);
@@ -226,14 +226,14 @@ static void multi(void)
 		EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, i), EINVAL);
 	body.w[2].count = 9;
 	EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, sizeof(body)), EINVAL);
-	/* 24 times this is 72, in 64 bits. */
+	/* 24 times this is 72, modulo 2^64. */
 	body.w[2].count = 1;
 	body.count = 3 + (1ULL << 61);
 	EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, sizeof(body)), EINVAL);
 	cl_close(cl);
 }
 
-/* File descriptors that are not wanted, or too many, are closed. */
+/* Unexpected file descriptors, or too many, are closed. */
 static void descriptors(void)
 {
 	struct cl *cl = cl_attach(1);
@@ -253,7 +253,9 @@ static void descriptors(void)
 	EXPECT_EQ(cl_call_fds(cl, VFU_SET_IRQS, set, 20, fds, 253), EINVAL);
 	EXPECT_EQ(cl_call_fds(cl, 99, NULL, 0, fds, 5), EOPNOTSUPP);
 	EXPECT_EQ(server_fds(), before);
-	/* Those that come with half a message, which then ends. */
+	/*
+	 * Those that come with half a message, whose client then disconnects.
+	 */
 	cl_bytes(cl, info, 8, fds, 9);
 	cl_close(cl);
 	cl = cl_attach(1);
@@ -265,7 +267,7 @@ static void descriptors(void)
 
 /*
  * A client that has not asked for less may move 1 MiB at once: the regions are
- * smaller, so that it does not have to.
+ * smaller, so no transfer reaches that.
  */
 static void large(void)
 {
@@ -285,7 +287,7 @@ static void large(void)
 	EXPECT_EQ(cl_region_write(cl, 0, 0, all, bar), 0);
 	EXPECT_EQ(cl_region_write(cl, 2, 0, all, 8192), 0);
 	EXPECT_EQ(cl_region_read(cl, 2, 0, all, 8192), 0);
-	/* Beyond the region is an error, and no more. */
+	/* An access beyond the region is an error, and the connection stays. */
 	EXPECT_EQ(cl_region_read(cl, 0, 0, all, 1 << 20), EINVAL);
 	EXPECT_EQ(cl_region_write(cl, 0, 0, all, 1 << 20), EINVAL);
 	EXPECT_EQ(cl_region_read(cl, 0, 0, all, (1 << 20) + 1), EINVAL);
@@ -335,7 +337,7 @@ static void slow_descriptors(void)
 	close(fds[0]);
 	EXPECT_EQ(poll(&p, 1, 20000), 1);
 	EXPECT_EQ(cl_recv(cl), EINVAL);
-	/* Some that it leaves in the queue, as replies are not taken. */
+	/* Some that it leaves in the queue, because replies are not taken. */
 	for (i = 0; i < 16; i++)
 		cl_send(cl, VFU_REGION_READ, 0, &at, sizeof(at), NULL, 0);
 	cl_bytes(cl, "", 1, fds + 1, 3);
@@ -361,7 +363,7 @@ static void slow_descriptors(void)
 		close(other[i]);
 }
 
-/* A client that takes no replies stands still by itself; others do not. */
+/* A client that takes no replies stops only itself. */
 static void deaf(void)
 {
 	struct cl *cl = cl_attach(1);
@@ -393,13 +395,13 @@ static void second(void)
 	struct cl *two = cl_open(3);
 
 	EXPECT_EQ(cl_version(two, 0, 0, NULL), CLOSED);
-	EXPECT(said("node 3: in use: turned a second client away"));
+	EXPECT(said("node 3: in use: refused a second client"));
 	EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);
 	cl_close(two);
 	cl_close(cl);
 }
 
-/* What a client provokes does not fill the log, together with earlier cases. */
+/* Messages about a client do not fill the log, together with earlier cases. */
 static void rate(void)
 {
 	char line[512];

@@ -20,19 +20,19 @@ static void version(void)
 	EXPECT_EQ(cl->body[cl->len - 1], 0);
 	EXPECT(strstr(text, "\"max_msg_fds\":16") ||
 	       strstr(text, "\"max_msg_fds\": 16"));
-	/* The default, and what a client that proposes nothing counts on. */
+	/* The default, and the minimum of a client that proposes nothing. */
 	EXPECT(strstr(text, "\"max_data_xfer_size\":1048576") ||
 	       strstr(text, "\"max_data_xfer_size\": 1048576"));
 	EXPECT(strstr(text, "65535"));
 	EXPECT(strstr(text, "write_multiple"));
 	EXPECT(!strstr(text, "twin_socket"));
-	/* It is agreed on once. */
+	/* It is negotiated once. */
 	EXPECT_EQ(cl_version(cl, 0, 0, qemu), EINVAL);
 	EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);
 	cl_close(cl);
 }
 
-/* An answer names nothing that was not proposed. */
+/* An answer names only what was proposed. */
 static void version_less(void)
 {
 	static const char * const less[] = {
@@ -75,7 +75,7 @@ static void version_bad(void)
 		CAPS("\"max_data_xfer_size\":[]"),
 		CAPS("\"max_data_xfer_size\":1e99"),
 		CAPS("\"max_dma_maps\":{}"), CAPS("\"pgsizes\":null"),
-		/* There are no other pages than of 4 KiB. */
+		/* Only pages of 4 KiB are supported. */
 		CAPS("\"pgsizes\":65536"), CAPS("\"pgsizes\":0"),
 		CAPS("\"write_multiple\":1"), CAPS("\"twin_socket\":true"),
 		CAPS("\"twin_socket\":{\"supported\":\"yes\"}"),
@@ -86,13 +86,13 @@ static void version_bad(void)
 		struct cl *cl = cl_attach(0);
 
 		cl_close(cl);
-		/* The card may still be busy with who has just left. */
+		/* The last client may not be detached yet. */
 		do {
 			int ret;
 
 			cl = cl_open(0);
 			ret = cl_version(cl, 0, 0, bad[i]);
-			/* An empty text is none at all. */
+			/* An empty text is the same as none. */
 			EXPECT(ret == CLOSED || ret == (*bad[i] ? EINVAL : 0));
 			if (ret != CLOSED) {
 				if (ret)
@@ -132,7 +132,7 @@ static void version_end(void)
 	}
 }
 
-/* What is not known is not asked for: it is left out of the answer. */
+/* Unknown capabilities are left out of the answer. */
 static void version_more(void)
 {
 	static const char more[] = CAPS("\"migration\":{\"pgsize\":4096},"
@@ -158,7 +158,7 @@ static void version_more(void)
 	cl_close(cl);
 }
 
-/* Opens until it is this client's turn: the last one may be on its way out. */
+/* Retries until the card is free: the last client may not be detached yet. */
 static int first_word(struct cl **cl, u32 command, const void *body, u32 len)
 {
 	int ret;

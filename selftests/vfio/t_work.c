@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adapters at work: transfers between machines, and machines that go.
+ * Adapters at work: transfers between machines, and machines that end.
  */
 #include <sched.h>
 #include <signal.h>
@@ -67,7 +67,7 @@ static void collectives(void)
 	struct tctx *c[4];
 	u32 i, k;
 
-	/* A star, in a ring of rings: 0 has 1 and 2 below, 1 has 3. */
+	/* A tree on a torus: 0 has 1 and 2 below, 1 has 3. */
 	static const struct {
 		u8 root, up, n;
 		u16 down;
@@ -97,7 +97,10 @@ static void collectives(void)
 		for (k = 0; k < 1024; k++)
 			EXPECT_EQ(((u32 *)(c[i]->buf + LEN))[k], k * 10);
 	}
-	/* One goes in the middle: the others are told who. */
+	/*
+	 * One machine ends in the middle: the others get an error that names
+	 * it.
+	 */
 	for (i = 0; i < 4; i++) {
 		if (i == 2)
 			continue;
@@ -129,7 +132,7 @@ static void await_fatal(struct cl *cl)
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_STATUS, 4), want);
 }
 
-/* What the guest has not allowed does not happen. */
+/* Accesses that the guest has not enabled do not happen. */
 static void no_master(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -145,7 +148,10 @@ static void no_master(void)
 	host_free(h);
 }
 
-/* The guest takes away what the adapter needs to answer: a register tells. */
+/*
+ * The guest unmaps the queues that the adapter needs to answer: a register
+ * reports it.
+ */
 static void no_queues(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -155,7 +161,7 @@ static void no_queues(void)
 	EXPECT_EQ(cl_dma_unmap(cl, 0, MEMORY, 0), 0);
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);
 	await_fatal(cl);
-	/* It goes on for others, and, after a reset, for this guest. */
+	/* It works for others, and, after a reset, for this guest. */
 	check_put(to, member(h, 2), 1);
 	cl_put(cl, 0, ANGARA_REG_CONTROL, 4, 0);
 	while (cl_get(cl, 0, ANGARA_REG_STATUS, 4))
@@ -182,7 +188,7 @@ static void put_both_ways(struct tctx *from, struct tctx *to)
 	kick(to);
 }
 
-/* A reset in the middle of traffic, again and again. */
+/* Repeated resets under traffic. */
 static void reset_at_work(bool flr)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -225,7 +231,7 @@ static void function_reset(void)
 	reset_at_work(true);
 }
 
-/* Machines that die with transfers under way leave the card to the next. */
+/* Machines that die with transfers under way release the card to the next. */
 static void hang_up(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -239,7 +245,7 @@ static void hang_up(void)
 
 		put_both_ways(from, to);
 		host_leave(h, 0);
-		/* Each operation ends, one way or the other. */
+		/* Each operation ends, with or without an error. */
 		for (i = 0; i < IN_FLIGHT; i++)
 			wait_cq(to, NULL);
 		free(from);
@@ -251,7 +257,7 @@ static void hang_up(void)
 	host_free(h);
 }
 
-/* Memory is taken away while the adapter uses it, as with an IOMMU. */
+/* Memory is unmapped while the adapter uses it, as with an IOMMU. */
 static void unmap_at_work(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -272,7 +278,9 @@ static void unmap_at_work(void)
 		for (i = 0; i < 8; i++)
 			bad += wait_cq(from, NULL) != ANGARA_ST_OK;
 	}
-	/* With none mapped all fail, and nobody is worse off. */
+	/*
+	 * Without mappings all operations fail, and there is no other effect.
+	 */
 	for (i = 0; i < 8; i++)
 		post(from, &w, NULL);
 	kick(from);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * angaractl: what its files share.
+ * angaractl: common declarations.
  *
- * Every command reads its arguments first, then opens netlink, gathers what it
- * needs as records (JSON objects whose keys are the names of the attributes)
- * and hands them to out.c, which writes a table or JSON.  Functions that
- * return an exit status have told the user what went wrong.
+ * Every command reads its arguments first, then opens netlink, collects records
+ * (JSON objects whose keys are the names of the attributes) and passes them to
+ * out.c, which writes a table or JSON.  Functions that return an exit status
+ * have printed the error.
  */
 #ifndef ANGARACTL_H
 #define ANGARACTL_H
@@ -19,10 +19,9 @@
 #include <angara/topo.h>
 
 #include "ang_hw.h"
+#include "complain.h"
 
-#define DONE		0
-#define FAILED		1	/* exit status of an error at run time */
-#define MISUSED		2	/* exit status of a wrong argument */
+#define DONE		0	/* exit status beside FAILED and MISUSED */
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define NO_DEV		0xFFFFFFFFU
@@ -30,11 +29,13 @@
 /* Options that only some commands take; the bits go into command.options. */
 #define OPT_ALL		(1U << 0)
 #define OPT_DOT		(1U << 1)
+#define OPT_FABRIC	(1U << 2)
 
 struct options {
 	bool json;
 	bool help;
 	const char *server;	/* folder of an angara-vfio; NULL: the kernel */
+	const char *fabric;	/* description; NULL: that of the devices */
 	unsigned int given;	/* OPT_* */
 };
 
@@ -57,7 +58,7 @@ struct command {
 struct object {
 	const char *name;
 	const char *what;
-	const struct command *commands;	/* the first runs if none is named */
+	const struct command *commands;	/* the first is the default */
 	size_t count;
 };
 
@@ -77,16 +78,14 @@ int parse_dev(const char *text, uint32_t *dev);
 int parse_tree(const char *text, uint8_t *tree);
 int parse_fabric(const char *text, uint64_t *fabric);
 int parse_pkey(const char *text, uint32_t *pkey);
-int parse_node(const char *text, const struct angara_topo *topo, uint32_t *node);
+struct fabric;
+int parse_node(const char *text, const struct fabric *fabric, uint32_t *node);
 int parse_nodes(const char *list, uint32_t nodes, uint16_t pe, uint16_t *of);
 int match_word(const char *word, const char *const *names, size_t count,
 	       const char *what);
 
 /* out.c */
-int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void *need_memory(size_t count, size_t size);
 
 struct column {
 	const char *key;
@@ -105,13 +104,12 @@ const char *out_value(const struct column *column, struct json_object *record,
 		      char *buf, size_t size);
 
 /* names.c: records of attributes */
-struct nlattr;
-struct json_object *record_of(struct nlattr **attrs);
-const char *attr_name(unsigned int attr);
+struct nlmsghdr;
+struct json_object *record_of(struct nlmsghdr *header);
+const char *attr_name(unsigned int command, unsigned int attr);
 const char *pkey_text(struct json_object *value, char *buf, size_t size);
 const char *pkey_name(uint32_t pkey, char *buf, size_t size);
 const char *state_name(unsigned int state);
-const char *dims_text(struct json_object *value, char *buf, size_t size);
 uint64_t record_number(struct json_object *record, const char *key);
 const char *record_string(struct json_object *record, const char *key);
 uint64_t record_fabric(struct json_object *record);
@@ -124,14 +122,13 @@ struct nl {
 	char error[256];	/* of the last request that failed */
 };
 
-/* What a dump is narrowed to, or what a request is about. */
+/* What limits a dump, or the object of a request. */
 struct about {
-	bool has_dev, has_fabric, has_tree, has_dir, has_ctx;
+	bool has_dev, has_fabric, has_tree, has_router;
 	uint32_t dev;
 	uint64_t fabric;
 	uint8_t tree;
-	uint8_t dir;
-	uint32_t ctx;
+	uint32_t router;	/* of a row */
 };
 
 struct nl_msg;
@@ -152,6 +149,7 @@ struct nl_cb;
 int server_start(struct nl *nl, const char *dir);
 void server_stop(void);
 void server_attach(struct nl *nl, struct nl_cb *cb);
+bool server_wait(int end);
 size_t server_read(void *buf, size_t size);
 
 /* list.c */
@@ -160,22 +158,41 @@ int list_objects(struct args *args, uint8_t command,
 		 const struct column *columns, size_t count);
 
 /* fabric.c */
+#define FABRIC_DIGITS	6	/* coordinates of a node, at most */
+#define ROUTER_NAME	64	/* bytes of texts */
+#define PORT_NAME	16
+#define COUNT_TEXT	48
+
+/* Routers are nodes, then switches. */
 struct fabric {
 	uint64_t id;
-	struct angara_topo topo;
+	char name[64];		/* first line of its description */
+	struct angara_topo torus;
+	struct angara_fabric *graph;	/* NULL: a torus */
 	uint32_t nodes;
-	uint32_t present;	/* nodes that have a device here */
+	uint32_t routers;
+	uint32_t ports;		/* of the largest router */
+	uint32_t present;	/* nodes with a device on this machine */
 	uint32_t *dev;		/* device of each node, or NO_DEV */
 };
 
 int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric);
 void fabric_free(struct fabric *fabric);
 void fabric_add_places(struct nl *nl, struct json_object *devs);
-const char *fabric_coord(const struct fabric *fabric, uint32_t node, char *buf,
-			 size_t size);
+void fabric_add_names(struct nl *nl, struct json_object *links);
+uint32_t fabric_peer(const struct fabric *fabric, uint32_t router, uint32_t port);
+uint32_t fabric_keeper(const struct fabric *fabric, uint32_t router);
+uint32_t fabric_dev(const struct fabric *fabric, uint32_t router);
+uint32_t fabric_digits(const struct fabric *fabric, uint32_t node,
+		       uint16_t digits[FABRIC_DIGITS]);
+const char *fabric_router(const struct fabric *fabric, uint32_t router,
+			  char buf[ROUTER_NAME]);
+const char *fabric_port(const struct fabric *fabric, uint32_t port,
+			char buf[PORT_NAME]);
+const char *fabric_count(uint32_t nodes, uint32_t switches, char buf[COUNT_TEXT]);
 
 /* tree.c, tree_create.c, tree_draw.c */
-struct tree_node {
+struct tree_router {
 	struct angara_tree_row row;
 	uint8_t state;
 	uint16_t members;
@@ -186,20 +203,26 @@ struct tree_node {
 struct tree {
 	uint8_t id;
 	struct fabric fabric;
-	struct tree_node *at;		/* one per node of the fabric */
-	struct json_object *records;	/* the rows as they came */
+	struct tree_router *at;		/* one per router of the fabric */
+	struct json_object *records;	/* the rows as received */
 	uint32_t set;			/* rows that are set */
-	uint32_t root;			/* a root, or the number of nodes */
+	uint32_t switches;		/* of these, rows of switches */
+	uint32_t root;			/* a root, or the number of routers */
 };
 
 int tree_load(struct nl *nl, const struct about *about, struct tree *tree);
 void tree_free(struct tree *tree);
+const char *tree_noun(const struct fabric *fabric, uint32_t router);
 int tree_rule(struct nl *nl, uint32_t dev, uint8_t id, uint8_t *rule,
-	      uint32_t *node);
-int tree_clear_row(struct nl *nl, uint32_t dev, uint8_t id);
+	      uint32_t *router);
+struct about tree_row(const struct fabric *fabric, uint32_t router, uint8_t id);
+int tree_clear_row(struct nl *nl, const struct tree *tree, uint32_t router);
 int tree_create(struct args *args);
 int tree_delegate(struct args *args);
 void tree_draw(const struct tree *tree);
 void tree_draw_dot(const struct tree *tree);
+
+/* tree_plan.c */
+int tree_plan(struct args *args);
 
 #endif /* ANGARACTL_H */

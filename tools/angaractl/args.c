@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angaractl: words of the command line and what they stand for. */
+/* angaractl: words of the command line, parsed. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "angaractl.h"
 
-/* Partition 0 is nobody's. */
+/* Partition 0 does not exist. */
 #define PKEY_FIRST	1
 
 char *args_next(struct args *args)
@@ -30,7 +30,7 @@ int args_value(struct args *args, const char *keyword, char **value)
 {
 	*value = args_next(args);
 	if (!*value)
-		return misuse("\"%s\" wants a value behind it", keyword);
+		return misuse("\"%s\" needs a value", keyword);
 	return DONE;
 }
 
@@ -153,37 +153,47 @@ int parse_pkey(const char *text, uint32_t *pkey)
 	return DONE;
 }
 
-static int parse_coord(const char *text, const struct angara_topo *topo,
-		       uint32_t *node)
+/* Reads numbers joined by commas.  Returns how many there are; 0: something else. */
+static uint32_t read_digits(const char *text, uint16_t digits[FABRIC_DIGITS])
 {
-	uint16_t coord[ANGARA_MAX_DIMS] = { 0 };
 	const char *at = text;
+	uint32_t n = 0;
 	char *end;
 
-	for (uint32_t d = 0; d < topo->ndims; d++) {
+	for (;; at = end + 1) {
 		unsigned long value = strtoul(at, &end, 10);
 
-		if (end == at || value >= topo->dims[d] ||
-		    *end != (d + 1 < topo->ndims ? ',' : '\0'))
-			return misuse("\"%s\": coordinates are %u numbers joined by commas, each below the size of its dimension",
-				      text, topo->ndims);
-		coord[d] = value;
-		at = end + 1;
+		if (*at < '0' || *at > '9' || value > UINT16_MAX || n == FABRIC_DIGITS)
+			return 0;
+		digits[n++] = value;
+		if (*end != ',')
+			return *end ? 0 : n;
 	}
-	*node = angara_topo_node(topo, coord);
-	return DONE;
+}
+
+static int parse_coord(const char *text, const struct fabric *fabric, uint32_t *node)
+{
+	uint16_t want[FABRIC_DIGITS], has[FABRIC_DIGITS];
+	uint32_t n = read_digits(text, want), dims = 0;
+
+	for (*node = 0; *node < fabric->nodes; ++*node) {
+		dims = fabric_digits(fabric, *node, has);
+		if (n == dims && !memcmp(want, has, n * sizeof(want[0])))
+			return DONE;
+	}
+	return misuse("\"%s\": coordinates are %u numbers joined by commas, each below the size of its dimension",
+		      text, dims);
 }
 
 /* A node by number or, in more than one dimension, by coordinates. */
-int parse_node(const char *text, const struct angara_topo *topo, uint32_t *node)
+int parse_node(const char *text, const struct fabric *fabric, uint32_t *node)
 {
 	uint64_t value = 0;
 	int status;
 
 	if (strchr(text, ','))
-		return parse_coord(text, topo, node);
-	status = parse_number(text, 0, angara_topo_nodes(topo) - 1, "a node",
-			      &value);
+		return parse_coord(text, fabric, node);
+	status = parse_number(text, 0, fabric->nodes - 1, "a node", &value);
 	if (!status)
 		*node = value;
 	return status;
@@ -225,7 +235,7 @@ wrong:
 		      list, nodes - 1);
 }
 
-/* Reads what follows "dev" or "fabric", which narrow a dump. */
+/* Reads the argument of "dev" or "fabric", which limit a dump. */
 int args_about(struct args *args, const char *word, struct about *about)
 {
 	char *value;

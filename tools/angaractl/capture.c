@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 #include <netlink/msg.h>
 
@@ -17,21 +18,19 @@ struct request {
 	const char *file;
 };
 
-static volatile sig_atomic_t ended;
-
-static void on_end(int signal)
+/*
+ * A signal that arrives between a check and the next call that sleeps would be
+ * lost to a handler; a descriptor keeps it.
+ */
+static int catch_end(void)
 {
-	(void)signal;
-	ended = 1;
-}
+	sigset_t set;
 
-/* Without SA_RESTART: it breaks reading off. */
-static void catch_end(void)
-{
-	struct sigaction action = { .sa_handler = on_end };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
 static int read_request(struct args *args, struct request *request)
@@ -54,23 +53,27 @@ static int read_request(struct args *args, struct request *request)
 		request->about.has_dev = true;
 	}
 	if (!request->file && isatty(STDOUT_FILENO))
-		return misuse("capture: name a file, or send it to a program: | tshark -r -");
+		return misuse("capture: name a file, or pipe the output to a program: | tshark -r -");
 	return DONE;
 }
 
-static int copy(FILE *to, const char *name)
+/* Copies until @end is readable. */
+static int copy(FILE *to, const char *name, int end)
 {
 	char buf[65536];
 	size_t n;
 
-	while (!ended && (n = server_read(buf, sizeof(buf)))) {
+	while (server_wait(end)) {
+		n = server_read(buf, sizeof(buf));
+		if (!n)
+			return fail("the server is gone");
 		if (!fwrite(buf, n, 1, to) || fflush(to))
 			return fail("%s: %s", name, strerror(errno));
 	}
-	return ended ? DONE : fail("the server is gone");
+	return DONE;
 }
 
-static int capture(struct nl *nl, const struct request *request)
+static int capture(struct nl *nl, const struct request *request, int end)
 {
 	const char *name = request->file ? request->file : "standard output";
 	FILE *to = stdout;
@@ -85,7 +88,7 @@ static int capture(struct nl *nl, const struct request *request)
 		return fail("%s: %s", name, strerror(errno));
 	if (!options.json && isatty(STDERR_FILENO))
 		fprintf(stderr, "capturing; Ctrl-C ends it\n");
-	status = copy(to, name);
+	status = copy(to, name, end);
 	if (request->file && fclose(to) && !status)
 		status = fail("%s: %s", name, strerror(errno));
 	return status;
@@ -95,17 +98,20 @@ static int capture_run(struct args *args)
 {
 	struct request request = { .file = NULL };
 	struct nl nl;
-	int status;
+	int status, end;
 
 	status = read_request(args, &request);
 	if (!status && !options.server)
-		status = misuse("capture is of a server: --server DIR; a kernel's packets are told by its tracepoint angara:angara_packet");
+		status = misuse("capture needs --server DIR; packets of the kernel are in its tracepoint angara:angara_packet");
 	if (!status)
 		status = ctl_start(&nl);
 	if (status)
 		return status;
-	catch_end();
-	status = capture(&nl, &request);
+	end = catch_end();
+	status = end < 0 ? fail("no signalfd: %s", strerror(errno)) :
+		 capture(&nl, &request, end);
+	if (end >= 0)
+		close(end);
 	ctl_stop(&nl);
 	return status;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angaractl counters: what the hardware has counted.
+ * angaractl counters: the counters of the hardware.
  *
- * Counters of all devices of a fabric are added up, per link direction and
- * per tree; with "dev DEV" they are those of one device.
+ * Counters of all devices of a fabric are added up, per port and per tree, those of
+ * switches apart; with "dev DEV" they are those of one device.
  */
 
 #include <stdio.h>
@@ -15,10 +15,10 @@
 static const struct kind {
 	const char *name;
 	uint8_t command;
-	const char *of;		/* key of what one is told from another by */
+	const char *of;		/* key that identifies an object */
 } kinds[] = {
 	{ "node", ANGARA_CMD_DEV_GET, NULL },
-	{ "link", ANGARA_CMD_PORT_GET, "dir" },
+	{ "link", ANGARA_CMD_PORT_GET, "name" },
 	{ "tree", ANGARA_CMD_TREE_GET, "tree" },
 	{ "ctx", ANGARA_CMD_CTX_GET, "ctx" },
 };
@@ -58,11 +58,11 @@ static int read_request(struct args *args, struct request *request)
 	return status;
 }
 
-/* What to call the thing that @record's counters are added to. */
+/* The name of the object to which @record's counters are added. */
 static void name_of(const struct request *request, const struct kind *kind,
 		    struct json_object *record, char *of, size_t size)
 {
-	/* Contexts of different nodes have nothing in common but a number. */
+	/* Contexts of different nodes only share their numbers. */
 	bool summed = !request->about.has_dev &&
 		      kind->command == ANGARA_CMD_CTX_GET;
 	struct json_object *value;
@@ -119,23 +119,33 @@ static void add_counters(struct json_object *group, struct json_object *record)
 	}
 }
 
+static bool is_of_switch(struct json_object *record)
+{
+	return json_object_object_get_ex(record, "router", NULL) &&
+	       record_number(record, "router") != record_number(record, "node");
+}
+
 static int gather(struct nl *nl, const struct request *request,
 		  const struct kind *kind, struct json_object *groups)
 {
 	struct json_object *records;
-	char of[16];
+	char of[PORT_NAME], name[24];
 	int status;
 
 	status = ctl_dump_or_fail(nl, kind->command, &request->about, &records);
 	if (status)
 		return status;
+	if (kind->command == ANGARA_CMD_PORT_GET)
+		fabric_add_names(nl, records);
 	for (size_t i = 0; i < json_object_array_length(records); i++) {
 		struct json_object *r = json_object_array_get_idx(records, i);
 		const char *where = record_string(r, request->about.has_dev ?
 						  "dev" : "fabric");
 
+		snprintf(name, sizeof(name), "%s%s",
+			 is_of_switch(r) ? "switch-" : "", kind->name);
 		name_of(request, kind, r, of, sizeof(of));
-		add_counters(group_of(groups, where, kind->name, of), r);
+		add_counters(group_of(groups, where, name, of), r);
 	}
 	json_object_put(records);
 	return DONE;
@@ -218,7 +228,7 @@ static int counters_show(struct args *args)
 
 static const struct command commands[] = {
 	{ NULL, "[node] [link] [tree] [ctx] [dev DEV] [fabric ID] [--all]",
-	  "sums over each fabric, or those of one device; --all: zeros, too",
+	  "sums over each fabric, or of one device; --all: zeros, too",
 	  counters_show, OPT_ALL },
 };
 

@@ -5,13 +5,13 @@
 
 static const struct column list_columns[] = {
 	{ "dev", "DEV" }, { "node", "NODE" }, { "coord", "COORD" },
-	{ "fabric", "FABRIC" }, { "dims", "DIMS", dims_text }, { "bus", "BUS" },
+	{ "fabric", "FABRIC" }, { "topology", "TOPOLOGY" }, { "bus", "BUS" },
 	{ "contexts_used", "CONTEXTS" }, { "contexts", "OF" },
 };
 
 static const struct column show_columns[] = {
 	{ "dev", "device" }, { "bus", "bus" }, { "fabric", "fabric" },
-	{ "dims", "dimensions", dims_text }, { "nodes", "nodes" },
+	{ "topology", "topology" }, { "nodes", "nodes" },
 	{ "node", "node" }, { "coord", "coordinates" },
 	{ "contexts_used", "contexts in use" },
 	{ "contexts", "contexts at most" },

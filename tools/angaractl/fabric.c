@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angaractl: which devices make up a fabric. */
+/*
+ * angaractl: which devices make up a fabric, and what is joined to what in it.
+ *
+ * A torus is known by its sizes: it may be too large for a table.  All other
+ * fabrics have one.
+ */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <angara/fabric.h>
+
 #include "angaractl.h"
 
 #define SHOWN_FABRICS	8
+
+_Static_assert(FABRIC_DIGITS == ANGARA_FABRIC_DIGITS, "one number");
 
 /* Collects the different fabrics of the devices, for an error message. */
 static size_t list_fabrics(struct json_object *devs, uint64_t *ids, size_t max)
@@ -34,7 +43,7 @@ static int choose(struct json_object *devs, uint64_t *id)
 	size_t at = 0;
 
 	if (!count)
-		return fail("there are no devices: modprobe angara_loop dims=2x2x2 makes 8");
+		return fail("there are no devices: modprobe angara_loop fabric=torus:2x2x2 makes 8");
 	*id = ids[0];
 	if (count == 1)
 		return DONE;
@@ -45,18 +54,65 @@ static int choose(struct json_object *devs, uint64_t *id)
 		      list);
 }
 
-/* The torus that device @dev says it is in. */
-static bool read_topo(struct nl *nl, uint32_t dev, struct angara_topo *topo)
+/* A server's text is no name of a file here. */
+static bool read_text(const char *text, struct fabric *fabric)
+{
+	if (!angara_topo_read(text, &fabric->torus)) {
+		fabric->nodes = angara_topo_nodes(&fabric->torus);
+		fabric->routers = fabric->nodes;
+		fabric->ports = 2 * fabric->torus.ndims;
+	} else if (strncmp(text, "file:", 5) &&
+		   !angara_fabric_open(text, &fabric->graph, NULL, 0)) {
+		fabric->nodes = angara_fabric_nodes(fabric->graph);
+		fabric->routers = angara_fabric_routers(fabric->graph);
+		fabric->ports = angara_fabric_ports(fabric->graph);
+	} else {
+		return false;
+	}
+	snprintf(fabric->name, sizeof(fabric->name), "%.*s",
+		 (int)strcspn(text, "\n"), text);
+	return true;
+}
+
+/* The fabric of device @dev, as that describes it; fabric_free() frees it. */
+static bool read_fabric(struct nl *nl, uint32_t dev, struct fabric *fabric)
 {
 	const struct about about = { .has_dev = true, .dev = dev };
 	struct json_object *reply;
 	bool ok;
 
+	memset(fabric, 0, sizeof(*fabric));
 	if (ctl_get(nl, ANGARA_CMD_FABRIC_GET, &about, &reply))
 		return false;
-	ok = !angara_topo_read(record_string(reply, "description"), topo);
+	ok = read_text(record_string(reply, "description"), fabric);
+	fabric->id = record_fabric(reply);
 	json_object_put(reply);
 	return ok;
+}
+
+/*
+ * Calls @add for each record of a fabric that its device describes.  The records of
+ * a fabric come one after another.
+ */
+static void each_of_fabrics(struct nl *nl, struct json_object *records,
+			    void (*add)(const struct fabric *fabric,
+					struct json_object *record))
+{
+	struct fabric fabric = { .nodes = 0 };
+
+	for (size_t i = 0; i < json_object_array_length(records); i++) {
+		struct json_object *r = json_object_array_get_idx(records, i);
+
+		if (!i || record_fabric(r) != fabric.id) {
+			fabric_free(&fabric);
+			if (!read_fabric(nl, record_dev(r), &fabric))
+				fabric.nodes = 0;
+			fabric.id = record_fabric(r);
+		}
+		if (fabric.nodes)
+			add(&fabric, r);
+	}
+	fabric_free(&fabric);
 }
 
 static struct json_object *numbers(const uint16_t *values, uint32_t count)
@@ -68,55 +124,62 @@ static struct json_object *numbers(const uint16_t *values, uint32_t count)
 	return array;
 }
 
-/* Adds what the descriptions of the fabrics tell of devices. */
-void fabric_add_places(struct nl *nl, struct json_object *devs)
+static void add_place(const struct fabric *fabric, struct json_object *dev)
 {
-	struct angara_topo topo = { .ndims = 0 };
-	uint16_t coord[ANGARA_MAX_DIMS];
-	uint64_t last = 0;
+	uint16_t coord[FABRIC_DIGITS];
+	uint32_t n = fabric_digits(fabric, record_number(dev, "node"), coord);
 
-	for (size_t i = 0; i < json_object_array_length(devs); i++) {
-		struct json_object *d = json_object_array_get_idx(devs, i);
-		uint64_t id = record_fabric(d);
-
-		if (!i || id != last)
-			topo.ndims = 0;
-		if ((!i || id != last) && !read_topo(nl, record_dev(d), &topo))
-			topo.ndims = 0;
-		last = id;
-		if (!topo.ndims)
-			continue;
-		angara_topo_coord(&topo, record_number(d, "node"), coord);
-		json_object_object_add(d, "dims", numbers(topo.dims, topo.ndims));
-		json_object_object_add(d, "coord", numbers(coord, topo.ndims));
-	}
+	json_object_object_add(dev, "topology", json_object_new_string(fabric->name));
+	if (!fabric->graph)
+		json_object_object_add(dev, "dims", numbers(fabric->torus.dims,
+							    fabric->torus.ndims));
+	json_object_object_add(dev, "coord", numbers(coord, n));
 }
 
-/*
- * Finds the fabric that @about names, or the only one there is.
- */
+/* Adds topology and coordinates from the descriptions of the fabrics to devices. */
+void fabric_add_places(struct nl *nl, struct json_object *devs)
+{
+	each_of_fabrics(nl, devs, add_place);
+}
+
+static void add_name(const struct fabric *fabric, struct json_object *link)
+{
+	char name[PORT_NAME];
+
+	fabric_port(fabric, record_number(link, "port"), name);
+	json_object_object_add(link, "name", json_object_new_string(name));
+}
+
+/* Adds names of ports to links. */
+void fabric_add_names(struct nl *nl, struct json_object *links)
+{
+	each_of_fabrics(nl, links, add_name);
+}
+
+/* Finds the fabric that @about names, or the only one. */
 int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric)
 {
 	struct about filter = { .has_fabric = about->has_fabric,
 				.fabric = about->fabric };
 	struct json_object *devs;
+	uint64_t id = 0;
 	int status;
 
 	memset(fabric, 0, sizeof(*fabric));
 	status = ctl_dump_or_fail(nl, ANGARA_CMD_DEV_GET, &filter, &devs);
 	if (status)
 		return status;
-	status = choose(devs, &fabric->id);
+	status = choose(devs, &id);
 	if (status)
 		goto out;
-	if (read_topo(nl, record_dev(json_object_array_get_idx(devs, 0)), &fabric->topo))
-		fabric->nodes = angara_topo_nodes(&fabric->topo);
-	if (!fabric->nodes ||
+	if (!read_fabric(nl, record_dev(json_object_array_get_idx(devs, 0)), fabric) ||
 	    fabric->nodes != record_number(json_object_array_get_idx(devs, 0), "nodes")) {
-		status = fail("fabric 0x%llx: its size and its devices disagree",
-			      (unsigned long long)fabric->id);
+		status = fail("fabric 0x%llx: its size does not match its devices",
+			      (unsigned long long)id);
+		fabric_free(fabric);
 		goto out;
 	}
+	fabric->id = id;
 	fabric->dev = need_memory(fabric->nodes, sizeof(*fabric->dev));
 	for (uint32_t n = 0; n < fabric->nodes; n++)
 		fabric->dev[n] = NO_DEV;
@@ -136,22 +199,86 @@ out:
 
 void fabric_free(struct fabric *fabric)
 {
+	angara_fabric_close(fabric->graph);
+	fabric->graph = NULL;
 	free(fabric->dev);
 	fabric->dev = NULL;
 }
 
-/* "(1,0,1)" */
-const char *fabric_coord(const struct fabric *fabric, uint32_t node, char *buf,
-			 size_t size)
+/* Router at the other end of a port's cable; fabric->routers: there is none. */
+uint32_t fabric_peer(const struct fabric *fabric, uint32_t router, uint32_t port)
 {
-	uint16_t coord[ANGARA_MAX_DIMS];
-	size_t at = 0;
+	uint32_t peer = UINT32_MAX;
 
-	angara_topo_coord(&fabric->topo, node, coord);
-	for (uint32_t d = 0; d < fabric->topo.ndims && at < size; d++)
-		at += snprintf(buf + at, size - at, "%c%u", d ? ',' : '(',
-			       coord[d]);
-	if (at < size)
-		snprintf(buf + at, size - at, ")");
+	if (port < fabric->ports)
+		peer = fabric->graph ?
+		       angara_fabric_peer(fabric->graph, router, port, NULL) :
+		       angara_topo_neighbor(&fabric->torus, router, port);
+	return peer < fabric->routers ? peer : fabric->routers;
+}
+
+/* The node that programs a router: itself, or the keeper of a switch. */
+uint32_t fabric_keeper(const struct fabric *fabric, uint32_t router)
+{
+	return fabric->graph ? angara_fabric_keeper(fabric->graph, router) : router;
+}
+
+/* The device by which a router is programmed, or NO_DEV. */
+uint32_t fabric_dev(const struct fabric *fabric, uint32_t router)
+{
+	return fabric->dev[fabric_keeper(fabric, router)];
+}
+
+/* Coordinates of a node.  Returns how many there are. */
+uint32_t fabric_digits(const struct fabric *fabric, uint32_t node,
+		       uint16_t digits[FABRIC_DIGITS])
+{
+	if (fabric->graph)
+		return angara_fabric_digits(fabric->graph, node, digits);
+	if (node >= fabric->nodes)
+		return 0;
+	angara_topo_coord(&fabric->torus, node, digits);
+	return fabric->torus.ndims;
+}
+
+/* "1 (1,0,0)", or "switch 9" */
+const char *fabric_router(const struct fabric *fabric, uint32_t router,
+			  char buf[ROUTER_NAME])
+{
+	uint16_t digits[FABRIC_DIGITS];
+	uint32_t n = fabric_digits(fabric, router, digits);
+	int at;
+
+	if (router >= fabric->nodes) {
+		snprintf(buf, ROUTER_NAME, "switch %u", router);
+		return buf;
+	}
+	at = snprintf(buf, ROUTER_NAME, "%u (", router);
+	for (uint32_t d = 0; d < n; d++)
+		at += snprintf(buf + at, ROUTER_NAME - at, "%s%u", d ? "," : "",
+			       digits[d]);
+	snprintf(buf + at, ROUTER_NAME - at, ")");
+	return buf;
+}
+
+/* "X+" of a torus, else the number. */
+const char *fabric_port(const struct fabric *fabric, uint32_t port,
+			char buf[PORT_NAME])
+{
+	if (fabric->graph)
+		snprintf(buf, PORT_NAME, "%u", port);
+	else
+		snprintf(buf, PORT_NAME, "%s", angara_dir_name(port));
+	return buf;
+}
+
+/* "8 nodes", or "8 nodes and 2 switches" */
+const char *fabric_count(uint32_t nodes, uint32_t switches, char buf[COUNT_TEXT])
+{
+	int at = snprintf(buf, COUNT_TEXT, "%u node%s", nodes, nodes == 1 ? "" : "s");
+
+	if (switches)
+		snprintf(buf + at, COUNT_TEXT - at, " and %u switch%s", switches,
+			 switches == 1 ? "" : "es");
 	return buf;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angaractl link: the links of the torus and what they have carried. */
+/* angaractl link: the links of nodes and switches, and their counters. */
 
 #include <string.h>
 
 #include "angaractl.h"
 
 static const struct column columns[] = {
-	{ "dev", "DEV" }, { "node", "NODE" }, { "dir", "DIR" },
+	{ "dev", "DEV" }, { "router", "ROUTER" }, { "name", "PORT" },
 	{ "neighbor", "TO" }, { "packets", "PACKETS" }, { "flits", "FLITS" },
 	{ "stalls", "STALLS" },
 };
@@ -30,7 +30,7 @@ static void add_sums(struct nl *nl, struct json_object *links)
 {
 	static const char *const kinds[] = { "packets", "flits", "stalls" };
 
-	(void)nl;
+	fabric_add_names(nl, links);
 	for (size_t i = 0; i < json_object_array_length(links); i++) {
 		struct json_object *link = json_object_array_get_idx(links, i);
 
@@ -47,7 +47,7 @@ static int link_show(struct args *args)
 }
 
 static const struct command commands[] = {
-	{ "show", "[dev DEV] [fabric ID]", "links, with what each has sent",
+	{ "show", "[dev DEV] [fabric ID]", "links, with the traffic sent on each",
 	  link_show, 0 },
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angaractl: all objects of one kind, as devices, links and contexts are shown. */
+/* angaractl: lists of devices, links and contexts. */
 
 #include "angaractl.h"
 
 /*
- * Lists what @command dumps, narrowed by what @args say; @complete, if any,
- * adds to the records first.
+ * Lists the dump of @command, limited by @args; @complete, if any, first adds
+ * to the records.
  */
 int list_objects(struct args *args, uint8_t command,
 		 void (*complete)(struct nl *nl, struct json_object *records),

@@ -81,7 +81,8 @@ static int run(const struct object *object, struct args *args)
 	if (wrong)
 		return misuse("%s does not take %s",
 			      command->name ? command->name : object->name,
-			      wrong & OPT_DOT ? "--dot" : "--all");
+			      wrong & OPT_DOT ? "--dot" :
+			      wrong & OPT_FABRIC ? "--fabric" : "--all");
 	return command->run(args);
 }
 
@@ -94,6 +95,7 @@ static int read_options(int argc, char **argv)
 		{ "version", no_argument, NULL, 'V' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "dot", no_argument, NULL, 'd' },
+		{ "fabric", required_argument, NULL, 'f' },
 		{ 0 }
 	};
 	int c;
@@ -116,12 +118,16 @@ static int read_options(int argc, char **argv)
 		case 'd':
 			options.given |= OPT_DOT;
 			break;
+		case 'f':
+			options.fabric = optarg;
+			options.given |= OPT_FABRIC;
+			break;
 		case 'V':
 			printf("angaractl %s, interface version %d\n",
 			       ANG_RELEASE, ANGARA_GENL_VERSION);
 			exit(DONE);
 		case ':':
-			return misuse("%s wants a value behind it",
+			return misuse("%s needs a value",
 				      argv[optind - 1]);
 		default:
 			return misuse("%s: no such option; see angaractl --help",

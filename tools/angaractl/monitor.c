@@ -63,8 +63,7 @@ static void print_event(unsigned int event, unsigned int index,
 		printf("tree %u is cleared\n", index);
 		break;
 	case ANGARA_AEV_LINK_DOWN:
-		printf("link %s is down, node %u is gone\n",
-		       index < ANGARA_MAX_DIRS ? angara_dir_name(index) : "?",
+		printf("link at port %u is down, router %u is gone\n", index,
 		       value);
 		break;
 	case ANGARA_NLE_DEV_NEW:
@@ -123,14 +122,11 @@ static void show(struct json_object *record)
 
 static int on_event(struct nl_msg *msg, void *arg)
 {
-	struct nlattr *attrs[ANGARA_A_MAX + 1];
+	struct json_object *record = record_of(nlmsg_hdr(msg));
 	struct monitor *monitor = arg;
-	struct json_object *record;
 
-	if (genlmsg_parse(nlmsg_hdr(msg), 0, attrs, ANGARA_A_MAX, NULL) ||
-	    !attrs[ANGARA_A_EVENT])
+	if (!record)
 		return NL_OK;
-	record = record_of(attrs);
 	if ((!monitor->about.has_dev ||
 	     record_dev(record) == monitor->about.dev) &&
 	    (!monitor->about.has_fabric ||
@@ -166,7 +162,7 @@ static int follow(struct nl *nl, struct monitor *monitor)
 		return fail("events cannot be received: %s", nl_geterror(err));
 	while (!monitor->has_count || monitor->count) {
 		err = nl_recvmsgs_default(nl->sock);
-		/* The kernel tells so when this socket's buffer was full. */
+		/* The kernel reports that this socket's buffer was full. */
 		if (err == -NLE_NOMEM)
 			fail("events came faster than they were read; some are lost");
 		else if (err < 0)
@@ -209,12 +205,12 @@ static int monitor_run(struct args *args)
 
 	status = read_request(args, &monitor);
 	if (!status && options.server)
-		status = misuse("monitor is for a kernel: a server tells of no events");
+		status = misuse("monitor is for the kernel: a server sends no events");
 	if (!status)
 		status = ctl_start(&nl);
 	if (status)
 		return status;
-	/* A reader at the other end of a pipe wants each line at once. */
+	/* A reader at the other end of a pipe gets each line at once. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	status = follow(&nl, &monitor);
 	ctl_stop(&nl);

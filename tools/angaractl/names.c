@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angaractl: attributes become records.
+ * angaractl: attributes to records.
  *
- * One table says, per attribute, its key and what kind of value it holds; the
- * keys are the names of the netlink specification with underscores.
+ * A table for each set gives the key and the kind of value of each attribute;
+ * the keys are the names of the netlink specification with underscores.
  */
 
 #include <stdio.h>
 #include <string.h>
 #include <netlink/attr.h>
+#include <netlink/genl/genl.h>
 
-#include "ang_counter_attrs.h"
+#include "ang_nl_attrs.h"
 #include "angaractl.h"
 
 enum kind {
-	KIND_NONE, KIND_U8, KIND_U16, KIND_U32, KIND_U64, KIND_BOOL, KIND_TEXT,
-	KIND_ID, KIND_DEV, KIND_DIR, KIND_PORTS, KIND_STATE,
+	KIND_U8, KIND_U16, KIND_U32, KIND_U64, KIND_BOOL, KIND_TEXT,
+	KIND_ID, KIND_DEV, KIND_PORT, KIND_PORTS, KIND_STATE,
 	KIND_RULE, KIND_COUNTERS,
 };
 
-/* Counters word by word: what each is called, and its attribute. */
+/* Counters word by word: their names and attributes. */
 static const char *const node_counters[] = ANGARA_NODE_COUNTER_NAMES;
 static const char *const link_counters[] = ANGARA_LINK_COUNTER_NAMES;
 static const char *const tree_counters[] = ANGARA_TREE_COUNTER_NAMES;
@@ -39,60 +40,126 @@ FITS(link_counters, port_words);
 FITS(tree_counters, tree_words);
 FITS(ctx_counters, ctx_words);
 
-static const struct attr {
+struct attr {
 	const char *key;
 	enum kind kind;
 	const char *const *names;	/* KIND_COUNTERS */
 	const uint8_t *words;		/* 0 is not shown */
 	size_t count;
-} attrs_known[ANGARA_A_MAX + 1] = {
-	[ANGARA_A_DEV] = { "dev", KIND_DEV },
-	[ANGARA_A_NODE] = { "node", KIND_U32 },
-	[ANGARA_A_NODES] = { "nodes", KIND_U32 },
-	[ANGARA_A_FABRIC] = { "fabric", KIND_ID },
-	[ANGARA_A_NUM_PORTS] = { "ports", KIND_U32 },
-	[ANGARA_A_DESCRIPTION] = { "description", KIND_TEXT },
-	[ANGARA_A_BUS] = { "bus", KIND_TEXT },
-	[ANGARA_A_CONTEXTS] = { "contexts", KIND_U32 },
-	[ANGARA_A_CONTEXTS_USED] = { "contexts_used", KIND_U32 },
-	[ANGARA_A_NODE_COUNTERS] = { "counters", KIND_COUNTERS,
-				     NAMES(node_counters, node_words) },
-	[ANGARA_A_PORT_COUNTERS] = { "counters", KIND_COUNTERS,
-				     NAMES(link_counters, port_words) },
-	[ANGARA_A_TREE_COUNTERS] = { "counters", KIND_COUNTERS,
-				     NAMES(tree_counters, tree_words) },
-	[ANGARA_A_CTX_COUNTERS] = { "counters", KIND_COUNTERS,
-				    NAMES(ctx_counters, ctx_words) },
-	[ANGARA_A_PORT] = { "dir", KIND_DIR },
-	[ANGARA_A_NEIGHBOR] = { "neighbor", KIND_U32 },
-	[ANGARA_A_NEIGHBOR_PORT] = { "neighbor_dir", KIND_DIR },
-	[ANGARA_A_TREE] = { "tree", KIND_U8 },
-	[ANGARA_A_STATE] = { "state", KIND_STATE },
-	[ANGARA_A_IS_ROOT] = { "is_root", KIND_BOOL },
-	[ANGARA_A_TO_ROOT] = { "to_root", KIND_DIR },
-	[ANGARA_A_PORTS] = { "ports", KIND_PORTS },
-	[ANGARA_A_PE] = { "pe", KIND_U16 },
-	[ANGARA_A_PKEY] = { "pkey", KIND_U32 },
-	[ANGARA_A_EPOCH] = { "epoch", KIND_U16 },
-	[ANGARA_A_MEMBERS] = { "members", KIND_U8 },
-	[ANGARA_A_DOWN_NODE] = { "down_node", KIND_U32 },
-	[ANGARA_A_DELEGATED] = { "delegated", KIND_U32 },
-	[ANGARA_A_RULE] = { "rule", KIND_RULE },
-	[ANGARA_A_CTX] = { "ctx", KIND_U32 },
-	[ANGARA_A_PID] = { "pid", KIND_U32 },
-	[ANGARA_A_UID] = { "uid", KIND_U32 },
-	[ANGARA_A_MRS] = { "mrs", KIND_U32 },
-	[ANGARA_A_PINNED] = { "pinned", KIND_U64 },
-	[ANGARA_A_EVENT] = { "event", KIND_U8 },
-	[ANGARA_A_INDEX] = { "index", KIND_U32 },
-	[ANGARA_A_VALUE] = { "value", KIND_U32 },
 };
 
-const char *attr_name(unsigned int attr)
-{
-	const char *key = attr <= ANGARA_A_MAX ? attrs_known[attr].key : NULL;
+/* Where an object is: the same in each set. */
+#define PLACE					\
+	[ANG_NL_DEV] = { "dev", KIND_DEV },	\
+	[ANG_NL_NODE] = { "node", KIND_U32 },	\
+	[ANG_NL_FABRIC] = { "fabric", KIND_ID }
 
-	return key ? key : "?";
+static const struct attr dev_attrs[] = {
+	PLACE,
+	[ANGARA_A_DEV_NODES] = { "nodes", KIND_U32 },
+	[ANGARA_A_DEV_PORTS] = { "ports", KIND_U32 },
+	[ANGARA_A_DEV_BUS] = { "bus", KIND_TEXT },
+	[ANGARA_A_DEV_CONTEXTS] = { "contexts", KIND_U32 },
+	[ANGARA_A_DEV_CONTEXTS_USED] = { "contexts_used", KIND_U32 },
+	[ANGARA_A_DEV_COUNTERS] = { "counters", KIND_COUNTERS,
+				    NAMES(node_counters, node_words) },
+};
+
+static const struct attr fabric_attrs[] = {
+	PLACE,
+	[ANGARA_A_FABRIC_NODES] = { "nodes", KIND_U32 },
+	[ANGARA_A_FABRIC_DESCRIPTION] = { "description", KIND_TEXT },
+};
+
+static const struct attr port_attrs[] = {
+	PLACE,
+	[ANGARA_A_PORT_ROUTER] = { "router", KIND_U32 },
+	[ANGARA_A_PORT_ID] = { "port", KIND_U8 },
+	[ANGARA_A_PORT_NEIGHBOR] = { "neighbor", KIND_U32 },
+	[ANGARA_A_PORT_NEIGHBOR_PORT] = { "neighbor_port", KIND_U8 },
+	[ANGARA_A_PORT_COUNTERS] = { "counters", KIND_COUNTERS,
+				     NAMES(link_counters, port_words) },
+};
+
+static const struct attr tree_attrs[] = {
+	PLACE,
+	[ANGARA_A_TREE_ROUTER] = { "router", KIND_U32 },
+	[ANGARA_A_TREE_ID] = { "tree", KIND_U8 },
+	[ANGARA_A_TREE_STATE] = { "state", KIND_STATE },
+	[ANGARA_A_TREE_IS_ROOT] = { "is_root", KIND_BOOL },
+	[ANGARA_A_TREE_TO_ROOT] = { "to_root", KIND_PORT },
+	[ANGARA_A_TREE_PORTS] = { "ports", KIND_PORTS },
+	[ANGARA_A_TREE_PE] = { "pe", KIND_U16 },
+	[ANGARA_A_TREE_PKEY] = { "pkey", KIND_U32 },
+	[ANGARA_A_TREE_EPOCH] = { "epoch", KIND_U16 },
+	[ANGARA_A_TREE_MEMBERS] = { "members", KIND_U8 },
+	[ANGARA_A_TREE_DOWN_NODE] = { "down_node", KIND_U32 },
+	[ANGARA_A_TREE_DELEGATED] = { "delegated", KIND_U32 },
+	[ANGARA_A_TREE_COUNTERS] = { "counters", KIND_COUNTERS,
+				     NAMES(tree_counters, tree_words) },
+};
+
+static const struct attr check_attrs[] = {
+	PLACE,
+	[ANGARA_A_CHECK_ID] = { "tree", KIND_U8 },
+	[ANGARA_A_CHECK_RULE] = { "rule", KIND_RULE },
+	[ANGARA_A_CHECK_NODES] = { "nodes", KIND_U32 },
+};
+
+static const struct attr ctx_attrs[] = {
+	PLACE,
+	[ANGARA_A_CTX_ID] = { "ctx", KIND_U32 },
+	[ANGARA_A_CTX_PKEY] = { "pkey", KIND_U32 },
+	[ANGARA_A_CTX_PID] = { "pid", KIND_U32 },
+	[ANGARA_A_CTX_UID] = { "uid", KIND_U32 },
+	[ANGARA_A_CTX_MRS] = { "mrs", KIND_U32 },
+	[ANGARA_A_CTX_PINNED] = { "pinned", KIND_U64 },
+	[ANGARA_A_CTX_COUNTERS] = { "counters", KIND_COUNTERS,
+				    NAMES(ctx_counters, ctx_words) },
+};
+
+static const struct attr event_attrs[] = {
+	PLACE,
+	[ANGARA_A_EVENT_TYPE] = { "event", KIND_U8 },
+	[ANGARA_A_EVENT_INDEX] = { "index", KIND_U32 },
+	[ANGARA_A_EVENT_VALUE] = { "value", KIND_U32 },
+};
+
+#define MAX_ATTRS	32
+
+#define SET(_attrs)	{ (_attrs), ARRAY_SIZE(_attrs) }
+
+/* The set of attributes that belongs to each command. */
+static const struct set {
+	const struct attr *attrs;
+	size_t count;
+} sets[] = {
+	[ANGARA_CMD_DEV_GET] = SET(dev_attrs),
+	[ANGARA_CMD_FABRIC_GET] = SET(fabric_attrs),
+	[ANGARA_CMD_PORT_GET] = SET(port_attrs),
+	[ANGARA_CMD_TREE_GET] = SET(tree_attrs),
+	[ANGARA_CMD_TREE_SET] = SET(tree_attrs),
+	[ANGARA_CMD_TREE_CLEAR] = SET(tree_attrs),
+	[ANGARA_CMD_TREE_DELEGATE] = SET(tree_attrs),
+	[ANGARA_CMD_TREE_CHECK] = SET(check_attrs),
+	[ANGARA_CMD_CTX_GET] = SET(ctx_attrs),
+	[ANGARA_CMD_EVENT] = SET(event_attrs),
+};
+
+static const struct attr *attr_of(unsigned int command, unsigned int attr)
+{
+	if (command >= ARRAY_SIZE(sets) || attr >= sets[command].count ||
+	    !sets[command].attrs[attr].key)
+		return NULL;
+	return &sets[command].attrs[attr];
+}
+
+/* Name of an attribute of a command. */
+const char *attr_name(unsigned int command, unsigned int attr)
+{
+	const struct attr *known = attr_of(command, attr);
+
+	return known ? known->key : "?";
 }
 
 const char *state_name(unsigned int state)
@@ -106,19 +173,18 @@ const char *state_name(unsigned int state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
-static struct json_object *dir_value(uint8_t dir)
+static struct json_object *port_value(uint8_t port)
 {
-	return dir == ANGARA_PORT_NONE ? NULL :
-	       json_object_new_string(angara_dir_name(dir));
+	return port == ANGARA_PORT_NONE ? NULL : json_object_new_int(port);
 }
 
 static struct json_object *ports_value(uint64_t ports)
 {
 	struct json_object *array = json_object_new_array();
 
-	for (unsigned int d = 0; d < ANGARA_MAX_DIRS; d++) {
-		if (ports >> d & 1)
-			json_object_array_add(array, dir_value(d));
+	for (unsigned int p = 0; p < ANGARA_MAX_PORTS; p++) {
+		if (ports >> p & 1)
+			json_object_array_add(array, port_value(p));
 	}
 	return array;
 }
@@ -141,8 +207,8 @@ static struct json_object *counters_value(const struct attr *known,
 }
 
 /*
- * Not a number: a program's JSON reader need not keep 64 bits.  The same form
- * as people see and type.
+ * A string: a program's JSON reader need not keep 64 bits.  The same form as in
+ * tables and arguments.
  */
 static struct json_object *id_value(uint64_t id)
 {
@@ -180,8 +246,8 @@ static struct json_object *value_of(const struct attr *known,
 		return id_value(nla_get_u64(attr));
 	case KIND_DEV:
 		return dev_value(nla_get_u32(attr));
-	case KIND_DIR:
-		return dir_value(nla_get_u8(attr));
+	case KIND_PORT:
+		return port_value(nla_get_u8(attr));
 	case KIND_PORTS:
 		return ports_value(nla_get_u64(attr));
 	case KIND_STATE:
@@ -190,21 +256,29 @@ static struct json_object *value_of(const struct attr *known,
 		return json_object_new_int(nla_get_u8(attr));
 	case KIND_COUNTERS:
 		return counters_value(known, attr);
-	case KIND_NONE:
-		break;
 	}
 	return NULL;
 }
 
-/* The JSON object that holds all known attributes of a message. */
-struct json_object *record_of(struct nlattr **attrs)
+/*
+ * The JSON object that holds the attributes of a message; NULL if it cannot be
+ * read.  Attributes that a newer kernel adds are left out.
+ */
+struct json_object *record_of(struct nlmsghdr *header)
 {
-	struct json_object *record = json_object_new_object();
+	struct nlattr *attrs[MAX_ATTRS];
+	struct json_object *record;
+	unsigned int command;
 
-	for (unsigned int a = 0; a <= ANGARA_A_MAX; a++) {
-		const struct attr *known = &attrs_known[a];
+	if (!genlmsg_valid_hdr(header, 0) ||
+	    genlmsg_parse(header, 0, attrs, MAX_ATTRS - 1, NULL))
+		return NULL;
+	command = genlmsg_hdr(header)->cmd;
+	record = json_object_new_object();
+	for (unsigned int a = 0; a < MAX_ATTRS; a++) {
+		const struct attr *known = attr_of(command, a);
 
-		if (attrs[a] && known->kind != KIND_NONE)
+		if (attrs[a] && known)
 			json_object_object_add(record, known->key,
 					       value_of(known, attrs[a]));
 	}
@@ -257,17 +331,4 @@ const char *pkey_name(uint32_t pkey, char *buf, size_t size)
 const char *pkey_text(struct json_object *value, char *buf, size_t size)
 {
 	return pkey_name(json_object_get_int64(value), buf, size);
-}
-
-/* "2x2x2" */
-const char *dims_text(struct json_object *value, char *buf, size_t size)
-{
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (size_t i = 0; i < json_object_array_length(value) && at < size; i++)
-		at += snprintf(buf + at, size - at, "%s%d", i ? "x" : "",
-			       json_object_get_int(
-				       json_object_array_get_idx(value, i)));
-	return buf;
 }

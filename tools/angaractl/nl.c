@@ -2,8 +2,8 @@
 /*
  * angaractl: requests to the netlink family and their answers.
  *
- * A dump that the kernel marks as inconsistent (something changed while it
- * ran) is taken again; the last one is handed out all the same, with a warning.
+ * A dump that the kernel marks as inconsistent (something changed while it ran)
+ * is repeated; the last one is returned in any case, with a warning.
  */
 
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
 
+#include "ang_nl_attrs.h"
 #include "angaractl.h"
 
 #define DUMP_TRIES	8
@@ -23,7 +24,7 @@
 
 struct answer {
 	struct nl *nl;
-	struct json_object *records;	/* what came, in order */
+	struct json_object *records;	/* records received, in order */
 	int error;			/* -errno */
 	bool done;
 	bool torn;			/* the dump is inconsistent */
@@ -55,7 +56,7 @@ int ctl_start(struct nl *nl)
 	nl->family = genl_ctrl_resolve(nl->sock, ANGARA_GENL_NAME);
 	if (nl->family < 0) {
 		ctl_stop(nl);
-		return fail("no angara netlink family: load the module angara (modprobe angara_loop dims=2x2x2)");
+		return fail("no angara netlink family: load the module angara (modprobe angara_loop fabric=torus:2x2x2)");
 	}
 	return DONE;
 }
@@ -76,15 +77,13 @@ struct nl_msg *ctl_request(struct nl *nl, uint8_t command,
 				 NLM_F_REQUEST, command, ANGARA_GENL_VERSION))
 		return NULL;
 	if (about->has_dev)
-		nla_put_u32(msg, ANGARA_A_DEV, about->dev);
+		nla_put_u32(msg, ANG_NL_DEV, about->dev);
 	if (about->has_fabric)
-		nla_put_u64(msg, ANGARA_A_FABRIC, about->fabric);
+		nla_put_u64(msg, ANG_NL_FABRIC, about->fabric);
 	if (about->has_tree)
-		nla_put_u8(msg, ANGARA_A_TREE, about->tree);
-	if (about->has_dir)
-		nla_put_u8(msg, ANGARA_A_PORT, about->dir);
-	if (about->has_ctx)
-		nla_put_u32(msg, ANGARA_A_CTX, about->ctx);
+		nla_put_u8(msg, ANG_NL_ID, about->tree);
+	if (about->has_router)
+		nla_put_u32(msg, ANGARA_A_TREE_ROUTER, about->router);
 	return msg;
 }
 
@@ -95,7 +94,8 @@ static const char *attr_at(struct nlmsghdr *request, uint32_t offset)
 
 	if (offset < first || offset + sizeof(struct nlattr) > request->nlmsg_len)
 		return NULL;
-	return attr_name(nla_type((struct nlattr *)((char *)request + offset)));
+	return attr_name(genlmsg_hdr(request)->cmd,
+			 nla_type((struct nlattr *)((char *)request + offset)));
 }
 
 /* Reads what the extended acknowledgement says into nl->error. */
@@ -117,7 +117,7 @@ static void read_extack(struct nl *nl, struct nlattr *head, int len,
 		snprintf(nl->error, sizeof(nl->error), "%s", text);
 }
 
-/* What to say if the kernel gives only a number, as 6.1 does for dumps. */
+/* The message if the kernel returns only a number, as 6.1 does for dumps. */
 static void take_error(struct answer *answer, int error)
 {
 	answer->error = error;
@@ -157,7 +157,7 @@ static int on_ack(struct nl_msg *msg, void *arg)
 	return NL_STOP;
 }
 
-/* End of a dump; the kernel's return value stands in the message. */
+/* End of a dump; the message has the kernel's return value. */
 static int on_finish(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *header = nlmsg_hdr(msg);
@@ -183,11 +183,11 @@ static int on_torn(struct nl_msg *msg, void *arg)
 
 static int on_record(struct nl_msg *msg, void *arg)
 {
-	struct nlattr *attrs[ANGARA_A_MAX + 1];
+	struct json_object *record = record_of(nlmsg_hdr(msg));
 	struct answer *answer = arg;
 
-	if (!genlmsg_parse(nlmsg_hdr(msg), 0, attrs, ANGARA_A_MAX, NULL))
-		json_object_array_add(answer->records, record_of(attrs));
+	if (record)
+		json_object_array_add(answer->records, record);
 	return NL_OK;
 }
 
@@ -226,8 +226,8 @@ out:
 }
 
 /*
- * Asks for one thing.  Returns 0 or -errno with the reason in nl->error;
- * @reply may be NULL, else it gets the record that came.
+ * Requests one object.  Returns 0 or -errno with the reason in nl->error;
+ * @reply may be NULL, else it gets the record received.
  */
 int ctl_call(struct nl *nl, struct nl_msg *msg, struct json_object **reply)
 {
@@ -270,7 +270,7 @@ int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 		err = exchange(nl, msg, &answer);
 		if (!err && (!answer.torn || i + 1 == DUMP_TRIES)) {
 			if (answer.torn)
-				warn("devices or trees changed while they were read, %d times: what is shown may not fit together",
+				warn("devices or trees changed during each of %d reads: the output may be inconsistent",
 				     DUMP_TRIES);
 			*records = answer.records;
 			return 0;
@@ -282,7 +282,7 @@ int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 	return err;
 }
 
-/* An empty dump may mean that there are none, or no such fabric. */
+/* An empty dump means that there are none, or that there is no such fabric. */
 static int fabric_there(struct nl *nl, const struct about *about)
 {
 	struct about fabric = { .has_fabric = true, .fabric = about->fabric };

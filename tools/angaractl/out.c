@@ -12,22 +12,7 @@
 #define JSON_FORM	(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | \
 			 JSON_C_TO_STRING_NOSLASHESCAPE)
 
-static void complain(const char *format, va_list list)
-{
-	fputs("angaractl: ", stderr);
-	vfprintf(stderr, format, list);
-	fputc('\n', stderr);
-}
-
-int fail(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	complain(format, list);
-	va_end(list);
-	return FAILED;
-}
+const char tool_name[] = "angaractl";
 
 void warn(const char *format, ...)
 {
@@ -38,25 +23,6 @@ void warn(const char *format, ...)
 	vfprintf(stderr, format, list);
 	va_end(list);
 	fputc('\n', stderr);
-}
-
-int misuse(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	complain(format, list);
-	va_end(list);
-	return MISUSED;
-}
-
-void *need_memory(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	if (!memory)
-		exit(fail("no memory"));
-	return memory;
 }
 
 static const char *join_array(struct json_object *array, char *buf, size_t size)
@@ -75,7 +41,7 @@ static const char *join_array(struct json_object *array, char *buf, size_t size)
 	return buf;
 }
 
-/* The text of a cell; it may stand in @buf or in @record. */
+/* The text of a cell; it may be in @buf or in @record. */
 const char *out_value(const struct column *column, struct json_object *record,
 		      char *buf, size_t size)
 {
@@ -95,13 +61,14 @@ const char *out_value(const struct column *column, struct json_object *record,
 	}
 }
 
-/* Numbers stand right-aligned under their heading. */
+/* Numbers are right-aligned under their heading. */
 static bool is_number(const struct column *column, struct json_object *record)
 {
 	struct json_object *value;
 
 	return json_object_object_get_ex(record, column->key, &value) &&
-	       !column->text && json_object_is_type(value, json_type_int);
+	       !column->text && (json_object_is_type(value, json_type_int) ||
+				 json_object_is_type(value, json_type_double));
 }
 
 static void print_cell(const char *text, size_t width, bool right, bool last)
@@ -196,7 +163,7 @@ void out_json_line(struct json_object *object)
 	json_object_put(object);
 }
 
-/* What a change of a tree has done, for programs. */
+/* The result of a change of a tree, for programs. */
 void out_counts(unsigned int tree, const char *key, uint32_t value)
 {
 	struct json_object *o = json_object_new_object();

@@ -3,10 +3,12 @@
  * angaractl: an angara-vfio instead of the kernel, by its control socket.
  *
  * The messages are the same; libnl is given functions that send and receive
- * them there.  Those get nothing but libnl's socket: hence the one descriptor.
+ * them there.  Their only argument is libnl's socket: hence the one descriptor.
  */
 
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +68,7 @@ int server_start(struct nl *nl, const char *dir)
 
 	if (snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/" CONTROL_SOCKET,
 		     dir) >= (int)sizeof(addr.sun_path))
-		return misuse("--server %s: too long a name for a folder with sockets",
+		return misuse("--server %s: the name is too long for a folder with sockets",
 			      dir);
 	server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (server < 0)
@@ -93,7 +95,7 @@ void server_stop(void)
 	server = -1;
 }
 
-/* Has @cb receive from the server, and @nl send to it. */
+/* Makes @cb receive from the server, and @nl send to it. */
 void server_attach(struct nl *nl, struct nl_cb *cb)
 {
 	struct nl_cb *own;
@@ -106,7 +108,20 @@ void server_attach(struct nl *nl, struct nl_cb *cb)
 	nl_cb_overwrite_recv(cb, server_receive);
 }
 
-/* Reads what follows the answers.  Returns bytes, 0 at the end. */
+/* Waits for data of the server.  Returns false if @end is readable first. */
+bool server_wait(int end)
+{
+	struct pollfd fds[] = {
+		{ .fd = server, .events = POLLIN },
+		{ .fd = end, .events = POLLIN },
+	};
+
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	return !fds[1].revents;
+}
+
+/* Reads the data behind the answers.  Returns bytes, 0 at the end. */
 size_t server_read(void *buf, size_t size)
 {
 	ssize_t n = recv(server, buf, size, 0);

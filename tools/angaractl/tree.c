@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angaractl tree: the trees that are laid over a fabric. */
+/* angaractl tree: the trees of a fabric. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,22 +10,19 @@
 
 static const struct column summary_columns[] = {
 	{ "tree", "TREE" }, { "fabric", "FABRIC" }, { "root", "ROOT" },
-	{ "nodes", "NODES" }, { "pe", "PE" }, { "members", "JOINED" },
+	{ "nodes", "NODES" }, { "switches", "SWITCHES" }, { "pe", "PE" }, { "members", "JOINED" },
 	{ "pkey", "PARTITION", pkey_text }, { "epoch", "EPOCH" },
 	{ "state", "STATE" }, { "delegated", "DELEGATED", pkey_text },
 };
 
-static unsigned int dir_number(const char *name)
+/* Number of a port in a record; null is none. */
+static unsigned int port_number(struct json_object *value)
 {
-	for (unsigned int d = 0; d < ANGARA_MAX_DIRS; d++) {
-		if (!strcmp(name, angara_dir_name(d)))
-			return d;
-	}
-	return ANGARA_PORT_NONE;
+	return value ? json_object_get_int(value) & UINT8_MAX : ANGARA_PORT_NONE;
 }
 
 /* A record of TREE_GET as a row. */
-static void read_node(struct json_object *record, struct tree_node *at)
+static void read_row(struct json_object *record, struct tree_router *at)
 {
 	struct angara_tree_row *row = &at->row;
 	const char *state = record_string(record, "state");
@@ -41,7 +38,9 @@ static void read_node(struct json_object *record, struct tree_node *at)
 		return;
 	row->is_root = json_object_object_get_ex(record, "is_root", &value) &&
 		       json_object_get_boolean(value);
-	row->to_root = dir_number(record_string(record, "to_root"));
+	row->to_root = ANGARA_PORT_NONE;
+	if (json_object_object_get_ex(record, "to_root", &value))
+		row->to_root = port_number(value);
 	row->pe = record_number(record, "pe");
 	row->pkey = record_number(record, "pkey");
 	row->epoch = record_number(record, "epoch");
@@ -49,8 +48,8 @@ static void read_node(struct json_object *record, struct tree_node *at)
 		return;
 	row->port_sum = json_object_array_length(value);
 	for (size_t i = 0; i < row->port_sum; i++)
-		row->ports |= 1ULL << dir_number(json_object_get_string(
-				json_object_array_get_idx(value, i)));
+		row->ports |= 1ULL << (port_number(json_object_array_get_idx(value, i)) %
+				       ANGARA_MAX_PORTS);
 }
 
 void tree_free(struct tree *tree)
@@ -60,7 +59,7 @@ void tree_free(struct tree *tree)
 	fabric_free(&tree->fabric);
 }
 
-/* Finds the fabric that @about means and reads the rows of about->tree. */
+/* Finds the fabric of @about and reads the rows of about->tree. */
 int tree_load(struct nl *nl, const struct about *about, struct tree *tree)
 {
 	struct about filter = { .has_fabric = true, .has_tree = true,
@@ -79,32 +78,38 @@ int tree_load(struct nl *nl, const struct about *about, struct tree *tree)
 		fabric_free(&tree->fabric);
 		return status;
 	}
-	tree->root = tree->fabric.nodes;
-	tree->at = need_memory(tree->fabric.nodes, sizeof(*tree->at));
-	for (uint32_t n = 0; n < tree->fabric.nodes; n++) {
-		tree->at[n].row.tree = tree->id;
-		tree->at[n].row.to_root = ANGARA_PORT_NONE;
+	tree->root = tree->fabric.routers;
+	tree->at = need_memory(tree->fabric.routers, sizeof(*tree->at));
+	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
+		tree->at[i].row.tree = tree->id;
+		tree->at[i].row.to_root = ANGARA_PORT_NONE;
 	}
 	for (size_t i = 0; i < json_object_array_length(tree->records); i++) {
 		struct json_object *r =
 			json_object_array_get_idx(tree->records, i);
-		uint64_t node = record_number(r, "node");
+		uint64_t router = record_number(r, "router");
 
-		if (node >= tree->fabric.nodes)
+		if (router >= tree->fabric.routers)
 			continue;
-		read_node(r, &tree->at[node]);
-		if (tree->at[node].state == ANGARA_TREE_STATE_UNSET)
+		read_row(r, &tree->at[router]);
+		if (tree->at[router].state == ANGARA_TREE_STATE_UNSET)
 			continue;
 		tree->set++;
-		if (tree->at[node].row.is_root)
-			tree->root = node;
+		tree->switches += router >= tree->fabric.nodes;
+		if (tree->at[router].row.is_root)
+			tree->root = router;
 	}
 	return DONE;
 }
 
+const char *tree_noun(const struct fabric *fabric, uint32_t router)
+{
+	return router < fabric->nodes ? "node" : "switch";
+}
+
 /* Has the kernel check all rows of a tree.  Returns 0 or -errno. */
 int tree_rule(struct nl *nl, uint32_t dev, uint8_t id, uint8_t *rule,
-	      uint32_t *node)
+	      uint32_t *router)
 {
 	struct about about = { .has_dev = true, .dev = dev, .has_tree = true,
 			       .tree = id };
@@ -114,15 +119,24 @@ int tree_rule(struct nl *nl, uint32_t dev, uint8_t id, uint8_t *rule,
 	if (err)
 		return err;
 	*rule = record_number(reply, "rule");
-	*node = record_number(reply, "node");
+	*router = record_number(reply, "node");
 	json_object_put(reply);
 	return 0;
 }
 
-int tree_clear_row(struct nl *nl, uint32_t dev, uint8_t id)
+/* The row of a router, for a request. */
+struct about tree_row(const struct fabric *fabric, uint32_t router, uint8_t id)
 {
-	struct about about = { .has_dev = true, .dev = dev, .has_tree = true,
-			       .tree = id };
+	return (struct about){
+		.has_dev = true, .dev = fabric_dev(fabric, router),
+		.has_tree = true, .tree = id,
+		.has_router = router >= fabric->nodes, .router = router,
+	};
+}
+
+int tree_clear_row(struct nl *nl, const struct tree *tree, uint32_t router)
+{
+	struct about about = tree_row(&tree->fabric, router, tree->id);
 
 	return ctl_get(nl, ANGARA_CMD_TREE_CLEAR, &about, NULL);
 }
@@ -151,7 +165,7 @@ static void add_up(struct json_object *summary, const char *key, uint64_t more)
 			       record_number(summary, key) + more));
 }
 
-/* The record of the summary that @row belongs to; made if it is not there. */
+/* The record of the summary of @row's tree; created if missing. */
 static struct json_object *summary_of(struct json_object *summaries,
 				      struct json_object *row)
 {
@@ -170,6 +184,7 @@ static struct json_object *summary_of(struct json_object *summaries,
 			       record_string(row, "fabric")));
 	json_object_object_add(s, "state", json_object_new_string("unset"));
 	add_up(s, "nodes", 0);
+	add_up(s, "switches", 0);
 	add_up(s, "pe", 0);
 	add_up(s, "members", 0);
 	json_object_array_add(summaries, s);
@@ -198,13 +213,14 @@ static void summarise(struct json_object *summaries, struct json_object *row)
 		take_over(s, row, "state");
 	take_over(s, row, "pkey");
 	take_over(s, row, "epoch");
-	add_up(s, "nodes", 1);
+	add_up(s, record_number(row, "router") == record_number(row, "node") ?
+		  "nodes" : "switches", 1);
 	add_up(s, "pe", record_number(row, "pe"));
 	add_up(s, "members", record_number(row, "members"));
 	if (json_object_object_get_ex(row, "is_root", &value) &&
 	    json_object_get_boolean(value))
 		json_object_object_add(s, "root", json_object_new_int64(
-				       record_number(row, "node")));
+				       record_number(row, "router")));
 }
 
 static int by_tree(const void *a, const void *b)
@@ -241,9 +257,11 @@ static void show_json(struct tree *tree)
 	snprintf(id, sizeof(id), "0x%llx", (unsigned long long)tree->fabric.id);
 	json_object_object_add(o, "tree", json_object_new_int(tree->id));
 	json_object_object_add(o, "fabric", json_object_new_string(id));
-	json_object_object_add(o, "root", tree->root == tree->fabric.nodes ?
+	json_object_object_add(o, "root", tree->root == tree->fabric.routers ?
 			       NULL : json_object_new_int64(tree->root));
-	json_object_object_add(o, "nodes", json_object_new_int64(tree->set));
+	json_object_object_add(o, "nodes", json_object_new_int64(
+			       tree->set - tree->switches));
+	json_object_object_add(o, "switches", json_object_new_int64(tree->switches));
 	json_object_object_add(o, "rows", json_object_get(tree->records));
 	out_json(o);
 }
@@ -296,24 +314,28 @@ static int tree_show(struct args *args)
 /* A device that has a row of the tree. */
 static uint32_t any_dev(const struct tree *tree)
 {
-	for (uint32_t n = 0; n < tree->fabric.nodes; n++) {
-		if (tree->at[n].state != ANGARA_TREE_STATE_UNSET)
-			return tree->fabric.dev[n];
+	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
+		if (tree->at[i].state != ANGARA_TREE_STATE_UNSET)
+			return fabric_dev(&tree->fabric, i);
 	}
 	return NO_DEV;
 }
 
-static void report_check(const struct tree *tree, uint8_t rule, uint32_t node)
+static void report_check(const struct tree *tree, uint8_t rule, uint32_t router)
 {
+	uint32_t nodes = tree->set - tree->switches;
 	struct json_object *o;
+	char count[COUNT_TEXT];
 
 	if (!options.json) {
 		if (rule)
-			printf("tree %u is broken at node %u: %s\n", tree->id,
-			       node, angara_tree_rule_str(rule));
+			printf("tree %u is broken at %s %u: %s\n", tree->id,
+			       tree_noun(&tree->fabric, router), router,
+			       angara_tree_rule_str(rule));
 		else
-			printf("tree %u is valid: %u nodes, root %u\n",
-			       tree->id, tree->set, tree->root);
+			printf("tree %u is valid: %s, root %u\n", tree->id,
+			       fabric_count(nodes, tree->switches, count),
+			       tree->root);
 		return;
 	}
 	o = json_object_new_object();
@@ -322,22 +344,23 @@ static void report_check(const struct tree *tree, uint8_t rule, uint32_t node)
 	json_object_object_add(o, "rule", json_object_new_int(rule));
 	json_object_object_add(o, "reason", json_object_new_string(
 			       rule ? angara_tree_rule_str(rule) : ""));
-	json_object_object_add(o, "node", rule ? json_object_new_int64(node) :
+	json_object_object_add(o, "router", rule ? json_object_new_int64(router) :
 			       NULL);
-	json_object_object_add(o, "nodes", json_object_new_int64(tree->set));
+	json_object_object_add(o, "nodes", json_object_new_int64(nodes));
+	json_object_object_add(o, "switches", json_object_new_int64(tree->switches));
 	out_json(o);
 }
 
 static int check_loaded(struct nl *nl, const struct tree *tree)
 {
 	uint8_t rule;
-	uint32_t node;
+	uint32_t router;
 
 	if (!tree->set)
 		return not_set(tree);
-	if (tree_rule(nl, any_dev(tree), tree->id, &rule, &node))
+	if (tree_rule(nl, any_dev(tree), tree->id, &rule, &router))
 		return fail("tree %u: %s", tree->id, nl->error);
-	report_check(tree, rule, node);
+	report_check(tree, rule, router);
 	return rule ? FAILED : DONE;
 }
 
@@ -348,14 +371,15 @@ static int delete_loaded(struct nl *nl, const struct tree *tree)
 
 	if (!tree->set)
 		return not_set(tree);
-	for (uint32_t n = 0; n < tree->fabric.nodes; n++) {
-		if (tree->at[n].state == ANGARA_TREE_STATE_UNSET)
+	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
+		if (tree->at[i].state == ANGARA_TREE_STATE_UNSET)
 			continue;
-		err = tree_clear_row(nl, tree->fabric.dev[n], tree->id);
-		/* Gone meanwhile is as good. */
+		err = tree_clear_row(nl, tree, i);
+		/* A row that is gone meanwhile counts as cleared. */
 		if (err && err != -ENOENT)
-			return fail("tree %u at node %u (angara%u): %s; %u of %u rows are cleared",
-				    tree->id, n, tree->fabric.dev[n], nl->error,
+			return fail("tree %u at %s %u (angara%u): %s; %u of %u rows are cleared",
+				    tree->id, tree_noun(&tree->fabric, i), i,
+				    fabric_dev(&tree->fabric, i), nl->error,
 				    cleared, tree->set);
 		cleared++;
 	}
@@ -403,15 +427,18 @@ static const struct command commands[] = {
 	  "trees that are set or delegated, or a drawing of one", tree_show,
 	  OPT_DOT },
 	{ "create", "TREE root NODE [nodes LIST|all] [pe N] [pkey P] [fabric ID]",
-	  "lay a tree from NODE over nodes such as 0-3,6, each with N participants",
+	  "create a tree from NODE over nodes such as 0-3,6, each with N participants",
 	  tree_create, 0 },
-	{ "check", "TREE [fabric ID]", "check the rows of all nodes together",
+	{ "check", "TREE [fabric ID]", "check the rows of all nodes and switches together",
 	  tree_check, 0 },
-	{ "delete", "TREE [fabric ID]", "clear the rows of all nodes",
+	{ "delete", "TREE [fabric ID]", "clear the rows of all nodes and switches",
 	  tree_delete, 0 },
 	{ "delegate", "TREE uid:N|pkey P|none [fabric ID]",
-	  "let the processes of a partition lay the tree themselves",
+	  "allow the processes of a partition to create the tree",
 	  tree_delegate, 0 },
+	{ "plan", "[nodes LIST|all] [pe N] [root NODE|best] [trees N] [goal depth|load] [bytes N] [fabric ID | --fabric FABRIC]",
+	  "show what trees would cost, and how long operations over them would take",
+	  tree_plan, OPT_FABRIC },
 };
 
 const struct object tree_object = {

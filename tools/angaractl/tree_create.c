@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angaractl tree create, delegate: what changes the rows of many nodes.
+ * angaractl tree create, delegate: changes to the rows of many routers.
  *
- * Either all nodes get their row or none keeps one: what has been done is
- * undone when a node refuses.
+ * Either all routers get their row or none keeps one: if one refuses, the others
+ * are undone.  The row of a switch is set through the device of its keeper.
  */
 
 #include <errno.h>
@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/random.h>
 #include <netlink/attr.h>
+
+#include <angara/fabric.h>
 
 #include "angaractl.h"
 
@@ -23,6 +25,7 @@ struct plan {
 	uint32_t pkey;		/* 0: the caller's own */
 	struct angara_tree_row *rows;
 	uint32_t count;		/* rows of the tree */
+	uint32_t switches;	/* of these, rows of switches */
 	uint32_t root_node;
 };
 
@@ -81,26 +84,64 @@ static int read_plan(struct args *args, struct plan *plan)
 	return status;
 }
 
-/* Rows of all nodes of the fabric, built and checked before any is set. */
+/* The row of @router can be set from here. */
+static int check_reach(const struct fabric *fabric, uint32_t router)
+{
+	uint32_t keeper = fabric_keeper(fabric, router);
+
+	if (fabric->dev[keeper] != NO_DEV)
+		return DONE;
+	if (keeper == router)
+		return fail("node %u of fabric 0x%llx has no device on this machine, and the tree needs it",
+			    router, (unsigned long long)fabric->id);
+	return fail("switch %u of fabric 0x%llx is programmed by node %u, which has no device on this machine, and the tree needs it",
+		    router, (unsigned long long)fabric->id, keeper);
+}
+
+/* Completes the rows, and checks that all can be set. */
+static int complete(struct plan *plan, const struct fabric *fabric)
+{
+	uint16_t epoch = 0;
+	int status = DONE;
+
+	/* Packets of the last tree of this number may still be in flight. */
+	while (!epoch && getrandom(&epoch, sizeof(epoch), 0) == sizeof(epoch))
+		;
+	for (uint32_t i = 0; i < fabric->routers && !status; i++) {
+		if (!angara_tree_has(&plan->rows[i]))
+			continue;
+		plan->rows[i].tree = plan->about.tree;
+		plan->rows[i].epoch = epoch;
+		plan->rows[i].pkey = plan->pkey;
+		plan->switches += i >= fabric->nodes;
+		status = check_reach(fabric, i);
+	}
+	return status;
+}
+
+/* Rows of all routers of the fabric, built and checked before any is set. */
 static int build(struct plan *plan, const struct tree *tree)
 {
 	const struct fabric *fabric = &tree->fabric;
-	uint16_t *pe, epoch = 0;
+	uint16_t *pe;
 	int status, count;
 
 	if (tree->set)
-		return fail("tree %u is set on %u nodes of fabric 0x%llx: delete it first (angaractl tree delete %u)",
-			    tree->id, tree->set, (unsigned long long)fabric->id,
-			    tree->id);
-	status = parse_node(plan->root, &fabric->topo, &plan->root_node);
+		return fail("tree %u is set on %u %s of fabric 0x%llx: delete it first (angaractl tree delete %u)",
+			    tree->id, tree->set, fabric->graph ? "routers" : "nodes",
+			    (unsigned long long)fabric->id, tree->id);
+	status = parse_node(plan->root, fabric, &plan->root_node);
 	if (status)
 		return status;
 	pe = need_memory(fabric->nodes, sizeof(*pe));
-	plan->rows = need_memory(fabric->nodes, sizeof(*plan->rows));
+	plan->rows = need_memory(fabric->routers, sizeof(*plan->rows));
 	status = parse_nodes(plan->list, fabric->nodes, plan->pe, pe);
 	if (status)
 		goto out;
-	count = angara_tree_build(&fabric->topo, plan->root_node, pe, tree->id,
+	count = fabric->graph ?
+		angara_fabric_tree(fabric->graph, plan->root_node, pe, NULL,
+				   plan->rows) :
+		angara_tree_build(&fabric->torus, plan->root_node, pe, tree->id,
 				  plan->rows);
 	if (count < 0) {
 		status = fail("tree %u: cannot be built: %s", tree->id,
@@ -108,95 +149,85 @@ static int build(struct plan *plan, const struct tree *tree)
 		goto out;
 	}
 	plan->count = count;
-	/* Packets of the last tree of this number may still be under way. */
-	while (!epoch && getrandom(&epoch, sizeof(epoch), 0) == sizeof(epoch))
-		;
-	for (uint32_t n = 0; n < fabric->nodes; n++) {
-		if (!angara_tree_has(&plan->rows[n]))
-			continue;
-		plan->rows[n].epoch = epoch;
-		plan->rows[n].pkey = plan->pkey;
-		if (fabric->dev[n] == NO_DEV) {
-			status = fail("node %u of fabric 0x%llx has no device on this machine, and the tree needs it",
-				      n, (unsigned long long)fabric->id);
-			goto out;
-		}
-	}
+	status = complete(plan, fabric);
 out:
 	free(pe);
 	return status;
 }
 
-static int set_row(struct nl *nl, uint32_t dev, const struct angara_tree_row *row)
+static int set_row(struct nl *nl, const struct fabric *fabric, uint32_t router,
+		   const struct angara_tree_row *row)
 {
-	struct about about = { .has_dev = true, .dev = dev, .has_tree = true,
-			       .tree = row->tree };
+	struct about about = tree_row(fabric, router, row->tree);
 	struct nl_msg *msg = ctl_request(nl, ANGARA_CMD_TREE_SET, &about);
 
 	if (!msg)
 		return ctl_call(nl, NULL, NULL);
-	nla_put_u8(msg, ANGARA_A_IS_ROOT, row->is_root);
+	nla_put_u8(msg, ANGARA_A_TREE_IS_ROOT, row->is_root);
 	if (!row->is_root)
-		nla_put_u8(msg, ANGARA_A_TO_ROOT, row->to_root);
-	nla_put_u64(msg, ANGARA_A_PORTS, row->ports);
-	nla_put_u16(msg, ANGARA_A_PE, row->pe);
-	nla_put_u16(msg, ANGARA_A_EPOCH, row->epoch);
+		nla_put_u8(msg, ANGARA_A_TREE_TO_ROOT, row->to_root);
+	nla_put_u64(msg, ANGARA_A_TREE_PORTS, row->ports);
+	nla_put_u16(msg, ANGARA_A_TREE_PE, row->pe);
+	nla_put_u16(msg, ANGARA_A_TREE_EPOCH, row->epoch);
 	if (row->pkey)
-		nla_put_u32(msg, ANGARA_A_PKEY, row->pkey);
+		nla_put_u32(msg, ANGARA_A_TREE_PKEY, row->pkey);
 	return ctl_call(nl, msg, NULL);
 }
 
-/* Clears the rows of the nodes below @end. */
+/* Clears the rows of the routers below @end. */
 static void undo(struct nl *nl, const struct plan *plan,
 		 const struct tree *tree, uint32_t end)
 {
 	while (end-- > 0) {
 		if (angara_tree_has(&plan->rows[end]))
-			tree_clear_row(nl, tree->fabric.dev[end], tree->id);
+			tree_clear_row(nl, tree, end);
 	}
 }
 
 static int set_all(struct nl *nl, const struct plan *plan,
 		   const struct tree *tree)
 {
-	uint32_t node;
+	const struct fabric *fabric = &tree->fabric;
+	uint32_t router;
 	uint8_t rule;
 	int status;
 
-	for (uint32_t n = 0; n < tree->fabric.nodes; n++) {
-		if (!angara_tree_has(&plan->rows[n]) ||
-		    !set_row(nl, tree->fabric.dev[n], &plan->rows[n]))
+	for (uint32_t i = 0; i < fabric->routers; i++) {
+		if (!angara_tree_has(&plan->rows[i]) ||
+		    !set_row(nl, fabric, i, &plan->rows[i]))
 			continue;
-		status = fail("tree %u at node %u (angara%u): %s; nothing is changed",
-			      tree->id, n, tree->fabric.dev[n], nl->error);
-		undo(nl, plan, tree, n);
+		status = fail("tree %u at %s %u (angara%u): %s; nothing is changed",
+			      tree->id, tree_noun(fabric, i), i,
+			      fabric_dev(fabric, i), nl->error);
+		undo(nl, plan, tree, i);
 		return status;
 	}
-	if (tree_rule(nl, tree->fabric.dev[plan->root_node], tree->id, &rule,
-		      &node))
+	if (tree_rule(nl, fabric->dev[plan->root_node], tree->id, &rule, &router))
 		status = fail("tree %u: %s; nothing is changed", tree->id,
 			      nl->error);
 	else if (rule)
-		status = fail("tree %u is broken at node %u: %s; nothing is changed",
-			      tree->id, node, angara_tree_rule_str(rule));
+		status = fail("tree %u is broken at %s %u: %s; nothing is changed",
+			      tree->id, tree_noun(fabric, router), router,
+			      angara_tree_rule_str(rule));
 	else
 		return DONE;
-	undo(nl, plan, tree, tree->fabric.nodes);
+	undo(nl, plan, tree, fabric->routers);
 	return status;
 }
 
 static void report(const struct plan *plan, const struct tree *tree)
 {
+	uint32_t nodes = plan->count - plan->switches, pe = 0;
 	struct json_object *o;
-	uint32_t pe = 0;
-	char id[24];
+	char id[24], count[COUNT_TEXT];
 
 	for (uint32_t n = 0; n < tree->fabric.nodes; n++)
 		pe += plan->rows[n].pe;
 	snprintf(id, sizeof(id), "0x%llx", (unsigned long long)tree->fabric.id);
 	if (!options.json) {
-		printf("tree %u: %u nodes of fabric %s, root %u, %u participants\n",
-		       tree->id, plan->count, id, plan->root_node, pe);
+		printf("tree %u: %s of fabric %s, root %u, %u participants\n",
+		       tree->id, fabric_count(nodes, plan->switches, count), id,
+		       plan->root_node, pe);
 		return;
 	}
 	o = json_object_new_object();
@@ -204,7 +235,8 @@ static void report(const struct plan *plan, const struct tree *tree)
 	json_object_object_add(o, "fabric", json_object_new_string(id));
 	json_object_object_add(o, "root",
 			       json_object_new_int64(plan->root_node));
-	json_object_object_add(o, "nodes", json_object_new_int64(plan->count));
+	json_object_object_add(o, "nodes", json_object_new_int64(nodes));
+	json_object_object_add(o, "switches", json_object_new_int64(plan->switches));
 	json_object_object_add(o, "pe", json_object_new_int64(pe));
 	json_object_object_add(o, "epoch", json_object_new_int(
 			       plan->rows[plan->root_node].epoch));
@@ -253,7 +285,7 @@ static int read_partition(struct args *args, uint32_t *pkey)
 		return DONE;
 	}
 	if (!word)
-		return misuse("to whom? angaractl tree delegate TREE uid:N|pkey P|none");
+		return misuse("which partition? angaractl tree delegate TREE uid:N|pkey P|none");
 	return parse_pkey(word, pkey);
 }
 
@@ -264,7 +296,7 @@ static int delegate_row(struct nl *nl, uint32_t dev, uint8_t id, uint32_t pkey)
 	struct nl_msg *msg = ctl_request(nl, ANGARA_CMD_TREE_DELEGATE, &about);
 
 	if (msg)
-		nla_put_u32(msg, ANGARA_A_DELEGATED, pkey);
+		nla_put_u32(msg, ANGARA_A_TREE_DELEGATED, pkey);
 	return ctl_call(nl, msg, NULL);
 }
 

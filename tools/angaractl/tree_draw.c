@@ -3,7 +3,7 @@
  * angaractl tree show TREE: the tree as text, the root at the top, or as
  * input of Graphviz.
  *
- * The rows need not make a valid tree: a node is drawn once, and nodes that
+ * The rows need not make a valid tree: a router is drawn once, and routers that
  * the root does not reach are listed below.
  */
 
@@ -18,29 +18,21 @@
 struct drawing {
 	const struct tree *tree;
 	bool *drawn;
-	char *prefix;		/* what stands before a branch */
+	char *prefix;		/* text in front of a branch */
 };
 
-static uint32_t child(const struct tree *tree, uint32_t node, unsigned int dir)
+static bool is_set(const struct tree *tree, uint32_t router)
 {
-	if (dir / 2 >= tree->fabric.topo.ndims)
-		return tree->fabric.nodes;
-	return angara_topo_neighbor(&tree->fabric.topo, node, dir);
+	return router < tree->fabric.routers &&
+	       tree->at[router].state != ANGARA_TREE_STATE_UNSET;
 }
 
-static bool is_set(const struct tree *tree, uint32_t node)
+static void describe(const struct tree *tree, uint32_t router)
 {
-	return node < tree->fabric.nodes &&
-	       tree->at[node].state != ANGARA_TREE_STATE_UNSET;
-}
+	const struct tree_router *at = &tree->at[router];
+	char name[ROUTER_NAME];
 
-static void describe(const struct tree *tree, uint32_t node)
-{
-	const struct tree_node *at = &tree->at[node];
-	char coord[32];
-
-	printf("%u %s", node,
-	       fabric_coord(&tree->fabric, node, coord, sizeof(coord)));
+	fputs(fabric_router(&tree->fabric, router, name), stdout);
 	if (at->row.is_root)
 		printf(" root");
 	if (at->row.pe)
@@ -54,16 +46,20 @@ static void describe(const struct tree *tree, uint32_t node)
 	putchar('\n');
 }
 
-static void draw_below(struct drawing *d, uint32_t node);
+static void draw_below(struct drawing *d, uint32_t router);
 
-static void draw_child(struct drawing *d, uint32_t node, unsigned int dir,
+static void draw_child(struct drawing *d, uint32_t router, unsigned int port,
 		       bool last)
 {
-	uint32_t to = child(d->tree, node, dir);
+	const struct fabric *fabric = &d->tree->fabric;
+	uint32_t to = fabric_peer(fabric, router, port);
 	char *end = d->prefix + strlen(d->prefix);
+	char name[PORT_NAME];
 
-	printf("%s%s%s ", d->prefix, last ? "└── " : "├── ",
-	       angara_dir_name(dir));
+	printf("%s%s%s%s ", d->prefix, last ? "└── " : "├── ",
+	       fabric->graph ? "port " : "", fabric_port(fabric, port, name));
+	if (fabric->graph)
+		fputs("to ", stdout);
 	if (!is_set(d->tree, to)) {
 		printf("row not set\n");
 		return;
@@ -78,17 +74,17 @@ static void draw_child(struct drawing *d, uint32_t node, unsigned int dir,
 	*end = '\0';
 }
 
-/* Recursion is bounded: every level draws a node, and none is drawn twice. */
-static void draw_below(struct drawing *d, uint32_t node)
+/* Recursion is bounded: every level draws a router, and none is drawn twice. */
+static void draw_below(struct drawing *d, uint32_t router)
 {
-	unsigned int dirs = d->tree->at[node].row.ports;
+	uint64_t ports = d->tree->at[router].row.ports;
 
-	d->drawn[node] = true;
-	for (unsigned int dir = 0; dir < ANGARA_MAX_DIRS; dir++) {
-		if (!(dirs & (1U << dir)))
+	d->drawn[router] = true;
+	for (unsigned int port = 0; ports; port++) {
+		if (!(ports >> port & 1))
 			continue;
-		dirs &= ~(1U << dir);
-		draw_child(d, node, dir, !dirs);
+		ports &= ports - 1;
+		draw_child(d, router, port, !ports);
 	}
 }
 
@@ -96,35 +92,33 @@ static void draw_rest(const struct drawing *d)
 {
 	const struct tree *tree = d->tree;
 
-	for (uint32_t n = 0; n < tree->fabric.nodes; n++) {
-		if (!is_set(tree, n) || d->drawn[n])
+	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
+		if (!is_set(tree, i) || d->drawn[i])
 			continue;
 		printf("not reached from the root: ");
-		describe(tree, n);
+		describe(tree, i);
 	}
 }
 
 static void draw_head(const struct tree *tree)
 {
-	const struct angara_topo *topo = &tree->fabric.topo;
-	const struct tree_node *some = NULL;
+	const struct tree_router *some = NULL;
 	unsigned int pe = 0, members = 0;
-	char name[24];
+	char name[24], count[COUNT_TEXT];
 
-	for (uint32_t n = 0; n < tree->fabric.nodes; n++) {
-		if (!is_set(tree, n))
+	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
+		if (!is_set(tree, i))
 			continue;
-		some = some ? some : &tree->at[n];
-		pe += tree->at[n].row.pe;
-		members += tree->at[n].members;
+		some = some ? some : &tree->at[i];
+		pe += tree->at[i].row.pe;
+		members += tree->at[i].members;
 	}
-	printf("tree %u: %u nodes, %u of %u participants joined, partition %s, epoch %u\n",
-	       tree->id, tree->set, members, pe,
-	       pkey_name(some->row.pkey, name, sizeof(name)), some->row.epoch);
-	printf("fabric 0x%llx, torus ", (unsigned long long)tree->fabric.id);
-	for (uint32_t d = 0; d < topo->ndims; d++)
-		printf("%s%u", d ? "x" : "", topo->dims[d]);
-	putchar('\n');
+	printf("tree %u: %s, %u of %u participants joined, partition %s, epoch %u\n",
+	       tree->id, fabric_count(tree->set - tree->switches, tree->switches, count),
+	       members, pe, pkey_name(some->row.pkey, name, sizeof(name)),
+	       some->row.epoch);
+	printf("fabric 0x%llx, %s\n", (unsigned long long)tree->fabric.id,
+	       tree->fabric.name);
 }
 
 /* @tree has at least one row. */
@@ -132,42 +126,45 @@ void tree_draw(const struct tree *tree)
 {
 	struct drawing d = { .tree = tree };
 
-	d.drawn = need_memory(tree->fabric.nodes, sizeof(*d.drawn));
-	d.prefix = need_memory(tree->fabric.nodes + 1, BRANCH_BYTES);
+	d.drawn = need_memory(tree->fabric.routers, sizeof(*d.drawn));
+	d.prefix = need_memory(tree->fabric.routers + 1, BRANCH_BYTES);
 	draw_head(tree);
 	if (is_set(tree, tree->root)) {
 		describe(tree, tree->root);
 		draw_below(&d, tree->root);
 	} else {
-		puts("no node is the root");
+		puts("no router is the root");
 	}
 	draw_rest(&d);
 	free(d.drawn);
 	free(d.prefix);
 }
 
+static void draw_dot_router(const struct tree *tree, uint32_t router)
+{
+	const struct angara_tree_row *row = &tree->at[router].row;
+	const struct fabric *fabric = &tree->fabric;
+	char name[ROUTER_NAME], port_name[PORT_NAME], pe[16];
+
+	snprintf(pe, sizeof(pe), "pe %u", row->pe);
+	printf("\tn%u [label=\"%s\\n%s\"%s%s];\n", router,
+	       fabric_router(fabric, router, name), row->pe ? pe : "transit",
+	       router < fabric->nodes ? "" : " shape=ellipse",
+	       row->is_root ? " style=bold" : row->pe ? "" : " style=dashed");
+	for (unsigned int port = 0; port < fabric->ports; port++) {
+		if (row->ports >> port & 1)
+			printf("\tn%u -> n%u [label=\"%s\"];\n", router,
+			       fabric_peer(fabric, router, port),
+			       fabric_port(fabric, port, port_name));
+	}
+}
+
 void tree_draw_dot(const struct tree *tree)
 {
-	char coord[32], pe[16];
-
 	printf("digraph tree%u {\n\tnode [shape=box];\n", tree->id);
-	for (uint32_t n = 0; n < tree->fabric.nodes; n++) {
-		const struct angara_tree_row *row = &tree->at[n].row;
-
-		if (!is_set(tree, n))
-			continue;
-		snprintf(pe, sizeof(pe), "pe %u", row->pe);
-		printf("\tn%u [label=\"%u %s\\n%s\"%s];\n", n, n,
-		       fabric_coord(&tree->fabric, n, coord, sizeof(coord)),
-		       row->pe ? pe : "transit",
-		       row->is_root ? " style=bold" :
-		       row->pe ? "" : " style=dashed");
-		for (unsigned int dir = 0; dir < ANGARA_MAX_DIRS; dir++) {
-			if (row->ports & (1U << dir))
-				printf("\tn%u -> n%u [label=\"%s\"];\n", n,
-				       child(tree, n, dir),
-				       angara_dir_name(dir));
-		}
+	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
+		if (is_set(tree, i))
+			draw_dot_router(tree, i);
 	}
 	puts("}");
 }

@@ -30,6 +30,8 @@ int app_start(struct app *app, const char *name)
 int app_finish(struct app *app)
 {
 	free(app->peers);
+	if (app->team)
+		angara_team_leave(app->team);
 	if (app->ctx)
 		angara_ctx_close(app->ctx);
 	angara_domain_close(app->dom);
@@ -72,7 +74,7 @@ int app_bad_input(struct app *app, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* How a process fares, as app_agree() exchanges it. */
+/* State of a process, as app_agree() exchanges it. */
 struct verdict {
 	int32_t exit;
 	char error[192];
@@ -80,10 +82,10 @@ struct verdict {
 
 static void say(struct app *app, const struct verdict *v, unsigned int rank)
 {
-	if (app->rank || app->told)
+	if (app->rank || app->reported)
 		return;
-	app->told = true;
-	/* Bad input is found by every process alike: no rank to name. */
+	app->reported = true;
+	/* Every process finds bad input alike: no rank to name. */
 	if (v->exit == APP_USAGE || app->size == 1)
 		fprintf(stderr, "%s: %s\n", app->name, v->error);
 	else
@@ -103,7 +105,7 @@ int app_agree(struct app *app)
 	memcpy(mine.error, app->error, sizeof(mine.error));
 	err = angara_job_allgather(app->job, &mine, sizeof(mine), all);
 	if (err) {
-		app_fail(app, err, "a process of the job is gone");
+		app_fail(app, err, "a process of the job has ended");
 		memcpy(mine.error, app->error, sizeof(mine.error));
 		mine.exit = app->exit;
 		say(app, &mine, app->rank);
@@ -138,11 +140,16 @@ static void open_ctx(struct app *app)
 		err = angara_domain_query(app->dom, &app->info);
 	if (!err)
 		err = angara_domain_topo(app->dom, &app->topo);
+	/*
+	 * A fabric other than a torus has no coordinates to place processes on.
+	 */
+	if (err == -EOPNOTSUPP)
+		err = 0;
 	if (!err)
 		err = angara_ctx_open(app->dom, NULL, &app->ctx);
 	if (err == -ENODEV || err == -ENOENT)
 		app_fail(app, 0, "no adapter %s: load the driver, for example "
-			 "'modprobe angara_loop dims=2x2x2'",
+			 "'modprobe angara_loop fabric=torus:2x2x2'",
 			 device ? device : "in /dev");
 	else if (err == -EACCES)
 		app_fail(app, 0, "no permission for the adapter %s: it is for "
@@ -151,7 +158,7 @@ static void open_ctx(struct app *app)
 		app_fail(app, err, "adapter %s", device ? device : "in /dev");
 }
 
-/* What a process tells the others of itself. */
+/* Data that a process sends to all others. */
 struct card {
 	uint64_t fabric_id;
 	struct angara_peer self;
@@ -159,6 +166,9 @@ struct card {
 
 int app_open(struct app *app)
 {
+	const struct angara_team_attr attr = {
+		.size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE,
+	};
 	struct angara_ctx_info own = { .size = sizeof(own) };
 	struct card card, *cards = NULL;
 	unsigned int r;
@@ -183,19 +193,33 @@ int app_open(struct app *app)
 			app_fail(app, 0, "rank %u is on another fabric", r);
 		app->peers[r] = cards[r].self;
 	}
+	err = app_agree(app);
+	if (err)
+		goto out;
+	err = angara_team_create(app->job, app->ctx, NULL, 0, &attr, &app->team);
+	if (err)
+		app_fail(app, err, "team of all processes");
 out:
 	free(cards);
 	return app_agree(app);
 }
 
-int app_malloc(struct app *app, size_t len, struct angara_mr **mr)
+static int allocated(struct app *app, size_t len, int err)
 {
-	int err = angara_malloc(app->dom, len, mr);
-
 	if (err == -ENOMEM)
 		return app_fail(app, 0, "%zu bytes cannot be registered: no "
 				"memory, or 'ulimit -l' is too low", len);
 	return err ? app_fail(app, err, "registering %zu bytes", len) : 0;
+}
+
+int app_malloc(struct app *app, size_t len, struct angara_mr **mr)
+{
+	return allocated(app, len, angara_malloc(app->dom, len, mr));
+}
+
+int app_malloc_all(struct app *app, size_t len, struct angara_mr **mr)
+{
+	return allocated(app, len, angara_team_malloc(app->team, len, mr));
 }
 
 const struct angara_op *app_op(struct app_req *req)

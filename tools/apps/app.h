@@ -3,10 +3,10 @@
  * What the applications share: start-up, options, and errors that end all
  * processes of a job with one line.
  *
- * A process that fails records why with app_fail() and goes on to the next
- * app_agree(), where all processes learn whether to go on; rank 0 prints the
- * message of the lowest rank that failed.  So nobody waits for a process that
- * has given up.
+ * A process that fails records the reason with app_fail() and continues to the
+ * next app_agree(), where all processes learn whether to continue; rank 0
+ * prints the message of the lowest rank that failed. So no process waits for
+ * one that has failed.
  */
 #ifndef ANG_APPS_APP_H
 #define ANG_APPS_APP_H
@@ -19,7 +19,7 @@
 #include <angara/angara.h>
 #include <linux/angara.h>
 
-/* No single wait takes longer, or the job has come apart. */
+/* A wait that takes longer means that the job has failed. */
 #define APP_TIMEOUT_MS	120000
 
 /* Exit statuses. */
@@ -33,14 +33,15 @@
  * @job: the job
  * @dom: domain, after app_open()
  * @info: of @dom
- * @topo: torus that it is in
- * @ctx: context in it, after app_open()
+ * @topo: its torus
+ * @ctx: context, after app_open()
+ * @team: all processes, after app_open(); by software
  * @peers: address of each rank, after app_open()
  * @rank: of this process
  * @size: processes of the job
- * @exit: APP_*, once something failed
- * @told: rank 0 has printed why
- * @error: what failed here first, "" while all is well
+ * @exit: APP_*, after a failure
+ * @reported: rank 0 has printed the reason
+ * @error: first failure here, "" if there is none
  */
 struct app {
 	const char *name;
@@ -48,12 +49,13 @@ struct app {
 	struct angara_domain *dom;
 	struct angara_domain_info info;
 	struct angara_ctx *ctx;
+	struct angara_team *team;
 	struct angara_topo topo;
 	struct angara_peer *peers;
 	unsigned int rank;
 	unsigned int size;
 	int exit;
-	bool told;
+	bool reported;
 	char error[192];
 };
 
@@ -67,9 +69,9 @@ int app_open(struct app *app);
 int app_finish(struct app *app);
 
 /**
- * app_fail() - record what went wrong, unless something did before
+ * app_fail() - record a failure, unless there was one before
  * @app: this process
- * @err: -errno, explained behind the message; 0 if the message says it all
+ * @err: -errno, explained behind the message; 0 if the message is complete
  * @fmt: message, without program name and rank
  *
  * Return: @err, or -EINVAL if it is 0.
@@ -77,7 +79,7 @@ int app_finish(struct app *app);
 int app_fail(struct app *app, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** As app_fail() for what the user has written: exit status APP_USAGE. */
+/** As app_fail() for bad user input: exit status APP_USAGE. */
 int app_bad_input(struct app *app, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -85,15 +87,18 @@ int app_bad_input(struct app *app, const char *fmt, ...)
  * app_agree() - has any process failed?
  * @app: all processes of the job call
  *
- * Return: 0 if none has; else a negative errno, and rank 0 has said why.
+ * Return: 0 if none has; else a negative errno, and rank 0 has printed why.
  */
 int app_agree(struct app *app);
 
 /** Gather one block of each process, out of band; see angara_job_allgather(). */
 int app_allgather(struct app *app, const void *mine, size_t len, void *all);
 
-/** Zeroed memory that all peers may read and write; same order everywhere. */
+/** Zeroed registered memory of this process. */
 int app_malloc(struct app *app, size_t len, struct angara_mr **mr);
+
+/** As app_malloc(), with the same key at all processes, which all call. */
+int app_malloc_all(struct app *app, size_t len, struct angara_mr **mr);
 
 /**
  * struct app_req - an operation under way, whose cookie is its address
@@ -109,12 +114,12 @@ struct app_req {
 
 /** Start an operation that app_wait() waits for. */
 const struct angara_op *app_op(struct app_req *req);
-/** The same, and count user counter @n of the target up. */
+/** The same, and increment user counter @n of the target. */
 const struct angara_op *app_notify(struct app_req *req, unsigned int n);
 /** Wait for an operation; @what names it in the message. */
 int app_wait(struct app *app, struct app_req *req, const char *what);
 
-/** Start an operation by @call, when there is room in the queues. */
+/** Start an operation by @call as soon as there is room in the queues. */
 #define APP_POST(call) ({ int app_ret; do app_ret = (call); \
 			  while (app_ret == -EAGAIN); app_ret; })
 
@@ -122,7 +127,7 @@ int app_wait(struct app *app, struct app_req *req, const char *what);
  * app_number() - read the argument of an option
  * @app: this process
  * @option: its name, for the message
- * @text: digits, with K, M or G (powers of 1024) behind them if wanted
+ * @text: digits, optionally followed by K, M or G (powers of 1024)
  * @min: least value
  * @max: greatest value
  * @value: out
@@ -132,14 +137,14 @@ int app_wait(struct app *app, struct app_req *req, const char *what);
 int app_number(struct app *app, const char *option, const char *text,
 	       uint64_t min, uint64_t max, uint64_t *value);
 
-/** What getopt_long() did not like ('?' or ':'); @argv is main()'s. */
+/** Report an error of getopt_long() ('?' or ':'); @argv is main()'s. */
 int app_bad_option(struct app *app, int found, char **argv);
 
 /**
- * struct app_options - what several programs can be told
- * @flip: rank that spoils what it has, or APP_NOBODY
+ * struct app_options - options of several programs
+ * @flip: rank that corrupts its data, or APP_NO_RANK
  * @check: compare with a serial run
- * @serial: no adapter
+ * @serial: run without an adapter
  * @p2p: collective operations by puts
  * @json: machine-readable result
  * @help: only print the usage
@@ -153,9 +158,9 @@ struct app_options {
 	bool help;
 };
 
-#define APP_NOBODY	(~0U)
+#define APP_NO_RANK	(~0U)
 
-/* For tables of long options: each program takes those that it means. */
+/* For tables of long options: each program lists the ones it uses. */
 #define APP_OPT_FLIP	{ "flip", required_argument, NULL, 'F' }
 #define APP_OPT_CHECK	{ "check", no_argument, NULL, 'C' }
 #define APP_OPT_SERIAL	{ "serial", no_argument, NULL, 'S' }
@@ -164,17 +169,20 @@ struct app_options {
 #define APP_OPT_HELP	{ "help", no_argument, NULL, 'H' }
 
 /**
- * app_option() - take an option that is not the program's own
+ * app_option() - handle an option that is not the program's own
  * @app: this process
  * @found: what getopt_long() returned
  * @argv: main()'s
- * @o: where it goes
+ * @o: options, set
  *
- * Return: 0; -EINVAL it is none, and a message recorded.
+ * Return: 0; -EINVAL unknown option, and a message recorded.
  */
 int app_option(struct app *app, int found, char **argv, struct app_options *o);
 
-/** Nothing follows the options.  Return: 0; -EINVAL and a message recorded. */
+/**
+ * Check that no argument follows the options.  Return: 0; -EINVAL and a message
+ * recorded.
+ */
 int app_no_more(struct app *app, int argc, char **argv);
 
 /** Seconds of the machine's monotonic clock, the same in all processes. */

@@ -2,10 +2,10 @@
 /*
  * angara-bcast-file: broadcast a file to all processes and verify it.
  *
- * The file goes in chunks through two windows in every process.  While chunk
- * k is on its way into one window, the processes take chunk k - 1 out of the
- * other; the barrier behind chunk k - 1 tells the source that its window is
- * free.  The checksum of what arrived is compared with that of what was read.
+ * The file is sent in chunks through two windows in every process.  While chunk
+ * k is on its way into one window, the processes read chunk k - 1 from the
+ * other; the barrier after chunk k - 1 tells the source that its window is
+ * free.  The checksum of the received data is compared with that of the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 /* First bytes of a window. */
 struct header {
 	uint64_t len;		/* bytes of data that follow */
-	int64_t err;		/* -errno: the source could not read on */
+	int64_t err;		/* -errno: the source could not read further */
 };
 
 /**
@@ -35,7 +35,7 @@ struct header {
  * @file: to broadcast
  * @out: folder for copies, or NULL
  * @chunk: bytes of a chunk
- * @run: all else
+ * @run: all other options
  */
 struct options {
 	const char *file;
@@ -56,8 +56,8 @@ struct options {
  * @stage: two windows to send from, at the source
  * @bcast: broadcast into each window
  * @out: copy
- * @sent: checksum of what was read, at the source
- * @got: checksum of what arrived
+ * @sent: checksum of the data read, at the source
+ * @got: checksum of the data received
  */
 struct transfer {
 	struct app *app;
@@ -76,11 +76,11 @@ struct transfer {
 
 static const char usage[] =
 "usage: angara-bcast-file [OPTION]... FILE\n"
-"Broadcasts FILE from rank 0 to all processes and verifies what arrived.\n\n"
-"  --out DIR     each process writes what it got to DIR/rank.N\n"
+"Broadcasts FILE from rank 0 to all processes and verifies the copies.\n\n"
+"  --out DIR     each process writes its copy to DIR/rank.N\n"
 "  --chunk SIZE  bytes of one broadcast (default 256K)\n"
 "  --p2p         by puts over the same tree, not on the collective network\n"
-"  --flip RANK   spoil a byte at RANK, to see that the check finds it\n"
+"  --flip RANK   corrupt a byte at RANK, to test the check\n"
 "  --json        print the result as JSON\n"
 "  --help        print this\n";
 
@@ -99,7 +99,7 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 	int c, err = 0;
 
 	*o = (struct options) {
-		.chunk = DEFAULT_CHUNK, .run.flip = APP_NOBODY,
+		.chunk = DEFAULT_CHUNK, .run.flip = APP_NO_RANK,
 	};
 	while (!err && !o->run.help &&
 	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
@@ -186,7 +186,7 @@ static int prepare(struct transfer *t)
 		err = app_open(t->app);
 	if (err)
 		return err;
-	if (!app_malloc(t->app, 2 * window, &t->windows) &&
+	if (!app_malloc_all(t->app, 2 * window, &t->windows) &&
 	    (t->app->rank != SOURCE ||
 	     !app_malloc(t->app, 2 * window, &t->stage)))
 		t->coll = coll_open(t->app, t->opt->run.p2p, 1);
@@ -215,7 +215,7 @@ static int read_full(int fd, char *data, uint64_t len)
 	return 0;
 }
 
-/* At the source: chunk @k from the file into the stage. */
+/* At the source: read chunk @k from the file into the stage. */
 static void fill(struct transfer *t, const struct coll_bcast *b, uint64_t k)
 {
 	char *stage = (char *)angara_mr_addr(t->stage) + b->src_off;
@@ -247,8 +247,8 @@ static int start_chunk(struct transfer *t, uint64_t k)
 }
 
 /*
- * Take chunk @k out of its window.  A process that cannot write goes on: the
- * others are not to wait for it.
+ * Read chunk @k from its window.  A process that cannot write continues, so
+ * that the others need not wait for it.
  */
 static int consume(struct transfer *t, uint64_t k)
 {
@@ -274,8 +274,8 @@ static int consume(struct transfer *t, uint64_t k)
 }
 
 /*
- * Chunk @k starts before the barrier behind chunk @k - 1, so that it moves
- * while the slowest process takes out the one before.
+ * Chunk @k starts before the barrier after chunk @k - 1, so that it moves while
+ * the slowest process reads the previous one.
  */
 static int transfer(struct transfer *t)
 {
@@ -310,7 +310,7 @@ static int verify(struct transfer *t)
 	if (!err) {
 		t->sent = all[2 * SOURCE];
 		if (t->got != t->sent)
-			err = app_fail(t->app, 0, "what arrived differs: CRC-32 "
+			err = app_fail(t->app, 0, "received data differ: CRC-32 "
 				       "%08x instead of %08x", t->got, t->sent);
 	}
 	free(all);

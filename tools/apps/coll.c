@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Collectives: what both implementations share. */
+/* Collectives: common code of both implementations. */
 #include <errno.h>
 #include <stdlib.h>
 #include "coll.h"
@@ -67,7 +67,7 @@ static struct coll_bcast piece_of(const struct coll *c,
 	};
 }
 
-/* One broadcast per tree at most: sources first..last - 1, all pieces. */
+/* At most one broadcast per tree: sources first..last - 1, all pieces. */
 static int gather_round(struct coll *c, const struct coll_gather *g,
 			unsigned int first, unsigned int last,
 			unsigned int pieces)
@@ -79,13 +79,16 @@ static int gather_round(struct coll *c, const struct coll_gather *g,
 	for (r = first; r < last; r++)
 		for (p = 0; p < pieces; p++)
 			all[n++] = piece_of(c, g, r, p, pieces);
-	/* Everybody injects before anybody waits. */
+	/* All processes inject before any process waits. */
 	for (i = 0; i < n; i++) {
 		err = c->ops->bcast_start(c, &all[i]);
 		if (err)
 			return err;
 	}
-	/* The same order everywhere: who forwards waits for nobody below. */
+	/*
+	 * The same order everywhere: a forwarding process never waits for one
+	 * below.
+	 */
 	for (i = 0; i < n; i++) {
 		err = c->ops->bcast_finish(c, &all[i]);
 		if (err)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Collectives two ways behind one interface: offloaded to the network, or by
- * puts over the same trees with every node ejecting and injecting.
+ * Two implementations of collectives behind one interface: offloaded to the
+ * network, or by puts over the same trees with ejection and injection at every
+ * node.
  *
  * All processes start the same operations in the same order and finish them in
- * that order; what needs a processor (by puts: combining and forwarding) is
- * done inside of start and finish.  Regions named as a destination have the
- * same key and offset in all processes.  Reductions and barriers run on tree
- * 0, and one of them finishes before the next one starts.
+ * that order; work of the processor (by puts: combining and forwarding) is done
+ * inside of start and finish.  Destination regions have the same key and offset
+ * in all processes.  Reductions and barriers run on tree 0, and one of them
+ * finishes before the next one starts.
  */
 #ifndef ANG_APPS_COLL_H
 #define ANG_APPS_COLL_H
@@ -15,12 +16,12 @@
 #include "app.h"
 
 /*
- * User counters from here on are left to the application; those below belong
- * to collectives by puts.
+ * The application may use user counters from here on; collectives by puts use
+ * those below.
  */
 #define COLL_APP_COUNTER	224
 
-/* Trees that a program may have at a time. */
+/* Most trees of a program at a time. */
 #define COLL_TREES	16
 
 struct coll;
@@ -34,11 +35,11 @@ struct coll;
  * @src: region read, at @source only
  * @src_off: offset in it
  * @len: bytes
- * @req: of the implementation
+ * @req: for the implementation
  *
- * A tree carries one broadcast at a time; broadcasts on different trees, and
- * a barrier behind a broadcast, may be under way together.  Finished means:
- * the data is here, and at @source also that @src is free.
+ * A tree carries one broadcast at a time; broadcasts on different trees, and a
+ * barrier after a broadcast, may be under way together.  Finished means: the
+ * data is here, and at @source also that @src is free.
  */
 struct coll_bcast {
 	unsigned int tree;
@@ -60,7 +61,7 @@ struct coll_bcast {
  * @count: elements
  * @type: ANGARA_TYPE_INT64, or ANGARA_TYPE_DOUBLE of ANGARA_RED_MAX
  * @op: ANGARA_RED_SUM or ANGARA_RED_MAX
- * @req: of the implementation
+ * @req: for the implementation
  */
 struct coll_reduce {
 	const struct angara_mr *dst;
@@ -111,7 +112,7 @@ struct coll *coll_open(struct app *app, bool by_puts, unsigned int trees);
 unsigned int coll_root(const struct app *app, unsigned int trees,
 		       unsigned int tree);
 
-/** All processes call it if none has failed; else exiting is enough. */
+/** All processes call it if none has failed; otherwise exiting is enough. */
 void coll_close(struct coll *c);
 
 int coll_bcast(struct coll *c, struct coll_bcast *b);
@@ -120,12 +121,13 @@ int coll_barrier(struct coll *c);
 
 /**
  * struct coll_gather - an allgather by broadcasts over all trees
- * @mr: region that is to hold all blocks, in every process
+ * @mr: region for all blocks, in every process
  * @offset: size + 1 offsets: block of rank r is [offset[r], offset[r + 1])
  *
  * Each process broadcasts its block in place, also an empty one: when the
- * gathering ends here, all processes have begun it.  With fewer processes
- * than trees each cuts its block into pieces, so that every tree has work.
+ * gather ends here, all processes have started it.  If there are fewer
+ * processes than trees, each cuts its block into pieces, so that every tree has
+ * work.
  */
 struct coll_gather {
 	const struct angara_mr *mr;

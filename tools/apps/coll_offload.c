@@ -12,7 +12,7 @@
  * @base: interface
  * @team: by tree
  * @expected: broadcasts finished here so far, by tree
- * @barrier: the one under way
+ * @barrier: barrier under way
  */
 struct offload {
 	struct coll base;
@@ -117,7 +117,7 @@ void coll_offload_explain(struct app *app, int err, unsigned int trees)
 			 "'angaractl tree show'", trees);
 		break;
 	default:
-		app_fail(app, err, "laying a collective tree");
+		app_fail(app, err, "setting up a collective tree");
 	}
 }
 

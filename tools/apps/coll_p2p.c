@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Collectives by puts: every process of a tree takes what arrives out of the
- * network, combines it or not, and puts it to its neighbours again.
+ * Collectives by puts: every process of a tree receives data from the network,
+ * combines it if needed, and puts it to its neighbours.
  *
- * Two processes that are neighbours in a tree share an edge of it.  What goes
- * over an edge in one direction is a sequence; message number i counts up
- * counter i mod 2 of the receiver.  Two puts may overtake each other, hence a
- * sender waits for the end of message i - 2 before it sends message i: then
- * each counter tells of whole messages in order.
+ * Two processes that are neighbours in a tree share an edge.  The messages over
+ * an edge in one direction are a sequence; message number i increments counter
+ * i mod 2 of the receiver.  As two puts may overtake each other, a sender waits
+ * for the end of message i - 2 before it sends message i: then each counter
+ * counts whole messages in order.
  *
- * Long messages go in segments, so that one is forwarded while the next one
- * arrives.  A context has room for one such set of trees.
+ * Long messages are cut into segments, so that a process forwards one while the
+ * next one arrives.  A context has counters for one such set of trees.
  */
 #include <errno.h>
 #include <math.h>
@@ -30,11 +30,11 @@ _Static_assert(COLL_TREES * MAX_EDGES * 2 == COLL_APP_COUNTER,
 /**
  * struct edge - a neighbour in a tree
  * @peer: its rank
- * @here: first of the two counters of this process that it counts up
- * @there: first of its two counters that this process counts up
+ * @here: first of the two counters of this process that @peer increments
+ * @there: first of its two counters that this process increments
  * @sent: messages to it so far
  * @taken: messages from it so far
- * @pending: put that has not been waited for, by message number mod 2
+ * @pending: put that is not known to be complete, by message number mod 2
  * @req: the put
  */
 struct edge {
@@ -81,11 +81,11 @@ static struct p2p *p2p_of(struct coll *c)
 	return (struct p2p *)c;		/* base is the first member */
 }
 
-/* What is sent over an edge. */
+/* A message over an edge. */
 struct message {
 	uint64_t dst_key;
 	uint64_t dst_off;
-	const struct angara_mr *src;	/* NULL: nothing but the count */
+	const struct angara_mr *src;	/* NULL: only the count */
 	uint64_t src_off;
 	size_t len;
 };
@@ -143,7 +143,7 @@ static int edge_take(struct p2p *p, struct edge *e)
 			      e->peer) : 0;
 }
 
-/* Send to all neighbours but @from; then to all of them, if it is NULL. */
+/* Send to all neighbours except @from, or to all of them if it is NULL. */
 static int send_on(struct p2p *p, struct p2p_tree *t, const struct edge *from,
 		   const struct message *m)
 {
@@ -181,7 +181,7 @@ static int bcast_start(struct coll *c, struct coll_bcast *b)
 
 	if (b->source != c->app->rank)
 		return 0;
-	/* A broadcast of nothing is one message, too. */
+	/* A broadcast of no bytes is one message, too. */
 	do {
 		struct message m = {
 			.dst_key = angara_mr_key(b->dst),
@@ -271,7 +271,7 @@ static uint64_t slot_off(unsigned int child, unsigned int slot)
 	return (uint64_t)(child * 2 + slot) * SEGMENT;
 }
 
-/* Segment @i on its way up: combine what the children send, tell the parent. */
+/* Segment @i on its way up: combine the children's data, inform the parent. */
 static int reduce_up(struct p2p *p, const struct coll_reduce *r, uint64_t i)
 {
 	struct p2p_tree *t = &p->tree[0];
@@ -331,8 +331,8 @@ static int reduce_start(struct coll *c, struct coll_reduce *r)
 }
 
 /*
- * Two segments are between here and the root: the slots that a segment takes
- * are free again when the result of the one two before it has come down.
+ * Two segments are between here and the root: the slots of a segment are free
+ * again when the result of the segment two before it has come down.
  */
 static int reduce_finish(struct coll *c, struct coll_reduce *r)
 {
@@ -456,7 +456,7 @@ struct coll *coll_p2p_open(struct app *app, unsigned int trees)
 		if (tree_init(p, t))
 			goto fail;
 	t = p->tree[0].edges - p->tree[0].first;
-	if (app_malloc(app, slot_off(t + 1, 0), &p->slots))
+	if (app_malloc_all(app, slot_off(t + 1, 0), &p->slots))
 		goto fail;
 	return &p->base;
 fail:

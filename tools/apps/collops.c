@@ -2,10 +2,10 @@
 /*
  * angara-collops: latency of collectives, offloaded and by puts.
  *
- * Both ways take turns, iteration by iteration, so that whatever else the
- * machine does hits both alike.  All processes run on one machine and read one
- * clock: an operation lasts from the moment when the last process that it
- * waits for has started it to the moment when the last one has finished.
+ * Offloaded and by puts alternate, iteration by iteration, so that other load
+ * of the machine affects both alike.  All processes run on one machine and read
+ * one clock: an operation lasts from the time when the last process that it
+ * waits for has started it until the last process has finished it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -20,7 +20,7 @@
 #define OFFLOAD		0
 #define P2P		1
 
-/* When a process started and finished an operation. */
+/* Start and end of an operation in a process. */
 struct stamp {
 	double start;
 	double end;
@@ -32,10 +32,10 @@ struct stamp {
  * @coll: by OFFLOAD and P2P
  * @mr: source, then destination
  * @iters: measured iterations
- * @run: all else that it was told
+ * @run: all other options
  * @stamps: of this process, by way and iteration
  * @all: of all processes
- * @first: the next line of JSON is the first
+ * @first: the next line of JSON is the first one
  */
 struct bench {
 	struct app *app;
@@ -48,7 +48,7 @@ struct bench {
 	bool first;
 };
 
-/* What is measured; in @run one process does its part and checks the result. */
+/* A measured operation; @run does the part of one process and checks it. */
 struct test {
 	const char *name;
 	bool from_root;		/* only rank 0 starts it */
@@ -173,7 +173,7 @@ static double median(const struct bench *b, const struct test *t, unsigned int w
 	return took[b->iters / 2] * 1e6;
 }
 
-/* Every process learns all stamps, in blocks that the exchange can carry. */
+/* Every process gets all stamps, in blocks of the exchange's size. */
 static int exchange(struct bench *b)
 {
 	size_t all = 2 * b->iters * sizeof(struct stamp), part, off;
@@ -213,7 +213,7 @@ static void report(struct bench *b, const struct test *t, size_t bytes)
 	b->first = false;
 }
 
-/* The barrier in front is of the other kind: it leaves this one's edges idle. */
+/* The barrier before is of the other kind: it leaves this one's edges idle. */
 static int measure_one(struct bench *b, const struct test *t, size_t bytes,
 		       unsigned int way, uint64_t i)
 {
@@ -258,7 +258,7 @@ static int prepare(struct bench *b)
 	b->all = calloc(stamps * b->app->size, sizeof(*b->all));
 	if (!b->stamps || !b->all)
 		app_fail(b->app, -ENOMEM, "times");
-	else if (!app_malloc(b->app, 2 * (size_t)MAX_BYTES, &b->mr)) {
+	else if (!app_malloc_all(b->app, 2 * (size_t)MAX_BYTES, &b->mr)) {
 		b->coll[OFFLOAD] = coll_open(b->app, false, 1);
 		if (b->coll[OFFLOAD])
 			b->coll[P2P] = coll_open(b->app, true, 1);

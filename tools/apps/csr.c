@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sparse matrices: see csr.h.  Compiled with -ffp-contract=off, so that a row
- * gives the same bits wherever it is multiplied.
+ * gives the same bits in every process.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 static int csr_alloc(struct csr *m, uint64_t elements)
 {
-	/* One more: a matrix without elements is none that is missing. */
+	/* One more: a matrix without elements is not a failed allocation. */
 	m->col = malloc((elements + 1) * sizeof(*m->col));
 	m->val = malloc((elements + 1) * sizeof(*m->val));
 	if (m->col && m->val)
@@ -30,7 +30,7 @@ void csr_free(struct csr *m)
 	m->val = NULL;
 }
 
-/* splitmix64: element @i of a sequence that looks random. */
+/* splitmix64: element @i of a pseudo-random sequence. */
 static uint64_t mix(uint64_t i)
 {
 	uint64_t z = (i + 1) * 0x9E3779B97F4A7C15ULL;
@@ -40,7 +40,7 @@ static uint64_t mix(uint64_t i)
 	return z ^ (z >> 31);
 }
 
-/* Put @col into the ascending columns of a row; false if it is there. */
+/* Insert @col into the ascending columns of a row; false if it is there. */
 static bool insert(uint32_t *cols, uint32_t count, uint32_t col)
 {
 	uint32_t i = count;

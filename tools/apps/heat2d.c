@@ -23,8 +23,8 @@
  * struct options - command line
  * @nx: cells in direction x
  * @ny: and y
- * @steps: to make
- * @run: all else
+ * @steps: number of steps
+ * @run: all other options
  */
 struct options {
 	uint64_t nx;
@@ -33,7 +33,7 @@ struct options {
 	struct app_options run;
 };
 
-/* How a run went; times in seconds. */
+/* Result of a run; times in seconds. */
 struct result {
 	double dt_max;
 	double t;
@@ -54,7 +54,7 @@ struct result {
  * @halo: exchange of faces
  * @coll: trees
  * @u: memory of grid.u
- * @max: two numbers, maximum here and of all
+ * @max: two numbers: maximum here, and of all processes
  * @res: result
  */
 struct heat {
@@ -77,7 +77,7 @@ static const char usage[] =
 "  --check         compare bit for bit with a serial run\n"
 "  --serial        run serially, without any adapter\n"
 "  --p2p           allreduce by puts, not on the collective network\n"
-"  --flip RANK     spoil a cell of RANK, to see that the check finds it\n"
+"  --flip RANK     corrupt a cell of RANK, to test the check\n"
 "  --json          print the result as JSON\n"
 "  --help          print this\n";
 
@@ -100,7 +100,7 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 
 	*o = (struct options) {
 		.nx = 256, .ny = 256, .steps = 100,
-		.run.flip = APP_NOBODY,
+		.run.flip = APP_NO_RANK,
 	};
 	while (!err && !o->run.help &&
 	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
@@ -148,7 +148,7 @@ static int advance(struct app *app, struct heat_grid *g, double max,
 	double dt = heat_step(g, max);
 
 	if (!(dt > 0))
-		return app_fail(app, 0, "the solution is no number any more at "
+		return app_fail(app, 0, "the solution is not a number any more at "
 				"t = %g", g->t);
 	if (dt > res->dt_max)
 		res->dt_max = dt;
@@ -376,9 +376,9 @@ static int prepare(struct heat *h)
 	if (err)
 		return err;
 	heat_cut_block(&h->cut, app->rank, &h->grid);
-	if (!app_malloc(app, sizeof(double) *
-			heat_grid_len(h->grid.w, h->grid.h), &h->u) &&
-	    !app_malloc(app, 2 * sizeof(double), &h->max) &&
+	if (!app_malloc_all(app, sizeof(double) *
+			    heat_grid_len(h->grid.w, h->grid.h), &h->u) &&
+	    !app_malloc_all(app, 2 * sizeof(double), &h->max) &&
 	    !heat_halo_init(&h->halo, app, &h->cut, &h->grid)) {
 		h->grid.u = angara_mr_addr(h->u);
 		if (heat_grid_init(&h->grid))

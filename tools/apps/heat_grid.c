@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Numerics of the heat equation: see heat_grid.h.  This file is compiled with
- * -ffp-contract=off: fused operations would round differently from place to
- * place.
+ * -ffp-contract=off: fused operations would round differently at different
+ * places.
  */
 #include <errno.h>
 #include <stdlib.h>

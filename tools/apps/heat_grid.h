@@ -19,12 +19,12 @@
 #include <stdint.h>
 
 /*
- * Floating-point operations per cell and step: mean 9, sigma 2, differences
- * 9, f 10, rate 2, update 2.  Comparisons for the maximum are not counted.
+ * Floating-point operations per cell and step: mean 9, sigma 2, differences 9,
+ * f 10, rate 2, update 2.  Comparisons for the maximum are not counted.
  */
 #define HEAT_FLOPS	34
 
-/* Part of the largest stable step of (5) that is taken. */
+/* Fraction of the largest stable step of (5) that is used. */
 #define HEAT_SAFETY	0.9
 
 /**
@@ -35,7 +35,7 @@
  * @y0: and y
  * @w: own cells in direction x
  * @h: and y
- * @u: (w + 2) * (h + 2) values, x fastest; the caller's
+ * @u: (w + 2) * (h + 2) values, x fastest; owned by the caller
  * @sigma: diffusivity of own cells, then their rate of change
  * @px: P at the cells of each column
  * @pxx: its second derivative
@@ -73,11 +73,11 @@ void heat_grid_free(struct heat_grid *g);
 
 /** Diffusivity of all own cells from u.  Return: its maximum, NaN if any is. */
 double heat_sigma(struct heat_grid *g);
-/** Largest step that is taken when @max_sigma is the maximum of the grid. */
+/** Largest step if @max_sigma is the maximum of the grid. */
 double heat_step(const struct heat_grid *g, double max_sigma);
-/** Rate of change of all own cells, in the place of the diffusivity. */
+/** Rate of change of all own cells, replacing the diffusivity. */
 void heat_rate(struct heat_grid *g);
-/** Go on by @dt. */
+/** Advance by @dt. */
 void heat_advance(struct heat_grid *g, double dt);
 
 /** Largest difference from the exact solution. */

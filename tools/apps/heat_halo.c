@@ -79,7 +79,7 @@ int heat_halo_init(struct heat_halo *halo, struct app *app,
 		.face = w > h ? w : h,
 	};
 	find_peers(halo, cut);
-	return app_malloc(app, 2 * HALO_DIRS * halo->face * sizeof(double),
+	return app_malloc_all(app, 2 * HALO_DIRS * halo->face * sizeof(double),
 			  &halo->mr);
 }
 
@@ -168,7 +168,7 @@ int heat_halo_exchange(struct heat_halo *halo)
 	unsigned int d;
 	int err;
 
-	/* The areas of the last round may still be on their way. */
+	/* Puts of the last round may still read their buffers. */
 	err = angara_quiet(halo->app->ctx, APP_TIMEOUT_MS);
 	if (err)
 		return app_fail(halo->app, err, "puts of faces");

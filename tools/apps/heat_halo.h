@@ -2,11 +2,11 @@
 /*
  * The grid of heat2d cut over processes, and the exchange of faces by puts.
  *
- * Each process puts its border cells into an area of the neighbour's that no
- * other process writes; a counter of the neighbour's tells it.  The neighbour
- * copies the area into the cells around its block before it starts the
- * allreduce of the same step, and nobody sends the next faces before the end
- * of that allreduce: one area per direction is enough.
+ * Each process puts its border cells into a buffer of the neighbour that no
+ * other process writes, and increments a counter of the neighbour.  The
+ * neighbour copies the buffer into the cells around its block before it starts
+ * the allreduce of the same step, and no process sends the next faces before
+ * the end of that allreduce: one buffer per direction is enough.
  */
 #ifndef ANG_APPS_HEAT_HALO_H
 #define ANG_APPS_HEAT_HALO_H
@@ -46,8 +46,8 @@ void heat_cut_block(const struct heat_cut *cut, unsigned int rank,
  * struct heat_halo - exchange of faces
  * @app: this process
  * @grid: its block
- * @mr: areas received, then areas sent
- * @face: doubles in an area, the same in all processes
+ * @mr: receive buffers, then send buffers
+ * @face: doubles in a buffer, the same in all processes
  * @peer: rank of each neighbour, or HALO_NONE
  * @rounds: exchanges so far
  */

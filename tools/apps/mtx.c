@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reader of Matrix Market files.  Nothing in a file is trusted: the list grows
- * with the lines that are really there, not with the count in the header.
+ * Reader of Matrix Market files.  Files are not trusted: the list grows with
+ * the lines that are in the file, not with the count in the header.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
  * @pattern: elements have no value
  * @integer: values are integers
  * @symmetric: only the lower triangle is listed
- * @expected: elements that the header promises
+ * @expected: number of elements in the header
  * @taken: lines of elements so far
  * @list_room: elements that fit into the list
  */

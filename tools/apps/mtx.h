@@ -20,7 +20,7 @@ struct mtx {
 
 /**
  * mtx_read() - read a Matrix Market file
- * @app: what is wrong is recorded there, with the number of the line
+ * @app: records what is wrong, with the number of the line
  * @path: file: coordinate, real, integer or pattern, general or symmetric
  * @m: out
  *

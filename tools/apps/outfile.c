@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "outfile.h"
 
-/* What a signal that ends the process has to remove; a process has one file. */
+/* A signal handler removes it; a process has one file. */
 static const char *volatile unfinished;
 
 static void on_signal(int sig)
@@ -50,7 +50,7 @@ int outfile_open(struct outfile *f, const char *dir, const char *name)
 		return -errno;
 	unfinished = f->temp;
 	catch_signals();
-	/* mkstemp() is for secrets; this is an ordinary file. */
+	/* mkstemp() makes private files; this is an ordinary file. */
 	mask = umask(0);
 	umask(mask);
 	if (fchmod(f->fd, 0666 & ~mask)) {

@@ -20,9 +20,11 @@ struct outfile {
 /** Open DIR/NAME for writing.  Return: 0 or -errno. */
 int outfile_open(struct outfile *f, const char *dir, const char *name);
 int outfile_write(struct outfile *f, const void *data, size_t len);
-/** Give the file its name.  Return: 0 or -errno, and then it is gone. */
+/**
+ * Rename to the final name.  Return: 0 or -errno, and then the file is removed.
+ */
 int outfile_commit(struct outfile *f);
-/** Forget it; does nothing behind outfile_commit(). */
+/** Remove the file; does nothing after outfile_commit(). */
 void outfile_abort(struct outfile *f);
 
 #endif /* ANG_APPS_OUTFILE_H */

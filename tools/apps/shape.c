@@ -12,7 +12,7 @@
  * @topo: torus
  * @rows: rows of the tree
  * @pe: processes on each node
- * @lead: lowest rank on each node, SHAPE_NONE where there is none
+ * @lead: lowest rank on each node, SHAPE_NONE if there is none
  */
 struct nodes {
 	struct angara_topo topo;
@@ -83,7 +83,10 @@ static unsigned int local_place(const struct app *app, unsigned int rank)
 	return place;
 }
 
-/* Hang children over the limit below their siblings.  Return: any moved? */
+/*
+ * Move children over the limit below their siblings.  Return: whether any
+ * moved.
+ */
 static bool thin_out(struct shape *shape, unsigned int parent)
 {
 	unsigned int sibling[SHAPE_CHILDREN];
@@ -101,7 +104,7 @@ static bool thin_out(struct shape *shape, unsigned int parent)
 	return count > SHAPE_CHILDREN;
 }
 
-/* Ends, since every move is away from the root. */
+/* Terminates, since every move is away from the root. */
 static void limit_children(struct shape *shape)
 {
 	unsigned int r;
@@ -135,7 +138,10 @@ int shape_build(struct app *app, unsigned int root, struct shape *shape)
 		uint32_t node = app->peers[r].node;
 		unsigned int place = local_place(app, r);
 
-		/* Below the first of a node: a heap, so that fans stay small. */
+		/*
+		 * Below the first rank of a node: a heap, so that fan-out stays
+		 * small.
+		 */
 		shape->parent[r] = place ?
 			local_rank(app, node, (place - 1) / 2) :
 			lead_above(&n, node);

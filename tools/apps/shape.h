@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A collective tree as processes see it: the tree that the network would use,
- * with transit nodes left out and the processes of one node hung below the
- * lowest rank among them.  Where that makes too many children of a process,
- * as transit nodes can, some are hung below their siblings.
+ * A collective tree of processes: the tree of the network without transit
+ * nodes, where the processes of one node are below their lowest rank.  If a
+ * process has too many children, which transit nodes can cause, some are moved
+ * below their siblings.
  */
 #ifndef ANG_APPS_SHAPE_H
 #define ANG_APPS_SHAPE_H
@@ -37,7 +37,7 @@ void shape_free(struct shape *shape);
 /** Number of @child among the children of its parent. */
 unsigned int shape_place(const struct shape *shape, unsigned int child);
 
-/** Neighbour of @rank on the way to @to, another rank. */
+/** Neighbour of @rank on the path to @to, another rank. */
 unsigned int shape_towards(const struct shape *shape, unsigned int rank,
 			   unsigned int to);
 

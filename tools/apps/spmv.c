@@ -2,13 +2,13 @@
 /*
  * angara-spmv: sparse matrix times vector, again and again.
  *
- * Rows are cut in blocks over the processes.  Each iteration multiplies the
- * own rows, gathers the whole result in every process by broadcasts over all
- * trees, and scales it, which makes it the vector of the next iteration.
+ * Rows are cut in blocks over the processes.  Each iteration multiplies the own
+ * rows, gathers the whole result in every process by broadcasts over all trees,
+ * and scales it to get the vector of the next iteration.
  *
- * Two vectors take turns.  A process broadcasts into the older one only when
- * it has the blocks of the newer one from all processes, also the empty ones,
- * and so none of them uses the older one any more.
+ * Two vectors alternate.  A process broadcasts into the older one only when it
+ * has the blocks of the newer one from all processes, also the empty ones: then
+ * no process uses the older one any more.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -29,7 +29,7 @@
  * @iters: iterations
  * @trees: to use
  * @matrix: Matrix Market file, or NULL
- * @run: all else
+ * @run: all other options
  */
 struct options {
 	uint64_t n;
@@ -40,7 +40,7 @@ struct options {
 	struct app_options run;
 };
 
-/* Times of a run in seconds, and what it computed. */
+/* Times of a run in seconds, and its result. */
 struct result {
 	double multiply;
 	double gather;
@@ -59,7 +59,7 @@ struct result {
  * @a: own rows
  * @x: the two vectors
  * @x_mr: their memory
- * @offset: bytes where the block of each rank begins
+ * @offset: start of the block of each rank, in bytes
  * @coll: trees
  * @res: result
  */
@@ -87,7 +87,7 @@ static const char usage[] =
 "  --check        compare bit for bit with a serial run\n"
 "  --serial       run serially, without any adapter\n"
 "  --p2p          allgather by puts, not on the collective network\n"
-"  --flip RANK    spoil an element at RANK, to see that the check finds it\n"
+"  --flip RANK    corrupt an element at RANK, to test the check\n"
 "  --json         print the result as JSON\n"
 "  --help         print this\n";
 
@@ -133,7 +133,7 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 
 	*o = (struct options) {
 		.iters = 10, .trees = COLL_TREES,
-		.run.flip = APP_NOBODY,
+		.run.flip = APP_NO_RANK,
 	};
 	while (!err && !o->run.help &&
 	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
@@ -185,7 +185,7 @@ static void start_vector(double *x, uint64_t n)
 		x[i] = 1 / (double)(1 + i % 8);
 }
 
-/* The whole of it in one process; the vector is left in @x, for free(). */
+/* The whole matrix in one process; the vector is left in @x, for free(). */
 static int run_serial(struct spmv *s, double **x, struct result *res)
 {
 	size_t bytes = s->n * sizeof(double);
@@ -225,7 +225,7 @@ static int prepare_vectors(struct spmv *s)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		int err = app_malloc(s->app, s->n * sizeof(double), &s->x_mr[i]);
+		int err = app_malloc_all(s->app, s->n * sizeof(double), &s->x_mr[i]);
 
 		if (err)
 			return err;
@@ -280,7 +280,7 @@ static int iterate(struct spmv *s, unsigned int cur)
 	return err;
 }
 
-/* Rank 0 computes it serially; everybody compares with rank 0. */
+/* Rank 0 computes it serially; all processes compare with rank 0. */
 static int check(struct spmv *s, double *x)
 {
 	struct app *app = s->app;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * angara-bench: what its files share.
+ * angara-bench: declarations for all its files.
  *
- * All processes take the same way through sizes and iterations; each keeps
- * when it has started and ended each sample, and puts its stamps into the
- * memory of rank 0 at the end of a size, over the fabric.
+ * All processes go through the same sizes and iterations. Each records the
+ * start and end of each sample, and puts these stamps into the memory of rank 0
+ * at the end of a size, over the fabric.
  */
 #ifndef ANG_BENCH_H
 #define ANG_BENCH_H
@@ -15,15 +15,16 @@
 #define BENCH_MAX_ITERS		1000000U
 #define BENCH_MAX_BATCH		1000U
 #define BENCH_MAX_WINDOW	256U
+#define BENCH_MAX_TREES		16U
 
 enum bench_mode { BENCH_LAT, BENCH_BW, BENCH_RATE };
 enum bench_form { BENCH_TABLE, BENCH_CSV, BENCH_JSON };
 
 /*
- * Between which moments an operation lasts; all processes read one clock.
- * OWN: from start to end of each process, the slowest counts; for operations
- *	that nobody can end before all have started, so iterations follow each
- *	other at once
+ * Start and end of an operation; all processes read one clock.
+ * OWN: from start to end of each process, the slowest counts; for
+ *   operations that no process can end before all have started, so
+ *   iterations need no barrier
  * TO_LAST: from the start at rank 0 to the end of the last process
  * FROM_LAST: from the start of the last process to the end at rank 0
  * The other two have a barrier before each sample.
@@ -38,12 +39,13 @@ struct bench;
  * @span: how it is timed
  * @one_sided: rank 0 and one other process
  * @from_root: only rank 0 starts it
- * @in_place: the result stands where the source of rank 0 stands
+ * @in_place: the result replaces the source at rank 0
  * @no_size: moves no data
- * @elements: moves 64-bit integers, which are summed up
+ * @spreads: may be spread over several trees
+ * @elements: sums 64-bit integers
  * @arrivals: broadcasts that arrive at each process; 0: none, 1, or
- *	BENCH_ARRIVE_ALL: one of each process
- * @post: start one that is only counted, when there is room
+ * BENCH_ARRIVE_ALL: one from each process
+ * @post: start one that is only counted, if there is room
  */
 struct bench_op {
 	const char *name;
@@ -52,6 +54,7 @@ struct bench_op {
 	bool from_root;
 	bool in_place;
 	bool no_size;
+	bool spreads;
 	bool elements;
 	unsigned int arrivals;
 	int (*post)(struct bench *b, size_t bytes);
@@ -59,7 +62,7 @@ struct bench_op {
 
 #define BENCH_ARRIVE_ALL	2
 
-/* When a process started and ended a sample, nanoseconds. */
+/* Start and end of a sample in a process, nanoseconds. */
 struct bench_stamp {
 	uint64_t start;
 	uint64_t end;
@@ -73,6 +76,8 @@ struct bench_stamp {
  * @min: of one operation, or window
  * @median: the same
  * @p99: the same
+ * @trees: trees that each operation is spread over
+ * @gain: median over one tree, divided by this one
  */
 struct bench_row {
 	size_t bytes;
@@ -81,6 +86,8 @@ struct bench_row {
 	double min;
 	double median;
 	double p99;
+	unsigned int trees;
+	double gain;
 };
 
 /**
@@ -89,23 +96,29 @@ struct bench_row {
  * @op: operation
  * @mode: how it is used
  * @form: of the output
- * @iters: samples, 0 for a number that fits the size
- * @batch: operations, or windows, in a sample, 0 for a number that fits
+ * @iters: samples, 0 for a number that depends on the size
+ * @batch: operations, or windows, in a sample, 0 for a measured number
  * @window: operations under way at a time
  * @to: rank at the other end of put and get
  * @check: compare all data
  * @help: only print the usage
  * @sizes: bytes, in the order of the command line
  * @num_sizes: their number
- * @team: all processes
+ * @trees: number of teams; long operations are measured over one and over all
+ * @teams: all processes, each with its tree
+ * @spread: how many of them operations are spread over now
+ * @team: that of the current part of an operation
+ * @part: offset of this part
  * @data: source, then destination at @dst_off
  * @dst_off: offset of the destination
  * @flag: two numbers, to agree on one
- * @stamps: of this process; at rank 0, of all
- * @max_iters: room there, per process
- * @arrived: broadcasts that have to arrive until the end of the last operation
+ * @stamps: of this process; at rank 0, of all; over several trees behind them
+ * @max_iters: capacity of @stamps, per process
+ * @arrived: broadcasts of each team that have to arrive until the end of the last
+ *	operation
  * @rows: results, at rank 0
- * @told: when progress was last told
+ * @num_rows: their number
+ * @printed: when progress was printed last
  */
 struct bench {
 	struct app app;
@@ -120,15 +133,20 @@ struct bench {
 	bool help;
 	uint64_t sizes[BENCH_MAX_SIZES];
 	unsigned int num_sizes;
+	uint64_t trees;
+	struct angara_team *teams[BENCH_MAX_TREES];
+	unsigned int spread;
 	struct angara_team *team;
+	uint64_t part;
 	struct angara_mr *data;
 	uint64_t dst_off;
 	struct angara_mr *flag;
 	struct angara_mr *stamps;
 	unsigned int max_iters;
-	uint64_t arrived;
-	struct bench_row rows[BENCH_MAX_SIZES];
-	uint64_t told;
+	uint64_t arrived[BENCH_MAX_TREES];
+	struct bench_row rows[2 * BENCH_MAX_SIZES];
+	unsigned int num_rows;
+	uint64_t printed;
 };
 
 /* opts.c */

@@ -10,8 +10,8 @@
 #include "bench.h"
 
 /*
- * A sample of operations that follow each other at once holds as many as take
- * this long: reading the clock twice costs a hundredth of it.
+ * A batch takes this long, for operations without a barrier in between: reading
+ * the clock twice costs a hundredth of it.
  */
 #define BATCH_NS	5000
 #define WARMUP_MIN	4
@@ -25,7 +25,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
-/* A checked sample begins and ends with a barrier: nobody looks too early. */
+/* A barrier before and after a checked sample: no process reads too early. */
 static int measure(struct bench *b, size_t bytes, unsigned int iter,
 		   unsigned int batch, struct bench_stamp *stamp)
 {
@@ -48,7 +48,7 @@ static int measure(struct bench *b, size_t bytes, unsigned int iter,
 	return err;
 }
 
-/* Return: 0 and how many operations a sample has, equal in all processes. */
+/* Return: 0 and the operations of a sample, equal in all processes. */
 static int warm_up(struct bench *b, size_t bytes, unsigned int iters,
 		   unsigned int *batch)
 {
@@ -63,7 +63,7 @@ static int warm_up(struct bench *b, size_t bytes, unsigned int iters,
 		if (s.end - s.start < least)
 			least = s.end - s.start;
 	}
-	/* Who does nothing in an operation has no say. */
+	/* Processes that are idle in the operation do not vote. */
 	if (b->op->from_root && b->app.rank)
 		least = 0;
 	if (!err)
@@ -77,51 +77,84 @@ static int warm_up(struct bench *b, size_t bytes, unsigned int iters,
 	return err;
 }
 
-/* At the end, rank 0 has the stamps of all. */
+static unsigned int ways_of(const struct bench *b)
+{
+	return b->trees > 1 ? 2 : 1;
+}
+
+/*
+ * Stamps of this process, of operations over one tree or several.  Rank 0 has those
+ * of all processes behind each other.
+ */
+static struct bench_stamp *stamps_of(struct bench *b, unsigned int way,
+				     unsigned int iters)
+{
+	struct bench_stamp *stamps = angara_mr_addr(b->stamps);
+
+	return stamps + (size_t)iters * way * (b->app.rank ? 1 : b->app.size);
+}
+
+/* At the end, rank 0 has the stamps of all processes. */
 static int gather(struct bench *b, unsigned int iters)
 {
 	size_t len = iters * sizeof(struct bench_stamp);
+	unsigned int way;
 	int err = 0;
 
-	if (b->app.rank)
+	for (way = 0; b->app.rank && way < ways_of(b) && !err; way++)
 		err = angara_put(b->app.ctx, b->app.peers[0],
-				 angara_mr_key(b->stamps), b->app.rank * len,
-				 b->stamps, 0, len);
+				 angara_mr_key(b->stamps),
+				 (way * b->app.size + b->app.rank) * len,
+				 b->stamps, way * len, len);
 	if (err)
-		return app_fail(&b->app, err, "handing times to rank 0");
+		return app_fail(&b->app, err, "sending times to rank 0");
 	return bench_sync(b);
 }
 
-static int report(struct bench *b, struct bench_row *row)
+static int report(struct bench *b, struct bench_row *rows)
 {
+	unsigned int way;
 	uint64_t *room;
 
 	if (b->app.rank)
 		return 0;
-	room = calloc(row->iters, sizeof(*room));
+	room = calloc(rows->iters, sizeof(*room));
 	if (!room)
 		return app_fail(&b->app, -ENOMEM, "samples");
-	/* One-sided operations are over when rank 0 says so. */
-	bench_stats(angara_mr_addr(b->stamps),
-		    b->op->one_sided ? 1 : b->app.size, b->op->span, room, row);
+	for (way = 0; way < ways_of(b); way++) {
+		/* One-sided operations end when rank 0 says so. */
+		bench_stats(stamps_of(b, way, rows->iters),
+			    b->op->one_sided ? 1 : b->app.size, b->op->span,
+			    room, &rows[way]);
+		rows[way].gain = rows[way].median > 0 ?
+				 rows[0].median / rows[way].median : 1;
+		bench_out_row(b, &rows[way]);
+	}
 	free(room);
-	bench_out_row(b, row);
 	return 0;
 }
 
-static int run_size(struct bench *b, struct bench_row *row)
+/* Over one tree and over several in turn: what else the machine does meets both. */
+static int run_size(struct bench *b, struct bench_row *rows)
 {
-	struct bench_stamp *stamps = angara_mr_addr(b->stamps);
-	unsigned int i;
-	int err = warm_up(b, row->bytes, row->iters, &row->batch);
+	unsigned int ways = ways_of(b), iters = rows->iters, way, i;
+	int err = 0;
 
-	for (i = 0; i < row->iters && !err; i++) {
-		err = measure(b, row->bytes, i, row->batch, &stamps[i]);
-		bench_progress(b, stamps[i].end, row->bytes, i, row->iters);
+	for (way = 0; way < ways && !err; way++) {
+		b->spread = rows[way].trees;
+		err = warm_up(b, rows->bytes, iters, &rows[way].batch);
+	}
+	for (i = 0; i < iters * ways && !err; i++) {
+		struct bench_row *row = &rows[i % ways];
+		struct bench_stamp *s = stamps_of(b, i % ways, iters) + i / ways;
+
+		b->spread = row->trees;
+		err = measure(b, row->bytes, i / ways, row->batch, s);
+		bench_progress(b, s->end, row->bytes, i / ways, iters);
 	}
 	if (!err)
-		err = gather(b, row->iters);
-	return err ? err : report(b, row);
+		err = gather(b, iters);
+	return err ? err : report(b, rows);
 }
 
 static int prepare_memory(struct bench *b)
@@ -137,7 +170,7 @@ static int prepare_memory(struct bench *b)
 		if (bench_iters(b, b->sizes[i]) > b->max_iters)
 			b->max_iters = bench_iters(b, b->sizes[i]);
 	}
-	stamps = (uint64_t)b->max_iters * sizeof(struct bench_stamp);
+	stamps = (uint64_t)b->max_iters * sizeof(struct bench_stamp) * ways_of(b);
 	if (stamps * app->size > STAMPS_MAX)
 		return app_bad_input(app, "-n %u: times of so many samples of %u "
 				     "processes need more than 1 GiB",
@@ -145,38 +178,50 @@ static int prepare_memory(struct bench *b)
 	b->dst_off = (max + 63) / 64 * 64;
 	if (b->op->arrivals == BENCH_ARRIVE_ALL)
 		max *= app->size;
-	err = app_malloc(app, b->dst_off + max, &b->data);
+	err = app_malloc_all(app, b->dst_off + max, &b->data);
 	if (!err)
-		err = app_malloc(app, 2 * sizeof(uint64_t), &b->flag);
+		err = app_malloc_all(app, 2 * sizeof(uint64_t), &b->flag);
 	if (!err)
-		err = app_malloc(app, app->rank ? stamps : stamps * app->size,
+		err = app_malloc_all(app, app->rank ? stamps : stamps * app->size,
 				 &b->stamps);
 	return err;
 }
 
+/* Teams of all processes; the roots of their trees are spread over the ranks. */
+static int prepare_teams(struct bench *b)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < b->trees && !err; i++) {
+		const struct angara_team_attr attr = {
+			.size = sizeof(attr), .flags = ANGARA_TEAM_TREE,
+			.root = (uint32_t)(i * b->app.size / b->trees),
+		};
+
+		err = angara_team_create(b->app.job, b->app.ctx, NULL,
+					 b->app.size, &attr, &b->teams[i]);
+	}
+	if (err)
+		coll_offload_explain(&b->app, err, (unsigned int)b->trees);
+	b->team = b->teams[0];
+	return app_agree(&b->app);
+}
+
 static int prepare(struct bench *b)
 {
-	const struct angara_team_attr attr = {
-		.size = sizeof(attr), .flags = ANGARA_TEAM_TREE,
-	};
 	int err = app_open(&b->app);
 
 	if (err)
 		return err;
 	prepare_memory(b);
 	err = app_agree(&b->app);
-	if (err)
-		return err;
-	err = angara_team_create(b->app.job, b->app.ctx, NULL, b->app.size,
-				 &attr, &b->team);
-	if (err)
-		coll_offload_explain(&b->app, err, 1);
-	return app_agree(&b->app);
+	return err ? err : prepare_teams(b);
 }
 
 /*
- * Who fails leaves at once.  That ends the team, so the others learn of it and
- * leave, too; what is wrong says the first.
+ * A process that fails leaves at once. That ends the team, so the others get an
+ * error and leave, too; the first one prints the cause.
  */
 static void leave(struct bench *b, int err)
 {
@@ -186,6 +231,25 @@ static void leave(struct bench *b, int err)
 	_Exit(b->app.exit);
 }
 
+static int run_sizes(struct bench *b)
+{
+	unsigned int i, way;
+	int err = 0;
+
+	for (i = 0; i < b->num_sizes && !err; i++) {
+		struct bench_row *rows = &b->rows[b->num_rows];
+
+		for (way = 0; way < ways_of(b); way++) {
+			rows[way].bytes = b->sizes[i];
+			rows[way].iters = bench_iters(b, b->sizes[i]);
+			rows[way].trees = way ? (unsigned int)b->trees : 1;
+		}
+		b->num_rows += ways_of(b);
+		err = run_size(b, rows);
+	}
+	return err;
+}
+
 static void run(struct bench *b)
 {
 	unsigned int i;
@@ -193,19 +257,16 @@ static void run(struct bench *b)
 
 	if (err)
 		return;
-	b->told = now_ns();
+	b->printed = now_ns();
 	if (!b->app.rank)
 		bench_out_begin(b);
-	for (i = 0; i < b->num_sizes && !err; i++) {
-		b->rows[i].bytes = b->sizes[i];
-		b->rows[i].iters = bench_iters(b, b->sizes[i]);
-		err = run_size(b, &b->rows[i]);
-	}
+	err = run_sizes(b);
 	if (err)
 		leave(b, err);
 	if (!b->app.rank)
 		bench_out_end(b);
-	angara_team_destroy(b->team);
+	for (i = 0; i < b->trees; i++)
+		angara_team_destroy(b->teams[i]);
 }
 
 int main(int argc, char **argv)

@@ -5,10 +5,11 @@
  *
  *	mpi-bench OPERATION SAMPLES BATCH BYTES...
  *
- * Operations are allreduce, bcast, bcast-barrier, barrier, and memcpy: every process but rank
- * 0 copies from the memory of rank 0 to its own, which is the least that a
- * broadcast must do.  Samples, batches and timing are those of angara-bench,
- * results its CSV.  After the samples of a size, one more operation is checked.
+ * Operations are allreduce, bcast, bcast-barrier, barrier, and memcpy: every
+ * process except rank 0 copies from the memory of rank 0 to its own, the
+ * minimum that a broadcast has to do. Samples, batches and timing are those of
+ * angara-bench, and so is the CSV. After the samples of a size, one more
+ * operation is checked.
  */
 #include <err.h>
 #include <errno.h>
@@ -25,13 +26,13 @@
 #define EXIT_USAGE	2
 
 /**
- * struct work - what an operation works on
+ * struct work - data of an operation
  * @rank: of this process
  * @size: processes
  * @bytes: size of the operation
  * @src: source
  * @dst: destination
- * @shared: memory of rank 0 that all see, for memcpy
+ * @shared: memory of rank 0 that all processes map, for memcpy
  */
 struct work {
 	int rank;
@@ -266,7 +267,7 @@ int main(int argc, char **argv)
 	number("batch", argv[3], 1, BENCH_MAX_BATCH);
 	for (i = 4; i < argc; i++)
 		if (number("bytes", argv[i], 0, MAX_BYTES) % (long)sizeof(int64_t))
-			errx(EXIT_USAGE, "bytes '%s': no multiple of 8", argv[i]);
+			errx(EXIT_USAGE, "bytes '%s': not a multiple of 8", argv[i]);
 	MPI_Init(&argc, &argv);
 	run(op, argc, argv);
 	MPI_Finalize();

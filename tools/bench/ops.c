@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is measured, and the data that tell whether it was done right.
+ * The measured operations, and the check of their data.
  *
- * Each byte, or element, of a source follows from rank, iteration and offset,
- * and so does each of a result.
+ * Each byte, or element, of a source is a function of rank, iteration and
+ * offset; so is each of a result.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,16 +25,18 @@ static int post_get(struct bench *b, size_t bytes)
 			      bytes, NULL));
 }
 
-/* In place, as a broadcast of MPI is: the buffer of rank 0 is the source. */
+/* In place, like a broadcast of MPI: the buffer of rank 0 is the source. */
 static int post_bcast(struct bench *b, size_t bytes)
 {
-	return APP_POST(angara_bcast_nbi(b->team, angara_mr_key(b->data), b->dst_off,
-				b->data, b->dst_off, bytes, NULL));
+	uint64_t at = b->dst_off + b->part;
+
+	return APP_POST(angara_bcast_nbi(b->team, angara_mr_key(b->data), at,
+				b->data, at, bytes, NULL));
 }
 
 /*
- * A barrier that rank 0 starts after the broadcast ends after it has arrived:
- * then all know that all have it.
+ * A barrier that rank 0 starts after the broadcast ends after the broadcast has
+ * arrived: then all processes know that all have the data.
  */
 static int post_bcast_barrier(struct bench *b, size_t bytes)
 {
@@ -46,14 +48,15 @@ static int post_bcast_barrier(struct bench *b, size_t bytes)
 static int post_reduce(struct bench *b, size_t bytes)
 {
 	return APP_POST(angara_reduce_nbi(b->team, b->app.rank ? NULL : b->data,
-				 b->dst_off, b->data, 0,
+				 b->dst_off + b->part, b->data, b->part,
 				 bytes / sizeof(int64_t), ANGARA_TYPE_INT64,
 				 ANGARA_RED_SUM, 0, NULL));
 }
 
 static int post_allreduce(struct bench *b, size_t bytes)
 {
-	return APP_POST(angara_allreduce_nbi(b->team, b->data, b->dst_off, b->data, 0,
+	return APP_POST(angara_allreduce_nbi(b->team, b->data, b->dst_off + b->part,
+				    b->data, b->part,
 				    bytes / sizeof(int64_t), ANGARA_TYPE_INT64,
 				    ANGARA_RED_SUM, NULL));
 }
@@ -77,12 +80,14 @@ const struct bench_op bench_ops[] = {
 	{ .name = "get", .span = BENCH_OWN, .one_sided = true,
 	  .from_root = true, .post = post_get },
 	{ .name = "bcast", .span = BENCH_TO_LAST, .from_root = true,
-	  .in_place = true, .arrivals = 1, .post = post_bcast },
+	  .in_place = true, .arrivals = 1, .spreads = true,
+	  .post = post_bcast },
 	{ .name = "bcast-barrier", .span = BENCH_OWN, .in_place = true,
+	  .spreads = true,
 	  .post = post_bcast_barrier },
-	{ .name = "reduce", .span = BENCH_FROM_LAST, .elements = true,
+	{ .name = "reduce", .span = BENCH_FROM_LAST, .elements = true, .spreads = true,
 	  .post = post_reduce },
-	{ .name = "allreduce", .span = BENCH_OWN, .elements = true,
+	{ .name = "allreduce", .span = BENCH_OWN, .elements = true, .spreads = true,
 	  .post = post_allreduce },
 	{ .name = "barrier", .span = BENCH_OWN, .no_size = true,
 	  .post = post_barrier },
@@ -92,7 +97,7 @@ const struct bench_op bench_ops[] = {
 
 const unsigned int bench_num_ops = sizeof(bench_ops) / sizeof(bench_ops[0]);
 
-/* Rank 0 may measure alone for long, so nobody waits with a deadline here. */
+/* Rank 0 may measure alone for long, so there is no deadline here. */
 int bench_sync(struct bench *b)
 {
 	int err = APP_POST(angara_barrier_nbi(b->team, NULL));
@@ -102,7 +107,7 @@ int bench_sync(struct bench *b)
 	return err ? app_fail(&b->app, err, "barrier") : 0;
 }
 
-/* The greatest of what the processes say. */
+/* The greatest of the values of all processes. */
 int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
 {
 	uint64_t *flag = angara_mr_addr(b->flag);
@@ -117,15 +122,47 @@ int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
 	return err ? app_fail(&b->app, err, "agreeing on a number") : 0;
 }
 
-static int finish(struct bench *b, bool posted)
+/* Parts of an operation: of at least a packet, one for each tree in use. */
+static unsigned int parts_of(const struct bench *b, size_t bytes)
+{
+	size_t most = bytes / ANGARA_PACKET_BYTES;
+
+	return most < b->spread ? (most ? (unsigned int)most : 1) : b->spread;
+}
+
+/* Where part @nth begins: at a multiple of a packet, or the end. */
+static size_t part_start(size_t bytes, unsigned int parts, unsigned int nth)
+{
+	return nth == parts ? bytes : bytes / ANGARA_PACKET_BYTES * nth / parts *
+				      ANGARA_PACKET_BYTES;
+}
+
+/* One operation, each part of it on a tree of its own. */
+static int post(struct bench *b, size_t bytes)
+{
+	unsigned int parts = parts_of(b, bytes), i;
+	int err = 0;
+
+	for (i = 0; i < parts && !err; i++) {
+		b->team = b->teams[i];
+		b->part = part_start(bytes, parts, i);
+		err = b->op->post(b, part_start(bytes, parts, i + 1) - b->part);
+	}
+	b->team = b->teams[0];
+	b->part = 0;
+	return err;
+}
+
+static int finish(struct bench *b, size_t bytes, bool posted)
 {
 	unsigned int arrivals = b->op->arrivals == BENCH_ARRIVE_ALL ?
 				b->app.size : b->op->arrivals;
+	unsigned int i;
 	int err = 0;
 
-	if (arrivals) {
-		b->arrived += b->window * arrivals;
-		err = angara_team_received_wait(b->team, b->arrived,
+	for (i = 0; arrivals && i < parts_of(b, bytes) && !err; i++) {
+		b->arrived[i] += b->window * arrivals;
+		err = angara_team_received_wait(b->teams[i], b->arrived[i],
 						APP_TIMEOUT_MS);
 	}
 	if (!err && posted)
@@ -133,7 +170,7 @@ static int finish(struct bench *b, bool posted)
 	return err;
 }
 
-/* This process's part in one window of operations, until they are complete. */
+/* This process's part in one window of operations, until completion. */
 int bench_window(struct bench *b, size_t bytes)
 {
 	bool posts = !b->op->from_root || !b->app.rank;
@@ -141,9 +178,9 @@ int bench_window(struct bench *b, size_t bytes)
 	int err = 0;
 
 	for (i = 0; posts && i < b->window && !err; i++)
-		err = b->op->post(b, bytes);
+		err = post(b, bytes);
 	if (!err)
-		err = finish(b, posts);
+		err = finish(b, bytes, posts);
 	return err ? app_fail(&b->app, err, "%s of %zu bytes", b->op->name,
 			      bytes) : 0;
 }
@@ -178,7 +215,7 @@ static size_t result_bytes(const struct bench *b, size_t bytes)
 	return b->op->arrivals == BENCH_ARRIVE_ALL ? b->app.size * bytes : bytes;
 }
 
-/* What must not be left of an earlier iteration is overwritten. */
+/* Overwrite the destination: no data of an earlier iteration may be left. */
 void bench_fill(struct bench *b, size_t bytes, unsigned int iter)
 {
 	unsigned char *src = angara_mr_addr(b->data);
@@ -198,7 +235,7 @@ static bool has_result(const struct bench *b)
 	return b->op->span != BENCH_FROM_LAST || !b->app.rank;
 }
 
-/* Whose bytes arrive at this offset of the result. */
+/* Rank whose bytes arrive at this offset of the result. */
 static unsigned int source_of(const struct bench *b, size_t bytes, size_t at)
 {
 	if (b->op->arrivals == BENCH_ARRIVE_ALL)

@@ -28,8 +28,10 @@ const char bench_usage[] =
 "  -b BATCH        operations, or windows, in a sample; for the operations that\n"
 "                  need no barrier between them (default: as many as take 5 us)\n"
 "  -W WINDOW       operations under way with --bw and --rate (default 64)\n"
+"  --trees N       measure each size over one tree and over N, 2 to 16, that each\n"
+"                  operation is spread over; and the gain\n"
 "  --to RANK       other end of put and get (default: the last)\n"
-"  --check         compare all data with what they must be\n"
+"  --check         compare all data with the expected values\n"
 "  --csv           write comma-separated values\n"
 "  -j, --json      write JSON\n"
 "  -h, --help      write this text\n";
@@ -39,6 +41,7 @@ static const struct option long_options[] = {
 	{ "bw", no_argument, NULL, 'w' },
 	{ "rate", no_argument, NULL, 'r' },
 	{ "to", required_argument, NULL, 't' },
+	{ "trees", required_argument, NULL, 'T' },
 	{ "check", no_argument, NULL, 'k' },
 	{ "csv", no_argument, NULL, 'c' },
 	{ "json", no_argument, NULL, 'j' },
@@ -46,7 +49,7 @@ static const struct option long_options[] = {
 	{ }
 };
 
-/* What may be given but once, or not with others. */
+/* Options that exclude each other, or may be given only once. */
 struct given {
 	const char *mode;
 	const char *form;
@@ -63,7 +66,7 @@ static int add_size(struct bench *b, uint64_t bytes)
 				     BENCH_MAX_SIZES);
 	if (b->op->elements && bytes % sizeof(int64_t))
 		return app_bad_input(&b->app, "-s: %s sums 64-bit integers: "
-				     "%llu is no multiple of 8", b->op->name,
+				     "%llu is not a multiple of 8", b->op->name,
 				     (unsigned long long)bytes);
 	b->sizes[b->num_sizes++] = bytes;
 	return 0;
@@ -145,6 +148,9 @@ static int option(struct bench *b, int c, struct given *g, char **argv)
 		g->to = optarg;
 		return app_number(&b->app, "--to", optarg, 0, b->app.size - 1,
 				  &b->to);
+	case 'T':
+		return app_number(&b->app, "--trees", optarg, 2, BENCH_MAX_TREES,
+				  &b->trees);
 	case 'k':
 		b->check = true;
 		return 0;
@@ -176,8 +182,12 @@ static int find_op(struct bench *b, int argc, char **argv)
 static int check_given(struct bench *b, const struct given *g)
 {
 	if (g->to && !b->op->one_sided)
-		return app_bad_input(&b->app, "--to is for put and get: %s is "
-				     "of all processes", b->op->name);
+		return app_bad_input(&b->app, "--to is for put and get: %s takes "
+				     "all processes", b->op->name);
+	if (b->trees > 1 && !b->op->spreads)
+		return app_bad_input(&b->app, "--trees is for bcast, "
+				     "bcast-barrier, reduce and allreduce, not for %s",
+				     b->op->name);
 	if (g->window && b->mode == BENCH_LAT)
 		return app_bad_input(&b->app, "-W is for --bw and --rate");
 	if (g->batch && b->check)
@@ -205,6 +215,7 @@ int bench_parse(struct bench *b, int argc, char **argv)
 
 	b->to = b->app.size - 1;
 	b->window = DEFAULT_WINDOW;
+	b->trees = 1;
 	while (!err && (c = getopt_long(argc, argv, ":s:n:b:W:jh", long_options,
 					NULL)) != -1)
 		err = option(b, c, &g, argv);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Output: a table or CSV, row by row as they come, or JSON at the end.  Rank 0
- * writes it, and how far it is.
+ * Output: a table or CSV, row by row as results come, or JSON at the end. Rank
+ * 0 writes it, and progress.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -31,12 +31,13 @@ static double mb_per_s(const struct bench *b, const struct bench_row *row)
 
 static void table_begin(const struct bench *b)
 {
-	printf("# angara-bench %s --%s: %u processes, torus ", b->op->name,
-	       bench_modes[b->mode], b->app.size);
+	printf("# angara-bench %s --%s: %u processes, %s", b->op->name,
+	       bench_modes[b->mode], b->app.size,
+	       b->app.topo.ndims ? "torus " : "no torus");
 	for (unsigned int d = 0; d < b->app.topo.ndims; d++)
 		printf("%s%u", d ? "x" : "", b->app.topo.dims[d]);
 	if (b->mode != BENCH_LAT)
-		printf(", %llu at a time", (unsigned long long)b->window);
+		printf(", window of %llu", (unsigned long long)b->window);
 	printf("%s\n", b->check ? ", data checked" : "");
 	printf("%10s %8s %6s %12s %12s %12s", "bytes", "samples", "batch",
 	       "min us", "median us", "p99 us");
@@ -44,6 +45,8 @@ static void table_begin(const struct bench *b)
 		printf(" %12s", "MB/s");
 	if (b->mode == BENCH_RATE)
 		printf(" %12s", "ops/s");
+	if (b->trees > 1)
+		printf(" %6s %6s", "trees", "gain");
 	putchar('\n');
 }
 
@@ -52,8 +55,9 @@ void bench_out_begin(struct bench *b)
 	if (b->form == BENCH_TABLE)
 		table_begin(b);
 	else if (b->form == BENCH_CSV)
-		puts("operation,mode,processes,bytes,window,samples,batch,"
-		     "min_us,median_us,p99_us,ops_per_s,mb_per_s");
+		printf("operation,mode,processes,bytes,window,samples,batch,"
+		       "min_us,median_us,p99_us,ops_per_s,mb_per_s%s\n",
+		       b->trees > 1 ? ",trees,gain" : "");
 	fflush(stdout);
 }
 
@@ -67,13 +71,18 @@ void bench_out_row(struct bench *b, const struct bench_row *row)
 			printf(" %12.1f", mb_per_s(b, row));
 		if (b->mode == BENCH_RATE)
 			printf(" %12.0f", ops_per_s(b, row));
+		if (b->trees > 1)
+			printf(" %6u %6.2f", row->trees, row->gain);
 		putchar('\n');
 	} else if (b->form == BENCH_CSV) {
-		printf("%s,%s,%u,%zu,%llu,%u,%u,%.3f,%.3f,%.3f,%.0f,%.1f\n",
+		printf("%s,%s,%u,%zu,%llu,%u,%u,%.3f,%.3f,%.3f,%.0f,%.1f",
 		       b->op->name, bench_modes[b->mode], b->app.size,
 		       row->bytes, (unsigned long long)b->window, row->iters,
 		       row->batch, us(row->min), us(row->median), us(row->p99),
 		       ops_per_s(b, row), mb_per_s(b, row));
+		if (b->trees > 1)
+			printf(",%u,%.3f", row->trees, row->gain);
+		putchar('\n');
 	}
 	fflush(stdout);
 }
@@ -100,6 +109,11 @@ static struct json_object *json_row(const struct bench *b,
 	add_number(o, "p99_us", us(row->p99));
 	add_number(o, "ops_per_s", ops_per_s(b, row));
 	add_number(o, "mb_per_s", mb_per_s(b, row));
+	if (b->trees > 1) {
+		json_object_object_add(o, "trees",
+				       json_object_new_int64(row->trees));
+		add_number(o, "gain", row->gain);
+	}
 	return o;
 }
 
@@ -116,7 +130,7 @@ void bench_out_end(struct bench *b)
 	for (i = 0; i < b->app.topo.ndims; i++)
 		json_object_array_add(dims,
 				      json_object_new_int(b->app.topo.dims[i]));
-	for (i = 0; i < b->num_sizes; i++)
+	for (i = 0; i < b->num_rows; i++)
 		json_object_array_add(rows, json_row(b, &b->rows[i]));
 	json_object_object_add(o, "operation",
 			       json_object_new_string(b->op->name));
@@ -135,16 +149,16 @@ void bench_out_end(struct bench *b)
 }
 
 /*
- * Launchers hand output on line by line, so progress is whole lines; whether
- * there is a terminal behind it, only angara-run can tell.
+ * Launchers pass on whole lines, so progress is written in lines; only
+ * angara-run can say whether its own output is a terminal.
  */
 void bench_progress(struct bench *b, uint64_t now, size_t bytes,
 		    unsigned int done, unsigned int all)
 {
-	if (now < b->told + PROGRESS_NS || b->app.rank ||
+	if (now < b->printed + PROGRESS_NS || b->app.rank ||
 	    !(isatty(STDERR_FILENO) || getenv("ANGARA_TTY")))
 		return;
-	b->told = now;
+	b->printed = now;
 	fprintf(stderr, "angara-bench: %s of %zu bytes: %u of %u samples\n",
 		b->op->name, bytes, done, all);
 }

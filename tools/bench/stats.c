@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From stamps to figures. */
+/* From stamps to results. */
 #include <stdlib.h>
 #include "bench.h"
 
@@ -15,7 +15,7 @@ static uint64_t at_least_0(uint64_t end, uint64_t start)
 	return end > start ? end - start : 0;
 }
 
-/* Stamps of process r stand from r * iters on. */
+/* Stamps of process r start at r * iters. */
 static uint64_t sample(const struct bench_stamp *stamps, unsigned int procs,
 		       unsigned int iters, enum bench_span span, unsigned int i)
 {
@@ -51,8 +51,8 @@ static uint64_t sample(const struct bench_stamp *stamps, unsigned int procs,
  * @room: for @row->iters numbers
  * @row: in: iters, batch; out: the rest
  *
- * A percentile is the least sample that so many are not above; the median of
- * an even number is the mean of the two in the middle.
+ * A percentile is the least sample such that this share of the samples is not
+ * above it; the median of an even number is the mean of the two in the middle.
  */
 void bench_stats(const struct bench_stamp *stamps, unsigned int procs,
 		 enum bench_span span, uint64_t *room, struct bench_row *row)

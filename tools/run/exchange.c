@@ -4,9 +4,14 @@
  *
  * A process sends nothing while it waits in an exchange or for its reply, so a
  * connection is in one of three states: receiving (epoll watches for input),
- * waiting (for the end of the connection only), sending (for room, if need
- * be).  What comes over a connection is checked: a process that breaks the
- * protocol loses its connection and nothing else happens.
+ * waiting (for the end of the connection only), sending (for room, if needed).
+ * Data from a connection is checked: the launcher closes the connection of a
+ * process that breaks the protocol, and does nothing else.
+ *
+ * A process is absent if it is late, as it has not joined an exchange in time
+ * (-ETIMEDOUT), or if its connection has ended (-EPIPE).  No exchange of a group
+ * with an absent process goes on.  Those that have seen it be late may leave, so
+ * the first of the two errors comes before the other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,14 +23,15 @@
 #include "run.h"
 
 /**
- * struct run_exchange - an exchange that some of its group have asked for
+ * struct run_exchange - an exchange that some of its group have started
  * @next: next one
  * @tag: tag
  * @n: processes in the group
  * @ranks: the group, NULL for the whole job
- * @arrived: how many have asked
+ * @arrived: number of processes that have started it
+ * @until_ms: deadline, RUN_NEVER for none
  * @len: bytes of a block
- * @uneven: they do not agree on @len
+ * @uneven: processes differ in @len
  */
 struct run_exchange {
 	struct run_exchange *next;
@@ -33,13 +39,14 @@ struct run_exchange {
 	u32 n;
 	u32 *ranks;
 	u32 arrived;
+	u64 until_ms;
 	u32 len;
 	bool uneven;
 };
 
 /**
- * struct run_reply - a reply, shared by all that it goes to
- * @refs: how many have not got it yet
+ * struct run_reply - a reply, shared by all its receivers
+ * @refs: number of receivers that have not got it yet
  * @len: bytes in @data
  * @data: header and blocks
  */
@@ -77,10 +84,13 @@ static void set_events(struct run_job *job, struct run_conn *conn, u32 events)
 	epoll_ctl(job->epfd, EPOLL_CTL_MOD, conn->fd, &ev);
 }
 
+/* Blocks may hold secrets, such as the key of the job: the launcher keeps none. */
 static void reply_put(struct run_reply *reply)
 {
-	if (--reply->refs == 0)
-		free(reply);
+	if (--reply->refs)
+		return;
+	explicit_bzero(reply->data, reply->len);
+	free(reply);
 }
 
 static void conn_send(struct run_job *job, struct run_conn *conn)
@@ -106,7 +116,7 @@ static void conn_send(struct run_job *job, struct run_conn *conn)
 	set_events(job, conn, EPOLLIN);
 }
 
-/* A reply with room for @len bytes behind the header. */
+/* A reply with room for @len bytes after the header. */
 static struct run_reply *reply_new(int status, u64 len)
 {
 	struct ang_job_reply head = {
@@ -144,13 +154,15 @@ static struct run_reply *reply_blocks(const struct run_job *job,
 
 static void conn_idle(struct run_conn *conn)
 {
+	if (conn->body)
+		explicit_bzero(conn->body, ranks_bytes(&conn->head) + conn->head.len);
 	free(conn->body);
 	conn->body = NULL;
 	conn->got = 0;
 	conn->in = NULL;
 }
 
-/* Takes the exchange off the list and answers all that wait in it. */
+/* Take the exchange off the list and answer all processes in it. */
 static void exchange_end(struct run_job *job, struct run_exchange *ex, int status)
 {
 	struct run_exchange **at = &job->exchanges;
@@ -174,7 +186,7 @@ static void exchange_end(struct run_job *job, struct run_exchange *ex, int statu
 			conn->sent = 0;
 			reply->refs++;
 		} else {
-			/* No memory even to say so: they see their end. */
+			/* No memory even for an error: end the connection. */
 			shutdown(conn->fd, SHUT_RDWR);
 		}
 	}
@@ -201,7 +213,7 @@ static bool same_group(const struct run_exchange *ex, const struct run_conn *con
 			  !memcmp(ex->ranks, ranks, ranks_bytes(&conn->head)));
 }
 
-static struct run_exchange *exchange_new(struct run_job *job,
+static struct run_exchange *exchange_new(const struct run_job *job,
 					 const struct run_conn *conn)
 {
 	struct run_exchange *ex = calloc(1, sizeof(*ex));
@@ -211,6 +223,9 @@ static struct run_exchange *exchange_new(struct run_job *job,
 		return NULL;
 	ex->tag = conn->head.tag;
 	ex->len = conn->head.len;
+	ex->until_ms = RUN_NEVER;
+	if (job->opts->exchange_s)
+		ex->until_ms = run_now_ms() + job->opts->exchange_s * 1000ULL;
 	ex->n = ranks ? conn->head.nranks : job->n;
 	if (ranks) {
 		ex->ranks = malloc(ranks_bytes(&conn->head));
@@ -220,31 +235,55 @@ static struct run_exchange *exchange_new(struct run_job *job,
 		}
 		memcpy(ex->ranks, ranks, ranks_bytes(&conn->head));
 	}
-	ex->next = job->exchanges;
-	job->exchanges = ex;
 	return ex;
 }
 
-static bool somebody_gone(const struct run_job *job, const struct run_exchange *ex)
+/* Return: 0; -ETIMEDOUT a process of the group is late; -EPIPE one is gone. */
+static int exchange_absent(const struct run_job *job, const struct run_exchange *ex)
 {
+	int ret = 0;
 	u32 i;
 
-	if (!job->gone)
-		return false;
-	for (i = 0; i < ex->n; i++)
-		if (job->procs[member(ex, i)].conn.fd < 0)
-			return true;
-	return false;
+	for (i = 0; job->absent && i < ex->n; i++) {
+		const struct run_conn *conn = &job->procs[member(ex, i)].conn;
+
+		if (conn->late)
+			return -ETIMEDOUT;
+		if (conn->fd < 0)
+			ret = -EPIPE;
+	}
+	return ret;
+}
+
+/* Ends exchanges of groups with absent processes. */
+static void exchanges_recheck(struct run_job *job)
+{
+	struct run_exchange *ex;
+	int status;
+
+	/* Ending one may end others: start again each time. */
+	do {
+		status = 0;
+		for (ex = job->exchanges; ex; ex = ex->next) {
+			status = exchange_absent(job, ex);
+			if (status)
+				break;
+		}
+		if (status)
+			exchange_end(job, ex, status);
+	} while (status);
 }
 
 static void exchange_join(struct run_job *job, struct run_conn *conn)
 {
-	struct run_exchange *ex = job->exchanges;
+	struct run_exchange **at = &job->exchanges, *ex;
+	int status;
 
-	while (ex && !same_group(ex, conn))
-		ex = ex->next;
-	if (!ex)
-		ex = exchange_new(job, conn);
+	while (*at && !same_group(*at, conn))
+		at = &(*at)->next;
+	if (!*at)
+		*at = exchange_new(job, conn);
+	ex = *at;
 	if (!ex) {
 		run_conn_gone(job, conn);
 		return;
@@ -254,8 +293,9 @@ static void exchange_join(struct run_job *job, struct run_conn *conn)
 	ex->arrived++;
 	if (conn->head.len != ex->len)
 		ex->uneven = true;
-	if (somebody_gone(job, ex))
-		exchange_end(job, ex, -EPIPE);
+	status = exchange_absent(job, ex);
+	if (status)
+		exchange_end(job, ex, status);
 	else if (ex->arrived == ex->n)
 		exchange_end(job, ex, ex->uneven ? -EMSGSIZE : 0);
 }
@@ -266,7 +306,7 @@ static bool head_valid(const struct run_job *job, const struct ang_job_request *
 	       head->nranks <= job->n && head->len <= ANG_JOB_MAX_BLOCK;
 }
 
-/* Ascending, within the job, and the process is one of them. */
+/* Ascending, within the job, and including the process. */
 static bool group_valid(const struct run_job *job, const struct run_conn *conn)
 {
 	const u32 *ranks = conn_ranks(conn);
@@ -281,7 +321,7 @@ static bool group_valid(const struct run_job *job, const struct run_conn *conn)
 	return own;
 }
 
-/* Where the next bytes go, and how many of them at the most. */
+/* Where the next bytes go, and the most of them. */
 static char *want(struct run_conn *conn, size_t *len)
 {
 	size_t head = sizeof(conn->head);
@@ -335,8 +375,8 @@ static bool conn_recv(struct run_job *job, struct run_conn *conn)
 /**
  * run_conn_event() - a connection has input, room or ended
  * @job: job
- * @conn: connection
- * @events: what epoll said
+ * @conn: its connection
+ * @events: as from epoll
  */
 void run_conn_event(struct run_job *job, struct run_conn *conn, u32 events)
 {
@@ -346,16 +386,16 @@ void run_conn_event(struct run_job *job, struct run_conn *conn, u32 events)
 		return;
 	if (events & EPOLLIN)
 		ok = conn_recv(job, conn);
-	else if (events & EPOLLOUT && conn->reply)
-		conn_send(job, conn);
-	else
+	else if (!(events & EPOLLOUT))
 		ok = false;
+	else if (conn->reply)
+		conn_send(job, conn);
 	if (!ok)
 		run_conn_gone(job, conn);
 }
 
 /**
- * run_conn_gone() - a process takes no more part in exchanges
+ * run_conn_gone() - a process takes no further part in exchanges
  * @job: job
  * @conn: its connection
  *
@@ -363,23 +403,61 @@ void run_conn_event(struct run_job *job, struct run_conn *conn, u32 events)
  */
 void run_conn_gone(struct run_job *job, struct run_conn *conn)
 {
-	struct run_exchange *ex;
-
 	if (conn->fd < 0)
 		return;
 	close(conn->fd);
 	conn->fd = -1;
-	job->gone++;
+	job->absent = true;
 	if (conn->reply)
 		reply_put(conn->reply);
 	conn->reply = NULL;
 	conn_idle(conn);
-	/* Ending one may end others: start again each time. */
-	do {
-		ex = job->exchanges;
-		while (ex && !somebody_gone(job, ex))
-			ex = ex->next;
-		if (ex)
-			exchange_end(job, ex, -EPIPE);
-	} while (ex);
+	exchanges_recheck(job);
+}
+
+/**
+ * run_exchanges_until() - the next deadline of an exchange
+ * @job: job
+ *
+ * Return: ms as of run_now_ms(), RUN_NEVER for none.
+ */
+u64 run_exchanges_until(const struct run_job *job)
+{
+	/* All have as much time, and the oldest is the first. */
+	return job->exchanges ? job->exchanges->until_ms : RUN_NEVER;
+}
+
+/* The members that have not joined are late. */
+static void exchange_late(struct run_job *job, const struct run_exchange *ex)
+{
+	struct ang_ranks late = { 0 };
+	u32 i;
+
+	for (i = 0; i < ex->n; i++) {
+		struct run_conn *conn = &job->procs[member(ex, i)].conn;
+
+		if (conn->in == ex)
+			continue;
+		conn->late = true;
+		ang_ranks_add(&late, conn->rank);
+	}
+	job->absent = true;
+	run_say("rank%s %s %s not joined an exchange of %u processes within %u s",
+		late.n > 1 ? "s" : "", ang_ranks_text(&late),
+		late.n > 1 ? "have" : "has", ex->n, job->opts->exchange_s);
+}
+
+/**
+ * run_exchanges_expire() - end exchanges whose time is over
+ * @job: job
+ * @now: ms as of run_now_ms()
+ *
+ * They end with -ETIMEDOUT, and a line names the processes that are late.
+ */
+void run_exchanges_expire(struct run_job *job, u64 now)
+{
+	while (run_exchanges_until(job) <= now) {
+		exchange_late(job, job->exchanges);
+		exchanges_recheck(job);
+	}
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which fabric the job has.  An embedded one of its own is a file that only
- * the job's processes have open: when they have ended, however they did, it is
- * gone.  One with a name is shared with other programs of the user; the last
- * of them removes it, and if that is a process that was killed, we do.
+ * The fabric of a job.  An embedded fabric without a name is a file that only
+ * the processes of the job have open, so it disappears when they have ended in
+ * any way.  An embedded fabric with a name is shared with other programs of the
+ * user; the last process removes it, and if that process was killed, the
+ * launcher does.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static int from_environment(struct ang_spec *spec)
 	}
 	if (!ang_spec_parse(text, spec, &why))
 		return 0;
-	run_say(ANG_ENV_FABRIC " is '%s', but %s", text, why);
+	run_say("invalid " ANG_ENV_FABRIC " '%s': %s", text, why);
 	return RUN_EXIT_USAGE;
 }
 
@@ -36,7 +37,7 @@ static int from_environment(struct ang_spec *spec)
  * run_fabric() - choose the job's fabric
  * @job: job
  *
- * Return: 0, else an exit status; what is wrong has been said.
+ * Return: 0, else an exit status after printing a message.
  */
 int run_fabric(struct run_job *job)
 {
@@ -63,7 +64,7 @@ int run_fabric(struct run_job *job)
 }
 
 /**
- * run_fabric_end() - leave nothing behind
+ * run_fabric_end() - remove what the job has left
  * @job: job that has ended
  */
 void run_fabric_end(const struct run_job *job)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The life of a job: start, watch, end.
+ * The job: start, watch, end.
  *
- * The job ends when all processes have.  When one fails, or a signal asks for
- * the end, the others get a period of grace in which to notice and report,
- * then SIGTERM, then SIGKILL.  The launcher is the reaper of what its children
- * leave behind, and ends that, too.
+ * The job ends when all processes have.  If one fails, or a signal requests the
+ * end, the others get a grace period in which to notice and report, then
+ * SIGTERM, then SIGKILL.  The launcher is the reaper of processes that its
+ * children leave behind, and ends those, too.
+ *
+ * While the reader of the output does not read, the launcher takes no more
+ * output, but serves all else.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,25 +26,12 @@
 
 #define RUN_TERM_MS	2000	/* from SIGTERM to SIGKILL */
 #define RUN_EVENTS	64
-#define RUN_NEVER	(~0ULL)
-
-/**
- * struct ending - what is going to be done to the processes that are left
- * @limit: when the time limit ends, ms
- * @next: when the next signal is due, ms
- * @sig: which one
- */
-struct ending {
-	u64 limit;
-	u64 next;
-	int sig;
-};
 
 static const int forwarded[] = {
 	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
 };
 
-static u64 now_ms(void)
+u64 run_now_ms(void)
 {
 	struct timespec ts;
 
@@ -49,14 +39,14 @@ static u64 now_ms(void)
 	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
 }
 
-int run_watch(struct run_job *job, int fd, u32 events, u32 kind, u32 rank)
+int run_watch(int epfd, int fd, u32 events, u32 kind, u32 rank)
 {
 	struct epoll_event ev = {
 		.events = events,
 		.data.u64 = (u64)kind << 32 | rank,
 	};
 
-	return epoll_ctl(job->epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
 void run_kill_all(struct run_job *job, int sig)
@@ -68,9 +58,9 @@ void run_kill_all(struct run_job *job, int sig)
 			kill(job->procs[rank].pid, sig);
 }
 
-static void end_in(struct ending *end, u64 ms, int sig)
+static void end_in(struct run_ending *end, u64 ms, int sig)
 {
-	u64 at = now_ms() + ms;
+	u64 at = run_now_ms() + ms;
 
 	if (at < end->next) {
 		end->next = at;
@@ -88,16 +78,18 @@ static struct run_proc *find_proc(struct run_job *job, pid_t pid)
 	return NULL;
 }
 
-/* The first failure is the job's; later ones mostly follow from it. */
-static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus,
-		       struct ending *end)
+/*
+ * The exit status is that of the first failure; later ones are mostly its
+ * consequences.
+ */
+static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus)
 {
 	int status = WIFSIGNALED(wstatus) ? 128 + WTERMSIG(wstatus) :
 					    WEXITSTATUS(wstatus);
 
 	if (status && !job->status) {
 		job->status = status;
-		/* One that exits has said why itself. */
+		/* A process that exits has printed the reason itself. */
 		if (WIFSIGNALED(wstatus))
 			run_say("process %u was killed by signal %d (%s)",
 				proc->conn.rank, WTERMSIG(wstatus),
@@ -107,10 +99,10 @@ static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus,
 	job->alive--;
 	run_conn_gone(job, &proc->conn);
 	if (status && !job->opts->keep_going && job->alive)
-		end_in(end, job->opts->grace_s * 1000ULL, SIGTERM);
+		end_in(&job->end, job->opts->grace_s * 1000ULL, SIGTERM);
 }
 
-static void reap(struct run_job *job, struct ending *end)
+static void reap(struct run_job *job)
 {
 	int wstatus;
 	pid_t pid;
@@ -119,7 +111,7 @@ static void reap(struct run_job *job, struct ending *end)
 		struct run_proc *proc = find_proc(job, pid);
 
 		if (proc)
-			proc_ended(job, proc, wstatus, end);
+			proc_ended(job, proc, wstatus);
 	}
 }
 
@@ -127,45 +119,58 @@ static void reap(struct run_job *job, struct ending *end)
  * A signal from the terminal has reached the processes already, as they are in
  * the launcher's group.
  */
-static void signal_event(struct run_job *job, struct ending *end)
+static void signal_event(struct run_job *job)
 {
 	struct signalfd_siginfo si;
 
 	if (read(job->sigfd, &si, sizeof(si)) != (ssize_t)sizeof(si))
 		return;
 	if (si.ssi_signo == SIGCHLD) {
-		reap(job, end);
+		reap(job);
 		return;
 	}
 	if (si.ssi_code != SI_KERNEL)
 		run_kill_all(job, (int)si.ssi_signo);
 	if (si.ssi_signo != SIGUSR1 && si.ssi_signo != SIGUSR2)
-		end_in(end, job->opts->grace_s * 1000ULL, SIGTERM);
+		end_in(&job->end, job->opts->grace_s * 1000ULL, SIGTERM);
 }
 
-static void handle(struct run_job *job, const struct epoll_event *ev,
-		   struct ending *end)
+static void outputs_event(struct run_job *job)
 {
-	u32 kind = (u32)(ev->data.u64 >> 32);
-	struct run_proc *proc = &job->procs[(u32)ev->data.u64];
+	struct epoll_event evs[RUN_EVENTS];
+	int n = epoll_wait(job->outfd, evs, RUN_EVENTS, 0);
+	int i;
 
-	switch (kind) {
-	case RUN_EV_SIGNAL:
-		signal_event(job, end);
-		break;
-	case RUN_EV_CONN:
-		run_conn_event(job, &proc->conn, ev->events);
-		break;
-	default:
-		if (proc->out[kind - RUN_EV_OUT].from >= 0)
-			run_stream_read(job, &proc->out[kind - RUN_EV_OUT]);
+	for (i = 0; i < n; i++) {
+		u32 kind = (u32)(evs[i].data.u64 >> 32);
+		struct run_proc *proc = &job->procs[(u32)evs[i].data.u64];
+
+		run_stream_read(job, &proc->out[kind - RUN_EV_OUT]);
 	}
 }
 
-static void deadlines(struct run_job *job, struct ending *end)
+static void handle(struct run_job *job, const struct epoll_event *ev)
 {
-	u64 now = now_ms();
+	u32 kind = (u32)(ev->data.u64 >> 32);
 
+	switch (kind) {
+	case RUN_EV_SIGNAL:
+		signal_event(job);
+		break;
+	case RUN_EV_CONN:
+		run_conn_event(job, &job->procs[(u32)ev->data.u64].conn, ev->events);
+		break;
+	default:
+		outputs_event(job);
+	}
+}
+
+static void deadlines(struct run_job *job)
+{
+	struct run_ending *end = &job->end;
+	u64 now = run_now_ms();
+
+	run_exchanges_expire(job, now);
 	if (now >= end->limit) {
 		end->limit = RUN_NEVER;
 		run_say("time limit of %u s reached", job->opts->timeout_s);
@@ -175,63 +180,107 @@ static void deadlines(struct run_job *job, struct ending *end)
 	if (now < end->next)
 		return;
 	run_kill_all(job, end->sig);
+	end->forced |= end->sig == SIGKILL;
 	end->next = end->sig == SIGTERM ? now + RUN_TERM_MS : RUN_NEVER;
 	end->sig = SIGKILL;
 }
 
-static int until(const struct ending *end)
+/* Milliseconds to the next deadline, -1 for none. */
+static int until(const struct run_job *job)
 {
+	const struct run_ending *end = &job->end;
 	u64 next = end->limit < end->next ? end->limit : end->next;
-	u64 now = now_ms();
+	u64 exchange = run_exchanges_until(job);
+	u64 now = run_now_ms();
 
+	if (exchange < next)
+		next = exchange;
 	if (next == RUN_NEVER)
 		return -1;
 	return next > now ? (int)(next - now) : 0;
 }
 
-static void step(struct run_job *job, struct ending *end)
+static void step(struct run_job *job, int wait_ms)
 {
 	struct epoll_event evs[RUN_EVENTS];
-	int n = epoll_wait(job->epfd, evs, RUN_EVENTS, until(end));
+	int n = epoll_wait(job->epfd, evs, RUN_EVENTS, wait_ms);
 	int i;
 
 	for (i = 0; i < n; i++)
-		handle(job, &evs[i], end);
-	deadlines(job, end);
+		handle(job, &evs[i]);
+	deadlines(job);
 }
 
-/* Return: a process that a process of the job left behind, 0 for none. */
-static pid_t leftover(void)
+static void outputs_watch(struct run_job *job, u32 events)
 {
+	struct epoll_event ev = {
+		.events = events, .data.u64 = (u64)RUN_EV_OUTPUTS << 32,
+	};
+
+	epoll_ctl(job->epfd, EPOLL_CTL_MOD, job->outfd, &ev);
+}
+
+/**
+ * run_writable() - wait until there is room for output
+ * @job: job
+ * @fd: where the output goes
+ *
+ * Serves all but the output of the processes.
+ *
+ * Return: true; false the job was ended by force, and its output is not read.
+ */
+bool run_writable(struct run_job *job, int fd)
+{
+	struct pollfd p[2] = {
+		{ .fd = fd, .events = POLLOUT },
+		{ .fd = job->epfd, .events = POLLIN },
+	};
+
+	if (poll(p, 1, 0) > 0)
+		return true;
+	outputs_watch(job, 0);
+	while (!p[0].revents && (job->alive || !job->end.forced)) {
+		poll(p, 2, until(job));
+		step(job, 0);
+	}
+	outputs_watch(job, EPOLLIN);
+	return p[0].revents;
+}
+
+/*
+ * Ends the processes that processes of the job have left behind; children of
+ * these become children of the launcher.  Return: some were ended.
+ */
+static bool kill_some(void)
+{
+	bool some = false;
 	char path[64];
-	pid_t pid = 0;
+	pid_t pid;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
 	f = fopen(path, "re");
 	if (!f)
-		return 0;
-	if (fscanf(f, "%d", &pid) != 1)
-		pid = 0;
-	fclose(f);
-	return pid;
-}
-
-/* Ends what was left behind; its own children then come to us. */
-static void kill_leftovers(void)
-{
-	pid_t pid;
-
-	while ((pid = leftover()) > 0) {
-		/* One that runs as somebody else is not ours to end. */
+		return false;
+	while (fscanf(f, "%d", &pid) == 1) {
+		/* A process of another user cannot be ended. */
 		if (kill(pid, SIGKILL))
-			return;
+			continue;
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
+		some = true;
 	}
+	fclose(f);
+	return some;
 }
 
-/* All writers have ended: what is in the pipe is all that comes. */
+static void kill_leftovers(void)
+{
+	while (kill_some())
+		;
+}
+
+/* All writers have ended: the pipe has all remaining output. */
 static void drain_stream(struct run_job *job, struct run_stream *s)
 {
 	while (s->from >= 0) {
@@ -272,11 +321,14 @@ static int prepare(struct run_job *job)
 		job->procs[rank].out[0].from = -1;
 		job->procs[rank].out[1].from = -1;
 	}
+	job->end = (struct run_ending){ .limit = RUN_NEVER, .next = RUN_NEVER };
 	job->epfd = epoll_create1(EPOLL_CLOEXEC);
+	job->outfd = epoll_create1(EPOLL_CLOEXEC);
 	job->sigfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (job->epfd < 0 || job->sigfd < 0)
+	if (job->epfd < 0 || job->outfd < 0 || job->sigfd < 0 ||
+	    run_watch(job->epfd, job->outfd, EPOLLIN, RUN_EV_OUTPUTS, 0))
 		return -errno;
-	return run_watch(job, job->sigfd, EPOLLIN, RUN_EV_SIGNAL, 0);
+	return run_watch(job->epfd, job->sigfd, EPOLLIN, RUN_EV_SIGNAL, 0);
 }
 
 static int start(struct run_job *job)
@@ -303,7 +355,6 @@ static int start(struct run_job *job)
  */
 int run_loop(struct run_job *job)
 {
-	struct ending end = { .limit = RUN_NEVER, .next = RUN_NEVER };
 	int ret = prepare(job);
 
 	if (ret) {
@@ -312,12 +363,15 @@ int run_loop(struct run_job *job)
 	}
 	job->status = start(job);
 	if (job->opts->timeout_s)
-		end.limit = now_ms() + job->opts->timeout_s * 1000ULL;
+		job->end.limit = run_now_ms() + job->opts->timeout_s * 1000ULL;
 	while (job->alive)
-		step(job, &end);
+		step(job, until(job));
+	/* The processes have kept to it; the reader of their output need not. */
+	job->end.limit = RUN_NEVER;
 	kill_leftovers();
 	drain(job);
 	close(job->sigfd);
+	close(job->outfd);
 	close(job->epfd);
 	return job->status;
 }

@@ -2,24 +2,26 @@
 /*
  * angara-run: start the processes of a job on one machine.
  */
-#include <errno.h>
-#include <stdarg.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "run.h"
 
-/* One line on standard error, whole, whatever the processes write there. */
-void run_say(const char *fmt, ...)
+/*
+ * Descriptors 0, 1 and 2 are for input and output, also when the launcher was
+ * started without them: lines must not go into another file.
+ */
+static void files_open(void)
 {
-	char text[512];
-	va_list ap;
+	int fd;
 
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "angara-run: %s\n", text);
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
 }
 
 int main(int argc, char **argv)
@@ -28,10 +30,11 @@ int main(int argc, char **argv)
 	struct run_job job = { .opts = &opts };
 	int status;
 
+	files_open();
 	status = run_opts_parse(&opts, argc, argv);
 	if (status >= 0)
 		goto out;
-	/* Standard error goes out line by line, in one write each. */
+	/* Standard error is line buffered: one write per line. */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	job.n = opts.n;
 	job.procs = calloc(job.n, sizeof(*job.procs));

@@ -29,22 +29,22 @@ static const char usage[] =
 "Start N processes of a job on this machine.\n"
 "\n"
 "  -n N              number of processes\n"
-"  --per-node P      processes per node (default: as few as there must be)\n"
+"  --per-node P      processes per node (default: the least possible)\n"
 "  --nodes LIST      nodes to use, in this order, such as 0,2,4-7\n"
-"  --fabric FABRIC   fabric to use: its id, or embedded:2x2x2 and the like\n"
+"  --fabric FABRIC   fabric to use: its id, or such as embedded:2x2x2\n"
 "                    (default: $ANGARA_FABRIC, else that of the first device,\n"
 "                    else an embedded one)\n"
 "  --timeout S       end the job after S seconds, with exit status 124\n"
 "  --grace S         end the other processes S seconds after one has failed\n"
 "                    (default 5)\n"
-"  --keep-going      let the others run on when a process fails\n"
+"  --keep-going      let the others continue when a process fails\n"
 "  --no-device       start the processes without adapters\n"
-"  --bind            give each process a core of its own\n"
-"  -l, --tag-output  write the rank before each line of output\n"
-"  -h, --help        write this text\n"
-"  -V, --version     write the version\n";
+"  --bind            bind each process to its own core\n"
+"  -l, --tag-output  print the rank before each line of output\n"
+"  -h, --help        print this text\n"
+"  -V, --version     print the version\n";
 
-/* Return: what follows the number, NULL if there is none up to @max. */
+/* Return: the text after the number, NULL if there is none up to @max. */
 static const char *number(const char *text, u64 max, u64 *val)
 {
 	int base = text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10;
@@ -125,7 +125,7 @@ static int want_nodes(struct run_opts *opts, const char *list)
 	return RUN_EXIT_USAGE;
 }
 
-/* Return: -1 to go on, else an exit status. */
+/* Return: -1 to continue, else an exit status. */
 static int option(struct run_opts *opts, int c)
 {
 	switch (c) {
@@ -167,7 +167,7 @@ static int option(struct run_opts *opts, int c)
 
 static int unknown(int c, char **argv)
 {
-	/* A short option may stand within a word, a long one is the word. */
+	/* A short option may be within a word; a long one is the whole word. */
 	if (c == ':')
 		run_say("option '%s' wants a value", argv[optind - 1]);
 	else if (optopt && optopt < OPT_PER_NODE)
@@ -186,7 +186,7 @@ static int check(const struct run_opts *opts)
 			     NULL;
 
 	if (!opts->n)
-		run_say("how many processes? give -n N; see angara-run --help");
+		run_say("number of processes is missing: give -n N; see angara-run --help");
 	else if (!opts->argv[0])
 		run_say("no program to run; see angara-run --help");
 	else if (opts->no_device && placed)
@@ -205,7 +205,7 @@ static int check(const struct run_opts *opts)
  * @argc: arguments
  * @argv: arguments
  *
- * Return: -1 to go on, else an exit status; what is wrong has been said.
+ * Return: -1 to continue, else an exit status after printing a message.
  */
 int run_opts_parse(struct run_opts *opts, int argc, char **argv)
 {
@@ -235,5 +235,10 @@ int run_opts_parse(struct run_opts *opts, int argc, char **argv)
 			return status;
 	}
 	opts->argv = argv + optind;
+	if (ang_job_timeout(&opts->exchange_s)) {
+		run_say("ANGARA_JOB_TIMEOUT wants seconds from 0 to %u, not '%s'",
+			ANG_JOB_MAX_TIMEOUT_S, getenv("ANGARA_JOB_TIMEOUT"));
+		return RUN_EXIT_USAGE;
+	}
 	return check(opts);
 }

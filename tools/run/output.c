@@ -2,9 +2,10 @@
 /*
  * Output of the processes, line by line, so that lines do not mix.
  *
- * Only a line longer than RUN_LINE_MAX is handed on in parts.
+ * Only a line longer than RUN_LINE_MAX is passed on in parts.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +14,32 @@
 
 #include "run.h"
 
-/* Return: false if nobody reads any more. */
-static bool write_all(int fd, const char *from, size_t len)
+#define RUN_HEARD_MS	1000	/* for the reader of standard error */
+
+/** run_heard() - whether there is room for a message on standard error */
+bool run_heard(void)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, RUN_HEARD_MS) != 0;
+}
+
+/*
+ * Return: false if the reader has closed our output, or will not read it.
+ *
+ * A write of PIPE_BUF bytes to a pipe with room does not wait.
+ */
+static bool write_all(struct run_job *job, int fd, const char *from, size_t len)
 {
 	while (len) {
-		ssize_t n = write(fd, from, len);
+		ssize_t n;
 
-		if (n < 0 && errno == EAGAIN) {
-			struct pollfd p = { .fd = fd, .events = POLLOUT };
-
-			poll(&p, 1, -1);
-		} else if (n < 0 && errno != EINTR) {
+		if (!run_writable(job, fd))
 			return false;
-		} else if (n > 0) {
+		n = write(fd, from, len < PIPE_BUF ? len : PIPE_BUF);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return false;
+		if (n > 0) {
 			from += n;
 			len -= (size_t)n;
 		}
@@ -46,10 +60,10 @@ static char *text(struct run_stream *s)
 }
 
 /*
- * Writes @len bytes at @start, a line or a part of one.  The tag goes right
- * before them, over what has been written already, so that one write does it.
+ * Write @len bytes at @start, a line or a part of one.  The tag goes right
+ * before them, over output already written, so that one write is enough.
  */
-static bool put(const struct run_job *job, struct run_stream *s, size_t start,
+static bool put(struct run_job *job, struct run_stream *s, size_t start,
 		size_t len)
 {
 	char *from = text(s) + start;
@@ -59,14 +73,14 @@ static bool put(const struct run_job *job, struct run_stream *s, size_t start,
 		int n = snprintf(tag, sizeof(tag), "[%u] ", s->rank);
 
 		s->inside = from[len - 1] != '\n';
-		return write_all(s->to, memcpy(from - n, tag, (size_t)n),
+		return write_all(job, s->to, memcpy(from - n, tag, (size_t)n),
 				 (size_t)n + len);
 	}
 	s->inside = from[len - 1] != '\n';
-	return write_all(s->to, from, len);
+	return write_all(job, s->to, from, len);
 }
 
-/* Return: false if the line is to be handed on in parts. */
+/* Return: false to pass on the line in parts. */
 static bool grow(struct run_stream *s)
 {
 	char *buf;
@@ -81,7 +95,7 @@ static bool grow(struct run_stream *s)
 	return true;
 }
 
-static bool put_lines(const struct run_job *job, struct run_stream *s)
+static bool put_lines(struct run_job *job, struct run_stream *s)
 {
 	size_t start = 0;
 	char *end;
@@ -108,8 +122,8 @@ static bool put_lines(const struct run_job *job, struct run_stream *s)
  * @job: job
  * @s: pipe
  *
- * Hands on the rest of the last line; with tags on, it is ended, since what
- * comes next starts with a tag.
+ * Passes on the rest of the last line; with tags it also ends the line, since
+ * the next output starts with a tag.
  */
 void run_stream_end(struct run_job *job, struct run_stream *s)
 {
@@ -118,21 +132,20 @@ void run_stream_end(struct run_job *job, struct run_stream *s)
 	if (s->len)
 		ok = put(job, s, 0, s->len);
 	if (ok && s->inside && job->opts->tag)
-		write_all(s->to, "\n", 1);
+		write_all(job, s->to, "\n", 1);
 	close(s->from);
 	s->from = -1;
 	free(s->buf);
 	s->buf = NULL;
-	job->streams--;
 }
 
 /**
- * run_stream_read() - hand on what a process wrote
+ * run_stream_read() - pass on output of a process
  * @job: job
  * @s: pipe that is readable or at its end
  *
- * If nobody reads our output, the pipe is closed, and the process learns of
- * it as it would without us.
+ * If the reader has closed our output, close the pipe: the process gets SIGPIPE
+ * or EPIPE, as without the launcher.
  */
 void run_stream_read(struct run_job *job, struct run_stream *s)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which process gets which device: in blocks, node by node.
+ * Assigns devices to processes: in blocks, node by node.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@ struct fabric {
 static int no_devices(const struct ang_scan *scan)
 {
 	if (!scan->present)
-		run_say("there is no adapter (" ANG_DEV_DIR "/" ANG_DEV_PREFIX
-			"*): load the driver, as by 'modprobe angara_loop "
-			"dims=2x2x2', or set " ANG_ENV_FABRIC "=embedded");
+		run_say("no adapter (" ANG_DEV_DIR "/" ANG_DEV_PREFIX
+			"*): load the driver, such as by 'modprobe angara_loop "
+			"fabric=torus:2x2x2', or set " ANG_ENV_FABRIC "=embedded");
 	else
 		run_say("cannot use " ANG_DEV_DIR "/" ANG_DEV_PREFIX "*: %s",
 			strerror(-scan->err));
@@ -45,7 +45,7 @@ static int choose_fabric(const struct run_opts *opts, const struct ang_spec *spe
 	return 0;
 }
 
-/* The @i-th device to use, NULL if its node is not there. */
+/* The @i-th device to use, NULL if its node has none. */
 static const struct ang_found *device(const struct run_opts *opts,
 				      const struct ang_scan *scan,
 				      const struct fabric *fab, size_t i)
@@ -89,10 +89,10 @@ static int assign(struct run_job *job, const struct ang_scan *scan,
 	return 0;
 }
 
-/* The fabric is made when its first process comes; what it will have is known. */
+/* The first process makes the fabric; its size is known before. */
 static int scan_embedded(const struct ang_spec *spec, struct ang_scan *scan)
 {
-	u32 nodes = angara_topo_nodes(&spec->topo);
+	u32 nodes = spec->topo.nodes;
 	int ret = 0;
 	u32 node;
 
@@ -108,7 +108,7 @@ static int scan_embedded(const struct ang_spec *spec, struct ang_scan *scan)
  * run_place() - choose a device for every process
  * @job: job
  *
- * Return: 0, else an exit status; what is wrong has been said.
+ * Return: 0, else an exit status after printing a message.
  */
 int run_place(struct run_job *job)
 {

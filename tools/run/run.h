@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * angara-run: what its files share.
+ * angara-run: declarations for all its files.
  *
  * One thread, one epoll loop.  Each process of the job has a connection for
  * exchanges (exchange.c) and two pipes for its output (output.c).
@@ -16,13 +16,14 @@
 
 #include "fabric.h"
 #include "job.h"
+#include "say.h"
 #include "scan.h"
 
 #define RUN_MAX_PROCS	4096U
 
 #define RUN_EXIT_FAILURE	1
 #define RUN_EXIT_USAGE		2
-#define RUN_EXIT_TIMEOUT	124	/* these as timeout(1) and env(1) do */
+#define RUN_EXIT_TIMEOUT	124	/* like timeout(1) and env(1) */
 #define RUN_EXIT_CANNOT_EXEC	126
 #define RUN_EXIT_NOT_FOUND	127
 
@@ -33,15 +34,16 @@
  * @nodes: nodes to use, in this order; NULL: all, ascending
  * @num_nodes: nodes in @nodes
  * @fabric: id of the fabric to use
- * @has_fabric: one was named so
+ * @has_fabric: @fabric is set
  * @spec: fabric to use
- * @has_spec: one was named so
+ * @has_spec: @spec is set
  * @timeout_s: time limit, 0 for none
- * @grace_s: how long the others may live on when a process has failed
+ * @grace_s: time for the others to end after a process has failed
+ * @exchange_s: time limit of an exchange, 0 for none
  * @tag: write the rank before each line
  * @keep_going: a failed process does not end the others
  * @no_device: processes get no device
- * @bind: each process gets a core of its own
+ * @bind: bind each process to its own core
  * @argv: program and its arguments
  */
 struct run_opts {
@@ -55,6 +57,7 @@ struct run_opts {
 	bool has_spec;
 	u32 timeout_s;
 	u32 grace_s;
+	u32 exchange_s;
 	bool tag;
 	bool keep_going;
 	bool no_device;
@@ -63,8 +66,8 @@ struct run_opts {
 };
 
 #define RUN_TAG_BYTES	16		/* room for "[4095] " */
-#define RUN_LINE_FIRST	4096		/* room for a line, at first */
-#define RUN_LINE_MAX	(1U << 20)	/* and at the most */
+#define RUN_LINE_FIRST	4096		/* initial room for a line */
+#define RUN_LINE_MAX	(1U << 20)	/* greatest room for a line */
 
 /**
  * struct run_stream - a pipe with output of a process
@@ -72,7 +75,7 @@ struct run_opts {
  * @to: where lines go: 1 or 2
  * @rank: process
  * @inside: a part of the line has been written
- * @len: bytes of output in @buf, what has no end of line yet
+ * @len: bytes of output in @buf without an end of line yet
  * @size: room for output in @buf
  * @buf: room for a tag, then output
  */
@@ -93,17 +96,19 @@ struct run_reply;
  * struct run_conn - a process's connection
  * @fd: socket, -1 once the process has ended
  * @rank: process
+ * @late: an exchange has ended because the process had not joined it
  * @events: what epoll watches for
  * @got: bytes of the request received
  * @head: its header
  * @body: ranks and block
- * @in: exchange that waits for others
- * @reply: what is being sent, or NULL
- * @sent: bytes of it sent
+ * @in: exchange it waits in
+ * @reply: reply being sent, or NULL
+ * @sent: bytes of @reply sent
  */
 struct run_conn {
 	int fd;
 	u32 rank;
+	bool late;
 	u32 events;
 	size_t got;
 	struct ang_job_request head;
@@ -128,17 +133,32 @@ struct run_proc {
 };
 
 /**
+ * struct run_ending - pending end of the remaining processes
+ * @limit: when the time limit ends, ms
+ * @next: when the next signal is due, ms
+ * @sig: next signal
+ * @forced: SIGKILL was sent
+ */
+struct run_ending {
+	u64 limit;
+	u64 next;
+	int sig;
+	bool forced;
+};
+
+/**
  * struct run_job - the job
  * @opts: command line
  * @procs: processes, by rank
  * @n: number of processes
  * @alive: processes not reaped
- * @gone: processes whose connection has ended
- * @streams: pipes open
+ * @absent: some processes are absent, see exchange.c
  * @epfd: epoll
+ * @outfd: epoll of the pipes, which @epfd watches
  * @sigfd: signals
+ * @end: how the job ends
  * @spec: fabric, if it is embedded
- * @exchanges: exchanges under way
+ * @exchanges: exchanges under way, the oldest first
  * @status: exit status so far
  */
 struct run_job {
@@ -146,23 +166,28 @@ struct run_job {
 	struct run_proc *procs;
 	u32 n;
 	u32 alive;
-	u32 gone;
-	u32 streams;
+	bool absent;
 	int epfd;
+	int outfd;
 	int sigfd;
+	struct run_ending end;
 	struct ang_spec spec;
 	struct run_exchange *exchanges;
 	int status;
 };
 
-/* What an epoll event is about: kind in the upper half, rank in the lower. */
+/* User data of an epoll event: kind in the upper half, rank in the lower. */
 #define RUN_EV_SIGNAL	0U
 #define RUN_EV_CONN	1U
 #define RUN_EV_OUT	2U
 #define RUN_EV_ERR	3U
+#define RUN_EV_OUTPUTS	4U
 
-/* main.c */
-void run_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Not if standard error is not read: the launcher must not wait for that. */
+#define run_say(...)							\
+	(run_heard() ? ang_say("angara-run", __VA_ARGS__) : (void)0)
+
+#define RUN_NEVER	(~0ULL)
 
 /* opts.c */
 int run_opts_parse(struct run_opts *opts, int argc, char **argv);
@@ -182,13 +207,18 @@ u32 run_cores(void);
 /* loop.c */
 int run_loop(struct run_job *job);
 void run_kill_all(struct run_job *job, int sig);
-int run_watch(struct run_job *job, int fd, u32 events, u32 kind, u32 rank);
+int run_watch(int epfd, int fd, u32 events, u32 kind, u32 rank);
+bool run_writable(struct run_job *job, int fd);
+u64 run_now_ms(void);
 
 /* exchange.c */
 void run_conn_event(struct run_job *job, struct run_conn *conn, u32 events);
 void run_conn_gone(struct run_job *job, struct run_conn *conn);
+u64 run_exchanges_until(const struct run_job *job);
+void run_exchanges_expire(struct run_job *job, u64 now);
 
 /* output.c */
+bool run_heard(void);
 int run_stream_init(struct run_stream *s);
 void run_stream_read(struct run_job *job, struct run_stream *s);
 void run_stream_end(struct run_job *job, struct run_stream *s);

@@ -17,14 +17,14 @@
 
 #include "run.h"
 
-/* What the launcher changes for itself and its children must not see. */
+/* State that the launcher changes for itself and restores in its children. */
 static struct rlimit old_files;
 static sigset_t old_mask;
 static struct sigaction old_pipe;
-/* Somebody sees what processes write to standard error, through a pipe. */
+/* Standard error is a terminal; processes see a pipe instead. */
 static bool on_terminal;
 
-/* The ends of what a process and the launcher share: ours first. */
+/* Both ends of pipes and sockets between process and launcher: ours first. */
 struct ends {
 	int job[2];
 	int out[2];
@@ -33,11 +33,11 @@ struct ends {
 };
 
 /**
- * run_spawn_prepare() - keep what children get back, then change it
+ * run_spawn_prepare() - save the state for children, then change it
  * @block: signals to block
  *
- * The launcher takes signals through a descriptor, survives a reader of
- * its output that went away, and needs some files per process.
+ * The launcher gets signals through a descriptor, ignores SIGPIPE, and needs
+ * several files per process.
  */
 void run_spawn_prepare(const sigset_t *block)
 {
@@ -54,46 +54,53 @@ void run_spawn_prepare(const sigset_t *block)
 	setrlimit(RLIMIT_NOFILE, &lim);
 }
 
-static void set_number(const char *name, u64 val)
+/* @val: NULL: not set, also if the launcher has it. */
+static int set_var(const char *name, const char *val)
+{
+	return (val ? setenv(name, val, 1) : unsetenv(name)) ? -errno : 0;
+}
+
+static int set_number(const char *name, u64 val)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%llu", val);
-	setenv(name, text, 1);
+	return set_var(name, text);
 }
 
-/* An embedded fabric without a name is handed down as an open file. */
-static void set_fabric(const struct ang_spec *spec)
+/* The launcher passes an embedded fabric without a name as an open file. */
+static int set_fabric(const struct ang_spec *spec)
 {
 	char text[ANG_SPEC_BYTES];
 
-	if (spec->kind != ANG_FABRIC_EMBEDDED ||
-	    ang_spec_print(spec, text, sizeof(text)))
-		return;
-	setenv(ANG_ENV_FABRIC, text, 1);
-	if (spec->fd >= 0)
-		fcntl(spec->fd, F_SETFD, 0);
+	if (spec->kind != ANG_FABRIC_EMBEDDED)
+		return 0;
+	if (ang_spec_print(spec, text, sizeof(text)))
+		return -ENAMETOOLONG;
+	if (spec->fd >= 0 && fcntl(spec->fd, F_SETFD, 0))
+		return -errno;
+	return set_var(ANG_ENV_FABRIC, text);
 }
 
-static void set_env(const struct run_job *job, u32 rank, int job_fd,
-		    pid_t launcher)
+static int set_env(const struct run_job *job, u32 rank, int job_fd, pid_t launcher)
 {
-	const struct run_proc *proc = &job->procs[rank];
+	const char *device = job->procs[rank].device;
+	int ret = set_number(ANG_ENV_RANK, rank);
 
-	set_number(ANG_ENV_RANK, rank);
-	set_number(ANG_ENV_SIZE, job->n);
-	set_number(ANG_ENV_FD, (u64)job_fd);
-	if (on_terminal)
-		setenv(ANG_ENV_TTY, "1", 1);
-	if (proc->device[0])
-		setenv(ANG_ENV_DEVICE, proc->device, 1);
-	else
-		unsetenv(ANG_ENV_DEVICE);
-	set_fabric(&job->spec);
-	set_number(ANG_ENV_PTRACER, (u64)launcher);
+	if (!ret)
+		ret = set_number(ANG_ENV_SIZE, job->n);
+	if (!ret)
+		ret = set_number(ANG_ENV_FD, (u64)job_fd);
+	if (!ret)
+		ret = set_var(ANG_ENV_TTY, on_terminal ? "1" : NULL);
+	if (!ret)
+		ret = set_var(ANG_ENV_DEVICE, device[0] ? device : NULL);
+	if (!ret)
+		ret = set_fabric(&job->spec);
+	return ret ? ret : set_number(ANG_ENV_PTRACER, (u64)launcher);
 }
 
-/* Rank 0 reads what the launcher was given, the others nothing. */
+/* Rank 0 inherits standard input, the others get /dev/null. */
 static int set_files(u32 rank, const struct ends *e)
 {
 	if (rank) {
@@ -117,7 +124,7 @@ u32 run_cores(void)
 	       (u32)CPU_COUNT(&set);
 }
 
-/* The @rank-th of the cores that we may use. */
+/* The @rank-th of the usable cores. */
 static int bind_core(u32 rank)
 {
 	cpu_set_t set, own;
@@ -132,7 +139,7 @@ static int bind_core(u32 rank)
 	return sched_setaffinity(0, sizeof(own), &own) ? -errno : 0;
 }
 
-/* In the child.  Does not return; what goes wrong is written to @e->exec. */
+/* In the child.  Does not return; writes the errno of a failure to @e->exec. */
 static void child(const struct run_job *job, u32 rank, const struct ends *e,
 		  pid_t launcher)
 {
@@ -144,8 +151,9 @@ static void child(const struct run_job *job, u32 rank, const struct ends *e,
 	err = -set_files(rank, e);
 	if (!err && job->opts->bind)
 		err = -bind_core(rank);
+	if (!err)
+		err = -set_env(job, rank, e->job[1], launcher);
 	if (!err) {
-		set_env(job, rank, e->job[1], launcher);
 		setrlimit(RLIMIT_NOFILE, &old_files);
 		sigaction(SIGPIPE, &old_pipe, NULL);
 		sigprocmask(SIG_SETMASK, &old_mask, NULL);
@@ -168,7 +176,7 @@ static void close_ends(struct ends *e, int side)
 	}
 }
 
-/* 0, 1 and 2 must stay what they are, so none may be closed at the start. */
+/* 0, 1 and 2 must not change, so all of them must be open at the start. */
 static int open_ends(struct ends *e)
 {
 	*e = (struct ends){ { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
@@ -187,7 +195,7 @@ static int open_ends(struct ends *e)
 	return 0;
 }
 
-/* Waits until the program runs.  Return: 0, or errno of exec. */
+/* Wait until the program runs.  Return: 0, or errno of exec. */
 static int exec_result(int fd)
 {
 	int err = 0;
@@ -199,29 +207,29 @@ static int exec_result(int fd)
 	return n == (ssize_t)sizeof(err) ? err : 0;
 }
 
+/* The loop gets our ends; those that stay in @e are not watched. */
 static int watch_proc(struct run_job *job, u32 rank, struct ends *e)
 {
 	struct run_proc *proc = &job->procs[rank];
-	int fds[2] = { e->out[0], e->err[0] };
+	int *fds[2] = { &e->out[0], &e->err[0] };
 	int i;
 
 	for (i = 0; i < 2; i++) {
 		struct run_stream *s = &proc->out[i];
 
 		if (run_stream_init(s) ||
-		    run_watch(job, fds[i], EPOLLIN, RUN_EV_OUT + (u32)i, rank))
+		    run_watch(job->outfd, *fds[i], EPOLLIN, RUN_EV_OUT + (u32)i, rank))
 			return -ENOMEM;
-		s->from = fds[i];
+		s->from = *fds[i];
+		*fds[i] = -1;
 		s->to = i + 1;
 		s->rank = rank;
-		job->streams++;
 	}
-	proc->conn.rank = rank;
 	proc->conn.events = EPOLLIN;
-	if (run_watch(job, e->job[0], EPOLLIN, RUN_EV_CONN, rank))
+	if (run_watch(job->epfd, e->job[0], EPOLLIN, RUN_EV_CONN, rank))
 		return -ENOMEM;
 	proc->conn.fd = e->job[0];
-	close(e->exec[0]);
+	e->job[0] = -1;
 	return 0;
 }
 
@@ -242,7 +250,7 @@ static int cannot_run(const char *program, int err)
  * @job: job
  * @rank: its rank
  *
- * Return: 0, else an exit status; what is wrong has been said.
+ * Return: 0, else an exit status after printing a message.
  */
 int run_spawn(struct run_job *job, u32 rank)
 {
@@ -271,5 +279,6 @@ int run_spawn(struct run_job *job, u32 rank)
 		return cannot_run(job->opts->argv[0], ret);
 	}
 	ret = watch_proc(job, rank, &e);
+	close_ends(&e, 0);
 	return ret ? cannot_start(rank, -ret) : 0;
 }

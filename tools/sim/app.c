@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The applications of document 000, sections 4.2 and 4.3, as it measures them:
- * the time to compute on a node, from a table or a rate, and the simulated time
- * of the collective operation behind it.
+ * The applications of document 000, sections 4.2 and 4.3, modelled as measured
+ * there: the compute time of a node, from a table or a rate, and the simulated
+ * time of the collective operation that follows.
  *
- * SpMV: rows in blocks; the vector is gathered everywhere.  Heat: a step, then
- * an allreduce of the greatest diffusivity.
+ * SpMV: rows in blocks, then an allgather of the vector.  Heat: a step, then an
+ * allreduce of the greatest diffusivity.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 /**
  * struct point - a measured time
  * @units: rows or cells of a node
- * @seconds: of one multiplication or step
+ * @seconds: time of one multiplication or step
  */
 struct point {
 	double units;
@@ -65,7 +65,7 @@ static void table_read(const char *path)
 	qsort(table, points, sizeof(*table), by_units);
 }
 
-/* Between two points along a power law; beyond them in proportion. */
+/* Between two points: a power law.  Beyond them: proportional. */
 static double table_time(double units)
 {
 	u32 i = 0;
@@ -85,7 +85,7 @@ static double table_time(double units)
 	       pow(table[i].seconds / table[i - 1].seconds, t);
 }
 
-/* Flop of a unit, at a rate, and what a step takes whatever its size. */
+/* Flop per unit, a rate, and the fixed time of a step. */
 static double compute(double units, double flop)
 {
 	if (points)
@@ -111,7 +111,7 @@ static void app_row(struct env *e, struct out *o, double ts, double flop,
 	char buf[32];
 	u32 mode;
 
-	out_cell(o, "%s", torus_text(&e->cfg.torus, buf, sizeof(buf)));
+	out_cell(o, "%s", sim_cfg_name(&e->cfg, buf, sizeof(buf)));
 	out_cell(o, "%u", angara_topo_nodes(&e->cfg.torus));
 	out_cell(o, "%.3f", ts * 1e6);
 	for (mode = 0; mode < 2; mode++)
@@ -153,15 +153,15 @@ static void common_checks(void)
 static const struct sim_opt spmv_opts[] = {
 	{ "rows", SIM_T_NUMBER, "20480000", "rows of the matrix" },
 	{ "nonzeros", SIM_T_NUMBER, "10", "per row" },
-	{ "rate", SIM_T_TEXT, "591", "MFlop/s of a node" },
-	{ "step-overhead", SIM_T_TIME, "0s", "of a multiplication, besides" },
-	{ "table", SIM_T_TEXT, NULL, "measured: rows of a node, seconds" },
+	{ "rate", SIM_T_TEXT, "591", "compute rate of a node in MFlop/s" },
+	{ "step-overhead", SIM_T_TIME, "0s", "fixed time of a multiplication" },
+	{ "table", SIM_T_TEXT, NULL, "file of measured times: rows of a node, seconds" },
 	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori" },
 	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two" },
 	{ "to", SIM_T_NUMBER, "2048", "nodes at most" },
 	{ "algo", SIM_T_TEXT, "doubling", "by messages: doubling, ring, bruck" },
 	{ "trees", SIM_T_NUMBER, "16", "for broadcasts" },
-	{ "stripe", SIM_T_FLAG, NULL, "cut each node's block over all trees" },
+	{ "stripe", SIM_T_FLAG, NULL, "split each node's block over all trees" },
 	{ "reverse", SIM_T_FLAG, NULL,
 	  "neighbouring ranks are along the last dimension, not X" },
 	{ NULL },
@@ -202,8 +202,9 @@ static int spmv_cmd(struct env *e)
 	struct out *o;
 
 	common_checks();
+	need_torus(e, "spmv");
 	if (algo < 0 || algo == GATHER_TREES)
-		bad_usage("--algo '%s': none of doubling, ring, bruck",
+		bad_usage("--algo '%s': not one of doubling, ring, bruck",
 			  arg_text("algo"));
 	if (!arg_number("trees") || arg_number("trees") > ANG_DEF_TREES)
 		bad_usage("--trees '%s': not a number from 1 to %u",
@@ -228,13 +229,13 @@ const struct cmd cmd_spmv = {
 
 static const struct sim_opt heat_opts[] = {
 	{ "cells", SIM_T_TEXT, "40960000,81920000,163840000",
-	  "cells of the grid, several joined by commas" },
+	  "cells of the grid, separated by commas" },
 	{ "flop", SIM_T_NUMBER, "13", "floating-point operations per cell" },
-	{ "rate", SIM_T_TEXT, "11000", "MFlop/s of a node" },
+	{ "rate", SIM_T_TEXT, "11000", "compute rate of a node in MFlop/s" },
 	{ "step-overhead", SIM_T_TIME, "9.2us",
-	  "of a step on a node, whatever its cells" },
-	{ "table", SIM_T_TEXT, NULL, "measured: cells of a node, seconds" },
-	{ "bytes", SIM_T_BYTES, "8", "of the maximum" },
+	  "fixed time of a step on a node" },
+	{ "table", SIM_T_TEXT, NULL, "file of measured times: cells of a node, seconds" },
+	{ "bytes", SIM_T_BYTES, "8", "size of the maximum" },
 	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori" },
 	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two" },
 	{ "to", SIM_T_NUMBER, "32768", "nodes at most" },
@@ -272,6 +273,7 @@ static int heat_cmd(struct env *e)
 	struct out *o;
 
 	common_checks();
+	need_torus(e, "heat2d");
 	if (arg_number("bytes") > e->cfg.packet)
 		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
 	o = out_new("Heat equation", "cells," APP_COLUMNS);

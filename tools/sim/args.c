@@ -83,7 +83,7 @@ static void set_param(struct sim_cfg *cfg, const char *arg, size_t len,
 		bad_usage("--%s", err);
 }
 
-/* A configuration file comes first, whatever the order of arguments. */
+/* The configuration file is read first, whatever the order of arguments. */
 static void read_config(int argc, char **argv, struct sim_cfg *cfg)
 {
 	const char *path = NULL;

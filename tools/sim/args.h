@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command line: "--name value" or "--name=value", parameters of the
- * simulation among them; and tables, CSV or JSON as the answer.
+ * The command line: "--name value" or "--name=value", including parameters of
+ * the simulation; and output as a table, CSV or JSON.
  */
 #ifndef ANG_SIM_ARGS_H
 #define ANG_SIM_ARGS_H
@@ -18,7 +18,7 @@
  * @name: without "--"
  * @type: SIM_T_TIME, _RATE, _BYTES, _NUMBER, or SIM_T_TEXT
  * @value: default; NULL for none
- * @help: what it is
+ * @help: description
  */
 struct sim_opt {
 	const char *name;
@@ -37,12 +37,12 @@ void bad_usage(const char *fmt, ...)
 /**
  * args_read() - read a command line
  * @argc: arguments
- * @argv: the first is read
- * @cfg: parameters, set
- * @opts: options of the command, and those of all, ended by a name NULL
- * @common: options that all commands have
+ * @argv: the first one is the first to be read
+ * @cfg: parameters; set
+ * @opts: options of the command; ended by a NULL name
+ * @common: options of all commands; ended by a NULL name
  *
- * Ends the program if something is wrong.
+ * Exits with SIM_USAGE if an argument is wrong.
  */
 void args_read(int argc, char **argv, struct sim_cfg *cfg,
 	       const struct sim_opt *opts, const struct sim_opt *common);
@@ -50,7 +50,7 @@ void args_read(int argc, char **argv, struct sim_cfg *cfg,
 /* Values of options; those of arg_number() are checked when read. */
 const char *arg_text(const char *name);
 uint64_t arg_number(const char *name);
-/* The list that a text with commas makes. Return: the next one, NULL at the end. */
+/* Split a text at commas.  Return: the next part, NULL at the end. */
 char *arg_list(char **rest);
 
 /* The options of the command and all parameters as one text, from malloc(). */
@@ -58,15 +58,15 @@ char *args_what(const char *cmd, const struct sim_opt *opts,
 		const struct sim_cfg *cfg);
 
 /**
- * struct out - an answer: rows of cells
+ * struct out - the output: rows of cells
  */
 struct out;
 
 struct out *out_new(const char *title, const char *columns);
-/* A cell in the order of columns; after the last, the row is complete. */
+/* Append a cell; the last column completes the row. */
 void out_cell(struct out *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Prints as --format says to where --output says, and frees. */
+/* Print in the form of --format to the file of --output, and free. */
 void out_end(struct out *o);
 
 #endif /* ANG_SIM_ARGS_H */

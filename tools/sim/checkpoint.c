@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checkpoints: all that changes in a simulation, between two windows.
+ * Checkpoints: all changing state of a simulation, between two windows.
  *
- * What follows from the command line (torus, trees, the workload's parameters)
- * is made anew when a run is restored, so a checkpoint holds the command line
- * to compare, and arrays.  There is one file per process; a checksum at its end
- * tells whether all of it is there.
+ * A restored run makes fabric, trees and parameters of the workload anew from
+ * the command line, so a checkpoint holds the command line to compare, and
+ * arrays.  There is one file per process; a checksum at its end shows whether
+ * it is complete.
  */
 #include <errno.h>
 #include <unistd.h>
 #include "sim.h"
 
-#define MAGIC	"angara-sim checkpoint 1\n"
+#define MAGIC	"angara-sim checkpoint 2\n"
 
 struct file {
 	FILE *f;
@@ -20,7 +20,7 @@ struct file {
 	bool bad;
 };
 
-/* FNV-1a over words: quick, and enough against accidents. */
+/* FNV-1a over words: fast, and sufficient against accidental damage. */
 static void add_up(struct file *c, const void *data, size_t len)
 {
 	const unsigned char *at = data;
@@ -45,7 +45,7 @@ static void transfer(struct file *c, void *data, size_t len)
 	add_up(c, data, len);
 }
 
-/* A number that has to be the same. */
+/* A number that has to be equal in both runs. */
 static bool same(struct file *c, u64 val)
 {
 	u64 there = val;
@@ -117,16 +117,17 @@ static void arrays(struct file *c, struct sim *s)
 	size_t n = s->nodes;
 
 	transfer(c, s->fifo, n * s->nsrc * sizeof(*s->fifo));
-	transfer(c, s->out, n * SIM_OUT_NUM * sizeof(*s->out));
-	transfer(c, s->vc, n * s->ndirs * SIM_NVC * s->vc_stride);
+	transfer(c, s->out, n * SIM_OUT_NUM(s) * s->out_stride);
+	transfer(c, s->vc, n * s->nports * SIM_NVC * s->vc_stride);
 	transfer(c, s->nic, n * sizeof(*s->nic));
+	transfer(c, s->inj_free, n * s->modules * sizeof(*s->inj_free));
 	if (s->tree)
 		transfer(c, s->tree, n * s->ntrees * sizeof(*s->tree));
 	if (s->state)
 		transfer(c, s->state, n * s->state_size);
 }
 
-/* What has to be as it was.  Return: NULL, or what is not. */
+/* Compare with the run that wrote it.  Return: NULL, or the difference. */
 static const char *header(struct file *c, struct sim *s)
 {
 	char magic[sizeof(MAGIC)] = MAGIC;
@@ -171,7 +172,7 @@ static void file_name(const struct sim *s, const char *path, char *buf,
 }
 
 /**
- * sim_checkpoint_write() - write a checkpoint; no thread runs
+ * sim_checkpoint_write() - write a checkpoint; no thread may run
  * @s: simulation
  * @path: file; with several processes the number of each is appended
  *
@@ -205,8 +206,8 @@ int sim_checkpoint_write(struct sim *s, const char *path)
 }
 
 /**
- * sim_checkpoint_read() - go on where a checkpoint was written
- * @s: simulation, set up as it was then
+ * sim_checkpoint_read() - continue from a checkpoint
+ * @s: simulation, set up as in the run that wrote it
  * @path: file
  *
  * Return: NULL, or what is wrong with it.
@@ -228,7 +229,7 @@ const char *sim_checkpoint_read(struct sim *s, const char *path)
 		sum = c.sum;
 		transfer(&c, &there, sizeof(there));
 		if (c.bad || there != sum || fgetc(c.f) != EOF)
-			wrong = "cut off or damaged";
+			wrong = "truncated or damaged";
 	}
 	fclose(c.f);
 	return wrong;

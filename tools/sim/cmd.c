@@ -16,7 +16,7 @@ u32 arg_choice(const char *option, const char *text, const char *const *list)
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
 			 i ? ", " : "", list[i]);
 	}
-	bad_usage("--%s '%s': none of %s", option, text, all);
+	bad_usage("--%s '%s': not one of %s", option, text, all);
 }
 
 /** cfg_torus() - set the torus, from a list of the command line */
@@ -28,23 +28,19 @@ static void cfg_torus(struct env *e, const char *text)
 		bad_usage("--%s", err);
 }
 
-char *torus_text(const struct angara_topo *t, char *buf, size_t len)
+void need_torus(const struct env *e, const char *what)
 {
-	size_t at = 0;
-	u32 d;
-
-	for (d = 0; d < t->ndims; d++)
-		at += (size_t)snprintf(buf + at, len - at, "%s%u", d ? "x" : "",
-				       t->dims[d]);
-	return buf;
+	if (e->cfg.fabric)
+		bad_usage("%s: is of tori of up to four dimensions, not of %s",
+			  what, e->cfg.text);
 }
 
 /**
- * each_size() - run a command about data on each torus of --sizes
+ * each_size() - run a data command on each torus of --sizes
  * @e: environment
  * @title: of the table
  * @columns: of the table
- * @size: runs it on the torus that is set
+ * @size: runs the command on the current torus
  *
  * Return: SIM_OK or the first other status of @size.
  */
@@ -77,20 +73,20 @@ int each_size(struct env *e, const char *title, const char *columns,
 
 static const struct sim_opt coll_opts[] = {
 	{ "op", SIM_T_TEXT, "bcast", "bcast, reduce, allreduce or barrier" },
-	{ "mode", SIM_T_TEXT, "offload,p2p",
-	  "in the network, or by messages along the tree" },
-	{ "bytes", SIM_T_BYTES, "256", "of the message, or of a contribution" },
-	{ "trees", SIM_T_NUMBER, "1", "trees that packets are cut over" },
+	{ "mode", SIM_T_TEXT, NULL,
+	  "offload: to the network; p2p: messages along the tree (both, if there are no switches)" },
+	{ "bytes", SIM_T_BYTES, "256", "size of the message, or of a contribution" },
+	{ "trees", SIM_T_NUMBER, "1", "number of trees that share the packets" },
 	{ "root", SIM_T_NUMBER, "0", "root of the first tree" },
 	{ "roots", SIM_T_TEXT, "same",
-	  "of the other trees: the same, or spread over the torus" },
+	  "roots of the other trees: the same, or spread over the torus" },
 	{ "source", SIM_T_NUMBER, NULL,
-	  "of a broadcast, or receiver of a reduce (the root)" },
+	  "source of a broadcast, or receiver of a reduce (default: root)" },
 	{ "block", SIM_T_TEXT, NULL,
-	  "sizes of the block of nodes that takes part, from node 0 on" },
+	  "sizes of the block of participating nodes, from node 0 on" },
 	{ "children", SIM_T_TEXT, "deepest",
-	  "subtree that messages go to first: deepest or shallowest" },
-	{ "sizes", SIM_T_TEXT, NULL, "several tori, joined by commas" },
+	  "subtree that gets messages first: deepest or shallowest" },
+	{ "sizes", SIM_T_TEXT, NULL, "several tori, separated by commas" },
 	{ NULL },
 };
 
@@ -106,7 +102,7 @@ static void coll_row(struct env *e, struct out *o, const struct coll *c,
 {
 	char buf[32];
 
-	out_cell(o, "%s", torus_text(&e->cfg.torus, buf, sizeof(buf)));
+	out_cell(o, "%s", sim_cfg_name(&e->cfg, buf, sizeof(buf)));
 	out_cell(o, "%llu", (unsigned long long)r->nodes);
 	out_cell(o, "%s", op);
 	out_cell(o, "%s", coll_modes[c->mode]);
@@ -117,7 +113,7 @@ static void coll_row(struct env *e, struct out *o, const struct coll *c,
 	out_cell(o, "%.3f", r->wall);
 }
 
-/* How the trees lie, and who takes part. */
+/* Placement of the trees, and participants. */
 static void coll_lay(struct env *e, struct coll *c)
 {
 	const struct angara_topo *t = &e->cfg.torus;
@@ -132,12 +128,13 @@ static void coll_lay(struct env *e, struct coll *c)
 	c->spread = arg_choice("roots", arg_text("roots"), coll_roots);
 	c->shallowest = arg_choice("children", arg_text("children"),
 				   coll_children);
-	if (c->root >= angara_topo_nodes(t))
+	if (c->root >= sim_cfg_nodes(&e->cfg))
 		bad_usage("--root '%u': no such node", c->root);
-	if (c->source >= angara_topo_nodes(t))
+	if (c->source >= sim_cfg_nodes(&e->cfg))
 		bad_usage("--source '%u': no such node", c->source);
 	if (!block)
 		return;
+	need_torus(e, "--block");
 	if (angara_topo_parse(block, &c->block) || c->block.ndims != t->ndims)
 		fits = false;
 	angara_topo_coord(t, c->source, at);
@@ -151,6 +148,12 @@ static void coll_lay(struct env *e, struct coll *c)
 		bad_usage("--block '%s': not sizes that fit the torus", block);
 }
 
+static bool has_switches(const struct sim_cfg *cfg)
+{
+	return cfg->fabric && angara_fabric_routers(cfg->fabric) >
+			      angara_fabric_nodes(cfg->fabric);
+}
+
 static int coll_size(struct env *e, struct out *o)
 {
 	static const u32 types[] = {
@@ -160,8 +163,11 @@ static int coll_size(struct env *e, struct out *o)
 	const char *op = arg_text("op");
 	u32 number = arg_choice("op", op, coll_names);
 	char modes[64], *rest = modes, *mode;
+	const char *text = arg_text("mode");
 
-	snprintf(modes, sizeof(modes), "%s", arg_text("mode"));
+	if (!text)
+		text = has_switches(&e->cfg) ? "offload" : "offload,p2p";
+	snprintf(modes, sizeof(modes), "%s", text);
 	while ((mode = arg_list(&rest))) {
 		struct coll c = {
 			.type = types[number],
@@ -191,11 +197,11 @@ const struct cmd cmd_coll = {
 
 static const struct sim_opt traffic_opts[] = {
 	{ "pattern", SIM_T_TEXT, "uniform",
-	  "uniform, transpose, hotspot, neighbor or reverse" },
+	  "uniform, transpose, hotspot, neighbor, reverse, matrix, grid or alltoall" },
 	{ "load", SIM_T_TEXT, "0.05,0.1,0.2,0.3,0.4,0.5",
-	  "flits per cycle and node, several joined by commas" },
-	{ "bytes", SIM_T_BYTES, "256", "payload of a packet, one at most" },
-	{ "hot", SIM_T_NUMBER, "10", "percent of packets to the hot spot" },
+	  "flits per cycle and computing module, separated by commas" },
+	{ "bytes", SIM_T_BYTES, "256", "payload, at most one packet" },
+	{ "hot", SIM_T_NUMBER, "10", "percentage of packets to the hot spot" },
 	{ "warmup", SIM_T_TIME, "5us", "not measured" },
 	{ "time", SIM_T_TIME, "20us", "measured" },
 	{ NULL },
@@ -209,7 +215,7 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 
 	out_cell(o, "%g", c->load);
 	out_cell(o, "%.4f", (double)r->acc.meas_flits / cycles /
-			    (double)r->nodes);
+			    (double)r->ranks);
 	out_cell(o, "%.1f", (double)r->acc.lat_sum / n * 1e-3);
 	out_cell(o, "%.1f", (double)r->acc.lat_max * 1e-3);
 	out_cell(o, "%.2f", (double)r->acc.hops / (double)r->acc.ejected);
@@ -220,34 +226,47 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 			    (double)e->cfg.clock / r->wall * 1e-6);
 }
 
+void need_pattern(const struct env *e, const char *pattern)
+{
+	if (pattern_find(pattern) < 0)
+		bad_usage("--pattern '%s': not one of uniform, transpose, hotspot, neighbor, reverse, matrix, grid, alltoall",
+			  pattern);
+	if (sim_cfg_nodes(&e->cfg) * sim_cfg_modules(&e->cfg) < 2)
+		bad_usage("--torus: traffic needs two nodes or more");
+	if (arg_number("bytes") > e->cfg.packet)
+		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
+}
+
+double need_load(const char *text)
+{
+	char *end;
+	double load = strtod(text, &end);
+
+	if (*end || !(load > 0 && load < 100))
+		bad_usage("--load '%s': not a number above 0", text);
+	return load;
+}
+
 static int traffic_cmd(struct env *e)
 {
 	const char *pattern = arg_text("pattern");
-	struct traffic c = { .pattern = (u32)traffic_pattern(pattern) };
+	struct traffic c = { .pattern = (u32)pattern_find(pattern) };
 	char *copy = strdup(arg_text("load")), *rest = copy, *item;
 	struct out *o;
 
-	if (traffic_pattern(pattern) < 0)
-		bad_usage("--pattern '%s': none of uniform, transpose, hotspot, neighbor, reverse",
-			  pattern);
-	if (angara_topo_nodes(&e->cfg.torus) < 2)
-		bad_usage("--torus: one node has nobody to send to");
-	if (arg_number("bytes") > e->cfg.packet)
-		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
+	need_pattern(e, pattern);
 	if (arg_number("hot") > 100)
 		bad_usage("--hot '%s': more than 100 percent", arg_text("hot"));
 	c.bytes = (u32)arg_number("bytes");
 	c.hot = (u32)arg_number("hot");
 	c.warmup = arg_number("warmup");
 	c.end = c.warmup + arg_number("time");
+	c.stop = c.end;
 	o = out_new(pattern, "load,accepted,latency ns,longest ns,hops,packets,events,seconds,Mcycles/s");
 	while ((item = arg_list(&rest))) {
 		struct result r;
-		char *end;
 
-		c.load = strtod(item, &end);
-		if (*end || !(c.load > 0 && c.load < 100))
-			bad_usage("--load '%s': not a number above 0", item);
+		c.load = need_load(item);
 		if (traffic_run(e, &c, &r))
 			return SIM_FAILED;
 		traffic_row(e, o, &c, &r);
@@ -269,11 +288,17 @@ static int params_cmd(struct env *e)
 {
 	const struct sim_param *p;
 
-	printf("# Parameters; --config reads a file of this form.\n");
-	for (p = sim_params; p->name; p++)
-		printf("# %-13s %s%s%s%s (%s)\n", p->name, p->help,
+	printf("# Parameters; --config reads this format.\n");
+	for (p = sim_params; p->name; p++) {
+		const char *source = sim_param_source(p);
+		char buf[32];
+		const char *value = sim_param_default(p, buf, sizeof(buf));
+
+		printf("# %-14s %s%s%s (%s%s%s)\n", p->name, sim_param_help(p),
 		       p->choices ? ": " : "", p->choices ? p->choices : "",
-		       "", p->value);
+		       value ? value : "none", source ? ", " : "",
+		       source ? source : "");
+	}
 	sim_cfg_print(&e->cfg, stdout);
 	return SIM_OK;
 }

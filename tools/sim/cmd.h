@@ -11,9 +11,9 @@
 /**
  * struct cmd - a command
  * @name: its name
- * @help: what it does
+ * @help: description
  * @opts: its own options
- * @run: do it; returns SIM_OK, SIM_FAILED or SIM_USAGE
+ * @run: runs it; returns SIM_OK, SIM_FAILED or SIM_USAGE
  */
 struct cmd {
 	const char *name;
@@ -24,17 +24,26 @@ struct cmd {
 
 extern const struct cmd cmd_coll;
 extern const struct cmd cmd_traffic;
+extern const struct cmd cmd_capacity;
+extern const struct cmd cmd_curve;
+extern const struct cmd cmd_pairs;
 extern const struct cmd cmd_replay;
 extern const struct cmd cmd_stress;
 extern const struct cmd cmd_gather;
+extern const struct cmd cmd_stripe;
 extern const struct cmd cmd_spmv;
 extern const struct cmd cmd_heat;
 extern const struct cmd cmd_params;
 
-/* Number of an option's text in a list, or the end of the program. */
+/* Index of an option's text in a list; exits if it is not there. */
 u32 arg_choice(const char *option, const char *text, const char *const *list);
 int each_size(struct env *e, const char *title, const char *columns,
 	      int (*size)(struct env *e, struct out *o));
-char *torus_text(const struct angara_topo *t, char *buf, size_t len);
+/* Exits unless --pattern and --bytes are right for the fabric. */
+void need_pattern(const struct env *e, const char *pattern);
+/* A load of the command line; exits if it is none. */
+double need_load(const char *text);
+/* Exits unless the fabric is a torus of up to four dimensions. */
+void need_torus(const struct env *e, const char *what);
 
 #endif /* ANG_SIM_CMD_H */

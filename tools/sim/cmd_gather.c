@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Command gather: allgather and allreduce, algorithm by algorithm.
+ * Command gather: allgather and allreduce by each algorithm.
  */
 #include "cmd.h"
 
@@ -8,12 +8,12 @@ static const struct sim_opt opts[] = {
 	{ "op", SIM_T_TEXT, "allgather", "allgather or allreduce" },
 	{ "algo", SIM_T_TEXT, "trees,doubling",
 	  "trees (allgather only), doubling, ring, bruck (allgather only)" },
-	{ "bytes", SIM_T_BYTES, "4KiB", "of each node" },
+	{ "bytes", SIM_T_BYTES, "4KiB", "bytes of each node" },
 	{ "trees", SIM_T_NUMBER, "16", "for broadcasts" },
-	{ "stripe", SIM_T_FLAG, NULL, "cut each node's bytes over all trees" },
+	{ "stripe", SIM_T_FLAG, NULL, "split each node's bytes over all trees" },
 	{ "reverse", SIM_T_FLAG, NULL,
 	  "neighbouring ranks are along the last dimension, not X" },
-	{ "sizes", SIM_T_TEXT, NULL, "several tori, joined by commas" },
+	{ "sizes", SIM_T_TEXT, NULL, "several tori, separated by commas" },
 	{ NULL },
 };
 
@@ -24,7 +24,7 @@ static void row(struct env *e, struct out *o, const char *algo,
 {
 	char buf[32];
 
-	out_cell(o, "%s", torus_text(&e->cfg.torus, buf, sizeof(buf)));
+	out_cell(o, "%s", sim_cfg_name(&e->cfg, buf, sizeof(buf)));
 	out_cell(o, "%llu", (unsigned long long)r->nodes);
 	out_cell(o, "%s", algo);
 	out_cell(o, "%u", g->bytes);
@@ -52,8 +52,10 @@ static int size(struct env *e, struct out *o)
 		};
 		struct result r;
 
+		if (g.reverse)
+			need_torus(e, "--reverse");
 		if (gather_algo(algo) < 0)
-			bad_usage("--algo '%s': none of trees, doubling, ring, bruck",
+			bad_usage("--algo '%s': not one of trees, doubling, ring, bruck",
 				  algo);
 		if (reduce && (g.algo == GATHER_TREES || g.algo == GATHER_BRUCK))
 			bad_usage("--algo '%s': an allreduce by messages is doubling or ring; trees are 'coll --op allreduce'",

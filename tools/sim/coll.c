@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broadcast, reduce, allreduce, barrier: in the network, and by messages of
- * hosts along the same tree, packet by packet, the deepest subtree first.
+ * Broadcast, reduce, allreduce, barrier: in the network, and by messages
+ * between hosts along the same tree, packet by packet, the deepest subtree
+ * first.
  */
 #include <errno.h>
 #include "work.h"
 
-/* Messages up and down are told apart by the lowest bit of their tag. */
+/* The lowest bit of the tag is the direction of a message: up or down. */
 #define TAG_DOWN	1U
 
 /**
- * struct part - what a node knows of one packet of a reduction by messages
- * @sum: of what has come
- * @count: how many have
+ * struct part - a node's state of one packet of a reduction by messages
+ * @sum: of the contributions received
+ * @count: number of contributions received
  */
 struct part {
 	u64 sum;
@@ -54,7 +55,7 @@ static void send_one(struct sim_part *p, u32 node, u32 dst, u32 packet,
 	sim_send(p, node, &op);
 }
 
-/* The deepest of the set, or the shallowest; it is taken out. */
+/* Take the deepest, or the shallowest, subtree out of the set. */
 static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
 {
 	const struct sim *s = p->sim;
@@ -65,14 +66,14 @@ static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
 
 	for (set = *dirs & (*dirs - 1); set; set &= set - 1) {
 		u32 dir = ang_lowest(set);
-		u32 now = height[s->nb[(size_t)node * s->ndirs + dir]];
-		u32 most = height[s->nb[(size_t)node * s->ndirs + best]];
+		u32 now = height[sim_end(s, node, dir)->router];
+		u32 most = height[sim_end(s, node, best)->router];
 
 		if (shallow ? now < most : now > most)
 			best = dir;
 	}
 	*dirs &= ~(1U << best);
-	return s->nb[(size_t)node * s->ndirs + best];
+	return sim_end(s, node, best)->router;
 }
 
 static void send_down(struct sim_part *p, u32 node, u32 packet, u64 value)
@@ -90,7 +91,7 @@ static u64 contribution(u32 node, u32 packet)
 	return (u64)(node + 1) * (packet + 1);
 }
 
-/* A packet of the result, or of the broadcast, is where it was to go. */
+/* A packet of the result, or of the broadcast, has reached a target. */
 static void complete(struct sim_part *p, u32 packet, u64 value)
 {
 	struct coll *c = coll_of(p);
@@ -122,7 +123,8 @@ static void offload_start(struct sim_part *p, u32 node)
 
 		if (c->type == ANG_PKT_REDUCE)
 			op.dst = c->source;
-		for (i = 0; i < p->sim->cfg.local; i++) {
+		for (i = 0; i < work_local(p->sim); i++) {
+			op.module = (u8)(i % p->sim->modules);
 			sim_send(p, node, &op);
 			if (c->type == ANG_PKT_BCAST)
 				break;
@@ -149,7 +151,7 @@ static struct part *part_of(struct sim_part *p, u32 node, u32 packet)
 	return (struct part *)sim_state(p->sim, node) + packet;
 }
 
-/* All that a node waits for on the way up has come. */
+/* The node has all contributions for the way up. */
 static void up_done(struct sim_part *p, u32 node, u32 packet)
 {
 	struct coll *c = coll_of(p);
@@ -158,8 +160,7 @@ static void up_done(struct sim_part *p, u32 node, u32 packet)
 	u64 sum = part_of(p, node, packet)->sum;
 
 	if (!row->is_root) {
-		send_one(p, node, p->sim->nb[(size_t)node * p->sim->ndirs +
-					     row->to_root], packet, 0, sum);
+		send_one(p, node, sim_end(p->sim, node, row->to_root)->router, packet, 0, sum);
 		return;
 	}
 	if (c->type == ANG_PKT_REDUCE && p->sim->base + node != c->source) {
@@ -171,7 +172,7 @@ static void up_done(struct sim_part *p, u32 node, u32 packet)
 		send_down(p, node, packet, sum);
 }
 
-/* A source that is not the root sends there first, as a request does. */
+/* A source that is not the root sends to the root first, as a request does. */
 static void p2p_bcast(struct sim_part *p, u32 node, u32 packet)
 {
 	struct coll *c = coll_of(p);
@@ -203,7 +204,7 @@ static void p2p_start(struct sim_part *p, u32 node)
 			p2p_bcast(p, node, packet);
 		if (c->type == ANG_PKT_BCAST || !row->pe)
 			continue;
-		t->sum = contribution(id, packet) * p->sim->cfg.local;
+		t->sum = contribution(id, packet) * work_local(p->sim);
 		if (!row->port_sum)
 			up_done(p, node, packet);
 	}
@@ -214,7 +215,7 @@ static void p2p_eject(struct sim_part *p, u32 node, const struct sim_pkt *k,
 {
 	struct part *t = part_of(p, node, k->seq >> 1);
 
-	/* Sums may grow before their time: nobody looks until all is there. */
+	/* Sums may be added early: they are checked when all have arrived. */
 	t->sum = k->seq & TAG_DOWN ? k->value : t->sum + k->value;
 	sim_push(p, time, node, SIM_EV_HOST, 0, k->seq);
 }
@@ -243,14 +244,14 @@ const struct sim_work coll_p2p = {
 	.host = p2p_host,
 };
 
-/* Heights from the leaves up: a way ends where a longer one has been. */
+/* Heights from the leaves up: stop at a node with a longer path. */
 static u16 *heights(const struct sim *s, u32 tree)
 {
 	const struct angara_tree_row *rows = s->rows[tree];
-	u16 *height = sim_zalloc(s->topo.nodes, sizeof(*height));
+	u16 *height = sim_zalloc(s->topo.routers, sizeof(*height));
 	u32 i;
 
-	for (i = 0; i < s->topo.nodes; i++) {
+	for (i = 0; i < s->topo.routers; i++) {
 		u32 node = i, up = 0;
 
 		if (!angara_tree_has(&rows[i]))
@@ -266,14 +267,14 @@ static u16 *heights(const struct sim *s, u32 tree)
 	return height;
 }
 
-/* What will have come, and the roots; messages need a host at each node. */
+/* Packets to expect, and the roots; messages need a host at each node. */
 static int expectations(struct sim *s, struct coll *c)
 {
 	u64 n = 0;
 	u32 i, tree;
 
 	c->sum = 0;
-	for (i = 0; i < s->topo.nodes; i++) {
+	for (i = 0; i < s->topo.routers; i++) {
 		n += !!s->rows[0][i].pe;
 		c->sum += s->rows[0][i].pe * (u64)(i + 1);
 		for (tree = 0; tree < c->trees; tree++) {
@@ -284,8 +285,8 @@ static int expectations(struct sim *s, struct coll *c)
 			if (c->mode != WORK_P2P || row->pe ||
 			    !angara_tree_has(row))
 				continue;
-			fprintf(stderr, "angara-sim: node %u has no participant to pass messages on; --mode p2p needs a block that holds its trees\n",
-				i);
+			fprintf(stderr, "angara-sim: %s %u has no participant to pass messages on; --mode p2p needs a block that holds its trees, and a fabric without switches\n",
+				i < s->topo.nodes ? "node" : "router", i);
 			return -EINVAL;
 		}
 	}
@@ -296,10 +297,10 @@ static int expectations(struct sim *s, struct coll *c)
 /**
  * coll_run() - one collective on a new fabric
  * @e: environment
- * @c: which; @packets and what follows are filled in
+ * @c: operation; @packets and later members are filled in
  * @r: out
  *
- * Return: 0, or a negative errno and a message.
+ * Return: 0, or a negative errno after printing a message.
  */
 int coll_run(struct env *e, struct coll *c, struct result *r)
 {
@@ -311,7 +312,8 @@ int coll_run(struct env *e, struct coll *c, struct result *r)
 		return err;
 	c->packets = c->bytes ? (u32)((c->bytes + e->cfg.packet - 1) /
 				      e->cfg.packet) : 1;
-	err = work_trees_on(&s, c->trees, c->root, c->spread, &c->block);
+	err = c->plan ? work_trees_planned(&s, c->trees, c->plan) :
+	      work_trees_on(&s, c->trees, c->root, c->spread, &c->block);
 	if (!err)
 		err = expectations(&s, c);
 	if (err) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Several processes, by MPI: the same functions as in comm.c.
+ * Several processes with MPI: the same functions as in comm.c.
  *
- * They are called by one thread at a time, while the others wait.
+ * One thread at a time calls them, while the others wait.
  */
 #include <mpi.h>
 #include "sim.h"
 
 static int size;
-static int *counts;	/* bytes: [0] to send, [1] their places, [2], [3] to get */
+static int *counts;	/* bytes: [0] to send, [1] offsets, [2], [3] to get */
 static struct sim_mail *sendbuf;
 static struct sim_mail *recvbuf;
 static size_t sendsize, recvsize;
@@ -21,7 +21,7 @@ void sim_comm_init(struct sim_comm *c, int *argc, char ***argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (provided < MPI_THREAD_SERIALIZED) {
-		fprintf(stderr, "angara-sim: this MPI knows no threads\n");
+		fprintf(stderr, "angara-sim: this MPI does not support threads\n");
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
 	c->rank = (u32)rank;
@@ -71,7 +71,7 @@ static struct sim_mail *room(struct sim_mail *buf, size_t *have, size_t need)
 	return buf;
 }
 
-/* All that goes to the partitions of one process, one partition after another. */
+/* Mail for the partitions of one process, one partition after another. */
 static size_t collect(struct sim *s, u32 rank, size_t at)
 {
 	u32 q, i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parameters with units; the defaults are document 000's (table 1) where it
- * has a value.  Documentation/simulator.rst says where the others come from.
+ * Parameters with units.  Without a description here, default, source and
+ * description are those of angara_plan_values(): expected times have them, too.
  */
 #include <errno.h>
 #include <math.h>
@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <angara/plan.h>
+#include "fab.h"
 #include "config.h"
 
 #define AT(field)	offsetof(struct sim_cfg, field)
@@ -17,56 +19,93 @@
 const struct sim_param sim_params[] = {
 	{ "torus", SIM_T_TORUS, AT(torus), "4x4x4", 0, 0, NULL,
 	  "sizes of the torus" },
-	{ "clock", SIM_T_FREQ, AT(clock), "500MHz", 1, 1000000, NULL,
-	  "clock of the routers" },
-	{ "link-rate", SIM_T_RATE, AT(link_rate), "75Gbit/s", 1000000,
-	  100 * SEC, NULL, "bandwidth of a link" },
-	{ "link-latency", SIM_T_TIME, AT(link_latency), "80ns", 1000, SEC, NULL,
-	  "latency of a link" },
-	{ "host-rate", SIM_T_RATE, AT(host_rate), "64Gbit/s", 1000000,
-	  100 * SEC, NULL,
-	  "bandwidth of PCIe, each way (gen2 x16)" },
-	{ "host-header", SIM_T_BYTES, AT(host_header), "24", 0, 4096, NULL,
-	  "what PCIe adds to a packet: headers, numbers, checks" },
-	{ "inject", SIM_T_TIME, AT(inject), "300ns", 0, SEC, NULL,
-	  "latency of injection" },
-	{ "eject", SIM_T_TIME, AT(eject), "300ns", 0, SEC, NULL,
-	  "latency of ejection" },
+	{ "fabric", SIM_T_FABRIC, AT(fabric), NULL, 0, 0, NULL,
+	  "any fabric instead, as mkns:8x10x10,m=2; angara-topo(1) lists them" },
+	{ "modules", SIM_T_NUMBER, AT(modules), "0", 0, ANGARA_MAX_LOCAL, NULL,
+	  "computing modules of a node; 0: one, or as many as m= says" },
+	{ "clock", SIM_T_FREQ, AT(clock), .min = 1, .max = 1000000 },
+	{ "link-rate", SIM_T_RATE, AT(link_rate), .min = 1000000,
+	  .max = 100 * SEC },
+	{ "link-latency", SIM_T_TIME, AT(link_latency), .min = 1000,
+	  .max = SEC },
+	{ "host-rate", SIM_T_RATE, AT(host_rate), .min = 1000000,
+	  .max = 100 * SEC },
+	{ "host-header", SIM_T_BYTES, AT(host_header), .min = 0, .max = 4096 },
+	{ "inject", SIM_T_TIME, AT(inject), .min = 0, .max = SEC },
+	{ "eject", SIM_T_TIME, AT(eject), .min = 0, .max = SEC },
 	{ "overhead", SIM_T_TIME, AT(overhead), "0ns", 0, SEC, NULL,
-	  "host's time for each message that it sends" },
+	  "host time for each message sent" },
 	{ "combine", SIM_T_TIME, AT(combine), "0ns", 0, SEC, NULL,
-	  "host's time to combine one packet of a reduction" },
-	{ "router", SIM_T_NUMBER, AT(router), "2", 0, 1000, NULL,
-	  "cycles through a router" },
-	{ "pegroup", SIM_T_NUMBER, AT(pegroup), "10", 0, 1000, NULL,
-	  "cycles through the PEGroup FIFO" },
-	{ "reducer", SIM_T_NUMBER, AT(reducer), "4", 0, 1000, NULL,
-	  "cycles of the Reducer besides one per flit" },
+	  "host time to combine one packet of a reduction" },
+	{ "router", SIM_T_NUMBER, AT(router), .min = 0, .max = 1000 },
+	{ "switch", SIM_T_NUMBER, AT(switch_cycles), .min = 0, .max = 1000 },
+	{ "switch-latency", SIM_T_TIME, AT(switch_latency), .min = 1000,
+	  .max = SEC },
+	{ "switch-buffer", SIM_T_NUMBER, AT(switch_buffer), "8", 4, 1024, NULL,
+	  "packets that a switch buffers per port and virtual channel",
+	  "assumed" },
+	{ "pegroup", SIM_T_NUMBER, AT(pegroup), .min = 0, .max = 1000 },
+	{ "reducer", SIM_T_NUMBER, AT(reducer), .min = 0, .max = 1000 },
 	{ "buffer", SIM_T_NUMBER, AT(buffer), "8", 4, 1024, NULL,
-	  "packets that a link buffers per virtual channel" },
-	{ "packet", SIM_T_BYTES, AT(packet), "256", 16, 65536, NULL,
-	  "payload of a packet" },
+	  "packets that a link buffers per virtual channel",
+	  "assumed" },
+	{ "packet", SIM_T_BYTES, AT(packet), .min = 16, .max = 65536 },
 	{ "train", SIM_T_NUMBER, AT(train), "1", 1, 64, NULL,
 	  "packets that are simulated as one" },
 	{ "local", SIM_T_NUMBER, AT(local), "1", 1, ANGARA_MAX_LOCAL, NULL,
 	  "participants of a node" },
 	{ "vc", SIM_T_CHOICE, AT(vc), "cut-through", 0, 0,
 	  "cut-through|store-and-forward",
-	  "may a packet leave before all of it has come?" },
+	  "may a packet leave before its tail has arrived?",
+	  "fitted" },
 	{ "reduce", SIM_T_CHOICE, AT(reduce), "packet", 0, 0, "packet|flit",
-	  "what the Reducer waits for" },
+	  "unit that the Reducer waits for" },
 	{ "routing", SIM_T_CHOICE, AT(routing), "adaptive", 0, 0,
-	  "deterministic|adaptive", "of point-to-point requests" },
+	  "deterministic|adaptive", "of point-to-point requests",
+	  "assumed" },
 	{ "acks", SIM_T_CHOICE, AT(acks), "no", 0, 0, "no|yes",
-	  "is a put answered?" },
-	{ "credit-results", SIM_T_NUMBER, AT(credit_results), "128", 1, 65536,
-	  NULL, "results after which the PE gets a credit packet" },
-	{ "credit-cycles", SIM_T_NUMBER, AT(credit_cycles), "4096", 1,
-	  1000000000, NULL, "cycles after which it gets one anyway" },
+	  "are puts acknowledged?" },
+	{ "credit-results", SIM_T_NUMBER, AT(credit_results), .min = 1,
+	  .max = 65536 },
+	{ "credit-cycles", SIM_T_NUMBER, AT(credit_cycles), .min = 1,
+	  .max = 1000000000 },
 	{ "seed", SIM_T_NUMBER, AT(seed), "1", 0, UINT64_MAX, NULL,
-	  "of random numbers" },
+	  "seed of random numbers" },
 	{ NULL },
 };
+
+/* What expected times have for a parameter, or NULL. */
+static const struct angara_plan_value *shared(const struct sim_param *p)
+{
+	const struct angara_plan_value *v;
+
+	for (v = angara_plan_values(); v->name; v++)
+		if (!strcmp(v->name, p->name))
+			return v;
+	return NULL;
+}
+
+const char *sim_param_help(const struct sim_param *p)
+{
+	return p->help ? p->help : shared(p)->help;
+}
+
+const char *sim_param_source(const struct sim_param *p)
+{
+	return p->help ? p->source : shared(p)->source;
+}
+
+const char *sim_param_default(const struct sim_param *p, char *buf, size_t len)
+{
+	const struct angara_plan_value *v;
+
+	if (p->help)
+		return p->value;
+	v = shared(p);
+	snprintf(buf, len, "%u%s", (unsigned int)v->value, p->type == SIM_T_NUMBER ||
+		 p->type == SIM_T_BYTES ? "" : v->unit);
+	return buf;
+}
 
 struct unit {
 	const char *name;
@@ -99,7 +138,7 @@ static int with_unit(const char *text, const struct unit *units, double *value)
 	char *end;
 	double number;
 
-	/* strtod() takes hexadecimal, "inf" and signs, too. */
+	/* strtod() accepts hexadecimal, "inf" and signs, too. */
 	if (strspn(text, "0123456789.") == 0 || text[1] == 'x')
 		return -1;
 	number = strtod(text, &end);
@@ -132,19 +171,19 @@ const char *sim_parse(unsigned int type, const char *text, uint64_t *value)
 	switch (type) {
 	case SIM_T_TIME:
 		if (with_unit(text, times, &number))
-			return "a time, as 80ns";
+			return "a time, such as 80ns";
 		break;
 	case SIM_T_RATE:
 		if (with_unit(text, rates, &number))
-			return "a rate, as 75Gbit/s";
+			return "a rate, such as 75Gbit/s";
 		break;
 	case SIM_T_BYTES:
 		if (with_unit(text, sizes, &number))
-			return "a number of bytes, as 256 or 4KiB";
+			return "a number of bytes, such as 256 or 4KiB";
 		break;
 	case SIM_T_FREQ:
 		if (with_unit(text, freqs, &number) || number < 1)
-			return "a frequency, as 500MHz";
+			return "a frequency, such as 500MHz";
 		number = SEC / number;
 		break;
 	default:
@@ -172,6 +211,103 @@ static int parse_choice(const struct sim_param *p, const char *text,
 	return -EINVAL;
 }
 
+static int set_torus(struct sim_cfg *cfg, const char *name, const char *text,
+		     char *err, size_t len)
+{
+	struct angara_topo torus;
+
+	if (angara_topo_parse(text, &torus)) {
+		snprintf(err, len, "%s '%s': not 1 to 4 sizes such as 4x4x2, 2^20 nodes at most",
+			 name, text);
+		return -EINVAL;
+	}
+	angara_fabric_close(cfg->fabric);
+	cfg->fabric = NULL;
+	cfg->torus = torus;
+	return 0;
+}
+
+/* A torus of up to four dimensions needs no tables. */
+static bool is_small_torus(const struct ang_topo *t)
+{
+	return t->kind == ANG_TOPO_TORUS && t->ndims <= ANGARA_MAX_DIMS;
+}
+
+static void fabric_torus(struct sim_cfg *cfg, const struct ang_topo *t)
+{
+	angara_fabric_close(cfg->fabric);
+	cfg->fabric = NULL;
+	cfg->torus.ndims = t->ndims;
+	memcpy(cfg->torus.dims, t->dims, sizeof(cfg->torus.dims));
+}
+
+static int set_fabric(struct sim_cfg *cfg, const char *name, const char *text,
+		      char *err, size_t len)
+{
+	struct angara_fabric *fabric = NULL;
+	struct ang_topo_why why;
+	struct ang_topo t;
+	char flaw[128];
+
+	if (ang_topo_read(&t, text, &why) && is_small_torus(&t)) {
+		fabric_torus(cfg, &t);
+		return 0;
+	}
+	if (angara_fabric_open(text, &fabric, flaw, sizeof(flaw))) {
+		snprintf(err, len, "%s '%s': %s", name, text, flaw);
+		return -EINVAL;
+	}
+	if (is_small_torus(&fabric->topo)) {
+		fabric_torus(cfg, &fabric->topo);
+		angara_fabric_close(fabric);
+		return 0;
+	}
+	flaw[0] = 0;
+	if (strlen(text) >= sizeof(cfg->text))
+		snprintf(flaw, sizeof(flaw), "longer than %zu bytes",
+			 sizeof(cfg->text) - 1);
+	if (angara_fabric_ports(fabric) > SIM_MAX_PORTS)
+		snprintf(flaw, sizeof(flaw), "a router of more than %u ports",
+			 SIM_MAX_PORTS);
+	if (flaw[0]) {
+		snprintf(err, len, "%s '%.200s': %s", name, text, flaw);
+		angara_fabric_close(fabric);
+		return -EINVAL;
+	}
+	angara_fabric_close(cfg->fabric);
+	cfg->fabric = fabric;
+	strcpy(cfg->text, text);
+	return 0;
+}
+
+uint32_t sim_cfg_nodes(const struct sim_cfg *cfg)
+{
+	return cfg->fabric ? angara_fabric_nodes(cfg->fabric) :
+			     angara_topo_nodes(&cfg->torus);
+}
+
+uint32_t sim_cfg_modules(const struct sim_cfg *cfg)
+{
+	uint32_t there = cfg->fabric ? cfg->fabric->topo.modules : 0;
+
+	if (cfg->modules)
+		return (uint32_t)cfg->modules;
+	return there ? there : 1;
+}
+
+const char *sim_cfg_name(const struct sim_cfg *cfg, char *buf, size_t len)
+{
+	size_t at = 0;
+	uint32_t d;
+
+	if (cfg->fabric)
+		return cfg->text;
+	for (d = 0; d < cfg->torus.ndims; d++)
+		at += (size_t)snprintf(buf + at, len - at, "%s%u", d ? "x" : "",
+				       cfg->torus.dims[d]);
+	return buf;
+}
+
 static int set(struct sim_cfg *cfg, const struct sim_param *p, const char *text,
 	       char *err, size_t len)
 {
@@ -179,13 +315,10 @@ static int set(struct sim_cfg *cfg, const struct sim_param *p, const char *text,
 	const char *right;
 	uint64_t value;
 
-	if (p->type == SIM_T_TORUS) {
-		if (!angara_topo_parse(text, &cfg->torus))
-			return 0;
-		snprintf(err, len, "%s '%s': not 1 to 4 sizes as 4x4x2, 2^20 nodes at most",
-			 p->name, text);
-		return -EINVAL;
-	}
+	if (p->type == SIM_T_TORUS)
+		return set_torus(cfg, p->name, text, err, len);
+	if (p->type == SIM_T_FABRIC)
+		return set_fabric(cfg, p->name, text, err, len);
 	if (p->type == SIM_T_CHOICE) {
 		if (!parse_choice(p, text, at))
 			return 0;
@@ -220,11 +353,15 @@ int sim_cfg_set(struct sim_cfg *cfg, const char *name, const char *text,
 void sim_cfg_default(struct sim_cfg *cfg)
 {
 	const struct sim_param *p;
-	char err[128];
+	char err[128], text[32];
 
 	memset(cfg, 0, sizeof(*cfg));
-	for (p = sim_params; p->name; p++)
-		set(cfg, p, p->value, err, sizeof(err));
+	for (p = sim_params; p->name; p++) {
+		const char *value = sim_param_default(p, text, sizeof(text));
+
+		if (value)
+			set(cfg, p, value, err, sizeof(err));
+	}
 }
 
 static char *trim(char *text)
@@ -278,14 +415,6 @@ int sim_cfg_file(struct sim_cfg *cfg, const char *path, char *err, size_t len)
 	return rc ? -EINVAL : 0;
 }
 
-static void print_torus(const struct sim_cfg *cfg, FILE *to)
-{
-	uint32_t d;
-
-	for (d = 0; d < cfg->torus.ndims; d++)
-		fprintf(to, "%s%u", d ? "x" : "", cfg->torus.dims[d]);
-}
-
 static void print_choice(const struct sim_param *p, uint64_t value, FILE *to)
 {
 	const char *at = p->choices;
@@ -301,10 +430,14 @@ void sim_cfg_print(const struct sim_cfg *cfg, FILE *to)
 
 	for (p = sim_params; p->name; p++) {
 		uint64_t value = *(const uint64_t *)((const char *)cfg + p->off);
+		bool fabric = p->type == SIM_T_FABRIC;
+		char buf[32];
 
+		if (cfg->fabric ? p->type == SIM_T_TORUS : fabric)
+			continue;
 		fprintf(to, "%s = ", p->name);
-		if (p->type == SIM_T_TORUS)
-			print_torus(cfg, to);
+		if (fabric || p->type == SIM_T_TORUS)
+			fputs(sim_cfg_name(cfg, buf, sizeof(buf)), to);
 		else if (p->type == SIM_T_CHOICE)
 			print_choice(p, value, to);
 		else if (p->type == SIM_T_FREQ)
@@ -323,13 +456,20 @@ int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len)
 
 	if (flits > UINT16_MAX) {
 		snprintf(err, len,
-			 "packet and train: %llu flits together, 65535 at most",
+			 "packet and train: %llu flits in total, 65535 at most",
 			 (unsigned long long)flits);
 		return -EINVAL;
 	}
 	if (cfg->train & (cfg->train - 1)) {
 		snprintf(err, len, "train %llu: not a power of two",
 			 (unsigned long long)cfg->train);
+		return -EINVAL;
+	}
+	if (cfg->local * sim_cfg_modules(cfg) > ANGARA_MAX_LOCAL) {
+		snprintf(err, len,
+			 "local and modules: %llu participants of a node, %u at most",
+			 (unsigned long long)cfg->local * sim_cfg_modules(cfg),
+			 ANGARA_MAX_LOCAL);
 		return -EINVAL;
 	}
 	return 0;

@@ -8,16 +8,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <angara/fabric.h>
 #include <angara/topo.h>
 #include <linux/angara.h>
 
+#define SIM_MAX_PORTS	61	/* of a router */
+#define SIM_TEXT	256	/* bytes of a fabric's description */
+
 /**
- * struct sim_cfg - parameters; sim_params[] in config.c tells of each
+ * struct sim_cfg - parameters; sim_params[] in config.c describes each
  *
- * Times are in picoseconds, rates in bit/s.
+ * Times are in picoseconds, rates in bit/s.  @fabric is any but a torus of up to
+ * four dimensions, which is @torus; @text describes it.
  */
 struct sim_cfg {
 	struct angara_topo torus;
+	struct angara_fabric *fabric;
+	char text[SIM_TEXT];
+	uint64_t modules;
 	uint64_t clock;
 	uint64_t link_rate;
 	uint64_t link_latency;
@@ -28,6 +36,9 @@ struct sim_cfg {
 	uint64_t overhead;
 	uint64_t combine;
 	uint64_t router;
+	uint64_t switch_cycles;
+	uint64_t switch_latency;
+	uint64_t switch_buffer;
 	uint64_t pegroup;
 	uint64_t reducer;
 	uint64_t buffer;
@@ -57,17 +68,19 @@ struct sim_cfg {
 #define SIM_T_NUMBER	4
 #define SIM_T_BYTES	5
 #define SIM_T_CHOICE	6
+#define SIM_T_FABRIC	7
 
 /**
  * struct sim_param - a parameter
  * @name: as on the command line, without "--"
  * @type: SIM_T_*
  * @off: in struct sim_cfg
- * @value: default, as one would write it
+ * @value: default, as on the command line, or NULL; see sim_param_default()
  * @min: least value
  * @max: greatest
  * @choices: of a SIM_T_CHOICE, joined by "|"
- * @help: what it is
+ * @help: description, or NULL: see angara_plan_values()
+ * @source: of a default that document 000 does not have: "fitted" or "assumed"
  */
 struct sim_param {
 	const char *name;
@@ -78,16 +91,31 @@ struct sim_param {
 	uint64_t max;
 	const char *choices;
 	const char *help;
+	const char *source;
 };
 
 extern const struct sim_param sim_params[];
+
+/**
+ * sim_param_default() - default of a parameter
+ * @p: parameter
+ * @buf: room for it
+ * @len: its size
+ *
+ * Return: as on the command line; NULL: there is none.
+ */
+const char *sim_param_default(const struct sim_param *p, char *buf, size_t len);
+/** sim_param_help() - description */
+const char *sim_param_help(const struct sim_param *p);
+/** sim_param_source() - "given" by document 000, "fitted", "assumed", or NULL */
+const char *sim_param_source(const struct sim_param *p);
 
 void sim_cfg_default(struct sim_cfg *cfg);
 
 /**
  * sim_cfg_set() - set a parameter
  * @cfg: parameters
- * @name: which
+ * @name: of the parameter
  * @text: value, with its unit
  * @err: out: one line that says what is wrong
  * @len: size of @err
@@ -97,13 +125,29 @@ void sim_cfg_default(struct sim_cfg *cfg);
 int sim_cfg_set(struct sim_cfg *cfg, const char *name, const char *text,
 		char *err, size_t len);
 
+/** sim_cfg_nodes() - nodes of the fabric */
+uint32_t sim_cfg_nodes(const struct sim_cfg *cfg);
+
+/** sim_cfg_modules() - computing modules of a node */
+uint32_t sim_cfg_modules(const struct sim_cfg *cfg);
+
+/**
+ * sim_cfg_name() - the fabric in words
+ * @cfg: parameters
+ * @buf: room for the sizes of a torus
+ * @len: its size
+ *
+ * Return: text that --torus or --fabric takes.
+ */
+const char *sim_cfg_name(const struct sim_cfg *cfg, char *buf, size_t len);
+
 /** sim_cfg_file() - read "name = value" lines. Return: 0 or -EINVAL, as above. */
 int sim_cfg_file(struct sim_cfg *cfg, const char *path, char *err, size_t len);
 
 /** sim_cfg_print() - the parameters as a file that sim_cfg_file() reads */
 void sim_cfg_print(const struct sim_cfg *cfg, FILE *to);
 
-/** sim_cfg_check() - do they go together? Return: 0 or -EINVAL. */
+/** sim_cfg_check() - are they consistent? Return: 0 or -EINVAL. */
 int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len);
 
 /**
@@ -112,7 +156,7 @@ int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len);
  * @text: "80ns", "75Gbit/s", "500MHz", "16", "256" or "4KiB"
  * @value: out
  *
- * Return: 0, or what would be right.
+ * Return: 0, or a description of a valid value.
  */
 const char *sim_parse(unsigned int type, const char *text, uint64_t *value);
 

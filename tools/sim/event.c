@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events: windows of time, and within one the nodes one after the other.
+ * Events: windows of time, and within a window one node after the other.
  *
- * The events of a window are a vector that is only appended to; what belongs
- * to one node is put in order when its turn comes.  So pushing costs a store,
- * and a node's memory is in the cache for all that happens to it in a window.
- * Events farther off than the windows held are in a heap.
+ * The events of a window are a vector that is only appended to; the events of
+ * one node are sorted when its turn comes.  So a push costs a store, and a
+ * node's memory stays in the cache for all its events of a window. Later
+ * events, beyond the windows held, are in a heap.
  */
 #include "sim.h"
 
@@ -22,7 +22,7 @@ static struct sim_ev *evs_add(struct sim_evs *v)
 	return &v->ev[v->n++];
 }
 
-/* What was pushed first is first among equals; @next counts pushes. */
+/* Among equal events the first pushed is first; @next counts pushes. */
 static bool later(const struct sim_ev *a, const struct sim_ev *b)
 {
 	return a->time != b->time ? a->time > b->time :
@@ -61,21 +61,21 @@ static void heap_pop(struct sim_evs *h)
 	h->ev[at] = last;
 }
 
-/* By time, then kind and port; what is equal keeps its order. */
+/* By time, then kind and port; equal events keep their order. */
 static bool before(const struct sim_ev *a, const struct sim_ev *b)
 {
 	return a->time != b->time ? a->time < b->time : a->key < b->key;
 }
 
-/* A fault of the simulator: nothing may act within its own window. */
+/* A fault of the simulator: a node may not act within its own window. */
 static void too_late(const struct sim_ev *e)
 {
 	fprintf(stderr, "angara-sim: node %u: an event of kind %u comes too late\n",
-		e->node, e->key >> 8);
+		e->node, e->key >> SIM_EV_SHIFT);
 	abort();
 }
 
-/* Into the events of the node that is being run, behind the current one. */
+/* Insert into the events of the current node, behind the current event. */
 static void cur_insert(struct sim_part *p, const struct sim_ev *e)
 {
 	struct sim_evs *v = &p->cur;
@@ -93,7 +93,7 @@ static void cur_insert(struct sim_part *p, const struct sim_ev *e)
  * sim_push() - add an event
  * @p: partition of the node
  * @time: not before now
- * @node: in this window the node that is being run
+ * @node: in this window only the current node
  * @kind: SIM_EV_*
  * @port: see there
  * @arg: see there
@@ -102,7 +102,7 @@ void sim_push(struct sim_part *p, u64 time, u32 node, u32 kind, u32 port,
 	      u32 arg)
 {
 	struct sim_ev e = { .time = time, .node = node, .arg = arg,
-			    .key = (u16)(kind << 8 | port) };
+			    .key = (u16)(kind << SIM_EV_SHIFT | port) };
 
 	if (time < p->end && p->node == node) {
 		cur_insert(p, &e);
@@ -130,7 +130,7 @@ u64 sim_next_time(struct sim_part *p)
 		return far;
 	for (i = 0; !p->win[(w + i) % SIM_WINDOWS].n; i++)
 		;
-	/* What was far off when it was pushed may be the nearest by now. */
+	/* An event that was far off when pushed may be the nearest now. */
 	return far < (w + i) * p->sim->window ? far : (w + i) * p->sim->window;
 }
 
@@ -142,7 +142,7 @@ static void run_node(struct sim_part *p, struct sim_evs *v, u32 node)
 	p->node = node;
 	p->cur.n = 0;
 	p->cur_at = 0;
-	/* The list is the last first: turn it round, then sort. */
+	/* The list has the last event first: reverse it, then sort. */
 	while (i) {
 		struct sim_ev *e = &v->ev[i - 1];
 
@@ -177,7 +177,7 @@ static void run_node(struct sim_part *p, struct sim_evs *v, u32 node)
 /**
  * sim_run_window() - run all events of a window
  * @p: partition
- * @window: its number; all before are done
+ * @window: its number; all earlier ones are done
  */
 void sim_run_window(struct sim_part *p, u64 window)
 {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of a simulation: what nodes are made of, pools, trees.
+ * Memory of a simulation: nodes, pools, trees.
  */
 #include <errno.h>
+#include "ang_model.h"
+#include "fab.h"
 #include "sim.h"
 
 /**
  * sim_zalloc() - zeroed memory that costs nothing until it is used
- * @n: how many
- * @size: of what size
+ * @n: number of elements
+ * @size: size of each
  *
- * Return: memory; the program ends if there is none.
+ * Return: memory; the program exits if there is none.
  */
 void *sim_zalloc(size_t n, size_t size)
 {
@@ -22,7 +24,7 @@ void *sim_zalloc(size_t n, size_t size)
 	exit(1);
 }
 
-/* Twice as much of a pool; [0] is never handed out. */
+/* Double a pool; [0] is never handed out. */
 static void *pool_grow(void *pool, u32 *count, size_t size)
 {
 	u32 more = *count ? *count : 256;
@@ -96,33 +98,56 @@ static u64 *flit_times(u64 rate, u32 max)
 	u64 *ps = sim_zalloc(max + 1, sizeof(*ps));
 	u32 i;
 
-	/* 128 bits x 10^12 fit with 65535 flits into 64 bits. */
+	/* 128 bits x 10^12 x 65535 flits fits into 64 bits. */
 	for (i = 1; i <= max; i++)
 		ps[i] = sim_max(1, (u64)i * ANGARA_FLIT_BYTES * 8 *
 				   1000000ULL / (rate / 1000000ULL));
 	return ps;
 }
 
+static bool has_coord(const struct ang_topo *t)
+{
+	return t->kind == ANG_TOPO_TORUS && t->ndims <= ANG_MAX_DIMS;
+}
+
+static void cable(struct sim *s, u32 router, u32 port, struct sim_end *e)
+{
+	const struct ang_topo *t = &s->topo;
+	u32 far = 0;
+
+	e->router = ang_topo_peer(t, router, port, &far);
+	if (e->router == ANG_NONE)
+		return;
+	e->port = (u16)far;
+	e->depth = (u16)(ang_topo_is_switch(t, e->router) ?
+			 s->cfg.switch_buffer : s->cfg.buffer);
+	e->latency = ang_topo_is_switch(t, router) ||
+		     ang_topo_is_switch(t, e->router) ?
+		     s->cfg.switch_latency : s->cfg.link_latency;
+}
+
 static void topology(struct sim *s)
 {
-	u32 i, dir;
+	u32 i, port;
 
-	s->nb = sim_zalloc((size_t)s->nodes * s->ndirs, sizeof(*s->nb));
+	s->end = sim_zalloc((size_t)s->nodes * s->nports, sizeof(*s->end));
 	for (i = 0; i < s->nodes; i++)
-		for (dir = 0; dir < s->ndirs; dir++)
-			s->nb[(size_t)i * s->ndirs + dir] =
-				ang_topo_neighbor(&s->topo, s->base + i, dir);
+		for (port = 0; port < s->nports; port++)
+			cable(s, s->base + i, port,
+			      &s->end[(size_t)i * s->nports + port]);
+	if (!has_coord(&s->topo))
+		return;
 	s->coord = sim_zalloc(s->topo.nodes, sizeof(*s->coord));
 	for (i = 0; i < s->topo.nodes; i++)
 		ang_topo_coord(&s->topo, i, s->coord[i]);
 }
 
 /**
- * sim_seed() - where a node's random numbers start
+ * sim_seed() - initial state of a node's random numbers
  * @cfg: parameters
- * @id: node of the torus
+ * @id: node of the fabric
  *
- * Return: not 0; of neighbouring nodes nothing alike.
+ * Return: not 0; unrelated for neighbouring nodes.
  */
 u64 sim_seed(const struct sim_cfg *cfg, u32 id)
 {
@@ -135,7 +160,7 @@ u64 sim_seed(const struct sim_cfg *cfg, u32 id)
 
 static u32 part_start(const struct sim *s, u32 part)
 {
-	return (u32)((u64)s->topo.nodes * part / s->nparts);
+	return (u32)((u64)s->topo.routers * part / s->nparts);
 }
 
 static void partitions(struct sim *s)
@@ -168,66 +193,97 @@ static void partitions(struct sim *s)
  * @s: out
  * @cfg: parameters, checked
  * @first_part: first partition of this process
- * @nparts: partitions of all processes, not more than nodes
+ * @nparts: partitions of all processes, not more than routers
  * @threads: partitions of this process
  *
- * Return: 0 or -EINVAL.
+ * Return: 0; -EINVAL; -E2BIG: the fabric is too large for adaptive routing.
  */
 int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
 	     u32 nparts, u32 threads)
 {
+	u64 most = cfg->buffer;
 	u32 i;
 
 	memset(s, 0, sizeof(*s));
 	s->cfg = *cfg;
-	if (!ang_topo_init(&s->topo, cfg->torus.ndims, cfg->torus.dims))
+	if (cfg->fabric)
+		s->topo = cfg->fabric->topo;
+	else if (!ang_topo_init(&s->topo, cfg->torus.ndims, cfg->torus.dims))
 		return -EINVAL;
-	if (nparts > s->topo.nodes)
+	if (nparts > s->topo.routers)
 		return -EINVAL;
 	s->nparts = nparts;
 	s->part0 = first_part;
 	s->threads = threads;
 	s->base = part_start(s, first_part);
 	s->nodes = part_start(s, first_part + threads) - s->base;
-	s->ndirs = 2 * s->topo.ndims;
-	s->src0 = s->ndirs * SIM_NVC;
-	s->nsrc = s->src0 + SIM_SRC_NUM;
+	s->nports = s->topo.nports;
+	s->src0 = s->nports * SIM_NVC;
+	s->modules = sim_cfg_modules(cfg);
+	s->nsrc = s->src0 + SIM_SRC_NUM + s->modules - 1;
+	s->words = (s->nsrc + 63) / 64;
+	s->bubble = s->topo.kind == ANG_TOPO_TORUS;
 	s->window = cfg->link_latency;
+	if (s->topo.routers > s->topo.nodes) {
+		if (cfg->switch_latency < s->window)
+			s->window = cfg->switch_latency;
+		most = sim_max(most, cfg->switch_buffer);
+	}
 	s->max_flits = (u32)sim_max(cfg->train * (1 + (cfg->packet + 15) / 16), 9);
 	s->link_ps = flit_times(cfg->link_rate, s->max_flits);
 	s->host_ps = flit_times(cfg->host_rate, s->max_flits);
 	s->header_ps = cfg->host_header * 8 * 1000000ULL /
 		       (cfg->host_rate / 1000000ULL);
 	topology(s);
-	s->vc_stride = (u32)(sizeof(struct sim_vc) + cfg->buffer * sizeof(u64));
+	s->out_stride = (u32)(sizeof(struct sim_out) + s->words * sizeof(u64));
+	s->vc_stride = (u32)(sizeof(struct sim_vc) + most * sizeof(u64));
 	s->fifo = sim_zalloc((size_t)s->nodes * s->nsrc, sizeof(*s->fifo));
-	s->out = sim_zalloc((size_t)s->nodes * SIM_OUT_NUM, sizeof(*s->out));
-	s->vc = sim_zalloc((size_t)s->nodes * s->ndirs * SIM_NVC, s->vc_stride);
+	s->out = sim_zalloc((size_t)s->nodes * SIM_OUT_NUM(s), s->out_stride);
+	s->vc = sim_zalloc((size_t)s->nodes * s->nports * SIM_NVC, s->vc_stride);
 	s->nic = sim_zalloc(s->nodes, sizeof(*s->nic));
+	s->inj_free = sim_zalloc((size_t)s->nodes * s->modules,
+				 sizeof(*s->inj_free));
 	s->ev_head = sim_zalloc(s->nodes, sizeof(*s->ev_head));
 	for (i = 0; i < s->nodes; i++)
 		s->nic[i].rng = sim_seed(cfg, s->base + i);
 	partitions(s);
-	return 0;
+	return sim_routes(s);
+}
+
+static int rows_check(const struct sim *s, const struct angara_tree_row *rows)
+{
+	u32 bad, count;
+
+	return (int)ang_tree_check(&s->topo, rows, &bad, &count);
 }
 
 /**
- * sim_add_tree() - lay a tree over the torus
+ * sim_add_tree() - add a tree
  * @s: simulation
  * @tree: TreeId
  * @root: node
- * @pe: participants of each node of the torus
+ * @pe: participants of each node of the fabric
  *
+ * On a torus of up to four dimensions it is laid in the order of dimensions,
+ * elsewhere by a search from the root.
  * Return: 0 or -EINVAL.
  */
 int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe)
 {
 	struct angara_tree_row *rows;
+	u32 i;
+	int n;
 
-	rows = sim_zalloc(s->topo.nodes, sizeof(*rows));
+	rows = sim_zalloc(s->topo.routers, sizeof(*rows));
 	s->rows[tree] = rows;
-	if (angara_tree_build(&s->cfg.torus, root, pe, tree, rows) < 0 ||
-	    angara_tree_check(&s->cfg.torus, rows, NULL))
+	if (s->cfg.fabric) {
+		n = angara_fabric_tree(s->cfg.fabric, root, pe, NULL, rows);
+		for (i = 0; i < s->topo.routers; i++)
+			rows[i].tree = (u8)tree;
+	} else {
+		n = angara_tree_build(&s->cfg.torus, root, pe, tree, rows);
+	}
+	if (n < 0 || rows_check(s, rows))
 		return -EINVAL;
 	if (tree >= s->ntrees)
 		s->ntrees = tree + 1;
@@ -238,7 +294,7 @@ int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe)
  * sim_set_rows() - a tree whose rows are given
  * @s: simulation
  * @tree: TreeId
- * @rows: one per node of the torus, from malloc(); taken over
+ * @rows: one per router of the fabric, from malloc(); taken over
  *
  * Return: 0 or the ANGARA_TREE_RULE_* that they break.
  */
@@ -248,16 +304,16 @@ int sim_set_rows(struct sim *s, u32 tree, struct angara_tree_row *rows)
 	s->rows[tree] = rows;
 	if (tree >= s->ntrees)
 		s->ntrees = tree + 1;
-	return angara_tree_check(&s->cfg.torus, rows, NULL);
+	return rows_check(s, rows);
 }
 
-/** sim_need_reducers() - there will be reductions on the trees there are */
+/** sim_need_reducers() - allocate Reducers: trees will have reductions */
 void sim_need_reducers(struct sim *s)
 {
 	s->tree = sim_zalloc((size_t)s->nodes * s->ntrees, sizeof(*s->tree));
 }
 
-/** sim_lay_rows() - put the rows of a node side by side, where it finds them */
+/** sim_lay_rows() - copy the rows of a router next to each other */
 void sim_lay_rows(struct sim *s)
 {
 	u32 node, tree;
@@ -307,14 +363,17 @@ void sim_free(struct sim *s)
 	free(s->watched);
 	free(s->link_ps);
 	free(s->host_ps);
-	free(s->nb);
+	free(s->end);
 	free(s->coord);
+	free(s->route);
+	free(s->near);
 	free(s->fifo);
 	free(s->out);
 	free(s->vc);
 	free(s->tree);
 	free(s->row);
 	free(s->nic);
+	free(s->inj_free);
 	free(s->ev_head);
 	free(s->state);
 }

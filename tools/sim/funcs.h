@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the simulation call of each other; sim.h includes it.
- * The node is counted from the first of this process everywhere.
+ * Functions that the files of the simulation call of each other; sim.h includes
+ * it.  Nodes are counted from the first one of this process.
  */
 #ifndef ANG_SIM_FUNCS_H
 #define ANG_SIM_FUNCS_H
@@ -29,15 +29,21 @@ void sim_pkt_free(struct sim_part *p, u32 k);
 u32 sim_op_new(struct sim_part *p);
 void sim_op_free(struct sim_part *p, u32 o);
 
+/* route.c */
+int sim_routes(struct sim *s);
+int sim_routes_read(struct sim *s, const char *path, char *why, size_t len);
+u32 sim_route(const struct sim *s, u32 node, u32 dst);
+u64 sim_shortest(const struct sim *s, u32 node, u32 dst);
+
 /* router.c */
 void sim_event(struct sim_part *p, const struct sim_ev *e);
-u32 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k);
+u64 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k);
 void sim_fifo_push(struct sim_part *p, u32 node, u32 src, u32 k);
 void sim_serve(struct sim_part *p, u32 node, u32 out);
 void sim_mail_take(struct sim_part *p, const struct sim_mail *m);
 
 /* pegroup.c */
-u32 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k);
+u64 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k);
 u64 sim_result_may(struct sim_part *p, u32 node, const struct sim_pkt *k);
 void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish);
 void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts);
@@ -46,6 +52,9 @@ void sim_credit_left(struct sim_part *p, u32 node, u32 tree);
 void sim_credit_news(struct sim_part *p, u32 node, u64 time);
 void sim_credit_timer(struct sim_part *p, u32 node);
 void sim_credit_pe(struct sim_part *p, u32 node, u32 arg, u32 tree);
+
+/* deadlock.c */
+void sim_deadlock(struct sim *s);
 
 /* inject.c */
 void sim_send(struct sim_part *p, u32 node, const struct sim_op *op);

@@ -2,22 +2,22 @@
 /*
  * Allgather and allreduce by messages between hosts: recursive doubling, ring,
  * Bruck (document 004; the ring of document 003), and allgather by broadcasts
- * of all nodes over trees whose roots are spread over the torus.
+ * of all nodes over trees whose roots are spread over the fabric.
  *
- * A rank goes on to its next step when what it is to receive in this one is
- * there; what partners that are ahead have sent already is counted.
+ * A rank starts its next step when it has received all data of this one;
+ * packets that partners have sent ahead are counted already.
  */
 #include <errno.h>
 #include "work.h"
 
-#define STEPS	24	/* of an algorithm with a logarithm of them */
+#define STEPS	24	/* of algorithms with log2(n) steps */
 
 /**
- * struct rank - what a node is at
- * @sum: of the values that it has, see value()
- * @step: step that it is in
- * @count: packets that have come, of each step; a ring has one count
- * @ready: steps whose packets have all come, a bit each; of a ring how many
+ * struct rank - state of a node
+ * @sum: of its values, see value()
+ * @step: current step
+ * @count: packets received, by step; a ring has one count
+ * @ready: bit set of steps that are complete; for a ring their number
  */
 struct rank {
 	u64 sum;
@@ -30,7 +30,7 @@ static const char * const names[] = {
 	"trees", "doubling", "ring", "bruck", NULL,
 };
 
-/** gather_algo() - number of an algorithm, -1 if there is none of the name */
+/** gather_algo() - number of an algorithm, -1 if there is no such name */
 int gather_algo(const char *name)
 {
 	int i;
@@ -116,9 +116,9 @@ static u32 partner(const struct sim *s, u32 rank, u32 step)
 }
 
 /*
- * Doubling sends the sum of all that a rank has, and each sum is of other
- * ranks, so at the end it is that of all.  A ring passes on what came last.
- * Bruck's last message is of a part: there blocks are counted.
+ * Doubling sends the sum of all values of a rank; the sums are of disjoint sets
+ * of ranks, so at the end a rank has the sum of all.  A ring passes on the last
+ * block received.  Bruck's last message is partial: blocks are counted.
  */
 static u64 value(struct sim *s, const struct rank *r, u32 rank, u32 step)
 {
@@ -158,7 +158,7 @@ static void start(struct sim_part *p, u32 node)
 	u32 i;
 
 	if (g->algo == GATHER_TREES) {
-		/* Blocks are cut over the trees, or each node has one of them. */
+		/* Blocks are split over all trees, or each uses one tree. */
 		for (i = 0; i < (g->stripe ? g->trees : 1); i++) {
 			u32 cut = g->stripe ? g->trees : 1;
 			struct sim_op op = {
@@ -178,7 +178,7 @@ static void start(struct sim_part *p, u32 node)
 		step_send(p, node);
 }
 
-/* The last packet of a step's message is there. */
+/* The last packet of a step's message has arrived. */
 static void step_received(struct sim_part *p, u32 node, const struct sim_pkt *k,
 			  u64 time)
 {
@@ -227,7 +227,7 @@ static void host(struct sim_part *p, u32 node, u32 arg)
 		u32 step = g->algo == GATHER_DOUBLING ? arg & 31 : arg;
 
 		if (g->algo == GATHER_DOUBLING)
-			r->count[step] = arg >> 5;	/* what it is worth */
+			r->count[step] = arg >> 5;	/* its value */
 		r->ready |= 1U << step;
 	}
 	while (r->step < steps && (g->algo == GATHER_RING ? r->ready > r->step :
@@ -272,14 +272,14 @@ static u64 expected(struct sim *s)
 /**
  * gather_run() - one allgather or allreduce on a new fabric
  * @e: environment
- * @g: which
+ * @g: operation
  * @r: out
  *
- * Return: 0 or a negative errno and a message.
+ * Return: 0, or a negative errno after printing a message.
  */
 int gather_run(struct env *e, struct gather *g, struct result *r)
 {
-	u32 nodes = angara_topo_nodes(&e->cfg.torus);
+	u32 nodes = sim_cfg_nodes(&e->cfg);
 	struct sim s;
 	int err;
 
@@ -289,7 +289,7 @@ int gather_run(struct env *e, struct gather *g, struct result *r)
 		return -EINVAL;
 	}
 	if ((u64)g->bytes * nodes > UINT32_MAX) {
-		fprintf(stderr, "angara-sim: %u bytes of each of %u nodes: more than 4 GiB\n",
+		fprintf(stderr, "angara-sim: %u bytes from each of %u nodes exceed 4 GiB\n",
 			g->bytes, nodes);
 		return -EINVAL;
 	}

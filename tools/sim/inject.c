@@ -2,9 +2,9 @@
 /*
  * Hosts: injection and ejection through PCIe.
  *
- * Packets of an operation are made when there is room for them in the
- * adapter's FIFO, with the time at which they will get there.  Collectives
- * take turns, point-to-point messages go one after the other.
+ * Packets of an operation are made when the adapter's FIFO has room for them,
+ * with their arrival time there.  Collectives take turns, point-to-point
+ * messages of a computing module are sent one after the other.
  */
 #include "sim.h"
 
@@ -30,7 +30,7 @@ static u32 packets_of(const struct sim *s, u32 len)
 static bool may_inject(struct sim_part *p, u32 node, const struct sim_op *op)
 {
 	struct sim *s = p->sim;
-	u32 src = s->src0 + (is_coll(op) ? SIM_SRC_PE : SIM_SRC_INJ);
+	u32 src = is_coll(op) ? s->src0 + SIM_SRC_PE : sim_inj(s, op->module);
 
 	if (sim_fifo(s, node, src)->len >= ANG_FIFO)
 		return false;
@@ -43,16 +43,16 @@ static bool may_inject(struct sim_part *p, u32 node, const struct sim_op *op)
 static void inject(struct sim_part *p, u32 node, struct sim_op *op)
 {
 	struct sim *s = p->sim;
-	struct sim_nic *n = &s->nic[node];
+	u64 *inj_free = &s->inj_free[(size_t)node * s->modules + op->module];
 	u32 len = unit(s, op), npkts = packets_of(s, len);
 	u32 flits = op->type == ANG_PKT_GET ? npkts : ang_flits_of(npkts, len);
 	bool coll = is_coll(op);
-	u64 start = sim_max(sim_max(n->inj_free, op->start), p->now);
+	u64 start = sim_max(sim_max(*inj_free, op->start), p->now);
 	u64 head = start + s->cfg.inject;
 	u64 length = sim_host_time(s, npkts, flits);
 	u32 k = sim_pkt_new(p);
 
-	n->inj_free = start + length;
+	*inj_free = start + length;
 	if (s->cfg.vc == SIM_STORE_FORWARD)
 		head += length;
 	p->pkt[k] = (struct sim_pkt){
@@ -71,7 +71,8 @@ static void inject(struct sim_part *p, u32 node, struct sim_op *op)
 	op->left -= len;
 	if (op->many)
 		op->tag += npkts;
-	sim_fifo_push(p, node, s->src0 + (coll ? SIM_SRC_PE : SIM_SRC_INJ), k);
+	sim_fifo_push(p, node, coll ? s->src0 + SIM_SRC_PE :
+		      sim_inj(s, op->module), k);
 }
 
 static void append(struct sim_part *p, struct sim_nic *n, u32 o)
@@ -94,27 +95,32 @@ static void unlink_op(struct sim_part *p, struct sim_nic *n, u32 prev, u32 o)
 		n->last = prev;
 }
 
-/* Packets of an endless stream. */
+/* Packets of endless streams, one of each module. */
 static void pump_stream(struct sim_part *p, u32 node)
 {
 	struct sim *s = p->sim;
-	struct sim_fifo *f = sim_fifo(s, node, s->src0 + SIM_SRC_INJ);
+	u32 module;
 
-	while (f->len < ANG_FIFO) {
-		struct sim_op op = { .type = ANG_PKT_PUT };
+	for (module = 0; module < s->modules; module++) {
+		struct sim_fifo *f = sim_fifo(s, node, sim_inj(s, module));
 
-		if (!s->work->stream(p, node, &op))
-			return;
-		inject(p, node, &op);
+		while (f->len < ANG_FIFO) {
+			struct sim_op op = { .type = ANG_PKT_PUT,
+					     .module = (u8)module };
+
+			if (!s->work->stream(p, node, &op))
+				break;
+			inject(p, node, &op);
+		}
 	}
 }
 
-/** sim_pump() - inject what there is room for */
+/** sim_pump() - inject packets for which there is room */
 void sim_pump(struct sim_part *p, u32 node)
 {
 	struct sim_nic *n = &p->sim->nic[node];
 	u32 prev = 0, o = n->ops;
-	bool blocked = false;
+	u64 blocked = 0;	/* modules */
 
 	if (p->sim->work->stream) {
 		pump_stream(p, node);
@@ -123,10 +129,11 @@ void sim_pump(struct sim_part *p, u32 node)
 	while (o) {
 		struct sim_op op = p->op[o];
 		bool coll = is_coll(&op);
+		u64 mine = coll ? 0 : 1ULL << op.module;
 
 		/* Messages keep their order, packets of trees do not. */
-		if ((!coll && blocked) || !may_inject(p, node, &op)) {
-			blocked |= !coll;
+		if (mine & blocked || !may_inject(p, node, &op)) {
+			blocked |= mine;
 			prev = o;
 			o = op.next;
 			continue;
@@ -146,15 +153,15 @@ void sim_pump(struct sim_part *p, u32 node)
 		}
 		prev = 0;
 		o = n->ops;
-		blocked = false;
+		blocked = 0;
 	}
 }
 
 /**
- * sim_send() - a host asks for an operation
+ * sim_send() - start an operation of a host
  * @p: partition
  * @node: node
- * @op: what; @born, @start and @next are filled in
+ * @op: operation of @op->module; @born, @start and @next are filled in
  */
 void sim_send(struct sim_part *p, u32 node, const struct sim_op *op)
 {
@@ -169,7 +176,7 @@ void sim_send(struct sim_part *p, u32 node, const struct sim_op *op)
 	sim_pump(p, node);
 }
 
-/* What the adapter itself answers; it has what it needs at @time. */
+/* Answer from the adapter; its data is available at @time. */
 static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
 		   u64 time, u32 type, u32 flits)
 {
@@ -195,7 +202,7 @@ static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
  * @p: partition
  * @node: node
  * @k: packet
- * @time: when all of it is in the host's memory
+ * @time: when the whole packet is in the host's memory
  */
 void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
@@ -205,7 +212,7 @@ void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time
 		sim_credit_news(p, node, time);
 		return;
 	}
-	sim_note(p, ANG_TR_EJECT, node, k, SIM_OUT_PE, p->now, time);
+	sim_note(p, ANG_TR_EJECT, node, k, SIM_OUT_PE(s), p->now, time);
 	p->acc.ejected += k->npkts;
 	p->acc.ej_flits += k->flits;
 	p->acc.hops += (u64)k->hops * k->npkts;

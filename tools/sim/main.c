@@ -11,22 +11,25 @@ static const struct sim_opt common_opts[] = {
 	{ "config", SIM_T_TEXT, NULL, "file of parameters" },
 	{ "threads", SIM_T_NUMBER, "0", "threads; 0: one per processor" },
 	{ "format", SIM_T_TEXT, "table", "table, csv or json" },
-	{ "output", SIM_T_TEXT, NULL, "file for the answer" },
+	{ "output", SIM_T_TEXT, NULL, "file for the output" },
 	{ "trace", SIM_T_TEXT, NULL,
-	  "file for what packets do: .vcd, .json (Perfetto) or text" },
-	{ "watch", SIM_T_TEXT, NULL, "nodes of the trace, joined by commas" },
+	  "file for a trace of packets: .vcd, .json (Perfetto) or text" },
+	{ "watch", SIM_T_TEXT, NULL, "nodes in the trace, separated by commas" },
 	{ "heatmap", SIM_T_TEXT, NULL, "file for the load of each link (CSV)" },
-	{ "checkpoint", SIM_T_TEXT, NULL, "file to go on from" },
-	{ "every", SIM_T_TIME, "600s", "of the clock on the wall between checkpoints" },
+	{ "routes", SIM_T_TEXT, NULL,
+	  "file of ways to take instead of the topology's: router, node, port" },
+	{ "checkpoint", SIM_T_TEXT, NULL, "file that --restore continues from" },
+	{ "every", SIM_T_TIME, "600s", "wall-clock time between checkpoints" },
 	{ "stop-at", SIM_T_TIME, NULL, "simulated time: write a checkpoint and stop" },
-	{ "restore", SIM_T_TEXT, NULL, "checkpoint to go on from" },
+	{ "restore", SIM_T_TEXT, NULL, "checkpoint to continue from" },
 	{ "help", SIM_T_FLAG, NULL, "this" },
 	{ NULL },
 };
 
 static const struct cmd * const cmds[] = {
-	&cmd_coll, &cmd_gather, &cmd_traffic, &cmd_spmv, &cmd_heat, &cmd_replay, &cmd_stress,
-	&cmd_params, NULL,
+	&cmd_coll, &cmd_gather, &cmd_stripe, &cmd_traffic, &cmd_curve,
+	&cmd_capacity, &cmd_pairs, &cmd_spmv, &cmd_heat, &cmd_replay,
+	&cmd_stress, &cmd_params, NULL,
 };
 
 static void usage(void)
@@ -37,7 +40,7 @@ static void usage(void)
 	for (i = 0; cmds[i]; i++)
 		printf("  %-12s%s\n", cmds[i]->name, cmds[i]->help);
 	printf("\nangara-sim COMMAND --help lists the options of a command;\n"
-	       "angara-sim params the parameters, which are options of all.\n");
+	       "angara-sim params the parameters, which all commands take as options.\n");
 }
 
 static void print_opts(const struct sim_opt *o)
@@ -57,7 +60,7 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 		printf("angara-sim %s: %s\n\n", c->name, c->help);
 		print_opts(c->opts);
 		print_opts(common_opts);
-		printf("and all of 'angara-sim params'\n");
+		printf("and all parameters of 'angara-sim params'\n");
 		return SIM_OK;
 	}
 	format = arg_text("format");
@@ -74,6 +77,7 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 	e->trace = arg_text("trace");
 	e->watch = arg_text("watch");
 	e->heatmap = arg_text("heatmap");
+	e->routes = arg_text("routes");
 	e->what = args_what(c->name, c->opts, &e->cfg);
 	e->checkpoint = arg_text("checkpoint");
 	e->restore = arg_text("restore");
@@ -81,10 +85,12 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 	e->stop_at = arg_text("stop-at") ? arg_number("stop-at") : 0;
 	if (e->stop_at && !e->checkpoint)
 		bad_usage("--stop-at needs a --checkpoint");
+	if (e->trace && sim_trace_is_text(e->trace))
+		need_torus(e, "--trace as text");
 	if (e->trace && e->restore)
-		bad_usage("--trace: not of a restored simulation, which lacks its beginning");
+		bad_usage("--trace: a restored simulation has no start to trace");
 	if (e->comm.size > 1 && (e->trace || e->heatmap))
-		bad_usage("--trace, --heatmap: by one process only");
+		bad_usage("--trace, --heatmap: one process only");
 	return c->run(e);
 }
 

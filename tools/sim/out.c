@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Answers: a table for people, CSV or JSON for programs.
+ * Output: a table for people, CSV or JSON for programs.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -81,6 +81,37 @@ static void print_table(const struct out *o, FILE *to)
 			(i + 1) % o->columns ? "  " : "\n");
 }
 
+/* A cell with a comma or a quote is quoted. */
+static void csv_cell(const char *text, FILE *to)
+{
+	bool quoted = strpbrk(text, ",\"");
+
+	if (quoted)
+		fputc('"', to);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', to);
+		fputc(*text, to);
+	}
+	if (quoted)
+		fputc('"', to);
+}
+
+static void json_text(const char *text, FILE *to)
+{
+	fputc('"', to);
+	for (; *text; text++) {
+		if ((unsigned char)*text < 0x20) {
+			fprintf(to, "\\u%04x", *text);
+			continue;
+		}
+		if (*text == '"' || *text == '\\')
+			fputc('\\', to);
+		fputc(*text, to);
+	}
+	fputc('"', to);
+}
+
 static void print_csv(const struct out *o, FILE *to)
 {
 	unsigned int i;
@@ -88,9 +119,10 @@ static void print_csv(const struct out *o, FILE *to)
 	for (i = 0; i < o->columns; i++)
 		fprintf(to, "%s%s", o->column[i],
 			i + 1 < o->columns ? "," : "\n");
-	for (i = 0; i < o->cells; i++)
-		fprintf(to, "%s%s", o->cell[i],
-			(i + 1) % o->columns ? "," : "\n");
+	for (i = 0; i < o->cells; i++) {
+		csv_cell(o->cell[i], to);
+		fputc((i + 1) % o->columns ? ',' : '\n', to);
+	}
 }
 
 static void print_json(const struct out *o, FILE *to)
@@ -100,11 +132,13 @@ static void print_json(const struct out *o, FILE *to)
 	fprintf(to, "[");
 	for (i = 0; i < o->cells; i++) {
 		bool first = i % o->columns == 0;
-		const char *quote = is_number(o->cell[i]) ? "" : "\"";
 
-		fprintf(to, "%s\"%s\":%s%s%s",
-			first ? (i ? ",\n{" : "\n{") : ",",
-			o->column[i % o->columns], quote, o->cell[i], quote);
+		fprintf(to, "%s\"%s\":", first ? (i ? ",\n{" : "\n{") : ",",
+			o->column[i % o->columns]);
+		if (is_number(o->cell[i]))
+			fputs(o->cell[i], to);
+		else
+			json_text(o->cell[i], to);
 		if ((i + 1) % o->columns == 0)
 			fputc('}', to);
 	}

@@ -2,48 +2,48 @@
 /*
  * Collectives: routing by rows of trees, Reducer, credit unit.
  *
- * The decisions are the model's (ang_coll.c, ang_reducer.c, ang_rules.h); here
- * are the blocks as sources and outputs with their clocks.  A Reducer takes
- * one flit per cycle.  By packet (the paper's) it waits for the whole of one
- * and its result leaves when it is complete; by flit a result's head leaves
- * as soon as the heads of all that make it have come.
+ * The model makes the decisions (ang_coll.c, ang_reducer.c, ang_rules.h); this
+ * file has the blocks as sources and outputs with their clocks.  A Reducer
+ * takes one flit per cycle.  By packet (document 000) it waits for a whole
+ * packet and its result leaves when it is complete; by flit a result's head
+ * leaves as soon as the heads of all its contributions have arrived.
  */
 #include "ang_int.h"
 #include "sim.h"
 
 /** sim_coll_outs() - outputs of a collective packet, and its channel */
-u32 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
+u64 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 {
 	struct sim *s = p->sim;
 	const struct angara_tree_row *row = sim_row(s, node, k->tree);
 	bool up = src < s->src0 ? src % SIM_NVC == ANGARA_VC_UP :
 				  src == s->src0 + SIM_SRC_PE;
 
-	if (src >= s->src0 + SIM_SRC_RESULT) {
+	if (sim_is_result(s, src)) {
 		if (!row->is_root) {
 			k->vc = ANGARA_VC_UP;
-			return 1U << row->to_root;
+			return 1ULL << row->to_root;
 		}
 		if (k->type == ANG_PKT_ALLREDUCE)
-			return 1U << SIM_OUT_ROOT;
+			return 1ULL << SIM_OUT_ROOT(s);
 		k->type = ANG_PKT_RESULT;
 		return sim_p2p_outs(p, node, src, k);
 	}
 	if (k->type == ANG_PKT_CREDIT) {
 		k->vc = ANGARA_VC_DOWN;
-		return src == s->src0 + SIM_SRC_CREDIT ? ang_links_down(row) :
-							 1U << SIM_OUT_RED;
+		return src == s->src0 + SIM_SRC_CREDIT ? row->ports :
+							 1ULL << SIM_OUT_RED(s);
 	}
 	if (up && k->type != ANG_PKT_BCAST)
-		return 1U << SIM_OUT_RED;
+		return 1ULL << SIM_OUT_RED(s);
 	if (up && row->is_root)
-		return 1U << SIM_OUT_ROOT;
+		return 1ULL << SIM_OUT_ROOT(s);
 	if (up) {
 		k->vc = ANGARA_VC_UP;
-		return 1U << row->to_root;
+		return 1ULL << row->to_root;
 	}
 	k->vc = ANGARA_VC_DOWN;
-	return ang_outs_down(row);
+	return row->ports | (row->pe ? SIM_PE(s) : 0);
 }
 
 /**
@@ -52,7 +52,7 @@ u32 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
  * @node: node
  * @k: result
  *
- * Return: 0, or SIM_NEVER: the parent has no place for it yet.
+ * Return: 0, or SIM_NEVER: the parent has no slot for it yet.
  */
 u64 sim_result_may(struct sim_part *p, u32 node, const struct sim_pkt *k)
 {
@@ -69,7 +69,7 @@ static void broken(const char *what, const struct sim_pkt *k, u32 node)
 	abort();
 }
 
-/* Results that are complete, in order, to their source. */
+/* Queue complete results, in order, at their source. */
 static void results(struct sim_part *p, u32 node, u32 tree, u32 expected)
 {
 	struct sim *s = p->sim;
@@ -95,10 +95,10 @@ static void results(struct sim_part *p, u32 node, u32 tree, u32 expected)
 }
 
 /**
- * sim_reducer_take() - the Reducer reads a packet, or the credit unit does
+ * sim_reducer_take() - the Reducer, or the credit unit, reads a packet
  * @p: partition
  * @node: node
- * @k: packet, taken over
+ * @k: packet; ownership is taken
  * @finish: when its last flit is read
  */
 void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
@@ -117,15 +117,15 @@ void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
 		return;
 	}
 	if (!ang_reduces_fit(q->seq, q->npkts, t->done))
-		broken("the Reducer has no place", q, node);
+		broken("the Reducer has no free slot", q, node);
 	expected = ang_count(ang_tree_places(sim_row(s, node, tree)));
 	p->acc.reduced += q->npkts;
-	sim_note(p, ANG_TR_REDUCE, node, q, SIM_OUT_RED, p->now, finish);
+	sim_note(p, ANG_TR_REDUCE, node, q, SIM_OUT_RED(s), p->now, finish);
 	if (slot->count) {
 		struct sim_pkt *acc = &p->pkt[slot->pkt];
 
 		if (acc->seq != q->seq || acc->npkts != q->npkts)
-			broken("packets do not belong together", q, node);
+			broken("packets of different operations in one slot", q, node);
 		ang_combine(&acc->value, &q->value, sizeof(q->value),
 			    ANGARA_TYPE_UINT64, ANGARA_RED_SUM);
 		acc->born = acc->born < q->born ? acc->born : q->born;
@@ -141,7 +141,7 @@ void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
 		results(p, node, tree, expected);
 }
 
-/* One credit packet of a tree is under way at a time; more wait in a count. */
+/* One credit packet of a tree is under way at a time; others are counted. */
 static void credit_issue(struct sim_part *p, u32 node, u32 tree)
 {
 	struct sim *s = p->sim;
@@ -173,7 +173,7 @@ static void credit_to_pe(struct sim_part *p, u32 node)
 	n->timer = 0;
 	n->unreported = 0;
 	if (n->credit)
-		return;		/* it is read when the packet leaves */
+		return;		/* read when the packet leaves */
 	n->credit = 1;
 	k = sim_pkt_new(p);
 	p->pkt[k] = (struct sim_pkt){
@@ -196,7 +196,7 @@ void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts)
 
 	t->slot[t->done % ANGARA_MAX_REDUCES].count = 0;
 	t->done += npkts;
-	if (ang_links_down(row) && due) {
+	if (row->ports && due) {
 		t->credit_pend++;
 		credit_issue(p, node, tree);
 	}
@@ -211,7 +211,7 @@ void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts)
 	}
 }
 
-/** sim_credit_left() - the credit packet of a tree has gone to all children */
+/** sim_credit_left() - a tree's credit packet has left for all children */
 void sim_credit_left(struct sim_part *p, u32 node, u32 tree)
 {
 	if (tree >= ANG_DEF_TREES)
@@ -220,7 +220,7 @@ void sim_credit_left(struct sim_part *p, u32 node, u32 tree)
 	credit_issue(p, node, tree);
 }
 
-/** sim_credit_timer() - a timer runs out, unless it has been overtaken */
+/** sim_credit_timer() - a timer expires, unless it is obsolete */
 void sim_credit_timer(struct sim_part *p, u32 node)
 {
 	if (p->sim->nic[node].timer == p->now)
@@ -231,7 +231,7 @@ void sim_credit_timer(struct sim_part *p, u32 node)
  * sim_credit_news() - the credit packet leaves for the PE
  * @p: partition
  * @node: node
- * @time: when it is there
+ * @time: when it arrives
  */
 void sim_credit_news(struct sim_part *p, u32 node, u64 time)
 {
@@ -243,9 +243,9 @@ void sim_credit_news(struct sim_part *p, u32 node, u64 time)
 	for (tree = 0; tree < s->ntrees; tree++) {
 		struct sim_tree *t = sim_tree(s, node, tree);
 
-		if (!s->rows[tree] || t->told == t->done)
+		if (!s->rows[tree] || t->reported == t->done)
 			continue;
-		t->told = t->done;
+		t->reported = t->done;
 		p->acc.pe_credits++;
 		note = (struct sim_pkt){ .type = ANG_PKT_CREDIT, .npkts = 1,
 					 .tree = (u8)tree,

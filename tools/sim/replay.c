@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replay: what hosts injected in a trace of the emulated fabric, once more,
- * with clocks.
+ * Replay: inject the packets of a trace of the emulated fabric again, with
+ * clocks.
  *
- * The trace tells who injected what and when.  Where puts and gets went, and
- * who got the result of a reduce, is where it says that they arrived; the
- * trees are those that packets went along.  All else, answers, copies, results,
- * credits, happens anew.  A line that begins with "#" starts a new chapter:
- * what follows waits until the network is quiet for long.
+ * Records of injections say which node injected what and when.  Targets of puts
+ * and gets, and receivers of reduces, are the nodes of their ejections; the
+ * trees are the paths of the packets.  Answers, copies, results and credits are
+ * simulated again.  A line that begins with "#" starts a new chapter: later
+ * packets wait until the network has been idle for long.
  */
 #include <errno.h>
 #include "args.h"
@@ -71,14 +71,14 @@ static void read_trace(struct replay *w, const char *path, u32 nodes)
 	fclose(f);
 }
 
-/* The first record behind @i that tells where packet @i arrived. */
+/* The first record after @i with the arrival of packet @i. */
 static u32 arrival(const struct replay *w, u32 i)
 {
 	const struct ang_trace *r = &w->rec[i], *e;
 	u32 type = r->type == ANG_PKT_REDUCE ? ANG_PKT_RESULT : r->type;
 	u32 nth = 0, j;
 
-	/* The third one injected like this is the third one to arrive. */
+	/* The n-th packet injected like this is the n-th to arrive. */
 	for (j = 0; j < i && r->type != ANG_PKT_REDUCE; j++)
 		nth += injected(&w->rec[j]) && w->rec[j].type == r->type &&
 		       w->rec[j].src == r->src && w->rec[j].seq == r->seq;
@@ -111,7 +111,7 @@ static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 	    r->type == ANG_PKT_REDUCE) {
 		a->op.dst = arrival(w, i);
 		if (a->op.dst == ANG_NONE)
-			bad_usage("the trace does not tell where the %s that node %u injected arrived",
+			bad_usage("the trace lacks the arrival of the %s that node %u injected",
 				  ang_pkt_name(r->type), r->node);
 	}
 	w->reductions |= is_reduction(r);
@@ -149,7 +149,7 @@ static void actions(struct replay *w, const struct sim *s, u64 gap)
 		w->first[node++] = w->acts;
 }
 
-/* How many participants of a node injected packet @seq of a tree. */
+/* Number of participants of a node that injected packet @seq of a tree. */
 static u16 participants(const struct replay *w, u32 node, u32 tree)
 {
 	u32 i, seq = ANG_NONE;
@@ -182,7 +182,7 @@ static void edge(struct sim *s, struct angara_tree_row *rows, u32 node, u32 dir,
 	u32 child = up ? node : nb, parent = up ? nb : node;
 	u32 down = up ? dir ^ 1 : dir;
 
-	if (nb == ANG_NONE || rows[parent].ports & 1U << down)
+	if (nb == ANG_NONE || rows[parent].ports & 1ULL << down)
 		return;
 	rows[parent].ports |= (u16)(1U << down);
 	rows[parent].port_sum++;
@@ -206,7 +206,7 @@ static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 		    r->vc < ANGARA_VC_UP || r->type == ANG_PKT_CREDIT ||
 		    r->type == ANG_PKT_ABORT || r->type == ANG_PKT_OPEN)
 			continue;
-		edge(s, rows, r->node, r->dir, r->vc == ANGARA_VC_UP);
+		edge(s, rows, r->node, r->port, r->vc == ANGARA_VC_UP);
 		any = true;
 	}
 	if (!any) {
@@ -220,7 +220,7 @@ static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 	}
 	rule = (u32)sim_set_rows(s, tree, rows);
 	if (rule)
-		bad_usage("the trace does not tell the whole of tree %u: %s",
+		bad_usage("the trace lacks a part of tree %u: %s",
 			  tree, angara_tree_rule_str(rule));
 }
 
@@ -249,7 +249,7 @@ static const struct sim_work work = {
 static const struct sim_opt opts[] = {
 	{ "file", SIM_T_TEXT, NULL,
 	  "trace: lines of the angara_packet tracepoint, or of the model's golden trace" },
-	{ "gap", SIM_T_TIME, "50us", "between chapters, lines that begin with '#'" },
+	{ "gap", SIM_T_TIME, "50us", "time between chapters, which begin with '#'" },
 	{ NULL },
 };
 
@@ -280,12 +280,13 @@ static int replay_cmd(struct env *e)
 
 	if (!path)
 		bad_usage("replay needs a --file");
+	need_torus(e, "replay");
 	read_trace(&w, path, angara_topo_nodes(&e->cfg.torus));
 	if (work_begin(e, &s))
 		return SIM_FAILED;
 	actions(&w, &s, arg_number("gap"));
 	if (!w.acts)
-		bad_usage("--file %s: nothing is injected in it", path);
+		bad_usage("--file %s: no injections", path);
 	for (tree = 0; tree < ANG_DEF_TREES; tree++)
 		tree_of_trace(&s, &w, tree);
 	if (w.reductions)

@@ -2,10 +2,10 @@
 /*
  * The router: sources, outputs, links, credits.
  *
- * Every output looks for work when something changes that it waits for: its
- * own end, a new head of a source, a credit.  It knows beforehand when that
- * will be, or is woken, so it has one event pending at most; earlier ones that
- * a still earlier one has overtaken are ignored.
+ * An output checks its sources when it may serve one: it becomes free, a source
+ * has a new head, or a credit arrives.  It knows that time in advance, or is
+ * woken, so it has one pending event at most; an event that an earlier one has
+ * replaced is ignored.
  */
 #include "sim.h"
 
@@ -19,17 +19,17 @@ static void kick_at(struct sim_part *p, u32 node, u32 out, u64 time)
 	sim_push(p, time, node, SIM_EV_KICK, out, 0);
 }
 
-/* A place of the buffer behind a link is free; its sender knows at @time. */
-static void credit_note(struct sim_part *p, u32 node, u32 dir, u32 vc, u64 time)
+/* A slot of the buffer behind a link is free; its sender knows at @time. */
+static void credit_note(struct sim_part *p, u32 node, u32 port, u32 vc, u64 time)
 {
 	struct sim *s = p->sim;
-	struct sim_vc *v = sim_vc(s, node, dir, vc);
+	struct sim_vc *v = sim_vc(s, node, port, vc);
 
-	v->back[(v->head + v->count++) % s->cfg.buffer] = time;
+	v->back[(u32)(v->head + v->count++) % sim_end(s, node, port)->depth] = time;
 	if (!v->wait)
 		return;
 	v->wait = 0;
-	kick_at(p, node, dir, time);
+	kick_at(p, node, port, time);
 }
 
 static struct sim_mail *mail(struct sim_part *p, u32 to)
@@ -65,24 +65,26 @@ static bool is_mine(const struct sim_part *p, u32 node)
 	return local >= p->lo && local < p->hi;
 }
 
-static void credit_return(struct sim_part *p, u32 node, u32 dir, u32 vc, u64 time)
+/* The slot that a packet had until @time. */
+static void credit_return(struct sim_part *p, u32 node, u32 port, u32 vc, u64 time)
 {
 	struct sim *s = p->sim;
-	u32 nb = s->nb[(size_t)node * s->ndirs + dir];
+	const struct sim_end *e = sim_end(s, node, port);
 	struct sim_mail *m;
 
-	if (is_mine(p, nb)) {
-		credit_note(p, nb - s->base, dir ^ 1, vc, time);
+	time += e->latency;
+	if (is_mine(p, e->router)) {
+		credit_note(p, e->router - s->base, e->port, vc, time);
 		return;
 	}
-	m = mail(p, nb);
+	m = mail(p, e->router);
 	m->time = time;
-	m->node = nb;
-	m->port = (u16)((dir ^ 1) * SIM_NVC + vc);
+	m->node = e->router;
+	m->port = (u16)(e->port * SIM_NVC + vc);
 	m->credit = 1;
 }
 
-/** sim_mail_take() - take what another partition has sent */
+/** sim_mail_take() - take the mail of another partition */
 void sim_mail_take(struct sim_part *p, const struct sim_mail *m)
 {
 	u32 node = m->node - p->sim->base;
@@ -100,20 +102,22 @@ void sim_mail_take(struct sim_part *p, const struct sim_mail *m)
 
 /*
  * Is there room behind a link?
- * Return: 0; when there may be; SIM_NEVER: the output will be woken.
+ * Return: 0; a time when there may be room; SIM_NEVER: the output will be
+ * woken.
  */
-static u64 link_room(struct sim_part *p, u32 node, u32 dir, u32 vc,
+static u64 link_room(struct sim_part *p, u32 node, u32 port, u32 vc,
 		     bool straight)
 {
 	struct sim *s = p->sim;
-	struct sim_vc *v = sim_vc(s, node, dir, vc);
+	struct sim_vc *v = sim_vc(s, node, port, vc);
+	u32 depth = sim_end(s, node, port)->depth;
 
 	while (v->count && v->back[v->head] <= p->now) {
-		v->head = (u16)((v->head + 1) % s->cfg.buffer);
+		v->head = (u16)((v->head + 1U) % depth);
 		v->count--;
 		v->used--;
 	}
-	if (s->cfg.buffer - v->used >= ang_room_needed(straight))
+	if (depth - v->used >= ang_room_needed(s->bubble, straight))
 		return 0;
 	if (v->count)
 		return v->back[v->head];
@@ -121,15 +125,15 @@ static u64 link_room(struct sim_part *p, u32 node, u32 dir, u32 vc,
 	return SIM_NEVER;
 }
 
-/* Direction that a source's packets come from. */
-static u32 src_dir(const struct sim *s, u32 src)
+/* Port by which a source's packets come. */
+static u32 src_port(const struct sim *s, u32 src)
 {
 	return src < s->src0 ? src / SIM_NVC : ANGARA_PORT_NONE;
 }
 
 /*
- * An adaptive packet goes on any shortest way where there is room, or changes
- * for good to the channel of the deterministic way, which never locks up.
+ * An adaptive packet takes any shortest path with room, or changes for good to
+ * the channel of the deterministic path, which is free of deadlocks.
  */
 static u64 may_adapt(struct sim_part *p, u32 node, struct sim_pkt *k, u32 out)
 {
@@ -138,8 +142,7 @@ static u64 may_adapt(struct sim_part *p, u32 node, struct sim_pkt *k, u32 out)
 	u64 det;
 
 	k->vc = SIM_VC_ADAPT;
-	if (!t || out != ang_route_coords(&s->topo, s->coord[s->base + node],
-					  s->coord[k->dst]))
+	if (!t || out != sim_route(s, node, k->dst))
 		return t;
 	det = link_room(p, node, out, ANGARA_VC_REQ, false);
 	if (!det)
@@ -151,7 +154,7 @@ static bool is_adaptive(const struct sim *s, u32 src, const struct sim_pkt *k)
 {
 	if (src < s->src0)
 		return src % SIM_NVC == SIM_VC_ADAPT;
-	return src == s->src0 + SIM_SRC_INJ &&
+	return sim_is_inj(s, src) &&
 	       s->cfg.routing == SIM_ADAPTIVE && k->type == ANG_PKT_PUT;
 }
 
@@ -160,41 +163,37 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 {
 	struct sim *s = p->sim;
 	struct sim_fifo *f = sim_fifo(s, node, src);
-	struct sim_pkt *k = &p->pkt[f->head];	/* looked at in few cases only */
+	struct sim_pkt *k = &p->pkt[f->head];	/* read in few cases only */
 
 	if (f->ready > p->now)
 		return f->ready;
-	switch (out) {
-	case SIM_OUT_PE:
+	if (out == SIM_OUT_PE(s))
 		return 0;
-	case SIM_OUT_RED:
-		if (s->cfg.reduce == SIM_BY_PACKET && k->tail > p->now)
-			return k->tail;
-		return 0;
-	case SIM_OUT_ROOT:
-		if (sim_fifo(s, node, s->src0 + SIM_SRC_ROOT)->len < ANG_FIFO)
-			return 0;
-		return SIM_NEVER;
-	}
-	if (src >= s->src0 + SIM_SRC_RESULT && f->vc == ANGARA_VC_UP &&
+	if (out == SIM_OUT_RED(s))
+		return s->cfg.reduce == SIM_BY_PACKET && k->tail > p->now ?
+		       k->tail : 0;
+	if (out == SIM_OUT_ROOT(s))
+		return sim_fifo(s, node, s->src0 + SIM_SRC_ROOT)->len < ANG_FIFO ?
+		       0 : SIM_NEVER;
+	if (sim_is_result(s, src) && f->vc == ANGARA_VC_UP &&
 	    sim_result_may(p, node, k))
 		return SIM_NEVER;
 	if (f->adaptive)
 		return may_adapt(p, node, k, out);
-	/* Who turns into another ring, or onto another channel, enters. */
+	/* A packet that changes to another ring or channel enters. */
 	return link_room(p, node, out, f->vc,
-			 ang_straight(src_dir(s, src), out) &&
+			 ang_straight(src_port(s, src), out) &&
 			 src % SIM_NVC == f->vc);
 }
 
-/* Put the packet on a link; @k is a copy of its own. */
+/* Put the packet on a link; @k is a copy. */
 static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 {
 	struct sim *s = p->sim;
 	struct sim_out *o = sim_out(s, node, out);
 	struct sim_pkt *q = &p->pkt[k];
-	u32 nb = s->nb[(size_t)node * s->ndirs + out];
-	u32 port = (out ^ 1) * SIM_NVC + q->vc;
+	const struct sim_end *e = sim_end(s, node, out);
+	u32 port = e->port * (u32)SIM_NVC + q->vc;
 	struct sim_mail *m;
 
 	sim_vc(s, node, out, q->vc)->used++;
@@ -203,65 +202,66 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 	o->pkts[q->vc] += q->npkts;
 	p->acc.sent += q->npkts;
 	q->hops++;
-	q->tail = o->free + s->cfg.link_latency;
+	q->tail = o->free + e->latency;
 	q->elig = sim_align(s, s->cfg.vc == SIM_CUT_THROUGH ?
-			       p->now + s->cfg.link_latency : q->tail) +
-		  sim_cycles(s, (u32)s->cfg.router);
-	if (is_mine(p, nb)) {
-		sim_push(p, q->elig, nb - s->base, SIM_EV_ARRIVE, port, k);
+			       p->now + e->latency : q->tail) +
+		  sim_cycles(s, sim_hop(s, e->router - s->base));
+	if (is_mine(p, e->router)) {
+		sim_push(p, q->elig, e->router - s->base, SIM_EV_ARRIVE, port, k);
 		return;
 	}
-	m = mail(p, nb);
+	m = mail(p, e->router);
 	m->time = q->elig;
-	m->node = nb;
+	m->node = e->router;
 	m->port = (u16)port;
 	m->credit = 0;
 	m->pkt = *q;
 	sim_pkt_free(p, k);
 }
 
-/* Time that an output needs for a packet. */
+/*
+ * Time that an output needs for a packet.  Modules of a node have a channel each
+ * from the router: together that many times the rate of one.
+ */
 static u64 out_time(const struct sim *s, u32 out, const struct sim_pkt *k)
 {
-	if (out < ANG_MAX_DIRS)
+	if (out < s->nports)
 		return s->link_ps[k->flits];
-	if (out == SIM_OUT_PE)
-		return sim_host_time(s, k->npkts, k->flits);
+	if (out == SIM_OUT_PE(s))
+		return sim_host_time(s, k->npkts, k->flits) / s->modules;
 	return sim_cycles(s, k->flits);
 }
 
-/* Hand a packet to what is behind an output; it takes @k over. */
+/* Hand a packet to the block behind an output, which takes ownership. */
 static void out_take(struct sim_part *p, u32 node, u32 src, u32 out, u32 k)
 {
 	struct sim *s = p->sim;
 	u64 done = sim_out(s, node, out)->free;
 	struct sim_pkt copy;
 
-	switch (out) {
-	case SIM_OUT_PE:
+	if (out == SIM_OUT_PE(s)) {
 		copy = p->pkt[k];
 		sim_pkt_free(p, k);
+		done = sim_max(p->now + sim_host_time(s, copy.npkts, copy.flits),
+			       copy.tail);
 		sim_deliver(p, node, &copy, done + s->cfg.eject);
-		break;
-	case SIM_OUT_RED:
+	} else if (out == SIM_OUT_RED(s)) {
 		sim_reducer_take(p, node, k, done);
-		break;
-	case SIM_OUT_ROOT:
-		/* What the PE injects has been through the PEGroup already. */
+	} else if (out == SIM_OUT_ROOT(s)) {
+		/* Packets from the PE have passed the PEGroup already. */
 		p->pkt[k].elig = p->now;
 		if (src != s->src0 + SIM_SRC_PE)
 			p->pkt[k].elig += sim_cycles(s, (u32)s->cfg.pegroup);
 		p->pkt[k].tail = sim_max(done, p->pkt[k].elig);
 		sim_fifo_push(p, node, s->src0 + SIM_SRC_ROOT, k);
-		break;
-	default:
+	} else {
 		link_send(p, node, out, k);
 	}
 }
 
 static void head_ask(struct sim_part *p, u32 node, u32 src);
 
-/* The head of a source is gone, @next is the new one. */
+/* The head of a source has left, @next is the new one. */
 static void popped(struct sim_part *p, u32 node, u32 src, u32 next, u32 tree,
 		   u32 npkts)
 {
@@ -269,21 +269,39 @@ static void popped(struct sim_part *p, u32 node, u32 src, u32 next, u32 tree,
 
 	if (src < s->src0)
 		credit_return(p, node, src / SIM_NVC, src % SIM_NVC,
-			      sim_fifo(s, node, src)->free +
-			      s->cfg.link_latency);
+			      sim_fifo(s, node, src)->free);
 	if (next)
 		head_ask(p, node, src);
 	if (src < s->src0)
 		return;
-	src -= s->src0;
-	if (src == SIM_SRC_PE || src == SIM_SRC_INJ)
+	if (src == s->src0 + SIM_SRC_PE || sim_is_inj(s, src))
 		sim_pump(p, node);
-	else if (src == SIM_SRC_ROOT)
-		sim_serve(p, node, SIM_OUT_ROOT);
-	else if (src == SIM_SRC_CREDIT)
+	else if (src == s->src0 + SIM_SRC_ROOT)
+		sim_serve(p, node, SIM_OUT_ROOT(s));
+	else if (src == s->src0 + SIM_SRC_CREDIT)
 		sim_credit_left(p, node, tree);
-	else if (src >= SIM_SRC_RESULT)
+	else if (sim_is_result(s, src))
 		sim_result_left(p, node, tree, npkts);
+}
+
+static void want(struct sim_out *o, u32 src)
+{
+	o->want[src / 64] |= 1ULL << src % 64;
+}
+
+static void want_not(struct sim_out *o, u32 src)
+{
+	o->want[src / 64] &= ~(1ULL << src % 64);
+}
+
+static bool wanted(const struct sim *s, const struct sim_out *o)
+{
+	u64 any = 0;
+	u32 i;
+
+	for (i = 0; i < s->words; i++)
+		any |= o->want[i];
+	return any;
 }
 
 static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
@@ -294,21 +312,21 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	u32 k = f->head;
 	struct sim_pkt *q = &p->pkt[k];
 	u32 next = q->next, tree = q->tree, npkts = q->npkts;
-	u32 rest;
+	u64 rest;
 
 	p->acc.events++;
-	if (src >= s->src0 + SIM_SRC_RESULT)
+	if (sim_is_result(s, src))
 		sim_note(p, ANG_TR_RESULT, node, q, src, p->now, p->now);
 	o->free = sim_max(p->now + out_time(s, out, q), q->tail);
-	o->turn = (u8)(src + 1);
+	o->turn = (u16)((src + 1) % s->nsrc);
 	f->free = sim_max(f->free, o->free);
 	if (f->adaptive) {
 		for (rest = f->todo; rest; rest &= rest - 1)
-			sim_out(s, node, ang_lowest(rest))->want &= ~(1ULL << src);
+			want_not(sim_out(s, node, ang_lowest(rest)), src);
 		f->todo = 0;
 	}
-	o->want &= ~(1ULL << src);
-	f->todo &= (u16)~(1U << out);
+	want_not(o, src);
+	f->todo &= ~(1ULL << out);
 	rest = f->todo;
 	if (rest) {
 		k = sim_pkt_new(p);
@@ -320,46 +338,50 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	out_take(p, node, src, out, k);
 	if (!rest) {
 		popped(p, node, src, next, tree, npkts);
-	} else if (rest == ANG_OUT_PE) {
-		sim_out(s, node, SIM_OUT_PE)->want |= 1ULL << src;
-		sim_serve(p, node, SIM_OUT_PE);
+	} else if (rest == SIM_PE(s)) {
+		want(sim_out(s, node, SIM_OUT_PE(s)), src);
+		sim_serve(p, node, SIM_OUT_PE(s));
 	}
 }
 
-/** sim_serve() - let an output look for work */
+/** sim_serve() - let an output check its sources */
 void sim_serve(struct sim_part *p, u32 node, u32 out)
 {
-	struct sim_out *o = sim_out(p->sim, node, out);
+	struct sim *s = p->sim;
+	struct sim_out *o = sim_out(s, node, out);
 	u64 next = SIM_NEVER;
-	u64 set, low;
+	u32 word, i;
 
-	if (!o->want)
+	if (!wanted(s, o))
 		return;
 	if (o->free > p->now) {
 		kick_at(p, node, out, o->free);
 		return;
 	}
-	/* From @turn on, then those before it. */
-	low = o->want & ((1ULL << (o->turn & 63)) - 1);
-	set = o->want & ~low;
-	for (; set || low; set &= set - 1) {
-		u32 src;
-		u64 t;
+	/* Sources from @turn on, then those before it. */
+	word = o->turn / 64U;
+	for (i = 0; i <= s->words; i++) {
+		u64 low = (1ULL << o->turn % 64) - 1;
+		u64 set = o->want[word];
 
-		if (!set) {
-			set = low;
-			low = 0;
+		if (!i)
+			set &= ~low;
+		else if (i == s->words)
+			set &= low;
+		for (; set; set &= set - 1) {
+			u32 src = word * 64 + ang_lowest(set);
+			u64 t = may_go(p, node, src, out);
+
+			if (t <= p->now) {
+				grant(p, node, src, out);
+				if (wanted(s, o))
+					kick_at(p, node, out, o->free);
+				return;
+			}
+			if (t < next)
+				next = t;
 		}
-		src = ang_lowest(set);
-		t = may_go(p, node, src, out);
-		if (t <= p->now) {
-			grant(p, node, src, out);
-			if (o->want)
-				kick_at(p, node, out, o->free);
-			return;
-		}
-		if (t < next)
-			next = t;
+		word = word + 1 == s->words ? 0 : word + 1;
 	}
 	if (next != SIM_NEVER)
 		kick_at(p, node, out, next);
@@ -371,7 +393,7 @@ static void ask(struct sim_part *p, u32 node, u32 src, u32 out)
 	struct sim_out *o = sim_out(p->sim, node, out);
 	u64 t = sim_max(f->ready, o->free);
 
-	o->want |= 1ULL << src;
+	want(o, src);
 	if (t > p->now)
 		kick_at(p, node, out, t);
 	else
@@ -379,33 +401,21 @@ static void ask(struct sim_part *p, u32 node, u32 src, u32 out)
 }
 
 /** sim_p2p_outs() - outputs that a point-to-point packet may take, and its channel */
-u32 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
+u64 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 {
 	struct sim *s = p->sim;
-	const u16 *at = s->coord[s->base + node];
-	const u16 *to = s->coord[k->dst];
-	u32 outs = 0, d;
 
 	if (s->base + node == k->dst)
-		return ANG_OUT_PE;
+		return SIM_PE(s);
 	k->vc = k->type == ANG_PKT_PUT || k->type == ANG_PKT_GET ?
 		ANGARA_VC_REQ : ANGARA_VC_RSP;
 	if (!is_adaptive(s, src, k))
-		return 1U << ang_route_coords(&s->topo, at, to);
-	for (d = 0; d < s->topo.ndims; d++) {
-		u32 size = s->topo.dims[d];
-
-		if (at[d] == to[d])
-			continue;
-		outs |= 1U << (2 * d + ang_ring_minus(size, at[d], to[d]));
-		if (2U * (at[d] > to[d] ? at[d] - to[d] : to[d] - at[d]) == size)
-			outs |= 3U << 2 * d;	/* both ways are shortest */
-	}
-	return outs;
+		return 1ULL << sim_route(s, node, k->dst);
+	return sim_shortest(s, node, k->dst);
 }
 
-/* Ask first where most room is left. */
-static void ask_any(struct sim_part *p, u32 node, u32 src, u32 outs)
+/* Request the output with most room first. */
+static void ask_any(struct sim_part *p, u32 node, u32 src, u64 outs)
 {
 	struct sim *s = p->sim;
 	struct sim_fifo *f = sim_fifo(s, node, src);
@@ -413,7 +423,7 @@ static void ask_any(struct sim_part *p, u32 node, u32 src, u32 outs)
 
 	while (outs && f->head == head && f->todo) {
 		u32 best = ang_lowest(outs);
-		u32 set;
+		u64 set;
 
 		for (set = outs & (outs - 1); set; set &= set - 1) {
 			u32 out = ang_lowest(set);
@@ -425,39 +435,42 @@ static void ask_any(struct sim_part *p, u32 node, u32 src, u32 outs)
 			     used < least))
 				best = out;
 		}
-		outs &= ~(1U << best);
+		outs &= ~(1ULL << best);
 		ask(p, node, src, best);
 	}
 }
 
-/* A packet has become the head of a source: what does it need? */
+/* A packet has become the head of a source: request its outputs. */
 static void head_ask(struct sim_part *p, u32 node, u32 src)
 {
 	struct sim *s = p->sim;
 	struct sim_fifo *f = sim_fifo(s, node, src);
 	u32 head = f->head;
 	struct sim_pkt *k = &p->pkt[head];
-	u32 outs;
+	u64 outs;
 
 	f->ready = sim_max(k->elig, f->free);
 	if (k->dst != ANG_NONE && k->type != ANG_PKT_REDUCE)
 		outs = sim_p2p_outs(p, node, src, k);
 	else
 		outs = sim_coll_outs(p, node, src, k);
-	f->todo = (u16)outs;
+	f->todo = outs;
 	f->vc = k->vc;
-	f->adaptive = outs & ~ANG_OUT_PE && is_adaptive(s, src, k);
+	f->adaptive = outs & ~SIM_PE(s) && is_adaptive(s, src, k);
 	if (f->adaptive) {
 		ask_any(p, node, src, outs);
 		return;
 	}
-	for (outs = ang_pe_last(outs); outs; outs &= outs - 1)
+	/* The PE when no other is left. */
+	if (outs & ~SIM_PE(s))
+		outs &= ~SIM_PE(s);
+	for (; outs; outs &= outs - 1)
 		ask(p, node, src, ang_lowest(outs));
 }
 
 /*
- * From a link a packet has been coming since before it may leave; longer than
- * it takes the link if its tail comes slowly, as from a host.
+ * A packet from a link has been arriving since some time before it may leave:
+ * longer than its time on the link if its tail comes slowly, as from a host.
  */
 static void note_arrival(struct sim_part *p, u32 node, u32 src,
 			 const struct sim_pkt *k)
@@ -467,8 +480,8 @@ static void note_arrival(struct sim_part *p, u32 node, u32 src,
 
 	if (src < s->src0) {
 		from = k->tail - s->link_ps[k->flits];
-		if (k->elig - sim_cycles(s, (u32)s->cfg.router) < from)
-			from = k->elig - sim_cycles(s, (u32)s->cfg.router);
+		if (k->elig - sim_cycles(s, sim_hop(s, node)) < from)
+			from = k->elig - sim_cycles(s, sim_hop(s, node));
 	}
 	sim_note(p, SIM_TR_ARRIVE, node, k, src, from, k->tail);
 }
@@ -495,13 +508,13 @@ void sim_fifo_push(struct sim_part *p, u32 node, u32 src, u32 k)
 /** sim_event() - run an event */
 void sim_event(struct sim_part *p, const struct sim_ev *e)
 {
-	u32 port = e->key & 0xFF;
+	u32 port = e->key & SIM_EV_PORT;
 	struct sim_out *o;
 
-	/* Looks in vain depend on who runs first; grants do not. */
-	if (e->key >> 8 != SIM_EV_KICK)
+	/* Failed attempts depend on the order of nodes; grants do not. */
+	if (e->key >> SIM_EV_SHIFT != SIM_EV_KICK)
 		p->acc.events++;
-	switch (e->key >> 8) {
+	switch (e->key >> SIM_EV_SHIFT) {
 	case SIM_EV_ARRIVE:
 		sim_fifo_push(p, e->node, port, e->arg);
 		break;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Windows of time, run by threads side by side, in one process or several.
+ * Windows of time, run by threads in parallel, in one process or several.
  *
- * Between windows all meet: mail is handed over, and the next window in which
- * anybody has something to do is agreed upon.  Waiting threads spin a little,
- * then let others have the processor.
+ * Between windows all threads meet: they exchange mail and agree on the next
+ * window in which a node has an event.  Waiting threads spin for a short time,
+ * then yield.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -61,7 +61,7 @@ static void bar(struct crew *c, double part, double passed)
 	c->progress.drawn = true;
 }
 
-/* Counts of other threads are read while they stand still. */
+/* Counts of other threads are read while those are stopped. */
 static void show_progress(struct crew *c)
 {
 	struct progress *g = &c->progress;
@@ -86,7 +86,7 @@ static void show_progress(struct crew *c)
 	bar(c, part < 1 ? part : 1, passed);
 }
 
-/* All threads meet; the last one does what @last says before they go on. */
+/* Barrier; the last thread calls @last before the others continue. */
 static void meet(struct crew *c, void (*last)(struct crew *c))
 {
 	u32 round = __atomic_load_n(&c->round, __ATOMIC_ACQUIRE);
@@ -104,7 +104,7 @@ static void meet(struct crew *c, void (*last)(struct crew *c))
 			sched_yield();
 }
 
-/* All processes have to agree on when, and the slowest clock decides. */
+/* All processes have to agree on the time; the slowest clock decides. */
 static void checkpoint(struct crew *c, u64 next)
 {
 	struct sim *s = c->sim;
@@ -193,11 +193,12 @@ static void start(struct sim *s)
 	if (!s->work->start)
 		return;
 	for (i = 0; i < s->threads; i++)
-		for (node = s->part[i].lo; node < s->part[i].hi; node++)
+		for (node = s->part[i].lo; node < s->part[i].hi &&
+		     !sim_is_switch(s, node); node++)
 			s->work->start(&s->part[i], node);
 }
 
-/** sim_run() - run a simulation until nothing is left to do */
+/** sim_run() - run a simulation until no events are left */
 void sim_run(struct sim *s)
 {
 	struct crew c = { .sim = s };

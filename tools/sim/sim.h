@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * angara-sim: the shape of it.
+ * angara-sim: structure of the simulation.
  *
- * A node has sources (FIFOs: one per link and virtual channel that packets
- * come in on, and those within the adapter) and outputs (links, the processing
- * element, the Reducer, the root's PEGroup FIFO).  The head of a source asks
- * for outputs; an output serves one at a time, in turn, when it is free and
- * whatever the packet needs beyond it has room.  What asks for what is decided
- * by the device model's rules (driver/model/ang_rules.h, ang_topo, ang_tree,
- * ang_combine); clocks, buffers and contention are here.
+ * A router, of a node or a switch, has sources (FIFOs: one per incoming link and
+ * virtual channel, and those within the adapter) and outputs (links, the
+ * processing element, the Reducer, the root's PEGroup FIFO).  The head of a source requests outputs. An
+ * output serves one source at a time, in turn, when it is free and there is
+ * room behind it.  The device model's rules decide which outputs a packet
+ * requests (driver/model/ang_rules.h, ang_topo, ang_tree, ang_combine); clocks,
+ * buffers and contention are here.
  *
- * Time is in picoseconds.  Nodes act on each other over links only, never
- * sooner than the link's latency.  So time is cut into windows of that length:
+ * Time is in picoseconds.  Nodes affect each other over links only, never
+ * sooner than a cable's latency.  So time is cut into windows of that length:
  * within a window each node runs its own events in the order of (time, kind,
- * port), and what it does to others falls into later windows.  In which order
- * nodes run, and in which thread or process, makes no difference to any of
- * them: results are the same to the bit for any number of either.
+ * port), and its effects on other nodes fall into later windows.  The order of
+ * nodes, and their thread or process, makes no difference: results are the same
+ * to the bit for any number of threads and processes.
  *
- * A node without events costs nothing: its memory is zero until it is used,
- * and zero is a valid state.  Packets and events live in pools of a partition,
- * nothing is allocated for one.
+ * A node without events costs nothing: its memory is zero until it is used, and
+ * zero is a valid state.  Packets and events come from pools of a partition,
+ * without an allocation for each.
  *
- * Credits take no events.  Who frees a place of a buffer writes down when the
- * news reaches the sender, which reads them when it wants to send; only if it
- * waits is it woken.
+ * Credits need no events.  A receiver that frees a slot records when the sender
+ * learns of it; the sender reads these records when it wants to send, and is
+ * woken only if it waits.
  */
 #ifndef ANG_SIM_H
 #define ANG_SIM_H
@@ -40,37 +40,43 @@
 #define SIM_NEVER	(~0ULL)
 
 /* Virtual channels: those of the adapter, ANGARA_VC_*, and one more. */
-#define SIM_VC_ADAPT	ANGARA_VC_NUM	/* requests on any shortest way */
+#define SIM_VC_ADAPT	ANGARA_VC_NUM	/* requests on any shortest path */
 #define SIM_NVC		(ANGARA_VC_NUM + 1)
 
-/* Sources behind those of the links, which are dir * SIM_NVC + vc. */
+/* Sources after those of the links, which are port * SIM_NVC + vc. */
 #define SIM_SRC_PE	0	/* PEGroup FIFO: injected collectives */
-#define SIM_SRC_ROOT	1	/* PEGroup FIFO: what this root distributes */
+#define SIM_SRC_ROOT	1	/* PEGroup FIFO: this root distributes */
 #define SIM_SRC_INJ	2	/* injected requests, point to point */
 #define SIM_SRC_RSP	3	/* answers, point to point */
 #define SIM_SRC_CREDIT	4	/* credit unit */
 #define SIM_SRC_RESULT	5	/* results of the Reducer, one per tree */
 #define SIM_SRC_NUM	(SIM_SRC_RESULT + ANG_DEF_TREES)
+/* Behind them requests of modules 1, 2, ...; SIM_SRC_INJ has those of module 0. */
+#define SIM_SRC_MOST	(SIM_SRC_NUM + ANGARA_MAX_LOCAL - 1)
 
-/* Outputs; links come first, by direction. */
-#define SIM_OUT_PE	ANG_MAX_DIRS
-#define SIM_OUT_RED	(ANG_MAX_DIRS + 1)
-#define SIM_OUT_ROOT	(ANG_MAX_DIRS + 2)
-#define SIM_OUT_NUM	(ANG_MAX_DIRS + 3)
+/*
+ * Outputs; links come first, by port.  They make a set of one word, so a router
+ * has at most SIM_MAX_PORTS.
+ */
+#define SIM_OUT_PE(s)	((s)->nports)
+#define SIM_OUT_RED(s)	((s)->nports + 1)
+#define SIM_OUT_ROOT(s)	((s)->nports + 2)
+#define SIM_OUT_NUM(s)	((s)->nports + 3)
 
-static_assert(ANG_OUT_PE == 1U << SIM_OUT_PE, "outputs as in the model");
-static_assert(ANG_MAX_DIRS * SIM_NVC + SIM_SRC_NUM <= 64, "a word of sources");
+#define SIM_PE(s)	(1ULL << SIM_OUT_PE(s))
+
+static_assert(SIM_MAX_PORTS + 3 == 64, "a word of outputs");
 
 /**
  * struct sim_pkt - a packet, or a train of some that travel together
- * @tail: when all of it is in the buffer where it stands
+ * @tail: when all of it is in the current buffer
  * @elig: when it may leave from there at the earliest
- * @born: when its host asked for it
- * @value: what reductions combine: a sample of the payload
+ * @born: when its host posted it
+ * @value: operand of reductions: a sample of the payload
  * @src: node that injected it
  * @dst: target, ANG_NONE for a collective; of a reduce the receiver
  * @seq: reductions: as in struct ang_pkt; others: free for the workload
- * @next: packet behind it, or in the list of free ones
+ * @next: packet behind it, or next free one
  * @flits: length
  * @hops: links crossed
  * @type: ANG_PKT_*
@@ -102,17 +108,17 @@ struct sim_pkt {
  * @free: when the tail of the last packet that left has left
  * @head: first packet, 0 for none
  * @tail: last packet
- * @todo: outputs that the head still owes
  * @len: packets
+ * @todo: outputs that the head still has to reach
  * @vc: virtual channel that the head leaves on, unless it is adaptive
- * @adaptive: the head is
+ * @adaptive: the head is adaptive
  */
 struct sim_fifo {
 	u64 ready;
 	u64 free;
 	u32 head;
 	u32 tail;
-	u16 todo;
+	u64 todo;
 	u16 len;
 	u8 vc;
 	u8 adaptive;
@@ -120,29 +126,43 @@ struct sim_fifo {
 
 /**
  * struct sim_out - an output
- * @free: when the tail of what it carries has left
- * @kick: when it is going to look again, 0 if no event says so
- * @want: sources whose heads ask for it
- * @flits: carried
- * @pkts: carried, per virtual channel
+ * @free: when the tail of its current packet has left
+ * @kick: when it checks its sources again, 0 if there is no such event
+ * @flits: number of flits carried
+ * @pkts: number of packets carried, per virtual channel
  * @turn: source that is first to be served
+ * @want: sources whose heads request it; sim.words words
  */
 struct sim_out {
 	u64 free;
 	u64 kick;
-	u64 want;
 	u64 flits;
 	u32 pkts[SIM_NVC];
-	u8 turn;
+	u16 turn;
+	u64 want[];
+};
+
+/**
+ * struct sim_end - what a port is joined to
+ * @router: router, in the whole fabric, ANG_NONE: nothing
+ * @port: port at the other end
+ * @depth: packets that the other end buffers per virtual channel
+ * @latency: of the cable
+ */
+struct sim_end {
+	u32 router;
+	u16 port;
+	u16 depth;
+	u64 latency;
 };
 
 /**
  * struct sim_vc - a link's virtual channel, as its sender sees it
- * @used: places of the buffer beyond that are not known to be free
+ * @used: slots of the buffer behind the link that are not known to be free
  * @head: first entry of @back
  * @count: entries of @back
- * @wait: there was no room and nothing on its way back
- * @back: when places become known as free, in order; cfg.buffer entries
+ * @wait: there was no room and no credit under way
+ * @back: when slots become known as free, in order; sim_end.depth entries
  */
 struct sim_vc {
 	u16 used;
@@ -154,9 +174,9 @@ struct sim_vc {
 
 /**
  * struct sim_slot - the Reducer's memory of one ReduceId
- * @finish: when what it holds is complete
- * @start: when its first flits were
- * @pkt: packet, its value combined with that of those that followed
+ * @finish: when its contents are complete
+ * @start: when the first flits of its contents were
+ * @pkt: packet, its value combined with those of later packets
  * @count: packets taken
  */
 struct sim_slot {
@@ -170,18 +190,18 @@ struct sim_slot {
  * struct sim_tree - Reducer and credit unit of one tree at one node
  * @issued: number of the next result to queue
  * @done: number of the next result to leave
- * @pe_done: results that the PE knows of
- * @told: results that the PE has been told of
+ * @pe_done: results that the PE has credits for
+ * @reported: results reported to the PE
  * @credit_pend: credits to issue next
- * @credit_on: a credit packet of this tree is on its way out
- * @credits: results that the parent may get beyond the first 16
+ * @credit_on: a credit packet of this tree is leaving
+ * @credits: results that the parent accepts beyond the first 16
  * @slot: memory
  */
 struct sim_tree {
 	u32 issued;
 	u32 done;
 	u32 pe_done;
-	u32 told;
+	u32 reported;
 	u32 credit_pend;
 	u32 credit_on;
 	u32 credits;
@@ -190,9 +210,9 @@ struct sim_tree {
 };
 
 /**
- * struct sim_op - something a host has asked for
- * @start: when the adapter may begin with it
- * @born: when the host asked
+ * struct sim_op - an operation of a host
+ * @start: when the adapter may start it
+ * @born: when the host posted it
  * @value: see struct sim_pkt
  * @next: operation behind it, or in the list of free ones
  * @dst: see struct sim_pkt
@@ -200,7 +220,8 @@ struct sim_tree {
  * @left: bytes still to inject
  * @type: ANG_PKT_*
  * @tree: TreeId
- * @many: packets are numbered, instead of all being @tag
+ * @many: packets are numbered; otherwise all have number @tag
+ * @module: computing module of the node that injects it
  */
 struct sim_op {
 	u64 start;
@@ -213,23 +234,21 @@ struct sim_op {
 	u8 type;
 	u8 tree;
 	u8 many;
-	u8 pad;
+	u8 module;
 };
 
 /**
- * struct sim_nic - what else a node has
- * @cpu_free: when its host is done with what it was asked to send
- * @inj_free: when the injection channel is free
+ * struct sim_nic - other state of a node
+ * @cpu_free: when its host has finished its sends
  * @timer: when the PE gets a credit packet, 0 for none
  * @rng: state of the workload's random numbers
  * @ops: first operation under way, 0 for none
  * @last: last one
- * @unreported: results that the PE has not been told of, over all trees
+ * @unreported: results not reported to the PE, over all trees
  * @credit: a credit packet for the PE is on its way
  */
 struct sim_nic {
 	u64 cpu_free;
-	u64 inj_free;
 	u64 timer;
 	u64 rng;
 	u32 ops;
@@ -238,20 +257,26 @@ struct sim_nic {
 	u32 credit;
 };
 
-/* Kinds of events; at one time a node takes them in this order. */
+/* Kinds of events; a node handles those of one time in this order. */
 #define SIM_EV_ARRIVE	0	/* @arg: packet; @port: source */
 #define SIM_EV_HOST	1	/* @arg: the workload's */
-#define SIM_EV_CREDIT	2	/* the PE learns of results; @arg: how many */
+#define SIM_EV_CREDIT	2	/* the PE learns of @arg results */
 #define SIM_EV_TIMER	3	/* of the credit unit */
-#define SIM_EV_KICK	4	/* an output looks again; @port: which */
+#define SIM_EV_KICK	4	/* output @port checks its sources */
+
+#define SIM_EV_SHIFT	12
+#define SIM_EV_PORT	((1U << SIM_EV_SHIFT) - 1)
+
+static_assert(SIM_MAX_PORTS * SIM_NVC + SIM_SRC_MOST <= SIM_EV_PORT,
+	      "a source is the port of an event");
 
 /**
  * struct sim_ev - an event
- * @time: when
- * @node: where, counted from the first of this process
+ * @time: when it happens
+ * @node: node, counted from the first of this process
  * @arg: see SIM_EV_*
  * @next: used within a window
- * @key: SIM_EV_* << 8 | port
+ * @key: SIM_EV_* << SIM_EV_SHIFT | port
  */
 struct sim_ev {
 	u64 time;
@@ -263,10 +288,10 @@ struct sim_ev {
 };
 
 /**
- * struct sim_mail - what one partition sends another
+ * struct sim_mail - packet or credit from one partition to another
  * @time: when it arrives
- * @node: where, in the whole torus
- * @port: source that it arrives at; for a credit: output * SIM_NVC + vc
+ * @node: target, in the whole fabric
+ * @port: source at which it arrives; for a credit: output * SIM_NVC + vc
  * @credit: it is a credit, and has no packet
  * @pkt: packet
  */
@@ -290,13 +315,13 @@ struct sim_mails {
 	u32 size;
 };
 
-#define SIM_WINDOWS	64	/* held in vectors; what is later is in a heap */
+#define SIM_WINDOWS	64	/* held in vectors; later ones are in a heap */
 
 /**
- * struct sim_acc - what a partition counts
+ * struct sim_acc - counts of a partition
  * @last: when the last packet reached a host
- * @first: least of those that a workload compares, see there
- * @events: packets that came or left, and what hosts and timers did
+ * @first: least of the values that a workload compares, see there
+ * @events: packets that arrived or left, events of hosts and timers
  * @injected: packets injected
  * @ejected: packets that reached a host
  * @inj_flits: flits injected
@@ -307,8 +332,10 @@ struct sim_mails {
  * @results: results issued
  * @credits: credit packets to children
  * @pe_credits: credit packets to the PE
- * @done: the workload's own units, for progress and completeness
- * @wrong: values that came out wrong
+ * @done: units of the workload, for progress and completeness
+ * @wrong: wrong values
+ * @posted: identities of packets that were generated, added up; 0 without any
+ * @fetched: the same of those that reached their host
  * @lat_n: packets measured
  * @lat_sum: their time from born to delivered
  * @lat_max: longest
@@ -330,6 +357,8 @@ struct sim_acc {
 	u64 pe_credits;
 	u64 done;
 	u64 wrong;
+	u64 posted;
+	u64 fetched;
 	u64 lat_n;
 	u64 lat_sum;
 	u64 lat_max;
@@ -339,26 +368,26 @@ struct sim_acc {
 struct sim;
 
 /**
- * struct sim_part - nodes that one thread runs
+ * struct sim_part - nodes of one thread
  * @sim: the simulation
  * @lo: first node, counted from the first of this process
  * @hi: behind the last
  * @index: number among all partitions of all processes
  * @now: time of the event being run
  * @end: end of the window being run
- * @pkt: packets, [0] is nobody
- * @op: operations, [0] is nobody
+ * @pkt: packets, [0] is unused
+ * @op: operations, [0] is unused
  * @win: events of the next SIM_WINDOWS windows
  * @heap: later ones, a binary heap by time
  * @cur: events of the node being run
- * @cur_at: the next of them
+ * @cur_at: the next one of them
  * @node: that node
  * @active: nodes with events in the window
  * @pushes: events put on @heap
  * @out: mail for each partition
  * @acc: counts
  * @trace: records, if wanted
- * @next: when it has something to do
+ * @next: when it has its next event
  */
 struct sim_part {
 	struct sim *sim;
@@ -394,7 +423,7 @@ struct sim_part {
 /**
  * struct sim_work - a workload
  * @name: its name
- * @start: ask for what @node does of itself, or push events; may be NULL
+ * @start: start the operations of @node, or push events; may be NULL
  * @eject: a packet reaches the host of @node at @time, which is not before now
  * @host: an event that the workload pushed
  * @next: the next packet of an endless stream, see inject.c; may be NULL
@@ -411,24 +440,36 @@ struct sim_work {
 /**
  * struct sim - a simulation
  * @cfg: parameters
- * @topo: torus
- * @base: first node of this process
- * @nodes: nodes of this process
- * @ndirs: directions
- * @nsrc: sources of a node
+ * @topo: fabric
+ * @base: first router of this process
+ * @nodes: routers of this process, nodes and switches
+ * @nports: ports of the largest router
+ * @nsrc: sources of a router
+ * @src0: first source that is not of a link
+ * @words: words of a set of sources
+ * @bubble: see ang_room_needed()
+ * @modules: computing modules of a node
+ * @out_stride: bytes of a struct sim_out
  * @vc_stride: bytes of a struct sim_vc
+ * @window: no cable has less latency
  * @link_ps: time of a packet on a link, by flits
- * @host_ps: time on the way to or from the host, by flits
- * @header_ps: that each packet takes there besides
- * @nb: neighbours, [nodes][ndirs], in the whole torus
- * @coord: coordinates of all nodes of the torus
- * @rows: of each tree, for all nodes of the torus; NULL if there is no such
- * @row: once it runs, those of the nodes of this process, [nodes][ntrees]
+ * @host_ps: time to or from the host, by flits
+ * @header_ps: additional time of each packet there
+ * @end: ends of cables, [nodes][nports]
+ * @coord: TORUS of at most ANG_MAX_DIMS dimensions: coordinates of all nodes;
+ *	else NULL
+ * @route: ports that --routes gives, [routers][nodes] of the whole fabric, or
+ *	NULL: the topology's
+ * @near: @coord is NULL: cables from each router to each node, [routers][nodes]
+ *	of the whole fabric
+ * @rows: of each tree, for all routers of the fabric; NULL if there is no such
+ * @row: during the run, those of the routers of this process, [nodes][ntrees]
  * @fifo: [nodes][nsrc]
- * @out: [nodes][SIM_OUT_NUM]
- * @vc: [nodes][ndirs][SIM_NVC] of @vc_stride
+ * @out: [nodes][SIM_OUT_NUM] of @out_stride
+ * @vc: [nodes][nports][SIM_NVC] of @vc_stride
  * @tree: [nodes][ntrees], only if there are reductions
  * @nic: [nodes]
+ * @inj_free: when the injection channel of a module is free, [nodes][modules]
  * @work: workload
  * @arg: its parameters
  * @state: its memory, @state_size per node
@@ -438,9 +479,13 @@ struct sim {
 	struct ang_topo topo;
 	u32 base;
 	u32 nodes;
-	u32 ndirs;
+	u32 nports;
 	u32 nsrc;
 	u32 src0;
+	u32 words;
+	u32 bubble;
+	u32 modules;
+	u32 out_stride;
 	u32 vc_stride;
 	u32 ntrees;
 	u64 window;
@@ -448,15 +493,18 @@ struct sim {
 	u64 *host_ps;
 	u64 header_ps;
 	u32 max_flits;
-	u32 *nb;
+	struct sim_end *end;
 	u16 (*coord)[ANG_MAX_DIMS];
+	u8 *route;
+	u8 *near;
 	struct angara_tree_row *rows[ANG_DEF_TREES];
 	struct angara_tree_row *row;
 	struct sim_fifo *fifo;
-	struct sim_out *out;
+	char *out;
 	char *vc;
 	struct sim_tree *tree;
 	struct sim_nic *nic;
+	u64 *inj_free;
 	u32 *ev_head;
 	const struct sim_work *work;
 	void *arg;
@@ -465,11 +513,11 @@ struct sim {
 	u32 nparts;	/* in all processes */
 	u32 part0;	/* first of this process */
 	u32 threads;
-	u32 *owner_lo;	/* first node of each partition, in the whole torus */
+	u32 *owner_lo;	/* first router of each partition, in the whole fabric */
 	struct sim_part *part;
-	u64 expect;	/* sum of acc.done when all is done; 0: not known */
-	u64 until;	/* or the time when it is, about */
-	u8 *watched;	/* nodes whose records are kept, a bit each; NULL: all */
+	u64 expect;	/* final sum of acc.done; 0: not known */
+	u64 until;	/* or the approximate end */
+	u8 *watched;	/* nodes to trace, a bit each; NULL: all */
 	struct sim_mails *inbox;	/* from other processes, by partition */
 	const char *title;
 	const char *what;	/* command and parameters, see checkpoint.c */
@@ -487,13 +535,32 @@ static inline struct sim_fifo *sim_fifo(struct sim *s, u32 node, u32 src)
 
 static inline struct sim_out *sim_out(struct sim *s, u32 node, u32 out)
 {
-	return &s->out[(size_t)node * SIM_OUT_NUM + out];
+	return (struct sim_out *)(s->out + ((size_t)node * SIM_OUT_NUM(s) + out) *
+					   s->out_stride);
 }
 
-static inline struct sim_vc *sim_vc(struct sim *s, u32 node, u32 dir, u32 vc)
+static inline struct sim_vc *sim_vc(struct sim *s, u32 node, u32 port, u32 vc)
 {
-	return (struct sim_vc *)(s->vc + ((size_t)(node * s->ndirs + dir) *
+	return (struct sim_vc *)(s->vc + (((size_t)node * s->nports + port) *
 					  SIM_NVC + vc) * s->vc_stride);
+}
+
+static inline const struct sim_end *sim_end(const struct sim *s, u32 node,
+					    u32 port)
+{
+	return &s->end[(size_t)node * s->nports + port];
+}
+
+static inline bool sim_is_switch(const struct sim *s, u32 node)
+{
+	return ang_topo_is_switch(&s->topo, s->base + node);
+}
+
+/* Cycles through a router. */
+static inline u32 sim_hop(const struct sim *s, u32 node)
+{
+	return (u32)(sim_is_switch(s, node) ? s->cfg.switch_cycles :
+					      s->cfg.router);
 }
 
 static inline struct sim_tree *sim_tree(struct sim *s, u32 node, u32 tree)
@@ -506,11 +573,28 @@ static inline void *sim_state(struct sim *s, u32 node)
 	return s->state + (size_t)node * s->state_size;
 }
 
-/* The row of a node of this process. */
+/* The row of a router of this process. */
 static inline const struct angara_tree_row *sim_row(struct sim *s, u32 node,
 						    u32 tree)
 {
 	return &s->row[(size_t)node * s->ntrees + tree];
+}
+
+/* Source of a module's requests. */
+static inline u32 sim_inj(const struct sim *s, u32 module)
+{
+	return s->src0 + (module ? SIM_SRC_NUM - 1 + module : SIM_SRC_INJ);
+}
+
+static inline bool sim_is_inj(const struct sim *s, u32 src)
+{
+	return src == s->src0 + SIM_SRC_INJ || src >= s->src0 + SIM_SRC_NUM;
+}
+
+/* Is it one of results of a Reducer? */
+static inline bool sim_is_result(const struct sim *s, u32 src)
+{
+	return src >= s->src0 + SIM_SRC_RESULT && src < s->src0 + SIM_SRC_NUM;
 }
 
 /* The next edge of the routers' clock. */
@@ -524,7 +608,7 @@ static inline u64 sim_cycles(const struct sim *s, u32 n)
 	return s->cfg.clock * n;
 }
 
-/* Time that packets take on the way to or from the host. */
+/* Time of packets to or from the host. */
 static inline u64 sim_host_time(const struct sim *s, u32 npkts, u32 flits)
 {
 	return s->host_ps[flits] + npkts * s->header_ps;
@@ -535,7 +619,7 @@ static inline u64 sim_max(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-/* As sim_trace_add(), and nothing if nobody wants to know. */
+/* As sim_trace_add(); does nothing without a trace. */
 static inline void sim_note(struct sim_part *p, u32 event, u32 node,
 			    const struct sim_pkt *k, u32 port, u64 from, u64 to)
 {

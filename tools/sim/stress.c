@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random scenarios: tori, parameters, trees with transit nodes, and messages,
- * broadcasts and reductions all at once.  All of it has to arrive, with the
- * right values: nothing may lock up.
+ * Random scenarios: tori or a fabric that is given, parameters, trees with transit nodes, and messages,
+ * broadcasts and reductions at the same time.  All packets have to arrive with
+ * the right values, and nothing may deadlock.
  */
 #include "args.h"
 #include "cmd.h"
@@ -10,9 +10,9 @@
 /**
  * struct mix - a scenario
  * @msgs: messages of each node
- * @bytes: of each at most
+ * @bytes: largest size of a message
  * @trees: trees
- * @bcasts: broadcasts of each node over each tree that it takes part in
+ * @bcasts: broadcasts of each participant over each of its trees
  * @packets: of each tree's reduction
  * @reduce: node that gets its result, ANG_NONE for an allreduce
  * @sum: result of each tree's first packet
@@ -96,7 +96,7 @@ static void start(struct sim_part *p, u32 node)
 		start_tree(p, node, i);
 }
 
-/* Values of broadcasts tell their source, sums are known. */
+/* A broadcast's value is its source; sums are known. */
 static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
 	const struct mix *m = p->sim->arg;
@@ -145,7 +145,21 @@ static void random_cfg(struct sim_cfg *c, u64 *rng)
 	c->seed = draw(rng);
 }
 
-/* Trees of their own roots and participants. */
+/* A fabric that is given stays. */
+static void scenario_cfg(struct env *e, const struct sim_cfg *given, u64 *rng)
+{
+	random_cfg(&e->cfg, rng);
+	if (!given->fabric)
+		return;
+	e->cfg.fabric = given->fabric;
+	memcpy(e->cfg.text, given->text, sizeof(e->cfg.text));
+	e->cfg.modules = given->modules;
+	e->cfg.switch_cycles = below(rng, 5);
+	e->cfg.switch_latency = 2000 + below(rng, 200000);
+	e->cfg.switch_buffer = 4 + below(rng, 6);
+}
+
+/* Trees with their own roots and participants. */
 static int random_tree(struct sim *s, struct mix *m, u32 tree, u64 *rng)
 {
 	u32 n = s->topo.nodes, percent = 20 + below(rng, 81), i;
@@ -171,7 +185,7 @@ static u64 packets_of(u64 len, u64 size)
 	return len ? (len + size - 1) / size : 1;
 }
 
-/* What has to arrive; message lengths are drawn as the nodes will draw them. */
+/* Packets to expect; nodes will draw the same message lengths. */
 static u64 expected(const struct sim *s, const struct mix *m, const u64 *seeds)
 {
 	u64 sum = 0, size = s->cfg.packet;
@@ -185,7 +199,7 @@ static u64 expected(const struct sim *s, const struct mix *m, const u64 *seeds)
 
 			below(&rng, s->topo.nodes);
 			n = packets_of(below(&rng, m->bytes + 1), size);
-			/* Requests arrive, and so does what answers them. */
+			/* Requests arrive, and so do their answers. */
 			sum += j % 4 && !s->cfg.acks ? n : 2 * n;
 		}
 	}
@@ -198,7 +212,8 @@ static u64 expected(const struct sim *s, const struct mix *m, const u64 *seeds)
 	return sum;
 }
 
-static int scenario(struct env *e, u64 seed, struct result *r)
+static int scenario(struct env *e, const struct sim_cfg *given, u64 seed,
+		    struct result *r)
 {
 	u64 rng = (seed + 1) * 0x9E3779B97F4A7C15ULL;
 	struct mix m = { 0 };
@@ -208,11 +223,11 @@ static int scenario(struct env *e, u64 seed, struct result *r)
 
 	for (i = 0; i < 8; i++)
 		draw(&rng);
-	random_cfg(&e->cfg, &rng);
+	scenario_cfg(e, given, &rng);
 	e->runs = 0;
 	memset(r, 0, sizeof(*r));
-	/* Too small a torus for so many processes is nothing to try. */
-	if (angara_topo_nodes(&e->cfg.torus) < e->comm.size)
+	/* Skip tori with fewer nodes than processes. */
+	if (sim_cfg_nodes(&e->cfg) < e->comm.size)
 		return 0;
 	if (work_begin(e, &s))
 		return -1;
@@ -225,7 +240,7 @@ static int scenario(struct env *e, u64 seed, struct result *r)
 			return -1;
 	if (m.trees)
 		sim_need_reducers(&s);
-	/* Seeds of all nodes, which other processes have, too. */
+	/* Seeds of all nodes; other processes have them, too. */
 	seeds = sim_zalloc(s.topo.nodes, sizeof(*seeds));
 	for (i = 0; i < s.topo.nodes; i++)
 		seeds[i] = sim_seed(&s.cfg, i);
@@ -238,7 +253,7 @@ static int scenario(struct env *e, u64 seed, struct result *r)
 
 static const struct sim_opt opts[] = {
 	{ "count", SIM_T_NUMBER, "100", "scenarios" },
-	{ "first", SIM_T_NUMBER, "0", "number of the first" },
+	{ "first", SIM_T_NUMBER, "0", "number of the first scenario" },
 	{ NULL },
 };
 
@@ -246,13 +261,14 @@ static int stress_cmd(struct env *e)
 {
 	u64 count = arg_number("count"), first = arg_number("first"), i;
 	u64 packets = 0, events = 0;
+	const struct sim_cfg given = e->cfg;
 	struct out *o;
 
 	for (i = first; i < first + count; i++) {
 		struct result r;
 
-		if (scenario(e, i, &r)) {
-			fprintf(stderr, "angara-sim: scenario %llu failed; repeat it by --first %llu --count 1\n",
+		if (scenario(e, &given, i, &r)) {
+			fprintf(stderr, "angara-sim: scenario %llu failed; repeat it with --first %llu --count 1\n",
 				(unsigned long long)i, (unsigned long long)i);
 			return SIM_FAILED;
 		}
@@ -269,6 +285,6 @@ static int stress_cmd(struct env *e)
 }
 
 const struct cmd cmd_stress = {
-	"stress", "random scenarios, in which all has to arrive", opts,
+	"stress", "random scenarios; all packets have to arrive", opts,
 	stress_cmd,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recording, and the forms of what was recorded; see trace.h.
+ * Recording, and the formats of records; see trace.h.
  */
 #include <errno.h>
 #include "sim.h"
@@ -28,7 +28,7 @@ void sim_trace_add(struct sim_part *p, u32 event, u32 node,
 		.seq = k->seq, .bytes = k->bytes, .order = t->n,
 		.flits = k->flits, .event = (u8)event, .type = k->type,
 		.vc = k->vc, .tree = k->tree, .npkts = k->npkts,
-		.port = (u8)port,
+		.port = (u16)port,
 	};
 	t->n++;
 }
@@ -41,13 +41,13 @@ int sim_trace_start(struct sim *s, const char *nodes)
 		s->part[i].trace = sim_zalloc(1, sizeof(*s->part[i].trace));
 	if (!nodes)
 		return 0;
-	s->watched = sim_zalloc(s->topo.nodes / 8 + 1, 1);
+	s->watched = sim_zalloc(s->topo.routers / 8 + 1, 1);
 	while (*nodes) {
 		char *end;
 		unsigned long id = strtoul(nodes, &end, 10);
 
 		if (end == nodes || (*end && *end != ',') ||
-		    id >= s->topo.nodes)
+		    id >= s->topo.routers)
 			return -EINVAL;
 		s->watched[id / 8] |= (u8)(1 << id % 8);
 		nodes = *end ? end + 1 : end;
@@ -55,7 +55,7 @@ int sim_trace_start(struct sim *s, const char *nodes)
 	return 0;
 }
 
-/* By time; a node's own in the order in which they were made. */
+/* By time; records of a node in the order in which they were made. */
 static int by_time(const void *a, const void *b)
 {
 	const struct sim_rec *x = a, *y = b;
@@ -98,12 +98,22 @@ static void trace_text(struct sim *s, const struct sim_rec *rec, u32 n, FILE *to
 			.type = rec[i].type, .tree = rec[i].tree,
 			.npkts = rec[i].npkts, .len = rec[i].bytes,
 			.seq = rec[i].seq, .src = rec[i].src,
-			.dir = rec[i].port, .vc = rec[i].vc,
+			.port = rec[i].port, .vc = rec[i].vc,
 		};
 
 		if (r.event < ANG_TR_NUM)
 			ang_trace_print(to, &r);
 	}
+}
+
+#define PORT_NAME	16
+
+static const char *port_name(const struct sim *s, u32 port, char *buf)
+{
+	if (s->coord)
+		return angara_dir_name(port);
+	snprintf(buf, PORT_NAME, "port %u", port);
+	return buf;
 }
 
 char *trace_port(struct sim *s, const struct sim_rec *r, char *buf, size_t len)
@@ -113,22 +123,26 @@ char *trace_port(struct sim *s, const struct sim_rec *r, char *buf, size_t len)
 		"credit unit",
 	};
 	static const char * const outs[] = { "to PE", "to Reducer", "to root FIFO" };
+	char name[PORT_NAME];
 	u32 port = r->port;
 
 	switch (r->event) {
 	case SIM_TR_ARRIVE:
 		if (port < s->src0)
 			snprintf(buf, len, "from %s %s",
-				 angara_dir_name(port / SIM_NVC),
+				 port_name(s, port / SIM_NVC, name),
 				 ang_vc_name(port % SIM_NVC));
 		else if (port < s->src0 + SIM_SRC_RESULT)
 			snprintf(buf, len, "%s", sources[port - s->src0]);
-		else
+		else if (sim_is_result(s, port))
 			snprintf(buf, len, "results of tree %u",
 				 port - s->src0 - SIM_SRC_RESULT);
+		else
+			snprintf(buf, len, "injection of module %u",
+				 port - s->src0 - SIM_SRC_NUM + 1);
 		break;
 	case ANG_TR_SEND:
-		snprintf(buf, len, "to %s", angara_dir_name(port));
+		snprintf(buf, len, "to %s", port_name(s, port, name));
 		break;
 	case ANG_TR_EJECT:
 		snprintf(buf, len, "%s", outs[0]);
@@ -150,6 +164,11 @@ static bool ends_in(const char *path, const char *end)
 	size_t a = strlen(path), b = strlen(end);
 
 	return a > b && !strcmp(path + a - b, end);
+}
+
+bool sim_trace_is_text(const char *path)
+{
+	return !ends_in(path, ".vcd") && !ends_in(path, ".json");
 }
 
 static int close_file(FILE *f)
@@ -181,29 +200,34 @@ int sim_trace_write(struct sim *s, const char *path)
 int sim_heatmap_write(struct sim *s, const char *path)
 {
 	FILE *to = fopen(path, "w");
-	u32 node, dir, vc, d;
+	u32 node, port, vc, d;
+	char name[PORT_NAME];
 	u64 last = 0;
 
 	if (!to)
 		return -errno;
 	for (d = 0; d < s->threads; d++)
 		last = sim_max(last, s->part[d].acc.last);
-	fprintf(to, "node,x,y,z,w,direction,to,flits,load");
+	fprintf(to, "node,%s,to,flits,load",
+		s->coord ? "x,y,z,w,direction" : "port");
 	for (vc = 0; vc < SIM_NVC; vc++)
 		fprintf(to, ",%s", ang_vc_name(vc));
 	fputc('\n', to);
 	for (node = 0; node < s->nodes; node++) {
-		const u16 *at = s->coord[s->base + node];
+		const u16 *at = s->coord ? s->coord[s->base + node] : NULL;
 
-		for (dir = 0; dir < s->ndirs; dir++) {
-			const struct sim_out *o = sim_out(s, node, dir);
-			u32 nb = s->nb[(size_t)node * s->ndirs + dir];
+		for (port = 0; port < s->nports; port++) {
+			const struct sim_out *o = sim_out(s, node, port);
+			u32 nb = sim_end(s, node, port)->router;
 
 			if (nb == ANG_NONE)
 				continue;
-			fprintf(to, "%u,%u,%u,%u,%u,%s,%u,%llu,%.6f",
-				s->base + node, at[0], at[1], at[2], at[3],
-				angara_dir_name(dir), nb,
+			fprintf(to, "%u,", s->base + node);
+			if (at)
+				fprintf(to, "%u,%u,%u,%u,", at[0], at[1], at[2],
+					at[3]);
+			fprintf(to, "%s,%u,%llu,%.6f",
+				port_name(s, port, name), nb,
 				(unsigned long long)o->flits,
 				last ? (double)o->flits * (double)s->link_ps[1] /
 				       (double)last : 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records of a simulation: what a packet does in each block.
+ * Records of a simulation: events of a packet in each block.
  */
 #ifndef ANG_SIM_TRACE_H
 #define ANG_SIM_TRACE_H
@@ -15,10 +15,10 @@ struct sim_pkt;
 
 /**
  * struct sim_rec - a record
- * @time: when it begins, picoseconds
- * @end: when it ends
- * @node: where
- * @src: as in struct ang_trace, as down to @npkts
+ * @time: start, in picoseconds
+ * @end: end
+ * @node: node
+ * @src: this and all members down to @npkts as in struct ang_trace
  * @port: source or output, see sim.h
  */
 struct sim_rec {
@@ -35,14 +35,14 @@ struct sim_rec {
 	u8 vc;
 	u8 tree;
 	u8 npkts;
-	u8 port;
+	u16 port;
 };
 
 /**
  * struct sim_trace - records of a partition
  * @rec: records
- * @n: how many
- * @size: room
+ * @n: number of records
+ * @size: capacity
  */
 struct sim_trace {
 	struct sim_rec *rec;
@@ -50,30 +50,33 @@ struct sim_trace {
 	u32 size;
 };
 
-/* One record, if this node is watched. */
+/* Add a record, if this node is watched. */
 void sim_trace_add(struct sim_part *p, u32 event, u32 node,
 		   const struct sim_pkt *k, u32 port, u64 from, u64 to);
 
-/* Watch @nodes, a list with commas; NULL: all.  Return: 0 or -EINVAL. */
+/* Watch @nodes, separated by commas; NULL: all.  Return: 0 or -EINVAL. */
 int sim_trace_start(struct sim *s, const char *nodes);
 
 /**
- * sim_trace_write() - write what was recorded
+ * sim_trace_write() - write all records
  * @s: simulation
- * @path: file; its end says in which form: .vcd, .json or else text
+ * @path: file; its extension is the format: .vcd, .json or else text
  *
  * Return: 0 or -errno.
  */
 int sim_trace_write(struct sim *s, const char *path);
 
-/* The forms; records are in the order of time. */
+/** sim_trace_is_text() - is a file neither of GTKWave nor of Perfetto? */
+bool sim_trace_is_text(const char *path);
+
+/* The formats; records are in the order of time. */
 void trace_vcd(struct sim *s, const struct sim_rec *rec, u32 n, FILE *to);
 void trace_chrome(struct sim *s, const struct sim_rec *rec, u32 n, FILE *to);
 
 /* Name of the port of a record: "X+ UP", "PEGroup", "to Reducer", ... */
 char *trace_port(struct sim *s, const struct sim_rec *r, char *buf, size_t len);
 
-/** sim_heatmap_write() - how busy each link was. Return: 0 or -errno. */
+/** sim_heatmap_write() - load of each link. Return: 0 or -errno. */
 int sim_heatmap_write(struct sim *s, const char *path);
 
 #endif /* ANG_SIM_TRACE_H */

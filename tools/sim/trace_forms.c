@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Forms of a trace: VCD for GTKWave, JSON for Perfetto and Chrome.
+ * Formats of a trace: VCD for GTKWave, JSON for Perfetto and Chrome.
  *
  * In both, a node is a group and each of its ports a line.  While a packet is
- * in a port, the line tells its type, tree, number and source.
+ * in a port, the line shows its type, tree, number and source.
  */
 #include "sim.h"
 #include "trace.h"
@@ -49,7 +49,7 @@ static u32 line_of(struct sim *s, struct wave *w, const struct sim_rec *r)
 	return w->lines++;
 }
 
-/* What ends comes before what begins at the same time. */
+/* At one time, ends come before starts. */
 static int by_change(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -82,7 +82,7 @@ static void changes(struct sim *s, struct wave *w, const struct sim_rec *rec,
 	qsort(w->change, w->changes, sizeof(*w->change), by_change);
 }
 
-/* VCD's short names are of printable characters. */
+/* Short names of VCD consist of printable characters. */
 static const char *vcd_id(u32 n)
 {
 	static char id[8];
@@ -113,7 +113,7 @@ static void vcd_declare(const struct wave *w, FILE *to)
 	static const char * const fields[] = { "tree", "number", "source" };
 	u32 last = ANG_NONE, i, j;
 
-	/* Lines of a node need not stand together: a scope may come again. */
+	/* A node's lines may be apart: its scope may be opened again. */
 	for (i = 0; i < w->lines; i++) {
 		const struct line *l = &w->line[i];
 		char name[32];

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 #include "ang_types.h"
-#include <angara/topo.h>
 #include "trace_text.h"
 
 static const char * const events[ANG_TR_NUM] = {
@@ -39,13 +38,13 @@ void ang_trace_print(FILE *to, const struct ang_trace *r)
 		(unsigned long long)r->cycle, r->node, events[r->event],
 		types[r->type], r->src, r->tree, r->seq, r->npkts, r->len);
 	if (r->event == ANG_TR_SEND)
-		fprintf(to, ", %s on %s", angara_dir_name(r->dir), vcs[r->vc]);
+		fprintf(to, ", port %u on %s", r->port, vcs[r->vc]);
 	if (r->status)
 		fprintf(to, ", status %u", r->status);
 	fputc('\n', to);
 }
 
-/* Number of a name in a list, -1 if it is not there; tracefs has lower case. */
+/* Index of a name in a list, -1 if it is not there; tracefs has lower case. */
 static int number(const char *name, const char * const *list, size_t count)
 {
 	size_t i;
@@ -68,46 +67,38 @@ static bool names(struct ang_trace *r, const char *event, const char *type)
 	return true;
 }
 
-static u8 direction(const char *name)
-{
-	u32 dir;
-
-	for (dir = 0; dir < ANG_MAX_DIRS; dir++)
-		if (!strcmp(angara_dir_name(dir), name))
-			return (u8)dir;
-	return ANGARA_PORT_NONE;
-}
-
 static bool parse_tracefs(const char *at, struct ang_trace *r)
 {
 	unsigned long long cycle;
-	char event[16], type[16], dir[4];
+	char event[16], type[16];
 	u32 vc, tree, npkts;
+	int port;
 
-	if (sscanf(at, "cycle=%llu node=%u %15s %15s dir=%3s vc=%u tree=%u src=%u seq=%u npkts=%u len=%u",
-		   &cycle, &r->node, event, type, dir, &vc, &tree, &r->src,
+	if (sscanf(at, "cycle=%llu node=%u %15s %15s port=%d vc=%u tree=%u src=%u seq=%u npkts=%u len=%u",
+		   &cycle, &r->node, event, type, &port, &vc, &tree, &r->src,
 		   &r->seq, &npkts, &r->len) != 11)
 		return false;
-	if (vc >= ANGARA_VC_NUM || tree >= ANG_DEF_TREES)
+	if (port < -1 || port >= ANGARA_MAX_PORTS || vc >= ANGARA_VC_NUM ||
+	    tree >= ANG_DEF_TREES)
 		return false;
 	r->cycle = cycle;
 	r->vc = (u8)vc;
 	r->tree = (u8)tree;
 	r->npkts = (u16)npkts;
-	r->dir = direction(dir);
+	r->port = (u8)(port < 0 ? ANGARA_PORT_NONE : port);
 	return names(r, event, type);
 }
 
 bool ang_trace_parse(const char *line, struct ang_trace *r)
 {
 	const char *at = strstr(line, "cycle=");
-	char event[16], type[16], dir[4], vc[8];
+	char event[16], type[16], vc[8];
 	unsigned long long cycle;
-	u32 tree, npkts;
+	u32 tree, npkts, port;
 	int end = 0, v;
 
 	memset(r, 0, sizeof(*r));
-	r->dir = ANGARA_PORT_NONE;
+	r->port = ANGARA_PORT_NONE;
 	if (at)
 		return parse_tracefs(at, r);
 	if (sscanf(line, "%llu node %u: %15s %15s from %u, tree %u, seq %u, %u x %u bytes%n",
@@ -119,12 +110,12 @@ bool ang_trace_parse(const char *line, struct ang_trace *r)
 	r->cycle = cycle;
 	r->tree = (u8)tree;
 	r->npkts = (u16)npkts;
-	if (sscanf(line + end, ", %3s on %7[A-Z]", dir, vc) == 2) {
+	if (sscanf(line + end, ", port %u on %7[A-Z]", &port, vc) == 2) {
 		v = number(vc, vcs, COUNT(vcs));
-		if (v < 0)
+		if (v < 0 || port >= ANGARA_MAX_PORTS)
 			return false;
 		r->vc = (u8)v;
-		r->dir = direction(dir);
+		r->port = (u8)port;
 	}
 	return names(r, event, type);
 }

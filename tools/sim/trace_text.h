@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include "ang_model.h"
 
-/** ang_trace_print() - one record, one line: the form of golden traces */
+/** ang_trace_print() - print a record as one line, as in golden traces */
 void ang_trace_print(FILE *to, const struct ang_trace *r);
 
 /**
  * ang_trace_parse() - read a line
- * @line: as ang_trace_print() writes it, or the angara_packet event of tracefs
+ * @line: from ang_trace_print(), or an angara_packet event of tracefs
  * @r: out
  *
- * Return: is it one?
+ * Return: whether the line is a record.
  */
 bool ang_trace_parse(const char *line, struct ang_trace *r);
 

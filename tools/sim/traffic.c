@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traffic: every host sends packets at random times to where a pattern says.
+ * Traffic: every computing module sends packets at random times to targets of a
+ * pattern.
  *
- * The load is offered, not asked for: packets are born whether the network
- * takes them or not, and wait at the host.  After a time to warm up, the
- * delay of what is born and the flits that arrive are measured.
+ * Packets are generated at the given load whether or not the network accepts
+ * them, and wait at the host.  After a warm-up time, the delay of packets that
+ * are generated in the window and the flits that arrive in it are measured.
+ * Generation goes on for a time behind it, so that the last of these packets
+ * meet as many others as the first.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,110 +15,79 @@
 
 #define GAPS	4096
 
-struct node {
+/**
+ * struct flow - stream of a module
+ * @next: when it generates its next packet; SIM_NEVER: the pattern has no target
+ *	for it
+ * @count: packets generated
+ */
+struct flow {
 	u64 next;
+	u32 count;
+	u32 pad;
 };
 
-static const char * const patterns[] = {
-	"uniform", "transpose", "hotspot", "neighbor", "reverse", NULL,
-};
-
-#define UNIFORM		0
-#define TRANSPOSE	1
-#define HOTSPOT		2
-#define NEIGHBOR	3
-
-/** traffic_pattern() - number of a pattern, -1 if there is none of the name */
-int traffic_pattern(const char *name)
+static struct flow *flow_of(struct sim_part *p, u32 node, u32 module)
 {
-	int i;
-
-	for (i = 0; patterns[i]; i++)
-		if (!strcmp(patterns[i], name))
-			return i;
-	return -1;
+	return (struct flow *)sim_state(p->sim, node) + module;
 }
 
-/* xorshift64*, of the node alone, so that the order of nodes does not matter. */
-static u64 draw(u64 *state)
+static u32 rank_of(const struct sim *s, u32 node, u32 module)
 {
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545F4914F6CDD1DULL;
+	return (s->base + node) * s->modules + module;
 }
 
-static u32 draw_below(u64 *state, u32 n)
+static u64 gap(struct sim_part *p, u32 node)
 {
-	return (u32)((draw(state) >> 32) * n >> 32);
+	const struct traffic *c = p->sim->arg;
+
+	return c->gap[pattern_draw(&p->sim->nic[node].rng) >> 52];
 }
 
-/* Coordinates turned by one dimension, scaled where sizes differ. */
-static u32 transposed(const struct sim *s, u32 id)
+/* Losses and doubles change the sum of identities. */
+static u64 identity(u32 rank, u32 count)
 {
-	const struct ang_topo *t = &s->topo;
-	u16 to[ANG_MAX_DIMS] = { 0 };
-	u32 d;
+	u64 x = ((u64)rank << 32 | count) * 0x9E3779B97F4A7C15ULL;
 
-	for (d = 0; d < t->ndims; d++) {
-		u32 from = (d + 1) % t->ndims;
-
-		to[d] = (u16)((u32)s->coord[id][from] * t->dims[d] /
-			      t->dims[from]);
-	}
-	return ang_topo_node(t, to);
-}
-
-static u32 target(struct sim_part *p, u32 node)
-{
-	struct sim *s = p->sim;
-	const struct traffic *c = s->arg;
-	u32 id = s->base + node, n = s->topo.nodes;
-	u64 *rng = &s->nic[node].rng;
-	u32 dst;
-
-	switch (c->pattern) {
-	case TRANSPOSE:
-		return transposed(s, id);
-	case HOTSPOT:
-		if (draw_below(rng, 100) < c->hot)
-			return n / 2;
-		break;
-	case NEIGHBOR:
-		return ang_topo_neighbor(&s->topo, id, 0);
-	case UNIFORM:
-		break;
-	default:
-		return n - 1 - id;
-	}
-	dst = draw_below(rng, n - 1);
-	return dst + (dst >= id);	/* anybody else */
+	return (x ^ x >> 29) * 0xBF58476D1CE4E5B9ULL;
 }
 
 static bool stream(struct sim_part *p, u32 node, struct sim_op *op)
 {
 	struct sim *s = p->sim;
 	const struct traffic *c = s->arg;
-	struct node *n = sim_state(s, node);
+	struct flow *f = flow_of(p, node, op->module);
+	u32 rank = rank_of(s, node, op->module), dst;
 
-	if (n->next >= c->end || p->now >= c->end)
+	if (f->next >= c->stop || p->now >= c->stop)
 		return false;
-	op->born = n->next;
-	op->start = n->next;
+	op->born = f->next;
+	op->start = f->next;
 	op->left = c->bytes;
-	op->dst = target(p, node);
-	n->next += c->gap[draw(&s->nic[node].rng) >> 52];
+	op->value = identity(rank, f->count);
+	dst = pattern_target(s, c, rank, f->count++, &s->nic[node].rng);
+	op->dst = dst / s->modules;
+	op->tag = dst % s->modules;
+	p->acc.posted += op->value;
+	f->next += gap(p, node);
 	return true;
 }
 
 static void start(struct sim_part *p, u32 node)
 {
-	const struct traffic *c = p->sim->arg;
-	struct node *n = sim_state(p->sim, node);
+	struct sim *s = p->sim;
+	u64 *rng = &s->nic[node].rng;
+	u32 i;
 
-	if (target(p, node) == p->sim->base + node && c->pattern)
-		return;		/* the pattern leaves it out */
-	n->next = c->gap[draw(&p->sim->nic[node].rng) >> 52];
+	for (i = 0; i < s->modules; i++) {
+		struct flow *f = flow_of(p, node, i);
+		u32 rank = rank_of(s, node, i);
+
+		if (pattern_target(s, s->arg, rank, 0, rng) == rank)
+			f->next = SIM_NEVER;
+		else
+			f->next = gap(p, node);
+	}
 	sim_pump(p, node);
 }
 
@@ -126,9 +98,11 @@ static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 tim
 	if (k->dst != p->sim->base + node)
 		p->acc.wrong++;
 	p->acc.done++;
+	if (k->type == ANG_PKT_PUT)	/* not its acknowledgement */
+		p->acc.fetched += k->value;
 	if (time >= c->warmup && time < c->end)
 		p->acc.meas_flits += k->flits;
-	if (k->born < c->warmup)
+	if (k->born < c->warmup || k->born >= c->end)
 		return;
 	p->acc.lat_n++;
 	p->acc.lat_sum += time - k->born;
@@ -160,7 +134,7 @@ static u64 *gaps(double mean)
 /**
  * traffic_run() - one load on a new fabric
  * @e: environment
- * @c: which
+ * @c: load
  * @r: out
  *
  * Return: 0 or a negative errno.
@@ -176,8 +150,8 @@ int traffic_run(struct env *e, struct traffic *c, struct result *r)
 	c->gap = gaps((double)flits * (double)e->cfg.clock / c->load);
 	s.work = &work;
 	s.arg = c;
-	s.until = c->end;
-	sim_need_state(&s, sizeof(struct node));
+	s.until = c->stop;
+	sim_need_state(&s, s.modules * (u32)sizeof(struct flow));
 	err = work_end(e, &s, r);
 	free(c->gap);
 	return err;

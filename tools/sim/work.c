@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What workloads share: a fabric, trees, the run, the end of it.
+ * Common parts of workloads: fabric, trees, run, end.
  */
 #include <errno.h>
 #include <time.h>
@@ -9,15 +9,17 @@
 /** work_begin() - make the fabric */
 int work_begin(struct env *e, struct sim *s)
 {
-	u32 nodes = angara_topo_nodes(&e->cfg.torus);
+	u32 nodes = e->cfg.fabric ? angara_fabric_routers(e->cfg.fabric) :
+				    sim_cfg_nodes(&e->cfg);
 	u32 threads = e->threads;
+	char why[128];
 	int err;
 
 	if (e->runs++ && (e->trace || e->heatmap || e->checkpoint || e->restore)) {
-		fprintf(stderr, "angara-sim: --trace, --heatmap, --checkpoint and --restore: of one simulation only; give one mode, one torus, one load\n");
+		fprintf(stderr, "angara-sim: --trace, --heatmap, --checkpoint and --restore need a single simulation: one mode, one fabric, one load\n");
 		return -EINVAL;
 	}
-	/* No partition without nodes. */
+	/* Each partition has at least one node. */
 	while (threads > 1 && threads * e->comm.size > nodes)
 		threads--;
 	if (threads * e->comm.size > nodes) {
@@ -27,15 +29,24 @@ int work_begin(struct env *e, struct sim *s)
 	}
 	err = sim_init(s, &e->cfg, e->comm.rank * threads,
 			e->comm.size * threads, threads);
-	if (!err && e->trace)
-		err = sim_trace_start(s, e->watch);
 	if (err)
-		fprintf(stderr, "angara-sim: --watch '%s': not nodes of the torus, joined by commas\n",
-			e->watch);
+		fprintf(stderr, "angara-sim: the fabric is too large for adaptive routing; try --routing deterministic\n");
+	if (!err && e->routes) {
+		err = sim_routes_read(s, e->routes, why, sizeof(why));
+		if (err)
+			fprintf(stderr, "angara-sim: --routes %s: %s\n",
+				e->routes, why);
+	}
+	if (!err && e->trace) {
+		err = sim_trace_start(s, e->watch);
+		if (err)
+			fprintf(stderr, "angara-sim: --watch '%s': not nodes of the fabric, joined by commas\n",
+				e->watch);
+	}
 	return err;
 }
 
-/* Is a node in the block of this size that begins at node 0? */
+/* Is a node in the block of this size that starts at node 0? */
 static bool in_block(const struct sim *s, u32 node,
 		     const struct angara_topo *block)
 {
@@ -47,10 +58,16 @@ static bool in_block(const struct sim *s, u32 node,
 	return true;
 }
 
+/** work_local() - participants of a node */
+u32 work_local(const struct sim *s)
+{
+	return (u32)s->cfg.local * s->modules;
+}
+
 /**
- * work_trees_on() - lay trees over a block of nodes
+ * work_trees_on() - add trees over a block of nodes
  * @s: simulation
- * @trees: how many, from number 0 on
+ * @trees: number of trees, from TreeId 0 on
  * @first_root: root of the first
  * @spread: the others' roots are spread evenly, instead of being the same
  * @block: sizes of the block, from node 0 on; no dimensions: all nodes
@@ -65,7 +82,7 @@ int work_trees_on(struct sim *s, u32 trees, u32 first_root, bool spread,
 	int err = 0;
 
 	for (i = 0; i < s->topo.nodes; i++)
-		pe[i] = in_block(s, i, block) ? (u16)s->cfg.local : 0;
+		pe[i] = in_block(s, i, block) ? (u16)work_local(s) : 0;
 	for (i = 0; i < trees && !err; i++) {
 		root = first_root;
 		if (spread)
@@ -75,6 +92,23 @@ int work_trees_on(struct sim *s, u32 trees, u32 first_root, bool spread,
 	}
 	free(pe);
 	return err;
+}
+
+/** work_trees_planned() - add the first trees of a plan.  Return: 0 or -EINVAL. */
+int work_trees_planned(struct sim *s, u32 trees, const struct angara_plan *plan)
+{
+	u32 i;
+
+	for (i = 0; i < trees; i++) {
+		struct angara_tree_row *rows = sim_zalloc(s->topo.routers,
+							  sizeof(*rows));
+
+		memcpy(rows, angara_plan_rows(plan, i),
+		       s->topo.routers * sizeof(*rows));
+		if (sim_set_rows(s, i, rows))
+			return -EINVAL;
+	}
+	return 0;
 }
 
 /** work_trees() - as work_trees_on(), over all nodes */
@@ -143,13 +177,35 @@ static void restore(struct env *e, struct sim *s)
 	exit(2);
 }
 
+static bool is_complete(const struct sim *s, const struct result *r)
+{
+	return !r->lost && !r->acc.wrong && r->acc.posted == r->acc.fetched &&
+	       (!s->expect || r->acc.done == s->expect);
+}
+
+static void complain(struct sim *s, const struct result *r)
+{
+	fprintf(stderr, "angara-sim: %llu packets stuck, %llu wrong",
+		(unsigned long long)r->lost, (unsigned long long)r->acc.wrong);
+	if (s->expect)
+		fprintf(stderr, ", %llu of %llu done",
+			(unsigned long long)r->acc.done,
+			(unsigned long long)s->expect);
+	if (r->lost)
+		sim_deadlock(s);
+	else if (r->acc.posted != r->acc.fetched)
+		fprintf(stderr, ", some lost or delivered twice");
+	fputc('\n', stderr);
+}
+
 /**
- * work_end() - run, and see whether all has come as it should
+ * work_end() - run, and check that all packets have arrived
  * @e: environment
  * @s: simulation, freed
  * @r: out
  *
- * Return: 0; -EIO and a message if packets were lost, stuck or wrong.
+ * Return: 0; -EIO after printing a message if packets were lost, stuck or
+ * wrong.
  */
 int work_end(struct env *e, struct sim *s, struct result *r)
 {
@@ -162,7 +218,7 @@ int work_end(struct env *e, struct sim *s, struct result *r)
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	if (s->stopped) {
 		if (!e->comm.rank)
-			fprintf(stderr, "angara-sim: stopped; --restore %s goes on\n",
+			fprintf(stderr, "angara-sim: stopped; --restore %s continues\n",
 				s->checkpoint);
 		sim_free(s);
 		sim_comm_end();
@@ -174,15 +230,10 @@ int work_end(struct env *e, struct sim *s, struct result *r)
 	totals(s, &r->acc, &r->lost);
 	r->time = r->acc.last;
 	r->nodes = s->topo.nodes;
-	if (!e->comm.rank && (r->lost || r->acc.wrong ||
-			      (s->expect && r->acc.done != s->expect)))
-		fprintf(stderr,
-			"angara-sim: %llu packets stuck, %llu wrong, %llu of %llu done\n",
-			(unsigned long long)r->lost,
-			(unsigned long long)r->acc.wrong,
-			(unsigned long long)r->acc.done,
-			(unsigned long long)s->expect);
-	if (r->lost || r->acc.wrong || (s->expect && r->acc.done != s->expect)) {
+	r->ranks = r->nodes * s->modules;
+	if (!is_complete(s, r)) {
+		if (!e->comm.rank)
+			complain(s, r);
 		sim_free(s);
 		return -EIO;
 	}

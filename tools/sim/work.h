@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Workloads: what hosts do.
+ * Workloads: operations of hosts.
  */
 #ifndef ANG_SIM_WORK_H
 #define ANG_SIM_WORK_H
 
+#include <angara/plan.h>
 #include "sim.h"
 
 #define WORK_OFFLOAD	0	/* in the network */
@@ -17,12 +18,13 @@
  * @bytes: of the message, or of each node's contribution; 0 for a barrier
  * @root: node; root of the first tree
  * @source: node; of a broadcast, or the receiver of a reduce
- * @trees: trees that the message is cut over, from number 0 on
+ * @trees: trees that share the message, from number 0 on
  * @spread: roots of the trees are spread evenly, instead of being the same
  * @shallowest: messages go to the shallowest subtree first, not the deepest
  * @block: nodes that take part, a block from node 0 on; no dimensions: all
- * @packets: that it is cut into
- * @height: nodes on the longest way down, by tree and node
+ * @plan: the trees, instead of @root, @spread and @block; or NULL
+ * @packets: number of packets of the message
+ * @height: nodes on the longest path down, by tree and node
  * @tree_root: root of each tree
  * @sum: result of the reduction
  */
@@ -36,6 +38,7 @@ struct coll {
 	bool spread;
 	bool shallowest;
 	struct angara_topo block;
+	const struct angara_plan *plan;
 	u32 packets;
 	u16 *height[ANG_DEF_TREES];
 	u32 tree_root[ANG_DEF_TREES];
@@ -43,11 +46,13 @@ struct coll {
 };
 
 /**
- * struct result - what came out
- * @time: from the start until the last host had what it was to get
+ * struct result - result of a run
+ * @time: from the start until the last host has its data
  * @wall: seconds that the simulation took
  * @acc: counts, of all partitions
  * @lost: packets that never arrived, a deadlock
+ * @nodes: nodes of the fabric
+ * @ranks: their computing modules
  */
 struct result {
 	u64 time;
@@ -55,16 +60,18 @@ struct result {
 	struct sim_acc acc;
 	u64 lost;
 	u64 nodes;
+	u64 ranks;
 };
 
 /**
  * struct traffic - random traffic
- * @pattern: from traffic_pattern()
- * @load: flits per router cycle and node
+ * @pattern: from pattern_find()
+ * @load: flits per router cycle and computing module
  * @bytes: payload of a packet
  * @hot: percent of packets to the one node of a hot spot
- * @warmup: time from which on is measured
- * @end: time when no more packets are made
+ * @warmup: time from which on packets are measured
+ * @end: time from which on they are no longer measured
+ * @stop: time when generation of packets ends, not before @end
  * @gap: times between packets
  */
 struct traffic {
@@ -74,6 +81,7 @@ struct traffic {
 	u32 hot;
 	u64 warmup;
 	u64 end;
+	u64 stop;
 	u64 *gap;
 };
 
@@ -81,12 +89,13 @@ struct traffic {
  * struct env - where simulations are run
  * @cfg: parameters
  * @comm: processes
- * @threads: of each
+ * @threads: of each process
  * @runs: simulations so far
  * @trace: file for a trace, or NULL
- * @watch: nodes that it is of; NULL: all
+ * @watch: nodes in it; NULL: all
+ * @routes: file of ways to take instead of the topology's, or NULL
  * @heatmap: file for the loads of links, or NULL
- * @what: see struct sim, as all below
+ * @what: see struct sim, as all members below
  */
 struct env {
 	struct sim_cfg cfg;
@@ -95,6 +104,7 @@ struct env {
 	u32 runs;
 	const char *trace;
 	const char *watch;
+	const char *routes;
 	const char *heatmap;
 	const char *what;
 	const char *checkpoint;
@@ -117,7 +127,7 @@ int coll_run(struct env *e, struct coll *c, struct result *r);
  * @reduce: it is an allreduce: by doubling or a ring
  * @bytes: of each node
  * @trees: for broadcasts
- * @stripe: cut each node's bytes over all trees, instead of one tree per node
+ * @stripe: split each node's bytes over all trees, instead of one tree per node
  * @reverse: neighbouring ranks are along the last dimension, not along X
  */
 struct gather {
@@ -131,14 +141,22 @@ struct gather {
 
 int gather_algo(const char *name);
 int gather_run(struct env *e, struct gather *g, struct result *r);
-int traffic_pattern(const char *name);
 int traffic_run(struct env *e, struct traffic *c, struct result *r);
 
-/* What all workloads share. */
+/* pattern.c */
+int pattern_find(const char *name);
+u64 pattern_draw(u64 *state);
+u32 pattern_target(const struct sim *s, const struct traffic *c, u32 rank,
+		   u32 count, u64 *rng);
+u32 pattern_targets(const struct sim *s, u32 pattern, u32 rank, u32 *list);
+
+/* Common functions of workloads. */
 int work_begin(struct env *e, struct sim *s);
 int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread);
 int work_trees_on(struct sim *s, u32 trees, u32 first_root, bool spread,
 		  const struct angara_topo *block);
+int work_trees_planned(struct sim *s, u32 trees, const struct angara_plan *plan);
+u32 work_local(const struct sim *s);
 int work_end(struct env *e, struct sim *s, struct result *r);
 
 #endif /* ANG_SIM_WORK_H */

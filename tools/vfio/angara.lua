@@ -17,11 +17,9 @@ local types = {
 	"OPEN",
 }
 local vcs = { [0] = "REQ", "RSP", "UP", "DOWN" }
-local dirs = {
-	[0] = "X+", "X-", "Y+", "Y-", "Z+", "Z-", "W+", "W-", [255] = "none",
-}
+local no_port = { [255] = "none" }
 local causes = {
-	[0] = "no tree", "stale", "partition", "direction", "no such context",
+	[0] = "no tree", "stale", "partition", "port", "no such context",
 	"memory", "order",
 }
 local SEND, DROP = 1, 6
@@ -31,7 +29,7 @@ local f = {
 	version = ProtoField.uint8("angara.version", "Version of the frame"),
 	event = ProtoField.uint8("angara.event", "Event", base.DEC, events),
 	type = ProtoField.uint8("angara.type", "Type", base.DEC, types),
-	dir = ProtoField.uint8("angara.dir", "Direction", base.DEC, dirs),
+	port = ProtoField.uint8("angara.port", "Port", base.DEC, no_port),
 	vc = ProtoField.uint8("angara.vc", "Virtual channel", base.DEC, vcs),
 	tree = ProtoField.uint8("angara.tree", "TreeId"),
 	status = ProtoField.uint8("angara.status", "Status"),
@@ -47,7 +45,7 @@ local f = {
 -- Fields of one frame: at which byte, and how long.
 local places = {
 	{ f.version, 0, 1 }, { f.event, 1, 1 }, { f.type, 2, 1 },
-	{ f.dir, 3, 1 }, { f.vc, 4, 1 }, { f.tree, 5, 1 }, { f.npkts, 8, 2 },
+	{ f.port, 3, 1 }, { f.vc, 4, 1 }, { f.tree, 5, 1 }, { f.npkts, 8, 2 },
 	{ f.node, 12, 4 }, { f.src, 16, 4 }, { f.len, 20, 4 },
 	{ f.seq, 24, 4 }, { f.cycle, 32, 8 },
 }
@@ -71,8 +69,8 @@ local function info(buf)
 		buf(16, 4):le_uint(), buf(5, 1):uint(), buf(24, 4):le_uint(),
 		buf(8, 2):le_uint(), buf(20, 4):le_uint())
 	if event == SEND then
-		text = text .. string.format(", %s on %s",
-			dirs[buf(3, 1):uint()] or "?", vcs[buf(4, 1):uint()] or "?")
+		text = text .. string.format(", port %d on %s",
+			buf(3, 1):uint(), vcs[buf(4, 1):uint()] or "?")
 	end
 	if status ~= 0 then
 		text = text .. string.format(", status %d", status)

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is behind the regions: registers of the model, and MSI-X.
+ * The regions of a card: registers of the model, and MSI-X.
  *
- * The MSI-X table is the client's: it tells its guest's vectors apart by the
- * eventfds that it wires.  Only the pending bits are here.
+ * The MSI-X table is kept by the client: it distinguishes the vectors of its
+ * guest by the eventfds that it sets.  Only the pending bits are here.
  */
 #include <errno.h>
 #include <linux/vfio.h>
 
 #include "card.h"
 
-/** bar_size() - bytes of a region, VFIO_PCI_*_REGION_INDEX; 0: there is none */
+/**
+ * bar_size() - bytes of a region, VFIO_PCI_*_REGION_INDEX; 0: no such region
+ */
 u64 bar_size(const struct card *c, u32 region)
 {
 	u64 size = ANGARA_PAGE_SIZE;
@@ -36,7 +38,7 @@ static u32 reg_read(struct card *c, u64 off)
 	return fabric_read(c->fabric, c->node, (u32)off);
 }
 
-/* Registers are 32 bits wide: what is no whole one reads as ones. */
+/* Registers are 32 bits wide: any other access reads as ones. */
 static void regs_read(struct card *c, u64 off, u8 *to, u32 len)
 {
 	u32 word;
@@ -86,11 +88,11 @@ static bool in_region(const struct card *c, u32 region, u64 off, u32 len)
  * bar_read() - read from a region
  * @c: card
  * @region: VFIO_PCI_*_REGION_INDEX, or any other number
- * @off: where, anything
+ * @off: offset, any value
  * @buf: out
- * @len: how much
+ * @len: bytes
  *
- * Return: 0, or -EINVAL if this is not in a region.
+ * Return: 0, or -EINVAL if the range is outside of the region.
  */
 int bar_read(struct card *c, u32 region, u64 off, void *buf, u32 len)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A card as a whole: made, reset, left by its client.
+ * A card as a whole: creation, reset, detachment of its client.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 
 #include "card.h"
 
-#define SAY_LINES	10U	/* of a client's misdeeds ... */
+#define SAY_LINES	10U	/* about errors of a client ... */
 #define SAY_SECONDS	10U	/* ... in that time */
 
-/** seconds() - a clock that only goes on, never 0 */
+/** seconds() - monotonic clock, never 0 */
 u64 seconds(void)
 {
 	struct timespec now;
@@ -38,7 +38,7 @@ void say(const char *fmt, ...)
 	va_end(ap);
 }
 
-/** card_say() - one line on what a client does, if it is not too many */
+/** card_say() - one line about a client, unless it caused too many */
 void card_say(struct card *c, const char *fmt, ...)
 {
 	struct say_limit *limit = &c->limit;
@@ -62,17 +62,17 @@ void card_say(struct card *c, const char *fmt, ...)
 }
 
 /**
- * card_block() - a call comes that the client may make block
+ * card_block() - begin a call that the client may make block
  * @c: card, whose thread this is
  *
- * After CARD_STUCK_S the main thread breaks it off by a signal.
+ * After CARD_STUCK_S the main thread interrupts it by a signal.
  */
 void card_block(struct card *c)
 {
 	ang_store_release(&c->since, seconds());
 }
 
-/** card_unblock() - that call has returned; how long it took is noted */
+/** card_unblock() - the call has returned; records how long it took */
 void card_unblock(struct card *c)
 {
 	if (seconds() - c->since > CARD_STUCK_S)
@@ -81,21 +81,21 @@ void card_unblock(struct card *c)
 }
 
 /**
- * card_reset() - as after power on, but for what belongs to the client
+ * card_reset() - as after power on, except for what belongs to the client
  * @c: card
  *
  * Its memory stays mapped, its interrupts stay wired.
  */
 void card_reset(struct card *c)
 {
-	/* What is under way is not to be written any more. */
+	/* Operations under way do not write any more. */
 	dma_enable(&c->dma, false);
 	fabric_reset(c->fabric, c->node);
 	irq_reset(&c->irq);
 	pci_reset(c);
 }
 
-/** card_detach() - the client is gone: so is all that it gave */
+/** card_detach() - the client is gone: release all that it gave */
 void card_detach(struct card *c)
 {
 	card_reset(c);

@@ -2,17 +2,16 @@
 /*
  * angara-vfio: adapters of one fabric as PCI functions for QEMU.
  *
- * A card is one adapter.  It has a thread of its own, which alone reads its
- * socket, answers, and touches its configuration space and interrupts; it runs
- * the model for a while where a register write makes work, and leaves the rest
- * to the fabric's workers.  What others touch of a card is what the model does
- * to it from their threads:
+ * A card is one adapter.  Its own thread alone reads its socket, answers, and
+ * touches its configuration space and interrupts.  After a register write that
+ * thread runs the model for a while and leaves the rest to the workers of the
+ * fabric.  Other threads touch a card only by running the model:
  *
  *   dma		under dma.lock, for reading
  *   irq.raised, .kicked	atomic
  *   since		atomic
  *
- * Whoever waits for a lock holds none, so they have no order.
+ * A thread that waits for a lock holds none, so there is no lock order.
  */
 #ifndef ANGARA_VFIO_CARD_H
 #define ANGARA_VFIO_CARD_H
@@ -39,21 +38,22 @@ struct say_limit {
 	u32 dropped;
 };
 
-/* dma.c: how much a client may make the server hold. */
+/* dma.c: limits on the memory that a client can make the server map. */
 struct dma_budget {
 	u64 bytes;		/* of files that are mapped */
 	u32 maps;
 };
 
-/* dma.c: which host memory a client lets its adapter reach. */
+/* dma.c: the host memory that an adapter may reach. */
 struct dma {
 	struct dma_budget budget;	/* set once */
 	pthread_rwlock_t lock;	/* all below; for writing: the card's thread */
-	bool on;		/* the guest set it to be bus master */
-	void *ranges;		/* tree of struct dma_range, none overlaps */
+	bool on;		/* the guest has enabled bus mastering */
+	void *ranges;		/* tree of struct dma_range that do not
+				 * overlap */
 	u32 num_ranges;
 	struct dma_file *files;
-	bool any;		/* a range with memory was there */
+	bool any;		/* a range with memory has existed */
 };
 
 int dma_init(struct dma *d, const struct dma_budget *budget);
@@ -72,30 +72,31 @@ int dma_store64(struct dma *d, u64 iova, u64 val);
 #define DMA_PAGE	4096U
 #define DMA_MAX_FILES	64U
 
-/* irq.c: interrupts, as the client has wired them. */
+/* irq.c: interrupts, as set by the client. */
 struct irq {
 	u32 vectors;
 	int fd[CARD_MAX_VECTORS];	/* MSI-X; -1: none */
 	int intx_fd;
-	bool intx_masked;	/* by itself when it fires, until unmasked */
+	bool intx_masked;	/* set when it fires, until unmasked */
 	u32 isr;		/* ANGARA_REG_ISR */
-	u64 pending[CARD_VECTOR_WORDS];	/* raised, and not sent yet */
-	u64 raised[CARD_VECTOR_WORDS];	/* atomic: by the model, not looked at */
-	u32 kicked;		/* atomic: the card's thread was told */
-	int kick;		/* eventfd that tells it */
+	u64 pending[CARD_VECTOR_WORDS];	/* raised, not sent yet */
+	u64 raised[CARD_VECTOR_WORDS];	/* atomic: by the model, not
+					 * processed yet */
+	u32 kicked;		/* atomic: the card's thread is notified */
+	int kick;		/* eventfd to wake it */
 };
 
 /* pci.c: configuration space. */
 struct pci {
 	u8 space[4096];
-	bool memory;		/* BARs answer */
+	bool memory;		/* memory space is enabled */
 	bool msix;
 	bool msix_masked;
 	bool master;
 	bool intx;		/* not disabled */
 };
 
-#define CARD_STUCK_S	2	/* that a client may hold up its card's thread */
+#define CARD_STUCK_S	2	/* that a client may block its card's thread */
 
 /* listen.c: a socket that clients find by name. */
 struct listener {
@@ -118,15 +119,15 @@ struct card {
 	struct say_limit limit;
 	/*
 	 * A call that the client may make block, such as write(2) to its
-	 * eventfd: atomic, since that second; 0: none.
+	 * eventfd, began at this second; atomic, 0: none.
 	 */
 	u64 since;
-	bool stuck;		/* it took too long: the client is to blame */
+	bool stuck;		/* it took too long: blame the client */
 	/* server.c */
 	pthread_t thread;
 	struct listener listener;
 	struct client *client;
-	bool attached;		/* atomic: there is one */
+	bool attached;		/* atomic: there is a client */
 	bool stop;		/* atomic: the server ends */
 };
 
@@ -148,7 +149,7 @@ void pci_reset(struct card *c);
 void pci_read(struct card *c, u64 off, void *buf, u32 len);
 void pci_write(struct card *c, u64 off, const void *buf, u32 len);
 
-/* bar.c: what is behind the regions. */
+/* bar.c: the regions. */
 u64 bar_size(const struct card *c, u32 region);
 int bar_read(struct card *c, u32 region, u64 off, void *buf, u32 len);
 int bar_write(struct card *c, u32 region, u64 off, const void *buf, u32 len);
@@ -168,7 +169,7 @@ int irq_trigger(struct card *c, u32 index, u32 start, u32 count, const u8 *which
 int irq_mask(struct card *c, u32 index, u32 start, u32 count, const u8 *which,
 	     bool mask);
 
-/* fabric.c: the model and who runs it. */
+/* fabric.c: the model and the threads that run it. */
 struct fabric *fabric_new(const struct ang_cfg *cfg, u32 workers);
 int fabric_link(struct fabric *f, const struct peers_options *o,
 		const bool *ours);
@@ -183,10 +184,12 @@ void fabric_look(struct fabric *f, u32 node,
 		 void (*look)(void *arg, struct ang_view *v, u32 node),
 		 void *arg);
 const struct ang_cfg *fabric_cfg(const struct fabric *f);
+const struct ang_topo *fabric_topo(const struct fabric *f);
+const char *fabric_text(const struct fabric *f);
 const char *fabric_use(const struct fabric *f, u32 node);
 struct traces *fabric_traces(struct fabric *f);
 
-/* sandbox.c: what the server may ask of the kernel. */
+/* sandbox.c: the system calls that the server may use. */
 int sandbox_begin(void);
 int sandbox_enter(bool links);
 

@@ -2,8 +2,9 @@
 /*
  * A peer's thread: its connection, and its part of the fabric.
  *
- * A connection may break and another take its place; the links go on where the
- * other side says it is.  If none comes in time the peer is gone.
+ * When a connection breaks another one may replace it; the links continue at
+ * the frame that the other side reports.  If none comes in time the peer is
+ * gone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +19,9 @@
 
 #include "peer.h"
 
-#define HELLO_MS	5000U	/* a hello comes within */
+#define HELLO_MS	5000U	/* limit for a hello to arrive */
 #define RETRY_MS	100U
-#define ALIVE_MS	200U	/* between two frames, at the most */
+#define ALIVE_MS	200U	/* longest time between two frames */
 #define IN_BYTES	(2U * (WIRE_MAX_BODY + (u32)sizeof(struct wire_head)))
 
 static void conn_close(struct peer *p)
@@ -31,26 +32,26 @@ static void conn_close(struct peer *p)
 	p->in_size = 0;
 	p->out_size = p->out_at = 0;
 	p->sent = 0;
-	/* What was sent in part is sent again. */
+	/* A frame that was sent in part is sent again. */
 	if (p->state == PEER_UP)
 		p->since = peer_ms();
 	p->state = PEER_IDLE;
 	p->retry = peer_ms() + RETRY_MS;
 }
 
-/* Best effort: the other side shall know why. */
+/* Best effort: report the reason to the other side. */
 static void refuse(struct peer *p, const char *why)
 {
 	u32 size;
 
-	/* In the middle of a frame it would be taken for a part of it. */
+	/* In the middle of a frame the text would be taken for a part of it. */
 	if (p->fd < 0 || p->sent || p->out_at)
 		return;
 	size = wire_text_put(p->out, WIRE_REFUSE, why);
 	send(p->fd, p->out, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The peer is gone for good. */
+/* Remove the peer for good. */
 static void leave(struct peer *p, const char *why)
 {
 	refuse(p, why);
@@ -62,7 +63,7 @@ static void leave(struct peer *p, const char *why)
 	}
 	p->state = PEER_GONE;
 	peer_lost(p, why);
-	/* What that makes the fabric do is run next. */
+	/* Work that this makes for the fabric is run next. */
 	peer_wake(p);
 }
 
@@ -103,7 +104,7 @@ static void tune(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
-/* A connection that the listener accepted takes the place of the last one. */
+/* A connection from the listener replaces the last one. */
 static void take_handed(struct peer *p)
 {
 	struct hello h;
@@ -124,7 +125,7 @@ static void take_handed(struct peer *p)
 	p->fd = fd;
 	tune(fd);
 	if (h.other ? h.other != p->all->self : p->link.seen || p->link.acked) {
-		leave(p, "was linked with an earlier server here: start all servers anew");
+		leave(p, "was linked with an earlier server here: restart all servers");
 		return;
 	}
 	say_hello(p);
@@ -146,10 +147,10 @@ static void dial(struct peer *p)
 }
 
 /*
- * While nobody listens at a port that the system gives out for outgoing
- * connections, it may give out this very port: TCP then connects the socket to
- * itself.  Such a connection is reset: in TIME_WAIT it would hold the port, and
- * the server that is to listen there could not.
+ * While no process listens at an ephemeral port, the system may choose this
+ * very port for the outgoing connection: TCP then connects the socket to
+ * itself.  Such a connection is reset: in TIME_WAIT it would occupy the port,
+ * and the server that is to listen there could not.
  */
 static bool connected_to_itself(int fd)
 {
@@ -188,9 +189,9 @@ static void hello_arrives(struct peer *p, const struct wire_head *h,
 	const char *flaw = wire_hello_get(h, body, &p->all->cfg, &hello);
 
 	if (!flaw && p->met && hello.self != p->other)
-		flaw = "was started anew: start all servers anew";
+		flaw = "was restarted: restart all servers";
 	if (!flaw && hello.other != p->all->self)
-		flaw = "takes this server for another one";
+		flaw = "expects another server here";
 	if (!flaw && !p->met)
 		flaw = peer_meet(p, &hello);
 	if (flaw)
@@ -208,7 +209,7 @@ static void refused(struct peer *p, const struct wire_head *h, const void *body)
 	leave(p, text);
 }
 
-/* Return: false if the connection is no more. */
+/* Return: false if the connection is closed. */
 static bool frame_arrives(struct peer *p, const struct wire_head *h,
 			  const void *body)
 {
@@ -225,7 +226,7 @@ static bool frame_arrives(struct peer *p, const struct wire_head *h,
 	} else if (p->state == PEER_HELLO) {
 		hello_arrives(p, h, body);
 	} else if (h->type == WIRE_HELLO) {
-		leave(p, "says hello twice");
+		leave(p, "sends a second hello");
 	} else {
 		flaw = link_receive(&p->link, h, body);
 		if (flaw) {
@@ -342,13 +343,13 @@ static void orders(struct peer *p)
 		for (node = 0; !p->all->peer[i]->nodes[node]; node++)
 			;
 		if (link_tell_lost(&p->link, node))
-			leave(p, "no memory to tell it what is lost");
+			leave(p, "cannot be notified of lost servers: no memory");
 	}
 	if (doom[0] && p->state != PEER_GONE)
 		leave(p, doom);
 }
 
-/* The fabric's side: until there is nothing to do now. */
+/* The fabric's side: run until there is no work. */
 static void serve(struct peer *p)
 {
 	do {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control socket: one thread that takes connections, and one for each.
+ * The control socket: one thread that accepts connections, and one for each.
  *
- * Only the user who runs the server may connect.  A session is one thread that
- * reads a request, answers it, and blocks where its client does not read on:
- * for so long at most, and nobody else waits for it.
+ * Only the user that runs the server may connect.  A session is one thread that
+ * reads a request, answers it, and blocks when its client does not read: for a
+ * limited time, and without blocking other sessions.
  *
  *   control.lock	sessions, count; no other is taken under it
  *   control.stop	atomic; set once, then all sockets are shut down
@@ -23,8 +23,8 @@
 #include "trace.h"
 
 #define MAX_SESSIONS	16U
-#define SEND_S		10	/* that a client may take to read on */
-#define LINGER_MS	200	/* that a packet may wait for others */
+#define SEND_S		10	/* limit for a client to read on */
+#define LINGER_MS	200	/* longest delay of a packet */
 #define BATCH		64U
 
 struct control {
@@ -50,15 +50,6 @@ struct session {
 	} msg;
 };
 
-/* The checks of libnl: a number is as long as it says here. */
-static struct nla_policy policy[ANGARA_A_MAX + 1] = {
-	[ANGARA_A_DEV] = { .type = NLA_U32 },
-	[ANGARA_A_FABRIC] = { .type = NLA_U64 },
-	[ANGARA_A_PORT] = { .type = NLA_U8 },
-	[ANGARA_A_TREE] = { .type = NLA_U8 },
-	[ANGARA_A_CTX] = { .type = NLA_U32 },
-};
-
 static bool read_all(int fd, void *buf, size_t len)
 {
 	return recv(fd, buf, len, MSG_WAITALL) == (ssize_t)len;
@@ -75,7 +66,7 @@ static bool read_request(struct session *s)
 			hdr->nlmsg_len - sizeof(*hdr));
 }
 
-/* A client that has nothing to say but is still there. */
+/* Is an idle client still connected? */
 static bool connected(int fd)
 {
 	char byte;
@@ -84,7 +75,7 @@ static bool connected(int fd)
 	       errno == EAGAIN;
 }
 
-/* Numbers a node's interface, if this is its first packet. */
+/* Write a router's interface block before its first packet. */
 static bool put_interface(FILE *out, u32 *numbers, u32 *count, u32 node)
 {
 	u8 block[PCAPNG_MAX_BLOCK];
@@ -129,10 +120,10 @@ static void stream(struct session *s, struct traces *traces,
 		 !ang_load_acquire(&s->control->stop));
 }
 
-/* Return: always -EPIPE: nothing else comes behind it. */
+/* Return: always -EPIPE: the session ends after a capture. */
 static int capture(struct session *s, struct show *show)
 {
-	const struct nlattr *dev = show->attr[ANGARA_A_DEV];
+	const struct nlattr *dev = show->attr[ANG_NL_DEV];
 	struct traces *traces = fabric_traces(show->fabric);
 	u32 nodes = ang_cfg_check(fabric_cfg(show->fabric));
 	u32 node = dev ? nla_get_u32(dev) : TRACE_ALL;
@@ -143,7 +134,8 @@ static int capture(struct session *s, struct show *show)
 		show_end(show, -ENODEV, "there is no such node");
 		return -EPIPE;
 	}
-	numbers = calloc(nodes, sizeof(*numbers));
+	numbers = calloc(fabric_cfg(show->fabric)->topo.routers,
+			 sizeof(*numbers));
 	tracer = numbers ? traces_add(traces, node) : NULL;
 	if (!tracer) {
 		show_end(show, -ENOMEM, "the server has no memory left");
@@ -158,14 +150,20 @@ static int capture(struct session *s, struct show *show)
 
 static int answer(struct session *s)
 {
-	struct nlattr *attr[ANGARA_A_MAX + 1];
 	struct show show = { .fabric = s->control->fabric, .out = s->out,
-			     .msg = &s->msg.hdr, .attr = attr };
+			     .msg = &s->msg.hdr };
 
 	if (s->msg.hdr.nlmsg_type != CONTROL_TYPE ||
-	    genlmsg_parse(&s->msg.hdr, 0, attr, ANGARA_A_MAX, policy))
+	    !genlmsg_valid_hdr(&s->msg.hdr, 0))
 		return show_end(&show, -EINVAL, "malformed request");
 	show.command = genlmsg_hdr(&s->msg.hdr)->cmd;
+	switch (show_parse(&show)) {
+	case -EOPNOTSUPP:
+		return show_end(&show, -EOPNOTSUPP,
+				"a server is read-only: make changes in a guest");
+	case -EINVAL:
+		return show_end(&show, -EINVAL, "malformed request");
+	}
 	if (show.command == CONTROL_CMD_CAPTURE)
 		return capture(s, &show);
 	return show_answer(&show);
@@ -180,7 +178,9 @@ static void session_end(struct session *s)
 	for (at = &c->sessions; *at != s; at = &(*at)->next)
 		;
 	*at = s->next;
-	/* Only now, that the number is not given away before it is off the list. */
+	/*
+	 * After the list: a number must not be reused while it is still there.
+	 */
 	fclose(s->out);
 	free(s);
 	c->count--;
@@ -236,7 +236,10 @@ static void take_connection(struct control *c)
 	bool full;
 
 	if (fd < 0) {
-		/* Not for want of a client: it would be tried again at once. */
+		/*
+		 * An error other than a missing client would repeat at once:
+		 * wait.
+		 */
 		if (errno != EAGAIN && errno != ECONNABORTED)
 			usleep(100000);
 		return;
@@ -273,11 +276,11 @@ static void control_free(struct control *c, const char *dir)
 }
 
 /**
- * control_start() - show a fabric to those who ask at a socket
+ * control_start() - serve queries about a fabric at a socket
  * @f: fabric
  * @dir: folder of the socket
  *
- * Return: to be given to control_stop(); NULL: what is wrong has been said.
+ * Return: argument of control_stop(); NULL after an error message.
  */
 struct control *control_start(struct fabric *f, const char *dir)
 {
@@ -301,7 +304,7 @@ struct control *control_start(struct fabric *f, const char *dir)
 	return NULL;
 }
 
-/** control_stop() - end all sessions; the fabric is still there */
+/** control_stop() - end all sessions; the fabric must still exist */
 void control_stop(struct control *c, const char *dir)
 {
 	struct session *s;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The control socket: what angara-vfio and angaractl agree on.
+ * The control socket: the protocol of angara-vfio and angaractl.
  *
  * A stream of netlink messages, framed by their lengths, in the form of the
  * family "angara" (linux/angara_nl.h), of which a server answers DEV_GET,
- * LINK_GET, TREE_GET, CTX_GET and TREE_CHECK; a device is a node, and has its
- * number.  One more request makes the server send packets from then on.
+ * FABRIC_GET, PORT_GET, TREE_GET, CTX_GET and TREE_CHECK; a device is a node,
+ * and has its number.  One more request makes the server send packets from then on.
  */
 #ifndef ANGARA_VFIO_CONTROL_H
 #define ANGARA_VFIO_CONTROL_H
@@ -16,7 +16,7 @@
 
 /*
  * Acknowledged; then the socket carries a pcapng file until one side closes
- * it.  Narrowed by ANGARA_A_DEV.
+ * it.  Narrowed by ANGARA_A_DEV_ID.
  */
 #define CONTROL_CMD_CAPTURE	128
 

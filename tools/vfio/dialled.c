@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where other servers dial: whoever connects has a few seconds to say hello.
+ * Incoming connections of servers; each has a few seconds to send its hello.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,12 +15,13 @@
 
 #include "peer.h"
 
-#define CALLERS		16U	/* that have not said hello yet */
+#define CALLERS		16U	/* without a hello yet */
 #define HELLO_MS	5000U
 #define HELLO_BYTES	((u32)(sizeof(struct wire_head) + \
 			       sizeof(struct wire_hello) + \
 			       WIRE_MAX_RANGES * sizeof(struct wire_range)))
-#define SAY_MS		1000U	/* between lines that a stranger can provoke */
+#define SAY_MS		1000U	/* between lines that an unknown client can
+				 * provoke */
 
 struct caller {
 	int fd;			/* -1: none */
@@ -51,11 +52,11 @@ static void name(struct address *a)
 }
 
 /**
- * address_parse() - where a server is
+ * address_parse() - parse the address of a server
  * @text: HOST:PORT, [HOST]:PORT, or PORT on this machine
  * @out: out
  *
- * Return: NULL, or what is wrong.
+ * Return: NULL, or the error.
  */
 const char *address_parse(const char *text, struct address *out)
 {
@@ -107,7 +108,7 @@ static void turn_away(struct door *d, struct caller *c, const char *why)
 	send(c->fd, frame, wire_text_put(frame, WIRE_REFUSE, text),
 	     MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (now - d->said >= SAY_MS) {
-		say("%s %s: turned away%s", c->from.name, why,
+		say("%s %s: refused%s", c->from.name, why,
 		    d->unsaid ? ", and others before" : "");
 		d->said = now;
 		d->unsaid = 0;
@@ -159,7 +160,7 @@ static void listen_to(struct door *d, struct caller *c)
 	if (c->got == sizeof(head) &&
 	    (head.type != WIRE_HELLO ||
 	     le32_to_cpu(head.length) > HELLO_BYTES - sizeof(head)))
-		turn_away(d, c, "does not speak as an angara-vfio does");
+		turn_away(d, c, "does not use the protocol of angara-vfio");
 	else if (c->got == sizeof(head) + le32_to_cpu(head.length))
 		hello(d, c);
 }
@@ -175,7 +176,7 @@ static void answer(struct door *d)
 		return;
 	while (c < d->caller + CALLERS && c->fd >= 0)
 		c++;
-	/* The one that has been silent longest makes room. */
+	/* The connection that has been silent longest makes room. */
 	if (c == d->caller + CALLERS) {
 		struct caller *o;
 
@@ -241,7 +242,7 @@ void *peers_listen(void *arg)
 	return NULL;
 }
 
-/** peers_port() - port that is listened to, 0 for none */
+/** peers_port() - port of the listener, 0 for none */
 u32 peers_port(const struct peers *ps)
 {
 	struct sockaddr_storage sa;
@@ -255,7 +256,7 @@ u32 peers_port(const struct peers *ps)
 		     ((struct sockaddr_in *)&sa)->sin_port);
 }
 
-/** peers_listen_open() - begin to listen. Return: 0, or it has been said why */
+/** peers_listen_open() - begin to listen. Return: 0, or -1 after a message */
 int peers_listen_open(struct peers *ps, const char *text)
 {
 	struct address a;

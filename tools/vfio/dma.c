@@ -2,22 +2,21 @@
 /*
  * Host memory that an adapter may reach.
  *
- * The client names ranges of DMA addresses, each a part of a file, which is
- * mapped once however many ranges it has.  With an IOMMU in the guest there is
- * a range per page, so they stand in a tree.
+ * The client names ranges of DMA addresses, each a part of a file.  A file is
+ * mapped once, for all its ranges.  With an IOMMU in the guest there is a range
+ * per page, so they are kept in a tree.
  *
- * The lock is held for reading while the model copies, so that what is taken
- * out under it, held for writing, is not in use any more.
+ * The model copies under the lock held for reading, so a range that was removed
+ * under the lock held for writing is not in use any more.
  *
- * A file must not become shorter while it is mapped here, or touching it would
- * end this process; so nothing is mapped that is not sealed against that.
- * Pages of hugetlbfs can be taken back even so.
+ * If a file became shorter while it is mapped here, touching it would end this
+ * process; so only files that are sealed against that are mapped. Pages of
+ * hugetlbfs can be taken back even so.
  *
- * A page that nobody has written yet is allocated, and charged to this process,
- * when the adapter touches it; also by reading.  No seal keeps a client from
- * making such holes again later, so the blocks that a file has now say nothing.
- * What bounds the charge is the size of the files that are mapped: struct
- * dma_budget.
+ * A page that was never written is allocated, and charged to this process, when
+ * the adapter touches it; also by reading.  No seal keeps a client from
+ * punching such holes again later, so the present blocks of a file do not bound
+ * the charge.  The size of the mapped files does: struct dma_budget.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,12 +43,12 @@ struct dma_file {
 struct dma_range {
 	u64 iova;
 	u64 last;		/* inclusive */
-	u8 *mem;		/* NULL: cannot be reached */
+	u8 *mem;		/* NULL: not reachable */
 	u32 access;
 	struct dma_file *file;
 };
 
-/* Ranges that overlap are equal: so one address finds its range. */
+/* Overlapping ranges compare as equal: so a single address finds its range. */
 static int compare(const void *a, const void *b)
 {
 	const struct dma_range *x = a;
@@ -99,7 +98,7 @@ static u32 num_files(const struct dma *d)
 	return n;
 }
 
-/* What is wrong with a file as guest memory, NULL if nothing is. */
+/* Why a file is unusable as guest memory, NULL if it is usable. */
 static const char *flaw(int fd, struct stat *st)
 {
 	struct statfs fs;
@@ -108,7 +107,7 @@ static const char *flaw(int fd, struct stat *st)
 	if (seals < 0)
 		return "is in a file that cannot be sealed: use memory-backend-memfd";
 	if (!(seals & F_SEAL_SHRINK))
-		return "is in a file that may be cut short: use memory-backend-memfd with seal=on";
+		return "is in a file that may shrink: use memory-backend-memfd with seal=on";
 	if (fstatfs(fd, &fs) || fs.f_type == HUGETLBFS_MAGIC)
 		return "is in huge pages of hugetlbfs: use hugetlb=off";
 	if (fstat(fd, st) || st->st_size <= 0)
@@ -116,7 +115,9 @@ static const char *flaw(int fd, struct stat *st)
 	return NULL;
 }
 
-/* Return: a mapping of the file; NULL with errno set, and the reason in @why. */
+/*
+ * Return: a mapping of the file; NULL with errno set, and the reason in @why.
+ */
 static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st,
 				 const char **why)
 {
@@ -128,7 +129,7 @@ static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st,
 	if (file)
 		return file;
 	if (num_files(d) >= DMA_MAX_FILES) {
-		*why = "is in one file more than a client may map";
+		*why = "exceeds the number of files that a client may map";
 		errno = ENOSPC;
 		return NULL;
 	}
@@ -148,7 +149,7 @@ static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st,
 		free(file);
 		return NULL;
 	}
-	/* A guest's memory is not to be found in a core dump of this process. */
+	/* The memory of a guest must not be in a core dump of this process. */
 	madvise(mem, size, MADV_DONTDUMP);
 	file->dev = st->st_dev;
 	file->ino = st->st_ino;
@@ -198,7 +199,7 @@ static int range_add(struct dma *d, struct dma_range *range)
 	return 0;
 }
 
-/* What keeps the adapter from a range, NULL if nothing does. */
+/* Why the adapter may not use a range, NULL if it may. */
 static const char *range_flaw(const struct dma *d, u32 access, int fd,
 			      struct stat *st)
 {
@@ -216,13 +217,13 @@ static const char *range_flaw(const struct dma *d, u32 access, int fd,
  * @size: bytes, of whole pages
  * @offset: in the file, page aligned
  * @access: DMA_READ, DMA_WRITE
- * @fd: file, which stays the caller's; -1: the client gave none
- * @why: out: what is wrong with this memory or with so much of it; NULL if the
- *	request makes no sense
+ * @fd: file, owned by the caller; -1: the client gave none
+ * @why: out: what is wrong with this memory or its size; NULL if the request is
+ *         invalid
  *
  * Clients name ROM and video memory without a file, after memory that has one:
- * such a range stands, and DMA there fails.  A client whose first memory comes
- * without a file does not share its guest's.
+ * such a range is kept, and DMA there fails.  A client whose first memory has
+ * no file does not share the memory of its guest.
  *
  * Return: 0; -ENOMEM, -ENOSPC: over the budget; another -errno.
  */
@@ -245,7 +246,7 @@ int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
 			size > (u64)st.st_size - offset))
 		return -EINVAL;
 	if (d->num_ranges >= d->budget.maps) {
-		*why = "is one range more than a client may map: see --max-maps";
+		*why = "exceeds the number of ranges that a client may map: see --max-maps";
 		return -ENOSPC;
 	}
 	range = calloc(1, sizeof(*range));
@@ -273,12 +274,12 @@ int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
  * dma_unmap() - take ranges back
  * @d: table
  * @iova: first address
- * @size: bytes; 0 with @iova 0: all there is
+ * @size: bytes; 0 with @iova 0: all ranges
  * @done: out: bytes that were mapped
  *
  * When it returns the adapter does not touch them any more.
  *
- * Return: 0, also if there was nothing; -EINVAL if it would cut a range.
+ * Return: 0, also if there was nothing; -EINVAL if it would split a range.
  */
 int dma_unmap(struct dma *d, u64 iova, u64 size, u64 *done)
 {
@@ -308,7 +309,7 @@ out:
 	return ret;
 }
 
-/** dma_clear() - the client is gone, and all that it gave */
+/** dma_clear() - the client is gone: unmap all that it gave */
 void dma_clear(struct dma *d)
 {
 	u64 done;
@@ -317,7 +318,10 @@ void dma_clear(struct dma *d)
 	d->any = false;
 }
 
-/** dma_enable() - bus mastering; when it returns with @on false no DMA goes on */
+/**
+ * dma_enable() - set bus mastering; after it returns with @on false there is no
+ * DMA
+ */
 void dma_enable(struct dma *d, bool on)
 {
 	pthread_rwlock_wrlock(&d->lock);
@@ -326,8 +330,8 @@ void dma_enable(struct dma *d, bool on)
 }
 
 /*
- * The memory at @iova, and in @len how much of it is in one piece; NULL if the
- * adapter may not do this.  Caller holds the lock.
+ * The memory at @iova, and in @len its contiguous length; NULL if the adapter
+ * may not access it.  Caller holds the lock.
  */
 static u8 *reach(const struct dma *d, u64 iova, u32 access, u32 *len)
 {
@@ -343,7 +347,7 @@ static u8 *reach(const struct dma *d, u64 iova, u32 access, u32 *len)
 	return range->mem + (iova - range->iova);
 }
 
-/* A word that the guest may write meanwhile is read at once. */
+/* A word that the guest may write concurrently is read at once. */
 static void copy_in(u8 *to, const u8 *from, u32 len)
 {
 	if (len == 4 && (uintptr_t)from % 4 == 0) {
@@ -412,7 +416,7 @@ int dma_store64(struct dma *d, u64 iova, u64 val)
 	pthread_rwlock_rdlock(&d->lock);
 	mem = reach(d, iova, DMA_WRITE, &len);
 	if (mem) {
-		/* Pairs with the guest's barrier behind its look at the word. */
+		/* Pairs with the guest's barrier after it has read the word. */
 		ang_store_release((__le64 *)mem, cpu_to_le64(val));
 		ret = 0;
 	}
@@ -428,7 +432,7 @@ int dma_init(struct dma *d, const struct dma_budget *budget)
 	memset(d, 0, sizeof(*d));
 	d->budget = *budget;
 	pthread_rwlockattr_init(&attr);
-	/* Whoever unmaps is not to wait as long as there is traffic. */
+	/* A writer must not wait for as long as there is traffic. */
 	pthread_rwlockattr_setkind_np(&attr,
 			PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	ret = pthread_rwlock_init(&d->lock, &attr);

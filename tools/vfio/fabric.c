@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fabric: the device model, and who runs it.
+ * The fabric: the device model, and the threads that run it.
  *
- * Whoever writes a register runs the model for a while, with a view of its own.
- * What is left then goes to the lists of the fabric, from which the workers
- * take it.  A view is empty whenever its owner does not run the model.
+ * A thread that writes a register runs the model for a while, with a view of
+ * its own.  Left-over work then goes to the lists of the fabric, from which the
+ * workers take it.  A view is empty whenever its owner does not run the model.
  *
  *   lock	runq, timers, stop, looked; no other is taken under it
  *   look_lock	one look at a time: look, look_arg; before lock
@@ -18,15 +18,17 @@
 #include "peer.h"
 #include "trace.h"
 
-#define SLICE	16384U	/* units of work (ang_work.h) between looks at what else there is */
+#define SLICE	16384U	/* units of work (ang_work.h) between checks for
+			 * other work */
 #define ROUNDS	64U	/* of these in the thread that writes a register */
 
 struct fabric {
 	void *mem;
 	u64 size;
 	struct ang_cfg cfg;
+	struct ang_topo topo;	/* with its table, in @mem */
 	u32 nodes;
-	struct card **card;	/* of each node; NULL: a router alone */
+	struct card **card;	/* of each node; NULL: only a router */
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct ang_list runq;
@@ -38,7 +40,7 @@ struct fabric {
 	void (*look)(void *arg, struct ang_view *v, u32 node);
 	void *look_arg;
 	struct traces traces;
-	struct peers *peers;	/* atomic; NULL: all nodes are played here */
+	struct peers *peers;	/* atomic; NULL: all nodes are local */
 	u32 workers;
 	pthread_t worker[];
 };
@@ -168,7 +170,7 @@ static void *work(void *arg)
 	}
 }
 
-/* Runs a view for a while, and leaves it empty. */
+/* Run a view for a while, and leave it empty. */
 static void advance(struct fabric *f, struct ang_view *v)
 {
 	u32 round;
@@ -187,7 +189,7 @@ u32 fabric_read(struct fabric *f, u32 node, u32 off)
 	return ang_reg_read(&v, node, off);
 }
 
-/** fabric_write() - write a register, and do what comes of it */
+/** fabric_write() - write a register, and run the work that follows */
 void fabric_write(struct fabric *f, u32 node, u32 off, u32 val)
 {
 	struct ang_view v;
@@ -213,8 +215,8 @@ static void help(struct fabric *f)
  * @f: fabric
  * @node: node
  *
- * When it returns the model touches none of its memory, contexts are gone,
- * and its registers tell nothing of who used them.
+ * When it returns the model touches none of its memory, contexts are gone, and
+ * its registers show nothing of the former user.
  */
 void fabric_reset(struct fabric *f, u32 node)
 {
@@ -222,7 +224,7 @@ void fabric_reset(struct fabric *f, u32 node)
 	u32 off;
 
 	fabric_write(f, node, ANGARA_REG_CONTROL, 0);
-	/* The node may be in the hands of others. */
+	/* Another thread may hold the node. */
 	while (fabric_read(f, node, ANGARA_REG_STATUS) & ANGARA_STATUS_READY) {
 		help(f);
 		nanosleep(&pause, NULL);
@@ -232,10 +234,11 @@ void fabric_reset(struct fabric *f, u32 node)
 }
 
 /**
- * fabric_look() - read what there is to see of a node
+ * fabric_look() - read the state of a router
  * @f: fabric
- * @node: node
- * @look: reads it, by ang_look_counters() and its like; any thread calls it
+ * @node: node or switch
+ * @look: reads it, by ang_look_counters() and similar functions; called by any
+ * thread
  * @arg: for @look
  */
 void fabric_look(struct fabric *f, u32 node,
@@ -263,7 +266,21 @@ const struct ang_cfg *fabric_cfg(const struct fabric *f)
 	return &f->cfg;
 }
 
-/** fabric_use() - what a node is there for, in a word */
+/** fabric_topo() - the topology */
+const struct ang_topo *fabric_topo(const struct fabric *f)
+{
+	return &f->topo;
+}
+
+/** fabric_text() - the description of the topology */
+const char *fabric_text(const struct fabric *f)
+{
+	const struct ang_fabric *fab = f->mem;
+
+	return (const char *)f->mem + fab->off_text;
+}
+
+/** fabric_use() - the use of a node, in a word */
 const char *fabric_use(const struct fabric *f, u32 node)
 {
 	const struct card *c = f->card[node];
@@ -280,18 +297,18 @@ struct traces *fabric_traces(struct fabric *f)
 
 static void run_peer(void *host, struct ang_view *v)
 {
-	/* Views of peers last longer than captures. */
+	/* Views of peers outlive captures. */
 	v->ops = ops_now(host);
 	advance(host, v);
 }
 
 /**
- * fabric_link() - let other servers play a part of the torus
+ * fabric_link() - let other servers host a part of the torus
  * @f: fabric of which no node has run
- * @o: what the user asked for
- * @ours: nodes that are played here, one bool each, for as long as @f lasts
+ * @o: options of the user
+ * @ours: local nodes, one bool each; must outlive @f
  *
- * Return: 0, or it has been said why not.
+ * Return: 0, or -1 after a message.
  */
 int fabric_link(struct fabric *f, const struct peers_options *o,
 		const bool *ours)
@@ -309,28 +326,28 @@ int fabric_link(struct fabric *f, const struct peers_options *o,
 }
 
 /**
- * fabric_whole() - is every node played by somebody?
+ * fabric_whole() - does every node belong to a server?
  * @f: fabric
- * @ms: how long to wait for that
+ * @ms: how long to wait
  *
- * Return: 1: yes; 0: not yet; -1: never, and it has been said why.
+ * Return: 1: yes; 0: not yet; -1: never, after a message.
  */
 int fabric_whole(struct fabric *f, u32 ms)
 {
 	int ret = f->peers ? peers_wait(f->peers, ms) : 1;
 
-	/* All servers have the same now. */
+	/* All servers have the same id now. */
 	f->cfg.fabric_id = ((struct ang_fabric *)f->mem)->cfg.fabric_id;
 	return ret;
 }
 
-/** fabric_remote() - is a node played by another server? */
-bool fabric_remote(const struct fabric *f, u32 node)
+/** fabric_remote() - does a node or switch belong to another server? */
+bool fabric_remote(const struct fabric *f, u32 router)
 {
-	return f->cfg.remote && !f->card[node];
+	return f->cfg.remote && !f->card[ang_topo_keeper(&f->topo, router)];
 }
 
-/** fabric_plug() - put a card into its node, before anything runs */
+/** fabric_plug() - put a card into its node, before the model runs */
 void fabric_plug(struct fabric *f, struct card *c)
 {
 	f->card[c->node] = c;
@@ -350,13 +367,14 @@ static int start(struct fabric *f, u32 workers)
 /**
  * fabric_new() - make a fabric
  * @cfg: configuration that ang_cfg_check() accepts
- * @workers: threads that run what is left over; 0: fabric_reset() does
+ * @workers: threads that run left-over work; 0: fabric_reset() does
  *
  * Return: the fabric; NULL with errno set.
  */
 struct fabric *fabric_new(const struct ang_cfg *cfg, u32 workers)
 {
 	struct fabric *f = calloc(1, sizeof(*f) + workers * sizeof(f->worker[0]));
+	struct ang_topo_why why;
 	int ret = -ENOMEM;
 
 	if (!f)
@@ -372,11 +390,13 @@ struct fabric *fabric_new(const struct ang_cfg *cfg, u32 workers)
 	pthread_cond_init(&f->seen, NULL);
 	traces_init(&f->traces);
 	f->card = calloc(f->nodes, sizeof(f->card[0]));
-	/* Zeroed, and costs nothing until it is used. */
+	/* Zeroed; pages are allocated at their first use. */
 	f->mem = mmap(NULL, f->size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (f->card && f->mem != MAP_FAILED) {
-		ang_fabric_init(f->mem, cfg);
+	if (f->card && f->mem != MAP_FAILED)
+		ret = ang_fabric_init(f->mem, cfg, &why) ? 0 : -EINVAL;
+	if (!ret) {
+		f->topo = ang_fab_topo(f->mem);
 		ret = start(f, workers);
 	}
 	if (!ret)
@@ -386,7 +406,7 @@ struct fabric *fabric_new(const struct ang_cfg *cfg, u32 workers)
 	return NULL;
 }
 
-/** fabric_free() - end the workers; no thread of a card is left */
+/** fabric_free() - end the workers; the threads of cards have ended before */
 void fabric_free(struct fabric *f)
 {
 	pthread_mutex_lock(&f->lock);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: MSI-X vectors, or one line.
+ * Interrupts: MSI-X vectors, or INTx.
  *
- * The model raises vectors in whatever thread it runs in.  They are only noted
- * there; the card's thread sends them, so that all that decides how (what the
- * guest has enabled, what the client has wired) is its own.  A client that
- * makes writing to its eventfd block holds up no thread but that of its card,
- * and that only until the server's main thread breaks it off.
+ * The model raises vectors in any thread, which only marks them as raised.  The
+ * card's thread sends them, so it alone owns the state that decides how: what
+ * the guest has enabled, and the eventfds of the client.  A client that makes a
+ * write to its eventfd block holds up only the thread of its card, until the
+ * server's main thread interrupts it.
  *
- * The line is a level: up while ANGARA_REG_ISR is not zero.  The client is told
- * when it rises, and told again if it is up when the client unmasks it.
+ * INTx is a level: high while ANGARA_REG_ISR is not zero.  The client is
+ * notified when it rises, and again if it is high when the client unmasks it.
  */
 #include <errno.h>
 #include <linux/vfio.h>
@@ -20,7 +20,7 @@
 
 #include "card.h"
 
-/* Whose thread this is: there is no need to wake it. */
+/* The calling thread owns this card: it needs no wake-up. */
 static __thread const struct irq *here;
 
 void irq_enter(struct irq *irq)
@@ -38,14 +38,14 @@ void irq_raise(struct irq *irq, u32 vector)
 	ang_fetch_or(&irq->raised[vector / 64], 1ULL << (vector % 64));
 	if (here == irq || ang_xchg(&irq->kicked, 1))
 		return;
-	/* It counts to 2^64: this does not block, nor fail. */
+	/* The count goes up to 2^64: this neither blocks nor fails. */
 	if (write(irq->kick, &one, sizeof(one)) < 0)
 		ang_xchg(&irq->kicked, 0);
 }
 
 /*
- * If the eventfd is full the client has not yet seen what came before.  Between
- * the look and the write the client may fill it: then main() sends a signal.
+ * A full eventfd means that the client has not read earlier signals.  Between
+ * the check and the write the client may fill it: then main() sends a signal.
  */
 static void signal_fd(struct card *c, int fd)
 {
@@ -65,7 +65,9 @@ static bool line_up(const struct card *c)
 	return c->irq.isr && c->pci.intx && !c->pci.msix;
 }
 
-/** irq_update() - send what may be sent; something that decides has changed */
+/**
+ * irq_update() - send pending interrupts after a change of masks or eventfds
+ */
 void irq_update(struct card *c)
 {
 	struct irq *irq = &c->irq;
@@ -105,7 +107,7 @@ static u32 isr_of(u32 word, u64 bits)
 	return isr;
 }
 
-/** irq_deliver() - look at what the model has raised; the card's thread */
+/** irq_deliver() - process raised vectors; in the card's thread */
 void irq_deliver(struct card *c)
 {
 	struct irq *irq = &c->irq;
@@ -129,7 +131,7 @@ void irq_deliver(struct card *c)
 		irq_update(c);
 }
 
-/** irq_isr() - read ANGARA_REG_ISR, which clears it and takes the line back */
+/** irq_isr() - read ANGARA_REG_ISR, which clears it and lowers INTx */
 u32 irq_isr(struct card *c)
 {
 	u32 isr;
@@ -167,12 +169,12 @@ static void wire(int *at, int fd)
 }
 
 /**
- * irq_set() - wire interrupts, or take their wires away
+ * irq_set() - set the eventfds of interrupts, or remove them
  * @c: card
  * @index: kind
  * @start: first; the caller has checked that it and
  * @count: are in range
- * @fds: eventfds, which are ours if it succeeds; NULL: none
+ * @fds: eventfds, owned by this function if it succeeds; NULL: none
  *
  * Return: 0 or -errno.
  */
@@ -197,7 +199,10 @@ int irq_set(struct card *c, u32 index, u32 start, u32 count, int *fds)
 	return 0;
 }
 
-/** irq_trigger() - as if the adapter had; @which: bytes that say which, NULL: all */
+/**
+ * irq_trigger() - fire as if raised by the adapter; @which: one byte each,
+ * NULL: all
+ */
 int irq_trigger(struct card *c, u32 index, u32 start, u32 count, const u8 *which)
 {
 	u32 i;
@@ -213,7 +218,7 @@ int irq_trigger(struct card *c, u32 index, u32 start, u32 count, const u8 *which
 	return 0;
 }
 
-/** irq_mask() - mask or unmask the line; vectors are masked by who wired them */
+/** irq_mask() - mask or unmask INTx; the client masks vectors itself */
 int irq_mask(struct card *c, u32 index, u32 start, u32 count, const u8 *which,
 	     bool mask)
 {
@@ -226,7 +231,9 @@ int irq_mask(struct card *c, u32 index, u32 start, u32 count, const u8 *which,
 	return 0;
 }
 
-/** irq_reset() - forget what was raised; wires are the client's and stay */
+/**
+ * irq_reset() - clear raised interrupts; eventfds belong to the client and stay
+ */
 void irq_reset(struct irq *irq)
 {
 	u32 i;

@@ -2,15 +2,15 @@
 /*
  * The links to one other server.
  *
- * Out: what stands in the rings of the other side's nodes becomes numbered
- * frames, which are kept until the other side has them; a channel has no more
- * than WIRE_WINDOW packets on their way, then its packets stay in the ring and
- * the fabric waits as it does for any link.  So what is kept is bounded too.
+ * Out: packets in the rings of the other side's nodes become numbered frames,
+ * which are kept until the other side acknowledges them.  A channel has at most
+ * WIRE_WINDOW packets in flight; further packets stay in the ring, and the
+ * fabric waits as for any link.  So the kept frames are bounded, too.
  *
  * In: packets wait in a FIFO per channel until the model has room and a buffer,
  * and only then the other side may send another one.  Channels never wait for
- * each other, except that a contribution to a reduction does not pass packets
- * on the channel UP of its tree that came before it.
+ * each other, except that a contribution to a reduction does not pass earlier
+ * packets on the channel UP of its tree.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 #include "link.h"
 
-#define MAX_TAKEN_FRAMES	8U	/* on their way */
+#define MAX_TAKEN_FRAMES	8U	/* in flight */
 #define TAKEN_PER_FRAME		64U
 
 static bool is_ours(const struct link *l, u32 node)
@@ -26,18 +26,19 @@ static bool is_ours(const struct link *l, u32 node)
 	return ang_node(l->view->fab, node)->remote == ANG_REMOTE_NO;
 }
 
-/* All links between our nodes and theirs; counted if there is no array yet. */
+/* All links between local and remote nodes; only counted without an array. */
 static void find_links(struct link *l, const bool *theirs)
 {
-	const struct ang_topo *topo = &l->view->fab->topo;
+	const struct ang_topo *topo = &l->view->topo;
 	u32 node, dir;
 
 	l->num_in = l->num_out = l->num_nodes = 0;
-	for (node = 0; node < topo->nodes; node++) {
+	for (node = 0; node < topo->routers; node++) {
+		bool wanted = theirs[ang_topo_keeper(topo, node)];
 		u32 before = l->num_out;
 
-		for (dir = 0; theirs[node] && dir < ANG_MAX_DIRS; dir++) {
-			u32 to = ang_topo_neighbor(topo, node, dir);
+		for (dir = 0; wanted && dir < topo->nports; dir++) {
+			u32 far, to = ang_topo_peer(topo, node, dir, &far);
 
 			if (to == ANG_NONE || !is_ours(l, to))
 				continue;
@@ -45,8 +46,9 @@ static void find_links(struct link *l, const bool *theirs)
 				l->out[l->num_out].node = node;
 				l->out[l->num_out].dir = dir;
 				l->in[l->num_in].node = to;
-				l->in[l->num_in].dir = dir ^ 1;
+				l->in[l->num_in].dir = far;
 				l->in[l->num_in].from = node;
+				l->in[l->num_in].from_dir = dir;
 			}
 			l->num_out++;
 			l->num_in++;
@@ -63,7 +65,7 @@ static void find_links(struct link *l, const bool *theirs)
  * link_init() - find the links to another server
  * @l: out
  * @view: of the fabric
- * @theirs: nodes that it plays
+ * @theirs: nodes of that server
  *
  * Return: 0 or -ENOMEM.
  */
@@ -128,7 +130,7 @@ void link_free(struct link *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* A frame with @length bytes of body; NULL: no memory now. */
+/* A frame with @length bytes of body; NULL: out of memory. */
 static struct link_frame *frame_new(u32 length)
 {
 	u32 size = (u32)sizeof(struct wire_head) + length;
@@ -192,7 +194,7 @@ static void look(struct link *l)
 		ang_remote_look(l->view, l->nodes[i]);
 }
 
-/** link_collect() - make frames of what the fabric has for the other side */
+/** link_collect() - make frames of the packets for the other side */
 void link_collect(struct link *l)
 {
 	u32 i, vc;
@@ -219,7 +221,7 @@ void link_drop(struct link *l)
 	frames_free(l);
 }
 
-/* Is there something on the channel UP that @p must not pass? */
+/* Is there a packet on the channel UP that @p must not pass? */
 static bool must_follow(const struct link_in *in, const struct link_packet *p)
 {
 	const struct link_packet *q;
@@ -239,14 +241,14 @@ static void channel_deliver(struct link *l, struct link_in *in, u32 c)
 
 		if (c >= WIRE_CH_RED(0) && must_follow(in, p))
 			return;
-		if (!ang_remote_give(l->view, in->from, in->dir ^ 1, p->vc,
+		if (!ang_remote_give(l->view, in->from, in->from_dir, p->vc,
 				     &p->pkt, p->len ? p->data : NULL))
 			return;
 		free(channel_pop(ch));
 	}
 }
 
-/* Tell the other side where it has room again. */
+/* Report to the other side where it has room again. */
 static void tell_taken(struct link *l)
 {
 	struct wire_taken list[TAKEN_PER_FRAME];
@@ -278,7 +280,10 @@ static void tell_taken(struct link *l)
 	l->frames_taken++;
 }
 
-/** link_deliver() - give the fabric what has arrived and finds room */
+/**
+ * link_deliver() - move arrived packets into the fabric, as far as there is
+ * room
+ */
 void link_deliver(struct link *l)
 {
 	u32 i, c;
@@ -307,17 +312,17 @@ static const char *packet_arrives(struct link *l, const struct wire_head *h,
 		    l->in[i].dir == w.dir)
 			in = &l->in[i];
 	if (!in)
-		return "a packet for a link that there is not";
+		return "a packet for a link that does not exist";
 	p = malloc(sizeof(*p) + len);
 	if (!p)
-		return "a packet for which there is no memory";
+		return "a packet that exceeds the server's memory";
 	wire_packet_get(&w, &p->pkt);
-	flaw = ang_remote_flaw(l->view->fab, in->from, in->dir ^ 1, w.vc,
+	flaw = ang_remote_flaw(l->view, in->from, in->from_dir, w.vc,
 			       &p->pkt, len);
 	if (!flaw) {
 		ch = &in->ch[wire_channel(&p->pkt, w.vc)];
 		if (ch->count + ch->taken >= WIRE_WINDOW)
-			flaw = "a packet that nobody gave room for";
+			flaw = "a packet beyond the free room of its channel";
 	}
 	if (flaw) {
 		free(p);
@@ -367,7 +372,9 @@ static const char *acknowledge(struct link *l, u64 ack)
 	while (l->head && l->head->seq <= ack) {
 		struct link_frame *f = l->head;
 
-		/* Sent in part or not at all on this connection: not yet. */
+		/*
+		 * Not sent completely on this connection: not acknowledged yet.
+		 */
 		if (f == l->next)
 			return "an acknowledgement of what is not sent yet";
 		if (((struct wire_head *)f->bytes)->type == WIRE_TAKEN)
@@ -382,12 +389,12 @@ static const char *acknowledge(struct link *l, u64 ack)
 }
 
 /**
- * link_receive() - take a frame that came after the hello
+ * link_receive() - process a frame that arrives after the hello
  * @l: link
  * @h: head of a frame without a flaw
  * @body: its body
  *
- * Return: NULL, or what is wrong: then nothing more can come from there.
+ * Return: NULL, or the error: the connection is unusable then.
  */
 const char *link_receive(struct link *l, const struct wire_head *h,
 			 const void *body)
@@ -408,7 +415,7 @@ const char *link_receive(struct link *l, const struct wire_head *h,
 	return flaw;
 }
 
-/** link_tell_lost() - tell that a third server is gone. Return: 0, -ENOMEM */
+/** link_tell_lost() - report a lost third server. Return: 0, -ENOMEM */
 int link_tell_lost(struct link *l, u32 node)
 {
 	struct link_frame *f = frame_new(sizeof(__le32));
@@ -422,11 +429,11 @@ int link_tell_lost(struct link *l, u32 node)
 }
 
 /**
- * link_resume() - go on over a new connection
+ * link_resume() - continue on a new connection
  * @l: link
  * @seen: number of the last frame that the other side has
  *
- * Return: NULL, or what is wrong.
+ * Return: NULL, or the error.
  */
 const char *link_resume(struct link *l, u64 seen)
 {
@@ -434,7 +441,7 @@ const char *link_resume(struct link *l, u64 seen)
 	struct link_frame *f;
 
 	if (seen < l->acked)
-		return "has forgotten what it acknowledged";
+		return "has lost frames that it acknowledged";
 	l->next = NULL;
 	flaw = acknowledge(l, seen);
 	if (flaw)
@@ -445,7 +452,7 @@ const char *link_resume(struct link *l, u64 seen)
 	return NULL;
 }
 
-/** link_idle() - has the other side all, and is all told that was taken? */
+/** link_idle() - is everything acknowledged, and all room reported? */
 bool link_idle(const struct link *l)
 {
 	u32 i, c;

@@ -8,7 +8,7 @@
 
 #include "wire.h"
 
-/* A frame that was not acknowledged yet. */
+/* A frame that is not acknowledged yet. */
 struct link_frame {
 	struct link_frame *next;
 	u64 seq;
@@ -30,18 +30,22 @@ struct link_channel {
 	struct link_packet *head;
 	struct link_packet **tail;
 	u32 count;		/* in the FIFO */
-	u32 taken;		/* since the other side was told */
+	u32 taken;		/* since the last report to the other side */
 };
 
-/* A link that ends at a node here; it begins at @from, which is there. */
+/*
+ * A link that ends at a local node; it begins at port @from_dir of the remote
+ * node @from.
+ */
 struct link_in {
 	u32 node;
 	u32 dir;
 	u32 from;
+	u32 from_dir;
 	struct link_channel ch[WIRE_CHANNELS];
 };
 
-/* A link that ends at a node there, where the packets in its rings go. */
+/* A link that ends at a remote node; packets in its rings go there. */
 struct link_out {
 	u32 node;
 	u32 dir;
@@ -54,15 +58,16 @@ struct link {
 	u32 num_in;
 	struct link_out *out;
 	u32 num_out;
-	u32 *nodes;		/* of the other side, that have links */
+	u32 *nodes;		/* of the other side, with links */
 	u32 num_nodes;
 	u64 sent;		/* number of the last frame made */
-	u64 acked;		/* and of the last one the other side has */
-	u64 written;		/* and of the last one that a connection took */
-	u64 seen;		/* number of the last frame that came */
+	u64 acked;		/* number of the last acknowledged frame */
+	u64 written;		/* number of the last frame written to a
+				 * connection */
+	u64 seen;		/* number of the last frame received */
 	struct link_frame *head;	/* frames after @acked */
 	struct link_frame **tail;
-	struct link_frame *next;	/* of these, the first to send */
+	struct link_frame *next;	/* the first of these to send */
 	u32 frames_taken;	/* WIRE_TAKEN among them */
 	u64 packets_out;
 	u64 packets_in;

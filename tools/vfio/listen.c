@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sockets in a folder, by name: made, taken over from a server that is gone,
- * taken away.
+ * Sockets in a folder, by name: create, take over from a dead server, remove.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,17 +22,14 @@ static int address(const char *dir, const char *name, struct sockaddr_un *addr)
 	return -ENAMETOOLONG;
 }
 
-/*
- * Something has the name already: takes it away if it is a socket that nobody
- * listens on any more.
- */
+/* The name exists: remove it if it is a socket without a listener. */
 static int clear_stale(const struct sockaddr_un *addr)
 {
 	struct stat st;
 	int fd, ret;
 
 	if (!lstat(addr->sun_path, &st) && !S_ISSOCK(st.st_mode)) {
-		say("'%s' is no socket, and is in the way", addr->sun_path);
+		say("'%s' exists and is not a socket", addr->sun_path);
 		return -EEXIST;
 	}
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -48,7 +44,7 @@ static int clear_stale(const struct sockaddr_un *addr)
 		say("'%s' is in use by another server: end that, or use another --socket-dir",
 		    addr->sun_path);
 	else
-		say("'%s' is in the way: %s", addr->sun_path, strerror(ret));
+		say("cannot replace '%s': %s", addr->sun_path, strerror(ret));
 	return -EADDRINUSE;
 }
 
@@ -75,10 +71,10 @@ static int try_bind(int fd, const struct sockaddr_un *addr)
  * listener_open() - make a socket that clients find by name
  * @l: out
  * @dir: folder
- * @name: in it
- * @mode: who may connect, as chmod(2); 0: whoever the umask lets
+ * @name: in that folder
+ * @mode: permissions, as for chmod(2); 0: as the umask allows
  *
- * Return: 0 or -errno; what is wrong has been said.
+ * Return: 0 or -errno, after a message.
  */
 int listener_open(struct listener *l, const char *dir, const char *name,
 		  u32 mode)
@@ -97,7 +93,7 @@ int listener_open(struct listener *l, const char *dir, const char *name,
 		return ret;
 	}
 	ret = try_bind(fd, &addr);
-	/* Nobody can connect before it listens. */
+	/* Clients cannot connect before listen(2). */
 	if (!ret && ((mode && chmod(addr.sun_path, mode)) || listen(fd, 4) ||
 		     lstat(addr.sun_path, &st))) {
 		ret = -errno;
@@ -112,7 +108,7 @@ int listener_open(struct listener *l, const char *dir, const char *name,
 	return 0;
 }
 
-/** listener_close() - take a socket away, if it was made and is still ours */
+/** listener_close() - remove a socket, if it was made and is still ours */
 void listener_close(struct listener *l, const char *dir, const char *name)
 {
 	struct sockaddr_un addr = { 0 };

@@ -2,8 +2,8 @@
 /*
  * angara-vfio: serve adapters of one fabric to virtual machines.
  *
- * The main thread starts all others, then waits for a signal to end, and looks
- * once a second whether a client holds up the thread of its card.
+ * The main thread starts all others, then waits for a signal to end, and checks
+ * once a second whether a client blocks the thread of its card.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,10 @@ struct server {
 	u32 num_threads;
 };
 
-/* Its folder is locked, so that of two servers one takes over a stale socket. */
+/*
+ * The folder is locked, so that only one of two servers takes over a stale
+ * socket.
+ */
 static int listen_all(struct server *s)
 {
 	const char *dir = s->opts.dir;
@@ -68,7 +71,7 @@ static int raise_limit(const struct server *s)
 	if (limit.rlim_cur >= want)
 		return 0;
 	if (limit.rlim_max < want) {
-		say("%u adapters of %u contexts need %llu open files, %llu are allowed: raise `ulimit -n`, or ask for less",
+		say("%u adapters of %u contexts need %llu open files, %llu are allowed: raise `ulimit -n`, or serve fewer",
 		    s->opts.num_nodes, s->opts.cfg.ctxs,
 		    (unsigned long long)want,
 		    (unsigned long long)limit.rlim_max);
@@ -95,14 +98,14 @@ static int make_cards(struct server *s)
 	return 0;
 }
 
-/* Return: 0 when all nodes are played by somebody. */
+/* Return: 0 when every node belongs to a server. */
 static int wait_until_whole(struct server *s, const sigset_t *ends)
 {
 	const struct timespec now = { 0 };
 	int ret = fabric_whole(s->fabric, 1000);
 
 	if (!ret)
-		say("waiting for the servers that play the other nodes");
+		say("waiting for the servers of the other nodes");
 	while (!ret && sigtimedwait(ends, NULL, &now) < 0)
 		ret = fabric_whole(s->fabric, 200);
 	return ret > 0 ? 0 : -EIO;
@@ -161,14 +164,15 @@ static void stop(struct server *s)
 	if (s->fabric)
 		fabric_free(s->fabric);
 	free(s->cards);
+	free((void *)s->opts.cfg.topo.table);
 	free(s->opts.nodes);
 	free(s->opts.ours);
 }
 
 static int ready(const struct server *s)
 {
-	printf("angara-vfio: %u adapters of a torus %s in %s\n", s->num_cards,
-	       s->opts.dims, s->opts.dir);
+	printf("angara-vfio: %u adapters of fabric %s in %s\n", s->num_cards,
+	       s->opts.fabric, s->opts.dir);
 	fflush(stdout);
 	if (s->opts.ready_fd < 0)
 		return 0;
@@ -180,7 +184,7 @@ static int ready(const struct server *s)
 	return 0;
 }
 
-/* Breaks off what a client makes block; see card_block(). */
+/* Interrupt calls that a client makes block; see card_block(). */
 static void watch(struct server *s)
 {
 	u64 now = seconds();
@@ -209,7 +213,7 @@ static void nothing(int sig)
 
 static void signals(sigset_t *ends)
 {
-	/* Without SA_RESTART: it is there to break calls off. */
+	/* Without SA_RESTART: the signal has to interrupt calls. */
 	struct sigaction action = { .sa_handler = nothing };
 
 	sigaction(SIGUSR1, &action, NULL);

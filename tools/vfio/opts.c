@@ -14,10 +14,11 @@
 #include "opts.h"
 
 #define USAGE	2	/* exit status */
-#define SMALL	64U	/* nodes up to which there is as much as can be of all */
+#define SMALL	64U	/* routers up to which all limits have their maximum */
+#define TEXT_MOST	4095U	/* bytes of a description that drivers read */
 
 enum {
-	OPT_DIMS = 256,
+	OPT_FABRIC = 256,
 	OPT_DIR,
 	OPT_CONTEXTS,
 	OPT_TREES,
@@ -32,13 +33,14 @@ enum {
 };
 
 static const char usage[] =
-"Usage: angara-vfio --dims DIMS --socket-dir DIR [OPTION...]\n"
-"Serve the adapters of a torus to virtual machines, one socket for each.\n"
+"Usage: angara-vfio --fabric FABRIC --socket-dir DIR [OPTION...]\n"
+"Serve the adapters of a fabric to virtual machines, one socket for each.\n"
 "\n"
-"  --dims DIMS       size of the torus, such as 2x2x1\n"
+"  --fabric FABRIC   what is joined to what: torus:2x2x1, mkns:4x4, fattree:4,3,\n"
+"                    ..., or file:PATH for a graph\n"
 "  --socket-dir DIR  folder for the sockets: node0.sock, node1.sock, ...\n"
 "  --contexts N      contexts of each adapter, 1 to 128 (default 16; 4 if the\n"
-"                    torus has more than 64 nodes)\n"
+"                    fabric has more than 64 nodes and switches)\n"
 "  --trees N         trees of each adapter, 1 to 64 (default 16)\n"
 "  --threads N       threads that run the model besides those of the adapters\n"
 "                    (default: a processor each, but no more than nodes)\n"
@@ -49,17 +51,17 @@ static const char usage[] =
 "                    (default 262144)\n"
 "  --only LIST       serve these nodes only, such as 0,2,4-7; the others just\n"
 "                    route\n"
-"  --listen [HOST:]PORT  let servers that play other nodes connect here; HOST is\n"
-"                    127.0.0.1 if it is left out\n"
+"  --listen [HOST:]PORT  listen for servers of other nodes; HOST is 127.0.0.1 if\n"
+"                    it is left out\n"
 "  --peer [HOST:]PORT  connect with the server there; may be given several times\n"
-"  --peer-timeout S  take a server for lost after that many seconds without a\n"
-"                    connection (default 10)\n"
+"  --peer-timeout S  declare a server lost after S seconds without a connection\n"
+"                    (default 10)\n"
 "  --ready-fd N      write a newline to this file descriptor when the sockets\n"
 "                    are there, and close it\n"
 "  -h, --help        write this text\n"
 "  -V, --version     write the version\n";
 
-/* Return: what follows the number, NULL if there is none up to @max. */
+/* Return: the text behind the number, NULL if it is not one up to @max. */
 static const char *number(const char *text, u32 max, u32 *val)
 {
 	unsigned long v;
@@ -84,7 +86,7 @@ static int want_number(const char *opt, const char *text, u32 min, u32 max,
 	return USAGE;
 }
 
-/* Bytes, with a unit or without. */
+/* Bytes, with or without a unit. */
 static int want_size(const char *opt, const char *text, u64 *val)
 {
 	static const char units[] = "KMGT";
@@ -118,8 +120,8 @@ static int option(struct opts *o, int c, const char **only)
 	case 'V':
 		puts("angara-vfio " VFIO_VERSION);
 		return 0;
-	case OPT_DIMS:
-		o->dims = optarg;
+	case OPT_FABRIC:
+		o->fabric = optarg;
 		break;
 	case OPT_DIR:
 		o->dir = optarg;
@@ -178,7 +180,7 @@ static int unknown(int c, char **argv)
 	return USAGE;
 }
 
-/* As many threads as make sense. */
+/* One per processor, but not more than nodes. */
 static u32 default_threads(u32 nodes)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -194,22 +196,79 @@ static u64 half_of_memory(void)
 	return (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE) / 2;
 }
 
-/* The torus, of the sizes that the loopback has too. */
+/* Return: the text of a file, with one byte more than drivers read; -errno. */
+static int load(const char *path, char *text)
+{
+	FILE *file = fopen(path, "re");
+	size_t got;
+	int ret;
+
+	if (!file)
+		return -errno;
+	got = fread(text, 1, TEXT_MOST + 1, file);
+	ret = ferror(file) ? -EIO : 0;
+	fclose(file);
+	text[got] = 0;
+	return ret;
+}
+
+/* Only filling a table tells whether a graph is a fabric; peers compare it. */
+static bool fill(struct ang_cfg *cfg, struct ang_topo_why *why)
+{
+	void *table = malloc(ang_topo_table_size(&cfg->topo));
+
+	if (table && ang_topo_fill(&cfg->topo, cfg->text, table, why))
+		return true;
+	if (!table)
+		*why = (struct ang_topo_why){ .what = strerror(ENOMEM) };
+	free(table);
+	return false;
+}
+
+static bool read_text(struct opts *o, struct ang_topo_why *why)
+{
+	struct ang_cfg *cfg = &o->cfg;
+
+	if (strlen(cfg->text) > TEXT_MOST) {
+		why->what = "has more than the 4095 bytes that drivers read";
+		return false;
+	}
+	return ang_topo_read(&cfg->topo, cfg->text, why) &&
+	       (cfg->topo.kind != ANG_TOPO_GRAPH || fill(cfg, why));
+}
+
+/* Return: number of nodes; 0 with a message. */
+static u32 read_fabric(struct opts *o)
+{
+	static char text[TEXT_MOST + 2];
+	bool file = !strncmp(o->fabric, "file:", 5);
+	struct ang_topo_why why = { 0 };
+	int ret = file ? load(o->fabric + 5, text) : 0;
+
+	o->cfg.text = file ? text : o->fabric;
+	if (ret)
+		why.what = strerror(-ret);
+	else if (read_text(o, &why))
+		return o->cfg.topo.nodes;
+	if (why.line)
+		say("--fabric '%.*s': line %u: %s", (int)strcspn(o->fabric, "\n"),
+		    o->fabric, why.line, why.what);
+	else
+		say("--fabric '%.*s': %s", (int)strcspn(o->fabric, "\n"), o->fabric,
+		    why.what);
+	return 0;
+}
+
+/* The fabric, of the sizes that the loopback has too. */
 static int make_cfg(struct opts *o)
 {
-	struct ang_topo topo;
 	struct ang_cfg *cfg = &o->cfg;
-	u32 nodes;
+	u32 nodes = read_fabric(o);
 	bool small;
 
-	cfg->ndims = ang_topo_parse(o->dims, cfg->dims);
-	nodes = ang_topo_init(&topo, cfg->ndims, cfg->dims);
-	if (!nodes) {
-		say("--dims '%s': must be 1 to %u sizes like 2x2x1, at most %u nodes",
-		    o->dims, ANG_MAX_DIMS, ANG_MAX_NODES);
+	if (!nodes)
 		return USAGE;
-	}
-	small = nodes <= SMALL;
+	small = cfg->topo.routers <= SMALL;
 	if (!cfg->ctxs)
 		cfg->ctxs = small ? 16 : 4;
 	if (!cfg->trees)
@@ -280,9 +339,9 @@ static int check(struct opts *o, const char *only)
 	struct stat st;
 	int ret;
 
-	if (!o->dims || !o->dir) {
+	if (!o->fabric || !o->dir) {
 		say("%s is missing; see angara-vfio --help",
-		    o->dims ? "--socket-dir DIR" : "--dims DIMS");
+		    o->fabric ? "--socket-dir DIR" : "--fabric FABRIC");
 		return USAGE;
 	}
 	if (stat(o->dir, &st) || !S_ISDIR(st.st_mode)) {
@@ -290,15 +349,15 @@ static int check(struct opts *o, const char *only)
 		return USAGE;
 	}
 	if ((o->links.listen || o->links.num_peers) && !only) {
-		say("--listen and --peer want --only LIST: the nodes that this server plays");
+		say("--listen and --peer need --only LIST, the nodes of this server");
 		return USAGE;
 	}
 	o->cfg.remote = o->links.listen || o->links.num_peers;
 	o->links.peer = o->peers;
 	ret = make_cfg(o);
 	if (ret < 0 && !ang_cfg_check(&o->cfg)) {
-		say("--dims '%s': rings too long for links to other servers",
-		    o->dims);
+		say("--fabric '%s': paths are too long for links to other servers",
+		    o->fabric);
 		return USAGE;
 	}
 	return ret < 0 ? choose_nodes(o, only) : ret;
@@ -310,12 +369,12 @@ static int check(struct opts *o, const char *only)
  * @argc: arguments
  * @argv: arguments
  *
- * Return: -1 to go on, else an exit status; what is wrong has been said.
+ * Return: -1 to go on, else an exit status, after a message.
  */
 int opts_parse(struct opts *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "dims", required_argument, NULL, OPT_DIMS },
+		{ "fabric", required_argument, NULL, OPT_FABRIC },
 		{ "socket-dir", required_argument, NULL, OPT_DIR },
 		{ "contexts", required_argument, NULL, OPT_CONTEXTS },
 		{ "trees", required_argument, NULL, OPT_TREES },
@@ -350,6 +409,7 @@ int opts_parse(struct opts *o, int argc, char **argv)
 	}
 	status = check(o, only);
 	if (status >= 0) {
+		free((void *)o->cfg.topo.table);
 		free(o->nodes);
 		free(o->ours);
 	}

@@ -11,18 +11,19 @@
 #define OPTS_MAX_CARDS	1024U	/* adapters that one process serves */
 #define OPTS_MAX_THREADS 64U
 
-#define OPTS_MIN_MAPS	65535U	/* what every client may count on */
+#define OPTS_MIN_MAPS	65535U	/* lower limit, so every client may rely on
+				 * it */
 #define OPTS_MAX_MAPS	(1U << 20)
 #define OPTS_MAPS	262144U	/* 1 GiB in pages, as with an IOMMU */
 
 struct opts {
-	const char *dims;
+	const char *fabric;
 	const char *dir;
 	struct ang_cfg cfg;
 	struct dma_budget budget;	/* of each client */
 	u32 threads;
 	int ready_fd;		/* -1: none */
-	u32 *nodes;		/* that are served, ascending */
+	u32 *nodes;		/* served here, ascending */
 	u32 num_nodes;
 	bool *ours;		/* the same, one bool for each node */
 	struct peers_options links;

@@ -2,8 +2,8 @@
 /*
  * Capture files: pcapng (IETF draft-ietf-opsawg-pcapng), link type USER0.
  *
- * An interface is a node; times are in nanoseconds.  What stands for a packet
- * is a frame of FRAME_BYTES bytes, little endian, see struct frame and
+ * An interface is a node; times are in nanoseconds.  A packet of the fabric is
+ * recorded as a frame of FRAME_BYTES bytes, little endian, see struct frame and
  * Documentation/trace.rst.
  */
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct frame {
 	u8 version;
 	u8 event;	/* ANG_TR_* */
 	u8 type;	/* ANG_PKT_* */
-	u8 dir;		/* link of a SEND, else 255 */
+	u8 port;	/* of a SEND, else 255 */
 	u8 vc;
 	u8 tree;
 	u8 status;
@@ -45,7 +45,7 @@ struct frame {
 
 static_assert(sizeof(struct frame) == FRAME_BYTES, "no padding");
 
-/* A block while it is written; its length stands at both ends. */
+/* A block during construction; its length is at both ends. */
 struct block {
 	char *start;
 	u32 at;
@@ -98,7 +98,7 @@ static u32 end(struct block *b)
 }
 
 /**
- * pcapng_header() - what a file starts with
+ * pcapng_header() - the first block of a file
  * @buf: out: PCAPNG_MAX_BLOCK bytes
  *
  * Return: bytes, as all of these.
@@ -109,13 +109,13 @@ u32 pcapng_header(void *buf)
 
 	put32(&b, BYTE_ORDER_MAGIC);
 	put16(&b, 1, 0);
-	/* Nobody knows how long it will be. */
+	/* The length of the section is unknown. */
 	put32(&b, 0xFFFFFFFF);
 	put32(&b, 0xFFFFFFFF);
 	return end(&b);
 }
 
-/** pcapng_interface() - a node; they are numbered in the order of their blocks */
+/** pcapng_interface() - a node; blocks are numbered in their order */
 u32 pcapng_interface(void *buf, u32 node)
 {
 	struct block b = begin(buf, BLOCK_INTERFACE);
@@ -138,7 +138,7 @@ u32 pcapng_packet(void *buf, u32 interface, const struct trace_rec *rec)
 	struct block b = begin(buf, BLOCK_PACKET);
 	struct frame frame = {
 		.version = FRAME_VERSION, .event = r->event, .type = r->type,
-		.dir = r->dir, .vc = r->vc, .tree = r->tree,
+		.port = r->port, .vc = r->vc, .tree = r->tree,
 		.status = r->status,
 		.npkts = cpu_to_le16(r->npkts), .node = cpu_to_le32(r->node),
 		.src = cpu_to_le32(r->src), .len = cpu_to_le32(r->len),

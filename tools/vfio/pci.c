@@ -2,12 +2,12 @@
 /*
  * Configuration space.
  *
- * A byte is changed by a write where its bit in the mask says so; the rest is
- * as pci_reset() made it.  What the bits mean for memory, bus mastering and
- * interrupts is looked at after each write, in apply().
+ * A write changes the bits of a byte that are set in the mask; the rest is as
+ * pci_reset() made it.  After each write apply() evaluates the bits for memory,
+ * bus mastering and interrupts.
  *
- * The client (QEMU) shows its guest sizes and addresses of BARs by itself, so
- * theirs are kept here only so that they read as they were written.
+ * The client (QEMU) emulates sizes and addresses of BARs for its guest, so they
+ * are kept here only to read as they were written.
  */
 #include <linux/pci_regs.h>
 
@@ -20,8 +20,8 @@
 #define EXP_SIZE	0x3c	/* of a capability of that version */
 
 /*
- * Which bits a write changes: what is not named is 0.  Bits that are cleared by
- * writing 1 are never set, so they need nothing.
+ * Bits that a write changes: 0 if not named.  Bits that are cleared by writing
+ * 1 are never set, so they need nothing.
  */
 static const u8 writable[256] = {
 	[PCI_COMMAND] = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
@@ -74,7 +74,7 @@ static void put_header(u8 *s)
 	s[PCI_INTERRUPT_PIN] = 1;
 }
 
-/* A link of 8 GT/s, 16 lanes: the least that no driver complains about. */
+/* A link of 8 GT/s, 16 lanes: the least without warnings of drivers. */
 static void put_express(u8 *s)
 {
 	u32 link = PCI_EXP_LNKCAP_SLS_8_0GB | 16U << 4;
@@ -97,7 +97,7 @@ static void put_capabilities(const struct card *c, u8 *s)
 	s[CAP_PM] = PCI_CAP_ID_PM;
 	s[CAP_PM + 1] = CAP_MSIX;
 	put16(s + CAP_PM + PCI_PM_PMC, 3);
-	/* What it is stays as it is while it sleeps. */
+	/* Its state is kept while it sleeps. */
 	put16(s + CAP_PM + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET);
 
 	s[CAP_MSIX] = PCI_CAP_ID_MSIX;
@@ -109,7 +109,7 @@ static void put_capabilities(const struct card *c, u8 *s)
 	put_express(s + CAP_EXP);
 }
 
-/* Takes to heart what the guest has set. */
+/* Apply the guest's configuration. */
 static void apply(struct card *c)
 {
 	struct pci *p = &c->pci;
@@ -140,7 +140,7 @@ void pci_reset(struct card *c)
 	apply(c);
 }
 
-/* Bits of a base address that can be written: those of its size cannot. */
+/* Writable bits of a base address: those above its size. */
 static u8 bar_mask(const struct card *c, u32 off)
 {
 	u32 byte = off - PCI_BASE_ADDRESS_0;
@@ -156,14 +156,16 @@ static u8 mask_of(const struct card *c, u64 off)
 	return off < sizeof(writable) ? writable[off] : 0;
 }
 
-/** pci_read() - read configuration space; bar_read() has looked at @off and @len */
+/**
+ * pci_read() - read configuration space; bar_read() has checked @off and @len
+ */
 void pci_read(struct card *c, u64 off, void *buf, u32 len)
 {
 	u8 *to = buf;
 
 	irq_deliver(c);
 	memcpy(to, c->pci.space + off, len);
-	/* The one bit that the adapter changes. */
+	/* The only bit that the adapter changes. */
 	if (c->irq.isr && !c->pci.msix && off <= PCI_STATUS &&
 	    off + len > PCI_STATUS)
 		to[PCI_STATUS - off] |= PCI_STATUS_INTERRUPT;
@@ -186,7 +188,7 @@ void pci_write(struct card *c, u64 off, const void *buf, u32 len)
 		flr |= off + i == CAP_EXP + PCI_EXP_DEVCTL + 1 &&
 		       from[i] & PCI_EXP_DEVCTL_BCR_FLR >> 8;
 	}
-	/* There are D0 and D3 only. */
+	/* Only D0 and D3 exist. */
 	if (*power % 4 == 1 || *power % 4 == 2)
 		*power = before;
 	if (flr)

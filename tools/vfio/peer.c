@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The servers of a torus: who plays what, who is there, who is gone.
+ * The servers of a torus: their nodes, their state, their loss.
  *
- * Every server is linked with every other one, so each knows all losses.  Who
- * loses one tells the others, who then let go of it too: what remains is a set
- * of servers that all reach each other.
+ * Every server is linked with every other one, so each learns of all losses.  A
+ * server that loses another one reports this to the rest, which then drop it,
+ * too: the remaining servers all reach each other.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -29,7 +29,7 @@ u64 peer_ms(void)
 	return (u64)now.tv_sec * 1000 + (u64)now.tv_nsec / 1000000;
 }
 
-/** peer_wake() - there is something for a peer's thread to do */
+/** peer_wake() - wake a peer's thread for new work */
 void peer_wake(struct peer *p)
 {
 	const u64 one = 1;
@@ -39,21 +39,22 @@ void peer_wake(struct peer *p)
 }
 
 /**
- * peers_told() - the model has something for a remote node
+ * peers_told() - the model has work for a remote node
  * @ps: peers
- * @node: remote node
+ * @node: remote node, or a switch that its server keeps
  *
  * Context: any thread that runs the model.
  */
 void peers_told(struct peers *ps, u32 node)
 {
-	u32 owner = ang_load_acquire(&ps->owner[node]);
+	u32 keeper = ang_topo_keeper(&ps->cfg.topo, node);
+	u32 owner = ang_load_acquire(&ps->owner[keeper]);
 
 	if (owner)
 		peer_wake(ps->peer[owner - 1]);
 }
 
-/** peers_fail() - a server that never was a part of the torus is not right */
+/** peers_fail() - a server that never joined the torus is in error */
 void peers_fail(struct peers *ps, const char *who, const char *what)
 {
 	pthread_mutex_lock(&ps->lock);
@@ -63,7 +64,7 @@ void peers_fail(struct peers *ps, const char *who, const char *what)
 	pthread_mutex_unlock(&ps->lock);
 }
 
-/** peers_hello() - who we are */
+/** peers_hello() - fill in our hello */
 void peers_hello(struct peers *ps, struct hello *h)
 {
 	*h = (struct hello){
@@ -95,7 +96,7 @@ static void list(const bool *nodes, u32 num, char *text, size_t size)
 	}
 }
 
-/* Can @h be the hello of @p, or of one that is not known yet?  With the lock. */
+/* Can @h be the hello of @p, or of a new server?  With the lock. */
 static const char *hello_flaw(struct peers *ps, const struct peer *p,
 			      const struct hello *h)
 {
@@ -105,13 +106,13 @@ static const char *hello_flaw(struct peers *ps, const struct peer *p,
 		return "is this server itself";
 	for (i = 0; i < ps->num; i++)
 		if (ps->peer[i] != p && ps->peer[i]->other == h->self)
-			return "is linked already: name it once";
+			return "is already linked: name it once";
 	for (i = 0; i < ps->num_nodes; i++)
 		if (h->nodes[i] && ps->host.ours[i])
-			return "plays nodes that are played here: give each server its own --only";
+			return "has nodes of this server: give each server its own --only";
 	for (i = 0; i < ps->num_nodes; i++)
 		if (h->nodes[i] && ps->owner[i])
-			return "plays nodes that another server plays, or an earlier one did: start all servers anew";
+			return "has nodes of another or an earlier server: restart all servers";
 	return NULL;
 }
 
@@ -131,7 +132,10 @@ static void take_nodes(struct peer *p, const struct hello *h)
 			ang_store_release(&ps->owner[i], index + 1);
 }
 
-/** peer_meet() - a server that was dialled says who it is. Return: NULL, flaw */
+/**
+ * peer_meet() - process the hello of a server that we dialled. Return: NULL,
+ * flaw
+ */
 const char *peer_meet(struct peer *p, const struct hello *h)
 {
 	const char *flaw;
@@ -160,13 +164,13 @@ static void look_whether_whole(struct peers *ps)
 	for (i = 0; i < ps->num; i++)
 		if (ps->peer[i]->met && ps->peer[i]->other < id)
 			id = ps->peer[i]->other;
-	/* All see the same numbers; the model has not run yet. */
+	/* All servers compute the same id; the model has not run yet. */
 	ps->host.mem->cfg.fabric_id = id;
 	ps->whole = true;
 	pthread_cond_broadcast(&ps->change);
 }
 
-/** peer_up() - there is a connection, and both sides agree */
+/** peer_up() - the connection is up, and both sides agree */
 void peer_up(struct peer *p)
 {
 	char nodes[64];
@@ -179,14 +183,15 @@ void peer_up(struct peer *p)
 	pthread_mutex_unlock(&p->all->lock);
 	list(p->nodes, p->all->num_nodes, nodes, sizeof(nodes));
 	say("peer %s: %s nodes %s", p->addr.name,
-	    first ? "plays" : "is back with", nodes);
+	    first ? "has" : "reconnected with", nodes);
 }
 
-/** peer_lost() - a peer is gone for good; its thread calls */
+/** peer_lost() - a peer is gone for good; called by its thread */
 void peer_lost(struct peer *p, const char *why)
 {
 	struct peers *ps = p->all;
-	u32 *nodes = calloc(ps->num_nodes, sizeof(*nodes));
+	const struct ang_topo *topo = &ps->cfg.topo;
+	u32 *nodes = calloc(topo->routers, sizeof(*nodes));
 	char text[64];
 	u32 index = 0;
 	u32 n = 0;
@@ -194,22 +199,22 @@ void peer_lost(struct peer *p, const char *why)
 
 	list(p->nodes, ps->num_nodes, text, sizeof(text));
 	say("peer %s: nodes %s are gone: it %s", p->addr.name, text, why);
-	for (i = 0; nodes && i < ps->num_nodes; i++)
-		if (p->nodes[i])
+	for (i = 0; nodes && i < topo->routers; i++)
+		if (p->nodes[ang_topo_keeper(topo, i)])
 			nodes[n++] = i;
 	if (nodes)
 		ang_remote_lost(&p->view, nodes, n);
 	else
-		/* One at a time is as good, if slower. */
-		for (i = 0; i < ps->num_nodes; i++)
-			if (p->nodes[i])
+		/* Without memory for all, one at a time. */
+		for (i = 0; i < topo->routers; i++)
+			if (p->nodes[ang_topo_keeper(topo, i)])
 				ang_remote_lost(&p->view, &i, 1);
 	free(nodes);
 	pthread_mutex_lock(&ps->lock);
 	p->gone = true;
 	if (!ps->whole && !ps->failed[0])
 		snprintf(ps->failed, sizeof(ps->failed),
-			 "peer %s is gone before all were there", p->addr.name);
+			 "peer %s is gone before all servers were connected", p->addr.name);
 	pthread_cond_broadcast(&ps->change);
 	while (ps->peer[index] != p)
 		index++;
@@ -222,7 +227,7 @@ void peer_lost(struct peer *p, const char *why)
 	pthread_mutex_unlock(&ps->lock);
 }
 
-/** peer_heard_lost() - a peer tells that it has lost another one */
+/** peer_heard_lost() - a peer reports that it has lost another one */
 void peer_heard_lost(struct peer *p, u32 node)
 {
 	struct peers *ps = p->all;
@@ -233,7 +238,7 @@ void peer_heard_lost(struct peer *p, u32 node)
 		q = ps->peer[ps->owner[node] - 1];
 		if (q != p && !q->gone) {
 			snprintf(q->doom, sizeof(q->doom),
-				 "is not reached any more by %s", p->addr.name);
+				 "is no longer reachable from %s", p->addr.name);
 			peer_wake(q);
 		}
 	}
@@ -272,7 +277,7 @@ struct peer *peer_new(struct peers *ps, const struct address *addr, bool dials)
 	p->in = malloc(IN_BYTES);
 	p->scratch = calloc(ps->num_nodes, sizeof(*p->scratch));
 	ang_view_init(&p->view, ps->host.mem, ps->host.ops, ps->host.host);
-	/* Before its thread, which may look for it there. */
+	/* Before its thread starts, which may search for it there. */
 	ps->peer[ps->num] = p;
 	if (p->wake < 0 || !p->nodes || !p->out || !p->in || !p->scratch ||
 	    pthread_create(&p->thread, NULL, peer_main, p)) {
@@ -302,18 +307,18 @@ static const char *admit(struct peers *ps, struct hello *h, int fd,
 	const char *flaw;
 
 	if (p && p->gone)
-		return "was given up for lost: start all servers anew";
+		return "was declared lost: restart all servers";
 	if (p && p->dials)
-		return "is linked already: name it once";
+		return "is already linked: name it once";
 	if (!p) {
 		if (h->other)
-			return "was linked with an earlier server here: start all servers anew";
+			return "was linked with an earlier server here: restart all servers";
 		flaw = hello_flaw(ps, NULL, h);
 		if (flaw)
 			return flaw;
 		p = peer_new(ps, from, false);
 		if (!p)
-			return "is one too many";
+			return "exceeds the number of peers";
 		take_nodes(p, h);
 	}
 	if (p->handed >= 0)
@@ -326,13 +331,13 @@ static const char *admit(struct peers *ps, struct hello *h, int fd,
 }
 
 /**
- * peers_admit() - somebody has dialled and said hello
+ * peers_admit() - a server has dialled and sent its hello
  * @ps: peers
  * @h: hello
- * @fd: connection, which is taken
- * @from: where from
+ * @fd: connection; owned by this function if it succeeds
+ * @from: its address
  *
- * Return: NULL, or why not: then @fd is still the caller's.
+ * Return: NULL, or the error.
  */
 const char *peers_admit(struct peers *ps, struct hello *h, int fd,
 			const struct address *from)
@@ -346,11 +351,11 @@ const char *peers_admit(struct peers *ps, struct hello *h, int fd,
 }
 
 /**
- * peers_wait() - is the torus whole?
+ * peers_wait() - wait until every node belongs to a connected server
  * @ps: peers
  * @ms: how long to wait
  *
- * Return: 1: yes; 0: not yet; -1: it will not be, and has been said why.
+ * Return: 1: yes; 0: not yet; -1: never, after a message.
  */
 int peers_wait(struct peers *ps, u32 ms)
 {
@@ -398,9 +403,9 @@ static int dial_all(struct peers *ps, const struct peers_options *o)
 /**
  * peers_new() - link with other servers
  * @host: fabric, of which no node has run
- * @o: what the user asked for
+ * @o: options of the user
  *
- * Return: peers; NULL, and it has been said why.
+ * Return: peers; NULL after a message.
  */
 struct peers *peers_new(const struct peers_host *host,
 			const struct peers_options *o)
@@ -414,15 +419,16 @@ struct peers *peers_new(const struct peers_host *host,
 		return NULL;
 	ps->host = *host;
 	ps->cfg = host->mem->cfg;
-	ps->num_nodes = host->mem->topo.nodes;
+	ps->cfg.topo = ang_fab_topo(host->mem);
+	ps->num_nodes = ps->cfg.topo.nodes;
 	ps->timeout_ms = o->timeout_s * 1000;
 	ps->listener = ps->listener_wake = -1;
 	pthread_mutex_init(&ps->lock, NULL);
 	pthread_cond_init(&ps->change, NULL);
 	ps->owner = calloc(ps->num_nodes, sizeof(*ps->owner));
 	ang_view_init(&v, host->mem, host->ops, host->host);
-	for (i = 0; i < ps->num_nodes; i++)
-		if (!host->ours[i])
+	for (i = 0; i < ps->cfg.topo.routers; i++)
+		if (!host->ours[ang_topo_keeper(&ps->cfg.topo, i)])
 			ang_remote_set(&v, i);
 	if (ps->owner)
 		ret = getrandom(&ps->self, sizeof(ps->self), 0) ==
@@ -438,7 +444,7 @@ struct peers *peers_new(const struct peers_host *host,
 	return NULL;
 }
 
-/** peers_idle() - is nothing on its way? For tests: a moment later it may be */
+/** peers_idle() - is nothing in flight? For tests: may be outdated at once */
 bool peers_idle(struct peers *ps)
 {
 	bool idle = true;
@@ -451,7 +457,7 @@ bool peers_idle(struct peers *ps)
 	return idle;
 }
 
-/** peers_free() - end all links; the model runs no more after that */
+/** peers_free() - end all links; the model must not run any more */
 void peers_free(struct peers *ps)
 {
 	const u64 one = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Other servers that play a part of the same torus.
+ * Other servers that host a part of the same torus.
  *
- * Each has a thread, which alone touches its socket, its links and the remote
- * nodes that it plays.  What others touch of a peer is under peers.lock, or
- * atomic, and the thread is woken by an eventfd.
+ * Each has a thread, which alone touches its socket, its links and its remote
+ * nodes.  Members that other threads touch are under peers.lock, or atomic, and
+ * an eventfd wakes the thread.
  */
 #ifndef ANGARA_VFIO_PEER_H
 #define ANGARA_VFIO_PEER_H
@@ -21,13 +21,13 @@
 struct peers;
 
 /**
- * struct peers_host - what peers need of who runs the fabric
+ * struct peers_host - what peers need of the host of the fabric
  * @mem: fabric, with cfg.remote; ang_remote_set() is called for all nodes that
  *	are not @ours
  * @ops: of views; @ops->remote calls peers_told()
  * @host: for @ops and @run
- * @run: run what a view has, and leave it empty
- * @ours: nodes that are played here, one bool each
+ * @run: runs a view, and leaves it empty
+ * @ours: local nodes, one bool each
  */
 struct peers_host {
 	struct ang_fabric *mem;
@@ -54,29 +54,29 @@ enum peer_state {
 struct peer {
 	struct peers *all;
 	struct address addr;
-	bool dials;		/* else it is dialled by the other side */
+	bool dials;		/* else the other side dials */
 	pthread_t thread;
 	int wake;		/* eventfd */
-	u32 told;		/* atomic: there is something to do */
-	u32 idle;		/* atomic: nothing is on its way */
+	u32 told;		/* atomic: there is work */
+	u32 idle;		/* atomic: nothing is in flight */
 	/* Under peers.lock. */
-	u64 other;		/* number of its incarnation, 0: never met */
-	bool *nodes;		/* that it plays, if known */
+	u64 other;		/* number of its incarnation, 0: not known */
+	bool *nodes;		/* its nodes, if known */
 	int handed;		/* a new connection, -1: none */
 	struct hello handed_hello;
-	bool met;		/* both have said hello */
+	bool met;		/* both hellos have arrived */
 	bool gone;
-	char doom[WIRE_MAX_TEXT + 1];	/* why it has to go, or empty */
-	u64 tell_lost;		/* peers that are gone, one bit each */
+	char doom[WIRE_MAX_TEXT + 1];	/* why it has to be dropped, or empty */
+	u64 tell_lost;		/* lost peers to report, one bit each */
 	/* Of the thread. */
 	struct ang_view view;
 	struct link link;
 	enum peer_state state;
 	int fd;
 	u64 since;		/* ms: without a connection, or in this state */
-	u64 heard;		/* ms: the last frame came */
-	u64 spoke;		/* ms: the last frame went */
-	u64 retry;		/* ms: when to dial again */
+	u64 heard;		/* ms: last frame received */
+	u64 spoke;		/* ms: last frame sent */
+	u64 retry;		/* ms: time of the next dial */
 	u64 ack_told;
 	u32 sent;		/* bytes of the frame at link.next */
 	u8 *out;		/* a frame without a number */
@@ -93,7 +93,8 @@ struct peers {
 	u32 num_nodes;
 	u64 self;
 	u32 timeout_ms;
-	pthread_mutex_t lock;	/* all below, but for what is set at the start */
+	pthread_mutex_t lock;	/* all below, except what is constant after
+				 * the start */
 	pthread_cond_t change;
 	struct peer *peer[PEERS_MAX];
 	u32 num;

@@ -2,13 +2,13 @@
 /*
  * Messages of a client, one by one.
  *
- * proto_handle() is all of the protocol: bytes and file descriptors in, a reply
- * out.  It knows no socket, so it can be given any bytes.  A message is checked
- * against the table below before it is looked at: length of its body, number
- * of file descriptors, and that the version was agreed on.
+ * proto_handle() is the whole protocol: bytes and file descriptors in, a reply
+ * out.  It has no socket, so tests can pass it any bytes.  A message is checked
+ * against the table below before it is used: length of its body, number of file
+ * descriptors, and that the version was negotiated.
  *
- * What a client does wrong is answered with an error; only where it is not
- * clear any more where messages begin is there nothing left but to hang up.
+ * An error of a client is answered; the server hangs up only if the start of
+ * the next message is not known any more.
  */
 #include <errno.h>
 #include <linux/vfio.h>
@@ -113,7 +113,7 @@ static int do_irq_info(struct card *c, struct vfu_msg *m, u8 *out)
 	return put(out, info, sizeof(info));
 }
 
-/* Eventfds for what is triggered, or none to take them away. */
+/* Set eventfds, or remove them if there are none. */
 static int wire(struct card *c, const struct vfio_irq_set *set,
 		struct vfu_msg *m)
 {
@@ -160,7 +160,7 @@ static int do_set_irqs(struct card *c, struct vfu_msg *m, u8 *out)
 		return -EINVAL;
 	if (len)
 		which = m->body + sizeof(set);
-	/* Of nothing and from the start: take all of them away. */
+	/* An empty range from 0: remove all of them. */
 	if (!set.count && !set.start && data == VFIO_IRQ_SET_DATA_NONE &&
 	    action == VFIO_IRQ_SET_ACTION_TRIGGER)
 		return irq_set(c, set.index, 0, count, NULL);
@@ -223,7 +223,7 @@ static int do_reset(struct card *c, struct vfu_msg *m, u8 *out)
 	return 0;
 }
 
-/* Lengths of bodies; 0 in @max: that of @min. */
+/* Lengths of bodies; 0 in @max: as @min. */
 static const struct command {
 	handler fn;
 	u32 min;
@@ -269,7 +269,7 @@ bool proto_size_ok(struct card *c, const struct vfu_hdr *hdr)
 {
 	if (hdr->size >= sizeof(*hdr) && hdr->size <= VFU_MAX_MSG)
 		return true;
-	card_say(c, "the client sent a message of %u bytes: it has %zu to %u",
+	card_say(c, "the client sent a message of %u bytes, allowed are %zu to %u",
 		 hdr->size, sizeof(*hdr), VFU_MAX_MSG);
 	return false;
 }
@@ -277,8 +277,8 @@ bool proto_size_ok(struct card *c, const struct vfu_hdr *hdr)
 /**
  * proto_handle() - act on a message
  * @c: card
- * @m: message; a file descriptor in it that is not -1 afterwards is not in use
- * @r: out: what to answer
+ * @m: message; file descriptors that are -1 afterwards are in use
+ * @r: out: reply
  *
  * Return: 0; -errno: answer, and then hang up.
  */

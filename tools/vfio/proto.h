@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * vfio-user, as QEMU's docs/interop/vfio-user.rst describes it: what goes over
- * the socket.  Integers have the byte order of the machine, which serves a
- * client of its own.
+ * vfio-user, as described by QEMU's docs/interop/vfio-user.rst: the messages.
+ * Integers have the byte order of the machine: client and server share it.
  */
 #ifndef ANGARA_VFIO_PROTO_H
 #define ANGARA_VFIO_PROTO_H
@@ -26,19 +25,19 @@
 #define VFU_NO_REPLY		(1U << 4)
 #define VFU_ERROR		(1U << 5)
 
-#define VFU_MAX_FDS		16U	/* in a message to us */
+#define VFU_MAX_FDS		16U	/* in a message to the server */
 #define VFU_MAX_DATA		1048576U /* of a region in one message */
 #define VFU_MAX_MAPS		65535U	/* that every client may have */
 #define VFU_MAX_MSG		((u32)(sizeof(struct vfu_hdr) + \
 				       sizeof(struct vfu_region)) + VFU_MAX_DATA)
-#define VFU_MAX_OTHER		8192U	/* body of one that moves no data */
+#define VFU_MAX_OTHER		8192U	/* body of a message without data */
 #define VFU_MAX_REPLY		(sizeof(struct vfu_hdr) + \
 				 sizeof(struct vfu_region) + VFU_MAX_DATA)
 
 struct vfu_hdr {
 	u16 id;
 	u16 command;
-	u32 size;		/* of the message, with this */
+	u32 size;		/* of the message, this header included */
 	u32 flags;
 	u32 error;
 };
@@ -84,8 +83,8 @@ struct vfu_msg {
 	const u8 *body;
 	u32 len;		/* of body */
 	u32 num_fds;
-	bool more_fds;		/* there were, and are closed */
-	int fds[VFU_MAX_FDS];	/* whoever keeps one puts -1 in its place */
+	bool more_fds;		/* there were more, now closed */
+	int fds[VFU_MAX_FDS];	/* a handler that keeps one replaces it by -1 */
 };
 
 struct vfu_reply {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the server may ask of the kernel once it serves clients.
+ * The system calls that the server may use while it serves clients.
  *
  * A client that makes the server execute its code gets memory of other
  * machines, but no files, no programs and no new connections.  The filter is a
- * list of system calls; any other ends the process, and so does one that is
- * listed with an argument that its rule does not allow.  It is installed for
- * all threads when all files and sockets are open, and before the first client
- * is served.
+ * list of system calls.  Any other call ends the process, and so does a listed
+ * call with an argument that its rule does not allow.  The filter is installed
+ * for all threads when all files and sockets are open, and before the first
+ * client is served.
  *
- * Addresses that arguments point to cannot be looked at.  So the server may
- * remove any file of its user, as it has to remove its sockets.
+ * A filter cannot read memory behind pointers.  So the server may remove any
+ * file of its user, because it has to remove its sockets.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -70,8 +70,7 @@ struct rule {
 };
 
 /*
- * glibc has its own ideas of which call does the work, so those that a newer
- * one may use instead are here, too.
+ * Versions of glibc use different calls, so their alternatives are listed, too.
  */
 static const struct rule rules[] = {
 	/* Sockets, eventfds and files of memory. */
@@ -86,7 +85,7 @@ static const struct rule rules[] = {
 #ifdef __NR_poll
 	{ __NR_poll }, { __NR_readlink }, { __NR_lstat }, { __NR_unlink },
 #endif
-	/* stdio asks whether it writes to a terminal. */
+	/* stdio checks whether it writes to a terminal. */
 	{ __NR_ioctl, EQUALS, 1, TCGETS },
 	/* Memory, none of which is executed. */
 	{ __NR_brk }, { __NR_munmap }, { __NR_mremap }, { __NR_madvise },
@@ -97,7 +96,7 @@ static const struct rule rules[] = {
 #ifndef SANDBOX_INSTRUMENTED
 	{ __NR_clone, HAS, 0, CLONE_THREAD },
 	{ __NR_prctl, FAILS, 0, EINVAL },
-	/* free() looks for the kernel's policy in /proc, and can do without. */
+	/* free() reads the kernel's policy in /proc, and works without it. */
 	{ __NR_openat, FAILS, 0, EACCES },
 #endif
 	{ __NR_futex }, { __NR_set_robust_list }, { __NR_rseq },
@@ -107,7 +106,7 @@ static const struct rule rules[] = {
 	/* Signals, for this process only: see sandbox_enter(). */
 	{ __NR_rt_sigreturn }, { __NR_rt_sigprocmask }, { __NR_rt_sigaction },
 	{ __NR_rt_sigtimedwait },
-	/* Time and chance. */
+	/* Time and random numbers. */
 	{ __NR_clock_gettime }, { __NR_clock_nanosleep }, { __NR_nanosleep },
 	{ __NR_gettimeofday }, { __NR_getrandom },
 #ifdef SANDBOX_INSTRUMENTED
@@ -126,14 +125,14 @@ static const struct rule rules[] = {
 #endif
 };
 
-/* With --peer or --listen: a connection that breaks is made again. */
+/* With --peer or --listen: broken connections are made again. */
 static const struct rule link_rules[] = {
 	{ __NR_socket, EQUALS, 0, AF_INET },
 	{ __NR_socket, EQUALS, 0, AF_INET6 },
 	{ __NR_connect },
 };
 
-#define RULE_INSNS	5	/* of a rule, at the most */
+#define RULE_INSNS	5	/* of a rule, at most */
 #define MAX_INSNS	(5 + RULE_INSNS * (NUM(rules) + NUM(link_rules) + 1))
 
 struct program {
@@ -156,7 +155,7 @@ static void ret(struct program *p, u32 what)
 	insn(p, BPF_RET | BPF_K, 0, 0, what);
 }
 
-/* The number of the call is loaded, before and behind it. */
+/* The number of the call is loaded before and after a rule. */
 static void put_rule(struct program *p, const struct rule *r)
 {
 	unsigned short at;
@@ -190,11 +189,11 @@ static void put_rules(struct program *p, const struct rule *r, size_t n)
 }
 
 /**
- * sandbox_begin() - give up what a program that is executed could gain
+ * sandbox_begin() - drop privileges that an executed program could gain
  *
  * Before any thread is started.
  *
- * Return: 0, or -errno and it has been said.
+ * Return: 0, or -errno after a message.
  */
 int sandbox_begin(void)
 {
@@ -208,12 +207,12 @@ int sandbox_begin(void)
 }
 
 /**
- * sandbox_enter() - from now on only the system calls that the server needs
- * @links: there are other servers to connect with
+ * sandbox_enter() - restrict the process to the system calls that it needs
+ * @links: allow connections with other servers
  *
  * For all threads.
  *
- * Return: 0, or -errno and it has been said.
+ * Return: 0, or -errno after a message.
  */
 int sandbox_enter(bool links)
 {
@@ -239,7 +238,7 @@ int sandbox_enter(bool links)
 	free(p);
 	if (!failed)
 		return 0;
-	/* More than 0 is a thread that has another filter. */
+	/* A positive value is a thread that has another filter. */
 	failed = failed < 0 ? errno : EBUSY;
 	say("no filter of system calls: %s", strerror((int)failed));
 	return (int)-failed;

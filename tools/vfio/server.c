@@ -3,9 +3,9 @@
  * Sockets: one thread per card, which serves one client after the other.
  *
  * A message is read in two parts, its header and then the rest, never more: so
- * file descriptors that arrive are those of the message.  While a client does
- * not take a reply nothing more is read of it.  All that is kept of a client
- * is one message and one reply.
+ * file descriptors that arrive belong to that message.  While a client does not
+ * take a reply nothing more is read from it.  The server keeps at most one
+ * message and one reply of a client.
  *
  *   client	the card's thread alone
  *   stop	atomic; set by the main thread, which then kicks
@@ -20,21 +20,21 @@
 
 #include "proto.h"
 
-#define BURST	64	/* messages, between two looks at the rest */
+#define BURST	64	/* messages between two checks of other events */
 
 struct client {
 	int fd;
 	u32 have;		/* bytes of the message in rx */
 	u32 sent;		/* bytes of the reply */
-	bool last;		/* hang up when it is sent */
+	bool last;		/* hang up after it is sent */
 	struct vfu_msg msg;
 	struct vfu_reply reply;
 	_Alignas(8) u8 rx[VFU_MAX_MSG];
 };
 
 /*
- * Closing a socket takes as long as SO_LINGER says, and the client has said it:
- * also for those in its own socket's queue, which nobody has received yet.
+ * Closing a socket may block for the SO_LINGER time that the client has set:
+ * also for sockets in its own socket's queue that were not received yet.
  */
 static void fd_close(struct card *c, int fd)
 {
@@ -82,7 +82,7 @@ static void fds_take(struct card *c, struct client *cl, struct msghdr *hdr)
 		cl->msg.more_fds = true;
 }
 
-/* Return: 1: there is what is wanted; 0: not yet; -1: hang up. */
+/* Return: 1: complete; 0: not yet; -1: hang up. */
 static int receive(struct card *c, struct client *cl, u32 want)
 {
 	union {
@@ -181,19 +181,22 @@ static void serve(struct card *c)
 		hang_up(c);
 }
 
-/* A card is in one machine: who comes second is told so by a closed socket. */
+/* A card is in one machine: the socket of a second client is closed. */
 static void answer(struct card *c)
 {
 	int fd = accept4(c->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0) {
-		/* Not for want of a client: it would be tried again at once. */
+		/*
+		 * An error other than a missing client would repeat at once:
+		 * wait.
+		 */
 		if (errno != EAGAIN && errno != ECONNABORTED)
 			usleep(100000);
 		return;
 	}
 	if (c->client) {
-		card_say(c, "in use: turned a second client away");
+		card_say(c, "in use: refused a second client");
 		close(fd);
 		return;
 	}
@@ -229,7 +232,7 @@ static void *card_main(void *arg)
 		if (p[2].revents)
 			serve(c);
 		if (c->stuck && c->client) {
-			card_say(c, "the client makes a call of the server block: hung up");
+			card_say(c, "the client blocks a call of the server: connection closed");
 			hang_up(c);
 		}
 		if (p[1].revents)
@@ -253,7 +256,7 @@ void server_stop(struct card *c)
 	ang_store_release(&c->stop, true);
 	if (write(c->irq.kick, &one, sizeof(one)) < 0)
 		say("node %u: cannot be stopped", c->node);
-	/* Out of a write that a client makes block. */
+	/* Interrupt a write that a client makes block. */
 	while (pthread_tryjoin_np(c->thread, NULL)) {
 		pthread_kill(c->thread, SIGUSR1);
 		usleep(1000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a server shows: nodes, links, rows of trees, contexts, counters, with
- * the attributes by which the driver shows those of a machine.
+ * Queries of a server: nodes, links, rows of trees, contexts, counters, with
+ * the attributes of the driver's netlink family.
  *
  * Each is read while its node is held (fabric_look()) and sent afterwards.
  */
@@ -10,11 +10,17 @@
 #include <string.h>
 #include <linux/angara_nl.h>
 
-#include "ang_counter_attrs.h"
 #include "control.h"
 #include "show.h"
+#include "ang_nl_policy.h"
 
-/* What is copied of a node that is looked at. */
+/* A router, and the node by which it is read. */
+struct place {
+	u32 node;
+	u32 router;
+};
+
+/* What is copied of a router while it is held. */
 struct look {
 	u32 index;
 	u32 count;		/* of contexts, to be counted */
@@ -27,17 +33,19 @@ struct look {
 
 /**
  * struct kind - a kind of object
- * @count: how many a node has, present or not
- * @look: read number look.index of a node
- * @fill: put it into a message. Return: 0; -ENOENT there is none
- * @index: attribute that tells one from another, 0 if there is only one
+ * @count: how many a router has, present or not
+ * @look: read number look.index of a router
+ * @fill: put it into a message. Return: 0; -ENOENT if it does not exist
+ * @many: ANG_NL_ID distinguishes the objects
+ * @router: attribute of the router; 0: only nodes have such objects
  */
 struct kind {
 	u32 (*count)(const struct ang_cfg *cfg);
-	void (*look)(void *look, struct ang_view *v, u32 node);
-	int (*fill)(struct nl_msg *msg, struct fabric *f, u32 node,
+	void (*look)(void *look, struct ang_view *v, u32 router);
+	int (*fill)(struct nl_msg *msg, struct fabric *f, const struct place *at,
 		    const struct look *look);
-	u32 index;
+	bool many;
+	u8 router;
 };
 
 /** show_send() - send a message, and free it.  Return: 0 or -EPIPE */
@@ -54,7 +62,7 @@ int show_send(struct show *s, struct nl_msg *msg)
  * show_end() - end an answer
  * @s: request
  * @error: 0 or -errno
- * @why: what is wrong; NULL: nothing
+ * @why: text of the error; NULL: none
  *
  * Return: 0 or -EPIPE, as all of these.
  */
@@ -102,11 +110,12 @@ static struct nl_msg *begin(struct show *s, bool multi)
 	return NULL;
 }
 
-static void put_place(struct nl_msg *msg, const struct ang_cfg *cfg, u32 node)
+static void put_place(struct nl_msg *msg, const struct ang_cfg *cfg,
+		      const struct place *at)
 {
-	nla_put_u32(msg, ANGARA_A_DEV, node);
-	nla_put_u32(msg, ANGARA_A_NODE, node);
-	nla_put_u64(msg, ANGARA_A_FABRIC, cfg->fabric_id);
+	nla_put_u32(msg, ANG_NL_DEV, at->node);
+	nla_put_u32(msg, ANG_NL_NODE, at->node);
+	nla_put_u64(msg, ANG_NL_FABRIC, cfg->fabric_id);
 }
 
 static const u8 node_words[] = ANG_NODE_COUNTER_ATTRS;
@@ -114,16 +123,9 @@ static const u8 port_words[] = ANG_PORT_COUNTER_ATTRS;
 static const u8 tree_words[] = ANG_TREE_COUNTER_ATTRS;
 static const u8 ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 
-static const u8 *const counter_words[] = {
-	[ANGARA_A_NODE_COUNTERS] = node_words,
-	[ANGARA_A_PORT_COUNTERS] = port_words,
-	[ANGARA_A_TREE_COUNTERS] = tree_words,
-	[ANGARA_A_CTX_COUNTERS] = ctx_words,
-};
-
-static void put_counters(struct nl_msg *msg, int attr, const struct look *look)
+static void put_counters(struct nl_msg *msg, int attr, const u8 *words,
+			 const struct look *look)
 {
-	const u8 *words = counter_words[attr];
 	struct nlattr *nest;
 	__le64 value;
 	u32 i;
@@ -156,20 +158,18 @@ static void dev_look(void *arg, struct ang_view *v, u32 node)
 				       &look->counters);
 }
 
-static int dev_fill(struct nl_msg *msg, struct fabric *f, u32 node,
+static int dev_fill(struct nl_msg *msg, struct fabric *f, const struct place *at,
 		    const struct look *look)
 {
 	const struct ang_cfg *cfg = fabric_cfg(f);
-	struct ang_topo topo;
 
-	ang_topo_init(&topo, cfg->ndims, cfg->dims);
-	put_place(msg, cfg, node);
-	nla_put_u32(msg, ANGARA_A_NODES, topo.nodes);
-	nla_put_u32(msg, ANGARA_A_NUM_PORTS, ang_topo_ports(&topo));
-	nla_put_string(msg, ANGARA_A_BUS, fabric_use(f, node));
-	nla_put_u32(msg, ANGARA_A_CONTEXTS, cfg->ctxs);
-	nla_put_u32(msg, ANGARA_A_CONTEXTS_USED, look->used);
-	put_counters(msg, ANGARA_A_NODE_COUNTERS, look);
+	put_place(msg, cfg, at);
+	nla_put_u32(msg, ANGARA_A_DEV_NODES, cfg->topo.nodes);
+	nla_put_u32(msg, ANGARA_A_DEV_PORTS, ang_topo_ports(&cfg->topo));
+	nla_put_string(msg, ANGARA_A_DEV_BUS, fabric_use(f, at->node));
+	nla_put_u32(msg, ANGARA_A_DEV_CONTEXTS, cfg->ctxs);
+	nla_put_u32(msg, ANGARA_A_DEV_CONTEXTS_USED, look->used);
+	put_counters(msg, ANGARA_A_DEV_COUNTERS, node_words, look);
 	return 0;
 }
 
@@ -177,24 +177,20 @@ static void fabric_look_nothing(void *arg, struct ang_view *v, u32 node)
 {
 }
 
-static int fabric_fill(struct nl_msg *msg, struct fabric *f, u32 node,
+static int fabric_fill(struct nl_msg *msg, struct fabric *f, const struct place *at,
 		       const struct look *look)
 {
 	const struct ang_cfg *cfg = fabric_cfg(f);
-	char text[ANG_TOPO_TEXT];
-	struct ang_topo topo;
 
-	ang_topo_init(&topo, cfg->ndims, cfg->dims);
-	ang_topo_describe(&topo, text);
-	put_place(msg, cfg, node);
-	nla_put_u32(msg, ANGARA_A_NODES, topo.nodes);
-	nla_put_string(msg, ANGARA_A_DESCRIPTION, text);
+	put_place(msg, cfg, at);
+	nla_put_u32(msg, ANGARA_A_FABRIC_NODES, cfg->topo.nodes);
+	nla_put_string(msg, ANGARA_A_FABRIC_DESCRIPTION, fabric_text(f));
 	return 0;
 }
 
 static u32 links(const struct ang_cfg *cfg)
 {
-	return 2 * cfg->ndims;
+	return ang_topo_ports(&cfg->topo);
 }
 
 static void link_look(void *arg, struct ang_view *v, u32 node)
@@ -205,22 +201,20 @@ static void link_look(void *arg, struct ang_view *v, u32 node)
 				       &look->counters);
 }
 
-static int link_fill(struct nl_msg *msg, struct fabric *f, u32 node,
+static int link_fill(struct nl_msg *msg, struct fabric *f, const struct place *at,
 		     const struct look *look)
 {
-	const struct ang_cfg *cfg = fabric_cfg(f);
-	struct ang_topo topo;
 	u32 neighbor, far;
 
-	ang_topo_init(&topo, cfg->ndims, cfg->dims);
-	neighbor = ang_topo_peer(&topo, node, look->index, &far);
+	neighbor = ang_topo_peer(fabric_topo(f), at->router, look->index, &far);
 	if (neighbor == ANG_NONE)
 		return -ENOENT;
-	put_place(msg, cfg, node);
-	nla_put_u8(msg, ANGARA_A_PORT, (u8)look->index);
-	nla_put_u32(msg, ANGARA_A_NEIGHBOR, neighbor);
-	nla_put_u8(msg, ANGARA_A_NEIGHBOR_PORT, (u8)far);
-	put_counters(msg, ANGARA_A_PORT_COUNTERS, look);
+	put_place(msg, fabric_cfg(f), at);
+	nla_put_u32(msg, ANGARA_A_PORT_ROUTER, at->router);
+	nla_put_u8(msg, ANGARA_A_PORT_ID, (u8)look->index);
+	nla_put_u32(msg, ANGARA_A_PORT_NEIGHBOR, neighbor);
+	nla_put_u8(msg, ANGARA_A_PORT_NEIGHBOR_PORT, (u8)far);
+	put_counters(msg, ANGARA_A_PORT_COUNTERS, port_words, look);
 	return 0;
 }
 
@@ -238,7 +232,7 @@ static void tree_look(void *arg, struct ang_view *v, u32 node)
 				       &look->counters);
 }
 
-static int tree_fill(struct nl_msg *msg, struct fabric *f, u32 node,
+static int tree_fill(struct nl_msg *msg, struct fabric *f, const struct place *at,
 		     const struct look *look)
 {
 	const struct angara_tree_get *get = &look->tree;
@@ -246,19 +240,20 @@ static int tree_fill(struct nl_msg *msg, struct fabric *f, u32 node,
 
 	if (get->state == ANGARA_TREE_STATE_UNSET)
 		return -ENOENT;
-	put_place(msg, fabric_cfg(f), node);
-	nla_put_u8(msg, ANGARA_A_TREE, row->tree);
-	nla_put_u8(msg, ANGARA_A_STATE, (u8)get->state);
-	nla_put_u8(msg, ANGARA_A_IS_ROOT, row->is_root);
-	nla_put_u8(msg, ANGARA_A_TO_ROOT, row->to_root);
-	nla_put_u64(msg, ANGARA_A_PORTS, row->ports);
-	nla_put_u16(msg, ANGARA_A_PE, row->pe);
-	nla_put_u32(msg, ANGARA_A_PKEY, row->pkey);
-	nla_put_u16(msg, ANGARA_A_EPOCH, row->epoch);
-	nla_put_u8(msg, ANGARA_A_MEMBERS, (u8)get->members);
+	put_place(msg, fabric_cfg(f), at);
+	nla_put_u32(msg, ANGARA_A_TREE_ROUTER, at->router);
+	nla_put_u8(msg, ANGARA_A_TREE_ID, row->tree);
+	nla_put_u8(msg, ANGARA_A_TREE_STATE, (u8)get->state);
+	nla_put_u8(msg, ANGARA_A_TREE_IS_ROOT, row->is_root);
+	nla_put_u8(msg, ANGARA_A_TREE_TO_ROOT, row->to_root);
+	nla_put_u64(msg, ANGARA_A_TREE_PORTS, row->ports);
+	nla_put_u16(msg, ANGARA_A_TREE_PE, row->pe);
+	nla_put_u32(msg, ANGARA_A_TREE_PKEY, row->pkey);
+	nla_put_u16(msg, ANGARA_A_TREE_EPOCH, row->epoch);
+	nla_put_u8(msg, ANGARA_A_TREE_MEMBERS, (u8)get->members);
 	if (get->state == ANGARA_TREE_STATE_DOWN)
-		nla_put_u32(msg, ANGARA_A_DOWN_NODE, get->down_node);
-	put_counters(msg, ANGARA_A_TREE_COUNTERS, look);
+		nla_put_u32(msg, ANGARA_A_TREE_DOWN_NODE, get->down_node);
+	put_counters(msg, ANGARA_A_TREE_COUNTERS, tree_words, look);
 	return 0;
 }
 
@@ -276,39 +271,86 @@ static void ctx_look(void *arg, struct ang_view *v, u32 node)
 				       &look->counters);
 }
 
-static int ctx_fill(struct nl_msg *msg, struct fabric *f, u32 node,
+static int ctx_fill(struct nl_msg *msg, struct fabric *f, const struct place *at,
 		    const struct look *look)
 {
 	if (!look->pkey)
 		return -ENOENT;
-	put_place(msg, fabric_cfg(f), node);
-	nla_put_u32(msg, ANGARA_A_CTX, look->index);
-	nla_put_u32(msg, ANGARA_A_PKEY, look->pkey);
-	put_counters(msg, ANGARA_A_CTX_COUNTERS, look);
+	put_place(msg, fabric_cfg(f), at);
+	nla_put_u32(msg, ANGARA_A_CTX_ID, look->index);
+	nla_put_u32(msg, ANGARA_A_CTX_PKEY, look->pkey);
+	put_counters(msg, ANGARA_A_CTX_COUNTERS, ctx_words, look);
 	return 0;
 }
 
 static const struct kind kinds[] = {
-	[ANGARA_CMD_DEV_GET] = { one, dev_look, dev_fill, 0 },
-	[ANGARA_CMD_FABRIC_GET] = { one, fabric_look_nothing, fabric_fill, 0 },
-	[ANGARA_CMD_PORT_GET] = { links, link_look, link_fill, ANGARA_A_PORT },
-	[ANGARA_CMD_TREE_GET] = { trees, tree_look, tree_fill, ANGARA_A_TREE },
-	[ANGARA_CMD_CTX_GET] = { contexts, ctx_look, ctx_fill, ANGARA_A_CTX },
+	[ANGARA_CMD_DEV_GET] = { one, dev_look, dev_fill, false },
+	[ANGARA_CMD_FABRIC_GET] = { one, fabric_look_nothing, fabric_fill, false },
+	[ANGARA_CMD_PORT_GET] = { links, link_look, link_fill, true,
+				  ANGARA_A_PORT_ROUTER },
+	[ANGARA_CMD_TREE_GET] = { trees, tree_look, tree_fill, true,
+				  ANGARA_A_TREE_ROUTER },
+	[ANGARA_CMD_CTX_GET] = { contexts, ctx_look, ctx_fill, true },
 };
 
-/* Return: 0; -ENOENT there is no such thing; -EPIPE. */
-static int object(struct show *s, const struct kind *kind, u32 node, u32 index,
-		  bool multi)
+/* What a request of each command may contain. */
+static const struct form {
+	const struct nla_policy *policy;
+	int max;
+} forms[] = {
+#define FORM(_policy)	{ (_policy), sizeof(_policy) / sizeof((_policy)[0]) - 1 }
+	[ANGARA_CMD_DEV_GET] = FORM(ang_nl_dev_policy),
+	[ANGARA_CMD_FABRIC_GET] = FORM(ang_nl_fabric_policy),
+	[ANGARA_CMD_PORT_GET] = FORM(ang_nl_port_policy),
+	[ANGARA_CMD_TREE_GET] = FORM(ang_nl_tree_policy),
+	[ANGARA_CMD_CTX_GET] = FORM(ang_nl_ctx_policy),
+	[ANGARA_CMD_TREE_CHECK] = FORM(ang_nl_check_policy),
+	[CONTROL_CMD_CAPTURE] = FORM(ang_nl_dev_policy),
+#undef FORM
+};
+
+/**
+ * show_parse() - read the attributes of a request into show.attr
+ * @s: request
+ *
+ * libnl checks the lengths of the attributes that a policy names and ignores
+ * others; here they are refused, as the kernel does.
+ *
+ * Return: 0; -EOPNOTSUPP no such command; -EINVAL.
+ */
+int show_parse(struct show *s)
+{
+	const struct form *form;
+	const struct nlattr *attr;
+	int rest;
+
+	if (s->command >= sizeof(forms) / sizeof(forms[0]) ||
+	    !forms[s->command].policy)
+		return -EOPNOTSUPP;
+	form = &forms[s->command];
+	nlmsg_for_each_attr(attr, s->msg, GENL_HDRLEN, rest)
+		if (nla_type(attr) > form->max ||
+		    !form->policy[nla_type(attr)].type)
+			return -EINVAL;
+	if (rest || genlmsg_parse((struct nlmsghdr *)s->msg, 0, s->attr,
+				  form->max, form->policy))
+		return -EINVAL;
+	return 0;
+}
+
+/* Return: 0; -ENOENT no such object; -EPIPE. */
+static int object(struct show *s, const struct kind *kind, const struct place *at,
+		  u32 index, bool multi)
 {
 	struct look look = { .index = index,
 			     .count = fabric_cfg(s->fabric)->ctxs };
 	struct nl_msg *msg;
 
-	fabric_look(s->fabric, node, kind->look, &look);
+	fabric_look(s->fabric, at->router, kind->look, &look);
 	msg = begin(s, multi);
 	if (!msg)
 		return -EPIPE;
-	if (!kind->fill(msg, s->fabric, node, &look))
+	if (!kind->fill(msg, s->fabric, at, &look))
 		return show_send(s, msg);
 	nlmsg_free(msg);
 	return -ENOENT;
@@ -322,41 +364,83 @@ static u32 number(const struct nlattr *attr)
 
 static int get(struct show *s, const struct kind *kind, u32 node)
 {
+	const struct nlattr *router = kind->router ? s->attr[kind->router] : NULL;
+	const struct ang_topo *topo = fabric_topo(s->fabric);
+	struct place at = { .node = node, .router = node };
 	u32 index = 0;
 	int ret;
 
-	if (kind->index && !s->attr[kind->index])
+	if (router)
+		at.router = nla_get_u32(router);
+	if (at.router >= topo->routers)
+		return show_end(s, -EINVAL, "router: there is no such router");
+	if (ang_topo_keeper(topo, at.router) != node)
+		return show_end(s, -EPERM, "router: another node keeps it");
+	if (s->attr[ANG_NL_FABRIC])
+		return show_end(s, -EINVAL, "fabric: narrows a dump, and nothing else");
+	if (kind->many && !s->attr[ANG_NL_ID])
 		return show_end(s, -EINVAL, "which one?");
-	if (kind->index)
-		index = number(s->attr[kind->index]);
+	if (kind->many)
+		index = number(s->attr[ANG_NL_ID]);
 	ret = index < kind->count(fabric_cfg(s->fabric)) ?
-	      object(s, kind, node, index, false) : -ENOENT;
+	      object(s, kind, &at, index, false) : -ENOENT;
 	if (ret == -ENOENT)
 		return show_end(s, ret, "there is no such object");
 	return ret ? ret : show_end(s, 0, NULL);
 }
 
-static int dump(struct show *s, const struct kind *kind, u32 first, u32 last)
+/* Return: 0 or -EPIPE. */
+static int dump_router(struct show *s, const struct kind *kind,
+		       const struct place *at)
 {
-	const struct nlattr *fabric = s->attr[ANGARA_A_FABRIC];
 	const struct ang_cfg *cfg = fabric_cfg(s->fabric);
-	const struct nlattr *tree = s->attr[ANGARA_A_TREE];
-	u32 node, index;
+	const struct nlattr *id = s->attr[ANG_NL_ID];
+	u32 index;
 	int ret;
 
-	if (fabric && nla_get_u64(fabric) != cfg->fabric_id)
+	for (index = 0; index < kind->count(cfg); index++) {
+		if (id && number(id) != index)
+			continue;
+		ret = object(s, kind, at, index, true);
+		if (ret && ret != -ENOENT)
+			return ret;
+	}
+	return 0;
+}
+
+/* A node, and the switches that it keeps. */
+static int dump_node(struct show *s, const struct kind *kind, u32 node)
+{
+	const struct ang_topo *topo = fabric_topo(s->fabric);
+	struct place at = { .node = node, .router = node };
+	int ret = dump_router(s, kind, &at);
+
+	if (!kind->router)
+		return ret;
+	for (at.router = topo->nodes; !ret && at.router < topo->routers; at.router++)
+		if (ang_topo_keeper(topo, at.router) == node)
+			ret = dump_router(s, kind, &at);
+	return ret;
+}
+
+static int dump(struct show *s, const struct kind *kind, u32 first, u32 last)
+{
+	const struct nlattr *fabric = s->attr[ANG_NL_FABRIC];
+	bool odd = (s->attr[ANG_NL_ID] && kind->fill != tree_fill) ||
+		   (kind->router && s->attr[kind->router]);
+	u32 node;
+	int ret;
+
+	if (odd)
+		return show_end(s, -EINVAL, "a dump is narrowed by dev, fabric or tree");
+	if (fabric && nla_get_u64(fabric) != fabric_cfg(s->fabric)->fabric_id)
 		return dump_end(s);
 	for (node = first; node <= last; node++) {
 		if (fabric_remote(s->fabric, node))
 			continue;
-		for (index = 0; index < kind->count(cfg); index++) {
-			if (tree && kind->index == ANGARA_A_TREE &&
-			    number(tree) != index)
-				continue;
-			ret = object(s, kind, node, index, true);
-			if (ret && ret != -ENOENT)
-				return ret;
-		}
+		ret = dump_node(s, kind, node);
+		if (ret)
+			return ret;
 	}
 	return dump_end(s);
 }
@@ -368,11 +452,13 @@ static int check_reply(struct show *s, u32 tree, u32 rule, u32 bad, u32 count)
 
 	if (!msg)
 		return -EPIPE;
-	nla_put_u32(msg, ANGARA_A_DEV, number(s->attr[ANGARA_A_DEV]));
-	nla_put_u8(msg, ANGARA_A_TREE, (u8)tree);
-	nla_put_u8(msg, ANGARA_A_RULE, (u8)rule);
-	nla_put_u32(msg, ANGARA_A_NODE, bad);
-	nla_put_u32(msg, ANGARA_A_NODES, count);
+	nla_put_u32(msg, ANGARA_A_CHECK_DEV, number(s->attr[ANG_NL_DEV]));
+	nla_put_u32(msg, ANGARA_A_CHECK_NODE, bad);
+	nla_put_u64(msg, ANGARA_A_CHECK_FABRIC,
+		    fabric_cfg(s->fabric)->fabric_id);
+	nla_put_u8(msg, ANGARA_A_CHECK_ID, (u8)tree);
+	nla_put_u8(msg, ANGARA_A_CHECK_RULE, (u8)rule);
+	nla_put_u32(msg, ANGARA_A_CHECK_NODES, count);
 	ret = show_send(s, msg);
 	return ret ? ret : show_end(s, 0, NULL);
 }
@@ -381,52 +467,53 @@ static int tree_check(struct show *s)
 {
 	const struct ang_cfg *cfg = fabric_cfg(s->fabric);
 	struct angara_tree_row *rows;
-	u32 rule, bad, count, node;
+	const struct ang_topo *topo = fabric_topo(s->fabric);
+	u32 rule, bad, count, i;
 	struct look look = { 0 };
-	struct ang_topo topo;
 
-	if (!s->attr[ANGARA_A_TREE] ||
-	    number(s->attr[ANGARA_A_TREE]) >= cfg->trees)
+	if (!s->attr[ANG_NL_ID] ||
+	    number(s->attr[ANG_NL_ID]) >= cfg->trees)
 		return show_end(s, -EINVAL, "tree: which one?");
-	look.index = number(s->attr[ANGARA_A_TREE]);
-	ang_topo_init(&topo, cfg->ndims, cfg->dims);
-	rows = calloc(topo.nodes, sizeof(*rows));
+	look.index = number(s->attr[ANG_NL_ID]);
+	rows = calloc(topo->routers, sizeof(*rows));
 	if (!rows)
 		return show_end(s, -ENOMEM, NULL);
-	for (node = 0; node < topo.nodes; node++) {
-		if (fabric_remote(s->fabric, node)) {
+	for (i = 0; i < topo->routers; i++) {
+		if (fabric_remote(s->fabric, i)) {
 			free(rows);
 			return show_end(s, -EOPNOTSUPP,
 					"other servers have a part of the rows");
 		}
-		fabric_look(s->fabric, node, tree_look, &look);
-		rows[node] = look.tree.row;
+		fabric_look(s->fabric, i, tree_look, &look);
+		rows[i] = look.tree.row;
 		if (look.tree.state == ANGARA_TREE_STATE_UNSET)
-			rows[node].to_root = ANGARA_PORT_NONE;
+			rows[i].to_root = ANGARA_PORT_NONE;
 	}
-	rule = ang_tree_check(&topo, rows, &bad, &count);
+	rule = ang_tree_check(topo, rows, &bad, &count);
 	free(rows);
 	return check_reply(s, look.index, rule, bad, count);
 }
 
-/** show_answer() - answer a request.  Return: 0, or -EPIPE: hang up */
+/**
+ * show_answer() - answer a request that show_parse() has read
+ * @s: request, except CONTROL_CMD_CAPTURE
+ *
+ * Return: 0, or -EPIPE: hang up.
+ */
 int show_answer(struct show *s)
 {
 	u32 nodes = ang_cfg_check(fabric_cfg(s->fabric));
-	const struct nlattr *dev = s->attr[ANGARA_A_DEV];
+	const struct nlattr *dev = s->attr[ANG_NL_DEV];
 	bool all = s->msg->nlmsg_flags & NLM_F_DUMP;
 	const struct kind *kind = NULL;
 
 	if (s->command < sizeof(kinds) / sizeof(kinds[0]) &&
 	    kinds[s->command].count)
 		kind = &kinds[s->command];
-	if (!kind && s->command != ANGARA_CMD_TREE_CHECK)
-		return show_end(s, -EOPNOTSUPP,
-				"a server only shows: change things in a guest");
 	if (dev && nla_get_u32(dev) >= nodes)
 		return show_end(s, -ENODEV, "there is no such node");
 	if (dev && fabric_remote(s->fabric, nla_get_u32(dev)))
-		return show_end(s, -ENODEV, "another server plays that node");
+		return show_end(s, -ENODEV, "that node belongs to another server");
 	if (!dev && (!all || !kind))
 		return show_end(s, -EINVAL, "dev: which node?");
 	if (!kind)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who watches the fabric, and what he has not taken yet; see trace.h.
+ * Readers of the fabric's packets, and their queued records; see trace.h.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -27,11 +27,11 @@ void traces_destroy(struct traces *t)
 }
 
 /**
- * traces_add() - watch from now on
+ * traces_add() - add a reader
  * @t: the fabric's
- * @node: only what this node does, or TRACE_ALL
+ * @node: record only this node, or TRACE_ALL
  *
- * Return: to be given to traces_remove(), or NULL: no memory.
+ * Return: argument of traces_remove(), or NULL: out of memory.
  */
 struct tracer *traces_add(struct traces *t, u32 node)
 {
@@ -84,14 +84,14 @@ static void put(struct tracer *tracer, u64 ns, const struct ang_trace *rec)
 	tracer->lost = 0;
 }
 
-/** traces_record() - show a record to all who watch */
+/** traces_record() - put a record into the rings of all readers */
 void traces_record(struct traces *t, const struct ang_trace *rec)
 {
 	struct tracer *tracer;
 	u64 ns;
 
 	pthread_mutex_lock(&t->lock);
-	/* Under the lock: a later record has no earlier time. */
+	/* Under the lock: so times in a ring never decrease. */
 	ns = now_ns();
 	for (tracer = t->list; tracer; tracer = tracer->next)
 		put(tracer, ns, rec);
@@ -102,12 +102,12 @@ void traces_record(struct traces *t, const struct ang_trace *rec)
 /**
  * traces_take() - take records
  * @t: the fabric's
- * @tracer: who takes
+ * @tracer: the reader
  * @out: out
  * @max: room in @out
- * @wait_ms: how long to wait for the first
+ * @wait_ms: how long to wait for the first record
  *
- * Return: how many.
+ * Return: number of records.
  */
 u32 traces_take(struct traces *t, struct tracer *tracer, struct trace_rec *out,
 		u32 max, u32 wait_ms)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packets of a fabric, as those who watch get them.
+ * Packets of a fabric, for readers.
  *
- * Each who watches has a ring, which records go into while the model runs and
- * which he empties.  Who is too slow misses records, and is told how many; the
- * model never waits.
+ * Each reader has a ring.  Records are put into it while the model runs, and
+ * the reader takes them out.  A reader that is too slow misses records, and
+ * gets their number; the model never waits.
  *
  *   traces.lock	the list, all rings
  *   traces.count	atomic; how many there are
@@ -21,7 +21,7 @@
 
 /**
  * struct trace_rec - a record
- * @ns: when, since 1970
+ * @ns: time, since 1970
  * @lost: records before it that were lost
  * @rec: what
  */
@@ -32,7 +32,7 @@ struct trace_rec {
 };
 
 /**
- * struct tracer - somebody who watches
+ * struct tracer - a reader
  * @next: of the list
  * @node: only this node, or TRACE_ALL
  * @head: records taken

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which version of the protocol, and which limits.
+ * Negotiation of the protocol's version and limits.
  *
  * A proposal that the server cannot meet is answered with an error, and then
  * the connection is closed; see proto_handle().
@@ -11,7 +11,7 @@
 
 #include "proto.h"
 
-#define DEPTH	8	/* of a client's JSON; some three are in use */
+#define DEPTH	8	/* of a client's JSON; about three levels are in use */
 
 static bool is_number(json_object *val)
 {
@@ -40,12 +40,12 @@ static bool is_twin(json_object *val)
 }
 
 /*
- * The capabilities of protocol 0.0.  The answer is a part of what the client
- * proposes, so the server keeps to the default of a capability that the client
+ * The capabilities of protocol 0.0.  The answer is a subset of the client's
+ * proposal, so the server keeps to the default of a capability that the client
  * does not name: 1 MiB of data, 65535 maps, pages of 4 KiB.  One descriptor in
  * a message is the default, and more do no harm.
  *
- * No client believes more than the default of max_dma_maps.
+ * Clients accept no max_dma_maps above the default.
  */
 static const struct {
 	const char *name;
@@ -88,7 +88,7 @@ static int parse(const char *text, u32 len, json_object **root,
 	return json_object_is_type(*caps, json_type_object) ? 0 : -EINVAL;
 }
 
-/* Return: the name of a capability that makes no sense here; NULL if none. */
+/* Return: the name of an invalid capability; NULL if none. */
 static const char *flaw(json_object *caps)
 {
 	json_object *val;
@@ -131,9 +131,9 @@ static int answer(json_object *caps, char *out, u32 max)
  * @c: card
  * @m: message
  * @out: out: body of the reply
- * @max: bytes of it, enough for all that we say
+ * @max: its size, enough for every answer
  *
- * Return: bytes of the reply's body, or -errno: there is nothing to talk about.
+ * Return: bytes of the reply's body, or -errno: the versions are incompatible.
  */
 int version_handle(struct card *c, const struct vfu_msg *m, u8 *out, u32 max)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames between servers: made, and looked at before anything is believed.
+ * Frames between servers: built, and checked before their content is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 static_assert(sizeof(struct wire_head) == 32, "wire");
 static_assert(offsetof(struct wire_head, seq) == 16, "wire");
 static_assert(sizeof(struct wire_hello) == 48, "wire");
-static_assert(offsetof(struct wire_hello, dims) == 24, "wire");
+static_assert(offsetof(struct wire_hello, fabric) == 24, "wire");
 static_assert(sizeof(struct wire_range) == 8, "wire");
 static_assert(sizeof(struct wire_packet) == 80, "wire");
 static_assert(offsetof(struct wire_packet, src_ctx) == 56, "wire");
@@ -21,7 +21,7 @@ static_assert(sizeof(struct wire_packet) + ANG_MAX_TRAIN * ANGARA_PACKET_BYTES <
 	      WIRE_MAX_BODY, "wire");
 static_assert(sizeof(struct wire_hello) + WIRE_MAX_RANGES * 8 <= WIRE_MAX_BODY,
 	      "wire");
-/* A member more is one more to carry: below, and in struct wire_packet. */
+/* A new member has to be carried, too: below, and in struct wire_packet. */
 static_assert(sizeof(struct ang_pkt) == 80 && ANG_PKT_NUM == 17, "wire");
 
 static u32 checksum(const struct wire_head *h, const void *body)
@@ -31,7 +31,7 @@ static u32 checksum(const struct wire_head *h, const void *body)
 
 	copy.crc = 0;
 	crc = crc32(0, (const Bytef *)&copy, sizeof(copy));
-	/* Without a buffer it would begin anew. */
+	/* Without a buffer crc32() returns its initial value. */
 	if (h->length)
 		crc = crc32(crc, body, le32_to_cpu(h->length));
 	return (u32)crc;
@@ -57,17 +57,17 @@ void wire_seal(void *frame, u32 type, u32 length, u64 seq, u64 ack)
 	h->crc = cpu_to_le32(checksum(h, h + 1));
 }
 
-/** wire_head_flaw() - can a body follow? Return: NULL, or what is wrong */
+/** wire_head_flaw() - is a head valid? Return: NULL, or the error */
 const char *wire_head_flaw(const struct wire_head *h)
 {
 	if (le32_to_cpu(h->length) > WIRE_MAX_BODY)
-		return "a frame is longer than there are";
+		return "a frame that is too long";
 	if (!h->type || h->type > WIRE_LOST)
 		return "a frame of an unknown type";
 	return NULL;
 }
 
-/** wire_flaw() - is a frame whole? Return: NULL, or what is wrong */
+/** wire_flaw() - is a frame intact? Return: NULL, or the error */
 const char *wire_flaw(const struct wire_head *h, const void *body)
 {
 	u32 length = le32_to_cpu(h->length);
@@ -79,28 +79,51 @@ const char *wire_flaw(const struct wire_head *h, const void *body)
 		if (h->reserved[i])
 			return "a frame with a reserved byte that is not 0";
 	if ((h->type >= WIRE_PACKET) != (h->seq != 0))
-		return "a frame whose number does not fit its type";
+		return "a frame whose number does not match its type";
 	switch (h->type) {
 	case WIRE_ALIVE:
-		return length ? "a frame that has a body and must not" : NULL;
+		return length ? "a frame with a body that must not have one" : NULL;
 	case WIRE_PACKET:
 		return length < sizeof(struct wire_packet) ?
-		       "a packet that is cut short" : NULL;
+		       "a truncated packet" : NULL;
 	case WIRE_TAKEN:
 		return !length || length % sizeof(struct wire_taken) ?
-		       "an odd list of what was taken" : NULL;
+		       "an invalid list of taken packets" : NULL;
 	case WIRE_LOST:
 		return !length || length % sizeof(__le32) ?
-		       "an odd list of nodes" : NULL;
+		       "an invalid list of nodes" : NULL;
 	default:
 		return NULL;
 	}
 }
 
+static u64 fabric_hash(u64 hash, u32 word)
+{
+	return (hash ^ word) * 0x100000001B3ULL;
+}
+
+/** wire_fabric() - a hash of the topology */
+u64 wire_fabric(const struct ang_topo *topo)
+{
+	u64 hash = fabric_hash(0xCBF29CE484222325ULL, topo->kind);
+	u32 router, port;
+
+	hash = fabric_hash(hash, topo->nodes);
+	for (router = 0; router < topo->routers; router++)
+		for (port = 0; port < topo->nports; port++) {
+			u32 far = ANGARA_PORT_NONE;
+			u32 to = ang_topo_peer(topo, router, port, &far);
+
+			hash = fabric_hash(hash, to);
+			hash = fabric_hash(hash, to == ANG_NONE ? 0 : far);
+		}
+	return hash;
+}
+
 /**
  * wire_hello_put() - make a hello
  * @frame: out: WIRE_MAX_BODY bytes and a head
- * @h: who we are; all of its nodes are in WIRE_MAX_RANGES ranges
+ * @h: this server; all of its nodes are in WIRE_MAX_RANGES ranges
  *
  * Return: bytes of the frame; 0 if the nodes are in too many ranges.
  */
@@ -117,8 +140,7 @@ u32 wire_hello_put(void *frame, const struct hello *h)
 	w->version = cpu_to_le16(WIRE_VERSION);
 	w->self = cpu_to_le64(h->self);
 	w->other = cpu_to_le64(h->other);
-	for (i = 0; i < ANG_MAX_DIMS; i++)
-		w->dims[i] = cpu_to_le16(i < h->cfg.ndims ? h->cfg.dims[i] : 1);
+	w->fabric = cpu_to_le64(wire_fabric(&h->cfg.topo));
 	w->ctxs = cpu_to_le16(h->cfg.ctxs);
 	w->trees = cpu_to_le16(h->cfg.trees);
 	w->ops = cpu_to_le16(h->cfg.ops);
@@ -143,16 +165,12 @@ u32 wire_hello_put(void *frame, const struct hello *h)
 static const char *same_fabric(const struct wire_hello *w,
 			       const struct ang_cfg *cfg)
 {
-	u32 i;
-
 	if (le32_to_cpu(w->magic) != WIRE_MAGIC)
-		return "does not speak as an angara-vfio does";
+		return "does not use the protocol of angara-vfio";
 	if (le16_to_cpu(w->version) != WIRE_VERSION)
-		return "is of another version of angara-vfio";
-	for (i = 0; i < ANG_MAX_DIMS; i++)
-		if (le16_to_cpu(w->dims[i]) !=
-		    (i < cfg->ndims ? cfg->dims[i] : 1))
-			return "serves a torus of another size: give both the same --dims";
+		return "is another version of angara-vfio";
+	if (le64_to_cpu(w->fabric) != wire_fabric(&cfg->topo))
+		return "serves another fabric: give both the same --fabric";
 	if (le16_to_cpu(w->ctxs) != cfg->ctxs)
 		return "has another number of contexts: give both the same --contexts";
 	if (le16_to_cpu(w->trees) != cfg->trees)
@@ -160,18 +178,18 @@ static const char *same_fabric(const struct wire_hello *w,
 	if (le16_to_cpu(w->ops) != cfg->ops ||
 	    le16_to_cpu(w->train) != cfg->train ||
 	    le16_to_cpu(w->depth) != cfg->depth)
-		return "is built for a fabric of another make";
+		return "has another layout of the fabric";
 	return NULL;
 }
 
 /**
- * wire_hello_get() - take a hello apart
+ * wire_hello_get() - parse a hello
  * @h: head of a frame without a flaw
  * @body: its body
  * @cfg: own fabric
  * @out: out; @out->nodes has @out->num_nodes members
  *
- * Return: NULL, or what is wrong, as said of the sender.
+ * Return: NULL, or the error, as a statement about the sender.
  */
 const char *wire_hello_get(const struct wire_head *h, const void *body,
 			   const struct ang_cfg *cfg, struct hello *out)
@@ -183,7 +201,7 @@ const char *wire_hello_get(const struct wire_head *h, const void *body,
 	u32 i, k;
 
 	if (h->type != WIRE_HELLO || length < sizeof(w))
-		return "does not speak as an angara-vfio does";
+		return "does not use the protocol of angara-vfio";
 	memcpy(&w, body, sizeof(w));
 	flaw = same_fabric(&w, cfg);
 	if (flaw)
@@ -191,7 +209,7 @@ const char *wire_hello_get(const struct wire_head *h, const void *body,
 	if (length != sizeof(w) + le16_to_cpu(w.ranges) *
 				sizeof(struct wire_range) ||
 	    !w.ranges || !w.self)
-		return "sends a hello that is odd";
+		return "sends an invalid hello";
 	out->self = le64_to_cpu(w.self);
 	out->other = le64_to_cpu(w.other);
 	out->seen = le64_to_cpu(h->ack);
@@ -205,7 +223,7 @@ const char *wire_hello_get(const struct wire_head *h, const void *body,
 		first = le32_to_cpu(r.first);
 		last = le32_to_cpu(r.last);
 		if (first < from || last < first || last >= out->num_nodes)
-			return "names nodes that there are not";
+			return "names nodes that do not exist";
 		for (k = first; k <= last; k++)
 			out->nodes[k] = true;
 		from = last + 1;
@@ -223,7 +241,7 @@ u32 wire_text_put(void *frame, u32 type, const char *text)
 	return (u32)sizeof(struct wire_head) + length;
 }
 
-/** wire_text_get() - text of somebody who may send anything, to be shown */
+/** wire_text_get() - text of an untrusted sender, made printable */
 void wire_text_get(const struct wire_head *h, const void *body, char *text)
 {
 	u32 length = ang_min(le32_to_cpu(h->length), WIRE_MAX_TEXT);
@@ -237,7 +255,7 @@ void wire_text_get(const struct wire_head *h, const void *body, char *text)
 	text[length] = 0;
 }
 
-/** wire_channel() - on which channel does a packet travel? */
+/** wire_channel() - the channel on which a packet travels */
 u32 wire_channel(const struct ang_pkt *p, u32 vc)
 {
 	if (vc == ANGARA_VC_UP &&
@@ -289,7 +307,7 @@ void wire_packet_get(const struct wire_packet *w, struct ang_pkt *p)
 		.dtype = w->dtype,
 		.redop = w->redop,
 		.status = w->status,
-		/* Where the model keeps its own zeros. */
+		/* Reserved in the model, hence zero. */
 		.reserved = w->reserved[0] | w->reserved[1] | w->reserved[2],
 		.src_node = le32_to_cpu(w->src_node),
 		.src_ctx = le16_to_cpu(w->src_ctx),

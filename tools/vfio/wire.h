@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What servers of one torus send each other; Documentation/pcie.rst explains
- * it.  All numbers are little endian.
+ * Messages between the servers of one torus; Documentation/pcie.rst explains
+ * them.  All numbers are little endian.
  *
  * Everything is a frame: a head, and a body of head.length bytes.
  */
@@ -16,15 +16,16 @@
 
 /* Frames.  Those with a number (seq) are kept until they are acknowledged. */
 #define WIRE_HELLO	1	/* first of each side: struct wire_hello */
-#define WIRE_REFUSE	2	/* last: why, as text */
-#define WIRE_ALIVE	3	/* no body: acknowledges, and shows life */
+#define WIRE_REFUSE	2	/* last: the reason, as text */
+#define WIRE_ALIVE	3	/* no body: acknowledges, and keeps the
+				 * connection alive */
 #define WIRE_PACKET	4	/* numbered: struct wire_packet, payload */
 #define WIRE_TAKEN	5	/* numbered: struct wire_taken, as many as fit */
 #define WIRE_LOST	6	/* numbered: __le32, nodes that are gone */
 
 /*
- * Channels of a link: each a FIFO that waits for itself alone.  Packets of
- * ANGARA_VC_UP are on UP, but contributions to reductions are on one per tree.
+ * Channels of a link: independent FIFOs.  Packets of ANGARA_VC_UP are on UP,
+ * but contributions to reductions are on one per tree.
  */
 #define WIRE_CH_REQ	ANGARA_VC_REQ
 #define WIRE_CH_RSP	ANGARA_VC_RSP
@@ -33,7 +34,7 @@
 #define WIRE_CH_RED(t)	(ANGARA_VC_NUM + (t))
 #define WIRE_CHANNELS	(ANGARA_VC_NUM + ANGARA_MAX_TREES)
 
-/* Packets on a channel that were sent and not taken, at the most. */
+/* Packets of a channel that are sent and not taken, at most. */
 #define WIRE_WINDOW	16U
 
 #define WIRE_MAX_BODY	(ANG_MAX_TRAIN * ANGARA_PACKET_BYTES + 128U)
@@ -46,8 +47,8 @@
  * @crc: CRC-32 (of zlib) of head, with 0 here, and body
  * @type: WIRE_*
  * @reserved: 0
- * @seq: number, one more than that of the last; 0: has none
- * @ack: number of the last frame that has arrived here
+ * @seq: number, one more than that of the last frame; 0: has none
+ * @ack: number of the last frame received
  */
 struct wire_head {
 	__le32 length;
@@ -59,13 +60,13 @@ struct wire_head {
 };
 
 /**
- * struct wire_hello - who is there
+ * struct wire_hello - identity of a server
  * @magic: WIRE_MAGIC
  * @version: WIRE_VERSION
- * @ranges: how many ranges of nodes follow, ascending
- * @self: number of this incarnation of the server, by chance, not 0
- * @other: number that the receiver had when last met, 0: never met
- * @dims: sizes of the torus, 1 for what it has not
+ * @ranges: number of ranges of nodes that follow, ascending
+ * @self: random number of this incarnation of the server, not 0
+ * @other: last known number of the receiver, 0: never met
+ * @fabric: wire_fabric() of the topology
  * @ctxs: contexts per node, as all below; equal in all servers
  * @trees: trees per node
  * @ops: operations in flight per context
@@ -73,8 +74,7 @@ struct wire_head {
  * @depth: packets that a link buffers per virtual channel
  * @reserved: 0
  *
- * In the head, ack is the last frame that has arrived: the sender goes on
- * behind it.
+ * In the head, ack is the last frame received: the sender continues after it.
  */
 struct wire_hello {
 	__le32 magic;
@@ -82,7 +82,7 @@ struct wire_hello {
 	__le16 ranges;
 	__le64 self;
 	__le64 other;
-	__le16 dims[ANG_MAX_DIMS];
+	__le64 fabric;
 	__le16 ctxs;
 	__le16 trees;
 	__le16 ops;
@@ -97,7 +97,7 @@ struct wire_range {
 };
 
 /**
- * struct wire_packet - struct ang_pkt on its way over a link
+ * struct wire_packet - struct ang_pkt on a link
  * @node: node that it arrives at
  * @len: as all below, see struct ang_pkt
  * @dir: link of that node
@@ -163,6 +163,7 @@ void wire_seal(void *frame, u32 type, u32 length, u64 seq, u64 ack);
 const char *wire_head_flaw(const struct wire_head *h);
 const char *wire_flaw(const struct wire_head *h, const void *body);
 
+u64 wire_fabric(const struct ang_topo *topo);
 u32 wire_hello_put(void *frame, const struct hello *h);
 const char *wire_hello_get(const struct wire_head *h, const void *body,
 			   const struct ang_cfg *cfg, struct hello *out);

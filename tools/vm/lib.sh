@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# What the scripts of this folder share: where things are, and how they speak.
+# Common parts of the scripts of this folder: paths, and messages.
 
 VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$VM_DIR/../.." && pwd)
@@ -9,12 +9,12 @@ BUILD=$TOP/build
 GUEST=$BUILD/guest
 # shellcheck disable=SC2034 # read by the scripts that source this file
 ROOTFS=${CHROOT_ROOT:-$GUEST/root}
-# The repository stands here in a chroot and in a guest, so that paths in
-# compiler messages and debug information mean the same in both.
+# Path of the repository in a chroot and in a guest, so that paths in compiler
+# messages and debug information are the same in both.
 # shellcheck disable=SC2034
 MOUNT=/angara
-# Runs a program of the guest root on this host: with the libraries of that
-# root, as the host's own are of another release.
+# Runs a program of the guest root on this host, with the libraries of that
+# root, as the host may be of another release.
 ROOT_LIB=$ROOTFS/usr/lib/x86_64-linux-gnu
 # shellcheck disable=SC2034
 ROOT_LOADER=("$ROOT_LIB/ld-linux-x86-64.so.2" --library-path "$ROOT_LIB")
@@ -36,7 +36,7 @@ usage_error()
 	exit 2
 }
 
-# Commands that need root go through sudo where the user is not root.
+# Runs a command as root, through sudo if the user is not root.
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
@@ -54,8 +54,8 @@ list()
 	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$1"
 }
 
-# The kernels of the guest root, the oldest first; those that it is to have, if
-# there is none yet.
+# The kernels of the guest root, the oldest first; if there is no root, those of
+# the list.
 kernel_names()
 {
 	if [ -e "$ROOTFS/.stamp" ]; then
@@ -65,8 +65,8 @@ kernel_names()
 	fi | sort -V
 }
 
-# Kernels that debug-kernel builds: known by name like the others, but used
-# only by whoever asks for them.
+# Kernels that debug-kernel builds. They have names like the others, but are
+# used only on request.
 DEBUG_KERNELS='debug kcsan'
 
 is_debug_kernel()
@@ -84,7 +84,7 @@ is_kernel()
 	is_debug_kernel "$1" || kernel_names | grep -qxF -- "$1"
 }
 
-# What modules of a kernel are built against, in the chroot.
+# Files that modules of a kernel are built against, in the chroot.
 kernel_build_dir()
 {
 	if is_debug_kernel "$1"; then

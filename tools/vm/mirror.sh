@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Where Debian's archive is for this machine, and how to reach it. The scripts that
-# source this have sourced lib.sh.
+# Address of Debian's archive for this machine, and how to reach it. Scripts
+# that source this have sourced lib.sh.
 
 apt_get()
 {
@@ -32,7 +32,7 @@ mirror()
 	echo "$uri"
 }
 
-# apt of a root obeys what the host says on how to reach the mirror.
+# apt of a root uses the host's settings for the mirror.
 apt_options()
 {
 	apt-config dump | grep -E '^Acquire::(Check-|https?::)[^ ]+ ".+";' || true

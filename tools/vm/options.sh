@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Options that all scripts have which boot guests, and what must be there
-# before one does.
+# Options of all scripts that boot guests, and checks before a boot.
 
 # shellcheck disable=SC2034 # read by the scripts that source this file
 {
@@ -30,8 +29,8 @@ need_value()
 	[ $# -ge 2 ] || usage_error "$1 needs a value"
 }
 
-# guest_option OPTION [VALUE]...: takes an option that the script itself does
-# not know; refuses it if it is none of these either.
+# guest_option OPTION [VALUE]...: handles an option that is not the script's
+# own; refuses it if it is unknown.
 # shellcheck disable=SC2034
 guest_option()
 {
@@ -59,7 +58,7 @@ guest_option()
 	--ignore)
 		IGNORE=$value ;;
 	--share)
-		[ -d "$value" ] || usage_error "--share: '$value' is no folder"
+		[ -d "$value" ] || usage_error "--share: '$value' is not a folder"
 		SHARE=$(cd "$value" && pwd) ;;
 	--env)
 		need "$option" "$value" '[A-Za-z_][A-Za-z0-9_]*=.*' \
@@ -81,8 +80,8 @@ guest_option()
 	esac
 }
 
-# Completes what depends on the kernel, and says what is still to be made.
-# need_guest DRIVER: DRIVER is empty if no module is to be loaded.
+# Sets defaults that depend on the kernel, and checks what has to be built.
+# need_guest DRIVER: DRIVER is empty if no module is loaded.
 need_guest()
 {
 	[ -s "$GUEST/image.stamp" ] ||
@@ -94,6 +93,6 @@ need_guest()
 	fi
 	MODULES=${MODULES:-build/kernel/$KERNEL/driver}
 	if [ -n "$1" ] && [ ! -e "$TOP/$MODULES/angara.ko" ]; then
-		die "no modules for $KERNEL yet: run 'tools/vm/build modules $KERNEL' first"
+		die "no modules for $KERNEL: run 'tools/vm/build modules $KERNEL' first"
 	fi
 }

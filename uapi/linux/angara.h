@@ -39,7 +39,7 @@
 #define ANGARA_ABI_VERSION	1
 
 #define ANGARA_MAX_PORTS	64	/* of a router */
-#define ANGARA_MAX_TREES	64	/* more than any device has; see max_trees */
+#define ANGARA_MAX_TREES	64	/* at most; see max_trees */
 #define ANGARA_MAX_REDUCES	16	/* ReduceId 0..15, per tree */
 #define ANGARA_MAX_LOCAL	16	/* local participants of a tree */
 #define ANGARA_PACKET_BYTES	256	/* payload of one packet */
@@ -51,9 +51,9 @@
 
 #define ANGARA_IOC_TYPE		0xE4
 
-#define ANGARA_PORT_NONE		0xFF	/* no port, where there may be one */
+#define ANGARA_PORT_NONE		0xFF	/* no port */
 
-/* On the device's file. */
+/* Commands on the device's file. */
 #define ANGARA_IOCTL_QUERY		_IO(ANGARA_IOC_TYPE, 0)
 #define ANGARA_IOCTL_DOMAIN_CREATE	_IO(ANGARA_IOC_TYPE, 1)
 #define ANGARA_IOCTL_CTX_CREATE		_IO(ANGARA_IOC_TYPE, 2)
@@ -65,7 +65,7 @@
 #define ANGARA_IOCTL_TREE_DELEGATE	_IO(ANGARA_IOC_TYPE, 8)
 #define ANGARA_IOCTL_TREE_CHECK		_IO(ANGARA_IOC_TYPE, 9)
 
-/* On a context's file. */
+/* Commands on a context's file. */
 #define ANGARA_IOCTL_JOIN		_IO(ANGARA_IOC_TYPE, 16)
 #define ANGARA_IOCTL_LEAVE		_IO(ANGARA_IOC_TYPE, 17)
 #define ANGARA_IOCTL_KICK		_IO(ANGARA_IOC_TYPE, 18)
@@ -78,18 +78,17 @@
  * @abi: out: ANGARA_ABI_VERSION
  * @node: out: number of this node
  * @nodes: out: nodes in the fabric
- * @ports: out: ports of each node's router, 1..ANGARA_MAX_PORTS; what they are
- *	joined to is told by the description of the fabric, file "fabric" of the
- *	device in sysfs
+ * @ports: out: ports of each node's router, 1..ANGARA_MAX_PORTS; file "fabric"
+ *	of the device in sysfs describes how they are connected
  * @fabric_id: out: equal on all devices of one fabric
  * @max_contexts: out: contexts per device
  * @max_sq_entries: out: largest SQ
  * @max_cq_entries: out: largest CQ
  * @max_mrs: out: memory regions per domain
  * @max_op_bytes: out: longest operation
- * @pkey: out: partition that this caller gets without asking
+ * @pkey: out: partition that this caller gets by default
  * @caps: out: ANGARA_CAP_*
- * @max_msg_bytes: out: largest message area, with ANGARA_CAP_MSG
+ * @max_msg_bytes: out: largest receive buffer, with ANGARA_CAP_MSG
  * @max_trees: out: trees of the device; TreeIds are below this
  *
  * Needs no domain.
@@ -114,11 +113,14 @@ struct angara_query {
 };
 
 /*
- * A doorbell page can be mapped.  Storing angara_ctl.sq_pi, after that, as 32 bits
- * at its start is as good as ANGARA_KICK_SQ, which does as well.
+ * A doorbell page can be mapped.  To ring the doorbell, store angara_ctl.sq_pi,
+ * then the same value as 32 bits at the start of the page.  ANGARA_KICK_SQ has
+ * the same effect and still works.
  */
 #define ANGARA_CAP_DOORBELL_MMAP	(1U << 0)
-/* Contexts can have a message area; ANGARA_OP_SEND and atomics are known. */
+/*
+ * Contexts can have a receive buffer; ANGARA_OP_SEND and atomics are supported.
+ */
 #define ANGARA_CAP_MSG			(1U << 1)
 
 /**
@@ -129,12 +131,17 @@ struct angara_query {
  *	One other than the caller's own (angara_query.pkey) needs CAP_NET_ADMIN.
  * @reserved: must be 0
  * @job: key of the job, random bits that its processes share; 0 for none.
- *	Contexts reach those of the same partition and the same key only.
+ *	Contexts reach only contexts of the same partition and the same key.
+ * @watch_offset: out: mmap offset of struct angara_watch in the device's file,
+ *	read only
+ * @watch_bytes: out: bytes of it that can be mapped; it has a bit for each of
+ *	angara_query.max_mrs slots
  *
- * Makes the domain of the file: contexts and regions are made in it.
- * As many domains as contexts can be made, and a user gets the same share.
- * Errors: -EBUSY the file has a domain, the device has no more, or the user has
- * that share; -EPERM the partition is another's.
+ * Creates the domain of the file.  Contexts and regions are created in it.  The
+ * limits on the number of domains, per device and per user, equal those on
+ * contexts.
+ * Errors: -EBUSY the file has a domain, the device has no more, or the user's
+ * share is used up; -EPERM the partition belongs to another user.
  */
 struct angara_domain_create {
 	__u32 size;
@@ -142,6 +149,8 @@ struct angara_domain_create {
 	__u32 pkey;
 	__u32 reserved;
 	__aligned_u64 job;
+	__aligned_u64 watch_offset;
+	__aligned_u64 watch_bytes;
 };
 
 #define ANGARA_DOMAIN_PKEY	(1U << 0)
@@ -153,25 +162,26 @@ struct angara_domain_create {
  * @sq_entries: injection queue length, a power of two, 8..max_sq_entries
  * @cq_entries: completion queue length, a power of two, 8..max_cq_entries
  * @fd: out: the context's file, closed on exec(2).  The queues are mapped from
- *	it, and it is what JOIN, LEAVE, KICK, EVENTFD and poll(2) are for.
- * @ctx: out: number of the context on this node; peers address it by it
+ *	it; JOIN, LEAVE, KICK, EVENTFD and poll(2) apply to it.
+ * @ctx: out: number of the context on this node; peers use it as the address
  * @sq_offset: out: mmap offset of the SQ, sq_entries * 64 bytes, read/write
  * @cq_offset: out: mmap offset of the CQ, cq_entries * 32 bytes, read only
  * @ctl_offset: out: mmap offset of struct angara_ctl, one page, read/write
  * @ctr_offset: out: mmap offset of the event counters, one page, read only
  * @db_offset: out: mmap offset of the doorbell page (ANGARA_CAP_DOORBELL_MMAP)
- * @msg_bytes: message area, a power of two, ANGARA_MIN_MSG_BYTES..
- *	max_msg_bytes; 0 for none: then nobody can send to the context
+ * @msg_bytes: receive buffer, a power of two, ANGARA_MIN_MSG_BYTES..
+ *	max_msg_bytes; 0 for none: then the context cannot receive messages
  * @reserved: must be 0
- * @msg_offset: out: mmap offset of the area, msg_bytes bytes, read only; 0
- *	without one
+ * @msg_offset: out: mmap offset of the receive buffer, msg_bytes bytes, read
+ *	only; 0 without one
  *
- * Makes a context in the file's domain.  Its file keeps the domain alive.
+ * Creates a context in the file's domain.  The context's file keeps the domain
+ * alive.
  *
  * A user without CAP_SYS_RESOURCE gets at most half of the contexts that other
  * users leave, or another share (parameter user_share).
- * Errors: -EBUSY the device has no more contexts, or the user has that share;
- * -EMFILE, -ENFILE the process, or the system, has no more descriptors.
+ * Errors: -EBUSY the device has no more contexts, or the user's share is used
+ * up; -EMFILE, -ENFILE the process, or the system, has no more descriptors.
  */
 struct angara_ctx_create {
 	__u32 size;
@@ -190,10 +200,10 @@ struct angara_ctx_create {
 	__aligned_u64 msg_offset;
 };
 
-/* The largest message fits wherever the area begins and ends in it. */
+/* Large enough for the largest message at any offset of the ring. */
 #define ANGARA_MIN_MSG_BYTES	16384
 
-/* Access rights of a memory region; reading by its own domain is implied. */
+/* Access rights of a memory region; its own domain can always read. */
 #define ANGARA_ACCESS_LOCAL_WRITE	(1U << 0)
 #define ANGARA_ACCESS_REMOTE_READ	(1U << 1)
 #define ANGARA_ACCESS_REMOTE_WRITE	(1U << 2)
@@ -202,7 +212,7 @@ struct angara_ctx_create {
 /**
  * struct angara_mr_register - ioctl(ANGARA_IOCTL_MR_REG)
  * @size: sizeof(struct angara_mr_register)
- * @flags: ANGARA_MR_KEY or 0
+ * @flags: ANGARA_MR_KEY, ANGARA_MR_WATCH or both
  * @addr: start of the memory, any alignment
  * @length: bytes, not 0; at most 16 GiB, counted in whole pages
  * @access: ANGARA_ACCESS_*
@@ -210,15 +220,16 @@ struct angara_ctx_create {
  * @key: in: key wanted (with ANGARA_MR_KEY); out: key given.  The low 16 bits
  *	are the region's slot, one of max_mrs; the others are random, unless the
  *	caller chooses them.  Queue entries name regions of the own domain by
- *	their slots, those of others by their keys.
+ *	slot, and those of other domains by key.
  *
  * All contexts of the file's domain may use the region.  The pages are pinned
- * and counted against RLIMIT_MEMLOCK.  Offsets in queue
- * entries count from @addr.
- * Errors: -EEXIST the key's slot is taken; -ENOSPC no free slot; -EFAULT the memory
- * is not mapped or not writable as @access asks; -ENOMEM RLIMIT_MEMLOCK;
- * -EINTR a fatal signal came; -EREMOTEIO the device could reach the memory
- * through copies only.
+ * and counted against RLIMIT_MEMLOCK.  Offsets in queue entries count from
+ * @addr.
+ * Errors: -EEXIST the key's slot is taken; -ENOSPC no free slot, or
+ * ANGARA_MAX_WATCHED regions of the domain are watched; -EFAULT the memory is
+ * not mapped, or not writable where @access needs it; -ENOMEM RLIMIT_MEMLOCK;
+ * -EINTR interrupted by a fatal signal, or by any signal with ANGARA_MR_WATCH;
+ * -EREMOTEIO the device could reach the memory through bounce buffers only.
  */
 struct angara_mr_register {
 	__u32 size;
@@ -231,6 +242,31 @@ struct angara_mr_register {
 };
 
 #define ANGARA_MR_KEY		(1U << 0)
+/*
+ * Report in struct angara_watch when the process's addresses from @addr on, in
+ * whole pages, have other memory than the region, or may have: after munmap(2),
+ * mmap(2) or mremap(2) of them, or madvise(2) that drops pages.  The region
+ * keeps the pages that it has pinned.
+ */
+#define ANGARA_MR_WATCH		(1U << 1)
+#define ANGARA_MAX_WATCHED	4096	/* regions of a domain */
+
+/**
+ * struct angara_watch - notice of regions with ANGARA_MR_WATCH, mapped read
+ * only
+ * @seq: incremented each time a region becomes stale, after its bit is set
+ * @reserved: 0
+ *
+ * 64-bit words follow: bit (slot % 64) of word (slot / 64) is set while the
+ * region of that slot is stale.  Registering another region in the slot,
+ * watched or not, clears the bit.  Length: angara_domain_create.watch_bytes.
+ * The bit is set before the call that changes the addresses returns.  On a
+ * kernel without MMU notifiers, watched regions are stale from the beginning.
+ */
+struct angara_watch {
+	__u64 seq;
+	__u64 reserved[7];
+};
 
 /**
  * struct angara_mr_deregister - ioctl(ANGARA_IOCTL_MR_DEREG)
@@ -255,12 +291,12 @@ struct angara_mr_deregister {
  * @to_root: port up, ANGARA_PORT_NONE at the root
  * @port_sum: number of ports down
  * @pe: local participants, 0 for a transit node, at most ANGARA_MAX_LOCAL
- * @epoch: equal in all rows of the tree; rows that differ do not meet
+ * @epoch: equal in all rows of the tree; routers drop packets of another epoch
  * @ports: set of ports down, bit p for port p
  * @pkey: partition that may use the tree
  * @reserved: must be 0
  *
- * Source: document 000, section 3.1; @pe counts instead of being one bit.
+ * Source: document 000, section 3.1; @pe is a count instead of one bit.
  */
 struct angara_tree_row {
 	__u8 tree;
@@ -277,43 +313,57 @@ struct angara_tree_row {
 /**
  * struct angara_tree_set - ioctl(ANGARA_IOCTL_TREE_SET)
  * @size: sizeof(struct angara_tree_set)
- * @flags: ANGARA_TREE_OWNED, ANGARA_TREE_JOB or both
- * @row: the row of this node
+ * @flags: ANGARA_TREE_OWNED, ANGARA_TREE_JOB, ANGARA_TREE_ROUTER
+ * @row: the row
+ * @router: router of the row, with ANGARA_TREE_ROUTER; else must be 0
+ * @reserved: must be 0
  *
  * Needs no domain.  Needs CAP_NET_ADMIN, or a tree delegated to the caller's
  * partition and that partition in @row.
- * Errors: -EPERM; -EBUSY the row is set, clear it first; -EINVAL the row by
- * itself breaks a rule of trees (see ANGARA_IOCTL_TREE_CHECK for the rules
- * that span nodes).
+ * Errors: -EPERM, also if another node keeps @router; -EBUSY the row is set,
+ * clear it first; -EINVAL there is no such @router, or the row alone breaks a
+ * rule of trees (ANGARA_IOCTL_TREE_CHECK checks the rules that span routers).
  */
 struct angara_tree_set {
 	__u32 size;
 	__u32 flags;
 	struct angara_tree_row row;
+	__u32 router;
+	__u32 reserved;
 };
 
-/* The row is cleared when this file and those of all its contexts are closed. */
+/* Clear the row when this file and those of all its contexts are closed. */
 #define ANGARA_TREE_OWNED	(1U << 0)
 /*
- * Only the job of the file's domain may use the tree, or clear the row unless
- * with CAP_NET_ADMIN: -ENXIO there is no domain, -EINVAL it is of no job.  The
- * key is never told.
+ * Only the job of the file's domain may use the tree.  Clearing the row needs
+ * the same job or CAP_NET_ADMIN.  -ENXIO: there is no domain; -EINVAL: the
+ * domain has no job.  TREE_GET does not return the job's key.
  */
 #define ANGARA_TREE_JOB		(1U << 1)
+/*
+ * The row is that of @router: this node, or a switch that this node keeps.
+ * Without the flag it is the row of this node.  The description of the fabric
+ * says which switches exist, and which node keeps each.
+ */
+#define ANGARA_TREE_ROUTER	(1U << 2)
 
 /**
  * struct angara_tree_get - ioctl(ANGARA_IOCTL_TREE_GET)
  * @size: sizeof(struct angara_tree_get)
- * @flags: must be 0
+ * @flags: ANGARA_TREE_ROUTER or 0
  * @row: in: row.tree; out: the row
  * @state: out: ANGARA_TREE_STATE_*
  * @members: out: local participants that have joined
- * @down_node: out: node that took the tree down, in state DOWN
+ * @down_node: out: node that took the tree down, in state DOWN; if a switch
+ *	did, the node that programs it
  * @delegated: out: partition the tree is delegated to, 0 for none
+ * @router: in: as in struct angara_tree_set
+ * @reserved: must be 0
  *
  * Needs no domain.
- * Errors: -EPERM the row is of a partition that is not the caller's;
- * -ENOENT the row is not set and the tree is not delegated.
+ * Errors: -EPERM the row is of a partition that is not the caller's, or another
+ * node keeps @router; -EINVAL there is no such @router; -ENOENT the row is not
+ * set and the tree is not delegated.
  */
 struct angara_tree_get {
 	__u32 size;
@@ -323,6 +373,8 @@ struct angara_tree_get {
 	__u32 members;
 	__u32 down_node;
 	__u32 delegated;
+	__u32 router;
+	__u32 reserved;
 };
 
 #define ANGARA_TREE_STATE_UNSET	0
@@ -332,24 +384,25 @@ struct angara_tree_get {
 /**
  * struct angara_tree_clear - ioctl(ANGARA_IOCTL_TREE_CLEAR)
  * @size: sizeof(struct angara_tree_clear)
- * @flags: ANGARA_TREE_CLEAR_OWNED or 0
+ * @flags: ANGARA_TREE_CLEAR_OWNED, ANGARA_TREE_ROUTER
  * @tree: TreeId
- * @reserved: must be 0
+ * @router: as in struct angara_tree_set
  *
- * Operations under way on the tree end with ANGARA_ST_TREE_DOWN everywhere.
- * Errors: -EPERM as for ANGARA_IOCTL_TREE_SET, or the row is of another job;
- * -ENOENT the row is not set, or with ANGARA_TREE_CLEAR_OWNED is not the file's.
+ * Operations in progress on the tree end with ANGARA_ST_TREE_DOWN everywhere.
+ * Errors: -EPERM and -EINVAL as for ANGARA_IOCTL_TREE_SET, or the row is of
+ * another job; -ENOENT the row is not set, or with ANGARA_TREE_CLEAR_OWNED is
+ * not the file's.
  */
 struct angara_tree_clear {
 	__u32 size;
 	__u32 flags;
 	__u32 tree;
-	__u32 reserved;
+	__u32 router;
 };
 
 /*
- * Only the row that this file has set last with ANGARA_TREE_OWNED: one that
- * somebody has set since stays.  Needs no right beside the file.
+ * Clear only the row that this file has set last with ANGARA_TREE_OWNED.  If
+ * another process has replaced it since, that row stays.  Needs no other right.
  */
 #define ANGARA_TREE_CLEAR_OWNED	(1U << 0)
 
@@ -358,7 +411,8 @@ struct angara_tree_clear {
  * @size: sizeof(struct angara_tree_delegate)
  * @flags: must be 0
  * @tree: TreeId
- * @pkey: partition whose contexts may program the row, 0 takes it back
+ * @pkey: partition whose contexts may program the row of this node, and those of
+ *	all switches that it keeps; 0 takes it back
  *
  * Needs CAP_NET_ADMIN.
  */
@@ -375,11 +429,11 @@ struct angara_tree_delegate {
  * @flags: must be 0
  * @tree: TreeId
  * @rule: out: ANGARA_TREE_RULE_* that is broken, 0 if the tree is valid
- * @node: out: a node where it is broken
- * @nodes: out: nodes that belong to the tree
+ * @node: out: a router where it is broken
+ * @nodes: out: routers that belong to the tree
  *
  * Checks the rows of all devices of this fabric on this machine together.
- * Returns 0 also for a broken tree; @rule tells.
+ * Returns 0 for an invalid tree, too; @rule says what is wrong.
  * Errors: -EPERM a row is of a partition that is not the caller's.
  */
 struct angara_tree_verify {
@@ -391,29 +445,31 @@ struct angara_tree_verify {
 	__u32 nodes;
 };
 
-/* What makes a tree invalid (document 000, section 2; 1..3 span nodes). */
+/* Rules that a tree can break (document 000, section 2; 1..3 span nodes). */
 #define ANGARA_TREE_VALID		0
 #define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
 #define ANGARA_TREE_RULE_LINK		2 /* neighbour down does not point back up */
-#define ANGARA_TREE_RULE_TORUS		3 /* of a torus: port down out of dimension order */
+#define ANGARA_TREE_RULE_TORUS		3 /* torus: port down against dimension order */
 #define ANGARA_TREE_RULE_FIELD		4 /* a field out of range, or two disagree */
 #define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
 #define ANGARA_TREE_RULE_REACH		6 /* a row is not reached from the root */
+#define ANGARA_TREE_RULE_ORDER		7 /* other fabrics: against the channel order */
 
 /**
  * struct angara_join - ioctl(ANGARA_IOCTL_JOIN) and ioctl(ANGARA_IOCTL_LEAVE)
  * @size: sizeof(struct angara_join)
  * @flags: JOIN: ANGARA_JOIN_PLACE or 0; LEAVE: must be 0
  * @tree: TreeId
- * @place: with ANGARA_JOIN_PLACE: place among the local participants, below
- *	the row's pe; else must be 0
+ * @place: with ANGARA_JOIN_PLACE: place among the local participants, below the
+ *	row's pe; else must be 0
  *
- * Makes the context one of the local participants that the row counts
- * in pe.  Leaving, or dying, takes the tree down for the others.
+ * Makes the context one of the local participants that the row counts in pe.
+ * When a participant leaves or its process dies, the tree goes down for the
+ * others.
  *
- * Floats are summed up in the order of places.  Who does not ask for one gets
- * the lowest that is free, so that it hangs on who joins first; see
- * Documentation/reductions.rst.
+ * Floats are summed in the order of places.  Without ANGARA_JOIN_PLACE a
+ * context gets the lowest free place, so the order depends on which context
+ * joins first; see Documentation/reductions.rst.
  * Errors: -ENOENT the row is not set; -EPERM the tree is of another partition;
  * -EALREADY joined; -ENOTCONN not joined (LEAVE); -ENOSPC all pe places taken,
  * or @place is; -EINVAL @place is not below pe; -ENETDOWN the tree is down.
@@ -432,8 +488,9 @@ struct angara_join {
  * @size: sizeof(struct angara_kick)
  * @flags: ANGARA_KICK_SQ, ANGARA_KICK_ARM or both
  *
- * SQ: tells the device angara_ctl.sq_pi.  ARM: asks for one signal (poll(2),
- * eventfd) as soon as the event sequence differs from angara_ctl.seen.
+ * SQ: passes angara_ctl.sq_pi to the device.  ARM: requests one signal
+ * (poll(2), eventfd) as soon as the event sequence differs from
+ * angara_ctl.seen.
  */
 struct angara_kick {
 	__u32 size;
@@ -460,10 +517,11 @@ struct angara_eventfd {
 };
 
 /*
- * poll(2) of a context's file: EPOLLIN while the event sequence (ANGARA_CTR_EVSEQ) differs from
- * angara_ctl.seen; EPOLLERR if the device does not answer any more;
- * EPOLLHUP | EPOLLERR once it is gone, or was reset or suspended since the
- * domain's file was opened.  The same of the device's file, but for EPOLLIN.
+ * poll(2) of a context's file: EPOLLIN while the event sequence
+ * (ANGARA_CTR_EVSEQ) differs from angara_ctl.seen; EPOLLERR if the device no
+ * longer responds; EPOLLHUP | EPOLLERR once the device is removed, or was reset
+ * or suspended since the domain's file was opened.  poll(2) of the device's
+ * file gives the same without EPOLLIN.
  */
 
 #include <linux/angara_queue.h>

@@ -2,8 +2,8 @@
 /*
  * Angara: names of the generic netlink family.
  *
- * Documentation/netlink/specs/angara.yaml is the specification; a test of the
- * host compares it with this file.
+ * The specification is Documentation/netlink/specs/angara.yaml; a host test
+ * compares it with this file.
  *
  * Errors common to all commands:
  *   -EINVAL      an attribute is missing, unknown here, or breaks a rule
@@ -12,7 +12,7 @@
  *		  partition that is not the caller's
  *   -ENODEV      there is no such device, or it is gone
  *   -ENOENT      there is no such link, tree row or context
- *   -EIO         the device refused or does not answer
+ *   -EIO         the device refused the command or does not respond
  * The extended acknowledgement says which attribute is wrong and why.
  */
 #ifndef _UAPI_LINUX_ANGARA_NL_H
@@ -22,24 +22,31 @@
 #define ANGARA_GENL_VERSION	1
 
 /*
- * Multicast groups.  The first is open to everybody, and tells of devices and
- * links; the second tells of all, and joining it needs CAP_NET_ADMIN.
+ * Multicast groups.  Any user may join the first, which carries events of
+ * devices and links.  The second carries all events; joining it needs
+ * CAP_NET_ADMIN.
  */
 #define ANGARA_GENL_MCGRP	"events"
 #define ANGARA_GENL_MCGRP_ADMIN	"admin"
 
 /*
- * Partitions of users: what a process of user @uid gets without asking, see
+ * Partitions of users: a process of user @uid gets this one by default, see
  * angara_query.pkey.  Users above ANGARA_PKEY_UID_MAX have none.
  */
 #define ANGARA_PKEY_UID(uid)	(0x80000000U | (uid))
 #define ANGARA_PKEY_UID_MAX	0x7FFFFFFFU
 
 /*
- * Commands.  *_GET: one object, or with NLM_F_DUMP all of them.  A dump can be
- * narrowed by ANGARA_A_DEV and ANGARA_A_FABRIC, and that of trees by
- * ANGARA_A_TREE.  Trees and contexts of other partitions are only seen with
- * CAP_NET_ADMIN; TREE_SET, TREE_CLEAR and TREE_DELEGATE need it.
+ * Commands.  *_GET returns one object, or all of them with NLM_F_DUMP.  A dump
+ * can be restricted to a device or a fabric, and that of rows to
+ * ANGARA_A_TREE_ID.  Trees and contexts of other partitions are visible with
+ * CAP_NET_ADMIN only; TREE_SET, TREE_CLEAR and TREE_DELEGATE need it.
+ *
+ * The node of a device keeps switches, see ANGARA_TREE_ROUTER in linux/angara.h.
+ * Their ports and rows are objects of that device, told by ANGARA_A_PORT_ROUTER
+ * and ANGARA_A_TREE_ROUTER: dumps have those of all its routers.  A request for
+ * one object, TREE_SET and TREE_CLEAR without that attribute mean the node itself.
+ * TREE_DELEGATE means all its routers.
  */
 enum {
 	ANGARA_CMD_UNSPEC,
@@ -52,58 +59,143 @@ enum {
 	ANGARA_CMD_TREE_CHECK,
 	ANGARA_CMD_TREE_DELEGATE,
 	ANGARA_CMD_EVENT,		/* multicast */
-	ANGARA_CMD_FABRIC_GET,		/* what the device says of its fabric */
+	ANGARA_CMD_FABRIC_GET,
 	__ANGARA_CMD_MAX
 };
 
 #define ANGARA_CMD_MAX (__ANGARA_CMD_MAX - 1)
 
-/* Attributes; one flat space, so that a program needs one policy. */
+/*
+ * Attributes: one set for each kind of object.  A set begins with the location
+ * of the object: PAD, DEV, NODE, FABRIC, then ID, the object's number there.
+ * These have the same values in all sets.  In the sets of devices and fabrics
+ * ID is the object's own number.
+ */
+
+/* Devices: ANGARA_CMD_DEV_GET. */
 enum {
-	ANGARA_A_UNSPEC,
-	ANGARA_A_PAD,
-	ANGARA_A_DEV,			/* u32: N of /dev/angaraN */
-	ANGARA_A_NODE,			/* u32 */
-	ANGARA_A_NODES,			/* u32: in the fabric, or in the tree */
-	ANGARA_A_FABRIC,		/* u64 */
-	ANGARA_A_NUM_PORTS,		/* u32: ports of the router */
-	ANGARA_A_DESCRIPTION,		/* string: of the fabric */
-	ANGARA_A_BUS,			/* string: "loop", "pci" */
-	ANGARA_A_CONTEXTS,		/* u32: that can be created */
-	ANGARA_A_CONTEXTS_USED,		/* u32 */
-	ANGARA_A_NODE_COUNTERS,		/* nested: ANGARA_A_NODE_COUNTER_* */
-	ANGARA_A_PORT_COUNTERS,		/* nested: ANGARA_A_PORT_COUNTER_* */
-	ANGARA_A_TREE_COUNTERS,		/* nested: ANGARA_A_TREE_COUNTER_* */
-	ANGARA_A_CTX_COUNTERS,		/* nested: ANGARA_A_CTX_COUNTER_* */
-	ANGARA_A_PORT,			/* u8 */
-	ANGARA_A_NEIGHBOR,		/* u32: node at the far end */
-	ANGARA_A_NEIGHBOR_PORT,		/* u8: its port */
-	ANGARA_A_TREE,			/* u8: TreeId */
-	ANGARA_A_STATE,			/* u8: ANGARA_TREE_STATE_* */
-	ANGARA_A_IS_ROOT,		/* u8 */
-	ANGARA_A_TO_ROOT,		/* u8: port up or ANGARA_PORT_NONE */
-	ANGARA_A_PORTS,			/* u64: set of ports down */
-	ANGARA_A_PE,			/* u16: local participants */
-	ANGARA_A_PKEY,			/* u32: partition */
-	ANGARA_A_EPOCH,			/* u16 */
-	ANGARA_A_MEMBERS,		/* u8: joined participants */
-	ANGARA_A_DOWN_NODE,		/* u32: node that took the tree down */
-	ANGARA_A_DELEGATED,		/* u32: partition, 0 for none */
-	ANGARA_A_RULE,			/* u8: ANGARA_TREE_RULE_* */
-	ANGARA_A_CTX,			/* u32: number of a context */
-	ANGARA_A_PID,			/* u32: who opened it, as the reader calls it */
-	ANGARA_A_UID,			/* u32: likewise */
-	ANGARA_A_MRS,			/* u32: memory regions in use */
-	ANGARA_A_PINNED,		/* u64: bytes pinned */
-	ANGARA_A_EVENT,			/* u8: ANGARA_AEV_* or ANGARA_NLE_* */
-	ANGARA_A_INDEX,			/* u32: what the event is about */
-	ANGARA_A_VALUE,			/* u32: of the event */
-	__ANGARA_A_MAX
+	ANGARA_A_DEV_UNSPEC,
+	ANGARA_A_DEV_PAD,
+	ANGARA_A_DEV_ID,		/* u32: N of /dev/angaraN */
+	ANGARA_A_DEV_NODE,		/* u32: number in the fabric */
+	ANGARA_A_DEV_FABRIC,		/* u64 */
+	ANGARA_A_DEV_NODES,		/* u32: nodes in the fabric */
+	ANGARA_A_DEV_PORTS,		/* u32: ports of the router */
+	ANGARA_A_DEV_BUS,		/* string: "loop", "pci" */
+	ANGARA_A_DEV_CONTEXTS,		/* u32: contexts that can be created */
+	ANGARA_A_DEV_CONTEXTS_USED,	/* u32: contexts that exist */
+	ANGARA_A_DEV_COUNTERS,		/* nested: ANGARA_A_NODE_COUNTER_* */
+	__ANGARA_A_DEV_MAX
 };
 
-#define ANGARA_A_MAX (__ANGARA_A_MAX - 1)
+#define ANGARA_A_DEV_MAX (__ANGARA_A_DEV_MAX - 1)
 
-/* ANGARA_A_NODE_COUNTERS, nested: u64 each. */
+/* Fabrics, each as one of its devices describes it: ANGARA_CMD_FABRIC_GET. */
+enum {
+	ANGARA_A_FABRIC_UNSPEC,
+	ANGARA_A_FABRIC_PAD,
+	ANGARA_A_FABRIC_DEV,		/* u32: device that describes it */
+	ANGARA_A_FABRIC_NODE,		/* u32: node of that device */
+	ANGARA_A_FABRIC_ID,		/* u64 */
+	ANGARA_A_FABRIC_NODES,		/* u32 */
+	ANGARA_A_FABRIC_DESCRIPTION,	/* string: "torus:2x2x2" */
+	__ANGARA_A_FABRIC_MAX
+};
+
+#define ANGARA_A_FABRIC_MAX (__ANGARA_A_FABRIC_MAX - 1)
+
+/* Ports and their links: ANGARA_CMD_PORT_GET. */
+enum {
+	ANGARA_A_PORT_UNSPEC,
+	ANGARA_A_PORT_PAD,
+	ANGARA_A_PORT_DEV,		/* u32 */
+	ANGARA_A_PORT_NODE,		/* u32 */
+	ANGARA_A_PORT_FABRIC,		/* u64 */
+	ANGARA_A_PORT_ID,		/* u8: number of the port */
+	ANGARA_A_PORT_NEIGHBOR,		/* u32: router at the far end */
+	ANGARA_A_PORT_NEIGHBOR_PORT,	/* u8: its port */
+	ANGARA_A_PORT_COUNTERS,		/* nested: ANGARA_A_PORT_COUNTER_* */
+	ANGARA_A_PORT_ROUTER,		/* u32: router that has the port */
+	__ANGARA_A_PORT_MAX
+};
+
+#define ANGARA_A_PORT_MAX (__ANGARA_A_PORT_MAX - 1)
+
+/* Tree rows: ANGARA_CMD_TREE_GET, TREE_SET, TREE_CLEAR, TREE_DELEGATE. */
+enum {
+	ANGARA_A_TREE_UNSPEC,
+	ANGARA_A_TREE_PAD,
+	ANGARA_A_TREE_DEV,		/* u32 */
+	ANGARA_A_TREE_NODE,		/* u32 */
+	ANGARA_A_TREE_FABRIC,		/* u64 */
+	ANGARA_A_TREE_ID,		/* u8: TreeId */
+	ANGARA_A_TREE_STATE,		/* u8: ANGARA_TREE_STATE_* */
+	ANGARA_A_TREE_IS_ROOT,		/* u8 */
+	ANGARA_A_TREE_TO_ROOT,		/* u8: port up or ANGARA_PORT_NONE */
+	ANGARA_A_TREE_PORTS,		/* u64: set of ports down */
+	ANGARA_A_TREE_PE,		/* u16: local participants */
+	ANGARA_A_TREE_PKEY,		/* u32: partition */
+	ANGARA_A_TREE_EPOCH,		/* u16 */
+	ANGARA_A_TREE_MEMBERS,		/* u8: joined participants */
+	ANGARA_A_TREE_DOWN_NODE,	/* u32: node that took the tree down */
+	ANGARA_A_TREE_DELEGATED,	/* u32: partition, 0 for none */
+	ANGARA_A_TREE_COUNTERS,		/* nested: ANGARA_A_TREE_COUNTER_* */
+	ANGARA_A_TREE_ROUTER,		/* u32: router of the row */
+	__ANGARA_A_TREE_MAX
+};
+
+#define ANGARA_A_TREE_MAX (__ANGARA_A_TREE_MAX - 1)
+
+/* The rows of a tree on all nodes, checked: ANGARA_CMD_TREE_CHECK. */
+enum {
+	ANGARA_A_CHECK_UNSPEC,
+	ANGARA_A_CHECK_PAD,
+	ANGARA_A_CHECK_DEV,		/* u32: any device of the fabric */
+	ANGARA_A_CHECK_NODE,		/* u32: router that breaks the rule */
+	ANGARA_A_CHECK_FABRIC,		/* u64 */
+	ANGARA_A_CHECK_ID,		/* u8: TreeId */
+	ANGARA_A_CHECK_RULE,		/* u8: ANGARA_TREE_RULE_* */
+	ANGARA_A_CHECK_NODES,		/* u32: routers in the tree */
+	__ANGARA_A_CHECK_MAX
+};
+
+#define ANGARA_A_CHECK_MAX (__ANGARA_A_CHECK_MAX - 1)
+
+/* Contexts: ANGARA_CMD_CTX_GET. */
+enum {
+	ANGARA_A_CTX_UNSPEC,
+	ANGARA_A_CTX_PAD,
+	ANGARA_A_CTX_DEV,		/* u32 */
+	ANGARA_A_CTX_NODE,		/* u32 */
+	ANGARA_A_CTX_FABRIC,		/* u64 */
+	ANGARA_A_CTX_ID,		/* u32: number of the context */
+	ANGARA_A_CTX_PKEY,		/* u32: partition */
+	ANGARA_A_CTX_PID,		/* u32: in the reader's pid namespace */
+	ANGARA_A_CTX_UID,		/* u32: in the reader's user namespace */
+	ANGARA_A_CTX_MRS,		/* u32: memory regions in use */
+	ANGARA_A_CTX_PINNED,		/* u64: bytes pinned */
+	ANGARA_A_CTX_COUNTERS,		/* nested: ANGARA_A_CTX_COUNTER_* */
+	__ANGARA_A_CTX_MAX
+};
+
+#define ANGARA_A_CTX_MAX (__ANGARA_A_CTX_MAX - 1)
+
+/* Events: ANGARA_CMD_EVENT. */
+enum {
+	ANGARA_A_EVENT_UNSPEC,
+	ANGARA_A_EVENT_PAD,
+	ANGARA_A_EVENT_DEV,		/* u32 */
+	ANGARA_A_EVENT_NODE,		/* u32 */
+	ANGARA_A_EVENT_FABRIC,		/* u64 */
+	ANGARA_A_EVENT_TYPE,		/* u8: ANGARA_AEV_* or ANGARA_NLE_* */
+	ANGARA_A_EVENT_INDEX,		/* u32: number of the object */
+	ANGARA_A_EVENT_VALUE,		/* u32 */
+	__ANGARA_A_EVENT_MAX
+};
+
+#define ANGARA_A_EVENT_MAX (__ANGARA_A_EVENT_MAX - 1)
+
+/* ANGARA_A_DEV_COUNTERS, nested: u64 each. */
 enum {
 	ANGARA_A_NODE_COUNTER_UNSPEC,
 	ANGARA_A_NODE_COUNTER_PAD,
@@ -189,9 +281,9 @@ enum {
 #define ANGARA_A_CTX_COUNTER_MAX (__ANGARA_A_CTX_COUNTER_MAX - 1)
 
 /*
- * Events that come from the driver, beside ANGARA_AEV_* of the device.  These
- * and ANGARA_AEV_LINK_DOWN are told in ANGARA_GENL_MCGRP too; those of trees and
- * contexts in ANGARA_GENL_MCGRP_ADMIN only.
+ * Events that the driver generates, beside ANGARA_AEV_* of the device.  These
+ * and ANGARA_AEV_LINK_DOWN also go to ANGARA_GENL_MCGRP; events of trees and
+ * contexts go to ANGARA_GENL_MCGRP_ADMIN only.
  */
 #define ANGARA_NLE_DEV_NEW	64
 #define ANGARA_NLE_DEV_DEL	65

@@ -4,8 +4,8 @@
  * adapter.
  *
  * Functions return 0 or a negative errno; each has a man page.  Sizes and
- * offsets are bytes, counts are elements, times are milliseconds.  A context
- * and all that belongs to it may be used by one thread at a time; different
+ * offsets are bytes, counts are elements, times are milliseconds.  One thread
+ * at a time may use a context and the objects that belong to it; different
  * contexts are independent.
  */
 #ifndef ANGARA_ANGARA_H
@@ -18,5 +18,7 @@
 #include <angara/msg.h>
 #include <angara/team.h>
 #include <angara/topo.h>
+#include <angara/fabric.h>
+#include <angara/plan.h>
 
 #endif /* ANGARA_ANGARA_H */

@@ -16,7 +16,7 @@ extern "C" {
 /*
  * Domains: what an open device owns.  A domain has a partition and memory
  * regions; its contexts share them.  Several threads may use a domain at once,
- * each with a context of its own.
+ * each with its own context.
  */
 
 struct angara_domain;
@@ -29,29 +29,29 @@ struct angara_job;
  * @size: sizeof(struct angara_domain_attr)
  * @flags: 0
  * @pkey: partition, 0 for the caller's own
- * @reserved: 0
- * @job: job whose key the domain gets, NULL for none: all of the job call then.
- *	Contexts reach those of the same job only
+ * @first_slot: only angara_mr_reg_key() uses key slots below this
+ * @job: job whose key the domain gets; all processes of the job call then.
+ *	Contexts of the domain reach only contexts of the same job.  NULL: none
  */
 struct angara_domain_attr {
 	uint32_t size;
 	uint32_t flags;
 	uint32_t pkey;
-	uint32_t reserved;
+	uint32_t first_slot;
 	struct angara_job *job;
 };
 
 /**
- * struct angara_domain_info - what a domain has
+ * struct angara_domain_info - properties of a domain
  * @size: in: sizeof(struct angara_domain_info)
- * @node: node
+ * @node: number of this node
  * @nodes: nodes of the fabric
- * @ports: ports of a node; angara_domain_topo() tells what they are joined to
+ * @ports: ports of a node; angara_domain_topo() says how they are connected
  * @fabric_id: equal on all nodes of the fabric
  * @max_op_bytes: longest operation
  * @max_mrs: memory regions
  * @pkey: partition
- * @max_msg_bytes: largest message area of a context, 0 if there are none
+ * @max_msg_bytes: largest receive buffer of a context, 0: no messages
  * @max_trees: trees of the fabric: TreeIds are below this
  */
 struct angara_domain_info {
@@ -69,38 +69,39 @@ struct angara_domain_info {
 
 /**
  * angara_domain_open() - open a device
- * @device: "/dev/angaraN" or "N"; NULL for the node that the launcher chose
- *	(ANGARA_DEVICE), else the one of this process's rank in a job of PMIx
- *	that it has joined before, else the first device there is, or on an
- *	embedded fabric that has a name one that few processes have
+ * @device: "/dev/angaraN" or "N", or NULL.  With NULL the library takes the
+ *	first of these that exists: the node that the launcher chose
+ *	(ANGARA_DEVICE); the node of this process's rank in a PMIx job that it
+ *	has joined before; the first device, or on a named embedded fabric a
+ *	node that few processes use
  * @attr: NULL for the defaults
  * @dom: out
  *
  * Return: 0; -ENODEV there is no adapter; -EACCES no permission; -EPERM the
- * partition is another's; -EINVAL bad @attr; -EPROTO the driver speaks another
- * ABI version.
+ * partition belongs to another user; -EINVAL bad @attr; -EPROTO the driver has
+ * another ABI version.
  */
 int angara_domain_open(const char *device, const struct angara_domain_attr *attr,
 		       struct angara_domain **dom);
 /**
- * angara_domain_close() - give back a domain
+ * angara_domain_close() - close a domain
  * @dom: domain; NULL does nothing
  *
- * Its memory regions go with it, also the memory that angara_malloc() gave, but
- * not before its last context is closed.
+ * Frees its memory regions, including memory from angara_malloc(), once its
+ * last context is closed.
  */
 void angara_domain_close(struct angara_domain *dom);
 /**
- * angara_domain_query() - tell of a domain
+ * angara_domain_query() - get the properties of a domain
  * @dom: domain
- * @info: out; of it the size is set
+ * @info: out; the caller sets its size
  *
- * Return: 0; -EINVAL @info is too small to be one; -E2BIG too large.
+ * Return: 0; -EINVAL size of @info is too small; -E2BIG too large.
  */
 int angara_domain_query(const struct angara_domain *dom,
 			struct angara_domain_info *info);
 
-/* Contexts: what a thread uses. */
+/* Contexts: the queues that one thread uses. */
 
 /**
  * struct angara_ctx_attr - how to open a context; zeros mean the defaults
@@ -109,8 +110,9 @@ int angara_domain_query(const struct angara_domain *dom,
  * @sq_entries: injection queue length, a power of two (default 256)
  * @cq_entries: completion queue length, a power of two (default 512)
  * @spin_us: how long a wait spins before it sleeps (default 20)
- * @msg_bytes: message area, a power of two from ANGARA_MIN_MSG_BYTES to
- *	angara_domain_info.max_msg_bytes (default none), see angara/msg.h
+ * @msg_bytes: receive buffer, a power of two from ANGARA_MIN_MSG_BYTES to
+ *	angara_domain_info.max_msg_bytes (default 65536), or ANGARA_NO_MSG; see
+ *	angara/msg.h
  */
 struct angara_ctx_attr {
 	uint32_t size;
@@ -122,12 +124,12 @@ struct angara_ctx_attr {
 };
 
 /**
- * struct angara_ctx_info - what a context has
+ * struct angara_ctx_info - properties of a context
  * @size: in: sizeof(struct angara_ctx_info)
  * @self: its address, for peers
  * @sq_entries: length of the injection queue
  * @cq_entries: length of the completion queue
- * @msg_bytes: message area
+ * @msg_bytes: size of the receive buffer
  */
 struct angara_ctx_info {
 	uint32_t size;
@@ -144,37 +146,37 @@ struct angara_ctx_info {
  * @ctx: out
  *
  * Return: 0; -EBUSY no context is left; -EINVAL bad @attr; -ENODEV the device
- * is gone; -ENOTSUP the device has no message areas.
+ * is gone; -ENOTSUP the device has no receive buffers.
  */
 int angara_ctx_open(struct angara_domain *dom, const struct angara_ctx_attr *attr,
 		    struct angara_ctx **ctx);
 /**
- * angara_ctx_close() - give back a context
+ * angara_ctx_close() - close a context
  * @ctx: context, whose teams have been destroyed; NULL does nothing
  *
- * Operations under way are dropped.
+ * Drops operations in progress.
  */
 void angara_ctx_close(struct angara_ctx *ctx);
 /**
- * angara_ctx_query() - tell of a context
+ * angara_ctx_query() - get the properties of a context
  * @ctx: context
- * @info: out; of it the size is set
+ * @info: out; the caller sets its size
  *
- * Return: 0; -EINVAL @info is too small to be one; -E2BIG too large.
+ * Return: 0; -EINVAL size of @info is too small; -E2BIG too large.
  */
 int angara_ctx_query(const struct angara_ctx *ctx, struct angara_ctx_info *info);
-/** The domain that a context was created in. */
+/** Return: the domain in which a context was created. */
 struct angara_domain *angara_ctx_domain(const struct angara_ctx *ctx);
 
 /**
- * angara_fabric_present() - is there a fabric that was meant to be used?
+ * angara_fabric_present() - does this machine have a configured fabric?
  *
- * Return: 1 ANGARA_FABRIC names one, or there are adapters; 0 a context would
- * be opened on an embedded fabric that nobody has asked for.
+ * Return: 1 if ANGARA_FABRIC names one, or there are adapters; 0 if a context
+ * would be opened on the default embedded fabric.
  */
 int angara_fabric_present(void);
 
-/* Memory: any context of the domain may use it. */
+/* Memory: every context of the domain may use it. */
 
 /**
  * angara_mr_reg() - register memory
@@ -184,14 +186,16 @@ int angara_fabric_present(void);
  * @access: ANGARA_ACCESS_*
  * @mr: out
  *
- * Keys are given in order from 0, so processes that register in the same
- * order have equal keys, as broadcasts need.
+ * The upper 48 bits of the key are random, so the program has to send it to its
+ * peers.  See angara_team_mr_reg() for a key that is equal at all members of a
+ * team.
  *
- * Return: 0; -ENOMEM RLIMIT_MEMLOCK; -EFAULT not mapped; -ENOSPC no key left.
+ * Return: 0; -ENOMEM RLIMIT_MEMLOCK; -EFAULT not mapped; -ENOSPC no slot left;
+ * -EIO no random bits.
  */
 int angara_mr_reg(struct angara_domain *dom, void *addr, size_t len,
 		  unsigned int access, struct angara_mr **mr);
-/** As angara_mr_reg(), with a key of the caller's; -EEXIST it is taken. */
+/** As angara_mr_reg(), with a key of the caller's choice; -EEXIST it is taken. */
 int angara_mr_reg_key(struct angara_domain *dom, void *addr, size_t len,
 		      unsigned int access, uint64_t key, struct angara_mr **mr);
 void angara_mr_dereg(struct angara_mr *mr);
@@ -199,9 +203,83 @@ uint64_t angara_mr_key(const struct angara_mr *mr);
 void *angara_mr_addr(const struct angara_mr *mr);
 size_t angara_mr_len(const struct angara_mr *mr);
 
-/** Page-aligned zeroed memory, registered with all access rights. */
+/**
+ * angara_mr_hold() - get a region for memory that the program did not register
+ * @dom: domain
+ * @addr: start
+ * @len: bytes, not 0
+ * @access: minimum rights: 0, ANGARA_ACCESS_LOCAL_WRITE,
+ *	ANGARA_ACCESS_REMOTE_READ or both
+ * @group: callers with the same @group may share a region and revoke it
+ *	together, see angara_mr_revoke(); a region has one @group at a time.
+ *	NULL: callers that never revoke
+ * @mr: out: a region that contains these bytes and possibly more around them;
+ *	it starts at angara_mr_addr()
+ *
+ * The domain caches such regions, so memory that is used again is registered
+ * only once.  The memory may be unmapped as soon as no caller holds a region of
+ * it; memory mapped there later is registered anew. angara_mr_dereg() and
+ * angara_free() of such a region act as angara_mr_release().
+ *
+ * Regions consist of whole pages.  Those with ANGARA_ACCESS_REMOTE_READ are an
+ * exception: they contain only bytes that callers have passed with that right.
+ * Peers that know the key may read these bytes until the domain evicts the
+ * region, also after its release.
+ *
+ * Several threads may call it at once.  The call blocks while another thread
+ * registers memory.
+ *
+ * Return: 0, release it with angara_mr_release(); -ENOMEM RLIMIT_MEMLOCK, even
+ * with an empty cache; -EFAULT not mapped; -ENOSPC no key left; -EINVAL.
+ */
+int angara_mr_hold(struct angara_domain *dom, const void *addr, size_t len,
+		   unsigned int access, const void *group, struct angara_mr **mr);
+/** Release a region of angara_mr_hold(), when no operation uses it. */
+void angara_mr_release(struct angara_mr *mr);
+/**
+ * angara_mr_revoke() - invalidate a region of angara_mr_hold() at once
+ * @mr: region; NULL or one of angara_mr_reg() does nothing
+ *
+ * When it returns, no adapter accesses memory by this region any more.
+ * Operations and peers that still use it get ANGARA_ST_KEY.  This affects all
+ * holders of the region, which are of one group.  Each still calls
+ * angara_mr_release() when its operations have ended.
+ */
+void angara_mr_revoke(struct angara_mr *mr);
+
+/**
+ * struct angara_mr_cache_info - state of the cache behind angara_mr_hold()
+ * @size: in: sizeof(struct angara_mr_cache_info)
+ * @ranges: ranges in the cache now
+ * @bytes: bytes registered: in the cache, and in evicted regions still held
+ * @hits: calls that found a region
+ * @misses: calls that registered memory
+ * @stale: evicted because the memory was unmapped
+ * @dropped: evicted for lack of room
+ */
+struct angara_mr_cache_info {
+	uint32_t size;
+	uint32_t ranges;
+	uint64_t bytes;
+	uint64_t hits;
+	uint64_t misses;
+	uint64_t stale;
+	uint64_t dropped;
+};
+
+/**
+ * angara_mr_cache_query() - get the state of a domain's registration cache
+ * @dom: domain
+ * @info: out; the caller sets its size
+ *
+ * Return: 0; -EINVAL size of @info is too small; -E2BIG too large.
+ */
+int angara_mr_cache_query(struct angara_domain *dom,
+			  struct angara_mr_cache_info *info);
+
+/** Allocate page-aligned zeroed memory, registered with all access rights. */
 int angara_malloc(struct angara_domain *dom, size_t len, struct angara_mr **mr);
-/** As angara_malloc(), with the rights of @access only. */
+/** As angara_malloc(), with the access rights @access only. */
 int angara_malloc_access(struct angara_domain *dom, size_t len,
 			 unsigned int access, struct angara_mr **mr);
 void angara_free(struct angara_mr *mr);

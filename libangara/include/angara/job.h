@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libangara: jobs: the processes that work together, and what they exchange.
+ * libangara: jobs: the processes of a parallel program, and their data
+ * exchange.
  *
  * Conventions are those of angara/angara.h.
  */
@@ -14,55 +15,59 @@ extern "C" {
 #endif
 
 /*
- * Start-up.  A job is the set of processes that angara-run(1) started, or a
- * launcher that speaks PMIx or PMI such as mpirun or mpiexec.hydra; a program
- * started alone is a job of one.  A program that has other means to find its
- * peers makes jobs itself.
+ * Start-up.  A job is the set of processes that were started by angara-run(1),
+ * or by a launcher that speaks PMIx or PMI, such as mpirun or mpiexec.hydra.  A
+ * program without a launcher is a job of one process.  A program that finds its
+ * peers in another way creates jobs itself, with angara_job_init_with().
  *
  * Threads: angara_job_init() and angara_job_init_with() may be called at once.
- * One thread at a time uses a job; all that angara_job_init() gives in a process
- * count as one job in this.  Ranks and sizes may be asked for at any time.
+ * One thread at a time uses a job; for this rule all jobs from
+ * angara_job_init() in a process are one job.  Rank and size may be read at any
+ * time.
  */
 
 /**
  * angara_job_init() - join the job that this process belongs to
  * @job: out
  *
- * Over PMI it waits for all processes of the job.
+ * With PMI the call waits for all processes of the job.
  *
- * Return: 0; -EINVAL the environment of the launcher is damaged; -EPIPE the
- * launcher is gone; -ELIBACC it speaks PMIx and libpmix cannot be loaded;
- * -ETIMEDOUT over PMI, see ANGARA_JOB_TIMEOUT in angara(7).
+ * Return: 0; -EINVAL the launcher's environment variables are malformed; -EPIPE
+ * the launcher is gone; -ELIBACC the launcher speaks PMIx, and libpmix cannot
+ * be loaded; -ETIMEDOUT with PMI, see ANGARA_JOB_TIMEOUT in angara(7).
  */
 int angara_job_init(struct angara_job **job);
 
 /**
  * typedef angara_exchange_fn - exchange blocks among processes of a job
  * @arg: as given to angara_job_init_with()
- * @ranks: which take part, ascending and with this one; NULL for all
- * @n: their number, if @ranks is not NULL
- * @tag: equal at all of them; exchanges of the same ones with the same tag come
- *	in the same order everywhere
+ * @ranks: the processes that take part, ascending, including this one; NULL for
+ *	all
+ * @n: length of @ranks, if it is not NULL
+ * @tag: equal at all of them; exchanges of the same processes with the same tag
+ *	come in the same order everywhere
  * @mine: block of this process, NULL if @len is 0
  * @len: its bytes, equal at all of them, at most 64 KiB
- * @all: out: blocks of all that take part, in the order of ranks
+ * @all: out: blocks of all processes that take part, in the order of ranks
  *
- * Return: 0 or a negative errno, which whoever wanted the exchange is given.
+ * Return: 0 or a negative errno, which the call that needed the exchange
+ * returns.
  */
 typedef int (*angara_exchange_fn)(void *arg, const unsigned int *ranks,
 				  unsigned int n, uint64_t tag, const void *mine,
 				  size_t len, void *all);
 
 /**
- * angara_job_init_with() - make a job of processes that know each other already
- * @rank: number of this one among them
- * @size: their number
+ * angara_job_init_with() - create a job of processes that already know each
+ * other
+ * @rank: number of this process among them
+ * @size: number of processes
  * @exchange: how they exchange blocks
- * @arg: handed to @exchange
+ * @arg: passed to @exchange
  * @job: out
  *
- * A job is among whom a team is made, so it may be a part of the processes, or
- * of contexts of one process.
+ * Teams are created within a job, so a job may consist of some of the
+ * processes, or of several contexts of one process.
  *
  * Return: 0; -EINVAL @rank or @size is out of range, or @exchange is NULL;
  * -ENOMEM.
@@ -76,13 +81,13 @@ unsigned int angara_job_size(const struct angara_job *job);
 
 /**
  * angara_job_allgather() - exchange a small block, out of band
- * @job: all its processes call
+ * @job: job; all its processes call
  * @mine: @len bytes, the same @len everywhere
  * @len: bytes, at most 64 KiB
  * @all: out: size * @len bytes, in the order of ranks
  *
  * Return: 0; -EPIPE a process of the job ended; -EMSGSIZE @len differs;
- * -ETIMEDOUT over PMIx or PMI, see ANGARA_JOB_TIMEOUT in angara(7).
+ * -ETIMEDOUT see ANGARA_JOB_TIMEOUT in angara(7).
  */
 int angara_job_allgather(struct angara_job *job, const void *mine, size_t len,
 			 void *all);

@@ -14,56 +14,63 @@ extern "C" {
 #endif
 
 /*
- * Messages.  A context has a message area, see angara_ctx_attr.msg_bytes, in which the messages of all senders arrive; those of one
- * context to another do so in the order in which they were sent.  While there
- * is no room the senders wait, each for its turn: nothing is lost, and nobody
- * else is held up.
+ * Messages.  A context has one receive buffer, see angara_ctx_attr.msg_bytes,
+ * for the messages of all senders.  Messages of one context to another arrive
+ * in the order of sending.  While the buffer is full, senders wait, each in its
+ * turn: no message is lost, and no other receiver is delayed.
  */
 
 /**
- * struct angara_head - what a sender says of a message, beside its payload
- * @tag: of the sender's choice, as all
- * @imm: another word
- * @code: a short one, below 0xFFFF: that one is the library's
+ * struct angara_head - fields of a message beside its payload
+ * @size: sizeof(struct angara_head)
+ * @code: chosen by the sender; below 0xFFFF, which the library uses itself
+ * @reserved: 0
+ * @tag: chosen by the sender
+ * @imm: chosen by the sender
  */
 struct angara_head {
+	uint32_t size;
+	uint16_t code;
+	uint16_t reserved;
 	uint64_t tag;
 	uint64_t imm;
-	uint16_t code;
 };
 
 /**
  * angara_send_nbi() - send a message
  * @ctx: context
  * @peer: receiver
- * @head: what to say of it, copied
- * @src: local region with the payload; NULL if @len is 0
- * @src_off: offset in it
+ * @head: fields of the message, copied
+ * @src: local region with the payload; NULL: memory that is not registered, as
+ *	for angara_put_nbi()
+ * @src_off: offset in it; with NULL an address
  * @len: bytes, at most ANGARA_MAX_MSG
- * @op: what the caller wants of it, or NULL
+ * @op: options and completion, or NULL
  *
- * Complete when it is in the receiver's message area; then, not before, the
- * payload may be changed.  That takes as long as the receiver has no room.  A
- * context has a number of operations in flight that waiting messages count
- * against: a program that sends to many has only a few under way to each.
+ * The operation is complete when the message is in the receiver's buffer; only
+ * then may the payload change.  While the receiver's buffer is full, the
+ * operation waits.  A context can have a limited number of operations in
+ * progress, and waiting messages count: a program that sends to many peers
+ * keeps only a few in progress to each.
  *
- * The completion tells: -EHOSTUNREACH no such context, or it has ended; -EACCES
- * it has no message area; -EPERM it is of another partition.
+ * Errors in the completion: -EHOSTUNREACH no such context, or it has ended;
+ * -EACCES it has no receive buffer; -EPERM it is in another partition.
  *
- * Return: 0; -EAGAIN there is no room in the queues now: take messages, which
- * the receiver may wait for; -EINVAL a value out of range; -ENOTSUP the device
- * knows no messages; -ENODEV the device is gone.
+ * Return: 0; -EAGAIN the queues are full now: receive messages, since the peer
+ * may wait for room here; -EINVAL a value out of range; -E2BIG @head has fields
+ * that the library does not know; -ENOTSUP the device has no messages; -ENODEV
+ * the device is gone.
  */
 int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		    const struct angara_head *head, const struct angara_mr *src,
 		    uint64_t src_off, size_t len, const struct angara_op *op);
 /*
- * angara_send() - send a message, and wait until it is in the receiver's area
+ * angara_send() - send a message, and wait until it is in the receiver's buffer
  *
- * Messages that arrive meanwhile are not lost; but two programs that send to
- * each other, and whose areas are full, wait forever.
+ * Messages that arrive meanwhile are kept.  But two programs that send to each
+ * other while the receive buffers of both are full wait forever.
  *
- * Return: as angara_put(); -ENOTSUP the device knows no messages.
+ * Return: as angara_put(); -ENOTSUP the device has no messages.
  */
 int angara_send(struct angara_ctx *ctx, struct angara_peer peer,
 		const struct angara_head *head, const struct angara_mr *src,
@@ -72,13 +79,13 @@ int angara_send(struct angara_ctx *ctx, struct angara_peer peer,
  * angara_send_inline_nbi() - as angara_send_nbi(), from anywhere in memory
  * @ctx: context
  * @peer: receiver
- * @head: what to say of it, copied
+ * @head: fields of the message, copied
  * @data: payload, copied
  * @len: bytes, at most ANGARA_MAX_INLINE
- * @op: what the caller wants of it, or NULL
+ * @op: options and completion, or NULL
  *
- * Few can wait for room at a time; then operations of the context that were
- * started later wait too, whoever they are for.
+ * Only a few inline messages can wait for room at a time.  Beyond that number,
+ * later operations of the context wait too, whatever their target.
  *
  * Return: as angara_send_nbi().
  */
@@ -92,18 +99,20 @@ int angara_send_inline(struct angara_ctx *ctx, struct angara_peer peer,
 
 /**
  * struct angara_message - a message that has arrived
- * @peer: sender
- * @head: what it said
- * @data: payload, in the message area, aligned to 64
- * @len: bytes of it
+ * @size: in: sizeof(struct angara_message)
  * @place: for angara_msg_free()
+ * @peer: sender
+ * @data: payload, in the receive buffer, aligned to 64
+ * @len: bytes of it
+ * @head: the other fields of the message
  */
 struct angara_message {
+	uint32_t size;
+	uint32_t place;
 	struct angara_peer peer;
-	struct angara_head head;
 	const void *data;
 	size_t len;
-	uint32_t place;
+	struct angara_head head;
 };
 
 /**
@@ -111,31 +120,32 @@ struct angara_message {
  * @ctx: context
  * @msg: out
  *
- * Its memory is the caller's until angara_msg_free().
+ * The payload belongs to the caller until angara_msg_free().
  *
- * Return: 0; -EAGAIN there is none; -ENOTSUP the context has no message area;
- * -ENODEV there is none and the device is gone; -EIO the area is damaged.
+ * Return: 0; -EAGAIN there is none; -EINVAL, -E2BIG bad size; -ENOTSUP the
+ * context has no receive buffer; -ENODEV there is none and the device is gone;
+ * -EIO the receive buffer is corrupt.
  */
 int angara_msg_next(struct angara_ctx *ctx, struct angara_message *msg);
 /**
- * angara_msg_wait() - as angara_msg_next(), and wait for one
+ * angara_msg_wait() - as angara_msg_next(), and wait for a message
  * @ctx: context
  * @timeout_ms: deadline, or ANGARA_FOREVER
  * @msg: out
  *
- * Return: as angara_msg_next(), but -ETIMEDOUT for -EAGAIN.
+ * Return: as angara_msg_next(), with -ETIMEDOUT instead of -EAGAIN.
  */
 int angara_msg_wait(struct angara_ctx *ctx, int timeout_ms,
 		    struct angara_message *msg);
 /**
- * angara_msg_free() - give the memory of a message back
+ * angara_msg_free() - free the memory of a message
  * @ctx: context
  * @msg: as angara_msg_next() gave it
  *
- * In any order; room comes back in the order of arrival.
+ * Messages may be freed in any order; senders get room in the order of arrival.
  *
- * Return: 0; -EINVAL it is no message that has been taken and not given back;
- * -ENODEV the device is gone.
+ * Return: 0; -EINVAL the message was not taken, or was freed already; -ENODEV
+ * the device is gone.
  */
 int angara_msg_free(struct angara_ctx *ctx, const struct angara_message *msg);
 

@@ -14,13 +14,13 @@ extern "C" {
 #endif
 
 /*
- * Every operation comes in two forms.  The one whose name ends in _nbi never
- * waits: it starts the operation, or returns -EAGAIN when the queues have no
- * room, and angara_poll() hands the completion out.  The other one returns when
- * the operation is complete.
+ * Every operation has two forms.  The one whose name ends in _nbi never waits:
+ * it starts the operation, or returns -EAGAIN when the queues are full, and
+ * angara_poll() returns the completion.  The other form returns when the
+ * operation is complete.
  *
- * One-sided operations.  The target does nothing.  Complete means: a put has
- * been written at the target, a get has arrived here.
+ * One-sided operations.  The target process does nothing.  A put is complete
+ * when the data is in the target's memory, a get when it is in local memory.
  */
 
 /**
@@ -29,23 +29,27 @@ extern "C" {
  * @peer: target
  * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_WRITE
  * @dst_off: offset in it
- * @src: local region, not to be changed until the operation is complete
- * @src_off: offset in it
+ * @src: local region, not to be changed until the operation is complete; NULL:
+ *	memory that is not registered
+ * @src_off: offset in it; with NULL an address
  * @len: bytes, up to ANGARA_MAX_OP_BYTES; 0 only notifies
- * @op: what the caller wants of it, or NULL
+ * @op: options and completion, or NULL
  *
- * Return: 0; -EAGAIN there is no room in the queues now; -EINVAL a value out of
- * range; -ENODEV the device is gone.  What the target refuses is told by the
- * completion.
+ * The library registers unregistered memory on first use and holds it until the
+ * operation is complete, as with angara_mr_hold().
+ *
+ * Return: 0; -EAGAIN the queues are full now; -EINVAL a value out of range;
+ * -ENODEV the device is gone; with NULL also as angara_mr_hold().  The
+ * completion reports errors of the target.
  */
 int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		   uint64_t dst_key, uint64_t dst_off, const struct angara_mr *src,
 		   uint64_t src_off, size_t len, const struct angara_op *op);
 /*
- * angara_put() - write to a peer's memory, and wait until it is there
+ * angara_put() - write to a peer's memory, and wait until it is complete
  *
- * Return: 0; -EINVAL a value out of range; -ENODEV the device is gone; the errno
- * of the operation's status, see angara_status_errno().
+ * Return: 0; -EINVAL a value out of range; -ENODEV the device is gone; the
+ * errno of the operation's status, see angara_status_errno().
  */
 int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
 	       uint64_t dst_key, uint64_t dst_off, const struct angara_mr *src,
@@ -66,7 +70,8 @@ int angara_put_inline(struct angara_ctx *ctx, struct angara_peer peer,
 /*
  * angara_get_nbi() - read a peer's memory
  * @src_key: region at the target, with ANGARA_ACCESS_REMOTE_READ
- * @dst: local region, with ANGARA_ACCESS_LOCAL_WRITE
+ * @dst: local region, with ANGARA_ACCESS_LOCAL_WRITE; NULL: @dst_off is an
+ *	address, as for angara_put_nbi()
  *
  * Return: as angara_put_nbi().
  */
@@ -92,12 +97,12 @@ int angara_get_inline(struct angara_ctx *ctx, struct angara_peer peer,
 #define ANGARA_SIGNAL_ADD	1
 
 /**
- * struct angara_signal - a word at the target that follows data
+ * struct angara_signal - a word at the target that changes after the data
  * @size: sizeof(struct angara_signal)
  * @op: ANGARA_SIGNAL_SET, ANGARA_SIGNAL_ADD
  * @key: region at the target, with ANGARA_ACCESS_REMOTE_WRITE
  * @off: offset in it of the word, 64 bits, aligned
- * @value: what it becomes, or what is added
+ * @value: new value, or value to add
  */
 struct angara_signal {
 	uint32_t size;
@@ -109,13 +114,13 @@ struct angara_signal {
 
 /*
  * angara_put_signal_nbi() - write to a peer's memory, then change a word there
- * @sig: word; whoever sees it changed sees the data
- * @op: what the caller wants of the two, which have one completion, or NULL;
- *	with ANGARA_NOTIFY the signal is counted, which wakes the target
+ * @sig: word; a process that sees it changed sees the data
+ * @op: options of both, which have one completion, or NULL; ANGARA_NOTIFY
+ *	counts the signal, which wakes the target
  *
- * The word is changed even if the target refuses the data.  Only the caller
- * learns of that, by the completion.  The signal has a fence: it also waits for
- * earlier collectives of the context, a barrier for example.
+ * The word changes even if the target refuses the data; only the caller learns
+ * of the refusal, from the completion.  The signal has a fence: it also waits
+ * for earlier collectives of the context, such as a barrier.
  *
  * Return: as angara_put_nbi().
  */
@@ -124,18 +129,18 @@ int angara_put_signal_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			  const struct angara_mr *src, uint64_t src_off,
 			  size_t len, const struct angara_signal *sig,
 			  const struct angara_op *op);
-/** The same, and wait until both are done.  Return: as angara_put(). */
+/** As angara_put_signal_nbi(), and wait for both.  Return: as angara_put(). */
 int angara_put_signal(struct angara_ctx *ctx, struct angara_peer peer,
 		      uint64_t dst_key, uint64_t dst_off,
 		      const struct angara_mr *src, uint64_t src_off, size_t len,
 		      const struct angara_signal *sig);
-/** As angara_put_signal_nbi(), with data as angara_put_inline_nbi() has it. */
+/** As angara_put_signal_nbi(), with data as in angara_put_inline_nbi(). */
 int angara_put_signal_inline_nbi(struct angara_ctx *ctx,
 				 struct angara_peer peer, uint64_t dst_key,
 				 uint64_t dst_off, const void *data, size_t len,
 				 const struct angara_signal *sig,
 				 const struct angara_op *op);
-/** The same, and wait until both are done.  Return: as angara_put(). */
+/** As angara_put_signal_inline_nbi(), and wait.  Return: as angara_put(). */
 int angara_put_signal_inline(struct angara_ctx *ctx, struct angara_peer peer,
 			     uint64_t dst_key, uint64_t dst_off,
 			     const void *data, size_t len,
@@ -148,14 +153,14 @@ int angara_put_signal_inline(struct angara_ctx *ctx, struct angara_peer peer,
  * @dst_key: region at the target
  * @dst_off: offset in it of the first element
  * @dst_stride: bytes from one element to the next, also negative
- * @src: local region
- * @src_off: offset in it of the first element
+ * @src: local region; NULL: memory that is not registered
+ * @src_off: offset in it of the first element; with NULL an address
  * @src_stride: bytes from one element to the next
  * @len: bytes of an element
  * @n: elements
  *
  * Return: as angara_put(); -EINVAL a local element is outside of its region: then
- * none is written.
+ * none is written; with NULL also as angara_mr_hold(), and some may be written.
  */
 int angara_put_strided(struct angara_ctx *ctx, struct angara_peer peer,
 		       uint64_t dst_key, uint64_t dst_off, int64_t dst_stride,
@@ -166,18 +171,18 @@ int angara_get_strided(struct angara_ctx *ctx, struct angara_peer peer,
 		       uint64_t src_key, uint64_t src_off, int64_t src_stride,
 		       const struct angara_mr *dst, uint64_t dst_off,
 		       int64_t dst_stride, size_t len, size_t n);
-/** As angara_put_strided(), with the offset of each element. */
+/** As angara_put_strided(), with the offset or address of each element. */
 int angara_put_indexed(struct angara_ctx *ctx, struct angara_peer peer,
 		       uint64_t dst_key, const uint64_t *dst_offs,
 		       const struct angara_mr *src, const uint64_t *src_offs,
 		       size_t len, size_t n);
-/** As angara_get_strided(), with the offset of each element. */
+/** As angara_get_strided(), with the offset or address of each element. */
 int angara_get_indexed(struct angara_ctx *ctx, struct angara_peer peer,
 		       uint64_t src_key, const uint64_t *src_offs,
 		       const struct angara_mr *dst, const uint64_t *dst_offs,
 		       size_t len, size_t n);
 
-/* angara_words.cmp: the word is ... than the value */
+/* angara_words.cmp: relation of the word to the value */
 #define ANGARA_CMP_EQ		0
 #define ANGARA_CMP_NE		1
 #define ANGARA_CMP_GT		2
@@ -194,11 +199,11 @@ int angara_get_indexed(struct angara_ctx *ctx, struct angara_peer peer,
  * @flags: ANGARA_WORDS_EACH
  * @type: ANGARA_TYPE_INT32, UINT32, INT64, UINT64
  * @cmp: ANGARA_CMP_*
- * @n: words
+ * @n: number of words
  * @reserved: must be 0
  * @words: words, aligned to their size
- * @values: the value that they are compared with, or one for each
- * @skip: not 0 for words that are left out; NULL: none is
+ * @values: the value to compare with, or one for each word
+ * @skip: not 0 for words to skip; NULL: skip none
  */
 struct angara_words {
 	uint32_t size;
@@ -218,7 +223,7 @@ struct angara_words {
  * @words: words
  * @timeout_ms: deadline, or ANGARA_FOREVER
  *
- * What was written before a word may be read after this.
+ * When it returns, data written before the words is visible.
  *
  * Return: 0; -ETIMEDOUT; -EINVAL; -ENODEV the device is gone.
  */
@@ -227,25 +232,25 @@ int angara_wait_all(struct angara_ctx *ctx, const struct angara_words *words,
 /**
  * angara_wait_some() - wait until a comparison holds for any word
  * @ctx: context
- * @words: words, of which not all are left out
+ * @words: words, of which not all are skipped
  * @timeout_ms: deadline, or ANGARA_FOREVER
- * @index: out: those for which it holds
- * @max: room for so many, 1 to wait for any one
+ * @index: out: indices of the words for which it holds
+ * @max: capacity of @index, 1 to wait for any one
  *
  * Return: their number; -ETIMEDOUT; -EINVAL; -ENODEV the device is gone.
  */
 int angara_wait_some(struct angara_ctx *ctx, const struct angara_words *words,
 		     int timeout_ms, uint32_t *index, uint32_t max);
-/** Does it hold for all?  Return: 1; 0; -EINVAL; -ENODEV. */
+/** Test all words without waiting.  Return: 1; 0; -EINVAL; -ENODEV. */
 int angara_test_all(struct angara_ctx *ctx, const struct angara_words *words);
-/** For which does it hold?  Return: their number, also 0; -EINVAL; -ENODEV. */
+/** Test without waiting.  Return: length of @index; -EINVAL; -ENODEV. */
 int angara_test_some(struct angara_ctx *ctx, const struct angara_words *words,
 		     uint32_t *index, uint32_t max);
 
 /*
- * Atomic operations on a peer's memory, or one's own: on @count elements in a
- * row, each aligned to its size, element by element.  What the adapter of one
- * node does to its memory does not mix; with what its processors do it does.
+ * Atomic operations on a peer's memory, or the caller's own: on @count elements
+ * in a row, each aligned to its size, element by element.  They are atomic with
+ * respect to operations of the same adapter, not to those of the processors.
  */
 
 /**
@@ -258,36 +263,37 @@ int angara_test_some(struct angara_ctx *ctx, const struct angara_words *words,
  * @count: elements, 1 or more, ANGARA_MAX_ATOMIC bytes at most
  * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
  * @op: ANGARA_ATOMIC_SUM .. ANGARA_ATOMIC_WRITE, not ANGARA_ATOMIC_READ
- * @how: what the caller wants of the operation, or NULL
+ * @how: options and completion, or NULL
  *
- * Return: 0; -EAGAIN there is no room in the queues now; -EINVAL a value out of
- * range, or @op is not for @type; -ENOTSUP the device knows no atomic
- * operations; -ENODEV the device is gone.
+ * Return: 0; -EAGAIN the queues are full now; -EINVAL a value out of range, or
+ * @type does not have @op; -ENOTSUP the device has no atomic operations;
+ * -ENODEV the device is gone.
  */
 int angara_atomic_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		      uint64_t dst_key, uint64_t dst_off, const void *x,
 		      size_t count, unsigned int type, unsigned int op,
 		      const struct angara_op *how);
-/** Change elements at a peer, and wait until it is done. */
+/** Change elements at a peer, and wait until the operation is complete. */
 int angara_atomic(struct angara_ctx *ctx, struct angara_peer peer,
 		  uint64_t dst_key, uint64_t dst_off, const void *x,
 		  size_t count, unsigned int type, unsigned int op);
 /**
- * angara_fetch_nbi() - change elements at a peer, and bring what was there
+ * angara_fetch_nbi() - change elements at a peer, and return the old values
  * @ctx: context
  * @peer: target
- * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_READ and, but for
- *	ANGARA_ATOMIC_READ, ANGARA_ACCESS_REMOTE_WRITE
+ * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_READ and, except
+ *	for ANGARA_ATOMIC_READ, ANGARA_ACCESS_REMOTE_WRITE
  * @dst_off: offset in it
  * @x: operands, copied; NULL for ANGARA_ATOMIC_READ
  * @count: elements, 1 or more, ANGARA_MAX_ATOMIC bytes at most
  * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
  * @op: ANGARA_ATOMIC_SUM .. ANGARA_ATOMIC_WRITE
- * @old: local region for what was there, with ANGARA_ACCESS_LOCAL_WRITE
- * @old_off: offset in it
+ * @old: local region for what was there, with ANGARA_ACCESS_LOCAL_WRITE; NULL:
+ *	memory that is not registered
+ * @old_off: offset in it; with NULL an address
  * @how: what the caller wants of the operation, or NULL
  *
- * Return: as angara_atomic_nbi().
+ * Return: as angara_atomic_nbi(); with NULL also as angara_mr_hold().
  */
 int angara_fetch_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		     uint64_t dst_key, uint64_t dst_off, const void *x,
@@ -295,26 +301,26 @@ int angara_fetch_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		     const struct angara_mr *old, uint64_t old_off,
 		     const struct angara_op *how);
 /*
- * angara_fetch() - change elements at a peer, and wait for what was there
+ * angara_fetch() - change elements at a peer, and wait for the old values
  * @old: out: @count elements, anywhere in memory
  */
 int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
 		 uint64_t dst_key, uint64_t dst_off, const void *x,
 		 size_t count, unsigned int type, unsigned int op, void *old);
 /**
- * angara_compare_nbi() - change elements at a peer where they compare
+ * angara_compare_nbi() - change elements at a peer if a comparison holds
  * @ctx: context
  * @peer: target
  * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_READ and
  *	ANGARA_ACCESS_REMOTE_WRITE; the latter is enough without @old
  * @dst_off: offset in it
- * @x: what to write, @count elements, copied
- * @y: what to compare with, copied
+ * @x: values to write, @count elements, copied
+ * @y: values to compare with, copied
  * @count: elements, 1 or more, half of ANGARA_MAX_ATOMIC bytes at most
  * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
  * @op: ANGARA_ATOMIC_CSWAP .. ANGARA_ATOMIC_MSWAP
  * @old: local region for what was there, or NULL
- * @old_off: offset in it
+ * @old_off: offset in it; with NULL an address, or 0: it is not brought
  * @how: what the caller wants of the operation, or NULL
  *
  * Return: as angara_atomic_nbi().
@@ -325,22 +331,22 @@ int angara_compare_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		       unsigned int op, const struct angara_mr *old,
 		       uint64_t old_off, const struct angara_op *how);
 /*
- * angara_compare() - change elements at a peer where they compare, and wait
+ * angara_compare() - as angara_compare_nbi(), and wait for the old values
  * @old: out: @count elements, anywhere in memory, or NULL
  */
 int angara_compare(struct angara_ctx *ctx, struct angara_peer peer,
 		   uint64_t dst_key, uint64_t dst_off, const void *x,
 		   const void *y, size_t count, unsigned int type,
 		   unsigned int op, void *old);
-/** Return: 1 if @op (ANGARA_ATOMIC_*) is for @type (ANGARA_TYPE_*), else 0. */
+/** Return: 1 if @type (ANGARA_TYPE_*) has @op (ANGARA_ATOMIC_*), else 0. */
 int angara_atomic_valid(unsigned int op, unsigned int type);
 
-/* Completion. */
+/* Completions. */
 
 /**
- * struct angara_completion - how an operation ended
+ * struct angara_completion - result of an operation
  * @cookie: angara_op.cookie
- * @length: bytes done
+ * @length: bytes completed
  * @status: ANGARA_ST_*
  * @node: node at fault if @status is not ANGARA_ST_OK
  * @reserved: 0
@@ -357,13 +363,13 @@ struct angara_completion {
  * angara_poll() - take completions
  * @ctx: context
  * @out: out: completions, in the order in which the operations ended
- * @n: room for so many
+ * @n: capacity of @out
  *
- * Makes no system call while there are completions.  Of the calls that find none,
- * one in about a thousand may ask the system whether the device is gone.
+ * Makes no system call while there are completions.  About one in a thousand
+ * calls that find none may check with a system call that the device is there.
  *
- * Return: their number, 0 if there is none; -ENODEV there is none and the device
- * is gone.
+ * Return: their number, 0 if there is none; -ENODEV there is none and the
+ * device is gone.
  */
 int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
 		unsigned int n);
@@ -371,7 +377,7 @@ int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
  * angara_poll_wait() - take completions, and wait for the first
  * @ctx: context
  * @out: out: completions
- * @n: room for so many, not 0
+ * @n: capacity of @out, not 0
  * @timeout_ms: deadline, or ANGARA_FOREVER
  *
  * Spins briefly, then sleeps.
@@ -392,10 +398,10 @@ int angara_flush(struct angara_ctx *ctx);
  * @ctx: context
  * @timeout_ms: deadline, or ANGARA_FOREVER
  *
- * Completions are still angara_poll()'s to hand out.
+ * angara_poll() still returns their completions.
  *
- * Return: 0; -ETIMEDOUT; the errno of the first that failed among those that
- * have no completion of their own.
+ * Return: 0; -ETIMEDOUT; the errno of the first failed operation among those
+ * that have no completion of their own.
  */
 int angara_quiet(struct angara_ctx *ctx, int timeout_ms);
 
@@ -405,9 +411,10 @@ int angara_quiet(struct angara_ctx *ctx, int timeout_ms);
  *
  *	while ((n = angara_poll(ctx, out, 16)) == 0)
  *		if (!angara_ctx_arm(ctx))
- *			poll(&(struct pollfd){ angara_ctx_fd(ctx), POLLIN }, 1, -1);
+ *			poll(&(struct pollfd){ angara_ctx_fd(ctx), POLLIN }, 1,
+ *			-1);
  *
- * While a context is not armed, an event costs nobody a system call.
+ * While a context is not armed, events cause no system calls.
  */
 
 /**
@@ -417,8 +424,8 @@ int angara_quiet(struct angara_ctx *ctx, int timeout_ms);
  * On an embedded fabric the first call starts a thread, which ends with the
  * context.
  *
- * Return: the descriptor, which stays the library's; -ENODEV; -ENOMEM; -EMFILE;
- * -EAGAIN there can be no thread.
+ * Return: the descriptor, which the library owns; -ENODEV; -ENOMEM; -EMFILE;
+ * -EAGAIN the thread cannot be created.
  */
 int angara_ctx_fd(struct angara_ctx *ctx);
 /**
@@ -426,7 +433,7 @@ int angara_ctx_fd(struct angara_ctx *ctx);
  * @ctx: context
  *
  * Events are completions, messages, broadcasts that arrive, and user counters.
- * It stands for one event: the descriptor stays readable until the context is
+ * Each call arms one event: the descriptor stays readable until the context is
  * armed again.
  *
  * Return: 0; -EAGAIN there is a completion or a message already; -ENODEV the
@@ -434,7 +441,7 @@ int angara_ctx_fd(struct angara_ctx *ctx);
  */
 int angara_ctx_arm(struct angara_ctx *ctx);
 
-/** User counter @n; memory it tells of may be read after this. */
+/** Read user counter @n; the data that it counts is visible after the call. */
 uint64_t angara_counter(struct angara_ctx *ctx, unsigned int n);
 /** Wait until user counter @n is at least @value. */
 int angara_counter_wait(struct angara_ctx *ctx, unsigned int n, uint64_t value,

@@ -14,19 +14,20 @@ extern "C" {
 #endif
 
 /*
- * Teams: processes that do collectives together.  A team has a collective tree,
- * and the adapters do what they can on it, or it has none, and the library does
- * everything by messages and reads; angara_team_query() says which.  Members
- * start collectives of a team in the same order.
+ * Teams: processes that do collectives together.  A team either has a
+ * collective tree, and the adapters do what they can on it, or it has none, and
+ * the library does everything with messages and reads; angara_team_query() says
+ * which.  Members start collectives of a team in the same order.
  *
- * A collective by software goes on while its members look at their contexts:
- * angara_poll(), angara_quiet(), and whatever waits.  A program that sleeps on
- * angara_ctx_fd() with such collectives under way looks at least every second, or
- * the death of a member is found out by others only.
+ * A software collective advances only inside calls of its members:
+ * angara_poll(), angara_quiet(), and calls that wait.  A program that sleeps on
+ * angara_ctx_fd() while such collectives are in progress calls angara_poll() at
+ * least every second; otherwise only the other members detect the death of a
+ * member.
  *
- * Their messages come to the same message area as the program's.  When that is
- * full of messages that the program has not taken and freed, a collective by
- * software does not go on, and a call that waits for one does not return.
+ * Their messages share the receive buffer with the program's.  When that is
+ * full of messages that the program has not taken and freed, software
+ * collectives stall, and a call that waits for one does not return.
  */
 
 #define ANGARA_TEAM_TREE	(1U << 0)	/* a tree, or an error */
@@ -37,7 +38,7 @@ extern "C" {
 #define ANGARA_NO_COLOR		UINT32_MAX
 
 /**
- * struct angara_team_attr - how to make a team
+ * struct angara_team_attr - how to create a team
  * @size: sizeof(struct angara_team_attr)
  * @flags: ANGARA_TEAM_*, or 0: a tree if there is one
  * @root: rank in the team of the process whose node is the root of the tree
@@ -51,56 +52,59 @@ struct angara_team_attr {
 };
 
 /**
- * angara_team_create() - make a team of processes of a job
+ * angara_team_create() - create a team of processes of a job
  * @job: job
- * @ctx: this process's context, with a message area
+ * @ctx: this process's context, with a receive buffer
  * @ranks: members, in the order that they have in the team, each once and this
  *	process among them; NULL for all
  * @n: number of members
  * @attr: NULL for the defaults
  * @team: out
  *
- * The members call, with the same arguments, and nobody else.  They exchange one
- * block each through the launcher; all else goes by messages, to at most log2 n
- * others each.  In a job of angara_job_init_with() @ranks is ascending.
+ * Only the members call, with the same arguments.  Each exchanges one block
+ * through the launcher; the rest goes by messages, to at most log2 n other
+ * members each.  In a job of angara_job_init_with() @ranks is ascending.
  *
- * Return: 0; -EINVAL bad list or attribute, members that differ in them, of
- * different fabrics or partitions, or two of one context; -ENOTSUP a context has
- * no message area; -ECONNRESET a member died.  If a tree is asked for: -EPERM
- * trees may not be programmed by this user and none is delegated; -ENOSPC no free
- * tree; -EBUSY the one asked for is taken; -ENODEV a node of the tree has no
- * device on the members' machines.  All members get the same, but for what an
- * exchange gives: -EPIPE a process ended.
+ * Return: 0; -EINVAL bad list or attribute, arguments that differ among
+ * members, members of different fabrics or partitions, or two members with one
+ * context; -ENOTSUP a context has no receive buffer; -ENOMEM; -ECONNRESET a
+ * member died, or ran out of memory (which itself gets -ENOMEM).  If a tree is
+ * required: -EPERM this user may not program trees and none is delegated;
+ * -ENOSPC no free tree; -EBUSY the requested tree is taken; -ENODEV a node of
+ * the tree has no device on the members' machines.  All members get the same
+ * result, except for -ENOMEM and for errors of the exchange: -EPIPE a process
+ * ended.
  */
 int angara_team_create(struct angara_job *job, struct angara_ctx *ctx,
 		       const unsigned int *ranks, unsigned int n,
 		       const struct angara_team_attr *attr,
 		       struct angara_team **team);
 /**
- * angara_team_subset() - make a team of members of a team
+ * angara_team_subset() - create a team of members of a team
  * @parent: team
- * @ranks: ranks in @parent, in the order that they have in the new team, each once
- *	and this one's among them; NULL for all
+ * @ranks: ranks in @parent, in the order that they have in the new team, each
+ *	once and this one's among them; NULL for all
  * @n: number of members
  * @attr: NULL for the defaults
  * @team: out
  *
- * The members of the new team call, and nobody else.  The launcher is not asked.
+ * Only the members of the new team call.  The launcher is not involved.
  * @parent may be destroyed before @team.
  *
- * Return: as angara_team_create(); -ENOTCONN @parent is lost.
+ * Return: as angara_team_create(); -ENOTCONN @parent is lost, which can happen
+ * when a member runs out of memory.
  */
 int angara_team_subset(struct angara_team *parent, const unsigned int *ranks,
 		       unsigned int n, const struct angara_team_attr *attr,
 		       struct angara_team **team);
 /**
- * angara_team_strided() - make a team of every so many members of a team
+ * angara_team_strided() - create a team of members at equal distances in a team
  * @parent: team
  * @start: rank of the first
- * @stride: from one to the next, not 0
+ * @stride: distance in ranks, not 0
  * @n: number of members
  * @attr: NULL for the defaults
- * @team: out; NULL in those that are not members, who need not call
+ * @team: out; NULL in processes that are not members, which need not call
  *
  * Return: as angara_team_subset().
  */
@@ -109,10 +113,10 @@ int angara_team_strided(struct angara_team *parent, unsigned int start,
 			const struct angara_team_attr *attr,
 			struct angara_team **team);
 /**
- * angara_team_split() - part a team
+ * angara_team_split() - split a team
  * @parent: team; all members call
- * @color: members with the same one make a team; ANGARA_NO_COLOR: none
- * @key: order of the members in it; equal ones in the order of @parent
+ * @color: members with the same color form a team; ANGARA_NO_COLOR: no team
+ * @key: order of the members in it; equal keys in the order of @parent
  * @attr: NULL for the defaults
  * @team: out; NULL without a color
  *
@@ -122,29 +126,49 @@ int angara_team_split(struct angara_team *parent, unsigned int color,
 		      unsigned int key, const struct angara_team_attr *attr,
 		      struct angara_team **team);
 /**
- * angara_team_destroy() - end a team
- * @team: all members call; gone afterwards in any case
+ * angara_team_mr_reg() - register memory with the same key at all members
+ * @team: all members call, in the same order as their collectives
+ * @addr: start, any alignment; members may differ
+ * @len: bytes, not 0; members may differ
+ * @access: ANGARA_ACCESS_*; members may differ
+ * @mr: out; the region belongs to this member, and may outlive the team
  *
- * Outstanding operations of all members are finished first.
+ * Broadcasts need such a key.  The member with rank 0 draws 48 of its bits at
+ * random; only members learn it.
+ *
+ * Return: 0 at all members.  Otherwise no member has registered the memory, and
+ * all get the error of the lowest rank that failed, as angara_mr_reg(), or
+ * -ENOTCONN, -ECONNRESET a member left or died.
+ */
+int angara_team_mr_reg(struct angara_team *team, void *addr, size_t len,
+		       unsigned int access, struct angara_mr **mr);
+/** As angara_team_mr_reg(), of memory allocated as by angara_malloc(). */
+int angara_team_malloc(struct angara_team *team, size_t len,
+		       struct angara_mr **mr);
+/**
+ * angara_team_destroy() - destroy a team
+ * @team: all members call; freed in any case
+ *
+ * Waits for outstanding operations of all members first.
  * Return: 0; -ECONNRESET or -EPIPE a member had left or died before.
  */
 int angara_team_destroy(struct angara_team *team);
 /**
- * angara_team_leave() - end one's own part in a team, and wait for nobody
- * @team: gone afterwards
+ * angara_team_leave() - leave a team without waiting for the others
+ * @team: freed
  *
- * Operations of the team that are under way anywhere end with -ECONNRESET, those
- * that others start later so or with -ENOTCONN.  The job may have been finalized
+ * Operations of the team in progress at any member end with -ECONNRESET, and
+ * later ones with -ECONNRESET or -ENOTCONN.  The job may have been finalized
  * before.
  */
 void angara_team_leave(struct angara_team *team);
 /**
- * angara_team_check() - is a team what it was?
+ * angara_team_check() - check that a team is intact
  * @team: team
- * @node: out: node where the tree was lost: of a member that left or died, or
- *	whose row is gone with who programmed it; UINT32_MAX if none is known
+ * @node: out: node that took the tree down: a member left or died there, or the
+ *	process that programmed its row ended; UINT32_MAX if none is known
  *
- * Asks the device: for who waits without an operation under way.
+ * Asks the device; for programs that wait without an operation in progress.
  *
  * Return: 0; -ECONNRESET a member left or died; -ENODEV the device is gone.
  */
@@ -155,18 +179,19 @@ unsigned int angara_team_size(const struct angara_team *team);
 unsigned int angara_team_tree(const struct angara_team *team);
 
 /**
- * struct angara_team_info - what a team is
+ * struct angara_team_info - properties of a team
  * @size: set before the call: sizeof(struct angara_team_info)
  * @rank: of this process
  * @members: their number
  * @offloaded: 1: the adapters do reductions, barriers and broadcasts to equal
- *	keys; 0: all is done by software
+ *	keys; 0: software does all
  * @tree: TreeId, or ANGARA_NO_TREE
- * @lost: rank of the member that the team was lost by, as collectives by software
- *	found out; ANGARA_NO_RANK: it is not
+ * @lost: rank of the member whose loss software collectives have detected;
+ *	ANGARA_NO_RANK: none
  * @by_device: collectives that this member has started on the tree
- * @by_software: those that it has started without
- * @messages: messages that it has sent to others for that, and to make the team
+ * @by_software: collectives that it has started in software
+ * @messages: messages that it has sent for software collectives and for the
+ *	creation of the team
  */
 struct angara_team_info {
 	uint32_t size;
@@ -180,7 +205,7 @@ struct angara_team_info {
 	uint64_t messages;
 };
 
-/** Return: 0; -EINVAL @info->size is too small. */
+/** Get properties of a team.  Return: 0; -EINVAL @info->size is too small. */
 int angara_team_query(const struct angara_team *team,
 		      struct angara_team_info *info);
 /** Address of member @rank of the team. */
@@ -192,15 +217,16 @@ struct angara_peer angara_team_peer(const struct angara_team *team,
  * @team: only the source calls
  * @dst_key: region in every member, with ANGARA_ACCESS_REMOTE_WRITE
  * @dst_off: offset in it, equal everywhere
- * @src: local region
+ * @src: local region, or NULL as for angara_put_nbi()
  * @src_off: offset in it
  * @len: bytes
- * @how: what the caller wants of the operation, or NULL
+ * @how: options and completion, or NULL
  *
- * Complete when the source's own copy is back.
+ * The operation is complete when the source's own copy has arrived.
  *
- * Others learn of it by angara_team_received(), or by a barrier of the team
- * that the source starts later: broadcasts started before it have arrived.
+ * Other members detect it with angara_team_received(), or with a barrier of the
+ * team that the source starts later: when the barrier is complete, earlier
+ * broadcasts have arrived.
  *
  * Return: as angara_put_nbi(); -ENOTSUP the team has no tree, see
  * angara_broadcast().
@@ -214,32 +240,36 @@ int angara_bcast(struct angara_team *team, uint64_t dst_key, uint64_t dst_off,
 /** Broadcasts of the team that have arrived here since it was created. */
 uint64_t angara_team_received(struct angara_team *team);
 /**
- * angara_team_received_wait() - wait for broadcasts of others
+ * angara_team_received_wait() - wait for broadcasts of other members
  * @team: team
  * @n: until angara_team_received() is at least this
  * @timeout_ms: deadline, or ANGARA_FOREVER
  *
  * Return: 0; -ETIMEDOUT; -ECONNRESET a member left or died before; -EIO they
- * have arrived, but one not whole: said once; -ENOTSUP the team has no tree;
- * -ENODEV the device is gone.
+ * have arrived, but one is incomplete: returned once; -ENOTSUP the team has no
+ * tree; -ENODEV the device is gone.
  */
 int angara_team_received_wait(struct angara_team *team, uint64_t n,
 			      int timeout_ms);
 
 /*
  * Collectives that all members call.  A form whose name ends in _nbi returns
- * before the collective is complete, and its memory is the library's until then;
- * counts and displacements may be reused at once.
+ * before the collective is complete.  Until then its memory must not be
+ * touched; counts and displacements may be reused at once.
  *
- * By software, results longer than ANGARA_MAX_MSG bytes are read from regions with
- * ANGARA_ACCESS_REMOTE_READ into regions with ANGARA_ACCESS_LOCAL_WRITE; all
- * regions of angara_malloc(3) are such ones.
+ * A region of NULL means memory that is not registered; then the offset is its
+ * address.  The library holds it until the collective is complete, as with
+ * angara_mr_hold().
  *
- * Return: 0; -EAGAIN there is no room in the queues now (_nbi); -EINVAL a value
- * out of range; -EACCES a region lacks a right; -ENOTCONN the team is lost;
- * -ENOMEM; -ENODEV the device is gone.  How the collective ends is told by the
- * completion, or returned: -ECONNRESET a member left or died; -EPROTO members
- * disagree.
+ * In software, results longer than ANGARA_MAX_MSG bytes are read from regions
+ * with ANGARA_ACCESS_REMOTE_READ into regions with ANGARA_ACCESS_LOCAL_WRITE;
+ * regions of angara_malloc(3) have both.
+ *
+ * Return: 0; -EAGAIN the queues are full now (_nbi); -EINVAL a value out of
+ * range; -EACCES a region lacks a right; -ENOTCONN the team is lost; -ENOMEM;
+ * -ENODEV the device is gone; with NULL also as angara_mr_hold().  The result
+ * of the collective is in the completion, or returned: -ECONNRESET a member
+ * left or died; -EPROTO members disagree.
  */
 
 /** Complete when all members have started it. */
@@ -247,13 +277,13 @@ int angara_barrier_nbi(struct angara_team *team, const struct angara_op *how);
 /** As angara_barrier_nbi(), and wait until it is complete. */
 int angara_barrier(struct angara_team *team);
 /**
- * angara_broadcast_nbi() - copy what one member has to all
+ * angara_broadcast_nbi() - copy data of one member to all
  * @team: all members call
  * @mr: region
  * @off: offset in it
  * @len: bytes, equal at all members
- * @root: member that has them
- * @how: what the caller wants of the operation, or NULL
+ * @root: member that has the data
+ * @how: options and completion, or NULL
  */
 int angara_broadcast_nbi(struct angara_team *team, const struct angara_mr *mr,
 			 uint64_t off, size_t len, unsigned int root,
@@ -264,7 +294,7 @@ int angara_broadcast(struct angara_team *team, const struct angara_mr *mr,
 /**
  * angara_reduce_nbi() - combine elementwise, result at one member
  * @team: all members call
- * @dst: region for the result, at @root only (else NULL)
+ * @dst: region for the result, which others than @root do not have
  * @dst_off: offset in it
  * @src: local region with the contribution; may be @dst
  * @src_off: offset in it
@@ -272,7 +302,7 @@ int angara_broadcast(struct angara_team *team, const struct angara_mr *mr,
  * @type: ANGARA_TYPE_*
  * @op: ANGARA_RED_*, one of @type's
  * @root: member that gets the result
- * @how: what the caller wants of the operation, or NULL
+ * @how: options and completion, or NULL
  *
  * Complete at @root when the result is there, elsewhere when @src may be
  * reused.
@@ -297,7 +327,7 @@ int angara_allreduce(struct angara_team *team, const struct angara_mr *dst,
 		     uint64_t dst_off, const struct angara_mr *src,
 		     uint64_t src_off, size_t count, unsigned int type,
 		     unsigned int op);
-/** As angara_allreduce_nbi(), of the members up to this one. */
+/** As angara_allreduce_nbi(), over the members up to and including this one. */
 int angara_scan_nbi(struct angara_team *team, const struct angara_mr *dst,
 		    uint64_t dst_off, const struct angara_mr *src,
 		    uint64_t src_off, size_t count, unsigned int type,
@@ -306,7 +336,7 @@ int angara_scan_nbi(struct angara_team *team, const struct angara_mr *dst,
 int angara_scan(struct angara_team *team, const struct angara_mr *dst,
 		uint64_t dst_off, const struct angara_mr *src, uint64_t src_off,
 		size_t count, unsigned int type, unsigned int op);
-/** Of the members before this one; what member 0 has at @dst stays. */
+/** As angara_scan_nbi(), over the members before; unchanged at member 0. */
 int angara_exscan_nbi(struct angara_team *team, const struct angara_mr *dst,
 		      uint64_t dst_off, const struct angara_mr *src,
 		      uint64_t src_off, size_t count, unsigned int type,
@@ -326,7 +356,7 @@ int angara_exscan(struct angara_team *team, const struct angara_mr *dst,
  * @count: elements of a part
  * @type: ANGARA_TYPE_*
  * @op: ANGARA_RED_*, one of @type's
- * @how: what the caller wants of the operation, or NULL
+ * @how: options and completion, or NULL
  */
 int angara_reduce_scatter_nbi(struct angara_team *team,
 			      const struct angara_mr *dst, uint64_t dst_off,
@@ -351,14 +381,14 @@ int angara_reduce_scatterv(struct angara_team *team,
 			   const size_t *counts, unsigned int type,
 			   unsigned int op);
 /**
- * angara_allgather_nbi() - bring a block of each member to all
+ * angara_allgather_nbi() - gather a block of each member at all members
  * @team: all members call
  * @dst: region for the blocks, in the order of ranks; must not overlap @src
  * @dst_off: offset in it
- * @src: local region with this one's
+ * @src: local region with this member's block
  * @src_off: offset in it
  * @len: bytes of a block
- * @how: what the caller wants of the operation, or NULL
+ * @how: options and completion, or NULL
  */
 int angara_allgather_nbi(struct angara_team *team, const struct angara_mr *dst,
 			 uint64_t dst_off, const struct angara_mr *src,
@@ -369,15 +399,16 @@ int angara_allgather(struct angara_team *team, const struct angara_mr *dst,
 		     uint64_t dst_off, const struct angara_mr *src,
 		     uint64_t src_off, size_t len);
 /**
- * angara_allgatherv_nbi() - as angara_allgather_nbi(), of blocks of any length
+ * angara_allgatherv_nbi() - as angara_allgather_nbi(), with blocks of any
+ * length
  * @team: all members call
  * @dst: region for the blocks
  * @dst_off: offset in it
  * @counts: bytes of the block of each member, equal at all members
- * @displs: where each begins from @dst_off on; NULL: one behind the other
- * @src: local region with this one's
+ * @displs: where each begins, relative to @dst_off; NULL: contiguous
+ * @src: local region with this member's block
  * @src_off: offset in it
- * @how: what the caller wants of the operation, or NULL
+ * @how: options and completion, or NULL
  */
 int angara_allgatherv_nbi(struct angara_team *team, const struct angara_mr *dst,
 			  uint64_t dst_off, const size_t *counts,
@@ -388,7 +419,7 @@ int angara_allgatherv(struct angara_team *team, const struct angara_mr *dst,
 		      uint64_t dst_off, const size_t *counts,
 		      const size_t *displs, const struct angara_mr *src,
 		      uint64_t src_off);
-/** As angara_allgather_nbi(), to @root only; elsewhere @dst is NULL. */
+/** As angara_allgather_nbi(), at @root only; elsewhere @dst is NULL. */
 int angara_gather_nbi(struct angara_team *team, const struct angara_mr *dst,
 		      uint64_t dst_off, const struct angara_mr *src,
 		      uint64_t src_off, size_t len, unsigned int root,
@@ -397,7 +428,7 @@ int angara_gather_nbi(struct angara_team *team, const struct angara_mr *dst,
 int angara_gather(struct angara_team *team, const struct angara_mr *dst,
 		  uint64_t dst_off, const struct angara_mr *src,
 		  uint64_t src_off, size_t len, unsigned int root);
-/** Of @len bytes of each member; @counts and @displs are for @root only. */
+/** As angara_gather_nbi(), @len from each; @counts, @displs: @root only. */
 int angara_gatherv_nbi(struct angara_team *team, const struct angara_mr *dst,
 		       uint64_t dst_off, const size_t *counts,
 		       const size_t *displs, const struct angara_mr *src,
@@ -408,7 +439,7 @@ int angara_gatherv(struct angara_team *team, const struct angara_mr *dst,
 		   uint64_t dst_off, const size_t *counts, const size_t *displs,
 		   const struct angara_mr *src, uint64_t src_off, size_t len,
 		   unsigned int root);
-/** A block for each member from @root; elsewhere @src is NULL. */
+/** Send a block to each member from @root; elsewhere @src is NULL. */
 int angara_scatter_nbi(struct angara_team *team, const struct angara_mr *dst,
 		       uint64_t dst_off, const struct angara_mr *src,
 		       uint64_t src_off, size_t len, unsigned int root,
@@ -417,7 +448,7 @@ int angara_scatter_nbi(struct angara_team *team, const struct angara_mr *dst,
 int angara_scatter(struct angara_team *team, const struct angara_mr *dst,
 		   uint64_t dst_off, const struct angara_mr *src,
 		   uint64_t src_off, size_t len, unsigned int root);
-/** @len bytes for this member; @counts and @displs are for @root only. */
+/** As angara_scatter_nbi(), @len for this one; @counts, @displs: @root only. */
 int angara_scatterv_nbi(struct angara_team *team, const struct angara_mr *dst,
 			uint64_t dst_off, const struct angara_mr *src,
 			uint64_t src_off, const size_t *counts,
@@ -428,7 +459,7 @@ int angara_scatterv(struct angara_team *team, const struct angara_mr *dst,
 		    uint64_t dst_off, const struct angara_mr *src,
 		    uint64_t src_off, const size_t *counts,
 		    const size_t *displs, size_t len, unsigned int root);
-/** A block of @len bytes from each member to each. */
+/** Send a block of @len bytes from each member to each. */
 int angara_alltoall_nbi(struct angara_team *team, const struct angara_mr *dst,
 			uint64_t dst_off, const struct angara_mr *src,
 			uint64_t src_off, size_t len,
@@ -437,7 +468,7 @@ int angara_alltoall_nbi(struct angara_team *team, const struct angara_mr *dst,
 int angara_alltoall(struct angara_team *team, const struct angara_mr *dst,
 		    uint64_t dst_off, const struct angara_mr *src,
 		    uint64_t src_off, size_t len);
-/** As angara_alltoall_nbi(), with counts and places of its own for each. */
+/** As angara_alltoall_nbi(), with counts and offsets for each member. */
 int angara_alltoallv_nbi(struct angara_team *team, const struct angara_mr *dst,
 			 uint64_t dst_off, const size_t *dst_counts,
 			 const size_t *dst_displs, const struct angara_mr *src,

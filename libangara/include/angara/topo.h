@@ -14,20 +14,21 @@
 extern "C" {
 #endif
 
-/* What makes a tree invalid (document 000, section 2; 1..3 span nodes). */
+/* Rules that a tree can break (document 000, section 2; 1..3 span nodes). */
 #define ANGARA_TREE_VALID		0
 #define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
 #define ANGARA_TREE_RULE_LINK		2 /* neighbour down does not point back up */
-#define ANGARA_TREE_RULE_TORUS		3 /* of a torus: port down out of dimension order */
+#define ANGARA_TREE_RULE_TORUS		3 /* torus: port down against dimension order */
 #define ANGARA_TREE_RULE_FIELD		4 /* a field out of range, or two disagree */
 #define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
 #define ANGARA_TREE_RULE_REACH		6 /* a row is not reached from the root */
+#define ANGARA_TREE_RULE_ORDER		7 /* other fabrics: against the channel order */
 
 #define ANGARA_MAX_DIRS	(2 * ANGARA_MAX_DIMS)	/* ports of a node of a torus */
 
 /*
- * Of linux/angara.h, which a program that builds trees includes: rows are what
- * the driver takes.
+ * Defined in linux/angara.h.  A program that builds trees includes it: these
+ * rows are the rows that the driver takes.
  */
 struct angara_domain;
 struct angara_tree_row;
@@ -38,7 +39,7 @@ struct angara_topo {
 };
 
 /**
- * angara_topo_parse() - read "4x4x2"
+ * angara_topo_parse() - parse sizes such as "4x4x2"
  * @text: sizes joined by "x", 1..4 of them, each 1..65535
  * @topo: out
  *
@@ -47,15 +48,17 @@ struct angara_topo {
  */
 int angara_topo_parse(const char *text, struct angara_topo *topo);
 /**
- * angara_topo_read() - read the description of a fabric
- * @text: as file "fabric" of a device in sysfs has it; the first line counts
+ * angara_topo_read() - parse the description of a fabric
+ * @text: contents of file "fabric" of a device in sysfs; only the first line
+ *	counts
  * @topo: out
  *
- * Return: 0; -EOPNOTSUPP it is no torus; -EINVAL, -E2BIG as angara_topo_parse().
+ * Return: 0; -EOPNOTSUPP it is no torus; -EINVAL, -E2BIG as
+ * angara_topo_parse().
  */
 int angara_topo_read(const char *text, struct angara_topo *topo);
 /**
- * angara_domain_topo() - the torus that a domain is in
+ * angara_domain_topo() - get the torus of a domain's fabric
  * @dom: domain
  * @topo: out
  *
@@ -67,41 +70,41 @@ void angara_topo_coord(const struct angara_topo *topo, uint32_t node,
 		       uint16_t coord[ANGARA_MAX_DIMS]);
 uint32_t angara_topo_node(const struct angara_topo *topo,
 			  const uint16_t coord[ANGARA_MAX_DIMS]);
-/** Node beyond the link in @dir; UINT32_MAX where there is none (a ring of one). */
+/** Node at the end of the link in @dir; UINT32_MAX: none (a ring of one). */
 uint32_t angara_topo_neighbor(const struct angara_topo *topo, uint32_t node,
 			      unsigned int dir);
-/** Links on the shortest way. */
+/** Number of links on the shortest path. */
 uint32_t angara_topo_distance(const struct angara_topo *topo, uint32_t a,
 			      uint32_t b);
-/** "X+", "X-", "Y+", ... */
+/** Name of a direction: "X+", "X-", "Y+", ... */
 const char *angara_dir_name(unsigned int dir);
 
 /**
- * angara_tree_build() - a tree from @root over some nodes
+ * angara_tree_build() - build a tree from @root over some nodes
  * @topo: torus
  * @root: node number
  * @pe: local participants of every node of the torus, 0: only transit if needed
  * @tree: TreeId for the rows
- * @rows: out: array, one row per node of the torus; of a node outside of the
+ * @rows: out: array, one row per node of the torus; for a node outside of the
  *	tree to_root is ANGARA_PORT_NONE, is_root 0
  *
  * The root is in the tree whether it takes part or not.
  * Return: nodes in the tree; -EINVAL @root, @tree or a count out of range, or
- * nobody takes part.
+ * no node takes part.
  */
 int angara_tree_build(const struct angara_topo *topo, uint32_t root,
 		      const uint16_t *pe, unsigned int tree,
 		      struct angara_tree_row *rows);
-/** Is @row that of a node in the tree? */
+/** Return: whether @row belongs to a node in the tree. */
 int angara_tree_has(const struct angara_tree_row *row);
 
 /**
- * angara_tree_check() - are the rows a valid tree?
+ * angara_tree_check() - check that rows are a valid tree
  * @topo: torus
  * @rows: one per node of the torus, as from angara_tree_build()
  * @node: out: a node where it is broken, or NULL
  *
- * Return: 0 or ANGARA_TREE_RULE_*.  The same function checks in the kernel.
+ * Return: 0 or ANGARA_TREE_RULE_*.  The driver checks with the same function.
  */
 int angara_tree_check(const struct angara_topo *topo,
 		      const struct angara_tree_row *rows, uint32_t *node);

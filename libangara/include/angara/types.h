@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libangara: what all its headers have in common: addresses, operations, status.
+ * libangara: types that all its headers share: addresses, operations, status.
  *
  * Conventions are those of angara/angara.h.
  */
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* The release of these headers; angara_version() is that of the library. */
+/* Version of these headers; angara_version() returns that of the library. */
 #define ANGARA_VERSION_MAJOR	1
 #define ANGARA_VERSION_MINOR	0
 #define ANGARA_VERSION_PATCH	0
@@ -25,25 +25,25 @@ extern "C" {
 			      ANGARA_VERSION_PATCH)
 
 /*
- * Structures that begin with @size grow: the caller sets it to what sizeof is
- * in his program, and zeros the rest.  The library takes what it knows, and
- * treats what an older program does not have as 0.  A program that sets what
- * an older library does not know gets -E2BIG.
+ * Structures that begin with @size can grow: the caller sets @size to sizeof()
+ * and zeroes the rest.  The library treats fields that an older program does
+ * not have as 0.  A program that sets a field that an older library does not
+ * know gets -E2BIG.
  */
 
 /*
- * Numbers.  They are those of linux/angara.h, which programs need not include:
- * the queues of the adapter carry them as they are.
+ * Constants, equal to those of linux/angara.h, which programs need not include:
+ * the queues of the adapter carry these values unchanged.
  */
 #define ANGARA_MAX_INLINE	256		/* bytes that a call can copy */
 #define ANGARA_MAX_OP_BYTES	(1U << 30)	/* of one operation */
 #define ANGARA_MAX_MSG		4096		/* payload of a message */
 #define ANGARA_MAX_ATOMIC	256		/* operands of an atomic operation */
-#define ANGARA_MIN_MSG_BYTES	16384		/* of a message area */
+#define ANGARA_MIN_MSG_BYTES	16384		/* of a receive buffer */
 #define ANGARA_MAX_DIMS		4		/* torus dimensions X, Y, Z, W */
 #define ANGARA_CTR_USER_NUM	256		/* user counters of a context */
 
-/* Access rights of a memory region; reading by its own context is implied. */
+/* Access rights of a memory region; its own contexts can always read. */
 #define ANGARA_ACCESS_LOCAL_WRITE	(1U << 0)
 #define ANGARA_ACCESS_REMOTE_READ	(1U << 1)
 #define ANGARA_ACCESS_REMOTE_WRITE	(1U << 2)
@@ -72,8 +72,8 @@ extern "C" {
 #define ANGARA_TYPE_FLOAT	4	/* IEEE 754 binary32 */
 #define ANGARA_TYPE_DOUBLE	5	/* IEEE 754 binary64 */
 /*
- * Pairs of a value and an index, an INT32 behind it, as a C structure has them:
- * 8 bytes, or 16 with four of padding at the end, which become 0.
+ * Pairs of a value and an INT32 index after it, laid out as a C structure: 8
+ * bytes, or 16 with four bytes of padding at the end, which are set to 0.
  */
 #define ANGARA_TYPE_INT32_LOC	6
 #define ANGARA_TYPE_INT64_LOC	7
@@ -82,15 +82,15 @@ extern "C" {
 #define ANGARA_TYPE_NUM		10
 
 /*
- * Atomic operations, element by element: t is at the target, x the operand, y
- * the second operand of those from ANGARA_ATOMIC_CSWAP on.  The first seven are
- * the reductions of the same number.
+ * Atomic operations, element by element: t is the element at the target, x the
+ * operand, y the second operand of ANGARA_ATOMIC_CSWAP and above.  The first
+ * seven are the reductions of the same number.
  */
 #define ANGARA_ATOMIC_SUM	0
 #define ANGARA_ATOMIC_MIN	1
 #define ANGARA_ATOMIC_MAX	2
 #define ANGARA_ATOMIC_PROD	3
-#define ANGARA_ATOMIC_AND	4	/* bit by bit: not for FLOAT and DOUBLE */
+#define ANGARA_ATOMIC_AND	4	/* bitwise: not for FLOAT and DOUBLE */
 #define ANGARA_ATOMIC_OR	5	/* likewise */
 #define ANGARA_ATOMIC_XOR	6	/* likewise */
 #define ANGARA_ATOMIC_LAND	7	/* t = t && x */
@@ -117,9 +117,9 @@ extern "C" {
 #define ANGARA_ST_TARGET	6 /* no such node or context */
 #define ANGARA_ST_NO_TREE	7 /* the tree is not set, or not joined */
 #define ANGARA_ST_MISMATCH	8 /* participants disagree on the operation */
-#define ANGARA_ST_TREE_DOWN	9 /* a participant left or died, or a row went */
+#define ANGARA_ST_TREE_DOWN	9 /* a participant left or died, or no row */
 #define ANGARA_ST_DMA		10 /* host memory could not be reached */
-#define ANGARA_ST_UNREACHABLE	11 /* a node on the way there or back is gone */
+#define ANGARA_ST_UNREACHABLE	11 /* no path to the node or back */
 #define ANGARA_ST_ALIGN		12 /* atomic: the target is not aligned */
 #define ANGARA_ST_NUM		13
 
@@ -130,7 +130,7 @@ struct angara_team;
 
 #define ANGARA_FOREVER		(-1)	/* timeout_ms: no deadline */
 
-/** What a peer is addressed by. */
+/** Address of a peer. */
 struct angara_peer {
 	uint32_t node;
 	uint16_t ctx;
@@ -138,31 +138,32 @@ struct angara_peer {
 };
 
 /* angara_op.flags */
-#define ANGARA_MORE		(1U << 0) /* more follows: do not ring yet */
-#define ANGARA_FENCE		(1U << 1) /* after earlier ones to the same target */
+#define ANGARA_MORE		(1U << 0) /* more follows: no doorbell yet */
+#define ANGARA_FENCE		(1U << 1) /* after earlier ones to the same node */
 #define ANGARA_SILENT		(1U << 2) /* no completion unless it fails */
 #define ANGARA_NOTIFY		(1U << 3) /* count at the target, see notify */
 #define ANGARA_OP_FLAGS		15U
 
 /**
- * struct angara_op - what the caller wants of an operation
+ * struct angara_op - options of an operation
  * @size: sizeof(struct angara_op)
  * @flags: ANGARA_MORE, ANGARA_FENCE, ANGARA_SILENT, ANGARA_NOTIFY
- * @cookie: handed back by angara_poll()
+ * @cookie: returned by angara_poll()
  * @notify: with ANGARA_NOTIFY: user counter of the target, below
- *	ANGARA_CTR_USER_NUM, that is counted up when the operation is complete
- *	there; for puts, gets and atomic operations
+ *	ANGARA_CTR_USER_NUM, to increment when the operation is complete there;
+ *	for puts, gets and atomic operations
  * @reserved: must be 0
  *
  * The last argument of every call whose name ends in _nbi.  NULL means: no
- * completion of its own; angara_quiet() waits for it, and tells its error.
+ * completion of its own; angara_quiet() waits for it, and returns its error.
  *
- * ANGARA_MORE: the device learns of the operation with the next one that comes
- * without, by angara_flush(), or by any call that waits.
+ * ANGARA_MORE: the doorbell is not rung for this operation.  The device sees it
+ * after the next operation without the flag, angara_flush(), or any call that
+ * waits.
  *
- * ANGARA_FENCE: the device starts the operation when all earlier ones of the
- * context to the same node are complete there, and all earlier collectives of
- * the context that the device does, of any team.
+ * ANGARA_FENCE: the device starts the operation when these are complete: all
+ * earlier operations of the context to the same node, and all earlier
+ * collectives of the context that the device executes, of any team.
  */
 struct angara_op {
 	uint32_t size;
@@ -172,7 +173,7 @@ struct angara_op {
 	uint32_t reserved;
 };
 
-/** angara_version() - the release of the library, as ANGARA_VERSION */
+/** angara_version() - version of the library, in the form of ANGARA_VERSION */
 uint32_t angara_version(void);
 
 int angara_status_errno(uint32_t status);

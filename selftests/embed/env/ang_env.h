@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The user-space environment for tests of races: whoever is about to look at
- * what others write may be made to pause first, and ThreadSanitizer, which
- * takes a volatile access for a plain one, sees what READ_ONCE and WRITE_ONCE
- * are.
+ * The user-space environment for tests of races: a thread may be paused before
+ * it reads data that others write, and ThreadSanitizer, which treats a volatile
+ * access as a plain one, sees READ_ONCE and WRITE_ONCE as atomic.
  */
 #include "../../../libangara/env/ang_env.h"
 
 #ifndef ANG_PAUSE_H
 #define ANG_PAUSE_H
 
-/* In pause.c: lets others go on, by chance of a seed. */
+/* In pause.c: may let others run, depending on a seed. */
 void test_pause(void);
 
 #undef READ_ONCE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * An MPI program that uses what programs use: a ring, halos, reductions,
- * one-sided operations, many messages at a time.
+ * A typical MPI program: a ring, halos, reductions, one-sided operations, many
+ * messages at a time.
  *
  *	mpirun -n N mpi-test messages|one-sided MEBIBYTES
  */

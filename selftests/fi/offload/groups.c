@@ -13,7 +13,7 @@
 
 #define TREES	16	/* of the fabric, see trees= in angara(7) */
 #define GROUPS	20	/* more than there are trees */
-#define STEPS	10	/* more than joining a group has, of those that may wait */
+#define STEPS	10	/* longest join of a group, of those that may wait */
 
 static ssize_t count_start(const struct group *g, uint32_t *sum)
 {
@@ -22,7 +22,7 @@ static ssize_t count_start(const struct group *g, uint32_t *sum)
 			    0, sum);
 }
 
-/* All of the group do it, and count each other. */
+/* All members of the group count each other. */
 static bool counts(const struct group *g)
 {
 	uint32_t sum;
@@ -31,8 +31,8 @@ static bool counts(const struct group *g)
 }
 
 /*
- * Pairs of neighbours, every second process, and all: each process is in several,
- * and comes to them in an order of its own.
+ * Pairs of neighbours, every second process, and all: each process is in
+ * several, and joins them in an order of its own.
  */
 static bool at_once(void)
 {
@@ -53,13 +53,16 @@ static bool at_once(void)
 		ranks[2][n[2]++] = i;
 	for (n[3] = 0; n[3] < size; n[3]++)
 		ranks[3][n[3]] = n[3];
-	/* With two processes one pair is the other. */
+	/* With two processes both pairs are the same. */
 	for (i = size == 2; i < 4; i++, mine++) {
 		k = rank % 2 ? i : 3 - i + (size == 2);
 		ok = ok && join_start(&g[k], ranks[k], n[k]);
 	}
 	ok = ok && join_wait(mine);
-	/* Each waits for some that wait for others first: so none waits alone. */
+	/*
+	 * Each waits for some that wait for others first: so no group waits
+	 * alone.
+	 */
 	for (i = size == 2; ok && i < 4; i++)
 		ok = expect(count_start(&g[i], &sum[i]), 0);
 	for (i = size == 2; ok && i < 4; i++)
@@ -70,7 +73,7 @@ static bool at_once(void)
 	return ok;
 }
 
-/* Return: do routers carry a barrier of it? */
+/* Return: do routers carry its barriers? */
 static bool offloaded(const struct group *g, bool *yes)
 {
 	struct links before, after;
@@ -90,7 +93,7 @@ static const char *told_of(const struct group *g, char *buf, size_t len)
 	return buf;
 }
 
-/* The first that come have trees; the others' operations go as messages. */
+/* The first groups have trees; the others' operations go as messages. */
 static bool many_groups(unsigned int n, unsigned int trees)
 {
 	struct group g[GROUPS];
@@ -115,8 +118,8 @@ static bool trees(void)
 }
 
 /*
- * Process 0 has closed groups with process 1, which has all trees, and joins one
- * with process 2 when process 1 has not closed them yet.
+ * Process 0 has closed groups with process 1, which has all trees, and joins
+ * one with process 2 when process 1 has not closed them yet.
  */
 static bool late_trees(void)
 {
@@ -134,7 +137,7 @@ static bool late_trees(void)
 		ok = leave(&old[i]);
 	if (rank % 2 == 0 && rank < 3)
 		ok = ok && join_start(&g, second, 2);
-	/* Those that join are as far as they get. */
+	/* The joining processes have gone as far as they can. */
 	for (k = 0; ok && k < STEPS; k++) {
 		for (i = 0; i < STEPS; i++)
 			look();
@@ -149,7 +152,7 @@ static bool late_trees(void)
 	return ok;
 }
 
-/* Who leaves first does not take away what others wait for. */
+/* The first member to leave does not remove what others wait for. */
 static bool ends(void)
 {
 	static uint64_t v[8000];
@@ -169,10 +172,10 @@ static bool ends(void)
 }
 
 /*
- * The last process kills itself when the others have started what they do with
- * it: they are told, whether they wait for the adapter or for something to
- * arrive, and so they are by what they start afterwards.  They are not
- * a job any more, so each says by itself that it got here.
+ * The last process kills itself when the others have started their operations:
+ * they get an error, whether they wait for the adapter or for a message, and so
+ * do operations that they start afterwards.  They are not a job any more, so
+ * each reports by itself that it got here.
  */
 static bool death(ssize_t (*start)(const struct group *g), void *context)
 {
@@ -226,8 +229,8 @@ static bool death_receiving(void)
 }
 
 /*
- * With a short FI_ANGARA_COLL_TIMEOUT: the last process does not call what the
- * others do.  All are told, and so is it when it comes.
+ * With a short FI_ANGARA_COLL_TIMEOUT: the last process does not call the
+ * others' operation.  All get an error, and so does the last one when it calls.
  */
 static bool absent(void)
 {
@@ -247,7 +250,7 @@ static bool absent(void)
 	return ok && leave(&g);
 }
 
-/* With FI_ANGARA_COLL=software: nothing of it goes over trees. */
+/* With FI_ANGARA_COLL=software: nothing goes over trees. */
 static bool by_software(void)
 {
 	struct links before, after;
@@ -268,7 +271,9 @@ static int query(enum fi_collective_op coll, enum fi_datatype type, enum fi_op o
 	return fi_query_collective(domain, coll, &attr, 0);
 }
 
-/* With FI_ANGARA_COLL=offload: what the adapters do not know is refused. */
+/*
+ * With FI_ANGARA_COLL=offload: operations that the adapters lack are refused.
+ */
 static bool by_adapters(void)
 {
 	uint16_t small[2] = { 0 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collective operations of the libfabric provider that the adapters do.  Rank 0
- * reports in TAP.
+ * Collective operations of the libfabric provider that the adapters execute.
+ * Rank 0 reports in TAP.
  *
  *	angara-run -n N fi-offload [PART]
  *
- * FI_COUNTERS is a command that prints how many packets links have carried for
- * trees, to roots and from them.
+ * FI_COUNTERS is a command that prints the number of packets that links have
+ * carried for trees, to roots and from them.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static struct fid_cq *cq;
 static struct fid_eq *eq;
 static fi_addr_t addrs[MAX_RANKS];
 
-/* Completions that came before somebody asked for them. */
+/* Completions that arrived before they were awaited. */
 static struct {
 	void *context;
 	int err;
@@ -61,7 +61,7 @@ double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Takes in at most one completion. */
+/* Takes at most one completion from the queue. */
 void look(void)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -227,7 +227,7 @@ static void open_all(void)
 	must("fi_enable", fi_enable(ep));
 }
 
-/* Everybody's address, and the number of nodes that they are on. */
+/* Addresses of all, and the number of their nodes. */
 static void introduce(void)
 {
 	char name[64] = "", all[MAX_RANKS][64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the parts of the test share.  The test is a job of angara-run, and every
- * process is a member.
+ * Common parts of the test.  The test is a job of angara-run, and every process
+ * is a member.
  */
 #ifndef FI_OFFLOAD_H
 #define FI_OFFLOAD_H
@@ -24,11 +24,11 @@
 #include "parts.h"
 
 #define MAX_RANKS	16
-#define LONG_S		120	/* nothing here takes that long */
+#define LONG_S		120	/* limit for everything here */
 
 extern struct angara_job *job;
 extern unsigned int rank, size;
-extern unsigned int nodes;	/* that members are on */
+extern unsigned int nodes;	/* of the members */
 extern struct fid_domain *domain;
 extern struct fid_ep *ep;
 
@@ -36,7 +36,7 @@ extern struct fid_ep *ep;
  * struct group - a group that this process is in
  * @set: addresses
  * @mc: group
- * @addr: what operations call it
+ * @addr: address in operations
  * @size: members
  * @rank: of this process in it
  * @ranks: of all, in the job
@@ -50,7 +50,7 @@ struct group {
 	unsigned int ranks[MAX_RANKS];
 };
 
-/* What links have carried for trees: to roots, and from them. */
+/* Packets that links have carried for trees: to roots, and from them. */
 struct links {
 	unsigned long long up;
 	unsigned long long down;
@@ -62,7 +62,7 @@ bool expect_at(const char *file, int line, const char *what, long long got,
 
 /* All of the job, if @ranks is NULL. */
 bool join(struct group *g, const unsigned int *ranks, unsigned int n);
-/* Not waiting for it; then for this many of those that were started. */
+/* Without waiting; then waits for this many of those started. */
 bool join_start(struct group *g, const unsigned int *ranks, unsigned int n);
 bool join_wait(unsigned int n);
 bool leave(struct group *g);
@@ -70,18 +70,18 @@ fi_addr_t addr_of(const struct group *g, unsigned int member);
 
 /* Waits for the operation with this context.  Return: 0 or FI_E*. */
 int await(void *context);
-/* As well, of one that was started just now, with what starting it gave. */
+/* The same for an operation just started, with the result of starting it. */
 int done(ssize_t started, void *context);
 void look(void);
 double now(void);
 
-/* All processes are here; what links have carried so far. */
+/* Barrier of all processes; packets that links have carried so far. */
 bool links(struct links *l);
 bool together(void);
 
 extern const struct part result_parts[];
 extern const struct part group_parts[];
-/* Run by name only: a job of its own each, and what nobody checks. */
+/* Run by name only: parts that need a job of their own, or have no check. */
 extern const struct part lone_parts[];
 extern const struct part time_parts[];
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the links of an embedded fabric have carried for trees, as a process sees
- * it that uses nothing else of the fabric: packets on the way to roots, and
- * from them.  With adapters of a driver, angaractl tells that.
+ * Packets that the links of an embedded fabric have carried for trees, to roots
+ * and from them, as seen by a process that uses nothing else of the fabric.
+ * With adapters of a driver, angaractl shows this.
  *
  *	peek	(ANGARA_FABRIC names the fabric)
  */
@@ -28,9 +28,9 @@ int main(void)
 		return 1;
 	}
 	fab = ((struct emb_dev *)ctx->dev.priv)->run.view.fab;
-	for (node = 0; node < fab->topo.nodes; node++)
-		for (dir = 0; dir < ANGARA_MAX_DIRS; dir++) {
-			const u64 *packets = ang_node(fab, node)->link[dir].packets;
+	for (node = 0; node < fab->cfg.topo.routers; node++)
+		for (dir = 0; dir < fab->nports; dir++) {
+			const u64 *packets = ang_port(fab, ang_node(fab, node), dir)->link.packets;
 
 			up += READ_ONCE(packets[ANGARA_VC_UP]);
 			down += READ_ONCE(packets[ANGARA_VC_DOWN]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Results: all types, operations, lengths, roots; the same bits each time; with
- * members that are late.
+ * late members.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static uint64_t number(unsigned int who, size_t i, unsigned int seed, enum fi_op
 	return op == FI_PROD ? v % 3 + 1 : v;
 }
 
-/* What is one type to C is two to libfabric: @is says as what it is compared. */
+/* One type of C is two of libfabric: @is selects the type to compare as. */
 #define FOLD(name, T, is)						\
 static T name(enum fi_op op, T a, T x)					\
 {									\
@@ -74,7 +74,7 @@ static const enum fi_op ops[] = {
 
 #define NUM(a)	(sizeof(a) / sizeof(*(a)))
 
-/* An element; with @first it is that, else it is combined with what is there. */
+/* An element; with @first it is stored, else combined with the present one. */
 static void put(void *at, unsigned int t, size_t i, enum fi_op op, bool first,
 		uint64_t v)
 {
@@ -105,7 +105,7 @@ static void put(void *at, unsigned int t, size_t i, enum fi_op op, bool first,
 	}
 }
 
-/* What this member gives, and what comes out. */
+/* Input of this member, and expected result. */
 static void prepare(unsigned int t, enum fi_op op, size_t count, unsigned int seed)
 {
 	unsigned int r;
@@ -172,7 +172,7 @@ static bool long_reductions(void)
 	return ok && leave(&all);
 }
 
-/* Sums that hang on the order; members are late in turn. */
+/* Sums that depend on the order; members are late in turn. */
 static bool same_bits(void)
 {
 	const size_t count = 20000;
@@ -229,7 +229,7 @@ static bool broadcasts(void)
 	return ok && leave(&all);
 }
 
-/* @pause: of who comes late, before each of its calls. */
+/* @pause: of the late member, before each of its calls. */
 static bool stream(unsigned int late, unsigned int pause)
 {
 	const size_t len = 10000;
@@ -256,7 +256,7 @@ static bool stream(unsigned int late, unsigned int pause)
 	return ok;
 }
 
-/* More than there is room for is under way, and somebody is slow to take it. */
+/* More operations under way than there is room for, and a slow member. */
 static bool slow(void)
 {
 	unsigned int late;
@@ -267,7 +267,9 @@ static bool slow(void)
 	return ok && leave(&all);
 }
 
-/* One kind after the other, several under way; all members have the same seed. */
+/*
+ * One kind after the other, several under way; all members have the same seed.
+ */
 static bool one_mixed(unsigned int i, char *at, uint64_t v)
 {
 	unsigned int root = (unsigned int)(v >> 8) % size;
@@ -339,7 +341,7 @@ static bool mixed(void)
 	return ok && leave(&all);
 }
 
-/* The routers have done it, and nothing else; not what they do not know. */
+/* The routers have executed it alone; except operations that they lack. */
 static bool routers(void)
 {
 	const unsigned int n = 50;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long operations take, for tools/bench/fabric: the least over some rounds
- * of what the slowest member sees on average.
+ * Durations of operations, for tools/bench/fabric: the minimum over several
+ * rounds of the slowest member's average.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool barrier(size_t len, unsigned int i)
 	return expect(done(fi_barrier(ep, all.addr, buf), buf), 0);
 }
 
-/* Each is the source in turn: else it would run ahead. */
+/* Each is the source in turn: otherwise it would run ahead. */
 static bool broadcast(size_t len, unsigned int i)
 {
 	return expect(done(fi_broadcast(ep, buf, len, NULL, all.addr,
@@ -64,7 +64,7 @@ static bool time_of(const char *name, bool (*op)(size_t len, unsigned int i),
 		for (i = 0; ok && i < repeat; i++)
 			ok = op(len, i);
 		took = slowest((now() - took) / repeat);
-		/* The first is for the caches. */
+		/* The first round warms the caches. */
 		if (round == 1 || (round && took < best))
 			best = took;
 	}

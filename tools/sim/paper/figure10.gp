@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Figure 10: the heat equation over nodes, a block for each number of cells:
-# nodes, TFlop/s in the network and by messages, gain; the paper's points in
-# the last block, with a column that says which cells.
+# Figure 10: the heat equation by number of nodes. A block for each number of
+# cells: nodes, TFlop/s in the network and by messages, gain. The last block has
+# the paper's points, with the number of cells in a column.
 
 width = 1000
 height = 480

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Figure 6: what happens when in the blocks of a router. The table has, for
-# each stay of a packet: begin and end in ns, row, colour, text. Set beside:
+# Figure 6: activity in the blocks of a router over time. The table has, for
+# each packet in a block: start and end in ns, row, colour, text. Variables:
 # title, lines (rows), names (their names, each in quotes).
 
 width = 1000

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Figure 7: time of a collective of one packet over nodes, and the ratio. The
-# table has: nodes, offload and p2p in us, ratio; 3D in block 0, 4D in 1; the
-# paper's points in block 2. Set beside: title.
+# Figure 7: time of a collective of one packet by number of nodes, and the
+# ratio. The table has: nodes, offload and p2p in us, ratio; 3D in block 0, 4D
+# in 1; the paper's points in block 2. Variables: title.
 
 width = 1000
 height = 480

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Figure 9: SpMV over nodes. A block for each way of messages: nodes, GFlop/s
-# in the network and by messages, gain in per cent; the paper's points in the
-# last block. Set beside: title, names of the ways, in quotes.
+# Figure 9: SpMV by number of nodes. A block for each routing of messages:
+# nodes, GFlop/s in the network and by messages, gain in per cent; the paper's
+# points in the last block. Variables: title, names of the routings, in quotes.
 
 width = 1000
 height = 480

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Delay of random traffic over the load that is taken. A block for each of
-# the words in names: accepted load, delay in ns.
+# Delay of random traffic by accepted load. A block for each of the words in
+# names: accepted load, delay in ns.
 
 width = 760
 height = 460

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What all pictures share. The caller sets: form (png or svg), file, data (the
-# folder of tables).
+# Common settings of all pictures. The caller sets: form (png or svg), file,
+# data (the folder of tables).
 
 if (form eq "png") {
 	set terminal pngcairo size width, height font "DejaVu Sans,11" background "white"
@@ -10,7 +10,7 @@ if (form eq "png") {
 }
 set output file
 
-# Colours that can be told apart by all eyes; the paper's points are black.
+# Colours for colour-blind readers, too; the paper's points are black.
 set style line 1 lc rgb "#0072b2" lw 2 pt 7 ps 0.9
 set style line 2 lc rgb "#d55e00" lw 2 pt 5 ps 0.9
 set style line 3 lc rgb "#56b4e9" lw 2 dt 2 pt 6 ps 0.9

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Which simulations the report is made of. A job has an id, arguments of
-# angara-sim, a cost (about its seconds, for the time left), files that it
-# writes, and how often it is run: the fastest counts.
+# The simulations of the report. A job has an id, arguments of angara-sim, a
+# cost (roughly its seconds, for the time left), files that it writes, and the
+# number of its runs: the fastest counts.
 
 package Paper::Plan;
 
@@ -19,20 +19,20 @@ our @RATIOS = qw(2x2x2 16x16x32 8x8x8x16);
 our %ID = ('2x2x2' => 'bcast-8-3d', '16x16x32' => 'bcast-8192-3d',
 	   '8x8x8x16' => 'bcast-8192-4d');
 
-# What the text leaves open: id, text, options, torus sizes for those of
-# @RATIOS if others stand for them. Blocks in a torus twice as large have no
-# way round.
+# Parameters that the text leaves open: id, text, options, torus sizes if others
+# than those of @RATIOS are used. Blocks in a torus twice as large have no
+# wrap-around.
 my @doubled = (['4x4x4', '2x2x2'], ['32x32x64', '16x16x32'],
 	       ['16x16x16x32', '8x8x8x16']);
 our @CHOICES = (
 	['base', 'as chosen'],
-	['forward', 'store-and-forward: the whole packet is waited for at each hop',
+	['forward', 'store-and-forward: each hop waits for the whole packet',
 	 '--vc store-and-forward'],
-	['forward-300', 'the same, and 300 ns of the host for each message',
+	['forward-300', 'the same, and 300 ns of host time for each message',
 	 '--vc store-and-forward --overhead 300ns'],
-	['overhead-100', '100 ns of the host for each message',
+	['overhead-100', '100 ns of host time for each message',
 	 '--overhead 100ns'],
-	['overhead-300', '300 ns of the host for each message',
+	['overhead-300', '300 ns of host time for each message',
 	 '--overhead 300ns'],
 	['router-1', 'a router takes 1 cycle instead of 2', '--router 1'],
 	['router-4', 'a router takes 4 cycles', '--router 4'],
@@ -40,7 +40,7 @@ our @CHOICES = (
 	['pegroup-20', 'the PEGroup takes 20 cycles', '--pegroup 20'],
 	['host-75', 'PCIe as fast as a link, 75 Gbit/s instead of 64',
 	 '--host-rate 75Gbit/s'],
-	['header-0', 'PCIe without headers of its own', '--host-header 0'],
+	['header-0', 'PCIe without headers', '--host-header 0'],
 	['shallowest', 'messages to the shallowest subtree first',
 	 '--children shallowest'],
 	['mesh', 'no wrap-around, root in a corner', '', \@doubled],
@@ -55,15 +55,16 @@ our @CHOICES = (
 our @REDUCE = (
 	['packet', 'as chosen: the Reducer reads complete packets'],
 	['flit', 'reduction flit by flit', '--reduce flit'],
-	['reducer-0', 'the Reducer takes no cycle besides one per flit instead of 4',
+	['reducer-0', 'the Reducer takes no cycles in addition to one per flit, instead of 4',
 	 '--reducer 0'],
-	['combine-100', 'by messages, 100 ns of the host for each packet that it combines',
+	['combine-100', 'by messages, 100 ns of host time for each packet combined',
 	 '--combine 100ns'],
 	['forward', 'store-and-forward', '--vc store-and-forward'],
 );
 
-# SpMV: how messages of hosts go, in the order of the curves: id of the jobs,
-# text, options, logarithm of the most nodes. The first is compared.
+# SpMV: routing of messages between hosts, in the order of the curves: id of the
+# jobs, text, options, logarithm of the largest number of nodes. The first is
+# compared.
 our @SPMV = (
 	['figure9', 'adaptive routing', '', 11],
 	['figure9-order', 'dimension order', '--routing deterministic', 9],
@@ -71,7 +72,7 @@ our @SPMV = (
 	 '--routing deterministic --reverse', 9],
 );
 
-# Where choices are compared: a smaller case; and the choices.
+# A smaller case that compares parameters; and the parameters.
 our $SPMV = 'spmv --from 512 --to 512 --rows 2560000 --train 16';
 our @SPMV_CHOICES = (
 	['base', 'as chosen'],
@@ -92,17 +93,17 @@ our @SPMV_CHOICES = (
 
 our @HEAT_CHOICES = (
 	['base', 'as chosen: 13 operations per cell, 9.2 us per step'],
-	['no-overhead', 'no time per step besides the rate',
+	['no-overhead', 'no fixed time per step',
 	 '--step-overhead 0s'],
 	['flop-26', '26 operations per cell', '--flop 26'],
 	['flit', 'reduction by flit', '--reduce flit'],
 	['forward', 'store-and-forward', '--vc store-and-forward'],
-	['overhead', '300 ns of the host for each message',
+	['overhead', '300 ns of host time for each message',
 	 '--overhead 300ns'],
 );
 
-# Options of a next generation: id, text, and what they are on the command
-# line of each command that has them.
+# Options of a next generation: id, text, and the options of each command that
+# has them.
 our @NEXT = (
 	['base', 'the network as published',
 	 {coll => '', spmv => '', heat2d => ''}],
@@ -118,7 +119,7 @@ our @NEXT = (
 	['packet-4k', 'packets of 4 KiB',
 	 {coll => '--packet 4KiB', spmv => '--packet 4KiB --train 1',
 	  heat2d => '--packet 4KiB'}],
-	['credits', 'the PE is told of results after 8, or 256 cycles',
+	['credits', 'credits to the PE after 8 results or 256 cycles',
 	 {coll => '--credit-results 8 --credit-cycles 256',
 	  heat2d => '--credit-results 8 --credit-cycles 256'}],
 	['all', 'striped and spread, by flit, 1 KiB, credits',
@@ -129,8 +130,8 @@ our @NEXT = (
 		    '--credit-cycles 256'}],
 );
 
-# Its tests: id, text, command, its options, torus, the same with its largest
-# dimension first, cost. For applications the torus is in the options.
+# Its tests: id, text, command, its options, torus, the same torus with its
+# largest dimension first, cost. For applications the torus is in the options.
 our @TESTS = (
 	['bcast', 'broadcast, 256 B, 8192 nodes', 'coll', '--op bcast',
 	 '8x8x8x16', '16x8x8x8', 1],
@@ -186,7 +187,7 @@ sub figure7
 	return @jobs;
 }
 
-# Nodes whose routers show each block: the root, one in the middle, a leaf.
+# Nodes whose routers show each block: the root, a middle node, a leaf.
 sub figure6
 {
 	my $watch = '0,1,3,7';
@@ -232,8 +233,8 @@ sub choices
 	return @jobs;
 }
 
-# SpMV moves packets in trains; how much that matters is among the choices.
-# A quick run stops at 32 nodes.
+# SpMV moves packets in trains; the effect is among the parameters. A quick run
+# stops at 32 nodes.
 sub figure9
 {
 	my ($quick) = @_;

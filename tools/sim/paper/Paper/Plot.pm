@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tables for gnuplot, and the pictures drawn of them as PNG and SVG.
+# Tables for gnuplot, and their pictures as PNG and SVG.
 
 package Paper::Plot;
 
@@ -137,8 +137,8 @@ sub kind
 		$name =~ /^(to|from) [XYZW]/ ? 'link' : 'fifo';
 }
 
-# What the blocks of some routers do, from a trace for Perfetto. Its spans
-# are in us, a line of each block has a name.
+# Activity of the blocks of some routers, from a trace for Perfetto. Its spans
+# are in us; the name of a line is its block.
 sub figure6
 {
 	my ($self, $op, $title) = @_;
@@ -171,8 +171,8 @@ sub figure6
 		    lines => scalar @names, names => join(' ', map { qq("$_") } @names));
 }
 
-# Columns of a file of link loads that heat maps need, by direction. What a
-# link carried is told in per cent of the time until the last packet came.
+# Columns of a file of link loads that heat maps need, by direction. The load of
+# a link is in per cent of the time until the last packet arrived.
 sub links
 {
 	my ($self, $name) = @_;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The report: a template in which @NAME@, alone on a line, stands for a table
-# or a text, and verdicts on the numbers that are promised.
+# The report: a template in which @NAME@, alone on a line, stands for a table or
+# a text, and verdicts on the promised numbers.
 
 package Paper::Report;
 
@@ -37,7 +37,7 @@ sub new
 	return bless {%arg, judged => {}}, $class;
 }
 
-# judge REFERENCE, VALUE: is it within what is promised, and how far off?
+# judge REFERENCE, VALUE: is it within its margin, and its difference
 sub judge
 {
 	my ($ref, $value) = @_;
@@ -74,7 +74,7 @@ sub allowed
 	       $kind eq 'least' ? 'at least' : 'no step down';
 }
 
-# Three digits that count, and no "e".
+# Three significant digits, without "e".
 sub number
 {
 	my ($value) = @_;
@@ -87,7 +87,7 @@ sub number
 	return sprintf('%.3g', $value);
 }
 
-# A Markdown table; the first column is text, others stand to the right.
+# A Markdown table; the first column is text, others are right-aligned.
 sub table
 {
 	my ($head, @rows) = @_;
@@ -96,7 +96,7 @@ sub table
 		    $head, ['---', map { '---:' } @$head[1 .. $#$head]], @rows);
 }
 
-# Where a number that is published stands beside ours.
+# Published number next to ours.
 sub compare
 {
 	my ($self, $name, $value) = @_;
@@ -115,7 +115,7 @@ sub drops
 	return scalar grep { $values[$_] < $values[$_ - 1] } 1 .. $#values;
 }
 
-# Everything that is promised; what a quick run leaves out is not judged.
+# All promised numbers; those that a quick run leaves out are not judged.
 sub promised
 {
 	my ($self) = @_;
@@ -411,14 +411,14 @@ sub parameters
 	return join('', map { "    $_" } @lines);
 }
 
-# What the template's names stand for.
+# Values of the template's names.
 sub parts
 {
 	my ($self) = @_;
 	my $plot = $self->{plot};
 	my $torus = $self->{quick} ? '4x4x4' : '8x8x8';
 
-	$plot->figure6($_, "The way of " .
+	$plot->figure6($_, "The path of " .
 		($_ eq 'bcast' ? 'a broadcast' : 'an allreduce') .
 		' of one packet through four routers of a 2x2x2 torus')
 		for qw(bcast allreduce);
@@ -466,7 +466,7 @@ sub write
 	$text =~ s/\A(?:<!--.*?-->\n)+//s;
 	$text =~ s/^\@([A-Z0-9]+)\@\n/
 		delete $part{$1} \/\/ die "paper: template: no '$1'\n"/gem;
-	die "paper: template: nothing shows ", join(' ', sort keys %part), "\n"
+	die "paper: template: no place for ", join(' ', sort keys %part), "\n"
 		if %part;
 	Paper::Run::spew("$self->{out}/report.md", $text);
 }

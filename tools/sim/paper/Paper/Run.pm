@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs of the simulator. An answer is kept in cache/, under a name made of the
-# command line and the simulator's own bytes: what was interrupted goes on
-# where it stood, and another simulator starts anew.
+# Runs of the simulator. Results are kept in cache/, under a hash of the command
+# line and the simulator's binary: an interrupted run continues, and another
+# simulator starts again.
 
 package Paper::Run;
 
@@ -13,9 +13,12 @@ use File::Path qw(make_path);
 use JSON::PP;
 use Time::HiRes qw(time sleep);
 
-# How long to wait before the simulator is looked at again, in seconds: at
-# first often, since its time is taken, too.
+# Seconds between two polls of the simulator: short at first, since its time is
+# measured, too.
 use constant {SOON => 0.002, LATER => 0.05};
+
+# Name of the program in messages.
+our $NAME = 'paper';
 
 sub new
 {
@@ -23,7 +26,7 @@ sub new
 	my $self = bless {%arg, done => {}, tty => -t STDERR}, $class;
 
 	open(my $bin, '<:raw', $self->{sim}) or
-		die "paper: cannot read the simulator: $self->{sim}: $!\n";
+		die "$NAME: cannot read the simulator: $self->{sim}: $!\n";
 	local $/;
 	$self->{digest} = sha1_hex(<$bin>);
 	make_path("$self->{out}/cache", "$self->{out}/data");
@@ -39,18 +42,34 @@ sub slurp
 	return <$file>;
 }
 
-# Written whole or not at all.
+# Write the whole file or nothing.
 sub spew
 {
 	my ($path, $text) = @_;
 
-	open(my $file, '>', "$path.new") or die "paper: $path.new: $!\n";
+	open(my $file, '>', "$path.new") or die "$NAME: $path.new: $!\n";
 	print $file $text;
-	close($file) or die "paper: $path.new: $!\n";
-	rename("$path.new", $path) or die "paper: $path: $!\n";
+	close($file) or die "$NAME: $path.new: $!\n";
+	rename("$path.new", $path) or die "$NAME: $path: $!\n";
 }
 
-# Answers are CSV without quotes; a list of rows, each by column name.
+# Cells of a line of CSV; those in quotes may have commas.
+sub cells
+{
+	my ($rest) = @_;
+	my @cells;
+
+	while ($rest =~ s/^(?:"((?:[^"]|"")*)"|([^,]*))(,|\z)//) {
+		my ($quoted, $plain, $end) = ($1, $2, $3);
+
+		$quoted =~ s/""/"/g if defined $quoted;
+		push @cells, $quoted // $plain;
+		last if $end eq '';
+	}
+	return @cells;
+}
+
+# Results are CSV: a list of rows, each by column name.
 sub rows
 {
 	my ($csv) = @_;
@@ -59,9 +78,9 @@ sub rows
 	my @rows;
 
 	for (@lines) {
-		my @cells = split(/,/, $_, -1);
+		my @cells = cells($_);
 
-		die "paper: not a row of '$head': '$_'\n" if @cells != @names;
+		die "$NAME: not a row of '$head': '$_'\n" if @cells != @names;
 		push @rows, {map { $names[$_] => $cells[$_] } 0 .. $#names};
 	}
 	return \@rows;
@@ -77,7 +96,7 @@ sub cache_name
 		       sha1_hex($key));
 }
 
-# What is known already, if the files that belong to it are there too.
+# A cached result, if its files exist, too.
 sub cached
 {
 	my ($self, $job) = @_;
@@ -89,7 +108,7 @@ sub cached
 	return $known;
 }
 
-# Greatest resident memory of a process so far, in KiB.
+# Peak resident memory of a process so far, in KiB.
 sub memory
 {
 	my ($pid) = @_;
@@ -101,10 +120,10 @@ sub memory
 sub start
 {
 	my ($self, @command) = @_;
-	my $pid = fork() // die "paper: fork: $!\n";
+	my $pid = fork() // die "$NAME: fork: $!\n";
 
 	return $pid if $pid;
-	# The plan's progress is shown, not each simulation's.
+	# Progress is that of the plan, not of each simulation.
 	open(STDERR, '>', "$self->{out}/cache/stderr") or exit 126;
 	open(STDOUT, '>', "$self->{out}/cache/stdout") or exit 126;
 	exec(@command) or exit 127;
@@ -134,7 +153,7 @@ sub simulate
 	if ($status) {
 		$self->clear;
 		print STDERR slurp("$self->{out}/cache/stderr") // '';
-		die "paper: failed: @command\n";
+		die "$NAME: failed: @command\n";
 	}
 	return {
 		rows => rows(slurp("$self->{out}/cache/stdout")),
@@ -144,7 +163,7 @@ sub simulate
 	};
 }
 
-# The fastest of several runs, for jobs whose speed is told.
+# The fastest of several runs, for jobs that measure speed.
 sub fastest
 {
 	my ($self, $job) = @_;
@@ -165,7 +184,7 @@ sub clear
 	print STDERR "\r", ' ' x 78, "\r" if $self->{tty};
 }
 
-# Time left: that of the jobs so far, scaled by what is known of the others.
+# Time left: that of the jobs so far, scaled by the cost of the others.
 sub show
 {
 	my ($self, $job) = @_;
@@ -182,7 +201,7 @@ sub show
 		$job->{id}, $left;
 }
 
-# Run all jobs that are not known yet.
+# Run all jobs without a cached result.
 sub run
 {
 	my ($self, @jobs) = @_;
@@ -191,7 +210,7 @@ sub run
 	for my $job (@jobs) {
 		my $known = $self->cached($job);
 
-		die "paper: two jobs '$job->{id}'\n"
+		die "$NAME: two jobs '$job->{id}'\n"
 			if exists $self->{done}{$job->{id}};
 		$self->{done}{$job->{id}} = $known;
 		push @todo, $job if !$known;
@@ -200,7 +219,7 @@ sub run
 	$self->{cost} += $_->{cost} // 1 for @todo;
 	$self->{spent} = 0;
 	$self->{begin} = time;
-	printf STDERR "==> %d simulations, %d of them known already\n",
+	printf STDERR "==> %d simulations, %d of them cached\n",
 		scalar @jobs, @jobs - @todo;
 	for my $job (@todo) {
 		my $new;
@@ -216,12 +235,12 @@ sub run
 	$self->clear;
 }
 
-# The answer of a job: {rows, wall, cpu, kib}.
+# The result of a job: {rows, wall, cpu, kib}.
 sub answer
 {
 	my ($self, $id) = @_;
 
-	return $self->{done}{$id} // die "paper: no job '$id'\n";
+	return $self->{done}{$id} // die "$NAME: no job '$id'\n";
 }
 
 sub has
@@ -240,9 +259,9 @@ sub cell
 		!grep { ($row->{$_} // '') ne $where{$_} } keys %where;
 	} @{$self->answer($id)->{rows}};
 
-	die "paper: $id: ", scalar @rows, " rows of ",
+	die "$NAME: $id: ", scalar @rows, " rows of ",
 		join(' ', %where), "\n" if @rows != 1;
-	return $rows[0]{$column} // die "paper: $id: no column '$column'\n";
+	return $rows[0]{$column} // die "$NAME: $id: no column '$column'\n";
 }
 
 # Rows of an application, of all its jobs, by number of nodes.

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Netlink attributes of counters, word by word of the structures that a device
- * writes; 0: the word is not told.  selftests/host/netlink-spec.t compares them
- * with ANGARA_*_COUNTER_NAMES.  Whoever uses them includes linux/angara_nl.h.
+ * Netlink attributes that code handles by number: those that begin each set,
+ * and those of counters.
  */
-#ifndef ANG_COUNTER_ATTRS_H
-#define ANG_COUNTER_ATTRS_H
+#ifndef ANG_NL_ATTRS_H
+#define ANG_NL_ATTRS_H
 
+#include <linux/angara_nl.h>
+
+/*
+ * Where an object is: the same numbers in each set, see linux/angara_nl.h;
+ * selftests/host/netlink-spec.t compares them.
+ */
+enum {
+	ANG_NL_PAD = ANGARA_A_DEV_PAD,
+	ANG_NL_DEV,
+	ANG_NL_NODE,
+	ANG_NL_FABRIC,
+	ANG_NL_ID
+};
+
+/*
+ * Counters word by word of the structures that a device writes; 0: the word is
+ * not told.  selftests/host/netlink-spec.t compares them with
+ * ANGARA_*_COUNTER_NAMES.
+ */
 #define ANG_NODE_COUNTER_ATTRS {					\
 	ANGARA_A_NODE_COUNTER_DROPS_NO_TREE,				\
 	ANGARA_A_NODE_COUNTER_DROPS_STALE,				\
@@ -71,4 +89,4 @@
 	ANGARA_A_CTX_COUNTER_NOT_READY,					\
 }
 
-#endif /* ANG_COUNTER_ATTRS_H */
+#endif /* ANG_NL_ATTRS_H */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A thread that sees to groups while the program does something else: it makes
- * progress as long as there is joining, for which programs wait at an event
- * queue; and every second it looks for deadlines that are over, and asks those
- * that one waits for whether they are still there.  A member that has died sends
- * nothing, but nothing can be sent to it either.  And it answers others that ask
- * so, if its program has left the group and does not look any more.
+ * A thread that monitors groups independently of the program's calls.
+ *
+ * While a join is in progress it makes progress, since programs wait for joins
+ * at an event queue.  Every second it checks deadlines, and probes members that
+ * an operation waits for: a member that has died sends nothing, but messages to
+ * it fail.  It also answers probes if the program has left the group and no
+ * longer calls libfabric.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +15,23 @@
 #include "offload.h"
 
 #define AFI_TICK_MS	1000
-#define AFI_PROBES	16	/* of a group, at a time */
+#define AFI_PROBES	16	/* of a group, per round */
 
-/* Rank of who an operation waits for; afi_group.size: nobody in particular. */
+/* Rank that an operation waits for; afi_group.size: no particular member. */
 u32 afi_call_waits_for(const struct afi_call *call)
 {
 	const struct afi_group *g = call->group;
-	const struct afi_round *r = &call->round;
+	const struct ang_run *run = &call->run;
 	u32 i;
 
 	if (call->offloaded)
 		return g->size;
-	if (call->begun && r->receives && !r->in_done)
-		return r->from;
-	if (call->begun && r->sends && !r->out_done)
-		return r->to;
+	/* No SEND is in this state: it ends when all of it is posted. */
+	for (i = run->prefix; i < run->begun; i++)
+		if (run->steps[i].state == ANG_RUN_WAITS)
+			return run->sched.steps[i].peer;
+	if (run->prefix < run->begun)
+		return run->sched.steps[run->prefix].peer;
 	for (i = 0; i < g->size && !g->members[i].flying; i++)
 		;
 	return i;
@@ -56,7 +59,7 @@ static void probe(struct afi_group *g, u32 rank)
 		afi_talk_say(g, rank, talk);
 }
 
-static void look_at_join(struct afi_group *g)
+static void watchdog_check_join(struct afi_group *g)
 {
 	u32 first = g->size, n = 0;
 	u32 i;
@@ -72,7 +75,7 @@ static void look_at_join(struct afi_group *g)
 		afi_group_fail(g, FI_ETIMEDOUT, first);
 }
 
-/* It has told that it has not.  Numbers start anew after the highest. */
+/* The member has reported that it has not.  Numbers wrap around. */
 static bool has_not_called(const struct afi_call *call, u32 rank)
 {
 	const struct afi_group *g = call->group;
@@ -82,8 +85,8 @@ static bool has_not_called(const struct afi_call *call, u32 rank)
 }
 
 /*
- * Rank of who an operation waits for, as far as that can be told.  Of adapters
- * it waits for all; rank 0 asks these, and the others ask rank 0.
+ * Rank that an operation probably waits for.  On the adapters it waits for all
+ * members: rank 0 probes these, and the others probe rank 0.
  */
 static u32 suspect(const struct afi_call *call)
 {
@@ -111,10 +114,11 @@ static void probe_some(struct afi_group *g)
 }
 
 /*
- * The oldest that is late ends all.  Who waits for one that waits itself, as far
- * as is known, leaves it to others to say who is missing, and in the end does it.
+ * If the oldest operation is late, the group fails.  A member that waits for
+ * another waiting member, as far as it knows, lets others report the culprit
+ * first, and reports it itself after AFI_TELL_MS.
  */
-static void look_at_calls(struct afi_group *g)
+static void watchdog_check_calls(struct afi_group *g)
 {
 	struct afi_link *link;
 	bool offloaded = false;
@@ -140,7 +144,7 @@ static void look_at_calls(struct afi_group *g)
 		afi_group_fail(g, FI_ETIMEDOUT, g->size);
 }
 
-static void look(struct afi_domain *d)
+static void watchdog_check(struct afi_domain *d)
 {
 	struct afi_link *busy = &d->coll->busy, *link;
 
@@ -148,14 +152,14 @@ static void look(struct afi_domain *d)
 		struct afi_group *g = afi_of(link, struct afi_group, busy);
 
 		if (g->state < AFI_GROUP_AGREED)
-			look_at_join(g);
+			watchdog_check_join(g);
 		else if (g->state != AFI_GROUP_FAILED)
-			look_at_calls(g);
+			watchdog_check_calls(g);
 	}
 	afi_progress(d);
 }
 
-static void *minder(void *arg)
+static void *watchdog(void *arg)
 {
 	struct afi_domain *d = arg;
 	struct afi_coll *c = d->coll;
@@ -174,7 +178,7 @@ static void *minder(void *arg)
 		if (c->joining)
 			afi_progress(d);
 		if (afi_past(tick)) {
-			look(d);
+			watchdog_check(d);
 			tick = afi_deadline(AFI_TICK_MS);
 		}
 	}
@@ -182,19 +186,19 @@ static void *minder(void *arg)
 	return NULL;
 }
 
-void afi_minder_wake(struct afi_domain *d)
+void afi_watchdog_wake(struct afi_domain *d)
 {
 	afi_wait_wake(&d->coll->all);
 	afi_wait_wake(&d->coll->own);
 }
 
-/* From the first join on.  Return: 0; -FI_E*: there can be none. */
-int afi_minder_start(struct afi_domain *d)
+/* Called at the first join.  Return: 0; -FI_E*: no thread can be created. */
+int afi_watchdog_start(struct afi_domain *d)
 {
 	struct afi_coll *c = d->coll;
 	int ret;
 
-	if (c->minded)
+	if (c->has_watchdog)
 		return 0;
 	ret = afi_wait_open(&c->all, d);
 	if (ret)
@@ -202,10 +206,10 @@ int afi_minder_start(struct afi_domain *d)
 	ret = afi_wait_open(&c->own, NULL);
 	if (ret)
 		goto close_all;
-	ret = -pthread_create(&c->minder, NULL, minder, d);
+	ret = -pthread_create(&c->watchdog, NULL, watchdog, d);
 	if (ret)
 		goto close_own;
-	c->minded = true;
+	c->has_watchdog = true;
 	return 0;
 
 close_own:
@@ -227,14 +231,14 @@ static int read_way(struct afi_coll *c)
 	} else if (!strcmp(way, "software")) {
 		c->way = AFI_COLL_SOFTWARE;
 	} else {
-		AFI_WARN(DOMAIN, "FI_ANGARA_COLL is %s, not auto, offload or software\n",
+		AFI_WARN(DOMAIN, "FI_ANGARA_COLL is %s, must be auto, offload, software\n",
 			 way);
 		return -FI_EINVAL;
 	}
 	return 0;
 }
 
-/* Seconds, 0: for ever. */
+/* In seconds; 0: no deadline. */
 static int read_deadline(const char *name, int seconds)
 {
 	fi_param_get_int(&afi_provider, name, &seconds);
@@ -257,7 +261,7 @@ int afi_coll_init(struct afi_domain *d)
 	afi_list_init(&c->ending);
 	for (i = 0; i < AFI_GROUP_CHAINS; i++)
 		afi_list_init(&c->chains[i]);
-	/* The clock of afi_deadline(). */
+	/* Uses the clock of afi_deadline(). */
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->ended, &attr);
@@ -274,12 +278,12 @@ void afi_coll_free(struct afi_domain *d)
 
 	if (!c)
 		return;
-	if (c->minded) {
+	if (c->has_watchdog) {
 		afi_lock(d);
 		c->stop = true;
 		afi_unlock(d);
-		afi_minder_wake(d);
-		pthread_join(c->minder, NULL);
+		afi_watchdog_wake(d);
+		pthread_join(c->watchdog, NULL);
 		afi_wait_close(&c->all);
 		afi_wait_close(&c->own);
 	}

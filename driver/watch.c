@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Watched regions: a process that keeps registrations for later is told when the
+ * memory at their addresses is not the pinned pages any more.
+ *
+ * Pages of a region stay pinned, and the device goes on with them, whatever
+ * the process does to its address space: no other process's memory is reached.  But
+ * a process that uses the same addresses later, for what the allocator or a
+ * file has put there since, means other pages.  The notice says so: a bit for
+ * each slot of the domain, and a count that goes up with each that is set, in
+ * memory that the process maps.  So a look before each use costs a load.
+ *
+ * Events that leave the pages where they are do not count: protections that
+ * change, as mprotect(2), fork(2) and the balancing of NUMA nodes do it, and
+ * pages that are marked clean.  All others do, also those after which the same
+ * pages may be back: a registration that is renewed in vain costs time only.
+ *
+ * The end of a notifier waits for changes of the address space that are under
+ * way, which the process's threads can make last by changing other addresses
+ * again and again, and which cannot be killed.  MR_DEREG and close(2) do not wait
+ * for it: a domain may have been passed on, and a file's last reference may be
+ * dropped by a thread of the kernel.  A watch that ends tells nothing any more, and
+ * is removed by a work item of its domain.  Until then it counts as one of
+ * ANGARA_MAX_WATCHED.  A caller that registers when these are used up removes one
+ * that has ended by itself, so no process depends on the worker.
+ *
+ * The work item holds a reference to its domain and to nothing else: not to the
+ * device, and no lock.  Pinned pages and what they are charged to were given back
+ * before.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "ang_file.h"
+#include "watch.h"
+
+#define STALE_AT	sizeof(struct angara_watch)
+
+/* Pages hold whole words, and no offset reaches that of what follows. */
+static_assert(STALE_AT % sizeof(u64) == 0 && ANG_MAX_MRS % BITS_PER_LONG == 0);
+static_assert(ANG_WATCH_BYTES <= ANG_MMAP_STRIDE);
+
+static struct workqueue_struct *watch_wq;
+
+int ang_watch_start(void)
+{
+	watch_wq = alloc_workqueue("angara_watch", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	return watch_wq ? 0 : -ENOMEM;
+}
+
+/* Waits until all watches that have ended are removed. */
+void ang_watch_stop(void)
+{
+	destroy_workqueue(watch_wq);
+}
+
+/**
+ * struct ang_watch - notice of a region; constant but for the last three
+ * @mni: notifier of its addresses
+ * @dom: its domain
+ * @seq: what mmu_interval_read_begin() said before the pages were pinned
+ * @entry: in ang_domain.ended; under ang_domain.watch_lock, as all that follows
+ * @slot: of the region, once it is @shown
+ * @shown: the process may know the region
+ */
+struct ang_watch {
+	struct mmu_interval_notifier mni;
+	struct ang_domain *dom;
+	unsigned long seq;
+	struct list_head entry;
+	u32 slot;
+	bool shown;
+};
+
+/* The word of the notice at an offset, which no end of a page divides. */
+static void *notice_at(struct ang_domain *dom, size_t off)
+{
+	return page_address(dom->watch_pages[off / PAGE_SIZE]) + off % PAGE_SIZE;
+}
+
+static unsigned long *stale_word(struct ang_domain *dom, u32 slot)
+{
+	return notice_at(dom, STALE_AT + BIT_WORD(slot) * sizeof(u64));
+}
+
+static void watch_tell(struct ang_watch *w)
+{
+	u64 *seq = notice_at(w->dom, offsetof(struct angara_watch, seq));
+
+	lockdep_assert_held(&w->dom->watch_lock);
+
+	set_bit(w->slot % BITS_PER_LONG, stale_word(w->dom, w->slot));
+	/* Pairs with the process's acquire: after the count it sees the bit. */
+	smp_store_release(seq, *seq + 1);
+}
+
+static bool event_counts(enum mmu_notifier_event event)
+{
+	switch (event) {
+	case MMU_NOTIFY_PROTECTION_VMA:
+	case MMU_NOTIFY_PROTECTION_PAGE:
+	case MMU_NOTIFY_SOFT_DIRTY:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* May be called in atomic context, and with locks of the address space held. */
+static bool watch_invalidate(struct mmu_interval_notifier *mni,
+			     const struct mmu_notifier_range *range,
+			     unsigned long cur_seq)
+{
+	struct ang_watch *w = container_of(mni, struct ang_watch, mni);
+
+	if (!event_counts(ang_range_event(range)))
+		return true;
+	spin_lock(&w->dom->watch_lock);
+	mmu_interval_set_seq(mni, cur_seq);
+	if (w->shown)
+		watch_tell(w);
+	spin_unlock(&w->dom->watch_lock);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops watch_ops = {
+	.invalidate = watch_invalidate,
+};
+
+/* Return: a watch that has ended, for the caller to remove, or NULL. */
+static struct ang_watch *watch_next_ended(struct ang_domain *dom)
+{
+	struct ang_watch *w;
+
+	spin_lock(&dom->watch_lock);
+	w = list_first_entry_or_null(&dom->ended, struct ang_watch, entry);
+	if (w)
+		list_del(&w->entry);
+	spin_unlock(&dom->watch_lock);
+	return w;
+}
+
+/* A watch is no more, or was not made. */
+static void watch_count_out(struct ang_domain *dom, bool ended)
+{
+	spin_lock(&dom->watch_lock);
+	WRITE_ONCE(dom->num_watches, dom->num_watches - 1);
+	dom->num_ended -= ended;
+	spin_unlock(&dom->watch_lock);
+	wake_up(&dom->watch_wait);
+}
+
+/* Sleeps for as long as the process that is watched changes its address space. */
+static void watch_remove(struct ang_watch *w)
+{
+	struct ang_domain *dom = w->dom;
+
+	mmu_interval_notifier_remove(&w->mni);
+	kfree(w);
+	watch_count_out(dom, true);
+}
+
+static void watch_work(struct work_struct *work)
+{
+	struct ang_domain *dom = container_of(work, struct ang_domain, watch_work);
+	struct ang_watch *w;
+
+	while ((w = watch_next_ended(dom)))
+		watch_remove(w);
+	ang_domain_put(dom);
+}
+
+/* Return: 0, counted in; -ENOSPC all are in use; -EBUSY some are on their way out. */
+static int watch_count_in(struct ang_domain *dom)
+{
+	int ret = 0;
+
+	spin_lock(&dom->watch_lock);
+	if (dom->num_watches < ANGARA_MAX_WATCHED)
+		WRITE_ONCE(dom->num_watches, dom->num_watches + 1);
+	else
+		ret = dom->num_ended ? -EBUSY : -ENOSPC;
+	spin_unlock(&dom->watch_lock);
+	return ret;
+}
+
+static int watch_reserve(struct ang_domain *dom)
+{
+	struct ang_watch *w;
+	int ret;
+
+	while ((ret = watch_count_in(dom)) == -EBUSY) {
+		w = watch_next_ended(dom);
+		if (w)
+			watch_remove(w);
+		else if (wait_event_killable(dom->watch_wait,
+					     READ_ONCE(dom->num_watches) <
+					     ANGARA_MAX_WATCHED))
+			return -EINTR;
+	}
+	return ret;
+}
+
+/**
+ * ang_watch_new() - watch addresses of the current process
+ * @dom: domain
+ * @addr: start of a page
+ * @num_pages: how many
+ *
+ * Return: to be ended by ang_watch_end(); -ENOSPC the domain has
+ * ANGARA_MAX_WATCHED of them; -ENOMEM; -EINTR a signal came.
+ * Context: process; may sleep; no lock held.
+ */
+struct ang_watch *ang_watch_new(struct ang_domain *dom, unsigned long addr,
+				u32 num_pages)
+{
+	struct ang_watch *w;
+	int ret = watch_reserve(dom);
+
+	if (ret)
+		return ERR_PTR(ret);
+	ret = -ENOMEM;
+	w = kzalloc(sizeof(*w), GFP_KERNEL_ACCOUNT);
+	if (!w)
+		goto err_count;
+	w->dom = dom;
+	ret = mmu_interval_notifier_insert(&w->mni, current->mm, addr,
+					   (unsigned long)num_pages << PAGE_SHIFT,
+					   &watch_ops);
+	if (ret)
+		goto err_free;
+	return w;
+
+err_free:
+	kfree(w);
+err_count:
+	watch_count_out(dom, false);
+	return ERR_PTR(ret);
+}
+
+/**
+ * ang_watch_begin() - the pages are about to be pinned
+ * @w: watch that is not shown
+ *
+ * Waits for changes of the addresses that are under way.
+ */
+void ang_watch_begin(struct ang_watch *w)
+{
+	w->seq = mmu_interval_read_begin(&w->mni);
+}
+
+/**
+ * ang_watch_changed() - have the addresses changed since ang_watch_begin()?
+ * @w: watch that is not shown
+ */
+bool ang_watch_changed(struct ang_watch *w)
+{
+	bool changed;
+
+	spin_lock(&w->dom->watch_lock);
+	changed = mmu_interval_read_retry(&w->mni, w->seq);
+	spin_unlock(&w->dom->watch_lock);
+	return changed;
+}
+
+/**
+ * ang_watch_show() - the process is about to learn of the region
+ * @w: watch
+ * @slot: of the region
+ */
+void ang_watch_show(struct ang_watch *w, u32 slot)
+{
+	spin_lock(&w->dom->watch_lock);
+	clear_bit(slot % BITS_PER_LONG, stale_word(w->dom, slot));
+	w->slot = slot;
+	w->shown = true;
+	if (mmu_interval_read_retry(&w->mni, w->seq))
+		watch_tell(w);
+	spin_unlock(&w->dom->watch_lock);
+}
+
+/**
+ * ang_watch_none() - the process is about to learn of a region without a watch
+ * @dom: domain
+ * @slot: of the region, in which no watch is shown
+ */
+void ang_watch_none(struct ang_domain *dom, u32 slot)
+{
+	clear_bit(slot % BITS_PER_LONG, stale_word(dom, slot));
+}
+
+/**
+ * ang_watch_end() - watch no more
+ * @w: watch; freed
+ *
+ * It tells nothing from now on, so its slot can be another region's.
+ * Context: process; the domain's file is there.
+ */
+void ang_watch_end(struct ang_watch *w)
+{
+	struct ang_domain *dom = w->dom;
+
+	spin_lock(&dom->watch_lock);
+	w->shown = false;
+	list_add_tail(&w->entry, &dom->ended);
+	dom->num_ended++;
+	spin_unlock(&dom->watch_lock);
+	/* The work item's reference. */
+	refcount_inc(&dom->refs);
+	if (!queue_work(watch_wq, &dom->watch_work))
+		ang_domain_put(dom);
+}
+
+/**
+ * ang_watch_init() - make a domain's notice
+ * @dom: domain
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ang_watch_init(struct ang_domain *dom)
+{
+	u32 i;
+
+	spin_lock_init(&dom->watch_lock);
+	INIT_LIST_HEAD(&dom->ended);
+	init_waitqueue_head(&dom->watch_wait);
+	INIT_WORK(&dom->watch_work, watch_work);
+	for (i = 0; i < ANG_WATCH_PAGES; i++) {
+		dom->watch_pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!dom->watch_pages[i]) {
+			ang_watch_exit(dom);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/**
+ * ang_watch_exit() - free a domain's notice
+ * @dom: domain whose watches have ended; some may still be there
+ */
+void ang_watch_exit(struct ang_domain *dom)
+{
+	u32 i;
+
+	for (i = 0; i < ANG_WATCH_PAGES && dom->watch_pages[i]; i++)
+		put_page(dom->watch_pages[i]);
+}
+
+/**
+ * ang_watch_mmap() - map the notice of a domain
+ * @filp: file of a device
+ * @vma: the notice or its beginning, shared
+ *
+ * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the file
+ * was opened; -ENXIO the file has no domain; -EINVAL more than the notice, not
+ * from its beginning, or private; -EACCES it is read only.
+ * Context: as ang_mmap().
+ */
+int ang_watch_mmap(struct file *filp, struct vm_area_struct *vma)
+{
+	struct ang_handle *h = filp->private_data;
+	struct ang_domain *dom = ang_file_domain(to_ang_file(h));
+	unsigned long num = vma_pages(vma);
+	int ret = ang_handle_glance(h);
+
+	if (ret)
+		return ret;
+	if (!dom)
+		return -ENXIO;
+	if (vma->vm_pgoff != PHYS_PFN(ang_mmap_offset(ANG_MAP_WATCH)) ||
+	    num > ANG_WATCH_PAGES || !(vma->vm_flags & VM_MAYSHARE))
+		return -EINVAL;
+	if (vma->vm_flags & VM_WRITE)
+		return -EACCES;
+	ang_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE);
+	return vm_insert_pages(vma, vma->vm_start, dom->watch_pages, &num);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Messages between members that came before they were asked for.  They are copied
+ * and kept, and what is kept is limited.
+ *
+ * Early messages are for a step of a team's collective that has not begun.  A team
+ * is lost whose members send more of them than the rules of coll_run.c let them.
+ *
+ * Strays are for a team that is not made here yet.  A member sends them only while
+ * it makes the team itself: it agrees with the others before it goes on (team.c),
+ * so such a message is short, and one member sends few.  But any context of the
+ * job can send strays, of any teams.  So they stand in queues by sender.  Where a
+ * queue is full, a stray replaces the oldest of its own sender; the oldest of all
+ * if its sender has none there.
+ *
+ * Of a stray that is dropped, team and sender are noted.  A team is lost as soon as
+ * it is made here if there is such a note of one of its members.  A note that
+ * ANG_MISSED_NUM others of the same queue follow is forgotten: it is of a sender
+ * that floods, or teams of its would not have come and gone so often meanwhile.
+ */
+#include <stdlib.h>
+
+#include "coll_run.h"
+
+static struct ang_stray *stray_new(const struct ang_said *said,
+				   const struct angara_message *msg)
+{
+	struct ang_stray *s = malloc(sizeof(*s) + msg->len);
+
+	if (!s)
+		return NULL;
+	s->said = *said;
+	s->peer = msg->peer;
+	s->len = msg->len;
+	if (msg->len)
+		memcpy(s->data, msg->data, msg->len);
+	return s;
+}
+
+static_assert(sizeof(struct ang_stray) + 16 <= ANG_KEPT_HEAD,
+	      "and what malloc() adds");
+
+static size_t stray_bytes(const struct ang_stray *s)
+{
+	return ANG_KEPT_HEAD + s->len;
+}
+
+static void kept_add(struct ang_kept *k, struct ang_stray *s)
+{
+	s->next = NULL;
+	if (!k->num)
+		k->last = &k->first;
+	*k->last = s;
+	k->last = &s->next;
+	k->num++;
+	k->bytes += stray_bytes(s);
+}
+
+/* Takes out the one that @at points to.  Return: it. */
+struct ang_stray *ang_kept_take(struct ang_kept *k, struct ang_stray **at)
+{
+	struct ang_stray *s = *at;
+
+	*at = s->next;
+	if (k->last == &s->next)
+		k->last = at;
+	k->num--;
+	k->bytes -= stray_bytes(s);
+	return s;
+}
+
+void ang_kept_free(struct ang_kept *k)
+{
+	while (k->num)
+		free(ang_kept_take(k, &k->first));
+}
+
+/* The member with most bytes; @last is one of them. */
+static u32 early_most(const struct angara_team *team, u32 last)
+{
+	u64 *bytes = calloc(team->size, sizeof(*bytes));
+	const struct ang_stray *s;
+	u32 most = last;
+
+	if (!bytes)
+		return last;
+	for (s = team->early.first; s; s = s->next) {
+		bytes[s->said.from] += stray_bytes(s);
+		if (bytes[s->said.from] > bytes[most])
+			most = s->said.from;
+	}
+	free(bytes);
+	return most;
+}
+
+/**
+ * ang_kept_early() - keep a message to a step that has not begun
+ * @team: team, which is lost if it cannot be kept
+ * @said: what it says
+ * @msg: message
+ */
+void ang_kept_early(struct angara_team *team, const struct ang_said *said,
+		    const struct angara_message *msg)
+{
+	struct ang_stray *s;
+
+	if (team->early.bytes + ANG_KEPT_HEAD + msg->len >
+	    ang_early_max(team->size)) {
+		ang_coll_fail(team, early_most(team, said->from),
+			      ANGARA_ST_MISMATCH);
+		return;
+	}
+	s = stray_new(said, msg);
+	if (s)
+		kept_add(&team->early, s);
+	else
+		ang_coll_fail(team, team->rank, ANGARA_ST_DMA);
+}
+
+static bool same_peer(struct angara_peer a, struct angara_peer b)
+{
+	return a.node == b.node && a.ctx == b.ctx;
+}
+
+static struct ang_strays *strays_of(struct ang_colls *c, struct angara_peer peer)
+{
+	u64 hash = ((u64)peer.node << 16 | peer.ctx) * 0x9E3779B97F4A7C15ULL;
+
+	return &c->strays[hash >> (64 - ANG_STRAY_BITS)];
+}
+
+static u32 strays_noted(const struct ang_strays *q)
+{
+	return q->nmissed < ANG_MISSED_NUM ? q->nmissed : ANG_MISSED_NUM;
+}
+
+static void strays_note(struct ang_strays *q, const struct ang_said *said,
+			struct angara_peer peer)
+{
+	u32 i;
+
+	for (i = 0; i < strays_noted(q); i++)
+		if (q->missed[i].team == said->team &&
+		    q->missed[i].from == said->from &&
+		    same_peer(q->missed[i].peer, peer))
+			return;
+	q->missed[q->nmissed++ % ANG_MISSED_NUM] = (struct ang_missed){
+		.team = said->team, .peer = peer, .from = said->from,
+	};
+}
+
+/* Drops the oldest of a sender, or of all.  There is one. */
+static void strays_drop(struct ang_strays *q, struct angara_peer peer)
+{
+	struct ang_stray **at = &q->kept.first, *s;
+
+	while (*at && !same_peer((*at)->peer, peer))
+		at = &(*at)->next;
+	s = ang_kept_take(&q->kept, *at ? at : &q->kept.first);
+	strays_note(q, &s->said, s->peer);
+	free(s);
+}
+
+/**
+ * ang_kept_stray() - keep a message to a team that is not made here
+ * @c: collectives of the context
+ * @said: what it says
+ * @msg: message
+ */
+void ang_kept_stray(struct ang_colls *c, const struct ang_said *said,
+		    const struct angara_message *msg)
+{
+	struct ang_strays *q = strays_of(c, msg->peer);
+	struct ang_stray *s;
+
+	/* Messages that agree on a team are not longer. */
+	if (msg->len > ANG_AGREE_BYTES)
+		return;
+	s = stray_new(said, msg);
+	if (!s) {
+		strays_note(q, said, msg->peer);
+		return;
+	}
+	while (q->kept.num && q->kept.bytes + stray_bytes(s) > ANG_STRAY_BYTES)
+		strays_drop(q, s->peer);
+	kept_add(&q->kept, s);
+}
+
+/* Return: false: a message of a member has been dropped. */
+static bool strays_open(struct ang_strays *q, struct angara_team *team)
+{
+	struct ang_stray **at = &q->kept.first;
+	bool whole = true;
+	u32 i;
+
+	while (*at) {
+		struct ang_stray *s = *at;
+
+		if (s->said.team == team->id &&
+		    ang_is_member(team, s->said.from, s->peer))
+			kept_add(&team->early, ang_kept_take(&q->kept, at));
+		else
+			at = &s->next;
+	}
+	for (i = 0; i < strays_noted(q); i++) {
+		struct ang_missed *m = &q->missed[i];
+
+		if (m->team == team->id && ang_is_member(team, m->from, m->peer)) {
+			m->from = UINT32_MAX;
+			whole = false;
+		}
+	}
+	return whole;
+}
+
+/**
+ * ang_kept_open() - what members have sent to a team before is its own now
+ * @team: team
+ *
+ * Return: false: some of that has been dropped.
+ */
+bool ang_kept_open(struct angara_team *team)
+{
+	struct ang_colls *c = &team->ctx->colls;
+	bool whole = true;
+	u32 i;
+
+	for (i = 0; i < ANG_STRAY_QUEUES; i++)
+		whole &= strays_open(&c->strays[i], team);
+	return whole;
+}
+
+/** ang_kept_end() - a context is closed */
+void ang_kept_end(struct ang_colls *c)
+{
+	u32 i;
+
+	for (i = 0; i < ANG_STRAY_QUEUES; i++)
+		ang_kept_free(&c->strays[i].kept);
+}

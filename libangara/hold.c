@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Operations on memory that is not registered: the region is NULL, and the offset
+ * an address.  Few bytes go with the queue entry; others are held in the domain's
+ * cache, see mr_cache.c, until the operation is complete.
+ *
+ * A slot of such an operation has ANG_SLOT_HOLDS in its kind, beside what it is,
+ * so that others pay nothing for it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib.h"
+
+static void *address(u64 off)
+{
+	return (void *)(uintptr_t)off;
+}
+
+/* No bytes are of no memory: any region will do.  This one is not held. */
+static int hold_nothing(struct angara_ctx *ctx, u64 *off, struct angara_mr **mr)
+{
+	const struct angara_mr *scratch;
+	int ret = ang_scratch(ctx, &scratch);
+
+	*mr = ctx->scratch;
+	*off = 0;
+	return ret;
+}
+
+/**
+ * ang_hold_begin() - make a region of memory that an operation is about to use
+ * @ctx: context
+ * @off: in: address; out: offset in @mr
+ * @len: bytes
+ * @access: ANGARA_ACCESS_*
+ * @mr: out
+ *
+ * Return: 0, undo by ang_hold_posted() or angara_mr_release(); as
+ * angara_mr_hold().
+ */
+int ang_hold_begin(struct angara_ctx *ctx, u64 *off, size_t len,
+		   unsigned int access, struct angara_mr **mr)
+{
+	int ret;
+
+	if (len > ctx->dom->query.max_op_bytes)
+		return -EINVAL;
+	if (!len)
+		return hold_nothing(ctx, off, mr);
+	if (!ctx->held)
+		ctx->held = calloc(ctx->create.cq_entries, sizeof(*ctx->held));
+	if (!ctx->held)
+		return -ENOMEM;
+	ret = angara_mr_hold(ctx->dom, address(*off), len, access, NULL, mr);
+	if (!ret)
+		*off -= (uintptr_t)(*mr)->addr;
+	return ret;
+}
+
+/**
+ * ang_hold_begin_nbi() - ang_hold_begin() for what is posted, if there is room
+ * @ctx: context
+ * @n: operations
+ * @inl: bytes of payload in the queue, of the last one
+ * @op: what the caller wants of them
+ * @off: as for ang_hold_begin(), as those that follow
+ * @len: bytes
+ * @access: ANGARA_ACCESS_*
+ * @mr: out
+ *
+ * An operation that finds no room is tried again and again: nothing may be
+ * registered for it each time.
+ *
+ * Return: as ang_hold_begin(), ang_room().
+ */
+int ang_hold_begin_nbi(struct angara_ctx *ctx, u32 n, size_t inl,
+		       const struct angara_op *op, u64 *off, size_t len,
+		       unsigned int access, struct angara_mr **mr)
+{
+	int ret = ang_room(ctx, n, inl, op);
+
+	return ret ? ret : ang_hold_begin(ctx, off, len, access, mr);
+}
+
+/* Gives regions back. */
+void ang_held_release(struct ang_held *held)
+{
+	angara_mr_release(held->mr[0]);
+	angara_mr_release(held->mr[1]);
+	*held = (struct ang_held){ { NULL } };
+}
+
+/* The region, if there is one of the cache: others are not held. */
+static struct angara_mr *held_region(struct angara_mr *mr)
+{
+	return mr && mr->cached ? mr : NULL;
+}
+
+/**
+ * ang_hold_posted() - the operation keeps regions from here on
+ * @ctx: context
+ * @wqe: as it was posted
+ * @held: regions; without any, the operation is like others
+ * @ret: what posting has returned
+ *
+ * Return: @ret; if that is not 0 the regions are given back.
+ */
+int ang_hold_posted(struct angara_ctx *ctx, const struct angara_wqe *wqe,
+		    const struct ang_held *held, int ret)
+{
+	struct ang_held regions = {
+		{ held_region(held->mr[0]), held_region(held->mr[1]) }
+	};
+	u32 number;
+
+	if (ret) {
+		ang_held_release(&regions);
+	} else if (regions.mr[0] || regions.mr[1]) {
+		number = (u32)le64_to_cpu(wqe->cookie);
+		ctx->held[number] = regions;
+		ctx->slots[number].kind |= ANG_SLOT_HOLDS;
+	}
+	return ret;
+}
+
+/**
+ * ang_hold_post() - ang_post() of an operation on a region that is held for it
+ * @ctx: context
+ * @ret: what filling in @wqe has returned
+ * @wqe: as for ang_post(), as those that follow
+ * @data: payload
+ * @len: bytes of it
+ * @op: what the caller wants of it
+ * @mr: region
+ *
+ * Return: @ret, or as ang_post(); if that is not 0 the region is given back.
+ */
+int ang_hold_post(struct angara_ctx *ctx, int ret, struct angara_wqe *wqe,
+		  const void *data, size_t len, const struct angara_op *op,
+		  struct angara_mr *mr)
+{
+	const struct ang_held held = { { mr } };
+
+	if (!ret)
+		ret = ang_post(ctx, wqe, data, len, op);
+	return ang_hold_posted(ctx, wqe, &held, ret);
+}
+
+/* The operation of a slot that holds regions is complete. */
+void ang_hold_end(struct angara_ctx *ctx, u32 number)
+{
+	ctx->slots[number].kind &= (u8)~ANG_SLOT_HOLDS;
+	ang_held_release(&ctx->held[number]);
+}
+
+/* The adapter has forgotten the context. */
+void ang_hold_end_all(struct angara_ctx *ctx)
+{
+	u32 i;
+
+	for (i = 0; ctx->held && i < ctx->create.cq_entries; i++)
+		if (ctx->slots[i].kind & ANG_SLOT_HOLDS)
+			ang_hold_end(ctx, i);
+	free(ctx->held);
+}
+
+int ang_hold_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		     u64 dst_key, u64 dst_off, u64 src, size_t len,
+		     const struct angara_op *op)
+{
+	struct angara_wqe wqe;
+	struct angara_mr *mr;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_put_inline_nbi(ctx, peer, dst_key, dst_off,
+					     address(src), len, op);
+	ret = ang_hold_begin_nbi(ctx, 1, 0, op, &src, len, 0, &mr);
+	if (ret)
+		return ret;
+	ret = ang_put_wqe(ctx, peer, dst_key, dst_off, mr, src, len, &wqe);
+	return ang_hold_post(ctx, ret, &wqe, NULL, 0, op, mr);
+}
+
+int ang_hold_put(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
+		 u64 dst_off, u64 src, size_t len)
+{
+	struct angara_mr *mr;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_put_inline(ctx, peer, dst_key, dst_off,
+					 address(src), len);
+	ret = ang_hold_begin(ctx, &src, len, 0, &mr);
+	if (ret)
+		return ret;
+	ret = angara_put(ctx, peer, dst_key, dst_off, mr, src, len);
+	angara_mr_release(mr);
+	return ret;
+}
+
+int ang_hold_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		     u64 src_key, u64 src_off, u64 dst, size_t len,
+		     const struct angara_op *op)
+{
+	struct angara_wqe wqe;
+	struct angara_mr *mr;
+	int ret = ang_hold_begin_nbi(ctx, 1, 0, op, &dst, len,
+				     ANGARA_ACCESS_LOCAL_WRITE, &mr);
+
+	if (ret)
+		return ret;
+	ret = ang_get_wqe(ctx, peer, src_key, src_off, mr, dst, len, &wqe);
+	return ang_hold_post(ctx, ret, &wqe, NULL, 0, op, mr);
+}
+
+int ang_hold_get(struct angara_ctx *ctx, struct angara_peer peer, u64 src_key,
+		 u64 src_off, u64 dst, size_t len)
+{
+	struct angara_mr *mr;
+	int ret = ang_hold_begin(ctx, &dst, len, ANGARA_ACCESS_LOCAL_WRITE, &mr);
+
+	if (ret)
+		return ret;
+	ret = angara_get(ctx, peer, src_key, src_off, mr, dst, len);
+	angara_mr_release(mr);
+	return ret;
+}
+
+int ang_hold_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		      const struct angara_head *head, u64 src, size_t len,
+		      const struct angara_op *op)
+{
+	struct angara_wqe wqe;
+	struct angara_mr *mr;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_send_inline_nbi(ctx, peer, head, address(src), len,
+					      op);
+	ret = ang_hold_begin_nbi(ctx, 1, 0, op, &src, len, 0, &mr);
+	if (ret)
+		return ret;
+	ret = ang_send_wqe(ctx, peer, head, mr, src, len, &wqe);
+	return ang_hold_post(ctx, ret, &wqe, NULL, 0, op, mr);
+}
+
+int ang_hold_send(struct angara_ctx *ctx, struct angara_peer peer,
+		  const struct angara_head *head, u64 src, size_t len)
+{
+	struct angara_mr *mr;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_send_inline(ctx, peer, head, address(src), len);
+	ret = ang_hold_begin(ctx, &src, len, 0, &mr);
+	if (ret)
+		return ret;
+	ret = angara_send(ctx, peer, head, mr, src, len);
+	angara_mr_release(mr);
+	return ret;
+}

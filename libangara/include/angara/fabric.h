@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libangara: fabrics of any topology: routers, ports, cables, routes, trees,
+ * metrics.
+ *
+ * One text describes a fabric: "torus:4x4x2", "mesh:4x4", "hypercube:10",
+ * "mkns:8x10x10", "kns:4x4", "fattree:40,3", or the lines of a graph.  Routers
+ * are numbered from 0: nodes first, then switches.
+ */
+#ifndef ANGARA_FABRIC_H
+#define ANGARA_FABRIC_H
+
+#include <stddef.h>
+#include <angara/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ANGARA_FABRIC_DIGITS	6	/* digits of a node's number, at most */
+
+struct angara_fabric;
+struct angara_tree_row;
+
+/**
+ * angara_fabric_open() - create a fabric from its description
+ * @text: description, or "file:PATH" for a file that contains it
+ * @fabric: out
+ * @why: out: one line that says what is wrong with @text, or NULL
+ * @size: bytes of @why
+ *
+ * Return: 0; -EINVAL it describes no fabric; -errno it cannot be read.
+ */
+int angara_fabric_open(const char *text, struct angara_fabric **fabric, char *why,
+		       size_t size);
+void angara_fabric_close(struct angara_fabric *fabric);
+
+uint32_t angara_fabric_nodes(const struct angara_fabric *fabric);
+/** Number of routers: nodes and switches. */
+uint32_t angara_fabric_routers(const struct angara_fabric *fabric);
+/** Number of ports of the largest router. */
+uint32_t angara_fabric_ports(const struct angara_fabric *fabric);
+/** Router and port at the other end of a cable; UINT32_MAX: no cable. */
+uint32_t angara_fabric_peer(const struct angara_fabric *fabric, uint32_t router,
+			    uint32_t port, uint32_t *far);
+/** Port towards a node; UINT32_MAX: this is the node, or there is no route. */
+uint32_t angara_fabric_route(const struct angara_fabric *fabric, uint32_t router,
+			     uint32_t node);
+/**
+ * angara_fabric_digits() - coordinates of a node
+ * @fabric: fabric
+ * @node: node
+ * @digits: out
+ *
+ * Return: number of coordinates; 0: there is no such node.
+ */
+unsigned int angara_fabric_digits(const struct angara_fabric *fabric, uint32_t node,
+				  uint16_t digits[ANGARA_FABRIC_DIGITS]);
+/** Node that stands for a router: the router itself, or nearest to a switch. */
+uint32_t angara_fabric_keeper(const struct angara_fabric *fabric, uint32_t router);
+
+/**
+ * angara_fabric_tree() - build a tree from @root over some nodes
+ * @fabric: fabric
+ * @root: node
+ * @pe: local participants of every node, 0: only transit if needed
+ * @load: number of trees on each channel, indexed by router * ports + port, or
+ *	NULL.  Among equally short paths the least loaded is taken.  The new
+ *	tree is added
+ * @rows: out: a row per router; for a router outside of the tree to_root is
+ *	ANGARA_PORT_NONE, is_root 0
+ *
+ * Paths are the shortest from the root that make only allowed turns.
+ * Return: routers in the tree; -EINVAL @root or a count out of range, or no
+ * node takes part; -ENOMEM.
+ */
+int angara_fabric_tree(const struct angara_fabric *fabric, uint32_t root,
+		       const uint16_t *pe, uint16_t *load,
+		       struct angara_tree_row *rows);
+
+/**
+ * struct angara_tree_cost - cost of a tree
+ * @size: sizeof(struct angara_tree_cost)
+ * @depth: cables from the root to the farthest participant
+ * @cables: cables of the tree
+ * @transit: routers of the tree without participants
+ * @children: most ports down at one router
+ * @load: most trees on one channel, this one included
+ */
+struct angara_tree_cost {
+	uint32_t size;
+	uint32_t depth;
+	uint32_t cables;
+	uint32_t transit;
+	uint32_t children;
+	uint32_t load;
+};
+
+/**
+ * angara_fabric_cost() - compute the cost of a tree
+ * @fabric: fabric
+ * @rows: as from angara_fabric_tree()
+ * @load: the array passed to angara_fabric_tree(), or NULL
+ * @cost: out; the caller sets its size
+ *
+ * Return: 0; -EINVAL size, or the rows are no tree.
+ */
+int angara_fabric_cost(const struct angara_fabric *fabric,
+		       const struct angara_tree_row *rows, const uint16_t *load,
+		       struct angara_tree_cost *cost);
+
+/**
+ * angara_fabric_root() - find the best root of a tree
+ * @fabric: fabric
+ * @pe: local participants of every node
+ * @load: NULL: take the root with the least depth.  Else as for
+ *	angara_fabric_tree(), and not changed: compare first the highest load of
+ *	a channel of the tree, then the most children that one router has in all
+ *	trees, then the sum of the loads of its channels, then the depth
+ *
+ * Among equal trees the root nearest to the participants wins, each local
+ * participant counted separately, so the root follows their placement.
+ *
+ * Up to 1024 nodes every node is tried, participants first; above that, 64
+ * participants, evenly chosen.
+ * Return: node; -EINVAL no node takes part; -ENOMEM.
+ */
+int64_t angara_fabric_root(const struct angara_fabric *fabric, const uint16_t *pe,
+			   const uint16_t *load);
+
+/**
+ * struct angara_fabric_metrics - metrics of a graph
+ * @size: sizeof(struct angara_fabric_metrics)
+ * @diameter: cables between the two nodes that are farthest apart
+ * @tree_diameter: the same in the spanning tree where that is least
+ * @connectivity: least number of cables that separate two nodes, of @pairs
+ *	pairs
+ * @pairs: pairs that were tried; 0: all
+ * @bisection: least number of cables that cut the nodes in halves; 0: unknown,
+ *	because there are more than 16
+ * @cables: cables
+ * @switches: routers that are not nodes
+ * @ports: ports of all routers, connected or not
+ * @joined: ports with a cable
+ * @distance: average over pairs of different nodes
+ */
+struct angara_fabric_metrics {
+	uint32_t size;
+	uint32_t diameter;
+	uint32_t tree_diameter;
+	uint32_t connectivity;
+	uint32_t pairs;
+	uint32_t bisection;
+	uint32_t cables;
+	uint32_t switches;
+	uint64_t ports;
+	uint64_t joined;
+	double distance;
+};
+
+/**
+ * angara_fabric_measure() - compute the metrics of a graph by search
+ * @fabric: fabric
+ * @metrics: out; the caller sets its size
+ *
+ * All metrics are exact, except @connectivity of large fabrics.
+ * Return: 0; -EINVAL size; -ENOMEM.
+ */
+int angara_fabric_measure(const struct angara_fabric *fabric,
+			  struct angara_fabric_metrics *metrics);
+
+/**
+ * angara_fabric_formula() - compute the metrics by the formulas of document 001
+ * @fabric: fabric
+ * @metrics: out; the caller sets its size; a metric is 0 if it has no formula
+ *
+ * Return: 0; -EINVAL size.
+ */
+int angara_fabric_formula(const struct angara_fabric *fabric,
+			  struct angara_fabric_metrics *metrics);
+
+/**
+ * angara_fabric_flow() - minimum cut between two routers, by max-flow
+ * @fabric: fabric
+ * @a: router
+ * @b: another
+ *
+ * Return: least number of cables that separate them; -EINVAL; -ENOMEM.
+ */
+int64_t angara_fabric_flow(const struct angara_fabric *fabric, uint32_t a, uint32_t b);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANGARA_FABRIC_H */

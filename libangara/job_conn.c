@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the two directions of connections share, see job_conn.h. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "job_conn.h"
+#include "job_net.h"
+#include "lib.h"
+
+u64 ang_conn_now_ms(void)
+{
+	return ang_now_ns() / 1000000;
+}
+
+/** ang_conn_nonce() - a number that is used once.  Return: 0; -EIO */
+int ang_conn_nonce(u64 *nonce)
+{
+	return getrandom(nonce, sizeof(*nonce), 0) == sizeof(*nonce) ? 0 : -EIO;
+}
+
+/**
+ * ang_conn_mac() - MAC of a part of a connection
+ * @word: of the process that listens
+ * @what: part
+ * @session: of the connection
+ * @data: what else it covers
+ * @len: bytes of that
+ *
+ * MACs are compared as one word, in a time that does not depend on their bytes.
+ */
+u64 ang_conn_mac(const u8 *word, enum ang_conn_mac what,
+		 const struct ang_conn_session *session, const void *data, size_t len)
+{
+	struct ang_siphash s;
+	u32 label = what;
+
+	ang_siphash_init(&s, word);
+	ang_siphash_add(&s, &label, sizeof(label));
+	ang_siphash_add(&s, session, sizeof(*session));
+	ang_siphash_add(&s, data, len);
+	return ang_siphash_end(&s);
+}
+
+/* Card: the word in hex, then where we listen. */
+static int conns_card(struct ang_conns *l, bool here)
+{
+	char *at = l->card;
+	u32 n;
+
+	for (n = 0; n < ANG_SIPHASH_KEY; n++)
+		at += sprintf(at, "%02x", l->word[n]);
+	return ang_net_place(l->fd, here, at, sizeof(l->card) - (size_t)(at - l->card));
+}
+
+/**
+ * ang_conns_new() - listen for the other processes
+ * @rank: of this process
+ * @size: processes
+ * @here: all are on this machine
+ * @conns: out
+ *
+ * Return: 0; -ENOMEM; -EADDRNOTAVAIL the machine has no address; -errno.
+ */
+int ang_conns_new(u32 rank, u32 size, bool here, struct ang_conns **conns)
+{
+	struct ang_conns *l = calloc(1, sizeof(*l));
+	int ret = -ENOMEM;
+
+	if (!l)
+		return -ENOMEM;
+	l->rank = rank;
+	l->size = size;
+	l->fd = -1;
+	l->out = calloc(size, sizeof(struct ang_conn_out *));
+	l->polls = calloc(3, sizeof(*l->polls));
+	if (!l->out || !l->polls)
+		goto free_conns;
+	ret = -EIO;
+	if (getrandom(l->word, sizeof(l->word), 0) != sizeof(l->word))
+		goto free_conns;
+	ret = ang_net_listen(here, &l->fd);
+	if (!ret)
+		ret = conns_card(l, here);
+	if (ret)
+		goto free_conns;
+	*conns = l;
+	return 0;
+
+free_conns:
+	ang_conns_free(l);
+	return ret;
+}
+
+/** ang_conns_end() - close all connections: the others learn that we are gone */
+void ang_conns_end(struct ang_conns *l)
+{
+	u32 i;
+
+	for (i = 0; l->out && i < l->size; i++)
+		if (l->out[i])
+			ang_conn_out_end(l->out[i], -EPIPE);
+	for (i = 0; i < l->num_in; i++)
+		ang_conn_in_end(&l->in[i]);
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+void ang_conns_free(struct ang_conns *l)
+{
+	struct ang_conn_message *first;
+	u32 i;
+
+	if (!l)
+		return;
+	ang_conns_end(l);
+	for (i = 0; l->out && i < l->size; i++)
+		free(l->out[i]);
+	for (i = 0; i < l->num_in; i++)
+		while ((first = l->in[i].first)) {
+			l->in[i].first = first->next;
+			free(first);
+		}
+	free(l->out);
+	free(l->in);
+	free(l->seen);
+	free(l->polls);
+	free(l);
+}
+
+/**
+ * ang_conns_learn() - take the card of another process
+ * @l: connections
+ * @rank: of that process
+ * @card: of ang_conns_new() there
+ *
+ * Return: 0; -EPIPE it is no card; -ENOMEM.
+ */
+int ang_conns_learn(struct ang_conns *l, u32 rank, const char *card)
+{
+	const size_t digits = 2 * ANG_SIPHASH_KEY;
+	struct ang_conn_out *out;
+	unsigned int byte;
+	int i;
+
+	if (strspn(card, "0123456789abcdef") != digits || card[digits] != '-' ||
+	    strlen(card) >= ANG_CONN_CARD)
+		return -EPIPE;
+	out = calloc(1, sizeof(*out));
+	if (!out)
+		return -ENOMEM;
+	out->fd = -1;
+	for (i = 0; i < ANG_SIPHASH_KEY; i++) {
+		sscanf(card + 2 * i, "%2x", &byte);
+		out->word[i] = (u8)byte;
+	}
+	snprintf(out->places, sizeof(out->places), "%s", card + digits);
+	l->out[rank] = out;
+	return 0;
+}
+
+static struct pollfd out_poll(const struct ang_conn_out *out, bool sends)
+{
+	struct pollfd p = { .fd = out->fd, .events = POLLIN };
+
+	if (out->stage == ANG_CONN_OUT_DIAL)
+		p.events = POLLOUT;
+	if (sends && out->stage == ANG_CONN_OUT_READY)
+		p.events |= POLLOUT;
+	return p;
+}
+
+/**
+ * ang_conns_poll() - sleep until something can be done, and receive
+ * @l: connections
+ * @to: rank that is sent to; its card is known, as is that of @from
+ * @sends: there is more to send
+ * @from: rank that is waited for
+ * @wait_ms: milliseconds at most
+ *
+ * Return: 0, also if a signal came; -errno.
+ */
+int ang_conns_poll(struct ang_conns *l, u32 to, bool sends, u32 from, int wait_ms)
+{
+	u64 now = ang_conn_now_ms();
+	struct pollfd *p = l->polls;
+	u32 i;
+
+	p[0] = (struct pollfd){
+		.fd = l->deaf_ms > now ? -1 : l->fd, .events = POLLIN,
+	};
+	p[1] = out_poll(l->out[to], sends);
+	p[2] = out_poll(l->out[from], false);
+	for (i = 0; i < l->num_in; i++)
+		p[3 + i] = (struct pollfd){ .fd = l->in[i].fd, .events = POLLIN };
+	if (poll(p, 3 + l->num_in, wait_ms) < 0 && errno != EINTR)
+		return -errno;
+	ang_conns_receive(l);
+	ang_conn_out_event(l, l->out[to]);
+	ang_conn_out_event(l, l->out[from]);
+	return 0;
+}

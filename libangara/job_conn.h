@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Connections between the processes of a job, over TCP: each end proves that
+ * it is of the job, messages are authenticated, and nothing here waits.
+ *
+ * Each process listens.  Its card, which the launcher gives to the processes of
+ * the job only, tells where, and a random word, the key of SipHash MACs, that
+ * is never sent.  A connection carries messages one way, from the process that
+ * dialled:
+ *
+ *	hello	dialler		its rank, a random number, a MAC
+ *	answer	listener	a random number, a MAC over both numbers
+ *	proof	dialler		a MAC over both numbers
+ *	message	dialler		head and blocks, each with a MAC over both
+ *				numbers and the place of the message
+ *
+ * The MACs are by the word of the listener, and what they stand for is part of
+ * each, so none passes for another.  So the dialler knows that it has not
+ * reached a stranger on a port that the other process had, before it sends
+ * blocks; and a stranger on the same network can neither connect, nor repeat a
+ * connection that it has seen, nor change a message.  Contents are not
+ * encrypted.
+ *
+ * Messages of a pair of processes come in the order in which they were sent, and
+ * none is missing.  So when a connection ends that has carried one, no other
+ * takes its place: it could not be told which messages have arrived.
+ *
+ * A connection whose hello has not come is a stranger's: there are few at a
+ * time, and the oldest makes room for others, for want of descriptors, too.  So
+ * a process whose connection ends before the answer dials again.
+ */
+#ifndef ANG_JOB_CONN_H
+#define ANG_JOB_CONN_H
+
+#include "ang_env.h"
+#include "siphash.h"
+
+#define ANG_CONN_CARD		512	/* bytes of the longest card, with its end */
+#define ANG_CONN_MAGIC		0x334D4E41U	/* "ANM3" */
+#define ANG_CONN_STRANGERS	64	/* connections without a hello */
+
+/* All numbers in the byte order of the machine: a job has machines of one kind. */
+struct ang_conn_hello {
+	u32 magic;
+	u32 from;
+	u64 nonce;
+	u64 mac;
+};
+
+struct ang_conn_answer {
+	u64 nonce;
+	u64 mac;
+};
+
+struct ang_conn_proof {
+	u64 mac;
+};
+
+/**
+ * struct ang_conn_head - head of a message
+ * @exchange: hash of group and tag
+ * @step: of the exchange
+ * @status: 0, or why no blocks follow
+ * @len: bytes of a block
+ * @blocks: that follow
+ * @blocks_mac: of the blocks
+ * @mac: of the fields above
+ */
+struct ang_conn_head {
+	u64 exchange;
+	u32 step;
+	s32 status;
+	u32 len;
+	u32 blocks;
+	u64 blocks_mac;
+	u64 mac;
+};
+
+struct ang_conn_message {
+	struct ang_conn_message *next;
+	struct ang_conn_head head;
+	char blocks[];
+};
+
+/* What a MAC stands for. */
+enum ang_conn_mac {
+	ANG_CONN_HELLO = 1,
+	ANG_CONN_ANSWER,
+	ANG_CONN_PROOF,
+	ANG_CONN_HEAD,
+	ANG_CONN_BLOCKS,
+};
+
+/**
+ * struct ang_conn_session - what every MAC of a connection covers
+ * @from: rank that dialled
+ * @to: rank that listens
+ * @asked: random number of the former
+ * @answered: random number of the latter, 0 before it is known
+ * @count: messages before this one
+ */
+struct ang_conn_session {
+	u32 from;
+	u32 to;
+	u64 asked;
+	u64 answered;
+	u64 count;
+};
+
+enum ang_conn_in_stage {
+	ANG_CONN_IN_HELLO,
+	ANG_CONN_IN_PROOF,
+	ANG_CONN_IN_HEAD,
+	ANG_CONN_IN_BLOCKS,
+};
+
+/**
+ * struct ang_conn_in - a connection that another process has made
+ * @fd: socket, -1 once it has ended
+ * @stage: what comes next
+ * @age: connections that came before
+ * @got: bytes of what comes
+ * @session: its from and asked are known after the hello
+ * @hello: received first
+ * @proof: then
+ * @head: then, of each message
+ * @part: the message, once its head is there
+ * @first: messages that have come, the oldest first
+ */
+struct ang_conn_in {
+	int fd;
+	enum ang_conn_in_stage stage;
+	u64 age;
+	size_t got;
+	struct ang_conn_session session;
+	struct ang_conn_hello hello;
+	struct ang_conn_proof proof;
+	struct ang_conn_head head;
+	struct ang_conn_message *part;
+	struct ang_conn_message *first;
+};
+
+enum ang_conn_out_stage {
+	ANG_CONN_OUT_NONE,	/* no connection, see @err */
+	ANG_CONN_OUT_PAUSE,	/* before dialling again */
+	ANG_CONN_OUT_DIAL,	/* being made */
+	ANG_CONN_OUT_ANSWER,	/* until the other process has proved its rank */
+	ANG_CONN_OUT_READY,	/* for messages */
+};
+
+/**
+ * struct ang_conn_out - a connection to another process
+ * @fd: socket, -1 without one
+ * @stage: of it
+ * @err: why there is none, or 0
+ * @word: of that process
+ * @places: where it listens
+ * @place: address that is dialled, by its index
+ * @until_ms: end of the stage, in ANG_CONN_OUT_PAUSE and ANG_CONN_OUT_DIAL
+ * @got: bytes of the answer
+ * @told: a stranger at its address was told of
+ * @used: a message was sent, or a part of one: never dial again
+ * @session: of this connection
+ * @answer: what comes back
+ */
+struct ang_conn_out {
+	int fd;
+	enum ang_conn_out_stage stage;
+	int err;
+	u8 word[ANG_SIPHASH_KEY];
+	char places[ANG_CONN_CARD];
+	u32 place;
+	u64 until_ms;
+	size_t got;
+	bool told;
+	bool used;
+	struct ang_conn_session session;
+	struct ang_conn_answer answer;
+};
+
+/**
+ * struct ang_conns - the connections of a process
+ * @rank: its rank
+ * @size: processes of the job
+ * @fd: listens
+ * @deaf_ms: when to accept connections again, see in_accept()
+ * @word: key of what others send here
+ * @card: address and word
+ * @out: by rank: connection to it, NULL before its card is known
+ * @in: from others
+ * @num_in: their number
+ * @accepted: connections that have come so far
+ * @seen: numbers of the hellos that have come
+ * @num_seen: how many
+ * @told: a stranger that connected was told of
+ * @polls: room for @num_in + 3
+ */
+struct ang_conns {
+	u32 rank;
+	u32 size;
+	int fd;
+	u64 deaf_ms;
+	u8 word[ANG_SIPHASH_KEY];
+	char card[ANG_CONN_CARD];
+	struct ang_conn_out **out;
+	struct ang_conn_in *in;
+	u32 num_in;
+	u64 accepted;
+	u64 *seen;
+	size_t num_seen;
+	bool told;
+	struct pollfd *polls;
+};
+
+/* job_conn.c */
+int ang_conns_new(u32 rank, u32 size, bool here, struct ang_conns **conns);
+void ang_conns_end(struct ang_conns *l);
+void ang_conns_free(struct ang_conns *l);
+int ang_conns_learn(struct ang_conns *l, u32 rank, const char *card);
+int ang_conns_poll(struct ang_conns *l, u32 to, bool sends, u32 from, int wait_ms);
+int ang_conn_nonce(u64 *nonce);
+u64 ang_conn_mac(const u8 *word, enum ang_conn_mac what,
+		 const struct ang_conn_session *session, const void *data, size_t len);
+u64 ang_conn_now_ms(void);
+
+/* job_conn_in.c */
+void ang_conn_in_end(struct ang_conn_in *in);
+bool ang_conn_in_spare(struct ang_conns *l);
+void ang_conns_receive(struct ang_conns *l);
+bool ang_conns_hear(const struct ang_conns *l, u32 from);
+struct ang_conn_message *ang_conns_take(struct ang_conns *l, u32 from, u64 exchange,
+					u32 step);
+
+/* job_conn_out.c */
+void ang_conn_out_end(struct ang_conn_out *out, int err);
+void ang_conns_dial(struct ang_conns *l, u32 rank);
+void ang_conn_out_event(struct ang_conns *l, struct ang_conn_out *out);
+int ang_conn_send(struct ang_conn_out *out, struct ang_conn_head *head,
+		  const char *blocks, size_t *sent);
+
+#endif /* ANG_JOB_CONN_H */

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Connections to others, see job_conn.h. */
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "job_conn.h"
+#include "job_net.h"
+
+#define OUT_DIAL_MS	5000	/* for one address */
+#define OUT_PAUSE_MS	50	/* from the end of a connection to the next */
+
+void ang_conn_out_end(struct ang_conn_out *out, int err)
+{
+	if (out->fd >= 0)
+		close(out->fd);
+	out->fd = -1;
+	out->stage = ANG_CONN_OUT_NONE;
+	out->err = err;
+}
+
+/* Dials the first address from @out->place on that does not refuse at once. */
+static void out_dial(struct ang_conns *l, struct ang_conn_out *out)
+{
+	int ret;
+
+	ang_conn_out_end(out, 0);
+	while ((ret = ang_net_dial(out->places, out->place, &out->fd)) != 0) {
+		if ((ret == -EMFILE || ret == -ENFILE) && ang_conn_in_spare(l))
+			continue;
+		if (ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM) {
+			out->err = ret;
+			return;
+		}
+		if (ret == -ENOENT) {
+			out->err = -EPIPE;
+			return;
+		}
+		out->place++;
+	}
+	out->stage = ANG_CONN_OUT_DIAL;
+	out->until_ms = ang_conn_now_ms() + OUT_DIAL_MS;
+}
+
+static void out_dial_next(struct ang_conns *l, struct ang_conn_out *out)
+{
+	out->place++;
+	out_dial(l, out);
+}
+
+/**
+ * ang_conns_dial() - see that there is a connection, or one on its way
+ * @l: connections
+ * @rank: where to, its card is known
+ */
+void ang_conns_dial(struct ang_conns *l, u32 rank)
+{
+	struct ang_conn_out *out = l->out[rank];
+
+	if (out->stage != ANG_CONN_OUT_NONE || out->used)
+		return;
+	out->session.from = l->rank;
+	out->session.to = rank;
+	out->place = 0;
+	out_dial(l, out);
+}
+
+static void out_hello(struct ang_conn_out *out)
+{
+	struct ang_conn_hello hello = {
+		.magic = ANG_CONN_MAGIC, .from = out->session.from,
+	};
+
+	if (ang_conn_nonce(&out->session.asked)) {
+		ang_conn_out_end(out, -EIO);
+		return;
+	}
+	out->session.answered = 0;
+	out->session.count = 0;
+	out->got = 0;
+	out->stage = ANG_CONN_OUT_ANSWER;
+	hello.nonce = out->session.asked;
+	hello.mac = ang_conn_mac(out->word, ANG_CONN_HELLO, &out->session, NULL, 0);
+	/*
+	 * The first bytes of a connection always find room.  If it has ended, so
+	 * does the receiving of the answer.
+	 */
+	send(out->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
+}
+
+static void out_dialled(struct ang_conns *l, struct ang_conn_out *out)
+{
+	int ret = ang_net_dialled(out->fd);
+
+	if (!ret)
+		out_hello(out);
+	else if (ret != -EINPROGRESS || ang_conn_now_ms() >= out->until_ms)
+		out_dial_next(l, out);
+}
+
+/* A stranger has the address.  The process may be at another one. */
+static void out_refuse(struct ang_conns *l, struct ang_conn_out *out)
+{
+	char name[ANG_NET_NAME];
+
+	if (!out->told) {
+		out->told = true;
+		ang_net_name(out->places, out->place, name);
+		ang_job_say("rank %u refuses %s, which is not rank %u", l->rank, name,
+			    out->session.to);
+	}
+	out_dial_next(l, out);
+}
+
+static void out_answer(struct ang_conns *l, struct ang_conn_out *out)
+{
+	ssize_t n = recv(out->fd, (char *)&out->answer + out->got,
+			 sizeof(out->answer) - out->got, 0);
+	struct ang_conn_proof proof;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		ang_conn_out_end(out, 0);
+		out->stage = ANG_CONN_OUT_PAUSE;
+		out->until_ms = ang_conn_now_ms() + OUT_PAUSE_MS;
+		return;
+	}
+	out->got += (size_t)n;
+	if (out->got < sizeof(out->answer))
+		return;
+	out->session.answered = out->answer.nonce;
+	if (out->answer.mac !=
+	    ang_conn_mac(out->word, ANG_CONN_ANSWER, &out->session, NULL, 0)) {
+		out_refuse(l, out);
+		return;
+	}
+	proof.mac = ang_conn_mac(out->word, ANG_CONN_PROOF, &out->session, NULL, 0);
+	if (send(out->fd, &proof, sizeof(proof), MSG_NOSIGNAL) == sizeof(proof))
+		out->stage = ANG_CONN_OUT_READY;
+	else
+		ang_conn_out_end(out, -EPIPE);
+}
+
+/* Nothing comes from there any more but the end. */
+static void out_listen(struct ang_conn_out *out)
+{
+	char byte;
+	ssize_t n = recv(out->fd, &byte, 1, 0);
+
+	if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+		ang_conn_out_end(out, -EPIPE);
+}
+
+/**
+ * ang_conn_out_event() - look what has become of a connection
+ * @l: connections
+ * @out: one of them
+ */
+void ang_conn_out_event(struct ang_conns *l, struct ang_conn_out *out)
+{
+	switch (out->stage) {
+	case ANG_CONN_OUT_NONE:
+		break;
+	case ANG_CONN_OUT_PAUSE:
+		if (ang_conn_now_ms() < out->until_ms)
+			break;
+		out->place = 0;
+		out_dial(l, out);
+		break;
+	case ANG_CONN_OUT_DIAL:
+		out_dialled(l, out);
+		break;
+	case ANG_CONN_OUT_ANSWER:
+		out_answer(l, out);
+		break;
+	case ANG_CONN_OUT_READY:
+		out_listen(out);
+	}
+}
+
+/**
+ * ang_conn_send() - send as much of a message as there is room for
+ * @out: connection
+ * @head: of the message; gets its MACs
+ * @blocks: the rest
+ * @sent: bytes that were sent, counted on
+ *
+ * Return: 0; -EAGAIN there is more to send; -errno there is no connection.
+ */
+int ang_conn_send(struct ang_conn_out *out, struct ang_conn_head *head,
+		  const char *blocks, size_t *sent)
+{
+	size_t len = (size_t)head->len * head->blocks, all = sizeof(*head) + len;
+
+	if (out->stage == ANG_CONN_OUT_NONE)
+		return out->err;
+	if (out->stage != ANG_CONN_OUT_READY)
+		return *sent ? -EPIPE : -EAGAIN;
+	if (!*sent) {
+		head->blocks_mac = ang_conn_mac(out->word, ANG_CONN_BLOCKS,
+						&out->session, blocks, len);
+		head->mac = ang_conn_mac(out->word, ANG_CONN_HEAD, &out->session, head,
+					 offsetof(struct ang_conn_head, mac));
+	}
+	while (*sent < all) {
+		bool of_head = *sent < sizeof(*head);
+		const char *at = of_head ? (const char *)head + *sent :
+				 blocks + (*sent - sizeof(*head));
+		size_t left = of_head ? sizeof(*head) - *sent : all - *sent;
+		ssize_t n = send(out->fd, at, left, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EAGAIN)
+			return -EAGAIN;
+		if (n < 0 && errno != EINTR) {
+			ang_conn_out_end(out, -EPIPE);
+			return -EPIPE;
+		}
+		if (n > 0) {
+			*sent += (size_t)n;
+			out->used = true;
+		}
+	}
+	out->session.count++;
+	return 0;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the environment tells processes of a job and their launcher. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "job.h"
+
+#define ENV_TIMEOUT	"ANGARA_JOB_TIMEOUT"
+
+/**
+ * ang_env_number() - a number from the environment
+ * @name: variable
+ * @max: greatest number
+ * @val: out, unchanged on an error
+ *
+ * Return: 0; -ENOENT it is not set; -EINVAL it is no number up to @max.
+ */
+int ang_env_number(const char *name, u32 max, u32 *val)
+{
+	const char *text = getenv(name);
+	unsigned long v;
+	char *end;
+
+	if (!text)
+		return -ENOENT;
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (errno || *end || v > max)
+		return -EINVAL;
+	*val = (u32)v;
+	return 0;
+}
+
+/**
+ * ang_job_timeout() - the time that an exchange may take
+ * @seconds: out: 0 for any time
+ *
+ * Return: 0; -EINVAL the environment has no number of seconds.
+ */
+int ang_job_timeout(u32 *seconds)
+{
+	int ret = ang_env_number(ENV_TIMEOUT, ANG_JOB_MAX_TIMEOUT_S, seconds);
+
+	if (ret == -ENOENT)
+		*seconds = ANG_JOB_TIMEOUT_S;
+	return ret == -EINVAL ? ret : 0;
+}

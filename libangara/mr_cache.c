@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A cache of registrations: memory that the program has not registered is
+ * registered at its first use, in whole pages, and stays registered for the next.
+ *
+ * A domain has one, and all of its contexts use it.  Ranges may overlap, but of
+ * those with the same rights none has all of another: sorted by their starts
+ * they are sorted by their ends too, and a search finds the one range that can
+ * have what is wanted.  A range is in use while it is held; others go when there
+ * are too many, the one first that was not used for longest.
+ *
+ * A range that peers may read has exactly the bytes that were asked for, not the
+ * rest of their pages, and serves nothing else.
+ *
+ * A holder may revoke a range: the device has it no more.  So the holders of a
+ * range are of one group at a time, and end together; a holder of another group
+ * gets a new range, which takes its place.
+ *
+ * Memory may be unmapped, and other memory mapped in its place.  The driver
+ * tells by struct angara_watch, before the call that does so returns; each look
+ * for a range begins with its count.  A stale range is not found any more,
+ * and is freed when its last holder releases it.
+ *
+ * Registering takes time, and the lock is held for it.  A completion does not
+ * wait for that: it counts a user less, and if the lock is taken, leaves what
+ * is to be freed to the next call that registers or releases.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib.h"
+#include "sized.h"
+
+#define CACHE_ENV	"ANGARA_MR_CACHE"	/* MiB of ranges without a holder */
+#define CACHE_MIB	1024UL			/* by default, or a part of memory: */
+#define CACHE_SHARE	8
+#define CACHE_MAX	1024U			/* ranges */
+
+/**
+ * struct ang_cached - a range
+ * @mr: region of it
+ * @start: first byte
+ * @end: behind the last
+ * @group: whose holders it has, see angara_mr_hold()
+ * @users: that hold it; one is the cache, while it may be found
+ * @kept: it may be found
+ * @older: range that was not used for longer, or NULL
+ * @newer: range that was used since, or NULL; without users, the next one such
+ */
+struct ang_cached {
+	struct angara_mr *mr;
+	uintptr_t start;
+	uintptr_t end;
+	const void *group;
+	u32 users;
+	bool kept;
+	struct ang_cached *older;
+	struct ang_cached *newer;
+};
+
+/**
+ * struct ranges - ranges with the same rights
+ * @at: sorted by start, and by end
+ * @n: ranges
+ * @last: place of the one that was found last
+ */
+struct ranges {
+	struct ang_cached *at[CACHE_MAX];
+	u32 n;
+	u32 last;
+};
+
+/* Rights of ranges, beside that their bytes are read here. */
+#define RANGES_WRITTEN	1U	/* they are written here */
+#define RANGES_SHOWN	2U	/* peers read them */
+#define RANGES_NUM	4U
+
+/**
+ * struct ang_mr_cache - cache of a domain
+ * @dom: domain; constant, as the next three are
+ * @notice: what the driver tells
+ * @page: bytes of a page
+ * @max_bytes: that unused ranges may have
+ * @dead: ranges without users, to be freed; any thread adds to them
+ * @lock: of what follows
+ * @seen: count in @notice, up to which all is known
+ * @of: ranges, by rights: RANGES_*
+ * @oldest: range that was not used for longest
+ * @newest: range that was used last
+ * @info: what has happened so far; its bytes are all that is registered
+ */
+struct ang_mr_cache {
+	struct angara_domain *dom;
+	const struct angara_watch *notice;
+	size_t page;
+	u64 max_bytes;
+	struct ang_cached *dead;
+	pthread_mutex_t lock;
+	u64 seen;
+	struct ranges of[RANGES_NUM];
+	struct ang_cached *oldest;
+	struct ang_cached *newest;
+	struct angara_mr_cache_info info;
+};
+
+static u64 max_bytes(size_t page)
+{
+	const char *text = getenv(CACHE_ENV);
+	long pages = sysconf(_SC_PHYS_PAGES);
+	u64 part = pages > 0 ? (u64)pages * page / CACHE_SHARE : 0;
+	char *end;
+	u64 mib;
+
+	if (text && *text >= '0' && *text <= '9') {
+		mib = strtoul(text, &end, 10);
+		if (!*end && mib <= UINT64_MAX >> 20)
+			return mib << 20;
+	}
+	return part < CACHE_MIB << 20 ? part : CACHE_MIB << 20;
+}
+
+static void cache_unmap(struct ang_mr_cache *c)
+{
+	struct ang_dev *dev = &c->dom->dev;
+
+	dev->ops->unmap(dev, (void *)(uintptr_t)c->notice, c->dom->watch_bytes);
+}
+
+static struct ang_mr_cache *cache_new(struct angara_domain *dom)
+{
+	struct ang_mr_cache *c = calloc(1, sizeof(*c));
+	struct ang_dev *dev = &dom->dev;
+
+	if (!c)
+		return NULL;
+	c->dom = dom;
+	c->notice = dev->ops->map(dev, dom->watch_offset, dom->watch_bytes,
+				  false);
+	if (!c->notice) {
+		free(c);
+		return NULL;
+	}
+	c->page = (size_t)sysconf(_SC_PAGESIZE);
+	c->max_bytes = max_bytes(c->page);
+	pthread_mutex_init(&c->lock, NULL);
+	return c;
+}
+
+/* Return: the cache of @dom, NULL there is no memory for one. */
+static struct ang_mr_cache *cache_of(struct angara_domain *dom)
+{
+	struct ang_mr_cache *c = ang_load_acquire(&dom->cache);
+
+	if (c)
+		return c;
+	pthread_mutex_lock(&dom->lock);
+	c = dom->cache;
+	if (!c) {
+		c = cache_new(dom);
+		ang_store_release(&dom->cache, c);
+	}
+	pthread_mutex_unlock(&dom->lock);
+	return c;
+}
+
+static void age_del(struct ang_mr_cache *c, struct ang_cached *r)
+{
+	*(r->older ? &r->older->newer : &c->oldest) = r->newer;
+	*(r->newer ? &r->newer->older : &c->newest) = r->older;
+}
+
+static void age_add(struct ang_mr_cache *c, struct ang_cached *r)
+{
+	r->older = c->newest;
+	r->newer = NULL;
+	*(r->older ? &r->older->newer : &c->oldest) = r;
+	c->newest = r;
+}
+
+static unsigned int ranges_index(unsigned int access)
+{
+	return (access & ANGARA_ACCESS_LOCAL_WRITE ? RANGES_WRITTEN : 0) |
+	       (access & ANGARA_ACCESS_REMOTE_READ ? RANGES_SHOWN : 0);
+}
+
+static struct ranges *ranges_of(struct ang_mr_cache *c, unsigned int access)
+{
+	return &c->of[ranges_index(access)];
+}
+
+/* What is registered of it: whole pages. */
+static u64 range_bytes(const struct ang_mr_cache *c, const struct ang_cached *r)
+{
+	return ((r->end + c->page - 1) & -c->page) - (r->start & -c->page);
+}
+
+/* Place of the first range that starts at @addr or behind. */
+static u32 range_place(const struct ranges *s, uintptr_t addr)
+{
+	u32 low = 0, high = s->n;
+
+	while (low < high) {
+		u32 mid = (low + high) / 2;
+
+		if (s->at[mid]->start < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Frees ranges that were taken out and have no holder left. */
+static void dead_free(struct ang_mr_cache *c)
+{
+	struct ang_cached *r = ang_xchg(&c->dead, NULL);
+
+	while (r) {
+		struct ang_cached *next = r->newer;
+
+		if (!r->mr->revoked)
+			c->info.bytes -= range_bytes(c, r);
+		r->mr->cached = NULL;
+		angara_mr_dereg(r->mr);
+		free(r);
+		r = next;
+	}
+}
+
+/* A user less.  The last one leaves it to the next thread with the lock. */
+static void range_put(struct ang_mr_cache *c, struct ang_cached *r)
+{
+	struct ang_cached *next, *was;
+
+	if (ang_fetch_add(&r->users, (u32)-1) != 1)
+		return;
+	was = ang_load_acquire(&c->dead);
+	do {
+		next = was;
+		r->newer = next;
+		was = ang_cmpxchg(&c->dead, next, r);
+	} while (was != next);
+}
+
+/* It is not found any more, and goes with its last user. */
+static void range_drop(struct ang_mr_cache *c, struct ang_cached *r)
+{
+	struct ranges *s = ranges_of(c, r->mr->access);
+	u32 place = range_place(s, r->start);
+
+	r->kept = false;
+	s->n--;
+	c->info.ranges--;
+	memmove(&s->at[place], &s->at[place + 1],
+		(s->n - place) * sizeof(*s->at));
+	age_del(c, r);
+	range_put(c, r);
+}
+
+static bool is_stale(const struct ang_mr_cache *c, const struct ang_cached *r)
+{
+	u32 slot = ANG_MR_SLOT(r->mr->key);
+
+	return READ_ONCE(((const u64 *)(c->notice + 1))[slot / 64]) >> slot % 64 & 1;
+}
+
+/* Drops what is stale.  What is told from now on is another count's. */
+static void cache_renew(struct ang_mr_cache *c, u64 seq)
+{
+	struct ang_cached *r = c->oldest, *next;
+
+	c->seen = seq;
+	for (; r; r = next) {
+		next = r->newer;
+		if (is_stale(c, r)) {
+			range_drop(c, r);
+			c->info.stale++;
+		}
+	}
+	dead_free(c);
+}
+
+/* Frees the unused range that was not used for longest.  Return: was there one? */
+static bool drop_oldest(struct ang_mr_cache *c)
+{
+	struct ang_cached *r = c->oldest;
+
+	while (r && ang_load_acquire(&r->users) > 1)
+		r = r->newer;
+	if (!r)
+		return false;
+	range_drop(c, r);
+	c->info.dropped++;
+	dead_free(c);
+	return true;
+}
+
+/* What is no longer held makes room. */
+static void cache_trim(struct ang_mr_cache *c)
+{
+	dead_free(c);
+	while (c->info.bytes > c->max_bytes && drop_oldest(c))
+		;
+}
+
+static bool holds(const struct ranges *s, u32 place, uintptr_t start,
+		  uintptr_t end)
+{
+	return place < s->n && s->at[place]->start <= start &&
+	       end <= s->at[place]->end;
+}
+
+/* Return: the range that has all of it, or NULL. */
+static struct ang_cached *range_find(struct ranges *s, uintptr_t start,
+				     uintptr_t end)
+{
+	u32 place = s->last;
+
+	if (!holds(s, place, start, end)) {
+		/* Others that begin before end before, too. */
+		place = range_place(s, start + 1) - 1;
+		if (!holds(s, place, start, end))
+			return NULL;
+		s->last = place;
+	}
+	return s->at[place];
+}
+
+/* Registers, if necessary in the place of a range without a holder. */
+static int range_reg(struct ang_mr_cache *c, struct ang_cached *r,
+		     unsigned int access)
+{
+	int ret;
+
+	dead_free(c);
+	do {
+		ret = ang_mr_reg_watched(c->dom, (void *)r->start,
+					 r->end - r->start, access, &r->mr);
+	} while ((ret == -ENOMEM || ret == -ENOSPC) && drop_oldest(c));
+	if (!ret)
+		c->info.bytes += range_bytes(c, r);
+	return ret;
+}
+
+/* Drops the ranges that the new one has all of. */
+static void drop_within(struct ang_mr_cache *c, struct ranges *s,
+			const struct ang_cached *r)
+{
+	u32 place = range_place(s, r->start);
+
+	while (place < s->n && s->at[place]->end <= r->end)
+		range_drop(c, s->at[place]);
+	dead_free(c);
+}
+
+static void range_add(struct ang_mr_cache *c, struct ang_cached *r)
+{
+	struct ranges *s = ranges_of(c, r->mr->access);
+	u32 place = range_place(s, r->start);
+
+	memmove(&s->at[place + 1], &s->at[place],
+		(s->n - place) * sizeof(*s->at));
+	s->at[place] = r;
+	s->n++;
+	c->info.ranges++;
+	r->users = 1;
+	r->kept = true;
+	age_add(c, r);
+}
+
+/* Drops what the new range is found instead of. */
+static void drop_replaced(struct ang_mr_cache *c, const struct ang_cached *r)
+{
+	unsigned int index = ranges_index(r->mr->access);
+
+	drop_within(c, &c->of[index & ~RANGES_WRITTEN], r);
+	if (index & RANGES_WRITTEN)
+		drop_within(c, &c->of[index], r);
+}
+
+static struct ang_cached *range_new(struct ang_mr_cache *c, uintptr_t start,
+				    uintptr_t end, unsigned int access, int *ret)
+{
+	struct ang_cached *r = calloc(1, sizeof(*r));
+
+	*ret = -ENOMEM;
+	if (!r)
+		return NULL;
+	r->start = start;
+	r->end = end;
+	*ret = range_reg(c, r, access);
+	if (*ret) {
+		free(r);
+		return NULL;
+	}
+	r->mr->cached = r;
+	drop_replaced(c, r);
+	cache_trim(c);
+	if (c->info.ranges == CACHE_MAX)
+		drop_oldest(c);
+	/* All are in use: one for this time only. */
+	if (c->info.ranges < CACHE_MAX)
+		range_add(c, r);
+	return r;
+}
+
+/* Return: a range to hold with @group, or NULL.  Others' are found no more. */
+static struct ang_cached *range_join(struct ang_mr_cache *c, struct ranges *s,
+				     uintptr_t start, uintptr_t end,
+				     const void *group)
+{
+	struct ang_cached *r;
+
+	while ((r = range_find(s, start, end)) && r->group != group &&
+	       ang_load_acquire(&r->users) > 1)
+		range_drop(c, r);
+	return r;
+}
+
+static struct ang_cached *cache_find(struct ang_mr_cache *c, uintptr_t start,
+				     uintptr_t end, unsigned int access,
+				     const void *group)
+{
+	unsigned int more = access | ANGARA_ACCESS_LOCAL_WRITE;
+	struct ang_cached *r = range_join(c, ranges_of(c, more), start, end,
+					  group);
+
+	if (!r && access != more)
+		r = range_join(c, ranges_of(c, access), start, end, group);
+	return r;
+}
+
+static int cache_hold(struct ang_mr_cache *c, uintptr_t start, uintptr_t end,
+		      unsigned int access, const void *group,
+		      struct angara_mr **mr)
+{
+	/* Pairs with the driver, which sets bits first. */
+	u64 seq = ang_load_acquire(&c->notice->seq);
+	struct ang_cached *r;
+	int ret;
+
+	if (seq != c->seen)
+		cache_renew(c, seq);
+	r = cache_find(c, start, end, access, group);
+	if (r) {
+		c->info.hits++;
+		if (r != c->newest) {
+			age_del(c, r);
+			age_add(c, r);
+		}
+	} else {
+		c->info.misses++;
+		r = range_new(c, start, end, access, &ret);
+		if (!r)
+			return ret;
+	}
+	r->group = group;
+	ang_fetch_add(&r->users, 1);
+	*mr = r->mr;
+	return 0;
+}
+
+ANG_PUBLIC int angara_mr_hold(struct angara_domain *dom, const void *addr,
+			      size_t len, unsigned int access,
+			      const void *group, struct angara_mr **mr)
+{
+	struct ang_mr_cache *c = cache_of(dom);
+	uintptr_t start = (uintptr_t)addr, end;
+	int ret;
+
+	*mr = NULL;
+	/* What peers write is to be seen: that is a region of the program's own. */
+	if (!len || access & ~(unsigned int)(ANGARA_ACCESS_LOCAL_WRITE |
+					     ANGARA_ACCESS_REMOTE_READ))
+		return -EINVAL;
+	if (!c)
+		return -ENOMEM;
+	if (__builtin_add_overflow(start, len, &end) || end > -c->page)
+		return -EFAULT;
+	if (!(access & ANGARA_ACCESS_REMOTE_READ)) {
+		start &= -c->page;
+		end = (end + c->page - 1) & -c->page;
+	}
+	pthread_mutex_lock(&c->lock);
+	ret = cache_hold(c, start, end, access, group, mr);
+	pthread_mutex_unlock(&c->lock);
+	return ret;
+}
+
+ANG_PUBLIC void angara_mr_revoke(struct angara_mr *mr)
+{
+	struct ang_cached *r = mr ? mr->cached : NULL;
+	struct ang_mr_cache *c;
+
+	if (!r)
+		return;
+	c = mr->dom->cache;
+	pthread_mutex_lock(&c->lock);
+	if (r->kept)
+		range_drop(c, r);
+	if (!mr->revoked)
+		c->info.bytes -= range_bytes(c, r);
+	ang_mr_revoke(mr);
+	dead_free(c);
+	pthread_mutex_unlock(&c->lock);
+}
+
+ANG_PUBLIC void angara_mr_release(struct angara_mr *mr)
+{
+	struct ang_cached *r = mr ? mr->cached : NULL;
+	struct ang_mr_cache *c;
+
+	if (!r)
+		return;
+	c = mr->dom->cache;
+	/* Without the lock it may be gone once it is given up. */
+	range_put(c, r);
+	if (pthread_mutex_trylock(&c->lock))
+		return;
+	cache_trim(c);
+	pthread_mutex_unlock(&c->lock);
+}
+
+ANG_PUBLIC int angara_mr_cache_query(struct angara_domain *dom,
+				     struct angara_mr_cache_info *info)
+{
+	const size_t first = ANG_SIZED_FIRST(angara_mr_cache_info, dropped);
+	struct angara_mr_cache_info all = { 0 };
+	struct ang_mr_cache *c = ang_load_acquire(&dom->cache);
+
+	if (c) {
+		pthread_mutex_lock(&c->lock);
+		all = c->info;
+		pthread_mutex_unlock(&c->lock);
+	}
+	return ang_sized_give(info, &all, sizeof(all), first);
+}
+
+/*
+ * A region of the program's own finds no memory to lock, or no slot.
+ * Return: was a range given up for it?
+ */
+bool ang_mr_cache_yield(struct angara_domain *dom)
+{
+	struct ang_mr_cache *c = ang_load_acquire(&dom->cache);
+	bool any;
+
+	if (!c)
+		return false;
+	pthread_mutex_lock(&c->lock);
+	any = drop_oldest(c);
+	pthread_mutex_unlock(&c->lock);
+	return any;
+}
+
+/* A domain is closed: its regions go otherwise. */
+void ang_mr_cache_free(struct angara_domain *dom)
+{
+	struct ang_mr_cache *c = dom->cache;
+	struct angara_mr *mr;
+
+	if (!c)
+		return;
+	while (c->oldest)
+		range_drop(c, c->oldest);
+	dead_free(c);
+	/* Ranges that are still held are never released. */
+	for (mr = dom->mrs; mr; mr = mr->next) {
+		free(mr->cached);
+		mr->cached = NULL;
+	}
+	cache_unmap(c);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+	dom->cache = NULL;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Files with descriptions of fabrics.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "text.h"
+
+#define FILE_MOST	(16U << 20)	/* bytes of a description */
+
+/**
+ * ang_text_load() - read a file
+ * @path: file
+ * @out: out: its text; to be freed
+ *
+ * Return: 0; -EFBIG it is longer than 16 MiB; -errno.
+ */
+int ang_text_load(const char *path, char **out)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0, got;
+	int ret;
+
+	if (!file)
+		return -errno;
+	do {
+		char *more = realloc(text, size + 65537);
+
+		if (!more || size > FILE_MOST) {
+			free(more ? more : text);
+			fclose(file);
+			return more ? -EFBIG : -ENOMEM;
+		}
+		text = more;
+		got = fread(text + size, 1, 65536, file);
+		size += got;
+	} while (got);
+	text[size] = 0;
+	ret = ferror(file) ? -EIO : 0;
+	fclose(file);
+	if (ret)
+		free(text);
+	else
+		*out = text;
+	return ret;
+}

@@ -1,0 +1,465 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The simulator on fabrics of every kind: times of packets on idle fabrics,
+# traffic compared with its bounds, all packets arrive once, and a deadlock is
+# found where routes allow it.
+
+set -u
+. selftests/tap.sh
+. selftests/variant.sh
+
+OUT=$VARIANTS/plain
+SIM=${SIM:-$OUT/bin/angara-sim}
+TOPO=$OUT/bin/angara-topo
+
+# One of each kind, with assemblies of two levels, more than four dimensions, more
+# than 64 sources of a router, several modules.
+KINDS=('torus:5x3' 'torus:3x2x2x2x2' 'mesh:3x4' 'hypercube:4' 'mkns:8x4,m=2'
+	'mkns:4x3x3' 'mkns:4x13,ports=6' 'kns:3x3' 'kns:13x2,ports=6'
+	'fattree:4,3,nodes=7' 'fattree:40,2,nodes=50' "file:$TAP_TMP/graph")
+
+# A ring of eight with a chord, and a switch with three nodes.
+make_graph()
+{
+	local i
+
+	echo 'graph example'
+	for i in 0 1 2 3 4 5 6 7; do
+		echo "node n$i"
+	done
+	echo 'switch s'
+	for i in 0 1 2 3 4 5 6 7; do
+		echo "n$i:0 n$(((i + 1) % 8)):1"
+	done
+	echo 'n0:2 n4:2'
+	for i in 1 3 6; do
+		echo "n$i:9 s:$i"
+	done
+}
+
+# refused TEXT ARGUMENT...
+refused()
+{
+	says "$1" 2 "$SIM" "${@:2}"
+}
+
+# fails TEXT ARGUMENT...
+fails()
+{
+	complains "$1" 1 "$SIM" "${@:2}"
+}
+
+# Pairs of nodes, among them first and last, evenly.
+some_pairs()
+{
+	local nodes=$1 i
+
+	for ((i = 0; i < 14; i++)); do
+		echo "$((i * 7 % nodes)) $(((nodes - 1 + i * 3) % nodes))"
+	done | awk '$1 != $2'
+}
+
+# A packet takes twice 300 ns, 4 ns into the network, 37 ns through PCIe, and for
+# each cable of its way the cable and the router behind it: those of switches
+# take 150 ns and 7 cycles here, others 80 ns and 2 cycles.
+idle()
+{
+	local fabric=$1 nodes from to want got bad=0
+
+	"$SIM" pairs --fabric "$fabric" --routing deterministic --switch 7 \
+		--switch-latency 150ns --format csv >"$TAP_TMP/times" || return
+	nodes=$(tail -n +2 "$TAP_TMP/times" | cut -d, -f1 | sort -u | wc -l)
+	while read -r from to; do
+		want=$("$TOPO" route "$fabric" "$from" "$to" | awk 'NR > 1 {
+			here = $2 ~ /^s[0-9]/
+			if (NR > 2)
+				ns += (here || before ? 150 : 80) + (here ? 14 : 4)
+			before = here
+			hops = NR - 2
+		} END { printf("%d,%.3f", hops, ns + 641) }')
+		got=$(sed -n "s/^$from,$to,//p" "$TAP_TMP/times")
+		[ "$got" = "$want" ] && continue
+		echo "$from to $to: $got, expected $want"
+		bad=1
+	done < <(some_pairs "$nodes")
+	[ "$nodes" -gt 2 ] && return $bad
+}
+
+# What a plan expects is what is simulated: of one packet to the nanosecond but for
+# edges of clocks, of long operations over one tree within 1 %, over several trees
+# within a tenth.
+expected()
+{
+	"$SIM" stripe --fabric "$1" --bytes 256,64KiB --trees 1,2,5,16 \
+		--format csv | sed 's/"[^"]*"/fabric/' | awk -F, 'NR > 1 {
+			most = $4 == 256 ? 0.0001 : $5 == 1 ? 0.01 : 0.1
+			if ($7 > (1 + most) * $6 || $7 < (1 - most) * $6)
+				bad = 1
+			n++
+			print
+		} END { exit bad || n != 16 }'
+}
+
+# gains TORUS BYTES LEAST: allreduces over 16 trees are that many times as fast as
+# over one, as planned; broadcasts, which PCIe limits, are not faster.
+gains()
+{
+	"$SIM" stripe --torus "$1" --bytes "$2" --trees 1,16 --format csv |
+		awk -F, -v least="$3" 'NR > 1 {
+			if ($5 == 1)
+				expected = $7
+			else if ($3 == "bcast" ? $8 > 1 : $8 < least ||
+				 $8 < 0.9 * expected / $7 || $8 > 1.1 * expected / $7)
+				bad = 1
+			n++
+			print
+		} END { exit bad || n != 4 }'
+}
+
+# Shortest ways are never slower than deterministic ones.
+adaptive_idle()
+{
+	join -t, -j1 <(pair_times "$1" deterministic) <(pair_times "$1" adaptive) |
+		awk -F, '$3 > $2 + 0.001 { print; bad = 1 } END { exit bad || !NR }'
+}
+
+pair_times()
+{
+	"$SIM" pairs --fabric "$1" --routing "$2" --format csv |
+		awk -F, 'NR > 1 { print $1 "-" $2 "," $4 }' | sort -t, -k1,1
+}
+
+# cells COLUMNS ARGUMENT...: columns of the last row; fabrics have commas.
+cells()
+{
+	local columns=$1
+
+	shift
+	"$SIM" "$@" --format csv | tail -n 1 | sed 's/"[^"]*"/fabric/' |
+		cut -d, -f"$columns"
+}
+
+# overloaded FABRIC ROUTING [OPTION]...: flits per cycle and module that arrive
+# where more is offered, with hosts that are no limit.
+overloaded()
+{
+	cells 2 traffic --fabric "$1" --routing "$2" --load 3 \
+		--host-rate 640Gbit/s --time 20us "${@:3}"
+}
+
+# within VALUE LEAST MOST
+within()
+{
+	echo "$1, expected from $2 to $3"
+	awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN { exit !(a >= b && a <= c) }'
+}
+
+# load FABRIC VALUE: of the most loaded channel by uniform traffic, if each module
+# sends one flit: known in closed form.
+load()
+{
+	local got
+
+	got=$(cells 7 capacity --fabric "$1" --pattern uniform)
+	within "$got" "$(awk "BEGIN { print $2 - 0.0001 }")" \
+		"$(awk "BEGIN { print $2 + 0.0001 }")"
+}
+
+# Uniform traffic: what arrives is below the bound of the routes, or of the
+# channels together, and of a channel from the host; and not far below.
+bounded()
+{
+	local fabric=$1 routes distances got bound
+
+	IFS=, read -r routes distances < <(cells 8,9 capacity --fabric "$fabric" \
+		--pattern uniform)
+	bound=$(awk "BEGIN { b = $routes; print b < 1.1719 ? b : 1.1719 }")
+	got=$(overloaded "$fabric" deterministic)
+	within "$got" "$(awk "BEGIN { print 0.5 * $bound }")" \
+		"$(awk "BEGIN { print 1.01 * $bound }")" || return
+	bound=$(awk "BEGIN { b = $distances; print b < 1.1719 ? b : 1.1719 }")
+	got=$(overloaded "$fabric" adaptive)
+	within "$got" "$(awk "BEGIN { print 0.4 * $bound }")" \
+		"$(awk "BEGIN { print 1.01 * $bound }")"
+}
+
+# One switch whose inputs are queues: the head of a queue holds up those behind
+# it.  Karol, Hluchyj and Morgan (1987): 0.6013 of the links' rate with 16 inputs,
+# 0.5858 with very many.
+head_of_line()
+{
+	local nodes=$1 least=$2 most=$3
+
+	within "$(overloaded "fattree:$((2 * nodes)),1" deterministic \
+		--time 100us)" "$(awk "BEGIN { print $least * 75 / 64 }")" \
+		"$(awk "BEGIN { print $most * 75 / 64 }")"
+}
+
+# BookSim 2, packets of 17 flits, dimension order with a date line, 64 flits per
+# virtual channel: steady up to this share of the links' rate, and not above.
+booksim()
+{
+	within "$(overloaded "$1" deterministic --time 40us)" \
+		"$(awk "BEGIN { print 0.9 * $2 * 75 / 64 }")" \
+		"$(awk "BEGIN { print 1.1 * $2 * 75 / 64 }")"
+}
+
+# Packets of a pattern cross as many cables as the ways to its targets have.
+ways()
+{
+	local fabric=$1 pattern=$2 want got
+
+	want=$(cells 4 capacity --fabric "$fabric" --pattern "$pattern")
+	got=$(cells 5 traffic --fabric "$fabric" --pattern "$pattern" --load 0.1 \
+		--routing deterministic --time 60us)
+	within "$got" "$(awk "BEGIN { print 0.98 * $want }")" \
+		"$(awk "BEGIN { print 1.02 * $want }")"
+}
+
+# Delays rise with loads; below saturation what is offered arrives, above not.
+curve()
+{
+	"$SIM" curve --fabric "$1" --pattern uniform --step 0.2 --least 0.05 \
+		--seeds 2 --time 5us --format csv | sed 's/"[^"]*"/fabric/' |
+		awk -F, 'NR > 1 {
+			if ($12 == "no" && ($5 < 0.9 * $4 - 0.01 || seen))
+				bad = 1
+			if ($12 == "no" && $7 < 0.98 * last)
+				bad = 1
+			seen = $12 == "yes"
+			last = $7
+			n++
+			print
+		} END { exit bad || !seen || n < 5 }'
+}
+
+# The same seed gives the same curve, another one another.
+seeds()
+{
+	local run=("$SIM" curve --fabric 'mkns:8x4,m=2' --load '0.3,0.5' --seeds 2
+		--time 5us --format csv)
+
+	diff <("${run[@]}" | sed 's/[0-9.]*$//') \
+		<("${run[@]}" --threads 1 | sed 's/[0-9.]*$//') &&
+		! diff -q <("${run[@]}" | sed 's/[0-9.]*$//') \
+			<("${run[@]}" --seed 9 | sed 's/[0-9.]*$//') >/dev/null
+}
+
+# Leaves out the time of the run.
+results()
+{
+	local threads=$1
+
+	shift
+	"$@" traffic --fabric mkns:8x4,m=2 --load 0.3,0.9 --time 8us --format csv \
+		--threads "$threads" | cut -d, -f1-7
+	"$@" coll --op allreduce --fabric fattree:4,3 --trees 5 --bytes 8KiB \
+		--root 5 --roots spread --format csv --threads "$threads" |
+		sed 's/"[^"]*"/fabric/' | cut -d, -f1-8
+	"$@" gather --algo doubling --fabric hypercube:4 --format csv \
+		--threads "$threads" | cut -d, -f1-8
+}
+
+same_bits()
+{
+	diff "$TAP_TMP/one" <(results "$@")
+}
+
+# A torus is the same by either option.
+same_torus()
+{
+	diff <("$SIM" coll --op allreduce --torus 4x3x2 --bytes 8KiB --trees 3 \
+		--format csv | cut -d, -f1-8) \
+		<("$SIM" coll --op allreduce --fabric torus:4x3x2 --bytes 8KiB \
+		--trees 3 --format csv | cut -d, -f1-8)
+}
+
+# Ways on a ring that all go round the same way, against those of the topology.
+ring_of_eight()
+{
+	local i j
+
+	{
+		echo 'graph ring'
+		for i in 0 1 2 3 4 5 6 7; do
+			echo "node n$i"
+		done
+		for i in 0 1 2 3 4 5 6 7; do
+			echo "n$i:0 n$(((i + 1) % 8)):1"
+		done
+	} >"$TAP_TMP/ring"
+	echo '# shortest ways, which wait for each other in a circle' >"$TAP_TMP/routes"
+	for i in 0 1 2 3 4 5 6 7; do
+		for j in 1 2 3 4 5 6 7; do
+			echo "$i $(((i + j) % 8)) $((j > 4))"
+		done
+	done >>"$TAP_TMP/routes"
+}
+
+# flood ARGUMENT...
+flood()
+{
+	"$SIM" traffic --fabric "file:$TAP_TMP/ring" --load 2 --buffer 4 \
+		--host-rate 640Gbit/s --time 20us "$@"
+}
+
+circle()
+{
+	! flood --routing deterministic --routes "$TAP_TMP/routes" 2>"$TAP_TMP/said" ||
+		return 1
+	cat "$TAP_TMP/said"
+	[ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
+		grep -q 'deadlock: packets wait in a circle: router .*(8 buffers)$' \
+			"$TAP_TMP/said"
+}
+
+# A run that is interrupted half way and restored gives the same result.
+checkpoint()
+{
+	local run=("$SIM" coll --op allreduce --fabric 'mkns:4x4,m=2' --bytes 32KiB
+		--threads 2 --format csv)
+
+	"${run[@]}" --checkpoint "$TAP_TMP/checkpoint" --stop-at 20us &&
+		diff <("${run[@]}" | sed 's/[0-9.]*$//') \
+			<("${run[@]}" --restore "$TAP_TMP/checkpoint" |
+				sed 's/[0-9.]*$//')
+}
+
+# Each cable of a broadcast's tree carries one packet of 17 flits.
+heatmap()
+{
+	"$SIM" coll --fabric fattree:4,3 --heatmap "$TAP_TMP/heat" &&
+		awk -F, 'NR > 1 { flits += $4; packets += $9; used += $4 > 0 }
+		END { print NR, flits, packets, used
+		      exit flits != used * 17 || packets != used || used < 8 }' \
+			"$TAP_TMP/heat"
+}
+
+perfetto()
+{
+	"$SIM" coll --fabric mkns:8x4,m=2 --op allreduce --watch 0,32 \
+		--trace "$TAP_TMP/trace.json" &&
+		python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+assert {e["pid"] for e in events} == {0, 32}
+names = {e["args"]["name"] for e in events if e["name"] == "thread_name"}
+assert "to port 7" in names and "to Reducer" in names, names' "$TAP_TMP/trace.json"
+}
+
+# The configuration that is printed can be read.
+params()
+{
+	diff <("$SIM" params --fabric mkns:8x4,m=2 | grep -v '^#') \
+		<("$SIM" params --config <("$SIM" params --fabric mkns:8x4,m=2) |
+		grep -v '^#') &&
+		"$SIM" params --fabric mkns:8x4,m=2 | grep -qx 'fabric = mkns:8x4,m=2'
+}
+
+make_graph >"$TAP_TMP/graph"
+ring_of_eight
+[ "$SIM" != "$OUT/bin/angara-sim" ] ||
+	check 'it builds' variant plain libangara tools/topo tools/sim
+if [ ! -x "$SIM" ]; then
+	plan
+	exit
+fi
+for fabric in "${KINDS[@]}"; do
+	check "times on idle ${fabric##*/}" idle "$fabric"
+	check "shortest ways on idle ${fabric##*/}" adaptive_idle "$fabric"
+	check "random scenarios on ${fabric##*/}: all arrives" "$SIM" stress \
+		--count 6 --fabric "$fabric"
+	for op in bcast reduce allreduce; do
+		check "$op on ${fabric##*/}" "$SIM" coll --op $op --fabric "$fabric" \
+			--mode offload --trees 4 --roots spread --bytes 4KiB
+	done
+done
+for fabric in torus:4x4x4 torus:3x2x2x2x2 mesh:7 hypercube:6 mkns:8x4,m=2 \
+	mkns:4x13,ports=6 fattree:40,2,nodes=64; do
+	check "expected times on $fabric" expected "$fabric"
+done
+check 'stripes over 16 trees on 512 nodes' gains 8x8x8 64KiB 6
+check 'stripes over 16 trees on 8192 nodes' gains 16x16x32 8KiB 1.9
+# Channels of dimension d of an even ring: sums of distances, ties to "+"; a digit
+# of a hypercube differs in half of the numbers; 48 of 63 modules of MKNS are in
+# another line of eight, and two share a cable; the middle of a mesh.
+check 'channel load of a ring' load torus:8 '10 / 7'
+check 'channel load of a hypercube' load hypercube:6 '32 / 63'
+check 'channel load of MKNS' load mkns:8x4,m=2 '2 * 48 / 63'
+check 'channel load of a mesh' load mesh:4x4 '16 / 15'
+check 'channel load of a fat tree' load fattree:40,2,nodes=64 1
+for fabric in torus:8x8 mesh:4x4 hypercube:6 mkns:8x4,m=2 kns:4x4 fattree:4,3 \
+	fattree:40,2,nodes=64; do
+	check "uniform traffic on $fabric: near its bounds" bounded "$fabric"
+done
+check 'a switch of 16 inputs: heads of line' head_of_line 16 0.585 0.62
+check 'a switch of 30 inputs: heads of line' head_of_line 30 0.58 0.605
+check 'a torus accepts what BookSim says: 8x8' booksim torus:8x8 0.497
+check 'a torus accepts what BookSim says: 4x4x4' booksim torus:4x4x4 0.768
+for pattern in uniform transpose neighbor reverse matrix grid alltoall; do
+	check "each packet of '$pattern' arrives once" "$SIM" traffic \
+		--pattern $pattern --fabric mkns:8x4,m=2 --load 0.4 --time 10us
+done
+for pattern in uniform neighbor reverse matrix grid alltoall; do
+	check "targets of '$pattern'" ways mkns:8x4,m=2 $pattern
+done
+check 'a curve of MKNS' curve mkns:8x4,m=2
+check 'a curve of a fat tree' curve fattree:40,2,nodes=64
+check 'seeds' seeds
+check 'messages along a tree, without switches' "$SIM" coll --mode p2p \
+	--op allreduce --fabric torus:3x2x2x2x2
+check 'a torus by either option' same_torus
+check 'the topology has ways without deadlock' flood --routing deterministic
+check 'adaptive ways, too' flood --routing adaptive
+check 'ways in a circle deadlock' circle
+results 1 "$SIM" >"$TAP_TMP/one"
+check 'the results have all lines' test "$(wc -l <"$TAP_TMP/one")" = 7
+for threads in 2 3; do
+	check "the same bits by $threads threads" same_bits $threads "$SIM"
+done
+if [ -x "$SIM-mpi" ] && command -v mpirun >/dev/null; then
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	check 'the same bits by 3 processes' same_bits 1 mpirun --oversubscribe \
+		-n 3 "$SIM-mpi"
+else
+	skip 'the same bits by several processes' 'no mpicc or no mpirun: install libopenmpi-dev and openmpi-bin'
+fi
+check 'a checkpoint' checkpoint
+check 'load of links' heatmap
+check 'trace for Perfetto' perfetto
+check 'parameters are what params prints' params
+check 'an unknown kind' refused 'kind: unknown' coll --fabric ring:5
+check 'too many ports' refused 'more than 61 ports' coll --fabric fattree:64,2
+check 'no such file' refused 'No such file' coll --fabric file:/nonexistent
+check 'too many participants' refused '18 participants' coll \
+	--fabric mkns:8,m=2 --local 9
+check 'stripes over too many trees' refused "--trees '17'" stripe --trees 1,17
+check 'stripes out of order' refused 'ascending' stripe --trees 4,2
+check 'stripes of no length' refused "--bytes 'x'" stripe --bytes x
+check 'stripes of an unknown operation' refused "--op 'gather'" stripe --op gather
+check 'stripes for no goal' refused "--goal 'x'" stripe --goal x
+check 'stripes from no node' refused 'no such node' stripe --root 64
+check 'a block of what is no torus' refused 'mkns:8x4' coll --fabric mkns:8x4 \
+	--block 2x2
+check 'messages along a tree with switches' fails 'no participant' coll \
+	--fabric mkns:8x4 --mode p2p
+check 'an application of tori' refused 'mkns:8x4' heat2d --fabric mkns:8x4
+check 'a text trace of what is no torus' refused 'mkns:8x4' coll \
+	--fabric mkns:8x4 --trace "$TAP_TMP/trace.txt"
+check 'too many pairs' refused 'choose with' pairs --fabric mkns:8x10x10x10
+check 'capacity of a hot spot' refused 'hotspot' capacity --pattern hotspot
+check 'no seeds' refused 'from 1 to 10' curve --seeds 0
+check 'a step that is none' refused "--step 'x'" curve --step x
+check 'no window' refused 'nothing is measured' curve --time 0ns
+check 'no such node' refused 'no such node' pairs --fabric mkns:8x4 --from 32
+echo '0 3 9' >"$TAP_TMP/bad"
+check 'a way by a port of nothing' fails 'line 1: the port is joined to nothing' \
+	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
+echo '9 3 0' >"$TAP_TMP/bad"
+check 'a way from no router' fails 'line 1: there is no such router' \
+	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
+printf '1 0 0\n2 0 1\n' >"$TAP_TMP/bad"
+check 'a way in a circle' fails 'from router 1 to node 0 goes in a circle' \
+	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
+plan

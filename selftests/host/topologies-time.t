@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The chapter of times in the report of `make topologies`, for 64 modules: it has
+# every table and curve, numbers are within their bounds, and each conclusion has
+# a verdict.
+
+set -u
+. selftests/tap.sh
+. selftests/variant.sh
+
+SIM=$VARIANTS/plain/bin/angara-sim
+TOPO=$VARIANTS/plain/bin/angara-topo
+OUT=$TAP_TMP/report
+TIME=$OUT/time.md
+
+report()
+{
+	tools/topo/report "$TOPO" "$OUT" "$SIM" --quick
+}
+
+# Processor time, as the machine may have others to serve.
+soon()
+{
+	local TIMEFORMAT='%U %S' spent
+
+	spent=$({ time report >"$TAP_TMP/said" 2>&1; } 2>&1) || {
+		cat "$TAP_TMP/said"
+		return 1
+	}
+	echo "user and system: $spent"
+	awk '{ exit !($1 + $2 < 60) }' <<<"$spent"
+}
+
+# Lines of a table, by a column of its head.
+rows()
+{
+	awk -v head="$1" '/^\|/ { if (!on && index($0, head)) on = 1
+				  else if (on && !/^\|---/) print; next }
+		{ on = 0 }' "$TIME" | sed 's/^| //; s/ |$//; s/ *| */|/g'
+}
+
+# count NUMBER HEAD: rows of a table
+count()
+{
+	local got
+
+	got=$(rows "$2" | wc -l)
+	echo "$2: $got rows, expected $1"
+	[ "$got" = "$1" ]
+}
+
+# A packet takes 641 ns and 84 for each cable.
+idle()
+{
+	rows 'cables, farthest' | awk -F'|' '{
+		print
+		if ($6 != 641 + 84 * $5 || $4 - 641 - 84 * $3 > 1 ||
+		    $4 - 641 - 84 * $3 < -1)
+			bad = 1
+	} END { exit bad || NR != 5 }'
+}
+
+# What is accepted deterministically is below the bound of the routes and of the
+# hosts, but for the noise of a short window.
+bounds()
+{
+	rows 'its bound' | awk -F'|' '{
+		split($3, det, " ")
+		split($5, any, " ")
+		if ($3 != "" && det[1] > 1.05 * $4 || any[1] > 1.03 * $6 ||
+		    any[1] < 0.05) {
+			print
+			bad = 1
+		}
+		n += $3 != ""
+	} END { print NR, n; exit bad || NR != 20 || n != 10 }'
+}
+
+# Trees of 2, 6, 5, 3 and 6 cables: injection, PEGroup, cables, PCIe, ejection.
+broadcasts()
+{
+	local got
+
+	got=$(rows '| us |' | grep 'broadcast, 256 B')
+	echo "$got"
+	[ "$got" = '64|broadcast, 256 B|0.909|1.161|1.077|0.993|1.161' ]
+}
+
+# Of 64 nodes: over several trees an allreduce is at least twice as fast as over one,
+# as expected within a fifth. It is not on a fat tree, whose switches read a packet
+# from each of 20 nodes on any tree, and a broadcast is not.
+stripes()
+{
+	rows 'gain expected' | awk -F'|' '{
+		print
+		if ($2 == "broadcast" || $3 ~ /fattree/)
+			bad += $9 != 1 || $10 != "1.00"
+		else
+			bad += $10 < 2 || $8 > $4 / 2 || $11 > 1.2 * $10 ||
+				$11 < 0.8 * $10
+		n++
+	} END { exit bad > 0 || n != 8 }' &&
+		grep -qE '^Allreduces over several trees are 1\.0 to [5-9]\.[0-9] times as fast as over one; broadcasts are not faster\.$' \
+			"$TIME"
+}
+
+verdicts()
+{
+	rows 'divided by that of MKNS' >"$TAP_TMP/verdicts"
+	cat "$TAP_TMP/verdicts"
+	[ "$(grep -cE '\|(confirmed|not confirmed|at some sizes)$' \
+		"$TAP_TMP/verdicts")" = 25 ] &&
+		grep -q '^less diameter.*on 4D torus|1\.28|confirmed$' \
+			"$TAP_TMP/verdicts" &&
+		grep -q '^time is proportional.*not confirmed$' "$TAP_TMP/verdicts"
+}
+
+# Curves of all topologies, each with points below and above saturation.
+curves()
+{
+	local pattern file blocks
+
+	for pattern in uniform matrix grid alltoall; do
+		file=$OUT/delay-$pattern-64.svg
+		blocks=$(awk 'NF { if (!on) n++; on = 1; next } { on = 0 }
+			END { print n }' "$OUT/data/delay-$pattern-64.dat")
+		echo "$pattern: $blocks curves"
+		[ "$blocks" = 5 ] || return
+		command -v gnuplot >/dev/null || continue
+		grep -q "(delay-$pattern-64.svg)" "$TIME" &&
+			[ "$(grep -cE '>(MKNS|4D torus|6D torus|fat tree|hypercube)<' \
+				"$file")" -ge 5 ] || return
+	done
+}
+
+# All results come from the cache, and the chapter is the same.
+again()
+{
+	cp "$TIME" "$TAP_TMP/before"
+	report >"$TAP_TMP/said" 2>&1 && cat "$TAP_TMP/said" &&
+		grep -qE '^==> ([0-9]+) simulations, \1 of them cached$' \
+			"$TAP_TMP/said" &&
+		diff "$TAP_TMP/before" "$TIME"
+}
+
+# refused TEXT ARGUMENT...
+refused()
+{
+	says "$1" 2 tools/topo/times "${@:2}"
+}
+
+check 'it builds' variant plain libangara tools/topo tools/sim
+check 'a quick report takes less than 60 s' soon
+check 'the report has the chapter' grep -q '^## In time$' "$OUT/report.md"
+check 'fabrics' count 5 'cables per module'
+check 'parameters and their sources' count 19 '| source |'
+check 'times on idle fabrics' idle
+check 'loads within their bounds' bounds
+check 'times of broadcasts' broadcasts
+check 'collective operations' count 5 '| us |'
+check 'stripes' stripes
+check 'other switches' count 6 'packet, ns, farthest'
+check 'the best of each' count 14 'place of MKNS'
+check 'each conclusion has a verdict' verdicts
+check 'curves' curves
+check 'a second run uses the first' again
+check 'no simulator' refused 'no --sim' --topo "$TOPO" --out "$OUT"
+check 'no program' refused 'not a program' --sim README.md --topo "$TOPO" \
+	--out "$OUT"
+check 'an unknown option' refused 'unknown option' --fast
+plan

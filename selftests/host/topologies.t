@@ -1,0 +1,364 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# angara-topo: the commands of documents run, tables equal those of the
+# reference, published numbers that differ are explained, and bad input gets one
+# line.
+
+set -u
+. selftests/tap.sh
+. selftests/variant.sh
+
+TOPO=$VARIANTS/plain/bin/angara-topo
+OUT=$TAP_TMP/report
+
+# refused TEXT ARGUMENT...
+refused()
+{
+	says "$1" 2 "$TOPO" "${@:2}"
+}
+
+# graph LINE...: a file that describes a graph, as "file:PATH" in $FILE.
+graph()
+{
+	FILE=file:$TAP_TMP/graph
+	printf '%s\n' "$@" >"$TAP_TMP/graph"
+}
+
+# Commands of a document and of the man page, unchanged.
+shown()
+{
+	sed -n 's/^    \(angara-topo .*\)/\1/p' Documentation/topologies.rst
+	sed -n 's/^\.Dl \(angara-topo .*\)/\1/p' tools/man/angara-topo.1
+	sed -n 's/^build\/host\/bin\/\(angara-topo .*\)/\1/p' README.md
+}
+
+shown_runs()
+{
+	local line count=0
+
+	while read -r line; do
+		if [[ $line = *' svg '* ]] && ! command -v dot >/dev/null; then
+			continue
+		fi
+		# shellcheck disable=SC2086 # words
+		(cd "$TAP_TMP" && "$TOPO" ${line#angara-topo }) </dev/null || return
+		count=$((count + 1))
+	done < <(shown)
+	[ "$count" -ge 8 ]
+}
+
+study()
+{
+	"$TOPO" compare --study mkns >"$TAP_TMP/study"
+}
+
+# A row of a table of the study, "formula/graph/published" per topology.
+row()
+{
+	awk -v table="Table $1:" -v modules="$2" \
+		'/^Table/ { on = $1 " " $2 == table }
+		on && $1 == modules { $1 = ""; print substr($0, 2) }' "$TAP_TMP/study"
+}
+
+# table NUMBER WANT...: numbers by formula, per size those of the four.
+table()
+{
+	local number=$1 want modules got bad=0
+
+	shift
+	for modules in 16 64 160 1600 16000; do
+		got=$(row "$number" "$modules" | tr ' ' '\n' | sed 's|/.*||' | xargs)
+		want=$1
+		shift
+		[ "$got" = "$want" ] && continue
+		echo "table $number, $modules: $got, expected $want"
+		bad=1
+	done
+	return $bad
+}
+
+# Numbers from the graphs for which there is no formula.
+from_graphs()
+{
+	local modules i=0 got
+	local least=('2 7 5 2' '4 11 9 4' '4 13 11 4' '8 23 17 6' '12 45 23 8')
+
+	for modules in 16 64 160 1600 16000; do
+		got=$(row 3 "$modules" | tr ' ' '\n' | cut -d / -f 2 | xargs)
+		echo "$modules: $got, expected ${least[i]}"
+		[ "$got" = "${least[i]}" ] || return
+		i=$((i + 1))
+	done
+	# Eight nodes that are joined directly: 4 * 4 cables between the halves.
+	[ "$(row 5 16 | cut -d ' ' -f 1)" = 4/16/4 ]
+}
+
+# Exactly the published numbers that differ have a computed reason.
+explained()
+{
+	sed -n '/^Published/,/cells differ/p' "$TAP_TMP/study" >"$TAP_TMP/why" &&
+		grep -qx '29 cells differ.' "$TAP_TMP/why" &&
+		[ "$(grep -c '^ *[2-7]  ' "$TAP_TMP/why")" = 29 ] &&
+		! grep 'not known' "$TAP_TMP/why" &&
+		[ "$(grep -oE '/[0-9]+\*' "$TAP_TMP/study" | wc -l)" = 29 ] &&
+		! perl -ne 'print if /^ +[2-7]  .*?, \d+ +\d+ +(\d+) +(\d+)  / && $1 != $2' \
+			"$TAP_TMP/why" | grep .
+}
+
+# Conclusions, with numbers that satisfy them and with others.
+concluded()
+{
+	sed -n '/^Conclusions/,$p' "$TAP_TMP/study" >"$TAP_TMP/claims"
+	grep -q '^diameter: even less than fat tree .* confirmed$' "$TAP_TMP/claims" &&
+		grep -q '^cables, 16000: 8 % more .* not confirmed$' "$TAP_TMP/claims" &&
+		grep -q '^connectivity: fat tree has more .* in part$' "$TAP_TMP/claims" &&
+		[ "$(grep -cE '(confirmed|in part)$' "$TAP_TMP/claims")" = 26 ]
+}
+
+# Processor time, because the machine may be loaded.
+soon()
+{
+	local TIMEFORMAT='%U %S' spent fabric
+
+	spent=$({ time {
+		"$TOPO" compare --study mkns
+		for fabric in mkns:8x10x10x10 torus:16x10x10x10 fattree:40,4,nodes=16000; do
+			"$TOPO" metrics "$fabric"
+			"$TOPO" dot "$fabric"
+		done
+	} >/dev/null; } 2>&1)
+	echo "user and system: $spent"
+	awk '{ exit !($1 + $2 < 10) }' <<<"$spent"
+}
+
+# is WANT ARGUMENT...: the last line of its output, with single blanks.
+is()
+{
+	local want=$1 got
+
+	shift
+	got=$("$TOPO" "$@" | tail -n 1 | xargs)
+	echo "$*: '$got', expected '$want'"
+	[ "$got" = "$want" ]
+}
+
+# The path of the study's example: AB 0, by port 2 to AB 2, by port 8 to KB Y2,
+# by its port 2 to AB (2 2 0 0); here ports of nodes count from 0.
+example()
+{
+	"$TOPO" route mkns:4x4 0 10 | tail -n +2 | tr -s ' ' >"$TAP_TMP/way"
+	diff "$TAP_TMP/way" - <<-'EOF'
+		 0 0 (0,0) 1
+		 1 2 (2,0) 7
+		 2 s2 2
+		 3 10 (2,2) -
+	EOF
+}
+
+# tree_is WANT ARGUMENT...: cost of the last tree, and the expected time of a
+# broadcast over one.
+tree_is()
+{
+	local want=$1 got
+
+	shift
+	got=$("$TOPO" tree "$@" | awk 'BEGIN { RS = ""; FS = "\n" }
+		NR == 2 { print $NF } NR == 3 { split($2, time, " "); print time[2] }' |
+		xargs)
+	echo "$*: '$got', expected '$want'"
+	[ "$got" = "$want" ]
+}
+
+json()
+{
+	local command
+
+	for command in 'show kns:2x2' 'metrics mesh:3' 'compare torus:2 hypercube:3' \
+		'route torus:5 0 2' 'tree mkns:4x4 --trees 2' 'compare --study mkns'; do
+		# shellcheck disable=SC2086
+		"$TOPO" -j $command | perl -MJSON::PP -0777 -e 'decode_json(<STDIN>)' || return
+	done
+}
+
+four_trees()
+{
+	"$TOPO" -j tree mkns:8x4 --trees 4 | perl -MJSON::PP -0777 -e '
+		my $plan = decode_json(<STDIN>);
+		my @load = map { $_->{load} } @{$plan->{costs}};
+
+		print "@load\n";
+		exit !("@load" eq "3 3 3 3" && @{$plan->{rows}} >= 4 * 40)'
+}
+
+large_halves()
+{
+	"$TOPO" metrics torus:16x10x10x10 | grep -E '^bisection +2000 +2000 +upper'
+}
+
+# graphviz LINE...: a file of Graphviz, as "file:PATH" in $FILE.
+graphviz()
+{
+	FILE=file:$TAP_TMP/graph.gv
+	printf '%s\n' "$@" >"$TAP_TMP/graph.gv"
+}
+
+# Every port of a fabric, without coordinates.
+ports_of()
+{
+	"$TOPO" show "$1" | sed 's/ ([0-9,]*)//g' | tr -s ' '
+}
+
+# A drawing describes the same fabric, port by port.
+round_trip()
+{
+	local fabric
+
+	for fabric in torus:4x4 mkns:8x4 fattree:4,3 kns:13x2,ports=6; do
+		"$TOPO" dot "$fabric" -o "$TAP_TMP/drawn.gv" &&
+			ports_of "$fabric" >"$TAP_TMP/ports" && [ -s "$TAP_TMP/ports" ] &&
+			diff "$TAP_TMP/ports" <(ports_of "file:$TAP_TMP/drawn.gv") || return
+	done
+}
+
+# Ends without labels get free ports, behind those that have them.
+free_ports()
+{
+	graphviz 'digraph g {' 'a -> b' 'a -> s [taillabel=0, headlabel=5]' 'b -> s' \
+		's [kind=switch]' '}'
+	diff - <(ports_of "$FILE" | cut -d ' ' -f 1-4 | tail -n +2) <<-'EOF'
+		0 0 s0 5
+		0 1 1 0
+		1 0 0 1
+		1 1 s0 0
+		s0 0 1 1
+		s0 5 0 0
+	EOF
+}
+
+# A summary is short, and counts every node and every cable.
+summary()
+{
+	"$TOPO" dot mkns:8x10x10x10 >"$TAP_TMP/dot"
+	[ "$(wc -l <"$TAP_TMP/dot")" -lt 200 ] &&
+		perl -ne '$nodes += $1 if /"(\d+) nodes/; $cables += $1 if /(\d+) cables inside/;
+			$cables += $1 if / -- .*label="(\d+)"/;
+			END { print "$nodes nodes, $cables cables\n";
+				exit !($nodes == 8000 && $cables == 52000) }' "$TAP_TMP/dot"
+}
+
+whole()
+{
+	[ "$("$TOPO" dot fattree:4,2 | grep -c ' -- ')" = 8 ] &&
+		[ "$("$TOPO" dot torus:4x4 | grep -c ' -- ')" = 32 ]
+}
+
+svg()
+{
+	"$TOPO" svg mkns:8x4 -o "$TAP_TMP/mkns.svg" &&
+		[ "$(grep -c 'class="node"' "$TAP_TMP/mkns.svg")" = 40 ] &&
+		[ "$(grep -c 'class="edge"' "$TAP_TMP/mkns.svg")" = 144 ]
+}
+
+report()
+{
+	local picture count=0
+
+	tools/topo/report "$TOPO" "$OUT" || return
+	while read -r picture; do
+		grep -q 'class="node"' "$OUT/$picture" || return
+		count=$((count + 1))
+	done < <(sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$OUT/report.md")
+	grep -q '^### Table 7: ports$' "$OUT/report.md" &&
+		grep -q '^| 16000 | 104000/104000/104000 |' "$OUT/report.md" &&
+		[ "$count" = "$1" ]
+}
+
+check 'it builds' variant plain libangara tools/topo
+check 'commands that documents show run' shown_runs
+check 'the study runs' study
+check 'table 2: diameter' table 2 '1 4 3 2' '3 6 5 4' '3 7 6 4' '5 12 9 6' '7 23 12 8'
+check 'table 3: spanning tree' table 3 '2 4 3 2' '4 8 5 4' '4 11 8 4' '8 22 14 6' \
+	'12 42 21 8'
+check 'table 4: connectivity' table 4 '7 8 6 20' '8 8 10 20' '8 8 10 20' '9 8 12 20' \
+	'10 8 12 20'
+check 'table 5: bisection' table 5 '4 16 8 8' '16 32 32 32' '40 64 32 80' \
+	'400 400 320 800' '4000 2000 3200 8000'
+check 'table 6: cables' table 6 '28 64 24 16' '144 256 160 128' '360 640 400 320' \
+	'4400 6400 4800 4800' '52000 64000 48000 64000'
+check 'table 7: ports' table 7 '80 128 96 32' '400 512 384 256' '880 1280 960 640' \
+	'9600 12800 9600 9600' '104000 128000 96000 128000'
+check 'trees and halves from the graphs' from_graphs
+check 'each published number that differs is explained' explained
+check 'each conclusion has a verdict' concluded
+check 'study, measures and drawings of 16000 modules take less than 10 s' soon
+check 'a way of the study' example
+check 'cost by a price list' is 'cost 408 408 cable=100,port=1' metrics torus:4 \
+	--prices cable=100,port=1
+# Twice 300 ns, 20 ns, 3 * 84 ns, 4096 bytes, 16 heads and 16 * 24 bytes of PCIe at
+# 64 Gbit/s.
+check 'cost of a tree' tree_is '0 0 (0,0) 3 39 8 8 1 1.464' mkns:8x4
+check 'the root in the middle' tree_is '0 3 3 6 0 2 1 1.464' mesh:7
+check 'two trees from the ends of a line' tree_is '1 6 6 6 0 1 1 1.716' mesh:7 --trees 2
+check 'two from its middle' tree_is '1 3 3 6 0 2 2 1.464' mesh:7 --trees 2 --goal depth
+check 'four trees on MKNS: three on the worst channel' four_trees
+check 'the root where most take part' tree_is '0 4 4 7 0 2 1 1.548' mesh:8 \
+	--nodes 0-6,7:2
+check 'a goal that is none' refused 'must be depth or load' tree mesh:8 --goal x
+check 'a count of participants out of range' refused "'17' participants" tree mesh:8 \
+	--nodes 0:17
+check 'a tree of some' tree_is '0 0 (0,0) 0 0 0 0 0 1.212' mkns:8x4 --nodes 0 --root 0
+check 'sources of parameters' grep -qx '  fitted to its results: router, pegroup, host-rate, host-header;' \
+	<("$TOPO" tree torus:4)
+check 'JSON' json
+check 'a graph is drawn whole' whole
+check 'a large one is summarised' summary
+if command -v dot >/dev/null; then
+	check 'a picture has every router and cable' svg
+	check 'the report' report 10
+else
+	skip 'a picture' 'graphviz is missing: install graphviz'
+	check 'the report' report 0
+fi
+if echo '#include <metis.h>' | ${CC:-cc} -E - >/dev/null 2>&1; then
+	check 'halves of a large torus' large_halves
+else
+	skip 'halves of a large torus' 'METIS is missing: install libmetis-dev'
+fi
+check 'an unknown kind' refused 'unknown' metrics ring:5
+check 'a size of 0' refused 'sizes' metrics torus:0x2
+check 'MKNS with more nodes than ports reach' refused 'dimension 1' metrics mkns:9x4
+check 'a fat tree of odd ports' refused 'even' metrics fattree:5,2
+check 'no such file' refused 'No such file' metrics file:/nonexistent
+if pkg-config --exists libcgraph; then
+	check 'what was drawn can be read' round_trip
+	check 'ports without labels' free_ports
+	graphviz 'graph g {' 'a -- b' 'a -- a' '}'
+	check 'a loop in a file of Graphviz' refused 'a -- a is a loop' metrics "$FILE"
+	graphviz 'graph g {' 'a -- b [taillabel=1]' 'c -- a [headlabel=1, taillabel=3]' \
+		'b -- a [headlabel=1, taillabel=9]' '}'
+	check 'a port used twice in it' refused 'port 1 of a is used twice' metrics "$FILE"
+	graphviz 'graph g {' 'a -- b [taillabel=64, headlabel=0]' '}'
+	check 'a port out of range in it' refused "taillabel '64'" metrics "$FILE"
+	graphviz 'graph g {' 'a -- b' 'c' '}'
+	check 'a node not reached in it' refused 'is not reached' metrics "$FILE"
+	graphviz 'graph {' '--'
+	check 'no graph' refused 'no graph of Graphviz' metrics "$FILE"
+else
+	skip 'files of Graphviz' 'its library is missing: install libgraphviz-dev'
+fi
+graph 'graph g' 'node a' 'node b' 'a:0 b:0' 'b:1 b:2'
+check 'a loop' refused 'line 5: cable: is a loop' metrics "$FILE"
+graph 'graph g' 'node a' 'node b' 'a:0 b:0' 'b:0 a:1'
+check 'a port used twice' refused 'line 5: cable: a port is used twice' metrics "$FILE"
+graph 'graph g' 'node a' 'node b' 'switch s' 'a:0 s:0'
+check 'a node that is not reached' refused 'line 3: router: is not reached' metrics "$FILE"
+check 'no command' refused 'no command'
+check 'an unknown command' refused 'no such command' draw torus:2
+check 'too few arguments' refused 'two nodes' route torus:4 1
+check 'a node out of range' refused 'from 0 to 3' route torus:4 1 4
+check 'a list of nodes that is none' refused 'from 0 to 3' tree torus:4 --nodes 0,x
+check 'an empty range' refused 'is empty' tree torus:4 --nodes 3-1
+check 'a price that is none' refused 'must be cable=' metrics torus:4 --prices cable=x
+check 'an unknown study' refused 'there is mkns' compare --study torus
+plan

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Plans of trees for tools: arguments, and results as JSON.  angaractl and
+ * angara-topo print the same plans.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <json-c/json.h>
+#include <linux/angara.h>
+#include <angara/fabric.h>
+#include <angara/plan.h>
+
+/**
+ * plan_members() - read participants
+ * @fabric: fabric
+ * @list: "0,4-7:2": nodes and ranges, behind ":" how many on each; or "all"
+ * @local: how many on a node without ":"
+ * @pe: out: participants of each node, zeroed by the caller
+ * @why: out: one line that says what is wrong
+ * @size: bytes of @why
+ *
+ * Return: true if the list is right.
+ */
+bool plan_members(const struct angara_fabric *fabric, const char *list,
+		  uint32_t local, uint16_t *pe, char *why, size_t size);
+
+/**
+ * plan_node() - read a node
+ * @fabric: fabric
+ * @text: its number, or its coordinates joined by commas
+ * @node: out
+ *
+ * Return: true if there is such a node.
+ */
+bool plan_node(const struct angara_fabric *fabric, const char *text, uint32_t *node);
+
+/** plan_goal() - "depth" or "load" as ANGARA_PLAN_*; -1: neither */
+int plan_goal(const char *text);
+
+/**
+ * plan_router() - a router's name
+ * @fabric: fabric
+ * @router: router
+ *
+ * Return: "17 (1,2,0)"; of a switch "s2".  Valid until the call after the next.
+ */
+const char *plan_router(const struct angara_fabric *fabric, uint32_t router);
+
+/** plan_rows() - a row per router and tree */
+json_object *plan_rows(const struct angara_fabric *fabric,
+		       const struct angara_plan *plan);
+/** plan_costs() - a row per tree; NULL: no tree */
+json_object *plan_costs(const struct angara_fabric *fabric,
+			const struct angara_plan *plan);
+/** plan_times() - a row per number of trees; NULL: no memory */
+json_object *plan_times(const struct angara_plan *plan, uint64_t bytes);
+/** plan_values() - a row per parameter of times, with its source */
+json_object *plan_values(void);
+/** plan_sources() - the sources of parameters in four lines, from malloc() */
+char *plan_sources(void);
+
+#endif /* PLAN_H */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Routes: the topology's, those of a file instead, and shortest ways.
+ *
+ * On the adaptive channel a packet goes to any router that is nearer to its
+ * target.  On a torus of up to four dimensions coordinates tell which these are;
+ * elsewhere a table of distances does.  Distances of neighbours differ by one at
+ * most, so their lowest eight bits are enough to compare them.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include "sim.h"
+
+/* Bytes of a table of all routers and nodes. */
+#define ROUTES_MOST	(1ULL << 30)
+
+static u64 table_size(const struct sim *s)
+{
+	return (u64)s->topo.routers * s->topo.nodes;
+}
+
+/** sim_route() - port of the deterministic way; @node is not @dst */
+u32 sim_route(const struct sim *s, u32 node, u32 dst)
+{
+	if (s->route)
+		return s->route[(u64)(s->base + node) * s->topo.nodes + dst];
+	if (s->coord)
+		return ang_route_coords(&s->topo, s->coord[s->base + node],
+					s->coord[dst]);
+	return ang_topo_route(&s->topo, s->base + node, dst);
+}
+
+static u64 shortest_torus(const struct sim *s, const u16 *at, const u16 *to)
+{
+	u64 outs = 0;
+	u32 d;
+
+	for (d = 0; d < s->topo.ndims; d++) {
+		u32 size = s->topo.dims[d];
+
+		if (at[d] == to[d])
+			continue;
+		outs |= 1U << (2 * d + ang_ring_minus(size, at[d], to[d]));
+		if (2U * (at[d] > to[d] ? at[d] - to[d] : to[d] - at[d]) == size)
+			outs |= 3U << 2 * d;	/* both ways are shortest */
+	}
+	return outs;
+}
+
+/** sim_shortest() - ports of all shortest ways; @node is not @dst */
+u64 sim_shortest(const struct sim *s, u32 node, u32 dst)
+{
+	u64 outs = 0;
+	u32 port;
+	u8 less;
+
+	if (s->coord)
+		return shortest_torus(s, s->coord[s->base + node], s->coord[dst]);
+	less = (u8)(s->near[(u64)(s->base + node) * s->topo.nodes + dst] - 1);
+	for (port = 0; port < s->nports; port++) {
+		u32 to = sim_end(s, node, port)->router;
+
+		if (to != ANG_NONE && s->near[(u64)to * s->topo.nodes + dst] == less)
+			outs |= 1ULL << port;
+	}
+	return outs;
+}
+
+/* Distances of all routers to @dst. */
+static void search(struct sim *s, u32 dst, u32 *queue, bool *seen)
+{
+	const struct ang_topo *t = &s->topo;
+	u32 head, tail = 1, port;
+
+	memset(seen, 0, t->routers * sizeof(*seen));
+	queue[0] = dst;
+	seen[dst] = true;
+	for (head = 0; head < tail; head++) {
+		u32 at = queue[head];
+
+		for (port = 0; port < s->nports; port++) {
+			u32 to = ang_topo_neighbor(t, at, port);
+
+			if (to == ANG_NONE || seen[to])
+				continue;
+			seen[to] = true;
+			s->near[(u64)to * t->nodes + dst] =
+				(u8)(s->near[(u64)at * t->nodes + dst] + 1);
+			queue[tail++] = to;
+		}
+	}
+}
+
+/**
+ * sim_routes() - tables that adaptive routing needs
+ * @s: simulation with its topology
+ *
+ * Return: 0, or -E2BIG: the fabric is too large for them.
+ */
+int sim_routes(struct sim *s)
+{
+	u32 *queue;
+	bool *seen;
+	u32 dst;
+
+	if (s->coord || s->cfg.routing != SIM_ADAPTIVE)
+		return 0;
+	if (table_size(s) > ROUTES_MOST)
+		return -E2BIG;
+	s->near = sim_zalloc(s->topo.routers, s->topo.nodes);
+	queue = sim_zalloc(s->topo.routers, sizeof(*queue));
+	seen = sim_zalloc(s->topo.routers, sizeof(*seen));
+	for (dst = 0; dst < s->topo.nodes; dst++)
+		search(s, dst, queue, seen);
+	free(queue);
+	free(seen);
+	return 0;
+}
+
+/* Does each way end at its target?  Return: what is wrong, or NULL. */
+static const char *ways_flaw(const struct sim *s, u32 *from, u32 *to)
+{
+	const struct ang_topo *t = &s->topo;
+
+	for (*to = 0; *to < t->nodes; ++*to) {
+		for (*from = 0; *from < t->routers; ++*from) {
+			u32 at = *from, hops = 0;
+
+			while (at != *to) {
+				at = ang_topo_neighbor(t, at,
+					s->route[(u64)at * t->nodes + *to]);
+				if (++hops > t->routers)
+					return "goes in a circle";
+			}
+		}
+	}
+	return NULL;
+}
+
+static const char *line_set(struct sim *s, const char *line)
+{
+	const struct ang_topo *t = &s->topo;
+	u32 router, node, port;
+	int end = 0;
+
+	while (isspace((unsigned char)*line))
+		line++;
+	if (!*line || *line == '#')
+		return NULL;
+	if (sscanf(line, "%u %u %u %n", &router, &node, &port, &end) != 3 ||
+	    !end || (line[end] && line[end] != '#') || strchr(line, '-'))
+		return "must be a router, a node and a port";
+	if (router >= t->routers)
+		return "there is no such router";
+	if (node >= t->nodes || node == router)
+		return "there is no such other node";
+	if (port >= s->nports ||
+	    ang_topo_neighbor(t, router, port) == ANG_NONE)
+		return "the port is joined to nothing";
+	s->route[(u64)router * t->nodes + node] = (u8)port;
+	return NULL;
+}
+
+/**
+ * sim_routes_read() - replace ways of the topology by those of a file
+ * @s: simulation with its topology
+ * @path: lines "ROUTER NODE PORT": port on the way from a router to a node
+ * @why: out: what is wrong
+ * @len: size of @why
+ *
+ * Return: 0, -EINVAL or -E2BIG.
+ */
+int sim_routes_read(struct sim *s, const char *path, char *why, size_t len)
+{
+	const struct ang_topo *t = &s->topo;
+	const char *flaw = NULL;
+	FILE *f = fopen(path, "r");
+	u32 router, node, number = 0;
+	char line[256];
+
+	if (!f) {
+		snprintf(why, len, "%s", strerror(errno));
+		return -EINVAL;
+	}
+	if (table_size(s) > ROUTES_MOST) {
+		fclose(f);
+		snprintf(why, len, "the fabric is too large");
+		return -E2BIG;
+	}
+	s->route = sim_zalloc(t->routers, t->nodes);
+	for (router = 0; router < t->routers; router++)
+		for (node = 0; node < t->nodes; node++)
+			s->route[(u64)router * t->nodes + node] =
+				(u8)ang_topo_route(t, router, node);
+	while (!flaw && fgets(line, sizeof(line), f)) {
+		number++;
+		flaw = line_set(s, line);
+	}
+	fclose(f);
+	if (flaw) {
+		snprintf(why, len, "line %u: %s", number, flaw);
+		return -EINVAL;
+	}
+	flaw = ways_flaw(s, &router, &node);
+	if (!flaw)
+		return 0;
+	snprintf(why, len, "the way from router %u to node %u %s", router, node,
+		 flaw);
+	return -EINVAL;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angara-topo dot, svg: the graph, or, of one with many routers, a summary:
+ * nodes in boxes by their coordinates, switches by those of their keepers.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "topo.h"
+
+#define WHOLE	200U	/* routers that are drawn one by one */
+
+#define GROUPS	64U	/* boxes of nodes in a summary, about */
+
+/* Cables from each router to the nearest node. */
+static uint32_t *layers(const struct angara_fabric *f)
+{
+	uint32_t routers = angara_fabric_routers(f), nodes = angara_fabric_nodes(f);
+	uint32_t *queue = need_memory(routers, sizeof(*queue));
+	uint32_t *layer = need_memory(routers, sizeof(*layer));
+	uint32_t head, tail, port;
+
+	for (tail = 0; tail < nodes; tail++)
+		queue[tail] = tail;
+	for (head = 0; head < tail; head++)
+		for (port = 0; port < angara_fabric_ports(f); port++) {
+			uint32_t to = angara_fabric_peer(f, queue[head], port, NULL);
+
+			if (to == UINT32_MAX || to < nodes || layer[to])
+				continue;
+			layer[to] = layer[queue[head]] + 1;
+			queue[tail++] = to;
+		}
+	free(queue);
+	return layer;
+}
+
+/**
+ * struct grouping - how nodes are put into boxes
+ * @first: first digit that counts
+ * @last: last digit that counts
+ * @values: values of each digit
+ * @digits: how many there are
+ */
+struct grouping {
+	unsigned int first, last, digits;
+	uint32_t values[ANGARA_FABRIC_DIGITS];
+};
+
+/* By the digit with most values, and those before it while boxes stay few. */
+static struct grouping choose(const struct angara_fabric *f)
+{
+	struct grouping g = { 0 };
+	uint16_t digits[ANGARA_FABRIC_DIGITS];
+	uint32_t node, product;
+	unsigned int d;
+
+	for (node = 0; node < angara_fabric_nodes(f); node++) {
+		g.digits = angara_fabric_digits(f, node, digits);
+		for (d = 0; d < g.digits; d++)
+			if (digits[d] >= g.values[d])
+				g.values[d] = digits[d] + 1U;
+	}
+	for (d = 1; d < g.digits; d++)
+		if (g.values[d] > g.values[g.last])
+			g.last = d;
+	product = g.values[g.last];
+	for (g.first = g.last; g.first && product * g.values[g.first - 1] <= GROUPS;)
+		product *= g.values[--g.first];
+	return g;
+}
+
+static uint32_t group_of(const struct angara_fabric *f, const struct grouping *g,
+			 uint32_t router)
+{
+	uint16_t digits[ANGARA_FABRIC_DIGITS];
+	uint32_t node = angara_fabric_keeper(f, router);
+	uint32_t group = 0;
+	unsigned int d;
+
+	if (g->digits == 1)
+		return (uint32_t)((uint64_t)node * GROUPS / 4 / angara_fabric_nodes(f));
+	angara_fabric_digits(f, node, digits);
+	for (d = g->first; d <= g->last; d++)
+		group = group * g->values[d] + digits[d];
+	return group;
+}
+
+static void draw_whole(const struct angara_fabric *f, FILE *out)
+{
+	uint32_t router, port;
+
+	for (router = 0; router < angara_fabric_routers(f); router++)
+		fprintf(out, "\tr%u [label=\"%s\"%s];\n", router, plan_router(f, router),
+			router < angara_fabric_nodes(f) ? "" : ", kind=switch, shape=box, style=filled");
+	for (router = 0; router < angara_fabric_routers(f); router++)
+		for (port = 0; port < angara_fabric_ports(f); port++) {
+			uint32_t far;
+			uint32_t to = angara_fabric_peer(f, router, port, &far);
+
+			if (to == UINT32_MAX || to < router)
+				continue;
+			fprintf(out, "\tr%u -- r%u [taillabel=%u, headlabel=%u];\n", router, to,
+				port, far);
+		}
+}
+
+/* A box per group of nodes, and per group and layer of switches. */
+static void draw_summary(const struct angara_fabric *f, FILE *out)
+{
+	uint32_t routers = angara_fabric_routers(f), nodes = angara_fabric_nodes(f);
+	uint32_t *box = need_memory(routers, sizeof(*box)), *layer = layers(f);
+	struct grouping g = choose(f);
+	uint32_t boxes = 0, router, port, a, b;
+	uint32_t *count, *cables;
+
+	for (router = 0; router < routers; router++) {
+		box[router] = group_of(f, &g, router) + 2 * GROUPS * layer[router];
+		if (box[router] >= boxes)
+			boxes = box[router] + 1;
+	}
+	count = need_memory(boxes, sizeof(*count));
+	cables = need_memory((size_t)boxes * boxes, sizeof(*cables));
+	for (router = 0; router < routers; router++) {
+		a = box[router];
+		count[a]++;
+		for (port = 0; port < angara_fabric_ports(f); port++) {
+			uint32_t to = angara_fabric_peer(f, router, port, NULL);
+
+			if (to == UINT32_MAX || to < router)
+				continue;
+			b = box[to];
+			cables[a < b ? a * boxes + b : b * boxes + a]++;
+		}
+	}
+	for (router = 0; router < routers; router++) {
+		a = box[router];
+		if (!count[a])
+			continue;
+		fprintf(out, "\tg%u [shape=box%s, label=\"%u %s\\n%u cables inside\"];\n", a,
+			router < nodes ? "" : ", style=filled", count[a],
+			router < nodes ? "nodes" : "switches", cables[a * boxes + a]);
+		count[a] = 0;
+	}
+	for (a = 0; a < boxes; a++)
+		for (b = a + 1; b < boxes; b++)
+			if (cables[a * boxes + b])
+				fprintf(out, "\tg%u -- g%u [label=\"%u\"];\n", a, b,
+					cables[a * boxes + b]);
+	free(layer);
+	free(box);
+	free(count);
+	free(cables);
+}
+
+static void draw(const char *text, FILE *out)
+{
+	struct angara_fabric *f = need_fabric(text);
+
+	fprintf(out, "graph fabric {\n\tlayout=%s;\n\tlabel=\"%s: %u nodes, %u switches\";\n",
+		angara_fabric_routers(f) <= WHOLE ? "neato" : "circo", text,
+		angara_fabric_nodes(f), angara_fabric_routers(f) - angara_fabric_nodes(f));
+	fputs("\tnode [fontsize=10];\n\tedge [fontsize=8];\n\toverlap=false;\n", out);
+	if (angara_fabric_routers(f) <= WHOLE)
+		draw_whole(f, out);
+	else
+		draw_summary(f, out);
+	fputs("}\n", out);
+	angara_fabric_close(f);
+}
+
+static int close_output(FILE *out, const char *name)
+{
+	int bad = ferror(out) | fflush(out);
+
+	if (out != stdout)
+		bad |= fclose(out);
+	return bad ? fail("%s: %s", name, strerror(errno)) : 0;
+}
+
+int cmd_dot(const struct opts *o, int argc, char **argv)
+{
+	FILE *out = o->output ? fopen(o->output, "we") : stdout;
+
+	(void)argc;
+	if (!out)
+		return fail("%s: %s", o->output, strerror(errno));
+	draw(argv[0], out);
+	return close_output(out, o->output ? o->output : "standard output");
+}
+
+int cmd_svg(const struct opts *o, int argc, char **argv)
+{
+	FILE *dot;
+	int ret;
+
+	(void)argc;
+	angara_fabric_close(need_fabric(argv[0]));
+	/* The program that draws inherits it. */
+	if (o->output && !freopen(o->output, "w", stdout))
+		return fail("%s: %s", o->output, strerror(errno));
+	dot = popen("dot -Tsvg", "we");
+	if (!dot)
+		return fail("dot: %s", strerror(errno));
+	draw(argv[0], dot);
+	ret = pclose(dot);
+	return ret ? fail("dot failed: install graphviz") : 0;
+}
