@@ -4,8 +4,11 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "test.h"
+
+#define BARRED	(1ULL << 30)	/* more than the contexts of a node need */
 
 static struct segment *find(struct host_node *n, u64 addr)
 {
@@ -181,12 +184,34 @@ u32 host_keeper(const struct host *h, u32 router)
 	return ang_topo_keeper(&h->v.topo, router);
 }
 
+/* A fabric, and behind it memory that cannot be read or written. */
+static void place_fabric(struct host *h)
+{
+	u64 size = (ang_fabric_size(&h->cfg) + 4095) & ~4095ULL;
+
+	h->fab_size = size + BARRED;
+	h->fab = mmap(NULL, h->fab_size, PROT_NONE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	EXPECT(h->fab != MAP_FAILED);
+	EXPECT_EQ(mprotect(h->fab, size, PROT_READ | PROT_WRITE), 0);
+}
+
+/* Switches have no contexts: what looks for one finds memory that is barred. */
+static void bar_switches(struct host *h)
+{
+	u32 i;
+
+	for (i = h->nodes; i < h->cfg.topo.routers; i++) {
+		EXPECT_EQ(ang_node(h->fab, i)->pe, 0);
+		ang_node(h->fab, i)->pe = h->fab_size - BARRED;
+	}
+}
+
 static struct host *host_make(const char *dims, const struct ang_cfg *cfg)
 {
 	struct host *h = calloc(1, sizeof(*h));
 	struct ang_topo_why why;
 	char torus[64];
-	u64 size;
 
 	h->cfg = *cfg;
 	if (dims[0] >= '0' && dims[0] <= '9') {
@@ -198,11 +223,10 @@ static struct host *host_make(const char *dims, const struct ang_cfg *cfg)
 		test_fail(__FILE__, __LINE__, "%s: %s", dims, why.what);
 	h->nodes = ang_cfg_check(&h->cfg);
 	EXPECT(h->nodes);
-	size = ang_fabric_size(&h->cfg);
-	h->fab = aligned_alloc(64, (size + 63) & ~63ULL);
-	memset(h->fab, 0, size);
+	place_fabric(h);
 	if (!ang_fabric_init(h->fab, &h->cfg, &why))
 		test_fail(__FILE__, __LINE__, "%s: %s", dims, why.what);
+	bar_switches(h);
 	h->node = calloc(h->nodes, sizeof(*h->node));
 	h->ops = (struct ang_ops){
 		.dma_read = op_read, .dma_write = op_write,
@@ -396,7 +420,7 @@ static void release(struct host *h)
 				free(n->seg[s].mem);
 	}
 	free(h->node);
-	free(h->fab);
+	munmap(h->fab, h->fab_size);
 	free(h);
 }
 

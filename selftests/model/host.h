@@ -64,6 +64,7 @@ struct tctx {
 struct host {
 	struct ang_cfg cfg;
 	struct ang_fabric *fab;
+	u64 fab_size;		/* of its mapping, with what is barred */
 	struct ang_view v;
 	struct ang_ops ops;
 	struct host_node *node;
