@@ -89,9 +89,15 @@ static bool say(int type, int ep, uint64_t tag, const struct wire *wire,
 		.code = (uint16_t)(type | ep << 4),
 	};
 
-	fi_cq_read(s[1].cq, NULL, 0);
-	return expect(angara_send_inline_nbi(greedy, peer, &head, wire, len, NULL),
-		      0);
+	time_t end = time(NULL) + LONG_MS / 1000;
+	int ret;
+
+	/* The queue is full while the victim has yet to take earlier ones. */
+	do {
+		fi_cq_read(s[1].cq, NULL, 0);
+		ret = angara_send_inline_nbi(greedy, peer, &head, wire, len, NULL);
+	} while (ret == -EAGAIN && time(NULL) < end);
+	return expect(ret, 0);
 }
 
 static bool demand(int type, int ep, uint64_t tag, const struct wire *wire)

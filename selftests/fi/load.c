@@ -523,9 +523,10 @@ static bool nonsense(void)
 	struct angara_mr *mr;
 	uint32_t state = 1;
 	struct ep_name name;
+	size_t len;
 	char *buf;
 	bool ok;
-	int i;
+	int i, ret;
 
 	setup(&how);
 	name = name_of(s[1].ep);
@@ -546,9 +547,12 @@ static bool nonsense(void)
 		/* Often it is for an existing endpoint. */
 		if (i % 3)
 			memcpy(buf, &name.serial, sizeof(name.serial));
-		ok = expect(angara_send_nbi(ctx, peer, &head, mr, 0,
-					    next_random(&state) % 97, NULL), 0);
-		fi_cq_read(s[1].cq, NULL, 0);
+		len = next_random(&state) % 97;
+		do {
+			ret = angara_send_nbi(ctx, peer, &head, mr, 0, len, NULL);
+			fi_cq_read(s[1].cq, NULL, 0);
+		} while (ret == -EAGAIN);
+		ok = expect(ret, 0);
 	}
 	angara_ctx_close(ctx);
 	/* Any peer may claim a write; all goes on. */
