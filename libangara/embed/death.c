@@ -101,14 +101,16 @@ void emb_recover_all(struct emb_fab *fab)
 			emb_recover(fab, slot);
 }
 
-static void recover_all(struct emb_fab *fab)
+/**
+ * emb_recover_dead() - free what dead processes owned, unless another does it now
+ * @fab: fabric; the caller holds its mutex, and no other lock
+ */
+void emb_recover_dead(struct emb_fab *fab)
 {
-	pthread_mutex_lock(&fab->mutex);
-	if (!emb_try_lock(fab->fd, EMB_GATE)) {
-		emb_recover_all(fab);
-		emb_unlock(fab->fd, EMB_GATE);
-	}
-	pthread_mutex_unlock(&fab->mutex);
+	if (emb_try_lock(fab->fd, EMB_GATE))
+		return;
+	emb_recover_all(fab);
+	emb_unlock(fab->fd, EMB_GATE);
 }
 
 /*
@@ -142,7 +144,9 @@ void emb_look_after(struct emb_fab *fab)
 		if (dead ? emb_needs_repair(fab, slot) : emb_is_stuck(fab, slot))
 			emb_repair(fab);
 		if (dead) {
-			recover_all(fab);
+			pthread_mutex_lock(&fab->mutex);
+			emb_recover_dead(fab);
+			pthread_mutex_unlock(&fab->mutex);
 			return;
 		}
 	}

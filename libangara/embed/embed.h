@@ -515,6 +515,7 @@ u32 emb_forks(void);
 bool emb_is_dead(const struct emb_fab *fab, u32 slot);
 int emb_recover(struct emb_fab *fab, u32 slot);
 void emb_recover_all(struct emb_fab *fab);
+void emb_recover_dead(struct emb_fab *fab);
 void emb_look_after(struct emb_fab *fab);
 void emb_look_inside(struct emb_fab *fab);
 

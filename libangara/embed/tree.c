@@ -155,9 +155,26 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	return 0;
 }
 
+/* @owner: out: slot of the process that the row goes with, plus 1; 0: none */
+static int row_set_locked(struct emb_dev *d, const struct angara_tree_set *cmd,
+			  u32 *owner)
+{
+	int ret = router_lock(&d->run, cmd->router);
+
+	*owner = 0;
+	if (ret)
+		return ret;
+	ret = row_set(d, cmd);
+	if (ret == -EBUSY)
+		*owner = emb_node(d->fab, cmd->router)->owner[cmd->row.tree];
+	router_unlock(&d->run, cmd->router);
+	return ret;
+}
+
 int emb_tree_set(struct emb_dev *d, void *arg)
 {
 	struct angara_tree_set *cmd = arg;
+	u32 owner;
 	int ret;
 
 	if (cmd->flags & ~(ANGARA_TREE_OWNED | ANGARA_TREE_JOB |
@@ -172,11 +189,12 @@ int emb_tree_set(struct emb_dev *d, void *arg)
 	if (!ret)
 		ret = owned_room(&d->owned);
 	if (!ret)
-		ret = router_lock(&d->run, cmd->router);
-	if (ret)
-		return ret;
-	ret = row_set(d, cmd);
-	router_unlock(&d->run, cmd->router);
+		ret = row_set_locked(d, cmd, &owner);
+	/* A process that has died may own the row that is in the way. */
+	if (ret == -EBUSY && owner && emb_is_dead(d->fab, owner - 1)) {
+		emb_recover_dead(d->fab);
+		ret = row_set_locked(d, cmd, &owner);
+	}
 	return ret;
 }
 
