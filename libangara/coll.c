@@ -230,6 +230,9 @@ static int vector_device(struct angara_team *team, struct angara_wqe *wqe,
 			 u32 redop, const struct angara_op *how,
 			 struct ang_blocked *b)
 {
+	u32 stripes;
+	int ret;
+
 	wqe->redop = (u8)redop;
 	wqe->type = (u8)type;
 	wqe->lkey = cpu_to_le32(ANG_MR_SLOT(src->key));
@@ -238,7 +241,13 @@ static int vector_device(struct angara_team *team, struct angara_wqe *wqe,
 		wqe->aux_key = cpu_to_le32(ANG_MR_SLOT(dst->key));
 		wqe->aux = cpu_to_le64(dst_off);
 	}
-	return coll_device(team, wqe, how, b);
+	stripes = ang_stripes(team, le32_to_cpu(wqe->length));
+	if (stripes == 1)
+		return coll_device(team, wqe, how, b);
+	ret = ang_stripes_post(team, wqe, stripes, ang_reduction_size(type, redop),
+			       how, b);
+	team->by_device += !ret;
+	return ret;
 }
 
 static int vector_software(struct angara_team *team, enum ang_coll coll, u32 root,

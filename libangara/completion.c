@@ -12,6 +12,7 @@
  *   silent	as told if it fails, else as counted
  *   blocked	a call of the library waits for it
  *   linked	  its error becomes that of the operation behind it
+ *   part	  the last to complete completes the operation that it is part of
  *   flight	  a part of a software collective, see coll_run.c
  *
  * Beside that it may hold regions, see hold.c.
@@ -73,13 +74,31 @@ static void slot_link(struct angara_ctx *ctx, const struct angara_completion *c)
 }
 
 /*
+ * Makes the completion of a part that of its operation.  Return: false: other
+ * parts of it are in progress.
+ */
+static bool slot_part(struct angara_ctx *ctx, struct angara_completion *c)
+{
+	struct ang_posted *whole = &ctx->slots[c->cookie];
+
+	if (c->status != ANGARA_ST_OK && !whole->status) {
+		whole->status = (u16)c->status;
+		whole->node = c->node;
+	}
+	whole->length += (u32)c->length;
+	c->length = whole->length;
+	c->status = ANGARA_ST_OK;
+	return !--whole->next;
+}
+
+/*
  * Ends an operation.  In @c->cookie the number of the slot is replaced by the
  * caller's cookie.  Return: whether the caller gets the completion.
  */
 static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 {
 	struct ang_posted *slot;
-	bool tell = false;
+	bool tell = false, whole = false;
 	u32 number = (u32)c->cookie;
 
 	if (c->cookie >= ctx->create.cq_entries)
@@ -109,6 +128,9 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 	case ANG_SLOT_LINKED:
 		slot_link(ctx, c);
 		break;
+	case ANG_SLOT_PART:
+		whole = slot_part(ctx, c);
+		break;
 	case ANG_SLOT_FLIGHT:
 		ang_coll_landed(ctx, slot->cookie, slot->next, c->status);
 		break;
@@ -120,7 +142,7 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 	slot->kind = ANG_SLOT_FREE;
 	slot->next = ctx->free_slot;
 	ctx->free_slot = number;
-	return tell;
+	return whole ? slot_end(ctx, c) : tell;
 }
 
 /*

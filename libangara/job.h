@@ -75,6 +75,7 @@ struct ang_job_reply {
  * @ctx: its context
  * @err: why it cannot take part, or 0
  * @flags: as in struct angara_team_attr
+ * @stripes: as in struct angara_team_attr, not 0
  */
 struct ang_team_card {
 	u64 fabric_id;
@@ -88,6 +89,7 @@ struct ang_team_card {
 	u32 ctx;
 	s32 err;
 	u32 flags;
+	u32 stripes;
 };
 
 struct angara_job;

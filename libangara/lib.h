@@ -38,18 +38,21 @@
 #define ANG_SLOT_BLOCKED	4
 #define ANG_SLOT_LINKED		5
 #define ANG_SLOT_FLIGHT		6
+#define ANG_SLOT_PART		7
 #define ANG_SLOT_HOLDS		0x80U	/* flag, combined with these */
 
 /**
  * struct ang_posted - an operation that the device has
  * @cookie: the caller's; BLOCKED: address of the struct ang_blocked; LINKED:
- *	number of the slot of the operation behind it; FLIGHT: see
- *	ang_coll_landed()
+ *	number of the slot of the operation behind it; PART: of the operation
+ *	that it is a part of; FLIGHT: see ang_coll_landed()
  * @node: node at fault, with @status
- * @next: FREE: next free slot; FLIGHT: step
+ * @next: FREE: next free slot; FLIGHT: step; of an operation in parts: those
+ *	that are not complete
  * @tree: 1 + TreeId, or ANG_NO_TREE
  * @kind: ANG_SLOT_*
- * @status: error of the operation linked before it, or 0
+ * @status: error of the operation linked before it or of a part, or 0
+ * @length: bytes of the parts that are complete
  */
 struct ang_posted {
 	u64 cookie;
@@ -58,6 +61,7 @@ struct ang_posted {
 	u8 tree;
 	u8 kind;
 	u16 status;
+	u32 length;
 };
 
 /**
@@ -312,6 +316,8 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 		 const void *data, size_t len, struct angara_wqe *second,
 		 const void *data2, size_t len2, const struct angara_op *op);
+int ang_post_parts(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
+		   const struct angara_op *op, struct ang_blocked *b);
 int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	      size_t len, struct ang_blocked *b);
 int ang_kick(struct angara_ctx *ctx);

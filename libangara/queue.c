@@ -343,14 +343,23 @@ int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 	return 0;
 }
 
-static bool blocked_room(struct angara_ctx *ctx, const void *need)
+/** struct blocked_need - what a blocking call waits for: @slots and @entries */
+struct blocked_need {
+	u32 slots;
+	u32 entries;
+};
+
+static bool blocked_room(struct angara_ctx *ctx, const void *arg)
 {
-	return has_room(ctx, 1, *(const u32 *)need, ANG_SLOT_BLOCKED);
+	const struct blocked_need *need = arg;
+
+	return has_room(ctx, need->slots, need->entries, ANG_SLOT_BLOCKED);
 }
 
-/* Waits for a slot and @need entries.  Return: 0; -ENODEV. */
-static int blocked_wait_room(struct angara_ctx *ctx, u32 need)
+/* Return: 0; -ENODEV. */
+static int blocked_wait_room(struct angara_ctx *ctx, u32 slots, u32 entries)
 {
+	const struct blocked_need need = { .slots = slots, .entries = entries };
 	int ret = 0;
 
 	while (!ret && !blocked_room(ctx, &need)) {
@@ -376,7 +385,7 @@ static int blocked_wait_room(struct angara_ctx *ctx, u32 need)
 int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe,
 		     const void *data, size_t len, struct ang_blocked *b)
 {
-	int ret = ctx->dead ? -ENODEV : blocked_wait_room(ctx, entries_of(len));
+	int ret = ctx->dead ? -ENODEV : blocked_wait_room(ctx, 1, entries_of(len));
 
 	if (ret)
 		return ret;
@@ -402,7 +411,7 @@ int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 	unsigned int kind;
 
 	if (!ret && b) {
-		ret = blocked_wait_room(ctx, 0);
+		ret = blocked_wait_room(ctx, 1, 0);
 		if (ret)
 			return ret;
 		*number = slot_new(ctx, ANG_NO_TREE, ANG_SLOT_BLOCKED,
@@ -420,6 +429,58 @@ int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 	if (ret)
 		return ret;
 	*number = slot_new(ctx, ANG_NO_TREE, kind, op ? op->cookie : 0);
+	return 0;
+}
+
+/* Return: as ang_post(). */
+static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
+		      const struct angara_op *op, struct ang_blocked *b)
+{
+	int ret = ctx->dead ? -ENODEV : 0;
+	unsigned int kind;
+	u32 i;
+
+	if (b)
+		return ret ? ret : blocked_wait_room(ctx, n + 1, n);
+	for (i = 0; op && i < n && !ret; i++)
+		ret = apply(&wqes[i], op);
+	if (ret)
+		return ret;
+	kind = kind_of(ctx, op);
+	return has_room(ctx, n + 1, n, kind) ? 0 : make_room(ctx, n + 1, n, kind);
+}
+
+/**
+ * ang_post_parts() - post an operation in parts, which has one completion
+ * @ctx: context
+ * @wqes: the parts; their cookies are set to the number of the operation's slot
+ * @n: their number; the queues have n + 1 entries or more
+ * @op: options; NULL: the operation is only counted
+ * @b: NULL, or the blocking call: waits for room, and @op is not used
+ *
+ * Return: as ang_post(); nothing is posted after an error.
+ */
+int ang_post_parts(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
+		   const struct angara_op *op, struct ang_blocked *b)
+{
+	int ret = parts_room(ctx, wqes, n, op, b);
+	u64 cookie = b ? (uintptr_t)b : op ? op->cookie : 0;
+	u32 i, number;
+
+	if (ret)
+		return ret;
+	number = slot_new(ctx, ANG_NO_TREE,
+			  b ? ANG_SLOT_BLOCKED : kind_of(ctx, op), cookie);
+	ctx->slots[number].next = n;
+	ctx->slots[number].length = 0;
+	for (i = 0; i < n; i++) {
+		push(ctx, &wqes[i], NULL, 0, ANG_SLOT_PART, number);
+		wqes[i].cookie = cpu_to_le64(number);
+	}
+	if (b)
+		b->pending++;
+	else
+		ring(ctx, op);
 	return 0;
 }
 

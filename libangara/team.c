@@ -54,6 +54,8 @@ static struct angara_team *team_new(struct angara_ctx *ctx, u32 size)
 	team->ctx = ctx;
 	team->size = size;
 	team->rank = size;
+	team->wanted = 1;
+	team->parts = 1;
 	team->peers = calloc(size, sizeof(*team->peers));
 	team->order = calloc(size, sizeof(*team->order));
 	team->looker = calloc(1, sizeof(*team->looker));
@@ -88,6 +90,8 @@ static bool attr_ok(const struct angara_team_attr *attr, u32 n)
 {
 	return attr->root < n &&
 	       attr->tree <= ANGARA_MAX_TREES &&
+	       (attr->stripes <= ANGARA_MAX_STRIPES ||
+		attr->stripes == ANGARA_STRIPES_AUTO) &&
 	       !(attr->flags & ~(ANGARA_TEAM_TREE | ANGARA_TEAM_SOFTWARE)) &&
 	       !(attr->flags & ANGARA_TEAM_SOFTWARE &&
 		 (attr->flags & ANGARA_TEAM_TREE || attr->tree));
@@ -101,9 +105,7 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 	int ret;
 
 	if (team->rank == attr->root) {
-		mine.err = ang_rows_plan(rows, team->ctx,
-					 team->peers[attr->root].node,
-					 team->peers, team->size);
+		mine.err = ang_rows_plan(rows, team, attr->root);
 		/* The other members may set all rows but the root's. */
 		if (!mine.err && !rows->held[rows->root])
 			mine.err = rows->why;
@@ -242,6 +244,7 @@ static int team_raise(struct angara_team *team,
 	    !(attr->flags & ANGARA_TEAM_TREE))
 		ret = 0;
 	if (!ret) {
+		ang_stripes_open(team, attr->root);
 		*out = team;
 		return 0;
 	}
@@ -318,6 +321,7 @@ static struct ang_team_card make_card(const struct angara_ctx *ctx,
 	card.root = attr->root;
 	card.tree = attr->tree;
 	card.flags = attr->flags;
+	card.stripes = attr->stripes;
 	if (!attr_ok(attr, n) || !ctx) {
 		card.err = -EINVAL;
 		return card;
@@ -344,6 +348,7 @@ static int judge_cards(const struct ang_team_card *cards, u32 n)
 		    cards[i].root != cards[0].root ||
 		    cards[i].tree != cards[0].tree ||
 		    cards[i].flags != cards[0].flags ||
+		    cards[i].stripes != cards[0].stripes ||
 		    cards[i].fabric_id != cards[0].fabric_id ||
 		    cards[i].pkey != cards[0].pkey)
 			return -EINVAL;
@@ -380,7 +385,7 @@ static int attr_take(struct angara_team_attr *known,
 		     const struct angara_team_attr *attr)
 {
 	return ang_sized_take(known, sizeof(*known), attr,
-			      ANG_SIZED_FIRST(angara_team_attr, tree));
+			      ANG_SIZED_FIRST(angara_team_attr, stripes));
 }
 
 ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx,
@@ -406,6 +411,8 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 	    (job->given && !in_order(&picks, order)))
 		return -EINVAL;
 	err = attr_take(&known, attr);
+	if (!err && !known.stripes)
+		err = ang_stripes_env(&known.stripes);
 	card = make_card(ctx, ranks, n, &known);
 	if (err)
 		card.err = err;
@@ -423,6 +430,7 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 		return ret;
 	}
 	take_cards(team, job->cards, order, ranks, job->rank);
+	team->wanted = known.stripes;
 	return team_raise(team, &known, out);
 }
 
@@ -512,7 +520,8 @@ static int child_agree(struct angara_team *parent, const struct ang_picks *p,
 }
 
 static int team_of(struct angara_team *parent, const struct ang_picks *p,
-		   const struct angara_team_attr *attr, struct angara_team **out)
+		   const struct angara_team_attr *attr, u32 part, u32 parts,
+		   struct angara_team **out)
 {
 	u64 list = picks_hash(p), id;
 	struct angara_team *team;
@@ -539,6 +548,9 @@ static int team_of(struct angara_team *parent, const struct ang_picks *p,
 		return ret;
 	}
 	team->id = id;
+	team->wanted = attr->stripes ? attr->stripes : parent->wanted;
+	team->part = part;
+	team->parts = parts;
 	team->parent = parent;
 	ret = team_raise(team, attr, out);
 	if (!ret)
@@ -560,7 +572,29 @@ static int team_picked(struct angara_team *parent, const struct ang_picks *p,
 	if (index_of(parent->order, p->n, parent->rank) == p->n ||
 	    (parent->given && !in_order(p, parent->order)))
 		return -EINVAL;
-	return team_of(parent, p, &known, out);
+	return team_of(parent, p, &known, 0, 1, out);
+}
+
+/**
+ * ang_team_twin() - create a team of the same members with another tree
+ * @team: team; all members call
+ * @root: rank whose node is the root
+ * @part: which of the trees it has
+ * @parts: number of them
+ * @twin: out
+ *
+ * Return: as angara_team_subset().
+ */
+int ang_team_twin(struct angara_team *team, u32 root, u32 part, u32 parts,
+		  struct angara_team **twin)
+{
+	const struct ang_picks all = { .stride = 1, .n = team->size };
+	const struct angara_team_attr attr = {
+		.size = sizeof(attr), .flags = ANGARA_TEAM_TREE, .root = root,
+		.stripes = 1,
+	};
+
+	return team_of(team, &all, &attr, part, parts, twin);
 }
 
 ANG_PUBLIC int angara_team_subset(struct angara_team *parent,
@@ -653,7 +687,8 @@ static bool drained(struct angara_ctx *ctx, const void *arg)
 	const struct angara_team *team = arg;
 
 	return !team->ops && (!team->offloaded ||
-			      ctx->by_tree[1 + team->tree] == 0);
+			      (ctx->by_tree[1 + team->tree] == 0 &&
+			       ang_stripes_drained(team)));
 }
 
 /* Afterwards no operation of any member is in progress. */
@@ -673,8 +708,10 @@ static int finish_ops(struct angara_team *team)
 	return ret ? ret : err;
 }
 
-static void team_end(struct angara_team *team, bool quietly)
+/** ang_team_end() - a member leaves a team, and gives its rows back */
+void ang_team_end(struct angara_team *team, bool quietly)
 {
+	ang_stripes_close(team, quietly);
 	ang_coll_leave(team, quietly);
 	if (team->offloaded)
 		leave(team);
@@ -689,14 +726,14 @@ ANG_PUBLIC int angara_team_destroy(struct angara_team *team)
 	if (!team)
 		return 0;
 	ret = finish_ops(team);
-	team_end(team, !ret || team->given);
+	ang_team_end(team, !ret || team->given);
 	return ret;
 }
 
 ANG_PUBLIC void angara_team_leave(struct angara_team *team)
 {
 	if (team)
-		team_end(team, team->given);
+		ang_team_end(team, team->given);
 }
 
 ANG_PUBLIC unsigned int angara_team_rank(const struct angara_team *team)
@@ -726,10 +763,11 @@ ANG_PUBLIC int angara_team_query(const struct angara_team *team,
 		.by_device = team->by_device,
 		.by_software = team->by_software,
 		.messages = team->messages,
+		.trees = team->offloaded ? 1 + team->nstripes : 0,
 	};
 
 	return ang_sized_give(info, &known, sizeof(known),
-			      ANG_SIZED_FIRST(angara_team_info, messages));
+			      ANG_SIZED_FIRST(angara_team_info, trees));
 }
 
 ANG_PUBLIC struct angara_peer angara_team_peer(const struct angara_team *team,

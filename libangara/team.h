@@ -45,6 +45,9 @@ struct ang_rows {
 	bool busy;
 };
 
+#define ANG_CUTS	31U	/* an operation has at most 2^30 bytes */
+
+struct angara_fabric;
 struct ang_coll_op;
 struct ang_stray;
 
@@ -91,6 +94,12 @@ static inline u32 ang_pick(const struct ang_picks *p, u32 i)
  * @rx_errors: ANGARA_CTR_RX_ERRORS then, or at the last error reported to the
  *	caller
  * @rows: rows that this member programs, else empty
+ * @wanted: angara_team_attr.stripes, not 0
+ * @part: which of the trees of the same members it has, see team_stripes.c
+ * @parts: number of these trees
+ * @stripes: teams that have the trees after the first
+ * @nstripes: their number
+ * @cut: trees for reductions of 2^i bytes and more, but less than 2^(i + 1)
  * @ranks: ranks of the members in the job, if @given
  * @blocks: room for exchanged blocks, if @given
  * @peers: addresses of the members
@@ -133,6 +142,12 @@ struct angara_team {
 	u64 received;
 	u64 rx_errors;
 	struct ang_rows rows;
+	u32 wanted;
+	u32 part;
+	u32 parts;
+	struct angara_team *stripes[ANGARA_MAX_STRIPES - 1];
+	u32 nstripes;
+	u32 cut[ANG_CUTS];
 	u32 *ranks;
 	char *blocks;
 	struct angara_peer *peers;
@@ -199,9 +214,31 @@ int ang_team_meet(struct angara_team *team);
 int ang_team_lay_apart(struct angara_team *team, u32 root, u32 want,
 		       struct ang_outcome *its);
 
+/* team.c */
+int ang_team_twin(struct angara_team *team, u32 root, u32 part, u32 parts,
+		  struct angara_team **twin);
+void ang_team_end(struct angara_team *team, bool quietly);
+
+/* team_stripes.c */
+int ang_stripes_env(u32 *stripes);
+void ang_stripes_open(struct angara_team *team, u32 root);
+void ang_stripes_close(struct angara_team *team, bool quietly);
+bool ang_stripes_drained(const struct angara_team *team);
+u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i);
+int ang_stripes_post(struct angara_team *team, struct angara_wqe *wqe, u32 n,
+		     u32 elem, const struct angara_op *how,
+		     struct ang_blocked *b);
+
+/* Trees that a reduction of @len bytes is spread over. */
+static inline u32 ang_stripes(const struct angara_team *team, u64 len)
+{
+	return team->nstripes && len ?
+	       team->cut[63 - (u32)__builtin_clzll(len)] : 1;
+}
+
 /* team_rows.c */
-int ang_rows_plan(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
-		  const struct angara_peer *peers, u32 n);
+int ang_rows_fabric(struct angara_domain *dom, struct angara_fabric **fabric);
+int ang_rows_plan(struct ang_rows *r, const struct angara_team *team, u32 root);
 void ang_rows_leave_to_others(struct ang_rows *r, u32 i);
 int ang_rows_propose(struct ang_rows *r, u32 want);
 int ang_rows_follow(struct ang_rows *r, u32 tree, u32 epoch);

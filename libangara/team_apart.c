@@ -38,8 +38,7 @@ static int share_rows(struct angara_team *team, u32 root, u32 n, int why)
 	int ret;
 
 	if (team->rank != root)
-		mine.err = ang_rows_plan(r, team->ctx, team->peers[root].node,
-					 team->peers, team->size);
+		mine.err = ang_rows_plan(r, team, root);
 	ret = ang_team_agree(team, &mine, root, &its);
 	for (first = 0; !ret && first < n; first += CHUNK_ROWS) {
 		u32 turns[CHUNK_ROWS];

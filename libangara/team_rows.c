@@ -34,15 +34,20 @@
 /**
  * struct tree_plan - a tree
  * @torus: fabric, if that is one
- * @fabric: fabric of any other kind, else NULL
+ * @is_torus: it is
+ * @fabric: fabric; NULL: it is a torus, and there is one tree
  * @routers: routers of it
  * @rows: one for each
+ * @load: trees on each channel, as angara_fabric_tree() has it; NULL: there is
+ *	one tree
  */
 struct tree_plan {
 	struct angara_topo torus;
+	bool is_torus;
 	struct angara_fabric *fabric;
 	u32 routers;
 	struct angara_tree_row *rows;
+	u16 *load;
 };
 
 /* An answer from the clock is good enough: this is not a secret. */
@@ -235,67 +240,107 @@ static int keep_rows(struct ang_rows *r, const struct tree_plan *plan, u32 pkey)
 		r->rows[r->n] = plan->rows[i];
 		r->rows[r->n].pkey = pkey;
 		r->routers[r->n] = i;
-		r->nodes[r->n++] = plan->fabric ?
-				   angara_fabric_keeper(plan->fabric, i) : i;
+		r->nodes[r->n++] = plan->is_torus ? i :
+				   angara_fabric_keeper(plan->fabric, i);
 	}
 	return 0;
 }
 
-/* Return: 0, with a row for each router; -errno. */
-static int plan_open(struct tree_plan *plan, struct angara_ctx *ctx)
+/* Opens the fabric of a domain, of any kind.  Return: 0; -errno. */
+int ang_rows_fabric(struct angara_domain *dom, struct angara_fabric **fabric)
 {
 	char *text;
-	int ret = angara_domain_topo(ctx->dom, &plan->torus);
+	int ret = dom->dev.ops->describe(&dom->dev, &text);
 
-	plan->routers = ctx->dom->query.nodes;
-	if (ret == -EOPNOTSUPP) {
-		ret = ctx->dom->dev.ops->describe(&ctx->dom->dev, &text);
-		if (ret)
-			return ret;
-		ret = angara_fabric_open(text, &plan->fabric, NULL, 0);
-		free(text);
-	}
+	if (ret)
+		return ret;
+	ret = angara_fabric_open(text, fabric, NULL, 0);
+	free(text);
+	return ret;
+}
+
+/* Return: 0, with a row for each router; -errno. */
+static int plan_open(struct tree_plan *plan, struct angara_domain *dom,
+		     bool several)
+{
+	int ret = angara_domain_topo(dom, &plan->torus);
+
+	plan->is_torus = !ret;
+	plan->routers = dom->query.nodes;
+	if (ret == -EOPNOTSUPP || (!ret && several))
+		ret = ang_rows_fabric(dom, &plan->fabric);
 	if (ret)
 		return ret;
 	if (plan->fabric)
 		plan->routers = angara_fabric_routers(plan->fabric);
 	plan->rows = calloc(plan->routers, sizeof(*plan->rows));
-	return plan->rows ? 0 : -ENOMEM;
+	if (several)
+		plan->load = calloc((size_t)plan->routers *
+				    angara_fabric_ports(plan->fabric),
+				    sizeof(*plan->load));
+	return plan->rows && (!several || plan->load) ? 0 : -ENOMEM;
 }
 
 static void plan_close(struct tree_plan *plan)
 {
 	angara_fabric_close(plan->fabric);
 	free(plan->rows);
+	free(plan->load);
+}
+
+static void plan_add_load(struct tree_plan *plan)
+{
+	u32 ports = angara_fabric_ports(plan->fabric);
+	u32 i;
+
+	for (i = 0; i < plan->routers; i++) {
+		u64 set = plan->rows[i].ports;
+
+		for (; set; set &= set - 1)
+			plan->load[i * ports + (u32)__builtin_ctzll(set)]++;
+	}
 }
 
 /* Return: routers in the tree, or -errno. */
-static int plan_tree(struct tree_plan *plan, u32 root, const u16 *pe)
+static int plan_tree(struct tree_plan *plan, u32 root, const u16 *pe, bool first)
 {
-	return plan->fabric ?
-	       angara_fabric_tree(plan->fabric, root, pe, NULL, plan->rows) :
-	       angara_tree_build(&plan->torus, root, pe, 0, plan->rows);
+	int ret;
+
+	if (!plan->is_torus || !first)
+		return angara_fabric_tree(plan->fabric, root, pe, plan->load,
+					  plan->rows);
+	ret = angara_tree_build(&plan->torus, root, pe, 0, plan->rows);
+	if (ret >= 0 && plan->load)
+		plan_add_load(plan);
+	return ret;
 }
 
-static int build(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
-		 const struct angara_peer *peers, u32 n)
+/*
+ * Each tree of the same members is planned with regard to those before it, so
+ * these are planned as well.
+ */
+static int build(struct ang_rows *r, const struct angara_team *team, u32 root)
 {
-	const struct angara_query *q = &ctx->dom->query;
+	struct angara_domain *dom = team->ctx->dom;
+	const struct angara_query *q = &dom->query;
 	struct tree_plan plan = { 0 };
 	u16 *pe = calloc(q->nodes, sizeof(*pe));
-	int ret = pe ? plan_open(&plan, ctx) : -ENOMEM;
+	int ret = pe ? plan_open(&plan, dom, team->part) : -ENOMEM;
 	u32 i;
 
-	if (ret)
-		goto out;
-	for (i = 0; i < n; i++)
-		if (peers[i].node < q->nodes && pe[peers[i].node] < 0xFFFF)
-			pe[peers[i].node]++;
-	ret = plan_tree(&plan, root, pe);
+	for (i = 0; i < team->size && !ret; i++)
+		if (team->peers[i].node < q->nodes &&
+		    pe[team->peers[i].node] < 0xFFFF)
+			pe[team->peers[i].node]++;
+	for (i = 0; i <= team->part && ret >= 0; i++) {
+		u32 rank = ang_stripe_root(team, root, i);
+
+		ret = plan_tree(&plan, team->peers[rank].node, pe, !i);
+	}
 	if (ret < 0)
 		goto out;
 	r->n = (u32)ret;
-	ret = keep_rows(r, &plan, ctx->dom->pkey);
+	ret = keep_rows(r, &plan, dom->pkey);
 out:
 	plan_close(&plan);
 	free(pe);
@@ -318,16 +363,14 @@ static void hold_devices(struct ang_rows *r)
 /**
  * ang_rows_plan() - build a tree, and open the devices of it that are here
  * @r: out; ang_rows_clear() takes it back, also after an error
- * @ctx: this process's context
- * @root: node of the root
- * @peers: members
- * @n: number of members
+ * @team: team
+ * @root: rank whose node is the root
  *
  * Return: as angara_team_create().
  */
-int ang_rows_plan(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
-		  const struct angara_peer *peers, u32 n)
+int ang_rows_plan(struct ang_rows *r, const struct angara_team *team, u32 root)
 {
+	struct angara_ctx *ctx = team->ctx;
 	int ret;
 
 	if (!ctx->pool) {
@@ -338,7 +381,7 @@ int ang_rows_plan(struct ang_rows *r, struct angara_ctx *ctx, u32 root,
 	}
 	r->pool = ctx->pool;
 	r->max_trees = ctx->dom->query.max_trees;
-	ret = build(r, ctx, root, peers, n);
+	ret = build(r, team, root);
 	if (!ret)
 		hold_devices(r);
 	return ret;

@@ -178,6 +178,7 @@ int main(int argc, char **argv)
 	parts_run(job, stray_parts, only);
 	parts_run(job, given_parts, only);
 	parts_run(job, team_parts, only);
+	parts_run(job, stripes_parts, only);
 	if (only) {
 		parts_run(job, named_parts, only);
 		parts_run(job, kinds_parts, only);

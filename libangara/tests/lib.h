@@ -61,6 +61,7 @@ extern const struct part room_parts[];
 extern const struct part stray_parts[];
 extern const struct part given_parts[];
 extern const struct part team_parts[];
+extern const struct part stripes_parts[];
 /* Run by name only, as the next: they want something of their surroundings. */
 extern const struct part kinds_parts[];
 extern const struct part named_parts[];
@@ -79,6 +80,8 @@ int device_ioctl(unsigned long nr, void *arg);
 bool apart(void);
 /* Prints the keys of many regions; lib_keys.c */
 bool said_keys(void);
+/* Prints the number of trees of a team by default; lib_stripes.c */
+bool said_trees(void);
 /* Reduces until a node is lost; lib_endless.c */
 bool endless(void);
 

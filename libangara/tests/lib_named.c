@@ -213,5 +213,6 @@ const struct part named_parts[] = {
 	{ "apart", apart },
 	{ "endless", endless },
 	{ "say keys", said_keys },
+	{ "say trees", said_trees },
 	{ NULL, NULL },
 };

@@ -199,6 +199,17 @@ placed()
 	[ "$got" = "$want" ]
 }
 
+# stripes TREES VALUE: with ANGARA_STRIPES=VALUE a team has so many trees.
+stripes()
+{
+	local got
+
+	got=$(ANGARA_STRIPES=$2 angara-run --fabric embedded -n 4 \
+		libangara-test 'say trees' | sed -n 's/^# trees //p')
+	echo "expected $1, got $got"
+	[ "$got" = "$1" ]
+}
+
 # Output: the nodes of processes without a launcher, while all of them run.
 spread()
 {
@@ -222,6 +233,14 @@ export PATH=$OUT/bin:$OUT/tests:$PATH LD_LIBRARY_PATH=$OUT/lib
 for n in 1 2 3 8 16; do
 	job "the library, $n processes" angara-run --fabric embedded -n $n \
 		libangara-test
+done
+check 'one tree unless ANGARA_STRIPES is set' stripes 1 ''
+check 'ANGARA_STRIPES=3' stripes 3 3
+for value in 0 17 4x -1 Auto; do
+	check "ANGARA_STRIPES=$value" complains \
+		"ANGARA_STRIPES is '$value': it takes 1 to 16, or auto" 1 \
+		env "ANGARA_STRIPES=$value" angara-run --fabric embedded -n 1 \
+		libangara-test 'say trees'
 done
 # Each part exchanges what it needs.
 for part in disagreement subsets; do

@@ -82,6 +82,11 @@ static unsigned int ways_of(const struct bench *b)
 	return b->trees > 1 ? 2 : 1;
 }
 
+static unsigned int teams_of(const struct bench *b)
+{
+	return b->op->elements ? ways_of(b) : (unsigned int)b->trees;
+}
+
 /*
  * Stamps of this process, of operations over one tree or several.  Rank 0 has those
  * of all processes behind each other.
@@ -187,20 +192,38 @@ static int prepare_memory(struct bench *b)
 	return err;
 }
 
-/* Teams of all processes; the roots of their trees are spread over the ranks. */
+/* Has the team the trees that it asked for?  Return: 0; -ENOSPC. */
+static int all_trees(const struct angara_team *team, unsigned int stripes)
+{
+	struct angara_team_info info = { .size = sizeof(info) };
+	int err = angara_team_query(team, &info);
+
+	if (!err && info.members > 1 && info.trees < stripes)
+		err = -ENOSPC;
+	return err;
+}
+
+/*
+ * Teams of all processes.  For reductions the second has several trees; for
+ * broadcasts each has one, whose roots are spread over the ranks.
+ */
 static int prepare_teams(struct bench *b)
 {
 	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < b->trees && !err; i++) {
+	for (i = 0; i < teams_of(b) && !err; i++) {
 		const struct angara_team_attr attr = {
 			.size = sizeof(attr), .flags = ANGARA_TEAM_TREE,
-			.root = (uint32_t)(i * b->app.size / b->trees),
+			.root = b->op->elements ? 0 :
+				(uint32_t)(i * b->app.size / b->trees),
+			.stripes = b->op->elements && i ? (uint32_t)b->trees : 1,
 		};
 
 		err = angara_team_create(b->app.job, b->app.ctx, NULL,
 					 b->app.size, &attr, &b->teams[i]);
+		if (!err)
+			err = all_trees(b->teams[i], attr.stripes);
 	}
 	if (err)
 		coll_offload_explain(&b->app, err, (unsigned int)b->trees);
@@ -265,7 +288,7 @@ static void run(struct bench *b)
 		leave(b, err);
 	if (!b->app.rank)
 		bench_out_end(b);
-	for (i = 0; i < b->trees; i++)
+	for (i = 0; i < teams_of(b); i++)
 		angara_team_destroy(b->teams[i]);
 }
 

@@ -122,11 +122,16 @@ int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
 	return err ? app_fail(&b->app, err, "agreeing on a number") : 0;
 }
 
-/* Parts of an operation: of at least a packet, one for each tree in use. */
+/*
+ * Parts of an operation: of at least a packet, one for each tree in use.  The
+ * library cuts reductions.
+ */
 static unsigned int parts_of(const struct bench *b, size_t bytes)
 {
 	size_t most = bytes / ANGARA_PACKET_BYTES;
 
+	if (b->op->elements)
+		return 1;
 	return most < b->spread ? (most ? (unsigned int)most : 1) : b->spread;
 }
 
@@ -141,10 +146,11 @@ static size_t part_start(size_t bytes, unsigned int parts, unsigned int nth)
 static int post(struct bench *b, size_t bytes)
 {
 	unsigned int parts = parts_of(b, bytes), i;
+	unsigned int first = b->op->elements && b->spread > 1;
 	int err = 0;
 
 	for (i = 0; i < parts && !err; i++) {
-		b->team = b->teams[i];
+		b->team = b->teams[first + i];
 		b->part = part_start(bytes, parts, i);
 		err = b->op->post(b, part_start(bytes, parts, i + 1) - b->part);
 	}

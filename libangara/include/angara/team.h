@@ -36,6 +36,8 @@ extern "C" {
 #define ANGARA_NO_TREE		UINT32_MAX
 #define ANGARA_NO_RANK		UINT32_MAX
 #define ANGARA_NO_COLOR		UINT32_MAX
+#define ANGARA_STRIPES_AUTO	UINT32_MAX
+#define ANGARA_MAX_STRIPES	16
 
 /**
  * struct angara_team_attr - how to create a team
@@ -43,12 +45,19 @@ extern "C" {
  * @flags: ANGARA_TEAM_*, or 0: a tree if there is one
  * @root: rank in the team of the process whose node is the root of the tree
  * @tree: TreeId + 1: this one or an error; 0: any
+ * @stripes: trees that long reductions are spread over, 1 to ANGARA_MAX_STRIPES;
+ *	fewer if there are no more free trees or the queues of a member are
+ *	short.  Each part has 4 KiB or more.
+ *	0: as in the parent team; without one, as ANGARA_STRIPES says, else 1.
+ *	ANGARA_STRIPES_AUTO: for each length as angara_plan_stripes() says, with
+ *	the times of angara_plan_values()
  */
 struct angara_team_attr {
 	uint32_t size;
 	uint32_t flags;
 	uint32_t root;
 	uint32_t tree;
+	uint32_t stripes;
 };
 
 /**
@@ -192,6 +201,7 @@ unsigned int angara_team_tree(const struct angara_team *team);
  * @by_software: collectives that it has started in software
  * @messages: messages that it has sent for software collectives and for the
  *	creation of the team
+ * @trees: trees that its longest reductions are spread over; 0: software
  */
 struct angara_team_info {
 	uint32_t size;
@@ -203,6 +213,7 @@ struct angara_team_info {
 	uint64_t by_device;
 	uint64_t by_software;
 	uint64_t messages;
+	uint32_t trees;
 };
 
 /** Get properties of a team.  Return: 0; -EINVAL @info->size is too small. */

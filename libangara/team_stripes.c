@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Long reductions over several trees.
+ *
+ * A tree carries a limited number of packets at once, so hardware does a long
+ * reduction faster over several trees, each with a part of the vector.  The
+ * first tree is the team's own.  Each other one is that of a team of the same
+ * members; their roots are spread over the ranks.
+ *
+ * All members cut a vector in the same way: they agree on a table of the number
+ * of trees by length when the team is created.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <angara/fabric.h>
+#include <angara/plan.h>
+
+#include "say.h"
+#include "team.h"
+
+#define STRIPE_BYTES	4096U	/* of a part, at least */
+
+static_assert(ANGARA_MAX_OP_BYTES < 1ULL << ANG_CUTS, "the table has all lengths");
+
+/**
+ * ang_stripes_env() - read ANGARA_STRIPES
+ * @stripes: out: angara_team_attr.stripes, not 0
+ *
+ * Return: 0; -EINVAL it is neither a number of trees nor "auto".
+ */
+int ang_stripes_env(u32 *stripes)
+{
+	const char *text = getenv("ANGARA_STRIPES");
+	char *end;
+	unsigned long n;
+
+	*stripes = 1;
+	if (!text || !*text)
+		return 0;
+	if (!strcmp(text, "auto")) {
+		*stripes = ANGARA_STRIPES_AUTO;
+		return 0;
+	}
+	n = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || n < 1 || n > ANGARA_MAX_STRIPES) {
+		ang_say("libangara", "ANGARA_STRIPES is '%s': it takes 1 to %u, or auto",
+			text, ANGARA_MAX_STRIPES);
+		return -EINVAL;
+	}
+	*stripes = (u32)n;
+	return 0;
+}
+
+/* Distance in ranks from the root of the first tree to that of tree @i. */
+static u32 root_distance(u32 size, u32 i, u32 parts)
+{
+	return (u32)((u64)size * i / parts);
+}
+
+/**
+ * ang_stripe_root() - find the root of one of the trees of the same members
+ * @team: team
+ * @root: rank whose node is the root of this team's tree
+ * @i: which tree
+ *
+ * Return: rank.
+ */
+u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i)
+{
+	u64 at = (u64)root + team->size + root_distance(team->size, i, team->parts) -
+		 root_distance(team->size, team->part, team->parts);
+
+	return (u32)(at % team->size);
+}
+
+/* Trees that a reduction of @len bytes is spread over by number. */
+static u32 cut_by_number(u32 most, u64 len)
+{
+	u64 n = len / STRIPE_BYTES;
+
+	return n < 1 ? 1 : n < most ? (u32)n : most;
+}
+
+/* Return: 0; -errno. */
+static int cut_by_plan(const struct angara_team *team, u32 most, u32 *cut)
+{
+	const struct angara_plan_attr attr = {
+		.size = sizeof(attr), .trees = most,
+		.root = ANGARA_PLAN_ROOT_ANY, .goal = ANGARA_PLAN_LOAD,
+	};
+	u32 nodes = team->ctx->dom->query.nodes;
+	u16 *pe = calloc(nodes, sizeof(*pe));
+	struct angara_fabric *fabric = NULL;
+	struct angara_plan *plan = NULL;
+	int ret = pe ? ang_rows_fabric(team->ctx->dom, &fabric) : -ENOMEM;
+	u32 i;
+
+	for (i = 0; i < team->size && !ret; i++)
+		if (team->peers[i].node < nodes)
+			pe[team->peers[i].node]++;
+	if (!ret)
+		ret = angara_plan_open(fabric, pe, &attr, &plan);
+	for (i = 0; i < ANG_CUTS && !ret; i++) {
+		u32 n = angara_plan_stripes(plan, ANGARA_OP_ALLREDUCE, 1ULL << i);
+
+		cut[i] = cut_by_number(n ? n : 1, 1ULL << i);
+	}
+	angara_plan_close(plan);
+	angara_fabric_close(fabric);
+	free(pe);
+	return ret;
+}
+
+/* As far as this member is concerned: its queues hold all parts at once. */
+static void cut_of(const struct angara_team *team, u32 *cut)
+{
+	const struct angara_ctx_create *c = &team->ctx->create;
+	u32 most = team->wanted < ANGARA_MAX_STRIPES ? team->wanted :
+						       ANGARA_MAX_STRIPES;
+	u32 entries = c->sq_entries < c->cq_entries ? c->sq_entries :
+						      c->cq_entries;
+	u32 i;
+
+	if (most > entries / 2)
+		most = entries / 2;
+	if (most > team->ctx->dom->query.max_trees)
+		most = team->ctx->dom->query.max_trees;
+	for (i = 0; i < ANG_CUTS; i++)
+		cut[i] = cut_by_number(most, 1ULL << i);
+	if (team->wanted == ANGARA_STRIPES_AUTO && cut_by_plan(team, most, cut))
+		for (i = 0; i < ANG_CUTS; i++)
+			cut[i] = 1;
+}
+
+/**
+ * ang_stripes_open() - get further trees for a team that has one
+ * @team: team; all members call
+ * @root: rank whose node is the root of its tree
+ *
+ * Without free trees it works with those that it got.
+ */
+void ang_stripes_open(struct angara_team *team, u32 root)
+{
+	u32 parts = 1, i;
+
+	if (!team->offloaded || team->wanted == 1 || team->size == 1)
+		return;
+	cut_of(team, team->cut);
+	if (ang_team_min(team, team->cut, ANG_CUTS, ANGARA_TYPE_UINT32))
+		return;
+	for (i = 0; i < ANG_CUTS; i++)
+		if (team->cut[i] > parts)
+			parts = team->cut[i];
+	for (i = 1; i < parts; i++) {
+		u64 at = (u64)root + root_distance(team->size, i, parts);
+
+		if (ang_team_twin(team, (u32)(at % team->size), i, parts,
+				  &team->stripes[team->nstripes]))
+			break;
+		team->nstripes++;
+	}
+	for (i = 0; i < ANG_CUTS; i++)
+		if (team->cut[i] > 1 + team->nstripes)
+			team->cut[i] = 1 + team->nstripes;
+}
+
+void ang_stripes_close(struct angara_team *team, bool quietly)
+{
+	while (team->nstripes)
+		ang_team_end(team->stripes[--team->nstripes], quietly);
+}
+
+/** ang_stripes_drained() - has this member no part of a reduction in progress? */
+bool ang_stripes_drained(const struct angara_team *team)
+{
+	u32 i;
+
+	for (i = 0; i < team->nstripes; i++)
+		if (team->ctx->by_tree[1 + team->stripes[i]->tree])
+			return false;
+	return true;
+}
+
+/**
+ * ang_stripes_post() - start a reduction over several trees
+ * @team: team
+ * @wqe: the whole of it; out: its cookie
+ * @n: trees
+ * @elem: bytes of an element
+ * @how: options and completion
+ * @b: NULL, or the blocking call
+ *
+ * Return: as ang_post_parts().
+ */
+int ang_stripes_post(struct angara_team *team, struct angara_wqe *wqe, u32 n,
+		     u32 elem, const struct angara_op *how,
+		     struct ang_blocked *b)
+{
+	u64 count = le32_to_cpu(wqe->length) / elem;
+	struct angara_wqe parts[ANGARA_MAX_STRIPES];
+	u32 i;
+	int ret;
+
+	for (i = 0; i < n; i++) {
+		u64 from = count * i / n * elem;
+		u64 to = count * (i + 1) / n * elem;
+
+		parts[i] = *wqe;
+		if (i)
+			parts[i].tree = cpu_to_le16(team->stripes[i - 1]->tree);
+		parts[i].length = cpu_to_le32(to - from);
+		parts[i].loff = cpu_to_le64(le64_to_cpu(wqe->loff) + from);
+		/* Where there is no result, it is not looked at. */
+		parts[i].aux = cpu_to_le64(le64_to_cpu(wqe->aux) + from);
+	}
+	ret = ang_post_parts(team->ctx, parts, n, how, b);
+	wqe->cookie = parts[0].cookie;
+	return ret;
+}
