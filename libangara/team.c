@@ -767,7 +767,7 @@ ANG_PUBLIC int angara_team_query(const struct angara_team *team,
 	};
 
 	return ang_sized_give(info, &known, sizeof(known),
-			      ANG_SIZED_FIRST(angara_team_info, trees));
+			      ANG_SIZED_FIRST(angara_team_info, reserved));
 }
 
 ANG_PUBLIC struct angara_peer angara_team_peer(const struct angara_team *team,

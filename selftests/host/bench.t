@@ -187,8 +187,11 @@ check 'sixteen processes' bench 16 allreduce -s 8,4K -n 10 --check
 for op in bcast bcast-barrier reduce allreduce; do
 	check "$op over several trees" trees "$op"
 done
-check 'many over several trees' bench 2 allreduce --bw -W 8 -s 64K -n 5 --trees 16 \
+check 'many over several trees' bench 2 allreduce --bw -W 8 -s 64K -n 5 --trees 15 \
 	--check
+check 'more trees than there are' complains \
+	'17 free collective trees are needed' 1 \
+	angara-run --fabric embedded:2 -n 2 angara-bench allreduce --trees 16
 check 'CSV' csv
 check 'JSON' json
 check 'table' table

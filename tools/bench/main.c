@@ -87,6 +87,12 @@ static unsigned int teams_of(const struct bench *b)
 	return b->op->elements ? ways_of(b) : (unsigned int)b->trees;
 }
 
+/* Trees of all teams. */
+static unsigned int trees_of(const struct bench *b)
+{
+	return (unsigned int)b->trees + (b->op->elements && b->trees > 1);
+}
+
 /*
  * Stamps of this process, of operations over one tree or several.  Rank 0 has those
  * of all processes behind each other.
@@ -226,7 +232,7 @@ static int prepare_teams(struct bench *b)
 			err = all_trees(b->teams[i], attr.stripes);
 	}
 	if (err)
-		coll_offload_explain(&b->app, err, (unsigned int)b->trees);
+		coll_offload_explain(&b->app, err, trees_of(b));
 	b->team = b->teams[0];
 	return app_agree(&b->app);
 }

@@ -202,6 +202,7 @@ unsigned int angara_team_tree(const struct angara_team *team);
  * @messages: messages that it has sent for software collectives and for the
  *	creation of the team
  * @trees: trees that its longest reductions are spread over; 0: software
+ * @reserved: 0
  */
 struct angara_team_info {
 	uint32_t size;
@@ -214,6 +215,7 @@ struct angara_team_info {
 	uint64_t by_software;
 	uint64_t messages;
 	uint32_t trees;
+	uint32_t reserved;
 };
 
 /** Get properties of a team.  Return: 0; -EINVAL @info->size is too small. */
