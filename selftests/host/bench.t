@@ -191,7 +191,7 @@ check 'many over several trees' bench 2 allreduce --bw -W 8 -s 64K -n 5 --trees 
 	--check
 check 'more trees than there are' complains \
 	'17 free collective trees are needed' 1 \
-	angara-run --fabric embedded:2 -n 2 angara-bench allreduce --trees 16
+	"$RUN" -n 2 "$BENCH" allreduce --trees 16
 check 'CSV' csv
 check 'JSON' json
 check 'table' table
