@@ -40,6 +40,7 @@ endif
 user: ## build library and tools
 	$(SUBMAKE) -C libangara all
 	$(SUBMAKE) -C libangara/fabric all
+	$(SUBMAKE) -C libangara/shmem all
 	$(SUBMAKE) -C tools all
 
 .PHONY: install
@@ -52,6 +53,7 @@ install: ## install everything (PREFIX=, DESTDIR=)
 	$(if $(DESTDIR),,! [ -e $(KBUILD_OUT)/modules.order ] || depmod)
 	$(SUBMAKE) -C libangara install
 	$(SUBMAKE) -C libangara/fabric install
+	$(SUBMAKE) -C libangara/shmem install
 	$(SUBMAKE) -C tools install
 	install -D -m 644 $(RULES) $(DESTDIR)$(UDEVDIR)/$(notdir $(RULES))
 	$(if $(DESTDIR),,getent group angara >/dev/null || \

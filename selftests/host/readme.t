@@ -27,6 +27,7 @@ user On a machine of your own
 installed On a machine of your own
 user Without root, without a module
 user Programs of libfabric
+user Programs of OpenSHMEM
 serve Machines with cards
 user Fabrics too large to build
 user Topologies compared
@@ -171,6 +172,13 @@ sums()
 	[ "$(grep -cE "^rank [0-9]+: $3\$" "$TAP_TMP/$1")" = "$2" ]
 }
 
+# So many PEs have a neighbour's number, and the sum.
+shmem_sums()
+{
+	tail -n 40 "$TAP_TMP/$1"
+	[ "$(grep -cE '^PE ([0-3]) of 4: from [0-3], sum 6$' "$TAP_TMP/$1")" = 4 ]
+}
+
 split_blocks
 check 'each block has its place in a test' no_block_is_left_out
 check 'the first block is run by .ci/run' run_by_ci
@@ -189,6 +197,7 @@ check 'the sources are copied' copy_sources
 session 'by a user' "$TAP_TMP/script"
 passed 'by a user' user first
 check 'by a user: Open MPI has printed its sum' sums 'by a user' 4 6
+check 'by a user: OpenSHMEM has printed its sum' shmem_sums 'by a user'
 check 'by a user: the first program has printed its sum' sums 'by a user' 8 28
 
 # The header of the test harness is taken from Debian's archive.

@@ -10,7 +10,7 @@ set -u
 
 TOOLS=build/kernel-tools
 # Words, and macros of man pages, that the spelling check reports wrongly.
-WORDS=inout,parms,filp,tread,nd,fo
+WORDS=inout,parms,filp,tread,nd,fo,iput
 
 # each NAME COMMAND, file names on stdin: one test per file, two at once. A file
 # passes if COMMAND prints nothing for it.

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Collectives that synchronize and copy.
+ *
+ * A collective is an operation of libangara on the context of all teams,
+ * shi.coll, with a request as its cookie; whichever thread polls marks the
+ * request.  So threads wait for collectives of different teams at once.
+ *
+ * Broadcasts on a tree are the adapter's: it writes to the same offset of the
+ * same region everywhere, when packets arrive.  A member's memory must not
+ * change before the member calls, so a barrier, also the adapter's, comes first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shi.h"
+
+#define REQ_BATCH	16
+
+struct angara_op shi_req_op(struct shi_req *r)
+{
+	return (struct angara_op){
+		.size = sizeof(struct angara_op),
+		.cookie = (uintptr_t)r,
+	};
+}
+
+/* Takes completions, and waits for one. */
+void shi_req_poll(int timeout_ms)
+{
+	struct angara_completion done[REQ_BATCH];
+	int i, n;
+
+	shi_ctx_lock(&shi.coll);
+	n = angara_poll_wait(shi.coll.a, done, REQ_BATCH, timeout_ms);
+	for (i = 0; i < n; i++) {
+		struct shi_req *r = (struct shi_req *)(uintptr_t)done[i].cookie;
+
+		r->status = done[i].status;
+		r->node = done[i].node;
+		__atomic_store_n(&r->done, true, __ATOMIC_RELEASE);
+	}
+	shi_ctx_unlock(&shi.coll);
+	if (n < 0 && n != -ETIMEDOUT)
+		shi_check(n, "collective", shi.me);
+}
+
+/* Return: the only PE of a node; -1: it has none, or several. */
+static int node_pe(uint32_t node)
+{
+	int pe = -1;
+	unsigned int i;
+
+	for (i = 0; i < shi.n; i++) {
+		if (shi.cards[i].peer.node != node)
+			continue;
+		if (pe >= 0)
+			return -1;
+		pe = (int)i;
+	}
+	return pe;
+}
+
+/* @node: at fault, if it is known; else UINT32_MAX */
+static void coll_failed(struct shmemi_team *t, int ret, uint32_t node, const char *what)
+{
+	struct angara_team_info info = { .size = sizeof(info) };
+	int pe = node_pe(node);
+
+	if (!angara_team_query(t->a, &info) && info.lost != ANGARA_NO_RANK)
+		pe = t->pes ? t->pes[info.lost] : (int)info.lost;
+	if (ret == -ECONNRESET || ret == -ENOTCONN) {
+		if (pe >= 0)
+			shi_die("%s: PE %d has ended", what, pe);
+		shi_die("%s: a PE of the team has ended, on node %u", what, node);
+	}
+	if (ret == -EPROTO)
+		shi_die("%s: PEs of the team call with different arguments", what);
+	shi_die("%s: %s", what, strerror(-ret));
+}
+
+void shi_req_wait(struct shmemi_team *t, struct shi_req *r, int ret, const char *what)
+{
+	if (ret)
+		coll_failed(t, ret, UINT32_MAX, what);
+	while (!__atomic_load_n(&r->done, __ATOMIC_ACQUIRE))
+		shi_req_poll(shi.coll.locked ? SHI_NAP_MS : ANGARA_FOREVER);
+	if (r->status)
+		coll_failed(t, angara_status_errno(r->status), r->node, what);
+}
+
+void shi_sync(struct shmemi_team *t)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	SHI_RUN(t, "barrier", angara_barrier_nbi(t->a, how));
+}
+
+/*
+ * With SHMEM_DEBUG: ends the program if a value differs among members.  Both
+ * minima are equal to this PE's then, except at one of them.
+ */
+void shi_same(struct shmemi_team *t, uint64_t value, const char *what)
+{
+	uint64_t v[2] = { value, ~value };
+
+	if (!shi.debug)
+		return;
+	SHI_RUN(t, what, angara_allreduce_nbi(t->a, NULL, (uintptr_t)v, NULL, (uintptr_t)v, 2,
+					      ANGARA_TYPE_UINT64, ANGARA_RED_MIN, how));
+	if (v[0] != ~v[1])
+		shi_die("%s: PEs call with different arguments: %llu here, from %llu to %llu",
+			what, (unsigned long long)value, (unsigned long long)v[0],
+			(unsigned long long)~v[1]);
+}
+
+/* Return: place of symmetric memory of a collective. */
+static struct shi_local coll_local(const void *addr, size_t len, const char *what)
+{
+	struct shi_local l = shi_local_of(addr, len);
+
+	if (len && !l.mr)
+		shi_die("%s: %zu bytes at %p are not symmetric", what, len, addr);
+	return l;
+}
+
+/* Waits until broadcasts of the adapter have arrived. */
+static void bcast_arrived(struct shmemi_team *t)
+{
+	int ret;
+
+	do {
+		shi_ctx_lock(&shi.coll);
+		ret = angara_team_received_wait(t->a, t->bcasts, shi.coll.locked ?
+						SHI_NAP_MS : ANGARA_FOREVER);
+		shi_ctx_unlock(&shi.coll);
+	} while (ret == -ETIMEDOUT);
+	if (ret)
+		coll_failed(t, ret, UINT32_MAX, "broadcast");
+}
+
+static void bcast_by_adapter(struct shmemi_team *t, struct shi_local to, uint64_t key,
+			     const void *source, size_t len, int root)
+{
+	struct shi_local from = coll_local(source, root == t->rank ? len : 0, "broadcast");
+
+	shi_sync(t);
+	t->bcasts++;
+	if (root == t->rank)
+		SHI_RUN(t, "broadcast", angara_bcast_nbi(t->a, key, to.off, from.mr, from.off,
+							 len, how));
+	bcast_arrived(t);
+}
+
+/**
+ * shi_broadcast() - copy data of one member to all
+ * @t: team
+ * @dest: symmetric, at the other members
+ * @source: symmetric, at the root
+ * @len: bytes
+ * @root: member
+ * @to_root: copy to the root's @dest, too, as teams do and active sets do not
+ */
+void shi_broadcast(struct shmemi_team *t, void *dest, const void *source, size_t len,
+		   int root, bool to_root)
+{
+	struct shi_local to = coll_local(dest, len, "broadcast");
+	struct shi_local from = coll_local(source, len, "broadcast");
+	size_t done, n;
+
+	shi_same(t, len, "broadcast");
+	shi_same(t, (uint64_t)root, "broadcast");
+	if (root < 0 || root >= t->size)
+		shi_die("broadcast: the root %d is not from 0 to %d", root, t->size - 1);
+	if (root == t->rank)
+		to = from;
+	for (done = 0; done < len; done += n) {
+		n = len - done < ANGARA_MAX_OP_BYTES ? len - done : ANGARA_MAX_OP_BYTES;
+		if (t->offloaded && to_root) {
+			struct shi_local at = shi_local_of((char *)dest + done, n);
+
+			bcast_by_adapter(t, at, shi_region_of(dest)->key,
+					 (const char *)source + done, n, root);
+		} else {
+			SHI_RUN(t, "broadcast", angara_broadcast_nbi(t->a, to.mr,
+								     to.off + done, n,
+								     (unsigned int)root,
+								     how));
+		}
+	}
+	if (to_root && !t->offloaded && root == t->rank && dest != source)
+		memmove(dest, source, len);
+}
+
+void shi_fcollect(struct shmemi_team *t, void *dest, const void *source, size_t len)
+{
+	struct shi_local to = coll_local(dest, len * (size_t)t->size, "fcollect");
+	struct shi_local from = coll_local(source, len, "fcollect");
+
+	shi_same(t, len, "fcollect");
+	SHI_RUN(t, "fcollect", angara_allgather_nbi(t->a, to.mr, to.off, from.mr, from.off, len,
+						    how));
+}
+
+/* The members tell each other how much each has. */
+void shi_collect(struct shmemi_team *t, void *dest, const void *source, size_t len)
+{
+	struct shi_local from = coll_local(source, len, "collect"), to;
+	size_t *counts = malloc((size_t)t->size * sizeof(*counts));
+	size_t sum = 0;
+	int i;
+
+	if (!counts)
+		shi_die("collect: no memory for %d counts", t->size);
+	SHI_RUN(t, "collect", angara_allgather_nbi(t->a, NULL, (uintptr_t)counts, NULL,
+						   (uintptr_t)&len, sizeof(len), how));
+	for (i = 0; i < t->size; i++)
+		sum += counts[i];
+	to = coll_local(dest, sum, "collect");
+	SHI_RUN(t, "collect", angara_allgatherv_nbi(t->a, to.mr, to.off, counts, NULL, from.mr,
+						    from.off, how));
+	free(counts);
+}
+
+void shi_alltoall(struct shmemi_team *t, void *dest, const void *source, size_t len)
+{
+	size_t all = len * (size_t)t->size;
+	struct shi_local to = coll_local(dest, all, "alltoall");
+	struct shi_local from = coll_local(source, all, "alltoall");
+
+	shi_same(t, len, "alltoall");
+	SHI_RUN(t, "alltoall", angara_alltoall_nbi(t->a, to.mr, to.off, from.mr, from.off, len,
+						   how));
+}
+
+/* Copies @n elements; distances are in elements. */
+static void strided_copy(char *to, ptrdiff_t dst, const char *from, ptrdiff_t sst,
+			 size_t size, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		memcpy(to + i * (size_t)dst * size, from + i * (size_t)sst * size, size);
+}
+
+/* The elements are gathered before, and spread afterwards. */
+void shi_alltoalls(struct shmemi_team *t, void *dest, const void *source,
+		   struct shi_stride s)
+{
+	size_t n = s.n * (size_t)t->size;
+	char *out, *in;
+
+	if (s.dst < 1 || s.sst < 1)
+		shi_die("alltoalls: the strides %td and %td are not 1 or more", s.dst, s.sst);
+	shi_same(t, s.n, "alltoalls");
+	if (!n)
+		return;
+	coll_local(dest, ((n - 1) * (size_t)s.dst + 1) * s.size, "alltoalls");
+	coll_local(source, ((n - 1) * (size_t)s.sst + 1) * s.size, "alltoalls");
+	out = malloc(n * s.size);
+	in = malloc(n * s.size);
+	if (!out || !in)
+		shi_die("alltoalls: no memory for %zu bytes", 2 * n * s.size);
+	strided_copy(out, 1, source, s.sst, s.size, n);
+	SHI_RUN(t, "alltoalls", angara_alltoall_nbi(t->a, NULL, (uintptr_t)in, NULL,
+						    (uintptr_t)out, s.n * s.size, how));
+	strided_copy(dest, s.dst, in, 1, s.size, n);
+	free(in);
+	free(out);
+}
+
+SHI_DEF(void, barrier_all, (void))
+{
+	shi_need();
+	shi_quiet(&shi.def);
+	shi_sync(&shi.world);
+}
+
+SHI_DEF(void, sync_all, (void))
+{
+	shi_need();
+	shi_sync(&shi.world);
+}
+
+SHI_DEF(int, team_sync, (shmem_team_t team))
+{
+	if (team == SHMEM_TEAM_INVALID)
+		return -1;
+	shi_sync(shi_team(team));
+	return 0;
+}
+
+SHI_DEF(int, broadcastmem, (shmem_team_t team, void *dest, const void *source,
+			    size_t nelems, int pe_root))
+{
+	if (team == SHMEM_TEAM_INVALID)
+		return -1;
+	shi_broadcast(shi_team(team), dest, source, nelems, pe_root, true);
+	return 0;
+}
+
+#define PLAIN(name, call) \
+	SHI_DEF(int, name, (shmem_team_t team, void *dest, const void *source, \
+			    size_t nelems)) \
+	{ \
+		if (team == SHMEM_TEAM_INVALID) \
+			return -1; \
+		call(shi_team(team), dest, source, nelems); \
+		return 0; \
+	}
+PLAIN(collectmem, shi_collect)
+PLAIN(fcollectmem, shi_fcollect)
+PLAIN(alltoallmem, shi_alltoall)
+
+SHI_DEF(int, alltoallsmem, (shmem_team_t team, void *dest, const void *source,
+			    ptrdiff_t dst, ptrdiff_t sst, size_t nelems))
+{
+	if (team == SHMEM_TEAM_INVALID)
+		return -1;
+	shi_alltoalls(shi_team(team), dest, source,
+		      (struct shi_stride){ dst, sst, 1, nelems });
+	return 0;
+}
+
+#define TYPED(N, T, name, call) \
+	SHI_DEF(int, N##_##name, (shmem_team_t team, T *dest, const T *source, \
+				  size_t nelems)) \
+	{ \
+		if (team == SHMEM_TEAM_INVALID) \
+			return -1; \
+		call(shi_team(team), dest, source, nelems * sizeof(T)); \
+		return 0; \
+	}
+#define COLL(N, T) \
+	SHI_DEF(int, N##_broadcast, (shmem_team_t team, T *dest, const T *source, \
+				     size_t nelems, int pe_root)) \
+	{ \
+		return pshmem_broadcastmem(team, dest, source, nelems * sizeof(T), pe_root); \
+	} \
+	TYPED(N, T, collect, shi_collect) \
+	TYPED(N, T, fcollect, shi_fcollect) \
+	TYPED(N, T, alltoall, shi_alltoall) \
+	SHI_DEF(int, N##_alltoalls, (shmem_team_t team, T *dest, const T *source, \
+				     ptrdiff_t dst, ptrdiff_t sst, size_t nelems)) \
+	{ \
+		if (team == SHMEM_TEAM_INVALID) \
+			return -1; \
+		shi_alltoalls(shi_team(team), dest, source, \
+			      (struct shi_stride){ dst, sst, sizeof(T), nelems }); \
+		return 0; \
+	}
+SHMEMI_RMA_TYPES(COLL)

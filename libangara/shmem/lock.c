@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Locks: tickets, so PEs get a lock in the order in which they ask for it.  The
+ * word of one PE counts, chosen by the place of the lock, so that the locks of a
+ * program are spread.  Its lower half is the ticket that is served, the upper
+ * one the next that is free: 0 is an unlocked lock, as the specification has it.
+ */
+#include <time.h>
+
+#include "shi.h"
+
+#define LOCK_NEXT	(1ULL << 32)
+#define LOCK_NAP_NS	20000	/* for each PE that is served before */
+#define LOCK_NAP_MAX	50	/* of these */
+
+static int lock_home(const long *lock)
+{
+	const struct shi_region *r = shi_region_of(lock);
+
+	shi_need();
+	return r ? (int)((size_t)((const char *)lock - r->base) / sizeof(*lock) % shi.n) : 0;
+}
+
+static struct shi_amo lock_op(const long *lock, unsigned int op)
+{
+	_Static_assert(sizeof(long) == sizeof(uint64_t), "two halves");
+	return (struct shi_amo){ lock, ANGARA_TYPE_UINT64, op, sizeof(*lock) };
+}
+
+static uint64_t lock_read(const long *lock)
+{
+	uint64_t v;
+
+	shi_amo_fetch(SHMEM_CTX_DEFAULT, lock_op(lock, ANGARA_ATOMIC_READ), NULL, NULL, &v,
+		      lock_home(lock));
+	return v;
+}
+
+SHI_DEF(void, set_lock, (long *lock))
+{
+	const uint64_t next = LOCK_NEXT;
+	uint64_t v;
+	uint32_t mine;
+
+	shi_amo_fetch(SHMEM_CTX_DEFAULT, lock_op(lock, ANGARA_ATOMIC_SUM), &next, NULL, &v,
+		      lock_home(lock));
+	for (mine = (uint32_t)(v >> 32); (uint32_t)v != mine; v = lock_read(lock)) {
+		uint32_t before = mine - (uint32_t)v;
+		struct timespec nap = {
+			.tv_nsec = LOCK_NAP_NS *
+				   (before < LOCK_NAP_MAX ? before : LOCK_NAP_MAX),
+		};
+
+		nanosleep(&nap, NULL);
+	}
+}
+
+/* Only the lower half counts up: it wraps around without a carry. */
+SHI_DEF(void, clear_lock, (long *lock))
+{
+	const uint32_t one = 1;
+	struct shi_amo served = {
+		.addr = lock,
+		.type = ANGARA_TYPE_UINT32,
+		.op = ANGARA_ATOMIC_SUM,
+		.size = sizeof(one),
+	};
+
+	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lower half first");
+	shi_quiet(&shi.def);
+	shi_amo(SHMEM_CTX_DEFAULT, served, &one, lock_home(lock));
+	shi_quiet(&shi.def);
+}
+
+SHI_DEF(int, test_lock, (long *lock))
+{
+	uint64_t v = lock_read(lock), next, old;
+
+	if ((uint32_t)v != (uint32_t)(v >> 32))
+		return 1;
+	next = v + LOCK_NEXT;
+	shi_amo_fetch(SHMEM_CTX_DEFAULT, lock_op(lock, ANGARA_ATOMIC_CSWAP), &next, &v, &old,
+		      lock_home(lock));
+	return old != v;
+}

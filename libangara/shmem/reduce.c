@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Reductions.
+ *
+ *	integers of 4 and 8 bytes,	by the adapter, as they are
+ *	float, double
+ *	sums of complex numbers		by the adapter, as twice as many floats
+ *	integers of 1 and 2 bytes	by the adapter, as integers of 32 bits
+ *	long double, products of	gathered at all members, and combined there
+ *	complex numbers			in the order of ranks
+ *
+ * Lower bits of integer sums and products do not depend on the higher ones, so
+ * wider integers give the same result.  All give the same bits at all members
+ * and in each run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shi.h"
+
+#define REDUCE_BYTES	65536U	/* of a temporary buffer */
+
+static void reduce_by_device(struct shmemi_team *t, const struct shi_kind *kind,
+			     struct shi_local to, struct shi_local from, size_t n)
+{
+	size_t most = ANGARA_MAX_OP_BYTES / kind->size;
+	size_t done, count;
+
+	for (done = 0; done < n; done += count) {
+		size_t off = done * kind->size;
+
+		count = n - done < most ? n - done : most;
+		SHI_RUN(t, "reduction",
+			angara_allreduce_nbi(t->a, to.mr, to.off + off, from.mr,
+					     from.off + off, count * kind->parts,
+					     (unsigned int)kind->device, kind->op, how));
+	}
+}
+
+static void *reduce_alloc(size_t len)
+{
+	void *p = malloc(len);
+
+	if (!p)
+		shi_die("reduction: no memory for %zu bytes", len);
+	return p;
+}
+
+static void reduce_narrow(struct shmemi_team *t, const struct shi_kind *kind, char *dest,
+			  const char *source, size_t n)
+{
+	const size_t most = REDUCE_BYTES / sizeof(int32_t);
+	int32_t *wide = reduce_alloc((n < most ? n : most) * sizeof(*wide));
+	struct shi_kind as = {
+		.size = sizeof(*wide),
+		.device = ANGARA_TYPE_INT32,
+		.op = kind->op,
+		.parts = 1,
+	};
+	struct shi_local at = { .off = (uintptr_t)wide };
+	size_t done, count;
+
+	for (done = 0; done < n; done += count) {
+		count = n - done < most ? n - done : most;
+		kind->widen(wide, source + done * kind->size, count);
+		reduce_by_device(t, &as, at, at, count);
+		kind->narrow(dest + done * kind->size, wide, count);
+	}
+	free(wide);
+}
+
+static void reduce_by_software(struct shmemi_team *t, const struct shi_kind *kind,
+			       char *dest, const char *source, size_t n)
+{
+	size_t members = (size_t)t->size;
+	size_t most = REDUCE_BYTES / kind->size / members;
+	size_t done, count, i;
+	char *all;
+
+	most = most ? most : 1;
+	most = most < n ? most : n;
+	all = reduce_alloc(most * members * kind->size);
+	for (done = 0; done < n; done += count) {
+		size_t off = done * kind->size, len;
+
+		count = n - done < most ? n - done : most;
+		len = count * kind->size;
+		SHI_RUN(t, "reduction",
+			angara_allgather_nbi(t->a, NULL, (uintptr_t)all, NULL,
+					     (uintptr_t)source + off, len, how));
+		for (i = 1; i < members; i++)
+			kind->combine(all, all + i * len, count);
+		memcpy(dest + off, all, len);
+	}
+	free(all);
+}
+
+/**
+ * shi_reduce() - combine elements of all members
+ * @t: team
+ * @kind: types and operation
+ * @dest: symmetric; may be @source
+ * @source: symmetric
+ * @n: elements, equal at all members
+ */
+void shi_reduce(struct shmemi_team *t, const struct shi_kind *kind, void *dest,
+		const void *source, size_t n)
+{
+	struct shi_local to = shi_local_of(dest, n * kind->size);
+	struct shi_local from = shi_local_of(source, n * kind->size);
+
+	shi_same(t, n, "reduction");
+	if (!n)
+		return;
+	if (!to.mr || !from.mr)
+		shi_die("reduction: %zu bytes at %p are not symmetric", n * kind->size,
+			to.mr ? source : dest);
+	if (kind->device == SHI_NARROW)
+		reduce_narrow(t, kind, dest, source, n);
+	else if (kind->device == SHI_SOFTWARE)
+		reduce_by_software(t, kind, dest, source, n);
+	else
+		reduce_by_device(t, kind, to, from, n);
+}
+
+#define REAL(T)		__typeof__(__real__(T)0)
+#define IS_COMPLEX(T)	(sizeof(T) != sizeof(REAL(T)))
+#define DEVICE(T, OP) \
+	(sizeof(REAL(T)) > 8 || (IS_COMPLEX(T) && (OP) == ANGARA_RED_PROD) ? SHI_SOFTWARE : \
+	 sizeof(T) < 4 ? SHI_NARROW : (int)SHI_TYPE(REAL(T)))
+
+#define DO_and(a, b)	((a) & (b))
+#define DO_or(a, b)	((a) | (b))
+#define DO_xor(a, b)	((a) ^ (b))
+#define DO_min(a, b)	((b) < (a) ? (b) : (a))
+#define DO_max(a, b)	((b) > (a) ? (b) : (a))
+#define DO_sum(a, b)	((a) + (b))
+#define DO_prod(a, b)	((a) * (b))
+
+/* Only the types that need them call these. */
+#define WIDEN(N, T) \
+	static inline void widen_##N(int32_t *to, const void *from, size_t n) \
+	{ \
+		const T *x = from; \
+		size_t i; \
+		for (i = 0; i < n; i++) \
+			to[i] = (int32_t)x[i]; \
+	} \
+	static inline void narrow_##N(void *to, const int32_t *from, size_t n) \
+	{ \
+		T *x = to; \
+		size_t i; \
+		for (i = 0; i < n; i++) \
+			x[i] = (T)from[i]; \
+	}
+SHMEMI_SUM_TYPES(WIDEN)
+
+#define REDUCE(N, T, what, OP) \
+	static inline void combine_##N##_##what(void *to, const void *from, size_t n) \
+	{ \
+		T *a = to; \
+		const T *b = from; \
+		size_t i; \
+		for (i = 0; i < n; i++) \
+			a[i] = (T)DO_##what(a[i], b[i]); \
+	} \
+	static const struct shi_kind kind_##N##_##what = { \
+		.size = sizeof(T), \
+		.device = DEVICE(T, ANGARA_RED_##OP), \
+		.op = ANGARA_RED_##OP, \
+		.parts = IS_COMPLEX(T) ? 2 : 1, \
+		.widen = sizeof(T) < 4 ? widen_##N : NULL, \
+		.narrow = sizeof(T) < 4 ? narrow_##N : NULL, \
+		.combine = DEVICE(T, ANGARA_RED_##OP) == SHI_SOFTWARE ? \
+			   combine_##N##_##what : NULL, \
+	}; \
+	SHI_DEF(int, N##_##what##_reduce, (shmem_team_t team, T *dest, const T *source, \
+					 size_t nreduce)) \
+	{ \
+		if (team == SHMEM_TEAM_INVALID) \
+			return -1; \
+		shi_reduce(shi_team(team), &kind_##N##_##what, dest, source, nreduce); \
+		return 0; \
+	}
+#define REDUCE_MIN(N, T)	REDUCE(N, T, min, MIN) REDUCE(N, T, max, MAX)
+#define REDUCE_SUM(N, T)	REDUCE(N, T, sum, SUM) REDUCE(N, T, prod, PROD)
+#define REDUCE_AND(N, T) \
+	REDUCE(N, T, and, AND) REDUCE(N, T, or, OR) REDUCE(N, T, xor, XOR)
+SHMEMI_AND_TYPES(REDUCE_AND)
+SHMEMI_MIN_TYPES(REDUCE_MIN)
+SHMEMI_SUM_TYPES(REDUCE_SUM)
+
+/* Active sets have bitwise reductions of signed types, which teams do not. */
+#define KIND_SIGNED(N, T, what, OP) \
+	static const struct shi_kind kind_##N##_##what = { \
+		.size = sizeof(T), \
+		.device = DEVICE(T, ANGARA_RED_##OP), \
+		.op = ANGARA_RED_##OP, \
+		.parts = 1, \
+		.widen = sizeof(T) < 4 ? widen_##N : NULL, \
+		.narrow = sizeof(T) < 4 ? narrow_##N : NULL, \
+	};
+#define KINDS_SIGNED(N, T) \
+	KIND_SIGNED(N, T, and, AND) KIND_SIGNED(N, T, or, OR) KIND_SIGNED(N, T, xor, XOR)
+SHMEMI_AND_TO_ALL_TYPES(KINDS_SIGNED)
+
+#define TO_ALL(N, T, op) \
+	SHI_DEF(void, N##_##op##_to_all, (T *dest, const T *source, int nreduce, \
+					  SHMEMI_SET, T *pWrk, long *pSync)) \
+	{ \
+		(void)pWrk; \
+		(void)pSync; \
+		if (nreduce < 0) \
+			shi_die("reduction: %d elements", nreduce); \
+		shi_reduce(shi_set(PE_start, logPE_stride, PE_size), &kind_##N##_##op, dest, \
+			   source, (size_t)nreduce); \
+	}
+#define TO_ALL_AND(N, T)	TO_ALL(N, T, and) TO_ALL(N, T, or) TO_ALL(N, T, xor)
+#define TO_ALL_MIN(N, T)	TO_ALL(N, T, min) TO_ALL(N, T, max)
+#define TO_ALL_SUM(N, T)	TO_ALL(N, T, sum) TO_ALL(N, T, prod)
+SHMEMI_AND_TO_ALL_TYPES(TO_ALL_AND)
+SHMEMI_MIN_TO_ALL_TYPES(TO_ALL_MIN)
+SHMEMI_SUM_TO_ALL_TYPES(TO_ALL_SUM)

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Puts and gets.  A put of up to ANGARA_MAX_INLINE bytes is copied into the
+ * queue; the source of a longer one must not change before it is complete, so
+ * the blocking form waits until it is in the target's memory.
+ */
+#include "shi.h"
+
+#define RMA_CHUNK	ANGARA_MAX_OP_BYTES
+
+static size_t rma_chunk(size_t len)
+{
+	return len < RMA_CHUNK ? len : RMA_CHUNK;
+}
+
+void shi_put(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe)
+{
+	struct shmemi_ctx *c = shi_ctx(ctx);
+	struct shi_local from;
+	struct shi_at at;
+	size_t done, n;
+	int ret = 0;
+
+	if (!len)
+		return;
+	shi_at_pe(c, dest, len, pe, "put", &at);
+	shi_ctx_lock(c);
+	if (len <= ANGARA_MAX_INLINE) {
+		ret = SHI_POST(c, angara_put_inline_nbi(c->a, at.peer, at.key, at.off, source,
+							len, SHI_HOW(c)));
+	} else {
+		from = shi_local_of(source, len);
+		shi_ctx_settle(c);
+		for (done = 0; !ret && done < len; done += n) {
+			n = rma_chunk(len - done);
+			ret = angara_put(c->a, at.peer, at.key, at.off + done, from.mr,
+					 from.off + done, n);
+		}
+	}
+	shi_ctx_unlock(c);
+	shi_check(ret, "put", pe);
+}
+
+void shi_put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe)
+{
+	struct shmemi_ctx *c = shi_ctx(ctx);
+	struct shi_local from;
+	struct shi_at at;
+	size_t done, n;
+	int ret = 0;
+
+	if (!len)
+		return;
+	shi_at_pe(c, dest, len, pe, "put_nbi", &at);
+	from = shi_local_of(source, len);
+	shi_ctx_lock(c);
+	for (done = 0; !ret && done < len; done += n) {
+		n = rma_chunk(len - done);
+		ret = SHI_POST(c, angara_put_nbi(c->a, at.peer, at.key, at.off + done, from.mr,
+						 from.off + done, n, SHI_HOW(c)));
+	}
+	shi_ctx_unlock(c);
+	shi_check(ret, "put_nbi", pe);
+}
+
+void shi_get(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe)
+{
+	struct shmemi_ctx *c = shi_ctx(ctx);
+	struct shi_local to;
+	struct shi_at at;
+	size_t done, n;
+	int ret = 0;
+
+	if (!len)
+		return;
+	shi_at_pe(c, source, len, pe, "get", &at);
+	shi_ctx_lock(c);
+	if (len <= ANGARA_MAX_INLINE) {
+		ret = angara_get_inline(c->a, at.peer, at.key, at.off, dest, len);
+	} else {
+		to = shi_local_of(dest, len);
+		for (done = 0; !ret && done < len; done += n) {
+			n = rma_chunk(len - done);
+			ret = angara_get(c->a, at.peer, at.key, at.off + done, to.mr,
+					 to.off + done, n);
+		}
+	}
+	shi_ctx_unlock(c);
+	shi_check(ret, "get", pe);
+}
+
+void shi_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe)
+{
+	struct shmemi_ctx *c = shi_ctx(ctx);
+	struct shi_local to;
+	struct shi_at at;
+	size_t done, n;
+	int ret = 0;
+
+	if (!len)
+		return;
+	shi_at_pe(c, source, len, pe, "get_nbi", &at);
+	to = shi_local_of(dest, len);
+	shi_ctx_lock(c);
+	for (done = 0; !ret && done < len; done += n) {
+		n = rma_chunk(len - done);
+		ret = SHI_POST(c, angara_get_nbi(c->a, at.peer, at.key, at.off + done, to.mr,
+						 to.off + done, n, NULL));
+	}
+	shi_ctx_unlock(c);
+	shi_check(ret, "get_nbi", pe);
+}
+
+/* Bytes from the first element of an array to the end of the last one. */
+static size_t stride_span(size_t size, size_t n, ptrdiff_t stride)
+{
+	return ((n - 1) * (size_t)stride + 1) * size;
+}
+
+static void stride_check(struct shi_stride s, const char *what)
+{
+	if (s.dst < 1 || s.sst < 1)
+		shi_die("%s: the strides %td and %td are not 1 or more", what, s.dst, s.sst);
+}
+
+void shi_iput(shmem_ctx_t ctx, void *dest, const void *source, struct shi_stride s, int pe)
+{
+	struct shmemi_ctx *c = shi_ctx(ctx);
+	struct shi_local from;
+	struct shi_at at;
+	int ret;
+
+	if (!s.n)
+		return;
+	stride_check(s, "iput");
+	shi_at_pe(c, dest, stride_span(s.size, s.n, s.dst), pe, "iput", &at);
+	from = shi_local_of(source, stride_span(s.size, s.n, s.sst));
+	shi_ctx_lock(c);
+	shi_ctx_settle(c);
+	ret = angara_put_strided(c->a, at.peer, at.key, at.off, s.dst * (int64_t)s.size,
+				 from.mr, from.off, s.sst * (int64_t)s.size, s.size, s.n);
+	shi_ctx_unlock(c);
+	shi_check(ret, "iput", pe);
+}
+
+void shi_iget(shmem_ctx_t ctx, void *dest, const void *source, struct shi_stride s, int pe)
+{
+	struct shmemi_ctx *c = shi_ctx(ctx);
+	struct shi_local to;
+	struct shi_at at;
+	int ret;
+
+	if (!s.n)
+		return;
+	stride_check(s, "iget");
+	shi_at_pe(c, source, stride_span(s.size, s.n, s.sst), pe, "iget", &at);
+	to = shi_local_of(dest, stride_span(s.size, s.n, s.dst));
+	shi_ctx_lock(c);
+	ret = angara_get_strided(c->a, at.peer, at.key, at.off, s.sst * (int64_t)s.size,
+				 to.mr, to.off, s.dst * (int64_t)s.size, s.size, s.n);
+	shi_ctx_unlock(c);
+	shi_check(ret, "iget", pe);
+}
+
+static struct angara_signal signal_at(const struct shmemi_ctx *c, struct shi_signal sig,
+				      int pe, const char *what)
+{
+	struct shi_at at;
+
+	if (sig.op != SHMEM_SIGNAL_SET && sig.op != SHMEM_SIGNAL_ADD)
+		shi_die("%s: the operation %d is not SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
+			what, sig.op);
+	shi_at_pe(c, sig.addr, sizeof(*sig.addr), pe, what, &at);
+	return (struct angara_signal){
+		.size = sizeof(struct angara_signal),
+		.op = sig.op == SHMEM_SIGNAL_SET ? ANGARA_SIGNAL_SET : ANGARA_SIGNAL_ADD,
+		.key = at.key,
+		.off = at.off,
+		.value = sig.value,
+	};
+}
+
+/* The signal goes with the last part of the data, behind a fence. */
+static int signal_parts(struct shmemi_ctx *c, const struct shi_at *at,
+			struct shi_local from, size_t *len)
+{
+	int ret = 0;
+	size_t done = 0;
+
+	while (!ret && *len - done > RMA_CHUNK) {
+		ret = SHI_POST(c, angara_put_nbi(c->a, at->peer, at->key, at->off + done,
+						 from.mr, from.off + done, RMA_CHUNK,
+						 SHI_HOW(c)));
+		done += RMA_CHUNK;
+	}
+	*len -= done;
+	return ret;
+}
+
+static int signal_post(struct shmemi_ctx *c, const struct shi_at *at, const void *source,
+		       size_t len, const struct angara_signal *sig)
+{
+	struct shi_local from = shi_local_of(source, len);
+	size_t last = len;
+	int ret = signal_parts(c, at, from, &last);
+
+	if (ret)
+		return ret;
+	return SHI_POST(c, angara_put_signal_nbi(c->a, at->peer, at->key,
+						 at->off + len - last, from.mr,
+						 from.off + len - last, last, sig,
+						 SHI_HOW(c)));
+}
+
+static void signal_target(struct shmemi_ctx *c, const void *dest, size_t len,
+			  struct shi_signal sig, int pe, struct shi_at *at)
+{
+	/* Without data, the destination may be anything. */
+	shi_at_pe(c, len ? dest : sig.addr, len, pe, "put_signal", at);
+}
+
+void shi_put_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len,
+			struct shi_signal sig, int pe)
+{
+	struct shmemi_ctx *c = shi_ctx(ctx);
+	struct angara_signal s = signal_at(c, sig, pe, "put_signal_nbi");
+	struct shi_at at;
+	int ret;
+
+	signal_target(c, dest, len, sig, pe, &at);
+	shi_ctx_lock(c);
+	ret = signal_post(c, &at, source, len, &s);
+	shi_ctx_unlock(c);
+	shi_check(ret, "put_signal_nbi", pe);
+}
+
+void shi_put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t len,
+		    struct shi_signal sig, int pe)
+{
+	struct shmemi_ctx *c = shi_ctx(ctx);
+	struct angara_signal s = signal_at(c, sig, pe, "put_signal");
+	struct shi_at at;
+	int ret;
+
+	signal_target(c, dest, len, sig, pe, &at);
+	shi_ctx_lock(c);
+	if (len <= ANGARA_MAX_INLINE)
+		ret = SHI_POST(c, angara_put_signal_inline_nbi(c->a, at.peer, at.key, at.off,
+							       source, len, &s,
+							       SHI_HOW(c)));
+	else
+		ret = signal_post(c, &at, source, len, &s);
+	shi_ctx_unlock(c);
+	shi_check(ret, "put_signal", pe);
+	if (len > ANGARA_MAX_INLINE)
+		shi_quiet(c);
+}
+
+SHI_DEF(uint64_t, signal_fetch, (const uint64_t *sig_addr))
+{
+	uint64_t value = 0;
+	struct shi_amo amo = {
+		.addr = sig_addr,
+		.type = ANGARA_TYPE_UINT64,
+		.op = ANGARA_ATOMIC_READ,
+		.size = sizeof(value),
+	};
+
+	shi_amo_fetch(SHMEM_CTX_DEFAULT, amo, NULL, NULL, &value, shi.me);
+	return value;
+}

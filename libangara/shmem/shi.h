@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the files of libangara-shmem share.
+ *
+ *	init.c		start and end of a PE, queries
+ *	env.c		environment variables
+ *	region.c	symmetric memory: which region an address is in
+ *	heap.c		blocks of the symmetric heap
+ *	ctx.c		contexts: queues, locks, fence, quiet
+ *	rma.c, sized.c	puts and gets, with signals
+ *	amo.c		atomic operations
+ *	sync.c		waiting for words
+ *	lock.c		locks
+ *	team.c		teams, active sets
+ *	coll.c		collectives that copy, and their requests
+ *	reduce.c	reductions
+ *	old.c		deprecated routines
+ *	ext.c		extensions
+ *
+ * A PE has one domain of libangara.  Each SHMEM context is a context of it.
+ * All teams share one more context, shi.coll, which has the receive buffer.
+ *
+ * With SHMEM_THREAD_MULTIPLE, each context that is neither private nor
+ * serialized has a lock; it protects the angara_ctx and the fields of struct
+ * shmemi_ctx.  shi.lock protects the list of teams, and the lists of contexts of
+ * teams.  No thread takes a lock while it holds another one.
+ */
+#ifndef SHI_H
+#define SHI_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <angara/angara.h>
+#include <shmem.h>
+
+#define SHI_HIDDEN	__attribute__((visibility("hidden")))
+#define SHI_PRINTF(n)	__attribute__((format(printf, n, (n) + 1)))
+#define SHI_NAP_MS	1		/* between two looks of a waiting PE */
+
+/* Defines pshmem_NAME, and shmem_NAME as a weak alias of it. */
+#define SHI_DEF(ret, name, args) \
+	extern __typeof__(pshmem_##name) shmem_##name \
+		__attribute__((weak, alias("pshmem_" #name))); \
+	ret pshmem_##name args
+
+#define SHI_UNWRAP(...)	__VA_ARGS__
+/*
+ * Defines a routine of the default context, and its form with a context.  Both
+ * have the parameters @args and do @call, in which the context is ctx.
+ */
+#define SHI_BOTH(ret, name, args, call) \
+	SHI_DEF(ret, name, (SHI_UNWRAP args)) \
+	{ \
+		shmem_ctx_t ctx = SHMEM_CTX_DEFAULT; \
+		call; \
+	} \
+	SHI_DEF(ret, ctx_##name, (shmem_ctx_t ctx, SHI_UNWRAP args)) \
+	{ \
+		call; \
+	}
+
+/* ANGARA_TYPE_* of an integer type of 4 or 8 bytes, of float or double. */
+#define SHI_TYPE(T) \
+	((T)0.5 != 0 ? (sizeof(T) == 4 ? ANGARA_TYPE_FLOAT : ANGARA_TYPE_DOUBLE) : \
+	 SHI_SIGNED(T) ? (sizeof(T) == 4 ? ANGARA_TYPE_INT32 : ANGARA_TYPE_INT64) : \
+			 (sizeof(T) == 4 ? ANGARA_TYPE_UINT32 : ANGARA_TYPE_UINT64))
+#define SHI_SIGNED(T)	((T)-1 < (T)1)
+
+/**
+ * struct shmemi_ctx - a context
+ * @a: queues of the adapter
+ * @pes: world PE of each PE of the team; NULL: they are the same
+ * @n_pes: PEs of the team
+ * @locked: several threads may use it at once
+ * @dirty: operations have started since the last quiet
+ * @fenced: fence since then: operations wait for earlier ones to their node
+ * @next_lock: taken before @lock, so that a waiting thread gets @lock next
+ * @lock: protects @a, @dirty, @fenced
+ * @team: team that it belongs to
+ * @next: next context of the team
+ */
+struct shmemi_ctx {
+	struct angara_ctx *a;
+	const int *pes;
+	unsigned int n_pes;
+	bool locked;
+	bool dirty;
+	bool fenced;
+	pthread_mutex_t next_lock;
+	pthread_mutex_t lock;
+	struct shmemi_team *team;
+	struct shmemi_ctx *next;
+};
+
+/**
+ * struct shmemi_team - a team, or the active set of deprecated collectives
+ * @a: team of the library
+ * @pes: world PE of each PE; NULL for the world
+ * @rank: of this PE
+ * @size: PEs
+ * @bcasts: broadcasts of the adapter that this team has started
+ * @offloaded: the team has a tree
+ * @config: as given
+ * @ctxs: contexts of the team, to be destroyed with it
+ * @next: next one of shi.teams
+ * @start: active set: first PE; -1: not one
+ * @log_stride: active set: logarithm of the distance
+ */
+struct shmemi_team {
+	struct angara_team *a;
+	int *pes;
+	int rank;
+	int size;
+	uint64_t bcasts;
+	bool offloaded;
+	shmem_team_config_t config;
+	struct shmemi_ctx *ctxs;
+	struct shmemi_team *next;
+	int start;
+	int log_stride;
+};
+
+/**
+ * struct shi_region - symmetric memory
+ * @base: address at this PE
+ * @len: bytes
+ * @key: at all PEs
+ * @mr: at this PE
+ */
+struct shi_region {
+	char *base;
+	size_t len;
+	uint64_t key;
+	struct angara_mr *mr;
+};
+
+/**
+ * struct shi_at - a place at a PE
+ * @peer: address of the PE
+ * @key: region
+ * @off: offset in it
+ */
+struct shi_at {
+	struct angara_peer peer;
+	uint64_t key;
+	uint64_t off;
+};
+
+/**
+ * struct shi_local - local memory for an operation
+ * @mr: region; NULL: none
+ * @off: offset in it; without one, the address
+ */
+struct shi_local {
+	struct angara_mr *mr;
+	uint64_t off;
+};
+
+/**
+ * struct shi_card - what PEs tell each other at the start
+ * @peer: address
+ * @pid: process, for shmem_global_exit()
+ * @host: number of the machine and PID namespace
+ * @globals: bytes of its data and bss
+ */
+struct shi_card {
+	struct angara_peer peer;
+	int64_t pid;
+	uint64_t host;
+	uint64_t globals;
+};
+
+/**
+ * struct shi_state - the PE
+ * @up: between shmem_init() and shmem_finalize()
+ * @finalized: shmem_finalize() has been called
+ * @started: start_pes() has been called: the end of the program finalizes
+ * @debug: SHMEM_DEBUG: check arguments of collectives
+ * @level: SHMEM_THREAD_*
+ * @me: number of this PE
+ * @n: number of PEs
+ * @cards: of all PEs
+ * @job: processes
+ * @dom: memory regions, contexts
+ * @def: default context
+ * @coll: context of all teams
+ * @world: SHMEM_TEAM_WORLD
+ * @shared: SHMEM_TEAM_SHARED
+ * @teams: all teams but these, so that the end closes those that are left
+ * @heap: symmetric heap
+ * @globals: data and bss of the program; len 0: none
+ * @lock: see above
+ */
+struct shi_state {
+	bool up;
+	bool finalized;
+	bool started;
+	bool debug;
+	int level;
+	int me;
+	unsigned int n;
+	struct shi_card *cards;
+	struct angara_job *job;
+	struct angara_domain *dom;
+	struct shmemi_ctx def;
+	struct shmemi_ctx coll;
+	struct shmemi_team world;
+	struct shmemi_team shared;
+	struct shmemi_team *teams;
+	struct shi_region heap;
+	struct shi_region globals;
+	pthread_mutex_t lock;
+};
+
+extern SHI_HIDDEN struct shi_state shi;
+
+/* init.c */
+SHI_HIDDEN void shi_die(const char *fmt, ...) SHI_PRINTF(1) __attribute__((noreturn));
+SHI_HIDDEN void shi_need(void);
+SHI_HIDDEN void shi_start(int level);
+SHI_HIDDEN void shi_stop(void);
+
+/**
+ * struct shi_env - settings of the user
+ * @symmetric_size: SHMEM_SYMMETRIC_SIZE, bytes
+ * @info: SHMEM_INFO
+ * @version: SHMEM_VERSION
+ * @debug: SHMEM_DEBUG
+ */
+struct shi_env {
+	size_t symmetric_size;
+	bool info;
+	bool version;
+	bool debug;
+};
+
+SHI_HIDDEN void shi_env_read(struct shi_env *env);
+SHI_HIDDEN void shi_env_show(const struct shi_env *env);
+
+/* region.c */
+SHI_HIDDEN void shi_globals_find(struct shi_region *r);
+SHI_HIDDEN const struct shi_region *shi_region_of(const void *addr);
+SHI_HIDDEN struct shi_local shi_local_of(const void *addr, size_t len);
+SHI_HIDDEN void shi_at_pe(const struct shmemi_ctx *c, const void *addr, size_t len, int pe,
+			  const char *what, struct shi_at *at);
+
+/* heap.c */
+SHI_HIDDEN void shi_heap_free_all(void);
+
+/* ctx.c */
+SHI_HIDDEN int shi_ctx_open(struct shmemi_ctx *c, struct shmemi_team *team, bool locked,
+			    unsigned int msg_bytes);
+SHI_HIDDEN void shi_ctx_close(struct shmemi_ctx *c);
+SHI_HIDDEN struct shmemi_ctx *shi_ctx(shmem_ctx_t ctx);
+SHI_HIDDEN void shi_ctx_lock(struct shmemi_ctx *c);
+SHI_HIDDEN void shi_ctx_unlock(struct shmemi_ctx *c);
+SHI_HIDDEN bool shi_ctx_room(struct shmemi_ctx *c, int ret);
+SHI_HIDDEN void shi_ctx_settle(struct shmemi_ctx *c);
+SHI_HIDDEN void shi_quiet(struct shmemi_ctx *c);
+SHI_HIDDEN void shi_check(int ret, const char *what, int pe);
+
+/* Options of an operation that quiet completes. */
+#define SHI_HOW(c)	((c)->fenced ? &shi_fenced : NULL)
+extern SHI_HIDDEN const struct angara_op shi_fenced;
+/* Repeats an operation until there is room for it; the context is locked. */
+#define SHI_POST(c, call) \
+	({ \
+		int post_; \
+		do { \
+			post_ = (call); \
+		} while (shi_ctx_room(c, post_)); \
+		post_; \
+	})
+
+/* rma.c */
+SHI_HIDDEN void shi_put(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe);
+SHI_HIDDEN void shi_put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len,
+			    int pe);
+SHI_HIDDEN void shi_get(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe);
+SHI_HIDDEN void shi_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len,
+			    int pe);
+
+/**
+ * struct shi_stride - elements at equal distances
+ * @dst: distance in the destination, in elements
+ * @sst: distance in the source
+ * @size: bytes of an element
+ * @n: elements
+ */
+struct shi_stride {
+	ptrdiff_t dst;
+	ptrdiff_t sst;
+	size_t size;
+	size_t n;
+};
+
+SHI_HIDDEN void shi_iput(shmem_ctx_t ctx, void *dest, const void *source,
+			 struct shi_stride s, int pe);
+SHI_HIDDEN void shi_iget(shmem_ctx_t ctx, void *dest, const void *source,
+			 struct shi_stride s, int pe);
+
+/**
+ * struct shi_signal - signal of a put
+ * @addr: word
+ * @value: of the signal
+ * @op: SHMEM_SIGNAL_*
+ */
+struct shi_signal {
+	uint64_t *addr;
+	uint64_t value;
+	int op;
+};
+
+SHI_HIDDEN void shi_put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t len,
+			       struct shi_signal sig, int pe);
+SHI_HIDDEN void shi_put_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+				   size_t len, struct shi_signal sig, int pe);
+
+/* amo.c */
+/**
+ * struct shi_amo - an atomic operation on one element
+ * @addr: element
+ * @type: ANGARA_TYPE_*
+ * @op: ANGARA_ATOMIC_*
+ * @size: bytes of the element
+ */
+struct shi_amo {
+	const void *addr;
+	unsigned int type;
+	unsigned int op;
+	size_t size;
+};
+
+SHI_HIDDEN void shi_amo(shmem_ctx_t ctx, struct shi_amo amo, const void *x, int pe);
+SHI_HIDDEN void shi_amo_fetch(shmem_ctx_t ctx, struct shi_amo amo, const void *x,
+			      const void *cond, void *old, int pe);
+SHI_HIDDEN void shi_amo_fetch_nbi(shmem_ctx_t ctx, struct shi_amo amo, const void *x,
+				  const void *cond, void *old, int pe);
+
+/* sync.c */
+SHI_HIDDEN void shi_nap(void);
+SHI_HIDDEN void shi_wait_long(long *ivar, int cmp, long value);
+
+/* team.c */
+SHI_HIDDEN int shi_team_open(struct shmemi_team *t, struct angara_team *a);
+SHI_HIDDEN struct shmemi_team *shi_team(shmem_team_t team);
+SHI_HIDDEN struct shmemi_team *shi_set(int start, int log_stride, int size);
+SHI_HIDDEN void shi_teams_leave(void);
+
+/* coll.c */
+/**
+ * struct shi_req - a collective under way
+ * @done: it is complete
+ * @status: ANGARA_ST_*
+ * @node: at fault
+ */
+struct shi_req {
+	bool done;
+	uint32_t status;
+	uint32_t node;
+};
+
+SHI_HIDDEN struct angara_op shi_req_op(struct shi_req *r);
+SHI_HIDDEN void shi_req_poll(int timeout_ms);
+SHI_HIDDEN void shi_req_wait(struct shmemi_team *t, struct shi_req *r, int ret,
+			     const char *what);
+/* Starts a collective of team @t by @call, whose options are how, and waits. */
+#define SHI_RUN(t, what, call) \
+	do { \
+		struct shi_req req_ = { 0 }; \
+		const struct angara_op how_ = shi_req_op(&req_), *how = &how_; \
+		int ret_; \
+		shi_ctx_lock(&shi.coll); \
+		ret_ = (call); \
+		while (ret_ == -EAGAIN) { \
+			shi_ctx_unlock(&shi.coll); \
+			shi_req_poll(SHI_NAP_MS); \
+			shi_ctx_lock(&shi.coll); \
+			ret_ = (call); \
+		} \
+		shi_ctx_unlock(&shi.coll); \
+		shi_req_wait(t, &req_, ret_, what); \
+	} while (0)
+
+SHI_HIDDEN void shi_sync(struct shmemi_team *t);
+SHI_HIDDEN void shi_same(struct shmemi_team *t, uint64_t value, const char *what);
+SHI_HIDDEN void shi_broadcast(struct shmemi_team *t, void *dest, const void *source,
+			      size_t len, int root, bool to_root);
+SHI_HIDDEN void shi_collect(struct shmemi_team *t, void *dest, const void *source,
+			    size_t len);
+SHI_HIDDEN void shi_fcollect(struct shmemi_team *t, void *dest, const void *source,
+			     size_t len);
+SHI_HIDDEN void shi_alltoall(struct shmemi_team *t, void *dest, const void *source,
+			     size_t len);
+SHI_HIDDEN void shi_alltoalls(struct shmemi_team *t, void *dest, const void *source,
+			      struct shi_stride s);
+
+/* reduce.c */
+/**
+ * struct shi_kind - a reduction
+ * @size: bytes of an element
+ * @device: ANGARA_TYPE_* of the elements, or SHI_NARROW, SHI_SOFTWARE
+ * @op: ANGARA_RED_*
+ * @parts: device elements of an element: 2 for sums of complex numbers
+ * @widen: SHI_NARROW: copies elements to elements of 32 bits
+ * @narrow: SHI_NARROW: copies them back
+ * @combine: SHI_SOFTWARE: a = a op b
+ */
+struct shi_kind {
+	size_t size;
+	int device;
+	unsigned int op;
+	unsigned int parts;
+	void (*widen)(int32_t *to, const void *from, size_t n);
+	void (*narrow)(void *to, const int32_t *from, size_t n);
+	void (*combine)(void *a, const void *b, size_t n);
+};
+
+#define SHI_NARROW	(-1)
+#define SHI_SOFTWARE	(-2)
+
+SHI_HIDDEN void shi_reduce(struct shmemi_team *t, const struct shi_kind *kind, void *dest,
+			   const void *source, size_t n);
+
+#endif /* SHI_H */

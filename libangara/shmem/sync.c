@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Waiting for words.  A waiting PE sleeps: libangara spins for some
+ * microseconds, then looks once a millisecond.  Words of 16 bits, which
+ * libangara does not know, are compared here.
+ *
+ * A thread waits in pieces of SHI_NAP_MS, so that others get the context.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "shi.h"
+
+/* Lets the fabric and other processes go on. */
+void shi_nap(void)
+{
+	int ret;
+
+	shi_ctx_lock(&shi.def);
+	ret = angara_counter_wait(shi.def.a, 0, UINT64_MAX, SHI_NAP_MS);
+	shi_ctx_unlock(&shi.def);
+	if (ret && ret != -ETIMEDOUT)
+		shi_check(ret, "wait", shi.me);
+}
+
+/**
+ * struct sync_words - words to compare
+ * @w: for libangara, its type 4 or 8 bytes
+ * @is_short: words are of 16 bits
+ * @is_signed: the same, with a sign
+ */
+struct sync_words {
+	struct angara_words w;
+	bool is_short;
+	bool is_signed;
+};
+
+static int short_load(const struct sync_words *s, const void *base, size_t i)
+{
+	if (s->is_signed)
+		return __atomic_load_n((const short *)base + i, __ATOMIC_ACQUIRE);
+	return __atomic_load_n((const unsigned short *)base + i, __ATOMIC_ACQUIRE);
+}
+
+static bool short_holds(const struct sync_words *s, size_t i)
+{
+	int a = short_load(s, s->w.words, i);
+	int b = short_load(s, s->w.values, s->w.flags & ANGARA_WORDS_EACH ? i : 0);
+
+	switch (s->w.cmp) {
+	case SHMEM_CMP_EQ:
+		return a == b;
+	case SHMEM_CMP_NE:
+		return a != b;
+	case SHMEM_CMP_GT:
+		return a > b;
+	case SHMEM_CMP_GE:
+		return a >= b;
+	case SHMEM_CMP_LT:
+		return a < b;
+	default:
+		return a <= b;
+	}
+}
+
+/* Return: words that hold, at most @max; with @index of NULL, 1 if all do. */
+static int short_find(const struct sync_words *s, uint32_t *index, uint32_t max)
+{
+	uint32_t found = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->w.n; i++) {
+		bool holds;
+
+		if (s->w.skip && s->w.skip[i])
+			continue;
+		holds = short_holds(s, i);
+		if (!index && !holds)
+			return 0;
+		if (index && holds) {
+			index[found++] = i;
+			if (found == max)
+				break;
+		}
+	}
+	return index ? (int)found : 1;
+}
+
+static struct sync_words words_of(const void *ivars, size_t n, const int *status, int cmp,
+				  const void *values, bool each, size_t size,
+				  bool is_signed)
+{
+	struct sync_words s = {
+		.w = {
+			.size = sizeof(s.w),
+			.flags = each ? ANGARA_WORDS_EACH : 0,
+			.type = size == 4 ?
+				is_signed ? ANGARA_TYPE_INT32 : ANGARA_TYPE_UINT32 :
+				is_signed ? ANGARA_TYPE_INT64 : ANGARA_TYPE_UINT64,
+			.cmp = (uint32_t)cmp,
+			.n = (uint32_t)n,
+			.words = ivars,
+			.values = values,
+			.skip = status,
+		},
+		.is_short = size == 2,
+		.is_signed = is_signed,
+	};
+
+	_Static_assert(SHMEM_CMP_EQ == ANGARA_CMP_EQ && SHMEM_CMP_NE == ANGARA_CMP_NE &&
+		       SHMEM_CMP_GT == ANGARA_CMP_GT && SHMEM_CMP_GE == ANGARA_CMP_GE &&
+		       SHMEM_CMP_LT == ANGARA_CMP_LT && SHMEM_CMP_LE == ANGARA_CMP_LE,
+		       "comparisons have equal numbers");
+	if (!shi.up)
+		shi_need();
+	if (cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_LE)
+		shi_die("wait or test: the comparison %d is not one of SHMEM_CMP_*", cmp);
+	if (n > INT32_MAX)
+		shi_die("wait or test: %zu words, more than 2^31 - 1", n);
+	if ((uintptr_t)ivars % size)
+		shi_die("wait or test: %p is not aligned to %zu bytes", ivars, size);
+	return s;
+}
+
+/* Return: 1 if the comparison holds for all words. */
+static int test_all(struct sync_words *s)
+{
+	int ret;
+
+	if (s->is_short) {
+		ret = short_find(s, NULL, 0);
+		if (!ret)
+			shi_nap();
+		return ret;
+	}
+	shi_ctx_lock(&shi.def);
+	ret = angara_test_all(shi.def.a, &s->w);
+	shi_ctx_unlock(&shi.def);
+	shi_check(ret, "test", shi.me);
+	return ret;
+}
+
+static int test_some(struct sync_words *s, uint32_t *index, uint32_t max)
+{
+	int ret;
+
+	if (s->is_short) {
+		ret = short_find(s, index, max);
+		if (!ret)
+			shi_nap();
+		return ret;
+	}
+	shi_ctx_lock(&shi.def);
+	ret = angara_test_some(shi.def.a, &s->w, index, max);
+	shi_ctx_unlock(&shi.def);
+	shi_check(ret, "test", shi.me);
+	return ret;
+}
+
+static void wait_all(struct sync_words *s)
+{
+	int ret;
+
+	if (s->is_short) {
+		while (!short_find(s, NULL, 0))
+			shi_nap();
+		return;
+	}
+	do {
+		shi_ctx_lock(&shi.def);
+		ret = angara_wait_all(shi.def.a, &s->w, shi.def.locked ? SHI_NAP_MS :
+				      ANGARA_FOREVER);
+		shi_ctx_unlock(&shi.def);
+	} while (ret == -ETIMEDOUT);
+	shi_check(ret, "wait", shi.me);
+}
+
+static bool all_skipped(const struct sync_words *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->w.n; i++)
+		if (!s->w.skip || !s->w.skip[i])
+			return false;
+	return true;
+}
+
+/* Return: number of words that hold; 0 if all are skipped. */
+static int wait_some(struct sync_words *s, uint32_t *index, uint32_t max)
+{
+	int ret;
+
+	if (all_skipped(s))
+		return 0;
+	if (s->is_short) {
+		while (!(ret = short_find(s, index, max)))
+			shi_nap();
+		return ret;
+	}
+	do {
+		shi_ctx_lock(&shi.def);
+		ret = angara_wait_some(shi.def.a, &s->w, shi.def.locked ? SHI_NAP_MS :
+				       ANGARA_FOREVER, index, max);
+		shi_ctx_unlock(&shi.def);
+	} while (ret == -ETIMEDOUT);
+	shi_check(ret, "wait", shi.me);
+	return ret;
+}
+
+static size_t words_any(struct sync_words *s, int (*find)(struct sync_words *, uint32_t *,
+							  uint32_t))
+{
+	uint32_t index;
+
+	return find(s, &index, 1) ? index : SIZE_MAX;
+}
+
+static size_t words_some(struct sync_words *s, size_t *indices,
+			 int (*find)(struct sync_words *, uint32_t *, uint32_t))
+{
+	uint32_t *index;
+	int found, i;
+
+	if (!s->w.n)
+		return 0;
+	index = malloc(s->w.n * sizeof(*index));
+	if (!index)
+		shi_die("wait or test: no memory for %u indices", s->w.n);
+	found = find(s, index, s->w.n);
+	for (i = 0; i < found; i++)
+		indices[i] = index[i];
+	free(index);
+	return (size_t)found;
+}
+
+void shi_wait_long(long *ivar, int cmp, long value)
+{
+	struct sync_words s = words_of(ivar, 1, NULL, cmp, &value, false, sizeof(long), true);
+
+	wait_all(&s);
+}
+
+#define WORDS(T, n, status, values, each) \
+	struct sync_words s = words_of(ivars, n, status, cmp, values, each, sizeof(T), \
+				       SHI_SIGNED(T))
+#define LIST(T)		T *ivars, size_t nelems, const int *status, int cmp
+#define LIST_SOME(T)	T *ivars, size_t nelems, size_t *indices, const int *status, int cmp
+#define ONE(T)		WORDS(T, nelems, status, &value, false)
+#define EACH(T)		WORDS(T, nelems, status, values, true)
+
+#define SYNC(N, T) \
+	SHI_DEF(void, N##_wait_until, (T *ivars, int cmp, T value)) \
+	{ WORDS(T, 1, NULL, &value, false); wait_all(&s); } \
+	SHI_DEF(int, N##_test, (T *ivars, int cmp, T value)) \
+	{ WORDS(T, 1, NULL, &value, false); return test_all(&s); } \
+	SHI_DEF(void, N##_wait_until_all, (LIST(T), T value)) \
+	{ ONE(T); wait_all(&s); } \
+	SHI_DEF(size_t, N##_wait_until_any, (LIST(T), T value)) \
+	{ ONE(T); return words_any(&s, wait_some); } \
+	SHI_DEF(size_t, N##_wait_until_some, (LIST_SOME(T), T value)) \
+	{ ONE(T); return words_some(&s, indices, wait_some); } \
+	SHI_DEF(void, N##_wait_until_all_vector, (LIST(T), T *values)) \
+	{ EACH(T); wait_all(&s); } \
+	SHI_DEF(size_t, N##_wait_until_any_vector, (LIST(T), T *values)) \
+	{ EACH(T); return words_any(&s, wait_some); } \
+	SHI_DEF(size_t, N##_wait_until_some_vector, (LIST_SOME(T), T *values)) \
+	{ EACH(T); return words_some(&s, indices, wait_some); } \
+	SHI_DEF(int, N##_test_all, (LIST(T), T value)) \
+	{ ONE(T); return test_all(&s); } \
+	SHI_DEF(size_t, N##_test_any, (LIST(T), T value)) \
+	{ ONE(T); return words_any(&s, test_some); } \
+	SHI_DEF(size_t, N##_test_some, (LIST_SOME(T), T value)) \
+	{ ONE(T); return words_some(&s, indices, test_some); } \
+	SHI_DEF(int, N##_test_all_vector, (LIST(T), T *values)) \
+	{ EACH(T); return test_all(&s); } \
+	SHI_DEF(size_t, N##_test_any_vector, (LIST(T), T *values)) \
+	{ EACH(T); return words_any(&s, test_some); } \
+	SHI_DEF(size_t, N##_test_some_vector, (LIST_SOME(T), T *values)) \
+	{ EACH(T); return words_some(&s, indices, test_some); }
+SHMEMI_SYNC_TYPES(SYNC)
+
+SHI_DEF(uint64_t, signal_wait_until, (uint64_t *ivars, int cmp, uint64_t value))
+{
+	WORDS(uint64_t, 1, NULL, &value, false);
+
+	wait_all(&s);
+	return __atomic_load_n(ivars, __ATOMIC_ACQUIRE);
+}
+
+#define WAIT(N, T) \
+	SHI_DEF(void, N##_wait, (T *ivar, T cmp_value)) \
+	{ pshmem_##N##_wait_until(ivar, SHMEM_CMP_NE, cmp_value); }
+SHMEMI_WAIT_TYPES(WAIT)

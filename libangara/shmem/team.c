@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Teams: each is a team of libangara, which gets a tree of the network if there
+ * is one.  The active sets of deprecated collectives are teams, too: made when a
+ * set is used first, kept until the end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "shi.h"
+
+struct shmemi_team *shi_team(shmem_team_t team)
+{
+	shi_need();
+	if (team == SHMEM_TEAM_WORLD)
+		return &shi.world;
+	if (team == SHMEM_TEAM_SHARED)
+		return &shi.shared;
+	if (team == SHMEM_TEAM_INVALID)
+		shi_die("the team is SHMEM_TEAM_INVALID");
+	return team;
+}
+
+int shi_team_open(struct shmemi_team *t, struct angara_team *a)
+{
+	struct angara_team_info info = { .size = sizeof(info) };
+	int ret = angara_team_query(a, &info);
+
+	t->a = a;
+	t->rank = (int)angara_team_rank(a);
+	t->size = (int)angara_team_size(a);
+	t->offloaded = info.offloaded;
+	t->bcasts = 0;
+	return ret;
+}
+
+static int world_pe(const struct shmemi_team *t, int pe)
+{
+	return t->pes ? t->pes[pe] : pe;
+}
+
+/* Of members @start, @start + @stride ... of a parent; NULL: no memory */
+static struct shmemi_team *team_new(const struct shmemi_team *parent, int start, int stride,
+				    int size)
+{
+	struct shmemi_team *t = calloc(1, sizeof(*t));
+	int i;
+
+	if (t)
+		t->pes = malloc((size_t)size * sizeof(*t->pes));
+	if (!t || !t->pes) {
+		free(t);
+		return NULL;
+	}
+	for (i = 0; i < size; i++)
+		t->pes[i] = world_pe(parent, start + i * stride);
+	return t;
+}
+
+static void team_free(struct shmemi_team *t)
+{
+	free(t->pes);
+	free(t);
+}
+
+/* All members of the new team call; the launcher is not involved. */
+static int team_make(struct shmemi_team *parent, int start, int stride, int size,
+		     struct shmemi_team **out)
+{
+	unsigned int *ranks = malloc((size_t)size * sizeof(*ranks));
+	struct shmemi_team *t = team_new(parent, start, stride, size);
+	struct angara_team *a;
+	int ret = ranks && t ? 0 : -ENOMEM;
+	int i;
+
+	for (i = 0; !ret && i < size; i++)
+		ranks[i] = (unsigned int)(start + i * stride);
+	if (!ret) {
+		shi_ctx_lock(&shi.coll);
+		ret = angara_team_subset(parent->a, ranks, (unsigned int)size, NULL, &a);
+		shi_ctx_unlock(&shi.coll);
+	}
+	if (!ret)
+		ret = shi_team_open(t, a);
+	free(ranks);
+	if (ret) {
+		if (t)
+			team_free(t);
+		return ret;
+	}
+	t->start = -1;
+	pthread_mutex_lock(&shi.lock);
+	t->next = shi.teams;
+	shi.teams = t;
+	pthread_mutex_unlock(&shi.lock);
+	*out = t;
+	return 0;
+}
+
+/* Return: true if all members @start + i * @stride are in the parent. */
+static bool strided_valid(const struct shmemi_team *parent, int start, int stride, int size)
+{
+	int64_t last = start + (int64_t)(size - 1) * stride;
+
+	return start >= 0 && start < parent->size && size >= 1 && last >= 0 &&
+	       last < parent->size && (stride || size == 1);
+}
+
+/* Return: this PE is one of them. */
+static bool strided_has(int rank, int start, int stride, int size)
+{
+	int i;
+
+	for (i = 0; i < size; i++)
+		if (start + i * stride == rank)
+			return true;
+	return false;
+}
+
+static void team_configure(struct shmemi_team *t, const shmem_team_config_t *config, long mask)
+{
+	if (config && mask & SHMEM_TEAM_NUM_CONTEXTS)
+		t->config = *config;
+}
+
+/*
+ * One after another, so that a PE that is in several new teams does not wait for
+ * others in a different order.
+ */
+static int split_strided(struct shmemi_team *parent, int start, int stride, int size,
+			 const shmem_team_config_t *config, long mask, shmem_team_t *out)
+{
+	struct shmemi_team *t = NULL;
+	int ret = 0;
+
+	*out = SHMEM_TEAM_INVALID;
+	if (!strided_valid(parent, start, stride, size))
+		return -EINVAL;
+	if (strided_has(parent->rank, start, stride, size))
+		ret = team_make(parent, start, stride, size, &t);
+	if (ret)
+		return ret;
+	if (t)
+		team_configure(t, config, mask);
+	*out = t ? t : SHMEM_TEAM_INVALID;
+	return 0;
+}
+
+SHI_DEF(int, team_split_strided, (shmem_team_t parent, int start, int stride, int size,
+				  const shmem_team_config_t *config, long config_mask,
+				  shmem_team_t *new_team))
+{
+	struct shmemi_team *t;
+
+	*new_team = SHMEM_TEAM_INVALID;
+	if (parent == SHMEM_TEAM_INVALID)
+		return -EINVAL;
+	t = shi_team(parent);
+	shi_same(t, (uint64_t)start, "shmem_team_split_strided");
+	shi_same(t, (uint64_t)stride, "shmem_team_split_strided");
+	shi_same(t, (uint64_t)size, "shmem_team_split_strided");
+	return split_strided(t, start, stride, size, config, config_mask, new_team);
+}
+
+SHI_DEF(int, team_split_2d, (shmem_team_t parent, int xrange,
+			     const shmem_team_config_t *xaxis_config, long xaxis_mask,
+			     shmem_team_t *xaxis_team,
+			     const shmem_team_config_t *yaxis_config, long yaxis_mask,
+			     shmem_team_t *yaxis_team))
+{
+	struct shmemi_team *t;
+	int x, y, left, ret;
+
+	*xaxis_team = SHMEM_TEAM_INVALID;
+	*yaxis_team = SHMEM_TEAM_INVALID;
+	if (parent == SHMEM_TEAM_INVALID || xrange < 1)
+		return -EINVAL;
+	t = shi_team(parent);
+	shi_same(t, (uint64_t)xrange, "shmem_team_split_2d");
+	if (xrange > t->size)
+		xrange = t->size;
+	x = t->rank % xrange;
+	y = t->rank / xrange;
+	left = t->size - y * xrange;
+	ret = split_strided(t, y * xrange, 1, left < xrange ? left : xrange, xaxis_config,
+			    xaxis_mask, xaxis_team);
+	if (ret)
+		return ret;
+	return split_strided(t, x, xrange, (t->size - x + xrange - 1) / xrange, yaxis_config,
+			     yaxis_mask, yaxis_team);
+}
+
+static void team_ctxs_close(struct shmemi_team *t)
+{
+	while (t->ctxs)
+		pshmem_ctx_destroy(t->ctxs);
+}
+
+static void team_unlist(struct shmemi_team *t)
+{
+	struct shmemi_team **at;
+
+	pthread_mutex_lock(&shi.lock);
+	for (at = &shi.teams; *at != t; at = &(*at)->next)
+		;
+	*at = t->next;
+	pthread_mutex_unlock(&shi.lock);
+}
+
+SHI_DEF(void, team_destroy, (shmem_team_t team))
+{
+	int ret;
+
+	if (team == SHMEM_TEAM_INVALID)
+		return;
+	if (team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED)
+		shi_die("shmem_team_destroy: a predefined team cannot be destroyed");
+	team_ctxs_close(team);
+	team_unlist(team);
+	shi_ctx_lock(&shi.coll);
+	ret = angara_team_destroy(team->a);
+	shi_ctx_unlock(&shi.coll);
+	team_free(team);
+	shi_check(ret, "shmem_team_destroy", shi.me);
+}
+
+/**
+ * shi_set() - the team of an active set
+ * @start: PE_start
+ * @log_stride: logPE_stride
+ * @size: PE_size
+ */
+struct shmemi_team *shi_set(int start, int log_stride, int size)
+{
+	struct shmemi_team *t;
+	int stride, ret;
+
+	shi_need();
+	if (start == 0 && log_stride == 0 && size == (int)shi.n)
+		return &shi.world;
+	if (log_stride < 0 || log_stride > 30 ||
+	    !strided_valid(&shi.world, start, 1 << log_stride, size) ||
+	    !strided_has(shi.me, start, 1 << log_stride, size))
+		shi_die("active set: start %d, stride 2^%d and size %d name PEs outside of "
+			"0 to %u, or not this one", start, log_stride, size, shi.n - 1);
+	stride = 1 << log_stride;
+	pthread_mutex_lock(&shi.lock);
+	for (t = shi.teams; t; t = t->next)
+		if (t->start == start && t->log_stride == log_stride && t->size == size)
+			break;
+	pthread_mutex_unlock(&shi.lock);
+	if (t)
+		return t;
+	ret = team_make(&shi.world, start, stride, size, &t);
+	shi_check(ret, "active set", start);
+	pthread_mutex_lock(&shi.lock);
+	t->start = start;
+	t->log_stride = log_stride;
+	pthread_mutex_unlock(&shi.lock);
+	return t;
+}
+
+static void team_leave(struct shmemi_team *t)
+{
+	team_ctxs_close(t);
+	angara_team_leave(t->a);
+}
+
+/* At the end, when no PE has a collective under way. */
+void shi_teams_leave(void)
+{
+	while (shi.teams) {
+		struct shmemi_team *t = shi.teams;
+
+		shi.teams = t->next;
+		team_leave(t);
+		team_free(t);
+	}
+	team_leave(&shi.shared);
+	free(shi.shared.pes);
+	team_leave(&shi.world);
+}
+
+SHI_DEF(int, team_my_pe, (shmem_team_t team))
+{
+	return team == SHMEM_TEAM_INVALID ? -1 : shi_team(team)->rank;
+}
+
+SHI_DEF(int, team_n_pes, (shmem_team_t team))
+{
+	return team == SHMEM_TEAM_INVALID ? -1 : shi_team(team)->size;
+}
+
+SHI_DEF(int, team_get_config, (shmem_team_t team, long config_mask,
+			       shmem_team_config_t *config))
+{
+	if (team == SHMEM_TEAM_INVALID)
+		return -EINVAL;
+	if (config && config_mask & SHMEM_TEAM_NUM_CONTEXTS)
+		*config = shi_team(team)->config;
+	return 0;
+}
+
+SHI_DEF(int, team_translate_pe, (shmem_team_t src_team, int src_pe, shmem_team_t dest_team))
+{
+	const struct shmemi_team *from, *to;
+	int pe, i;
+
+	if (src_team == SHMEM_TEAM_INVALID || dest_team == SHMEM_TEAM_INVALID)
+		return -1;
+	from = shi_team(src_team);
+	to = shi_team(dest_team);
+	if (src_pe < 0 || src_pe >= from->size)
+		return -1;
+	pe = world_pe(from, src_pe);
+	for (i = 0; i < to->size; i++)
+		if (world_pe(to, i) == pe)
+			return i;
+	return -1;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * oshrun -np N litmus: orders of the memory model.  Each PE writes to its right
+ * neighbour, which looks for states that are not allowed.
+ */
+#include <shmem.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROUNDS	300
+#define LONG	2000	/* words that do not fit into a queue entry */
+
+static long data[LONG], source[LONG], flag[3];
+static uint64_t sig;
+static int me, right, wrong;
+
+static void look(int ok, const char *what)
+{
+	if (!ok && !wrong++)
+		fprintf(stderr, "litmus: PE %d: %s\n", me, what);
+}
+
+/* Data, fence, flags: each flag, not only the first, is behind the data. */
+static void message(shmem_ctx_t ctx, size_t len)
+{
+	long round;
+
+	for (round = 1; round <= ROUNDS; round++) {
+		size_t i;
+
+		for (i = 0; i < len; i++)
+			source[i] = round;
+		shmem_put_nbi(ctx, data, source, len, right);
+		shmem_ctx_fence(ctx);
+		shmem_p(ctx, &flag[round % 2], round, right);
+		shmem_p(ctx, &flag[2], round, right);
+		shmem_wait_until(&flag[2], SHMEM_CMP_EQ, round);
+		look(data[0] == round && data[len - 1] == round, "a flag before its data");
+		shmem_wait_until(&flag[round % 2], SHMEM_CMP_EQ, round);
+		shmem_ctx_quiet(ctx);
+		shmem_barrier_all();
+	}
+}
+
+/* A fence orders atomic operations, too. */
+static void counters(shmem_ctx_t ctx)
+{
+	long round;
+
+	memset(data, 0, sizeof(data));
+	flag[0] = 0;
+	shmem_barrier_all();
+	for (round = 1; round <= ROUNDS; round++) {
+		shmem_atomic_add(ctx, &data[0], 1, right);
+		shmem_ctx_fence(ctx);
+		shmem_atomic_add(ctx, &flag[0], 1, right);
+		/* Both go on; at no time is the second one ahead. */
+		{
+			long second = shmem_atomic_fetch(&flag[0], me);
+			long first = shmem_atomic_fetch(&data[0], me);
+
+			look(first >= second, "an atomic operation before its fence");
+		}
+	}
+	shmem_ctx_quiet(ctx);
+	shmem_barrier_all();
+	look(data[0] == ROUNDS && flag[0] == ROUNDS, "an atomic operation is lost");
+}
+
+static void signals(size_t len)
+{
+	uint64_t round;
+
+	sig = 0;
+	shmem_barrier_all();
+	for (round = 1; round <= ROUNDS; round++) {
+		size_t i;
+
+		for (i = 0; i < len; i++)
+			source[i] = (long)round + 7;
+		shmem_put_signal_nbi(data, source, len, &sig, round, SHMEM_SIGNAL_SET, right);
+		shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, round);
+		look(data[0] == (long)round + 7 && data[len - 1] == (long)round + 7,
+		     "a signal before its data");
+		shmem_barrier_all();
+	}
+}
+
+/* After quiet, another PE that hears of it sees the data. */
+static void third_party(void)
+{
+	int n = shmem_n_pes();
+	long round;
+
+	data[0] = flag[0] = 0;
+	shmem_barrier_all();
+	for (round = 1; round <= ROUNDS; round++) {
+		if (!me) {
+			shmem_p(&data[0], round, n - 1);
+			shmem_quiet();
+			shmem_p(&flag[0], round, n / 2);
+		}
+		if (me == n / 2) {
+			shmem_wait_until(&flag[0], SHMEM_CMP_EQ, round);
+			look(shmem_g(&data[0], n - 1) == round, "quiet before the put is complete");
+		}
+		shmem_barrier_all();
+	}
+}
+
+int main(void)
+{
+	shmem_ctx_t ctx;
+
+	shmem_init();
+	me = shmem_my_pe();
+	right = (me + 1) % shmem_n_pes();
+	message(SHMEM_CTX_DEFAULT, 1);
+	message(SHMEM_CTX_DEFAULT, LONG);
+	shmem_ctx_create(SHMEM_CTX_SERIALIZED, &ctx);
+	message(ctx, LONG);
+	counters(ctx);
+	counters(SHMEM_CTX_DEFAULT);
+	shmem_ctx_destroy(ctx);
+	signals(1);
+	signals(LONG);
+	third_party();
+	printf("litmus: PE %d: %d errors\n", me, wrong);
+	shmem_finalize();
+	return wrong != 0;
+}
