@@ -38,7 +38,7 @@ for compiler in gcc clang; do
 		skip "$compiler" "not installed"
 		continue
 	fi
-	for part in libangara tools selftests; do
+	for part in libangara libangara/shmem tools selftests; do
 		check "$compiler: $part" build "$compiler" "$part"
 	done
 done
