@@ -7,12 +7,16 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "job.h"
 #include "lib.h"
 
-/* Set once, by the first job that is joined, read when a context is opened. */
+/*
+ * Set by the first job that is joined, or by the program, read when a context is
+ * opened.
+ */
 static struct ang_job_place here = { .size = 1 };
 
 /** ang_job_place() - where this process stands on this machine */
@@ -24,6 +28,20 @@ const struct ang_job_place *ang_job_place(void)
 void ang_job_set_place(const struct ang_job_place *place)
 {
 	here = *place;
+}
+
+ANG_PUBLIC int angara_job_place(const char *name, unsigned int rank,
+				unsigned int size)
+{
+	struct ang_job_place place = { .rank = rank, .size = size };
+	size_t len = name ? strlen(name) : 0;
+
+	if (!len || len >= sizeof(place.name) || rank >= size ||
+	    size > ANG_JOB_MAX_SIZE)
+		return -EINVAL;
+	memcpy(place.name, name, len + 1);
+	ang_job_set_place(&place);
+	return 0;
 }
 
 static int single_open(struct angara_job *job)

@@ -244,8 +244,15 @@ static int mode_wiped(void)
 static int mode_single(void)
 {
 	u32 value = 42, all = 0;
+	char name[257];
 
-	return expect("size", (int)size, 1) | expect("rank", (int)rank, 0) |
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	return expect("long name", angara_job_place(name, 0, 1), -EINVAL) |
+	       expect("no name", angara_job_place("", 0, 1), -EINVAL) |
+	       expect("rank of place", angara_job_place("x", 2, 2), -EINVAL) |
+	       expect("place", angara_job_place(name + 1, 1, 2), 0) |
+	       expect("size", (int)size, 1) | expect("rank", (int)rank, 0) |
 	       expect("allgather", angara_job_allgather(job, &value, 4, &all), 0) |
 	       expect("value", (int)all, 42) |
 	       expect("barrier", angara_job_barrier(job), 0);

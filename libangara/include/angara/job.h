@@ -75,6 +75,21 @@ typedef int (*angara_exchange_fn)(void *arg, const unsigned int *ranks,
 int angara_job_init_with(unsigned int rank, unsigned int size,
 			 angara_exchange_fn exchange, void *arg,
 			 struct angara_job **job);
+/**
+ * angara_job_place() - set the place of this process among those of its job on
+ * this machine
+ * @name: identifies the job: equal at its processes on this machine, and
+ *	different in every other job; 1 to 255 characters
+ * @rank: of this process among those on this machine
+ * @size: their number
+ *
+ * For processes that angara_job_init() does not join: it learns this from the
+ * launcher.  angara_domain_open() then chooses an adapter by @rank, and the
+ * processes share an embedded fabric.  To be called before angara_domain_open().
+ *
+ * Return: 0; -EINVAL.
+ */
+int angara_job_place(const char *name, unsigned int rank, unsigned int size);
 void angara_job_finalize(struct angara_job *job);
 unsigned int angara_job_rank(const struct angara_job *job);
 unsigned int angara_job_size(const struct angara_job *job);
