@@ -41,6 +41,7 @@ user: ## build library and tools
 	$(SUBMAKE) -C libangara all
 	$(SUBMAKE) -C libangara/fabric all
 	$(SUBMAKE) -C libangara/shmem all
+	$(SUBMAKE) -C libangara/mpi all
 	$(SUBMAKE) -C tools all
 
 .PHONY: install
@@ -54,6 +55,7 @@ install: ## install everything (PREFIX=, DESTDIR=)
 	$(SUBMAKE) -C libangara install
 	$(SUBMAKE) -C libangara/fabric install
 	$(SUBMAKE) -C libangara/shmem install
+	$(SUBMAKE) -C libangara/mpi install
 	$(SUBMAKE) -C tools install
 	install -D -m 644 $(RULES) $(DESTDIR)$(UDEVDIR)/$(notdir $(RULES))
 	$(if $(DESTDIR),,getent group angara >/dev/null || \

@@ -27,6 +27,7 @@ user On a machine of your own
 installed On a machine of your own
 user Without root, without a module
 user Programs of libfabric
+user Programs of MPI
 user Programs of OpenSHMEM
 serve Machines with cards
 user Fabrics too large to build
@@ -179,6 +180,13 @@ shmem_sums()
 	[ "$(grep -cE '^PE ([0-3]) of 4: from [0-3], sum 6$' "$TAP_TMP/$1")" = 4 ]
 }
 
+# counts NAME COLLECTIVE WAY CALLS: as the statistics of an MPI program say.
+counts()
+{
+	tail -n 40 "$TAP_TMP/$1"
+	grep -q "^libangara-mpi: $2  *$3  *$4 " "$TAP_TMP/$1"
+}
+
 split_blocks
 check 'each block has its place in a test' no_block_is_left_out
 check 'the first block is run by .ci/run' run_by_ci
@@ -196,7 +204,9 @@ check 'the sources are copied' copy_sources
 } >"$TAP_TMP/script"
 session 'by a user' "$TAP_TMP/script"
 passed 'by a user' user first
-check 'by a user: Open MPI has printed its sum' sums 'by a user' 4 6
+check 'by a user: Open MPI has printed its sums' sums 'by a user' 8 6
+check 'by a user: the adapters have computed one of them' \
+	counts 'by a user' allreduce offload 4
 check 'by a user: OpenSHMEM has printed its sum' shmem_sums 'by a user'
 check 'by a user: the first program has printed its sum' sums 'by a user' 8 28
 

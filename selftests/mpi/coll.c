@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Collectives of MPI against the MPI alone: each call is made twice, as MPI_*,
+ * which libangara-mpi may carry out, and as PMPI_*, which it cannot see.
+ *
+ *	mpirun -n N coll each		datatypes, operations, roots, sizes, communicators
+ *	mpirun -n N coll alike		the same, equal datatypes at all members
+ *	mpirun -n N coll random SEED STEPS	random calls on overlapping communicators
+ *	mpirun -n N coll threads	with MPI_THREAD_MULTIPLE
+ *	mpirun -n N coll idle		members that wait use no processor time
+ *	mpirun -n N coll fork		a process has children
+ *	mpirun -n N coll spawn		processes of another MPI_COMM_WORLD
+ *
+ * Rank 0 prints "N processes: good" at the end if all results were equal.
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COMMS		8
+#define MAX_COUNT	40000
+#define MAX_BYTES	(MAX_COUNT * 16 + 64)
+#define GUARD		0x5A
+#define BIG		(1 << 20)	/* a message that waits for its receiver */
+
+static int rank, size, bad;
+static int alike;	/* members of a broadcast have equal datatypes */
+static int near;	/* all processes are on one machine, with one clock */
+static MPI_Comm comms[COMMS];	/* MPI_COMM_NULL: not a member */
+static const char *comm_names[COMMS];
+static unsigned char *mine, *got, *want;
+
+static void check(int good, const char *what, const char *where, int n)
+{
+	if (good || bad > 20)
+		return;
+	printf("# rank %d: %s, %s, %d\n", rank, what, where, n);
+	bad++;
+}
+
+/* A sequence that is the same at all processes. */
+static unsigned int draw(unsigned long *state)
+{
+	*state = *state * 6364136223846793005UL + 1442695040888963407UL;
+	return (unsigned int)(*state >> 33);
+}
+
+/*
+ * Setters of element @i: whole numbers, small, so that sums and products of
+ * floats are exact.
+ */
+#define SETTER(name, type)						\
+	static void set_##name(void *buf, int i, int v)			\
+	{								\
+		((type *)buf)[i] = (type)v;				\
+	}
+SETTER(char, signed char)
+SETTER(short, short)
+SETTER(int, int)
+SETTER(unsigned, unsigned int)
+SETTER(long, long)
+SETTER(ulong, unsigned long)
+SETTER(float, float)
+SETTER(double, double)
+SETTER(ldouble, long double)
+
+#define PAIR_SETTER(name, type)						\
+	static void set_##name(void *buf, int i, int v)			\
+	{								\
+		struct { type v; int at; } *p = buf;			\
+									\
+		p[i].v = (type)v;					\
+		p[i].at = rank * 3 + i;					\
+	}
+PAIR_SETTER(2int, int)
+PAIR_SETTER(float_int, float)
+PAIR_SETTER(double_int, double)
+PAIR_SETTER(long_int, long)
+
+static void set_complex(void *buf, int i, int v)
+{
+	((double *)buf)[2 * i] = v;
+	((double *)buf)[2 * i + 1] = -v - i;
+}
+
+enum kind { WHOLE, REAL, COMPLEX, PAIR };
+
+static const struct type {
+	const char *name;
+	MPI_Datatype type;
+	enum kind kind;
+	size_t bytes;
+	void (*set)(void *buf, int i, int v);
+} types[] = {
+	{ "char", MPI_SIGNED_CHAR, WHOLE, 1, set_char },
+	{ "short", MPI_SHORT, WHOLE, 2, set_short },
+	{ "int", MPI_INT, WHOLE, 4, set_int },
+	{ "unsigned", MPI_UNSIGNED, WHOLE, 4, set_unsigned },
+	{ "long", MPI_LONG, WHOLE, 8, set_long },
+	{ "uint64_t", MPI_UINT64_T, WHOLE, 8, set_ulong },
+	{ "float", MPI_FLOAT, REAL, 4, set_float },
+	{ "double", MPI_DOUBLE, REAL, 8, set_double },
+	{ "long double", MPI_LONG_DOUBLE, REAL, 16, set_ldouble },
+	{ "double complex", MPI_C_DOUBLE_COMPLEX, COMPLEX, 16, set_complex },
+	{ "2int", MPI_2INT, PAIR, 8, set_2int },
+	{ "float_int", MPI_FLOAT_INT, PAIR, 8, set_float_int },
+	{ "double_int", MPI_DOUBLE_INT, PAIR, 16, set_double_int },
+	{ "long_int", MPI_LONG_INT, PAIR, 16, set_long_int },
+};
+#define TYPES	((int)(sizeof(types) / sizeof(*types)))
+
+/* Kinds that have an operation, as bits. */
+#define B(kind)	(1 << (kind))
+static const struct op {
+	const char *name;
+	MPI_Op op;
+	int kinds;
+} ops[] = {
+	{ "sum", MPI_SUM, B(WHOLE) | B(REAL) | B(COMPLEX) },
+	{ "prod", MPI_PROD, B(WHOLE) | B(REAL) | B(COMPLEX) },
+	{ "min", MPI_MIN, B(WHOLE) | B(REAL) },
+	{ "max", MPI_MAX, B(WHOLE) | B(REAL) },
+	{ "band", MPI_BAND, B(WHOLE) },
+	{ "bor", MPI_BOR, B(WHOLE) },
+	{ "bxor", MPI_BXOR, B(WHOLE) },
+	{ "land", MPI_LAND, B(WHOLE) },
+	{ "lor", MPI_LOR, B(WHOLE) },
+	{ "lxor", MPI_LXOR, B(WHOLE) },
+	{ "minloc", MPI_MINLOC, B(PAIR) },
+	{ "maxloc", MPI_MAXLOC, B(PAIR) },
+};
+#define OPS	((int)(sizeof(ops) / sizeof(*ops)))
+
+static int value(const struct op *op, int i, int salt)
+{
+	int v = (rank * 7 + i * 5 + salt * 3) % 11 - 5;
+
+	/* A product of many stays small; truth needs zeros. */
+	if (op->op == MPI_PROD)
+		return v < 0 ? -1 : 1;
+	return op->op == MPI_LAND || op->op == MPI_LOR ? v > 4 - salt % 10 : v;
+}
+
+static void fill(const struct type *t, const struct op *op, int count, int salt)
+{
+	int i;
+
+	memset(mine, 0, (size_t)count * t->bytes);
+	for (i = 0; i < count; i++)
+		t->set(mine, i, value(op, i, salt));
+}
+
+/* Prepares both results: the contribution in place, or bytes that must stay. */
+static void prepare(const struct type *t, int count, int in_place)
+{
+	size_t len = (size_t)count * t->bytes;
+
+	memset(got, GUARD, len + 64);
+	if (!in_place)
+		memset(got, 0, len);
+	else
+		memcpy(got, mine, len);
+	memcpy(want, got, len + 64);
+}
+
+static void same(const struct type *t, const struct op *op, const char *what,
+		 int c, int count)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "%s of %s, %s", what, t->name, op->name);
+	check(!memcmp(got, want, (size_t)count * t->bytes + 64), text,
+	      comm_names[c], count);
+}
+
+static void allreduce(int c, const struct type *t, const struct op *op, int count,
+		      int in_place)
+{
+	const void *in = in_place ? MPI_IN_PLACE : mine;
+
+	fill(t, op, count, c + count);
+	prepare(t, count, in_place);
+	MPI_Allreduce(in, got, count, t->type, op->op, comms[c]);
+	PMPI_Allreduce(in, want, count, t->type, op->op, comms[c]);
+	same(t, op, in_place ? "allreduce in place" : "allreduce", c, count);
+}
+
+static void reduce(int c, const struct type *t, const struct op *op, int count,
+		   int in_place, int root)
+{
+	const void *in;
+	int here;
+
+	MPI_Comm_rank(comms[c], &here);
+	in_place = in_place && here == root;
+	in = in_place ? MPI_IN_PLACE : mine;
+	fill(t, op, count, c + count);
+	prepare(t, count, in_place);
+	MPI_Reduce(in, got, count, t->type, op->op, root, comms[c]);
+	PMPI_Reduce(in, want, count, t->type, op->op, root, comms[c]);
+	same(t, op, in_place ? "reduce in place" : "reduce", c, count);
+}
+
+/* Layouts of the same signature, @count ints. */
+#define LAYOUTS	5
+
+static MPI_Datatype layout(int which, int count, int *num)
+{
+	const int lens[2] = { 1, 1 }, swapped[2] = { 1, 0 };
+	MPI_Datatype type = MPI_INT;
+
+	*num = count;
+	switch (which) {
+	case 1:	/* gaps */
+		MPI_Type_vector(count, 1, 2, MPI_INT, &type);
+		*num = 1;
+		break;
+	case 2:	/* no gaps, but another order */
+		MPI_Type_indexed(2, lens, swapped, MPI_INT, &type);
+		*num = count / 2;
+		break;
+	case 3:
+		MPI_Type_contiguous(count, MPI_INT, &type);
+		*num = 1;
+		break;
+	case 4:
+		MPI_Type_create_resized(MPI_INT, 0, 12, &type);
+		break;
+	}
+	if (type != MPI_INT)
+		MPI_Type_commit(&type);
+	return type;
+}
+
+/* Where a layout has its element @i, in ints. */
+static int place(int which, int i)
+{
+	const int places[LAYOUTS] = { i, 2 * i, i ^ 1, i, 3 * i };
+
+	return places[which];
+}
+
+/* The layout of a member; those of one call differ, unless all are @alike. */
+static int layout_of(int which, int member, int count)
+{
+	int w = alike ? which % LAYOUTS : (which + member) % LAYOUTS;
+
+	/* Open MPI alone does not take no data in several layouts. */
+	return !which || !count || (w == 2 && count % 2) ? 0 : w;
+}
+
+static void bcast(int c, int count, int which, int root)
+{
+	int *in = (int *)got, *out = (int *)want;
+	size_t len = ((size_t)count * 3 + 16) * sizeof(int);
+	MPI_Datatype type;
+	int here, num, i, w;
+
+	MPI_Comm_rank(comms[c], &here);
+	for (i = 0; i < count * 3 + 16; i++)
+		in[i] = here == root ? i * 17 + count : -i;
+	memcpy(want, got, len);
+	w = layout_of(which, here, count);
+	for (i = 0; i < count; i++)
+		out[place(w, i)] =
+			place(layout_of(which, root, count), i) * 17 + count;
+	type = layout(w, count, &num);
+	MPI_Bcast(got, num, type, root, comms[c]);
+	check(!memcmp(got, want, len), "bcast", comm_names[c], count);
+	if (type != MPI_INT)
+		MPI_Type_free(&type);
+}
+
+/* Without checks of all memory, so that many follow each other quickly. */
+static void bcast_short(int c, int salt)
+{
+	unsigned char buf[512];
+	int n, here, i, len = salt % 500 + 1, good = 1;
+
+	MPI_Comm_size(comms[c], &n);
+	MPI_Comm_rank(comms[c], &here);
+	memset(buf, here == salt % n ? salt : 0, sizeof(buf));
+	MPI_Bcast(buf, len, MPI_BYTE, salt % n, comms[c]);
+	for (i = 0; i < len; i++)
+		good &= buf[i] == (unsigned char)salt;
+	check(good, "short bcast", comm_names[c], salt);
+}
+
+/* Equal at all processes of a machine, as MPI_Wtime() is not. */
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* No member leaves before the last one has come, by the clock that they share. */
+static void barrier(int c, int salt)
+{
+	double begun = now(), in, out, first, last;
+	int n, here;
+
+	MPI_Comm_size(comms[c], &n);
+	MPI_Comm_rank(comms[c], &here);
+	if (here == salt % n)
+		while (now() - begun < 0.002)
+			;
+	in = now();
+	MPI_Barrier(comms[c]);
+	out = now();
+	PMPI_Allreduce(&in, &last, 1, MPI_DOUBLE, MPI_MAX, comms[c]);
+	PMPI_Allreduce(&out, &first, 1, MPI_DOUBLE, MPI_MIN, comms[c]);
+	check(!near || first >= last, "barrier", comm_names[c], n);
+}
+
+/* Member 1 comes to the barrier when it has a message that member 0 still sends. */
+static void pending(int c)
+{
+	static unsigned char big[BIG];
+	MPI_Request req;
+	int here, n;
+
+	MPI_Comm_rank(comms[c], &here);
+	MPI_Comm_size(comms[c], &n);
+	if (n < 2)
+		return;
+	if (!here)
+		MPI_Isend(big, BIG, MPI_BYTE, 1, 5, comms[c], &req);
+	if (here == 1)
+		MPI_Recv(big, BIG, MPI_BYTE, 0, 5, comms[c], MPI_STATUS_IGNORE);
+	MPI_Barrier(comms[c]);
+	if (!here)
+		MPI_Wait(&req, MPI_STATUS_IGNORE);
+}
+
+/* Requests of the MPI under way across collectives of the adapter. */
+static void mixed(int c, int salt)
+{
+	MPI_Request reqs[3];
+	int a = rank + salt, b = 0, sum = 0, one = 0, all = 0, wanted;
+
+	MPI_Ibarrier(comms[c], &reqs[0]);
+	MPI_Iallreduce(&a, &b, 1, MPI_INT, MPI_SUM, comms[c], &reqs[1]);
+	MPI_Allreduce(&a, &sum, 1, MPI_INT, MPI_SUM, comms[c]);
+	MPI_Ibcast(&one, 1, MPI_INT, 0, comms[c], &reqs[2]);
+	MPI_Waitall(3, reqs, MPI_STATUSES_IGNORE);
+	PMPI_Allreduce(&a, &wanted, 1, MPI_INT, MPI_SUM, comms[c]);
+	MPI_Scan(&a, &all, 1, MPI_INT, MPI_SUM, comms[c]);
+	check(b == wanted && sum == wanted, "mixed requests", comm_names[c], salt);
+}
+
+static void user_sum(void *in, void *out, int *n, MPI_Datatype *type)
+{
+	int i;
+
+	(void)type;
+	for (i = 0; i < *n; i++)
+		((int *)out)[i] += 2 * ((int *)in)[i];
+}
+
+static void user_op(int c)
+{
+	MPI_Op op;
+	int a = rank + 1, b, w;
+
+	MPI_Op_create(user_sum, 0, &op);
+	MPI_Allreduce(&a, &b, 1, MPI_INT, op, comms[c]);
+	PMPI_Allreduce(&a, &w, 1, MPI_INT, op, comms[c]);
+	check(b == w, "user operation", comm_names[c], 1);
+	MPI_Op_free(&op);
+}
+
+static void inter(void)
+{
+	MPI_Comm half, both;
+	int a = rank + 1, b = 0, w = 0, other;
+
+	if (size < 2)
+		return;
+	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+	other = rank % 2 ? 0 : 1;
+	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, other, 7, &both);
+	MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, both);
+	PMPI_Allreduce(&a, &w, 1, MPI_INT, MPI_SUM, both);
+	MPI_Barrier(both);
+	check(b == w, "allreduce", "intercommunicator", 1);
+	MPI_Comm_free(&both);
+	MPI_Comm_free(&half);
+}
+
+/* Communicators that come and go: more than there are trees. */
+static void come_and_go(void)
+{
+	MPI_Comm dup;
+	int i, a, b;
+
+	for (i = 0; i < 70; i++) {
+		MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+		a = rank + i;
+		MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, dup);
+		check(b == size * (size - 1) / 2 + size * i, "allreduce",
+		      "short-lived communicator", i);
+		MPI_Comm_free(&dup);
+	}
+}
+
+static void find_near(void)
+{
+	MPI_Comm here;
+
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+			    &here);
+	MPI_Comm_size(here, &near);
+	near = near == size;
+	MPI_Comm_free(&here);
+}
+
+static void comms_make(void)
+{
+	int dims[2] = { 0, 0 }, periods[2] = { 1, 1 };
+	MPI_Group all, some;
+	int ranges[1][3] = { { 0, (size - 1) / 2, 1 } };
+
+	comms[0] = MPI_COMM_WORLD;
+	comm_names[0] = "world";
+	MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
+	comm_names[1] = "dup";
+	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comms[2]);
+	comm_names[2] = "split in reverse";
+	MPI_Dims_create(size, 2, dims);
+	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &comms[3]);
+	comm_names[3] = "Cartesian";
+	MPI_Comm_group(MPI_COMM_WORLD, &all);
+	MPI_Group_range_incl(all, 1, ranges, &some);
+	comms[4] = MPI_COMM_NULL;
+	if (rank <= (size - 1) / 2)
+		MPI_Comm_create_group(MPI_COMM_WORLD, some, 3, &comms[4]);
+	comm_names[4] = "create_group";
+	MPI_Comm_split(MPI_COMM_WORLD, rank ? 1 : MPI_UNDEFINED, 0, &comms[5]);
+	comm_names[5] = "all but the first";
+	MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &comms[6]);
+	comm_names[6] = "all in reverse";
+	comms[7] = MPI_COMM_SELF;
+	comm_names[7] = "self";
+	MPI_Group_free(&all);
+	MPI_Group_free(&some);
+}
+
+static void comms_free(void)
+{
+	int c;
+
+	/* One is left to MPI_Finalize(). */
+	for (c = 1; c < 6; c++)
+		if (comms[c] != MPI_COMM_NULL)
+			MPI_Comm_free(&comms[c]);
+}
+
+static const int counts[] = { 0, 1, 2, 7, 64, 1000, 16384, 16390, MAX_COUNT };
+#define COUNTS	((int)(sizeof(counts) / sizeof(*counts)))
+
+/* Every datatype with every operation, on one communicator, in some lengths. */
+static void each_reduction(int c)
+{
+	int n, t, o, i;
+
+	MPI_Comm_size(comms[c], &n);
+	for (t = 0; t < TYPES; t++)
+		for (o = 0; o < OPS; o++) {
+			if (!(ops[o].kinds & B(types[t].kind)))
+				continue;
+			for (i = 0; i < 2; i++) {
+				int count = counts[(t + o + 4 * i) % COUNTS];
+
+				allreduce(c, &types[t], &ops[o], count, i);
+				reduce(c, &types[t], &ops[o], count, i,
+				       (t + o) % n);
+			}
+		}
+}
+
+/* Every length, root and layout, on one communicator. */
+static void each_length(int c)
+{
+	int n, i, root;
+
+	MPI_Comm_size(comms[c], &n);
+	for (i = 0; i < COUNTS; i++) {
+		allreduce(c, &types[2], &ops[0], counts[i], i % 2);
+		allreduce(c, &types[7], &ops[3], counts[i], 1);
+		for (root = 0; root < n; root++) {
+			reduce(c, &types[4], &ops[0], counts[i], root % 2, root);
+			bcast(c, counts[i], root, root);
+			bcast(c, counts[i], 0, root);
+		}
+	}
+}
+
+static void each(void)
+{
+	int c, i;
+
+	for (c = 0; c < COMMS; c++) {
+		if (comms[c] == MPI_COMM_NULL)
+			continue;
+		each_reduction(c);
+		each_length(c);
+		user_op(c);
+		pending(c);
+		mixed(c, c);
+		for (i = 0; i < 20; i++)
+			barrier(c, i);
+		/* More short ones than fit into the stage. */
+		for (i = 0; i < 3000; i++)
+			bcast_short(c, i);
+	}
+	inter();
+	come_and_go();
+}
+
+static void random_step(unsigned long *state)
+{
+	unsigned int what = draw(state), pick = draw(state), len = draw(state);
+	int c = (int)(pick % COMMS), n, root;
+	int count = counts[len % COUNTS] / (pick % 3 + 1);
+	const struct type *t = &types[pick / 8 % TYPES];
+	const struct op *op = &ops[len / 16 % OPS];
+	MPI_Comm dup;
+
+	if (comms[c] == MPI_COMM_NULL)
+		return;
+	MPI_Comm_size(comms[c], &n);
+	root = (int)(what / 64 % (unsigned int)n);
+	if (!(op->kinds & B(t->kind)))
+		op = t->kind == PAIR ? &ops[10] : &ops[0];
+	switch (what % 16) {
+	case 0:
+		barrier(c, (int)len & 0xFFFF);
+		break;
+	case 1:
+		pending(c);
+		break;
+	case 2:
+		mixed(c, (int)len % 100);
+		break;
+	case 3:
+		dup = comms[c];
+		MPI_Comm_dup(dup, &comms[c]);
+		allreduce(c, t, op, count % 64, 0);
+		MPI_Comm_free(&comms[c]);
+		comms[c] = dup;
+		break;
+	case 4: case 5: case 6:
+		bcast(c, count, (int)len % LAYOUTS, root);
+		break;
+	case 7: case 8: case 9:
+		reduce(c, t, op, count, (int)len % 2, root);
+		break;
+	case 10: case 11: case 12:
+		bcast_short(c, (int)(len % 100));
+		break;
+	default:
+		allreduce(c, t, op, count, (int)len % 2);
+		break;
+	}
+}
+
+static void *thread(void *arg)
+{
+	int *c = arg, i, a, b, n;
+
+	MPI_Comm_size(comms[*c], &n);
+	for (i = 0; i < 200; i++) {
+		a = i;
+		MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, comms[*c]);
+		check(b == i * n, "allreduce of threads", comm_names[*c], i);
+	}
+	return NULL;
+}
+
+static void threads(void)
+{
+	static int which[2] = { 1, 6 };
+	pthread_t other;
+
+	pthread_create(&other, NULL, thread, &which[0]);
+	thread(&which[1]);
+	pthread_join(other, NULL);
+}
+
+/* Rank 0 comes late. */
+static void idle(void)
+{
+	struct timespec late = { .tv_sec = 2 };
+	struct rusage before, after;
+	double used;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	getrusage(RUSAGE_SELF, &before);
+	if (!rank)
+		nanosleep(&late, NULL);
+	MPI_Barrier(MPI_COMM_WORLD);
+	getrusage(RUSAGE_SELF, &after);
+	used = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+	       (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
+	       (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) * 1e-6 +
+	       (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec) * 1e-6;
+	check(used < 1, "processor time of a wait of 2 s, in ms", "world",
+	      (int)(used * 1e3));
+}
+
+/* The child ends by exit(), with all that a library may do there. */
+static void forked(void)
+{
+	int a = rank, b, status = 1;
+	pid_t pid;
+
+	MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	pid = fork();
+	if (!pid)
+		exit(0);
+	waitpid(pid, &status, 0);
+	MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	check(b == size * (size - 1) / 2 && !status, "allreduce after a fork",
+	      "world", b);
+}
+
+/* Parents and children: each world has adapters, both together pass through. */
+static void spawned(char *program, MPI_Comm parent)
+{
+	char word[] = "spawn", *args[] = { word, NULL };
+	MPI_Comm both = parent, all;
+	int a = 1, b = 0;
+
+	if (parent == MPI_COMM_NULL)
+		MPI_Comm_spawn(program, args, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+			       &both, MPI_ERRCODES_IGNORE);
+	MPI_Barrier(both);
+	MPI_Intercomm_merge(both, parent != MPI_COMM_NULL, &all);
+	MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, all);
+	check(b == (parent == MPI_COMM_NULL ? size + 2 : b), "allreduce",
+	      "parents and children", b);
+	MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	check(b == size, "allreduce", "own world", b);
+	MPI_Comm_free(&all);
+	MPI_Comm_disconnect(&both);
+}
+
+int main(int argc, char **argv)
+{
+	char *program = argv[0];
+	MPI_Comm parent;
+	const char *mode = argc > 1 ? argv[1] : "";
+	unsigned long state = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
+	long steps = argc > 3 ? atol(argv[3]) : 1000;
+	int level, all;
+
+	MPI_Init_thread(&argc, &argv, strcmp(mode, "threads") ?
+			MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	mine = malloc(MAX_BYTES);
+	got = malloc(MAX_BYTES);
+	want = malloc(MAX_BYTES);
+	MPI_Comm_get_parent(&parent);
+	find_near();
+	comms_make();
+	alike = !strcmp(mode, "alike");
+	if (alike || !strcmp(mode, "each"))
+		each();
+	else if (!strcmp(mode, "random"))
+		while (steps--)
+			random_step(&state);
+	else if (!strcmp(mode, "threads"))
+		threads();
+	else if (!strcmp(mode, "idle"))
+		idle();
+	else if (!strcmp(mode, "fork"))
+		forked();
+	else if (!strcmp(mode, "spawn"))
+		spawned(program, parent);
+	else
+		check(0, "mode", mode, argc);
+	comms_free();
+	PMPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank && !all && parent == MPI_COMM_NULL)
+		printf("%d processes: good\n", size);
+	MPI_Finalize();
+	free(mine);
+	free(got);
+	free(want);
+	return all != 0;
+}
