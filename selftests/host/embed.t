@@ -81,6 +81,28 @@ job()
 }
 
 # fabric TEXT N COMMAND...: a job of N on that fabric
+# Of each of 20 short runs of both applications, the first time is of the whole
+# and others are of its parts.
+parts()
+{
+	for _ in {1..20}; do
+		angara-run --fabric embedded:2x2x2 -n 8 angara-spmv --n 403 \
+			--iters 1 --json &&
+			angara-run --fabric embedded:2x2x2 -n 8 angara-heat2d \
+			--nx 37 --ny 29 --steps 1 --json || return
+	done | awk -F'"us_' '{
+		n++
+		split($2, whole, /[":,]+/)
+		for (i = 3; i <= NF; i++) {
+			split($i, part, /[":,]+/)
+			if (part[2] > whole[2] + 0.001) {
+				print
+				bad = 1
+			}
+		}
+	} END { exit bad || n != 40 }'
+}
+
 fabric()
 {
 	local text=$1 n=$2
@@ -285,6 +307,7 @@ for sizes in 2x2x2 5x1x3x2; do
 	ANGARA_FABRIC=embedded:$sizes job "the applications on $sizes" \
 		selftests/apps.sh
 done
+check 'times of applications: no part exceeds the whole' parts
 
 check 'a node for each process' placed '0 1 2 3' --fabric embedded -n 4
 check 'blocks' placed '0 0 0 1 1' --fabric embedded:2 -n 5

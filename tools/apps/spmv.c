@@ -326,6 +326,8 @@ static int combine_results(struct spmv *s)
 	err = app_allgather(app, &s->res, sizeof(s->res), all);
 	s->res.elements = 0;
 	for (r = 0; r < app->size && !err; r++) {
+		if (all[r].wall > s->res.wall)
+			s->res.wall = all[r].wall;
 		if (all[r].multiply > s->res.multiply)
 			s->res.multiply = all[r].multiply;
 		if (all[r].gather > s->res.gather)
@@ -383,12 +385,14 @@ static void run(struct spmv *s)
 
 	if (err)
 		return;
+	/* All start together: no process's time has others' start-up. */
+	err = coll_barrier(s->coll);
 	start = app_now();
 	for (k = 0; k < s->opt->iters && !err; k++, cur = !cur)
 		err = iterate(s, cur);
+	s->res.wall = app_now() - start;
 	if (app_agree(app))
 		return;
-	s->res.wall = app_now() - start;
 	combine_results(s);
 	if (app_agree(app))
 		return;
