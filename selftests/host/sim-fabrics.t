@@ -454,10 +454,10 @@ check 'a step that is none' refused "--step 'x'" curve --step x
 check 'no window' refused 'nothing is measured' curve --time 0ns
 check 'no such node' refused 'no such node' pairs --fabric mkns:8x4 --from 32
 echo '0 3 9' >"$TAP_TMP/bad"
-check 'a way by a port of nothing' fails 'line 1: the port is joined to nothing' \
+check 'a way by a port of nothing' fails ':1: the port is joined to nothing' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 echo '9 3 0' >"$TAP_TMP/bad"
-check 'a way from no router' fails 'line 1: there is no such router' \
+check 'a way from no router' fails ':1: there is no such router' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 printf '1 0 0\n2 0 1\n' >"$TAP_TMP/bad"
 check 'a way in a circle' fails 'from router 1 to node 0 goes in a circle' \

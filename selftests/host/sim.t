@@ -138,6 +138,45 @@ golden()
 		diff "$TAP_TMP/want" <(events_of "$TAP_TMP/replayed")
 }
 
+# 60000 puts: ten times as many records take about ten times as long, where a
+# search of all for each takes a hundred times. Each arrives at its own target,
+# though two packets of one node have the same number.
+puts()
+{
+	awk -v n="$1" 'BEGIN {
+		for (i = 0; i < n; i++) {
+			from = i % 4
+			to = (from + 1 + int(i / 4) % 3) % 4
+			seq = int(i / 8)
+			printf("%d node %d: INJECT PUT from %d, tree 0, seq %d, 1 x 64 bytes\n", i, from, from, seq)
+			printf("%d node %d: EJECT PUT from %d, tree 0, seq %d, 1 x 64 bytes\n", i, to, from, seq)
+		}
+	}'
+}
+
+seconds_of()
+{
+	puts "$1" >"$TAP_TMP/puts"
+	local TIMEFORMAT=%U
+
+	{ time "$SIM" replay --file "$TAP_TMP/puts" --torus 2x2 --threads 1 \
+		--format csv >"$TAP_TMP/replayed"; } 2>&1
+}
+
+long_trace()
+{
+	local short long
+
+	short=$(seconds_of 6000)
+	long=$(seconds_of 60000)
+	cat "$TAP_TMP/replayed"
+	echo "$short s, ten times as long $long s"
+	# Of three targets one is two links away.
+	awk -F, 'NR > 1 { exit $1 != 60000 || $3 != 80000 || $4 != 60000 }' \
+		"$TAP_TMP/replayed" &&
+		awk -v a="$short" -v b="$long" 'BEGIN { exit b > 40 * (a + 0.01) }'
+}
+
 # A tracepoint's lines, as tracefs has them.
 tracefs()
 {
@@ -379,7 +418,27 @@ check 'bad torus' refused 'not 1 to 4 sizes' coll --torus 4x0
 check 'bad time' refused "not a time, such as 80ns" coll --link-latency 80
 check 'bad rate' refused "not a rate, such as 75Gbit/s" coll --link-rate 75Gb
 check 'bad choice' refused 'not cut-through|store-and-forward' coll --vc maybe
-check 'out of range' refused 'out of range' coll --buffer 3
+check 'out of range' refused "buffer '3': not from 4 to 1024" coll --buffer 3
+check 'time out of range' refused 'not from 1ns to 1s' coll --link-latency 2s
+check 'frequency out of range' refused 'not from 1MHz to 1000GHz' coll \
+	--clock 1kHz
+check 'nothing is measured' refused "--time '0us': nothing" traffic --time 0us
+check 'no packet is measured' fails '--load 1e-9: no packet is measured' \
+	traffic --torus 2 --load 1e-9
+check 'more nodes than at most' refused "--from '64': more than --to '32'" \
+	spmv --from 64 --to 32
+check 'more nodes than at most, heat2d' refused \
+	"--from '64': more than --to '32'" heat2d --from 64 --to 32
+check 'rate without a bound' refused 'not a number of MFlop/s' heat2d --rate inf
+for option in 'coll --config' 'spmv --table' 'replay --file'; do
+	# shellcheck disable=SC2086 # command and option
+	check "endless: $option" refused '/dev/zero:1: not a line of text' \
+		$option /dev/zero
+done
+check 'endless: traffic --routes' fails '/dev/zero:1: not a line of text' \
+	traffic --routes /dev/zero
+check 'a table that is a folder' refused 'Is a directory' spmv --table /tmp
+check 'a long trace: time is proportional' long_trace
 check 'bad operation' refused 'not one of bcast, reduce' coll --op scatter
 check 'bad mode' refused "--mode 'x': not one of" coll --mode offload,x
 check 'too many trees' refused 'not a number from 1 to 16' coll --trees 17

@@ -11,6 +11,7 @@
 #include <math.h>
 #include "args.h"
 #include "cmd.h"
+#include "lines.h"
 
 /**
  * struct point - a measured time
@@ -32,34 +33,40 @@ static int by_units(const void *a, const void *b)
 	return x->units < y->units ? -1 : x->units > y->units;
 }
 
+static bool is_positive(double number)
+{
+	return isfinite(number) && number > 0;
+}
+
 /* Lines "UNITS SECONDS". */
 static void table_read(const char *path)
 {
-	FILE *f = fopen(path, "r");
-	char line[256];
-	u32 number = 0;
+	struct sim_lines l;
+	char err[512];
+	int ret;
 
-	if (!f)
-		bad_usage("--table %s: %s", path, strerror(errno));
+	if (sim_lines_open(&l, path, err, sizeof(err)))
+		bad_usage("--table %s", err);
 	points = 0;
-	while (fgets(line, sizeof(line), f)) {
+	while ((ret = sim_lines_next(&l, err, sizeof(err))) > 0) {
 		struct point p;
 		char more;
 
-		number++;
-		line[strcspn(line, "#\n")] = 0;
-		if (!line[strspn(line, " \t")])
+		l.text[strcspn(l.text, "#\n")] = 0;
+		if (!l.text[strspn(l.text, " \t")])
 			continue;
-		if (sscanf(line, "%lf %lf %c", &p.units, &p.seconds, &more) != 2 ||
-		    !(p.units > 0) || !(p.seconds > 0))
+		if (sscanf(l.text, "%lf %lf %c", &p.units, &p.seconds,
+			   &more) != 2 ||
+		    !is_positive(p.units) || !is_positive(p.seconds))
 			bad_usage("--table %s:%u: not 'UNITS SECONDS'", path,
-				  number);
+				  l.number);
 		table = realloc(table, (points + 1) * sizeof(*table));
 		if (!table)
 			exit(SIM_FAILED);
 		table[points++] = p;
 	}
-	fclose(f);
+	if (ret)
+		bad_usage("--table %s", err);
 	if (!points)
 		bad_usage("--table %s: no times in it", path);
 	qsort(table, points, sizeof(*table), by_units);
@@ -136,14 +143,24 @@ static u32 log2_of(const char *option)
 	return n;
 }
 
+/* Tori from 2^@from to 2^@to nodes. */
+static void sizes_of(u32 *from, u32 *to)
+{
+	*from = log2_of("from");
+	*to = log2_of("to");
+	if (*from > *to)
+		bad_usage("--from '%s': more than --to '%s'", arg_text("from"),
+			  arg_text("to"));
+}
+
 static void common_checks(void)
 {
 	char *end;
 
 	if (arg_text("table"))
 		table_read(arg_text("table"));
-	if (!(strtod(arg_text("rate"), &end) > 0) || *end)
-		bad_usage("--rate '%s': not a number of MFlop/s",
+	if (!is_positive(strtod(arg_text("rate"), &end)) || *end)
+		bad_usage("--rate '%s': not a number of MFlop/s above 0",
 			  arg_text("rate"));
 	if (!arg_number("dims") || arg_number("dims") > ANG_MAX_DIMS)
 		bad_usage("--dims '%s': not a number from 1 to %u",
@@ -197,11 +214,12 @@ static int spmv_size(struct env *e, struct out *o)
 
 static int spmv_cmd(struct env *e)
 {
-	u32 from = log2_of("from"), to = log2_of("to"), i;
+	u32 from, to, i;
 	int algo = gather_algo(arg_text("algo"));
 	struct out *o;
 
 	common_checks();
+	sizes_of(&from, &to);
 	need_torus(e, "spmv");
 	if (algo < 0 || algo == GATHER_TREES)
 		bad_usage("--algo '%s': not one of doubling, ring, bruck",
@@ -268,11 +286,12 @@ static int heat_size(struct env *e, struct out *o, const char *cells_text,
 
 static int heat_cmd(struct env *e)
 {
-	u32 from = log2_of("from"), to = log2_of("to"), i;
+	u32 from, to, i;
 	char *copy = strdup(arg_text("cells")), *rest = copy, *item;
 	struct out *o;
 
 	common_checks();
+	sizes_of(&from, &to);
 	need_torus(e, "heat2d");
 	if (arg_number("bytes") > e->cfg.packet)
 		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "sim.h"
 
-#define MAGIC	"angara-sim checkpoint 2\n"
+#define MAGIC	"angara-sim checkpoint 3\n"
 
 struct file {
 	FILE *f;

@@ -247,6 +247,13 @@ double need_load(const char *text)
 	return load;
 }
 
+static int no_packets(const char *load)
+{
+	fprintf(stderr, "angara-sim: --load %s: no packet is measured in %s; more --time or --load is needed\n",
+		load, arg_text("time"));
+	return SIM_FAILED;
+}
+
 static int traffic_cmd(struct env *e)
 {
 	const char *pattern = arg_text("pattern");
@@ -262,6 +269,8 @@ static int traffic_cmd(struct env *e)
 	c.warmup = arg_number("warmup");
 	c.end = c.warmup + arg_number("time");
 	c.stop = c.end;
+	if (c.end == c.warmup)
+		bad_usage("--time '%s': nothing is measured", arg_text("time"));
 	o = out_new(pattern, "load,accepted,latency ns,longest ns,hops,packets,events,seconds,Mcycles/s");
 	while ((item = arg_list(&rest))) {
 		struct result r;
@@ -269,6 +278,8 @@ static int traffic_cmd(struct env *e)
 		c.load = need_load(item);
 		if (traffic_run(e, &c, &r))
 			return SIM_FAILED;
+		if (!r.acc.lat_n)
+			return no_packets(item);
 		traffic_row(e, o, &c, &r);
 	}
 	free(copy);

@@ -12,6 +12,7 @@
 #include <angara/plan.h>
 #include "fab.h"
 #include "config.h"
+#include "lines.h"
 
 #define AT(field)	offsetof(struct sim_cfg, field)
 #define SEC		1000000000000ULL	/* in picoseconds */
@@ -308,6 +309,30 @@ const char *sim_cfg_name(const struct sim_cfg *cfg, char *buf, size_t len)
 	return buf;
 }
 
+/* Units by type, smallest first; types without one have no entry. */
+static const struct unit * const units_of[] = {
+	[SIM_T_TIME] = times, [SIM_T_RATE] = rates, [SIM_T_FREQ] = freqs,
+	[SIM_T_BYTES] = sizes,
+};
+
+/* A value with the largest unit of which it is at least one. */
+static void value_text(const struct sim_param *p, uint64_t value, char *buf,
+		       size_t len)
+{
+	double number = p->type == SIM_T_FREQ ? (double)SEC / (double)value :
+						(double)value;
+	const struct unit *u = p->type < SIM_T_NUMBER || p->type == SIM_T_BYTES ?
+			       units_of[p->type] : NULL;
+
+	if (!u) {
+		snprintf(buf, len, "%llu", (unsigned long long)value);
+		return;
+	}
+	while (u[1].name && number >= u[1].scale)
+		u++;
+	snprintf(buf, len, "%g%s", number / u->scale, u->name);
+}
+
 static int set(struct sim_cfg *cfg, const struct sim_param *p, const char *text,
 	       char *err, size_t len)
 {
@@ -331,7 +356,13 @@ static int set(struct sim_cfg *cfg, const struct sim_param *p, const char *text,
 		return -EINVAL;
 	}
 	if (value < p->min || value > p->max) {
-		snprintf(err, len, "%s '%s': out of range", p->name, text);
+		char least[32], most[32];
+
+		value_text(p, p->min, least, sizeof(least));
+		value_text(p, p->max, most, sizeof(most));
+		snprintf(err, len, "%s '%s': not from %s to %s", p->name, text,
+			 p->type == SIM_T_FREQ ? most : least,
+			 p->type == SIM_T_FREQ ? least : most);
 		return -EINVAL;
 	}
 	*at = value;
@@ -392,27 +423,20 @@ static int file_line(struct sim_cfg *cfg, char *line, char *err, size_t len)
 
 int sim_cfg_file(struct sim_cfg *cfg, const char *path, char *err, size_t len)
 {
-	FILE *f = fopen(path, "r");
-	unsigned int number = 0;
-	char line[256], why[192];
-	int rc = 0;
+	struct sim_lines l;
+	char why[256];
+	int rc = sim_lines_open(&l, path, err, len);
 
-	if (!f) {
-		snprintf(err, len, "%s: %s", path, strerror(errno));
+	if (rc)
+		return rc;
+	while ((rc = sim_lines_next(&l, err, len)) > 0) {
+		if (!file_line(cfg, l.text, why, sizeof(why)))
+			continue;
+		snprintf(err, len, "%s:%u: %s", path, l.number, why);
+		sim_lines_close(&l);
 		return -EINVAL;
 	}
-	while (!rc && fgets(line, sizeof(line), f)) {
-		number++;
-		rc = file_line(cfg, line, why, sizeof(why));
-		if (rc)
-			snprintf(err, len, "%s:%u: %s", path, number, why);
-	}
-	if (!rc && ferror(f)) {
-		snprintf(err, len, "%s: %s", path, strerror(errno));
-		rc = -EINVAL;
-	}
-	fclose(f);
-	return rc ? -EINVAL : 0;
+	return rc;
 }
 
 static void print_choice(const struct sim_param *p, uint64_t value, FILE *to)

@@ -78,6 +78,7 @@ static void inject(struct sim_part *p, u32 node, struct sim_op *op)
 static void append(struct sim_part *p, struct sim_nic *n, u32 o)
 {
 	p->op[o].next = 0;
+	n->colls += is_coll(&p->op[o]);
 	if (n->ops)
 		p->op[n->last].next = o;
 	else
@@ -87,6 +88,7 @@ static void append(struct sim_part *p, struct sim_nic *n, u32 o)
 
 static void unlink_op(struct sim_part *p, struct sim_nic *n, u32 prev, u32 o)
 {
+	n->colls -= is_coll(&p->op[o]);
 	if (prev)
 		p->op[prev].next = p->op[o].next;
 	else
@@ -120,13 +122,15 @@ void sim_pump(struct sim_part *p, u32 node)
 {
 	struct sim_nic *n = &p->sim->nic[node];
 	u32 prev = 0, o = n->ops;
+	u64 all = ~0ULL >> (64 - p->sim->modules);
 	u64 blocked = 0;	/* modules */
 
 	if (p->sim->work->stream) {
 		pump_stream(p, node);
 		return;
 	}
-	while (o) {
+	/* Behind messages that wait for their module only collectives can go. */
+	while (o && (n->colls || blocked != all)) {
 		struct sim_op op = p->op[o];
 		bool coll = is_coll(&op);
 		u64 mine = coll ? 0 : 1ULL << op.module;

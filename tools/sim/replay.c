@@ -12,6 +12,7 @@
 #include <errno.h>
 #include "args.h"
 #include "cmd.h"
+#include "lines.h"
 #include "trace_text.h"
 
 struct act {
@@ -21,13 +22,43 @@ struct act {
 	struct sim_op op;
 };
 
+/**
+ * struct key - what tells packets of a trace apart
+ * @type: ANG_PKT_*
+ * @from: node that injected it; of a result its tree
+ * @seq: as in the record
+ * @index: of the record
+ */
+struct key {
+	u32 type;
+	u32 from;
+	u32 seq;
+	u32 index;
+};
+
+/**
+ * struct replay - a trace, and what is injected
+ * @rec: records
+ * @chapter: of each
+ * @n: their number
+ * @act: injections, by node
+ * @acts: their number
+ * @first: of each node's
+ * @ejected: ejections, by key
+ * @ejections: their number
+ * @target: node that each record's packet reaches, see targets()
+ * @reductions: there are some
+ */
 struct replay {
 	struct ang_trace *rec;
 	u32 *chapter;
 	u32 n;
 	struct act *act;
 	u32 acts;
-	u32 *first;		/* of each node's */
+	u32 *first;
+	struct key *ejected;
+	u32 ejections;
+	u32 *target;
 	bool reductions;
 };
 
@@ -44,14 +75,15 @@ static bool is_reduction(const struct ang_trace *r)
 
 static void read_trace(struct replay *w, const char *path, u32 nodes)
 {
-	FILE *f = fopen(path, "r");
 	u32 size = 0, chapter = 0;
-	char line[512];
+	struct sim_lines l;
+	char err[512];
+	int ret;
 
-	if (!f)
-		bad_usage("--file %s: %s", path, strerror(errno));
-	while (fgets(line, sizeof(line), f)) {
-		chapter += line[0] == '#';
+	if (sim_lines_open(&l, path, err, sizeof(err)))
+		bad_usage("--file %s", err);
+	while ((ret = sim_lines_next(&l, err, sizeof(err))) > 0) {
+		chapter += l.text[0] == '#';
 		if (w->n == size) {
 			size = size ? 2 * size : 1024;
 			w->rec = realloc(w->rec, size * sizeof(*w->rec));
@@ -59,40 +91,112 @@ static void read_trace(struct replay *w, const char *path, u32 nodes)
 			if (!w->rec || !w->chapter)
 				exit(SIM_FAILED);
 		}
-		if (!ang_trace_parse(line, &w->rec[w->n]))
+		if (!ang_trace_parse(l.text, &w->rec[w->n]))
 			continue;
 		if (w->rec[w->n].node >= nodes)
 			bad_usage("--file %s: node %u is not in the torus; give its --torus",
 				  path, w->rec[w->n].node);
 		w->chapter[w->n++] = chapter;
 	}
-	if (ferror(f))
-		bad_usage("--file %s: %s", path, strerror(errno));
-	fclose(f);
+	if (ret)
+		bad_usage("--file %s", err);
 }
 
-/* The first record after @i with the arrival of packet @i. */
-static u32 arrival(const struct replay *w, u32 i)
+static int key_compare(const void *a, const void *b)
 {
-	const struct ang_trace *r = &w->rec[i], *e;
-	u32 type = r->type == ANG_PKT_REDUCE ? ANG_PKT_RESULT : r->type;
-	u32 nth = 0, j;
+	const struct key *x = a, *y = b;
 
-	/* The n-th packet injected like this is the n-th to arrive. */
-	for (j = 0; j < i && r->type != ANG_PKT_REDUCE; j++)
-		nth += injected(&w->rec[j]) && w->rec[j].type == r->type &&
-		       w->rec[j].src == r->src && w->rec[j].seq == r->seq;
-	for (j = 0; j < w->n; j++) {
-		e = &w->rec[j];
-		if (e->event != ANG_TR_EJECT || e->type != type ||
-		    e->seq != r->seq ||
-		    (type == ANG_PKT_RESULT ? e->tree != r->tree :
-					      e->src != r->src))
-			continue;
-		if (!nth--)
-			return e->node;
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static bool same_packets(const struct key *a, const struct key *b)
+{
+	return a->type == b->type && a->from == b->from && a->seq == b->seq;
+}
+
+/* Key of the packet that a record is of; a reduction arrives as its result. */
+static struct key key_of(const struct replay *w, u32 i)
+{
+	const struct ang_trace *r = &w->rec[i];
+	u32 type = r->type == ANG_PKT_REDUCE ? ANG_PKT_RESULT : r->type;
+
+	return (struct key){
+		.type = type, .seq = r->seq, .index = i,
+		.from = type == ANG_PKT_RESULT ? r->tree : r->src,
+	};
+}
+
+static bool has_target(const struct ang_trace *r)
+{
+	return r->type == ANG_PKT_PUT || r->type == ANG_PKT_GET ||
+	       r->type == ANG_PKT_REDUCE;
+}
+
+/* First ejection with the key or a greater one. */
+static u32 ejection(const struct replay *w, const struct key *key)
+{
+	u32 lo = 0, hi = w->ejections;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (key_compare(&w->ejected[mid], key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	return ANG_NONE;
+	return lo;
+}
+
+/* Ejections by key, and keys of injections that have a target. */
+static u32 keys(struct replay *w, struct key *injection)
+{
+	u32 i, n = 0;
+
+	w->ejections = 0;
+	for (i = 0; i < w->n; i++) {
+		if (w->rec[i].event == ANG_TR_EJECT)
+			w->ejected[w->ejections++] = key_of(w, i);
+		else if (injected(&w->rec[i]) && has_target(&w->rec[i]))
+			injection[n++] = key_of(w, i);
+	}
+	qsort(w->ejected, w->ejections, sizeof(*w->ejected), key_compare);
+	qsort(injection, n, sizeof(*injection), key_compare);
+	return n;
+}
+
+/*
+ * Targets of injections: the n-th packet with a key is the n-th to arrive with
+ * it.  All contributions to a reduction have its first result.
+ */
+static void targets(struct replay *w)
+{
+	struct key *injection = sim_zalloc(w->n, sizeof(*injection));
+	u32 i, n, at, nth = 0;
+
+	w->ejected = sim_zalloc(w->n, sizeof(*w->ejected));
+	w->target = sim_zalloc(w->n, sizeof(*w->target));
+	n = keys(w, injection);
+	for (i = 0; i < n; i++) {
+		struct key first = injection[i];
+
+		nth = i && first.type != ANG_PKT_RESULT &&
+		      same_packets(&injection[i - 1], &first) ? nth + 1 : 0;
+		first.index = 0;
+		at = ejection(w, &first) + nth;
+		w->target[injection[i].index] =
+			at < w->ejections &&
+			same_packets(&w->ejected[at], &first) ?
+			w->rec[w->ejected[at].index].node : ANG_NONE;
+	}
+	free(injection);
+	free(w->ejected);
 }
 
 static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
@@ -107,9 +211,8 @@ static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 			.left = r->len, .tree = r->tree, .value = r->seq,
 			.many = is_reduction(r) },
 	};
-	if (r->type == ANG_PKT_PUT || r->type == ANG_PKT_GET ||
-	    r->type == ANG_PKT_REDUCE) {
-		a->op.dst = arrival(w, i);
+	if (has_target(r)) {
+		a->op.dst = w->target[i];
 		if (a->op.dst == ANG_NONE)
 			bad_usage("the trace lacks the arrival of the %s that node %u injected",
 				  ang_pkt_name(r->type), r->node);
@@ -133,6 +236,7 @@ static void actions(struct replay *w, const struct sim *s, u64 gap)
 
 	w->act = sim_zalloc(w->n, sizeof(*w->act));
 	w->first = sim_zalloc(s->topo.nodes + 1, sizeof(*w->first));
+	targets(w);
 	for (i = 0; i < w->n; i++)
 		if (injected(&w->rec[i]))
 			act_add(w, s, i, gap);
@@ -149,29 +253,38 @@ static void actions(struct replay *w, const struct sim *s, u64 gap)
 		w->first[node++] = w->acts;
 }
 
-/* Number of participants of a node that injected packet @seq of a tree. */
-static u16 participants(const struct replay *w, u32 node, u32 tree)
+/* What a node injected into a tree: packets with the number of the first. */
+struct part {
+	u32 seq;
+	u16 n;
+	bool injects;
+};
+
+/* Participants of each node: those that injected the same packet of the tree. */
+static void participants(const struct replay *w, u32 tree, u32 nodes,
+			 struct angara_tree_row *rows)
 {
-	u32 i, seq = ANG_NONE;
-	u16 n = 0;
+	struct part *part = sim_zalloc(nodes, sizeof(*part));
+	u32 i;
 
 	for (i = 0; i < w->n; i++) {
 		const struct ang_trace *r = &w->rec[i];
+		struct part *p = &part[r->node];
 
-		if (r->node != node || r->tree != tree)
+		if (r->tree != tree)
 			continue;
-		if (r->event == ANG_TR_EJECT && !n &&
+		if (r->event == ANG_TR_EJECT && !p->n &&
 		    (r->type == ANG_PKT_BCAST || r->type == ANG_PKT_ALLREDUCE))
-			n = 1;
+			p->n = 1;
 		if (r->event != ANG_TR_INJECT || !is_reduction(r))
 			continue;
-		if (seq == ANG_NONE) {
-			seq = r->seq;
-			n = 0;
-		}
-		n = (u16)(n + (r->seq == seq));
+		if (!p->injects)
+			*p = (struct part){ .seq = r->seq, .injects = true };
+		p->n = (u16)(p->n + (r->seq == p->seq));
 	}
-	return n;
+	for (i = 0; i < nodes; i++)
+		rows[i].pe = part[i].n;
+	free(part);
 }
 
 /* A packet went from @node by @dir, up or down. */
@@ -213,11 +326,10 @@ static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 		free(rows);
 		return;
 	}
-	for (i = 0; i < s->topo.nodes; i++) {
+	for (i = 0; i < s->topo.nodes; i++)
 		rows[i].is_root = rows[i].ports &&
 				  rows[i].to_root == ANGARA_PORT_NONE;
-		rows[i].pe = participants(w, i, tree);
-	}
+	participants(w, tree, s->topo.nodes, rows);
 	rule = (u32)sim_set_rows(s, tree, rows);
 	if (rule)
 		bad_usage("the trace lacks a part of tree %u: %s",
@@ -300,6 +412,7 @@ static int replay_cmd(struct env *e)
 	free(w.chapter);
 	free(w.act);
 	free(w.first);
+	free(w.target);
 	return err ? SIM_FAILED : SIM_OK;
 }
 

@@ -9,6 +9,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include "lines.h"
 #include "sim.h"
 
 /* Bytes of a table of all routers and nodes. */
@@ -174,37 +175,35 @@ int sim_routes_read(struct sim *s, const char *path, char *why, size_t len)
 {
 	const struct ang_topo *t = &s->topo;
 	const char *flaw = NULL;
-	FILE *f = fopen(path, "r");
-	u32 router, node, number = 0;
-	char line[256];
+	struct sim_lines l;
+	u32 router, node;
+	int ret;
 
-	if (!f) {
-		snprintf(why, len, "%s", strerror(errno));
-		return -EINVAL;
-	}
 	if (table_size(s) > ROUTES_MOST) {
-		fclose(f);
-		snprintf(why, len, "the fabric is too large");
+		snprintf(why, len, "%s: the fabric is too large", path);
 		return -E2BIG;
 	}
+	if (sim_lines_open(&l, path, why, len))
+		return -EINVAL;
 	s->route = sim_zalloc(t->routers, t->nodes);
 	for (router = 0; router < t->routers; router++)
 		for (node = 0; node < t->nodes; node++)
 			s->route[(u64)router * t->nodes + node] =
 				(u8)ang_topo_route(t, router, node);
-	while (!flaw && fgets(line, sizeof(line), f)) {
-		number++;
-		flaw = line_set(s, line);
-	}
-	fclose(f);
-	if (flaw) {
-		snprintf(why, len, "line %u: %s", number, flaw);
+	while ((ret = sim_lines_next(&l, why, len)) > 0) {
+		flaw = line_set(s, l.text);
+		if (!flaw)
+			continue;
+		snprintf(why, len, "%s:%u: %s", path, l.number, flaw);
+		sim_lines_close(&l);
 		return -EINVAL;
 	}
+	if (ret)
+		return ret;
 	flaw = ways_flaw(s, &router, &node);
 	if (!flaw)
 		return 0;
-	snprintf(why, len, "the way from router %u to node %u %s", router, node,
-		 flaw);
+	snprintf(why, len, "%s: the way from router %u to node %u %s", path,
+		 router, node, flaw);
 	return -EINVAL;
 }

@@ -244,6 +244,7 @@ struct sim_op {
  * @rng: state of the workload's random numbers
  * @ops: first operation under way, 0 for none
  * @last: last one
+ * @colls: those of them that are collectives
  * @unreported: results not reported to the PE, over all trees
  * @credit: a credit packet for the PE is on its way
  */
@@ -253,8 +254,10 @@ struct sim_nic {
 	u64 rng;
 	u32 ops;
 	u32 last;
+	u32 colls;
 	u32 unreported;
 	u32 credit;
+	u32 pad;
 };
 
 /* Kinds of events; a node handles those of one time in this order. */

@@ -34,8 +34,7 @@ int work_begin(struct env *e, struct sim *s)
 	if (!err && e->routes) {
 		err = sim_routes_read(s, e->routes, why, sizeof(why));
 		if (err)
-			fprintf(stderr, "angara-sim: --routes %s: %s\n",
-				e->routes, why);
+			fprintf(stderr, "angara-sim: --routes %s\n", why);
 	}
 	if (!err && e->trace) {
 		err = sim_trace_start(s, e->watch);

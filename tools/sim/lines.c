@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Text files, line by line; see lines.h.
+ */
+#include <errno.h>
+#include <string.h>
+#include "lines.h"
+
+int sim_lines_open(struct sim_lines *l, const char *path, char *err, size_t len)
+{
+	l->path = path;
+	l->number = 0;
+	l->f = fopen(path, "re");
+	if (l->f)
+		return 0;
+	snprintf(err, len, "%s: %s", path, strerror(errno));
+	return -EINVAL;
+}
+
+void sim_lines_close(struct sim_lines *l)
+{
+	fclose(l->f);
+}
+
+int sim_lines_next(struct sim_lines *l, char *err, size_t len)
+{
+	int ret = 0;
+	size_t n;
+
+	if (fgets(l->text, sizeof(l->text), l->f)) {
+		l->number++;
+		n = strlen(l->text);
+		/* The last line may lack its newline; no line has a NUL. */
+		if (n && (l->text[n - 1] == '\n' || feof(l->f)))
+			return 1;
+		snprintf(err, len, "%s:%u: not a line of text of at most %zu bytes",
+			 l->path, l->number, sizeof(l->text) - 2);
+		ret = -EINVAL;
+	} else if (ferror(l->f)) {
+		snprintf(err, len, "%s: %s", l->path, strerror(errno));
+		ret = -EINVAL;
+	}
+	sim_lines_close(l);
+	return ret;
+}

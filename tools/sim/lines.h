@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Text files, line by line.  A file that is no text ends with an error at its
+ * first line: an endless one, such as /dev/zero, too.
+ */
+#ifndef ANG_SIM_LINES_H
+#define ANG_SIM_LINES_H
+
+#include <stdio.h>
+
+/**
+ * struct sim_lines - a file being read
+ * @f: file
+ * @path: its name, for errors
+ * @number: of the line in @text, from 1 on
+ * @text: line, with the newline
+ */
+struct sim_lines {
+	FILE *f;
+	const char *path;
+	unsigned int number;
+	char text[512];
+};
+
+/**
+ * sim_lines_open() - open a text file
+ * @l: out
+ * @path: file
+ * @err: out: one line that says what is wrong, with @path
+ * @len: size of @err
+ *
+ * Return: 0 or -EINVAL.
+ */
+int sim_lines_open(struct sim_lines *l, const char *path, char *err, size_t len);
+
+/**
+ * sim_lines_next() - read the next line
+ * @l: file
+ * @err: as above
+ * @len: size of @err
+ *
+ * The file is closed unless there is a line.
+ * Return: 1; 0 at the end of the file; -EINVAL.
+ */
+int sim_lines_next(struct sim_lines *l, char *err, size_t len);
+
+/** sim_lines_close() - close the file before its end */
+void sim_lines_close(struct sim_lines *l);
+
+#endif /* ANG_SIM_LINES_H */
