@@ -283,6 +283,30 @@ credits()
 		awk -F, 'NR > 1 { print $2 }')" 0.098 0.03
 }
 
+# trains SHARE BUFFER TRAIN COMMAND...: the time of each operation in trains
+# differs by less than this share from that of packets alone.
+trains()
+{
+	local share=$1 buffer=$2 train=$3
+
+	shift 3
+	paste -d, <("$SIM" "$@" --buffer "$buffer" --format csv) \
+		<("$SIM" "$@" --buffer "$buffer" --train "$train" --format csv) |
+		awk -F, -v share="$share" 'NR == 1 {
+			for (i = 1; $i != "us"; i++)
+				;
+			next
+		}
+		{
+			off = $(i + NF / 2) / $i - 1
+			print $1, $i, $(i + NF / 2)
+			if (off > share || off < -share)
+				bad = 1
+			n++
+		}
+		END { exit bad || !n }'
+}
+
 # Eight nodes share one host's PCIe; the longest wait is near the mean.
 fair()
 {
@@ -332,8 +356,29 @@ for op in bcast reduce allreduce barrier; do
 	check "$op: one tree" sum $op 1
 	check "$op: 16 trees, 3 participants each, store and forward" \
 		sum $op 16 --local 3 --vc store-and-forward
-	check "$op: trains, reduced by flit" sum $op 5 --train 4 --reduce flit
+	check "$op: trains, reduced by flit" sum $op 5 --train 4 --buffer 16 \
+		--reduce flit
 done
+
+# Alone in the network trains change nothing; where operations meet, outputs
+# serve trains in turn instead of packets.
+for op in bcast reduce allreduce; do
+	for how in 'cut-through 8 2' 'store-and-forward 16 4' 'cut-through 64 16'; do
+		read -r way buffer train <<<"$how"
+		check "$op: trains of $train of a buffer of $buffer, $way" \
+			trains 0.01 "$buffer" "$train" coll --op $op \
+			--sizes 4x4x2,5x3 --bytes 32KiB --vc "$way"
+	done
+done
+for torus in 4x4x4 2x4x8; do
+	for algo in trees doubling ring bruck; do
+		check "allgather on $torus: $algo, in trains" trains 0.13 8 2 \
+			gather --algo $algo --torus $torus --bytes 10000
+	done
+done
+check 'a train longer than a quarter of a buffer' refused \
+	'train 4: more than a quarter of a buffer, 2 packets at most' \
+	coll --train 4
 
 check 'golden trace: events are those of the functional model' golden
 check 'golden trace: with store and forward, by 3 threads' \

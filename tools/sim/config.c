@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <angara/plan.h>
+#include "ang_types.h"
 #include "fab.h"
 #include "config.h"
 #include "lines.h"
@@ -51,7 +52,7 @@ const struct sim_param sim_params[] = {
 	  "packets that a link buffers per virtual channel",
 	  "assumed" },
 	{ "packet", SIM_T_BYTES, AT(packet), .min = 16, .max = 65536 },
-	{ "train", SIM_T_NUMBER, AT(train), "1", 1, 64, NULL,
+	{ "train", SIM_T_NUMBER, AT(train), "1", 1, ANG_FIFO, NULL,
 	  "packets that are simulated as one" },
 	{ "local", SIM_T_NUMBER, AT(local), "1", 1, ANGARA_MAX_LOCAL, NULL,
 	  "participants of a node" },
@@ -474,6 +475,17 @@ void sim_cfg_print(const struct sim_cfg *cfg, FILE *to)
 	}
 }
 
+uint64_t sim_cfg_train_most(const struct sim_cfg *cfg)
+{
+	const struct angara_fabric *f = cfg->fabric;
+	uint64_t least = cfg->buffer;
+
+	if (f && angara_fabric_routers(f) > angara_fabric_nodes(f) &&
+	    cfg->switch_buffer < least)
+		least = cfg->switch_buffer;
+	return least / 4;
+}
+
 int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len)
 {
 	uint64_t flits = cfg->train * (1 + (cfg->packet + 15) / 16);
@@ -487,6 +499,13 @@ int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len)
 	if (cfg->train & (cfg->train - 1)) {
 		snprintf(err, len, "train %llu: not a power of two",
 			 (unsigned long long)cfg->train);
+		return -EINVAL;
+	}
+	if (cfg->train > 1 && cfg->train > sim_cfg_train_most(cfg)) {
+		snprintf(err, len,
+			 "train %llu: more than a quarter of a buffer, %llu packets at most",
+			 (unsigned long long)cfg->train,
+			 (unsigned long long)sim_cfg_train_most(cfg));
 		return -EINVAL;
 	}
 	if (cfg->local * sim_cfg_modules(cfg) > ANGARA_MAX_LOCAL) {

@@ -147,6 +147,16 @@ int sim_cfg_file(struct sim_cfg *cfg, const char *path, char *err, size_t len);
 /** sim_cfg_print() - the parameters as a file that sim_cfg_file() reads */
 void sim_cfg_print(const struct sim_cfg *cfg, FILE *to);
 
+/**
+ * sim_cfg_train_most() - longest train
+ * @cfg: parameters
+ *
+ * A train that enters a ring needs room for itself and a train more.  If that is
+ * more than half of a buffer, it waits for credits where packets do not.
+ * Return: packets.
+ */
+uint64_t sim_cfg_train_most(const struct sim_cfg *cfg);
+
 /** sim_cfg_check() - are they consistent? Return: 0 or -EINVAL. */
 int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len);
 

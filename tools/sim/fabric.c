@@ -236,7 +236,9 @@ int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
 		       (cfg->host_rate / 1000000ULL);
 	topology(s);
 	s->out_stride = (u32)(sizeof(struct sim_out) + s->words * sizeof(u64));
-	s->vc_stride = (u32)(sizeof(struct sim_vc) + most * sizeof(u64));
+	/* Slots in use, credits on their way, and the rest of a train. */
+	s->backs = (u32)(cfg->train > 1 ? 2 * most + cfg->train : most);
+	s->vc_stride = (u32)(sizeof(struct sim_vc) + s->backs * sizeof(u64));
 	s->fifo = sim_zalloc((size_t)s->nodes * s->nsrc, sizeof(*s->fifo));
 	s->out = sim_zalloc((size_t)s->nodes * SIM_OUT_NUM(s), s->out_stride);
 	s->vc = sim_zalloc((size_t)s->nodes * s->nports * SIM_NVC, s->vc_stride);

@@ -32,7 +32,7 @@ static bool may_inject(struct sim_part *p, u32 node, const struct sim_op *op)
 	struct sim *s = p->sim;
 	u32 src = is_coll(op) ? s->src0 + SIM_SRC_PE : sim_inj(s, op->module);
 
-	if (sim_fifo(s, node, src)->len >= ANG_FIFO)
+	if (sim_fifo(s, node, src)->len + packets_of(s, unit(s, op)) > ANG_FIFO)
 		return false;
 	if (op->type != ANG_PKT_REDUCE && op->type != ANG_PKT_ALLREDUCE)
 		return true;
@@ -54,7 +54,7 @@ static void inject(struct sim_part *p, u32 node, struct sim_op *op)
 
 	*inj_free = start + length;
 	if (s->cfg.vc == SIM_STORE_FORWARD)
-		head += length;
+		head += length / npkts;
 	p->pkt[k] = (struct sim_pkt){
 		.tail = start + s->cfg.inject + length,
 		.elig = sim_align(s, head) +

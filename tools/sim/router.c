@@ -25,7 +25,7 @@ static void credit_note(struct sim_part *p, u32 node, u32 port, u32 vc, u64 time
 	struct sim *s = p->sim;
 	struct sim_vc *v = sim_vc(s, node, port, vc);
 
-	v->back[(u32)(v->head + v->count++) % sim_end(s, node, port)->depth] = time;
+	v->back[(v->head + (u32)v->count++) % s->backs] = time;
 	if (!v->wait)
 		return;
 	v->wait = 0;
@@ -66,7 +66,8 @@ static bool is_mine(const struct sim_part *p, u32 node)
 }
 
 /* The slot that a packet had until @time. */
-static void credit_return(struct sim_part *p, u32 node, u32 port, u32 vc, u64 time)
+static void credit_return_one(struct sim_part *p, u32 node, u32 port, u32 vc,
+			      u64 time)
 {
 	struct sim *s = p->sim;
 	const struct sim_end *e = sim_end(s, node, port);
@@ -82,6 +83,23 @@ static void credit_return(struct sim_part *p, u32 node, u32 port, u32 vc, u64 ti
 	m->node = e->router;
 	m->port = (u16)(e->port * SIM_NVC + vc);
 	m->credit = 1;
+}
+
+/*
+ * The slots of a packet or train of @flits whose tail leaves at @time: packets
+ * of a train leave one after the other.
+ */
+static void credit_return(struct sim_part *p, u32 node, u32 src, u64 time,
+			  u32 npkts, u32 flits)
+{
+	u64 each = p->sim->link_ps[flits] / npkts;
+
+	while (npkts--) {
+		u64 rest = npkts * each;
+
+		credit_return_one(p, node, src / SIM_NVC, src % SIM_NVC,
+				  sim_max(p->now, time - rest));
+	}
 }
 
 /** sim_mail_take() - take the mail of another partition */
@@ -101,28 +119,40 @@ void sim_mail_take(struct sim_part *p, const struct sim_mail *m)
 }
 
 /*
- * Is there room behind a link?
+ * Is there room behind a link for packet @k?  The n-th packet of a train needs
+ * its slot when its head leaves.  A ring that trains enter keeps room for one.
  * Return: 0; a time when there may be room; SIM_NEVER: the output will be
  * woken.
  */
 static u64 link_room(struct sim_part *p, u32 node, u32 port, u32 vc,
-		     bool straight)
+		     bool straight, const struct sim_pkt *k)
 {
 	struct sim *s = p->sim;
 	struct sim_vc *v = sim_vc(s, node, port, vc);
+	u32 bubble = ang_room_needed(s->bubble, straight) - 1;
+	u32 npkts = s->cfg.train > 1 ? k->npkts : 1;
+	u64 each = npkts > 1 ? s->link_ps[k->flits] / npkts : 0, t = p->now;
+	u32 need = npkts + bubble * (u32)s->cfg.train, n;
 	u32 depth = sim_end(s, node, port)->depth;
 
 	while (v->count && v->back[v->head] <= p->now) {
-		v->head = (u16)((v->head + 1U) % depth);
+		v->head = (u16)((v->head + 1U) % s->backs);
 		v->count--;
 		v->used--;
 	}
-	if (depth - v->used >= ang_room_needed(s->bubble, straight))
-		return 0;
-	if (v->count)
-		return v->back[v->head];
-	v->wait = 1;
-	return SIM_NEVER;
+	/* The n-th slot from here on is free, or the next credit's. */
+	for (n = depth > v->used ? depth - v->used : 0; n < need; n++) {
+		u32 credit = n + v->used - depth;
+		u64 later = (n < npkts ? n : npkts - 1) * each, at;
+
+		if (credit >= v->count) {
+			v->wait = 1;
+			return SIM_NEVER;
+		}
+		at = v->back[(v->head + credit) % s->backs];
+		t = sim_max(t, at > later ? at - later : 0);
+	}
+	return t > p->now ? t : 0;
 }
 
 /* Port by which a source's packets come. */
@@ -138,13 +168,13 @@ static u32 src_port(const struct sim *s, u32 src)
 static u64 may_adapt(struct sim_part *p, u32 node, struct sim_pkt *k, u32 out)
 {
 	const struct sim *s = p->sim;
-	u64 t = link_room(p, node, out, SIM_VC_ADAPT, true);
+	u64 t = link_room(p, node, out, SIM_VC_ADAPT, true, k);
 	u64 det;
 
 	k->vc = SIM_VC_ADAPT;
 	if (!t || out != sim_route(s, node, k->dst))
 		return t;
-	det = link_room(p, node, out, ANGARA_VC_REQ, false);
+	det = link_room(p, node, out, ANGARA_VC_REQ, false, k);
 	if (!det)
 		k->vc = ANGARA_VC_REQ;
 	return det < t ? det : t;
@@ -173,8 +203,8 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 		return s->cfg.reduce == SIM_BY_PACKET && k->tail > p->now ?
 		       k->tail : 0;
 	if (out == SIM_OUT_ROOT(s))
-		return sim_fifo(s, node, s->src0 + SIM_SRC_ROOT)->len < ANG_FIFO ?
-		       0 : SIM_NEVER;
+		return sim_fifo(s, node, s->src0 + SIM_SRC_ROOT)->len +
+		       k->npkts <= ANG_FIFO ? 0 : SIM_NEVER;
 	if (sim_is_result(s, src) && f->vc == ANGARA_VC_UP &&
 	    sim_result_may(p, node, k))
 		return SIM_NEVER;
@@ -183,7 +213,13 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 	/* A packet that changes to another ring or channel enters. */
 	return link_room(p, node, out, f->vc,
 			 ang_straight(src_port(s, src), out) &&
-			 src % SIM_NVC == f->vc);
+			 src % SIM_NVC == f->vc, k);
+}
+
+/* When all of the first packet of a train is in the buffer. */
+static u64 first_tail(const struct sim *s, const struct sim_pkt *q)
+{
+	return q->tail - s->link_ps[q->flits] + s->link_ps[q->flits / q->npkts];
 }
 
 /* Put the packet on a link; @k is a copy. */
@@ -196,7 +232,7 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 	u32 port = e->port * (u32)SIM_NVC + q->vc;
 	struct sim_mail *m;
 
-	sim_vc(s, node, out, q->vc)->used++;
+	sim_vc(s, node, out, q->vc)->used += q->npkts;
 	sim_note(p, ANG_TR_SEND, node, q, out, p->now, o->free);
 	o->flits += q->flits;
 	o->pkts[q->vc] += q->npkts;
@@ -204,7 +240,7 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 	q->hops++;
 	q->tail = o->free + e->latency;
 	q->elig = sim_align(s, s->cfg.vc == SIM_CUT_THROUGH ?
-			       p->now + e->latency : q->tail) +
+			       p->now + e->latency : first_tail(s, q)) +
 		  sim_cycles(s, sim_hop(s, e->router - s->base));
 	if (is_mine(p, e->router)) {
 		sim_push(p, q->elig, e->router - s->base, SIM_EV_ARRIVE, port, k);
@@ -263,13 +299,13 @@ static void head_ask(struct sim_part *p, u32 node, u32 src);
 
 /* The head of a source has left, @next is the new one. */
 static void popped(struct sim_part *p, u32 node, u32 src, u32 next, u32 tree,
-		   u32 npkts)
+		   u32 npkts, u32 flits)
 {
 	struct sim *s = p->sim;
 
 	if (src < s->src0)
-		credit_return(p, node, src / SIM_NVC, src % SIM_NVC,
-			      sim_fifo(s, node, src)->free);
+		credit_return(p, node, src, sim_fifo(s, node, src)->free, npkts,
+			      flits);
 	if (next)
 		head_ask(p, node, src);
 	if (src < s->src0)
@@ -304,6 +340,13 @@ static bool wanted(const struct sim *s, const struct sim_out *o)
 	return any;
 }
 
+/* By store and forward a train's last packet leaves when it has arrived. */
+static u64 behind(const struct sim *s, const struct sim_pkt *q)
+{
+	return s->cfg.vc == SIM_STORE_FORWARD && q->npkts > 1 ?
+	       s->link_ps[q->flits / q->npkts] : 0;
+}
+
 static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 {
 	struct sim *s = p->sim;
@@ -311,13 +354,13 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	struct sim_out *o = sim_out(s, node, out);
 	u32 k = f->head;
 	struct sim_pkt *q = &p->pkt[k];
-	u32 next = q->next, tree = q->tree, npkts = q->npkts;
+	u32 next = q->next, tree = q->tree, npkts = q->npkts, flits = q->flits;
 	u64 rest;
 
 	p->acc.events++;
 	if (sim_is_result(s, src))
 		sim_note(p, ANG_TR_RESULT, node, q, src, p->now, p->now);
-	o->free = sim_max(p->now + out_time(s, out, q), q->tail);
+	o->free = sim_max(p->now + out_time(s, out, q), q->tail + behind(s, q));
 	o->turn = (u16)((src + 1) % s->nsrc);
 	f->free = sim_max(f->free, o->free);
 	if (f->adaptive) {
@@ -333,11 +376,11 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 		p->pkt[k] = p->pkt[f->head];
 	} else {
 		f->head = next;
-		f->len--;
+		f->len = (u16)(f->len - npkts);
 	}
 	out_take(p, node, src, out, k);
 	if (!rest) {
-		popped(p, node, src, next, tree, npkts);
+		popped(p, node, src, next, tree, npkts, flits);
 	} else if (rest == SIM_PE(s)) {
 		want(sim_out(s, node, SIM_OUT_PE(s)), src);
 		sim_serve(p, node, SIM_OUT_PE(s));
@@ -494,7 +537,7 @@ void sim_fifo_push(struct sim_part *p, u32 node, u32 src, u32 k)
 	if (p->trace)
 		note_arrival(p, node, src, &p->pkt[k]);
 	p->pkt[k].next = 0;
-	f->len++;
+	f->len = (u16)(f->len + p->pkt[k].npkts);
 	if (f->head) {
 		p->pkt[f->tail].next = k;
 		f->tail = k;

@@ -108,7 +108,7 @@ struct sim_pkt {
  * @free: when the tail of the last packet that left has left
  * @head: first packet, 0 for none
  * @tail: last packet
- * @len: packets
+ * @len: packets, those of a train by number
  * @todo: outputs that the head still has to reach
  * @vc: virtual channel that the head leaves on, unless it is adaptive
  * @adaptive: the head is adaptive
@@ -158,11 +158,16 @@ struct sim_end {
 
 /**
  * struct sim_vc - a link's virtual channel, as its sender sees it
- * @used: slots of the buffer behind the link that are not known to be free
+ * @used: slots of the buffer behind the link that are not known to be free, and
+ *	those that the rest of a train takes later
  * @head: first entry of @back
  * @count: entries of @back
  * @wait: there was no room and no credit under way
- * @back: when slots become known as free, in order; sim_end.depth entries
+ * @back: when slots become known as free, in order; sim.backs entries
+ *
+ * A packet takes a slot when its head leaves for the buffer.  A train may leave
+ * if each of its packets has a slot by the time of its own head; so @used may
+ * exceed the buffer by a train and by credits that come while it leaves.
  */
 struct sim_vc {
 	u16 used;
@@ -454,6 +459,7 @@ struct sim_work {
  * @modules: computing modules of a node
  * @out_stride: bytes of a struct sim_out
  * @vc_stride: bytes of a struct sim_vc
+ * @backs: see struct sim_vc
  * @window: no cable has less latency
  * @link_ps: time of a packet on a link, by flits
  * @host_ps: time to or from the host, by flits
@@ -490,6 +496,7 @@ struct sim {
 	u32 modules;
 	u32 out_stride;
 	u32 vc_stride;
+	u32 backs;
 	u32 ntrees;
 	u64 window;
 	u64 *link_ps;

@@ -128,7 +128,7 @@ static void random_cfg(struct sim_cfg *c, u64 *rng)
 	c->torus.ndims = 1 + below(rng, ANG_MAX_DIMS);
 	for (d = 0; d < c->torus.ndims; d++)
 		c->torus.dims[d] = (u16)(1 + below(rng, c->torus.ndims > 2 ? 4 : 7));
-	c->buffer = 4 + below(rng, 6);
+	c->buffer = 4 + below(rng, 15);
 	c->vc = below(rng, 2);
 	c->reduce = below(rng, 2);
 	c->routing = below(rng, 2);
@@ -145,10 +145,17 @@ static void random_cfg(struct sim_cfg *c, u64 *rng)
 	c->seed = draw(rng);
 }
 
+static void fit_trains(struct sim_cfg *c)
+{
+	while (c->train > 1 && c->train > sim_cfg_train_most(c))
+		c->train /= 2;
+}
+
 /* A fabric that is given stays. */
 static void scenario_cfg(struct env *e, const struct sim_cfg *given, u64 *rng)
 {
 	random_cfg(&e->cfg, rng);
+	fit_trains(&e->cfg);
 	if (!given->fabric)
 		return;
 	e->cfg.fabric = given->fabric;
@@ -156,7 +163,8 @@ static void scenario_cfg(struct env *e, const struct sim_cfg *given, u64 *rng)
 	e->cfg.modules = given->modules;
 	e->cfg.switch_cycles = below(rng, 5);
 	e->cfg.switch_latency = 2000 + below(rng, 200000);
-	e->cfg.switch_buffer = 4 + below(rng, 6);
+	e->cfg.switch_buffer = 4 + below(rng, 15);
+	fit_trains(&e->cfg);
 }
 
 /* Trees with their own roots and participants. */
