@@ -378,15 +378,15 @@ static bool known_stripes(void)
 static bool values_have_sources(void)
 {
 	const struct angara_plan_value *v;
-	u32 given = 0, fitted = 0, assumed = 0;
+	u32 given = 0, fitted = 0, neither = 0;
 
 	for (v = angara_plan_values(); v->name; v++) {
 		given += !strcmp(v->source, "given");
 		fitted += !strcmp(v->source, "fitted");
-		assumed += !strcmp(v->source, "assumed");
+		neither += !strcmp(v->source, "free");
 	}
-	return given == 8 && fitted == 4 && assumed == 3 &&
-	       given + fitted + assumed == v - angara_plan_values();
+	return given == 9 && fitted == 1 && neither == 5 &&
+	       given + fitted + neither == v - angara_plan_values();
 }
 
 static bool refused(void)

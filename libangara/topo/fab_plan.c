@@ -113,7 +113,7 @@ ANG_PUBLIC int angara_plan_cost(const struct angara_plan *plan, uint32_t tree,
 
 ANG_PUBLIC const struct angara_plan_value *angara_plan_values(void)
 {
-#define PLAN_VALUE(symbol, name, value, unit, source, help) \
+#define PLAN_VALUE(symbol, name, value, unit, source, help, basis, range) \
 	{ name, value, unit, source, help },
 	static const struct angara_plan_value values[] = {
 		ANG_VALUES(PLAN_VALUE)

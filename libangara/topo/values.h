@@ -3,48 +3,64 @@
  * Parameters of the hardware's times: expected times of plans are computed with
  * these, and the simulator has them as defaults.
  *
- * Given are those of document 000 (table 1 and section 2).  Fitted ones
- * reproduce its results; Documentation/simulator.rst compares.  Of switches no
- * source has values: they are assumed to be as routers.
+ * Given are those that document 000 names.  Fitted ones are chosen so that a
+ * published number comes out; free ones are neither.  The basis says where in
+ * the document, to which number, or why; the range of a free one is what is
+ * plausible.  tools/sim/origin.c has the parameters that only the simulator has.
  *
- * V(symbol, name, value, unit, source, description)
+ * V(symbol, name, value, unit, source, description, basis, range)
  */
 #ifndef ANG_TOPO_VALUES_H
 #define ANG_TOPO_VALUES_H
 
 #define ANG_VALUES(V)							\
 	V(CLOCK, "clock", 500, "MHz", "given",				\
-	  "clock of the routers")					\
+	  "clock of the routers",					\
+	  "table 1: clock of the router, 500 MHz", NULL)		\
 	V(LINK_RATE, "link-rate", 75, "Gbit/s", "given",		\
-	  "bandwidth of a link")					\
+	  "bandwidth of a link",					\
+	  "table 1: bandwidth of a channel, 75 Gbit/s", NULL)		\
 	V(LINK, "link-latency", 80, "ns", "given",			\
-	  "latency of a link")						\
+	  "latency of a link",						\
+	  "table 1: delay of a transfer over a link, 80 ns", NULL)	\
 	V(INJECT, "inject", 300, "ns", "given",				\
-	  "latency of injection")					\
+	  "latency of injection",					\
+	  "table 1: injection of a packet through PCIe, 300 ns", NULL)	\
 	V(EJECT, "eject", 300, "ns", "given",				\
-	  "latency of ejection")					\
+	  "latency of ejection",					\
+	  "table 1: ejection of a packet through PCIe, 300 ns", NULL)	\
 	V(PACKET, "packet", 256, "B", "given",				\
-	  "payload of a packet")					\
+	  "payload of a packet",					\
+	  "section 4.1: 16 flits, 256 bytes; a head flit is added", NULL) \
 	V(CREDIT_RESULTS, "credit-results", 128, "results", "given",	\
-	  "results after which the PE gets a credit packet")		\
+	  "results after which the PE gets a credit packet",		\
+	  "section 3.4: every 128 results over all trees", NULL)	\
 	V(CREDIT_CYCLES, "credit-cycles", 4096, "cycles", "given",	\
-	  "cycles after which it gets one in any case")			\
-	V(ROUTER, "router", 2, "cycles", "fitted",			\
-	  "cycles through a router")					\
+	  "cycles after which it gets one in any case",			\
+	  "section 3.4: or every 4096 cycles", NULL)			\
+	V(ROUTER, "router", 2, "cycles", "free",			\
+	  "cycles through a router",					\
+	  "a table is read and outputs are chosen", "1..4")		\
 	V(PEGROUP, "pegroup", 10, "cycles", "fitted",			\
-	  "cycles through the PEGroup FIFO")				\
-	V(HOST_RATE, "host-rate", 64, "Gbit/s", "fitted",		\
-	  "bandwidth of PCIe, each way (gen2 x16)")			\
-	V(HOST_HEADER, "host-header", 24, "B", "fitted",		\
-	  "overhead of PCIe per packet: headers, numbers, checks")	\
-	V(REDUCER, "reducer", 4, "cycles", "assumed",			\
-	  "cycles of the Reducer in addition to one per flit")		\
-	V(SWITCH, "switch", 2, "cycles", "assumed",			\
-	  "cycles through a switch, as a router")			\
-	V(SWITCH_LINK, "switch-latency", 80, "ns", "assumed",		\
-	  "latency of a cable to a switch, as a link")
+	  "cycles through the PEGroup FIFO",				\
+	  "broadcast on 2x2x2: fewest cycles that give 2.39", NULL)	\
+	V(HOST_RATE, "host-rate", 64, "Gbit/s", "given",		\
+	  "bandwidth of PCIe, each way (gen2 x16)",			\
+	  "table 1: PCIe gen2 x16; 16 lanes, 5 GT/s, 8b/10b code", NULL) \
+	V(HOST_HEADER, "host-header", 24, "B", "free",			\
+	  "overhead of PCIe per packet: headers, numbers, checks",	\
+	  "PCIe: frame 2, number 2, head 12 or 16, checks 4 or 8", "20..28") \
+	V(REDUCER, "reducer", 4, "cycles", "free",			\
+	  "cycles of the Reducer in addition to one per flit",		\
+	  "its memory is read and written", "0..8")			\
+	V(SWITCH, "switch", 2, "cycles", "free",			\
+	  "cycles through a switch, as a router",			\
+	  "as a router; document 000 has no switches", NULL)		\
+	V(SWITCH_LINK, "switch-latency", 80, "ns", "free",		\
+	  "latency of a cable to a switch, as a link",			\
+	  "as a link; document 000 has no switches", NULL)
 
-#define ANG_VALUE(symbol, name, value, unit, source, help) \
+#define ANG_VALUE(symbol, name, value, unit, source, help, basis, range) \
 	ANG_VALUE_##symbol = (value),
 enum { ANG_VALUES(ANG_VALUE) };
 #undef ANG_VALUE

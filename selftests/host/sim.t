@@ -86,6 +86,23 @@ formula()
 		END { exit bad || n != 128 }'
 }
 
+# The table in the documentation is the program's.
+origins()
+{
+	"$SIM" params --origins --format csv | selftests/origins-rst \
+		>"$TAP_TMP/origins" &&
+		diff "$TAP_TMP/origins" <(sed -n \
+		'/^\.\. list-table::/,/^Four parameters/p' \
+		Documentation/simulator.rst | head -n -2)
+}
+
+# Every parameter has an origin, except those that say what is simulated.
+no_origin()
+{
+	"$SIM" params | sed -nE 's/^# ([a-z-]+) .*\(([^()]*)\)$/\1 \2/p' |
+		grep -Ev ' [^ ]*, (given|fitted|free)$' | cut -d ' ' -f 1 | xargs
+}
+
 # Leaves out the time of the run.
 results()
 {
@@ -453,6 +470,9 @@ check 'parameters are what params prints' \
 	diff <("$SIM" params --config "$TAP_TMP/good.conf" | grep -v '^#') \
 	<("$SIM" params --config <("$SIM" params --config "$TAP_TMP/good.conf") |
 	grep -v '^#')
+check 'where parameters come from, in the documentation' origins
+check 'every parameter has an origin' test "$(no_origin)" = \
+	'torus fabric modules train local seed'
 check 'help' "$SIM" coll --help
 check 'no command' refused 'no command'
 check 'unknown command' refused "unknown command 'dance'" dance

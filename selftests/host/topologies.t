@@ -308,7 +308,7 @@ check 'a goal that is none' refused 'must be depth or load' tree mesh:8 --goal x
 check 'a count of participants out of range' refused "'17' participants" tree mesh:8 \
 	--nodes 0:17
 check 'a tree of some' tree_is '0 0 (0,0) 0 0 0 0 0 1.212' mkns:8x4 --nodes 0 --root 0
-check 'sources of parameters' grep -qx '  fitted to its results: router, pegroup, host-rate, host-header;' \
+check 'sources of parameters' grep -qx '  fitted to one of its results: pegroup;' \
 	<("$TOPO" tree torus:4)
 check 'JSON' json
 check 'a graph is drawn whole' whole

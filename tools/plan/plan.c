@@ -288,8 +288,8 @@ char *plan_sources(void)
 		const char *text;
 	} kinds[] = {
 		{ "given", "given by document 000" },
-		{ "fitted", "fitted to its results" },
-		{ "assumed", "assumed" },
+		{ "fitted", "fitted to one of its results" },
+		{ "free", "free" },
 	};
 	const struct angara_plan_value *v;
 	size_t size, i;

@@ -250,7 +250,7 @@ static const struct sim_opt heat_opts[] = {
 	  "cells of the grid, separated by commas" },
 	{ "flop", SIM_T_NUMBER, "13", "floating-point operations per cell" },
 	{ "rate", SIM_T_TEXT, "11000", "compute rate of a node in MFlop/s" },
-	{ "step-overhead", SIM_T_TIME, "9.2us",
+	{ "step-overhead", SIM_T_TIME, "9.5us",
 	  "fixed time of a step on a node" },
 	{ "table", SIM_T_TEXT, NULL, "file of measured times: cells of a node, seconds" },
 	{ "bytes", SIM_T_BYTES, "8", "size of the maximum" },
@@ -260,11 +260,9 @@ static const struct sim_opt heat_opts[] = {
 	{ NULL },
 };
 
-static int heat_size(struct env *e, struct out *o, const char *cells_text,
-		     double cells)
+/* Times of the allreduce in the network and by messages, in seconds. */
+static int heat_times(struct env *e, double *t)
 {
-	double flop = (double)arg_number("flop");
-	double t[2];
 	u32 mode;
 
 	for (mode = 0; mode < 2; mode++) {
@@ -278,35 +276,48 @@ static int heat_size(struct env *e, struct out *o, const char *cells_text,
 			return SIM_FAILED;
 		t[mode] = (double)r.time * 1e-12;
 	}
-	out_cell(o, "%s", cells_text);
-	app_row(e, o, compute(cells / angara_topo_nodes(&e->cfg.torus), flop),
-		cells * flop, t);
 	return SIM_OK;
+}
+
+/* Rows of one number of cells; times of the allreduce are the same for all. */
+static void heat_rows(struct env *e, struct out *o, const char *text,
+		      const u32 *log2, const double (*t)[2])
+{
+	double flop = (double)arg_number("flop");
+	uint64_t cells;
+	u32 i;
+
+	if (sim_parse(SIM_T_NUMBER, text, &cells) || !cells)
+		bad_usage("--cells '%s': not a whole number above 0", text);
+	for (i = log2[0]; i <= log2[1]; i++) {
+		torus_of(e, (u32)arg_number("dims"), i);
+		out_cell(o, "%s", text);
+		app_row(e, o, compute((double)cells /
+				      angara_topo_nodes(&e->cfg.torus), flop),
+			(double)cells * flop, t[i]);
+	}
 }
 
 static int heat_cmd(struct env *e)
 {
-	u32 from, to, i;
 	char *copy = strdup(arg_text("cells")), *rest = copy, *item;
+	double t[21][2];
 	struct out *o;
+	u32 log2[2], i;
 
 	common_checks();
-	sizes_of(&from, &to);
+	sizes_of(&log2[0], &log2[1]);
 	need_torus(e, "heat2d");
 	if (arg_number("bytes") > e->cfg.packet)
 		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
 	o = out_new("Heat equation", "cells," APP_COLUMNS);
-	while ((item = arg_list(&rest))) {
-		uint64_t cells;
-
-		if (sim_parse(SIM_T_NUMBER, item, &cells) || !cells)
-			bad_usage("--cells '%s': not a whole number", item);
-		for (i = from; i <= to; i++) {
-			torus_of(e, (u32)arg_number("dims"), i);
-			if (heat_size(e, o, item, (double)cells))
-				return SIM_FAILED;
-		}
+	for (i = log2[0]; i <= log2[1]; i++) {
+		torus_of(e, (u32)arg_number("dims"), i);
+		if (heat_times(e, t[i]))
+			return SIM_FAILED;
 	}
+	while ((item = arg_list(&rest)))
+		heat_rows(e, o, item, log2, t);
 	free(copy);
 	if (!e->comm.rank)
 		out_end(o);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include "cmd.h"
+#include "origin.h"
 
 u32 arg_choice(const char *option, const char *text, const char *const *list)
 {
@@ -293,27 +294,75 @@ const struct cmd cmd_traffic = {
 	traffic_cmd,
 };
 
-static const struct sim_opt no_opts[] = { { NULL } };
+static const struct sim_opt params_opts[] = {
+	{ "origins", SIM_T_FLAG, NULL,
+	  "a table of where defaults come from instead: given, fitted or free" },
+	{ NULL },
+};
+
+/* Default of an option or parameter, in @buf or constant. */
+static const char *origin_default(const struct sim_origin *o, char *buf,
+				  size_t len)
+{
+	static const struct cmd * const cmds[] = {
+		&cmd_coll, &cmd_spmv, &cmd_heat,
+	};
+	const struct sim_param *p = sim_params;
+	const struct sim_opt *opt;
+	u32 i;
+
+	if (!o->command) {
+		while (strcmp(p->name, o->name))
+			p++;
+		return sim_param_default(p, buf, len);
+	}
+	for (i = 0; strcmp(cmds[i]->name, o->command); i++)
+		;
+	for (opt = cmds[i]->opts; strcmp(opt->name, o->name); opt++)
+		;
+	return opt->value;
+}
+
+static int origins(void)
+{
+	struct out *out = out_new("Where defaults come from",
+				  "command,parameter,default,origin,range,basis");
+	const struct sim_origin *o;
+	char buf[32];
+
+	for (o = sim_origins; o->name; o++) {
+		out_cell(out, "%s", o->command ? o->command : "");
+		out_cell(out, "%s", o->name);
+		out_cell(out, "%s", origin_default(o, buf, sizeof(buf)));
+		out_cell(out, "%s", o->kind);
+		out_cell(out, "%s", o->range ? o->range : "");
+		out_cell(out, "%s", o->basis);
+	}
+	out_end(out);
+	return SIM_OK;
+}
 
 static int params_cmd(struct env *e)
 {
 	const struct sim_param *p;
 
+	if (arg_text("origins"))
+		return origins();
 	printf("# Parameters; --config reads this format.\n");
 	for (p = sim_params; p->name; p++) {
-		const char *source = sim_param_source(p);
+		const struct sim_origin *o = sim_origin(NULL, p->name);
 		char buf[32];
 		const char *value = sim_param_default(p, buf, sizeof(buf));
 
 		printf("# %-14s %s%s%s (%s%s%s)\n", p->name, sim_param_help(p),
 		       p->choices ? ": " : "", p->choices ? p->choices : "",
-		       value ? value : "none", source ? ", " : "",
-		       source ? source : "");
+		       value ? value : "none", o ? ", " : "",
+		       o ? o->kind : "");
 	}
 	sim_cfg_print(&e->cfg, stdout);
 	return SIM_OK;
 }
 
 const struct cmd cmd_params = {
-	"params", "list parameters and their values", no_opts, params_cmd,
+	"params", "list parameters and their values", params_opts, params_cmd,
 };

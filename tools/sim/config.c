@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parameters with units.  Without a description here, default, source and
- * description are those of angara_plan_values(): expected times have them, too.
+ * Parameters with units.  Without a description here, default and description
+ * are those of angara_plan_values(): expected times have them, too.  Where
+ * defaults come from is in origin.c.
  */
 #include <errno.h>
 #include <math.h>
@@ -44,13 +45,11 @@ const struct sim_param sim_params[] = {
 	{ "switch-latency", SIM_T_TIME, AT(switch_latency), .min = 1000,
 	  .max = SEC },
 	{ "switch-buffer", SIM_T_NUMBER, AT(switch_buffer), "8", 4, 1024, NULL,
-	  "packets that a switch buffers per port and virtual channel",
-	  "assumed" },
+	  "packets that a switch buffers per port and virtual channel" },
 	{ "pegroup", SIM_T_NUMBER, AT(pegroup), .min = 0, .max = 1000 },
 	{ "reducer", SIM_T_NUMBER, AT(reducer), .min = 0, .max = 1000 },
 	{ "buffer", SIM_T_NUMBER, AT(buffer), "8", 4, 1024, NULL,
-	  "packets that a link buffers per virtual channel",
-	  "assumed" },
+	  "packets that a link buffers per virtual channel" },
 	{ "packet", SIM_T_BYTES, AT(packet), .min = 16, .max = 65536 },
 	{ "train", SIM_T_NUMBER, AT(train), "1", 1, ANG_FIFO, NULL,
 	  "packets that are simulated as one" },
@@ -58,13 +57,11 @@ const struct sim_param sim_params[] = {
 	  "participants of a node" },
 	{ "vc", SIM_T_CHOICE, AT(vc), "cut-through", 0, 0,
 	  "cut-through|store-and-forward",
-	  "may a packet leave before its tail has arrived?",
-	  "fitted" },
+	  "may a packet leave before its tail has arrived?" },
 	{ "reduce", SIM_T_CHOICE, AT(reduce), "packet", 0, 0, "packet|flit",
 	  "unit that the Reducer waits for" },
 	{ "routing", SIM_T_CHOICE, AT(routing), "adaptive", 0, 0,
-	  "deterministic|adaptive", "of point-to-point requests",
-	  "assumed" },
+	  "deterministic|adaptive", "of point-to-point requests" },
 	{ "acks", SIM_T_CHOICE, AT(acks), "no", 0, 0, "no|yes",
 	  "are puts acknowledged?" },
 	{ "credit-results", SIM_T_NUMBER, AT(credit_results), .min = 1,
@@ -90,11 +87,6 @@ static const struct angara_plan_value *shared(const struct sim_param *p)
 const char *sim_param_help(const struct sim_param *p)
 {
 	return p->help ? p->help : shared(p)->help;
-}
-
-const char *sim_param_source(const struct sim_param *p)
-{
-	return p->help ? p->source : shared(p)->source;
 }
 
 const char *sim_param_default(const struct sim_param *p, char *buf, size_t len)

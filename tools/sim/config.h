@@ -80,7 +80,6 @@ struct sim_cfg {
  * @max: greatest
  * @choices: of a SIM_T_CHOICE, joined by "|"
  * @help: description, or NULL: see angara_plan_values()
- * @source: of a default that document 000 does not have: "fitted" or "assumed"
  */
 struct sim_param {
 	const char *name;
@@ -91,7 +90,6 @@ struct sim_param {
 	uint64_t max;
 	const char *choices;
 	const char *help;
-	const char *source;
 };
 
 extern const struct sim_param sim_params[];
@@ -107,8 +105,6 @@ extern const struct sim_param sim_params[];
 const char *sim_param_default(const struct sim_param *p, char *buf, size_t len);
 /** sim_param_help() - description */
 const char *sim_param_help(const struct sim_param *p);
-/** sim_param_source() - "given" by document 000, "fitted", "assumed", or NULL */
-const char *sim_param_source(const struct sim_param *p);
 
 void sim_cfg_default(struct sim_cfg *cfg);
 

@@ -116,8 +116,8 @@ uint32_t angara_plan_stripes(const struct angara_plan *plan, unsigned int op,
  * @name: name, as angara-sim(1) has it
  * @value: value in @unit
  * @unit: "MHz", "Gbit/s", "ns", "cycles", "B" or "results"
- * @source: "given": document 000 has it; "fitted": it reproduces that document's
- *	results; "assumed": no source has it
+ * @source: "given": document 000 has it; "fitted": chosen so that one of that
+ *	document's results comes out; "free": neither
  * @help: description
  */
 struct angara_plan_value {

@@ -7,6 +7,7 @@ package Paper::Plot;
 use strict;
 use warnings;
 use JSON::PP;
+use Paper::Band;
 use Paper::Plan;
 use Paper::Run;
 
@@ -64,6 +65,14 @@ sub draw
 	}
 }
 
+# Rows of nodes, least and greatest value of a band.
+sub bands
+{
+	my ($self, $band, $tori) = @_;
+
+	return [map { [Paper::Plan::nodes($_), $band->($_)] } @$tori];
+}
+
 sub figure7
 {
 	my ($self, $op, $title) = @_;
@@ -87,6 +96,8 @@ sub figure7
 	push @blocks, [map { [Paper::Plan::nodes($_),
 			      $self->{ref}{$Paper::Plan::ID{$_}}{value}] }
 		       @Paper::Plan::RATIOS];
+	push @blocks, $self->bands(sub { Paper::Band::ratio($run, $op, $_[0]) },
+				   $_) for \@Paper::Plan::T3, \@Paper::Plan::T4;
 	$self->table("figure7-$op", @blocks);
 	$self->draw("figure7-$op", 'figure7', title => $title);
 }
@@ -123,7 +134,13 @@ sub figure10
 			       @{$self->{run}->answer("figure10-$cells")->{rows}}];
 		push @points, [32768, $self->{ref}{$name}{value}];
 	}
-	$self->table('figure10', @blocks, \@points);
+	my @tori = grep { Paper::Plan::nodes($_) <= $blocks[0][-1][0] }
+		   @Paper::Plan::HEAT;
+
+	$self->table('figure10', @blocks, \@points, map { my $cells = $_;
+		$self->bands(sub { Paper::Band::heat($self->{run}, $cells,
+				   Paper::Plan::nodes($_[0])) }, \@tori)
+	} @Paper::Plan::CELLS);
 	$self->draw('figure10', 'figure10', cells => '41M 82M 164M',
 		    title => 'Heat equation, allreduce of a maximum per step, 4D torus');
 }

@@ -264,6 +264,14 @@ sub cell
 	return $rows[0]{$column} // die "$NAME: $id: no column '$column'\n";
 }
 
+# Ids of a series of jobs NAME-0, NAME-1, ...
+sub series
+{
+	my ($self, $name) = @_;
+
+	return grep { /^\Q$name\E-\d+$/ } sort keys %{$self->{done}};
+}
+
 # Rows of an application, of all its jobs, by number of nodes.
 sub app
 {
@@ -271,7 +279,7 @@ sub app
 
 	return sort { $a->{nodes} <=> $b->{nodes} }
 	       map { @{$self->{done}{$_}{rows}} }
-	       grep { /^\Q$name\E-\d+$/ } keys %{$self->{done}};
+	       $self->series($name);
 }
 
 # Time of messages over time in the network, for one torus.

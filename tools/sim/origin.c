@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where defaults come from; see origin.h.
+ */
+#include <stddef.h>
+#include <string.h>
+#include "origin.h"
+#include "values.h"
+
+#define SHARED(symbol, name, value, unit, source, help, basis, range) \
+	{ NULL, name, source, basis, range },
+
+const struct sim_origin sim_origins[] = {
+	ANG_VALUES(SHARED)
+	{ NULL, "vc", "fitted",
+	  "broadcast on 2x2x2, 2.39; section 3.1 has store and forward", NULL },
+	{ NULL, "reduce", "given",
+	  "section 3.3: packets are combined, the last gives the result", NULL },
+	{ NULL, "routing", "fitted",
+	  "SpMV, 28 %; section 2 has both ways and does not say which", NULL },
+	{ NULL, "acks", "free",
+	  "section 2: one-sided puts; acknowledgements are not named", NULL },
+	{ NULL, "overhead", "free",
+	  "a host's time per message is not named", "0ns..300ns" },
+	{ NULL, "combine", "free",
+	  "a host's time to combine is not named", "0ns..100ns" },
+	{ NULL, "buffer", "free", "the size of buffers is not named", "4..32" },
+	{ NULL, "switch-buffer", "free",
+	  "as of links; document 000 has no switches", NULL },
+	{ "coll", "children", "free",
+	  "the order of messages in a tree is not named",
+	  "deepest|shallowest" },
+	{ "spmv", "rows", "given", "section 4.2: N = 20 480 000", NULL },
+	{ "spmv", "nonzeros", "given", "section 4.2: d = 10", NULL },
+	{ "spmv", "rate", "given", "section 4.2: 591 MFlop/s on a node", NULL },
+	{ "spmv", "step-overhead", "free",
+	  "no time for threads is named", "0us..10us" },
+	{ "spmv", "dims", "given", "figure 9: 4D torus", NULL },
+	{ "spmv", "algo", "given", "section 4.2: recursive doubling", NULL },
+	{ "spmv", "trees", "given", "section 4.2: all 16 trees", NULL },
+	{ "heat2d", "cells", "given", "section 4.3: 40, 81 and 163 million",
+	  NULL },
+	{ "heat2d", "rate", "given",
+	  "section 4.3: about 11 GFlop/s on a node", NULL },
+	{ "heat2d", "flop", "free",
+	  "equation (4), each operation once; no number is named", "10..20" },
+	{ "heat2d", "step-overhead", "fitted",
+	  "heat equation, 40 960 000 cells, 32768 nodes: gives 3.0", NULL },
+	{ "heat2d", "bytes", "free", "a number in double precision", NULL },
+	{ "heat2d", "dims", "given", "figure 10: 4D torus", NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
+const struct sim_origin *sim_origin(const char *command, const char *name)
+{
+	const struct sim_origin *o;
+
+	for (o = sim_origins; o->name; o++)
+		if (!strcmp(o->name, name) &&
+		    (command ? o->command && !strcmp(o->command, command) :
+			       !o->command))
+			return o;
+	return NULL;
+}

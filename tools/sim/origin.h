@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where defaults come from: the one table of which documentation and report are
+ * made.
+ */
+#ifndef ANG_SIM_ORIGIN_H
+#define ANG_SIM_ORIGIN_H
+
+/**
+ * struct sim_origin - origin of a default
+ * @command: command whose option it is, NULL: a parameter of all commands
+ * @name: of the parameter or option
+ * @kind: "given": document 000 names it; "fitted": chosen so that a published
+ *	number comes out; "free": neither
+ * @basis: where in the document, to which number, or why
+ * @range: what is plausible if it is free, "LEAST..MOST" with units or choices
+ *	joined by "|"; NULL: it has no effect on published numbers
+ */
+struct sim_origin {
+	const char *command;
+	const char *name;
+	const char *kind;
+	const char *basis;
+	const char *range;
+};
+
+/** The table; the last entry has no name. */
+extern const struct sim_origin sim_origins[];
+
+/**
+ * sim_origin() - look one up
+ * @command: command, or NULL
+ * @name: option or parameter
+ *
+ * Return: its entry, or NULL: it says what is simulated, and is no parameter.
+ */
+const struct sim_origin *sim_origin(const char *command, const char *name);
+
+#endif /* ANG_SIM_ORIGIN_H */
