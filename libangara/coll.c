@@ -106,9 +106,10 @@ struct unreg {
  * Return: as ang_hold_begin(); -EAGAIN.
  */
 static int unreg_hold(struct angara_team *team, struct unreg *u, bool in, bool out,
-		      const struct angara_op *how, const struct ang_blocked *b)
+		      u32 ops, const struct angara_op *how,
+		      const struct ang_blocked *b)
 {
-	int ret = b ? 0 : ang_room(team->ctx, 1, 0, how);
+	int ret = b ? 0 : ang_room(team->ctx, ops, 0, how);
 
 	u->held = (struct ang_held){ { NULL } };
 	if (!ret && out)
@@ -140,7 +141,7 @@ static int SELDOM bcast_unreg(struct angara_team *team, struct angara_wqe *wqe,
 
 	if (len && !src)
 		return -EINVAL;
-	ret = unreg_hold(team, &u, true, false, how, b);
+	ret = unreg_hold(team, &u, true, false, 1, how, b);
 	if (ret)
 		return ret;
 	ret = bcast_device(team, wqe, u.held.mr[0], u.in, how, b);
@@ -283,6 +284,7 @@ static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,
 		      (coll == ANG_COLL_REDUCE || coll == ANG_COLL_ALLREDUCE);
 	struct unreg u = { .in = src_off, .out = dst_off };
 	struct angara_wqe wqe;
+	u32 ops;
 	int ret = vector_bytes(team, count, type, redop, &u.len);
 
 	if (ret)
@@ -293,7 +295,10 @@ static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,
 	if (!device)
 		return vector_software(team, coll, root, result, dst, dst_off,
 				       src, src_off, u.len, type, redop, how, b);
-	ret = unreg_hold(team, &u, !src, result && !dst, how, b);
+	/* The whole takes a slot as well if it is cut. */
+	ops = ang_stripes(team, u.len);
+	ret = unreg_hold(team, &u, !src, result && !dst, ops > 1 ? ops + 1 : 1,
+			 how, b);
 	if (ret)
 		return ret;
 	wqe = vector_wqe(team, coll, root, u.len);
@@ -534,7 +539,7 @@ ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)
 }
 
 /* Is the tree the team's still, and up? */
-ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
+static int tree_check(const struct angara_team *team, u32 *node)
 {
 	struct angara_tree_get arg = ANG_CMD_INIT(struct angara_tree_get);
 	int ret;
@@ -557,6 +562,16 @@ ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
 	if (arg.state == ANGARA_TREE_STATE_DOWN)
 		*node = arg.down_node;
 	return -ECONNRESET;
+}
+
+ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
+{
+	int ret = tree_check(team, node);
+	u32 i;
+
+	for (i = 0; i < team->nstripes && !ret; i++)
+		ret = tree_check(team->stripes[i], node);
+	return ret;
 }
 
 /* The adapter counts what it could not write before it counts the arrival. */
@@ -594,7 +609,7 @@ ANG_PUBLIC int angara_team_received_wait(struct angara_team *team, uint64_t n,
 		 * Nothing else tells who only waits for others' broadcasts.
 		 * What arrived before the tree was lost counts: look again.
 		 */
-		lost = angara_team_check(team, &node);
+		lost = tree_check(team, &node);
 		if (!lost && !timeout_ms)
 			return ret;
 	}

@@ -81,6 +81,8 @@ static bool slot_part(struct angara_ctx *ctx, struct angara_completion *c)
 {
 	struct ang_posted *whole = &ctx->slots[c->cookie];
 
+	if (!(whole->kind & ANG_SLOT_PARTS))
+		return false;
 	if (c->status != ANGARA_ST_OK && !whole->status) {
 		whole->status = (u16)c->status;
 		whole->node = c->node;
@@ -88,7 +90,10 @@ static bool slot_part(struct angara_ctx *ctx, struct angara_completion *c)
 	whole->length += (u32)c->length;
 	c->length = whole->length;
 	c->status = ANGARA_ST_OK;
-	return !--whole->next;
+	if (--whole->next)
+		return false;
+	whole->kind &= (u8)~ANG_SLOT_PARTS;
+	return true;
 }
 
 /*
@@ -104,6 +109,9 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 	if (c->cookie >= ctx->create.cq_entries)
 		return false;
 	slot = &ctx->slots[number];
+	/* The device has the parts only. */
+	if (__builtin_expect(slot->kind & ANG_SLOT_PARTS, 0))
+		return false;
 	c->cookie = slot->cookie;
 	if (slot->status && c->status == ANGARA_ST_OK) {
 		c->status = slot->status;
@@ -321,11 +329,11 @@ static void blocked_forget(struct angara_ctx *ctx, const struct ang_blocked *b)
 
 	for (i = 0; i < ctx->create.cq_entries; i++) {
 		struct ang_posted *slot = &ctx->slots[i];
-		u8 holds = slot->kind & ANG_SLOT_HOLDS;
+		u8 flags = slot->kind & (ANG_SLOT_HOLDS | ANG_SLOT_PARTS);
 
-		if (slot->kind == (ANG_SLOT_BLOCKED | holds) &&
+		if (slot->kind == (ANG_SLOT_BLOCKED | flags) &&
 		    slot->cookie == (uintptr_t)b)
-			slot->kind = ANG_SLOT_COUNTED | holds;
+			slot->kind = ANG_SLOT_COUNTED | flags;
 	}
 }
 

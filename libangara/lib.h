@@ -39,7 +39,8 @@
 #define ANG_SLOT_LINKED		5
 #define ANG_SLOT_FLIGHT		6
 #define ANG_SLOT_PART		7
-#define ANG_SLOT_HOLDS		0x80U	/* flag, combined with these */
+#define ANG_SLOT_HOLDS		0x80U	/* flags, combined with these */
+#define ANG_SLOT_PARTS		0x40U	/* parts of it are in progress */
 
 /**
  * struct ang_posted - an operation that the device has

@@ -446,6 +446,9 @@ static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 		ret = apply(&wqes[i], op);
 	if (ret)
 		return ret;
+	/* The adapter reads the others after the first has passed the fence. */
+	for (i = 1; i < n; i++)
+		wqes[i].flags &= (u8)~ANGARA_WQE_FENCE;
 	kind = kind_of(ctx, op);
 	return has_room(ctx, n + 1, n, kind) ? 0 : make_room(ctx, n + 1, n, kind);
 }
@@ -469,8 +472,8 @@ int ang_post_parts(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 
 	if (ret)
 		return ret;
-	number = slot_new(ctx, ANG_NO_TREE,
-			  b ? ANG_SLOT_BLOCKED : kind_of(ctx, op), cookie);
+	number = slot_new(ctx, ANG_NO_TREE, ANG_SLOT_PARTS |
+			  (b ? ANG_SLOT_BLOCKED : kind_of(ctx, op)), cookie);
 	ctx->slots[number].next = n;
 	ctx->slots[number].length = 0;
 	for (i = 0; i < n; i++) {

@@ -244,9 +244,12 @@ static int team_raise(struct angara_team *team,
 	    !(attr->flags & ANGARA_TEAM_TREE))
 		ret = 0;
 	if (!ret) {
-		ang_stripes_open(team, attr->root);
-		*out = team;
-		return 0;
+		ret = ang_stripes_open(team, attr->root);
+		if (ret)
+			ang_team_end(team, team->given);
+		else
+			*out = team;
+		return ret;
 	}
 	ang_coll_leave(team, !team->broken);
 	team_free(team);
@@ -762,7 +765,7 @@ ANG_PUBLIC int angara_team_query(const struct angara_team *team,
 		.lost = team->lost ? team->culprit : ANGARA_NO_RANK,
 		.by_device = team->by_device,
 		.by_software = team->by_software,
-		.messages = team->messages,
+		.messages = team->messages + ang_stripes_messages(team),
 		.trees = team->offloaded ? 1 + team->nstripes : 0,
 	};
 

@@ -98,8 +98,8 @@ static inline u32 ang_pick(const struct ang_picks *p, u32 i)
  * @part: which of the trees of the same members it has, see team_stripes.c
  * @parts: number of these trees
  * @stripes: teams that have the trees after the first
- * @nstripes: their number
  * @cut: trees for reductions of 2^i bytes and more, but less than 2^(i + 1)
+ * @nstripes: number of @stripes
  * @ranks: ranks of the members in the job, if @given
  * @blocks: room for exchanged blocks, if @given
  * @peers: addresses of the members
@@ -146,8 +146,8 @@ struct angara_team {
 	u32 part;
 	u32 parts;
 	struct angara_team *stripes[ANGARA_MAX_STRIPES - 1];
-	u32 nstripes;
 	u32 cut[ANG_CUTS];
+	u32 nstripes;
 	u32 *ranks;
 	char *blocks;
 	struct angara_peer *peers;
@@ -221,9 +221,10 @@ void ang_team_end(struct angara_team *team, bool quietly);
 
 /* team_stripes.c */
 int ang_stripes_env(u32 *stripes);
-void ang_stripes_open(struct angara_team *team, u32 root);
+int ang_stripes_open(struct angara_team *team, u32 root);
 void ang_stripes_close(struct angara_team *team, bool quietly);
 bool ang_stripes_drained(const struct angara_team *team);
+u64 ang_stripes_messages(const struct angara_team *team);
 u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i);
 int ang_stripes_post(struct angara_team *team, struct angara_wqe *wqe, u32 n,
 		     u32 elem, const struct angara_op *how,

@@ -112,20 +112,49 @@ static int cut_by_plan(const struct angara_team *team, u32 most, u32 *cut)
 	return ret;
 }
 
-/* As far as this member is concerned: its queues hold all parts at once. */
-static void cut_of(const struct angara_team *team, u32 *cut)
+/*
+ * Operations that a context has in progress, at least: fewer on fabrics of many
+ * routers.
+ */
+static u32 slots_of(struct angara_domain *dom)
+{
+	struct angara_fabric *fabric;
+	u32 routers = UINT32_MAX;
+
+	if (!ang_rows_fabric(dom, &fabric)) {
+		routers = angara_fabric_routers(fabric);
+		angara_fabric_close(fabric);
+	}
+	return routers <= 64 ? 64 : 16;
+}
+
+/*
+ * This member's limits.  A reduction takes an operation slot for each part; four
+ * find room beside each other, so that other operations go on while members wait
+ * for one that is late.
+ */
+static u32 most_of(const struct angara_team *team)
 {
 	const struct angara_ctx_create *c = &team->ctx->create;
-	u32 most = team->wanted < ANGARA_MAX_STRIPES ? team->wanted :
-						       ANGARA_MAX_STRIPES;
-	u32 entries = c->sq_entries < c->cq_entries ? c->sq_entries :
-						      c->cq_entries;
+	u32 room[] = {
+		team->wanted, ANGARA_MAX_STRIPES, team->ctx->dom->query.max_trees,
+		c->sq_entries / 8, c->cq_entries / 8,
+		slots_of(team->ctx->dom) / 4,
+	};
+	u32 most = UINT32_MAX;
 	u32 i;
 
-	if (most > entries / 2)
-		most = entries / 2;
-	if (most > team->ctx->dom->query.max_trees)
-		most = team->ctx->dom->query.max_trees;
+	for (i = 0; i < sizeof(room) / sizeof(*room); i++)
+		if (room[i] < most)
+			most = room[i];
+	return most ? most : 1;
+}
+
+static void cut_of(const struct angara_team *team, u32 *cut)
+{
+	u32 most = most_of(team);
+	u32 i;
+
 	for (i = 0; i < ANG_CUTS; i++)
 		cut[i] = cut_by_number(most, 1ULL << i);
 	if (team->wanted == ANGARA_STRIPES_AUTO && cut_by_plan(team, most, cut))
@@ -138,17 +167,23 @@ static void cut_of(const struct angara_team *team, u32 *cut)
  * @team: team; all members call
  * @root: rank whose node is the root of its tree
  *
- * Without free trees it works with those that it got.
+ * If trees run out, the team uses those that it has.
+ *
+ * Return: 0; as angara_team_create() an error of the exchange, or a member that
+ * ended.
  */
-void ang_stripes_open(struct angara_team *team, u32 root)
+int ang_stripes_open(struct angara_team *team, u32 root)
 {
 	u32 parts = 1, i;
+	u64 got;
+	int ret;
 
 	if (!team->offloaded || team->wanted == 1 || team->size == 1)
-		return;
+		return 0;
 	cut_of(team, team->cut);
-	if (ang_team_min(team, team->cut, ANG_CUTS, ANGARA_TYPE_UINT32))
-		return;
+	ret = ang_team_min(team, team->cut, ANG_CUTS, ANGARA_TYPE_UINT32);
+	if (ret)
+		return ret;
 	for (i = 0; i < ANG_CUTS; i++)
 		if (team->cut[i] > parts)
 			parts = team->cut[i];
@@ -160,9 +195,16 @@ void ang_stripes_open(struct angara_team *team, u32 root)
 			break;
 		team->nstripes++;
 	}
+	got = team->nstripes;
+	ret = ang_team_min(team, &got, 1, ANGARA_TYPE_UINT64);
+	if (ret)
+		return ret;
+	while (team->nstripes > got)
+		ang_team_end(team->stripes[--team->nstripes], true);
 	for (i = 0; i < ANG_CUTS; i++)
 		if (team->cut[i] > 1 + team->nstripes)
 			team->cut[i] = 1 + team->nstripes;
+	return 0;
 }
 
 void ang_stripes_close(struct angara_team *team, bool quietly)
@@ -171,7 +213,18 @@ void ang_stripes_close(struct angara_team *team, bool quietly)
 		ang_team_end(team->stripes[--team->nstripes], quietly);
 }
 
-/** ang_stripes_drained() - has this member no part of a reduction in progress? */
+/** ang_stripes_messages() - messages for the creation of its further trees */
+u64 ang_stripes_messages(const struct angara_team *team)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < team->nstripes; i++)
+		sum += team->stripes[i]->messages;
+	return sum;
+}
+
+/** ang_stripes_drained() - are all parts of this member's reductions complete? */
 bool ang_stripes_drained(const struct angara_team *team)
 {
 	u32 i;

@@ -97,7 +97,7 @@ static int make_team(struct afi_offload *o)
 	struct afi_domain *d = o->domain;
 	struct afi_group *g = o->group;
 	const struct angara_team_attr attr = {
-		.size = sizeof(attr), .flags = ANGARA_TEAM_TREE,
+		.size = sizeof(attr), .flags = ANGARA_TEAM_TREE, .stripes = 1,
 	};
 	struct angara_job *job;
 	bool again = false;

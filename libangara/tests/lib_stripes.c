@@ -132,12 +132,12 @@ static bool parts_posted(void)
 	return ok;
 }
 
-static unsigned int holding(unsigned int kind)
+static unsigned int slots_of(unsigned int kind)
 {
 	unsigned int i, n = 0;
 
 	for (i = 0; i < ctx->create.cq_entries; i++)
-		n += ctx->slots[i].kind == (kind | ANG_SLOT_HOLDS);
+		n += ctx->slots[i].kind == kind;
 	return n;
 }
 
@@ -151,10 +151,11 @@ static bool held_whole(void)
 								    address(v), count,
 								    ANGARA_TYPE_UINT64,
 								    ANGARA_RED_MAX, NULL), 0) &&
-		  expect("holds", holding(ANG_SLOT_COUNTED), 1) &&
-		  expect("of parts", holding(ANG_SLOT_PART), 0) &&
+		  expect("holds", slots_of(ANG_SLOT_COUNTED | ANG_SLOT_HOLDS |
+					   (size > 1 ? ANG_SLOT_PARTS : 0)), 1) &&
+		  expect("parts hold", slots_of(ANG_SLOT_PART | ANG_SLOT_HOLDS), 0) &&
 		  expect("quiet", angara_quiet(ctx, LONG_MS), 0) &&
-		  expect("held", holding(ANG_SLOT_COUNTED) + holding(ANG_SLOT_FREE), 0);
+		  expect("free ones hold", slots_of(ANG_SLOT_FREE | ANG_SLOT_HOLDS), 0);
 
 	if (team)
 		ok &= expect("destroy", angara_team_destroy(team), 0);

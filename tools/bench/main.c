@@ -198,7 +198,7 @@ static int prepare_memory(struct bench *b)
 	return err;
 }
 
-/* Has the team the trees that it asked for?  Return: 0; -ENOSPC. */
+/* Checks that a team got the trees that it asked for.  Return: 0; -ENOSPC. */
 static int all_trees(const struct angara_team *team, unsigned int stripes)
 {
 	struct angara_team_info info = { .size = sizeof(info) };

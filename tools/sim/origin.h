@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where defaults come from: the one table of which documentation and report are
- * made.
+ * Where defaults come from: the single source of the tables in documentation and
+ * report.
  */
 #ifndef ANG_SIM_ORIGIN_H
 #define ANG_SIM_ORIGIN_H

@@ -294,7 +294,7 @@ sub fits
 		 'solved for', sprintf('%.1fus', $self->heat_fit),
 		 $default{'heat2d step-overhead'}],
 		['routing', 'SpMV at 2048 nodes: 28 %',
-		 'the nearer of two', 'adaptive', $default{' routing'}]) .
+		 'by hand, not computed here', 'adaptive', $default{' routing'}]) .
 		(defined $ns ? sprintf("\nWith store-and-forward, as section 3.1 " .
 			"says, a host time of %d ns for each message is the " .
 			"least that gives 2.39. The other two ratios are then " .
