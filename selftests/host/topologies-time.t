@@ -154,7 +154,7 @@ check 'it builds' variant plain libangara tools/topo tools/sim
 check 'a quick report takes less than 60 s' soon
 check 'the report has the chapter' grep -q '^## In time$' "$OUT/report.md"
 check 'fabrics' count 5 'cables per module'
-check 'parameters and their sources' count 19 '| source |'
+check 'parameters and their sources' count 23 '| source |'
 check 'times on idle fabrics' idle
 check 'loads within their bounds' bounds
 check 'times of broadcasts' broadcasts

@@ -212,13 +212,19 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 			const struct result *r)
 {
 	double cycles = (double)(c->end - c->warmup) / (double)e->cfg.clock;
-	double n = r->acc.lat_n ? (double)r->acc.lat_n : 1;
 
 	out_cell(o, "%g", c->load);
 	out_cell(o, "%.4f", (double)r->acc.meas_flits / cycles /
 			    (double)r->ranks);
-	out_cell(o, "%.1f", (double)r->acc.lat_sum / n * 1e-3);
-	out_cell(o, "%.1f", (double)r->acc.lat_max * 1e-3);
+	/* Far above saturation no packet of the time measured arrives in it. */
+	if (r->acc.lat_n) {
+		out_cell(o, "%.1f", (double)r->acc.lat_sum /
+				    (double)r->acc.lat_n * 1e-3);
+		out_cell(o, "%.1f", (double)r->acc.lat_max * 1e-3);
+	} else {
+		out_cell(o, "-");
+		out_cell(o, "-");
+	}
 	out_cell(o, "%.2f", (double)r->acc.hops / (double)r->acc.ejected);
 	out_cell(o, "%llu", (unsigned long long)r->acc.ejected);
 	out_cell(o, "%llu", (unsigned long long)r->acc.events);
@@ -279,7 +285,7 @@ static int traffic_cmd(struct env *e)
 		c.load = need_load(item);
 		if (traffic_run(e, &c, &r))
 			return SIM_FAILED;
-		if (!r.acc.lat_n)
+		if (!r.acc.meas_flits)
 			return no_packets(item);
 		traffic_row(e, o, &c, &r);
 	}

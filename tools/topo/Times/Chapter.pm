@@ -94,7 +94,7 @@ sub parameters
 	my ($self) = @_;
 	my %text = (given => 'given by document 000',
 		    fitted => 'fitted to results of document 000',
-		    assumed => 'assumed');
+		    free => 'free: document 000 does not name it');
 	my %rows;
 
 	open(my $pipe, '-|', $self->{sim}, 'params') or
@@ -110,7 +110,7 @@ sub parameters
 	}
 	close($pipe) or die "times: no parameters\n";
 	$self->table(['parameter', 'what it is', 'value', 'source'],
-		     map { @{$rows{$_} // []} } qw(given fitted assumed));
+		     map { @{$rows{$_} // []} } qw(given fitted free));
 }
 
 # Delays of packets from node 0: farthest, mean; and cables.

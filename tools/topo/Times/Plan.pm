@@ -54,9 +54,9 @@ our %STRIPES = (
 our @TREES = (1, 2, 4, 8, 16);
 our @STRIPED_OPS = qw(bcast allreduce);
 
-# Other switches than the assumed ones: text, options.
+# Other switches than the default ones: text, options.
 our @SWITCHES = (
-	['as assumed', ''],
+	['by default', ''],
 	['100 ns through a switch', '--switch 50'],
 	['100 ns through a switch, and 160 ns for a cable to it',
 	 '--switch 50 --switch-latency 160ns'],
