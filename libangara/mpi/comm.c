@@ -150,35 +150,22 @@ struct ami_team *ami_team_get(struct ami_comm *c, enum ami_way way)
 	return NULL;
 }
 
-/* Return: are all members processes of this MPI_COMM_WORLD? */
+/*
+ * Return: are all members processes of this MPI_COMM_WORLD?  Members of other
+ * worlds may not have this library, or have other settings; so this is decided
+ * without an exchange, and is the same at all members.
+ */
 static bool all_known(MPI_Comm comm, int size)
 {
-	int *here = calloc((size_t)size, 2 * sizeof(*here));
-	int *there = here ? here + size : NULL;
-	bool known = here;
-	MPI_Group group;
-	int i;
+	MPI_Group group, both;
+	int known;
 
-	/* The same at all members, also where the memory is short. */
-	if (!ami_vote(comm, known))
-		goto out;
-	for (i = 0; i < size; i++)
-		here[i] = i;
 	PMPI_Comm_group(comm, &group);
-	PMPI_Group_translate_ranks(group, size, here, ami.group, there);
+	PMPI_Group_intersection(group, ami.group, &both);
+	PMPI_Group_size(both, &known);
+	PMPI_Group_free(&both);
 	PMPI_Group_free(&group);
-	for (i = 0; i < size; i++)
-		known = known && there[i] != MPI_UNDEFINED;
-out:
-	free(here);
-	return known;
-}
-
-static enum ami_why comm_judge(struct ami_comm *c)
-{
-	if (c->size == 1)
-		return AMI_WHY_ALONE;
-	return all_known(c->comm, c->size) ? AMI_WHY_NOT : AMI_WHY_FOREIGN;
+	return known == size;
 }
 
 static struct ami_comm *comm_new(MPI_Comm comm)
@@ -203,20 +190,27 @@ static struct ami_comm *comm_new(MPI_Comm comm)
  * ami_comm_get() - get what is kept with an intracommunicator
  * @comm: communicator; all members call
  *
- * Return: it; NULL no memory, at all members.
+ * Return: it; NULL no memory: at all members, or members are of other worlds.
  */
 struct ami_comm *ami_comm_get(MPI_Comm comm)
 {
 	struct ami_comm *c = NULL;
 	void *value;
 	int has = 0;
+	int size;
 
 	PMPI_Comm_get_attr(comm, ami.comm_key, &value, &has);
 	if (has)
 		return value;
+	PMPI_Comm_size(comm, &size);
 	c = comm_new(comm);
+	if (!all_known(comm, size)) {
+		if (c)
+			c->why = AMI_WHY_FOREIGN;
+		return c;
+	}
 	if (ami_vote(comm, c)) {
-		c->why = comm_judge(c);
+		c->why = size == 1 ? AMI_WHY_ALONE : AMI_WHY_NOT;
 		return c;
 	}
 	if (c)
@@ -276,6 +270,8 @@ void ami_comm_end(MPI_Comm comm)
 			continue;
 		/* Nothing of the context may wait for this member afterwards. */
 		ami_run_settle(t);
+		/* Members that come late may wait for messages of this one. */
+		PMPI_Barrier(comm);
 		angara_team_destroy(t->team);
 		t->team = NULL;
 		team_free(t);

@@ -90,7 +90,8 @@ static int run_wait(struct ami_req *req)
 	const struct angara_op how = run_how(req);			\
 	int ret_;							\
 									\
-	while ((ret_ = (call)) == -EAGAIN && !(ret_ = run_poll(0)))	\
+	while ((ret_ = (call)) == -EAGAIN &&				\
+	       !(ret_ = run_poll(AMI_WAIT_MS)))				\
 		;							\
 	(req)->live = !ret_;						\
 	ret_;								\
@@ -309,6 +310,9 @@ static int reduce_all(const struct reduction *r)
 			done += AMI_PART_BYTES;
 		}
 	}
+	/* The next collective uses the requests again. */
+	if (ret)
+		ami_run_settle(r->t);
 	return ret;
 }
 

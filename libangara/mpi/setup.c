@@ -11,8 +11,8 @@
 struct ami ami;
 
 /*
- * Settings of rank 0 count.  A process cannot go on with others than the user
- * wants, so all end.
+ * Settings of rank 0 count.  If one of them is invalid, all processes end with
+ * status 2.
  */
 static void setup_settings(void)
 {
@@ -36,24 +36,24 @@ static int setup_place(void)
 {
 	char name[32] = "";
 	int rank, size, ret;
-	MPI_Comm near;
+	MPI_Comm machine;
 	u64 draw;
 
 	PMPI_Comm_split_type(ami.world, MPI_COMM_TYPE_SHARED, ami.rank,
-			     MPI_INFO_NULL, &near);
-	PMPI_Comm_rank(near, &rank);
-	PMPI_Comm_size(near, &size);
+			     MPI_INFO_NULL, &machine);
+	PMPI_Comm_rank(machine, &rank);
+	PMPI_Comm_size(machine, &size);
 	if (!rank && getrandom(&draw, sizeof(draw), 0) == sizeof(draw))
 		snprintf(name, sizeof(name), "mpi-%016llx",
 			 (unsigned long long)draw);
-	PMPI_Bcast(name, sizeof(name), MPI_CHAR, 0, near);
-	PMPI_Comm_free(&near);
+	PMPI_Bcast(name, sizeof(name), MPI_CHAR, 0, machine);
+	PMPI_Comm_free(&machine);
 	ret = name[0] ? 0 : -EIO;
 	return ret ? ret : angara_job_place(name, (unsigned int)rank,
 					    (unsigned int)size);
 }
 
-/* What ends an exchange early ends it at all processes: no process waits. */
+/* All processes vote after each step, so none waits for one that failed. */
 static int setup_adapter(void)
 {
 	struct angara_domain_attr attr = { .size = sizeof(attr) };
@@ -99,7 +99,7 @@ static const char *reason(int err)
 /* Return: has every process opened its adapter?  If not, the first one says why. */
 static bool setup_fabric(void)
 {
-	int err, who, first;
+	int err, failed, lowest;
 
 	if (!ami_vote(ami.world, angara_fabric_present())) {
 		if (!ami.rank)
@@ -107,12 +107,12 @@ static bool setup_fabric(void)
 		return false;
 	}
 	err = setup_adapter();
-	who = err && err != -ECANCELED ? ami.rank : ami.size;
-	PMPI_Allreduce(&who, &first, 1, MPI_INT, MPI_MIN, ami.world);
-	if (first == ami.rank)
+	failed = err && err != -ECANCELED ? ami.rank : ami.size;
+	PMPI_Allreduce(&failed, &lowest, 1, MPI_INT, MPI_MIN, ami.world);
+	if (lowest == ami.rank)
 		ami_say("rank %d: %s: all collectives pass through to the MPI",
 			ami.rank, reason(err));
-	if (first == ami.size)
+	if (lowest == ami.size)
 		return true;
 	close_adapter();
 	return false;

@@ -155,9 +155,15 @@ static int bcast_packed(const struct call *k, void *buf, int count,
 			MPI_Datatype type, int root)
 {
 	char *flat = malloc(k->bytes);
-	int ret = flat ? 0 : -ENOMEM, pos = 0;
+	int ret = 0, pos = 0;
 
-	if (!ret && k->c->rank == root &&
+	/* The other members would wait for this one. */
+	if (!flat) {
+		ami_say("rank %d: no memory to pack %zu bytes of MPI_Bcast",
+			ami.rank, k->bytes);
+		PMPI_Abort(k->comm, 1);
+	}
+	if (k->c->rank == root &&
 	    (PMPI_Pack(buf, count, type, flat, (int)k->bytes, &pos, k->comm) ||
 	     pos != (int)k->bytes))
 		ret = -EINVAL;
