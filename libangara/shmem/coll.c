@@ -66,13 +66,18 @@ static int node_pe(uint32_t node)
 static void coll_failed(struct shmemi_team *t, int ret, uint32_t node, const char *what)
 {
 	struct angara_team_info info = { .size = sizeof(info) };
-	int pe = node_pe(node);
+	int pe;
 
+	if (node == UINT32_MAX)
+		angara_team_check(t->a, &node);
+	pe = node_pe(node);
 	if (!angara_team_query(t->a, &info) && info.lost != ANGARA_NO_RANK)
 		pe = t->pes ? t->pes[info.lost] : (int)info.lost;
 	if (ret == -ECONNRESET || ret == -ENOTCONN) {
 		if (pe >= 0)
 			shi_die("%s: PE %d has ended", what, pe);
+		if (node == UINT32_MAX)
+			shi_die("%s: a PE of the team has ended", what);
 		shi_die("%s: a PE of the team has ended, on node %u", what, node);
 	}
 	if (ret == -EPROTO)
@@ -97,8 +102,8 @@ void shi_sync(struct shmemi_team *t)
 }
 
 /*
- * With SHMEM_DEBUG: ends the program if a value differs among members.  Both
- * minima are equal to this PE's then, except at one of them.
+ * With SHMEM_DEBUG: ends the program if a value differs among members.  v becomes
+ * the minimum and the complement of the maximum, which agree if all are equal.
  */
 void shi_same(struct shmemi_team *t, uint64_t value, const char *what)
 {

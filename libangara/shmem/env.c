@@ -2,6 +2,7 @@
 /*
  * Environment variables of the specification.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static size_t env_size(const char *name, size_t otherwise)
 		return otherwise;
 	errno = 0;
 	n = strtod(value, &end);
-	unit = *end ? strchr(units, *end & ~0x20) : NULL;
+	unit = isalpha((unsigned char)*end) ?
+	       strchr(units, toupper((unsigned char)*end)) : NULL;
 	if (unit) {
 		n *= (double)(1ULL << 10 * (unit - units + 1));
 		end++;

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "shi.h"
 
@@ -154,7 +155,9 @@ SHI_DEF(void *, align, (size_t alignment, size_t size))
 {
 	shi_need();
 	shi_same(&shi.world, alignment, "shmem_align");
-	if (!alignment || alignment & (alignment - 1))
+	/* The heap of another PE may begin at any page. */
+	if (!alignment || alignment & (alignment - 1) ||
+	    alignment > (size_t)sysconf(_SC_PAGESIZE))
 		return NULL;
 	return heap_alloc(alignment, size, "shmem_align");
 }

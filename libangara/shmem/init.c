@@ -3,6 +3,7 @@
  * Start and end of a PE, and queries.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,15 +45,22 @@ void shi_need(void)
 			"a call before shmem_init()");
 }
 
-/* Equal for processes that can send each other signals. */
+/*
+ * Equal for processes that can send each other signals: of one boot of one
+ * machine, and of one PID namespace.
+ */
 static uint64_t host_id(void)
 {
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	uint64_t hash = 14695981039346656037ULL;
 	struct stat st = { 0 };
 	char name[256] = "";
 	const char *p;
 
-	gethostname(name, sizeof(name) - 1);
+	if (fd < 0 || read(fd, name, sizeof(name) - 1) <= 0)
+		gethostname(name, sizeof(name) - 1);
+	if (fd >= 0)
+		close(fd);
 	for (p = name; *p; p++)
 		hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
 	if (!stat("/proc/self/ns/pid", &st))
@@ -92,15 +100,39 @@ static void start_check(int ret, const char *what)
 		shi_die("%s: %s", what, strerror(-ret));
 }
 
-static void cards_exchange(void)
+/* Values that all PEs need to have in common. */
+static void cards_check(const struct shi_card *mine)
+{
+	unsigned int i;
+
+	for (i = 0; i < shi.n; i++) {
+		const struct shi_card *c = &shi.cards[i];
+
+		if (c->globals != mine->globals)
+			shi_die("PE %u runs another program: it has %llu bytes of "
+				"variables, this one %llu", i,
+				(unsigned long long)c->globals,
+				(unsigned long long)mine->globals);
+		if (c->heap != mine->heap)
+			shi_die("SHMEM_SYMMETRIC_SIZE is %llu bytes at PE %u, and %llu here",
+				(unsigned long long)c->heap, i,
+				(unsigned long long)mine->heap);
+		if (c->debug != mine->debug)
+			shi_die("SHMEM_DEBUG is %s at PE %u, but not here",
+				c->debug ? "set" : "not set", i);
+	}
+}
+
+static void cards_exchange(const struct shi_env *env)
 {
 	struct angara_ctx_info info = { .size = sizeof(info) };
 	struct shi_card mine = {
 		.pid = getpid(),
 		.host = host_id(),
 		.globals = shi.globals.len,
+		.heap = env->symmetric_size,
+		.debug = env->debug,
 	};
-	unsigned int i;
 
 	start_check(angara_ctx_query(shi.def.a, &info), "context");
 	mine.peer = info.self;
@@ -109,12 +141,7 @@ static void cards_exchange(void)
 		shi_die("no memory for the addresses of %u PEs", shi.n);
 	start_check(angara_job_allgather(shi.job, &mine, sizeof(mine), shi.cards),
 		    "exchange of addresses");
-	for (i = 0; i < shi.n; i++)
-		if (shi.cards[i].globals != mine.globals)
-			shi_die("PE %u runs another program: it has %llu bytes of "
-				"variables, this one %llu", i,
-				(unsigned long long)shi.cards[i].globals,
-				(unsigned long long)mine.globals);
+	cards_check(&mine);
 }
 
 static void fabric_open(void)
@@ -161,13 +188,12 @@ static void region_take(struct shi_region *r, struct angara_mr *mr)
 	r->len = angara_mr_len(mr);
 }
 
-/* Equal sizes of the heap: its blocks have the same offsets everywhere. */
+/* The sizes of the heap are equal, so its blocks have the same offsets everywhere. */
 static void memory_open(const struct shi_env *env)
 {
 	struct angara_mr *mr;
 	int ret;
 
-	shi_same(&shi.world, env->symmetric_size, "SHMEM_SYMMETRIC_SIZE");
 	ret = angara_team_malloc(shi.world.a, env->symmetric_size, &mr);
 	if (ret == -ENOMEM)
 		shi_die("no memory for a symmetric heap of %zu bytes: lower "
@@ -200,7 +226,7 @@ void shi_start(int level)
 	shi_env_read(&env);
 	fabric_open();
 	shi_globals_find(&shi.globals);
-	cards_exchange();
+	cards_exchange(&env);
 	exit_listen();
 	teams_open();
 	shi.debug = env.debug;

@@ -166,12 +166,16 @@ struct shi_local {
  * @pid: process, for shmem_global_exit()
  * @host: number of the machine and PID namespace
  * @globals: bytes of its data and bss
+ * @heap: bytes of its symmetric heap
+ * @debug: SHMEM_DEBUG is set
  */
 struct shi_card {
 	struct angara_peer peer;
 	int64_t pid;
 	uint64_t host;
 	uint64_t globals;
+	uint64_t heap;
+	uint64_t debug;
 };
 
 /**

@@ -7,6 +7,7 @@
  * A thread waits in pieces of SHI_NAP_MS, so that others get the context.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "shi.h"
@@ -42,25 +43,31 @@ static int short_load(const struct sync_words *s, const void *base, size_t i)
 	return __atomic_load_n((const unsigned short *)base + i, __ATOMIC_ACQUIRE);
 }
 
+/* @order: of the word and the value it is compared with: below 0, 0, above 0 */
+static bool order_holds(int cmp, int order)
+{
+	switch (cmp) {
+	case SHMEM_CMP_EQ:
+		return order == 0;
+	case SHMEM_CMP_NE:
+		return order != 0;
+	case SHMEM_CMP_GT:
+		return order > 0;
+	case SHMEM_CMP_GE:
+		return order >= 0;
+	case SHMEM_CMP_LT:
+		return order < 0;
+	default:
+		return order <= 0;
+	}
+}
+
 static bool short_holds(const struct sync_words *s, size_t i)
 {
-	int a = short_load(s, s->w.words, i);
-	int b = short_load(s, s->w.values, s->w.flags & ANGARA_WORDS_EACH ? i : 0);
-
-	switch (s->w.cmp) {
-	case SHMEM_CMP_EQ:
-		return a == b;
-	case SHMEM_CMP_NE:
-		return a != b;
-	case SHMEM_CMP_GT:
-		return a > b;
-	case SHMEM_CMP_GE:
-		return a >= b;
-	case SHMEM_CMP_LT:
-		return a < b;
-	default:
-		return a <= b;
-	}
+	return order_holds((int)s->w.cmp,
+			   short_load(s, s->w.words, i) -
+			   short_load(s, s->w.values,
+				      s->w.flags & ANGARA_WORDS_EACH ? i : 0));
 }
 
 /* Return: words that hold, at most @max; with @index of NULL, 1 if all do. */
@@ -130,7 +137,7 @@ static int test_all(struct sync_words *s)
 	if (s->is_short) {
 		ret = short_find(s, NULL, 0);
 		if (!ret)
-			shi_nap();
+			sched_yield();
 		return ret;
 	}
 	shi_ctx_lock(&shi.def);
@@ -147,7 +154,7 @@ static int test_some(struct sync_words *s, uint32_t *index, uint32_t max)
 	if (s->is_short) {
 		ret = short_find(s, index, max);
 		if (!ret)
-			shi_nap();
+			sched_yield();
 		return ret;
 	}
 	shi_ctx_lock(&shi.def);
@@ -281,10 +288,15 @@ SHMEMI_SYNC_TYPES(SYNC)
 
 SHI_DEF(uint64_t, signal_wait_until, (uint64_t *ivars, int cmp, uint64_t value))
 {
+	uint64_t v;
 	WORDS(uint64_t, 1, NULL, &value, false);
 
-	wait_all(&s);
-	return __atomic_load_n(ivars, __ATOMIC_ACQUIRE);
+	/* A later signal may have changed the word again. */
+	do {
+		wait_all(&s);
+		v = __atomic_load_n(ivars, __ATOMIC_ACQUIRE);
+	} while (!order_holds(cmp, (v > value) - (v < value)));
+	return v;
 }
 
 #define WAIT(N, T) \

@@ -69,23 +69,26 @@ static int team_make(struct shmemi_team *parent, int start, int stride, int size
 {
 	unsigned int *ranks = malloc((size_t)size * sizeof(*ranks));
 	struct shmemi_team *t = team_new(parent, start, stride, size);
+	/* A tree for one member would be one less for others. */
+	const struct angara_team_attr attr = {
+		.size = sizeof(attr), .flags = size == 1 ? ANGARA_TEAM_SOFTWARE : 0,
+	};
 	struct angara_team *a;
-	int ret = ranks && t ? 0 : -ENOMEM;
-	int i;
+	int ret, i;
 
-	for (i = 0; !ret && i < size; i++)
+	/* The other members would wait for this one. */
+	if (!ranks || !t)
+		shi_die("team: no memory for %d PEs", size);
+	for (i = 0; i < size; i++)
 		ranks[i] = (unsigned int)(start + i * stride);
-	if (!ret) {
-		shi_ctx_lock(&shi.coll);
-		ret = angara_team_subset(parent->a, ranks, (unsigned int)size, NULL, &a);
-		shi_ctx_unlock(&shi.coll);
-	}
+	shi_ctx_lock(&shi.coll);
+	ret = angara_team_subset(parent->a, ranks, (unsigned int)size, &attr, &a);
+	shi_ctx_unlock(&shi.coll);
 	if (!ret)
 		ret = shi_team_open(t, a);
 	free(ranks);
 	if (ret) {
-		if (t)
-			team_free(t);
+		team_free(t);
 		return ret;
 	}
 	t->start = -1;

@@ -123,6 +123,19 @@ wrong_alone()
 	refuses 1 1 "$1" "$2" && [ "$(wc -l <"$TAP_TMP/out")" = 1 ]
 }
 
+# unequal VARIABLE=VALUE: if it is set for one PE only, the program ends.
+unequal()
+{
+	# shellcheck disable=SC2016 # the processes expand it
+	timeout 60 "$BIN/oshrun" -np 2 sh -c \
+		'[ "$ANGARA_RANK" = 0 ] || export "$1"; exec "$0" waiting' \
+		"$TAP_TMP/wrong" "$1" >"$TAP_TMP/out" 2>&1
+	local status=$?
+
+	cat "$TAP_TMP/out"
+	[ "$status" = 1 ] && grep -q "^shmem: PE .: ${1%=*} is " "$TAP_TMP/out"
+}
+
 left_by()
 {
 	find /dev/shm -name "angara-*-$1" | grep .
@@ -258,6 +271,11 @@ check 'a profiling library takes a routine over' prints 'calls 1, word 5' \
 	"$BIN/oshrun" -np 2 "$TAP_TMP/profile"
 check 'size of the heap: 2M' heap_size 2M 2097152
 check 'size of the heap: 1.5m' heap_size 1.5m 1572864
+for set in SHMEM_SYMMETRIC_SIZE=1M SHMEM_DEBUG=1; do
+	check "only one PE has $set" unequal "$set"
+done
+check 'size of the heap: a space for a unit' says 'not a size' 1 \
+	env 'SHMEM_SYMMETRIC_SIZE=0.5 ' "$TAP_TMP/wrong"
 check 'size of the heap: no number' says 'SHMEM_SYMMETRIC_SIZE=big: not a size' 1 \
 	env SHMEM_SYMMETRIC_SIZE=big "$TAP_TMP/wrong"
 check 'version' prints 'OpenSHMEM 1.5, Angara 1.0.0' env SHMEM_VERSION=1 "$TAP_TMP/wrong"

@@ -47,6 +47,7 @@ void test_heap(void)
 	EXPECT(b == a);
 	EXPECT(!shmem_malloc(0) && !shmem_malloc((size_t)1 << 50));
 	EXPECT(!shmem_align(3, 10) && !shmem_malloc(SIZE_MAX));
+	EXPECT(!shmem_align(1 << 20, 10));
 	shmem_free(NULL);
 	EXPECT(!shmem_realloc(d, 0));
 	shmem_free(c);
