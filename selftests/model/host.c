@@ -383,10 +383,13 @@ void host_abandon_twin(struct host *h)
 
 static int answered(const struct host_node *n)
 {
-	const struct angara_adm_cpl *c = &n->acq[n->acq_ci % ADM_ENTRIES];
+	const struct angara_adm_cpl *c;
 
-	return n->asq_pi == n->acq_ci ||
-	       (__atomic_load_n(&c->phase, __ATOMIC_ACQUIRE) & 1) ==
+	/* A node that is not started has no queues. */
+	if (n->asq_pi == n->acq_ci)
+		return 1;
+	c = &n->acq[n->acq_ci % ADM_ENTRIES];
+	return (__atomic_load_n(&c->phase, __ATOMIC_ACQUIRE) & 1) ==
 	       !(n->acq_ci & ADM_ENTRIES);
 }
 
