@@ -151,7 +151,7 @@ static bool put(struct angara_ctx *ctx, const struct angara_mr *to,
 	return ret == 1 && c.cookie == 7 && c.status == ANGARA_ST_OK;
 }
 
-/* Who waits looks after the other processes now and then. */
+/* A waiting process checks from time to time whether others have died. */
 static void wait_for(struct angara_ctx *ctx, unsigned int ms)
 {
 	u64 end = emb_now_ms() + ms;
@@ -205,7 +205,7 @@ int main(void)
 	pid_t pid[CALLS];
 	size_t i;
 
-	/* What nobody holds any more is deregistered at once. */
+	/* Ranges without a holder are deregistered at once. */
 	setenv("ANGARA_MR_CACHE", "0", 1);
 	for (i = 0; i < CALLS; i++) {
 		pid[i] = other_process();
