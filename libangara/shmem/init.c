@@ -77,7 +77,8 @@ static void exit_signal(int sig, siginfo_t *info, void *unused)
 	(void)unused;
 	if (info->si_code != SI_QUEUE)
 		return;
-	for (i = 0; i < shi.n; i++)
+	/* Before the cards are here, this PE finds itself what is wrong. */
+	for (i = 0; shi.cards && i < shi.n; i++)
 		if (shi.cards[i].pid == info->si_pid)
 			_exit(info->si_value.sival_int);
 }
@@ -118,8 +119,9 @@ static void cards_check(const struct shi_card *mine)
 				(unsigned long long)c->heap, i,
 				(unsigned long long)mine->heap);
 		if (c->debug != mine->debug)
-			shi_die("SHMEM_DEBUG is %s at PE %u, but not here",
-				c->debug ? "set" : "not set", i);
+			shi_die("SHMEM_DEBUG is %s at PE %u, and %s here",
+				c->debug ? "set" : "not set", i,
+				mine->debug ? "set" : "not set");
 	}
 }
 
@@ -226,8 +228,8 @@ void shi_start(int level)
 	shi_env_read(&env);
 	fabric_open();
 	shi_globals_find(&shi.globals);
-	cards_exchange(&env);
 	exit_listen();
+	cards_exchange(&env);
 	teams_open();
 	shi.debug = env.debug;
 	memory_open(&env);
