@@ -13,7 +13,8 @@ BUILD := $(CURDIR)/build
 KBUILD_OUT := $(BUILD)/kernel/host
 HOST_OUT := $(BUILD)/host
 KSELFTEST_INC := $(BUILD)/kernel-tools
-SUBMAKE = $(MAKE) O=$(HOST_OUT)
+# The + passes the jobs of make -j on.
+SUBMAKE = +$(MAKE) O=$(HOST_OUT)
 RULES := tools/udev/90-angara.rules
 
 .PHONY: all
@@ -39,7 +40,7 @@ endif
 .PHONY: user
 user: ## build library and tools
 	$(SUBMAKE) -C libangara all
-	$(SUBMAKE) -C libangara/fabric all
+	$(SUBMAKE) -C libangara/ofi all
 	$(SUBMAKE) -C libangara/shmem all
 	$(SUBMAKE) -C libangara/mpi all
 	$(SUBMAKE) -C tools all
@@ -53,7 +54,7 @@ install: ## install everything (PREFIX=, DESTDIR=)
 			INSTALL_MOD_PATH=$(DESTDIR) modules_install
 	$(if $(DESTDIR),,! [ -e $(KBUILD_OUT)/modules.order ] || depmod)
 	$(SUBMAKE) -C libangara install
-	$(SUBMAKE) -C libangara/fabric install
+	$(SUBMAKE) -C libangara/ofi install
 	$(SUBMAKE) -C libangara/shmem install
 	$(SUBMAKE) -C libangara/mpi install
 	$(SUBMAKE) -C tools install
@@ -62,9 +63,22 @@ install: ## install everything (PREFIX=, DESTDIR=)
 		groupadd --system angara)
 	$(if $(DESTDIR),,ldconfig)
 
+.PHONY: htmldocs
+htmldocs: ## build the documents as HTML: build/html/index.html
+	@command -v sphinx-build >/dev/null || { echo "htmldocs: no sphinx-build:" \
+		"install the package python3-sphinx" >&2; exit 1; }
+	@sphinx-build -q -W --keep-going -b html -d $(BUILD)/html/.doctrees \
+		Documentation $(BUILD)/html
+	@echo "==> $(BUILD)/html/index.html"
+
+.PHONY: deb
+deb: ## build Debian packages: build/deb/*.deb
+	@tools/deb/build
+
 .PHONY: clean
 clean: ## remove build output, except the guest root
-	rm -rf $(BUILD)/kernel $(BUILD)/host $(BUILD)/guest-user $(BUILD)/variant
+	rm -rf $(BUILD)/kernel $(BUILD)/host $(BUILD)/guest-user $(BUILD)/variant \
+		$(BUILD)/deb $(BUILD)/html
 
 .PHONY: distclean
 distclean: ## remove all of build/, including the guest root
@@ -112,7 +126,10 @@ cluster: setup ## a shell in the first of four guests on one fabric (DIMS=2x2x1)
 .PHONY: bench
 bench: setup ## compare with Open MPI and MPICH (QUICK=1: a few minutes)
 	@tools/bench/run $(if $(QUICK),--quick)
-	@tools/bench/fabric $(if $(QUICK),--quick)
+	@tools/bench/run --busy $(if $(QUICK),--quick)
+	@tools/bench/ofi $(if $(QUICK),--quick)
+	@tools/bench/floors --picture $(BUILD)/bench/floors.png $(BUILD)/bench/report.csv \
+		$(BUILD)/bench/busy.txt
 
 ## Figures
 
@@ -131,6 +148,13 @@ topologies: ## compare topologies: build/topologies/report.md (QUICK=1: a part)
 		$(BUILD)/topologies$(if $(QUICK),/quick) \
 		$(HOST_OUT)/bin/angara-sim $(if $(QUICK),--quick)
 
+.PHONY: algorithms
+algorithms: ## published algorithms of collectives: build/algorithms/report.md (QUICK=1: a part)
+	@$(SUBMAKE) -s -C libangara all
+	@$(SUBMAKE) -s -C tools/algo all
+	@tools/algo/report $(HOST_OUT)/bin/angara-algo \
+		$(BUILD)/algorithms$(if $(QUICK),/quick --quick)
+
 ## Tests
 
 # The leading + passes on free jobs of `make -j`; `make -n` must not run it.
@@ -140,7 +164,7 @@ PROVE = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),: )selftests/prove
 check: setup ## run all tests (T=embed: only that one)
 	@+$(PROVE) $(or $(T),host build guest)
 
-# Tests without a guest, which together take longer than the others.
+# Tests without a guest, which take longer than other tests.
 LONG_HOST := $(shell sed -n 's|^first host/\(.*\)|selftests/host/\1.t|p' \
 	selftests/schedule)
 
@@ -195,7 +219,7 @@ kill: ## kill processes on embedded fabrics (ROUNDS=1000, SEED=1)
 
 .PHONY: races
 races: ## search for races on embedded fabrics (ROUNDS=5000)
-	@+LIMIT=0 ROUNDS=$(or $(ROUNDS),5000) \
+	@+LIMIT=0 ROUNDS=$(or $(ROUNDS),5000) SEEDS="$(or $(SEEDS),1 2 3)" \
 		$(PROVE) selftests/host/races-embedded.t
 
 .PHONY: coverage
@@ -204,16 +228,31 @@ coverage: setup ## count the lines that tests reach (STEPS=model ...)
 
 .PHONY: check-sim
 check-sim: ## run long tests of the simulator: 10000 scenarios, saturation, 10^6 nodes
-	@+LIMIT=0 $(PROVE) long
+	@+LIMIT=0 $(PROVE) $(wildcard selftests/long/sim*.t)
+
+.PHONY: check-mpi
+check-mpi: ## run long tests of MPI programs: 10000 random calls, elements of 2 GiB
+	@+LIMIT=0 $(PROVE) selftests/long/mpi.t
 
 .PHONY: check-fabtests
 check-fabtests: setup ## run all of libfabric's own tests over the provider
 	@+$(PROVE) selftests/fabtests/all.t
 
+.PHONY: check-deb
+check-deb: setup ## build, check, install, use and remove the Debian packages
+	@+LIMIT=0 $(PROVE) selftests/long/deb.t
+
+.PHONY: check-long
+check-long: setup ## run the long forms of tests of which check runs a part
+	@+LIMIT=0 LONG=1 SEEDS="1 2 3" $(PROVE) selftests/build/guest.t \
+		selftests/long/apps.t selftests/host/explore.t \
+		selftests/host/races-embedded.t selftests/guest/library.t \
+		selftests/guest/pci.t
+
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, on each kernel
 	@selftests/fuzz/setup
-	@+LIMIT=0 $(PROVE) build selftests/guest/kselftest.t
+	@+LIMIT=0 LONG=1 $(PROVE) build selftests/guest/kselftest.t
 
 .PHONY: check-kernels-proof
 check-kernels-proof: setup ## show that building for each kernel finds inserted faults

@@ -19,7 +19,7 @@
 #include "ang_dev.h"
 #include "trace.h"
 
-#define ADM_BUF_SIZE	128	/* for counters, one for each slot */
+#define ADM_BUF_SIZE	256	/* for counters, one for each slot */
 
 #define ASQ_OFFSET	0
 #define ACQ_OFFSET	(ASQ_OFFSET + ANG_ADM_ENTRIES * sizeof(struct angara_adm_cmd))
@@ -33,14 +33,14 @@ static_assert(sizeof(struct angara_hw_link_counters) <= ADM_BUF_SIZE);
 static_assert(sizeof(struct angara_hw_tree_counters) <= ADM_BUF_SIZE);
 static_assert(sizeof(struct angara_hw_ctx_counters) <= ADM_BUF_SIZE);
 
-static void write64(struct ang_dev *adev, u32 off, u64 val)
+static void adm_write64(struct ang_dev *adev, u32 off, u64 val)
 {
 	ang_write32(adev, off, lower_32_bits(val));
 	ang_write32(adev, off + 4, upper_32_bits(val));
 }
 
 /**
- * ang_adm_init() - make the admin queues and tell the device of them
+ * ang_adm_init() - make the admin queues and pass their addresses to the device
  * @adev: device, not enabled
  *
  * Return: 0 or -ENOMEM.
@@ -64,9 +64,9 @@ int ang_adm_init(struct ang_dev *adev)
 	memset(adev->adm_slot, 0, sizeof(adev->adm_slot));
 	spin_unlock(&adev->acq_lock);
 
-	write64(adev, ANGARA_REG_ASQ_LO, adev->adm_addr + ASQ_OFFSET);
-	write64(adev, ANGARA_REG_ACQ_LO, adev->adm_addr + ACQ_OFFSET);
-	write64(adev, ANGARA_REG_AEQ_LO, adev->adm_addr + AEQ_OFFSET);
+	adm_write64(adev, ANGARA_REG_ASQ_LO, adev->adm_addr + ASQ_OFFSET);
+	adm_write64(adev, ANGARA_REG_ACQ_LO, adev->adm_addr + ACQ_OFFSET);
+	adm_write64(adev, ANGARA_REG_AEQ_LO, adev->adm_addr + AEQ_OFFSET);
 	ang_write32(adev, ANGARA_REG_ADM_ENTRIES, ANG_ADM_ENTRIES);
 	ang_write32(adev, ANGARA_REG_AEQ_ENTRIES, ANG_AEQ_ENTRIES);
 	return 0;
@@ -97,7 +97,7 @@ static bool phase_is(u8 phase, u32 index, u32 entries)
 	return (phase & 1) == !((index / entries) & 1);
 }
 
-/* Take one answer of the device. */
+/* Take one completion from the queue. */
 static void acq_take_one(struct ang_dev *adev, const struct angara_adm_cpl *cpl)
 {
 	u16 tag = le16_to_cpu(cpl->tag);
@@ -113,7 +113,7 @@ static void acq_take_one(struct ang_dev *adev, const struct angara_adm_cpl *cpl)
 						     ANG_SLOT_DONE;
 }
 
-/* Take what the device has answered. */
+/* Take all completions that the device has written. */
 static void acq_take(struct ang_dev *adev)
 {
 	u32 i;
@@ -145,7 +145,7 @@ static bool slot_is(struct ang_dev *adev, u32 slot, enum ang_slot_state state)
 	return is;
 }
 
-/* Is a wait for a slot over, by the slot's state or by the end of the device? */
+/* Is the wait for a slot over? It is when its command is answered, or the device fails. */
 static bool wait_is_over(struct ang_dev *adev, u32 slot,
 			 enum ang_slot_state state)
 {
@@ -155,7 +155,7 @@ static bool wait_is_over(struct ang_dev *adev, u32 slot,
 
 /*
  * Return: 0; -EINTR the caller is killed; -ETIMEDOUT.  Workers that destroy
- * objects are not killable.
+ * objects cannot be killed.
  */
 static int slot_wait(struct ang_dev *adev, u32 slot, enum ang_slot_state state,
 		     bool killable)
@@ -175,7 +175,7 @@ static int slot_wait(struct ang_dev *adev, u32 slot, enum ang_slot_state state,
 	return left ? 0 : -ETIMEDOUT;
 }
 
-/* Where a command does not end well. */
+/* Handle a command that failed. */
 static int adm_fail(struct ang_dev *adev, int ret)
 {
 	if (ret == -EINTR)
@@ -189,12 +189,12 @@ static int adm_fail(struct ang_dev *adev, int ret)
 }
 
 /**
- * struct adm_call - a command and what is to be had of its answer
+ * struct adm_call - a command and where its answer goes
  * @cmd: the command
  * @cpl: out: the answer
  * @buf: out: counters, or NULL
  * @len: bytes of @buf
- * @killable: the caller can cope with -EINTR
+ * @killable: the caller handles -EINTR
  */
 struct adm_call {
 	struct angara_adm_cmd *cmd;
@@ -209,7 +209,7 @@ static void *slot_buf(struct ang_dev *adev, u32 slot)
 	return adev->adm_mem + BUF_OFFSET + slot * ADM_BUF_SIZE;
 }
 
-/* Return: 0; -EAGAIN the next slot, out in @at, is taken; -EIO */
+/* Return: 0; -EAGAIN the next slot, returned in @at, is taken; -EIO */
 static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 {
 	u32 pi = adev->adm_pi;
@@ -223,7 +223,7 @@ static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 		return -EIO;
 	if (!slot_is(adev, *at, ANG_SLOT_FREE))
 		return -EAGAIN;
-	/* A free slot is taken under adm_lock only. */
+	/* Free slots are taken with adm_lock held only. */
 	spin_lock(&adev->acq_lock);
 	slot->state = ANG_SLOT_WAITED;
 	slot->tag = (u16)pi;
@@ -240,7 +240,7 @@ static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 	return 0;
 }
 
-/* Give a slot back, or leave it to the device that has not answered yet. */
+/* Free a slot.  If the device has not answered yet, leave the slot to it. */
 static bool slot_end(struct ang_dev *adev, struct adm_call *call, u32 at)
 {
 	struct ang_adm_slot *slot = &adev->adm_slot[at];
@@ -418,7 +418,7 @@ int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size)
 	};
 	int ret;
 
-	/* The address of the buffer stands where that for counters does. */
+	/* The address of the buffer is in the same field as that for counters. */
 	static_assert(offsetof(struct angara_adm_text, addr) ==
 		      offsetof(struct angara_adm_counters, addr));
 	static_assert(ANG_DESCRIBE_BYTES <= ADM_BUF_SIZE);
@@ -435,7 +435,8 @@ static void event_handle(struct ang_dev *adev, const struct angara_hw_event *ev)
 	u32 index = le32_to_cpu(ev->index);
 	u32 value = le32_to_cpu(ev->value);
 
-	if (ev->type != ANGARA_AEV_RX_ERROR && ev->type != ANGARA_AEV_LINK_DOWN)
+	if (ev->type != ANGARA_AEV_RX_ERROR && ev->type != ANGARA_AEV_LINK_DOWN &&
+	    ev->type != ANGARA_AEV_LINK_UP)
 		trace_angara_tree(adev, ev->type, index, value);
 	if (ev->lost)
 		ang_nl_event(adev, ANGARA_NLE_LOST, 0, ev->lost);
@@ -457,7 +458,10 @@ static void aeq_take(struct ang_dev *adev)
 		ev = *slot;
 		adev->aeq_ci++;
 		event_handle(adev, &ev);
-		/* The device goes on while there is room: tell it in time. */
+		/*
+		 * The device stops when the queue is full: report each entry as
+		 * soon as it is free.
+		 */
 		if (adev->aeq_ci - start == ANG_AEQ_ENTRIES / 2) {
 			start = adev->aeq_ci;
 			ang_write32(adev, ANGARA_REG_AEQ_CI, start);

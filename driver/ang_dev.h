@@ -162,8 +162,7 @@ struct ang_router {
  * struct ang_graph - description of a fabric, shared by devices; see graph.c
  * @entry: in the list of all; under its lock, as @users
  * @users: devices that use it
- * @text: as the devices told it, without the end of the last line; constant, as all
- *	below
+ * @text: as the devices report it, without the end of the last line; constant, as all below
  * @topo: what it describes; a graph has its table
  * @first: where in @kept the switches of each node begin, and the end of those of
  *	the last one; NULL: there are no switches
@@ -182,9 +181,10 @@ struct ang_graph {
 #define ANG_MAX_TEXT		4095U	/* of it: fits a file of sysfs, see netlink_get.c */
 
 /**
- * struct ang_nums - numbers that users share, below ang_dev.max_ctxs
+ * struct ang_nums - numbers of contexts or domains, shared by users; below
+ * ang_dev.max_ctxs
  * @used: a bit for each that is in use
- * @uids: in whose share each of these is
+ * @uids: user whose share each of these counts against
  */
 struct ang_nums {
 	unsigned long *used;
@@ -214,19 +214,18 @@ struct ang_nums {
  *	read without it where a late answer does no harm
  * @down: stopped, between ang_dev_down() and ang_dev_up(); under
  *	@registration_lock
- * @stopping: what commands end with while it is being stopped: -ESTALE, or
- *	-ENODEV if it is removed; else 0
+ * @stopping: error of commands while it is being stopped: -ESTALE, or -ENODEV
+ *	if it is removed; else 0
  * @break_lock: see above
  * @broken: a command was not answered, or it does not start again.  Set under
  *	@break_lock or with @registration_lock held for writing; unset under the
  *	latter, when it goes down and at a restart
- * @stuck: it did not stop when it was told to, nor could it be cut off from
- *	memory, so it may go on with what it knows: that is never freed.  Set as
- *	@broken, unset at a restart; read after ang_dev_break()
+ * @stuck: a reset did not stop it, and it could not be cut off from memory.  It
+ *	may go on using the memory that it knows, so that is never freed.  Set
+ *	as @broken, cleared at a restart; read after ang_dev_break()
  * @files_lock: see above
  * @files: open files, its own and those of contexts; under @files_lock
- * @late_files: files that are closed, while the device still has what is theirs;
- *	atomic
+ * @late_files: closed files of which the device still has objects; atomic
  * @ctx_nums: numbers of contexts; under @files_lock
  * @dom_nums: numbers of domains; under @files_lock
  * @ctxs: contexts by number; written under @files_lock, read under RCU
@@ -248,10 +247,10 @@ struct ang_nums {
  * @tree_lock: see above
  * @own: rows of this node; under @tree_lock
  * @switches: struct ang_router of each switch whose rows were programmed, by number;
- *	they stay as long as this; under @tree_lock
+ *	they live as long as this structure; under @tree_lock
  * @downs: events of trees that went down so far; atomic
  * @kept_lock: see above
- * @kept: counters that it last told, by router, kind and index; under @kept_lock
+ * @kept: last answers to requests for counters, by router, kind and index; under @kept_lock
  * @map_lock: see above
  * @debugfs: directory; debugfs.c only
  */
@@ -322,18 +321,24 @@ static inline struct ang_dev *to_ang_dev(struct device *dev)
 	return container_of(dev, struct ang_dev, dev);
 }
 
-/* device.c: for transports */
+/* device.c */
 struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 			      struct device *parent, void *priv);
 int ang_dev_register(struct ang_dev *adev);
 void ang_dev_unregister(struct ang_dev *adev);
 void ang_dev_down(struct ang_dev *adev);
 int ang_dev_up(struct ang_dev *adev);
-void ang_dev_break(struct ang_dev *adev, const char *why);
 void ang_dev_put(struct ang_dev *adev);
 void ang_irq(struct ang_dev *adev, u32 vector);
 
-/* device.c: for the rest of the core */
+/* reset.c */
+int ang_dev_wait_ready(struct ang_dev *adev, u32 want);
+void ang_dev_reset(struct ang_dev *adev);
+void ang_dev_break(struct ang_dev *adev, const char *why);
+
+/* registry.c */
+int ang_dev_add(struct ang_dev *adev);
+void ang_dev_del(struct ang_dev *adev);
 int ang_dev_enter(struct ang_dev *adev);
 void ang_dev_exit(struct ang_dev *adev);
 struct ang_dev *ang_dev_next(u32 *id);
@@ -437,13 +442,15 @@ int ang_num_alloc(struct ang_dev *adev, struct ang_nums *nums, u32 *num);
 void ang_num_free(struct ang_dev *adev, struct ang_nums *nums, u32 num);
 u32 ang_dev_ctxs_used(struct ang_dev *adev);
 
-/* netlink.c.  type: ANGARA_AEV_* or ANGARA_NLE_*.  Context: process */
-int ang_nl_init(void);
-void ang_nl_exit(void);
+/* event.c.  type: ANGARA_AEV_* or ANGARA_NLE_*.  Context: process */
 void ang_nl_changed(void);
 void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value);
 void ang_nl_dev_new(struct ang_dev *adev);
 void ang_nl_dev_del(struct ang_dev *adev);
+
+/* netlink.c */
+int ang_nl_init(void);
+void ang_nl_exit(void);
 
 /* pci.c */
 #ifdef CONFIG_PCI
@@ -461,7 +468,7 @@ void ang_debugfs_dev_new(struct ang_dev *adev);
 void ang_debugfs_dev_del(struct ang_dev *adev);
 
 /*
- * trace.h, instantiated in main.c:
+ * trace.h, instantiated in trace.c:
  *   trace_angara_doorbell(adev, ctx, sq_pi)	the driver rings it
  *   trace_angara_completion(adev, ctx, evseq)	interrupt of a context
  *   trace_angara_tree(adev, event, index, value)	ANGARA_AEV_* of a tree

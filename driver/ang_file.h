@@ -5,7 +5,7 @@
  *
  * Lifetimes.  A context's file holds a reference to the file of its domain, so
  * the domain is always there for its contexts.  What close(2) does is in
- * handle.c: the device gives back what the file has there before its memory
+ * handle.c: the file's objects on the device are destroyed before their memory
  * is freed.
  */
 #ifndef ANG_FILE_H
@@ -24,14 +24,14 @@
 #define ANG_MEM_CTL	2
 #define ANG_MEM_CTR	3
 #define ANG_MEM_MRT	4	/* a domain's table of regions: never mapped to users */
-#define ANG_MEM_MSG	5	/* message area; of no pages if not requested */
+#define ANG_MEM_MSG	5	/* receive buffer; of no pages if not requested */
 #define ANG_MEM_NUM	6
 
-/* What is mapped, and is no memory of these kinds. */
+/* Mappings that are not memory of these kinds. */
 #define ANG_MAP_DB	ANG_MEM_NUM		/* the doorbell page */
 #define ANG_MAP_WATCH	(ANG_MEM_NUM + 1)	/* notice of a domain, see watch.c */
 
-/* Of that. */
+/* The notice: its head and a bit for each slot. */
 #define ANG_WATCH_BYTES	(sizeof(struct angara_watch) + ANG_MAX_MRS / BITS_PER_BYTE)
 #define ANG_WATCH_PAGES	DIV_ROUND_UP(ANG_WATCH_BYTES, PAGE_SIZE)
 
@@ -62,15 +62,15 @@ struct ang_handle;
 
 /**
  * struct ang_handle_ops - what differs between the two kinds of files
- * @take: take from the device what the file has there: afterwards the device
- *	uses none of its memory, or that is never freed.  Return: true; false
- *	another thread is about to stop the device and takes it then.
- *	Under ang_dev.registration_lock; once for each file
- * @wake: wake more than the wait queue; NULL if there is none else to wake.
- *	Under ang_dev.files_lock or registration_lock held for writing
+ * @take: destroy the objects that the file has on the device.  Afterwards the
+ *	device uses none of the file's memory, or that memory is never freed.
+ *	Return: true; false another thread is about to stop the device and
+ *	destroys them then. Under ang_dev.registration_lock; once for each file
+ * @wake: wake sleepers beyond the wait queue; NULL if there are none. Under
+ *	ang_dev.files_lock or registration_lock held for writing
  * @mapping: where mappings of the doorbell are listed; NULL for files that have
  *	none.  Under ang_dev.registration_lock held for writing
- * @free: free the file's structure; ang_irq() may still look at it
+ * @free: free the file's structure; ang_irq() may still read it
  */
 struct ang_handle_ops {
 	bool (*take)(struct ang_handle *h);
@@ -82,12 +82,11 @@ struct ang_handle_ops {
 /**
  * struct ang_handle - an open file, of a device or of a context
  * @adev: the device; constant
- * @ops: which of them it is; constant
+ * @ops: operations of its kind of file; constant
  * @entry: in ang_dev.files; under ang_dev.files_lock
  * @stale: the device was unregistered or stopped after the file was opened:
- *	close(2) is all that is left.  Written with ang_dev.registration_lock and
- *	map_lock held for writing; read under either, or without where a late
- *	answer does no harm
+ *	only close(2) is allowed.  Written with ang_dev.registration_lock and map_lock held for
+ *	writing; read under either, or without where a late answer does no harm
  * @taken: @take has returned true; under ang_dev.registration_lock
  * @wait: sleepers in poll(2)
  * @end: calls @take when the file is closed
@@ -116,8 +115,8 @@ struct ang_handle {
  * @in_doubt: its process was killed before the device had answered
  * @mr_lock: see ang_dev.h
  * @mem: table of regions; under @mr_lock, as all that follows
- * @spare: table that the device may have taken instead, if its process was
- *	killed meanwhile; of no pages else
+ * @spare: table that the device may use instead, if the process was killed
+ *	before the device answered; else it has no pages
  * @slots: entries of the table
  * @mrs: memory regions by slot
  * @num_mrs: how many; read without the lock, too
@@ -190,13 +189,13 @@ static inline struct ang_domain *ang_file_domain(struct ang_file *file)
  * @num: number on the device
  * @pid: process that created it, referenced
  * @uid: user that created it
- * @mem: queues, control page, counters, message area
+ * @mem: queues, control page, counters, receive buffer
  * @ctl: kernel address of the control page; the process writes it at any time
  * @ctr: kernel address of the counters; the device writes them at any time
- * @sink: page that takes what is written to the doorbell once that is not the
- *	context's any more; NULL without ANGARA_CAP_DOORBELL_MMAP
- * @posted: the device has been told to create it, and has not refused;
- *	constant once the context has a file
+ * @sink: page that replaces the doorbell page once the context no longer owns
+ *	that; NULL without ANGARA_CAP_DOORBELL_MMAP
+ * @posted: the command that creates it was sent, and the device has not refused
+ *	it; constant once the context has a file
  * @in_doubt: its process was killed before the device had answered; likewise
  * @eventfd_lock: see ang_dev.h
  * @eventfd: signalled together with @h's wait queue; under @eventfd_lock
@@ -252,7 +251,7 @@ struct ang_ucmd {
 	int new_fd;
 };
 
-/* main.c */
+/* cred.c */
 u32 ang_default_pkey(void);
 void ang_file_cred(struct ang_file *file, struct ang_cred *cred);
 
@@ -262,24 +261,29 @@ void ang_handle_stop(void);
 void ang_handle_init(struct ang_handle *h, struct ang_dev *adev,
 		     const struct ang_handle_ops *ops);
 void ang_handle_undo(struct ang_handle *h);
-void ang_handle_release(struct ang_handle *h);
+int ang_handle_release(struct inode *inode, struct file *filp);
 bool ang_handle_take(struct ang_handle *h);
 void ang_handle_wake(struct ang_handle *h, __poll_t why);
 int ang_handle_glance(const struct ang_handle *h);
 int ang_handle_enter(struct ang_handle *h);
+__poll_t ang_handle_poll(struct file *filp, poll_table *wait,
+			 __poll_t (*events)(struct ang_handle *h));
+
+/* domain_table.c */
+int ang_table_alloc(struct ang_domain *dom, struct ang_mem *mem, u32 slots);
+void ang_table_free(struct ang_domain *dom, struct ang_mem *mem);
+int ang_table_post(struct ang_domain *dom, u8 opcode, const struct ang_mem *mem,
+		   u32 slots);
+int ang_domain_grow(struct ang_domain *dom, u32 slots);
+void ang_domain_put(struct ang_domain *dom);
 
 /* domain.c */
 int ang_ioctl_domain_create(struct ang_ucmd *ucmd, void *arg);
 bool ang_domain_take(struct ang_domain *dom);
-int ang_domain_grow(struct ang_domain *dom, u32 slots);
 void ang_domain_free(struct ang_domain *dom);
-void ang_domain_put(struct ang_domain *dom);
 
 /* ctx.c */
 int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg);
-int ang_ioctl_kick(struct ang_ucmd *ucmd, void *arg);
-int ang_ioctl_eventfd(struct ang_ucmd *ucmd, void *arg);
-__poll_t ang_uctx_poll(struct ang_uctx *uctx);
 void ang_uctx_signal(struct ang_uctx *uctx);
 
 /* queue.c */
@@ -310,11 +314,10 @@ int ang_ioctl_leave(struct ang_ucmd *ucmd, void *arg);
 void ang_file_disown_trees(struct ang_file *file);
 void ang_file_owned_free(struct ang_file *file);
 
-/* main.c */
-extern const struct file_operations ang_fops;
-extern const struct file_operations ang_uctx_fops;
-
-extern struct class ang_class;
-extern dev_t ang_devt;
+/* file.c */
+int ang_file_start(void);
+void ang_file_stop(void);
+int ang_file_name(struct ang_dev *adev);
+int ang_file_add(struct ang_dev *adev);
 
 #endif /* ANG_FILE_H */

@@ -4,8 +4,8 @@
  * a switch's, which belongs to the node that keeps it.
  *
  * One set of rules for the driver and for libangara's embedded backend, so it
- * needs no more than the model does: ang_env.h.  Callers hold the lock of the
- * table.
+ * includes only what the model includes: ang_env.h.  Callers hold the lock of
+ * the table.
  */
 #ifndef ANG_ROW_H
 #define ANG_ROW_H
@@ -13,7 +13,7 @@
 #include "ang_model.h"		/* topology and tree rules, nothing else */
 
 /**
- * struct ang_cred - on whose behalf a tree is touched
+ * struct ang_cred - rights of a caller that uses a tree
  * @pkey: the caller's partition
  * @admin: the caller may program every tree
  */
@@ -27,17 +27,17 @@ static inline bool ang_cred_owns(const struct ang_cred *cred, u32 pkey)
 	return cred->pkey && cred->pkey == pkey;
 }
 
-/* May the caller see what belongs to partition @pkey? */
+/* May the caller see objects of partition @pkey? */
 static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
 {
 	return cred->admin || ang_cred_owns(cred, pkey);
 }
 
 /**
- * struct ang_tree_entry - what is known of a tree on a router
+ * struct ang_tree_entry - state of a tree on a router
  * @row: the row, while @set
  * @job: key of the job that may use the tree, 0 for any of the partition; while
- *	@set.  Never told
+ *	@set.  Never shown
  * @serial: number of the row's programming, never used twice in a table
  * @delegated: partition that may program the row, 0 for none
  * @set: the row is programmed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Angara adapter: what differs among the kernels that the driver supports,
- * 6.1 to 7.2.  Nothing else in the driver looks at the version.
+ * 6.1 to 7.2.  No other file of the driver depends on the version.
  */
 #ifndef ANG_COMPAT_H
 #define ANG_COMPAT_H
@@ -23,7 +23,7 @@
 #define ANG_IMPORT_NS()		MODULE_IMPORT_NS(ANGARA)
 #endif
 
-/* 6.8: eventfd_signal() counts by one always. */
+/* 6.8: eventfd_signal() always adds one. */
 static inline void ang_eventfd_signal(struct eventfd_ctx *ctx)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
@@ -61,14 +61,14 @@ static inline void ang_vm_flags_mod(struct vm_area_struct *vma,
 #define ang_attr_bus		struct bus_type
 #endif
 
-/* 6.6: attributes of a generic netlink dump stand where those of a request do. */
+/* 6.6: attributes of a generic netlink dump are found like those of a request. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #define ang_dump_attrs(_cb)	(genl_dumpit_info(_cb)->info.attrs)
 #else
 #define ang_dump_attrs(_cb)	(genl_dumpit_info(_cb)->attrs)
 #endif
 
-/* 6.8: the interrupt line is no legacy any more. */
+/* 6.8: PCI_IRQ_LEGACY is called PCI_IRQ_INTX. */
 #ifndef PCI_IRQ_INTX
 #define PCI_IRQ_INTX		PCI_IRQ_LEGACY
 #endif

@@ -2,10 +2,9 @@
 /*
  * Counters of a device, for readers over netlink.
  *
- * An administrator is given what the device says.  For all others an answer is
- * kept, and is their answer for a while: however many they are and however often
- * they ask, the device gets no more than one command for each object in that
- * time.
+ * A read by an administrator always asks the device.  For other users the last answer is cached for
+ * a while, so the device gets at most one command per object in that time, whatever the number of
+ * readers.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -21,7 +20,7 @@
 struct kept {
 	unsigned long read_at;
 	int ret;
-	__le64 value[16];
+	__le64 value[18];
 };
 
 #define INDEX_BITS	7
@@ -37,7 +36,7 @@ static unsigned long kept_key(u32 router, u32 kind, u32 index)
 }
 
 /**
- * ang_is_kept() - is an answer of the device young enough to be given again?
+ * ang_is_kept() - is a cached answer young enough to be used again?
  * @adev: device
  * @read_at: jiffies at which it was read
  *
@@ -90,7 +89,7 @@ static int kept_read(struct ang_dev *adev, u32 router, u32 kind, u32 index,
 /**
  * ang_dev_counters() - read counters
  * @adev: device, entered
- * @cred: on whose behalf
+ * @cred: rights of the caller
  * @router: this node, or a switch that it keeps
  * @kind: ANGARA_CNT_*
  * @index: which link, tree or context
@@ -115,7 +114,8 @@ int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 rout
 }
 
 /**
- * ang_dev_counters_forget() - the counters of an object begin anew, or it is gone
+ * ang_dev_counters_forget() - drop the cached counters of an object that is gone or is created
+ * again
  * @adev: device
  * @router: this node, or a switch that it keeps
  * @kind: ANGARA_CNT_*
@@ -131,7 +131,8 @@ void ang_dev_counters_forget(struct ang_dev *adev, u32 router, u32 kind, u32 ind
 }
 
 /**
- * ang_dev_counters_forget_all() - the device is stopped, or freed
+ * ang_dev_counters_forget_all() - drop all cached counters: the device is
+ * stopped or freed
  * @adev: device
  *
  * Context: process; may sleep.

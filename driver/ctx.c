@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contexts: making, ringing, sleeping, destroying.
+ * Contexts: creation, doorbells, waiting, destruction.
  *
  * A context is destroyed on the device when its file is closed or the device
- * is stopped; its structure and queue pages go with the file.  Its file has the
- * mapping of the device's inode, so that doorbells are found there when the
- * device is stopped; that inode is kept by the domain's file.
+ * is stopped; its structure and queue pages are freed with the file.  Its file
+ * has the mapping of the device's inode, so that doorbells are found there when
+ * the device is stopped; that inode is kept by the domain's file.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cred.h>
@@ -18,7 +18,7 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
-#include "ang_file.h"
+#include "ioctl.h"
 #include "trace.h"
 
 static bool entries_ok(u32 entries, u32 max)
@@ -27,7 +27,7 @@ static bool entries_ok(u32 entries, u32 max)
 	       is_power_of_2(entries);
 }
 
-static bool area_ok(u32 bytes)
+static bool msg_bytes_ok(u32 bytes)
 {
 	return !bytes || (bytes >= ANGARA_MIN_MSG_BYTES &&
 			  bytes <= ANG_MAX_MSG_BYTES && is_power_of_2(bytes));
@@ -123,133 +123,6 @@ static int uctx_mem_alloc(struct ang_dev *adev, struct ang_uctx *uctx,
 	return -ENOMEM;
 }
 
-static bool uctx_take(struct ang_handle *h);
-static void uctx_wake(struct ang_handle *h);
-static struct address_space *uctx_mapping(struct ang_handle *h);
-static void uctx_free(struct ang_handle *h);
-
-static const struct ang_handle_ops uctx_ops = {
-	.take = uctx_take,
-	.wake = uctx_wake,
-	.mapping = uctx_mapping,
-	.free = uctx_free,
-};
-
-static struct ang_uctx *uctx_new(struct ang_ucmd *ucmd, struct ang_domain *dom,
-				 const struct angara_ctx_create *arg)
-{
-	struct ang_dev *adev = dom->adev;
-	struct ang_uctx *uctx = kzalloc(sizeof(*uctx), GFP_KERNEL_ACCOUNT);
-	int ret;
-
-	if (!uctx)
-		return ERR_PTR(-ENOMEM);
-	ret = ang_num_alloc(adev, &adev->ctx_nums, &uctx->num);
-	if (ret)
-		goto err_free;
-	ret = uctx_mem_alloc(adev, uctx, arg);
-	if (ret)
-		goto err_num;
-	uctx->dom = dom;
-	uctx->pid = get_pid(task_tgid(current));
-	uctx->uid = current_euid();
-	spin_lock_init(&uctx->eventfd_lock);
-	uctx->of = get_file(ucmd->filp);
-	__module_get(adev->ops->owner); /* that file has one, too */
-	ang_handle_init(&uctx->h, adev, &uctx_ops);
-	return uctx;
-
-err_num:
-	ang_num_free(adev, &adev->ctx_nums, uctx->num);
-err_free:
-	kfree(uctx);
-	return ERR_PTR(ret);
-}
-
-/* Closing the file is all that it takes to undo what follows. */
-static struct file *uctx_open(struct ang_ucmd *ucmd, struct ang_domain *dom,
-			      const struct angara_ctx_create *arg)
-{
-	struct ang_uctx *uctx = uctx_new(ucmd, dom, arg);
-	struct file *filp;
-
-	if (IS_ERR(uctx))
-		return ERR_CAST(uctx);
-	filp = anon_inode_getfile("[angara-context]", &ang_uctx_fops, &uctx->h,
-				  ucmd->filp->f_flags & O_ACCMODE);
-	if (IS_ERR(filp)) {
-		ang_handle_take(&uctx->h);
-		ang_handle_undo(&uctx->h);
-		return filp;
-	}
-	filp->f_mapping = ucmd->filp->f_mapping;
-	return filp;
-}
-
-static int uctx_start(struct ang_uctx *uctx, const struct angara_ctx_create *arg)
-{
-	struct ang_dev *adev = uctx->h.adev;
-	int ret = uctx_create(adev, uctx, arg);
-
-	/* The device may create it yet: it goes when the file is closed. */
-	uctx->in_doubt = ang_adm_undecided(ret);
-	uctx->posted = !ret || uctx->in_doubt;
-	if (uctx->posted)
-		uctx_publish(adev, uctx);
-	return ret;
-}
-
-int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
-{
-	struct ang_domain *dom = ang_file_domain(ucmd->file);
-	struct angara_ctx_create *cmd = arg;
-	struct ang_uctx *uctx;
-	struct file *filp;
-	int fd, ret;
-
-	if (cmd->flags || cmd->reserved)
-		return -EOPNOTSUPP;
-	if (!entries_ok(cmd->sq_entries, ANG_MAX_SQ_ENTRIES) ||
-	    !entries_ok(cmd->cq_entries, ANG_MAX_CQ_ENTRIES) ||
-	    !area_ok(cmd->msg_bytes))
-		return -EINVAL;
-	if (!dom)
-		return -ENXIO;
-	if (READ_ONCE(dom->adev->broken))
-		return -EIO;
-
-	fd = get_unused_fd_flags(O_CLOEXEC);
-	if (fd < 0)
-		return fd;
-	filp = uctx_open(ucmd, dom, cmd);
-	if (IS_ERR(filp)) {
-		ret = PTR_ERR(filp);
-		goto err_fd;
-	}
-	uctx = to_ang_uctx(filp->private_data);
-	ret = uctx_start(uctx, cmd);
-	if (ret)
-		goto err_file;
-
-	cmd->fd = fd;
-	cmd->ctx = uctx->num;
-	cmd->sq_offset = ang_mmap_offset(ANG_MEM_SQ);
-	cmd->cq_offset = ang_mmap_offset(ANG_MEM_CQ);
-	cmd->ctl_offset = ang_mmap_offset(ANG_MEM_CTL);
-	cmd->ctr_offset = ang_mmap_offset(ANG_MEM_CTR);
-	cmd->db_offset = uctx->sink ? ang_mmap_offset(ANG_MAP_DB) : 0;
-	cmd->msg_offset = cmd->msg_bytes ? ang_mmap_offset(ANG_MEM_MSG) : 0;
-	ucmd->new_file = filp;
-	ucmd->new_fd = fd;
-	return 0;
-
-err_file:
-	fput(filp);
-err_fd:
-	put_unused_fd(fd);
-	return ret;
-}
-
 /* Lookups by the number end before another context gets it. */
 static void uctx_num_free(struct ang_dev *adev, u32 num)
 {
@@ -287,7 +160,7 @@ static struct eventfd_ctx *eventfd_swap(struct ang_uctx *uctx,
 	return eventfd;
 }
 
-/* Its own file may be closed by now.  Its domain's file is not. */
+/* Its own file may be closed already; its domain's file is open. */
 static struct address_space *uctx_mapping(struct ang_handle *h)
 {
 	return to_ang_uctx(h)->of->f_mapping;
@@ -326,7 +199,7 @@ static void uctx_arm(struct ang_uctx *uctx, u32 seen)
 		    ANGARA_DB_PAGE(uctx->num) + ANGARA_DB_ARM, seen);
 }
 
-int ang_ioctl_kick(struct ang_ucmd *ucmd, void *arg)
+static int ioctl_kick(struct ang_ucmd *ucmd, void *arg)
 {
 	struct ang_uctx *uctx = ucmd->uctx;
 	struct ang_dev *adev = uctx->h.adev;
@@ -350,7 +223,7 @@ int ang_ioctl_kick(struct ang_ucmd *ucmd, void *arg)
 	return 0;
 }
 
-int ang_ioctl_eventfd(struct ang_ucmd *ucmd, void *arg)
+static int ioctl_eventfd(struct ang_ucmd *ucmd, void *arg)
 {
 	struct ang_uctx *uctx = ucmd->uctx;
 	struct angara_eventfd *cmd = arg;
@@ -369,15 +242,10 @@ int ang_ioctl_eventfd(struct ang_ucmd *ucmd, void *arg)
 	return 0;
 }
 
-/**
- * ang_uctx_poll() - are there events? If not, ask for a signal.
- * @uctx: context; its device is entered
- *
- * Return: EPOLLIN or 0.
- * Context: process.
- */
-__poll_t ang_uctx_poll(struct ang_uctx *uctx)
+/* Are there events?  If not, ask for a signal. */
+static __poll_t uctx_events(struct ang_handle *h)
 {
+	struct ang_uctx *uctx = to_ang_uctx(h);
 	u32 seen = le32_to_cpu(READ_ONCE(uctx->ctl->seen));
 
 	if (uctx_event_seq(uctx) != seen)
@@ -387,6 +255,11 @@ __poll_t ang_uctx_poll(struct ang_uctx *uctx)
 	if (uctx_event_seq(uctx) != seen)
 		return EPOLLIN | EPOLLRDNORM;
 	return 0;
+}
+
+static __poll_t uctx_poll(struct file *filp, poll_table *wait)
+{
+	return ang_handle_poll(filp, wait, uctx_events);
 }
 
 static void uctx_wake(struct ang_handle *h)
@@ -401,6 +274,164 @@ static void uctx_wake(struct ang_handle *h)
 	spin_unlock_irqrestore(&uctx->eventfd_lock, flags);
 }
 
+static const struct ang_handle_ops uctx_ops = {
+	.take = uctx_take,
+	.wake = uctx_wake,
+	.mapping = uctx_mapping,
+	.free = uctx_free,
+};
+
+static const struct ang_ioctl_op uctx_ioctls[] = {
+	ANG_IOCTL_OP(ANGARA_IOCTL_JOIN, ang_ioctl_join,
+		 struct angara_join, place, false),
+	ANG_IOCTL_OP(ANGARA_IOCTL_LEAVE, ang_ioctl_leave,
+		 struct angara_join, place, false),
+	ANG_IOCTL_OP(ANGARA_IOCTL_KICK, ioctl_kick,
+		 struct angara_kick, flags, false),
+	ANG_IOCTL_OP(ANGARA_IOCTL_EVENTFD, ioctl_eventfd,
+		 struct angara_eventfd, reserved, false),
+};
+
+static long uctx_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	struct ang_handle *h = filp->private_data;
+	struct ang_ucmd ucmd = {
+		.filp = filp,
+		.h = h,
+		.uctx = to_ang_uctx(h),
+		.ubuffer = (void __user *)arg,
+	};
+
+	return ang_ioctl_call(&ucmd, cmd, uctx_ioctls, ARRAY_SIZE(uctx_ioctls));
+}
+
+static const struct file_operations uctx_fops = {
+	.owner = THIS_MODULE,
+	.release = ang_handle_release,
+	.unlocked_ioctl = uctx_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = uctx_poll,
+	.mmap = ang_mmap,
+};
+
+static struct ang_uctx *uctx_new(struct ang_ucmd *ucmd, struct ang_domain *dom,
+				 const struct angara_ctx_create *arg)
+{
+	struct ang_dev *adev = dom->adev;
+	struct ang_uctx *uctx = kzalloc(sizeof(*uctx), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!uctx)
+		return ERR_PTR(-ENOMEM);
+	ret = ang_num_alloc(adev, &adev->ctx_nums, &uctx->num);
+	if (ret)
+		goto err_free;
+	ret = uctx_mem_alloc(adev, uctx, arg);
+	if (ret)
+		goto err_num;
+	uctx->dom = dom;
+	uctx->pid = get_pid(task_tgid(current));
+	uctx->uid = current_euid();
+	spin_lock_init(&uctx->eventfd_lock);
+	uctx->of = get_file(ucmd->filp);
+	__module_get(adev->ops->owner); /* that file has one, too */
+	ang_handle_init(&uctx->h, adev, &uctx_ops);
+	return uctx;
+
+err_num:
+	ang_num_free(adev, &adev->ctx_nums, uctx->num);
+err_free:
+	kfree(uctx);
+	return ERR_PTR(ret);
+}
+
+/* From here on, closing the file undoes everything. */
+static struct file *uctx_open(struct ang_ucmd *ucmd, struct ang_domain *dom,
+			      const struct angara_ctx_create *arg)
+{
+	struct ang_uctx *uctx = uctx_new(ucmd, dom, arg);
+	struct file *filp;
+
+	if (IS_ERR(uctx))
+		return ERR_CAST(uctx);
+	filp = anon_inode_getfile("[angara-context]", &uctx_fops, &uctx->h,
+				  ucmd->filp->f_flags & O_ACCMODE);
+	if (IS_ERR(filp)) {
+		ang_handle_take(&uctx->h);
+		ang_handle_undo(&uctx->h);
+		return filp;
+	}
+	filp->f_mapping = ucmd->filp->f_mapping;
+	return filp;
+}
+
+static int uctx_start(struct ang_uctx *uctx, const struct angara_ctx_create *arg)
+{
+	struct ang_dev *adev = uctx->h.adev;
+	int ret = uctx_create(adev, uctx, arg);
+
+	/*
+	 * The device may still create it: it is destroyed when the file is
+	 * closed.
+	 */
+	uctx->in_doubt = ang_adm_undecided(ret);
+	uctx->posted = !ret || uctx->in_doubt;
+	if (uctx->posted)
+		uctx_publish(adev, uctx);
+	return ret;
+}
+
+int ang_ioctl_ctx_create(struct ang_ucmd *ucmd, void *arg)
+{
+	struct ang_domain *dom = ang_file_domain(ucmd->file);
+	struct angara_ctx_create *cmd = arg;
+	struct ang_uctx *uctx;
+	struct file *filp;
+	int fd, ret;
+
+	if (cmd->flags || cmd->reserved)
+		return -EOPNOTSUPP;
+	if (!entries_ok(cmd->sq_entries, ANG_MAX_SQ_ENTRIES) ||
+	    !entries_ok(cmd->cq_entries, ANG_MAX_CQ_ENTRIES) ||
+	    !msg_bytes_ok(cmd->msg_bytes))
+		return -EINVAL;
+	if (!dom)
+		return -ENXIO;
+	if (READ_ONCE(dom->adev->broken))
+		return -EIO;
+
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	filp = uctx_open(ucmd, dom, cmd);
+	if (IS_ERR(filp)) {
+		ret = PTR_ERR(filp);
+		goto err_fd;
+	}
+	uctx = to_ang_uctx(filp->private_data);
+	ret = uctx_start(uctx, cmd);
+	if (ret)
+		goto err_file;
+
+	cmd->fd = fd;
+	cmd->ctx = uctx->num;
+	cmd->sq_offset = ang_mmap_offset(ANG_MEM_SQ);
+	cmd->cq_offset = ang_mmap_offset(ANG_MEM_CQ);
+	cmd->ctl_offset = ang_mmap_offset(ANG_MEM_CTL);
+	cmd->ctr_offset = ang_mmap_offset(ANG_MEM_CTR);
+	cmd->db_offset = uctx->sink ? ang_mmap_offset(ANG_MAP_DB) : 0;
+	cmd->msg_offset = cmd->msg_bytes ? ang_mmap_offset(ANG_MEM_MSG) : 0;
+	ucmd->new_file = filp;
+	ucmd->new_fd = fd;
+	return 0;
+
+err_file:
+	fput(filp);
+err_fd:
+	put_unused_fd(fd);
+	return ret;
+}
+
 /**
  * ang_uctx_signal() - wake waiters of a context
  * @uctx: context, protected by RCU
@@ -413,11 +444,11 @@ void ang_uctx_signal(struct ang_uctx *uctx)
 }
 
 /**
- * ang_dev_ctx_info() - look at a context
+ * ang_dev_ctx_info() - read the properties of a context
  * @adev: device
  * @ctx: its number
- * @pid_ns: in which process ids are told
- * @info: out: what there is to tell
+ * @pid_ns: namespace of the process ids shown
+ * @info: out: properties
  *
  * Return: 0; -ENOENT there is none.
  * Context: any.

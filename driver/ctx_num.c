@@ -2,9 +2,9 @@
 /*
  * Numbers of contexts, and of domains: the device has few, and users share them.
  *
- * A user may have a share of what other users leave, so that some are left for
- * the next user.  A few are reserved for callers with CAP_SYS_RESOURCE, which
- * have no limit.
+ * Each user may take a share of the numbers that other users have not taken, so
+ * the next user finds some free.  A few are reserved for callers with
+ * CAP_SYS_RESOURCE, which have no limit.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -16,7 +16,7 @@
 
 #include "ang_file.h"
 
-#define ANG_CTX_RESERVE	16U	/* one in so many is left to the privileged */
+#define ANG_CTX_RESERVE	16U	/* one in so many is reserved for privileged callers */
 
 static uint user_share = 50;
 module_param(user_share, uint, 0644);
@@ -48,7 +48,7 @@ static u32 share_used(struct ang_dev *adev, const struct ang_nums *nums,
 	return count;
 }
 
-/* How many a user may have beside @others of other users. */
+/* How many a user may have if other users have @others. */
 static u32 share_beside(const struct ang_dev *adev, u32 others)
 {
 	u32 all = adev->max_ctxs - adev->max_ctxs / ANG_CTX_RESERVE;
@@ -63,7 +63,7 @@ static u32 share_beside(const struct ang_dev *adev, u32 others)
  * @nums: of contexts or of domains
  * @num: out: the number
  *
- * Return: 0; -EBUSY there is none left, or the caller's user has its share.
+ * Return: 0; -EBUSY none is left, or the share of the caller's user is used up.
  * Context: process.
  */
 int ang_num_alloc(struct ang_dev *adev, struct ang_nums *nums, u32 *num)

@@ -3,7 +3,7 @@
  * debugfs: angara/angaraN/{registers,contexts,trees,counters,commands}, and
  * workers where the transport has some.
  *
- * For a look at a machine, by root; programs use netlink.
+ * For inspection by root; programs use netlink.
  */
 #include <linux/cred.h>
 #include <linux/debugfs.h>
@@ -78,7 +78,7 @@ static int contexts_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(contexts);
 
-/* The file is root's. */
+/* Only root can open the file, so all rows are shown. */
 static const struct ang_cred admin = { .admin = true };
 
 /* Calls @print for the node of a device, then for each switch that it keeps. */
@@ -134,7 +134,7 @@ static const char *const tree_names[] = ANGARA_TREE_COUNTER_NAMES;
 static const char *const ctx_names[] = ANGARA_CTX_COUNTER_NAMES;
 
 /* Every structure of counters is a row of 64-bit words. */
-#define MAX_COUNTERS	16
+#define MAX_COUNTERS	18
 
 #define NAMES(_names, _struct) \
 	.names = (_names), \
@@ -224,7 +224,7 @@ static int workers_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(workers);
 
-/* How many admin commands the device was given, since it was started. */
+/* Admin commands sent to the device since its start. */
 static int commands_show(struct seq_file *m, void *unused)
 {
 	struct ang_dev *adev = m->private;
@@ -238,7 +238,7 @@ DEFINE_SHOW_ATTRIBUTE(commands);
  * ang_debugfs_dev_new() - show a device
  * @adev: device; it outlives its files
  *
- * Nothing depends on debugfs: errors are not looked at.
+ * Nothing depends on debugfs: errors are ignored.
  */
 void ang_debugfs_dev_new(struct ang_dev *adev)
 {

@@ -6,25 +6,18 @@
  *
  * Between ang_dev_register() and that the transport may stop the adapter with
  * ang_dev_down() and start it again with ang_dev_up(), around a reset or while
- * the machine sleeps.  Files that were open then are stale: the adapter has
- * forgotten what they had there.
+ * the machine sleeps.  Files that were open at that time are stale: the adapter
+ * has lost their objects.
  */
-#include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "ang_file.h"
 #include "trace.h"
 
-/* An emulated adapter may have to wait long for a processor. */
+/* An emulated adapter may wait long for a processor. */
 #define TIMEOUT		(60 * HZ)
-/* Stopping and starting have less: callers that wait cannot be killed. */
-#define READY_TIMEOUT	(10UL * HZ)
-
-/* How old counters may be that a reader without a privilege gets. */
+/* Maximum age of cached counters for readers without privilege. */
 #define KEEP	(HZ / 10)
-
-/* All devices, by ang_dev.id, from ang_dev_alloc() to ang_dev_put(). */
-static DEFINE_XARRAY_ALLOC(ang_devs);
 
 static int nums_init(struct ang_nums *nums, u32 max)
 {
@@ -91,22 +84,19 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 	ang_adm_setup(adev);
 
 	device_initialize(&adev->dev);
-	adev->dev.class = &ang_class;
 	adev->dev.parent = parent;
 	adev->dev.release = dev_release;
 
-	ret = xa_alloc(&ang_devs, &adev->id, adev,
-		       XA_LIMIT(0, ANG_MAX_DEVS - 1), GFP_KERNEL);
+	ret = ang_dev_add(adev);
 	if (ret)
 		goto err_put;
-	adev->dev.devt = MKDEV(MAJOR(ang_devt), adev->id);
-	ret = dev_set_name(&adev->dev, "angara%u", adev->id);
+	ret = ang_file_name(adev);
 	if (ret)
-		goto err_erase;
+		goto err_del;
 	return adev;
 
-err_erase:
-	xa_erase(&ang_devs, adev->id);
+err_del:
+	ang_dev_del(adev);
 err_put:
 	put_device(&adev->dev);
 	return ERR_PTR(ret);
@@ -121,86 +111,14 @@ ANG_EXPORT(ang_dev_alloc);
  */
 void ang_dev_put(struct ang_dev *adev)
 {
-	xa_erase(&ang_devs, adev->id);
+	ang_dev_del(adev);
 	cancel_work_sync(&adev->aeq_work);
 	put_device(&adev->dev);
 }
 ANG_EXPORT(ang_dev_put);
 
-/*
- * Wait until the device is ready, or is not any more.  One that does not answer
- * has no magic number: a bus answers all ones for it, or zeros.
- */
-static int wait_ready(struct ang_dev *adev, u32 want)
-{
-	unsigned long end = jiffies + min(adev->timeout, READY_TIMEOUT);
-
-	for (;;) {
-		bool late = time_after(jiffies, end);
-		u32 status = ang_read32(adev, ANGARA_REG_STATUS);
-
-		if (ang_read32(adev, ANGARA_REG_MAGIC) != ANGARA_HW_MAGIC)
-			return -ENODEV;
-		if ((status & ANGARA_STATUS_READY) == want)
-			return 0;
-		if (late)
-			return -EIO;
-		usleep_range(100, 1000);
-	}
-}
-
-/*
- * Reset the device and cut it off from memory; if neither is certain, remember
- * it.  Nothing that the device knows is freed before.  Silence proves nothing:
- * a device that answers no register may still write to memory.
- */
-static void dev_reset(struct ang_dev *adev)
-{
-	int stop, cut = -EOPNOTSUPP;
-
-	ang_write32(adev, ANGARA_REG_CONTROL, 0);
-	stop = wait_ready(adev, 0);
-	if (adev->ops->dma_disable)
-		cut = adev->ops->dma_disable(adev);
-	if (!stop || !cut || adev->stuck)
-		return;
-	WRITE_ONCE(adev->stuck, true);
-	dev_err(&adev->dev, "the adapter does not stop: memory that it knows is lost\n");
-}
-
 /**
- * ang_dev_break() - stop using a device that breaks the rules
- * @adev: device, registered: entered, or the caller is the one to unregister it
- * @why: for the log
- *
- * When it returns, the device is reset and cut off from memory, or is stuck; so
- * it is for all callers if several call at a time.  Waiters for commands, in
- * poll(2) and on eventfds wake.  A transport does not enter the device for it:
- * a thread that waits to stop the device might wait for the broken command.
- * Context: process; may sleep.
- */
-void ang_dev_break(struct ang_dev *adev, const char *why)
-{
-	struct ang_handle *h;
-
-	mutex_lock(&adev->break_lock);
-	if (!adev->broken) {
-		dev_err(&adev->dev, "%s: the adapter is not used any more\n",
-			why);
-		WRITE_ONCE(adev->broken, true);
-		wake_up(&adev->adm_wait);
-		spin_lock(&adev->files_lock);
-		list_for_each_entry(h, &adev->files, entry)
-			ang_handle_wake(h, EPOLLERR);
-		spin_unlock(&adev->files_lock);
-		dev_reset(adev);
-	}
-	mutex_unlock(&adev->break_lock);
-}
-ANG_EXPORT(ang_dev_break);
-
-/**
- * struct identity - what an adapter says of itself
+ * struct identity - identity registers of an adapter
  * @node: number of its node
  * @nodes: nodes in the fabric
  * @ports: ports of its router
@@ -223,7 +141,7 @@ static int read_identity(struct ang_dev *adev, struct identity *id)
 	u32 version = ang_read32(adev, ANGARA_REG_VERSION);
 
 	if (magic != ANGARA_HW_MAGIC || version != ANGARA_HW_VERSION) {
-		dev_err(&adev->dev, "no adapter known here: magic %#x version %u\n",
+		dev_err(&adev->dev, "unknown adapter: magic %#x version %u\n",
 			magic, version);
 		return -ENODEV;
 	}
@@ -253,7 +171,7 @@ static int check_identity(struct ang_dev *adev, const struct identity *id)
 	    id->max_ctxs == adev->max_ctxs && id->trees == adev->own.rows.num &&
 	    id->nodes == adev->nodes && id->ports == adev->ports)
 		return 0;
-	dev_err(&adev->dev, "it is another adapter than before: unbind and bind it\n");
+	dev_err(&adev->dev, "the adapter was replaced by another: unbind and bind the driver\n");
 	return -ENODEV;
 }
 
@@ -278,7 +196,7 @@ static void dev_stop(struct ang_dev *adev)
 {
 	lockdep_assert_held_write(&adev->registration_lock);
 
-	dev_reset(adev);
+	ang_dev_reset(adev);
 	ang_adm_free(adev);
 }
 
@@ -302,7 +220,7 @@ static char *dev_read_text(struct ang_dev *adev)
 			return ERR_PTR(ret);
 		}
 	}
-	/* The end of the last line is put back where it is shown. */
+	/* Code that shows the text adds the end of the last line again. */
 	if (text[size - 1] == '\n')
 		text[size - 1] = 0;
 	return text;
@@ -323,7 +241,7 @@ static struct ang_graph *dev_graph(struct ang_dev *adev, const char *text)
 	if (!IS_ERR(graph) && graph->topo.nodes == adev->nodes &&
 	    ang_topo_ports(&graph->topo) == adev->ports)
 		return graph;
-	dev_err(&adev->dev, "no fabric known here: '%.64s'\n", text);
+	dev_err(&adev->dev, "unknown fabric: '%.64s'\n", text);
 	if (!IS_ERR(graph))
 		ang_graph_put(graph);
 	return ERR_PTR(-ENODEV);
@@ -368,7 +286,7 @@ static int dev_start(struct ang_dev *adev)
 		return ret;
 
 	ang_write32(adev, ANGARA_REG_CONTROL, 0);
-	ret = wait_ready(adev, 0);
+	ret = ang_dev_wait_ready(adev, 0);
 	if (ret)
 		return ret;
 	WRITE_ONCE(adev->stuck, false);
@@ -379,9 +297,9 @@ static int dev_start(struct ang_dev *adev)
 	if (adev->ops->dma_enable)
 		adev->ops->dma_enable(adev);
 	ang_write32(adev, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
-	ret = wait_ready(adev, ANGARA_STATUS_READY);
+	ret = ang_dev_wait_ready(adev, ANGARA_STATUS_READY);
 	if (ret)
-		dev_err(&adev->dev, "the adapter does not get ready\n");
+		dev_err(&adev->dev, "the adapter does not become ready\n");
 	else
 		ret = dev_describe(adev);
 	if (ret)
@@ -393,8 +311,8 @@ static int dev_start(struct ang_dev *adev)
  * ang_dev_register() - bring an adapter up and show it to users
  * @adev: device from ang_dev_alloc()
  *
- * Return: 0; -ENODEV it is no adapter that this driver knows; -EIO it does not
- * get ready; -ENOMEM.
+ * Return: 0; -ENODEV it is not an adapter that this driver knows; -EIO it does
+ * not become ready; -ENOMEM.
  * Context: process; may sleep.
  */
 int ang_dev_register(struct ang_dev *adev)
@@ -409,9 +327,7 @@ int ang_dev_register(struct ang_dev *adev)
 	if (ret)
 		return ret;
 
-	cdev_init(&adev->cdev, &ang_fops);
-	adev->cdev.owner = THIS_MODULE;
-	ret = cdev_device_add(&adev->cdev, &adev->dev);
+	ret = ang_file_add(adev);
 	if (ret)
 		goto err_stop;
 	ang_debugfs_dev_new(adev);
@@ -433,7 +349,7 @@ static void files_make_stale(struct ang_dev *adev)
 
 	down_write(&adev->map_lock);
 	list_for_each_entry(h, &adev->files, entry) {
-		/* Behind @gone: pairs with ang_handle_glance(). */
+		/* After @gone: pairs with ang_handle_glance(). */
 		smp_store_release(&h->stale, true);
 	}
 	up_write(&adev->map_lock);
@@ -441,7 +357,7 @@ static void files_make_stale(struct ang_dev *adev)
 		ang_doorbells_unmap(adev);
 }
 
-/* Commands under way end, so that no caller keeps the device for long. */
+/* End the commands under way, so that no caller holds the device for long. */
 static void dev_lock_to_stop(struct ang_dev *adev, int why)
 {
 	WRITE_ONCE(adev->stopping, why);
@@ -456,7 +372,7 @@ static void dev_unlock_stopped(struct ang_dev *adev)
 	wake_up_all(&adev->adm_wait);
 }
 
-/* Stop the device, and only then take it away from its users. */
+/* Stop the device, and only then free the objects that files have on it. */
 static void dev_take(struct ang_dev *adev)
 {
 	struct ang_handle *h;
@@ -465,7 +381,7 @@ static void dev_take(struct ang_dev *adev)
 
 	/* Files come and go under registration_lock held for reading only. */
 	files_make_stale(adev);
-	dev_reset(adev);
+	ang_dev_reset(adev);
 	list_for_each_entry(h, &adev->files, entry) {
 		ang_handle_take(h); /* stopped, so it needs no answer */
 		ang_handle_wake(h, EPOLLHUP | EPOLLERR);
@@ -479,8 +395,8 @@ static void dev_take(struct ang_dev *adev)
  * ang_dev_unregister() - take an adapter away from its users
  * @adev: device; ang_irq() may still be called for it
  *
- * When it returns, the device is reset, no memory is in its use, and the
- * core does not call the transport any more.  What a device uses that cannot
+ * When it returns, the device is reset, it uses no memory, and the core does
+ * not call the transport any more.  Memory that is used by a device that cannot
  * be reset is never freed.
  * Context: process; may sleep.
  */
@@ -507,9 +423,9 @@ ANG_EXPORT(ang_dev_unregister);
  * ang_dev_down() - stop an adapter until ang_dev_up()
  * @adev: device, registered; ang_irq() may still be called for it
  *
- * When it returns, the device is reset and no memory is in its use, as after
+ * When it returns, the device is reset and uses no memory, as after
  * ang_dev_unregister().  Open files answer -ESTALE from here on, and the device
- * cannot be opened.  Down already, it stays so.
+ * cannot be opened.  Does nothing if the device is down already.
  * Context: process; may sleep.
  */
 void ang_dev_down(struct ang_dev *adev)
@@ -521,7 +437,7 @@ void ang_dev_down(struct ang_dev *adev)
 	adev->down = true;
 	if (!down)
 		dev_take(adev);
-	/* From here on it would mean that it has been started in vain. */
+	/* From here on @broken means that the start has failed. */
 	WRITE_ONCE(adev->broken, false);
 	dev_unlock_stopped(adev);
 
@@ -534,11 +450,11 @@ ANG_EXPORT(ang_dev_down);
  * ang_dev_up() - start an adapter that ang_dev_down() has stopped
  * @adev: device, registered
  *
- * What broke it before is forgotten.  If it does not start it stays down, and
- * may be started again.
+ * Clears the broken state.  A device that does not start stays down; the
+ * transport may call this again.
  *
- * Return: 0, also if it is up; -ENODEV it is not there, or another one; -EIO it
- * does not get ready; -ENOMEM.
+ * Return: 0, also if it is up; -ENODEV it is not there, or is another adapter;
+ * -EIO it does not become ready; -ENOMEM.
  * Context: process; may sleep.
  */
 int ang_dev_up(struct ang_dev *adev)
@@ -563,87 +479,6 @@ int ang_dev_up(struct ang_dev *adev)
 ANG_EXPORT(ang_dev_up);
 
 /**
- * ang_dev_enter() - keep a device from going away
- * @adev: device, referenced
- *
- * Return: 0, undo with ang_dev_exit(); -ENODEV it is gone; -EBUSY it is down;
- * -EIO it did not come up; -EINTR the caller is killed.
- * Context: process; may sleep.
- */
-int ang_dev_enter(struct ang_dev *adev)
-{
-	int ret = down_read_killable(&adev->registration_lock);
-
-	if (ret)
-		return ret;
-	if (adev->gone)
-		ret = -ENODEV;
-	else if (adev->down)
-		ret = adev->broken ? -EIO : -EBUSY;
-	if (ret)
-		up_read(&adev->registration_lock);
-	return ret;
-}
-
-/**
- * ang_dev_exit() - undo ang_dev_enter()
- * @adev: device
- */
-void ang_dev_exit(struct ang_dev *adev)
-{
-	up_read(&adev->registration_lock);
-}
-
-/**
- * ang_dev_next() - walk over all devices
- * @id: in: lowest number to look at; out: number of the device found
- *
- * Return: the device, undo with ang_dev_release(), or NULL.
- * Context: process.
- */
-struct ang_dev *ang_dev_next(u32 *id)
-{
-	unsigned long index = *id;
-	struct ang_dev *adev;
-
-	xa_lock(&ang_devs);
-	adev = xa_find(&ang_devs, &index, ULONG_MAX, XA_PRESENT);
-	if (adev)
-		get_device(&adev->dev);
-	xa_unlock(&ang_devs);
-	*id = index;
-	return adev;
-}
-
-/**
- * ang_dev_find() - find a device by its number
- * @id: N of /dev/angaraN
- *
- * Return: the device, undo with ang_dev_release(), or NULL.
- * Context: process.
- */
-struct ang_dev *ang_dev_find(u32 id)
-{
-	struct ang_dev *adev;
-
-	xa_lock(&ang_devs);
-	adev = xa_load(&ang_devs, id);
-	if (adev)
-		get_device(&adev->dev);
-	xa_unlock(&ang_devs);
-	return adev;
-}
-
-/**
- * ang_dev_release() - undo ang_dev_next() or ang_dev_find()
- * @adev: device
- */
-void ang_dev_release(struct ang_dev *adev)
-{
-	put_device(&adev->dev);
-}
-
-/**
  * ang_irq() - an interrupt of an adapter
  * @adev: device; until ang_dev_put()
  * @vector: ANGARA_VEC_*
@@ -659,7 +494,10 @@ void ang_irq(struct ang_dev *adev, u32 vector)
 		ang_adm_irq(adev);
 		return;
 	}
-	/* ctxs after its length: pairs with the release in take_identity(). */
+	/*
+	 * Read ctxs after its length: pairs with the release in
+	 * take_identity().
+	 */
 	if (ctx >= smp_load_acquire(&adev->max_ctxs))
 		return;
 	rcu_read_lock();

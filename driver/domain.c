@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Domains: what the contexts of a file share.  A domain is made once and lives
- * as long as its file, which its contexts keep open.
- *
- * The table of its regions begins with a page, and grows by doubling: the device
- * gets a copy, and does not touch the table before when it has answered.
+ * Domains: partition and memory regions that the contexts of a file share.  A
+ * domain is made once and lives as long as its file, which its contexts keep
+ * open.
  */
 #include <linux/capability.h>
-#include <linux/log2.h>
 #include <linux/slab.h>
 
 #include "ang_file.h"
@@ -29,93 +26,10 @@ static int domain_pkey(const struct angara_domain_create *cmd, u32 *pkey)
 	return 0;
 }
 
-static int table_alloc(struct ang_domain *dom, struct ang_mem *mem, u32 slots)
-{
-	const u32 sizes[ANG_MEM_NUM] = {
-		[ANG_MEM_MRT] = slots * sizeof(struct angara_hw_mr),
-	};
-
-	return ang_mem_alloc(dom->adev, mem, sizes);
-}
-
-static void table_free(struct ang_domain *dom, struct ang_mem *mem)
-{
-	ang_mem_unmap(dom->adev, mem);
-	ang_mem_free(mem);
-	*mem = (struct ang_mem){};
-}
-
-/* Tell the device of a table: with a new domain, or in the place of another. */
-static int table_post(struct ang_domain *dom, u8 opcode,
-		      const struct ang_mem *mem, u32 slots)
-{
-	bool create = opcode == ANGARA_ADM_DOMAIN_CREATE;
-	struct angara_adm_cmd cmd = {
-		.opcode = opcode,
-		.ctx = cpu_to_le16(dom->num),
-		.domain = {
-			.job = cpu_to_le64(create ? dom->job : 0),
-			.mrt = cpu_to_le64(ang_mem_list(mem, ANG_MEM_MRT)),
-			.mrs = cpu_to_le32(slots),
-			.pkey = cpu_to_le32(create ? dom->pkey : 0),
-		},
-	};
-	struct angara_adm_cpl cpl;
-
-	return ang_adm_exec(dom->adev, &cmd, &cpl);
-}
-
-static void table_copy(struct ang_mem *to, const struct ang_mem *from)
-{
-	u32 i;
-
-	for (i = 0; i < from->num[ANG_MEM_MRT]; i++)
-		memcpy(ang_mem_at(to, ANG_MEM_MRT, (size_t)i << PAGE_SHIFT),
-		       ang_mem_at(from, ANG_MEM_MRT, (size_t)i << PAGE_SHIFT),
-		       PAGE_SIZE);
-}
-
-/**
- * ang_domain_grow() - make room in a domain's table
- * @dom: domain; its device is entered
- * @slots: entries that it is to have at least, at most ANG_MAX_MRS
- *
- * Return: 0; -ENOMEM; -EIO, also if an attempt before was left undecided; what
- * ang_adm_undecided() names.
- * Context: process; may sleep; mr_lock held.
+/*
+ * @out is set, too, after an error that leaves open whether the device creates
+ * the domain.
  */
-int ang_domain_grow(struct ang_domain *dom, u32 slots)
-{
-	struct ang_mem mem = {};
-	int ret;
-
-	lockdep_assert_held(&dom->mr_lock);
-
-	if (dom->spare.count)
-		return -EIO;
-	if (slots <= dom->slots)
-		return 0;
-	slots = roundup_pow_of_two(slots);
-	ret = table_alloc(dom, &mem, slots);
-	if (ret)
-		return ret;
-	table_copy(&mem, &dom->mem);
-	ret = table_post(dom, ANGARA_ADM_DOMAIN_TABLE, &mem, slots);
-	if (ang_adm_undecided(ret)) {
-		dom->spare = mem;
-		return ret;
-	}
-	if (ret) {
-		table_free(dom, &mem);
-		return ret;
-	}
-	table_free(dom, &dom->mem);
-	dom->mem = mem;
-	dom->slots = slots;
-	return 0;
-}
-
-/* @out: also with an error that leaves open whether the device creates it. */
 static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
 		      struct ang_domain **out)
 {
@@ -138,11 +52,11 @@ static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
 	ret = ang_num_alloc(adev, &adev->dom_nums, &dom->num);
 	if (ret)
 		goto err_watch;
-	ret = table_alloc(dom, &dom->mem, dom->slots);
+	ret = ang_table_alloc(dom, &dom->mem, dom->slots);
 	if (ret)
 		goto err_num;
-	ret = table_post(dom, ANGARA_ADM_DOMAIN_CREATE, &dom->mem, dom->slots);
-	/* The device may create it yet: it goes with the file. */
+	ret = ang_table_post(dom, ANGARA_ADM_DOMAIN_CREATE, &dom->mem, dom->slots);
+	/* The device may still create it: it is destroyed with the file. */
 	dom->in_doubt = ang_adm_undecided(ret);
 	if (!ret || dom->in_doubt) {
 		*out = dom;
@@ -150,7 +64,7 @@ static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
 	}
 	if (ret == -EEXIST || ret == -ENOSPC)
 		ret = -EBUSY;
-	table_free(dom, &dom->mem);
+	ang_table_free(dom, &dom->mem);
 err_num:
 	ang_num_free(adev, &adev->dom_nums, dom->num);
 err_watch:
@@ -196,7 +110,7 @@ out_unlock:
 
 /**
  * ang_domain_take() - destroy a domain on the device, and free its regions
- * @dom: domain that has no context on the device, or the device is stopped
+ * @dom: domain without contexts on the device, unless the device is stopped
  *
  * Return: true; false another thread is about to stop the device.
  * Context: process; may sleep.
@@ -232,14 +146,4 @@ void ang_domain_free(struct ang_domain *dom)
 	ang_mem_free(&dom->mem);
 	ang_mem_free(&dom->spare);
 	ang_domain_put(dom);
-}
-
-/**
- * ang_domain_put() - give back a reference
- * @dom: domain; freed with the last
- */
-void ang_domain_put(struct ang_domain *dom)
-{
-	if (refcount_dec_and_test(&dom->refs))
-		kfree_rcu(dom, rcu);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The model's topology and rules of trees stand once in the kernel, in
- * angara.ko; the loopback takes them from here.
+ * angara.ko contains the model's topologies and tree rules and exports them, so
+ * the loopback module does not have a second copy.
  */
 #include "ang_dev.h"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Descriptions of fabrics, and what follows from them.
+ * Descriptions of fabrics, and tables computed from them.
  *
- * Devices that tell the same text share it: routes and neighbours of a graph, and
- * which switches each node keeps, are worked out once for all devices of a fabric.
- * A text tells all that is in a description, so it does not matter which device
- * told it first.
+ * Devices that report the same text share it: routes and neighbours of a graph, and which switches
+ * each node keeps, are worked out once for all devices of a fabric. The text is the complete
+ * description, so it does not matter which device reported it first.
  */
 #include <linux/list.h>
 #include <linux/mm.h>
@@ -41,7 +40,7 @@ static void graph_free(struct ang_graph *g)
 	kfree(g);
 }
 
-/* Neighbours and keepers of a graph stand in a table alone. */
+/* Only the table has the neighbours and keepers of a graph. */
 static int graph_fill(struct ang_graph *g, struct ang_topo_why *why)
 {
 	void *table;
@@ -107,7 +106,7 @@ err_free:
 }
 
 /**
- * ang_graph_get() - use the description of a fabric
+ * ang_graph_get() - get the shared description of a fabric
  * @text: description
  * @why: out: what is wrong with it, after -ENODEV
  *

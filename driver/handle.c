@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open files, of devices and of contexts: their life, and the way to the device.
+ * Open files, of devices and of contexts: their lifetime, and their access to the device.
  *
  * An open file references the device and the module of its transport, and is in
- * ang_dev.files.  What it has on the device is taken from there once: by a
- * worker when the file is closed, or by the thread that stops the device before.
+ * ang_dev.files.  Its objects on the device are destroyed once: by a worker when the file is
+ * closed, or earlier by the thread that stops the device.
  */
 #include <linux/module.h>
 
 #include "ang_file.h"
 
-/* How long close(2) waits for the device to let go of what the file has there. */
+/* How long close(2) waits for the device to destroy the file's objects. */
 #define CLOSE_TIMEOUT	(2 * HZ)
 
 static struct workqueue_struct *handle_wq;
@@ -21,7 +21,7 @@ int ang_handle_start(void)
 	return handle_wq ? 0 : -ENOMEM;
 }
 
-/* Files may end late: waits for them. */
+/* Wait for files that end after close(2). */
 void ang_handle_stop(void)
 {
 	destroy_workqueue(handle_wq);
@@ -65,7 +65,7 @@ static void handle_end(struct work_struct *work)
 	}
 }
 
-/* No file waits for a device that keeps another one: a process may have many. */
+/* No file waits if another file of the device is late already: a process may have many. */
 static bool handle_wait(struct ang_handle *h)
 {
 	if (atomic_read(&h->adev->late_files))
@@ -80,7 +80,7 @@ static bool handle_wait(struct ang_handle *h)
  *	transport and gives it away
  * @ops: of the kind of file
  *
- * From here on the device may be stopped under it.
+ * From here on another thread may stop the device.
  */
 void ang_handle_init(struct ang_handle *h, struct ang_dev *adev,
 		     const struct ang_handle_ops *ops)
@@ -112,33 +112,37 @@ void ang_handle_undo(struct ang_handle *h)
 
 /**
  * ang_handle_release() - a file is closed
- * @h: handle; freed
+ * @inode: not used
+ * @filp: the file; its handle is freed
  *
- * A device may take long to answer, or never do so, while a process that dies
- * must not wait: what the file has there is left to a worker after a while, at
- * once if that is so of another file of the device.
- * Else modules can be unloaded when close(2) returns.
+ * A device may take long to answer, or never answer, but a process that dies
+ * must not wait.  After a while the caller leaves the file's objects to a
+ * worker; at once if another file of the device is late already.  If no file is
+ * late, modules can be unloaded when close(2) returns.
  * Context: process; may sleep.
  */
-void ang_handle_release(struct ang_handle *h)
+int ang_handle_release(struct inode *inode, struct file *filp)
 {
+	struct ang_handle *h = filp->private_data;
+
 	queue_work(handle_wq, &h->end);
 	if (!handle_wait(h)) {
 		atomic_inc(&h->adev->late_files);
 		if (!atomic_xchg(&h->over, 1))
-			return; /* handle_end() counts it out and frees it */
+			return 0; /* handle_end() counts it out and frees it */
 		atomic_dec(&h->adev->late_files);
 		wait_for_completion(&h->ended);
 	}
 	handle_free(h);
+	return 0;
 }
 
 /**
- * ang_handle_take() - take from the device what a file has there
+ * ang_handle_take() - destroy the objects that a file has on the device
  * @h: handle
  *
- * Return: true; false another thread is about to stop the device and does it
- * then.
+ * Return: true; false another thread is about to stop the device and destroys
+ * them then.
  * Context: process; may sleep.
  */
 bool ang_handle_take(struct ang_handle *h)
@@ -151,9 +155,9 @@ bool ang_handle_take(struct ang_handle *h)
 }
 
 /**
- * ang_handle_wake() - wake whoever waits for events of a file
+ * ang_handle_wake() - wake threads that wait for events of a file
  * @h: handle that is listed
- * @why: what poll(2) would say
+ * @why: events that poll(2) reports
  *
  * Context: any.
  */
@@ -168,7 +172,7 @@ void ang_handle_wake(struct ang_handle *h, __poll_t why)
  * ang_handle_glance() - is the device of a file still there?
  * @h: handle
  *
- * Takes no lock: a moment later it may be otherwise.
+ * Takes no lock: the result may be out of date at once.
  *
  * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the file
  * was opened.
@@ -176,7 +180,7 @@ void ang_handle_wake(struct ang_handle *h, __poll_t why)
  */
 int ang_handle_glance(const struct ang_handle *h)
 {
-	/* First, as files of a device that goes are stale once it is gone. */
+	/* Read @gone first: files of a device become stale before it is gone. */
 	bool stale = smp_load_acquire(&h->stale);
 
 	if (READ_ONCE(h->adev->gone))
@@ -202,4 +206,31 @@ int ang_handle_enter(struct ang_handle *h)
 		return 0;
 	ang_dev_exit(h->adev);
 	return -ESTALE;
+}
+
+/**
+ * ang_handle_poll() - wait for events of a file
+ * @filp: the file
+ * @wait: where the caller waits
+ * @events: events of the kind of file, with the device entered; NULL if it has
+ *	none but errors
+ *
+ * Return: EPOLL*.
+ * Context: process; may sleep.
+ */
+__poll_t ang_handle_poll(struct file *filp, poll_table *wait,
+			 __poll_t (*events)(struct ang_handle *h))
+{
+	struct ang_handle *h = filp->private_data;
+	__poll_t mask = 0;
+
+	poll_wait(filp, &h->wait, wait);
+	if (ang_handle_enter(h))
+		return EPOLLHUP | EPOLLERR;
+	if (READ_ONCE(h->adev->broken))
+		mask = EPOLLERR;
+	else if (events)
+		mask = events(h);
+	ang_dev_exit(h->adev);
+	return mask;
 }

@@ -5,9 +5,9 @@
  * in mr_mem.c.
  *
  * The device reads the table's entries whenever it likes.  An entry is not
- * valid while it is written or taken back, and ANGARA_ADM_FENCE divides the
- * one from the other: what the device read before is not in use any more,
- * what it reads from then on is whole.
+ * valid while the driver writes or removes it.  ANGARA_ADM_FENCE separates the
+ * two states: the device no longer uses what it read before the fence, and sees
+ * complete entries after it.
  */
 #include <linux/capability.h>
 #include <linux/mm.h>
@@ -25,13 +25,13 @@
 /**
  * struct ang_mr - memory region; constant once it is in ang_domain.mrs
  * @mm: address space that the pages are accounted to
- * @addr: where it starts
+ * @addr: start address
  * @length: bytes
  * @access: ANGARA_ACCESS_*
  * @key: key; its slot is where it is in ang_domain.mrs
- * @num_pages: pages that it is charged for
+ * @num_pages: pages charged to RLIMIT_MEMLOCK
  * @mem: its memory
- * @watch: tells the process of changes of its addresses, or NULL
+ * @watch: notifies the process of changes of its addresses, or NULL
  */
 struct ang_mr {
 	struct mm_struct *mm;
@@ -51,8 +51,8 @@ static bool mr_writable(const struct ang_mr *mr)
 }
 
 /*
- * Pinned pages count apart from locked ones: giving them back then takes no
- * mmap_lock, which another process might hold for as long as it likes.
+ * Pinned pages are counted apart from locked ones.  So unpinning takes no
+ * mmap_lock, which another process could hold for any time.
  */
 static int mm_charge(struct mm_struct *mm, u32 pages)
 {
@@ -65,7 +65,7 @@ static int mm_charge(struct mm_struct *mm, u32 pages)
 	return -ENOMEM;
 }
 
-/* The process is not told of the region any more. */
+/* The process gets no notice of the region any more. */
 static void mr_unwatch(struct ang_mr *mr)
 {
 	if (mr->watch)
@@ -81,14 +81,17 @@ static void mr_release(struct ang_mr *mr)
 	kfree(mr);
 }
 
-/* Free a region that the device does not use any more, or never knew. */
+/* Free a region that the device no longer uses, or never used. */
 static void mr_free(struct ang_dev *adev, struct ang_mr *mr)
 {
 	ang_mr_mem_free(adev, &mr->mem);
 	mr_release(mr);
 }
 
-/* The same of one that the device knew; a stuck one has its pages for ever. */
+/*
+ * Free a region that was in the device's table.  A stuck device keeps the
+ * pages.
+ */
 static void mr_retire(struct ang_dev *adev, struct ang_mr *mr)
 {
 	if (READ_ONCE(adev->stuck))
@@ -110,9 +113,8 @@ static u32 count_pages(u64 addr, u64 length)
 }
 
 /*
- * Pinning may put other pages in the place of those that were there, a copy in
- * that of the zero page for example: then once more, so that this does not make
- * the region stale at once.
+ * Pinning may replace pages, for example the zero page by a copy.  Then pin
+ * once more, so that the replacement does not make the region stale at once.
  */
 static int mr_pin(struct ang_dev *adev, struct ang_mr *mr)
 {
@@ -166,7 +168,7 @@ static struct ang_mr *mr_new(struct ang_domain *dom,
 	}
 	mr->mm = current->mm;
 	mmgrab(mr->mm);
-	/* Page faults, and waiting for them: the device is not entered. */
+	/* Pinning waits for page faults: the device is not entered. */
 	ret = cmd->flags & ANGARA_MR_WATCH ? mr_watch(mr, dom) : 0;
 	if (!ret)
 		ret = mr_pin(dom->adev, mr);
@@ -183,7 +185,7 @@ static struct angara_hw_mr *table_entry(struct ang_mem *table, u64 key)
 			  ANGARA_MR_SLOT(key) * sizeof(struct angara_hw_mr));
 }
 
-static int fence(struct ang_domain *dom)
+static int mr_fence(struct ang_domain *dom)
 {
 	return ang_adm_simple(dom->adev, ANGARA_ADM_FENCE, 0, 0);
 }
@@ -204,17 +206,17 @@ static int entry_publish(struct ang_domain *dom, const struct ang_mr *mr)
 		.page_shift = mem->page_shift,
 		.key = cpu_to_le64(mr->key),
 	};
-	ret = fence(dom);
+	ret = mr_fence(dom);
 	if (!ret)
 		WRITE_ONCE(entry->valid, 1);
 	return ret;
 }
 
 /*
- * Without a fence only a reset can tell that the region is not in use.
+ * Without a fence only a reset ensures that the region is not in use.
  *
- * Return: 0, it is not in use; what ang_adm_undecided() names, the region stays
- * as it is, but cannot be used any more.
+ * Return: 0, it is not in use; an error of ang_adm_undecided(): the region
+ * stays allocated, but cannot be used any more.
  */
 static int entry_withdraw(struct ang_domain *dom, u64 key)
 {
@@ -223,7 +225,7 @@ static int entry_withdraw(struct ang_domain *dom, u64 key)
 	WRITE_ONCE(table_entry(&dom->mem, key)->valid, 0);
 	if (dom->spare.count)
 		WRITE_ONCE(table_entry(&dom->spare, key)->valid, 0);
-	ret = fence(dom);
+	ret = mr_fence(dom);
 	if (ang_adm_undecided(ret))
 		return ret;
 	if (ret)
@@ -231,7 +233,7 @@ static int entry_withdraw(struct ang_domain *dom, u64 key)
 	return 0;
 }
 
-/* The slot asked for, or the lowest that is free, with random bits above. */
+/* The key asked for, or the lowest free slot with random bits above it. */
 static int key_insert(struct ang_domain *dom, struct angara_mr_register *cmd,
 		      struct ang_mr *mr)
 {

@@ -3,11 +3,11 @@
  * Memory of a region: pinned pages, their mapping for the device, and the lists
  * by which the device finds them.
  *
- * Pages are mapped as one scatter list, in which neighbours are one piece, and
- * unmapped at once.  The device's pages are as long as the pieces allow: huge
- * pages, and what an IOMMU has put together, need few entries.  A list of
- * ANGARA_MR_LIST_ENTRIES is one page; a region of more than one list has a list
- * of these lists above.
+ * Pages are mapped as one scatter list, in which adjacent pages form one
+ * segment, and unmapped at once.  The device's pages are as large as the
+ * segments allow: huge pages, and pages that an IOMMU makes contiguous, need
+ * few entries.  A list of ANGARA_MR_LIST_ENTRIES is one page; a region of more
+ * than one list has a list of these lists above.
  */
 #include <linux/bitops.h>
 #include <linux/mm.h>
@@ -17,7 +17,7 @@
 #include "ang_file.h"
 #include "mr_mem.h"
 
-#define BATCH		ANGARA_MR_LIST_ENTRIES	/* pages, between looks at the scheduler */
+#define BATCH		ANGARA_MR_LIST_ENTRIES	/* pages between calls of the scheduler */
 #define LIST_BYTES	(ANGARA_MR_LIST_ENTRIES * sizeof(__le64))
 #define MAX_SHIFT	30
 
@@ -61,7 +61,7 @@ int ang_mr_pin(struct ang_mr_mem *mem, unsigned long addr, u32 num_pages,
 	return 0;
 }
 
-/* The longest page that no end of a piece lies within, as a power of two. */
+/* log2 of the largest page size to which the ends of all segments are aligned. */
 static u32 mem_page_shift(const struct sg_table *sgt)
 {
 	u64 begin = sg_dma_address(sgt->sgl);
@@ -74,12 +74,12 @@ static u32 mem_page_shift(const struct sg_table *sgt)
 			ends |= end | sg_dma_address(sg);
 		end = sg_dma_address(sg) + sg_dma_len(sg);
 	}
-	/* Memory in one piece: the shortest page that holds it. */
+	/* One segment: the smallest page that contains it. */
 	shift = ends ? __ffs64(ends) : fls64(begin ^ (end - 1));
 	return clamp_t(u32, shift, PAGE_SHIFT, MAX_SHIFT);
 }
 
-/* Count the device's pages, and fill the lists with them once there are some. */
+/* Count the device's pages; if there are lists already, fill them. */
 static u32 mem_list_pages(struct ang_mr_mem *mem)
 {
 	u64 size = 1ULL << mem->page_shift;
@@ -176,7 +176,7 @@ static void mem_unpin(struct ang_mr_mem *mem)
 /**
  * ang_mr_mem_free() - unmap pages, unpin them, free the lists
  * @adev: device, which does not use the memory
- * @mem: as far as ang_mr_pin() and ang_mr_map() have come
+ * @mem: set up by ang_mr_pin() and ang_mr_map(), completely or in part
  *
  * Context: process; may sleep.
  */
@@ -197,7 +197,7 @@ void ang_mr_mem_free(struct ang_dev *adev, struct ang_mr_mem *mem)
 }
 
 /**
- * ang_mr_mem_forget() - leave pages and lists to a device that is stuck
+ * ang_mr_mem_forget() - leave pages and lists to a stuck device
  * @mem: mapped
  */
 void ang_mr_mem_forget(struct ang_mr_mem *mem)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Angara adapter: memory of a region; see mr_mem.c.
- */
+/* Angara adapter: memory of a region; see mr_mem.c. */
 #ifndef ANG_MR_MEM_H
 #define ANG_MR_MEM_H
 
@@ -27,11 +25,11 @@ struct ang_mr_list {
  * @num_pages: how many
  * @writable: the device may write to them
  * @mapped: @sgt is mapped for the device
- * @sgt: @pages, neighbours put together
+ * @sgt: @pages, adjacent ones in one segment
  * @page_shift: log2 of the device's pages
- * @first: where in the first of these the first pinned page begins
+ * @first: offset of the first pinned page in the first of these
  * @num_lists: lists
- * @list: these
+ * @list: the lists
  * @top: list of lists, if there is more than one
  * @top_addr: DMA address of @top
  */

@@ -1,129 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The generic netlink family "angara": its table of commands, what changes
- * trees, and events.  Documentation/netlink/specs/angara.yaml specifies it.
+ * The generic netlink family "angara": its table of commands, and the commands
+ * that change trees.  Documentation/netlink/specs/angara.yaml specifies it.
  *
- * Commands run in parallel: all they touch has locks of its own.
+ * Commands run in parallel: all objects that they use have their own locks.
  */
-#include <linux/cred.h>
-#include <linux/net.h>
-#include <linux/uidgid.h>
-#include <net/sock.h>
-
 #include "ang_file.h"
 #include "netlink.h"
 #include "ang_nl_attrs.h"
 #include "ang_nl_policy.h"
 
-/*
- * Goes up when a device, a row or a delegation comes or goes.  Never 0, which a dump takes
- * for "not known".
- */
-static atomic_t generation = ATOMIC_INIT(1);
-
-u32 ang_nl_generation(void)
-{
-	return atomic_read(&generation);
-}
-
-/**
- * ang_nl_changed() - what dumps show is not what it was
- *
- * Context: any.
- */
-void ang_nl_changed(void)
-{
-	if (!atomic_inc_return(&generation))
-		atomic_inc(&generation);
-}
-
-/*
- * A socket may have been passed to a program of another user: a request then
- * needs the rights of both, as in netlink_capable().
- */
-static bool is_openers(struct sk_buff *skb)
-{
-	struct socket *sock = NETLINK_CB(skb).sk->sk_socket;
-
-	return sock && sock->file &&
-	       uid_eq(sock->file->f_cred->euid, current_euid());
-}
-
-/**
- * ang_nl_cred() - on whose behalf a request runs
- * @skb: request
- * @cred: out
- *
- * Context: that of the request.
- */
-void ang_nl_cred(struct sk_buff *skb, struct ang_cred *cred)
-{
-	cred->pkey = is_openers(skb) ? ang_default_pkey() : 0;
-	cred->admin = netlink_capable(skb, CAP_NET_ADMIN);
-}
-
-/**
- * ang_nl_dev_enter() - find and enter the device that a request names
- * @info: request
- *
- * Return: the device, undo with ang_nl_dev_exit(), or an error pointer.
- * Context: process; may sleep.
- */
-struct ang_dev *ang_nl_dev_enter(struct genl_info *info)
-{
-	struct nlattr *attr = info->attrs[ANG_NL_DEV];
-	struct ang_dev *adev;
-
-	if (!attr) {
-		NL_SET_ERR_MSG(info->extack, "dev: which device?");
-		return ERR_PTR(-EINVAL);
-	}
-	adev = ang_dev_find(nla_get_u32(attr));
-	if (adev && !ang_dev_enter(adev))
-		return adev;
-	if (adev)
-		ang_dev_release(adev);
-	NL_SET_ERR_MSG_ATTR(info->extack, attr, "dev: there is no such device");
-	return ERR_PTR(-ENODEV);
-}
-
-void ang_nl_dev_exit(struct ang_dev *adev)
-{
-	ang_dev_exit(adev);
-	ang_dev_release(adev);
-}
-
-/**
- * ang_nl_router() - the router that a request names
- * @info: request
- * @adev: device that it names, entered
- * @attr: attribute
- * @router: out: router; without the attribute the node of the device
- *
- * Return: 0; -EINVAL there is no such router; -EPERM another node keeps it.
- */
-int ang_nl_router(struct genl_info *info, const struct ang_dev *adev, int attr,
-		  u32 *router)
-{
-	struct nlattr *named = info->attrs[attr];
-	int ret;
-
-	*router = named ? nla_get_u32(named) : adev->node;
-	ret = ang_row_router(&adev->graph->topo, adev->node, ANGARA_TREE_ROUTER,
-			     router);
-	if (ret == -EINVAL)
-		NL_SET_ERR_MSG_ATTR(info->extack, named,
-				    "router: there is no such router");
-	else if (ret)
-		NL_SET_ERR_MSG_ATTR(info->extack, named,
-				    "router: the node of another device keeps it");
-	return ret;
-}
-
 static int read_tree(struct genl_info *info, u32 *tree)
 {
 	if (!info->attrs[ANG_NL_ID]) {
-		NL_SET_ERR_MSG(info->extack, "tree: which one?");
+		NL_SET_ERR_MSG(info->extack, "tree: is needed");
 		return -EINVAL;
 	}
 	*tree = nla_get_u8(info->attrs[ANG_NL_ID]);
@@ -140,11 +30,11 @@ static int read_row(struct genl_info *info, struct angara_tree_row *row)
 	if (ret)
 		return ret;
 	if (!attrs[ANGARA_A_TREE_PORTS]) {
-		NL_SET_ERR_MSG(info->extack, "ports: which ports down?");
+		NL_SET_ERR_MSG(info->extack, "ports: the ports down are needed");
 		return -EINVAL;
 	}
 	if (!attrs[ANGARA_A_TREE_PE]) {
-		NL_SET_ERR_MSG(info->extack, "pe: how many local participants?");
+		NL_SET_ERR_MSG(info->extack, "pe: the number of local participants is needed");
 		return -EINVAL;
 	}
 	row->tree = tree;
@@ -162,7 +52,7 @@ static int read_row(struct genl_info *info, struct angara_tree_row *row)
 	if (attrs[ANGARA_A_TREE_PKEY])
 		row->pkey = nla_get_u32(attrs[ANGARA_A_TREE_PKEY]);
 	if (!row->pkey) {
-		NL_SET_ERR_MSG(info->extack, "pkey: which partition? you have none of your own");
+		NL_SET_ERR_MSG(info->extack, "pkey: is needed: this user has no partition");
 		return -EINVAL;
 	}
 	return 0;
@@ -242,7 +132,7 @@ static int tree_delegate(struct sk_buff *skb, struct genl_info *info)
 	if (ret)
 		return ret;
 	if (!info->attrs[ANGARA_A_TREE_DELEGATED]) {
-		NL_SET_ERR_MSG(info->extack, "delegated: to which partition?");
+		NL_SET_ERR_MSG(info->extack, "delegated: the partition is needed");
 		return -EINVAL;
 	}
 	adev = ang_nl_dev_enter(info);
@@ -294,7 +184,10 @@ static int tree_check(struct sk_buff *skb, struct genl_info *info)
 		ret = PTR_ERR(adev);
 		goto err_free;
 	}
-	/* It takes the locks of all devices in turn: this one's not held. */
+	/*
+	 * The check takes the locks of all devices in turn, so this device must
+	 * not be entered.
+	 */
 	ang_dev_exit(adev);
 	ang_nl_cred(skb, &cred);
 	ret = ang_dev_tree_check(adev, &cred, &check);
@@ -312,7 +205,10 @@ err_free:
 	return ret;
 }
 
-/* Rules among the fields, and those that depend on the fabric, come later. */
+/*
+ * Rules that span fields, and those that depend on the fabric, are checked
+ * later.
+ */
 static const struct nla_policy set_policy[] = {
 	[ANGARA_A_TREE_DEV] = { .type = NLA_U32 },
 	[ANGARA_A_TREE_ID] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
@@ -335,6 +231,17 @@ static const struct nla_policy delegate_policy[] = {
 	[ANGARA_A_TREE_DEV] = { .type = NLA_U32 },
 	[ANGARA_A_TREE_ID] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_TREES - 1),
 	[ANGARA_A_TREE_DELEGATED] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy port_set_policy[] = {
+	[ANGARA_A_PORT_DEV] = { .type = NLA_U32 },
+	[ANGARA_A_PORT_ID] = NLA_POLICY_MAX(NLA_U8, ANGARA_MAX_PORTS - 1),
+	[ANGARA_A_PORT_ROUTER] = { .type = NLA_U32 },
+	[ANGARA_A_PORT_DOWN] = NLA_POLICY_MAX(NLA_U8, 1),
+	[ANGARA_A_PORT_LOSS] = { .type = NLA_U32 },
+	[ANGARA_A_PORT_CORRUPT] = { .type = NLA_U32 },
+	[ANGARA_A_PORT_DELAY] = { .type = NLA_U64 },
+	[ANGARA_A_PORT_SEED] = { .type = NLA_U64 },
 };
 
 #define ANG_POLICY(_policy) \
@@ -369,113 +276,14 @@ static const struct genl_ops ops[] = {
 	ANG_NL_DO(ANGARA_CMD_TREE_CHECK, tree_check, 0, ang_nl_check_policy),
 	ANG_NL_DO(ANGARA_CMD_TREE_DELEGATE, tree_delegate, GENL_ADMIN_PERM,
 		  delegate_policy),
+	ANG_NL_DO(ANGARA_CMD_PORT_SET, ang_nl_port_set, GENL_ADMIN_PERM,
+		  port_set_policy),
 };
-
-#define GROUP_EVENTS	0
-#define GROUP_ADMIN	1
-
-static const struct genl_multicast_group groups[] = {
-	[GROUP_EVENTS] = { .name = ANGARA_GENL_MCGRP },
-	[GROUP_ADMIN] = {
-		.name = ANGARA_GENL_MCGRP_ADMIN,
-		.flags = GENL_MCAST_CAP_NET_ADMIN,
-	},
-};
-
-struct genl_family ang_nl_family __ro_after_init = {
-	.name = ANGARA_GENL_NAME,
-	.version = ANGARA_GENL_VERSION,
-	.module = THIS_MODULE,
-	.parallel_ops = true,
-	.ops = ops,
-	.n_ops = ARRAY_SIZE(ops),
-	.mcgrps = groups,
-	.n_mcgrps = ARRAY_SIZE(groups),
-};
-
-static int event_fill(struct sk_buff *msg, const struct ang_dev *adev, u8 type,
-		      u32 index, u32 value)
-{
-	void *hdr = genlmsg_put(msg, 0, 0, &ang_nl_family, 0, ANGARA_CMD_EVENT);
-
-	if (!hdr ||
-	    nla_put_u32(msg, ANGARA_A_EVENT_DEV, adev->id) ||
-	    nla_put_u32(msg, ANGARA_A_EVENT_NODE, adev->node) ||
-	    nla_put_u64_64bit(msg, ANGARA_A_EVENT_FABRIC, adev->fabric_id,
-			      ANGARA_A_EVENT_PAD) ||
-	    nla_put_u8(msg, ANGARA_A_EVENT_TYPE, type) ||
-	    nla_put_u32(msg, ANGARA_A_EVENT_INDEX, index) ||
-	    nla_put_u32(msg, ANGARA_A_EVENT_VALUE, value))
-		return -EMSGSIZE;
-	genlmsg_end(msg, hdr);
-	return 0;
-}
-
-static void event_send(const struct ang_dev *adev, unsigned int group, u8 type,
-		       u32 index, u32 value)
-{
-	struct sk_buff *msg;
-
-	if (!genl_has_listeners(&ang_nl_family, &init_net, group))
-		return;
-	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!msg)
-		return;
-	if (event_fill(msg, adev, type, index, value)) {
-		nlmsg_free(msg);
-		return;
-	}
-	genlmsg_multicast(&ang_nl_family, msg, 0, group, GFP_KERNEL);
-}
-
-/* Events that belong to no partition.  A device may make up others. */
-static bool event_is_public(u8 type)
-{
-	switch (type) {
-	case ANGARA_AEV_LINK_DOWN:
-	case ANGARA_NLE_DEV_NEW:
-	case ANGARA_NLE_DEV_DEL:
-	case ANGARA_NLE_LOST:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/**
- * ang_nl_event() - tell listeners of something
- * @adev: device
- * @type: ANGARA_AEV_* or ANGARA_NLE_*
- * @index: what it is about, see there
- * @value: see there
- *
- * Failures are not reported: a listener that misses a message is told by its
- * socket, and one that must know the state reads it.
- * Context: process; may sleep.
- */
-void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value)
-{
-	if (type == ANGARA_AEV_TREE_DOWN)
-		atomic_inc(&adev->downs); /* see row_ask() */
-	if (type != ANGARA_AEV_RX_ERROR && type != ANGARA_NLE_LOST)
-		ang_nl_changed();
-	event_send(adev, GROUP_ADMIN, type, index, value);
-	if (event_is_public(type))
-		event_send(adev, GROUP_EVENTS, type, index, value);
-}
-
-void ang_nl_dev_new(struct ang_dev *adev)
-{
-	ang_nl_event(adev, ANGARA_NLE_DEV_NEW, 0, 0);
-}
-
-void ang_nl_dev_del(struct ang_dev *adev)
-{
-	ang_nl_event(adev, ANGARA_NLE_DEV_DEL, 0, 0);
-}
 
 int __init ang_nl_init(void)
 {
+	ang_nl_family.ops = ops;
+	ang_nl_family.n_ops = ARRAY_SIZE(ops);
 	return genl_register_family(&ang_nl_family);
 }
 

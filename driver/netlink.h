@@ -10,13 +10,14 @@
 
 #include "ang_dev.h"
 
+/* event.c */
 extern struct genl_family ang_nl_family;
+u32 ang_nl_generation(void);
 
-/* netlink.c */
+/* netlink_req.c */
 void ang_nl_cred(struct sk_buff *skb, struct ang_cred *cred);
 struct ang_dev *ang_nl_dev_enter(struct genl_info *info);
 void ang_nl_dev_exit(struct ang_dev *adev);
-u32 ang_nl_generation(void);
 int ang_nl_router(struct genl_info *info, const struct ang_dev *adev, int attr,
 		  u32 *router);
 
@@ -25,5 +26,8 @@ int ang_nl_get(struct sk_buff *skb, struct genl_info *info);
 int ang_nl_dump_start(struct netlink_callback *cb);
 int ang_nl_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int ang_nl_dump_done(struct netlink_callback *cb);
+
+/* netlink_port.c */
+int ang_nl_port_set(struct sk_buff *skb, struct genl_info *info);
 
 #endif /* ANG_NETLINK_H */

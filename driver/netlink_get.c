@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The generic netlink family "angara": what there is.
+ * The generic netlink family "angara": commands that show objects.
  *
  * Devices, links, rows of trees and contexts are read in the same way, from a
- * table of kinds.  Of links and rows a device has those of its node, then those of
- * each switch that the node keeps.  A dump keeps the number of the device and the
- * index within it that come next, so that it goes on where it stopped, whatever
- * came and went meanwhile; what changed is told by NLM_F_DUMP_INTR.
+ * table of kinds.  The links and rows of a device are those of its node, then those of each switch
+ * that the node keeps.  A dump keeps the number of the device and the index within it that come
+ * next, so it continues where it stopped, even if objects were added or removed meanwhile;
+ * NLM_F_DUMP_INTR reports such a change.
  *
- * Any user may ask at any rate: answers of the device are cached for a while for
- * all but administrators, see counters.c and ang_dev_tree_look().
+ * Any user may send requests at any rate: answers of the device are cached for a while for all but
+ * administrators, see counters.c and ang_dev_tree_look().
  */
 #include <linux/cred.h>
 #include <linux/pid_namespace.h>
@@ -20,10 +20,10 @@
 #include "netlink.h"
 
 /**
- * struct ang_nl_asker - on whose behalf something is shown
+ * struct ang_nl_asker - reader of the answer
  * @cred: rights
- * @pid_ns: in which process ids are told
- * @user_ns: in which user ids are told
+ * @pid_ns: namespace of the process ids shown
+ * @user_ns: namespace of the user ids shown
  */
 struct ang_nl_asker {
 	struct ang_cred cred;
@@ -58,11 +58,13 @@ struct ang_nl_dump {
  * @count: how many a router has, present or not
  * @fill: put number @index of @router into a message.  Return: 0; -ENOENT there is
  *	none; -EPERM it is not to be seen; -EMSGSIZE no room; -EIO
- * @missing: what to say if ANG_NL_ID is not given; NULL: there is only one
+ * @missing: error text if ANG_NL_ID is missing; NULL: there is only one such
+ *	object
  * @router: attribute of the router; 0: only nodes have such objects
- * @text: most bytes of text that an object has beside what fits any message
+ * @text: most bytes of text of an object, beside those that any message has
+ *	room for
  *
- * Both functions want the device entered.
+ * The device is entered when either function is called.
  */
 struct ang_nl_kind {
 	u32 (*count)(struct ang_dev *adev);
@@ -84,7 +86,7 @@ static const u8 tree_words[] = ANG_TREE_COUNTER_ATTRS;
 static const u8 ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 
 /* Every structure of counters is a row of 64-bit words. */
-#define MAX_COUNTERS	16
+#define MAX_COUNTERS	18
 
 #define WORDS(_attr, _words, _struct, _pad) \
 	.attr = (_attr), .words = (_words), .pad = (_pad), \
@@ -93,8 +95,8 @@ static const u8 ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 		 BUILD_BUG_ON_ZERO(ARRAY_SIZE(_words) > MAX_COUNTERS)
 
 /**
- * struct ang_nl_counters - how the counters of a kind of object are told
- * @words: attribute of each word, 0 for one that is not told
+ * struct ang_nl_counters - attributes for the counters of a kind of object
+ * @words: attribute of each word, 0 for one that is not shown
  * @count: words
  * @attr: attribute that they are nested in
  * @pad: of the nested attributes
@@ -121,19 +123,12 @@ static const struct ang_nl_counters counter_kinds[] = {
 				   ANGARA_A_CTX_COUNTER_PAD) },
 };
 
-/* A device that does not answer is shown all the same, without counters. */
-static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
-			const struct ang_cred *cred, u32 router, u32 kind,
-			u32 index)
+static int put_words(struct sk_buff *skb, const struct ang_nl_counters *counters,
+		     const __le64 *values)
 {
-	const struct ang_nl_counters *counters = &counter_kinds[kind];
-	__le64 values[MAX_COUNTERS] = { 0 };
 	struct nlattr *nest;
 	u32 i;
 
-	if (ang_dev_counters(adev, cred, router, kind, index, values,
-			     8 * counters->count))
-		return 0;
 	nest = nla_nest_start(skb, counters->attr);
 	if (!nest)
 		return -EMSGSIZE;
@@ -144,6 +139,20 @@ static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
+}
+
+/* A device that does not answer is shown without counters. */
+static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
+			const struct ang_cred *cred, u32 router, u32 kind,
+			u32 index)
+{
+	const struct ang_nl_counters *counters = &counter_kinds[kind];
+	__le64 values[MAX_COUNTERS] = { 0 };
+
+	if (ang_dev_counters(adev, cred, router, kind, index, values,
+			     8 * counters->count))
+		return 0;
+	return put_words(skb, counters, values);
 }
 
 static int put_place(struct sk_buff *skb, const struct ang_dev *adev)
@@ -188,6 +197,28 @@ static u32 port_count(struct ang_dev *adev)
 	return adev->ports;
 }
 
+/* The counters of a link, and its state and settings, which come with them. */
+static int put_link(struct sk_buff *skb, struct ang_dev *adev,
+		    const struct ang_cred *cred, u32 router, u32 port)
+{
+	union {
+		struct angara_hw_link_counters link;
+		__le64 words[MAX_COUNTERS];
+	} read = { .words = { 0 } };
+	const struct angara_hw_link_counters *l = &read.link;
+
+	if (ang_dev_counters(adev, cred, router, ANGARA_CNT_LINK, port, &read,
+			     sizeof(*l)))
+		return 0;
+	return nla_put_u8(skb, ANGARA_A_PORT_DOWN, !!l->down) ||
+	       nla_put_u32(skb, ANGARA_A_PORT_LOSS, le32_to_cpu(l->fault_loss)) ||
+	       nla_put_u32(skb, ANGARA_A_PORT_CORRUPT,
+			   le32_to_cpu(l->fault_corrupt)) ||
+	       put_u64(skb, ANGARA_A_PORT_DELAY, (u64)ANGARA_CYCLE_NS *
+		       le32_to_cpu(l->fault_delay)) ||
+	       put_words(skb, &counter_kinds[ANGARA_CNT_LINK], read.words);
+}
+
 static int port_fill(struct sk_buff *skb, struct ang_dev *adev,
 		     const struct ang_nl_asker *asker, u32 router, u32 port)
 {
@@ -201,7 +232,7 @@ static int port_fill(struct sk_buff *skb, struct ang_dev *adev,
 	    nla_put_u8(skb, ANGARA_A_PORT_ID, port) ||
 	    nla_put_u32(skb, ANGARA_A_PORT_NEIGHBOR, neighbor) ||
 	    nla_put_u8(skb, ANGARA_A_PORT_NEIGHBOR_PORT, far) ||
-	    put_counters(skb, adev, &asker->cred, router, ANGARA_CNT_LINK, port))
+	    put_link(skb, adev, &asker->cred, router, port))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -285,11 +316,11 @@ static_assert(ANG_MAX_TEXT < PAGE_SIZE && NLA_HDRLEN + ANG_MAX_TEXT + 1 <= U16_M
 static const struct ang_nl_kind kinds[] = {
 	[ANGARA_CMD_DEV_GET] = { dev_count, dev_fill },
 	[ANGARA_CMD_FABRIC_GET] = { dev_count, fabric_fill, .text = ANG_MAX_TEXT + 1 },
-	[ANGARA_CMD_PORT_GET] = { port_count, port_fill, "port: which one?",
+	[ANGARA_CMD_PORT_GET] = { port_count, port_fill, "port: is needed",
 				  .router = ANGARA_A_PORT_ROUTER },
-	[ANGARA_CMD_TREE_GET] = { tree_count, tree_fill, "tree: which one?",
+	[ANGARA_CMD_TREE_GET] = { tree_count, tree_fill, "tree: is needed",
 				  .router = ANGARA_A_TREE_ROUTER },
-	[ANGARA_CMD_CTX_GET] = { ctx_count, ctx_fill, "ctx: which one?" },
+	[ANGARA_CMD_CTX_GET] = { ctx_count, ctx_fill, "ctx: is needed" },
 };
 
 static u32 attr_index(const struct nlattr *attr)
@@ -313,7 +344,7 @@ static bool find_index(const struct ang_nl_kind *kind, struct genl_info *info,
 	return true;
 }
 
-/* Of the caller; references are not taken. */
+/* The caller's namespaces; no references are taken. */
 static void asker_init(struct ang_nl_asker *asker, struct sk_buff *skb)
 {
 	ang_nl_cred(skb, &asker->cred);
@@ -346,14 +377,14 @@ static int get_fill(struct sk_buff *msg, struct ang_dev *adev,
 	return ret;
 }
 
-static void explain(struct genl_info *info, int error)
+static void nl_explain(struct genl_info *info, int error)
 {
 	if (info->extack && info->extack->_msg)
 		return;
 	if (error == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "there is no such object");
 	else if (error == -EPERM)
-		NL_SET_ERR_MSG(info->extack, "it belongs to another partition");
+		NL_SET_ERR_MSG(info->extack, "the object belongs to another partition");
 	else if (error == -EIO)
 		NL_SET_ERR_MSG(info->extack, "the device does not answer");
 }
@@ -376,7 +407,7 @@ int ang_nl_get(struct sk_buff *skb, struct genl_info *info)
 
 	if (info->attrs[ANG_NL_FABRIC]) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ANG_NL_FABRIC],
-				    "fabric: narrows a dump, and nothing else");
+				    "fabric: allowed in dumps only");
 		return -EINVAL;
 	}
 	if (!find_index(kind, info, &index))
@@ -393,7 +424,7 @@ int ang_nl_get(struct sk_buff *skb, struct genl_info *info)
 	ret = get_fill(msg, adev, info, &asker, index);
 	ang_nl_dev_exit(adev);
 	if (ret) {
-		explain(info, ret);
+		nl_explain(info, ret);
 		goto err_free;
 	}
 	return genlmsg_reply(msg, info);
@@ -411,10 +442,10 @@ static const struct ang_nl_kind *dump_kind(struct netlink_callback *cb)
 }
 
 /**
- * ang_nl_dump_start() - read what a dump is narrowed to
+ * ang_nl_dump_start() - read the filters of a dump
  * @cb: dump
  *
- * Return: 0; -ENODEV; -EINVAL an attribute that narrows no dump.
+ * Return: 0; -ENODEV; -EINVAL an attribute that is not a filter.
  * Context: that of the request.
  */
 int ang_nl_dump_start(struct netlink_callback *cb)
@@ -432,7 +463,7 @@ int ang_nl_dump_start(struct netlink_callback *cb)
 		odd = id;
 	if (odd) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, odd,
-				    "a dump is narrowed by dev, fabric or tree");
+				    "a dump can be filtered by dev, fabric or tree only");
 		return -EINVAL;
 	}
 	if (kind->text)
@@ -457,7 +488,7 @@ int ang_nl_dump_start(struct netlink_callback *cb)
 		dump->by_tree = true;
 		dump->tree = nla_get_u8(id);
 	}
-	/* Another process, in other namespaces, may read the rest of the dump. */
+	/* Another process, with other namespaces, may read the rest of the dump. */
 	asker_init(&dump->asker, cb->skb);
 	get_pid_ns(dump->asker.pid_ns);
 	get_user_ns(dump->asker.user_ns);
@@ -465,7 +496,7 @@ int ang_nl_dump_start(struct netlink_callback *cb)
 }
 
 /**
- * ang_nl_dump_done() - a dump has ended, or was given up
+ * ang_nl_dump_done() - free a dump that has ended or was aborted
  * @cb: dump
  *
  * Return: 0.
@@ -521,7 +552,10 @@ static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 			 dump_router(adev, dump->index / count), index);
 	if (ret) {
 		genlmsg_cancel(skb, hdr);
-		/* What is not there, or not to be seen, is left out. */
+		/*
+		 * Objects that do not exist, or that the caller may not see,
+		 * are left out.
+		 */
 		return ret == -EMSGSIZE ? ret : 0;
 	}
 	genlmsg_end(skb, hdr);
@@ -553,7 +587,7 @@ out:
 }
 
 /**
- * ang_nl_dump() - go on with a dump
+ * ang_nl_dump() - continue a dump
  * @skb: message to fill
  * @cb: dump
  *

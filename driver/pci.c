@@ -11,9 +11,9 @@
  * register while the adapter works.
  *
  * An adapter that does not answer need not be gone: its registers may be out of
- * order while it goes on writing to memory.  So bus mastering is what says
- * whether it reaches memory.  It is on while the adapter is up, from
- * ang_pci_dma_enable() to ang_pci_dma_disable(), and at no other time.
+ * order while it still writes to memory.  So bus mastering decides whether it
+ * reaches memory.  It is on while the adapter is up, from ang_pci_dma_enable()
+ * to ang_pci_dma_disable(), and at no other time.
  */
 #include <linux/dma-mapping.h>
 #include <linux/iopoll.h>
@@ -176,7 +176,7 @@ static void health_work(struct work_struct *work)
 		health_start(pci);
 }
 
-/* A wait for the adapter ends when health_work() has found it gone. */
+/* A wait for the adapter ends once health_work() has detected its absence. */
 static void pause_dev(struct ang_pci *pci)
 {
 	ang_dev_down(pci->adev);
@@ -188,17 +188,17 @@ static int revive_dev(struct ang_pci *pci)
 	int ret = ang_dev_up(pci->adev);
 
 	if (ret) {
-		dev_err(&pci->pdev->dev, "it does not start again: %d\n", ret);
+		dev_err(&pci->pdev->dev, "the adapter does not restart: %d\n", ret);
 		return ret;
 	}
-	/* What the PCI core has restored it forgets. */
+	/* pci_restore_state() discards the saved state. */
 	pci_save_state(pci->pdev);
 	health_start(pci);
 	return 0;
 }
 
 /* A previous driver may have left the adapter running. */
-static int quiesce(struct ang_pci *pci)
+static int ang_pci_quiesce(struct ang_pci *pci)
 {
 	u32 status;
 	int ret;
@@ -257,7 +257,7 @@ static int bar_init(struct ang_pci *pci)
 	int ret;
 
 	if (pages < 2 || !(pci_resource_flags(pdev, BAR_REGS) & IORESOURCE_MEM))
-		return dev_err_probe(&pdev->dev, -ENODEV, "BAR 0 is no memory, or too small\n");
+		return dev_err_probe(&pdev->dev, -ENODEV, "BAR 0 is not memory, or too small\n");
 	ret = pci_request_selected_regions(pdev, BIT(BAR_REGS), KBUILD_MODNAME);
 	if (ret)
 		return ret;
@@ -267,13 +267,13 @@ static int bar_init(struct ang_pci *pci)
 		goto err_regions;
 	}
 	pci->bar_addr = pci_resource_start(pdev, BAR_REGS);
-	/* The core looks closer. */
+	/* ang_dev_register() checks the other registers. */
 	pci->ctxs = readl(pci->bar + ANGARA_REG_CONTEXTS);
 	pci->ctxs = clamp_t(u32, pci->ctxs, 1,
 			    min_t(u64, pages - 1, ANG_MAX_CTXS));
-	ret = quiesce(pci);
+	ret = ang_pci_quiesce(pci);
 	if (ret) {
-		dev_err(&pdev->dev, "it is not there, or does not stop\n");
+		dev_err(&pdev->dev, "the adapter does not respond to reset\n");
 		goto err_unmap;
 	}
 	return 0;
@@ -291,7 +291,7 @@ static void bar_exit(struct ang_pci *pci)
 	pci_release_selected_regions(pci->pdev, BIT(BAR_REGS));
 }
 
-/* Interrupts may come as soon as there is an adapter to tell of them. */
+/* Interrupts may arrive as soon as the adapter exists. */
 static int adapter_init(struct ang_pci *pci)
 {
 	int ret;
@@ -365,7 +365,7 @@ static void ang_pci_remove(struct pci_dev *pdev)
 	kfree(pci);
 }
 
-/* The next kernel finds the adapter at rest. */
+/* Stop the adapter before the next kernel starts (kexec). */
 static void ang_pci_shutdown(struct pci_dev *pdev)
 {
 	pause_dev(pci_get_drvdata(pdev));
@@ -394,7 +394,7 @@ static pci_ers_result_t ang_pci_slot_reset(struct pci_dev *pdev)
 	pci_restore_state(pdev);
 	pci_save_state(pdev);
 	pci_clear_master(pdev);
-	if (!quiesce(pci))
+	if (!ang_pci_quiesce(pci))
 		return PCI_ERS_RESULT_RECOVERED;
 	ang_dev_break(pci->adev, "not there after the reset, or it does not stop");
 	return PCI_ERS_RESULT_DISCONNECT;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Angara adapter on PCI Express: what pci.c and pci_irq.c share.
- */
+/* Angara adapter on PCI Express: what pci.c and pci_irq.c share. */
 #ifndef ANG_PCI_H
 #define ANG_PCI_H
 
@@ -11,7 +9,7 @@
 
 /**
  * struct ang_pci_vector - an interrupt vector in use; constant
- * @pci: whose
+ * @pci: adapter of the vector
  * @num: ANGARA_VEC_*
  */
 struct ang_pci_vector {
@@ -29,7 +27,7 @@ struct ang_pci_vector {
  * @num_vectors: vectors in use; 1 without MSI-X
  * @vector: these
  * @intx: there is one interrupt line instead of vectors
- * @health: looks whether the adapter is still there
+ * @health: checks periodically that the adapter is present
  */
 struct ang_pci {
 	struct pci_dev *pdev;

@@ -26,7 +26,7 @@ static irqreturn_t vector_handler(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
-/* Reading the register takes the line back. */
+/* Reading the register deasserts the line. */
 static irqreturn_t line_handler(int irq, void *arg)
 {
 	struct ang_pci_vector *vector = arg;
@@ -46,7 +46,7 @@ static irqreturn_t line_handler(int irq, void *arg)
 }
 
 /* Vectors of contexts are spread over processors, near ones first. */
-static void spread(struct ang_pci *pci, u32 num)
+static void vector_spread(struct ang_pci *pci, u32 num)
 {
 	unsigned int cpu;
 
@@ -83,11 +83,11 @@ static int vector_request(struct ang_pci *pci, u32 num)
 				      vector, "%s-ctx%u", name,
 				      num - ANGARA_VEC_CTX(0));
 	if (!ret)
-		spread(pci, num);
+		vector_spread(pci, num);
 	return ret;
 }
 
-/* The last ones that are not to be had are done without. */
+/* If the last vectors cannot be allocated, use fewer. */
 static int vectors_request(struct ang_pci *pci)
 {
 	u32 num;
@@ -126,8 +126,8 @@ static int vectors_alloc(struct ang_pci *pci)
 }
 
 /**
- * ang_pci_irqs_init() - get interrupts, and let them come
- * @pci: adapter; its contexts become as few as there are vectors for
+ * ang_pci_irqs_init() - allocate interrupts and enable them
+ * @pci: adapter; the number of its contexts is reduced to that of vectors
  *
  * Return: 0 or -errno.
  * Context: process; may sleep.
@@ -166,7 +166,7 @@ err_vectors:
 
 /**
  * ang_pci_irqs_free() - give interrupts back
- * @pci: adapter; when it returns, no more come
+ * @pci: adapter; no interrupt arrives after the return
  *
  * Context: process; may sleep.
  */

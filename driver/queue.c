@@ -3,14 +3,14 @@
  * Memory that a context or domain and the device share, and the mapping of a
  * context's to the process.
  *
- * All pages of one stand in one array and their DMA addresses in one
- * list, kind after kind; the list of a kind is a part of that list.  Mapped
- * pages are reference counted: they outlive the context, and the device.
+ * All pages of a context are in one array, and their DMA addresses in one list,
+ * kind after kind; the list of a kind is a part of that list.  Mapped pages are
+ * reference counted: they outlive the context, and the device.
  *
- * A mapped doorbell page is the device's, and comes with the first access.  When
- * the device is stopped the mapping is taken away, and the next access gets a
- * page of memory, the context's sink: a process that rings late comes to no
- * harm, and does none.  It learns of its fate as it learns of all else.
+ * A mapped doorbell page belongs to the device and is inserted at the first access.  When the
+ * device is stopped, the mapping is removed and the next access gets a page of memory, the
+ * context's sink.  So a doorbell that is rung late has no effect, and the process gets no signal.
+ * The process learns that the device was stopped from its next system call.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -132,7 +132,7 @@ err_pages:
 }
 
 /**
- * ang_mem_unmap() - take shared memory away from the device
+ * ang_mem_unmap() - unmap shared memory from the device
  * @adev: device, entered, that does not use it any more, or is stuck
  * @mem: memory; a stuck device keeps it, so that ang_mem_free() frees nothing
  */
@@ -217,7 +217,7 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf)
 	unsigned long pfn;
 	vm_fault_t ret;
 
-	/* files_make_stale() takes away what is inserted before it. */
+	/* files_make_stale() removes mappings that were inserted before it. */
 	down_read(&adev->map_lock);
 	if (uctx->h.stale) {
 		pfn = page_to_pfn(uctx->sink);
@@ -245,7 +245,7 @@ static int map_doorbell(struct ang_uctx *uctx, struct vm_area_struct *vma)
 }
 
 /**
- * ang_doorbells_unmap() - take all mappings of doorbells away
+ * ang_doorbells_unmap() - remove all mappings of doorbells
  * @adev: device whose files are stale
  *
  * Contexts whose device was opened by one inode have their mappings in one list,
@@ -271,7 +271,7 @@ void ang_doorbells_unmap(struct ang_dev *adev)
 }
 
 /**
- * ang_mmap() - map queue, control page, counters, message area or doorbell
+ * ang_mmap() - map queue, control page, counters, receive buffer or doorbell
  * @filp: file of a context
  * @vma: exactly one kind of memory, shared
  *

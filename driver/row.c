@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Access rights to the rows of a node's collective routing table.
- */
+/* Access rights to the rows of a node's collective routing table. */
 #include <linux/errno.h>
 
 #include "ang_row.h"
@@ -14,7 +12,7 @@ static bool may_program(const struct ang_cred *cred,
 			       ang_cred_owns(cred, pkey));
 }
 
-/* May the caller clear a row that is set, as far as jobs go? */
+/* May the caller's job clear a row that is set? */
 static bool may_clear_job(const struct ang_cred *cred,
 			  const struct ang_tree_entry *entry, u64 job)
 {
@@ -22,11 +20,11 @@ static bool may_clear_job(const struct ang_cred *cred,
 }
 
 /**
- * ang_row_router() - whose row does a command mean?
+ * ang_row_router() - which router's row does a command name?
  * @topo: fabric
  * @node: node that has the command
- * @flags: its flags, of which ANGARA_TREE_ROUTER counts
- * @router: its router; out: the same, or @node where it names none
+ * @flags: its flags; only ANGARA_TREE_ROUTER is used
+ * @router: its router; out: the same, or @node if it names none
  *
  * Return: 0; -EOPNOTSUPP a router without the flag; -EINVAL there is no such
  * router; -EPERM another node keeps it.
@@ -48,11 +46,11 @@ int ang_row_router(const struct ang_topo *topo, u32 node, u32 flags, u32 *router
  * ang_row_may_set() - may a row be programmed?
  * @rows: table
  * @topo: fabric
- * @router: whose table it is: the node, or a switch that it keeps
- * @cred: on whose behalf
+ * @router: router that has the table: the node, or a switch that it keeps
+ * @cred: rights of the caller
  * @row: the row; not checked yet
  *
- * Return: 0 or an error as struct angara_tree_set tells.
+ * Return: 0 or an error listed at struct angara_tree_set.
  */
 int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *topo,
 		    u32 router, const struct ang_cred *cred,
@@ -71,7 +69,7 @@ int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *top
 }
 
 /**
- * ang_row_set() - a row has been programmed
+ * ang_row_set() - record a row that was programmed
  * @rows: table
  * @row: the row
  * @job: key of the job that may use the tree, 0 for any of the partition
@@ -93,10 +91,10 @@ u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
 /**
  * ang_row_may_get() - may a row be read?
  * @rows: table
- * @cred: on whose behalf
+ * @cred: rights of the caller
  * @tree: TreeId
  *
- * Return: 0 or an error as struct angara_tree_get tells.
+ * Return: 0 or an error listed at struct angara_tree_get.
  */
 int ang_row_may_get(const struct ang_row_table *rows, const struct ang_cred *cred,
 		    u32 tree)
@@ -115,7 +113,7 @@ int ang_row_may_get(const struct ang_row_table *rows, const struct ang_cred *cre
 }
 
 /**
- * ang_row_get() - fill in what is known of a row that may be read
+ * ang_row_get() - fill in the state of a row that may be read
  * @rows: table
  * @get: in: row.tree; out: row, state, members, down_node, delegated
  * @cpl: the adapter's answer to ANGARA_ADM_TREE_GET, if the row is set
@@ -143,11 +141,11 @@ void ang_row_get(const struct ang_row_table *rows, struct angara_tree_get *get,
 /**
  * ang_row_may_clear() - may a row be cleared?
  * @rows: table
- * @cred: on whose behalf
+ * @cred: rights of the caller
  * @tree: TreeId
  * @job: key of the caller's job, 0 for none
  *
- * Return: 0 or an error as struct angara_tree_clear tells.
+ * Return: 0 or an error listed at struct angara_tree_clear.
  */
 int ang_row_may_clear(const struct ang_row_table *rows, const struct ang_cred *cred,
 		      u32 tree, u64 job)
@@ -165,7 +163,7 @@ int ang_row_may_clear(const struct ang_row_table *rows, const struct ang_cred *c
 	return may_clear_job(cred, entry, job) ? 0 : -EPERM;
 }
 
-/** ang_row_is() - is the row still the one whose programming had @serial? */
+/** ang_row_is() - is the row still that programmed with @serial? */
 bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial)
 {
 	return rows->entry[tree].set && rows->entry[tree].serial == serial;
@@ -174,11 +172,11 @@ bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial)
 /**
  * ang_row_gather() - copy a row for a check of the whole tree
  * @rows: table
- * @cred: on whose behalf
+ * @cred: rights of the caller
  * @tree: TreeId, in range
  * @row: out: the row, if it is set
  *
- * Return: 0; -EPERM it is of another's partition.
+ * Return: 0; -EPERM it belongs to another partition.
  */
 int ang_row_gather(const struct ang_row_table *rows, const struct ang_cred *cred,
 		   u32 tree, struct angara_tree_row *row)
@@ -193,7 +191,7 @@ int ang_row_gather(const struct ang_row_table *rows, const struct ang_cred *cred
 	return 0;
 }
 
-/** ang_row_to_hw() - a row as the adapter takes it */
+/** ang_row_to_hw() - convert a row to the adapter's format */
 void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw)
 {
 	*hw = (struct angara_hw_row){
@@ -209,14 +207,14 @@ void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw)
 }
 
 /**
- * ang_join_check() - may a context ask for that?
+ * ang_join_check() - may a context send this command?
  * @rows: table; its lock need not be held
  * @cmd: argument of ANGARA_IOCTL_JOIN or ANGARA_IOCTL_LEAVE
  * @opcode: ANGARA_ADM_JOIN or ANGARA_ADM_LEAVE
  * @place: out: place for the admin command
  *
- * Return: 0 or an error as struct angara_join tells; whether the row has such
- * a place, only the device knows.
+ * Return: 0 or an error listed at struct angara_join; only the device knows
+ * whether the row has such a place.
  */
 int ang_join_check(const struct ang_row_table *rows, const struct angara_join *cmd,
 		   u8 opcode, u8 *place)
@@ -232,11 +230,11 @@ int ang_join_check(const struct ang_row_table *rows, const struct angara_join *c
 }
 
 /**
- * ang_adm_errno() - what the status of an admin command means
+ * ang_adm_errno() - errno of a status of an admin command
  * @status: ANGARA_ADM_ST_*
  *
  * Return: 0; -EINVAL PARAM and RULE, -EEXIST EXISTS, -ENOENT ABSENT, -ENOSPC
- * FULL, -EPERM PARTITION, -ENETDOWN DOWN, -EIO all others.
+ * FULL, -EPERM PARTITION, -ENETDOWN DOWN, -EOPNOTSUPP SEALED, -EIO all others.
  */
 int ang_adm_errno(u8 status)
 {
@@ -251,7 +249,8 @@ int ang_adm_errno(u8 status)
 		[ANGARA_ADM_ST_DOWN]		= -ENETDOWN,
 		[ANGARA_ADM_ST_DMA]		= -EIO,
 		[ANGARA_ADM_ST_RULE]		= -EINVAL,
+		[ANGARA_ADM_ST_SEALED]		= -EOPNOTSUPP,
 	};
 
-	return status <= ANGARA_ADM_ST_RULE ? errnos[status] : -EIO;
+	return status <= ANGARA_ADM_ST_SEALED ? errnos[status] : -EIO;
 }

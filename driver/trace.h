@@ -18,11 +18,14 @@
 #include "ang_types.h"	/* ANG_PKT_* */
 #include "mr_mem.h"
 
-/* Beside ANGARA_AEV_*: what the driver knows and the device does not tell. */
+/*
+ * Further events than ANGARA_AEV_*: those that the driver detects and the
+ * device does not report.
+ */
 #define ANG_TRACE_JOIN		128
 #define ANG_TRACE_LEAVE		129
 
-/* Names stand in the format files, too, so that trace-cmd knows them. */
+/* Names are in the format files, too, so that trace-cmd can show them. */
 #define show_packet_event(event)			\
 	__print_symbolic(event,				\
 	{ ANG_TR_INJECT,	"inject" },		\

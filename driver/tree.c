@@ -4,15 +4,15 @@
  *
  * All rows of a node, and of the switches that it keeps, are programmed through
  * this driver, so it remembers them: a check of a whole tree need not ask every
- * adapter.  Whether a tree is up, and which contexts have joined, only the device
- * knows.  row.c has the rights, and checks routers that callers name.
+ * adapter.  Only the device knows whether a tree is up, and which contexts have joined. row.c
+ * checks rights, and routers that callers name.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "ang_dev.h"
 
-/* What was delegated of the node's trees holds for its switches. */
+/* Delegations of the node's trees apply to its switches, too. */
 static struct ang_router *switch_new(struct ang_dev *adev, u32 router)
 {
 	struct ang_router *r = kvzalloc(sizeof(*r), GFP_KERNEL);
@@ -41,7 +41,7 @@ static struct ang_router *router_find(struct ang_dev *adev, u32 router)
 				      xa_load(&adev->switches, router);
 }
 
-/* Return: the same, made if need be; NULL without memory. */
+/* As router_find(), but allocates missing ones.  Return: NULL without memory. */
 static struct ang_router *router_get(struct ang_dev *adev, u32 router)
 {
 	struct ang_router *r = router_find(adev, router);
@@ -49,14 +49,14 @@ static struct ang_router *router_get(struct ang_dev *adev, u32 router)
 	return r ? r : switch_new(adev, router);
 }
 
-/* What the device has said of a row does not hold any more. */
+/* The device's last answer about a row is out of date. */
 static void row_forget(struct ang_dev *adev, struct ang_router *r, u32 tree)
 {
 	lockdep_assert_held(&adev->tree_lock);
 
 	r->seen[tree].known = false;
 	ang_dev_counters_forget(adev, r->router, ANGARA_CNT_TREE, tree);
-	/* Of its own rows the device tells by events. */
+	/* The device reports changes of its own rows by events. */
 	if (r != &adev->own)
 		ang_nl_changed();
 }
@@ -77,7 +77,7 @@ static int row_set(struct ang_dev *adev, struct ang_router *r,
 	cmd.set.router = cpu_to_le32(r->router);
 	cmd.set.job = cpu_to_le64(job);
 	ret = ang_adm_exec(adev, &cmd, &cpl);
-	/* The device may set it yet: it counts as set until it is cleared. */
+	/* The device may still set it: it counts as set until it is cleared. */
 	if (!ret || ret == -EINTR) {
 		*serial = ang_row_set(&r->rows, row, job);
 		row_forget(adev, r, row->tree);
@@ -88,14 +88,14 @@ static int row_set(struct ang_dev *adev, struct ang_router *r,
 /**
  * ang_dev_tree_set() - program a row
  * @adev: device, entered
- * @cred: on whose behalf
+ * @cred: rights of the caller
  * @router: this node, or a switch that it keeps
  * @row: the row; not checked yet
  * @job: key of the job that may use the tree, 0 for any of the partition
  * @serial: out, or NULL: for ang_dev_tree_disown(); not 0 also if the caller is
  *	killed before it is known whether the row is set
  *
- * Return: 0 or an error as struct angara_tree_set tells.
+ * Return: 0 or an error listed at struct angara_tree_set.
  * Context: process; may sleep.
  */
 int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
@@ -128,10 +128,10 @@ static void row_ask(struct ang_dev *adev, struct ang_router *r, u32 tree)
 
 	lockdep_assert_held(&adev->tree_lock);
 
-	seen->downs = atomic_read(&adev->downs); /* before the device looks */
+	seen->downs = atomic_read(&adev->downs); /* before the device checks the row */
 	seen->ret = ang_adm_exec(adev, &cmd, &seen->cpl);
 	seen->read_at = jiffies;
-	/* That a caller was killed tells nothing of the row. */
+	/* -EINTR says nothing about the state of the row. */
 	seen->known = !ang_adm_undecided(seen->ret);
 }
 
@@ -141,7 +141,7 @@ static bool row_is_kept(const struct ang_dev *adev, const struct ang_row_seen *s
 	       ang_is_kept(adev, seen->read_at);
 }
 
-/* A row of a switch that never had any: what was delegated of the node's holds. */
+/* A switch without rows: the delegation of the node's tree applies. */
 static int row_get_none(struct ang_dev *adev, const struct ang_cred *cred,
 			struct angara_tree_get *get)
 {
@@ -164,7 +164,7 @@ static int row_get_none(struct ang_dev *adev, const struct ang_cred *cred,
 	return 0;
 }
 
-/* @fresh: as the device says now, not as it said a while ago. */
+/* @fresh: ask the device, do not use a cached answer. */
 static int row_get(struct ang_dev *adev, const struct ang_cred *cred,
 		   struct angara_tree_get *get, bool fresh)
 {
@@ -175,7 +175,7 @@ static int row_get(struct ang_dev *adev, const struct ang_cred *cred,
 
 	lockdep_assert_held(&adev->tree_lock);
 
-	/* Readers are any users: they have no memory allocated. */
+	/* Any user can read rows: do not allocate memory for readers. */
 	if (!r)
 		return row_get_none(adev, cred, get);
 	ret = ang_row_may_get(&r->rows, cred, tree);
@@ -195,11 +195,11 @@ static int row_get(struct ang_dev *adev, const struct ang_cred *cred,
 /**
  * ang_dev_tree_get() - read a row
  * @adev: device, entered
- * @cred: on whose behalf
+ * @cred: rights of the caller
  * @get: in: row.tree, and router: this node, or a switch that it keeps; out: row,
  *	state, members, down_node, delegated
  *
- * Return: 0 or an error as struct angara_tree_get tells.
+ * Return: 0 or an error listed at struct angara_tree_get.
  * Context: process; may sleep.
  */
 int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
@@ -215,9 +215,9 @@ int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
 }
 
 /**
- * ang_dev_tree_look() - read a row, without asking the device each time
+ * ang_dev_tree_look() - read a row, from the cache if it is recent
  * @adev: device, entered
- * @cred: on whose behalf: an administrator has the device asked
+ * @cred: rights of the caller; for an administrator the device is asked
  * @get: as of ang_dev_tree_get(); members may have joined or left since
  *
  * Return: as ang_dev_tree_get().
@@ -254,12 +254,12 @@ static int row_clear(struct ang_dev *adev, struct ang_router *r, u32 tree)
 /**
  * ang_dev_tree_clear() - clear a row
  * @adev: device, entered
- * @cred: on whose behalf
+ * @cred: rights of the caller
  * @router: this node, or a switch that it keeps
  * @tree: TreeId
  * @job: key of the caller's job, 0 for none
  *
- * Return: 0 or an error as struct angara_tree_clear tells.
+ * Return: 0 or an error listed at struct angara_tree_clear.
  * Context: process; may sleep.
  */
 int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
@@ -282,11 +282,11 @@ int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
 /**
  * ang_dev_tree_disown() - clear a row on behalf of its owner
  * @adev: device, entered
- * @router: whose row it is
+ * @router: router that has the row
  * @tree: TreeId, in range
  * @serial: what ang_dev_tree_set() gave; a row programmed since then stays
  *
- * Return: 0; -ENOENT the row is not there, or another one; -EIO
+ * Return: 0; -ENOENT the row is not set, or was replaced; -EIO
  * Context: process; may sleep.
  */
 int ang_dev_tree_disown(struct ang_dev *adev, u32 router, u32 tree, u64 serial)
@@ -312,10 +312,10 @@ static void rows_forget(struct ang_router *r)
 }
 
 /**
- * ang_dev_trees_forget() - forget the rows of a device that is stopped
+ * ang_dev_trees_forget() - drop the rows of a device that is stopped
  * @adev: device
  *
- * What an administrator has delegated stays so.
+ * Delegations stay.
  * Context: process; may sleep.
  */
 void ang_dev_trees_forget(struct ang_dev *adev)
@@ -347,7 +347,7 @@ void ang_dev_trees_free(struct ang_dev *adev)
 /**
  * ang_dev_tree_delegate() - let a partition program the rows of a tree
  * @adev: device, entered
- * @cred: on whose behalf
+ * @cred: rights of the caller
  * @tree: TreeId
  * @pkey: partition, 0 for none
  *
@@ -417,7 +417,7 @@ static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
 /**
  * ang_dev_tree_check() - check all rows of a tree together
  * @adev: a device of the fabric, referenced
- * @cred: on whose behalf
+ * @cred: rights of the caller
  * @check: in: tree; out: rule, node, nodes
  *
  * Return: 0, also for a tree that breaks a rule; -EINVAL no such tree; -EPERM

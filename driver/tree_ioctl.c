@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Trees, as an open file sees them: rows that it owns, and membership.
- */
+/* Trees, as an open file sees them: rows that it owns, and membership. */
 #include <linux/slab.h>
 
 #include "ang_file.h"
@@ -10,7 +8,7 @@
 /**
  * struct ang_owned - a row that goes with a file
  * @entry: in ang_file.owned
- * @router: whose row it is
+ * @router: router that has the row
  * @tree: TreeId
  * @serial: of its programming
  */
@@ -21,7 +19,7 @@ struct ang_owned {
 	u64 serial;
 };
 
-/* Return: what is noted of a row, NULL if the file does not own it. */
+/* Return: the record of a row, NULL if the file does not own it. */
 static struct ang_owned *owned_find(const struct ang_file *file, u32 router,
 				    u32 tree)
 {
@@ -41,7 +39,7 @@ static void owned_free(struct ang_owned *owned)
 	kfree(owned);
 }
 
-/* Takes @owned, and gives back what was noted of the row before. */
+/* Adds @owned, and returns the earlier record of the row. */
 static void owned_add(struct ang_file *file, struct ang_owned *owned)
 {
 	struct ang_owned *old = owned_find(file, owned->router, owned->tree);
@@ -153,7 +151,7 @@ int ang_ioctl_tree_get(struct ang_ucmd *ucmd, void *arg)
 	return ret;
 }
 
-/* Closing the file would do as much, so it needs no other right. */
+/* Closing the file clears the row, too, so no other right is needed. */
 static int clear_owned(struct ang_file *file, u32 router, u32 tree)
 {
 	struct ang_owned *owned;
@@ -229,8 +227,8 @@ static int row_is_set(struct ang_dev *adev, u32 tree)
 	return set;
 }
 
-static int membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
-		      u8 opcode)
+static int tree_membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
+			   u8 opcode)
 {
 	struct ang_uctx *uctx = ucmd->uctx;
 	struct ang_dev *adev = ucmd->h->adev;
@@ -256,7 +254,7 @@ static int membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
 
 int ang_ioctl_join(struct ang_ucmd *ucmd, void *arg)
 {
-	int ret = membership(ucmd, arg, ANGARA_ADM_JOIN);
+	int ret = tree_membership(ucmd, arg, ANGARA_ADM_JOIN);
 
 	return ret == -EEXIST ? -EALREADY : ret;
 }
@@ -264,9 +262,9 @@ int ang_ioctl_join(struct ang_ucmd *ucmd, void *arg)
 int ang_ioctl_leave(struct ang_ucmd *ucmd, void *arg)
 {
 	struct angara_join *cmd = arg;
-	int ret = membership(ucmd, cmd, ANGARA_ADM_LEAVE);
+	int ret = tree_membership(ucmd, cmd, ANGARA_ADM_LEAVE);
 
-	/* The device means the membership, if it is not the row that is absent. */
+	/* If the row exists, "absent" means the membership. */
 	if (ret == -ENOENT && row_is_set(ucmd->h->adev, cmd->tree) > 0)
 		return -ENOTCONN;
 	return ret;

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Watched regions: a process that keeps registrations for later is told when the
- * memory at their addresses is not the pinned pages any more.
+ * Watched regions: a process that caches registrations is notified when the memory at their
+ * addresses is no longer the pinned pages.
  *
- * Pages of a region stay pinned, and the device goes on with them, whatever
- * the process does to its address space: no other process's memory is reached.  But
- * a process that uses the same addresses later, for what the allocator or a
- * file has put there since, means other pages.  The notice says so: a bit for
- * each slot of the domain, and a count that goes up with each that is set, in
- * memory that the process maps.  So a look before each use costs a load.
+ * Pages of a region stay pinned, and the device keeps using them, whatever the process does to its
+ * address space: the device never reaches memory of another process.  But if the allocator or a
+ * file mapping puts new memory at the same addresses, the process means the new pages.  The notice
+ * says so: a bit for each slot of the domain, and a count that is incremented with each bit set, in
+ * memory that the process maps.  So a check before each use costs one load.
  *
- * Events that leave the pages where they are do not count: protections that
- * change, as mprotect(2), fork(2) and the balancing of NUMA nodes do it, and
- * pages that are marked clean.  All others do, also those after which the same
- * pages may be back: a registration that is renewed in vain costs time only.
+ * Events that leave the pages in place are ignored: changes of protection by
+ * mprotect(2), fork(2) and NUMA balancing, and pages marked clean.  All other
+ * events make a region stale, even if the same pages may be back afterwards: an
+ * unnecessary renewal costs only time.
  *
- * The end of a notifier waits for changes of the address space that are under
- * way, which the process's threads can make last by changing other addresses
- * again and again, and which cannot be killed.  MR_DEREG and close(2) do not wait
- * for it: a domain may have been passed on, and a file's last reference may be
- * dropped by a thread of the kernel.  A watch that ends tells nothing any more, and
- * is removed by a work item of its domain.  Until then it counts as one of
- * ANGARA_MAX_WATCHED.  A caller that registers when these are used up removes one
- * that has ended by itself, so no process depends on the worker.
+ * Removing a notifier waits for changes of the address space that are under way.  Threads of the
+ * process can prolong this wait by changing other addresses again and again, and it cannot be
+ * killed.  MR_DEREG and close(2) do not wait for it: a domain may have been passed on, and a file's
+ * last reference may be dropped by a thread of the kernel.  A watch that has ended sends no notice,
+ * and a work item of its domain removes it.  Until then it counts as one of ANGARA_MAX_WATCHED.  A
+ * caller that registers when these are used up removes an ended watch itself, so no process depends
+ * on the worker.
  *
  * The work item holds a reference to its domain and to nothing else: not to the
  * device, and no lock.  Pinned pages and what they are charged to were given back
@@ -37,7 +35,7 @@
 
 #define STALE_AT	sizeof(struct angara_watch)
 
-/* Pages hold whole words, and no offset reaches that of what follows. */
+/* Pages hold whole words, and no offset overlaps the next kind of mapping. */
 static_assert(STALE_AT % sizeof(u64) == 0 && ANG_MAX_MRS % BITS_PER_LONG == 0);
 static_assert(ANG_WATCH_BYTES <= ANG_MMAP_STRIDE);
 
@@ -73,7 +71,7 @@ struct ang_watch {
 	bool shown;
 };
 
-/* The word of the notice at an offset, which no end of a page divides. */
+/* The word of the notice at an offset; no word crosses the end of a page. */
 static void *notice_at(struct ang_domain *dom, size_t off)
 {
 	return page_address(dom->watch_pages[off / PAGE_SIZE]) + off % PAGE_SIZE;
@@ -141,7 +139,7 @@ static struct ang_watch *watch_next_ended(struct ang_domain *dom)
 	return w;
 }
 
-/* A watch is no more, or was not made. */
+/* Count a watch that was removed, or could not be made. */
 static void watch_count_out(struct ang_domain *dom, bool ended)
 {
 	spin_lock(&dom->watch_lock);
@@ -171,7 +169,7 @@ static void watch_work(struct work_struct *work)
 	ang_domain_put(dom);
 }
 
-/* Return: 0, counted in; -ENOSPC all are in use; -EBUSY some are on their way out. */
+/* Return: 0, counted in; -ENOSPC all are in use; -EBUSY some are being removed. */
 static int watch_count_in(struct ang_domain *dom)
 {
 	int ret = 0;
@@ -291,10 +289,10 @@ void ang_watch_none(struct ang_domain *dom, u32 slot)
 }
 
 /**
- * ang_watch_end() - watch no more
+ * ang_watch_end() - end a watch
  * @w: watch; freed
  *
- * It tells nothing from now on, so its slot can be another region's.
+ * It sends no notice from now on, so another region can use its slot.
  * Context: process; the domain's file is there.
  */
 void ang_watch_end(struct ang_watch *w)

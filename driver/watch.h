@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Angara adapter: notice of memory that is not where it was registered; see
- * watch.c.
- */
+/* Angara adapter: notice of regions that have become stale; see watch.c. */
 #ifndef ANG_WATCH_H
 #define ANG_WATCH_H
 

@@ -14,7 +14,7 @@ ANG_PUBLIC int angara_atomic_valid(unsigned int op, unsigned int type)
 }
 
 /**
- * struct deed - arguments of an atomic operation
+ * struct atomic_args - arguments of an atomic operation
  * @peer: target
  * @key: region there
  * @off: offset in it
@@ -23,10 +23,10 @@ ANG_PUBLIC int angara_atomic_valid(unsigned int op, unsigned int type)
  * @count: elements
  * @type: of these
  * @op: ANGARA_ATOMIC_*
- * @old: where what was there goes, or NULL
- * @old_off: offset in it; without, an address or 0
+ * @old: destination of the old values, or NULL
+ * @old_off: offset in @old; without @old an address, or 0
  */
-struct deed {
+struct atomic_args {
 	struct angara_peer peer;
 	u64 key;
 	u64 off;
@@ -40,8 +40,8 @@ struct deed {
 };
 
 /* Return: bytes of operands; -EINVAL; -ENOTSUP. */
-static int deed_wqe(const struct angara_ctx *ctx, const struct deed *d,
-		    struct angara_wqe *wqe, char *operands)
+static int atomic_wqe(const struct angara_ctx *ctx, const struct atomic_args *d,
+		      struct angara_wqe *wqe, char *operands)
 {
 	size_t each = (d->x ? 1 : 0) + (d->y ? 1 : 0);
 	size_t max = ANGARA_MAX_ATOMIC / (each ? each : 1);
@@ -77,24 +77,24 @@ static int deed_wqe(const struct angara_ctx *ctx, const struct deed *d,
 	return (int)(each * len);
 }
 
-static int deed_post(struct angara_ctx *ctx, const struct deed *d,
-		     const struct angara_op *op)
+static int atomic_post(struct angara_ctx *ctx, const struct atomic_args *d,
+		       const struct angara_op *op)
 {
 	char operands[ANGARA_MAX_ATOMIC];
 	struct angara_wqe wqe;
-	int len = deed_wqe(ctx, d, &wqe, operands);
+	int len = atomic_wqe(ctx, d, &wqe, operands);
 
 	return len < 0 ? len : ang_post(ctx, &wqe, operands, (size_t)len, op);
 }
 
-/* What was there goes to memory that is not registered, at @old_off. */
-static int deed_post_held(struct angara_ctx *ctx, struct deed *d,
-			  const struct angara_op *op)
+/* The old values go to unregistered memory at @old_off. */
+static int atomic_post_held(struct angara_ctx *ctx, struct atomic_args *d,
+			    const struct angara_op *op)
 {
 	char operands[ANGARA_MAX_ATOMIC];
 	struct angara_wqe wqe;
 	struct angara_mr *mr;
-	int len = deed_wqe(ctx, d, &wqe, operands);
+	int len = atomic_wqe(ctx, d, &wqe, operands);
 	int ret;
 
 	if (len < 0)
@@ -105,31 +105,31 @@ static int deed_post_held(struct angara_ctx *ctx, struct deed *d,
 	if (ret)
 		return ret;
 	d->old = mr;
-	len = deed_wqe(ctx, d, &wqe, operands);
+	len = atomic_wqe(ctx, d, &wqe, operands);
 	return ang_hold_post(ctx, 0, &wqe, operands, (size_t)len, op, mr);
 }
 
-static int deed_run(struct angara_ctx *ctx, const struct deed *d)
+static int atomic_run(struct angara_ctx *ctx, const struct atomic_args *d)
 {
 	char operands[ANGARA_MAX_ATOMIC];
 	struct angara_wqe wqe;
-	int len = deed_wqe(ctx, d, &wqe, operands);
+	int len = atomic_wqe(ctx, d, &wqe, operands);
 
 	return len < 0 ? len : ang_post_wait(ctx, &wqe, operands, (size_t)len);
 }
 
-static bool is_plain(const struct deed *d)
+static bool is_plain(const struct atomic_args *d)
 {
 	return d->op <= ANGARA_ATOMIC_WRITE && d->op != ANGARA_ATOMIC_READ && d->x;
 }
 
-static bool is_fetch(const struct deed *d)
+static bool is_fetch(const struct atomic_args *d)
 {
 	return d->op <= ANGARA_ATOMIC_WRITE &&
 	       (d->x || d->op == ANGARA_ATOMIC_READ);
 }
 
-static bool is_compare(const struct deed *d)
+static bool is_compare(const struct atomic_args *d)
 {
 	return d->op >= ANGARA_ATOMIC_CSWAP && d->x && d->y;
 }
@@ -140,24 +140,24 @@ ANG_PUBLIC int angara_atomic_nbi(struct angara_ctx *ctx,
 				 unsigned int type, unsigned int op,
 				 const struct angara_op *how)
 {
-	const struct deed d = {
+	const struct atomic_args d = {
 		.peer = peer, .key = dst_key, .off = dst_off, .x = x,
 		.count = count, .type = type, .op = op,
 	};
 
-	return is_plain(&d) ? deed_post(ctx, &d, how) : -EINVAL;
+	return is_plain(&d) ? atomic_post(ctx, &d, how) : -EINVAL;
 }
 
 ANG_PUBLIC int angara_atomic(struct angara_ctx *ctx, struct angara_peer peer,
 			     uint64_t dst_key, uint64_t dst_off, const void *x,
 			     size_t count, unsigned int type, unsigned int op)
 {
-	const struct deed d = {
+	const struct atomic_args d = {
 		.peer = peer, .key = dst_key, .off = dst_off, .x = x,
 		.count = count, .type = type, .op = op,
 	};
 
-	return is_plain(&d) ? deed_run(ctx, &d) : -EINVAL;
+	return is_plain(&d) ? atomic_run(ctx, &d) : -EINVAL;
 }
 
 ANG_PUBLIC int angara_fetch_nbi(struct angara_ctx *ctx,
@@ -167,7 +167,7 @@ ANG_PUBLIC int angara_fetch_nbi(struct angara_ctx *ctx,
 				const struct angara_mr *old, uint64_t old_off,
 				const struct angara_op *how)
 {
-	struct deed d = {
+	struct atomic_args d = {
 		.peer = peer, .key = dst_key, .off = dst_off,
 		.x = op == ANGARA_ATOMIC_READ ? NULL : x, .count = count,
 		.type = type, .op = op, .old = old, .old_off = old_off,
@@ -175,20 +175,20 @@ ANG_PUBLIC int angara_fetch_nbi(struct angara_ctx *ctx,
 
 	if (!is_fetch(&d) || (!old && !old_off))
 		return -EINVAL;
-	return old ? deed_post(ctx, &d, how) : deed_post_held(ctx, &d, how);
+	return old ? atomic_post(ctx, &d, how) : atomic_post_held(ctx, &d, how);
 }
 
 /*
  * The old values arrive in memory of the context, and are copied to the
  * caller's.
  */
-static int deed_fetch(struct angara_ctx *ctx, struct deed *d, void *old)
+static int atomic_fetch(struct angara_ctx *ctx, struct atomic_args *d, void *old)
 {
 	int ret = ang_scratch(ctx, &d->old);
 
 	if (ret)
 		return ret;
-	ret = deed_run(ctx, d);
+	ret = atomic_run(ctx, d);
 	if (!ret)
 		memcpy(old, d->old->addr, d->count * ang_type_size(d->type));
 	return ret;
@@ -199,13 +199,13 @@ ANG_PUBLIC int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
 			    size_t count, unsigned int type, unsigned int op,
 			    void *old)
 {
-	struct deed d = {
+	struct atomic_args d = {
 		.peer = peer, .key = dst_key, .off = dst_off,
 		.x = op == ANGARA_ATOMIC_READ ? NULL : x, .count = count,
 		.type = type, .op = op,
 	};
 
-	return is_fetch(&d) && old ? deed_fetch(ctx, &d, old) : -EINVAL;
+	return is_fetch(&d) && old ? atomic_fetch(ctx, &d, old) : -EINVAL;
 }
 
 ANG_PUBLIC int angara_compare_nbi(struct angara_ctx *ctx,
@@ -215,7 +215,7 @@ ANG_PUBLIC int angara_compare_nbi(struct angara_ctx *ctx,
 				  unsigned int op, const struct angara_mr *old,
 				  uint64_t old_off, const struct angara_op *how)
 {
-	struct deed d = {
+	struct atomic_args d = {
 		.peer = peer, .key = dst_key, .off = dst_off, .x = x, .y = y,
 		.count = count, .type = type, .op = op, .old = old,
 		.old_off = old_off,
@@ -223,8 +223,8 @@ ANG_PUBLIC int angara_compare_nbi(struct angara_ctx *ctx,
 
 	if (!is_compare(&d))
 		return -EINVAL;
-	return old || !old_off ? deed_post(ctx, &d, how) :
-				 deed_post_held(ctx, &d, how);
+	return old || !old_off ? atomic_post(ctx, &d, how) :
+				 atomic_post_held(ctx, &d, how);
 }
 
 ANG_PUBLIC int angara_compare(struct angara_ctx *ctx, struct angara_peer peer,
@@ -232,12 +232,12 @@ ANG_PUBLIC int angara_compare(struct angara_ctx *ctx, struct angara_peer peer,
 			      const void *y, size_t count, unsigned int type,
 			      unsigned int op, void *old)
 {
-	struct deed d = {
+	struct atomic_args d = {
 		.peer = peer, .key = dst_key, .off = dst_off, .x = x, .y = y,
 		.count = count, .type = type, .op = op,
 	};
 
 	if (!is_compare(&d))
 		return -EINVAL;
-	return old ? deed_fetch(ctx, &d, old) : deed_run(ctx, &d);
+	return old ? atomic_fetch(ctx, &d, old) : atomic_run(ctx, &d);
 }

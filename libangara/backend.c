@@ -17,7 +17,7 @@ static bool has_adapters(void)
 	return !ang_scan_cdev_first(&any, &number);
 }
 
-static void complain(const char *text, const char *why)
+static void backend_complain(const char *text, const char *why)
 {
 	static bool said;
 
@@ -49,6 +49,7 @@ static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
 	for (c = place->name; *c; c++)
 		hash = ang_hash(hash, (u8)*c);
 	snprintf(spec->name, sizeof(spec->name), "job-%016llx", hash);
+	spec->own = true;
 	if (!spec->procs && place->size > ANG_EMBED_SMALL)
 		spec->procs = place->size;
 }
@@ -69,7 +70,7 @@ int ang_fabric_get(struct ang_spec *spec)
 	if (text) {
 		ret = ang_spec_parse(text, spec, &why);
 		if (ret)
-			complain(text, why);
+			backend_complain(text, why);
 	} else {
 		*spec = (struct ang_spec){
 			.kind = has_adapters() ? ANG_FABRIC_CDEV :

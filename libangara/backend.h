@@ -3,8 +3,8 @@
  * Interface between the library and its backends, which carry out commands.
  *
  * Commands are those of linux/angara.h, by number and structure.  A handle is
- * one open file of a node or of a context; linux/angara.h says which commands
- * each takes.
+ * one open file of a node or of a context; linux/angara.h defines which
+ * commands each accepts.
  */
 #ifndef ANG_BACKEND_H
 #define ANG_BACKEND_H
@@ -48,7 +48,7 @@ static inline u64 ang_hash(u64 hash, u64 word)
 }
 
 /**
- * struct ang_dev - an open device, or context of one
+ * struct ang_dev - an open device, or a context of it
  * @ops: backend
  * @fd: file descriptor; backend "cdev" only, as the next
  * @asked: calls of @gone since the device was last checked
@@ -63,26 +63,27 @@ struct ang_dev {
 
 struct ang_scan;
 
-/* Number of a device: one that the carrier chooses when it is opened. */
+/* Number of a device: the backend chooses one at open. */
 #define ANG_DEV_ANY	0xFFFFFFFFU
 
 /**
- * struct ang_dev_ops - carrier of commands
+ * struct ang_dev_ops - operations of a backend
  * @scan: add the devices of a fabric to @scan. Return: 0; -ENOMEM
  * @first: number of the device to use if none is named, ANG_DEV_ANY if that
  *	depends on the other processes. Return: 0; -ENODEV
- * @open: open the device @name, a number or what else the carrier knows it by.
+ * @open: open the device @name: a number, or another name that the backend
+ *	knows.
  *	Return: 0 or -errno
- * @close: close it; gives back what it has, and the domain with the last handle
- *	that has to do with it
- * @ctx_open: ANGARA_IOCTL_CTX_CREATE on @arg; @ctx becomes the context's handle,
- *	and angara_ctx_create.fd is its own matter.  Return: 0 or -errno
+ * @close: close it and free its resources; the last handle of a domain also
+ *	frees the domain
+ * @ctx_open: ANGARA_IOCTL_CTX_CREATE on @arg; @ctx becomes the context's handle, which owns
+ *	angara_ctx_create.fd.  Return: 0 or -errno
  * @cmd: ANGARA_IOCTL_* @nr on @arg, whose size member is set by the caller.
  *	Return: 0 or -errno
  * @describe: allocate the description of the fabric, which the caller frees.
  *	Return: 0 or -errno
- * @doorbell: tell the device the SQ producer index, which stands in
- *	angara_ctl.sq_pi. Return: 0 or -errno
+ * @doorbell: notify the device of the SQ producer index in angara_ctl.sq_pi.
+ *	Return: 0 or -errno
  * @map: map @len bytes at @offset. Return: address, NULL if that fails
  * @unmap: undo @map
  * @wait: sleep until the event sequence differs from angara_ctl.seen, at most
@@ -93,11 +94,18 @@ struct ang_scan;
  * @arm: make the next event make @poll_fd readable, once.  The caller has
  *	stored angara_ctl.seen and then handled earlier events.
  * Return: 0; -ENODEV the device is gone; errors of @poll_fd
- * @gone: is the device gone? Called often, so an answer may be late
- * @relax: called in each round of a spinning wait
+ * @gone: is the device gone? Called often, so the backend need not check each
+ *	time
+ * @relax: called in each round of a spinning wait, and by polls without a
+ *	result, which cannot sleep.
+ * Return: false: sleep instead of spinning, if @can_sleep
  * @alloc: allocate zeroed whole pages, good to register.
  * Return: 0 or -errno
  * @free: undo @alloc
+ * @place: place of memory of @alloc, for other processes; NULL: they cannot reach it
+ * @placed: address of @len bytes at a place; NULL: as @place.
+ *	Return: NULL: there is no such place
+ * @seal: no other process comes to the job's fabric; NULL: nothing depends on that
  */
 struct ang_dev_ops {
 	int (*scan)(const struct ang_spec *spec, struct ang_scan *scan);
@@ -115,9 +123,12 @@ struct ang_dev_ops {
 	int (*poll_fd)(struct ang_dev *dev);
 	int (*arm)(struct ang_dev *dev);
 	bool (*gone)(struct ang_dev *dev);
-	void (*relax)(struct ang_dev *dev);
+	bool (*relax)(struct ang_dev *dev, bool can_sleep);
 	int (*alloc)(struct ang_dev *dev, size_t len, void **mem);
 	void (*free)(struct ang_dev *dev, void *mem, size_t len);
+	u64 (*place)(struct ang_dev *dev, const void *mem);
+	void *(*placed)(struct ang_dev *dev, u64 place, size_t len);
+	void (*seal)(struct ang_dev *dev);
 };
 
 extern const struct ang_dev_ops ang_cdev_ops;

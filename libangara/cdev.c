@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Backend "cdev": the character device /dev/angaraN.
- */
+/* Backend "cdev": the character device /dev/angaraN. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,7 +39,7 @@ static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
 	return dev->fd < 0 ? -errno : 0;
 }
 
-#define CDEV_TEXT	65536	/* as long as a page may be */
+#define CDEV_TEXT	65536	/* size of the largest page */
 
 /* File "fabric" of the device in sysfs. */
 static int cdev_describe(struct ang_dev *dev, char **text)
@@ -139,7 +137,8 @@ static int cdev_poll_fd(struct ang_dev *dev)
 }
 
 /*
- * Nothing to arm: poll(2) itself compares angara_ctl.seen and arms the context.
+ * No action needed: poll(2) itself compares angara_ctl.seen and arms the
+ * context.
  */
 static int cdev_arm(struct ang_dev *dev)
 {
@@ -152,10 +151,12 @@ static bool cdev_gone(struct ang_dev *dev)
 	return ++dev->asked % CDEV_ASKS == 0 && cdev_wait(dev, 0) == -ENODEV;
 }
 
-static void cdev_relax(struct ang_dev *dev)
+static bool cdev_relax(struct ang_dev *dev, bool can_sleep)
 {
+	(void)can_sleep;
 	(void)dev;
 	ang_cpu_relax();
+	return true;
 }
 
 static int cdev_alloc(struct ang_dev *dev, size_t len, void **mem)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collectives of a team in which members have one vector: by the adapter where
- * the team has a tree and the adapter knows the operation, else by software.
- * All members come to the same answer, from what they all know.
+ * Collectives of a team in which members have one vector: by the adapter if the
+ * team has a tree and the adapter supports the operation, else by software.
+ * All members make the same choice, from data that they share.
  */
 #include <errno.h>
 
 #include "ang_model.h"
 #include "coll_run.h"
 
-#define ANG_LOST_MS	100	/* between two looks at a tree while waiting */
-#define SELDOM		__attribute__((noinline))	/* others do not pay for it */
+#define ANG_LOST_MS	100	/* between two checks of a tree by a waiting call */
+#define SELDOM		__attribute__((noinline))	/* keeps the common path short */
 
 static struct angara_wqe coll_wqe(const struct angara_team *team,
 				  unsigned int op, size_t len)
@@ -22,7 +22,7 @@ static struct angara_wqe coll_wqe(const struct angara_team *team,
 	};
 }
 
-/* What is not registered is known to be memory when it is registered. */
+/* Unregistered memory is checked when it is registered. */
 static bool range_ok(const struct angara_team *team, const struct angara_mr *mr,
 		     u64 off, size_t len)
 {
@@ -48,6 +48,77 @@ static void set_side(struct ang_coll_op *op, enum ang_buf buf,
 	}
 }
 
+static_assert(ANGARA_ALGO_DISSEMINATION == ANG_ALGO_DISSEMINATION << 8 &&
+	      ANGARA_ALGO_BINOMIAL == ANG_ALGO_BINOMIAL << 8 &&
+	      ANGARA_ALGO_LINEAR == ANG_ALGO_LINEAR << 8 &&
+	      ANGARA_ALGO_SCATTER_ALLGATHER == ANG_ALGO_SCATTER_ALLGATHER << 8 &&
+	      ANGARA_ALGO_RECURSIVE_DOUBLING == ANG_ALGO_RECURSIVE_DOUBLING << 8 &&
+	      ANGARA_ALGO_RABENSEIFNER == ANG_ALGO_RABENSEIFNER << 8 &&
+	      ANGARA_ALGO_RING == ANG_ALGO_RING << 8 &&
+	      ANGARA_ALGO_BRUCK == ANG_ALGO_BRUCK << 8 &&
+	      ANGARA_ALGO_PAIRWISE == ANG_ALGO_PAIRWISE << 8 &&
+	      ANGARA_ALGO_RING2D >= ANG_ALGO_NUM << 8,
+	      "the caller's names of algorithms");
+
+/* An allgather under the numbers of angara_team_numbers().  Return: 0; -EINVAL. */
+static int name_numbered(const struct angara_team *team, struct ang_coll_args *a,
+			 u32 name)
+{
+	bool doubling = name >= ANGARA_ALGO_DOUBLING_EXCH;
+	const u32 *place = team->numbers[doubling ? ANG_NUMBERED_DOUBLING :
+						    ANG_NUMBERED_BRUCK];
+
+	if (a->coll != ANG_COLL_ALLGATHER || a->irregular || !place)
+		return -EINVAL;
+	a->algo = doubling ? ANG_ALGO_RECURSIVE_DOUBLING : ANG_ALGO_BRUCK;
+	a->place = place;
+	a->rank_of = place + team->size;
+	a->exchange = name == ANGARA_ALGO_BRUCK_EXCH ||
+		      name == ANGARA_ALGO_DOUBLING_EXCH;
+	return 0;
+}
+
+/* Sets the algorithm that the caller names.  Return: 0; -EINVAL. */
+static int name_algo(struct angara_team *team, struct ang_coll_args *a, u32 name)
+{
+	switch (name) {
+	case ANGARA_ALGO_RING2D:
+		if (a->coll != ANG_COLL_ALLREDUCE)
+			return -EINVAL;
+		ang_algo_square(team->size, team->rings);
+		a->algo = ANG_ALGO_RING;
+		a->dims = team->rings;
+		a->ndims = 2;
+		return 0;
+	case ANGARA_ALGO_BRUCK_EXCH:
+	case ANGARA_ALGO_BRUCK_REORDER:
+	case ANGARA_ALGO_DOUBLING_EXCH:
+	case ANGARA_ALGO_DOUBLING_REORDER:
+		return name_numbered(team, a, name);
+	default:
+		a->algo = name >> 8;
+		return 0;
+	}
+}
+
+/*
+ * Starts a collective whose algorithm the caller names; other operations know no
+ * such flag.
+ */
+static int SELDOM coll_named(struct angara_team *team,
+			     const struct ang_coll_call *call)
+{
+	struct ang_coll_call named = *call;
+	struct angara_op how = *call->how;
+
+	if (how.size != sizeof(how) ||
+	    name_algo(team, &named.args, how.flags & ANGARA_ALGO_MASK))
+		return -EINVAL;
+	how.flags &= ~ANGARA_ALGO_MASK;
+	named.how = &how;
+	return ang_coll_software(team, &named);
+}
+
 /**
  * ang_coll_software() - start a collective by software
  * @team: team
@@ -62,6 +133,8 @@ int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call
 
 	if (!mem_fits(team, &call->in) || !mem_fits(team, &call->out))
 		return -EINVAL;
+	if (call->how && call->how->flags & ANGARA_ALGO_MASK)
+		return coll_named(team, call);
 	ret = ang_coll_new(team, &call->args, &op);
 	if (ret)
 		return ret;
@@ -101,8 +174,8 @@ struct unreg {
 };
 
 /*
- * Holds both for the adapter, as far as they are wanted.  What has no room
- * registers nothing.
+ * Registers both ranges, if they are used, until the operation is complete.  If
+ * the queues have no room, nothing is registered.
  * Return: as ang_hold_begin(); -EAGAIN.
  */
 static int unreg_hold(struct angara_team *team, struct unreg *u, bool in, bool out,
@@ -148,9 +221,9 @@ static int SELDOM bcast_unreg(struct angara_team *team, struct angara_wqe *wqe,
 	return ang_hold_posted(team->ctx, wqe, &u.held, ret);
 }
 
-static int bcast(struct angara_team *team, u64 dst_key, u64 dst_off,
-		 const struct angara_mr *src, u64 src_off, size_t len,
-		 const struct angara_op *how, struct ang_blocked *b)
+static int coll_bcast(struct angara_team *team, u64 dst_key, u64 dst_off,
+		      const struct angara_mr *src, u64 src_off, size_t len,
+		      const struct angara_op *how, struct ang_blocked *b)
 {
 	struct angara_wqe wqe = coll_wqe(team, ANGARA_OP_BCAST, len);
 
@@ -170,15 +243,15 @@ ANG_PUBLIC int angara_bcast_nbi(struct angara_team *team, uint64_t dst_key,
 				uint64_t src_off, size_t len,
 				const struct angara_op *how)
 {
-	return bcast(team, dst_key, dst_off, src, src_off, len, how, NULL);
+	return coll_bcast(team, dst_key, dst_off, src, src_off, len, how, NULL);
 }
 
 ANG_PUBLIC int angara_bcast(struct angara_team *team, uint64_t dst_key,
 			    uint64_t dst_off, const struct angara_mr *src,
 			    uint64_t src_off, size_t len)
 {
-	ANG_COLL_WAIT(team, bcast(team, dst_key, dst_off, src, src_off, len,
-				  NULL, &b));
+	ANG_COLL_WAIT(team, coll_bcast(team, dst_key, dst_off, src, src_off, len,
+				       NULL, &b));
 }
 
 /* Bytes of @count elements.  Return: 0; -EINVAL. */
@@ -194,7 +267,7 @@ static int vector_bytes(const struct angara_team *team, size_t count, u32 type,
 }
 
 /*
- * Bytes of @count elements from @src to @dst, which is NULL where none is wanted.
+ * Bytes of @count elements from @src to @dst, which is NULL if the member gets no result.
  * Return: 0; -EINVAL.
  */
 static int vector_len(const struct angara_team *team, const struct angara_mr *dst,
@@ -224,7 +297,7 @@ static struct angara_wqe vector_wqe(const struct angara_team *team,
 	return wqe;
 }
 
-/* A reduction on the tree; @wqe says which. */
+/* Posts a reduction on the tree; @wqe names the operation. */
 static int vector_device(struct angara_team *team, struct angara_wqe *wqe,
 			 const struct angara_mr *dst, u64 dst_off,
 			 const struct angara_mr *src, u64 src_off, u32 type,
@@ -270,8 +343,8 @@ static int vector_software(struct angara_team *team, enum ang_coll coll, u32 roo
 }
 
 /*
- * A reduction of memory that is not registered, or not all of it.
- * @result: it has one here
+ * A reduction of memory of which at least a part is not registered.
+ * @result: this member gets the result
  */
 static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,
 			       u32 root, bool result,
@@ -295,7 +368,7 @@ static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,
 	if (!device)
 		return vector_software(team, coll, root, result, dst, dst_off,
 				       src, src_off, u.len, type, redop, how, b);
-	/* The whole takes a slot as well if it is cut. */
+	/* A reduction that is cut takes one slot more, for the whole. */
 	ops = ang_stripes(team, u.len);
 	ret = unreg_hold(team, &u, !src, result && !dst, ops > 1 ? ops + 1 : 1,
 			 how, b);
@@ -308,10 +381,10 @@ static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,
 	return ang_hold_posted(team->ctx, &wqe, &u.held, ret);
 }
 
-static int reduce(struct angara_team *team, const struct angara_mr *dst,
-		  u64 dst_off, const struct angara_mr *src, u64 src_off,
-		  size_t count, u32 type, u32 redop, u32 root,
-		  const struct angara_op *how, struct ang_blocked *b)
+static int coll_reduce(struct angara_team *team, const struct angara_mr *dst,
+		       u64 dst_off, const struct angara_mr *src, u64 src_off,
+		       size_t count, u32 type, u32 redop, u32 root,
+		       const struct angara_op *how, struct ang_blocked *b)
 {
 	bool here = root == team->rank;
 	struct angara_wqe wqe;
@@ -346,8 +419,8 @@ ANG_PUBLIC int angara_reduce_nbi(struct angara_team *team,
 				 unsigned int op, unsigned int root,
 				 const struct angara_op *how)
 {
-	return reduce(team, dst, dst_off, src, src_off, count, type, op, root,
-		      how, NULL);
+	return coll_reduce(team, dst, dst_off, src, src_off, count, type, op, root,
+			   how, NULL);
 }
 
 ANG_PUBLIC int angara_reduce(struct angara_team *team,
@@ -356,14 +429,14 @@ ANG_PUBLIC int angara_reduce(struct angara_team *team,
 			     size_t count, unsigned int type, unsigned int op,
 			     unsigned int root)
 {
-	ANG_COLL_WAIT(team, reduce(team, dst, dst_off, src, src_off, count, type,
-				   op, root, NULL, &b));
+	ANG_COLL_WAIT(team, coll_reduce(team, dst, dst_off, src, src_off, count, type,
+					op, root, NULL, &b));
 }
 
-static int allreduce(struct angara_team *team, const struct angara_mr *dst,
-		     u64 dst_off, const struct angara_mr *src, u64 src_off,
-		     size_t count, u32 type, u32 redop,
-		     const struct angara_op *how, struct ang_blocked *b)
+static int coll_allreduce(struct angara_team *team, const struct angara_mr *dst,
+			  u64 dst_off, const struct angara_mr *src, u64 src_off,
+			  size_t count, u32 type, u32 redop,
+			  const struct angara_op *how, struct ang_blocked *b)
 {
 	struct angara_wqe wqe;
 	size_t len;
@@ -394,8 +467,8 @@ ANG_PUBLIC int angara_allreduce_nbi(struct angara_team *team,
 				    unsigned int type, unsigned int op,
 				    const struct angara_op *how)
 {
-	return allreduce(team, dst, dst_off, src, src_off, count, type, op, how,
-			 NULL);
+	return coll_allreduce(team, dst, dst_off, src, src_off, count, type, op, how,
+			      NULL);
 }
 
 ANG_PUBLIC int angara_allreduce(struct angara_team *team,
@@ -404,14 +477,14 @@ ANG_PUBLIC int angara_allreduce(struct angara_team *team,
 				size_t count, unsigned int type,
 				unsigned int op)
 {
-	ANG_COLL_WAIT(team, allreduce(team, dst, dst_off, src, src_off, count,
-				      type, op, NULL, &b));
+	ANG_COLL_WAIT(team, coll_allreduce(team, dst, dst_off, src, src_off, count,
+					   type, op, NULL, &b));
 }
 
-static int scan(struct angara_team *team, enum ang_coll coll,
-		const struct angara_mr *dst, u64 dst_off,
-		const struct angara_mr *src, u64 src_off, size_t count, u32 type,
-		u32 redop, const struct angara_op *how, struct ang_blocked *b)
+static int coll_scan(struct angara_team *team, enum ang_coll coll,
+		     const struct angara_mr *dst, u64 dst_off,
+		     const struct angara_mr *src, u64 src_off, size_t count, u32 type,
+		     u32 redop, const struct angara_op *how, struct ang_blocked *b)
 {
 	size_t len;
 	int ret;
@@ -433,8 +506,8 @@ ANG_PUBLIC int angara_scan_nbi(struct angara_team *team,
 			       size_t count, unsigned int type, unsigned int op,
 			       const struct angara_op *how)
 {
-	return scan(team, ANG_COLL_SCAN, dst, dst_off, src, src_off, count, type,
-		    op, how, NULL);
+	return coll_scan(team, ANG_COLL_SCAN, dst, dst_off, src, src_off, count, type,
+			 op, how, NULL);
 }
 
 ANG_PUBLIC int angara_scan(struct angara_team *team, const struct angara_mr *dst,
@@ -442,8 +515,8 @@ ANG_PUBLIC int angara_scan(struct angara_team *team, const struct angara_mr *dst
 			   uint64_t src_off, size_t count, unsigned int type,
 			   unsigned int op)
 {
-	ANG_COLL_WAIT(team, scan(team, ANG_COLL_SCAN, dst, dst_off, src, src_off,
-				 count, type, op, NULL, &b));
+	ANG_COLL_WAIT(team, coll_scan(team, ANG_COLL_SCAN, dst, dst_off, src, src_off,
+				      count, type, op, NULL, &b));
 }
 
 ANG_PUBLIC int angara_exscan_nbi(struct angara_team *team,
@@ -452,8 +525,8 @@ ANG_PUBLIC int angara_exscan_nbi(struct angara_team *team,
 				 size_t count, unsigned int type,
 				 unsigned int op, const struct angara_op *how)
 {
-	return scan(team, ANG_COLL_EXSCAN, dst, dst_off, src, src_off, count, type,
-		    op, how, NULL);
+	return coll_scan(team, ANG_COLL_EXSCAN, dst, dst_off, src, src_off, count, type,
+			 op, how, NULL);
 }
 
 ANG_PUBLIC int angara_exscan(struct angara_team *team,
@@ -461,14 +534,14 @@ ANG_PUBLIC int angara_exscan(struct angara_team *team,
 			     const struct angara_mr *src, uint64_t src_off,
 			     size_t count, unsigned int type, unsigned int op)
 {
-	ANG_COLL_WAIT(team, scan(team, ANG_COLL_EXSCAN, dst, dst_off, src, src_off,
-				 count, type, op, NULL, &b));
+	ANG_COLL_WAIT(team, coll_scan(team, ANG_COLL_EXSCAN, dst, dst_off, src, src_off,
+				      count, type, op, NULL, &b));
 }
 
-/* To any region: the adapter broadcasts to equal keys only, see angara_bcast(). */
-static int broadcast(struct angara_team *team, const struct angara_mr *mr,
-		     u64 off, size_t len, u32 root, const struct angara_op *how,
-		     struct ang_blocked *b)
+/* Broadcasts to any region: the adapter broadcasts to equal keys only, see angara_bcast(). */
+static int coll_broadcast(struct angara_team *team, const struct angara_mr *mr,
+			  u64 off, size_t len, u32 root, const struct angara_op *how,
+			  struct ang_blocked *b)
 {
 	struct ang_coll_call call = {
 		.args = { .coll = ANG_COLL_BCAST, .root = root, .elem = 1,
@@ -488,18 +561,18 @@ ANG_PUBLIC int angara_broadcast_nbi(struct angara_team *team,
 				    size_t len, unsigned int root,
 				    const struct angara_op *how)
 {
-	return broadcast(team, mr, off, len, root, how, NULL);
+	return coll_broadcast(team, mr, off, len, root, how, NULL);
 }
 
 ANG_PUBLIC int angara_broadcast(struct angara_team *team,
 				const struct angara_mr *mr, uint64_t off,
 				size_t len, unsigned int root)
 {
-	ANG_COLL_WAIT(team, broadcast(team, mr, off, len, root, NULL, &b));
+	ANG_COLL_WAIT(team, coll_broadcast(team, mr, off, len, root, NULL, &b));
 }
 
-static int barrier(struct angara_team *team, bool offload,
-		   const struct angara_op *how, struct ang_blocked *b)
+static int coll_barrier(struct angara_team *team, bool offload,
+			const struct angara_op *how, struct ang_blocked *b)
 {
 	struct angara_wqe wqe;
 
@@ -516,18 +589,18 @@ static int barrier(struct angara_team *team, bool offload,
 ANG_PUBLIC int angara_barrier_nbi(struct angara_team *team,
 				  const struct angara_op *how)
 {
-	return barrier(team, team->offloaded, how, NULL);
+	return coll_barrier(team, team->offloaded, how, NULL);
 }
 
 ANG_PUBLIC int angara_barrier(struct angara_team *team)
 {
-	ANG_COLL_WAIT(team, barrier(team, team->offloaded, NULL, &b));
+	ANG_COLL_WAIT(team, coll_barrier(team, team->offloaded, NULL, &b));
 }
 
 /* A barrier by software, whether the team has a tree or not. */
 int ang_team_meet(struct angara_team *team)
 {
-	ANG_COLL_WAIT(team, barrier(team, false, NULL, &b));
+	ANG_COLL_WAIT(team, coll_barrier(team, false, NULL, &b));
 }
 
 ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)
@@ -538,7 +611,7 @@ ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)
 	       team->received;
 }
 
-/* Is the tree the team's still, and up? */
+/* Does the tree still belong to the team, and is it up? */
 static int tree_check(const struct angara_team *team, u32 *node)
 {
 	struct angara_tree_get arg = ANG_CMD_INIT(struct angara_tree_get);
@@ -574,7 +647,7 @@ ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
 	return ret;
 }
 
-/* The adapter counts what it could not write before it counts the arrival. */
+/* The adapter counts a broadcast that it could not write before it counts its arrival. */
 static int arrived_whole(struct angara_team *team)
 {
 	u64 errors = ang_counter(team->ctx, ANGARA_CTR_RX_ERRORS(team->tree));
@@ -606,8 +679,9 @@ ANG_PUBLIC int angara_team_received_wait(struct angara_team *team, uint64_t n,
 		if (timeout_ms > 0)
 			timeout_ms -= ms;
 		/*
-		 * Nothing else tells who only waits for others' broadcasts.
-		 * What arrived before the tree was lost counts: look again.
+		 * A member that only waits for broadcasts gets no other notice.
+		 * Broadcasts that arrived before the tree was lost count, so
+		 * check again.
 		 */
 		lost = tree_check(team, &node);
 		if (!lost && !timeout_ms)

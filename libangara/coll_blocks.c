@@ -3,7 +3,7 @@
  * Collectives of a team in which members have blocks of their own.  They are
  * done by software, on all teams.
  *
- * Blocks of equal length lie one behind the other.  In the v forms counts and
+ * Blocks of equal length are contiguous.  In the v forms counts and
  * displacements are bytes, those of reductions elements.
  */
 #include <errno.h>
@@ -13,11 +13,11 @@
 
 /*
  * Bytes from the first block to the end of the last one.  The sum of the counts
- * is a number of bytes, too, as schedules have it.
- * Return: 0; -EINVAL a number of bytes cannot say it.
+ * must fit a number of bytes, too, because schedules use it.
+ * Return: 0; -EINVAL it does not fit a number of bytes.
  */
-static int extent(const struct ang_blocks *blocks, size_t count, u32 n,
-		  u32 elem, u64 *bytes)
+static int blocks_extent(const struct ang_blocks *blocks, size_t count, u32 n,
+			 u32 elem, u64 *bytes)
 {
 	u64 end = 0, at = 0, sum;
 	u32 i;
@@ -43,12 +43,15 @@ static int side_len(const struct ang_coll_args *a, const struct ang_blocks *bloc
 {
 	const struct ang_blocks own = { NULL, NULL };
 
-	return extent(all ? blocks : &own, a->count, all ? n : 1, a->elem, bytes);
+	return blocks_extent(all ? blocks : &own, a->count, all ? n : 1, a->elem, bytes);
 }
 
-/* Starts a collective of bytes with what is needed of @in and @out. */
-static int start(struct angara_team *team, struct ang_coll_call *call, bool in,
-		 bool in_blocks, bool out, bool out_blocks)
+/*
+ * Starts a collective of bytes with the lengths of the sides, @in and @out,
+ * that this member uses.
+ */
+static int blocks_start(struct angara_team *team, struct ang_coll_call *call, bool in,
+			bool in_blocks, bool out, bool out_blocks)
 {
 	struct ang_coll_args *a = &call->args;
 	u32 n = team->size;
@@ -65,10 +68,10 @@ static int start(struct angara_team *team, struct ang_coll_call *call, bool in,
 	return ret ? ret : ang_coll_software(team, call);
 }
 
-static int allgather(struct angara_team *team, const struct angara_mr *dst,
-		     uint64_t dst_off, const struct angara_mr *src,
-		     uint64_t src_off, size_t len, const struct angara_op *how,
-		     struct ang_blocked *b)
+static int blocks_allgather(struct angara_team *team, const struct angara_mr *dst,
+			    uint64_t dst_off, const struct angara_mr *src,
+			    uint64_t src_off, size_t len, const struct angara_op *how,
+			    struct ang_blocked *b)
 {
 	struct ang_coll_call call = {
 		.args = { .coll = ANG_COLL_ALLGATHER, .count = len },
@@ -78,7 +81,7 @@ static int allgather(struct angara_team *team, const struct angara_mr *dst,
 		.b = b,
 	};
 
-	return start(team, &call, true, false, true, true);
+	return blocks_start(team, &call, true, false, true, true);
 }
 
 ANG_PUBLIC int angara_allgather_nbi(struct angara_team *team,
@@ -88,7 +91,7 @@ ANG_PUBLIC int angara_allgather_nbi(struct angara_team *team,
 				    uint64_t src_off, size_t len,
 				    const struct angara_op *how)
 {
-	return allgather(team, dst, dst_off, src, src_off, len, how, NULL);
+	return blocks_allgather(team, dst, dst_off, src, src_off, len, how, NULL);
 }
 
 ANG_PUBLIC int angara_allgather(struct angara_team *team,
@@ -96,15 +99,15 @@ ANG_PUBLIC int angara_allgather(struct angara_team *team,
 				const struct angara_mr *src, uint64_t src_off,
 				size_t len)
 {
-	ANG_COLL_WAIT(team, allgather(team, dst, dst_off, src, src_off, len,
-				      NULL, &b));
+	ANG_COLL_WAIT(team, blocks_allgather(team, dst, dst_off, src, src_off, len,
+					     NULL, &b));
 }
 
-static int allgatherv(struct angara_team *team, const struct angara_mr *dst,
-		      uint64_t dst_off, const size_t *counts,
-		      const size_t *displs, const struct angara_mr *src,
-		      uint64_t src_off, const struct angara_op *how,
-		      struct ang_blocked *b)
+static int blocks_allgatherv(struct angara_team *team, const struct angara_mr *dst,
+			     uint64_t dst_off, const size_t *counts,
+			     const size_t *displs, const struct angara_mr *src,
+			     uint64_t src_off, const struct angara_op *how,
+			     struct ang_blocked *b)
 {
 	struct ang_coll_call call = {
 		.args = { .coll = ANG_COLL_ALLGATHER,
@@ -117,7 +120,7 @@ static int allgatherv(struct angara_team *team, const struct angara_mr *dst,
 		.b = b,
 	};
 
-	return start(team, &call, true, false, true, true);
+	return blocks_start(team, &call, true, false, true, true);
 }
 
 ANG_PUBLIC int angara_allgatherv_nbi(
@@ -125,8 +128,8 @@ ANG_PUBLIC int angara_allgatherv_nbi(
 	const size_t *counts, const size_t *displs, const struct angara_mr *src,
 	uint64_t src_off, const struct angara_op *how)
 {
-	return allgatherv(team, dst, dst_off, counts, displs, src, src_off, how,
-			  NULL);
+	return blocks_allgatherv(team, dst, dst_off, counts, displs, src, src_off, how,
+				 NULL);
 }
 
 ANG_PUBLIC int angara_allgatherv(struct angara_team *team,
@@ -134,14 +137,14 @@ ANG_PUBLIC int angara_allgatherv(struct angara_team *team,
 				 const size_t *counts, const size_t *displs,
 				 const struct angara_mr *src, uint64_t src_off)
 {
-	ANG_COLL_WAIT(team, allgatherv(team, dst, dst_off, counts, displs, src,
-				       src_off, NULL, &b));
+	ANG_COLL_WAIT(team, blocks_allgatherv(team, dst, dst_off, counts, displs, src,
+					      src_off, NULL, &b));
 }
 
-static int gather(struct angara_team *team, const struct angara_mr *dst,
-		  uint64_t dst_off, const struct angara_mr *src,
-		  uint64_t src_off, size_t len, unsigned int root,
-		  const struct angara_op *how, struct ang_blocked *b)
+static int blocks_gather(struct angara_team *team, const struct angara_mr *dst,
+			 uint64_t dst_off, const struct angara_mr *src,
+			 uint64_t src_off, size_t len, unsigned int root,
+			 const struct angara_op *how, struct ang_blocked *b)
 {
 	struct ang_coll_call call = {
 		.args = { .coll = ANG_COLL_GATHER, .count = len, .root = root },
@@ -151,7 +154,7 @@ static int gather(struct angara_team *team, const struct angara_mr *dst,
 		.b = b,
 	};
 
-	return start(team, &call, true, false, root == team->rank, true);
+	return blocks_start(team, &call, true, false, root == team->rank, true);
 }
 
 ANG_PUBLIC int angara_gather_nbi(struct angara_team *team,
@@ -160,7 +163,7 @@ ANG_PUBLIC int angara_gather_nbi(struct angara_team *team,
 				 size_t len, unsigned int root,
 				 const struct angara_op *how)
 {
-	return gather(team, dst, dst_off, src, src_off, len, root, how, NULL);
+	return blocks_gather(team, dst, dst_off, src, src_off, len, root, how, NULL);
 }
 
 ANG_PUBLIC int angara_gather(struct angara_team *team,
@@ -168,15 +171,15 @@ ANG_PUBLIC int angara_gather(struct angara_team *team,
 			     const struct angara_mr *src, uint64_t src_off,
 			     size_t len, unsigned int root)
 {
-	ANG_COLL_WAIT(team, gather(team, dst, dst_off, src, src_off, len, root,
-				   NULL, &b));
+	ANG_COLL_WAIT(team, blocks_gather(team, dst, dst_off, src, src_off, len, root,
+					  NULL, &b));
 }
 
-static int gatherv(struct angara_team *team, const struct angara_mr *dst,
-		   uint64_t dst_off, const size_t *counts, const size_t *displs,
-		   const struct angara_mr *src, uint64_t src_off, size_t len,
-		   unsigned int root, const struct angara_op *how,
-		   struct ang_blocked *b)
+static int blocks_gatherv(struct angara_team *team, const struct angara_mr *dst,
+			  uint64_t dst_off, const size_t *counts, const size_t *displs,
+			  const struct angara_mr *src, uint64_t src_off, size_t len,
+			  unsigned int root, const struct angara_op *how,
+			  struct ang_blocked *b)
 {
 	struct ang_coll_call call = {
 		.args = { .coll = ANG_COLL_GATHER,
@@ -192,7 +195,7 @@ static int gatherv(struct angara_team *team, const struct angara_mr *dst,
 
 	if (root == team->rank && counts[root] != len)
 		return -EINVAL;
-	return start(team, &call, true, false, root == team->rank, true);
+	return blocks_start(team, &call, true, false, root == team->rank, true);
 }
 
 ANG_PUBLIC int angara_gatherv_nbi(struct angara_team *team,
@@ -202,8 +205,8 @@ ANG_PUBLIC int angara_gatherv_nbi(struct angara_team *team,
 				  size_t len, unsigned int root,
 				  const struct angara_op *how)
 {
-	return gatherv(team, dst, dst_off, counts, displs, src, src_off, len,
-		       root, how, NULL);
+	return blocks_gatherv(team, dst, dst_off, counts, displs, src, src_off, len,
+			      root, how, NULL);
 }
 
 ANG_PUBLIC int angara_gatherv(struct angara_team *team,
@@ -212,14 +215,14 @@ ANG_PUBLIC int angara_gatherv(struct angara_team *team,
 			      const struct angara_mr *src, uint64_t src_off,
 			      size_t len, unsigned int root)
 {
-	ANG_COLL_WAIT(team, gatherv(team, dst, dst_off, counts, displs, src,
-				    src_off, len, root, NULL, &b));
+	ANG_COLL_WAIT(team, blocks_gatherv(team, dst, dst_off, counts, displs, src,
+					   src_off, len, root, NULL, &b));
 }
 
-static int scatter(struct angara_team *team, const struct angara_mr *dst,
-		   uint64_t dst_off, const struct angara_mr *src,
-		   uint64_t src_off, size_t len, unsigned int root,
-		   const struct angara_op *how, struct ang_blocked *b)
+static int blocks_scatter(struct angara_team *team, const struct angara_mr *dst,
+			  uint64_t dst_off, const struct angara_mr *src,
+			  uint64_t src_off, size_t len, unsigned int root,
+			  const struct angara_op *how, struct ang_blocked *b)
 {
 	struct ang_coll_call call = {
 		.args = { .coll = ANG_COLL_SCATTER, .count = len, .root = root },
@@ -229,7 +232,7 @@ static int scatter(struct angara_team *team, const struct angara_mr *dst,
 		.b = b,
 	};
 
-	return start(team, &call, root == team->rank, true, true, false);
+	return blocks_start(team, &call, root == team->rank, true, true, false);
 }
 
 ANG_PUBLIC int angara_scatter_nbi(struct angara_team *team,
@@ -238,7 +241,7 @@ ANG_PUBLIC int angara_scatter_nbi(struct angara_team *team,
 				  size_t len, unsigned int root,
 				  const struct angara_op *how)
 {
-	return scatter(team, dst, dst_off, src, src_off, len, root, how, NULL);
+	return blocks_scatter(team, dst, dst_off, src, src_off, len, root, how, NULL);
 }
 
 ANG_PUBLIC int angara_scatter(struct angara_team *team,
@@ -246,15 +249,15 @@ ANG_PUBLIC int angara_scatter(struct angara_team *team,
 			      const struct angara_mr *src, uint64_t src_off,
 			      size_t len, unsigned int root)
 {
-	ANG_COLL_WAIT(team, scatter(team, dst, dst_off, src, src_off, len, root,
-				    NULL, &b));
+	ANG_COLL_WAIT(team, blocks_scatter(team, dst, dst_off, src, src_off, len, root,
+					   NULL, &b));
 }
 
-static int scatterv(struct angara_team *team, const struct angara_mr *dst,
-		    uint64_t dst_off, const struct angara_mr *src,
-		    uint64_t src_off, const size_t *counts,
-		    const size_t *displs, size_t len, unsigned int root,
-		    const struct angara_op *how, struct ang_blocked *b)
+static int blocks_scatterv(struct angara_team *team, const struct angara_mr *dst,
+			   uint64_t dst_off, const struct angara_mr *src,
+			   uint64_t src_off, const size_t *counts,
+			   const size_t *displs, size_t len, unsigned int root,
+			   const struct angara_op *how, struct ang_blocked *b)
 {
 	struct ang_coll_call call = {
 		.args = { .coll = ANG_COLL_SCATTER,
@@ -270,7 +273,7 @@ static int scatterv(struct angara_team *team, const struct angara_mr *dst,
 
 	if (root == team->rank && counts[root] != len)
 		return -EINVAL;
-	return start(team, &call, root == team->rank, true, true, false);
+	return blocks_start(team, &call, root == team->rank, true, true, false);
 }
 
 ANG_PUBLIC int angara_scatterv_nbi(
@@ -279,8 +282,8 @@ ANG_PUBLIC int angara_scatterv_nbi(
 	const size_t *displs, size_t len, unsigned int root,
 	const struct angara_op *how)
 {
-	return scatterv(team, dst, dst_off, src, src_off, counts, displs, len,
-			root, how, NULL);
+	return blocks_scatterv(team, dst, dst_off, src, src_off, counts, displs, len,
+			       root, how, NULL);
 }
 
 ANG_PUBLIC int angara_scatterv(struct angara_team *team,
@@ -289,14 +292,14 @@ ANG_PUBLIC int angara_scatterv(struct angara_team *team,
 			       const size_t *counts, const size_t *displs,
 			       size_t len, unsigned int root)
 {
-	ANG_COLL_WAIT(team, scatterv(team, dst, dst_off, src, src_off, counts,
-				     displs, len, root, NULL, &b));
+	ANG_COLL_WAIT(team, blocks_scatterv(team, dst, dst_off, src, src_off, counts,
+					    displs, len, root, NULL, &b));
 }
 
-static int alltoall(struct angara_team *team, const struct angara_mr *dst,
-		    uint64_t dst_off, const struct angara_mr *src,
-		    uint64_t src_off, size_t len, const struct angara_op *how,
-		    struct ang_blocked *b)
+static int blocks_alltoall(struct angara_team *team, const struct angara_mr *dst,
+			   uint64_t dst_off, const struct angara_mr *src,
+			   uint64_t src_off, size_t len, const struct angara_op *how,
+			   struct ang_blocked *b)
 {
 	struct ang_coll_call call = {
 		.args = { .coll = ANG_COLL_ALLTOALL, .count = len },
@@ -306,7 +309,7 @@ static int alltoall(struct angara_team *team, const struct angara_mr *dst,
 		.b = b,
 	};
 
-	return start(team, &call, true, true, true, true);
+	return blocks_start(team, &call, true, true, true, true);
 }
 
 ANG_PUBLIC int angara_alltoall_nbi(struct angara_team *team,
@@ -316,7 +319,7 @@ ANG_PUBLIC int angara_alltoall_nbi(struct angara_team *team,
 				   uint64_t src_off, size_t len,
 				   const struct angara_op *how)
 {
-	return alltoall(team, dst, dst_off, src, src_off, len, how, NULL);
+	return blocks_alltoall(team, dst, dst_off, src, src_off, len, how, NULL);
 }
 
 ANG_PUBLIC int angara_alltoall(struct angara_team *team,
@@ -324,16 +327,16 @@ ANG_PUBLIC int angara_alltoall(struct angara_team *team,
 			       const struct angara_mr *src, uint64_t src_off,
 			       size_t len)
 {
-	ANG_COLL_WAIT(team, alltoall(team, dst, dst_off, src, src_off, len,
-				     NULL, &b));
+	ANG_COLL_WAIT(team, blocks_alltoall(team, dst, dst_off, src, src_off, len,
+					    NULL, &b));
 }
 
-static int alltoallv(struct angara_team *team, const struct angara_mr *dst,
-		     uint64_t dst_off, const size_t *dst_counts,
-		     const size_t *dst_displs, const struct angara_mr *src,
-		     uint64_t src_off, const size_t *src_counts,
-		     const size_t *src_displs, const struct angara_op *how,
-		     struct ang_blocked *b)
+static int blocks_alltoallv(struct angara_team *team, const struct angara_mr *dst,
+			    uint64_t dst_off, const size_t *dst_counts,
+			    const size_t *dst_displs, const struct angara_mr *src,
+			    uint64_t src_off, const size_t *src_counts,
+			    const size_t *src_displs, const struct angara_op *how,
+			    struct ang_blocked *b)
 {
 	struct ang_coll_call call = {
 		.args = { .coll = ANG_COLL_ALLTOALL,
@@ -348,7 +351,7 @@ static int alltoallv(struct angara_team *team, const struct angara_mr *dst,
 
 	if (src_counts[team->rank] != dst_counts[team->rank])
 		return -EINVAL;
-	return start(team, &call, true, true, true, true);
+	return blocks_start(team, &call, true, true, true, true);
 }
 
 ANG_PUBLIC int angara_alltoallv_nbi(
@@ -357,8 +360,8 @@ ANG_PUBLIC int angara_alltoallv_nbi(
 	const struct angara_mr *src, uint64_t src_off, const size_t *src_counts,
 	const size_t *src_displs, const struct angara_op *how)
 {
-	return alltoallv(team, dst, dst_off, dst_counts, dst_displs, src,
-			 src_off, src_counts, src_displs, how, NULL);
+	return blocks_alltoallv(team, dst, dst_off, dst_counts, dst_displs, src,
+				src_off, src_counts, src_displs, how, NULL);
 }
 
 ANG_PUBLIC int angara_alltoallv(struct angara_team *team,
@@ -370,8 +373,8 @@ ANG_PUBLIC int angara_alltoallv(struct angara_team *team,
 				const size_t *src_displs)
 {
 	ANG_COLL_WAIT(team,
-		      alltoallv(team, dst, dst_off, dst_counts, dst_displs, src,
-				src_off, src_counts, src_displs, NULL, &b));
+		      blocks_alltoallv(team, dst, dst_off, dst_counts, dst_displs, src,
+				       src_off, src_counts, src_displs, NULL, &b));
 }
 
 static int reduce_scatter(struct angara_team *team, const struct angara_mr *dst,
@@ -393,7 +396,7 @@ static int reduce_scatter(struct angara_team *team, const struct angara_mr *dst,
 	call.args.elem = ang_reduction_size(type, op);
 	if (!call.args.elem)
 		return -EINVAL;
-	return start(team, &call, true, true, true, false);
+	return blocks_start(team, &call, true, true, true, false);
 }
 
 ANG_PUBLIC int angara_reduce_scatter_nbi(
@@ -439,7 +442,7 @@ static int reduce_scatterv(struct angara_team *team,
 	call.args.elem = ang_reduction_size(type, op);
 	if (!call.args.elem)
 		return -EINVAL;
-	return start(team, &call, true, true, true, false);
+	return blocks_start(team, &call, true, true, true, false);
 }
 
 ANG_PUBLIC int angara_reduce_scatterv_nbi(

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages between members that came before they were asked for.  They are copied
- * and kept, and what is kept is limited.
+ * Messages between members that arrive before they are expected.  They are copied and kept; the
+ * memory for them is limited.
  *
- * Early messages are for a step of a team's collective that has not begun.  A team
- * is lost whose members send more of them than the rules of coll_run.c let them.
+ * Early messages are for a step of a team's collective that has not begun.  If a member sends more
+ * of them than the rules of coll_run.c allow, the team is lost.
  *
- * Strays are for a team that is not made here yet.  A member sends them only while
- * it makes the team itself: it agrees with the others before it goes on (team.c),
- * so such a message is short, and one member sends few.  But any context of the
- * job can send strays, of any teams.  So they stand in queues by sender.  Where a
- * queue is full, a stray replaces the oldest of its own sender; the oldest of all
- * if its sender has none there.
+ * Strays are for a team that does not exist here yet.  A member sends them only while it creates
+ * the team: it agrees with the others before it continues (team.c), so such a message is short, and
+ * one member sends few.  But any context of the job can send strays for any team.  So they are
+ * queued by sender.  If a queue is full, a stray replaces the oldest stray of its sender, or the
+ * oldest of the queue if the sender has none there.
  *
- * Of a stray that is dropped, team and sender are noted.  A team is lost as soon as
- * it is made here if there is such a note of one of its members.  A note that
- * ANG_MISSED_NUM others of the same queue follow is forgotten: it is of a sender
- * that floods, or teams of its would not have come and gone so often meanwhile.
+ * If a stray is dropped, its team and sender are recorded.  When a team is created here and there
+ * is such a record of one of its members, the team is lost at once.  A record is removed after
+ * ANG_MISSED_NUM later ones of the same queue: so many records mean a sender that floods the queue,
+ * since members that create teams send few strays.
  */
 #include <stdlib.h>
 
@@ -56,7 +55,7 @@ static void kept_add(struct ang_kept *k, struct ang_stray *s)
 	k->bytes += stray_bytes(s);
 }
 
-/* Takes out the one that @at points to.  Return: it. */
+/* Removes the message that @at points to.  Return: the message. */
 struct ang_stray *ang_kept_take(struct ang_kept *k, struct ang_stray **at)
 {
 	struct ang_stray *s = *at;
@@ -75,7 +74,7 @@ void ang_kept_free(struct ang_kept *k)
 		free(ang_kept_take(k, &k->first));
 }
 
-/* The member with most bytes; @last is one of them. */
+/* The member with most bytes; @last is one of its messages. */
 static u32 early_most(const struct angara_team *team, u32 last)
 {
 	u64 *bytes = calloc(team->size, sizeof(*bytes));
@@ -96,7 +95,7 @@ static u32 early_most(const struct angara_team *team, u32 last)
 /**
  * ang_kept_early() - keep a message to a step that has not begun
  * @team: team, which is lost if it cannot be kept
- * @said: what it says
+ * @said: header of the message
  * @msg: message
  */
 void ang_kept_early(struct angara_team *team, const struct ang_said *said,
@@ -149,7 +148,7 @@ static void strays_note(struct ang_strays *q, const struct ang_said *said,
 	};
 }
 
-/* Drops the oldest of a sender, or of all.  There is one. */
+/* Drops the oldest message of a sender, or of all.  There is at least one. */
 static void strays_drop(struct ang_strays *q, struct angara_peer peer)
 {
 	struct ang_stray **at = &q->kept.first, *s;
@@ -164,7 +163,7 @@ static void strays_drop(struct ang_strays *q, struct angara_peer peer)
 /**
  * ang_kept_stray() - keep a message to a team that is not made here
  * @c: collectives of the context
- * @said: what it says
+ * @said: header of the message
  * @msg: message
  */
 void ang_kept_stray(struct ang_colls *c, const struct ang_said *said,
@@ -214,10 +213,10 @@ static bool strays_open(struct ang_strays *q, struct angara_team *team)
 }
 
 /**
- * ang_kept_open() - what members have sent to a team before is its own now
+ * ang_kept_open() - move strays for a team to the team
  * @team: team
  *
- * Return: false: some of that has been dropped.
+ * Return: false: some of them were dropped.
  */
 bool ang_kept_open(struct angara_team *team)
 {
@@ -230,7 +229,7 @@ bool ang_kept_open(struct angara_team *team)
 	return whole;
 }
 
-/** ang_kept_end() - a context is closed */
+/** ang_kept_end() - free the kept messages of a context that is closed */
 void ang_kept_end(struct ang_colls *c)
 {
 	u32 i;

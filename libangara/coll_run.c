@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Software collectives under way.
+ * Software collectives in progress.
  *
- * A collective is a run of a schedule (algo/run.h).  Each call that looks at the
- * context moves all of them on, and nothing here waits: a message that finds no
- * room in the queues is tried again at the next look.
+ * A collective is a run of a schedule (algo/run.h).  Each call that polls the context advances all
+ * of them, and no function here waits: a message without room in the queues is retried at the next
+ * poll.
  *
  * Collectives of a team are numbered in the order in which they are started, the
  * same at all members, and messages name the number; so several may be under way.
- * Now and then the members meet in a barrier of their own before one: what a slow
- * member is sent before it asks is limited by that.  Each knows what the others
- * can be sent from what the collectives are, so all meet before the same one.
+ * From time to time the members run an internal barrier before a collective.  It limits how many
+ * bytes a slow member receives early.  Each member computes this number from the sequence of
+ * collectives, so all run the barrier before the same collective.
  *
- * A short message carries the data, a long one says where they can be read; the
- * receiver reads them, and says so.
+ * A short message carries the data.  A long one carries the address of the
+ * data; the receiver reads them and confirms this.
  *
  * A team whose member is lost is lost as a whole: all of its collectives end
- * with the same error, and the members tell each other.
+ * with the same error, and the members notify each other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 
 #define COMBINE_CHUNK	2048U	/* bytes; a multiple of each element's */
 
-/* The model's arithmetic wants aligned operands; the caller's need not be. */
+/* The model's arithmetic needs aligned operands; those of the caller may be unaligned. */
 static void step_combine(void *arg, void *dst, const void *src, size_t len)
 {
 	u64 acc[COMBINE_CHUNK / 8], in[COMBINE_CHUNK / 8];
@@ -59,13 +59,13 @@ static const struct ang_run_ops coll_run_ops = {
 	.send = ang_talk_step,
 	.recv = step_recv,
 	.combine = step_combine,
-	.has_temp = true,	/* as regions, which messages are sent from */
+	.has_temp = true,	/* in regions, so messages can be sent from there */
 };
 
 /**
- * ang_coll_new() - a collective that is not started yet
+ * ang_coll_new() - allocate a collective, which is not started yet
  * @team: team
- * @args: what it is; rank and size are the team's
+ * @args: arguments; rank and size are the team's
  * @out: out; the caller fills in the sides, their memory, @type and @redop
  *
  * Return: 0; -ENOMEM; -EINVAL as ang_schedule_make().
@@ -109,7 +109,7 @@ static void op_release(struct ang_coll_op *op, struct angara_ctx *ctx)
 	op->scratch = NULL;
 }
 
-/** ang_coll_drop() - a collective that has not been started is not to be */
+/** ang_coll_drop() - free a collective that was not started */
 void ang_coll_drop(struct ang_coll_op *op)
 {
 	if (op->team)
@@ -128,7 +128,10 @@ static void op_unlink(struct ang_coll_op *op)
 	*at = op->next;
 }
 
-/* What the adapter has of it still is nobody's: the last one frees it. */
+/*
+ * Parts that the adapter still executes no longer belong to a team: the last
+ * one frees the collective.
+ */
 static void op_orphan(struct ang_coll_op *op, struct angara_ctx *ctx)
 {
 	op->team = NULL;
@@ -136,7 +139,7 @@ static void op_orphan(struct ang_coll_op *op, struct angara_ctx *ctx)
 	ctx->colls.orphans = op;
 }
 
-/* Members that did not get as far read no more of memory that was shown to them. */
+/* Members that are behind can no longer read the memory offered to them. */
 static void op_hide(const struct ang_coll_op *op)
 {
 	u32 i;
@@ -149,7 +152,7 @@ static void op_hide(const struct ang_coll_op *op)
 	}
 }
 
-/* Ends a collective: the caller is told. */
+/* Ends a collective and completes the caller's operation. */
 static void op_over(struct ang_coll_op *op, u32 status, u32 node)
 {
 	struct angara_ctx *ctx = op->team->ctx;
@@ -172,7 +175,7 @@ static bool op_done(const struct ang_coll_op *op)
 	return ang_run_done(&op->run) && !op->sends && !op->gets;
 }
 
-/* Return: has something come of it? */
+/* Return: was any progress made? */
 static bool team_round(struct angara_team *team)
 {
 	struct ang_coll_op *op, *next;
@@ -196,7 +199,7 @@ static bool team_round(struct angara_team *team)
 	return some;
 }
 
-/* Ends what a lost team has under way; what is being written to ends later. */
+/* Ends the collectives of a lost team.  One whose memory is still being written to ends later. */
 static void team_fail_ops(struct angara_team *team)
 {
 	struct ang_coll_op *op, *next;
@@ -212,7 +215,7 @@ static void team_move(struct angara_team *team)
 {
 	if (team->doomed && !team->lost)
 		ang_coll_fail(team, team->doomed_by, team->doomed);
-	/* A member that did not get through the parent's part never comes here. */
+	/* A member that failed in the parent's part never starts this one. */
 	if (team->parent && team->parent->lost)
 		ang_coll_fail(team, team->rank, team->parent->lost);
 	while (!team->lost) {
@@ -232,7 +235,7 @@ static void team_move(struct angara_team *team)
 	}
 }
 
-/** ang_coll_progress() - move all software collectives of a context on */
+/** ang_coll_progress() - advance all software collectives of a context */
 void ang_coll_progress(struct angara_ctx *ctx)
 {
 	struct ang_colls *c = &ctx->colls;
@@ -245,13 +248,16 @@ void ang_coll_progress(struct angara_ctx *ctx)
 	ang_msg_hear(ctx);
 	for (team = c->teams; team; team = team->next)
 		team_move(team);
-	/* What the caller holds back is rung with what is posted here only. */
+	/*
+	 * Ring for held-back operations of the caller only together with
+	 * operations posted here.
+	 */
 	if (ctx->pi != before)
 		ang_flush(ctx);
 	c->active = false;
 }
 
-/* The members meet before the next collective.  Return: 0; -ENOMEM. */
+/* Runs the internal barrier before the next collective.  Return: 0; -ENOMEM. */
 static int fence_new(struct angara_team *team, struct ang_coll_op **fence)
 {
 	static const struct ang_coll_args args = {
@@ -279,8 +285,8 @@ static void op_link(struct ang_coll_op *op)
 }
 
 /**
- * struct need - what the messages of a collective need of a buffer
- * @region: it is to be in one
+ * struct need - requirements of the messages of a collective on a buffer
+ * @region: it must be in a region
  * @access: with these rights
  */
 struct need {
@@ -289,8 +295,8 @@ struct need {
 };
 
 /*
- * A message that does not go with its descriptor is sent from a region; a long
- * one is read from the sender's, into one of the receiver's.
+ * A message that does not fit its descriptor is sent from a region.  A long one
+ * is read from a region of the sender into one of the receiver.
  */
 static int op_needs(const struct ang_coll_op *op, struct need *need)
 {
@@ -335,7 +341,7 @@ static int op_check(const struct ang_coll_op *op, struct need *need, bool *held)
 	return ret;
 }
 
-/* What may be shown may be revoked: by the team, as a whole. */
+/* Memory that is offered to peers may be revoked, by the whole team at once. */
 static int side_hold(struct ang_coll_op *op, enum ang_buf buf,
 		     const struct need *need)
 {
@@ -357,8 +363,9 @@ static int side_hold(struct ang_coll_op *op, enum ang_buf buf,
 }
 
 /*
- * Where the two are the same memory, the region of the result serves both.
- * Return: as angara_mr_hold(); nothing is registered for what has no room.
+ * If both are the same memory, the region of the result is used for both.
+ * Return: as angara_mr_hold().  If the queues have no room, nothing is
+ * registered.
  */
 static int op_hold(struct ang_coll_op *op, const struct need *need,
 		   const struct angara_op *how, struct ang_blocked *b)
@@ -373,12 +380,12 @@ static int op_hold(struct ang_coll_op *op, const struct need *need,
 /**
  * ang_coll_start() - start a collective
  * @op: collective; it is dropped if it cannot be started
- * @how: what the caller wants of it
- * @b: NULL, or what waits for it: then @how is not looked at
+ * @how: options and completion
+ * @b: NULL, or the blocking call that waits for it: then @how is not used
  *
  * Return: 0; -EAGAIN there is no room now; -ENOTCONN the team is lost; -EACCES
- * the right for long messages is missing; -EINVAL; -ENOMEM; -ENODEV; of memory
- * that is not registered: as angara_mr_hold().
+ * the right for long messages is missing; -EINVAL; -ENOMEM; -ENODEV; for
+ * unregistered memory: as angara_mr_hold().
  */
 int ang_coll_start(struct ang_coll_op *op, const struct angara_op *how,
 		   struct ang_blocked *b)
@@ -437,7 +444,7 @@ static bool op_offered(struct ang_coll_op *op, u32 i, const void *data, size_t l
 		goto mismatch;
 	ret = ang_talk_get(op, i, &offer);
 	if (ret == -EAGAIN) {
-		/* It is kept, and looked at again. */
+		/* The message is kept and offered again. */
 		op->team->asked = true;
 		return false;
 	}
@@ -451,13 +458,13 @@ mismatch:
 }
 
 /**
- * ang_coll_take() - take a message of a member
+ * ang_coll_take() - process a message of a member
  * @team: team
- * @said: what it says
+ * @said: its header
  * @data: its data
  * @len: bytes of them
  *
- * Return: false: not yet: nobody has asked for it, or there is no room.
+ * Return: false: not yet, as its step has not begun or there is no room.
  */
 bool ang_coll_take(struct angara_team *team, const struct ang_said *said,
 		   const void *data, size_t len)
@@ -478,7 +485,7 @@ bool ang_coll_take(struct angara_team *team, const struct ang_said *said,
 	s = &op->run.sched.steps[i];
 	if (said->kind == ANG_TALK_OFFER)
 		return op_offered(op, i, data, len);
-	/* A short message is complete when the adapter says so. */
+	/* A short message is complete when the adapter reports its completion. */
 	if (taken && s->len <= ANGARA_MAX_MSG)
 		return true;
 	if (!taken && len != s->len) {
@@ -492,9 +499,9 @@ bool ang_coll_take(struct angara_team *team, const struct ang_said *said,
 }
 
 /**
- * ang_coll_fail() - a team is lost
+ * ang_coll_fail() - record that a team is lost
  * @team: team
- * @culprit: rank of the member that it was lost by
+ * @culprit: rank of the member whose loss is the cause
  * @status: ANGARA_ST_*
  */
 void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status)
@@ -506,13 +513,14 @@ void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status)
 }
 
 /**
- * ang_coll_landed() - an operation of the library's own is complete
+ * ang_coll_landed() - record that an operation of the library itself is
+ * complete
  * @ctx: context
  * @cookie: as posted: collective, and in its lowest bit whether it is a read
  * @step: step that it is for
  * @status: ANGARA_ST_*
  *
- * Only takes note: the completion queue is being gone through.
+ * It is handled later: the caller is processing the completion queue.
  */
 void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status)
 {
@@ -538,8 +546,8 @@ void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status)
 	ang_coll_drop(op);
 }
 
-/* The last that members learn of this one; a queue that has no room must make some. */
-static bool all_told(struct angara_ctx *ctx, const void *arg)
+/* Sends the last message of this member: wait for room in the queues if necessary. */
+static bool all_notified(struct angara_ctx *ctx, const void *arg)
 {
 	const struct angara_team *team = arg;
 
@@ -547,13 +555,13 @@ static bool all_told(struct angara_ctx *ctx, const void *arg)
 	return team->spread >= 32 || 1U << team->spread >= team->size;
 }
 
-/* The team is lost.  Waits until the members that this one tells are told. */
+/* The team is lost.  Waits until the members that this one notifies are notified. */
 static void tell_all(struct angara_team *team)
 {
-	ang_wait_until(team->ctx, all_told, team, ANG_TELL_MS);
+	ang_wait_until(team->ctx, all_notified, team, ANG_NOTIFY_MS);
 }
 
-/* By the team: the progress of the wait may end and free any of its collectives. */
+/* Looked up through the team: the wait may end and free any of its collectives. */
 static bool reads_done(struct angara_ctx *ctx, const void *arg)
 {
 	const struct angara_team *team = arg;
@@ -565,8 +573,9 @@ static bool reads_done(struct angara_ctx *ctx, const void *arg)
 }
 
 /**
- * ang_coll_lose() - this member cannot take part in what others have begun
- * @team: team, which is lost; those that are there are told
+ * ang_coll_lose() - lose the team: this member cannot take part in a collective
+ * that others have started
+ * @team: team, which is lost; the other members are notified
  */
 void ang_coll_lose(struct angara_team *team)
 {
@@ -575,9 +584,9 @@ void ang_coll_lose(struct angara_team *team)
 }
 
 /**
- * ang_coll_leave() - a team goes, whatever it has under way
+ * ang_coll_leave() - leave a team, even with collectives in progress
  * @team: team
- * @quietly: all members go; else those that are there are told
+ * @quietly: all members leave; else the other members are notified
  */
 void ang_coll_leave(struct angara_team *team, bool quietly)
 {
@@ -586,10 +595,13 @@ void ang_coll_leave(struct angara_team *team, bool quietly)
 
 	if (!quietly)
 		ang_coll_fail(team, team->rank, ANGARA_ST_TREE_DOWN);
-	/* Also if it was lost a moment ago, and members wait for this one. */
+	/*
+	 * Notify them also if the team was just lost and members wait for this
+	 * one.
+	 */
 	if (team->lost)
 		tell_all(team);
-	/* Reads into the caller's memory are waited for: they end. */
+	/* Wait for reads into the caller's memory: they always end. */
 	if (team->ops)
 		ang_wait_until(ctx, reads_done, team, ANGARA_FOREVER);
 	while (team->ops)
@@ -602,7 +614,7 @@ void ang_coll_leave(struct angara_team *team, bool quietly)
 	ang_talk_close(team);
 }
 
-/** ang_coll_end() - a context is closed: what it had under way is forgotten */
+/** ang_coll_end() - free the collectives of a context that is closed */
 void ang_coll_end(struct angara_ctx *ctx)
 {
 	while (ctx->colls.orphans) {

@@ -25,7 +25,7 @@ struct ang_offer {
 	u64 len;
 };
 
-#define ANG_TELL_MS	1000	/* to notify members on leaving a team */
+#define ANG_NOTIFY_MS	1000	/* longest time to notify members on leaving a team */
 
 /** struct ang_abort - why a team is lost */
 struct ang_abort {
@@ -126,13 +126,14 @@ struct ang_scratch {
 /* Memory for a message that is kept, beside its data. */
 #define ANG_KEPT_HEAD	64U
 /*
- * The members of a team meet before a collective if those since they met last are
- * so many, or can make a member keep so many bytes.
+ * The members of a team run an internal barrier before a collective if this
+ * many collectives have started since the last barrier, or if these can make a
+ * member keep this many bytes.
  */
 #define ANG_AHEAD_COLLS	64U
 #define ANG_AHEAD_BYTES	(256U << 10)
 
-/* What a collective adds to these bytes: the same at all members. */
+/* Bytes that a collective adds to these: the same at all members. */
 static inline u64 ang_coll_weight(const struct ang_coll_args *args)
 {
 	size_t longest;
@@ -145,10 +146,11 @@ static inline u64 ang_coll_weight(const struct ang_coll_args *args)
 }
 
 /*
- * Bytes of a team's messages that members which keep to that can make one of them
- * keep: those of the collectives between two meetings, and of the ones before that
- * it has yet to do.  The last of either may be any: ang_algo_choose() takes none
- * in which a member receives more than so many messages.
+ * Limit on the bytes of early messages of a team at one member, if all members
+ * follow this rule: messages of the collectives between two barriers, and of
+ * those before that the member has not finished.  The last collective of either
+ * group may be of any kind: ang_algo_choose() takes no algorithm in which a
+ * member receives more than this many messages.
  */
 static inline u64 ang_early_max(u32 size)
 {
@@ -157,7 +159,7 @@ static inline u64 ang_early_max(u32 size)
 	return 2 * (ANG_AHEAD_BYTES + any);
 }
 
-/* Memory for those of teams that are not made yet, of the senders of a queue. */
+/* Memory for messages to teams that do not exist yet, per queue of senders. */
 #define ANG_STRAY_BYTES	(64U << 10)
 
 /* Is it the address of the member with this rank? */
@@ -216,7 +218,7 @@ struct ang_coll_call {
 
 int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call);
 
-/* Defines the blocking form of a call from the one that starts it with @b. */
+/* Defines the blocking form of a call by its starting form, with @b set. */
 #define ANG_COLL_WAIT(team, started)					\
 do {									\
 	struct ang_blocked b = { 0 };					\

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What members of a team say to each other: messages with a code of their own,
- * which the program never sees.
+ * Messages between the members of a team.  They have a code of their own, and
+ * the program never sees them.
  *
  *   tag of a message    number of the team
  *   imm, from bit 0     kind (4 bits), tag of the step (18), rank of the sender
  *			 (18), number of the collective (24)
  *
- * A message to a team that is not made here yet, or to a step that has not begun,
- * is kept, see coll_kept.c.
+ * A message to a team that does not exist here yet, or to a step that has not begun, is kept, see
+ * coll_kept.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "coll_run.h"
 
-#define LOOK_NS		100000000ULL	/* between two looks at members */
-#define LOOKS		16U		/* members looked at each time */
+#define CHECK_NS		100000000ULL	/* between two checks of members */
+#define CHECKS		16U		/* members checked each time */
 
 #define KIND_BITS	4
 #define TAG_BITS	18
 #define RANK_BITS	18
 
-static u64 pack(const struct ang_said *said)
+static u64 said_pack(const struct ang_said *said)
 {
 	u64 v = said->seq;
 
@@ -31,7 +31,7 @@ static u64 pack(const struct ang_said *said)
 	return v << KIND_BITS | said->kind;
 }
 
-static struct ang_said unpack(const struct angara_head *head)
+static struct ang_said said_unpack(const struct angara_head *head)
 {
 	u64 v = head->imm;
 	struct ang_said said = { .team = head->tag };
@@ -45,9 +45,9 @@ static struct ang_said unpack(const struct angara_head *head)
 	return said;
 }
 
-/* What an operation of the library's own is posted with. */
-static const struct angara_op *flight(struct angara_ctx *ctx,
-				      struct ang_coll_op *op, u32 step, bool get)
+/* Options of an operation of the library itself. */
+static const struct angara_op *talk_flight(struct angara_ctx *ctx,
+					   struct ang_coll_op *op, u32 step, bool get)
 {
 	ctx->flight.cookie = (uintptr_t)op | get;
 	ctx->flight_step = step;
@@ -58,18 +58,18 @@ static struct angara_head head_of(u64 id, const struct ang_said *said)
 {
 	return (struct angara_head){
 		.size = sizeof(struct angara_head), .code = ANG_CODE_TEAM,
-		.tag = id, .imm = pack(said),
+		.tag = id, .imm = said_pack(said),
 	};
 }
 
 /* Return: 0; -EAGAIN; -errno. */
-static int say(struct angara_team *team, u32 to, const struct ang_said *said,
-	       const void *data, size_t len, struct ang_coll_op *op, u32 step)
+static int talk_say(struct angara_team *team, u32 to, const struct ang_said *said,
+		    const void *data, size_t len, struct ang_coll_op *op, u32 step)
 {
 	struct angara_head head = head_of(team->id, said);
 	struct angara_ctx *ctx = team->ctx;
 	int ret = angara_send_inline_nbi(ctx, team->peers[to], &head, data, len,
-					 flight(ctx, op, step, false));
+					 talk_flight(ctx, op, step, false));
 
 	if (ret)
 		return ret;
@@ -88,9 +88,10 @@ static struct ang_said said_of(const struct ang_coll_op *op, u32 step, u32 kind)
 }
 
 /**
- * ang_talk_step() - send what a step has to send, see struct ang_run_ops
+ * ang_talk_step() - send the message of a step, see struct ang_run_ops
  * @arg: collective
- * @step: SEND: its bytes, or where they are; RECV: that they have been read
+ * @step: SEND: send its bytes, or their address; RECV: confirm that they were
+ *	read
  *
  * Return: 0; -EAGAIN; -errno.
  */
@@ -105,7 +106,7 @@ int ang_talk_step(void *arg, u32 step)
 
 	if (s->kind == ANG_STEP_RECV) {
 		said.kind = ANG_TALK_TAKEN;
-		ret = say(team, s->peer, &said, NULL, 0, op, step);
+		ret = talk_say(team, s->peer, &said, NULL, 0, op, step);
 	} else if (s->len > ANGARA_MAX_MSG) {
 		struct ang_offer offer = {
 			.key = side->mr->key, .off = side->off + s->src.off,
@@ -113,18 +114,18 @@ int ang_talk_step(void *arg, u32 step)
 		};
 
 		said.kind = ANG_TALK_OFFER;
-		ret = say(team, s->peer, &said, &offer, sizeof(offer), op, step);
+		ret = talk_say(team, s->peer, &said, &offer, sizeof(offer), op, step);
 	} else if (s->len > ANGARA_MAX_INLINE) {
 		struct angara_head head = head_of(team->id, &said);
 
 		ret = angara_send_nbi(team->ctx, team->peers[s->peer], &head,
 				      side->mr, side->off + s->src.off, s->len,
-				      flight(team->ctx, op, step, false));
+				      talk_flight(team->ctx, op, step, false));
 		op->sends += !ret;
 		team->messages += !ret;
 	} else {
-		ret = say(team, s->peer, &said, ang_run_data(&op->run, step),
-			  s->len, op, step);
+		ret = talk_say(team, s->peer, &said, ang_run_data(&op->run, step),
+			       s->len, op, step);
 	}
 	if (!ret && (s->kind == ANG_STEP_RECV || s->len <= ANGARA_MAX_INLINE))
 		ang_run_set(&op->run, step, ANG_RUN_ENDED);
@@ -139,7 +140,7 @@ int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer
 	struct angara_ctx *ctx = op->team->ctx;
 	int ret = angara_get_nbi(ctx, op->team->peers[s->peer], offer->key,
 				 offer->off, side->mr, side->off + s->dst.off,
-				 s->len, flight(ctx, op, step, true));
+				 s->len, talk_flight(ctx, op, step, true));
 
 	if (ret)
 		return ret;
@@ -148,7 +149,7 @@ int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer
 	return 0;
 }
 
-/* A member that is looked at answers in any way but that it is not there. */
+/* Any status other than "no such context" means that the checked member exists. */
 static bool is_gone(u32 status)
 {
 	return status == ANGARA_ST_TARGET || status == ANGARA_ST_UNREACHABLE ||
@@ -156,9 +157,9 @@ static bool is_gone(u32 status)
 }
 
 /**
- * ang_talk_landed() - a message or a read of a collective is complete
- * @op: collective, or what members are looked at with
- * @step: step; rank of the member that was looked at
+ * ang_talk_landed() - handle a completed message or read of a collective
+ * @op: collective, or the check of a member
+ * @step: step; rank of the checked member
  * @get: it is a read
  * @status: ANGARA_ST_*
  */
@@ -167,7 +168,7 @@ void ang_talk_landed(struct ang_coll_op *op, u32 step, bool get, u32 status)
 	struct angara_team *team = op->team;
 	const struct ang_step *s;
 
-	if (op == team->looker) {
+	if (op == team->checker) {
 		if (is_gone(status) && !team->doomed) {
 			team->doomed = ANGARA_ST_TREE_DOWN;
 			team->doomed_by = step;
@@ -185,9 +186,9 @@ void ang_talk_landed(struct ang_coll_op *op, u32 step, bool get, u32 status)
 		ang_run_set(&op->run, step, ANG_RUN_ENDED);
 }
 
-/* Return: true: there is nothing more to do with it. */
-static bool hear(struct angara_team *team, const struct ang_said *said,
-		 struct angara_peer peer, const void *data, size_t len)
+/* Return: true: the message is done. */
+static bool talk_hear(struct angara_team *team, const struct ang_said *said,
+		      struct angara_peer peer, const void *data, size_t len)
 {
 	struct ang_abort abort;
 
@@ -214,20 +215,20 @@ static bool has_ended(const struct ang_colls *c, u64 id)
 }
 
 /**
- * ang_talk_hear() - take a message with the code of teams
+ * ang_talk_hear() - process a message with the code of teams
  * @ctx: context
- * @msg: message, whose memory may be given back afterwards
+ * @msg: message; its memory may be freed afterwards
  */
 void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg)
 {
-	struct ang_said said = unpack(&msg->head);
+	struct ang_said said = said_unpack(&msg->head);
 	struct angara_team *team = ctx->colls.teams;
 
 	if (said.kind >= ANG_TALK_NUM)
 		return;
 	while (team && team->id != said.team)
 		team = team->next;
-	if (team ? hear(team, &said, msg->peer, msg->data, msg->len) :
+	if (team ? talk_hear(team, &said, msg->peer, msg->data, msg->len) :
 		   has_ended(&ctx->colls, said.team))
 		return;
 	if (team)
@@ -236,7 +237,7 @@ void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg)
 		ang_kept_stray(&ctx->colls, &said, msg);
 }
 
-/* Offers what came early again.  Return: has any been taken? */
+/* Offers early messages again.  Return: was any taken? */
 bool ang_talk_early(struct angara_team *team)
 {
 	struct ang_stray **at = &team->early.first;
@@ -246,7 +247,7 @@ bool ang_talk_early(struct angara_team *team)
 	while (*at) {
 		struct ang_stray *s = *at;
 
-		if (!hear(team, &s->said, s->peer, s->data, s->len)) {
+		if (!talk_hear(team, &s->said, s->peer, s->data, s->len)) {
 			at = &s->next;
 			continue;
 		}
@@ -257,7 +258,7 @@ bool ang_talk_early(struct angara_team *team)
 }
 
 /**
- * ang_talk_open() - a team may have software collectives from now on
+ * ang_talk_open() - enable software collectives of a team
  *
  * It is lost at once if a message to it has been dropped.
  */
@@ -265,40 +266,40 @@ void ang_talk_open(struct angara_team *team)
 {
 	struct ang_colls *c = &team->ctx->colls;
 
-	team->looker->team = team;
+	team->checker->team = team;
 	team->next = c->teams;
 	c->teams = team;
 	if (!ang_kept_open(team))
 		ang_coll_fail(team, team->rank, ANGARA_ST_DMA);
 }
 
-/** ang_talk_close() - what still comes for a team is dropped */
+/** ang_talk_close() - drop later messages to a team */
 void ang_talk_close(struct angara_team *team)
 {
 	struct ang_colls *c = &team->ctx->colls;
 
 	ang_kept_free(&team->early);
-	/* What it has looked for is told to nobody. */
-	if (team->looker && team->looker->sends) {
-		team->looker->team = NULL;
-		team->looker->next = c->orphans;
-		c->orphans = team->looker;
+	/* Completions of its checks find no team, and are ignored. */
+	if (team->checker && team->checker->sends) {
+		team->checker->team = NULL;
+		team->checker->next = c->orphans;
+		c->orphans = team->checker;
 	} else {
-		free(team->looker);
+		free(team->checker);
 	}
-	team->looker = NULL;
+	team->checker = NULL;
 	c->ended[c->nended++ % ANG_ENDED_NUM] = team->id;
 }
 
-/** ang_talk_end() - a context is closed */
+/** ang_talk_end() - free the state of a context that is closed */
 void ang_talk_end(struct angara_ctx *ctx)
 {
 	ang_kept_end(&ctx->colls);
 }
 
 /*
- * Tells members 1, 2, 4, ... further up that the team is lost; they do the same,
- * so all know after as many steps as a barrier has, also where some are dead.
+ * Notifies the members 1, 2, 4, ... ranks above that the team is lost.  They do the same, so all
+ * know after as many steps as a barrier has, even if some are dead.
  */
 void ang_talk_spread(struct angara_team *team)
 {
@@ -308,21 +309,23 @@ void ang_talk_spread(struct angara_team *team)
 	while (team->spread < 32 && 1U << team->spread < team->size) {
 		u32 to = (team->rank + (1U << team->spread)) % team->size;
 
-		/* Also the one at fault, which may be there and wait. */
+		/*
+		 * Notify the member at fault, too: it may be alive and waiting.
+		 */
 		if (to != team->rank &&
-		    say(team, to, &said, &abort, sizeof(abort), NULL, 0) == -EAGAIN)
+		    talk_say(team, to, &said, &abort, sizeof(abort), NULL, 0) == -EAGAIN)
 			return;
 		team->spread++;
 	}
 }
 
 /**
- * struct refusal - what the members of a team are told that cannot be made
- * @parent: the team that it was to be made of
+ * struct refusal - notice to the members of a team that cannot be created
+ * @parent: parent of the team
  * @picks: its members
  * @id: its number
  * @self: this member's rank
- * @step: distance to the next that is told
+ * @step: distance to the next member to notify
  */
 struct refusal {
 	const struct angara_team *parent;
@@ -332,7 +335,7 @@ struct refusal {
 	u32 *step;
 };
 
-static bool refused(struct angara_ctx *ctx, const void *arg)
+static bool refusal_done(struct angara_ctx *ctx, const void *arg)
 {
 	const struct refusal *r = arg;
 	const struct ang_abort abort = {
@@ -346,20 +349,21 @@ static bool refused(struct angara_ctx *ctx, const void *arg)
 
 		if (angara_send_inline_nbi(ctx, r->parent->peers[to], &head,
 					   &abort, sizeof(abort),
-					   flight(ctx, NULL, 0, false)) == -EAGAIN)
+					   talk_flight(ctx, NULL, 0, false)) == -EAGAIN)
 			return false;
 	}
 	return true;
 }
 
 /**
- * ang_talk_refuse() - this member has no memory for a team that others make
- * @parent: the team that it is made of
+ * ang_talk_refuse() - refuse a team that others create: this member has no
+ * memory for it
+ * @parent: parent of the team
  * @picks: its members
  * @id: its number
  * @self: this member's rank in it
  *
- * They find the team lost, as by ang_talk_spread().
+ * The other members find the team lost, as after ang_talk_spread().
  */
 void ang_talk_refuse(const struct angara_team *parent,
 		     const struct ang_picks *picks, u64 id, u32 self)
@@ -370,13 +374,14 @@ void ang_talk_refuse(const struct angara_team *parent,
 		.step = &step,
 	};
 
-	ang_wait_until(parent->ctx, refused, &r, ANG_TELL_MS);
+	ang_wait_until(parent->ctx, refusal_done, &r, ANG_NOTIFY_MS);
 	ang_flush(parent->ctx);
 }
 
 /*
- * Nothing tells that a context has ended, so while a collective waits, members
- * that it waits for are written to, without bytes: that fails if they are gone.
+ * No event reports the end of a context.  So while a collective waits, empty
+ * writes go to the members that it waits for: these fail if the members are
+ * gone.
  */
 void ang_talk_look(struct angara_team *team)
 {
@@ -385,20 +390,20 @@ void ang_talk_look(struct angara_team *team)
 	u64 now = ang_now_ns();
 	u32 n = op->run.begun - op->run.prefix, k;
 
-	if (!team->look) {
-		team->look = now + LOOK_NS;
+	if (!team->check_ns) {
+		team->check_ns = now + CHECK_NS;
 		return;
 	}
-	if (now < team->look || team->looker->sends || !n)
+	if (now < team->check_ns || team->checker->sends || !n)
 		return;
-	for (k = 0; k < n && team->looker->sends < LOOKS; k++) {
+	for (k = 0; k < n && team->checker->sends < CHECKS; k++) {
 		u32 i = op->run.prefix + team->turn++ % n;
 		u32 rank = op->run.sched.steps[i].peer;
 
 		if (op->run.steps[i].state == ANG_RUN_WAITS &&
 		    !angara_put_inline_nbi(ctx, team->peers[rank], 0, 0, NULL, 0,
-					   flight(ctx, team->looker, rank, false)))
-			team->looker->sends++;
+					   talk_flight(ctx, team->checker, rank, false)))
+			team->checker->sends++;
 	}
-	team->look = now + LOOK_NS;
+	team->check_ns = now + CHECK_NS;
 }

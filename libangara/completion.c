@@ -8,14 +8,13 @@
  *
  *   counted	no completion of its own: angara_quiet() waits for it, and
  *		  returns the first error
- *   told	  angara_poll() returns its completion
- *   silent	as told if it fails, else as counted
- *   blocked	a call of the library waits for it
- *   linked	  its error becomes that of the operation behind it
- *   part	  the last to complete completes the operation that it is part of
- *   flight	  a part of a software collective, see coll_run.c
+ *   polled	  angara_poll() returns its completion
+ *   silent	as polled if it fails, else as counted
+ *   blocked a call of the library waits for it linked its error becomes that of the operation after
+ *   it part the last to complete completes the operation that it is part of flight a part of a
+ *   software collective, see coll_run.c
  *
- * Beside that it may hold regions, see hold.c.
+ * It may also hold regions, see hold.c.
  *
  * A blocking call of the library also meets completions of other operations.
  * It keeps those for the caller in a ring, which angara_poll() empties first.
@@ -64,7 +63,7 @@ static void blocked_end(struct ang_blocked *b, const struct angara_completion *c
 	}
 }
 
-/* The fence has kept the operation behind it from starting. */
+/* The fence has kept the operation after it from starting. */
 static void slot_link(struct angara_ctx *ctx, const struct angara_completion *c)
 {
 	struct ang_posted *behind = &ctx->slots[c->cookie];
@@ -103,13 +102,13 @@ static bool slot_part(struct angara_ctx *ctx, struct angara_completion *c)
 static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 {
 	struct ang_posted *slot;
-	bool tell = false, whole = false;
+	bool deliver = false, whole = false;
 	u32 number = (u32)c->cookie;
 
 	if (c->cookie >= ctx->create.cq_entries)
 		return false;
 	slot = &ctx->slots[number];
-	/* The device has the parts only. */
+	/* The device executes only the parts. */
 	if (__builtin_expect(slot->kind & ANG_SLOT_PARTS, 0))
 		return false;
 	c->cookie = slot->cookie;
@@ -121,14 +120,16 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 		ang_hold_end(ctx, number);
 	switch (slot->kind) {
 	case ANG_SLOT_COUNTED:
-		if (c->status != ANGARA_ST_OK && !ctx->first_err)
+		if (c->status != ANGARA_ST_OK && !ctx->first_err) {
 			ctx->first_err = angara_status_errno(c->status);
+			ctx->failed_node = c->node;
+		}
 		break;
-	case ANG_SLOT_TOLD:
-		tell = true;
+	case ANG_SLOT_POLLED:
+		deliver = true;
 		break;
 	case ANG_SLOT_SILENT:
-		tell = c->status != ANGARA_ST_OK;
+		deliver = c->status != ANGARA_ST_OK;
 		break;
 	case ANG_SLOT_BLOCKED:
 		blocked_end((struct ang_blocked *)(uintptr_t)slot->cookie, c);
@@ -150,7 +151,7 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 	slot->kind = ANG_SLOT_FREE;
 	slot->next = ctx->free_slot;
 	ctx->free_slot = number;
-	return whole ? slot_end(ctx, c) : tell;
+	return whole ? slot_end(ctx, c) : deliver;
 }
 
 /*
@@ -245,8 +246,8 @@ bool ang_reap(struct angara_ctx *ctx)
 }
 
 /* Returns at most @n completions to the caller.  Return: their number. */
-static unsigned int harvest(struct angara_ctx *ctx,
-			    struct angara_completion *out, unsigned int n)
+static unsigned int cq_harvest(struct angara_ctx *ctx,
+			       struct angara_completion *out, unsigned int n)
 {
 	u32 mask = ctx->create.cq_entries - 1;
 	u32 from = ctx->ci;
@@ -269,7 +270,7 @@ ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
 	if (ctx->colls.teams)
 		ang_reap(ctx);
 	if (ang_has_completion(ctx)) {
-		unsigned int got = harvest(ctx, out, n < INT_MAX ? n : INT_MAX);
+		unsigned int got = cq_harvest(ctx, out, n < INT_MAX ? n : INT_MAX);
 
 		if (got)
 			return (int)got;
@@ -294,7 +295,7 @@ static bool poll_done(struct angara_ctx *ctx, const void *arg)
 {
 	const struct poll_wait *w = arg;
 
-	*w->got = harvest(ctx, w->out, w->n);
+	*w->got = cq_harvest(ctx, w->out, w->n);
 	return *w->got;
 }
 

@@ -52,7 +52,7 @@ static size_t cq_bytes(const struct angara_ctx *ctx)
 	return ctx->create.cq_entries * sizeof(struct angara_cqe);
 }
 
-static void unmap(struct angara_ctx *ctx, const void *addr, size_t len)
+static void ctx_unmap(struct angara_ctx *ctx, const void *addr, size_t len)
 {
 	if (addr)
 		ctx->dev.ops->unmap(&ctx->dev, (void *)(uintptr_t)addr, len);
@@ -60,12 +60,12 @@ static void unmap(struct angara_ctx *ctx, const void *addr, size_t len)
 
 static void unmap_all(struct angara_ctx *ctx)
 {
-	unmap(ctx, ctx->sq, sq_bytes(ctx));
-	unmap(ctx, ctx->cq, cq_bytes(ctx));
-	unmap(ctx, ctx->ctl, ANGARA_PAGE_SIZE);
-	unmap(ctx, ctx->ctr, ANGARA_PAGE_SIZE);
-	unmap(ctx, ctx->doorbell, ANGARA_PAGE_SIZE);
-	unmap(ctx, ctx->msg, ctx->create.msg_bytes);
+	ctx_unmap(ctx, ctx->sq, sq_bytes(ctx));
+	ctx_unmap(ctx, ctx->cq, cq_bytes(ctx));
+	ctx_unmap(ctx, ctx->ctl, ANGARA_PAGE_SIZE);
+	ctx_unmap(ctx, ctx->ctr, ANGARA_PAGE_SIZE);
+	ctx_unmap(ctx, ctx->doorbell, ANGARA_PAGE_SIZE);
+	ctx_unmap(ctx, ctx->msg, ctx->create.msg_bytes);
 }
 
 static int map_all(struct angara_ctx *ctx)
@@ -108,6 +108,7 @@ ANG_PUBLIC int angara_ctx_open(struct angara_domain *dom,
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return -ENOMEM;
+	ctx->failed_node = UINT32_MAX;
 	ctx->dom = ang_dom_hold(dom);
 	ret = ctx_create(ctx, &attr);
 	if (ret)
@@ -168,6 +169,7 @@ ANG_PUBLIC int angara_ctx_query(const struct angara_ctx *ctx,
 		.sq_entries = ctx->create.sq_entries,
 		.cq_entries = ctx->create.cq_entries,
 		.msg_bytes = ctx->create.msg_bytes,
+		.failed_node = ctx->failed_node,
 	};
 
 	return ang_sized_give(info, &all, sizeof(all), first);

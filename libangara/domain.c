@@ -13,7 +13,7 @@
 #include "scan.h"
 #include "sized.h"
 
-#define ANG_NUMBER_BYTES	16	/* of a device's number in text */
+#define ANG_NUMBER_BYTES	16	/* bytes of a device number as text, with NUL */
 
 /*
  * Finds the fabric and the device in it.  A path is a device of the driver,
@@ -124,8 +124,8 @@ ANG_PUBLIC int angara_domain_open(const char *device,
 	if (!ret && attr.flags)
 		ret = -EINVAL;
 	/*
-	 * First, because all members take part in the exchange: a local failure
-	 * later must not leave the others waiting.
+	 * Exchange first: all members take part, and a later local failure must
+	 * not leave the others waiting.
 	 */
 	if (!ret && attr.job)
 		ret = ang_job_key(attr.job, &job);

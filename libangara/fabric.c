@@ -10,9 +10,11 @@
 #include "fabric.h"
 
 #define EMBEDDED	"embedded"
+#define KNOWN		"known options are name=, ctxs=, trees=, train=, procs=, heap=, "	\
+			"loss=, corrupt=, delay= and seed="
 
 /* Return: the text after @word, NULL if @text does not begin with it. */
-static const char *after(const char *text, const char *word)
+static const char *text_after(const char *text, const char *word)
 {
 	while (*word)
 		if (*text++ != *word++)
@@ -21,7 +23,7 @@ static const char *after(const char *text, const char *word)
 }
 
 /* Copies up to ',' or the end.  Return: the rest, NULL if too long. */
-static const char *item(const char *text, char *buf, size_t size)
+static const char *text_item(const char *text, char *buf, size_t size)
 {
 	size_t n = 0;
 
@@ -34,7 +36,7 @@ static const char *item(const char *text, char *buf, size_t size)
 	return text + n;
 }
 
-static bool number(const char *text, u32 min, u32 max, u32 *val)
+static bool text_number(const char *text, u32 min, u32 max, u32 *val)
 {
 	u64 v = 0;
 
@@ -51,6 +53,98 @@ static bool number(const char *text, u32 min, u32 max, u32 *val)
 	return v >= min;
 }
 
+/*
+ * Reads a decimal number such as 0.1 or 25e-3, times 10^@scale, rounded down; at most
+ * 2^32 - 1.  It does not ask the locale for the point.
+ * Return: the text after it; NULL if there is none, or it is too large.
+ */
+static const char *text_decimal(const char *text, int scale, u32 *val)
+{
+	const char *digits;
+	u64 v = 0;
+
+	for (digits = text; *text >= '0' && *text <= '9'; text++)
+		if (v > ~0U)
+			scale++;
+		else
+			v = 10 * v + (u64)(*text - '0');
+	if (text == digits)
+		return NULL;
+	if (*text == '.')
+		for (text++; *text >= '0' && *text <= '9'; text++) {
+			if (v > ~0U)
+				continue;
+			v = 10 * v + (u64)(*text - '0');
+			scale--;
+		}
+	if (*text == 'e') {
+		bool minus = text[1] == '-';
+		u32 power = 0;
+
+		text += 1 + minus;
+		if (*text < '0' || *text > '9')
+			return NULL;
+		for (; *text >= '0' && *text <= '9'; text++)
+			power = power > 99 ? power : 10 * power + (u32)(*text - '0');
+		scale += minus ? -(int)power : (int)power;
+	}
+	for (; scale < 0 && v; scale++)
+		v /= 10;
+	for (; scale > 0 && v && v <= ~0U; scale--)
+		v *= 10;
+	*val = (u32)v;
+	return v > ~0U ? NULL : text;
+}
+
+/* A probability, in parts of ANGARA_FAULT_ONE, which is 10^9. */
+static bool text_share(const char *text, u32 *val)
+{
+	text = text_decimal(text, 9, val);
+	return text && !*text && *val <= ANGARA_FAULT_ONE;
+}
+
+/* A time with a unit, in cycles. */
+static bool text_delay(const char *text, u32 *val)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	const char *rest;
+	u32 i, ns;
+
+	for (i = 0; i < 4; i++) {
+		rest = text_decimal(text, 3 * (int)i, &ns);
+		if (rest && !strcmp(rest, units[i]) &&
+		    ns <= ANGARA_FAULT_MAX_DELAY * ANGARA_CYCLE_NS) {
+			*val = (ns + ANGARA_CYCLE_NS - 1) / ANGARA_CYCLE_NS;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Faults of all links.  Return: as spec_option(); @opt if it is another option. */
+static const char *spec_fault(struct ang_spec *spec, const char *opt)
+{
+	const char *val;
+
+	val = text_after(opt, "loss=");
+	if (val)
+		return text_share(val, &spec->fault.loss) ? NULL :
+			"loss= must be from 0 to 1, such as 1e-3";
+	val = text_after(opt, "corrupt=");
+	if (val)
+		return text_share(val, &spec->fault.corrupt) ? NULL :
+			"corrupt= must be from 0 to 1, such as 1e-3";
+	val = text_after(opt, "delay=");
+	if (val)
+		return text_delay(val, &spec->fault.delay) ? NULL :
+			"delay= must be a time of at most 1s, such as 5us";
+	val = text_after(opt, "seed=");
+	if (val)
+		return text_number(val, 0, ~0U, &spec->seed) ? NULL :
+			"seed= must be from 0 to 4294967295";
+	return opt;
+}
+
 static bool name_ok(const char *name)
 {
 	const char *c;
@@ -63,46 +157,50 @@ static bool name_ok(const char *name)
 	return c != name;
 }
 
-/* Return: NULL, or what a valid value is. */
-static const char *option(struct ang_spec *spec, const char *opt)
+/* Return: NULL, or a description of a valid value. */
+static const char *spec_option(struct ang_spec *spec, const char *opt)
 {
 	const char *val;
 	u32 fd;
 
-	val = after(opt, "name=");
+	val = spec_fault(spec, opt);
+	if (val != opt)
+		return val;
+
+	val = text_after(opt, "name=");
 	if (val) {
 		if (!name_ok(val))
 			return "name= may have letters, digits, '.', '_' and '-'";
 		memcpy(spec->name, val, strlen(val) + 1);
 		return NULL;
 	}
-	val = after(opt, "ctxs=");
+	val = text_after(opt, "ctxs=");
 	if (val)
-		return number(val, 1, 128, &spec->ctxs) ? NULL :
+		return text_number(val, 1, 128, &spec->ctxs) ? NULL :
 			"ctxs= must be from 1 to 128";
-	val = after(opt, "trees=");
+	val = text_after(opt, "trees=");
 	if (val)
-		return number(val, 1, ANGARA_MAX_TREES, &spec->trees) ? NULL :
+		return text_number(val, 1, ANGARA_MAX_TREES, &spec->trees) ? NULL :
 			"trees= must be from 1 to 64";
-	val = after(opt, "train=");
+	val = text_after(opt, "train=");
 	if (val)
-		return number(val, 1, 64, &spec->train) &&
+		return text_number(val, 1, 64, &spec->train) &&
 		       !(spec->train & (spec->train - 1)) ? NULL :
 			"train= must be a power of two from 1 to 64";
-	val = after(opt, "procs=");
+	val = text_after(opt, "procs=");
 	if (val)
-		return number(val, 1, ANG_EMBED_PROCS, &spec->procs) ? NULL :
+		return text_number(val, 1, ANG_EMBED_PROCS, &spec->procs) ? NULL :
 			"procs= must be from 1 to 4096";
-	val = after(opt, "heap=");
+	val = text_after(opt, "heap=");
 	if (val)
-		return number(val, 1, 1U << 24, &spec->heap_mib) ? NULL :
+		return text_number(val, 1, 1U << 24, &spec->heap_mib) ? NULL :
 			"heap= must be from 1 to 16777216 MiB";
-	val = after(opt, "fd=");
-	if (val && number(val, 0, 0x7FFFFFFF, &fd)) {
+	val = text_after(opt, "fd=");
+	if (val && text_number(val, 0, 0x7FFFFFFF, &fd)) {
 		spec->fd = (int)fd;
 		return NULL;
 	}
-	return "known options are name=, ctxs=, trees=, train=, procs= and heap=";
+	return KNOWN;
 }
 
 /* Return: length of the fabric description that @text begins with. */
@@ -113,8 +211,8 @@ static size_t fabric_len(const char *text)
 	while (text[n]) {
 		const char *opt = text + n + 1;
 
-		if (!(*opt >= '0' && *opt <= '9') && !after(opt, "ports=") &&
-		    !after(opt, "m=") && !after(opt, "nodes="))
+		if (!(*opt >= '0' && *opt <= '9') && !text_after(opt, "ports=") &&
+		    !text_after(opt, "m=") && !text_after(opt, "nodes="))
 			break;
 		n += 1 + strcspn(opt, ",");
 	}
@@ -122,8 +220,8 @@ static size_t fabric_len(const char *text)
 }
 
 /* Return: the text after the fabric description; NULL with *why set. */
-static const char *fabric(const char *text, struct ang_spec *spec,
-			  const char **why)
+static const char *spec_fabric(const char *text, struct ang_spec *spec,
+			       const char **why)
 {
 	size_t n = fabric_len(text);
 	char buf[ANG_SPEC_BYTES];
@@ -136,10 +234,10 @@ static const char *fabric(const char *text, struct ang_spec *spec,
 	}
 	memcpy(buf, text, n);
 	buf[n] = 0;
-	path = after(buf, "file:");
+	path = text_after(buf, "file:");
 	if (path)
 		*why = ang_spec_load(spec, path);
-	else if (after(buf, "graph "))
+	else if (text_after(buf, "graph "))
 		*why = "a graph is described by a file: file:PATH";
 	else if (!ang_topo_read(&spec->topo, buf, &flaw))
 		*why = flaw.what;
@@ -148,21 +246,25 @@ static const char *fabric(const char *text, struct ang_spec *spec,
 	return *why ? NULL : text + n;
 }
 
-static int embedded(const char *text, struct ang_spec *spec, const char **why)
+static int spec_embedded(const char *text, struct ang_spec *spec, const char **why)
 {
 	char buf[ANG_NAME_BYTES];
 
 	spec->kind = ANG_FABRIC_EMBEDDED;
 	if (*text == ':') {
-		text = fabric(text + 1, spec, why);
+		text = spec_fabric(text + 1, spec, why);
 		if (!text)
 			return -EINVAL;
 	}
 	while (*text == ',') {
-		text = item(text + 1, buf, sizeof(buf));
-		*why = text ? option(spec, buf) : "an option is too long";
+		text = text_item(text + 1, buf, sizeof(buf));
+		*why = text ? spec_option(spec, buf) : "an option is too long";
 		if (*why)
 			return -EINVAL;
+	}
+	if ((u64)spec->fault.loss + spec->fault.corrupt > ANGARA_FAULT_ONE) {
+		*why = "loss= and corrupt= must be at most 1 together";
+		return -EINVAL;
 	}
 	if (!*text)
 		return 0;
@@ -174,7 +276,7 @@ static int embedded(const char *text, struct ang_spec *spec, const char **why)
  * ang_spec_parse() - parse ANGARA_FABRIC
  * @text: its value
  * @spec: out
- * @why: out: what a valid value is, on error
+ * @why: out: description of a valid value, on error
  *
  * Return: 0; -EINVAL.
  */
@@ -184,14 +286,14 @@ int ang_spec_parse(const char *text, struct ang_spec *spec, const char **why)
 
 	*spec = (struct ang_spec){ .fd = -1 };
 	*why = NULL;
-	rest = after(text, EMBEDDED);
+	rest = text_after(text, EMBEDDED);
 	if (rest)
-		return embedded(rest, spec, why);
+		return spec_embedded(rest, spec, why);
 	spec->kind = ANG_FABRIC_CDEV;
-	rest = after(text, "loop");
+	rest = text_after(text, "loop");
 	if (rest && (!*rest || (*rest == ':' && !rest[1])))
 		return 0;
-	if (*text == '/' && item(text, spec->device, sizeof(spec->device)))
+	if (*text == '/' && text_item(text, spec->device, sizeof(spec->device)))
 		return 0;
 	*why = "expected 'embedded:2x2x2', 'loop' or '/dev/angaraN'";
 	return -EINVAL;
@@ -212,6 +314,10 @@ int ang_spec_print(const struct ang_spec *spec, char *text, size_t len)
 		{ "ctxs", spec->ctxs }, { "trees", spec->trees },
 		{ "train", spec->train },
 		{ "procs", spec->procs }, { "heap", spec->heap_mib },
+		{ "seed", spec->seed },
+	};
+	const struct { const char *name; u32 val; } shares[] = {
+		{ "loss", spec->fault.loss }, { "corrupt", spec->fault.corrupt },
 	};
 	char line[ANG_TOPO_TEXT];
 	u32 i;
@@ -228,6 +334,11 @@ int ang_spec_print(const struct ang_spec *spec, char *text, size_t len)
 	for (i = 0; i < sizeof(opts) / sizeof(*opts); i++)
 		if (opts[i].val)
 			ADD(",%s=%u", opts[i].name, opts[i].val);
+	for (i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+		if (shares[i].val)
+			ADD(",%s=%ue-9", shares[i].name, shares[i].val);
+	if (spec->fault.delay)
+		ADD(",delay=%uns", spec->fault.delay * ANGARA_CYCLE_NS);
 	if (spec->name[0])
 		ADD(",name=%s", spec->name);
 	if (spec->fd >= 0)

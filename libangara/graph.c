@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Graphs that embedded fabrics are described by; shared with angara-run.
- */
+/* Files that describe embedded fabrics as graphs; shared with angara-run. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +17,7 @@ static void spec_flaw(struct ang_spec *spec, const struct ang_topo_why *why)
 		snprintf(spec->flaw, sizeof(spec->flaw), "%s", why->what);
 }
 
-/* Only filling a table tells whether a graph is a fabric. */
+/* Only filling a table shows whether a graph is a fabric. */
 static bool graph_check(const struct ang_topo *topo, const char *text,
 			struct ang_topo_why *why)
 {
@@ -40,7 +38,10 @@ static int spec_path(struct ang_spec *spec, const char *path)
 	char *full = realpath(path, NULL);
 	int ret = full ? 0 : -errno;
 
-	/* Processes with other folders read it, from a list with commas. */
+	/*
+	 * Processes in other directories read it, from a list with commas: make
+	 * it absolute, without commas.
+	 */
 	if (!ret && (strlen(full) >= sizeof(spec->file) || strchr(full, ',')))
 		ret = -ENAMETOOLONG;
 	if (!ret)
@@ -50,11 +51,11 @@ static int spec_path(struct ang_spec *spec, const char *path)
 }
 
 /**
- * ang_spec_load() - take the description of a fabric from a file
+ * ang_spec_load() - read the description of a fabric from a file
  * @spec: fabric; out: topo, file
  * @path: file
  *
- * Return: NULL, or what is wrong with it, which is in @spec.
+ * Return: NULL, or an error message, which is in @spec.
  */
 const char *ang_spec_load(struct ang_spec *spec, const char *path)
 {
@@ -73,7 +74,7 @@ const char *ang_spec_load(struct ang_spec *spec, const char *path)
 	if (ang_topo_read(&spec->topo, text, &why) &&
 	    (spec->topo.kind != ANG_TOPO_GRAPH ||
 	     graph_check(&spec->topo, text, &why))) {
-		/* A line in a file says as much as one that stands here. */
+		/* A file may contain the same one-line description as the variable. */
 		if (spec->topo.kind != ANG_TOPO_GRAPH)
 			spec->file[0] = 0;
 	} else {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Operations on memory that is not registered: the region is NULL, and the offset
- * an address.  Few bytes go with the queue entry; others are held in the domain's
- * cache, see mr_cache.c, until the operation is complete.
+ * an address.  A few bytes are copied into the queue; others are held in the domain's cache, see
+ * mr_cache.c, until the operation is complete.
  *
- * A slot of such an operation has ANG_SLOT_HOLDS in its kind, beside what it is,
- * so that others pay nothing for it.
+ * The slot of such an operation has the flag ANG_SLOT_HOLDS in its kind, so other operations have
+ * no cost.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "lib.h"
 
-static void *address(u64 off)
+static void *hold_address(u64 off)
 {
 	return (void *)(uintptr_t)off;
 }
 
-/* No bytes are of no memory: any region will do.  This one is not held. */
+/* An operation of no bytes needs no memory: use any region.  This one is not held. */
 static int hold_nothing(struct angara_ctx *ctx, u64 *off, struct angara_mr **mr)
 {
 	const struct angara_mr *scratch;
@@ -29,7 +29,7 @@ static int hold_nothing(struct angara_ctx *ctx, u64 *off, struct angara_mr **mr)
 }
 
 /**
- * ang_hold_begin() - make a region of memory that an operation is about to use
+ * ang_hold_begin() - get a region for memory that an operation will use
  * @ctx: context
  * @off: in: address; out: offset in @mr
  * @len: bytes
@@ -52,25 +52,26 @@ int ang_hold_begin(struct angara_ctx *ctx, u64 *off, size_t len,
 		ctx->held = calloc(ctx->create.cq_entries, sizeof(*ctx->held));
 	if (!ctx->held)
 		return -ENOMEM;
-	ret = angara_mr_hold(ctx->dom, address(*off), len, access, NULL, mr);
+	ret = angara_mr_hold(ctx->dom, hold_address(*off), len, access, NULL, mr);
 	if (!ret)
 		*off -= (uintptr_t)(*mr)->addr;
 	return ret;
 }
 
 /**
- * ang_hold_begin_nbi() - ang_hold_begin() for what is posted, if there is room
+ * ang_hold_begin_nbi() - ang_hold_begin() for operations to post, if there is
+ * room
  * @ctx: context
  * @n: operations
  * @inl: bytes of payload in the queue, of the last one
- * @op: what the caller wants of them
+ * @op: options
  * @off: as for ang_hold_begin(), as those that follow
  * @len: bytes
  * @access: ANGARA_ACCESS_*
  * @mr: out
  *
- * An operation that finds no room is tried again and again: nothing may be
- * registered for it each time.
+ * The caller retries an operation without room: do not register memory at each
+ * attempt.
  *
  * Return: as ang_hold_begin(), ang_room().
  */
@@ -83,7 +84,7 @@ int ang_hold_begin_nbi(struct angara_ctx *ctx, u32 n, size_t inl,
 	return ret ? ret : ang_hold_begin(ctx, off, len, access, mr);
 }
 
-/* Gives regions back. */
+/* Releases regions. */
 void ang_held_release(struct ang_held *held)
 {
 	angara_mr_release(held->mr[0]);
@@ -91,20 +92,22 @@ void ang_held_release(struct ang_held *held)
 	*held = (struct ang_held){ { NULL } };
 }
 
-/* The region, if there is one of the cache: others are not held. */
+/*
+ * The region, if it belongs to the cache: regions of the program are not held.
+ */
 static struct angara_mr *held_region(struct angara_mr *mr)
 {
 	return mr && mr->cached ? mr : NULL;
 }
 
 /**
- * ang_hold_posted() - the operation keeps regions from here on
+ * ang_hold_posted() - attach held regions to a posted operation
  * @ctx: context
  * @wqe: as it was posted
- * @held: regions; without any, the operation is like others
- * @ret: what posting has returned
+ * @held: regions; may be none
+ * @ret: result of posting
  *
- * Return: @ret; if that is not 0 the regions are given back.
+ * Return: @ret; if that is not 0 the regions are released.
  */
 int ang_hold_posted(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 		    const struct ang_held *held, int ret)
@@ -127,14 +130,14 @@ int ang_hold_posted(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 /**
  * ang_hold_post() - ang_post() of an operation on a region that is held for it
  * @ctx: context
- * @ret: what filling in @wqe has returned
+ * @ret: result of filling in @wqe
  * @wqe: as for ang_post(), as those that follow
  * @data: payload
  * @len: bytes of it
- * @op: what the caller wants of it
+ * @op: options
  * @mr: region
  *
- * Return: @ret, or as ang_post(); if that is not 0 the region is given back.
+ * Return: @ret, or as ang_post(); if that is not 0 the region is released.
  */
 int ang_hold_post(struct angara_ctx *ctx, int ret, struct angara_wqe *wqe,
 		  const void *data, size_t len, const struct angara_op *op,
@@ -154,7 +157,7 @@ void ang_hold_end(struct angara_ctx *ctx, u32 number)
 	ang_held_release(&ctx->held[number]);
 }
 
-/* The adapter has forgotten the context. */
+/* The adapter no longer has the context. */
 void ang_hold_end_all(struct angara_ctx *ctx)
 {
 	u32 i;
@@ -175,7 +178,7 @@ int ang_hold_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 
 	if (len <= ANGARA_MAX_INLINE)
 		return angara_put_inline_nbi(ctx, peer, dst_key, dst_off,
-					     address(src), len, op);
+					     hold_address(src), len, op);
 	ret = ang_hold_begin_nbi(ctx, 1, 0, op, &src, len, 0, &mr);
 	if (ret)
 		return ret;
@@ -191,7 +194,7 @@ int ang_hold_put(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
 
 	if (len <= ANGARA_MAX_INLINE)
 		return angara_put_inline(ctx, peer, dst_key, dst_off,
-					 address(src), len);
+					 hold_address(src), len);
 	ret = ang_hold_begin(ctx, &src, len, 0, &mr);
 	if (ret)
 		return ret;
@@ -237,7 +240,7 @@ int ang_hold_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	int ret;
 
 	if (len <= ANGARA_MAX_INLINE)
-		return angara_send_inline_nbi(ctx, peer, head, address(src), len,
+		return angara_send_inline_nbi(ctx, peer, head, hold_address(src), len,
 					      op);
 	ret = ang_hold_begin_nbi(ctx, 1, 0, op, &src, len, 0, &mr);
 	if (ret)
@@ -253,7 +256,7 @@ int ang_hold_send(struct angara_ctx *ctx, struct angara_peer peer,
 	int ret;
 
 	if (len <= ANGARA_MAX_INLINE)
-		return angara_send_inline(ctx, peer, head, address(src), len);
+		return angara_send_inline(ctx, peer, head, hold_address(src), len);
 	ret = ang_hold_begin(ctx, &src, len, 0, &mr);
 	if (ret)
 		return ret;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A process's side of the job, whoever has started it: angara-run
- * (job_run.c), a launcher that speaks PMIx (job_pmix.c) or PMI (job_pmi.c), or
- * nobody, which makes a job of one.  And jobs that the program makes itself.
+ * A process's side of the job.  The launcher is angara-run (job_run.c), or one
+ * that speaks PMIx (job_pmix.c) or PMI (job_pmi.c); a process without a
+ * launcher is a job of one.  A program can also create jobs itself.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,37 +12,6 @@
 
 #include "job.h"
 #include "lib.h"
-
-/*
- * Set by the first job that is joined, or by the program, read when a context is
- * opened.
- */
-static struct ang_job_place here = { .size = 1 };
-
-/** ang_job_place() - where this process stands on this machine */
-const struct ang_job_place *ang_job_place(void)
-{
-	return &here;
-}
-
-void ang_job_set_place(const struct ang_job_place *place)
-{
-	here = *place;
-}
-
-ANG_PUBLIC int angara_job_place(const char *name, unsigned int rank,
-				unsigned int size)
-{
-	struct ang_job_place place = { .rank = rank, .size = size };
-	size_t len = name ? strlen(name) : 0;
-
-	if (!len || len >= sizeof(place.name) || rank >= size ||
-	    size > ANG_JOB_MAX_SIZE)
-		return -EINVAL;
-	memcpy(place.name, name, len + 1);
-	ang_job_set_place(&place);
-	return 0;
-}
 
 static int single_open(struct angara_job *job)
 {
@@ -74,7 +43,7 @@ static const struct ang_job_ops single = {
 	.close = single_close,
 };
 
-/* The first that knows this process has it: angara-run may run under PMIx. */
+/* The first launcher that knows this process is used: angara-run may run under PMIx. */
 static const struct ang_job_ops *const launchers[] = {
 	&ang_job_run, &ang_job_pmix, &ang_job_pmi, &single,
 };
@@ -87,7 +56,7 @@ static int given_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	return ret > 0 ? -EIO : ret;
 }
 
-/* There is no such launcher to be found: no way to open it. */
+/* Jobs that the program creates are not opened here. */
 static const struct ang_job_ops given = {
 	.exchange = given_exchange,
 	.close = single_close,
@@ -188,17 +157,6 @@ ANG_PUBLIC unsigned int angara_job_size(const struct angara_job *job)
 	return job->size;
 }
 
-/* To tell whether all name the same ranks. */
-u64 ang_ranks_hash(const u32 *ranks, u32 n)
-{
-	u64 h = ANG_HASH_INIT;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		h = ang_hash(h, ranks[i]);
-	return h;
-}
-
 /* The connection to the launcher: all jobs that the process has joined share it. */
 static pthread_mutex_t exchange_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -212,8 +170,8 @@ static pthread_mutex_t exchange_lock = PTHREAD_MUTEX_INITIALIZER;
  * @len: its bytes
  * @all: out: blocks in the order of the group
  *
- * Return: 0; -EPIPE; -EMSGSIZE; -EINVAL; -ETIMEDOUT; what an exchange of the
- * program's own gives.
+ * Return: 0; -EPIPE; -EMSGSIZE; -EINVAL; -ETIMEDOUT; an error of the program's
+ * exchange function.
  */
 int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		     u64 tag, const void *mine, size_t len, void *all)
@@ -230,11 +188,11 @@ int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	return ret;
 }
 
-/* Tells the exchanges of ang_job_bcast() from those of teams. */
+/* Distinguishes the exchanges of ang_job_bcast() from those of teams. */
 #define TAG_BCAST	(0x42ULL << 56)
 
 /**
- * ang_job_bcast() - hand out a block of rank 0
+ * ang_job_bcast() - distribute a block of rank 0
  * @job: all its processes call
  * @data: in at rank 0, out at the others
  * @len: bytes, at most ANG_JOB_MAX_BLOCK
@@ -270,7 +228,7 @@ int ang_job_bcast(struct angara_job *job, void *data, size_t len)
 	return ret;
 }
 
-/* Of jobs that the process joins, whichever way and how often: there is one. */
+/* The key of jobs that the process joins: all of these share one. */
 static u64 launched_key;
 static pthread_mutex_t launched_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -301,12 +259,12 @@ static int agree_key(struct angara_job *job, u64 *key)
 }
 
 /**
- * ang_job_key() - the key that tells the job's memory from that of others
+ * ang_job_key() - get the key that protects the job's memory from other jobs
  * @job: the first time, all its processes call
  * @key: out: random, not 0
  *
- * Rank 0 draws it, the exchange of the job hands it out.  It is a secret: it is
- * neither in the environment nor in a file, and nobody prints it.
+ * Rank 0 draws it, the exchange of the job distributes it.  It is secret: it is
+ * never in the environment or a file, and is never printed.
  *
  * Return: 0; as ang_job_exchange(); -EIO there is no randomness.
  */

@@ -155,7 +155,7 @@ extern const struct ang_job_ops ang_job_run;
 extern const struct ang_job_ops ang_job_pmix;
 extern const struct ang_job_ops ang_job_pmi;
 
-/* What an error number cannot say: which process is missing. */
+/* Details that an error number does not contain: which process is missing. */
 #define ang_job_say(...)	ang_say("libangara", __VA_ARGS__)
 
 int ang_env_number(const char *name, u32 max, u32 *val);

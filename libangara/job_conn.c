@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the two directions of connections share, see job_conn.h. */
+/* Code that both directions of connections share, see job_conn.h. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,41 +11,7 @@
 #include "job_net.h"
 #include "lib.h"
 
-u64 ang_conn_now_ms(void)
-{
-	return ang_now_ns() / 1000000;
-}
-
-/** ang_conn_nonce() - a number that is used once.  Return: 0; -EIO */
-int ang_conn_nonce(u64 *nonce)
-{
-	return getrandom(nonce, sizeof(*nonce), 0) == sizeof(*nonce) ? 0 : -EIO;
-}
-
-/**
- * ang_conn_mac() - MAC of a part of a connection
- * @word: of the process that listens
- * @what: part
- * @session: of the connection
- * @data: what else it covers
- * @len: bytes of that
- *
- * MACs are compared as one word, in a time that does not depend on their bytes.
- */
-u64 ang_conn_mac(const u8 *word, enum ang_conn_mac what,
-		 const struct ang_conn_session *session, const void *data, size_t len)
-{
-	struct ang_siphash s;
-	u32 label = what;
-
-	ang_siphash_init(&s, word);
-	ang_siphash_add(&s, &label, sizeof(label));
-	ang_siphash_add(&s, session, sizeof(*session));
-	ang_siphash_add(&s, data, len);
-	return ang_siphash_end(&s);
-}
-
-/* Card: the word in hex, then where we listen. */
+/* Card: the word in hex, then the addresses of the listening socket. */
 static int conns_card(struct ang_conns *l, bool here)
 {
 	char *at = l->card;
@@ -95,7 +61,10 @@ free_conns:
 	return ret;
 }
 
-/** ang_conns_end() - close all connections: the others learn that we are gone */
+/**
+ * ang_conns_end() - close all connections, so the peers detect that this
+ * process has left
+ */
 void ang_conns_end(struct ang_conns *l)
 {
 	u32 i;

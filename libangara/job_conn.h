@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Connections between the processes of a job, over TCP: each end proves that
- * it is of the job, messages are authenticated, and nothing here waits.
+ * Connections between the processes of a job, over TCP: each end proves that it
+ * belongs to the job, messages are authenticated, and no function here blocks.
  *
- * Each process listens.  Its card, which the launcher gives to the processes of
- * the job only, tells where, and a random word, the key of SipHash MACs, that
- * is never sent.  A connection carries messages one way, from the process that
- * dialled:
+ * Each process listens.  The launcher gives its card to the processes of the
+ * job only.  The card has the addresses, and a random word, the key of SipHash
+ * MACs, which is never sent over a connection.  A connection carries messages
+ * one way, from the process that dialled:
  *
  *	hello	dialler		its rank, a random number, a MAC
  *	answer	listener	a random number, a MAC over both numbers
@@ -14,20 +14,19 @@
  *	message	dialler		head and blocks, each with a MAC over both
  *				numbers and the place of the message
  *
- * The MACs are by the word of the listener, and what they stand for is part of
- * each, so none passes for another.  So the dialler knows that it has not
- * reached a stranger on a port that the other process had, before it sends
- * blocks; and a stranger on the same network can neither connect, nor repeat a
- * connection that it has seen, nor change a message.  Contents are not
- * encrypted.
+ * The key of all MACs is the word of the listener, and each MAC covers its
+ * purpose, so no MAC can replace another.  Before it sends blocks, the dialler
+ * knows that it has not reached a stranger that now has the port.  A stranger
+ * on the same network can neither connect, nor replay a connection that it has
+ * seen, nor change a message.  Contents are not encrypted.
  *
- * Messages of a pair of processes come in the order in which they were sent, and
- * none is missing.  So when a connection ends that has carried one, no other
- * takes its place: it could not be told which messages have arrived.
+ * Messages of a pair of processes arrive in the order in which they were sent, and none is missing.
+ * So a connection that has carried a message is not replaced when it ends: the sender could not
+ * know which messages have arrived.
  *
- * A connection whose hello has not come is a stranger's: there are few at a
- * time, and the oldest makes room for others, for want of descriptors, too.  So
- * a process whose connection ends before the answer dials again.
+ * A connection without a valid hello counts as a stranger.  Their number is
+ * limited: the oldest is closed to make room for others, also if descriptors
+ * run out.  So a process whose connection ends before the answer dials again.
  */
 #ifndef ANG_JOB_CONN_H
 #define ANG_JOB_CONN_H
@@ -35,7 +34,7 @@
 #include "ang_env.h"
 #include "siphash.h"
 
-#define ANG_CONN_CARD		512	/* bytes of the longest card, with its end */
+#define ANG_CONN_CARD		512	/* bytes of the longest card, with its NUL */
 #define ANG_CONN_MAGIC		0x334D4E41U	/* "ANM3" */
 #define ANG_CONN_STRANGERS	64	/* connections without a hello */
 
@@ -82,7 +81,7 @@ struct ang_conn_message {
 	char blocks[];
 };
 
-/* What a MAC stands for. */
+/* Purposes of MACs. */
 enum ang_conn_mac {
 	ANG_CONN_HELLO = 1,
 	ANG_CONN_ANSWER,
@@ -92,7 +91,7 @@ enum ang_conn_mac {
 };
 
 /**
- * struct ang_conn_session - what every MAC of a connection covers
+ * struct ang_conn_session - data that every MAC of a connection covers
  * @from: rank that dialled
  * @to: rank that listens
  * @asked: random number of the former
@@ -117,15 +116,15 @@ enum ang_conn_in_stage {
 /**
  * struct ang_conn_in - a connection that another process has made
  * @fd: socket, -1 once it has ended
- * @stage: what comes next
- * @age: connections that came before
- * @got: bytes of what comes
+ * @stage: part expected next
+ * @age: connections accepted before this one
+ * @got: bytes of that part received so far
  * @session: its from and asked are known after the hello
  * @hello: received first
  * @proof: then
  * @head: then, of each message
  * @part: the message, once its head is there
- * @first: messages that have come, the oldest first
+ * @first: messages that have arrived, the oldest first
  */
 struct ang_conn_in {
 	int fd;
@@ -142,10 +141,10 @@ struct ang_conn_in {
 
 enum ang_conn_out_stage {
 	ANG_CONN_OUT_NONE,	/* no connection, see @err */
-	ANG_CONN_OUT_PAUSE,	/* before dialling again */
-	ANG_CONN_OUT_DIAL,	/* being made */
-	ANG_CONN_OUT_ANSWER,	/* until the other process has proved its rank */
-	ANG_CONN_OUT_READY,	/* for messages */
+	ANG_CONN_OUT_PAUSE,	/* pause before dialling again */
+	ANG_CONN_OUT_DIAL,	/* connection in progress */
+	ANG_CONN_OUT_ANSWER,	/* waits for the answer that proves the peer's rank */
+	ANG_CONN_OUT_READY,	/* ready for messages */
 };
 
 /**
@@ -158,7 +157,7 @@ enum ang_conn_out_stage {
  * @place: address that is dialled, by its index
  * @until_ms: end of the stage, in ANG_CONN_OUT_PAUSE and ANG_CONN_OUT_DIAL
  * @got: bytes of the answer
- * @told: a stranger at its address was told of
+ * @warned: the user was warned of a stranger at its address
  * @used: a message was sent, or a part of one: never dial again
  * @session: of this connection
  * @answer: what comes back
@@ -172,7 +171,7 @@ struct ang_conn_out {
 	u32 place;
 	u64 until_ms;
 	size_t got;
-	bool told;
+	bool warned;
 	bool used;
 	struct ang_conn_session session;
 	struct ang_conn_answer answer;
@@ -182,17 +181,17 @@ struct ang_conn_out {
  * struct ang_conns - the connections of a process
  * @rank: its rank
  * @size: processes of the job
- * @fd: listens
+ * @fd: listening socket
  * @deaf_ms: when to accept connections again, see in_accept()
- * @word: key of what others send here
+ * @word: key of MACs in connections to this process
  * @card: address and word
  * @out: by rank: connection to it, NULL before its card is known
- * @in: from others
+ * @in: connections from others
  * @num_in: their number
- * @accepted: connections that have come so far
- * @seen: numbers of the hellos that have come
- * @num_seen: how many
- * @told: a stranger that connected was told of
+ * @accepted: connections accepted so far
+ * @seen: random numbers of the received hellos
+ * @num_seen: their number
+ * @warned: the user was warned of a stranger that connected
  * @polls: room for @num_in + 3
  */
 struct ang_conns {
@@ -208,9 +207,15 @@ struct ang_conns {
 	u64 accepted;
 	u64 *seen;
 	size_t num_seen;
-	bool told;
+	bool warned;
 	struct pollfd *polls;
 };
+
+/* job_conn_mac.c */
+int ang_conn_nonce(u64 *nonce);
+u64 ang_conn_mac(const u8 *word, enum ang_conn_mac what,
+		 const struct ang_conn_session *session, const void *data, size_t len);
+u64 ang_conn_now_ms(void);
 
 /* job_conn.c */
 int ang_conns_new(u32 rank, u32 size, bool here, struct ang_conns **conns);
@@ -218,10 +223,6 @@ void ang_conns_end(struct ang_conns *l);
 void ang_conns_free(struct ang_conns *l);
 int ang_conns_learn(struct ang_conns *l, u32 rank, const char *card);
 int ang_conns_poll(struct ang_conns *l, u32 to, bool sends, u32 from, int wait_ms);
-int ang_conn_nonce(u64 *nonce);
-u64 ang_conn_mac(const u8 *word, enum ang_conn_mac what,
-		 const struct ang_conn_session *session, const void *data, size_t len);
-u64 ang_conn_now_ms(void);
 
 /* job_conn_in.c */
 void ang_conn_in_end(struct ang_conn_in *in);

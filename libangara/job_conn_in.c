@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Connections that others make, see job_conn.h. */
+/* Incoming connections, see job_conn.h. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@ void ang_conn_in_end(struct ang_conn_in *in)
 }
 
 /**
- * ang_conn_in_spare() - end the stranger that has been silent for longest
+ * ang_conn_in_spare() - close the oldest connection of a stranger
  * @l: connections
  *
- * Return: there was one, and its descriptor is free.
+ * Return: whether there was one; its descriptor is free.
  */
 bool ang_conn_in_spare(struct ang_conns *l)
 {
@@ -54,7 +54,7 @@ static u32 in_strangers(const struct ang_conns *l)
 	return n;
 }
 
-/* Those that have ended, and whose messages are taken, make room for others. */
+/* Frees connections that have ended and whose messages have been taken. */
 static struct ang_conn_in *in_new(struct ang_conns *l)
 {
 	void *mem;
@@ -80,21 +80,21 @@ static struct ang_conn_in *in_new(struct ang_conns *l)
 	return &l->in[i];
 }
 
-/* One line for all strangers: they may be many.  Return: false */
+/* Prints one line for all strangers: they may be many.  Return: false */
 static bool in_refuse(struct ang_conns *l, const struct ang_conn_in *in)
 {
 	char name[ANG_NET_NAME];
 
-	if (l->told)
+	if (l->warned)
 		return false;
-	l->told = true;
+	l->warned = true;
 	ang_net_peer(in->fd, name);
 	ang_job_say("rank %u refuses %s, which does not know the secret of the job",
 		    l->rank, name);
 	return false;
 }
 
-/* Return: it has not been here; -ENOMEM counts as if it had. */
+/* Return: the hello is new; if memory is short, it counts as a replay. */
 static bool in_first_time(struct ang_conns *l, u64 nonce)
 {
 	size_t i;
@@ -111,7 +111,7 @@ static bool in_first_time(struct ang_conns *l, u64 nonce)
 	return true;
 }
 
-/* Does the sender know our card, and has it not been here as it is?  Answer. */
+/* Answers a hello if its sender knows our card and it is not a replay. */
 static bool in_hello(struct ang_conns *l, struct ang_conn_in *in)
 {
 	const struct ang_conn_hello *hello = &in->hello;
@@ -176,7 +176,7 @@ static bool in_blocks(struct ang_conns *l, struct ang_conn_in *in)
 	return true;
 }
 
-/* What was being received is whole.  Return: the connection goes on. */
+/* A part has been received completely.  Return: the connection stays open. */
 static bool in_whole(struct ang_conns *l, struct ang_conn_in *in)
 {
 	in->got = 0;
@@ -192,7 +192,7 @@ static bool in_whole(struct ang_conns *l, struct ang_conn_in *in)
 	}
 }
 
-/* Where the next bytes go, and how many are missing there. */
+/* Destination of the next bytes, and how many are missing. */
 static void *in_place(struct ang_conn_in *in, size_t *missing)
 {
 	size_t whole;
@@ -239,11 +239,10 @@ static void in_read(struct ang_conns *l, struct ang_conn_in *in)
 }
 
 /*
- * A few at a time, so that each is read from before others take its place.
- *
- * A process without a free descriptor cannot take a connection: it stays in the
- * queue, and the listening socket readable.  It is left alone for a while then,
- * if no stranger has a descriptor.
+ * Accepts a few at a time, so that each is read before others replace it.  A
+ * process without a free descriptor cannot accept a connection: the connection
+ * stays in the queue, and the listening socket readable.  If no stranger has a
+ * descriptor to free, the socket is ignored for a while.
  */
 static void in_accept(struct ang_conns *l)
 {
@@ -273,7 +272,7 @@ static void in_accept(struct ang_conns *l)
 	}
 }
 
-/** ang_conns_receive() - take the connections and messages that have come */
+/** ang_conns_receive() - accept connections and receive messages that have arrived */
 void ang_conns_receive(struct ang_conns *l)
 {
 	u32 i;
@@ -283,7 +282,7 @@ void ang_conns_receive(struct ang_conns *l)
 		in_read(l, &l->in[i]);
 }
 
-/** ang_conns_hear() - whether there is a connection of @from that goes on */
+/** ang_conns_hear() - is there an open connection from @from? */
 bool ang_conns_hear(const struct ang_conns *l, u32 from)
 {
 	u32 i;
@@ -302,7 +301,7 @@ bool ang_conns_hear(const struct ang_conns *l, u32 from)
  * @exchange: of it
  * @step: of it
  *
- * Return: the message, to be freed; NULL if it has not come.
+ * Return: the message, to be freed; NULL if it has not arrived.
  */
 struct ang_conn_message *ang_conns_take(struct ang_conns *l, u32 from, u64 exchange,
 					u32 step)

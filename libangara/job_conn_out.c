@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Connections to others, see job_conn.h. */
+/* Outgoing connections, see job_conn.h. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -9,8 +9,8 @@
 #include "job_conn.h"
 #include "job_net.h"
 
-#define OUT_DIAL_MS	5000	/* for one address */
-#define OUT_PAUSE_MS	50	/* from the end of a connection to the next */
+#define OUT_DIAL_MS	5000	/* time for one address */
+#define OUT_PAUSE_MS	50	/* pause between two connections */
 
 void ang_conn_out_end(struct ang_conn_out *out, int err)
 {
@@ -21,7 +21,7 @@ void ang_conn_out_end(struct ang_conn_out *out, int err)
 	out->err = err;
 }
 
-/* Dials the first address from @out->place on that does not refuse at once. */
+/* Dials addresses from @out->place on until one does not refuse at once. */
 static void out_dial(struct ang_conns *l, struct ang_conn_out *out)
 {
 	int ret;
@@ -51,7 +51,7 @@ static void out_dial_next(struct ang_conns *l, struct ang_conn_out *out)
 }
 
 /**
- * ang_conns_dial() - see that there is a connection, or one on its way
+ * ang_conns_dial() - ensure that a connection exists or is in progress
  * @l: connections
  * @rank: where to, its card is known
  */
@@ -100,13 +100,13 @@ static void out_dialled(struct ang_conns *l, struct ang_conn_out *out)
 		out_dial_next(l, out);
 }
 
-/* A stranger has the address.  The process may be at another one. */
+/* A stranger has this address.  The process may have another one. */
 static void out_refuse(struct ang_conns *l, struct ang_conn_out *out)
 {
 	char name[ANG_NET_NAME];
 
-	if (!out->told) {
-		out->told = true;
+	if (!out->warned) {
+		out->warned = true;
 		ang_net_name(out->places, out->place, name);
 		ang_job_say("rank %u refuses %s, which is not rank %u", l->rank, name,
 			    out->session.to);
@@ -144,7 +144,7 @@ static void out_answer(struct ang_conns *l, struct ang_conn_out *out)
 		ang_conn_out_end(out, -EPIPE);
 }
 
-/* Nothing comes from there any more but the end. */
+/* After the answer, the only event is the end of the connection. */
 static void out_listen(struct ang_conn_out *out)
 {
 	char byte;
@@ -155,7 +155,7 @@ static void out_listen(struct ang_conn_out *out)
 }
 
 /**
- * ang_conn_out_event() - look what has become of a connection
+ * ang_conn_out_event() - handle an event of a connection
  * @l: connections
  * @out: one of them
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the environment tells processes of a job and their launcher. */
+/* Environment variables of the processes of a job and their launcher. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #define ENV_TIMEOUT	"ANGARA_JOB_TIMEOUT"
 
 /**
- * ang_env_number() - a number from the environment
+ * ang_env_number() - read a number from the environment
  * @name: variable
  * @max: greatest number
  * @val: out, unchanged on an error
@@ -34,7 +34,7 @@ int ang_env_number(const char *name, u32 max, u32 *val)
 }
 
 /**
- * ang_job_timeout() - the time that an exchange may take
+ * ang_job_timeout() - read the time that an exchange may take
  * @seconds: out: 0 for any time
  *
  * Return: 0; -EINVAL the environment has no number of seconds.

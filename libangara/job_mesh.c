@@ -3,17 +3,19 @@
  * Exchanges over TCP, see job_mesh.h; job_conn.h has the connections.
  *
  * An exchange of n processes takes ceil(log2(n)) steps.  In step k the process
- * at index i sends to i + 2^k what it has, its own block and those of the
- * processes before it, and gets as much from i - 2^k.  So each process talks to
- * a logarithmic number of others, and each block comes to each process once.
- * The cards of all of them are asked for before the first step: during the steps
- * the launcher is not needed.
+ * at index i sends all its blocks to the process at index i + 2^k: its own and
+ * those of the processes before it.  It receives as many from index i - 2^k.
+ * So each process communicates with a logarithmic number of others, and each
+ * block reaches each process once.  A process gets the cards of all of them
+ * before the first step, so the steps do not need the launcher.
  *
- * Messages say exchange and step, and one process's come in the order in which
- * they were sent: those that come early wait in the queue of their connection.
+ * Messages name exchange and step, and those of one process arrive in the order
+ * in which they were sent.  Early messages wait in the queue of their
+ * connection.
  *
- * A process that cannot go on, because another is gone, takes part in the steps
- * that are left and says so instead of sending blocks: all learn of it.
+ * A process that cannot continue because another is gone still takes part in
+ * the remaining steps.  It sends the error instead of blocks, so all processes
+ * learn of it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,8 +26,8 @@
 #include "job_net.h"
 #include "lib.h"
 
-#define MESH_GRACE_MS	1000	/* for what a process sent before it left */
-#define MESH_LOOK_MS	50	/* while a connection is being made, or missed */
+#define MESH_GRACE_MS	1000	/* time for data that a process sent before it left */
+#define MESH_LOOK_MS	50	/* poll interval while a connection is made or missing */
 
 static_assert(ANG_MESH_CARD == ANG_CONN_CARD, "a card");
 
@@ -81,7 +83,7 @@ const char *ang_mesh_card(const struct ang_mesh *m)
 }
 
 /**
- * struct mesh_step - a step under way
+ * struct mesh_step - a step in progress
  * @exchange: hash of group and tag
  * @step: number
  * @to: rank that gets what we have
@@ -108,7 +110,7 @@ struct mesh_step {
 	bool again;
 };
 
-/* Says of which process an exchange is told. */
+/* Prints which process an exchange fails for. */
 static void mesh_tell(const struct ang_mesh *m, u32 rank, const char *what, u32 seconds)
 {
 	const struct ang_conn_out *out = m->conns->out[rank];
@@ -129,7 +131,7 @@ static bool mesh_met(const struct ang_mesh *m, u32 rank)
 	       ang_conns_hear(m->conns, rank);
 }
 
-/* The deadline has passed: names the processes that it passed for. */
+/* The deadline has passed: prints the processes that are late. */
 static int step_late(const struct ang_mesh *m, const struct mesh_step *s, bool got,
 		     bool sent)
 {
@@ -143,8 +145,8 @@ static int step_late(const struct ang_mesh *m, const struct mesh_step *s, bool g
 }
 
 /*
- * Whether @s->from, of which nothing has come, still lives: there is a
- * connection with it.  It may only have closed that: dial before it is given up.
+ * Is @s->from, which has sent nothing, alive? It is if there is a connection with it.  It may have
+ * closed only that, so dial once before giving up.
  * Return: 0 or -errno.
  */
 static int step_alive(struct ang_mesh *m, struct mesh_step *s)
@@ -170,7 +172,7 @@ static int step_alive(struct ang_mesh *m, struct mesh_step *s)
 	return 0;
 }
 
-/* How long there is nothing to look at but connections. */
+/* Time until the next check of anything other than connections. */
 static int step_wait_ms(const struct ang_mesh *m, const struct mesh_step *s)
 {
 	const struct ang_conns *l = m->conns;
@@ -186,8 +188,9 @@ static int step_wait_ms(const struct ang_mesh *m, const struct mesh_step *s)
 }
 
 /*
- * Sends what we have, and gets what @s->from has.  Whoever is gone, the other
- * one is still served.  Return: 0; why no message could be had, or sent.
+ * Sends our blocks, and receives those of @s->from.  If one of the two
+ * processes is gone, the other is still served.  Return: 0; the error of
+ * receiving or sending.
  */
 static int step_run(struct ang_mesh *m, struct mesh_step *s,
 		    struct ang_conn_message **msg)
@@ -221,7 +224,7 @@ static int step_run(struct ang_mesh *m, struct mesh_step *s,
 	return ret;
 }
 
-/* One step; @have blocks of @len at @tmp grow by those that come. */
+/* One step: appends the blocks received to the @have blocks of @len at @tmp. */
 static int mesh_step(struct ang_mesh *m, struct mesh_step *s, char *tmp, u32 have,
 		     u32 more, size_t len, int verdict)
 {
@@ -241,8 +244,8 @@ static int mesh_step(struct ang_mesh *m, struct mesh_step *s, char *tmp, u32 hav
 	s->again = false;
 	ang_conns_dial(m->conns, s->to);
 	/*
-	 * It shows whether the other one lives; one that has sent all and left is
-	 * none to wait for.
+	 * The connection shows whether the other process is alive.  A process that has sent
+	 * everything and left is not waited for.
 	 */
 	ang_conns_receive(m->conns);
 	if (!ang_conns_hear(m->conns, s->from))
@@ -262,7 +265,7 @@ static int mesh_step(struct ang_mesh *m, struct mesh_step *s, char *tmp, u32 hav
 	return ret;
 }
 
-/* Asks for the card of @rank unless it is known.  Return: 0 or -errno. */
+/* Gets the card of @rank unless it is known.  Return: 0 or -errno. */
 static int mesh_learn(struct ang_mesh *m, ang_mesh_card_fn card, void *arg, u32 rank)
 {
 	char text[ANG_MESH_CARD];
@@ -274,7 +277,7 @@ static int mesh_learn(struct ang_mesh *m, ang_mesh_card_fn card, void *arg, u32 
 	return ret ? ret : ang_conns_learn(m->conns, rank, text);
 }
 
-/* The ranks that the step from @have blocks on is with. */
+/* The partners of the step that starts with @have blocks. */
 static void step_peers(struct mesh_step *s, const u32 *ranks, u32 n, u32 me, u32 have)
 {
 	u32 to = (me + have) % n, from = (me + n - have) % n;
@@ -286,8 +289,8 @@ static void step_peers(struct mesh_step *s, const u32 *ranks, u32 n, u32 me, u32
 /**
  * ang_mesh_exchange() - exchange blocks
  * @m: mesh
- * @card: finds the card of another process
- * @arg: handed to it
+ * @card: gets the card of another process
+ * @arg: argument of @card
  * @timeout_s: seconds that it may take, 0 for any time
  * @ranks: as for ang_job_exchange(), and what follows
  * @nranks: processes
@@ -296,10 +299,10 @@ static void step_peers(struct mesh_step *s, const u32 *ranks, u32 n, u32 me, u32
  * @len: its bytes
  * @all: out
  *
- * A process that does not come, or is gone, is named on standard error.
+ * A process that is late or gone is named on standard error.
  *
  * Return: 0; -EPIPE a process is gone; -EMSGSIZE; -ETIMEDOUT; -ENOMEM; -errno;
- * what @card returns.
+ * an error of @card.
  */
 int ang_mesh_exchange(struct ang_mesh *m, ang_mesh_card_fn card, void *arg,
 		      u32 timeout_s, const u32 *ranks, u32 nranks, u64 tag,
@@ -323,7 +326,7 @@ int ang_mesh_exchange(struct ang_mesh *m, ang_mesh_card_fn card, void *arg,
 		if (!verdict)
 			verdict = mesh_learn(m, card, arg, s.from);
 	}
-	/* The launcher does not answer: the others learn that we are gone. */
+	/* The launcher does not answer: close the connections, so the others notice. */
 	if (verdict) {
 		ang_conns_end(m->conns);
 		return verdict;

@@ -8,7 +8,7 @@
 
 #include "ang_env.h"
 
-#define ANG_MESH_CARD	512	/* of the longest card, with its NUL */
+#define ANG_MESH_CARD	512	/* bytes of the longest card, with its NUL */
 
 struct ang_mesh;
 

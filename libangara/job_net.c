@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where processes of a job listen, see job_net.h.
+ * Addresses at which processes of a job listen, see job_net.h.
  *
  * The text is "-PORT-ADDRESS-ADDRESS...", the port in hex.  Processes of one
  * machine listen on its loopback interface only.  Others listen on all
@@ -21,7 +21,7 @@
 
 #include "job_net.h"
 
-#define NET_ADDRS	8	/* in a text */
+#define NET_ADDRS	8	/* most addresses in a text */
 
 union net_addr {
 	struct sockaddr any;
@@ -30,7 +30,7 @@ union net_addr {
 	struct sockaddr_storage room;
 };
 
-/** ang_net_nonblocking() - for messages that wait for nothing.  Return: 0 or -errno */
+/** ang_net_nonblocking() - make a socket non-blocking, without delay.  Return: 0 or -errno */
 int ang_net_nonblocking(int fd)
 {
 	int on = 1;
@@ -97,7 +97,7 @@ static bool net_add(char *text, size_t size, const struct sockaddr *addr)
 }
 
 /**
- * ang_net_place() - say where a socket listens
+ * ang_net_place() - describe where a socket listens
  * @fd: of ang_net_listen()
  * @here: as there
  * @text: out
@@ -152,7 +152,7 @@ static int net_part(const char *text, u32 which, unsigned int *port,
 	return 0;
 }
 
-/* Return: 0 the connection is made, or on its way; -errno. */
+/* Return: 0 the connection is made or in progress; -errno. */
 static int net_dial_addr(const struct addrinfo *addr, int *out)
 {
 	int fd = socket(addr->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -160,7 +160,7 @@ static int net_dial_addr(const struct addrinfo *addr, int *out)
 
 	if (fd < 0)
 		return -errno;
-	/* A signal does not stop it: it goes on as any that takes its time. */
+	/* connect(2) continues in the background after a signal, as after EINPROGRESS. */
 	if (connect(fd, addr->ai_addr, addr->ai_addrlen) && errno != EINPROGRESS &&
 	    errno != EINTR)
 		ret = -errno;
@@ -179,7 +179,7 @@ static int net_dial_addr(const struct addrinfo *addr, int *out)
  * @which: of its addresses, counted from 0
  * @fd: out: socket, for ang_net_dialled()
  *
- * Waits for nothing.
+ * Does not block.
  *
  * Return: 0; -ENOENT there are fewer addresses; -errno.
  */
@@ -205,7 +205,7 @@ int ang_net_dial(const char *text, u32 which, int *fd)
 }
 
 /**
- * ang_net_dialled() - whether a connection is made
+ * ang_net_dialled() - check whether a connection is made
  * @fd: of ang_net_dial()
  *
  * Return: 0; -EINPROGRESS not yet; -errno it cannot be made.
@@ -222,7 +222,7 @@ int ang_net_dialled(int fd)
 }
 
 /**
- * ang_net_name() - an address of a text, for messages
+ * ang_net_name() - format an address of a text, for messages
  * @text: where a process listens
  * @which: of its addresses
  * @name: out: "[ADDRESS]:PORT", the brackets with IPv6 only
@@ -243,7 +243,7 @@ void ang_net_name(const char *text, u32 which, char name[ANG_NET_NAME])
 }
 
 /**
- * ang_net_peer() - the address at the other end of a connection, for messages
+ * ang_net_peer() - format the address of a connection's peer, for messages
  * @fd: socket
  * @name: out
  */

@@ -3,24 +3,23 @@
  * Jobs of launchers that speak PMI, version 1 and 2: mpiexec.hydra of MPICH, and
  * srun with --mpi=pmi2.
  *
- * The launcher leaves a socket, PMI_FD, over which a process asks one question
- * at a time.  What PMI has is a store of short texts and a barrier of all, which
- * is not enough for exchanges of groups, and little for large ones.  So each
- * process puts in the store where it listens, the barrier of the launcher makes
- * that visible, and exchanges go from process to process (job_mesh.c).
+ * A process sends one request at a time over a socket of the launcher, PMI_FD.  PMI has a store of
+ * short texts and a barrier of all processes.  These do not support exchanges of groups, and are
+ * slow for large ones.  So each process stores the addresses at which it listens, the launcher's
+ * barrier makes them visible, and exchanges go from process to process (job_mesh.c).
  *
- * A process that joins asks for the addresses that exchanges of the whole job
- * need, and takes part in an empty exchange of all processes: when that has
- * ended, no process has a request to the launcher under way.  mpiexec.hydra ends
- * with a status of its own (255, or by SIGPIPE) if one is under way when another
- * process dies; and its barrier of version 2 does not wait.  Addresses that only
- * groups need are asked for when a group needs them first.
+ * A process that joins gets the addresses that exchanges of the whole job need,
+ * and takes part in an empty exchange of all processes: when that has ended, no
+ * process has a request to the launcher pending. mpiexec.hydra ends with a
+ * status of its own (255, or by SIGPIPE) if a request is pending when another
+ * process dies; and its barrier of version 2 does not wait.  Addresses that
+ * only groups need are requested when a group first needs them.
  *
- * The versions differ in how they write: version 1 has lines of words, version 2
- * has a length of six digits and "name=value;".  Both begin with a line.
+ * The versions differ in their syntax: version 1 has lines of words, version 2 has a length of six
+ * digits and "name=value;".  Both begin with a line.
  *
- * A process tells the launcher that it leaves in good order when it ends, not
- * when the last job is finalized: PMI cannot be joined twice.
+ * A process sends its finalize request when it ends, not when the last job is
+ * finalized: PMI cannot be joined twice.
  */
 #include <errno.h>
 #include <poll.h>
@@ -42,20 +41,20 @@
 #define ENV_SLURM	"SLURM_STEP_ID"
 
 #define PMI_TEXT	8192	/* bytes of the longest message, with its end */
-#define PMI_LEAVE_S	5	/* for the launcher's answer when the process ends */
+#define PMI_LEAVE_S	5	/* time for the launcher's answer at exit */
 #define PMI_HEAD	6	/* digits of a length in version 2 */
-#define PMI_TAG_JOIN	(0x4AULL << 56)	/* of the exchange when a process joins */
+#define PMI_TAG_JOIN	(0x4AULL << 56)	/* tag of the exchange when a process joins */
 
 struct ang_pmi;
 
 /**
  * struct pmi_ops - a version of the protocol
  * @version: number
- * @init: what follows the first line, which both have
+ * @init: handshake after the first line, which both versions have
  * @put: put a text into the store
- * @fence: all have come; what they have put can be got
+ * @fence: barrier of all processes; afterwards texts put before it can be read
  * @get: get a text of the store. Return: -ENOENT there is none of that name
- * @info: get a text that the launcher has put. Return: as @get
+ * @info: get a text stored by the launcher.  Return: as @get
  * @bye: the process leaves
  */
 struct pmi_ops {
@@ -69,20 +68,20 @@ struct pmi_ops {
 };
 
 /**
- * struct ang_pmi - this process under PMI; there is one, it joins but once
+ * struct ang_pmi - this process under PMI; there is one, and it joins only once
  * @ops: version
  * @fd: socket
  * @rank: of this process
  * @size: processes
- * @pid: of the process that joined; a child of fork(2) says no good-bye for it
+ * @pid: of the process that joined; a child of fork(2) must not finalize for it
  * @limit_s: for joining and for each exchange, 0 for none
- * @timeout_s: for what is under way
- * @until_ms: when that has to be done, 0 for any time
- * @in_fence: that is the launcher's barrier
- * @broken: why exchanges cannot go on, or 0
- * @name: of the store, which tells jobs apart
+ * @timeout_s: of the operation in progress
+ * @until_ms: its deadline, 0 for none
+ * @in_fence: the operation is the launcher's barrier
+ * @broken: why exchanges cannot continue, or 0
+ * @name: of the store; differs between jobs
  * @mesh: connections to the others
- * @text: what was sent or received last
+ * @text: message sent or received last
  */
 struct ang_pmi {
 	const struct pmi_ops *ops;
@@ -100,7 +99,7 @@ struct ang_pmi {
 	char text[PMI_TEXT];
 };
 
-/* What follows has to be done in time, questions and answers together. */
+/* Starts the deadline for an operation, with all its requests and answers. */
 static void pmi_begin(struct ang_pmi *p, u32 timeout_s)
 {
 	p->timeout_s = timeout_s;
@@ -121,7 +120,7 @@ static int pmi_wait(struct ang_pmi *p, short events)
 			ms = p->until_ms > now ? (int)(p->until_ms - now) : 0;
 		ready = poll(&pfd, 1, ms);
 	} while (ready < 0 && errno == EINTR);
-	/* PMI does not tell which processes its barrier waits for. */
+	/* PMI does not report which processes its barrier waits for. */
 	if (!ready && p->in_fence)
 		ang_job_say("rank %u: the launcher's barrier of ranks 0-%u has not ended within %u s",
 			    p->rank, p->size - 1, p->timeout_s);
@@ -131,7 +130,7 @@ static int pmi_wait(struct ang_pmi *p, short events)
 	return ready > 0 ? 0 : ready ? -EPIPE : -ETIMEDOUT;
 }
 
-/* Sends a question. */
+/* Sends a request. */
 static int pmi_send(struct ang_pmi *p, size_t len)
 {
 	const char *at = p->text;
@@ -188,7 +187,8 @@ static int line_recv(struct ang_pmi *p)
 }
 
 /*
- * The value of @name in what was received, in which @end stands behind each.
+ * The value of @name in the received message, in which @end terminates each
+ * value.
  * Return: 0; -ENOENT; -EPIPE it is too long.
  */
 static int pmi_value(const struct ang_pmi *p, const char *name, char end,
@@ -214,7 +214,7 @@ static int pmi_value(const struct ang_pmi *p, const char *name, char end,
 	return -ENOENT;
 }
 
-/* Is it the answer that was expected, and does it say that all is well? */
+/* Is it the expected answer, with a status of success? */
 static int pmi_judge(struct ang_pmi *p, const char *answer, char end)
 {
 	char text[64];
@@ -226,7 +226,7 @@ static int pmi_judge(struct ang_pmi *p, const char *answer, char end)
 	return 0;
 }
 
-/* A question of version 1, printed to @p->text, and its answer. */
+/* Sends a request of version 1 from @p->text and receives its answer. */
 static int line_ask(struct ang_pmi *p, const char *answer, int len)
 {
 	int ret = len > 0 && len < PMI_TEXT ? pmi_send(p, (size_t)len) : -EPIPE;
@@ -269,7 +269,7 @@ static int pmi1_bye(struct ang_pmi *p)
 	return LINE(p, "finalize_ack", "cmd=finalize\n");
 }
 
-/* A question of version 2, printed behind room for its length. */
+/* Sends a request of version 2; @p->text has room for its length in front. */
 static int item_ask(struct ang_pmi *p, const char *answer, int len)
 {
 	char digits[PMI_HEAD + 1], *end;
@@ -287,7 +287,7 @@ static int item_ask(struct ang_pmi *p, const char *answer, int len)
 		return ret;
 	digits[PMI_HEAD] = 0;
 	n = strtoul(digits, &end, 10);
-	/* Hydra writes spaces before the number, Slurm behind it. */
+	/* Hydra writes spaces before the number, Slurm after it. */
 	while (*end == ' ')
 		end++;
 	if (*end || !n || n >= PMI_TEXT)
@@ -375,7 +375,7 @@ static u32 node_of(const char *map, u32 rank)
 
 	for (;;) {
 		if (sscanf(at, ",(%u,%u,%u)%n", &node, &nodes, &each, &n) != 3) {
-			/* Once around has used some ranks. */
+			/* The ranks of one cycle through all blocks. */
 			if (at == map)
 				return 0;
 			left %= rank - left;
@@ -393,7 +393,10 @@ static u32 node_of(const char *map, u32 rank)
 	}
 }
 
-/* Where we are among those of this machine.  Return: are all of them here? */
+/*
+ * Finds the place of this process among those on this machine.  Return: are all
+ * processes here?
+ */
 static bool pmi_place(struct ang_pmi *p)
 {
 	struct ang_job_place place = { .rank = p->rank, .size = p->size };
@@ -451,7 +454,7 @@ static int publish_card(struct ang_pmi *p)
 	return ret;
 }
 
-/* Which version: as the user says, or what the launcher speaks best. */
+/* Chooses the version: the user's choice, or the newest that the launcher supports. */
 static int choose_version(struct ang_pmi *p)
 {
 	u32 version = getenv(ENV_SLURM) ? 2 : 1;
@@ -462,7 +465,7 @@ static int choose_version(struct ang_pmi *p)
 	return 0;
 }
 
-static int join(struct ang_pmi *p)
+static int pmi_join(struct ang_pmi *p)
 {
 	u32 fd;
 	int ret;
@@ -495,7 +498,7 @@ static int join(struct ang_pmi *p)
 
 static struct ang_pmi self = { .fd = -1 };
 
-/* Protects @self: one of the process's threads at a time. */
+/* Protects @self: used by one thread at a time. */
 static pthread_mutex_t self_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int pmi_open(struct angara_job *job)
@@ -506,7 +509,7 @@ static int pmi_open(struct angara_job *job)
 		return -ENOENT;
 	pthread_mutex_lock(&self_lock);
 	if (!self.mesh && !self.broken)
-		self.broken = join(&self);
+		self.broken = pmi_join(&self);
 	ret = self.broken;
 	job->pmi = &self;
 	job->rank = self.rank;
@@ -515,7 +518,7 @@ static int pmi_open(struct angara_job *job)
 	return ret;
 }
 
-/* The process stays in PMI until it ends, for the next time. */
+/* The process stays in PMI until it ends, so that it can join again. */
 static void pmi_close(struct angara_job *job)
 {
 	(void)job;
@@ -543,7 +546,7 @@ static int pmi_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 /* A launcher that does not answer must not keep the process from ending. */
 static void __attribute__((destructor)) pmi_leave(void)
 {
-	/* A thread that is in an exchange keeps what it uses. */
+	/* Another thread may be in an exchange: do not free its memory. */
 	if (self.pid != getpid() || pthread_mutex_trylock(&self_lock))
 		return;
 	pmi_begin(&self, self.limit_s && self.limit_s < PMI_LEAVE_S ?

@@ -3,22 +3,21 @@
  * Jobs of launchers that speak PMIx: mpirun, prterun, srun.
  *
  * An exchange is Put, Commit, a Fence of the group that collects what was put,
- * a Get of each block, and a Fence: a Get may have to ask where the other process
- * is, and if that has left by then it is never answered.  The key of an exchange is
- * used once: PMIx caches values, and what is read after a key was put again
- * differs between its versions.  The price is that PMIx keeps all that was ever
- * put and sends it anew at each Commit.
+ * a Get of each block, and a Fence: a Get may have to locate the other process, and if that has
+ * left already the Get is never answered.  The key of an exchange is used only once: PMIx caches
+ * values, and its versions differ in the value read after a key was put again.  The cost is that
+ * PMIx keeps all values and sends them again at each Commit.
  *
- * PMIx tells some processes of the end of another, but not all, and not at all
- * if that one has left in good order.  So operations are started, not called,
- * and waited for with a deadline of our own.  One that did not end in time
- * stays with PMIx, whose thread may still call us: no other is begun then, and
- * the state is static.  PMIx does not tell which processes a fence waits for:
- * the line that is printed names its members.
+ * PMIx notifies some processes of the end of another, but not all, and none if
+ * the process has finalized.  So we use non-blocking operations and our own
+ * deadline.  An operation that misses the deadline stays with PMIx, whose
+ * thread may still call us: no other operation is started then, and the state
+ * is static.  PMIx does not report which processes a fence waits for: the error
+ * message names all members of the fence.
  *
- * libpmix is loaded when the environment asks for it, so that the library
- * needs it neither at build time (without ANG_HAVE_PMIX there is only the
- * refusal) nor on machines without such a launcher.
+ * libpmix is loaded when the environment asks for it, so the library needs it
+ * neither at build time (without ANG_HAVE_PMIX such launchers are refused) nor
+ * on machines without such a launcher.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +37,7 @@
 
 #define LIBRARY		"libpmix.so.2"
 
-/* The functions that are used, with the types that the header gives them. */
+/* The functions used, with their types from the header. */
 static struct {
 	__typeof__(PMIx_Init) *init;
 	__typeof__(PMIx_Finalize) *finalize;
@@ -49,7 +48,7 @@ static struct {
 } lib;
 
 /**
- * struct head - what stands before a block
+ * struct head - header of a block
  * @len: its bytes
  * @tag: of the exchange
  */
@@ -59,7 +58,7 @@ struct head {
 };
 
 /**
- * struct group - exchanges of a group so far, which tells their keys apart
+ * struct group - number of exchanges of a group, which makes their keys unique
  * @hash: of its ranks
  * @round: exchanges begun
  */
@@ -69,20 +68,22 @@ struct group {
 };
 
 /**
- * struct ang_pmix - this process under PMIx; there is one, it joins but once
+ * struct ang_pmix - this process under PMIx; there is one, and it joins only
+ * once
  * @users: jobs that are open
  * @me: this process
  * @size: processes
  * @procs: room for the members of a group
  * @timeout_s: for each operation, 0 for none
- * @broken: why exchanges cannot go on, or 0
- * @of: whose value is asked for; PMIx may read it until the operation ends
+ * @broken: why exchanges cannot continue, or 0
+ * @of: process whose value is requested; PMIx may read it until the operation
+ *	ends
  * @key: of the exchange; the same
  * @groups: that had an exchange
  * @ngroups: their number
  * @lock: protects what follows, which PMIx's thread writes
  * @ended: signals @busy going false
- * @busy: an operation is under way
+ * @busy: an operation is in progress
  * @status: how it ended
  * @got: bytes received
  * @number: number received
@@ -126,8 +127,8 @@ static int to_errno(pmix_status_t status)
 	}
 }
 
-/* It stays loaded: its threads may outlast us. */
-static int load(void)
+/* It stays loaded: its threads may run until the process ends. */
+static int px_load(void)
 {
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
 	const struct {
@@ -155,7 +156,7 @@ static int load(void)
 	return 0;
 }
 
-static void begin(struct ang_pmix *px)
+static void px_begin(struct ang_pmix *px)
 {
 	pthread_mutex_lock(&px->lock);
 	px->busy = true;
@@ -163,7 +164,7 @@ static void begin(struct ang_pmix *px)
 	pthread_mutex_unlock(&px->lock);
 }
 
-static void end(struct ang_pmix *px, pmix_status_t status)
+static void px_end(struct ang_pmix *px, pmix_status_t status)
 {
 	pthread_mutex_lock(&px->lock);
 	px->busy = false;
@@ -184,7 +185,7 @@ static bool is_busy(struct ang_pmix *px)
 
 static void on_fence(pmix_status_t status, void *cbdata)
 {
-	end(cbdata, status);
+	px_end(cbdata, status);
 }
 
 static void on_get(pmix_status_t status, pmix_value_t *value, void *cbdata)
@@ -204,17 +205,17 @@ static void on_get(pmix_status_t status, pmix_value_t *value, void *cbdata)
 		px->number = value->data.uint16;
 		px->got = sizeof(px->number);
 	}
-	end(px, status);
+	px_end(px, status);
 }
 
-/* @started: what the call that started the operation returned. */
-static int await(struct ang_pmix *px, pmix_status_t started)
+/* @started: result of the call that started the operation. */
+static int px_await(struct ang_pmix *px, pmix_status_t started)
 {
 	struct timespec until;
 	int ret = 0;
 
 	if (started != PMIX_SUCCESS) {
-		end(px, started);
+		px_end(px, started);
 		return to_errno(started);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &until);
@@ -230,7 +231,7 @@ static int await(struct ang_pmix *px, pmix_status_t started)
 	return ret;
 }
 
-static int publish(struct ang_pmix *px, struct head head, const void *mine)
+static int px_publish(struct ang_pmix *px, struct head head, const void *mine)
 {
 	pmix_value_t value = { .type = PMIX_BYTE_OBJECT };
 	pmix_status_t status;
@@ -257,7 +258,7 @@ static void tell_late(struct ang_pmix *px, const char *what, const char *of)
 			    of);
 }
 
-static int fence(struct ang_pmix *px, size_t n, bool with_data)
+static int px_fence(struct ang_pmix *px, size_t n, bool with_data)
 {
 	static pmix_info_t collect = { .key = PMIX_COLLECT_DATA };
 	struct ang_ranks members = { 0 };
@@ -266,9 +267,9 @@ static int fence(struct ang_pmix *px, size_t n, bool with_data)
 
 	collect.value.type = PMIX_BOOL;
 	collect.value.data.flag = true;
-	begin(px);
-	ret = await(px, lib.fence_nb(px->procs, n, with_data ? &collect : NULL,
-				     with_data, on_fence, px));
+	px_begin(px);
+	ret = px_await(px, lib.fence_nb(px->procs, n, with_data ? &collect : NULL,
+					with_data, on_fence, px));
 	for (i = 0; ret == -ETIMEDOUT && i < n; i++)
 		ang_ranks_add(&members, px->procs[i].rank);
 	if (ret == -ETIMEDOUT)
@@ -276,15 +277,15 @@ static int fence(struct ang_pmix *px, size_t n, bool with_data)
 	return ret;
 }
 
-static int get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
+static int px_get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
 {
 	char of[16] = "the job";
 	int ret;
 
 	px->of = px->me;
 	px->of.rank = rank;
-	begin(px);
-	ret = await(px, lib.get_nb(&px->of, key, NULL, 0, on_get, px));
+	px_begin(px);
+	ret = px_await(px, lib.get_nb(&px->of, key, NULL, 0, on_get, px));
 	if (rank != PMIX_RANK_WILDCARD)
 		snprintf(of, sizeof(of), "rank %u", rank);
 	if (ret == -ETIMEDOUT)
@@ -292,11 +293,11 @@ static int get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
 	return ret;
 }
 
-/* All members compare all blocks, so all come to the same verdict. */
+/* All members compare all blocks, so all get the same result. */
 static int collect_block(struct ang_pmix *px, u32 i, struct head want, void *to)
 {
 	const struct head *head = &px->buf.head;
-	int ret = get(px, px->procs[i].rank, px->key);
+	int ret = px_get(px, px->procs[i].rank, px->key);
 
 	if (ret)
 		return ret;
@@ -330,8 +331,8 @@ static int next_round(struct ang_pmix *px, u64 hash, u64 *round)
 	return 0;
 }
 
-static int exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
-		    const void *mine, size_t len, void *all)
+static int px_exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
+		       const void *mine, size_t len, void *all)
 {
 	struct head head = { .len = len, .tag = tag };
 	int verdict = 0, ret, left;
@@ -342,9 +343,9 @@ static int exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
 	if (ret)
 		return ret;
 	snprintf(px->key, sizeof(px->key), "angara.%llx.%llx", hash, round);
-	ret = publish(px, head, mine);
+	ret = px_publish(px, head, mine);
 	if (!ret)
-		ret = fence(px, n, true);
+		ret = px_fence(px, n, true);
 	if (ret)
 		return ret;
 	for (i = 0; i < n && (!verdict || verdict == -EMSGSIZE); i++) {
@@ -353,12 +354,13 @@ static int exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
 			verdict = ret;
 	}
 	/*
-	 * Nobody leaves before all have read.  Who could not read comes, too,
-	 * as the others wait; but not while PMIx still has what it asked for.
+	 * No process leaves before all have read.  A process that could not
+	 * read takes part, too, as the others wait for it; but not while PMIx
+	 * still executes its request.
 	 */
 	if (is_busy(px))
 		return verdict;
-	left = fence(px, n, false);
+	left = px_fence(px, n, false);
 	return left ? left : verdict;
 }
 
@@ -375,16 +377,16 @@ static int pmix_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		return px->broken;
 	for (i = 0; i < n; i++)
 		px->procs[i].rank = ranks ? ranks[i] : i;
-	ret = exchange(px, n, hash, tag, mine, len, all);
+	ret = px_exchange(px, n, hash, tag, mine, len, all);
 	if (ret != -EMSGSIZE)
 		px->broken = ret;
 	return ret;
 }
 
-/* A number that the launcher knows of this process, or of all. */
-static int ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *val)
+/* Gets a number from the launcher, about this process or about all. */
+static int px_ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *val)
 {
-	int ret = get(px, rank, key);
+	int ret = px_get(px, rank, key);
 
 	if (!ret && px->got != sizeof(px->number))
 		ret = -EPIPE;
@@ -393,15 +395,15 @@ static int ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *val)
 }
 
 /*
- * A launcher that does not number what it starts here has it all here.  Return:
- * 0; -ETIMEDOUT it does not answer.
+ * If the launcher does not number the processes of this machine, all processes
+ * are here.  Return: 0; -ETIMEDOUT it does not answer.
  */
 static int tell_place(struct ang_pmix *px)
 {
 	struct ang_job_place place = { 0 };
 
-	if (ask(px, px->me.rank, PMIX_LOCAL_RANK, &place.rank) ||
-	    ask(px, PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, &place.size)) {
+	if (px_ask(px, px->me.rank, PMIX_LOCAL_RANK, &place.rank) ||
+	    px_ask(px, PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, &place.size)) {
 		if (is_busy(px))
 			return -ETIMEDOUT;
 		place.rank = px->me.rank;
@@ -412,14 +414,14 @@ static int tell_place(struct ang_pmix *px)
 	return 0;
 }
 
-static int join(struct ang_pmix *px)
+static int px_join(struct ang_pmix *px)
 {
 	int ret = to_errno(lib.init(&px->me, NULL, 0));
 	u32 i;
 
 	if (ret)
 		return ret;
-	ret = ask(px, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &px->size);
+	ret = px_ask(px, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &px->size);
 	if (!ret && (px->size > ANG_JOB_MAX_SIZE || px->me.rank >= px->size))
 		ret = -EINVAL;
 	if (ret)
@@ -436,7 +438,7 @@ static int join(struct ang_pmix *px)
 		return 0;
 
 finalize:
-	/* What PMIx still has may be answered yet: never join again. */
+	/* PMIx may still answer an old request: never join again. */
 	if (is_busy(px))
 		px->broken = ret;
 	lib.finalize(NULL, 0);
@@ -450,7 +452,7 @@ static struct ang_pmix self = {
 	.ended = PTHREAD_COND_INITIALIZER,
 };
 
-/* Protects @self.users, and joining and leaving. */
+/* Protects @self.users; held while joining and leaving. */
 static pthread_mutex_t users_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int first_user(struct ang_pmix *px)
@@ -460,11 +462,11 @@ static int first_user(struct ang_pmix *px)
 	if (!ret)
 		ret = ang_job_timeout(&px->timeout_s);
 	if (!ret)
-		ret = load();
-	return ret ? ret : join(px);
+		ret = px_load();
+	return ret ? ret : px_join(px);
 }
 
-/* What tells the rounds of groups apart stays, for the next time. */
+/* The rounds of groups are kept, so that keys stay unique if the process joins again. */
 static void last_user(struct ang_pmix *px)
 {
 	lib.finalize(NULL, 0);

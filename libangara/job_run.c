@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Jobs of angara-run: exchanges over the socket that it left us, see job.h.
- */
+/* Jobs of angara-run: exchanges over the socket inherited from it, see job.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -12,9 +10,9 @@
 #include "job.h"
 
 /*
- * The descriptor that the launcher left is kept open: programs that this one
- * does not know of, such as a shell around it, may use it later.  It is only
- * closed on exec, so that children do not hold the job's connection.
+ * The inherited descriptor is kept open: the program cannot know whether
+ * another user of it, such as a shell around the program, needs it later.  It
+ * is only closed on exec, so that children do not hold the job's connection.
  */
 static int job_socket(u32 inherited)
 {
@@ -122,7 +120,10 @@ static int run_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		ret = -EPIPE;
 	if (!ret && !rep.status)
 		ret = recv_all(job->fd, all, want);
-	/* What comes next cannot be told from what is left: for all users. */
+	/*
+	 * The position in the stream is unknown now, so no user of the
+	 * connection can continue.
+	 */
 	if (ret)
 		shutdown(job->fd, SHUT_RDWR);
 	return ret ? ret : rep.status;

@@ -24,7 +24,7 @@
 #define ANG_NO_TREE	0
 #define ANG_TREE_SLOTS	(1 + ANGARA_MAX_TREES)
 
-/* What the caller waits for, see ang_idle(). */
+/* Events that the caller polls for, see ang_idle(). */
 #define ANG_IDLE_POLL		1U
 #define ANG_IDLE_MSG		2U
 #define ANG_IDLE_WORDS		4U
@@ -33,7 +33,7 @@
 /* How the completion of an operation is handled, see completion.c. */
 #define ANG_SLOT_FREE		0
 #define ANG_SLOT_COUNTED	1
-#define ANG_SLOT_TOLD		2
+#define ANG_SLOT_POLLED		2
 #define ANG_SLOT_SILENT		3
 #define ANG_SLOT_BLOCKED	4
 #define ANG_SLOT_LINKED		5
@@ -45,7 +45,7 @@
 /**
  * struct ang_posted - an operation that the device has
  * @cookie: the caller's; BLOCKED: address of the struct ang_blocked; LINKED:
- *	number of the slot of the operation behind it; PART: of the operation
+ *	number of the slot of the operation after it; PART: of the operation
  *	that it is a part of; FLIGHT: see ang_coll_landed()
  * @node: node at fault, with @status
  * @next: FREE: next free slot; FLIGHT: step; of an operation in parts: those
@@ -79,7 +79,7 @@ struct ang_blocked {
 
 /**
  * struct ang_held - regions of the cache that an operation holds
- * @mr: they; NULL: none
+ * @mr: the regions; NULL: none
  */
 struct ang_held {
 	struct angara_mr *mr[2];
@@ -127,9 +127,9 @@ struct ang_missed {
 
 /**
  * struct ang_strays - messages to teams that are not made yet, of some senders
- * @kept: they
- * @missed: what was dropped of late, ANG_MISSED_NUM at most
- * @nmissed: number of all that was
+ * @kept: the messages
+ * @missed: the last ones that were dropped, ANG_MISSED_NUM at most
+ * @nmissed: number of all that were dropped
  */
 struct ang_strays {
 	struct ang_kept kept;
@@ -140,7 +140,8 @@ struct ang_strays {
 /**
  * struct ang_colls - software collectives of a context
  * @teams: teams
- * @orphans: collectives of teams that are gone, of which the adapter has parts
+ * @orphans: collectives of destroyed teams of which the adapter still executes
+ *	parts
  * @strays: messages to teams that are not made yet, by sender
  * @scratch: free memory
  * @ended: numbers of destroyed teams, to drop late messages to them
@@ -206,7 +207,7 @@ struct angara_domain {
  * @rung: producer index at the last doorbell
  * @cq: completion queue
  * @ci: its consumer index, free running
- * @ctl: page with our indices, which the device reads
+ * @ctl: page with the library's indices, which the device reads
  * @ctr: event counters
  * @doorbell: page of the device, NULL without ANGARA_CAP_DOORBELL_MMAP
  * @msg: receive buffer, NULL without one
@@ -218,6 +219,7 @@ struct angara_domain {
  *	the CQ cannot overflow
  * @by_tree: the same per tree
  * @first_err: of the first counted operation that failed, 0 if none
+ * @failed_node: node at fault of the last one of these; UINT32_MAX: none has failed
  * @idled: polls that found nothing since other threads last ran, ANG_IDLE_*
  * @slots: operations that the device has, cq_entries of them
  * @free_slot: first free one, cq_entries if none
@@ -235,6 +237,9 @@ struct angara_domain {
  * @flight_step: step of the next such operation
  * @pool: devices of the fabric opened to program trees, NULL before the first
  * @trees: TreeIds of its teams, a bit for each
+ * @turn: lets other threads use the context while a call waits, NULL if there are
+ *	none
+ * @turn_arg: its argument
  */
 struct angara_ctx {
 	struct ang_dev dev;
@@ -261,6 +266,7 @@ struct angara_ctx {
 	u32 outstanding;
 	u32 by_tree[ANG_TREE_SLOTS];
 	int first_err;
+	u32 failed_node;
 	u8 idled;
 
 	struct ang_posted *slots;
@@ -278,6 +284,8 @@ struct angara_ctx {
 	u32 flight_step;
 	struct ang_pool *pool;
 	u64 trees;
+	angara_turn_fn turn;
+	void *turn_arg;
 };
 
 /* Entries name regions of the own domain by the slot in the key. */
@@ -293,8 +301,8 @@ struct angara_ctx {
  * @mapped: bytes that angara_malloc() mapped, 0 for the caller's own memory
  * @key: key
  * @access: ANGARA_ACCESS_*
- * @cached: the cache's range that it is of, NULL if it is the caller's
- * @revoked: the device has it no more
+ * @cached: range of the cache that it belongs to, NULL if it is the caller's
+ * @revoked: it was removed from the device
  */
 struct angara_mr {
 	struct angara_domain *dom;
@@ -346,8 +354,6 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 		   int timeout_ms);
 int ang_wait_counter(struct angara_ctx *ctx, unsigned int index, u64 value,
 		     int timeout_ms);
-int ang_wait_event(struct angara_ctx *ctx, int timeout_ms);
-bool ang_ctx_look(struct angara_ctx *ctx);
 void ang_turn(struct angara_ctx *ctx);
 
 /*

@@ -178,7 +178,7 @@ ANG_PUBLIC int angara_mr_reg_key(struct angara_domain *dom, void *addr, size_t l
 	return ret;
 }
 
-/* Takes it from the device.  Its slot is no other region's before it is freed. */
+/* Removes it from the device.  No other region gets its slot before it is freed. */
 void ang_mr_revoke(struct angara_mr *mr)
 {
 	struct angara_mr_deregister arg = ANG_CMD_INIT(struct angara_mr_deregister);
@@ -187,7 +187,7 @@ void ang_mr_revoke(struct angara_mr *mr)
 		return;
 	mr->revoked = true;
 	arg.key = mr->key;
-	/* Fails only if the device is gone, and the registration with it. */
+	/* Fails only if the device is gone; then the registration is gone, too. */
 	ang_dev_cmd(&mr->dom->dev, ANGARA_IOCTL_MR_DEREG, &arg);
 }
 
@@ -228,6 +228,29 @@ ANG_PUBLIC void *angara_mr_addr(const struct angara_mr *mr)
 ANG_PUBLIC size_t angara_mr_len(const struct angara_mr *mr)
 {
 	return mr->len;
+}
+
+ANG_PUBLIC int angara_mr_place(const struct angara_mr *mr, uint64_t *place)
+{
+	struct ang_dev *dev = &mr->dom->dev;
+
+	if (!mr->mapped || !dev->ops->place)
+		return -EOPNOTSUPP;
+	*place = dev->ops->place(dev, mr->addr);
+	return 0;
+}
+
+ANG_PUBLIC int angara_domain_place(struct angara_domain *dom, uint64_t place, size_t len,
+				   void **addr)
+{
+	*addr = dom->dev.ops->placed ? dom->dev.ops->placed(&dom->dev, place, len) : NULL;
+	return *addr ? 0 : -EOPNOTSUPP;
+}
+
+ANG_PUBLIC void angara_domain_seal(struct angara_domain *dom)
+{
+	if (dom->dev.ops->seal)
+		dom->dev.ops->seal(&dom->dev);
 }
 
 /**

@@ -3,27 +3,27 @@
  * A cache of registrations: memory that the program has not registered is
  * registered at its first use, in whole pages, and stays registered for the next.
  *
- * A domain has one, and all of its contexts use it.  Ranges may overlap, but of
- * those with the same rights none has all of another: sorted by their starts
- * they are sorted by their ends too, and a search finds the one range that can
- * have what is wanted.  A range is in use while it is held; others go when there
- * are too many, the one first that was not used for longest.
+ * A domain has one, and all of its contexts use it.  Ranges may overlap, but no range contains
+ * another one with the same rights.  So ranges that are sorted by their starts are also sorted by
+ * their ends, and a search finds the only range that can contain the memory.  A range is in use
+ * while it is held.  If there are too many others, the least recently used is freed first.
  *
- * A range that peers may read has exactly the bytes that were asked for, not the
- * rest of their pages, and serves nothing else.
+ * A range that peers may read has exactly the bytes requested, not the rest of their pages, and is
+ * used for nothing else.
  *
- * A holder may revoke a range: the device has it no more.  So the holders of a
- * range are of one group at a time, and end together; a holder of another group
- * gets a new range, which takes its place.
+ * A holder may revoke a range: it is removed from the device.  So all holders
+ * of a range belong to one group, and end together; a holder of another group
+ * gets a new range, which replaces it.
  *
  * Memory may be unmapped, and other memory mapped in its place.  The driver
- * tells by struct angara_watch, before the call that does so returns; each look
- * for a range begins with its count.  A stale range is not found any more,
- * and is freed when its last holder releases it.
+ * reports this in struct angara_watch before the system call that changes the
+ * mapping returns.  Each search for a range first reads the count there.  A
+ * stale range is no longer found, and is freed when its last holder releases
+ * it.
  *
  * Registering takes time, and the lock is held for it.  A completion does not
- * wait for that: it counts a user less, and if the lock is taken, leaves what
- * is to be freed to the next call that registers or releases.
+ * wait for that: it decrements the number of users.  If the lock is taken, it
+ * leaves the range for the next call that registers or releases.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@
 #include "sized.h"
 
 #define CACHE_ENV	"ANGARA_MR_CACHE"	/* MiB of ranges without a holder */
-#define CACHE_MIB	1024UL			/* by default, or a part of memory: */
+#define CACHE_MIB	1024UL			/* default, or a part of memory: */
 #define CACHE_SHARE	8
 #define CACHE_MAX	1024U			/* ranges */
 
@@ -42,12 +42,13 @@
  * struct ang_cached - a range
  * @mr: region of it
  * @start: first byte
- * @end: behind the last
- * @group: whose holders it has, see angara_mr_hold()
- * @users: that hold it; one is the cache, while it may be found
- * @kept: it may be found
- * @older: range that was not used for longer, or NULL
- * @newer: range that was used since, or NULL; without users, the next one such
+ * @end: end of the range, exclusive
+ * @group: group of its holders, see angara_mr_hold()
+ * @users: holders; the cache counts as one while the range can be found
+ * @kept: it can be found
+ * @older: next less recently used range, or NULL
+ * @newer: next more recently used range, or NULL; without users, the next such
+ *	range
  */
 struct ang_cached {
 	struct angara_mr *mr;
@@ -64,7 +65,7 @@ struct ang_cached {
  * struct ranges - ranges with the same rights
  * @at: sorted by start, and by end
  * @n: ranges
- * @last: place of the one that was found last
+ * @last: index of the range found last
  */
 struct ranges {
 	struct ang_cached *at[CACHE_MAX];
@@ -72,24 +73,24 @@ struct ranges {
 	u32 last;
 };
 
-/* Rights of ranges, beside that their bytes are read here. */
-#define RANGES_WRITTEN	1U	/* they are written here */
+/* Rights of ranges, in addition to reading by this process. */
+#define RANGES_WRITTEN	1U	/* this process writes to them */
 #define RANGES_SHOWN	2U	/* peers read them */
 #define RANGES_NUM	4U
 
 /**
  * struct ang_mr_cache - cache of a domain
  * @dom: domain; constant, as the next three are
- * @notice: what the driver tells
+ * @notice: notice of the driver
  * @page: bytes of a page
- * @max_bytes: that unused ranges may have
+ * @max_bytes: limit on the bytes of unused ranges
  * @dead: ranges without users, to be freed; any thread adds to them
  * @lock: of what follows
- * @seen: count in @notice, up to which all is known
+ * @seen: count in @notice up to which stale ranges were dropped
  * @of: ranges, by rights: RANGES_*
- * @oldest: range that was not used for longest
- * @newest: range that was used last
- * @info: what has happened so far; its bytes are all that is registered
+ * @oldest: least recently used range
+ * @newest: most recently used range
+ * @info: statistics; its bytes are all that are registered
  */
 struct ang_mr_cache {
 	struct angara_domain *dom;
@@ -190,13 +191,13 @@ static struct ranges *ranges_of(struct ang_mr_cache *c, unsigned int access)
 	return &c->of[ranges_index(access)];
 }
 
-/* What is registered of it: whole pages. */
+/* The part that is registered: whole pages. */
 static u64 range_bytes(const struct ang_mr_cache *c, const struct ang_cached *r)
 {
 	return ((r->end + c->page - 1) & -c->page) - (r->start & -c->page);
 }
 
-/* Place of the first range that starts at @addr or behind. */
+/* Index of the first range that starts at or after @addr. */
 static u32 range_place(const struct ranges *s, uintptr_t addr)
 {
 	u32 low = 0, high = s->n;
@@ -212,7 +213,7 @@ static u32 range_place(const struct ranges *s, uintptr_t addr)
 	return low;
 }
 
-/* Frees ranges that were taken out and have no holder left. */
+/* Frees ranges that were removed and have no holder left. */
 static void dead_free(struct ang_mr_cache *c)
 {
 	struct ang_cached *r = ang_xchg(&c->dead, NULL);
@@ -229,7 +230,7 @@ static void dead_free(struct ang_mr_cache *c)
 	}
 }
 
-/* A user less.  The last one leaves it to the next thread with the lock. */
+/* Drops a user.  The last one leaves the range to the next thread with the lock. */
 static void range_put(struct ang_mr_cache *c, struct ang_cached *r)
 {
 	struct ang_cached *next, *was;
@@ -244,7 +245,7 @@ static void range_put(struct ang_mr_cache *c, struct ang_cached *r)
 	} while (was != next);
 }
 
-/* It is not found any more, and goes with its last user. */
+/* Removes a range from the search; it is freed with its last user. */
 static void range_drop(struct ang_mr_cache *c, struct ang_cached *r)
 {
 	struct ranges *s = ranges_of(c, r->mr->access);
@@ -266,7 +267,7 @@ static bool is_stale(const struct ang_mr_cache *c, const struct ang_cached *r)
 	return READ_ONCE(((const u64 *)(c->notice + 1))[slot / 64]) >> slot % 64 & 1;
 }
 
-/* Drops what is stale.  What is told from now on is another count's. */
+/* Drops stale ranges.  Changes from now on increment the count again. */
 static void cache_renew(struct ang_mr_cache *c, u64 seq)
 {
 	struct ang_cached *r = c->oldest, *next;
@@ -282,7 +283,7 @@ static void cache_renew(struct ang_mr_cache *c, u64 seq)
 	dead_free(c);
 }
 
-/* Frees the unused range that was not used for longest.  Return: was there one? */
+/* Frees the least recently used range without a holder.  Return: was there one? */
 static bool drop_oldest(struct ang_mr_cache *c)
 {
 	struct ang_cached *r = c->oldest;
@@ -297,7 +298,7 @@ static bool drop_oldest(struct ang_mr_cache *c)
 	return true;
 }
 
-/* What is no longer held makes room. */
+/* Frees ranges without a holder to make room. */
 static void cache_trim(struct ang_mr_cache *c)
 {
 	dead_free(c);
@@ -305,30 +306,30 @@ static void cache_trim(struct ang_mr_cache *c)
 		;
 }
 
-static bool holds(const struct ranges *s, u32 place, uintptr_t start,
-		  uintptr_t end)
+static bool ranges_have(const struct ranges *s, u32 place, uintptr_t start,
+			uintptr_t end)
 {
 	return place < s->n && s->at[place]->start <= start &&
 	       end <= s->at[place]->end;
 }
 
-/* Return: the range that has all of it, or NULL. */
+/* Return: the range that contains all of it, or NULL. */
 static struct ang_cached *range_find(struct ranges *s, uintptr_t start,
 				     uintptr_t end)
 {
 	u32 place = s->last;
 
-	if (!holds(s, place, start, end)) {
-		/* Others that begin before end before, too. */
+	if (!ranges_have(s, place, start, end)) {
+		/* Other ranges that start earlier end earlier, too. */
 		place = range_place(s, start + 1) - 1;
-		if (!holds(s, place, start, end))
+		if (!ranges_have(s, place, start, end))
 			return NULL;
 		s->last = place;
 	}
 	return s->at[place];
 }
 
-/* Registers, if necessary in the place of a range without a holder. */
+/* Registers; if resources run out, frees ranges without a holder. */
 static int range_reg(struct ang_mr_cache *c, struct ang_cached *r,
 		     unsigned int access)
 {
@@ -344,7 +345,7 @@ static int range_reg(struct ang_mr_cache *c, struct ang_cached *r,
 	return ret;
 }
 
-/* Drops the ranges that the new one has all of. */
+/* Drops the ranges that the new one contains. */
 static void drop_within(struct ang_mr_cache *c, struct ranges *s,
 			const struct ang_cached *r)
 {
@@ -370,7 +371,7 @@ static void range_add(struct ang_mr_cache *c, struct ang_cached *r)
 	age_add(c, r);
 }
 
-/* Drops what the new range is found instead of. */
+/* Drops the ranges that the new one replaces. */
 static void drop_replaced(struct ang_mr_cache *c, const struct ang_cached *r)
 {
 	unsigned int index = ranges_index(r->mr->access);
@@ -400,13 +401,13 @@ static struct ang_cached *range_new(struct ang_mr_cache *c, uintptr_t start,
 	cache_trim(c);
 	if (c->info.ranges == CACHE_MAX)
 		drop_oldest(c);
-	/* All are in use: one for this time only. */
+	/* All are in use: make a range for this operation only. */
 	if (c->info.ranges < CACHE_MAX)
 		range_add(c, r);
 	return r;
 }
 
-/* Return: a range to hold with @group, or NULL.  Others' are found no more. */
+/* Return: a range to hold with @group, or NULL. Ranges of other groups are dropped. */
 static struct ang_cached *range_join(struct ang_mr_cache *c, struct ranges *s,
 				     uintptr_t start, uintptr_t end,
 				     const void *group)
@@ -471,7 +472,7 @@ ANG_PUBLIC int angara_mr_hold(struct angara_domain *dom, const void *addr,
 	int ret;
 
 	*mr = NULL;
-	/* What peers write is to be seen: that is a region of the program's own. */
+	/* Peers may not write to ranges: memory that they write needs a region of the program. */
 	if (!len || access & ~(unsigned int)(ANGARA_ACCESS_LOCAL_WRITE |
 					     ANGARA_ACCESS_REMOTE_READ))
 		return -EINVAL;
@@ -515,7 +516,7 @@ ANG_PUBLIC void angara_mr_release(struct angara_mr *mr)
 	if (!r)
 		return;
 	c = mr->dom->cache;
-	/* Without the lock it may be gone once it is given up. */
+	/* Without the lock the range may be freed once this user is dropped. */
 	range_put(c, r);
 	if (pthread_mutex_trylock(&c->lock))
 		return;
@@ -539,8 +540,8 @@ ANG_PUBLIC int angara_mr_cache_query(struct angara_domain *dom,
 }
 
 /*
- * A region of the program's own finds no memory to lock, or no slot.
- * Return: was a range given up for it?
+ * Registering a region of the program failed for lack of lockable memory or of
+ * a slot.  Return: was a range freed for it?
  */
 bool ang_mr_cache_yield(struct angara_domain *dom)
 {
@@ -555,7 +556,7 @@ bool ang_mr_cache_yield(struct angara_domain *dom)
 	return any;
 }
 
-/* A domain is closed: its regions go otherwise. */
+/* Frees the cache of a closed domain; its regions are freed with the domain. */
 void ang_mr_cache_free(struct angara_domain *dom)
 {
 	struct ang_mr_cache *c = dom->cache;

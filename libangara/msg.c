@@ -22,7 +22,7 @@
 static_assert(sizeof(struct angara_msg) == ANGARA_MSG_UNIT, "a head is a unit");
 static_assert(offsetof(struct angara_msg, length) == 56, "head of a record");
 
-static u32 area_units(const struct angara_ctx *ctx)
+static u32 msg_units(const struct angara_ctx *ctx)
 {
 	return ctx->create.msg_bytes / ANGARA_MSG_UNIT;
 }
@@ -32,7 +32,7 @@ int ang_msg_open(struct angara_ctx *ctx)
 {
 	if (!ctx->create.msg_bytes)
 		return 0;
-	ctx->msg_held = calloc(area_units(ctx) / 64, sizeof(*ctx->msg_held));
+	ctx->msg_held = calloc(msg_units(ctx) / 64, sizeof(*ctx->msg_held));
 	return ctx->msg_held ? 0 : -ENOMEM;
 }
 
@@ -155,9 +155,9 @@ ANG_PUBLIC int angara_send_inline(struct angara_ctx *ctx,
 	return ret ? ret : ang_post_wait(ctx, &wqe, data, len);
 }
 
-static const struct angara_msg *record(const struct angara_ctx *ctx, u32 at)
+static const struct angara_msg *msg_record(const struct angara_ctx *ctx, u32 at)
 {
-	u32 place = at & (area_units(ctx) - 1);
+	u32 place = at & (msg_units(ctx) - 1);
 
 	return (const struct angara_msg *)(ctx->msg + (size_t)place *
 					   ANGARA_MSG_UNIT);
@@ -166,7 +166,7 @@ static const struct angara_msg *record(const struct angara_ctx *ctx, u32 at)
 /* Return: kind of the record at @at, and the units it takes. */
 static u8 record_kind(const struct angara_ctx *ctx, u32 at, u32 *units)
 {
-	u64 last = ang_load_last(&record(ctx, at)->length);
+	u64 last = ang_load_last(&msg_record(ctx, at)->length);
 
 	*units = 1 + (u32)(((u64)(u32)last + ANGARA_MSG_UNIT - 1) /
 			   ANGARA_MSG_UNIT);
@@ -175,13 +175,13 @@ static u8 record_kind(const struct angara_ctx *ctx, u32 at, u32 *units)
 
 static u64 *held_word(struct angara_ctx *ctx, u32 at, u64 *bit)
 {
-	u32 place = at & (area_units(ctx) - 1);
+	u32 place = at & (msg_units(ctx) - 1);
 
 	*bit = 1ULL << (place % 64);
 	return &ctx->msg_held[place / 64];
 }
 
-/* Frees records up to the oldest that the caller has. */
+/* Frees records up to the oldest that the caller holds. */
 static int give_back(struct angara_ctx *ctx)
 {
 	u32 ci = ctx->msg_ci;
@@ -219,7 +219,7 @@ static struct angara_message message_of(const struct angara_msg *m, u32 at)
 /* Is it a message of the library itself? */
 static bool is_own(const struct angara_ctx *ctx, u32 at)
 {
-	return le16_to_cpu(record(ctx, at)->code) == ANG_CODE_TEAM;
+	return le16_to_cpu(msg_record(ctx, at)->code) == ANG_CODE_TEAM;
 }
 
 /* Skips records that are not for the caller, up to msg_heard. */
@@ -243,7 +243,7 @@ static void skip_heard(struct angara_ctx *ctx)
  * ang_msg_hear() - handle the library's own messages
  * @ctx: context
  *
- * Including those behind messages that the caller has not taken.
+ * Includes those after messages that the caller has not taken.
  */
 void ang_msg_hear(struct angara_ctx *ctx)
 {
@@ -255,15 +255,15 @@ void ang_msg_hear(struct angara_ctx *ctx)
 		return;
 	if ((s32)(ctx->msg_heard - ctx->msg_at) < 0)
 		ctx->msg_heard = ctx->msg_at;
-	while (ctx->msg_heard - ctx->msg_ci < area_units(ctx)) {
+	while (ctx->msg_heard - ctx->msg_ci < msg_units(ctx)) {
 		kind = record_kind(ctx, ctx->msg_heard, &units);
-		left = area_units(ctx) -
-		       (ctx->msg_heard & (area_units(ctx) - 1));
+		left = msg_units(ctx) -
+		       (ctx->msg_heard & (msg_units(ctx) - 1));
 		if (kind == ANGARA_MSG_NONE || kind > ANGARA_MSG_VOID ||
 		    units > left)
 			break;
 		if (kind == ANGARA_MSG_DATA && is_own(ctx, ctx->msg_heard)) {
-			msg = message_of(record(ctx, ctx->msg_heard),
+			msg = message_of(msg_record(ctx, ctx->msg_heard),
 					 ctx->msg_heard);
 			ang_talk_hear(ctx, &msg);
 			ctx->idled = 0;
@@ -287,7 +287,7 @@ static int take_check(const struct angara_ctx *ctx,
 }
 
 /* Return: 0; -EAGAIN; -EIO the receive buffer is corrupt; -ENODEV. */
-static int take(struct angara_ctx *ctx, struct angara_message *msg)
+static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)
 {
 	struct angara_message known;
 	u32 units, left;
@@ -299,8 +299,8 @@ static int take(struct angara_ctx *ctx, struct angara_message *msg)
 		kind = record_kind(ctx, ctx->msg_at, &units);
 		if (kind == ANGARA_MSG_NONE)
 			return -EAGAIN;
-		left = area_units(ctx) -
-		       (ctx->msg_at & (area_units(ctx) - 1));
+		left = msg_units(ctx) -
+		       (ctx->msg_at & (msg_units(ctx) - 1));
 		if (kind > ANGARA_MSG_VOID || units > left)
 			return -EIO;
 		if (kind == ANGARA_MSG_DATA) {
@@ -318,7 +318,7 @@ static int take(struct angara_ctx *ctx, struct angara_message *msg)
 		if (ret)
 			return ret;
 	}
-	known = message_of(record(ctx, ctx->msg_at), ctx->msg_at);
+	known = message_of(msg_record(ctx, ctx->msg_at), ctx->msg_at);
 	if (msg->size == sizeof(known))
 		*msg = known;
 	else
@@ -329,7 +329,7 @@ static int take(struct angara_ctx *ctx, struct angara_message *msg)
 	return 0;
 }
 
-/* Is there a record that was not checked yet?  Needs a receive buffer. */
+/* Is there a record that was not checked yet? The context has a receive buffer. */
 static bool has_record(const struct angara_ctx *ctx)
 {
 	u32 units;
@@ -350,18 +350,18 @@ ANG_PUBLIC int angara_msg_next(struct angara_ctx *ctx,
 
 	if (ret)
 		return ret;
-	ret = has_record(ctx) ? take(ctx, msg) : -EAGAIN;
+	ret = has_record(ctx) ? msg_take(ctx, msg) : -EAGAIN;
 	if (ret != -EAGAIN)
 		return ret;
 	if (ang_idle(ctx, ANG_IDLE_MSG) && has_record(ctx))
-		ret = take(ctx, msg);
+		ret = msg_take(ctx, msg);
 	return ret == -EAGAIN && ctx->dead ? -ENODEV : ret;
 }
 
 /**
  * struct msg_wait - state of angara_msg_wait()
  * @msg: out
- * @ret: as take()
+ * @ret: as msg_take()
  */
 struct msg_wait {
 	struct angara_message *msg;
@@ -372,7 +372,7 @@ static bool msg_done(struct angara_ctx *ctx, const void *arg)
 {
 	const struct msg_wait *w = arg;
 
-	*w->ret = take(ctx, w->msg);
+	*w->ret = msg_take(ctx, w->msg);
 	return *w->ret != -EAGAIN;
 }
 

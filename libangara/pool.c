@@ -86,8 +86,8 @@ void ang_pool_free(struct ang_pool *pool)
 	free(pool);
 }
 
-/* The scan may be old: is this still the wanted node? */
-static int verify(struct ang_pool *pool, struct ang_dev *dev, u32 node)
+/* The scan may be out of date: check that the device is still at this node. */
+static int pool_verify(struct ang_pool *pool, struct ang_dev *dev, u32 node)
 {
 	struct angara_query q = ANG_CMD_INIT(struct angara_query);
 	int ret = ang_dev_cmd(dev, ANGARA_IOCTL_QUERY, &q);
@@ -113,7 +113,7 @@ static int open_node(struct ang_pool *pool, u32 node)
 		ret = ang_dev_open(dev, &pool->spec, number);
 	if (ret)
 		return ret;
-	ret = verify(pool, dev, node);
+	ret = pool_verify(pool, dev, node);
 	if (ret)
 		ang_dev_close(dev);
 	return ret;

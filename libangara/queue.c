@@ -45,9 +45,7 @@ static_assert(offsetof(struct angara_cqe, status) == 24, "CQE tail");
 static inline void to_device_barrier(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
-	/*
-	 * Stores to write-back memory are visible before later uncached ones.
-	 */
+	/* Stores to write-back memory are visible before later uncached ones. */
 	__asm__ __volatile__("" ::: "memory");
 #elif defined(__aarch64__)
 	__asm__ __volatile__("dsb st" ::: "memory");
@@ -96,11 +94,11 @@ static u32 sq_room(const struct angara_ctx *ctx)
 static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
 		     unsigned int kind)
 {
-	u32 told = 0;
+	u32 ready = 0;
 
-	if (kind == ANG_SLOT_TOLD || kind == ANG_SLOT_SILENT)
-		told = ctx->ready_tail - ctx->ready_head;
-	return ctx->outstanding + told + n <= ctx->create.cq_entries &&
+	if (kind == ANG_SLOT_POLLED || kind == ANG_SLOT_SILENT)
+		ready = ctx->ready_tail - ctx->ready_head;
+	return ctx->outstanding + ready + n <= ctx->create.cq_entries &&
 	       sq_room(ctx) >= need;
 }
 
@@ -179,8 +177,8 @@ static u32 slot_new(struct angara_ctx *ctx, unsigned int tree, unsigned int kind
 	return number;
 }
 
-static void push(struct angara_ctx *ctx, struct angara_wqe *wqe,
-		 const void *data, size_t len, unsigned int kind, u64 cookie)
+static void sq_push(struct angara_ctx *ctx, struct angara_wqe *wqe,
+		    const void *data, size_t len, unsigned int kind, u64 cookie)
 {
 	wqe->cookie = cpu_to_le64(slot_new(ctx, wqe_tree(wqe), kind, cookie));
 	sq_write(ctx, wqe, data, len);
@@ -209,7 +207,7 @@ static inline int op_check(const struct angara_op *op, bool notify)
 }
 
 /* Return: as op_check(). */
-static int apply(struct angara_wqe *wqe, const struct angara_op *op)
+static int op_apply(struct angara_wqe *wqe, const struct angara_op *op)
 {
 	int ret = op_check(op, takes_notify(wqe));
 
@@ -232,7 +230,7 @@ static unsigned int kind_of(const struct angara_ctx *ctx,
 		return ANG_SLOT_COUNTED;
 	if (op == &ctx->flight)
 		return ANG_SLOT_FLIGHT;
-	return op->flags & ANGARA_SILENT ? ANG_SLOT_SILENT : ANG_SLOT_TOLD;
+	return op->flags & ANGARA_SILENT ? ANG_SLOT_SILENT : ANG_SLOT_POLLED;
 }
 
 /*
@@ -240,7 +238,7 @@ static unsigned int kind_of(const struct angara_ctx *ctx,
  * it would mean that it is not posted.  A failed doorbell makes the context
  * dead, which the next call reports.
  */
-static void ring(struct angara_ctx *ctx, const struct angara_op *op)
+static void sq_ring(struct angara_ctx *ctx, const struct angara_op *op)
 {
 	if (!op || !(op->flags & ANGARA_MORE))
 		ang_kick(ctx);
@@ -290,7 +288,7 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	unsigned int kind;
 
 	if (op && !ret)
-		ret = apply(wqe, op);
+		ret = op_apply(wqe, op);
 	if (ret)
 		return ret;
 	kind = kind_of(ctx, op);
@@ -298,8 +296,8 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 		ret = make_room(ctx, 1, need, kind);
 	if (ret)
 		return ret;
-	push(ctx, wqe, data, len, kind, op ? op->cookie : 0);
-	ring(ctx, op);
+	sq_push(ctx, wqe, data, len, kind, op ? op->cookie : 0);
+	sq_ring(ctx, op);
 	return 0;
 }
 
@@ -326,7 +324,7 @@ int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 	u32 behind;
 
 	if (op && !ret)
-		ret = apply(second, op);
+		ret = op_apply(second, op);
 	if (ret)
 		return ret;
 	kind = kind_of(ctx, op);
@@ -337,13 +335,16 @@ int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 	if (op && op->flags & ANGARA_FENCE)
 		first->flags |= ANGARA_WQE_FENCE;
 	behind = ctx->slots[ctx->free_slot].next;
-	push(ctx, first, data, len, ANG_SLOT_LINKED, behind);
-	push(ctx, second, data2, len2, kind, op ? op->cookie : 0);
-	ring(ctx, op);
+	sq_push(ctx, first, data, len, ANG_SLOT_LINKED, behind);
+	sq_push(ctx, second, data2, len2, kind, op ? op->cookie : 0);
+	sq_ring(ctx, op);
 	return 0;
 }
 
-/** struct blocked_need - what a blocking call waits for: @slots and @entries */
+/**
+ * struct blocked_need - room that a blocking call waits for: @slots and
+ * @entries
+ */
 struct blocked_need {
 	u32 slots;
 	u32 entries;
@@ -389,7 +390,7 @@ int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe,
 
 	if (ret)
 		return ret;
-	push(ctx, wqe, data, len, ANG_SLOT_BLOCKED, (uintptr_t)b);
+	sq_push(ctx, wqe, data, len, ANG_SLOT_BLOCKED, (uintptr_t)b);
 	b->pending++;
 	return 0;
 }
@@ -443,7 +444,7 @@ static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 	if (b)
 		return ret ? ret : blocked_wait_room(ctx, n + 1, n);
 	for (i = 0; op && i < n && !ret; i++)
-		ret = apply(&wqes[i], op);
+		ret = op_apply(&wqes[i], op);
 	if (ret)
 		return ret;
 	/* The adapter reads the others after the first has passed the fence. */
@@ -477,13 +478,13 @@ int ang_post_parts(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 	ctx->slots[number].next = n;
 	ctx->slots[number].length = 0;
 	for (i = 0; i < n; i++) {
-		push(ctx, &wqes[i], NULL, 0, ANG_SLOT_PART, number);
+		sq_push(ctx, &wqes[i], NULL, 0, ANG_SLOT_PART, number);
 		wqes[i].cookie = cpu_to_le64(number);
 	}
 	if (b)
 		b->pending++;
 	else
-		ring(ctx, op);
+		sq_ring(ctx, op);
 	return 0;
 }
 

@@ -7,10 +7,10 @@
 
 /**
  * ang_say() - print one line on standard error
- * @program: that the line begins with
+ * @program: name at the start of the line
  * @fmt: as for printf(3)
  *
- * In one piece: lines of several processes do not mix.
+ * Uses one write(2), so lines of several processes do not mix.
  */
 void ang_say(const char *program, const char *fmt, ...)
 {
@@ -61,7 +61,7 @@ void ang_ranks_add(struct ang_ranks *r, u32 rank)
 }
 
 /**
- * ang_ranks_text() - a list as text, such as "3, 5-7 and 12 more"
+ * ang_ranks_text() - format a list as text, such as "3, 5-7 and 12 more"
  * @r: list with at least one rank; none is added after this
  */
 const char *ang_ranks_text(struct ang_ranks *r)

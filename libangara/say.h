@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages for people, on standard error. */
+/* Messages to the user, on standard error. */
 #ifndef ANG_SAY_H
 #define ANG_SAY_H
 
 #include "ang_env.h"
 
-#define ANG_SAY_BYTES	512	/* of the longest message, with its NUL */
-#define ANG_SAY_RANGES	8	/* of ranks that a message names */
+#define ANG_SAY_BYTES	512	/* bytes of the longest message, with its NUL */
+#define ANG_SAY_RANGES	8	/* ranges of ranks in a message */
 
 /**
  * struct ang_ranks - a list of ranks for a message, which begins as { 0 }
@@ -14,7 +14,7 @@
  * @ranges: ranges of adjacent ranks
  * @first: first rank of the last range
  * @last: last rank of it
- * @more: ranks behind that
+ * @more: ranks after that
  * @text: the ranges before it
  */
 struct ang_ranks {

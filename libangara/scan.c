@@ -48,7 +48,7 @@ static int next_minor(DIR *dir, u32 *minor)
 	return 0;
 }
 
-static int ask(u32 minor, struct ang_found *found)
+static int scan_ask(u32 minor, struct ang_found *found)
 {
 	struct angara_query q = ANG_CMD_INIT(struct angara_query);
 	char path[ANG_DEV_PATH];
@@ -70,7 +70,7 @@ static int ask(u32 minor, struct ang_found *found)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int found_compare(const void *a, const void *b)
 {
 	const struct ang_found *x = a, *y = b;
 
@@ -100,7 +100,7 @@ int ang_scan_add(struct ang_scan *scan, const struct ang_found *found)
 void ang_scan_sort(struct ang_scan *scan)
 {
 	if (scan->n)
-		qsort(scan->devs, scan->n, sizeof(*scan->devs), compare);
+		qsort(scan->devs, scan->n, sizeof(*scan->devs), found_compare);
 }
 
 /**
@@ -129,7 +129,7 @@ int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan)
 		return 0;
 	}
 	while (!ret && next_minor(dir, &minor)) {
-		int err = ask(minor, &found);
+		int err = scan_ask(minor, &found);
 
 		scan->present++;
 		if (!err)
@@ -232,7 +232,7 @@ int ang_scan_place(const struct ang_spec *spec, u32 rank, u32 size, u32 *minor)
 }
 
 /**
- * ang_scan_cdev_first() - the device file with the lowest number
+ * ang_scan_cdev_first() - find the device file with the lowest number
  * @spec: if it names a device, the number of that device
  * @minor: out
  *

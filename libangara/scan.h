@@ -11,7 +11,7 @@ struct ang_spec;
 
 #define ANG_DEV_DIR	"/dev"
 #define ANG_DEV_PREFIX	"angara"
-#define ANG_DEV_PATH	32	/* of the longest path, with its NUL */
+#define ANG_DEV_PATH	32	/* bytes of the longest path, with its NUL */
 
 /**
  * struct ang_found - a device that responded

@@ -32,7 +32,7 @@ static int signal_wqe(struct angara_peer peer, const struct angara_signal *sig,
 	return 0;
 }
 
-/* Of memory that is not registered. */
+/* The put reads unregistered memory. */
 static int held_nbi(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
 		    u64 dst_off, u64 src, size_t len,
 		    const struct angara_signal *sig, const struct angara_op *op)
@@ -58,8 +58,8 @@ static int held_nbi(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key
 	return ang_hold_posted(ctx, &put, &held, ret);
 }
 
-static int held(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
-		u64 dst_off, u64 src, size_t len, const struct angara_signal *sig)
+static int signal_held(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
+		       u64 dst_off, u64 src, size_t len, const struct angara_signal *sig)
 {
 	struct angara_mr *mr;
 	int ret;
@@ -112,10 +112,10 @@ ANG_PUBLIC int angara_put_signal_inline_nbi(struct angara_ctx *ctx,
 					&sig->value, sizeof(sig->value), op);
 }
 
-/* Both, in order, and waits for them. */
-static int run(struct angara_ctx *ctx, struct angara_wqe *put, const void *data,
-	       size_t len, struct angara_wqe *signal,
-	       const struct angara_signal *sig)
+/* Posts both in order, and waits for them. */
+static int signal_run(struct angara_ctx *ctx, struct angara_wqe *put, const void *data,
+		      size_t len, struct angara_wqe *signal,
+		      const struct angara_signal *sig)
 {
 	struct ang_blocked b = { 0 };
 	int ret = ang_blocked_post(ctx, put, data, len, &b);
@@ -139,11 +139,11 @@ ANG_PUBLIC int angara_put_signal(struct angara_ctx *ctx,
 	int ret = signal_wqe(peer, sig, &signal);
 
 	if (!ret && !src)
-		return held(ctx, peer, dst_key, dst_off, src_off, len, sig);
+		return signal_held(ctx, peer, dst_key, dst_off, src_off, len, sig);
 	if (!ret)
 		ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off,
 				  len, &put);
-	return ret ? ret : run(ctx, &put, NULL, 0, &signal, sig);
+	return ret ? ret : signal_run(ctx, &put, NULL, 0, &signal, sig);
 }
 
 ANG_PUBLIC int angara_put_signal_inline(struct angara_ctx *ctx,
@@ -157,5 +157,5 @@ ANG_PUBLIC int angara_put_signal_inline(struct angara_ctx *ctx,
 
 	if (!ret)
 		ret = ang_inline_wqe(peer, dst_key, dst_off, data, len, &put);
-	return ret ? ret : run(ctx, &put, data, len, &signal, sig);
+	return ret ? ret : signal_run(ctx, &put, data, len, &signal, sig);
 }

@@ -2,7 +2,7 @@
 /* SipHash-2-4 by Aumasson and Bernstein, see siphash.h. */
 #include "siphash.h"
 
-static inline u64 rotl(u64 x, int bits)
+static inline u64 sip_rotl(u64 x, int bits)
 {
 	return x << bits | x >> (64 - bits);
 }
@@ -10,15 +10,15 @@ static inline u64 rotl(u64 x, int bits)
 static void siphash_round(u64 v[4])
 {
 	v[0] += v[1];
-	v[1] = rotl(v[1], 13) ^ v[0];
-	v[0] = rotl(v[0], 32);
+	v[1] = sip_rotl(v[1], 13) ^ v[0];
+	v[0] = sip_rotl(v[0], 32);
 	v[2] += v[3];
-	v[3] = rotl(v[3], 16) ^ v[2];
+	v[3] = sip_rotl(v[3], 16) ^ v[2];
 	v[0] += v[3];
-	v[3] = rotl(v[3], 21) ^ v[0];
+	v[3] = sip_rotl(v[3], 21) ^ v[0];
 	v[2] += v[1];
-	v[1] = rotl(v[1], 17) ^ v[2];
-	v[2] = rotl(v[2], 32);
+	v[1] = sip_rotl(v[1], 17) ^ v[2];
+	v[2] = sip_rotl(v[2], 32);
 }
 
 static void siphash_word(struct ang_siphash *s, u64 word)

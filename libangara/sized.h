@@ -16,7 +16,7 @@
 #define ANG_SIZED_MAX	4096U	/* upper bound of a structure's size */
 
 /*
- * Bytes of @type up to and including member @last: those of its first release.
+ * Bytes of @type in its first release: up to and including member @last.
  */
 #define ANG_SIZED_FIRST(type, last) \
 	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a completion's status means.
+ * Meaning of the status of a completion.
  */
 #include <errno.h>
 
 #include "lib.h"
 
 /*
- * Blocking calls return these, so none is an errno that they return for a
- * reason of their own.
+ * Blocking calls return these, so none equals an errno that these calls return
+ * for another reason.
  */
 static const struct {
 	int err;

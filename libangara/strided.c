@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Many elements of one length, at places that a stride or a list gives: a put or
- * get of each, with as few doorbells as the queues allow.
+ * Many elements of one length, at places given by a stride or a list: a put or get of each, with as
+ * few doorbells as the queues allow.
  *
  * Elements in memory that is not registered may lie far apart.  Short ones are
  * copied, through memory of the context that is registered once; each longer one
@@ -12,10 +12,10 @@
 #include "lib.h"
 
 #define STAGE_BYTES	((size_t)256 << 10)
-#define STAGE_ELEMENT	((size_t)16 << 10)	/* bytes of the longest that is copied */
+#define STAGE_ELEMENT	((size_t)16 << 10)	/* bytes of the longest element that is copied */
 
 /**
- * struct places - where elements are, on one side
+ * struct places - places of elements, on one side
  * @off: of the first, with @stride
  * @stride: bytes from one to the next, which may be negative
  * @list: offset of each, or NULL
@@ -31,7 +31,7 @@ static u64 place_of(const struct places *p, size_t i)
 	return p->list ? p->list[i] : p->off + (u64)p->stride * i;
 }
 
-/* The same from element @i on. */
+/* The places from element @i on. */
 static struct places places_from(const struct places *p, size_t i)
 {
 	return (struct places){
@@ -41,7 +41,7 @@ static struct places places_from(const struct places *p, size_t i)
 }
 
 /**
- * struct elements - what is moved
+ * struct elements - a transfer of elements
  * @peer: target
  * @key: region there
  * @there: places in it
@@ -49,7 +49,7 @@ static struct places places_from(const struct places *p, size_t i)
  * @here: places in it
  * @len: bytes of an element
  * @n: elements
- * @put: they go there
+ * @put: put, not get
  */
 struct elements {
 	struct angara_peer peer;
@@ -103,12 +103,12 @@ static int elements_post(struct angara_ctx *ctx, const struct elements *e)
 	return ret ? ret : err;
 }
 
-static void *address(u64 place)
+static void *place_address(u64 place)
 {
 	return (void *)(uintptr_t)place;
 }
 
-/* As many as fit at a time.  Elements of no bytes are none that are copied. */
+/* As many as fit at a time.  Elements of no bytes are not copied. */
 static int elements_stage(struct angara_ctx *ctx, const struct elements *e)
 {
 	const size_t step = e->len ? STAGE_BYTES / e->len : e->n;
@@ -129,16 +129,16 @@ static int elements_stage(struct angara_ctx *ctx, const struct elements *e)
 		part.n = e->n - first < step ? e->n - first : step;
 		for (i = 0; e->len && e->put && i < part.n; i++)
 			memcpy(stage + i * e->len,
-			       address(place_of(&e->here, first + i)), e->len);
+			       place_address(place_of(&e->here, first + i)), e->len);
 		ret = elements_post(ctx, &part);
 		for (i = 0; e->len && !e->put && !ret && i < part.n; i++)
-			memcpy(address(place_of(&e->here, first + i)),
+			memcpy(place_address(place_of(&e->here, first + i)),
 			       stage + i * e->len, e->len);
 	}
 	return ret;
 }
 
-/* Return: 0; -EINVAL an element is not where it can be. */
+/* Return: 0; -EINVAL an element is outside of its region. */
 static int elements_check(const struct angara_ctx *ctx, const struct elements *e)
 {
 	struct angara_wqe wqe;
@@ -158,7 +158,7 @@ static int elements_check(const struct angara_ctx *ctx, const struct elements *e
 	return ret;
 }
 
-/* What is wrong here is told before anything is started. */
+/* Checks all elements first: after an error here nothing has been started. */
 static int elements_run(struct angara_ctx *ctx, const struct elements *e)
 {
 	int ret = elements_check(ctx, e);

@@ -36,12 +36,16 @@
 
 static void team_free(struct angara_team *team)
 {
+	u32 i;
+
+	for (i = 0; i < ANG_NUMBERED_NUM; i++)
+		free(team->numbers[i]);
 	free(team->ranks);
 	free(team->blocks);
 	free(team->peers);
 	free(team->order);
 	free(team->made);
-	free(team->looker);
+	free(team->checker);
 	free(team);
 }
 
@@ -58,16 +62,14 @@ static struct angara_team *team_new(struct angara_ctx *ctx, u32 size)
 	team->parts = 1;
 	team->peers = calloc(size, sizeof(*team->peers));
 	team->order = calloc(size, sizeof(*team->order));
-	team->looker = calloc(1, sizeof(*team->looker));
-	if (team->peers && team->order && team->looker)
+	team->checker = calloc(1, sizeof(*team->checker));
+	if (team->peers && team->order && team->checker)
 		return team;
 	team_free(team);
 	return NULL;
 }
 
-/*
- * Allocates what exchanges by the program's function need.  Return: 0; -ENOMEM.
- */
+/* Allocates what exchanges by the program's function need.  Return: 0; -ENOMEM. */
 static int team_give(struct angara_team *team, struct angara_job *job,
 		     const unsigned int *ranks)
 {
@@ -127,7 +129,7 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 	return ret;
 }
 
-static void leave(struct angara_team *team)
+static void team_leave(struct angara_team *team)
 {
 	struct angara_join arg = ANG_CMD_INIT(struct angara_join);
 
@@ -140,7 +142,7 @@ static void leave(struct angara_team *team)
  * The place among the members on a node follows the rank, not the order of
  * joining: the same members on the same nodes sum floats in the same order.
  */
-static u32 place(const struct angara_team *team)
+static u32 team_place(const struct angara_team *team)
 {
 	u32 before = 0;
 	u32 i;
@@ -151,7 +153,7 @@ static u32 place(const struct angara_team *team)
 }
 
 /* Return: 0 or -errno, and then it has not joined. */
-static int enter(struct angara_team *team)
+static int team_enter(struct angara_team *team)
 {
 	struct angara_join arg = ANG_CMD_INIT(struct angara_join);
 	struct angara_ctx *ctx = team->ctx;
@@ -165,7 +167,7 @@ static int enter(struct angara_team *team)
 		return -EBUSY;
 	arg.tree = team->tree;
 	arg.flags = ANGARA_JOIN_PLACE;
-	arg.place = place(team);
+	arg.place = team_place(team);
 	ret = ang_dev_cmd(&ctx->dev, ANGARA_IOCTL_JOIN, &arg);
 	if (ret)
 		return ret;
@@ -176,13 +178,13 @@ static int enter(struct angara_team *team)
 	return 0;
 }
 
-static int join(struct angara_team *team)
+static int team_join(struct angara_team *team)
 {
-	struct ang_outcome mine = { .err = enter(team) }, its;
+	struct ang_outcome mine = { .err = team_enter(team) }, its;
 	int ret = ang_team_agree(team, &mine, 0, &its);
 
 	if (ret && !mine.err)
-		leave(team);
+		team_leave(team);
 	return ret;
 }
 
@@ -206,15 +208,15 @@ static int trees_taken(struct angara_team *team)
 	return ret;
 }
 
-/* Return: 0; why there is no tree, the same at all members. */
-static int offload(struct angara_team *team, const struct angara_team_attr *attr)
+/* Return: 0; the error that prevents a tree, the same at all members. */
+static int team_offload(struct angara_team *team, const struct angara_team_attr *attr)
 {
 	int ret = trees_taken(team);
 
 	if (!ret)
 		ret = lay_tree(team, attr);
 	if (!ret)
-		ret = join(team);
+		ret = team_join(team);
 	if (ret)
 		ang_rows_clear(&team->rows);
 	else
@@ -223,9 +225,9 @@ static int offload(struct angara_team *team, const struct angara_team_attr *attr
 }
 
 /*
- * A team whose members know each other gets what it works with.  The first thing
- * that they do with it is to agree: no member goes on before all take messages.
- * Return: as angara_team_create(); then it is gone.
+ * Creates the resources of a team whose members know each other.  The members then agree first: no
+ * member continues before all accept messages.
+ * Return: as angara_team_create(); after an error the team is freed.
  */
 static int team_raise(struct angara_team *team,
 		      const struct angara_team_attr *attr,
@@ -239,7 +241,7 @@ static int team_raise(struct angara_team *team,
 	if (attr->flags & ANGARA_TEAM_SOFTWARE)
 		ret = ang_team_agree(team, &mine, 0, &its);
 	else
-		ret = offload(team, attr);
+		ret = team_offload(team, attr);
 	if (ret && !team->broken && !attr->tree &&
 	    !(attr->flags & ANGARA_TEAM_TREE))
 		ret = 0;
@@ -257,7 +259,7 @@ static int team_raise(struct angara_team *team,
 }
 
 /* Draws a number for the team; that of the first member counts. */
-static u64 draw(void)
+static u64 team_draw(void)
 {
 	u64 v;
 
@@ -267,7 +269,7 @@ static u64 draw(void)
 			(u32)(uintptr_t)&v);
 }
 
-static int compare(const void *a, const void *b)
+static int rank_compare(const void *a, const void *b)
 {
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
 
@@ -287,7 +289,7 @@ static int sorted_list(const struct ang_picks *p, u32 size, u32 *list)
 		return -EINVAL;
 	for (i = 0; i < p->n; i++)
 		list[i] = ang_pick(p, i);
-	qsort(list, p->n, sizeof(*list), compare);
+	qsort(list, p->n, sizeof(*list), rank_compare);
 	for (i = 0; i < p->n; i++)
 		if (list[i] >= size || (i && list[i] == list[i - 1]))
 			return -EINVAL;
@@ -318,7 +320,7 @@ static struct ang_team_card make_card(const struct angara_ctx *ctx,
 				      const unsigned int *ranks, u32 n,
 				      const struct angara_team_attr *attr)
 {
-	struct ang_team_card card = { .n = n, .id = draw() };
+	struct ang_team_card card = { .n = n, .id = team_draw() };
 
 	card.list = ranks ? ang_ranks_hash(ranks, n) : 0;
 	card.root = attr->root;
@@ -437,7 +439,7 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 	return team_raise(team, &known, out);
 }
 
-/* Counts the teams created from the same members, which all of these know. */
+/* Counts the teams created from the same members; all of these have the same count. */
 static int made_count(struct angara_team *parent, u64 list, u32 *num)
 {
 	struct ang_made *made;
@@ -538,9 +540,7 @@ static int team_of(struct angara_team *parent, const struct ang_picks *p,
 		parent->order[i] = parent->ranks[ang_pick(p, i)];
 	ret = made_count(parent, list, &num);
 	id = child_id(parent, list, num);
-	/*
-	 * From now on its count of teams would differ from that of the others.
-	 */
+	/* This member's count of teams would differ from that of the others. */
 	if (ret)
 		ang_coll_lose(parent);
 	team = ret ? NULL : child_new(parent, p);
@@ -685,7 +685,7 @@ out:
 	return ret;
 }
 
-static bool drained(struct angara_ctx *ctx, const void *arg)
+static bool team_drained(struct angara_ctx *ctx, const void *arg)
 {
 	const struct angara_team *team = arg;
 
@@ -700,7 +700,7 @@ static int finish_ops(struct angara_team *team)
 	u64 tag = END_TAG | (u64)team->epoch << 8 | team->tree;
 	int ret, err;
 
-	ret = ang_wait_until(team->ctx, drained, team, ANGARA_FOREVER);
+	ret = ang_wait_until(team->ctx, team_drained, team, ANGARA_FOREVER);
 	if (!ret && team->offloaded)
 		ret = angara_barrier(team);
 	if (team->given)
@@ -711,13 +711,13 @@ static int finish_ops(struct angara_team *team)
 	return ret ? ret : err;
 }
 
-/** ang_team_end() - a member leaves a team, and gives its rows back */
+/** ang_team_end() - leave a team, and clear the rows of this member */
 void ang_team_end(struct angara_team *team, bool quietly)
 {
 	ang_stripes_close(team, quietly);
 	ang_coll_leave(team, quietly);
 	if (team->offloaded)
-		leave(team);
+		team_leave(team);
 	ang_rows_clear(&team->rows);
 	team_free(team);
 }
@@ -735,8 +735,12 @@ ANG_PUBLIC int angara_team_destroy(struct angara_team *team)
 
 ANG_PUBLIC void angara_team_leave(struct angara_team *team)
 {
+	/*
+	 * The end of the tree notifies the other members; without a tree,
+	 * messages do.
+	 */
 	if (team)
-		ang_team_end(team, team->given);
+		ang_team_end(team, team->given && team->offloaded);
 }
 
 ANG_PUBLIC unsigned int angara_team_rank(const struct angara_team *team)

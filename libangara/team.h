@@ -11,12 +11,12 @@
  * @pool: devices that own them
  * @rows: rows, in ascending order of routers
  * @routers: their routers
- * @nodes: the nodes whose devices they are programmed through
- * @held: of each row, whether its device is held in the pool: it is ours
+ * @nodes: the nodes whose devices program them
+ * @held: of each row, whether this process programs it and holds its device
  * @n: routers in the tree
- * @missing: rows whose device is not here
- * @why: why the first of them is not
- * @taken: TreeIds to leave alone, a bit for each
+ * @missing: rows without a device on this machine
+ * @why: error of the first of them
+ * @taken: TreeIds not to use, a bit for each
  * @max_trees: TreeIds are below this
  * @set: rows handled, from the first on; those of this process among them are
  *	set
@@ -45,7 +45,7 @@ struct ang_rows {
 	bool busy;
 };
 
-#define ANG_CUTS	31U	/* an operation has at most 2^30 bytes */
+#define ANG_CUTS	31U	/* lengths of operations: up to 2^30 bytes */
 
 struct angara_fabric;
 struct ang_coll_op;
@@ -75,6 +75,13 @@ static inline u32 ang_pick(const struct ang_picks *p, u32 i)
 {
 	return p->ranks ? p->ranks[i] : p->start + i * p->stride;
 }
+
+/** enum ang_numbered - algorithms of an allgather that have numbers of members */
+enum ang_numbered {
+	ANG_NUMBERED_BRUCK,
+	ANG_NUMBERED_DOUBLING,
+	ANG_NUMBERED_NUM
+};
 
 /**
  * struct angara_team - a team
@@ -110,20 +117,24 @@ static inline u32 ang_pick(const struct ang_picks *p, u32 i)
  * @messages: messages that this member has sent to others for the team
  * @by_device: collectives of this member that the adapter has done
  * @by_software: collectives of this member that the library has done
+ * @rings: sizes of the two dimensions of ANGARA_ALGO_RING2D
+ * @numbers: of each member, then the member of each number, by enum ang_numbered;
+ *	NULL: not set
  *
  * Software collectives:
  * @seq: number of the next
- * @ahead: bytes that those since the members met last may make one of them keep
- * @ops: those under way, oldest first
- * @early: messages that nobody has asked for yet
- * @asked: a step has begun since these were looked through
+ * @ahead: bytes that collectives since the last internal barrier may make a
+ *	member keep
+ * @ops: those in progress, oldest first
+ * @early: messages whose step has not begun
+ * @asked: a step has begun since these were last offered
  * @lost: ANGARA_ST_* of why the team is lost, 0: it is not
  * @culprit: rank of the member whose loss caused it
  * @doomed: as @lost, set while completions are processed
  * @doomed_by: as @culprit, likewise
  * @spread: members notified so far, as a power of two
- * @looker: options of the operations that check members
- * @look: time of the next check
+ * @checker: options of the operations that check members
+ * @check_ns: time of the next check
  * @turn: member to check next
  */
 struct angara_team {
@@ -157,6 +168,8 @@ struct angara_team {
 	u64 messages;
 	u64 by_device;
 	u64 by_software;
+	u32 rings[2];
+	u32 *numbers[ANG_NUMBERED_NUM];
 
 	u32 seq;
 	u64 ahead;
@@ -168,8 +181,8 @@ struct angara_team {
 	u32 doomed;
 	u32 doomed_by;
 	u32 spread;
-	struct ang_coll_op *looker;
-	u64 look;
+	struct ang_coll_op *checker;
+	u64 check_ns;
 	u32 turn;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How members agree during the creation of a team: with software collectives of
- * the team itself, so only members take part, and each exchanges with log n
- * others.
+ * Agreement of members during the creation of a team: by software collectives
+ * of the team itself, so only members take part, and each exchanges messages
+ * with log n others.
  *
  * In a job with an exchange function of the program, that function is used
  * instead; it may let another thread use the context while it waits.
@@ -38,7 +38,7 @@ static int min_given(struct angara_team *team, void *v, size_t len, u32 type)
 }
 
 /**
- * ang_team_min() - the minimum over all members, element by element
+ * ang_team_min() - compute the minimum over all members, element by element
  * @team: team
  * @v: elements, aligned to 8; out: the minimum
  * @count: elements, ANG_AGREE_BYTES at most

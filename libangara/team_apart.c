@@ -6,9 +6,9 @@
  * coordinator does not have all devices, each row is programmed by the first
  * process that can: the coordinator, else the member with the lowest rank.
  *
- *   members       find their devices     all: agree on who sets which row
- *   coordinator   set its rows           all: agree on the TreeId
- *   members       set theirs             all: agree on the outcome
+ *   members find their devices all: agree on which process sets which row
+ *   coordinator set its rows all: agree on the TreeId members set theirs all:
+ *   agree on the outcome
  *
  * The last two steps repeat with another TreeId while the chosen one is in use
  * at some node.

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rows of a team's tree: build the tree, find a TreeId that nobody uses, program
- * the rows.  The row of a switch is programmed through the device of the node
- * that keeps it.  The coordinator does that where it has the devices of all nodes;
- * else team_apart.c says who does what.
+ * Rows of a team's tree: build the tree, find a free TreeId, program the rows.  The row of a switch
+ * is programmed through the device of the node that keeps it.  The coordinator programs all rows if
+ * it has the devices of all nodes; else see team_apart.c.
  *
- * A TreeId is good for one tree per fabric.  Others may be programming at the
- * same time, and nothing locks a TreeId as a whole: rows are set in ascending
- * order of routers, so of two overlapping attempts one fails at its first common
- * row, and two that do not overlap are found out by ANGARA_IOCTL_TREE_CHECK, if
- * their devices are on one machine; on different ones they do not meet.
- * Whoever fails takes back what it has set and goes on to the next TreeId.
+ * A TreeId names one tree per fabric.  Other processes may program rows at the same time, and
+ * nothing locks a TreeId as a whole: rows are set in ascending order of routers, so of two
+ * overlapping attempts one fails at its first common row, and ANGARA_IOCTL_TREE_CHECK detects two
+ * that do not overlap, if their devices are on one machine; on different machines they do not
+ * conflict.  A process that fails clears the rows that it has set and tries the next TreeId.
  *
- * An administrator may clear the rows of a team.  As long as the team is there,
- * no other one with a member in common gets its TreeId: to the kernel, rows and
- * memberships of both would be the same.
+ * An administrator may clear the rows of a team.  As long as the team exists,
+ * no other team with a common member gets its TreeId: the kernel could not
+ * distinguish rows and memberships of the two.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +27,7 @@
 #include "team.h"
 
 #define ANG_ROUNDS	3		/* attempts over all trees */
-#define ANG_BACKOFF_NS	8000000U	/* between two of them, at most */
+#define ANG_BACKOFF_NS	8000000U	/* longest pause between two attempts */
 
 /**
  * struct tree_plan - a tree
@@ -50,7 +48,7 @@ struct tree_plan {
 	u16 *load;
 };
 
-/* An answer from the clock is good enough: this is not a secret. */
+/* A number from the clock is sufficient: this is not a secret. */
 static u32 any_number(void)
 {
 	u32 v;
@@ -60,7 +58,7 @@ static u32 any_number(void)
 	return (u32)(ang_now_ns() * 2654435761U) ^ (u32)getpid();
 }
 
-/* The router of row @i as commands name it: only a switch is named. */
+/* The router of row @i in commands: only a switch is named. */
 static u32 row_router(const struct ang_rows *r, u32 i, u32 *flags)
 {
 	if (r->routers[i] == r->nodes[i])
@@ -73,7 +71,7 @@ static void rows_unset(struct ang_rows *r)
 {
 	struct angara_tree_clear arg = ANG_CMD_INIT(struct angara_tree_clear);
 
-	/* Others may have cleared a row, and set their own in its place. */
+	/* Another process may have cleared a row and set its own instead. */
 	arg.tree = r->tree;
 	while (r->set) {
 		u32 i = --r->set;
@@ -110,9 +108,9 @@ static int rows_set(struct ang_rows *r)
 }
 
 /*
- * Our rows are valid: a broken rule means that another tree has the id.  Where
- * some are missing, rules that span nodes are broken, but there is still one
- * root, and there are no other rows than ours.
+ * Our rows are valid, so a broken rule means that another tree uses the id.  If
+ * some rows are missing, rules that span nodes are broken, but there is one
+ * root, and all rows present are ours.
  */
 static int rows_check(struct ang_rows *r)
 {
@@ -206,7 +204,7 @@ int ang_rows_follow(struct ang_rows *r, u32 tree, u32 epoch)
 }
 
 /**
- * ang_rows_retract() - take our rows back: others could not set theirs
+ * ang_rows_retract() - clear our rows: other members could not set theirs
  * @r: rows
  * @why: their error
  */
@@ -316,10 +314,10 @@ static int plan_tree(struct tree_plan *plan, u32 root, const u16 *pe, bool first
 }
 
 /*
- * Each tree of the same members is planned with regard to those before it, so
+ * The plan of each tree of the same members depends on the trees before it, so
  * these are planned as well.
  */
-static int build(struct ang_rows *r, const struct angara_team *team, u32 root)
+static int rows_build(struct ang_rows *r, const struct angara_team *team, u32 root)
 {
 	struct angara_domain *dom = team->ctx->dom;
 	const struct angara_query *q = &dom->query;
@@ -361,8 +359,8 @@ static void hold_devices(struct ang_rows *r)
 }
 
 /**
- * ang_rows_plan() - build a tree, and open the devices of it that are here
- * @r: out; ang_rows_clear() takes it back, also after an error
+ * ang_rows_plan() - build a tree, and open its devices that are on this machine
+ * @r: out; freed by ang_rows_clear(), also after an error
  * @team: team
  * @root: rank whose node is the root
  *
@@ -381,13 +379,13 @@ int ang_rows_plan(struct ang_rows *r, const struct angara_team *team, u32 root)
 	}
 	r->pool = ctx->pool;
 	r->max_trees = ctx->dom->query.max_trees;
-	ret = build(r, team, root);
+	ret = rows_build(r, team, root);
 	if (!ret)
 		hold_devices(r);
 	return ret;
 }
 
-/** ang_rows_leave_to_others() - row @i is not ours */
+/** ang_rows_leave_to_others() - note that another process programs row @i */
 void ang_rows_leave_to_others(struct ang_rows *r, u32 i)
 {
 	if (r->held[i])

@@ -4,8 +4,8 @@
  *
  * A tree carries a limited number of packets at once, so hardware does a long
  * reduction faster over several trees, each with a part of the vector.  The
- * first tree is the team's own.  Each other one is that of a team of the same
- * members; their roots are spread over the ranks.
+ * first tree is the team's own.  Each further tree belongs to a team of the
+ * same members; the roots are spread over the ranks.
  *
  * All members cut a vector in the same way: they agree on a table of the number
  * of trees by length when the team is created.
@@ -19,7 +19,7 @@
 #include "say.h"
 #include "team.h"
 
-#define STRIPE_BYTES	4096U	/* of a part, at least */
+#define STRIPE_BYTES	4096U	/* least bytes of a part */
 
 static_assert(ANGARA_MAX_OP_BYTES < 1ULL << ANG_CUTS, "the table has all lengths");
 
@@ -74,7 +74,7 @@ u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i)
 	return (u32)(at % team->size);
 }
 
-/* Trees that a reduction of @len bytes is spread over by number. */
+/* Trees for a reduction of @len bytes if a number of trees is set. */
 static u32 cut_by_number(u32 most, u64 len)
 {
 	u64 n = len / STRIPE_BYTES;
@@ -129,9 +129,8 @@ static u32 slots_of(struct angara_domain *dom)
 }
 
 /*
- * This member's limits.  A reduction takes an operation slot for each part; four
- * find room beside each other, so that other operations go on while members wait
- * for one that is late.
+ * This member's limits.  A reduction takes an operation slot for each part.  There is room for four
+ * at a time, so other operations continue while members wait for a late member.
  */
 static u32 most_of(const struct angara_team *team)
 {
@@ -163,7 +162,7 @@ static void cut_of(const struct angara_team *team, u32 *cut)
 }
 
 /**
- * ang_stripes_open() - get further trees for a team that has one
+ * ang_stripes_open() - create further trees for a team that has a tree
  * @team: team; all members call
  * @root: rank whose node is the root of its tree
  *
@@ -264,7 +263,7 @@ int ang_stripes_post(struct angara_team *team, struct angara_wqe *wqe, u32 n,
 			parts[i].tree = cpu_to_le16(team->stripes[i - 1]->tree);
 		parts[i].length = cpu_to_le32(to - from);
 		parts[i].loff = cpu_to_le64(le64_to_cpu(wqe->loff) + from);
-		/* Where there is no result, it is not looked at. */
+		/* A member without a result ignores it. */
 		parts[i].aux = cpu_to_le64(le64_to_cpu(wqe->aux) + from);
 	}
 	ret = ang_post_parts(team->ctx, parts, n, how, b);

@@ -15,6 +15,7 @@
 
 #define ANG_NS_PER_MS	1000000ULL
 #define ANG_LOOK_MS	100	/* between checks of members, see coll_talk.c */
+#define ANG_TURN_MS	1	/* longest sleep of a caller that shares its context */
 #define ANG_SPIN_LOOKS	32	/* checks between two readings of the clock */
 
 u64 ang_now_ns(void)
@@ -32,7 +33,7 @@ u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
 }
 
 /* A check that covers all events up to the event sequence at its start. */
-bool ang_ctx_look(struct angara_ctx *ctx)
+static bool ctx_look(struct angara_ctx *ctx)
 {
 	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
 
@@ -41,7 +42,7 @@ bool ang_ctx_look(struct angara_ctx *ctx)
 }
 
 /* Sleeps until there may be an event.  Return: as ang_dev_ops.wait. */
-int ang_wait_event(struct angara_ctx *ctx, int timeout_ms)
+static int wait_event(struct angara_ctx *ctx, int timeout_ms)
 {
 	int ret = ctx->dead ? -ENODEV : ctx->dev.ops->wait(&ctx->dev, timeout_ms);
 
@@ -50,7 +51,7 @@ int ang_wait_event(struct angara_ctx *ctx, int timeout_ms)
 	return ret;
 }
 
-static bool spin(struct angara_ctx *ctx, ang_done_fn done, const void *arg)
+static bool wait_spin(struct angara_ctx *ctx, ang_done_fn done, const void *arg)
 {
 	u64 end = ang_now_ns() + ctx->spin_ns;
 	unsigned int i;
@@ -60,7 +61,8 @@ static bool spin(struct angara_ctx *ctx, ang_done_fn done, const void *arg)
 			ang_reap(ctx);
 			if (done(ctx, arg))
 				return true;
-			ctx->dev.ops->relax(&ctx->dev);
+			if (!ctx->dev.ops->relax(&ctx->dev, true))
+				return false;
 		}
 	} while (ang_now_ns() < end);
 	return false;
@@ -84,7 +86,7 @@ static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg
 		  ANG_NS_PER_MS;
 	int ret = 0;
 
-	if (timeout_ms && !ctx->dead && spin(ctx, done, arg))
+	if (timeout_ms && !ctx->dead && wait_spin(ctx, done, arg))
 		return 0;
 	for (;;) {
 		int ms = timeout_ms < 0 ? ANGARA_FOREVER : left_ms(end);
@@ -92,16 +94,20 @@ static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg
 		/* No event reports the death of a member, so check for it. */
 		if (ctx->colls.busy && (ms < 0 || ms > ANG_LOOK_MS))
 			ms = ANG_LOOK_MS;
-		ang_ctx_look(ctx);
+		if (ctx->turn && (ms < 0 || ms > ANG_TURN_MS))
+			ms = ANG_TURN_MS;
+		ctx_look(ctx);
 		if (done(ctx, arg))
 			return 0;
 		if (ret == -ENODEV || ms == 0)
 			return ret ? ret : -ETIMEDOUT;
-		ret = ang_wait_event(ctx, ms);
+		ret = wait_event(ctx, ms);
 		if (ret == -ETIMEDOUT)
 			ret = 0;
 		else if (ret && ret != -ENODEV)
 			return ret;
+		if (ctx->turn)
+			ctx->turn(ctx->turn_arg);
 	}
 }
 
@@ -127,12 +133,21 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 	return done(ctx, arg) ? 0 : wait_longer(ctx, done, arg, timeout_ms);
 }
 
-/* Lets other threads run, and checks whether the device is gone. */
+/*
+ * Lets other threads run, and checks whether the device is gone.  The caller
+ * polls, so it never sleeps.
+ */
 void ang_turn(struct angara_ctx *ctx)
 {
-	ctx->dev.ops->relax(&ctx->dev);
+	ctx->dev.ops->relax(&ctx->dev, false);
 	if (ctx->dev.ops->gone(&ctx->dev))
 		ctx->dead = true;
+}
+
+ANG_PUBLIC void angara_ctx_turns(struct angara_ctx *ctx, angara_turn_fn turn, void *arg)
+{
+	ctx->turn = turn;
+	ctx->turn_arg = arg;
 }
 
 ANG_PUBLIC int angara_ctx_fd(struct angara_ctx *ctx)

@@ -25,7 +25,7 @@ static u64 load_unsigned(const void *at, u32 type)
 }
 
 /* Return: -1, 0, 1: the word is less than, equal to, greater than the value. */
-static int compare(const void *word, const void *value, u32 type)
+static int word_compare(const void *word, const void *value, u32 type)
 {
 	if (type == ANGARA_TYPE_INT32 || type == ANGARA_TYPE_INT64) {
 		s64 a = load_signed(word, type), b = load_signed(value, type);
@@ -51,7 +51,7 @@ static bool word_holds(const struct angara_words *w, u32 i)
 
 	if (w->flags & ANGARA_WORDS_EACH)
 		value += i * size;
-	c = compare((const char *)w->words + i * size, value, w->type);
+	c = word_compare((const char *)w->words + i * size, value, w->type);
 	switch (w->cmp) {
 	case ANGARA_CMP_EQ:
 		return c == 0;
@@ -84,9 +84,7 @@ static int words_take(struct angara_words *w, const struct angara_words *from)
 	return 0;
 }
 
-/*
- * Finds words that satisfy the comparison, at most @max.  Return: their number.
- */
+/* Finds words that satisfy the comparison, at most @max.  Return: their number. */
 static u32 words_find(const struct angara_words *w, u32 *index, u32 max)
 {
 	u32 found = 0;
@@ -117,6 +115,17 @@ static bool words_none(const struct angara_words *w)
 		if (!(w->skip && w->skip[i]))
 			return false;
 	return true;
+}
+
+ANG_PUBLIC int angara_words_find(const struct angara_words *words, uint32_t *index,
+				 uint32_t max)
+{
+	struct angara_words w;
+	int ret = words_take(&w, words);
+
+	if (ret)
+		return ret;
+	return index ? (int)words_find(&w, index, max) : words_all(&w);
 }
 
 ANG_PUBLIC int angara_test_all(struct angara_ctx *ctx,

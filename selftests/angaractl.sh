@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # angaractl(8) on a loopback of 2x2x2: every command as table and as JSON, the
-# drawing of a tree, events, permissions, and bad input, which gets an error of
-# one line and changes nothing. KTAP.
+# drawing of a tree, events, permissions, and bad input, which gets one line of
+# error and changes nothing. Output in KTAP.
 #
-# Works on trees 14 and 15, which must be free.  A fabric with switches is made, and
-# deleted, at the end.
+# Works on trees 14 and 15, which must be free.  At the end, makes and deletes a
+# fabric with switches.
 
 # shellcheck disable=SC2015,SC2016 # Perl's variables; a || that is meant so
 
@@ -25,7 +25,7 @@ skip_all()
 	exit "$KSFT_SKIP"
 }
 
-# ok STATUS NAME: $TMP/why has the error.
+# ok STATUS NAME: prints a result; $TMP/why has the error.
 ok()
 {
 	COUNT=$((COUNT + 1))
@@ -39,15 +39,15 @@ ok()
 	: >"$TMP/why"
 }
 
-# ctl ARG...: output in $TMP/out, errors in $TMP/err.
+# ctl ARG...: runs angaractl; output in $TMP/out, errors in $TMP/err.
 ctl()
 {
-	timeout 20 angaractl "$@" >"$TMP/out" 2>"$TMP/err"
+	timeout 120 angaractl "$@" >"$TMP/out" 2>"$TMP/err"
 }
 
 as_user()
 {
-	timeout 20 setpriv --reuid "$1" --regid "$1" --clear-groups \
+	timeout 120 setpriv --reuid "$1" --regid "$1" --clear-groups \
 		--bounding-set -all --inh-caps -all \
 		angaractl "${@:2}" >"$TMP/out" 2>"$TMP/err"
 }
@@ -61,7 +61,7 @@ why()
 	return 1
 }
 
-# works NAME PATTERN ARG...: ends with 0 and PATTERN in its output.
+# works NAME PATTERN ARG...: angaractl succeeds and prints PATTERN.
 works()
 {
 	local name=$1 pattern=$2 status=0
@@ -74,8 +74,8 @@ works()
 	ok "$status" "$name"
 }
 
-# json NAME EXPRESSION ARG...: valid JSON $_ for which the Perl EXPRESSION
-# holds.
+# json NAME EXPRESSION ARG...: the output is JSON for which the Perl EXPRESSION
+# of $_ is true.
 json()
 {
 	local name=$1 expression=$2 status=0
@@ -94,7 +94,7 @@ state()
 	angaractl -j tree show
 }
 
-# judge_refusal STATUS PATTERN: is what $TMP holds a refusal in one line?
+# judge_refusal STATUS PATTERN: is the output in $TMP one line of error?
 judge_refusal()
 {
 	[ "$3" = "$1" ] || { why "exit status $3, not $1"; return; }
@@ -104,7 +104,7 @@ judge_refusal()
 	[ "$(state)" = "$BEFORE" ] || why "something has changed"
 }
 
-# refused STATUS PATTERN ARG...
+# refused STATUS PATTERN ARG...: angaractl reports an error and changes nothing.
 refused()
 {
 	local want=$1 pattern=$2 status=0
@@ -210,15 +210,15 @@ trees()
 	json 'tree check -j' '$_->{valid} && $_->{nodes} == 4' tree check 15
 	works 'tree delegate' 'delegated to uid:12345 on 8 nodes' \
 		tree delegate 15 uid:12345
-	works 'tree show tells of it' 'uid:12345 .*uid:12345$' tree show
+	works 'tree show lists it' 'uid:12345 .*uid:12345$' tree show
 	json 'tree delegate to a partition' '$_->{delegated} == 7' \
 		tree delegate 15 pkey 7
 	works 'tree delegate none' 'delegated to none' tree delegate 15 none
 	works 'counters of trees' ' tree +14 +up_credits +[0-9]+$' counters tree
 }
 
-# There are two cables between neighbours: two trees from node 0 have room, but not
-# beside tree 14, which is set.
+# There are two cables between neighbours: two trees from node 0 fit, but not
+# while tree 14 is set.
 plans()
 {
 	works 'tree plan' '^TREE +ROOT +DEPTH +LINKS' tree plan
@@ -257,7 +257,7 @@ users()
 	denied 'tree delegate' 'CAP_NET_ADMIN' tree delegate 15 uid:12345
 }
 
-# denied NAME PATTERN ARG...
+# denied NAME PATTERN ARG...: as refused, for an unprivileged user.
 denied()
 {
 	local name=$1 pattern=$2 status=0
@@ -269,7 +269,7 @@ denied()
 	ok $? "a user is refused: $name"
 }
 
-# in_context COMMAND...: runs it while a context with one memory region is
+# in_context COMMAND...: runs COMMAND while a context with one memory region is
 # open on the first device.
 in_context()
 {
@@ -299,7 +299,7 @@ contexts()
 			$_->[0]{pinned} >= 4096 && $_->[0]{pid} > 1 &&
 			$_->[0]{pkey} == 0x80000000);
 	' <"$TMP/out" 2>>"$TMP/err" || why 'one context wanted'
-	ok $? 'ctx show tells of a context'
+	ok $? 'ctx show lists a context'
 	in_context angaractl dev show "$first" >"$TMP/out" 2>"$TMP/err"
 	grep -q '^contexts in use  *1$' "$TMP/out" || why 'one context wanted'
 	ok $? 'dev show counts it'
@@ -309,14 +309,26 @@ contexts()
 	ok $? 'a user does not see contexts of others'
 }
 
-# A monitor runs once its socket has joined a group.
+# A monitor is ready when its socket has joined a group.
 monitor_started()
 {
 	local i
 
-	for i in {1..50}; do
+	for i in {1..600}; do
 		awk -v pid="$1" '$2 == 16 && $4 != "00000000" { n++ }
 			END { exit n < pid }' /proc/net/netlink && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# await_line PATTERN FILE: waits until a command in the background writes it.
+await_line()
+{
+	local tries
+
+	for ((tries = 0; tries < 600; tries++)); do
+		grep -q "$1" "$2" && return
 		sleep 0.1
 	done
 	return 1
@@ -327,10 +339,10 @@ events()
 	local text lines status=0 before
 
 	before=$(awk '$2 == 16 && $4 != "00000000"' /proc/net/netlink | wc -l)
-	timeout 20 angaractl monitor count 8 fabric "$fabric" \
+	timeout 120 angaractl monitor count 8 fabric "$fabric" \
 		>"$TMP/events" 2>&1 &
 	text=$!
-	timeout 20 angaractl -j monitor dev "$first" count 2 \
+	timeout 120 angaractl -j monitor dev "$first" count 2 \
 		>"$TMP/events.json" 2>&1 &
 	lines=$!
 	monitor_started $((before + 2))
@@ -341,23 +353,27 @@ events()
 	ok "$status" 'monitor ends after the events asked for'
 	grep -qE '^[0-9:.]+ angara[0-9]+ node [0-7]: tree 14 is cleared$' \
 		"$TMP/events"
-	ok $? 'monitor tells of a tree that is cleared'
+	ok $? 'monitor reports a tree that is cleared'
 	perl -MJSON::PP -ne '
 		$e = decode_json($_);
 		$n++ if $e->{event} =~ /^tree_/ && $e->{index} == 14 &&
 			$e->{node} == 0;
 		END { exit($n != 2) }' "$TMP/events.json" 2>"$TMP/why"
 	ok $? 'monitor -j writes an object per line'
-	timeout 2 setpriv --reuid 54321 --clear-groups angaractl monitor \
-		>"$TMP/out" 2>"$TMP/why"
-	grep -q '^angaractl: without CAP_NET_ADMIN: no events of trees' "$TMP/why"
+	setpriv --reuid 54321 --clear-groups angaractl monitor \
+		>"$TMP/out" 2>"$TMP/why" &
+	text=$!
+	await_line \
+		'^angaractl: without CAP_NET_ADMIN: no events of trees' "$TMP/why"
 	ok $? 'monitor says what a user does not hear'
+	kill "$text"
+	wait "$text"
 }
 
 bad_input()
 {
 	refused 2 'no such object' frobnicate
-	refused 2 'no such option' --frobnicate dev list
+	refused 2 'unknown option' --frobnicate dev list
 	refused 2 'no such command' dev frobnicate
 	refused 2 'may be any of: delete, delegate' tree de 15
 	refused 2 'a device is angaraN or N' dev show eth0
@@ -407,8 +423,8 @@ no_family()
 {
 	local status=0
 
-	# The family exists only in the first network namespace.
-	timeout 20 unshare -n angaractl dev list >"$TMP/out" 2>"$TMP/err" ||
+	# The netlink family exists only in the first network namespace.
+	timeout 120 unshare -n angaractl dev list >"$TMP/out" 2>"$TMP/err" ||
 		status=$?
 	BEFORE=$(state)
 	judge_refusal 1 'no angara netlink family: load the module angara' \
@@ -416,14 +432,14 @@ no_family()
 	ok $? 'it says what to do when there is no driver'
 }
 
-# race TREE ROWS [ARG]...: four create a tree at once.
+# race TREE ROWS [ARG]...: four processes create a tree at once.
 race()
 {
 	local tree=$1 rows=$2 i pids=() won=0 status=0
 
 	shift 2
 	for i in 0 1 2 3; do
-		timeout 20 angaractl tree create "$tree" root "$i" "$@" \
+		timeout 120 angaractl tree create "$tree" root "$i" "$@" \
 			>/dev/null 2>&1 &
 		pids+=($!)
 	done
@@ -438,13 +454,13 @@ race()
 		tree delete "$tree" "$@"
 }
 
-# torn N: the first N dumps are inconsistent
+# torn N: lists devices while the first N dumps are inconsistent.
 torn()
 {
 	LD_PRELOAD=$DIR/torn.so TORN=$1 ctl dev list
 }
 
-# Objects that change while they are read are read again, up to eight times.
+# If objects change during a dump, angaractl repeats it up to eight times.
 torn_dumps()
 {
 	local status=0
@@ -533,7 +549,7 @@ switch_trees()
 		tree create 15 root 1,1 nodes 3 fabric "$kns"
 }
 
-# Rows of switches are as visible as those of nodes.
+# Users see rows of switches as they see rows of nodes.
 switch_users()
 {
 	local status=0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Common code of the tests: finding the devices of a fabric, a context driven
- * straight through the ABI (without the library, so that each can expose errors
- * of the other), and what the kernel accounts.
+ * straight through the ABI and the kernel's accounting.  The tests do not use
+ * the library, so that tests and library can expose each other's errors.
  *
  * Functions return 0 or -errno unless they say otherwise.
  */
@@ -23,8 +23,8 @@
 
 #define AT_MAX_NODES	64
 #define AT_PAGE		4096UL
-/* Limit for anything that must happen, on a busy emulated machine. */
-#define AT_TREES	16	/* that every device under test has */
+/* AT_DEADLINE_MS: limit for any wait, on a busy emulated machine. */
+#define AT_TREES	16	/* number that every tested device has */
 #define AT_DEADLINE_MS	60000
 #define AT_NOBODY	65534
 
@@ -46,39 +46,39 @@ void at_require(unsigned int what);
 		at_require(what);					\
 	}
 
-/* @n scaled by ANGARA_TEST_SCALE, a percentage; never below 1. */
+/* Scales @n by ANGARA_TEST_SCALE, a percentage; at least 1. */
 unsigned int at_scale(unsigned int n);
-/* Seed of this run: ANGARA_TEST_SEED or the time. */
+/* The seed of this run: ANGARA_TEST_SEED or the time. */
 unsigned long at_seed(void);
 unsigned int at_rand(unsigned long *state, unsigned int below);
 uint64_t at_now_ms(void);
 void at_sleep_ms(unsigned int ms);
 
-/* A "Name: value kB" line of /proc/self/status or /proc/meminfo, in bytes. */
+/* A value of /proc/self/status or /proc/meminfo given in kB, in bytes. */
 long at_proc_bytes(const char *file, const char *name);
-/* Memory that this process is charged for: VmLck + VmPin. */
+/* VmLck + VmPin: memory that this process is charged for. */
 long at_charged(void);
 
 /*
- * The same, for what is given back by work in the background: waits until it is
- * at most @allowed, or for a deadline.
+ * As at_charged(), for memory that the kernel frees in the background: waits
+ * until the charge is at most @allowed, or until a deadline.
  */
 long at_charged_soon(long allowed);
 
 /* Memory that is available on the machine, in bytes. */
 long at_memory(void);
 /*
- * How much less it is than @before. Memory may be freed late: waits until it is
- * at most @allowed, or for a deadline.
+ * Decrease of at_memory() since it was @before. Memory may be freed late: waits
+ * until the decrease is at most @allowed, or until a deadline.
  */
 long at_memory_lost(long before, long allowed);
 
-/* Bytes written or -errno. */
+/* Return: bytes written, or -errno. */
 int at_write_file(const char *path, const char *text);
 
 /*
- * The kernel fails the allocation or copy of this thread with the number
- * written here.
+ * A thread writes a number here to make the kernel fail that allocation or
+ * copy.
  */
 #define AT_FAIL_NTH	"/proc/thread-self/fail-nth"
 
@@ -94,21 +94,24 @@ struct at_loop {
 	uint64_t id;
 };
 
-/* Number of loopback fabrics, at most @max of them in @list. */
+/* Fills @list with at most @max loopback fabrics. Return: their number. */
 int at_loop_list(struct at_loop *list, unsigned int max);
 int at_loop_add(const char *dims, struct at_loop *made);
 /* Writes @num to del_fabric. */
 int at_loop_del(const char *num);
 int at_loop_remove(const struct at_loop *loop);
-/* The dimensions of the module's parameter, "" for none. */
+/* Gets the dimensions in the module's parameter, "" for none. */
 void at_loop_dims(char *dims, size_t len);
 /* Unloads and loads the modules again, with the same dimensions. */
 int at_reload(void);
 int at_run_command(const char *command);
 
-/* A child without privileges and without root's limit of locked memory. */
+/* Makes a child user @uid, without privileges or unlimited locked memory. */
 int at_become(unsigned int uid);
-/* Exit status of @pid; -ETIMEDOUT and the child killed after @ms; -signal. */
+/*
+ * Waits for @pid.  Return: its exit status; -signal that ended it; -ETIMEDOUT
+ * after @ms, when it has killed the child.
+ */
 int at_wait_child(pid_t pid, unsigned int ms);
 
 /* device.c: devices and contexts */
@@ -129,11 +132,11 @@ struct at_fabric {
 	unsigned int dev[AT_MAX_NODES];
 };
 
-/* The torus of a device into @ndims and @dims, from file "fabric". */
+/* Reads the torus of a device from file "fabric" into @ndims and @dims. */
 int at_torus(unsigned int dev, struct at_fabric *f);
 int at_fabric_find(struct at_fabric *f, unsigned int min_nodes);
 int at_fabric_find_id(struct at_fabric *f, uint64_t id);
-/* One more than the highest device number; 0 without devices. */
+/* The highest device number plus 1; 0 without devices. */
 unsigned int at_devices(void);
 void at_dev_path(unsigned int dev, char path[32]);
 
@@ -144,7 +147,7 @@ int at_query(int fd, struct angara_query *q);
 /**
  * struct at_ctx - a context and its mapped queues
  * @dom: file of the device, with the domain
- * @shares: it is not closed with the context
+ * @shares: @dom is not closed with the context
  * @fd: the context's file
  * @pkey: partition of the domain
  * @q: attributes of the device
@@ -185,21 +188,21 @@ struct at_attr {
 	uint64_t job;		/* key of the job, 0: none */
 };
 
-/* Partition of the new domain, @pkey or with 0 the caller's own; or -errno. */
+/* Makes a domain; @pkey 0: the caller's own. Return: partition or -errno. */
 long at_domain_create(int fd, unsigned int pkey);
-/* A domain with one context. */
+/* Opens a domain with one context. */
 int at_ctx_open(struct at_ctx *x, unsigned int dev, const struct at_attr *attr);
-/* As at_ctx_open(), on an open file. */
+/* As at_ctx_open(), on an open file of a device. */
 int at_ctx_create(struct at_ctx *x, int fd, const struct at_attr *attr);
-/* One more context in the domain of an open file, which the caller closes. */
+/* Adds a context to the domain of an open file; the caller closes the file. */
 int at_ctx_add(struct at_ctx *x, int dom, const struct at_attr *attr);
 /* Maps the memory of a context that another process made. */
 int at_ctx_map(struct at_ctx *x);
 void at_ctx_close(struct at_ctx *x);
 
-/* Key of the new region, the lowest free one, or -errno. */
+/* Registers memory under the lowest free key. Return: the key, or -errno. */
 int at_mr(struct at_ctx *x, const void *addr, size_t len, unsigned int access);
-/* Key of the new region, chosen by the driver, or 0 and *@ret -errno. */
+/* Registers memory, key by the driver. Return: 0 if *@ret is -errno. */
 uint64_t at_mr_any(struct at_ctx *x, const void *addr, size_t len,
 		   unsigned int access, int *ret);
 int at_mr_dereg(struct at_ctx *x, uint64_t key);
@@ -236,11 +239,11 @@ struct at_ends {
 	int ykey;
 };
 
-/* @mem: bytes of each region.  Return: 0 or -errno; close it in either case. */
+/* @mem: bytes of each region. Close @p even after an error. */
 int at_ends_open(struct at_ends *p, enum at_where where,
 		 const struct at_attr *attr, size_t mem);
 void at_ends_close(struct at_ends *p);
-/* Page-aligned zeroed memory. */
+/* Allocates page-aligned zeroed memory. */
 void *at_pages(size_t len);
 
 int at_tree_set(int fd, const struct angara_tree_row *row, unsigned int flags);
@@ -254,11 +257,11 @@ int at_leave(int fd, unsigned int tree);
 
 /* ring.c: operations */
 
-/* Writes an entry and its inline payload; -EAGAIN the queue is full. */
+/* Writes an entry and its inline payload; -EAGAIN if the queue is full. */
 int at_post(struct at_ctx *x, const struct angara_wqe *w, const void *payload);
 int at_kick(struct at_ctx *x);
 int at_arm(struct at_ctx *x);
-/* Is there a completion? Takes it. */
+/* Takes a completion, if there is one. */
 bool at_poll_cqe(struct at_ctx *x, struct angara_cqe *cqe);
 int at_wait_cqe(struct at_ctx *x, struct angara_cqe *cqe, unsigned int ms);
 /* Post, kick, wait. Return: ANGARA_ST_* or -errno. */
@@ -267,9 +270,9 @@ uint64_t at_counter(const struct at_ctx *x, unsigned int n);
 int at_wait_counter(struct at_ctx *x, unsigned int n, uint64_t value,
 		    unsigned int ms);
 
-/* Waits for the next message; NULL if none comes. */
+/* Waits for the next message; NULL if none arrives. */
 const struct angara_msg *at_wait_msg(struct at_ctx *x, unsigned int ms);
-/* Gives it back, and kicks if others wait. Return: 0 or -errno. */
+/* Returns @m to the receive buffer; kicks if senders wait. */
 int at_free_msg(struct at_ctx *x, const struct angara_msg *m);
 
 struct angara_wqe at_put(const struct at_ctx *to, uint64_t rkey, uint64_t roff,
@@ -278,13 +281,13 @@ struct angara_wqe at_get(const struct at_ctx *from, uint64_t rkey, uint64_t roff
 			 uint64_t lkey, uint64_t loff, uint32_t len);
 struct angara_wqe at_coll(unsigned int opcode, unsigned int tree,
 			  uint64_t src_key, uint64_t dst_key, uint32_t len);
-/* Destination of a collective of at_coll(). */
+/* Sets the destination of a collective of at_coll(). */
 void at_coll_dst(struct angara_wqe *w, uint64_t off);
 
-/* Fills @p with a pattern of @seed; checks it. */
+/* at_fill() fills @p with a pattern of @seed, at_filled() checks it. */
 void at_fill(void *p, size_t len, unsigned int seed);
 bool at_filled(const void *p, size_t len, unsigned int seed);
-/* Is all of it @byte? */
+/* Are all bytes @byte? */
 bool at_all(const void *p, size_t len, unsigned char byte);
 
 #endif /* ANGTEST_H */

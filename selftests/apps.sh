@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-#
-# The applications on a fabric: each on several numbers of processes, offloaded
-# and by puts, checked; and their end after a failure. Programs come from PATH.
-# KTAP.
+# The applications on a fabric: each with several numbers of processes,
+# offloaded and by puts, with checked results; and how they end after a failure.
+# Programs come from PATH. Output in KTAP.
 
 set -u
 
@@ -37,17 +36,18 @@ check()
 	local name=$1 status=0
 
 	shift
-	timeout 60 "$@" >"$TMP/why" 2>&1 || status=$?
+	timeout 600 "$@" >"$TMP/why" 2>&1 || status=$?
 	report "$status" "$name"
 }
 
-# says TEXT STATUS COMMAND...: one line on standard error, nothing else
+# says TEXT STATUS COMMAND...: it ends with STATUS and one line of error, which
+# has TEXT
 says()
 {
 	local text=$1 want=$2 status=0
 
 	shift 2
-	timeout 60 "$@" >"$TMP/out" 2>"$TMP/err" || status=$?
+	timeout 600 "$@" >"$TMP/out" 2>"$TMP/err" || status=$?
 	echo "status $status, expected $want and '$text'"
 	cat "$TMP/out" "$TMP/err"
 	[ "$status" = "$want" ] && [ ! -s "$TMP/out" ] &&
@@ -64,7 +64,7 @@ refused()
 	report "$status" "$name"
 }
 
-# copied N SIZE WAY...: a file of SIZE bytes arrives at N processes
+# copied N SIZE WAY...: a broadcast file of SIZE bytes arrives at N processes
 copied()
 {
 	local n=$1 size=$2 i
@@ -155,7 +155,7 @@ bad_input()
 		angara-run -n 3 angara-spmv --foo
 }
 
-# Each check finds its fault, and names the rank.
+# Each check finds its fault and names the rank.
 found()
 {
 	local way
@@ -181,17 +181,18 @@ found()
 	report $? "bcast-file leaves no incomplete file"
 }
 
-# interrupted SIGNAL WHOM: a job ends in time and with an error
+# interrupted SIGNAL WHOM: after SIGNAL to program WHOM, a job ends in time and
+# with an error
 interrupted()
 {
 	local signal=$1 whom=$2 status=0 run
 
 	mkdir -p "$TMP/cut"
 	head -c 3000000 /dev/urandom >"$TMP/file"
-	timeout 60 angara-run -n 8 angara-bcast-file --chunk 16 \
+	timeout 600 angara-run -n 8 angara-bcast-file --chunk 16 \
 		--out "$TMP/cut" "$TMP/file" &
 	run=$!
-	# Wait until all have their files, and so have started.
+	# Wait until all processes have opened their files.
 	while [ "$(find "$TMP/cut" -type f | wc -l)" != 8 ] &&
 		kill -0 "$run" 2>/dev/null; do
 		sleep 0.1
@@ -207,7 +208,7 @@ killed()
 	interrupted TERM angara-run >"$TMP/why" 2>&1 &&
 		[ -z "$(ls -A "$TMP/cut")" ]
 	report $? "a job that is terminated leaves no files"
-	# The name that pkill sees is truncated.
+	# The kernel truncates the name that pkill compares.
 	interrupted KILL angara-bcast-fi >"$TMP/why" 2>&1
 	report $? "a process that is killed ends the job"
 }

@@ -17,7 +17,7 @@
  * @key: newest region
  * @pkey: partition of this process
  * @mem: a page
- * @end: of that page; the next one is unmapped
+ * @end: end of that page; the next page is unmapped
  */
 struct state {
 	unsigned int dev;
@@ -36,9 +36,9 @@ struct state {
  * @cmd: number
  * @size: current size
  * @first: first published size, if it differs
- * @flags: flags it knows
+ * @flags: known flags
  * @reserved: ranges of reserved bytes, offset and length
- * @on_ctx: of a context's file
+ * @on_ctx: the call is for a context's file
  * @needs_domain: returns -ENXIO without a domain
  * @answers: writes to its argument
  * @before: prepares the valid request
@@ -68,7 +68,7 @@ extern const struct call call_query, call_domain_create, call_ctx_create, call_m
 	call_eventfd;
 
 int state_init(struct state *s);
-/* The file that @c is for; an ioctl on that file. */
+/* state_file() returns the file that @c is for; state_call() makes the call. */
 int state_file(const struct state *s, const struct call *c);
 int state_call(struct state *s, const struct call *c, void *arg);
 void state_close(struct state *s);

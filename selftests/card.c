@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adapters on PCI Express: doorbells that processes ring by a store, resets,
- * unbinding and removal, under traffic.
+ * Adapters on PCI Express: doorbells that processes ring by a store; resets,
+ * unbinding and removal under traffic.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -26,10 +26,10 @@ AT_REQUIRE(AT_ROOT | AT_CARD)
 #define BIND	"/sys/bus/pci/drivers/angara/bind"
 
 /**
- * struct shared - shared by users of cards and the test that disturbs them
+ * struct shared - state that the users of cards share with the test
  * @stop: ends the users
  * @rounds: transfers of each user
- * @errors: errors of each user because its device is not there
+ * @errors: errors of each user that report a missing device
  */
 struct shared {
 	int stop;
@@ -74,7 +74,7 @@ TEST_F(card, doorbell)
 	ASSERT_NE(NULL, x[0].db);
 	for (i = 0; i < 3 * x[0].c.sq_entries; i++)
 		ASSERT_EQ(ANGARA_ST_OK, at_pair_move(x, mem, i));
-	/* The ioctl has the same effect. */
+	/* The kick ioctl has the same effect as the doorbell. */
 	for (i = 0; i < 4; i++) {
 		struct angara_wqe put = at_put(&x[1], 0, AT_PAIR_HALF, 0, 0, AT_PAIR_HALF);
 
@@ -88,7 +88,7 @@ TEST_F(card, doorbell)
 	at_pair_close(x);
 }
 
-/* The context's own page, whole, and nothing else. */
+/* A process can map exactly the context's own doorbell page. */
 TEST_F(card, doorbell_mappings)
 {
 	char *mem = at_pages(AT_PAIR_LEN);
@@ -108,7 +108,7 @@ TEST_F(card, doorbell_mappings)
 	x[0].fd = fd;
 	EXPECT_EQ(MAP_FAILED, mremap((void *)x[0].db, AT_PAGE, 2 * AT_PAGE,
 				     MREMAP_MAYMOVE));
-	/* It cannot be registered as memory, and is not inherited. */
+	/* The page is no memory to register, and a child does not get it. */
 	EXPECT_EQ(-EFAULT, at_mr(&x[0], (void *)x[0].db, AT_PAGE, ALL));
 	pid = fork();
 	if (!pid) {
@@ -120,7 +120,7 @@ TEST_F(card, doorbell_mappings)
 	at_pair_close(x);
 }
 
-/* Another file that is the same device. */
+/* Opens the same device by another file name. */
 static int open_twin(unsigned int dev)
 {
 	static const char twin[] = "/dev/angara-twin";
@@ -136,7 +136,7 @@ static int open_twin(unsigned int dev)
 	return fd;
 }
 
-/* A reset takes the doorbells of all files, whatever name they were opened by. */
+/* A reset takes the doorbells from all files, whatever their name. */
 TEST_F(card, reset_takes_doorbells)
 {
 	struct at_ctx x[4];
@@ -149,7 +149,7 @@ TEST_F(card, reset_takes_doorbells)
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, at_ctx_create(&x[i], fd, NULL));
 		at_card_ring(&x[i]);
-		/* The card answers nothing there. */
+		/* The card returns all ones for a read in the doorbell page. */
 		EXPECT_EQ(~0U, x[i].db[1]);
 	}
 	ASSERT_EQ(0, at_card_reset(self->bdf[0]));
@@ -160,7 +160,7 @@ TEST_F(card, reset_takes_doorbells)
 	}
 }
 
-/* Errors by which a process is told that its device was taken away. */
+/* Errors that report the removal of a device. */
 static bool is_told(int ret)
 {
 	return ret == -ENODEV || ret == -ESTALE || ret == -EIO ||
@@ -207,7 +207,7 @@ static void users_start(struct __test_metadata *_metadata,
 	}
 }
 
-/* Waits until each user has moved data since now. */
+/* Waits until each user has completed another transfer. */
 static bool users_go_on(FIXTURE_DATA(card) *self)
 {
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
@@ -280,7 +280,7 @@ TEST_F(card, remove_and_rescan)
 	users_end(_metadata, self);
 }
 
-/* Sleepers learn of a reset, by every kind of wait. */
+/* A reset wakes sleeping processes, whatever they wait in. */
 TEST_F(card, sleepers_wake)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -321,9 +321,9 @@ static int rebind(const char *bdf, const char *enable)
 /*
  * The first allocation fails while the driver binds to a card, then the second,
  * and so on until it succeeds.  The driver works without some of them: vectors,
- * for instance.  The card is enabled before, because ACPI, which is asked for
- * the route of its interrupt, uses memory that it has freed if an allocation
- * fails there.
+ * for instance.  The card is enabled beforehand: enabling it asks ACPI for the
+ * route of its interrupt, and ACPI uses freed memory if an allocation fails
+ * there.
  */
 TEST_F_TIMEOUT(card, bind_without_memory, 1800)
 {

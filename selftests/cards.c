@@ -99,7 +99,7 @@ const char *at_card_stale(struct at_ctx *x)
 	if (at_card_map(x, AT_PAGE, MAP_SHARED, 0) != -ESTALE)
 		return "maps a doorbell";
 	if (poll(&p, 1, 0) != 1 || (p.revents & GONE) != GONE)
-		return "does not tell by poll(2)";
+		return "does not report it by poll(2)";
 	/* The doorbell has no effect, and the queues are still readable. */
 	at_card_ring(x);
 	at_card_ring(x);

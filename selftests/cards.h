@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Adapters on PCI Express: their place on the bus, and two contexts, each on a
- * card of its own, that move data and ring doorbells by stores.
+ * Adapters on PCI Express: their addresses on the bus, and pairs of contexts on
+ * two cards that move data and ring doorbells by stores.
  *
  * Functions return 0 or -errno unless they say otherwise.
  */
@@ -17,7 +17,7 @@
 
 /* The address of a device on the bus. */
 int at_card_bdf(unsigned int dev, char bdf[AT_BDF]);
-/* The address of the root port between it and its bus. */
+/* The address of the root port above a card. */
 int at_card_port(const char *bdf, char port[AT_BDF]);
 /* Writes to a file of a PCI device. */
 int at_card_poke(const char *bdf, const char *file, const char *text);
@@ -28,15 +28,15 @@ void at_card_ring(struct at_ctx *x);
 /* Maps @len bytes at offset @off of the doorbell page, and unmaps them. */
 int at_card_map(struct at_ctx *x, size_t len, int flags, uint64_t off);
 /*
- * A file of a device that was reset returns -ESTALE for good. Return: NULL, or
+ * Checks that the file returns -ESTALE for good after a reset. Return: NULL, or
  * what it does instead.
  */
 const char *at_card_stale(struct at_ctx *x);
 
-/* A context on each of the first two cards, with @mem as a region. */
+/* Opens a context on each of the first two cards, with @mem as a region. */
 int at_pair_open(const struct at_fabric *f, struct at_ctx x[2], char *mem);
 void at_pair_close(struct at_ctx x[2]);
-/* Moves data from one card to the other, by doorbell. Return: as at_do(). */
+/* Moves data between the cards, by doorbell. Return: as at_do(). */
 int at_pair_move(struct at_ctx x[2], char *mem, unsigned int seed);
 
 #endif /* ANGTEST_CARDS_H */

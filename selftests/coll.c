@@ -3,8 +3,8 @@
  * Broadcast, reduce, allreduce and barrier in the network, over every root and
  * subset of eight nodes, against a reference computed by the test.
  *
- * This process holds a context on each node and starts each participant's
- * part in turn, so that a failure repeats.
+ * This process holds a context on each node and starts each participant's part
+ * in turn, so that failures are reproducible.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ FIXTURE(coll) {
 	struct at_member *in[NODES];
 	unsigned int n;
 	unsigned int who[NODES];
-	size_t half;		/* offset of results in each region */
+	size_t half;		/* offset of the results in each region */
 	char *want;
 };
 
@@ -47,7 +47,7 @@ FIXTURE_VARIANT_ADD(coll, root5) { .root = 5 };
 FIXTURE_VARIANT_ADD(coll, root6) { .root = 6 };
 FIXTURE_VARIANT_ADD(coll, root7) { .root = 7 };
 
-/* A context on each node, with room for operations of @half bytes. */
+/* Opens a context on each node, with room for operations of @half bytes. */
 static int open_members(FIXTURE_DATA(coll) *self, size_t half)
 {
 	unsigned int i;
@@ -117,7 +117,7 @@ static struct angara_wqe reduction(FIXTURE_DATA(coll) *self,
 	return w;
 }
 
-/* Waits for all participants; the first bad status, or 0. */
+/* Waits for all participants. Return: the first bad status, or 0. */
 static int finish_all(FIXTURE_DATA(coll) *self)
 {
 	unsigned int i;
@@ -140,7 +140,7 @@ static void clear_results(FIXTURE_DATA(coll) *self, size_t bytes)
 }
 
 /*
- * Does member @i have exactly the @bytes expected, or nothing if @bytes is 0?
+ * Does member @i have exactly the @bytes expected, or no data if @bytes is 0?
  */
 static bool result_is(FIXTURE_DATA(coll) *self, unsigned int i, size_t bytes)
 {
@@ -161,7 +161,7 @@ static bool is_in(FIXTURE_DATA(coll) *self, unsigned int node)
 	return false;
 }
 
-/* Member number @src of the tree sends @len bytes. 0 or the error. */
+/* Member number @src of the tree sends @len bytes. Return: 0 or the error. */
 static int bcast(FIXTURE_DATA(coll) *self, unsigned int src, uint32_t len)
 {
 	struct angara_wqe w = at_coll(ANGARA_OP_BCAST, TREE, KEY, KEY, len);
@@ -193,7 +193,7 @@ static int bcast(FIXTURE_DATA(coll) *self, unsigned int src, uint32_t len)
 	return ret;
 }
 
-/* A reduction of @count elements; @to is a member, or n for all. */
+/* Reduces @count elements; @to is a member, or n for all members. */
 static int reduce(FIXTURE_DATA(coll) *self, unsigned int to, unsigned int type,
 		  unsigned int op, size_t count)
 {
@@ -245,7 +245,7 @@ static int barrier(FIXTURE_DATA(coll) *self)
 	return ret ? ret : finish_all(self);
 }
 
-/* The @k-th operation of @type, cyclically. */
+/* The @k-th operation of @type, wrapping around. */
 static unsigned int operation(unsigned int type, unsigned int k)
 {
 	unsigned int op = k % ANGARA_RED_NUM;
@@ -306,7 +306,7 @@ TEST_F(coll, lengths)
 	}
 }
 
-/* Over one megabyte: over all nodes, and over a few. */
+/* Operations of more than a megabyte, over all nodes and over a few. */
 TEST_F(coll, long_ones)
 {
 	ASSERT_EQ(0, open_members(self, LONG));
@@ -350,7 +350,7 @@ TEST_F(coll, every_receiver)
 	}
 }
 
-/* Only distant nodes: those between them forward and get no data. */
+/* Distant members only: the nodes between them forward and get no data. */
 TEST_F(coll, transit_nodes)
 {
 	static const unsigned int sets[] = { 0x81, 0x42, 0x24, 0x18, 0x80, 0x01 };
@@ -422,7 +422,7 @@ TEST_F(coll, all_broadcast)
 	}
 }
 
-/* Many reductions and broadcasts are started before the first is awaited. */
+/* Many reductions and broadcasts start before the first is completed. */
 TEST_F(coll, many_under_way)
 {
 	enum { DEEP = 24, LEN = 1200 };

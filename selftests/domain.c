@@ -57,7 +57,7 @@ struct worker {
 	int failed;
 };
 
-/* Parts of the only remote region, from and to one of the local region. */
+/* Puts and gets between parts of the only remote and local region. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -106,7 +106,7 @@ TEST_F(domain, threads_share_a_region)
 	}
 }
 
-/* Files may be closed in any order; the rest keeps working. */
+/* Files may be closed in any order; open ones keep working. */
 TEST_F(domain, outlives_its_file)
 {
 	struct at_ctx second;
@@ -147,7 +147,7 @@ TEST_F(domain, goes_on_without_contexts)
 	at_ctx_close(&next);
 }
 
-/* A file lives until its last descriptor is closed, not the first one. */
+/* A file exists until the last of its descriptors is closed. */
 TEST_F(domain, lives_until_its_last_descriptor)
 {
 	int ctx = dup(self->x.fd), dom = dup(self->x.dom);
@@ -257,7 +257,7 @@ TEST_F(domain, outlives_its_maker)
 		_exit(maker(&self->f, &self->y, sock[1]));
 	ASSERT_EQ(0, at_wait_child(pid, AT_DEADLINE_MS));
 	EXPECT_TRUE(at_filled(self->mem, PIECE, 1));
-	/* The maker and its memory are gone; the domain keeps the pages. */
+	/* The domain keeps the pages after its maker has exited. */
 	ASSERT_EQ(0, at_usage(&use));
 	EXPECT_EQ(self->use.contexts + 3, use.contexts);
 	EXPECT_EQ(self->use.mrs + 2, use.mrs);
@@ -274,7 +274,7 @@ TEST_F(domain, outlives_its_maker)
 	close(sock[1]);
 }
 
-/* A context goes to another process by fork(2); the domain's file stays here. */
+/* A context goes to another process by fork(2); the domain's file does not. */
 TEST_F(domain, inherited_by_a_child)
 {
 	struct at_usage use;
@@ -296,7 +296,7 @@ TEST_F(domain, inherited_by_a_child)
 	EXPECT_EQ(self->use.contexts + 2, use.contexts);
 }
 
-/* Adds 8 inline bytes at @key's beginning; a fetch to @aux of slot 0. */
+/* Adds 8 inline bytes at the start of @key; a fetch goes to @aux. */
 static struct angara_wqe add(const struct at_ctx *to, unsigned int opcode,
 			     uint64_t key, uint64_t aux)
 {
@@ -354,7 +354,7 @@ TEST_F(domain, keys_are_known_whole)
 	EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &put, NULL));
 }
 
-/* Two jobs of one user, in one partition. */
+/* Two jobs of a user in one partition cannot reach each other. */
 TEST_F(domain, jobs_do_not_reach_each_other)
 {
 	struct at_attr one = { .job = JOB, .msg = ANGARA_MIN_MSG_BYTES };
@@ -401,7 +401,7 @@ TEST_F(domain, jobs_do_not_reach_each_other)
 	at_ctx_close(&c);
 }
 
-/* Atomics, of other nodes and of the same one. */
+/* Atomic operations on other nodes and on the own one. */
 TEST_F(domain, jobs_do_not_count_for_each_other)
 {
 	static const unsigned int opcodes[] = {
@@ -484,7 +484,7 @@ TEST_F(domain, ten_thousand_regions)
 	put = at_put(&self->y, key[0], 0, 0, 0, 1);
 	EXPECT_EQ(ANGARA_ST_KEY, at_do(&self->x, &put, NULL));
 	free(key);
-	/* Closing the file releases the rest. */
+	/* Closing the file releases the other regions. */
 }
 
 TEST_HARNESS_MAIN

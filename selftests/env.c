@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The environment of the tests: facilities of the machine, the kernel's
+ * The environment of the tests: what the machine offers, the kernel's
  * accounting, fabrics made and removed through sysfs, processes of other users.
  */
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static void skip_all(const char *fmt, ...)
 	_exit(4);
 }
 
-/* Adapters that the driver has on PCI Express. */
+/* Counts the adapters that the driver has on PCI Express. */
 static size_t cards(void)
 {
 	size_t n;

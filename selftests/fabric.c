@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fabrics of the loopback: created, refused, removed under load; the modules
- * unloaded, which fails while they are in use.
+ * Fabrics of the loopback: creation, invalid requests, removal under load;
+ * unloading the modules, which fails while they are in use.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ FIXTURE_SETUP(fabric)
 	ASSERT_LE(0, self->n);
 }
 
-/* Are the fabrics the same as before? */
+/* Are the fabrics the same as at the start? */
 static bool same(const FIXTURE_DATA(fabric) *self)
 {
 	struct at_loop now[AT_MAX_LOOPS];
@@ -67,13 +67,13 @@ TEST_F(fabric, bad_dims)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		ret = at_loop_add(bad[i], &loop);
-		/* echo leaves white space at the end; it may be accepted. */
+		/* echo leaves trailing white space, which may be accepted. */
 		if (!strcmp(bad[i], "2x2 ")) {
 			if (!ret)
 				at_loop_remove(&loop);
 			continue;
 		}
-		/* Writing nothing requests nothing. */
+		/* An empty write is no request. */
 		if (!bad[i][0])
 			continue;
 		EXPECT_EQ(-EINVAL, ret) {
@@ -141,7 +141,7 @@ TEST_F(fabric, shapes)
 
 #define NODES 8
 
-/* Contexts on the nodes of a fabric, which need not be a torus. */
+/* Opens contexts on the nodes of a fabric, which may have any topology. */
 static int open_all(struct at_ctx *x, uint64_t id)
 {
 	unsigned int dev, n = at_devices(), found = 0;
@@ -163,7 +163,7 @@ static int open_all(struct at_ctx *x, uint64_t id)
 	return found;
 }
 
-/* Each node puts to each: routes lead everywhere. */
+/* Each node puts to each: every route works. */
 TEST_F(fabric, kinds)
 {
 	static const char *const kinds[] = {
@@ -233,7 +233,7 @@ TEST_F(fabric, many)
 	}
 }
 
-/* A process whose fabric is removed. */
+/* Runs a child process whose fabric is removed. */
 struct load {
 	unsigned int op;
 	bool sleeps;
@@ -284,7 +284,7 @@ static int work(const struct load *load, struct at_ctx *x)
 	do {
 		ret = at_do(x, &w, NULL);
 	} while (!ret);
-	/* The tree goes down with the first of its nodes. */
+	/* The tree goes down when its first node is removed. */
 	while (ret == ANGARA_ST_TREE_DOWN) {
 		at_sleep_ms(1);
 		ret = at_kick(x);
@@ -294,7 +294,10 @@ static int work(const struct load *load, struct at_ctx *x)
 	return ret;
 }
 
-/* Exit status: 0 if it ends with -ENODEV, else another value. */
+/*
+ * Uses the fabric in a child, until an error.  Exit status: 0 if that is
+ * -ENODEV, else another value.
+ */
 static int child(const struct load *load, unsigned int dev, int ready)
 {
 	struct at_ctx x;
@@ -403,7 +406,7 @@ TEST_F(fabric, open_device_removed)
 
 	ASSERT_EQ(0, at_loop_add("2", &loop));
 	ASSERT_EQ(0, at_fabric_find_id(&f, loop.id));
-	fresh = at_open(f.dev[0]);	/* without a domain */
+	fresh = at_open(f.dev[0]);	/* has no domain */
 	ASSERT_LE(0, fresh);
 	ASSERT_EQ(0, at_ctx_open(&x, f.dev[0], NULL));
 	ASSERT_EQ(0, at_mr(&x, at_pages(AT_PAGE), AT_PAGE, ALL));
@@ -450,7 +453,7 @@ TEST_F(fabric, memory_comes_back)
 	EXPECT_GE(16L << 20, lost);
 }
 
-/* The largest fabric, 4096 nodes, if sweeps are not scaled down. */
+/* The largest fabric has 4096 nodes, unless sweeps are scaled down. */
 TEST_F(fabric, large)
 {
 	unsigned int before = at_devices(), rows = at_scale(64);
@@ -506,7 +509,7 @@ TEST_F(fabric, unload_refused_while_open)
 	ret = unload("angara");
 	EXPECT_TRUE(ret == -EAGAIN || ret == -EBUSY);
 	EXPECT_EQ(0, at_query(fd, &q));
-	/* Also when the fabric itself is gone. */
+	/* The same holds when the fabric itself is gone. */
 	EXPECT_EQ(0, at_loop_remove(&loop));
 	EXPECT_EQ(-ENODEV, at_query(fd, &q));
 	ret = unload("angara_loop");
@@ -545,7 +548,8 @@ static const char *const bad_params[] = {
 };
 
 /*
- * Invalid parameters: the module does not load, and loads again without them.
+ * With invalid parameters the module does not load; afterwards it loads without
+ * them.
  */
 TEST_F(module, bad_parameters)
 {

@@ -46,7 +46,7 @@ bool at_fail_disarm(int fd)
 	bool hit = pread(fd, text, sizeof(text) - 1, 0) > 0 &&
 		   !strtoul(text, NULL, 10);
 
-	/* The counted call may be one of those that end the counting. */
+	/* The allocation that fails may be one of this write(): repeat it. */
 	while (pwrite(fd, "0", 1, 0) != 1)
 		;
 	return hit;
@@ -56,7 +56,7 @@ bool at_fail_says_so(int ret)
 {
 	switch (ret) {
 	case -ENOMEM:
-	case -EFAULT:	/* a copy failed */
+	case -EFAULT:	/* the kernel failed to copy from or to user space */
 	case -ENFILE:	/* the kernel has no inode for a socket */
 	case -ENOBUFS:	/* netlink has no message for the answer */
 		return true;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Allocations that fail, and copies from and to user space: the kernel counts
- * those of a thread, and fails the one with a given number.
+ * Allocations, and copies from and to user space, that fail: the kernel counts
+ * those of a thread and fails the one with a given number.
  */
 #ifndef ANGTEST_FAIL_H
 #define ANGTEST_FAIL_H
 
 #include <stdbool.h>
 
-/* More than any call makes; a sweep that gets there is wrong. */
+/* More allocations than any call makes; a sweep that gets there is wrong. */
 #define AT_ENDLESS	20000
 
 /*
- * Skips the program if the kernel has no fault injection, or something is
- * missing.
+ * Skips the program if the kernel has no fault injection, or if the machine
+ * lacks something in @what.
  */
 void at_fail_require(unsigned int what);
-/* The file of this thread for at_fail_arm(), or -errno. */
+/* Opens the thread's file for at_fail_arm(). Return: it, or -errno. */
 int at_fail_open(void);
 /* Counts the thread's allocations from now on; number @nth fails. */
 int at_fail_arm(int fd, unsigned int nth);
-/* Has one failed? Ends the counting. */
+/* Ends the counting. Return: has an allocation failed? */
 bool at_fail_disarm(int fd);
-/* Is it an error that may report a failed allocation? */
+/* May the error @ret report a failed allocation? */
 bool at_fail_says_so(int ret);
 
 #endif /* ANGTEST_FAIL_H */

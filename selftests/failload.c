@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Loading the modules with allocations that fail: the first fails, then the
- * second, and so on until the module loads.  Most are the kernel's own, which
- * can do without some of them.
+ * second, and so on until the module loads.  Most allocations are the kernel's
+ * own; it continues without some of them.
  */
 #include <string.h>
 #include <unistd.h>
@@ -17,13 +17,13 @@ static void __attribute__((constructor)) require_injection(void)
 	at_fail_require(AT_ROOT | AT_DEVICE | AT_LOOP);
 }
 
-/* Attempts, and failed ones. */
+/* Numbers of attempts and of failed attempts. */
 struct tally {
 	unsigned int tried;
 	unsigned int failed;
 };
 
-/* The error of a sweep over @module, loaded with @args; NULL if it passes. */
+/* Sweeps over loading @module with @args. Return: NULL, or the error. */
 static const char *sweep(const char *module, const char *args, struct tally *t)
 {
 	int nth_fd = at_fail_open();
@@ -76,7 +76,7 @@ FIXTURE_VARIANT(module) {
 	bool core;
 };
 
-/* Two nodes, so that the first has to be removed again. */
+/* With two nodes, the first has to be removed again if the second one fails. */
 FIXTURE_VARIANT_ADD(module, loop_with_fabric) {
 	.name = "angara_loop", .args = "fabric=2",
 };

@@ -2,7 +2,8 @@
 /*
  * Every entry into the driver with allocations that fail: the first fails, then
  * the second, and so on until the call succeeds. Each time it must return an
- * error that reports it, leave the state as it was, and succeed when retried.
+ * error that reports the failure, leave the state as it was, and succeed when
+ * retried.
  */
 #include <poll.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "nl.h"
 
 #define REQUEST		512
-/* Larger than one list of a region's pages, so that it needs two. */
+/* Region that needs two lists of pages. */
 #define LONG_REGION	(600 * AT_PAGE)
 
 static void __attribute__((constructor)) require_injection(void)
@@ -24,8 +25,8 @@ static void __attribute__((constructor)) require_injection(void)
 }
 
 /*
- * State that must not change: contexts, regions, pinned pages, rows of trees
- * and delegations, fabrics, devices.
+ * State that a failed call must not change: contexts, regions, pinned pages,
+ * rows of trees and delegations, fabrics, devices.
  */
 struct before {
 	struct at_usage use;
@@ -68,7 +69,7 @@ struct sweep;
  * @before: prepares the call; may be NULL
  * @call: the call: 0 or -errno
  * @after: undoes a successful call
- * @answers: the call changes something, and only its answer may fail
+ * @answers: the answer may fail after the call has taken effect
  */
 struct way {
 	int (*before)(struct sweep *s);
@@ -108,8 +109,8 @@ static int one(struct sweep *s, unsigned int nth, bool *hit)
 }
 
 /*
- * Only the answer failed: the call had its effect. An object of an ioctl ends
- * with the file; any other change can be reverted to @b.
+ * Did only the answer fail, so that the call had its effect?  An object made by
+ * an ioctl ends with the file; any other change can be reverted to @b.
  */
 static bool untold(struct sweep *s, int ret, const struct before *b)
 {
@@ -123,7 +124,7 @@ static bool untold(struct sweep *s, int ret, const struct before *b)
 	return s->s.fd >= 0 && same(&s->start);
 }
 
-/* The error, NULL if there is none. */
+/* Return: NULL, or what failed. */
 static const char *sweep(struct sweep *s)
 {
 	struct before b;
@@ -138,7 +139,7 @@ static const char *sweep(struct sweep *s)
 		if (s->way->before && s->way->before(s))
 			return "it does not come back to its start";
 		if (look(&b))
-			return "the state cannot be told";
+			return "the state is unknown";
 		ret = one(s, nth, &hit);
 		s->tried++;
 		s->ret = ret;
@@ -235,7 +236,7 @@ IOCTL(leave);
 IOCTL(kick);
 IOCTL(eventfd);
 
-/* A region with two lists of pages, under a requested key. */
+/* A region with two lists of pages and a requested key. */
 
 static int before_region(struct sweep *s)
 {
@@ -319,7 +320,7 @@ static int do_poll(struct sweep *s)
 
 static const struct way way_poll = { .before = before_mmap, .call = do_poll };
 
-/* Closing cannot fail, whatever allocation does. */
+/* Closing cannot fail, even if every allocation fails. */
 static int before_close(struct sweep *s)
 {
 	struct at_ctx x;
@@ -352,12 +353,12 @@ FIXTURE_VARIANT_ADD(fail, close) { .way = &way_close };
 
 /* netlink */
 
-/* A request: its command, and attributes beside those of device and object. */
+/* A request: its command, and attributes besides those of device and object. */
 struct request {
 	unsigned int cmd;
 	bool dump;
 	bool no_dev;
-	unsigned int id;	/* bytes of ANG_NL_ID, 0: omitted */
+	unsigned int id;	/* bytes of attribute ANG_NL_ID, 0: omitted */
 	struct at_nl_attr more[3];
 };
 
@@ -412,7 +413,7 @@ static const struct way way_nl_set = {
 	.before = before_nl, .call = do_nl, .after = no_row,
 	.answers = true,
 };
-/* A call that has cleared the row without an answer has succeeded. */
+/* The call may have cleared the row, though its answer failed. */
 static const struct way way_nl_clear = {
 	.before = before_row, .call = do_nl, .after = no_row,
 	.answers = true,
@@ -448,7 +449,8 @@ NETLINK(tree_delegate, way_nl_delegate, TREE_DELEGATE, .id = 1, .more = {
 	{ ANGARA_A_TREE_DELEGATED, 4, 0x5A5A5A } });
 
 /*
- * Fabrics through sysfs: two nodes, so that the first has to be removed again.
+ * Fabrics through sysfs: with two nodes, the first has to be removed again if
+ * the second one fails.
  */
 
 static int do_fabric(struct sweep *s)

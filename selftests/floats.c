@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reductions of floats: the adapter's results equal those of the processor, bit
- * for bit; sums depend on the tree and the places of the participants, not on
- * the order of arrival.
+ * for bit; a sum depends on the tree and on the participants' places in it, not
+ * on the order of arrival.
  */
 #include <endian.h>
 #include <math.h>
@@ -54,7 +54,7 @@ FIXTURE_TEARDOWN(floats)
 	at_group_close(&self->g);
 }
 
-/* A tree with the first @pe members of each node, at the places set before. */
+/* Sets up a tree with the first @pe members of each node. */
 static int lay(FIXTURE_DATA(floats) *self, unsigned int root, unsigned int pe)
 {
 	uint16_t want[AT_MAX_NODES] = { 0 };
@@ -100,7 +100,7 @@ static const double specials[] = {
 };
 
 /*
- * Special values with each other, then random ones, half of them close
+ * Special values combined with each other, then random ones, half of them close
  * together.
  */
 static double term(FIXTURE_DATA(floats) *self, unsigned int i, unsigned int who)
@@ -148,7 +148,7 @@ static bool same_float(float got, float want)
 	return !memcmp(&got, isnan(want) ? (const void *)&quiet : &want, 4);
 }
 
-/* A sum or product of two, rounded once as the processor does it. */
+/* The sum or product of two numbers, rounded once, as by the processor. */
 static float combine_float(unsigned int op, float a, float b)
 {
 	volatile float x = a, y = b, z;
@@ -222,7 +222,7 @@ TEST_F(floats, as_the_processor)
 		}
 }
 
-/* The sum of element @i over the subtree of @node, in the order of the tree. */
+/* The sum of element @i over the subtree of @node, in the tree's order. */
 static double tree_sum(FIXTURE_DATA(floats) *self, unsigned int node,
 		       unsigned int pe, unsigned int i, int *some)
 {
@@ -251,7 +251,7 @@ static double tree_sum(FIXTURE_DATA(floats) *self, unsigned int node,
 	return sum;
 }
 
-/* All start, one after another, from @first on in steps of @step. */
+/* Starts all participants, from number @first in steps of @step. */
 static int sum_up(FIXTURE_DATA(floats) *self, unsigned int first,
 		  unsigned int step, unsigned int n)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Unprivileged users that read over netlink in a loop: how many admin commands
- * they cause, and that their data is not old.
+ * Unprivileged users that read over netlink in a loop: the number of admin
+ * commands that they cause, and the age of their data.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 
 #define TREE	12
 #define READERS	4
-#define AGE_MS	100	/* for which a result is cached */
+#define AGE_MS	100	/* time for which a result is cached */
 #define PKEY	ANGARA_PKEY_UID(AT_NOBODY)
 
 FIXTURE(flood) {
@@ -27,7 +27,7 @@ FIXTURE(flood) {
 	unsigned int links;
 	mode_t mode;
 	int fd;
-	struct at_ctx x;	/* of AT_NOBODY, like the row */
+	struct at_ctx x;	/* context of AT_NOBODY, like the row */
 };
 
 static int as_nobody(int (*fn)(unsigned int dev, unsigned int index,
@@ -86,7 +86,7 @@ FIXTURE_TEARDOWN(flood)
 	chmod(path, self->mode);
 }
 
-/* Admin commands of the device so far, or -errno. */
+/* Number of admin commands of the device so far, or -errno. */
 static long commands(FIXTURE_DATA(flood) *self)
 {
 	char path[64];
@@ -104,7 +104,7 @@ static long commands(FIXTURE_DATA(flood) *self)
 	return n;
 }
 
-/* All objects of the device, @rounds times. */
+/* Reads all objects of the device, @rounds times. */
 static int read_all(FIXTURE_DATA(flood) *self, unsigned int rounds)
 {
 	static const unsigned int cmds[] = {
@@ -124,7 +124,7 @@ static int read_all(FIXTURE_DATA(flood) *self, unsigned int rounds)
 	return 0;
 }
 
-/* @rounds of each reader.  Return: milliseconds that it took, or -errno. */
+/* Lets each reader do @rounds. Return: duration in ms, or -errno. */
 static long flood(FIXTURE_DATA(flood) *self, unsigned int rounds)
 {
 	uint64_t start = at_now_ms();
@@ -151,7 +151,7 @@ static long flood(FIXTURE_DATA(flood) *self, unsigned int rounds)
  */
 TEST_F(flood, commands_are_bounded)
 {
-	/* The node, its links, the row and its counters, the context. */
+	/* One node, its links, a row and its counters, one context. */
 	long objects = 1 + self->links + 2 + 1;
 	unsigned int rounds = 50;
 	long before, ms, cost, bound;
@@ -169,10 +169,10 @@ TEST_F(flood, commands_are_bounded)
 		TH_LOG("%ld readings in %ld ms: %ld commands, at most %ld",
 		       READERS * rounds * objects, ms, cost, bound);
 		EXPECT_GE(bound, cost);
-		/* Is this more than a slow machine could have asked anyway? */
+		/* Stop if the bound is well below the number of requests. */
 		if (2 * bound < READERS * rounds * objects)
 			break;
-		/* Twice as many rounds must end in time. */
+		/* Continue only if twice as many rounds would end in time. */
 		if (rounds > 1000 || ms > AT_DEADLINE_MS / 3)
 			SKIP(return, "the machine is too slow to flood");
 	}
@@ -190,7 +190,7 @@ static void put_self(struct __test_metadata *_metadata, struct at_ctx *x,
 	ASSERT_EQ(0, at_mr_dereg(x, key));
 }
 
-/* Cached data is soon read again; an administrator always reads the device. */
+/* Cached data expires soon; an administrator always reads from the device. */
 TEST_F(flood, counters_are_not_old)
 {
 	unsigned int ctx = self->x.c.ctx;
@@ -213,7 +213,7 @@ TEST_F(flood, counters_are_not_old)
 	EXPECT_EQ(was + 1, le64toh(obj.cnt.ctx.wqes));
 }
 
-/* Another context of the same number starts at 0, for every reader. */
+/* The counters of a new context start at 0, for every reader. */
 TEST_F(flood, counters_begin_with_the_context)
 {
 	unsigned int ctx = self->x.c.ctx;
@@ -234,7 +234,7 @@ TEST_F(flood, counters_begin_with_the_context)
 }
 
 /*
- * A row that is set or cleared is seen at once, one that goes down soon after.
+ * Readers see at once that a row is set or cleared, and soon that it is down.
  */
 TEST_F(flood, rows_are_not_old)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Queues under pressure, and all pairs of nodes: many operations in flight,
- * rings that wrap, a completion queue that is not emptied.
+ * rings that wrap, a completion queue that is full.
  */
 #include <endian.h>
 #include <string.h>
@@ -17,7 +17,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 #define NODES	8
 #define SLOT	1024
 
-/* A context on each of the first eight nodes, each with NODES slots. */
+/* A context on each of the first eight nodes; each has NODES slots. */
 FIXTURE(flow) {
 	struct at_fabric f;
 	struct at_ctx x[NODES];
@@ -90,7 +90,7 @@ TEST_F(flow, all_pairs)
 	}
 }
 
-/* Posts as much of @total as there is room for; all with cookie = number. */
+/* Posts up to operation @total while there is room; cookie = number. */
 static unsigned int post_some(FIXTURE_DATA(flow) *self, unsigned int done,
 			      unsigned int total)
 {
@@ -109,7 +109,7 @@ static unsigned int post_some(FIXTURE_DATA(flow) *self, unsigned int done,
 	return done;
 }
 
-/* Every operation completes once, without error, and rings wrap often. */
+/* Every operation completes once, without error; the rings wrap often. */
 TEST_F(flow, wrap)
 {
 	const unsigned int total = at_scale(3000);
@@ -137,7 +137,7 @@ TEST_F(flow, wrap)
 	EXPECT_EQ(self->x[0].pi, at_counter(&self->x[0], ANGARA_CTR_SQ_CI));
 }
 
-/* A completion queue that is not emptied stops its owner, and loses nothing. */
+/* A full completion queue stops its context, and no completion is lost. */
 TEST_F(flow, full_completion_queue)
 {
 	struct at_ctx *x = &self->x[0], *other = &self->x[2];
@@ -153,7 +153,7 @@ TEST_F(flow, full_completion_queue)
 		ASSERT_EQ(0, at_post(x, &w, NULL));
 	}
 	ASSERT_EQ(0, at_kick(x));
-	/* Others on the same path are not delayed. */
+	/* Other contexts on the same path are not delayed. */
 	w = at_put(&self->x[1], 0, SLOT, 0, 0, SLOT);
 	EXPECT_EQ(ANGARA_ST_OK, at_do(other, &w, NULL));
 	at_sleep_ms(50);
@@ -167,7 +167,7 @@ TEST_F(flow, full_completion_queue)
 			TH_LOG("completion %u of %u", i, total);
 		}
 		EXPECT_EQ(ANGARA_ST_OK, le16toh(cqe.status));
-		/* The device sees the room at the next kick at the latest. */
+		/* The device sees the free entry at the next kick. */
 		ASSERT_EQ(0, at_kick(x));
 	}
 	EXPECT_FALSE(at_poll_cqe(x, &cqe));
@@ -177,7 +177,7 @@ TEST_F(flow, full_completion_queue)
 	EXPECT_EQ(0, le64toh(obj.cnt.ctx.cqe_errors));
 }
 
-/* All nodes at once, each to all others, short and long messages. */
+/* All nodes at once put to all other nodes, short and long messages. */
 TEST_F(flow, all_to_all)
 {
 	const unsigned int rounds = at_scale(20);

@@ -94,7 +94,10 @@ int at_member_open(struct at_member *m, struct at_group *g, unsigned int node,
 		return ret;
 	m->len = len;
 	m->mem = at_pages(len);
-	return m->mem ? at_mr(&m->x, m->mem, len, ANGARA_ACCESS_ALL) : -ENOMEM;
+	if (!m->mem)
+		return -ENOMEM;
+	m->key = at_mr(&m->x, m->mem, len, ANGARA_ACCESS_ALL);
+	return m->key;
 }
 
 void at_member_close(struct at_member *m)
@@ -110,6 +113,17 @@ int at_start(struct at_member *m, const struct angara_wqe *w)
 	int ret = at_post(&m->x, w, NULL);
 
 	return ret ? ret : at_kick(&m->x);
+}
+
+/* The adapter takes entries in order: when the put ends, @w is taken. */
+int at_begin(struct at_member *m, const struct angara_wqe *w)
+{
+	struct angara_wqe put = at_put(&m->x, m->key, 0, m->key, 0, 0);
+	int ret = at_post(&m->x, w, NULL);
+
+	if (!ret)
+		ret = at_start(m, &put);
+	return ret ? ret : at_finish(m);
 }
 
 int at_finish(struct at_member *m)
@@ -157,8 +171,8 @@ bool at_reduction(unsigned int type, unsigned int op)
 /**
  * struct elem - an element of any type
  * @i: value of an integer
- * @f: of a float
- * @index: of a pair
+ * @f: value of a float
+ * @index: index of a pair
  */
 struct elem {
 	uint64_t i;
@@ -167,9 +181,9 @@ struct elem {
 };
 
 /*
- * Values over the whole range, so that sums overflow and signs differ.  Floats
- * are powers of two, whose sums and products of 32 are exact: the order in
- * which they are combined does not matter.
+ * Integers over the whole range, of both signs: sums overflow.  Floats are
+ * powers of two, whose sums and products of 32 are exact: the order in which
+ * they are combined does not matter.
  */
 static struct elem value(unsigned int type, size_t i, unsigned int who)
 {
@@ -180,7 +194,7 @@ static struct elem value(unsigned int type, size_t i, unsigned int who)
 	e.f = (double)(1U << (v >> 40) % 5) / 4;
 	if (v >> 50 & 1)
 		e.f = -e.f;
-	/* Some that are equal, so that the index decides. */
+	/* Some values are equal, so that the index decides. */
 	e.i = type >= ANGARA_TYPE_INT32_LOC ? v % 5 - 2 : v;
 	return e;
 }

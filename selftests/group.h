@@ -30,10 +30,10 @@ struct at_group {
 int at_group_open(struct at_group *g);
 void at_group_close(struct at_group *g);
 
-/* Rows of a tree; returns the number of its nodes. */
+/* Computes the rows of a tree. Return: the number of its nodes. */
 int at_tree_rows(struct at_group *g, unsigned int tree, unsigned int root,
 		 const uint16_t *pe, struct angara_tree_row *rows);
-/* Builds a tree and sets its rows; returns the number of its nodes. */
+/* Builds a tree and sets its rows. Return: the number of its nodes. */
 int at_tree_lay(struct at_group *g, unsigned int tree, unsigned int root,
 		const uint16_t *pe);
 /* Clears the rows that are set. */
@@ -42,26 +42,33 @@ void at_tree_lift(struct at_group *g, unsigned int tree);
 /**
  * struct at_member - a participant
  * @x: context
- * @mem: its memory, registered with key 0 and all rights
+ * @mem: its memory, registered with all rights
  * @len: bytes of it
+ * @key: key of @mem
  */
 struct at_member {
 	struct at_ctx x;
 	char *mem;
 	size_t len;
+	int key;
 };
 
-/* A context on @node with @len bytes registered. */
+/* Opens a context on @node with @len bytes registered. */
 int at_member_open(struct at_member *m, struct at_group *g, unsigned int node,
 		   size_t len);
 void at_member_close(struct at_member *m);
 
-/* Posts @w at @m and kicks. */
+/* Posts @w to the queue of @m and kicks. */
 int at_start(struct at_member *m, const struct angara_wqe *w);
-/* Waits for one completion: ANGARA_ST_* or -errno. */
+/*
+ * As at_start(); waits until the adapter has taken @w from the queue.  @w must
+ * not be able to complete before that.  Return: 0, ANGARA_ST_* or -errno.
+ */
+int at_begin(struct at_member *m, const struct angara_wqe *w);
+/* Waits for one completion. Return: ANGARA_ST_* or -errno. */
 int at_finish(struct at_member *m);
 
-/* Elements: @type of element i of member @who, and the reduction. */
+/* Elements of @type: size, contributions of member @who, reduction. */
 unsigned int at_elem_size(unsigned int type);
 /* Is @op an operation of @type? */
 bool at_reduction(unsigned int type, unsigned int op);

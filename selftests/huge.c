@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Regions in huge pages: the device is given few long pages, and data arrives
- * at their ends and where they meet ordinary pages. The tracepoint angara_mr
- * shows how the driver describes a region to the device.
+ * Regions in huge pages: the device gets few long pages, and data arrives at
+ * their ends and at borders to ordinary pages. The tracepoint angara_mr shows
+ * how the driver describes a region to the device.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,18 +19,18 @@ AT_REQUIRE(AT_ROOT | AT_DEVICE | AT_HUGE)
 #define HUGE		(2UL << 20)
 #define HUGE_SHIFT	21
 #define COUNT		4	/* huge pages of a region */
-#define SPARE		2	/* for the case that memory is short of some */
-#define LEN		5000	/* of a transfer: more than a page */
+#define SPARE		2	/* more, in case some cannot be allocated */
+#define LEN		5000	/* bytes of a transfer: more than a page */
 #define TRACING		"/sys/kernel/tracing/instances/angara-huge"
 #define POOL		"/proc/sys/vm/nr_hugepages"
 
-/* How the driver describes a region to the device. */
+/* The driver's description of a region to the device. */
 struct shape {
 	unsigned int page_shift;
 	unsigned int lists;
 };
 
-/* @had: huge pages of the system before; @mem: @COUNT huge pages, one piece */
+/* @had: the system's huge pages before; @mem: @COUNT contiguous ones */
 FIXTURE(huge) {
 	struct at_ctx x;
 	unsigned int dev;
@@ -73,7 +73,7 @@ static void *huge_map(void)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* The last region that was registered on @dev as @slot, from the trace. */
+/* Reads from the trace how the last region of @dev in @slot was described. */
 static int shape_of(unsigned int dev, int slot, struct shape *shape)
 {
 	FILE *f = fopen(TRACING "/trace", "r");
@@ -158,7 +158,7 @@ static void move_at(struct __test_metadata *_metadata, struct at_ctx *x,
 	}
 }
 
-/* A list holds 512 pages: by ordinary pages the region would need four. */
+/* A list holds 512 pages: with ordinary pages the region would need four. */
 TEST_F(huge, whole)
 {
 	const size_t at[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bounds of the collective network: 16 reductions under way on each of 16
- * overlapping trees, and the credits that enforce this: after 8 results to the
- * children, after 128 results or 4096 cycles to the processing element.
+ * The bounds of the collective network: 16 reductions in flight on each of 16
+ * overlapping trees, and the credits that enforce this. Children get a credit
+ * after 8 results, the processing element after 128 results or 4096 cycles.
  */
 #include <endian.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static struct angara_wqe sum(unsigned int tree, uint32_t bytes)
 	return w;
 }
 
-/* Counters of @tree at @node. */
+/* Reads the counters of @tree at @node. */
 static struct angara_hw_tree_counters counters(FIXTURE_DATA(inflight) *self,
 					       unsigned int node,
 					       unsigned int tree)
@@ -94,7 +94,7 @@ static uint64_t in_flight(FIXTURE_DATA(inflight) *self, unsigned int node,
 	return le64toh(counters(self, node, tree).in_flight);
 }
 
-/* Nodes may still be active when a call returns: waits for @want. */
+/* Waits for @want: nodes may still be active when a system call returns. */
 static uint64_t settled_in_flight(FIXTURE_DATA(inflight) *self,
 				  unsigned int node, unsigned int tree,
 				  uint64_t want)
@@ -135,9 +135,9 @@ static int start_on_all_trees(FIXTURE_DATA(inflight) *self, unsigned int i,
 }
 
 /*
- * Seven of eight members have contributed all they may: every ReduceId of every
- * tree is in use at its root, and no more than exist. The eighth frees them
- * all.
+ * Seven of eight members have contributed as much as is allowed: every ReduceId
+ * of every tree is in use at its root, and no more than exist. The eighth
+ * member's contributions free them all.
  */
 TEST_F(inflight, all_reduce_ids)
 {
@@ -211,7 +211,7 @@ TEST_F(inflight, never_more_than_16)
 	}
 }
 
-/* @count one-packet allreduces on @tree, one after another. */
+/* Runs @count one-packet allreduces on @tree, one after another. */
 static int results(FIXTURE_DATA(inflight) *self, unsigned int tree,
 		   unsigned int count)
 {
@@ -250,7 +250,7 @@ static bool has_sent_credits(const struct angara_hw_tree_counters *c)
 	return le64toh(c->credits_sent) >= le64toh(c->reduce_results) / 8;
 }
 
-/* Counters of @node after all its credits are sent and received. */
+/* Counters of @node after all its credits have been sent and received. */
 static struct angara_hw_tree_counters
 settled_credits(FIXTURE_DATA(inflight) *self, unsigned int node,
 		unsigned int tree)
@@ -273,7 +273,7 @@ settled_credits(FIXTURE_DATA(inflight) *self, unsigned int node,
 	return c;
 }
 
-/* A credit to the children after every 8 results, and not before. */
+/* Children get a credit after every 8 results, not earlier. */
 TEST_F(inflight, credits_after_8)
 {
 	static const unsigned int more[] = { 1, 6, 1, 1, 7, 8 };
@@ -302,15 +302,15 @@ TEST_F(inflight, credits_after_8)
 	}
 }
 
-/* Credit packets to the processing element of node 0, and their cause. */
-struct told {
+/* Numbers of credit packets to the processing element of node 0, by cause. */
+struct sums {
 	uint64_t by_count, by_timer;
 };
 
-static struct told told(FIXTURE_DATA(inflight) *self)
+static struct sums credit_sums(FIXTURE_DATA(inflight) *self)
 {
 	struct angara_hw_tree_counters c;
-	struct told sum = {};
+	struct sums sum = {};
 	unsigned int t;
 
 	for (t = 0; t < AT_TREES; t++) {
@@ -333,7 +333,7 @@ static int told_all(FIXTURE_DATA(inflight) *self, uint64_t count)
 	return ret;
 }
 
-/* @count results on each tree; the start of the last node releases them all. */
+/* Causes @count results on each tree, all when the last node starts. */
 static void on_all_trees(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(inflight) *self, unsigned int count)
 {
@@ -358,27 +358,27 @@ static void on_all_trees(struct __test_metadata *_metadata,
  * The processing element gets credits after 128 results over all trees ...
  *
  * All trees have their root at node 0, so that its results come together,
- * unless the fabric's threads have to wait for a processor: then the time may
- * be over before all are there, and such a round proves nothing.
+ * unless the fabric's threads wait for a processor. Then the timer may send the
+ * credits before all results are there; such a round is repeated.
  */
 TEST_F(inflight, credits_after_128)
 {
 	unsigned int t, round, whole = 0;
-	struct told before, after;
+	struct sums before, after;
 
 	for (t = 0; t < AT_TREES; t++) {
 		ASSERT_EQ(0, lay(self, t, 0));
 	}
-	/* 112 are too few, whatever happens later. */
+	/* 112 results are too few: no credits follow. */
 	on_all_trees(_metadata, self, 7);
 	ASSERT_EQ(0, told_all(self, 7));
-	after = told(self);
+	after = credit_sums(self);
 	EXPECT_EQ(0, after.by_count);
 	for (round = 1; round <= 100 && whole < 3; round++) {
 		before = after;
 		on_all_trees(_metadata, self, 8);
 		ASSERT_EQ(0, told_all(self, 7 + 8 * round));
-		after = told(self);
+		after = credit_sums(self);
 		if (after.by_timer != before.by_timer)
 			continue;
 		whole++;
@@ -387,7 +387,7 @@ TEST_F(inflight, credits_after_128)
 	EXPECT_EQ(3, whole);
 }
 
-/* ... or after 4096 cycles, if there was at least one. */
+/* ... or after 4096 cycles, if there was at least one result. */
 TEST_F(inflight, credits_after_4096_cycles)
 {
 	const unsigned int tree = 2;

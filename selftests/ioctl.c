@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every ioctl, swept: structure sizes, flags, reserved fields, pointers,
- * unknown numbers. After each refused call the valid one must still work, which
- * shows that nothing has changed, and that no context, region or pinned page is
- * left.
+ * unknown numbers. After each refused call the valid one must still work, and
+ * no context, region or pinned page may be left.
  */
 #include <string.h>
 #include <unistd.h>
@@ -142,7 +141,7 @@ TEST_F(sweep, tail_not_zero)
 	ASSERT_EQ(0, unchanged(&self->s, c, &self->use));
 }
 
-/* The structure claims to be longer than the readable memory. */
+/* The structure has a size beyond the readable memory. */
 TEST_F(sweep, size_lies)
 {
 	static const uint32_t more[] = { 1, 8, 4096, 1U << 31, 0xFFFFFF00U };
@@ -157,7 +156,7 @@ TEST_F(sweep, size_lies)
 		size = c->size + more[i];
 		memcpy(buf, &size, sizeof(size));
 		ret = state_call(&self->s, c, buf);
-		/* Above a page the kernel need not check for zeros. */
+		/* The kernel need not check a tail beyond a page for zeros. */
 		EXPECT_TRUE(ret == -EFAULT || (size > AT_PAGE && ret == -E2BIG)) {
 			TH_LOG("size %u gave %d", size, ret);
 		}
@@ -222,7 +221,7 @@ TEST_F(sweep, bad_pointers)
 			TH_LOG("pointer %llx", (unsigned long long)bad[i]);
 		}
 	}
-	/* Truncated by the end of the mapped page. */
+	/* The end of the mapped page truncates the structure. */
 	for (i = 0; i < c->size; i++) {
 		buf = request(&self->s, c, c->size);
 		memmove(buf + c->size - i, buf, i);
@@ -254,8 +253,8 @@ TEST_F(sweep, read_only_argument)
 }
 
 /*
- * Each number belongs to one kind of file, and missing prerequisites come
- * first.
+ * Each number belongs to one kind of file; a missing domain or context is
+ * reported first.
  */
 TEST_F(sweep, other_files)
 {

@@ -4,7 +4,7 @@
  * unless an administrator has delegated the tree to its partition.
  *
  * The attempts of the other user run in a child. Its exit status is the line of
- * the first attempt that did not end as it must.
+ * the first attempt with a wrong result.
  */
 #include <endian.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ FIXTURE(isolation) {
 	struct at_ctx far;
 	mode_t mode[AT_MAX_NODES];
 	char *mem;
-	uint32_t *told;		/* data reported by a child */
+	uint32_t *reported;		/* data that a child reports */
 	int fd;
 };
 
@@ -57,9 +57,9 @@ FIXTURE_SETUP(isolation)
 		ASSERT_EQ(i, at_mr(&self->near, self->mem, AT_PAGE, ALL));
 		ASSERT_EQ(i, at_mr(&self->far, self->mem, AT_PAGE, ALL));
 	}
-	self->told = mmap(NULL, AT_PAGE, PROT_READ | PROT_WRITE,
+	self->reported = mmap(NULL, AT_PAGE, PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, self->told);
+	ASSERT_NE(MAP_FAILED, self->reported);
 	self->fd = at_open(self->f.dev[0]);
 	at_tree_clear(self->fd, TREE);
 }
@@ -82,7 +82,7 @@ FIXTURE_TEARDOWN(isolation)
 
 typedef int (*attempt_fn)(FIXTURE_DATA(isolation) *self);
 
-/* Runs @fn as user @uid: 0, or the line that failed modulo 256. */
+/* Runs @fn as user @uid.  Return: 0, or the failed line modulo 256. */
 static int as_user(FIXTURE_DATA(isolation) *self, unsigned int uid,
 		   attempt_fn fn)
 {
@@ -110,7 +110,7 @@ static struct angara_tree_row row_of(uint32_t pkey)
 	};
 }
 
-/* Every context number and some keys of it, on one node. */
+/* Tries every context number of one node, and some keys of each. */
 static int reach_node(struct at_ctx *x, unsigned int node)
 {
 	struct at_ctx target = { .q.node = node };
@@ -131,7 +131,7 @@ static int reach_node(struct at_ctx *x, unsigned int node)
 			MUST(at_do(x, &get, NULL) == status);
 			found += status == ANGARA_ST_PARTITION;
 		}
-		/* Nor may it increment a counter there. */
+		/* The child may not increment a counter there either. */
 		put = at_put(&target, 0, 0, 0, 0, 0);
 		put.flags = ANGARA_WQE_NOTIFY;
 		MUST(at_do(x, &put, NULL) != ANGARA_ST_OK);
@@ -215,7 +215,7 @@ static int touch_tree(FIXTURE_DATA(isolation) *self)
 	MUST(at_tree_set(x.dom, &row, 0) == -EPERM);
 	MUST(at_delegate(x.dom, TREE, x.pkey) == -EPERM);
 	MUST(at_delegate(x.dom, TREE, 0) == -EPERM);
-	/* Nor a tree that is not set. */
+	/* The child may not use a tree that is not set either. */
 	row.tree = TREE + 1;
 	MUST(at_tree_set(x.dom, &row, 0) == -EPERM);
 	row.pkey = self->near.pkey;
@@ -255,7 +255,7 @@ TEST_F(isolation, trees)
 	EXPECT_EQ(-ENOENT, at_tree_get(self->fd, TREE + 1, &get));
 }
 
-/* The tree is delegated to this user: only to the user's partition. */
+/* A delegated tree can be set for the user's own partition only. */
 static int use_delegated(FIXTURE_DATA(isolation) *self)
 {
 	struct angara_tree_verify check;
@@ -283,7 +283,7 @@ static int use_delegated(FIXTURE_DATA(isolation) *self)
 	return 0;
 }
 
-/* Two jobs of one user and partition, to which the tree is delegated. */
+/* Two jobs of one user share a partition and a delegated tree. */
 static int keep_from_other_job(FIXTURE_DATA(isolation) *self)
 {
 	struct at_attr one = { .job = JOB }, two = { .job = JOB ^ 1 };
@@ -328,16 +328,16 @@ static int tell_pkey(FIXTURE_DATA(isolation) *self)
 	int fd = at_open(self->f.dev[0]);
 
 	MUST(fd >= 0 && !at_query(fd, &q));
-	*self->told = q.pkey;
+	*self->reported = q.pkey;
 	return 0;
 }
 
 TEST_F(isolation, jobs)
 {
 	ASSERT_EQ(0, as_user(self, AT_NOBODY, tell_pkey));
-	ASSERT_EQ(0, at_delegate(self->fd, TREE, *self->told));
+	ASSERT_EQ(0, at_delegate(self->fd, TREE, *self->reported));
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, keep_from_other_job));
-	/* An administrator clears what is left of a job. */
+	/* An administrator may clear rows that a job has left. */
 	EXPECT_EQ(0, at_tree_clear(self->fd, TREE));
 }
 
@@ -347,12 +347,12 @@ TEST_F(isolation, delegation)
 	uint32_t pkey;
 
 	ASSERT_EQ(0, as_user(self, AT_NOBODY, tell_pkey));
-	pkey = *self->told;
+	pkey = *self->reported;
 	EXPECT_NE(pkey, self->near.pkey);
 	ASSERT_EQ(0, at_delegate(self->fd, TREE, pkey));
 	EXPECT_EQ(0, as_user(self, AT_NOBODY - 1, not_delegated));
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, use_delegated));
-	/* The row went with the file of its owner; the delegation stays. */
+	/* Closing the owner's file cleared the row; the delegation stays. */
 	EXPECT_EQ(0, at_tree_get(self->fd, TREE, &get));
 	EXPECT_EQ(ANGARA_TREE_STATE_UNSET, get.state);
 	EXPECT_EQ(pkey, get.delegated);
@@ -381,7 +381,7 @@ TEST_F(isolation, root_rules)
 	uint32_t pkey;
 
 	ASSERT_EQ(0, as_user(self, AT_NOBODY, tell_pkey));
-	pkey = *self->told;
+	pkey = *self->reported;
 	ASSERT_EQ(0, at_delegate(self->fd, TREE, pkey));
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, leave_a_row));
 	EXPECT_EQ(0, at_tree_get(self->fd, TREE, &get));
@@ -390,7 +390,7 @@ TEST_F(isolation, root_rules)
 	EXPECT_EQ(0, at_tree_clear(self->fd, TREE));
 }
 
-/* Files of others: contexts are visible, their operations are not. */
+/* Contexts of other users are visible, but not their operations. */
 static int look_at_contexts(FIXTURE_DATA(isolation) *self)
 {
 	struct at_nl_obj obj;
@@ -407,7 +407,7 @@ TEST_F(isolation, context_details)
 	EXPECT_EQ(0, as_user(self, AT_NOBODY, look_at_contexts));
 }
 
-/* Queues and indices full of random data, with kicks for more than a second. */
+/* Fills queues and indices with random data, and kicks, for a second. */
 static int make_noise(FIXTURE_DATA(isolation) *self)
 {
 	unsigned long seed = at_seed();
@@ -418,11 +418,11 @@ static int make_noise(FIXTURE_DATA(isolation) *self)
 
 	MUST(!at_ctx_open(&x, self->f.dev[0], NULL));
 	sq = (void *)x.sq;
-	*self->told = 1;
+	*self->reported = 1;
 	for (end = at_now_ms() + 1500; at_now_ms() < end;) {
 		for (i = 0; i < x.c.sq_entries * sizeof(*x.sq); i++)
 			sq[i] = at_rand(&seed, 256);
-		/* Half of them with a valid operation. */
+		/* Give half of the entries a valid operation code. */
 		for (i = 0; i < x.c.sq_entries; i += 2) {
 			x.sq[i].opcode = at_rand(&seed, ANGARA_OP_NUM);
 			x.sq[i].flags &= ANGARA_WQE_FLAGS;
@@ -441,7 +441,7 @@ static int make_noise(FIXTURE_DATA(isolation) *self)
 	return 0;
 }
 
-/* Meanwhile other processes work undisturbed. */
+/* Other processes are not disturbed. */
 TEST_F(isolation, noise)
 {
 	struct angara_wqe w = at_put(&self->far, 0, 1024, 0, 0, 1000);
@@ -452,7 +452,7 @@ TEST_F(isolation, noise)
 	ASSERT_LE(0, pid);
 	if (!pid)
 		_exit(at_become(AT_NOBODY) || make_noise(self) ? 1 : 0);
-	while (!*(volatile uint32_t *)self->told)
+	while (!*(volatile uint32_t *)self->reported)
 		at_sleep_ms(1);
 	do {
 		at_fill(self->mem, 1000, n);

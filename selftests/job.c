@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A process of a job that makes a team, uses it and destroys it, in a loop,
- * until something fails. The kill test has angara-run start eight of them: it
- * is that program itself, with other arguments.
+ * until something fails. The kill test starts eight of them by angara-run, as
+ * copies of itself with other arguments.
  */
 #include <errno.h>
 #include <fcntl.h>

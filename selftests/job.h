@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Shared by the kill test and the processes that it has angara-run start.
- */
+/* What the kill test and the processes of its job share. */
 #ifndef ANGTEST_JOB_H
 #define ANGTEST_JOB_H
 
@@ -27,7 +25,7 @@ static const char *const job_steps[JOB_STEPS] = {
 };
 
 /**
- * struct job_shared - written by the processes, read by the test
+ * struct job_shared - state that the processes write and the test reads
  * @pid: process of that rank
  * @step: current step
  * @rounds: teams made and destroyed
@@ -42,7 +40,7 @@ struct job_shared {
 	} p[JOB_SIZE];
 };
 
-/* Body of such a process; @path: file with struct job_shared. */
+/* Main function of a process of the job; @path: file with struct job_shared. */
 int job_member(const char *path);
 
 #endif /* ANGTEST_JOB_H */

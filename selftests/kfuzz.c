@@ -2,8 +2,8 @@
 /*
  * Fuzzing of the driver: ioctls, mmap, queue entries, netlink and sysfs.
  *
- * Without options: a test, which runs the known programs (corpus.txt,
- * regress.txt), each by one thread and by two, on any kernel.
+ * Without options this is a test, which runs the known programs (corpus.txt,
+ * regress.txt) with one thread and with two, on any kernel.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -69,7 +69,7 @@ static uint64_t number(const char *option, const char *text, uint64_t max)
 	return n;
 }
 
-/* Next to the program, or in its source folder. */
+/* Reads a file next to the program, or from its source folder. */
 static int read_known(struct kf_corpus *to, const char *argv0, const char *name)
 {
 	char self[PATH_MAX], path[PATH_MAX + 64];
@@ -144,14 +144,14 @@ static const char *still_works(void)
 	return why;
 }
 
-static void tell(unsigned int n, const char *name, const char *why)
+static void report(unsigned int n, const char *name, const char *why)
 {
 	printf("%sok %u %s%s%s\n", why ? "not " : "", n, name,
 	       why ? " # " : "", why ? why : "");
 	fflush(stdout);
 }
 
-/* Each by one thread, and by two. */
+/* Runs each program by one thread and by two. */
 static const char *run_both(const struct kf_prog *p)
 {
 	struct kf_prog q = *p;
@@ -180,17 +180,17 @@ static int test(const char *argv0)
 	for (i = 0; i < once.count; i++) {
 		why = run_both(&once.prog[i]);
 		worst = why ? why : worst;
-		tell(++n, once.prog[i].name, why);
+		report(++n, once.prog[i].name, why);
 	}
 	why = NULL;
 	for (i = 0; i < known.count && !why; i++)
 		why = run_both(&known.prog[i]);
 	printf("# %u programs of corpus.txt\n", i);
 	worst = why ? why : worst;
-	tell(++n, "programs that are known", why);
+	report(++n, "programs that are known", why);
 	why = still_works();
 	worst = why ? why : worst;
-	tell(++n, "the adapters still work", why);
+	report(++n, "the adapters still work", why);
 	return worst ? -1 : 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kill -9 of any process at any time: the others get an error before a
+ * SIGKILL of any process at any time: the survivors get an error before a
  * deadline, nothing is left behind, and the module can be unloaded.
  *
  * Eight processes, one per node, report their state in shared memory. The times
@@ -20,7 +20,7 @@
 
 #define MEMBER	"--member"
 
-/* Before the harness runs: this may be a process of a job. */
+/* Runs before the harness, since this may be a process of a job. */
 static void __attribute__((constructor)) as_member(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], MEMBER))
@@ -35,12 +35,12 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 #define NO_TREE	255
 
 /**
- * struct shared - what the processes share
- * @go: all are ready
- * @stop: no error is expected any more, end the loop
- * @leave: end; a process that puts to another must not see it end before
- * @ready: it has its context and is in the tree
- * @ctx: number of its context
+ * struct shared - state that the processes share
+ * @go: all processes are ready
+ * @stop: processes end their loops; no error is expected any more
+ * @leave: processes exit; none may exit while another one still puts to it
+ * @ready: the process has its context and is in the tree
+ * @ctx: number of the process's context
  * @result: -EINPROGRESS, then the end of its loop: ANGARA_ST_* or -errno
  * @done: successful operations
  */
@@ -124,7 +124,7 @@ static struct angara_wqe make(struct shared *sh, unsigned int op,
 	return w;
 }
 
-/* One round of the process: 0, ANGARA_ST_* or -errno. */
+/* One round of this process. Return: 0, ANGARA_ST_* or -errno. */
 static int one(struct at_member *m, struct shared *sh, unsigned int op,
 	       unsigned int me)
 {
@@ -153,7 +153,7 @@ static void member(struct at_group *g, struct shared *sh, unsigned int op,
 	struct at_member m;
 	int ret = prepare(&m, g, op, me);
 
-	/* The parent takes any other value for the end. */
+	/* Any value other than -EINPROGRESS reports the end of the process. */
 	if (ret) {
 		sh->result[me] = ret;
 		return;
@@ -198,7 +198,7 @@ static int start(FIXTURE_DATA(kill) *self, unsigned int op)
 	return 0;
 }
 
-/* The processes that must get an error when @victim dies, and which error. */
+/* Must process @i get an error when process @victim dies? */
 static bool concerned(unsigned int op, unsigned int i, unsigned int victim)
 {
 	if (op == ANGARA_OP_NOP)

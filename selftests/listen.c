@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Receivers of events: events of trees and contexts are for administrators, and
- * process and user ids are those of the namespaces of the reader.
+ * Receivers of events: only administrators receive events of trees and
+ * contexts, and process and user ids are those of the namespaces of the reader.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -17,10 +17,10 @@
 
 AT_REQUIRE(AT_ROOT | AT_TORUS | AT_LOOP)
 
-#define EVENTS	"events"	/* the two groups */
+#define EVENTS	"events"	/* the two multicast groups */
 #define ADMIN	"admin"
 #define TREE	11
-#define INSIDE	7	/* number of AT_NOBODY in a namespace */
+#define INSIDE	7	/* user id of AT_NOBODY in a namespace */
 
 /* Events are numbered from 1 by the device, from 64 by the driver. */
 #define BIT(event)	(1LL << ((event) < 64 ? (event) : (event) - 32))
@@ -52,7 +52,7 @@ static int listen_as(unsigned int uid, const char *group)
 	return seteuid(0) ? -errno : fd;
 }
 
-/* All events of trees and contexts, and a device that comes and goes. */
+/* Causes all events of trees and contexts; adds and removes a device. */
 static int make_noise(FIXTURE_DATA(listen) *self)
 {
 	const struct angara_tree_row row = {
@@ -84,7 +84,7 @@ static int make_noise(FIXTURE_DATA(listen) *self)
 }
 
 /*
- * Receives up to the removal of the device.  Return: the set of events, or
+ * Receives events until the device is removed.  Return: the set of events, or
  * -errno.
  */
 static long long heard(int fd)
@@ -123,8 +123,8 @@ TEST_F(listen, trees_are_told_to_administrators)
 }
 
 /*
- * The view of a child in namespaces of its own; it exits with 0 if that is
- * right.
+ * Runs @child in namespaces of its own, where it checks what it sees.  It exits
+ * with 0 if that is right.
  */
 static int run_child(int (*child)(FIXTURE_DATA(listen) *self, unsigned int ctx),
 		     FIXTURE_DATA(listen) *self, unsigned int ctx)
@@ -138,7 +138,7 @@ static int run_child(int (*child)(FIXTURE_DATA(listen) *self, unsigned int ctx),
 	return at_wait_child(pid, AT_DEADLINE_MS);
 }
 
-/* Process 1 of a namespace opens a context, and reads it and another one. */
+/* Process 1 of a namespace reads its own context and an outer one. */
 static int look_from_pid_ns(FIXTURE_DATA(listen) *self, unsigned int outside)
 {
 	struct at_nl_obj obj;

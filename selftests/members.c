@@ -2,7 +2,7 @@
 /*
  * Collectives beyond the simple case: several participants on a node,
  * participants that disagree, memory that does not fit, trees that go down or
- * are set again under way.
+ * are set again during operations.
  */
 #include <endian.h>
 #include <string.h>
@@ -18,7 +18,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 #define KEY	0
 #define HALF	16384U
 
-/* Participants per node, and the root. */
+/* Several participants per node, and one root. */
 FIXTURE(members) {
 	struct at_group g;
 	struct at_member m[AT_MAX_MEMBERS];
@@ -118,7 +118,7 @@ static int start_all(FIXTURE_DATA(members) *self, const struct angara_wqe *w)
 	return ret;
 }
 
-/* All have ended with @status? */
+/* Have all members ended with @status? */
 static bool all_end(FIXTURE_DATA(members) *self, int status)
 {
 	bool good = true;
@@ -204,7 +204,7 @@ TEST_F(members, bcast_from_each)
 			EXPECT_TRUE(at_filled(self->m[i].mem + HALF, len,
 					      from));
 		}
-	}	/* Each gets one completion, and no more. */
+	}	/* Each member gets exactly one completion. */
 	at_sleep_ms(5);
 	for (i = 0; i < self->n; i++) {
 		EXPECT_EQ(self->n, at_counter(&self->m[i].x,
@@ -236,8 +236,8 @@ TEST_F(members, barrier_follows_broadcast)
 }
 
 /*
- * One participant, the last to start, differs: all get an error, and the tree
- * is down until it is set again.
+ * The last participant to start differs: all get an error, and the tree is down
+ * until it is set again.
  */
 TEST_F(members, disagreement)
 {
@@ -253,7 +253,7 @@ TEST_F(members, disagreement)
 	bad[3].length = htole32(516);
 	for (k = 0; k < ARRAY_SIZE(bad); k++) {
 		for (i = 0; i < last; i++) {
-			ASSERT_EQ(0, at_start(&self->m[i], &good));
+			ASSERT_EQ(0, at_begin(&self->m[i], &good));
 		}
 		ASSERT_EQ(0, at_start(&self->m[last], &bad[k]));
 		EXPECT_TRUE(all_end(self, ANGARA_ST_MISMATCH)) {
@@ -271,7 +271,7 @@ TEST_F(members, disagreement)
 	}
 }
 
-/* A contribution that cannot be read: all get the error, and continue. */
+/* If a contribution cannot be read, all members get the error. */
 TEST_F(members, bad_contribution)
 {
 	struct angara_wqe good = sum(ANGARA_OP_ALLREDUCE, 600), bad = good;
@@ -388,7 +388,7 @@ TEST_F(members, malformed)
 	EXPECT_TRUE(all_end(self, ANGARA_ST_OK));
 }
 
-/* A row is cleared while all wait: all waits end. */
+/* All waits end when a row is cleared. */
 TEST_F(members, row_cleared_under_way)
 {
 	struct angara_wqe w = sum(ANGARA_OP_ALLREDUCE, 4096);
@@ -397,7 +397,7 @@ TEST_F(members, row_cleared_under_way)
 	if (self->n < 2)
 		SKIP(return, "needs two participants");
 	for (i = 0; i < last; i++) {
-		ASSERT_EQ(0, at_start(&self->m[i], &w));
+		ASSERT_EQ(0, at_begin(&self->m[i], &w));
 	}
 	ASSERT_EQ(0, at_tree_clear(self->g.fd[variant->root], TREE));
 	for (i = 0; i < last; i++) {
@@ -414,7 +414,7 @@ TEST_F(members, one_leaves_under_way)
 	if (self->n < 2)
 		SKIP(return, "needs two participants");
 	for (i = 0; i < last; i++) {
-		ASSERT_EQ(0, at_start(&self->m[i], &w));
+		ASSERT_EQ(0, at_begin(&self->m[i], &w));
 	}
 	ASSERT_EQ(0, at_leave(self->m[last].x.fd, TREE));
 	for (i = 0; i < last; i++) {

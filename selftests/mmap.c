@@ -46,7 +46,7 @@ FIXTURE_VARIANT_ADD(map, cq) { .which = 1 };
 FIXTURE_VARIANT_ADD(map, ctl) { .which = 2 };
 FIXTURE_VARIANT_ADD(map, ctr) { .which = 3 };
 
-/* The file of the one context of a new domain, or -errno. */
+/* Makes a context in a new domain. Return: its file or -errno. */
 static int create(int dom, struct angara_ctx_create *c)
 {
 	long ret = at_domain_create(dom, 0);
@@ -69,7 +69,7 @@ static void areas(const struct angara_ctx_create *c, struct area a[4])
 	a[3] = (struct area) { c->ctr_offset, AT_PAGE, false };
 }
 
-/* Address, or the error as a negative number. */
+/* Return: the address, or -errno. */
 static long try_map(int fd, uint64_t off, size_t len, int prot, int flags)
 {
 	void *p = mmap(NULL, len, prot, flags, fd, off);
@@ -119,7 +119,7 @@ static void on_fault(int sig)
 	siglongjmp(trap, sig);
 }
 
-/* Signal that a read or write raises, 0 for none. */
+/* Return: the signal that a read or write raises, or 0. */
 static int touch(void *p, bool write)
 {
 	struct sigaction act = { .sa_handler = on_fault }, segv, bus;
@@ -153,7 +153,7 @@ TEST_F(map, every_page_can_be_used)
 
 TEST_F(map, starts_clean)
 {
-	/* A context gets no data of an earlier one. */
+	/* A new context shows no data of an earlier one. */
 	if (variant->which != 3) {
 		EXPECT_TRUE(at_all(self->p, self->area.len, 0));
 	}
@@ -180,7 +180,8 @@ TEST_F(map, not_shared)
 }
 
 /*
- * Rights of a mapping may be dropped, but not added beyond those of the range.
+ * The rights of a mapping can be reduced, but not extended beyond those of the
+ * range.
  */
 TEST_F(map, protection)
 {
@@ -202,7 +203,7 @@ TEST_F(map, protection)
 			     PROT_WRITE, MAP_SHARED));
 }
 
-/* Nor through another interface that may write memory. */
+/* Read-only areas cannot be written through /proc/self/mem either. */
 TEST_F(map, write_through_proc_mem)
 {
 	char byte = 1;
@@ -217,8 +218,8 @@ TEST_F(map, write_through_proc_mem)
 }
 
 /*
- * A file opened for reading permits no writable mapping, and no other call that
- * changes anything.
+ * A file opened read-only permits neither writable mappings nor calls that
+ * change something.
  */
 TEST_F(map, read_only_file)
 {
@@ -278,9 +279,7 @@ TEST_F(map, outlives_the_file)
 		EXPECT_EQ(0, touch(self->p, true));
 	}
 	ASSERT_EQ(0, at_usage(&use));
-	/*
-	 * The mapping is a reference to the open file, so the context exists.
-	 */
+	/* The mapping keeps the file open, so the context exists. */
 	EXPECT_EQ(self->use.contexts + 1, use.contexts);
 	EXPECT_EQ(0, munmap(self->p, self->area.len));
 	self->p = NULL;
@@ -325,7 +324,8 @@ static bool inside(const struct area a[4], uint64_t off)
 }
 
 /*
- * Offset among @pages from @from that can be mapped though it is in no range.
+ * Searches @pages pages from offset @from for one that can be mapped although
+ * it is in no range.  Return: its offset.
  */
 static int64_t stray(const FIXTURE_DATA(offsets) *self, uint64_t from,
 		     unsigned int pages)

@@ -13,7 +13,7 @@
  * reason to skip the test, or NULL.
  */
 const char *at_module_begin(char *reload, size_t len);
-/* The file of a module in $ANGARA_MODULES, or -errno. */
+/* Opens a module in $ANGARA_MODULES.  Return: file or -errno. */
 int at_module_open(const char *name);
 int at_module_load(int fd, const char *args);
 int at_module_unload(const char *name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory regions: what can be registered, keys, accounting, and that the device
- * stays within the bounds and rights of a region.
+ * Memory regions: registration, keys, accounting, and whether the device stays
+ * within the bounds and rights of a region.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -95,7 +95,7 @@ static int reg_key(struct at_ctx *x, void *addr, size_t len, uint64_t key)
 	return ret ? ret : reg.key == key ? 0 : -EBADMSG;
 }
 
-/* Nothing is registered or charged after a refusal. */
+/* After a failed call nothing is registered or charged. */
 #define EXPECT_NOTHING(self) do {					\
 	struct at_usage now_;						\
 	ASSERT_EQ(0, at_usage(&now_));					\
@@ -151,7 +151,7 @@ TEST_F(mr, not_mapped)
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EFAULT, reg_raw(&self->x, bad[i], AT_PAGE, ALL));
 	}
-	/* A hole at each place: the pages before it are not kept pinned. */
+	/* A hole at each place: the pages before it are unpinned again. */
 	for (i = 0; i < self->len / AT_PAGE; i++) {
 		char *hole = self->mem + i * AT_PAGE;
 
@@ -181,7 +181,7 @@ TEST_F(mr, read_only_memory)
 	EXPECT_EQ(1, at_mr(&self->x, self->mem, self->len, RR));
 }
 
-/* A read-only file is not written through the device. */
+/* The device does not write to a file that is open read-only. */
 TEST_F(mr, read_only_file)
 {
 	int fd = memfd_create("angara", MFD_CLOEXEC);
@@ -275,7 +275,7 @@ TEST_F(mr, accounting)
 
 	ASSERT_EQ(0, at_mr(&self->x, self->mem, 4 * AT_PAGE, ALL));
 	EXPECT_EQ(self->charged + 4 * AT_PAGE, at_charged());
-	/* Not as locked memory: uncharging that takes the mmap_lock. */
+	/* VmPin, not VmLck: uncharging VmLck takes the mmap_lock. */
 	EXPECT_EQ(pinned + 4 * AT_PAGE,
 		  at_proc_bytes("/proc/self/status", "VmPin"));
 	/* Two bytes on two pages cost two pages. */
@@ -292,13 +292,13 @@ TEST_F(mr, accounting)
 	EXPECT_EQ(self->charged + 4 * AT_PAGE, at_charged());
 	EXPECT_EQ(0, at_mr_dereg(&self->x, 0));
 	EXPECT_NOTHING(self);
-	/* And by closing the context, without a mapping. */
+	/* Closing the context uncharges the pages as well. */
 	ASSERT_EQ(0, at_mr(&self->x, self->mem, self->len, ALL));
 	at_ctx_close(&self->x);
 	EXPECT_EQ(self->charged, at_charged());
 }
 
-/* Runs as user nobody with a limit of 16 pages. Returns the failed step. */
+/* Registers as AT_NOBODY, limited to 16 pages. Return: failed step. */
 static int limited(unsigned int dev, char *mem)
 {
 	struct rlimit limit = { 16 * AT_PAGE, 16 * AT_PAGE };
@@ -350,7 +350,7 @@ TEST_F(mr, rlimit_memlock)
 	EXPECT_EQ(0, chmod(path, st.st_mode & 07777));
 }
 
-/* Each right missing in turn. */
+/* Tests each access without the right that it needs. */
 TEST_F(mr, rights)
 {
 	char *far = at_pages(AT_PAGE), *near = at_pages(AT_PAGE);
@@ -401,7 +401,8 @@ TEST_F(mr, rights_of_the_local_side)
 		}
 		EXPECT_EQ(want != ANGARA_ST_OK, at_all(near, AT_PAGE, 0xBB));
 		/*
-		 * A source is read by its own context whatever its rights are.
+		 * A context may read a source in its own region whatever the
+		 * region's rights are.
 		 */
 		w = at_put(&self->y, 0, 0, key, 0, 600);
 		EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &w, NULL));
@@ -465,8 +466,8 @@ TEST_F(mr, bounds)
 }
 
 /*
- * Longer than one list of pages, and not page-aligned: transfers across each 2
- * MiB, and at both ends.
+ * Transfers across each 2 MiB and at both ends of a region that is longer than
+ * one list of pages and not page-aligned.
  */
 TEST_F(mr, large_region)
 {

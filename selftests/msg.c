@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages and atomic operations: data, order, receivers that are slow or end,
- * senders that end, and errors, which only the initiator gets.
+ * Messages and atomic operations: data, order, receivers that are slow or exit,
+ * senders that exit, and errors, which only the initiator gets.
  */
 #include <endian.h>
 #include <string.h>
@@ -16,10 +16,11 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 
 #define MEM	65536
 #define AREA	ANGARA_MIN_MSG_BYTES
-#define LONG	3000	/* five fit into an empty buffer */
+#define LONG	3000	/* five such messages fit into an empty buffer */
 
 /*
- * @x sends to @y, which has a receive buffer; @z is a third on the node of @x.
+ * @x sends to @y, which has a receive buffer; @z is a third context, on the
+ * node of @x.
  */
 FIXTURE(msg) {
 	struct at_ends e;
@@ -134,7 +135,7 @@ TEST_F(msg, area_is_read_only)
 	EXPECT_EQ(EINVAL, errno);
 }
 
-/* Posts @n long messages of @from; those that do not fit wait. */
+/* Posts @n long messages of @from; some wait for the receive buffer. */
 static int fill(struct at_ctx *from, const struct at_ctx *to, int key, char *mem,
 		unsigned int first, unsigned int n)
 {
@@ -169,7 +170,7 @@ TEST_F(msg, full_area)
 	ASSERT_EQ(0, at_wait_counter(self->e.y, ANGARA_CTR_MSG_WAIT, 1,
 				     AT_DEADLINE_MS));
 	EXPECT_FALSE(at_poll_cqe(self->e.x, &cqe));
-	/* Other contexts and other operations go on. */
+	/* Other contexts and other operations are not blocked. */
 	w = at_put(self->e.y, self->e.ykey, 60000, self->e.xkey, 60000, 5000);
 	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
 	w = send_to(&self->z, self->e.xkey, 0, 77, 8);
@@ -258,7 +259,7 @@ TEST_F(msg, hostile_index)
 	for (i = 0; i < 1000 && at_post(self->e.x, &w, NULL); i++)
 		at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS);
 	EXPECT_EQ(0, at_kick(self->e.x));
-	/* It is fetched when there is room for its completion. */
+	/* The adapter fetches the entry when its completion queue has room. */
 	for (i = 0; i < AT_DEADLINE_MS / 100 && !m; i++) {
 		while (at_poll_cqe(self->e.x, &cqe))
 			;

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Inserted faults, which tests have to find.
+# Mutation tests: inserted faults, which tests must find.
 
-# mutate FILE FROM TO: the changed file on stdout; FROM must occur once.
+# mutate FILE FROM TO: prints FILE with TO instead of FROM, which must occur
+# once.
 mutate()
 {
 	FROM=$2 TO=$3 perl -0777 -ne '
@@ -16,7 +17,7 @@ mutate()
 
 TRIED=()
 
-# look NUMBER COMMAND...: saves status and output to files.
+# look NUMBER COMMAND...: runs COMMAND; saves its status and output to files.
 look()
 {
 	local n=$1 status=0
@@ -27,8 +28,8 @@ look()
 	echo "$status" >"$TAP_TMP/status$n"
 }
 
-# seek NAME COMMAND...: searches for a fault, in parallel with another one;
-# COMMAND succeeds if it finds it.
+# seek NAME COMMAND...: runs COMMAND, which succeeds if it finds the fault; two
+# run in parallel.
 seek()
 {
 	local number=${#TRIED[@]}
@@ -39,7 +40,7 @@ seek()
 	look "$number" "$@" &
 }
 
-# The results of all, in order.
+# Prints the results of all searches, in order.
 found()
 {
 	local n
@@ -51,7 +52,7 @@ found()
 	done
 }
 
-# block N: lines of file descriptor N up to the next one that is "--".
+# block N: prints the lines of file descriptor N up to the next "--".
 block()
 {
 	local line text=
@@ -62,9 +63,9 @@ block()
 	printf '%s' "$text"
 }
 
-# faults LIST COMMAND: COMMAND for each fault of a list whose comment ends with
-# an empty line, with four arguments: its first line, the expected report, the
-# text of the file, and its replacement.
+# faults LIST COMMAND: runs COMMAND for each fault of LIST, which begins with a
+# comment and an empty line. Its arguments: the fault's first line, the expected
+# report, the text in the file, and the replacement.
 faults()
 {
 	local first report from to

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The generic netlink family over a raw socket: refused requests and their
- * messages, dumps that are filtered, continued and disturbed, and what each
- * user may see.
+ * The generic netlink family over a raw socket: rejected requests and their
+ * messages; filtered, continued and disturbed dumps; visibility for each user.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -21,7 +20,7 @@
 AT_REQUIRE(AT_ROOT | AT_TORUS)
 
 #define TREE	13
-#define NONE	0xFFFFFFFFFFULL		/* omit the attribute */
+#define NONE	0xFFFFFFFFFFULL		/* value that omits the attribute */
 #define ROOM	32768
 #define USER	12345
 #define USER_PKEY	ANGARA_PKEY_UID(USER)
@@ -31,13 +30,13 @@ FIXTURE(nl) {
 	unsigned int family;
 	unsigned int dev;	/* a device on node 0 of a fabric */
 	unsigned long long fabric;
-	char said[256];		/* extended acknowledgement of the last call */
-	size_t room;		/* for a datagram */
-	unsigned int records;	/* of the last call */
-	unsigned int flags;	/* all message flags of the last call */
-	unsigned long long last[AT_NL_ATTRS];	/* by attribute of the set */
-	unsigned int nest;		/* attribute that counters are nested in */
-	unsigned long long counters;	/* set of those nested in the last record */
+	char said[256];		/* message of the last call's acknowledgement */
+	size_t room;		/* size of the buffer for a datagram */
+	unsigned int records;	/* in the last call's answer */
+	unsigned int flags;	/* message flags of the last call, combined */
+	unsigned long long last[AT_NL_ATTRS];	/* by attribute */
+	unsigned int nest;		/* the counters' attribute */
+	unsigned long long counters;	/* set of counters in the last record */
 	unsigned int odd;		/* nested attributes that are not u64 */
 	struct {
 		struct nlmsghdr n;
@@ -87,7 +86,7 @@ static void start(FIXTURE_DATA(nl) *self, unsigned int cmd, unsigned int flags)
 	self->req.g.version = 1;
 }
 
-/* For a request about a device, and a tree if it is not negative. */
+/* Starts a request about a device, and a tree if @tree is not negative. */
 static void about(FIXTURE_DATA(nl) *self, unsigned int cmd, int tree)
 {
 	start(self, cmd, NLM_F_ACK);
@@ -127,7 +126,7 @@ static void take_counter(void *arg, const struct nlattr *a)
 	FIXTURE_DATA(nl) *self = arg;
 	unsigned int type = a->nla_type & NLA_TYPE_MASK;
 
-	if (type == ANGARA_A_NODE_COUNTER_PAD) /* the same in all four sets */
+	if (type == ANGARA_A_NODE_COUNTER_PAD) /* same in all sets */
 		return;
 	if (type > 63 || a->nla_len != NLA_HDRLEN + sizeof(uint64_t))
 		self->odd++;
@@ -165,7 +164,7 @@ static int take_error(FIXTURE_DATA(nl) *self, const struct nlmsghdr *n)
 	return err->error;
 }
 
-/* Receives one datagram.  Returns 1 if more is to come, else 0 or -errno. */
+/* Receives one datagram. Return: 1 if more follow, 0 or -errno. */
 static int receive(FIXTURE_DATA(nl) *self)
 {
 	char buf[ROOM] __attribute__((aligned(8)));
@@ -324,9 +323,9 @@ TEST_F(nl, rows_are_checked)
 	REFUSED_ROW(-EINVAL, "to_root: is needed", r.to_root = NONE);
 	REFUSED_ROW(-EINVAL, "to_root: the root has", r.is_root = 1);
 	REFUSED_ROW(-EINVAL, "ports: contains the port up", r.ports = 2);
-	REFUSED_ROW(-EINVAL, "ports: which", r.ports = NONE);
-	REFUSED_ROW(-EINVAL, "pe: how many", r.pe = NONE);
-	/* Up along Y: down along X comes before it in the order. */
+	REFUSED_ROW(-EINVAL, "ports: the ports down are needed", r.ports = NONE);
+	REFUSED_ROW(-EINVAL, "pe: the number of local", r.pe = NONE);
+	/* The row goes up along Y, so a port down along X comes too early. */
 	REFUSED_ROW(-EINVAL, "order", r.to_root = 2; r.ports = 1);
 }
 
@@ -342,7 +341,7 @@ TEST_F(nl, rows_are_kept)
 	EXPECT_EQ(USER_PKEY, self->last[ANGARA_A_TREE_PKEY]);
 	EXPECT_EQ(ANGARA_TREE_STATE_UP, self->last[ANGARA_A_TREE_STATE]);
 
-	/* One node is not a tree. */
+	/* A single node is not a tree. */
 	about(self, ANGARA_CMD_TREE_CHECK, TREE);
 	EXPECT_EQ(0, call(self));
 	EXPECT_NE(ANGARA_TREE_VALID, self->last[ANGARA_A_CHECK_RULE]);
@@ -356,12 +355,12 @@ TEST_F(nl, rows_are_kept)
 TEST_F(nl, requests_are_checked)
 {
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
-	REFUSED(-EINVAL, "dev: which", call(self));
+	REFUSED(-EINVAL, "dev: is needed", call(self));
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
 	put32(self, ANG_NL_DEV, 4000000);
 	REFUSED(-ENODEV, "dev: there is no such device", call(self));
 	about(self, ANGARA_CMD_TREE_GET, -1);
-	REFUSED(-EINVAL, "tree: which", call(self));
+	REFUSED(-EINVAL, "tree: is needed", call(self));
 	about(self, ANGARA_CMD_TREE_GET, ANGARA_MAX_TREES);
 	REFUSED(-ERANGE, "range", call(self));
 	about(self, ANGARA_CMD_PORT_GET, -1);
@@ -371,7 +370,7 @@ TEST_F(nl, requests_are_checked)
 	put32(self, ANGARA_A_CTX_ID, 0xFFFFFFFF);
 	REFUSED(-ENOENT, "no such object", call(self));
 	about(self, ANGARA_CMD_TREE_DELEGATE, TREE);
-	REFUSED(-EINVAL, "delegated: to which", call(self));
+	REFUSED(-EINVAL, "delegated: the partition is needed", call(self));
 	about(self, ANGARA_CMD_EVENT, -1);
 	EXPECT_EQ(-EOPNOTSUPP, call(self));
 	about(self, 200, -1);
@@ -382,7 +381,7 @@ TEST_F(nl, attributes_are_strict)
 {
 	uint8_t one = 1;
 
-	/* Of the same set but not of the request, of no set, too short. */
+	/* The attribute is not one of the request, of no set, or too short. */
 	about(self, ANGARA_CMD_DEV_GET, -1);
 	put32(self, ANGARA_A_DEV_NODE, 1);
 	EXPECT_EQ(-EINVAL, call(self));
@@ -403,7 +402,7 @@ TEST_F(nl, attributes_are_strict)
 	EXPECT_NE(0, call(self));
 	about(self, ANGARA_CMD_DEV_GET, -1);
 	put64(self, ANG_NL_FABRIC, self->fabric);
-	REFUSED(-EINVAL, "fabric: narrows a dump", call(self));
+	REFUSED(-EINVAL, "fabric: allowed in dumps only", call(self));
 }
 
 TEST_F(nl, dumps_are_narrowed)
@@ -440,8 +439,8 @@ TEST_F(nl, dumps_are_narrowed)
 }
 
 /*
- * A change between two parts of a dump; the parts have the largest size that
- * the socket has ever had room for.
+ * The device changes between two parts of a dump. The size of a part is the
+ * largest buffer with which the socket was ever read.
  */
 TEST_F(nl, a_disturbed_dump_tells)
 {
@@ -485,7 +484,7 @@ TEST_F(nl, others_are_not_shown)
 
 	EXPECT_EQ(0, set_row(self, &row));
 	ASSERT_EQ(0, seteuid(USER));
-	/* A socket that another user opened has no partition. */
+	/* On a socket that another user opened, partitions do not match. */
 	EXPECT_EQ(0U, seen(self));
 	self->fd = open_socket();
 	ASSERT_LE(0, self->fd);
@@ -508,8 +507,8 @@ TEST_F(nl, others_are_not_shown)
 	REFUSED(-EPERM, "another partition", call(self));
 
 	/*
-	 * The rights are those of the process that asks, not of the one that
-	 * reads.
+	 * The rights are those of the process that requests the dump, not of
+	 * the process that reads it.
 	 */
 	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
 	put8(self, ANG_NL_ID, TREE);
@@ -521,13 +520,13 @@ TEST_F(nl, others_are_not_shown)
 	EXPECT_EQ(1U, seen(self));
 }
 
-/* Processes of contexts in a dump. */
+/* Processes that a dump reports for contexts. */
 struct pids {
 	unsigned int dev;
 	unsigned int outside, inside;		/* contexts of @dev */
 	unsigned long long of_outside, of_inside;	/* 0: no process
 							 * reported */
-	unsigned int seen;			/* of those two */
+	unsigned int seen;			/* records of both */
 	unsigned int others;			/* processes reported that
 						 * are not 1 */
 };
@@ -559,8 +558,8 @@ static int read_pids(struct pids *pids)
 }
 
 /*
- * Process 1 of a namespace has a context of its own. Returns 0 if only that
- * process is reported, by a dump and by a request for one context.
+ * Process 1 of a namespace has its own context.  Return: 0 if dumps and
+ * requests for one context report that process only.
  */
 static int look_as_process_1(struct pids *pids, int up, int down)
 {
@@ -581,7 +580,7 @@ static int look_as_process_1(struct pids *pids, int up, int down)
 		return 14;
 	if (write(up, &pids->inside, sizeof(pids->inside)) < 0)
 		return 15;
-	return read(down, &end, 1) ? 16 : 0;	/* until the other end is closed */
+	return read(down, &end, 1) ? 16 : 0;	/* until closed */
 }
 
 TEST_F(nl, processes_are_those_of_the_readers_namespace)
@@ -595,7 +594,7 @@ TEST_F(nl, processes_are_those_of_the_readers_namespace)
 	pids.outside = x.c.ctx;
 	ASSERT_EQ(0, pipe(up));
 	ASSERT_EQ(0, pipe(down));
-	ASSERT_EQ(0, unshare(CLONE_NEWPID));	/* for the children */
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));	/* takes effect for children */
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {
@@ -606,7 +605,7 @@ TEST_F(nl, processes_are_those_of_the_readers_namespace)
 	close(up[1]);
 	close(down[0]);
 
-	/* The namespace above has numbers for both. */
+	/* The outer namespace has process numbers for both. */
 	if (read(up[0], &pids.inside, sizeof(pids.inside)) == sizeof(pids.inside)) {
 		EXPECT_EQ(0, read_pids(&pids));
 		EXPECT_EQ(2U, pids.seen);

@@ -140,12 +140,12 @@ static int find_family(int fd)
 
 struct group {
 	const char *name;
-	char seen[GENL_NAMSIZ];	/* of the group that is being read */
+	char seen[GENL_NAMSIZ];	/* name of the current group */
 	unsigned int id;
 	unsigned int found;
 };
 
-/* In each group the attributes may be in any order. */
+/* Attributes of a group come in any order. */
 static void take_group_attr(void *arg, unsigned int type, const void *data,
 			    size_t len)
 {
@@ -198,9 +198,9 @@ static const uint8_t port_words[] = ANG_PORT_COUNTER_ATTRS;
 static const uint8_t tree_words[] = ANG_TREE_COUNTER_ATTRS;
 static const uint8_t ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 
-/* Nested counters, and their destination: words as a device writes them. */
+/* Counters nested in an attribute, and their place in device layout. */
 struct counters {
-	unsigned int attr;	/* that they are nested in */
+	unsigned int attr;	/* attribute that contains them */
 	const uint8_t *words;
 	unsigned int count;
 	uint64_t *to;
@@ -220,7 +220,7 @@ static void take_counter(void *arg, unsigned int type, const void *data,
 			counters->to[i] = htole64(value);
 }
 
-/* Return: whether the attribute holds the counters of the object. */
+/* Return: true if the attribute holds the counters of the object. */
 static bool take_counters(struct at_nl_obj *obj, unsigned int type,
 			  const void *data, size_t len)
 {
@@ -273,7 +273,7 @@ static void object_answer(void *arg, const struct nlmsghdr *n)
 	sink->fn(sink->arg, &obj);
 }
 
-/* One request: @m has no family yet. */
+/* Sends one request; @m has no family yet. */
 static int request(struct msg *m, at_nl_fn fn, void *arg)
 {
 	struct sink sink = { .fn = fn, .arg = arg };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The generic netlink family's data on devices, trees and contexts; raw
- * sockets, so that a test needs no library for it.
+ * The generic netlink family's data on devices, trees and contexts; by raw
+ * sockets, so that tests need no library.
  *
  * Functions return 0 or -errno.
  */
@@ -16,7 +16,7 @@
 
 #define AT_NL_ATTRS	32	/* more than any set has */
 
-/* An object: numbers by attribute of its set, and its counters. */
+/* An object: the values of its attributes, and its counters. */
 struct at_nl_obj {
 	unsigned int cmd;
 	unsigned int has[AT_NL_ATTRS];
@@ -31,33 +31,33 @@ struct at_nl_obj {
 
 typedef void (*at_nl_fn)(void *arg, const struct at_nl_obj *obj);
 
-/* Number of the family, or -errno. */
+/* Return: number of the family, or -errno. */
 int at_nl_family(void);
-/* All objects of a command. */
+/* Passes all objects of a command to @fn. */
 int at_nl_dump(unsigned int cmd, at_nl_fn fn, void *arg);
 int at_nl_dev(unsigned int dev, struct at_nl_obj *obj);
 int at_nl_tree(unsigned int dev, unsigned int tree, struct at_nl_obj *obj);
 int at_nl_ctx(unsigned int dev, unsigned int ctx, struct at_nl_obj *obj);
-/* A command that changes a tree, with ANGARA_A_TREE_DEV and ANGARA_A_TREE_ID only. */
+/* Sends a command that changes a tree, without further attributes. */
 int at_nl_tree_cmd(unsigned int cmd, unsigned int dev, unsigned int tree);
 
-/* A number, of @size bytes. */
+/* A numeric attribute of @size bytes. */
 struct at_nl_attr {
 	unsigned int type;
 	unsigned int size;
 	unsigned long long val;
 };
 
-/* Any request for one object, of @n attributes. */
+/* Requests one object, by a request of @n attributes. */
 int at_nl_get(unsigned int cmd, const struct at_nl_attr *attrs, unsigned int n,
 	      struct at_nl_obj *obj);
-/* Any request, of @n attributes; its answer is discarded. */
+/* Sends a request of @n attributes; discards the answer. */
 int at_nl_ask(unsigned int cmd, bool dump, const struct at_nl_attr *attrs,
 	      unsigned int n);
 
-/* A socket in the group of that name, or -errno. */
+/* Opens a socket in a multicast group. Return: socket or -errno. */
 int at_nl_listen(const char *group);
-/* Waits for the next event; -EAGAIN if none comes. */
+/* Waits for the next event; -EAGAIN if none arrives. */
 int at_nl_hear(int fd, struct at_nl_obj *obj);
 
 /* Rows that are set, and trees delegated, over all devices. */
@@ -68,7 +68,7 @@ struct at_trees {
 
 int at_trees(struct at_trees *trees);
 
-/* Objects held by programs, over all devices. */
+/* Objects that programs hold, over all devices. */
 struct at_usage {
 	unsigned long long contexts;
 	unsigned long long mrs;
@@ -76,7 +76,7 @@ struct at_usage {
 };
 
 int at_usage(struct at_usage *use);
-/* Waits until at most @want is held; -ETIMEDOUT. */
+/* Waits until programs hold at most @want. Return: 0 or -ETIMEDOUT. */
 int at_usage_wait(const struct at_usage *want, unsigned int ms);
 
 #endif /* ANGTEST_NL_H */

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Observes the driver while it works: debugfs files and tracepoints, while tree
-# 15, which must be free, is set up and a process joins it. KTAP.
+# Observes the driver by debugfs files and tracepoints while a process sets up
+# and joins tree 15, which must be free. Output in KTAP.
 
 set -u
 
@@ -39,7 +39,7 @@ ok()
 	fi
 }
 
-# has FILE PATTERN NAME
+# has FILE PATTERN NAME: the file has a line that matches PATTERN.
 has()
 {
 	cat "$1" >"$TMP/out" 2>&1
@@ -82,7 +82,7 @@ debugfs()
 	ok $? 'debugfs is not for users'
 }
 
-# The expected events in the trace, and the fields of each.
+# Checks that the trace has the expected events with their fields.
 expected()
 {
 	local name
@@ -104,7 +104,7 @@ expected()
 	esac
 }
 
-# All expected events have arrived.
+# Have all expected events arrived?
 traced()
 {
 	local line
@@ -136,7 +136,7 @@ trace()
 		LIST=tree
 	fi
 	angaractl tree delete 15 >"$TMP/out" 2>&1
-	# A worker delivers the device's events.
+	# A worker delivers the device's events, so wait.
 	expected >"$TMP/expected"
 	for ((tries = 0; tries < 600; tries++)); do
 		traced && break

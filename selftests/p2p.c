@@ -17,7 +17,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 #define MEM	((1U << 20) + 8192)
 #define GUARD	64
 
-/* @x starts operations, @y is their target; a region of MEM bytes each. */
+/* @x starts operations, @y is their target; each has a region of MEM bytes. */
 FIXTURE(p2p) {
 	struct at_ends e;
 };
@@ -46,7 +46,7 @@ static const uint32_t lengths[] = {
 	65536, (1U << 20) + 1,
 };
 
-/* One transfer with guards around it; true if data and guards are right. */
+/* Transfers data between guards. Return: true if data and guards are right. */
 static bool transfer(FIXTURE_DATA(p2p) *self, unsigned int opcode,
 		     uint32_t from, uint32_t to, uint32_t len)
 {
@@ -146,7 +146,7 @@ TEST_F(p2p, notification)
 		w.flags = ANGARA_WQE_NOTIFY;
 		w.counter = htole16(use[i]);
 		ASSERT_EQ(0, at_post(self->e.x, &w, NULL));
-		/* Only the counter changes. */
+		/* Only the notification counter changes. */
 		w = at_put(self->e.y, self->e.ykey, 0, self->e.xkey, 0, 0);
 		w.flags = ANGARA_WQE_NOTIFY | ANGARA_WQE_FENCE;
 		w.counter = htole16(use[i]);
@@ -274,7 +274,7 @@ TEST_F(p2p, refused)
 	if (self->e.y != self->e.x) {
 		EXPECT_EQ(0, at_counter(self->e.y, ANGARA_CTR_EVSEQ));
 	}
-	/* Cases 0, 1, 6, 7 reached the target's context. */
+	/* Operations 0, 1, 6 and 7 reached the target's context. */
 	ASSERT_EQ(0, at_nl_ctx(self->e.f.dev[self->e.y->q.node], self->e.y->c.ctx,
 			       &obj));
 	EXPECT_EQ(4, le64toh(obj.cnt.ctx.rx_errors));
@@ -282,7 +282,7 @@ TEST_F(p2p, refused)
 	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
 }
 
-/* Refused in the middle of a long transfer: one completion, no more. */
+/* A transfer that fails half-way has exactly one completion. */
 TEST_F(p2p, error_names_the_node)
 {
 	struct angara_wqe w = good_put(self);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sleeping: poll(2), eventfd and arming. No wake-up is lost, none is spurious.
- */
+/* Sleeping: poll(2), eventfd and arming. No wake-up is lost, none is spurious. */
 #include <endian.h>
 #include <poll.h>
 #include <pthread.h>
@@ -37,7 +35,7 @@ FIXTURE_TEARDOWN(sleep)
 }
 
 /* Increments the counter of @to, without a completion at @from. */
-static int tell(struct at_ctx *from, struct at_ctx *to)
+static int increment(struct at_ctx *from, struct at_ctx *to)
 {
 	struct angara_wqe w = at_put(to, 0, 0, 0, 0, 0);
 	int ret;
@@ -48,7 +46,7 @@ static int tell(struct at_ctx *from, struct at_ctx *to)
 	return ret ? ret : at_kick(from);
 }
 
-static uint64_t told(const struct at_ctx *x)
+static uint64_t count_of(const struct at_ctx *x)
 {
 	return at_counter(x, ANGARA_CTR_USER(COUNTER));
 }
@@ -61,7 +59,7 @@ static uint32_t take_note(struct at_ctx *x)
 	return seq;
 }
 
-/* Result of poll(2) within @ms. */
+/* Return: events of poll(2) within @ms. */
 static int polled(struct at_ctx *x, int ms)
 {
 	struct pollfd p = { .fd = x->fd, .events = POLLIN };
@@ -69,19 +67,19 @@ static int polled(struct at_ctx *x, int ms)
 	return poll(&p, 1, ms) < 0 ? -errno : p.revents;
 }
 
-/* One side of a ping-pong. */
+/* One of two partners that increment each other's counter in turn. */
 struct side {
 	struct at_ctx *me;
 	struct at_ctx *peer;
 	unsigned int rounds;
 	bool serves;
-	int efd;		/* -1: by poll(2) */
+	int efd;		/* -1: sleep in poll(2) */
 	int result;
 };
 
 /*
- * Sleeps until count @n: exactly in the order of the ABI, without further
- * checks.
+ * Sleeps until the count is @n: exactly by the protocol of the ABI, without
+ * further checks.
  */
 static int sleep_until(struct side *s, uint64_t n)
 {
@@ -91,7 +89,7 @@ static int sleep_until(struct side *s, uint64_t n)
 
 	for (;;) {
 		take_note(s->me);
-		if (told(s->me) >= n)
+		if (count_of(s->me) >= n)
 			return 0;
 		if (s->efd < 0) {
 			ret = polled(s->me, AT_DEADLINE_MS);
@@ -109,18 +107,18 @@ static int sleep_until(struct side *s, uint64_t n)
 	}
 }
 
-static void *play(void *arg)
+static void *side_run(void *arg)
 {
 	struct side *s = arg;
 	unsigned int i;
 
 	for (i = 1; i <= s->rounds && !s->result; i++) {
 		if (s->serves)
-			s->result = tell(s->me, s->peer);
+			s->result = increment(s->me, s->peer);
 		if (!s->result)
 			s->result = sleep_until(s, i);
 		if (!s->result && !s->serves)
-			s->result = tell(s->me, s->peer);
+			s->result = increment(s->me, s->peer);
 	}
 	return NULL;
 }
@@ -145,13 +143,13 @@ static void ping_pong(struct __test_metadata *_metadata,
 		ASSERT_EQ(0, at_ioctl(s[i].me->fd, ANGARA_IOCTL_EVENTFD, &e));
 	}
 	for (i = 0; i < 2; i++) {
-		ASSERT_EQ(0, pthread_create(&t[i], NULL, play, &s[i]));
+		ASSERT_EQ(0, pthread_create(&t[i], NULL, side_run, &s[i]));
 	}
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, pthread_join(t[i], NULL));
 		EXPECT_EQ(0, s[i].result) {
 			TH_LOG("side %u after %llu", i,
-			       (unsigned long long)told(s[i].me));
+			       (unsigned long long)count_of(s[i].me));
 		}
 	}
 }
@@ -166,14 +164,14 @@ TEST_F(sleep, ping_pong_by_eventfd)
 	ping_pong(_metadata, self, true);
 }
 
-/* Many increment the counter while its owner goes to sleep repeatedly. */
+/* Many increments arrive while the counter's owner goes to sleep repeatedly. */
 static void *shower(void *arg)
 {
 	struct side *s = arg;
 	unsigned int i;
 
 	for (i = 0; i < s->rounds && !s->result; i++) {
-		s->result = tell(s->me, s->peer);
+		s->result = increment(s->me, s->peer);
 		if (s->result == -EAGAIN) {
 			s->result = 0;
 			i--;
@@ -196,7 +194,7 @@ TEST_F(sleep, shower)
 	pthread_t t;
 
 	ASSERT_EQ(0, pthread_create(&t, NULL, shower, &s[0]));
-	for (n = 0; n < rounds; n = told(&self->y)) {
+	for (n = 0; n < rounds; n = count_of(&self->y)) {
 		ASSERT_EQ(0, sleep_until(&s[1], n + 1)) {
 			TH_LOG("asleep at %llu of %u", (unsigned long long)n,
 			       rounds);
@@ -204,14 +202,14 @@ TEST_F(sleep, shower)
 	}
 	ASSERT_EQ(0, pthread_join(t, NULL));
 	EXPECT_EQ(0, s[0].result);
-	EXPECT_EQ(rounds, told(&self->y));
+	EXPECT_EQ(rounds, count_of(&self->y));
 }
 
 TEST_F(sleep, readable_until_noted)
 {
 	take_note(&self->y);
 	EXPECT_EQ(0, polled(&self->y, 0));
-	ASSERT_EQ(0, tell(&self->x, &self->y));
+	ASSERT_EQ(0, increment(&self->x, &self->y));
 	ASSERT_EQ(0, at_wait_counter(&self->y, ANGARA_CTR_USER(COUNTER), 1,
 				     AT_DEADLINE_MS));
 	self->y.ctl->seen = htole32(at_counter(&self->y, ANGARA_CTR_EVSEQ) - 1);
@@ -219,7 +217,7 @@ TEST_F(sleep, readable_until_noted)
 	EXPECT_EQ(POLLIN, polled(&self->y, 0));
 	take_note(&self->y);
 	EXPECT_EQ(0, polled(&self->y, 0));
-	/* Any other number is "not seen", not only a smaller one. */
+	/* Every number except the current one means "not seen". */
 	self->y.ctl->seen = htole32(at_counter(&self->y, ANGARA_CTR_EVSEQ) + 9);
 	EXPECT_EQ(POLLIN, polled(&self->y, 0));
 }
@@ -242,7 +240,7 @@ TEST_F(sleep, epoll)
 	take_note(&self->y);
 	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->y.fd, &ev));
 	EXPECT_EQ(0, epoll_wait(ep, &got, 1, 0));
-	ASSERT_EQ(0, tell(&self->x, &self->y));
+	ASSERT_EQ(0, increment(&self->x, &self->y));
 	EXPECT_EQ(1, epoll_wait(ep, &got, 1, AT_DEADLINE_MS));
 	EXPECT_EQ(7, got.data.u32);
 	take_note(&self->y);
@@ -257,7 +255,7 @@ static int use_eventfd(struct at_ctx *x, int fd)
 	return at_ioctl(x->fd, ANGARA_IOCTL_EVENTFD, &e);
 }
 
-/* Signals of @efd, -1 for none within @ms. */
+/* Return: signals of @efd, -1 if none arrives within @ms. */
 static int signals(int efd, int ms)
 {
 	struct pollfd p = { .fd = efd, .events = POLLIN };
@@ -279,18 +277,18 @@ TEST_F(sleep, one_signal_per_arming)
 	ASSERT_EQ(0, at_arm(&self->y));
 	EXPECT_EQ(-1, signals(efd, 20));
 	for (i = 0; i < 5; i++) {
-		ASSERT_EQ(0, tell(&self->x, &self->y));
+		ASSERT_EQ(0, increment(&self->x, &self->y));
 	}
 	EXPECT_EQ(1, signals(efd, AT_DEADLINE_MS));
-	/* Not by sleeping, which would arm. */
-	for (i = 0; told(&self->y) < 5 && i < AT_DEADLINE_MS; i++)
+	/* poll(2) would arm the context, so sleep here. */
+	for (i = 0; count_of(&self->y) < 5 && i < AT_DEADLINE_MS; i++)
 		at_sleep_ms(1);
-	ASSERT_EQ(5, told(&self->y));
+	ASSERT_EQ(5, count_of(&self->y));
 	EXPECT_EQ(-1, signals(efd, 20));
 	take_note(&self->y);
-	ASSERT_EQ(0, tell(&self->x, &self->y));
+	ASSERT_EQ(0, increment(&self->x, &self->y));
 	EXPECT_EQ(-1, signals(efd, 20));
-	/* Arming after the event signals at once. */
+	/* Arming after an event signals at once. */
 	ASSERT_EQ(0, at_arm(&self->y));
 	EXPECT_EQ(1, signals(efd, AT_DEADLINE_MS));
 	close(efd);
@@ -305,22 +303,22 @@ TEST_F(sleep, eventfd_replaced_and_closed)
 	ASSERT_EQ(0, use_eventfd(&self->y, b));
 	take_note(&self->y);
 	ASSERT_EQ(0, at_arm(&self->y));
-	ASSERT_EQ(0, tell(&self->x, &self->y));
+	ASSERT_EQ(0, increment(&self->x, &self->y));
 	EXPECT_EQ(1, signals(b, AT_DEADLINE_MS));
 	EXPECT_EQ(-1, signals(a, 20));
 
 	ASSERT_EQ(0, use_eventfd(&self->y, -1));
 	take_note(&self->y);
 	ASSERT_EQ(0, at_arm(&self->y));
-	ASSERT_EQ(0, tell(&self->x, &self->y));
+	ASSERT_EQ(0, increment(&self->x, &self->y));
 	EXPECT_EQ(-1, signals(b, 20));
 
-	/* Closed by its owner: signals are dropped, without an error. */
+	/* After the owner has closed the eventfd, signals are dropped. */
 	ASSERT_EQ(0, use_eventfd(&self->y, a));
 	close(a);
 	take_note(&self->y);
 	ASSERT_EQ(0, at_arm(&self->y));
-	ASSERT_EQ(0, tell(&self->x, &self->y));
+	ASSERT_EQ(0, increment(&self->x, &self->y));
 	ASSERT_EQ(0, at_wait_counter(&self->y, ANGARA_CTR_USER(COUNTER), 3,
 				     AT_DEADLINE_MS));
 	close(b);

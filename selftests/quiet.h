@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 
 /*
- * From now on every system call of the thread except exit_group(2) kills the
+ * After this, every system call of the thread except exit_group(2) kills the
  * process.
  */
 static inline void forbid_system_calls(void)

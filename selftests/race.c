@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many threads on few files make random calls at random times: whatever the
- * results are, the device keeps working, and nothing is left behind.
+ * Many threads on few files make random calls at random times: results may be
+ * anything, but the device keeps working and nothing is left behind.
  */
 #include <pthread.h>
 
 #include "at_harness.h"
 #include "angtest.h"
-#include "deeds.h"
+#include "randcalls.h"
 #include "nl.h"
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
@@ -17,7 +17,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 FIXTURE(race) {
 	struct at_fabric f;
 	struct at_usage use;
-	struct at_deeds d;
+	struct at_randcalls d;
 	long charged;
 	unsigned long seed;
 };
@@ -29,30 +29,30 @@ FIXTURE_SETUP(race)
 	self->charged = at_charged();
 	self->seed = at_seed();
 	TH_LOG("ANGARA_TEST_SEED=%lu", self->seed);
-	/* All on one device, so that they collide. */
-	ASSERT_EQ(0, at_deeds_open(&self->d, self->f.dev[0], 1, false));
+	/* All threads use one device, so that they collide. */
+	ASSERT_EQ(0, at_randcalls_open(&self->d, self->f.dev[0], 1, false));
 }
 
 FIXTURE_TEARDOWN(race)
 {
-	at_deeds_close(&self->d);
+	at_randcalls_close(&self->d);
 	EXPECT_EQ(0, at_usage_wait(&self->use, AT_DEADLINE_MS));
 	EXPECT_EQ(self->charged, at_charged());
 }
 
 TEST_F(race, anything_at_any_time)
 {
-	struct at_doer w[THREADS];
+	struct at_caller w[THREADS];
 	pthread_t t[THREADS];
 	struct at_ctx x, y;
 	struct angara_wqe put;
 	unsigned int i;
 
 	for (i = 0; i < THREADS; i++) {
-		w[i] = (struct at_doer) {
+		w[i] = (struct at_caller) {
 			.d = &self->d, .seed = self->seed * 31 + i + 1,
 		};
-		ASSERT_EQ(0, pthread_create(&t[i], NULL, at_deeds_work,
+		ASSERT_EQ(0, pthread_create(&t[i], NULL, at_randcalls_work,
 					    &w[i]));
 	}
 	at_sleep_ms(at_scale(4000));
@@ -62,12 +62,12 @@ TEST_F(race, anything_at_any_time)
 		EXPECT_EQ(0, w[i].bad);
 		EXPECT_LT(0, w[i].calls);
 	}
-	at_tree_clear(self->d.fd[0], AT_DEED_TREE);
-	/* And the device works as before. */
+	at_tree_clear(self->d.fd[0], AT_RANDCALLS_TREE);
+	/* The device works as before. */
 	ASSERT_EQ(0, at_ctx_open(&x, self->f.dev[0], NULL));
 	ASSERT_EQ(0, at_ctx_open(&y, self->f.dev[7], NULL));
-	ASSERT_EQ(0, at_mr(&x, self->d.mem, AT_DEED_MEM, ANGARA_ACCESS_ALL));
-	ASSERT_EQ(0, at_mr(&y, self->d.mem, AT_DEED_MEM, ANGARA_ACCESS_ALL));
+	ASSERT_EQ(0, at_mr(&x, self->d.mem, AT_RANDCALLS_MEM, ANGARA_ACCESS_ALL));
+	ASSERT_EQ(0, at_mr(&y, self->d.mem, AT_RANDCALLS_MEM, ANGARA_ACCESS_ALL));
 	at_fill(self->d.mem, 10000, 1);
 	put = at_put(&y, 0, 20000, 0, 0, 10000);
 	EXPECT_EQ(ANGARA_ST_OK, at_do(&x, &put, NULL));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Processes of several threads make random calls, are killed at random times,
- * and the fabric under them is removed and made again. Errors are found by the
- * kernel, if it has lockdep, KASAN or KCSAN; the test only checks that nothing
- * is left at the end and that all still works.
+ * and the fabric under them is removed and made again. The kernel finds errors
+ * if it has lockdep, KASAN or KCSAN; the test only checks that nothing is left
+ * at the end and that the adapters still work.
  *
- * ANGARA_TEST_ROUNDS says how often something is killed or removed, 100 times
- * by default; the interval is a number of calls, not a time.
+ * ANGARA_TEST_ROUNDS is the number of times that a process is killed or a
+ * fabric removed, by default 100; the interval is a number of calls, not a
+ * time.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 
 #include "kselftest_harness.h"
 #include "angtest.h"
-#include "deeds.h"
+#include "randcalls.h"
 #include "nl.h"
 
 AT_REQUIRE(AT_ROOT | AT_TORUS | AT_LOOP)
@@ -26,13 +27,13 @@ AT_REQUIRE(AT_ROOT | AT_TORUS | AT_LOOP)
 #define THREADS		2
 #define OTHER_DIMS	"2x2"
 #define OTHER_NODES	4
-/* Calls of all threads between two rounds, at most. */
+/* Maximum number of calls, of all threads together, between two rounds. */
 #define CALLS		400
 
-/* The counts of threads outlive them, and continue with their successors. */
+/* Threads that are started again continue the counts of the killed ones. */
 struct shared {
 	volatile bool stop;
-	struct at_doer doer[PROCESSES][THREADS];
+	struct at_caller caller[PROCESSES][THREADS];
 };
 
 FIXTURE(races) {
@@ -61,7 +62,7 @@ static unsigned long calls(const struct shared *shared)
 
 	for (i = 0; i < PROCESSES; i++)
 		for (k = 0; k < THREADS; k++)
-			sum += shared->doer[i][k].calls;
+			sum += shared->caller[i][k].calls;
 	return sum;
 }
 
@@ -72,11 +73,11 @@ static unsigned int bad_answers(const struct shared *shared)
 
 	for (i = 0; i < PROCESSES; i++)
 		for (k = 0; k < THREADS; k++)
-			sum += shared->doer[i][k].bad;
+			sum += shared->caller[i][k].bad;
 	return sum;
 }
 
-/* Waits for as many more calls; the threads must not come to a halt. */
+/* Waits for @more further calls; the threads must not stop. */
 static int wait_calls(const struct shared *shared, unsigned int more)
 {
 	unsigned long until = calls(shared) + more;
@@ -118,29 +119,29 @@ FIXTURE_TEARDOWN(races)
 static void process(struct shared *shared, unsigned int number,
 		    unsigned int first, unsigned long seed)
 {
-	struct at_doer *doer = shared->doer[number];
+	struct at_caller *caller = shared->caller[number];
 	pthread_t thread[THREADS];
-	struct at_deeds deeds;
+	struct at_randcalls calls;
 	unsigned int i;
 
-	/* The other fabric's devices follow those of the first. */
-	if (at_deeds_open(&deeds, first, 1 + OTHER_NODES + 2, true))
+	/* Devices of the other fabric have the next numbers. */
+	if (at_randcalls_open(&calls, first, 1 + OTHER_NODES + 2, true))
 		_exit(1);
 	for (i = 0; i < THREADS; i++) {
-		doer[i].d = &deeds;
-		doer[i].seed = seed * 31 + i + 1;
-		if (pthread_create(&thread[i], NULL, at_deeds_work, &doer[i]))
+		caller[i].d = &calls;
+		caller[i].seed = seed * 31 + i + 1;
+		if (pthread_create(&thread[i], NULL, at_randcalls_work, &caller[i]))
 			_exit(1);
 	}
 	while (!shared->stop)
 		at_sleep_ms(20);
-	deeds.stop = true;
+	calls.stop = true;
 	for (i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	_exit(0);
 }
 
-/* The last device of the first fabric, before those of the other one. */
+/* Number of the last device of the first fabric. */
 static unsigned int border(const struct at_fabric *f)
 {
 	return f->dev[f->nodes - 1];
@@ -182,7 +183,7 @@ static int renew(FIXTURE_DATA(races) *self)
 	return at_loop_add(OTHER_DIMS, &self->other);
 }
 
-/* Clears the rows that they have left. */
+/* Clears the rows that the killed processes have left. */
 static void tidy(const struct at_fabric *f)
 {
 	unsigned int i;
@@ -190,14 +191,14 @@ static void tidy(const struct at_fabric *f)
 
 	for (i = 0; i < f->nodes; i++) {
 		fd = at_open(f->dev[i]);
-		at_tree_clear(fd, AT_DEED_TREE);
+		at_tree_clear(fd, AT_RANDCALLS_TREE);
 		close(fd);
 	}
 }
 
 static int works(const struct at_fabric *f)
 {
-	char *mem = at_pages(AT_DEED_MEM);
+	char *mem = at_pages(AT_RANDCALLS_MEM);
 	struct angara_wqe put;
 	struct at_ctx x, y;
 	int ret;
@@ -206,8 +207,8 @@ static int works(const struct at_fabric *f)
 	ret = at_ctx_open(&x, f->dev[0], NULL);
 	if (!ret)
 		ret = at_ctx_open(&y, border(f), NULL);
-	if (ret || at_mr(&x, mem, AT_DEED_MEM, ANGARA_ACCESS_ALL) ||
-	    at_mr(&y, mem, AT_DEED_MEM, ANGARA_ACCESS_ALL))
+	if (ret || at_mr(&x, mem, AT_RANDCALLS_MEM, ANGARA_ACCESS_ALL) ||
+	    at_mr(&y, mem, AT_RANDCALLS_MEM, ANGARA_ACCESS_ALL))
 		return -EIO;
 	put = at_put(&y, 0, 20000, 0, 0, 10000);
 	ret = at_do(&x, &put, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The modules, loaded and unloaded repeatedly: leftovers disturb the next
- * round, or are found by kernels that search for them.
+ * The modules, loaded and unloaded repeatedly: objects that are left behind
+ * disturb the next round, or a kernel with a leak detector reports them.
  *
  * ANGARA_TEST_LOADS says how often, 10 times by default.
  */
@@ -48,7 +48,7 @@ FIXTURE_TEARDOWN(module)
 		EXPECT_EQ(0, at_run_command(self->reload));
 }
 
-/* Two nodes are enough to load; more of them take longer. */
+/* Two nodes are enough to test loading; more take longer. */
 TEST_F_TIMEOUT(module, loaded_and_unloaded, 900)
 {
 	unsigned int i, n = loads();

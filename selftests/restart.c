@@ -2,7 +2,7 @@
 /*
  * Adapters on PCI Express that lose their state, and come back: by a reset, by
  * an error on the bus from which the PCI core recovers, by suspend.  In each
- * case files that were open are stale for good, and nothing from before reaches
+ * case files that were open stay stale, and no earlier operation writes to
  * memory afterwards.
  *
  * The machine suspends only if ANGARA_TEST_SUSPEND is set.
@@ -27,19 +27,19 @@ AT_REQUIRE(AT_ROOT | AT_CARD)
 #define POWER		"/sys/power/"
 #define TEST_DELAY	"/sys/module/suspend/parameters/pm_test_delay"
 
-/* Errors of a root port, as in PCI_ERR_UNCOR_STATUS. */
-#define ERR_LINK	0x10U		/* fatal: the link below is reset */
-#define ERR_TIMEOUT	0x4000U		/* not fatal: the link stays */
+/* Error bits of a root port, as in PCI_ERR_UNCOR_STATUS. */
+#define ERR_LINK	0x10U		/* fatal: the port resets its link */
+#define ERR_TIMEOUT	0x4000U		/* not fatal: the link is not reset */
 
 /**
- * struct aer_error - what /dev/aer_inject reads
- * @bus: address of the device in error
- * @dev: the same
- * @fn: the same
- * @uncorrectable: errors
- * @correctable: errors
+ * struct aer_error - an error to inject by /dev/aer_inject
+ * @bus: bus number of the device with the error
+ * @dev: its device number
+ * @fn: its function number
+ * @uncorrectable: error bits
+ * @correctable: error bits
  * @header: of the bad packet
- * @domain: of the device in error
+ * @domain: PCI domain of the device
  */
 struct aer_error {
 	uint8_t bus;
@@ -96,7 +96,7 @@ static const char *no_errors(void)
 }
 
 /*
- * All of a suspend up to the point where the machine would wait for a wake-up:
+ * Runs a suspend up to the point where the machine would wait for a wake-up:
  * each device is suspended, then each is resumed.
  */
 static int sleep_once(const char *bdf)
@@ -129,8 +129,8 @@ FIXTURE(restart) {
 
 /**
  * @missing: why this variant cannot run here, or NULL
- * @happen: does it to the card at @bdf; may return before it is over
- * @all: it affects all cards of the machine
+ * @happen: makes the card at @bdf lose its state, then or soon after
+ * @all: all cards of the machine lose their state
  */
 FIXTURE_VARIANT(restart) {
 	const char *(*missing)(void);
@@ -160,7 +160,7 @@ FIXTURE_VARIANT_ADD(restart, sleep) {
 
 FIXTURE_SETUP(restart)
 {
-	/* The harness would run a test that is skipped here. */
+	/* SKIP in a setup does not keep the harness from running the test. */
 	if (variant->missing)
 		self->missing = variant->missing();
 	ASSERT_EQ(0, at_fabric_find(&self->f, 2));
@@ -172,7 +172,7 @@ FIXTURE_TEARDOWN(restart)
 }
 
 /* Waits until a file reports that its device has lost its state. */
-static bool told(int fd)
+static bool is_lost(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
@@ -213,12 +213,12 @@ TEST_F(restart, old_files)
 	idle = at_open(self->f.dev[0]);
 	EXPECT_EQ(ANGARA_ST_OK, at_pair_move(x, mem, 1));
 	ASSERT_EQ(0, variant->happen(self->bdf));
-	ASSERT_TRUE(told(x[0].fd));
+	ASSERT_TRUE(is_lost(x[0].fd));
 	EXPECT_EQ(NULL, at_card_stale(&x[0]));
 	EXPECT_EQ(-ESTALE, at_query(idle, &x[0].q));
 	/*
-	 * The other card is unchanged, except for contexts with a peer on this
-	 * one.
+	 * The other card is unchanged, apart from contexts whose peer was on
+	 * this one.
 	 */
 	EXPECT_EQ(variant->all ? -ESTALE : 0, at_query(x[1].dom, &x[1].q));
 	at_ctx_close(&x[1]);
@@ -227,9 +227,7 @@ TEST_F(restart, old_files)
 	ASSERT_EQ(0, open_again(&self->f, y, mem));
 	EXPECT_EQ(ANGARA_ST_OK, at_pair_move(y, mem, 2));
 	EXPECT_EQ(NULL, at_card_stale(&x[0]));
-	/*
-	 * Nor does its doorbell ring for the context that has the number now.
-	 */
+	/* The old doorbell does not ring for the new context either. */
 	EXPECT_EQ(x[0].c.ctx, y[0].c.ctx);
 	x[0].db[ANGARA_DB_SQ / 4] = htole32(y[0].pi + 1);
 	at_ctx_close(&x[0]);
@@ -240,7 +238,7 @@ TEST_F(restart, old_files)
 	munmap(mem, AT_PAIR_LEN);
 }
 
-/* A process that knew a region before does not reach it afterwards. */
+/* A process cannot use a region afterwards that it knew before. */
 TEST_F(restart, nothing_is_written)
 {
 	char *mem = at_pages(AT_PAIR_LEN), *from = at_pages(AT_PAIR_LEN);
@@ -263,13 +261,13 @@ TEST_F(restart, nothing_is_written)
 			ASSERT_EQ(0, at_post(&y, &put, NULL));
 		at_card_ring(&y);
 		ASSERT_EQ(0, variant->happen(self->bdf));
-		ASSERT_TRUE(told(x.fd));
+		ASSERT_TRUE(is_lost(x.fd));
 		memset(mem, 0x55, AT_PAIR_LEN);
-		/* A queue of a card that has lost its state stays as it is. */
+		/* A queue of a card that has lost its state does not change. */
 		for (i = 0; i < PUTS && !variant->all; i++)
 			EXPECT_EQ(0, at_wait_cqe(&y, &cqe, AT_DEADLINE_MS));
 		EXPECT_NE(ANGARA_ST_OK, at_do(&y, &put, NULL));
-		/* The cards work, in other memory. */
+		/* The cards work again, with other memory. */
 		ASSERT_EQ(0, open_again(&self->f, z, other));
 		EXPECT_EQ(ANGARA_ST_OK, at_pair_move(z, other, round));
 		at_pair_close(z);

@@ -74,8 +74,8 @@ bool at_poll_cqe(struct at_ctx *x, struct angara_cqe *cqe)
 
 /*
  * Sleeps until the event sequence differs from @seen, or for @ms, or for a
- * slice: a counter of credits is not an event, and the poll test checks lost
- * events.
+ * slice of it: credits change without an event, and only the poll test checks
+ * for lost events.
  */
 static int wait_event(struct at_ctx *x, uint32_t seen, unsigned int ms)
 {
@@ -204,7 +204,7 @@ void at_coll_dst(struct angara_wqe *w, uint64_t off)
 
 static unsigned char pattern(size_t i, unsigned int seed)
 {
-	/* Differs between neighbours, packets and seeds. */
+	/* The pattern differs between neighbouring bytes, packets and seeds. */
 	return (i * 7 + (i >> 8) * 31 + seed * 101 + (seed >> 8)) & 0xff;
 }
 

@@ -3,14 +3,14 @@
 #
 # run.sh PROGRAM...: runs test programs one after the other, each in its own
 # folder and with a timeout, and prints KTAP like the kernel's own runner, for
-# systems without it.
+# systems without that runner.
 
 here=$(dirname "$0")
 limit=$(sed -n 's/^timeout=//p' "$here/settings" 2>/dev/null)
 number=0
 bad=0
 
-# one PROGRAM: its output, commented out, then its result.
+# one PROGRAM: prints its output as comments, then its result.
 one()
 {
 	name=$(basename "$1")

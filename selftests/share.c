@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shared resources, which one user cannot take all: contexts of an adapter,
- * links.
+ * Shared resources of which a single user cannot take all: contexts of an
+ * adapter, links.
  */
 #include <endian.h>
 #include <sched.h>
@@ -22,7 +22,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
 #define NODES	8
 #define TREE	6
 #define KEY	0
-#define BYTES	65536U	/* of a collective operation */
+#define BYTES	65536U	/* bytes of a collective operation */
 #define PUT	16384U
 
 FIXTURE(share) {
@@ -62,7 +62,7 @@ FIXTURE_TEARDOWN(share)
 	at_group_close(&self->g);
 }
 
-/* A context on the first node for user @uid, who has no privilege. */
+/* Opens a context on the first node as user @uid without privileges. */
 static int open_as(FIXTURE_DATA(share) *self, struct at_ctx *x, uid_t uid)
 {
 	int ret = seteuid(uid) ? -errno : at_ctx_open(x, self->g.f.dev[0], NULL);
@@ -70,7 +70,7 @@ static int open_as(FIXTURE_DATA(share) *self, struct at_ctx *x, uid_t uid)
 	return seteuid(0) ? -errno : ret;
 }
 
-/* Contexts that user @uid gets on the first node, until it is refused one. */
+/* Opens contexts as user @uid until that fails. Return: their number. */
 static unsigned int take_all(FIXTURE_DATA(share) *self, struct at_ctx *x,
 			     unsigned int max, uid_t uid, int *why)
 {
@@ -84,15 +84,15 @@ static unsigned int take_all(FIXTURE_DATA(share) *self, struct at_ctx *x,
 	return held;
 }
 
-/* Contexts that a user gets of @left. */
+/* Number of contexts that a user gets if @left are free. */
 static unsigned int half(unsigned int left)
 {
 	return (left + 1) / 2;
 }
 
 /*
- * Users one after the other take what they get: half of what the others have
- * left.  A few are reserved for the administrator.
+ * Users take contexts one after the other; each gets half of the free ones.  A
+ * few contexts are reserved for the administrator.
  */
 TEST_F(share, contexts)
 {
@@ -111,7 +111,7 @@ TEST_F(share, contexts)
 	held = take_all(self, x, max, AT_NOBODY, &ret);
 	EXPECT_EQ(-EBUSY, ret);
 	EXPECT_EQ(half(max - reserve - 1), held);
-	/* One closed, one more opened. */
+	/* For a closed context the user may open another one. */
 	at_ctx_close(&x[0]);
 	EXPECT_EQ(0, open_as(self, &x[0], AT_NOBODY));
 	EXPECT_EQ(-EBUSY, open_as(self, &other, AT_NOBODY));
@@ -122,7 +122,7 @@ TEST_F(share, contexts)
 		EXPECT_EQ(half(max - reserve - 1 - held), got);
 		held += got;
 	}
-	/* The next user still gets some, and in the end root does. */
+	/* The next users still get contexts, and after them root does. */
 	EXPECT_GT(max - reserve - 1, held);
 	for (; user < max && held < max; user++) {
 		got = take_all(self, x + held, max - held, AT_NOBODY - user, &ret);
@@ -136,7 +136,7 @@ TEST_F(share, contexts)
 	while (held)
 		at_ctx_close(&x[--held]);
 
-	/* The administrator gets all the rest. */
+	/* The administrator may take all contexts. */
 	for (; held < max - 1; held++)
 		ASSERT_EQ(0, at_ctx_open(&x[held], self->g.f.dev[0], &small));
 	EXPECT_EQ(-EBUSY, at_ctx_open(&other, self->g.f.dev[0], &small));
@@ -146,9 +146,7 @@ TEST_F(share, contexts)
 	at_ctx_close(&first);
 }
 
-/*
- * Users of a namespace, one per context.  Return: how many it got, or -errno.
- */
+/* Opens contexts as users of a namespace. Return: number or -errno. */
 static int take_in_namespace(FIXTURE_DATA(share) *self, unsigned int max,
 			     int ready, int go)
 {
@@ -156,7 +154,7 @@ static int take_in_namespace(FIXTURE_DATA(share) *self, unsigned int max,
 	unsigned int held;
 	char c;
 
-	/* It becomes a user, and keeps the right to become others there. */
+	/* Switch to a user with the right to switch to others in a namespace. */
 	if (!x || setresuid(AT_NOBODY, AT_NOBODY, AT_NOBODY) ||
 	    prctl(PR_SET_DUMPABLE, 1) || unshare(CLONE_NEWUSER) ||
 	    write(ready, "", 1) != 1 || read(go, &c, 1) != 1)
@@ -172,7 +170,7 @@ static int take_in_namespace(FIXTURE_DATA(share) *self, unsigned int max,
 	return held;
 }
 
-/* Users that a user makes in a namespace of its own share its part. */
+/* Users that a user makes in a namespace of its own share that user's part. */
 TEST_F(share, namespaces)
 {
 	int ready[2], go[2], status;
@@ -207,7 +205,7 @@ TEST_F(share, namespaces)
 	close(go[1]);
 }
 
-/* Puts from @from to @to without end: as many as the queue takes. */
+/* Puts from @from to @to endlessly: as many as the queue takes. */
 static int put_all(struct at_ctx *from, struct at_ctx *to, uint64_t *done)
 {
 	struct angara_wqe w = at_put(to, KEY, 0, KEY, 0, PUT);
@@ -228,7 +226,7 @@ static int put_all(struct at_ctx *from, struct at_ctx *to, uint64_t *done)
 	return ret;
 }
 
-/* Another user, between the ends of the torus both ways, until killed. */
+/* As another user, puts in both directions until killed. */
 static int keep_putting(FIXTURE_DATA(share) *self)
 {
 	char *mem = at_pages(PUT);
@@ -250,7 +248,7 @@ static int keep_putting(FIXTURE_DATA(share) *self)
 	return 1;
 }
 
-/* Waits until it has made more than @n. */
+/* Waits until the other user has completed more than @n puts. */
 static int more_puts(FIXTURE_DATA(share) *self, uint64_t n)
 {
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
@@ -307,7 +305,7 @@ TEST_F(share, collective_beside_puts)
 	EXPECT_EQ(0, more_puts(self, 0));
 	for (i = 0; i < at_scale(20); i++)
 		allreduce(_metadata, m, want);
-	/* The other user made progress as well, and has not given up. */
+	/* The other user made progress as well, without an error. */
 	before = __atomic_load_n(self->puts, __ATOMIC_SEQ_CST);
 	EXPECT_EQ(0, more_puts(self, before));
 	EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adapters on PCI Express that fall silent: their registers do not answer, like
- * those of a card whose memory space is off.  Such a card goes on with DMA, so
- * the driver disables it before it gives pages back.  Or the card does not
- * answer commands, like a card without bus mastering: a process that waits for
- * it can be killed.
+ * Adapters on PCI Express that stop responding: their registers do not answer,
+ * like those of a card whose memory space is off.  Such a card continues DMA,
+ * so the driver disables it before it frees pages.  Or the card does not answer
+ * commands, like a card without bus mastering: a process that waits for the
+ * card can be killed.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -23,17 +23,17 @@ AT_REQUIRE(AT_ROOT | AT_CARD)
 
 #define ALL	ANGARA_ACCESS_ALL
 #define LEN	AT_PAIR_LEN
-/* A command has 60 s; no process may have to wait as long. */
+/* A command has 60 s; no process may wait that long. */
 #define KILLED_MS	20000U
 
 FIXTURE(silent) {
 	struct at_fabric f;
 	char bdf[AT_BDF];
 	int config;
-	struct at_ctx x;	/* on the card that falls silent */
-	struct at_ctx y;	/* on another one */
-	char *mem;		/* a region of x */
-	char *from;		/* a region of y */
+	struct at_ctx x;	/* on the card that stops responding */
+	struct at_ctx y;	/* on another card */
+	char *mem;		/* region of x */
+	char *from;		/* region of y */
 	int key;
 };
 
@@ -47,7 +47,7 @@ static int config_open(const char *bdf)
 	return fd < 0 ? -errno : fd;
 }
 
-/* PCI_COMMAND as the card itself reports it. */
+/* Reads PCI_COMMAND from the card's configuration space. */
 static uint16_t command(int config)
 {
 	uint16_t val = 0xFFFF;
@@ -83,7 +83,7 @@ FIXTURE_SETUP(silent)
 	ASSERT_EQ(0, at_mr(&self->y, self->from, LEN, ALL));
 }
 
-/* The card is back, and works. */
+/* The card works again after its repair. */
 FIXTURE_TEARDOWN(silent)
 {
 	struct at_ctx z[2];
@@ -105,7 +105,7 @@ FIXTURE_TEARDOWN(silent)
 }
 
 /* Waits until the file reports that its device is broken. */
-static bool told(int fd)
+static bool is_lost(int fd)
 {
 	struct pollfd p = { .fd = fd };
 
@@ -119,11 +119,11 @@ TEST_F(silent, registers)
 	ASSERT_EQ(ANGARA_ST_OK, at_do(&self->y, &put, NULL));
 	ASSERT_TRUE(at_all(self->mem, LEN, 0xAA));
 	ASSERT_EQ(0, command_change(self->config, PCI_COMMAND_MEMORY, 0));
-	/* It still works, as far as its peers can see. */
+	/* The card still answers its peers. */
 	ASSERT_EQ(ANGARA_ST_OK, at_do(&self->y, &put, NULL));
-	ASSERT_TRUE(told(self->x.fd));
+	ASSERT_TRUE(is_lost(self->x.fd));
 
-	/* The device does not touch memory that was given back. */
+	/* The device does not touch memory that was freed. */
 	EXPECT_EQ(0, at_mr_dereg(&self->x, self->key));
 	EXPECT_FALSE(command(self->config) & PCI_COMMAND_MASTER);
 	memset(self->mem, 0x55, LEN);
@@ -174,7 +174,7 @@ static int (*const waits[])(struct at_ctx *, unsigned int, char *) = {
 };
 
 /*
- * Each kind of command, by a process of its own, at the same time.  The driver
+ * Processes issue all kinds of commands at the same time, one each.  The driver
  * checks a card once a second: a process that is notified in time ends before
  * it is killed.
  */
@@ -201,7 +201,7 @@ TEST_F(silent, commands)
 		while (!strchr("DZ", state_of(pid[i])) &&
 		       at_now_ms() - since < KILLED_MS)
 			at_sleep_ms(10);
-		/* The killed processes close it. */
+		/* The killed process closes the context last. */
 		at_ctx_close(&x[i]);
 	}
 	since = at_now_ms();

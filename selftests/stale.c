@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Watched regions: which changes of a process's addresses make a region stale,
- * which do not, and that none is missed while threads make changes.
+ * which do not, and that no change is missed while threads make changes.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,15 +20,13 @@ AT_REQUIRE(AT_ROOT | AT_DEVICE)
 #define LW	ANGARA_ACCESS_LOCAL_WRITE
 #define PAGES	8
 #define LEN	(PAGES * AT_PAGE)
-#define SLOTS	65536	/* of a domain */
+#define SLOTS	65536	/* slots of a domain */
 #define NOTICE	(sizeof(struct angara_watch) + SLOTS / 8)
 #define MAPPED	((NOTICE + AT_PAGE - 1) & ~(AT_PAGE - 1))
 #define RW	(PROT_READ | PROT_WRITE)
 #define FLAGS	(MAP_PRIVATE | MAP_ANONYMOUS)
 
-/*
- * Pages that cannot be part of a huge page, which would be changed as a whole.
- */
+/* Maps pages outside of huge pages, which change as a whole. */
 static char *pages(size_t len, int prot)
 {
 	char *p = mmap(NULL, len, prot, FLAGS, -1, 0);
@@ -94,8 +92,8 @@ static bool is_stale(const volatile struct angara_watch *n, int slot)
 }
 
 /*
- * Without CONFIG_MMU_NOTIFIER the kernel does not notify the driver, and all is
- * stale.  The driver's own report does not count: it is under test.
+ * Without CONFIG_MMU_NOTIFIER the kernel does not notify the driver, and every
+ * region is stale.  The driver's own report is under test, so ask the kernel.
  */
 static bool has_notifiers(void)
 {
@@ -147,11 +145,11 @@ FIXTURE_TEARDOWN(stale)
 	if (self->notice)
 		munmap((void *)self->notice, NOTICE);
 	close(self->fd);
-	/* A notifier may be removed, and its pages given back, after the call. */
+	/* The kernel may remove the notifier after the call. */
 	EXPECT_EQ(self->charged, at_charged_soon(self->charged));
 }
 
-/* Calls that replace the pages from @p on; each may do so for all. */
+/* Calls that replace the pages from @p on; some may replace all pages. */
 static int by_munmap(char *p, size_t len)
 {
 	return munmap(p, len);
@@ -190,8 +188,8 @@ static const struct {
 	{ "MADV_DONTNEED", by_dontneed },
 };
 
-/* The region itself, and one page of it; other regions are not affected. */
-TEST_F(stale, told)
+/* A change of the region, or of one page of it, notifies. */
+TEST_F(stale, notified)
 {
 	uint64_t key, other;
 	unsigned int i, whole;
@@ -226,7 +224,7 @@ TEST_F(stale, told)
 	}
 }
 
-/* Bytes at addresses that are not page-aligned count as their whole page. */
+/* A change counts for whole pages, also if the region is not page-aligned. */
 TEST_F(stale, told_of_whole_pages)
 {
 	uint64_t key;
@@ -240,7 +238,7 @@ TEST_F(stale, told_of_whole_pages)
 	EXPECT_TRUE(is_stale(self->notice, slot));
 }
 
-/* A file that is truncated, and a hole in it. */
+/* Truncating a file and punching a hole in it are changes. */
 TEST_F(stale, told_of_files)
 {
 	uint64_t key[2];
@@ -267,7 +265,7 @@ TEST_F(stale, told_of_files)
 	close(fd);
 }
 
-/* The parent keeps its pages when a child gets copies; both write. */
+/* Parent and child write after fork(): only the child gets copies. */
 static int fork_and_write(char *mem)
 {
 	pid_t pid = fork();
@@ -280,7 +278,7 @@ static int fork_and_write(char *mem)
 	return pid < 0 ? -1 : at_wait_child(pid, AT_DEADLINE_MS);
 }
 
-/* The pages are the same afterwards: no notification. */
+/* Calls that leave the pages the same do not notify. */
 TEST_F(stale, not_told)
 {
 	uint64_t key[2];
@@ -310,7 +308,7 @@ TEST_F(stale, not_told)
 	EXPECT_FALSE(is_stale(self->notice, slot[1]));
 }
 
-/* Pinning replaces the zero page, and a page that a child shares, by itself. */
+/* Pinning itself replaces the zero page and a page shared with a child. */
 TEST_F(stale, pinning_is_no_change)
 {
 	char *p = pages(LEN, RW), sum = 0;
@@ -341,7 +339,7 @@ TEST_F(stale, pinning_is_no_change)
 	munmap(p, LEN);
 }
 
-/* The bit of a region that is gone is not that of the next one in its slot. */
+/* The next region in a slot does not inherit the bit of the previous one. */
 static void use_slot_again(struct __test_metadata *_metadata,
 			   FIXTURE_DATA(stale) *self, unsigned int flags)
 {
@@ -356,7 +354,7 @@ static void use_slot_again(struct __test_metadata *_metadata,
 	ASSERT_EQ(slot, reg(self->fd, self->mem, LEN, LW, flags, &key));
 	EXPECT_FALSE(is_stale(self->notice, slot));
 	EXPECT_EQ(1, self->notice->seq);
-	/* Each change is counted, though the bit is set once. */
+	/* Each change is counted, although the bit is set only once. */
 	ASSERT_EQ(0, munmap(self->mem, LEN));
 	EXPECT_EQ(watched, is_stale(self->notice, slot));
 	EXPECT_EQ(1 + watched, self->notice->seq);
@@ -372,7 +370,7 @@ TEST_F(stale, slot_used_again_unwatched)
 	use_slot_again(_metadata, self, 0);
 }
 
-/* Not watched, or already deregistered. */
+/* Regions that are not watched, or already deregistered, are not notified. */
 TEST_F(stale, nobody_to_tell)
 {
 	uint64_t key;
@@ -399,7 +397,7 @@ TEST_F(stale, last_slot)
 	EXPECT_TRUE(is_stale(self->notice, slot));
 }
 
-/* Addresses are those of the process that has registered them. */
+/* Only changes in the process that has registered the region count. */
 TEST_F(stale, another_process)
 {
 	volatile int *slot = mmap(NULL, AT_PAGE, RW, MAP_SHARED | MAP_ANONYMOUS,
@@ -452,7 +450,7 @@ TEST_F(stale, notice_is_read_only)
 				MAP_SHARED));
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(MAP_FAILED, mremap(p, MAPPED, 2 * MAPPED, MREMAP_MAYMOVE));
-	/* No domain, no watch page. */
+	/* Without a domain there is no watch page. */
 	for (fd = -1, none = 0; fd < 0 && none < at_devices(); none++)
 		fd = at_open(none);
 	ASSERT_EQ(0, at_query(fd, &q));
@@ -461,7 +459,7 @@ TEST_F(stale, notice_is_read_only)
 	close(fd);
 }
 
-/* A program that knows fewer slots than the kernel maps their words only. */
+/* A program that knows fewer slots may map fewer words. */
 TEST_F(stale, beginning_of_notice)
 {
 	const volatile struct angara_watch *n;
@@ -500,7 +498,7 @@ TEST_F(stale, file_is_closed)
 
 /**
  * struct changer - a thread that replaces pages repeatedly
- * @mem: where
+ * @mem: address of the pages
  * @begun: changes started
  * @done: changes completed
  * @stop: ends the thread
@@ -522,15 +520,15 @@ static void *change(void *arg)
 		__atomic_add_fetch(&c->begun, 1, __ATOMIC_SEQ_CST);
 		mmap(c->mem, LEN, RW, FLAGS | MAP_FIXED | MAP_POPULATE, -1, 0);
 		__atomic_add_fetch(&c->done, 1, __ATOMIC_SEQ_CST);
-		/* Now and then there is time to register between two changes. */
+		/* Every eighth pause leaves time to register. */
 		usleep(c->done % 8 ? c->done % 8 * 50 : PAUSE_US);
 	}
 	return NULL;
 }
 
 /*
- * A change that begins after registering is notified, one that ended before is
- * not.
+ * A change that begins after registering is notified, a change that ended
+ * before registering is not.
  */
 static int round_of(int fd, const volatile struct angara_watch *n,
 		    struct changer *c, unsigned int *unchanged)
@@ -572,7 +570,7 @@ TEST_F(stale, races)
 	EXPECT_LT(0, unchanged);
 }
 
-/* All on one page: a change looks at each of them. */
+/* All regions are on one page: a change checks each of them. */
 TEST_F(stale, as_many_as_there_may_be)
 {
 	uint64_t *keys = calloc(ANGARA_MAX_WATCHED, sizeof(*keys));
@@ -588,7 +586,7 @@ TEST_F(stale, as_many_as_there_may_be)
 	EXPECT_EQ(i, reg(self->fd, self->mem, AT_PAGE, LW, 0, &key));
 	ASSERT_EQ(0, munmap(self->mem, AT_PAGE));
 	EXPECT_EQ(ANGARA_MAX_WATCHED, self->notice->seq);
-	/* Those that are deregistered make room, at once or soon. */
+	/* Deregistering makes room, at once or soon. */
 	for (i = 0; i < ANGARA_MAX_WATCHED; i++)
 		ASSERT_EQ(0, dereg(self->fd, keys[i]));
 	for (i = 0; i < ANGARA_MAX_WATCHED; i++) {
@@ -601,15 +599,15 @@ TEST_F(stale, as_many_as_there_may_be)
 }
 
 #define DROPPERS	4
-#define DROPPED		(64U << 20)	/* bytes */
-#define DROPS_MS	30000		/* they end by themselves */
-#define SOON_MS		15000		/* a call that waits for them takes longer */
+#define DROPPED		(64U << 20)	/* bytes of each thread */
+#define DROPS_MS	30000		/* duration of the threads */
+#define SOON_MS		15000		/* limit of a call that must not wait */
 
 /**
  * struct droppers - threads whose changes of addresses overlap all the time
  * @mem: DROPPED bytes for each
- * @end: when they end, by at_now_ms()
- * @running: of them
+ * @end: time at which they end, by at_now_ms()
+ * @running: number of threads that have started
  */
 struct droppers {
 	char *mem;
@@ -617,7 +615,7 @@ struct droppers {
 	unsigned int running;
 };
 
-/* Pages that are not written stay, so a change lasts, and the next follows. */
+/* MADV_FREE keeps pages that are not written, so each change is long. */
 static void *drop(void *arg)
 {
 	struct droppers *d = arg;
@@ -639,7 +637,7 @@ TEST_F(stale, changes_without_end)
 	ASSERT_NE(NULL, d.mem);
 	memset(d.mem, 1, DROPPERS * (size_t)DROPPED);
 	ASSERT_LE(0, reg(self->fd, self->mem, LEN, LW, ANGARA_MR_WATCH, &key));
-	/* Each change is one of a watched region, too. */
+	/* Every change concerns a watched region. */
 	for (i = 0; i < DROPPERS; i++)
 		ASSERT_LE(0, reg(self->fd, d.mem + i * (size_t)DROPPED, AT_PAGE,
 				 LW, ANGARA_MR_WATCH, &other));
@@ -653,12 +651,12 @@ TEST_F(stale, changes_without_end)
 	EXPECT_EQ(0, dereg(self->fd, key));
 	EXPECT_GT(SOON_MS, at_now_ms() - start) TH_LOG("deregistering");
 	start = at_now_ms();
-	/* A mapping keeps the file. */
+	/* A mapping would keep the file open. */
 	munmap((void *)self->notice, NOTICE);
 	self->notice = NULL;
 	EXPECT_EQ(0, close(self->fd));
 	EXPECT_GT(SOON_MS, at_now_ms() - start) TH_LOG("closing");
-	/* Pages and what they are charged to are given back. */
+	/* Pages and charges are released. */
 	EXPECT_EQ(self->charged, at_charged());
 	self->fd = -1;
 	__atomic_store_n(&d.end, 0, __ATOMIC_RELAXED);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows of switches: set, read and cleared through the device of the node that
- * keeps the switch, and through no other; by ioctl and by netlink, which tells of
- * their links, too.
+ * Rows of switches: they are set, read and cleared only through the device of
+ * the node that keeps the switch, by ioctl and by netlink. Netlink also reports
+ * the links of switches.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -24,7 +24,7 @@ AT_REQUIRE(AT_ROOT)
 #define ROUTERS	8
 #define TREE	6
 
-/* A fabric with switches: one that the loopback makes for this, or one there is. */
+/* A fabric with switches: an existing one, or one made for the test. */
 FIXTURE(sw) {
 	struct at_loop loop;
 	bool made;
@@ -32,7 +32,7 @@ FIXTURE(sw) {
 	int fd[NODES];
 	unsigned int pkey;
 	unsigned int keeper[ROUTERS];
-	struct angara_tree_row rows[ROUTERS];	/* of a tree over all nodes */
+	struct angara_tree_row rows[ROUTERS];	/* a tree over all nodes */
 };
 
 static bool is_kind(unsigned int dev)
@@ -137,7 +137,7 @@ static int clear(int fd, unsigned int router, unsigned int flags)
 	return at_ioctl(fd, ANGARA_IOCTL_TREE_CLEAR, &clear);
 }
 
-/* A switch with a row in the tree. */
+/* Finds a switch that has a row in the tree. */
 static unsigned int one_switch(FIXTURE_DATA(sw) *self)
 {
 	unsigned int i = NODES;
@@ -161,7 +161,7 @@ TEST_F(sw, kept_by_one_node)
 		EXPECT_EQ(-EPERM, get(self->fd[i], s, &is));
 		EXPECT_EQ(-EPERM, clear(self->fd[i], s, 0));
 		EXPECT_EQ(-EPERM, clear(self->fd[i], s, ANGARA_TREE_CLEAR_OWNED));
-		/* Nor does a node program another node. */
+		/* A node does not set rows of another node either. */
 		EXPECT_EQ(-EPERM, set(self->fd[i], &self->rows[i], (i + 1) % NODES,
 				      ANGARA_TREE_ROUTER));
 	}
@@ -177,7 +177,7 @@ TEST_F(sw, kept_by_one_node)
 	EXPECT_EQ(0, memcmp(&is.row, &self->rows[s], sizeof(is.row)));
 	EXPECT_EQ(ANGARA_TREE_STATE_UP, is.state);
 	EXPECT_EQ(s, is.router);
-	/* The node's own row of that tree is separate, and is not set. */
+	/* The node's own row of that tree is separate, and unset. */
 	EXPECT_EQ(-ENOENT, at_tree_get(fd, TREE, &is));
 	EXPECT_EQ(0, clear(fd, s, 0));
 	EXPECT_EQ(-ENOENT, get(fd, s, &is));
@@ -199,7 +199,7 @@ TEST_F(sw, rules)
 	EXPECT_EQ(-ENOENT, get(fd, s, &is));
 }
 
-/* A node may name itself. */
+/* A node may name itself as router. */
 TEST_F(sw, own_number)
 {
 	struct angara_tree_get is;
@@ -232,7 +232,7 @@ TEST_F(sw, owned)
 	close(two);
 }
 
-/* The rows of all routers make a valid tree; without that of a switch none. */
+/* The rows of all routers make a valid tree, but not without a switch. */
 TEST_F(sw, whole_tree)
 {
 	struct angara_tree_verify check = { .size = sizeof(check), .tree = TREE };
@@ -254,7 +254,7 @@ TEST_F(sw, whole_tree)
 	EXPECT_EQ(count - 1, check.nodes);
 }
 
-/* What another user gets, as bits: set, get and clear work. */
+/* Which of set, get and clear work for another user? Return: bits. */
 static int other_user(unsigned int dev, const struct angara_tree_row *from,
 		      unsigned int router)
 {
@@ -311,7 +311,7 @@ TEST_F(sw, delegated)
 	chmod(path, st.st_mode & 07777);
 }
 
-#define NO_ROUTER	(ROUTERS + 1U)	/* leave the attribute out */
+#define NO_ROUTER	(ROUTERS + 1U)	/* value that omits the attribute */
 
 static int nl_set(unsigned int dev, const struct angara_tree_row *row,
 		  unsigned int router)
@@ -329,7 +329,7 @@ static int nl_set(unsigned int dev, const struct angara_tree_row *row,
 			 7 - (router == NO_ROUTER));
 }
 
-/* TREE_GET or TREE_CLEAR */
+/* @cmd: TREE_GET or TREE_CLEAR */
 static int nl_row(unsigned int cmd, unsigned int dev, unsigned int router,
 		  struct at_nl_obj *obj)
 {
@@ -352,13 +352,13 @@ static int nl_port(unsigned int dev, unsigned int router, unsigned int port,
 	return at_nl_get(ANGARA_CMD_PORT_GET, attrs, 3, obj);
 }
 
-/* What a dump has of a fabric. */
+/* Objects of a fabric that a dump reports. */
 struct seen {
 	unsigned long long fabric;
-	unsigned int router;		/* number of its attribute */
+	unsigned int router;		/* attribute with the router's number */
 	unsigned int of_nodes;
 	unsigned int of_switches;
-	unsigned int wrong;		/* keeper is another, or twice */
+	unsigned int wrong;		/* wrong keepers and duplicates */
 	unsigned long long which;	/* router * 8 + number, one bit each */
 	const unsigned int *keeper;
 };
@@ -426,7 +426,7 @@ TEST_F(sw, netlink_rows)
 	EXPECT_EQ(self->rows[s].to_root, obj.val[ANGARA_A_TREE_TO_ROOT]);
 	EXPECT_EQ(ANGARA_TREE_STATE_UP, obj.val[ANGARA_A_TREE_STATE]);
 	EXPECT_EQ(1, obj.has[ANGARA_A_TREE_COUNTERS]);
-	/* The node itself has no such row, whether it is named or not. */
+	/* The keeping node itself has no such row, named or not. */
 	EXPECT_EQ(-ENOENT, nl_row(ANGARA_CMD_TREE_GET, dev, NO_ROUTER, &obj));
 	EXPECT_EQ(-ENOENT, nl_row(ANGARA_CMD_TREE_GET, dev, keeper, &obj));
 	seen = seen_by_dump(self, ANGARA_CMD_TREE_GET);
@@ -463,7 +463,7 @@ TEST_F(sw, netlink_links)
 	EXPECT_EQ(-EINVAL, at_nl_ask(ANGARA_CMD_PORT_GET, true, odd, 1));
 }
 
-/* What another user sees in dumps, as bits: rows, links, and a row asked for. */
+/* What another user sees, as bits: rows and links dumped, a row got. */
 static int other_sees(FIXTURE_DATA(sw) *self, unsigned int s)
 {
 	struct at_nl_obj obj;
@@ -488,7 +488,7 @@ static int as_other(FIXTURE_DATA(sw) *self, unsigned int s)
 	return pid < 0 ? -errno : at_wait_child(pid, AT_DEADLINE_MS);
 }
 
-/* Links are public; rows are seen by their partition, and changed by root alone. */
+/* Links are public; a partition sees its rows; only root changes them. */
 TEST_F(sw, netlink_users)
 {
 	unsigned int s = one_switch(self), keeper = self->keeper[s];

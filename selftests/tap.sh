@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# TAP for test scripts. They run with the repository as working directory
-# (selftests/prove sets it) and end with `plan`.
+# TAP for test scripts. Scripts run in the repository's top folder, where
+# selftests/prove starts them, and end with `plan`.
 
 TAP_COUNT=0
 TAP_TMP=$(mktemp -d)
 trap 'rm -rf "$TAP_TMP"' EXIT
 
-# Output of a failed test: all of it, or, if it is long, first its failed
-# results, each with the lines before it, and then its end.
-tell()
+# Prints the output of a failed test: all of it, or if it is long, its failed
+# results with the lines before them, then its end.
+show_failure()
 {
 	if [ "$(wc -l <"$1")" -le 60 ]; then
 		cat "$1"
@@ -21,8 +21,8 @@ tell()
 	fi | sed 's/^/# /'
 }
 
-# result STATUS NAME: a test passes if STATUS is 0. $TAP_TMP/why has its output,
-# shown if it fails.
+# result STATUS NAME: prints the result of a test, which passes if STATUS is 0,
+# and the output in $TAP_TMP/why if it fails.
 result()
 {
 	TAP_COUNT=$((TAP_COUNT + 1))
@@ -30,7 +30,7 @@ result()
 		echo "ok $TAP_COUNT - $2"
 	else
 		echo "not ok $TAP_COUNT - $2"
-		[ ! -s "$TAP_TMP/why" ] || tell "$TAP_TMP/why"
+		[ ! -s "$TAP_TMP/why" ] || show_failure "$TAP_TMP/why"
 	fi
 	rm -f "$TAP_TMP/why"
 }
@@ -56,39 +56,42 @@ silent()
 	result "$status" "$name"
 }
 
-# ends STATUS COMMAND [ARG]...: COMMAND ends with STATUS, within two minutes.
+# ends STATUS COMMAND [ARG]...: succeeds if COMMAND ends with STATUS within ten
+# minutes.
 ends()
 {
 	local want=$1 status=0
 
 	shift
-	timeout 120 "$@" || status=$?
+	timeout 600 "$@" || status=$?
 	echo "status $status, expected $want"
 	[ "$status" = "$want" ]
 }
 
-# complains TEXT STATUS COMMAND [ARG]...: COMMAND ends with STATUS, and prints
-# one line on standard error, which has TEXT.
+# complains TEXT STATUS COMMAND [ARG]...: succeeds if COMMAND ends with STATUS
+# and prints one line on standard error, which has TEXT.
 complains()
 {
 	local text=$1 want=$2 status=0
 
 	shift 2
-	timeout 120 "$@" >"$TAP_TMP/said.out" 2>"$TAP_TMP/said" || status=$?
+	timeout 600 "$@" >"$TAP_TMP/said.out" 2>"$TAP_TMP/said" || status=$?
 	echo "status $status, expected $want and '$text'; said:"
 	cat "$TAP_TMP/said.out" "$TAP_TMP/said"
 	[ "$status" = "$want" ] && [ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
 		grep -qF -- "$text" "$TAP_TMP/said"
 }
 
-# says TEXT STATUS COMMAND [ARG]...: as complains, without other output.
+# says TEXT STATUS COMMAND [ARG]...: as complains, but COMMAND must print
+# nothing else.
 says()
 {
 	complains "$@" && [ ! -s "$TAP_TMP/said.out" ]
 }
 
-# nested NAME PROGRAM [ARG]...: the program's own results, renumbered, after the
-# name if there is one; sanitizers must not report anything at its end.
+# nested NAME PROGRAM [ARG]...: prints the program's own results, renumbered,
+# each after NAME if it is not empty, and one more: no sanitizer has reported an
+# error.
 nested()
 {
 	local name=${1:+$1: } line status
@@ -102,15 +105,22 @@ nested()
 		'not ok '*) result 1 "$name${line#* - }" ;;
 		esac
 	done <"$TAP_TMP/tap"
-	# It ends with its plan, unless a sanitizer stopped it.
+	# The output ends with a plan unless a sanitizer has stopped the
+	# program.
 	tail -n 1 "$TAP_TMP/tap" | grep -q '^1\.\.' && [ ! -s "$TAP_TMP/err" ]
 	status=$?
 	cp "$TAP_TMP/err" "$TAP_TMP/why"
 	result "$status" "${name}no sanitizer report"
 }
 
-# await COMMAND [ARG]...: repeats it for a minute, or WITHIN seconds, until it
-# succeeds.
+# Is the long form of a test requested? `make check-long` and others set LONG.
+long_form()
+{
+	[ -n "${LONG:-}" ]
+}
+
+# await COMMAND [ARG]...: repeats COMMAND until it succeeds, for a minute or
+# WITHIN seconds.
 await()
 {
 	local end=$((SECONDS + ${WITHIN:-60}))
@@ -124,7 +134,8 @@ await()
 	done
 }
 
-# asleep N NAME: there are N processes called NAME, and all of them sleep.
+# asleep N NAME: succeeds if there are N processes called NAME and all of them
+# sleep.
 asleep()
 {
 	cat /proc/[0-9]*/stat 2>/dev/null | awk -v want="$1" -v name="($2)" '
@@ -132,14 +143,14 @@ asleep()
 		END { exit n != want || sleeping != want }'
 }
 
-# begin FILE COMMAND [ARG]...: runs COMMAND in the background, after it has
-# written to FILE that it is ready. Its process is $!.
+# begin FILE COMMAND [ARG]...: starts COMMAND in the background and waits until
+# it has written "ready" to FILE, its output. Its process id is $!.
 begin()
 {
 	local file=$1
 
 	shift
-	# Remove the line of an earlier command.
+	# Remove the output of an earlier command.
 	: >"$file"
 	"$@" >"$file" 2>&1 &
 	await grep -q ready "$file" && return
@@ -169,8 +180,8 @@ newest_kernel()
 	kernels | tail -n 1
 }
 
-# The files of the project that match one of the patterns: those known to git
-# and new ones, or, in an exported tree, all except build output.
+# The files of the project that match one of the patterns: those that git knows
+# and new ones; in an exported tree, all except build output.
 files()
 {
 	local pattern

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * To be preloaded: the first TORN netlink dumps that a program receives are
- * marked as inconsistent.
+ * A library to preload: marks the first TORN netlink dumps that a program
+ * receives as inconsistent.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <linux/netlink.h>
 
-/* Marks the messages of @buf that belong to a dump; are they its last? */
+/* Marks the messages of a dump in @buf. Return: is its end there? */
 static int tear(void *buf, size_t len)
 {
 	struct nlmsghdr *nlh = buf;

@@ -13,7 +13,7 @@
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
 
-#define NODES	8	/* members; the others are at most transit nodes */
+#define NODES	8	/* member nodes; other nodes forward at most */
 #define TREE	5
 
 FIXTURE(tree) {
@@ -74,7 +74,7 @@ static struct angara_tree_row root_row(FIXTURE_DATA(tree) *self)
 	};
 }
 
-/* From X- straight on down, X+. */
+/* The row of a node with port X- up and X+ down. */
 static struct angara_tree_row inner_row(FIXTURE_DATA(tree) *self)
 {
 	return (struct angara_tree_row) {
@@ -112,7 +112,7 @@ TEST_F(tree, row_fields)
 	}
 }
 
-/* Down: straight on, or a later dimension; never back, never an earlier one. */
+/* Ports down: straight on or a later dimension, never back or earlier. */
 TEST_F(tree, row_order)
 {
 	unsigned int dirs = 2 * self->g.topo.ndims, up, down;
@@ -174,7 +174,7 @@ static void set_rows(struct __test_metadata *_metadata,
 		}
 }
 
-/* The kernel's verdict on the rows set now. */
+/* Lets the kernel check the rows. Return: the rule that they break. */
 static unsigned int rule(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(tree) *self, uint32_t *node)
 {
@@ -183,7 +183,7 @@ static unsigned int rule(struct __test_metadata *_metadata,
 
 	for (i = 0; i < self->g.f.nodes; i++) {
 		EXPECT_EQ(0, at_tree_check(self->g.fd[i], TREE, &check));
-		/* The answer is the same from every device. */
+		/* Every device gives the same answer. */
 		if (i) {
 			EXPECT_EQ(first, check.rule);
 		}
@@ -193,7 +193,7 @@ static unsigned int rule(struct __test_metadata *_metadata,
 	return first;
 }
 
-/* Replaces or, without a row, clears the one of @node. */
+/* Replaces the row of @node, or clears it if @row is NULL. */
 static void replace(struct __test_metadata *_metadata,
 		    FIXTURE_DATA(tree) *self, unsigned int node,
 		    const struct angara_tree_row *row)
@@ -224,7 +224,7 @@ TEST_F(tree, rules_across_nodes)
 	replace(_metadata, self, 0, &self->rows[0]);
 	EXPECT_EQ(ANGARA_TREE_VALID, rule(_metadata, self, &node));
 
-	/* A child is missing, then points elsewhere. */
+	/* The row of a child is missing, then its port up is another one. */
 	replace(_metadata, self, self->leaf, NULL);
 	EXPECT_EQ(ANGARA_TREE_RULE_LINK, rule(_metadata, self, &node));
 	EXPECT_EQ(parent, node);
@@ -243,7 +243,7 @@ TEST_F(tree, rules_across_nodes)
 	replace(_metadata, self, self->leaf, &row);
 	EXPECT_EQ(ANGARA_TREE_RULE_SHARED, rule(_metadata, self, &node));
 
-	/* Its parent no longer knows it. */
+	/* The parent's row lacks the port to the child. */
 	replace(_metadata, self, self->leaf, &self->rows[self->leaf]);
 	row = self->rows[parent];
 	row.ports &= ~(1U << (self->rows[self->leaf].to_root ^ 1));
@@ -274,8 +274,7 @@ TEST_F(tree, two_roots)
 }
 
 /*
- * The library's check is the same; it also sees rows that no device would
- * accept.
+ * The library's check is the same; it also detects rows that no device accepts.
  */
 TEST_F(tree, library_check)
 {
@@ -370,7 +369,7 @@ TEST_F(tree, owned_rows_go_with_their_file)
 	close(fd);
 	EXPECT_EQ(0, at_tree_get(self->g.fd[0], TREE, &get));
 
-	/* A row that another file has set meanwhile stays. */
+	/* A row that another file has set in the meantime stays. */
 	at_tree_clear(self->g.fd[0], TREE);
 	fd = at_open(self->g.f.dev[0]);
 	EXPECT_EQ(0, at_tree_set(fd, &row, ANGARA_TREE_OWNED));
@@ -380,7 +379,7 @@ TEST_F(tree, owned_rows_go_with_their_file)
 	EXPECT_EQ(0, at_tree_get(self->g.fd[0], TREE, &get));
 }
 
-/* A context keeps the file that it was made with, and so its rows. */
+/* A context keeps the file that made it open, and so the rows of that file. */
 TEST_F(tree, owned_rows_outlive_their_file_by_its_contexts)
 {
 	struct angara_tree_row row = root_row(self);
@@ -409,7 +408,7 @@ static int clear_owned(int fd, unsigned int tree)
 	return at_ioctl(fd, ANGARA_IOCTL_TREE_CLEAR, &clear);
 }
 
-/* A file gives back the rows that it has set itself, and no others. */
+/* Closing a file clears the rows that it has set, and no others. */
 TEST_F(tree, owned_rows_given_back)
 {
 	struct angara_tree_row row = root_row(self);
@@ -428,12 +427,12 @@ TEST_F(tree, owned_rows_given_back)
 	EXPECT_EQ(-ENOENT, at_tree_get(self->g.fd[0], TREE, &get));
 	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
 
-	/* Set without the flag, no file owns it. */
+	/* A row set without the flag has no owner. */
 	EXPECT_EQ(0, at_tree_set(fd, &row, 0));
 	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
 	EXPECT_EQ(0, at_tree_clear(fd, TREE));
 
-	/* The file's own row was cleared; the present one is another's. */
+	/* The file's own row was cleared; another file owns the present row. */
 	EXPECT_EQ(0, at_tree_set(fd, &row, ANGARA_TREE_OWNED));
 	EXPECT_EQ(0, at_tree_clear(self->g.fd[0], TREE));
 	EXPECT_EQ(0, at_tree_set(self->g.fd[0], &row, ANGARA_TREE_OWNED));
@@ -490,7 +489,7 @@ TEST_F(tree, join_and_leave)
 	EXPECT_EQ(0, at_tree_get(fd, TREE, &get));
 	EXPECT_EQ(2, get.members);
 	EXPECT_EQ(ANGARA_TREE_STATE_UP, get.state);
-	/* One leaves: the tree is down for the other, and for newcomers. */
+	/* When one member leaves, the tree is down for all others. */
 	EXPECT_EQ(0, at_leave(b.fd, TREE));
 	EXPECT_EQ(ANGARA_ST_TREE_DOWN, at_do(&a, &w, NULL));
 	EXPECT_EQ(-ENETDOWN, at_join(c.fd, TREE));
@@ -499,7 +498,7 @@ TEST_F(tree, join_and_leave)
 	EXPECT_EQ(0, get.down_node);
 	EXPECT_EQ(0, at_tree_clear(fd, TREE));
 	EXPECT_EQ(ANGARA_ST_NO_TREE, at_do(&a, &w, NULL));
-	/* Set again, it is a new tree without members. */
+	/* After it is set again, the tree has no members. */
 	ASSERT_EQ(0, at_tree_set(fd, &row, 0));
 	EXPECT_EQ(0, at_tree_get(fd, TREE, &get));
 	EXPECT_EQ(0, get.members);
@@ -510,7 +509,7 @@ TEST_F(tree, join_and_leave)
 	at_ctx_close(&c);
 }
 
-/* Packets that all nodes have dropped as stale. */
+/* Counts the packets that nodes have dropped as stale. */
 static uint64_t stale(FIXTURE_DATA(tree) *self)
 {
 	struct at_nl_obj obj;
@@ -524,8 +523,8 @@ static uint64_t stale(FIXTURE_DATA(tree) *self)
 }
 
 /*
- * Rows of different epochs do not match: operations wait, and end with the
- * tree.
+ * Rows of different epochs do not match: operations wait until the tree is
+ * cleared.
  */
 TEST_F(tree, other_epoch)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ioctl numbers that do not exist, and values of fields that are out of
- * range. Memory regions and trees have tests of their own.
+ * Ioctl numbers that do not exist, and values of fields that are out of range.
+ * Memory regions and trees have their own tests.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(values)
 	EXPECT_EQ(0, at_usage_wait(&self->use, AT_DEADLINE_MS));
 }
 
-/* The context's file, or -errno. */
+/* Makes a context. Return: its file, or -errno. */
 static int create_area(int fd, unsigned int sq, unsigned int cq,
 		       unsigned int msg)
 {
@@ -156,7 +156,7 @@ TEST_F(values, message_areas)
 	ASSERT_LE(ANGARA_MIN_MSG_BYTES, self->q.max_msg_bytes);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EINVAL, create_area(self->fd, 8, 8, bad[i])) {
-			TH_LOG("area of %u", bad[i]);
+			TH_LOG("receive buffer of %u", bad[i]);
 		}
 	}
 	EXPECT_EQ(0, at_usage_wait(&self->use, 0));
@@ -188,7 +188,7 @@ TEST_F(values, all_contexts)
 		close(fds[--n]);
 		EXPECT_EQ(0, close(create(self->fd, 8, 8)));
 	} else {
-		/* Other processes hold some already. */
+		/* Other processes hold some contexts already. */
 		EXPECT_EQ(-EBUSY, ret);
 		EXPECT_LT(0, self->use.contexts);
 	}

@@ -3,15 +3,15 @@
 #
 # Tests build library, provider, tools and test programs once per variant of
 # compiler options, in build/variant/NAME: `variant asan libangara` builds the
-# missing parts there, and returns at once if there are none. Test scripts that
-# run in parallel share these folders, so no script may build there by other
-# means or with other options; parts that need other options have their own
-# folder.
+# missing parts there, and returns at once if nothing is missing. Test scripts
+# that run in parallel share these folders, so no script may build there in
+# another way or with other options; parts that need other options have their
+# own folder.
 
 # selftests/coverage builds in another folder, with counters.
 VARIANTS=${VARIANTS:-$PWD/build/variant}
-# As for users; for ASan and UBSan; for ThreadSanitizer, which has to know
-# READ_ONCE() and WRITE_ONCE(); programs whose Makefiles add sanitizers.
+# plain: as for users. asan: ASan and UBSan. tsan: ThreadSanitizer, with other
+# READ_ONCE() and WRITE_ONCE(). tests: programs whose Makefiles add sanitizers.
 declare -A VARIANT_FLAGS=(
 	[plain]='-O2 -g -Werror'
 	[asan]='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Werror'
@@ -19,10 +19,10 @@ declare -A VARIANT_FLAGS=(
 	[tests]='-O1 -g -Werror')
 declare -A VARIANT_CC=([tsan]="${CC:-cc} -I$PWD/selftests/model/tsan")
 
-# build_in FOLDER [NAME=VALUE]... PART...: makes each PART, with these
-# variables, by as many processes as the make above has free jobs, or as the
-# machine has processors. PART is a folder with a Makefile, or FOLDER:TARGET; a
-# TARGET with a slash is a file below FOLDER.
+# build_in FOLDER [NAME=VALUE]... PART...: makes each PART with these variables,
+# by as many jobs as the calling make has free, or as the machine has
+# processors. PART is a folder with a Makefile, or FOLDER:TARGET; a TARGET with
+# a slash is a file below FOLDER.
 build_in()
 {
 	local out=$1 part target options=()
@@ -42,8 +42,8 @@ build_in()
 	done
 }
 
-# variant NAME PART...: one test builds in a variant's folder; others that need
-# the same wait for it.
+# variant NAME PART...: makes parts in the variant's folder. Only one test
+# builds there at a time; others wait.
 variant()
 {
 	local name=$1 out=$VARIANTS/$1 options

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The loopback's workers: left-over work of one caller is done by more than
- * one.
+ * The loopback's workers: several of them do the work that one caller has left.
  *
- * One thread on one processor starts more on every node than it may do itself,
- * so all left-over work goes to one list.  debugfs shows which workers have
- * advanced nodes since.
+ * One thread on one processor starts more work on every node than it may do
+ * itself, so all of the rest goes to one list.  debugfs shows which workers
+ * have advanced nodes.
  */
 #include <endian.h>
 #include <sched.h>
@@ -23,8 +22,8 @@ AT_REQUIRE(AT_ROOT | AT_TORUS | AT_LOOP)
 #define BYTES	(256UL << 10)
 #define PUTS	32
 
-/* debugfs counters of a worker. */
-struct deeds {
+/* A worker's counters in debugfs. */
+struct counters {
 	unsigned long long slices;
 	unsigned long long taken;
 };
@@ -34,8 +33,8 @@ FIXTURE(workers) {
 	struct at_ctx x[NODES];
 	char *mem[NODES];
 	int key[NODES];
-	struct deeds before[WORKERS];
-	struct deeds after[WORKERS];
+	struct counters before[WORKERS];
+	struct counters after[WORKERS];
 };
 
 FIXTURE_SETUP(workers)
@@ -61,7 +60,7 @@ FIXTURE_TEARDOWN(workers)
 }
 
 /* Number of workers; -1 if debugfs is missing. */
-static int look(unsigned int dev, struct deeds *d)
+static int look(unsigned int dev, struct counters *d)
 {
 	unsigned int num;
 	char line[128];
@@ -81,7 +80,7 @@ static int look(unsigned int dev, struct deeds *d)
 	return n;
 }
 
-/* Puts of all nodes to the next one, from one thread. */
+/* Starts, from one thread, puts of every node to the next one. */
 static void start(struct __test_metadata *_metadata, FIXTURE_DATA(workers) *self)
 {
 	unsigned int i, k;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * angara-run -n 4 ./ring: each process puts its rank into the memory of its
- * right neighbour, which a user counter tells; then all sum up what they got.
+ * right neighbour, which detects the data by a user counter; then all sum up
+ * the data.
  */
 #include <cstdlib>
 #include <cstring>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the device model needs of its environment, in the kernel.
+ * What the device model needs from its environment: the kernel's form.
  *
  * The user-space form is libangara/env/ang_env.h; both give the same names
  * with the same meaning.  All read-modify-write operations are fully ordered
- * and give the value before.
+ * and return the previous value.
  */
 #ifndef ANG_ENV_H
 #define ANG_ENV_H
@@ -18,7 +18,7 @@
 #include <asm/barrier.h>
 #include <asm/byteorder.h>
 
-#define ang_load_acquire(p)	smp_load_acquire(p)	/* pairs as its user says */
+#define ang_load_acquire(p)	smp_load_acquire(p)	/* its caller names the partner */
 #define ang_store_release(p, v)	smp_store_release(p, v)	/* as its user says */
 #define ang_mb()		smp_mb()		/* as its user says */
 

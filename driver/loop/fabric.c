@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Life of a loopback fabric: memory of the model, one adapter per node.
- */
+/* Creation and deletion of a loopback fabric: memory of the model, one adapter per node. */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -17,7 +15,7 @@ static void fabric_release(struct device *dev)
 	kfree(fabric);
 }
 
-/* Routers of a large fabric take long together. */
+/* Setting up the routers of a large fabric takes long. */
 static int fabric_fill(struct loop_fabric *fabric, const struct ang_cfg *cfg)
 {
 	struct ang_topo_why why;
@@ -53,7 +51,7 @@ static int fabric_alloc(struct loop_fabric *fabric, const struct ang_cfg *cfg)
 	return ret ? ret : loop_workers_new(fabric);
 }
 
-/* Interrupts may come for any node as soon as there is one. */
+/* Any node may get an interrupt as soon as one node is registered. */
 static int nodes_alloc(struct loop_fabric *fabric)
 {
 	u32 i;

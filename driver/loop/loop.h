@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Angara loopback: fabrics that the device model plays in this kernel.
+ * Angara loopback: fabrics that the device model emulates in this kernel.
  *
- * Each node is an adapter (&struct ang_dev) of its own.  The thread that writes a
- * register or doorbell advances the fabric itself, within a budget; what is left
- * goes to a worker.  No lock is taken on that path: the model hands nodes from
- * one view to another, and each worker has its own lists of left-over nodes.
+ * Each node is an adapter (&struct ang_dev) of its own.  The thread that writes
+ * a register or doorbell advances the fabric itself, within a budget; a worker
+ * does the remaining work.  No lock is taken on that path: the model hands
+ * nodes from one view to another, and each worker has its own lists of nodes
+ * with remaining work.
  *
  * Locks: loop_lock (main.c) protects the set of fabrics, loop_worker.lock the
- * lists of that worker; only one of the latter is held at a time.  Locks of the
- * core are taken under loop_lock, and loop_worker.lock is taken under those.
+ * lists of that worker; only one loop_worker.lock is held at a time.  Locks of
+ * the core are taken under loop_lock, and loop_worker.lock under locks of the
+ * core.
  */
 #ifndef ANG_LOOP_H
 #define ANG_LOOP_H
 
 #include "../ang_dev.h"
 
-#define LOOP_MAX_ROUTERS	4096U	/* nodes and switches of a fabric */
+#define LOOP_MAX_ROUTERS	4096U	/* most nodes and switches of a fabric */
 #define LOOP_MAX_FABRICS	64U
 /*
- * Units of work (ang_work.h) between looks at the scheduler.  Preemption is off
- * for ang_work_bound() of it at the most: of what make_cfg() makes that is a
- * quarter of a million units, of which a processor does some 10^9 a second.
+ * Units of work (ang_work.h) between calls of the scheduler.  Preemption is off
+ * for at most twice ang_work_bound() of it: for a doorbell and for one slice.
+ * With the configurations of make_cfg() that is half a million units; a
+ * processor does about 10^9 units a second.
  */
 #define LOOP_SLICE		16384U
 
 /**
- * struct loop_worker - advances nodes that callers have left
- * @fabric: whose nodes
+ * struct loop_worker - advances nodes with work that callers have left
+ * @fabric: fabric of the nodes
  * @work: the work item
- * @lock: see above
+ * @lock: protects both lists
  * @runq: nodes with work; under @lock
  * @timers: nodes with a credit timer; under @lock
  * @left: @runq is not empty; written under @lock, read without it
  * @slices: that it has run; written by @work alone
- * @taken: nodes that it has taken from others; as @slices
+ * @taken: nodes taken from other workers; as @slices
  */
 struct loop_worker {
 	struct loop_fabric *fabric;
@@ -49,7 +52,7 @@ struct loop_worker {
 
 /**
  * struct loop_node - a node; constant
- * @fabric: where it is
+ * @fabric: its fabric
  * @adev: its adapter
  * @id: its number
  */
@@ -69,7 +72,7 @@ struct loop_node {
  * @mem: the model's memory
  * @node: nodes
  * @worker: workers
- * @idle: workers that have nothing to do, one bit each; a hint
+ * @idle: workers without work, one bit each; a hint
  */
 struct loop_fabric {
 	struct device dev;
@@ -86,6 +89,7 @@ struct loop_fabric {
 /* transport.c */
 extern const struct ang_bus_ops loop_bus_ops;
 void loop_view_init(struct loop_fabric *fabric, struct ang_view *view);
+void loop_view_refresh(struct ang_view *view);
 
 /* worker.c */
 void loop_hand_over(struct loop_fabric *fabric, struct ang_view *view);

@@ -3,7 +3,7 @@
  * Angara loopback: module parameters and the bus angara_loop.
  *
  *   /sys/bus/angara_loop/new_fabric	write "torus:2x2x2", "mkns:4x4", ..., or the
- *					lines of a graph: make that
+ *					lines of a graph: make that fabric
  *   /sys/bus/angara_loop/del_fabric	write its number: delete it
  *   /sys/bus/angara_loop/fabrics	read: number, description, nodes, contexts
  *					per node, fabric id; one line each
@@ -18,7 +18,7 @@
 
 #include "loop.h"
 
-#define SMALL_FABRIC	64U	/* up to so many routers get more of everything */
+#define SMALL_FABRIC	64U	/* fabrics up to this size get larger tables */
 
 static char *first;
 module_param_named(fabric, first, charp, 0444);
@@ -32,7 +32,7 @@ static ushort trees = ANG_DEF_TREES;
 module_param(trees, ushort, 0644);
 MODULE_PARM_DESC(trees, "trees per node, 1..64 (default: 16)");
 
-/* Protects both. */
+/* Protects both variables. */
 static DEFINE_MUTEX(loop_lock);
 static DEFINE_XARRAY_ALLOC(loop_fabrics);
 static bool loop_open;
@@ -40,8 +40,8 @@ static bool loop_open;
 struct bus_type loop_bus;
 
 /**
- * loop_refuse() - say what is wrong with a description
- * @text: description; of a graph the first line is shown
+ * loop_refuse() - log what is wrong with a description
+ * @text: description; the message shows only the first line of a graph
  * @why: what is wrong
  *
  * Return: -EINVAL.
@@ -113,7 +113,7 @@ static int add_fabric(const char *text, const struct ang_cfg *cfg)
 		       XA_LIMIT(0, LOOP_MAX_FABRICS - 1), GFP_KERNEL);
 	if (ret) {
 		if (ret == -EBUSY)
-			pr_err("%u fabrics are there already: delete one first\n",
+			pr_err("%u fabrics exist already: delete one first\n",
 			       LOOP_MAX_FABRICS);
 		return ret;
 	}
@@ -150,13 +150,13 @@ static int del_fabric(const char *text)
 	lockdep_assert_held(&loop_lock);
 
 	if (kstrtou32(text, 10, &id)) {
-		pr_err("fabric '%.32s': must be a number that /sys/bus/angara_loop/fabrics shows\n",
+		pr_err("fabric '%.32s': must be a number listed in /sys/bus/angara_loop/fabrics\n",
 		       text);
 		return -EINVAL;
 	}
 	fabric = xa_load(&loop_fabrics, id);
 	if (!fabric) {
-		pr_err("fabric %u: is not there; /sys/bus/angara_loop/fabrics shows which are\n",
+		pr_err("fabric %u: does not exist; see /sys/bus/angara_loop/fabrics\n",
 		       id);
 		return -ENOENT;
 	}
@@ -166,7 +166,7 @@ static int del_fabric(const char *text)
 }
 
 /* Run a command on the words written to an attribute. */
-static ssize_t command(const char *buf, size_t count, int (*fn)(const char *))
+static ssize_t loop_command(const char *buf, size_t count, int (*fn)(const char *))
 {
 	char *text = kstrndup(buf, count, GFP_KERNEL);
 	int ret = -ENODEV;
@@ -183,19 +183,19 @@ static ssize_t command(const char *buf, size_t count, int (*fn)(const char *))
 
 static ssize_t new_fabric_store(ang_attr_bus *bus, const char *buf, size_t count)
 {
-	/* As much as a write has at most: there may be more behind it. */
+	/* A write of the full length may be the beginning of a longer text. */
 	if (count == PAGE_SIZE) {
 		pr_err("fabric: the text is longer than %lu bytes\n",
 		       PAGE_SIZE - 1);
 		return -EFBIG;
 	}
-	return command(buf, count, new_fabric);
+	return loop_command(buf, count, new_fabric);
 }
 static BUS_ATTR_WO(new_fabric);
 
 static ssize_t del_fabric_store(ang_attr_bus *bus, const char *buf, size_t count)
 {
-	return command(buf, count, del_fabric);
+	return loop_command(buf, count, del_fabric);
 }
 static BUS_ATTR_WO(del_fabric);
 
@@ -203,7 +203,7 @@ static int show_fabric(const struct loop_fabric *fabric, char *buf, int at)
 {
 	char text[ANG_TOPO_TEXT] = "graph";
 
-	/* That does not describe a graph, which has many lines. */
+	/* Text without an end of line is not a graph, which has several lines. */
 	ang_topo_describe(&fabric->cfg.topo, text);
 	return sysfs_emit_at(buf, at, "%u %.*s %u %u %016llx\n", fabric->id,
 			     (int)strcspn(text, "\n"), text,

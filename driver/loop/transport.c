@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers, DMA and interrupts of a fabric that the model plays.
+ * Registers, DMA and interrupts of a fabric that the model emulates.
  *
- * A DMA address is a physical address.  The core gives the model addresses of
- * pages that it owns or has pinned, and nothing else; users see none of them.
+ * A DMA address is a physical address.  The core gives the model only addresses
+ * of pages that the core owns or has pinned; users see no such address.
  */
 #include <linux/highmem.h>
 #include <linux/io.h>
@@ -16,7 +16,7 @@
 #include "loop.h"
 #include "../trace.h"
 
-/* Interrupts of the model take spinlocks where it must not be preempted. */
+/* Interrupts of the model take spinlocks in code that must not be preempted. */
 #ifdef CONFIG_PREEMPT_RT
 #error "angara_loop needs a kernel without PREEMPT_RT"
 #endif
@@ -33,7 +33,7 @@ static void *dma_page(u64 addr)
 	return kmap_local_page(pfn_to_page(pfn)) + offset_in_page(addr);
 }
 
-/* A word that a process may write meanwhile is read at once. */
+/* A process may write the word concurrently, so read it with one load. */
 static void copy_in(void *to, const void *from, u32 len)
 {
 	if (len == 4 && IS_ALIGNED((uintptr_t)from, 4)) {
@@ -89,7 +89,7 @@ static int loop_dma_store64(void *host, u32 node, u64 addr, u64 val)
 	mem = dma_page(addr);
 	if (!mem)
 		return -EFAULT;
-	/* Pairs with the reader's barrier behind its look at the word. */
+	/* Pairs with the reader's barrier after its read of the word. */
 	smp_store_release(mem, cpu_to_le64(val));
 	kunmap_local(mem);
 	return 0;
@@ -124,14 +124,25 @@ static const struct ang_ops model_ops_traced = {
 	.trace = loop_trace,
 };
 
+static bool packets;
+module_param(packets, bool, 0644);
+MODULE_PARM_DESC(packets, "carry out everything packet by packet, also what could go whole (default: N)");
+
+/**
+ * loop_view_refresh() - apply an administrator's changes
+ * @view: view, which holds no node
+ */
+void loop_view_refresh(struct ang_view *view)
+{
+	view->ops = trace_angara_packet_enabled() ? &model_ops_traced : &model_ops;
+	view->packets = READ_ONCE(packets);
+}
+
 /** loop_view_init() - make a view of a fabric */
 void loop_view_init(struct loop_fabric *fabric, struct ang_view *view)
 {
-	const struct ang_ops *ops = &model_ops;
-
-	if (trace_angara_packet_enabled())
-		ops = &model_ops_traced;
-	ang_view_init(view, fabric->mem, ops, fabric);
+	ang_view_init(view, fabric->mem, &model_ops, fabric);
+	loop_view_refresh(view);
 }
 
 static u32 loop_read32(struct ang_dev *adev, u32 off)
@@ -151,11 +162,11 @@ static void loop_write32(struct ang_dev *adev, u32 off, u32 val)
 
 	loop_view_init(node->fabric, &view);
 	/*
-	 * No other thread advances the nodes on this view.  A caller that has to
-	 * stop, for whatever reason, leaves them to a worker first.
+	 * No other thread advances the nodes on this view.  A caller that must
+	 * stop first hands the nodes over to a worker.
 	 */
 	preempt_disable();
-	ang_reg_write(&view, node->id, off, val);
+	ang_reg_ring(&view, node->id, off, val);
 	for (round = 0; round < ROUNDS && ang_view_busy(&view); round++) {
 		ang_run(&view, LOOP_SLICE);
 		if (need_resched())

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Workers: they advance the nodes that callers have left.
+ * Workers: they advance nodes that still have work when a caller stops.
  *
- * What is left goes to the list of one worker, chosen by the processor.  A
- * worker takes one node at a time, advances it and what it wakes for a slice,
- * and puts what is left back; in between its view is empty, so nothing waits
- * for a worker that is preempted.  While a list has more, its worker wakes an
- * idle one, and a worker whose own list is empty takes nodes from other lists.
- * So N workers are running after log2(N) slices, and there is no lock that all
- * of them take.
+ * Such nodes go to the list of one worker, chosen by the processor number.  A
+ * worker takes one node at a time, advances it and the nodes that it wakes for
+ * a slice, and puts nodes that still have work back.  Between slices its view
+ * is empty, so no node waits for a preempted worker.  While a list has more
+ * nodes, its worker wakes an idle worker, and a worker whose own list is empty
+ * takes nodes from other lists.  So N workers are running after log2(N) slices,
+ * and no lock is shared by all workers.
  *
  * Progress does not depend on a wake-up: a worker runs until its list is empty.
  */
@@ -28,7 +28,7 @@ static bool worker_left(const struct loop_worker *worker)
 	return worker->runq.head != ANG_NONE;
 }
 
-/* Put what a view has at the end of a worker's lists. */
+/* Append the nodes of a view to a worker's lists. */
 static void worker_give(struct loop_worker *worker, struct ang_view *view)
 {
 	raw_spin_lock(&worker->lock);
@@ -38,7 +38,7 @@ static void worker_give(struct loop_worker *worker, struct ang_view *view)
 	raw_spin_unlock(&worker->lock);
 }
 
-/* Take a node, and the timers, which run out while there is nothing else. */
+/* Take a node, and the timers: they expire when there is no other work. */
 static bool worker_take(struct loop_worker *worker, struct ang_view *view)
 {
 	raw_spin_lock(&worker->lock);
@@ -64,7 +64,7 @@ static bool worker_take_from(struct loop_worker *worker,
 	return true;
 }
 
-/* Take a node of another worker, the next first. */
+/* Take a node from another worker, the next worker first. */
 static bool worker_steal(struct loop_worker *worker, struct ang_view *view)
 {
 	struct loop_fabric *fabric = worker->fabric;
@@ -82,7 +82,7 @@ static bool worker_steal(struct loop_worker *worker, struct ang_view *view)
 	return false;
 }
 
-/* Have one that is idle look for work. */
+/* Wake an idle worker, which then takes work. */
 static void worker_call(struct loop_fabric *fabric)
 {
 	u32 at = find_first_bit(fabric->idle, fabric->num_workers);
@@ -91,7 +91,7 @@ static void worker_call(struct loop_fabric *fabric)
 		queue_work(loop_wq, &fabric->worker[at].work);
 }
 
-/* Return: false if there was nothing to do. */
+/* Return: false if there was no work. */
 static bool worker_slice(struct loop_worker *worker, struct ang_view *view)
 {
 	bool busy;
@@ -102,6 +102,8 @@ static bool worker_slice(struct loop_worker *worker, struct ang_view *view)
 	if (busy) {
 		if (READ_ONCE(worker->left))
 			worker_call(worker->fabric);
+		/* A worker may run for as long as the fabric is busy. */
+		loop_view_refresh(view);
 		ang_run(view, LOOP_SLICE);
 		worker_give(worker, view);
 		WRITE_ONCE(worker->slices, worker->slices + 1);
@@ -125,9 +127,9 @@ static void worker_run(struct work_struct *work)
 }
 
 /**
- * loop_hand_over() - leave what a view has to a worker
+ * loop_hand_over() - hand the nodes of a view over to a worker
  * @fabric: fabric
- * @view: view; empty then
+ * @view: view; empty afterwards
  *
  * Context: preemption is off.
  */
@@ -194,11 +196,11 @@ void loop_workers_free(struct loop_fabric *fabric)
 }
 
 /**
- * loop_workers_flush() - wait until nothing is left to do
+ * loop_workers_flush() - wait until no node has work
  * @fabric: fabric whose adapters are unregistered
  *
- * A worker that ends leaves its own list empty, but one that was flushed may
- * be called again by one that was not; so until all are idle.
+ * A worker ends with its list empty, but a worker that has not been flushed may
+ * wake a flushed worker.  So repeat until all workers are idle.
  *
  * Context: process; may sleep.
  */

@@ -285,10 +285,18 @@ AT(angara_hw_node_counters, no_buffer, 104);
 AT(angara_hw_node_counters, cycles, 112);
 AT(angara_hw_node_counters, reserved, 120);
 
-SIZE(angara_hw_link_counters, 96);
+SIZE(angara_hw_link_counters, 144);
 AT(angara_hw_link_counters, packets, 0);
 AT(angara_hw_link_counters, flits, 32);
 AT(angara_hw_link_counters, stalls, 64);
+AT(angara_hw_link_counters, lost, 96);
+AT(angara_hw_link_counters, corrupt, 104);
+AT(angara_hw_link_counters, retransmitted, 112);
+AT(angara_hw_link_counters, timeouts, 120);
+AT(angara_hw_link_counters, fault_loss, 128);
+AT(angara_hw_link_counters, fault_corrupt, 132);
+AT(angara_hw_link_counters, fault_delay, 136);
+AT(angara_hw_link_counters, down, 140);
 
 SIZE(angara_hw_tree_counters, 96);
 AT(angara_hw_tree_counters, bcast_requests, 0);

@@ -71,7 +71,7 @@ static void ctx_reg_write(struct ang_view *v, struct ang_node *n, u32 ctx,
 		return;
 	c = ang_ctx(v->fab, n, ctx);
 	if (off == ANGARA_DB_SQ) {
-		/* Pairs with doorbell(): the entries are there. */
+		/* Pairs with ang_doorbell(): the entries are there. */
 		ang_store_release(&c->db_sq, val);
 	} else if (off == ANGARA_DB_ARM) {
 		WRITE_ONCE(c->db_arm, val);
@@ -119,9 +119,9 @@ static bool again(struct ang_node *n)
 
 /*
  * Act on CONTROL: enable with the queues as programmed, or reset.  A reset that
- * has begun goes on to its end, whatever CONTROL says meanwhile.
- * Return: false if the reset goes on in a later step; a switch that it waits for
- * wakes the node.
+ * has begun is completed, whatever CONTROL says meanwhile.
+ * Return: false if the reset continues in a later step; a switch or node that
+ * it waits for wakes the node.
  */
 static bool control(struct ang_view *v, struct ang_node *n)
 {
@@ -131,14 +131,16 @@ static bool control(struct ang_view *v, struct ang_node *n)
 	if (n->enabled && !on)
 		n->resetting = 1;
 	if (n->resetting) {
-		if (!ang_node_reset(v, n)) {
+		if (!ang_lost(v, n) || !ang_node_reset(v, n)) {
 			again(n);
 			return false;
 		}
-		if (!ang_switches_reset(v, n))
+		if (!ang_faults_reset(v, n) || !ang_switches_reset(v, n))
 			return false;
+		ang_lost_forget(n);
 		n->resetting = 0;
 		ang_store_release(&n->enabled, 0);
+		ang_lost_wake(v);
 	}
 	if (!on || n->enabled)
 		return true;
@@ -156,8 +158,9 @@ static bool control(struct ang_view *v, struct ang_node *n)
 }
 
 /*
- * A queue that is out of reach cannot tell the driver so.  The adapter stops
- * using all of them: what is lost would leave the driver waiting for ever.
+ * The memory of a queue cannot be accessed, so the queue cannot report that.
+ * Stop all queues and set the status register: a lost answer would leave the
+ * driver waiting for ever.
  */
 static void fatal(struct ang_node *n)
 {
@@ -165,7 +168,7 @@ static void fatal(struct ang_node *n)
 }
 
 /**
- * ang_event() - tell the driver of something
+ * ang_event() - report an event to the driver
  * @v: view
  * @n: node
  * @type: ANGARA_AEV_*
@@ -233,7 +236,7 @@ typedef u32 (*admin_fn)(struct ang_view *v, struct ang_node *n,
 			const struct angara_adm_cmd *cmd,
 			struct angara_adm_cpl *cpl);
 
-/* Also ANGARA_ADM_FENCE: a region is read and used within one step. */
+/* Also ANGARA_ADM_FENCE: entries of regions are read and used within one step. */
 static u32 adm_nop(struct ang_view *v, struct ang_node *n,
 		   const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
 {
@@ -366,6 +369,13 @@ static u32 adm_describe(struct ang_view *v, struct ang_node *n,
 	return ANGARA_ADM_ST_OK;
 }
 
+static u32 adm_link_set(struct ang_view *v, struct ang_node *n,
+			const struct angara_adm_cmd *cmd,
+			struct angara_adm_cpl *cpl)
+{
+	return ang_link_set(v, n, &cmd->link);
+}
+
 static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_NOP] = adm_nop,
 	[ANGARA_ADM_CTX_CREATE] = adm_ctx_create,
@@ -382,11 +392,12 @@ static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_DOMAIN_DESTROY] = adm_domain_destroy,
 	[ANGARA_ADM_DOMAIN_TABLE] = adm_domain_table,
 	[ANGARA_ADM_DESCRIBE] = adm_describe,
+	[ANGARA_ADM_LINK_SET] = adm_link_set,
 };
 
 /*
- * A context that ends takes its trees down one by one.
- * Return: false if the step has done enough, and there are some left.
+ * Take down the trees of a context that ends, one by one.
+ * Return: false if the work of this step is used up and trees are left.
  */
 static bool trees_left(struct ang_view *v, struct ang_node *n, u32 ctx)
 {
@@ -410,6 +421,9 @@ static bool must_wait(struct ang_view *v, struct ang_node *n,
 	if (cmd->opcode == ANGARA_ADM_CTX_DESTROY && !cmd->reserved &&
 	    !cmd->place && cmd->tree < v->fab->cfg.trees)
 		return !trees_left(v, n, le16_to_cpu(cmd->ctx));
+	if (cmd->opcode == ANGARA_ADM_LINK_SET &&
+	    cmd->link.what & ANGARA_LINK_UP)
+		return !ang_lost_seen(v);
 	return cmd->opcode == ANGARA_ADM_TREE_SET &&
 	       cmd->set.row.tree < v->fab->cfg.trees &&
 	       n->tree[cmd->set.row.tree].abort_todo;
@@ -443,13 +457,15 @@ static bool is_about_row(u32 opcode)
 	       opcode == ANGARA_ADM_TREE_CLEAR || opcode == ANGARA_ADM_TREE_GET;
 }
 
-/* The router that a command is about. */
+/* The router that a command names. */
 static u32 router_of(const struct ang_node *n, const struct angara_adm_cmd *cmd)
 {
 	if (is_about_row(cmd->opcode))
 		return le32_to_cpu(cmd->set.router);
 	if (cmd->opcode == ANGARA_ADM_COUNTERS)
 		return le32_to_cpu(cmd->counters.router);
+	if (cmd->opcode == ANGARA_ADM_LINK_SET)
+		return le32_to_cpu(cmd->link.router);
 	return n->id;
 }
 
@@ -462,6 +478,9 @@ static u32 malformed(struct ang_view *v, const struct angara_adm_cmd *cmd)
 	    cmd->tree >= v->fab->cfg.trees)
 		return ANGARA_ADM_ST_PARAM;
 	if (is_about_row(cmd->opcode) && cmd->set.reserved)
+		return ANGARA_ADM_ST_PARAM;
+	if (cmd->opcode == ANGARA_ADM_LINK_SET &&
+	    cmd->link.reserved[0] | cmd->link.reserved[1] | cmd->link.reserved[2])
 		return ANGARA_ADM_ST_PARAM;
 	return ANGARA_ADM_ST_OK;
 }

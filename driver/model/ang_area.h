@@ -19,7 +19,8 @@ struct ang_pages {
 	u64 addr;
 };
 
-#define ANG_PARTS	4	/* messages of several trains that arrive at a time */
+#define ANG_PARTS	4	/* messages of several trains that can arrive at the same time */
+#define ANG_MSG_PLACES	(ANG_PARTS + 2)	/* see ang_msg_lost() */
 #define ANG_WAIT_GROUPS	4096U	/* of nodes, that a receiver tells apart */
 
 /**

@@ -27,11 +27,11 @@ static void put(void *data, u32 i, u32 size, u64 val)
 		((ang_le64 *)data)[i] = cpu_to_le64(val);
 }
 
-/* How two elements compare. */
+/* Result of comparing two elements. */
 #define LESS	1U
 #define SAME	2U
 #define MORE	4U
-#define NEITHER	8U	/* one is no number */
+#define NEITHER	8U	/* one of them is NaN */
 
 static const struct ang_format *format_of(u32 type)
 {
@@ -66,7 +66,7 @@ static u32 compare(u64 x, u64 y, u32 type)
 	return x == y ? SAME : less ? LESS : MORE;
 }
 
-/* Which results of comparing y with t make t = x. */
+/* Results of comparing y with t for which t = x is stored. */
 static const u8 swaps[ANGARA_ATOMIC_NUM] = {
 	[ANGARA_ATOMIC_CSWAP] = SAME,
 	[ANGARA_ATOMIC_CSWAP_NE] = LESS | MORE | NEITHER,
@@ -83,7 +83,7 @@ static bool truth(u64 x, u32 type)
 	return f ? !ang_float_zero(f, x) : x != 0;
 }
 
-/* 1 or 0, as a number of the type. */
+/* 1 or 0 in the operation's type. */
 static u64 logic(bool result, u32 type)
 {
 	const struct ang_format *f = format_of(type);
@@ -182,7 +182,7 @@ u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	u64 start;
 	u32 status;
 
-	/* A packet that came over a foreign link is not to be believed. */
+	/* A packet from another host is not trusted. */
 	status = ang_atomic_check(p->redop, p->dtype, len);
 	if (status || p->len != len * ang_atomic_operands(p->redop) ||
 	    (p->len && !p->buf))

@@ -3,15 +3,15 @@
  * VCUp, VCDown and the Broadcaster (document 000, sections 3.1, 3.2, 3.5).
  *
  * Down: a packet goes to all children, then to the own PE.  Up: requests for
- * broadcasts go to the root, reductions into the Reducer.  What the PE injects
- * goes through a PEGroup FIFO in order, so a barrier never overtakes the
+ * broadcasts go to the root, reductions into the Reducer.  Packets that the PE
+ * injects pass a PEGroup FIFO in order, so a barrier never overtakes the
  * broadcasts that were started before it.
  *
- * What a root distributes has a FIFO apart: it waits for VCDown only, while
- * what the PE injects may wait for VCUp.  In one FIFO, two roots that send
- * each other requests could wait for each other for ever.  The root's own
- * broadcasts go through it too, so all participants see those of a tree in
- * the same order.
+ * Packets that a root distributes have a FIFO of their own: they wait for
+ * VCDown only, while packets from the PE may wait for VCUp.  In one FIFO, two
+ * roots that send each other requests could wait for each other for ever.  The
+ * root's own broadcasts go through it too, so all participants see those of a
+ * tree in the same order.
  */
 #include "ang_int.h"
 
@@ -21,8 +21,8 @@ static bool fifo_holds(const struct ang_node *n, u32 which)
 }
 
 /*
- * Is @p the next part of the result that @op waits for?  It has to be of what
- * this context has injected, and as long as that.
+ * Is @p the next part of the result that @op waits for?  It has to answer
+ * packets that this context has injected, and match their length.
  */
 static bool result_next(const struct ang_op *op, const struct ang_pkt *p)
 {
@@ -61,7 +61,7 @@ static void result_take(struct ang_view *v, struct ang_node *n,
 		ang_op_done(v, n, c, op);
 }
 
-/* The allreduce of a context in a tree that has begun first, or NULL. */
+/* The oldest unfinished allreduce of a context in a tree, or NULL. */
 static struct ang_op *result_first(struct ang_view *v, struct ang_node *n,
 				   struct ang_ctx *c, u32 tree)
 {
@@ -80,10 +80,10 @@ static struct ang_op *result_first(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * An allreduce's result comes to a participant.  Results come in order, and all
- * participants of this node have a part in what the node has sent up.  So a
- * result that is not what one of them waits for has been made up by the parent,
- * and the tree is of no use any more.
+ * An allreduce's result reaches a participant.  Results come in order, and
+ * every participant of this node has contributed to the packets that the node
+ * sent up.  So a result that one of them does not wait for was forged by the
+ * parent: take the tree down.
  */
 static void result_down(struct ang_view *v, struct ang_node *n,
 			struct ang_ctx *c, const struct ang_pkt *p, u32 in)
@@ -99,7 +99,7 @@ static void result_down(struct ang_view *v, struct ang_node *n,
 	ang_tree_down(v, n, p->tree, ANGARA_ST_MISMATCH, parent, 0);
 }
 
-/* The operation of a context that is alive which a packet names, or NULL. */
+/* The operation that a packet names, if its context is alive, or NULL. */
 static struct ang_op *op_named(struct ang_view *v, struct ang_node *n,
 			       const struct ang_pkt *p, u32 ctx, u32 opcode)
 {
@@ -119,8 +119,8 @@ static struct ang_op *op_named(struct ang_view *v, struct ang_node *n,
  * @n: node
  * @p: result; its payload reference goes with it
  *
- * The receiver's own contribution is in it, so its operation is under way
- * unless the tree went down, or the result is forged.
+ * The result includes the receiver's own contribution, so its operation is
+ * pending unless the tree went down or the result is forged.
  */
 void ang_result_p2p(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p)
@@ -138,12 +138,12 @@ void ang_result_p2p(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_result_arrive() - the result of a REDUCE has come over a link
+ * ang_result_arrive() - take the result of a REDUCE that has come over a link
  * @v: view
  * @n: node
  * @p: result; its payload reference goes with it
  *
- * The root has it only after this node has sent its part up.
+ * The root has a result only after this node has sent its contribution up.
  */
 void ang_result_arrive(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p)
@@ -158,7 +158,7 @@ void ang_result_arrive(struct ang_view *v, struct ang_node *n,
 		ang_result_p2p(v, n, p);
 }
 
-/* Is @p the next train that @op waits to see come back? */
+/* Is @p the next train that @op expects to receive back? */
 static bool bcast_next(const struct ang_op *op, const struct ang_pkt *p)
 {
 	u32 behind = op->npkts_done + p->npkts;
@@ -218,8 +218,16 @@ static void bcast_eject(struct ang_view *v, struct ang_node *n,
 	}
 }
 
-static void pe_eject(struct ang_view *v, struct ang_node *n,
-		     const struct ang_pkt *p, u32 in)
+/**
+ * ang_eject() - deliver a packet to the participants of a node
+ * @v: view
+ * @n: node
+ * @p: packet; its payload reference stays
+ * @in: link that it came by, ANGARA_PORT_NONE if the node sent it itself
+ * @but: participant that takes the result itself, or NULL
+ */
+void ang_eject(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+	       u32 in, const struct ang_ctx *but)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 	u32 i;
@@ -232,9 +240,18 @@ static void pe_eject(struct ang_view *v, struct ang_node *n,
 		bcast_eject(v, n, p);
 	for (i = 0; p->type == ANG_PKT_ALLREDUCE && i < t->members &&
 	     t->state == ANGARA_TREE_STATE_UP; i++) {
+		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
+
 		ang_work(v, ANG_WORK_PKT);
-		result_down(v, n, ang_ctx(v->fab, n, t->member[i]), p, in);
+		if (c != but)
+			result_down(v, n, c, p, in);
 	}
+}
+
+static void pe_eject(struct ang_view *v, struct ang_node *n,
+		     const struct ang_pkt *p, u32 in)
+{
+	ang_eject(v, n, p, in, NULL);
 	ang_buf_put(v, p->buf, 1);
 }
 
@@ -244,9 +261,9 @@ static void pe_eject(struct ang_view *v, struct ang_node *n,
  * @n: node
  * @p: packet of a tree
  * @links: ports; those served are taken out.  Children come before the parent
- * @in: link that it came from, ANGARA_PORT_NONE if from within
+ * @in: link that it came from, ANGARA_PORT_NONE if the node sent it itself
  *
- * Each takes one reference to the payload.
+ * Each copy takes one reference to the payload.
  *
  * Return: true if at least one was served.
  */
@@ -273,7 +290,10 @@ bool ang_issue_links(struct ang_view *v, struct ang_node *n,
 	return progress;
 }
 
-/** ang_issue() - as ang_issue_links(), and then to the own PE, if it owes that */
+/*
+ * ang_issue() - as ang_issue_links(), then give the packet to the own PE if it
+ * is still owed there
+ */
 bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       struct ang_outs *todo, u32 in)
 {
@@ -293,9 +313,9 @@ static u32 outs_count(const struct ang_outs *outs)
 }
 
 /*
- * Serve the packet at the head of a FIFO, which its tree takes when it is first
- * looked at.  @outs is where it has to go, worked out once; if the tree goes down
- * meanwhile, what is still owed is dropped.
+ * Serve the packet at the head of a FIFO.  The tree checks it when it is first
+ * seen.  @outs holds its outputs, computed once; if the tree goes down
+ * meanwhile, the copies that are still owed are dropped.
  * Return: true if something was done; todo->valid is 0 when the packet is finished.
  */
 static bool distribute(struct ang_view *v, struct ang_node *n,
@@ -325,7 +345,10 @@ static bool distribute(struct ang_view *v, struct ang_node *n,
 	return progress;
 }
 
-static struct ang_outs outputs_down(struct ang_node *n, const struct ang_pkt *p)
+/*
+ * ang_outputs_down() - count a packet that comes down.  Return: its outputs.
+ */
+struct ang_outs ang_outputs_down(struct ang_node *n, const struct ang_pkt *p)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 
@@ -356,10 +379,10 @@ static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u64 ports,
 }
 
 /*
- * A neighbor that is not trusted may play the node beyond a link.  Data comes up
- * when the tree is open here, and down when it is whole below.  What a child
- * sends up is not of this node, and results and credits that a parent sends down
- * are for what this node has sent up.
+ * An untrusted peer may play the neighbor of a link.  Data comes up only when
+ * the tree is open here, and down only when it is complete below.  A packet
+ * from a child does not originate at this node, and results and credits from
+ * the parent are for packets that this node has sent up.
  */
 static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
 {
@@ -381,8 +404,9 @@ static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
 }
 
 /*
- * Control packets of a life that is over, here or at the sender, are no loss.
- * An OPEN packet that differs in its epoch is: the rows do not fit together.
+ * Control packets of a life that has ended, here or at the sender, do not count
+ * as drops.  An OPEN packet with another epoch does: the rows do not belong
+ * together.
  */
 static void refuse(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 cause)
@@ -399,19 +423,29 @@ static void refuse(struct ang_view *v, struct ang_node *n,
 	ang_drop(v, n, p, cause, 1);
 }
 
-/* Return: false if the request has to wait. */
+/*
+ * A request for a broadcast has arrived at the root.  Return: false if it has
+ * to wait.
+ */
+static bool request_root(struct ang_node *n, const struct ang_pkt *p)
+{
+	if (!ang_fifo_room(n, ANG_FIFO_ROOT))
+		return false;
+	ang_fifo_push(n, ANG_FIFO_ROOT, p);
+	n->tree[p->tree].cnt.bcast_requests += p->npkts;
+	return true;
+}
+
+/* As root_request(), at any node. */
 static bool request_up(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p, u32 dir)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 
-	if (t->row.is_root) {
-		if (!ang_fifo_room(n, ANG_FIFO_ROOT))
-			return false;
-		ang_fifo_push(n, ANG_FIFO_ROOT, p);
-	} else if (!ang_link_send(v, n, p, dir, t->row.to_root, ANGARA_VC_UP)) {
+	if (t->row.is_root)
+		return request_root(n, p);
+	if (!ang_link_send(v, n, p, dir, t->row.to_root, ANGARA_VC_UP))
 		return false;
-	}
 	t->cnt.bcast_requests += p->npkts;
 	return true;
 }
@@ -448,6 +482,15 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 	return true;
 }
 
+static void credit_take(struct ang_node *n, const struct ang_pkt *p)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+
+	t->up_credits += ANG_CREDIT_DOWN * p->seq;
+	t->cnt.credits_received += p->seq;
+	n->red_trees |= 1ULL << p->tree;
+}
+
 /**
  * ang_down_ring() - serve the packet at the head of a VCDown ring
  * @v: view
@@ -477,14 +520,12 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 	} else if (p->type == ANG_PKT_ABORT) {
 		ang_open_abort(v, n, p, dir);
 	} else if (p->type == ANG_PKT_CREDIT) {
-		t->up_credits += ANG_CREDIT_DOWN * p->seq;
-		t->cnt.credits_received += p->seq;
-		n->red_trees |= 1ULL << p->tree;
+		credit_take(n, p);
 	} else {
 		struct ang_outs outs = { 0 };
 
 		if (!r->todo.valid)
-			outs = outputs_down(n, p);
+			outs = ang_outputs_down(n, p);
 		progress = distribute(v, n, p, &r->todo, outs, dir);
 		if (r->todo.valid)
 			return progress;
@@ -493,7 +534,66 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 	return progress;
 }
 
-/* Return: false if the packet at the head of the PE's FIFO has to wait. */
+/* Would a ring pass a packet that has come over link @dir to the tree? */
+static bool takes_now(struct ang_node *n, const struct ang_pkt *p, u64 ports,
+		      u32 dir, u32 vc)
+{
+	return refusal(n, p, ports, dir) == ANGARA_DROP_NUM &&
+	       !out_of_order(n, p, vc);
+}
+
+/*
+ * ang_up_fits() - would a ring pass a VCUp packet, neither OPEN nor ABORT, to
+ * its tree?
+ */
+bool ang_up_fits(struct ang_node *n, const struct ang_pkt *p, u32 dir)
+{
+	return takes_now(n, p, n->tree[p->tree].row.ports, dir, ANGARA_VC_UP);
+}
+
+/**
+ * ang_up_now() - take a packet of VCUp that is in no ring; see ang_hop.c
+ * @v: view
+ * @n: node
+ * @p: packet, neither OPEN nor ABORT
+ * @dir: link that it came by, whose ring is empty
+ *
+ * Return: false if it has to pass through the ring.
+ */
+bool ang_up_now(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+		u32 dir)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+
+	if (!ang_up_fits(n, p, dir))
+		return false;
+	if (p->type != ANG_PKT_BCAST) {
+		ang_reduce_take(v, n, t, p, dir);
+		return true;
+	}
+	return t->row.is_root && request_root(n, p);
+}
+
+/** ang_down_now() - as ang_up_now(), for VCDown */
+bool ang_down_now(struct ang_view *v, struct ang_node *n,
+		  const struct ang_pkt *p, u32 dir)
+{
+	struct ang_tree *t = &n->tree[p->tree];
+
+	if (!takes_now(n, p, ang_port_up(&t->row), dir, ANGARA_VC_DOWN))
+		return false;
+	if (p->type == ANG_PKT_CREDIT) {
+		credit_take(n, p);
+		return true;
+	}
+	if (t->row.ports || !t->row.pe)
+		return false;
+	ang_outputs_down(n, p);
+	pe_eject(v, n, p, dir);
+	return true;
+}
+
+/* Serve the PE's FIFO.  Return: false if the packet at its head has to wait. */
 static bool pe_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 		    const struct ang_pkt *p, bool *progress)
 {
@@ -522,7 +622,7 @@ static bool pe_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 	return !f->todo.valid;
 }
 
-/* The same of the root's. */
+/* Serve the root's FIFO.  Return: as for the PE's. */
 static bool root_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 		      const struct ang_pkt *p, bool *progress)
 {
@@ -533,7 +633,7 @@ static bool root_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f
 		return true;
 	}
 	if (!f->todo.valid)
-		outs = outputs_down(n, p);
+		outs = ang_outputs_down(n, p);
 	*progress |= distribute(v, n, p, &f->todo, outs, ANGARA_PORT_NONE);
 	return !f->todo.valid;
 }
@@ -559,7 +659,7 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 }
 
 /**
- * ang_pegroup() - route what stands in the PEGroup FIFOs
+ * ang_pegroup() - route the packets in the PEGroup FIFOs
  * @v: view
  * @n: node; at: 1 if the PE's had its turn
  *

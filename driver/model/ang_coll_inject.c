@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collectives, where they are injected: operations of a tree into trains, in
- * the order in which a context has posted them.
+ * Injection of collectives: split the operations of a tree into trains, in the
+ * order in which a context posted them.
  */
 #include "ang_int.h"
 
-/*
- * Has the Reducer room for a train?  If not, time that is up may say that it has.
+/**
+ * ang_reduce_room() - do the PE's credits allow a train into the Reducer?
+ * @v: view
+ * @n: node
+ * @t: tree
+ * @seq: its first ReduceId, before it is cut
+ * @npkts: its packets
+ *
+ * If not, an expired credit timer may supply the missing credits.
  */
-static bool reduce_room(struct ang_view *v, struct ang_node *n,
-			const struct ang_tree *t, u32 seq, u32 npkts)
+bool ang_reduce_room(struct ang_view *v, struct ang_node *n,
+		     const struct ang_tree *t, u32 seq, u32 npkts)
 {
 	if (ang_reduces_fit(seq, npkts, t->pe_done))
 		return true;
@@ -25,9 +32,11 @@ static bool reduce_packet(struct ang_view *v, struct ang_node *n,
 	u32 seq = op->seq + op->npkts_sent;
 	u32 train = ang_min(v->fab->cfg.train, ANG_REDUCE_TRAIN);
 
-	/* All participants cut at the same places: the Reducer needs that. */
+	/*
+	 * All participants split at the same places: the Reducer depends on it.
+	 */
 	p->npkts = (u8)ang_min(train - seq % train, op->npkts - op->npkts_sent);
-	if (!reduce_room(v, n, t, seq, p->npkts))
+	if (!ang_reduce_room(v, n, t, seq, p->npkts))
 		return false;
 	p->type = op->opcode == ANGARA_OP_REDUCE ? ANG_PKT_REDUCE :
 						   ANG_PKT_ALLREDUCE;
@@ -51,7 +60,10 @@ static void bcast_packet(struct ang_view *v, const struct ang_op *op,
 	p->seq = op->sent;
 }
 
-/* What went may have arrived: the end is sent too, and says why. */
+/*
+ * Parts that were sent may have arrived, so the last one is sent too, with the
+ * error.
+ */
 static void bcast_cut_short(struct ang_pkt *p)
 {
 	p->len = 0;

@@ -242,7 +242,7 @@ void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop)
 	types[type].combine(acc, in, len, redop);
 }
 
-/** ang_combine_work() - what ang_combine() of the same counts, see ang_work.h */
+/** ang_combine_work() - units of work of ang_combine(), see ang_work.h */
 u32 ang_combine_work(u32 len, u32 type, u32 redop)
 {
 	u32 each = ang_ordered(type, redop) ? ROUNDED_WORK : types[type].work;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What there is to see of a node or switch: by the admin queue
- * (ANGARA_ADM_COUNTERS), and for the host, which looks at it from outside.
+ * Counters of a node or switch: for the admin queue (ANGARA_ADM_COUNTERS), and
+ * for the host, which reads them from outside.
  */
 #include "ang_int.h"
 
@@ -13,7 +13,23 @@ static void put_all(__le64 *to, const u64 *from, u32 count)
 		to[i] = cpu_to_le64(from[i]);
 }
 
-static u32 node_counters(struct ang_node *n, struct angara_hw_node_counters *out)
+/* Flits that passed a node's router without the node being run. */
+static u64 passed_flits(struct ang_view *v, struct ang_node *n)
+{
+	u64 flits = 0;
+	u32 i;
+
+	for (i = 0; i < v->fab->nports; i++) {
+		const struct ang_passed *p = &ang_port(v->fab, n, i)->passed;
+
+		flits += READ_ONCE(p->flits[ANGARA_VC_REQ]) +
+			 READ_ONCE(p->flits[ANGARA_VC_RSP]);
+	}
+	return flits;
+}
+
+static u32 node_counters(struct ang_view *v, struct ang_node *n,
+			 struct angara_hw_node_counters *out)
 {
 	put_all(out->drops, n->drops, ANGARA_DROP_NUM);
 	out->injected_packets = cpu_to_le64(n->cnt.injected_packets);
@@ -22,16 +38,26 @@ static u32 node_counters(struct ang_node *n, struct angara_hw_node_counters *out
 	out->ejected_flits = cpu_to_le64(n->cnt.ejected_flits);
 	out->hops = cpu_to_le64(n->cnt.hops);
 	out->no_buffer = cpu_to_le64(n->cnt.no_buffer);
-	out->cycles = cpu_to_le64(n->clock);
+	out->cycles = cpu_to_le64(n->clock + passed_flits(v, n));
 	return sizeof(*out);
 }
 
-static u32 link_counters(const struct ang_link *l,
+static u32 link_counters(const struct ang_port *port,
 			 struct angara_hw_link_counters *out)
 {
-	put_all(out->packets, l->packets, ANGARA_VC_NUM);
-	put_all(out->flits, l->flits, ANGARA_VC_NUM);
-	put_all(out->stalls, l->stalls, ANGARA_VC_NUM);
+	struct ang_link l = ang_port_link(port);
+
+	put_all(out->packets, l.packets, ANGARA_VC_NUM);
+	put_all(out->flits, l.flits, ANGARA_VC_NUM);
+	put_all(out->stalls, l.stalls, ANGARA_VC_NUM);
+	out->lost = cpu_to_le64(port->retry.cnt.lost);
+	out->corrupt = cpu_to_le64(port->retry.cnt.corrupt);
+	out->retransmitted = cpu_to_le64(port->retry.cnt.retransmitted);
+	out->timeouts = cpu_to_le64(port->retry.cnt.timeouts);
+	out->fault_loss = cpu_to_le32(port->retry.fault.loss);
+	out->fault_corrupt = cpu_to_le32(port->retry.fault.corrupt);
+	out->fault_delay = cpu_to_le32(port->retry.fault.delay);
+	out->down = cpu_to_le32(!!(READ_ONCE(port->flaws) & ANG_FLAW_DOWN));
 	return sizeof(*out);
 }
 
@@ -76,10 +102,10 @@ static u32 counters_of(struct ang_view *v, struct ang_node *n, u32 kind,
 	memset(out, 0, sizeof(*out));
 	switch (kind) {
 	case ANGARA_CNT_NODE:
-		return node_counters(n, &out->node);
+		return node_counters(v, n, &out->node);
 	case ANGARA_CNT_LINK:
 		if (index < v->fab->nports)
-			return link_counters(&ang_port(v->fab, n, index)->link,
+			return link_counters(ang_port(v->fab, n, index),
 					     &out->link);
 		break;
 	case ANGARA_CNT_TREE:

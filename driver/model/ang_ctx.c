@@ -4,11 +4,11 @@
  */
 #include "ang_int.h"
 
-/* What comes before it outlives a context. */
+/* Members before @alive outlive a context. */
 #define MORTAL		offsetof(struct ang_ctx, alive)
 
 /**
- * ang_ctx_get() - a context that is alive
+ * ang_ctx_get() - find a context that is alive
  * @v: view
  * @n: node
  * @ctx: number, any value
@@ -54,8 +54,8 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 	if (c->alive)
 		return ANGARA_ADM_ST_EXISTS;
 	/*
-	 * The generation goes on over lives, so that late answers do not find a
-	 * new owner.  Doorbells may be written at any time.
+	 * The generation is kept over lives, so late answers do not find a new
+	 * owner.  Doorbells may be written at any time.
 	 */
 	WRITE_ONCE(c->db_sq, 0);
 	WRITE_ONCE(c->db_armed, 0);
@@ -129,16 +129,17 @@ static void interrupt(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	ang_interrupt(v, n, ANGARA_VEC_CTX(c->id));
 }
 
-static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
+/** ang_doorbell() - look at the doorbells of a context; @ctx may be any number */
+void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 {
 	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
 	u32 pi;
 
 	if (!c)
 		return;
-	/* It may be newer than the ring that brought us here. */
+	/* The index may be newer than the doorbell. */
 	pi = ang_load_acquire(&c->db_sq);
-	/* An index that is out of the ring tells nothing; it is ignored. */
+	/* Ignore an index outside of the ring. */
 	if (pi - c->sq_ci <= 1U << c->sq_log2)
 		c->sq_pi = pi;
 	if (c->sq_pi != c->sq_ci)
@@ -148,7 +149,7 @@ static void doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 	if (!READ_ONCE(c->db_armed) || !ang_xchg(&c->db_armed, 0))
 		return;
 	c->seen = READ_ONCE(c->db_arm);
-	/* What is not published yet gives its interrupt when it is. */
+	/* Events that are not published yet interrupt when they are. */
 	if (c->evseq != c->seen && !(c->dirty & ANG_DIRTY_EVENT))
 		interrupt(v, n, c);
 	else
@@ -180,7 +181,7 @@ void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n)
 				return;
 			}
 			ang_work(v, ANG_WORK_PKT);
-			doorbell(v, n, w * 64 + ang_lowest(set));
+			ang_doorbell(v, n, w * 64 + ang_lowest(set));
 		}
 	}
 }
@@ -215,7 +216,7 @@ void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	c->cnt.rx_errors++;
 	ang_ctx_count(v, n, c, ANGARA_CTR_RX_ERRORS(tree), ++c->rx_errors[tree]);
-	/* One at a time, or a context could crowd out what others are told. */
+	/* One event at a time: a context must not crowd out the events of others. */
 	if (c->rx_told && (s32)(taken - c->rx_event) < 0)
 		return;
 	ang_event(v, n, ANGARA_AEV_RX_ERROR, c->id, status);
@@ -238,7 +239,7 @@ static void ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 }
 
 /**
- * ang_ctx_publish() - tell contexts of what happened in a step
+ * ang_ctx_publish() - publish the events of a step to contexts
  * @v: view
  * @n: node; gets untold, if some have to be told in the next step, which does
  *	nothing else

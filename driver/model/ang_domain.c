@@ -6,7 +6,7 @@
 #include "ang_int.h"
 
 /**
- * ang_domain_get() - a domain that is there
+ * ang_domain_get() - find a domain
  * @v: view
  * @n: node
  * @dom: number, any value

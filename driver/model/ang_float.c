@@ -65,13 +65,13 @@ u64 ang_float_one(const struct ang_format *f)
 	return ((1ULL << (f->exp - 1)) - 1) << f->frac;
 }
 
-/** ang_float_quiet() - @x, or the one NaN there is for all of them */
+/** ang_float_quiet() - @x, or the canonical NaN if it is one */
 u64 ang_float_quiet(const struct ang_format *f, u64 x)
 {
 	return ang_float_nan(f, x) ? no_number(f) : x;
 }
 
-/* Shift right; what falls out stays as a mark in the last bit. */
+/* Shift right; a bit that is lost sets the last bit (sticky). */
 static u64 shift_mark(u64 sig, u32 n)
 {
 	if (n >= 64)
@@ -99,7 +99,7 @@ static struct num unpack(const struct ang_format *f, u64 mag)
 	return normal(sig, exp + (s32)(TOP - f->frac));
 }
 
-/* Fraction and exponent stand so that a carry out of one counts up the other. */
+/* A carry out of the fraction increments the exponent. */
 static u64 round_pack(const struct ang_format *f, u64 sign, struct num x)
 {
 	u32 drop = TOP - f->frac;
@@ -145,7 +145,7 @@ static u64 add_finite(const struct ang_format *f, u64 a, u64 b)
  * @a: term
  * @b: term
  *
- * Return: the sum; of numbers that cancel, +0; -0 of two -0.
+ * Return: the sum; +0 if the terms cancel; -0 for two -0.
  */
 u64 ang_float_add(const struct ang_format *f, u64 a, u64 b)
 {
@@ -167,7 +167,7 @@ u64 ang_float_add(const struct ang_format *f, u64 a, u64 b)
 	return add_finite(f, big, small);
 }
 
-/* The upper half of a product; what is in the lower one stays as a mark. */
+/* The upper half of a product; a non-zero lower half sets the last bit (sticky). */
 static u64 multiply_mark(u64 a, u64 b)
 {
 	u64 a0 = (u32)a, a1 = a >> 32, b0 = (u32)b, b1 = b >> 32;
@@ -213,12 +213,11 @@ u64 ang_float_mul(const struct ang_format *f, u64 a, u64 b)
 }
 
 /**
- * ang_float_key() - where a number stands in the order of all
+ * ang_float_key() - a number as an unsigned integer of the same order
  * @f: format
  * @x: a number, no NaN
  *
- * Return: an unsigned integer that is the greater, the greater the number is;
- * -0 is below +0.
+ * Return: an unsigned integer that grows with the number; -0 is below +0.
  */
 u64 ang_float_key(const struct ang_format *f, u64 x)
 {
@@ -233,7 +232,7 @@ u64 ang_float_key(const struct ang_format *f, u64 x)
  * @b: another
  * @max: the greater
  *
- * Return: it; a NaN if there is one, so that none is lost.
+ * Return: that operand; a NaN if one operand is a NaN.
  */
 u64 ang_float_pick(const struct ang_format *f, u64 a, u64 b, bool max)
 {

@@ -73,7 +73,7 @@
 #define ANGARA_ADM_NOP		0
 #define ANGARA_ADM_CTX_CREATE	1
 #define ANGARA_ADM_CTX_DESTROY	2
-#define ANGARA_ADM_FENCE	3	/* no memory region read before is in use */
+#define ANGARA_ADM_FENCE	3	/* wait until no memory region read before is in use */
 #define ANGARA_ADM_TREE_SET	4
 #define ANGARA_ADM_TREE_CLEAR	5
 #define ANGARA_ADM_TREE_GET	6
@@ -85,19 +85,21 @@
 #define ANGARA_ADM_DOMAIN_DESTROY 12
 #define ANGARA_ADM_DOMAIN_TABLE	13	/* another table of regions; and FENCE */
 #define ANGARA_ADM_DESCRIBE	14	/* reads the description of the fabric */
-#define ANGARA_ADM_NUM		15
+#define ANGARA_ADM_LINK_SET	15	/* faults of a link; takes it down, up */
+#define ANGARA_ADM_NUM		16
 
 /* Result of an admin command. */
 #define ANGARA_ADM_ST_OK	0
 #define ANGARA_ADM_ST_OPCODE	1	/* unknown command */
 #define ANGARA_ADM_ST_PARAM	2	/* a field out of range */
-#define ANGARA_ADM_ST_EXISTS	3	/* what is to be made, or has to go first */
+#define ANGARA_ADM_ST_EXISTS	3	/* the object exists, or another one that depends on it */
 #define ANGARA_ADM_ST_ABSENT	4	/* domain, context, row or membership */
-#define ANGARA_ADM_ST_FULL	5	/* no place left */
+#define ANGARA_ADM_ST_FULL	5	/* no room left */
 #define ANGARA_ADM_ST_PARTITION	6	/* partitions or job keys differ */
 #define ANGARA_ADM_ST_DOWN	7	/* the tree is down */
-#define ANGARA_ADM_ST_DMA	8	/* host memory could not be reached */
+#define ANGARA_ADM_ST_DMA	8	/* access to host memory failed */
 #define ANGARA_ADM_ST_RULE	9	/* the row breaks a rule of trees; in value */
+#define ANGARA_ADM_ST_SEALED	10	/* nodes are not allowed to set faults of links */
 
 /**
  * struct angara_adm_domain - argument of DOMAIN_CREATE and DOMAIN_TABLE
@@ -184,8 +186,8 @@ struct angara_hw_row {
  * struct angara_adm_row - argument of ANGARA_ADM_TREE_SET, TREE_CLEAR, TREE_GET
  * @row: TREE_SET: the row
  * @job: job key of contexts that may join, equal in all rows of the tree; 0: any of
- *	the partition.  ANGARA_ADM_TREE_GET does not tell it.
- * @router: whose row: this node, or a switch that it keeps
+ *	the partition.  ANGARA_ADM_TREE_GET does not return it.
+ * @router: router that has the row: this node, or a switch that it keeps
  * @reserved: 0
  */
 struct angara_adm_row {
@@ -207,7 +209,7 @@ struct angara_adm_row {
  * @index: which link, tree or context
  * @addr: DMA address of the buffer
  * @length: bytes of the buffer, at least those of the structure
- * @router: whose: this node, or a switch that it keeps, which has no contexts
+ * @router: router: this node, or a switch that it keeps, which has no contexts
  */
 struct angara_adm_counters {
 	__le32 kind;
@@ -217,6 +219,37 @@ struct angara_adm_counters {
 	__le32 router;
 };
 
+/* What ANGARA_ADM_LINK_SET sets. */
+#define ANGARA_LINK_FAULT	(1U << 0)	/* loss, corrupt, delay, seed */
+#define ANGARA_LINK_DOWN	(1U << 1)	/* both directions */
+#define ANGARA_LINK_UP		(1U << 2)	/* both directions */
+
+#define ANGARA_FAULT_ONE	1000000000U	/* a probability of 1 */
+#define ANGARA_FAULT_MAX_DELAY	500000000U	/* cycles: ANGARA_FAULT_MAX_NS */
+#define ANGARA_CYCLE_NS		2U		/* of the clock of a router */
+
+/**
+ * struct angara_adm_link - argument of ANGARA_ADM_LINK_SET
+ * @port: port
+ * @router: router: this node, or a switch that it keeps
+ * @loss: how many packets of ANGARA_FAULT_ONE that leave by the port are lost
+ * @corrupt: how many arrive corrupted; both together at most ANGARA_FAULT_ONE
+ * @delay: cycles that they take longer, at most ANGARA_FAULT_MAX_DELAY
+ * @what: ANGARA_LINK_*, at least one, and not both DOWN and UP
+ * @reserved: 0
+ * @seed: of the link's generator
+ */
+struct angara_adm_link {
+	__le32 port;
+	__le32 router;
+	__le32 loss;
+	__le32 corrupt;
+	__le32 delay;
+	__u8 what;
+	__u8 reserved[3];
+	__le64 seed;
+};
+
 /**
  * struct angara_adm_text - argument of ANGARA_ADM_DESCRIBE
  * @offset: where in the text to begin
@@ -224,7 +257,7 @@ struct angara_adm_counters {
  * @addr: DMA address of the buffer
  *
  * The description is a text without a NUL.  Its first line says what the fabric
- * is, such as "torus:4x4x2"; Documentation/hardware.rst tells the rest.
+ * is, such as "torus:4x4x2"; Documentation/hardware.rst explains the rest.
  */
 struct angara_adm_text {
 	__le32 offset;
@@ -248,6 +281,7 @@ struct angara_adm_text {
  * @counters: COUNTERS
  * @msg: MSG_AREA
  * @text: DESCRIBE
+ * @link: LINK_SET
  * @raw: size of all of them
  */
 struct angara_adm_cmd {
@@ -264,6 +298,7 @@ struct angara_adm_cmd {
 		struct angara_adm_counters counters;
 		struct angara_adm_msg msg;
 		struct angara_adm_text text;
+		struct angara_adm_link link;
 		__u8 raw[56];
 	};
 };
@@ -293,6 +328,7 @@ struct angara_adm_cpl {
 #define ANGARA_AEV_TREE_SET	3	/* index: tree */
 #define ANGARA_AEV_TREE_CLEAR	4	/* index: tree */
 #define ANGARA_AEV_LINK_DOWN	5	/* index: port, value: router there */
+#define ANGARA_AEV_LINK_UP	6	/* index: port, value: router there */
 
 /**
  * struct angara_hw_event - entry of the asynchronous event queue
@@ -355,6 +391,7 @@ struct angara_hw_mr {
 #define ANGARA_DROP_TARGET	4	/* no such context */
 #define ANGARA_DROP_MEMORY	5	/* key, bounds, access, DMA */
 #define ANGARA_DROP_ORDER	6	/* ReduceId not expected */
+#define ANGARA_DROP_LINK	7	/* the link is down */
 #define ANGARA_DROP_NUM		8
 
 /* Counters, and what they are called, member by member; NULL is not shown. */
@@ -365,7 +402,7 @@ struct angara_hw_node_counters {
 	__le64 injected_flits;
 	__le64 ejected_flits;
 	__le64 hops;		/* packets times links, counted at ejection */
-	__le64 no_buffer;	/* injection waited for a payload buffer */
+	__le64 no_buffer;	/* times that injection waited for a payload buffer */
 	__le64 cycles;		/* the node's own clock */
 	__le64 reserved;
 };
@@ -373,7 +410,7 @@ struct angara_hw_node_counters {
 #define ANGARA_NODE_COUNTER_NAMES {					\
 	"drops_no_tree", "drops_stale", "drops_partition",		\
 	"drops_port", "drops_target", "drops_memory",		\
-	"drops_order", NULL,						\
+	"drops_order", "drops_link",					\
 	"injected_packets", "ejected_packets", "injected_flits",	\
 	"ejected_flits", "hops", "no_buffer", "cycles", NULL,		\
 }
@@ -382,12 +419,21 @@ struct angara_hw_link_counters {
 	__le64 packets[ANGARA_VC_NUM];	/* sent on this link */
 	__le64 flits[ANGARA_VC_NUM];
 	__le64 stalls[ANGARA_VC_NUM];	/* no room at the neighbour */
+	__le64 lost;		/* packets and acknowledgements that did not arrive */
+	__le64 corrupt;		/* that arrived with a wrong check sum */
+	__le64 retransmitted;	/* packets sent again */
+	__le64 timeouts;	/* no acknowledgement came */
+	__le32 fault_loss;	/* settings: see struct angara_adm_link */
+	__le32 fault_corrupt;
+	__le32 fault_delay;
+	__le32 down;		/* 1: the link is down */
 };
 
 #define ANGARA_LINK_COUNTER_NAMES {					\
 	"packets_req", "packets_rsp", "packets_up", "packets_down",	\
 	"flits_req", "flits_rsp", "flits_up", "flits_down",		\
 	"stalls_req", "stalls_rsp", "stalls_up", "stalls_down",		\
+	"lost", "corrupt", "retransmitted", "timeouts", NULL, NULL,	\
 }
 
 struct angara_hw_tree_counters {

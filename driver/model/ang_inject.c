@@ -7,8 +7,8 @@
  * there is room for its completion.
  *
  * An operation with a fence is fetched and held until the earlier ones to the
- * same node have ended; what stands behind it goes on.  A message is also held
- * behind one to the same node that is, as they stay in order.  A fenced
+ * same node have ended; entries behind it continue.  A message is also held
+ * behind a held message to the same node, as messages stay in order.  A fenced
  * collective is not even fetched before all earlier operations have ended: it
  * keeps its place among those of its tree.
  */
@@ -25,33 +25,46 @@ void ang_op_fail(struct ang_op *op, u32 status, u32 culprit)
 }
 
 static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		     const struct ang_op *op)
+		     struct angara_cqe *cqe)
 {
 	u32 size = 1U << c->cq_log2;
-	struct angara_cqe cqe;
 	__le64 last;
 	u64 addr;
 	int rc;
 
-	memset(&cqe, 0, sizeof(cqe));
-	cqe.cookie = cpu_to_le64(op->cookie);
-	cqe.length = cpu_to_le32(op->bytes);
-	cqe.node = cpu_to_le32(op->status ? ang_blamed(v, op->err_node) : 0);
-	cqe.status = cpu_to_le16(op->status);
-	cqe.opcode = op->wqe_opcode;
-	cqe.phase = !(c->cq_pi & size);
+	cqe->phase = !(c->cq_pi & size);
 	rc = ang_pages_at(v, n, &c->cq,
-			  (u64)(c->cq_pi & (size - 1)) * sizeof(cqe), &addr);
+			  (u64)(c->cq_pi & (size - 1)) * sizeof(*cqe), &addr);
 	if (rc)
 		return rc;
-	rc = ang_dma_write(v, n, addr, &cqe, 24);
+	rc = ang_dma_write(v, n, addr, cqe, 24);
 	if (rc)
 		return rc;
-	memcpy(&last, (char *)&cqe + 24, sizeof(last));
+	memcpy(&last, (char *)cqe + 24, sizeof(last));
 	return ang_store64(v, n, addr + 24, le64_to_cpu(last));
 }
 
-/** ang_op_unqueue() - ang_op_sent() of one that still has something to inject */
+/**
+ * ang_complete() - report to a context that an operation has ended
+ * @v: view
+ * @n: node
+ * @c: context
+ * @cqe: completion, all but the phase
+ */
+void ang_complete(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		  struct angara_cqe *cqe)
+{
+	write_cqe(v, n, c, cqe);
+	c->cq_pi++;
+	c->cnt.cqes++;
+	c->cnt.cqe_errors += cqe->status != cpu_to_le16(ANGARA_ST_OK);
+	ang_ctx_event(n, c);
+}
+
+/*
+ * ang_op_unqueue() - as ang_op_sent(), for an operation that still has data to
+ * inject
+ */
 void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)
 {
@@ -84,7 +97,7 @@ void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		c->tree_tx &= ~(1ULL << op->tree);
 }
 
-/* An operation has ended: what is held by it may be due. */
+/* An operation has ended: operations that waited for it may start. */
 static void op_release(struct ang_view *v, struct ang_node *n,
 		       struct ang_ctx *c, u64 bit)
 {
@@ -102,13 +115,13 @@ static void op_release(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_op_free() - take an operation out of all that knows it
+ * ang_op_free() - remove an operation from everything that refers to it
  * @v: view
  * @n: node
  * @c: context, or what is left of it
  * @op: operation, or the ghost of one
  *
- * No slot becomes free in another way.
+ * Only this function frees a slot.
  */
 void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op)
@@ -137,7 +150,8 @@ void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_op_done() - end an operation, and tell the context if it wants to know
+ * ang_op_done() - end an operation, and report it to the context if that asked
+ * for it
  * @v: view
  * @n: node
  * @c: context that is alive
@@ -146,13 +160,16 @@ void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op)
 {
-	if (op->status || !(op->flags & ANGARA_WQE_QUIET)) {
-		write_cqe(v, n, c, op);
-		c->cq_pi++;
-		c->cnt.cqes++;
-		c->cnt.cqe_errors += op->status != ANGARA_ST_OK;
-		ang_ctx_event(n, c);
-	}
+	struct angara_cqe cqe = {
+		.cookie = cpu_to_le64(op->cookie),
+		.length = cpu_to_le32(op->bytes),
+		.node = cpu_to_le32(op->status ? ang_blamed(v, op->err_node) : 0),
+		.status = cpu_to_le16(op->status),
+		.opcode = op->wqe_opcode,
+	};
+
+	if (op->status || !(op->flags & ANGARA_WQE_QUIET))
+		ang_complete(v, n, c, &cqe);
 	ang_op_free(v, n, c, op);
 }
 
@@ -161,7 +178,7 @@ void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * @v: view
  * @n: node
  * @c: context
- * @op: operation, op->sent bytes of which have gone
+ * @op: operation, of which op->sent bytes were sent
  * @p: packet, with len; gets buf, or status
  *
  * Return: false if there is no payload buffer now.
@@ -192,7 +209,7 @@ bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return true;
 }
 
-/** ang_op_head() - what all packets of an operation have in common */
+/** ang_op_head() - fill the fields that all packets of an operation share */
 void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op, struct ang_pkt *p)
 {
@@ -210,7 +227,7 @@ void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	p->gen = op->gen;
 }
 
-/* Are there so many bytes of such elements? */
+/* Is the length a whole number of elements of a valid type? */
 static bool elements_fit(const struct angara_wqe *w)
 {
 	u32 size = ang_reduction_size(w->type, w->redop);
@@ -218,7 +235,7 @@ static bool elements_fit(const struct angara_wqe *w)
 	return size && !(le32_to_cpu(w->length) & (size - 1));
 }
 
-/* Bytes that an entry has its context give: those of INLINE, if it has that. */
+/* Bytes that an entry reads from memory of its context or carries inline. */
 static u64 wqe_payload(const struct angara_wqe *w)
 {
 	u64 len = le32_to_cpu(w->length);
@@ -228,7 +245,7 @@ static u64 wqe_payload(const struct angara_wqe *w)
 	return len;
 }
 
-/* What only messages and atomic operations have, or may not have. */
+/* Check the fields that only messages and atomic operations use. */
 static u32 extra_check(const struct angara_wqe *w)
 {
 	u32 len = le32_to_cpu(w->length);
@@ -310,7 +327,7 @@ static void op_fill(struct ang_op *op, const struct angara_wqe *w, u16 gen)
 	}
 }
 
-/* Is the memory that an operation names its context's to use so? */
+/* May the operation read the memory that it names as its source? */
 static u32 source_check(struct ang_view *v, struct ang_node *n,
 			struct ang_ctx *c, const struct ang_op *op)
 {
@@ -341,8 +358,13 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	if (op->dst_node >= v->topo.nodes)
 		return ANGARA_ST_TARGET;
-	if (READ_ONCE(v->fab->lost)) {
-		u32 lost = ang_lost_between(v, n->id, op->dst_node);
+	/*
+	 * First of all: if a link goes down between the two, it is checked once
+	 * more.
+	 */
+	op->era = ang_load_acquire(&v->fab->lost);
+	if (READ_ONCE(v->fab->broken)) {
+		u32 lost = ang_lost_between(v, n, op->dst_node);
 
 		if (lost != ANG_NONE) {
 			op->err_node = lost;
@@ -364,10 +386,30 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /*
+ * Does the result of a REDUCE come back from the root?  The root is unknown
+ * until the tree is open; the check is then made when it opens.
+ */
+static bool result_comes(struct ang_view *v, struct ang_node *n,
+			 struct ang_tree *t, struct ang_op *op)
+{
+	u32 lost;
+
+	if (op->opcode != ANGARA_OP_REDUCE || !op->receives || !t->open ||
+	    !READ_ONCE(v->fab->broken))
+		return true;
+	lost = ang_lost_result(v, n, t);
+	if (lost == ANG_NONE)
+		return true;
+	ang_tree_down(v, n, op->tree, ANGARA_ST_TREE_DOWN, lost, 0);
+	op->err_node = t->down_node;
+	return false;
+}
+
+/*
  * A reduction that cannot read its contribution, or names a receiver that does
- * not exist, takes part all the same: it sends its error instead of data, so the
- * other participants complete.  An operation of one packet is not checked here:
- * its memory is read once and its result written once, and both check all of it.
+ * not exist, still takes part: it sends its error instead of data, so the other
+ * participants complete.  An operation of one packet is not checked here: its
+ * memory is read once and its result written once, and both check all of it.
  */
 static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      struct ang_op *op)
@@ -387,14 +429,16 @@ static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 	if (op->opcode == ANGARA_OP_BCAST && status)
 		return status;
+	op->receives = op->opcode == ANGARA_OP_ALLREDUCE ||
+		       (op->opcode == ANGARA_OP_REDUCE &&
+			op->dst_node == n->id && op->dst_ctx == c->id);
+	if (!result_comes(v, n, t, op))
+		return ANGARA_ST_TREE_DOWN;
 	if (op->opcode == ANGARA_OP_REDUCE &&
 	    op->dst_node >= v->topo.nodes)
 		status = ANGARA_ST_TARGET;
 	if (op->opcode != ANGARA_OP_BCAST) {
 		op->poison = (u8)status;
-		op->receives = op->opcode == ANGARA_OP_ALLREDUCE ||
-			       (op->dst_node == n->id &&
-				op->dst_ctx == c->id);
 		if (status)
 			ang_op_fail(op, status, n->id);
 		else if (op->receives && !once)
@@ -444,14 +488,21 @@ static int read_sq(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return rc ? rc : ang_dma_read(v, n, addr, buf, len);
 }
 
-/* Payload that stands behind the entry; it may wrap around the ring. */
-static u32 read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		       struct ang_op *op, u32 len)
+/**
+ * ang_read_inline() - read the payload behind the next entry; it may wrap around
+ * @v: view
+ * @n: node
+ * @c: context
+ * @to: out
+ * @len: bytes, at most ANGARA_MAX_INLINE
+ *
+ * Return: ANGARA_ST_*.
+ */
+u32 ang_read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    u8 *to, u32 len)
 {
-	u8 *to = ang_inline(v->fab, n, c, op);
 	u32 at;
 
-	op->inl = 1;
 	for (at = 0; at < len; at += 64)
 		if (read_sq(v, n, c, c->sq_ci + 1 + at / 64, to + at,
 			    ang_min(64, len - at)))
@@ -468,7 +519,7 @@ static u32 op_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 					 p2p_start(v, n, c, op);
 }
 
-/* The earlier operations that have to end before this one starts. */
+/* Set of earlier operations that have to end before this one starts. */
 static u64 op_after(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    const struct ang_op *op)
 {
@@ -495,22 +546,26 @@ static u64 op_after(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return after;
 }
 
-/* Starts an operation, or ends it if it cannot be. */
+/* Start an operation, or end it if it cannot start. */
 static void op_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op, u32 status)
 {
+	u32 slot = ang_op_slot(n, c, op);
+
 	if (!status)
 		status = op_start(v, n, c, op);
 	if (status) {
-		/* Its tree, if any, never saw it. */
+		/* It was never queued in its tree. */
 		ang_op_fail(op, status, op->err_node);
 		op->opcode = ANGARA_OP_NOP;
 	}
 	if (op->opcode == ANGARA_OP_NOP)
 		ang_op_done(v, n, c, op);
+	else if (c->p2p_tx & 1ULL << slot && !ang_spent(v))
+		ang_p2p_express(v, n, c, op);
 }
 
-/** ang_op_resume() - start one of the operations in ang_ctx.due */
+/** ang_op_resume() - start one operation of ang_ctx.due */
 void ang_op_resume(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	u64 bit = c->due & -c->due;
@@ -522,8 +577,17 @@ void ang_op_resume(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	op_begin(v, n, c, op, ANGARA_ST_OK);
 }
 
+/* An operation and its payload have been taken out of the queue. */
+static inline void entries_done(struct ang_node *n, struct ang_ctx *c, u32 used)
+{
+	c->cnt.wqes++;
+	c->sq_ci += used;
+	c->dirty |= ANG_DIRTY_SQ;
+	ang_set_bit(n->dirty, c->id);
+}
+
 /**
- * ang_fetch() - make an operation of a context's next entry
+ * ang_fetch() - turn a context's next entry into an operation
  * @v: view
  * @n: node
  * @c: context
@@ -550,25 +614,31 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	if (!status && w.flags & ANGARA_WQE_FENCE && ang_is_coll(w.opcode) &&
 	    c->nops)
 		return false;
-	/* Payload of an entry that is refused is not taken for entries. */
+	/* The payload of a refused entry must not be read as entries. */
 	if (w.flags & ANGARA_WQE_INLINE && wqe_payload(&w) <= ANGARA_MAX_INLINE)
 		used += INLINE_SLOTS((u32)wqe_payload(&w));
 	if (c->sq_pi - c->sq_ci < used) {
 		used = 1;
 		status = ANGARA_ST_DESC;
 	}
+	if (!status && !c->nops && (ang_is_coll(w.opcode) ?
+				    ang_last_entry(v, n, c, &w) :
+				    ang_express_entry(v, n, c, &w))) {
+		entries_done(n, c, used);
+		return true;
+	}
 	slot = ang_lowest(c->free);
 	op = ang_op(n, c, slot);
 	c->free &= ~(1ULL << slot);
 	c->nops++;
-	c->cnt.wqes++;
 	op_fill(op, &w, ++c->opgen);
 	op->err_node = n->id;
-	if (!status && used > 1)
-		status = read_inline(v, n, c, op, (u32)wqe_payload(&w));
-	c->sq_ci += used;
-	c->dirty |= ANG_DIRTY_SQ;
-	ang_set_bit(n->dirty, c->id);
+	if (!status && used > 1) {
+		op->inl = 1;
+		status = ang_read_inline(v, n, c, ang_inline(v->fab, n, c, op),
+					 (u32)wqe_payload(&w));
+	}
+	entries_done(n, c, used);
 	if (!status)
 		op->after = op_after(v, n, c, op);
 	if (op->after) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The device model: functions that its files call of each other.
+ * The device model: functions shared by its files.
  *
- * All take the view and a node that it holds, unless they say otherwise.
+ * All take the view and a node that it holds, unless stated otherwise.
  */
 #ifndef ANG_INT_H
 #define ANG_INT_H
@@ -40,7 +40,8 @@ static inline int ang_dma_write(struct ang_view *v, struct ang_node *n,
  * ang_store64() - store a word of host memory at once
  * @v: view
  * @n: node
- * @addr: where; nothing but its driver keeps a queue or page aligned
+ * @addr: address; only the node's driver ensures that a queue or page is
+ *	aligned
  * @val: word
  *
  * Return: 0; not 0 if it is not aligned, or could not be reached.
@@ -60,7 +61,7 @@ static inline void ang_interrupt(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_blamed() - the node that is named where a router is at fault
+ * ang_blamed() - node to name if a router is at fault
  * @v: view
  * @router: node or switch
  *
@@ -74,11 +75,18 @@ static inline u32 ang_blamed(const struct ang_view *v, u32 router)
 /* ang_sched.c */
 void ang_wake(struct ang_view *v, struct ang_node *n, u64 why);
 void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline);
+void ang_retry_timer(struct ang_view *v, struct ang_node *n);
+bool ang_node_seize(struct ang_view *v, struct ang_node *n);
 bool ang_timer_expire(struct ang_view *v, struct ang_node *n);
+void ang_node_drop(struct ang_view *v, struct ang_node *n);
+void ang_node_leave(struct ang_view *v, struct ang_node *n);
 void ang_sched_all(struct ang_view *v);
 
 /* ang_node.c */
 bool ang_node_step(struct ang_view *v, struct ang_node *n);
+bool ang_node_due(const struct ang_node *n);
+void ang_node_settle(struct ang_view *v, struct ang_node *n);
+bool ang_node_tell(struct ang_view *v, struct ang_node *n);
 bool ang_node_reset(struct ang_view *v, struct ang_node *n);
 
 /* ang_link.c */
@@ -86,15 +94,15 @@ bool ang_link_places(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 		     u32 need);
 
 /**
- * ang_link_room() - may a packet go out?
+ * ang_link_room() - is there room for a packet on a link?
  * @v: view
  * @n: node
- * @in: link that it came in by, ANGARA_PORT_NONE if by none or on another
- *	channel
+ * @in: link that it came in by, ANGARA_PORT_NONE if there is none or it came on
+ *	another channel
  * @dir: link
  * @vc: virtual channel
  *
- * Return: true; false: no, and the node is woken when that may have changed.
+ * Return: true; if false, the node is woken when that may have changed.
  */
 static inline bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 in,
 				 u32 dir, u32 vc)
@@ -104,6 +112,8 @@ static inline bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 in,
 	return ang_link_places(v, n, dir, vc, need);
 }
 
+void ang_link_count(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
+		    u32 dir, u32 vc);
 void ang_link_put(struct ang_view *v, struct ang_node *n,
 		  const struct ang_pkt *p, u32 dir, u32 vc);
 bool ang_link_send(struct ang_view *v, struct ang_node *n,
@@ -114,20 +124,38 @@ u64 ang_link_bufs(const struct ang_cfg *cfg);
 void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 		   u32 out);
 
-/** ang_ring_at_head() - packet at the head of an incoming ring that is not empty */
+/*
+ * ang_ring_at_head() - get the packet at the head of an incoming ring that is
+ * not empty
+ */
 static inline struct ang_pkt *ang_ring_at_head(struct ang_view *v,
 					       struct ang_ring *r)
 {
 	return &r->pkt[r->head & (v->fab->cfg.depth - 1U)];
 }
 
-/** ang_ring_head() - packet at the head of an incoming ring of a node, or NULL */
+/*
+ * ang_ring_head() - get the packet at the head of an incoming ring of a node,
+ * or NULL
+ */
 static inline struct ang_pkt *ang_ring_head(struct ang_view *v,
 					    struct ang_ring *r)
 {
 	if (r->head == ang_load_acquire(&r->tail))
 		return NULL;
 	return ang_ring_at_head(v, r);
+}
+
+/**
+ * ang_ring_clear() - is no packet in a ring, or held for it by its sender?
+ * @v: view, which holds both nodes of the link
+ * @r: ring
+ *
+ * A link whose faults were cleared may still hold packets, see ang_retry.c.
+ */
+static inline bool ang_ring_clear(struct ang_view *v, struct ang_ring *r)
+{
+	return !ang_ring_head(v, r) && r->put == r->tail;
 }
 
 void ang_ring_pop(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
@@ -145,7 +173,10 @@ void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 void ang_trace_record(struct ang_view *v, struct ang_node *n, u32 event,
 		      const struct ang_pkt *p, u32 dir, u32 vc, u32 status);
 
-/** ang_trace_pkt() - the clock goes on by a packet; tell of it where it is asked */
+/*
+ * ang_trace_pkt() - advance the clock by a packet, and trace it if the host
+ * asks for that
+ */
 static inline void ang_trace_pkt(struct ang_view *v, struct ang_node *n,
 				 u32 event, const struct ang_pkt *p, u32 dir,
 				 u32 vc, u32 status)
@@ -155,15 +186,77 @@ static inline void ang_trace_pkt(struct ang_view *v, struct ang_node *n,
 		ang_trace_record(v, n, event, p, dir, vc, status);
 }
 
+/* ang_link.c, ang_retry.c, ang_fault.c */
+void ang_link_arrive(struct ang_view *v, const struct ang_port *port, u32 vc,
+		     struct ang_ring *r);
+
+/** ang_retry_room() - may a link with faults take one more train? */
+static inline bool ang_retry_room(const struct ang_port *port)
+{
+	return (u8)(port->retry.end - port->retry.first) < ANG_RETRY_TRAINS;
+}
+
+void ang_retry_put(struct ang_node *n, struct ang_port *port, u32 npkts, u32 dir,
+		   u32 vc);
+bool ang_retry_step(struct ang_view *v, struct ang_node *n);
+void ang_retry_clear(struct ang_retry *r);
+void ang_retry_flush(struct ang_view *v, struct ang_node *n, u32 dir);
+void ang_flaw_set(struct ang_fabric *fab, struct ang_port *port, u32 flaw);
+void ang_flaw_clear(struct ang_fabric *fab, struct ang_port *port, u32 flaw);
+void ang_link_down(struct ang_view *v, struct ang_node *n, u32 dir);
+void ang_fault_begin(struct ang_fabric *fab, struct ang_node *n, u32 dir);
+bool ang_faults_reset(struct ang_view *v, struct ang_node *n);
+void ang_faults_torn(struct ang_view *v, struct ang_node *n);
+u32 ang_link_set(struct ang_view *v, struct ang_node *n,
+		 const struct angara_adm_link *arg);
+
+/* ang_crc.c */
+u32 ang_frame_sum(const void *data, u32 len);
+
 /* ang_p2p.c */
 bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		  u32 dir, u32 vc);
 bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op);
+bool ang_p2p_express(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op);
 bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
 		   u32 *dir);
 void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		 u32 dir);
+
+bool ang_may_serve(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p);
+bool ang_request_serve(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p, struct ang_pkt *reply);
+void ang_answer_eject(struct ang_view *v, struct ang_node *n,
+		      const struct ang_pkt *p);
+
+/* ang_express.c */
+bool ang_express_may(struct ang_view *v, struct ang_node *n,
+		     struct ang_ctx *c, const struct ang_op *op);
+bool ang_express_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		       const struct angara_wqe *w);
+bool ang_express(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
+		 u32 dir);
+
+/**
+ * ang_linkless() - may packets of trees do without links at all?
+ * @v: view
+ */
+static inline bool ang_linkless(const struct ang_view *v)
+{
+	return !v->packets && !v->ops->trace && v->fab->express &&
+	       ang_links_perfect(v->fab);
+}
+
+/* ang_last.c */
+bool ang_last_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct angara_wqe *w);
+
+/* ang_hop.c */
+bool ang_hop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+	     u32 dir, u32 vc);
+void ang_hop_turn(struct ang_view *v, struct ang_node *n);
 
 /* ang_msg.c, ang_send.c */
 u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
@@ -176,7 +269,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p);
 void ang_msg_rouse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
-void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c, u32 place);
 void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op);
 void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -187,7 +280,6 @@ void ang_send_answer(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op, const struct ang_pkt *p);
 void ang_send_ready(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p, struct ang_pkt *reply);
-void ang_send_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 bool ang_send_haunts(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op);
 
@@ -202,6 +294,14 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		 u32 dir);
 bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		   u32 dir);
+void ang_eject(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+	       u32 in, const struct ang_ctx *but);
+struct ang_outs ang_outputs_down(struct ang_node *n, const struct ang_pkt *p);
+bool ang_up_fits(struct ang_node *n, const struct ang_pkt *p, u32 dir);
+bool ang_up_now(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
+		u32 dir);
+bool ang_down_now(struct ang_view *v, struct ang_node *n,
+		  const struct ang_pkt *p, u32 dir);
 bool ang_pegroup(struct ang_view *v, struct ang_node *n);
 
 /** ang_fifo_room() - has a PEGroup FIFO a free place? */
@@ -210,13 +310,15 @@ static inline bool ang_fifo_room(const struct ang_node *n, u32 which)
 	return n->fifo[which].tail - n->fifo[which].head < ANG_FIFO;
 }
 
-/** ang_fifo_place() - where the next packet of a PEGroup FIFO goes, which has room */
+/*
+ * ang_fifo_place() - place for the next packet of a PEGroup FIFO that has room
+ */
 static inline struct ang_pkt *ang_fifo_place(struct ang_node *n, u32 which)
 {
 	return &n->fifo[which].pkt[n->fifo[which].tail % ANG_FIFO];
 }
 
-/** ang_fifo_push() - append to a PEGroup FIFO, which has room */
+/** ang_fifo_push() - append a packet to a PEGroup FIFO that has room */
 static inline void ang_fifo_push(struct ang_node *n, u32 which,
 				 const struct ang_pkt *p)
 {
@@ -228,6 +330,8 @@ bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       struct ang_outs *todo, u32 in);
 bool ang_issue_links(struct ang_view *v, struct ang_node *n,
 		     const struct ang_pkt *p, u64 *links, u32 in);
+bool ang_reduce_room(struct ang_view *v, struct ang_node *n,
+		     const struct ang_tree *t, u32 seq, u32 npkts);
 bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     u32 tree);
 void ang_result_arrive(struct ang_view *v, struct ang_node *n,
@@ -236,6 +340,10 @@ void ang_result_p2p(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p);
 
 /* ang_reducer.c */
+struct ang_slot *ang_slot_lacks(struct ang_tree *t, const struct ang_pkt *p,
+				u64 bit);
+void ang_result_count(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
+		      u32 npkts);
 void ang_reduce_take(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 		     const struct ang_pkt *p, u32 dir);
 void ang_control_packet(struct ang_node *n, struct ang_tree *t, u32 type,
@@ -247,13 +355,14 @@ void ang_reducer_flush(struct ang_view *v, struct ang_tree *t);
 
 /* ang_order.c */
 /**
- * ang_place_bit() - place of a contribution among all of a tree at this node
+ * ang_place_bit() - place of a contribution among all contributions of a tree
+ * at this node
  * @v: view
  * @n: node
  * @p: contribution
  * @dir: link that it came from, ANGARA_PORT_NONE if from the PE
  *
- * Return: set of that place alone.
+ * Return: set with only that place.
  */
 static inline u64 ang_place_bit(struct ang_view *v, struct ang_node *n,
 				const struct ang_pkt *p, u32 dir)
@@ -270,14 +379,14 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 void ang_order_flush(struct ang_view *v, struct ang_slot *s);
 
 /* ang_tree_state.c */
-/** ang_tree_knows() - is the tree up, and the packet for this life of it? */
+/** ang_tree_knows() - is the tree up, and is the packet for this life of it? */
 static inline bool ang_tree_knows(const struct ang_tree *t,
 				  const struct ang_pkt *p)
 {
 	return t->state == ANGARA_TREE_STATE_UP && t->life == p->life;
 }
 
-/** ang_tree_takes() - the same of the packet's tree */
+/** ang_tree_takes() - as ang_tree_knows(), for the packet's tree */
 static inline bool ang_tree_takes(const struct ang_node *n,
 				  const struct ang_pkt *p)
 {
@@ -329,10 +438,19 @@ u64 ang_float_key(const struct ang_format *f, u64 x);
 u64 ang_float_pick(const struct ang_format *f, u64 a, u64 b, bool max);
 
 /* ang_lost.c */
-u32 ang_lost_between(struct ang_view *v, u32 from, u32 to);
+u32 ang_lost_between(struct ang_view *v, struct ang_node *n, u32 to);
+u32 ang_lost_since(struct ang_view *v, struct ang_node *n, u32 to, u32 era);
+bool ang_lost_request(struct ang_view *v, struct ang_node *n,
+		      const struct ang_pkt *p);
+void ang_lost_wake(struct ang_view *v);
+u32 ang_lost_result(struct ang_view *v, struct ang_node *n, const struct ang_tree *t);
+void ang_lost_tree(struct ang_view *v, struct ang_node *n, u32 tree);
+void ang_lost_forget(struct ang_node *n);
 u32 ang_lost_row(struct ang_view *v, struct ang_node *n,
 		 const struct angara_tree_row *row);
 bool ang_lost(struct ang_view *v, struct ang_node *n);
+bool ang_lost_seen(struct ang_view *v);
+void ang_nodes_admin(struct ang_view *v);
 void ang_lost_act(struct ang_view *v, struct ang_node *n);
 
 /* ang_combine.c */
@@ -393,9 +511,22 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 		   const struct angara_adm_ctx *arg);
 u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx);
 struct ang_ctx *ang_ctx_get(struct ang_view *v, struct ang_node *n, u32 ctx);
+void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx);
 void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n);
 
-/** ang_ctx_event() - a CQE or a counter was written; publish it at the end */
+/*
+ * ang_ctx_serves() - may a peer with this partition and job key access a
+ * context?
+ */
+static inline bool ang_ctx_serves(const struct ang_ctx *c, u32 pkey, u64 job)
+{
+	return c->pkey == pkey && c->job == job;
+}
+
+/*
+ * ang_ctx_event() - note that a CQE or a counter was written, to publish it at
+ * the end
+ */
 static inline void ang_ctx_event(struct ang_node *n, struct ang_ctx *c)
 {
 	c->evseq++;
@@ -410,12 +541,17 @@ void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 void ang_ctx_publish(struct ang_view *v, struct ang_node *n);
 
 /* ang_turn.c */
+void ang_turn_one(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 bool ang_inject(struct ang_view *v, struct ang_node *n);
 
 /* ang_inject.c */
 bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_op_resume(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_op_fail(struct ang_op *op, u32 status, u32 culprit);
+void ang_complete(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		  struct angara_cqe *cqe);
+u32 ang_read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    u8 *to, u32 len);
 void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op);
 void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -424,13 +560,13 @@ void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op);
 
 /**
- * ang_op_sent() - an operation has nothing more to inject
+ * ang_op_sent() - note that an operation has no more data to inject
  * @v: view
  * @n: node
  * @c: context
  * @op: operation
  *
- * A collective leaves its tree's injection order, wherever it stands there.
+ * A collective leaves its tree's injection order, at any place in it.
  */
 static inline void ang_op_sent(struct ang_view *v, struct ang_node *n,
 			       struct ang_ctx *c, struct ang_op *op)

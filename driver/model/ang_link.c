@@ -7,53 +7,57 @@
  * that injected it, counted by references, and is not copied at hops.
  *
  * Deadlock on links is excluded by an order of channels, in which packets go
- * upwards only (ang_topo_turn()).  The rings of a torus are the exception: there
- * bubble flow control keeps rings from filling.  A packet that enters a ring
- * (from the adapter or out of another dimension) needs room for two, one that
- * goes straight on needs room for one.
+ * upwards only (ang_topo_turn()).  The rings of a torus are the exception:
+ * there bubble flow control keeps rings from filling.  A packet that enters a
+ * ring (from the adapter or from another dimension) needs two free places; a
+ * packet that continues straight on needs one.
+ *
+ * A link with faults takes a packet at put and delivers it at tail, later; a
+ * link that is down takes it and drops it.  See ang_retry.c.
  *
  * Memory order: the producer writes the packet, then releases tail; the
  * consumer acquires tail, reads, then releases head.  A producer without room
- * sets waiting, then looks again after a full barrier; the consumer releases
- * head, then looks at waiting after a full barrier.  One of them sees the
- * other.  The same holds between a buffer's last reference and buf_waiting.
+ * sets waiting, then checks again after a full barrier; the consumer releases
+ * head, then checks waiting after a full barrier.  At least one of them sees
+ * the other's store.  The same holds between a buffer's last reference and
+ * buf_waiting.
  *
- * Deadlock on payload buffers is excluded by keeping apart what waits for
- * what.  Puts and broadcasts are always taken at their ends, answers too, so
- * their buffers come back by themselves.  Reductions wait in Reducers for
- * other participants, maybe for ever: they have buffers of their own, and what
- * is next in a tree has some that nothing else may take.  Two are enough: one
- * stands in the Reducer, one goes there to be combined with it and is free
- * again; and all that left this node earlier does not wait for what is next
- * here, so what it holds comes back.
+ * Deadlock on payload buffers is excluded by separate pools.  Puts, broadcasts
+ * and answers are always taken at their destinations, so their buffers come
+ * back without a further condition.  Reductions wait in Reducers for other
+ * participants, maybe for ever: they have buffers of their own, and the next
+ * packet of each tree has a reserve that nothing else may take.  Two buffers
+ * are enough: one is held in the Reducer, the other carries a packet there to
+ * be combined and is free again.  Packets that left this node earlier do not
+ * wait for the next one here, so their buffers come back.
  *
- * Where the order of combining counts (see ang_order.c), a contribution may
- * wait in the Reducer for one that stands before it.  So "what is next" is one
- * packet of one participant there: only that which is combined as soon as it
- * comes gets one of the two.  As a node's participants come before its
- * children, it waits for none of those; what children sent waits in buffers
- * that they, or nodes below them, gave it and now do without.  Look at the
- * first result that the root misses, and at a node all whose children have
- * sent their part of it: its two buffers hold nothing later, as those before it
- * have not left; what they hold of earlier results is on its way back; one may
- * stand in the Reducer, the other is for its participants, one by one.  So
- * this node sends its part, too, and so on up to the root.
+ * If the order of combining matters (see ang_order.c), a contribution may wait
+ * in the Reducer for an earlier one.  There, "the next packet" is one packet of
+ * one participant: only a packet that is combined as soon as it arrives gets
+ * one of the two buffers.  A node's participants come before its children in
+ * the order, so they wait for no child; contributions of children wait in
+ * buffers of the children or of nodes below them.  Proof: take the first result
+ * that the root lacks, and a node whose children have all sent their part of
+ * it.  The two buffers of this node hold nothing later, as earlier packets have
+ * not left; buffers of earlier results are on their way back; one may be in the
+ * Reducer, the other serves its participants one by one.  So this node sends
+ * its part, too, and so on up to the root.
  *
- * What comes over a link that another process carries is in buffers of the
- * remote node where the link begins.  Such a buffer moves on with its packet,
- * unlike a place on a link.  So each of its links has, per virtual channel, as
- * many as there are places straight ahead, on a torus those of all the ring: as
- * long as there is room there is a buffer, or a packet that turned off holds it.
- * That one waits for channels of a higher class only, so it gives the buffer back.
- * Reductions of a tree come in order, and a packet that waits in a Reducer does
- * not wait for those behind it: two buffers per tree are enough, and only that
- * tree waits.
+ * Payload that arrives over a link from another process is held in buffers of
+ * the remote node where the link begins.  Such a buffer moves on with its
+ * packet, unlike a place on a link.  So each of these links has, per virtual
+ * channel, as many buffers as there are places straight ahead (on a torus,
+ * those of the whole ring): while there is room there is a buffer, or a packet
+ * that turned off holds it.  Such a packet waits for channels of a higher class
+ * only, so its buffer comes back.  Reductions of a tree come in order, and a
+ * packet that waits in a Reducer does not wait for those behind it: two buffers
+ * per tree are enough, and only that tree waits.
  */
 #include "ang_int.h"
 
 static u32 ring_free(const struct ang_fabric *fab, struct ang_ring *r)
 {
-	return fab->cfg.depth - (r->tail - ang_load_acquire(&r->head));
+	return fab->cfg.depth - (r->put - ang_load_acquire(&r->head));
 }
 
 static struct ang_ring *link_ring(struct ang_view *v,
@@ -65,6 +69,8 @@ static struct ang_ring *link_ring(struct ang_view *v,
 static bool ring_room(struct ang_view *v, struct ang_port *port,
 		      struct ang_ring *r, u32 vc, u32 need)
 {
+	if (!ang_retry_room(port))
+		return false;
 	if (ring_free(v->fab, r) >= need)
 		return true;
 	if (!READ_ONCE(r->waiting)) {
@@ -76,7 +82,7 @@ static bool ring_room(struct ang_view *v, struct ang_port *port,
 }
 
 /**
- * ang_link_places() - as ang_link_room(), for a caller that knows the need
+ * ang_link_places() - as ang_link_room(), with the number of places given
  * @v: view
  * @n: node
  * @dir: link
@@ -92,7 +98,8 @@ bool ang_link_places(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 }
 
 /**
- * ang_pass_note() - note which packet is about to be sent on; see ang_recover.c
+ * ang_pass_note() - note which packet is about to be forwarded; see
+ * ang_recover.c
  * @v: view
  * @n: node
  * @dir: link that it came from
@@ -105,15 +112,21 @@ void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 	u32 in = dir * ANGARA_VC_NUM + vc;
 
 	n->pass.out = out * ANGARA_VC_NUM + vc;
-	n->pass.tail = link_ring(v, ang_port(v->fab, n, out), vc)->tail + 1;
-	/* An older key is of a packet that has left its ring. */
+	n->pass.tail = link_ring(v, ang_port(v->fab, n, out), vc)->put + 1;
+	/* An older key belongs to a packet that has left its ring. */
 	ang_store_release(&n->pass.key, (in + 1ULL) << 32 |
 			  ang_ring(v->fab, n, dir, vc)->head);
 }
 
-/* A packet is in its place at the end of ring @r behind @port. */
-static inline void arrive(struct ang_view *v, const struct ang_port *port,
-			  u32 vc, struct ang_ring *r)
+/**
+ * ang_link_arrive() - deliver a link's next packet at its far end
+ * @v: view
+ * @port: port that the packet left by
+ * @vc: virtual channel
+ * @r: ring behind @port
+ */
+void ang_link_arrive(struct ang_view *v, const struct ang_port *port, u32 vc,
+		     struct ang_ring *r)
 {
 	u32 nr = port->far * ANGARA_VC_NUM + vc;
 
@@ -122,30 +135,54 @@ static inline void arrive(struct ang_view *v, const struct ang_port *port,
 		 1ULL << (nr >> v->fab->ring_shift));
 }
 
+/**
+ * ang_link_count() - count a packet that crosses a link, with or without its
+ * ring
+ * @v: view
+ * @n: node that it leaves
+ * @p: packet; updated to its state at the other end
+ * @dir: link
+ * @vc: virtual channel
+ */
+void ang_link_count(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
+		    u32 dir, u32 vc)
+{
+	struct ang_port *port = ang_port(v->fab, n, dir);
+
+	ang_work(v, ANG_WORK_PKT);
+	p->hops++;
+	if (vc >= ANGARA_VC_UP)
+		p->life = ang_lives(v->fab, n, p->tree)[dir];
+	port->link.packets[vc] += p->npkts;
+	port->link.flits[vc] += ang_flits(p);
+	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);
+}
+
 /* Put a packet of @port into the ring behind it, which has room. */
 static void ring_put(struct ang_view *v, struct ang_node *n,
 		     struct ang_port *port, struct ang_ring *r,
 		     const struct ang_pkt *p, u32 dir, u32 vc)
 {
-	struct ang_pkt *slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
+	struct ang_pkt *slot = &r->pkt[r->put & (v->fab->cfg.depth - 1U)];
+	/* A link whose faults were cleared may still hold packets. */
+	bool held = READ_ONCE(port->flaws) || r->put != r->tail;
 
-	ang_work(v, ANG_WORK_PKT);
 	*slot = *p;
-	slot->hops++;
-	if (vc >= ANGARA_VC_UP)
-		slot->life = ang_lives(v->fab, n, p->tree)[dir];
-	port->link.packets[vc] += p->npkts;
-	port->link.flits[vc] += ang_flits(p);
-	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);
-	arrive(v, port, vc, r);
+	ang_link_count(v, n, slot, dir, vc);
+	ang_store_release(&r->put, r->put + 1);
+	if (held)
+		ang_retry_put(n, port, p->npkts, dir, vc);
+	else
+		ang_link_arrive(v, port, vc, r);
 }
 
 /**
  * ang_link_put() - put a packet on a link that has room for it
  * @v: view
  * @n: node
- * @p: packet; its payload reference goes with it; one of a tree is labelled
- *	with the life of the row that it goes to, see ang_tree_open.c
+ * @p: packet; its payload reference goes with it; a packet of a tree is
+ *	labelled with the life of the row at its destination, see
+ *	ang_tree_open.c
  * @dir: link
  * @vc: virtual channel; see ang_link_room()
  */
@@ -166,7 +203,7 @@ void ang_link_put(struct ang_view *v, struct ang_node *n,
  * @dir: link
  * @vc: virtual channel
  *
- * Return: true if it went, false if there is no room (see ang_link_room()).
+ * Return: true if it was sent, false if there is no room (see ang_link_room()).
  */
 bool ang_link_send(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 in, u32 dir, u32 vc)
@@ -175,6 +212,8 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
 	struct ang_port *port = ang_port(v->fab, n, dir);
 	struct ang_ring *r = link_ring(v, port, vc);
 
+	if (vc >= ANGARA_VC_UP && ang_hop(v, n, p, dir, vc))
+		return true;
 	if (!ring_room(v, port, r, vc, need)) {
 		ang_work(v, ANG_WORK_PKT);
 		return false;
@@ -188,7 +227,7 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
  * @v: view
  * @n: node
  * @r: ring
- * @dir: link that it is of
+ * @dir: link that the ring belongs to
  */
 void ang_ring_pop(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		  u32 dir)
@@ -205,7 +244,7 @@ static u32 *buf_ref(struct ang_fabric *fab, u32 node, u32 index)
 	return (u32 *)((char *)ang_node(fab, node) + fab->off_ref) + index;
 }
 
-/* Which buffers are of a kind. Return: how many, from @base on. */
+/* Find the buffers of one kind.  Return: their number, from @base on. */
 static u32 buf_pool(const struct ang_cfg *cfg, u32 kind, u32 *base)
 {
 	u32 quarter = cfg->bufs / 4U;
@@ -226,7 +265,7 @@ static u32 buf_pool(const struct ang_cfg *cfg, u32 kind, u32 *base)
 	}
 }
 
-/* Places that lie straight ahead of a port, those behind the link among them. */
+/* Places straight ahead of a port, including those behind its link. */
 static u32 places_ahead(const struct ang_cfg *cfg, u32 port)
 {
 	u32 size;
@@ -237,7 +276,7 @@ static u32 places_ahead(const struct ang_cfg *cfg, u32 port)
 	return size > 1 ? size * cfg->depth : 0;
 }
 
-/* Buffers of the links before @port. */
+/* Number of buffers of the links before @port. */
 static u64 link_bufs_before(const struct ang_cfg *cfg, u32 port)
 {
 	u64 count = 0;
@@ -248,17 +287,18 @@ static u64 link_bufs_before(const struct ang_cfg *cfg, u32 port)
 }
 
 /**
- * ang_link_bufs() - buffers that a node needs for its links to be carried
+ * ang_link_bufs() - number of buffers that a node needs if its links are
+ * carried by the host
  * @cfg: configuration whose dimensions are within bounds
  *
- * Return: how many, maybe more than there can be; 0 without cfg.remote.
+ * Return: their number, which may exceed the limit; 0 without cfg.remote.
  */
 u64 ang_link_bufs(const struct ang_cfg *cfg)
 {
 	return cfg->remote ? link_bufs_before(cfg, cfg->topo.nports) : 0;
 }
 
-/* As buf_pool(), for what a remote node sends; see above. */
+/* As buf_pool(), for packets of a remote node; see the head of this file. */
 static u32 link_pool(const struct ang_cfg *cfg, const struct ang_pkt *p,
 		     u32 dir, u32 vc, u32 *base)
 {
@@ -360,7 +400,7 @@ u64 ang_buf_get_reduce(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_buf_data() - memory of a payload buffer of any node
+ * ang_buf_data() - find the memory of a payload buffer of any node
  * @v: view
  * @buf: handle, not 0
  *
@@ -375,19 +415,19 @@ void *ang_buf_data(struct ang_view *v, u64 buf)
 }
 
 /**
- * ang_link_give() - put a packet on a link, as its node does elsewhere
+ * ang_link_give() - put a packet on a link for a node that another process runs
  * @v: view
  * @n: remote node, which the caller holds
- * @p: packet that ang_remote_flaw() accepts; @p->buf is not looked at
+ * @p: packet that ang_remote_flaw() accepts; @p->buf is ignored
  * @dir: link
  * @vc: virtual channel
  * @data: its payload, NULL for none
  *
- * It is counted there.  Whatever it needed there to enter a ring, here it only
- * goes on.
+ * The other process counts it.  The check for entering a ring was made there;
+ * here the packet only continues.
  *
- * Return: true if it went; false if there is no room or no buffer now, and the
- * host is told when that may have changed.
+ * Return: true if it was sent; false if there is no room or no buffer now: the
+ * host is notified when that may have changed.
  */
 bool ang_link_give(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 vc, const void *data)
@@ -409,14 +449,18 @@ bool ang_link_give(struct ang_view *v, struct ang_node *n,
 			return false;
 		memcpy(ang_buf_data(v, buf), data, p->len);
 	}
-	slot = &r->pkt[r->tail & (v->fab->cfg.depth - 1U)];
+	slot = &r->pkt[r->put & (v->fab->cfg.depth - 1U)];
 	*slot = *p;
 	slot->buf = buf;
-	arrive(v, port, vc, r);
+	ang_store_release(&r->put, r->put + 1);
+	ang_link_arrive(v, port, vc, r);
 	return true;
 }
 
-/** ang_buf_link() - the buffer that waits behind one; for its only holder */
+/*
+ * ang_buf_link() - link to the buffer that waits behind @buf; for its only
+ * holder
+ */
 u64 *ang_buf_link(struct ang_view *v, u64 buf)
 {
 	u32 index = (u32)buf - 1;
@@ -433,7 +477,7 @@ void ang_buf_share(struct ang_view *v, u64 buf, u32 more)
 			      more);
 }
 
-/** ang_buf_put() - give references back */
+/** ang_buf_put() - drop references */
 void ang_buf_put(struct ang_view *v, u64 buf, u32 refs)
 {
 	struct ang_node *owner;
@@ -450,7 +494,7 @@ void ang_buf_put(struct ang_view *v, u64 buf, u32 refs)
 }
 
 /**
- * ang_drop() - count a packet that goes nowhere, and free its payload
+ * ang_drop() - count a dropped packet, and free its payload
  * @v: view
  * @n: node
  * @p: packet
@@ -465,7 +509,7 @@ void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	ang_buf_put(v, p->buf, refs);
 }
 
-/** ang_trace_pkt() - tell the host of a packet, and let the clock go on */
+/** ang_trace_pkt() - report a packet to the host, and advance the clock */
 void ang_trace_record(struct ang_view *v, struct ang_node *n, u32 event,
 		      const struct ang_pkt *p, u32 port, u32 vc, u32 status)
 {

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Nodes that are lost: no host plays them any more.
+ * Lost nodes, which no host plays any more, and links that are down.
  *
- * Routes are fixed, so what would pass a lost node cannot arrive, and each
- * node can tell by itself which of its operations that concerns: those
- * whose way there or back leads over one, and trees with a link to one.
- * It ends them and names the node.  Packets that were on their way are dropped
- * at the dead link by the host, and late answers match no operation.
+ * A link that is down is treated as if the node behind it were lost, on either
+ * side, until it is up again; operations that start after that work again.
+ *
+ * Routes are fixed, so a packet cannot pass a lost node, and each node can
+ * determine which of its operations are affected: those whose path there or
+ * back leads over a lost node, and trees with a link to one.  It ends them and
+ * names the node.  The host drops packets in flight at the dead link, and late
+ * answers match no operation.  A late request carries the number of losses at
+ * the start of its operation, its era: its target drops it if a link of its
+ * path, there or back, went down since.  So no request is carried out after the
+ * end of its operation.
+ *
+ * A tree needs its links, and for a REDUCE the path from the root to the
+ * receiver.
  *
  * A node that was reset because its holder ended in the middle of it
- * (ang_recover.c) is lost for a moment, too, to nodes that had operations or
+ * (ang_recover.c) is lost for a moment, too, for nodes that had operations or
  * trees with it; but packets pass through it as before.
  *
- * The holder of a node acts on a loss as on registers, so the data path checks
- * ang_fabric.lost only, and only where an operation starts.
+ * The holder of a node handles a loss as it handles registers, so the data path
+ * checks ang_fabric.broken only, and only where an operation starts.
  */
 #include "ang_int.h"
 
@@ -23,78 +32,199 @@ static bool gone(struct ang_fabric *fab, u32 node)
 	       READ_ONCE(ang_node(fab, node)->remote) == ANG_REMOTE_GONE;
 }
 
-/* No end of anything: gone, or reset.  Packets pass through one of the latter. */
+/*
+ * Neither destination: gone, or reset.  Packets pass through a node that was
+ * reset.
+ */
 static bool ends_nothing(struct ang_fabric *fab, u32 node)
 {
 	return gone(fab, node) ||
 	       (node != ANG_NONE && ang_recover_torn(fab, node));
 }
 
-/* The first lost node on the way, the ends included. */
-static u32 way(struct ang_view *v, u32 from, u32 to)
+/* Is a link down, or its neighbor lost? */
+static bool down(const struct ang_port *port)
 {
-	struct ang_fabric *fab = v->fab;
-	u32 at = from;
-
-	if (ang_recover_torn(fab, from))
-		return from;
-	if (ang_recover_torn(fab, to))
-		return to;
-	while (!gone(fab, at)) {
-		u32 dir = ang_topo_route(&v->topo, at, to);
-
-		if (dir == ANGARA_PORT_NONE)
-			return ANG_NONE;
-		at = ang_topo_neighbor(&v->topo, at, dir);
-		ang_work(v, ANG_WORK_HOP);
-	}
-	return at;
-}
-
-/**
- * ang_lost_between() - can two nodes exchange packets?
- * @v: view
- * @from: node
- * @to: node
- *
- * Return: a lost node on the way there or back, ANG_NONE if there is none.
- */
-u32 ang_lost_between(struct ang_view *v, u32 from, u32 to)
-{
-	u32 lost = way(v, from, to);
-
-	return lost == ANG_NONE ? way(v, to, from) : lost;
+	return READ_ONCE(port->flaws) & ANG_FLAW_DOWN;
 }
 
 /*
- * A root sends results of a reduce to any node that asks for them: it has to
- * reach all that are left.
+ * Walk to @to, both ends included, up to the first lost node or link that is
+ * down.
  */
+static struct ang_leg walk(struct ang_view *v, u32 from, u32 to)
+{
+	struct ang_leg leg = { .lost = ANG_NONE, .behind = from };
+	struct ang_fabric *fab = v->fab;
+	u32 at = from;
+
+	while (!gone(fab, at)) {
+		const struct ang_port *port;
+		u32 dir = ang_topo_route(&v->topo, at, to);
+		u32 fell;
+
+		if (dir == ANGARA_PORT_NONE)
+			return leg;
+		port = ang_port(fab, ang_node(fab, at), dir);
+		at = port->peer;
+		ang_work(v, ANG_WORK_HOP);
+		if (down(port))
+			break;
+		fell = READ_ONCE(port->fell);
+		if (ang_later(fell, leg.fell)) {
+			leg.fell = fell;
+			leg.behind = at;
+		}
+	}
+	leg.lost = at;
+	return leg;
+}
+
+/* The current path to a node and back; walked again after a loss. */
+static const struct ang_way *way_to(struct ang_view *v, struct ang_node *n, u32 to)
+{
+	u32 seen = ang_load_acquire(&v->fab->lost);
+	struct ang_way *w = &n->way[to % ANG_WAYS];
+
+	if (w->to == to + 1 && w->seen == seen)
+		return w;
+	w->there = walk(v, n->id, to);
+	w->back = walk(v, to, n->id);
+	w->seen = seen;
+	w->to = to + 1;
+	return w;
+}
+
+/* The node that was lost on a path since @era, even if it is back. */
+static u32 leg_lost(const struct ang_leg *leg, u32 era)
+{
+	if (leg->lost != ANG_NONE)
+		return leg->lost;
+	return ang_later(leg->fell, era) ? leg->behind : ANG_NONE;
+}
+
+static u32 torn_end(struct ang_fabric *fab, u32 from, u32 to)
+{
+	if (ang_recover_torn(fab, from))
+		return from;
+	return ang_recover_torn(fab, to) ? to : ANG_NONE;
+}
+
+/**
+ * ang_lost_between() - can a node exchange packets with another one?
+ * @v: view
+ * @n: node that is held
+ * @to: the other node
+ *
+ * Return: a lost node on the path there or back, ANG_NONE if there is none.
+ */
+u32 ang_lost_between(struct ang_view *v, struct ang_node *n, u32 to)
+{
+	return ang_lost_since(v, n, to, READ_ONCE(v->fab->lost) + 1);
+}
+
+/**
+ * ang_lost_since() - could a node exchange packets with another one all the time?
+ * @v: view
+ * @n: node that is held
+ * @to: the other node
+ * @era: ang_fabric.lost at the start of that time
+ *
+ * Return: the node that was lost or went down on the path there or back, even
+ * if it is up again; ANG_NONE if there is none.
+ */
+u32 ang_lost_since(struct ang_view *v, struct ang_node *n, u32 to, u32 era)
+{
+	u32 lost = torn_end(v->fab, n->id, to);
+	const struct ang_way *w;
+
+	if (lost != ANG_NONE)
+		return lost;
+	w = way_to(v, n, to);
+	lost = leg_lost(&w->there, era);
+	return lost == ANG_NONE ? leg_lost(&w->back, era) : lost;
+}
+
+/**
+ * ang_lost_request() - has the operation of a request ended, as a link went down?
+ * @v: view
+ * @n: node that received it, held
+ * @p: request
+ *
+ * The sender ended the operation if a link of the path there or back went down
+ * after it started.  If the link is up again, the request must not be carried
+ * out after what the sender did next.
+ */
+bool ang_lost_request(struct ang_view *v, struct ang_node *n,
+		      const struct ang_pkt *p)
+{
+	u32 era = *ang_pkt_era((struct ang_pkt *)p);
+
+	/* Links between processes never go down and up. */
+	if (p->type == ANG_PKT_READY || v->fab->cfg.remote ||
+	    era == READ_ONCE(v->fab->lost))
+		return false;
+	return ang_lost_since(v, n, p->src_node, era) != ANG_NONE;
+}
+
+/* A row depends on its own links only. */
 static u32 row_culprit(struct ang_view *v, struct ang_node *n,
 		       const struct angara_tree_row *row)
 {
 	struct ang_fabric *fab = v->fab;
 	u64 set = row->ports | ang_port_up(row);
-	u32 to;
 
 	for (; set; set &= set - 1) {
-		u32 peer = ang_port(fab, n, ang_lowest(set))->peer;
+		const struct ang_port *port = ang_port(fab, n, ang_lowest(set));
 
-		if (ends_nothing(fab, peer))
-			return peer;
-	}
-	for (to = 0; row->is_root && to < fab->cfg.topo.nodes; to++) {
-		u32 lost = ends_nothing(fab, to) ? ANG_NONE :
-						   way(v, n->id, to);
-
-		if (lost != ANG_NONE)
-			return lost;
+		if (ends_nothing(fab, port->peer) || down(port))
+			return port->peer;
 	}
 	return ANG_NONE;
 }
 
 /**
- * ang_lost_row() - can a tree do its work at a node?
+ * ang_lost_result() - can the result of a REDUCE reach a node?
+ * @v: view
+ * @n: node that is held
+ * @t: its row of the tree, which is open
+ *
+ * Return: a lost node on the path from the root, ANG_NONE if there is none.
+ */
+u32 ang_lost_result(struct ang_view *v, struct ang_node *n, const struct ang_tree *t)
+{
+	/* The root may be a switch, to which there is no route. */
+	if (t->root >= v->topo.nodes)
+		return walk(v, t->root, n->id).lost;
+	return way_to(v, n, t->root)->back.lost;
+}
+
+/*
+ * The result of a REDUCE comes from the root point to point.
+ * Return: the node lost on the path of a pending one, or ANG_NONE.
+ */
+static u32 result_culprit(struct ang_view *v, struct ang_node *n,
+			  const struct ang_tree *t)
+{
+	u32 i;
+
+	for (i = 0; t->open && i < t->members; i++) {
+		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
+		u64 set = c->member[t->row.tree].ops;
+
+		for (; set; set &= set - 1) {
+			const struct ang_op *op = ang_op(n, c, ang_lowest(set));
+
+			ang_work(v, ANG_WORK_LOOK);
+			if (op->opcode == ANGARA_OP_REDUCE && op->receives)
+				return ang_lost_result(v, n, t);
+		}
+	}
+	return ANG_NONE;
+}
+
+/**
+ * ang_lost_row() - can a tree work at a node?
  * @v: view
  * @n: node
  * @row: its row
@@ -108,35 +238,47 @@ u32 ang_lost_row(struct ang_view *v, struct ang_node *n,
 						 ANG_NONE;
 }
 
-static void ctx_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+static void op_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op)
 {
-	u32 i;
+	u32 lost;
 
-	for (i = 0; i < v->fab->cfg.ops; i++) {
-		struct ang_op *op = ang_op(n, c, i);
-		u32 lost;
-
-		if (op->state != ANG_OP_ACTIVE || !ang_op_is_p2p(op))
-			continue;
-		lost = ang_lost_between(v, n->id, op->dst_node);
-		if (lost == ANG_NONE)
-			continue;
-		ang_op_fail(op, ANGARA_ST_UNREACHABLE, lost);
-		ang_op_done(v, n, c, op);
+	if ((op->state != ANG_OP_ACTIVE && op->state != ANG_OP_GHOST) ||
+	    !ang_op_is_p2p(op))
+		return;
+	lost = ang_lost_since(v, n, op->dst_node, op->era);
+	if (lost == ANG_NONE)
+		return;
+	if (op->state == ANG_OP_GHOST) {
+		ang_op_free(v, n, c, op);
+		return;
 	}
+	ang_op_fail(op, ANGARA_ST_UNREACHABLE, lost);
+	ang_op_done(v, n, c, op);
 }
 
 static void link_lost(struct ang_view *v, struct ang_node *n, u32 dir)
 {
-	u32 peer = ang_port(v->fab, n, dir)->peer;
+	const struct ang_port *port = ang_port(v->fab, n, dir);
+	bool dead = gone(v->fab, port->peer) || down(port);
 
-	if (n->dead_links >> dir & 1 || !gone(v->fab, peer))
+	/* Before a link may go up: it waits for this node. */
+	if (down(port))
+		ang_retry_flush(v, n, dir);
+	if ((n->dead_links >> dir & 1) == dead)
 		return;
-	n->dead_links |= 1ULL << dir;
-	ang_event(v, n, ANGARA_AEV_LINK_DOWN, dir, peer);
+	n->dead_links ^= 1ULL << dir;
+	ang_event(v, n, dead ? ANGARA_AEV_LINK_DOWN : ANGARA_AEV_LINK_UP, dir,
+		  port->peer);
 }
 
-static void tree_lost(struct ang_view *v, struct ang_node *n, u32 tree)
+/**
+ * ang_lost_tree() - take a tree down that cannot work any more
+ * @v: view
+ * @n: node that is held
+ * @tree: TreeId
+ */
+void ang_lost_tree(struct ang_view *v, struct ang_node *n, u32 tree)
 {
 	struct ang_tree *t = &n->tree[tree];
 	u32 culprit;
@@ -144,43 +286,56 @@ static void tree_lost(struct ang_view *v, struct ang_node *n, u32 tree)
 	if (t->state != ANGARA_TREE_STATE_UP)
 		return;
 	culprit = row_culprit(v, n, &t->row);
+	if (culprit == ANG_NONE)
+		culprit = result_culprit(v, n, t);
 	if (culprit != ANG_NONE)
 		ang_tree_down(v, n, tree, ANGARA_ST_TREE_DOWN, culprit, 0);
 }
 
-/* Links, then trees, then contexts, by their place in that order. */
+static u32 ctx_places(const struct ang_fabric *fab)
+{
+	return fab->cfg.ops + ANG_MSG_PLACES;
+}
+
+/* Check one operation of a context, or one entry of its message area. */
+static void ctx_lost(struct ang_view *v, struct ang_node *n, u32 place)
+{
+	struct ang_ctx *c = ang_ctx(v->fab, n, place / ctx_places(v->fab));
+	u32 at = place % ctx_places(v->fab);
+
+	if (at < v->fab->cfg.ops)
+		op_lost(v, n, c, ang_op(n, c, at));
+	else
+		ang_msg_lost(v, n, c, at - v->fab->cfg.ops);
+}
+
+/* Check links, then trees, then contexts, numbered in that order. */
 static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
 {
-	struct ang_ctx *c;
-
+	ang_work(v, 1);
 	if (place < v->fab->nports) {
 		link_lost(v, n, place);
 		return;
 	}
 	place -= v->fab->nports;
-	if (place < v->fab->cfg.trees) {
-		tree_lost(v, n, place);
-		return;
-	}
-	c = ang_ctx(v->fab, n, place - v->fab->cfg.trees);
-	if (c->alive)
-		ctx_lost(v, n, c);
-	ang_send_lost(v, n, c);
-	ang_msg_lost(v, n, c);
+	if (place < v->fab->cfg.trees)
+		ang_lost_tree(v, n, place);
+	else
+		ctx_lost(v, n, place - v->fab->cfg.trees);
 }
 
 static u32 num_parts(const struct ang_fabric *fab, const struct ang_node *n)
 {
 	return fab->nports + fab->cfg.trees +
-	       (ang_is_switch(fab, n) ? 0 : fab->cfg.ctxs);
+	       (ang_is_switch(fab, n) ? 0 : fab->cfg.ctxs * ctx_places(fab));
 }
 
 /**
- * ang_lost() - act on the loss of nodes
+ * ang_lost() - handle the loss of nodes
  * @v: view
  * @n: node that is held
  *
- * Return: false if the step has done enough, and there is more to do.
+ * Return: false if the step's work is used up and there is more to do.
  */
 bool ang_lost(struct ang_view *v, struct ang_node *n)
 {
@@ -196,12 +351,65 @@ bool ang_lost(struct ang_view *v, struct ang_node *n)
 			return false;
 		part_lost(v, n, n->lost_at);
 	}
-	n->lost = lost;
+	ang_store_release(&n->lost, lost);
+	ang_lost_wake(v);
 	return true;
 }
 
 /**
- * ang_lost_act() - end what needs nodes that are torn, however much that is
+ * ang_lost_wake() - a node has handled all losses, or is disabled: wake commands
+ * that wait for that
+ * @v: view
+ */
+void ang_lost_wake(struct ang_view *v)
+{
+	/* Pairs with ang_lost_seen(): it sees the node, or this sees the mark. */
+	ang_mb();
+	if (READ_ONCE(v->fab->up_waits) && ang_xchg(&v->fab->up_waits, 0))
+		ang_nodes_admin(v);
+}
+
+/*
+ * ang_lost_forget() - forget losses, so that a node that is enabled again
+ * reports them again
+ */
+void ang_lost_forget(struct ang_node *n)
+{
+	n->lost = 0;
+	n->losing = 0;
+	n->lost_at = 0;
+	n->dead_links = 0;
+}
+
+/**
+ * ang_lost_seen() - have all nodes handled all losses so far?
+ * @v: view
+ *
+ * Only then may a link go up: otherwise a node whose packet the link dropped
+ * would find no loss, and wait for an answer for ever.
+ *
+ * Return: false if not; all nodes are woken when that may have changed.
+ */
+bool ang_lost_seen(struct ang_view *v)
+{
+	u32 lost, i;
+
+	WRITE_ONCE(v->fab->up_waits, 1);
+	ang_mb();
+	lost = ang_load_acquire(&v->fab->lost);
+	for (i = 0; i < v->topo.routers; i++) {
+		struct ang_node *n = ang_node(v->fab, i);
+
+		if ((ang_is_switch(v->fab, n) || ang_load_acquire(&n->enabled)) &&
+		    ang_load_acquire(&n->lost) != lost)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * ang_lost_act() - end all operations that need a torn node (without a limit on
+ * work)
  * @v: view
  * @n: node that is held
  */
@@ -213,13 +421,11 @@ void ang_lost_act(struct ang_view *v, struct ang_node *n)
 		part_lost(v, n, i);
 }
 
-void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count)
+/** ang_nodes_admin() - schedule all nodes that are played here */
+void ang_nodes_admin(struct ang_view *v)
 {
 	u32 i;
 
-	for (i = 0; i < count; i++)
-		WRITE_ONCE(ang_node(v->fab, nodes[i])->remote, ANG_REMOTE_GONE);
-	ang_fetch_add(&v->fab->lost, 1);
 	for (i = 0; i < v->topo.routers; i++) {
 		struct ang_node *n = ang_node(v->fab, i);
 
@@ -228,4 +434,16 @@ void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count)
 		ang_store_release(&n->db_admin, 1);
 		ang_wake(v, n, 0);
 	}
+}
+
+void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		WRITE_ONCE(ang_node(v->fab, nodes[i])->remote, ANG_REMOTE_GONE);
+	ang_fetch_add(&v->fab->flawed, 1);
+	ang_fetch_add(&v->fab->broken, 1);
+	ang_fetch_add(&v->fab->lost, 1);
+	ang_nodes_admin(v);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The device model: what a host of it calls.
+ * The device model: its interface to a host.
  *
  * A fabric is one block of memory given by the host; it holds no pointers, so
  * that processes may map it at different addresses.  A caller has a view: the
- * block, the host's operations and a queue of nodes that have work.
- * Any number of views may be used at the same time on one fabric, one thread
- * each.  A node is advanced by one view at a time; the model sees to that.
+ * block, the host's operations and a queue of nodes that have work.  Any number
+ * of views may be used at the same time on one fabric, one thread each.  A node
+ * is advanced by one view at a time; the model ensures that.
  */
 #ifndef ANG_MODEL_H
 #define ANG_MODEL_H
@@ -16,6 +16,7 @@
 #include "ang_hw.h"
 #include "ang_work.h"
 #include "ang_topo.h"
+#include "ang_fault.h"
 
 /* A router of a torus has two ports per dimension d: 2 * d is "+", 2 * d + 1 is "-". */
 #define ANG_MAX_DIMS		4
@@ -26,22 +27,26 @@
 #define ANG_MAX_CTXS		128U
 #define ANG_NONE		0xFFFFFFFFU
 #define ANG_MAX_TRAIN	64U
-#define ANG_DEF_TREES	16U	/* of the adapter that document 000 describes */
-#define ANG_REDUCE_TRAIN	8U	/* of reductions, at the most */
+#define ANG_DEF_TREES	16U	/* default: as in the adapter of document 000 */
+#define ANG_REDUCE_TRAIN	8U	/* longest train of reductions */
 
 /**
  * struct ang_cfg - size of a fabric
- * @topo: what is joined to what, as ang_topo_read() gives it
- * @text: graph: the text that @topo was read from, while the fabric is made;
- *	others need none
+ * @topo: the topology, as ang_topo_read() returns it
+ * @text: graph: the text that @topo was read from, needed while the fabric is
+ *	made; other kinds need none
  * @ctxs: contexts per node, 1..ANG_MAX_CTXS
  * @ops: operations in flight per context, 1..64
  * @bufs: payload buffers per node, at least 8
  * @depth: packets that a link buffers per virtual channel, a power of two >= 4
- * @train: packets that travel together, a power of two up to ANG_MAX_TRAIN, in
- *	reductions up to ANG_REDUCE_TRAIN; counters count packets
+ * @train: packets that travel together, a power of two up to ANG_MAX_TRAIN, at
+ *	most ANG_REDUCE_TRAIN in reductions; counters count packets
  * @trees: trees per node, 1..ANGARA_MAX_TREES
- * @remote: 1: some nodes are played by others, see ang_remote_set(); else 0
+ * @remote: 1: other processes play some nodes, see ang_remote_set(); else 0
+ * @sealed: 1: no node may set faults of its links, since these also carry
+ *	packets of others; else 0
+ * @fault: initial faults of each link
+ * @seed: seed of their generators, together with the number of the port
  * @fabric_id: see angara_query
  */
 struct ang_cfg {
@@ -54,10 +59,13 @@ struct ang_cfg {
 	u16 train;
 	u16 trees;
 	u16 remote;
+	u16 sealed;
+	struct ang_fault fault;
+	u64 seed;
 	u64 fabric_id;
 };
 
-/* What a trace record tells of. */
+/* Events of trace records. */
 #define ANG_TR_INJECT	0	/* packet enters the network */
 #define ANG_TR_SEND	1	/* packet leaves on a link */
 #define ANG_TR_EJECT	2	/* packet reaches a processing element */
@@ -70,7 +78,7 @@ struct ang_cfg {
 /**
  * struct ang_trace - one trace record
  * @cycle: clock of the node
- * @node: where: node or switch
+ * @node: node or switch of the event
  * @event: ANG_TR_*
  * @type: type of the packet, ANG_PKT_*
  * @port: port of a SEND, else ANGARA_PORT_NONE
@@ -98,23 +106,24 @@ struct ang_trace {
 };
 
 struct ang_view;
+struct ang_node;
 
 /**
- * struct ang_ops - what the model needs of its host
- * @dma_read: copy @len bytes from @node's host memory at @addr; it may
- *	cross pages only where the driver named larger ones or none, or put
- *	its admin queues so.  Return: 0 or -errno
- * @dma_write: the other way round
+ * struct ang_ops - operations that a host gives to the model
+ * @dma_read: copy @len bytes from @node's host memory at @addr; it crosses
+ *	pages only if the driver named larger pages or none, or placed its admin
+ *	queues so.  Return: 0 or -errno
+ * @dma_write: likewise, to the host's memory
  * @dma_store64: store one aligned little-endian word; all earlier writes are
  *	visible before it.  Return: 0 or -errno
  * @interrupt: raise vector ANGARA_VEC_*
- * @trace: record, or NULL
+ * @trace: take a trace record, or NULL
  * @look: @node is held, as ang_look() asked for; NULL if unused
- * @remote: there is work for a node that ang_remote_set() named, once until
- *	ang_remote_look(); not needed without such nodes
+ * @remote: there is work for a node that ang_remote_set() named; called once
+ *	until the next ang_remote_look(); not needed without such nodes
  *
- * Context: whatever ang_run() is called in.  They must not call the model, but
- * for what @look is for: ang_look_counters() and its like.
+ * Context: that of the caller of ang_run().  They must not call the model,
+ * except that @look may call ang_look_counters() and similar functions.
  */
 struct ang_ops {
 	int (*dma_read)(void *host, u32 node, u64 addr, void *buf, u32 len);
@@ -143,14 +152,19 @@ struct ang_list {
  * @host: handed to @ops
  * @topo: its topology, with the table in the fabric's memory
  * @runq: nodes with work that this view is going to advance
- * @timers: nodes with a credit timer, fired when @runq is empty, and one now
- *	and then while it is not
- * @patient: an empty @runq is no reason to fire timers: ang_run() returns, and
- *	the host says when; then ang_view_busy() may stay true.  A node
+ * @timers: nodes with a credit timer; fired when @runq is empty, and one at a
+ *	time at intervals while it is not
+ * @patient: do not fire timers when @runq is empty: ang_run() returns, the host
+ *	decides when to fire them, and ang_view_busy() may stay true.  A node
  *	that is found to wait for credits gets them at once
+ * @packets: all operations use packets; false: see ang_express.c for those that
+ *	do not
+ * @express: injected trains do without links, if their target can be taken
+ * @hop: held node that has the next turn, or NULL; see ang_hop.c
+ * @climb: a neighbor that gets work becomes @hop
  * @steps: steps made
  * @work: units of work done, see ang_work.h
- * @stop: @work at which the node that is advanced is to stop
+ * @stop: value of @work at which the current node stops
  * @turn: units that a node may do before others have their turn
  */
 struct ang_view {
@@ -161,6 +175,10 @@ struct ang_view {
 	struct ang_list runq;
 	struct ang_list timers;
 	bool patient;
+	bool packets;
+	bool express;
+	struct ang_node *hop;
+	bool climb;
 	u32 steps;
 	u32 turn;
 	u64 work;
@@ -187,16 +205,16 @@ u64 ang_fabric_size(const struct ang_cfg *cfg);
  * ang_fabric_init() - make a fabric in zeroed memory
  * @mem: ang_fabric_size() bytes, aligned to 64, all zero
  * @cfg: configuration
- * @why: out: what is wrong with a graph
+ * @why: out: description of an error in a graph
  *
- * Return: false if cfg.text describes no fabric, which only filling its table
- * tells; other kinds always do.
+ * Return: false if cfg.text describes no fabric, which is found only when its
+ * table is filled; other kinds never fail.
  */
 bool ang_fabric_init(void *mem, const struct ang_cfg *cfg,
 		     struct ang_topo_why *why);
 
 /**
- * ang_fabric_begin() - the same in parts, for a host that gives way meanwhile
+ * ang_fabric_begin() - ang_fabric_init() in parts, for a host that yields between them
  * @mem: see ang_fabric_init()
  * @cfg: see there
  * @why: see there
@@ -218,7 +236,7 @@ void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
  * @node: node
  * @off: offset in BAR 0
  *
- * Return: value; all ones where there is no register.
+ * Return: value; all ones if there is no register.
  */
 u32 ang_reg_read(struct ang_view *v, u32 node, u32 off);
 
@@ -226,7 +244,7 @@ u32 ang_reg_read(struct ang_view *v, u32 node, u32 off);
  * ang_reg_write() - write a register or doorbell of a node
  * @v: view; a node that has work now is put on its run queue
  * @node: node
- * @off: offset in BAR 0; a write where there is no register is ignored
+ * @off: offset in BAR 0; a write without a register there is ignored
  * @val: value
  *
  * Any thread may write at any time; ang_run() does the work.
@@ -234,12 +252,25 @@ u32 ang_reg_read(struct ang_view *v, u32 node, u32 off);
 void ang_reg_write(struct ang_view *v, u32 node, u32 off, u32 val);
 
 /**
+ * ang_reg_ring() - write a register, for a caller that calls ang_run() next
+ * @v: view
+ * @node: node
+ * @off: as for ang_reg_write()
+ * @val: value
+ *
+ * As ang_reg_write(), but the work of a doorbell may be done at once, by this
+ * node and those that its packets reach: at most as much as in one step of a
+ * node.
+ */
+void ang_reg_ring(struct ang_view *v, u32 node, u32 off, u32 val);
+
+/**
  * ang_run() - advance the nodes on a view's run queue
  * @v: view
  * @budget: units of work after which no other step begins, see ang_work.h; with
  *	1 it makes one step
  *
- * How work is cut into calls does not change what is done, or its order.
+ * How work is divided into calls changes neither the work nor its order.
  *
  * Return: units left over: 0 if work may remain on the view's queues, which
  * the caller then runs again or hands on with ang_list_splice().
@@ -247,7 +278,7 @@ void ang_reg_write(struct ang_view *v, u32 node, u32 off, u32 val);
 u32 ang_run(struct ang_view *v, u32 budget);
 
 /**
- * ang_work_piece() - the most that is done without a look at the work done
+ * ang_work_piece() - bound of the work between two checks of the budget
  * @cfg: configuration
  *
  * Return: units.
@@ -255,7 +286,7 @@ u32 ang_run(struct ang_view *v, u32 budget);
 u64 ang_work_piece(const struct ang_cfg *cfg);
 
 /**
- * ang_work_bound() - the most that one call of ang_run() does
+ * ang_work_bound() - bound of the work of one call of ang_run()
  * @cfg: configuration
  * @budget: of the call
  *
@@ -264,7 +295,7 @@ u64 ang_work_piece(const struct ang_cfg *cfg);
 u64 ang_work_bound(const struct ang_cfg *cfg, u32 budget);
 
 /**
- * ang_look() - have a node looked at by its next holder
+ * ang_look() - let the next holder of a node inspect it
  * @v: view
  * @node: node
  *
@@ -272,7 +303,7 @@ u64 ang_work_bound(const struct ang_cfg *cfg, u32 budget);
  */
 void ang_look(struct ang_view *v, u32 node);
 
-/** Counters as ANGARA_ADM_COUNTERS gives them. */
+/** Counters, as ANGARA_ADM_COUNTERS reads them. */
 union ang_counters {
 	struct angara_hw_node_counters node;
 	struct angara_hw_link_counters link;
@@ -281,36 +312,41 @@ union ang_counters {
 };
 
 /**
- * ang_look_counters() - read counters of a node that is looked at
+ * ang_look_counters() - read counters of a node that is being inspected
  * @v: view that ang_ops.look was given
  * @node: node that it was given
  * @kind: ANGARA_CNT_*
  * @index: which link, tree or context
  * @out: out
  *
- * Return: bytes of the structure that belongs to @kind; 0 there is no such
- * thing.
+ * Return: bytes of the structure that belongs to @kind; 0: there is no such
+ * object.
  */
 u32 ang_look_counters(struct ang_view *v, u32 node, u32 kind, u32 index,
 		      union ang_counters *out);
-/** The row of @tree < cfg.trees, with state, members and down_node. */
+/** Read the row of @tree < cfg.trees, with state, members and down_node. */
 void ang_look_tree(struct ang_view *v, u32 node, u32 tree,
 		   struct angara_tree_get *get);
 /** Return: partition of a context, 0 if there is none. */
 u32 ang_look_ctx(struct ang_view *v, u32 node, u32 ctx);
 
-/** Anything left on the view's queues? */
+/** Is any node left on the view's queues? */
 bool ang_view_busy(const struct ang_view *v);
 
-/** Move the first @count nodes of @from, or all, to the end of @to; as below. */
+/*
+ * Move the first @count nodes of @from, or all, to the end of @to; the caller
+ * locks.
+ */
 void ang_list_move(struct ang_fabric *fab, struct ang_list *to,
 		   struct ang_list *from, u32 count);
 /** Append the nodes of @from to @to and empty @from; the caller locks. */
 void ang_list_splice(struct ang_fabric *fab, struct ang_list *to,
 		     struct ang_list *from);
-/** Is a node one that the caller of ang_list_pick() wants? */
+/** Does the caller of ang_list_pick() want this node? */
 typedef bool (*ang_want_fn)(const void *arg, u32 node);
-/** Append those nodes of @from to @to that @want tells; the others stay. */
+/*
+ * Append to @to the nodes of @from for which @want is true; the others stay.
+ */
 void ang_list_pick(struct ang_fabric *fab, struct ang_list *to,
 		   struct ang_list *from, ang_want_fn want, const void *arg);
 /** As ang_list_pick(), for a list of credit timers. */
@@ -321,42 +357,42 @@ void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 		       struct ang_list *from);
 
 /*
- * Nodes that are played elsewhere: the block holds the whole fabric, and where
- * a link leads to another process the host carries its packets.  A thread of
- * the host holds such a node for ever; all calls for one node come from one
- * thread at a time, with a view, whose run queue gets what is to be run.
+ * Nodes that are played elsewhere: the block holds the whole fabric, and if a
+ * link leads to another process the host carries its packets.  A thread of the
+ * host holds such a node permanently; all calls for one node come from one
+ * thread at a time, with a view; nodes that get work are put on its run queue.
  */
 struct ang_pkt;
 
 /**
- * ang_remote_set() - a router is played elsewhere
+ * ang_remote_set() - let another host play a router
  * @v: view of a fabric with cfg.remote that is not used yet
- * @node: node or switch; a switch is played where its keeper is
+ * @node: node or switch; a switch is played by the host of its keeper
  */
 void ang_remote_set(struct ang_view *v, u32 node);
 
 /**
- * ang_remote_look() - what may a remote node have to do?
+ * ang_remote_look() - collect the work of a remote node
  * @v: view
  * @node: remote node
  *
- * Then ang_remote_next() tells; also what ang_remote_give() could not give may
- * have room now.
+ * Then ang_remote_next() returns the rings with packets; packets that
+ * ang_remote_give() refused may have room now.
  */
 void ang_remote_look(struct ang_view *v, u32 node);
 
 /**
- * ang_remote_next() - the next ring of a remote node that holds packets
+ * ang_remote_next() - find the next ring of a remote node that holds packets
  * @v: view
  * @node: remote node
- * @from: the first that is meant
+ * @from: first ring to consider
  *
  * Return: dir * ANGARA_VC_NUM + vc, at least @from; ANG_NONE if there is none.
  */
 u32 ang_remote_next(struct ang_view *v, u32 node, u32 from);
 
 /**
- * ang_remote_head() - the oldest packet that has come to a remote node's ring
+ * ang_remote_head() - get the oldest packet in a remote node's ring
  * @v: view
  * @node: remote node
  * @dir: link of that node
@@ -370,21 +406,22 @@ const struct ang_pkt *ang_remote_head(struct ang_view *v, u32 node, u32 dir,
 void ang_remote_pop(struct ang_view *v, u32 node, u32 dir, u32 vc);
 
 /**
- * ang_remote_flaw() - what is wrong with a packet that is said to come from there?
+ * ang_remote_flaw() - check a packet that a peer sends in the name of a remote node
  * @v: view
  * @node: remote node or switch that sends it; any value
  * @dir: link of that node; any value
  * @vc: virtual channel; any value
- * @p: packet of a peer that is not trusted; @p->buf is not looked at
+ * @p: packet of a peer that is not trusted; @p->buf is ignored
  * @len: bytes of payload that came with it
  *
- * Return: NULL if nothing is; else what, in words.
+ * Return: NULL if it is valid; else a description of the error.
  */
 const char *ang_remote_flaw(struct ang_view *v, u32 node, u32 dir, u32 vc,
 			    const struct ang_pkt *p, u32 len);
 
 /**
- * ang_remote_give() - a remote node sends a packet to its neighbour here
+ * ang_remote_give() - put a packet of a remote node on the link to its
+ * neighbour here
  * @v: view
  * @node: remote node
  * @dir: link of that node
@@ -398,28 +435,29 @@ bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
 		     const struct ang_pkt *p, const void *data);
 
 /**
- * ang_remote_lost() - some remote nodes are not played any more
+ * ang_remote_lost() - report that remote nodes were lost with their host
  * @v: view
- * @nodes: they
- * @count: how many
+ * @nodes: the nodes
+ * @count: number of nodes
  *
- * Ends what needs them.  Their rings go on to fill and have to be emptied.
+ * Ends all operations and trees that need them.  Their rings continue to fill
+ * and have to be emptied.
  */
 void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count);
 
 /*
- * Recovery, when a thread has ended in the middle of ang_run() or
- * ang_reg_write(), as a process does that is killed.  The host has no other
- * thread call the model meanwhile, and forgets the lists of all views.  Calls
- * are made in this order; if the calling thread ends on the way, another one
- * makes them again.  Not for fabrics with cfg.remote.
+ * Recovery after a thread has ended inside ang_run() or ang_reg_write(), for
+ * example because its process was killed.  The host has no other thread call
+ * the model meanwhile, and forgets the lists of all views.  Calls are made in
+ * this order; if the calling thread ends before the last one, another thread
+ * repeats them all.  Not for fabrics with cfg.remote.
  *
- * If a thread may go on later, the first two calls leave the block to it: all
- * others, views made anew, use the copy.  The thread stops at the end of its
- * step; the lists of its view then mean nothing.
+ * If a stopped thread may continue later, the first two calls leave the block
+ * to it: all other threads use the copy, with new views.  The thread stops at
+ * the end of its step; the lists of its view are then invalid.
  */
 
-/** ang_recover_fence() - keep a thread to the nodes that it holds */
+/** ang_recover_fence() - confine a thread to the nodes that it holds */
 void ang_recover_fence(struct ang_fabric *fab);
 /** ang_recover_copy() - make @to, ang_fabric_size() bytes, a copy of @from */
 void ang_recover_copy(void *to, const struct ang_fabric *from);
@@ -428,18 +466,18 @@ void ang_recover_copy(void *to, const struct ang_fabric *from);
  * ang_recover_find() - mark the nodes that are held as torn
  * @fab: fabric
  *
- * Return: how many nodes are torn.
+ * Return: number of torn nodes.
  */
 u32 ang_recover_find(struct ang_fabric *fab);
-/** ang_recover_mark() - mark one more, for a reason of the host's */
+/** ang_recover_mark() - mark one more node, for a reason of the host */
 void ang_recover_mark(struct ang_fabric *fab, u32 node);
-/** ang_recover_torn() - is a node marked? */
+/** ang_recover_torn() - is a node marked as torn? */
 bool ang_recover_torn(struct ang_fabric *fab, u32 node);
 /**
- * ang_recover() - reset torn nodes, and put everything else in order
+ * ang_recover() - reset torn nodes, and repair everything that refers to them
  * @v: an empty view; afterwards all nodes are on its lists
  *
- * Torn nodes are disabled, as new ones.  Operations with them end with
+ * Torn nodes are disabled, like new ones.  Operations with them end with
  * ANGARA_ST_UNREACHABLE, trees through them go down; both name the node.
  */
 void ang_recover(struct ang_view *v);
@@ -449,15 +487,15 @@ u32 ang_type_size(u32 type);
 
 /**
  * ang_reduction_size() - is there such a reduction?
- * @type: ANGARA_TYPE_*, or anything
- * @redop: ANGARA_RED_*, or anything
+ * @type: ANGARA_TYPE_*, or any other value
+ * @redop: ANGARA_RED_*, or any other value
  *
- * Return: bytes of an element; 0 if one is out of range, or @redop none of
- * @type's.
+ * Return: bytes of an element; 0 if one is out of range, or @redop does
+ * not apply to @type.
  */
 u32 ang_reduction_size(u32 type, u32 redop);
 
-/* What the device does, software does by the same function. */
+/* Software reductions use the same function. */
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
 
 static inline bool ang_reduction_valid(u32 type, u32 redop)
@@ -465,13 +503,13 @@ static inline bool ang_reduction_valid(u32 type, u32 redop)
 	return ang_reduction_size(type, redop) != 0;
 }
 
-/** Is an atomic operation (ANGARA_ATOMIC_*) one for elements of @type? */
+/** Does an atomic operation (ANGARA_ATOMIC_*) apply to elements of @type? */
 bool ang_atomic_valid(u32 aop, u32 type);
 
 /* Trees. */
 
 /**
- * ang_tree_row_check() - rules that a row keeps or breaks by itself
+ * ang_tree_row_check() - check the rules for a single row
  * @topo: fabric
  * @router: node or switch
  * @row: row of it
@@ -482,11 +520,11 @@ u32 ang_tree_row_check(const struct ang_topo *topo, u32 router,
 		       const struct angara_tree_row *row);
 
 /**
- * ang_tree_row_flaw() - the same, in words
+ * ang_tree_row_flaw() - as ang_tree_row_check(), with a description
  * @topo: fabric
  * @router: node or switch
  * @row: row of it
- * @flaw: out: which field is wrong, and why; NULL if none is
+ * @flaw: out: text that names the wrong field, and why; NULL if there is none
  *
  * Return: as ang_tree_row_check().
  */
@@ -494,11 +532,11 @@ u32 ang_tree_row_flaw(const struct ang_topo *topo, u32 router,
 		      const struct angara_tree_row *row, const char **flaw);
 
 /**
- * ang_tree_check() - rules of a whole tree
+ * ang_tree_check() - check the rules of a whole tree
  * @topo: fabric
- * @rows: row of each router; one that is not in the tree has neither is_root nor
- *	to_root (ANGARA_PORT_NONE)
- * @bad: out: a router where the rule is broken
+ * @rows: row of each router; the row of a router outside of the tree has
+ *	neither is_root nor to_root (ANGARA_PORT_NONE)
+ * @bad: out: a router that breaks the rule
  * @count: out: routers in the tree
  *
  * Return: ANGARA_TREE_RULE_* that is broken, or 0.

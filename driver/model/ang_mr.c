@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Memory regions: from key and offset to host memory.  Packets name a region by
- * its whole key, a context its own ones by their slots.
+ * its whole key, a context names its own regions by their slots.
  *
- * The table of regions and the lists of pages are the driver's, in host
- * memory; an entry is read anew for every train, so that ANGARA_ADM_FENCE has
- * nothing to wait for but the holder of the node.
+ * The table of regions and the lists of pages are the driver's, in host memory;
+ * an entry is read anew for every train, so that ANGARA_ADM_FENCE only has to
+ * wait for the holder of the node.
  */
 #include "ang_int.h"
 
@@ -18,7 +18,10 @@ static int read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
 	return rc;
 }
 
-/** ang_pages_load() - look up the page of ang_pages_at() that is not the last one */
+/*
+ * ang_pages_load() - slow path of ang_pages_at(): look up a page other than the
+ * last one
+ */
 int ang_pages_load(struct ang_view *v, struct ang_node *n,
 		   struct ang_pages *pages, u32 index)
 {
@@ -71,7 +74,7 @@ static u32 mr_own(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_mr_find() - the region that a packet names
+ * ang_mr_find() - find the region that a packet names
  * @v: view
  * @n: node
  * @c: context, a region of whose domain it is
@@ -95,7 +98,10 @@ u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return mr_grants(mr, off, len, access);
 }
 
-/* Address of byte @at behind the region's first page start, and bytes there. */
+/*
+ * Address of byte @at from the start of the region's first page, and the
+ * contiguous bytes there.
+ */
 static int mr_locate(struct ang_view *v, struct ang_node *n,
 		     const struct angara_hw_mr *mr, u64 at, u64 *addr, u32 *room)
 {
@@ -116,7 +122,10 @@ static int mr_locate(struct ang_view *v, struct ang_node *n,
 	return rc;
 }
 
-/** ang_mr_copy() - copy from a region to @to, or if that is NULL to it from @from */
+/*
+ * ang_mr_copy() - copy from a region to @to; if @to is NULL, from @from to the
+ * region
+ */
 u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
 		const struct angara_hw_mr *mr, u64 off, u32 len, void *to,
 		const void *from)
@@ -168,7 +177,7 @@ u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_mr_check() - may a context's own region be used so?
+ * ang_mr_check() - may a context use its own region this way?
  * @v: view
  * @n: node
  * @c: context

@@ -2,28 +2,28 @@
 /*
  * Messages, at the receiver: the message area, and senders that wait for room.
  *
- * A message takes its room, a record in one piece, when its first train comes;
- * what follows is written there, and the last train makes it valid.  So that
- * nothing else looks valid, the place behind a record is cleared before the
- * record is taken: the process never goes by what payload left behind.  The
- * area is the process's own to read; the device reads nothing from it, and of
- * the process's index believes only how much room there is.
+ * The first train of a message allocates a record, which is contiguous; the
+ * payload of the later trains is written there, and the last train makes the
+ * record valid.  The place behind a record is cleared before the record is
+ * allocated, so the process never takes old payload for a record.  The device
+ * reads nothing from the area, and uses the process's index only to find how
+ * much room there is.
  *
- * A message that finds no room is refused (RNR), and requests never wait.  The
- * receiver remembers a bit per node of the fabric, per group of nodes if there
+ * A message that finds no room is refused (RNR), so requests never wait.  The
+ * receiver keeps one bit per node of the fabric, or per group of nodes if there
  * are more than 4096, however many messages wait there; the sender's adapter
- * keeps the message (ang_send.c).  When there is room, one node at a time has
- * its turn, round and round: a READY lets it send what has waited longest for
- * this receiver, and no other is let in before that has come, or the node has
- * said that nothing will.  So neither a long message nor a distant node
- * starves, and no timer is needed:
+ * keeps the messages (ang_send.c).  When there is room, one node at a time has
+ * its turn, in a circle: a READY lets it send the message that has waited
+ * longest for this receiver.  The next node has its turn when that message has
+ * arrived, or the node has answered that there is none.  So neither a long
+ * message nor a distant node starves, and no timer is needed:
  *
  *   receiver stores ANGARA_CTR_MSG_WAIT | process stores msg_ci
  *   full barrier                        | full barrier
  *   receiver reads msg_ci               | process reads ANGARA_CTR_MSG_WAIT
  *
  * and either the receiver sees the room, or the process rings.  When a context
- * ends, its nodes get their READY all the same, and learn that it is gone.
+ * ends, nodes that wait for it still get their READY, and learn that it is gone.
  */
 #include "ang_int.h"
 
@@ -36,7 +36,7 @@ static u32 record_units(u32 length)
 	return 1 + (length + UNIT - 1) / UNIT;
 }
 
-/* Units up to the area's end, if a record of so many does not fit there. */
+/* Units up to the area's end, if a record of this many does not fit there. */
 static u32 pad_units(const struct ang_area *a, u32 units)
 {
 	u32 at = a->pi & (a->units - 1);
@@ -137,7 +137,7 @@ static void tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	c->area.told = (u8)wait;
 }
 
-/** ang_msg_rouse() - there may be something to tell nodes that wait */
+/** ang_msg_rouse() - nodes that wait for room may have to be told */
 void ang_msg_rouse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	c->rouse = 1;
@@ -161,7 +161,7 @@ static void wait_add(struct ang_fabric *fab, struct ang_ctx *c, u32 node)
 	c->wait_words |= 1ULL << (group / 64);
 }
 
-/* Give the turn to the next group that waits; there is one. */
+/* Give the turn to the next group of nodes that waits; there is one. */
 static void turn_take(struct ang_fabric *fab, struct ang_ctx *c)
 {
 	struct ang_area *a = &c->area;
@@ -196,7 +196,7 @@ static void turn_pass(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	ang_msg_rouse(v, n, c);
 }
 
-/* Whose turn it is waits like others again. */
+/* The node whose turn it is loses it, and waits like the others. */
 static void turn_back(struct ang_fabric *fab, struct ang_ctx *c)
 {
 	if (c->area.turn)
@@ -205,8 +205,8 @@ static void turn_back(struct ang_fabric *fab, struct ang_ctx *c)
 }
 
 /*
- * Take the room for a record and write what has come of it.  If that fails it
- * is as if nothing had been taken, but for a pad that stays.
+ * Allocate a record and write the first train into it.  After an error nothing
+ * is allocated, except a pad at the end of the area.
  */
 static u32 record_put(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct ang_pkt *p, bool whole)
@@ -240,7 +240,7 @@ static u32 record_put(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return ANGARA_ST_OK;
 }
 
-/* May a message come in now?  The process is told if that depends on it. */
+/* Is there room for a message?  If the process has to make room, it is told. */
 static bool may_enter(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      u32 units, bool whole, bool turn)
 {
@@ -278,7 +278,7 @@ static void refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	ang_msg_rouse(v, n, c);
 }
 
-/* Do what a first train says of itself and what it carries agree? */
+/* Does the head of a first train agree with its payload? */
 static u32 first_check(const struct ang_ctx *c, const struct ang_pkt *p)
 {
 	u32 len = p->len - ANG_SEND_HEAD;
@@ -289,7 +289,7 @@ static u32 first_check(const struct ang_ctx *c, const struct ang_pkt *p)
 	if (p->len < ANG_SEND_HEAD || p->key > ANGARA_MAX_MSG ||
 	    len > p->key || last != (len == p->key) || !p->buf)
 		return ANGARA_ST_DESC;
-	/* It was refused by another that had this one's number. */
+	/* An earlier operation of the same number was refused, not this one. */
 	return p->flags & ANG_PF_TURN && p->life != c->life ?
 	       ANGARA_ST_TARGET : ANGARA_ST_OK;
 }
@@ -314,7 +314,7 @@ static u32 first_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 	if (turn)
 		turn_pass(v, n, c);
-	/* It was told that a sender waits, but found room after all. */
+	/* The process was told that a sender waits, but there is room after all. */
 	if (a->told)
 		ang_msg_rouse(v, n, c);
 	if (status || p->status)
@@ -398,7 +398,7 @@ static u32 rest_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_msg_take() - a train of a message has come
+ * ang_msg_take() - a train of a message arrives
  * @v: view
  * @n: node
  * @c: receiver
@@ -417,7 +417,7 @@ u32 ang_msg_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 static bool is_lost(struct ang_view *v, struct ang_node *n, u32 node)
 {
-	return ang_lost_between(v, n->id, node) != ANG_NONE;
+	return ang_lost_between(v, n, node) != ANG_NONE;
 }
 
 /**
@@ -445,14 +445,14 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	}
 	if (!a->turn)
 		turn_take(v->fab, c);
-	/* Senders that waited for an earlier life may have come when there was none. */
+	/* Senders to an earlier life of the context may still wait. */
 	if (live && !a->told) {
 		tell(v, n, c, 1);
 		ang_mb();
 	}
 	if (!a->due || (live && (!part_free(a) || !fits(v, n, c, a->need))))
 		return false;
-	if (READ_ONCE(v->fab->lost) && is_lost(v, n, a->turn - 1)) {
+	if (READ_ONCE(v->fab->broken) && is_lost(v, n, a->turn - 1)) {
 		turn_pass(v, n, c);
 		return true;
 	}
@@ -477,7 +477,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	return true;
 }
 
-/** ang_msg_ready_ack() - a node says whether a message comes after a READY */
+/** ang_msg_ready_ack() - a node answers to READY whether it sends a message */
 void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p)
 {
@@ -488,7 +488,7 @@ void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		return;
 	}
 	c = ang_ctx(v->fab, n, p->dst_ctx);
-	/* The others shall know too, if it is that the context has ended. */
+	/* If the context has ended, tell the other nodes that wait, too. */
 	if (p->flags & ANG_PF_MORE)
 		wait_add(v->fab, c, p->src_node);
 	if (c->alive && c->life == p->life &&
@@ -526,7 +526,7 @@ u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
 		return ANGARA_ADM_ST_PARAM;
 	c->area.pages.list = le64_to_cpu(arg->pages);
 	c->area.units = (1U << arg->log2) / UNIT;
-	/* Senders that waited for the area before it. */
+	/* Senders that waited for the previous area. */
 	if (c->area.turn || c->wait_words) {
 		tell(v, n, c, 1);
 		ang_msg_rouse(v, n, c);
@@ -534,7 +534,7 @@ u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
 	return ANGARA_ADM_ST_OK;
 }
 
-/** ang_msg_create() - a context begins; another may have ended with waiters */
+/** ang_msg_create() - start the area of a context; senders to an earlier one may wait */
 void ang_msg_create(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	c->life++;
@@ -556,21 +556,24 @@ void ang_msg_destroy(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
  * @v: view
  * @n: node
  * @c: context
+ * @place: what is to be looked at: one after the other of ANG_MSG_PLACES
  *
  * What they had begun to send becomes void, and their turn passes on.
  */
-void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c, u32 place)
 {
 	struct ang_area *a = &c->area;
-	u32 i;
 
-	for (i = 0; i < ANG_PARTS; i++)
-		if (a->part[i].used && is_lost(v, n, a->part[i].node))
-			part_void(v, n, c, &a->part[i]);
-	if (a->ready_out && is_lost(v, n, a->ready_out - 1))
-		a->ready_out = 0;
-	if (a->turn && is_lost(v, n, a->turn - 1))
-		turn_pass(v, n, c);
-	if (a->told)
-		ang_msg_rouse(v, n, c);
+	if (place < ANG_PARTS) {
+		if (a->part[place].used && is_lost(v, n, a->part[place].node))
+			part_void(v, n, c, &a->part[place]);
+	} else if (place == ANG_PARTS) {
+		if (a->ready_out && is_lost(v, n, a->ready_out - 1))
+			a->ready_out = 0;
+	} else {
+		if (a->turn && is_lost(v, n, a->turn - 1))
+			turn_pass(v, n, c);
+		if (a->told)
+			ang_msg_rouse(v, n, c);
+	}
 }

@@ -2,9 +2,10 @@
 /*
  * A fabric's memory, and one step of a node.
  *
- * A step is some rounds, a round gives every stage its turn.  A step that has
- * done enough (ang_work.h) ends within a round, and the next one goes on there:
- * no stage, ring, tree or context has a second turn before all others had one.
+ * A step consists of rounds; a round gives every stage its turn.  A step that
+ * has used up its work (ang_work.h) ends within a round, and the next step
+ * continues there: no stage, ring, tree or context has a second turn before all
+ * others had one.
  */
 #include "ang_int.h"
 
@@ -17,15 +18,16 @@
 #define STAGE_TREES	3
 #define STAGE_FIFOS	4
 #define STAGE_INJECT	5
+#define STAGE_LINKS	6
 
-#define RX_BITS		32U	/* of ANG_SCHED_RX */
+#define RX_BITS		32U	/* bits of ANG_SCHED_RX */
 
 static u32 align64(u32 x)
 {
 	return (x + 63U) & ~63U;
 }
 
-/* The description of a fabric, in @line or as it was given. */
+/* The description of a fabric, from @line or as the host gave it. */
 static const char *describe(const struct ang_cfg *cfg, char *line, u32 *size)
 {
 	const char *text = line;
@@ -48,10 +50,10 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 	    cfg->depth & (cfg->depth - 1) || !cfg->train ||
 	    cfg->train > ANG_MAX_TRAIN ||
 	    cfg->train & (cfg->train - 1) || !cfg->trees ||
-	    cfg->trees > ANGARA_MAX_TREES || cfg->remote > 1)
+	    cfg->trees > ANGARA_MAX_TREES || cfg->remote > 1 || cfg->sealed > 1)
 		return 0;
 	if (!topo->nodes || (topo->kind == ANG_TOPO_GRAPH && !cfg->text) ||
-	    /* From one end of a tree to its root, and from there to another. */
+	    /* Hops from one end of a tree to its root and on to another end. */
 	    2 * ang_topo_longest(topo) > ANG_MAX_HOPS ||
 	    ang_link_bufs(cfg) > ANG_MAX_LINK_BUFS)
 		return 0;
@@ -59,8 +61,8 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 }
 
 /*
- * Return: rings of a node, with those that there are not but that share a bit of
- * ang_node.sched with one that there is: they are looked at, too.
+ * Return: rings of a node, rounded up to whole bits of ang_node.sched: rings
+ * that do not exist but share a bit with one that does are visited, too.
  */
 static u32 rings_layout(struct ang_fabric *fab)
 {
@@ -73,7 +75,7 @@ static u32 rings_layout(struct ang_fabric *fab)
 	return ((rings - 1) >> shift << shift) + (1U << shift);
 }
 
-/* What only nodes have. */
+/* Parts that only nodes have, not switches. */
 static void pe_layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 {
 	u32 at = align64(cfg->ctxs * (u32)sizeof(struct ang_ctx));
@@ -86,7 +88,7 @@ static void pe_layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->pe_size = at + (u32)cfg->ctxs * cfg->ops * ANGARA_MAX_INLINE;
 }
 
-/* Where in the block the contexts and domains of a node are. */
+/* Offset in the block of a node's contexts and domains. */
 static u64 pe_at(const struct ang_fabric *fab, u32 node)
 {
 	return ANG_HEAD_SIZE + fab->stride * fab->cfg.topo.routers +
@@ -102,6 +104,8 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->cfg.topo.table = NULL;
 	fab->nports = (u8)ang_topo_ports(&cfg->topo);
 	fab->bubble = cfg->topo.kind == ANG_TOPO_TORUS;
+	fab->express = !cfg->remote &&
+		       ang_topo_longest(&cfg->topo) <= ANG_EXPRESS_HOPS;
 	rings = rings_layout(fab);
 	fab->ring_size = align64((u32)sizeof(struct ang_ring) +
 				 cfg->depth * (u32)sizeof(struct ang_pkt));
@@ -136,7 +140,7 @@ u64 ang_fabric_size(const struct ang_cfg *cfg)
 	return fab.off_text + fab.text_size + 1;
 }
 
-/* What contexts are told once; all else of them is of one life. */
+/* Fields of contexts that never change; all others belong to one life. */
 static void number_ctxs(struct ang_fabric *fab, struct ang_node *n)
 {
 	u64 ops = (u64)((char *)fab + n->pe + fab->off_op - (char *)n);
@@ -164,6 +168,8 @@ static void node_init(struct ang_fabric *fab, const struct ang_topo *topo,
 		struct ang_port *port = ang_port(fab, n, i);
 
 		port->peer = ang_topo_peer(topo, id, i, &port->far);
+		if (port->peer != ANG_NONE)
+			ang_fault_begin(fab, n, i);
 	}
 	if (ang_is_switch(fab, n))
 		return;
@@ -217,8 +223,8 @@ static bool ring_step(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * Serve ring @nr, and note if that moved something.
- * Return: true if the ring is empty then.
+ * Serve ring @nr, and note if a packet moved.
+ * Return: true if the ring is empty now.
  */
 static inline bool ring_turn(struct ang_view *v, struct ang_node *n, u32 nr,
 			     bool *progress)
@@ -234,7 +240,7 @@ static inline bool ring_turn(struct ang_view *v, struct ang_node *n, u32 nr,
 }
 
 /*
- * rings_step() where rings share bits.  A bit is taken out if all its rings are
+ * As rings_step(), if rings share bits.  A bit is cleared if all its rings are
  * found empty in one step.
  */
 static bool groups_step(struct ang_view *v, struct ang_node *n)
@@ -262,8 +268,8 @@ static bool groups_step(struct ang_view *v, struct ang_node *n)
 }
 
 /*
- * Take a packet of every ring that has one.  A ring that is empty is left out
- * until its producer sets the bit again, one that is blocked is tried again.
+ * Take a packet from every ring that has one.  An empty ring is skipped until
+ * its producer sets the bit again; a blocked ring is tried again.
  */
 static bool rings_step(struct ang_view *v, struct ang_node *n)
 {
@@ -286,7 +292,10 @@ static bool rings_step(struct ang_view *v, struct ang_node *n)
 	return progress;
 }
 
-/* Results of trees, then their credits and news: ang_node.at counts on. */
+/*
+ * Issue results of trees, then their credits and control packets; ang_node.at
+ * numbers both.
+ */
 static bool trees_step(struct ang_view *v, struct ang_node *n)
 {
 	u32 at = n->at;
@@ -332,10 +341,43 @@ static bool fifos_hold(const struct ang_node *n)
 static bool has_work(const struct ang_node *n)
 {
 	return n->at || n->stage || n->rx || n->red_trees || n->ctl_trees || fifos_hold(n) ||
-	       any_bit(n->tx) || READ_ONCE(n->db_admin) || any_bit(n->db);
+	       any_bit(n->tx) || READ_ONCE(n->db_admin) || any_bit(n->db) ||
+	       n->retry_ports;
 }
 
-/* Is the step over?  Then the round goes on with what is left of a stage, or the next. */
+/** ang_node_due() - does a node have work pending for its trees? */
+bool ang_node_due(const struct ang_node *n)
+{
+	return n->rx || n->red_trees || fifos_hold(n);
+}
+
+/**
+ * ang_node_settle() - do a node's pending work for its trees, outside of a step
+ * @v: view; stop limits the work
+ * @n: node, between two steps
+ *
+ * The next step starts afresh with the work that is left.
+ */
+void ang_node_settle(struct ang_view *v, struct ang_node *n)
+{
+	if (n->rx && !ang_spent(v))
+		rings_step(v, n);
+	n->at = 0;
+	if (fifos_hold(n) && !ang_spent(v))
+		ang_pegroup(v, n);
+	n->at = 0;
+	if (n->red_trees && !ang_spent(v))
+		trees_step(v, n);
+	n->at = 0;
+	if (fifos_hold(n) && !ang_spent(v))
+		ang_pegroup(v, n);
+	n->at = 0;
+}
+
+/*
+ * Is the step over?  If not, the round continues with the rest of a stage, or
+ * the next one.
+ */
 static bool over(struct ang_view *v, struct ang_node *n, u32 stage)
 {
 	if (!ang_spent(v))
@@ -345,9 +387,9 @@ static bool over(struct ang_view *v, struct ang_node *n, u32 stage)
 }
 
 /*
- * What there is to do, each once.
- * Return: true if something was done, so that another round may find more, or if
- * this one is not over.
+ * Run each stage of the node once.
+ * Return: true if something was done, so another round may find more, or if
+ * this round is not over.
  */
 static bool one_round(struct ang_view *v, struct ang_node *n)
 {
@@ -379,10 +421,19 @@ static bool one_round(struct ang_view *v, struct ang_node *n)
 		if (over(v, n, STAGE_FIFOS))
 			goto out;
 	}
-	if (any_bit(n->tx)) {
+	if (from <= STAGE_INJECT && any_bit(n->tx)) {
 		moved |= ang_inject(v, n);
 		if (n->at) {
 			n->stage = STAGE_INJECT;
+			goto out;
+		}
+		if (n->retry_ports && over(v, n, STAGE_INJECT))
+			goto out;
+	}
+	if (n->retry_ports) {
+		moved |= ang_retry_step(v, n);
+		if (n->at) {
+			n->stage = STAGE_LINKS;
 			goto out;
 		}
 	}
@@ -394,11 +445,11 @@ out:
 }
 
 /**
- * ang_node_step() - let a node do what it can
- * @v: view; stop says when it has done enough
+ * ang_node_step() - run a node until it is idle or has done enough work
+ * @v: view; stop limits the work
  * @n: node, held
  *
- * Return: true if there may be more to do; false if it waits for others.
+ * Return: true if there may be more to do; false if the node waits for others.
  */
 bool ang_node_step(struct ang_view *v, struct ang_node *n)
 {
@@ -412,13 +463,27 @@ bool ang_node_step(struct ang_view *v, struct ang_node *n)
 }
 
 /**
+ * ang_node_tell() - report to contexts what was done to a node outside of its
+ * steps
+ * @v: view
+ * @n: node, held
+ *
+ * Return: true if it needs a step now.
+ */
+bool ang_node_tell(struct ang_view *v, struct ang_node *n)
+{
+	ang_ctx_publish(v, n);
+	return has_work(n) || n->untold;
+}
+
+/**
  * ang_node_reset() - forget contexts, domains, trees and queues
  * @v: view
  * @n: node, held
  *
- * Packets on their way through the node go on.
+ * Packets in transit through the node continue.
  *
- * Return: false if the step has done enough, and there is more to do.
+ * Return: false if the step's work is used up and there is more to do.
  */
 bool ang_node_reset(struct ang_view *v, struct ang_node *n)
 {
@@ -437,11 +502,6 @@ bool ang_node_reset(struct ang_view *v, struct ang_node *n)
 	memset(ang_dom(v->fab, n, 0), 0,
 	       v->fab->cfg.ctxs * sizeof(struct ang_dom));
 	memset(&n->adm, 0, sizeof(n->adm));
-	/* Once enabled again, it reports losses again. */
-	n->lost = 0;
-	n->losing = 0;
-	n->lost_at = 0;
-	n->dead_links = 0;
 	return true;
 }
 
@@ -457,10 +517,28 @@ static u64 copy_work(u32 len)
 /* The completion of an operation. */
 #define CQE_WORK	(4 * (ANG_WORK_DMA + ANG_WORK_BYTES))
 
-/* The same, and that it and its line are searched for among @ops. */
+/* As above, plus a search for it and its line among @ops. */
 static u64 done_work(u32 ops)
 {
 	return CQE_WORK + 2 * ops * ANG_WORK_LOOK;
+}
+
+/*
+ * A train without links: take the target, report, release it, count the hops.
+ */
+static u64 express_work(const struct ang_cfg *cfg)
+{
+	return ANG_WORK_STEP + 2 * ANG_WORK_PKT + ANG_WORK_TELL_ONE +
+	       2 * ANG_WORK_HOP * ANG_EXPRESS_HOPS + cfg->ops * ANG_WORK_LOOK;
+}
+
+/* A packet of a tree without links: take the neighbor, report, release it. */
+#define HOP_WORK	(ANG_WORK_STEP + ANG_WORK_PKT + ANG_WORK_TELL)
+
+/* Links of the longest route; none if only the ports are known. */
+static u32 longest(const struct ang_cfg *cfg)
+{
+	return cfg->topo.nodes ? ang_topo_longest(&cfg->topo) : 0;
 }
 
 u64 ang_work_piece(const struct ang_cfg *cfg)
@@ -471,19 +549,33 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 	u64 base = ANG_WORK_CMD + 4 * (u64)ANG_WORK_PKT + 2 * ANG_WORK_WQE +
 		   copy_work(ANGARA_MAX_INLINE) + 2 * copy_work(train) +
 		   3 * done_work(cfg->ops) + event +
-		   2 * (cfg->bufs + ANG_TREE_BUFS);
+		   2 * (cfg->bufs + ANG_TREE_BUFS) + express_work(cfg);
 	u64 deliver = ANGARA_MAX_LOCAL *
 		      (ANG_WORK_PKT + copy_work(train) + ANG_WORK_DMA + event +
 		       done_work(cfg->ops));
 	u64 settle = ang_min(ANGARA_MAX_LOCAL + cfg->topo.nports,
 			     ANG_MAX_PLACES) * (u64)ang_combine_work(reduce, ANGARA_TYPE_FLOAT,
 					   ANGARA_RED_SUM);
-	/* Each is searched for in an order that gets shorter. */
+	/* Each search goes through a list that gets shorter. */
 	u64 down = (u64)ANGARA_MAX_LOCAL * cfg->ops *
 		   (CQE_WORK + (cfg->ops + 1U) * ANG_WORK_LOOK / 2);
 	u64 ready = (u64)cfg->ctxs * (1 + cfg->ops) * ANG_WORK_LOOK;
+	/*
+	 * A window arrives as trains of one packet, and one checksum is wrong.
+	 */
+	u64 retry = ANG_RETRY_TRAINS * ANG_WORK_PKT + ANG_RETRY_WINDOW * 8 +
+		    4 * (ANGARA_PACKET_BYTES + sizeof(struct ang_pkt) + 8) +
+		    (u64)ANGARA_VC_NUM * cfg->depth * ANG_WORK_PKT;
+	/*
+	 * A path there and back that is checked, and the path of an incoming
+	 * request.
+	 */
+	u64 ways = 4ULL * ANG_WORK_HOP * longest(cfg);
 	u64 credit = (u64)cfg->trees * ANGARA_MAX_LOCAL * ANG_WORK_DMA;
-	u64 most = deliver;
+	/*
+	 * First the neighbor's participants without links, then the own ones.
+	 */
+	u64 most = 2 * deliver;
 
 	if (settle > most)
 		most = settle;
@@ -493,7 +585,7 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 		most = ready;
 	if (credit > most)
 		most = credit;
-	return base + most;
+	return base + HOP_WORK + retry + ways + most;
 }
 
 u64 ang_work_bound(const struct ang_cfg *cfg, u32 budget)

@@ -2,18 +2,19 @@
 /*
  * The Reducer, where the order of combining counts.
  *
- * What is rounded depends on that order, and must not depend on the order of
- * arrival.  So each that contributes has a place: participants of this node as
- * they have joined or asked for, then children by their port.  Payload is
- * combined from the first place to the last; what comes too early waits in the
- * slot.  The result follows from the tree and its places alone.
+ * Rounding makes the result depend on that order, and it must not depend on the
+ * order of arrival.  So each contributor has a place: participants of this node
+ * in the order in which they joined, or at the place that they requested, then
+ * children by port.  Contributions are combined from the first place to the
+ * last; one that arrives early waits in the slot.  The result depends on the
+ * tree and its places alone.
  *
- * Own participants are the first, and not children: then they wait for each
- * other only, see ang_link.c.
+ * Participants of the node come before children, so they wait only for each
+ * other; see ang_link.c.
  */
 #include "ang_int.h"
 
-/* Put a buffer where its place is among those that wait. */
+/* Insert a buffer at its place among the contributions that wait. */
 static void slot_hold(struct ang_view *v, struct ang_slot *s, u64 buf, u64 bit)
 {
 	u64 *at = &s->waiting;
@@ -26,7 +27,7 @@ static void slot_hold(struct ang_view *v, struct ang_slot *s, u64 buf, u64 bit)
 	s->held |= bit;
 }
 
-/* Combine those that wait, as far as none before them is missing. */
+/* Combine the contributions that wait, up to the first missing place. */
 static void slot_settle(struct ang_view *v, struct ang_slot *s)
 {
 	const struct ang_pkt *p = &s->pkt;
@@ -67,7 +68,7 @@ void ang_order_take(struct ang_view *v, struct ang_slot *s,
 }
 
 /**
- * ang_order_turn() - would a contribution be combined as soon as it comes?
+ * ang_order_turn() - would a contribution be combined as soon as it arrives?
  * @v: view
  * @n: node
  * @p: what a context of this node is about to send, next in its tree

@@ -8,33 +8,29 @@
  */
 #include "ang_int.h"
 
-/* Link on which a packet goes on; ANGARA_PORT_NONE: this is its end. */
+/*
+ * Link on which a packet continues; ANGARA_PORT_NONE: it is at its destination.
+ */
 static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
 {
 	return dst == n->id ? ANGARA_PORT_NONE :
 			      ang_topo_route(&v->topo, n->id, dst);
 }
 
-static inline bool may_leave(struct ang_view *v, struct ang_node *n, u32 dst,
-			     u32 vc, u32 *dir)
-{
-	*dir = way(v, n, dst);
-	return *dir == ANGARA_PORT_NONE ||
-	       ang_link_room(v, n, ANGARA_PORT_NONE, *dir, vc);
-}
-
 /**
  * ang_may_leave() - may a packet leave this node?
  * @v: view
  * @n: node
- * @dst: where it goes
+ * @dst: its destination
  * @vc: virtual channel
  * @dir: out: link that it leaves by, ANGARA_PORT_NONE if it is for this node
  */
 bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
 		   u32 *dir)
 {
-	return may_leave(v, n, dst, vc, dir);
+	*dir = way(v, n, dst);
+	return *dir == ANGARA_PORT_NONE ||
+	       ang_link_room(v, n, ANGARA_PORT_NONE, *dir, vc);
 }
 
 static void count_tx(struct ang_view *v, struct ang_node *n,
@@ -58,7 +54,7 @@ static void count_rx(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 }
 
-/* What a request wants of a context's memory. */
+/* Access that a request needs to a context's memory. */
 static u32 request_do(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct ang_pkt *p, struct ang_pkt *reply)
 {
@@ -80,7 +76,7 @@ static u32 request_do(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 }
 
-/* End of the way for PUT trains and GET requests, messages and atomics. */
+/* Destination of PUT trains and GET requests, messages and atomics. */
 static u32 target_access(struct ang_view *v, struct ang_node *n,
 			 const struct ang_pkt *p, struct ang_pkt *reply)
 {
@@ -93,7 +89,7 @@ static u32 target_access(struct ang_view *v, struct ang_node *n,
 		return ANGARA_ST_TARGET;
 	}
 	/* A sender may give up in any case: the context may be of another owner. */
-	if ((c->pkey != p->pkey || c->job != p->job) &&
+	if (!ang_ctx_serves(c, p->pkey, p->job) &&
 	    !(p->type == ANG_PKT_SEND && p->status)) {
 		ang_drop(v, n, p, ANGARA_DROP_PARTITION, 0);
 		return ANGARA_ST_PARTITION;
@@ -110,8 +106,8 @@ static u32 target_access(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * Is @p an answer that @op waits for?  It may come from a node that a peer plays,
- * which is not trusted.
+ * Is @p an answer that @op waits for?  It may come from a node of an untrusted
+ * peer.
  */
 static bool answers(const struct ang_pkt *p, const struct ang_op *op)
 {
@@ -131,7 +127,9 @@ static bool answers(const struct ang_pkt *p, const struct ang_op *op)
 	}
 }
 
-/* The operation that an answer is for; of a context that is gone, its ghost. */
+/*
+ * Find the operation that an answer is for; if its context is gone, its ghost.
+ */
 static struct ang_op *answer_op(struct ang_view *v, struct ang_node *n,
 				const struct ang_pkt *p)
 {
@@ -143,8 +141,9 @@ static struct ang_op *answer_op(struct ang_view *v, struct ang_node *n,
 	return answers(p, op) ? op : NULL;
 }
 
-static void answer_eject(struct ang_view *v, struct ang_node *n,
-			 const struct ang_pkt *p)
+/** ang_answer_eject() - take an answer at its destination */
+void ang_answer_eject(struct ang_view *v, struct ang_node *n,
+		      const struct ang_pkt *p)
 {
 	struct ang_ctx *c;
 	struct ang_op *op;
@@ -188,71 +187,106 @@ static void answer_eject(struct ang_view *v, struct ang_node *n,
 		ang_op_done(v, n, c, op);
 }
 
-/* Is a request answered with data? */
+/* Does the answer to a request carry data? */
 static bool wants_data(const struct ang_pkt *p)
 {
 	return p->type == ANG_PKT_GET ||
 	       (p->type == ANG_PKT_ATOMIC && p->flags & ANG_PF_FETCH);
 }
 
-/* Return: false if the request has to wait, and nothing happened. */
+/* Is there a buffer for an answer?  Only the node's holder takes buffers. */
+static bool may_answer(struct ang_view *v, struct ang_node *n)
+{
+	u64 buf = ang_buf_get(v, n, ANG_BUF_RSP);
+
+	ang_buf_put(v, buf, 1);
+	return buf;
+}
+
+/** ang_may_serve() - can ang_request_serve() succeed now? */
+bool ang_may_serve(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p)
+{
+	return !wants_data(p) || may_answer(v, n);
+}
+
+/**
+ * ang_request_serve() - carry out a request for this node
+ * @v: view
+ * @n: node
+ * @p: request
+ * @reply: out: answer to it, counted as injected
+ *
+ * Return: false if the request has to wait, and nothing happened.
+ */
+bool ang_request_serve(struct ang_view *v, struct ang_node *n,
+		       const struct ang_pkt *p, struct ang_pkt *reply)
+{
+	bool data = wants_data(p);
+
+	memset(reply, 0, sizeof(*reply));
+	reply->len = p->type == ANG_PKT_ATOMIC ? p->bytes : p->len;
+	if (data && reply->len) {
+		reply->buf = ang_buf_get(v, n, ANG_BUF_RSP);
+		if (!reply->buf)
+			return false;
+	}
+	reply->type = data ? ANG_PKT_DATA : ANG_PKT_ACK;
+	reply->npkts = 1;
+	if (p->type == ANG_PKT_READY) {
+		count_rx(v, n, NULL, p);
+		reply->type = ANG_PKT_READY_ACK;
+		reply->life = p->life;
+		ang_send_ready(v, n, p, reply);
+	} else {
+		reply->status = (u8)target_access(v, n, p, reply);
+	}
+	if (reply->status && reply->buf) {
+		ang_buf_put(v, reply->buf, 1);
+		reply->buf = 0;
+	}
+	if (reply->buf)
+		reply->npkts = (u8)ang_packets(reply->len);
+	reply->src_node = n->id;
+	reply->src_ctx = p->dst_ctx;
+	reply->dst_node = p->src_node;
+	reply->dst_ctx = p->src_ctx;
+	reply->slot = p->slot;
+	reply->gen = p->gen;
+	reply->seq = p->seq;
+	reply->job = p->job;
+	reply->pkey = p->pkey;
+	ang_buf_put(v, p->buf, 1);
+	count_tx(v, n, reply);
+	return true;
+}
+
+/*
+ * As ang_request_serve().  Return: false if the request has to wait, and
+ * nothing happened.
+ */
 static bool request_eject(struct ang_view *v, struct ang_node *n,
 			  const struct ang_pkt *p)
 {
-	bool data = wants_data(p);
 	struct ang_pkt reply;
 	u32 dir;
 
-	if (!may_leave(v, n, p->src_node, ANGARA_VC_RSP, &dir))
+	if (!ang_may_leave(v, n, p->src_node, ANGARA_VC_RSP, &dir) ||
+	    !ang_request_serve(v, n, p, &reply))
 		return false;
-	memset(&reply, 0, sizeof(reply));
-	reply.len = p->type == ANG_PKT_ATOMIC ? p->bytes : p->len;
-	if (data && reply.len) {
-		reply.buf = ang_buf_get(v, n, ANG_BUF_RSP);
-		if (!reply.buf)
-			return false;
-	}
-	reply.type = data ? ANG_PKT_DATA : ANG_PKT_ACK;
-	reply.npkts = 1;
-	if (p->type == ANG_PKT_READY) {
-		count_rx(v, n, NULL, p);
-		reply.type = ANG_PKT_READY_ACK;
-		reply.life = p->life;
-		ang_send_ready(v, n, p, &reply);
-	} else {
-		reply.status = (u8)target_access(v, n, p, &reply);
-	}
-	if (reply.status && reply.buf) {
-		ang_buf_put(v, reply.buf, 1);
-		reply.buf = 0;
-	}
-	if (reply.buf)
-		reply.npkts = (u8)ang_packets(reply.len);
-	reply.src_node = n->id;
-	reply.src_ctx = p->dst_ctx;
-	reply.dst_node = p->src_node;
-	reply.dst_ctx = p->src_ctx;
-	reply.slot = p->slot;
-	reply.gen = p->gen;
-	reply.seq = p->seq;
-	reply.job = p->job;
-	reply.pkey = p->pkey;
-	ang_buf_put(v, p->buf, 1);
-	count_tx(v, n, &reply);
 	if (dir == ANGARA_PORT_NONE)
-		answer_eject(v, n, &reply);
+		ang_answer_eject(v, n, &reply);
 	else
 		ang_link_put(v, n, &reply, dir, ANGARA_VC_RSP);
 	return true;
 }
 
 /**
- * ang_request() - a request leaves, or is served at once if it is for this node
+ * ang_request() - send a request, or serve it at once if it is for this node
  * @v: view
  * @n: node
- * @p: request, for which ang_may_leave(); one to this node that wants data has
- *	a buffer for that
- * @dir: link that it leaves by, as ang_may_leave() tells
+ * @p: request that ang_may_leave() accepts; if this node has to answer it with
+ *	data, a buffer is free
+ * @dir: link that it leaves by, as ang_may_leave() returned it
  */
 void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		 u32 dir)
@@ -262,7 +296,8 @@ void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		count_tx(v, n, p);
 	} else {
 		count_tx(v, n, p);
-		ang_link_put(v, n, p, dir, ANGARA_VC_REQ);
+		if (!v->express || !ang_express(v, n, p, dir))
+			ang_link_put(v, n, p, dir, ANGARA_VC_REQ);
 	}
 }
 
@@ -301,11 +336,13 @@ bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 	if (out != ANGARA_PORT_NONE) {
 		if (!pass_on(v, n, p, dir, vc, out))
 			return false;
+	} else if (vc == ANGARA_VC_REQ && ang_lost_request(v, n, p)) {
+		ang_drop(v, n, p, ANGARA_DROP_STALE, 1);
 	} else if (vc == ANGARA_VC_REQ) {
 		if (!request_eject(v, n, p))
 			return false;
 	} else {
-		answer_eject(v, n, p);
+		ang_answer_eject(v, n, p);
 	}
 	ang_ring_pop(v, n, r, dir);
 	return true;
@@ -317,6 +354,7 @@ static void atomic_packet(struct ang_view *v, struct ang_node *n,
 {
 	ang_op_head(v, n, c, op, p);
 	p->type = ANG_PKT_ATOMIC;
+	p->life = op->era;
 	p->flags = ANG_PF_LAST;
 	if (op->opcode == ANGARA_OP_FETCH)
 		p->flags |= ANG_PF_FETCH;
@@ -338,6 +376,7 @@ static void p2p_packet(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 
 	ang_op_head(v, n, c, op, p);
 	p->type = put ? ANG_PKT_PUT : ANG_PKT_GET;
+	p->life = op->era;
 	p->len = ang_min(left, v->fab->buf_size);
 	p->npkts = (u8)ang_packets(p->len);
 	p->key = op->rkey;
@@ -351,39 +390,22 @@ static void p2p_packet(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 	}
 }
 
-/* Is there a buffer for an answer?  Only the holder of the node takes them. */
-static bool may_answer(struct ang_view *v, struct ang_node *n)
-{
-	u64 buf = ang_buf_get(v, n, ANG_BUF_RSP);
-
-	ang_buf_put(v, buf, 1);
-	return buf;
-}
-
-/**
- * ang_p2p_inject() - send the next train of an operation that is no collective
- * @v: view
- * @n: node
- * @c: context
- * @op: operation with something to send
- *
- * Return: true if it was sent.
- */
-bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		    struct ang_op *op)
+/* Send the next train of an operation.  Return: true if it was sent. */
+static bool train_inject(struct ang_view *v, struct ang_node *n,
+			 struct ang_ctx *c, struct ang_op *op)
 {
 	struct ang_pkt p;
 	u32 dir;
 
 	if (op->opcode == ANGARA_OP_SEND)
 		return ang_send_inject(v, n, c, op);
-	if (!may_leave(v, n, op->dst_node, ANGARA_VC_REQ, &dir))
+	if (!ang_may_leave(v, n, op->dst_node, ANGARA_VC_REQ, &dir))
 		return false;
 	if (op->opcode <= ANGARA_OP_GET)
 		p2p_packet(v, n, c, op, &p);
 	else
 		atomic_packet(v, n, c, op, &p);
-	/* To its own node nothing is taken that could not be given back. */
+	/* Nothing may be taken here that could not be given back. */
 	if (wants_data(&p) && op->dst_node == n->id && !may_answer(v, n))
 		return false;
 	if (p.type != ANG_PKT_GET && !ang_op_payload(v, n, c, op, &p))
@@ -403,4 +425,50 @@ bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	c->cnt.tx_packets += p.npkts;
 	c->cnt.tx_bytes += p.type == ANG_PKT_GET ? 0 : p.len;
 	return true;
+}
+
+/**
+ * ang_p2p_express() - send trains of an operation without links
+ * @v: view
+ * @n: node
+ * @c: context
+ * @op: operation with data to send
+ *
+ * It sends until the operation has no more data, or the step's work is used up.
+ *  If another view takes the target meanwhile, the train uses links, and is the
+ * last.
+ *
+ * Return: true if something was sent without links; false if nothing was, or by
+ * links only.
+ */
+bool ang_p2p_express(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_op *op)
+{
+	u64 bit = 1ULL << ang_op_slot(n, c, op);
+	bool any = false;
+
+	v->express = true;
+	while (c->p2p_tx & bit && ang_express_may(v, n, c, op) &&
+	       train_inject(v, n, c, op)) {
+		any = true;
+		if (ang_spent(v))
+			break;
+	}
+	v->express = false;
+	return any;
+}
+
+/**
+ * ang_p2p_inject() - send the next train of a point-to-point operation
+ * @v: view
+ * @n: node
+ * @c: context
+ * @op: operation with data to send
+ *
+ * Return: true if it was sent.
+ */
+bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op)
+{
+	return ang_p2p_express(v, n, c, op) || train_inject(v, n, c, op);
 }

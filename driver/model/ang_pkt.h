@@ -7,7 +7,7 @@
 
 #include "ang_model.h"
 
-#define ANG_PKT_VOID		0	/* in a ring: nothing; see ang_recover.c */
+#define ANG_PKT_VOID		0	/* in a ring: void; see ang_recover.c */
 #define ANG_PKT_PUT		1	/* REQ */
 #define ANG_PKT_GET		2	/* REQ */
 #define ANG_PKT_ACK		3	/* RSP: end of a PUT train, or a GET refused */
@@ -24,16 +24,16 @@
 #define ANG_PKT_RNR		14	/* RSP: a message refused for now */
 #define ANG_PKT_READY_ACK	15	/* RSP: len: messages that come, 0 or 1 */
 #define ANG_PKT_OPEN		16	/* UP, DOWN: lives of a tree, see ang_tree_open.c */
-#define ANG_PKT_NUM		17	/* each stands in ang_remote.c, too */
+#define ANG_PKT_NUM		17	/* ang_remote.c has a rule for each type */
 
 #define ANG_PF_LAST		1	/* last train of its operation */
 #define ANG_PF_NOTIFY		2	/* count at the target */
-#define ANG_PF_FETCH		4	/* ATOMIC: answer with what was there */
+#define ANG_PF_FETCH		4	/* ATOMIC: answer with the previous value */
 #define ANG_PF_TURN		8	/* SEND: after a READY */
 #define ANG_PF_MORE		16	/* READY_ACK: others of the node wait too */
 #define ANG_PF_WHOLE		32	/* OPEN: to the parent: whole; to a child: open */
 
-#define ANG_MAX_HOPS		0xFFFFU	/* links that a packet may cross */
+#define ANG_MAX_HOPS		0xFFFFU	/* most links that a packet crosses */
 
 /* SEND: before the payload, in the first train: tag and immediate word. */
 #define ANG_SEND_HEAD		16
@@ -61,15 +61,17 @@
  * @key: key of the memory region at the target; SEND: bytes of the message;
  *	OPEN: epoch of the sender's row
  * @off: offset in the memory region; SEND, and its ACK: place in the message
- *	area; REDUCE: ANG_TICKET() of the receiver's operation, 0 from others
+ *	area; REDUCE: ANG_TICKET() of the receiver's operation, 0 from others;
+ *	OPEN, to a child that opens: the root
  * @gen: generation of @slot
  * @hops: links crossed
  * @seq: reductions: packet number in the tree, ReduceId is seq % 16; BCAST,
  *	GET, DATA and SEND: offset in the operation; CREDIT: how many; OPEN,
  *	ABORT: life of the sender's row
  * @life: trees: life of the row that it goes to, RESULT: of the receiver's row;
- *	SEND, RNR, READY, READY_ACK: life of the receiver's context
- * @bytes: ATOMIC: bytes at the target
+ *	SEND, RNR, READY, READY_ACK: life of the receiver's context; PUT, GET,
+ *	ATOMIC: ang_op.era
+ * @bytes: ATOMIC: bytes at the target; SEND: ang_op.era
  * @buf: payload, see ang_buf_data(); 0 for none
  */
 struct ang_pkt {
@@ -99,6 +101,12 @@ struct ang_pkt {
 	u32 bytes;
 	u64 buf;
 };
+
+/** ang_pkt_era() - where a PUT, GET, ATOMIC or SEND has the era of its operation */
+static inline u32 *ang_pkt_era(struct ang_pkt *p)
+{
+	return p->type == ANG_PKT_SEND ? &p->bytes : &p->life;
+}
 
 /*
  * How the root addresses the result of a REDUCE: life of the receiver's row,

@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Recovery: a thread ended in the middle of the model, for ever.
+ * Recovery: a thread has died in the middle of the model.
  *
  * A node that the thread held (ANG_SCHED_OWNED) may be in any state: it is
  * torn.  A torn node is reset as a card would be.  The host keeps all other
  * threads out of the model meanwhile, so the rest of the fabric is between two
  * steps, where these rules hold:
  *
- *  - A packet on a link exists from the store of the ring's tail on.  A torn
- *    node leaves its neighbours' rings whole.
- *  - A packet that passes through a torn node point to point goes on.  The
- *    node notes which packet it is about to send on (struct ang_pass), so a
- *    packet that is both sent and not yet removed is told from one that is
- *    not sent: none is lost, none goes twice.
- *  - Point-to-point packets from or to a torn node become void where they
- *    stand: no late request finds a new context of that node.
+ *  - A packet on a link exists from the store of the ring's put on.  A torn
+ *    node leaves its neighbours' rings whole.  What its links held because of
+ *    their faults arrives at once.
+ *  - A point-to-point packet that passes through a torn node is forwarded.
+ *    The node records which packet it is about to send on (struct ang_pass).
+ *    So a packet that is sent but not yet removed differs from one that is not
+ *    sent: no packet is lost or sent twice.
+ *  - Point-to-point packets from or to a torn node become void in place: no
+ *    late request reaches a new context of that node.
  *  - Neighbours take down trees that lead to a torn node.  All nodes end
  *    operations with it and name it, as for a lost node; see ang_lost.c.
  *  - References to payload buffers are counted anew: one per packet in a ring
  *    or FIFO, or one per output that the packet at the head still owes; one
  *    per buffer in a Reducer.  Nothing else holds one between two steps.
- *  - Numbers of lives and operations of a torn node go on, so nothing of its
- *    last life is taken for the next.
- *  - Every node goes on a run queue with all its rings marked: a wake-up that
- *    the thread still owed is not missed.
+ *  - Numbers of lives and operations of a torn node continue, so nothing of its
+ *    last life is taken for a part of the next.
+ *  - Every node is put on a run queue with all its rings marked, in case the
+ *    dead thread still owed a wake-up.
  *
- * A thread that is only stopped may go on at any time, in the middle of its
- * node.  Then the fabric goes on in a copy: ang_recover_fence() takes all nodes
- * that no view holds, so the stopped thread can take no other; it notes how far
- * the rings that lead from and to the torn ones have come, all at one moment;
- * ang_recover_copy() makes the copy as of that moment.  What the thread still
- * writes to the fabric stays in the memory that was left.
+ * A thread that is only stopped may continue at any time, in the middle of its
+ * node.  Then the fabric continues in a copy: ang_recover_fence() takes all nodes
+ * that no view holds, so the stopped thread can take no other node; it records
+ * the state of the rings from and to the torn nodes, all at one moment;
+ * ang_recover_copy() makes the copy as of that moment.  Whatever the thread
+ * still writes goes to the old memory, which nothing reads any more.
  *
- * The recovering thread may end here, too.  Then another one begins anew: what
- * is torn is marked before anything changes, nodes that are changed are held,
- * and the rest may be done twice.
+ * The recovering thread may die, too.  Then another thread starts over: torn
+ * nodes are marked before anything changes, nodes being changed are held, and
+ * the rest can be done twice.
  */
 #include "ang_int.h"
 
@@ -44,7 +45,7 @@ struct numbers {
 	u16 opgen;
 };
 
-/* Held, and not by ang_recover_fence(). */
+/* Is the node held, but not by ang_recover_fence()? */
 static bool is_held(u64 sched)
 {
 	return (sched & (ANG_SCHED_OWNED | ANG_SCHED_FENCED)) == ANG_SCHED_OWNED;
@@ -122,7 +123,7 @@ static void node_fence(struct ang_node *n)
 		WRITE_ONCE(n->torn, 1);
 }
 
-/* Return: false if the note was another one before. */
+/* Return: false if the note was different before. */
 static bool note(u32 *to, u32 val)
 {
 	bool same = *to == val;
@@ -158,16 +159,16 @@ static bool node_note(struct ang_fabric *fab, struct ang_node *n)
 		same &= note(&in->fence_head, READ_ONCE(in->head));
 		if (out)
 			same &= note(&out->fence_tail,
-				     ang_load_acquire(&out->tail));
+				     ang_load_acquire(&out->put));
 	}
-	/* Nothing of the next look is read before this one is complete. */
+	/* Complete this look before anything of the next one is read. */
 	ang_mb();
 	return same;
 }
 
 /*
- * All of them only ever grow: what two looks find the same was so at one moment
- * between them.  The thread takes no new node, so it gets there.
+ * All these values only grow: if two looks find the same, that was the state at
+ * one moment between them.  The thread takes no new node, so this ends.
  */
 void ang_recover_fence(struct ang_fabric *fab)
 {
@@ -194,7 +195,7 @@ static void node_as_noted(struct ang_fabric *fab, struct ang_node *n)
 
 		in->head = in->fence_head;
 		if (out)
-			out->tail = out->fence_tail;
+			out->put = out->fence_tail;
 	}
 }
 
@@ -223,7 +224,7 @@ static void pass_end(struct ang_fabric *fab, struct ang_node *n)
 		return;
 	in = ring_nr(fab, n, (u32)(key >> 32) - 1);
 	out = out_ring(fab, n, pass->out);
-	if (in->head == (u32)key && out->tail == pass->tail)
+	if (in->head == (u32)key && out->put == pass->tail)
 		ang_store_release(&in->head, in->head + 1);
 }
 
@@ -237,7 +238,7 @@ static void ring_void(struct ang_fabric *fab, struct ang_ring *r)
 {
 	u32 at;
 
-	for (at = r->head; at != r->tail; at++) {
+	for (at = r->head; at != r->put; at++) {
 		struct ang_pkt *p = &r->pkt[at & (fab->cfg.depth - 1U)];
 
 		if (concerns_torn(fab, p))
@@ -268,7 +269,7 @@ static void ctx_reset(struct ang_fabric *fab, struct ang_node *n, u32 ctx)
 
 	memset(ang_op(n, c, 0), 0, fab->cfg.ops * sizeof(struct ang_op));
 	memset((char *)c + ANG_CTX_STATE, 0, sizeof(*c) - ANG_CTX_STATE);
-	/* One more may have begun. */
+	/* One more operation may have begun. */
 	c->life = kept.life + 1U;
 	c->opgen = kept.opgen + 1U;
 }
@@ -282,7 +283,7 @@ static void pe_reset(struct ang_fabric *fab, struct ang_node *n)
 	memset(ang_dom(fab, n, 0), 0, fab->cfg.ctxs * sizeof(struct ang_dom));
 }
 
-/* The life that was may have begun without its number. */
+/* The torn life may have begun before its number was stored. */
 static void tree_reset(struct ang_fabric *fab, struct ang_node *n, u32 tree)
 {
 	struct ang_tree *t = &n->tree[tree];
@@ -292,7 +293,7 @@ static void tree_reset(struct ang_fabric *fab, struct ang_node *n, u32 tree)
 	t->life += t->life == ~0U ? 2 : 1;
 }
 
-/* All but what the node is, its counters, and packets that pass through. */
+/* Reset all but the node's identity, its counters, and packets that pass through. */
 static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 {
 	u32 i;
@@ -310,6 +311,7 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 	memset(n->dirty, 0, sizeof(n->dirty));
 	memset(n->buf_hint, 0, sizeof(n->buf_hint));
 	memset(&n->pass, 0, sizeof(n->pass));
+	memset(n->way, 0, sizeof(n->way));
 	n->enabled = 0;
 	n->resetting = 0;
 	n->db_admin = 0;
@@ -319,6 +321,10 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 	n->buf_waiting = 0;
 	n->rx = 0;
 	n->timer = 0;
+	for (i = 0; i < fab->nports; i++)
+		ang_retry_clear(&ang_port(fab, n, i)->retry);
+	n->retry_ports = 0;
+	n->retry_due = 0;
 	n->unreported = 0;
 	n->red_trees = 0;
 	n->ctl_trees = 0;
@@ -329,11 +335,7 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 	n->turn = 0;
 	n->first = 0;
 	n->refused = 0;
-	/* Once enabled, it reports losses anew. */
-	n->lost = 0;
-	n->losing = 0;
-	n->lost_at = 0;
-	n->dead_links = 0;
+	ang_lost_forget(n);
 }
 
 static void refs_clear(struct ang_fabric *fab, struct ang_node *n)
@@ -341,7 +343,7 @@ static void refs_clear(struct ang_fabric *fab, struct ang_node *n)
 	memset((char *)n + fab->off_ref, 0, fab->bufs * sizeof(u32));
 }
 
-/* As many references as it owes outputs, one if that is not worked out. */
+/* A reference for each output it still owes; one if these are not known yet. */
 static void pkt_refs(struct ang_view *v, const struct ang_pkt *p,
 		     const struct ang_outs *todo)
 {
@@ -356,7 +358,7 @@ static void ring_refs(struct ang_view *v, const struct ang_ring *r)
 	struct ang_outs todo = r->todo;
 	u32 at;
 
-	for (at = r->head; at != r->tail; at++, todo.valid = 0)
+	for (at = r->head; at != r->put; at++, todo.valid = 0)
 		pkt_refs(v, &r->pkt[at & (v->fab->cfg.depth - 1U)], &todo);
 }
 
@@ -418,7 +420,7 @@ static void each_node(struct ang_view *v, bool torn,
 	}
 }
 
-/* A node that forgets all has its switches forget. */
+/* The switches of a node are reset with it. */
 static void kept_mark(struct ang_fabric *fab)
 {
 	u32 i;
@@ -438,7 +440,15 @@ static void torn_reset(struct ang_view *v, struct ang_node *n)
 
 static void torn_pass(struct ang_view *v, struct ang_node *n)
 {
+	u32 nr;
+
 	pass_end(v->fab, n);
+	for (nr = 0; nr < rings(v->fab); nr++) {
+		struct ang_ring *out = out_ring(v->fab, n, nr);
+
+		if (out)
+			ang_store_release(&out->tail, out->put);
+	}
 }
 
 void ang_recover(struct ang_view *v)
@@ -446,7 +456,7 @@ void ang_recover(struct ang_view *v)
 	struct ang_fabric *fab = v->fab;
 	u32 i;
 
-	/* This is no step, and ends when all is done. */
+	/* This is not a step: its work is not limited. */
 	v->stop = ~0ULL;
 	kept_mark(fab);
 	each_node(v, true, torn_pass);
@@ -454,6 +464,7 @@ void ang_recover(struct ang_view *v)
 		rings_void(fab, ang_node(fab, i));
 	each_node(v, true, torn_reset);
 	each_node(v, false, node_tell);
+	each_node(v, true, ang_faults_torn);
 	for (i = 0; i < fab->cfg.topo.routers; i++)
 		refs_clear(fab, ang_node(fab, i));
 	for (i = 0; i < fab->cfg.topo.routers; i++)

@@ -3,14 +3,14 @@
  * Reducer and credit unit (document 000, sections 3.3 and 3.4).
  *
  * A slot per (TreeId, ReduceId) holds the first packet; the others are
- * combined into its payload, which is this node's alone by then.  Each
- * participant and child has a place there and fills it once.  Trains are cut at
- * the same places by all, so a train lives in the slot of its first id.  Where
- * the order of combining counts, ang_order.c does it.
+ * combined into its payload, which no other node uses.  Each participant and
+ * child has a place in the slot and fills it once.  All participants cut trains
+ * at the same ids, so the slot of its first id holds a train.  ang_order.c
+ * combines where the order counts.
  *
  * A node may send 16 results up, then 8 more for every credit packet of its
- * parent; the parent sends one for every 8 results that it has issued itself.
- * So what arrives always finds its slot free.
+ * parent; the parent sends a credit packet for every 8 results that it has
+ * issued itself.  So a packet that arrives always finds its slot free.
  */
 #include "ang_int.h"
 
@@ -51,7 +51,7 @@ static void slot_combine(struct ang_view *v, struct ang_slot *s,
 	ang_buf_put(v, p->buf, 1);
 }
 
-/* A train that straddles another: the participants cut differently. */
+/* A train overlaps another: the participants have cut differently. */
 static bool straddles(struct ang_tree *t, const struct ang_pkt *p)
 {
 	u32 i;
@@ -85,13 +85,31 @@ static void slot_begin(struct ang_tree *t, struct ang_slot *s,
 		t->cnt.max_in_flight = t->in_flight;
 }
 
-/* Can a packet not be of the operation that a slot has begun, or begin one? */
+/* Does a packet fit neither the operation of a slot nor the start of one? */
 static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
 			   const struct ang_pkt *p)
 {
 	if (!s->pkt.npkts)
 		return straddles(t, p);
 	return !same(&s->pkt, p) || (p->off && s->pkt.off);
+}
+
+/**
+ * ang_slot_lacks() - the next slot of a tree, if it lacks one contribution
+ * @t: tree
+ * @p: head of that contribution
+ * @bit: its place
+ *
+ * Return: NULL if the slot lacks others, too, has not begun, is of another
+ * operation, or holds an error.
+ */
+struct ang_slot *ang_slot_lacks(struct ang_tree *t, const struct ang_pkt *p,
+				u64 bit)
+{
+	struct ang_slot *s = slot_of(t, t->done);
+
+	return p->seq == t->done && s->pkt.npkts && s->left == bit && !s->held &&
+	       same(&s->pkt, p) && !s->pkt.status ? s : NULL;
 }
 
 /**
@@ -102,8 +120,8 @@ static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
  * @p: packet of it; its payload reference goes with it
  * @dir: link that it came from, ANGARA_PORT_NONE if from the PE
  *
- * Participants that disagree take the tree down: which results belong together
- * cannot be told any more.  A second contribution from one place is dropped.
+ * If participants disagree, the tree goes down, since it is no longer known which
+ * contributions belong together.  A second contribution from a place is dropped.
  */
 void ang_reduce_take(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 		     const struct ang_pkt *p, u32 dir)
@@ -130,6 +148,9 @@ void ang_reduce_take(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 	if (first)
 		slot_begin(t, s, p);
 	s->pkt.off |= p->off;
+	/* Hops of the longest path, in any order of arrival. */
+	if (p->hops > s->pkt.hops)
+		s->pkt.hops = p->hops;
 	slot_status(s, p);
 	if (ang_ordered(p->dtype, p->redop)) {
 		ang_order_take(v, s, p, bit);
@@ -173,7 +194,7 @@ static bool result_send(struct ang_view *v, struct ang_node *n,
 	return true;
 }
 
-/* Give a finished packet up the tree, or at the root to where it ends. */
+/* Pass a finished packet up the tree, or from the root to its receivers. */
 static bool result_leaves(struct ang_view *v, struct ang_node *n,
 			  struct ang_tree *t, struct ang_pkt *p)
 {
@@ -194,8 +215,15 @@ static bool result_leaves(struct ang_view *v, struct ang_node *n,
 	return result_send(v, n, p);
 }
 
-static void credit_count(struct ang_view *v, struct ang_node *n,
-			 struct ang_tree *t, u32 npkts)
+/**
+ * ang_result_count() - results leave the Reducer
+ * @v: view
+ * @n: node
+ * @t: tree
+ * @npkts: how many
+ */
+void ang_result_count(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
+		      u32 npkts)
 {
 	bool due = ang_credit_due(t->done, npkts);
 
@@ -243,7 +271,7 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 		ang_trace_pkt(v, n, ANG_TR_RESULT, &s->pkt, ANGARA_PORT_NONE, 0,
 			      s->pkt.status);
 		s->pkt.npkts = 0;
-		credit_count(v, n, t, npkts);
+		ang_result_count(v, n, t, npkts);
 		progress = true;
 		if (ang_spent(v))
 			return true;
@@ -252,7 +280,7 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 	return progress;
 }
 
-/** ang_control_packet() - what the control packets of a tree have in common */
+/** ang_control_packet() - fill in what all control packets of a tree have */
 void ang_control_packet(struct ang_node *n, struct ang_tree *t, u32 type,
 			struct ang_pkt *p)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Nodes that are played elsewhere.
+ * Nodes that another host carries out.
  *
  * A remote node never runs: the host holds it.  Its neighbours here send to
  * its rings, which the host empties into the network between the processes;
@@ -17,14 +17,14 @@
 #define TREE		(1U << 0)	/* of a tree */
 #define ROUTE		(1U << 1)	/* goes to dst_node */
 #define TYPE		(1U << 2)	/* of a reduction */
-#define DATA		(1U << 3)	/* len comes with it, if the status is 0 */
+#define DATA		(1U << 3)	/* a payload of len bytes follows if the status is 0 */
 #define MANY		(1U << 4)	/* npkts follows from len */
-#define TURN		(1U << 5)	/* flags that only some have */
+#define TURN		(1U << 5)	/* flags that only some types have */
 #define FETCH		(1U << 6)
 #define MORE		(1U << 7)
 #define WHOLE		(1U << 8)
 
-/* What there is to know of each type of packet, ANG_PKT_*. */
+/* Rules for each type of packet, ANG_PKT_*. */
 static const struct {
 	u8 vcs;
 	u16 has;
@@ -56,7 +56,7 @@ void ang_remote_set(struct ang_view *v, u32 node)
 	n->sched = ANG_SCHED_OWNED | ANG_SCHED_REMOTE;
 }
 
-/* Is there a packet in ring @nr, which has a bit in @set? */
+/* Is there a packet in ring @nr?  Its bit is set in @set. */
 static bool ring_holds(struct ang_view *v, struct ang_node *n, u32 set, u32 nr)
 {
 	return set >> (nr >> v->fab->ring_shift) & 1 &&
@@ -170,6 +170,8 @@ static const char *tree_flaw(const struct ang_fabric *fab,
 		return "seq: more credits than there can be";
 	if ((p->type == ANG_PKT_OPEN || p->type == ANG_PKT_ABORT) && !p->seq)
 		return "seq: no life of a tree";
+	if (p->type == ANG_PKT_OPEN && p->off >= fab->cfg.topo.routers)
+		return "off: no such root";
 	if (p->type == ANG_PKT_REDUCE && p->off &&
 	    (!ANG_TICKET_LIFE(p->off) || ANG_TICKET_SLOT(p->off) >= fab->cfg.ops))
 		return "off: no operation that waits for a result";
@@ -187,10 +189,10 @@ static const char *fields_flaw(const struct ang_fabric *fab,
 		return "flags: unknown";
 	if (p->status >= ANGARA_ST_NUM)
 		return "status: unknown";
-	/* But for a message that its sender gives up. */
+	/* Except for a message that its sender aborts. */
 	if (p->status && kinds[p->type].vcs == VC(REQ) && !(has & TURN))
 		return "status: a request has none";
-	/* A switch sends credits and news of a tree; data begins at a node. */
+	/* A switch originates credits and control packets of a tree, but no data. */
 	if (p->src_node >= (has & (ROUTE | MANY) ? fab->cfg.topo.nodes :
 						   fab->cfg.topo.routers))
 		return "src_node: no such node";

@@ -2,8 +2,8 @@
 /*
  * The device model: rules of the network that know neither node nor time.
  *
- * The model's blocks and the simulator's (tools/sim) decide by these, so that
- * what stands in one stands in the other.
+ * The model's blocks and the simulator's (tools/sim) use these functions, so both
+ * have the same rules.
  */
 #ifndef ANG_RULES_H
 #define ANG_RULES_H
@@ -35,7 +35,7 @@ static inline void ang_set_bit(u64 *words, u32 bit)
 	words[bit / 64] |= 1ULL << (bit % 64);
 }
 
-/* Packets that @len bytes make. */
+/* Number of packets for @len bytes. */
 static inline u32 ang_packets(u32 len)
 {
 	return len ? (len + ANGARA_PACKET_BYTES - 1) / ANGARA_PACKET_BYTES : 1;
@@ -97,7 +97,7 @@ static inline u64 ang_port_up(const struct angara_tree_row *row)
 }
 
 /**
- * ang_tree_places() - places of those that make a result
+ * ang_tree_places() - places of all contributors to a result
  * @row: row
  *
  * Local participants have the first ones, then children by their port.
@@ -116,7 +116,7 @@ static inline u64 ang_child_place(const struct angara_tree_row *row, u32 port)
 }
 
 /**
- * ang_ordered() - does the result hang on the order of combining?
+ * ang_ordered() - does the result depend on the order of combining?
  * @type: ANGARA_TYPE_*
  * @redop: ANGARA_RED_*, one of @type's
  *
@@ -135,7 +135,7 @@ static inline bool ang_reduces_fit(u32 seq, u32 npkts, u32 done)
 	       seq + npkts - done <= ANGARA_MAX_REDUCES;
 }
 
-/** ang_credit_due() - do the children get a credit when @done grows by @npkts? */
+/** ang_credit_due() - are credits for the children due when @done grows by @npkts? */
 static inline bool ang_credit_due(u32 done, u32 npkts)
 {
 	return (done + npkts) / ANG_CREDIT_DOWN != done / ANG_CREDIT_DOWN;

@@ -11,10 +11,10 @@
  * a node is one before its reads.  So either the holder sees the work, or the
  * caller sees that there is no holder.
  *
- * A timer runs out when its node's clock says so, or earlier: the functional
- * hosts have no time of their own, so when nothing else is left, and now and
- * then while there is, a node's clock jumps to what it waits for.  So a wait for
- * credits never lasts until other nodes become idle.
+ * A timer expires at its cycle of the node's clock, or earlier: functional hosts
+ * have no time of their own, so a node's clock jumps to its deadline when nothing
+ * else is left to do, and from time to time before.  So a wait for credits never
+ * lasts until other nodes become idle.
  */
 #include "ang_int.h"
 
@@ -123,6 +123,12 @@ void ang_wake(struct ang_view *v, struct ang_node *n, u64 why)
 		v->ops->remote(v->host, n->id);
 }
 
+static void timer_list(struct ang_view *v, struct ang_node *n)
+{
+	if (!(ang_fetch_or(&n->sched, ANG_SCHED_TIMER) & ANG_SCHED_TIMER))
+		timer_push(v->fab, &v->timers, n->id);
+}
+
 /**
  * ang_timer_start() - call ang_credit_pe() at a time
  * @v: view
@@ -132,8 +138,17 @@ void ang_wake(struct ang_view *v, struct ang_node *n, u64 why)
 void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline)
 {
 	n->timer = deadline;
-	if (!(ang_fetch_or(&n->sched, ANG_SCHED_TIMER) & ANG_SCHED_TIMER))
-		timer_push(v->fab, &v->timers, n->id);
+	timer_list(v, n);
+}
+
+/**
+ * ang_retry_timer() - call the node when a link goes on, at ang_node.retry_due
+ * @v: view
+ * @n: node
+ */
+void ang_retry_timer(struct ang_view *v, struct ang_node *n)
+{
+	timer_list(v, n);
 }
 
 /**
@@ -153,19 +168,33 @@ bool ang_timer_expire(struct ang_view *v, struct ang_node *n)
 	return true;
 }
 
+/* The timer of a link is served before that of the credits. */
+static void timer_fired(struct ang_view *v, struct ang_node *n)
+{
+	if (!n->retry_due) {
+		ang_timer_expire(v, n);
+		return;
+	}
+	if (n->clock < n->retry_due)
+		n->clock = n->retry_due;
+	n->retry_due = 0;
+	if (n->timer)
+		timer_list(v, n);
+}
+
 /* Run out the first timer; its node may be held by another view. */
 static void timer_fire(struct ang_view *v)
 {
 	u32 id = v->timers.head;
 	struct ang_node *n = ang_node(v->fab, id);
 
-	/* Off the list before the bit says so: the owner may start it again. */
+	/* Leave the list before the bit is cleared: then the owner may start it again. */
 	v->timers.head = n->timer_next;
 	ang_fetch_and(&n->sched, ~ANG_SCHED_TIMER);
 	ang_wake(v, n, ANG_SCHED_FIRE);
 }
 
-/* Return: false if the node goes on in a copy, without this view. */
+/* Return: false if a repair has moved the node to a copy, without this view. */
 static bool node_take(struct ang_node *n, u64 *why)
 {
 	u64 old = READ_ONCE(n->sched);
@@ -203,6 +232,81 @@ static bool node_release(struct ang_node *n, bool more)
 	}
 }
 
+/**
+ * ang_node_seize() - take a node outside of ang_run(), if it has nothing to do
+ * @v: view; ang_node_leave() lets go of it
+ * @n: node
+ */
+bool ang_node_seize(struct ang_view *v, struct ang_node *n)
+{
+	u64 old = READ_ONCE(n->sched);
+
+	if (old & ~ANG_SCHED_TIMER ||
+	    ang_cmpxchg(&n->sched, old, old | ANG_SCHED_OWNED) != old)
+		return false;
+	ang_work(v, ANG_WORK_STEP);
+	return true;
+}
+
+/** ang_node_drop() - as ang_node_leave(), for a node without new events */
+void ang_node_drop(struct ang_view *v, struct ang_node *n)
+{
+	if (node_release(n, false))
+		list_push(v->fab, &v->runq, n->id);
+}
+
+/**
+ * ang_node_leave() - let go of a node that was taken outside of ang_run()
+ * @v: view, whose run queue it gets on if there is something to do
+ * @n: node
+ */
+void ang_node_leave(struct ang_view *v, struct ang_node *n)
+{
+	bool more = ang_node_tell(v, n);
+
+	/* A fault of a link may have been set meanwhile. */
+	if (node_release(n, more || n->retry_ports))
+		list_push(v->fab, &v->runq, n->id);
+}
+
+/* A busy node's timer runs out, if its clock says so. */
+static void timer_look(struct ang_view *v, struct ang_node *n)
+{
+	if (n->clock >= n->timer + ANG_CREDIT_BUSY)
+		ang_timer_expire(v, n);
+}
+
+/*
+ * The context of a doorbell has its turn at once, if its node has nothing else to
+ * do.  Return: false if the node is busy; then nothing has happened.
+ */
+static bool bell_run(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
+{
+	struct ang_ctx *c;
+
+	if (v->packets || v->ops->trace || !v->fab->express ||
+	    !ang_links_perfect(v->fab) || ctx >= v->fab->cfg.ctxs || !ang_node_seize(v, n))
+		return false;
+	v->stop = v->work + v->turn;
+	timer_look(v, n);
+	/* As in ang_reg_write(), so that a later holder of the node finds it, too. */
+	ang_store_release(&ang_ctx(v->fab, n, ctx)->db_sq, pi);
+	ang_doorbell(v, n, ctx);
+	c = ang_ctx_get(v, n, ctx);
+	if (c)
+		ang_turn_one(v, n, c);
+	ang_hop_turn(v, n);
+	return true;
+}
+
+void ang_reg_ring(struct ang_view *v, u32 node, u32 off, u32 val)
+{
+	if (node >= v->topo.nodes || off < ANGARA_PAGE_SIZE ||
+	    off % ANGARA_PAGE_SIZE != ANGARA_DB_SQ ||
+	    !bell_run(v, ang_node(v->fab, node), off / ANGARA_PAGE_SIZE - 1, val))
+		ang_reg_write(v, node, off, val);
+}
+
 static bool node_run(struct ang_view *v, struct ang_node *n)
 {
 	u64 why;
@@ -212,11 +316,13 @@ static bool node_run(struct ang_view *v, struct ang_node *n)
 	ang_work(v, ANG_WORK_STEP);
 	v->stop = v->work + v->turn;
 	n->rx |= (u32)(why & ANG_SCHED_RX);
-	/* What had its turn before, in this round, may have waited for that. */
+	/* Contexts that had their turn in this round may have waited for this. */
 	if (n->stage && why & ANG_SCHED_WOKEN)
 		n->moved = true;
-	if (why & ANG_SCHED_FIRE || n->clock >= n->timer + ANG_CREDIT_BUSY)
-		ang_timer_expire(v, n);
+	if (why & ANG_SCHED_FIRE)
+		timer_fired(v, n);
+	else
+		timer_look(v, n);
 	if (why & ANG_SCHED_LOOK && v->ops->look)
 		v->ops->look(v, n->id);
 	return node_release(n, ang_node_step(v, n));
@@ -272,12 +378,12 @@ void ang_sched_all(struct ang_view *v)
 		u64 keep = READ_ONCE(n->sched) &
 			   (ANG_SCHED_FIRE | ANG_SCHED_LOOK);
 
-		if (n->timer)
+		if (n->timer || n->retry_due)
 			keep |= ANG_SCHED_TIMER;
 		WRITE_ONCE(n->sched, keep | all | ANG_SCHED_WORK |
 			   ANG_SCHED_WOKEN);
 		list_push(v->fab, &v->runq, id);
-		if (n->timer)
+		if (n->timer || n->retry_due)
 			timer_push(v->fab, &v->timers, id);
 	}
 }
@@ -293,6 +399,10 @@ void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
 	v->runq.tail = ANG_NONE;
 	v->timers = v->runq;
 	v->patient = false;
+	v->packets = false;
+	v->express = false;
+	v->hop = NULL;
+	v->climb = false;
 	v->steps = 0;
 	v->turn = ANG_WORK_TURN;
 	v->work = 0;

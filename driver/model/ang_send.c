@@ -30,7 +30,7 @@ static void go(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	ang_set_bit(n->tx, c->id);
 }
 
-/** ang_send_start() - a message gets in line */
+/** ang_send_start() - append a message to the line of its receiver */
 void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)
 {
@@ -54,7 +54,7 @@ void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		c->p2p_tx |= 1ULL << slot;
 }
 
-/** ang_send_end() - a message is done and leaves its line; if first, the next goes */
+/** ang_send_end() - remove a message from its line; if it was the first, start the next */
 void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		  struct ang_op *op)
 {
@@ -119,6 +119,7 @@ static bool train_make(struct ang_view *v, struct ang_node *n,
 	p->key = op->len;
 	p->counter = op->counter;
 	p->life = op->life;
+	p->bytes = op->era;
 	p->off = op->place;
 	p->seq = op->sent;
 	if (op->turn)
@@ -158,7 +159,7 @@ bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (first || op->sent_all)
 		c->p2p_tx &= ~op_bit(v, n, c, op);
 	if (p.status && first && !op->turn) {
-		/* Its receiver never heard of it. */
+		/* The receiver has got nothing of it. */
 		ang_op_done(v, n, c, op);
 		return true;
 	}
@@ -171,20 +172,6 @@ bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	c->cnt.tx_bytes += p.len;
 	ang_request(v, n, &p, dir);
 	return true;
-}
-
-/** ang_send_lost() - nodes have been lost: ghosts that wait for them are gone */
-void ang_send_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
-{
-	u64 set;
-
-	for (set = c->ghosts; set; set &= set - 1) {
-		struct ang_op *op = ang_op(n, c, ang_lowest(set));
-
-		if (ang_lost_between(v, n->id, op->dst_node) == ANG_NONE)
-			continue;
-		ang_op_free(v, n, c, op);
-	}
 }
 
 static void refused(struct ang_node *n, struct ang_op *op,
@@ -288,13 +275,13 @@ void ang_send_ready(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_send_haunts() - does an operation of a context that ends leave a ghost?
+ * ang_send_haunts() - does an operation of a context that ends become a ghost?
  * @v: view
  * @n: node
  * @c: context
  * @op: operation
  *
- * Return: true if its receiver relies on an end.
+ * Return: true if the receiver waits for the end of the message.
  */
 bool ang_send_haunts(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op)

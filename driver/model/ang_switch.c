@@ -4,10 +4,10 @@
  *
  * A switch has rows of trees and counters, and no queues.  It is programmed and
  * read by commands of one node, its keeper (ang_topo_keeper()), whose driver names
- * it.  The keeper puts such a command into the switch's box and goes on with its
- * admin queue when the answer is there: the view that holds the switch carries the
- * command out.  A switch reaches no host memory, so the keeper writes counters
- * there.  A keeper that is reset has its switches forget their rows, too.
+ * it.  The keeper puts such a command into the switch's box, the view that holds
+ * the switch carries it out, and the keeper then continues with its admin queue.
+ * A switch does not access host memory, so the keeper writes counters there.  A
+ * reset of the keeper clears the rows of its switches, too.
  *
  * Memory order: either side writes the box, then releases its state; the other
  * one acquires the state, then reads.  The state says whose turn it is.
@@ -79,7 +79,7 @@ static bool switch_reset(struct ang_view *v, struct ang_node *s)
 
 	if (s->box.reset)
 		return state == ANG_BOX_DONE;
-	/* A command under way comes first; its answer is dropped. */
+	/* A command in progress is finished first; its answer is dropped. */
 	if (state == ANG_BOX_ASKED)
 		return false;
 	s->box.reset = 1;
@@ -130,7 +130,7 @@ static bool rows_clear(struct ang_view *v, struct ang_node *s)
 }
 
 /**
- * ang_switch_serve() - do what the keeper wants
+ * ang_switch_serve() - carry out the command of the keeper
  * @v: view
  * @s: switch that is held
  *
@@ -144,7 +144,11 @@ bool ang_switch_serve(struct ang_view *v, struct ang_node *s)
 		if (!ang_command(v, s, &s->box.cmd, &s->box.cpl))
 			return false;
 	} else if (state == ANG_BOX_RESET) {
-		if (!rows_clear(v, s))
+		if (!rows_clear(v, s)) {
+			ang_store_release(&s->db_admin, 1);
+			return true;
+		}
+		if (!ang_faults_reset(v, s))
 			return false;
 	} else {
 		return true;

@@ -23,7 +23,7 @@ static const struct ang_topo_ops *topo_ops(const struct ang_topo *topo)
 	return kinds[topo->kind].ops;
 }
 
-#define TOPO_DIGITS	10	/* of a number, zeros in front included */
+#define TOPO_DIGITS	10	/* characters of a number, with leading zeros */
 
 /* Reads 1..@max.  Return: what follows it, NULL if there is no such number. */
 const char *ang_topo_number(const char *text, u32 max, u32 *value)
@@ -105,7 +105,7 @@ const char *ang_topo_sizes(const char *text, struct ang_topo *topo, u32 max,
 	return text;
 }
 
-/* What follows @name in @text; NULL if it begins otherwise. */
+/* Return: what follows @name in @text; NULL if @text does not begin with it. */
 static const char *topo_after(const char *text, const char *name)
 {
 	while (*name)
@@ -123,7 +123,7 @@ u32 ang_topo_read(struct ang_topo *topo, const char *text, struct ang_topo_why *
 	for (kind = 0; kind < ANG_TOPO_KINDS; kind++) {
 		const char *rest = topo_after(text, kinds[kind].name);
 
-		/* Sizes alone are those of a torus. */
+		/* Sizes without a kind are those of a torus. */
 		if (kind == ANG_TOPO_TORUS && *text >= '0' && *text <= '9')
 			rest = text;
 		if (!rest)
@@ -270,7 +270,7 @@ static const struct ang_topo_regs *topo_regs(const struct ang_topo_table *t, u32
 		((const u8 *)t + t->off_regs + (u64)router * t->stride);
 }
 
-/* May @value of digit @by be met where digit @digit differs? */
+/* Can a route have @value of digit @by while digit @digit still differs? */
 static bool topo_occurs(const struct ang_topo_regs *regs, u32 digit, u32 value)
 {
 	return regs->by[digit] != digit || regs->own[digit] != value;
@@ -343,7 +343,7 @@ u32 ang_topo_peer(const struct ang_topo *topo, u32 router, u32 port, u32 *far)
 	return end->router;
 }
 
-/* The same without a table. */
+/* ang_topo_longest() without a table. */
 static u32 topo_find_route(const struct ang_topo *topo, u32 router, u32 dst)
 {
 	const struct ang_topo_ops *ops = topo_ops(topo);

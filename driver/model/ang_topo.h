@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The device model: what is joined to what, and the ways through it.
+ * The device model: topologies and routes.
  *
  * A fabric is routers with ports, and cables that join two ports.  A node is a
  * router with a processing element; a switch is a router without one.  Each
@@ -153,7 +153,7 @@ u32 ang_topo_fill(struct ang_topo *topo, const char *text, void *table,
 		  struct ang_topo_why *why);
 
 /**
- * ang_topo_fill_begin() - the same in parts, for a caller that gives way meanwhile
+ * ang_topo_fill_begin() - ang_topo_fill() in parts, for a caller that yields between them
  * @topo: as from ang_topo_read()
  * @text: see ang_topo_fill()
  * @table: see there
@@ -181,7 +181,7 @@ static inline bool ang_topo_is_switch(const struct ang_topo *topo, u32 router)
 }
 
 /**
- * ang_topo_peer() - what is a port joined to?
+ * ang_topo_peer() - the far end of a port's cable
  * @topo: fabric
  * @router: router
  * @port: port of it, any number
@@ -208,9 +208,9 @@ static inline u32 ang_topo_neighbor(const struct ang_topo *topo, u32 router, u32
 u32 ang_topo_route(const struct ang_topo *topo, u32 router, u32 dst);
 
 /**
- * ang_topo_turn() - may a packet turn so?
+ * ang_topo_turn() - may a packet turn from one port to another?
  * @topo: fabric
- * @router: where it is
+ * @router: router that has the packet
  * @in: port that it came by, ANGARA_PORT_NONE: from the processing element
  * @out: port that it leaves by; both are joined to something
  *
@@ -223,18 +223,18 @@ bool ang_topo_turn(const struct ang_topo *topo, u32 router, u32 in, u32 out);
 u32 ang_topo_class(const struct ang_topo *topo, u32 router, u32 port);
 
 /**
- * ang_topo_longest() - the longest way down a tree
+ * ang_topo_longest() - the longest path down a tree
  * @topo: fabric
  *
- * A way down, as any route, takes channels of higher and higher classes; on a
- * ring of a torus it may go straight on, but meets no router twice.
+ * A path down, like any route, takes channels of growing classes; on a ring of a
+ * torus it may stay in one class, but has no router twice.
  *
- * Return: cables that no way exceeds.
+ * Return: maximum number of cables.
  */
 u32 ang_topo_longest(const struct ang_topo *topo);
 
 /**
- * ang_topo_keeper() - the node that plays a router
+ * ang_topo_keeper() - the node that keeps a router
  * @topo: fabric
  * @router: node or switch
  *
@@ -248,7 +248,7 @@ u32 ang_topo_blocks(const struct ang_topo *topo, u32 d);
 
 /** ang_topo_coord() - digits of a node: @topo->ndims of them */
 void ang_topo_coord(const struct ang_topo *topo, u32 node, u16 *coord);
-/** ang_topo_node() - the other way round; each digit is in range */
+/** ang_topo_node() - number of the node with these digits, each in range */
 u32 ang_topo_node(const struct ang_topo *topo, const u16 *coord);
 
 #endif /* ANG_TOPO_H */

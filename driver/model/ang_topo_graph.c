@@ -67,7 +67,7 @@ static bool graph_is(const struct graph_line *line, const char *word)
 	return i == line->len[0];
 }
 
-/* ":PORT" behind a name.  Return: what follows, NULL if it is not that. */
+/* Reads ":PORT" behind a name.  Return: what follows; NULL: there is none. */
 static const char *graph_port(const char *text, u32 *port)
 {
 	if (*text++ != ':')
@@ -217,7 +217,7 @@ static struct ang_topo_end *graph_end(const struct graph_work *w, u32 router, u3
 	return &w->t->end[router * w->topo->nports + port];
 }
 
-/* Place of a name in the hash: that of its router, or the free one for it. */
+/* Place of a name in the hash: its router's, or a free one. */
 static u32 *graph_find(const struct graph_work *w, const char *name, u32 len)
 {
 	u32 hash = 2166136261U;
@@ -369,7 +369,7 @@ static void graph_set_ranks(struct graph_work *w)
 		rank[w->order[i]] = i;
 }
 
-/* Nodes are in the order of their numbers at the start, and stay so behind. */
+/* Nodes come first in the order of their numbers, and stay in that order. */
 static void graph_set_keepers(struct graph_work *w)
 {
 	u32 *keeper = graph_keepers(w->topo, w->t);
@@ -502,7 +502,7 @@ static bool graph_fill(const struct ang_topo *topo, const char *text,
 	graph_set_keepers(&w);
 	graph_set_ranks(&w);
 	graph_set_regs(&w);
-	/* Names are of no use any more. */
+	/* Names are not needed any more. */
 	for (i = 0; i < topo->nodes; i++)
 		graph_set_routes(&w, w.name, i);
 	return true;
@@ -534,7 +534,7 @@ static u32 graph_class(const struct ang_topo *topo, u32 router, u32 port)
 					 topo->routers + 1 + rank[router];
 }
 
-/* A way that goes up, then down, meets no router twice. */
+/* A route that goes up, then down, has no router twice. */
 static u32 graph_longest(const struct ang_topo *topo)
 {
 	return topo->routers - 1;

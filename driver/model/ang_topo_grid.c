@@ -87,7 +87,7 @@ static u32 mesh_exit(const struct ang_topo *topo, u32 node, u32 d, u32 value)
 	return 2 * d + (value < grid_at(topo, node, d));
 }
 
-/* Along a line classes grow from cable to cable. */
+/* Along a line the class grows with each cable. */
 static u32 mesh_class(const struct ang_topo *topo, u32 node, u32 port)
 {
 	u32 at = grid_at(topo, node, port / 2);
@@ -95,7 +95,7 @@ static u32 mesh_class(const struct ang_topo *topo, u32 node, u32 port)
 	return port << 16 | (port & 1 ? 0xFFFF - at : at);
 }
 
-/* Digits are of up to so many bits, so that route registers stay short. */
+/* Digits have up to this many bits, so that route registers stay short. */
 #define CUBE_BITS	5U
 
 static const char *cube_read(struct ang_topo *topo, const char *text,
@@ -138,7 +138,7 @@ static u32 cube_class(const struct ang_topo *topo, u32 node, u32 port)
 	return port;
 }
 
-/* Each bit is changed once. */
+/* A route changes each bit once. */
 static u32 cube_longest(const struct ang_topo *topo)
 {
 	return topo->levels;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Topologies: what a kind has to tell.
+ * Topologies: operations of a kind.
  */
 #ifndef ANG_TOPO_INT_H
 #define ANG_TOPO_INT_H
@@ -13,7 +13,7 @@
 /**
  * struct ang_topo_regs - route registers of a router, but for the ports
  * @own: own value of each digit, or ANG_TOPO_ANY
- * @by: digit whose value tells the port where this one differs
+ * @by: digit by whose value the port is chosen if this digit differs
  */
 struct ang_topo_regs {
 	u16 own[ANG_TOPO_DIMS];

@@ -257,7 +257,7 @@ static u32 mkns_peer(const struct ang_topo *topo, u32 router, u32 port, u32 *far
 	       mkns_node_peer(topo, router, port, far);
 }
 
-/* A switch has the digits before its dimension, in which the way agrees already. */
+/* The digits before a switch's dimension agree with the destination already. */
 static void mkns_regs(const struct ang_topo *topo, u32 router,
 		      struct ang_topo_regs *regs)
 {
@@ -286,7 +286,7 @@ static u32 mkns_switch_exit(const struct ang_topo *topo, const struct mkns_switc
 		return value;
 	if (s->block < s->leaves)
 		return s->block == leaf ? value % half : half + value % half;
-	/* Of the cables from this top to the leaf, one by the value. */
+	/* One of the cables from this top to the leaf, chosen by the value. */
 	tops = mkns_tops(topo, s->leaves);
 	top = s->block - s->leaves;
 	skip = (top + tops - leaf * half % tops) % tops;
@@ -327,7 +327,7 @@ static u32 mkns_class(const struct ang_topo *topo, u32 router, u32 port)
 	return 4 * s.d + (s.leaves && port >= mkns_half(topo) ? 1 : 3);
 }
 
-/* To a switch and on to a node; through an assembly two more. */
+/* To a switch and on to a node; an assembly adds two cables. */
 static u32 mkns_longest(const struct ang_topo *topo)
 {
 	u32 cables = mkns_first(topo);
@@ -348,7 +348,7 @@ static u32 mkns_keeper(const struct ang_topo *topo, u32 router)
 	return s.node + s.block * mkns_half(topo) * mkns_stride(topo, s.d);
 }
 
-/* Also of KNS. */
+/* Also for KNS. */
 const struct ang_topo_ops ang_topo_mkns = {
 	.read = mkns_read,
 	.tail = mkns_tail,

@@ -18,7 +18,7 @@ static bool port_exists(const struct ang_topo *topo, u32 router, u32 port)
 	return ang_topo_peer(topo, router, port, NULL) != ANG_NONE;
 }
 
-/* May all that comes down leave by the ports down of a row? */
+/* May packets that go down leave by all ports down of a row? */
 static bool turns_ok(const struct ang_topo *topo, u32 router,
 		     const struct angara_tree_row *row)
 {
@@ -33,7 +33,7 @@ static bool turns_ok(const struct ang_topo *topo, u32 router,
 	return true;
 }
 
-/* What is wrong with the fields of a row, or NULL. */
+/* Return: what is wrong with the fields of a row, or NULL. */
 static const char *fields_flaw(const struct ang_topo *topo, u32 router,
 			       const struct angara_tree_row *row)
 {
@@ -124,9 +124,9 @@ static u32 links_check(const struct ang_topo *topo,
 }
 
 /*
- * How many nodes below @limit are reached from the root?  Rule 2 holds, so each
- * node has one parent: the walk goes down by each port in turn, and back by the
- * port up of where it is.
+ * Count the nodes below @limit that are reached from the root.  Rule 2 holds, so
+ * each node has one parent: the walk goes down by each port in turn, and back by
+ * the port up of the current node.
  */
 static u32 reached(const struct ang_topo *topo,
 		   const struct angara_tree_row *rows, u32 root, u32 limit)
@@ -177,9 +177,9 @@ static bool is_orphan(const struct ang_topo *topo,
 }
 
 /*
- * A node that is to blame where not all are reached: the first orphan.  Without
- * one, some rows form a ring without a root: the first node that is not
- * reached, found by counting, as there is no room for a list.
+ * If not all nodes are reached, name one that is wrong: the first node without a
+ * parent.  If there is none, some rows form a ring without a root: the first node
+ * that is not reached, found by counting, as there is no memory for a list.
  */
 static u32 first_unreached(const struct ang_topo *topo,
 			   const struct angara_tree_row *rows, u32 root)

@@ -49,15 +49,17 @@ static void open_tree(struct ang_node *n, struct ang_tree *t)
 	open_tell(n, t, t->row.ports);
 }
 
-/* All children are whole: the root opens the tree, others tell their parent. */
+/* All subtrees are complete: the root opens the tree, others tell their parent. */
 static void open_whole_tell(struct ang_node *n, struct ang_tree *t)
 {
 	if (!open_whole(t))
 		return;
-	if (t->row.is_root)
+	if (t->row.is_root) {
+		t->root = n->id;
 		open_tree(n, t);
-	else
+	} else {
 		open_tell(n, t, ang_port_up(&t->row));
+	}
 }
 
 /** ang_open_start() - a row has been set: tell its neighbors */
@@ -89,7 +91,7 @@ u64 ang_open_ports(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_open_take() - a neighbor tells its life
+ * ang_open_take() - a neighbor reports the life of its row
  * @v: view
  * @n: node
  * @p: OPEN packet of a neighbor in a tree that is up
@@ -120,8 +122,13 @@ void ang_open_take(struct ang_view *v, struct ang_node *n,
 	if (!(p->flags & ANG_PF_WHOLE))
 		return;
 	if (bit == ang_port_up(&t->row)) {
-		if (open_whole(t))
-			open_tree(n, t);
+		if (!open_whole(t))
+			return;
+		t->root = (u32)p->off;
+		open_tree(n, t);
+		/* What was posted before may need a way that is not there. */
+		if (READ_ONCE(v->fab->broken))
+			ang_lost_tree(v, n, p->tree);
 	} else if (!(t->whole & bit)) {
 		t->whole |= bit;
 		open_whole_tell(n, t);
@@ -146,7 +153,7 @@ void ang_open_abort(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_open_late() - a neighbor tells its life to a row that is down
+ * ang_open_late() - a neighbor reports its life to a row that is down
  * @v: view
  * @n: node
  * @p: OPEN packet of a neighbor in the tree, with its epoch
@@ -181,6 +188,7 @@ static bool open_send(struct ang_view *v, struct ang_node *n,
 	ang_control_packet(n, t, ANG_PKT_OPEN, &p);
 	p.key = t->row.epoch;
 	p.flags = whole ? ANG_PF_WHOLE : 0;
+	p.off = t->root;
 	progress = ang_issue_links(v, n, &p, &todo, ANGARA_PORT_NONE);
 	t->open_todo = rest | todo;
 	return progress;

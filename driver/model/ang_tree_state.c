@@ -3,14 +3,14 @@
  * Rows of the routing table: set, join, leave, take down.  How the rows of a
  * tree find each other is in ang_tree_open.c.
  *
- * A tree that cannot do its work any more, because a participant left or died,
- * a row was cleared or the participants disagree, goes down everywhere: the
- * news floods along the tree, and each node ends its participants' operations
- * with the cause.  No operation waits for what cannot come.
+ * A tree that cannot work any more, because a participant left or died, a row
+ * was cleared or the participants disagree, goes down everywhere: ABORT packets
+ * flood it, and each node ends its participants' operations with the cause.  No
+ * operation waits for a packet that cannot come.
  */
 #include "ang_int.h"
 
-/* A row begins a new life; all that the last one left is gone. */
+/* Start a new life of a row, without anything of the previous one. */
 static void tree_begin(struct ang_view *v, struct ang_node *n,
 		       const struct angara_tree_row *row)
 {
@@ -62,7 +62,7 @@ u32 ang_tree_set(struct ang_view *v, struct ang_node *n,
 	return ANGARA_ADM_ST_OK;
 }
 
-/* End what the participants of this node have under way. */
+/* End the operations of this node's participants. */
 static void members_fail(struct ang_view *v, struct ang_node *n,
 			 struct ang_tree *t, u32 status, u32 culprit)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Turns of contexts: whose entries are fetched and whose trains are sent next.
+ * Turns of contexts: which context fetches entries and sends trains next.
  *
- * In a round every context with something to do has one turn, in a turn every
- * operation sends a train.  A step that has done enough ends within a turn; the
- * next one goes on there.
+ * In a round every context that has work has one turn; in a turn every operation
+ * sends a train.  A step whose work is used up ends within a turn; the next step
+ * continues there.
  */
 #include "ang_int.h"
 
@@ -33,7 +33,7 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	return progress;
 }
 
-/* Take out of two sets those that have had their turn, as c->at says. */
+/* Remove from two sets what has had its turn, according to c->at. */
 static void ctx_resume(struct ang_ctx *c, u64 *ops, u64 *trees)
 {
 	u32 done = c->at - 1U;
@@ -45,8 +45,8 @@ static void ctx_resume(struct ang_ctx *c, u64 *ops, u64 *trees)
 }
 
 /*
- * A train of each operation.  When the step has done enough, c->at is how many
- * of its places, operations and then trees, have had their turn, plus 1.
+ * Send a train of each operation.  If the work of the step is used up, c->at is
+ * the number of operations and then trees that have had their turn, plus 1.
  */
 static bool ctx_trains(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
@@ -95,6 +95,20 @@ static bool ctx_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 	return progress;
 }
 
+/**
+ * ang_turn_one() - give one context its turn, outside of a step
+ * @v: view; stop says when it has done enough
+ * @n: node, which is in the middle of no step
+ * @c: context
+ *
+ * If work is left, the next step gives the context a whole turn.
+ */
+void ang_turn_one(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	ctx_inject(v, n, c);
+	c->at = 0;
+}
+
 /* The next context with something to do, from @ctx on; past the last if none. */
 static u32 next_ctx(const struct ang_node *n, u32 ctx)
 {
@@ -112,12 +126,11 @@ static u32 next_ctx(const struct ang_node *n, u32 ctx)
 /**
  * ang_inject() - give every context with something to send its turn
  * @v: view
- * @n: node; at: if the step before ended within, the context to go on with,
+ * @n: node; at: if the previous step ended within, the context to continue with,
  *	plus 1, and whether it was past the last
  *
- * Each gets a train per operation, and another one is the first each time,
- * whom a buffer or room that has just become free goes to: none starves
- * another.
+ * Each context sends a train per operation.  The first context changes each time:
+ * it gets a buffer or room that has just become free, so no context starves.
  *
  * Return: true if something was fetched or sent.
  */
@@ -139,7 +152,7 @@ bool ang_inject(struct ang_view *v, struct ang_node *n)
 		struct ang_ctx *c = ang_ctx(v->fab, n, ctx);
 
 		progress |= ctx_inject(v, n, c);
-		/* Most often there is no other. */
+		/* Usually no other context has work. */
 		if (next_ctx(n, 0) == ANG_MAX_CTXS)
 			break;
 		if (!c->at)

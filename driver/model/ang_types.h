@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The device model: what is inside a fabric.
+ * The device model: the inside of a fabric.
  *
  * Access to each part:
- *  - a node and all within it: the view that holds it (ANG_SCHED_OWNED), except
+ *  - a node and all of its contents: the view that holds it (ANG_SCHED_OWNED),
+ *  except
  *  - ang_node.sched, doorbell words and registers: anyone, atomically;
  *  - the producer side of an incoming ring: the holder of the neighbour;
  *  - reference counts of payload buffers: any holder of a reference.
@@ -14,13 +15,15 @@
 
 #include "ang_pkt.h"
 #include "ang_area.h"
+#include "ang_port.h"
 
 /**
  * struct ang_outs - outputs that a packet of a tree still owes
  * @links: ports, one bit each: that to the parent on VCUp, others on VCDown
- * @pe: the own PE.  It comes last: a participant that has seen a result may rely
- *	on it being ahead of whatever it sends down the tree next
- * @valid: worked out
+ * @pe: the own PE.  It comes last: a participant that has seen a result may
+ *	rely on the result being ahead of anything that it sends down the tree
+ *	next
+ * @valid: the outputs are computed
  */
 struct ang_outs {
 	u64 links;
@@ -29,13 +32,17 @@ struct ang_outs {
 };
 
 /**
- * struct ang_ring - packets that arrive over one link on one virtual channel
+ * struct ang_ring - queue of packets that arrive over one link on one virtual
+ * channel
  * @head: consumer index
- * @todo: consumer: what the packet at the head still owes
+ * @todo: consumer: outputs that the packet at the head still owes
  * @fence_head: @head when the consumer was fenced; see ang_recover.c
  * @tail: producer index
+ * @put: producer: index behind the packets that the link has taken.  Those from
+ *	@tail on are in flight: their places are the replay buffer of
+ *	ang_retry.c.  Without faults it equals @tail
  * @waiting: the producer found no room; the consumer wakes it after the next pop
- * @fence_tail: @tail when the producer was fenced
+ * @fence_tail: @put when the producer was fenced
  * @pkt: cfg.depth packets
  */
 struct ang_ring {
@@ -43,6 +50,7 @@ struct ang_ring {
 	u32 fence_head;
 	struct ang_outs todo;
 	u32 tail ____cacheline_aligned;
+	u32 put;
 	u32 waiting;
 	u32 fence_tail;
 	struct ang_pkt pkt[] ____cacheline_aligned;
@@ -50,17 +58,17 @@ struct ang_ring {
 
 #define ANG_OP_FREE	0
 #define ANG_OP_ACTIVE	1
-#define ANG_OP_HELD	3	/* fetched, and not started: ang_op.after */
-#define ANG_OP_GHOST	2	/* of a context that is gone, see ang_msg.c */
+#define ANG_OP_HELD	3	/* fetched but not started: ang_op.after */
+#define ANG_OP_GHOST	2	/* its context is gone, see ang_msg.c */
 
-/* How far a message is. */
-#define ANG_SEND_START	0	/* its first train is to go */
-#define ANG_SEND_ASKED	1	/* that is under way */
-#define ANG_SEND_WAITS	2	/* it was refused */
+/* Progress of a message. */
+#define ANG_SEND_START	0	/* its first train is not sent yet */
+#define ANG_SEND_ASKED	1	/* its first train is in flight */
+#define ANG_SEND_WAITS	2	/* the receiver refused it */
 #define ANG_SEND_REST	3	/* there is room reserved for all of it */
 
 /**
- * struct ang_op - an operation that a context has under way
+ * struct ang_op - a pending operation of a context
  * @state: ANG_OP_*
  * @opcode: ANGARA_OP_*, a barrier as ANGARA_OP_ALLREDUCE
  * @flags: ANGARA_WQE_*
@@ -68,13 +76,13 @@ struct ang_ring {
  * @redop: reduction or atomic operation
  * @type: element type
  * @status: first error, ANGARA_ST_*
- * @poison: reductions: what to send instead of data, ANGARA_ST_*
+ * @poison: reductions: error to send instead of data, ANGARA_ST_*
  * @sent_all: nothing more to inject
  * @wqe_opcode: ANGARA_OP_* for the CQE
- * @receives: reductions: the result comes here
- * @inl: its payload was inline, and stands in ang_inline() until it is sent
+ * @receives: reductions: this context gets the result
+ * @inl: its payload was inline, and is kept in ang_inline() until it is sent
  * @phase: SEND: ANG_SEND_*
- * @turn: SEND: a READY has come for it
+ * @turn: SEND: a READY has arrived for it
  * @dst_ctx: see struct angara_wqe
  * @counter: user counter at the target; SEND: code
  * @gen: generation, by which late answers are refused
@@ -84,16 +92,18 @@ struct ang_ring {
  * @after: HELD: operations that have to end before it starts, one bit each
  * @err_node: router at fault
  * @place: SEND: in the receiver's message area
- * @since: SEND: when it was refused first, in numbers of ang_node.refused; 0:
- *	it was not
+ * @since: SEND: value of ang_node.refused when it was first refused; 0: it was
+ *	not
  * @sent: bytes injected
  * @bytes: bytes done
  * @trains: point to point: trains injected and not answered
  * @seq: reductions: number of the first packet
  * @npkts: reductions: packets
+ * @era: point to point: ang_fabric.lost when it started; a link that goes down
+ *	later ends it
  * @npkts_sent: collectives: packets injected
- * @npkts_done: collectives: packets of those that have come back, of the result
- *	or of the own broadcast
+ * @npkts_done: collectives: packets received of the result or of the own
+ *	broadcast
  * @dst_node: target
  * @len: bytes
  * @lkey: local region that is read
@@ -133,7 +143,10 @@ struct ang_op {
 	u32 bytes;
 	u32 trains;
 	u32 seq;
-	u32 npkts;
+	union {
+		u32 npkts;
+		u32 era;
+	};
 	u32 npkts_sent;
 	u32 npkts_done;
 	u32 dst_node;
@@ -147,7 +160,7 @@ struct ang_op {
 	u64 sink_off;
 };
 
-/* What is behind it is filled from the queue entry alone. */
+/* The fields behind it are filled from the queue entry alone. */
 #define ANG_OP_ENTRY	offsetof(struct ang_op, dst_node)
 
 static inline bool ang_op_is_p2p(const struct ang_op *op)
@@ -157,7 +170,7 @@ static inline bool ang_op_is_p2p(const struct ang_op *op)
 
 /**
  * struct ang_member - a context's part in a tree
- * @ops: operations under way, one bit each
+ * @ops: pending operations, one bit each
  * @seq: number of the next reduce packet
  * @first: operation to inject next, plus 1
  * @last: operation to inject last, plus 1
@@ -187,21 +200,21 @@ struct ang_dom {
 
 /**
  * struct ang_ctx - a context
- * @ops_at: where from its node on its operations start, struct ang_op[cfg.ops]; it
+ * @ops_at: offset from its node of its operations, struct ang_op[cfg.ops]; it
  *	and @id never change
  * @id: its number
  * @db_sq: doorbell: SQ producer index (any thread)
  * @db_arm: doorbell: event sequence seen (any thread)
  * @db_armed: doorbell: ask for an interrupt (any thread)
- * @life: incarnation; it and all down to @waiting outlive the context
+ * @life: incarnation; it and all fields down to @waiting outlive the context
  * @opgen: generation of the last operation
- * @rouse: ang_msg_wake() may have something to do
+ * @rouse: ang_msg_wake() may have work
  * @wait_at: group whose turn is next
  * @ghosts: operations in state ANG_OP_GHOST, one bit each
  * @wait_words: words of @waiting that are not 0, one bit each
  * @waiting: groups of nodes with messages that were refused here, one bit each
  * @alive: created
- * @at: where ang_inject() goes on with it, 0: with the next entry
+ * @at: where ang_inject() continues with it, 0: with the next entry
  * @armed: one interrupt is wanted
  * @dirty: counters to publish, ANG_DIRTY_*
  * @dom: its domain
@@ -210,8 +223,8 @@ struct ang_dom {
  * @sq_log2: SQ entries
  * @cq_log2: CQ entries
  * @joined: trees, one bit each
- * @place: per tree that it has joined, its place in ang_tree.places
- * @tree_tx: trees with something to inject, one bit each
+ * @place: per joined tree, its place in ang_tree.places
+ * @tree_tx: trees with data to inject, one bit each
  * @ctl: DMA address of struct angara_ctl
  * @ctr: DMA address of the counters
  * @sq: SQ pages
@@ -222,20 +235,21 @@ struct ang_dom {
  * @cq_ci: CQ consumer index as last read
  * @evseq: events so far
  * @seen: event sequence of @armed
- * @nops: operations under way
+ * @nops: pending operations
  * @free: free operations, one bit each
  * @held: operations in state ANG_OP_HELD, one bit each
- * @due: of these, those that nothing holds any more
- * @p2p_tx: point-to-point operations with something to inject, one bit each
- * @sends: messages under way, one bit each
+ * @due: operations of @held that nothing holds any more
+ * @p2p_tx: point-to-point operations with data to inject, one bit each
+ * @sends: messages in progress, one bit each
  * @area: message area
  * @bcasts: broadcasts received, per tree
  * @rx_errors: trains of broadcasts that were not written, per tree
- * @rx_event: asynchronous event that told of one, plus 1; valid if @rx_told
- * @rx_told: there was such an event
+ * @rx_event: asynchronous event that reported such an error, plus 1; valid if
+ *	@rx_told
+ * @rx_told: an event has reported one
  * @user: user counters
  * @member: per tree
- * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
+ * @cnt: counters, as ANGARA_ADM_COUNTERS reads them, in host byte order
  */
 struct ang_ctx {
 	u64 ops_at;
@@ -292,7 +306,7 @@ struct ang_ctx {
 	} cnt;
 };
 
-/* What is before it never changes. */
+/* The fields before it never change. */
 #define ANG_CTX_STATE	offsetof(struct ang_ctx, db_sq)
 
 #define ANG_DIRTY_EVENT	1
@@ -300,11 +314,12 @@ struct ang_ctx {
 
 /**
  * struct ang_slot - the Reducer's memory of one ReduceId (of a train: the first)
- * @pkt: first packet, its payload combined with that of those that followed;
- *	npkts 0: none has come
- * @left: places that are not combined yet, see ang_tree_places()
- * @held: in order: those of them whose payload is here and waits for others
- * @waiting: in order: its buffers, chained by ang_buf_link(), places ascending
+ * @pkt: first packet, its payload combined with those that followed; npkts 0:
+ *	none has arrived
+ * @left: set of places that are not combined yet, see ang_tree_places()
+ * @held: with order: places of @left whose payload is here and waits for others
+ * @waiting: with order: buffers of @held, chained by ang_buf_link(), places
+ *	ascending
  */
 struct ang_slot {
 	struct ang_pkt pkt;
@@ -315,18 +330,19 @@ struct ang_slot {
 
 /**
  * struct ang_tree - routing table row, Reducer and credit unit of one tree
- * @life: number of the row's life; goes on when the row is set again
- * @row: the row, as all below of one life; row.tree etc. are meaningful in
- *	states UP and DOWN
+ * @life: number of the row's life; incremented when the row is set again
+ * @row: the row; it and all fields below belong to one life; row.tree etc. are
+ *	meaningful in states UP and DOWN
  * @job: job key of the row, 0 for none
  * @state: ANGARA_TREE_STATE_*
  * @open: all rows of the tree have met, so participants may inject
- * @met: ports whose neighbor has told that it knows this life
- * @whole: children that have told the same of all below them
+ * @root: router at the root, known with @open
+ * @met: ports whose neighbor has announced that it knows this life
+ * @whole: children that have announced the same for all nodes below them
  * @open_todo: ports that still get an OPEN packet
  * @members: participants that have joined
  * @taken: their places
- * @places: places of all that contribute, see ang_tree_places()
+ * @places: places of all contributors, see ang_tree_places()
  * @credit_cur: credits in the packets being issued to children
  * @credit_todo: children that still get such a packet
  * @credit_pend: credits to issue next
@@ -335,12 +351,12 @@ struct ang_slot {
  * @down_node: node that took the tree down
  * @done: number of the next result
  * @next_result: no earlier result is taken from the parent
- * @pe_done: results that the PE has been told of
+ * @pe_done: results that were reported to the PE
  * @up_credits: results that the parent can take
  * @in_flight: ReduceIds in use
  * @member: contexts of the participants
  * @slot: Reducer memory
- * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
+ * @cnt: counters, as ANGARA_ADM_COUNTERS reads them, in host byte order
  */
 struct ang_tree {
 	u32 life;
@@ -350,6 +366,7 @@ struct ang_tree {
 	u8 members;
 	u16 taken;
 	u8 open;
+	u32 root;
 	u64 met;
 	u64 whole;
 	u64 open_todo;
@@ -374,29 +391,29 @@ struct ang_tree {
 	} cnt;
 };
 
-/* What is behind it is of one life. */
+/* The fields behind it belong to one life. */
 #define ANG_TREE_LIFE	offsetof(struct ang_tree, row)
 
-/* What payload buffers are for; see ang_link.c. */
+/* Purposes of payload buffers; see ang_link.c. */
 #define ANG_BUF_REQ	0	/* puts and broadcasts that the node injects */
 #define ANG_BUF_RSP	1	/* its answers to others */
 #define ANG_BUF_RED	2	/* reductions that it injects */
-#define ANG_BUF_TREE(t)	(3U + (t)) /* that which is next in a tree */
+#define ANG_BUF_TREE(t)	(3U + (t)) /* next packet in a tree */
 #define ANG_BUF_KINDS	(3U + ANGARA_MAX_TREES)
-#define ANG_TREE_BUFS	2	/* of the last kind, per tree, besides cfg.bufs */
+#define ANG_TREE_BUFS	2	/* ANG_BUF_TREE buffers per tree, besides cfg.bufs */
 
-#define ANG_MAX_LINK_BUFS	65536U /* of links, per node */
+#define ANG_MAX_LINK_BUFS	65536U /* most buffers of links per node */
 
 #define ANG_CREDIT_DOWN	8	/* results per credit packet to the children */
 #define ANG_CREDIT_PE	128	/* results, all trees, per credit packet to the PE */
-#define ANG_CREDIT_TIME	4096	/* cycles after which the PE gets one anyway */
+#define ANG_CREDIT_TIME	4096	/* cycles after which the PE gets one in any case */
 /*
- * The clock of a busy node adds up what some eight blocks do side by side, so
- * then it is eight times as much.
+ * The clock of a busy node adds up the cycles of about eight blocks that work
+ * in parallel, so then the limit is eight times as high.
  */
 #define ANG_CREDIT_BUSY	(7 * ANG_CREDIT_TIME)
 
-#define ANG_FIFO_ROOT	0	/* to distribute from this root: requests, results */
+#define ANG_FIFO_ROOT	0	/* packets to distribute from this root: requests, results */
 #define ANG_FIFO_PE	1	/* injected by the PE */
 #define ANG_FIFO_NUM	2
 #define ANG_FIFO	16	/* packets */
@@ -405,7 +422,7 @@ struct ang_tree {
  * struct ang_fifo - a PEGroup FIFO
  * @head: consumer
  * @tail: producer
- * @todo: what the packet at the head still owes
+ * @todo: outputs that the packet at the head still owes
  * @pkt: packets
  */
 struct ang_fifo {
@@ -439,10 +456,10 @@ struct ang_admin {
 /**
  * struct ang_box - command of a keeper to a switch
  * @state: ANG_BOX_*, which names the owner: only it may touch the rest
- * @reset: the keeper, which forgets all, has asked for the same here
+ * @reset: the keeper was reset, and has asked for a reset here
  * @cmd: command
  * @cpl: answer to it
- * @counters: COUNTERS: the same; the keeper writes them to its host's memory
+ * @counters: answer to COUNTERS; the keeper writes them to its host's memory
  */
 struct ang_box {
 	u32 state;
@@ -452,42 +469,52 @@ struct ang_box {
 	union ang_counters counters;
 };
 
-struct ang_link {
-	u64 packets[ANGARA_VC_NUM];
-	u64 flits[ANGARA_VC_NUM];
-	u64 stalls[ANGARA_VC_NUM];
+#define ANG_WAYS	16U	/* paths that a node remembers */
+
+/**
+ * struct ang_leg - known state of a path
+ * @lost: lost node on it, or router behind a link that is down; ANG_NONE: none
+ * @fell: the latest ang_port.fell of its links
+ * @behind: router behind that link
+ */
+struct ang_leg {
+	u32 lost;
+	u32 fell;
+	u32 behind;
 };
 
 /**
- * struct ang_port - a port of a router
- * @peer: router that it is joined to, ANG_NONE if to none
- * @far: port there
- * @link: counters of what leaves by it
+ * struct ang_way - what a node knows of its path to another one, and back
+ * @to: that node, plus 1; 0: nothing is known
+ * @seen: ang_fabric.lost before the paths were walked
+ * @there: path to that node
+ * @back: path from there
  */
-struct ang_port {
-	u32 peer;
-	u32 far;
-	struct ang_link link;
+struct ang_way {
+	u32 to;
+	u32 seen;
+	struct ang_leg there;
+	struct ang_leg back;
 };
 
-/* Which fabric plays a node; see ang_remote.c. */
+/* The fabric that plays a node; see ang_remote.c. */
 #define ANG_REMOTE_NO		0	/* this fabric */
-#define ANG_REMOTE_YES		1	/* another one, which the host reaches */
-#define ANG_REMOTE_GONE		2	/* none any more */
+#define ANG_REMOTE_YES		1	/* another fabric, which the host reaches */
+#define ANG_REMOTE_GONE		2	/* lost: no fabric plays it */
 
 /*
  * Scheduling word of a node; the low 32 bits are rings with new packets: ring
  * port * ANGARA_VC_NUM + vc has bit ring >> ang_fabric.ring_shift.
  */
 #define ANG_SCHED_RX		0xFFFFFFFFULL
-#define ANG_SCHED_WORK		(1ULL << 32)	/* something to do */
+#define ANG_SCHED_WORK		(1ULL << 32)	/* there is work */
 #define ANG_SCHED_OWNED		(1ULL << 33)	/* a view is advancing it */
 #define ANG_SCHED_TIMER		(1ULL << 34)	/* on a timer list */
 #define ANG_SCHED_FIRE		(1ULL << 35)	/* its timer has run out */
-#define ANG_SCHED_LOOK		(1ULL << 36)	/* ang_look() asked for a look */
-#define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host holds it, for ever */
-#define ANG_SCHED_WOKEN		(1ULL << 38)	/* by ang_wake(), not by its holder */
-#define ANG_SCHED_FENCED	(1ULL << 39)	/* it goes on in a copy of the fabric */
+#define ANG_SCHED_LOOK		(1ULL << 36)	/* ang_look() asked to inspect it */
+#define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host holds it permanently */
+#define ANG_SCHED_WOKEN		(1ULL << 38)	/* woken by ang_wake(), not by its holder */
+#define ANG_SCHED_FENCED	(1ULL << 39)	/* it continues in a copy of the fabric */
 
 #define ANG_CTX_WORDS		(ANG_MAX_CTXS / 64)
 
@@ -500,40 +527,43 @@ struct ang_port {
  * @next: link of the run queue, plus 1 (the setter of ANG_SCHED_WORK, then the view)
  * @timer_next: link of the timer list, plus 1
  * @reg: registers as written, by offset / 4 (any thread)
- * @lost: ang_fabric.lost as acted upon
- * @losing: the same, as being acted upon
- * @lost_at: how far, see ang_lost()
+ * @lost: the ang_fabric.lost that the node has handled
+ * @losing: the one that it is handling
+ * @lost_at: progress of that, see ang_lost()
  * @dead_links: ports to lost routers, one bit each
+ * @way: paths to other nodes that it walked, by their number; see ang_lost.c
  * @torn: its holder ended in the middle of it; see ang_recover.c
- * @pass: packet that it sends on
+ * @pass: packet that it is forwarding
  * @fence_pass: @pass when it was fenced
  * @id: number, of a node or, behind those, of a switch
  * @keeper: of a switch: node by which it is programmed
  * @pe: node: where in the fabric its contexts and domains are; 0: a switch has none
- * @enabled: CONTROL as acted upon
+ * @enabled: state of CONTROL that is in effect
  * @resetting: a reset has begun and not ended
  * @rx: rings that may hold packets, bits as in ANG_SCHED_RX
  * @remote: ANG_REMOTE_*, which fabric plays it (any thread)
  * @clock: own clock, router cycles
- * @stage: where the round goes on that the last step did not end, see ang_node.c
- * @at: the same within a stage, 0: at its start
+ * @stage: where an unfinished round continues, see ang_node.c
+ * @at: where an unfinished stage continues, 0: at its start
  * @moved: something was done in this round
  * @timer: cycle at which the PE gets a credit packet, 0 for none
- * @unreported: results that the PE has not been told of, over all trees
+ * @unreported: results that were not reported to the PE, over all trees
  * @red_trees: trees with a result to issue
  * @ctl_trees: trees with OPEN, credit or abort packets to issue
- * @tx: contexts with something to fetch or to inject
- * @turn: context that is the first to inject next time
+ * @tx: contexts with an entry to fetch or data to inject
+ * @turn: context that injects first next time
  * @first: context that was the first in this round
- * @untold: contexts that the last step did not tell of what had happened
+ * @untold: contexts to which the last step did not report its events
  * @dirty: contexts with counters to publish
+ * @retry_ports: ports whose links hold packets, see ang_retry.c
+ * @retry_due: clock at which the first of these ports is due, 0 for none
  * @refused: messages from here that were refused by their receivers
- * @buf_hint: where to look for a free payload buffer first, per ANG_BUF_*
+ * @buf_hint: where to search first for a free payload buffer, per ANG_BUF_*
  * @adm: node: admin queue
- * @box: switch: what its keeper wants
+ * @box: switch: command of its keeper
  * @fifo: PEGroup FIFOs, ANG_FIFO_*
  * @drops: dropped packets by cause
- * @cnt: what ANGARA_ADM_COUNTERS tells, in host byte order
+ * @cnt: counters, as ANGARA_ADM_COUNTERS reads them, in host byte order
  * @tree: routing table, Reducer, credit unit: cfg.trees of them
  */
 struct ang_node {
@@ -548,6 +578,7 @@ struct ang_node {
 	u32 losing;
 	u32 lost_at;
 	u64 dead_links;
+	struct ang_way way[ANG_WAYS];
 	u32 torn;
 	struct ang_pass pass;
 	struct ang_pass fence_pass;
@@ -571,6 +602,8 @@ struct ang_node {
 	u32 turn;
 	u32 first;
 	u64 dirty[ANG_CTX_WORDS];
+	u64 retry_ports;
+	u64 retry_due;
 	u32 refused;
 	u16 buf_hint[ANG_BUF_KINDS];
 	union {
@@ -591,30 +624,37 @@ struct ang_node {
  * @cfg: configuration
  * @stride: bytes per router
  * @pe_size: bytes of contexts and domains, per node
- * @off_table: where in the block the topology's table is, behind the routers and
- *	the contexts and domains of nodes
- * @off_text: and its description behind that
- * @text_size: bytes of it, without the NUL behind it
- * @off_dom: where from ang_node.pe on, behind the contexts, a node's domains start,
+ * @off_table: offset in the block of the topology's table, behind the routers
+ *	and the contexts and domains of nodes
+ * @off_text: offset of the topology's description, behind the table
+ * @text_size: bytes of the description, without its NUL
+ * @off_dom: offset from ang_node.pe, behind the contexts, of a node's domains,
  *	struct ang_dom[cfg.ctxs]
- * @off_op: the same for operations, struct ang_op[cfg.ctxs][cfg.ops]
- * @off_inl: the same for inline payload of operations, [cfg.ctxs][cfg.ops] of
+ * @off_op: likewise of operations, struct ang_op[cfg.ctxs][cfg.ops]
+ * @off_inl: likewise of inline payload of operations, [cfg.ctxs][cfg.ops] of
  *	ANGARA_MAX_INLINE bytes
- * @off_port: where in a router its ports start, struct ang_port[@nports]
+ * @off_port: offset in a router of its ports, struct ang_port[@nports]
  * @off_life: per tree and port, the life of the neighbor's row, 0 if it is
  *	unknown: u32[cfg.trees][@nports]
  * @off_ring: rings, [@nports][ANGARA_VC_NUM] of @ring_size
  * @off_ref: reference counts of payload buffers, u32[bufs]
- * @off_link: the buffers that wait behind them in a Reducer, u64[bufs]
+ * @off_link: per payload buffer, the buffer that waits behind it in a Reducer,
+ *	u64[bufs]
  * @off_buf: payload buffers, [bufs] of @buf_size
- * @nports: ports of the router that has most
- * @ring_shift: so many bits of a ring's number are not told by ANG_SCHED_RX
+ * @nports: largest number of ports of a router
+ * @ring_shift: low bits of a ring's number that ANG_SCHED_RX leaves out
  * @bubble: it is a torus: bubble flow control, see ang_link.c
+ * @express: trains may do without links, see ang_express.c
  * @ring_size: bytes of a ring
  * @buf_size: bytes of a payload buffer
  * @bufs: payload buffers of a node: cfg.bufs, those of the trees, and with
  *	cfg.remote those of links
- * @lost: how often nodes have been lost, see ang_remote_lost() (any thread)
+ * @lost: how often nodes were lost, or links went down or up, see ang_lost.c (any
+ *	thread)
+ * @flawed: links with ANG_FLAW_*, counted per direction, and losses of nodes
+ *	(any thread)
+ * @broken: ports with ANG_FLAW_DOWN, and losses of nodes (any thread)
+ * @up_waits: a command waits until all nodes have handled @lost (any thread)
  */
 struct ang_fabric {
 	struct ang_cfg cfg;
@@ -635,15 +675,30 @@ struct ang_fabric {
 	u8 nports;
 	u8 ring_shift;
 	u8 bubble;
+	u8 express;
 	u32 ring_size;
 	u32 buf_size;
 	u32 bufs;
 	u32 lost;
+	u32 flawed;
+	u32 broken;
+	u32 up_waits;
 };
 
-#define ANG_HEAD_SIZE	256	/* of struct ang_fabric, before the first node */
+#define ANG_HEAD_SIZE	256	/* bytes of struct ang_fabric, before the first node */
 
-/** ang_is_switch() - is a router one without a processing element? */
+/**
+ * ang_links_perfect() - are all links of a fabric up and without faults?
+ * @fab: fabric
+ *
+ * Only then may an operation do without links.
+ */
+static inline bool ang_links_perfect(const struct ang_fabric *fab)
+{
+	return !READ_ONCE(fab->flawed);
+}
+
+/** ang_is_switch() - is a router a switch, without a processing element? */
 static inline bool ang_is_switch(const struct ang_fabric *fab,
 				 const struct ang_node *n)
 {
@@ -657,7 +712,7 @@ static inline struct ang_node *ang_node(struct ang_fabric *fab, u32 id)
 	return (struct ang_node *)((char *)fab + at);
 }
 
-/** ang_fab_topo() - topology of a fabric, with its table */
+/** ang_fab_topo() - get the topology of a fabric, with its table */
 static inline struct ang_topo ang_fab_topo(const struct ang_fabric *fab)
 {
 	struct ang_topo topo = fab->cfg.topo;
@@ -704,7 +759,9 @@ static inline struct ang_port *ang_port(struct ang_fabric *fab,
 	return (struct ang_port *)((char *)n + fab->off_port) + port;
 }
 
-/** ang_lives() - lives of the rows of a tree at a node's neighbors, by port */
+/*
+ * ang_lives() - get the lives of a tree's rows at a node's neighbors, by port
+ */
 static inline u32 *ang_lives(struct ang_fabric *fab, struct ang_node *n,
 			     u32 tree)
 {
@@ -718,7 +775,7 @@ static inline struct ang_ring *ang_ring(struct ang_fabric *fab,
 				   (dir * ANGARA_VC_NUM + vc) * fab->ring_size);
 }
 
-/** ang_is_coll() - is an operation (ANGARA_OP_*) one of a tree? */
+/** ang_is_coll() - is an operation (ANGARA_OP_*) a collective? */
 static inline bool ang_is_coll(u32 opcode)
 {
 	return opcode >= ANGARA_OP_BCAST && opcode <= ANGARA_OP_BARRIER;

@@ -15,7 +15,7 @@
 
 #include "fake.h"
 
-/* Somebody who sleeps in poll(2). */
+/* A thread that sleeps in poll(2). */
 struct sleeper {
 	poll_table table;
 	wait_queue_entry_t entry;
@@ -110,7 +110,7 @@ static void statuses_as_errors(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, f->adev->broken);
 }
 
-/* How an adapter may break; what has to come then is always the same. */
+/* Faults of an adapter; the expected outcome is always the same. */
 struct fault {
 	const char *name;
 	bool mute;
@@ -151,14 +151,14 @@ static void breaks_and_lets_go(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
 	KUNIT_EXPECT_FALSE(test, f->adev->stuck);
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
-	/* Whoever sleeps is told, with a context or without. */
+	/* All sleepers wake, with a context or without. */
 	KUNIT_EXPECT_TRUE(test, sleeper_end(&with) & EPOLLERR);
 	KUNIT_EXPECT_TRUE(test, sleeper_end(&without) & EPOLLERR);
 	KUNIT_EXPECT_EQ(test, EPOLLERR, (__force int)fake_poll(filp, NULL));
 	KUNIT_EXPECT_EQ(test, EPOLLERR,
 			(__force int)fake_poll(fake_ctx_of(f, filp), NULL));
 
-	/* No command reaches it any more, even if it would answer now. */
+	/* No command reaches the adapter any more, even if it would answer now. */
 	f->mute = f->wrong_tag = false;
 	memset(f->count, 0, sizeof(f->count));
 	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
@@ -170,7 +170,7 @@ static void breaks_and_lets_go(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(f->count, 0, sizeof(f->count)));
 }
 
-/* What it may still write to is never given to anybody else. */
+/* Memory to which the adapter may still write is never reused. */
 static void stuck_keeps_its_memory(struct kunit *test)
 {
 	struct angara_tree_get get;
@@ -211,7 +211,7 @@ static void destroy_refused(struct kunit *test)
 	filp = fake_open_ctx(f);
 	f->status[ANGARA_ADM_CTX_DESTROY] = ANGARA_ADM_ST_ABSENT;
 	fake_close(f, filp);
-	/* It cannot be told what it still uses: it is reset first. */
+	/* It is unknown which memory the adapter still uses: the core resets it first. */
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
 	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
@@ -220,11 +220,11 @@ static void destroy_refused(struct kunit *test)
 /**
  * struct joiner - a thread that joins a tree
  * @task: the thread
- * @mm: where @arg is
+ * @mm: address space of @arg
  * @filp: its file, with a context
  * @arg: user address of its struct angara_join
- * @ret: how it ended
- * @done: it did
+ * @ret: result of the ioctl
+ * @done: the ioctl has returned
  */
 struct joiner {
 	struct task_struct *task;
@@ -244,7 +244,7 @@ static int joiner_run(void *arg)
 	j->ret = j->filp->f_op->unlocked_ioctl(j->filp, ANGARA_IOCTL_JOIN, j->arg);
 	kthread_unuse_mm(j->mm);
 	complete_all(&j->done);
-	/* Its end is waited for by kthread_stop(), even if it is killed. */
+	/* kthread_stop() waits for the end of the thread, even if the caller is killed. */
 	while (!kthread_should_stop())
 		msleep(20);
 	return 0;
@@ -269,7 +269,7 @@ static bool joiner_ends(struct joiner *j)
 	return wait_for_completion_timeout(&j->done, 10 * HZ);
 }
 
-/* A slow adapter: commands do not wait for each other, nor does who is killed. */
+/* A slow adapter: commands do not wait for each other, and a killed caller does not wait. */
 static void many_commands_at_once(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -285,7 +285,7 @@ static void many_commands_at_once(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open(f);
 	KUNIT_ASSERT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
-	/* Commands take their places in turn: nothing else comes in between. */
+	/* Commands take their slots in order, without a command in between. */
 	for (i = 0; i < FAKE_CTXS; i++)
 		j[i].filp = fake_ctx_of(f, fake_open_ctx(f));
 	for (i = 0; i < FAKE_CTXS; i++) {
@@ -293,7 +293,7 @@ static void many_commands_at_once(struct kunit *test)
 		end = jiffies + 10 * HZ;
 		while (READ_ONCE(f->num_held) <= i && time_before(jiffies, end))
 			msleep(20);
-		/* All that came before are still under way. */
+		/* All earlier commands are still in flight. */
 		KUNIT_EXPECT_EQ(test, i + 1, READ_ONCE(f->num_held));
 		if (READ_ONCE(f->num_held) <= i)
 			break;
@@ -311,7 +311,7 @@ static void many_commands_at_once(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, i % 2 ? 0 : -EINTR, j[i].ret);
 		kthread_stop(j[i].task);
 	}
-	/* Places of those who were killed are free again, over laps. */
+	/* Slots of killed callers are free again, also after the queue wraps. */
 	for (i = 0; i < 2 * ANG_ADM_ENTRIES; i++) {
 		struct angara_tree_get get;
 
@@ -323,7 +323,7 @@ static void many_commands_at_once(struct kunit *test)
 	vm_munmap(mem, PAGE_SIZE);
 }
 
-/* What a file has on an adapter that does not answer is kept, not waited for. */
+/* Objects of a file on an adapter that does not answer are kept, without waiting. */
 static void closed_before_the_answer(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -341,7 +341,7 @@ static void closed_before_the_answer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, since + 20 * HZ));
 	KUNIT_EXPECT_EQ(test, 1, f->num_held);
 	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
-	/* Nor does who takes it away wait; the memory goes after the reset. */
+	/* Unregistering does not wait either; the memory is freed after the reset. */
 	f->guarded = true;
 	since = jiffies;
 	fake_unregister(f);
@@ -351,8 +351,9 @@ static void closed_before_the_answer(struct kunit *test)
 }
 
 /*
- * The device keeps what four files have there.  The first one that is closed
- * waits for it, the others do not, and all of it comes back in the end.
+ * The device does not destroy the objects of four files.  Closing the first
+ * file waits, closing the next three does not, and all memory is freed in the
+ * end.
  */
 static void late_files_do_not_wait(struct kunit *test)
 {
@@ -385,7 +386,7 @@ static void late_files_do_not_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&f->adev->late_files));
 	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
 
-	/* No file is late: the next one waits for its device again. */
+	/* No file is late any more: the next close waits for its device again. */
 	fake_close(f, fake_open_ctx(f));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&f->adev->late_files));
 }
@@ -401,7 +402,10 @@ static void events_over_laps(struct kunit *test)
 			fake_event(f, ANGARA_AEV_TREE_DOWN, 3, i);
 		flush_work(&f->adev->aeq_work);
 		KUNIT_EXPECT_EQ(test, n + i, f->reg[ANGARA_REG_AEQ_CI / 4]);
-		/* Told halfway too, so that the adapter need not stop. */
+		/*
+		 * The core reports half a queue of events, too, so the adapter
+		 * need not stop.
+		 */
 		KUNIT_EXPECT_LE(test, 2 * (n / ANG_AEQ_ENTRIES + 1), f->ci_writes);
 	}
 }
@@ -415,7 +419,7 @@ static void interrupts(struct kunit *test)
 	struct file *filp;
 	__le64 *ctr;
 
-	ang_irq(f->adev, ANGARA_VEC_CTX(0)); /* not even registered */
+	ang_irq(f->adev, ANGARA_VEC_CTX(0)); /* not yet registered */
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
 	ctl = fake_at(f, le64_to_cpu(c->ctl), sizeof(*ctl));

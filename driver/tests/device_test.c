@@ -7,7 +7,7 @@
 
 #include "fake.h"
 
-/* A register of an adapter that the driver must not take. */
+/* A register of an adapter that the driver must reject. */
 struct stranger {
 	const char *name;
 	u32 reg;
@@ -47,7 +47,7 @@ static void strangers_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
 }
 
-/* A description that the driver must not take. */
+/* A description that the driver must reject. */
 static void unknown_fabrics(struct kunit *test)
 {
 	static const char *const texts[] = {
@@ -113,7 +113,7 @@ static void query_tells_the_registers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, FAKE_CTXS, q.max_contexts);
 }
 
-/* What every ioctl has: the size first published and that of now, its flags. */
+/* Properties of every ioctl: first published size, current size, flags. */
 struct call {
 	const char *name;
 	u32 cmd;
@@ -174,7 +174,7 @@ static void sizes_and_flags(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, -EINVAL, fake_ioctl(f, filp, c->cmd, arg,
 							  PAGE_SIZE));
 	}
-	/* Longer ones are known by what they ask for: a flag that is not. */
+	/* A longer structure is rejected if it sets an unknown flag. */
 	arg[1] = BIT(31);
 	for (len = c->first; len <= PAGE_SIZE; len += len < 256 ? 1 : 128) {
 		arg[0] = len;
@@ -186,7 +186,7 @@ static void sizes_and_flags(struct kunit *test)
 	arg[0] = PAGE_SIZE;
 	((u8 *)arg)[c->size] = 1;
 	KUNIT_EXPECT_EQ(test, -E2BIG, fake_ioctl(f, filp, c->cmd, arg, PAGE_SIZE));
-	/* Says that it is longer than the memory is. */
+	/* The size exceeds the memory. */
 	arg[0] = c->size + 8;
 	KUNIT_EXPECT_EQ(test, -EFAULT, fake_ioctl(f, filp, c->cmd, arg,
 						  ALIGN(c->size, 8)));
@@ -273,7 +273,10 @@ static void ctxs_name(const u32 *n, char *name)
 
 KUNIT_ARRAY_PARAM(ctxs, ctxs, ctxs_name);
 
-/* How many contexts a user gets; the last answer is in @ret. */
+/*
+ * Creates contexts until one is refused.  Returns their number, and the last
+ * answer in @ret.
+ */
 static u32 take_all(struct fake *f, u32 uid, bool admin, int *ret)
 {
 	struct file *filp;
@@ -292,7 +295,7 @@ static u32 take_all(struct fake *f, u32 uid, bool admin, int *ret)
 	return taken;
 }
 
-/* Half of what others leave, rounded up; the rest is for administrators. */
+/* A user gets half of the free contexts, rounded up; the rest is for administrators. */
 static void shares_of_users(struct kunit *test)
 {
 	u32 n = *(const u32 *)test->param_value;
@@ -317,7 +320,7 @@ static void shares_of_users(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ANGARA_PKEY_UID(last_uid),
 			le32_to_cpu(dom->domain.pkey));
 	KUNIT_EXPECT_EQ(test, n - 1, le16_to_cpu(last->ctx));
-	/* What one gives back another can have, under its number. */
+	/* A number that one user frees can be used by another. */
 	fake_close(f, f->file[0]);
 	KUNIT_EXPECT_EQ(test, 1, take_all(f, 1002, false, &ret));
 	KUNIT_EXPECT_EQ(test, 0, le16_to_cpu(last->ctx));
@@ -334,7 +337,7 @@ static void administrators_have_no_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
 }
 
-/* The highest user numbers have no partition of their own. */
+/* The highest user ids have no default partition. */
 static void no_partition_no_domain(struct kunit *test)
 {
 	struct fake *f = test->priv;

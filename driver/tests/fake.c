@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The adapter that KUnit tests play: registers, admin queue, DMA.
- */
+/* The adapter emulated by KUnit tests: registers, admin queue, DMA. */
 #include <linux/gfp.h>
 #include <linux/io.h>
 #include <linux/mm.h>
@@ -12,7 +10,7 @@
 
 #include "fake.h"
 
-/* Where the adapter's addresses are: nowhere that the CPU has any. */
+/* Base of the adapter's addresses: no such address is an address of the CPU. */
 #define BUS_OFFSET	BIT_ULL(52)
 
 static struct fake *to_fake(struct ang_dev *adev)
@@ -141,7 +139,7 @@ static void page_unmap(struct fake *f, unsigned long pfn, unsigned long bus_pfn)
 		xa_erase(&f->bus, bus_pfn);
 }
 
-/* As an IOMMU that puts all of a table into one piece, or as there is none. */
+/* Maps like an IOMMU that makes a whole table contiguous, or as without an IOMMU. */
 static int fake_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 {
 	struct fake *f = to_fake(adev);
@@ -252,7 +250,7 @@ u32 fake_pages(struct fake *f)
 	return pages;
 }
 
-/* A page of a queue has one reference left, one of a region is pinned. */
+/* A page of a queue has one reference left, a page of a region is pinned. */
 static void page_forget(struct fake *f, struct page *page)
 {
 	if (PageAnon(page)) {
@@ -270,7 +268,7 @@ u32 fake_forget(struct fake *f)
 	void *entry;
 	u32 pages = 0;
 
-	rcu_barrier(); /* contexts go late */
+	rcu_barrier(); /* contexts are destroyed late */
 	xa_for_each(&f->mapped, pfn, entry) {
 		KUNIT_EXPECT_EQ(f->test, 1, xa_to_value(entry));
 		page_forget(f, pfn_to_page(pfn));
@@ -425,7 +423,7 @@ static void fake_write32(struct ang_dev *adev, u32 off, u32 val)
 	*reg(f, off) = val;
 	f->ci_writes += off == ANGARA_REG_AEQ_CI;
 	if (off == ANGARA_REG_CONTROL && !val && !f->unstoppable) {
-		/* Queues begin anew. */
+		/* Queues restart at entry 0. */
 		*reg(f, ANGARA_REG_ASQ_DB) = 0;
 		f->answers = 0;
 		f->aeq_pi = 0;
@@ -487,7 +485,7 @@ struct fake *fake_new(struct kunit *test)
 	xa_init(&f->mapped);
 	xa_init(&f->bus);
 	regs_init(f);
-	/* No module: this one is not in sysfs yet while its tests run. */
+	/* No owner: this module is not in sysfs yet while its tests run. */
 	f->parent = __root_device_register("angara_test", NULL);
 	if (IS_ERR(f->parent))
 		return ERR_CAST(f->parent);

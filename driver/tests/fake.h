@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Angara adapter: a transport for KUnit tests of the driver's core, whose
- * adapter does what a test wants: answers wrongly, not at all, does not stop.
+ * Angara adapter: a transport for KUnit tests of the driver's core, with an
+ * adapter that a test controls: it can answer wrongly, give no answer, or fail
+ * to stop.
  *
- * It watches over what the core gives it.  A device address is never one that
- * the CPU knows, memory is given back as it was given, and in the end all of
- * it; fake_exit() fails a test otherwise.
+ * It checks the memory that the core passes to it.  No device address is an
+ * address of the CPU; memory is freed as it was allocated, and all memory is
+ * freed in the end; otherwise fake_exit() fails the test.
  */
 #ifndef ANG_TESTS_FAKE_H
 #define ANG_TESTS_FAKE_H
@@ -42,8 +43,8 @@ struct fake_mem {
 };
 
 /**
- * struct fake - an adapter that a test plays; one thread at a time, but for
- *	those whose commands it holds
+ * struct fake - an adapter emulated by a test; used by one thread at a time,
+ * except threads whose commands it holds
  * @test: the test
  * @parent: device above the adapter
  * @adev: the adapter; NULL once it is put
@@ -51,36 +52,37 @@ struct fake_mem {
  * @reg: registers; a test may change them before fake_register()
  * @answers: completions so far
  * @count: commands taken, by opcode
- * @last: last of them, by opcode
+ * @last: last command, by opcode
  * @status: what to answer, by opcode
  * @text: description of the fabric, NULL for a torus of 2x2x2
  * @mute: does not answer
  * @holds: takes commands and answers them later, at fake_answer()
  * @held: these
- * @num_held: how many
+ * @num_held: their number
  * @wrong_tag: answers to another command
  * @unready: does not get ready
  * @absent: not on the bus: all registers read all ones, nothing is taken
  * @unstoppable: a reset does not stop it
  * @master: it reaches memory
- * @uncuttable: it goes on reaching memory when it is told not to
- * @guarded: nothing may be given back to the core while it reaches memory
+ * @uncuttable: it still reaches memory after dma_disable
+ * @guarded: the core must free no memory while the adapter reaches memory
  * @on_command: called before a command is answered, or NULL
  * @aeq_pi: events posted so far
- * @ci_writes: how often the core has said which events it has taken
+ * @ci_writes: writes of the event queue's consumer index
  * @mems: memory from dma_alloc
- * @mapped: how often each page is mapped, by page frame number
- * @bus: page frame number of each page that is mapped, by the adapter's
- * @merges: not 0: each mapping is in one piece, the next one here
+ * @mapped: number of mappings of each page, by page frame number
+ * @bus: page frame number of each mapped page, by the adapter's page number
+ * @merges: not 0: each mapping is in one piece, the next mapping at this
+ *	address
  * @unmaps: calls of dma_unmap so far
  * @fail: number of the dma_alloc or dma_map, from now, that fails; 0 for none
  * @db_sq: last doorbell of each context
  * @db_arm: last arming of each context
  * @file: open files of the adapter
- * @ctx: of each of these, the file of the context made last in its domain
+ * @ctx: for each of @file, the file of the context made last in its domain
  * @ubuf: two pages of user memory for arguments; the second cannot be accessed
- * @creds: what fake_as() has put on, or NULL
- * @own_creds: what it has put them over
+ * @creds: credentials that fake_as() has set, or NULL
+ * @own_creds: credentials before fake_as()
  */
 struct fake {
 	struct kunit *test;
@@ -129,7 +131,7 @@ struct fake {
 extern struct kunit_suite queue_suite, mr_suite, admin_suite, device_suite,
 	tree_suite, restart_suite;
 
-/* Of a suite: init, exit, suite_init, suite_exit. */
+/* Functions of a suite: init, exit, suite_init, suite_exit. */
 int fake_init(struct kunit *test);
 void fake_exit(struct kunit *test);
 int fake_suite_init(struct kunit_suite *suite);
@@ -137,35 +139,35 @@ void fake_suite_exit(struct kunit_suite *suite);
 
 struct fake *fake_new(struct kunit *test);
 int fake_register(struct fake *f);
-/* The adapter goes; open files stay. */
+/* Removes the adapter; open files stay. */
 void fake_unregister(struct fake *f);
-/* Answers what is held, and holds no more. */
+/* Answers held commands, and stops holding commands. */
 void fake_answer(struct fake *f);
 void fake_event(struct fake *f, u8 type, u32 index, u32 value);
 
-/* Bytes and pages that the core has given and not taken back. */
+/* Bytes and pages that the core has allocated and not freed. */
 size_t fake_bytes(struct fake *f);
 u32 fake_pages(struct fake *f);
-/* Pages that this process is charged for. */
+/* Pages charged to this process. */
 unsigned long fake_pinned(void);
 bool fake_is_mapped(struct fake *f, unsigned long pfn);
-/* What the adapter reads at @addr; fails the test if it may not. */
+/* The word that the adapter reads at @addr; fails the test if the adapter has no access. */
 void *fake_at(struct fake *f, u64 addr, size_t len);
 /* The page frame number at an address of the adapter's, or 0. */
 unsigned long fake_pfn(struct fake *f, u64 addr);
 /* Entry @i of a list of pages: the page frame number. */
 unsigned long fake_list_pfn(struct fake *f, u64 list, u32 i);
-/* Frees what the core has left to a stuck adapter; says how many pages. */
+/* Frees memory that the core has left to a stuck adapter.  Returns the number of pages. */
 u32 fake_forget(struct fake *f);
 
 struct file *fake_open(struct fake *f);
 void fake_close(struct fake *f, struct file *filp);
-/* Drops a reference; when it returns, a file that had only that is closed. */
+/* Drops a reference; if it was the last, the file is closed on return. */
 void fake_fput(struct file *filp);
-/* Only the context, and the file of it. */
+/* Closes only the context's file. */
 void fake_close_ctx(struct fake *f, struct file *filp);
 struct file *fake_ctx_of(struct fake *f, struct file *filp);
-/* Files that the core has closed are ended. */
+/* Waits until all closed files have ended. */
 void fake_settle(struct fake *f);
 int fake_domain(struct fake *f, struct file *filp, u32 pkey);
 int fake_ctx_in(struct fake *f, struct file *filp, u32 sq, u32 cq,
@@ -187,7 +189,7 @@ int fake_delegate(struct fake *f, struct file *filp, u32 tree, u32 pkey);
 
 /* Zeroed memory of the process that has loaded the module. */
 unsigned long fake_user(struct fake *f, size_t len);
-/* What follows is done as user @uid; fake_as_self() ends it. */
+/* Acts as user @uid until fake_as_self(). */
 void fake_as(struct fake *f, u32 uid, bool admin);
 void fake_as_self(struct fake *f);
 

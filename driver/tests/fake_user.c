@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whoever uses the adapter that KUnit tests play: open files, ioctls, memory.
+ * Users of the adapter that KUnit tests emulate: open files, ioctls, memory.
  *
- * Tests run in threads of the kernel.  These borrow the address space of the
- * process that loads the module, so that there is user memory to speak of.
+ * Tests run in threads of the kernel.  These threads use the address space of
+ * the process that loads the module, so user memory is available.
  */
 #include <linux/anon_inodes.h>
 #include <linux/delay.h>
@@ -38,7 +38,7 @@ int fake_init(struct kunit *test)
 	struct fake *f;
 
 	if (!current->mm) {
-		mmget(loader_mm); /* the thread's end puts it */
+		mmget(loader_mm); /* dropped when the thread ends */
 		kthread_use_mm(loader_mm);
 	}
 	f = fake_new(test);
@@ -51,7 +51,7 @@ int fake_init(struct kunit *test)
 	return vm_munmap(f->ubuf + PAGE_SIZE, PAGE_SIZE);
 }
 
-/* Nothing of the core's may be left, wherever the test has ended. */
+/* The core must have no object left, even after a failed test. */
 void fake_exit(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -101,7 +101,8 @@ void fake_as_self(struct fake *f)
 
 /**
  * struct closer - closes a file
- * @work: a thread of the kernel, which need not return to a program for it
+ * @work: a thread of the kernel, in which files close without a return to user
+ *	space
  * @filp: the file
  */
 struct closer {
@@ -150,7 +151,10 @@ struct file *fake_ctx_of(struct fake *f, struct file *filp)
 	return f->ctx[file_place(f, filp)];
 }
 
-/* Not through a path: the core opens a file that is none, and then gets one. */
+/*
+ * The device has no path: call the core's open with a file that is not a
+ * device, then install it.
+ */
 struct file *fake_open(struct fake *f)
 {
 	const struct file_operations *ops = f->adev->cdev.ops;
@@ -193,7 +197,7 @@ void fake_close_ctx(struct fake *f, struct file *filp)
 	f->ctx[i] = NULL;
 }
 
-/* The context's first: it is the other order that needs a test of its own. */
+/* Close the context's file first: other tests cover the other order. */
 void fake_close(struct fake *f, struct file *filp)
 {
 	u32 i = file_place(f, filp);
@@ -203,7 +207,7 @@ void fake_close(struct fake *f, struct file *filp)
 	f->file[i] = NULL;
 }
 
-/* A thread of the kernel leaves the end of a file to another. */
+/* A kernel thread's fput() runs in another thread. */
 void fake_settle(struct fake *f)
 {
 	unsigned long end = jiffies + 10 * HZ;
@@ -275,7 +279,7 @@ int fake_ctx_in(struct fake *f, struct file *filp, u32 sq, u32 cq,
 	return 0;
 }
 
-/* A context in the file's domain, which is made if there is none. */
+/* A context in the file's domain, which is created if necessary. */
 int fake_ctx(struct fake *f, struct file *filp, u32 sq, u32 cq)
 {
 	int ret, dom = fake_domain(f, filp, 0);
@@ -284,7 +288,7 @@ int fake_ctx(struct fake *f, struct file *filp, u32 sq, u32 cq)
 	if (dom && dom != -EBUSY)
 		return dom;
 	ret = fake_ctx_in(f, filp, sq, cq, &c);
-	/* The domain was refused, not there before. */
+	/* The domain was rejected, or did not exist before. */
 	if (dom && ret == -ENXIO)
 		return dom;
 	return ret ? ret : c.ctx;
@@ -321,7 +325,7 @@ int fake_dereg(struct fake *f, struct file *filp, u64 key)
 	return fake_ioctl(f, filp, ANGARA_IOCTL_MR_DEREG, &d, sizeof(d));
 }
 
-/* A tree of one node: this one is the root, with one participant. */
+/* A tree of one node, which is the root and has one participant. */
 int fake_tree_set(struct fake *f, struct file *filp, u32 tree, u32 pkey,
 		  u32 flags)
 {

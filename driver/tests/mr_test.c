@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests of memory regions: what the adapter finds in the table and in
- * lists, when it may rely on it, and that the pages are free afterwards.
+ * KUnit tests of memory regions: the contents of the adapter's table and lists,
+ * the time from which they are valid, and that pages are free afterwards.
  */
 #include <linux/mm.h>
 #include <linux/mman.h>
@@ -12,7 +12,7 @@
 
 #define LIST	ANGARA_MR_LIST_ENTRIES
 
-/* @skip bytes into the memory, a region of @length; it touches @pages. */
+/* A region of @length that starts @skip bytes into the memory and touches @pages. */
 struct region {
 	u32 skip;
 	u64 length;
@@ -54,7 +54,7 @@ static struct angara_hw_mr *table_entry(struct fake *f, u64 key)
 	       ANGARA_MR_SLOT(key) % per_page;
 }
 
-/* Page @i of 4 KiB of a region, by way of its lists. */
+/* Page @i of 4 KiB of a region, found through its lists. */
 static unsigned long region_pfn(struct fake *f, const struct angara_hw_mr *e, u32 i)
 {
 	u64 size = 1ULL << e->page_shift;
@@ -129,10 +129,10 @@ static void lists_name_the_pages(struct kunit *test)
 
 /**
  * struct piece - memory that the adapter has in one piece
- * @at: where
+ * @at: address
  * @pages: pages of 4 KiB
- * @shift: log2 of the pages that the adapter is to see
- * @lists: lists of them
+ * @shift: log2 of the page size that the adapter sees
+ * @lists: lists of pages
  */
 struct piece {
 	u64 at;
@@ -159,7 +159,7 @@ static void piece_name(const struct piece *p, char *name)
 
 KUNIT_ARRAY_PARAM(piece, pieces, piece_name);
 
-/* Memory in one piece has an entry or two, is unmapped at once, by one fence. */
+/* Memory in one piece has one or two entries, and is unmapped at once, with one fence. */
 static void one_piece_few_pages(struct kunit *test)
 {
 	const struct piece *p = test->param_value;
@@ -225,7 +225,7 @@ static void no_memory_no_region(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		KUNIT_EXPECT_EQ(test, bad[i].ret, fake_mr(f, filp, bad[i].addr,
 							  bad[i].length, 0, &key));
-	/* Behind the page for arguments there is none. */
+	/* No page follows the page for arguments. */
 	KUNIT_EXPECT_EQ(test, -EFAULT, fake_mr(f, filp, f->ubuf, 2 * PAGE_SIZE,
 					       0, &key));
 	KUNIT_EXPECT_EQ(test, own, fake_pages(f));
@@ -258,15 +258,16 @@ static void failing_dma_undoes_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, pinned, fake_pinned());
 	}
 	f->fail = 0;
-	/* The mapping, a list at least; four if no two pages are neighbours. */
+	/* The mapping and at least one list; four lists if no two pages are neighbours. */
 	KUNIT_EXPECT_GE(test, n, 3);
 	KUNIT_EXPECT_LE(test, n, 6);
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
 	vm_munmap(mem, 3 * LIST * PAGE_SIZE);
 }
 
-/* The fence: on the way in the entry is whole and not valid yet, on the way
- * out not valid any more, and in both the pages are there.
+/* At the fence of a registration the entry is complete and not valid yet; at
+ * that of a deregistration it is not valid any more. In both cases the pages
+ * are present.
  */
 static void expect_fenced(struct fake *f, const struct angara_adm_cmd *cmd)
 {
@@ -314,7 +315,7 @@ static void no_fence_no_region(struct kunit *test)
 	f->status[ANGARA_ADM_FENCE] = 0;
 	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 100, 0, &key));
 
-	/* That one cannot be taken back but by a reset. */
+	/* This region can be freed only after a reset. */
 	f->status[ANGARA_ADM_FENCE] = ANGARA_ADM_ST_OPCODE;
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
@@ -349,10 +350,10 @@ static void keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, fake_dereg(f, filp, key));
 	KUNIT_EXPECT_EQ(test, -ENOENT, fake_dereg(f, filp, first ^ BIT_ULL(40)));
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, first));
-	/* The rest goes with the file. */
+	/* Closing the file frees the second region. */
 }
 
-/* A table that gets longer has what was in it, and the one before is free. */
+/* A table that grows keeps its entries, and the previous table is freed. */
 static void table_grows(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -366,7 +367,7 @@ static void table_grows(struct kunit *test)
 	filp = fake_open_ctx(f);
 	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &first));
 	pages = fake_pages(f);
-	/* Whatever is missing, nothing has changed. */
+	/* After a failure of any allocation, nothing has changed. */
 	key = 5ULL << 16 | ANG_FIRST_MRS;
 	for (n = 2; n < 4; n++) {
 		f->fail = n + 1;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * KUnit tests of the memory that a context and the adapter share.
- */
+/* KUnit tests of the memory that a context and the adapter share. */
 #include <linux/log2.h>
 #include <linux/mm.h>
 
 #include "fake.h"
 
-/* A number of entries of both queues. */
+/* The number of entries of both queues. */
 struct queue_size {
 	u32 sq;
 	u32 cq;
@@ -33,7 +31,7 @@ static u32 pages_of(size_t bytes)
 	return DIV_ROUND_UP(bytes, PAGE_SIZE);
 }
 
-/* Each page of a list is mapped, in no other list, and zero. */
+/* Each page of a list is mapped, zero, and in no other list. */
 static void expect_pages(struct fake *f, struct xarray *seen, u64 list, u32 count)
 {
 	struct kunit *test = f->test;
@@ -163,7 +161,7 @@ static void refused_by_the_adapter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_ctx(f, filp, 8, 8));
 }
 
-/* Before the adapter has said that it is done, its memory stays. */
+/* The memory stays until the adapter has answered. */
 static void expect_all_mapped(struct fake *f, const struct angara_adm_cmd *cmd)
 {
 	if (cmd->opcode == ANGARA_ADM_CTX_DESTROY ||
@@ -188,7 +186,10 @@ static void kept_until_destroyed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
 }
 
-/* The adapter goes first: it is stopped with its contexts, files still close. */
+/*
+ * The adapter is removed first: it is stopped with its contexts, and files can
+ * still be closed.
+ */
 static void unregistered_under_a_file(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -210,7 +211,7 @@ static void unregistered_under_a_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
 }
 
-/* The domain stays for its contexts, however the files are closed. */
+/* The domain stays until its contexts end, in any order of closing the files. */
 static void contexts_keep_their_domain(struct kunit *test)
 {
 	struct fake *f = test->priv;

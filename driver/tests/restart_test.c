@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests of an adapter that is stopped and started again, and of one that
- * leaves without a word.
+ * KUnit tests of an adapter that is stopped and started again, and of an
+ * adapter that disappears without notice.
  */
 #include <linux/poll.h>
 #include <linux/workqueue.h>
@@ -10,7 +10,7 @@
 
 #define GONE	(EPOLLHUP | EPOLLERR)
 
-/* What every ioctl of a file gives. */
+/* Checks the result of every ioctl of a file. */
 static void expect_ioctls(struct fake *f, struct file *filp, int ret)
 {
 	struct angara_query q = { .size = sizeof(q) };
@@ -38,9 +38,9 @@ static void expect_stopped(struct fake *f)
 	KUNIT_EXPECT_EQ(f->test, 0, fake_bytes(f));
 }
 
-static u64 open_key; /* of the region that open_all() made */
+static u64 open_key; /* key of the region that open_all() made */
 
-/* A file with a context, a region and a row that goes with it. */
+/* Opens a file with a context, a region and a row that the file owns. */
 static struct file *open_all(struct fake *f)
 {
 	struct file *filp = fake_open_ctx(f);
@@ -66,7 +66,7 @@ static void old_files_are_stale(struct kunit *test)
 	f->guarded = false;
 	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
 	expect_stopped(f);
-	ang_dev_down(f->adev); /* is down */
+	ang_dev_down(f->adev); /* already down */
 	KUNIT_EXPECT_EQ(test, -EBUSY, PTR_ERR_OR_ZERO(fake_open(f)));
 	expect_ioctls(f, filp, -ESTALE);
 	expect_ioctls(f, idle, -ESTALE);
@@ -75,7 +75,7 @@ static void old_files_are_stale(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (__force int)GONE, (__force int)fake_poll(idle, NULL));
 
 	KUNIT_ASSERT_EQ(test, 0, ang_dev_up(f->adev));
-	KUNIT_EXPECT_EQ(test, 0, ang_dev_up(f->adev)); /* is up */
+	KUNIT_EXPECT_EQ(test, 0, ang_dev_up(f->adev)); /* already up */
 	expect_ioctls(f, filp, -ESTALE);
 	expect_ioctls(f, idle, -ESTALE);
 	KUNIT_EXPECT_EQ(test, (__force int)GONE,
@@ -97,11 +97,11 @@ static void new_files_work(struct kunit *test)
 
 	filp = fake_open(f);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
-	/* The row went with the adapter's memory, the delegation is ours. */
+	/* The row was lost with the adapter's memory; the core has kept the delegation. */
 	KUNIT_EXPECT_EQ(test, -ENOENT, fake_tree_get(f, filp, 3, &get));
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_get(f, filp, 5, &get));
 	KUNIT_EXPECT_EQ(test, 77, get.delegated);
-	/* Numbers begin anew: more commands than the queue has places. */
+	/* Numbers start again: run more commands than the queue has entries. */
 	for (i = 0; i < 2 * ANG_ADM_ENTRIES; i++) {
 		KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
 		KUNIT_EXPECT_EQ(test, 0, fake_tree_clear(f, filp, 3, 0));
@@ -111,7 +111,7 @@ static void new_files_work(struct kunit *test)
 	flush_work(&f->adev->aeq_work);
 	KUNIT_EXPECT_EQ(test, 1, f->reg[ANGARA_REG_AEQ_CI / 4]);
 
-	/* The file that had owned the row takes nothing away with it. */
+	/* Closing the former owner's file removes nothing. */
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
 	fake_close(f, old);
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_get(f, filp, 3, &get));
@@ -146,7 +146,7 @@ static void unregistered_while_down(struct kunit *test)
 	expect_stopped(f);
 }
 
-/* Whatever keeps it from starting, it can be tried again. */
+/* After any failure to start, the start can be retried. */
 static void fails_to_start(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -191,7 +191,7 @@ static void mends_what_broke(struct kunit *test)
 	f->unstoppable = f->uncuttable = false;
 	KUNIT_EXPECT_EQ(test, 0, ang_dev_up(f->adev));
 	KUNIT_EXPECT_FALSE(test, f->adev->broken || f->adev->stuck);
-	/* Nobody knows whether it had let go before. */
+	/* It is unknown whether it still used the memory. */
 	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
 	fake_open_ctx(f);
 	fake_unregister(f);
@@ -200,11 +200,11 @@ static void mends_what_broke(struct kunit *test)
 }
 
 /**
- * struct silence - an adapter that does not stop when it is told to
+ * struct silence - an adapter that does not stop at a reset
  * @name: for the log
  * @absent: it answers all ones
- * @unstoppable: it answers that it is at work
- * @uncuttable: nor does it let itself be cut off from memory
+ * @unstoppable: it reports that it is enabled
+ * @uncuttable: it cannot be cut off from memory
  */
 struct silence {
 	const char *name;
@@ -228,7 +228,10 @@ static void silence_name(const struct silence *s, char *name)
 
 KUNIT_ARRAY_PARAM(silence, silences, silence_name);
 
-/* Silence proves nothing: only what is cut off from memory touches none. */
+/*
+ * A missing answer proves nothing: only an adapter that is cut off from memory
+ * no longer uses it.
+ */
 static void cut_off_before_memory_is_given_back(struct kunit *test)
 {
 	const struct silence *s = test->param_value;
@@ -257,7 +260,7 @@ static void cut_off_before_memory_is_given_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
 }
 
-/* The same if nobody has noticed before it is taken away. */
+/* The same if the core has not noticed the failure when the adapter is unregistered. */
 static void cut_off_when_it_is_taken_away(struct kunit *test)
 {
 	const struct silence *s = test->param_value;
@@ -282,7 +285,7 @@ static void cut_off_when_it_is_taken_away(struct kunit *test)
 
 /**
  * struct breaker - breaks an adapter later
- * @work: when
+ * @work: delayed work
  * @f: adapter
  */
 struct breaker {
@@ -299,7 +302,7 @@ static void breaker_work(struct work_struct *work)
 	ang_dev_break(b->f->adev, "test");
 }
 
-/* Whoever waits for an answer learns that there will be none. */
+/* A caller that waits for an answer gets an error. */
 static void break_ends_commands(struct kunit *test)
 {
 	struct fake *f = test->priv;

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * KUnit tests of who may set, read and clear rows of trees.
- */
+/* KUnit tests of the rights to set, read and clear rows of trees. */
 #include "fake.h"
 
 #define TREE	9
 #define PKEY(uid)	((uid) ? ANGARA_PKEY_UID(uid) : 0)
 
-/* Users; 0 is nobody, where a row or a delegation may be nobody's. */
+/* Users; 0 means no user, for a row or a delegation without owner. */
 #define ALICE	1000
 #define BOB	1001
 
 /**
- * struct right - who may do what
+ * struct right - rights of a caller
  * @name: for the log
- * @delegated: to whom the tree is
- * @row: whose the row is, or is to be
+ * @delegated: user that the tree is delegated to
+ * @row: owner of the row
  * @admin: the caller, ALICE, is an administrator
- * @set: what she gets for setting that row
- * @get: for reading it, once it is set
- * @clear: for clearing it
+ * @set: result of setting the row
+ * @get: result of reading the row that was set
+ * @clear: result of clearing the row
  */
 struct right {
 	const char *name;
@@ -38,7 +36,7 @@ static const struct right rights[] = {
 	{ "own, delegated", ALICE, ALICE, false, 0, 0, 0 },
 	{ "own, delegated to another", BOB, ALICE, false, -EPERM, 0, -EPERM },
 	{ "another's, delegated", ALICE, BOB, false, -EPERM, -EPERM, -EPERM },
-	{ "another's, his", BOB, BOB, false, -EPERM, -EPERM, -EPERM },
+	{ "another user's row, delegated to that user", BOB, BOB, false, -EPERM, -EPERM, -EPERM },
 };
 
 static void right_name(const struct right *r, char *name)
@@ -118,7 +116,7 @@ static void owned_rows_go_with_the_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, one, 3, 7, 0));
 	KUNIT_EXPECT_EQ(test, -ENOENT, fake_tree_clear(f, two, 1,
 						       ANGARA_TREE_CLEAR_OWNED));
-	/* Somebody sets number 2 anew: that one is not the file's. */
+	/* Another user sets row 2 again: the file does not own the new row. */
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_clear(f, two, 2, 0));
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, two, 2, 7, 0));
 	fake_close(f, one);

@@ -2,16 +2,19 @@
 /*
  * Software collectives as schedules.
  *
- * A schedule says what one member of a collective does: a list of steps (send,
- * receive, copy, combine) on byte ranges of three buffers.  Making one is a pure
- * function of the arguments: no message is sent, no memory of the caller is
- * touched.  The runner (run.h) executes one; teams (coll_run.c), the libfabric
- * provider (fabric/schedule.c) and the test (tests/algo_sim.c) deliver its
- * messages.
+ * A schedule defines the work of one member of a collective: a list of steps
+ * (send, receive, copy, combine) on byte ranges of three buffers.  Making one
+ * is a pure function of the arguments: no message is sent, no memory of the
+ * caller is touched.  The runner (run.h) executes one; teams (coll_run.c), the
+ * libfabric provider (ofi/schedule.c) and the test (tests/algo_sim.c) deliver
+ * its messages.
  *
- * Symbols: n members, p the greatest power of two <= n, L = ceil(log2 n), m bytes
- * of the vector (of one block where each member has a block of its own).
- * Messages and bytes below are sums over all members.
+ * Symbols: n members, p the greatest power of two <= n, L = ceil(log2 n), m
+ * bytes of the vector (of one block if each member has a block of its own).
+ * Messages and bytes below are sums over all members.  A ring of several
+ * dimensions has the sizes r, and K packets of a message (@packet); "moved"
+ * members take part in an allgather under a number that differs from their rank
+ * (@place).
  *
  * | algorithm	       | used by		  | messages	 | bytes	  |
  * |-------------------|--------------------------|--------------|----------------|
@@ -26,10 +29,14 @@
  * |		       | scan, exscan [S]	  | sum n-2^k	 | as messages	  |
  * | Rabenseifner [R]  | allreduce		  | 2p log2 p +	 | 2(p-1) m +	  |
  * |		       |			  |   2(n-p)	 |   2(n-p) m	  |
- * | ring [P]	       | allreduce		  | 2n(n-1)	 | 2(n-1) m	  |
+ * | ring [P]	       | allreduce		  | n sum of	 | 2(n-1) m	  |
+ * |		       |			  | (r-1)(K+1)	 |		  |
+ * |		       | bcast, reduce		  | (n-1) K	 | (n-1) m	  |
  * |		       | allgather,		  | n(n-1)	 | n(n-1) m	  |
  * |		       |   reduce_scatter	  |		 |		  |
- * | Bruck [B]	       | allgather		  | n L		 | n(n-1) m	  |
+ * | Bruck [B],	       | allgather		  | n L		 | n(n-1) m	  |
+ * |	doubling [T]   |   exchange first	  | + moved	 | + moved m	  |
+ * | Bruck [B]	       |			  |		 |		  |
  * |		       | alltoall		  | n L		 | ~ n L m n/2	  |
  * | pairwise [T]      | alltoall, reduce_scatter | n(n-1)	 | n(n-1) m	  |
  *
@@ -85,6 +92,9 @@ enum ang_algo {
 	ANG_ALGO_NUM
 };
 
+/* A message has at most this many packets: tags distinguish packets. */
+#define ANG_ALGO_PACKETS	64U
+
 /** enum ang_buf - buffer of a byte range */
 enum ang_buf {
 	ANG_BUF_IN,	/* contribution of the member; read only */
@@ -96,7 +106,7 @@ enum ang_buf {
 /**
  * struct ang_blocks - blocks of a buffer, one per member
  * @counts: elements of each block; NULL: ang_coll_args.count each
- * @displs: where each begins, in elements; NULL: contiguous
+ * @displs: start of each block, in elements; NULL: contiguous
  */
 struct ang_blocks {
 	const size_t *counts;
@@ -111,12 +121,22 @@ struct ang_blocks {
  * @size: members, at least 1
  * @root: rank, in collectives that have one
  * @elem: bytes of an element, not 0
- * @count: elements of the vector; of one block where members have blocks
+ * @count: elements of the vector; of one block if members have blocks
  * @in: blocks of IN: ALLTOALL, REDUCE_SCATTER, and SCATTER at the root
  * @out: blocks of OUT: ALLGATHER, ALLTOALL, and GATHER at the root
+ * @dims: RING of BCAST, REDUCE and ALLREDUCE: the members are a torus of these
+ *	sizes, whose product is @size; the coordinate of the first changes most
+ *	quickly with the rank.  Sizes of 2 make a hypercube
+ * @ndims: dimensions; 0: one ring of all members
+ * @packet: RING of these: bytes of a packet; 0: messages are whole
+ * @place: BRUCK and RECURSIVE_DOUBLING of ALLGATHER: number under which each
+ *	rank takes part; NULL: its rank
+ * @rank_of: the inverse of @place, which is a permutation
+ * @exchange: with @place: members exchange their blocks first, instead of
+ *	reordering all blocks at the end
  *
  * If block lengths differ, members choose the same algorithm only if they name
- * it, or if all of them pass counts: @irregular says that they do.  With it,
+ * it, or if all of them pass counts, as @irregular states.  With it,
  * @count is the member's own block in GATHER and SCATTER.
  */
 struct ang_coll_args {
@@ -130,6 +150,12 @@ struct ang_coll_args {
 	bool irregular;
 	struct ang_blocks in;
 	struct ang_blocks out;
+	const u32 *dims;
+	u32 ndims;
+	size_t packet;
+	const u32 *place;
+	const u32 *rank_of;
+	bool exchange;
 };
 
 /** enum ang_step_kind - kinds of steps */
@@ -189,6 +215,8 @@ int ang_schedule_make(const struct ang_coll_args *args,
 void ang_schedule_free(struct ang_schedule *sched);
 enum ang_algo ang_algo_choose(const struct ang_coll_args *args);
 u64 ang_algo_arrivals(const struct ang_coll_args *args, size_t *longest);
+void ang_algo_square(u32 n, u32 dims[2]);
+u32 ang_algo_packets(size_t len, size_t packet);
 bool ang_algo_valid(const struct ang_coll_args *args);
 const char *ang_algo_name(enum ang_algo algo);
 

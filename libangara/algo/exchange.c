@@ -12,48 +12,6 @@ void ang_gen_barrier(struct gen *g)
 	}
 }
 
-void ang_gen_allgather_ring(struct gen *g)
-{
-	u32 n = g->a->size, rank = g->a->rank;
-	u32 i;
-
-	gen_copy(g, out_at(gen_out_off(g, rank)), in_at(0), gen_out_len(g, rank));
-	gen_fence(g);
-	for (i = 0; i + 1 < n; i++) {
-		u32 out = (rank + n - i) % n, in = (out + n - 1) % n;
-
-		gen_send(g, (rank + 1) % n, i, out_at(gen_out_off(g, out)),
-			 gen_out_len(g, out));
-		gen_recv(g, (rank + n - 1) % n, i, out_at(gen_out_off(g, in)),
-			 gen_out_len(g, in));
-		gen_fence(g);
-	}
-}
-
-/*
- * Blocks are collected from the member's own on, twice as many in each round.
- */
-void ang_gen_allgather_bruck(struct gen *g)
-{
-	u32 n = g->a->size, rank = g->a->rank, dist, tag = 0;
-	size_t len = gen_len(g);
-	struct ang_range all = rank ? gen_temp(g, n * len) : out_at(0);
-
-	gen_copy(g, all, in_at(0), len);
-	gen_fence(g);
-	for (dist = 1; dist < n; dist <<= 1, tag++) {
-		u32 num = dist < n - dist ? dist : n - dist;
-
-		gen_send(g, (rank + n - dist) % n, tag, all, num * len);
-		gen_recv(g, (rank + dist) % n, tag, at(all, dist * len), num * len);
-		gen_fence(g);
-	}
-	if (!rank)
-		return;
-	gen_copy(g, out_at(rank * len), all, (n - rank) * len);
-	gen_copy(g, out_at(0), at(all, (n - rank) * len), rank * len);
-}
-
 void ang_gen_alltoall_pairwise(struct gen *g)
 {
 	u32 n = g->a->size, rank = g->a->rank;

@@ -13,7 +13,7 @@
 #define LONG_REDUCE	16384U
 #define LONG_GATHER	4096U
 #define SHORT_ALLTOALL	256U	/* bytes of a block */
-#define FEW_MEMBERS	8U	/* a ring has few rounds, too */
+#define FEW_MEMBERS	8U	/* up to this many, a ring has few rounds, too */
 
 static void gen_step(struct gen *g, struct ang_step step)
 {
@@ -135,13 +135,18 @@ size_t gen_out_len(const struct gen *g, u32 i)
 	return block_len(g, &g->a->out, i);
 }
 
+/* First of the elements of part @i if @count elements are cut into @parts. */
+size_t gen_cut(size_t count, u32 i, u32 parts)
+{
+	u64 all = count;
+
+	return (size_t)(all / parts * i + all % parts * i / parts);
+}
+
 /* Byte offset of part @i if the vector is cut into @parts parts. */
 size_t gen_part(const struct gen *g, u32 i, u32 parts)
 {
-	u64 count = g->a->count;
-
-	return (size_t)(count / parts * i + count % parts * i / parts) *
-	       g->a->elem;
+	return gen_cut(g->a->count, i, parts) * g->a->elem;
 }
 
 typedef void (*gen_fn)(struct gen *g);
@@ -153,9 +158,11 @@ static const gen_fn generators[ANG_COLL_NUM][ANG_ALGO_NUM] = {
 	[ANG_COLL_BCAST] = {
 		[ANG_ALGO_BINOMIAL] = ang_gen_bcast_binomial,
 		[ANG_ALGO_SCATTER_ALLGATHER] = ang_gen_bcast_scatter,
+		[ANG_ALGO_RING] = ang_gen_bcast_torus,
 	},
 	[ANG_COLL_REDUCE] = {
 		[ANG_ALGO_BINOMIAL] = ang_gen_reduce_binomial,
+		[ANG_ALGO_RING] = ang_gen_reduce_torus,
 	},
 	[ANG_COLL_ALLREDUCE] = {
 		[ANG_ALGO_RECURSIVE_DOUBLING] = ang_gen_allreduce_doubling,
@@ -163,6 +170,7 @@ static const gen_fn generators[ANG_COLL_NUM][ANG_ALGO_NUM] = {
 		[ANG_ALGO_RING] = ang_gen_allreduce_ring,
 	},
 	[ANG_COLL_ALLGATHER] = {
+		[ANG_ALGO_RECURSIVE_DOUBLING] = ang_gen_allgather_doubling,
 		[ANG_ALGO_RING] = ang_gen_allgather_ring,
 		[ANG_ALGO_BRUCK] = ang_gen_allgather_bruck,
 	},
@@ -194,8 +202,63 @@ static const gen_fn generators[ANG_COLL_NUM][ANG_ALGO_NUM] = {
 static bool needs_equal_blocks(enum ang_coll coll, enum ang_algo algo)
 {
 	return algo == ANG_ALGO_BRUCK ||
+	       (algo == ANG_ALGO_RECURSIVE_DOUBLING &&
+		coll == ANG_COLL_ALLGATHER) ||
 	       (algo == ANG_ALGO_BINOMIAL &&
 		(coll == ANG_COLL_GATHER || coll == ANG_COLL_SCATTER));
+}
+
+/* Are the numbers and dimensions valid for the algorithm? */
+static bool shape_valid(const struct ang_coll_args *a)
+{
+	u64 product = 1;
+	u32 d;
+
+	if (!a->place != !a->rank_of)
+		return false;
+	if (a->coll == ANG_COLL_ALLGATHER &&
+	    a->algo == ANG_ALGO_RECURSIVE_DOUBLING && a->size & (a->size - 1))
+		return false;
+	for (d = 0; d < a->ndims; d++) {
+		if (!a->dims[d] || a->dims[d] > a->size / product)
+			return false;
+		product *= a->dims[d];
+	}
+	return !a->ndims || product == a->size;
+}
+
+/**
+ * ang_algo_square() - two dimensions of a torus for an allreduce
+ * @n: members
+ * @dims: out: their sizes, the greater one first
+ *
+ * All sizes move the same bytes, (n - 1) / n of the vector in each direction.
+ * So for any latency and rate, the sizes with the least sum, which is the
+ * number of messages, are fastest.
+ */
+void ang_algo_square(u32 n, u32 dims[2])
+{
+	u32 r;
+
+	dims[1] = 1;
+	for (r = 2; r <= n / r; r++)
+		if (n % r == 0)
+			dims[1] = r;
+	dims[0] = n / dims[1];
+}
+
+/**
+ * ang_algo_packets() - number of packets of a message
+ * @len: bytes of the message
+ * @packet: bytes of a packet; 0: the message is whole
+ *
+ * Return: 1 to ANG_ALGO_PACKETS.
+ */
+u32 ang_algo_packets(size_t len, size_t packet)
+{
+	size_t num = packet && len ? (len - 1) / packet + 1 : 1;
+
+	return num < ANG_ALGO_PACKETS ? (u32)num : ANG_ALGO_PACKETS;
 }
 
 /** ang_algo_valid() - does the collective have this algorithm? */
@@ -207,7 +270,7 @@ bool ang_algo_valid(const struct ang_coll_args *a)
 		return false;
 	if (a->algo == ANG_ALGO_AUTO)
 		return true;
-	return generators[a->coll][a->algo] &&
+	return generators[a->coll][a->algo] && shape_valid(a) &&
 	       !(a->irregular && needs_equal_blocks(a->coll, a->algo));
 }
 
@@ -249,6 +312,35 @@ enum ang_algo ang_algo_choose(const struct ang_coll_args *a)
 	}
 }
 
+static u64 ring_arrivals(const struct ang_coll_args *a)
+{
+	size_t count = a->count, len = a->count * a->elem;
+	u64 num = 0;
+	u32 d, r;
+
+	switch (a->coll) {
+	case ANG_COLL_BCAST:
+		return (a->size > 1) * ang_algo_packets(len, a->packet);
+	case ANG_COLL_REDUCE:
+		/* In each dimension, messages arrive from both sides. */
+		for (d = 0; d < (a->ndims ? a->ndims : 1); d++) {
+			r = a->ndims ? a->dims[d] : a->size;
+			num += r > 2 ? 2 : r - 1;
+		}
+		return num * ang_algo_packets(len, a->packet);
+	case ANG_COLL_ALLREDUCE:
+		for (d = 0; d < (a->ndims ? a->ndims : 1); d++) {
+			r = a->ndims ? a->dims[d] : a->size;
+			count = (count + r - 1) / r;
+			num += (r - 1) * (1ULL + ang_algo_packets(count * a->elem,
+								  a->packet));
+		}
+		return num;
+	default:
+		return a->size - 1;
+	}
+}
+
 /**
  * ang_algo_arrivals() - bound on the messages that a member receives
  * @a: arguments; only those that are equal at all members have an influence
@@ -277,12 +369,12 @@ u64 ang_algo_arrivals(const struct ang_coll_args *a, size_t *longest)
 	case ANG_ALGO_RABENSEIFNER:
 		return 2 * rounds;
 	case ANG_ALGO_RING:
-		return a->coll == ANG_COLL_ALLREDUCE ? 2 * (n - 1) : n - 1;
+		return ring_arrivals(a);
 	case ANG_ALGO_LINEAR:
 	case ANG_ALGO_PAIRWISE:
 		return n - 1;
 	default:
-		return rounds;
+		return rounds + (a->place && a->exchange);
 	}
 }
 

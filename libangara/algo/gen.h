@@ -46,6 +46,13 @@ static inline size_t gen_len(const struct gen *g)
 	return g->a->count * g->a->elem;
 }
 
+/* Round @i of a ring of @n: member @at sends part @out and receives part @in. */
+static inline void gen_around(u32 at, u32 n, u32 i, u32 *out, u32 *in)
+{
+	*out = (at + 2 * n - 1 - i) % n;
+	*in = (*out + n - 1) % n;
+}
+
 /* gen.c */
 void gen_send(struct gen *g, u32 peer, u32 tag, struct ang_range src, size_t len);
 void gen_recv(struct gen *g, u32 peer, u32 tag, struct ang_range dst, size_t len);
@@ -60,6 +67,7 @@ size_t gen_in_off(const struct gen *g, u32 i);
 size_t gen_in_len(const struct gen *g, u32 i);
 size_t gen_out_off(const struct gen *g, u32 i);
 size_t gen_out_len(const struct gen *g, u32 i);
+size_t gen_cut(size_t count, u32 i, u32 parts);
 size_t gen_part(const struct gen *g, u32 i, u32 parts);
 
 /* tree.c */
@@ -74,16 +82,25 @@ void ang_gen_scatter_linear(struct gen *g);
 /* reduce.c */
 void ang_gen_allreduce_doubling(struct gen *g);
 void ang_gen_allreduce_halving(struct gen *g);
-void ang_gen_allreduce_ring(struct gen *g);
 void ang_gen_reduce_scatter_pairwise(struct gen *g);
 void ang_gen_reduce_scatter_ring(struct gen *g);
 void ang_gen_scan(struct gen *g);
 
 /* exchange.c */
 void ang_gen_barrier(struct gen *g);
-void ang_gen_allgather_ring(struct gen *g);
-void ang_gen_allgather_bruck(struct gen *g);
 void ang_gen_alltoall_pairwise(struct gen *g);
 void ang_gen_alltoall_bruck(struct gen *g);
+
+/* allgather.c */
+void ang_gen_allgather_ring(struct gen *g);
+void ang_gen_allgather_bruck(struct gen *g);
+void ang_gen_allgather_doubling(struct gen *g);
+
+/* ring.c */
+void ang_gen_allreduce_ring(struct gen *g);
+
+/* torus.c */
+void ang_gen_bcast_torus(struct gen *g);
+void ang_gen_reduce_torus(struct gen *g);
 
 #endif /* ANG_ALGO_GEN_H */

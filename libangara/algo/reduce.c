@@ -9,9 +9,10 @@
 
 /**
  * struct fold - reduction of n members to p, a power of two
- * @p: members that go on
- * @rest: n - p; of the first 2 * rest ranks the odd ones go on, for two each
- * @id: number among those that go on, or p: this one does not
+ * @p: members that continue
+ * @rest: n - p; of the first 2 * rest ranks the odd ones continue, each for two
+ *	members
+ * @id: number among members that continue, or p: this member does not
  * @rounds: log2 p
  */
 struct fold {
@@ -47,7 +48,8 @@ static u32 fold_rank(const struct fold *f, u32 id)
 }
 
 /*
- * Puts the vector in OUT.  A member that goes on for two combines both there.
+ * Puts the vector in OUT.  A member that continues for two members combines
+ * both there.
  */
 static void fold_in(struct gen *g, const struct fold *f, struct ang_range temp)
 {
@@ -157,46 +159,6 @@ void ang_gen_allreduce_halving(struct gen *g)
 	fold_out(g, &f);
 }
 
-/* Round @i of a ring: this member sends part @out and receives part @in. */
-static void around(const struct gen *g, u32 i, u32 *out, u32 *in)
-{
-	u32 n = g->a->size;
-
-	*out = (g->a->rank + 2 * n - 1 - i) % n;
-	*in = (*out + n - 1) % n;
-}
-
-void ang_gen_allreduce_ring(struct gen *g)
-{
-	u32 n = g->a->size, right = (g->a->rank + 1) % n;
-	u32 left = (g->a->rank + n - 1) % n;
-	struct ang_range temp = gen_temp(g, gen_len(g) / n + g->a->elem);
-	u32 i, out, in;
-
-	gen_copy(g, out_at(0), in_at(0), gen_len(g));
-	gen_fence(g);
-	for (i = 0; i + 1 < n; i++) {
-		around(g, i, &out, &in);
-		gen_send(g, right, i, out_at(gen_part(g, out, n)),
-			 parts_len(g, out, out + 1, n));
-		gen_recv(g, left, i, temp, parts_len(g, in, in + 1, n));
-		gen_fence(g);
-		gen_combine(g, out_at(gen_part(g, in, n)), temp,
-			    parts_len(g, in, in + 1, n));
-		gen_fence(g);
-	}
-	/* Now each member has the result of its own part. */
-	for (i = 0; i + 1 < n; i++) {
-		around(g, i, &in, &out);
-		out = (in + 1) % n;
-		gen_send(g, right, n + i, out_at(gen_part(g, out, n)),
-			 parts_len(g, out, out + 1, n));
-		gen_recv(g, left, n + i, out_at(gen_part(g, in, n)),
-			 parts_len(g, in, in + 1, n));
-		gen_fence(g);
-	}
-}
-
 void ang_gen_reduce_scatter_pairwise(struct gen *g)
 {
 	u32 n = g->a->size, rank = g->a->rank;
@@ -228,11 +190,11 @@ void ang_gen_reduce_scatter_ring(struct gen *g)
 			max = gen_in_len(g, i);
 	has = gen_temp(g, max);
 	gets = gen_temp(g, max);
-	around(g, 0, &out, &in);
+	gen_around(rank, n, 0, &out, &in);
 	gen_copy(g, has, in_at(gen_in_off(g, out)), gen_in_len(g, out));
 	gen_fence(g);
 	for (i = 0; i + 1 < n; i++) {
-		around(g, i, &out, &in);
+		gen_around(rank, n, i, &out, &in);
 		gen_send(g, (rank + 1) % n, i, has, gen_in_len(g, out));
 		gen_recv(g, (rank + n - 1) % n, i, gets, gen_in_len(g, in));
 		gen_fence(g);

@@ -55,7 +55,7 @@ static struct ang_run_step **run_chain(const struct ang_run *run, u32 peer)
 /**
  * ang_run_set() - change the state of a step
  * @run: run
- * @i: step, which has begun; one in state SENDS changes in ops->send only
+ * @i: step, which has begun; a step in state SENDS changes only in ops->send
  * @state: another one, ANG_RUN_*
  */
 void ang_run_set(struct ang_run *run, u32 i, enum ang_run_state state)
@@ -83,7 +83,10 @@ void ang_run_set(struct ang_run *run, u32 i, enum ang_run_state state)
 		run->prefix++;
 }
 
-/** ang_run_find() - the step that waits for a message.  Return: or ANG_NO_STEP */
+/**
+ * ang_run_find() - find the step that waits for a message.  Return: it, or
+ * ANG_NO_STEP
+ */
 u32 ang_run_find(const struct ang_run *run, enum ang_step_kind kind, u32 peer,
 		 u32 tag)
 {
@@ -122,7 +125,7 @@ static int step_begin(struct ang_run *run, u32 i)
 	return 0;
 }
 
-/* Sends what there is to send.  Return: 0; -errno. */
+/* Sends all pending messages.  Return: 0; -errno. */
 static int run_queue(struct ang_run *run)
 {
 	struct ang_run_step **at = &run->queue, *s;

@@ -22,8 +22,8 @@
 enum ang_run_state {
 	ANG_RUN_IDLE,	/* has not begun */
 	ANG_RUN_SENDS,	/* has a message to send */
-	ANG_RUN_WAITS,	/* for its peer; ang_run_find() finds it */
-	ANG_RUN_BUSY,	/* the executor has work of its own with it */
+	ANG_RUN_WAITS,	/* waits for its peer; ang_run_find() finds it */
+	ANG_RUN_BUSY,	/* the executor does work of its own for it */
 	ANG_RUN_ENDED,
 };
 
@@ -41,8 +41,8 @@ struct ang_run_step {
 
 /**
  * struct ang_run_ops - an executor
- * @send: send what a step in state SENDS has to send: a SEND its bytes, another
- *	one what the executor has set the state for.
+ * @send: send the message of a step in state SENDS: the bytes of a SEND; for
+ *	another step, the message for which the executor has set the state.
  * Return: 0 the step waits for its peer now, unless @send has changed its state;
  * 1 it has more to send; -EBUSY its peer can take nothing now; -EAGAIN no step
  * can send now; other -errno: ang_run_go() fails

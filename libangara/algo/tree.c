@@ -26,7 +26,7 @@ static bool is_root(const struct gen *g)
 	return g->a->rank == g->a->root;
 }
 
-/* The bit above those that number the children of @v. */
+/* The lowest bit above those that number the children of @v. */
 static u32 span(const struct gen *g, u32 v)
 {
 	u32 top = 1;

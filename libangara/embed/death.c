@@ -140,7 +140,10 @@ void emb_look_after(struct emb_fab *fab)
 	for (slot = 0; slot < fab->head->procs; slot++) {
 		bool dead = emb_is_dead(fab, slot);
 
-		/* First, since the holder of the gate may be waiting for it. */
+		/*
+		 * Check this first, since the holder of the gate may be waiting
+		 * for it.
+		 */
 		if (dead ? emb_needs_repair(fab, slot) : emb_is_stuck(fab, slot))
 			emb_repair(fab);
 		if (dead) {

@@ -222,7 +222,9 @@ static int emb_ctx_open(struct ang_dev *dev, void *arg, struct ang_dev *ctx)
 	const struct command *c = command_of(d, ANGARA_IOCTL_CTX_CREATE);
 	int ret;
 
-	/* A handle that the child creates would belong to the child. */
+	/*
+	 * A handle that the child of a fork creates would belong to the child.
+	 */
 	if (d->forks != emb_forks())
 		return -ENODEV;
 	if (!c)
@@ -252,8 +254,8 @@ static int emb_doorbell(struct ang_dev *dev, u32 pi)
 /*
  * The segment is mapped already, so queues need no mapping of their own.  The
  * notice of a domain is an exception: it never reports anything.  Memory is
- * accessed by its address, so a region always is what the process has there
- * now.
+ * accessed by its address, so a region always refers to the current mapping of
+ * the process.
  */
 static void *emb_map(struct ang_dev *dev, u64 offset, size_t len, bool write)
 {
@@ -282,11 +284,11 @@ static bool emb_dev_gone(struct ang_dev *dev)
 	return emb_gone(d);
 }
 
-static void emb_dev_relax(struct ang_dev *dev)
+static bool emb_dev_relax(struct ang_dev *dev, bool can_sleep)
 {
 	struct emb_dev *d = dev->priv;
 
-	emb_relax(&d->run);
+	return emb_relax(&d->run, can_sleep);
 }
 
 /* Other threads run commands, and look after dead processes, meanwhile. */
@@ -327,6 +329,23 @@ static void emb_mem_free(struct ang_dev *dev, void *mem, size_t len)
 		return;
 	emb_heap_unclaim(d->fab, off);
 	leave(d);
+}
+
+/* All processes map the whole segment. */
+static u64 emb_mem_place(struct ang_dev *dev, const void *mem)
+{
+	const struct emb_dev *d = dev->priv;
+
+	return (u64)((const char *)mem - (const char *)d->fab->head);
+}
+
+static void *emb_mem_placed(struct ang_dev *dev, u64 place, size_t len)
+{
+	const struct emb_fab *fab = ((struct emb_dev *)dev->priv)->fab;
+
+	if (place < emb_heap_at(fab, 0) || place > fab->size || len > fab->size - place)
+		return NULL;
+	return emb_at(fab, place);
 }
 
 static int emb_scan(const struct ang_spec *spec, struct ang_scan *scan)
@@ -390,4 +409,7 @@ const struct ang_dev_ops ang_embed_ops = {
 	.relax = emb_dev_relax,
 	.alloc = emb_mem_alloc,
 	.free = emb_mem_free,
+	.place = emb_mem_place,
+	.placed = emb_mem_placed,
+	.seal = emb_seal,
 };

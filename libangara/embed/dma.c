@@ -3,10 +3,10 @@
  * DMA and interrupts: upcalls of the model.
  *
  * An address below 2^48 is an offset in the segment: queues, and memory of
- * angara_malloc().  Others are memory that a process has registered: plain
- * memory to the process itself, process_vm_readv(2) and process_vm_writev(2)
- * to the others.  That works while the process lives and the kernel lets its
- * user do so; if not, it is a transfer that failed.
+ * angara_malloc().  Other addresses are memory that a process has registered:
+ * the process itself accesses it directly, others with process_vm_readv(2) and
+ * process_vm_writev(2).  That works while the process lives and the kernel
+ * permits it; otherwise the transfer fails.
  *
  * Memory with EMB_ADDR_LOOSE may be unmapped while peers still know its key: its
  * own process reaches it by these system calls, too, which fail then.
@@ -45,8 +45,8 @@ static inline void *local(const struct emb_run *r, u64 addr, u32 len)
 }
 
 /*
- * A process id may be another process's by now, so its slot is looked at first;
- * one that ends right after that keeps its id for a while.
+ * The id of a dead process may be reused, so check its slot first; a process
+ * that ends right after that keeps its id for a while.
  */
 static bool is_there(const struct emb_fab *fab, u32 num)
 {
@@ -76,7 +76,7 @@ static int remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
 	return done == (ssize_t)len ? 0 : -EFAULT;
 }
 
-/* A word that a process may write at the same time is read with one load. */
+/* A process may write the word at the same time: read it with one load. */
 static int emb_dma_read(void *host, u32 node, u64 addr, void *buf, u32 len)
 {
 	const struct emb_run *r = host;
@@ -125,7 +125,7 @@ static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
 }
 
 /*
- * Increments the word now and wakes the sleeper after the run of the model, so
+ * Increments the word now, and wakes the sleeper after the run of the model, so
  * the node is not held during a system call.
  */
 static void emb_interrupt(void *host, u32 node, u32 vector)

@@ -54,12 +54,13 @@
  *
  * When a process dies, the process that detects it frees what the dead one
  * owned (death.c); peers see the same as with the driver.  A process marks
- * sections that others could not continue from: emb_slot.inside counts its
- * threads in the model, emb_slot.working names the node for which it executes a
- * command.  If it dies in one, the nodes that it worked on are reset (halt.c).
- * Their contexts end with -ENODEV and can be opened again; all other nodes go
- * on.  If the repair fails, the fabric is broken: every wait and command on it
- * ends with -ENODEV, and the next process that opens it creates a new one.
+ * sections whose state others could not continue from: emb_slot.inside counts
+ * its threads in the model, emb_slot.working names the node for which it
+ * executes a command.  If it dies in one, the nodes that it worked on are reset
+ * (halt.c).  Their contexts end with -ENODEV and can be opened again; all other
+ * nodes continue.  If the repair fails, the fabric is broken: every wait and
+ * command on it ends with -ENODEV, and the next process that opens it creates a
+ * new one.
  */
 #ifndef ANG_EMBED_H
 #define ANG_EMBED_H
@@ -80,13 +81,14 @@
 #define EMB_VERSION	1
 #define EMB_LOOK_MS	50	/* how often sleepers check other processes */
 #define EMB_LOCK_MS	10000	/* longest wait for a lock, command or repair */
-#define EMB_HELP_MS	100	/* then any process advances left-over nodes */
+#define EMB_HELP_MS	100	/* then any process takes a left-over node */
 #define EMB_STOP_MS	1000	/* how long to wait for a stopped process */
-#define EMB_COPIES	4U	/* of the model; others for stopped processes */
+#define EMB_COPIES	4U	/* copies of the model: spares for stopped processes */
+#define EMB_HELPERS	8U	/* offers of help that stand at a time */
 #define EMB_ADM_ENTRIES	16U
 #define EMB_AEQ_ENTRIES	128U
-#define EMB_ADDR_BITS	48	/* of a DMA address, below the slot */
-#define EMB_ADDR_LOOSE	(1ULL << 63)	/* beside the slot, see dma.c */
+#define EMB_ADDR_BITS	48	/* bits of a DMA address below the slot */
+#define EMB_ADDR_LOOSE	(1ULL << 63)	/* flag beside the slot, see dma.c */
 #define EMB_HEAP_MIN	(16ULL << 20)	/* default minimum size of a heap */
 
 /**
@@ -95,13 +97,13 @@
  * @pid: process id
  * @inside: its threads in the model (atomic)
  * @working: node whose lock it holds to change something there, plus 1
- * @dying: it is dead, although another process that wants the slot has locked
- *	it
+ * @dying: it is dead, although its slot is locked by another process that is
+ *	taking the slot
  * @life: incremented by each process that takes the slot
  * @repaired: @life of the last process whose death a repair has handled
  * @turns: how often a thread of it has left the model
- * @fenced: it was stopped in the model, and the others go on without it; set by
- *	a repair, cleared when its last thread leaves
+ * @fenced: it was stopped in the model, and the others continue without it; set
+ *	by a repair, cleared when its last thread leaves
  * @copy: copy in which it was stopped
  * @looked_turns: @turns at the last check by another process
  * @looks: consecutive checks with equal @turns and a thread in the model
@@ -216,8 +218,8 @@ struct emb_admin {
  * @cpus: union of the CPU affinity masks of its processes; under the gate
  * @num_cpus: their number; written under the gate, read without
  * @looked_ms: time of the last check of other processes (atomic)
- * @helper: a sleeping context that can be woken to help: node << 8 | ctx, plus
- *	1 (atomic)
+ * @helpers: sleeping contexts that can be woken to help: node << 8 | ctx, plus 1,
+ *	0 for none (atomic)
  */
 struct emb_head {
 	u64 magic;
@@ -245,7 +247,7 @@ struct emb_head {
 	cpu_set_t cpus;
 	u32 num_cpus;
 	u64 looked_ms;
-	u32 helper ____cacheline_aligned;
+	u32 helpers[EMB_HELPERS] ____cacheline_aligned;
 };
 
 struct emb_extent;
@@ -262,6 +264,7 @@ struct emb_watch;
  * @slot: of this process
  * @pidns: PID namespace of this process
  * @parent: parent of this process when it joined
+ * @packets: ANG_ENV_PACKETS is set: operations of this process use packets only
  * @head: the segment
  * @size: bytes of it
  * @topo: topology, with the table in the first copy
@@ -281,6 +284,7 @@ struct emb_fab {
 	u32 slot;
 	u64 pidns;
 	pid_t parent;
+	bool packets;
 	struct emb_head *head;
 	u64 size;
 	struct ang_topo topo;
@@ -302,6 +306,7 @@ struct emb_fab {
  * @num_wakes: their number
  * @looks: checks made while spinning
  * @in_vain: checks left until nodes of other processes are checked again
+ * @sleep_until: time until which waits sleep and do not yield, see emb_relax()
  */
 struct emb_run {
 	struct emb_fab *fab;
@@ -312,6 +317,7 @@ struct emb_run {
 	u32 num_wakes;
 	u32 looks;
 	u32 in_vain;
+	u64 sleep_until;
 };
 
 /** struct emb_owned - a row that a device owns, and its serial */
@@ -341,7 +347,8 @@ struct emb_rows {
  * @low: no entry below is free
  * @mem: offset in the segment of the table and of the list of its pages
  * @spare: offset of a longer table that the device may use in its place, or 0
- * @owned: emb_dev.owned of a device that was closed before its contexts
+ * @owned: rows of a device that was closed before its contexts, from
+ *	emb_dev.owned
  * @in_doubt: the device has not confirmed its creation
  */
 struct emb_domain {
@@ -375,7 +382,7 @@ struct emb_domain {
  * @mem_len: bytes of that
  * @at: offset in the segment of what can be mapped, by EMB_MEM_*
  * @run: runs the model
- * @owned: rows that go with this device; none of a context
+ * @owned: rows that this device owns; empty for a context
  * @forks: forks of the process when it was opened
  * @watch: its descriptor for poll(2), NULL before the first
  */
@@ -413,7 +420,7 @@ struct emb_create {
 #define EMB_MEM_CTL	2
 #define EMB_MEM_CTR	3
 #define EMB_MEM_MSG	4
-#define EMB_MEM_WATCH	5	/* of a domain, see emb_map() */
+#define EMB_MEM_WATCH	5	/* notice of a domain, see emb_map() */
 #define EMB_WATCH_BYTES	(sizeof(struct angara_watch) + ANGARA_MR_MAX / 8)
 #define EMB_MEM_STRIDE	(1ULL << 28)	/* mmap offsets, as the driver's */
 
@@ -496,6 +503,7 @@ int emb_try_lock(int fd, u32 what);
 int emb_lock(int fd, u32 what, const struct emb_head *head);
 void emb_unlock(int fd, u32 what);
 bool emb_locked(int fd, u32 first, u32 count);
+u64 emb_now_ns(void);
 u64 emb_now_ms(void);
 void emb_nap(u32 *turn);
 
@@ -538,9 +546,9 @@ void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val);
 void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 		u32 pi);
 bool emb_help(struct emb_run *r, bool timers);
-void emb_wake(struct emb_ctx *ctx);
+bool emb_wake(struct emb_ctx *ctx);
 void emb_wake_all(struct emb_run *r);
-void emb_relax(struct emb_run *r);
+bool emb_relax(struct emb_run *r, bool can_sleep);
 
 /* node.c; under fab->mutex */
 int emb_node_lock(struct emb_run *r, u32 node);
@@ -598,6 +606,9 @@ int emb_rows_reap(struct emb_run *r, u32 router, u32 owner);
 bool emb_news(const struct emb_dev *d);
 void emb_offer_help(struct emb_dev *d);
 int emb_wait(struct ang_dev *dev, int timeout_ms);
+
+/* segment.c */
+void emb_seal(struct ang_dev *dev);
 
 /* fd.c */
 int emb_fd(struct ang_dev *dev);

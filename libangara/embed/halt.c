@@ -16,7 +16,7 @@
  *
  * A process that is stopped in the model may continue at any time.  If it stays
  * there for EMB_STOP_MS (for EMB_LOCK_MS if it only seems stopped), the fabric
- * goes on in another copy of the model, and nodes that it held are torn.  The
+ * continues in another copy of the model, and nodes that it held are torn.  The
  * process is fenced: when it continues, it changes its old copy, which no other
  * process uses until its last thread has left that.  Then it enters the new
  * copy, rings its doorbells again, and finds those of its contexts gone whose
@@ -105,7 +105,10 @@ bool emb_halt_wait(struct emb_fab *fab)
 	return false;
 }
 
-/** emb_count_out() - a thread leaves the model; the last lifts the fence */
+/**
+ * emb_count_out() - count a thread that leaves the model; the last one lifts
+ * the fence
+ */
 void emb_count_out(struct emb_slot *slot)
 {
 	if (ang_fetch_add(&slot->inside, (u32)-1) == 1 &&
@@ -113,7 +116,7 @@ void emb_count_out(struct emb_slot *slot)
 		WRITE_ONCE(slot->fenced, 0);
 }
 
-/* The mark of a dead process means nothing. */
+/* The fence mark of a dead process is stale. */
 static bool is_fenced(const struct emb_fab *fab, u32 slot)
 {
 	const struct emb_slot *s = emb_slot(fab, slot);
@@ -178,7 +181,7 @@ bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 	       (looks >= EMB_STOP_MS / EMB_LOOK_MS && is_stopped(fab, slot));
 }
 
-/** emb_needs_repair() - did a dead process die during a change? */
+/** emb_needs_repair() - did a dead process leave a change half done? */
 bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 {
 	const struct emb_slot *s = emb_slot(fab, slot);
@@ -187,12 +190,12 @@ bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 	       (READ_ONCE(s->inside) || READ_ONCE(s->working));
 }
 
-/* The others go on without a process that does not leave. */
+/* Fence a process that does not leave: the others continue without it. */
 static void fence(struct emb_fab *fab, struct emb_slot *slot)
 {
 	WRITE_ONCE(slot->copy, emb_copy(fab));
 	ang_xchg(&slot->fenced, 1);
-	/* It has left just now and may not have seen the fence. */
+	/* The process has just left, and may not have seen the fence. */
 	if (!READ_ONCE(slot->inside))
 		WRITE_ONCE(slot->fenced, 0);
 }
@@ -261,7 +264,7 @@ static int move(struct emb_fab *fab)
 	return 0;
 }
 
-/* Nodes for which it executed a command may be half changed. */
+/* A node for which the dead process executed a command may be half changed. */
 static void mark_working(struct emb_fab *fab, struct ang_fabric *model)
 {
 	u32 s;

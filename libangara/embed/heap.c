@@ -5,7 +5,7 @@
  * Only the process itself knows what is allocated; after its death the whole
  * part is freed.  Pages are zero, since freed pages are removed from the file.
  *
- * All calls are under emb_fab.mutex but those that make and remove pages.
+ * All calls are under emb_fab.mutex, except those that allocate or free pages.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static u64 whole_pages(u64 len)
 }
 
 /**
- * emb_heap_claim() - allocate a place, whose pages do not exist yet
+ * emb_heap_claim() - allocate a range, without pages
  * @fab: fabric
  * @len: bytes, not 0
  * @off: out: offset in the segment
@@ -66,14 +66,14 @@ int emb_heap_claim(struct emb_fab *fab, u64 len, u64 *off)
 }
 
 /**
- * emb_heap_fill() - make the pages of a place, which are zero
+ * emb_heap_fill() - allocate zeroed pages for a range
  * @fab: fabric
  * @off: of emb_heap_claim()
  * @len: as there
  *
  * Context: any, also without a lock: pages may be slow to come.
  *
- * Return: 0; -ENOMEM, and there are no pages.
+ * Return: 0; -ENOMEM: no page was allocated.
  */
 int emb_heap_fill(struct emb_fab *fab, u64 off, u64 len)
 {
@@ -84,7 +84,7 @@ int emb_heap_fill(struct emb_fab *fab, u64 off, u64 len)
 }
 
 /**
- * emb_heap_empty() - remove the pages of a place, which stays allocated
+ * emb_heap_empty() - free the pages of a range, which stays allocated
  * @fab: fabric
  * @off: of emb_heap_claim()
  * @len: as there
@@ -97,7 +97,7 @@ void emb_heap_empty(struct emb_fab *fab, u64 off, u64 len)
 }
 
 /**
- * emb_heap_unclaim() - free a place that has no pages
+ * emb_heap_unclaim() - free a range that has no pages
  * @fab: fabric
  * @off: of emb_heap_claim()
  */

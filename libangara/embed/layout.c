@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where what is in a segment, and how much memory that takes.
+ * Layout of a segment: offsets, and how much memory it needs.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,18 +10,18 @@
 #include "embed.h"
 #include "ang_types.h"
 
-#define SMALL_FABRIC	64U	/* up to so many routers get more of everything */
-#define TINY_FABRIC	16U	/* and up to so many longer trains still */
+#define SMALL_FABRIC	64U	/* fabrics of up to this many routers get larger tables */
+#define TINY_FABRIC	16U	/* and fabrics of up to this many even longer trains */
 #define DEF_PROCS	128U
 #define HEAP_ALIGN	(2ULL << 20)
-#define HEAP_ROOM	(4ULL << 40)	/* of addresses, for all heaps */
+#define HEAP_ROOM	(4ULL << 40)	/* address space for all heaps */
 
 static u64 align_up(u64 x, u64 to)
 {
 	return (x + to - 1) & ~(to - 1);
 }
 
-/* Two builds of the library that lay a segment out otherwise do not mix. */
+/* Builds of the library with different layouts cannot share a segment. */
 u32 emb_layout_hash(void)
 {
 	static const size_t sizes[] = {
@@ -49,8 +49,8 @@ u32 emb_layout_hash(void)
 }
 
 /*
- * As the loopback chooses, see driver/loop/main.c, but for longer trains: here
- * nobody waits for his turn while one is copied.
+ * The same as the loopback's, see driver/loop/main.c, but with longer trains:
+ * no other process waits while a train is copied.
  */
 static int make_cfg(const struct ang_spec *spec, const char *text,
 		    struct ang_cfg *cfg)
@@ -67,6 +67,8 @@ static int make_cfg(const struct ang_spec *spec, const char *text,
 	cfg->depth = small ? 8 : 4;
 	cfg->trees = (u16)(spec->trees ? spec->trees : ANG_DEF_TREES);
 	cfg->train = spec->train ? (u16)spec->train : train;
+	cfg->fault = spec->fault;
+	cfg->seed = spec->seed;
 	if (getrandom(&cfg->fabric_id, sizeof(cfg->fabric_id), 0) !=
 	    (ssize_t)sizeof(cfg->fabric_id))
 		return -EIO;
@@ -85,13 +87,13 @@ static u64 heap_span(const struct ang_spec *spec, u32 procs, u64 room)
 }
 
 /**
- * emb_layout() - lay a segment out
+ * emb_layout() - compute the layout of a segment
  * @head: out
- * @spec: what it was asked for as
+ * @spec: description that the user gave
  * @text: of a graph, else NULL
- * @room: memory that there can be, bytes
+ * @room: bytes of memory that are available
  *
- * Return: 0; -EINVAL it would be out of bounds; -EIO.
+ * Return: 0; -EINVAL a size would be out of bounds; -EIO.
  */
 int emb_layout(struct emb_head *head, const struct ang_spec *spec,
 	       const char *text, u64 room)

@@ -13,12 +13,17 @@
 
 #include "embed.h"
 
-u64 emb_now_ms(void)
+u64 emb_now_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+u64 emb_now_ms(void)
+{
+	return emb_now_ns() / 1000000;
 }
 
 /* Lets others run; sleeps longer the more often it is called. */

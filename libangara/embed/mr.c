@@ -2,11 +2,11 @@
 /*
  * Memory regions: entries in the table of a domain.
  *
- * Nothing is pinned: what is not in the segment is reached through its process
- * (see dma.c), so it must stay mapped as long as it is used: what is watched by
- * operations of its process, else as long as it is registered.  As in the
- * driver, an entry is not valid while it is written or taken back, and
- * ANGARA_ADM_FENCE divides the one from the other.
+ * Nothing is pinned: memory outside of the segment is reached through its
+ * process (see dma.c), so it must stay mapped while it is used: watched memory
+ * during operations of its process, other memory as long as it is registered.
+ * As in the driver, an entry is invalid while it is written or removed, and
+ * ANGARA_ADM_FENCE separates the two changes.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -36,7 +36,7 @@ static bool page_read(void *page)
 }
 
 /*
- * The same for writing, without a visible change: the kernel atomically ORs 0
+ * Tests writing likewise, without a visible change: the kernel atomically ORs 0
  * into the first word.
  */
 static bool page_write(void *page)
@@ -78,14 +78,14 @@ static int populate(u64 addr, u64 length, u32 access)
 	return 0;
 }
 
-/* Does memory begin in the segment? */
+/* Is the start of the memory in the segment? */
 static bool is_inside(const struct emb_fab *fab, u64 addr)
 {
 	return addr >= (uintptr_t)fab->head &&
 	       addr - (uintptr_t)fab->head < fab->head->size;
 }
 
-/* Which address the device knows the memory by. */
+/* The address by which the device reaches the memory. */
 static int dma_address(struct emb_dev *d, const struct angara_mr_register *cmd,
 		       u64 *dma)
 {

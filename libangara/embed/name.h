@@ -9,6 +9,7 @@
 
 void emb_name_path(const char *name, char path[EMB_PATH_BYTES]);
 void emb_name_sweep(const char *name);
+void emb_name_remove(int fd, const char *path);
 void emb_remove_if_last(int fd, const char *path);
 
 #endif /* ANG_EMBED_NAME_H */

@@ -18,7 +18,7 @@ static void rows_forget(struct emb_node *n)
 	}
 }
 
-/* The switches of a node that was reset were reset with it. */
+/* The switches of a node are reset with it. */
 static void kept_forget(const struct emb_fab *fab, u32 node)
 {
 	u32 i;
@@ -26,13 +26,13 @@ static void kept_forget(const struct emb_fab *fab, u32 node)
 	for (i = fab->head->nodes; i < fab->head->routers; i++) {
 		if (ang_topo_keeper(&fab->topo, i) != node)
 			continue;
-		/* What comes from now on may reset it again. */
+		/* From here on a repair may reset the node again. */
 		ang_store_release(&emb_node(fab, i)->torn, 0);
 		rows_forget(emb_node(fab, i));
 	}
 }
 
-/* What was delegated stays so: that is the fabric's, not the adapter's. */
+/* Delegations belong to the fabric, not to the adapter: they stay. */
 static int node_restart(struct emb_run *r, u32 node)
 {
 	struct emb_node *n = emb_node(r->fab, node);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Running the model: who rings, and who waits.
+ * Running the model, and leaving work to other processes.
  *
- * A view is empty whenever its owner does not run the model: what he leaves
- * is on the list in emb_left, so his death loses none of it.  Who leaves
- * something wakes one who sleeps, if there is one: then it is not left to
- * itself until somebody happens to wait.
+ * The view of a thread is empty whenever the thread does not run the model.
+ * Nodes that it has not finished are on the list in emb_left, which outlives
+ * the process.  A thread that puts nodes there wakes a sleeping thread to take
+ * them; otherwise they would stay there until some process waits.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -15,14 +15,23 @@
 
 #include "embed.h"
 
-#define SLICE	16384U	/* units of work (ang_work.h) between two looks */
-#define ROUNDS	64U	/* of these, before others shall go on with it */
-#define LOOKS	16U	/* in vain, before timers are fired */
-#define SPINS	512U	/* in vain, before the processor is given up */
-#define SPINS_CROWDED 4U	/* the same if there are fewer than processes */
+#define SLICE	16384U	/* units of work (ang_work.h) between two checks */
+#define ROUNDS	64U	/* slices before the rest is left to others */
+#define LOOKS	16U	/* checks without work before timers are fired */
+#define SPINS	512U	/* checks without work before a yield */
+#define SPINS_CROWDED 4U	/* likewise, with fewer CPUs than processes */
+#define YIELD_LONG_NS 500000ULL	/* a turn of a process of the fabric is shorter */
+#define YIELD_REST 128U	/* pause after a long yield, in its lengths */
+#define YIELD_MOST_NS 10000000ULL /* a longer yield: this process was stopped */
+
+static void view_init(struct emb_run *r)
+{
+	ang_view_init(&r->view, emb_model(r->fab, r->copy), &emb_ops, r);
+	r->view.packets = r->fab->packets;
+}
 
 /**
- * emb_run_init() - get ready to run the model
+ * emb_run_init() - prepare to run the model
  * @r: out
  * @fab: fabric
  */
@@ -33,11 +42,15 @@ void emb_run_init(struct emb_run *r, struct emb_fab *fab)
 	r->num_wakes = 0;
 	r->looks = 0;
 	r->in_vain = 0;
+	r->sleep_until = 0;
 	r->copy = emb_copy(fab);
-	ang_view_init(&r->view, emb_model(fab, r->copy), &emb_ops, r);
+	view_init(r);
 }
 
-/* Counts the thread in.  Return: false: not now; it is not counted. */
+/*
+ * Counts the thread in.  Return: false: a repair is in progress, or the process
+ * is fenced; the thread is not counted.
+ */
 static bool try_enter(struct emb_run *r)
 {
 	struct emb_slot *slot = r->own;
@@ -61,43 +74,52 @@ static bool enter(struct emb_run *r)
 	copy = emb_copy(r->fab);
 	if (r->copy != copy) {
 		r->copy = copy;
-		ang_view_init(&r->view, emb_model(r->fab, copy), &emb_ops, r);
+		view_init(r);
 	}
 	return true;
 }
 
-/* Return: false if the others have gone on without what was done. */
+/*
+ * Return: false if the others have switched to a copy without this thread's
+ * changes.
+ */
 static bool leave(struct emb_run *r)
 {
 	struct emb_slot *slot = r->own;
 	bool same = r->copy == emb_copy(r->fab);
 
-	/* Shows that the process moves; threads may overwrite each other's. */
+	/*
+	 * Shows that the process makes progress; threads may overwrite each
+	 * other's value.
+	 */
 	WRITE_ONCE(slot->turns, READ_ONCE(slot->turns) + 1);
 	emb_count_out(slot);
 	return same;
 }
 
-/* Do all others wait for this thread to leave, or do so no more? */
+/*
+ * Does a repair wait for this thread, or have the others switched to another
+ * copy?
+ */
 static bool must_leave(const struct emb_run *r)
 {
 	return emb_halted(r->fab) || r->copy != emb_copy(r->fab);
 }
 
-/* Whoever repairs the model finds by itself what has work. */
+/* Drops the lists of the view: a repair finds all nodes with work. */
 static void forget(struct emb_run *r)
 {
 	r->view.runq.head = ANG_NONE;
 	r->view.timers.head = ANG_NONE;
 }
 
-/* Wakes whoever sleeps on a context's word. */
-void emb_wake(struct emb_ctx *ctx)
+/* Wakes the threads that sleep on a context's word.  Return: were there any? */
+bool emb_wake(struct emb_ctx *ctx)
 {
-	syscall(SYS_futex, &ctx->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	return syscall(SYS_futex, &ctx->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0) > 0;
 }
 
-/* Wakes those whose sleep the model has ended meanwhile. */
+/* Wakes the threads for which the model has raised an interrupt. */
 void emb_wake_all(struct emb_run *r)
 {
 	while (r->num_wakes)
@@ -105,7 +127,7 @@ void emb_wake_all(struct emb_run *r)
 }
 
 /*
- * Nobody sleeps with it, but its holder may be preempted, or die.
+ * Locks the lists.  Its holder never sleeps, but may be preempted, or die.
  * Return: NULL if the model is being repaired.
  */
 static struct emb_left *left_lock(const struct emb_run *r)
@@ -129,24 +151,30 @@ static void left_unlock(struct emb_left *left)
 	ang_store_release(&left->lock, 0);
 }
 
-/* One who sleeps is told to go on with what is left. */
+/*
+ * Wakes a sleeping thread to take the nodes on the list.  If the thread of an
+ * entry has died or is stopped, no thread sleeps on its word; then the next
+ * entry is tried.
+ */
 static void call_helper(struct emb_run *r)
 {
-	struct emb_head *head = r->fab->head;
-	struct emb_ctx *ctx;
-	u32 helper;
+	u32 *place = r->fab->head->helpers;
+	u32 i;
 
-	if (!READ_ONCE(head->helper))
-		return;
-	helper = ang_xchg(&head->helper, 0);
-	if (!helper--)
-		return;
-	ctx = &emb_node(r->fab, helper >> 8)->ctx[helper & 0xFF];
-	ang_fetch_add(&ctx->wake, 1);
-	emb_wake(ctx);
+	for (i = 0; i < EMB_HELPERS; i++) {
+		u32 helper = READ_ONCE(place[i]) ? ang_xchg(&place[i], 0) : 0;
+		struct emb_ctx *ctx;
+
+		if (!helper--)
+			continue;
+		ctx = &emb_node(r->fab, helper >> 8)->ctx[helper & 0xFF];
+		ang_fetch_add(&ctx->wake, 1);
+		if (emb_wake(ctx))
+			return;
+	}
 }
 
-/* Wakes one who sleeps on a node, to go on with it. */
+/* Wakes a thread that sleeps on a context of the node, to continue with it. */
 static void call_owner(struct emb_run *r, struct emb_node *n)
 {
 	u32 num;
@@ -165,19 +193,28 @@ static void call_owner(struct emb_run *r, struct emb_node *n)
 	}
 }
 
-/* Notes on a node of the view's that it is left to others. */
+/* A thread that moves nodes to or from the lists, and its start time. */
+struct mover {
+	struct emb_run *r;
+	u64 now_ms;
+};
+
+/* Records when the node was left to others, and by which process. */
 static bool leave_node(const void *arg, u32 node)
 {
-	struct emb_run *r = (struct emb_run *)(uintptr_t)arg;
-	struct emb_node *n = emb_node(r->fab, node);
+	const struct mover *m = arg;
+	struct emb_node *n = emb_node(m->r->fab, node);
 
-	n->left_by = r->fab->slot + 1;
-	n->left_ms = emb_now_ms();
-	call_owner(r, n);
+	n->left_by = m->r->fab->slot + 1;
+	n->left_ms = m->now_ms;
+	call_owner(m->r, n);
 	return true;
 }
 
-/* The same of one with a timer, which happens often: when it was, roughly. */
+/*
+ * As leave_node(), for a node with a timer; this is frequent, so the time is
+ * coarse.
+ */
 static bool leave_timer(const void *arg, u32 node)
 {
 	const struct emb_run *r = arg;
@@ -188,11 +225,13 @@ static bool leave_timer(const void *arg, u32 node)
 	return true;
 }
 
-/* What the view still has goes to the lists; timers are in no hurry. */
+/* Moves the rest of the view to the lists; timers are not urgent. */
 static void hand_over(struct emb_run *r)
 {
-	struct emb_left *left = left_lock(r);
 	bool work = r->view.runq.head != ANG_NONE;
+	/* Read the clock before taking the lock. */
+	struct mover m = { r, work ? emb_now_ms() : 0 };
+	struct emb_left *left = left_lock(r);
 
 	if (!left) {
 		forget(r);
@@ -200,7 +239,7 @@ static void hand_over(struct emb_run *r)
 	}
 	if (work) {
 		ang_list_pick(r->view.fab, &left->left, &r->view.runq,
-			      leave_node, r);
+			      leave_node, &m);
 		WRITE_ONCE(left->left_any, 1);
 	}
 	if (r->view.timers.head != ANG_NONE) {
@@ -211,43 +250,50 @@ static void hand_over(struct emb_run *r)
 	left_unlock(left);
 	if (!work)
 		return;
-	/* Pairs with who sleeps: he says so, then looks at the list. */
+	/*
+	 * Pairs with the offer in doze(): a sleeper offers itself, then checks
+	 * the list.
+	 */
 	ang_mb();
 	call_helper(r);
 }
 
 /*
- * A process advances what it has left itself, and nodes that it has a context
- * on, or nobody has.  Others are left to those whose they are, unless these do
- * not come: if it died in the middle of one, they would lose it.
+ * A process advances nodes that it has left itself, nodes on which it has a
+ * context, and nodes without contexts.  It leaves the others to the owners of
+ * their contexts for EMB_HELP_MS: if this process died while it advanced such a
+ * node, they would lose the node.
  */
 static bool may_take(const void *arg, u32 node)
 {
-	const struct emb_fab *fab = arg;
+	const struct mover *m = arg;
+	const struct emb_fab *fab = m->r->fab;
 	const struct emb_node *n = emb_node(fab, node);
 
+	/* Another thread may have left it since. */
 	return n->left_by == fab->slot + 1 || READ_ONCE(fab->mine[node]) ||
 	       !READ_ONCE(n->num_ctx) ||
-	       emb_now_ms() - n->left_ms >= EMB_HELP_MS;
+	       (s64)(m->now_ms - n->left_ms) >= EMB_HELP_MS;
 }
 
 static void take_over(struct emb_run *r, bool timers)
 {
+	struct mover m = { r, emb_now_ms() };
 	struct emb_left *left = left_lock(r);
 
 	if (!left)
 		return;
-	ang_list_pick(r->view.fab, &r->view.runq, &left->left, may_take, r->fab);
+	ang_list_pick(r->view.fab, &r->view.runq, &left->left, may_take, &m);
 	WRITE_ONCE(left->left_any, left->left.head != ANG_NONE);
 	if (timers) {
 		ang_timers_pick(r->view.fab, &r->view.timers, &left->timers,
-				may_take, r->fab);
+				may_take, &m);
 		WRITE_ONCE(left->timers_any, left->timers.head != ANG_NONE);
 	}
 	left_unlock(left);
 }
 
-/* Anything that ang_run() would do? */
+/* Would ang_run() do anything? */
 static bool busy(const struct ang_view *v)
 {
 	return v->runq.head != ANG_NONE ||
@@ -255,8 +301,8 @@ static bool busy(const struct ang_view *v)
 }
 
 /*
- * Timers tell processes how many reductions are finished.  That has no hurry:
- * they are fired by those who wait for something, not with every operation.
+ * Timers report to processes how many reductions are finished.  That is not
+ * urgent: waiting processes fire them, not each operation.
  */
 static void advance(struct emb_run *r, bool patient)
 {
@@ -275,7 +321,7 @@ static void advance(struct emb_run *r, bool patient)
 }
 
 /**
- * emb_ring() - write a register or doorbell, and do what comes of it
+ * emb_ring() - write a register or doorbell, and run the model
  * @r: runs the model
  * @node: node
  * @off: register
@@ -287,18 +333,18 @@ void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
 	do {
 		if (!enter(r))
 			return;
-		ang_reg_write(&r->view, node, off, val);
+		ang_reg_ring(&r->view, node, off, val);
 		advance(r, true);
 	} while (!leave(r));
 	emb_wake_all(r);
 }
 
 /**
- * emb_submit() - put an admin command into its queue, and ring for it
+ * emb_submit() - put an admin command into its queue, and ring its doorbell
  * @r: runs the model
  * @node: node
  * @cmd: command
- * @pi: commands so far, with this one
+ * @pi: commands so far, including this one
  */
 void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 		u32 pi)
@@ -315,11 +361,11 @@ void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 }
 
 /**
- * emb_help() - go on with what others have left
+ * emb_help() - advance nodes that other threads have left
  * @r: runs the model
- * @timers: and fire timers, as nothing else helps
+ * @timers: also fire timers, as no other work is left
  *
- * Return: was there anything?
+ * Return: was there a node to advance?
  */
 bool emb_help(struct emb_run *r, bool timers)
 {
@@ -329,7 +375,10 @@ bool emb_help(struct emb_run *r, bool timers)
 	if (!READ_ONCE(left->left_any) &&
 	    !(timers && READ_ONCE(left->timers_any)))
 		return false;
-	/* What is left is others', as far as was seen. */
+	/*
+	 * At the last check, all nodes on the list were left to other
+	 * processes.
+	 */
 	if (r->in_vain && r->in_vain--)
 		return false;
 	if (!enter(r))
@@ -345,29 +394,57 @@ bool emb_help(struct emb_run *r, bool timers)
 	return any;
 }
 
-/* More processes than processors: the others cannot go on while one spins. */
+/*
+ * Are there more processes than processors?  Then others cannot run while one
+ * spins.
+ */
 static bool crowded(const struct emb_fab *fab)
 {
 	return READ_ONCE(fab->head->here) > READ_ONCE(fab->head->num_cpus);
 }
 
-/**
- * emb_relax() - while spinning: let others go on, or go on with what they left
- * @r: runs the model
+/*
+ * Gives the processor up.  Processes of the fabric that have work take short
+ * turns.  A process that computes uses up a whole time slice instead, at every
+ * yield.  So after a long yield, waits sleep for a while: the scheduler prefers
+ * a process that wakes up to one that computes.
  */
-void emb_relax(struct emb_run *r)
+static void yield(struct emb_run *r)
+{
+	u64 start = emb_now_ns();
+	u64 end, took;
+
+	sched_yield();
+	end = emb_now_ns();
+	took = end - start < YIELD_MOST_NS ? end - start : YIELD_MOST_NS;
+	if (took >= YIELD_LONG_NS)
+		r->sleep_until = end + YIELD_REST * took;
+}
+
+/**
+ * emb_relax() - while spinning: let others run, or advance nodes that they left
+ * @r: runs the model
+ * @can_sleep: the caller waits; a caller that polls yields instead
+ *
+ * The process that is waited for may want this processor.  A yield costs less
+ * than a sleep as long as no other program runs here, see yield().
+ *
+ * Return: false: the caller should sleep instead of spinning; only if
+ * @can_sleep.
+ */
+bool emb_relax(struct emb_run *r, bool can_sleep)
 {
 	bool others = crowded(r->fab);
 
 	r->looks++;
 	if (emb_help(r, others || r->looks % LOOKS == 0))
-		return;
-	/*
-	 * Who is waited for may want this processor.  But what gives it up
-	 * waits for all others that have work, so that is not done lightly.
-	 */
-	if (r->looks % (others ? SPINS_CROWDED : SPINS) == 0)
-		sched_yield();
-	else
+		return true;
+	if (r->looks % (others ? SPINS_CROWDED : SPINS)) {
 		ang_cpu_relax();
+		return true;
+	}
+	if (can_sleep && r->sleep_until && emb_now_ns() < r->sleep_until)
+		return false;
+	yield(r);
+	return true;
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Coming to a fabric and leaving it.
+ * Joining a fabric and leaving it.
  *
- * Who comes holds the gate.  If nobody has a slot, what the segment holds is
- * of no use to anybody, and he makes it anew; so one that all have died on
- * harms nobody, and neither does who dies while making one.  Who leaves a
- * named segment last removes its file, under the gate as well; who has waited
- * for the gate of a file that is gone begins again.
+ * A process joins with the gate held.  If no process has a slot, the content of
+ * the segment is of no use, and the process initializes it again.  So a segment
+ * on which all processes have died does no harm, nor does a process that dies
+ * while it initializes one.  The last process that leaves a named segment
+ * removes its file, with the gate held, too.  A process that has waited for the
+ * gate of a removed file begins again.
  *
- * A process comes once, however many devices it opens.  A child of fork(2)
- * does not have what its parent has: it neither inherits the memory nor, by
- * the handler below, the file.
+ * A process joins once, however many devices it opens.  A child of fork(2) is
+ * not a member: it does not inherit the memory, and the handler below closes
+ * the file.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,9 +32,9 @@
 
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static struct emb_fab *known;	/* under registry */
-static u32 forks;		/* this process is a child of so many */
+static u32 forks;		/* number of forks between the first process and this one */
 
-/* Forks of this process's ancestors: what is of another number is not ours. */
+/* Fabrics joined with another number belong to an ancestor of this process. */
 u32 emb_forks(void)
 {
 	return READ_ONCE(forks);
@@ -56,7 +57,7 @@ static void __attribute__((constructor)) watch_forks(void)
 	pthread_atfork(NULL, NULL, in_child);
 }
 
-/* Bytes that there can be of it, roughly. */
+/* Bytes that the segment can have, roughly. */
 static u64 memory_of(const struct emb_fab *fab)
 {
 	struct statfs fs;
@@ -75,7 +76,7 @@ static int file_open(struct emb_fab *fab)
 		fab->fd = open(fab->path, O_RDWR | O_CREAT | O_CLOEXEC |
 			       O_NOFOLLOW, 0600);
 	} else if (fab->asked.fd >= 0) {
-		/* Opened anew, for locks of its own. */
+		/* Open the file again: locks belong to an open file description. */
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fab->asked.fd);
 		fab->fd = open(path, O_RDWR | O_CLOEXEC);
 	} else {
@@ -105,8 +106,8 @@ static int map(struct emb_fab *fab, u64 size)
 }
 
 /*
- * Lays an empty segment out and maps it.  Where there is no room for heaps as
- * large as memory is, as in a debugger's or a limited process, they are less.
+ * Lays out an empty segment and maps it.  Heaps are as large as memory, or
+ * smaller if the address space is limited, as in a debugger.
  */
 static int lay_out(struct emb_fab *fab, struct emb_head *h)
 {
@@ -120,7 +121,7 @@ static int lay_out(struct emb_fab *fab, struct emb_head *h)
 		ret = emb_layout(h, &spec, fab->text, room);
 		if (ret)
 			return ret;
-		/* Beyond it a signal would come. */
+		/* Access beyond the end would raise SIGBUS. */
 		if (!getrlimit(RLIMIT_FSIZE, &lim) && lim.rlim_cur < h->size)
 			return -EFBIG;
 		if (ftruncate(fab->fd, 0) || ftruncate(fab->fd, (off_t)h->size))
@@ -156,7 +157,7 @@ static int make(struct emb_fab *fab)
 	return 0;
 }
 
-/* Is the segment's graph the one that was asked for? */
+/* Does the segment have the requested graph? */
 static bool same_graph(const struct emb_fab *fab)
 {
 	const struct ang_fabric *model = emb_model(fab, 0);
@@ -167,7 +168,7 @@ static bool same_graph(const struct emb_fab *fab)
 			model->text_size));
 }
 
-/* Reads the head of a segment that others use. */
+/* Reads the head of a segment that other processes use. */
 static int inspect(const struct emb_fab *fab, struct emb_head *h)
 {
 	const struct ang_topo *t = &fab->asked.topo;
@@ -190,11 +191,11 @@ static u64 pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }
 
-#define CPUS_MAX	(1U << 20)	/* more than the kernel knows */
+#define CPUS_MAX	(1U << 20)	/* more than the kernel supports */
 
 /*
- * Processors that this process may run on.  A machine with more than there are
- * places in a set is asked with a larger one; some share a place then.
+ * Processors that this process may run on.  The kernel of a large machine wants
+ * a larger set; several processors then share a bit of ours.
  */
 static void get_cpus(cpu_set_t *set)
 {
@@ -217,7 +218,7 @@ static void get_cpus(cpu_set_t *set)
 		CPU_SET(0, set);
 }
 
-/* Processes that a launcher has bound share what all of them have. */
+/* Processes that a launcher has bound share the union of their processors. */
 static void add_cpus(struct emb_head *head)
 {
 	cpu_set_t set;
@@ -227,7 +228,7 @@ static void add_cpus(struct emb_head *head)
 	WRITE_ONCE(head->num_cpus, (u32)CPU_COUNT(&head->cpus));
 }
 
-/* A slot whose process left nothing; if there is none, any that is free. */
+/* A slot with nothing left to free; if there is none, any slot without a process. */
 static int slot_lock(struct emb_fab *fab, u32 *num)
 {
 	const u32 procs = fab->head->procs;
@@ -247,9 +248,8 @@ static int slot_lock(struct emb_fab *fab, u32 *num)
 }
 
 /*
- * Takes a slot; what dead processes left is given back first, in this slot or
- * another: a node that one was working in is reset before there are new
- * contexts on it.
+ * Takes a slot.  What dead processes owned is freed first, for all slots: a node
+ * that one of them was changing is reset before there are new contexts on it.
  */
 static int slot_take(struct emb_fab *fab)
 {
@@ -261,7 +261,7 @@ static int slot_take(struct emb_fab *fab)
 		return ret;
 	slot = emb_slot(fab, fab->slot);
 	if (slot->used) {
-		/* Others tell by the lock who is dead, which is ours now. */
+		/* The lock, which is ours now, no longer shows that the last owner is dead. */
 		WRITE_ONCE(slot->dying, 1);
 		ret = emb_recover(fab, fab->slot);
 		if (ret) {
@@ -312,7 +312,7 @@ static int come_in(struct emb_fab *fab)
 		ret = make(fab);
 	} else {
 		ret = inspect(fab, &h);
-		/* Those who still use it know it by its memory. */
+		/* Processes that still use the old file have it mapped. */
 		if (ret == -ENODEV && fab->path[0]) {
 			unlink(fab->path);
 			return -EAGAIN;
@@ -357,7 +357,7 @@ static int segment_open(struct emb_fab *fab)
 		ret = emb_lock(fab->fd, EMB_GATE, NULL);
 		if (!ret) {
 			ret = come_in(fab);
-			/* What could not be made is not left either. */
+			/* Leave no file of a fabric that could not be made. */
 			if (ret && fab->path[0]) {
 				emb_unlock(fab->fd, EMB_LOCK_SLOT(fab->slot));
 				emb_remove_if_last(fab->fd, fab->path);
@@ -372,7 +372,7 @@ static int segment_open(struct emb_fab *fab)
 
 static void segment_close(struct emb_fab *fab)
 {
-	/* Without the gate it looks as if we had died, which does no harm. */
+	/* Without the gate, other processes clean up as after a death. */
 	if (!emb_lock(fab->fd, EMB_GATE, NULL)) {
 		emb_heap_forget(fab);
 		if (!emb_broken(fab)) {
@@ -388,7 +388,7 @@ static void segment_close(struct emb_fab *fab)
 	file_close(fab);
 }
 
-/* A process that ends without closing anything removes the file all the same. */
+/* A process that exits without closing its devices removes the file, too. */
 static void __attribute__((destructor)) at_end(void)
 {
 	struct emb_fab *fab;
@@ -411,6 +411,7 @@ static struct emb_fab *fab_new(const struct ang_spec *spec)
 		return NULL;
 	fab->asked = *spec;
 	fab->pidns = pid_namespace();
+	fab->packets = getenv(ANG_ENV_PACKETS);
 	fab->parent = getppid();
 	pthread_mutex_init(&fab->mutex, NULL);
 	pthread_mutex_init(&fab->repair, NULL);
@@ -419,7 +420,7 @@ static struct emb_fab *fab_new(const struct ang_spec *spec)
 	return fab;
 }
 
-/* The file may be another one since it was looked at for its kind. */
+/* The file may have been replaced since its kind was checked. */
 static int text_read(struct emb_fab *fab)
 {
 	struct ang_topo_why why;
@@ -461,13 +462,13 @@ static struct emb_fab *fab_find(const struct ang_spec *spec)
 }
 
 /**
- * emb_attach() - come to a fabric
- * @spec: which
- * @fab: out; emb_detach() leaves it
+ * emb_attach() - join a fabric
+ * @spec: the fabric
+ * @fab: out; undo with emb_detach()
  *
- * Return: 0; -ENOSPC, -ENOMEM there is not enough memory; -EBUSY as many
- * processes as there may be use it; -EEXIST it is another fabric; -EPROTO
- * another version of the library made it; -ENODEV it is broken; -errno.
+ * Return: 0; -ENOSPC, -ENOMEM there is not enough memory; -EBUSY it has no free
+ * slot for a process; -EEXIST a fabric of this name has another description;
+ * -EPROTO another version of the library made it; -ENODEV it is broken; -errno.
  */
 int emb_attach(const struct ang_spec *spec, struct emb_fab **out)
 {
@@ -493,7 +494,27 @@ out:
 	return ret;
 }
 
-/* Once more, for a caller that has come to it. */
+/*
+ * The fabric of a job needs no name any more when all its processes are there.  Without
+ * one, nothing is left of it, however the processes end.
+ */
+void emb_seal(struct ang_dev *dev)
+{
+	const struct emb_dev *d = dev->priv;
+	struct emb_fab *fab = d->fab;
+
+	if (!fab->asked.own)
+		return;
+	/* The gate does not exclude other threads of this process. */
+	pthread_mutex_lock(&fab->mutex);
+	if (!emb_lock(fab->fd, EMB_GATE, NULL)) {
+		emb_name_remove(fab->fd, fab->path);
+		emb_unlock(fab->fd, EMB_GATE);
+	}
+	pthread_mutex_unlock(&fab->mutex);
+}
+
+/* Takes a reference to a fabric that the process has joined. */
 void emb_hold(struct emb_fab *fab)
 {
 	pthread_mutex_lock(&registry);

@@ -23,7 +23,7 @@
 #define ANYBODY	PR_SET_PTRACER_ANY
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static u32 regions;	/* that need a tracer; under lock */
+static u32 regions;	/* regions that need a tracer; under lock */
 
 /*
  * The process that started the job: the one that the launcher names, else the
@@ -62,7 +62,7 @@ void emb_tracer_get(const struct emb_fab *fab)
 	pthread_mutex_unlock(&lock);
 }
 
-/** emb_tracer_put() - called after that region is deregistered */
+/** emb_tracer_put() - called after such a region was deregistered */
 void emb_tracer_put(void)
 {
 	pthread_mutex_lock(&lock);

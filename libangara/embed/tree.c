@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Rows of trees, and membership.  The rules are those of the driver, in
- * driver/row.c; here they meet the tables in the segment.  Those of a switch are
- * under the lock of its keeper, by whose commands they are programmed.
+ * driver/row.c; here they are applied to the tables in the segment.  Rows of a
+ * switch are under the lock of its keeper, whose commands program them.
  */
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ static int switch_forget(struct emb_run *r, u32 router)
 	int ret = 0;
 	u32 tree;
 
-	/* What comes from now on may reset it again. */
+	/* A repair may reset the switch again from here on. */
 	ang_store_release(&n->torn, 0);
 	for (tree = 0; !ret && tree < n->rows.num; tree++) {
 		if (!n->rows.entry[tree].set)
@@ -82,7 +82,7 @@ static int router_lock(struct emb_run *r, u32 router)
 	return ret;
 }
 
-/* Return: the place of a row among those that go with the device; NULL if none. */
+/* Return: the entry of a row in the list that the device owns; NULL if none. */
 static struct emb_owned *owned_find(const struct emb_rows *rows, u32 router,
 				    u32 tree)
 {
@@ -155,7 +155,7 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	return 0;
 }
 
-/* @owner: out: slot of the process that the row goes with, plus 1; 0: none */
+/* @owner: out: slot of the process that owns the row, plus 1; 0: none */
 static int row_set_locked(struct emb_dev *d, const struct angara_tree_set *cmd,
 			  u32 *owner)
 {
@@ -190,7 +190,7 @@ int emb_tree_set(struct emb_dev *d, void *arg)
 		ret = owned_room(&d->owned);
 	if (!ret)
 		ret = row_set_locked(d, cmd, &owner);
-	/* A process that has died may own the row that is in the way. */
+	/* A dead process may own the row that occupies the TreeId. */
 	if (ret == -EBUSY && owner && emb_is_dead(d->fab, owner - 1)) {
 		emb_recover_dead(d->fab);
 		ret = row_set_locked(d, cmd, &owner);
@@ -237,7 +237,7 @@ int emb_tree_get(struct emb_dev *d, void *arg)
 	return ret;
 }
 
-/* Only the row that this device has set last and owns. */
+/* Only a row that this device was the last to set, and owns. */
 static int clear_owned(struct emb_dev *d, struct emb_run *r, u32 router, u32 tree)
 {
 	struct emb_owned *owned = owned_find(&d->owned, router, tree);
@@ -281,7 +281,7 @@ int emb_tree_clear(struct emb_dev *d, void *arg)
 	return ret;
 }
 
-/* Clears the rows that go with a device; its last handle is being closed. */
+/* Clears the rows that a device owns; its last handle is being closed. */
 void emb_trees_disown(struct emb_dev *d)
 {
 	struct emb_run r;
@@ -295,7 +295,7 @@ void emb_trees_disown(struct emb_dev *d)
 }
 
 /**
- * emb_rows_reap() - clear the rows that went with a process
+ * emb_rows_reap() - clear the rows that a process owned
  * @r: runs the model
  * @router: whose rows
  * @owner: slot of the process, plus 1
@@ -354,7 +354,10 @@ static int rows_gather(struct emb_dev *d, u32 tree, struct angara_tree_row *rows
 		ret = emb_lock(d->fab->fd, EMB_LOCK_NODE(keeper), d->fab->head);
 		if (ret)
 			break;
-		/* One that was reset has none, nor has a switch whose keeper was. */
+		/*
+		 * After a reset, the rows of a node and of its switches have no
+		 * owner.
+		 */
 		if (!ang_load_acquire(&n->torn) &&
 		    !ang_load_acquire(&emb_node(d->fab, keeper)->torn))
 			ret = ang_row_gather(&n->rows, &cred, tree, &rows[i]);
@@ -404,7 +407,7 @@ static int membership(struct emb_dev *d, const struct angara_join *cmd,
 		adm.ctx = cpu_to_le16((u16)d->num);
 		adm.tree = (u8)cmd->tree;
 		ret = emb_exec(&d->run, d->node, &adm, &cpl);
-		/* The adapter means the membership, as the row is there. */
+		/* "Absent" means the membership: the row exists. */
 		if (ret == -ENOENT)
 			ret = absent;
 	}

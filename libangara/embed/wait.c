@@ -35,21 +35,33 @@ static void sleep_on(struct emb_ctx *ctx, u32 word, u64 ms)
 	syscall(SYS_futex, &ctx->wake, FUTEX_WAIT, word, &ts, NULL, 0);
 }
 
-/* Offers to advance nodes that others leave, while this thread sleeps. */
+/* Offers to advance left-over nodes while this thread sleeps. */
 void emb_offer_help(struct emb_dev *d)
 {
-	ang_cmpxchg(&d->fab->head->helper, 0, (d->node << 8 | d->num) + 1);
+	u32 *place = d->fab->head->helpers;
+	u32 mine = (d->node << 8 | d->num) + 1;
+	u32 i;
+
+	for (i = 0; i < EMB_HELPERS; i++)
+		if (!READ_ONCE(place[i]) && !ang_cmpxchg(&place[i], 0, mine))
+			return;
 }
 
 static void withdraw(struct emb_dev *d)
 {
+	u32 *place = d->fab->head->helpers;
 	u32 mine = (d->node << 8 | d->num) + 1;
+	u32 i;
 
-	if (READ_ONCE(d->fab->head->helper) == mine)
-		ang_cmpxchg(&d->fab->head->helper, mine, 0);
+	for (i = 0; i < EMB_HELPERS; i++)
+		if (READ_ONCE(place[i]) == mine)
+			ang_cmpxchg(&place[i], mine, 0);
 }
 
-/* Sleeps once, at most @ms.  Return: was there work instead? */
+/*
+ * Sleeps once, at most @ms.  Return: true: there was work, and it did not
+ * sleep.
+ */
 static bool doze(struct emb_dev *d, u64 ms)
 {
 	u32 word = ang_load_acquire(&d->ctx->wake);

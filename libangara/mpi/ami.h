@@ -4,69 +4,121 @@
  *
  * The library is loaded before the MPI library.  It defines MPI functions, and
  * calls the MPI library by the profiling interface (PMPI_*).  Setup is part of
- * MPI_Init(), where all processes of MPI_COMM_WORLD are together; the end is
+ * MPI_Init(), which all processes of MPI_COMM_WORLD call together; cleanup is
  * part of MPI_Finalize(), as the deletion of an attribute of MPI_COMM_SELF.
  *
- * Rule: all members of a communicator take the same way in the same call.  The
- * choice depends only on what MPI requires to be equal at all of them: the
- * communicator, the bytes of a message, reduction type and operation, root.
- * Settings are those of rank 0.  What only one member knows (the layout of a
- * derived datatype, addresses) decides how that member copies, nothing else.
- * So all messages pass through a stage, memory that is registered when the
- * communicator gets its team: a registration cannot fail at one member later.
+ * Rule: all members of a communicator use the same method in the same call.
+ * The choice depends only on what MPI requires to be equal at all of them: the
+ * communicator, earlier collectives of it, the bytes of a message, reduction
+ * type and operation, root.  Settings are those of rank 0.  Data that only one
+ * member knows (the layout of a derived datatype, addresses) affects only how
+ * that member copies.  So all messages pass through a stage, which is memory
+ * that is registered when the communicator gets its team: no registration can
+ * fail at one member later.
  *
- * Threads: none of this has a lock.  With MPI_THREAD_MULTIPLE every collective
- * passes through to the MPI, and only the atomic counts of statistics change;
- * with less, the program calls MPI from one thread at a time.
+ * Locks, in this order:
+ *
+ *	ami.lock	  list of communicators, list of contexts
+ *	ami_dev.lock	  a context, and everything of its teams: stages, queues and
+ *			  operations in them, until an operation has ended
+ *	ami_requests_lock persistent requests (request.c)
+ *
+ * No lock is held during a call to the MPI that waits for other processes.
+ * With MPI_THREAD_MULTIPLE each communicator has a context of its own, so
+ * threads that create teams do not wait for each other.
  */
 #ifndef AMI_H
 #define AMI_H
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
+#include <mpi-ext.h>
+#endif
 
 #include <angara/angara.h>
 
 #include "ang_env.h"
 #include "say.h"
 
-#define AMI_PART_BYTES	65536U	/* a long message goes in parts of this size */
-#define AMI_PARTS	2U	/* that alternate */
-#define AMI_WAIT_MS	1	/* sleep between two looks at the MPI's messages */
+#define AMI_PART_BYTES	65536U	/* bytes of a part of a long message */
+#define AMI_PARTS	2U	/* parts that alternate */
+#define AMI_WAIT_MS	1	/* sleep between two polls of the MPI */
+#define AMI_MAX_BLOCKS	4096U	/* most members whose blocks fit into a part */
+#define AMI_LEVELS	8U	/* most levels of a system */
+#define AMI_NUMBERED	2U	/* algorithms with numbers: Bruck, doubling */
+#define AMI_TAG_LONG	0	/* tag in ami.self; persistent requests use other tags */
+
+/* Prefix of the MPI's functions that create persistent collectives. */
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+#define AMI_INIT(name)	MPI_##name##_init
+#define AMI_PINIT(name)	PMPI_##name##_init
+#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define AMI_INIT(name)	MPIX_##name##_init
+#define AMI_PINIT(name)	PMPIX_##name##_init
+#endif
+
+#define EXPORT	__attribute__((visibility("default")))
 
 #define ami_say(...)	ang_say("libangara-mpi", __VA_ARGS__)
 
-/** enum ami_coll - the functions that statistics tell apart */
+/** enum ami_coll - functions with statistics of their own */
 enum ami_coll {
 	AMI_BARRIER,
 	AMI_BCAST,
 	AMI_REDUCE,
 	AMI_ALLREDUCE,
-	AMI_OFFLOADED,		/* the ones above have a choice */
-	AMI_OTHER = AMI_OFFLOADED,
-	AMI_NONBLOCKING,
+	AMI_OFFLOADED,		/* the functions above: adapters execute them on a tree */
+	AMI_SCAN = AMI_OFFLOADED,
+	AMI_EXSCAN,
+	AMI_REDUCE_SCATTER_BLOCK,
+	AMI_REDUCE_SCATTER,
+	AMI_GATHER,
+	AMI_GATHERV,
+	AMI_SCATTER,
+	AMI_SCATTERV,
+	AMI_ALLGATHER,
+	AMI_ALLGATHERV,
+	AMI_ALLTOALL,
+	AMI_ALLTOALLV,
+	AMI_CHOSEN,		/* the functions above have a choice of methods */
+	AMI_ALLTOALLW = AMI_CHOSEN,
+	AMI_NEIGHBOR,
 	AMI_COLLS,
 };
 
-/** enum ami_way - how a collective is carried out */
+/** enum ami_form - forms of a collective with statistics of their own */
+enum ami_form {
+	AMI_BLOCKING,
+	AMI_NONBLOCKING,
+	AMI_PERSISTENT,
+	AMI_FORMS,
+};
+
+/** enum ami_way - how a collective is executed */
 enum ami_way {
-	AMI_OFFLOAD,		/* by the adapters, on a tree */
+	AMI_OFFLOAD,		/* by adapters, on a tree */
 	AMI_SOFTWARE,		/* by libangara's messages */
 	AMI_NATIVE,		/* by the MPI */
 	AMI_WAYS,
-	AMI_AUTO = AMI_WAYS,	/* a setting: offload or native, by size */
+	AMI_AUTO = AMI_WAYS,	/* setting: choose by size and members */
 };
 
 /** enum ami_why - why a collective passes through to the MPI */
 enum ami_why {
-	AMI_WHY_NOT,		/* it does not */
+	AMI_WHY_NOT,		/* it does not pass through */
 	AMI_WHY_OFF,
 	AMI_WHY_SETTING,
 	AMI_WHY_LONG,
+	AMI_WHY_TABLE,
+	AMI_WHY_LENGTHS,
 	AMI_WHY_EMPTY,
 	AMI_WHY_ALONE,
+	AMI_WHY_MANY,
 	AMI_WHY_INTER,
 	AMI_WHY_FOREIGN,
 	AMI_WHY_TYPE,
@@ -74,7 +126,10 @@ enum ami_why {
 	AMI_WHY_ARGS,
 	AMI_WHY_TREE,
 	AMI_WHY_TEAM,
-	AMI_WHY_THREADS,
+	AMI_WHY_CONTEXT,
+	AMI_WHY_LATER,
+	AMI_WHY_POWER,
+	AMI_WHY_NUMBERS,
 	AMI_WHY_FORM,
 	AMI_WHYS,
 };
@@ -82,50 +137,88 @@ enum ami_why {
 /**
  * struct ami_req - an operation of libangara
  * @live: it has not ended
- * @status: ANGARA_ST_*, when it has
+ * @status: ANGARA_ST_*, once it has ended
  */
 struct ami_req {
 	bool live;
 	u32 status;
 };
 
+struct ami_work;
+
+/**
+ * struct ami_dev - a context of the adapter
+ * @next: next in the list of all
+ * @lock: protects the members below, the context, and its teams
+ * @ctx: context
+ * @busy: teams with operations in progress
+ * @ended: operations with a request whose transfers have ended; the next thread
+ *	of the program that polls completes the requests
+ * @wanted: threads that wait for the lock; atomic
+ */
+struct ami_dev {
+	struct ami_dev *next;
+	pthread_mutex_t lock;
+	struct angara_ctx *ctx;
+	struct ami_team *busy;
+	struct ami_work *ended;
+	u32 wanted;
+};
+
 /**
  * struct ami_team - a team of the members of a communicator
- * @tried: it was to be made
+ * @tried: its creation was attempted
  * @why: why there is none
+ * @dev: context
  * @job: exchanges of its members
  * @team: libangara's
  * @mine: memory of the stage
  * @common: the same memory with a key that all members have; on a tree only
- * @stage: its address: AMI_PARTS for broadcasts, then AMI_PARTS for reductions
+ * @stage: its address: AMI_PARTS parts for broadcasts, then AMI_PARTS for other
+ *	collectives
+ * @sizes: buffer for counts and displacements of calls to libangara
  * @part: part in use for broadcasts
- * @used: bytes of it that are used
+ * @used: used bytes of that part
+ * @turning: a part is full, and this member waits for the next part
  * @arrived: broadcasts on the tree so far
  * @freed: barrier after which a part may be used again
- * @reqs: parts of the collective in progress
+ * @next_busy: next in the list of teams with operations in progress
+ * @first: operations in the order of the calls; only the first makes progress
+ * @last: where to append the next
+ * @numbered: it has numbers of its members, for Bruck and doubling
+ * @unclosed: operations with a request that no thread of the program has closed
+ *	yet; atomic
  */
 struct ami_team {
 	bool tried;
 	enum ami_why why;
+	struct ami_dev *dev;
 	struct angara_job *job;
 	struct angara_team *team;
 	struct angara_mr *mine;
 	struct angara_mr *common;
 	char *stage;
+	size_t *sizes;
 	u32 part;
 	size_t used;
+	bool turning;
 	u64 arrived;
 	struct ami_req freed[AMI_PARTS];
-	struct ami_req reqs[AMI_PARTS];
+	struct ami_team *next_busy;
+	struct ami_work *first;
+	struct ami_work **last;
+	bool numbered[AMI_NUMBERED];
+	u32 unclosed;
 };
 
 /**
- * struct ami_comm - what is kept with a communicator, as an attribute
- * @next: in the list of all
+ * struct ami_comm - data of a communicator, kept as an attribute
+ * @next: next in the list of all
  * @comm: communicator; MPI_COMM_NULL once it is freed
  * @rank: of this process
  * @size: members
  * @why: why every collective of it passes through, or AMI_WHY_NOT
+ * @dev: its context
  * @teams: by AMI_OFFLOAD and AMI_SOFTWARE
  */
 struct ami_comm {
@@ -134,71 +227,12 @@ struct ami_comm {
 	int rank;
 	int size;
 	enum ami_why why;
+	struct ami_dev *dev;
 	struct ami_team teams[AMI_NATIVE];
 };
 
 /**
- * struct ami_count - statistics of one way of one function
- * @calls: of it
- * @bytes: of this process's message
- * @ns: that they took
- */
-struct ami_count {
-	u64 calls;
-	u64 bytes;
-	u64 ns;
-};
-
-/**
- * struct ami_settings - what the user has set, at rank 0
- * @way: for each function
- * @stats: print statistics at the end
- * @longest: bytes up to which auto takes the adapter
- */
-struct ami_settings {
-	u32 way[AMI_OFFLOADED];
-	u32 stats;
-	u64 longest;
-};
-
-/**
- * struct ami - this process
- * @open: between setup and end
- * @off: why everything passes through, or AMI_WHY_NOT
- * @set: settings
- * @world: a private copy of MPI_COMM_WORLD
- * @group: its group
- * @rank: in it
- * @size: its members
- * @comm_key: of the attribute of communicators
- * @self_key: of the attribute of MPI_COMM_SELF
- * @comms: communicators with an attribute, and those freed with a team
- * @job: of all processes
- * @dom: domain
- * @ctx: context
- * @count: statistics
- * @passed: calls that passed through, by reason
- */
-struct ami {
-	bool open;
-	enum ami_why off;
-	struct ami_settings set;
-	MPI_Comm world;
-	MPI_Group group;
-	int rank;
-	int size;
-	int comm_key;
-	int self_key;
-	struct ami_comm *comms;
-	struct angara_job *job;
-	struct angara_domain *dom;
-	struct angara_ctx *ctx;
-	struct ami_count count[AMI_COLLS][AMI_WAYS];
-	u64 passed[AMI_COLLS][AMI_WHYS];
-};
-
-/**
- * struct ami_type - a reduction type of MPI as the adapter has it
+ * struct ami_type - a reduction type of MPI, in terms of the adapter
  * @type: ANGARA_TYPE_*
  * @size: bytes of an element of the adapter
  * @num: elements of the adapter in one of MPI
@@ -225,6 +259,270 @@ struct ami_op {
 	bool logical;
 };
 
+/**
+ * struct ami_call - a collective call
+ * @coll: function
+ * @form: its form
+ * @wide: arrays contain counts of type MPI_Count and displacements of type
+ *	MPI_Aint; else int
+ * @in: contribution of this member
+ * @n: its elements, of a block if there are several
+ * @ns: of each block, if they differ
+ * @displs: where each block begins
+ * @type: of an element
+ * @out: its result; @m, @ms, @odispls, @otype likewise; these also describe
+ *	vectors of reductions and broadcasts
+ * @op: operation of a reduction
+ * @root: rank
+ * @comm: communicator
+ * @since: when it began
+ * @bytes: length that decides; of this process's message
+ * @way: how it is executed
+ * @algo: ANGARA_ALGO_* of software, or 0: libangara chooses
+ * @why: if it passes through
+ * @c: data of the communicator, unless it passes through
+ * @t: the team, likewise
+ * @rtype: type of a reduction
+ * @rop: its operation
+ * @ret: what the function returns, unless it passes through
+ */
+struct ami_call {
+	enum ami_coll coll;
+	enum ami_form form;
+	bool wide;
+	const void *in;
+	MPI_Count n;
+	const void *ns;
+	const void *displs;
+	MPI_Datatype type;
+	void *out;
+	MPI_Count m;
+	const void *ms;
+	const void *odispls;
+	MPI_Datatype otype;
+	MPI_Op op;
+	int root;
+	MPI_Comm comm;
+	u64 since;
+	size_t bytes;
+	enum ami_way way;
+	u32 algo;
+	enum ami_why why;
+	struct ami_comm *c;
+	struct ami_team *t;
+	struct ami_type rtype;
+	struct ami_op rop;
+	int ret;
+};
+
+/**
+ * struct ami_data - a buffer of the program, as blocks of bytes
+ * @user: the program's address
+ * @wide: as in struct ami_call
+ * @num: number of blocks
+ * @first: block that counts as the first
+ * @count: elements of each block
+ * @counts: of each, if they differ
+ * @displs: where each begins, in elements; NULL: one after the other
+ * @type: of an element
+ * @held: copy of @type, if elements are packed
+ * @unit: bytes of an element
+ * @base: bytes: the program's or @packed
+ * @packed: copy without gaps, if the buffer has any
+ * @offs: where blocks begin in @base, unless the other members determine that
+ * @shares: @packed and @offs belong to another ami_data
+ */
+struct ami_data {
+	char *user;
+	bool wide;
+	u32 num;
+	u32 first;
+	MPI_Count count;
+	const void *counts;
+	const void *displs;
+	MPI_Datatype type;
+	MPI_Datatype held;
+	size_t unit;
+	char *base;
+	char *packed;
+	ptrdiff_t *offs;
+	bool shares;
+};
+
+/**
+ * struct ami_done - requests that an MPI function has completed
+ * @num: their number; with Waitsome it may be MPI_UNDEFINED
+ * @places: their places in an array; NULL: the first @num
+ * @base: number of the first place
+ * @reqs: the array in C
+ * @freqs: the array in Fortran; one of the two arrays is NULL
+ */
+struct ami_done {
+	int num;
+	const int *places;
+	int base;
+	const MPI_Request *reqs;
+	const MPI_Fint *freqs;
+};
+
+/** enum ami_end - how the program is notified of the end of an operation */
+enum ami_end {
+	AMI_END_CALL,		/* the call waits */
+	AMI_END_REQUEST,	/* a generalized request */
+	AMI_END_MESSAGE,	/* an empty message to this process itself */
+};
+
+/**
+ * struct ami_work - a collective in progress
+ * @next: in a queue
+ * @k: call
+ * @in: contribution, if this member has one
+ * @out: result, likewise
+ * @len: bytes of the vector or the longest block
+ * @chunk: bytes of a block that a part carries
+ * @agreed: @len is the maximum over all members
+ * @posted: bytes of @len that were started
+ * @done: bytes of @len that have ended
+ * @reqs: parts in progress
+ * @looks: number of polls for a broadcast without result
+ * @err: 0, or -errno
+ * @breaks: this member cannot take part in it
+ * @over: its transfers have ended; atomic, set under the lock
+ * @end: how the program is notified of its end
+ * @request: generalized request
+ * @tag: of the message
+ */
+struct ami_work {
+	struct ami_work *next;
+	struct ami_call k;
+	struct ami_data in;
+	struct ami_data out;
+	size_t len;
+	size_t chunk;
+	bool agreed;
+	size_t posted;
+	size_t done;
+	struct ami_req reqs[AMI_PARTS];
+	u32 looks;
+	int err;
+	bool breaks;
+	bool over;
+	enum ami_end end;
+	MPI_Request request;
+	int tag;
+};
+
+/**
+ * struct ami_count - statistics of one method of one form of a function
+ * @calls: number of calls
+ * @bytes: of this process's message
+ * @ns: time that they took
+ */
+struct ami_count {
+	u64 calls;
+	u64 bytes;
+	u64 ns;
+};
+
+/**
+ * struct ami_row - a line of the table of the fastest methods
+ * @coll: AMI_*
+ * @members: of the communicator
+ * @bytes: length up to which it applies
+ * @way: AMI_*
+ * @algo: ANGARA_ALGO_*
+ */
+struct ami_row {
+	u32 coll;
+	u32 members;
+	u64 bytes;
+	u32 way;
+	u32 algo;
+};
+
+#define AMI_MAX_ROWS	1024U
+
+/**
+ * struct ami_settings - settings of the user, read at rank 0
+ * @way: method for each function
+ * @algo: algorithm of software, for each function
+ * @stats: print statistics at the end
+ * @longest: bytes up to which auto chooses the adapter
+ * @rows: number of lines of the table, 0: there is none
+ * @row: lines, sorted by function, members, bytes
+ */
+struct ami_settings {
+	u32 way[AMI_CHOSEN];
+	u32 algo[AMI_CHOSEN];
+	u32 stats;
+	u64 longest;
+	u32 rows;
+	struct ami_row row[AMI_MAX_ROWS];
+};
+
+/**
+ * struct ami_levels - the system as a tree of levels
+ * @wanted: settings name algorithms with numbers, Bruck's and doubling
+ * @known: the following fields are set, at all processes
+ * @num: number of levels
+ * @modules: of each process of the world, by level from the top
+ */
+struct ami_levels {
+	bool wanted[AMI_NUMBERED];
+	bool known;
+	u32 num;
+	u32 *modules;
+};
+
+/**
+ * struct ami - this process
+ * @open: between setup and cleanup
+ * @off: why everything passes through, or AMI_WHY_NOT
+ * @threads: the program has MPI_THREAD_MULTIPLE
+ * @set: settings
+ * @levels: where processes are, if settings need it
+ * @numbered: number of communicators whose numbers this process has computed
+ * @world: a private copy of MPI_COMM_WORLD
+ * @self: a private copy of MPI_COMM_SELF
+ * @group: group of the world
+ * @rank: of this process in @group
+ * @size: members of @group
+ * @comm_key: of the attribute of communicators
+ * @self_key: of the attribute of MPI_COMM_SELF
+ * @lock: protects @comms and @devs
+ * @comms: communicators with an attribute, and freed ones that still have a
+ *	team
+ * @devs: contexts
+ * @job: of all processes
+ * @dom: domain
+ * @dev: the context of all communicators, unless @threads
+ * @count: statistics
+ * @passed: number of calls that passed through, by reason
+ */
+struct ami {
+	bool open;
+	enum ami_why off;
+	bool threads;
+	struct ami_settings set;
+	struct ami_levels levels;
+	struct ami_count numbered;
+	MPI_Comm world;
+	MPI_Comm self;
+	MPI_Group group;
+	int rank;
+	int size;
+	int comm_key;
+	int self_key;
+	pthread_mutex_t lock;
+	struct ami_comm *comms;
+	struct ami_dev *devs;
+	struct angara_job *job;
+	struct angara_domain *dom;
+	struct ami_dev *dev;
+	struct ami_count count[AMI_COLLS][AMI_FORMS][AMI_WAYS];
+	u64 passed[AMI_COLLS][AMI_FORMS][AMI_WHYS];
+};
+
 extern struct ami ami;
 extern const char *const ami_coll_names[AMI_COLLS];
 extern const char *const ami_way_names[AMI_AUTO + 1];
@@ -232,14 +530,28 @@ extern const char *const ami_way_names[AMI_AUTO + 1];
 /* setup.c */
 void ami_open(void);
 
-/* settings.c */
+/* settings.c, table.c */
 int ami_settings_read(struct ami_settings *set);
+int ami_way_parse(u32 coll, const char *word, u32 *way, u32 *algo);
+int ami_table_read(struct ami_settings *set);
+void ami_table_ways(u32 coll, u32 members, bool wanted[AMI_NATIVE]);
+const struct ami_row *ami_table_find(u32 coll, u32 members, u64 bytes);
+
+/* levels.c */
+int ami_levels_read(struct ami_levels *l, u32 size);
+void ami_levels_share(void);
+void ami_levels_free(void);
+u32 ami_algo_numbered(u32 algo);
+void ami_numbers_make(struct ami_comm *c, struct ami_team *t);
 
 /* comm.c */
 int ami_exchange_world(void *arg, const unsigned int *ranks, unsigned int n,
 		       uint64_t tag, const void *mine, size_t len, void *all);
-struct ami_comm *ami_comm_get(MPI_Comm comm);
-struct ami_team *ami_team_get(struct ami_comm *c, enum ami_way way);
+struct ami_dev *ami_dev_open(void);
+void ami_dev_close(struct ami_dev *dev);
+struct ami_comm *ami_comm_get(MPI_Comm comm, bool may_make);
+struct ami_team *ami_team_get(struct ami_comm *c, enum ami_way way, bool may_make);
+void ami_comm_world(void);
 void ami_comm_end(MPI_Comm comm);
 void ami_comms_close(void);
 bool ami_vote(MPI_Comm comm, bool mine);
@@ -250,19 +562,56 @@ bool ami_type_get(MPI_Datatype type, struct ami_type *out);
 bool ami_op_get(MPI_Op op, const struct ami_type *type, struct ami_op *out);
 bool ami_type_flat(MPI_Datatype type);
 
+/* data.c */
+MPI_Count ami_count_of(const void *counts, bool wide, u32 i);
+size_t ami_block_len(const struct ami_data *d, u32 i);
+char *ami_block(const struct ami_data *d, u32 i);
+size_t ami_longest_block(const struct ami_data *d);
+int ami_data_open(struct ami_data *d, bool fill);
+int ami_data_unpack(const struct ami_data *d);
+void ami_data_close(struct ami_data *d);
+
+/* call.c */
+bool ami_call_run(struct ami_call *k);
+bool ami_call_start(struct ami_call *k, MPI_Request *req);
+bool ami_call_init(struct ami_call *k, MPI_Request *req);
+int ami_call_again(struct ami_call *k, int tag);
+int ami_call_passed(struct ami_call *k, int ret);
+bool ami_call_uses(const struct ami_call *k, bool in);
+int ami_work_open(struct ami_work *w, const struct ami_call *k);
+int ami_work_close(struct ami_work *w);
+void ami_work_failed(const struct ami_work *w, int class);
+
 /* run.c */
-int ami_run_barrier(struct ami_team *t);
-int ami_run_bcast(const struct ami_comm *c, struct ami_team *t, enum ami_way way,
-		  void *buf, size_t len, int root);
-int ami_run_reduce(const struct ami_comm *c, struct ami_team *t, bool all,
-		   const void *in, void *out, size_t count,
-		   const struct ami_type *type, const struct ami_op *op, int root);
-void ami_run_settle(struct ami_team *t);
+int ami_run_step(struct ami_work *w);
+bool ami_run_receives(const struct ami_work *w);
+
+/* work.c */
+void ami_lock(struct ami_dev *dev);
+void ami_unlock(struct ami_dev *dev);
+void ami_work_add(struct ami_work *w);
+void ami_work_wait(struct ami_work *w);
+bool ami_pending(void);
+void ami_pending_add(void);
+void ami_pending_end(void);
+void ami_progress(void);
+void ami_team_drain(struct ami_team *t);
+void ami_relax(u32 turns);
+void ami_helper_end(void);
+
+/* request.c */
+void ami_failed_none(void);
+void ami_requests_wait(struct ami_done d);
+int ami_failed_one(int ret, struct ami_done d, MPI_Status *status);
+int ami_failed_some(int ret, struct ami_done d, MPI_Status *statuses);
+int ami_request_begin(struct ami_work *w, enum ami_end end, MPI_Request *req);
+int ami_request_keep(const struct ami_call *k, MPI_Request *req);
+void ami_request_end(struct ami_work *w, int class);
+void ami_requests_forget(const struct ami_comm *c);
 
 /* stats.c */
 u64 ami_now_ns(void);
-void ami_count_call(enum ami_coll coll, enum ami_way way, enum ami_why why,
-		    size_t bytes, u64 since);
+void ami_count_call(const struct ami_call *k);
 void ami_stats_print(void);
 
 #endif /* AMI_H */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What is kept with a communicator, and its teams.
+ * Data of a communicator, and its teams.
  *
- * A team is made in the first collective that can use it: all members are in
- * that call.  The exchanges of its making go through the MPI, on the program's
- * communicator: the members are in a collective of it, so collectives of the
- * MPI match there.
+ * A team is created in the first call that can use it and may wait for all
+ * members: a blocking collective, or the creation of a persistent one.  A
+ * non-blocking collective must not wait, so it passes through if there is no
+ * team yet.  The teams of MPI_COMM_WORLD are created in MPI_Init().  The
+ * exchanges go through the MPI, on the program's communicator: the members are
+ * in a collective of it, so collectives of the MPI match there.
  *
  * A team ends in MPI_Comm_free() and MPI_Comm_disconnect(), which all members
  * call.  The deletion of the attribute exchanges nothing: the MPI may delete it
@@ -18,28 +20,34 @@
 
 #include "ami.h"
 
-#define TAG_EXCHANGE	1	/* of messages in the private copy of the world */
+#define TAG_EXCHANGE	1	/* tag of messages in the private copy of the world */
 
-/* Exchange of all members, on their communicator. */
+/*
+ * Exchange of all members, on their communicator.  The caller has locked the
+ * context; the lock is released meanwhile: a member may call only after
+ * operations that this process has to advance.
+ */
 static int comm_exchange(void *arg, const unsigned int *ranks, unsigned int n,
 			 uint64_t tag, const void *mine, size_t len, void *all)
 {
 	const struct ami_comm *c = arg;
 	char none;
+	int ret;
 
 	(void)tag;
 	if (ranks && (int)n != c->size)
 		return -ENOTSUP;
-	if (PMPI_Allgather(len ? mine : &none, (int)len, MPI_BYTE,
-			   len ? all : &none, (int)len, MPI_BYTE, c->comm))
-		return -EPIPE;
-	return 0;
+	ami_unlock(c->dev);
+	ret = PMPI_Allgather(len ? mine : &none, (int)len, MPI_BYTE,
+			     len ? all : &none, (int)len, MPI_BYTE, c->comm);
+	ami_lock(c->dev);
+	return ret ? -EPIPE : 0;
 }
 
 /**
  * ami_exchange_world() - exchange blocks among processes of MPI_COMM_WORLD
  *
- * An angara_exchange_fn, also for some of the processes.
+ * An angara_exchange_fn, for all or some of the processes.
  */
 int ami_exchange_world(void *arg, const unsigned int *ranks, unsigned int n,
 		       uint64_t tag, const void *mine, size_t len, void *all)
@@ -73,23 +81,43 @@ bool ami_vote(MPI_Comm comm, bool mine)
 	return !PMPI_Allreduce(&in, &out, 1, MPI_INT, MPI_MIN, comm) && out;
 }
 
+/*
+ * As ami_vote(), during the creation of a team: the context is locked by the
+ * caller, and unlocked meanwhile.
+ */
+static bool team_vote(const struct ami_comm *c, bool mine)
+{
+	bool all;
+
+	ami_unlock(c->dev);
+	all = ami_vote(c->comm, mine);
+	ami_lock(c->dev);
+	return all;
+}
+
 static void team_free(struct ami_team *t)
 {
 	angara_mr_dereg(t->common);
 	angara_free(t->mine);
 	angara_job_finalize(t->job);
+	free(t->sizes);
 	*t = (struct ami_team){ .tried = true, .why = AMI_WHY_TEAM };
 }
 
-/* The other members leave, too, or have nothing more to do in the team. */
+/* The other members leave, too, or have no more operations in the team. */
 static void team_leave(struct ami_team *t)
 {
-	angara_team_leave(t->team);
+	struct ami_dev *dev = t->dev;
+
+	ami_lock(dev);
+	if (t->team)
+		angara_team_leave(t->team);
 	t->team = NULL;
 	team_free(t);
+	ami_unlock(dev);
 }
 
-/* Return: 0; -errno of the first step that fails. */
+/* Return: 0; -errno of the first step that failed. */
 static int team_memory(struct ami_comm *c, struct ami_team *t)
 {
 	int ret = angara_job_init_with((unsigned int)c->rank, (unsigned int)c->size,
@@ -100,11 +128,15 @@ static int team_memory(struct ami_comm *c, struct ami_team *t)
 				    &t->mine);
 	if (!ret)
 		t->stage = angara_mr_addr(t->mine);
-	return ret;
+	/*
+	 * Sizes and places of the blocks to send and to receive.
+	 */
+	t->sizes = calloc(4 * (size_t)c->size, sizeof(*t->sizes));
+	return ret ? ret : t->sizes ? 0 : -ENOMEM;
 }
 
-/* All members have called, and all return the same. */
-static bool team_make(struct ami_comm *c, struct ami_team *t, enum ami_way way)
+/* All members call, and all return the same.  The context is locked. */
+static bool team_make_locked(struct ami_comm *c, struct ami_team *t, enum ami_way way)
 {
 	const struct angara_team_attr attr = {
 		.size = sizeof(attr),
@@ -113,37 +145,55 @@ static bool team_make(struct ami_comm *c, struct ami_team *t, enum ami_way way)
 	};
 	int ret;
 
-	if (!ami_vote(c->comm, !team_memory(c, t)))
+	if (!team_vote(c, !team_memory(c, t)))
 		return false;
-	ret = angara_team_create(t->job, ami.ctx, NULL, 0, &attr, &t->team);
+	ret = angara_team_create(t->job, t->dev->ctx, NULL, 0, &attr, &t->team);
 	if (!ret && way == AMI_OFFLOAD)
 		ret = angara_team_mr_reg(t->team, t->stage,
 					 AMI_PARTS * AMI_PART_BYTES,
 					 ANGARA_ACCESS_REMOTE_WRITE, &t->common);
-	if (ami_vote(c->comm, !ret))
+	if (team_vote(c, !ret))
 		return true;
 	t->why = ret == -ENOMEM ? AMI_WHY_TEAM :
 		 way == AMI_OFFLOAD ? AMI_WHY_TREE : AMI_WHY_TEAM;
 	return false;
 }
 
+static bool team_make(struct ami_comm *c, struct ami_team *t, enum ami_way way)
+{
+	bool made;
+
+	t->dev = c->dev;
+	ami_lock(t->dev);
+	made = team_make_locked(c, t, way);
+	ami_unlock(t->dev);
+	return made;
+}
+
 /**
- * ami_team_get() - get the team of a communicator for one way
+ * ami_team_get() - get the team of a communicator for one method
  * @c: communicator; all members call
  * @way: AMI_OFFLOAD or AMI_SOFTWARE
+ * @may_make: the call may wait for the other members
  *
- * Return: the team; NULL at all members if it cannot be made.
+ * Return: the team; NULL at all members if there is none.
  */
-struct ami_team *ami_team_get(struct ami_comm *c, enum ami_way way)
+struct ami_team *ami_team_get(struct ami_comm *c, enum ami_way way, bool may_make)
 {
 	struct ami_team *t = &c->teams[way];
 	enum ami_why why;
 
+	/* A lost team returns errors at all members. */
 	if (t->tried)
-		return t->team ? t : NULL;
+		return t->job ? t : NULL;
+	if (!may_make)
+		return NULL;
 	t->tried = true;
-	if (team_make(c, t, way))
+	if (team_make(c, t, way)) {
+		if (way == AMI_SOFTWARE)
+			ami_numbers_make(c, t);
 		return t;
+	}
 	why = t->why ? t->why : AMI_WHY_TEAM;
 	team_leave(t);
 	t->why = why;
@@ -168,6 +218,40 @@ static bool all_known(MPI_Comm comm, int size)
 	return known == size;
 }
 
+/** ami_dev_open() - open a context.  Return: it; NULL: there is none. */
+struct ami_dev *ami_dev_open(void)
+{
+	struct ami_dev *dev = calloc(1, sizeof(*dev));
+
+	if (!dev)
+		return NULL;
+	if (angara_ctx_open(ami.dom, NULL, &dev->ctx)) {
+		free(dev);
+		return NULL;
+	}
+	pthread_mutex_init(&dev->lock, NULL);
+	pthread_mutex_lock(&ami.lock);
+	dev->next = ami.devs;
+	ami.devs = dev;
+	pthread_mutex_unlock(&ami.lock);
+	return dev;
+}
+
+/** ami_dev_close() - close a context that has no operations in progress */
+void ami_dev_close(struct ami_dev *dev)
+{
+	struct ami_dev **at;
+
+	pthread_mutex_lock(&ami.lock);
+	for (at = &ami.devs; *at != dev; at = &(*at)->next)
+		;
+	*at = dev->next;
+	pthread_mutex_unlock(&ami.lock);
+	angara_ctx_close(dev->ctx);
+	pthread_mutex_destroy(&dev->lock);
+	free(dev);
+}
+
 static struct ami_comm *comm_new(MPI_Comm comm)
 {
 	struct ami_comm *c = calloc(1, sizeof(*c));
@@ -181,18 +265,46 @@ static struct ami_comm *comm_new(MPI_Comm comm)
 		free(c);
 		return NULL;
 	}
+	pthread_mutex_lock(&ami.lock);
 	c->next = ami.comms;
 	ami.comms = c;
+	pthread_mutex_unlock(&ami.lock);
 	return c;
 }
 
-/**
- * ami_comm_get() - get what is kept with an intracommunicator
- * @comm: communicator; all members call
- *
- * Return: it; NULL no memory: at all members, or members are of other worlds.
+/*
+ * Gives a communicator its context.  If a member has none, all members record
+ * that, so the next call does not ask again.
+ * Return: does every member have memory for @c?
  */
-struct ami_comm *ami_comm_get(MPI_Comm comm)
+static bool comm_open(MPI_Comm comm, struct ami_comm *c)
+{
+	int have[2] = { 0, 0 }, all[2];
+
+	if (c && c->size > 1)
+		c->dev = ami.threads ? ami_dev_open() : ami.dev;
+	have[0] = c != NULL;
+	have[1] = c && (c->dev || c->size == 1);
+	if (PMPI_Allreduce(have, all, 2, MPI_INT, MPI_MIN, comm) || !all[0])
+		return false;
+	c->why = c->size == 1 ? AMI_WHY_ALONE :
+		 all[1] ? AMI_WHY_NOT : AMI_WHY_CONTEXT;
+	if (!all[1] && c->dev && c->dev != ami.dev)
+		ami_dev_close(c->dev);
+	if (!all[1])
+		c->dev = NULL;
+	return true;
+}
+
+/**
+ * ami_comm_get() - get the data of an intracommunicator
+ * @comm: communicator; all members call
+ * @may_make: the call may wait for the other members
+ *
+ * Return: the data; NULL, at all members: no memory, members of other worlds,
+ * or no data yet.
+ */
+struct ami_comm *ami_comm_get(MPI_Comm comm, bool may_make)
 {
 	struct ami_comm *c = NULL;
 	void *value;
@@ -202,6 +314,8 @@ struct ami_comm *ami_comm_get(MPI_Comm comm)
 	PMPI_Comm_get_attr(comm, ami.comm_key, &value, &has);
 	if (has)
 		return value;
+	if (!may_make)
+		return NULL;
 	PMPI_Comm_size(comm, &size);
 	c = comm_new(comm);
 	if (!all_known(comm, size)) {
@@ -209,22 +323,48 @@ struct ami_comm *ami_comm_get(MPI_Comm comm)
 			c->why = AMI_WHY_FOREIGN;
 		return c;
 	}
-	if (ami_vote(comm, c)) {
-		c->why = size == 1 ? AMI_WHY_ALONE : AMI_WHY_NOT;
+	if (comm_open(comm, c))
 		return c;
-	}
 	if (c)
 		PMPI_Comm_delete_attr(comm, ami.comm_key);
 	return NULL;
+}
+
+/**
+ * ami_comm_world() - create the teams of MPI_COMM_WORLD that settings need
+ *
+ * So non-blocking collectives may use them at once.  Called in MPI_Init() by
+ * all processes.
+ */
+void ami_comm_world(void)
+{
+	struct ami_comm *c = ami_comm_get(MPI_COMM_WORLD, true);
+	bool wanted[AMI_NATIVE] = { 0 };
+	u32 i;
+
+	if (!c || c->why)
+		return;
+	for (i = 0; i < AMI_CHOSEN; i++)
+		if (ami.set.way[i] < AMI_NATIVE)
+			wanted[ami.set.way[i]] = true;
+		else if (ami.set.way[i] == AMI_AUTO)
+			ami_table_ways(i, (u32)c->size, wanted);
+	for (i = 0; i < AMI_NATIVE; i++)
+		if (wanted[i])
+			ami_team_get(c, i, true);
 }
 
 static void comm_free(struct ami_comm *c)
 {
 	struct ami_comm **at;
 
+	pthread_mutex_lock(&ami.lock);
 	for (at = &ami.comms; *at != c; at = &(*at)->next)
 		;
 	*at = c->next;
+	pthread_mutex_unlock(&ami.lock);
+	if (c->dev && c->dev != ami.dev)
+		ami_dev_close(c->dev);
 	free(c);
 }
 
@@ -238,12 +378,24 @@ int ami_comm_deleted(MPI_Comm comm, int key, void *value, void *extra)
 	(void)key;
 	(void)extra;
 	for (i = 0; i < AMI_NATIVE; i++)
-		if (c->teams[i].team) {
+		if (c->teams[i].job) {
 			c->comm = MPI_COMM_NULL;
 			return MPI_SUCCESS;
 		}
 	comm_free(c);
 	return MPI_SUCCESS;
+}
+
+static void team_destroy(struct ami_team *t)
+{
+	struct ami_dev *dev = t->dev;
+
+	ami_lock(dev);
+	if (t->team)
+		angara_team_destroy(t->team);
+	t->team = NULL;
+	team_free(t);
+	ami_unlock(dev);
 }
 
 /**
@@ -266,19 +418,23 @@ void ami_comm_end(MPI_Comm comm)
 	for (i = 0; i < AMI_NATIVE; i++) {
 		struct ami_team *t = &c->teams[i];
 
-		if (!t->team)
+		if (!t->job)
 			continue;
-		/* Nothing of the context may wait for this member afterwards. */
-		ami_run_settle(t);
-		/* Members that come late may wait for messages of this one. */
+		/*
+		 * No operation of the context may depend on this member
+		 * afterwards.
+		 */
+		ami_team_drain(t);
+		/* Late members may wait for messages of this one. */
 		PMPI_Barrier(comm);
-		angara_team_destroy(t->team);
-		t->team = NULL;
-		team_free(t);
+		team_destroy(t);
 	}
+	ami_requests_forget(c);
 }
 
-/** ami_comms_close() - end all teams; all processes have come to the end */
+/**
+ * ami_comms_close() - end all teams, when all processes are in MPI_Finalize()
+ */
 void ami_comms_close(void)
 {
 	struct ami_comm *c, *next;
@@ -286,13 +442,13 @@ void ami_comms_close(void)
 
 	for (c = ami.comms; c; c = c->next)
 		for (i = 0; i < AMI_NATIVE; i++)
-			if (c->teams[i].team)
-				ami_run_settle(&c->teams[i]);
+			if (c->teams[i].job)
+				ami_team_drain(&c->teams[i]);
 	PMPI_Barrier(ami.world);
 	for (c = ami.comms; c; c = next) {
 		next = c->next;
 		for (i = 0; i < AMI_NATIVE; i++)
-			if (c->teams[i].team)
+			if (c->teams[i].job)
 				team_leave(&c->teams[i]);
 		if (c->comm == MPI_COMM_NULL)
 			comm_free(c);

@@ -2,83 +2,79 @@
 /* Collectives that always pass through to the MPI: they are only counted. */
 #include "ami.h"
 
-#define EXPORT	__attribute__((visibility("default")))
-
-#define PASS(coll, name, params, args)					\
-EXPORT int MPI_##name params						\
+#define PASS(coll_, form_, func, profiled, params, args)		\
+EXPORT int func params							\
 {									\
-	u64 since = ami_now_ns();					\
-	int ret = PMPI_##name args;					\
+	struct ami_call k = {						\
+		.coll = AMI_##coll_, .form = AMI_##form_,		\
+		.way = AMI_NATIVE, .since = ami_now_ns(),		\
+		.why = ami.off ? ami.off : AMI_WHY_FORM,		\
+	};								\
+	int ret = profiled args;					\
 									\
-	if (ami.open)							\
-		ami_count_call(coll, AMI_NATIVE,			\
-			       ami.off ? ami.off : AMI_WHY_FORM, 0, since); \
-	return ret;							\
+	return ami.open ? ami_call_passed(&k, ret) : ret;		\
 }
 
-/* One with a form that blocks and one that does not. */
-#define BOTH(name, iname, params, args)					\
-	PASS(AMI_OTHER, name, (PARAMS params), (ARGS args))		\
-	PASS(AMI_NONBLOCKING, iname, (PARAMS params, MPI_Request *req),	\
-	     (ARGS args, req))
 #define PARAMS(...)	__VA_ARGS__
-#define ARGS(...)	__VA_ARGS__
+#ifdef AMI_INIT
+#define PASS_INIT(coll, Name, params, args)				\
+	PASS(coll, PERSISTENT, AMI_INIT(Name), AMI_PINIT(Name),		\
+	     (PARAMS params, MPI_Info info, MPI_Request *req),		\
+	     (PARAMS args, info, req))
+#else
+#define PASS_INIT(coll, Name, params, args)
+#endif
 
-PASS(AMI_NONBLOCKING, Ibarrier, (MPI_Comm comm, MPI_Request *req), (comm, req))
-PASS(AMI_NONBLOCKING, Ibcast,
-     (void *buf, int n, MPI_Datatype type, int root, MPI_Comm comm,
-      MPI_Request *req), (buf, n, type, root, comm, req))
-PASS(AMI_NONBLOCKING, Ireduce,
-     (const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, int root,
-      MPI_Comm comm, MPI_Request *req), (in, out, n, type, op, root, comm, req))
-PASS(AMI_NONBLOCKING, Iallreduce,
-     (const void *in, void *out, int n, MPI_Datatype type, MPI_Op op,
-      MPI_Comm comm, MPI_Request *req), (in, out, n, type, op, comm, req))
+/* All forms of a function. */
+#define FORMS(coll, Name, name, params, args)				\
+	PASS(coll, BLOCKING, MPI_##Name, PMPI_##Name, params, args)	\
+	PASS(coll, NONBLOCKING, MPI_I##name, PMPI_I##name,		\
+	     (PARAMS params, MPI_Request *req), (PARAMS args, req))	\
+	PASS_INIT(coll, Name, params, args)
 
-BOTH(Scan, Iscan,
-     (const void *in, void *out, int n, MPI_Datatype type, MPI_Op op,
-      MPI_Comm comm), (in, out, n, type, op, comm))
-BOTH(Exscan, Iexscan,
-     (const void *in, void *out, int n, MPI_Datatype type, MPI_Op op,
-      MPI_Comm comm), (in, out, n, type, op, comm))
-BOTH(Reduce_scatter, Ireduce_scatter,
-     (const void *in, void *out, const int ns[], MPI_Datatype type, MPI_Op op,
-      MPI_Comm comm), (in, out, ns, type, op, comm))
-BOTH(Reduce_scatter_block, Ireduce_scatter_block,
-     (const void *in, void *out, int n, MPI_Datatype type, MPI_Op op,
-      MPI_Comm comm), (in, out, n, type, op, comm))
-BOTH(Gather, Igather,
-     (const void *in, int n, MPI_Datatype type, void *out, int m,
-      MPI_Datatype otype, int root, MPI_Comm comm),
-     (in, n, type, out, m, otype, root, comm))
-BOTH(Gatherv, Igatherv,
-     (const void *in, int n, MPI_Datatype type, void *out, const int ms[],
-      const int displs[], MPI_Datatype otype, int root, MPI_Comm comm),
-     (in, n, type, out, ms, displs, otype, root, comm))
-BOTH(Scatter, Iscatter,
-     (const void *in, int n, MPI_Datatype type, void *out, int m,
-      MPI_Datatype otype, int root, MPI_Comm comm),
-     (in, n, type, out, m, otype, root, comm))
-BOTH(Scatterv, Iscatterv,
-     (const void *in, const int ns[], const int displs[], MPI_Datatype type,
-      void *out, int m, MPI_Datatype otype, int root, MPI_Comm comm),
-     (in, ns, displs, type, out, m, otype, root, comm))
-BOTH(Allgather, Iallgather,
-     (const void *in, int n, MPI_Datatype type, void *out, int m,
-      MPI_Datatype otype, MPI_Comm comm), (in, n, type, out, m, otype, comm))
-BOTH(Allgatherv, Iallgatherv,
-     (const void *in, int n, MPI_Datatype type, void *out, const int ms[],
-      const int displs[], MPI_Datatype otype, MPI_Comm comm),
-     (in, n, type, out, ms, displs, otype, comm))
-BOTH(Alltoall, Ialltoall,
-     (const void *in, int n, MPI_Datatype type, void *out, int m,
-      MPI_Datatype otype, MPI_Comm comm), (in, n, type, out, m, otype, comm))
-BOTH(Alltoallv, Ialltoallv,
-     (const void *in, const int ns[], const int displs[], MPI_Datatype type,
-      void *out, const int ms[], const int odispls[], MPI_Datatype otype,
-      MPI_Comm comm), (in, ns, displs, type, out, ms, odispls, otype, comm))
-BOTH(Alltoallw, Ialltoallw,
-     (const void *in, const int ns[], const int displs[],
-      const MPI_Datatype types[], void *out, const int ms[], const int odispls[],
-      const MPI_Datatype otypes[], MPI_Comm comm),
-     (in, ns, displs, types, out, ms, odispls, otypes, comm))
+#define LARGE(coll, Name, name, params, args)				\
+	PASS(coll, BLOCKING, MPI_##Name##_c, PMPI_##Name##_c, params, args) \
+	PASS(coll, NONBLOCKING, MPI_I##name##_c, PMPI_I##name##_c,	\
+	     (PARAMS params, MPI_Request *req), (PARAMS args, req))	\
+	PASS(coll, PERSISTENT, MPI_##Name##_init_c, PMPI_##Name##_init_c, \
+	     (PARAMS params, MPI_Info info, MPI_Request *req),		\
+	     (PARAMS args, info, req))
+
+#define PASSED(X)							\
+X(ALLTOALLW, Alltoallw, alltoallw,					\
+  (const void *in, const CNT ns[], const DSP displs[],			\
+   const MPI_Datatype types[], void *out, const CNT ms[],		\
+   const DSP odispls[], const MPI_Datatype otypes[], MPI_Comm comm),	\
+  (in, ns, displs, types, out, ms, odispls, otypes, comm))		\
+X(NEIGHBOR, Neighbor_allgather, neighbor_allgather,			\
+  (const void *in, CNT n, MPI_Datatype type, void *out, CNT m,		\
+   MPI_Datatype otype, MPI_Comm comm), (in, n, type, out, m, otype, comm)) \
+X(NEIGHBOR, Neighbor_allgatherv, neighbor_allgatherv,			\
+  (const void *in, CNT n, MPI_Datatype type, void *out, const CNT ms[],	\
+   const DSP odispls[], MPI_Datatype otype, MPI_Comm comm),		\
+  (in, n, type, out, ms, odispls, otype, comm))				\
+X(NEIGHBOR, Neighbor_alltoall, neighbor_alltoall,			\
+  (const void *in, CNT n, MPI_Datatype type, void *out, CNT m,		\
+   MPI_Datatype otype, MPI_Comm comm), (in, n, type, out, m, otype, comm)) \
+X(NEIGHBOR, Neighbor_alltoallv, neighbor_alltoallv,			\
+  (const void *in, const CNT ns[], const DSP displs[],			\
+   MPI_Datatype type, void *out, const CNT ms[], const DSP odispls[],	\
+   MPI_Datatype otype, MPI_Comm comm),					\
+  (in, ns, displs, type, out, ms, odispls, otype, comm))		\
+X(NEIGHBOR, Neighbor_alltoallw, neighbor_alltoallw,			\
+  (const void *in, const CNT ns[], const MPI_Aint displs[],		\
+   const MPI_Datatype types[], void *out, const CNT ms[],		\
+   const MPI_Aint odispls[], const MPI_Datatype otypes[], MPI_Comm comm), \
+  (in, ns, displs, types, out, ms, odispls, otypes, comm))
+
+#define CNT	int
+#define DSP	int
+PASSED(FORMS)
+#undef CNT
+#undef DSP
+
+#if MPI_VERSION >= 4
+#define CNT	MPI_Count
+#define DSP	MPI_Aint
+PASSED(LARGE)
+#endif

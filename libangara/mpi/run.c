@@ -1,31 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collectives on a team, in parts that pass through its stage.
+ * Collectives on a team, in parts that pass through its stage.  A step does all
+ * work that is possible now, and never waits: the operation may be one of
+ * several in progress (work.c).  All functions here run under the lock of the
+ * context.
  *
  * A reduction uses one part for contribution and result.  Two parts alternate:
  * one is copied while the adapters work on the other.
  *
- * Broadcasts on a tree fill the parts for broadcasts in turn; several short ones
- * share a part.  A slow member may still copy from a part when the source is
- * already at the next.  So a part is used again only after a barrier, which each
- * member starts when it has copied all data of the part.
+ * Broadcasts on a tree fill the parts for broadcasts in turn; several short
+ * ones share a part.  A slow member may still copy from a part when the source
+ * already fills the next one.  So a part is reused only after a barrier, which
+ * each member starts when it has copied all data of the part.
  *
- * A process that waits here keeps the MPI going: another one may wait for a
- * message that this process has started to send.
+ * If members have blocks, one part carries a piece of each block to send, the
+ * other part a piece of each block to receive.  If no member knows the longest
+ * block, a reduction finds it first, so that all members do the same number of
+ * rounds.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "ami.h"
 
-#define LINE	64U	/* alignment of broadcast data */
+#define LINE	64U	/* alignment of broadcast data, and of pieces */
+#define UNIT	16U	/* bytes of the longest element of a reduction */
+
+#define LOOKS_PER_CHECK	1024U
 
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-static char *reduce_part(const struct ami_team *t, u32 part)
+static char *stage_part(const struct ami_team *t, u32 part)
 {
 	return t->stage + (AMI_PARTS + part) * AMI_PART_BYTES;
 }
@@ -35,186 +43,183 @@ static u64 stage_off(const struct ami_team *t, const char *at)
 	return (u64)(at - t->stage);
 }
 
-/* Lets the MPI carry on with its messages. */
-static void run_native(void)
-{
-	int any;
-
-	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, ami.world, &any,
-		    MPI_STATUS_IGNORE);
-}
-
-/* Takes completions.  Return: 0; -errno the device is gone. */
-static int run_poll(int timeout_ms)
-{
-	struct angara_completion c[8];
-	int n = timeout_ms ? angara_poll_wait(ami.ctx, c, 8, timeout_ms) :
-			     angara_poll(ami.ctx, c, 8);
-	int i;
-
-	for (i = 0; i < n; i++) {
-		struct ami_req *req = (void *)(uintptr_t)c[i].cookie;
-
-		req->status = c[i].status;
-		req->live = false;
-	}
-	if (n == -ETIMEDOUT)
-		run_native();
-	return n < 0 && n != -ETIMEDOUT ? n : 0;
-}
-
-static struct angara_op run_how(struct ami_req *req)
+/* @k: call that chooses the algorithm, or NULL. */
+static struct angara_op run_how(const struct ami_call *k, struct ami_req *req)
 {
 	return (struct angara_op){
 		.size = sizeof(struct angara_op), .cookie = (uintptr_t)req,
+		.flags = k ? k->algo : 0,
 	};
 }
 
-/* Return: 0; -errno of its status, or the device is gone. */
-static int run_wait(struct ami_req *req)
-{
-	int ret = 0;
-
-	while (req->live && !ret)
-		ret = run_poll(AMI_WAIT_MS);
-	if (!ret && req->status)
-		ret = angara_status_errno(req->status);
-	req->live = false;
-	req->status = ANGARA_ST_OK;
-	return ret;
-}
-
-/* Starts an operation, as soon as there is room.  @call: uses how. */
-#define RUN_POST(req, call)						\
+/*
+ * Starts an operation, if there is room.  @k: the program's call, NULL for an
+ * operation of the library, which ignores the algorithm.  @call: uses how.
+ * Result: 1: started; 0: the queues are full; -errno.
+ */
+#define RUN_POST(k, req, call)						\
 ({									\
-	const struct angara_op how = run_how(req);			\
-	int ret_;							\
+	const struct angara_op how = run_how(k, req);			\
+	int ret_ = (call);						\
 									\
-	while ((ret_ = (call)) == -EAGAIN &&				\
-	       !(ret_ = run_poll(AMI_WAIT_MS)))				\
-		;							\
 	(req)->live = !ret_;						\
-	ret_;								\
+	(req)->status = ANGARA_ST_OK;					\
+	ret_ == -EAGAIN ? 0 : ret_ ? ret_ : 1;				\
 })
 
-/** ami_run_settle() - wait for all that a team has in progress */
-void ami_run_settle(struct ami_team *t)
+/* Return: 1: it has succeeded; 0: not yet; -errno of its status. */
+static int run_ended(const struct ami_req *req)
 {
-	u32 i;
-
-	for (i = 0; i < AMI_PARTS; i++) {
-		run_wait(&t->freed[i]);
-		run_wait(&t->reqs[i]);
-	}
+	if (req->live)
+		return 0;
+	return req->status ? angara_status_errno(req->status) : 1;
 }
 
-int ami_run_barrier(struct ami_team *t)
+static int step_barrier(struct ami_work *w)
 {
-	struct ami_req *req = &t->reqs[0];
-	int ret = RUN_POST(req, angara_barrier_nbi(t->team, &how));
-
-	return ret ? ret : run_wait(req);
-}
-
-/* Waits for the next broadcast.  Return: 0; -errno, also when the tree is lost. */
-static int bcast_arrival(struct ami_team *t)
-{
+	struct ami_req *req = &w->reqs[0];
 	int ret;
 
-	while ((ret = angara_team_received_wait(t->team, t->arrived + 1,
-						AMI_WAIT_MS)) == -ETIMEDOUT)
-		run_native();
-	return ret;
-}
-
-/* The part in use is full, and this member has copied all of it. */
-static int bcast_next_part(struct ami_team *t)
-{
-	struct ami_req *req = &t->freed[t->part];
-	int ret = RUN_POST(req, angara_barrier_nbi(t->team, &how));
-
-	t->part = (t->part + 1) % AMI_PARTS;
-	t->used = 0;
-	return ret ? ret : run_wait(&t->freed[t->part]);
-}
-
-static int bcast_part(struct ami_team *t, bool source, char *buf, size_t len)
-{
-	struct ami_req *req = &t->reqs[0];
-	char *at;
-	int ret = 0;
-
-	if (len > AMI_PART_BYTES - t->used)
-		ret = bcast_next_part(t);
-	if (ret)
-		return ret;
-	at = t->stage + t->part * AMI_PART_BYTES + t->used;
-	if (source) {
-		memcpy(at, buf, len);
-		ret = RUN_POST(req, angara_bcast_nbi(t->team,
-			       angara_mr_key(t->common), stage_off(t, at), t->mine,
-			       stage_off(t, at), len, &how));
-		if (!ret)
-			ret = run_wait(req);
-	} else {
-		ret = bcast_arrival(t);
-		if (!ret)
-			memcpy(buf, at, len);
+	if (!w->posted) {
+		ret = RUN_POST(&w->k, req, angara_barrier_nbi(w->k.t->team, &how));
+		if (ret <= 0)
+			return ret;
+		w->posted = 1;
 	}
-	t->arrived++;
-	t->used += (len + LINE - 1) / LINE * LINE;
-	return ret;
+	return run_ended(req);
 }
 
-static int bcast_software(struct ami_team *t, bool source, char *buf, size_t len,
-			  u32 root)
-{
-	struct ami_req *req = &t->reqs[0];
-	char *at = reduce_part(t, 0);
-	int ret;
-
-	if (source)
-		memcpy(at, buf, len);
-	ret = RUN_POST(req, angara_broadcast_nbi(t->team, t->mine,
-						 stage_off(t, at), len, root,
-						 &how));
-	if (!ret)
-		ret = run_wait(req);
-	if (!ret && !source)
-		memcpy(buf, at, len);
-	return ret;
-}
-
-/**
- * ami_run_bcast() - broadcast
- * @c: communicator
- * @t: its team
- * @way: what the team is for
- * @buf: data of the root, room for it elsewhere
- * @len: bytes
- * @root: rank of the source
- *
- * Return: 0; -errno.
+/*
+ * The part in use is full, and this member has copied all of it.
+ * Return: 1: the next part is free; 0: not yet; -errno.
  */
-int ami_run_bcast(const struct ami_comm *c, struct ami_team *t, enum ami_way way,
-		  void *buf, size_t len, int root)
+static int bcast_turn(struct ami_work *w)
 {
-	bool source = c->rank == root;
-	size_t done, part;
-	int ret = 0;
+	struct ami_team *t = w->k.t;
+	int ret;
 
-	for (done = 0; done < len && !ret; done += part) {
-		char *at = (char *)buf + done;
+	if (!t->turning) {
+		struct ami_req *req = &t->freed[t->part];
 
-		part = least(len - done, AMI_PART_BYTES);
-		ret = way == AMI_OFFLOAD ?
-		      bcast_part(t, source, at, part) :
-		      bcast_software(t, source, at, part, (u32)root);
+		ret = RUN_POST(NULL, req, angara_barrier_nbi(t->team, &how));
+		if (ret <= 0)
+			return ret;
+		t->part = (t->part + 1) % AMI_PARTS;
+		t->turning = true;
+	}
+	ret = run_ended(&t->freed[t->part]);
+	if (ret > 0) {
+		t->turning = false;
+		t->used = 0;
 	}
 	return ret;
 }
 
-/* Elements as the logical operations see them. */
+static int bcast_send(struct ami_work *w, const char *buf, char *at, size_t len)
+{
+	struct ami_team *t = w->k.t;
+	struct ami_req *req = &w->reqs[0];
+	int ret;
+
+	if (w->posted == w->done) {
+		memcpy(at, buf, len);
+		ret = RUN_POST(&w->k, req,
+			       angara_bcast_nbi(t->team, angara_mr_key(t->common),
+						stage_off(t, at), t->mine,
+						stage_off(t, at), len, &how));
+		if (ret <= 0)
+			return ret;
+		w->posted += len;
+	}
+	return run_ended(req);
+}
+
+/* From time to time, also check whether the tree is lost. */
+static int bcast_receive(struct ami_work *w, char *buf, const char *at, size_t len)
+{
+	const struct ami_team *t = w->k.t;
+	int ret;
+
+	if (angara_team_received(t->team) <= t->arrived &&
+	    ++w->looks % LOOKS_PER_CHECK)
+		return 0;
+	ret = angara_team_received_wait(t->team, t->arrived + 1, 0);
+	if (ret == -ETIMEDOUT)
+		return 0;
+	if (!ret)
+		memcpy(buf, at, len);
+	return ret ? ret : 1;
+}
+
+static int step_bcast(struct ami_work *w)
+{
+	struct ami_team *t = w->k.t;
+	bool source = w->k.c->rank == w->k.root;
+
+	while (w->done < w->len) {
+		size_t len = least(w->len - w->done, AMI_PART_BYTES);
+		char *buf = w->out.base + w->done, *at;
+		int ret;
+
+		if (t->turning || len > AMI_PART_BYTES - t->used) {
+			ret = bcast_turn(w);
+			if (ret <= 0)
+				return ret;
+		}
+		at = t->stage + t->part * AMI_PART_BYTES + t->used;
+		ret = source ? bcast_send(w, buf, at, len) :
+			       bcast_receive(w, buf, at, len);
+		if (ret <= 0)
+			return ret;
+		t->arrived++;
+		t->used += (len + LINE - 1) / LINE * LINE;
+		w->done += len;
+	}
+	return 1;
+}
+
+/** ami_run_receives() - is an operation waiting for a broadcast on a tree? */
+bool ami_run_receives(const struct ami_work *w)
+{
+	return w->k.coll == AMI_BCAST && w->k.way == AMI_OFFLOAD &&
+	       w->k.c->rank != w->k.root && !w->k.t->turning && !w->err;
+}
+
+static int step_bcast_software(struct ami_work *w)
+{
+	struct ami_team *t = w->k.t;
+	struct ami_req *req = &w->reqs[0];
+	bool source = w->k.c->rank == w->k.root;
+	char *at = stage_part(t, 0);
+
+	while (w->done < w->len) {
+		size_t len = least(w->len - w->done, AMI_PART_BYTES);
+		char *buf = w->out.base + w->done;
+		int ret;
+
+		if (w->posted == w->done) {
+			if (source)
+				memcpy(at, buf, len);
+			ret = RUN_POST(&w->k, req,
+				       angara_broadcast_nbi(t->team, t->mine,
+							    stage_off(t, at), len,
+							    (u32)w->k.root,
+							    &how));
+			if (ret <= 0)
+				return ret;
+			w->posted += len;
+		}
+		ret = run_ended(req);
+		if (ret <= 0)
+			return ret;
+		if (!source)
+			memcpy(buf, at, len);
+		w->done += len;
+	}
+	return 1;
+}
+
+/* Elements as the operands of logical operations. */
 static void make_truths(char *at, size_t len, u32 size)
 {
 	size_t i;
@@ -228,116 +233,302 @@ static void make_truths(char *at, size_t len, u32 size)
 	}
 }
 
-/**
- * struct reduction - a reduction in progress
- * @c: communicator
- * @t: its team
- * @type: of an element
- * @op: operation
- * @root: member that gets the result, -1: all
- * @in: contribution
- * @out: room for the result, where it is wanted
- * @len: bytes of each
- */
-struct reduction {
-	const struct ami_comm *c;
-	struct ami_team *t;
-	const struct ami_type *type;
-	const struct ami_op *op;
-	int root;
-	const char *in;
-	char *out;
-	size_t len;
-};
-
 static u32 turn_of(size_t done)
 {
 	return (u32)(done / AMI_PART_BYTES % AMI_PARTS);
 }
 
-static bool wants_result(const struct reduction *r)
+/* Starts the reduction of @count elements at @off of the stage. */
+static int vector_post(struct ami_work *w, struct ami_req *req, u64 off,
+		       size_t count)
 {
-	return r->root < 0 || r->root == r->c->rank;
-}
+	const struct ami_call *k = &w->k;
+	struct angara_team *team = k->t->team;
+	struct angara_mr *mine = k->t->mine;
+	u32 type = k->rtype.type, op = k->rop.op;
 
-static int reduce_post(const struct reduction *r, size_t done)
-{
-	size_t len = least(r->len - done, AMI_PART_BYTES);
-	u32 turn = turn_of(done);
-	struct ami_team *t = r->t;
-	char *at = reduce_part(t, turn);
-	size_t count = len / r->type->size;
-	struct angara_mr *dst = wants_result(r) ? t->mine : NULL;
-	u64 off = stage_off(t, at);
-
-	memcpy(at, r->in + done, len);
-	if (r->op->logical)
-		make_truths(at, len, r->type->size);
-	if (r->root < 0)
-		return RUN_POST(&t->reqs[turn],
-				angara_allreduce_nbi(t->team, dst, off, t->mine,
-						     off, count, r->type->type,
-						     r->op->op, &how));
-	return RUN_POST(&t->reqs[turn],
-			angara_reduce_nbi(t->team, dst, off, t->mine, off, count,
-					  r->type->type, r->op->op,
-					  (u32)r->root, &how));
-}
-
-static int reduce_end(const struct reduction *r, size_t done)
-{
-	size_t len = least(r->len - done, AMI_PART_BYTES);
-	u32 turn = turn_of(done);
-	int ret = run_wait(&r->t->reqs[turn]);
-
-	if (!ret && wants_result(r))
-		memcpy(r->out + done, reduce_part(r->t, turn), len);
-	return ret;
-}
-
-static int reduce_all(const struct reduction *r)
-{
-	size_t posted = 0, done = 0;
-	int ret = 0;
-
-	while (done < r->len && !ret) {
-		if (posted < r->len &&
-		    posted - done < AMI_PARTS * AMI_PART_BYTES) {
-			ret = reduce_post(r, posted);
-			posted += AMI_PART_BYTES;
-		} else {
-			ret = reduce_end(r, done);
-			done += AMI_PART_BYTES;
-		}
+	switch (k->coll) {
+	case AMI_REDUCE:
+		return RUN_POST(k, req, angara_reduce_nbi(team,
+				k->c->rank == k->root ? mine : NULL, off, mine,
+				off, count, type, op, (u32)k->root, &how));
+	case AMI_ALLREDUCE:
+		return RUN_POST(k, req, angara_allreduce_nbi(team, mine, off, mine,
+				off, count, type, op, &how));
+	case AMI_SCAN:
+		return RUN_POST(k, req, angara_scan_nbi(team, mine, off, mine, off,
+				count, type, op, &how));
+	default:
+		return RUN_POST(k, req, angara_exscan_nbi(team, mine, off, mine,
+				off, count, type, op, &how));
 	}
-	/* The next collective uses the requests again. */
-	if (ret)
-		ami_run_settle(r->t);
+}
+
+/* Return: 1: a part has been started; 0: there is no room; -errno. */
+static int vector_begin(struct ami_work *w)
+{
+	size_t len = least(w->len - w->posted, AMI_PART_BYTES);
+	u32 turn = turn_of(w->posted), size = w->k.rtype.size;
+	char *at = stage_part(w->k.t, turn);
+	int ret;
+
+	memcpy(at, w->in.base + w->posted, len);
+	if (w->k.rop.logical)
+		make_truths(at, len, size);
+	ret = vector_post(w, &w->reqs[turn], stage_off(w->k.t, at), len / size);
+	if (ret > 0)
+		w->posted += len;
 	return ret;
+}
+
+static int step_vector(struct ami_work *w)
+{
+	int ret;
+
+	while (w->done < w->len) {
+		size_t len = least(w->len - w->done, AMI_PART_BYTES);
+		u32 turn = turn_of(w->done);
+
+		while (w->posted < w->len &&
+		       w->posted - w->done < AMI_PARTS * AMI_PART_BYTES) {
+			ret = vector_begin(w);
+			if (ret < 0)
+				return ret;
+			if (!ret)
+				break;
+		}
+		if (w->posted == w->done)
+			return 0;
+		ret = run_ended(&w->reqs[turn]);
+		if (ret <= 0)
+			return ret;
+		if (w->out.num)
+			memcpy(w->out.base + w->done, stage_part(w->k.t, turn),
+			       len);
+		w->done += len;
+	}
+	return 1;
+}
+
+/* Finds the longest block of all members.  Return: 1; 0 not yet; -errno. */
+static int blocks_agree(struct ami_work *w)
+{
+	struct ami_team *t = w->k.t;
+	char *at = stage_part(t, 0);
+	u64 len = w->len, off = stage_off(t, at);
+	int ret;
+
+	if (!w->posted) {
+		memcpy(at, &len, sizeof(len));
+		ret = RUN_POST(NULL, &w->reqs[0],
+			       angara_allreduce_nbi(t->team, t->mine, off,
+						    t->mine, off, 1,
+						    ANGARA_TYPE_UINT64,
+						    ANGARA_RED_MAX, &how));
+		if (ret <= 0)
+			return ret;
+		w->posted = 1;
+	}
+	ret = run_ended(&w->reqs[0]);
+	if (ret <= 0)
+		return ret;
+	memcpy(&len, at, sizeof(len));
+	w->len = len;
+	w->posted = 0;
+	w->agreed = true;
+	return 1;
+}
+
+/* Bytes of a block in the round that starts at @done. */
+static size_t piece(const struct ami_work *w, const struct ami_data *d, u32 i)
+{
+	size_t len = ami_block_len(d, i);
+
+	return len > w->done ? least(len - w->done, w->chunk) : 0;
+}
+
+/*
+ * Copies the pieces of all blocks to the stage, or from there; stores their
+ * sizes and offsets in @sizes and behind it.
+ */
+static void move_pieces(const struct ami_work *w, const struct ami_data *d,
+			char *stage, bool out, size_t *sizes)
+{
+	size_t *displs = sizes + w->k.c->size, at = 0;
+	u32 i;
+
+	for (i = 0; i < d->num; i++) {
+		size_t len = piece(w, d, i);
+
+		sizes[i] = len;
+		displs[i] = at;
+		if (len && out)
+			memcpy(ami_block(d, i) + w->done, stage + at, len);
+		if (len && !out)
+			memcpy(stage + at, ami_block(d, i) + w->done, len);
+		at += len;
+	}
+}
+
+/*
+ * Sizes of the pieces to receive, as move_pieces() sets them for those to send.
+ */
+static void size_pieces(const struct ami_work *w, const struct ami_data *d,
+			size_t *sizes)
+{
+	size_t *displs = sizes + w->k.c->size, at = 0;
+	u32 i;
+
+	for (i = 0; i < d->num; i++) {
+		sizes[i] = piece(w, d, i);
+		displs[i] = at;
+		at += sizes[i];
+	}
+}
+
+static int reduce_scatter_post(struct ami_work *w, u64 in, u64 out, size_t *ins,
+			       size_t len)
+{
+	const struct ami_call *k = &w->k;
+	struct angara_mr *mine = k->t->mine;
+	u32 size = k->rtype.size, i;
+
+	if (k->rop.logical)
+		make_truths(k->t->stage + in, (size_t)k->c->size * w->chunk, size);
+	if (k->coll == AMI_REDUCE_SCATTER_BLOCK)
+		return RUN_POST(k, &w->reqs[0], angara_reduce_scatter_nbi(
+				k->t->team, mine, out, mine, in, len / size,
+				k->rtype.type, k->rop.op, &how));
+	for (i = 0; i < (u32)k->c->size; i++)
+		ins[i] /= size;
+	return RUN_POST(k, &w->reqs[0], angara_reduce_scatterv_nbi(
+			k->t->team, mine, out, mine, in, ins, k->rtype.type,
+			k->rop.op, &how));
+}
+
+/* Starts a round.  @len: bytes of a piece, if all are equal. */
+static int blocks_post(struct ami_work *w, size_t len)
+{
+	const struct ami_call *k = &w->k;
+	struct ami_team *t = k->t;
+	struct angara_team *team = t->team;
+	struct angara_mr *mine = t->mine;
+	struct ami_req *req = &w->reqs[0];
+	bool here = k->c->rank == k->root;
+	u64 in = stage_off(t, stage_part(t, 0)), out = in + AMI_PART_BYTES;
+	size_t n = (size_t)k->c->size, *ins = t->sizes, *outs = t->sizes + 2 * n;
+	u32 root = (u32)k->root;
+
+	switch (k->coll) {
+	case AMI_GATHER:
+		return RUN_POST(k, req, angara_gather_nbi(team, here ? mine : NULL,
+				out, mine, in, len, root, &how));
+	case AMI_GATHERV:
+		return RUN_POST(k, req, angara_gatherv_nbi(team,
+				here ? mine : NULL, out, here ? outs : NULL,
+				here ? outs + n : NULL, mine, in, ins[0], root,
+				&how));
+	case AMI_SCATTER:
+		return RUN_POST(k, req, angara_scatter_nbi(team, mine, out,
+				here ? mine : NULL, in, len, root, &how));
+	case AMI_SCATTERV:
+		return RUN_POST(k, req, angara_scatterv_nbi(team, mine, out,
+				here ? mine : NULL, in, here ? ins : NULL,
+				here ? ins + n : NULL,
+				w->out.num ? outs[0] : ins[k->c->rank], root,
+				&how));
+	case AMI_ALLGATHER:
+		return RUN_POST(k, req, angara_allgather_nbi(team, mine, out, mine,
+				in, len, &how));
+	case AMI_ALLGATHERV:
+		return RUN_POST(k, req, angara_allgatherv_nbi(team, mine, out, outs,
+				outs + n, mine, in, &how));
+	case AMI_ALLTOALL:
+		return RUN_POST(k, req, angara_alltoall_nbi(team, mine, out, mine,
+				in, len, &how));
+	case AMI_ALLTOALLV:
+		return RUN_POST(k, req, angara_alltoallv_nbi(team, mine, out, outs,
+				outs + n, mine, in, ins, ins + n, &how));
+	default:
+		return reduce_scatter_post(w, in, out, ins, len);
+	}
+}
+
+static int step_blocks(struct ami_work *w)
+{
+	struct ami_team *t = w->k.t;
+	size_t *outs = t->sizes + 2 * (size_t)w->k.c->size;
+	int ret = w->agreed ? 1 : blocks_agree(w);
+
+	if (ret <= 0)
+		return ret;
+	w->chunk = AMI_PART_BYTES / (size_t)w->k.c->size / UNIT * UNIT;
+	while (w->done < w->len) {
+		size_t len = least(w->len - w->done, w->chunk);
+
+		if (w->posted == w->done) {
+			move_pieces(w, &w->in, stage_part(t, 0), false, t->sizes);
+			size_pieces(w, &w->out, outs);
+			ret = blocks_post(w, len);
+			if (ret <= 0)
+				return ret;
+			w->posted += len;
+		}
+		ret = run_ended(&w->reqs[0]);
+		if (ret <= 0)
+			return ret;
+		move_pieces(w, &w->out, stage_part(t, 1), true, outs);
+		w->done += len;
+	}
+	return 1;
+}
+
+static int step_of(struct ami_work *w)
+{
+	switch (w->k.coll) {
+	case AMI_BARRIER:
+		return step_barrier(w);
+	case AMI_BCAST:
+		return w->k.way == AMI_OFFLOAD ? step_bcast(w) :
+						 step_bcast_software(w);
+	case AMI_REDUCE:
+	case AMI_ALLREDUCE:
+	case AMI_SCAN:
+	case AMI_EXSCAN:
+		return step_vector(w);
+	default:
+		return step_blocks(w);
+	}
 }
 
 /**
- * ami_run_reduce() - reduce, or allreduce
- * @c: communicator
- * @t: its team
- * @all: the result is for all
- * @in: contribution, which may be @out
- * @out: room for the result, where it is wanted
- * @count: elements of MPI
- * @type: their type
- * @op: operation
- * @root: member that gets the result, unless @all
+ * ami_run_step() - advance an operation as far as possible
+ * @w: the first operation of its team
  *
- * Return: 0; -errno.
+ * Return: whether the operation has ended; @w->err is its result.
  */
-int ami_run_reduce(const struct ami_comm *c, struct ami_team *t, bool all,
-		   const void *in, void *out, size_t count,
-		   const struct ami_type *type, const struct ami_op *op, int root)
+int ami_run_step(struct ami_work *w)
 {
-	const struct reduction r = {
-		.c = c, .t = t, .type = type, .op = op, .root = all ? -1 : root,
-		.in = in, .out = out, .len = count * type->num * type->size,
-	};
+	struct ami_team *t = w->k.t;
+	u32 i;
+	int ret;
 
-	return reduce_all(&r);
+	/* The others wait for this member.  Its earlier calls have ended. */
+	if (w->breaks && t->team) {
+		angara_team_leave(t->team);
+		t->team = NULL;
+	}
+	if (!w->err && !t->team)
+		w->err = -ENOTCONN;
+	if (!w->err) {
+		ret = step_of(w);
+		if (ret >= 0)
+			return ret;
+		w->err = ret;
+	}
+	/* Parts in progress still use the requests. */
+	for (i = 0; i < AMI_PARTS; i++)
+		if (w->reqs[i].live)
+			return 0;
+	return 1;
 }

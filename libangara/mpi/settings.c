@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the user sets in the environment; rank 0 reads it for all. */
+/*
+ * Settings of the user in the environment; rank 0 reads them for all processes.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,33 +14,104 @@
 #define ENV_LONGEST	ENV_PREFIX "LONGEST"
 #define ENV_STATS	ENV_PREFIX "STATS"
 
-/* The gain of a tree is in the time of short messages. */
+/* A tree is faster for short messages. */
 #define DEFAULT_LONGEST	4096U
 
-static void setting_name(enum ami_coll coll, char name[32])
+static void setting_name(enum ami_coll coll, char name[40])
 {
 	size_t i;
 
-	snprintf(name, 32, ENV_PREFIX "%s", ami_coll_names[coll]);
+	snprintf(name, 40, ENV_PREFIX "%s", ami_coll_names[coll]);
 	for (i = sizeof(ENV_PREFIX) - 1; name[i]; i++)
 		name[i] = (char)toupper((unsigned char)name[i]);
 }
 
-static int setting_way(enum ami_coll coll, u32 *way)
+#define B(coll)		(1U << (coll))
+#define SCATTERS	(B(AMI_REDUCE_SCATTER_BLOCK) | B(AMI_REDUCE_SCATTER))
+
+/* Software algorithms, and the functions that have them. */
+static const struct {
+	const char *word;
+	u32 algo;
+	u32 colls;
+} algos[] = {
+	{ "dissemination", ANGARA_ALGO_DISSEMINATION, B(AMI_BARRIER) },
+	{ "binomial", ANGARA_ALGO_BINOMIAL,
+	  B(AMI_BCAST) | B(AMI_REDUCE) | B(AMI_GATHER) | B(AMI_SCATTER) },
+	{ "linear", ANGARA_ALGO_LINEAR,
+	  B(AMI_GATHER) | B(AMI_GATHERV) | B(AMI_SCATTER) | B(AMI_SCATTERV) },
+	{ "scatter-allgather", ANGARA_ALGO_SCATTER_ALLGATHER, B(AMI_BCAST) },
+	{ "doubling", ANGARA_ALGO_RECURSIVE_DOUBLING,
+	  B(AMI_ALLREDUCE) | B(AMI_SCAN) | B(AMI_EXSCAN) | B(AMI_ALLGATHER) },
+	{ "rabenseifner", ANGARA_ALGO_RABENSEIFNER, B(AMI_ALLREDUCE) },
+	{ "ring", ANGARA_ALGO_RING,
+	  B(AMI_BCAST) | B(AMI_REDUCE) | B(AMI_ALLREDUCE) | B(AMI_ALLGATHER) |
+	  B(AMI_ALLGATHERV) | SCATTERS },
+	{ "ring2d", ANGARA_ALGO_RING2D, B(AMI_ALLREDUCE) },
+	{ "bruck", ANGARA_ALGO_BRUCK, B(AMI_ALLGATHER) | B(AMI_ALLTOALL) },
+	{ "bruck-exch", ANGARA_ALGO_BRUCK_EXCH, B(AMI_ALLGATHER) },
+	{ "bruck-reorder", ANGARA_ALGO_BRUCK_REORDER, B(AMI_ALLGATHER) },
+	{ "doubling-exch", ANGARA_ALGO_DOUBLING_EXCH, B(AMI_ALLGATHER) },
+	{ "doubling-reorder", ANGARA_ALGO_DOUBLING_REORDER, B(AMI_ALLGATHER) },
+	{ "pairwise", ANGARA_ALGO_PAIRWISE,
+	  B(AMI_ALLTOALL) | B(AMI_ALLTOALLV) | SCATTERS },
+};
+#define ALGOS		(sizeof(algos) / sizeof(*algos))
+
+/**
+ * ami_way_parse() - find a method by its name
+ * @coll: function
+ * @word: name
+ * @way: out: AMI_*
+ * @algo: out: software algorithm, or 0
+ *
+ * Return: 0; -EINVAL the function has no method of this name.
+ */
+int ami_way_parse(u32 coll, const char *word, u32 *way, u32 *algo)
+{
+	size_t i;
+
+	*algo = 0;
+	for (*way = 0; *way <= AMI_AUTO; (*way)++)
+		if (!strcmp(word, ami_way_names[*way]))
+			return *way == AMI_OFFLOAD && coll >= AMI_OFFLOADED ?
+			       -EINVAL : 0;
+	*way = AMI_SOFTWARE;
+	for (i = 0; i < ALGOS; i++)
+		if (!strcmp(word, algos[i].word) && algos[i].colls & B(coll)) {
+			*algo = algos[i].algo;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* The algorithms of a function, by the names in settings. */
+static void algo_words(u32 coll, char *words, size_t len)
+{
+	size_t i;
+
+	words[0] = '\0';
+	for (i = 0; i < ALGOS; i++)
+		if (algos[i].colls & B(coll)) {
+			strncat(words, algos[i].word, len - strlen(words) - 1);
+			strncat(words, ", ", len - strlen(words) - 1);
+		}
+}
+
+static int setting_way(enum ami_coll coll, u32 *way, u32 *algo)
 {
 	const char *text;
-	char name[32];
+	char name[40], words[160];
 
 	setting_name(coll, name);
 	text = getenv(name);
 	*way = AMI_AUTO;
-	if (!text)
+	*algo = 0;
+	if (!text || !ami_way_parse(coll, text, way, algo))
 		return 0;
-	for (*way = 0; *way <= AMI_AUTO; (*way)++)
-		if (!strcmp(text, ami_way_names[*way]))
-			return 0;
-	ami_say("invalid %s '%s': expected offload, software, native or auto",
-		name, text);
+	algo_words(coll, words, sizeof(words));
+	ami_say("invalid %s '%s': expected %ssoftware, %snative or auto", name, text,
+		coll < AMI_OFFLOADED ? "offload, " : "", words);
 	return -EINVAL;
 }
 
@@ -82,7 +155,7 @@ int ami_settings_read(struct ami_settings *set)
 
 	if (!ret)
 		ret = setting_stats(&set->stats);
-	for (i = 0; i < AMI_OFFLOADED && !ret; i++)
-		ret = setting_way(i, &set->way[i]);
-	return ret;
+	for (i = 0; i < AMI_CHOSEN && !ret; i++)
+		ret = setting_way(i, &set->way[i], &set->algo[i]);
+	return ret ? ret : ami_table_read(set);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Setup in MPI_Init(), and the end in MPI_Finalize(). */
+/* Setup in MPI_Init(), and cleanup in MPI_Finalize(). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +8,19 @@
 
 #include "ami.h"
 
-struct ami ami;
+struct ami ami = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * Settings of rank 0 count.  If one of them is invalid, all processes end with
- * status 2.
+ * The settings of rank 0 apply to all.  If one of them is invalid, all
+ * processes end with status 2.
  */
 static void setup_settings(void)
 {
 	int bad = 0;
 
 	if (!ami.rank)
-		bad = ami_settings_read(&ami.set) != 0;
+		bad = ami_settings_read(&ami.set) ||
+		      ami_levels_read(&ami.levels, (u32)ami.size);
 	PMPI_Bcast(&bad, 1, MPI_INT, 0, ami.world);
 	if (bad) {
 		PMPI_Finalize();
@@ -30,7 +31,7 @@ static void setup_settings(void)
 
 /*
  * Tells the library which processes share this machine: on an embedded fabric
- * they share a fabric, under the name that the first of them draws.
+ * they share one, under the name that the first of them draws.
  */
 static int setup_place(void)
 {
@@ -53,7 +54,7 @@ static int setup_place(void)
 					    (unsigned int)size);
 }
 
-/* All processes vote after each step, so none waits for one that failed. */
+/* All processes vote after each step, so no process waits for a failed one. */
 static int setup_adapter(void)
 {
 	struct angara_domain_attr attr = { .size = sizeof(attr) };
@@ -67,15 +68,19 @@ static int setup_adapter(void)
 		return ret ? ret : -ECANCELED;
 	attr.job = ami.job;
 	ret = angara_domain_open(NULL, &attr, &ami.dom);
-	return ret ? ret : angara_ctx_open(ami.dom, NULL, &ami.ctx);
+	if (ret)
+		return ret;
+	ami.dev = ami_dev_open();
+	return ami.dev ? 0 : -EBUSY;
 }
 
 static void close_adapter(void)
 {
-	angara_ctx_close(ami.ctx);
+	if (ami.dev)
+		ami_dev_close(ami.dev);
 	angara_domain_close(ami.dom);
 	angara_job_finalize(ami.job);
-	ami.ctx = NULL;
+	ami.dev = NULL;
 	ami.dom = NULL;
 	ami.job = NULL;
 }
@@ -96,7 +101,10 @@ static const char *reason(int err)
 	}
 }
 
-/* Return: has every process opened its adapter?  If not, the first one says why. */
+/*
+ * Return: has every process opened its adapter?  If not, the first one that
+ * failed prints why.
+ */
 static bool setup_fabric(void)
 {
 	int err, failed, lowest;
@@ -127,11 +135,14 @@ static int setup_end(MPI_Comm comm, int key, void *value, void *extra)
 	(void)extra;
 	ami.open = false;
 	ami_comms_close();
+	ami_helper_end();
 	if (ami.set.stats)
 		ami_stats_print();
 	close_adapter();
+	ami_levels_free();
 	PMPI_Comm_free_keyval(&ami.comm_key);
 	PMPI_Group_free(&ami.group);
+	PMPI_Comm_free(&ami.self);
 	PMPI_Comm_free(&ami.world);
 	return MPI_SUCCESS;
 }
@@ -141,6 +152,7 @@ static bool many_threads(void)
 	int level;
 
 	PMPI_Query_thread(&level);
+	/* All processes have equal numbers of contexts. */
 	return !ami_vote(ami.world, level != MPI_THREAD_MULTIPLE);
 }
 
@@ -148,18 +160,23 @@ static bool many_threads(void)
 void ami_open(void)
 {
 	PMPI_Comm_dup(MPI_COMM_WORLD, &ami.world);
+	PMPI_Comm_dup(MPI_COMM_SELF, &ami.self);
+	PMPI_Comm_set_errhandler(ami.self, MPI_ERRORS_RETURN);
 	PMPI_Comm_rank(ami.world, &ami.rank);
 	PMPI_Comm_size(ami.world, &ami.size);
 	PMPI_Comm_group(ami.world, &ami.group);
 	setup_settings();
-	if (many_threads())
-		ami.off = AMI_WHY_THREADS;
-	else if (!setup_fabric())
+	ami.threads = many_threads();
+	if (!setup_fabric())
 		ami.off = AMI_WHY_OFF;
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ami_comm_deleted,
 				&ami.comm_key, NULL);
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, setup_end, &ami.self_key,
 				NULL);
 	PMPI_Comm_set_attr(MPI_COMM_SELF, ami.self_key, NULL);
+	if (!ami.off) {
+		ami_levels_share();
+		ami_comm_world();
+	}
 	ami.open = true;
 }

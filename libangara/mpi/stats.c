@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Statistics: counted by each process, summed and printed at the end. */
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "ami.h"
@@ -11,8 +10,26 @@ const char *const ami_coll_names[AMI_COLLS] = {
 	[AMI_BCAST] = "bcast",
 	[AMI_REDUCE] = "reduce",
 	[AMI_ALLREDUCE] = "allreduce",
-	[AMI_OTHER] = "other collectives",
-	[AMI_NONBLOCKING] = "non-blocking",
+	[AMI_SCAN] = "scan",
+	[AMI_EXSCAN] = "exscan",
+	[AMI_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
+	[AMI_REDUCE_SCATTER] = "reduce_scatter",
+	[AMI_GATHER] = "gather",
+	[AMI_GATHERV] = "gatherv",
+	[AMI_SCATTER] = "scatter",
+	[AMI_SCATTERV] = "scatterv",
+	[AMI_ALLGATHER] = "allgather",
+	[AMI_ALLGATHERV] = "allgatherv",
+	[AMI_ALLTOALL] = "alltoall",
+	[AMI_ALLTOALLV] = "alltoallv",
+	[AMI_ALLTOALLW] = "alltoallw",
+	[AMI_NEIGHBOR] = "neighbor",
+};
+
+static const char *const form_marks[AMI_FORMS] = {
+	[AMI_BLOCKING] = "",
+	[AMI_NONBLOCKING] = " i",
+	[AMI_PERSISTENT] = " init",
 };
 
 const char *const ami_way_names[AMI_AUTO + 1] = {
@@ -26,8 +43,11 @@ static const char *const reasons[AMI_WHYS] = {
 	[AMI_WHY_OFF] = "no adapter is open",
 	[AMI_WHY_SETTING] = "the user has set native",
 	[AMI_WHY_LONG] = "longer than auto takes",
+	[AMI_WHY_TABLE] = "auto takes the MPI",
+	[AMI_WHY_LENGTHS] = "lengths that auto does not know",
 	[AMI_WHY_EMPTY] = "no data",
 	[AMI_WHY_ALONE] = "one member",
+	[AMI_WHY_MANY] = "too many members",
 	[AMI_WHY_INTER] = "intercommunicator",
 	[AMI_WHY_FOREIGN] = "members of another MPI_COMM_WORLD",
 	[AMI_WHY_TYPE] = "datatype of a reduction",
@@ -35,7 +55,10 @@ static const char *const reasons[AMI_WHYS] = {
 	[AMI_WHY_ARGS] = "argument that the MPI rejects",
 	[AMI_WHY_TREE] = "no tree for the members",
 	[AMI_WHY_TEAM] = "no team for the members",
-	[AMI_WHY_THREADS] = "MPI_THREAD_MULTIPLE",
+	[AMI_WHY_CONTEXT] = "no context for the communicator",
+	[AMI_WHY_LATER] = "no team yet",
+	[AMI_WHY_POWER] = "members are no power of two",
+	[AMI_WHY_NUMBERS] = "no numbers for the members",
 	[AMI_WHY_FORM] = "function without an offload",
 };
 
@@ -47,67 +70,78 @@ u64 ami_now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-/**
- * ami_count_call() - count a call that has ended
- * @coll: function
- * @way: that it took
- * @why: if it passed through
- * @bytes: of this process's message
- * @since: when it began
- */
-void ami_count_call(enum ami_coll coll, enum ami_way way, enum ami_why why,
-		    size_t bytes, u64 since)
+/** ami_count_call() - count a completed call */
+void ami_count_call(const struct ami_call *k)
 {
-	struct ami_count *n = &ami.count[coll][way];
+	struct ami_count *n = &ami.count[k->coll][k->form][k->way];
 
 	ang_fetch_add(&n->calls, 1);
-	ang_fetch_add(&n->bytes, bytes);
-	ang_fetch_add(&n->ns, ami_now_ns() - since);
-	if (way == AMI_NATIVE)
-		ang_fetch_add(&ami.passed[coll][why], 1);
+	ang_fetch_add(&n->bytes, k->bytes);
+	ang_fetch_add(&n->ns, ami_now_ns() - k->since);
+	if (k->way == AMI_NATIVE)
+		ang_fetch_add(&ami.passed[k->coll][k->form][k->why], 1);
 }
 
-static void print_row(enum ami_coll coll, enum ami_way way,
+static const char *name_of(enum ami_coll coll, enum ami_form form, char text[32])
+{
+	snprintf(text, 32, "%s%s", ami_coll_names[coll], form_marks[form]);
+	return text;
+}
+
+static void print_row(enum ami_coll coll, enum ami_form form, enum ami_way way,
 		      const struct ami_count *n)
 {
-	fprintf(stderr, "libangara-mpi: %-18s %-9s %10llu %14llu %12.1f\n",
-		ami_coll_names[coll], ami_way_names[way],
+	char name[32];
+
+	fprintf(stderr, "libangara-mpi: %-25s %-9s %10llu %14llu %12.1f\n",
+		name_of(coll, form, name), ami_way_names[way],
 		(unsigned long long)n->calls, (unsigned long long)n->bytes,
 		(double)n->ns / 1e3 / (double)n->calls);
 }
 
-static void print_reasons(u64 passed[AMI_COLLS][AMI_WHYS])
+static void print_reasons(enum ami_coll coll, enum ami_form form,
+			  const u64 passed[AMI_WHYS])
 {
-	u32 i, k;
+	char name[32];
+	u32 k;
 
-	for (i = 0; i < AMI_COLLS; i++)
-		for (k = 1; k < AMI_WHYS; k++)
-			if (passed[i][k])
-				fprintf(stderr,
-					"libangara-mpi: passed through: %s, %llu calls: %s\n",
-					ami_coll_names[i],
-					(unsigned long long)passed[i][k],
-					reasons[k]);
+	for (k = 1; k < AMI_WHYS; k++)
+		if (passed[k])
+			fprintf(stderr,
+				"libangara-mpi: passed through: %s, %llu calls: %s\n",
+				name_of(coll, form, name),
+				(unsigned long long)passed[k], reasons[k]);
 }
 
 /** ami_stats_print() - print the sums over all processes, at rank 0 */
 void ami_stats_print(void)
 {
-	struct ami_count all[AMI_COLLS][AMI_WAYS];
-	u64 passed[AMI_COLLS][AMI_WHYS];
-	u32 i, k;
+	static struct ami_count all[AMI_COLLS][AMI_FORMS][AMI_WAYS];
+	static u64 passed[AMI_COLLS][AMI_FORMS][AMI_WHYS];
+	struct ami_count numbered;
+	u32 i, f, k;
 
 	PMPI_Reduce(ami.count, all, sizeof(all) / sizeof(u64), MPI_UINT64_T,
 		    MPI_SUM, 0, ami.world);
 	PMPI_Reduce(ami.passed, passed, sizeof(passed) / sizeof(u64),
 		    MPI_UINT64_T, MPI_SUM, 0, ami.world);
+	PMPI_Reduce(&ami.numbered, &numbered, sizeof(numbered) / sizeof(u64),
+		    MPI_UINT64_T, MPI_SUM, 0, ami.world);
 	if (ami.rank)
 		return;
-	fprintf(stderr, "libangara-mpi: %-18s %-9s %10s %14s %12s\n",
+	fprintf(stderr, "libangara-mpi: %-25s %-9s %10s %14s %12s\n",
 		"collective", "way", "calls", "bytes", "us per call");
 	for (i = 0; i < AMI_COLLS; i++)
-		for (k = 0; k < AMI_WAYS; k++)
-			if (all[i][k].calls)
-				print_row(i, k, &all[i][k]);
-	print_reasons(passed);
+		for (f = 0; f < AMI_FORMS; f++)
+			for (k = 0; k < AMI_WAYS; k++)
+				if (all[i][f][k].calls)
+					print_row(i, f, k, &all[i][f][k]);
+	for (i = 0; i < AMI_COLLS; i++)
+		for (f = 0; f < AMI_FORMS; f++)
+			print_reasons(i, f, passed[i][f]);
+	if (numbered.calls)
+		fprintf(stderr,
+			"libangara-mpi: numbers by levels: %llu communicators, %.1f us each\n",
+			(unsigned long long)numbered.calls,
+			(double)numbered.ns / 1e3 / (double)numbered.calls);
 }

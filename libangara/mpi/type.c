@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Datatypes and operations of MPI, as the adapter knows them. */
+/* Datatypes and operations of MPI, in terms of the adapter. */
 #include "ami.h"
 
-/** enum kind - how the adapter takes an element */
+/** enum kind - how the adapter treats an element */
 enum kind { SIGNED, UNSIGNED, REAL, COMPLEX, PAIR };
 
-/* What is not listed passes through, e.g. 8 and 16 bits, long double. */
+/* Types that are not listed pass through, e.g. 8 and 16 bits, long double. */
 static const struct {
 	MPI_Datatype type;
 	enum kind kind;
@@ -97,7 +97,7 @@ static bool type_pair(MPI_Datatype type, struct ami_type *out)
 /**
  * ami_type_get() - does the adapter reduce elements of this datatype?
  * @type: datatype, not MPI_DATATYPE_NULL
- * @out: out: how
+ * @out: out: the adapter's type
  */
 bool ami_type_get(MPI_Datatype type, struct ami_type *out)
 {
@@ -127,7 +127,7 @@ bool ami_type_get(MPI_Datatype type, struct ami_type *out)
  * ami_op_get() - does the adapter know this operation for a type?
  * @op: operation
  * @type: type
- * @out: out: what the adapter calls it
+ * @out: out: the adapter's operation
  *
  * MPI has no order of complex numbers, and their product is not elementwise.
  */
@@ -147,10 +147,10 @@ bool ami_op_get(MPI_Op op, const struct ami_type *type, struct ami_op *out)
 }
 
 /**
- * ami_type_flat() - are elements of a datatype their bytes, in order, no gaps?
+ * ami_type_flat() - are the bytes of elements in order, without gaps?
  *
- * Only predefined datatypes count: a derived one can have the size of its
- * extent and another order.
+ * True for predefined datatypes only: a derived one can have another order even
+ * if its size equals its extent.
  */
 bool ami_type_flat(MPI_Datatype type)
 {

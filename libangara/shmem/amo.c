@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Atomic operations.  The adapter of the target does them, also if the target is
- * the caller itself.
+ * Atomic operations.  The adapter of the target executes them, also if the
+ * target is the calling PE itself.
  */
 #include "shi.h"
 
@@ -13,7 +13,7 @@ static void amo_at(struct shmemi_ctx *c, struct shi_amo amo, int pe, struct shi_
 	shi_at_pe(c, amo.addr, amo.size, pe, "atomic operation", at);
 }
 
-/* Without a result: complete after a quiet. */
+/* An operation without a result is complete after a quiet. */
 void shi_amo(shmem_ctx_t ctx, struct shi_amo amo, const void *x, int pe)
 {
 	struct shmemi_ctx *c = shi_ctx(ctx);
@@ -25,7 +25,7 @@ void shi_amo(shmem_ctx_t ctx, struct shi_amo amo, const void *x, int pe)
 	ret = SHI_POST(c, angara_atomic_nbi(c->a, at.peer, at.key, at.off, x, 1, amo.type,
 					    amo.op, SHI_HOW(c)));
 	shi_ctx_unlock(c);
-	shi_check(ret, "atomic operation", pe);
+	shi_check_pe(c, ret, "atomic operation", pe);
 }
 
 /* @cond: the value to compare with; NULL: none */
@@ -46,7 +46,7 @@ void shi_amo_fetch(shmem_ctx_t ctx, struct shi_amo amo, const void *x, const voi
 		ret = angara_fetch(c->a, at.peer, at.key, at.off, x, 1, amo.type, amo.op,
 				   old);
 	shi_ctx_unlock(c);
-	shi_check(ret, "atomic operation", pe);
+	shi_check_pe(c, ret, "atomic operation", pe);
 }
 
 /* @old is written before the next quiet returns. */
@@ -69,7 +69,7 @@ void shi_amo_fetch_nbi(shmem_ctx_t ctx, struct shi_amo amo, const void *x,
 						   amo.type, amo.op, to.mr, to.off,
 						   SHI_HOW(c)));
 	shi_ctx_unlock(c);
-	shi_check(ret, "atomic operation", pe);
+	shi_check_pe(c, ret, "atomic operation", pe);
 }
 
 #define OP(T, at, what) \

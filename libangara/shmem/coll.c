@@ -6,11 +6,13 @@
  * shi.coll, with a request as its cookie; whichever thread polls marks the
  * request.  So threads wait for collectives of different teams at once.
  *
- * Broadcasts on a tree are the adapter's: it writes to the same offset of the
- * same region everywhere, when packets arrive.  A member's memory must not
- * change before the member calls, so a barrier, also the adapter's, comes first.
+ * The adapter executes broadcasts on a tree: it writes arriving packets to the
+ * same offset of the same region at all members.  A member's memory must not
+ * change before the member's call, so a barrier, also by the adapter, precedes
+ * each broadcast.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,14 +28,14 @@ struct angara_op shi_req_op(struct shi_req *r)
 	};
 }
 
-/* Takes completions, and waits for one. */
-void shi_req_poll(int timeout_ms)
+/* @timeout_ms: longest wait for a completion; the caller holds the context */
+static int req_take(int timeout_ms)
 {
 	struct angara_completion done[REQ_BATCH];
 	int i, n;
 
-	shi_ctx_lock(&shi.coll);
-	n = angara_poll_wait(shi.coll.a, done, REQ_BATCH, timeout_ms);
+	n = timeout_ms ? angara_poll_wait(shi.coll.a, done, REQ_BATCH, timeout_ms) :
+			 angara_poll(shi.coll.a, done, REQ_BATCH);
 	for (i = 0; i < n; i++) {
 		struct shi_req *r = (struct shi_req *)(uintptr_t)done[i].cookie;
 
@@ -41,58 +43,89 @@ void shi_req_poll(int timeout_ms)
 		r->node = done[i].node;
 		__atomic_store_n(&r->done, true, __ATOMIC_RELEASE);
 	}
-	shi_ctx_unlock(&shi.coll);
-	if (n < 0 && n != -ETIMEDOUT)
-		shi_check(n, "collective", shi.me);
+	return n;
 }
 
-/* Return: the only PE of a node; -1: it has none, or several. */
-static int node_pe(uint32_t node)
+/* Takes completions, unless another thread holds the context. */
+void shi_req_poll(void)
 {
-	int pe = -1;
-	unsigned int i;
+	int n;
 
-	for (i = 0; i < shi.n; i++) {
-		if (shi.cards[i].peer.node != node)
-			continue;
-		if (pe >= 0)
-			return -1;
-		pe = (int)i;
+	if (!shi_ctx_trylock(&shi.coll)) {
+		sched_yield();
+		return;
 	}
-	return pe;
+	n = req_take(0);
+	shi_ctx_unlock(&shi.coll);
+	shi_check(n, "collective");
 }
 
-/* @node: at fault, if it is known; else UINT32_MAX */
-static void coll_failed(struct shmemi_team *t, int ret, uint32_t node, const char *what)
+/*
+ * Takes completions, and waits for one.  Threads that share the context poll
+ * SHI_LOOKS times, then sleep without holding it.
+ */
+void shi_req_nap(unsigned int *looks)
+{
+	int n;
+
+	if (!shi.coll.locked) {
+		n = req_take(SHI_NAP_MS);
+		if (n != -ETIMEDOUT)
+			shi_check(n, "collective");
+		return;
+	}
+	shi_req_poll();
+	if ((*looks)++ >= SHI_LOOKS)
+		shi_ctx_sleep(&shi.coll);
+}
+
+/* Return: PE of the team that has ended; -1: not known. */
+static int coll_ended(struct shmemi_team *t, uint32_t node)
 {
 	struct angara_team_info info = { .size = sizeof(info) };
 	int pe;
 
-	if (node == UINT32_MAX)
-		angara_team_check(t->a, &node);
-	pe = node_pe(node);
 	if (!angara_team_query(t->a, &info) && info.lost != ANGARA_NO_RANK)
-		pe = t->pes ? t->pes[info.lost] : (int)info.lost;
-	if (ret == -ECONNRESET || ret == -ENOTCONN) {
-		if (pe >= 0)
-			shi_die("%s: PE %d has ended", what, pe);
-		if (node == UINT32_MAX)
-			shi_die("%s: a PE of the team has ended", what);
-		shi_die("%s: a PE of the team has ended, on node %u", what, node);
-	}
+		return t->pes ? t->pes[info.lost] : (int)info.lost;
+	shi_ctx_lock(&shi.coll);
+	pe = shi_ended(&shi.coll, t, node);
+	shi_ctx_unlock(&shi.coll);
+	return pe;
+}
+
+/* @node: node at fault; UINT32_MAX: not known */
+void shi_coll_failed(struct shmemi_team *t, int ret, uint32_t node, const char *what)
+{
+	int pe;
+
 	if (ret == -EPROTO)
 		shi_die("%s: PEs of the team call with different arguments", what);
-	shi_die("%s: %s", what, strerror(-ret));
+	if (ret != -ECONNRESET && ret != -ENOTCONN)
+		shi_die("%s: %s", what, strerror(-ret));
+	if (node == UINT32_MAX)
+		angara_team_check(t->a, &node);
+	pe = coll_ended(t, node);
+	if (pe >= 0)
+		shi_die("%s: PE %d has ended", what, pe);
+	if (node == UINT32_MAX)
+		shi_die("%s: the network of the team is broken", what);
+	shi_die("%s: the network of the team is broken at node %u", what, node);
 }
 
 void shi_req_wait(struct shmemi_team *t, struct shi_req *r, int ret, const char *what)
 {
+	unsigned int looks = 0;
+
 	if (ret)
-		coll_failed(t, ret, UINT32_MAX, what);
-	while (!__atomic_load_n(&r->done, __ATOMIC_ACQUIRE))
-		shi_req_poll(shi.coll.locked ? SHI_NAP_MS : ANGARA_FOREVER);
+		shi_coll_failed(t, ret, UINT32_MAX, what);
+	while (!__atomic_load_n(&r->done, __ATOMIC_ACQUIRE)) {
+		if (shi.coll.locked)
+			shi_req_nap(&looks);
+		else
+			shi_check(req_take(ANGARA_FOREVER), "collective");
+	}
 	if (r->status)
-		coll_failed(t, angara_status_errno(r->status), r->node, what);
+		shi_coll_failed(t, angara_status_errno(r->status), r->node, what);
 }
 
 void shi_sync(struct shmemi_team *t)
@@ -119,7 +152,23 @@ void shi_same(struct shmemi_team *t, uint64_t value, const char *what)
 			(unsigned long long)~v[1]);
 }
 
-/* Return: place of symmetric memory of a collective. */
+/*
+ * With SHMEM_DEBUG: ends the program if members name different symmetric
+ * memory.  The adapter writes a broadcast on a tree to the memory that the root
+ * names.
+ */
+void shi_same_place(struct shmemi_team *t, const void *addr, const char *what)
+{
+	const struct shi_region *r = shi_region_of(addr);
+	ptrdiff_t number = r == &shi.heap ? 0 : r == &shi.globals ? 1 : r - shi.libs + 2;
+
+	if (!shi.debug || !r)
+		return;
+	shi_same(t, (uint64_t)number, what);
+	shi_same(t, (uint64_t)((const char *)addr - r->base), what);
+}
+
+/* Return: place of the symmetric memory that a collective uses. */
 static struct shi_local coll_local(const void *addr, size_t len, const char *what)
 {
 	struct shi_local l = shi_local_of(addr, len);
@@ -132,16 +181,20 @@ static struct shi_local coll_local(const void *addr, size_t len, const char *wha
 /* Waits until broadcasts of the adapter have arrived. */
 static void bcast_arrived(struct shmemi_team *t)
 {
+	unsigned int looks = 0;
 	int ret;
 
-	do {
+	for (;;) {
 		shi_ctx_lock(&shi.coll);
-		ret = angara_team_received_wait(t->a, t->bcasts, shi.coll.locked ?
-						SHI_NAP_MS : ANGARA_FOREVER);
+		ret = angara_team_received_wait(t->a, t->bcasts, shi.coll.locked ? 0 :
+						ANGARA_FOREVER);
 		shi_ctx_unlock(&shi.coll);
-	} while (ret == -ETIMEDOUT);
+		if (ret != -ETIMEDOUT)
+			break;
+		shi_req_nap(&looks);
+	}
 	if (ret)
-		coll_failed(t, ret, UINT32_MAX, "broadcast");
+		shi_coll_failed(t, ret, UINT32_MAX, "broadcast");
 }
 
 static void bcast_by_adapter(struct shmemi_team *t, struct shi_local to, uint64_t key,
@@ -175,12 +228,13 @@ void shi_broadcast(struct shmemi_team *t, void *dest, const void *source, size_t
 
 	shi_same(t, len, "broadcast");
 	shi_same(t, (uint64_t)root, "broadcast");
+	shi_same_place(t, dest, "broadcast: dest");
 	if (root < 0 || root >= t->size)
 		shi_die("broadcast: the root %d is not from 0 to %d", root, t->size - 1);
 	if (root == t->rank)
 		to = from;
 	for (done = 0; done < len; done += n) {
-		n = len - done < ANGARA_MAX_OP_BYTES ? len - done : ANGARA_MAX_OP_BYTES;
+		n = len - done < SHI_CHUNK ? len - done : SHI_CHUNK;
 		if (t->offloaded && to_root) {
 			struct shi_local at = shi_local_of((char *)dest + done, n);
 
@@ -199,7 +253,7 @@ void shi_broadcast(struct shmemi_team *t, void *dest, const void *source, size_t
 
 void shi_fcollect(struct shmemi_team *t, void *dest, const void *source, size_t len)
 {
-	struct shi_local to = coll_local(dest, len * (size_t)t->size, "fcollect");
+	struct shi_local to = coll_local(dest, shi_times(len, (size_t)t->size), "fcollect");
 	struct shi_local from = coll_local(source, len, "fcollect");
 
 	shi_same(t, len, "fcollect");
@@ -207,7 +261,7 @@ void shi_fcollect(struct shmemi_team *t, void *dest, const void *source, size_t 
 						    how));
 }
 
-/* The members tell each other how much each has. */
+/* The members exchange the sizes of their contributions. */
 void shi_collect(struct shmemi_team *t, void *dest, const void *source, size_t len)
 {
 	struct shi_local from = coll_local(source, len, "collect"), to;
@@ -220,7 +274,8 @@ void shi_collect(struct shmemi_team *t, void *dest, const void *source, size_t l
 	SHI_RUN(t, "collect", angara_allgather_nbi(t->a, NULL, (uintptr_t)counts, NULL,
 						   (uintptr_t)&len, sizeof(len), how));
 	for (i = 0; i < t->size; i++)
-		sum += counts[i];
+		if (__builtin_add_overflow(sum, counts[i], &sum))
+			sum = SIZE_MAX;
 	to = coll_local(dest, sum, "collect");
 	SHI_RUN(t, "collect", angara_allgatherv_nbi(t->a, to.mr, to.off, counts, NULL, from.mr,
 						    from.off, how));
@@ -229,7 +284,7 @@ void shi_collect(struct shmemi_team *t, void *dest, const void *source, size_t l
 
 void shi_alltoall(struct shmemi_team *t, void *dest, const void *source, size_t len)
 {
-	size_t all = len * (size_t)t->size;
+	size_t all = shi_times(len, (size_t)t->size);
 	struct shi_local to = coll_local(dest, all, "alltoall");
 	struct shi_local from = coll_local(source, all, "alltoall");
 
@@ -252,16 +307,15 @@ static void strided_copy(char *to, ptrdiff_t dst, const char *from, ptrdiff_t ss
 void shi_alltoalls(struct shmemi_team *t, void *dest, const void *source,
 		   struct shi_stride s)
 {
-	size_t n = s.n * (size_t)t->size;
+	size_t n = shi_times(s.n, (size_t)t->size);
 	char *out, *in;
 
-	if (s.dst < 1 || s.sst < 1)
-		shi_die("alltoalls: the strides %td and %td are not 1 or more", s.dst, s.sst);
+	shi_stride_check(s, "alltoalls");
 	shi_same(t, s.n, "alltoalls");
 	if (!n)
 		return;
-	coll_local(dest, ((n - 1) * (size_t)s.dst + 1) * s.size, "alltoalls");
-	coll_local(source, ((n - 1) * (size_t)s.sst + 1) * s.size, "alltoalls");
+	coll_local(dest, shi_span(s.size, n, s.dst), "alltoalls");
+	coll_local(source, shi_span(s.size, n, s.sst), "alltoalls");
 	out = malloc(n * s.size);
 	in = malloc(n * s.size);
 	if (!out || !in)
@@ -333,14 +387,14 @@ SHI_DEF(int, alltoallsmem, (shmem_team_t team, void *dest, const void *source,
 	{ \
 		if (team == SHMEM_TEAM_INVALID) \
 			return -1; \
-		call(shi_team(team), dest, source, nelems * sizeof(T)); \
+		call(shi_team(team), dest, source, shi_times(nelems, sizeof(T))); \
 		return 0; \
 	}
 #define COLL(N, T) \
 	SHI_DEF(int, N##_broadcast, (shmem_team_t team, T *dest, const T *source, \
 				     size_t nelems, int pe_root)) \
 	{ \
-		return pshmem_broadcastmem(team, dest, source, nelems * sizeof(T), pe_root); \
+		return pshmem_broadcastmem(team, dest, source, shi_times(nelems, sizeof(T)), pe_root); \
 	} \
 	TYPED(N, T, collect, shi_collect) \
 	TYPED(N, T, fcollect, shi_fcollect) \

@@ -4,18 +4,23 @@
  * waits for all of them and returns their first error.
  *
  * A fence does not wait.  After it, operations of the context carry
- * ANGARA_FENCE until the next quiet: each waits, in the adapter, for the earlier
- * ones to its node.  One fenced operation is not enough, as the adapter starts
- * later ones without the flag before it.  Operations that cannot carry the flag
- * are preceded by a quiet.
+ * ANGARA_FENCE until the next quiet: each waits, in the adapter, for the
+ * earlier ones to its node.  It is not enough to flag one operation, since the
+ * adapter may start later operations without the flag before it.  Operations
+ * that cannot carry the flag are preceded by a quiet.
+ *
+ * The adapter does not order stores to addresses from shmem_ptr(): as soon as
+ * the program has such an address, a fence is a quiet.
  */
 #include <errno.h>
+#include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shi.h"
 
-#define CTX_POLLS	256	/* looks for room before the caller sleeps */
+#define CTX_POLLS	256	/* polls for room before the caller sleeps */
 
 const struct angara_op shi_fenced = {
 	.size = sizeof(shi_fenced),
@@ -77,27 +82,154 @@ void shi_ctx_unlock(struct shmemi_ctx *c)
 		pthread_mutex_unlock(&c->lock);
 }
 
-/* Ends the program if an operation has failed. */
-void shi_check(int ret, const char *what, int pe)
+/* Callback of angara_ctx_turns(): lets other threads use the context. */
+void shi_coll_turn(void *unused)
 {
-	if (ret >= 0)
-		return;
-	if (ret == -EHOSTUNREACH || ret == -ENETUNREACH)
-		shi_die("%s: PE %d has ended", what, pe);
-	shi_die("%s, PE %d: %s", what, pe, strerror(-ret));
+	(void)unused;
+	shi_ctx_unlock(&shi.coll);
+	shi_ctx_lock(&shi.coll);
+}
+
+/* Ends the program if a call that names no other PE has failed. */
+void shi_check(int ret, const char *what)
+{
+	if (ret < 0)
+		shi_die("%s: %s", what, strerror(-ret));
+}
+
+/*
+ * Checks by a read of its memory whether a PE has ended.  Variables disappear
+ * with the process; a heap may outlive it for some time.  The caller holds the
+ * context.
+ */
+static bool pe_ended(struct shmemi_ctx *c, int pe)
+{
+	const struct shi_region *r = shi.globals.mr ? &shi.globals : &shi.heap;
+	char byte;
+	int ret;
+
+	if (pe == shi.me || !r->mr)
+		return false;
+	ret = angara_get_inline(c->a, shi.cards[pe].peer, r->key, 0, &byte, sizeof(byte));
+	return ret == -ENOKEY || ret == -EHOSTUNREACH || ret == -EFAULT;
+}
+
+/* @pe: number in the context's team */
+void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)
+{
+	int world = c->pes ? c->pes[pe] : pe;
+	bool ended;
+
+	shi_ctx_lock(c);
+	ended = pe_ended(c, world);
+	shi_ctx_unlock(c);
+	if (ended)
+		shi_die("%s: PE %d has ended", what, world);
+	if (ret == -ENETUNREACH)
+		shi_die("%s: PE %d: there is no path to its node %u, or back", what, world,
+			shi.cards[world].peer.node);
+	shi_die("%s: PE %d: %s", what, world, strerror(-ret));
+}
+
+/**
+ * shi_ended() - find a PE that has ended, by its memory
+ * @c: context; the caller holds it
+ * @t: team of the PE
+ * @node: node of the PE; UINT32_MAX: any
+ *
+ * Return: PE of the world; -1: there is none.
+ */
+int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node)
+{
+	int i;
+
+	for (i = 0; i < t->size; i++) {
+		int pe = t->pes ? t->pes[i] : i;
+
+		if ((node == UINT32_MAX || shi.cards[pe].peer.node == node) &&
+		    pe_ended(c, pe))
+			return pe;
+	}
+	return -1;
+}
+
+/* Ends the program: an operation for which only quiet waits has failed. */
+static __attribute__((noreturn)) void ctx_failed(struct shmemi_ctx *c, uint32_t node,
+						 const char *why)
+{
+	int pe = shi_ended(c, &shi.world, node);
+
+	if (pe >= 0)
+		shi_die("an operation has failed: PE %d has ended", pe);
+	shi_die("an operation on node %u has failed: %s", node, why);
+}
+
+static __attribute__((noreturn)) void ctx_quiet_failed(struct shmemi_ctx *c, int ret)
+{
+	struct angara_ctx_info info = { .size = sizeof(info) };
+
+	if (ret == -ENODEV || angara_ctx_query(c->a, &info))
+		shi_die("quiet: %s", strerror(-ret));
+	ctx_failed(c, info.failed_node, ret == -ENETUNREACH ?
+		   angara_status_str(ANGARA_ST_UNREACHABLE) : strerror(-ret));
 }
 
 /* Fenced operations report their failure by a completion. */
 static void ctx_reap(struct shmemi_ctx *c)
 {
 	struct angara_completion done;
+	int n = angara_poll(c->a, &done, 1);
 
-	if (angara_poll(c->a, &done, 1) > 0)
-		shi_die("an operation on node %u failed: %s", done.node,
-			angara_status_str(done.status));
+	if (n > 0)
+		ctx_failed(c, done.node, angara_status_str(done.status));
+	shi_check(n, "quiet");
 }
 
-/* Return: true if the operation that returned @ret is to be tried again. */
+/* Return: false: another thread has the context. */
+bool shi_ctx_trylock(struct shmemi_ctx *c)
+{
+	return !c->locked || !pthread_mutex_trylock(&c->lock);
+}
+
+/*
+ * Sleeps until there may be an event of the context, at most SHI_NAP_MS.  The
+ * caller does not hold the context, and other threads may take it during the
+ * sleep.
+ */
+void shi_ctx_sleep(struct shmemi_ctx *c)
+{
+	struct pollfd at = { .fd = -1, .events = POLLIN };
+	int ret = 0;
+
+	if (!c->locked) {
+		ret = angara_counter_wait(c->a, 0, UINT64_MAX, SHI_NAP_MS);
+		if (ret != -ETIMEDOUT)
+			shi_check(ret, "wait");
+		return;
+	}
+	if (shi_ctx_trylock(c)) {
+		at.fd = angara_ctx_fd(c->a);
+		ret = angara_ctx_arm(c->a);
+		shi_ctx_unlock(c);
+	}
+	if (ret == -EAGAIN)
+		return;
+	shi_check(ret, "wait");
+	poll(&at, 1, SHI_NAP_MS);
+}
+
+/* Makes progress on the context, unless another thread holds it. */
+void shi_ctx_turn(struct shmemi_ctx *c)
+{
+	if (!shi_ctx_trylock(c)) {
+		sched_yield();
+		return;
+	}
+	ctx_reap(c);
+	shi_ctx_unlock(c);
+}
+
+/* Return: true if the caller must retry the operation that returned @ret. */
 bool shi_ctx_room(struct shmemi_ctx *c, int ret)
 {
 	int i;
@@ -110,7 +242,7 @@ bool shi_ctx_room(struct shmemi_ctx *c, int ret)
 		ctx_reap(c);
 	ret = angara_quiet(c->a, SHI_NAP_MS);
 	if (ret && ret != -ETIMEDOUT)
-		shi_die("an operation failed: %s", strerror(-ret));
+		ctx_quiet_failed(c, ret);
 	return true;
 }
 
@@ -123,14 +255,17 @@ static void ctx_drain(struct shmemi_ctx *c)
 		return;
 	ret = angara_quiet(c->a, ANGARA_FOREVER);
 	if (ret)
-		shi_die("an operation failed: %s", strerror(-ret));
+		ctx_quiet_failed(c, ret);
 	if (c->fenced)
 		ctx_reap(c);
 	c->dirty = false;
 	c->fenced = false;
 }
 
-/* Before an operation without options; the context is locked. */
+/*
+ * Called before an operation that cannot carry ANGARA_FENCE; the context is
+ * locked.
+ */
 void shi_ctx_settle(struct shmemi_ctx *c)
 {
 	if (c->fenced)
@@ -149,7 +284,10 @@ static void ctx_fence(struct shmemi_ctx *c)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	shi_ctx_lock(c);
-	c->fenced |= c->dirty;
+	if (__atomic_load_n(&shi.direct, __ATOMIC_RELAXED))
+		ctx_drain(c);
+	else
+		c->fenced |= c->dirty;
 	shi_ctx_unlock(c);
 }
 

@@ -10,30 +10,55 @@
 
 #include "shi.h"
 
-#define ENV_SIZE	(32ULL << 20)	/* symmetric heap by default */
+#define ENV_SIZE	(32ULL << 20)	/* default symmetric heap */
 #define ENV_MIN		4096ULL
 
-/* Any value that is not a number, or is not 0, switches on. */
-static bool env_flag(const char *name)
+/**
+ * struct env_var - a variable that is set
+ * @name: its name; the deprecated SMA_... if only that one is set
+ * @value: its value; NULL: neither is set, or both are empty
+ */
+struct env_var {
+	const char *name;
+	const char *value;
+};
+
+static struct env_var env_get(const char *name, const char *old)
 {
-	const char *value = getenv(name);
+	struct env_var v = { name, getenv(name) };
+
+	if (old && (!v.value || !*v.value))
+		v = (struct env_var){ old, getenv(old) };
+	if (v.value && !*v.value)
+		v.value = NULL;
+	return v;
+}
+
+/* True for any value that is not a number or not 0. */
+static bool env_flag(const char *name, const char *old)
+{
+	const char *value = env_get(name, old).value;
 	char *end;
 
-	if (!value || !*value)
+	if (!value)
 		return false;
 	return strtol(value, &end, 0) || *end;
 }
 
-/* A number, also with a fraction, and a unit: K, M, G or T, powers of 1024. */
-static size_t env_size(const char *name, size_t otherwise)
+/*
+ * Parses a number, possibly with a fraction, and a unit: K, M, G or T, powers
+ * of 1024.
+ */
+static size_t env_size(const char *name, const char *old, size_t otherwise)
 {
 	static const char units[] = "KMGT";
-	const char *value = getenv(name);
+	struct env_var v = env_get(name, old);
+	const char *value = v.value;
 	const char *unit;
 	double n;
 	char *end;
 
-	if (!value || !*value)
+	if (!value)
 		return otherwise;
 	errno = 0;
 	n = strtod(value, &end);
@@ -45,19 +70,20 @@ static size_t env_size(const char *name, size_t otherwise)
 	}
 	if (errno || end == value || *end || !(n >= ENV_MIN && n < 1e15))
 		shi_die("%s=%s: not a size of at least %llu bytes, such as 64M or 1.5G",
-			name, value, ENV_MIN);
+			v.name, value, ENV_MIN);
 	return (size_t)n;
 }
 
 void shi_env_read(struct shi_env *env)
 {
-	env->symmetric_size = env_size("SHMEM_SYMMETRIC_SIZE", ENV_SIZE);
-	env->info = env_flag("SHMEM_INFO");
-	env->version = env_flag("SHMEM_VERSION");
-	env->debug = env_flag("SHMEM_DEBUG");
+	env->symmetric_size = env_size("SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE", ENV_SIZE);
+	env->info = env_flag("SHMEM_INFO", "SMA_INFO");
+	env->version = env_flag("SHMEM_VERSION", "SMA_VERSION");
+	env->debug = env_flag("SHMEM_DEBUG", "SMA_DEBUG");
+	env->stats = env_flag("ANGARA_SHMEM_STATS", NULL);
 }
 
-/* One PE prints for all. */
+/* Only PE 0 prints. */
 void shi_env_show(const struct shi_env *env)
 {
 	uint32_t v = angara_version();
@@ -73,10 +99,12 @@ void shi_env_show(const struct shi_env *env)
 		       env->version);
 		printf("SHMEM_INFO            %d  print this list at the start\n",
 		       env->info);
-		printf("SHMEM_DEBUG           %d  check the arguments of collectives\n",
+		printf("SHMEM_DEBUG           %d  check arguments of collectives, and locks\n",
 		       env->debug);
 		printf("SHMEM_SYMMETRIC_SIZE  %zu  bytes of the symmetric heap\n",
 		       env->symmetric_size);
+		printf("ANGARA_SHMEM_STATS    %d  print a line about each team at its end\n",
+		       env->stats);
 		printf("collectives           %s\n", shi.world.offloaded ?
 		       "by the adapters, see shmem(7)" : "by software: no free tree");
 	}

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Extensions: collectives with a request.  A reduction or barrier on a tree is
- * the adapter's, which needs no help until it is complete.
+ * Extensions: variables of shared libraries, and collectives with a request.
+ * The adapter executes a reduction or barrier on a tree without help from
+ * software.  Each request is one collective of libangara, which starts in the
+ * program's call.  So members start the collectives of a team in the same
+ * order, whatever else they do.
+ *
+ * For this reason software executes broadcasts.  The adapter's broadcast would
+ * need a barrier before it, and would start when the barrier is complete, after
+ * collectives that the program has started later.
+ *
+ * With SHMEM_DEBUG, one more collective compares the arguments; the end of the
+ * request checks the result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,22 +21,39 @@
 
 #include "shi.h"
 
+#define EXT_ARGS	2	/* arguments of a collective that are equal at all members */
+
 /**
  * struct shmemx_req - a request of the program
  * @req: collective
- * @team: team of it
- * @what: its name
+ * @check: with SHMEM_DEBUG: comparison of @same
+ * @same: arguments and their complements: the minimum over all members
+ * @mine: arguments of this member
+ * @team: its team
+ * @what: name of the collective
+ * @kind: reduction whose result is computed at the end of the request; NULL:
+ *	none
+ * @dest: destination of that result
+ * @n: elements of that result
+ * @buffer: output of the collective, for that result
  */
 struct shmemx_req {
 	struct shi_req req;
+	struct shi_req check;
+	uint64_t same[2 * EXT_ARGS];
+	uint64_t mine[EXT_ARGS];
 	struct shmemi_team *team;
 	const char *what;
+	const struct shi_kind *kind;
+	void *dest;
+	size_t n;
+	void *buffer;
 };
 
-#define EXT_DEF(ret, name, args) \
-	extern __typeof__(pshmemx_##name) shmemx_##name \
-		__attribute__((weak, alias("pshmemx_" #name))); \
-	ret pshmemx_##name args
+SHI_EXT(void, symmetric_library, (const void *variable))
+{
+	shi_lib_add(variable);
+}
 
 static struct shmemx_req *ext_new(struct shmemi_team *t, const char *what)
 {
@@ -36,35 +63,84 @@ static struct shmemx_req *ext_new(struct shmemi_team *t, const char *what)
 		shi_die("%s: no memory for a request", what);
 	r->team = t;
 	r->what = what;
+	/* Without SHMEM_DEBUG the comparison counts as complete. */
+	r->check.done = true;
 	return r;
 }
 
-/* Starts a collective by @call, whose options are how. */
-#define EXT_START(r, call) \
+/* Starts a collective @req of the request by @call, whose options are how. */
+#define EXT_START(r, req, call) \
 	do { \
-		const struct angara_op how_ = shi_req_op(&(r)->req), *how = &how_; \
-		int ret_; \
-		shi_ctx_lock(&shi.coll); \
-		while ((ret_ = (call)) == -EAGAIN) { \
-			shi_ctx_unlock(&shi.coll); \
-			shi_req_poll(SHI_NAP_MS); \
-			shi_ctx_lock(&shi.coll); \
-		} \
-		shi_ctx_unlock(&shi.coll); \
-		shi_check(ret_, (r)->what, shi.me); \
+		const struct angara_op how_ = shi_req_op(req), *how = &how_; \
+		int ret_ = SHI_START(call); \
+		if (ret_) \
+			shi_coll_failed((r)->team, ret_, UINT32_MAX, (r)->what); \
 	} while (0)
 
-EXT_DEF(int, sync_nb, (shmem_team_t team, shmemx_req_t *req))
+/* With SHMEM_DEBUG: compares two arguments of all members, as shi_same(). */
+static void ext_check(struct shmemx_req *r, uint64_t a, uint64_t b)
+{
+	const uint64_t both[EXT_ARGS] = { a, b };
+	int i;
+
+	if (!shi.debug)
+		return;
+	for (i = 0; i < EXT_ARGS; i++) {
+		r->mine[i] = both[i];
+		r->same[2 * i] = both[i];
+		r->same[2 * i + 1] = ~both[i];
+	}
+	r->check.done = false;
+	EXT_START(r, &r->check,
+		  angara_allreduce_nbi(r->team->a, NULL, (uintptr_t)r->same, NULL,
+				       (uintptr_t)r->same, 2 * EXT_ARGS, ANGARA_TYPE_UINT64,
+				       ANGARA_RED_MIN, how));
+}
+
+static void ext_checked(struct shmemx_req *r)
+{
+	int i;
+
+	shi_req_wait(r->team, &r->check, 0, r->what);
+	for (i = 0; shi.debug && i < EXT_ARGS; i++)
+		if (r->same[2 * i] != ~r->same[2 * i + 1])
+			shi_die("%s: PEs call with different arguments: %llu here, from %llu "
+				"to %llu", r->what, (unsigned long long)r->mine[i],
+				(unsigned long long)r->same[2 * i],
+				(unsigned long long)~r->same[2 * i + 1]);
+}
+
+/* Kind of the collective, which members compare, too. */
+#define EXT_SYNC	1
+#define EXT_BCAST	2
+#define EXT_REDUCE	3
+
+static int ext_sync(shmem_team_t team, bool quiet, const char *what, shmemx_req_t *req)
 {
 	struct shmemx_req *r;
 
 	*req = SHMEMX_REQ_INVALID;
 	if (team == SHMEM_TEAM_INVALID)
 		return -EINVAL;
-	r = ext_new(shi_team(team), "sync_nb");
-	EXT_START(r, angara_barrier_nbi(r->team->a, how));
+	r = ext_new(shi_team(team), what);
+	if (quiet)
+		shi_quiet(&shi.def);
+	else
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ext_check(r, EXT_SYNC, quiet);
+	EXT_START(r, &r->req, angara_barrier_nbi(r->team->a, how));
 	*req = r;
 	return 0;
+}
+
+SHI_EXT(int, sync_nb, (shmem_team_t team, shmemx_req_t *req))
+{
+	return ext_sync(team, false, "sync_nb", req);
+}
+
+SHI_EXT(int, barrier_nb, (shmem_team_t team, shmemx_req_t *req))
+{
+	return ext_sync(team, true, "barrier_nb", req);
 }
 
 static struct shi_local ext_local(const void *addr, size_t len, const char *what)
@@ -78,7 +154,7 @@ static struct shi_local ext_local(const void *addr, size_t len, const char *what
 	return l;
 }
 
-EXT_DEF(int, broadcastmem_nb, (shmem_team_t team, void *dest, const void *source,
+SHI_EXT(int, broadcastmem_nb, (shmem_team_t team, void *dest, const void *source,
 			       size_t nelems, int pe_root, shmemx_req_t *req))
 {
 	struct shmemx_req *r;
@@ -96,14 +172,58 @@ EXT_DEF(int, broadcastmem_nb, (shmem_team_t team, void *dest, const void *source
 	at = ext_local(root ? source : dest, nelems, r->what);
 	if (root)
 		memmove(dest, source, nelems);
-	EXT_START(r, angara_broadcast_nbi(r->team->a, at.mr, at.off, nelems,
-					  (unsigned int)pe_root, how));
+	ext_check(r, (uint64_t)nelems << 2 | EXT_BCAST, (uint64_t)pe_root);
+	EXT_START(r, &r->req, angara_broadcast_nbi(r->team->a, at.mr, at.off, nelems,
+						   (unsigned int)pe_root, how));
 	*req = r;
 	return 0;
 }
 
-static int ext_reduce(shmem_team_t team, void *dest, const void *source, size_t n,
-		      size_t size, unsigned int type, unsigned int op, shmemx_req_t *req)
+#define BROADCAST(N, T) \
+	SHI_EXT(int, N##_broadcast_nb, (shmem_team_t team, T *dest, const T *source, \
+					size_t nelems, int pe_root, shmemx_req_t *req)) \
+	{ \
+		return pshmemx_broadcastmem_nb(team, dest, source, \
+					       shi_times(nelems, sizeof(T)), pe_root, req); \
+	}
+SHMEMI_RMA_TYPES(BROADCAST)
+
+static void *ext_buffer(struct shmemx_req *r, size_t len)
+{
+	r->buffer = len > ANGARA_MAX_OP_BYTES ? NULL : malloc(len + 1);
+	if (!r->buffer)
+		shi_die("%s: no memory for %zu bytes", r->what, len);
+	return r->buffer;
+}
+
+/* Reduces integers of 1 and 2 bytes as integers of 32 bits. */
+static void ext_reduce_narrow(struct shmemx_req *r, const void *source)
+{
+	struct shi_local at = {
+		.off = (uintptr_t)ext_buffer(r, shi_times(r->n, sizeof(int32_t))),
+	};
+
+	r->kind->widen(r->buffer, source, r->n);
+	EXT_START(r, &r->req, angara_allreduce_nbi(r->team->a, NULL, at.off, NULL, at.off,
+						   r->n, ANGARA_TYPE_INT32, r->kind->op,
+						   how));
+}
+
+/*
+ * Gathers elements that the adapter cannot combine; the end of the request
+ * combines them.
+ */
+static void ext_reduce_software(struct shmemx_req *r, const void *source)
+{
+	size_t len = r->n * r->kind->size;
+	void *all = ext_buffer(r, shi_times(len, (size_t)r->team->size));
+
+	EXT_START(r, &r->req, angara_allgather_nbi(r->team->a, NULL, (uintptr_t)all, NULL,
+						   (uintptr_t)source, len, how));
+}
+
+int shi_reduce_nb(shmem_team_t team, const struct shi_kind *kind, void *dest,
+		  const void *source, size_t n, shmemx_req_t *req)
 {
 	struct shi_local to, from;
 	struct shmemx_req *r;
@@ -112,50 +232,79 @@ static int ext_reduce(shmem_team_t team, void *dest, const void *source, size_t 
 	if (team == SHMEM_TEAM_INVALID)
 		return -EINVAL;
 	r = ext_new(shi_team(team), "reduce_nb");
-	to = ext_local(dest, n * size, r->what);
-	from = ext_local(source, n * size, r->what);
-	EXT_START(r, angara_allreduce_nbi(r->team->a, to.mr, to.off, from.mr, from.off, n,
-					  type, op, how));
+	to = ext_local(dest, shi_times(n, kind->size), r->what);
+	from = ext_local(source, shi_times(n, kind->size), r->what);
+	r->dest = dest;
+	r->n = n;
+	if (kind->device < 0)
+		r->kind = kind;
+	ext_check(r, (uint64_t)n << 2 | EXT_REDUCE,
+		  (uint64_t)kind->op << 32 | (uint32_t)kind->device);
+	if (kind->device == SHI_NARROW)
+		ext_reduce_narrow(r, source);
+	else if (kind->device == SHI_SOFTWARE)
+		ext_reduce_software(r, source);
+	else
+		EXT_START(r, &r->req,
+			  angara_allreduce_nbi(r->team->a, to.mr, to.off, from.mr, from.off,
+					       n * kind->parts, (unsigned int)kind->device,
+					       kind->op, how));
 	*req = r;
 	return 0;
 }
 
-#define REDUCE(N, T, what, OP) \
-	EXT_DEF(int, N##_##what##_reduce_nb, (shmem_team_t team, T *dest, const T *source, \
-					      size_t nreduce, shmemx_req_t *req)) \
-	{ \
-		return ext_reduce(team, dest, source, nreduce, sizeof(T), SHI_TYPE(T), \
-				  ANGARA_RED_##OP, req); \
+/*
+ * Computes the result of a reduction that the adapter does not write to the
+ * destination.
+ */
+static void ext_result(struct shmemx_req *r)
+{
+	size_t len = r->n * r->kind->size;
+	int i;
+
+	if (r->kind->device == SHI_NARROW) {
+		r->kind->narrow(r->dest, r->buffer, r->n);
+		return;
 	}
-#define REDUCES(N, T) \
-	REDUCE(N, T, sum, SUM) REDUCE(N, T, prod, PROD) REDUCE(N, T, min, MIN) \
-	REDUCE(N, T, max, MAX)
-SHMEMI_XAMO_TYPES(REDUCES)
+	for (i = 1; i < r->team->size; i++)
+		r->kind->combine(r->buffer, (char *)r->buffer + (size_t)i * len, r->n);
+	memcpy(r->dest, r->buffer, len);
+}
 
 static void ext_end(shmemx_req_t *req)
 {
 	struct shmemx_req *r = *req;
 
+	ext_checked(r);
 	shi_req_wait(r->team, &r->req, 0, r->what);
+	if (r->kind)
+		ext_result(r);
+	free(r->buffer);
 	free(r);
 	*req = SHMEMX_REQ_INVALID;
 }
 
-EXT_DEF(int, req_test, (shmemx_req_t *req))
+static bool ext_done(const struct shmemx_req *r)
+{
+	return __atomic_load_n(&r->req.done, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&r->check.done, __ATOMIC_ACQUIRE);
+}
+
+SHI_EXT(int, req_test, (shmemx_req_t *req))
 {
 	struct shmemx_req *r = *req;
 
 	if (!r)
 		return 1;
-	if (!__atomic_load_n(&r->req.done, __ATOMIC_ACQUIRE))
-		shi_req_poll(0);
-	if (!__atomic_load_n(&r->req.done, __ATOMIC_ACQUIRE))
+	if (!ext_done(r))
+		shi_req_poll();
+	if (!ext_done(r))
 		return 0;
 	ext_end(req);
 	return 1;
 }
 
-EXT_DEF(void, req_wait, (shmemx_req_t *req))
+SHI_EXT(void, req_wait, (shmemx_req_t *req))
 {
 	if (*req)
 		ext_end(req);

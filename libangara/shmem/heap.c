@@ -2,9 +2,9 @@
 /*
  * Blocks of the symmetric heap, first fit.  All PEs make the same calls in the
  * same order, so their lists of blocks are equal, and a block has the same
- * offset everywhere.  The list is in private memory: a stray put does not break
- * it.  It covers the whole heap, ordered by offset, and no two free blocks are
- * neighbours.
+ * offset everywhere.  The list is in private memory: a stray put does not
+ * corrupt it.  It covers the whole heap, ordered by offset, and no two free
+ * blocks are adjacent.
  *
  * The calls are collective, so one thread at a time makes them.
  */
@@ -19,7 +19,7 @@
 
 /**
  * struct heap_block - a block
- * @next: block behind it
+ * @next: next block
  * @off: offset in the heap
  * @len: bytes, a multiple of HEAP_ALIGN
  * @asked: bytes that the program has asked for; 0: the block is free
@@ -53,7 +53,7 @@ void shi_heap_free_all(void)
 	}
 }
 
-/* Cuts a free block, so that a block of its own begins at @off. */
+/* Splits a free block, so that a separate block begins at @off. */
 static struct heap_block *block_cut(struct heap_block *b, size_t off)
 {
 	if (off == b->off)
@@ -143,7 +143,7 @@ SHI_DEF(void *, malloc, (size_t size))
 	return heap_alloc(HEAP_ALIGN, size, "shmem_malloc");
 }
 
-/* All memory is equally near to the adapter. */
+/* Ignores hints: all memory is equally near to the adapter. */
 SHI_DEF(void *, malloc_with_hints, (size_t size, long hints))
 {
 	shi_need();
@@ -191,7 +191,7 @@ SHI_DEF(void, free, (void *ptr))
 	heap_give(ptr, "shmem_free");
 }
 
-/* The old block stays if there is no room, as realloc(3) has it. */
+/* If there is no room the old block stays, as with realloc(3). */
 SHI_DEF(void *, realloc, (void *ptr, size_t size))
 {
 	struct heap_block *b, *before;

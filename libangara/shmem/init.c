@@ -3,26 +3,19 @@
  * Start and end of a PE, and queries.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "shi.h"
-
-/* shmem_global_exit() sends it, with the status, to PEs of its machine. */
-#define EXIT_SIGNAL	(SIGRTMAX - 1)
 
 struct shi_state shi = {
 	.me = -1,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
-/* One line, and the end of the job. */
+/* Prints one line and ends the job. */
 void shi_die(const char *fmt, ...)
 {
 	char text[512];
@@ -43,54 +36,6 @@ void shi_need(void)
 	if (!shi.up)
 		shi_die("%s", shi.finalized ? "a call after shmem_finalize()" :
 			"a call before shmem_init()");
-}
-
-/*
- * Equal for processes that can send each other signals: of one boot of one
- * machine, and of one PID namespace.
- */
-static uint64_t host_id(void)
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	uint64_t hash = 14695981039346656037ULL;
-	struct stat st = { 0 };
-	char name[256] = "";
-	const char *p;
-
-	if (fd < 0 || read(fd, name, sizeof(name) - 1) <= 0)
-		gethostname(name, sizeof(name) - 1);
-	if (fd >= 0)
-		close(fd);
-	for (p = name; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
-	if (!stat("/proc/self/ns/pid", &st))
-		hash ^= st.st_ino;
-	return hash;
-}
-
-/* Ends this PE if another one has called shmem_global_exit(). */
-static void exit_signal(int sig, siginfo_t *info, void *unused)
-{
-	unsigned int i;
-
-	(void)sig;
-	(void)unused;
-	if (info->si_code != SI_QUEUE)
-		return;
-	/* Before the cards are here, this PE finds itself what is wrong. */
-	for (i = 0; shi.cards && i < shi.n; i++)
-		if (shi.cards[i].pid == info->si_pid)
-			_exit(info->si_value.sival_int);
-}
-
-static void exit_listen(void)
-{
-	struct sigaction sa = {
-		.sa_sigaction = exit_signal,
-		.sa_flags = SA_SIGINFO | SA_RESTART,
-	};
-
-	sigaction(EXIT_SIGNAL, &sa, NULL);
 }
 
 static void start_check(int ret, const char *what)
@@ -114,6 +59,9 @@ static void cards_check(const struct shi_card *mine)
 				"variables, this one %llu", i,
 				(unsigned long long)c->globals,
 				(unsigned long long)mine->globals);
+		if (c->libs != mine->libs)
+			shi_die("PE %u has other shared libraries with symmetric variables, "
+				"or another order of them", i);
 		if (c->heap != mine->heap)
 			shi_die("SHMEM_SYMMETRIC_SIZE is %llu bytes at PE %u, and %llu here",
 				(unsigned long long)c->heap, i,
@@ -129,14 +77,14 @@ static void cards_exchange(const struct shi_env *env)
 {
 	struct angara_ctx_info info = { .size = sizeof(info) };
 	struct shi_card mine = {
-		.pid = getpid(),
-		.host = host_id(),
 		.globals = shi.globals.len,
+		.libs = shi_libs_hash(),
 		.heap = env->symmetric_size,
 		.debug = env->debug,
 	};
 
 	start_check(angara_ctx_query(shi.def.a, &info), "context");
+	shi_exit_card(&mine);
 	mine.peer = info.self;
 	shi.cards = calloc(shi.n, sizeof(*shi.cards));
 	if (!shi.cards)
@@ -162,24 +110,13 @@ static void fabric_open(void)
 				 ANGARA_NO_MSG), "default context");
 }
 
-static void teams_open(void)
+static void world_open(void)
 {
-	const unsigned int self = (unsigned int)shi.me;
-	struct angara_team_attr alone = {
-		.size = sizeof(alone),
-		.flags = ANGARA_TEAM_SOFTWARE,
-	};
 	struct angara_team *a;
 
 	start_check(angara_team_create(shi.job, shi.coll.a, NULL, shi.n, NULL, &a),
 		    "SHMEM_TEAM_WORLD");
 	start_check(shi_team_open(&shi.world, a), "SHMEM_TEAM_WORLD");
-	start_check(angara_team_subset(a, &self, 1, &alone, &a), "SHMEM_TEAM_SHARED");
-	start_check(shi_team_open(&shi.shared, a), "SHMEM_TEAM_SHARED");
-	shi.shared.pes = malloc(sizeof(*shi.shared.pes));
-	if (!shi.shared.pes)
-		shi_die("no memory");
-	shi.shared.pes[0] = shi.me;
 }
 
 static void region_take(struct shi_region *r, struct angara_mr *mr)
@@ -190,10 +127,20 @@ static void region_take(struct shi_region *r, struct angara_mr *mr)
 	r->len = angara_mr_len(mr);
 }
 
+static void region_open(struct shi_region *r, const char *what)
+{
+	struct angara_mr *mr;
+
+	start_check(angara_team_mr_reg(shi.world.a, r->base, r->len, ANGARA_ACCESS_ALL, &mr),
+		    what);
+	region_take(r, mr);
+}
+
 /* The sizes of the heap are equal, so its blocks have the same offsets everywhere. */
 static void memory_open(const struct shi_env *env)
 {
 	struct angara_mr *mr;
+	unsigned int i;
 	int ret;
 
 	ret = angara_team_malloc(shi.world.a, env->symmetric_size, &mr);
@@ -203,11 +150,54 @@ static void memory_open(const struct shi_env *env)
 			"(ulimit -l)", env->symmetric_size);
 	start_check(ret, "symmetric heap");
 	region_take(&shi.heap, mr);
-	if (!shi.globals.len)
-		return;
-	start_check(angara_team_mr_reg(shi.world.a, shi.globals.base, shi.globals.len,
-				       ANGARA_ACCESS_ALL, &mr), "variables of the program");
-	region_take(&shi.globals, mr);
+	if (shi.globals.len)
+		region_open(&shi.globals, "variables of the program");
+	for (i = 0; i < shi.n_libs; i++)
+		region_open(&shi.libs[i], "variables of a shared library");
+}
+
+/* If processes share memory, all PEs exchange the places of their heaps. */
+static void places_exchange(void)
+{
+	uint64_t mine;
+
+	if (angara_mr_place(shi.heap.mr, &mine))
+		mine = SHI_NO_PLACE;
+	shi.places = calloc(shi.n, sizeof(*shi.places));
+	if (!shi.places)
+		shi_die("no memory for the heaps of %u PEs", shi.n);
+	SHI_RUN(&shi.world, "exchange of heaps",
+		angara_allgather_nbi(shi.world.a, NULL, (uintptr_t)shi.places, NULL,
+				     (uintptr_t)&mine, sizeof(mine), how));
+}
+
+/* PEs share memory with all PEs that have a place, or with none. */
+static void shared_open(void)
+{
+	unsigned int *ranks = malloc(shi.n * sizeof(*ranks));
+	int *pes = malloc(shi.n * sizeof(*pes));
+	struct angara_team_attr attr = { .size = sizeof(attr) };
+	struct angara_team *a;
+	unsigned int i, n = 0;
+
+	if (!ranks || !pes)
+		shi_die("no memory for a team of %u PEs", shi.n);
+	places_exchange();
+	for (i = 0; i < shi.n; i++) {
+		if ((int)i != shi.me && (shi.places[i] == SHI_NO_PLACE ||
+					 shi.places[shi.me] == SHI_NO_PLACE))
+			continue;
+		pes[n] = (int)i;
+		ranks[n++] = i;
+	}
+	/* A team of one member must not take a tree that another team could use. */
+	if (n == 1)
+		attr.flags = ANGARA_TEAM_SOFTWARE;
+	start_check(angara_team_subset(shi.world.a, ranks, n, &attr, &a),
+		    "SHMEM_TEAM_SHARED");
+	start_check(shi_team_open(&shi.shared, a), "SHMEM_TEAM_SHARED");
+	shi.shared.pes = pes;
+	free(ranks);
 }
 
 static void stop_at_exit(void)
@@ -228,26 +218,39 @@ void shi_start(int level)
 	shi_env_read(&env);
 	fabric_open();
 	shi_globals_find(&shi.globals);
-	exit_listen();
+	shi_exit_listen();
 	cards_exchange(&env);
-	teams_open();
+	world_open();
 	shi.debug = env.debug;
+	shi.stats = env.stats;
 	memory_open(&env);
+	shared_open();
+	if (shi.coll.locked)
+		angara_ctx_turns(shi.coll.a, shi_coll_turn, NULL);
 	shi.up = true;
 	atexit(stop_at_exit);
 	shi_env_show(&env);
 	pshmem_barrier_all();
+	angara_domain_seal(shi.dom);
 }
 
-/* Behind the launcher's barrier, no PE has a collective under way. */
+/* After the launcher's barrier, no PE has a collective in progress. */
 void shi_stop(void)
 {
+	unsigned int i;
+
+	shi_teams_quiet();
 	pshmem_barrier_all();
 	angara_job_barrier(shi.job);
 	shi.up = false;
 	shi.finalized = true;
+	angara_ctx_turns(shi.coll.a, NULL, NULL);
 	shi_teams_leave();
+	free(shi.places);
+	shi.places = NULL;
 	shi_heap_free_all();
+	for (i = 0; i < shi.n_libs; i++)
+		angara_mr_dereg(shi.libs[i].mr);
 	angara_mr_dereg(shi.globals.mr);
 	angara_free(shi.heap.mr);
 	shi_ctx_close(&shi.def);
@@ -282,19 +285,6 @@ SHI_DEF(void, finalize, (void))
 		shi_stop();
 }
 
-/* The launcher ends PEs on other machines, if the status is not 0. */
-SHI_DEF(void, global_exit, (int status))
-{
-	union sigval value = { .sival_int = status };
-	unsigned int i;
-
-	fflush(NULL);
-	for (i = 0; shi.cards && i < shi.n; i++)
-		if ((int)i != shi.me && shi.cards[i].host == shi.cards[shi.me].host)
-			sigqueue((pid_t)shi.cards[i].pid, EXIT_SIGNAL, value);
-	_exit(status);
-}
-
 SHI_DEF(int, my_pe, (void))
 {
 	return shi.me;
@@ -315,10 +305,37 @@ SHI_DEF(int, addr_accessible, (const void *addr, int pe))
 	return pshmem_pe_accessible(pe) && shi_region_of(addr);
 }
 
-/* No memory of another PE is mapped. */
+/*
+ * From now on fences are quiets; complete operations that wait for earlier
+ * fences.  Contexts of other threads are not touched.
+ */
+static void direct_begin(void)
+{
+	if (__atomic_exchange_n(&shi.direct, true, __ATOMIC_RELAXED))
+		return;
+	shi_quiet(&shi.def);
+	if (shi.level != SHMEM_THREAD_MULTIPLE)
+		shi_teams_quiet();
+}
+
+/*
+ * Processes of an embedded fabric map the heaps of all PEs.  Variables are in
+ * private memory of each process.
+ */
 SHI_DEF(void *, ptr, (const void *dest, int pe))
 {
-	return pe == shi.me && shi_region_of(dest) ? (void *)(uintptr_t)dest : NULL;
+	const struct shi_region *r = shi_region_of(dest);
+	void *base;
+
+	if (!r || !pshmem_pe_accessible(pe))
+		return NULL;
+	if (pe == shi.me)
+		return (void *)(uintptr_t)dest;
+	if (r != &shi.heap || shi.places[pe] == SHI_NO_PLACE ||
+	    angara_domain_place(shi.dom, shi.places[pe], shi.heap.len, &base))
+		return NULL;
+	direct_begin();
+	return (char *)base + ((const char *)dest - shi.heap.base);
 }
 
 SHI_DEF(void, info_get_version, (int *major, int *minor))
@@ -332,7 +349,7 @@ SHI_DEF(void, info_get_name, (char *name))
 	strcpy(name, SHMEM_VENDOR_STRING);
 }
 
-/* For profiling libraries, which have one of their own. */
+/* Does nothing: profiling libraries replace it. */
 SHI_DEF(void, pcontrol, (int level, ...))
 {
 	(void)level;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Locks: tickets, so PEs get a lock in the order in which they ask for it.  The
- * word of one PE counts, chosen by the place of the lock, so that the locks of a
- * program are spread.  Its lower half is the ticket that is served, the upper
- * one the next that is free: 0 is an unlocked lock, as the specification has it.
+ * Ticket locks: PEs get a lock in the order in which they ask for it.  Only the
+ * word at one PE is used; the offset of the lock chooses the PE, so that the
+ * locks of a program are spread over PEs.  The lower half of the word is the
+ * ticket that holds the lock, the upper half the next free ticket.  0 is an
+ * unlocked lock, as the specification requires.
  */
 #include <time.h>
 
 #include "shi.h"
 
 #define LOCK_NEXT	(1ULL << 32)
-#define LOCK_NAP_NS	20000	/* for each PE that is served before */
-#define LOCK_NAP_MAX	50	/* of these */
+#define LOCK_NAP_NS	20000	/* ns to sleep for each PE that gets the lock before */
+#define LOCK_NAP_MAX	50	/* limit of these PEs */
 
 static int lock_home(const long *lock)
 {
@@ -55,7 +56,7 @@ SHI_DEF(void, set_lock, (long *lock))
 	}
 }
 
-/* Only the lower half counts up: it wraps around without a carry. */
+/* Increments only the lower half, which wraps around without a carry. */
 SHI_DEF(void, clear_lock, (long *lock))
 {
 	const uint32_t one = 1;
@@ -67,6 +68,12 @@ SHI_DEF(void, clear_lock, (long *lock))
 	};
 
 	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lower half first");
+	if (shi.debug) {
+		uint64_t v = lock_read(lock);
+
+		if ((uint32_t)v == (uint32_t)(v >> 32))
+			shi_die("shmem_clear_lock: the lock at %p is free", (void *)lock);
+	}
 	shi_quiet(&shi.def);
 	shi_amo(SHMEM_CTX_DEFAULT, served, &one, lock_home(lock));
 	shi_quiet(&shi.def);

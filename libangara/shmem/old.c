@@ -26,25 +26,25 @@ SHI_DEF(void, sync, (SHMEMI_SET, long *pSync))
 				     int PE_root, SHMEMI_SET, long *pSync)) \
 	{ \
 		(void)pSync; \
-		shi_broadcast(THE_SET, dest, source, nelems * (B), PE_root, false); \
+		shi_broadcast(THE_SET, dest, source, shi_times(nelems, B), PE_root, false); \
 	} \
 	SHI_DEF(void, collect##S, (void *dest, const void *source, size_t nelems, \
 				   SHMEMI_SET, long *pSync)) \
 	{ \
 		(void)pSync; \
-		shi_collect(THE_SET, dest, source, nelems * (B)); \
+		shi_collect(THE_SET, dest, source, shi_times(nelems, B)); \
 	} \
 	SHI_DEF(void, fcollect##S, (void *dest, const void *source, size_t nelems, \
 				    SHMEMI_SET, long *pSync)) \
 	{ \
 		(void)pSync; \
-		shi_fcollect(THE_SET, dest, source, nelems * (B)); \
+		shi_fcollect(THE_SET, dest, source, shi_times(nelems, B)); \
 	} \
 	SHI_DEF(void, alltoall##S, (void *dest, const void *source, size_t nelems, \
 				    SHMEMI_SET, long *pSync)) \
 	{ \
 		(void)pSync; \
-		shi_alltoall(THE_SET, dest, source, nelems * (B)); \
+		shi_alltoall(THE_SET, dest, source, shi_times(nelems, B)); \
 	} \
 	SHI_DEF(void, alltoalls##S, (void *dest, const void *source, ptrdiff_t dst, \
 				     ptrdiff_t sst, size_t nelems, SHMEMI_SET, \
@@ -66,7 +66,7 @@ SHI_DEF(void, wait_until, (long *ivar, int cmp, long cmp_value))
 	shi_wait_long(ivar, cmp, cmp_value);
 }
 
-/* Caches are coherent: puts are seen without these. */
+/* Caches are coherent: puts are visible without these calls. */
 SHI_DEF(void, set_cache_inv, (void))
 {
 }
@@ -94,7 +94,7 @@ SHI_DEF(void, udcflush_line, (void *dest))
 	(void)dest;
 }
 
-/* The number of PEs is the launcher's. */
+/* The launcher sets the number of PEs: ignore @npes. */
 void start_pes(int npes)
 {
 	(void)npes;

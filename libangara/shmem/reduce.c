@@ -10,20 +10,20 @@
  *	complex numbers			in the order of ranks
  *
  * Lower bits of integer sums and products do not depend on the higher ones, so
- * wider integers give the same result.  All give the same bits at all members
- * and in each run.
+ * wider integers give the same result.  All reductions give the same bits at
+ * all members and in each run.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "shi.h"
 
-#define REDUCE_BYTES	65536U	/* of a temporary buffer */
+#define REDUCE_BYTES	65536U	/* bytes of a temporary buffer */
 
 static void reduce_by_device(struct shmemi_team *t, const struct shi_kind *kind,
 			     struct shi_local to, struct shi_local from, size_t n)
 {
-	size_t most = ANGARA_MAX_OP_BYTES / kind->size;
+	size_t most = SHI_CHUNK / kind->size;
 	size_t done, count;
 
 	for (done = 0; done < n; done += count) {
@@ -106,14 +106,15 @@ static void reduce_by_software(struct shmemi_team *t, const struct shi_kind *kin
 void shi_reduce(struct shmemi_team *t, const struct shi_kind *kind, void *dest,
 		const void *source, size_t n)
 {
-	struct shi_local to = shi_local_of(dest, n * kind->size);
-	struct shi_local from = shi_local_of(source, n * kind->size);
+	size_t len = shi_times(n, kind->size);
+	struct shi_local to = shi_local_of(dest, len);
+	struct shi_local from = shi_local_of(source, len);
 
 	shi_same(t, n, "reduction");
 	if (!n)
 		return;
 	if (!to.mr || !from.mr)
-		shi_die("reduction: %zu bytes at %p are not symmetric", n * kind->size,
+		shi_die("reduction: %zu bytes at %p are not symmetric", len,
 			to.mr ? source : dest);
 	if (kind->device == SHI_NARROW)
 		reduce_narrow(t, kind, dest, source, n);
@@ -181,6 +182,11 @@ SHMEMI_SUM_TYPES(WIDEN)
 			return -1; \
 		shi_reduce(shi_team(team), &kind_##N##_##what, dest, source, nreduce); \
 		return 0; \
+	} \
+	SHI_EXT(int, N##_##what##_reduce_nb, (shmem_team_t team, T *dest, const T *source, \
+					      size_t nreduce, shmemx_req_t *req)) \
+	{ \
+		return shi_reduce_nb(team, &kind_##N##_##what, dest, source, nreduce, req); \
 	}
 #define REDUCE_MIN(N, T)	REDUCE(N, T, min, MIN) REDUCE(N, T, max, MAX)
 #define REDUCE_SUM(N, T)	REDUCE(N, T, sum, SUM) REDUCE(N, T, prod, PROD)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Symmetric memory: the heap, and data and bss of the program.  Each is one
- * region with the same key at all PEs; an address is its offset in the region,
- * so that PEs may have them at different addresses.
+ * Symmetric memory: the heap, and data and bss of the program and of shared
+ * libraries that declare symmetric variables.  Each is one region with the same
+ * key at all PEs.  An address is translated to an offset in the region, so PEs
+ * may have the regions at different addresses.
  */
 #include <link.h>
+#include <string.h>
 
 #include "shi.h"
 
@@ -14,16 +16,14 @@ static uintptr_t later(uintptr_t a, uintptr_t b)
 }
 
 /*
- * The first object is the program.  Its writable segment begins with what the
- * dynamic linker has made read-only.
+ * Finds the writable segments of an object, without the part at their beginning
+ * that the dynamic linker has made read-only.
  */
-static int program_find(struct dl_phdr_info *info, size_t size, void *arg)
+static void object_take(const struct dl_phdr_info *info, struct shi_region *r)
 {
-	struct shi_region *r = arg;
 	uintptr_t from = UINTPTR_MAX, to = 0, relro = 0;
 	unsigned int i;
 
-	(void)size;
 	for (i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uintptr_t at = info->dlpi_addr + p->p_vaddr;
@@ -38,6 +38,13 @@ static int program_find(struct dl_phdr_info *info, size_t size, void *arg)
 	from = later(from, relro);
 	r->base = to > from ? (char *)from : NULL;
 	r->len = to > from ? to - from : 0;
+}
+
+/* The first object is the program. */
+static int program_find(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	object_take(info, arg);
 	return 1;
 }
 
@@ -51,12 +58,91 @@ static bool within(const struct shi_region *r, const void *addr)
 	return (uintptr_t)addr - (uintptr_t)r->base < r->len;
 }
 
+static uint64_t libs_hash = 14695981039346656037ULL;
+
+/* Compare names without folders: PEs may have their own copies. */
+static uint64_t lib_hash(uint64_t hash, const struct dl_phdr_info *info,
+			 const struct shi_region *r)
+{
+	const char *slash = strrchr(info->dlpi_name, '/');
+	const char *c = slash ? slash + 1 : info->dlpi_name;
+
+	for (; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
+	return (hash ^ r->len) * 1099511628211ULL;
+}
+
+/**
+ * struct lib_search - search for an object
+ * @addr: a variable of it
+ * @region: out: its variables
+ * @hash: out: the next value of libs_hash
+ */
+struct lib_search {
+	const void *addr;
+	struct shi_region region;
+	uint64_t hash;
+};
+
+static int lib_find(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct lib_search *s = arg;
+
+	(void)size;
+	object_take(info, &s->region);
+	if (!within(&s->region, s->addr))
+		return 0;
+	s->hash = lib_hash(libs_hash, info, &s->region);
+	return 1;
+}
+
+/*
+ * Called by constructors, before shmem_init().  The dynamic linker runs
+ * constructors in the same order at all PEs.
+ */
+void shi_lib_add(const void *addr)
+{
+	struct lib_search s = { .addr = addr };
+	struct shi_region program = { 0 };
+	unsigned int i;
+
+	if (shi.up || shi.finalized)
+		shi_die("a shared library with symmetric variables is loaded after "
+			"shmem_init()");
+	shi_globals_find(&program);
+	if (within(&program, addr))
+		return;
+	for (i = 0; i < shi.n_libs; i++)
+		if (within(&shi.libs[i], addr))
+			return;
+	if (!dl_iterate_phdr(lib_find, &s))
+		shi_die("symmetric variables: %p is not a writable variable of a shared "
+			"library", addr);
+	if (shi.n_libs == SHI_LIBS)
+		shi_die("symmetric variables of more than %u shared libraries", SHI_LIBS);
+	shi.libs[shi.n_libs++] = s.region;
+	libs_hash = s.hash;
+}
+
+/* Equal at PEs that have libraries of the same names and sizes, in the same order. */
+uint64_t shi_libs_hash(void)
+{
+	return libs_hash;
+}
+
 /* Return: region; NULL: the address is not symmetric. */
 const struct shi_region *shi_region_of(const void *addr)
 {
+	unsigned int i;
+
 	if (within(&shi.heap, addr))
 		return &shi.heap;
-	return within(&shi.globals, addr) ? &shi.globals : NULL;
+	if (within(&shi.globals, addr))
+		return &shi.globals;
+	for (i = 0; i < shi.n_libs; i++)
+		if (within(&shi.libs[i], addr))
+			return &shi.libs[i];
+	return NULL;
 }
 
 struct shi_local shi_local_of(const void *addr, size_t len)
@@ -72,7 +158,7 @@ struct shi_local shi_local_of(const void *addr, size_t len)
 }
 
 /**
- * shi_at_pe() - the place of a symmetric object at a PE
+ * shi_at_pe() - find the place of a symmetric object at a PE
  * @c: context, in whose team @pe is
  * @addr: address of the object at this PE
  * @len: bytes
@@ -92,11 +178,13 @@ void shi_at_pe(const struct shmemi_ctx *c, const void *addr, size_t len, int pe,
 	}
 	if (!r)
 		shi_die("%s: %p is not symmetric: neither of shmem_malloc() nor a global "
-			"or static variable of the program", what, addr);
+			"or static variable of the program or of a shared library that "
+			"says so", what, addr);
 	off = (size_t)((const char *)addr - r->base);
 	if (len > r->len - off)
 		shi_die("%s: %zu bytes at %p exceed the %s by %zu", what, len, addr,
-			r == &shi.heap ? "symmetric heap" : "program's variables",
+			r == &shi.heap ? "symmetric heap" :
+			r == &shi.globals ? "program's variables" : "library's variables",
 			len - (r->len - off));
 	at->peer = shi.cards[c->pes ? c->pes[pe] : pe].peer;
 	at->key = r->key;

@@ -6,20 +6,60 @@
  */
 #include "shi.h"
 
-#define RMA_CHUNK	ANGARA_MAX_OP_BYTES
+/**
+ * struct rma_way - puts or gets
+ * @nbi: starts an operation
+ * @wait: starts an operation and waits for it
+ */
+struct rma_way {
+	__typeof__(angara_put_nbi) *nbi;
+	__typeof__(angara_put) *wait;
+};
+
+static const struct rma_way rma_put = { angara_put_nbi, angara_put };
+static const struct rma_way rma_get = { angara_get_nbi, angara_get };
 
 static size_t rma_chunk(size_t len)
 {
-	return len < RMA_CHUNK ? len : RMA_CHUNK;
+	return len < SHI_CHUNK ? len : SHI_CHUNK;
+}
+
+/* Executes an operation in parts, and waits for each; the context is locked. */
+static int rma_wait(struct shmemi_ctx *c, const struct rma_way *way, const struct shi_at *at,
+		    const void *local, size_t len)
+{
+	struct shi_local l = shi_local_of(local, len);
+	size_t done, n;
+	int ret = 0;
+
+	for (done = 0; !ret && done < len; done += n) {
+		n = rma_chunk(len - done);
+		ret = way->wait(c->a, at->peer, at->key, at->off + done, l.mr, l.off + done,
+				n);
+	}
+	return ret;
+}
+
+/* Starts an operation in parts, with the options @how; the context is locked. */
+static int rma_start(struct shmemi_ctx *c, const struct rma_way *way, const struct shi_at *at,
+		     struct shi_local l, size_t len, const struct angara_op *how)
+{
+	size_t done, n;
+	int ret = 0;
+
+	for (done = 0; !ret && done < len; done += n) {
+		n = rma_chunk(len - done);
+		ret = SHI_POST(c, way->nbi(c->a, at->peer, at->key, at->off + done, l.mr,
+					   l.off + done, n, how));
+	}
+	return ret;
 }
 
 void shi_put(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe)
 {
 	struct shmemi_ctx *c = shi_ctx(ctx);
-	struct shi_local from;
 	struct shi_at at;
-	size_t done, n;
-	int ret = 0;
+	int ret;
 
 	if (!len)
 		return;
@@ -29,95 +69,64 @@ void shi_put(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe
 		ret = SHI_POST(c, angara_put_inline_nbi(c->a, at.peer, at.key, at.off, source,
 							len, SHI_HOW(c)));
 	} else {
-		from = shi_local_of(source, len);
 		shi_ctx_settle(c);
-		for (done = 0; !ret && done < len; done += n) {
-			n = rma_chunk(len - done);
-			ret = angara_put(c->a, at.peer, at.key, at.off + done, from.mr,
-					 from.off + done, n);
-		}
+		ret = rma_wait(c, &rma_put, &at, source, len);
 	}
 	shi_ctx_unlock(c);
-	shi_check(ret, "put", pe);
+	shi_check_pe(c, ret, "put", pe);
 }
 
 void shi_put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe)
 {
 	struct shmemi_ctx *c = shi_ctx(ctx);
-	struct shi_local from;
 	struct shi_at at;
-	size_t done, n;
-	int ret = 0;
+	int ret;
 
 	if (!len)
 		return;
 	shi_at_pe(c, dest, len, pe, "put_nbi", &at);
-	from = shi_local_of(source, len);
 	shi_ctx_lock(c);
-	for (done = 0; !ret && done < len; done += n) {
-		n = rma_chunk(len - done);
-		ret = SHI_POST(c, angara_put_nbi(c->a, at.peer, at.key, at.off + done, from.mr,
-						 from.off + done, n, SHI_HOW(c)));
-	}
+	ret = rma_start(c, &rma_put, &at, shi_local_of(source, len), len, SHI_HOW(c));
 	shi_ctx_unlock(c);
-	shi_check(ret, "put_nbi", pe);
+	shi_check_pe(c, ret, "put_nbi", pe);
 }
 
 void shi_get(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe)
 {
 	struct shmemi_ctx *c = shi_ctx(ctx);
-	struct shi_local to;
 	struct shi_at at;
-	size_t done, n;
-	int ret = 0;
+	int ret;
 
 	if (!len)
 		return;
 	shi_at_pe(c, source, len, pe, "get", &at);
 	shi_ctx_lock(c);
-	if (len <= ANGARA_MAX_INLINE) {
+	if (len <= ANGARA_MAX_INLINE)
 		ret = angara_get_inline(c->a, at.peer, at.key, at.off, dest, len);
-	} else {
-		to = shi_local_of(dest, len);
-		for (done = 0; !ret && done < len; done += n) {
-			n = rma_chunk(len - done);
-			ret = angara_get(c->a, at.peer, at.key, at.off + done, to.mr,
-					 to.off + done, n);
-		}
-	}
+	else
+		ret = rma_wait(c, &rma_get, &at, dest, len);
 	shi_ctx_unlock(c);
-	shi_check(ret, "get", pe);
+	shi_check_pe(c, ret, "get", pe);
 }
 
+/* A fence does not order gets. */
 void shi_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe)
 {
 	struct shmemi_ctx *c = shi_ctx(ctx);
-	struct shi_local to;
 	struct shi_at at;
-	size_t done, n;
-	int ret = 0;
+	int ret;
 
 	if (!len)
 		return;
 	shi_at_pe(c, source, len, pe, "get_nbi", &at);
-	to = shi_local_of(dest, len);
 	shi_ctx_lock(c);
-	for (done = 0; !ret && done < len; done += n) {
-		n = rma_chunk(len - done);
-		ret = SHI_POST(c, angara_get_nbi(c->a, at.peer, at.key, at.off + done, to.mr,
-						 to.off + done, n, NULL));
-	}
+	ret = rma_start(c, &rma_get, &at, shi_local_of(dest, len), len, NULL);
 	shi_ctx_unlock(c);
-	shi_check(ret, "get_nbi", pe);
+	shi_check_pe(c, ret, "get_nbi", pe);
 }
 
-/* Bytes from the first element of an array to the end of the last one. */
-static size_t stride_span(size_t size, size_t n, ptrdiff_t stride)
-{
-	return ((n - 1) * (size_t)stride + 1) * size;
-}
 
-static void stride_check(struct shi_stride s, const char *what)
+void shi_stride_check(struct shi_stride s, const char *what)
 {
 	if (s.dst < 1 || s.sst < 1)
 		shi_die("%s: the strides %td and %td are not 1 or more", what, s.dst, s.sst);
@@ -132,15 +141,15 @@ void shi_iput(shmem_ctx_t ctx, void *dest, const void *source, struct shi_stride
 
 	if (!s.n)
 		return;
-	stride_check(s, "iput");
-	shi_at_pe(c, dest, stride_span(s.size, s.n, s.dst), pe, "iput", &at);
-	from = shi_local_of(source, stride_span(s.size, s.n, s.sst));
+	shi_stride_check(s, "iput");
+	shi_at_pe(c, dest, shi_span(s.size, s.n, s.dst), pe, "iput", &at);
+	from = shi_local_of(source, shi_span(s.size, s.n, s.sst));
 	shi_ctx_lock(c);
 	shi_ctx_settle(c);
 	ret = angara_put_strided(c->a, at.peer, at.key, at.off, s.dst * (int64_t)s.size,
 				 from.mr, from.off, s.sst * (int64_t)s.size, s.size, s.n);
 	shi_ctx_unlock(c);
-	shi_check(ret, "iput", pe);
+	shi_check_pe(c, ret, "iput", pe);
 }
 
 void shi_iget(shmem_ctx_t ctx, void *dest, const void *source, struct shi_stride s, int pe)
@@ -152,14 +161,14 @@ void shi_iget(shmem_ctx_t ctx, void *dest, const void *source, struct shi_stride
 
 	if (!s.n)
 		return;
-	stride_check(s, "iget");
-	shi_at_pe(c, source, stride_span(s.size, s.n, s.sst), pe, "iget", &at);
-	to = shi_local_of(dest, stride_span(s.size, s.n, s.dst));
+	shi_stride_check(s, "iget");
+	shi_at_pe(c, source, shi_span(s.size, s.n, s.sst), pe, "iget", &at);
+	to = shi_local_of(dest, shi_span(s.size, s.n, s.dst));
 	shi_ctx_lock(c);
 	ret = angara_get_strided(c->a, at.peer, at.key, at.off, s.sst * (int64_t)s.size,
 				 to.mr, to.off, s.dst * (int64_t)s.size, s.size, s.n);
 	shi_ctx_unlock(c);
-	shi_check(ret, "iget", pe);
+	shi_check_pe(c, ret, "iget", pe);
 }
 
 static struct angara_signal signal_at(const struct shmemi_ctx *c, struct shi_signal sig,
@@ -181,41 +190,24 @@ static struct angara_signal signal_at(const struct shmemi_ctx *c, struct shi_sig
 }
 
 /* The signal goes with the last part of the data, behind a fence. */
-static int signal_parts(struct shmemi_ctx *c, const struct shi_at *at,
-			struct shi_local from, size_t *len)
-{
-	int ret = 0;
-	size_t done = 0;
-
-	while (!ret && *len - done > RMA_CHUNK) {
-		ret = SHI_POST(c, angara_put_nbi(c->a, at->peer, at->key, at->off + done,
-						 from.mr, from.off + done, RMA_CHUNK,
-						 SHI_HOW(c)));
-		done += RMA_CHUNK;
-	}
-	*len -= done;
-	return ret;
-}
-
 static int signal_post(struct shmemi_ctx *c, const struct shi_at *at, const void *source,
 		       size_t len, const struct angara_signal *sig)
 {
 	struct shi_local from = shi_local_of(source, len);
-	size_t last = len;
-	int ret = signal_parts(c, at, from, &last);
+	size_t before = len ? (len - 1) / SHI_CHUNK * SHI_CHUNK : 0;
+	int ret = rma_start(c, &rma_put, at, from, before, SHI_HOW(c));
 
 	if (ret)
 		return ret;
-	return SHI_POST(c, angara_put_signal_nbi(c->a, at->peer, at->key,
-						 at->off + len - last, from.mr,
-						 from.off + len - last, last, sig,
+	return SHI_POST(c, angara_put_signal_nbi(c->a, at->peer, at->key, at->off + before,
+						 from.mr, from.off + before, len - before, sig,
 						 SHI_HOW(c)));
 }
 
 static void signal_target(struct shmemi_ctx *c, const void *dest, size_t len,
 			  struct shi_signal sig, int pe, struct shi_at *at)
 {
-	/* Without data, the destination may be anything. */
+	/* Without data, the destination need not be valid. */
 	shi_at_pe(c, len ? dest : sig.addr, len, pe, "put_signal", at);
 }
 
@@ -231,7 +223,7 @@ void shi_put_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t 
 	shi_ctx_lock(c);
 	ret = signal_post(c, &at, source, len, &s);
 	shi_ctx_unlock(c);
-	shi_check(ret, "put_signal_nbi", pe);
+	shi_check_pe(c, ret, "put_signal_nbi", pe);
 }
 
 void shi_put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t len,
@@ -251,7 +243,7 @@ void shi_put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t len,
 	else
 		ret = signal_post(c, &at, source, len, &s);
 	shi_ctx_unlock(c);
-	shi_check(ret, "put_signal", pe);
+	shi_check_pe(c, ret, "put_signal", pe);
 	if (len > ANGARA_MAX_INLINE)
 		shi_quiet(c);
 }

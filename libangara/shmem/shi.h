@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the files of libangara-shmem share.
+ * Declarations that the files of libangara-shmem share.
  *
  *	init.c		start and end of a PE, queries
+ *	exit.c		shmem_global_exit()
  *	env.c		environment variables
  *	region.c	symmetric memory: which region an address is in
  *	heap.c		blocks of the symmetric heap
@@ -24,6 +25,10 @@
  * serialized has a lock; it protects the angara_ctx and the fields of struct
  * shmemi_ctx.  shi.lock protects the list of teams, and the lists of contexts of
  * teams.  No thread takes a lock while it holds another one.
+ *
+ * A thread that creates or destroys a team waits inside libangara, which calls
+ * shi_coll_turn() to release the lock of shi.coll from time to time.  So
+ * threads of two PEs may create the same teams in different orders.
  */
 #ifndef SHI_H
 #define SHI_H
@@ -35,22 +40,35 @@
 #include <stdint.h>
 
 #include <angara/angara.h>
-#include <shmem.h>
+#include <shmemx.h>
 
 #define SHI_HIDDEN	__attribute__((visibility("hidden")))
 #define SHI_PRINTF(n)	__attribute__((format(printf, n, (n) + 1)))
-#define SHI_NAP_MS	1		/* between two looks of a waiting PE */
+#define SHI_NAP_MS	1		/* ms between two checks of a waiting PE */
+#define SHI_LOOKS	64		/* polls of a shared context before a thread sleeps */
+/* Bytes of one operation of the adapter; tests define a smaller limit. */
+#ifndef SHI_CHUNK
+#define SHI_CHUNK	ANGARA_MAX_OP_BYTES
+#endif
+#define SHI_NO_PLACE	UINT64_MAX
+#define SHI_LIBS	32U		/* shared libraries with symmetric variables */
 
-/* Defines pshmem_NAME, and shmem_NAME as a weak alias of it. */
+/* Defines pshmem_NAME, and shmem_NAME as its weak alias. */
 #define SHI_DEF(ret, name, args) \
 	extern __typeof__(pshmem_##name) shmem_##name \
 		__attribute__((weak, alias("pshmem_" #name))); \
 	ret pshmem_##name args
 
+/* Defines pshmemx_NAME for an extension, and shmemx_NAME as its weak alias. */
+#define SHI_EXT(ret, name, args) \
+	extern __typeof__(pshmemx_##name) shmemx_##name \
+		__attribute__((weak, alias("pshmemx_" #name))); \
+	ret pshmemx_##name args
+
 #define SHI_UNWRAP(...)	__VA_ARGS__
 /*
  * Defines a routine of the default context, and its form with a context.  Both
- * have the parameters @args and do @call, in which the context is ctx.
+ * have the parameters @args and execute @call, in which ctx is the context.
  */
 #define SHI_BOTH(ret, name, args, call) \
 	SHI_DEF(ret, name, (SHI_UNWRAP args)) \
@@ -74,13 +92,14 @@
  * struct shmemi_ctx - a context
  * @a: queues of the adapter
  * @pes: world PE of each PE of the team; NULL: they are the same
- * @n_pes: PEs of the team
+ * @n_pes: number of PEs of the team
  * @locked: several threads may use it at once
  * @dirty: operations have started since the last quiet
- * @fenced: fence since then: operations wait for earlier ones to their node
+ * @fenced: there was a fence since the last quiet: operations wait for earlier
+ *	ones to their node
  * @next_lock: taken before @lock, so that a waiting thread gets @lock next
  * @lock: protects @a, @dirty, @fenced
- * @team: team that it belongs to
+ * @team: team of the context
  * @next: next context of the team
  */
 struct shmemi_ctx {
@@ -100,11 +119,11 @@ struct shmemi_ctx {
  * struct shmemi_team - a team, or the active set of deprecated collectives
  * @a: team of the library
  * @pes: world PE of each PE; NULL for the world
- * @rank: of this PE
- * @size: PEs
+ * @rank: rank of this PE
+ * @size: number of PEs
  * @bcasts: broadcasts of the adapter that this team has started
  * @offloaded: the team has a tree
- * @config: as given
+ * @config: configuration that the program has given
  * @ctxs: contexts of the team, to be destroyed with it
  * @next: next one of shi.teams
  * @start: active set: first PE; -1: not one
@@ -128,8 +147,8 @@ struct shmemi_team {
  * struct shi_region - symmetric memory
  * @base: address at this PE
  * @len: bytes
- * @key: at all PEs
- * @mr: at this PE
+ * @key: key, equal at all PEs
+ * @mr: region at this PE
  */
 struct shi_region {
 	char *base;
@@ -153,7 +172,7 @@ struct shi_at {
 /**
  * struct shi_local - local memory for an operation
  * @mr: region; NULL: none
- * @off: offset in it; without one, the address
+ * @off: offset in @mr; without @mr, the address
  */
 struct shi_local {
 	struct angara_mr *mr;
@@ -161,19 +180,24 @@ struct shi_local {
 };
 
 /**
- * struct shi_card - what PEs tell each other at the start
+ * struct shi_card - data that PEs exchange at the start
  * @peer: address
  * @pid: process, for shmem_global_exit()
+ * @begun: start time of the process, in ticks since the boot of the machine; 0:
+ *	not known
  * @host: number of the machine and PID namespace
  * @globals: bytes of its data and bss
+ * @libs: hash of the same of shared libraries whose variables are symmetric
  * @heap: bytes of its symmetric heap
  * @debug: SHMEM_DEBUG is set
  */
 struct shi_card {
 	struct angara_peer peer;
 	int64_t pid;
+	uint64_t begun;
 	uint64_t host;
 	uint64_t globals;
+	uint64_t libs;
 	uint64_t heap;
 	uint64_t debug;
 };
@@ -182,21 +206,26 @@ struct shi_card {
  * struct shi_state - the PE
  * @up: between shmem_init() and shmem_finalize()
  * @finalized: shmem_finalize() has been called
- * @started: start_pes() has been called: the end of the program finalizes
- * @debug: SHMEM_DEBUG: check arguments of collectives
+ * @started: start_pes() has been called, so the end of the program finalizes
+ * @debug: SHMEM_DEBUG: check arguments of collectives, and locks
+ * @stats: ANGARA_SHMEM_STATS: a line about each team at its end
  * @level: SHMEM_THREAD_*
  * @me: number of this PE
  * @n: number of PEs
- * @cards: of all PEs
+ * @cards: cards of all PEs
+ * @places: of the heaps of all PEs, see angara_mr_place(), or SHI_NO_PLACE
+ * @direct: the program has an address in the heap of another PE (atomic)
  * @job: processes
  * @dom: memory regions, contexts
  * @def: default context
  * @coll: context of all teams
  * @world: SHMEM_TEAM_WORLD
  * @shared: SHMEM_TEAM_SHARED
- * @teams: all teams but these, so that the end closes those that are left
+ * @teams: all other teams, which the end closes if they are left
  * @heap: symmetric heap
  * @globals: data and bss of the program; len 0: none
+ * @libs: data and bss of shared libraries, in the order of their constructors
+ * @n_libs: number of @libs
  * @lock: see above
  */
 struct shi_state {
@@ -204,10 +233,13 @@ struct shi_state {
 	bool finalized;
 	bool started;
 	bool debug;
+	bool stats;
 	int level;
 	int me;
 	unsigned int n;
 	struct shi_card *cards;
+	uint64_t *places;
+	bool direct;
 	struct angara_job *job;
 	struct angara_domain *dom;
 	struct shmemi_ctx def;
@@ -217,6 +249,8 @@ struct shi_state {
 	struct shmemi_team *teams;
 	struct shi_region heap;
 	struct shi_region globals;
+	struct shi_region libs[SHI_LIBS];
+	unsigned int n_libs;
 	pthread_mutex_t lock;
 };
 
@@ -228,18 +262,24 @@ SHI_HIDDEN void shi_need(void);
 SHI_HIDDEN void shi_start(int level);
 SHI_HIDDEN void shi_stop(void);
 
+/* exit.c */
+SHI_HIDDEN void shi_exit_listen(void);
+SHI_HIDDEN void shi_exit_card(struct shi_card *mine);
+
 /**
  * struct shi_env - settings of the user
  * @symmetric_size: SHMEM_SYMMETRIC_SIZE, bytes
  * @info: SHMEM_INFO
  * @version: SHMEM_VERSION
  * @debug: SHMEM_DEBUG
+ * @stats: ANGARA_SHMEM_STATS
  */
 struct shi_env {
 	size_t symmetric_size;
 	bool info;
 	bool version;
 	bool debug;
+	bool stats;
 };
 
 SHI_HIDDEN void shi_env_read(struct shi_env *env);
@@ -247,10 +287,23 @@ SHI_HIDDEN void shi_env_show(const struct shi_env *env);
 
 /* region.c */
 SHI_HIDDEN void shi_globals_find(struct shi_region *r);
+SHI_HIDDEN void shi_lib_add(const void *addr);
+SHI_HIDDEN uint64_t shi_libs_hash(void);
 SHI_HIDDEN const struct shi_region *shi_region_of(const void *addr);
 SHI_HIDDEN struct shi_local shi_local_of(const void *addr, size_t len);
 SHI_HIDDEN void shi_at_pe(const struct shmemi_ctx *c, const void *addr, size_t len, int pe,
 			  const char *what, struct shi_at *at);
+
+/*
+ * Sizes of memory that a program names.  A number of bytes that does not fit is
+ * SIZE_MAX, which exceeds all memory.
+ */
+static inline size_t shi_times(size_t a, size_t b)
+{
+	size_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
 
 /* heap.c */
 SHI_HIDDEN void shi_heap_free_all(void);
@@ -262,10 +315,24 @@ SHI_HIDDEN void shi_ctx_close(struct shmemi_ctx *c);
 SHI_HIDDEN struct shmemi_ctx *shi_ctx(shmem_ctx_t ctx);
 SHI_HIDDEN void shi_ctx_lock(struct shmemi_ctx *c);
 SHI_HIDDEN void shi_ctx_unlock(struct shmemi_ctx *c);
+SHI_HIDDEN bool shi_ctx_trylock(struct shmemi_ctx *c);
+SHI_HIDDEN void shi_ctx_sleep(struct shmemi_ctx *c);
+SHI_HIDDEN void shi_ctx_turn(struct shmemi_ctx *c);
+SHI_HIDDEN void shi_coll_turn(void *unused);
 SHI_HIDDEN bool shi_ctx_room(struct shmemi_ctx *c, int ret);
 SHI_HIDDEN void shi_ctx_settle(struct shmemi_ctx *c);
 SHI_HIDDEN void shi_quiet(struct shmemi_ctx *c);
-SHI_HIDDEN void shi_check(int ret, const char *what, int pe);
+SHI_HIDDEN int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node);
+SHI_HIDDEN void shi_check(int ret, const char *what);
+SHI_HIDDEN void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)
+	__attribute__((noreturn));
+
+/* Ends the program if an operation on a PE of the context's team has failed. */
+static inline void shi_check_pe(struct shmemi_ctx *c, int ret, const char *what, int pe)
+{
+	if (__builtin_expect(ret < 0, 0))
+		shi_pe_failed(c, ret, what, pe);
+}
 
 /* Options of an operation that quiet completes. */
 #define SHI_HOW(c)	((c)->fenced ? &shi_fenced : NULL)
@@ -291,7 +358,7 @@ SHI_HIDDEN void shi_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, siz
 /**
  * struct shi_stride - elements at equal distances
  * @dst: distance in the destination, in elements
- * @sst: distance in the source
+ * @sst: distance in the source, in elements
  * @size: bytes of an element
  * @n: elements
  */
@@ -302,6 +369,15 @@ struct shi_stride {
 	size_t n;
 };
 
+/* Bytes from the first of @n elements, at least one, to the end of the last one. */
+static inline size_t shi_span(size_t size, size_t n, ptrdiff_t stride)
+{
+	size_t last = shi_times(shi_times(n - 1, (size_t)stride), size);
+
+	return last > SIZE_MAX - size ? SIZE_MAX : last + size;
+}
+
+SHI_HIDDEN void shi_stride_check(struct shi_stride s, const char *what);
 SHI_HIDDEN void shi_iput(shmem_ctx_t ctx, void *dest, const void *source,
 			 struct shi_stride s, int pe);
 SHI_HIDDEN void shi_iget(shmem_ctx_t ctx, void *dest, const void *source,
@@ -346,7 +422,6 @@ SHI_HIDDEN void shi_amo_fetch_nbi(shmem_ctx_t ctx, struct shi_amo amo, const voi
 				  const void *cond, void *old, int pe);
 
 /* sync.c */
-SHI_HIDDEN void shi_nap(void);
 SHI_HIDDEN void shi_wait_long(long *ivar, int cmp, long value);
 
 /* team.c */
@@ -354,13 +429,14 @@ SHI_HIDDEN int shi_team_open(struct shmemi_team *t, struct angara_team *a);
 SHI_HIDDEN struct shmemi_team *shi_team(shmem_team_t team);
 SHI_HIDDEN struct shmemi_team *shi_set(int start, int log_stride, int size);
 SHI_HIDDEN void shi_teams_leave(void);
+SHI_HIDDEN void shi_teams_quiet(void);
 
 /* coll.c */
 /**
- * struct shi_req - a collective under way
+ * struct shi_req - a collective in progress
  * @done: it is complete
  * @status: ANGARA_ST_*
- * @node: at fault
+ * @node: node at fault
  */
 struct shi_req {
 	bool done;
@@ -369,29 +445,42 @@ struct shi_req {
 };
 
 SHI_HIDDEN struct angara_op shi_req_op(struct shi_req *r);
-SHI_HIDDEN void shi_req_poll(int timeout_ms);
+SHI_HIDDEN void shi_req_poll(void);
+SHI_HIDDEN void shi_req_nap(unsigned int *looks);
 SHI_HIDDEN void shi_req_wait(struct shmemi_team *t, struct shi_req *r, int ret,
 			     const char *what);
-/* Starts a collective of team @t by @call, whose options are how, and waits. */
+SHI_HIDDEN void shi_coll_failed(struct shmemi_team *t, int ret, uint32_t node,
+				const char *what) __attribute__((noreturn));
+/* Starts a collective by @call when there is room for it. */
+#define SHI_START(call) \
+	({ \
+		unsigned int looks_ = 0; \
+		int start_; \
+		for (;;) { \
+			shi_ctx_lock(&shi.coll); \
+			start_ = (call); \
+			shi_ctx_unlock(&shi.coll); \
+			if (start_ != -EAGAIN) \
+				break; \
+			shi_req_nap(&looks_); \
+		} \
+		start_; \
+	})
+/*
+ * Starts a collective of team @t by @call, with its options in how, and waits
+ * for it.
+ */
 #define SHI_RUN(t, what, call) \
 	do { \
 		struct shi_req req_ = { 0 }; \
 		const struct angara_op how_ = shi_req_op(&req_), *how = &how_; \
-		int ret_; \
-		shi_ctx_lock(&shi.coll); \
-		ret_ = (call); \
-		while (ret_ == -EAGAIN) { \
-			shi_ctx_unlock(&shi.coll); \
-			shi_req_poll(SHI_NAP_MS); \
-			shi_ctx_lock(&shi.coll); \
-			ret_ = (call); \
-		} \
-		shi_ctx_unlock(&shi.coll); \
+		int ret_ = SHI_START(call); \
 		shi_req_wait(t, &req_, ret_, what); \
 	} while (0)
 
 SHI_HIDDEN void shi_sync(struct shmemi_team *t);
 SHI_HIDDEN void shi_same(struct shmemi_team *t, uint64_t value, const char *what);
+SHI_HIDDEN void shi_same_place(struct shmemi_team *t, const void *addr, const char *what);
 SHI_HIDDEN void shi_broadcast(struct shmemi_team *t, void *dest, const void *source,
 			      size_t len, int root, bool to_root);
 SHI_HIDDEN void shi_collect(struct shmemi_team *t, void *dest, const void *source,
@@ -429,5 +518,9 @@ struct shi_kind {
 
 SHI_HIDDEN void shi_reduce(struct shmemi_team *t, const struct shi_kind *kind, void *dest,
 			   const void *source, size_t n);
+
+/* ext.c */
+SHI_HIDDEN int shi_reduce_nb(shmem_team_t team, const struct shi_kind *kind, void *dest,
+			     const void *source, size_t n, shmemx_req_t *req);
 
 #endif /* SHI_H */

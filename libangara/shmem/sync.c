@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Waiting for words.  A waiting PE sleeps: libangara spins for some
- * microseconds, then looks once a millisecond.  Words of 16 bits, which
- * libangara does not know, are compared here.
+ * Waiting for words.  A waiting PE sleeps: libangara polls for some
+ * microseconds, then once a millisecond.  Words of 16 bits, which libangara
+ * does not support, are compared here.
  *
- * A thread waits in pieces of SHI_NAP_MS, so that others get the context.
+ * Threads that share the default context poll words, and sleep, without holding
+ * the context, so that other threads can put and get.
  */
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "shi.h"
 
-/* Lets the fabric and other processes go on. */
-void shi_nap(void)
-{
-	int ret;
-
-	shi_ctx_lock(&shi.def);
-	ret = angara_counter_wait(shi.def.a, 0, UINT64_MAX, SHI_NAP_MS);
-	shi_ctx_unlock(&shi.def);
-	if (ret && ret != -ETIMEDOUT)
-		shi_check(ret, "wait", shi.me);
-}
-
 /**
  * struct sync_words - words to compare
- * @w: for libangara, its type 4 or 8 bytes
+ * @w: words as libangara takes them, of 4 or 8 bytes
  * @is_short: words are of 16 bits
- * @is_signed: the same, with a sign
+ * @is_signed: words of 16 bits are signed
  */
 struct sync_words {
 	struct angara_words w;
@@ -43,7 +31,10 @@ static int short_load(const struct sync_words *s, const void *base, size_t i)
 	return __atomic_load_n((const unsigned short *)base + i, __ATOMIC_ACQUIRE);
 }
 
-/* @order: of the word and the value it is compared with: below 0, 0, above 0 */
+/*
+ * @order: below 0, 0 or above 0 if the word is less than, equal to or greater
+ * than the value
+ */
 static bool order_holds(int cmp, int order)
 {
 	switch (cmp) {
@@ -70,7 +61,10 @@ static bool short_holds(const struct sync_words *s, size_t i)
 				      s->w.flags & ANGARA_WORDS_EACH ? i : 0));
 }
 
-/* Return: words that hold, at most @max; with @index of NULL, 1 if all do. */
+/*
+ * Return: number of words for which the comparison holds, at most @max; if
+ * @index is NULL, 1 if it holds for all words.
+ */
 static int short_find(const struct sync_words *s, uint32_t *index, uint32_t max)
 {
 	uint32_t found = 0;
@@ -129,57 +123,59 @@ static struct sync_words words_of(const void *ivars, size_t n, const int *status
 	return s;
 }
 
-/* Return: 1 if the comparison holds for all words. */
-static int test_all(struct sync_words *s)
+/* Checks the words once.  Return: as short_find(). */
+static int words_look(const struct sync_words *s, uint32_t *index, uint32_t max)
 {
 	int ret;
 
-	if (s->is_short) {
-		ret = short_find(s, NULL, 0);
-		if (!ret)
-			sched_yield();
-		return ret;
+	if (s->is_short)
+		return short_find(s, index, max);
+	ret = angara_words_find(&s->w, index, max);
+	shi_check(ret, "wait or test");
+	return ret;
+}
+
+/* Can libangara wait for the words, since no other thread needs the context? */
+static bool wait_below(const struct sync_words *s)
+{
+	return !s->is_short && !shi.def.locked;
+}
+
+/* Waits here. */
+static int words_wait(const struct sync_words *s, uint32_t *index, uint32_t max)
+{
+	unsigned int looks = 0;
+	int ret;
+
+	while (!(ret = words_look(s, index, max))) {
+		shi_ctx_turn(&shi.def);
+		if (looks++ >= SHI_LOOKS)
+			shi_ctx_sleep(&shi.def);
 	}
-	shi_ctx_lock(&shi.def);
-	ret = angara_test_all(shi.def.a, &s->w);
-	shi_ctx_unlock(&shi.def);
-	shi_check(ret, "test", shi.me);
 	return ret;
 }
 
 static int test_some(struct sync_words *s, uint32_t *index, uint32_t max)
 {
-	int ret;
+	int ret = words_look(s, index, max);
 
-	if (s->is_short) {
-		ret = short_find(s, index, max);
-		if (!ret)
-			sched_yield();
-		return ret;
-	}
-	shi_ctx_lock(&shi.def);
-	ret = angara_test_some(shi.def.a, &s->w, index, max);
-	shi_ctx_unlock(&shi.def);
-	shi_check(ret, "test", shi.me);
+	if (!ret)
+		shi_ctx_turn(&shi.def);
 	return ret;
+}
+
+/* Return: 1 if the comparison holds for all words. */
+static int test_all(struct sync_words *s)
+{
+	return test_some(s, NULL, 0);
 }
 
 static void wait_all(struct sync_words *s)
 {
-	int ret;
-
-	if (s->is_short) {
-		while (!short_find(s, NULL, 0))
-			shi_nap();
-		return;
-	}
-	do {
-		shi_ctx_lock(&shi.def);
-		ret = angara_wait_all(shi.def.a, &s->w, shi.def.locked ? SHI_NAP_MS :
-				      ANGARA_FOREVER);
-		shi_ctx_unlock(&shi.def);
-	} while (ret == -ETIMEDOUT);
-	shi_check(ret, "wait", shi.me);
+	if (wait_below(s))
+		shi_check(angara_wait_all(shi.def.a, &s->w, ANGARA_FOREVER), "wait");
+	else
+		words_wait(s, NULL, 0);
 }
 
 static bool all_skipped(const struct sync_words *s)
@@ -192,25 +188,17 @@ static bool all_skipped(const struct sync_words *s)
 	return true;
 }
 
-/* Return: number of words that hold; 0 if all are skipped. */
+/* Return: number of words for which the comparison holds; 0 if all are skipped. */
 static int wait_some(struct sync_words *s, uint32_t *index, uint32_t max)
 {
 	int ret;
 
 	if (all_skipped(s))
 		return 0;
-	if (s->is_short) {
-		while (!(ret = short_find(s, index, max)))
-			shi_nap();
-		return ret;
-	}
-	do {
-		shi_ctx_lock(&shi.def);
-		ret = angara_wait_some(shi.def.a, &s->w, shi.def.locked ? SHI_NAP_MS :
-				       ANGARA_FOREVER, index, max);
-		shi_ctx_unlock(&shi.def);
-	} while (ret == -ETIMEDOUT);
-	shi_check(ret, "wait", shi.me);
+	if (!wait_below(s))
+		return words_wait(s, index, max);
+	ret = angara_wait_some(shi.def.a, &s->w, ANGARA_FOREVER, index, max);
+	shi_check(ret, "wait");
 	return ret;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Teams: each is a team of libangara, which gets a tree of the network if there
- * is one.  The active sets of deprecated collectives are teams, too: made when a
- * set is used first, kept until the end.
+ * is one.  The active sets of deprecated collectives are teams, too, which are
+ * created when a set is first used, and kept until the end.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "shi.h"
@@ -39,7 +40,10 @@ static int world_pe(const struct shmemi_team *t, int pe)
 	return t->pes ? t->pes[pe] : pe;
 }
 
-/* Of members @start, @start + @stride ... of a parent; NULL: no memory */
+/*
+ * Allocates a team of members @start, @start + @stride ... of a parent.
+ * Return: team; NULL: no memory.
+ */
 static struct shmemi_team *team_new(const struct shmemi_team *parent, int start, int stride,
 				    int size)
 {
@@ -63,20 +67,20 @@ static void team_free(struct shmemi_team *t)
 	free(t);
 }
 
-/* All members of the new team call; the launcher is not involved. */
+/* Called by all members of the new team; the launcher is not involved. */
 static int team_make(struct shmemi_team *parent, int start, int stride, int size,
 		     struct shmemi_team **out)
 {
 	unsigned int *ranks = malloc((size_t)size * sizeof(*ranks));
 	struct shmemi_team *t = team_new(parent, start, stride, size);
-	/* A tree for one member would be one less for others. */
+	/* A team of one member must not take a tree that another team could use. */
 	const struct angara_team_attr attr = {
 		.size = sizeof(attr), .flags = size == 1 ? ANGARA_TEAM_SOFTWARE : 0,
 	};
 	struct angara_team *a;
 	int ret, i;
 
-	/* The other members would wait for this one. */
+	/* End the program: an error would leave the other members waiting. */
 	if (!ranks || !t)
 		shi_die("team: no memory for %d PEs", size);
 	for (i = 0; i < size; i++)
@@ -109,7 +113,7 @@ static bool strided_valid(const struct shmemi_team *parent, int start, int strid
 	       last < parent->size && (stride || size == 1);
 }
 
-/* Return: this PE is one of them. */
+/* Return: true if this PE is one of the members. */
 static bool strided_has(int rank, int start, int stride, int size)
 {
 	int i;
@@ -127,8 +131,8 @@ static void team_configure(struct shmemi_team *t, const shmem_team_config_t *con
 }
 
 /*
- * One after another, so that a PE that is in several new teams does not wait for
- * others in a different order.
+ * Creates one team at a time, so that PEs that are in several new teams create
+ * them in the same order.
  */
 static int split_strided(struct shmemi_team *parent, int start, int stride, int size,
 			 const shmem_team_config_t *config, long mask, shmem_team_t *out)
@@ -165,34 +169,6 @@ SHI_DEF(int, team_split_strided, (shmem_team_t parent, int start, int stride, in
 	return split_strided(t, start, stride, size, config, config_mask, new_team);
 }
 
-SHI_DEF(int, team_split_2d, (shmem_team_t parent, int xrange,
-			     const shmem_team_config_t *xaxis_config, long xaxis_mask,
-			     shmem_team_t *xaxis_team,
-			     const shmem_team_config_t *yaxis_config, long yaxis_mask,
-			     shmem_team_t *yaxis_team))
-{
-	struct shmemi_team *t;
-	int x, y, left, ret;
-
-	*xaxis_team = SHMEM_TEAM_INVALID;
-	*yaxis_team = SHMEM_TEAM_INVALID;
-	if (parent == SHMEM_TEAM_INVALID || xrange < 1)
-		return -EINVAL;
-	t = shi_team(parent);
-	shi_same(t, (uint64_t)xrange, "shmem_team_split_2d");
-	if (xrange > t->size)
-		xrange = t->size;
-	x = t->rank % xrange;
-	y = t->rank / xrange;
-	left = t->size - y * xrange;
-	ret = split_strided(t, y * xrange, 1, left < xrange ? left : xrange, xaxis_config,
-			    xaxis_mask, xaxis_team);
-	if (ret)
-		return ret;
-	return split_strided(t, x, xrange, (t->size - x + xrange - 1) / xrange, yaxis_config,
-			     yaxis_mask, yaxis_team);
-}
-
 static void team_ctxs_close(struct shmemi_team *t)
 {
 	while (t->ctxs)
@@ -210,6 +186,106 @@ static void team_unlist(struct shmemi_team *t)
 	pthread_mutex_unlock(&shi.lock);
 }
 
+/* Return: the reason why a team has no tree. */
+static const char *team_why(const struct shmemi_team *t)
+{
+	return t->size == 1 ? "it has one PE" : "no tree was free, or reaches all its PEs";
+}
+
+/*
+ * With ANGARA_SHMEM_STATS: the first member prints whether adapters or software
+ * executed the team's collectives.
+ */
+static void team_show(const struct shmemi_team *t)
+{
+	struct angara_team_info info = { .size = sizeof(info) };
+	const char *name = t == &shi.world ? "SHMEM_TEAM_WORLD" :
+			   t == &shi.shared ? "SHMEM_TEAM_SHARED" :
+			   t->start >= 0 ? "active set" : "team";
+	char tree[80];
+
+	if (!shi.stats || t->rank || angara_team_query(t->a, &info))
+		return;
+	if (info.offloaded)
+		snprintf(tree, sizeof(tree), "tree %u", info.tree);
+	else
+		snprintf(tree, sizeof(tree), "no tree, as %s", team_why(t));
+	fprintf(stderr, "shmem: %s of %d PEs, first PE %d: %s; its collectives: %llu by the "
+		"adapters, %llu by software, with %llu messages\n", name, t->size, shi.me,
+		tree, (unsigned long long)info.by_device,
+		(unsigned long long)info.by_software, (unsigned long long)info.messages);
+}
+
+static void team_leave(struct shmemi_team *t)
+{
+	team_show(t);
+	team_ctxs_close(t);
+	angara_team_leave(t->a);
+}
+
+/* Leaves a new team that this PE has created, but another PE has not. */
+static void team_give_up(shmem_team_t *team)
+{
+	struct shmemi_team *t = *team;
+
+	*team = SHMEM_TEAM_INVALID;
+	if (t == SHMEM_TEAM_INVALID)
+		return;
+	team_unlist(t);
+	shi_ctx_lock(&shi.coll);
+	angara_team_leave(t->a);
+	shi_ctx_unlock(&shi.coll);
+	team_free(t);
+}
+
+/*
+ * Members of one team of an axis are in different teams of the other axis, so
+ * the creation may fail at some members only.  Return: 0, or the least of the
+ * errors at all members of the parent.
+ */
+static int split_worst(struct shmemi_team *parent, int error)
+{
+	int64_t worst = error;
+
+	SHI_RUN(parent, "shmem_team_split_2d",
+		angara_allreduce_nbi(parent->a, NULL, (uintptr_t)&worst, NULL,
+				     (uintptr_t)&worst, 1, ANGARA_TYPE_INT64, ANGARA_RED_MIN,
+				     how));
+	return (int)worst;
+}
+
+SHI_DEF(int, team_split_2d, (shmem_team_t parent, int xrange,
+			     const shmem_team_config_t *xaxis_config, long xaxis_mask,
+			     shmem_team_t *xaxis_team,
+			     const shmem_team_config_t *yaxis_config, long yaxis_mask,
+			     shmem_team_t *yaxis_team))
+{
+	struct shmemi_team *t;
+	int x, y, left, of_x, of_y, ret;
+
+	*xaxis_team = SHMEM_TEAM_INVALID;
+	*yaxis_team = SHMEM_TEAM_INVALID;
+	if (parent == SHMEM_TEAM_INVALID || xrange < 1)
+		return -EINVAL;
+	t = shi_team(parent);
+	shi_same(t, (uint64_t)xrange, "shmem_team_split_2d");
+	if (xrange > t->size)
+		xrange = t->size;
+	x = t->rank % xrange;
+	y = t->rank / xrange;
+	left = t->size - y * xrange;
+	of_x = split_strided(t, y * xrange, 1, left < xrange ? left : xrange, xaxis_config,
+			     xaxis_mask, xaxis_team);
+	of_y = split_strided(t, x, xrange, (t->size - x + xrange - 1) / xrange, yaxis_config,
+			     yaxis_mask, yaxis_team);
+	ret = split_worst(t, of_x ? of_x : of_y);
+	if (ret) {
+		team_give_up(xaxis_team);
+		team_give_up(yaxis_team);
+	}
+	return ret;
+}
+
 SHI_DEF(void, team_destroy, (shmem_team_t team))
 {
 	int ret;
@@ -220,11 +296,12 @@ SHI_DEF(void, team_destroy, (shmem_team_t team))
 		shi_die("shmem_team_destroy: a predefined team cannot be destroyed");
 	team_ctxs_close(team);
 	team_unlist(team);
+	team_show(team);
 	shi_ctx_lock(&shi.coll);
 	ret = angara_team_destroy(team->a);
 	shi_ctx_unlock(&shi.coll);
 	team_free(team);
-	shi_check(ret, "shmem_team_destroy", shi.me);
+	shi_check(ret, "shmem_team_destroy");
 }
 
 /**
@@ -255,7 +332,8 @@ struct shmemi_team *shi_set(int start, int log_stride, int size)
 	if (t)
 		return t;
 	ret = team_make(&shi.world, start, stride, size, &t);
-	shi_check(ret, "active set", start);
+	if (ret)
+		shi_coll_failed(&shi.world, ret, UINT32_MAX, "active set");
 	pthread_mutex_lock(&shi.lock);
 	t->start = start;
 	t->log_stride = log_stride;
@@ -263,13 +341,26 @@ struct shmemi_team *shi_set(int start, int log_stride, int size)
 	return t;
 }
 
-static void team_leave(struct shmemi_team *t)
+static void team_quiet(const struct shmemi_team *t)
 {
-	team_ctxs_close(t);
-	angara_team_leave(t->a);
+	struct shmemi_ctx *c;
+
+	for (c = t->ctxs; c; c = c->next)
+		shi_quiet(c);
 }
 
-/* At the end, when no PE has a collective under way. */
+/* Quiets all contexts but the default one. */
+void shi_teams_quiet(void)
+{
+	const struct shmemi_team *t;
+
+	team_quiet(&shi.world);
+	team_quiet(&shi.shared);
+	for (t = shi.teams; t; t = t->next)
+		team_quiet(t);
+}
+
+/* Called at the end, when no PE has a collective in progress. */
 void shi_teams_leave(void)
 {
 	while (shi.teams) {

@@ -12,6 +12,8 @@
 
 #include "algo_sim.h"
 
+#define MAX_DIMS	5
+
 static unsigned int tests, failed;
 static const char *only;
 
@@ -48,6 +50,8 @@ struct setup {
 	size_t out_displs[MAX_SIZE];
 	size_t matrix[MAX_SIZE][MAX_SIZE];	/* ALLTOALL: from, to */
 	size_t to[MAX_SIZE][MAX_SIZE], from[MAX_SIZE][MAX_SIZE];
+	u32 dims[MAX_DIMS];
+	u32 place[MAX_SIZE], rank_of[MAX_SIZE];
 	bool in_place;
 };
 
@@ -184,7 +188,10 @@ static bool is(u32 rank, size_t i, struct map want)
 		     want.b);
 }
 
-/* Ranks @first up to @last combined in that order, element @i. */
+/*
+ * Element @i of the contributions of ranks @first to @last, combined in that
+ * order.
+ */
 static struct map folded(u32 first, u32 last, size_t i)
 {
 	struct map v = given(first, i);
@@ -294,73 +301,6 @@ static bool untouched(u32 rank)
 	return true;
 }
 
-static u32 log2_up(u32 n)
-{
-	u32 l = 0;
-
-	while (1U << l < n)
-		l++;
-	return l;
-}
-
-/* Messages and bytes by the table in algo.h; SKIP: it gives no exact number. */
-#define SKIP	UINT64_MAX
-
-static void formula(const struct ang_coll_args *a, u64 *num, u64 *total)
-{
-	u64 n = a->size, len = a->count * a->elem, p = 1, rounds = 0, k;
-
-	while (2 * p <= n) {
-		p *= 2;
-		rounds++;
-	}
-	*num = *total = SKIP;
-	switch (a->algo) {
-	case ANG_ALGO_DISSEMINATION:
-		*num = n * log2_up(a->size);
-		*total = 0;
-		break;
-	case ANG_ALGO_BINOMIAL:
-		*num = n - 1;
-		*total = (n - 1) * len;
-		if (a->coll == ANG_COLL_GATHER || a->coll == ANG_COLL_SCATTER)
-			for (k = 1, *total = 0; k < n; k++)
-				*total += len * ((k & -k) < n - k ? (k & -k) : n - k);
-		break;
-	case ANG_ALGO_LINEAR:
-		*num = n - 1;
-		*total = (n - 1) * len;
-		break;
-	case ANG_ALGO_RECURSIVE_DOUBLING:
-		*num = p * rounds + 2 * (n - p);
-		if (a->coll != ANG_COLL_ALLREDUCE)
-			for (k = 1, *num = 0; k < n; k *= 2)
-				*num += n - k;
-		*total = *num * len;
-		break;
-	case ANG_ALGO_RABENSEIFNER:
-		*num = 2 * p * rounds + 2 * (n - p);
-		*total = 2 * (p - 1) * len + 2 * (n - p) * len;
-		break;
-	case ANG_ALGO_RING:
-	case ANG_ALGO_PAIRWISE:
-		*num = n * (n - 1);
-		*total = n * (n - 1) * len;
-		if (a->coll == ANG_COLL_ALLREDUCE) {
-			*num = 2 * n * (n - 1);
-			*total = 2 * (n - 1) * len;
-		}
-		break;
-	case ANG_ALGO_BRUCK:
-		*num = n * log2_up(a->size);
-		if (a->coll == ANG_COLL_ALLGATHER)
-			*total = n * (n - 1) * len;
-		break;
-	default:
-		break;
-	}
-}
-
 static bool costs(void)
 {
 	const struct ang_coll_args *a = &t.args;
@@ -385,7 +325,10 @@ static bool costs(void)
 	return true;
 }
 
-/* No member receives more, and where all have a part one receives as much. */
+/*
+ * No member receives more than the bound, and if all members have blocks, one
+ * receives exactly as many.
+ */
 static bool arrivals(void)
 {
 	size_t longest;
@@ -409,6 +352,8 @@ static bool arrivals(void)
 		return wrong("%llu messages, not %llu at most", (unsigned long long)max,
 			     (unsigned long long)most);
 	return max == most || t.args.irregular || t.args.count < t.args.size ||
+	       (t.args.packet && t.args.count % t.args.size) ||
+	       (t.args.exchange && moved(&t.args) != t.args.size) ||
 	       t.args.size != 16 || t.args.algo == ANG_ALGO_SCATTER_ALLGATHER ||
 	       wrong("%llu messages, not %llu", (unsigned long long)max,
 		     (unsigned long long)most);
@@ -423,8 +368,9 @@ static bool once(void)
 		ok = is_right(rank) && untouched(rank);
 	take_down();
 	if (!ok)
-		printf("# %u members, root %u, %zu elements%s%s\n", t.args.size,
-		       t.args.root, t.args.count, t.args.irregular ? ", blocks differ" : "",
+		printf("# %u members, root %u, %zu elements, %u dimensions, packets of %zu%s%s\n",
+		       t.args.size, t.args.root, t.args.count, t.args.ndims, t.args.packet,
+		       t.args.irregular ? ", blocks differ" : "",
 		       t.in_place ? ", in place" : "");
 	return ok;
 }
@@ -439,7 +385,7 @@ static bool rooted(enum ang_coll coll)
 static bool ordered(enum ang_coll coll, enum ang_algo algo)
 {
 	return algo == ANG_ALGO_RECURSIVE_DOUBLING ||
-	       (coll == ANG_COLL_REDUCE && !t.args.root);
+	       (coll == ANG_COLL_REDUCE && algo == ANG_ALGO_BINOMIAL && !t.args.root);
 }
 
 static bool may_be_in_place(enum ang_coll coll)
@@ -476,6 +422,11 @@ static bool can_differ(enum ang_coll coll)
 	return has_blocks(coll, true) || has_blocks(coll, false);
 }
 
+static bool needs_power(enum ang_coll coll, enum ang_algo algo)
+{
+	return coll == ANG_COLL_ALLGATHER && algo == ANG_ALGO_RECURSIVE_DOUBLING;
+}
+
 static bool all_sizes(enum ang_coll coll, enum ang_algo algo, bool irregular)
 {
 	u32 n, root;
@@ -486,11 +437,98 @@ static bool all_sizes(enum ang_coll coll, enum ang_algo algo, bool irregular)
 				.coll = coll, .algo = algo, .size = n, .root = root,
 				.elem = sizeof(struct map), .irregular = irregular,
 			};
+			if (needs_power(coll, algo) && n & (n - 1))
+				continue;
 			if (!ang_algo_valid(&t.args))
 				return wrong("not valid");
 			if (!all_counts(irregular))
 				return false;
 		}
+	return true;
+}
+
+/* Some counts, which all members divide or not, in packets of some lengths. */
+static bool all_packets(void)
+{
+	static const size_t packets[] = { 0, 1, 3, 9 };
+	size_t counts[] = { 0, 1, 34, 6 * t.args.size, 70 * t.args.size };
+	unsigned int c, p, i;
+
+	for (c = 0; c < sizeof(counts) / sizeof(*counts); c++)
+		for (p = 0; p < sizeof(packets) / sizeof(*packets); p++)
+			for (i = 0; i <= may_be_in_place(t.args.coll); i++) {
+				t.args.count = counts[c];
+				t.args.packet = packets[p] * t.args.elem;
+				t.in_place = i;
+				op = sum;
+				if (!once())
+					return false;
+			}
+	return true;
+}
+
+static bool one_torus(enum ang_coll coll, const u32 *dims)
+{
+	u32 n = 1, d = 0, root;
+
+	for (; d < MAX_DIMS && dims[d]; d++) {
+		t.dims[d] = dims[d];
+		n *= dims[d];
+	}
+	/* From the corner, and from the middle. */
+	for (root = 0; root < (rooted(coll) ? n : 1); root += n / 2 + 1) {
+		t.args = (struct ang_coll_args){
+			.coll = coll, .algo = ANG_ALGO_RING, .size = n, .root = root,
+			.elem = sizeof(struct map), .ndims = d, .dims = t.dims,
+		};
+		if (!ang_algo_valid(&t.args))
+			return wrong("not valid");
+		if (!all_packets())
+			return false;
+	}
+	return true;
+}
+
+static bool all_tori(enum ang_coll coll)
+{
+	static const u32 tori[][MAX_DIMS] = {
+		{ 0 }, { 1 }, { 2 }, { 5 }, { 16 }, { 1, 1 }, { 1, 7 }, { 7, 1 }, { 2, 2 },
+		{ 2, 8 }, { 8, 2 }, { 4, 4 }, { 3, 5 }, { 5, 6 }, { 11, 3 }, { 2, 3, 4 },
+		{ 4, 3, 2 }, { 3, 3, 3 }, { 2, 2, 2, 2 }, { 2, 2, 2, 2, 2 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(tori) / sizeof(*tori); i++)
+		if (!one_torus(coll, tori[i]))
+			return false;
+	return true;
+}
+
+/* Members whose numbers are a random permutation of their ranks. */
+static bool all_places(enum ang_algo algo, bool exchange)
+{
+	u32 n, i, k;
+
+	for (n = 1; n <= MAX_SIZE; n++) {
+		if (needs_power(ANG_COLL_ALLGATHER, algo) && n & (n - 1))
+			continue;
+		for (i = 0; i < n; i++) {
+			k = any(i + 1);
+			t.place[i] = t.place[k];
+			t.place[k] = i;
+		}
+		for (i = 0; i < n; i++)
+			t.rank_of[t.place[i]] = i;
+		t.args = (struct ang_coll_args){
+			.coll = ANG_COLL_ALLGATHER, .algo = algo, .size = n,
+			.elem = sizeof(struct map), .place = t.place, .rank_of = t.rank_of,
+			.exchange = exchange,
+		};
+		if (!ang_algo_valid(&t.args))
+			return wrong("not valid");
+		if (!all_counts(false))
+			return false;
+	}
 	return true;
 }
 
@@ -522,6 +560,32 @@ static void all(void)
 			}
 }
 
+static void shapes(void)
+{
+	static const enum ang_coll tori[] = {
+		ANG_COLL_BCAST, ANG_COLL_REDUCE, ANG_COLL_ALLREDUCE,
+	};
+	static const enum ang_algo placed[] = {
+		ANG_ALGO_RECURSIVE_DOUBLING, ANG_ALGO_BRUCK,
+	};
+	char name[80];
+	size_t i;
+	int k;
+
+	for (i = 0; i < sizeof(tori) / sizeof(*tori); i++) {
+		snprintf(name, sizeof(name), "%s, torus", coll_names[tori[i]]);
+		if (!only || !strcmp(only, name))
+			report(name, all_tori(tori[i]));
+	}
+	for (i = 0; i < sizeof(placed) / sizeof(*placed); i++)
+		for (k = 0; k < 2; k++) {
+			snprintf(name, sizeof(name), "allgather, %s, %s",
+				 ang_algo_name(placed[i]), k ? "exchange" : "reorder");
+			if (!only || !strcmp(only, name))
+				report(name, all_places(placed[i], k));
+		}
+}
+
 /* A member with different arguments must be detected. */
 static bool catches_mismatch(void)
 {
@@ -545,6 +609,7 @@ static bool catches_mismatch(void)
 
 static bool refuses(void)
 {
+	static const u32 dims[] = { 2, 3 };
 	static const struct ang_coll_args bad[] = {
 		{ .coll = ANG_COLL_NUM, .size = 1, .elem = 1 },
 		{ .coll = ANG_COLL_BCAST, .algo = ANG_ALGO_NUM, .size = 1, .elem = 1 },
@@ -555,6 +620,14 @@ static bool refuses(void)
 		{ .coll = ANG_COLL_BCAST, .size = 2 },
 		{ .coll = ANG_COLL_GATHER, .algo = ANG_ALGO_BINOMIAL, .size = 2, .elem = 1,
 		  .irregular = true },
+		{ .coll = ANG_COLL_BCAST, .algo = ANG_ALGO_RING, .size = 7, .elem = 1,
+		  .dims = dims, .ndims = 2 },
+		{ .coll = ANG_COLL_BCAST, .algo = ANG_ALGO_RING, .size = 5, .elem = 1,
+		  .dims = dims, .ndims = 2 },
+		{ .coll = ANG_COLL_ALLGATHER, .algo = ANG_ALGO_RECURSIVE_DOUBLING,
+		  .size = 6, .elem = 1 },
+		{ .coll = ANG_COLL_ALLGATHER, .algo = ANG_ALGO_BRUCK, .size = 2, .elem = 1,
+		  .place = dims },
 	};
 	struct ang_schedule s;
 	size_t i;
@@ -589,7 +662,7 @@ static bool chooses(void)
 				    first == ANG_ALGO_AUTO)
 					return wrong("%s", coll_names[coll]);
 			}
-	/* What teams keep of messages that come early is reckoned with that. */
+	/* The limit on early messages of teams depends on this. */
 	for (a.size = 1; a.size < 5000; a.size += 1 + a.size / 3)
 		for (coll = 0; coll < ANG_COLL_NUM; coll++)
 			for (a.count = 1; a.count < 1 << 20; a.count *= 4) {
@@ -648,6 +721,7 @@ int main(int argc, char **argv)
 		seed = strtoull(argv[1], NULL, 0);
 	only = argc > 2 ? argv[2] : NULL;
 	all();
+	shapes();
 	if (!only) {
 		report("a member with other arguments is found out",
 		       catches_mismatch());

@@ -22,7 +22,7 @@ u64 messages, bytes;
  * struct letter - a message in flight
  * @from: sender
  * @step: its step
- * @knows: what it knew
+ * @knows: members whose data the sender had
  */
 struct letter {
 	u32 from;
@@ -35,7 +35,7 @@ struct letter {
 
 static struct letter wire[MAX_LETTERS];
 static u32 letters;
-static bool refused;	/* to send, since it was cleared */
+static bool refused;	/* a send was refused since this was cleared */
 
 u32 any(u32 below)
 {
@@ -138,7 +138,7 @@ bool schedule_ok(const struct member *x)
 
 /*
  * Sometimes there is no room.  An empty message ends at once, others when they
- * are delivered, or when the receiver has said so.
+ * are delivered, or when the receiver has confirmed them.
  */
 static int sim_send(void *arg, u32 step)
 {
@@ -218,7 +218,7 @@ bool run(u32 n)
 		for (i = 0; i < n; i++)
 			over &= ang_run_done(&m[i].run);
 		if (over)
-			return letters ? wrong("%u messages nobody receives", letters) : true;
+			return letters ? wrong("%u messages have no receiver", letters) : true;
 		for (k = letters ? any(letters) : 0, i = 0; i < letters && !done; i++)
 			done = deliver((i + k) % letters);
 		if (done < 0)

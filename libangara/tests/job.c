@@ -147,7 +147,10 @@ static int mode_garbage(void)
 	return survive();
 }
 
-/* A launcher that sends more than was asked for: the rest is no later reply. */
+/*
+ * A launcher sends more data than requested: the rest must not count as a later
+ * reply.
+ */
 static int mode_liar(void)
 {
 	u32 all[2], value = 0;
@@ -193,7 +196,7 @@ static int mode_key(void)
 	return bad;
 }
 
-/* Where @what is in the writable memory of the parent, which may read it. */
+/* Finds @what in the writable memory of the parent. */
 static unsigned int found_in_parent(const void *what, size_t len)
 {
 	unsigned int found = 0;
@@ -229,7 +232,7 @@ static unsigned int found_in_parent(const void *what, size_t len)
 	return found;
 }
 
-/* The launcher has passed the key on, and has forgotten it. */
+/* The launcher has passed the key on and erased its copy. */
 static int mode_wiped(void)
 {
 	u64 key = 0;
@@ -279,7 +282,7 @@ static int sign(void)
 	return creat(sign_of(rank, buf, sizeof(buf)), 0600) < 0;
 }
 
-/* One process does not join before the others have timed out. */
+/* One process joins only after the others have timed out. */
 static int mode_absent(void)
 {
 	if (rank == size - 1) {
@@ -291,7 +294,7 @@ static int mode_absent(void)
 	       expect("barrier", angara_job_barrier(job), -ETIMEDOUT) | sign();
 }
 
-/* One of three joins; those that do not are more than a message names. */
+/* One process joins; more are missing than a message names. */
 static int mode_third(void)
 {
 	if (rank % 3 == 0)
@@ -301,7 +304,7 @@ static int mode_third(void)
 	return 0;
 }
 
-/* The last process comes too late. The others go on without it. */
+/* The last process joins too late.  The others continue without it. */
 static int mode_slow(void)
 {
 	u32 others[64], n;
@@ -330,16 +333,15 @@ static int mode_again(void)
 		first = job;
 	}
 	angara_job_finalize(job);
-	/*
-	 * With PMIx, blocks of a process that has left are no longer available.
-	 */
+	/* With PMIx, blocks of a process that has left are no longer available. */
 	return bad | expect("init", angara_job_init(&job), 0) ||
 	       exchange(NULL, size, 100, 3) ||
 	       expect("barrier", angara_job_barrier(job), 0);
 }
 
 /*
- * Every process gets an error for a team without contexts, and the job goes on.
+ * Every process gets an error for a team without contexts, and the job
+ * continues.
  */
 static int mode_teamless(void)
 {
@@ -384,8 +386,9 @@ static int intrude(const void *what, size_t len)
 }
 
 /*
- * Strangers, silent or with a lie, neither get in nor in the way: what
- * job_conn.h has, but without the word of the card, which its MACs need.
+ * Strangers, silent or with a forged hello, are refused and do not delay the
+ * job.  They use the protocol of job_conn.h without the word of the card, the
+ * key of its MACs.
  */
 static int mode_stranger(void)
 {
@@ -406,7 +409,7 @@ static int mode_stranger(void)
 	return mode_gather();
 }
 
-/* Once all have joined, PMI is not needed: no question, no answer. */
+/* Once all have joined, PMI is not needed: there are no more requests. */
 static int mode_quiet(void)
 {
 	int fd = atoi(getenv("PMI_FD")), kept = dup(fd), pair[2], bad;
@@ -418,7 +421,7 @@ static int mode_quiet(void)
 	close(pair[0]);
 	close(pair[1]);
 	bad = expect("key", ang_job_key(job, &key), 0) | mode_gather();
-	/* For the good-bye. */
+	/* For the finalize request. */
 	if (dup2(kept, fd) < 0)
 		return 1;
 	close(kept);

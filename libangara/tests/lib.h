@@ -57,12 +57,13 @@ extern const struct part onesided_parts[];
 extern const struct part msg_parts[];
 extern const struct part coll_parts[];
 extern const struct part soft_parts[];
+extern const struct part numbers_parts[];
 extern const struct part room_parts[];
 extern const struct part stray_parts[];
 extern const struct part given_parts[];
 extern const struct part team_parts[];
 extern const struct part stripes_parts[];
-/* Run by name only, as the next: they want something of their surroundings. */
+/* Run by name only, like the following: they need a prepared environment. */
 extern const struct part kinds_parts[];
 extern const struct part named_parts[];
 
@@ -71,9 +72,7 @@ bool device_names(void);
 bool device_none(void);
 bool device_partition(void);
 
-/*
- * ioctl on a device file of a driver: this process's device, or the first one.
- */
+/* ioctl on a device file of a driver: this process's device, or the first one. */
 int device_ioctl(unsigned long nr, void *arg);
 
 /* Each process has one device; lib_apart.c */

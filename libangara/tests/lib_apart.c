@@ -46,7 +46,7 @@ static bool foreign_row_clear(unsigned int at, uint8_t tree)
 	return ok & expect("barrier", angara_job_barrier(job), 0);
 }
 
-/* Whatever machine has a TreeId in use, all members try the next one. */
+/* If a TreeId is in use on any machine, all members try the next one. */
 static bool taken(unsigned int at)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .tree = 1 };
@@ -68,7 +68,7 @@ static bool taken(unsigned int at)
 	return ok & works(team) & expect("destroy", angara_team_destroy(team), 0);
 }
 
-#define MAX_TREES	64	/* of any device */
+#define MAX_TREES	64	/* most trees of any device */
 
 static unsigned int max_trees(void)
 {

@@ -201,7 +201,7 @@ static bool ranges(void)
 	angara_mr_release(a);
 	angara_mr_release(b);
 	angara_mr_release(c);
-	/* Each range is found where no other contains the bytes. */
+	/* Each range is found for bytes that no other range contains. */
 	ok = ok && holds(d, at + PIECE, PIECE, 0, &c) && expect("first", c == a, 1);
 	angara_mr_release(c);
 	ok = ok && holds(d, at + 2 * PIECE, 2 * PIECE, 0, &c) &&
@@ -219,7 +219,7 @@ static bool ranges(void)
 	ok = ok && expect("is held yet", (long long)cache_info(d).bytes, 7 * PIECE) &&
 	     expect("at", angara_mr_addr(b) == at + 6 * PIECE, 1);
 	angara_mr_release(b);
-	/* A right that the first range lacks. */
+	/* This range needs a right that the first range lacks. */
 	ok = ok && holds(d, at + PIECE, 1, ANGARA_ACCESS_LOCAL_WRITE, &a) &&
 	     holds(d, at + PIECE, 1, 0, &b) && expect("same", a == b, 1) &&
 	     expect("misses", (long long)cache_info(d).misses, 6);

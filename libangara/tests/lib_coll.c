@@ -174,7 +174,7 @@ static bool bcast_refused_apart(void)
 	ok &= barrier(loses) & bcast_from_first(gets, src, open, 1, 0);
 	ok &= expect("loss", angara_team_received_wait(loses, 1, LONG_MS),
 		     rank == size - 1 ? -EIO : 0);
-	ok &= expect("told", angara_team_received_wait(loses, 1, LONG_MS), 0);
+	ok &= expect("notified", angara_team_received_wait(loses, 1, LONG_MS), 0);
 	ok &= expect("destroy", angara_team_destroy(gets), 0);
 	ok &= expect("destroy", angara_team_destroy(loses), 0);
 	angara_mr_dereg(closed);

@@ -94,7 +94,8 @@ static int meet(struct hall *h, unsigned int who, const void *mine, size_t len,
 	for (i = 0; i < MEMBERS; i++)
 		memcpy(all + i * len, h->blocks[round % 2][i], len);
 	/*
-	 * It has entered, so the others may see this round, but not finish it.
+	 * This member has entered, so the others may see this round, but not
+	 * finish it.
 	 */
 	if (who == 0 && round >= h->fail_at) {
 		h->broken = true;
@@ -124,7 +125,7 @@ static int exchange(void *arg, const unsigned int *ranks, unsigned int n,
 	return ret;
 }
 
-static void *play(void *arg)
+static void *member_run(void *arg)
 {
 	struct member *m = arg;
 	struct angara_job *own;
@@ -152,7 +153,7 @@ static bool play_all(struct member *m, unsigned int n)
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		if (pthread_create(&threads[i], NULL, play, &m[i]))
+		if (pthread_create(&threads[i], NULL, member_run, &m[i]))
 			exit(1);
 	for (i = 0; i < n; i++) {
 		pthread_join(threads[i], NULL);
@@ -223,7 +224,7 @@ static bool one_of_many(struct member *m, struct angara_job *own)
 	return ok;
 }
 
-/* Every context is in all groups, and joins them in an order of its own. */
+/* Every context is in all groups, and joins them in its own order. */
 static bool many(void)
 {
 	struct member m[GROUPS * MEMBERS];
@@ -302,6 +303,47 @@ static bool end_in_order(void)
 
 	hall_init(&h, ~0U);
 	return one_job(m, &h, destroyed);
+}
+
+/*
+ * The others wait for messages of a member, and there is no tree to notify them
+ * that it leaves.
+ */
+static bool left_alone(struct member *m, struct angara_job *own)
+{
+	struct angara_team *team;
+	bool ok;
+	int ret;
+
+	ok = expect("create", angara_team_create(own, m->lane->ctx, NULL, 0, m->attr,
+						 &team), 0) &&
+	     expect("count", count(m, team), MEMBERS) &&
+	     expect("meet", exchange(m, NULL, 0, 0, NULL, 0, NULL), 0);
+	if (ok && m->rank) {
+		ret = count(m, team);
+		ok = expect("a member has left", ret == -ECONNRESET || ret == -ENOTCONN, 1);
+	}
+	angara_team_leave(team);
+	angara_job_finalize(own);
+	return ok;
+}
+
+static bool software_left(void)
+{
+	static const struct angara_team_attr software = {
+		.size = sizeof(software), .flags = ANGARA_TEAM_SOFTWARE,
+	};
+	struct member m[MEMBERS];
+	struct hall h;
+	unsigned int i;
+
+	hall_init(&h, ~0U);
+	for (i = 0; i < MEMBERS; i++)
+		m[i] = (struct member){
+			.hall = &h, .lane = &lanes[i], .rank = i,
+			.attr = &software, .run = left_alone,
+		};
+	return play_all(m, MEMBERS);
 }
 
 /*
@@ -486,7 +528,8 @@ static bool given(void)
 		if (!expect("open", lane_open(i), 0))
 			return false;
 	ok = bad_jobs() && device_missing() && end_in_order() && many() &&
-	     failures_of_exchange() && unknown_errors() && end_in_order();
+	     failures_of_exchange() && unknown_errors() && software_left() &&
+	     end_in_order();
 	for (i = 0; i < MEMBERS; i++)
 		angara_ctx_close(lanes[i].ctx);
 	return ok;

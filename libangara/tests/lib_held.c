@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Regions of the cache that peers read, that are ended, and that there are too
- * many of; operations on many elements, and atomic ones, in memory that is not
- * registered.
+ * Regions of the cache: read by peers, revoked, more than the limit; operations
+ * on many elements and atomic operations in unregistered memory.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,7 +26,7 @@ static char *pages(size_t n)
 }
 
 /**
- * struct place - a domain with a context, whose cache has nothing yet
+ * struct place - a domain with a context and an empty cache
  * @d: domain
  * @c: context
  */
@@ -56,7 +55,7 @@ static int read_by_key(const struct place *p, uint64_t key, uint64_t off, void *
 	return angara_get_inline(p->c, alone_self(p->c), key, off, to, len);
 }
 
-/* What peers read are the bytes that were asked for, and none beside them. */
+/* Peers can read the bytes requested, and no others. */
 static bool shown(void)
 {
 	char *at = pages(4), got[64];
@@ -80,7 +79,10 @@ static bool shown(void)
 	     expect("behind", read_by_key(&p, key, 5000 - 63, got, 64), -ERANGE) &&
 	     expect("written", angara_put_inline(p.c, alone_self(p.c), key, 0, got, 8),
 		    -EACCES);
-	/* Part of it is found, more is not; other memory of its pages is another's. */
+	/*
+	 * A part of the range is found, a longer range is not; the rest of its
+	 * pages gets another region.
+	 */
 	ok = ok && expect("part", angara_mr_hold(p.d, at + 200, 100, SHOWN, NULL, &same),
 			  0) && expect("same", same == mr, 1);
 	angara_mr_release(same);
@@ -97,7 +99,7 @@ static bool shown(void)
 	return ok;
 }
 
-/* The bytes that peers read are gone from the process's addresses. */
+/* The process unmaps the bytes that peers read. */
 static bool shown_and_unmapped(void)
 {
 	char *at = pages(64), *to = pages(64);
@@ -119,7 +121,10 @@ static bool shown_and_unmapped(void)
 		    0) && filled("read", to, 64 * PAGE, 5);
 	angara_mr_release(mr);
 	munmap(at, 64 * PAGE);
-	/* A driver has the pages until the cache looks; embedded there are none. */
+	/*
+	 * With a driver the pages stay until the next search in the cache;
+	 * embedded fabrics lose them at once.
+	 */
 	ret = angara_get(p.c, alone_self(p.c), key, 0, dst, 0, 64 * PAGE);
 	ok = ok && expect("unmapped", ret == 0 || ret == -EFAULT, 1);
 	angara_mr_dereg(dst);
@@ -128,7 +133,7 @@ static bool shown_and_unmapped(void)
 	return ok;
 }
 
-/* Nothing reaches it from then on, and what is found next is a new one. */
+/* After a revocation no operation reaches the range, and the next search makes a new one. */
 static bool revoked(void)
 {
 	char *at = pages(16), got[8];
@@ -166,7 +171,7 @@ static bool revoked(void)
 	return ok;
 }
 
-/* One that reaches memory for a put, too; what it was used for fails. */
+/* A range that a put uses is revoked, too; the put fails. */
 static bool revoked_source(void)
 {
 	struct angara_mr *dst, *mr;
@@ -186,7 +191,7 @@ static bool revoked_source(void)
 	ok = ok && expect("put", angara_put(p.c, alone_self(p.c), angara_mr_key(dst), 0, mr,
 					    0, 16 * PAGE), -ENOKEY);
 	angara_mr_release(mr);
-	/* The program's own are not the cache's to end. */
+	/* The cache does not revoke regions of the program. */
 	angara_mr_revoke(dst);
 	ok = ok && expect("put", angara_put(p.c, alone_self(p.c), angara_mr_key(dst), 0,
 					    NULL, address(at), 16 * PAGE), 0);
@@ -196,7 +201,7 @@ static bool revoked_source(void)
 	return ok;
 }
 
-/* Holders of another group have one of their own, for as long as both hold. */
+/* Holders of another group get a separate range while both hold one. */
 static bool groups(void)
 {
 	struct angara_mr *a, *b, *c;
@@ -218,7 +223,7 @@ static bool groups(void)
 	angara_mr_release(a);
 	angara_mr_release(b);
 	angara_mr_release(c);
-	/* One after the other they share it. */
+	/* If one group follows the other, they share a range. */
 	ok = ok && expect("a", angara_mr_hold(d, at, PAGE, 0, &one, &a), 0) &&
 	     expect("a is b", a == b, 1);
 	angara_mr_release(a);
@@ -263,7 +268,7 @@ static bool forked(void)
 	return ok;
 }
 
-/* An allocator gives the same memory again, whether it has unmapped it or not. */
+/* An allocator returns the same memory again, whether it was unmapped or not. */
 static bool allocated(void)
 {
 	enum { LEN = 1 << 20 };
@@ -296,8 +301,8 @@ static bool allocated(void)
 }
 
 /*
- * An emulated guest takes some milliseconds for a registration.  What concerns
- * one process alone is left to the first there.
+ * An emulated guest takes some milliseconds for a registration.  Parts that
+ * concern one process only run on the first process there.
  */
 static bool is_spared(void)
 {
@@ -323,7 +328,7 @@ static bool buffers(void)
 	dst = own_region(PIECE);
 	ok = true;
 	for (i = 0; ok && i < all; i++) {
-		/* Each one of a page's four, of all pages in turn. */
+		/* The quarters of a page, of all pages in turn. */
 		char *p = at + (size_t)(i % (all / 4)) * PAGE + i / (all / 4) * 1024;
 
 		ok = expect("hold", angara_mr_hold(d, p, PIECE, 0, NULL, &mr), 0);
@@ -342,8 +347,8 @@ static bool buffers(void)
 }
 
 /*
- * All ranges are held: each further one is registered for once.  No slot is left:
- * what is unused goes, and without that the call says so.
+ * If all ranges are held, each further one is registered for one operation only.  If no slot is
+ * left, unused ranges are freed; if there are none, the call fails.
  */
 static bool no_slot(void)
 {
@@ -375,7 +380,7 @@ static bool no_slot(void)
 	ok = ok && expect("full", angara_mr_hold(d, at, 2 * PAGE, 0, NULL, &mr), -ENOSPC) &&
 	     expect("found", angara_mr_hold(d, at, 1, 0, NULL, &mr), 0);
 	angara_mr_release(mr);
-	/* The first is the oldest of those that are kept. */
+	/* The first is the oldest of the kept ranges. */
 	angara_mr_release(held[0]);
 	ok = ok && expect("in its place", angara_mr_hold(d, at + PAGE, 2 * PAGE, 0, NULL,
 							 &mr), 0);
@@ -384,7 +389,7 @@ static bool no_slot(void)
 		angara_mr_release(held[i]);
 	ok = ok && expect("ranges", cache_info(d).ranges <= KEPT, 1) &&
 	     expect("bytes", cache_info(d).bytes <= (KEPT + 1) * PAGE, 1);
-	/* What is not in use goes for the program's own regions, too. */
+	/* Unused ranges are freed to make room for the program's regions, too. */
 	for (i = LEFT - MANY; ok && i < LEFT; i++)
 		ok = expect("reg", angara_mr_reg(d, at, 1, 0, &filler[i]), 0);
 	ok = ok && expect("full", angara_mr_reg(d, at, 1, 0, &mr), -ENOSPC) &&
@@ -396,12 +401,12 @@ static bool no_slot(void)
 }
 
 /**
- * struct holder - a thread that holds and revokes what others do, too
- * @thread: it
+ * struct holder - a thread that holds and revokes ranges that others hold, too
+ * @thread: thread
  * @at: memory of all
  * @d: domain of all
  * @seed: its own
- * @ok: all is well
+ * @ok: no failure yet
  */
 struct holder {
 	pthread_t thread;
@@ -468,7 +473,7 @@ static bool holders(void)
 	return ok;
 }
 
-/* Elements that are copied, and long ones; both ways, by strides and lists. */
+/* Elements that are copied, and long ones; put and got, by strides and lists. */
 static bool elements(size_t len, size_t n)
 {
 	struct angara_mr *there = own_region(n * len);
@@ -566,7 +571,7 @@ static bool atomics(void)
 	return ok;
 }
 
-/* One of all sources of a broadcast on the tree, and no bytes. */
+/* A broadcast on the tree from each source, and one of no bytes. */
 static bool broadcast(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_TREE };
@@ -597,7 +602,7 @@ static bool broadcast(void)
 	return ok;
 }
 
-/* What a member has shown is taken away when the team is lost before it was read. */
+/* Memory that a member has offered is revoked if the team is lost before it is read. */
 static bool lost_team(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE };

@@ -126,13 +126,15 @@ static bool unguessable(void)
 		key = keys[0];
 	ok = ok && random_above(keys, 2 * REGIONS);
 	ok &= angara_job_barrier(job) == 0;
-	/* The same slot is in use there, too, with other bits above. */
+	/*
+	 * The same slot is in use at that member, too, with other upper bits.
+	 */
 	if (ok && next != rank)
 		ok = expect("another's", put_to(next, key), -ENOKEY);
 	ok = ok && expect("slot", put_to(next, key & SLOT), -ENOKEY) &&
 	     expect("bit", put_to(rank, key ^ 1ULL << 63), -ENOKEY) &&
 	     expect("bit", put_to(rank, key ^ 1ULL << 16), -ENOKEY) &&
-	     expect("told", put_to(rank, key), 0);
+	     expect("notified", put_to(rank, key), 0);
 	ok &= angara_job_barrier(job) == 0;
 	for (i = 0; i < REGIONS; i++)
 		angara_mr_dereg(mr[0][i]);

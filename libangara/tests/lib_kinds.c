@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Fabrics of any kind: each process is the root once, of all processes and of
- * some; all send to all.
+ * Fabrics of any kind: each process is the root once, of a tree over all
+ * processes and of one over some; all send to all.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib.h"
 #include "pending.h"
 
-#define COUNT	300		/* of 8 bytes: ten packets */
+#define COUNT	300		/* elements of 8 bytes: ten packets */
 #define BYTES	(COUNT * sizeof(uint64_t))
 #define MOST	64		/* processes */
 
@@ -83,7 +83,7 @@ static bool operate(struct angara_team *team, const unsigned int *ranks,
 	return ok & ends("barrier", angara_barrier_nbi(team, pending_op(&req)), &req);
 }
 
-/* A tree over these processes, the first of them above it. */
+/* A tree over these processes, with a root of any index. */
 static bool tree_over(const unsigned int *ranks, unsigned int n, unsigned int root,
 		      unsigned int turn)
 {
@@ -169,7 +169,7 @@ static bool all_pairs(void)
 			seen[msg.head.tag] = true;
 		angara_msg_free(ctx, &msg);
 	}
-	/* A message comes behind the put before it. */
+	/* A message arrives after the put before it. */
 	for (i = 0; ok && i < size; i++)
 		ok = filled("put", (char *)angara_mr_addr(to) + i * BYTES, BYTES, i);
 	ok &= expect("barrier", angara_job_barrier(job), 0);

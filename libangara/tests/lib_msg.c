@@ -21,7 +21,7 @@ static const size_t lengths[] = { 0, 1, 64, 240, 241, 256, 1000, 4096 };
 
 #define LENGTHS	(sizeof(lengths) / sizeof(*lengths))
 
-/* A context with a receive buffer, and those of the peers. */
+/* A context with a receive buffer, and the addresses of those of the peers. */
 static struct angara_ctx *mctx;
 static struct angara_peer *mpeers;
 
@@ -432,7 +432,7 @@ static bool fetch_add(void)
 	all = ((uint64_t *)angara_mr_addr(mr))[8];
 	if (ok && !rank)
 		ok = expect("sum", (long long)all, 50LL * size) &&
-		     expect("told", (long long)angara_counter(ctx, 5) >=
+		     expect("notified", (long long)angara_counter(ctx, 5) >=
 			    50LL * size, 1);
 	ok &= angara_job_barrier(job) == 0;
 	angara_free(old);
@@ -440,7 +440,7 @@ static bool fetch_add(void)
 	return ok;
 }
 
-static bool deed(const char *what, int ret, struct pending *req, int want)
+static bool atomic_ends(const char *what, int ret, struct pending *req, int want)
 {
 	return expect(what, ret, 0) &&
 	       expect(what, pending_wait(ctx, req, LONG_MS), want);
@@ -462,24 +462,24 @@ static bool own_words(struct angara_mr *mr, struct angara_mr *old)
 	t[2] = 8;
 	ret = angara_compare_nbi(ctx, me, key, 0, x, y, 3, type,
 				 ANGARA_ATOMIC_CSWAP, old, 4, pending_op(&req));
-	if (!deed("cswap", ret, &req, 0) || !expect("swapped", t[0], -5) ||
+	if (!atomic_ends("cswap", ret, &req, 0) || !expect("swapped", t[0], -5) ||
 	    !expect("not swapped", t[1], -8) || !expect("swapped", t[2], 9) ||
 	    !expect("was", was[1], 7) || !expect("was", was[3], 8))
 		return false;
 	ret = angara_atomic_nbi(ctx, me, key, 4, x, 2, type, ANGARA_ATOMIC_MIN,
 				pending_op(&req));
-	if (!deed("min", ret, &req, 0) || !expect("min", t[1], -8) ||
+	if (!atomic_ends("min", ret, &req, 0) || !expect("min", t[1], -8) ||
 	    !expect("min", t[2], 0))
 		return false;
 	ret = angara_fetch_nbi(ctx, me, key, 0, NULL, 2, type,
 			       ANGARA_ATOMIC_READ, old, 0, pending_op(&req));
-	if (!deed("read", ret, &req, 0) || !expect("read", was[0], -5) ||
+	if (!atomic_ends("read", ret, &req, 0) || !expect("read", was[0], -5) ||
 	    !expect("read", was[1], -8))
 		return false;
 	ret = angara_compare_nbi(ctx, me, key, 0, x, y, 1, type,
 				 ANGARA_ATOMIC_CSWAP_NE, NULL, 0,
 				 pending_op(&req));
-	return deed("cswap_ne", ret, &req, 0) && expect("the same", t[0], -5);
+	return atomic_ends("cswap_ne", ret, &req, 0) && expect("the same", t[0], -5);
 }
 
 static bool atomics(void)
@@ -510,12 +510,15 @@ static bool atomics(void)
 					       pending_op(&req))) &&
 	     EINVALS("counter", angara_atomic_nbi(ctx, me, key, 0, x, 1, type,
 						  ANGARA_ATOMIC_SUM, pending_notify(&req, 100000))) &&
-	     deed("align", angara_atomic_nbi(ctx, me, key, 4, x, 1, type,
-					     ANGARA_ATOMIC_SUM, pending_op(&req)),
-		  &req, -EINVAL) &&
-	     deed("bounds", angara_atomic_nbi(ctx, me, key, 4096, x, 1, type,
-					      ANGARA_ATOMIC_SUM, pending_op(&req)), &req, -ERANGE) &&
-	     deed("32", ATOMIC(32, ANGARA_ATOMIC_SUM), &req, 0) &&
+	     atomic_ends("align",
+			 angara_atomic_nbi(ctx, me, key, 4, x, 1, type,
+					   ANGARA_ATOMIC_SUM, pending_op(&req)),
+			 &req, -EINVAL) &&
+	     atomic_ends("bounds",
+			 angara_atomic_nbi(ctx, me, key, 4096, x, 1, type,
+					   ANGARA_ATOMIC_SUM, pending_op(&req)),
+			 &req, -ERANGE) &&
+	     atomic_ends("32", ATOMIC(32, ANGARA_ATOMIC_SUM), &req, 0) &&
 	     expect("valid", angara_atomic_valid(ANGARA_ATOMIC_MSWAP, type), 1) &&
 	     expect("type", angara_atomic_valid(ANGARA_ATOMIC_SUM, 200), 0) &&
 	     expect("op", angara_atomic_valid(ANGARA_ATOMIC_NUM, type), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Parts that depend on the user who runs them, and on what is done to the
- * fabric meanwhile.  libangara/tests/in-guest sets them up.
+ * Parts that depend on the user that runs them, and on changes of the fabric
+ * meanwhile.  libangara/tests/in-guest sets them up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -85,9 +85,7 @@ static bool delegated(void)
 	return ok & expect("destroy", angara_team_destroy(team), 0);
 }
 
-/*
- * As an administrator, with the driver: clears the rows of a tree, of any user.
- */
+/* As an administrator, with the driver: clears the rows of a tree, of any user. */
 static bool clear_rows(unsigned int tree)
 {
 	char command[64];
@@ -96,9 +94,7 @@ static bool clear_rows(unsigned int tree)
 	return expect("clear", system(command), 0);
 }
 
-/*
- * A team whose rows were cleared keeps its TreeId: the next team gets another.
- */
+/* A team whose rows were cleared keeps its TreeId: the next team gets another. */
 static bool tree_cleared(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .tree = 5 };
@@ -167,7 +163,7 @@ static bool gone(void)
 			   ret == -ENOTCONN, 1);
 }
 
-/* Runs until it is killed. */
+/* Runs until the process is killed. */
 static bool stay(void)
 {
 	printf("# ready\n");

@@ -11,7 +11,7 @@
 #include "pending.h"
 
 #define ROUNDS	60
-#define BYTES	(96U << 10)	/* of data before a flag: many trains */
+#define BYTES	(96U << 10)	/* bytes of data before a flag: many trains */
 #define BOX	(BYTES + 64)	/* data, then words */
 
 static unsigned int next(void)
@@ -27,10 +27,10 @@ static int post(int ret)
 /* Starts an operation, as soon as there is room for it. */
 #define POST(call) ({ int post_; do post_ = post(call); while (post_ == 1); post_; })
 
-/* Ways to send data and a flag, which must arrive last. */
+/* Methods of sending data and a flag; the flag must arrive last. */
 enum way { FENCED_PUT, FENCED_ATOMIC, SIGNAL_SET, SIGNAL_ADD, SIGNAL_BLOCKING };
 
-static bool tell(enum way way, struct angara_mr *box, uint64_t key, uint64_t round)
+static bool send_flag(enum way way, struct angara_mr *box, uint64_t key, uint64_t round)
 {
 	struct angara_op more = { .size = sizeof(more), .flags = ANGARA_MORE | ANGARA_SILENT };
 	struct angara_op fence = { .size = sizeof(fence), .flags = ANGARA_FENCE | ANGARA_SILENT };
@@ -62,7 +62,7 @@ static bool tell(enum way way, struct angara_mr *box, uint64_t key, uint64_t rou
 		return expect("signal", POST(angara_put_signal_nbi(ctx, to, key, 0, box, BOX,
 								   BYTES, &sig,
 								   pending_op(&both))), 0) &&
-		       expect("told", pending_wait(ctx, &both, LONG_MS), 0);
+		       expect("notified", pending_wait(ctx, &both, LONG_MS), 0);
 	default:
 		return expect("signal", angara_put_signal(ctx, to, key, 0, box, BOX, BYTES,
 							  &sig), 0);
@@ -85,7 +85,7 @@ static bool in_order(enum way way)
 	for (round = 1; ok && round <= ROUNDS; round++) {
 		memset(at + BOX, (int)(round * 3 + rank), BYTES);
 		words.values = &round;
-		ok = tell(way, box, key, round) &&
+		ok = send_flag(way, box, key, round) &&
 		     expect("flag", angara_wait_all(ctx, &words, LONG_MS), 0) &&
 		     expect("first", at[0], (char)(round * 3 + (rank + size - 1) % size)) &&
 		     expect("last", at[BYTES - 1],
@@ -305,8 +305,7 @@ static bool words(void)
 }
 
 /*
- * A column of a matrix goes to a row at the peer, and listed elements come
- * back.
+ * Put a column of a matrix to a row at the peer, and get listed elements back.
  */
 static bool elements(void)
 {

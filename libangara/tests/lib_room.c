@@ -71,7 +71,7 @@ static bool ring_full(void)
 /* Operations without a completion of their own need no room for one. */
 static bool ring_counted(void)
 {
-	const struct angara_op told = { .size = sizeof(told), .cookie = 99 };
+	const struct angara_op polled = { .size = sizeof(polled), .cookie = 99 };
 	const struct angara_op silent = { .size = sizeof(silent), .flags = ANGARA_SILENT };
 	struct angara_ctx *own = own_open(SHORT_CQ);
 	struct angara_peer self = alone_self(own);
@@ -81,7 +81,7 @@ static bool ring_counted(void)
 
 	key = ok ? angara_mr_key(mr) : 0;
 	ok = ok && puts_unpolled(own, mr, SHORT_CQ) &&
-	     expect("told", angara_put_inline_nbi(own, self, key, 0, "y", 1, &told),
+	     expect("polled", angara_put_inline_nbi(own, self, key, 0, "y", 1, &polled),
 		    -EAGAIN) &&
 	     expect("silent", angara_put_inline_nbi(own, self, key, 0, "y", 1, &silent),
 		    -EAGAIN) &&

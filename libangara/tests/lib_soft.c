@@ -114,9 +114,7 @@ static elem *out_of(const struct task *t)
 	return (elem *)(t->mem + t->out);
 }
 
-/*
- * Counts in units of @unit bytes, and where results begin, the last one first.
- */
+/* Counts in units of @unit bytes, and where results begin, the last one first. */
 static void lay_out(struct task *t, size_t unit)
 {
 	size_t at = 0;
@@ -228,9 +226,7 @@ static bool is(const struct task *t, size_t i, elem want)
 	return expect(names[t->kind], out_of(t)[i], want);
 }
 
-/*
- * @count elements of the result from @out on equal those of @from from @in on.
- */
+/* @count elements of the result from @out on equal those of @from from @in on. */
 static bool block(const struct task *t, size_t out, unsigned int from, size_t in,
 		  size_t count)
 {
@@ -333,7 +329,7 @@ static void task_open(struct task *t, struct angara_team *team, size_t max,
 		t->mem = angara_mr_addr(t->mr);
 		return;
 	}
-	/* Of no page's length: what messages are sent from overlaps. */
+	/* Not a multiple of pages: so the regions that messages are sent from overlap. */
 	t->mem = malloc(t->out + area(t) + 100);
 	if (!t->mem)
 		exit(1);
@@ -421,8 +417,8 @@ static uint64_t registrations(void)
 }
 
 /*
- * Memory that is not registered.  Of a buffer that is used again, what is sent
- * on costs a registration and what is written another, whatever the collective.
+ * Memory that is not registered.  If a buffer is reused, sending from it costs
+ * one registration and writing to it another one, for any collective.
  */
 static bool unregistered(void)
 {
@@ -457,7 +453,7 @@ static bool unregistered(void)
 	return ok;
 }
 
-/* The forms that wait. */
+/* The blocking forms. */
 static bool waiting(void)
 {
 	struct angara_team *team = team_new(ANGARA_TEAM_SOFTWARE);
@@ -704,9 +700,7 @@ static bool parts_of_teams(void)
 	return ok & expect("destroy", angara_team_destroy(all), 0);
 }
 
-/*
- * Long data is read with the full key of its region, which differs by member.
- */
+/* Long data is read with the full key of its region, which differs by member. */
 static bool whole_keys(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE };

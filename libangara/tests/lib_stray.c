@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Early messages between members of teams: the memory that a process uses for
- * them is limited, whoever the sender is.
+ * them is limited, for any sender.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +54,8 @@ static bool with_context(bool (*part)(void))
 
 static bool team_open(struct angara_team *team)
 {
-	team->looker = calloc(1, sizeof(*team->looker));
-	if (!team->looker)
+	team->checker = calloc(1, sizeof(*team->checker));
+	if (!team->checker)
 		return false;
 	ang_talk_open(team);
 	return true;
@@ -89,7 +89,7 @@ static const struct ang_strays *queue_of(struct angara_peer peer)
 	return &own->colls.strays[i];
 }
 
-/* Places senders where a flood does most harm. */
+/* Chooses senders for which a flood does most harm. */
 static void stand_together(void)
 {
 	const struct ang_strays *queue = queue_of(other);

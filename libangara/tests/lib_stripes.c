@@ -12,7 +12,7 @@
 
 #define MAX_COUNT	20000U
 #define INFLIGHT	8
-#define MAX_TREES	64	/* of any device */
+#define MAX_TREES	64	/* most trees of any device */
 
 static struct angara_team *team_of(uint32_t stripes, uint32_t root)
 {
@@ -58,7 +58,7 @@ static bool summed(const uint64_t *v, unsigned int count)
 	return expect("behind the last", (long long)v[count], 99);
 }
 
-/* Lengths around those where another tree is used. */
+/* Lengths around those from which another tree is used. */
 static const unsigned int counts[] = {
 	0, 1, 511, 512, 1023, 1024, 1025, 1536, 5000, MAX_COUNT,
 };
@@ -163,7 +163,10 @@ static bool held_whole(void)
 	return ok;
 }
 
-/* The coordinator's rows of tree @i are those of the @i-th of @all trees. */
+/*
+ * The coordinator's rows of tree @i equal those of the @i-th of @all trees in
+ * the plan.
+ */
 static bool rows_are(const struct angara_team *twin, const struct angara_tree_row *rows)
 {
 	const struct ang_rows *r = &twin->rows;
@@ -265,7 +268,7 @@ static bool mismatch(void)
 	if (size > 1 && ok) {
 		ret = angara_allreduce(team, mr, 0, mr, 0, rank ? 5000 : 4990,
 				       ANGARA_TYPE_UINT64, ANGARA_RED_SUM);
-		ok = expect("told", ret == -EPROTO || ret == -ECONNRESET, true);
+		ok = expect("notified", ret == -EPROTO || ret == -ECONNRESET, true);
 	}
 	if (team)
 		angara_team_leave(team);
@@ -291,7 +294,7 @@ static bool inherited(void)
 	return ok;
 }
 
-/* Where trees run out, a team works with fewer; and it gives all of them back. */
+/* If trees run out, a team works with fewer; and it frees all of them. */
 static bool few_trees(void)
 {
 	struct angara_mr *mr = own_region(16 * (MAX_COUNT + 2));

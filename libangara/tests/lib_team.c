@@ -71,7 +71,7 @@ static bool subsets(void)
 	return ok;
 }
 
-#define MAX_TREES	64	/* of any device */
+#define MAX_TREES	64	/* most trees of any device */
 
 static unsigned int max_trees(void)
 {
@@ -160,7 +160,7 @@ static bool disagreement(void)
 
 /*
  * The process that destroys the team clears its rows, and then the device no
- * longer knows the reason.  So all survivors wait until the others have
+ * longer knows the reason.  So each survivor waits until the others have
  * checked.
  */
 static bool looked(const struct angara_team *team, const struct angara_mr *mr,
@@ -208,7 +208,7 @@ static int bereaved(unsigned int victim)
 					   ANGARA_TYPE_INT64, 0, pending_op(&req));
 	if (!ret)
 		ret = pending_wait(ctx, &req, LONG_MS);
-	if (!expect("told", ret, -ECONNRESET) ||
+	if (!expect("notified", ret, -ECONNRESET) ||
 	    !expect("check", angara_team_check(team, &node), -ECONNRESET) ||
 	    /* Rows of the first process go with it, in any order. */
 	    (victim && !expect("node", node, angara_team_peer(team, victim).node)) ||
@@ -225,7 +225,7 @@ static int bereaved(unsigned int victim)
 }
 
 /*
- * The same on a team without a tree: no device reports the death, so the
+ * As before, on a team without a tree: no device reports the death, so the
  * members detect it, and notify each other.
  */
 static int bereaved_by_software(unsigned int victim)
@@ -246,8 +246,8 @@ static int bereaved_by_software(unsigned int victim)
 		raise(SIGKILL);
 	}
 	/*
-	 * A short one, a long one, and one that learns of the death from others
-	 * only.
+	 * A short collective, a long one, and one in which a member learns of
+	 * the death only from others.
 	 */
 	if (angara_barrier_nbi(team, pending_op(&req[0])) ||
 	    angara_allreduce_nbi(team, mr, 0, mr, 0, 10000, ANGARA_TYPE_INT64, 0,
@@ -255,7 +255,7 @@ static int bereaved_by_software(unsigned int victim)
 	    angara_broadcast_nbi(team, mr, 0, 200000, victim, pending_op(&req[2])))
 		return 1;
 	for (i = 0; i < 3; i++)
-		if (!expect("told", pending_wait(ctx, &req[i], LONG_MS), -ECONNRESET) ||
+		if (!expect("notified", pending_wait(ctx, &req[i], LONG_MS), -ECONNRESET) ||
 		    !expect("node", req[i].c.node, angara_team_peer(team, victim).node))
 			return 1;
 	if (!expect("check", angara_team_check(team, &node), -ECONNRESET) ||
@@ -345,7 +345,7 @@ static bool leaving(void)
 	return ok & expect("destroy", angara_team_destroy(team), -ECONNRESET);
 }
 
-/* A member that another blames is there, and learns that the team is lost. */
+/* A member that is reported as lost is alive, and learns that the team is lost. */
 static bool blamed(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE };
@@ -359,7 +359,7 @@ static bool blamed(void)
 	if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0) ||
 	    !expect("all", angara_job_barrier(job), 0))
 		return false;
-	/* The root ends at once, unless it is told while it still sends. */
+	/* The root ends at once, unless it is notified while it still sends. */
 	ret = angara_broadcast(team, mr, 0, rank && rank == size - 1 ? 16 : 8, 0);
 	if (!rank)
 		ok = expect("root", !ret || ret == -EPROTO || ret == -ENOTCONN, true);
@@ -367,7 +367,7 @@ static bool blamed(void)
 	if (!ret)
 		ret = pending_wait(ctx, &req, LONG_MS);
 	if (size > 1)
-		ok &= expect("told", ret == -EPROTO || ret == -ENOTCONN, true) &&
+		ok &= expect("notified", ret == -EPROTO || ret == -ENOTCONN, true) &&
 		      expect("query", angara_team_query(team, &info), 0) &&
 		      expect("by whom", info.lost < size - 1, true);
 	angara_team_leave(team);

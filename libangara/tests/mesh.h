@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the files of mesh.c share: the ranks of a job, each with its thread. */
+/* Shared by the files of mesh.c: the ranks of a job, each with its thread. */
 #ifndef TESTS_MESH_H
 #define TESTS_MESH_H
 
@@ -13,17 +13,17 @@
 
 #define MAX_RANKS	7
 #define BLOCK		100
-#define WORD_TEXT	(2 * ANG_SIPHASH_KEY)	/* of a card */
+#define WORD_TEXT	(2 * ANG_SIPHASH_KEY)	/* bytes of the word in a card */
 #define SAID_MAX	4096
 
 /**
  * struct part - a rank
- * @cards: as this rank sees them
- * @asked: how often, for the card of each
- * @delay_ms: before it comes
+ * @cards: those that this rank gets
+ * @asked: requests for the card of each rank
+ * @delay_ms: before it takes part
  * @deadline_s: of its exchanges, 0: that of all
- * @fill: its block is of these
- * @all: what it got
+ * @fill: byte that fills its block
+ * @all: blocks received
  * @ret: of its exchange
  */
 struct part {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Connections that go through a relay, which keeps what it passes on and can
- * change it, see mesh.c.
+ * Connections through a relay, which records and can change the data that it
+ * passes on, see mesh.c.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 #include "mesh.h"
 
-/* Between rank 0 and rank 1: what rank 0 sends, and what comes back. */
+/* Data between rank 0 and rank 1, in both directions. */
 struct relay {
 	int listens, in, out;
 	char card[ANG_MESH_CARD];
@@ -21,13 +21,13 @@ struct relay {
 	size_t len;
 	size_t flip;		/* byte to change, counted from 1; 0: none */
 	size_t back;		/* bytes that came back */
-	size_t flip_back;	/* the same there */
+	size_t flip_back;	/* byte to change in that direction */
 	size_t cut;		/* bytes after which the first connection ends */
 	bool stop;
 	pthread_t thread;
 };
 
-/* Passes on what has come.  Return: false at the end. */
+/* Passes on received data.  Return: false at the end. */
 static bool relay_pass(int from, int to, unsigned char *at, size_t room, size_t *count_,
 		       size_t flip)
 {
@@ -43,7 +43,7 @@ static bool relay_pass(int from, int to, unsigned char *at, size_t room, size_t 
 	return send(to, at, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
-/* Return: a connection has come. */
+/* Return: a connection was accepted. */
 static bool relay_accept(struct relay *r)
 {
 	do
@@ -76,7 +76,7 @@ static void *relay_main(void *arg)
 	if (relay_accept(r))
 		relay_serve(r);
 	if (r->cut) {
-		/* What comes now is lost; the next connection is as any. */
+		/* Data of this connection is lost; the next connection works. */
 		usleep(200000);
 		close(r->in);
 		close(r->out);
@@ -128,7 +128,7 @@ static bool has_word(const struct relay *r)
 	return memmem(r->seen, r->len, word, sizeof(word));
 }
 
-/* What a stranger has seen tells no secret, and is of no use a second time. */
+/* A recorded connection contains no secret, and cannot be replayed. */
 void test_repeat(void)
 {
 	unsigned char answer[64];
@@ -212,8 +212,8 @@ void test_change(void)
 }
 
 /*
- * A message is lost with its connection.  The sender has its exchange, and goes
- * on: the next message must not pass for the one that was lost.
+ * A message is lost with its connection.  The sender has completed its exchange
+ * and continues: the next message must not be taken for the lost one.
  */
 void test_loss(void)
 {

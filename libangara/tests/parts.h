@@ -21,7 +21,7 @@ struct part {
  */
 void parts_run(struct angara_job *job, const struct part *parts,
 	       const char *only);
-/* For a part that cannot run, at all processes.  Return: its result. */
+/* Skips a part, at all processes.  Return: its result. */
 bool parts_skip(const char *why);
 /* After all parts.  Return: exit status of the process. */
 int parts_end(struct angara_job *job);

@@ -370,7 +370,7 @@ static bool test_rules(void)
 
 /*
  * A million rows on long rings: walking up from each of them would take hours.
- * Then one column, which is behind node 7, is closed to a ring.
+ * Then one column, which is behind node 7, is closed into a ring.
  */
 static bool test_long(const struct angara_topo *t)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Fabrics of all kinds: routes of every pair of 1600 modules, trees from every
- * root over all and some nodes, metrics compared with other ways to compute
- * them.
+ * root over all and some nodes, metrics compared with independent computations.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -395,7 +394,7 @@ static bool bad_trees(void)
 	return good;
 }
 
-/* Of a line the middle; a member first, if equally good. */
+/* The root of a line is its middle; among equally good nodes, a participant. */
 static bool best_roots(void)
 {
 	struct angara_fabric *f = make("mesh:7");

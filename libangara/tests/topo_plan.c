@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Plans of trees: valid on every kind of fabric, of least depth or load where
- * that is known or found by trying, with the times that blocks and cables add up
- * to.
+ * Plans of trees: valid on every kind of fabric, of least depth or load if that is known or found
+ * by exhaustive search, with times that equal the sum over blocks and cables.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -188,7 +187,7 @@ static bool all_least_deep(void)
 	return good;
 }
 
-/* The highest load of some trees by a goal. */
+/* The highest load of a plan of some trees with a goal. */
 static u32 most(const char *text, u32 trees, u32 goal, u32 root)
 {
 	struct planned p;
@@ -203,8 +202,8 @@ static u32 most(const char *text, u32 trees, u32 goal, u32 root)
 
 /*
  * A line has room for a tree from each end; deep ones from the middle overlap.
- * On a ring of even length two roots opposite each other do not overlap, each
- * half way round.  A fat tree's nodes have one cable.
+ * On a ring of even length, trees from opposite roots do not overlap: each
+ * branch goes half way round.  A fat tree's nodes have one cable.
  */
 static bool known_loads(void)
 {
@@ -217,7 +216,7 @@ static bool known_loads(void)
 	       most("fattree:8,2", 3, ANGARA_PLAN_LOAD, ANGARA_PLAN_ROOT_ANY) == 3;
 }
 
-/* Where a tree is already, the next one takes the other end of a line. */
+/* If there is a tree already, the next one takes the other end of a line. */
 static bool given_load(void)
 {
 	u16 load[7 * 2] = { 0 };
@@ -242,8 +241,8 @@ static bool given_load(void)
 }
 
 /*
- * Of three nodes in a line: from node 0 a tree would share its worst channel with
- * three others, but have less load in all; from node 2 with two.
+ * Three nodes in a line: a tree from node 0 would share its most loaded channel with three others,
+ * but have a lower total load; from node 2 it shares it with two.
  */
 static bool worst_channel(void)
 {
@@ -261,7 +260,10 @@ static bool worst_channel(void)
 	return good;
 }
 
-/* Participants count where they are; a node has one row for all of its own. */
+/*
+ * Participants count at their node; a node has one row for all of its
+ * participants.
+ */
 static bool placement(void)
 {
 	struct planned p;
@@ -290,7 +292,7 @@ static u64 expected(const char *text, u32 trees, u32 root, u32 op, u64 bytes)
 	return time;
 }
 
-/* Gap of packets where 16 participants of each of two nodes inject, 37 ns each. */
+/* Gap of packets if 16 participants of each of two nodes inject, 37 ns each. */
 static bool many_local(void)
 {
 	struct planned p;
@@ -309,7 +311,7 @@ static bool many_local(void)
  * One packet of 17 flits, in nanoseconds.  Down: 300 in, 20 PEGroup, 84 for a
  * cable and its router, 37 PCIe, 300 out.  Up: 337 in, 34 to read it, 8 and the
  * next cycle, 29.013 and 80 for a cable, 34 to read, 8 and the next cycle; then
- * 20 PEGroup and down.  The first packet of 64: 63 times 37 behind it.
+ * 20 PEGroup and down.  Of 64 packets: 63 times 37 after the first one.
  */
 static bool known_times(void)
 {
@@ -324,7 +326,7 @@ static bool known_times(void)
 		       (657 + 6 * 84 + 20 + 6 * 84 + 37) * 1000 &&
 	       expected("mesh:2", 1, 0, ANGARA_OP_ALLREDUCE, 256) ==
 		       (380 + 152 + 20 + 84 + 37 + 300) * 1000 &&
-	       /* A packet that comes late is not read before one that is there. */
+	       /* A late packet is not read before one that is present. */
 	       expected("mesh:5", 1, 1, ANGARA_OP_ALLREDUCE, 256) ==
 		       (380 + 3 * 152 + 20 + 3 * 84 + 37 + 300) * 1000;
 }
@@ -332,16 +334,22 @@ static bool known_times(void)
 /* Reads of a Reducer hold up long reductions, ReduceIds those on one tree. */
 static bool known_rates(void)
 {
-	/* 9 packets are 8 more, each read three times at 34 ns by node 1. */
+	/*
+	 * 9 packets are 8 after the first, each read three times at 34 ns by
+	 * node 1.
+	 */
 	u64 read = expected("mesh:3", 1, 1, ANGARA_OP_ALLREDUCE, 9 * 256) -
 		   expected("mesh:3", 1, 1, ANGARA_OP_ALLREDUCE, 256);
-	/* Of 17 the last waits for the count of the first: 8192 ns, and back. */
+	/*
+	 * Of 17 packets, the last waits until the first is counted, after 8192
+	 * ns, and for the way back.
+	 */
 	u64 wait = expected("mesh:3", 1, 0, ANGARA_OP_ALLREDUCE, 17 * 256) -
 		   expected("mesh:3", 1, 0, ANGARA_OP_ALLREDUCE, 256);
 
 	/*
-	 * Of 129 on eight trees the last waits for the count of 128, which 16 trees
-	 * have in time for their 257th.
+	 * Of 129 packets on eight trees the last waits until 128 are counted; 16 trees have counted
+	 * 128 in time for their 257th packet.
 	 */
 	u64 eight = expected("mesh:3", 8, 0, ANGARA_OP_ALLREDUCE, 129 * 256) -
 		    expected("mesh:3", 8, 0, ANGARA_OP_ALLREDUCE, 128 * 256);
@@ -424,7 +432,7 @@ int main(void)
 	result(all_valid(), "plans of five trees are valid, and their loads counted");
 	result(all_least_deep(), "no root gives a shallower tree");
 	result(known_loads(), "loads of known plans");
-	result(given_load(), "trees that are there already count");
+	result(given_load(), "existing trees count");
 	result(worst_channel(), "the worst channel counts before the sum");
 	result(placement(), "the root is near to most participants");
 	result(known_times(), "times of one packet, and of those behind it");

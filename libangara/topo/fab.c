@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Fabrics of any topology, as programs see them.  The model computes neighbours
+ * Fabrics of any topology: the public interface.  The model computes neighbours
  * and routes.
  */
 #include <errno.h>

@@ -9,9 +9,9 @@
 
 #include "fab.h"
 
-#define CUT_ALL		256U	/* largest fabric where every pair is cut */
+#define CUT_ALL		256U	/* largest fabric with every pair cut */
 #define CUT_SOME	32U
-#define CUT_HALVES	16U	/* largest fabric where every half is tried */
+#define CUT_HALVES	16U	/* largest fabric with every half tried */
 
 /**
  * struct flow - state of a max-flow search

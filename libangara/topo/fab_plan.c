@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Plans of trees: each is laid with regard to those before it. */
+/* Plans of trees: each tree avoids the channels loaded by those before it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

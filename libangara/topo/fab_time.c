@@ -4,10 +4,10 @@
  *
  * The first packet is followed through the blocks, as the simulator does it: up
  * the tree a Reducer reads whole packets, one flit per cycle, one packet at a
- * time; down the tree, packets are passed on as they arrive.  The others come
- * behind it at the rate of PCIe or of the busiest Reducer.  A reduction also
- * waits for credits of its host: it has 16 ReduceIds on each tree, and learns
- * which are free after 128 results on all trees, or 4096 cycles.
+ * time; down the tree, packets are passed on as they arrive.  The other packets
+ * follow at the rate of PCIe or of the busiest Reducer.  A reduction also waits
+ * for credits of its host: it has 16 ReduceIds on each tree, and learns which
+ * are free after 128 results on all trees, or 4096 cycles.
  *
  * No packet crosses a channel twice, or the FIFO of a root: on an idle fabric
  * these are never slower than PCIe.
@@ -182,7 +182,10 @@ static u64 time_down(const struct time_op *o, const struct angara_tree_row *rows
 	return last + ANG_VALUE_EJECT * NS;
 }
 
-/* The first packet of a broadcast; a source that is not the root sends up. */
+/*
+ * Time of the first packet of a broadcast; a source other than the root sends
+ * it up.
+ */
 static u64 time_bcast(const struct time_op *o, const struct angara_tree_row *rows,
 		      u32 root, u32 count)
 {
@@ -253,7 +256,7 @@ static u64 time_busiest(const struct time_op *o, const struct angara_tree_row *r
 }
 
 /*
- * What packets behind the first one take, @gap each; reductions wait for
+ * Time of the packets after the first one, @gap each; reductions wait for
  * credits.
  */
 static u64 time_rest(const struct time_op *o, u64 gap)

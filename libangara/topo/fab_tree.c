@@ -3,15 +3,17 @@
  * Trees on any fabric.
  *
  * A breadth-first search from the root gives each router one parent.  A packet
- * must be able to go on from a router to all of its children, so the turns
+ * must be able to continue from a router to all of its children, so the turns
  * allowed there depend on the cable to the parent.  The search takes allowed
  * turns only, and still reaches all routers.  Where channel classes order
  * dimensions or levels, the shortest path to a router is one of the lowest
  * class that leads there.  With up*down* routing the router of rank 0 is
- * reachable by up channels alone.  Proof: else let r be the router of lowest
- * rank that is.  It has a neighbour of lower rank, reached by a down channel;
- * that path turned down at a router of still lower rank, reached by up channels
- * alone.  From rank 0 down channels lead to all routers.
+ * reachable by up channels alone.  Proof: let r be the router of lowest rank
+ * that is reached by up channels alone, and suppose that its rank is not 0.  It
+ * has a neighbour of lower rank, reached by a path that ends with a down
+ * channel.  That path turned down at a router of still lower rank, reached by
+ * up channels alone: a contradiction.  From rank 0, down channels lead to all
+ * routers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #include "fab.h"
 
 #define ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_PORT_NONE })
-#define ROOTS_ALL	1024	/* largest fabric where every root is tried */
+#define ROOTS_ALL	1024	/* largest fabric with every root tried */
 #define ROOTS_SOME	64
 
 /**
@@ -31,8 +33,8 @@
  * @in: arc to the router from its parent
  * @queue: routers by distance
  * @tail: length of @queue
- * @below: with @load, children of each router in the trees that are there
- * @children: room for those in the tree that is compared
+ * @below: with @load, children of each router in the existing trees
+ * @children: buffer for those in the tree that is compared
  */
 struct tree_work {
 	const struct angara_fabric *f;
@@ -223,14 +225,14 @@ ANG_PUBLIC int angara_fabric_cost(const struct angara_fabric *fabric,
  * @most: trees on its most loaded channel
  * @below: most children of one of its routers, in all trees together
  * @sum: sum of the loads of its channels
- * @ways: sum of the cables to each local participant
+ * @paths: sum of the cables to each local participant
  */
 struct tree_score {
 	u32 depth;
 	u32 most;
 	u32 below;
 	u32 sum;
-	u64 ways;
+	u64 paths;
 };
 
 static bool tree_is_better(const struct tree_score *a, const struct tree_score *b,
@@ -244,10 +246,12 @@ static bool tree_is_better(const struct tree_score *a, const struct tree_score *
 		return a->below < b->below;
 	if (a->sum != b->sum)
 		return a->sum < b->sum;
-	return a->depth != b->depth ? a->depth < b->depth : a->ways < b->ways;
+	return a->depth != b->depth ? a->depth < b->depth : a->paths < b->paths;
 }
 
-/* Adds the channels above a participant, up to those that are counted. */
+/*
+ * Adds the channels above a participant, up to those that are already counted.
+ */
 static void tree_score_path(struct tree_work *w, u32 at, u32 root,
 			    struct tree_score *score)
 {
@@ -278,7 +282,7 @@ static struct tree_score tree_try(struct tree_work *w, u32 root, const uint16_t 
 	for (i = 0; i < f->topo.nodes; i++) {
 		if (!pe[i])
 			continue;
-		score.ways += (u64)pe[i] * w->dist[i];
+		score.paths += (u64)pe[i] * w->dist[i];
 		if (w->dist[i] > score.depth)
 			score.depth = w->dist[i];
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The torus, as programs see it.  The model does the arithmetic. */
+/* The torus: the public interface.  The model does the arithmetic. */
 #include <errno.h>
 #include <string.h>
 

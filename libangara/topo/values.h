@@ -3,10 +3,10 @@
  * Parameters of the hardware's times: expected times of plans are computed with
  * these, and the simulator has them as defaults.
  *
- * Given are those that document 000 names.  Fitted ones are chosen so that a
- * published number comes out; free ones are neither.  The basis says where in
- * the document, to which number, or why; the range of a free one is what is
- * plausible.  tools/sim/origin.c has the parameters that only the simulator has.
+ * "Given" parameters are those that document 000 names. "Fitted" ones are chosen to reproduce a
+ * published number; "free" ones are neither.  The basis is the place in the document, the published
+ * number, or the reason; the range of a free one contains its plausible values.  tools/sim/origin.c
+ * has the parameters that only the simulator has.
  *
  * V(symbol, name, value, unit, source, description, basis, range)
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Loaded before libangara by LD_PRELOAD, it corrupts results: after each wait
- * of rank SPOIL_RANK, one byte at offset SPOIL_AT of the first allocated memory
- * is 255, a value that no early iteration has there.
+ * A library to preload before libangara, which corrupts results: after each
+ * wait of rank SPOIL_RANK it writes 255 to offset SPOIL_AT of the first
+ * allocated memory, a value that no early iteration has there.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

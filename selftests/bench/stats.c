@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The figures of angara-bench, from known stamps. */
+/* Tests the statistics of angara-bench with known time stamps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "bench.h"
@@ -14,7 +14,7 @@ static void expect(const char *what, double got, double want)
 	bad = 1;
 }
 
-/* Two processes, three samples: rank 0, then rank 1. */
+/* Two processes, three samples: first those of rank 0, then of rank 1. */
 static void spans(void)
 {
 	const struct bench_stamp stamps[] = {
@@ -23,11 +23,11 @@ static void spans(void)
 	};
 	static const struct {
 		enum bench_span span;
-		double min, median, p99;
+		double min, median, p99, avg;
 	} want[] = {
-		{ BENCH_OWN, 40, 70, 90 },
-		{ BENCH_TO_LAST, 60, 60, 90 },
-		{ BENCH_FROM_LAST, 10, 10, 80 },
+		{ BENCH_OWN, 40, 70, 90, 200 / 3.0 },
+		{ BENCH_TO_LAST, 60, 60, 90, 70 },
+		{ BENCH_FROM_LAST, 10, 10, 80, 100 / 3.0 },
 	};
 	uint64_t room[3];
 
@@ -38,10 +38,12 @@ static void spans(void)
 		expect("least", row.min, want[i].min);
 		expect("median", row.median, want[i].median);
 		expect("99th percentile", row.p99, want[i].p99);
+		expect("mean", row.avg, want[i].avg);
+		expect("greatest", row.max, want[i].p99);
 	}
 }
 
-/* 1..200 in a mixed order, in batches of four. */
+/* 1 to 200 in mixed order, in batches of four. */
 static void percentiles(void)
 {
 	struct bench_row row = { .iters = 200, .batch = 4 };
@@ -56,6 +58,8 @@ static void percentiles(void)
 	expect("least of many", row.min, 1 / 4.0);
 	expect("median of many", row.median, 100.5 / 4);
 	expect("99th percentile of many", row.p99, 198 / 4.0);
+	expect("mean of many", row.avg, 100.5 / 4);
+	expect("greatest of many", row.max, 200 / 4.0);
 }
 
 static void single(void)
@@ -68,6 +72,8 @@ static void single(void)
 	expect("least of one", row.min, 7);
 	expect("median of one", row.median, 7);
 	expect("99th percentile of one", row.p99, 7);
+	expect("mean of one", row.avg, 7);
+	expect("greatest of one", row.max, 7);
 }
 
 int main(void)

@@ -4,25 +4,24 @@
 # Builds modules for a kernel of the guests with all checks on. Needs
 # selftests/tap.sh.
 
-# Warnings of make that our files do not cause: some kernels' headers are not
-# clean.
+# Warnings of make that our files do not cause: some kernels' headers have some.
 NOISE='^(\./|\.\./)*(arch|include)/|/usr/src/|compiler differs|Module.symvers'
 NOISE+='|pahole|BTF|C=2 specified'
 
 # The headers of 7.2 use two features that Debian's sparse does not know. The
-# kernel's own script that detects this and disables sparse is missing from the
-# package; KBUILD_CHECKSRC overrides the result.
+# package lacks the kernel's script that detects this and disables sparse;
+# KBUILD_CHECKSRC overrides the missing result.
 SPARSE="-D__CHECK_ENDIAN__ -D__typeof_unqual__=__typeof__"
 SPARSE+=" '-D__builtin_strlen(s)=(sizeof(s)-1)'"
 
-# Arguments of make for each check. C=2 checks all files, also those already
-# built.
+# Arguments of make for each check. C=2 checks all files, also files that are
+# already built.
 declare -A CHECKS=([W=1]='W=1'
 	[sparse]="W=1 C=2 KBUILD_CHECKSRC=2 CF=\"$SPARSE\"")
 
-# complaints LOG: warnings and errors about our files. A warning about a header
-# counts if the compiler says that it is inlined from one of our files, which
-# some kernels name by their whole path.
+# complaints LOG: prints warnings and errors about our files. A warning about a
+# header counts if the code is inlined from one of our files, for which some
+# kernels print an absolute path.
 complaints()
 {
 	NOISE=$NOISE awk '
@@ -35,7 +34,7 @@ complaints()
 }
 
 # kbuild CHECK KERNEL DIR TARGET: makes TARGET of the copy of the driver in DIR,
-# a folder of the repository; fails if make does, or anything warns.
+# a folder of the repository; fails if make fails or prints a warning.
 kbuild()
 {
 	local log=$TAP_TMP/kbuild.log status=0 words

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Library, tools and selftests build with gcc and with clang, without a warning.
+# Library, tools and selftests build with gcc and with clang, without a warning;
+# clang optimises library and tools only if LONG is set.
 
 set -u
 . selftests/tap.sh
 . selftests/variant.sh
 
-# is_default COMPILER: whether other tests build with it, too.
+# is_default COMPILER: do other tests build with this compiler?
 is_default()
 {
 	[ "$(readlink -f "$(command -v "$1")")" = \
@@ -17,16 +18,22 @@ is_default()
 # build COMPILER PART: fails if make fails or the compiler warns.
 build()
 {
-	local log=$TAP_TMP/log status=0 options=()
+	local log=$TAP_TMP/log status=0 options=() out=$TAP_TMP/$1 library=$TAP_TMP/$1
 
 	if [ "$2" != selftests ] && is_default "$1"; then
-		# Warnings are errors there.
+		# In that variant warnings are errors.
 		variant plain "$2"
 		return
 	fi
-	! is_default "$1" ||
-		options=("LIBANGARA=$VARIANTS/plain/lib/libangara.a")
-	build_in "$TAP_TMP/$1" "CC=$1" "KSELFTEST_INC=$PWD/build/kernel-tools" \
+	if [ "$2" = selftests ]; then
+		# The Makefile adds to CFLAGS, as those of the kernel do.
+		! is_default "$1" || library=$VARIANTS/plain
+		options=("LIBANGARA=$library/lib/libangara.a")
+		out+=/selftests
+	elif [ "$1" = clang ] && ! long_form; then
+		options=('CFLAGS=-O0 -g')
+	fi
+	build_in "$out" "CC=$1" "KSELFTEST_INC=$PWD/build/kernel-tools" \
 		"${options[@]}" "$2" >"$log" 2>&1 || status=$?
 	! grep -A5 -E 'warning:|error:' "$log" || status=1
 	[ "$status" = 0 ] || tail -n 20 "$log"

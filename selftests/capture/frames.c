@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * frames FILE: writes a capture with a frame of every event and type, by
- * angara-vfio's own code, and prints how each has to be shown.
+ * angara-vfio's own code, and prints how a reader must show each frame.
  *
  * frames --lost FILE: the capture of a reader that was too slow.
  */
@@ -19,7 +19,7 @@ static void put(const struct trace_rec *rec)
 {
 	u8 block[PCAPNG_MAX_BLOCK];
 
-	/* One interface: only node 3 is active. */
+	/* The capture has one interface, since only node 3 is active. */
 	fwrite(block, pcapng_packet(block, 0, rec), 1, to);
 }
 
@@ -50,7 +50,7 @@ static void all(struct tracer *tracer)
 			ang_trace_print(stdout, &r);
 		}
 	}
-	/* Of another node: this reader does not capture it. */
+	/* A record of another node, which this reader does not capture. */
 	rec.rec = record(0, 1);
 	rec.rec.node = 4;
 	traces_record(&traces, &rec.rec);

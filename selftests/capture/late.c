@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For LD_PRELOAD: SIGINT arrives right before the program's second wait for
- * data, that is, after it has checked for signals.
+ * To be preloaded: sends SIGINT right before the program's second wait for
+ * data, that is, after the program has checked for signals.
  */
 #include <poll.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 	return (int)syscall(SYS_ppoll, fds, n, timeout < 0 ? NULL : &ts, NULL, 0);
 }
 
-/* Answers to requests are read with MSG_WAITALL. */
+/* The program reads answers to requests with MSG_WAITALL. */
 ssize_t recv(int fd, void *buf, size_t size, int flags)
 {
 	if (!flags)

@@ -30,7 +30,7 @@
 #define LEN	8
 #define DOUBLES	64U
 #define BULK	(1U << 20)
-#define WARM_UP	100	/* one-time work is done after so many */
+#define WARM_UP	100	/* rounds that include all one-time work */
 
 static unsigned int nodes = 2;
 static unsigned long copied, allocated;
@@ -44,7 +44,7 @@ void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
 
-/* Heads of packets and descriptors are shorter than a packet's payload. */
+/* Packet heads and descriptors are shorter than a packet's payload. */
 void *__wrap_memcpy(void *to, const void *from, size_t n)
 {
 	if (n >= ANGARA_PACKET_BYTES)
@@ -76,7 +76,7 @@ static void put(u32 i)
 				angara_mr_key(member[1].mr), 0, &i, LEN));
 }
 
-/* To the node farthest from the first. */
+/* Puts to the node farthest from the first one. */
 static void long_put(u32 i)
 {
 	(void)i;
@@ -131,8 +131,8 @@ static void allreduce(u32 i)
 }
 
 /*
- * Two packets of numbers whose sums are rounded; the first is rewritten each
- * time.
+ * Operands of two packets whose sums are rounded; the first one is rewritten
+ * each time.
  */
 static void doubles(u32 i)
 {
@@ -202,7 +202,7 @@ static const struct {
 
 void measured(void (*run)(u32 i), u32 first, u32 count);
 
-/* A separate function in every build, so that tools find it. */
+/* A separate function in every build, so that tools can find it. */
 void __attribute__((noipa)) measured(void (*run)(u32 i), u32 first, u32 count)
 {
 	u32 i;
@@ -233,7 +233,7 @@ static int ring(struct ang_dev *dev, u32 pi)
 	return real_ops->doorbell(dev, pi);
 }
 
-/* Doorbells of 64 puts, of which all but the last delay theirs. */
+/* Rings for 64 puts; all but the last one delay their doorbell. */
 static void rings(void)
 {
 	struct ang_dev *dev = &member[0].ctx->dev;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A machine with more processors than a cpu_set_t holds: how many of them does
- * a fabric count?
+ * A machine with more processors than a cpu_set_t holds: checks how many of
+ * them a fabric counts.
  *
  *	cpus
  */
@@ -12,9 +12,9 @@
 
 #include "embed/embed.h"
 
-#define CPUS	3000	/* of the machine; this process may use every third */
+#define CPUS	3000	/* number in the machine; this process may use every third one */
 
-/* Replaces the C library's. */
+/* Replaces the function of the C library. */
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
 	unsigned int i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Commands of an embedded fabric that the adapter answers too late, and the
- * child of a fork.  A command is delayed, and runs after its caller has timed
- * out. Linked with --wrap=emb_submit,--wrap=emb_now_ms.
+ * Commands of an embedded fabric that the adapter answers too late, and calls
+ * in the child of a fork.  A delayed command runs after its caller has timed
+ * out.  Linked with --wrap=emb_submit,--wrap=emb_now_ms.
  *
  *	doubt
  */
@@ -24,7 +24,7 @@
 } while (0)
 
 #define MEM_BYTES	ANGARA_PAGE_SIZE
-#define FAR_SLOT	2000	/* beyond the end of a domain's first table */
+#define FAR_SLOT	2000	/* slot beyond the end of a domain's first table */
 
 static struct ang_spec spec;
 static struct {
@@ -50,7 +50,7 @@ static void let_go(struct emb_run *r)
 	held.pi = 0;
 }
 
-/* Commands stay in order: the next one releases the one before. */
+/* Commands stay in order: the next command releases the delayed one. */
 void __wrap_emb_submit(struct emb_run *r, u32 node,
 		       const struct angara_adm_cmd *cmd, u32 pi)
 {
@@ -114,8 +114,7 @@ static int ctx_create(struct ang_dev *dev, struct ang_dev *ctx)
 }
 
 /*
- * A domain that is created too late: its number stays in use until it is
- * closed.
+ * If a domain is created too late, its number stays in use until it is closed.
  */
 static void late_domain(struct ang_dev *dev, struct ang_dev *other)
 {
@@ -132,7 +131,7 @@ static void late_domain(struct ang_dev *dev, struct ang_dev *other)
 	MUST(((struct emb_dev *)dev->priv)->dom->num == 0);
 }
 
-/* The entry of a key, in the table that the adapter uses. */
+/* The entry of a key in the table that the adapter uses. */
 static const struct angara_hw_mr *entry_in_use(const struct ang_dev *dev, u64 key)
 {
 	const struct emb_dev *d = dev->priv;
@@ -146,7 +145,7 @@ static const struct angara_hw_mr *entry_in_use(const struct ang_dev *dev, u64 ke
 	return &mrt[ANGARA_MR_SLOT(key)];
 }
 
-/* A table that is set too late: an entry withdrawn is so in both. */
+/* If a command to set a table is late, an entry is withdrawn in both tables. */
 static void late_table(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
@@ -162,7 +161,7 @@ static void late_table(struct ang_dev *dev)
 	MUST(!entry_in_use(dev, 1)->valid);
 }
 
-/* A context that is created too late ends with its handle. */
+/* A context that is created too late is destroyed with its handle. */
 static void late_context(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
@@ -175,7 +174,7 @@ static void late_context(struct ang_dev *dev)
 	ang_dev_close(&ctx);
 }
 
-/* In the child of a fork, a lock that the parent holds stays held. */
+/* A lock that the parent holds stays held in the child of a fork. */
 static void forked(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
@@ -210,7 +209,7 @@ int main(void)
 	forked(&dev);
 	ang_dev_close(&dev);
 	ang_dev_close(&other);
-	/* All objects in doubt have been given back. */
+	/* All objects of late commands have been released. */
 	MUST(!fab->heap);
 	emb_detach(fab);
 	return 0;

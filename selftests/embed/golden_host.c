@@ -3,11 +3,10 @@
  * The golden trace of the device model on an embedded fabric: the scenario of
  * selftests/model/golden.c on a host made of the library's embedded backend.
  * Contexts, regions, rows and doorbells use the library's commands; each node
- * is run by a separate view, like that of a process.
+ * has a view of its own, as if each belonged to a process.
  *
- * The fabric is that of ANGARA_FABRIC=embedded:2x2x2,train=1.  Limits that are
- * higher than in the model's own host show only under loads that the scenario
- * does not make.
+ * The fabric is that of ANGARA_FABRIC=embedded:2x2x2,train=1.  Some limits are
+ * higher than in the model's own host, but the scenario does not reach them.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -16,9 +15,9 @@
 #include "test.h"
 #include "embed/embed.h"
 
-#define QUIET_ROUNDS	2000	/* limit of rounds until the fabric is idle */
+#define QUIET_ROUNDS	2000	/* limit of rounds until the fabric must be idle */
 
-/* A context as the scenario sees it, first, and its device. */
+/* A context as the scenario uses it, which must be first, and its device. */
 struct emb_tctx {
 	struct tctx c;
 	struct ang_dev dom;
@@ -27,7 +26,7 @@ struct emb_tctx {
 
 /*
  * @rows: device of each node without a context, for commands on trees;
- * @ctx: of each node, at most one
+ * @ctx: context of each node, or NULL
  */
 struct emb_host {
 	struct host h;
@@ -66,7 +65,7 @@ static struct emb_dev *priv(struct ang_dev *dev)
 	return dev->priv;
 }
 
-/* All devices report the same id, so they are of one private fabric. */
+/* Opens a device: all have the same id, so they are on one private fabric. */
 static void dev_open(struct ang_dev *dev, u32 node)
 {
 	char name[16];
@@ -76,7 +75,7 @@ static void dev_open(struct ang_dev *dev, u32 node)
 	EXPECT_EQ(dev->ops->open(dev, &spec, name), 0);
 }
 
-/* The host's trace function, if any, gets the events of the view. */
+/* Passes trace events of the view to the host's trace function, if any. */
 static void dev_watch(struct ang_dev *dev, struct host *h)
 {
 	priv(dev)->run.view.ops = &h->ops;
@@ -125,8 +124,8 @@ u32 host_keeper(const struct host *h, u32 router)
 }
 
 /*
- * Like a process that waits: left-over work, then timers, which a doorbell
- * leaves.  Each process does it in a view of its own.
+ * Runs a node as a waiting process does, in a view of its own: first pending
+ * work, then timers that a doorbell leaves.
  */
 void host_run(struct host *h)
 {
@@ -149,8 +148,8 @@ void host_steps_reset(struct host *h)
 }
 
 /*
- * Refused commands return errors of the library, not states of the adapter; the
- * scenario has none that should be refused.
+ * Refused commands return errors of the library, not states of the adapter.  No
+ * command of the scenario should be refused.
  */
 u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree)
 {
@@ -165,7 +164,7 @@ u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree)
 	return ANGARA_ADM_ST_OK;
 }
 
-/* @place as the adapter takes it: plus one, 0 for any. */
+/* The adapter takes @place plus one, or 0 for any place. */
 u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place)
 {
 	struct emb_host *e = emb_host(h);
@@ -193,7 +192,7 @@ u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row)
 	return ANGARA_ADM_ST_OK;
 }
 
-/* The backend chooses the number of a context: the lowest free one. */
+/* The backend chooses the lowest free number for a context. */
 struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 		     u32 cq_log2)
 {
@@ -227,7 +226,7 @@ struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 	return &t->c;
 }
 
-/* Memory in the fabric's segment: payload needs no system call then. */
+/* Memory is in the fabric's segment, so payload needs no system call. */
 void ctx_buffer(struct tctx *c, u64 len)
 {
 	struct angara_mr_register cmd = ANG_CMD_INIT(struct angara_mr_register);
@@ -259,7 +258,7 @@ void ctx_del(struct tctx *c)
 	free(emb_tctx(c));
 }
 
-/* The model runs here, until only timers are left. */
+/* The model runs in this call, until only timers are left. */
 void kick(struct tctx *c)
 {
 	struct ang_dev *dev = &emb_tctx(c)->dev;

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Kills a process of a job at a random instruction, repeatedly, and checks the
- * others.
+ * Repeatedly kills a process of a job at a random instruction, and checks the
+ * other processes.
  *
  *	kill ROUNDS [SEED [stop]]
  *
  * A round is a job of several processes on an embedded fabric that do
  * collectives and puts in a loop.  One of them is stopped at a random time,
- * runs for a random number of single steps, and is killed; in some rounds
- * another one is killed while the rest recover.  The others must get an error
- * in time, of a kind that a death causes; after it, a context of theirs works,
- * if necessary a new one.
+ * runs for a random number of single steps, and is killed.  In some rounds
+ * another process is killed while the rest recover.  The survivors must get an
+ * error in time, of a kind that a death causes.  After that their contexts must
+ * work, or new ones that they open.
  *
- * With "stop" the process is not killed but stays stopped, until all others
- * have an error, if only a timeout, and can go on; then it continues, and must
- * get an error and be able to go on as well.
+ * With "stop" the process is not killed.  It stays stopped until all others
+ * have an error, which may be a timeout, and work again.  Then it continues,
+ * and must get an error and work again, too.
+ *
+ * Each process has a node of its own.  A death resets the nodes that the
+ * process held in the model: survivors on at most MAX_TORN nodes lose their
+ * contexts.
  *
  * All rounds run on one fabric.  Bystanders, a job on other nodes, use it from
  * the first round to the last: they do the same, must not get any error, and
@@ -39,20 +43,23 @@
 #include "tests/pending.h"
 #include "../alone.h"
 
-#define LIMIT_MS	10000	/* limit for an error to arrive */
+#define LIMIT_MS	60000	/* limit for an error to arrive */
 #define SHORT_MS	4000	/* limit for processes that wait for a
 				 * stopped one */
 #define MAX_PROCS	6
-#define MAX_STEPS	3000	/* single instructions before the end */
+#define MAX_STEPS	3000	/* limit of single steps before the kill */
 #define MAX_DELAY_US	4000
-#define MAX_SECOND_US	120000	/* until another one is killed */
+#define MAX_SECOND_US	120000	/* limit of time until another process is killed */
 #define BYSTANDERS	3
-#define TOPOLOGY	"4x2"
-#define NODES		"0-3"	/* of the jobs that lose processes */
-#define OTHER_NODES	"4-7"	/* of the bystanders; no route connects the
-				 * two sets */
+#define MAX_TORN	3U	/* limit of nodes that a thread holds in the
+				 * model: the node that it advances, a
+				 * neighbor, and the next one */
+#define TOPOLOGY	"8x2"
+#define NODES		"0-7"	/* nodes of the jobs that lose processes */
+#define OTHER_NODES	"8-15"	/* nodes of the bystanders; no route connects
+				 * the two sets */
 
-/* State of the bystanders, in memory that all share. */
+/* State of the bystanders, in shared memory. */
 struct stand {
 	unsigned int stop;
 	unsigned int errors;
@@ -65,7 +72,7 @@ static unsigned int rnd(unsigned long *state, unsigned int below)
 	return (unsigned int)(*state >> 33) % below;
 }
 
-/* Work of the processes. */
+/* The work of the processes. */
 
 static int limit_ms = LIMIT_MS;
 
@@ -75,7 +82,7 @@ struct worker {
 	struct angara_team *team;
 	struct angara_mr *mr;
 	struct angara_peer next;
-	unsigned int rank, size;
+	unsigned int rank, size, node;
 };
 
 static int finish(struct worker *w, int ret, struct pending *req)
@@ -170,6 +177,7 @@ static int set_up(struct worker *w)
 	if (ret)
 		return ret;
 	self = alone_self(w->ctx);
+	w->node = self.node;
 	ret = angara_job_allgather(w->job, &self, sizeof(self), all);
 	w->next = all[(w->rank + 1) % w->size];
 	if (!ret)
@@ -184,17 +192,21 @@ static int put_to_self(struct worker *w)
 	return put(w, alone_self(w->ctx), 5000);
 }
 
-/* The fabric works for a process that continues, or for its successor. */
+/*
+ * Checks that the fabric works for a process that continues, or for a new
+ * context of it.
+ */
 static int go_on(struct worker *w)
 {
 	int ret = -ENODEV;
 
-	/* Destroying a team waits for all members, also for a stopped one. */
+	/* To destroy a team waits for all members, also for a stopped one. */
 	if (limit_ms == LIMIT_MS)
 		angara_team_destroy(w->team);
 	if (w->mr)
 		ret = put_to_self(w);
-	if (ret == -ENODEV) {
+	/* Other processes may give up a stopped process during this operation, too. */
+	if (ret == -ENODEV || (limit_ms != LIMIT_MS && ret == -ECONNRESET)) {
 		angara_ctx_close(w->ctx);
 		ret = alone_open(NULL, NULL, &w->ctx);
 		if (!ret)
@@ -236,11 +248,11 @@ static int work(unsigned long seed)
 		       strerror(-ret));
 		return 1;
 	}
-	printf("%s %u\n", end == -ENODEV ? "reset" : "fine", w.rank);
+	printf("%s %u %u\n", end == -ENODEV ? "reset" : "fine", w.rank, w.node);
 	return 0;
 }
 
-/* A bystander; @file is where it reports. */
+/* A bystander process; @file is where it reports. */
 static int stand_by(unsigned long seed, const char *file)
 {
 	int fd = open(file, O_RDWR | O_CLOEXEC);
@@ -259,7 +271,7 @@ static int stand_by(unsigned long seed, const char *file)
 			__atomic_fetch_add(&stand->done[w.rank], 1,
 					   __ATOMIC_RELEASE);
 	}
-	/* The first to see the end must not disturb the others. */
+	/* The first bystander that sees the end must not disturb the others. */
 	if (!ret || __atomic_load_n(&stand->stop, __ATOMIC_ACQUIRE))
 		return 0;
 	__atomic_fetch_add(&stand->errors, 1, __ATOMIC_RELEASE);
@@ -267,7 +279,7 @@ static int stand_by(unsigned long seed, const char *file)
 	return 1;
 }
 
-/* Plan of a round. */
+/* A round: what it does, and what has happened in it. */
 
 struct round {
 	unsigned int n;
@@ -275,13 +287,14 @@ struct round {
 	bool early;
 	unsigned int delay_us;
 	unsigned int steps;
-	unsigned int second;	/* rank, n for none */
+	unsigned int second;	/* rank of the second victim, n for none */
 	unsigned int second_us;
 	unsigned long seed;
 	pid_t launcher;
 	pid_t pids[MAX_PROCS];
 	FILE *out;
 	unsigned int killed, reset, fine;
+	unsigned long torn;	/* nodes whose contexts were reset, one bit each */
 	bool wrong;
 };
 
@@ -426,14 +439,17 @@ static void strike(struct round *r)
 	r->killed++;
 }
 
-/* The next report.  Return: false: there is none, or it is wrong. */
+/* Reads the next report.  Return: false if there is none, or it is wrong. */
 static bool report(struct round *r)
 {
+	unsigned int rank, node;
 	char line[256];
 
 	while (fgets(line, sizeof(line), r->out)) {
-		if (!strncmp(line, "reset ", 6))
+		if (sscanf(line, "reset %u %u", &rank, &node) == 2 && node < 64) {
+			r->torn |= 1UL << node;
 			return ++r->reset;
+		}
 		if (!strncmp(line, "fine ", 5))
 			return ++r->fine;
 		if (strncmp(line, "begins ", 7) && strncmp(line, "ready ", 6)) {
@@ -446,10 +462,10 @@ static bool report(struct round *r)
 }
 
 /*
- * The reports of the survivors; killed processes may have reported before their
- * end, if they were single-stepped for so long that the others went on without
- * them.
- * Return: all reported, and nothing else?
+ * Reads the reports of the survivors.  A killed process may have reported
+ * before its end, if it was single-stepped for so long that the others
+ * continued without it.  Return: all have reported, and there is no other
+ * report?
  */
 static bool survivors(struct round *r)
 {
@@ -458,7 +474,7 @@ static bool survivors(struct round *r)
 	return !r->wrong && r->reset + r->fine >= r->n - r->killed;
 }
 
-/* All but the stopped one; then that one. */
+/* Reads the reports of all but the stopped process, then that of the stopped one. */
 static bool waiters(struct round *r)
 {
 	while (r->reset + r->fine < r->n - 1 && report(r))
@@ -467,6 +483,12 @@ static bool waiters(struct round *r)
 		return false;
 	kill(r->pids[r->victim], SIGCONT);
 	return report(r) && !report(r) && !r->wrong;
+}
+
+/* Number of nodes that a round has reset. */
+static unsigned int torn(const struct round *r)
+{
+	return (unsigned int)__builtin_popcountl(r->torn);
 }
 
 static bool one_round(struct round *r, const char *self)
@@ -481,7 +503,7 @@ static bool one_round(struct round *r, const char *self)
 		strike(r);
 		before = *stand;
 		good = stops ? waiters(r) : survivors(r);
-		/* No process waits for the end of a stopped one. */
+		/* If others fail, kill the stopped process, so that the round ends. */
 		if (stops && !good)
 			kill(r->pids[r->victim], SIGKILL);
 	}
@@ -490,12 +512,14 @@ static bool one_round(struct round *r, const char *self)
 		err(1, "waitpid");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		errx(1, "angara-run is not in PATH");
+	if (good && torn(r) > MAX_TORN * (stops ? 1 : r->killed))
+		good = !printf("# %u nodes were reset\n", torn(r));
 	if (good && !stand_goes_on(&before))
 		good = !printf("# the bystanders do not go on\n");
 	return good;
 }
 
-static bool play(unsigned long seed, const char *self, unsigned int *resets)
+static bool round_run(unsigned long seed, const char *self, unsigned int *resets)
 {
 	unsigned long state = seed;
 	struct round r = {
@@ -517,11 +541,11 @@ static bool play(unsigned long seed, const char *self, unsigned int *resets)
 		       r.delay_us, r.steps, r.killed, r.fine, r.reset);
 		return false;
 	}
-	*resets += r.reset != 0;
+	resets[torn(&r)]++;
 	return true;
 }
 
-/* Until they are working, they may miss a death that they should see. */
+/* A bystander that has not begun yet may miss a death, so wait until all work. */
 static bool stand_begins(void)
 {
 	static const struct stand nothing;
@@ -534,7 +558,7 @@ int main(int argc, char **argv)
 	unsigned int rounds = argc > 1 ? (unsigned int)atoi(argv[1]) : 0;
 	unsigned long seed = argc > 2 ? strtoul(argv[2], NULL, 0) :
 					(unsigned long)time(NULL);
-	unsigned int i, bad = 0, resets = 0;
+	unsigned int i, bad = 0, resets[65] = { 0 };
 	char file[96];
 
 	if (argc == 3 && !strcmp(argv[1], "work"))
@@ -558,7 +582,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < rounds && !stand->errors; i++) {
 		if (isatty(2) && i % 10 == 0)
 			fprintf(stderr, "\r%u of %u rounds", i, rounds);
-		bad += !play(seed + i, argv[0], &resets);
+		bad += !round_run(seed + i, argv[0], resets);
 	}
 	if (isatty(2))
 		fputc('\n', stderr);
@@ -566,8 +590,8 @@ int main(int argc, char **argv)
 		bad++;
 	if (!access(file, F_OK))
 		bad += printf("# %s is left\n", file) > 0;
-	printf("%u rounds from seed %lu: %u wrong; contexts of survivors were reset in %u; %lu operations of %d bystanders, %u errors\n",
-	       i, seed, bad, resets,
+	printf("%u rounds from seed %lu: %u wrong; survivors lost no node in %u, one in %u, two in %u, three in %u; %lu operations of %d bystanders, %u errors\n",
+	       i, seed, bad, resets[0], resets[1], resets[2], resets[3],
 	       stand->done[0] + stand->done[1] + stand->done[2], BYSTANDERS,
 	       stand->errors);
 	return bad != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * See members.h.  It uses library internals: otherwise a team has a process per
- * member.
+ * See members.h.  Uses library internals, since a team normally has one process
+ * per member.
  */
 #include <err.h>
 #include <stdio.h>
@@ -19,7 +19,8 @@ struct angara_peer peers[MAX_MEMBERS];
 u32 member_area;
 
 /*
- * Memory with the same key at all: the device assigns that of the first member.
+ * Gives a member memory.  All members have the key that the device assigns to
+ * the first one.
  */
 static void give_memory(struct member *m, size_t len)
 {

@@ -29,7 +29,7 @@ do {									\
 		errx(1, "%s: %s", #call, strerror(-ret_));		\
 } while (0)
 
-/* Each with @len bytes of memory. */
+/* Makes a team of @n members, each with @len bytes of memory. */
 void team_set_up(unsigned int n, size_t len);
 void team_end(unsigned int n);
 

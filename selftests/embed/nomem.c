@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A job whose members make teams, while allocations of one of them fail, each
- * in turn.  Then no member has the team, and none waits forever.  Linked with
+ * A job whose members make teams, while one member's allocations fail, each in
+ * turn.  Then no member has the team, and none waits forever.  Linked with
  * --wrap=malloc,--wrap=calloc,--wrap=realloc.
  *
  *	nomem
@@ -21,13 +21,13 @@
 	}								\
 } while (0)
 
-#define MANY	2000U	/* more than the allocations of any team */
+#define MANY	2000U	/* limit above the allocations of any team */
 
 /**
- * struct scene - a way to make a team
- * @name: in messages
- * @flags: of the team
- * @make: makes it, of a team of all or without one
+ * struct scene - a method to make a team
+ * @name: name in messages
+ * @flags: flags of the team
+ * @make: makes the team
  */
 struct scene {
 	const char *name;
@@ -40,8 +40,8 @@ static struct angara_ctx *ctx;
 static struct angara_team *parent;
 static unsigned int rank, size, victim, place;
 
-static __thread unsigned int left;	/* allocations until the one that
-					 * fails, counted down to 1 */
+static __thread unsigned int left;	/* allocations until the failing one,
+					 * counted down to 1 */
 static bool struck;
 
 void *__real_malloc(size_t size);
@@ -113,7 +113,7 @@ static int of_color(const struct scene *scene, struct angara_team **team)
 	return angara_team_split(parent, 0, size - rank, &attr, team);
 }
 
-/* No team, but a key that all members of one agree on. */
+/* Agrees on a key for all members of a team; makes no team. */
 static int of_key(const struct scene *scene, struct angara_team **team)
 {
 	struct angara_mr *mr;
@@ -138,7 +138,7 @@ static const struct scene scenes[] = {
 	{ "a key", 0, of_key },
 };
 
-/* Number of members that succeed. */
+/* Number of members whose @yes is true. */
 static unsigned int count(const struct scene *scene, bool yes)
 {
 	unsigned char *all = __real_calloc(size, 1), mine = yes;
@@ -151,8 +151,8 @@ static unsigned int count(const struct scene *scene, bool yes)
 	return n;
 }
 
-/* Return: has an allocation failed? */
-static bool play(const struct scene *scene)
+/* Makes a team of @scene.  Return: number of members whose allocation has failed. */
+static bool scene_run(const struct scene *scene)
 {
 	struct angara_team *team = NULL;
 	struct angara_team_attr soft = {
@@ -162,7 +162,7 @@ static bool play(const struct scene *scene)
 	int ret;
 
 	MUST(!angara_team_create(job, ctx, NULL, 0, &soft, &parent));
-	/* All have it: the victim may lose it now. */
+	/* All members have the parent: now an allocation of the victim may fail. */
 	MUST(!angara_job_barrier(job));
 	struck = false;
 	left = rank == victim ? place : 0;
@@ -178,7 +178,7 @@ static bool play(const struct scene *scene)
 	return count(scene, struck);
 }
 
-/* Memory that the library registers for itself has no remote write right. */
+/* Memory that the library registers for itself must not have a remote write right. */
 static void look_at_scratch(void)
 {
 	const struct angara_mr *mr;
@@ -202,7 +202,7 @@ int main(void)
 	size = angara_job_size(job);
 	for (i = 0; i < sizeof(scenes) / sizeof(*scenes); i++)
 		for (victim = 0; victim < 2; victim++) {
-			for (place = 1; place < MANY && play(&scenes[i]); place++)
+			for (place = 1; place < MANY && scene_run(&scenes[i]); place++)
 				;
 			if (place == 1 || place == MANY)
 				return 1;

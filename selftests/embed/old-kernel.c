@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * To be preloaded: emulates a kernel before 5.14, without MADV_POPULATE_READ
- * and MADV_POPULATE_WRITE. OLD_KERNEL names a file that records that one was
- * requested.
+ * and MADV_POPULATE_WRITE.  OLD_KERNEL names a file that records whether the
+ * program requested one of them.
  */
 #include <errno.h>
 #include <fcntl.h>

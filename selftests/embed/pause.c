@@ -11,8 +11,8 @@
 
 #include "ang_env.h"
 
-#define YIELD	64	/* one pause in so many yields */
-#define SLEEP	16384	/* one in so many sleeps */
+#define YIELD	64	/* calls of test_pause() per yield */
+#define SLEEP	16384	/* calls of test_pause() per sleep */
 
 static unsigned long seed_of_thread(void)
 {

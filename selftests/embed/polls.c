@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A thread registers, allocates or frees memory whose pages are slow to come or
- * go.  Other threads of the process poll, use memory that is not registered, and
- * run commands meanwhile; also when another process dies.  Linked with
- * --wrap=madvise and --wrap=fallocate.  Prints TAP.
+ * A thread registers, allocates or frees memory whose pages the kernel adds or
+ * removes slowly.  Meanwhile other threads of the process poll, use memory that
+ * is not registered, and run commands, also when another process dies.  Linked
+ * with --wrap=madvise and --wrap=fallocate.  Prints TAP.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,13 @@
 #include "lib.h"
 
 #define LEN		65536
-#define LIMIT_S		30	/* a call that waits for the slow thread ends so */
+#define LIMIT_S		30	/* limit for a call that waits for the slow thread */
 
 static unsigned int count, failed;
 static char slow[LEN] __attribute__((aligned(4096)));
 static char any[LEN] __attribute__((aligned(4096)));
 static sem_t begun, may_end;
-static __thread bool is_slow;	/* the next call for pages by this thread */
+static __thread bool is_slow;	/* slow down the next call for pages by this thread */
 static bool ended;
 static struct angara_domain *dom;
 static struct angara_mr *slow_mr;
@@ -38,7 +38,7 @@ int __wrap_madvise(void *addr, size_t len, int advice);
 int __real_fallocate(int fd, int mode, off_t at, off_t len);
 int __wrap_fallocate(int fd, int mode, off_t at, off_t len);
 
-/* The kernel takes its time. */
+/* Acts like a slow kernel. */
 static void take_time(void)
 {
 	if (!is_slow)
@@ -107,7 +107,7 @@ static void *slow_main(void *arg)
 	return (void *)(intptr_t)ret;
 }
 
-/* A process that has a context on the same fabric until it is killed. */
+/* Starts a process that has a context on the same fabric until it is killed. */
 static pid_t other_process(void)
 {
 	struct angara_domain *its;
@@ -161,7 +161,10 @@ static void wait_for(struct angara_ctx *ctx, unsigned int ms)
 		angara_poll_wait(ctx, &c, 1, EMB_LOOK_MS);
 }
 
-/* @pid: another process, which dies meanwhile, and leaves @left of them. */
+/*
+ * Runs a slow call.  Another process @pid dies meanwhile, and leaves @left such
+ * processes.
+ */
 static void slowly(struct angara_ctx *ctx, const struct call *call, pid_t pid, u32 left)
 {
 	const struct emb_fab *fab = ((const struct emb_dev *)ctx->dev.priv)->fab;
@@ -205,7 +208,7 @@ int main(void)
 	pid_t pid[CALLS];
 	size_t i;
 
-	/* Ranges without a holder are deregistered at once. */
+	/* Without a cache, unused ranges are deregistered at once. */
 	setenv("ANGARA_MR_CACHE", "0", 1);
 	for (i = 0; i < CALLS; i++) {
 		pid[i] = other_process();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A doorbell that fails after the entry is in the queue: the operation counts
- * as posted, and the context as dead.  For selftests/host/embed.t, on a device
+ * A doorbell fails after the entry is in the queue: the operation counts as
+ * posted, and the context as dead.  For selftests/host/embed.t, on a device
  * inside the process whose doorbell is replaced.  Prints TAP.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@ static void ok(bool good, const char *what)
 	failed += !good;
 }
 
-/* Broken: the device gets the entry, but the doorbell returns an error. */
+/* Rings the device.  If broken, the device gets the entry, but an error is returned. */
 static int test_doorbell(struct ang_dev *dev, u32 pi)
 {
 	int ret = real->doorbell(dev, pi);
@@ -60,7 +60,7 @@ int main(void)
 	ok(!angara_put_inline_nbi(ctx, info.self, angara_mr_key(mr), 0, "b", 1, &op),
 	   "the entry is posted, and that is what the call says");
 	ok(angara_poll(ctx, &c, 1) == 1 && c.cookie == 78 && *(char *)word == 'b',
-	   "its completion is told");
+	   "its completion is returned");
 	ok(angara_put_inline_nbi(ctx, info.self, angara_mr_key(mr), 0, "c", 1, &op) ==
 	   -ENODEV, "the next call tells that the context is dead");
 	ok(angara_poll(ctx, &c, 1) == -ENODEV, "so does a poll");

@@ -5,8 +5,8 @@
  * poll(2) and directory reads of /dev.  Arguments are copied as into a kernel:
  * unreadable or unwritable ones give -EFAULT.
  *
- * Descriptors cannot be duplicated or passed to others, and in a child of
- * fork(2) those of its parent are invalid.
+ * Descriptors cannot be duplicated or passed to other processes, and a parent's
+ * descriptors are invalid in a child of fork(2).
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -61,7 +61,7 @@ static int answer(int ret)
 	return -1;
 }
 
-/* A descriptor for a handle.  Return: it or -errno. */
+/* Makes a descriptor for a handle.  Return: it or -errno. */
 static int fd_new(struct ang_dev **dev)
 {
 	int fd;
@@ -105,7 +105,7 @@ static int dev_open(const char *number)
 	return fd;
 }
 
-/* File "fabric" of a device: a copy, as the program only reads it. */
+/* File "fabric" of a device, as a copy, since the program only reads it. */
 static int text_open(unsigned int number)
 {
 	char name[16], *text;
@@ -156,7 +156,7 @@ EXPORT int close(int fd)
 	return BEHIND(close)(fd);
 }
 
-/* Copies from (or to) memory that may not be there. */
+/* Copies from or to memory that may be unmapped. */
 static bool copy(void *mine, const void *theirs, size_t len, bool out)
 {
 	struct iovec a = { mine, len };
@@ -167,7 +167,7 @@ static bool copy(void *mine, const void *theirs, size_t len, bool out)
 	return n == (ssize_t)len;
 }
 
-/* Does the caller get data back? */
+/* Does the call return data to the caller? */
 static bool answers(unsigned long nr)
 {
 	return nr == ANGARA_IOCTL_QUERY || nr == ANGARA_IOCTL_DOMAIN_CREATE ||
@@ -175,7 +175,7 @@ static bool answers(unsigned long nr)
 	       nr == ANGARA_IOCTL_TREE_CHECK;
 }
 
-/* Programs that only poll memory need a thread that does the work. */
+/* A program that only polls memory needs a thread that runs the model. */
 static int ctx_open(struct ang_dev *dev, char *arg)
 {
 	struct angara_ctx_create c;
@@ -222,7 +222,7 @@ static int dev_ioctl(struct ang_dev *dev, unsigned long nr, void *arg)
 	}
 	if (!copy(buf, arg, size, false))
 		return -EFAULT;
-	/* Rather fail than succeed without an answer for the caller. */
+	/* Fail before the call if the caller's memory cannot take the answer. */
 	if (answers(nr) && !copy(buf, arg, size, true))
 		return -EFAULT;
 	ret = dev_call(dev, nr, buf);
@@ -244,7 +244,7 @@ EXPORT int ioctl(int fd, unsigned long nr, ...)
 		     BEHIND(ioctl)(fd, nr, arg);
 }
 
-/* Start of the lists of pages, behind all that can be mapped. */
+/* Start of the lists of pages, behind all offsets that can be mapped. */
 static u64 lists_at(const struct emb_dev *d)
 {
 	u64 all = d->mem_len / ANGARA_PAGE_SIZE;
@@ -276,7 +276,7 @@ static int map_check(const struct emb_dev *d, size_t len, int prot, int flags,
 	if (d->forks != emb_forks() || emb_broken(d->fab))
 		return -ENODEV;
 	if (!d->ctx)
-		return -EINVAL;	/* none of the offsets of such a file */
+		return -EINVAL;	/* a device file without a context has no offsets */
 	len = (len + ANGARA_PAGE_SIZE - 1) & ~(ANGARA_PAGE_SIZE - 1UL);
 	if (kind > EMB_MEM_MSG || off % EMB_MEM_STRIDE ||
 	    len != kind_size(d, kind) || !(flags & MAP_SHARED))
@@ -286,7 +286,7 @@ static int map_check(const struct emb_dev *d, size_t len, int prot, int flags,
 	return 0;
 }
 
-/* Read-only memory cannot be made writable later: it is from another file. */
+/* Maps read-only memory from a read-only file, so that it cannot become writable. */
 static void *map_segment(const struct emb_dev *d, void *addr, size_t len,
 			 int prot, int flags, u64 kind)
 {
@@ -388,7 +388,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 	}
 }
 
-/* Names to add to /dev. */
+/* Additional names in /dev. */
 static DIR *dev_dir;
 static u32 dev_next;
 
@@ -434,7 +434,7 @@ static void count_regions(const struct emb_fab *fab, const struct ang_dom *c,
 
 int shim_usage(unsigned long *ctxs, unsigned long *mrs, unsigned long *bytes);
 
-/* Objects on all nodes of the fabric; for usage.c. */
+/* Counts objects on all nodes of the fabric; for usage.c. */
 EXPORT int shim_usage(unsigned long *ctxs, unsigned long *mrs,
 		      unsigned long *bytes)
 {

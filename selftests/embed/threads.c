@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Threads instead of processes, on an embedded fabric that all of them have
- * mapped at the same address, so that ThreadSanitizer sees all accesses:
- * collectives, puts and gets, every kind of wait, all data checked.
+ * mapped at the same address, so that ThreadSanitizer sees all accesses.  They
+ * do collectives, puts and gets, and every kind of wait, and check all data.
  *
  *	threads [THREADS [ROUNDS [SEED]]]
  */
@@ -30,8 +30,7 @@ static pthread_barrier_t start;
 struct worker {
 	pthread_t thread;
 	unsigned int rank;
-	unsigned long common;	/* random numbers that are the same in all
-				 * threads */
+	unsigned long common;	/* random numbers, equal in all threads */
 	unsigned long own;
 	struct member *m;
 	uint64_t received, counted;
@@ -97,7 +96,7 @@ static void allreduce(struct worker *w, unsigned int count, unsigned int salt)
 	for (i = 0; i < count; i++)
 		expect(data[HALF / 4 + i], threads * (threads - 1) / 2 * 3 +
 		       threads * (i + salt), "allreduce");
-	/* Otherwise others would overwrite data that is not checked yet. */
+	/* Wait, since other threads would overwrite data that is not checked yet. */
 	barrier(w);
 }
 
@@ -121,7 +120,7 @@ static void bcast(struct worker *w, unsigned int from, unsigned int len,
 	barrier(w);
 }
 
-/* Each writes to its neighbour, which is notified, and reads it back. */
+/* Each thread writes to its neighbor, which is notified, and reads the data back. */
 static void neighbours(struct worker *w, unsigned int len, unsigned int salt)
 {
 	struct angara_peer to = peers[(w->rank + 1) % threads];
@@ -166,7 +165,7 @@ static void *work(void *arg)
 			neighbours(w, len, round);
 		else
 			barrier(w);
-		/* Late threads find the others asleep. */
+		/* Late threads find the other threads asleep. */
 		if (!rnd(&w->own, 20))
 			usleep(rnd(&w->own, 500));
 	}

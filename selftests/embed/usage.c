@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Data that the kernel would report over netlink, from the shim: a kselftest
- * program is linked so that its at_usage() is this one.
+ * Usage data from the shim, which the kernel would report over netlink.  A
+ * kselftest program that is linked with this file uses this at_usage().
  */
 #include <dlfcn.h>
 #include <string.h>

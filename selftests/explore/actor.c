@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Actions of drivers and processes in any scenario: commands, contexts, entries
- * and completions, and running the nodes that have work.
+ * Actions of drivers and processes in all scenarios: commands, contexts,
+ * entries, completions, and running nodes that have work.
  */
 #include <string.h>
 
@@ -107,8 +107,8 @@ void commands(struct actor *a, const struct angara_adm_cmd *cmd, u32 count,
 		    cmd[i].opcode == ANGARA_ADM_TREE_GET)
 			at->set.router = cpu_to_le32(a->index);
 		at->tag = cpu_to_le16((u16)(a->asq_pi + i));
-		TELL("command %u, context %u, tree %u", cmd[i].opcode,
-		     le16_to_cpu(cmd[i].ctx), cmd[i].tree);
+		TRACE("command %u, context %u, tree %u", cmd[i].opcode,
+		      le16_to_cpu(cmd[i].ctx), cmd[i].tree);
 	}
 	a->asq_pi += count;
 	ang_reg_write(&a->h.v, a->index, ANGARA_REG_ASQ_DB, a->asq_pi);
@@ -119,7 +119,7 @@ void commands(struct actor *a, const struct angara_adm_cmd *cmd, u32 count,
 		cpl = acq_entry(a->index, a->acq_ci);
 		EXPECT_EQ(le16_to_cpu(cpl->tag), (u16)a->acq_ci);
 		status[i] = cpl->status;
-		TELL("command %u: status %u", cmd[i].opcode, cpl->status);
+		TRACE("command %u: status %u", cmd[i].opcode, cpl->status);
 		a->acq_ci++;
 	}
 }
@@ -187,8 +187,8 @@ struct angara_hw_mr *region_entry(struct context *c, u32 key)
 }
 
 /*
- * Word by word, like a driver: the device may read the entry meanwhile. Leaves
- * out the word that makes it valid.  Return: that word.
+ * Stores word by word, like a driver: the device may read the entry meanwhile.
+ * Leaves out the word that makes it valid.  Return: that word.
  */
 static u64 region_fill(struct context *c, u32 key, void *at, u32 len)
 {
@@ -219,7 +219,7 @@ static void region_valid(struct context *c, u32 key, u64 word)
 			 __ATOMIC_RELEASE);
 }
 
-/* Others may use the table: no other may run between fill and publish. */
+/* Contexts may share the table: no other actor may run between fill and publish. */
 static void regions_create(struct actor *a, struct context *c,
 			   struct ctx_memory *m)
 {
@@ -233,7 +233,7 @@ static void regions_create(struct actor *a, struct context *c,
 	region_valid(c, EXTRA_KEY, extra);
 }
 
-/* The domain stays, and the memory is used for another purpose. */
+/* The domain continues to exist, and its memory gets another use. */
 static void regions_destroy(struct actor *a, struct context *c)
 {
 	region_valid(c, BUF_KEY, 0);
@@ -277,7 +277,7 @@ static void area_create(struct actor *a, struct context *c, struct ctx_memory *m
 	EXPECT_EQ(command(a, &cmd), ANGARA_ADM_ST_OK);
 }
 
-/* Others read this to detect a new life. */
+/* Changes @life, which other actors read to detect a new life. */
 static void next_life(struct context *c)
 {
 	__atomic_store_n(&c->life, c->life + 1, __ATOMIC_RELEASE);
@@ -346,7 +346,7 @@ void context_destroy(struct actor *a, struct context *c)
 	memset(c->op, 0, sizeof(c->op));
 }
 
-/* Entries that the device has not fetched, and completions not taken. */
+/* Is there room for one more operation in the queues of the context? */
 bool may_post(const struct context *c)
 {
 	u32 ci = (u32)ctx_counter(&c->t, ANGARA_CTR_SQ_CI);
@@ -372,26 +372,31 @@ struct posted *post_op(struct actor *a, struct context *c, struct angara_wqe w,
 	w.cookie = cpu_to_le64((u64)c->life << 32 | c->posts++ << 8 | i);
 	p->cookie = le64_to_cpu(w.cookie);
 	c->pending++;
-	TELL("context %u posts operation %u of %u bytes, to %u:%u, tree %u, cookie %llx",
-	     c->t.id, w.opcode, p->len, le32_to_cpu(w.dst_node),
-	     le16_to_cpu(w.dst_ctx), le16_to_cpu(w.tree), (unsigned long long)p->cookie);
+	TRACE("context %u posts operation %u of %u bytes, to %u:%u, tree %u, cookie %llx",
+	      c->t.id, w.opcode, p->len, le32_to_cpu(w.dst_node),
+	      le16_to_cpu(w.dst_ctx), le16_to_cpu(w.tree), (unsigned long long)p->cookie);
 	post(&c->t, &w, payload);
 	return p;
 }
 
+/* Rings the doorbell, which in half of the scenarios may run the context at once. */
 void ring(struct actor *a, struct context *c)
 {
-	kick(&c->t);
+	if (shared.plan & 4)
+		ang_reg_ring(&a->h.v, c->t.node, ANGARA_DB_PAGE(c->t.id) + ANGARA_DB_SQ,
+			     c->t.sq_pi);
+	else
+		kick(&c->t);
 }
 
-/* Each completes once. */
+/* Checks a completion: each operation completes once. */
 static void take(struct actor *a, struct context *c, const struct angara_cqe *cqe)
 {
 	u64 cookie = le64_to_cpu(cqe->cookie);
 	struct posted p;
 
-	TELL("context %u: operation %llx completes with status %u", c->t.id,
-	     (unsigned long long)cookie, le16_to_cpu(cqe->status));
+	TRACE("context %u: operation %llx completes with status %u", c->t.id,
+	      (unsigned long long)cookie, le16_to_cpu(cqe->status));
 	EXPECT((cookie & 0xFF) < OPS);
 	p = c->op[cookie & 0xFF];
 	EXPECT(p.used && p.cookie == cookie);

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collectives on a tree that stays: all participants start the same ones in the
- * same order, and each of them ends with the right result.  Also long
- * broadcasts in one direction, which wait for one resource only: nothing else
- * wakes them.
+ * Collectives on a tree that is never cleared: all participants start the same
+ * operations in the same order, and each operation ends with the right result.
+ * Also long broadcasts in one direction that wait for one resource only, so
+ * that no other event wakes them.
  */
 #include <string.h>
 
 #include "explore.h"
 
 #define ROUNDS		4
-#define ROOM		1000U	/* bytes of one operation, at each end */
+#define ROOM		1000U	/* bytes of one operation at the source, and at the sink */
 #define SOURCE(n)	((n) * ROOM)
 #define SINK(n)		((ROUNDS + (n)) * ROOM)
 
 static_assert(SINK(ROUNDS) <= BUFFER, "memory of a context");
 
-/* Parameters of operation @number, the same for all. */
+/* Parameters of operation @number, the same for all participants. */
 struct plan {
 	u32 op;
 	u32 type;
 	u32 len;
-	u32 node;		/* source or receiver */
+	u32 node;		/* source of a broadcast, or receiver of a reduction */
 };
 
 static struct plan plan(u32 number)
@@ -43,7 +43,7 @@ static struct plan plan(u32 number)
 	return p;
 }
 
-/* A small whole number, whose floating point sums are exact. */
+/* A small whole number, so that floating point sums are exact. */
 static u64 element(const struct plan *p, u32 node, u32 number, u32 i)
 {
 	u64 val = (node + 1) * 100 + number * 10 + i % 7;
@@ -160,7 +160,7 @@ static void act(struct actor *a)
 	actor_wait(a, came, "its collectives");
 }
 
-/* The broadcast data has arrived everywhere. */
+/* The data of all broadcasts has arrived on all nodes. */
 static void end(void)
 {
 	u32 number, i, k;
@@ -252,7 +252,7 @@ static void act_stream(struct actor *a)
 		ring(a, c);
 		run_some(a);
 	}
-	/* Its node runs while the other one runs, whichever woke it. */
+	/* The receiving node runs while the other one runs, whichever has woken it. */
 	for (i = 0; i < RINGS && a->index; i++) {
 		ring(a, c);
 		run(a, 1 + pick(a, 3));

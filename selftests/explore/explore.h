@@ -5,7 +5,7 @@
  * threads (threads.c).
  *
  * An actor is the driver of one node and the processes that have its contexts.
- * A worker only runs work that others hand on.  They share the fabric, host
+ * A worker only runs work that actors hand over.  They share the fabric, host
  * memory, and words that are accessed atomically.
  */
 #ifndef EXPLORE_EXPLORE_H
@@ -14,20 +14,20 @@
 #include "host.h"
 #include "test.h"
 
-#define NODES		4U	/* at most; one actor each */
+#define NODES		4U	/* maximum; one actor each */
 #define CTXS		3U	/* per node */
 #define WORKERS		2U
-#define SLOTS		2U	/* transfers under way per actor */
-#define SLOT		800U	/* bytes of each */
+#define SLOTS		2U	/* transfers in flight per actor */
+#define SLOT		800U	/* bytes of each transfer */
 #define OUT(slot)	((slot) * SLOT)
 #define IN(node, slot)	((SLOTS + (node) * SLOTS + (slot)) * SLOT)
 #define WORD		IN(NODES, 0)	/* 8 bytes for atomic operations */
-#define NAME		(WORD + 8)		/* 64 bytes that name the owner */
+#define NAME		(WORD + 8)		/* 64 bytes that contain the owner's name */
 #define NAME_LEN	64U
 #define BUFFER		(NAME + NAME_LEN)
 #define EXTRA_KEY	1U	/* region that is created and removed */
 #define EXTRA		256U
-#define COUNTERS	(ANGARA_CTR_USER(0) + 8U)	/* of the page, those in use */
+#define COUNTERS	(ANGARA_CTR_USER(0) + 8U)	/* used counters of the counter page */
 #define OPS		8U	/* entries of SQ and CQ */
 #define AREA_LOG2	14U
 #define TREE		0U
@@ -58,13 +58,13 @@ struct context;
 struct posted {
 	u8 used;
 	u8 opcode;
-	u8 slot;		/* of the actor, plus 1; 0 for none */
+	u8 slot;		/* slot of the actor, plus 1; 0 for none */
 	u32 len;
 	u32 to;			/* target: node * CTXS + context */
-	u32 life;		/* of that */
+	u32 life;		/* life of the target */
 	u64 value;
 	u64 cookie;
-	/* Expected completion, or NULL. */
+	/* Called for the expected completion; or NULL. */
 	void (*end)(struct actor *a, struct context *c, const struct posted *p,
 		    u32 status);
 };
@@ -73,42 +73,42 @@ struct context {
 	struct tctx t;
 	struct tarea area;
 	u32 cid;		/* node * CTXS + context */
-	u32 life;		/* odd: it exists (others read it) */
+	u32 life;		/* odd: the context exists (other actors read it) */
 	u32 pending;
-	u32 posts;		/* so far */
+	u32 posts;		/* number of posts so far */
 	struct posted op[OPS];
 	u32 msgs;		/* messages sent so far */
-	u32 got[NODES * CTXS];	/* last message from each, plus 1 */
-	u32 joined;		/* trees */
+	u32 got[NODES * CTXS];	/* last message from each context, plus 1 */
+	u32 joined;		/* joined trees */
 	u32 number;		/* reductions posted since it joined TREE */
-	u64 added;		/* by atomic operations */
+	u64 added;		/* sum added by its atomic operations */
 };
 
 struct actor {
-	struct host h;		/* of which only the view is private */
-	u32 index;		/* node, or from NODES on a worker */
+	struct host h;		/* host, of which only the view is private */
+	u32 index;		/* node; from NODES on for a worker */
 	u64 seed;
 	u32 asq_pi, acq_ci;
 	struct context ctx[CTXS];
-	u32 slots;		/* in use */
-	u32 row_life;		/* of TREE; odd: it is set */
-	u32 dom_ctxs;		/* of the domain that they share */
+	u32 slots;		/* slots in use */
+	u32 row_life;		/* life of the row of TREE; odd: the row is set */
+	u32 dom_ctxs;		/* contexts of the domain that they share */
 	u32 done;
 };
 
 struct family {
 	const char *name;
 	const char *what;
-	u32 nodes;		/* of a ring */
-	u32 ctxs;		/* per node, that exist from the start */
-	u16 bufs;		/* per node, 0: as few as there can be */
-	u16 depth;		/* of links, likewise */
-	bool areas;		/* with receive buffers */
+	u32 nodes;		/* nodes of the ring */
+	u32 ctxs;		/* contexts per node that exist from the start */
+	u16 bufs;		/* buffers per node; 0: the minimum */
+	u16 depth;		/* depth of links; 0: the minimum */
+	bool areas;		/* contexts have receive buffers */
 	bool lives;		/* contexts are created and destroyed */
-	bool share;		/* contexts of a node share a domain */
-	void (*set_up)(void);	/* by one view, before all start, or NULL */
+	bool share;		/* contexts of a node share one domain */
+	void (*set_up)(void);	/* called by one view before all actors start, or NULL */
 	void (*act)(struct actor *a);
-	void (*end)(void);	/* when the fabric is idle again, or NULL */
+	void (*end)(void);	/* called when the fabric is idle again, or NULL */
 };
 
 extern const struct family transfers, transfers_lives, sharing, messages,
@@ -124,7 +124,7 @@ struct shared {
 	struct actor actor[NODES + WORKERS];
 	struct ang_list runq;
 	struct ang_list timers;
-	u64 plan;		/* the same for all actors */
+	u64 plan;		/* random bits, the same for all actors */
 	u64 family[1024];	/* for the family's own use */
 };
 
@@ -136,9 +136,12 @@ extern const bool threads;	/* actors run at the same time */
 
 /* world.c */
 void world_new(const struct family *f);
-/* State after world_new(); every actor draws its own numbers from @seed. */
+/*
+ * Restores the state after world_new(); every actor draws its own numbers from
+ * @seed.
+ */
 void world_restore(u64 seed);
-/* Runs work handed on to no worker; then nothing may be left. */
+/* Runs work that no worker has taken; then no work may be left. */
 void world_settle(void);
 struct ctx_memory *ctx_memory(u32 node, u32 id, u32 life);
 struct dom_memory *dom_memory(u32 node);
@@ -153,21 +156,21 @@ u32 acq_phase(u32 index);
 void enable(struct actor *a);
 
 /* turns.c or threads.c */
-/* Others may run; the caller has no work, and waits for @what. */
+/* Lets others run, since the caller has no work; it waits for @what. */
 void idle(const char *what);
-/* A point: others may run. */
+/* A point: lets others run. */
 void moment(const char *what);
 /* A step of a node has ended. */
 void stepped(void);
 bool all_done(void);
-/* Around accesses to data shared by other means than the fabric. */
+/* These lock accesses to data that actors share outside the fabric. */
 void shared_lock(void);
 void shared_unlock(void);
 void tell_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
-extern bool telling;
-#define TELL(...)							\
+extern bool tracing;
+#define TRACE(...)							\
 do {									\
-	if (telling)							\
+	if (tracing)							\
 		tell_of(__VA_ARGS__);					\
 } while (0)
 
@@ -178,22 +181,22 @@ void run_some(struct actor *a);
 void hand_on(struct actor *a);
 void actor_wait(struct actor *a, bool (*cond)(struct actor *a), const char *what);
 void work(struct actor *w);
-/* One command. Return: ANGARA_ADM_ST_* */
+/* Runs one command.  Return: ANGARA_ADM_ST_* */
 u32 command(struct actor *a, const struct angara_adm_cmd *cmd);
 u32 command_op(struct actor *a, u32 opcode, u32 ctx, u32 tree);
 u32 command_row(struct actor *a, const struct angara_tree_row *row);
-/* @count commands with one doorbell. */
+/* Runs @count commands with one doorbell. */
 void commands(struct actor *a, const struct angara_adm_cmd *cmd, u32 count,
 	      u32 *status);
 struct angara_adm_cmd cmd_row(const struct angara_tree_row *row);
 struct angara_adm_cmd cmd_op(u32 opcode, u32 ctx, u32 tree);
 void context_create(struct actor *a, struct context *c);
 void context_destroy(struct actor *a, struct context *c);
-/* Entry of a region, BUF_KEY or EXTRA_KEY, of an existing context. */
+/* The entry of region BUF_KEY or EXTRA_KEY of an existing context. */
 struct angara_hw_mr *region_entry(struct context *c, u32 key);
-/* Its key in a life of the context, as contexts of other nodes know it. */
+/* The region's key in a life of the context, as contexts of other nodes know it. */
 u64 region_key(u32 cid, u32 life, u32 key);
-/* Room for one more operation? */
+/* Is there room for one more operation? */
 bool may_post(const struct context *c);
 struct posted *post_op(struct actor *a, struct context *c, struct angara_wqe w,
 		       const void *payload);
@@ -203,7 +206,7 @@ bool nothing_pending(struct actor *a);
 
 /* Rows of a tree over all nodes of the ring, with node 0 as root. */
 void tree_rows(u32 tree, const u16 *pe, struct angara_tree_row *rows);
-/* Such a tree, with one context of each node. */
+/* Sets such a tree, which has context @ctx of each node. */
 void tree_steady(u32 tree, u32 ctx);
 
 #endif /* EXPLORE_EXPLORE_H */

@@ -37,7 +37,7 @@ static void fault(const char *why)
 	       (unsigned long long)seed);
 }
 
-/* From a signal, in a loop without a point: the process ends here. */
+/* Called by a signal in a loop without a point: ends the process. */
 static void loop(void)
 {
 	fault("a step of a node does not end");
@@ -46,7 +46,7 @@ static void loop(void)
 	_exit(1);
 }
 
-/* Return: 1 if a schedule with a fault was found. */
+/* Return: 1 if a schedule with a fault was found, else 0. */
 static int explore(const struct family *f, u32 number, u64 first, u64 count)
 {
 	clock_t start = clock();
@@ -76,7 +76,7 @@ static int show(const char *name, u64 which)
 	current = find(name);
 	seed = which;
 	why = explore_set_up(current);
-	telling = true;
+	tracing = true;
 	if (!why)
 		why = explore_one(seed);
 	printf("%sok 1 - %s, seed %llu%s%s\n1..1\n", why ? "not " : "", name,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages between contexts that stay, and contexts that are created and
- * destroyed; receivers are slow, so that some messages are refused and wait.
+ * Messages between contexts that stay, and between contexts that are created
+ * and destroyed.  Receivers are slow, so that some messages are refused and
+ * wait.
  *
  * Fences hold operations back until earlier ones to the same node have ended;
- * messages that are refused make that long.
+ * refused messages make that take long.
  *
  * A tag holds the sender, its life, and the number of the message.
  */
@@ -43,7 +44,10 @@ static void send(struct actor *a, struct context *c)
 	ring(a, c);
 }
 
-/* In the order of sending, once from each life of each sender. */
+/*
+ * Checks that messages arrive in the order of sending, once from each life of
+ * each sender.
+ */
 static void arrive(struct context *c, const struct angara_msg *m)
 {
 	u64 tag = le64_to_cpu(m->tag);
@@ -64,7 +68,7 @@ static void receive(struct actor *a, struct context *c, u32 most)
 	u32 voids = 0;
 
 	while (most-- && (m = area_next(&c->area, &voids))) {
-		TELL("context %u takes a message", c->t.id);
+		TRACE("context %u takes a message", c->t.id);
 		arrive(c, m);
 		area_free(&c->area, m);
 	}
@@ -86,7 +90,7 @@ static bool sent(struct actor *a)
 	return nothing_pending(a);
 }
 
-/* With a fence an operation ends after all earlier ones to its node. */
+/* Checks that a fenced operation ends after all earlier ones to its node. */
 static void fence_end(struct actor *a, struct context *c, const struct posted *p,
 		      u32 status)
 {
@@ -101,7 +105,7 @@ static void fence_end(struct actor *a, struct context *c, const struct posted *p
 	}
 }
 
-/* A message that may be refused, a put or a get, half of them with a fence. */
+/* Posts a message that may be refused, a put or a get, half of them fenced. */
 static void fence_post(struct actor *a, struct context *c)
 {
 	static const u8 ops[] = { ANGARA_OP_SEND, ANGARA_OP_SEND, ANGARA_OP_PUT,
@@ -158,7 +162,7 @@ static void act(struct actor *a)
 		actor_wait(a, sent, "its messages");
 }
 
-/* An actor that has ended takes no messages, but others may send to it. */
+/* An actor that has ended takes no messages, but other actors may send to it. */
 static bool others_sent(struct actor *a)
 {
 	u32 i;

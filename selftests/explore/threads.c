@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The scenarios with a thread for each actor and worker: unlike coroutines,
- * processors run at the same time with their own view of memory.  In a pause
- * between two rounds the fabric has to be idle, and is checked.
+ * The scenarios with one thread for each actor and worker.  Unlike coroutines,
+ * threads run at the same time, each on a processor with its own view of
+ * memory.  Between two rounds the fabric has to be idle, and is checked.
  *
  *   explore-threads ROUNDS [FAMILY]...		TAP on stdout
  */
@@ -15,12 +15,12 @@
 
 #include "explore.h"
 
-#define SECONDS		300	/* a family that takes longer hangs */
+#define SECONDS		300	/* limit for a family, which hangs if it takes longer */
 
 static const struct family *const all[] = { FAMILIES, NULL };
 
 const bool threads = true;
-bool telling;
+bool tracing;
 
 static pthread_barrier_t round_begins, round_ends;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,7 +49,7 @@ void tell_of(const char *format, ...)
 {
 }
 
-/* Yields in the middle of a step, too. */
+/* Yields also in the middle of a step. */
 void moment(const char *what)
 {
 	if (!(rnd(&chance) & 0x7F0000))

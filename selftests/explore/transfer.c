@@ -19,7 +19,7 @@ static u32 life_of(u32 cid)
 	return __atomic_load_n(&context_of(cid)->life, __ATOMIC_ACQUIRE);
 }
 
-/* As long as no other actor can end the target, its memory may be read. */
+/* May the target's memory be read, because no other actor can end the target? */
 static bool same_life(const struct posted *p)
 {
 	return (p->life & 1) && life_of(p->to) == p->life &&
@@ -76,7 +76,7 @@ static void add_end(struct actor *a, struct context *c, const struct posted *p,
 		c->added += p->value;
 }
 
-/* Memory of the own context, and of its target. */
+/* Sets the keys for memory of the own context, and of the target. */
 static void regions(struct context *c, struct angara_wqe *w, u32 to, u32 key)
 {
 	w->rkey = cpu_to_le64(region_key(to, life_of(to), key));
@@ -144,7 +144,7 @@ static void add(struct actor *a, struct context *c, u32 slot, u32 to)
 	p->end = add_end;
 }
 
-/* To or from a region that may be removed meanwhile. */
+/* Posts a transfer to or from a region that may be removed meanwhile. */
 static void extra(struct actor *a, struct context *c, u32 slot, u32 to)
 {
 	u32 len = pick(a, 2) ? EXTRA : 16;
@@ -154,7 +154,7 @@ static void extra(struct actor *a, struct context *c, u32 slot, u32 to)
 	struct posted *p;
 
 	regions(c, &w, to, EXTRA_KEY);
-	/* Any context of the domain will do. */
+	/* The entry may name any context of the domain. */
 	if (family->share && pick(a, 2))
 		w.dst_ctx = cpu_to_le16((u16)pick(a, family->ctxs));
 	p = post_op(a, c, w, NULL);
@@ -188,7 +188,7 @@ static void transfer(struct actor *a)
 	ring(a, c);
 }
 
-/* Any actor may ring at any time, as if for an interrupt. */
+/* Arms any context, which an actor may do at any time. */
 static void arm(struct actor *a)
 {
 	u32 to = any_context(a);
@@ -211,7 +211,7 @@ static void act_steady(struct actor *a)
 	actor_wait(a, nothing_pending, "its transfers");
 }
 
-/* Sums of atomic operations are complete. */
+/* Checks the sums of atomic operations. */
 static void end_steady(void)
 {
 	u64 added = 0, there = 0;
@@ -235,7 +235,7 @@ const struct family transfers = {
 	.act = act_steady, .end = end_steady,
 };
 
-/* A region is removed, and its memory is used for another purpose. */
+/* Removes a region, and uses its memory for another purpose. */
 static void region_life(struct actor *a, struct context *c)
 {
 	struct ctx_memory *m;
@@ -247,7 +247,7 @@ static void region_life(struct actor *a, struct context *c)
 	m = ctx_memory(a->index, c->t.id, c->life);
 	word = (u64 *)region_entry(c, EXTRA_KEY) + 2;
 	old = *word;
-	TELL("context %u: region %u goes", c->t.id, EXTRA_KEY);
+	TRACE("context %u: region %u goes", c->t.id, EXTRA_KEY);
 	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
 	EXPECT_EQ(command_op(a, ANGARA_ADM_FENCE, 0, 0), ANGARA_ADM_ST_OK);
 	memory_live(m->extra, EXTRA, false);

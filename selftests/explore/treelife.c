@@ -5,33 +5,33 @@
  *
  * Each contribution has a number that is unique for its participant, in bits of
  * the sum that belong to that participant.  So a result identifies its
- * contributions.  They have to be of one life: each the n-th of its participant
- * since it joined, of one life of the row on each node, and of rows that have
- * always worked together.
+ * contributions.  All of them have to be of one life: each is the n-th one of
+ * its participant since the participant joined, in one life of the row on each
+ * node, and these rows have always belonged together.
  */
 #include <string.h>
 
 #include "explore.h"
 
-#define BITS		16U	/* of a sum, per participant */
+#define BITS		16U	/* bits of a sum per participant */
 #define MASK		((1ULL << BITS) - 1)
 #define POSTS		64U
 #define ROUNDS		9
 #define SOURCE(n)	((n) % 8 * 8)
 #define SINK(n)		(64 + (n) % 8 * 8)
-#define LONG		3200U	/* bytes of a broadcast that delays others */
-#define STEADY_CTX	2U	/* context that sends them */
+#define LONG		3200U	/* bytes of a broadcast that delays other operations */
+#define STEADY_CTX	2U	/* context that sends such broadcasts */
 
-/* A contribution, as its participant posted it. */
+/* A contribution that a participant has posted. */
 struct given {
 	u64 life_number;
 	u64 result;		/* result that includes it, or 0 */
 };
 
-/* State that both nodes share; in shared.family. */
+/* State that both nodes share, in shared.family. */
 struct lives {
 	struct given given[3][POSTS];
-	u64 partner[2][POSTS];	/* the other node's life, plus 1 */
+	u64 partner[2][POSTS];	/* life of the other node, plus 1 */
 };
 
 static_assert(sizeof(struct lives) <= sizeof(shared.family), "");
@@ -57,7 +57,7 @@ static u32 local_parts(const struct actor *a)
 	return a->index ? parts() - 2 : 2;
 }
 
-/* Sets it if it was 0; otherwise it has to be the same. */
+/* Sets *@at if it was 0.  Return: is it @val now? */
 static bool agree(u64 *at, u64 val)
 {
 	u64 old = 0;
@@ -138,7 +138,10 @@ static void met(struct actor *a, struct context *c, const struct posted *p,
 	       status == ANGARA_ST_NO_TREE);
 }
 
-/* Every third is a barrier: participants with mixed-up lives would disagree. */
+/*
+ * Every third operation is a barrier: participants with different lives would
+ * disagree about it.
+ */
 static void take_part(struct actor *a, struct context *c)
 {
 	u32 number = c->number++;
@@ -170,7 +173,7 @@ static void sent(struct actor *a, struct context *c, const struct posted *p,
 	EXPECT_EQ(status, ANGARA_ST_OK);
 }
 
-/* Results of others wait behind it. */
+/* Posts a long broadcast, which delays results of other operations. */
 static void broadcast(struct actor *a)
 {
 	struct context *c = &a->ctx[STEADY_CTX];
@@ -196,7 +199,7 @@ static bool fetched(struct actor *a)
 	return true;
 }
 
-/* This node's row, of a tree of both nodes or of node 0 alone. */
+/* This node's row in a tree over both nodes, or over node 0 alone. */
 static struct angara_tree_row row(struct actor *a)
 {
 	u16 pe[NODES] = { 2, (u16)(parts() - 2) };
@@ -215,7 +218,7 @@ static void joined(struct actor *a, struct context *c, u32 status)
 
 static void join(struct actor *a, struct context *c)
 {
-	/* Operations of an earlier life must not be taken into this one. */
+	/* Wait: operations of an earlier life must not become part of this one. */
 	actor_wait(a, fetched, "its entries");
 	joined(a, c, command_op(a, ANGARA_ADM_JOIN, c->t.id, TREE));
 }
@@ -239,7 +242,10 @@ static void set(struct actor *a)
 	a->row_life++;
 }
 
-/* All with one doorbell: no other work of the node happens in between. */
+/*
+ * Posts all commands with one doorbell, so that the node does no other work in
+ * between.
+ */
 static void set_again(struct actor *a)
 {
 	struct angara_tree_row r = row(a);
@@ -323,7 +329,7 @@ static void act_lives(struct actor *a)
 {
 	u32 i;
 
-	/* Start as all programs do. */
+	/* Most scenarios start as all programs do. */
 	if (pick(a, 4))
 		set_again(a);
 	for (i = 0; i < ROUNDS; i++) {
@@ -346,7 +352,7 @@ const struct family trees_lives = {
 	.set_up = set_up, .act = act_lives,
 };
 
-/* Two take part, the row is set again, then one of them takes part. */
+/* Two participants post, the row is set again, then one of them posts. */
 static void act_again(struct actor *a)
 {
 	u32 i;

@@ -3,9 +3,9 @@
  * Coroutines whose schedule a seed decides.
  *
  * Every access to data that views share (ang_env.h) and every upcall of the
- * model is a point.  At some points another routine continues: with the same
- * probability at each, or at a few only, by priorities, which finds faults that
- * need few but rare switches.
+ * model is a point.  At some points another routine continues: either with the
+ * same probability at each point, or at a few points by priority, which finds
+ * faults that need few but rare switches.
  *
  * A store may stay in the store buffer of its processor until the next full
  * barrier, as on real processors: while its routine runs, memory has the new
@@ -26,16 +26,16 @@
 
 #define ROUTINES	(NODES + WORKERS)
 #define STACK		65536U
-#define MOST_POINTS	400000	/* a scenario with more points never ends */
+#define MOST_POINTS	400000	/* limit of points: a scenario with more of them hangs */
 #define LATE		4U	/* delayed stores per routine */
-#define LATE_TURNS	6U	/* turns of others before they leave, at most */
-#define SECONDS		4	/* of processor time without a point: a loop */
+#define LATE_TURNS	6U	/* maximum of turns for which a store is delayed */
+#define SECONDS		4	/* limit of processor time without a point: a loop */
 #define NEVER		0x3FFFFFFFFFFFFFFFL
 
 struct late {
 	void *at;
 	u32 size;
-	u64 val;		/* other value: old while it runs, else new */
+	u64 val;		/* the value that is not in memory now */
 };
 
 struct routine {
@@ -44,7 +44,7 @@ struct routine {
 	struct late late[LATE];
 	u32 nlate;
 	u32 age;
-	u64 seen;		/* progress when it found no work */
+	u64 seen;		/* value of done_so_far when it found no work */
 	bool idle;
 	bool ended;
 	u32 priority;
@@ -52,20 +52,20 @@ struct routine {
 };
 
 long explore_left;
-bool telling;
+bool tracing;
 const bool threads;
 
 static char stacks[ROUTINES][STACK] __attribute__((aligned(64)));
 static struct routine routines[ROUTINES];
 static u32 nroutines;
-static struct routine *now;	/* NULL: none of them */
+static struct routine *now;	/* NULL: no routine runs */
 static void *main_sp;
 static u64 rng;
-static long left;		/* while printing: value of explore_left */
+static long left;		/* saved explore_left, while printing */
 static long drawn, total;
 static u64 done_so_far;
-static u32 turns;		/* by priority: remaining turns, or ~0 */
-static u32 chance;		/* otherwise: one of so many points is a turn */
+static u32 turns;		/* remaining turns by priority; ~0: no priorities */
+static u32 chance;		/* without priorities: one of so many points is a turn */
 static bool stores_stay;
 static bool over;
 static jmp_buf out;
@@ -89,7 +89,7 @@ static void *stack_new(char *stack, void (*entry)(void))
 {
 	void **sp = (void **)(stack + STACK);
 
-	*--sp = NULL;		/* as if called */
+	*--sp = NULL;		/* return address, as after a call */
 	*--sp = (void *)entry;
 	sp -= 6;
 	memset(sp, 0, 6 * sizeof(*sp));
@@ -146,7 +146,7 @@ void tell_of(const char *format, ...)
 	putchar('\n');
 }
 
-/* A routine's stores leave, or are undone. */
+/* Exchanges a store's old and new value, as a routine continues or stops. */
 static void late_exchange(struct late *l)
 {
 	u64 val = 0;
@@ -202,7 +202,7 @@ static void take_up(struct routine *r)
 		late_exchange(&r->late[i]);
 }
 
-/* Points until the next turn. */
+/* Draws the number of points until the next turn. */
 static void draw_turn(void)
 {
 	u32 r = draw(1U << 16);
@@ -211,12 +211,12 @@ static void draw_turn(void)
 		drawn = turns ? 1 + (long)draw(600) : NEVER;
 		turns -= turns > 0;
 	} else {
-		/* Mostly short ones, sometimes a long one. */
+		/* Most turns are short, a few are long. */
 		drawn = 1 + (long)(r % (2 * chance));
 		if (r >= 0xF000)
 			drawn += (long)draw(40 * chance);
 	}
-	if (telling) {
+	if (tracing) {
 		left = drawn;
 		explore_left = 1;
 	} else {
@@ -229,7 +229,7 @@ static bool ready(const struct routine *r)
 	return !r->ended && !(r->idle && r->seen == done_so_far);
 }
 
-/* The next routine; NULL if none has work. */
+/* The next routine, or NULL if none has work. */
 static struct routine *choose(void)
 {
 	struct routine *best = NULL;
@@ -291,7 +291,7 @@ void explore_point(const char *file, int line, const char *what)
 		explore_left = NEVER;
 		return;
 	}
-	if (telling) {
+	if (tracing) {
 		explore_left = 1;
 		if (file)
 			tell_of("%s:%d: %s", base ? base + 1 : file, line,
@@ -366,7 +366,7 @@ void idle(const char *what)
 {
 	struct routine *to;
 
-	/* Without routines there is no other work. */
+	/* The set-up runs without routines, so there is no other work. */
 	if (!now)
 		test_fail(__FILE__, __LINE__, "no actor has work; waits for %s",
 			  what);

@@ -6,9 +6,9 @@
 
 /* Return: the fault, or NULL. */
 const char *explore_set_up(const struct family *f);
-/* One scenario of that family, in the schedule of @seed. */
+/* Runs one scenario of that family, in the schedule of @seed. */
 const char *explore_one(u64 seed);
-/* @loop is called if a step does not end. */
+/* Calls @loop if a step does not end. */
 void explore_watch(void (*loop)(void));
 
 #endif /* EXPLORE_TURNS_H */

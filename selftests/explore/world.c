@@ -2,8 +2,8 @@
 /*
  * A fabric, the memory of its hosts, and resetting both.
  *
- * Host memory is live or not, in units of 64 bytes: DMA to memory that is no
- * longer used, of a destroyed context or a fenced region, fails the test.
+ * Host memory is live or not, in units of 64 bytes: DMA to memory that is not
+ * live, such as that of a destroyed context or a fenced region, fails the test.
  */
 #include <string.h>
 
@@ -12,10 +12,10 @@
 
 #define ADM_COUNT	16U
 #define BASE		0x10000ULL
-#define AREAS		0x10000000ULL	/* receive buffers, after the rest */
+#define AREAS		0x10000000ULL	/* receive buffers, behind all other memory */
 #define AREA		(1U << AREA_LOG2)
 #define LINE		64U
-#define MOST_STEPS	10000	/* when no actor starts operations any more */
+#define MOST_STEPS	10000	/* limit of steps after the last actor has ended */
 
 /* Memory of one node's host. */
 struct node_memory {
@@ -35,7 +35,7 @@ struct ang_fabric *fabric;
 const struct family *family;
 u32 nworkers;
 
-/* State after the scenario was set up. */
+/* State after the set-up of the scenario. */
 static struct node_memory old_memory[NODES];
 static u8 old_areas_live[NODES][CTXS][2];
 static struct shared old_shared;
@@ -101,7 +101,7 @@ static u8 *area_target(u32 node, u64 at, u32 len)
 	return &areas[node][which / 2][which % 2][at % AREA];
 }
 
-/* Memory of a DMA of @len bytes at @addr. */
+/* Memory for a DMA of @len bytes at @addr. */
 static void *target(u32 node, u64 addr, u32 len)
 {
 	struct node_memory *m = &memory[node];
@@ -129,7 +129,7 @@ static void *target(u32 node, u64 addr, u32 len)
 	return (char *)m->ctx + ctx;
 }
 
-/* Like the bus: words are accessed as a whole. */
+/* Copies like the bus, which accesses words as a whole. */
 static void copy(void *to, const void *from, u32 len)
 {
 	u64 *t = to;
@@ -312,7 +312,7 @@ void world_new(const struct family *f)
 	old_shared = shared;
 }
 
-/* Payload buffers are written before they are read, and stay as they are. */
+/* Payload buffers are not restored: they are written before they are read. */
 static void fabric_restore(void)
 {
 	u32 i;
@@ -348,11 +348,13 @@ void world_restore(u64 seed)
 	shared.plan = seed;
 	memcpy(shared.family, old_shared.family, sizeof(shared.family));
 	memcpy(areas_live, old_areas_live, sizeof(areas_live));
-	/* Of a receive buffer only the next unit has to be clear. */
+	/* Only the next unit of a receive buffer must be clear. */
 	for (i = 0; i < family->nodes * CTXS && family->areas; i++)
 		memset(areas[i / CTXS][i % CTXS][0], 0, ANGARA_MSG_UNIT);
 	for (i = 0; i < NODES + WORKERS; i++) {
 		rnd(&s);
 		shared.actor[i].seed = s;
+		/* All views bypass links, all use packets, or some do each. */
+		shared.actor[i].h.v.packets = seed % 4 == 3 ? s >> 40 & 1 : seed % 4 == 2;
 	}
 }

@@ -9,7 +9,7 @@ fabtests()
 {
 	local set=$1 mode
 
-	check 'the provider builds' variant plain libangara libangara/fabric
+	check 'the provider builds' variant plain libangara libangara/ofi
 	check 'fabtests builds' selftests/fabtests/setup
 	for mode in service oob; do
 		{

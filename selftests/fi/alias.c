@@ -16,7 +16,7 @@ static struct side s[2];
 static char *mem[2];
 static struct fid_mr *mr;
 
-/* Completions are reported on request. */
+/* Binds queues such that completions are reported on request. */
 static void setup(void)
 {
 	const struct how how = { .selective = true };
@@ -45,7 +45,7 @@ static uint64_t flags_of(struct fid_ep *ep, uint64_t way)
 	return way;
 }
 
-/* Sent through @ep, received through the other side's @at. */
+/* Sends through @ep; the other side receives through @at. */
 static bool passes(struct fid_ep *ep, struct fid_ep *at, void *context)
 {
 	fill(mem[0], 100, 7);
@@ -62,7 +62,7 @@ static bool told(struct side *side, void *context)
 	return completion(side, &e) && expect(e.op_context == context, true);
 }
 
-/* Each handle has its flags; all else they share. */
+/* Each handle has its own flags; everything else is shared. */
 static bool flags(void)
 {
 	struct fid_ep *tx, *rx, *both;
@@ -84,7 +84,7 @@ static bool flags(void)
 	     expect(fi_ep_alias(tx, &none, FI_TRANSMIT | FI_PEEK), -FI_EINVAL) &&
 	     expect(none == NULL, true) &&
 	     expect(name_of(tx).serial, name_of(s[0].ep).serial);
-	/* Only aliases are told of what is done through them. */
+	/* Only calls through aliases with FI_COMPLETION report completions. */
 	ok = ok && passes(tx, s[1].ep, &a) && told(&s[0], &a) &&
 	     passes(s[0].ep, rx, &b) && told(&s[1], &b) &&
 	     filled(mem[1], 100, 7) && nothing(&s[0]) && nothing(&s[1]) &&
@@ -144,7 +144,7 @@ static bool triggered(void)
 	     filled(mem[1] + 4096, 64, 5) && expect((long long)old[0], 1) &&
 	     expect((long long)old[1], 2) &&
 	     expect((long long)*(uint64_t *)mem[1], 1);
-	/* Such a call cannot do without what it waits for. */
+	/* A triggered call without a counter to wait for is an error. */
 	ok = ok && expect(fi_write(tx, mem[0], 8, NULL, s[0].peer, 0, 1, NULL),
 			  -FI_EINVAL);
 	closed(&tx->fid);

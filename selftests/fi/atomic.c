@@ -42,7 +42,7 @@ static bool done(uint64_t kind)
 	       expect((long long)e.flags, (long long)(FI_ATOMIC | kind));
 }
 
-/* What @t is after the operation, by the rules of C. */
+/* The value of @t after the operation, by the rules of C. */
 #define RULES(name, type, bits)						\
 static type name(enum fi_op op, type t, type x, type y)			\
 {									\
@@ -157,7 +157,7 @@ static ssize_t start(enum fi_datatype type, enum fi_op op, size_t n, int form)
 			 type, op, &mem);
 }
 
-/* One operation in one form, on elements in the middle of others. */
+/* Runs one operation in one form, on elements between others. */
 static bool one(enum fi_datatype type, enum fi_op op, size_t size, int form)
 {
 	unsigned int salt = (unsigned int)(type * 31 + op);
@@ -178,7 +178,7 @@ static bool one(enum fi_datatype type, enum fi_op op, size_t size, int form)
 	       expect(((char *)&mem[8])[N * size], 0x55);
 }
 
-/* Every operation on every type: valid ones work, all others are refused. */
+/* Every operation on every type: valid ones work, all others fail. */
 static bool all_ops(void)
 {
 	const struct how how = { .mr_mode = BASIC };
@@ -209,15 +209,13 @@ static bool all_ops(void)
 					       type, op, form);
 				tried++;
 			}
-	/*
-	 * four types of integers have all, two of others all but bit operations
-	 */
+	/* Four types have all operations, two have no bit operations. */
 	ok = ok && expect(tried, 4 * (11 + 12 + 7) + 2 * (8 + 9 + 6));
 	teardown();
 	return ok;
 }
 
-/* In pieces, on both sides. */
+/* Operands and targets in pieces. */
 static bool pieces(void)
 {
 	const struct how how = { 0 };

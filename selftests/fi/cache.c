@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory without a descriptor: what it costs, that it is the memory that is there
- * now, and that an endpoint which is closed leaves nothing behind.
+ * Memory without a descriptor: the number of registrations, data of the pages
+ * that are mapped now, and nothing left behind by a closed endpoint.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 static struct side s[2];
 static char *mem[2];
 
-/* In pages of its own, which no part of a huge page is. */
+/* Maps pages of their own, which are no part of a huge page. */
 static char *pages_at(void *at)
 {
 	char *p = mmap(at, LEN, PROT_READ | PROT_WRITE,
@@ -61,7 +61,7 @@ static long long registrations(const struct side *side)
 	return (long long)info(side).misses;
 }
 
-/* One more endpoint of a side's domain. */
+/* Opens one more endpoint in a side's domain. */
 static struct fid_ep *another(struct side *of)
 {
 	struct fid_ep *ep = NULL;
@@ -91,7 +91,7 @@ static bool receive_to(uint64_t tag)
 						FI_ADDR_UNSPEC, tag, 0, s)), 0);
 }
 
-/* The receiver's completion, and the sender's if it has one. */
+/* Waits for the receiver's completion and, if @sender, the sender's. */
 static bool received(bool sender)
 {
 	struct fi_cq_tagged_entry e;
@@ -109,7 +109,7 @@ static bool transfer(uint64_t tag)
 	return send_from(s[0].ep, tag) && receive_to(tag) && received(true);
 }
 
-/* A registration at the sender, and one at the receiver. */
+/* A message costs one registration at the sender, one at the receiver. */
 static bool messages(void)
 {
 	bool ok = true;
@@ -129,7 +129,7 @@ static bool messages(void)
 	return ok;
 }
 
-/* Many messages from one buffer that are under way at once. */
+/* Many messages from one buffer that are in flight at once. */
 static bool window(void)
 {
 	bool ok = true;
@@ -148,7 +148,7 @@ static bool window(void)
 	return ok;
 }
 
-/* Reads and writes: the first is written from, and read into. */
+/* Writes from memory without a descriptor, and reads into it. */
 static bool rma(void)
 {
 	struct fi_cq_tagged_entry e;
@@ -184,7 +184,7 @@ static bool rma(void)
 	return ok;
 }
 
-/* Freed and mapped anew at the same addresses, as an allocator does it. */
+/* Memory freed and mapped again at the same address, as allocators do. */
 static bool mapped_anew(void)
 {
 	unsigned int i;
@@ -205,7 +205,7 @@ static bool mapped_anew(void)
 	return ok;
 }
 
-/* The child has copies, and the registrations are the parent's. */
+/* After fork() the child has copies; the registrations stay the parent's. */
 static bool forked(void)
 {
 	unsigned int i;
@@ -235,7 +235,7 @@ static bool forked(void)
 	return ok;
 }
 
-/* Goes on until nothing comes any more. */
+/* Makes progress until nothing more arrives. */
 static void settle(void)
 {
 	int i;
@@ -247,8 +247,7 @@ static void settle(void)
 }
 
 /*
- * A receiver that comes too late reads nothing of what the program has in its
- * memory by then.
+ * A receiver that is too late does not read new data from the sender's memory.
  */
 static bool closed_sender(void)
 {
@@ -271,14 +270,14 @@ static bool closed_sender(void)
 	ok = ok && receive_to(5) && error(&s[1], FI_ENOKEY, s);
 	for (i = 0; ok && i < LEN; i++)
 		ok = expect(mem[1][i], 0);
-	/* Others send from there as ever. */
+	/* Other endpoints still send from this memory. */
 	ok = ok && transfer(6) && expect(mem[1][LEN - 1], 0x77) &&
 	     expect(registrations(&s[0]), 2);
 	teardown();
 	return ok;
 }
 
-/* Endpoints of one domain send from the same memory, and one is closed. */
+/* Two endpoints of a domain send from the same memory; one is closed. */
 static bool closed_one(void)
 {
 	struct fid_ep *ep;
@@ -297,7 +296,7 @@ static bool closed_one(void)
 	return ok;
 }
 
-/* The adapter still reads into memory of an endpoint that is closed: not for long. */
+/* The adapter stops reading into the memory of a closed endpoint soon. */
 static bool closed_reader(void)
 {
 	struct fid_mr *mr;
@@ -316,7 +315,7 @@ static bool closed_reader(void)
 						     s[0].peer, at,
 						     fi_mr_key(mr), mem)), 0);
 		ok = closed(&ep->fid) && ok;
-		/* An embedded adapter would crash the process. */
+		/* A later read by an embedded adapter would be a crash. */
 		munmap(mem[0], LEN);
 		settle();
 		ok = ok && expect((long long)info(&s[0]).bytes, 0);
@@ -327,7 +326,7 @@ static bool closed_reader(void)
 	return ok;
 }
 
-/* A message that fails takes its memory away, but none of another message's. */
+/* A failed message releases its memory, but no other message's. */
 static bool failed(void)
 {
 	struct ep_name name;
@@ -357,7 +356,7 @@ static bool failed(void)
 	return ok;
 }
 
-/* More buffers than the cache keeps. */
+/* More buffers than the cache holds. */
 static bool buffers(void)
 {
 	enum { PIECES = 1500, PIECE = 65536 + 64 };

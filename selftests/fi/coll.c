@@ -10,7 +10,7 @@
 
 static const int in_order[MOST] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 
-/* Bytes around the edges of blocks, of segments and of what members keep. */
+/* Lengths around the sizes of blocks, segments and members' buffers. */
 static const size_t counts[] = { 0, 1, 3, 1001, 4001, 33333 };
 
 #define NUM(a)	(sizeof(a) / sizeof(*(a)))
@@ -48,7 +48,7 @@ static void fill_all(int n, size_t len, unsigned int seed)
 	}
 }
 
-/* The block of member @r for @to equals what @to has received from it. */
+/* The block that member @r has for member @to is what @to received from it. */
 static bool same(int r, size_t at, int to, size_t its, size_t len)
 {
 	return expect(memcmp(in[r] + at, out[to] + its, len), 0);
@@ -149,7 +149,7 @@ static bool scatters(struct team *t, size_t len)
 	return ok;
 }
 
-/* Sums of all lengths, to all and to one, and with a part for each. */
+/* Sums of all lengths: for all members, for one, and a part for each. */
 static bool sums(struct team *t, size_t count)
 {
 	size_t i, len = count * sizeof(uint16_t);
@@ -242,7 +242,7 @@ static bool eight(void)
 
 #define LONG	(1U << 20)
 
-/* Through the flow control that keeps members close together. */
+/* Long data, which is subject to the flow control between members. */
 static bool mebibytes(void)
 {
 	struct team t;
@@ -250,7 +250,9 @@ static bool mebibytes(void)
 
 	buffers(LONG);
 	open_members_for(3, "software");
-	ok = join(&t, 3, in_order) && broadcasts(&t, LONG) && gathers(&t, LONG) &&
+	/* The thread that supervises groups starts at the first join. */
+	ok = join(&t, 3, in_order) && threads_take_no_signals(3) &&
+	     broadcasts(&t, LONG) && gathers(&t, LONG) &&
 	     scatters(&t, LONG / MOST) && sums(&t, LONG / sizeof(uint16_t));
 	leave(&t, ~0U);
 	close_members(3);

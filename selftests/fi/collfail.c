@@ -11,11 +11,11 @@
 #include "../alone.h"
 #include "group.h"
 
-#define NODE	5	/* of a member that is not a libfabric endpoint */
+#define NODE	5	/* node of a member that is not a libfabric endpoint */
 
 static const int in_order[MOST] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 
-/* An operation of rank @r ends with this error. */
+/* An operation of rank @r fails with this error. */
 static bool fails(struct team *t, int r, int err, const char *text)
 {
 	struct side *s = &of(t, r)->s;
@@ -57,8 +57,8 @@ static bool again(int n)
 }
 
 /*
- * A message arrives behind all earlier ones of the same sender, so the receiver
- * has processed those.
+ * Sends a message.  The receiver processes messages of a sender in order, so it
+ * has then processed all earlier ones.
  */
 static bool in_touch(int from, int to)
 {
@@ -69,7 +69,7 @@ static bool in_touch(int from, int to)
 	ok = expect(fi_recv(all[to].s.ep, &byte[1], 1, NULL, FI_ADDR_UNSPEC,
 			    NULL), 0) &&
 	     expect(fi_inject(all[from].s.ep, byte, 1, all[from].addr[to]), 0);
-	/* It may have to wait for its turn. */
+	/* The completion of the send may have to wait. */
 	fi_cq_read(all[from].s.cq, NULL, 0);
 	return ok && completion(&all[to].s, &e);
 }
@@ -109,7 +109,7 @@ static bool giving_up(void)
 	leave(&t, 1);
 	ok = ok && hears(&t, 2, FI_ECANCELED, "node 0 failed or timed out");
 	leave(&t, ~0U);
-	/* No other member has started to. */
+	/* Now no other member has started to join. */
 	ok = ok && in_touch(1, 0) && in_touch(2, 0) &&
 	     start_join(&t, 3, in_order, 6);
 	leave(&t, ~0U);
@@ -141,7 +141,7 @@ static bool late(void)
 	return is_late("software") && is_late("auto");
 }
 
-/* A member that leaves is silent, until another member asks. */
+/* A member that leaves says so only when another member asks. */
 static bool leaving(void)
 {
 	struct team t;
@@ -154,7 +154,7 @@ static bool leaving(void)
 	     fails(&t, 0, FI_EHOSTUNREACH, "node 1 failed or timed out") &&
 	     fails(&t, 2, FI_EHOSTUNREACH, "node 1 failed or timed out");
 	leave(&t, ~0U);
-	/* A member that leaves during an operation fails it for all. */
+	/* If a member leaves during an operation, it fails for all members. */
 	ok = ok && join(&t, 3, in_order) && barrier(&t, 0, 0) &&
 	     barrier(&t, 1, 0);
 	leave(&t, 2);
@@ -171,10 +171,10 @@ static bool leaving(void)
  * struct fake - a member without libfabric; rank 0 of a group of two
  * @ctx: context
  * @mr: memory that it sends
- * @own: name
- * @other: name of the other member
- * @t: group; @t.mc[1] is that of the other
- * @id: its number of the group
+ * @own: name of the fake member
+ * @other: name of the libfabric member
+ * @t: group; @t.mc[1] is the libfabric member's
+ * @id: the fake member's number of the group
  */
 struct fake {
 	struct angara_ctx *ctx;
@@ -210,13 +210,13 @@ static bool fake_open(struct fake *f)
 				   NULL), 1);
 }
 
-/* Sends a message to the other, with @len bytes of unused data. */
+/* Sends a message to the libfabric member, with @len bytes of unused data. */
 static bool says(struct fake *f, struct afi_talk talk, size_t len)
 {
 	struct angara_peer peer = { .node = f->other.node, .ctx = f->other.ctx };
 	const struct angara_head head = {
 		.size = sizeof(head),
-		.code = afi_code(AFI_MSG_TALK, 0, f->other.ep),
+		.code = afi_code(AFI_MSG_TALK, f->other.ep),
 	};
 	struct afi_wire *wire = angara_mr_addr(f->mr);
 
@@ -231,7 +231,7 @@ static bool says(struct fake *f, struct afi_talk talk, size_t len)
 				  sizeof(*wire) + sizeof(talk) + len), 0);
 }
 
-/* Receives a message from the other. */
+/* Receives a message from the libfabric member. */
 static bool hears_first(struct fake *f, struct afi_talk *talk)
 {
 	struct angara_message m = { .size = sizeof(m) };
@@ -245,7 +245,7 @@ static bool hears_first(struct fake *f, struct afi_talk *talk)
 	return true;
 }
 
-/* Receives this from the other; all else is ignored. */
+/* Receives messages until one of this kind arrives. */
 static bool hears_of(struct fake *f, uint32_t kind, struct afi_talk *talk)
 {
 	do {
@@ -255,7 +255,7 @@ static bool hears_of(struct fake *f, uint32_t kind, struct afi_talk *talk)
 	return true;
 }
 
-/* The other joins a group in which the fake one is rank 0. */
+/* The libfabric member joins a group in which the fake one is rank 0. */
 static bool fake_join(struct fake *f)
 {
 	static const int who[] = { 1, 0 };
@@ -296,7 +296,7 @@ static bool dying(void)
 	return fake_close(&f) && ok;
 }
 
-/* Also a member that is dead before it is contacted. */
+/* A member that is dead before it is contacted. */
 static bool dead(void)
 {
 	static const int who[] = { 1, 0 };
@@ -312,7 +312,7 @@ static bool dead(void)
 	return fake_close(&f) && ok;
 }
 
-/* Invalid messages of a member; the operation ends with @err. */
+/* Sends invalid messages of a member; the operation fails with @err. */
 static bool lie(struct fake *f, struct afi_talk talk, size_t len, int times,
 		int err)
 {
@@ -328,7 +328,7 @@ static bool lie(struct fake *f, struct afi_talk talk, size_t len, int times,
 	return ok;
 }
 
-/* A message that is too short comes before the operation. */
+/* A message that is too short arrives before the operation starts. */
 static bool lie_early(struct fake *f)
 {
 	struct afi_talk talk = { .kind = AFI_TALK_DATA, .seq = 1, .len = 4 };
@@ -351,7 +351,7 @@ static bool liars(void)
 
 	open_members(1, &with_groups);
 	ok = fake_open(&f) &&
-	     /* More data than there is room for; parts of it; none. */
+	     /* Too much data for the operation; too little; none. */
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_DATA, .seq = 1,
 					.len = 400 }, 400, 1,
 		 FI_EMSGSIZE) &&
@@ -362,12 +362,12 @@ static bool liars(void)
 					.len = 4, .off = 2 }, 2, 1,
 		 FI_EMSGSIZE) &&
 	     lie_early(&f) &&
-	     /* Data for operations that have not begun, without end. */
+	     /* Endless data for operations that have not started. */
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_DATA, .seq = 7,
 					.len = 4 }, 4, AFI_AHEAD + 1, FI_EIO) &&
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_CREDIT, .seq = 1 }, 0, 1,
 		 FI_EIO) &&
-	     /* No error, and one that does not exist; no member at fault. */
+	     /* No error, an unknown error, no failed member. */
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_FAIL }, 0, 1, FI_EIO) &&
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_FAIL,
 					.step = 0x80000001 }, 0, 1, FI_EIO) &&
@@ -376,7 +376,7 @@ static bool liars(void)
 	return fake_close(&f) && ok;
 }
 
-/* The group exists: unsupported calls are not refused for another reason. */
+/* The group works: an unsupported call fails with its own error. */
 static bool is_well(struct fake *f)
 {
 	return expect(fi_broadcast(all[0].s.ep, f, 1, NULL, f->t.coll[1],
@@ -386,7 +386,7 @@ static bool is_well(struct fake *f)
 
 enum farewell { STAYS, LEAVES, CLOSES };
 
-/* The other receives a broadcast of some blocks, and the messages behind it. */
+/* The libfabric member receives @blocks of a broadcast, then the farewell. */
 static bool gives(struct fake *f, uint32_t seq, size_t blocks,
 		  enum farewell farewell)
 {
@@ -415,9 +415,9 @@ static bool gives(struct fake *f, uint32_t seq, size_t blocks,
 }
 
 /*
- * A member that leaves after it did its part causes no error: neither in a poll
- * that sees both, nor when the group is closed meanwhile, nor in a member that
- * gives it credit.
+ * A member that leaves after it has done its part causes no error: not in a
+ * poll that sees both, not if the group is closed in between, not in a member
+ * that sends it credit.
  */
 static bool done_first(void)
 {
@@ -431,7 +431,7 @@ static bool done_first(void)
 	     is_well(&f) &&
 	     says(&f, (struct afi_talk){ .kind = AFI_TALK_GONE, .group = f.id },
 		  0);
-	/* The other sends no more of this group: it asks for the next. */
+	/* After the close, the next message is a new join. */
 	leave(&f.t, ~0U);
 	ok = ok && start_join(&f.t, 2, (int[]){ 1, 0 }, 2) &&
 	     hears_first(&f, &heard) && expect(heard.kind, AFI_TALK_JOIN);
@@ -453,7 +453,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Random messages of the right form; the other goes on. */
+/* Random messages of the right form; the libfabric member continues. */
 static bool babble(struct fake *f, uint32_t *state, bool member)
 {
 	struct afi_talk talk = {
@@ -485,7 +485,7 @@ static bool strangers(void)
 	ok = fake_open(&f) && fake_join(&f) &&
 	     expect(fi_broadcast(all[0].s.ep, &word, 1, NULL, f.t.coll[1],
 				 all[0].addr[1], FI_UINT32, 0, &f.t), 0);
-	/* A non-member does not harm the group. */
+	/* Messages of a non-member do not harm the group. */
 	for (i = 0; ok && i < 1000; i++) {
 		ok = babble(&f, &state, false);
 		fi_cq_read(all[0].s.cq, NULL, 0);
@@ -496,7 +496,7 @@ static bool strangers(void)
 					 .seq = 1, .len = 4 }, 4) &&
 	     completion(&all[0].s, &e) && expect(e.op_context == &f.t, true);
 	leave(&f.t, ~0U);
-	/* A member may harm the group, and nothing else. */
+	/* Messages of a member may harm the group, but nothing else. */
 	for (i = 0; ok && i < 20; i++) {
 		int n;
 
@@ -513,7 +513,7 @@ static bool strangers(void)
 	return fake_close(&f) && ok;
 }
 
-/* How operations are executed, as set by the environment. */
+/* The setting in the environment decides how operations are executed. */
 static bool ways(void)
 {
 	struct fi_info *hints = hints_of(&with_groups, "angara0"), *info;

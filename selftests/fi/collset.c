@@ -19,7 +19,7 @@ static struct fi_av_set_attr range(fi_addr_t from, fi_addr_t to, uint64_t step)
 	};
 }
 
-/* A set has these members: all of them can be removed, in order. */
+/* Does the set have exactly these members? Removes them in order. */
 static bool holds(struct fid_av_set *set, unsigned int bits)
 {
 	bool ok = true;
@@ -68,7 +68,7 @@ static bool sets(void)
 	     holds(some, 0x1E) &&
 	     expect(fi_av_set_addr(even, &a), 0) &&
 	     expect(fi_av_set_addr(some, &b), 0) && expect(a != b, true);
-	/* A set belongs to one vector, which outlives it. */
+	/* A set belongs to one address vector, which outlives it. */
 	attr = range(0, 5, 1);
 	ok = ok && expect(fi_close(&all[0].s.av->fid), -FI_EBUSY) &&
 	     closed(&none->fid) &&
@@ -90,7 +90,7 @@ static bool sets(void)
 	attr.comm_key_size = 8;
 	ok = ok && expect(fi_av_set(all[0].s.av, &attr, &none, NULL),
 			  -FI_EOPNOTSUPP);
-	/* Up to the limit of a stride. */
+	/* Sets with strides, up to the largest stride. */
 	attr = range(1, 5, UINT64_MAX);
 	ok = ok && expect(fi_av_set(all[0].s.av, &attr, &none, NULL), 0) &&
 	     holds(none, 2) && closed(&none->fid);
@@ -99,11 +99,11 @@ static bool sets(void)
 }
 
 #define GROUPS	4
-#define AT_ONCE	40	/* operations of each under way */
+#define AT_ONCE	40	/* operations of each group in flight */
 
 static uint32_t gave[GROUPS][AT_ONCE][MOST], got[GROUPS][AT_ONCE][MOST];
 
-/* All completions of a member, each with a context of its own. */
+/* Takes all completions of a member; each has its own context. */
 static bool take_all(int n, const unsigned int *left)
 {
 	int seen[MOST] = { 0 };
@@ -171,8 +171,7 @@ static bool overlap_done(const char *way)
 	} of_whom[GROUPS] = {
 		{ 5, { 0, 1, 2, 3, 4 } },
 		{ 3, { 4, 2, 0 } },
-		{ 3, { 4, 2, 0 } },	/* the same members again are another
-					 * group */
+		{ 3, { 4, 2, 0 } },	/* a second group of the same */
 		{ 2, { 3, 1 } },
 	};
 	unsigned int left[MOST] = { 0 };
@@ -186,10 +185,7 @@ static bool overlap_done(const char *way)
 		ok = start_join(&t[g], of_whom[g].n, of_whom[g].who, ~0U);
 	for (i = 0; ok && i < 5; i++)
 		ok = hears_of_all(t, i);
-	/*
-	 * Each member calls the operations of its groups in an order of its
-	 * own.
-	 */
+	/* Each member calls the operations of its groups in its own order. */
 	for (k = 0; ok && k < 5 * GROUPS * AT_ONCE; k++) {
 		int who = k / (GROUPS * AT_ONCE);
 
@@ -231,10 +227,10 @@ static bool overlapping(void)
 	return overlap_done("software") && overlap_done("auto");
 }
 
-#define LONG	40000	/* bytes: more than members keep of each other */
-#define MANY	20	/* broadcasts of that */
+#define LONG	40000	/* bytes: more than a member's receive buffers */
+#define MANY	20	/* long broadcasts */
 
-/* Long ones, of which a member begins none before all others have. */
+/* Long broadcasts: a member starts after the one before has started all. */
 static bool far_ahead(void)
 {
 	char *data[MANY], *mine[MANY], *others[MANY];
@@ -275,8 +271,8 @@ static bool far_ahead(void)
 }
 
 /*
- * A member sends data before others ask for it, up to its limit, and then data
- * that they wait for.
+ * A member sends data early, up to the limit, then the data that others wait
+ * for.
  */
 static bool first_things_first(void)
 {
@@ -320,7 +316,7 @@ static bool first_things_first(void)
 	return ok;
 }
 
-/* Members of one domain, with different endpoints. */
+/* Endpoints of one domain as members of a group. */
 static bool one_domain(void)
 {
 	struct member *m = &all[0];
@@ -366,7 +362,7 @@ static bool one_domain(void)
 	return ok;
 }
 
-/* Reported if requested; counted in any case, as writes. */
+/* A completion is reported if requested, and always counted as a write. */
 static bool telling(void)
 {
 	const struct how how = {
@@ -420,7 +416,7 @@ static bool wrong_joins(struct fid_av_set *set, fi_addr_t base)
 	     expect(fi_join_collective(ep, 5, set, 0, &mc, NULL), -FI_EINVAL) &&
 	     expect(fi_join_collective(ep, base, NULL, 0, &mc, NULL),
 		    -FI_EINVAL);
-	/* It is not in the set; the set is not part of the other. */
+	/* The caller is not in the set; the set is no part of the other set. */
 	ok = ok && expect(fi_av_set(all[0].s.av, &attr, &other, NULL), 0) &&
 	     expect(fi_join_collective(ep, base, other, 0, &mc, NULL),
 		    -FI_EINVAL) &&
@@ -430,7 +426,7 @@ static bool wrong_joins(struct fid_av_set *set, fi_addr_t base)
 	     expect(fi_av_set_remove(other, 1), 0) &&
 	     expect(fi_join_collective(ep, base, other, 0, &mc, NULL),
 		    -FI_EINVAL) && closed(&other->fid);
-	/* Without an event queue there is no place for the report. */
+	/* Without an event queue the end of a join cannot be reported. */
 	return ok &&
 	     expect(fi_endpoint(all[0].s.domain, all[0].s.info, &bare, NULL), 0) &&
 	     expect(fi_ep_bind(bare, &all[0].s.av->fid, 0), 0) &&
@@ -482,7 +478,7 @@ static bool wrong_calls(const struct team *t)
 			      FI_SUM, 0, NULL), -FI_EINVAL) &&
 	     expect(fi_gather(ep, NULL, 1, NULL, y, NULL, coll, 0, FI_UINT32, 0,
 			      NULL), -FI_EINVAL);
-	/* Two words come, and there is room for one. */
+	/* Two words arrive, and there is room for one. */
 	ok = ok && expect(ep->collective->msg(ep, &msg, &res, NULL, 1, 0),
 			  -FI_EINVAL);
 	res.count = 2;
@@ -503,7 +499,7 @@ static bool wrong(void)
 
 	open_members(2, &with_groups);
 	ok = start_join(&t, 2, in_order, 1);
-	/* Not yet. */
+	/* The group is not usable before the join ends. */
 	ok = ok && expect(fi_barrier(all[0].s.ep, fi_mc_addr(t.mc[0]), NULL),
 			  -FI_EOPBADSTATE) &&
 	     expect(fi_close(&all[0].s.ep->fid), -FI_EBUSY);
@@ -511,7 +507,7 @@ static bool wrong(void)
 	ok = ok && join(&t, 2, in_order) &&
 	     expect(fi_av_set_addr(t.set[0], &base), 0) &&
 	     wrong_joins(t.set[0], base) && wrong_calls(&t) && nothing(&all[0].s);
-	/* A part of a group; refused calls have left no trace. */
+	/* Join a part of a group: the refused calls had no effect. */
 	memset(&part, 0, sizeof(part));
 	ok = ok && expect(fi_join_collective(all[0].s.ep, t.coll[0], t.set[0], 0,
 					     &part.mc[0], &part), 0) &&
@@ -529,7 +525,7 @@ static bool wrong(void)
 	return ok;
 }
 
-/* Queries agree with the calls; see also colltype.c. */
+/* Queries and calls agree; see also colltype.c. */
 static bool queries(void)
 {
 	struct fi_collective_attr attr = {
@@ -542,7 +538,7 @@ static bool queries(void)
 	open_members(1, &with_groups);
 	d = all[0].s.domain;
 	ok = expect(fi_query_collective(d, FI_BARRIER, &attr, 0), 0) &&
-	     expect(attr.max_members, 16384) &&
+	     expect(attr.max_members, 1024) &&
 	     expect(fi_query_collective(d, FI_BROADCAST, &attr, 0),
 		    -FI_EOPNOTSUPP) &&
 	     expect(fi_query_collective(d, FI_BARRIER, NULL, 0), -FI_EINVAL) &&

@@ -10,8 +10,8 @@
 
 #include "group.h"
 
-#define N	5	/* members */
-#define COUNT	7	/* elements */
+#define N	5	/* number of members */
+#define COUNT	7	/* number of elements */
 #define LEN	(COUNT * 32)
 
 __extension__ typedef __int128 int128;
@@ -26,7 +26,7 @@ static union {
 	long double aligned;
 } in[N], out[N], want;
 
-/* Small, of both signs, with zeros: products of all fit in eight bits. */
+/* Small values of both signs and zeros: their product fits in eight bits. */
 static int value(int r, int i)
 {
 	static const int v[] = { 1, 0, -1, 2, 1, -2, 3, 1, 0, -1, 1 };
@@ -34,7 +34,7 @@ static int value(int r, int i)
 	return v[(r * 3 + i) % 11];
 }
 
-/* Contributions of all members, combined in order. */
+/* Combines the contributions of all members in order. */
 #define REFERENCE(name, type, min, bits)				\
 static void name##_fill(void)						\
 {									\
@@ -164,7 +164,7 @@ static ssize_t reduce(int r, size_t count, enum fi_datatype type, enum fi_op op)
 			    out[r].bytes, NULL, t.coll[r], type, op, 0, &t);
 }
 
-/* Queries agree with the calls. */
+/* Queries and calls agree. */
 static bool one(size_t i, enum fi_op op)
 {
 	struct fi_collective_attr attr = {
@@ -222,13 +222,13 @@ static bool double_sums(const int *order, enum fi_op op)
 	}
 	for (r = 0; ok && r < N; r++) {
 		ok = expect(reduce(order[r], COUNT, FI_DOUBLE, op), 0);
-		/* The earlier members have gone as far as they can. */
+		/* Earlier members have done as much as they can. */
 		fi_cq_read(of(&t, order[r])->s.cq, NULL, 0);
 	}
 	return ok && ended(&t, 0, &t);
 }
 
-/* By the binomial tree of five with root @root. */
+/* The sum over a binomial tree of five members with root @root. */
 static void want_of(int root)
 {
 	int r, i;
@@ -243,9 +243,8 @@ static void want_of(int root)
 }
 
 /*
- * The order that the man page documents: for an allreduce with recursive
- * doubling ((0 + 1) + 2) + (3 + 4); for a reduce the binomial tree from its
- * root.
+ * The documented order: an allreduce by recursive doubling computes ((0 + 1) +
+ * 2) + (3 + 4), a reduce follows the binomial tree of its root.
  */
 static bool rounding(void)
 {
@@ -288,7 +287,7 @@ static bool rounding(void)
 	return ok;
 }
 
-/* Zeros of both signs, and NaNs. */
+/* Zeros of both signs and NaNs as elements. */
 static bool odd_done(const char *way)
 {
 	static const double odd[][2] = {

@@ -15,7 +15,7 @@
 static struct side s[2];
 static char *mem[2];
 static struct fid_mr *mr, *other;
-static struct fid_cntr *cntr[2];	/* writes, reads */
+static struct fid_cntr *cntr[2];	/* counters of writes, reads */
 
 static struct fid_cntr *new_cntr(void)
 {
@@ -52,7 +52,7 @@ static uint64_t there(void)
 
 /*
  * Both sides make progress until the target's counters have these values, and
- * no more.
+ * stay there.
  */
 static bool counted(uint64_t writes, uint64_t reads)
 {
@@ -68,7 +68,7 @@ static bool counted(uint64_t writes, uint64_t reads)
 	       expect(fi_cntr_readerr(cntr[0]), 0);
 }
 
-/* Data of all lengths is there when the event is reported. */
+/* When the event is reported, data of every length has arrived. */
 static bool lengths(void)
 {
 	static const size_t len[] = { 1, 256, 257, 16385, 30000 };
@@ -95,8 +95,8 @@ static ssize_t write_to(fi_addr_t peer, void *context)
 }
 
 /*
- * Each kind of operation, also in pieces, counts once; atomic ones that bring
- * back what they change count as a read and as a write.
+ * Each operation counts once, also if it is in pieces; a fetching atomic counts
+ * as a read and as a write.
  */
 static bool kinds(void)
 {
@@ -185,7 +185,7 @@ static bool by_address(void)
 	return regions(BASIC);
 }
 
-/* One counter of reads and writes counts an operation that is both once. */
+/* One counter of reads and writes counts an operation of both kinds once. */
 static bool of_both(void)
 {
 	uint64_t one = 1, old = 0;
@@ -202,7 +202,7 @@ static bool of_both(void)
 	return ok;
 }
 
-/* A counter of all operations through an endpoint. */
+/* A counter of all operations that name an endpoint. */
 static bool of_endpoints(void)
 {
 	struct fid_ep *ep;
@@ -227,11 +227,11 @@ static bool of_endpoints(void)
 	     expect(e.op_context == &a, true) && counted(1, 0) &&
 	     expect(fi_read(s[0].ep, mem[0], 8, NULL, peer, there(),
 			    fi_mr_key(mr), &b), 0) && counted(1, 1) &&
-	     /* Through the other one. */
+	     /* an operation that names the other endpoint */
 	     expect(write_to(s[0].peer, &a), 0) && completion(&s[0], &e) &&
 	     counted(1, 1);
 	closed(&ep->fid);
-	/* A counter whose region is gone stops counting. */
+	/* A counter stops when its region is closed. */
 	ok = ok && expect(fi_mr_bind(mr, &cntr[0]->fid, FI_REMOTE_WRITE), 0) &&
 	     closed(&mr->fid) && expect(fi_cntr_set(cntr[0], 0), 0);
 	mr = reg(&s[1], mem[1], MEM / 2, ALL_RIGHTS, 5);
@@ -240,7 +240,7 @@ static bool of_endpoints(void)
 	return ok;
 }
 
-/* The address of an endpoint that is closed by now, or of another domain's. */
+/* Address of a closed endpoint, or of one of another domain. */
 static fi_addr_t address_of_gone(bool foreign)
 {
 	struct ep_name name;
@@ -255,7 +255,8 @@ static fi_addr_t address_of_gone(bool foreign)
 }
 
 /*
- * Regions belong to the domain: operations that name a closed endpoint count.
+ * Regions belong to the domain: they count operations that name a closed
+ * endpoint.
  */
 static bool of_nobody(void)
 {
@@ -274,14 +275,14 @@ static bool of_nobody(void)
 	     expect(fi_read(s[0].ep, mem[0], 8, NULL, gone, there(),
 			    fi_mr_key(mr), &a), 0) && counted(1, 1) &&
 	     completion(&s[0], &e) &&
-	     /* Operations for an earlier user of this adapter do not. */
+	     /* Operations for an earlier domain do not count. */
 	     expect(write_to(foreign, &a), 0) && completion(&s[0], &e) &&
 	     counted(1, 1) && nothing(&s[1]);
 	teardown();
 	return ok;
 }
 
-/* Without the capability, the call is refused and nothing is reported. */
+/* Without the capability the call fails and nothing is reported. */
 static bool unasked(void)
 {
 	const struct how how = { 0 };
@@ -296,7 +297,12 @@ static bool unasked(void)
 		    -FI_EOPNOTSUPP) &&
 	     expect(fi_endpoint(s[1].domain, s[1].info, &ep, NULL), 0) &&
 	     expect(fi_ep_bind(ep, &cntr[0]->fid, FI_REMOTE_WRITE),
-		    -FI_EOPNOTSUPP) && closed(&ep->fid);
+		    -FI_EOPNOTSUPP) &&
+	     /* The call counts receives. */
+	     expect(fi_ep_bind(ep, &cntr[0]->fid, FI_RECV | FI_REMOTE_WRITE),
+		    0) &&
+	     expect(fi_ep_bind(ep, &cntr[0]->fid, FI_RECV), -FI_EINVAL) &&
+	     closed(&ep->fid);
 	closed(&mr->fid);
 	closed(&cntr[0]->fid);
 	close_pair_mem(s, mem);

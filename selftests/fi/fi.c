@@ -2,14 +2,18 @@
 /*
  * The libfabric provider, call by call.  Reports in TAP.
  *
- *	fi-test [PART]
- *	fi-test cost OPERATION COUNT	does it so many times
- *	fi-test sep RANK FD		is one of two processes
+ * 	fi-test [PART]
+ * 	fi-test cost OPERATION COUNT	does it COUNT times
+ * 	fi-test sep RANK FD		is one of two processes
  */
+#include <dirent.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sep.h"
 
@@ -66,6 +70,7 @@ struct fi_info *hints_of(const struct how *how, const char *domain)
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->mr_mode = how->mr_mode;
 	hints->domain_attr->data_progress = how->progress;
+	hints->domain_attr->threading = how->threading;
 	hints->tx_attr->msg_order = how->order;
 	hints->domain_attr->name = domain ? strdup(domain) : NULL;
 	hints->fabric_attr->prov_name = strdup("angara");
@@ -87,7 +92,8 @@ void open_side(struct side *s, const struct how *how, const char *domain)
 
 	if (how->selective)
 		flags |= FI_SELECTIVE_COMPLETION;
-	must("fi_getinfo", fi_getinfo(API, NULL, NULL, 0, hints, &s->info));
+	must("fi_getinfo", fi_getinfo(how->version ? how->version : API, NULL,
+				      NULL, 0, hints, &s->info));
 	fi_freeinfo(hints);
 	must("fi_fabric", fi_fabric(s->info->fabric_attr, &s->fabric, NULL));
 	must("fi_domain", fi_domain(s->fabric, s->info, &s->domain, NULL));
@@ -250,12 +256,50 @@ bool nothing(struct side *s)
 	return expect(fi_cq_read(s->cq, &entry, 1), -FI_EAGAIN);
 }
 
+static bool blocks_signals(const char *tid)
+{
+	/* All signals but SIGKILL, SIGSTOP and two of the C library. */
+	const uint64_t none = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1) |
+			      3ULL << (32 - 1);
+	char path[64], line[256];
+	uint64_t blocked = 0;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/status", tid);
+	status = fopen(path, "re");
+	if (!status)
+		return true;	/* The thread has ended. */
+	while (fgets(line, sizeof(line), status))
+		if (sscanf(line, "SigBlk: %" SCNx64, &blocked) == 1)
+			break;
+	fclose(status);
+	return expect((long long)(blocked | none), -1);
+}
+
+bool threads_take_no_signals(int least)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *task;
+	bool ok = expect(tasks != NULL, true);
+	int n = 0;
+
+	while (ok && (task = readdir(tasks)))
+		if (task->d_name[0] != '.' && atoi(task->d_name) != gettid()) {
+			n++;
+			ok = blocks_signals(task->d_name);
+		}
+	if (tasks)
+		closedir(tasks);
+	return ok && expect(n >= least, true);
+}
+
 static const struct part *const parts[] = {
-	info_parts, service_parts, rma_parts, key_parts, queue_parts, msg_parts, load_parts,
+	info_parts, table_parts, service_parts, rma_parts, key_parts, queue_parts, msg_parts, load_parts,
 	greedy_parts, cache_parts,
 	atomic_parts, event_parts, lost_parts, order_parts, share_parts,
 	trigger_parts, alias_parts, sep_parts, sepfail_parts, sepload_parts,
-	coll_parts, colltype_parts, collset_parts, collfail_parts, gone_parts,
+	many_parts, shared_parts,
+	coll_parts, crowd_parts, colltype_parts, collset_parts, collfail_parts, gone_parts,
 };
 
 int main(int argc, char **argv)

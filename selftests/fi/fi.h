@@ -20,7 +20,7 @@
 #include <rdma/fi_tagged.h>
 
 #define API		FI_VERSION(1, 17)
-#define LONG_MS		60000	/* limit for everything here */
+#define LONG_MS		60000	/* limit for any wait */
 #define ALL_RIGHTS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 			 FI_REMOTE_READ | FI_REMOTE_WRITE)
 /* Modes that programs offer, and that the provider uses. */
@@ -35,20 +35,24 @@
  * struct how - differences from the defaults
  * @mr_mode: FI_MR_*
  * @caps: FI_*
- * @progress: of data
+ * @progress: mode of data progress
+ * @threading: FI_THREAD_*
  * @cq_size: entries of the completion queue
  * @wait: wait object
  * @order: FI_ORDER_*
  * @selective: completions are reported on request
+ * @version: libfabric's interface version, or 0
  */
 struct how {
 	int mr_mode;
 	uint64_t caps;
 	enum fi_progress progress;
+	enum fi_threading threading;
 	size_t cq_size;
 	enum fi_wait_obj wait;
 	uint64_t order;
 	bool selective;
+	uint32_t version;
 };
 
 struct side {
@@ -58,13 +62,13 @@ struct side {
 	struct fid_av *av;
 	struct fid_cq *cq;
 	struct fid_cntr *cntr;
-	struct fid_eq *eq;	/* with FI_COLLECTIVE */
+	struct fid_eq *eq;	/* only with FI_COLLECTIVE */
 	struct fid_ep *ep;
-	fi_addr_t peer;	/* the other */
+	fi_addr_t peer;	/* the other side's address */
 	fi_addr_t self;
 };
 
-/* An address, as fi_getname() gives it. */
+/* An address as returned by fi_getname(). */
 struct ep_name {
 	uint64_t fabric;
 	uint32_t node;
@@ -74,15 +78,12 @@ struct ep_name {
 	uint32_t reserved;
 };
 
-/* Prints an error and returns false, if @got is not @want. */
+/* Prints an error and returns false if @got is not @want. */
 bool expect_at(const char *file, int line, const char *what, long long got,
 	       long long want);
 #define expect(got, want) expect_at(__FILE__, __LINE__, #got, (got), (want))
 
-/*
- * Repeats the call while there is no room, and makes progress on @side, as
- * programs do.
- */
+/* Repeats the call while it returns -FI_EAGAIN, with progress on @side. */
 #define when_room(side, call) ({					\
 	ssize_t ret_;							\
 									\
@@ -93,17 +94,17 @@ bool expect_at(const char *file, int line, const char *what, long long got,
 	ret_;								\
 })
 
-/* Data that identifies its place. */
+/* Data that depends on its position. */
 void fill(void *at, size_t len, unsigned int seed);
 bool filled(const void *at, size_t len, unsigned int seed);
 
 struct fi_info *hints_of(const struct how *how, const char *domain);
 void open_side(struct side *s, const struct how *how, const char *domain);
 void close_side(struct side *s);
-/* Two sides with each other's addresses. */
+/* Opens two sides that have each other's addresses. */
 void open_pair(struct side s[2], const struct how *how);
 void close_pair(struct side s[2]);
-/* The same with @len bytes for each, all zero. */
+/* As open_pair(), with @len zero bytes of memory for each side. */
 void open_pair_mem(struct side s[2], const struct how *how, char *mem[2],
 		   size_t len);
 void close_pair_mem(struct side s[2], char *mem[2]);
@@ -113,18 +114,23 @@ struct fid_mr *reg(struct side *s, void *addr, size_t len, uint64_t access,
 /* The address by which peers access the start of a region. */
 uint64_t start_of(const struct side *s, const void *addr);
 
-/* The next completion; fails the test if it is an error, or none comes. */
+/* Takes the next completion; the test fails if it is an error or missing. */
 bool completion(struct side *s, struct fi_cq_tagged_entry *entry);
-/* The next one is this error. */
+/* Takes the next completion; the test fails if it is not this error. */
 bool error(struct side *s, int err, void *context);
 struct ep_name name_of(struct fid_ep *ep);
 fi_addr_t insert(struct fid_av *av, const struct ep_name *name);
-/* Inserts the address of one into the other. */
+/* Inserts the address of @who at @to. */
 void introduce(struct side *to, struct side *who, fi_addr_t *addr);
 bool nothing(struct side *s);
 bool closed(struct fid *fid);
+/* Do all other threads, at least @least of them, block all signals? */
+bool threads_take_no_signals(int least);
 
-/* cost.c.  Return: 0; 2 no such operation. */
+/* Called for each poll of the provider, with the domain locked; or NULL. */
+extern void (*at_poll)(void);
+
+/* cost.c. Return: 0, or 2 if there is no such operation. */
 int cost(const char *name, int count);
 
 struct part {
@@ -149,14 +155,18 @@ extern const struct part collfail_parts[];
 extern const struct part event_parts[];
 extern const struct part lost_parts[];
 extern const struct part gone_parts[];
-/* Return: why these tests cannot run here, or NULL. */
+/* Return: why the tests of gone.c cannot run here, or NULL. */
 const char *gone_lacks(void);
 extern const struct part order_parts[];
 extern const struct part sep_parts[];
 extern const struct part sepfail_parts[];
 extern const struct part sepload_parts[];
+extern const struct part crowd_parts[];
+extern const struct part shared_parts[];
+extern const struct part many_parts[];
 extern const struct part share_parts[];
 extern const struct part trigger_parts[];
 extern const struct part alias_parts[];
+extern const struct part table_parts[];
 
 #endif /* FI_TEST_H */

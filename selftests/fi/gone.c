@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * An embedded fabric that is lost: each caller gets the error, once, and no
- * thread spins.
+ * thread busy-waits.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -18,11 +18,11 @@
 #include "../alone.h"
 #include "fi.h"
 
-#define IDLE_MS	1000	/* time without events */
-#define BUSY_MS	250	/* more work than that within it is not idle */
-#define TELL_MS	5000	/* limit for all to get the error */
+#define IDLE_MS	1000	/* duration without events */
+#define BUSY_MS	250	/* processor time that counts as busy */
+#define TELL_MS	60000	/* limit for the error to arrive */
 
-/* This process's own mapping of its fabric, which has no name. */
+/* Finds this process's mapping of its fabric, which has no name. */
 static struct emb_head *fabric_head(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -58,7 +58,7 @@ static long cpu_ms(void)
 	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000;
 }
 
-/* Nothing arrives on @fd, and no thread of the process runs. */
+/* No event arrives on @fd, and no thread of the process runs. */
 static bool idle(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -76,7 +76,7 @@ static void *break_later(void *arg)
 	return break_fabric() ? arg : NULL;
 }
 
-/* Sleepers in the call wake, and operations under way are reported first. */
+/* Sleepers wake; operations in flight are reported before the loss. */
 static bool sleepers(void)
 {
 	const struct how how = { .wait = FI_WAIT_FD,
@@ -103,7 +103,7 @@ static bool sleepers(void)
 	ok = ok && expect(broke == &a, true) &&
 	     expect(fi_cntr_wait(a.cntr, 1, TELL_MS), -FI_ENODEV) &&
 	     expect(fi_cq_read(a.cq, &e, 1), -FI_ENODEV);
-	/* The call that found the loss may have made it readable once more. */
+	/* The call that found the loss may have written to the descriptor. */
 	queue = &a.cq->fid;
 	ok = ok && expect(fi_trywait(a.fabric, &queue, 1), -FI_EAGAIN) &&
 	     idle(fd);
@@ -111,9 +111,77 @@ static bool sleepers(void)
 	return ok;
 }
 
+struct sleeper {
+	struct fid_cq *cq;
+	struct fid_cntr *cntr;
+	int ret;
+};
+
+static void *sleep_on(void *arg)
+{
+	struct sleeper *z = arg;
+	struct fi_cq_tagged_entry e;
+
+	z->ret = z->cq ? (int)fi_cq_sread(z->cq, &e, 1, NULL, -1) :
+			 fi_cntr_wait(z->cntr, 1, -1);
+	return NULL;
+}
+
+/* Return: true if the thread ends, false if it still sleeps. */
+static bool woken(pthread_t thread)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += TELL_MS / 1000;
+	if (expect(pthread_timedjoin_np(thread, NULL, &end), 0))
+		return true;
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	return false;
+}
+
 /*
- * A program with a loop of its own sees the descriptor, polls, and gets the
- * error.
+ * Sleepers wake although another thread has found the loss, and no endpoint
+ * uses their queue or counter, as with shared contexts and deferred work.
+ */
+static bool strays(void)
+{
+	const struct timespec ts = { .tv_nsec = 200000000 };
+	const struct how how = { .wait = FI_WAIT_FD };
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_TAGGED,
+				   .wait_obj = FI_WAIT_FD };
+	struct fi_cntr_attr count = { .wait_obj = FI_WAIT_FD };
+	struct sleeper z[2] = { 0 };
+	struct fi_cq_tagged_entry e;
+	pthread_t threads[2];
+	struct side a;
+	ssize_t ret = -FI_EAGAIN;
+	bool ok = true;
+	int i;
+
+	open_side(&a, &how, "angara0");
+	ok = expect(fi_cq_open(a.domain, &attr, &z[0].cq, NULL), 0) &&
+	     expect(fi_cntr_open(a.domain, &count, &z[1].cntr, NULL), 0);
+	for (i = 0; ok && i < 2; i++)
+		ok = expect(pthread_create(&threads[i], NULL, sleep_on, &z[i]),
+			    0);
+	nanosleep(&ts, NULL);
+	ok = ok && break_fabric();
+	while (ok && ret == -FI_EAGAIN)
+		ret = fi_cq_read(a.cq, &e, 1);
+	ok = ok && expect(ret, -FI_ENODEV);
+	for (i = 0; ok && i < 2; i++)
+		ok = woken(threads[i]);
+	ok = ok && expect(z[0].ret, -FI_ENODEV) && expect(z[1].ret, -FI_ENODEV) &&
+	     closed(&z[0].cq->fid) && closed(&z[1].cntr->fid);
+	close_side(&a);
+	return ok;
+}
+
+/*
+ * A program with its own event loop sees the descriptor readable, polls, and
+ * gets the error.
  */
 static bool pollers(void)
 {
@@ -144,9 +212,10 @@ const char *gone_lacks(void)
 	return "only an embedded fabric can be lost";
 }
 
-/* The last ones: each ends the fabric of the process. */
+/* These parts come last: each ends the process's fabric. */
 const struct part gone_parts[] = {
 	{ "a fabric that is lost wakes sleepers once", sleepers },
+	{ "a fabric that is lost wakes sleepers on what no endpoint has", strays },
 	{ "a fabric that is lost makes a descriptor readable once", pollers },
 	{ NULL, NULL },
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Peers that cause answers but receive nothing: others are not blocked, and no
- * awaited message is lost.
+ * Peers that request answers but receive nothing: they do not block others, and
+ * no expected message is lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 #include "../alone.h"
 #include "fi.h"
 
-#define LEN		4100	/* of a message that the receiver fetches */
-#define SHORT_MAX	4064	/* of one with its data */
+#define LEN		4100	/* message that the receiver fetches */
+#define SHORT_MAX	4064	/* longest message sent with its data */
 #define NOBODY		7	/* number without an endpoint */
-#define OPS		2048	/* of a domain */
+#define OPS		2048	/* operations of a domain */
 
 /* First words of messages, and some of their types, see msg.h. */
 enum { LONG_ONE = 2, FETCHED = 3, TOUCHED = 4, ASK = 5, PARTS = 6, TALK = 15 };
@@ -38,16 +38,16 @@ struct wire {
 #define PROBE	9
 
 static struct side s[2];
-static struct ep_name victim;	/* of s[1] */
+static struct ep_name victim;	/* address of s[1] */
 static struct angara_ctx *greedy;
 static char *mem;
 
-/* Where a domain publishes its number. */
+/* The place where a domain publishes its number. */
 #define ID_ENTRY	(4096 + 16)
 static uint64_t (*dir)[2];
 static struct angara_mr *dir_mr;
 
-/* Makes its own name lead to the victim's domain. */
+/* Makes the greedy peer's own name lead to the victim's domain. */
 static bool lives(void)
 {
 	dir[ID_ENTRY][0] = victim.serial >> 12;
@@ -92,7 +92,7 @@ static bool say(int type, int ep, uint64_t tag, const struct wire *wire,
 	time_t end = time(NULL) + LONG_MS / 1000;
 	int ret;
 
-	/* The queue is full while the victim has yet to take earlier ones. */
+	/* The queue is full until the victim takes earlier messages. */
 	do {
 		fi_cq_read(s[1].cq, NULL, 0);
 		ret = angara_send_inline_nbi(greedy, peer, &head, wire, len, NULL);
@@ -105,9 +105,9 @@ static bool demand(int type, int ep, uint64_t tag, const struct wire *wire)
 	return say(type, ep, tag, wire, type == TALK ? sizeof(*wire) : WIRE);
 }
 
-static uint32_t cancels;	/* among the messages received */
+static uint32_t cancels;	/* count of cancel messages received */
 
-/* Receives some. */
+/* Receives the messages that have arrived. */
 static void answers_some(void)
 {
 	struct angara_message in = { .size = sizeof(in) };
@@ -116,10 +116,7 @@ static void answers_some(void)
 		angara_msg_free(greedy, &in);
 }
 
-/*
- * Number of answers received, until there are no more. @least: how many must
- * come.
- */
+/* Counts the answers until no more arrive, at least @least. */
 static uint32_t answers(uint32_t least)
 {
 	time_t end = time(NULL) + LONG_MS / 1000;
@@ -144,7 +141,7 @@ static uint32_t answers(uint32_t least)
 	return n;
 }
 
-/* Two messages, a short and a long one. */
+/* Sends two messages, a short and a long one. */
 static bool talk(int from)
 {
 	static const size_t lens[2] = { 8, LEN };
@@ -183,10 +180,10 @@ static bool told(void)
 	       error(&s[0], FI_EHOSTUNREACH, &addr);
 }
 
-#define UNREAD		600	/* messages, more than there is room for */
-#define TRIES		10000	/* after which none is expected */
+#define UNREAD		600	/* more than fit in the receive buffer */
+#define TRIES		10000	/* polls after which no message is expected */
 
-/* The victim knows it as an endpoint. */
+/* Makes the greedy peer known to the victim as an endpoint. */
 static bool known(fi_addr_t *addr)
 {
 	struct angara_peer self = alone_self(greedy);
@@ -198,7 +195,7 @@ static bool known(fi_addr_t *addr)
 	return true;
 }
 
-/* Sends as much as there is room for.  Return: how many arrived. */
+/* Sends while there is room. Return: how many messages arrived. */
 static int sent_all(fi_addr_t addr)
 {
 	int n = 0, tries;
@@ -219,7 +216,7 @@ static int sent_all(fi_addr_t addr)
 
 /*
  * Messages to a peer that receives nothing leave the adapter and the send queue
- * usable for others.
+ * free for other messages.
  */
 static bool unread(void)
 {
@@ -233,7 +230,7 @@ static bool unread(void)
 	return ok;
 }
 
-/* It is owed an answer for each of as many operations as a domain has. */
+/* The peer is owed answers to as many operations as a domain has. */
 static bool answered(void)
 {
 	uint32_t i;
@@ -258,7 +255,7 @@ static bool answered(void)
 	return ok;
 }
 
-/* Requests beyond the limit need no answer. */
+/* Requests beyond the limit get no answer. */
 static bool limited(void)
 {
 	const uint32_t most = 4 * OPS;
@@ -273,7 +270,7 @@ static bool limited(void)
 	ok = ok && talk(0) && talk(1) && told();
 	n = answers(OPS + 1);
 	ok = ok && expect(n > OPS && n < 3 * OPS, true);
-	/* Of one operation only the last. */
+	/* The last request of an operation replaces the earlier ones. */
 	for (i = 0; ok && i < most; i++) {
 		struct wire shows = { .to = 1, .op = 1, .gen = i, .len = LEN };
 
@@ -285,11 +282,11 @@ static bool limited(void)
 }
 
 #define GREEDS		100
-#define SENDS		1300	/* of each of two: more than operations */
+#define SENDS		1300	/* of two senders: more than operations */
 
-#define TOLD		65536	/* completions that are kept */
+#define TOLD		65536	/* completions that the provider keeps */
 
-/* Unrequested completions are kept, up to a limit. */
+/* The provider keeps unrequested completions, up to a limit. */
 static bool tells(void)
 {
 	const int most = TOLD + 4096;
@@ -315,7 +312,7 @@ static bool tells(void)
 	return ok;
 }
 
-/* A sender that is asked for its data does not block other receives. */
+/* A sender that does not send its data does not block other receives. */
 static bool passed(void)
 {
 	const struct how how = { 0 };
@@ -358,8 +355,8 @@ static bool passed(void)
 }
 
 /*
- * With as many requests as there are operations, it exposes nothing, and
- * receives all.
+ * A peer with as many requests as there are operations, but no data, does not
+ * keep the victim from sending and receiving.
  */
 static bool hides(void)
 {
@@ -387,7 +384,7 @@ static bool hides(void)
 	return ok;
 }
 
-/* The next message of a type.  Return: false: none has come. */
+/* Takes the next message of a type. Return: has one arrived? */
 static bool hears(int type, struct wire *wire, uint64_t *tag)
 {
 	struct angara_message in = { .size = sizeof(in) };
@@ -432,7 +429,7 @@ static bool shrinks(void)
 	return ok;
 }
 
-/* Leaving a group that was never joined is reported when possible. */
+/* A cancelled join is reported to the other member when possible. */
 static bool left(void)
 {
 	struct fi_av_set_attr attr = {
@@ -460,7 +457,7 @@ static bool left(void)
 	return ok;
 }
 
-/* Answers to the former user of the context, and then to the present one. */
+/* Sends an answer for the context's previous user, then for the current one. */
 static bool ends_right(int type, const struct wire *answer, int err)
 {
 	struct wire stale = *answer;
@@ -475,7 +472,7 @@ static bool ends_right(int type, const struct wire *answer, int err)
 	return demand(type, victim.ep, 0, answer) && error(&s[1], err, mem);
 }
 
-/* An answer to a predecessor, whose operations have the same numbers. */
+/* Answers for a previous user, whose operations have the same numbers. */
 static bool stale(void)
 {
 	struct wire shows = { .len = LEN }, got, answer = { 0 };
@@ -510,7 +507,7 @@ static uint32_t next(uint32_t *state, uint32_t below)
 	return (*state >> 8) % below;
 }
 
-/* A random message whose parts are mostly valid by themselves. */
+/* A random message whose parts are mostly valid. */
 static bool babble(uint32_t *state)
 {
 	static const int types[] = { 1, 2, 3, 4, 5, 6, 15, 15 };
@@ -533,7 +530,7 @@ static bool babble(uint32_t *state)
 				next(state, 1U << 24);
 	wire.talk[4] = next(state, 13);
 	wire.len = type == TALK || type == 1 ? n * 4 : 3000 * n / 4;
-	/* Parts: 64 bits of key, offset, length. */
+	/* Parts have 64 bits of key, offset, length. */
 	for (i = 0; type != TALK && i + 3 < n; i += 4)
 		wire.talk[i + 3] = 3000;
 	if (!next(state, 8))
@@ -542,13 +539,13 @@ static bool babble(uint32_t *state)
 		   &wire, WIRE + n * 4);
 }
 
-/* Was it done, or was there just no room? */
+/* Has the call succeeded, or was there only no room? */
 static bool tried(ssize_t ret)
 {
 	return !ret || expect(ret, -FI_EAGAIN);
 }
 
-/* Random messages, in any state of a group and of receives. */
+/* Sends random messages, in any state of a group and of receives. */
 static bool babbles(void)
 {
 	struct fi_av_set_attr attr = {

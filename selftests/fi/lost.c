@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Peers that end while a long message waits for them, or that receive nothing.
+ * Peers that exit while a long message waits for them, or that receive nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@
 #include "fi.h"
 
 #define LEN	100000
-#define WAIT_S	4	/* several checks of the awaited peer */
+#define WAIT_S	4	/* time for several checks of a silent peer */
 
-/* Where a domain publishes its number. */
+/* The place where a domain publishes its number. */
 #define ID_ENTRY	(4096 + 16)
 
-/* A process that has a context, but whose software does nothing. */
+/* A peer that has a context, but whose software does nothing. */
 struct peer {
 	struct angara_ctx *ctx;
 	struct angara_mr *mr;
@@ -57,7 +57,7 @@ static bool idle_for_long(struct side *a)
 	return ok;
 }
 
-/* Sleepers are woken by the error. */
+/* The error wakes sleepers. */
 static bool told(struct side *a, int count)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -79,8 +79,8 @@ static bool send_long(struct side *a, char *data, fi_addr_t to, void *context)
 }
 
 /*
- * A slow receiver is waited for; one that is gone is not, also if another has
- * its context.
+ * Sends wait for a slow receiver, but not for one that is gone, even if another
+ * process has its context.
  */
 static bool lost(void)
 {
@@ -120,11 +120,49 @@ static bool lost(void)
 	return ok;
 }
 
-#define IDLE	16	/* peers: as many as the man page says */
-#define EACH	60	/* messages, more than there is room for */
+#define EACH	60	/* messages, more than fit in the receive buffer */
 #define SHORT	4000
 
-/* Many receivers that receive nothing stop no others. */
+static unsigned long polls;
+
+static void count_poll(void)
+{
+	polls++;
+}
+
+/* Closing a domain sleeps while a message is in flight. */
+static bool lingers(void)
+{
+	const struct how how = { 0 };
+	char *data = calloc(1, SHORT);
+	struct peer idle;
+	struct side a;
+	fi_addr_t to;
+	bool ok;
+	int i;
+
+	open_side(&a, &how, "angara0");
+	ok = open_peer(&idle, "1", &a, &to);
+	for (i = 0; ok && i < EACH; i++) {
+		ssize_t ret = fi_send(a.ep, data, SHORT, NULL, to, NULL);
+
+		ok = !ret || expect(ret, -FI_EAGAIN);
+	}
+	polls = 0;
+	at_poll = count_poll;
+	close_side(&a);
+	at_poll = NULL;
+	/* five seconds, at most a hundred polls in each, and some more */
+	ok = ok && expect(polls > 0, true) && expect(polls < 10000, true);
+	angara_ctx_close(idle.ctx);
+	free(idle.dir);
+	free(data);
+	return ok;
+}
+
+#define IDLE	16	/* peers, as many as the man page says */
+
+/* Many receivers that receive nothing do not block others. */
 static bool many_idle(void)
 {
 	const struct how how = { 0 };
@@ -177,6 +215,7 @@ static bool many_idle(void)
 
 const struct part lost_parts[] = {
 	{ "lost: receivers of long messages", lost },
+	{ "lost: receivers, when a domain is closed", lingers },
 	{ "lost: many who take nothing in", many_idle },
 	{ 0 },
 };

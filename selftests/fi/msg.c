@@ -11,7 +11,7 @@
 #define MEM	(1U << 20)
 #define TAG	0x1234567890ULL
 
-/* Around the limit from which data no longer goes with the message. */
+/* Sizes around the longest message that is sent with its data. */
 static const size_t sizes[] = { 0, 1, 256, 4064, 4065, 16385, 300000, MEM };
 
 static struct side s[2];
@@ -27,7 +27,7 @@ static void teardown(void)
 	close_pair_mem(s, mem);
 }
 
-/* Both make progress until each has completed one; the sender's first. */
+/* Takes a completion of each side, while both make progress. */
 static bool both(struct fi_cq_tagged_entry e[2])
 {
 	bool have[2] = { false, false };
@@ -45,7 +45,7 @@ static bool both(struct fi_cq_tagged_entry e[2])
 	return expect(have[0] && have[1], true);
 }
 
-/* The receiver's next one, while the sender makes progress. */
+/* Takes the receiver's completion, while the sender makes progress. */
 static bool arrives(struct fi_cq_tagged_entry *e)
 {
 	ssize_t ret = -FI_EAGAIN;
@@ -94,7 +94,7 @@ static ssize_t transmit(size_t len, bool tagged, uint64_t data, void *context)
 	return fi_send(s[0].ep, mem[0], len, NULL, s[0].peer, context);
 }
 
-/* One message, the receive before it or after. */
+/* One message; the receive is posted before it, or after it if @late. */
 static bool one(size_t len, bool tagged, bool late, uint64_t data)
 {
 	struct fi_cq_tagged_entry e[2];
@@ -105,7 +105,7 @@ static bool one(size_t len, bool tagged, bool late, uint64_t data)
 	memset(mem[1], 0, MEM);
 	ok = (late || expect(receive(len, tagged, &b), 0)) &&
 	     expect(transmit(len, tagged, data, &a), 0);
-	/* It is kept. */
+	/* The provider keeps the message. */
 	for (i = 0; late && i < 100; i++)
 		fi_cq_read(s[i & 1].cq, NULL, 0);
 	return ok && (!late || expect(receive(len, tagged, &b), 0)) && both(e) &&
@@ -130,7 +130,7 @@ static bool all_ways(void)
 	return ok;
 }
 
-/* Messages longer than the buffer: only the receiver gets an error. */
+/* Messages longer than the receive: only the receiver gets an error. */
 static bool truncated(void)
 {
 	static const size_t lens[] = { 100, 100000 };
@@ -166,7 +166,7 @@ static bool truncated(void)
 	return ok;
 }
 
-/* In pieces, on both sides; and too many of them. */
+/* Data in pieces on both sides; too many pieces. */
 static bool pieces(void)
 {
 	const struct how how = { 0 };
@@ -253,9 +253,7 @@ static bool matching(void)
 			     0xFF, &b), 0) &&
 	     expect(fi_trecv(s[1].ep, mem[1] + 16, 8, NULL, FI_ADDR_UNSPEC, 0,
 			     ~0ULL, &c), 0) &&
-	     /*
-	      * not from the source of the first receive, so it is for the last
-	      */
+	     /* not from the first receive's source, so for the last */
 	     expect(fi_tsend(s[0].ep, "one", 4, NULL, s[0].peer, 5, &a), 0) &&
 	     both(e) && expect(e[1].op_context == &c, true) &&
 	     expect((long long)e[1].tag, 5) &&
@@ -263,7 +261,7 @@ static bool matching(void)
 	     both(e) && expect(e[1].op_context == &b, true) &&
 	     expect((long long)e[1].tag, 0x577) &&
 	     expect(strcmp(mem[1] + 8, "two"), 0) &&
-	     /* to itself */
+	     /* a message to itself */
 	     expect(fi_tinject(s[1].ep, "own", 4, s[1].self, 5), 0) &&
 	     arrives(&e[1]) && expect(e[1].op_context == &a, true) &&
 	     expect(strcmp(mem[1], "own"), 0);
@@ -284,7 +282,7 @@ static size_t nth_len(unsigned int i)
 	return sizeof(i) + (i % 3 == 2 ? 5000 : i % 7);
 }
 
-/* Short and long ones arrive as sent, each to its receive in order. */
+/* Short and long messages arrive in order, each in its receive. */
 static bool order(void)
 {
 	enum { N = 120 };
@@ -364,7 +362,7 @@ static ssize_t peek(uint64_t flags, void *context)
 	return peek_at(s[1].ep, flags, context);
 }
 
-/* Polls until the message is there. */
+/* Polls until the message has arrived. */
 static bool found(uint64_t flags, void *context, size_t len)
 {
 	struct fi_cq_tagged_entry e;
@@ -428,8 +426,8 @@ static bool peeking(void)
 }
 
 /*
- * A counter, with or without a queue beside it, counts a cancelled receive as an
- * error, and a search that finds nothing not at all.
+ * A counter, with or without a queue, counts a cancelled receive as an error;
+ * it does not count a peek that finds nothing.
  */
 static bool counted(void)
 {
@@ -463,7 +461,93 @@ static bool counted(void)
 	return ok;
 }
 
-/* A buffer for several messages is released with the last of them. */
+static ssize_t deliver(fi_addr_t to, size_t len, bool tagged, void *context)
+{
+	const struct iovec iov = { mem[0], len };
+	const struct fi_msg_tagged t = { .msg_iov = &iov, .iov_count = 1,
+					 .addr = to, .tag = TAG,
+					 .context = context };
+	const struct fi_msg m = { .msg_iov = &iov, .iov_count = 1, .addr = to,
+				  .context = context };
+
+	return tagged ? fi_tsendmsg(s[0].ep, &t, FI_DELIVERY_COMPLETE) :
+			fi_sendmsg(s[0].ep, &m, FI_DELIVERY_COMPLETE);
+}
+
+/* Takes the sender's completion, while the receiver makes progress. */
+static ssize_t ends(struct fi_cq_tagged_entry *e)
+{
+	ssize_t ret = -FI_EAGAIN;
+	long i;
+
+	for (i = 0; ret == -FI_EAGAIN && i < 200000000; i++) {
+		fi_cq_read(s[1].cq, NULL, 0);
+		ret = fi_cq_read(s[0].cq, e, 1);
+	}
+	return ret;
+}
+
+/* The endpoint of the address is closed, so the send fails. */
+static bool undelivered(fi_addr_t to, size_t len, bool tagged)
+{
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry e;
+
+	return expect(deliver(to, len, tagged, &err), 0) &&
+	       expect(ends(&e), -FI_EAVAIL) &&
+	       expect(fi_cq_readerr(s[0].cq, &err, 0), 1) &&
+	       expect(err.err, FI_EHOSTUNREACH) &&
+	       expect(err.op_context == &err, true);
+}
+
+/*
+ * FI_DELIVERY_COMPLETE: a send completes when the peer's endpoint has the
+ * message, in a receive or kept for one; it fails if that endpoint is closed.
+ */
+static bool delivered(void)
+{
+	static const size_t lens[] = { 0, 8, 4064, 4065 };
+	const struct how how = { 0 };
+	struct fi_cq_tagged_entry e[2];
+	struct fid_ep *gone;
+	struct ep_name name;
+	fi_addr_t to;
+	size_t i;
+	int a, b;
+	bool ok;
+
+	setup(&how);
+	ok = expect(fi_endpoint(s[1].domain, s[1].info, &gone, NULL), 0);
+	name = name_of(gone);
+	to = insert(s[0].av, &name);
+	ok = closed(&gone->fid) && ok;
+	for (i = 0; ok && i < sizeof(lens) / sizeof(*lens); i++) {
+		bool tagged = i & 1;
+		size_t len = lens[i];
+
+		fill(mem[0], len, (unsigned int)i);
+		ok = undelivered(to, len, tagged) &&
+		     /* the receive is posted in time */
+		     expect(receive(len, tagged, &b), 0) &&
+		     expect(deliver(s[0].peer, len, tagged, &a), 0) &&
+		     both(e) && check(e, tagged ? FI_TAGGED : FI_MSG, len, 0,
+				      &a, &b) &&
+		     filled(mem[1], len, (unsigned int)i);
+	}
+	/* The send completes before the receive, when the peer polls. */
+	for (i = 0; ok && i < 100; i++)
+		ok = (i || expect(deliver(s[0].peer, 8, true, &a), 0)) &&
+		     nothing(&s[0]);
+	ok = ok && expect(ends(&e[0]), 1) && expect(e[0].op_context == &a, true) &&
+	     expect(receive(8, true, &b), 0) && arrives(&e[1]) &&
+	     expect(e[1].op_context == &b, true) && nothing(&s[0]);
+	/* A sender that is closed in between does not wait. */
+	ok = ok && expect(deliver(s[0].peer, 8, false, &a), 0);
+	teardown();
+	return ok;
+}
+
+/* A buffer for several messages is released with its last message. */
 static bool multi(void)
 {
 	const struct how how = { 0 };
@@ -480,7 +564,7 @@ static bool multi(void)
 	ok = expect(fi_setopt(&s[1].ep->fid, FI_OPT_ENDPOINT,
 			      FI_OPT_MIN_MULTI_RECV, &min, len), 0) &&
 	     expect(fi_recvmsg(s[1].ep, &msg, FI_MULTI_RECV), 0);
-	/* 300 + 6000 + 300 + 6000 + 300 + 6000: then less than 3000 are left */
+	/* six messages of 300 and 6000 bytes leave less than 3000 */
 	for (i = 0; ok && i < 7; i++) {
 		memset(mem[0] + i * 6000, (int)i + 1, 6000);
 		ok = expect(fi_send(s[0].ep, mem[0] + i * 6000,
@@ -503,14 +587,14 @@ static bool multi(void)
 		ok = expect(mem[1][at], (int)i + 1);
 		at += i & 1 ? 6000 : 300;
 	}
-	/* The seventh waits for another buffer. */
+	/* The seventh message waits for another buffer. */
 	ok = ok && expect(receive(400, false, &i), 0) && arrives(&e) &&
 	     expect(e.op_context == &i, true) && expect(mem[1][0], 7);
 	teardown();
 	return ok;
 }
 
-/* Writing with data: the target gets a completion when it is there. */
+/* A write with immediate data completes at the target when it has arrived. */
 static bool written(void)
 {
 	const struct how how = { .selective = false };
@@ -534,7 +618,7 @@ static bool written(void)
 		    0) && arrives(&e[1]) &&
 	     expect((long long)e[1].data, 12) && expect(strcmp(mem[1], "abc"), 0) &&
 	     nothing(&s[0]);
-	/* A failed write is not reported at the target. */
+	/* A failed write causes no completion at the target. */
 	ok = ok && expect(fi_writedata(s[0].ep, mem[0], 8, NULL, 1, s[0].peer, 0,
 				       fi_mr_key(mr) + 1, &a), 0) &&
 	     error(&s[0], FI_ENOKEY, &a) && nothing(&s[1]);
@@ -553,6 +637,7 @@ const struct part msg_parts[] = {
 	{ "msg: cancelled receives", cancelled },
 	{ "msg: peek, claim, discard", peeking },
 	{ "msg: counters of cancelled receives", counted },
+	{ "msg: delivered, or not", delivered },
 	{ "msg: buffers for several", multi },
 	{ "msg: writing with data", written },
 	{ 0 },

@@ -10,7 +10,7 @@
 
 #include "fi.h"
 
-#define LEN	(1U << 20)	/* so long that a later one could overtake it */
+#define LEN	(1U << 20)	/* a later operation could overtake it */
 #define ROUNDS	5
 
 static struct side s[2];
@@ -35,7 +35,7 @@ static void teardown(void)
 
 enum { READ, WRITE };
 
-/* Starts one as soon as possible: on all of the memory, or on its end. */
+/* Starts an operation as soon as there is room: on all memory, or its end. */
 static bool start(int what, bool all)
 {
 	char *buf = all ? mem[0] : last;
@@ -60,7 +60,7 @@ static bool both_done(void)
 	       nothing(&s[0]);
 }
 
-/* The short one comes second, and shows the order. */
+/* The short operation comes second, and shows the order. */
 static bool in_order(uint64_t order, int second, int first)
 {
 	bool ok = setup(order);
@@ -99,7 +99,7 @@ static bool of_both(void)
 
 #define MANY	200
 
-/* Each finds the result of the one before, of either kind. */
+/* Each atomic operation finds the result of the one before. */
 static bool of_atomics(void)
 {
 	uint64_t one = 1, old[MANY] = { 0 }, done = 0;
@@ -131,7 +131,7 @@ static bool of_atomics(void)
 	return ok;
 }
 
-/* The granted orders are the requested ones, with their sizes. */
+/* The provider grants the requested orders, with their sizes. */
 static bool sizes(void)
 {
 	bool ok = setup(FI_ORDER_RMA_RAW | FI_ORDER_ATOMIC_WAW) &&

@@ -32,7 +32,55 @@ static bool put(void)
 	return expect(fi_write(s[0].ep, "abc", 4, NULL, s[0].peer, 0, 1, mem), 0);
 }
 
-/* Many at once, with an error in between that comes first. */
+/* The end of struct fi_cq_err_entry before version 1.20. */
+#define ERR_SRC	(offsetof(struct fi_cq_err_entry, err_data_size) + \
+		 sizeof(size_t))
+
+/*
+ * Error entries end where the program's version of them ends, independent of
+ * the headers of the provider's build.  @src: expected behind the older entry
+ */
+static bool entry_of(uint32_t version, fi_addr_t src)
+{
+	const struct how how = { .version = version };
+	struct fi_cq_tagged_entry e;
+	struct {
+		struct fi_cq_err_entry err;
+		uint64_t room;
+	} to;
+	char lent[8] = "lent";
+	ssize_t ret;
+	fi_addr_t got;
+	bool ok;
+
+	memset(&to, 0x5a, sizeof(to));
+	to.err.err_data = lent;
+	to.err.err_data_size = sizeof(lent);
+	setup(&how);
+	ok = expect(fi_write(s[0].ep, "abc", 4, NULL, s[0].peer, 0, 2, &to), 0);
+	do
+		ret = fi_cq_read(s[0].cq, &e, 1);
+	while (ok && ret == -FI_EAGAIN);
+	ok = ok && expect(ret, -FI_EAVAIL) &&
+	     expect(fi_cq_readerr(s[0].cq, &to.err, 0), 1) &&
+	     expect(to.err.op_context == &to, true) &&
+	     expect(to.err.err, FI_ENOKEY) &&
+	     expect(to.err.err_data == lent, true) &&
+	     expect(to.err.err_data_size, 0);
+	memcpy(&got, (char *)&to + ERR_SRC, sizeof(got));
+	ok = ok && expect((long long)got, (long long)src);
+	teardown();
+	return ok;
+}
+
+static bool entries_of_versions(void)
+{
+	return entry_of(API, 0x5a5a5a5a5a5a5a5aULL) &&
+	       (FI_VERSION_LT(fi_version(), FI_VERSION(1, 20)) ||
+		entry_of(FI_VERSION(1, 20), FI_ADDR_NOTAVAIL));
+}
+
+/* Takes many completions at once; an error in between is reported first. */
 static bool batch(void)
 {
 	const struct how how = { 0 };
@@ -96,7 +144,7 @@ static bool sleeping(void)
 	pthread_create(&thread, NULL, signal_later, s[0].cq);
 	ok = ok && expect(fi_cq_sread(s[0].cq, &e, 1, NULL, LONG_MS), -FI_EAGAIN);
 	pthread_join(thread, NULL);
-	/* The program's own sleep. */
+	/* The program sleeps by itself. */
 	ok = ok && expect(fi_control(fids[0], FI_GETWAIT, &p.fd), 0) &&
 	     expect(fi_trywait(s[0].fabric, fids, 2), 0) &&
 	     expect(poll(&p, 1, 0), 0) && put() &&
@@ -108,7 +156,7 @@ static bool sleeping(void)
 	return ok;
 }
 
-/* Without a wait object there is no sleep. */
+/* Without a wait object a call cannot sleep. */
 static bool sleepless(void)
 {
 	const struct how how = { .wait = FI_WAIT_NONE };
@@ -133,7 +181,7 @@ static bool sleepless(void)
 	return ok;
 }
 
-/* Which of a queue and a counter have news. */
+/* Polls which of a queue and a counter have new events. */
 static bool sets(void)
 {
 	const struct how how = { 0 };
@@ -156,7 +204,7 @@ static bool sets(void)
 	     expect(fi_poll(set, who, 2), 0) && put();
 	while (ok && fi_cntr_read(s[0].cntr) < 1)
 		;
-	/* Both, one at a time; then the counter has no news. */
+	/* First both, one at a time; then the counter has nothing new. */
 	ok = ok && expect(fi_poll(set, &who[0], 1), 1) &&
 	     expect(fi_poll(set, &who[1], 1), 1) &&
 	     expect(who[0] == &n && who[1] == &rounds, true) &&
@@ -271,7 +319,7 @@ static bool vectors_of_addresses(void)
 	s[0].peer = addr[0];
 	ok = ok && put() && expect(fi_av_insertsvc(s[0].av, "nonsense", NULL,
 						   addr, 0, NULL), -FI_EINVAL);
-	/* One of another fabric, in front of a good one. */
+	/* An address of another fabric before a valid one. */
 	memcpy(damaged, name, len);
 	damaged[0] ^= 1;
 	{
@@ -292,7 +340,7 @@ static bool vectors_of_addresses(void)
 	return ok;
 }
 
-/* A vector of peers that come and go does not grow. */
+/* A vector reuses the entries of removed peers. */
 static bool entries_again(void)
 {
 	const struct how how = { 0 };
@@ -307,7 +355,7 @@ static bool entries_again(void)
 		name.serial++;
 		first[i] = insert(s[0].av, &name);
 	}
-	/* Two from the middle, while entries behind them stay. */
+	/* Remove two entries from the middle. */
 	ok = expect(fi_av_remove(s[0].av, first, 2, 0), 0);
 	for (i = 0; i < 3; i++) {
 		struct ep_name back;
@@ -327,18 +375,20 @@ static bool entries_again(void)
 	return ok;
 }
 
-/* Endpoints that are not ready, and too many of them. */
+#define MOST	2048	/* endpoints, more than a domain has */
+
+/* Endpoints that are not ready to use; too many endpoints. */
 static bool endpoints(void)
 {
 	const struct how how = { 0 };
-	struct fid_ep *ep[80] = { 0 };
+	static struct fid_ep *ep[MOST];
 	struct fi_cq_tagged_entry e;
 	uint64_t flags = FI_TRANSMIT;
 	int ret = 0, n = 0;
 	bool ok;
 
 	setup(&how);
-	while (n < 80 && !ret) {
+	while (n < MOST && !ret) {
 		ret = fi_endpoint(s[0].domain, s[0].info, &ep[n], NULL);
 		n += !ret;
 	}
@@ -355,7 +405,7 @@ static bool endpoints(void)
 	     expect(fi_ep_bind(ep[0], &s[0].cq->fid, FI_TRANSMIT), 0) &&
 	     expect(fi_enable(ep[0]), 0) &&
 	     expect(fi_ep_bind(ep[0], &s[0].av->fid, 0), -FI_EOPBADSTATE) &&
-	     /* Queues and counters may come later. */
+	     /* Queues and counters may be bound later. */
 	     expect(fi_ep_bind(ep[0], &s[0].cntr->fid, FI_WRITE), 0) &&
 	     expect(fi_ep_bind(ep[0], &s[0].cntr->fid, FI_WRITE), -FI_EINVAL) &&
 	     expect(fi_ep_bind(ep[0], &s[0].cq->fid, FI_RECV), 0) &&
@@ -370,8 +420,81 @@ static bool endpoints(void)
 	return ok;
 }
 
+#define HUNDREDS	300
+#define SIZE	5000	/* bytes of a message that the receiver fetches */
+
+static struct fid_ep *crowd[2][HUNDREDS];
+static fi_addr_t to[2][HUNDREDS];
+
+static bool open_crowd(int side, int i)
+{
+	struct side *a = &s[side];
+	struct ep_name at;
+
+	if (!expect(fi_endpoint(a->domain, a->info, &crowd[side][i], NULL), 0) ||
+	    !expect(fi_ep_bind(crowd[side][i], &a->av->fid, 0), 0) ||
+	    !expect(fi_ep_bind(crowd[side][i], &a->cq->fid,
+			       FI_TRANSMIT | FI_RECV), 0) ||
+	    !expect(fi_enable(crowd[side][i]), 0))
+		return false;
+	at = name_of(crowd[side][i]);
+	to[!side][i] = insert(s[!side].av, &at);
+	return true;
+}
+
+/*
+ * Sends a message from an endpoint of @from to its counterpart, which receives
+ * from it only.  @flags: with FI_DELIVERY_COMPLETE, an answer finds the sender
+ */
+static bool meets(int from, int i, char *buf, size_t len, uint64_t flags)
+{
+	struct iovec iov = { .iov_base = buf, .iov_len = len };
+	const struct fi_msg msg = {
+		.msg_iov = &iov, .iov_count = 1, .addr = to[from][i],
+		.context = crowd[from][i],
+	};
+	struct fi_cq_tagged_entry e;
+
+	fill(buf, len, (unsigned int)i);
+	return expect(fi_recv(crowd[!from][i], buf + SIZE, SIZE, NULL,
+			      to[!from][i], crowd[!from][i]), 0) &&
+	       expect(when_room(&s[from], fi_sendmsg(crowd[from][i], &msg,
+						     flags)), 0) &&
+	       completion(&s[!from], &e) &&
+	       expect(e.op_context == crowd[!from][i], true) &&
+	       expect(e.len, len) &&
+	       expect(filled(buf + SIZE, len, (unsigned int)i), true) &&
+	       completion(&s[from], &e) &&
+	       expect(e.op_context == crowd[from][i], true);
+}
+
+/* Hundreds of endpoints of a domain, each with its own number. */
+static bool hundreds(void)
+{
+	const struct how how = { .caps = FI_MSG | FI_DIRECTED_RECV | FI_SOURCE };
+	char *buf = calloc(2, SIZE);
+	bool ok = true;
+	int side, i;
+
+	open_pair(s, &how);
+	for (i = 0; ok && i < HUNDREDS; i++)
+		ok = open_crowd(0, i) && open_crowd(1, i);
+	for (i = 0; ok && i < HUNDREDS; i++)
+		ok = meets(i & 1, i, buf, 8, 0) &&
+		     meets(i & 1, i, buf, 8, FI_DELIVERY_COMPLETE) &&
+		     meets(!(i & 1), i, buf, SIZE, 0);
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < HUNDREDS; i++)
+			if (crowd[side][i])
+				ok = closed(&crowd[side][i]->fid) && ok;
+	close_pair(s);
+	free(buf);
+	return ok;
+}
+
 const struct part queue_parts[] = {
 	{ "cq: several, and an error between", batch },
+	{ "cq: errors as the program knows them", entries_of_versions },
 	{ "cq and counter: sleeping", sleeping },
 	{ "cq and counter: without wait objects", sleepless },
 	{ "cq and counter: poll sets", sets },
@@ -380,5 +503,6 @@ const struct part queue_parts[] = {
 	{ "av", vectors_of_addresses },
 	{ "av: entries of those removed", entries_again },
 	{ "endpoints", endpoints },
+	{ "endpoints: hundreds", hundreds },
 	{ 0 },
 };

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rdma/fi_atomic.h>
+
 #include "fi.h"
 
 #define MEM	(2U << 20)
 #define KEY	5
 
-/* Lengths for each way of transferring data. */
+/* Lengths for each method of transferring data. */
 static const size_t sizes[] = { 0, 1, 8, 256, 257, 4096, 16384, 16385, 1 << 20 };
 
 static struct side s[2];
@@ -40,7 +42,7 @@ static uint64_t there(size_t off)
 	return start_of(&s[1], mem[1]) + off;
 }
 
-/* A completion of this operation, and no more. */
+/* Exactly one completion, of this operation. */
 static bool done(void *context, uint64_t flags)
 {
 	struct fi_cq_tagged_entry e = { 0 };
@@ -103,7 +105,7 @@ static bool addresses(void)
 	return all_sizes(OLD_BASIC, OLD_BASIC);
 }
 
-/* Memory in pieces on both sides, with different borders. */
+/* Memory in pieces on both sides, with different boundaries. */
 static bool vectors(void)
 {
 	const struct how how = { 0 };
@@ -137,7 +139,7 @@ static bool vectors(void)
 	return ok;
 }
 
-/* The buffer may be changed at once, and there is no completion. */
+/* An injected buffer may be changed at once; there is no completion. */
 static bool inject(void)
 {
 	const struct how how = { 0 };
@@ -184,7 +186,7 @@ static bool selective(void)
 	     done(&msg, FI_RMA | FI_WRITE);
 	while (ok && fi_cntr_read(s[0].cntr) < 3)
 		;
-	/* An error is reported even so. */
+	/* An error is reported in any case. */
 	ok = ok && nothing(&s[0]) &&
 	     expect(fi_write(s[0].ep, mem[0], 8, NULL, s[0].peer, there(0),
 			     KEY + 1, &silent), 0) &&
@@ -193,7 +195,7 @@ static bool selective(void)
 	return ok;
 }
 
-/* An access without the right is reported to the initiator only. */
+/* An access without the right is an error at the initiator only. */
 static bool refused(int mr_mode)
 {
 	const struct how how = { .mr_mode = mr_mode };
@@ -245,7 +247,7 @@ static bool refused_addresses(void)
 	return refused(OLD_BASIC);
 }
 
-/* A peer that is gone, and one that never existed. */
+/* Operations on a peer that has exited, and on one that never existed. */
 static bool gone(void)
 {
 	const struct how how = { 0 };
@@ -268,7 +270,7 @@ static bool gone(void)
 	return ok;
 }
 
-/* With FI_FENCE an operation waits for all before it, here by -FI_EAGAIN. */
+/* With FI_FENCE an operation waits for all earlier ones, by -FI_EAGAIN. */
 static bool fence(void)
 {
 	const struct how how = { 0 };
@@ -303,9 +305,115 @@ static bool fence(void)
 	return ok;
 }
 
+static ssize_t write_more(size_t place, uint64_t flags)
+{
+	const struct iovec local = { mem[0] + place, 8 };
+	const struct fi_rma_iov remote = { there(place), 8, fi_mr_key(mr[1]) };
+	const struct fi_msg_rma msg = { &local, NULL, 1, s[0].peer, &remote, 1,
+					mem[0] + place, 0 };
+
+	return fi_writemsg(s[0].ep, &msg, flags);
+}
+
+static ssize_t add_more(size_t place, uint64_t flags)
+{
+	const struct fi_ioc local = { mem[0] + place, 1 };
+	const struct fi_rma_ioc remote = { there(place), 1, fi_mr_key(mr[1]) };
+	const struct fi_msg_atomic msg = { &local, NULL, 1, s[0].peer, &remote,
+					   1, FI_UINT64, FI_SUM,
+					   mem[0] + place, 0 };
+
+	return fi_atomicmsg(s[0].ep, &msg, flags);
+}
+
+static ssize_t send_more(size_t place, uint64_t flags)
+{
+	const struct iovec local = { mem[0] + place, 8 };
+	const struct fi_msg msg = { &local, NULL, 1, s[0].peer, mem[0] + place,
+				    0 };
+
+	return fi_sendmsg(s[0].ep, &msg, flags);
+}
+
+/* Does the target find the data of @place, if only it makes progress? */
+static bool there_alone(size_t place)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		fi_cq_read(s[1].cq, NULL, 0);
+	return mem[1][place];
+}
+
 /*
- * A full queue and a full list of operations return an error, and lose nothing.
+ * With FI_MORE the adapter is notified of an operation together with the next
+ * one: by a call without the flag, a call that fails, or a poll for
+ * completions.
  */
+static bool more(void)
+{
+	ssize_t (*const calls[])(size_t, uint64_t) = { write_more, add_more,
+						       send_more };
+	const struct how how = { 0 };
+	struct fi_cq_tagged_entry e;
+	size_t at = 0;
+	bool ok = true;
+	int i;
+
+	setup(&how);
+	memset(mem[0], 1, 4096);
+	/* receives for the three messages */
+	for (i = 0; i < 3; i++)
+		ok = ok && expect(fi_recv(s[1].ep, mem[1] + 128 +
+					  (i ? 8 + 8 * i : 0), 8, NULL,
+					  FI_ADDR_UNSPEC, mem), 0);
+	for (i = 0; ok && i < 3; i++, at += 64) {
+		ok = expect(calls[i](at, FI_MORE), 0) &&
+		     expect(there_alone(at), false) &&
+		     expect(write_more(at + 8, 0), 0) &&
+		     expect(there_alone(at), true) && completion(&s[0], &e) &&
+		     completion(&s[0], &e) &&
+		     /* a call that fails */
+		     expect(calls[i](at + 16, FI_MORE), 0) &&
+		     expect(there_alone(at + 16), false) &&
+		     expect(calls[i](at, FI_PEEK), -FI_EBADFLAGS) &&
+		     expect(there_alone(at + 16), true) &&
+		     completion(&s[0], &e) &&
+		     /* a poll */
+		     expect(calls[i](at + 24, FI_MORE), 0) &&
+		     completion(&s[0], &e) && nothing(&s[0]);
+	}
+	teardown();
+	return ok;
+}
+
+#define WINDOW	4	/* messages in flight to a context */
+
+/* An operation that waits in software does not delay those before it. */
+static bool more_before_queued(void)
+{
+	const struct how how = { 0 };
+	struct fi_cq_tagged_entry e;
+	bool ok = true;
+	int i;
+
+	setup(&how);
+	memset(mem[0], 1, 4096);
+	for (i = 0; ok && i <= WINDOW; i++)
+		ok = expect(fi_recv(s[1].ep, mem[1] + 1024, 8, NULL,
+				    FI_ADDR_UNSPEC, mem), 0);
+	for (i = 0; ok && i < WINDOW; i++)
+		ok = expect(send_more(0, 0), 0);
+	ok = ok && expect(write_more(8, FI_MORE), 0) &&
+	     expect(there_alone(8), false) && expect(send_more(0, 0), 0) &&
+	     expect(there_alone(8), true);
+	for (i = 0; ok && i < WINDOW + 2; i++)
+		ok = completion(&s[0], &e);
+	teardown();
+	return ok;
+}
+
+/* Calls fail when the queue or the list of operations is full; none is lost. */
 static bool overload(void)
 {
 	const struct how how = { .cq_size = 8 };
@@ -334,7 +442,7 @@ static bool overload(void)
 	return ok;
 }
 
-/* Memory of both sides, and its expected content. */
+/* Memory of both sides, and the content expected there. */
 #define SLOT	3000
 #define SLOTS	64
 
@@ -460,10 +568,7 @@ static bool close_busy(void)
 	return true;
 }
 
-/*
- * A call that cannot be started leaves the memory alone, for any content of
- * buffers.
- */
+/* A call that cannot start does not change memory, whatever buffers contain. */
 static bool not_begun(void)
 {
 	const struct how how = { 0 };
@@ -502,6 +607,8 @@ const struct part rma_parts[] = {
 	{ "rma: peers that are not there", gone },
 	{ "rma: what cannot be begun", not_begun },
 	{ "rma: fence", fence },
+	{ "rma: more to come", more },
+	{ "rma: FI_MORE before what has to wait", more_before_queued },
 	{ "rma: more than there is room for", overload },
 	{ "rma: 1000 random operations", mixed },
 	{ "rma: threads", threads },

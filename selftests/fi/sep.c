@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Scalable endpoints: messages from contexts, and the contexts that receive
- * them.
- */
+/* Scalable endpoints: which contexts send and receive messages. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +105,7 @@ void open_scalables(const struct how *how, int n)
 	open_scalable(&q[0], how, "angara0", n);
 	open_scalable(&q[1], how, "angara3", n);
 	for (i = 0; i < 2; i++) {
-		/* So that their entries differ. */
+		/* makes the entries of both vectors differ */
 		name = name_of(q[i].s.ep);
 		insert(q[i].av, &name);
 		if (i)
@@ -142,7 +139,7 @@ static void go_on(void)
 {
 	int i;
 
-	/* One may be in another process. */
+	/* the other one may be in another process */
 	for (i = 0; i < 2; i++)
 		if (q[i].s.cq)
 			fi_cq_read(q[i].s.cq, NULL, 0);
@@ -211,7 +208,7 @@ bool silent(void)
 	return ok;
 }
 
-/* One message from a context of the first to one of the other, and no other. */
+/* Sends a message between two contexts; no other context receives it. */
 static bool message(int from, int to, size_t len, bool tagged)
 {
 	unsigned int seed = (unsigned int)(from * CTXS + to) + tagged;
@@ -263,7 +260,7 @@ static bool messages(void)
 	return ok;
 }
 
-/* Addresses of contexts are the same for all that share the vector. */
+/* Addresses of contexts are equal in all endpoints that share the vector. */
 static bool shared(void)
 {
 	const struct how how = { 0 };
@@ -277,7 +274,7 @@ static bool shared(void)
 	shared_av = NULL;
 	for (k = 0; ok && k < 3; k++)
 		ok = message(2 - k, k, 100, k & 1) &&
-		     /* The other's address of it leads back here. */
+		     /* The peer's address of the context works here as well. */
 		     expect(fi_recv(q[1].rx[k].ep, buf, 8, NULL, FI_ADDR_UNSPEC,
 				    buf), 0) &&
 		     expect(fi_inject(q[1].tx[0].ep, "own", 4, to_ctx(&q[0], k)),
@@ -288,7 +285,7 @@ static bool shared(void)
 	return ok;
 }
 
-/* The receiver of a message answers its sender, at a context that both know. */
+/* The receiver answers the sender, at an agreed context. */
 static bool answers(void)
 {
 	const struct how how = { 0 };
@@ -320,8 +317,8 @@ static bool answers(void)
 }
 
 /*
- * Without bits for contexts an address is that of the first, and endpoints of
- * one context are addressed as usual.
+ * An address without context bits selects the first context; endpoints of one
+ * context are addressed as usual.
  */
 static bool plain(void)
 {
@@ -351,7 +348,7 @@ static bool plain(void)
 	     next_is(q[1].s.cq, FI_RECV | FI_MSG, mem[1]) &&
 	     expect(strcmp(mem[1], "two"), 0) &&
 	     next_is(q[0].tx[1].cq, FI_SEND | FI_MSG, &ep) && silent() &&
-	     /* It has no context of that number. */
+	     /* The peer has no context with that number. */
 	     expect(fi_send(q[0].tx[1].ep, mem[0], 70000, NULL,
 			    fi_rx_addr(ep, 1, BITS), &ep), 0) &&
 	     fails(q[0].tx[1].cq, FI_EHOSTUNREACH, &ep) && silent();
@@ -359,7 +356,7 @@ static bool plain(void)
 	return ok;
 }
 
-/* Memory belongs to the domain, whichever context is named. */
+/* Memory belongs to the domain: any context may be named to access it. */
 static bool writes(int k, struct fid_mr *mr)
 {
 	fi_addr_t addr = to_ctx(&q[0], k);
@@ -406,7 +403,7 @@ static bool memory(int mr_mode, uint64_t caps)
 	for (k = 0; ok && k < 5; k++)
 		ok = writes(k, mr) &&
 		     expect(fi_cntr_read(q[0].tx[k].cntr), 4);
-	/* Each counts operations that name it, if any. */
+	/* Each counter counts operations that name its context. */
 	for (k = 0; ok && k < 5 && q[1].rx[k].remote; k++)
 		ok = expect(fi_cntr_read(q[1].rx[k].remote), 4) &&
 		     expect(fi_cntr_read(q[1].rx[k].cntr), 0);
@@ -436,7 +433,7 @@ static ssize_t peek(struct fid_ep *rx, uint64_t flags, void *context)
 	return fi_trecvmsg(rx, &msg, flags);
 }
 
-/* Polls until the message is there. */
+/* Polls until the message has arrived. */
 static bool found(struct half *rx, void *context)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -460,9 +457,7 @@ static bool found(struct half *rx, void *context)
 	return false;
 }
 
-/*
- * A message is peeked, claimed and cancelled at its context, and at no other.
- */
+/* A message can be peeked, claimed and cancelled only at its context. */
 static bool looking(void)
 {
 	const struct how how = { 0 };
@@ -498,9 +493,7 @@ static bool looking(void)
 	return ok;
 }
 
-/*
- * Work for contexts of the other direction, which could not report its result.
- */
+/* Deferred work for a context of the wrong direction is refused. */
 static bool not_theirs(struct fi_deferred_work *work, struct fi_op_msg *op)
 {
 	struct fid *d = &q[0].s.domain->fid;
@@ -519,7 +512,7 @@ static bool not_theirs(struct fi_deferred_work *work, struct fi_op_msg *op)
 	return expect(fi_control(d, FI_QUEUE_WORK, work), -FI_EINVAL);
 }
 
-/* Work of contexts that waits for counters, and ends with them. */
+/* Deferred work of contexts waits for counters, and ends with its context. */
 static bool later(void)
 {
 	const struct how how = { 0 };
@@ -547,7 +540,7 @@ static bool later(void)
 	     expect(fi_cntr_add(q[1].s.cntr, 2), 0) &&
 	     next_is(q[1].rx[1].cq, FI_RECV | FI_MSG, &t) &&
 	     expect(memcmp(mem[1], mem, 4), 0);
-	/* The endpoint itself executes nothing. */
+	/* The scalable endpoint itself executes nothing. */
 	send.ep = q[0].ep;
 	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), -FI_EINVAL) &&
 	     not_theirs(&work, &send);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Scalable endpoints for tests: two of them, each with a domain of its own, and
- * the same number of transmit and receive contexts.
+ * Scalable endpoints for tests: two endpoints, each with its own domain, with
+ * equal numbers of transmit and receive contexts.
  */
 #ifndef FI_TEST_SEP_H
 #define FI_TEST_SEP_H
 
 #include "fi.h"
 
-#define CTXS	16	/* most of an endpoint, each way */
-#define BITS	4	/* of an address, for them */
+#define CTXS	16	/* most contexts of an endpoint, each way */
+#define BITS	4	/* bits of an address for contexts */
 
 /**
  * struct half - objects of a context
  * @ep: context
- * @cq: its completions, and no other's
- * @cntr: counts them
- * @remote: operations of peers on local memory, with FI_RMA_EVENT
+ * @cq: queue of its completions only
+ * @cntr: counter of its completions
+ * @remote: counter of peers' operations on local memory, with FI_RMA_EVENT
  */
 struct half {
 	struct fid_ep *ep;
@@ -28,12 +28,12 @@ struct half {
 /**
  * struct scalable - a scalable endpoint
  * @s: domain, with an endpoint of one context
- * @av: addresses; to_ctx() makes those of contexts
+ * @av: addresses; see to_ctx() for those of contexts
  * @ep: endpoint
  * @n: contexts each way
  * @tx: transmit contexts
  * @rx: receive contexts
- * @peer: address of the other
+ * @peer: address of the other scalable endpoint
  */
 struct scalable {
 	struct side s;
@@ -45,18 +45,18 @@ struct scalable {
 	fi_addr_t peer;
 };
 
-/* Two with each other's addresses. */
+/* Two scalable endpoints with each other's addresses. */
 extern struct scalable q[2];
 /* Name of the address vector that they share, or NULL. */
 extern const char *shared_av;
 
-/* @n contexts each way.  All of these end the test if something fails. */
+/* Opens @n contexts each way. These functions end the test on an error. */
 void open_scalable(struct scalable *p, const struct how *how,
 		   const char *domain, int n);
 void close_scalable(struct scalable *p);
 void open_scalables(const struct how *how, int n);
 void close_scalables(void);
-/* An endpoint without contexts. */
+/* Opens a scalable endpoint without contexts. */
 struct fid_ep *new_sep(struct side *s, size_t ntx, size_t nrx);
 
 static inline fi_addr_t to_ctx(const struct scalable *p, int ctx)
@@ -64,15 +64,15 @@ static inline fi_addr_t to_ctx(const struct scalable *p, int ctx)
 	return fi_rx_addr(p->peer, ctx, BITS);
 }
 
-/* The next completion of a queue, while both sides make progress. */
+/* Takes the next completion of a queue, while both sides make progress. */
 bool next_of(struct fid_cq *cq, struct fi_cq_tagged_entry *e, fi_addr_t *src);
 bool next_is(struct fid_cq *cq, uint64_t flags, void *context);
 bool fails(struct fid_cq *cq, int err, void *context);
-/* Nothing more arrives in any queue. */
+/* Does nothing more arrive in any queue? */
 bool silent(void);
 void settle_seps(void);
 
-/* sepload.c: one of two processes, which communicate by a socket. */
+/* sepload.c: one of two processes that communicate by a socket. */
 int sep_process(int rank, int fd);
 
 #endif /* FI_TEST_SEP_H */

@@ -7,16 +7,16 @@
 
 #include <rdma/fi_collective.h>
 
+#include "limits.h"
 #include "sep.h"
 
-#define LEN	70000	/* of a message that its receiver fetches */
-#define NUMBERS	64	/* of endpoints, and contexts, in a domain */
+#define LEN	70000	/* bytes of a message that its receiver fetches */
 
 static struct side s;
 static struct fid_ep *sep;
 static struct fid_ep *tx, *rx;
 
-/* An endpoint with 2 transmit and 3 receive contexts, one of each open. */
+/* Opens an endpoint with 2 transmit and 3 receive contexts, one each open. */
 static void setup(uint64_t caps)
 {
 	const struct how how = { .caps = caps };
@@ -35,12 +35,11 @@ static void teardown(void)
 	close_side(&s);
 }
 
-/* Contexts that do not exist, and those that are already open. */
+/* Opens contexts that do not exist or are open already. */
 static bool opening(void)
 {
 	struct fid_ep *ep, *other;
 	struct fi_info *info;
-	struct fid_stx *stx;
 	bool ok;
 
 	setup(0);
@@ -53,15 +52,13 @@ static bool opening(void)
 	     expect(fi_rx_context(sep, 2, NULL, &ep, NULL), -FI_EBUSY) &&
 	     expect(fi_tx_context(s.ep, 0, NULL, &ep, NULL), -FI_ENOSYS) &&
 	     expect(fi_rx_context(s.ep, 0, NULL, &ep, NULL), -FI_ENOSYS) &&
-	     expect(fi_tx_context(tx, 0, NULL, &ep, NULL), -FI_ENOSYS) &&
-	     expect(fi_stx_context(s.domain, NULL, &stx, NULL), -FI_ENOSYS) &&
-	     expect(fi_srx_context(s.domain, NULL, &ep, NULL), -FI_ENOSYS);
+	     expect(fi_tx_context(tx, 0, NULL, &ep, NULL), -FI_ENOSYS);
 	info->ep_attr->tx_ctx_cnt = FI_SHARED_CONTEXT;
 	ok = ok && expect(fi_scalable_ep(s.domain, info, &ep, NULL), -FI_EINVAL);
 	info->ep_attr->tx_ctx_cnt = CTXS;
 	info->ep_attr->rx_ctx_cnt = CTXS + 1;
 	ok = ok && expect(fi_scalable_ep(s.domain, info, &ep, NULL), -FI_EINVAL);
-	/* The default is one of each. */
+	/* The default is one context each way. */
 	info->ep_attr->tx_ctx_cnt = 0;
 	info->ep_attr->rx_ctx_cnt = 0;
 	ok = ok && expect(fi_scalable_ep(s.domain, info, &ep, NULL), 0) &&
@@ -79,7 +76,7 @@ static bool opening(void)
 	return ok;
 }
 
-/* Valid and invalid binds, and their time. */
+/* Valid and invalid binds, too early, in time and too late. */
 static bool binding(void)
 {
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
@@ -135,9 +132,7 @@ static void enable_all(void)
 	expect(fi_enable(rx), 0);
 }
 
-/*
- * Calls of another object: the endpoint has none except through its contexts.
- */
+/* Calls are available on contexts only, each for its direction. */
 static bool calls(void)
 {
 	uint64_t flags, one = 1;
@@ -170,7 +165,7 @@ static bool calls(void)
 		    -FI_EOPNOTSUPP) &&
 	     expect(fi_recv(tx, buf, 8, NULL, self, NULL), -FI_EOPNOTSUPP) &&
 	     expect(fi_trecv(tx, buf, 8, NULL, self, 0, 0, NULL), -FI_EOPNOTSUPP);
-	/* Flags of operations of the other direction, and of none. */
+	/* Default flags of the wrong direction, and no flags. */
 	flags = FI_RECV;
 	ok = ok && expect(fi_control(&tx->fid, FI_GETOPSFLAG, &flags), -FI_EINVAL);
 	flags = FI_TRANSMIT;
@@ -180,7 +175,7 @@ static bool calls(void)
 	ok = ok &&
 	     expect(fi_control(&sep->fid, FI_GETOPSFLAG, &flags), -FI_EINVAL) &&
 	     expect(fi_control(&rx->fid, FI_GETOPSFLAG, &flags), -FI_EINVAL);
-	/* One address for all. */
+	/* All contexts have the same address. */
 	own[0] = name_of(tx);
 	own[1] = name_of(rx);
 	ok = ok && expect(memcmp(&own[0], &name, sizeof(name)), 0) &&
@@ -189,7 +184,7 @@ static bool calls(void)
 	return ok;
 }
 
-/* Contexts are not in groups. */
+/* A context cannot join a group. */
 static bool groups(void)
 {
 	struct fid_av_set *set;
@@ -227,7 +222,7 @@ static int vector(int bits)
 	return ret;
 }
 
-/* Invalid addresses, and bits that leave no room for any. */
+/* Invalid addresses; context bits that leave no room for addresses. */
 static bool addresses(void)
 {
 	const struct how how = { 0 };
@@ -250,12 +245,12 @@ static bool addresses(void)
 		    -FI_EINVAL) &&
 	     expect(fi_recv(q[0].rx[0].ep, buf, 8, NULL, q[0].peer + 100, NULL),
 		    -FI_EINVAL) &&
-	     /* Numbers of transmit contexts are not addressed. */
+	     /* Transmit contexts have no addresses. */
 	     expect(fi_send(ep, buf, LEN, NULL, to_ctx(&q[0], 3), buf), 0) &&
 	     fails(cq, FI_EHOSTUNREACH, buf) &&
 	     expect(fi_send(ep, buf, 8, NULL, to_ctx(&q[0], 3), buf), 0) &&
 	     next_is(cq, FI_SEND | FI_MSG, buf) && silent() &&
-	     /* Nor unused numbers. */
+	     /* Unused numbers are no addresses either. */
 	     expect(fi_send(ep, buf, LEN, NULL, to_ctx(&q[0], 15), buf), 0) &&
 	     fails(cq, FI_EHOSTUNREACH, buf) && silent();
 	close_scalables();
@@ -263,7 +258,7 @@ static bool addresses(void)
 	return ok;
 }
 
-/* More contexts than an endpoint can have, in an address. */
+/* An address can name more contexts than an endpoint can have. */
 static bool indices(void)
 {
 	const struct how how = { .caps = FI_MSG | FI_RMA | FI_ATOMIC };
@@ -284,7 +279,7 @@ static bool indices(void)
 	     expect(fi_ep_bind(tx, &s.cq->fid, FI_TRANSMIT), 0) &&
 	     expect(fi_enable(tx), 0);
 	to = insert(av, &name);
-	name.ep = NUMBERS - 2;
+	name.ep = AFI_EPS - 2;
 	far = insert(av, &name);
 	ok = ok &&
 	     expect(fi_send(tx, "", 1, NULL, fi_rx_addr(to, CTXS, 6), NULL),
@@ -296,7 +291,7 @@ static bool indices(void)
 	     expect(fi_atomic(tx, &one, 1, NULL, fi_rx_addr(to, CTXS, 6), 0, 0,
 			      FI_UINT64, FI_SUM, NULL), -FI_EINVAL) &&
 	     expect(fi_inject(tx, "", 1, fi_rx_addr(to, CTXS - 1, 6)), 0) &&
-	     /* The last number is valid, none follows it. */
+	     /* The last number is valid; no number follows it. */
 	     expect(fi_inject(tx, "", 1, fi_rx_addr(far, 1, 6)), 0) &&
 	     expect(fi_inject(tx, "", 1, fi_rx_addr(far, 2, 6)), -FI_EINVAL);
 	closed(&tx->fid);
@@ -308,8 +303,8 @@ static bool indices(void)
 }
 
 /*
- * A context with fewer capabilities than its endpoint, and the attributes that
- * it reports.
+ * A context may have fewer capabilities than its endpoint; it reports its own
+ * attributes.
  */
 static bool attributes(void)
 {
@@ -360,7 +355,7 @@ static bool attributes(void)
 	return ok;
 }
 
-/* Attributes as fi_getinfo() returns them, without any of contexts. */
+/* Attributes as fi_getinfo() returns them, without the contexts' own. */
 static bool own_attributes(void)
 {
 	struct fid_ep *a = NULL, *b = NULL;
@@ -374,7 +369,7 @@ static bool own_attributes(void)
 	ok = expect((tx_attr.caps & rx_attr.caps & FI_COLLECTIVE) != 0, true) &&
 	     expect(fi_tx_context(sep, 0, &tx_attr, &a, NULL), 0) &&
 	     expect(fi_rx_context(sep, 0, &rx_attr, &b, NULL), 0) &&
-	     /* They have all capabilities except groups. */
+	     /* Contexts have all capabilities except groups. */
 	     expect((long long)(s.info->tx_attr->caps ^ tx_attr.caps),
 		    FI_COLLECTIVE) &&
 	     expect((long long)(s.info->rx_attr->caps ^ rx_attr.caps),
@@ -397,8 +392,8 @@ static uint64_t flags_of(struct fid_ep *ep, uint64_t way)
 }
 
 /*
- * A context without attributes is like its endpoint; one with attributes is
- * not.
+ * A context opened without attributes inherits its endpoint's; one with
+ * attributes has its own.
  */
 static bool inherited(void)
 {
@@ -426,7 +421,32 @@ static bool inherited(void)
 	return ok;
 }
 
-/* Numbers are taken in rows, and freed with their endpoint. */
+#define ROOM	(4 * CTXS)	/* numbers that are left free */
+
+static struct fid_ep *filler[AFI_EPS];
+
+/* Takes numbers, lowest first, until ROOM are left; one is taken already. */
+static bool fill_up(void)
+{
+	bool ok = true;
+	unsigned int i;
+
+	for (i = 1; ok && i <= AFI_EPS - ROOM; i++)
+		ok = expect(fi_endpoint(s.domain, s.info, &filler[i], NULL), 0);
+	return ok;
+}
+
+static void drain(void)
+{
+	unsigned int i;
+
+	for (i = 1; i <= AFI_EPS - ROOM; i++)
+		if (filler[i])
+			closed(&filler[i]->fid);
+	memset(filler, 0, sizeof(filler));
+}
+
+/* A scalable endpoint takes consecutive numbers; closing it frees them. */
 static bool limits(void)
 {
 	const struct how how = { 0 };
@@ -437,10 +457,11 @@ static bool limits(void)
 
 	open_side(&s, &how, "angara0");
 	info = s.info;
+	ok = fill_up();
 	big = new_sep(&s, CTXS, CTXS);
 	a = name_of(big);
 	info->ep_attr->tx_ctx_cnt = CTXS;
-	ok = expect(fi_scalable_ep(s.domain, info, &half, NULL), -FI_ENOSPC);
+	ok = ok && expect(fi_scalable_ep(s.domain, info, &half, NULL), -FI_ENOSPC);
 	half = new_sep(&s, CTXS - 1, CTXS - 2);
 	b = name_of(half);
 	ok = ok && expect(b.ep - a.ep, 2 * CTXS) && expect(b.serial != a.serial, true);
@@ -456,11 +477,12 @@ static bool limits(void)
 	     closed(&single->fid) && closed(&big->fid) && closed(&last->fid) &&
 	     expect(fi_scalable_ep(s.domain, info, &big, NULL), 0) &&
 	     closed(&big->fid);
+	drain();
 	close_side(&s);
 	return ok;
 }
 
-/* A row has no gaps. */
+/* Consecutive numbers have no gaps. */
 static bool gaps(void)
 {
 	const struct how how = { 0 };
@@ -470,13 +492,15 @@ static bool gaps(void)
 	int i;
 
 	open_side(&s, &how, "angara0");
+	ok = fill_up();
 	for (i = 0; i < 4; i++)
 		ep[i] = new_sep(&s, i == 1 ? 1 : 10, i == 1 ? 1 : 10);
 	closed(&ep[0]->fid);
 	closed(&ep[2]->fid);
 	s.info->ep_attr->tx_ctx_cnt = CTXS;
 	s.info->ep_attr->rx_ctx_cnt = CTXS;
-	ok = expect(fi_scalable_ep(s.domain, s.info, &big, NULL), -FI_ENOSPC) &&
+	ok = ok &&
+	     expect(fi_scalable_ep(s.domain, s.info, &big, NULL), -FI_ENOSPC) &&
 	     closed(&ep[1]->fid) &&
 	     expect(fi_scalable_ep(s.domain, s.info, &big, NULL), 0) &&
 	     closed(&big->fid);
@@ -489,6 +513,7 @@ static bool gaps(void)
 	     expect(name_of(tx).ep, name.ep + 4) && closed(&tx->fid);
 	closed(&big->fid);
 	closed(&ep[3]->fid);
+	drain();
 	close_side(&s);
 	return ok;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Scalable endpoints: all contexts at once, threads with one each, processes,
- * and closing.
+ * Scalable endpoints: all contexts at once, threads with a context each,
+ * several processes, and closing.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 #include "sep.h"
 
 #define SLOT	6000	/* bytes of a message */
-#define EACH	3	/* messages from each context to each */
+#define EACH	3	/* messages from each context to each other */
 #define LONG	70000	/* bytes, fetched by the receiver */
 
 static size_t len_of(int i)
@@ -23,7 +23,7 @@ static size_t len_of(int i)
 	return i % 3 == 1 ? SLOT : (size_t)(16 + i);
 }
 
-/* Contents of a message: its sender and number. */
+/* Content of a message: sender, receiver and number. */
 struct stamp {
 	int from;
 	int to;
@@ -57,7 +57,7 @@ static bool send_all(char *mem)
 	return ok;
 }
 
-/* Messages to a context: of each sender in the order of sending. */
+/* Messages of one sender arrive at a context in the order of sending. */
 static bool receive_all(int to, char *buf)
 {
 	int next[CTXS] = { 0 }, i;
@@ -110,12 +110,11 @@ static bool all_to_all(void)
 	return ok;
 }
 
-#define BIG	(1U << 20)	/* bytes: so long that a later one could
-				 * overtake it */
+#define BIG	(1U << 20)	/* bytes; a later operation could overtake */
 
 /*
- * A read after a write finds its data, whichever contexts of the target they
- * name.  The order is requested by the endpoint, or by one of its contexts.
+ * A read after a write finds its data, even if they name different contexts of
+ * the target.  The endpoint or one of its contexts requests the order.
  */
 static bool in_order(bool all, bool one)
 {
@@ -145,7 +144,7 @@ static bool in_order(bool all, bool one)
 		while (ok && ret == -FI_EAGAIN)
 			ret = fi_read(tx->ep, last, 8, NULL, to_ctx(&q[0], 0),
 				      BIG - 8, 1, last);
-		/* One is under way, the other has ended. */
+		/* One operation is in flight, the other one has ended. */
 		ok = ok && expect(ret, 0) &&
 		     expect(tx->ep->ops->tx_size_left(tx->ep), 255) &&
 		     next_of(tx->cq, &e, NULL) && next_of(tx->cq, &e, NULL) &&
@@ -163,16 +162,16 @@ static bool ordered(void)
 	return in_order(true, false) && in_order(false, true);
 }
 
-#define THREADS	5	/* of each side */
+#define THREADS	5	/* on each side */
 #define ROUNDS	20
 
 /**
- * struct pair - of a thread: a transmit and a receive context
- * @me: whose
+ * struct pair - transmit and receive context of a thread
+ * @me: its endpoint
  * @k: their number
  * @mem: data to send; behind it, received data; behind that, the target of
  * writes
- * @mr: the last of it
+ * @mr: region of the targets of writes
  * @ok: no error so far
  */
 struct pair {
@@ -193,7 +192,7 @@ static bool waits_for(struct fid_cq *cq, void *context)
 	return expect(ret, 1) && expect(e.op_context == context, true);
 }
 
-/* To and from its counterpart on the other side, and into its memory. */
+/* Exchanges messages and writes with its counterpart on the other side. */
 static bool exchange(struct pair *p, int round)
 {
 	static const size_t lens[] = { 100, 9000, LONG };
@@ -225,7 +224,7 @@ static void *work(void *arg)
 
 	for (i = 0; p->ok && i < ROUNDS; i++)
 		p->ok = exchange(p, i);
-	/* The other may still wait for an answer. */
+	/* The other side may still wait for an answer. */
 	for (i = 0; i < 1000; i++)
 		fi_cq_read(p->me->rx[p->k].cq, NULL, 0);
 	return NULL;
@@ -267,7 +266,7 @@ static bool threads(void)
 	return side_by_side(&how) && side_by_side(&lazy);
 }
 
-/* Both exchange their names. */
+/* Exchanges the names of both processes. */
 static bool swap_names(int fd, const struct ep_name *mine,
 		       struct ep_name *other)
 {
@@ -275,7 +274,7 @@ static bool swap_names(int fd, const struct ep_name *mine,
 	       expect(read(fd, other, sizeof(*other)), sizeof(*other));
 }
 
-/* Each sends from all to all of the other, and then the other way round. */
+/* Each process sends from all contexts to all of the other, in turn. */
 int sep_process(int rank, int fd)
 {
 	const struct how how = { 0 };
@@ -306,7 +305,7 @@ int sep_process(int rank, int fd)
 		     filled(mem + LONG, len, (unsigned int)(i + !rank)) &&
 		     next_is(me->tx[from].cq, FI_SEND | FI_MSG, mem);
 	}
-	/* Neither leaves while the other waits. */
+	/* Neither process exits while the other one waits. */
 	settle_seps();
 	ok = ok && swap_names(fd, &name, &other);
 	close_scalable(me);
@@ -375,7 +374,7 @@ static bool sent(int from, int to, char *mem)
 			      to_ctx(&q[0], to), mem), 0);
 }
 
-/* Closing a context ends operations that wait for it, and no others. */
+/* Closing a context ends the operations that wait for it, no others. */
 static bool ends(void)
 {
 	const struct how how = { 0 };
@@ -389,14 +388,14 @@ static bool ends(void)
 	ok = sent(0, 1, mem) && sent(0, 2, mem) && silent() &&
 	     closed(&q[1].rx[1].ep->fid) &&
 	     fails(q[0].tx[0].cq, FI_EHOSTUNREACH, mem) && silent() &&
-	     /* There is no receiver, and then there is one again. */
+	     /* first there is no receiver, then one is opened again */
 	     sent(1, 1, mem) && fails(q[0].tx[1].cq, FI_EHOSTUNREACH, mem) &&
 	     open_again(&q[1], 1) && sent(1, 1, mem) &&
 	     expect(fi_recv(q[1].rx[1].ep, got, LONG, NULL, FI_ADDR_UNSPEC, got),
 		    0) &&
 	     next_is(q[1].rx[1].cq, FI_RECV | FI_MSG, got) &&
 	     next_is(q[0].tx[1].cq, FI_SEND | FI_MSG, mem) &&
-	     /* The message of the first one has not been fetched. */
+	     /* the first context's message has not been fetched */
 	     closed(&q[0].tx[0].ep->fid) &&
 	     expect(fi_recv(q[1].rx[2].ep, got, LONG, NULL, FI_ADDR_UNSPEC, got),
 		    0);
@@ -412,7 +411,7 @@ static bool ends(void)
 		    0) &&
 	     next_is(q[1].rx[2].cq, FI_RECV | FI_MSG, got) &&
 	     next_is(q[0].tx[1].cq, FI_SEND | FI_MSG, mem) &&
-	     /* The first that receives is not the first that sends. */
+	     /* receive context 0 is independent of transmit context 0 */
 	     expect(fi_recv(q[0].rx[0].ep, got, 8, NULL, FI_ADDR_UNSPEC, got),
 		    0) &&
 	     expect(fi_inject(q[1].tx[2].ep, mem, 8, to_ctx(&q[1], 0)), 0) &&
@@ -424,7 +423,7 @@ static bool ends(void)
 	return ok;
 }
 
-/* Contexts end in any order, their endpoint behind them, and its vector last. */
+/* Closes contexts in any order, then their endpoint, then its vector. */
 static bool close_in_order(const int *order)
 {
 	const struct how how = { 0 };
@@ -463,7 +462,7 @@ static bool orders(void)
 	return ok;
 }
 
-/* Its address is invalid, also when another has its numbers. */
+/* A closed endpoint's address stays invalid if its numbers are reused. */
 static bool successors(void)
 {
 	const struct how how = { 0 };

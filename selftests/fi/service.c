@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Services: clients find an endpoint by its host and a TCP port, and servers of
- * other kinds are not taken for one.
+ * Services: clients find an endpoint by host and TCP port, and do not mistake
+ * other servers for an endpoint.
  */
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #define HOST	"127.0.0.1"
 
-/* A TCP server: listens at @port; keeps clients, or sends them @data first. */
+/* A TCP server: listens at @port, sends @data to clients, keeps them. */
 struct stranger {
 	int fd;
 	char port[8];
@@ -41,7 +41,7 @@ static int listen_any(char port[8])
 	return fd;
 }
 
-/* A port that nothing listens at; nothing else takes one in a test's time. */
+/* Finds a port without a listener; it stays free during the test. */
 static bool free_port(char port[8])
 {
 	int fd = listen_any(port);
@@ -58,7 +58,7 @@ static int ask(const char *node, const char *port, uint64_t flags,
 	return fi_getinfo(API, node, port, flags, hints, info);
 }
 
-/* One more endpoint of @s, which listens at @port. */
+/* Opens one more endpoint of @s, which listens at @port. */
 static int serve(struct side *s, const struct fi_info *hints, const char *port,
 		 struct fid_ep **ep)
 {
@@ -78,7 +78,7 @@ static int serve(struct side *s, const struct fi_info *hints, const char *port,
 	return ret;
 }
 
-/* Is the endpoint at @port the one of this address? */
+/* Does the endpoint at @port have this address? */
 static bool found(const char *port, const struct fi_info *hints,
 		  struct fid_ep *ep)
 {
@@ -100,7 +100,7 @@ static bool not_found(const char *port, const struct fi_info *hints)
 	return expect(ask(HOST, port, 0, hints, &info), -FI_ENODATA);
 }
 
-/* A port is an endpoint's from when it is enabled until it is closed. */
+/* A port belongs to an endpoint from fi_enable() until it is closed. */
 static bool meets(void)
 {
 	const struct how how = { 0 };
@@ -125,7 +125,27 @@ static bool meets(void)
 	return ok;
 }
 
-/* The address that a client finds is one to send to. */
+/* Only the program's threads receive signals. */
+static bool signals(void)
+{
+	const struct how how = { .wait = FI_WAIT_FD,
+				 .progress = FI_PROGRESS_AUTO };
+	struct fi_info *hints = hints_of(&how, NULL);
+	struct fid_ep *ep;
+	char port[8];
+	struct side s;
+	bool ok;
+
+	open_side(&s, &how, NULL);
+	ok = expect(free_port(port), true) &&
+	     expect(serve(&s, hints, port, &ep), 0) &&
+	     threads_take_no_signals(2) && closed(&ep->fid);
+	close_side(&s);
+	fi_freeinfo(hints);
+	return ok;
+}
+
+/* A client can send to the address that it finds. */
 static bool talks(void)
 {
 	const struct how how = { 0 };
@@ -156,7 +176,7 @@ static bool talks(void)
 	return ok;
 }
 
-/* By name and service, and without a place to listen at. */
+/* Finds an endpoint by name and service; fails without a listener. */
 static bool names(void)
 {
 	const struct how how = { 0 };
@@ -180,7 +200,7 @@ static bool names(void)
 	if (ok) {
 		struct fid_ep *away;
 
-		/* An address of documentation (RFC 5737), of no host. */
+		/* An address reserved for documentation (RFC 5737). */
 		ok = expect(fi_endpoint(s.domain, info, &away, NULL), 0) &&
 		     expect(fi_ep_bind(away, &s.av->fid, 0), 0) &&
 		     expect(fi_ep_bind(away, &s.cq->fid, FI_TRANSMIT | FI_RECV),
@@ -225,7 +245,7 @@ static bool is_taken(const char *port, const struct fi_info *hints)
 	return ok;
 }
 
-/* A server that is none of ours: asking it ends, with nothing found. */
+/* A query of an unrelated server ends without a result. */
 static bool is_no_service(const char *data, size_t len)
 {
 	const struct how how = { 0 };
@@ -251,13 +271,13 @@ static bool strangers(void)
 
 	memset(text, 'A', sizeof(text));
 	ok = is_no_service(text, sizeof(text));
-	memcpy(text, "AngaraFI", 8);	/* then an address that is none */
+	memcpy(text, "AngaraFI", 8);	/* followed by an invalid address */
 	ok = is_no_service(text, 32) && ok;
 	ok = is_no_service(text, 31) && ok;
 	return is_no_service(NULL, 0) && ok;
 }
 
-/* Clients that connect and say nothing keep others from nothing. */
+/* Clients that connect and send nothing do not block others. */
 static bool silent_clients(void)
 {
 	const struct how how = { 0 };
@@ -293,6 +313,7 @@ const struct part service_parts[] = {
 	{ "service: the address found is one to send to", talks },
 	{ "service: names of hosts and services", names },
 	{ "service: servers of other kinds", strangers },
+	{ "service: threads take no signals", signals },
 	{ "service: clients that say nothing", silent_clients },
 	{ 0 },
 };

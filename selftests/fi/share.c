@@ -3,7 +3,11 @@
  * Address vectors that are shared by name, and those that report to event
  * queues.
  */
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,7 +67,7 @@ static bool gone(struct fid_av *av, fi_addr_t at)
 	return expect(fi_av_lookup(av, at, got, &len), -FI_EINVAL);
 }
 
-/* What one process inserts and removes, all see, at the same addresses. */
+/* All processes see what one inserts and removes, at the same addresses. */
 static bool same_for_all(void)
 {
 	struct fid_av *one, *other, *reader, *late;
@@ -88,14 +92,14 @@ static bool same_for_all(void)
 	     expect(fi_av_remove(other, &a[0], 1, 0), 0) &&
 	     gone(one, a[0]) && gone(reader, a[0]) &&
 	     looks_up(reader, a[1], addr[1]);
-	/* Its entry belongs to another. */
+	/* Another address reuses the entry. */
 	ok = ok && expect(fi_av_insert(one, addr[1], 1, &b, 0, NULL), 1) &&
 	     looks_up(reader, b, addr[1]) && closed(&one->fid) &&
 	     expect(open_av(0, name, FI_READ, 0, &late), 0) &&
 	     looks_up(late, a[1], addr[1]) && closed(&late->fid) &&
 	     closed(&other->fid) && looks_up(reader, a[1], addr[1]) &&
 	     closed(&reader->fid);
-	/* It is removed with the last user. */
+	/* The last user removes the table. */
 	fd = shm_open(path, O_RDONLY, 0);
 	ok = ok && expect(fd, -1) &&
 	     expect(open_av(0, name, 0, 2, &one), 0) && gone(one, a[1]) &&
@@ -107,7 +111,66 @@ static bool same_for_all(void)
 	return ok;
 }
 
-/* Messages are sent to addresses of such a vector, and back. */
+/* Set while another process changes the table; attempts to change it. */
+static bool held;
+static int attempts;
+
+/* Replaces the C library's function, for the provider as well. */
+int fcntl(int fd, int cmd, ...)
+{
+	int (*real)(int fd, int cmd, ...);
+	void *at = dlsym(RTLD_NEXT, "fcntl");
+	va_list args;
+	void *arg;
+
+	memcpy(&real, &at, sizeof(real));
+	va_start(args, cmd);
+	arg = va_arg(args, void *);
+	va_end(args);
+	if (cmd == F_OFD_SETLK && __atomic_load_n(&held, __ATOMIC_SEQ_CST)) {
+		__atomic_add_fetch(&attempts, 1, __ATOMIC_SEQ_CST);
+		errno = EAGAIN;
+		return -1;
+	}
+	return real(fd, cmd, arg);
+}
+
+static void *insert_one(void *arg)
+{
+	fi_addr_t at;
+
+	return fi_av_insert(arg, addr[0], 1, &at, 0, NULL) == 1 ? arg : NULL;
+}
+
+/* A call that waits for other processes does not block the domain. */
+static bool waits_alone(void)
+{
+	pthread_t threads[2];
+	struct fid_av *av;
+	void *done[2] = { 0 };
+	bool ok;
+	int i;
+
+	setup();
+	ok = expect(open_av(0, name, 0, COUNT, &av), 0);
+	attempts = 0;
+	__atomic_store_n(&held, true, __ATOMIC_SEQ_CST);
+	for (i = 0; ok && i < 2; i++)
+		ok = expect(pthread_create(&threads[i], NULL, insert_one, av), 0);
+	while (ok && !__atomic_load_n(&attempts, __ATOMIC_SEQ_CST))
+		;
+	fi_cq_read(s[0].cq, NULL, 0);
+	__atomic_store_n(&held, false, __ATOMIC_SEQ_CST);
+	for (i = 0; ok && i < 2; i++)
+		pthread_join(threads[i], &done[i]);
+	ok = ok && expect(done[0] == av, true) && expect(done[1] == av, true) &&
+	     looks_up(av, 0, addr[0]) && looks_up(av, 1, addr[0]) &&
+	     gone(av, 2) && closed(&av->fid);
+	close_pair(s);
+	return ok;
+}
+
+/* Messages can be sent to addresses of a shared vector, and back. */
 static bool used(void)
 {
 	struct fid_av *av, *reader;
@@ -135,7 +198,7 @@ static bool used(void)
 	     expect(fi_send(ep, "abc", 4, NULL, a[COUNT - 1], NULL), 0) &&
 	     completion(&s[0], &e) && expect(strcmp(buf, "abc"), 0) &&
 	     completion(&s[1], &e);
-	/* The sender is reported by that address. */
+	/* The sender is reported by the address in the shared vector. */
 	ok = ok && expect(fi_recv(ep, buf, sizeof(buf), NULL, FI_ADDR_UNSPEC,
 				  buf), 0);
 	if (ok) {
@@ -176,7 +239,7 @@ static bool bad_names(void)
 	for (i = 0; ok && i < sizeof(bad) / sizeof(*bad); i++)
 		ok = expect(open_av(0, bad[i], 0, 0, &av), -FI_EINVAL);
 	ok = ok && expect(open_av(0, NULL, FI_READ, 0, &av), -FI_EINVAL);
-	/* One that others may write to. */
+	/* a file that others may write to */
 	fd = shm_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	ok = ok && expect(fchmod(fd, 0666), 0) &&
 	     expect(open_av(0, name, 0, 0, &av), -FI_EACCES) &&
@@ -187,7 +250,7 @@ static bool bad_names(void)
 	      */
 	     expect(write(fd, "nonsense", 8), 8) &&
 	     expect(open_av(0, name, 0, 10, &av), 0);
-	/* The contents of the table are not trusted. */
+	/* The provider checks the contents of the table. */
 	if (ok) {
 		uint32_t huge = 0xfffffffe;
 		char got[64];
@@ -208,8 +271,8 @@ static bool bad_names(void)
 #define MOST	(1U << 20)	/* entries, of 32 bytes */
 
 /*
- * The largest size.  Without memory for it the first opener gets an error, not
- * a later writer; and nothing is left behind.
+ * The largest size.  Without memory for it, the first open fails, not a later
+ * write; and no file is left.
  */
 static bool largest(void)
 {
@@ -232,7 +295,7 @@ static bool largest(void)
 	return ok;
 }
 
-/* Insertions as events. */
+/* Insertions that are reported as events. */
 static bool events(void)
 {
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
@@ -276,6 +339,7 @@ static bool events(void)
 const struct part share_parts[] = {
 	{ "av: shared by name", same_for_all },
 	{ "av: shared, and used", used },
+	{ "av: shared, and others wait", waits_alone },
 	{ "av: names that are no good", bad_names },
 	{ "av: as large as can be", largest },
 	{ "av: events", events },

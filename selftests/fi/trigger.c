@@ -15,7 +15,7 @@
 static struct side s[2];
 static char *mem[2];
 static struct fid_mr *mr;
-static struct fid_cntr *cntr[3];	/* of s[0], s[0], s[1] */
+static struct fid_cntr *cntr[3];	/* counters of s[0], s[0], s[1] */
 
 static void setup(void)
 {
@@ -71,8 +71,8 @@ static struct fi_triggered_context at(struct fid_cntr *c, size_t threshold)
 }
 
 /*
- * Each kind of call, in random order: the thresholds decide.  Its description,
- * except for the operands, may be freed before it is started.
+ * Each kind of call, in random order: the thresholds decide when each starts.
+ * Its description may be freed before that, but not its operands.
  */
 static bool memory_calls(struct fi_triggered_context *t, uint64_t *old)
 {
@@ -182,10 +182,7 @@ static bool of_messages(void)
 	return ok;
 }
 
-/*
- * The first has sent, and received something, in whatever order this is
- * reported.
- */
+/* The first side has completed a send and a receive, in either order. */
 static bool answered(void *context)
 {
 	struct fi_cq_tagged_entry e;
@@ -201,7 +198,7 @@ static bool answered(void *context)
 	return expect(sent, 1) && expect(got, 1);
 }
 
-/* One sends back what it receives, without a call of its program. */
+/* One side returns what it receives, without a call of its program. */
 static bool chain(size_t len)
 {
 	struct iovec got = { mem[1], len };
@@ -253,7 +250,7 @@ static bool chains(void)
 	return ok;
 }
 
-/* More than there is room for at a time, and then a counter. */
+/* More work than fits at a time, and then a counter. */
 static bool many(void)
 {
 	enum { COUNT = 1000 };
@@ -348,7 +345,7 @@ static bool refused(void)
 	     expect(fi_cntr_add(cntr[0], 1), 0);
 	settle();
 	ok = ok && nothing(&s[0]) && expect(fi_cntr_read(cntr[1]), 0);
-	/* The error appears when it is started. */
+	/* The error is reported when the work starts. */
 	bad = op;
 	bad.msg.addr = 1000;
 	work.op.msg = &bad;
@@ -380,7 +377,7 @@ static bool refused(void)
 	t.event_type = FI_TRIGGER_XPU;
 	ok = ok && expect(fi_writemsg(s[0].ep, &inject.msg, FI_TRIGGER),
 			  -FI_ENOSYS);
-	/* Closing an endpoint ends its waiting work. */
+	/* Closing an endpoint ends its pending work. */
 	op.msg.iov_count = 1;
 	work.threshold = 9;
 	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Inputs, views and budgets; see fuzz.h.
+ * Views and budgets of steps; see fuzz.h.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -9,13 +9,6 @@
 #include "invariant.h"
 
 #define RESET_STEPS	20000	/* more steps than any reset fabric may need */
-
-/* Small inputs allocate little, and often. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-	return "malloc_context_size=4:quarantine_size_mb=4";
-}
 
 void test_fail(const char *file, int line, const char *format, ...)
 {
@@ -30,59 +23,6 @@ void test_fail(const char *file, int line, const char *format, ...)
 	abort();
 }
 
-u8 in_u8(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->at++;
-}
-
-u16 in_u16(struct input *in)
-{
-	u16 low = in_u8(in);
-
-	return (u16)(low | in_u8(in) << 8);
-}
-
-u32 in_u32(struct input *in)
-{
-	u32 low = in_u16(in);
-
-	return low | (u32)in_u16(in) << 16;
-}
-
-u64 in_u64(struct input *in)
-{
-	u64 low = in_u32(in);
-
-	return low | (u64)in_u32(in) << 32;
-}
-
-u32 in_below(struct input *in, u32 n)
-{
-	return in_u8(in) % n;
-}
-
-u32 in_size(struct input *in)
-{
-	u8 first = in_u8(in);
-
-	if (first < 0xC0)
-		return first;
-	if (first < 0xFC)
-		return (u32)(first & 0x3F) << 8 | in_u8(in);
-	return in_u32(in);
-}
-
-void in_bytes(struct input *in, void *to, u32 len)
-{
-	u8 *bytes = to;
-
-	while (len--)
-		*bytes++ = in_u8(in);
-}
-
 void fuzz_init(struct fuzz *f, const char *dims, const struct ang_cfg *cfg)
 {
 	u32 i;
@@ -91,8 +31,11 @@ void fuzz_init(struct fuzz *f, const char *dims, const struct ang_cfg *cfg)
 	f->h = host_new(dims, cfg);
 	EXPECT(f->h->nodes <= 64);
 	memcpy(&f->head, f->h->fab, sizeof(f->head));
-	for (i = 0; i < VIEWS; i++)
+	for (i = 0; i < VIEWS; i++) {
 		ang_view_init(&f->view[i], f->h->fab, &f->h->ops, f->h);
+		/* One view sends packets only, while the others may bypass links. */
+		f->view[i].packets = i == 0;
+	}
 }
 
 void fuzz_view(struct fuzz *f, u32 which)
@@ -130,7 +73,7 @@ void fuzz_gather(struct fuzz *f)
 	}
 }
 
-/* Parameters of the fabric, and its contents. */
+/* Checks the parameters of the fabric, and its contents. */
 static void look(const struct fuzz *f)
 {
 	EXPECT(!memcmp(&f->head, f->h->fab, sizeof(f->head)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A hostile driver and hostile processes: registers, admin commands, queue
- * entries, tables of memory regions, lists of pages, control pages, receive
- * buffers, in any order.
+ * A hostile driver and hostile processes: they write registers, admin commands,
+ * queue entries, tables of memory regions, lists of pages, control pages, and
+ * receive buffers, in any order.
  *
  * The model may refuse everything.  It may not access memory that it was not
  * given, run for ever, break its own invariants, or keep state after a reset.
@@ -14,7 +14,7 @@
 #define LOCAL		2		/* contexts of a node */
 #define BUFFER		4096
 #define QUIET_STEPS	60000
-#define LONG		65536		/* bytes of a long operation */
+#define LONG		65536		/* bytes of an operation that counts as long */
 
 static const char * const tori[] = { "2", "3", "2x2", "1", "1x3", "2x1x2" };
 
@@ -23,7 +23,7 @@ struct device {
 	struct host *h;
 	struct input *in;
 	struct tctx *ctx[8 * LOCAL];
-	struct tarea *area[8];		/* of the first context of each node */
+	struct tarea *area[8];		/* receive buffer of the first context of each node */
 	u32 n;
 };
 
@@ -51,7 +51,7 @@ static void reg_write(struct device *d)
 	u32 val;
 
 	if (which & 0x80) {
-		/* Any offset, any node; it may be read, too. */
+		/* Any offset on any node; a register may be read, too. */
 		u32 off = in_size(d->in) * (which & 1 ? 1 : 4);
 
 		ang_reg_read(&d->h->v, which & 2 ? in_u8(d->in) : node, off);
@@ -172,7 +172,7 @@ static void command(struct device *d)
 		host_reg(d->h, node, ANGARA_REG_AEQ_CI, in_size(d->in));
 }
 
-/* Each operation and type, and one invalid number more of each. */
+/* An atomic operation with any operation and type, or one invalid value of each. */
 static void atomic(struct device *d, struct angara_wqe *w, u8 kind)
 {
 	u32 n = ANGARA_ATOMIC_NUM + 1;
@@ -213,17 +213,17 @@ static void entry(struct device *d)
 		w->aux_key = cpu_to_le32((u32)le64_to_cpu(w->rkey));
 		w->aux = w->roff;
 	}
-	/* Each type and reduction, and one invalid number more of each. */
+	/* Any type and reduction, or one invalid value of each. */
 	w->type = kind % (ANGARA_TYPE_NUM + 1);
 	w->redop = kind / 16 % (ANGARA_RED_NUM + 1);
 	if (w->opcode > ANGARA_OP_SEND)
 		atomic(d, w, kind);
-	/* One byte of it is changed. */
+	/* Some entries have one byte changed. */
 	if (in_u8(d->in) & 0x80)
 		((u8 *)w)[in_u8(d->in) % sizeof(*w)] = in_u8(d->in);
 }
 
-/* The index of a process that has taken all its messages. */
+/* The consumer index of a process that has taken all its messages. */
 static u32 received(struct device *d, const struct tctx *c)
 {
 	struct ang_node *n = ang_node(d->h->fab, c->node);
@@ -263,7 +263,7 @@ static void region(struct device *d)
 	mr->page_shift = how & 0x80 ? in_u8(d->in) : 12;
 }
 
-/* A list of pages, or other data at that place. */
+/* Writes a list of pages, or other data in its place. */
 static void memory(struct device *d)
 {
 	u32 node = in_below(d->in, d->h->nodes);
@@ -292,7 +292,7 @@ static void (*const actions[])(struct device *d) = {
 	region, memory, schedule, schedule, schedule, reset, command, entry,
 };
 
-/* Is an operation under way that is long enough to keep all nodes busy? */
+/* Is an operation in flight that is long enough to keep all nodes busy? */
 static int long_way(struct host *h)
 {
 	u32 i, c, o;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A correct driver and processes of two partitions.  The input decides what
- * those of the first do: put, get, send, broadcast, reduce, operate on memory
- * of others, in any order, consistently or not, with entries that may be
- * malformed, under several views; sometimes they take their messages.  Those of
- * the second have a secret and are idle until the end.
+ * processes of the first partition do: put, get, send, broadcast, reduce, or
+ * operate atomically on memory of others, in any order, consistently or not,
+ * with entries that may be malformed, under several views.  Sometimes they take
+ * their messages.  Processes of the second partition have a secret and are idle
+ * until the end.
  *
  * Invariants: the adapter accesses only memory that the driver gave it; the
  * fabric is idle after a bounded number of steps; every operation completes
  * once, and an incomplete one waits for a participant; each message that was
  * sent arrives once and in order; memory without rights for others never
- * changes, nor does that of the second partition, whose secret is nowhere else,
- * and whose operations at the end complete in any state of the others.  net.c
- * checks all that.
+ * changes, nor does memory of the second partition.  Its secret is nowhere
+ * else, and its operations at the end complete in any state of the first
+ * partition.  net.c checks all that.
  */
 #include <string.h>
 
@@ -30,7 +31,7 @@ static struct process *pick(struct net *net)
 	return net->p[node * LOCAL + which % 2];
 }
 
-/* One byte of it is changed; the process knows it by its cookie. */
+/* Changes one byte of an entry, which its process finds again by the cookie. */
 static void spoil(struct net *net, struct angara_wqe *w)
 {
 	u32 at = in_u8(net->in) % sizeof(*w);
@@ -39,11 +40,11 @@ static void spoil(struct net *net, struct angara_wqe *w)
 	    at >= offsetof(struct angara_wqe, rkey))
 		((u8 *)w)[at] ^= in_u8(net->in) | 1;
 	net->spoilt = 1;
-	/* Later entries would be taken for its payload. */
+	/* With inline payload, the model would take later entries for payload. */
 	w->flags &= (u8)~ANGARA_WQE_INLINE;
 }
 
-/* The type depends on the tree, since participants that differ take it down. */
+/* The type depends on the tree: participants with different types take it down. */
 static void reduction(struct angara_wqe *w, bool other)
 {
 	static const struct {
@@ -70,7 +71,7 @@ static int is_atomic(const struct angara_wqe *w)
 	return w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH;
 }
 
-/* Any existing one, with as many elements as it may have. */
+/* Makes an atomic operation that exists, with as many elements as it may have. */
 static void atomic(struct net *net, struct angara_wqe *w)
 {
 	u32 aop = in_below(net->in, ANGARA_ATOMIC_NUM);
@@ -92,7 +93,7 @@ static void atomic(struct net *net, struct angara_wqe *w)
 		w->aux = cpu_to_le64(BUFFER / 2 + (type & 0xF8));
 }
 
-/* Return: 1 if it is malformed. */
+/* Makes an entry.  Return: 1 if it is malformed. */
 static int entry(struct net *net, struct angara_wqe *w)
 {
 	u8 how = in_u8(net->in);
@@ -125,7 +126,7 @@ static int entry(struct net *net, struct angara_wqe *w)
 	}
 	if (how >> 6 == 3 && w->opcode != ANGARA_OP_GET)
 		w->flags |= ANGARA_WQE_INLINE;
-	/* Payload that is too long is not read, so it is left out. */
+	/* The model does not read payload that is too long, so leave it out. */
 	if (flags & 0x10 && w->flags & ANGARA_WQE_INLINE)
 		w->length = cpu_to_le32(ANGARA_MAX_INLINE + 4 +
 					4 * in_size(net->in));
@@ -149,7 +150,7 @@ static u32 payload_of(const struct angara_wqe *w)
 	return is_atomic(w) ? len * ang_atomic_operands(w->redop) : len;
 }
 
-/* Too much payload; or a barrier, which has none. */
+/* Is the payload too long, or that of a barrier, which has none? */
 static int is_refused(const struct angara_wqe *w)
 {
 	if (!(w->flags & ANGARA_WQE_INLINE))
@@ -203,7 +204,7 @@ static void arm(struct net *net)
 
 	host_reg(net->h, p->t->node, ANGARA_DB_PAGE(p->t->id) + ANGARA_DB_ARM,
 		 in_u8(net->in));
-	/* An index that is out of the ring is ignored. */
+	/* The model ignores an index that is out of the ring. */
 	host_reg(net->h, p->t->node, ANGARA_DB_PAGE(p->t->id) + ANGARA_DB_SQ,
 		 p->t->sq_pi + p->t->sq_n + 1 + in_u8(net->in));
 	kick(p->t);
@@ -227,7 +228,7 @@ static void drop_tree(struct net *net, u32 t)
 	net->tree[t] = NULL;
 }
 
-/* A tree over some contexts of the first partition, instead of the last one. */
+/* Sets a tree over some contexts of the first partition, in place of the last one. */
 static void lay_tree(struct net *net)
 {
 	u32 t = in_below(net->in, TREES);
@@ -255,7 +256,7 @@ static void lay_tree(struct net *net)
 	net->tree[t] = tree_new(net->h, t, root, pe, some, n, ++net->epoch);
 }
 
-/* A process ends and another one starts in its place. */
+/* Ends a process, and starts another one in its place. */
 static void replace(struct net *net)
 {
 	struct process *p = pick(net);
@@ -268,7 +269,7 @@ static void replace(struct net *net)
 	process_new(net, p->place);
 }
 
-/* Any command about trees for contexts that have no right to them. */
+/* Any command for trees from contexts that have no right to them. */
 static void trespass(struct net *net)
 {
 	u32 node = in_below(net->in, net->h->nodes);
@@ -286,7 +287,7 @@ static void (*const actions[])(struct net *net) = {
 	replace, trespass,
 };
 
-/* tree_new() makes trees of the first partition; rows of the other differ. */
+/* Sets a tree of the second partition; tree_new() makes only trees of the first. */
 static struct ttree *secret_tree(struct net *net, const u16 *pe,
 				 struct tctx **secret)
 {

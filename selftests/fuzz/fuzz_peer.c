@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A peer that sends anything to a server with its own work: frames with a right
+ * A peer sends anything to a server that has its own work: frames with a right
  * checksum, sometimes with a wrong one.
  *
  * The input is a list of actions.  The fabric processes accepted frames; its
@@ -17,7 +17,7 @@ static struct link peer;
 static u8 frame[sizeof(struct wire_head) + WIRE_MAX_BODY];
 static u64 seq;
 
-/* Mostly of existing links. */
+/* Chooses a port, mostly one of an existing link. */
 static void place(struct input *in, __le32 *node, u8 *dir)
 {
 	u32 i = in_u8(in);
@@ -78,7 +78,7 @@ static u32 taken(struct input *in, void *body)
 	return sizeof(t);
 }
 
-/* Return: 0 if the peer is dropped. */
+/* Does one action.  Return: 0 if the server drops the peer. */
 static int act(struct input *in)
 {
 	struct wire_head *head = (void *)frame;
@@ -108,9 +108,7 @@ static int act(struct input *in)
 	return 1;
 }
 
-/*
- * The row of a child elsewhere meets that of its parent here: the tree opens.
- */
+/* Makes the row of a remote child meet the row of its parent here: the tree opens. */
 static void meet(u32 child)
 {
 	struct ang_pkt p = {
@@ -122,7 +120,7 @@ static void meet(u32 child)
 	EXPECT(ang_remote_give(&h->v, child, 3, ANGARA_VC_UP, &p, NULL));
 }
 
-/* Four nodes in a square, of which 0 and 1 are here, with a tree over all. */
+/* Sets four nodes in a square, of which 0 and 1 are here, and a tree over all. */
 static void begin(struct tctx **c)
 {
 	static const struct angara_tree_row rows[2] = {
@@ -174,7 +172,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	begin(c);
 	while (in.left && act(&in))
 		;
-	/* After the peer is gone, every operation ends. */
+	/* All operations end after the loss of the peer. */
 	ang_remote_lost(&h->v, gone, 2);
 	for (i = 0; i < 100; i++) {
 		host_run(h);

@@ -3,8 +3,8 @@
  * Rows of trees and names of tori, compared with slow and simple references.
  *
  * Rows start as a tree of angara_tree_build(), which has to be valid, and are
- * then changed; ang_tree_check() may name any broken rule, and none if no rule
- * is broken.
+ * then changed; ang_tree_check() must name one of the broken rules, or none if
+ * no rule is broken.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int in_tree(const struct angara_tree_row *r)
 	return r->is_root || r->to_root != ANGARA_PORT_NONE;
 }
 
-/* One step along a dimension, by counting; only along a link. */
+/* Takes one step along a dimension by counting, if there is a link. */
 static u32 step(const struct rows *t, u32 node, u32 dir)
 {
 	u32 scale = 1;
@@ -78,7 +78,7 @@ static u32 broken_order(const struct angara_tree_row *r)
 	return 0;
 }
 
-/* Rules that span nodes, for rows whose fields are in range. */
+/* Rules that involve several nodes, for rows whose fields are in range. */
 static u32 broken_links(const struct rows *t, u32 node, u64 *reached)
 {
 	const struct angara_tree_row *r = &t->row[node];
@@ -255,9 +255,9 @@ static void rows(struct input *in)
 	}
 }
 
-#define NUMBER_DIGITS	10	/* of a number in a description, zeros too */
+#define NUMBER_DIGITS	10	/* maximum of digits of a number, including leading zeros */
 
-/* The value of @text: dimensions, or 0 and the reason. */
+/* Parses @text.  Return: number of dimensions, or 0 with the reason in @error. */
 static int reference(const char *text, u64 *sizes, int *error)
 {
 	int n = 0;

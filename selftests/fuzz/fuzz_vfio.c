@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Clients of angara-vfio that send anything: messages of two machines on one
- * fabric, with file descriptors of all kinds, and their guest memory.
+ * Clients of angara-vfio send anything: messages of two machines on one fabric,
+ * with file descriptors of all kinds.  The contents of guest memory are
+ * arbitrary, too.
  *
- * Each message gets the answer of the protocol or none; no state of a client is
- * left after it has disconnected.
+ * Each message gets an answer of the protocol or none.  No state of a client is
+ * left after the client has disconnected.
  */
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -17,11 +18,11 @@
 #define CARDS	2
 #define PAGES	16U
 #define PAGE	4096U
-#define CTXS	3	/* of an adapter */
-#define MAPS	24U	/* mappings of a client, and one file */
-#define KINDS	6	/* of file descriptors */
+#define CTXS	3	/* contexts of an adapter */
+#define MAPS	24U	/* mappings of a client, plus one file */
+#define KINDS	6	/* kinds of file descriptors */
 
-/* Made once; a message gets duplicates. */
+/* One descriptor of each kind; messages carry duplicates. */
 static int kind[KINDS];
 static u8 *guest[CARDS];
 
@@ -113,7 +114,8 @@ static void send(struct machines *w, u32 which, u32 command, const void *body,
 	u32 i;
 
 	/*
-	 * Exactly as long as needed, so that reading past the end is detected.
+	 * The buffer is exactly as long as the body, so that reading past the
+	 * end is detected.
 	 */
 	memcpy(copy, body, len);
 	m.hdr.flags = flags < 0xF0 ? 0 : flags < 0xF8 ? VFU_NO_REPLY : flags & 7;
@@ -141,7 +143,7 @@ static void version(struct machines *w, u32 which)
 	u32 len = in_u8(w->in), i;
 
 	memcpy(body, full, sizeof(full));
-	/* Mostly valid; then with errors; then anything. */
+	/* Mostly a valid body, otherwise one with errors, or random bytes. */
 	for (i = len >> 6; i; i--)
 		body[in_u8(w->in) % sizeof(full)] = in_u8(w->in);
 	if (len & 32)
@@ -159,7 +161,7 @@ static void raw(struct machines *w, u32 which)
 	u8 kinds[VFU_MAX_FDS];
 	u8 *body;
 
-	/* Mostly of the right length. */
+	/* Mostly a body of the right length. */
 	if (len % 4 && command < sizeof(own))
 		len = own[command];
 	body = calloc(1, len + 1);
@@ -184,7 +186,7 @@ static void config(struct machines *w, u32 which)
 	send(w, which, VFU_REGION_WRITE, &body, 16 + len % 9, NULL, 0);
 }
 
-/* Mostly a register or doorbell. */
+/* Writes mostly a register or doorbell. */
 static void reg(struct machines *w, u32 which)
 {
 	struct {
@@ -267,7 +269,7 @@ static void irqs(struct machines *w, u32 which)
 	     20 + (how % 3 == 1 ? body[4] % 5 : 0), kinds, fds);
 }
 
-/* The guest writes its own memory: queues, tables, data. */
+/* The guest writes its own memory: queues, tables, and data. */
 static void poke(struct machines *w, u32 which)
 {
 	u32 at = in_u16(w->in) % (PAGES * PAGE - 256);
@@ -275,7 +277,7 @@ static void poke(struct machines *w, u32 which)
 	in_bytes(w->in, guest[which] + at, in_u8(w->in) % 80);
 }
 
-/* The first steps of a driver, so that the device is set up. */
+/* Does the first steps of a driver, which set up the device. */
 static void start(struct machines *w, u32 which)
 {
 	static const u32 regs[][2] = {
@@ -290,7 +292,7 @@ static void start(struct machines *w, u32 which)
 	u32 i;
 
 	c->negotiated = true;
-	/* There is no mapping at these addresses yet. */
+	/* This has no effect if the addresses are mapped already. */
 	dma_map(&c->dma, 0, PAGES * PAGE, 0, 3, kind[which], &why);
 	pci_write(c, 4, &command, 2);
 	for (i = 0; i < NUM(regs); i++)
@@ -316,7 +318,7 @@ static void domain(struct machines *w, struct angara_adm_domain *dom)
 	dom->mrs = cpu_to_le32(in_u8(w->in) % 16);
 }
 
-/* An admin command, where start() has put the queue. */
+/* Writes an admin command into the queue of start(). */
 static void command(struct machines *w, u32 which)
 {
 	struct angara_adm_cmd cmd = { .opcode = in_u8(w->in) % 16 };
@@ -336,7 +338,7 @@ static void command(struct machines *w, u32 which)
 	irq_deliver(&w->card[which]);
 }
 
-typedef void (*deed_fn)(struct machines *w, u32 which);
+typedef void (*action_fn)(struct machines *w, u32 which);
 
 static void leave(struct machines *w, u32 which)
 {
@@ -345,7 +347,7 @@ static void leave(struct machines *w, u32 which)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	static const deed_fn deeds[16] = {
+	static const action_fn actions[16] = {
 		version, raw, config, reg, map, unmap, irqs, poke,
 		reg, command, poke, map, start, irqs, config, leave,
 	};
@@ -363,7 +365,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	free_fd = (u32)lowest_free();
 	w->in = &in;
 	/*
-	 * No workers: everything runs in this thread, always in the same order.
+	 * Without workers, everything runs in this thread, always in the same
+	 * order.
 	 */
 	ang_topo_init(&cfg.topo, 1, (const u16[]){ CARDS });
 	w->fabric = fabric_new(&cfg, 0);
@@ -371,14 +374,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	for (i = 0; i < CARDS; i++) {
 		EXPECT(!card_init(&w->card[i], w->fabric, i, CTXS,
 				  &budget));
-		/* Suppresses its messages, as if the log limit were used up. */
+		/* Suppress messages of the card, as if the log limit were used up. */
 		w->card[i].limit.since = seconds();
 		w->card[i].limit.lines = 1000;
 	}
 	while (in.left) {
 		u8 what = in_u8(&in);
 
-		deeds[what & 15](w, what >> 4 & 1);
+		actions[what & 15](w, what >> 4 & 1);
 	}
 	for (i = 0; i < CARDS; i++) {
 		card_detach(&w->card[i]);

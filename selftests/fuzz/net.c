@@ -2,8 +2,8 @@
 /*
  * Processes of two partitions on one fabric, and their invariants; see net.h.
  *
- * The tag of a message holds its sender and number, and its immediate word
- * confirms that; malformed entries have another word.
+ * The tag of a message holds its sender and number.  The immediate word
+ * confirms the tag, except in malformed entries.
  */
 #include <string.h>
 
@@ -66,7 +66,7 @@ static void complete(struct process *p, const struct angara_cqe *cqe)
 		p->done |= bit;
 }
 
-/* An element's worth of data that only the other partition knows. */
+/* Does memory contain data that only the second partition knows? */
 static int reveals(const void *data, u32 len)
 {
 	static const u8 some[] = { SECRET, SECRET, SECRET, SECRET };
@@ -74,7 +74,7 @@ static int reveals(const void *data, u32 len)
 	return memmem(data, len, some, sizeof(some)) != NULL;
 }
 
-/* Each arrives once, in the order of sending, at its receiver. */
+/* Checks that each message arrives once, in the order of sending, at its receiver. */
 static void arrive(struct net *net, struct process *p,
 		   const struct angara_msg *m)
 {
@@ -116,7 +116,7 @@ void process_reap(struct net *net, struct process *p)
 	EXPECT(!voids || !is_secret(p->t));
 }
 
-/* Takes all completions and messages; the fabric is idle, and has no more. */
+/* Takes all completions and messages, until the idle fabric has no more. */
 static void settle(struct net *net)
 {
 	u64 before, after = 0;
@@ -137,7 +137,7 @@ static void settle(struct net *net)
 	} while (before != after);
 }
 
-/* Reduce packets that all participants of a tree have started. */
+/* Number of reduce packets that all participants of a tree have started. */
 static u32 common_seq(struct net *net, const struct ttree *t)
 {
 	u32 least = ~0U;
@@ -154,8 +154,9 @@ static u32 common_seq(struct net *net, const struct ttree *t)
 }
 
 /*
- * The fabric is idle.  An operation under way belongs to a tree: if that is up,
- * a participant is behind, or its operation waits for such an operation.
+ * Checks operations that are in flight while the fabric is idle.  Each must
+ * belong to a tree.  If that tree is up, a participant is behind, or the
+ * operation waits for one that a participant delays.
  */
 static void check_waiting(struct net *net, const struct process *p)
 {
@@ -170,7 +171,7 @@ static void check_waiting(struct net *net, const struct process *p)
 
 		if (op->state == ANG_OP_FREE)
 			continue;
-		/* It waits behind one of those. */
+		/* A held operation waits for an earlier one. */
 		if (op->state == ANG_OP_HELD) {
 			EXPECT(op->after);
 			continue;
@@ -188,11 +189,11 @@ static void check_waiting(struct net *net, const struct process *p)
 		EXPECT(op->seq + op->npkts > common_seq(net, t));
 	}
 	EXPECT(!(broadcasts & ~reductions));
-	/* Entries in the queue wait for an operation under way. */
+	/* Entries remain in the queue only while an operation is in flight. */
 	EXPECT(c->sq_ci == c->sq_pi || c->nops);
 }
 
-/* All of it one byte?  A call, not a loop, which fuzzing would trace. */
+/* Are all bytes equal to @byte?  Uses a call, since fuzzing would trace a loop. */
 static int all(const void *data, u32 len, u8 byte)
 {
 	const u8 *at = data;
@@ -213,7 +214,7 @@ static void check_memory(const struct process *p)
 	EXPECT(all(c->ctr, ANGARA_CTR_NUM * 8, 0));
 }
 
-/* Each message reported as sent was really sent. */
+/* Checks that each message that was reported as sent was really sent. */
 static void check_messages(struct net *net)
 {
 	u32 i, k;
@@ -273,9 +274,7 @@ static void post_all(struct net *net, u32 op)
 	}
 }
 
-/*
- * A message of the neighbour before it, and the effect of its atomic operation.
- */
+/* Checks a message of the neighbor, and the effect of its atomic operation. */
 static void check_exchange(struct net *net, u32 i)
 {
 	struct process *p = of_secret(net, i);
@@ -293,7 +292,7 @@ static void check_exchange(struct net *net, u32 i)
 	EXPECT_EQ(is, was + 1);
 }
 
-/* The other partition works in any state of the first one. */
+/* Checks that the second partition works in any state of the first one. */
 static void check_other(struct net *net)
 {
 	u32 nodes = net->h->nodes;
@@ -310,7 +309,7 @@ static void check_other(struct net *net)
 	EXPECT(fuzz_quiet(&net->f, QUIET_STEPS));
 	for (i = 0; i < nodes; i++)
 		expect_done(of_secret(net, i), 3);
-	/* FETCH changes memory that the others have read before. */
+	/* FETCH changes memory that the other operations read, so it comes last. */
 	post_all(net, ANGARA_OP_FETCH);
 	EXPECT(fuzz_quiet(&net->f, QUIET_STEPS));
 	for (i = 0; i < nodes; i++) {

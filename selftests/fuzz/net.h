@@ -8,7 +8,7 @@
 
 #include "fuzz.h"
 
-#define LOCAL		3		/* contexts of a node; last: secret */
+#define LOCAL		3		/* contexts of a node; the last one has the secret */
 #define SECRET_PKEY	0x77U
 #define SECRET_TREE	5
 #define SECRET		0xA7
@@ -19,8 +19,8 @@
 #define COOKIES		64		/* operations of a process */
 #define TREES		4
 #define MAX_NODES	8
-#define NOW		(MAX_NODES * LOCAL)	/* processes at a time */
-#define EVER		128			/* and one after the other */
+#define NOW		(MAX_NODES * LOCAL)	/* processes that exist at the same time */
+#define EVER		128			/* processes that exist over the whole input */
 
 /**
  * struct process - a context and its process
@@ -79,14 +79,14 @@ static inline int is_secret(const struct tctx *t)
 	return t->id == LOCAL - 1;
 }
 
-/* Starts at place @i; there must be room for it in @ever. */
+/* Starts a process at place @i; there must be room for it in @ever. */
 void process_new(struct net *net, u32 i);
-/* Makes an entry a message that @p's receiver will recognize. */
+/* Turns an entry into a message that the receiver will recognize as one of @p's. */
 void process_sends(struct net *net, struct process *p, struct angara_wqe *w);
 /* Takes completions and messages. */
 void process_reap(struct net *net, struct process *p);
 
-/* Checks the invariants at the end; then resets and frees everything. */
+/* Checks the invariants at the end, then resets and frees everything. */
 void net_finish(struct net *net);
 
 #endif /* FUZZ_NET_H */

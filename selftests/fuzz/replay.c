@@ -7,9 +7,11 @@
  * Prints the name of each input before it runs, so that the last one is the one
  * that ended the process.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
+#include "input.h"
 
 #define MAX_INPUT	65536
 
@@ -28,8 +30,8 @@ static int replay(const char *name)
 	size = fread(data, 1, sizeof(data), file);
 	fclose(file);
 	/*
-	 * Exactly as long as the input, so that reading past the end is
-	 * detected.
+	 * The buffer is exactly as long as the input, so that reading past the
+	 * end is detected.
 	 */
 	copy = malloc(size ? size : 1);
 	memcpy(copy, data, size);

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Four guests on one fabric: the options and exit statuses of tools/vm/cluster,
-# and jobs over all guests that get the right data; see selftests/on-cluster. At
-# the end one guest is killed in the middle of reductions.
+# Four guests on one fabric: options and exit statuses of tools/vm/cluster, and
+# jobs over all guests with checked data; see selftests/on-cluster. At the end
+# one guest is killed during reductions.
 
 set -u
 . selftests/tap.sh
@@ -44,7 +44,7 @@ refused()
 	result $? "$name is refused"
 }
 
-# Kills the guest while the others are working.
+# Kills one guest while the others compute.
 killer()
 {
 	local pid
@@ -98,7 +98,7 @@ check 'a guest that was killed ends the cluster with 125' ended 125
 check 'the other guests and the kernels report no errors' quiet
 check 'no files are left' nothing_left
 
-# Tests without cards are faster.
+# Guests without cards are faster.
 # shellcheck disable=SC2016 # the guests' shells expand it
 cluster --dims 2 --no-driver --label --user user --kernel "$NEWEST" -- \
 	sh -c 'echo "$(id -un) $(uname -r | cut -d. -f1-2)"; exit $PMIX_RANK'

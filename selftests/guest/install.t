@@ -1,17 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The steps of a user with their own machine: make, make install, modprobe, run
-# the tests, in a copy of the sources without git. The compiler runs natively in
-# the guest root, which saves half an hour of emulation; the guest then finds
-# everything built, and does the other steps.
+# The steps of a user: make, make install, modprobe, running the tests, in a
+# copy of the sources without git. The compiler runs natively in the guest root,
+# which saves half an hour of emulation; the guest does the other steps.
 
 set -u
 . selftests/tap.sh
+. selftests/steps.sh
 
 KERNEL=6.12
 COPY=build/install-test
-LOG=$TAP_TMP/log
 
 copy_sources()
 {
@@ -20,21 +19,57 @@ copy_sources()
 	files '*' | tar -c -T - | tar -x -C "$COPY"
 }
 
+# Checks the patterns of dh_install: each installed file belongs to one package.
+# Patterns of two packages that match one file, and a pattern that matches none,
+# break `make deb`. Files that only dh_install handles are left out.
+packaged()
+{
+	local dest=$COPY/build/dest list package pattern found
+
+	(
+		cd "$dest" && find usr ! -type d | sort >"$TAP_TMP/installed"
+	)
+	for list in tools/deb/debian/*.install; do
+		package=$(basename "$list" .install)
+		while read -r pattern; do
+			case $pattern in
+			usr/src | usr/libexec/*) continue ;;
+			esac
+			found=$(cd "$dest" && compgen -G "$pattern") || {
+				echo "$package: no $pattern"
+				return 1
+			}
+			# The second dh_install of debian/rules has this exception.
+			(cd "$dest" && xargs -d '\n' -I{} find {} ! -type d) <<<"$found" |
+				if [ "$package" = angara-tools ]; then
+					grep -v angara-mpi
+				else
+					cat
+				fi
+		done < <(sed '/^#/d' "$list")
+	done | sort >"$TAP_TMP/packaged"
+	[ "${PIPESTATUS[0]}" = 0 ] || {
+		cat "$TAP_TMP/packaged"
+		return 1
+	}
+	[ -s "$TAP_TMP/installed" ] && diff "$TAP_TMP/installed" "$TAP_TMP/packaged"
+}
+
+completions()
+{
+	local command
+
+	for command in angaractl angara-run angara-vfio angara-bench \
+		angara-topo angara-bcast-file angara-collops angara-heat2d \
+		angara-spmv; do
+		# shellcheck disable=SC1090
+		(. "$1/$command" && complete -p "$command") || return
+	done
+}
+
 # Steps in the guest; each one prints a line when it has passed.
 cat >"$TAP_TMP/steps" <<'EOF'
-step()
-{
-	name=$1
-	shift
-	if "$@" >/tmp/step.log 2>&1; then
-		echo "step $name"
-		echo "$name: done after ${SECONDS} s" >&2
-	else
-		echo "FAILED: $name" >&2
-		tail -n 40 /tmp/step.log >&2
-		exit 1
-	fi
-}
+. /angara/selftests/steps.sh
 unset LD_LIBRARY_PATH
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 # init points modprobe at the modules of the repository: undo that here.
@@ -69,24 +104,21 @@ check 'everything builds from a copy without git' tools/vm/chroot \
 check 'the tests build' tools/vm/chroot \
 	env -C "/angara/$COPY" make -j"$(nproc)" -C selftests \
 	KSELFTEST_INC=/angara/build/kernel-tools
-check 'install honours DESTDIR and PREFIX' tools/vm/chroot \
-	env -C "/angara/$COPY" make install "KDIR=/lib/modules/$release/build" \
-	"DESTDIR=/angara/$COPY/build/dest" PREFIX=/usr
+lib=/usr/lib/$(tools/vm/chroot gcc -print-multiarch)
+check 'install honours DESTDIR, PREFIX and the folders of libraries' \
+	tools/vm/chroot env -C "/angara/$COPY" make install \
+	"KDIR=/lib/modules/$release/build" "DESTDIR=/angara/$COPY/build/dest" \
+	PREFIX=/usr "LIBDIR=$lib" "PRELOADDIR=$lib/angara"
 check 'nothing is installed elsewhere' \
 	test -x "$COPY/build/dest/usr/bin/angaractl"
+check 'each file is in one Debian package' packaged
+check 'completion for bash is installed' \
+	completions "$COPY/build/dest/usr/share/bash-completion/completions"
 
 echo "==> installing it in a guest" >&2
 cp "$TAP_TMP/steps" "$COPY/build/steps"
 tools/vm/run --kernel "$KERNEL" --no-driver --timeout 1500 \
 	--env KSELFTEST_INC=/angara/build/kernel-tools -- \
-	env -C "/angara/$COPY" bash build/steps >"$LOG" 2>"$TAP_TMP/err"
-status=$?
-for step in make install modprobe device tool man pkg-config rule tests unload
-do
-	cp "$TAP_TMP/err" "$TAP_TMP/why"
-	grep -qx "step $step" "$LOG"
-	result $? "in the guest: $step"
-done
-cp "$TAP_TMP/err" "$TAP_TMP/why"
-result "$status" 'in the guest: all steps, and its log'
+	env -C "/angara/$COPY" bash build/steps >"$TAP_TMP/log" 2>"$TAP_TMP/err"
+steps_passed $? make install modprobe device tool man pkg-config rule tests unload
 plan

@@ -2,27 +2,32 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The kselftest programs: all of them on one kernel, the most important ones on
-# the others. Each is a test here; its own results are nested below.
+# the others, with a fifth of each sweep unless LONG is set. Each program is a
+# test here, with its own results nested below.
 
 set -u
 . selftests/tap.sh
 
 FULL=6.12
 DIR=build/guest-user/selftests
+SHORT=20
+! long_form || SHORT=100
 
-# suite KERNEL PROGRAM...: one guest runs them all, one after the other.
+# suite KERNEL SCALE PROGRAM...: one guest runs all programs one after the
+# other, with SCALE percent of each sweep.
 suite()
 {
-	local kernel=$1 status=0 program
+	local kernel=$1 scale=$2 status=0 program
 
-	shift
+	shift 2
 	echo "==> kselftest on $kernel: $# programs" >&2
-	tools/vm/run --kernel "$kernel" --timeout 1500 -- \
+	tools/vm/run --kernel "$kernel" --timeout 3000 \
+		--env "ANGARA_TEST_SCALE=$scale" -- \
 		selftests/in-guest "$DIR" "$@" \
 		>"$TAP_TMP/$kernel" 2>"$TAP_TMP/why" || status=$?
 	sed "s/^\(not ok\|ok\) - /&$kernel: /" "$TAP_TMP/$kernel"
 	TAP_COUNT=$((TAP_COUNT + $(grep -cE '^(not )?ok ' "$TAP_TMP/$kernel")))
-	# Programs that did not run, because the guest died, have failed.
+	# A program that did not run because the guest died has failed.
 	for program; do
 		grep -qE "^(not )?ok - $program( |\$)" "$TAP_TMP/$kernel" && continue
 		TAP_COUNT=$((TAP_COUNT + 1))
@@ -44,11 +49,11 @@ fi
 
 read -ra scripts < <(sed -n 's/^TEST_PROGS := //p' selftests/Makefile)
 
-suite "$FULL" "${programs[@]}" "${scripts[@]}"
+suite "$FULL" 100 "${programs[@]}" "${scripts[@]}"
 mapfile -t spine < <(sed 's/#.*//' selftests/spine.list | awk 'NF { print $1 }')
 [ ${#spine[@]} -gt 0 ]
 result $? 'selftests/spine.list names programs'
 while read -r name; do
-	[ "$name" = "$FULL" ] || suite "$name" "${spine[@]}"
+	[ "$name" = "$FULL" ] || suite "$name" "$SHORT" "${spine[@]}"
 done < <(kernels)
 plan

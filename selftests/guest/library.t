@@ -10,14 +10,15 @@ set -u
 OUT=build/guest-user
 PROGRAM=$OUT/tests/libangara-test
 
-# guest NAME OPTION...: nests the results of the guest below one of ours.
+# guest NAME OPTION...: runs a guest; nests its results below one result of this
+# test.
 guest()
 {
 	local name=$1 status=0
 
 	shift
 	echo "==> the library on $name" >&2
-	tools/vm/run --timeout 1200 "$@" -- libangara/tests/in-guest \
+	tools/vm/run --timeout 3000 --env "LONG=${LONG:-}" "$@" -- libangara/tests/in-guest \
 		"/angara/$PROGRAM" >"$TAP_TMP/out" 2>"$TAP_TMP/why" || status=$?
 	sed 's/^/    /' "$TAP_TMP/out"
 	result "$status" "the library on $name"

@@ -41,7 +41,7 @@ serve()
 	done
 }
 
-# Two servers, which are ready when they have found each other.
+# Starts two servers, which are ready when they are connected.
 serve_halves()
 {
 	local port
@@ -62,15 +62,16 @@ serve_halves()
 		--card "$TAP_TMP/others/node3.sock")
 }
 
-# guest NAME OPTION... -- PART...: nests the results of the guest below one of
-# ours. Kills the server when the guest requests it.
+# guest NAME OPTION... -- PART...: runs a guest; nests its results below one
+# result of this test. Kills the server when the guest requests that.
 guest()
 {
 	local name=$1 status
 
 	shift
 	echo "==> cards: $name" >&2
-	tools/vm/run "${CARDS[@]}" "$@" 2>"$TAP_TMP/why" |
+	tools/vm/run --timeout 1500 --env "ANGARA_TEST_SCALE=$SCALE" "${CARDS[@]}" "$@" \
+		2>"$TAP_TMP/why" |
 		while IFS= read -r line; do
 			[ "$line" != '# kill' ] || kill -9 "$SERVER_PID"
 			printf '    %s\n' "$line"
@@ -80,30 +81,36 @@ guest()
 	result "$status" "$name"
 }
 
-# Options of a test for its guest, after the common ones.
+# Settings for the guests below.
 PARTS=selftests/pci/in-guest
+# The test with two servers below always runs the library's test.
+SCALE=30
+LIBRARY=()
+if long_form; then
+	SCALE=100
+	LIBRARY=(library)
+fi
 
 check 'the server builds' variant plain tools/vfio
 check "the library's test builds" tools/vm/build user
 
 serve 2x2x2 8
 # Only programs that do not rely on the loopback's work being complete when a
-# system call returns: a card works concurrently.
-guest '6.12, MSI-X' --kernel 6.12 --timeout 900 -- "$PARTS" config msix ioctl \
-	mmap mr p2p tree race card silent library apart restart
+# system call returns: a card works concurrently with the processes.
+guest '6.12, MSI-X' --kernel 6.12 -- "$PARTS" config msix ioctl \
+	mmap mr p2p tree race card silent "${LIBRARY[@]}" apart restart
 guest '6.12, IOMMU' --kernel 6.12 --iommu -- "$PARTS" iommu config p2p mr card
 guest '6.12, interrupt line' --kernel 6.12 -- "$PARTS" intx p2p tree
 serve 2 2
 for kernel in "$(kernels | head -n 1)" "$(newest_kernel)"; do
-	guest "$kernel" --kernel "$kernel" --env ANGARA_TEST_SCALE=30 \
-		-- "$PARTS" config card unload
+	guest "$kernel" --kernel "$kernel" -- "$PARTS" config card unload
 done
 guest 'memory that cannot be shared' --append swiotlb=force -- "$PARTS" swiotlb
 guest 'admin queues out of reach; then the server is killed' --kernel 6.12 \
 	-- "$PARTS" fatal killed
 serve 2 2 --contexts 128
 guest 'fewer interrupt vectors than contexts' --kernel 6.12 --smp 1 \
-	--env ANGARA_TEST_SCALE=30 -- "$PARTS" few card
+	-- "$PARTS" few card
 serve_halves
 guest 'a torus on two servers' --kernel 6.12 -- "$PARTS" library
 plan

@@ -11,14 +11,15 @@ OUT=$TAP_TMP/out
 ERR=$TAP_TMP/err
 NEWEST=$(newest_kernel)
 
-# Runs a guest; leaves its output in OUT and ERR, its exit status in STATUS.
+# Runs a guest; its output is then in $OUT and $ERR, its exit status in STATUS.
 guest()
 {
 	STATUS=0
 	tools/vm/run --env "TEST=$TAP_TMP" "$@" >"$OUT" 2>"$ERR" || STATUS=$?
 }
 
-# expect NAME CONDITION...: a test(1) expression; shows the output if false.
+# expect NAME CONDITION...: passes if the test(1) expression is true; shows the
+# output if not.
 expect()
 {
 	local name=$1
@@ -49,7 +50,7 @@ refused 'a bad size of torus' --loop 2x -- true
 refused 'a folder that is not there' --share "$TAP_TMP/nowhere" -- true
 refused 'a command without --' true
 
-# All 256 byte values, twice as many bytes as the ports buffer.
+# All 256 byte values, in twice as many bytes as the ports can buffer.
 perl -e 'print pack("C*", 0 .. 255) x 4096' >"$TAP_TMP/bytes"
 STATUS=0
 # shellcheck disable=SC2016 # the guest's shell expands it
@@ -66,7 +67,7 @@ expect 'standard error comes separately' \
 
 mkdir -m 777 "$TAP_TMP/shared"
 echo from host >"$TAP_TMP/shared/in"
-# This guest ends when it has seen the other one.
+# This guest ends when it sees the other guest's file.
 tools/vm/run --no-driver --share "$TAP_TMP/shared" -- \
 	sh -c 'until [ -e /share/other ]; do sleep 0.1; done; echo one' \
 	>"$TAP_TMP/one" 2>&1 &
@@ -113,7 +114,7 @@ expect 'its last words are shown' $? = 0
 
 guest --no-driver -- sh -c 'echo "<4>WARNING: made up" >/dev/kmsg'
 expect 'a warning of the kernel ends with 125' "$STATUS" = 125
-# Others may be running guests: ours have a mark in their environment.
+# Other users may run guests: this test's have a mark in their commands.
 expect 'no files are left in build/vm' \
 	-z "$(grep -ls "$TAP_TMP" build/vm/job.*/command)"
 plan

@@ -20,7 +20,7 @@ compare()
 	libangara/abi.sh diff libangara/libangara.abi "$1" "$LIB"
 }
 
-# An edit of the headers, by sed; it has to change a line.
+# Edits a copy of the headers by sed; fails if no line changes.
 edited()
 {
 	rm -rf "$HEADERS"
@@ -48,8 +48,8 @@ versioned()
 	! nm -D --defined-only "$LIB" | grep -vE ' A |@@LIBANGARA_1\.0$'
 }
 
-# padded FLAG FOLDER...: structures of headers with holes, which could hold what
-# nobody has set.
+# padded FLAG FOLDER...: prints the structures of headers that have holes, whose
+# contents would be uninitialized.
 padded()
 {
 	local flag=$1 folder header
@@ -66,7 +66,7 @@ padded()
 	done
 }
 
-# Is a hole found?
+# Does the check find a hole?
 hole()
 {
 	mkdir -p "$TAP_TMP/hole/linux"
@@ -75,7 +75,7 @@ hole()
 	padded -m64 "$TAP_TMP/hole" 2>&1 | grep "padding struct"
 }
 
-# The library itself, not only its headers: a symbol is missing.
+# The check also covers the library itself: a missing symbol is found.
 lost()
 {
 	local map=$TAP_TMP/lost.map so=$TAP_TMP/lost.so
@@ -103,7 +103,7 @@ check 'headers and library are a superset of the last release' \
 check 'a new function is compatible' \
 	grows 's/^int angara_job_barrier.*/&\nint angara_job_more(void);/'
 check 'a structure with its size may grow' \
-	grows 's/^\tuint32_t msg_bytes;/&\n\tuint32_t newer;/'
+	grows 's/^\tuint32_t failed_node;/&\n\tuint32_t newer;/'
 check 'a function is missing' \
 	breaks "[D] 'function int angara_job_barrier" 's/^int angara_job_barrier.*//'
 check 'a symbol of the library is missing' lost

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Do the tests of software collectives find faults? Inserts each fault of
-# selftests/algo/mutants.txt into a copy of one file: a schedule, the runner, or
-# what delivers messages for the library or the provider. The test that the list
-# names has to fail.
+# Do the tests of software collectives and of the provider find faults? Inserts
+# each fault of selftests/algo/mutants.txt into a copy of one file: a schedule,
+# the runner, the library's transport of messages, or a file of the provider.
+# The test that the list names must fail.
 
 set -u
 . selftests/tap.sh
@@ -13,7 +13,7 @@ set -u
 
 OUT=$VARIANTS/plain
 LIST=selftests/algo/mutants.txt
-CPP=(-std=gnu11 -O1 -w -fPIC -D_GNU_SOURCE -Ilibangara -Ilibangara/fabric
+CPP=(-std=gnu11 -O1 -w -fPIC -D_GNU_SOURCE -Ilibangara -Ilibangara/ofi
 	-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model -Idriver)
 ALGO=$TAP_TMP/obj/algo
 LIB_TEST=$TAP_TMP/obj/lib.o
@@ -34,17 +34,18 @@ build()
 
 build_provider()
 {
-	variant plain libangara libangara/fabric selftests/fi
+	variant plain libangara libangara/ofi selftests/fi
 }
 
-# objects FILE.o FOLDER...: objects in the folders, without that file's.
+# objects FILE.o FOLDER...: prints the objects in the folders, except that of
+# FILE.
 objects()
 {
 	find "${@:2}" -maxdepth 1 -name '*.o' ! -name "$1"
 }
 
-# links PROGRAM FILE FOLDER [MUTANT]: the program in FOLDER, with another object
-# for the file.
+# links PROGRAM FILE FOLDER [MUTANT]: links the program into FOLDER, with object
+# MUTANT instead of the file's.
 links()
 {
 	local parts name
@@ -61,7 +62,7 @@ links()
 		;;
 	provider)
 		mapfile -t parts < <(objects "$name.o" \
-			"$OUT/obj/libangara-fi" "$OUT/obj/libangara-fi/algo")
+			"$OUT/obj/libangara-ofi" "$OUT/obj/libangara-ofi/algo")
 		# shellcheck disable=SC2046 # words
 		gcc -shared -o "$3/libangara-fi.so" "${parts[@]}" "${@:4}" \
 			-L"$OUT/lib" -langara $(pkg-config --libs libfabric) \
@@ -70,26 +71,26 @@ links()
 	esac
 }
 
-# passes PROGRAM FOLDER TEST
+# passes PROGRAM FOLDER TEST: runs a test with the program in FOLDER.
 passes()
 {
 	case $1 in
-	algo) timeout 20 "$2/algo" 1 "$3" ;;
-	library) timeout 20 angara-run --fabric embedded -n 3 "$2/lib" "$3" ;;
+	algo) timeout 60 "$2/algo" 1 "$3" ;;
+	library) timeout 60 angara-run --fabric embedded -n 3 "$2/lib" "$3" ;;
 	provider)
 		ANGARA_FABRIC=embedded:2x2 FI_PROVIDER_PATH=$2 \
-			timeout 20 "$OUT/tests/fi-test" "$3"
+			timeout 60 "$OUT/tests/fi-test" "$3"
 		;;
 	esac
 }
 
-# missing PROGRAM: it needs a library that is not installed.
+# missing PROGRAM: does it need a library that is not installed?
 missing()
 {
 	[ "$1" = provider ] && ! pkg-config --exists libfabric
 }
 
-# sound PROGRAM TEST: passes without a fault.
+# sound PROGRAM TEST: does the test pass without a fault?
 sound()
 {
 	local dir
@@ -111,7 +112,7 @@ finds()
 	! passes "$1" "$dir" "$3"
 }
 
-# fault FIRST NAME FROM TO: a fault of the list
+# fault FIRST NAME FROM TO: tests one fault of the list
 fault()
 {
 	local program file test

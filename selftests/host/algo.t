@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Runs the schedules of software collectives for all members in one process,
-# under the address and undefined behaviour sanitizers.
+# under ASan and UBSan.
 
 set -u
 tmp=$(mktemp -d)

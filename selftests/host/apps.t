@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The applications without an adapter: numerics in serial mode, matrices from
-# files, and messages on bad input.
+# The applications without an adapter: numerical results in serial mode,
+# matrices from files, and errors for bad input.
 
 set -u
 . selftests/tap.sh
@@ -12,14 +12,14 @@ OUT=$VARIANTS/plain
 BIN=$OUT/bin
 export LD_LIBRARY_PATH=$OUT/lib
 
-# Builds the applications only: the library is the same.
+# Builds the applications only: not the library.
 build_optimized()
 {
 	mkdir "$TAP_TMP/O3" && ln -s "$OUT/lib" "$TAP_TMP/O3" &&
 		make -C tools/apps "O=$TAP_TMP/O3" CFLAGS=-O3 all
 }
 
-# field NAME, JSON on stdin
+# field NAME: prints a field of the JSON on standard input.
 field()
 {
 	sed -n "s/.*\"$1\":\"\{0,1\}\([^,}\"]*\).*/\1/p"
@@ -42,7 +42,7 @@ same()
 }
 
 # The exact solution is known: four times as many cells give a quarter of the
-# error. The number of steps is such that both end at the same time.
+# error. The numbers of steps make both end at the same simulated time.
 second_order()
 {
 	local coarse fine
@@ -58,7 +58,7 @@ second_order()
 				e1 / e2 > 3.8 && e1 / e2 < 4.2) }'
 }
 
-# A step of the size that condition (5) allows at the start, u <= 1.
+# The time step is as long as condition (5) allows at the start, where u <= 1.
 stable_step()
 {
 	local dt
@@ -76,7 +76,7 @@ matrix()
 	printf '%s\n' "$@" >"$TAP_TMP/m.mtx"
 }
 
-# mtx_says NAME TEXT LINE...
+# mtx_says NAME TEXT LINE...: the error for a matrix of these lines has TEXT.
 mtx_says()
 {
 	local name=$1 text=$2
@@ -87,7 +87,8 @@ mtx_says()
 		"$BIN/angara-spmv" --serial --matrix "$TAP_TMP/m.mtx"
 }
 
-# mtx_gives NAME NORM ELEMENTS LINE...: after one multiplication of a matrix
+# mtx_gives NAME NORM ELEMENTS LINE...: the result of one multiplication by a
+# matrix of these lines
 mtx_gives()
 {
 	local name=$1 norm=$2 elements=$3 out
@@ -127,7 +128,7 @@ check 'heat2d: the same bits at -O3' same \
 	"$(heat --nx 64 --ny 48 --steps 100 | field crc32)" 60d48877
 BIN=$OUT/bin
 
-# x starts as 1, 1/2, 1/3, 1/4 ...
+# The elements of x start as 1, 1/2, 1/3, 1/4 ...
 mtx_gives 'real general' 7 3 '%%MatrixMarket matrix coordinate real general' \
 	'% comment' '' '3 3 3' '1 1 2.5' '1 2 9' '3 3 -1e0'
 mtx_gives 'integer, upper case, duplicates added' 5 2 \
@@ -175,6 +176,8 @@ check 'matrix: missing' says 'none.mtx: No such file' 2 \
 
 for program in bcast-file heat2d spmv collops; do
 	check "$program: help" "$BIN/angara-$program" --help
+	check "$program: version" sh -c \
+		"'$BIN/angara-$program' -V | grep -q '^angara-$program [0-9]'"
 	check "$program: unknown option" says "unknown option '--bogus'" 2 \
 		"$BIN/angara-$program" --bogus
 	check "$program: unexpected arguments" says ' ' 2 \
@@ -184,7 +187,7 @@ check 'heat2d: no cells' says "--nx '0': not a number from 1 to 65536" 2 \
 	"$BIN/angara-heat2d" --nx 0
 check 'heat2d: no number' says "--steps 'many': not a number" 2 \
 	"$BIN/angara-heat2d" --steps many
-check 'heat2d: option without argument' says "'--ny' needs an argument" 2 \
+check 'heat2d: option without a value' says "option '--ny' wants a value" 2 \
 	"$BIN/angara-heat2d" --ny
 check 'spmv: more elements than columns' says '--nnz 9: more than the 8' 2 \
 	"$BIN/angara-spmv" --n 8 --nnz 9

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Captures of angara-vfio: every event and type of packet as Wireshark's pcapng
-# reader and the dissector show it, and angaractl as a client of a server.
+# Captures of angara-vfio: every event and type of packet as shown by
+# Wireshark's pcapng reader and the dissector, and angaractl as a client of a
+# server.
 
 set -u
 . selftests/tap.sh
@@ -24,7 +25,8 @@ build()
 			tools/sim/trace_text.c
 }
 
-# shark FILE [ARG]...: Lua scripts do not run for root everywhere.
+# shark FILE [ARG]...: runs tshark with the dissector; some versions refuse Lua
+# scripts for root.
 shark()
 {
 	local file=$1
@@ -42,7 +44,7 @@ info()
 		[ "$(wc -l <"$TAP_TMP/shown")" -ge 70 ]
 }
 
-# fields FILTER: the fields of the only packet that it lets through.
+# fields FILTER: prints fields of the only packet that matches FILTER.
 fields()
 {
 	shark "$TAP_TMP/all.pcapng" -Y "$1" -T fields -E separator=, \
@@ -74,7 +76,8 @@ malformed()
 
 short()
 {
-	# Frames of an unknown version: the byte after each packet's head.
+	# Frames of an unknown version: change the byte after each packet's
+	# header.
 	perl -0777 -pe 's/(\x28\0\0\0\x28\0\0\0)\x01/$1\x07/g' \
 		"$TAP_TMP/all.pcapng" >"$TAP_TMP/other.pcapng"
 	[ "$(shark "$TAP_TMP/other.pcapng" -Y angara.malformed | wc -l)" = \
@@ -118,7 +121,8 @@ ctl()
 	"$BIN/angaractl" --server "$DIR" "$@"
 }
 
-# says STATUS TEXT COMMAND...: ends with this status and one line that has TEXT.
+# says STATUS TEXT COMMAND...: COMMAND ends with STATUS and one line that has
+# TEXT.
 says()
 {
 	local want=$1 text=$2 status=0
@@ -158,7 +162,7 @@ private()
 	[ "$(stat -c %a "$DIR/control.sock")" = 600 ]
 }
 
-# Malformed requests and lengths: the server closes the connection.
+# The server closes the connection on malformed requests and lengths.
 garbage()
 {
 	perl -MIO::Socket::UNIX -e '
@@ -172,7 +176,8 @@ garbage()
 		}' "$DIR/control.sock" && ctl dev >/dev/null
 }
 
-# refused COMMAND FLAGS ERRNO ATTRIBUTES: as Perl packs them.
+# refused COMMAND FLAGS ERRNO ATTRIBUTES: the server answers the request with
+# ERRNO; ATTRIBUTES is a Perl expression.
 refused()
 {
 	perl -MIO::Socket::UNIX -e '
@@ -189,9 +194,9 @@ refused()
 		"$DIR/control.sock" "$@"
 }
 
-# A server refuses what the driver refuses: attributes that the command does
-# not take, of the wrong length, or that narrow something else; commands that
-# change something.
+# A server refuses what the driver refuses: attributes that the command does not
+# take that have the wrong length or that select another kind of object;
+# commands that change something.
 strict()
 {
 	local dev='pack("vvV", 8, 2, 0)'
@@ -216,7 +221,7 @@ answers()
 	ctl dev >/dev/null 2>&1
 }
 
-# More clients than allowed: some are refused, the others keep working.
+# More clients than allowed: some connections fail, the others keep working.
 many()
 {
 	perl -MIO::Socket::UNIX -e '
@@ -236,7 +241,7 @@ captured()
 	wait "$pid" && capinfos "$TAP_TMP/live.pcapng"
 }
 
-# The signal arrives when the capture is about to wait for packets.
+# The signal arrives just before the capture waits for packets.
 interrupted_late()
 {
 	cc -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -fPIC -shared \
@@ -303,7 +308,7 @@ works()
 	await grep -q 'adapters of fabric' "$1.out" || cat "$1.out"
 }
 
-# Links of a switch are objects of its keeper, and so is a row.
+# Links and rows of a switch are objects of the node that keeps it.
 switches()
 {
 	local status
@@ -321,7 +326,8 @@ switches()
 	return $status
 }
 
-# Two servers with half of a fabric each; node 0, of the other one, keeps the switch.
+# Two servers with half of a fabric each; node 0, on the other server, keeps the
+# switch.
 keeper_apart()
 {
 	local port=$((20000 + $$ % 20000)) status=0

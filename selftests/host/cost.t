@@ -4,7 +4,7 @@
 # Costs of operations on an embedded fabric: instructions, counted by callgrind
 # and compared with selftests/embed/cost.txt; copies of payload; system calls
 # and allocations; memory. `make cost` writes a new table for the installed
-# compiler: read the difference before you commit it.
+# compiler: check the differences before you commit them.
 
 set -u
 . selftests/tap.sh
@@ -14,7 +14,10 @@ OUT=$VARIANTS/plain
 COST=$TAP_TMP/cost
 FI=$OUT/tests/fi-test
 OPS='put allreduce doubles bcast barrier send fetch_add'
-FI_OPS='fi_message fi_look fi_write fi_write_wait'
+FI_OPS='fi_message fi_look fi_write fi_write_wait fi_write_joined'
+SHMEM=$OUT/tests/shmem/cost
+SHMEM_OPS='shmem_put shmem_p shmem_put_nbi shmem_g shmem_add shmem_fetch_add shmem_barrier
+	shmem_reduce shmem_broadcast'
 TABLE=selftests/embed/cost.txt
 TOLERANCE=3	# percent
 CC=${CC:-cc}
@@ -22,10 +25,11 @@ COMPILER=$(printf '__clang_major__ __GNUC__' | $CC -E -P - |
 	sed 's/^__clang_major__ /gcc-/; s/^\([0-9]*\) .*/clang-\1/')
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
+# build [OPTION]...
 build()
 {
 	variant plain libangara &&
-		$CC -std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra \
+		$CC "$@" -std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra \
 			-Iselftests/embed -Ilibangara -Ilibangara/include \
 			-Ilibangara/env -Iuapi -Idriver/model -Idriver \
 			-Wl,--wrap=memcpy,--wrap=malloc,--wrap=calloc \
@@ -33,25 +37,67 @@ build()
 			selftests/embed/members.c "$OUT/lib/libangara.a"
 }
 
-# The libfabric provider, which is built from the same files.
-build_provider()
+# Counts per instruction need the addresses of the file.
+build_fixed()
 {
-	variant plain libangara/fabric selftests/fi
+	local COST=$COST-fixed
+
+	build -no-pie
 }
 
-# collected OPERATION COUNT: instructions in total
+# The libfabric provider is built from the same files.
+build_provider()
+{
+	variant plain libangara/ofi selftests/fi
+}
+
+build_shmem()
+{
+	variant plain libangara/shmem selftests/shmem
+}
+
+# collected OPERATION COUNT: prints the instructions in total; $TAP_TMP/profile
+# has them per function
 collected()
 {
 	local given=() program=("$COST" run)
 
 	[[ $1 != fi_* ]] || given=(ANGARA_FABRIC=embedded:2x2
 		"FI_PROVIDER_PATH=$OUT/lib/libfabric") program=("$FI" cost)
+	[[ $1 != shmem_* ]] || given=(ANGARA_FABRIC=embedded:1) program=("$SHMEM" run)
 	env "${given[@]}" valgrind --tool=callgrind --toggle-collect=measured \
-		--callgrind-out-file=/dev/null "${program[@]}" "$1" "$2" 2>&1 |
+		"--callgrind-out-file=$TAP_TMP/profile" "${program[@]}" "$1" "$2" 2>&1 |
 		sed -n 's/.*Collected : *//p'
 }
 
-# Instructions per operation: of a thousand, without the warm-up.
+# Prints the part of these instructions that a library's functions execute.
+# After a line "calls=" follows the cost of the called function.
+inside()
+{
+	awk -v library="$1" '
+		/^ob=/ {
+			split($0, f, /[()]/)
+			if (f[3] != "")
+				name[f[2]] = f[3]
+			mine = name[f[2]] ~ library
+		}
+		/^[-+*0-9]/ && mine && !called { n += $2 }
+		{ called = /^calls=/ }
+		END { print n + 0 }' "$TAP_TMP/profile"
+}
+
+# own OPERATION: instructions per operation in libangara-shmem alone.
+own()
+{
+	local none
+
+	collected "$1" 0 >/dev/null
+	none=$(inside libangara-shmem)
+	collected "$1" 1000 >/dev/null
+	echo $((($(inside libangara-shmem) - none) / 1000))
+}
+
+# Instructions per operation: the mean of a thousand, without the warm-up.
 instructions()
 {
 	local none all
@@ -59,6 +105,41 @@ instructions()
 	none=$(collected "$1" 0)
 	all=$(collected "$1" 1000)
 	echo $(((all - none) / 1000))
+}
+
+# Addresses of instructions with a lock: those with the prefix, and exchanges with
+# memory.
+locks()
+{
+	objdump -d --no-show-raw-insn "$COST" | awk '
+		$2 == "lock" || ($2 == "xchg" && /\(/) { print "0x" substr($1, 1, length($1) - 1) }'
+}
+
+# executed OPERATION COUNT: locked instructions in total. A line "calls=" is before
+# the cost of what is called.
+executed()
+{
+	valgrind --tool=callgrind --dump-instr=yes --compress-pos=no \
+		--toggle-collect=measured "--callgrind-out-file=$TAP_TMP/profile" \
+		"$COST" run "$1" "$2" >/dev/null 2>&1 &&
+		awk 'NR == FNR { lock[$1] = 1; next }
+			/^0x/ && !called && $1 in lock { n += $3 }
+			{ called = /^calls=/ }
+			END { print n + 0 }' "$TAP_TMP/locks" "$TAP_TMP/profile"
+}
+
+# Per operation, rounded. The program has to be at the addresses of its file.
+locked()
+{
+	locks >"$TAP_TMP/locks" && [ -s "$TAP_TMP/locks" ] || return
+	echo $((($(executed "$1" 1000) - $(executed "$1" 0) + 500) / 1000))
+}
+
+locked_fixed()
+{
+	local COST=$COST-fixed
+
+	locked "$1"
 }
 
 expected()
@@ -71,7 +152,7 @@ compare()
 {
 	local want=$1 got=$2
 
-	echo "counted $got, in $TABLE $want"
+	echo "counted $got, in $TABLE $want${3:+, before $3}"
 	[ "$((got > want ? got - want : want - got))" -le \
 		"$((want * TOLERANCE / 100))" ]
 }
@@ -81,9 +162,17 @@ update()
 	local op
 
 	grep -v -e "^$COMPILER " -e '^# memory: ' "$TABLE" >"$TAP_TMP/table"
-	for op in $OPS $FI_OPS; do
-		echo "$COMPILER $op $(instructions "$op")"
-	done >>"$TAP_TMP/table"
+	{
+		for op in $OPS $FI_OPS $SHMEM_OPS; do
+			echo "$COMPILER $op $(instructions "$op")"
+		done
+		for op in $SHMEM_OPS; do
+			echo "$COMPILER $op.own $(own "$op")"
+		done
+		for op in $OPS; do
+			echo "$COMPILER $op.locked $(locked_fixed "$op")"
+		done
+	} >>"$TAP_TMP/table"
 	"$COST" memory | sed 's/^/# memory: /' >>"$TAP_TMP/table"
 	cp "$TAP_TMP/table" "$TABLE"
 }
@@ -114,28 +203,45 @@ memory()
 }
 
 check 'builds' build
+check 'builds at fixed addresses' build_fixed
 if pkg-config --exists libfabric; then
 	check 'the provider builds' build_provider
 else
 	skip 'the provider' 'libfabric is missing: install libfabric-dev'
 	FI_OPS=
 fi
+check 'OpenSHMEM builds' build_shmem
 if [ "${UPDATE:-0}" = 1 ]; then
 	check 'the table is written' update
 fi
-for op in $OPS $FI_OPS; do
-	want=$(expected "$COMPILER" "$op")
+# counts NAME COMMAND...: compares the number that COMMAND prints with the
+# table.
+counts()
+{
+	local name=$1 want
+
+	shift
+	want=$(expected "$COMPILER" "$name")
 	if ! command -v valgrind >/dev/null; then
-		skip "instructions per $op" 'valgrind is missing'
+		skip "instructions per $name" 'valgrind is missing'
 	elif [ -z "$want" ]; then
-		skip "instructions per $op" \
-			"$TABLE has no figures for $COMPILER: make cost"
+		skip "instructions per $name" "$TABLE has no figures for $COMPILER: make cost"
 	else
-		check "instructions per $op" \
-			compare "$want" "$(instructions "$op")"
+		check "instructions per $name" compare "$want" "$("$@")" \
+			"$(expected before "$name")"
 	fi
+}
+
+for op in $OPS $FI_OPS $SHMEM_OPS; do
+	counts "$op" instructions "$op"
 done
-# Read once, and written once per receiver, for any length of the path.
+for op in $SHMEM_OPS; do
+	counts "$op.own" own "$op"
+done
+for op in $OPS; do
+	counts "$op.locked" locked_fixed "$op"
+done
+# Payload is read once, and written once per receiver, for any path length.
 for nodes in 2 8; do
 	check "copies of a put, $nodes nodes" copies 2.00 long_put "$nodes"
 	check "copies of a broadcast, $nodes nodes" \
@@ -144,10 +250,13 @@ done
 for op in $OPS long_put long_bcast; do
 	check "no system call, no allocation: $op" "$COST" quiet "$op" 200
 done
-# A program that could sleep, but does not, makes no system call, too.
+# A program that may sleep, but does not, makes no system calls either.
 for op in $FI_OPS; do
 	check "no system call: $op" env COST_QUIET=1 ANGARA_FABRIC=embedded:2x2 \
 		"FI_PROVIDER_PATH=$OUT/lib/libfabric" "$FI" cost "$op" 200
+done
+for op in $SHMEM_OPS; do
+	check "no system call: $op" env ANGARA_FABRIC=embedded:1 "$SHMEM" quiet "$op" 200
 done
 check '64 puts in a batch ring once' batch
 check 'memory per node and per context' memory

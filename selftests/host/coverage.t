@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Does the report of `make coverage` count correctly? Comments in a small
-# program say for each line whether it is reached, and by which of three runs.
+# program say which of three runs first reaches each line.
 
 set -u
 . selftests/tap.sh
@@ -16,7 +16,8 @@ report()
 	selftests/coverage/report --top "$TREE" "$@"
 }
 
-# A driver that is built from a copy, as modules are, and a model next to it.
+# Writes a driver, which is built from a copy as modules are, and a model next
+# to it.
 sources()
 {
 	mkdir -p "$TREE"/driver/model "$TREE"/libangara/tests "$TREE"/tools \
@@ -59,7 +60,7 @@ sources()
 		-o known driver/known.c)
 }
 
-# count RUN: counts the lines of one run of the program.
+# count RUN: runs the program once and saves its counts.
 count()
 {
 	rm -f "$MODULES"/*.gcda
@@ -67,13 +68,14 @@ count()
 		gcov --json-format --stdout ./*.gcda) >"$COUNTS/$1.json"
 }
 
-# marked RUN FILE: lines marked as reached in that run or an earlier one.
+# marked RUN FILE: number of lines marked as reached in that run or an earlier
+# one.
 marked()
 {
 	grep -c "/\* run [1-$1] \*/" "$TREE/$2"
 }
 
-# The lines that no run up to RUN reaches, according to the report.
+# Prints the lines that no run up to RUN reaches, by their marks.
 unmarked()
 {
 	(cd "$TREE" && grep -nH '/\* run ' driver/known.c driver/model/twice.h |
@@ -98,7 +100,7 @@ row()
 	same "$want" "$got"
 }
 
-# json RUN: the same for JSON.
+# json RUN: checks the report as JSON.
 json()
 {
 	local want got
@@ -157,7 +159,7 @@ check 'sources that were not built are named, tests are not' same 'libangara/oth
 check 'a file that is not there' refused 2 "no 'driver/x' among the files" \
 	--missed driver/x
 check 'an unknown option' refused 2 '^usage:' --nonsense
-# Newer than the counts by file time, for any clock.
+# Make it newer than the counts by file time, whatever the clock.
 touch -d '+1 hour' "$TREE/driver/known.c"
 check 'a file that has changed since' refused 0 \
 	'driver/known.c has changed since it was counted: left out of 1, 2, 3' \

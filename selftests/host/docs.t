@@ -23,8 +23,8 @@ sources()
 		grep -vxF selftests/host/docs.t
 }
 
-# Names in a document, one per line: constants, prefixes if a star follows,
-# functions, structures.
+# Prints the names in a document, one per line: constants, prefixes if a star
+# follows, functions, structures.
 names()
 {
 	perl -ne 'while (/\b((?:ANGARA?_|angara?_)\w+)(\*?)/g) {
@@ -33,7 +33,7 @@ names()
 		while (/\b([a-z]\w*)\(\)/g) { print "$1\n" }' "$1" | sort -u
 }
 
-# Names of a document that do not occur in the tree.
+# Prints the names of a document that do not occur in the tree.
 unknown_names()
 {
 	names "$1" | while read -r name; do
@@ -44,7 +44,7 @@ unknown_names()
 	done
 }
 
-# Paths of this repository that a document names, in back quotes or as a link.
+# Prints the paths of the repository in a document, in back quotes or links.
 paths()
 {
 	perl -ne 'while (/`+([\w.-]+\/[\w.\/-]*\w\/?)(?=[`* ])/g) { print "$1\n" }
@@ -72,10 +72,70 @@ long_lines()
 	documents | xargs awk 'length > 100 { print FILENAME ":" FNR ": " length }'
 }
 
-# The first program that a document shows.
+# The first program in the documents equals its example, apart from tabs.
 first_program()
 {
-	awk '/^```c$/ { on = 1; next } /^```$/ { if (on) exit } on' "$1"
+	grep -lF angara_job_init "$TAP_TMP"/blocks/* | head -n 1 |
+		xargs -r unexpand -a | diff - <(unexpand -a Documentation/examples/hello.c)
+}
+
+# in_tests BLOCK TEST...: each line of a block, or each part of it around "--",
+# occurs in one of the tests, ignoring sudo, the folder tools/vm and comments.
+in_tests()
+{
+	local block=$1 part
+
+	shift
+	sed 's/ *#.*//; s/^sudo //; s,^tools/vm/,,; s/ -- /\n/' "$block" |
+		while IFS= read -r part; do
+			grep -qF -- "$part" "$@" || echo "no '$part' in $*"
+		done
+}
+
+# Prints the blocks that no test runs and that give no reason.
+not_run()
+{
+	local n place marker
+
+	documents | xargs selftests/blocks "$TAP_TMP/blocks" | while IFS=$'\t' read -r n place marker; do
+		case $marker in
+		'run: user' | 'run: installed' | 'run: serve' | 'run: guest' | \
+			'run: host') ;;
+		'run: ci') [ "$place" = README.md:15 ] || echo "$place: not by .ci/run" ;;
+		'run by: '*)
+			# shellcheck disable=SC2086 # words
+			in_tests "$TAP_TMP/blocks/$n" ${marker#run by: } |
+				sed "s|^|$place: |"
+			;;
+		'not run: '?*) ;;
+		*) echo "$place: no comment says which test runs this block, see" \
+			"Documentation/contributing.rst" ;;
+		esac
+	done
+}
+
+# The check finds a block without a comment, or with a wrong one.
+gate_finds()
+{
+	local text
+
+	for text in '' '.. run: somehow' '.. run by: selftests/tap.sh' '.. not run:'; do
+		printf '%s\n\nText::\n\n    no-such-command\n' "$text" >"$TAP_TMP/bad.rst"
+		[ "$(documents() { echo "$TAP_TMP/bad.rst"; }; not_run | wc -l)" = 1 ] && continue
+		echo "not found: '$text'"
+		return 1
+	done
+}
+
+# Prints pictures that no document shows, or that are not XML.
+pictures()
+{
+	local file
+
+	files 'Documentation/pictures/*' | while read -r file; do
+		python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$file" 2>&1
+		documents | xargs grep -qF "pictures/${file##*/}" || echo "$file: not shown"
+	done
 }
 
 compile()
@@ -83,7 +143,8 @@ compile()
 	${CC:-cc} "${FLAGS[@]}" -o "$TAP_TMP/${1##*/}.out" "$@"
 }
 
-# Tables of numbers and of errors as a program that fails if they are wrong.
+# Makes a program of the tables of numbers and errors, which fails if they are
+# wrong.
 tables()
 {
 	local docs
@@ -141,9 +202,11 @@ check 'example: model-host' compile Documentation/examples/model-host.c \
 	driver/model/ang_*.c -I libangara/env -I driver/model -I uapi \
 	-Wno-unused-parameter
 check 'example: model-host runs' "$TAP_TMP/model-host.c.out"
-first_program README.md >"$TAP_TMP/readme.c"
-check 'the program in README.md is Documentation/examples/hello.c' \
-	diff "$TAP_TMP/readme.c" Documentation/examples/hello.c
+mkdir "$TAP_TMP/blocks"
+silent 'a test runs each block, or a comment says why not' not_run
+check 'the first program is Documentation/examples/hello.c' first_program
+check 'blocks without a test are found' gate_finds
+silent 'pictures are shown' pictures
 
 python=$(docutils_python)
 while read -r doc; do
@@ -153,4 +216,23 @@ while read -r doc; do
 	fi
 	silent "$doc: markup" "$python" -m docutils --strict "$doc" /dev/null
 done < <(files 'Documentation/*.rst')
+
+# The index has a link to each document; Sphinx warns of broken links.
+html()
+{
+	local doc
+
+	make -s htmldocs || return
+	while read -r doc; do
+		grep -q "href=\"${doc%.rst}.html\"" build/html/index.html && continue
+		[ "$doc" = index.rst ] || { echo "index.rst has no link to $doc"; return 1; }
+	done < <(files 'Documentation/*.rst' | sed 's|.*/||')
+}
+
+if command -v sphinx-build >/dev/null; then
+	check 'the documents build as HTML, without a warning' html
+else
+	skip 'the documents build as HTML, without a warning' \
+		'no sphinx-build: install python3-sphinx'
+fi
 plan

@@ -23,7 +23,7 @@ build_san()
 	variant asan libangara libangara:tests
 }
 
-# inside NAME [OPTION]...: a program that uses internals of the library
+# inside NAME [OPTION]...: builds a program that uses internals of the library
 inside()
 {
 	local name=$1
@@ -36,7 +36,7 @@ inside()
 		"$OUT/lib/libangara.a"
 }
 
-# Every third of 3000 processors, in a set that has room for 1024.
+# Every third of 3000 processors, in a set with room for 1024.
 processors()
 {
 	inside cpus && [ "$("$TAP_TMP/cpus")" = 1000 ]
@@ -45,27 +45,40 @@ processors()
 late()
 {
 	inside doubt -Wl,--wrap=emb_submit,--wrap=emb_now_ms &&
-		timeout 60 "$TAP_TMP/doubt"
+		timeout 600 "$TAP_TMP/doubt"
 }
 
-# Pages that take their time hold up no other thread.
+# Slow allocation of pages in one thread does not block other threads.
 polls()
 {
 	inside polls -Wl,--wrap=madvise,--wrap=fallocate -pthread &&
-		ANGARA_FABRIC=embedded:2,name=$NAME timeout 60 "$TAP_TMP/polls"
+		ANGARA_FABRIC=embedded:2,name=$NAME timeout 600 "$TAP_TMP/polls"
 }
 
-# A doorbell that fails once the entry is in the queue.
+# A thread that has offered help may be dead.
+helper()
+{
+	inside helper -Ilibangara/embed -pthread && timeout 60 "$TAP_TMP/helper"
+}
+
+# Waits stop yielding if a computing program takes whole time slices.
+yields()
+{
+	inside yields -Wl,--wrap=sched_yield,--wrap=emb_now_ns,--wrap=emb_wait &&
+		ANGARA_FABRIC=embedded:2 timeout 600 "$TAP_TMP/yields"
+}
+
+# A doorbell fails after the entry is in the queue.
 posted()
 {
-	inside post && ANGARA_FABRIC=embedded:2 timeout 60 "$TAP_TMP/post"
+	inside post && ANGARA_FABRIC=embedded:2 timeout 600 "$TAP_TMP/post"
 }
 
-# Teams with a member whose allocations fail, each in turn.
+# Makes teams while one member's allocations fail, each in turn.
 no_memory()
 {
 	inside nomem -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc &&
-		timeout 120 angara-run --fabric embedded -n 3 "$TAP_TMP/nomem"
+		timeout 600 angara-run --fabric embedded -n 3 "$TAP_TMP/nomem"
 }
 
 # Runs one job and includes its results.
@@ -74,15 +87,14 @@ job()
 	local name=$1 status=0
 
 	shift
-	timeout 300 "$@" >"$TAP_TMP/why" 2>&1 || status=$?
+	timeout 600 "$@" >"$TAP_TMP/why" 2>&1 || status=$?
 	sed -n "s/^\(\(not \)\{0,1\}ok\) [0-9]*\( -\)\{0,1\} /    \1 - /p" \
 		"$TAP_TMP/why"
 	result "$status" "$name"
 }
 
-# fabric TEXT N COMMAND...: a job of N on that fabric
-# Of each of 20 short runs of both applications, the first time is of the whole
-# and others are of its parts.
+# In each of 20 short runs of both applications, the first time is the total and
+# the others are its parts.
 parts()
 {
 	for _ in {1..20}; do
@@ -103,15 +115,16 @@ parts()
 	} END { exit bad || n != 40 }'
 }
 
+# fabric TEXT N COMMAND...: runs a job of N processes on that fabric.
 fabric()
 {
 	local text=$1 n=$2
 
 	shift 2
-	ANGARA_FABRIC=$text timeout 60 angara-run -n "$n" "$@"
+	ANGARA_FABRIC=$text timeout 600 angara-run -n "$n" "$@"
 }
 
-# random_graph NODES SWITCHES CABLES SEED: connected
+# random_graph NODES SWITCHES CABLES SEED: prints a connected graph
 random_graph()
 {
 	awk -v n="$1" -v s="$2" -v cables="$3" -v seed="$4" '
@@ -130,14 +143,15 @@ random_graph()
 		}'
 }
 
-# Each process is the root of trees over all and over some; all send to all.
+# Each process is the root of trees over all and over some nodes; all pairs of
+# processes communicate.
 roots_and_pairs()
 {
-	timeout 120 angara-run --fabric "embedded:$1" -n "$2" libangara-test 'all roots' &&
-		timeout 120 angara-run --fabric "embedded:$1" -n "$2" libangara-test 'all pairs'
+	timeout 600 angara-run --fabric "embedded:$1" -n "$2" libangara-test 'all roots' &&
+		timeout 600 angara-run --fabric "embedded:$1" -n "$2" libangara-test 'all pairs'
 }
 
-# Two graphs of as many nodes and ports are not one fabric.
+# Two graphs with equal numbers of nodes and ports are different fabrics.
 other_graph()
 {
 	local status=0
@@ -165,7 +179,7 @@ gone()
 	[ ! -e "$FILE" ]
 }
 
-# Two jobs at a time on one fabric, and one after them.
+# Two jobs at a time on one fabric, and another one after them.
 shared()
 {
 	local first
@@ -176,7 +190,7 @@ shared()
 		wait $first && fabric "embedded:2x2,name=$NAME" 3 libangara-test put
 }
 
-# No key has the random bits of another, of the same run or the next.
+# All keys have different random bits, within a run and between runs.
 other_keys()
 {
 	for _ in 1 2; do
@@ -186,7 +200,7 @@ other_keys()
 		[ "$(sort -u "$TAP_TMP/keys" | wc -l)" = 2000 ]
 }
 
-# The next job replaces a killed job's fabric, or the launcher removes it.
+# The next job replaces the fabric of a killed one, or the launcher removes it.
 killed()
 {
 	begin "$TAP_TMP/out" env "ANGARA_FABRIC=embedded:4,name=$NAME" \
@@ -208,7 +222,7 @@ other_sizes()
 	[ "$status" = 1 ]
 }
 
-# Output: the devices of the ranks, in the order of ranks.
+# placed WANT OPTION...: do the ranks have these devices, in the order of ranks?
 placed()
 {
 	local want=$1 got
@@ -221,7 +235,7 @@ placed()
 	[ "$got" = "$want" ]
 }
 
-# stripes TREES VALUE: with ANGARA_STRIPES=VALUE a team has so many trees.
+# stripes TREES VALUE: with ANGARA_STRIPES=VALUE a team has TREES trees.
 stripes()
 {
 	local got
@@ -232,7 +246,8 @@ stripes()
 	[ "$got" = "$1" ]
 }
 
-# Output: the nodes of processes without a launcher, while all of them run.
+# spread WANT FABRIC N: do N concurrent processes without a launcher have these
+# nodes?
 spread()
 {
 	local want=$1 got
@@ -250,6 +265,8 @@ check 'a machine of many processors' processors
 check 'commands whose answers come too late' late
 check 'polling while another thread registers, allocates, frees' polls
 check 'an operation whose doorbell fails is posted' posted
+check 'waits yield, and sleep where yields are long' yields
+check 'work is told to a thread that sleeps, not to one that is gone' helper
 export PATH=$OUT/bin:$OUT/tests:$PATH LD_LIBRARY_PATH=$OUT/lib
 
 for n in 1 2 3 8 16; do
@@ -264,9 +281,9 @@ for value in 0 17 4x -1 Auto; do
 		env "ANGARA_STRIPES=$value" angara-run --fabric embedded -n 1 \
 		libangara-test 'say trees'
 done
-# Each part exchanges what it needs.
+# Each part also works alone.
 for part in disagreement subsets; do
-	check "alone: $part" timeout 120 angara-run --fabric embedded -n 8 \
+	check "alone: $part" timeout 600 angara-run --fabric embedded -n 8 \
 		libangara-test "$part"
 done
 ANGARA_FABRIC=embedded:2x2,trees=64 job "the library, 64 trees" \
@@ -339,7 +356,7 @@ check 'more processes than there may be' complains 'Device or resource busy' 1 \
 	sh -c "ANGARA_FABRIC=embedded:2,procs=1 angara-run -n 2 libangara-test \
 		put 2>&1 | grep -m1 busy >&2; exit 1"
 
-# One line of error, and no file left.
+# There is one line of error, and no file is left.
 small_shm()
 {
 	complains 'No space left on device' 1 unshare -m sh -c \
@@ -376,6 +393,13 @@ bad embedded:2,name=a/b 'name= may have letters'
 bad embedded:2,train=3 'train= must be a power of two'
 bad embedded:2,ctxs=129 'ctxs= must be'
 bad embedded:2,trees=65 'trees= must be'
+bad embedded:2,loss=1.1 'loss= must be'
+bad embedded:2,loss=1e 'loss= must be'
+bad embedded:2,corrupt=-1 'corrupt= must be'
+bad embedded:2,loss=0.6,corrupt=41e-2 'must be at most 1 together'
+bad embedded:2,delay=5 'delay= must be'
+bad embedded:2,delay=1.1s 'delay= must be'
+bad embedded:2,seed=x 'seed= must be'
 bad embedded:2,x=1 'known options are name='
 check 'refused by --fabric' complains "not 'one'" 2 angara-run --fabric one -n 2 true
 check 'refused by a program' complains "libangara: invalid ANGARA_FABRIC 'no'" 1 \

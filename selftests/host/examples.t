@@ -21,7 +21,7 @@ install_all()
 		variant plain libangara:install
 }
 
-# build COMPILER SOURCE OPTION...
+# build COMPILER SOURCE OPTION...: builds a program with the installed library.
 build()
 {
 	local compiler=$1 source=$2
@@ -37,7 +37,7 @@ build()
 prints()
 {
 	sort >"$TAP_TMP/want"
-	timeout 120 "$OUT/bin/angara-run" -n 4 "$@" >"$TAP_TMP/out" || return
+	timeout 600 "$OUT/bin/angara-run" -n 4 "$@" >"$TAP_TMP/out" || return
 	sort "$TAP_TMP/out" | diff - "$TAP_TMP/want"
 }
 

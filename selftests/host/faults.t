@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The long proofs run on demand only. This test checks that each of their faults
-# still applies, in exactly one place of the source.
+# The long mutation tests run on demand only. This test checks that each of
+# their faults still applies, in exactly one place of the source.
 
 set -u
 . selftests/tap.sh
 . selftests/mutate.sh
 
-# stands FILE FROM TO: the fault applies, and changes the file.
+# stands FILE FROM TO: does the fault apply to FILE and change it?
 stands()
 {
 	mutate "$1" "$2" "$3" >"$TAP_TMP/fault" || return
 	! cmp "$1" "$TAP_TMP/fault"
 }
 
-# driver FIRST REPORT FROM TO: a fault of $list
+# driver FIRST REPORT FROM TO: checks one fault of $list
 driver()
 {
 	local file name
@@ -24,7 +24,7 @@ driver()
 	check "${list#selftests/}: $name" stands "$file" "$3" "$4"
 }
 
-# model LIST: one line each, then "end".
+# model LIST: each text is one line, or lines up to "end".
 model()
 {
 	local first file name from to

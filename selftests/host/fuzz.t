@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Replays the corpus and former findings through every fuzz target, fuzzes for a
-# short time, and inserts faults that have to be found.
+# short time, and checks that inserted faults are found.
 
 set -u
 . selftests/tap.sh
@@ -13,6 +13,7 @@ O=${O:-$PWD/build/host}
 B=$O/fuzz
 LIST=selftests/fuzz/mutants.txt
 TARGETS=(fuzz_device fuzz_fabric fuzz_peer fuzz_tree fuzz_vfio)
+! pkg-config --exists libfabric || TARGETS+=(fuzz_provider)
 FUZZ=("-I$PWD/driver/model" -D_GNU_SOURCE -Ilibangara/env -Iuapi -std=gnu11 -w
 	-O2 -g "-fsanitize=address,undefined,fuzzer-no-link"
 	-fno-sanitize-recover=all)
@@ -30,7 +31,7 @@ replay()
 	[ ${#inputs[@]} -gt 0 ] && "$B/$target-replay" "${inputs[@]}"
 }
 
-# Can clang link a fuzz target here?
+# Can the installed clang link a fuzz target?
 have_fuzzer()
 {
 	echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' \
@@ -62,11 +63,11 @@ finds()
 	clang -fsanitize=address,undefined,fuzzer -o "$dir/fuzz" \
 		"$dir/mutant.o" "${objects[@]}" "${LIBS[@]}" || return 1
 	mkdir "$dir/corpus"
-	# A fixed number of inputs, however long they take on this machine.
+	# Run a fixed number of inputs, whatever time they take.
 	! "$dir/fuzz" -runs="${RUNS:-100000}" -seed=1 -len_control=0 \
 		-max_len=400 -timeout=60 -artifact_prefix="$dir/" "$dir/corpus" \
 		"${inputs[@]}" >"$dir/log" 2>&1 || return 1
-	# The report has to come from the fault.
+	# The fault must cause the report.
 	grep -qE 'finding: |ERROR: |runtime error: ' "$dir/log"
 }
 
@@ -98,7 +99,7 @@ if have_fuzzer; then
 		check "$target: 5 seconds of fuzzing" \
 			selftests/fuzz/run 5 "$target"
 	done
-	# The time to find them is random: not for every check.
+	# The time to find a fault is random, so do this on request only.
 	[ -z "${FUZZ_PROOF:-}" ] || mutants
 else
 	skip 'fuzzing' 'no clang with libFuzzer: run selftests/fuzz/setup'

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The model's golden trace on an embedded fabric: the same scenario through the
-# library's backend gives the same lines in the same order. Faults in the
-# backend and in the model change them.
+# The model's golden trace on an embedded fabric: the same scenario gives the
+# same lines in the same order through the library's backend. Faults in backend
+# and model change them.
 
 set -u
 . selftests/tap.sh
@@ -22,13 +22,14 @@ SOURCES=(selftests/embed/golden_host.c
 LIBRARY=$VARIANTS/asan/lib/libangara.a
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
-# compile SOURCE OBJECT
+# compile SOURCE OBJECT: compiles one file.
 compile()
 {
 	${CC:-cc} "${FLAGS[@]}" -c -o "$2" "$1"
 }
 
-# link PROGRAM [OBJECT]
+# link PROGRAM [OBJECT]: links the scenario, with this object before the
+# library.
 link()
 {
 	local program=$1
@@ -51,11 +52,11 @@ build()
 # trace PROGRAM: compares its trace with the golden one
 trace()
 {
-	timeout 60 "$1" >"$TAP_TMP/trace" && diff -u "$GOLDEN" "$TAP_TMP/trace"
+	timeout 600 "$1" >"$TAP_TMP/trace" && diff -u "$GOLDEN" "$TAP_TMP/trace"
 }
 
-# changed FILE FROM TO: the program with a change in FILE of the library, whose
-# object is linked before the library's, as $TAP_TMP/changed
+# changed FILE FROM TO: builds $TAP_TMP/changed: the scenario with FILE of the
+# library changed
 changed()
 {
 	mkdir -p "$TAP_TMP/copy"
@@ -64,17 +65,18 @@ changed()
 		link "$TAP_TMP/changed" "$TAP_TMP/copy/changed.o"
 }
 
-# same FILE FROM TO: the change does not affect the trace.
+# same FILE FROM TO: the trace is the same with this change.
 same()
 {
 	changed "$@" && trace "$TAP_TMP/changed"
 }
 
-# found FILE FROM TO: all results are right, but the trace differs.
+# found FILE FROM TO: with this change all results are right, but the trace
+# differs.
 found()
 {
 	changed "$@" || return
-	timeout 60 "$TAP_TMP/changed" >"$TAP_TMP/trace" || return
+	timeout 600 "$TAP_TMP/changed" >"$TAP_TMP/trace" || return
 	! diff "$GOLDEN" "$TAP_TMP/trace"
 }
 

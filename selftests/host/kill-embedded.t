@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Processes that are killed or stopped while they use an embedded fabric, next
-# to others that must not be affected: a short run with a fixed seed; `make kill
-# ROUNDS=1000` is the long one.
+# to processes that must not be affected: a short run with a fixed seed; `make
+# kill ROUNDS=1000` is the long one.
 
 set -u
 . selftests/tap.sh

@@ -18,7 +18,7 @@ HARNESS=$PWD/build/kernel-tools
 export ANGARA_TEST_SCALE=${ANGARA_TEST_SCALE:-10}
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
-# The shim lists owners of objects, instead of netlink.
+# The shim counts the objects that programs hold; there is no netlink.
 build()
 {
 	local flags="-Wl,--wrap=at_usage,--wrap=at_usage_wait"
@@ -36,7 +36,7 @@ build()
 			"$PLAIN/lib/libangara.a" -ldl
 }
 
-# reason PROGRAM RESULT: why it needs a kernel, nothing if it does not
+# reason PROGRAM RESULT: prints why it needs a kernel; nothing if it does not
 reason()
 {
 	local program result why
@@ -50,7 +50,8 @@ reason()
 	done <"$LIST"
 }
 
-# run PROGRAM: output to $TAP_TMP/out. Another process keeps the fabric open.
+# run PROGRAM: runs a program with output to $TAP_TMP/out, while another process
+# keeps the fabric open.
 run()
 {
 	local status=0
@@ -67,7 +68,7 @@ run()
 	return "$status"
 }
 
-# judge PROGRAM: a result for each of its own
+# judge PROGRAM: prints a result for each of its results
 judge()
 {
 	local ok name why status

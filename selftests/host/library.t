@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The library as a package: declarations of the headers, the map, exports of the
-# library and man pages name the same functions; programs build against the
-# installed library.
+# The library as a package: headers, map, exported symbols and man pages name
+# the same functions; programs build with the installed library.
 
 set -u
 . selftests/tap.sh
@@ -42,7 +41,7 @@ described()
 	find "$MAN" -name '*.3' -printf '%f\n' | sed 's/\.3$//' | sort
 }
 
-# The calls in the table of library.rst.
+# Prints the calls in the table of library.rst.
 tabled()
 {
 	sed -n '/^Calls$/,/^Topology$/p' Documentation/library.rst |
@@ -55,7 +54,7 @@ same()
 	diff <("$1") <("$2")
 }
 
-# A page with several functions names them, and their pages lead to it.
+# A page of several functions names all of them; the other pages refer to it.
 aliases()
 {
 	local page target bad=0
@@ -70,14 +69,13 @@ aliases()
 	return $bad
 }
 
-# The function names of the declarations on standard input.
+# Prints the names of functions declared on standard input.
 declares()
 {
 	grep -oE '\bangara_[a-z_]+\(' | tr -d '(' | sort -u
 }
 
-# The header that a page names declares, with its includes, the functions of the
-# page.
+# The header in a page's synopsis declares the functions of the page.
 page_headers()
 {
 	local page header name bad=0
@@ -111,7 +109,7 @@ no_kernel_header()
 		grep -E 'linux/|asm/|ioctl'
 }
 
-# The constants of some headers, with their values as text.
+# Prints the constants of headers with their values as text.
 constants()
 {
 	cat "$@" | sed -nE 's|/\*.*||; s/[[:space:]]+$//
@@ -119,8 +117,8 @@ constants()
 		grep -vE '_H( |$)' | sort
 }
 
-# Constants in both the library's and the kernel's headers have the same value;
-# none of operations, rights and status is missing.
+# A constant has the same value in the library's and the kernel's headers; all
+# operations, rights and statuses are in both.
 same_constants()
 {
 	local name family
@@ -140,7 +138,7 @@ same_constants()
 	done
 }
 
-# Both can be included, in any order and language.
+# Both headers can be included, in any order, in C and C++.
 with_kernel_headers()
 {
 	local language order

@@ -12,7 +12,7 @@ FLAGS=(-std=gnu11 -O2 -ffreestanding -mgeneral-regs-only -fno-stack-protector
 	-fno-pie -Wall -Wextra -Wno-unused-parameter
 	-I"$MODEL" -Ilibangara/env -Iuapi)
 
-# build COMPILER FOLDER [FLAG]...: an object of every file of the model.
+# build COMPILER FOLDER [FLAG]...: compiles every file of the model.
 build()
 {
 	local cc=$1 out=$2
@@ -34,7 +34,7 @@ undefined()
 		awk '{ print $2 }' | grep -vxE 'memcpy|memset|memmove|memcmp'
 }
 
-# Symbols of .data, .bss or common; tables of constants are in .rodata.
+# Prints symbols of .data, .bss or common; constant tables are in .rodata.
 mutable()
 {
 	nm -A "$TAP_TMP"/gcc/*.o | grep -E ' [DdBbCGgSs] '
@@ -45,10 +45,10 @@ includes()
 {
 	grep -n '^[[:space:]]*#[[:space:]]*include' "$MODEL"/*.[ch] |
 		grep -v '^[^:]*/ang_nl_[a-z]*\.h:' |
-		grep -vE ':#include ("ang_(env|hw|model|work|pkt|area|types|rules|int|topo|topo_int)\.h"|<linux/angara\.h>)$'
+		grep -vE ':#include ("ang_(env|hw|model|work|pkt|area|fault|port|types|rules|int|topo|topo_int)\.h"|<linux/angara\.h>)$'
 }
 
-# Conditions; a header's include guard is the only one.
+# Prints preprocessor conditions, except a header's include guard.
 conditions()
 {
 	local file guard
@@ -68,7 +68,7 @@ floats()
 		grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)'
 }
 
-# Functions that hosts have and the model must not use.
+# Prints calls of functions that only hosts may use.
 hosts()
 {
 	grep -nE '__KERNEL__|\b(malloc|calloc|free|k[mz]alloc|printk|printf|spin_lock|mutex_|pthread_|time|rand)[[:space:]]*\(' \
@@ -89,8 +89,8 @@ long_functions()
 		/^}/ { start = 0 }' "$MODEL"/*.[ch]
 }
 
-# Calls from GCC's own graph. A call by pointer goes to one of the host's
-# operations, which must not call the model, or to any function in a table.
+# Prints cycles of calls in GCC's call graph. A call by pointer calls one of the
+# host's operations, which must not call the model, or any function in a table.
 cycles()
 {
 	local out=$TAP_TMP/graph
@@ -143,21 +143,22 @@ cycles()
 		visit($_) for sort keys %to;'
 }
 
-# Functions whose address a table takes.
+# Prints the functions whose address a table takes.
 tables()
 {
 	grep -ohE '(=|\{)[[:space:]]*(adm|combine)_[a-z0-9_]+,' "$MODEL"/*.c |
 		grep -oE '[a-z][a-z0-9_]+'
 }
 
-# Functions of the kinds of topologies.
+# Prints the functions of the kinds of topologies.
 kinds()
 {
 	sed -n 's/^\t\.[a-z_]* = \([a-z][a-z0-9_]*\),$/\1/p' "$MODEL"/ang_topo*.c
 }
 
-# What angara.ko exports, and neither angara_loop.ko, which has all of the model
-# but topologies and rules of trees, nor the KUnit tests call.
+# Prints symbols that angara.ko exports but that neither angara_loop.ko nor the
+# KUnit tests use. angara_loop.ko has all of the model except topologies and
+# rules of trees.
 unused_exports()
 {
 	local symbols symbol

@@ -28,9 +28,20 @@ nested '' "$T/model-test"
 check 'the golden trace is the same' golden
 check 'optimized and checked builds give one trace' repeated
 check 'optimized build' "$T/model-fast"
+# Without a trace, operations bypass the links; see driver/model/ang_express.c.
+export MODEL_EXPRESS=1
+nested 'without links' "$T/model-test"
+check 'without links, optimized build' "$T/model-fast"
+check 'without links, 3 threads' "$T/model-threads" 3 400
+check 'without links, 8 threads on 3x3' "$T/model-threads" 8 100 3x3
+check 'without links, 4 threads under ThreadSanitizer' "$T/model-tsan" 4 400
+unset MODEL_EXPRESS
 check '1 thread' "$T/model-threads" 1 100
 check '3 threads' "$T/model-threads" 3 400
 check '8 threads on 3x3' "$T/model-threads" 8 100 3x3
+check '3 threads, a tenth of the packets lost, a tenth corrupted' \
+	"$T/model-threads" 3 100 2x2x2 10
 check '3 threads under ThreadSanitizer' "$T/model-tsan" 3 40
+check '3 threads on bad links under ThreadSanitizer' "$T/model-tsan" 3 20 2x2 10
 check '2 threads on a ring of 5 under ThreadSanitizer' "$T/model-tsan" 2 40 5
 plan

@@ -29,7 +29,7 @@ sub ok
 }
 
 # Returns { section => [ { name, properties, parts => [...] } ] }: objects of
-# the first level of each section, and those one level below in parts.
+# the first level of each section, and in parts those of the second level.
 sub read_spec
 {
 	my (%doc, $section, $object, $part, $way);
@@ -71,10 +71,10 @@ sub text_of
 	return join '', <$in>;
 }
 
-# Returns { command => { attribute => [ type, min, max ] } } as the tables of a
-# server of the family have them: names and expressions of C, undef for a bound
-# not given. The tables of commands name policies of the file or of the header
-# that all servers share.
+# Returns { command => { attribute => [ type, min, max ] } } from the tables of
+# a server of the family: names and expressions of C, undef for a missing bound.
+# The tables of commands name policies of the file or of the header that all
+# servers share.
 sub read_policies
 {
 	my ($file) = @_;
@@ -142,7 +142,7 @@ sub values_of
 	return map { $expressions[$_] => $values[$_] } 0 .. $#expressions;
 }
 
-# Names with a prefix that the header defines, except bounds of lists.
+# Names in the header that have this prefix, except bounds of lists.
 sub header_names
 {
 	my ($prefix) = @_;
@@ -171,7 +171,7 @@ for my $set (values %sets) {
 		$want{c_name("$set->{'name-prefix'}$attr->{name}")} = $next++;
 	}
 }
-# Attributes of a set by name, and by the name that C gives them.
+# Attributes of a set by name, and by their names in C.
 my %attributes = map {
 	my $set = $_;
 	$set->{name} => { map { $_->{name} => $_ } @{$set->{parts}} };
@@ -182,7 +182,8 @@ my %known = map {
 		@{$set->{parts}};
 } values %sets;
 
-# Sets of objects begin alike: code reads these by the numbers of ANG_NL_*.
+# Sets of objects have the same first attributes: code uses the numbers
+# ANG_NL_*.
 my %of_set = (dev => [qw(pad id node fabric nodes)],
 	      fabric => [qw(pad dev node id nodes)],
 	      event => [qw(pad dev node fabric type)]);
@@ -225,7 +226,7 @@ for my $op (@{$doc->{operations}}) {
 	ok(!@unknown, "attributes of $op->{name} exist", "unknown: @unknown");
 }
 
-# Elements of a list that is a macro of the device model.
+# Elements of a list that a macro of the device model defines.
 sub list_of
 {
 	my ($file, $macro) = @_;
@@ -234,8 +235,8 @@ sub list_of
 	return map { $_ eq 'NULL' ? 0 : $_ } ($list // '') =~ /(\w+)/g;
 }
 
-# Counters: their names in the specification, in the device's interface, and the
-# attributes of their words.
+# Counters: the specification and the device's interface have the same names,
+# and the words of a counter set have the right attributes.
 for my $kind (['node', 'NODE'], ['port', 'LINK'], ['tree', 'TREE'], ['ctx', 'CTX']) {
 	my ($object, $hw) = @$kind;
 	my $counters = $sets{"$object-counters"} // { parts => [] };
@@ -255,7 +256,7 @@ for my $kind (['node', 'NODE'], ['port', 'LINK'], ['tree', 'TREE'], ['ctx', 'CTX
 	   "$object-counters are u64");
 }
 
-# The type and the range of a rule, in words.
+# The type and the range of a rule, as text.
 sub rule_text
 {
 	my ($type, $min, $max) = @_;
@@ -288,17 +289,17 @@ sub compare_policies
 	   sort keys %$policies);
 }
 
-# A server shows and changes nothing: the commands that only read.
+# angara-vfio has only the commands that read.
 my @read = grep { $_->{name} =~ /-(get|check)$/ } @{$doc->{operations}};
 compare_policies('driver', $servers{driver}, @{$doc->{operations}});
 compare_policies('angara-vfio', $servers{'angara-vfio'}, @read);
 
-# Replies: the functions that fill them, and the set of each.
+# Replies: the functions that fill them, with their sets.
 my %fills = (dev_fill => 'dev', fabric_fill => 'fabric', port_fill => 'port',
-	     link_fill => 'port', tree_fill => 'tree', put_row => 'tree',
+	     link_fill => 'port', put_link => 'port', tree_fill => 'tree', put_row => 'tree',
 	     ctx_fill => 'ctx', check_fill => 'check', check_reply => 'check',
 	     event_fill => 'event');
-for my $file (qw(driver/netlink.c driver/netlink_get.c tools/vfio/show.c)) {
+for my $file (qw(driver/netlink.c driver/netlink_get.c driver/event.c tools/vfio/show.c)) {
 	my @puts = puts_of($file);
 
 	ok(@puts > 5, "$file puts attributes into messages", scalar @puts);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Placement of trees in a simulation, and the report of `make paper`: a quick
-# one has every figure, its tables are right, and a wrong number is marked.
+# report has every figure, right tables, and marks a wrong number.
 
 set -u
 . selftests/tap.sh
@@ -11,6 +11,8 @@ set -u
 BUILD=$TAP_TMP/build
 SIM=$VARIANTS/plain/bin/angara-sim
 OUT=$BUILD/paper/quick
+PREDICTED='3 of 7 predicted numbers are within their margin; outside: allreduce-8-3d, '
+PREDICTED+='allreduce-8192-3d, allreduce-8192-4d, trend-spmv.'
 
 us()
 {
@@ -28,7 +30,8 @@ is()
 	[ "$got" ] && [ "$got" = "$want" ]
 }
 
-# refuses TEXT OPTION...: ends with an error of one line that has TEXT.
+# refuses TEXT OPTION...: the simulator ends with one line of error that has
+# TEXT.
 refuses()
 {
 	local text=$1
@@ -40,7 +43,7 @@ refuses()
 		grep -qF -- "$text" "$TAP_TMP/err"
 }
 
-# Makes the whole report again from cached results.
+# Makes the report again from cached results.
 again()
 {
 	tools/sim/paper/paper --sim "$SIM" --out "$OUT" --quick \
@@ -50,7 +53,8 @@ again()
 	}
 }
 
-# cell LINE COLUMN: of the first table that has a line with this prefix.
+# cell LINE COLUMN: prints a cell of the first table that has a line with this
+# prefix.
 cell()
 {
 	awk -F' *[|] *' -v line="$1" -v column="$2" \
@@ -90,7 +94,7 @@ sections()
 	! grep -nE '@[A-Z0-9]+@|nan|inf' "$OUT/report.md"
 }
 
-# Times of the simulator, and the numbers derived from them.
+# The table has the times of the simulator and correct derived numbers.
 table()
 {
 	local offload messages ratio
@@ -107,8 +111,8 @@ table()
 			awk '{ printf "%+.1f %%", 100 * ($1 / $2 / 6.97 - 1) }')" ]
 }
 
-# Published ratios are met; speeds depend on the load of the machine. One that a
-# parameter is fitted to is not counted.
+# Published ratios are met; speeds depend on the load of the machine. A ratio to
+# which a parameter is fitted does not count.
 verdicts()
 {
 	local torus want
@@ -120,13 +124,19 @@ verdicts()
 		[ "$(cell "broadcast of one packet, $torus" 7)" = $want ] ||
 			return
 	done
-	grep -q '^[0-9]* of 7 predicted numbers' "$OUT/report.md" || return
+	# Deviations: the allreduce, and SpMV's gain, which falls from 16 to 32
+	# nodes; see simulator.rst.
+	grep -qxF "$PREDICTED" "$OUT/report.md" || {
+		grep 'predicted numbers' "$OUT/report.md"
+		return 1
+	}
 	grep -q '^4 parameters .* fitted to 1 published numbers' \
 		"$OUT/report.md" || return
-	[ "$(cell 'SpMV: gain at 2048 nodes' 7)" = 'not run' ]
+	[ "$(cell 'SpMV: gain at 2048 nodes' 7)" = 'not run' ] &&
+		grep -q '^| routing | SpMV .* | not run | adaptive |$' "$OUT/report.md"
 }
 
-# What the procedures find are the defaults.
+# The fitting procedures find the default values.
 fits()
 {
 	local name
@@ -140,18 +150,19 @@ fits()
 	done
 }
 
-# The band of a ratio is that of its simulations, each with other parameters.
+# The band of a ratio covers its simulations with different parameters.
 bands()
 {
 	local least most
 
-	[ "$(sed -n 's/^Bands: \([0-9]*\) sim.*/\1/p' "$OUT/report.md")" = 10 ] ||
+	[ "$(sed -n 's/^Bands: \([0-9]*\) sim.*/\1/p' "$OUT/report.md")" = 12 ] ||
 		return
+	spmv_band || return
 	read -r least most < <(perl -MJSON::PP -0777 -ne '
 		my %us = map { ($_->{mode} => $_->{us}) }
 			 grep { $_->{torus} eq "16x16x32" }
 			 @{decode_json($_)->{rows}};
-		printf("%.2f\n", $us{p2p} / $us{offload});' \
+		printf("%.3g\n", $us{p2p} / $us{offload});' \
 		"$OUT"/cache/band-bcast-[0-9]-*.json | sort -n | uniq |
 		sed -n '1p;4p' | xargs)
 	echo "expected $least to $most"
@@ -159,7 +170,22 @@ bands()
 		"$least to $most" ]
 }
 
-# Messages that take a twentieth longer on 2x2x2 are more than 3 % off.
+# The table has the gain of SpMV from its simulations; the picture shows it.
+spmv_band()
+{
+	local least most
+
+	read -r least most < <(perl -MJSON::PP -0777 -ne '
+		printf("%.0f\n", 100 * ($_->{gain} - 1))
+			for grep { $_->{nodes} == 32 } @{decode_json($_)->{rows}};' \
+		"$OUT"/cache/band-spmv-[0-9]-*.json | sort -n | xargs)
+	echo "expected $least to $most"
+	[ "$most" ] && grep -qxF "| 32 | $least | $most |" "$OUT/report.md" &&
+		grep -qF 'free parameters, 640 000 rows' "$OUT/figure9.svg" &&
+		grep -qF 'SpMV, 2 560 000 rows' "$OUT/figure9.svg"
+}
+
+# If messages take 5 % longer on 2x2x2, the ratio is more than 3 % off.
 wrong_number()
 {
 	local file=("$OUT"/cache/figure7-bcast-3d-*.json) want
@@ -181,7 +207,7 @@ wrong_number()
 			"$OUT/report.md"
 }
 
-# Missing and damaged results are simulated again, and no others.
+# Only missing and damaged results are simulated again.
 interrupted()
 {
 	rm "$OUT"/cache/local-2-*.json "$OUT/data/links-tree.csv"
@@ -192,8 +218,8 @@ interrupted()
 		verdicts
 }
 
-# failed STATUS TEXT COMMAND...: ends with this status and one line that has
-# TEXT.
+# failed STATUS TEXT COMMAND...: COMMAND ends with STATUS and one line of error
+# that has TEXT.
 failed()
 {
 	local want=$1 text=$2 status=0
@@ -212,10 +238,10 @@ if [ ! -x "$SIM" ]; then
 fi
 
 # 300 ns + 10 cycles + 84 ns per hop + 37 ns for a packet through PCIe + 300 ns;
-# messages take 300 + 4 + 84 + 37 + 300 ns per hop, and 1 to the clock's next
-# edge before the next. In a corner of a block the deepest node is 3 + 3 hops
-# away, in the middle of it 2 + 2. A request passes the root's PEGroup; a
-# message to the root passes no host in between.
+# messages take 300 + 4 + 84 + 37 + 300 ns per hop, and 1 ns to the next clock
+# edge between hops. In a corner of a block the deepest node is 3 + 3 hops away,
+# in the middle of it 2 + 2. A request goes through the root's PEGroup; a
+# message to the root goes through no host in between.
 check 'a block: no wrap-around' is '1.161 4.355' --torus 8x8 --block 4x4
 check 'a block: root in the middle' is '0.993 2.903' \
 	--torus 8x8 --block 4x4 --root 18

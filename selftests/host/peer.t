@@ -20,7 +20,7 @@ build()
 	variant asan tools/vfio && client_build
 }
 
-# says TEXT OPTION...: refused with one line that has TEXT.
+# says TEXT OPTION...: the server ends with one line of error that has TEXT.
 says()
 {
 	local text=$1 status=0
@@ -43,7 +43,7 @@ bad_arguments()
 		says 'paths are too long' --fabric torus:65535 --only 0 --listen 0
 }
 
-# Starts both at once: each waits for the other before it makes sockets.
+# Starts both servers at once: each waits for the other before it makes sockets.
 servers()
 {
 	local port
@@ -51,10 +51,10 @@ servers()
 	port=$(free_port)
 	mkdir "$B"
 	"$V" --socket-dir "$B" --fabric torus:2x2x1 --only 2-3 --peer "$port" \
-		--peer-timeout 2 >"$B.out" 2>"$B.log" &
+		--peer-timeout 10 >"$B.out" 2>"$B.log" &
 	B_PID=$!
 	server_start "$V" "$A" --fabric torus:2x2x1 --only 0,1 --listen "$port" \
-		--peer-timeout 2 || return
+		--peer-timeout 10 || return
 	A_PID=$SERVER_PID
 	await grep -q adapters "$B.out" || return
 	PORT=$port
@@ -62,7 +62,7 @@ servers()
 	ln -s "$A"/node[01].sock "$B"/node[23].sock "$ALL"
 }
 
-# Has a process of this namespace called connect(2)?
+# Has a process in this namespace called connect(2)?
 dialled()
 {
 	local opens
@@ -72,7 +72,7 @@ dialled()
 }
 
 # A server connects to a port of the ephemeral range, which is small here:
-# attempts before the other server listens are connections to itself.  Runs in a
+# before the other server listens, a server may connect to itself.  Runs in a
 # network namespace.
 dial_itself()
 {
@@ -96,14 +96,14 @@ dial_itself()
 	return $status
 }
 
-# client_all CASE
+# client_all CASE: runs a case of the client on the adapters of both servers.
 client_all()
 {
 	VFIO_DIR=$ALL VFIO_PID=$A_PID VFIO_LOG=$A.log \
-		timeout 200 "$CLIENT" "$1"
+		timeout 600 "$CLIENT" "$1"
 }
 
-# Servers that do not fit: nodes in use, and other options.
+# Servers that do not match are refused: nodes in use, different options.
 refused()
 {
 	says 'nodes of another' --fabric torus:2x2x1 --only 2-3 --peer "$PORT" &&
@@ -125,7 +125,7 @@ killed()
 
 check 'the tests build' variant tests selftests/peer
 nested ASan "$T/peer-test"
-# Only these use threads.
+# Only these tests use threads.
 nested TSan "$T/peer-tsan" 'tcp: two' 'tcp: strangers'
 check 'angara-vfio builds' build
 check 'bad arguments' bad_arguments
@@ -134,7 +134,7 @@ export -f dial_itself dialled await
 check 'a server does not connect to itself' unshare -n bash -c dial_itself
 check 'two servers' servers
 for one in 'transfers between machines' 'collectives, and one that goes' \
-	'the device is reset' 'everybody at once'; do
+	'the device is reset' 'all machines at once'; do
 	check "two servers: $one" client_all "work: $one"
 done
 check 'a server that does not fit is refused' refused

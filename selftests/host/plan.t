@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# angaractl tree plan: without devices, it shows what angara-topo shows; of a
-# server's fabric, the same; and bad input gets one line.
+# angaractl tree plan: it equals the plan of angara-topo, without devices and
+# for the fabric of a server; and bad input gets one line of error.
 
 set -u
 . selftests/tap.sh
@@ -16,13 +16,13 @@ build()
 	variant plain libangara tools:bin/angaractl tools/topo tools/vfio
 }
 
-# Not in a subshell, so that a server can be tested.
+# Not run in a subshell, so that a server can be tested.
 ctl()
 {
 	LD_LIBRARY_PATH=$O/lib "$O/bin/angaractl" "$@"
 }
 
-# refused TEXT ARGUMENT...
+# refused TEXT ARGUMENT...: one line has the error, status 2.
 refused()
 {
 	says "$1" 2 env LD_LIBRARY_PATH="$O/lib" "$O/bin/angaractl" "${@:2}"
@@ -39,7 +39,8 @@ same()
 		cmp "$TAP_TMP/ctl" "$TAP_TMP/topo"
 }
 
-# Tables: a row per tree, a row per number of trees, sources of parameters.
+# The tables have a row per tree, a row per number of trees, and sources of
+# parameters.
 tables()
 {
 	ctl tree plan --fabric mkns:8x4 trees 3 bytes 65536 >"$TAP_TMP/out" || return
@@ -54,7 +55,7 @@ tables()
 			"$TAP_TMP/out"
 }
 
-# The fabric of a server is that of its description.
+# The plan for a server's fabric equals that for its description.
 present()
 {
 	server_start "$O/bin/angara-vfio" "$DIR" --fabric torus:4x4x2 &&
@@ -94,7 +95,7 @@ check 'an empty range' refused 'is empty' tree plan --fabric torus:4 nodes 3-1
 check 'too many participants' refused 'from 1 to 16' tree plan --fabric torus:4 pe 17
 check 'operations of no length' refused 'from 1 to' tree plan --fabric torus:4 bytes 0
 check 'an unknown argument' refused 'no such argument' tree plan --fabric torus:4 x
-check 'two fabrics' refused '--fabric describes one' tree plan --fabric torus:4 \
+check 'two fabrics' refused 'excludes --fabric' tree plan --fabric torus:4 \
 	fabric 0x1
 check 'a description for another command' refused 'show does not take --fabric' \
 	tree show --fabric torus:4

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Jobs of MPICH's mpiexec.hydra, over PMI version 1 and 2, without adapters:
-# exchanges, all kinds of ends, foreign clients. srun.t does the same with srun.
+# exchanges, all ways to end, unrelated clients. srun.t is the same test with
+# srun.
 
 set -u
 . selftests/tap.sh
@@ -15,7 +16,7 @@ unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_JOB_TIMEOUT
 unset PMI_FD PMI_RANK PMI_SIZE PMIX_NAMESPACE SLURM_STEP_ID
 export ANGARA_PMI
 
-# start STATUS OPTION|COMMAND...
+# start STATUS OPTION|COMMAND...: runs a job, which must end with STATUS.
 start()
 {
 	local want=$1
@@ -29,7 +30,8 @@ job()
 	start 0 "$@"
 }
 
-# placed N WANT: on an embedded fabric, blocks of processes on its nodes.
+# placed N WANT: on an embedded fabric, N processes are on these nodes, in
+# blocks.
 placed()
 {
 	local got
@@ -40,13 +42,13 @@ placed()
 	[ "$(sed -n 's/^# rank [0-9]* node //p' <<<"$got" | xargs)" = "$2" ]
 }
 
-# Keys of four jobs.
+# Do the four jobs have different keys?
 own_keys()
 {
 	[ "$(sort -u "$TAP_TMP/keys$1" | grep -c .)" = 4 ]
 }
 
-# Exchanges where the loopback interface has no address but that of IPv6.
+# Exchanges if the loopback interface has only an IPv6 address.
 only_ipv6()
 {
 	# shellcheck disable=SC2016 # the inner shell expands these
@@ -56,8 +58,8 @@ only_ipv6()
 		! grep '^not ok' "$TAP_TMP/ipv6"
 }
 
-# mute COMMAND SIZE PROGRAM [ARG]...: rank 0 under a launcher that answers all
-# except COMMAND ends all the same, and well.
+# mute COMMAND SIZE PROGRAM [ARG]...: rank 0 ends with status 0 under a launcher
+# that answers all commands except COMMAND.
 mute()
 {
 	perl -MSocket -MPOSIX -e '
@@ -89,14 +91,14 @@ mute()
 		exit !($asked && !$?)' "$@"
 }
 
-# The line of a process that has timed out.
+# Checks the one line of a process that has timed out.
 one_line()
 {
 	cat "$TAP_TMP/late"
 	[ "$(wc -l <"$TAP_TMP/late")" = 1 ] && grep -q "$1" "$TAP_TMP/late"
 }
 
-# no_barrier SIZE: the other processes do not come to the barrier.
+# no_barrier SIZE: the other processes do not enter the barrier.
 no_barrier()
 {
 	local begun=$SECONDS
@@ -106,7 +108,7 @@ no_barrier()
 		[ $((SECONDS - begun)) -lt 30 ]
 }
 
-# A launcher that takes nothing: its end of the socket is full.
+# A launcher that reads nothing: its end of the socket is full.
 deaf_launcher()
 {
 	perl -MSocket -MPOSIX -MIO::Handle -e '
@@ -123,7 +125,7 @@ deaf_launcher()
 		one_line 'rank 0: the launcher has not answered within 1 s'
 }
 
-# by_hand NAME=VALUE... MODE: without a launcher
+# by_hand NAME=VALUE... MODE: runs a process without a launcher
 by_hand()
 {
 	ends 0 env "${@:1:$#-1}" "$JOB" "${!#}" </dev/null

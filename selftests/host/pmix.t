@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Jobs of Open MPI's mpirun, over PMIx, without adapters: exchanges, and all
-# kinds of ends. Our part is built with the address and undefined behaviour
-# sanitizers; leaks are ignored, as PMIx has some.
+# ways to end. The library is built with ASan and UBSan; leaks are ignored, as
+# PMIx has some.
 
 set -u
 . selftests/tap.sh
@@ -17,7 +17,8 @@ ROOT=()
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_JOB_TIMEOUT
 export ASAN_OPTIONS=detect_leaks=0
 
-# start STATUS OPTION|COMMAND...: machines have fewer cores than processes.
+# start STATUS OPTION|COMMAND...: runs a job, which must end with STATUS; there
+# may be more processes than cores.
 start()
 {
 	local want=$1
@@ -47,7 +48,7 @@ without_pmix()
 		ends 0 "$job" single
 }
 
-# Each process that waits names itself and the fence.
+# Each waiting process prints its rank and the fence.
 absent()
 {
 	local rank
@@ -61,7 +62,7 @@ absent()
 	done
 }
 
-# Not with the sanitizers, which have to be loaded first.
+# Built without sanitizers, whose runtime would have to load first.
 preloaded()
 {
 	local flags
@@ -79,13 +80,14 @@ deaf()
 	preloaded -n 4 "$PLAIN/tests/job-test" deaf
 }
 
-# The size of the job is no number of 16 or 32 bits.
+# The launcher gives the size of the job in an unexpected type.
 odd()
 {
 	preloaded -n 1 -x PMIX_ODD=1 "$PLAIN/tests/job-test" gone
 }
 
-# placed N WANT: on an embedded fabric, blocks of processes on its nodes.
+# placed N WANT: on an embedded fabric, N processes are on these nodes, in
+# blocks.
 placed()
 {
 	local got
@@ -96,7 +98,7 @@ placed()
 	[ "$(sed -n 's/^# rank [0-9]* node //p' <<<"$got" | xargs)" = "$2" ]
 }
 
-# Keys of four jobs.
+# Do the four jobs have different keys?
 own_keys()
 {
 	[ "$(sort -u "$TAP_TMP/keys" | grep -c .)" = 4 ]

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# selftests/prove itself: how it counts, scripts in parallel or alone, names of
-# scripts, the longest times, and sharing the jobs of a make above.
+# selftests/prove itself: counts of results, scripts in parallel or alone, names
+# of scripts, the longest times, and the jobs of a calling make.
 
 set -u
 . selftests/tap.sh
@@ -10,7 +10,7 @@ set -u
 export TEST_DIR=$TAP_TMP/scripts
 mkdir "$TEST_DIR"
 
-# script NAME, its body on stdin
+# script NAME: makes a script with standard input as its body.
 script()
 {
 	{
@@ -20,7 +20,8 @@ script()
 	chmod 755 "$TEST_DIR/$1.t"
 }
 
-# prove STATUS NAME...: runs these scripts, its output in $TAP_TMP/said.
+# prove STATUS NAME...: runs these scripts; prove must end with STATUS. Its
+# output is in $TAP_TMP/said.
 prove()
 {
 	local want=$1 status=0
@@ -49,13 +50,13 @@ nothing_passed()
 	prove 1 empty.t && last '0 passed, 0 failed, 1 skipped'
 }
 
-# Each waits until the other runs, too.
+# Each of two scripts waits until the other one runs.
 side_by_side()
 {
 	prove 0 left.t right.t && last '2 passed, 0 failed, 0 skipped'
 }
 
-# The same two scripts, one of which has to run alone, wait without success.
+# If one of these two scripts has to run alone, they time out.
 alone()
 {
 	local copy=$TAP_TMP/copy
@@ -77,8 +78,8 @@ times()
 		END { exit !good }' "$TAP_TMP/said"
 }
 
-# A script that waits for ever, and a process of its in a session of its own
-# that keeps its output open.
+# A script that waits forever, and its child in another session, which keeps the
+# script's output open.
 limits()
 {
 	LIMIT=1 prove 1 good.t waits.t && last '1 passed, 1 failed, 0 skipped' &&
@@ -88,14 +89,22 @@ limits()
 		! pgrep -f 'sleep 543[2]'
 }
 
+# A script that has written to standard error waits for the last script, which
+# starts only when another one has ended. The bytes are not UTF-8.
+errors()
+{
+	prove 0 says.t good.t last.t && last '3 passed, 0 failed, 0 skipped' &&
+		grep -qx $'says \377 so' "$TAP_TMP/said"
+}
+
 named()
 {
 	selftests/prove "$1" >"$TAP_TMP/said" 2>&1
 	grep -F "selftests/$2.t" "$TAP_TMP/said"
 }
 
-# Scripts that run make cause no warnings, and get no more than their share of
-# its jobs.
+# A script that runs make causes no warnings, and uses no more than its share of
+# jobs.
 shares_jobs()
 {
 	printf 'all:\n\t+@selftests/prove %s\n' "$TEST_DIR/makes.t" \
@@ -134,6 +143,21 @@ for name in 'left right' 'right left'; do
 		echo 1..1
 	END
 done
+script says <<'END'
+echo $'says \377 so' >&2
+for i in {1..100}; do
+	[ -e "$TEST_DIR/last.here" ] && break
+	sleep 0.1
+done
+[ -e "$TEST_DIR/last.here" ] || printf 'not '
+echo 'ok 1 - the last one has started'
+echo 1..1
+END
+script last <<'END'
+: >"$TEST_DIR/last.here"
+echo 'ok 1 - last'
+echo 1..1
+END
 script waits <<'END'
 trap : TERM
 setsid sleep 5432 &
@@ -157,6 +181,7 @@ check 'results are counted' counts
 check 'a run in which nothing passes fails' nothing_passed
 check 'two scripts run side by side' side_by_side
 check 'a script that has to run alone does' alone right
+check 'a script that writes to standard error stops no other one' errors
 check 'seconds, of processors too' times
 check 'a script that takes too long is ended' limits
 check 'LIMIT that is no number' complains 'LIMIT=x is not' 255 \
@@ -165,6 +190,6 @@ check 'a script by its name' named faults host/faults
 check 'a script by folder and name' named host/faults host/faults
 check 'an unknown name' complains "'nosuch' is neither" 2 \
 	selftests/prove nosuch
-check 'an ambiguous name' complains 'say which' 2 selftests/prove fabric
+check 'an ambiguous name' complains 'say which' 2 selftests/prove ofi
 check 'make shares its jobs' shares_jobs
 plan

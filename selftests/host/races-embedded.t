@@ -3,16 +3,19 @@
 #
 # Races on an embedded fabric: threads instead of processes under
 # ThreadSanitizer; processes that pause at shared accesses, as a seed decides;
-# threads that share a cache of registrations; threads of a program of
-# libfabric. `make races ROUNDS=5000` is the long run.
+# threads that share a cache of registrations; threads of programs of
+# libfabric and of OpenSHMEM. `make races ROUNDS=5000` is the long run.
 
 set -u
 . selftests/tap.sh
 . selftests/variant.sh
+. selftests/shmem/jobs.sh
 
 OUT=$TAP_TMP
 ROUNDS=${ROUNDS:-300}
-SEEDS=${SEEDS:-1 2 3}
+JOB_SECONDS=600
+LAUNCH=()
+SEEDS=${SEEDS:-1}
 BASE=(-std=gnu11 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter
 	-Iselftests/embed/env -I. -Ilibangara -Ilibangara/include
 	-Ilibangara/env -Iuapi -Idriver/model -Idriver -pthread)
@@ -22,8 +25,8 @@ unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 unset PAUSE_SEED
 TSAN=(-O1 -g -fsanitize=thread -Wno-tsan)
 
-# Objects of the library for programs and for a library. ThreadSanitizer does
-# not know fences; the accesses that they order are atomic as well.
+# Builds objects for programs and for a shared library. ThreadSanitizer does not
+# understand fences; the accesses that they order are atomic as well.
 build_tsan()
 {
 	local source
@@ -37,14 +40,14 @@ build_tsan()
 		selftests/embed/threads.c selftests/embed/members.c
 }
 
-# The provider, on a library whose accesses are marked as atomic.
+# Builds the provider on a library whose accesses are marked as atomic.
 build_fabric()
 {
 	mkdir -p "$OUT/fabric/lib" &&
 		${CC:-cc} "${TSAN[@]}" -shared -pthread \
 			-Wl,--version-script=libangara/libangara.map \
 			-o "$OUT/fabric/lib/libangara.so" "$OUT"/tsan/*.o &&
-		build_in "$OUT/fabric" "CFLAGS=${TSAN[*]}" libangara/fabric \
+		build_in "$OUT/fabric" "CFLAGS=${TSAN[*]}" libangara/ofi \
 			selftests/fi
 }
 
@@ -55,7 +58,55 @@ fabric()
 		timeout 600 "$OUT/fabric/tests/fi-test" "$1"
 }
 
-# The library's test, of which a process runs alone what concerns the cache.
+# Builds OpenSHMEM on the same library; the launcher is not included.
+build_shmem()
+{
+	mkdir -p "$OUT/shmem/lib" &&
+		${CC:-cc} "${TSAN[@]}" -shared -pthread \
+			-Wl,--version-script=libangara/libangara.map \
+			-o "$OUT/shmem/lib/libangara.so" "$OUT"/tsan/*.o &&
+		build_in "$OUT/shmem" "CFLAGS=${TSAN[*]}" libangara/shmem \
+			selftests/shmem && variant plain libangara libangara/shmem tools/run
+}
+
+# shmem N PROGRAM [ARGUMENT]...: runs a program of OpenSHMEM with N PEs.
+shmem()
+{
+	local BIN=$VARIANTS/plain/bin PROGRAMS=$OUT/shmem/tests/shmem
+
+	TSAN_OPTIONS='halt_on_error=1' runs "$@"
+}
+
+shmem_routines()
+{
+	local BIN=$VARIANTS/plain/bin PROGRAMS=$OUT/shmem/tests/shmem
+
+	TSAN_OPTIONS='halt_on_error=1' all "$@"
+}
+
+# $OUT/alone has the library as for users; OpenSHMEM's is the instrumented one.
+alone()
+{
+	mkdir "$OUT/alone" && cp -P "$VARIANTS"/plain/lib/libangara.so* "$OUT/alone" &&
+		pes ldd "$OUT/shmem/tests/shmem/t" >"$TAP_TMP/libraries"
+	cat "$TAP_TMP/libraries"
+	grep -q " $OUT/alone/libangara\.so" "$TAP_TMP/libraries" &&
+		grep -q " $OUT/shmem/lib/libangara-shmem\.so" "$TAP_TMP/libraries"
+}
+
+# pes COMMAND...: several PEs of OpenSHMEM, on a library that ThreadSanitizer
+# ignores, because the order between processes is established there. The address
+# space has room for small heaps only.
+pes()
+{
+	local BIN=$VARIANTS/plain/bin PROGRAMS=$OUT/shmem/tests/shmem
+	local -x LD_LIBRARY_PATH=$OUT/alone
+
+	ANGARA_FABRIC=embedded:2x2,heap=256 \
+		TSAN_OPTIONS='halt_on_error=1 ignore_noninstrumented_modules=1' "$@"
+}
+
+# Builds the library's test; one process runs the parts about the cache.
 build_cache()
 {
 	${CC:-cc} "${BASE[@]}" "${TSAN[@]}" -o "$OUT/cache" "$OUT"/tsan/*.o \
@@ -104,10 +155,27 @@ if pkg-config --exists libfabric; then
 	check 'threads on an endpoint' fabric 'rma: threads'
 	check 'threads with a context each' fabric \
 		'sep: threads with a context each'
+	check 'threads that all write to all' fabric \
+		'threads: all write to all, up to 16'
+	check 'threads beside those of the provider' fabric \
+		'threads: all write to all, with threads of the provider'
 else
 	skip 'threads of libfabric' \
 		'libfabric is missing: install libfabric-dev'
 fi
+check 'OpenSHMEM builds with ThreadSanitizer' build_shmem
+# One PE: ThreadSanitizer does not see order that other processes establish,
+# such as one that runs a node between two threads of this process.
+check 'threads of OpenSHMEM' shmem 1 threads
+check 'threads of OpenSHMEM that make teams' shmem 1 makers
+check 'messages of two threads of OpenSHMEM' shmem 1 rate 20
+check 'all routines of OpenSHMEM, level of threads MULTIPLE' shmem_routines 1
+check 'a library without ThreadSanitizer' alone
+for program in threads makers direct litmus; do
+	check "OpenSHMEM alone, 3 PEs: $program" pes runs 3 $program
+done
+check 'OpenSHMEM alone, 3 PEs: messages of two threads' pes runs 3 rate 20
+check 'OpenSHMEM alone, 3 PEs: all routines' pes all 3
 check 'builds with pauses' build_paused
 for seed in $SEEDS; do
 	check "processes, seed $seed" paused "$seed" 6 embedded:2x2

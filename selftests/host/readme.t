@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Runs the commands of README.md, word by word and in order, as a newcomer does:
-# in a Debian root with the packages that README.md names and nothing else, with
-# a copy of the sources without git. A block that needs a guest or a set-up runs
-# in another test, which has to contain its lines.
+# Runs the commands of the documents literally and in order, as a new user does:
+# in a Debian root with only the packages that the documents name, and with a
+# copy of the sources without git. Comments in the documents say how to run each
+# block, see Documentation/contributing.rst; this script runs blocks of kind
+# user, installed and serve.
 
 set -u
 . selftests/tap.sh
@@ -13,93 +14,22 @@ SUITE=${SUITE:-trixie}
 DIR=build/readme
 ROOT=$PWD/$DIR/$SUITE
 TREE=$DIR/tree
-# How each block is run, and its section, in order:
-#   ci        by .ci/run, whole
-#   cluster   by selftests/guest/cluster.t
-#   installed by a user; blocks of "first" and "serve" use what is installed
-#             with sudo; lines on modules by selftests/guest/install.t
-#   user      by a user, in one shell with the others of that kind
-#   first     in that shell, and in another one by what is installed
-#   serve     by what is installed, until it says that it serves
-cat >"$TAP_TMP/plan" <<'END'
-ci Angara: an emulated HPC network adapter
-user On a machine of your own
-installed On a machine of your own
-user Without root, without a module
-user Programs of libfabric
-user Programs of MPI
-user Programs of OpenSHMEM
-serve Machines with cards
-user Fabrics too large to build
-user Topologies compared
-cluster Several machines
-first A first program
-END
+# Pages whose commands run one after the other in one shell.
+START='module programs library simulate change'
+PAGES=$(files 'Documentation/*.rst' | grep -v '/start-')
+LIST=$TAP_TMP/list
 
-# Splits blocks into files, numbered from 1, with a list of their sections.
-split_blocks()
-{
-	TMP=$TAP_TMP perl -ne '
-		$section = $1 if !$on && /^#+ (.*)/;
-		if (/^```/) {
-			$on = !$on && /^```sh$/ ? ++$n : 0;
-			$skip = !$on && !$skip && /^```./;
-			next unless $on;
-			open $file, ">", "$ENV{TMP}/block.$n" or die;
-			print "$section\n";
-		} elsif ($on) {
-			print $file $_;
-		}' README.md >"$TAP_TMP/sections"
-}
-
-no_block_is_left_out()
-{
-	diff <(sed 's/^[a-z]* //' "$TAP_TMP/plan") "$TAP_TMP/sections"
-}
-
-# of KIND...: numbers of the blocks of these kinds
+# of KIND REGEX: prints the numbers of the blocks of that kind in matching
+# documents
 of()
 {
-	local kind
-
-	for kind; do
-		grep -n "^$kind " "$TAP_TMP/plan" | cut -d: -f1
-	done | sort -n
+	awk -F '\t' -v kind="run: $1" -v place="$2" \
+		'$3 == kind && $2 ~ place { print $1 }' "$LIST"
 }
 
-# has FILE, lines on stdin: each is in FILE, without its sudo and comment.
-has()
+place_of()
 {
-	local line
-
-	while IFS= read -r line; do
-		line=$(sed 's/^sudo //; s/ *#.*//' <<<"$line")
-		grep -qF -- "$line" "$1" && continue
-		echo "$1 has no '$line'"
-		return 1
-	done
-}
-
-# .ci/run reads the first block.
-run_by_ci()
-{
-	[ "$(of ci)" = 1 ] && grep -q README.md .ci/run && make -n \
-		"$(sed -n 's/^make \([a-z]*\).*/\1/p' "$TAP_TMP/block.1" | head -n 1)"
-}
-
-run_by_install()
-{
-	has selftests/guest/install.t <"$TAP_TMP/block.$(of installed)"
-}
-
-# The job is in a script, after options that only cluster.t uses.
-run_by_cluster()
-{
-	local command
-
-	command=$(cat "$TAP_TMP/block.$(of cluster)")
-	has selftests/guest/cluster.t <<<"$(sed "s/ -- .*//; s,^tools/vm/,," <<<"$command")" &&
-		has selftests/on-cluster <<<"${command#* -- }"
+	awk -F '\t' -v n="$1" '$1 == n { print $2 }' "$LIST"
 }
 
 copy_sources()
@@ -109,7 +39,7 @@ copy_sources()
 	in_root 0 rm -rf "/angara/$TREE"
 	mkdir -p "$TREE"
 	files '*' | tar -c -T - | tar -x -C "$TREE"
-	# Downloaded once for each way of getting it.
+	# Download the header once for each version of the tool that gets it.
 	if [ -e "$kept/kselftest_harness.h" ] &&
 			[ ! tools/kselftest-headers -nt "$kept/kselftest_harness.h" ]; then
 		mkdir -p "$TREE/build"
@@ -118,7 +48,7 @@ copy_sources()
 	in_root 0 chown -R 1000:1000 "/angara/$TREE"
 }
 
-# in_root UID COMMAND...
+# in_root UID COMMAND...: runs COMMAND as this user in the root.
 in_root()
 {
 	local user=$1
@@ -127,7 +57,8 @@ in_root()
 	CHROOT_ROOT=$ROOT CHROOT_USER=$user:$user tools/vm/chroot "$@"
 }
 
-# session NAME FILE: runs a newcomer's input; each block that passed says so.
+# session NAME FILE: runs a user's commands; each block that passes prints a
+# line.
 session()
 {
 	local status=0
@@ -141,90 +72,114 @@ session()
 	return "$status"
 }
 
-# blocks KIND...: the blocks as a script, which answers apt's question
-blocks()
+# block N: prints a block as a script that answers apt's question
+block()
 {
-	local n
-
-	for n in $(of "$@"); do
-		sed 's/^sudo apt-get install/sudo apt-get install -qq -y/' \
-			"$TAP_TMP/block.$n"
-		echo "echo 'block $n: done'"
-	done
+	sed 's/^sudo apt-get install/sudo apt-get install -qq -y/' "$TAP_TMP/$1"
+	echo "echo 'block $1: done'"
 }
 
-# passed NAME KIND...: a result for each block of a session
+# serve N: as block; its server starts in the background, and the rest runs when
+# the server is ready. The file may contain the line of an earlier server, so it
+# is cleared.
+serve()
+{
+	sed 's/ *#.*//; s/^angara-vfio .*/: >serve\
+timeout 600 & >serve 2>\&1 \&\
+until grep -q " adapters of fabric " serve; do kill -0 $!; sleep 0.1; done/' \
+		"$TAP_TMP/$1"
+	echo 'kill $!; wait $! || :'
+	echo "echo 'block $1: done'"
+}
+
+# passed NAME N...: prints a result for each block of a session
 passed()
 {
 	local name=$1 n
 
 	shift
-	for n in $(of "$@"); do
+	for n; do
 		tail -n 40 "$TAP_TMP/$name" >"$TAP_TMP/why"
 		grep -qx "block $n: done" "$TAP_TMP/$name"
-		result $? "$name: $(sed -n "${n}p" "$TAP_TMP/sections")"
+		result $? "$name: $(place_of "$n")"
 	done
 }
 
-# sums NAME N WANT: so many ranks have printed the sum.
+# sums NAME N WANT: did N ranks print the sum WANT?
 sums()
 {
 	tail -n 40 "$TAP_TMP/$1"
 	[ "$(grep -cE "^rank [0-9]+: $3\$" "$TAP_TMP/$1")" = "$2" ]
 }
 
-# So many PEs have a neighbour's number, and the sum.
+# Have all four PEs printed a neighbour's number and the sum?
 shmem_sums()
 {
 	tail -n 40 "$TAP_TMP/$1"
 	[ "$(grep -cE '^PE ([0-3]) of 4: from [0-3], sum 6$' "$TAP_TMP/$1")" = 4 ]
 }
 
-# counts NAME COLLECTIVE WAY CALLS: as the statistics of an MPI program say.
+# counts NAME COLLECTIVE WAY CALLS: do the statistics of an MPI program have
+# this line?
 counts()
 {
 	tail -n 40 "$TAP_TMP/$1"
-	grep -q "^libangara-mpi: $2  *$3  *$4 " "$TAP_TMP/$1"
+	# Messages of Open MPI may precede it on the line.
+	grep -q "libangara-mpi: $2  *$3  *$4 " "$TAP_TMP/$1"
 }
 
-split_blocks
-check 'each block has its place in a test' no_block_is_left_out
-check 'the first block is run by .ci/run' run_by_ci
-check 'lines on modules are run by selftests/guest/install.t' run_by_install
-check 'the job on several machines is run by selftests/guest/cluster.t' \
-	run_by_cluster
+# shellcheck disable=SC2046,SC2086 # words
+selftests/blocks "$TAP_TMP" README.md $(printf 'Documentation/start-%s.rst ' $START) \
+	$PAGES >"$LIST"
 check 'a clean root' selftests/clean-root "$ROOT" "$SUITE" \
-	"$(cat "$TAP_TMP"/block.* | grep -A1 'apt-get install')"
+	"$(cat "$TAP_TMP"/[0-9]* | grep -A1 'apt-get install')"
 check 'the sources are copied' copy_sources
 
-{
-	# The lists of a root that was made before may be old.
-	echo 'sudo apt-get -qq update || :'
-	blocks user first
-} >"$TAP_TMP/script"
+# Package lists of an existing root may be old.
+echo 'sudo apt-get -qq update || :' >"$TAP_TMP/script"
+mapfile -t blocks < <(of user /start-)
+for n in "${blocks[@]}"; do
+	block "$n"
+done >>"$TAP_TMP/script"
 session 'by a user' "$TAP_TMP/script"
-passed 'by a user' user first
+passed 'by a user' "${blocks[@]}"
 check 'by a user: Open MPI has printed its sums' sums 'by a user' 8 6
 check 'by a user: the adapters have computed one of them' \
 	counts 'by a user' allreduce offload 4
 check 'by a user: OpenSHMEM has printed its sum' shmem_sums 'by a user'
 check 'by a user: the first program has printed its sum' sums 'by a user' 8 28
 
-# The header of the test harness is taken from Debian's archive.
+# Other pages, each in its own shell, with the variables of the first block of
+# start-programs.rst.
+for page in $PAGES; do
+	mapfile -t blocks < <(of user "^$page:")
+	[ ${#blocks[@]} -gt 0 ] || continue
+	{
+		grep '^export ' "$TAP_TMP/$(of user /start-programs | head -n 1)"
+		for n in "${blocks[@]}"; do
+			block "$n"
+		done
+	} >"$TAP_TMP/script"
+	session page "$TAP_TMP/script"
+	passed page "${blocks[@]}"
+done
+
 {
-	sed '/modprobe/d; s/run_tests/all/' "$TAP_TMP/block.$(of installed)"
-	echo "echo 'block $(of installed): done'"
-	# It runs until it is ended.
-	sed 's/^angara-vfio.*/timeout 60 & | tee serve \&/' \
-		"$TAP_TMP/block.$(of serve)"
-	echo "until grep -q '4 adapters of fabric torus:2x2x1' serve; do"
-	echo "	kill -0 \$!; sleep 0.1; done"
-	echo "echo 'block $(of serve): done'"
-	cat "$TAP_TMP/block.$(of first)"
-	echo "echo 'block $(of first): done'"
+	for n in $(of installed /start-module); do
+		block "$n"
+	done
+	# This downloads the header of the test harness from Debian's archive.
+	echo 'make -C selftests all'
+	for n in $(of serve .); do
+		serve "$n"
+	done
+	for n in $(of installed /start-library); do
+		block "$n"
+	done
 } >"$TAP_TMP/script"
 session installed "$TAP_TMP/script"
-passed installed installed serve first
+# shellcheck disable=SC2046 # words
+passed installed $(of installed .) $(of serve .)
 check 'installed: the first program has printed its sum' sums installed 8 28
 if [ -e "$TREE/build/kernel-tools/kselftest_harness.h" ]; then
 	mkdir -p "$DIR/kernel-tools"

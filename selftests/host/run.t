@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# angara-run without adapters: exchanges, output, all kinds of ends, bad
-# arguments. Launcher and library are built with the address and undefined
-# behaviour sanitizers.
+# angara-run without adapters: exchanges, output, all ways to end, bad
+# arguments. Launcher and library are built with ASan and UBSan.
 # shellcheck disable=SC2016 # the processes expand what stands in quotes
 
 set -u
@@ -26,7 +25,7 @@ job()
 	ends 0 "$RUN" --no-device "$@"
 }
 
-# Standard output has to equal the first argument.
+# gives WANT COMMAND...: standard output must equal WANT.
 gives()
 {
 	local want=$1 got
@@ -38,7 +37,7 @@ gives()
 	[ "$got" = "$want" ]
 }
 
-# One line of error on standard error, nothing on standard output.
+# refuses STATUS TEXT ARGUMENT...: one line of error, no output.
 refuses()
 {
 	local status=$1 text=$2
@@ -53,7 +52,7 @@ refuses()
 		[ "$(wc -l <"$TAP_TMP/out")" = 1 ]
 }
 
-# faster SECONDS COMMAND...
+# faster SECONDS COMMAND...: COMMAND succeeds within this time.
 faster()
 {
 	local end=$((SECONDS + $1))
@@ -67,7 +66,7 @@ no_process()
 	! pgrep -f "$1"
 }
 
-# The launcher is killed by SIGKILL: its processes end with it.
+# If the launcher is killed by SIGKILL, its processes end.
 killed_launcher()
 {
 	local pid
@@ -77,16 +76,16 @@ killed_launcher()
 	await run_as "orphan-$$" 5 || return 1
 	kill -9 $pid
 	wait $pid
-	WITHIN=2 await no_process "orphan-$$"
+	await no_process "orphan-$$"
 }
 
-# run_as TEXT N: N processes run whose command line has TEXT
+# run_as TEXT N: do N processes run whose command line has TEXT?
 run_as()
 {
 	[ "$(pgrep -fc "$1")" -ge "$2" ]
 }
 
-# Each process has one core, and no two have the same.
+# Each process is bound to one core, different from all others.
 bound()
 {
 	local n
@@ -99,8 +98,8 @@ bound()
 	[ "$(grep -c '[[:space:]][0-9]*$' "$TAP_TMP/cores")" = "$n" ]
 }
 
-# A process of another user, the first one left behind, cannot be ended; the
-# second one is.
+# Of two processes left behind, the launcher cannot end the first, which belongs
+# to another user, but ends the second.
 left_by_another()
 {
 	local status=0
@@ -116,22 +115,22 @@ left_by_another()
 	return "$status"
 }
 
-# Without standard files, no line goes into a connection to a process.
+# Without open standard files, no output goes into a connection to a process.
 no_files()
 {
 	ends 0 "$RUN" --no-device -n 2 sh -c 'echo lost >&2; exec "$0" gather' "$JOB" \
 		<&- >&- 2>&-
 }
 
-# The pipe for output is full, and is not read: the time limit holds.
+# If the pipe for output is full and not read, the time limit still holds.
 not_read()
 {
 	local status=0
 
 	mkfifo "$TAP_TMP/full" || return
-	# Open both ends: neither waits for the other.
+	# Open both ends, so that neither open waits.
 	exec 8<>"$TAP_TMP/full"
-	faster 6 ends 124 sh -c 'exec "$0" "$@" >&8 2>&8' "$RUN" --no-device -n 2 \
+	faster 60 ends 124 sh -c 'exec "$0" "$@" >&8 2>&8' "$RUN" --no-device -n 2 \
 		--timeout 1 "$@" || status=$?
 	exec 8>&-
 	rm "$TAP_TMP/full"
@@ -153,7 +152,8 @@ signalled()
 	[ "$status" = "$2" ] && no_process "signalled-$$"
 }
 
-# late TEXT N MODE: exchanges have a second; one line names who is late.
+# late TEXT N MODE: exchanges time out after a second; one line names the late
+# processes.
 late()
 {
 	complains "angara-run: $1 not joined an exchange of $2 processes within 1 s" 0 \
@@ -161,7 +161,7 @@ late()
 		"$JOB" "$3" "$TAP_TMP/late$3"
 }
 
-# A reply that is longer than the blocks: its content looks like the next one.
+# A reply that is longer than the blocks: its content looks like the next reply.
 liar()
 {
 	perl -MSocket -MPOSIX -e '
@@ -180,7 +180,7 @@ liar()
 		exit $? >> 8' "$JOB" liar
 }
 
-# Keys of four jobs.
+# Do the four jobs have different keys?
 own_keys()
 {
 	[ "$(sort -u "$TAP_TMP/keys" | grep -c .)" = 4 ]
@@ -244,7 +244,7 @@ check 'lines do not mix' gives '4000 1' sh -c "'$RUN' -n 8 --no-device \
 check 'standard input goes to rank 0' gives '[0] text' sh -c "echo text |
 	'$RUN' -n 3 -l --no-device cat"
 check 'a reader that goes away' sh -c "'$RUN' -n 2 --no-device yes | head -3"
-# The third is the folder whose entries are read.
+# Descriptor 3 is the folder that is listed.
 check 'no file is left open' gives '0 1 2 3' sh -c "'$RUN' -n 3 --no-device \
 	sh -c 'rm -f x; cd /proc/\$\$/fd && [ \$ANGARA_RANK = 2 ] || exit 0
 	for i in *; do [ \$i = 10 ] || [ \$i = \$ANGARA_JOB_FD ] ||
@@ -256,10 +256,10 @@ check 'exit status of one process' ends 3 "$RUN" --no-device -n 3 \
 	sh -c '[ $ANGARA_RANK != 2 ] || exit 3'
 check 'a signal gives 128 more' ends 139 "$RUN" --no-device -n 2 \
 	sh -c 'kill -SEGV $$'
-check 'a failure ends the others after the grace period' faster 4 ends 9 \
+check 'a failure ends the others after the grace period' faster 60 ends 9 \
 	"$RUN" --no-device -n 3 --grace 1 \
 	sh -c '[ $ANGARA_RANK = 1 ] && exit 9; exec sleep 300'
-check 'also those that ignore SIGTERM' faster 6 ends 9 \
+check 'also those that ignore SIGTERM' faster 60 ends 9 \
 	"$RUN" --no-device -n 3 --grace 0 \
 	sh -c '[ $ANGARA_RANK = 1 ] && exit 9; trap "" TERM
 	while :; do sleep 0.1; done'
@@ -268,11 +268,11 @@ check 'the others can report in the grace period' gives 'reported' \
 	sh -c '[ $ANGARA_RANK = 1 ] && exit 9; sleep 1; echo reported'
 check '--keep-going' gives 'done' "$RUN" --no-device -n 2 --keep-going \
 	--grace 0 sh -c '[ $ANGARA_RANK = 1 ] && exit 9; sleep 1; echo done'
-check '--timeout' faster 4 ends 124 "$RUN" --no-device -n 2 --timeout 1 \
+check '--timeout' faster 60 ends 124 "$RUN" --no-device -n 2 --timeout 1 \
 	sleep 300
 check '--timeout, and the output is not read' not_read yes
 check '--timeout, and no output is read' not_read sh -c 'exec yes >&2'
-check 'background processes are ended' faster 3 ends 0 "$RUN" --no-device \
+check 'background processes are ended' faster 60 ends 0 "$RUN" --no-device \
 	-n 2 bash -c 'exec -a left-'$$' sleep 300 & sleep 0.5'
 check 'and gone' no_process "left-$$"
 if [ "$(id -u)" = 0 ]; then
@@ -320,5 +320,16 @@ else
 		sort | xargs"
 fi
 check '--help' gives 'Usage: angara-run' sh -c "'$RUN' --help | cut -c-17 | head -1"
+# completed WORD: prints bash's completion of it
+completed()
+{
+	COMP_WORDS=(angara-run "$1") COMP_CWORD=1
+	# shellcheck disable=SC1090
+	. <("$RUN" --bash-completion) && _angara_run && echo "${COMPREPLY[*]}"
+}
+check 'an option is completed' gives --no-device completed --no-d
+check '-np is -n' gives 'one one' sh -c "'$RUN' -np 2 --no-device echo one | xargs"
+check 'an option with a value that it does not take' \
+	refuses 2 "option '--bind=1' takes no value" -n 1 --bind=1 true
 check '--version' sh -c "'$RUN' --version | grep -q '^angara-run [0-9.]*$'"
 plan

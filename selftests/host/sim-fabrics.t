@@ -3,7 +3,7 @@
 #
 # The simulator on fabrics of every kind: times of packets on idle fabrics,
 # traffic compared with its bounds, all packets arrive once, and a deadlock is
-# found where routes allow it.
+# found if routes allow it.
 
 set -u
 . selftests/tap.sh
@@ -13,8 +13,8 @@ OUT=$VARIANTS/plain
 SIM=${SIM:-$OUT/bin/angara-sim}
 TOPO=$OUT/bin/angara-topo
 
-# One of each kind, with assemblies of two levels, more than four dimensions, more
-# than 64 sources of a router, several modules.
+# One fabric of each kind, with two-level assemblies, more than four dimensions,
+# more than 64 sources per router, several modules.
 KINDS=('torus:5x3' 'torus:3x2x2x2x2' 'mesh:3x4' 'hypercube:4' 'mkns:8x4,m=2'
 	'mkns:4x3x3' 'mkns:4x13,ports=6' 'kns:3x3' 'kns:13x2,ports=6'
 	'fattree:4,3,nodes=7' 'fattree:40,2,nodes=50' "file:$TAP_TMP/graph")
@@ -38,19 +38,19 @@ make_graph()
 	done
 }
 
-# refused TEXT ARGUMENT...
+# refused TEXT ARGUMENT...: one line has the error, status 2.
 refused()
 {
 	says "$1" 2 "$SIM" "${@:2}"
 }
 
-# fails TEXT ARGUMENT...
+# fails TEXT ARGUMENT...: one line has the error, status 1.
 fails()
 {
 	complains "$1" 1 "$SIM" "${@:2}"
 }
 
-# Pairs of nodes, among them first and last, evenly.
+# Prints pairs of nodes, evenly chosen, with the first and the last.
 some_pairs()
 {
 	local nodes=$1 i
@@ -60,9 +60,9 @@ some_pairs()
 	done | awk '$1 != $2'
 }
 
-# A packet takes twice 300 ns, 4 ns into the network, 37 ns through PCIe, and for
-# each cable of its way the cable and the router behind it: those of switches
-# take 150 ns and 7 cycles here, others 80 ns and 2 cycles.
+# A packet takes twice 300 ns, 4 ns into the network, 37 ns through PCIe, and on
+# each hop the cable and the next router: 150 ns and 7 cycles for switches here,
+# else 80 ns and 2 cycles.
 idle()
 {
 	local fabric=$1 nodes from to want got bad=0
@@ -86,9 +86,9 @@ idle()
 	[ "$nodes" -gt 2 ] && return $bad
 }
 
-# What a plan expects is what is simulated: of one packet to the nanosecond but for
-# edges of clocks, of long operations over one tree within 1 %, over several trees
-# within a tenth.
+# Simulated times equal those of the plan: of one packet to the nanosecond
+# except clock edges, of long operations over one tree within 1 %, over several
+# trees within 10 %.
 expected()
 {
 	"$SIM" stripe --fabric "$1" --bytes 256,64KiB --trees 1,2,5,16 \
@@ -101,8 +101,8 @@ expected()
 		} END { exit bad || n != 16 }'
 }
 
-# gains TORUS BYTES LEAST: allreduces over 16 trees are that many times as fast as
-# over one, as planned; broadcasts, which PCIe limits, are not faster.
+# gains TORUS BYTES LEAST: allreduces over 16 trees are at least LEAST times as
+# fast as over one, as planned; broadcasts, which PCIe limits, are not faster.
 gains()
 {
 	"$SIM" stripe --torus "$1" --bytes "$2" --trees 1,16 --format csv |
@@ -117,7 +117,7 @@ gains()
 		} END { exit bad || n != 4 }'
 }
 
-# Shortest ways are never slower than deterministic ones.
+# Shortest routes are never slower than deterministic ones.
 adaptive_idle()
 {
 	join -t, -j1 <(pair_times "$1" deterministic) <(pair_times "$1" adaptive) |
@@ -130,7 +130,8 @@ pair_times()
 		awk -F, 'NR > 1 { print $1 "-" $2 "," $4 }' | sort -t, -k1,1
 }
 
-# cells COLUMNS ARGUMENT...: columns of the last row; fabrics have commas.
+# cells COLUMNS ARGUMENT...: prints columns of the last row; names of fabrics
+# may contain commas.
 cells()
 {
 	local columns=$1
@@ -140,23 +141,23 @@ cells()
 		cut -d, -f"$columns"
 }
 
-# overloaded FABRIC ROUTING [OPTION]...: flits per cycle and module that arrive
-# where more is offered, with hosts that are no limit.
+# overloaded FABRIC ROUTING [OPTION]...: prints accepted flits per cycle and
+# module under overload, if hosts are no limit.
 overloaded()
 {
 	cells 2 traffic --fabric "$1" --routing "$2" --load 3 \
 		--host-rate 640Gbit/s --time 20us "${@:3}"
 }
 
-# within VALUE LEAST MOST
+# within VALUE LEAST MOST: is the value in this range?
 within()
 {
 	echo "$1, expected from $2 to $3"
 	awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN { exit !(a >= b && a <= c) }'
 }
 
-# load FABRIC VALUE: of the most loaded channel by uniform traffic, if each module
-# sends one flit: known in closed form.
+# load FABRIC VALUE: does the most loaded channel have this load by uniform
+# traffic, if each module sends one flit? The value is known in closed form.
 load()
 {
 	local got
@@ -166,8 +167,8 @@ load()
 		"$(awk "BEGIN { print $2 + 0.0001 }")"
 }
 
-# Uniform traffic: what arrives is below the bound of the routes, or of the
-# channels together, and of a channel from the host; and not far below.
+# Uniform traffic: accepted traffic is below the bounds of the routes, of all
+# channels, and of a channel from the host, but not far below.
 bounded()
 {
 	local fabric=$1 routes distances got bound
@@ -184,9 +185,9 @@ bounded()
 		"$(awk "BEGIN { print 1.01 * $bound }")"
 }
 
-# One switch whose inputs are queues: the head of a queue holds up those behind
-# it.  Karol, Hluchyj and Morgan (1987): 0.6013 of the links' rate with 16 inputs,
-# 0.5858 with very many.
+# One switch with input queues: the head of a queue blocks the packets behind
+# it.  Karol, Hluchyj and Morgan (1987): 0.6013 of the links' rate with 16
+# inputs, 0.5858 with very many.
 head_of_line()
 {
 	local nodes=$1 least=$2 most=$3
@@ -197,7 +198,7 @@ head_of_line()
 }
 
 # BookSim 2, packets of 17 flits, dimension order with a date line, 64 flits per
-# virtual channel: steady up to this share of the links' rate, and not above.
+# virtual channel: steady exactly up to this share of the links' rate.
 booksim()
 {
 	within "$(overloaded "$1" deterministic --time 40us)" \
@@ -205,7 +206,7 @@ booksim()
 		"$(awk "BEGIN { print 1.1 * $2 * 75 / 64 }")"
 }
 
-# Packets of a pattern cross as many cables as the ways to its targets have.
+# Packets of a pattern cross as many cables as the routes to their targets have.
 ways()
 {
 	local fabric=$1 pattern=$2 want got
@@ -217,7 +218,7 @@ ways()
 		"$(awk "BEGIN { print 1.02 * $want }")"
 }
 
-# Delays rise with loads; below saturation what is offered arrives, above not.
+# Delays rise with loads; all offered traffic arrives below saturation only.
 curve()
 {
 	"$SIM" curve --fabric "$1" --pattern uniform --step 0.2 --least 0.05 \
@@ -234,19 +235,19 @@ curve()
 		} END { exit bad || !seen || n < 5 }'
 }
 
-# The same seed gives the same curve, another one another.
+# The same seed gives the same curve, another seed a different one.
 seeds()
 {
 	local run=("$SIM" curve --fabric 'mkns:8x4,m=2' --load '0.3,0.5' --seeds 2
 		--time 5us --format csv)
 
-	diff <("${run[@]}" | sed 's/[0-9.]*$//') \
-		<("${run[@]}" --threads 1 | sed 's/[0-9.]*$//') &&
-		! diff -q <("${run[@]}" | sed 's/[0-9.]*$//') \
-			<("${run[@]}" --seed 9 | sed 's/[0-9.]*$//') >/dev/null
+	diff <("${run[@]}" | sed 's/[0-9.]*,[0-9.]*$//') \
+		<("${run[@]}" --threads 1 | sed 's/[0-9.]*,[0-9.]*$//') &&
+		! diff -q <("${run[@]}" | sed 's/[0-9.]*,[0-9.]*$//') \
+			<("${run[@]}" --seed 9 | sed 's/[0-9.]*,[0-9.]*$//') >/dev/null
 }
 
-# Leaves out the time of the run.
+# Removes the time of the run from the output.
 results()
 {
 	local threads=$1
@@ -266,7 +267,34 @@ same_bits()
 	diff "$TAP_TMP/one" <(results "$@")
 }
 
-# A torus is the same by either option.
+# Replays a trace of reductions on trees and a trace of traffic: the first has
+# the same events, at any times; packets of the second reach the same targets.
+replayed()
+{
+	local trace=$TAP_TMP/events file
+
+	"$SIM" coll --op allreduce --fabric "$1" --bytes 4KiB --mode offload --trees 3 \
+		--roots spread --trace "$trace" &&
+		"$SIM" replay --fabric "$1" --file "$trace" --trace "$trace.again" || return
+	for file in "$trace" "$trace.again"; do
+		sed -E 's/^[0-9]+ //
+			/ (REDUCE|RESULT|ALLREDUCE) from/s/ from [0-9]+,/,/
+			/ CREDIT from/s/ seq [0-9]+,//' "$file" | sort >"$file.sorted"
+	done
+	[ "$(wc -l <"$trace.sorted")" -gt 1000 ] &&
+		diff "$trace.sorted" "$trace.again.sorted" || return
+	"$SIM" traffic --fabric "$1" --load 0.3 --warmup 0us --time 3us \
+		--trace "$trace" &&
+		"$SIM" replay --fabric "$1" --file "$trace" --trace "$trace.again" || return
+	for file in "$trace" "$trace.again"; do
+		sed -nE 's/^[0-9]+ (node [0-9]+: EJECT PUT from [0-9]+),.*(seq [0-9]+),.*/\1 \2/p' \
+			"$file" | sort >"$file.sorted"
+	done
+	[ "$(wc -l <"$trace.sorted")" -gt 200 ] &&
+		diff "$trace.sorted" "$trace.again.sorted"
+}
+
+# Both options give the same torus.
 same_torus()
 {
 	diff <("$SIM" coll --op allreduce --torus 4x3x2 --bytes 8KiB --trees 3 \
@@ -275,7 +303,7 @@ same_torus()
 		--trees 3 --format csv | cut -d, -f1-8)
 }
 
-# Ways on a ring that all go round the same way, against those of the topology.
+# Routes that all go the same way round a ring, compared with the topology's.
 ring_of_eight()
 {
 	local i j
@@ -297,7 +325,7 @@ ring_of_eight()
 	done >>"$TAP_TMP/routes"
 }
 
-# flood ARGUMENT...
+# flood ARGUMENT...: simulates an overload.
 flood()
 {
 	"$SIM" traffic --fabric "file:$TAP_TMP/ring" --load 2 --buffer 4 \
@@ -321,9 +349,9 @@ checkpoint()
 		--threads 2 --format csv)
 
 	"${run[@]}" --checkpoint "$TAP_TMP/checkpoint" --stop-at 20us &&
-		diff <("${run[@]}" | sed 's/[0-9.]*$//') \
+		diff <("${run[@]}" | sed 's/[0-9.]*,[0-9.]*$//') \
 			<("${run[@]}" --restore "$TAP_TMP/checkpoint" |
-				sed 's/[0-9.]*$//')
+				sed 's/[0-9.]*,[0-9.]*$//')
 }
 
 # Each cable of a broadcast's tree carries one packet of 17 flits.
@@ -348,7 +376,7 @@ names = {e["args"]["name"] for e in events if e["name"] == "thread_name"}
 assert "to port 7" in names and "to Reducer" in names, names' "$TAP_TMP/trace.json"
 }
 
-# The configuration that is printed can be read.
+# The simulator can read the configuration that it prints.
 params()
 {
 	diff <("$SIM" params --fabric mkns:8x4,m=2 | grep -v '^#') \
@@ -381,9 +409,9 @@ for fabric in torus:4x4x4 torus:3x2x2x2x2 mesh:7 hypercube:6 mkns:8x4,m=2 \
 done
 check 'stripes over 16 trees on 512 nodes' gains 8x8x8 64KiB 6
 check 'stripes over 16 trees on 8192 nodes' gains 16x16x32 8KiB 1.9
-# Channels of dimension d of an even ring: sums of distances, ties to "+"; a digit
-# of a hypercube differs in half of the numbers; 48 of 63 modules of MKNS are in
-# another line of eight, and two share a cable; the middle of a mesh.
+# Channels of dimension d of an even ring: sums of distances, ties to "+"; a
+# digit of a hypercube differs in half of the numbers; in MKNS 48 of 63 modules
+# are in another line of eight, and two share a cable; for a mesh, the middle.
 check 'channel load of a ring' load torus:8 '10 / 7'
 check 'channel load of a hypercube' load hypercube:6 '32 / 63'
 check 'channel load of MKNS' load mkns:8x4,m=2 '2 * 48 / 63'
@@ -445,8 +473,6 @@ check 'a block of what is no torus' refused 'mkns:8x4' coll --fabric mkns:8x4 \
 check 'messages along a tree with switches' fails 'no participant' coll \
 	--fabric mkns:8x4 --mode p2p
 check 'an application of tori' refused 'mkns:8x4' heat2d --fabric mkns:8x4
-check 'a text trace of what is no torus' refused 'mkns:8x4' coll \
-	--fabric mkns:8x4 --trace "$TAP_TMP/trace.txt"
 check 'too many pairs' refused 'choose with' pairs --fabric mkns:8x10x10x10
 check 'capacity of a hot spot' refused 'hotspot' capacity --pattern hotspot
 check 'no seeds' refused 'from 1 to 10' curve --seeds 0
@@ -462,4 +488,7 @@ check 'a way from no router' fails ':1: there is no such router' \
 printf '1 0 0\n2 0 1\n' >"$TAP_TMP/bad"
 check 'a way in a circle' fails 'from router 1 to node 0 goes in a circle' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
+for fabric in fattree:4,3 mkns:4x4,m=2 mesh:4x4 hypercube:4 torus:2x2x2x2x2; do
+	check "a trace is injected again: $fabric" replayed $fabric
+done
 plan

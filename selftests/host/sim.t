@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The simulator: times compared with closed formulas and the paper's ratios, the
-# same bits for any number of threads and processes, and messages on bad input.
+# same bits for any number of threads and processes, and errors for bad input.
 
 set -u
 . selftests/tap.sh
 . selftests/variant.sh
 
 OUT=$VARIANTS/plain
-# An existing program is not built: sim-mutants.t has faulty ones.
+# If $SIM is set, no program is built: sim-mutants.t sets it to faulty ones.
 SIM=${SIM:-$OUT/bin/angara-sim}
 
-# refused TEXT ARGUMENT...
+# refused TEXT ARGUMENT...: one line has the error, status 2.
 refused()
 {
 	says "$1" 2 "$SIM" "${@:2}"
 }
 
-# fails TEXT ARGUMENT...
+# fails TEXT ARGUMENT...: one line has the error, status 1.
 fails()
 {
 	complains "$1" 1 "$SIM" "${@:2}"
@@ -59,10 +59,10 @@ every_torus()
 
 # Without contention the time to the farthest node is known: injection, PEGroup,
 # links and routers, the length of the packet, ejection.  By messages each hop
-# takes all of them and starts at an edge of the clock (2 ns); if a ring is odd,
-# the second of two equally deep subtrees waits for the first one's packet. A
-# packet of 17 flits and 24 bytes more takes 37 ns through PCIe.
-# formula EJECTION: in ns
+# takes all of these and starts at a clock edge (2 ns); if a ring is odd, the
+# second of two equally deep subtrees waits for the first one's packet. A packet
+# of 17 flits and 24 bytes more takes 37 ns through PCIe.
+# formula EJECTION: prints the time in ns
 formula()
 {
 	"$SIM" coll --op bcast --sizes "$(every_torus)" --format csv \
@@ -96,14 +96,14 @@ origins()
 		Documentation/simulator.rst | head -n -2)
 }
 
-# Every parameter has an origin, except those that say what is simulated.
+# Every parameter has an origin, except those that define the simulated case.
 no_origin()
 {
 	"$SIM" params | sed -nE 's/^# ([a-z-]+) .*\(([^()]*)\)$/\1 \2/p' |
 		grep -Ev ' [^ ]*, (given|fitted|free)$' | cut -d ' ' -f 1 | xargs
 }
 
-# Leaves out the time of the run.
+# Removes the time of the run from the output.
 results()
 {
 	local threads=$1
@@ -113,7 +113,7 @@ results()
 		--routing adaptive --threads "$threads" | cut -d, -f1-7
 	"$@" coll --op allreduce --torus 5x3x2 --trees 5 --bytes 8KiB \
 		--root 17 --format csv --threads "$threads" | cut -d, -f1-8
-	# Credits to the hosts come by timers, late compared with other events.
+	# Timers send credits to the hosts, late compared with other events.
 	"$@" coll --op allreduce --torus 4x3x2 --bytes 32KiB --mode offload \
 		--format csv --threads "$threads" | cut -d, -f1-8
 }
@@ -130,9 +130,9 @@ sum()
 }
 
 # Injects the packets of the model's golden trace again: the same packets cross
-# the same links, blocks and hosts.  Clocks, the source named for a sum (the
-# first of several to arrive), and the number in credit packets are not
-# compared.  The last chapter is of a fault.
+# the same links, blocks and hosts.  Clocks, the source of a sum (the first of
+# several to arrive), and the number in credit packets are not compared.  The
+# last chapter has a fault.
 events_of()
 {
 	sed -nE '/row of node 3/q
@@ -155,9 +155,9 @@ golden()
 		diff "$TAP_TMP/want" <(events_of "$TAP_TMP/replayed")
 }
 
-# 60000 puts: ten times as many records take about ten times as long, where a
-# search of all for each takes a hundred times. Each arrives at its own target,
-# though two packets of one node have the same number.
+# 60000 puts: ten times as many records take about ten times as long, while a
+# search of all records for each takes a hundred times as long. Each put arrives
+# at its own target, though two packets of one node have the same number.
 puts()
 {
 	awk -v n="$1" 'BEGIN {
@@ -188,13 +188,128 @@ long_trace()
 	long=$(seconds_of 60000)
 	cat "$TAP_TMP/replayed"
 	echo "$short s, ten times as long $long s"
-	# The next node is one or two links away, that behind it one.
+	# The next node is one or two links away, the node after it one.
 	awk -F, 'NR > 1 { exit $1 != 60000 || $3 != 75000 || $4 != 60000 }' \
 		"$TAP_TMP/replayed" &&
 		awk -v a="$short" -v b="$long" 'BEGIN { exit b > 40 * (a + 0.01) }'
 }
 
-# A tracepoint's lines, as tracefs has them.
+# Requests in both directions: messages, atomic operations with and without
+# returned data, and notices of full queues between adapters, which are not
+# simulated.
+two_sided()
+{
+	cat <<-'END'
+		# cpu header
+		1 node 0: INJECT SEND from 0, tree 0, seq 4, 1 x 100 bytes
+		9 node 3: EJECT SEND from 0, tree 0, seq 4, 1 x 100 bytes
+		9 node 3: INJECT RNR from 3, tree 0, seq 4, 1 x 0 bytes
+		12 node 0: EJECT RNR from 3, tree 0, seq 4, 1 x 0 bytes
+		20 node 3: INJECT READY from 3, tree 0, seq 0, 1 x 0 bytes
+		22 node 0: EJECT READY from 3, tree 0, seq 0, 1 x 0 bytes
+		22 node 0: INJECT READY_ACK from 0, tree 0, seq 0, 1 x 1 bytes
+		25 node 0: INJECT SEND from 0, tree 0, seq 4, 1 x 100 bytes
+		29 node 3: EJECT SEND from 0, tree 0, seq 4, 1 x 100 bytes
+		29 node 3: INJECT ACK from 3, tree 0, seq 4, 1 x 100 bytes
+		40 node 1: INJECT ATOMIC from 1, tree 0, seq 7, 1 x 8 bytes
+		41 node 1: INJECT ATOMIC from 1, tree 0, seq 8, 1 x 16 bytes
+		42 node 1: INJECT OPEN from 1, tree 63, seq 8, 1 x 16 bytes
+		49 node 2: EJECT ATOMIC from 1, tree 0, seq 7, 1 x 8 bytes
+		49 node 2: INJECT ACK from 2, tree 0, seq 7, 1 x 8 bytes
+		51 node 2: EJECT ATOMIC from 1, tree 0, seq 8, 1 x 16 bytes
+		51 node 2: INJECT DATA from 2, tree 0, seq 8, 1 x 8 bytes
+	END
+}
+
+# Each request arrives at its target, once per injection, and is answered.
+replay_sides()
+{
+	"$SIM" replay --torus 2x2 --file <(two_sided) --acks yes \
+		--trace "$TAP_TMP/sides" "$@" || return
+	grep -oE 'node [0-9]: EJECT [A-Z]+ from [0-9], tree 0, seq [0-9], 1 x [0-9]+' \
+		"$TAP_TMP/sides" | sort >"$TAP_TMP/sides.ends"
+	diff "$TAP_TMP/sides.ends" - <<-'END'
+		node 0: EJECT ACK from 3, tree 0, seq 4, 1 x 100
+		node 0: EJECT ACK from 3, tree 0, seq 4, 1 x 100
+		node 1: EJECT ACK from 2, tree 0, seq 7, 1 x 8
+		node 1: EJECT DATA from 2, tree 0, seq 8, 1 x 8
+		node 2: EJECT ATOMIC from 1, tree 0, seq 7, 1 x 8
+		node 2: EJECT ATOMIC from 1, tree 0, seq 8, 1 x 16
+		node 3: EJECT SEND from 0, tree 0, seq 4, 1 x 100
+		node 3: EJECT SEND from 0, tree 0, seq 4, 1 x 100
+	END
+}
+
+# The golden trace's trees, moved to the last of 64 trees, give the same events.
+last_trees()
+{
+	sed -E '/^#/!s/, tree ([0-9]+),/, tree 6\1,/' "$TAP_TMP/chapters" >"$TAP_TMP/last"
+	grep -q 'tree 62' "$TAP_TMP/last" &&
+		diff <("$SIM" replay --acks yes --torus 2x2x2 --file "$TAP_TMP/last" \
+			--format csv) \
+		<("$SIM" replay --acks yes --torus 2x2x2 --file "$TAP_TMP/chapters" \
+			--format csv)
+}
+
+# A checkpoint is valid only for unchanged input files.
+other_file()
+{
+	local run=("$SIM" gather --algo ring --torus 4x4 --bytes 20000 --threads 1
+		--routes "$TAP_TMP/ways")
+
+	echo '0 1 0' >"$TAP_TMP/ways"
+	"${run[@]}" --checkpoint "$TAP_TMP/of-ways" --stop-at 20us || return
+	"${run[@]}" --restore "$TAP_TMP/of-ways" || return
+	echo '0 1 2' >"$TAP_TMP/ways"
+	says 'of another command line' 2 "${run[@]}" --restore "$TAP_TMP/of-ways"
+}
+
+# Completion of words: commands, their options, and parameters.
+completion()
+{
+	local script=$TAP_TMP/completion
+
+	"$SIM" --bash-completion >"$script" && bash -n "$script" || return
+	for word in coll replay --torus --pattern --json 'cut-through store-and-forward'; do
+		grep -qF -- "$word" "$script" || {
+			echo "no $word"
+			return 1
+		}
+	done
+}
+
+same_words()
+{
+	"$SIM" -V | grep -q '^angara-sim [0-9]' && "$SIM" coll -V >"$TAP_TMP/version" &&
+		"$SIM" -h | grep -q '^  coll ' && "$SIM" coll -h | grep -q -- '--trees' &&
+		diff <("$SIM" pairs --torus 2 --from 0 -j) \
+			<("$SIM" pairs --torus 2 --from 0 --format json)
+}
+
+# Replays traffic with both routings from its trace: each packet reaches the
+# same target over as many links.
+routed()
+{
+	local routing=$1 file
+
+	shift
+	"$SIM" traffic --torus 4x3x2 --load 0.6 --warmup 0us --time 4us \
+		--routing "$routing" --trace "$TAP_TMP/routed" "$@" &&
+		"$SIM" replay --file "$TAP_TMP/routed" --torus 4x3x2 \
+			--routing "$routing" --trace "$TAP_TMP/again" "$@" || return
+	for file in routed again; do
+		sed -nE 's/^[0-9]+ (node [0-9]+: EJECT PUT from [0-9]+),.*(seq [0-9]+),.*/\1 \2/p' \
+			"$TAP_TMP/$file" | sort >"$TAP_TMP/$file.ends"
+		grep -c 'SEND PUT' "$TAP_TMP/$file" >>"$TAP_TMP/$file.ends"
+	done
+	if [ "$routing" = adaptive ]; then
+		grep -q ' on ADAPT' "$TAP_TMP/routed" || return
+	fi
+	[ "$(wc -l <"$TAP_TMP/routed.ends")" -gt 1000 ] &&
+		diff "$TAP_TMP/routed.ends" "$TAP_TMP/again.ends"
+}
+
+# Lines of a tracepoint as in tracefs.
 tracefs()
 {
 	perl -ne 'BEGIN { %vc = (REQ => 0, RSP => 1, UP => 2, DOWN => 3) }
@@ -217,7 +332,7 @@ assert all(e["dur"] >= 0 and e["ts"] >= 0 for e in spans)
 assert any(e["name"] == "ALLREDUCE" for e in spans)' "$TAP_TMP/trace.json"
 }
 
-# Signals are declared before they change, and time does not go back.
+# Signals are declared before they change; time never decreases.
 vcd()
 {
 	"$SIM" coll --op allreduce --mode offload --torus 3x2 \
@@ -241,14 +356,14 @@ heatmap()
 		"$TAP_TMP/heat.csv"
 }
 
-# gain CELLS NODES: of the heat equation
+# gain CELLS NODES: prints the gain of the heat equation
 gain()
 {
 	"$SIM" heat2d --cells "$1" --from "$2" --to "$2" --format csv |
 		awk -F, 'NR > 1 { print $9 }'
 }
 
-# within VALUE WANTED SHARE
+# within VALUE WANTED SHARE: does the value differ by less than this share?
 within()
 {
 	echo "$1, expected $2"
@@ -256,7 +371,8 @@ within()
 		'BEGIN { exit !(a > b * (1 - share) && a < b * (1 + share)) }'
 }
 
-# Twice the rows of the table take twice its time; others are in between.
+# Twice the rows of the table take twice the time; values between are
+# interpolated.
 table()
 {
 	printf '# rows seconds\n1000 0.001\n4000 0.002\n' >"$TAP_TMP/table"
@@ -278,20 +394,9 @@ checkpoint()
 		<("${run[@]}" --restore "$file" | cut -d, -f1-8)
 }
 
-# An algorithm's bytes at every node: all blocks but its own.
-gather()
-{
-	local algo=$1 torus=$2
-
-	shift 2
-	"$SIM" gather --algo "$algo" --torus "$torus" --bytes 2560 --format csv \
-		"$@" | awk -F, -v own="$([ "$algo" = trees ] || echo 1)" '
-		NR > 1 { print; exit $6 != 10 * $2 * ($2 - own) }'
-}
-
-# A host that sends to its neighbour enters the ring, so of 4 places 3 are used.
-# Each is used again after 500 + 4 ns there, 37 ns out of the buffer and 500 ns
-# back for the credit: 3 x 17 flits per 520.5 cycles.
+# A host that sends to its neighbour enters the ring, so it uses 3 of 4 buffers.
+# A buffer is free again after 500 + 4 ns for the packet, 37 ns to drain it and
+# 500 ns for the credit: 3 x 17 flits per 520.5 cycles.
 credits()
 {
 	within "$("$SIM" traffic --torus 8 --pattern neighbor --buffer 4 \
@@ -300,8 +405,8 @@ credits()
 		awk -F, 'NR > 1 { print $2 }')" 0.098 0.03
 }
 
-# trains SHARE BUFFER TRAIN COMMAND...: the time of each operation in trains
-# differs by less than this share from that of packets alone.
+# trains SHARE BUFFER TRAIN COMMAND...: the time of each operation with trains
+# differs by less than this share from the time with single packets.
 trains()
 {
 	local share=$1 buffer=$2 train=$3
@@ -324,7 +429,26 @@ trains()
 		END { exit bad || !n }'
 }
 
-# Eight nodes share one host's PCIe; the longest wait is near the mean.
+# Trains make an allgather by broadcasts faster, since hosts' channels wait
+# less. Its time is at least what PCIe needs for all packets, 39 of 37 ns and
+# one of 7 ns from each of 64 nodes, and at most that of single packets.
+# Messages differ by 1 %.
+trains_wait()
+{
+	local torus=$1 one two
+
+	one=$("$SIM" gather --algo trees --torus "$torus" --bytes 10000 --format csv |
+		awk -F, 'NR == 2 { print $5 }')
+	two=$("$SIM" gather --algo trees --torus "$torus" --bytes 10000 --train 2 \
+		--format csv | awk -F, 'NR == 2 { print $5 }')
+	echo "$one us, in trains $two us"
+	awk -v one="$one" -v two="$two" 'BEGIN {
+		least = 64 * (39 * 37 + 7) / 1000
+		exit !(two > least && two < 1.01 * one && one > least)
+	}' && trains 0.01 8 2 gather --algo doubling --torus "$torus" --bytes 10000
+}
+
+# Eight nodes send to one host's PCIe; the longest wait is near the mean.
 fair()
 {
 	"$SIM" traffic --torus 3x3 --pattern hotspot --hot 100 --load 0.14 \
@@ -334,7 +458,8 @@ fair()
 		}'
 }
 
-# The least of three runs, by a program that takes 30, 20 and 25 us in turn.
+# The median of the runs and their spread, by a program that takes 30, 20, 90,
+# 25 and 21 us in turn; and the simulator accepts the table.
 measure()
 {
 	local bin=$TAP_TMP/measured
@@ -343,12 +468,16 @@ measure()
 	cat >"$bin/angara-spmv" <<-'END'
 		#!/bin/sh
 		echo x >>"$0.runs"
-		us=$(echo 30 20 25 | cut -d ' ' -f "$(wc -l <"$0.runs")")
+		us=$(echo 30 20 90 25 21 | cut -d ' ' -f "$(wc -l <"$0.runs")")
 		echo "{\"n\":$4,\"us_multiply\":$us.000,\"mflops\":1}"
 	END
 	chmod +x "$bin/angara-spmv"
-	[ "$(BIN=$bin tools/sim/measure spmv 640 | tail -n 1)" = \
-		'640 0.000020000' ]
+	BIN=$bin tools/sim/measure spmv 640 >"$TAP_TMP/medians" || return
+	cat "$TAP_TMP/medians"
+	[ "$(tail -n 1 "$TAP_TMP/medians")" = \
+		'640 0.000025000 # 0.000020000 to 0.000090000' ] &&
+		[ "$("$SIM" spmv --rows 1280 --to 2 --table "$TAP_TMP/medians" \
+			--format csv | awk -F, 'NR == 2 { print $3 }')" = 25.000 ]
 }
 
 measure_says()
@@ -377,7 +506,7 @@ for op in bcast reduce allreduce barrier; do
 		--reduce flit
 done
 
-# Alone in the network trains change nothing; where operations meet, outputs
+# Trains change nothing for a single operation; if operations meet, outputs
 # serve trains in turn instead of packets.
 for op in bcast reduce allreduce; do
 	for how in 'cut-through 8 2' 'store-and-forward 16 4' 'cut-through 64 16'; do
@@ -392,6 +521,9 @@ for torus in 4x4x4 2x4x8; do
 		check "allgather on $torus: $algo, in trains" trains 0.13 8 2 \
 			gather --algo $algo --torus $torus --bytes 10000
 	done
+done
+for torus in 4x4x4 2x4x8; do
+	check "trains: what changes is the wait for PCIe, $torus" trains_wait $torus
 done
 check 'trains wait for credits' trains 0.17 8 2 coll --torus 4x4 \
 	--bytes 64KiB --link-latency 2us
@@ -408,6 +540,10 @@ check 'golden trace: as lines of the tracepoint' diff \
 	<(grep -v '^#' "$TAP_TMP/chapters")) \
 	<("$SIM" replay --acks yes --torus 2x2x2 --gap 0s \
 	--file "$TAP_TMP/tracefs")
+check 'golden trace: trees up to number 63' last_trees
+check 'a trace of messages and atomic operations' replay_sides
+check 'a trace of messages and atomic operations, adaptive' replay_sides \
+	--routing adaptive --threads 2
 check 'trace for Perfetto' json
 check 'trace for GTKWave' vcd
 check 'load of links' heatmap
@@ -417,17 +553,6 @@ check 'no node starves if all send to one' fair
 check 'random scenarios: all arrives' "$SIM" stress --count 60
 check 'adaptive routing does not deadlock' "$SIM" traffic --torus 8 --load 2 \
 	--routing adaptive --buffer 4 --host-rate 640Gbit/s --time 10us
-for torus in 4x4x2 5x3; do
-	for algo in trees ring bruck; do
-		check "allgather: $algo on $torus" gather $algo $torus
-	done
-done
-check 'allgather: doubling, ranks along the last dimension' \
-	gather doubling 2x4x8 --reverse
-for algo in doubling ring; do
-	check "allreduce: $algo" "$SIM" gather --op allreduce --algo $algo \
-		--torus 4x4x4
-done
 # The published gains at 32768 nodes, section 4.3.
 check 'heat2d: gain with 40960000 cells' within "$(gain 40960000 32768)" 3.0 0.1
 check 'heat2d: gain with 81920000 cells' within "$(gain 81920000 32768)" 2.7 0.1
@@ -435,7 +560,9 @@ check 'heat2d: gain with 163840000 cells' \
 	within "$(gain 163840000 32768)" 2.7 0.1
 check 'heat2d: hardly a gain up to 64 nodes' within "$(gain 40960000 64)" 1 0.01
 check 'spmv: times from a table' table
-check 'measure: the least of three' measure
+check 'measure: the median and the spread' measure
+check 'measure: bad number of runs' env RUNS=0 bash -c \
+	'! tools/sim/measure spmv 10 2>&1 | grep -v "not a number from 1 to 99"'
 check 'measure: what?' measure_says "'dance': neither spmv nor heat2d" dance
 check 'measure: bad number' measure_says "'1k': not a number" spmv 1k
 check 'measure: no program' env BIN=/none bash -c \
@@ -472,15 +599,26 @@ check 'parameters are what params prints' \
 	diff <("$SIM" params --config "$TAP_TMP/good.conf" | grep -v '^#') \
 	<("$SIM" params --config <("$SIM" params --config "$TAP_TMP/good.conf") |
 	grep -v '^#')
+for routing in deterministic adaptive; do
+	check "a trace of traffic: $routing" routed $routing
+	check "a trace of traffic: $routing, acknowledged" routed $routing --acks yes
+done
+check 'cells: refused before anything is simulated' refused "--cells '1x'" heat2d \
+	--to 32768 --cells 5,1x
 check 'where parameters come from, in the documentation' origins
 check 'every parameter has an origin' test "$(no_origin)" = \
-	'torus fabric modules train local seed'
+	'torus fabric modules train local accuracy seed'
 check 'help' "$SIM" coll --help
 check 'no command' refused 'no command'
 check 'unknown command' refused "unknown command 'dance'" dance
 check 'unknown option' refused "unknown option '--bogus'" coll --bogus 3
 check 'no option' refused "unexpected argument 'bogus'" coll bogus
-check 'option without argument' refused "'--bytes' needs" coll --bytes
+check 'option without argument' refused "'--bytes' wants a value" coll --bytes
+check 'words of all tools: -h, -V, -j' same_words
+check 'completion of words' completion
+check 'sizes as of all tools' diff <("$SIM" coll --torus 2 --bytes 4K | cut -c 1-50) \
+	<("$SIM" coll --torus 2 --bytes 4KiB | cut -c 1-50)
+check 'a size with a fraction' refused 'not a number of bytes' coll --bytes 1.5K
 check 'bad torus' refused 'not 1 to 4 sizes' coll --torus 4x0
 check 'bad time' refused "not a time, such as 80ns" coll --link-latency 80
 check 'bad rate' refused "not a rate, such as 75Gbit/s" coll --link-rate 75Gb
@@ -509,26 +647,51 @@ check 'a long trace: time is proportional' long_trace
 check 'bad operation' refused 'not one of bcast, reduce' coll --op scatter
 check 'bad mode' refused "--mode 'x': not one of" coll --mode offload,x
 check 'too many trees' refused 'not a number from 1 to 16' coll --trees 17
-check 'no such root' refused 'no such node' coll --root 64
+check 'no such root' refused "--root '64': no such node" coll --root 64
+check 'no such root: 2^32' refused "--root '4294967296': no such node" coll \
+	--root 4294967296
+check 'no such source: 2^32 + 1' refused "--source '4294967297': no such node" \
+	coll --source 4294967297
 check 'bad pattern' refused 'not one of uniform' traffic --pattern none
 check 'bad load' refused 'not a number above 0' traffic --load 0.1,x
+check 'load of 100' refused 'above 0 and below 100' traffic --load 100
+check 'times that overflow' refused "--warmup '10000000s': not a time up to 1000000s" \
+	traffic --warmup 10000000s --time 10000000s
 check 'one node only' refused 'two nodes or more' traffic --torus 1
 check 'bad line of a file' refused "bad.conf:3: clock 'fast': not a frequency" \
 	coll --config "$TAP_TMP/bad.conf"
 check 'missing file' refused 'No such file' coll --config "$TAP_TMP/none"
 check 'no trace to replay' refused 'needs a --file' replay
-check 'trace of another torus' refused 'node 2 is not in the torus' \
+check 'trace of another torus' refused 'node 2 is not in the fabric' \
 	replay --torus 2 --file selftests/model/golden.txt
 check 'trace without injections' refused 'no injections' \
+	replay --file <(echo '# nothing')
+check 'no trace' refused 'lines are no records of packets, the first is line 1' \
 	replay --file README.md
+check 'a trace with a cut line' refused \
+	'1 lines are no records of packets, the first is line 3' replay --torus 2x2x2 \
+	--file <(sed '3s/bytes.*//' "$TAP_TMP/chapters")
+check 'a trace of more trees than there are' refused 'are no records' replay \
+	--torus 2x2x2 --file <(sed 's/, tree 2,/, tree 64,/' "$TAP_TMP/chapters")
+check 'a trace that is too long' refused 'longer than 10^6 s' replay --torus 2x2x2 \
+	--file <(sed '3s/^[0-9]*/18446744073709551615/' "$TAP_TMP/chapters")
+# Acknowledgements do not count as messages: results are the same, with twice as
+# many packets.
+acked()
+{
+	diff <("$SIM" "$@" --acks no --format csv | cut -d, -f7 | awk 'NR > 1 { print 2 * $0 }') \
+		<("$SIM" "$@" --acks yes --format csv | cut -d, -f7 | tail -n +2)
+}
+
+for op in bcast reduce allreduce; do
+	check "messages of a $op, acknowledged" acked coll --op $op --mode p2p --sizes 2x2x2,4x4x4
+done
+check 'an allgather, acknowledged' "$SIM" gather --sizes 4x4 --acks yes
+check 'SpMV, acknowledged' "$SIM" spmv --to 64 --rows 64000 --acks yes
 check 'half a tree' refused 'lacks a part of tree 2' \
 	replay --torus 2x2x2 --file \
 	<(grep -Ev 'node 0: SEND|on UP' "$TAP_TMP/chapters")
 check 'missing trace' refused 'No such file' replay --file "$TAP_TMP/none"
-check 'doubling on 6 nodes' fails 'needs a power of two' gather \
-	--algo doubling --torus 3x2
-check 'trees that reduce' refused "are 'coll --op allreduce'" gather \
-	--op allreduce --algo trees
 check 'bad table' refused "table.bad:2: not 'UNITS SECONDS'" spmv --table \
 	"$TAP_TMP/table.bad"
 check 'bad number of nodes' refused "--to '3': not a power of two" spmv --to 3
@@ -536,6 +699,9 @@ check 'bad rate of a node' refused 'not a number of MFlop/s' heat2d --rate fast
 check 'checkpoint of other parameters' refused 'of another command line' gather \
 	--algo doubling --torus 4x4x2 --restore "$TAP_TMP/checkpoint"
 head -c 20000 "$TAP_TMP/checkpoint" >"$TAP_TMP/cut"
+check 'checkpoint of another file of routes' other_file
+check 'checkpoint with a pipe' refused 'has to be a regular file' replay \
+	--torus 2x2x2 --file <(cat "$TAP_TMP/chapters") --checkpoint "$TAP_TMP/piped"
 check 'half a checkpoint' refused 'truncated or damaged' gather --algo doubling \
 	--torus 4x4x2 --bytes 10000 --threads 2 --restore "$TAP_TMP/cut"
 check 'no checkpoint' refused 'not a checkpoint' coll --mode p2p --restore README.md

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The torus and its trees, fabrics of all kinds, and plans of trees, under the
-# address and undefined behaviour sanitizers.
+# The torus and its trees, fabrics of all kinds, and plans of trees, under ASan
+# and UBSan.
 
 set -u
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# build PROGRAM TEST: of a test, the library's topologies and the model's.
+# build PROGRAM TEST: builds a test with the topologies of library and model.
 build()
 {
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wno-unused-parameter \
@@ -26,7 +26,7 @@ for test in topo topo_fabric topo_plan; do
 		exit 1
 	fi
 	"$tmp/$test" >"$tmp/out" || status=1
-	# One plan for all: the numbers of each continue those before.
+	# One plan for all programs: their results are numbered consecutively.
 	awk -v n="$count" '
 		/^ok / { $2 += n }
 		/^not ok / { $3 += n }

@@ -19,7 +19,7 @@ report()
 	tools/topo/report "$TOPO" "$OUT" "$SIM" --quick
 }
 
-# Processor time, as the machine may have others to serve.
+# Limits processor time, as the machine may be loaded.
 soon()
 {
 	local TIMEFORMAT='%U %S' spent
@@ -32,7 +32,7 @@ soon()
 	awk '{ exit !($1 + $2 < 60) }' <<<"$spent"
 }
 
-# Lines of a table, by a column of its head.
+# Prints the lines of a table, found by a column of its head.
 rows()
 {
 	awk -v head="$1" '/^\|/ { if (!on && index($0, head)) on = 1
@@ -40,7 +40,7 @@ rows()
 		{ on = 0 }' "$TIME" | sed 's/^| //; s/ |$//; s/ *| */|/g'
 }
 
-# count NUMBER HEAD: rows of a table
+# count NUMBER HEAD: the table has NUMBER rows
 count()
 {
 	local got
@@ -50,7 +50,7 @@ count()
 	[ "$got" = "$1" ]
 }
 
-# A packet takes 641 ns and 84 for each cable.
+# A packet takes 641 ns, and 84 ns per cable.
 idle()
 {
 	rows 'cables, farthest' | awk -F'|' '{
@@ -61,8 +61,8 @@ idle()
 	} END { exit bad || NR != 5 }'
 }
 
-# What is accepted deterministically is below the bound of the routes and of the
-# hosts, but for the noise of a short window.
+# With deterministic routes the accepted load is below the bounds of routes and
+# hosts, apart from the noise of a short window.
 bounds()
 {
 	rows 'its bound' | awk -F'|' '{
@@ -87,9 +87,9 @@ broadcasts()
 	[ "$got" = '64|broadcast, 256 B|0.909|1.161|1.077|0.993|1.161' ]
 }
 
-# Of 64 nodes: over several trees an allreduce is at least twice as fast as over one,
-# as expected within a fifth. It is not on a fat tree, whose switches read a packet
-# from each of 20 nodes on any tree, and a broadcast is not.
+# With 64 nodes an allreduce over several trees is at least twice as fast as
+# over one, within 20 % of the plan; except on a fat tree, whose switches read a
+# packet from each of 20 nodes on any tree. A broadcast is not faster.
 stripes()
 {
 	rows 'gain expected' | awk -F'|' '{
@@ -134,7 +134,7 @@ curves()
 	done
 }
 
-# All results come from the cache, and the chapter is the same.
+# A second run takes all results from the cache and gives the same chapter.
 again()
 {
 	cp "$TIME" "$TAP_TMP/before"
@@ -144,7 +144,7 @@ again()
 		diff "$TAP_TMP/before" "$TIME"
 }
 
-# refused TEXT ARGUMENT...
+# refused TEXT ARGUMENT...: one line has the error.
 refused()
 {
 	says "$1" 2 tools/topo/times "${@:2}"
@@ -154,7 +154,7 @@ check 'it builds' variant plain libangara tools/topo tools/sim
 check 'a quick report takes less than 60 s' soon
 check 'the report has the chapter' grep -q '^## In time$' "$OUT/report.md"
 check 'fabrics' count 5 'cables per module'
-check 'parameters and their sources' count 23 '| source |'
+check 'parameters and their sources' count 24 '| source |'
 check 'times on idle fabrics' idle
 check 'loads within their bounds' bounds
 check 'times of broadcasts' broadcasts

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# angara-topo: the commands of documents run, tables equal those of the
-# reference, published numbers that differ are explained, and bad input gets one
-# line.
+# angara-topo: commands in documents run, tables equal the reference, deviations
+# from published numbers are explained, and bad input gets one line of error.
 
 set -u
 . selftests/tap.sh
@@ -12,25 +11,25 @@ set -u
 TOPO=$VARIANTS/plain/bin/angara-topo
 OUT=$TAP_TMP/report
 
-# refused TEXT ARGUMENT...
+# refused TEXT ARGUMENT...: one line has the error, status 2.
 refused()
 {
 	says "$1" 2 "$TOPO" "${@:2}"
 }
 
-# graph LINE...: a file that describes a graph, as "file:PATH" in $FILE.
+# graph LINE...: writes a description of a graph; sets FILE to "file:PATH".
 graph()
 {
 	FILE=file:$TAP_TMP/graph
 	printf '%s\n' "$@" >"$TAP_TMP/graph"
 }
 
-# Commands of a document and of the man page, unchanged.
+# Prints the commands of documents and of the man page, unchanged.
 shown()
 {
 	sed -n 's/^    \(angara-topo .*\)/\1/p' Documentation/topologies.rst
 	sed -n 's/^\.Dl \(angara-topo .*\)/\1/p' tools/man/angara-topo.1
-	sed -n 's/^build\/host\/bin\/\(angara-topo .*\)/\1/p' README.md
+	sed -n 's/^    \(angara-topo .*\)/\1/p' Documentation/start-simulate.rst
 }
 
 shown_runs()
@@ -53,7 +52,7 @@ study()
 	"$TOPO" compare --study mkns >"$TAP_TMP/study"
 }
 
-# A row of a table of the study, "formula/graph/published" per topology.
+# Prints a row of a table of the study, "formula/graph/published" per topology.
 row()
 {
 	awk -v table="Table $1:" -v modules="$2" \
@@ -61,7 +60,8 @@ row()
 		on && $1 == modules { $1 = ""; print substr($0, 2) }' "$TAP_TMP/study"
 }
 
-# table NUMBER WANT...: numbers by formula, per size those of the four.
+# table NUMBER WANT...: does the table have these numbers by formula? A WANT has
+# the numbers of the four topologies for one size.
 table()
 {
 	local number=$1 want modules got bad=0
@@ -78,7 +78,7 @@ table()
 	return $bad
 }
 
-# Numbers from the graphs for which there is no formula.
+# Checks numbers computed from graphs, for which there is no formula.
 from_graphs()
 {
 	local modules i=0 got
@@ -90,11 +90,11 @@ from_graphs()
 		[ "$got" = "${least[i]}" ] || return
 		i=$((i + 1))
 	done
-	# Eight nodes that are joined directly: 4 * 4 cables between the halves.
+	# Eight directly connected nodes have 4 * 4 cables between the halves.
 	[ "$(row 5 16 | cut -d ' ' -f 1)" = 4/16/4 ]
 }
 
-# Exactly the published numbers that differ have a computed reason.
+# All published numbers that differ, and no others, have a computed reason.
 explained()
 {
 	sed -n '/^Published/,/cells differ/p' "$TAP_TMP/study" >"$TAP_TMP/why" &&
@@ -106,7 +106,7 @@ explained()
 			"$TAP_TMP/why" | grep .
 }
 
-# Conclusions, with numbers that satisfy them and with others.
+# Conclusions are confirmed by some numbers, and not by others.
 concluded()
 {
 	sed -n '/^Conclusions/,$p' "$TAP_TMP/study" >"$TAP_TMP/claims"
@@ -116,7 +116,7 @@ concluded()
 		[ "$(grep -cE '(confirmed|in part)$' "$TAP_TMP/claims")" = 26 ]
 }
 
-# Processor time, because the machine may be loaded.
+# Limits processor time, because the machine may be loaded.
 soon()
 {
 	local TIMEFORMAT='%U %S' spent fabric
@@ -132,7 +132,8 @@ soon()
 	awk '{ exit !($1 + $2 < 10) }' <<<"$spent"
 }
 
-# is WANT ARGUMENT...: the last line of its output, with single blanks.
+# is WANT ARGUMENT...: does the last line of output equal WANT, apart from
+# blanks?
 is()
 {
 	local want=$1 got
@@ -143,8 +144,8 @@ is()
 	[ "$got" = "$want" ]
 }
 
-# The path of the study's example: AB 0, by port 2 to AB 2, by port 8 to KB Y2,
-# by its port 2 to AB (2 2 0 0); here ports of nodes count from 0.
+# The path of the study's example: from AB 0 by port 2 to AB 2, by port 8 to KB
+# Y2, by port 2 to AB (2 2 0 0). Here the ports of nodes count from 0.
 example()
 {
 	"$TOPO" route mkns:4x4 0 10 | tail -n +2 | tr -s ' ' >"$TAP_TMP/way"
@@ -156,8 +157,8 @@ example()
 	EOF
 }
 
-# tree_is WANT ARGUMENT...: cost of the last tree, and the expected time of a
-# broadcast over one.
+# tree_is WANT ARGUMENT...: do the cost of the last tree and the expected time
+# of a broadcast over one tree equal WANT?
 tree_is()
 {
 	local want=$1 got
@@ -196,14 +197,14 @@ large_halves()
 	"$TOPO" metrics torus:16x10x10x10 | grep -E '^bisection +2000 +2000 +upper'
 }
 
-# graphviz LINE...: a file of Graphviz, as "file:PATH" in $FILE.
+# graphviz LINE...: writes a Graphviz file; sets FILE to "file:PATH".
 graphviz()
 {
 	FILE=file:$TAP_TMP/graph.gv
 	printf '%s\n' "$@" >"$TAP_TMP/graph.gv"
 }
 
-# Every port of a fabric, without coordinates.
+# Prints every port of a fabric, without coordinates.
 ports_of()
 {
 	"$TOPO" show "$1" | sed 's/ ([0-9,]*)//g' | tr -s ' '
@@ -221,7 +222,7 @@ round_trip()
 	done
 }
 
-# Ends without labels get free ports, behind those that have them.
+# Edge ends without labels get free ports, after those with labels.
 free_ports()
 {
 	graphviz 'digraph g {' 'a -> b' 'a -> s [taillabel=0, headlabel=5]' 'b -> s' \
@@ -295,8 +296,8 @@ check 'study, measures and drawings of 16000 modules take less than 10 s' soon
 check 'a way of the study' example
 check 'cost by a price list' is 'cost 408 408 cable=100,port=1' metrics torus:4 \
 	--prices cable=100,port=1
-# Twice 300 ns, 20 ns, 3 * 84 ns, 4096 bytes, 16 heads and 16 * 24 bytes of PCIe at
-# 64 Gbit/s.
+# Time: twice 300 ns, 20 ns, 3 * 84 ns, and 4096 bytes, 16 heads and 16 * 24
+# bytes over PCIe at 64 Gbit/s.
 check 'cost of a tree' tree_is '0 0 (0,0) 3 39 8 8 1 1.464' mkns:8x4
 check 'the root in the middle' tree_is '0 3 3 6 0 2 1 1.464' mesh:7
 check 'two trees from the ends of a line' tree_is '1 6 6 6 0 1 1 1.716' mesh:7 --trees 2
@@ -360,5 +361,5 @@ check 'a node out of range' refused 'from 0 to 3' route torus:4 1 4
 check 'a list of nodes that is none' refused 'from 0 to 3' tree torus:4 --nodes 0,x
 check 'an empty range' refused 'is empty' tree torus:4 --nodes 3-1
 check 'a price that is none' refused 'must be cable=' metrics torus:4 --prices cable=x
-check 'an unknown study' refused 'there is mkns' compare --study torus
+check 'an unknown study' refused 'must be mkns' compare --study torus
 plan

@@ -3,7 +3,7 @@
 #
 # Do the tests of angara-vfio find faults? Inserts each fault of
 # selftests/vfio/mutants.txt into a copy of one file of the server; the case
-# that the list names has to fail, or the server has to end with an error.
+# that the list names must fail, or the server must end with an error.
 
 set -u
 . selftests/tap.sh
@@ -23,7 +23,8 @@ base()
 	variant asan tools/vfio && client_build
 }
 
-# link PROGRAM OBJECT FILE: the server with another object for the file.
+# link PROGRAM OBJECT FILE: links a server with this object instead of the
+# file's.
 link()
 {
 	local object
@@ -36,20 +37,21 @@ link()
 	cc $FLAGS -pthread -o "$1" "$2" "${objects[@]}" $LIBS
 }
 
-# passes PROGRAM FOLDER CASE: the case passes with this server, which ends.
+# passes PROGRAM FOLDER CASE: does the case pass with this server, and does the
+# server end well?
 passes()
 {
 	local status=0
 
 	server_start "$1" "$2" --fabric torus:2x2x1 "${LIMITS[@]}" || return
 	VFIO_DIR=$2 VFIO_PID=$SERVER_PID VFIO_LOG=$2.log \
-		timeout 20 "$CLIENT" "$3" || status=1
+		timeout 60 "$CLIENT" "$3" || status=1
 	kill "$SERVER_PID" && wait "$SERVER_PID" || status=1
 	SERVER_PID=
 	return $status
 }
 
-# build_mutant FOLDER FILE FROM TO
+# build_mutant FOLDER FILE FROM TO: builds a server with a fault.
 build_mutant()
 {
 	mutate "tools/vfio/$2" "$3" "$4" >"$1/$2" || return
@@ -69,7 +71,7 @@ finds()
 	rm -rf "$dir"
 }
 
-# Text up to a line "end", or a single line without one.
+# Prints text up to a line "end", or a single line.
 rest()
 {
 	local line text=

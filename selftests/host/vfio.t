@@ -27,7 +27,7 @@ refuses()
 		grep -qF -- "$text" "$TAP_TMP/err"
 }
 
-# Descriptions in files: wrong, and longer than drivers read.
+# Descriptions in files that are wrong, or longer than drivers read.
 bad_graphs()
 {
 	local graph=$TAP_TMP/graph
@@ -67,7 +67,7 @@ bad_arguments()
 		refuses 2 '--only wants a list' "${ok[@]}" --only 1, &&
 		refuses 2 '--ready-fd wants a number' "${ok[@]}" --ready-fd x &&
 		refuses 2 "unexpected 'more'" "${ok[@]}" more &&
-		refuses 2 "wrong option '--some'" "${ok[@]}" --some &&
+		refuses 2 "unknown option '--some'" "${ok[@]}" --some &&
 		refuses 2 "option '--fabric' wants a value" --fabric &&
 		refuses 2 '1024 adapters at the most' "${ok[@]}" --fabric torus:2000 || return
 	long=$TAP_TMP/$(printf '%080d' 0)
@@ -75,7 +75,7 @@ bad_arguments()
 		refuses 1 'is too long for a socket' "${ok[@]}" --socket-dir "$long"
 }
 
-# The limit of open files decides the number of adapters.
+# The limit of open files limits the number of adapters.
 few_files()
 {
 	(ulimit -n 512 && refuses 1 'need 3136 open files, 512 are allowed' \
@@ -126,12 +126,12 @@ in_the_way()
 		rm "$DIR/node1.sock"
 }
 
-# A file that another process has put there is not removed.
+# The server does not remove a file that another process made.
 not_ours()
 {
 	server_start "$V" "$DIR" --fabric torus:2 || return
 	rm "$DIR/node1.sock" && echo other >"$DIR/node1.sock" || return
-	# The server reports it like a leftover.
+	# The server's exit status reports the file as left over.
 	! server_end "$DIR" && [ "$(ls "$DIR")" = node1.sock ] &&
 		rm "$DIR/node1.sock"
 }
@@ -141,7 +141,7 @@ without_privilege()
 	mkdir -p "$TAP_TMP/user"
 	chmod 755 "$TAP_TMP"
 	chmod 777 "$TAP_TMP/user"
-	# The server may be in a folder that other users may not enter.
+	# Copy the server: its folder may be inaccessible for other users.
 	cp "$V" "$TAP_TMP/angara-vfio"
 	cat >"$TAP_TMP/as-user" <<-END
 		#!/bin/sh
@@ -167,7 +167,7 @@ frugal()
 	server_end "$DIR" && [ "$kb" -lt 16384 ]
 }
 
-# Builds the programs that observe a server while it works.
+# Builds programs that observe a working server.
 build_ctl()
 {
 	variant plain libangara tools:bin/angaractl
@@ -178,7 +178,7 @@ ctl()
 	LD_LIBRARY_PATH=$O/lib exec "$O/bin/angaractl" --server "$DIR" "$@"
 }
 
-# Sends all requests again and again until it is stopped.
+# Sends all requests repeatedly until it is stopped.
 watch()
 {
 	local what
@@ -195,7 +195,7 @@ has_packets()
 	[ "$(wc -c <"$TAP_TMP/all")" -gt 4096 ]
 }
 
-# captured PID: the capture has packets, and ends without error. It may be
+# captured PID: the capture has packets, and ends without error. It may lag
 # behind the machines whose packets it writes.
 captured()
 {
@@ -206,7 +206,7 @@ captured()
 	wait "$1" && return $status
 }
 
-# Packets were injected, sent, ejected, reduced, dropped; none malformed.
+# Packets were injected, sent, ejected, reduced, dropped; none is malformed.
 dissected()
 {
 	tshark -X lua_script:tools/vfio/angara.lua -r "$TAP_TMP/all" -T fields \
@@ -216,7 +216,7 @@ dissected()
 		'02 12 22 32 42' ] && ! awk 'NF > 2' "$TAP_TMP/events" | grep .
 }
 
-# watched NAME: machines work while other programs observe the server.
+# watched NAME: virtual machines work while other programs observe the server.
 watched()
 {
 	local name=$1 one watch capture
@@ -229,7 +229,7 @@ watched()
 	await test -s "$TAP_TMP/all"
 	# The last packets may not have been written when capturing ends.
 	for one in 'collectives, and one that goes' \
-		'transfers between machines' 'everybody at once'; do
+		'transfers between machines' 'all machines at once'; do
 		check "$name, watched: $one" client "$DIR" "work: $one"
 	done
 	: >"$TAP_TMP/watched"
@@ -242,7 +242,7 @@ watched()
 	fi
 }
 
-# start_with PRELOAD: starts a server with this library preloaded.
+# start_with PRELOAD: starts a server with PRELOAD as preloaded library.
 start_with()
 {
 	cat >"$TAP_TMP/with" <<-END
@@ -254,7 +254,8 @@ start_with()
 	server_start "$TAP_TMP/with" "$DIR" --fabric torus:2x2x1
 }
 
-# kind FABRIC: four nodes and switches between them, watched meanwhile.
+# kind FABRIC: tests a fabric of four nodes with switches while programs observe
+# it.
 kind()
 {
 	local capture
@@ -288,20 +289,20 @@ sandboxed()
 	done
 }
 
-# It may not have been waited for.
+# The process may be a zombie.
 server_has_ended()
 {
 	! grep -qs '^State:.[^Z]' "/proc/$SERVER_PID/status"
 }
 
-# ends_by CALL: the server that makes this system call ends by SIGSYS.
+# ends_by CALL: a server that makes this system call ends by SIGSYS.
 ends_by()
 {
 	local status=0
 
 	VFIO_FORBIDDEN=$1 start_with forbidden || return
 	! client "$DIR" 'irq: MSI-X' || return
-	# A client that failed for another reason leaves a server that goes on.
+	# If a client fails for another reason, the server continues.
 	await server_has_ended || return
 	wait "$SERVER_PID" || status=$?
 	SERVER_PID=
@@ -322,7 +323,7 @@ forbidden()
 	done
 }
 
-# cases NAME PROGRAM: all cases of the client with one server.
+# cases NAME PROGRAM: runs all cases of the client with one server.
 cases()
 {
 	local name=$1 one

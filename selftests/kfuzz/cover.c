@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Coverage of a program in the modules, which alone are built for it: the
- * kernel records the places that a thread reaches in its own system calls. Work
- * of workers is not recorded.
+ * Coverage of a program in the modules: only they are built for it.  The kernel
+ * records the places that a thread reaches in its own system calls; it does not
+ * record work of kernel workers.
  *
- * A step from one place to the next counts as new.  Steps are identified by a
- * hash: a few collide, which does no harm.
+ * A step from one place to the next counts as new.  A hash identifies steps: a
+ * few collide, which does no harm.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,22 +19,22 @@
 #include "kfuzz.h"
 
 #define LANES		(2 * KF_THREADS)
-#define WORDS		(1U << 17)	/* of a lane */
+#define WORDS		(1U << 17)	/* words of a lane */
 #define STEPS		(1U << 20)
 #define PLACES		(1U << 16)
 
 static struct {
 	int fd;
-	uint64_t *area;		/* the first word counts the others */
+	uint64_t *area;		/* the first word is the number of words that follow */
 } lanes[LANES];
 static bool works;
-static bool *known;		/* steps that some program has done */
-static uint32_t *seen_in;	/* the last program that did the step */
+static bool *known;		/* steps that some program has taken */
+static uint32_t *seen_in;	/* last program that took the step */
 static uint32_t turn;
 static uint64_t *places;
 static unsigned int num_places;
 
-/* Large memory, which the processes of programs would copy otherwise. */
+/* Maps large memory, which the processes of programs must not copy. */
 static void *own(size_t bytes, int fd, int flags)
 {
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
@@ -114,7 +114,10 @@ static void add_place(uint64_t pc)
 	for (; places[at] != pc; at = (at + 1) % PLACES) {
 		if (places[at])
 			continue;
-		/* It never gets full: the modules have a tenth as many. */
+		/*
+		 * The table never gets full: the modules have a tenth as many
+		 * places.
+		 */
 		places[at] = pc;
 		num_places++;
 		return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a program: in a process, by one thread or two; then restores state that
+ * Runs a program in a process, by one thread or two.  Then restores state that
  * outlives the process, and checks that the state is as before.
  */
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "nl.h"
 #include "state.h"
 
-#define PATIENCE	120	/* seconds for a program */
+#define PATIENCE	120	/* limit of seconds for a program */
 #define TICK		2	/* seconds between reads of the kernel's log */
 #define EVERY		16	/* programs between checks for leftovers */
 
@@ -32,7 +32,7 @@ static unsigned int family;
 /* Results from the processes of a program. */
 static struct {
 	struct kf_result result;
-	unsigned int left;	/* KF_LEAVES_* */
+	unsigned int left;	/* set of KF_LEAVES_* */
 } *shared;
 static unsigned int unchecked;	/* programs since the last check */
 static bool can_fail;
@@ -66,7 +66,7 @@ static void guard(void)
 	signal(SIGALRM, SIG_DFL);
 }
 
-/* Allocation number @nth from here on fails, 0: none. */
+/* Makes allocation number @nth from here on fail; 0 for none. */
 static void fail_nth(struct kf_state *s, unsigned int nth)
 {
 	char text[16];
@@ -76,7 +76,7 @@ static void fail_nth(struct kf_state *s, unsigned int nth)
 		return;
 	if (s->fail_fd < 0)
 		s->fail_fd = open(AT_FAIL_NTH, O_WRONLY);
-	/* It may fail the write itself, once. */
+	/* The injected failure may hit the write itself, but only once. */
 	if (pwrite(s->fail_fd, text, len, 0) < 0 && !nth)
 		pwrite(s->fail_fd, text, len, 0);
 }
@@ -165,7 +165,7 @@ static void on_alarm(int signal)
 	(void)signal;
 }
 
-/* waitpid() that a signal interrupts every TICK seconds. */
+/* waitpid(), which a signal interrupts every TICK seconds. */
 static pid_t wait_tick(pid_t pid)
 {
 	struct itimerval on = {
@@ -181,7 +181,10 @@ static pid_t wait_tick(pid_t pid)
 	return got;
 }
 
-/* A process may hang in the kernel because of a report: read the log now. */
+/*
+ * Waits for the end of a process.  Reads the log meanwhile, since the process
+ * may hang in the kernel because of a report.
+ */
 static const char *wait_end(pid_t pid)
 {
 	const char *report = NULL;
@@ -204,7 +207,7 @@ static void clear_tree(void *failed, const struct at_nl_obj *obj)
 	unsigned int tree = obj->val[ANGARA_A_TREE_ID];
 	int fd = at_open(dev);
 
-	/* Some other call may have cleared it. */
+	/* Another call may have cleared the tree. */
 	if (fd < 0) {
 		*(int *)failed = fd;
 		return;
@@ -251,7 +254,7 @@ static int restore_fabrics(void)
 	return ret;
 }
 
-/* Return: NULL, or what has changed. */
+/* Restores state.  Return: NULL, or what has changed. */
 static const char *restore(unsigned int what)
 {
 	static const struct at_usage nothing;

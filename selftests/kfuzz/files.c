@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Calls on open files, and the contents of the memory that they map.
- */
+/* Calls on open files, and the contents of the memory that they map. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +14,7 @@
 #include "angtest.h"
 #include "state.h"
 
-/* Arguments of a thread start here: pages with memory, and without. */
+/* Pages of a thread's arguments: how many have memory, and one that has none. */
 #define ARGS_PAGES	2
 #define ARGS_CONST	4
 
@@ -58,7 +56,7 @@ long kf_close(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return answer(close(kf_fd(v[0]))) | answer(close(kf_ctx_fd(v[0])));
 }
 
-/* Closes a device's file or its context's; the other one stays open. */
+/* Closes the file of a device or of its context; the other file stays open. */
 long kf_end(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	(void)s;
@@ -76,7 +74,7 @@ long kf_dup(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return 0;
 }
 
-/* Where the argument of an ioctl is, valid or not. */
+/* Return: address for the argument of an ioctl, valid or not. */
 static char *arg_place(struct kf_state *s, uint64_t how, uint64_t f,
 		       size_t size)
 {
@@ -109,7 +107,7 @@ static void *pages(void *at, unsigned int count)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-/* Mappings are slow on debug kernels: only a few of them. */
+/* Maps only a few pages, since mappings are slow on debug kernels. */
 void kf_args_init(struct kf_state *s)
 {
 	s->args = (char *)KF_AT_ARGS + s->lane * 16 * KF_PAGE;
@@ -127,7 +125,7 @@ static void eventfd_init(int fd)
 	close(made);
 }
 
-/* Writes as many bytes as fit there. */
+/* Writes as many bytes as fit at @to. */
 static void arg_put(struct kf_state *s, char *to, uint64_t how,
 		    const void *from, size_t size)
 {
@@ -155,7 +153,7 @@ static uint64_t region_addr(struct kf_state *s, const uint64_t *v)
 	return (uintptr_t)kf_region(s, v[4], &len) + v[5];
 }
 
-/* Numbers that are only known when the program runs. */
+/* Sets members whose values are only known when the program runs. */
 static void arg_fix(struct kf_state *s, const struct kf_op *op,
 		    const uint64_t *v, char *arg)
 {
@@ -204,7 +202,7 @@ static void rings_map(struct kf_state *s, uint64_t f,
 	}
 }
 
-/* The new context replaces the one at @f. */
+/* The new context replaces that of slot @f. */
 static void ctx_take(struct kf_state *s, uint64_t f,
 		     const struct angara_ctx_create *c)
 {
@@ -235,7 +233,7 @@ long kf_ioctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	arg_fix(s, op, v, arg);
 	memcpy(arg, &size, sizeof(uint32_t));
 	size = size < op->size ? op->size : size < KF_PAGE ? size : KF_PAGE;
-	/* An odd size has data after the known fields. */
+	/* An odd size adds a non-zero byte after the known fields. */
 	if (size > op->size && size % 2)
 		arg[size - 1] = 1;
 	at = arg_place(s, v[2], v[0], size);
@@ -247,7 +245,7 @@ long kf_ioctl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return ret;
 }
 
-/* Any command; 0 is replaced by one of ours. */
+/* Any command; 0 stands for one of the driver's commands. */
 long kf_ioctl_any(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	uint32_t cmd = v[1] ? v[1] : _IO(ANGARA_IOC_TYPE, v[2] & 0xFF);
@@ -259,7 +257,7 @@ long kf_ioctl_any(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return answer(ioctl(v[5] ? kf_ctx_fd(v[0]) : kf_fd(v[0]), cmd, at));
 }
 
-/* Puts an entry where the next one belongs, followed by @skip others. */
+/* Puts an entry where the next one belongs, and claims @more entries after it. */
 static long entry(struct kf_state *s, uint64_t f, const struct angara_wqe *w,
 		  uint64_t payload, uint32_t more)
 {
@@ -310,7 +308,7 @@ long kf_send(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return entry(s, v[0], &w, v[4], 0);
 }
 
-/* Bytes of operands of an atomic operation. */
+/* Number of bytes of the operands of an atomic operation. */
 static uint64_t operands(uint64_t aop, uint64_t len)
 {
 	if (aop == ANGARA_ATOMIC_READ)
@@ -381,7 +379,7 @@ long kf_poll(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return poll(p, 3, v[1] % 8) < 0 ? -errno : p[0].revents;
 }
 
-/* Calls that every file answers, ours or the kernel's. */
+/* Calls that every file has to answer, of the driver or the kernel. */
 long kf_file_call(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	char *mem = (char *)KF_AT_MEM;

@@ -4,8 +4,8 @@
  *
  * A program is a list of calls; a call is an operation of the table in model.c
  * with a number for each of its fields.  Any numbers make a program: a field
- * says what they mean, and which are worth trying.  So one table generates,
- * changes and parses programs.
+ * defines what its numbers mean, and which of them are worth trying.  So one
+ * table generates, changes and parses programs.
  *
  * Every program runs in its own process, which starts and ends without open
  * files.  State that outlives the process, rows of trees and fabrics, is
@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define KF_CALLS	32	/* in a program */
-#define KF_FIELDS	18	/* of an operation */
+#define KF_CALLS	32	/* maximum of calls in a program */
+#define KF_FIELDS	18	/* maximum of fields of an operation */
 #define KF_FILES	4
 #define KF_MAPS		4
 #define KF_EVENTFDS	2
@@ -29,26 +29,26 @@
 
 struct kf_state;
 
-/* Meaning of the numbers of a field. */
+/* Meanings of the numbers of a field. */
 enum kf_kind {
-	KF_BELOW,	/* below @arg */
-	KF_BITS,	/* a set of the bits of @arg */
-	KF_ZERO,	/* 0 is valid */
-	KF_POW2,	/* a power of two from 8 on */
+	KF_BELOW,	/* number below @arg */
+	KF_BITS,	/* set of bits of @arg */
+	KF_ZERO,	/* 0, the only valid number */
+	KF_POW2,	/* power of two from 8 on */
 	KF_AREA,	/* bytes of a receive buffer, or 0 */
-	KF_LENGTH,	/* a size or an offset in bytes, up to @arg */
+	KF_LENGTH,	/* size or offset in bytes, up to @arg */
 	KF_PKEY,
 	KF_ANY,
 };
 
 /**
  * struct kf_field - a field of an operation
- * @name: in a program's text
+ * @name: name in a program's text
  * @kind: meaning of its numbers
- * @arg: see there
+ * @arg: argument of @kind
  * @edge: the first invalid number, if that is not @arg
  * @offset: its offset in the structure of an ioctl
- * @width: its bytes there, 0 if it is not in there
+ * @width: its bytes in that structure, 0 if it is not a member
  */
 struct kf_field {
 	const char *name;
@@ -59,17 +59,17 @@ struct kf_field {
 	unsigned int width;
 };
 
-/* State that an operation may leave after the process. */
+/* State of an operation that may outlive the process. */
 #define KF_LEAVES_TREES		1U
 #define KF_LEAVES_FABRICS	2U
 
 /**
  * struct kf_op - an operation
- * @name: in a program's text
+ * @name: name in a program's text
  * @weight: its share in generated programs, of all weights
  * @leaves: KF_LEAVES_*
- * @nr: of an ioctl
- * @size: of its structure
+ * @nr: number of an ioctl
+ * @size: size of that ioctl's structure
  * @field: the fields, the last one without a name
  * @run: execute it. Return: 0 or more, or -errno
  */
@@ -91,8 +91,8 @@ struct kf_call {
 
 /**
  * struct kf_prog - a program
- * @name: for readers
- * @threads: number of threads, each of which runs all of it
+ * @name: name for readers
+ * @threads: number of threads, each of which runs all calls
  * @calls: number of calls
  * @call: the calls
  */
@@ -123,7 +123,7 @@ void kf_mutate(struct kf_prog *p, const struct kf_corpus *from, uint64_t *seed);
 void kf_remove(struct kf_prog *p, unsigned int at);
 
 /* text.c: programs as text */
-/* Return: characters. */
+/* Return: number of characters. */
 int kf_print_call(FILE *out, const struct kf_call *c);
 void kf_print(FILE *out, const struct kf_prog *p);
 /* Return: 0, or -1 after printing the error in the file. */
@@ -131,7 +131,7 @@ int kf_read(struct kf_corpus *to, const char *path);
 void kf_add(struct kf_corpus *to, const struct kf_prog *p);
 int kf_write(const struct kf_corpus *from, const char *path);
 
-/* cover.c: the places in the modules that a program reaches */
+/* cover.c: places in the modules that a program reaches */
 struct kf_set {
 	unsigned int count;
 	unsigned int room;
@@ -140,13 +140,13 @@ struct kf_set {
 
 /* Return: whether the kernel records coverage. */
 bool kf_cover_init(void);
-/* Called by thread number @lane, below KF_THREADS * 2. */
+/* Called by thread number @lane, which is below KF_THREADS * 2. */
 void kf_cover_start(unsigned int lane);
 void kf_cover_stop(unsigned int lane);
 void kf_cover_clear(void);
-/* Places of the last program: @all, if not NULL, and the new ones. */
+/* Takes the places of the last program: @all, if not NULL, and the new ones. */
 void kf_cover_take(struct kf_set *all, struct kf_set *fresh);
-/* Removes from @set all that is not in @other. */
+/* Removes from @set all places that are not in @other. */
 void kf_set_keep(struct kf_set *set, const struct kf_set *other);
 bool kf_set_within(const struct kf_set *set, const struct kf_set *other);
 unsigned int kf_cover_places(void);
@@ -179,7 +179,7 @@ struct kf_options {
 };
 
 int kf_fuzz(struct kf_corpus *corpus, const struct kf_options *o);
-/* The fewest programs that reach all places. */
+/* Writes the fewest programs that reach all places. */
 int kf_merge(const struct kf_corpus *corpus, const char *path);
 
 #endif /* KFUZZ_H */

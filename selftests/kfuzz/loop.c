@@ -10,8 +10,8 @@
 #include "angtest.h"
 #include "kfuzz.h"
 
-#define EVERY_MS	10000	/* between reports */
-#define AGAIN		2	/* runs that have to reach a new place again */
+#define EVERY_MS	10000	/* milliseconds between reports */
+#define AGAIN		2	/* repeated runs that have to reach a new place */
 
 struct fuzz {
 	struct kf_corpus *corpus;
@@ -19,7 +19,7 @@ struct fuzz {
 	unsigned int given;	/* programs of the initial corpus */
 	unsigned long runs;
 	unsigned long calls;
-	unsigned long kept_at;	/* last run that found a new place */
+	unsigned long kept_at;	/* number of the last run that found a new place */
 	uint64_t seed;
 	uint64_t began;
 	uint64_t said;
@@ -47,7 +47,7 @@ static int found(const struct kf_prog *p, const char *why)
 	return -1;
 }
 
-/* Its places are then in all and fresh. */
+/* Runs a program, and stores its places in @all and @fresh. */
 static int run(struct fuzz *f, const struct kf_prog *p)
 {
 	const char *why = kf_exec(p, NULL);
@@ -69,7 +69,7 @@ static bool over(const struct fuzz *f)
 	       at_now_ms() >= f->began + f->o->seconds * 1000;
 }
 
-/* Removes calls as long as @p reaches @want without them. */
+/* Removes calls as long as @p still reaches @want. */
 static int shorten(struct fuzz *f, struct kf_prog *p, const struct kf_set *want)
 {
 	struct kf_prog less;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls on memory: of contexts, and registered.
+ * Calls on memory of contexts, and on registered memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -42,7 +42,7 @@ void *kf_region(struct kf_state *s, uint64_t r, uint64_t *len)
 		*len = KF_PAGE;
 		return KF_RING(0, 0);
 	case 4:
-		/* Its last pages are not mapped. */
+		/* The last pages of this region are not mapped. */
 		return (void *)(KF_AT_MEM + KF_MEM - 2 * KF_PAGE);
 	default:
 		return (void *)0xFFFF888000000000UL;
@@ -62,7 +62,7 @@ long kf_map(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 		bytes = KF_PAGE;
 	flags |= v[6] & 2 ? MAP_POPULATE : 0;
 	flags |= v[6] & 4 ? MAP_LOCKED : 0;
-	/* The last kind may not be mapped by any process. */
+	/* Processes must not map the last kind. */
 	at = mmap(map_at(v[0]), bytes, v[5] % 8, flags | MAP_FIXED, kf_ctx_fd(v[1]),
 		  kind <= KF_AREA_KIND ? file->offset[kind] + v[4] * KF_PAGE :
 			     4 * file->offset[1] + v[4] * KF_PAGE);
@@ -103,7 +103,7 @@ long kf_remap(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return at == MAP_FAILED ? -errno : 0;
 }
 
-/* Those from 24 on are left out: they take pages away from the machine. */
+/* Leaves out advice from 24 on, which takes pages away from the machine. */
 long kf_advise(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	uint64_t len;

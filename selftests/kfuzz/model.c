@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The driver's interface as a table: every entry point and its arguments.
- */
+/* The driver's interface as a table: every entry point and its arguments. */
 #include <linux/angara.h>
 #include <linux/angara_nl.h>
 
@@ -16,7 +14,7 @@
 	{ .name = (_name), .kind = KF_BELOW, .arg = (_n), .edge = (_edge) }
 #define FILE_SLOT		BELOW("f", KF_FILES)
 
-/* A member of an ioctl's structure; the last argument is its edge. */
+/* A member of an ioctl's structure; the last argument is the edge. */
 #define IN(_struct, _member, _name, _kind, _arg, ...) {			\
 	.name = (_name), .kind = (_kind), .arg = (_arg),		\
 	.edge = 0 __VA_OPT__(+) __VA_ARGS__,				\
@@ -24,12 +22,12 @@
 	.width = sizeof(((struct _struct *)0)->_member),		\
 }
 
-/* Of the ioctls, these two. */
+/* Only these two ioctls may leave trees behind. */
 #define LEAVES(_nr) \
 	((_nr) == ANGARA_IOCTL_TREE_SET || \
 	 (_nr) == ANGARA_IOCTL_TREE_DELEGATE ? KF_LEAVES_TREES : 0)
 
-/* @size 0: the right one. @ptr: see arg_place(). */
+/* An ioctl.  @size 0: the right size.  @ptr: see arg_place(). */
 #define IOCTL(_name, _weight, _nr, _struct, _flags, ...) {		\
 	.name = (_name), .weight = (_weight), .nr = (_nr),		\
 	.size = sizeof(struct _struct), .run = kf_ioctl,		\
@@ -46,12 +44,12 @@
 	.field = { __VA_ARGS__ },					\
 }
 
-/* Flags of a message, which has no notification. */
+/* Flags of a message, which cannot notify. */
 #define NO_NOTIFY	(ANGARA_WQE_FLAGS & ~ANGARA_WQE_NOTIFY)
 /* The largest receive buffer. */
 #define KF_MAX_AREA	(4U << 20)
 
-/* Few numbers, so that calls refer to the same objects. */
+/* There are few numbers, so that calls refer to the same objects. */
 #define SOME_TREES	4
 #define SOME_ROUTERS	14
 #define ROUTER(_struct) \
@@ -71,7 +69,7 @@ const struct kf_op kf_ops[] = {
 	      IN(angara_domain_create, pkey, "pkey", KF_PKEY, 0),
 	      IN(angara_domain_create, job, "job", KF_BELOW, 3),
 	      IN(angara_domain_create, reserved, "reserved", KF_ZERO, 0)),
-	/* The file is placed @to slots further. */
+	/* The context's file gets a slot that is @to slots away. */
 	IOCTL("ctx_create", 14, ANGARA_IOCTL_CTX_CREATE, angara_ctx_create, 0,
 	      BELOW("to", KF_FILES),
 	      IN(angara_ctx_create, sq_entries, "sq", KF_POW2, 0, 65536),
@@ -79,7 +77,7 @@ const struct kf_op kf_ops[] = {
 	      IN(angara_ctx_create, msg_bytes, "msg", KF_AREA,
 		 ANGARA_MIN_MSG_BYTES, 2 * KF_MAX_AREA),
 	      IN(angara_ctx_create, reserved, "reserved", KF_ZERO, 0)),
-	/* The address is that of a region plus so many bytes. */
+	/* The address is that of @region plus @off bytes. */
 	IOCTL("mr_reg", 14, ANGARA_IOCTL_MR_REG, angara_mr_register,
 	      ANGARA_MR_KEY | ANGARA_MR_WATCH,
 	      BELOW("region", KF_REGIONS), LENGTH("off", KF_MEM),
@@ -132,7 +130,10 @@ const struct kf_op kf_ops[] = {
 	      IN(angara_eventfd, reserved, "reserved", KF_ZERO, 0)),
 	OP("ioctl", 1, kf_ioctl_any, FILE_SLOT, ANY("cmd"), BELOW("nr", 20),
 	   ANY("size"), BELOW("ptr", 8), BELOW("ctx", 2)),
-	/* An entry goes where the next one belongs. @skip: entries after it. */
+	/*
+	 * An entry goes where the next one belongs.  @skip: further entries to
+	 * claim.
+	 */
 	OP("wqe", 30, kf_wqe, FILE_SLOT, ZERO("skip"),
 	   BELOW("op", ANGARA_OP_NUM), BITS("flags", ANGARA_WQE_FLAGS),
 	   EDGE("tree", SOME_TREES, ANGARA_MAX_TREES), BELOW("redop", ANGARA_RED_NUM),
@@ -153,7 +154,7 @@ const struct kf_op kf_ops[] = {
 	   EDGE("rkey", 3, 1024), LENGTH("loff", KF_PAGE),
 	   LENGTH("roff", KF_PAGE), BELOW("counter", ANGARA_CTR_USER_NUM),
 	   EDGE("aux_key", 3, 1024), LENGTH("aux", KF_PAGE)),
-	/* Frees messages that have arrived. */
+	/* Frees messages that have arrived in a receive buffer. */
 	OP("take", 6, kf_take, FILE_SLOT, BELOW("more", 8)),
 	OP("ctl", 5, kf_ctl, FILE_SLOT, BELOW("word", 4), BELOW("add", 2),
 	   ANY("value")),
@@ -175,8 +176,8 @@ const struct kf_op kf_ops[] = {
 	OP("touch", 2, kf_touch, BELOW("region", KF_REGIONS),
 	   LENGTH("off", KF_MEM), ANY("value"), BELOW("write", 2)),
 	/*
-	 * An attribute of the next message. @len 0: the size of this type in
-	 * requests of the object.
+	 * Adds an attribute to the next message.  @len 0: the size that
+	 * requests for @object use for this type.
 	 */
 	OP("attr", 16, kf_attr, BELOW("type", ANGARA_A_TREE_MAX + 2),
 	   ANY("value"), ZERO("len"), BELOW("object", KF_NL_OBJECTS)),
@@ -210,9 +211,9 @@ const struct kf_op kf_ops[] = {
 	OP("trace", 1, kf_trace, BELOW("on", 2)),
 	OP("as", 3, kf_as, BELOW("who", 5)),
 	OP("wait", 1, kf_wait, BELOW("us", 1000)),
-	/* Allocation or copy @nth of the next call fails. */
+	/* Makes allocation or copy @nth of the next call fail. */
 	OP("fail", 5, kf_fail, BELOW("nth", 24)),
-	/* The next calls run in a child, which is killed if @kill is set. */
+	/* Runs the next calls in a child, which is killed if @kill is set. */
 	OP("child", 3, kf_child, BELOW("calls", 6), BELOW("kill", 2),
 	   BELOW("us", 2000)),
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Generating programs, and changing them.
+ * Generates and changes programs.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static bool one_in(uint64_t *seed, unsigned int n)
 	return !kf_below(seed, n);
 }
 
-/* Numbers at a boundary, in any program. */
+/* Numbers at boundaries, for any field. */
 static uint64_t anything(uint64_t *seed)
 {
 	uint64_t v;
@@ -59,7 +59,7 @@ static uint64_t length(uint64_t *seed, uint64_t max)
 	return ends[kf_below(seed, ARRAY_SIZE(ends))];
 }
 
-/* Root and nobody may use their own partitions; others need a grant. */
+/* The users root and nobody may use their own partitions; others need a grant. */
 static uint64_t pkey(uint64_t *seed)
 {
 	static const uint32_t keys[] = {
@@ -172,7 +172,7 @@ static void change_field(struct kf_prog *p, uint64_t *seed)
 	}
 }
 
-/* The start of @p, then the end of another. */
+/* Joins the start of @p and the end of another program. */
 static void splice(struct kf_prog *p, const struct kf_corpus *from,
 		   uint64_t *seed)
 {

@@ -28,7 +28,7 @@ static long answer(long ret)
 	return ret < 0 ? -errno : ret;
 }
 
-/* Bytes of attributes in requests of an object; otherwise 4. */
+/* Bytes of an attribute in requests for an object, if not 4. */
 static size_t attr_width(unsigned int object, unsigned int type)
 {
 	static const struct {
@@ -92,7 +92,7 @@ static int nl_socket(struct kf_state *s)
 	return slot;
 }
 
-/* The last answer: its error, or its length. */
+/* Reads @count answers.  Return: error or length of the last one. */
 static long nl_take(int fd, unsigned int count)
 {
 	char buf[32768] __attribute__((aligned(8)));
@@ -112,7 +112,8 @@ static long nl_take(int fd, unsigned int count)
 }
 
 /*
- * Its fields: take, answers to read, 3: all; cut, bytes that the message lacks.
+ * Sends a message.  Fields: "take" is the number of answers to read, 3 for all;
+ * "cut" is the number of bytes that the message lacks.
  */
 long kf_nl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
@@ -147,7 +148,7 @@ long kf_nl(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	return nl_take(fd, v[3] >= 3 ? 64 : v[3]);
 }
 
-/* Groups of generic netlink are few: ours is one of the first. */
+/* Generic netlink has few groups, and angara's is one of the first. */
 long kf_nl_join(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	int how = v[0] ? NETLINK_DROP_MEMBERSHIP : NETLINK_ADD_MEMBERSHIP;
@@ -174,7 +175,7 @@ long kf_fabric_new(struct kf_state *s, const struct kf_op *op,
 	return at_write_file(LOOP "new_fabric", dims[v[0] % ARRAY_SIZE(dims)]);
 }
 
-/* The first fabric is slow to make again: it is the last of the 16. */
+/* The first fabric is slow to make again, so it is the last of the 16. */
 long kf_fabric_del(struct kf_state *s, const struct kf_op *op,
 		   const uint64_t *v)
 {
@@ -226,7 +227,7 @@ long kf_trace(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 			     v[0] ? "1" : "0");
 }
 
-/* The calling thread only, not all threads as the C library does. */
+/* Changes the calling thread only, unlike the function of the C library. */
 long kf_as(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 {
 	static const unsigned int who[] = { 0, AT_NOBODY, 1000, 0x80000001, 0 };

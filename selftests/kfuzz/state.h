@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * State of a program.  Everything has fixed numbers and addresses, so that two
- * threads may use it at once, and closing twice affects no other file.
+ * State of a program.  All objects have fixed numbers and addresses, so two
+ * threads may use them at once, and closing a number twice affects no other
+ * file.
  */
 #ifndef KFUZZ_STATE_H
 #define KFUZZ_STATE_H
@@ -19,9 +20,9 @@
 
 /* Addresses */
 #define KF_PAGE		4096UL
-#define KF_AT_ARGS	0x200000000000UL	/* by lane */
-#define KF_AT_MEM	0x210000000000UL	/* private, written */
-#define KF_AT_CONST	0x220000000000UL	/* private, read only */
+#define KF_AT_ARGS	0x200000000000UL	/* arguments, by lane */
+#define KF_AT_MEM	0x210000000000UL	/* private memory, written */
+#define KF_AT_CONST	0x220000000000UL	/* private memory, read-only */
 #define KF_AT_SHARED	0x230000000000UL
 #define KF_AT_MAPS	0x300000000000UL
 #define KF_AT_FILES	0x400000000000UL
@@ -31,9 +32,9 @@
 	((void *)(KF_AT_FILES + (f) * KF_STRIDE + (kind) * (KF_STRIDE / 16)))
 
 #define KF_AREA_KIND	4
-#define KF_KINDS	6	/* of a context's memory; the last is unowned */
+#define KF_KINDS	6	/* kinds of a context's memory; no object owns the last one */
 
-/* Objects whose netlink attributes are of different sizes. */
+/* Objects whose netlink attributes differ in size. */
 enum {
 	KF_NL_OTHER,
 	KF_NL_PORT,
@@ -41,7 +42,7 @@ enum {
 	KF_NL_OBJECTS
 };
 
-/* Regions that calls on memory, and registering it, name by a number. */
+/* Number of regions that calls on memory, and calls that register it, may use. */
 #define KF_REGIONS	(KF_MAPS + 6)
 
 struct kf_file {
@@ -52,17 +53,17 @@ struct kf_file {
 };
 
 /**
- * struct kf_state - of one thread
+ * struct kf_state - state of one thread
  * @lane: its number
  * @args: where arguments of ioctls are
  * @file: contexts' answers; the same in all threads
  * @map_bytes: lengths of the mappings; the same in all threads
- * @family: of netlink
+ * @family: number of the netlink family
  * @fabric: id of the first fabric
  * @attrs: attributes of the next message
- * @attrs_len: their bytes
- * @fail_fd: fail-nth of this thread, or -1
- * @fail: allocation of the next call that has to fail
+ * @attrs_len: bytes of @attrs
+ * @fail_fd: file fail-nth of this thread, or -1
+ * @fail: number of the allocation that fails in the next call
  * @p: the program
  * @at: number of the current call
  * @fault: where to continue if memory cannot be accessed
@@ -88,13 +89,13 @@ static inline int kf_fd(uint64_t f)
 	return KF_FD_FILE + f % KF_FILES;
 }
 
-/* Each file of a device has a slot for one of a context next to it. */
+/* Each file of a device has a slot for the file of a context. */
 static inline int kf_ctx_fd(uint64_t f)
 {
 	return KF_FD_CTX + f % KF_FILES;
 }
 
-/* The address of region @r, and its length. */
+/* Return: address of region @r, with its length in @len. */
 void *kf_region(struct kf_state *s, uint64_t r, uint64_t *len);
 
 /* files.c */

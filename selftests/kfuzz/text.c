@@ -29,7 +29,7 @@ int kf_print_call(FILE *out, const struct kf_call *c)
 	return len;
 }
 
-/* Lines are not much longer than @width. */
+/* Prints a program in lines that are not much longer than @width. */
 static void print(FILE *out, const struct kf_prog *p, int width)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's log, and the programs that ran: programs are written to a file
- * before they run, where they survive a kernel that dies.
+ * The kernel's log, and a journal of programs: each program is written to a
+ * file before it runs, so it survives a crash of the kernel.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,17 +12,17 @@
 
 #include "kfuzz.h"
 
-#define PER_FILE	1000	/* programs */
+#define PER_FILE	1000	/* programs per file */
 
 /*
- * Lines at which to stop, to know the program. The caller of the machine
- * decides in the end which lines are reports.
+ * Reports at which to stop, so that the program is known.  The caller of the
+ * machine decides in the end which lines are reports.
  */
 static const char *const reports[] = {
 	"BUG: ", "WARNING: ", "UBSAN: ", "INFO: ", "Oops: ", "kernel BUG at",
 	"general protection fault", "unreferenced object",
-	/* The driver, about an adapter without faults. */
-	"the adapter is not used any more", "the adapter does not stop",
+	/* Messages of the driver that an adapter without faults must not cause. */
+	"the adapter is disabled", "the adapter does not respond to reset",
 };
 
 static int kmsg = -1;
@@ -58,7 +58,7 @@ int kf_watch_init(const char *dir)
 	return 0;
 }
 
-/* On the host when it returns: the kernel may die next. */
+/* Writes a program to the host before it runs, since the kernel may crash then. */
 void kf_journal(const struct kf_prog *p)
 {
 	char *text = NULL;
@@ -97,7 +97,7 @@ const char *kf_watch(void)
 	char *text;
 	ssize_t len;
 
-	/* A slow reader loses records: the next one is there. */
+	/* If a slow reader has lost records, the next read succeeds. */
 	while ((len = read(kmsg, line, sizeof(line) - 1)) >= 0 ||
 	       errno == EPIPE || errno == EINTR) {
 		if (len < 0)

@@ -3,34 +3,36 @@
 #
 # Do the simulator's tests find faults? Inserts each fault of
 # selftests/sim/mutants.txt into a copy of one file; selftests/host/sim.t has to
-# fail with the program linked from it.
+# fail with the program linked from it. Those of selftests/sim/gather-mutants.txt are
+# for selftests/host/sim-gather.t, of selftests/sim/flit-mutants.txt for
+# selftests/host/sim-flits.t.
 
 set -u
 . selftests/tap.sh
 . selftests/mutate.sh
 
 O=${O:-$PWD/build/host}
-LIST=selftests/sim/mutants.txt
-CPP=(-D_GNU_SOURCE -Itools/sim -Ilibangara/topo -Ilibangara/include
-	-Ilibangara/env -Iuapi -Idriver/model -std=gnu11 -w -O1)
+CPP=(-D_GNU_SOURCE -Itools/sim -Itools/sim/flit -Ilibangara -Ilibangara/topo
+	-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model -Itools/common -std=gnu11 -w
+	-O1)
 
-# survives FILE FROM TO: succeeds if the tests pass.
+# survives TEST FILE FROM TO: succeeds if the test passes.
 survives()
 {
-	local file=$1 dir objects=() object
+	local test=$1 file=$2 name=${2##*/} dir objects=() object
 
 	dir=$(mktemp -d -p "$TAP_TMP")
-	mutate "tools/sim/$file" "$2" "$3" >"$dir/$file" || return 0
-	gcc "${CPP[@]}" -c -o "$dir/mutant.o" "$dir/$file" || return 0
+	mutate "tools/sim/$file" "$3" "$4" >"$dir/$name" || return 0
+	gcc "${CPP[@]}" -c -o "$dir/mutant.o" "$dir/$name" || return 0
 	for object in "$O/obj/sim"/*.o; do
 		case ${object##*/} in
-		"${file%.c}.o" | comm_mpi.o) ;;
+		"${name%.c}.o" | comm_mpi.o) ;;
 		*) objects+=("$object") ;;
 		esac
 	done
 	gcc -pthread -o "$dir/angara-sim" "$dir/mutant.o" "${objects[@]}" -lm ||
 		return 0
-	SIM=$dir/angara-sim timeout 120 selftests/host/sim.t >"$dir/out" 2>&1
+	SIM=$dir/angara-sim timeout 300 "selftests/host/$test" >"$dir/out" 2>&1
 	! grep -q '^not ok' "$dir/out" && grep -q '^1\.\.' "$dir/out"
 }
 
@@ -40,20 +42,30 @@ found()
 }
 
 check 'the simulator builds' make -s -C tools/sim "O=$O" all
-check 'without a fault the tests pass' survives run.c \
-	'	free(hands);' '	free(hands);'
-while IFS= read -r line; do
-	case $line in
-	'' | '#'*) continue ;;
-	esac
-	file=${line%% *}
-	IFS= read -r from
-	IFS= read -r to
-	IFS= read -r end
-	if [ "$end" != end ]; then
-		echo "Bail out! $LIST: no end behind '$line'"
-		exit 1
-	fi
-	check "found: ${line#* }" found "$file" "$from" "$to"
-done <"$LIST"
+# all TEST LIST
+all()
+{
+	local line file from to end
+
+	check "without a fault it passes: $1" survives "$1" run.c \
+		'	free(hands);' '	free(hands);'
+	while IFS= read -r line; do
+		case $line in
+		'' | '#'*) continue ;;
+		esac
+		file=${line%% *}
+		IFS= read -r from
+		IFS= read -r to
+		IFS= read -r end
+		if [ "$end" != end ]; then
+			echo "Bail out! $2: no end behind '$line'"
+			exit 1
+		fi
+		check "found: ${line#* }" found "$1" "$file" "$from" "$to"
+	done <"$2"
+}
+
+all sim.t selftests/sim/mutants.txt
+all sim-gather.t selftests/sim/gather-mutants.txt
+all sim-flits.t selftests/sim/flit-mutants.txt
 plan

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Receive buffers: the part of driver and process; see host.h.
+ * Receive buffers: what a driver and a process do with them; see host.h.
  */
 #include <string.h>
 

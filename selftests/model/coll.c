@@ -228,7 +228,7 @@ void traffic(struct host *h, struct traffic *sum)
 
 		for (dir = 0; dir < fab->nports; dir++)
 			for (vc = 0; vc < ANGARA_VC_NUM; vc++)
-				sum->link[vc] += ang_port(fab, n, dir)->link.packets[vc];
+				sum->link[vc] += ang_port_link(ang_port(fab, n, dir)).packets[vc];
 		for (vc = 0; vc < host_at(h, i)->fab->cfg.trees; vc++)
 			sum->credits += n->tree[vc].cnt.credits_sent *
 					n->tree[vc].row.port_sum;

@@ -13,15 +13,15 @@ struct group {
 	struct tctx **ctx;
 };
 
-/* Every context has a buffer of 2 * @len: the first half to send. */
+/* Each context has a buffer of 2 * @len bytes, and sends from its first half. */
 void group_new(struct group *g, u32 local, u64 len);
-/* Also frees the host, which checks that the fabric is idle. */
+/* Frees the group and its host, and checks that the fabric is idle. */
 void group_del(struct group *g);
 
-/* One operation from posting to the check of all buffers and completions. */
+/* Posts one operation, runs it, and checks all buffers and completions. */
 void coll_bcast(struct ttree *t, u32 source, u32 len);
 void coll_reduce(struct ttree *t, u32 receiver, u32 len);
-/* The fabric runs after each posting, like a host whose doorbell runs it. */
+/* The same, but runs the fabric after each posting, as a doorbell may do. */
 void coll_reduce_in_turn(struct ttree *t, u32 receiver, u32 len);
 void coll_allreduce(struct ttree *t, u32 len);
 void coll_barrier(struct ttree *t);
@@ -32,13 +32,13 @@ void coll_fill(struct ttree *t, u64 seed);
 u32 coll_sum(struct ttree *t, u32 i);
 
 /*
- * The result of the contributions at @off of all participants' buffers,
- * combined in the order of the tree: at each node its own by their places, then
- * the children's by direction.
+ * The result of all contributions, which are at @off of the participants'
+ * buffers, combined in the order of the tree.  Each node combines its own
+ * contributions by place, then those of its children by direction.
  */
 void coll_fold(struct ttree *t, u32 type, u32 op, u64 off, void *out, u32 len);
 
-/* Sums over the fabric. */
+/* Traffic, summed over the fabric. */
 struct traffic {
 	u64 link[ANGARA_VC_NUM];	/* packets on links, including
 					 * credits */
@@ -52,11 +52,11 @@ struct traffic {
 void traffic(struct host *h, struct traffic *sum);
 
 /*
- * All operations, with data checked, on 8 nodes; @step 1 for all pairs and
- * roots, more for fewer.  Frees the host.
+ * Runs all operations on 8 nodes and checks their data.  @step 1 covers all
+ * pairs and roots, a larger step fewer of them.  Frees the host.
  */
 void work_everything(struct host *h, u32 step, struct traffic *sum);
-/* All send to all at once.  Frees the host. */
+/* All contexts send to all others at once.  Frees the host. */
 void work_crowd(struct host *h);
 
 #endif /* TEST_COLL_H */

@@ -75,6 +75,17 @@ u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
 	return adm(h, host_keeper(h, node), &cmd, NULL);
 }
 
+u32 adm_link(struct host *h, u32 router, u32 port,
+	     const struct angara_adm_link *link)
+{
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_LINK_SET };
+
+	cmd.link = *link;
+	cmd.link.port = cpu_to_le32(port);
+	cmd.link.router = cpu_to_le32(router);
+	return adm(h, host_keeper(h, router), &cmd, NULL);
+}
+
 u32 adm_counters_get(struct host *h, u32 router, u32 kind, u32 index, void *out,
 		     u32 len)
 {
@@ -93,7 +104,7 @@ u32 adm_counters_get(struct host *h, u32 router, u32 kind, u32 index, void *out,
 	cmd.counters.router = cpu_to_le32(router);
 	status = adm(h, node, &cmd, NULL);
 	memcpy(out, mem, len);
-	/* It is the last segment; no other was made meanwhile. */
+	/* The command's memory is still the last segment: no other one was added. */
 	n->nsegs--;
 	free(mem);
 	return status;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The golden trace: a fixed scenario on 2x2x2, one line per trace record.  It
- * changes only when the model changes on purpose; `make golden` writes it. One
- * thread runs it, and runs the fabric after every posting, so any host of the
- * model does the work in the same order: host.c here, an embedded fabric in
- * selftests/embed/golden_host.c.
+ * changes only when the model changes on purpose; `make golden` writes it.  One
+ * thread runs it, and runs the fabric after every posting, so every host of the
+ * model does the work in the same order: host.c in this folder, and an embedded
+ * fabric in selftests/embed/golden_host.c.
  */
 #include <string.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Fabric and host memory; see host.h.
- */
+/* Fabric and host memory; see host.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +7,7 @@
 
 #include "test.h"
 
-#define BARRED	(1ULL << 30)	/* more than the contexts of a node need */
+#define BARRED	(1ULL << 30)	/* more than all contexts of a node need */
 
 static struct segment *find(struct host_node *n, u64 addr)
 {
@@ -28,7 +26,7 @@ static struct segment *find(struct host_node *n, u64 addr)
 	return &n->seg[lo];
 }
 
-/* Host memory of DMA to @len bytes at @addr; NULL if it is not allowed. */
+/* Host memory for a DMA to @len bytes at @addr; NULL if the DMA is not allowed. */
 static char *target(struct host *h, u32 node, u64 addr, u64 len, int write)
 {
 	struct segment *s = find(&h->node[node], addr);
@@ -40,7 +38,7 @@ static char *target(struct host *h, u32 node, u64 addr, u64 len, int write)
 	return s->mem + (addr - s->addr);
 }
 
-/* A word that the process may write concurrently: angara_ctl. */
+/* Stores a word that the process may write concurrently, in struct angara_ctl. */
 static void read_word(void *buf, const u32 *at)
 {
 	u32 word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -117,7 +115,7 @@ void *host_alloc(struct host *h, u32 node, u64 len, u64 *addr)
 	s->mem = aligned_alloc(4096, (len + 4095) & ~4095ULL);
 	EXPECT(s->mem);
 	memset(s->mem, 0, len);
-	/* An unmapped gap of a page or more. */
+	/* Leave an unmapped gap of a page or more. */
 	n->next += (len + 8191) & ~4095ULL;
 	*addr = s->addr;
 	return s->mem;
@@ -132,7 +130,10 @@ void *host_alloc_pages(struct host *h, u32 node, u64 len, __le64 *pages)
 
 	EXPECT(mem && n->nsegs + npages <= SEGMENTS);
 	memset(mem, 0, npages * 4096);
-	/* Every other page of the address space, the last one first. */
+	/*
+	 * Use every other page of the address space, and the memory's pages in
+	 * reverse.
+	 */
 	for (i = 0; i < npages; i++) {
 		struct segment *s = &n->seg[n->nsegs++];
 		u64 which = npages - 1 - i;
@@ -177,7 +178,7 @@ static void op_remote(void *host, u32 node)
 
 	EXPECT(node < h->v.topo.routers &&
 	       !(h->here >> host_keeper(h, node) & 1));
-	h->told = 1;
+	h->notified = 1;
 }
 
 u32 host_keeper(const struct host *h, u32 router)
@@ -185,7 +186,7 @@ u32 host_keeper(const struct host *h, u32 router)
 	return ang_topo_keeper(&h->v.topo, router);
 }
 
-/* A fabric, and behind it memory that cannot be read or written. */
+/* A fabric, followed by memory that cannot be read or written. */
 static void place_fabric(struct host *h)
 {
 	u64 size = (ang_fabric_size(&h->cfg) + 4095) & ~4095ULL;
@@ -197,7 +198,7 @@ static void place_fabric(struct host *h)
 	EXPECT_EQ(mprotect(h->fab, size, PROT_READ | PROT_WRITE), 0);
 }
 
-/* Switches have no contexts: what looks for one finds memory that is barred. */
+/* Switches have no contexts: an access to the contexts of a switch faults. */
 static void bar_switches(struct host *h)
 {
 	u32 i;
@@ -234,12 +235,15 @@ static struct host *host_make(const char *dims, const struct ang_cfg *cfg)
 		.dma_store64 = op_store64, .interrupt = op_interrupt,
 		.trace = op_trace, .remote = op_remote,
 	};
+	/* A traced fabric sends packets only; see driver/model/ang_express.c. */
+	if (getenv("MODEL_EXPRESS"))
+		h->ops.trace = NULL;
 	ang_view_init(&h->v, h->fab, &h->ops, h);
 	return h;
 }
 
-/* Nodes of neither this fabric nor a twin are not started. */
-static int plays(struct host *h, u32 node)
+/* Starts the nodes of this fabric and its twin only. */
+static int hosts(struct host *h, u32 node)
 {
 	return h->twin || !h->fab->cfg.remote || h->here >> node & 1;
 }
@@ -249,14 +253,19 @@ static void run(struct host *h)
 	u32 rounds = 0;
 
 	while (ang_view_busy(&h->v)) {
-		EXPECT(rounds++ < 2000);
+		/*
+		 * Links with faults deliver what is pending one by one, so
+		 * allow more rounds.
+		 */
+		EXPECT(rounds++ < (host_faults.what || h->fab->flawed ? 2000000 : 2000));
 		ang_run(&h->v, 10000000);
 	}
 }
 
 /*
- * A node of a fabric in parts may be held by a thread of its server, which then
- * does what is asked of it.  Waits a little.  Return: false: for long enough.
+ * Waits a little: a thread of a server may hold a node of this fabric, and then
+ * does the requested work.  Return: false after the last try, or if the fabric
+ * has no server.
  */
 static int rest(struct host *h, int *tries)
 {
@@ -278,16 +287,36 @@ static u32 host_status(struct host *h, u32 node)
 	return status;
 }
 
+struct angara_adm_link host_faults;
+
+/* Each link has its own random generator. */
+static void faults_start(struct host *h)
+{
+	u32 router, port;
+
+	for (router = 0; router < h->v.topo.routers; router++)
+		for (port = 0; port < h->fab->nports; port++) {
+			struct angara_adm_link link = host_faults;
+
+			if (ang_port(h->fab, ang_node(h->fab, router), port)->peer ==
+			    ANG_NONE)
+				continue;
+			link.seed = cpu_to_le64(le64_to_cpu(link.seed) +
+						router * 64ULL + port);
+			EXPECT_EQ(adm_link(h, router, port, &link), ANGARA_ADM_ST_OK);
+		}
+}
+
 void host_start(struct host *h)
 {
 	u32 i;
 
 	for (i = 0; i < h->nodes; i++)
-		if (plays(h, i))
+		if (hosts(h, i))
 			enable(h, i);
 	host_run(h);
 	for (i = 0; i < h->nodes; i++)
-		if (plays(h, i))
+		if (hosts(h, i))
 			EXPECT_EQ(host_status(h, i), ANGARA_STATUS_READY);
 }
 
@@ -296,6 +325,8 @@ struct host *host_new(const char *dims, const struct ang_cfg *cfg)
 	struct host *h = host_make(dims, cfg);
 
 	host_start(h);
+	if (host_faults.what)
+		faults_start(h);
 	return h;
 }
 
@@ -365,12 +396,12 @@ static void pump_from(struct host *h)
 int twins_pump(struct host *h)
 {
 	/*
-	 * Packets that wait there for room or buffers also wait for a
+	 * Packets that wait for room or buffers, too, can move only after a
 	 * notification.
 	 */
-	if (!h->told && !h->twin->told)
+	if (!h->notified && !h->twin->notified)
 		return 0;
-	h->told = h->twin->told = 0;
+	h->notified = h->twin->notified = 0;
 	pump_from(h);
 	pump_from(h->twin);
 	return 1;

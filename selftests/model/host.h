@@ -2,8 +2,8 @@
 /*
  * A host for the device model that checks everything it does.
  *
- * Host memory consists of segments with gaps between; a DMA access that is not
- * within one segment fails and is counted.  Trees come from libangara's
+ * Host memory consists of segments with gaps between them; a DMA access that is
+ * not within one segment fails and is counted.  Trees come from libangara's
  * builder, so the model is tested with the library's trees.
  */
 #ifndef TEST_HOST_H
@@ -17,8 +17,7 @@
 
 #define PKEY		0x1234U
 #define MRS		8	/* entries of a memory region table */
-#define BUF_KEY		0	/* region that contexts with th_buffers()
-				 * have */
+#define BUF_KEY		0	/* region that th_buffers() registers */
 #define SEGMENTS	2048	/* per node */
 
 struct segment {
@@ -31,7 +30,7 @@ struct segment {
 struct host_node {
 	struct segment seg[SEGMENTS];
 	u32 nsegs;
-	u64 next;		/* DMA address of the next segment */
+	u64 next;		/* DMA address of the next new segment */
 	struct angara_adm_cmd *asq;
 	struct angara_adm_cpl *acq;
 	struct angara_hw_event *aeq;
@@ -41,7 +40,7 @@ struct host_node {
 	u32 interrupts[ANG_MAX_CTXS + 1];
 };
 
-/* One context, as seen by driver and process together. */
+/* One context, as driver and process see it. */
 struct tctx {
 	struct host *h;
 	u32 node;
@@ -64,7 +63,7 @@ struct tctx {
 struct host {
 	struct ang_cfg cfg;
 	struct ang_fabric *fab;
-	u64 fab_size;		/* of its mapping, with what is barred */
+	u64 fab_size;		/* of its mapping, with the barred pages */
 	struct ang_view v;
 	struct ang_ops ops;
 	struct host_node *node;
@@ -73,15 +72,16 @@ struct host {
 	u64 dropped;		/* packets that the test expects to be dropped */
 	FILE *trace;
 	/*
-	 * The other nodes of one torus, in a separate fabric; see host_twins().
+	 * The twin: a separate fabric with the other nodes of the torus; see
+	 * host_twins().
 	 */
 	struct host *twin;
 	u64 here;		/* nodes hosted by this one, one bit each */
-	int told;		/* the model has work for a router of the
-				 * other one */
+	int notified;		/* the model has work for a router of the
+				 * twin */
 	int dead;		/* abandoned: not run or checked any more */
 	int (*pump)(struct host *h);
-	void (*ending)(struct host *h);	/* called before it is freed, or NULL */
+	void (*ending)(struct host *h);	/* called before the host is freed, or NULL */
 };
 
 #define ADM_ENTRIES	32
@@ -92,24 +92,26 @@ struct host {
  * ang_topo_read(); the rest of @cfg is used.
  */
 struct host *host_new(const char *dims, const struct ang_cfg *cfg);
+/* Faults of every link of a new fabric; none if their member what is 0. */
+extern struct angara_adm_link host_faults;
 extern const struct ang_cfg cfg_default;
-extern const struct ang_cfg cfg_tight;	/* the smallest value of each member
-					 * that is allowed */
+extern const struct ang_cfg cfg_tight;	/* the smallest allowed value of each
+					 * member */
 /*
- * Two such fabrics that together host one torus, of up to 64 nodes: the
- * returned one hosts @here, its twin the others.  Functions that take a node
- * find its fabric.  @pump carries packets between them, and returns whether any
- * moved.
+ * Two such fabrics that together host one torus of up to 64 nodes: the returned
+ * fabric hosts @here, its twin the other nodes.  Functions that take a node
+ * find its fabric.  @pump carries packets between the fabrics, and returns
+ * whether it moved any.
  */
 struct host *host_twins(const char *dims, const struct ang_cfg *cfg, u64 here,
 			int (*pump)(struct host *h));
-/* One of them alone, not started: the other nodes have no host. */
+/* One of two such fabrics, not started: its other nodes have no host. */
 struct host *host_half(const char *dims, const struct ang_cfg *cfg, u64 here);
 void host_start(struct host *h);
 /* Carries packets both ways as long as there is room. */
 int twins_pump(struct host *h);
 
-/* The twin is not run or checked any more. */
+/* Stops running and checking the twin. */
 void host_abandon_twin(struct host *h);
 
 /*
@@ -123,17 +125,17 @@ static inline struct host *host_at(struct host *h, u32 router)
 	return !h->twin || h->here >> host_keeper(h, router) & 1 ? h : h->twin;
 }
 
-/* Also checks that the fabric is idle. */
+/* Frees the host, and checks that the fabric is idle. */
 void host_free(struct host *h);
 
 void *host_alloc(struct host *h, u32 node, u64 len, u64 *addr);
-/* @len bytes in scattered 4 KiB pages; @pages gets their addresses. */
+/* Allocates @len bytes in scattered 4 KiB pages; @pages gets their addresses. */
 void *host_alloc_pages(struct host *h, u32 node, u64 len, __le64 *pages);
 int host_dma(struct host *h, u32 node, u64 addr, void *buf, u32 len, int write);
 
 /* Runs the fabric until it is idle; fails the test if it never is. */
 void host_run(struct host *h);
-/* So many steps of nodes, or fewer if the fabric becomes idle. */
+/* Runs @steps steps of nodes, or fewer if the fabric becomes idle. */
 static inline void run_steps(struct ang_view *v, u32 steps)
 {
 	while (steps--)
@@ -143,18 +145,18 @@ static inline void run_steps(struct ang_view *v, u32 steps)
 /* Resets the step counts of views, by which they fire timers early. */
 void host_steps_reset(struct host *h);
 void host_reg(struct host *h, u32 node, u32 off, u32 val);
-/* Stops a node, as if another thread held it, or continues it. */
+/* Stops a node, as if another thread held it, or lets it continue. */
 void host_freeze(struct host *h, u32 node, int on);
 /* Frees the head of an incoming ring of a node. */
 void host_pop(struct host *h, struct ang_node *n, u32 dir, u32 vc);
 /*
  * Takes all packets for a remote node, as if they had been sent to its server.
- * Return: 1 if there was something.
+ * Return: 1 if there were any.
  */
 int host_drain(struct host *h, u32 node);
 /* Prints the state of the fabric. */
 void host_dump(struct host *h);
-/* All payload buffers free, all rings empty, no node with work. */
+/* Checks that all payload buffers are free, all rings empty, and no node has work. */
 void host_check_idle(struct host *h);
 
 u32 adm(struct host *h, u32 node, const struct angara_adm_cmd *cmd,
@@ -163,17 +165,20 @@ u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree);
 /* @place: requested place plus 1; 0 for none */
 u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place);
 u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row);
-/* The same for the contexts of one job only. */
+/* The same as adm_row(), for the contexts of one job only. */
 u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
 		u64 job);
+/* Sets the faults of @port of @router as in the rest of @link. */
+u32 adm_link(struct host *h, u32 router, u32 port,
+	     const struct angara_adm_link *link);
 u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
 		     u32 len);
 /* Return: 1 and the next asynchronous event, or 0. */
 int aeq_poll(struct host *h, u32 node, struct angara_hw_event *ev);
 
 /*
- * A domain with a table of @mrs entries; another table with some of the old
- * entries.
+ * Creates a domain with a table of @mrs entries, or gives it another table with
+ * some of the old entries.
  */
 struct angara_hw_mr *dom_new(struct host *h, u32 node, u32 dom, u32 pkey,
 			     u64 job, u32 mrs);
@@ -182,7 +187,7 @@ struct angara_hw_mr *dom_table(struct host *h, u32 node, u32 dom, u32 mrs,
 /* A context of a domain with that table. */
 struct tctx *ctx_in(struct host *h, u32 node, u32 id, u32 dom,
 		    struct angara_hw_mr *mrt, u32 sq_log2, u32 cq_log2);
-/* A context in a domain of its own, with the same number and no job. */
+/* A context in a domain of its own, which has the same number and no job. */
 struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 		     u32 cq_log2);
 void ctx_del(struct tctx *c);
@@ -193,7 +198,9 @@ void ctx_buffer(struct tctx *c, u64 len);
 u64 ctx_counter(const struct tctx *c, u32 index);
 void ctx_counters(struct tctx *c, struct angara_hw_ctx_counters *out);
 
-/* Puts an entry, and inline payload, into the SQ. */
+/* Operations that this thread has posted so far. */
+extern _Thread_local u64 host_posted;
+/* Puts an entry, and its inline payload, into the SQ. */
 void post(struct tctx *c, const struct angara_wqe *w, const void *payload);
 void post_bytes(struct tctx *c, const struct angara_wqe *w, const void *payload,
 		u32 len);
@@ -211,18 +218,18 @@ void wqe_dst(struct angara_wqe *w, u64 off);
 struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len);
 struct angara_wqe wqe_coll(u32 op, u32 tree, u64 src, u64 dst, u32 len);
 
-/* A receive buffer, as seen by the process. */
+/* A receive buffer, as the process sees it. */
 struct tarea {
 	struct tctx *c;
 	char *mem;
 	u32 units;
 	u32 ci;			/* next record to read */
-	struct segment *seg;	/* of its first page */
+	struct segment *seg;	/* segment of its first page */
 };
 
 /* Gives a context a receive buffer of 2^@log2 bytes. */
 struct tarea *area_new(struct tctx *c, u32 log2);
-/* Return: the next message, or NULL; void ones are added to @voids. */
+/* Return: the next message, or NULL.  Void ones are added to @voids. */
 const struct angara_msg *area_next(struct tarea *a, u32 *voids);
 /* Frees the message that area_next() returned, and kicks if needed. */
 void area_free(struct tarea *a, const struct angara_msg *m);
@@ -235,18 +242,18 @@ struct ttree {
 	u32 in_tree;		/* nodes */
 	u32 n;			/* participants */
 	struct tctx **ctx;
-	u32 *place;		/* of each among the participants of its node */
+	u32 *place;		/* place of each one among the participants of its node */
 	u16 *pe;
 	struct angara_tree_row *rows;
 };
 
-/* @place: of each of @ctxs; NULL: they join in their order without a place. */
+/* @place: place of each of @ctxs; NULL: they join in order, without places. */
 struct ttree *tree_placed(struct host *h, u32 tree, u32 root, const u16 *pe,
 			  struct tctx **ctxs, const u32 *place, u32 n, u32 epoch);
 struct ttree *tree_new(struct host *h, u32 tree, u32 root, const u16 *pe,
 		       struct tctx **ctxs, u32 n, u32 epoch);
 void tree_del(struct ttree *t);
-/* pe[ctx->node] members: the first contexts of @all on each node of the set. */
+/* A tree over the first pe[node] contexts of @all on each node. */
 struct ttree *tree_over(struct host *h, u32 tree, u32 root, struct tctx **all,
 			u32 nall, const u16 *pe, u32 epoch);
 

@@ -3,17 +3,18 @@
  * Invariants of every fabric between two steps; see invariant.h.
  *
  * The memory of a fabric is one block, so sanitizers do not see a write past
- * the end of an object in it.  Such a write violates an invariant here.
+ * the end of an object in it.  The tests find such a write by a broken
+ * invariant.
  */
 #include <string.h>
 
 #include "invariant.h"
 #include "test.h"
 
-/* References to the buffers of all nodes, as found in the fabric. */
+/* Number of references to the buffers of all nodes, as found in the fabric. */
 static u32 *refs;
 static u32 refs_num;
-/* Trains and answers in flight of all operations, as found in the rings. */
+/* Number of trains and answers in flight of each operation, as found in rings. */
 static u32 *trains;
 static u32 trains_num;
 
@@ -33,7 +34,7 @@ static u32 *trains_of(struct ang_fabric *fab, u32 node, u32 ctx, u32 slot)
 	return &trains[(node * fab->cfg.ctxs + ctx) * fab->cfg.ops + slot];
 }
 
-/* A request in flight to the target, or its answer. */
+/* Counts a request in flight to the target, or the answer to it. */
 static void count_train(struct ang_fabric *fab, const struct ang_pkt *p)
 {
 	bool answer = p->type == ANG_PKT_ACK || p->type == ANG_PKT_DATA ||
@@ -64,7 +65,7 @@ static void packet(struct ang_fabric *fab, const struct ang_pkt *p)
 	EXPECT(p->status < ANGARA_ST_NUM);
 }
 
-/* A FIFO of @size entries whose head still has outputs @todo. */
+/* Checks a FIFO of @size entries, whose head still has to go to outputs @todo. */
 static void fifo(struct ang_fabric *fab, const struct ang_pkt *pkt, u32 size,
 		 u32 head, u32 tail, struct ang_outs todo)
 {
@@ -89,11 +90,13 @@ static void rings(struct ang_fabric *fab, struct ang_node *n)
 			struct ang_ring *r = ang_ring(fab, n, dir, vc);
 
 			/*
-			 * Its producer may be active, and adds whole packets.
+			 * The producer may be active; it adds whole packets
+			 * only.
 			 */
-			u32 tail = ang_load_acquire(&r->tail);
+			u32 tail = ang_load_acquire(&r->put);
 			u32 at;
 
+			EXPECT(tail - ang_load_acquire(&r->tail) <= fab->cfg.depth);
 			fifo(fab, r->pkt, fab->cfg.depth, r->head, tail,
 			     r->todo);
 			for (at = r->head; at != tail && !fab->cfg.remote; at++)
@@ -105,7 +108,7 @@ static void rings(struct ang_fabric *fab, struct ang_node *n)
 		}
 }
 
-/* Contributions that wait for an earlier one, with a buffer each. */
+/* Checks contributions that wait for an earlier one: each holds a buffer. */
 static void waiting(struct ang_fabric *fab, const struct ang_tree *t,
 		    const struct ang_slot *s)
 {
@@ -145,8 +148,8 @@ static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	EXPECT_EQ(ang_tree_row_check(&topo, n->id, &t->row), 0);
 	EXPECT(t->life);
 	/*
-	 * Neighbors have met before their side is whole, and all before it
-	 * opens.
+	 * A child's side is whole only after the child has been met.  A row
+	 * opens only after all sides are whole and its parent has been met.
 	 */
 	EXPECT(!(t->met & ~links(&t->row)) && !(t->whole & ~(t->met & t->row.ports)));
 	EXPECT(!t->open || t->whole == t->row.ports);
@@ -183,7 +186,7 @@ static void tree(struct ang_fabric *fab, struct ang_node *n, u32 number)
 	EXPECT(held <= ANGARA_MAX_REDUCES);
 }
 
-/* The operations of a context that inject into a tree are in a list. */
+/* Checks that operations of a context that inject into a tree are in a list. */
 static void injections(struct ang_fabric *fab, struct ang_node *n,
 		       struct ang_ctx *c, u32 number)
 {
@@ -219,7 +222,7 @@ static void injections(struct ang_fabric *fab, struct ang_node *n,
 	EXPECT(c->joined & 1U << number || (!m->ops && !m->first));
 }
 
-/* An operation is in the list of its kind, and in no other. */
+/* Checks that an operation is in the list of its kind, and in no other list. */
 static void placed(struct ang_fabric *fab, const struct ang_ctx *c,
 		   const struct ang_op *op, u32 slot)
 {
@@ -236,7 +239,7 @@ static void placed(struct ang_fabric *fab, const struct ang_ctx *c,
 		EXPECT_EQ(!(c->p2p_tx & bit), op->sent_all);
 }
 
-/* An operation that waits for others does nothing else. */
+/* Checks that an operation that is held back has not started. */
 static void held(struct ang_fabric *fab, const struct ang_ctx *c,
 		 const struct ang_op *op, u32 slot)
 {
@@ -251,7 +254,7 @@ static void held(struct ang_fabric *fab, const struct ang_ctx *c,
 		EXPECT(!(c->member[i].ops & bit));
 }
 
-/* Messages to one receiver form a line, of which only the first is sent. */
+/* Checks messages to one receiver: they form a line, of which the first is sent. */
 static void sends(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 {
 	u64 behind = 0;
@@ -278,7 +281,7 @@ static void sends(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 	EXPECT(!(behind & c->p2p_tx));
 }
 
-/* State that outlives a context: waiters, and what others rely on. */
+/* Checks state that outlives a context: waiters, and what other contexts need. */
 static void remains(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 {
 	u64 ghosts = 0;
@@ -316,7 +319,7 @@ static void area(struct ang_fabric *fab, struct ang_ctx *c)
 	EXPECT(a->turn <= fab->cfg.topo.nodes && a->ready_out <= fab->cfg.topo.nodes);
 	EXPECT(a->due <= 1 && a->told <= 1);
 	EXPECT(!a->due || a->turn);
-	/* Otherwise no waiter would be notified of room. */
+	/* Otherwise the model would not notify a waiter when there is room. */
 	EXPECT(a->told || c->rouse || !(a->turn || c->wait_words));
 	for (i = 0; i < ANG_PARTS; i++) {
 		struct ang_part *part = &a->part[i];
@@ -389,7 +392,7 @@ static void context(struct ang_fabric *fab, struct ang_node *n, u32 number)
 		injections(fab, n, c, i);
 }
 
-/* The domain counts its contexts; an absent one has none. */
+/* Checks that a domain counts its contexts; an absent domain has none. */
 static void domain(struct ang_fabric *fab, struct ang_node *n, u32 number)
 {
 	const struct ang_dom *d = ang_dom(fab, n, number);
@@ -435,7 +438,7 @@ static void node(struct ang_fabric *fab, u32 number)
 		domain(fab, n, i);
 }
 
-/* Every train is in flight, or its answer is. */
+/* Checks that each train is in flight, or that its answer is. */
 static void answers_come(struct ang_fabric *fab)
 {
 	u32 i, ctx, slot;
@@ -513,6 +516,8 @@ static void idle_rings(struct ang_fabric *fab, struct ang_node *n)
 			struct ang_ring *r = ang_ring(fab, n, dir, vc);
 
 			EXPECT_EQ(r->head, r->tail);
+			EXPECT_EQ(r->put, r->tail);
+			EXPECT_EQ(ang_port(fab, n, dir)->retry.held, 0);
 			EXPECT(!r->todo.valid);
 		}
 	}
@@ -531,7 +536,8 @@ void invariants_idle(struct ang_fabric *fab)
 			EXPECT_EQ(ref[b], 0);
 		for (t = 0; t < fab->cfg.trees; t++)
 			EXPECT(!n->tree[t].abort_todo);
-		EXPECT_EQ(n->sched, n->remote ? ANG_SCHED_OWNED |
+		/* Threads of a server may read the state of links meanwhile. */
+		EXPECT_EQ(__atomic_load_n(&n->sched, __ATOMIC_RELAXED), n->remote ? ANG_SCHED_OWNED |
 						ANG_SCHED_REMOTE : 0);
 	}
 }

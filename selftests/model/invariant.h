@@ -19,7 +19,7 @@ void invariants(struct ang_fabric *fab, u64 held);
 /* Nodes, one bit each, in which a view is within a step. */
 u64 invariants_held(struct ang_fabric *fab);
 
-/* The fabric is idle: buffers free, rings empty, no node with work. */
+/* Checks that the fabric is idle: buffers free, rings empty, no node with work. */
 void invariants_idle(struct ang_fabric *fab);
 
 #endif /* TEST_INVARIANT_H */

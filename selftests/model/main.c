@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Runs the cases of test_cases[] whose names begin with an argument, or all;
- * TAP on stdout.  --list prints the names instead; --stop before any names ends
- * with the first failure; test_option() may define more.
+ * Runs the cases of test_cases[] whose names begin with an argument, or all
+ * cases; TAP on stdout.  --list prints the names instead.  With --stop before
+ * any names, the program ends after the first failure.  test_option() may define
+ * more options.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 #include "test.h"
 
 #ifndef CASE_SECONDS
-#define CASE_SECONDS	60	/* a case that takes longer hangs */
+#define CASE_SECONDS	300	/* limit for a case, which hangs if it takes longer */
 #endif
 
 jmp_buf test_failed;
@@ -45,7 +46,7 @@ static int wanted(const char *name, int argc, char **argv)
 	return 0;
 }
 
-/* The program ends here: other threads of the case may never end. */
+/* Ends the program, since other threads of the case may never end. */
 static void hangs(int sig)
 {
 	(void)sig;

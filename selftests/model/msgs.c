@@ -4,8 +4,8 @@
  */
 #include "msgs.h"
 
-#define FILL_TAG	1000	/* of the first message that fills a receive
-				 * buffer */
+#define FILL_TAG	1000	/* tag of the first message that fills a
+				 * receive buffer */
 #define FILL		5
 
 struct tctx *member(struct host *h, u32 node, u32 id)
@@ -61,4 +61,12 @@ void host_end(struct host *h)
 {
 	host_check_idle(h);
 	host_free(h);
+}
+
+void area_lost(struct host *h, struct ang_node *n, struct ang_ctx *c)
+{
+	u32 place;
+
+	for (place = 0; place < ANG_MSG_PLACES; place++)
+		ang_msg_lost(&h->v, n, c, place);
 }

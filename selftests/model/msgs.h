@@ -7,8 +7,8 @@
 
 #include "test.h"
 
-#define MSG_MEMORY	8192	/* of a member, in its buffer */
-#define MSG_LOG2	14	/* of a receive buffer */
+#define MSG_MEMORY	8192	/* buffer of a member */
+#define MSG_LOG2	14	/* size of a receive buffer */
 #define MSG_LEN		3000	/* five of them fit into a receive buffer */
 
 /* A context with memory and 64 entries in each queue. */
@@ -16,14 +16,17 @@ struct tctx *member(struct host *h, u32 node, u32 id);
 /* Posts a message, with @tag also as cookie, and kicks. */
 void send_msg(struct tctx *from, u32 node, u32 ctx, u32 tag, u32 len);
 /*
- * Fills the empty receive buffer of a context with messages of its own. Return:
- * how many.
+ * Fills the empty receive buffer of a context with messages from the context
+ * itself.  Return: number of messages.
  */
 u32 fill_area(struct tctx *c);
-/* The next message after the fabric is idle; void ones are added to @voids. */
+/* Expects the next message when the fabric is idle; adds void ones to @voids. */
 void expect_next(struct tarea *a, u32 tag, u32 *voids);
 void expect_cqe(struct tctx *c, u32 tag, u32 status);
-/* Nothing is under way any more: frees the host. */
+/* Checks that nothing is in flight any more, and frees the host. */
 void host_end(struct host *h);
+
+/* Calls ang_msg_lost() for all of a context, as the model does after a loss. */
+void area_lost(struct host *h, struct ang_node *n, struct ang_ctx *c);
 
 #endif /* TEST_MSGS_H */

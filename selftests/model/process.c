@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The process's part of a context, on any host: queue entries, completions,
+ * What a process does with a context, on any host: queue entries, completions,
  * counters; see host.h.
  */
 #include <string.h>
@@ -17,11 +17,14 @@ void post(struct tctx *c, const struct angara_wqe *w, const void *payload)
 	post_bytes(c, w, payload, payload ? le32_to_cpu(w->length) : 0);
 }
 
+_Thread_local u64 host_posted;
+
 void post_bytes(struct tctx *c, const struct angara_wqe *w, const void *payload,
 		u32 len)
 {
 	u32 at;
 
+	host_posted++;
 	c->sq[c->sq_pi++ & (c->sq_n - 1)] = *w;
 	for (at = 0; at < len; at += 64)
 		memcpy(&c->sq[c->sq_pi++ & (c->sq_n - 1)],

@@ -73,7 +73,7 @@ static void reset(void)
 	enable_with(h, 512, 64, 0);
 	enable_with(h, 32, 1, 0);
 	enable_with(h, 32, 0xFFFFFFFF, 0);
-	/* Disabled, it takes no command. */
+	/* A disabled adapter takes no command. */
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);
 	host_run(h);
 	EXPECT_EQ(n->acq[0].phase, 0);
@@ -143,7 +143,7 @@ static void description(void)
 	EXPECT_EQ(ang_topo_read(&topo, "torus:0000000000000000000000000000000000000002\n", &why), 0);
 }
 
-/* A device has the number of trees of its configuration. */
+/* A device has the number of trees that its configuration states. */
 static void number_of_trees(void)
 {
 	static const u16 trees[] = { 1, 16, ANGARA_MAX_TREES };
@@ -192,7 +192,7 @@ static void bad_commands(void)
 		EXPECT_EQ(adm(h, 0, &cmd, NULL), i == ANGARA_ADM_JOIN ?
 			  ANGARA_ADM_ST_ABSENT : ANGARA_ADM_ST_PARAM);
 	}
-	/* More than the queue holds: ignored, and the device continues. */
+	/* More commands than the queue holds are ignored, and the device continues. */
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, h->node[0].asq_pi + ADM_ENTRIES + 1);
 	host_run(h);
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, h->node[0].asq_pi - 1);
@@ -249,7 +249,7 @@ static void domains(void)
 	DOM(TABLE, 1, 0, 65537, 0, PARAM);
 	DOM(TABLE, 1, 0, 65536, 0, OK);
 	DOM(TABLE, 4, 0, 8, 0, ABSENT);
-	/* The domain ends after its contexts. */
+	/* A domain can be destroyed only after its contexts. */
 	EXPECT_EQ(create(h, 0, 1, 3, 3, 0), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(create(h, 3, 1, 3, 3, 0), ANGARA_ADM_ST_OK);
 	DOM(DESTROY, 1, 0, 0, 0, EXISTS);
@@ -261,7 +261,7 @@ static void domains(void)
 	DOM(DESTROY, 1, 0, 0, 0, OK);
 	DOM(DESTROY, 1, 0, 0, 0, ABSENT);
 	EXPECT_EQ(create(h, 0, 1, 3, 3, 0), ANGARA_ADM_ST_ABSENT);
-	/* A reset removes all of them. */
+	/* A reset removes all domains. */
 	DOM(CREATE, 1, 5, 8, PKEY, OK);
 	host_reg(h, 0, ANGARA_REG_CONTROL, 0);
 	host_run(h);
@@ -381,7 +381,7 @@ static void events(void)
 	EXPECT_EQ(ev.type, ANGARA_AEV_TREE_CLEAR);
 	EXPECT(!aeq_poll(h, 0, &ev));
 	EXPECT_EQ(h->node[0].interrupts[0] - before, 5);
-	/* Nothing is read: events without room are lost and counted. */
+	/* The driver reads no events: those without room are lost and counted. */
 	for (i = 0; i < 30; i++) {
 		EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
 		EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5),
@@ -438,7 +438,7 @@ static u32 status_reg(struct host *h)
 	return ang_reg_read(&h->v, 0, ANGARA_REG_STATUS);
 }
 
-/* Posts a command that is not answered. */
+/* Posts a command that the adapter does not answer. */
 static void unanswered(struct host *h)
 {
 	struct host_node *n = &h->node[0];
@@ -451,8 +451,8 @@ static void unanswered(struct host *h)
 }
 
 /*
- * If a queue is unreachable, only a register can report it.  Until the adapter
- * is reset it uses none of the queues.
+ * If a queue is unreachable, only a register can report it.  The adapter uses
+ * none of the queues until it is reset.
  */
 static void fatal_queues(void)
 {
@@ -547,7 +547,7 @@ static void looks(void)
 	host_free(h);
 }
 
-/* Unaligned queues of a driver get no partially stored word. */
+/* A driver whose queues are unaligned reads no partially stored word. */
 static void unaligned(void)
 {
 	struct host *h = host_new("2", &cfg_default);

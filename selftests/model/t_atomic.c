@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Atomic operations, against the compiler's arithmetic.
+ * Atomic operations, compared with the compiler's arithmetic.
  */
 #include <string.h>
 
 #include "msgs.h"
 
-#define T_AT	0	/* offset in a context's memory: target, operands,
+#define T_AT	0	/* offsets in a context's memory: target, operands,
 			 * result */
 #define X_AT	512
 #define OLD_AT	1024
@@ -91,8 +91,8 @@ static union value number(bool one, u32 type)
 }
 
 /*
- * Operations that ang_combine() implements are computed by it; it has a test of
- * its own.
+ * The result of an operation.  ang_combine(), which has a test of its own,
+ * computes those that it implements.
  */
 static union value expected(union value t, union value x, union value y,
 			    u32 type, u32 op)
@@ -230,7 +230,7 @@ static void every(void)
 	host_free(h);
 }
 
-/* All add to one word, and no two read the same value. */
+/* All contexts add to one word, and no two of them read the same value. */
 static void counts(const char *dims, const struct ang_cfg *cfg)
 {
 	struct host *h = host_new(dims, cfg);
@@ -328,7 +328,7 @@ do {									\
 		IS(good, roff, cpu_to_le64(i), ANGARA_ST_ALIGN);
 	IS(cas, roff, cpu_to_le64(4), ANGARA_ST_OK);
 	IS(cas, roff, cpu_to_le64(2), ANGARA_ST_ALIGN);
-	/* The start of the region counts, too. */
+	/* The alignment depends on the start of the region, too. */
 	mr->addr = cpu_to_le64(le64_to_cpu(mr->addr) + 4);
 	mr->length = cpu_to_le64(MSG_MEMORY - 8);
 	EXPECT_EQ(status_of(a, good), ANGARA_ST_ALIGN);
@@ -345,7 +345,7 @@ do {									\
 	EXPECT_EQ(status_of(a, w), ANGARA_ST_ACCESS);
 #undef IS
 	EXPECT_EQ(h->faults, 0);
-	/* Unreachable memory, to read, then to write. */
+	/* The target is unreachable memory: first for reads, then for writes. */
 	mr->access = ANGARA_ACCESS_ALL;
 	mr->addr = cpu_to_le64(1ULL << 40);
 	EXPECT_EQ(status_of(a, cas), ANGARA_ST_DMA);
@@ -356,7 +356,7 @@ do {									\
 	host_free(h);
 }
 
-/* A page that is read-only: the operation must not report success. */
+/* The target is in a read-only page: the operation must not report success. */
 static void readonly(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -376,7 +376,7 @@ static void readonly(void)
 	host_free(h);
 }
 
-/* Packets from other nodes are checked again. */
+/* The target checks packets from other nodes again. */
 static void packets(void)
 {
 	struct ang_cfg cfg = cfg_default;

@@ -130,7 +130,7 @@ static void random_subsets(void)
 	}
 }
 
-/* A root and corners that only forward. */
+/* A root and corners without participants only forward. */
 static void transit(void)
 {
 	u16 pe[16] = { 0 };
@@ -175,6 +175,15 @@ static u32 depth(struct ttree *t, u32 node)
 	return up;
 }
 
+/* Without links, results may follow so fast that one packet carries two credits. */
+static void down_bounds(const struct traffic *a, const struct traffic *b, u64 down)
+{
+	u64 packets = b->link[ANGARA_VC_DOWN] - a->link[ANGARA_VC_DOWN];
+
+	EXPECT(packets >= down);
+	EXPECT(packets <= down + b->credits - a->credits);
+}
+
 /* Number of packets that an operation puts on the links of a tree. */
 static void count(struct ttree *t, u32 op, u32 who, u32 len)
 {
@@ -199,8 +208,11 @@ static void count(struct ttree *t, u32 op, u32 who, u32 len)
 	}
 	traffic(t->h, &b);
 	EXPECT_EQ(b.link[ANGARA_VC_UP] - a.link[ANGARA_VC_UP], up);
-	EXPECT_EQ(b.link[ANGARA_VC_DOWN] - a.link[ANGARA_VC_DOWN] -
-		  (b.credits - a.credits), down);
+	if (t->h->ops.trace)
+		EXPECT_EQ(b.link[ANGARA_VC_DOWN] - a.link[ANGARA_VC_DOWN],
+			  down + b.credits - a.credits);
+	else
+		down_bounds(&a, &b, down);
 	EXPECT_EQ(b.link[ANGARA_VC_RSP] - a.link[ANGARA_VC_RSP], rsp);
 	EXPECT_EQ(b.link[ANGARA_VC_REQ], a.link[ANGARA_VC_REQ]);
 	EXPECT_EQ(b.drops, 0);
@@ -273,8 +285,8 @@ static void barrier_after_broadcast(void)
 }
 
 /*
- * Broadcasts of the root and of another node to the same destination: all
- * participants agree which one comes last, also a slow one.
+ * The root and another node broadcast to the same destination: all
+ * participants, also a slow one, agree which broadcast comes last.
  */
 static void one_order(void)
 {
@@ -289,7 +301,10 @@ static void one_order(void)
 	coll_fill(t, 1);
 	w.flags = ANGARA_WQE_QUIET;
 	host_freeze(g.h, 2, 1);
-	/* One more than the link to node 2 takes, then one of node 0. */
+	/*
+	 * Post one broadcast more than fits on the link to node 2, then one of
+	 * node 0.
+	 */
 	for (i = 0; i < 4; i++)
 		post(g.ctx[1], &w, NULL);
 	kick(g.ctx[1]);
@@ -308,8 +323,9 @@ static void one_order(void)
 }
 
 /*
- * A participant that has a result may rely on it being ahead of its next send:
- * the root's processor gets it after all children, even if a link is full.
+ * A participant that has a result may rely on all others having it before its
+ * next send: the root delivers a result to its children before its own
+ * processor, even if a link is full.
  */
 static void processor_last(void)
 {
@@ -343,14 +359,14 @@ static void processor_last(void)
 	group_del(&g);
 }
 
-/* Rounded: the result depends on the order of combining, see t_order.c. */
+/* Results that are rounded depend on the order of combining; see t_order.c. */
 static int rounds(u32 type, u32 op)
 {
 	return (type == ANGARA_TYPE_FLOAT || type == ANGARA_TYPE_DOUBLE) &&
 	       (op == ANGARA_RED_SUM || op == ANGARA_RED_PROD);
 }
 
-/* Values are tested by t_combine.c; here types and operations travel. */
+/* t_combine.c tests values; this case tests that types and operations are sent. */
 static void types_and_operations(void)
 {
 	static const u16 pe[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Reductions of all types, against plain C.
- */
+/* Reductions of all types, compared with plain C. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +28,7 @@ static u64 arithmetic(u32 op, u64 a, u64 b)
 	}
 }
 
-/* Operands in their type, extended to 64 bits. */
+/* The result of an operation on operands of its type, extended to 64 bits. */
 static u64 reference(u32 type, u32 op, u64 a, u64 b)
 {
 	int less;
@@ -87,7 +85,7 @@ static void all_values(u32 type, u32 op)
 			EXPECT_EQ(get((char *)acc, size, i),
 				  reference(type, op, values[a] & mask,
 					    values[i] & mask) & mask);
-		/* Nothing is written behind the length. */
+		/* ang_combine() writes nothing beyond the length. */
 		EXPECT_EQ(((u8 *)acc)[NUM(values) * size], 0xA5);
 		ang_combine(acc, in, 0, type, op);
 		EXPECT_EQ(get((char *)acc, size, 0),
@@ -129,7 +127,7 @@ static void valid(void)
 	EXPECT(!ang_reduction_size(0, 32 + ANGARA_RED_SUM));
 }
 
-/* Little endian, as the C structures are on the machines that run this. */
+/* The structures are little-endian, as the machines that run this test. */
 struct double_loc {
 	double value;
 	s32 index;
@@ -164,8 +162,8 @@ static u64 bits_of(const void *value, u32 size)
 }
 
 /*
- * Precedence: a NaN, the better value, the lower index; -0 and +0 are equal
- * values, but one is the better of two with the same index.
+ * Order of preference: a NaN, the better value, the lower index.  -0 and +0 are
+ * equal values, but one is better than the other if the indices are equal.
  */
 static int first_wins(double a, s32 ai, double b, s32 bi, int max)
 {

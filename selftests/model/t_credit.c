@@ -41,7 +41,7 @@ static u64 to_pe(const struct angara_hw_tree_counters *c)
 	return le64_to_cpu(c->credits_pe_count) + le64_to_cpu(c->credits_pe_timer);
 }
 
-/* One packet per operation: after each result, exactly the credits due. */
+/* With one packet per operation, each result causes exactly the credits due. */
 static void to_children(void)
 {
 	struct angara_hw_tree_counters c, parent;
@@ -107,7 +107,7 @@ static void trains(void)
 	}
 }
 
-/* Members: only the last participant is missing, so ids accumulate to 16. */
+/* Only the last participant is missing, so ids accumulate to 16. */
 static void sixteen_in_flight(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, 0, 0, 16384, 8192);
@@ -129,8 +129,8 @@ static void sixteen_in_flight(void)
 		}
 		host_run(g.h);
 		/*
-		 * The root waits for its own contribution; 16 of each child, no
-		 * more.
+		 * The root waits for its own contribution, and has 16 of each
+		 * child, not more.
 		 */
 		tree_counters(k % 8, k, &c);
 		EXPECT_EQ(le64_to_cpu(c.reduce_results), 0);
@@ -141,7 +141,7 @@ static void sixteen_in_flight(void)
 		for (i = 0; i < 8; i++)
 			EXPECT(poll_cq(g.ctx[i], &cqe) && !cqe.status);
 	}
-	/* And all trees at once. */
+	/* Now use all trees at once. */
 	for (k = 0; k < 16; k++) {
 		w.tree = cpu_to_le16((u16)k);
 		for (i = 0; i < 8; i++)
@@ -162,7 +162,7 @@ static void sixteen_in_flight(void)
 	group_del(&g);
 }
 
-/* 16 trees, 16 results each: 256 results over all trees, twice 128. */
+/* 16 trees with 16 results each have 256 results, that is twice 128. */
 static void by_count(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, 0, 0, 16384, 4096);
@@ -190,7 +190,7 @@ static void by_count(void)
 			EXPECT_EQ(ctx_counter(g.ctx[i], ANGARA_CTR_REDUCES(k)),
 				  16);
 		}
-		/* Each of the two reports at least some trees. */
+		/* A node reports twice; each tree is in at least one report. */
 		EXPECT(count >= 16 && count <= 32);
 		EXPECT_EQ(timer, 0);
 		EXPECT_EQ(n->unreported, 0);
@@ -220,7 +220,7 @@ static void results_of(struct ttree *t, u32 results)
 			EXPECT_EQ(cqe.status, 0);
 }
 
-/* 127 results: only the timer reports them, and not before 4096 cycles. */
+/* After 127 results only the timer reports, and not before 4096 cycles. */
 static void by_timer(void)
 {
 	struct ttree *t[8];
@@ -239,13 +239,13 @@ static void by_timer(void)
 		EXPECT_EQ(ctx_counter(g.ctx[0], ANGARA_CTR_REDUCES(k)),
 			  k == 7 ? 15 : 16);
 	}
-	/* The 128th: no timer is needed. */
+	/* The 128th result needs no timer. */
 	results_of(t[0], 128);
 	for (k = 0; k < 8; k++) {
 		EXPECT_EQ(n->tree[k].cnt.credits_pe_count, 1);
 		EXPECT_EQ(n->tree[k].cnt.credits_pe_timer, 1);
 	}
-	/* The clock jumps from the only result to its credit. */
+	/* After its only result the clock jumps to the credit. */
 	clock = n->clock;
 	coll_barrier(t[0]);
 	EXPECT(n->clock - clock >= ANG_CREDIT_TIME);

@@ -8,13 +8,13 @@
 #include "coll.h"
 #include "test.h"
 
-#define KEY	0x8C5A93E1F7420003ULL	/* of entry 3 */
+#define KEY	0x8C5A93E1F7420003ULL	/* key of entry 3 */
 #define JOB	0xA5F00D5EC2E74321ULL
 #define LEN	256U
 
 static struct host *h;
 
-/* A context of a domain with @job, both with number @id, and its memory. */
+/* A context with memory in a domain with @job; both have number @id. */
 static struct tctx *in_job(u32 node, u32 id, u64 job)
 {
 	struct angara_hw_mr *mrt = dom_new(h, node, id, PKEY, job, MRS);
@@ -45,7 +45,7 @@ static const u32 remote_ops[] = {
 	ANGARA_OP_PUT, ANGARA_OP_GET, ANGARA_OP_ATOMIC, ANGARA_OP_FETCH,
 };
 
-/* One bit of the key is wrong, each in turn: nothing is read or written. */
+/* With any single bit of the key wrong, nothing is read or written. */
 static void wrong_keys(void)
 {
 	struct tctx *a, *b;
@@ -66,7 +66,7 @@ static void wrong_keys(void)
 	for (i = 0; i < NUM(remote_ops); i++)
 		EXPECT_EQ(status_of(a, entry(remote_ops[i], b, KEY)),
 			  ANGARA_ST_OK);
-	/* The next life of the entry has another key. */
+	/* The entry gets another key when it is used again. */
 	ctx_mr(b, KEY + (1ULL << 63), le64_to_cpu(b->mrt[3].addr), 65536,
 	       ANGARA_ACCESS_ALL);
 	EXPECT_EQ(status_of(a, entry(ANGARA_OP_PUT, b, KEY)), ANGARA_ST_KEY);
@@ -76,7 +76,7 @@ static void wrong_keys(void)
 	host_free(h);
 }
 
-/* Local memory is named by its slot, and a slot is not truncated. */
+/* A slot number names local memory, and is not truncated. */
 static void local_slots(void)
 {
 	struct angara_wqe w;
@@ -100,7 +100,7 @@ static void local_slots(void)
 	host_free(h);
 }
 
-/* A broadcast is written where its key exists, and refused elsewhere. */
+/* A broadcast is written on nodes that have its key, and refused on others. */
 static void wrong_key_of_broadcast(void)
 {
 	static const u16 pe[2] = { 1, 1 };
@@ -134,7 +134,7 @@ static const u64 other_jobs[] = {
 	0, JOB ^ 1, JOB ^ 1ULL << 31, JOB ^ 1ULL << 32, JOB ^ 1ULL << 63,
 };
 
-/* Both know the keys, but they are in different jobs. */
+/* Both contexts know the keys, but they are in different jobs. */
 static void jobs_apart(void)
 {
 	struct tctx *a, *b;
@@ -205,7 +205,7 @@ static void joining_job(void)
 	c = in_job(0, 1, JOB);
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_JOIN, 1, 5), ANGARA_ADM_ST_OK);
 	ctx_del(c);
-	/* Without a job the row belongs to the whole partition. */
+	/* A row without a job belongs to the whole partition. */
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(adm_job_row(h, 0, &rows[0], 0), ANGARA_ADM_ST_OK);
 	c = in_job(0, 1, JOB);
@@ -255,7 +255,7 @@ static void trees_apart(void)
 	host_free(h);
 }
 
-/* A result without the job, where one is awaited. */
+/* A result that does not name the job of the operation that waits for it. */
 static void forged_result(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_REDUCE, 5, 0, 8192, LEN);
@@ -309,7 +309,7 @@ static void forged_result(void)
 	host_free(h);
 }
 
-/* Contexts of one domain: its regions outlive all but the domain. */
+/* Contexts share a domain, whose regions outlive its contexts. */
 static void sharing(void)
 {
 	struct angara_wqe w;
@@ -336,7 +336,8 @@ static void sharing(void)
 		EXPECT_EQ(ctx_counter(b[i], ANGARA_CTR_USER(7)), 1);
 		EXPECT_EQ(ctx_counter(b[!i], ANGARA_CTR_USER(7)), i);
 		/*
-		 * Each sends from the buffer of the other: the domain owns it.
+		 * Each context sends from the buffer of the other one, which
+		 * the domain owns.
 		 */
 		EXPECT_EQ(status_of(b[i], entry(ANGARA_OP_PUT, a, KEY)),
 			  ANGARA_ST_OK);
@@ -361,8 +362,8 @@ static void sharing(void)
 }
 
 /*
- * 10 000 regions of 8 bytes, of two contexts of one domain.  The table doubles
- * while puts are in flight; the old one is invalidated at once.
+ * 10 000 regions of 8 bytes, for two contexts of one domain.  The table doubles
+ * while puts are in flight, and the old table is invalidated at once.
  */
 static void growing_table(void)
 {
@@ -431,7 +432,7 @@ const struct test_case domain_cases[] = {
 	{ "domain: own regions by their slots", local_slots },
 	{ "domain: a broadcast with another key", wrong_key_of_broadcast },
 	{ "domain: jobs do not reach each other", jobs_apart },
-	{ "domain: who may join a tree of a job", joining_job },
+	{ "domain: joining the tree of a job", joining_job },
 	{ "domain: rows of two jobs", trees_apart },
 	{ "domain: a result of another job", forged_result },
 	{ "domain: contexts share regions", sharing },

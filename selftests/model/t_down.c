@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Trees that go down, and participants that disagree: all are notified, and no
- * remaining participant waits forever.
+ * Trees that go down, and participants that disagree: all participants are
+ * notified, and none of them waits forever.
  */
 #include <string.h>
 
@@ -43,7 +43,7 @@ static u32 state(u32 node, u32 tree, u32 *down_node)
 	return cpl.row.state;
 }
 
-/* Long operations on all contexts but the last, in the middle of which ... */
+/* Starts long operations on all contexts but the last, and runs some steps. */
 static void begin(u32 tree, u32 steps)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, tree, 0, 8192, 8000);
@@ -59,7 +59,7 @@ static void begin(u32 tree, u32 steps)
 	run_steps(&g.h->v, steps);
 }
 
-/* ... each context gets both completions. Return: how many were not OK. */
+/* Checks that each context gets both completions.  Return: how many had an error. */
 static u32 ends(u32 except, u32 culprit)
 {
 	struct angara_cqe cqe;
@@ -75,7 +75,10 @@ static u32 ends(u32 except, u32 culprit)
 
 			EXPECT(poll_cq(g.ctx[i], &cqe));
 			status = le16_to_cpu(cqe.status);
-			/* The context that left posted some of it too late. */
+			/*
+			 * The context that left may have posted some operations
+			 * too late.
+			 */
 			EXPECT(status == ANGARA_ST_OK ||
 			       status == ANGARA_ST_TREE_DOWN ||
 			       (status == ANGARA_ST_NO_TREE &&
@@ -186,7 +189,7 @@ static void reset(void)
 	group_del(&g);
 }
 
-/* Participant 5 does something else in one field. */
+/* Participant 5 posts an operation that differs in one field. */
 static void mismatch(void)
 {
 	struct angara_cqe cqe;
@@ -219,8 +222,8 @@ static void mismatch(void)
 			EXPECT(!poll_cq(g.ctx[i], &cqe));
 		}
 		/*
-		 * A sender may have completed; the one that waits for the
-		 * result gets the error.
+		 * A sender may have completed; the participant that waits for
+		 * the result gets the error.
 		 */
 		EXPECT(bad > 0);
 		for (i = 0; i < 8; i++)
@@ -253,7 +256,7 @@ static void barrier_fields(void)
 	group_del(&g);
 }
 
-/* One contribution cannot be read, or one result not written. */
+/* One participant's contribution cannot be read, or its result not written. */
 static void bad_memory(void)
 {
 	static const u32 ops[] = { ANGARA_OP_ALLREDUCE, ANGARA_OP_REDUCE };
@@ -293,13 +296,13 @@ static void bad_memory(void)
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(finish(g.ctx[i], NULL), i == 3 ? ANGARA_ST_BOUNDS :
 							   ANGARA_ST_OK);
-	/* The tree still works. */
+	/* The tree is still up. */
 	coll_allreduce(t, 4096);
 	tree_del(t);
 	group_del(&g);
 }
 
-/* A receiver that does not exist: an error for all, and no hang. */
+/* If the receiver does not exist, all participants get an error, and none hangs. */
 static void no_receiver(void)
 {
 	struct ttree *t;
@@ -323,7 +326,7 @@ static void no_receiver(void)
 	group_del(&g);
 }
 
-/* A broadcast into a region that some do not have, or without the right. */
+/* Some participants do not have the region of a broadcast, or not the right. */
 static void refused_broadcast(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 1, 0, 8192, 3000);
@@ -347,7 +350,7 @@ static void refused_broadcast(void)
 	EXPECT(aeq_poll(g.h, 1, &ev));
 	EXPECT_EQ(ev.type, ANGARA_AEV_RX_ERROR);
 	EXPECT_EQ(le32_to_cpu(ev.value), ANGARA_ST_KEY);
-	/* The source itself is refused, and gets the error. */
+	/* The source itself has no right to its region, and gets the error. */
 	post(g.ctx[3], &w, NULL);
 	kick(g.ctx[3]);
 	EXPECT_EQ(finish(g.ctx[3], NULL), ANGARA_ST_ACCESS);
@@ -356,8 +359,8 @@ static void refused_broadcast(void)
 }
 
 /*
- * An abort of a tree cannot be sent, and its number is reused: the neighbour
- * has to get both messages.
+ * An abort of a tree cannot be sent, and then the tree's number is reused: the
+ * neighbor has to get both messages.
  */
 static void news_delayed(void)
 {
@@ -375,7 +378,7 @@ static void news_delayed(void)
 	kick(g.ctx[0]);
 	host_run(g.h);
 	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, 1), ANGARA_ADM_ST_OK);
-	/* The same command again: the row for epoch 1. */
+	/* Submit the same command again, with the row for the new epoch. */
 	hn->asq[hn->asq_pi % ADM_ENTRIES] = hn->asq[0];
 	for (i = 0; i < ADM_ENTRIES; i++)
 		if (hn->asq[i].opcode == ANGARA_ADM_TREE_SET)
@@ -394,7 +397,7 @@ static void news_delayed(void)
 	group_del(&g);
 }
 
-/* The source's memory disappears in the middle of a broadcast. */
+/* The source's memory is unmapped in the middle of a broadcast. */
 static void source_vanishes(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 1, 0, 8192, 8192);
@@ -461,7 +464,7 @@ static void ring_without_root(void)
 	group_del(&g);
 }
 
-/* Rows of neighbours that do not match never open. */
+/* A tree whose neighbors have rows that do not match never opens. */
 static void rows_apart(void)
 {
 	static const u32 causes[] = {
@@ -498,7 +501,7 @@ static void rows_apart(void)
 		kick(g.ctx[0]);
 		host_run(g.h);
 		EXPECT(!poll_cq(g.ctx[0], &cqe));
-		/* Its own message came before the other row was set. */
+		/* The message of node 0 came before node 1 had a row: no drop. */
 		EXPECT_EQ(n->drops[causes[k]], 0);
 		if (k < 3)
 			EXPECT_EQ(ang_node(g.h->fab, 0)->drops[causes[k]],
@@ -520,7 +523,7 @@ const struct test_case down_cases[] = {
 	{ "down: a barrier does not look at what it does not use",
 	  barrier_fields },
 	{ "down: contributions and results without memory", bad_memory },
-	{ "down: a reduce to nobody", no_receiver },
+	{ "down: a reduce without a receiver", no_receiver },
 	{ "down: a broadcast that some refuse", refused_broadcast },
 	{ "down: news delayed while the tree is set anew", news_delayed },
 	{ "down: a broadcast whose source vanishes", source_vanishes },

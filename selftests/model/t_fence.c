@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Fences: an operation starts after the earlier ones to its node, and
- * operations to other nodes go on.  The earlier one is a message to a full
- * receiver.
+ * Fences: a fenced operation starts after the earlier operations to its node,
+ * while operations to other nodes continue.  The earlier operation is a message
+ * to a full receiver.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static void in_a_row(void)
 	end();
 }
 
-/* Messages stay in order, fence or not. */
+/* Messages stay in order, with or without fences. */
 static void messages(void)
 {
 	start();
@@ -141,7 +141,7 @@ static void messages(void)
 	end();
 }
 
-/* NOP has no target node: with a fence it waits for all. */
+/* NOP has no target node: a fenced NOP waits for all operations. */
 static void of_all(void)
 {
 	struct angara_wqe nop = { .opcode = ANGARA_OP_NOP };
@@ -162,7 +162,7 @@ static void of_all(void)
 }
 
 /*
- * An operation that fails has ended, too; a held operation is checked when it
+ * A failed operation counts as ended; a held operation is checked when it
  * starts.
  */
 static void failing(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Floats computed with integers, against the processor of the test: bit for
- * bit, except for NaNs, of which the model has only one.
+ * Floats computed with integers, compared with the processor of the test: equal
+ * bit for bit, except for NaNs, of which the model has only one.
  */
 #include <math.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static u64 of_float(float f)
 	return isnan(f) ? 0x7FC00000 : x;
 }
 
-/* The smaller one, -0 before +0; a NaN wins. */
+/* The smaller number, where -0 is smaller than +0; NaN if one is NaN. */
 static double smaller(double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -153,7 +153,7 @@ static void special64(void)
 		 NUM(exponents64), 52, 64);
 }
 
-/* A number with some of its fraction's last bits, or all but these, zero. */
+/* A number; the last bits of its fraction, or all bits but these, are zero. */
 static u64 sparse(u64 x, u64 *seed, u32 frac)
 {
 	u32 bits = (u32)(rnd(seed) >> 32) % (frac + 1);
@@ -164,8 +164,9 @@ static u64 sparse(u64 x, u64 *seed, u32 frac)
 }
 
 /*
- * Pairs of random bits; of exponents so near that sums cancel or round; with
- * few bits, for ties; of subnormals with numbers that make them normal.
+ * Pairs of random bits; pairs whose exponents are so close that sums cancel or
+ * round; pairs with few bits, for ties; and subnormals with numbers that make
+ * them normal.
  */
 static void random_pairs(void (*compare)(u64 a, u64 b), u32 frac, u32 width)
 {

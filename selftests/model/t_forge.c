@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Packets that a server of the neighbors may forge in a tree.  Every packet
- * here is well formed; each differs in one field from the one that the node
- * waits for, and must change nothing but a counter of drops.
+ * Packets that a neighbor's server may forge in a tree.  Each packet is well
+ * formed and differs in one field from the packet that the node waits for.  It
+ * must change nothing but a counter of drops.
  */
 #include <string.h>
 
@@ -13,9 +13,9 @@
 #define LEN	1000	/* bytes of an operation: four packets in one train */
 
 /*
- * Node 0 of 3x3 is in this fabric, the other nodes in a twin that carries
- * nothing until host_run(): so packets can be put on its links between two
- * steps.
+ * Node 0 of 3x3 is in this fabric.  The other nodes are in a twin, which
+ * carries nothing until host_run(): so tests can put packets on its links
+ * between two steps.
  */
 static struct group g;
 static struct ttree *t;
@@ -39,7 +39,7 @@ static void end(void)
 	group_del(&g);
 }
 
-/* With a root that gives node 0 children, and a parent. */
+/* Starts with a root that gives node 0 both children and a parent. */
 static void start_inner(void)
 {
 	u32 root;
@@ -59,7 +59,7 @@ static u32 peer_of(u32 port)
 	return ang_port(g.h->fab, me, port)->peer;
 }
 
-/* The row of node 0 is set again, with another epoch: it meets no neighbor. */
+/* Sets the row of node 0 again, with another epoch: it meets no neighbor. */
 static void begin_apart(void)
 {
 	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
@@ -83,7 +83,7 @@ static void give(const struct ang_pkt *p, u32 dir, u32 vc)
 	run_steps(&g.h->v, 1000);
 }
 
-/* Packets dropped at node 0 since the last call. */
+/* Number of packets dropped at node 0 since the last call. */
 static u64 dropped(void)
 {
 	static u64 before;
@@ -141,8 +141,8 @@ static struct ang_pkt honest(const struct ang_op *op, u32 type)
 }
 
 /*
- * Gives @p with one field changed: it is dropped whole, and @op still waits for
- * the same packet.
+ * Gives @p with one field changed: it is dropped, and @op still waits for the
+ * same packet.
  */
 #define FORGED(op, p, field, value, dir, vc)				\
 do {									\
@@ -159,7 +159,7 @@ do {									\
 	EXPECT_EQ(me->tree[TREE].state, ANGARA_TREE_STATE_UP);		\
 } while (0)
 
-/* All participants do the operation; node 0's succeeds. */
+/* All participants do the operation, and that of node 0 succeeds. */
 static void complete(u32 opcode, u32 receiver)
 {
 	struct angara_wqe w = wqe_coll(opcode, TREE, 0, 8192, LEN);
@@ -175,7 +175,7 @@ static void complete(u32 opcode, u32 receiver)
 		EXPECT_EQ(finish(g.ctx[i], NULL), ANGARA_ST_OK);
 }
 
-/* A row that has not met its parent: nothing has been injected. */
+/* The row has not met its parent, so nothing has been injected. */
 static void before_open(void)
 {
 	struct ang_pkt p;
@@ -214,7 +214,7 @@ static void results(void)
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	EXPECT_EQ(op->npkts_sent, 4);
 	p = honest(op, ANG_PKT_ALLREDUCE);
-	/* Its children have not sent: no result can exist. */
+	/* The children have not sent, so no result can exist. */
 	EXPECT_EQ(me->tree[TREE].done, 0);
 	FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
 	FORGED(op, p, life, p.life - 1, up, ANGARA_VC_DOWN);
@@ -225,12 +225,12 @@ static void results(void)
 	FORGED(op, p, seq, p.seq + 1, up, ANGARA_VC_DOWN);
 	FORGED(op, p, seq, p.seq - 4, up, ANGARA_VC_DOWN);
 	FORGED(op, p, src_node, 2, up ^ 1, ANGARA_VC_DOWN);
-	/* A broadcast that names the operation. */
+	/* A broadcast that names the operation's packet. */
 	p = honest(op, ANG_PKT_BCAST);
 	FORGED(op, p, seq, 0, up, ANGARA_VC_DOWN);
 	p = honest(op, ANG_PKT_ALLREDUCE);
 	complete(ANGARA_OP_ALLREDUCE, 0);
-	/* Again, after it has ended. */
+	/* The same packet again, after the operation has ended. */
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
 	complete(ANGARA_OP_ALLREDUCE, 0);
@@ -249,7 +249,7 @@ static void results_unfit(void)
 	u32 root;
 	u32 up;
 
-	/* A root that makes node 0 a leaf. */
+	/* Find a root that makes node 0 a leaf. */
 	for (root = 1; root < 9; root++) {
 		start(root);
 		if (!t->rows[0].port_sum)
@@ -282,7 +282,7 @@ static void reduces(void)
 	dropped();
 	op = begin(ANGARA_OP_REDUCE, 0);
 	EXPECT_EQ(op->npkts_sent, 4);
-	/* The link on which the root's answers arrive. */
+	/* Find the link on which the root's answers arrive. */
 	for (dir = 0; dir < 4; dir++)
 		if (ang_topo_route(&g.h->v.topo, peer_of(dir), 0) ==
 		    (dir ^ 1))
@@ -296,7 +296,7 @@ static void reduces(void)
 	FORGED(op, p, seq, p.seq + 4, dir, ANGARA_VC_RSP);
 	FORGED(op, p, redop, p.redop + 1, dir, ANGARA_VC_RSP);
 	complete(ANGARA_OP_REDUCE, 0);
-	/* An operation of another kind. */
+	/* The operation is of another kind. */
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	p = honest(op, ANG_PKT_RESULT);
 	FORGED(op, p, seq, p.seq, dir, ANGARA_VC_RSP);
@@ -304,7 +304,7 @@ static void reduces(void)
 	end();
 }
 
-/* A node's children have not sent: a neighbor cannot have a result. */
+/* The node's children have not sent, so a neighbor cannot have a result. */
 static void results_early(void)
 {
 	struct ang_pkt p;
@@ -329,7 +329,8 @@ static void results_early(void)
 }
 
 /*
- * A parent reports that all is whole, before this node's children have met it.
+ * A parent reports that the tree is whole before this node's children have met
+ * it.
  */
 static void opened_early(void)
 {
@@ -352,7 +353,7 @@ static void opened_early(void)
 	end();
 }
 
-/* Data of a child or of the parent, before the tree is open here. */
+/* A child or the parent sends data before the tree is open here. */
 static void data_early(void)
 {
 	struct ang_pkt p = {
@@ -427,7 +428,7 @@ static void tickets(void)
 	end();
 }
 
-/* A node that asks when it may send gets the answer, without the keys. */
+/* A node that asks when it may send gets an answer without the keys. */
 static void ready_tells_no_key(void)
 {
 	struct ang_pkt p = {
@@ -469,10 +470,10 @@ static void broadcasts(void)
 	FORGED(op, p, src_ctx, 1, up, ANGARA_VC_DOWN);
 	FORGED(op, p, seq, 256, up, ANGARA_VC_DOWN);
 	FORGED(op, p, flags, 0, up, ANGARA_VC_DOWN);
-	/* A part of it, marked as the last. */
+	/* A part of the train, marked as the last one. */
 	p.npkts = 1;
 	FORGED(op, p, len, 200, up, ANGARA_VC_DOWN);
-	/* More than was sent. */
+	/* More packets than were sent. */
 	p.npkts = 5;
 	FORGED(op, p, len, 1200, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(ctx_counter(g.ctx[0], ANGARA_CTR_BCAST(TREE)), 0);
@@ -520,7 +521,7 @@ static void children(void)
 	end();
 }
 
-/* Credits without results; rows and aborts of other lives. */
+/* Credits without results; rows and aborts with other lives. */
 static void controls(void)
 {
 	struct ang_pkt p = {
@@ -554,7 +555,7 @@ static void controls(void)
 	give(&p, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(row->state, ANGARA_TREE_STATE_UP);
 	EXPECT(row->open);
-	/* A neighbor that restarts without an end is not trusted. */
+	/* A neighbor that restarts its row without an end takes the tree down. */
 	p.life = row->life;
 	give(&p, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(row->state, ANGARA_TREE_STATE_DOWN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Fabrics of every kind: all operations of a torus work there, with switches in
- * between that have rows and no processing element.
+ * Fabrics of every kind: all operations of a torus work in them, with switches
+ * in between, which have rows but no processing element.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 #include "msgs.h"
 #include "fabrics.h"
 
-#define LEN 1536	/* of most operations: six packets, in trains of four */
+#define LEN 1536	/* bytes of most operations: six packets, in trains of four */
 
 /*
- * A connected graph of @nodes and @switches, with cables drawn from @seed: the
- * first ones join each router to an earlier one, at free ports.
+ * A connected graph of @nodes and @switches, with cables drawn from @seed.  The
+ * first cables connect each router to an earlier one, at free ports.
  */
 static const char *random_graph(char *text, u32 nodes, u32 switches, u32 cables, u64 seed)
 {
@@ -80,7 +80,7 @@ static struct ttree *lay(struct group *g, u32 root, u64 seed)
 	return t;
 }
 
-/* Each operation of a tree, from and to a different member each time. */
+/* Runs each operation of a tree, with different members for each @turn. */
 static void all_operations(struct ttree *t, u32 turn)
 {
 	coll_bcast(t, turn % t->n, LEN);
@@ -90,7 +90,7 @@ static void all_operations(struct ttree *t, u32 turn)
 }
 
 /*
- * In the fabric an allreduce of one packet crosses each link of its tree once
+ * In the fabric, an allreduce of one packet crosses each link of its tree once
  * up and once down, for any number of participants.
  */
 static void reduced_on_the_way(struct ttree *t)
@@ -108,9 +108,9 @@ static void reduced_on_the_way(struct ttree *t)
 }
 
 /*
- * The channel order lets all nodes reach all others.  A switch of one dimension
- * of MKNS or KNS reaches its line only; in a fat tree and a graph it reaches
- * all.
+ * Do the channels of a tree with this root reach all nodes?  From a switch of
+ * one dimension of MKNS or KNS they reach its line only; from a switch of a fat
+ * tree or a graph, all nodes.
  */
 static int leads_to_all(const struct ang_topo *topo, u32 root)
 {
@@ -271,7 +271,7 @@ static u32 reads_switch(struct group *g, u32 s, u32 reader, u32 kind, u32 index,
 	return adm(g->h, reader, &cmd, NULL);
 }
 
-/* The keeper reads the counters of its switch, and no other node does. */
+/* Only the keeper reads the counters of its switch. */
 static void switch_counters(void)
 {
 	struct group g = { .h = host_new("kns:4x2", &cfg_default) };
@@ -328,7 +328,7 @@ static void switch_counters(void)
 	group_del(&g);
 }
 
-/* A row whose ports down are of lower classes than its port up, or of none. */
+/* A row has ports down of lower classes than its port up, or of no class. */
 static void order(void)
 {
 	static const struct {
@@ -361,7 +361,7 @@ static void order(void)
 	}
 }
 
-/* The reset of a keeper clears its switches' rows, and whole trees. */
+/* The reset of a keeper clears its switches' rows, and trees over them go down. */
 static void keeper_reset(void)
 {
 	struct group g = { .h = host_new("kns:4x2", &cfg_default) };
@@ -391,13 +391,13 @@ static void keeper_reset(void)
 		t->rows[s] = (struct angara_tree_row){
 			.to_root = ANGARA_PORT_NONE };
 	tree_del(t);
-	/* Its contexts are gone, too. */
+	/* The contexts of the keeper are gone, too. */
 	free(g.ctx[keeper]);
 	g.ctx[keeper] = g.ctx[--g.n];
 	group_del(&g);
 }
 
-/* What ends because of a switch names the node that programs it. */
+/* An operation that ends because of a switch names the node that programs the switch. */
 static void switch_at_fault(void)
 {
 	struct group g = { .h = host_new("kns:4x2", &cfg_default) };
@@ -422,7 +422,7 @@ static void switch_at_fault(void)
 	t->rows[s] = (struct angara_tree_row){ .to_root = ANGARA_PORT_NONE };
 	EXPECT_EQ(finish(g.ctx[3], &cqe), ANGARA_ST_TREE_DOWN);
 	EXPECT_EQ(cqe.node, keeper);
-	/* The same to those that come later. */
+	/* Operations that are posted after that get the same error. */
 	EXPECT_EQ(status_of(g.ctx[3], w), ANGARA_ST_TREE_DOWN);
 	get.set.router = cpu_to_le32(3);
 	EXPECT_EQ(adm(g.h, 3, &get, &cpl), ANGARA_ADM_ST_OK);
@@ -435,7 +435,7 @@ static void switch_at_fault(void)
 	group_del(&g);
 }
 
-/* A switch that another thread holds answers when it is let go. */
+/* A switch that another thread holds answers after its release. */
 static void keeper_waits(void)
 {
 	struct host *h = host_new("kns:4x2", &cfg_default);
@@ -458,7 +458,10 @@ static void keeper_waits(void)
 	host_end(h);
 }
 
-/* Has the adapter answered the next command?  Return: its status, plus 1. */
+/*
+ * Takes the adapter's answer to the next command.  Return: its status plus 1,
+ * or 0 if there is no answer.
+ */
 static u32 answered(struct host_node *n)
 {
 	const struct angara_adm_cpl *cpl = &n->acq[n->acq_ci % ADM_ENTRIES];
@@ -469,7 +472,7 @@ static u32 answered(struct host_node *n)
 	return cpl->status + 1U;
 }
 
-/* ENABLE that is written during a reset does not end it. */
+/* Writing ENABLE during a reset does not end the reset. */
 static void reset_enabled_again(void)
 {
 	struct host *h = host_new("kns:4x2", &cfg_default);
@@ -493,14 +496,14 @@ static void reset_enabled_again(void)
 	n->asq_pi = 0;
 	n->acq_ci = 0;
 	EXPECT_EQ(adm_op(h, keeper, ANGARA_ADM_NOP, 0, 0), ANGARA_ADM_ST_OK);
-	/* Its contexts went with the reset. */
+	/* The reset has removed the contexts. */
 	EXPECT_EQ(adm_op(h, keeper, ANGARA_ADM_CTX_DESTROY, 1, 0),
 		  ANGARA_ADM_ST_ABSENT);
 	free(c);
 	host_end(h);
 }
 
-/* A command that waits is read once: what its entry says later changes nothing. */
+/* A pending command is read once: a later change of its entry has no effect. */
 static void waiting_command_changes(void)
 {
 	struct host *h = host_new("kns:4x2", &cfg_default);
@@ -524,13 +527,13 @@ static void waiting_command_changes(void)
 	host_freeze(h, s, 0);
 	host_run(h);
 	EXPECT_EQ(answered(n), ANGARA_ADM_ST_OK + 1);
-	/* Its answer is not taken for that of the next command. */
+	/* The answer is not taken for that of the next command. */
 	EXPECT_EQ(adm_op(h, s, ANGARA_ADM_TREE_GET, 0, 0), ANGARA_ADM_ST_ABSENT);
 	EXPECT_EQ(ang_node(h->fab, s)->box.state, ANG_BOX_EMPTY);
 	host_end(h);
 }
 
-/* Two fabrics play one, switches where their keepers are. */
+/* Two fabrics host one network; each switch is in the fabric of its keeper. */
 static void apart(void)
 {
 	static const char * const texts[] = {
@@ -548,7 +551,7 @@ static void apart(void)
 	}
 }
 
-/* The place of a child is counted among existing ports, so all fit. */
+/* A child's place is its index among existing ports, so all places fit. */
 static void many_ports(void)
 {
 	static const u16 pe[64] = { [0] = 2, [1] = 16, [62] = 3, [63] = 1 };
@@ -614,7 +617,7 @@ const struct test_case graph_cases[] = {
 	{ "graph: a keeper waits for its switch", keeper_waits },
 	{ "graph: a reset that is enabled again too early", reset_enabled_again },
 	{ "graph: a waiting command is read once", waiting_command_changes },
-	{ "graph: two fabrics play one", apart },
+	{ "graph: two fabrics host one", apart },
 	{ "graph: a switch of 64 ports", many_ports },
 	{ "graph: routers are made in any order", made_in_parts },
 	{ NULL, NULL },

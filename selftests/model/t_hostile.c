@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Drivers and processes that write anything anywhere: the model may refuse, but
- * must not fault, run forever, or lose a buffer.
+ * Drivers and processes write any values anywhere: the model may refuse them,
+ * but must not fault, run forever, or lose a buffer.
  */
 #include <string.h>
 
@@ -125,7 +125,7 @@ static void revive_domain(struct host *h, u32 node, u32 dom)
 	host_reg(h, node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
 }
 
-/* A new context on the queues of the one that was destroyed or reset. */
+/* Creates a context on the queues of the one that was destroyed or reset. */
 static void revive(struct host *h, struct tctx *c)
 {
 	struct angara_adm_cmd *cmd;
@@ -179,7 +179,7 @@ static void attack(u64 first)
 		}
 		run_steps(&g.h->v, pick(30));
 	}
-	/* Reset all: whatever they waited for, nothing may be left. */
+	/* Reset all adapters: whatever they waited for, nothing may be left. */
 	host_run(g.h);
 	for (k = 0; k < g.h->nodes; k++)
 		host_reg(g.h, k, ANGARA_REG_CONTROL, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Lives of a tree: packets of one life of a row never reach the next one, and
+ * Lives of a tree: packets of one life of a row never reach the next life, and
  * rows meet in whatever order they are set.
  */
 #include <string.h>
@@ -22,7 +22,7 @@ static struct tctx *ctx_on(u32 node, u32 index)
 	return NULL;
 }
 
-/* One-node tree with two participants, who both join. */
+/* One-node tree, which two participants have joined. */
 static void set_alone(void)
 {
 	struct angara_tree_row row = {
@@ -37,7 +37,7 @@ static void set_alone(void)
 			  ANGARA_ADM_ST_OK);
 }
 
-/* Posts an allreduce of one word, which is @value. */
+/* Posts an allreduce of one word, whose result is @value. */
 static void sum(struct tctx *c, u32 value)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, TREE, 0, 8192, 4);
@@ -57,7 +57,7 @@ static void sum_is(struct tctx *c, u32 value)
 /*
  * A result of the row's first life is in the root's FIFO, behind a broadcast of
  * another tree that cannot leave.  The row is set again, and one of two
- * participants posts: it waits for the other.
+ * participants posts: its operation must wait for the other participant.
  */
 static void result_in_fifo(void)
 {
@@ -105,7 +105,7 @@ static void result_in_fifo(void)
 	group_del(&g);
 }
 
-/* The same of a broadcast that has not reached the root. */
+/* The same with a broadcast that has not reached the root. */
 static void request_in_ring(void)
 {
 	static const u16 pe[2] = { 1, 1 };
@@ -155,7 +155,10 @@ static void disturb(struct ttree *t, u64 *seed)
 		if (k == frozen || !angara_tree_has(&t->rows[k]))
 			continue;
 		adm_op(g.h, k, ANGARA_ADM_TREE_CLEAR, 0, t->tree);
-		/* Waits for an abort that a stopped node does not take. */
+		/*
+		 * A command to set the row waits for an abort that a stopped
+		 * node does not take.
+		 */
 		if (!ang_node(g.h->fab, k)->tree[t->tree].abort_todo)
 			EXPECT_EQ(adm_row(g.h, k, &t->rows[k]),
 				  ANGARA_ADM_ST_OK);
@@ -254,7 +257,7 @@ static void set_and_join(struct ttree *t, u32 node)
 	EXPECT_EQ(adm_join(g.h, node, ctx_on(node, 0)->id, TREE, 0), 0);
 }
 
-/* A participant leaves before its row has heard of the parent's. */
+/* A participant leaves before its row has met that of the parent. */
 static void left_unheard(void)
 {
 	struct ttree *t = two_nodes();
@@ -273,7 +276,8 @@ static void left_unheard(void)
 }
 
 /*
- * A participant leaves when its row knows the child's, but not the other way.
+ * A participant leaves after its row has met the child's, but before the
+ * child's row has met it.
  */
 static void left_unmet(void)
 {
@@ -296,12 +300,12 @@ static void left_unmet(void)
 	group_del(&g);
 }
 
-/* A row goes down when it is set, because another of its neighbors is lost. */
+/* A row goes down when it is set, because another of its children is lost. */
 static void born_down(void)
 {
 	static const struct angara_tree_row root = {
 		.tree = TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE,
-		.port_sum = 1, .ports = 1 << 1, .pe = 1, .pkey = PKEY, .epoch = 1,
+		.port_sum = 2, .ports = 3, .pe = 1, .pkey = PKEY, .epoch = 1,
 	};
 	static const struct angara_tree_row leaf = {
 		.tree = TREE, .to_root = 0, .pe = 1, .pkey = PKEY, .epoch = 1,
@@ -329,7 +333,7 @@ static void born_down(void)
 	host_free(g.h);
 }
 
-/* As after 2^31 packets of reduces, then an allreduce. */
+/* The counters are as after 2^31 packets of reduces; then allreduces follow. */
 static void many_reduces(void)
 {
 	struct ttree *t = two_nodes();

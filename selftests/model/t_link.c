@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Rings between nodes and payload buffers, block by block.
- */
+/* Rings between nodes and payload buffers, block by block. */
 #include <string.h>
 
 #include "test.h"
@@ -33,7 +31,7 @@ static void bubble(void)
 		EXPECT(ang_link_room(&h->v, a, ANGARA_PORT_NONE, 0, ANGARA_VC_REQ));
 		EXPECT(ang_link_send(&h->v, a, &p, ANGARA_PORT_NONE, 0, ANGARA_VC_REQ));
 	}
-	/* One entry left: only for packets that go straight on. */
+	/* One entry is left: it is only for packets that do not turn. */
 	p = packet(3);
 	EXPECT(!ang_link_send(&h->v, a, &p, ANGARA_PORT_NONE, 0, ANGARA_VC_REQ));
 	EXPECT_EQ(ang_port(h->fab, a, 0)->link.stalls[ANGARA_VC_REQ], 1);
@@ -142,7 +140,7 @@ static void references(void)
 	EXPECT(n->sched & ANG_SCHED_WORK);
 	EXPECT_EQ(n->buf_waiting, 0);
 	EXPECT_EQ(ang_buf_get(&h->v, n, ANG_BUF_RSP), bufs[0]);
-	/* No buffer at all is no reference either. */
+	/* Buffer 0 means no buffer, and 0 references change nothing. */
 	ang_buf_put(&h->v, 0, 1);
 	ang_buf_share(&h->v, 0, 1);
 	ang_buf_share(&h->v, bufs[0], 0);

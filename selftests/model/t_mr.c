@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory regions: look-up, bounds, rights, lists of pages of both levels.
+ * Memory regions: look-up, bounds, rights, and lists of pages at both levels.
  */
 #include <string.h>
 
@@ -110,7 +110,7 @@ static void rights(void)
 	end();
 }
 
-/* A region over scattered pages that starts @first bytes into the first. */
+/* A region over scattered pages, which starts @first bytes into the first page. */
 static char *scattered(u32 levels, u32 first, u64 len)
 {
 	u64 pages = (first + len + 4095) / 4096;

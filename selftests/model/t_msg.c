@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages: delivery, order, receivers that are slow.
+ * Messages: delivery, order, and slow receivers.
  */
 #include <string.h>
 
 #include "test.h"
 
-#define LOG2	14		/* of a receive buffer */
-#define MEMORY	(64U << 10)	/* of a context, all of it with content() */
+#define LOG2	14		/* size of a receive buffer */
+#define MEMORY	(64U << 10)	/* memory of a context, filled with content() */
 
 static const u32 lengths[] = {
 	0, 1, 63, 64, 65, 239, 240, 241, 256, 257, 495, 496, 497, 1000, 2047,
@@ -30,7 +30,7 @@ static struct tctx *member(struct host *h, u32 node, u32 id)
 	return c;
 }
 
-/* Message @k of a sender to @to; its payload begins at byte @k. */
+/* Message @k of a sender to @to; its payload is content() from byte @k on. */
 static struct angara_wqe wqe_send(const struct tctx *to, u32 k, u32 len)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_SEND, to->node, to->id, k,
@@ -177,8 +177,8 @@ static void inline_sends(void)
 }
 
 /*
- * One receiver does not read its messages: as many as the context has
- * operations wait for it, and operations to other nodes do not wait with them.
+ * One receiver does not read its messages.  As many messages as the context has
+ * operations wait for it, but operations to other nodes do not wait.
  */
 static void inline_to_others(void)
 {
@@ -199,7 +199,7 @@ static void inline_to_others(void)
 	quick = area_new(c, LOG2);
 	for (i = 0; i < sizeof(data); i++)
 		data[i] = content(0, 100 + i);
-	/* Its receive buffer is full when one does not complete. */
+	/* The receive buffer is full when a message does not complete. */
 	for (;; full++) {
 		send(a, b, full, 3000);
 		host_run(h);
@@ -221,7 +221,7 @@ static void inline_to_others(void)
 		EXPECT_EQ(le64_to_cpu(cqe.cookie), 1000 + i);
 		receive(quick, a, 100, sizeof(data));
 	}
-	/* All of them arrive, in order and with their data. */
+	/* All messages arrive, in order and with their data. */
 	for (i = 0; i <= full; i++)
 		receive(slow, a, i, 3000);
 	for (i = 0; i < cfg.ops - 2U; i++)
@@ -236,7 +236,10 @@ static void inline_to_others(void)
 	host_free(h);
 }
 
-/* One sender, more messages than fit; those behind a refused one stay there. */
+/*
+ * One sender sends more messages than fit; those behind a refused one wait at
+ * the sender.
+ */
 static void order(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -252,7 +255,7 @@ static void order(void)
 	a = member(h, 0, 0);
 	b = member(h, 1, 1);
 	area = area_new(b, LOG2);
-	/* Long ones that are refused, and short ones that would fit. */
+	/* Send long messages that are refused, and short ones that would fit. */
 	for (k = 0; k < 40; k++)
 		send(a, b, k, k % 2 ? 10 : 4000);
 	host_run(h);
@@ -282,7 +285,7 @@ static void order(void)
 #define SENDERS	64
 #define EACH	12
 
-/* The order of senders may vary, but none is passed over for long. */
+/* The order of senders may vary, but each gets its turn before long. */
 static void expect_fair(const u32 *got, const u32 *before, u32 senders)
 {
 	u32 least = EACH, most = 0, i;
@@ -297,8 +300,8 @@ static void expect_fair(const u32 *got, const u32 *before, u32 senders)
 }
 
 /*
- * All nodes but one, and two contexts of one, send to one with room for eight
- * messages, that frees one at a time.
+ * All nodes but one, and two contexts of one of them, send to one context that
+ * has room for eight messages and frees one at a time.
  */
 static void overload(const char *dims, const struct ang_cfg *base, u32 train,
 		     u32 len)
@@ -335,7 +338,8 @@ static void overload(const char *dims, const struct ang_cfg *base, u32 train,
 		expect_msg(m, c[i], got[i]++, len);
 		area_free(area, m);
 		/*
-		 * The buffer is full of messages from before turns were taken.
+		 * The first messages that arrive were sent before senders took
+		 * turns.
 		 */
 		if (k == 2 * n)
 			memcpy(before, got, sizeof(got));
@@ -346,7 +350,7 @@ static void overload(const char *dims, const struct ang_cfg *base, u32 train,
 	EXPECT(!area_next(area, NULL));
 	ctx_counters(c[0], &cnt);
 	EXPECT_EQ(cnt.rx_msgs, EACH * n);
-	/* Each is refused once, few more often. */
+	/* Each message is refused once; few are refused more often. */
 	EXPECT(cnt.not_ready > 0 && cnt.not_ready <= 3 * EACH * n);
 	for (i = 1; i <= n; i++) {
 		EXPECT_EQ(got[i], EACH);
@@ -374,7 +378,7 @@ static void overloads(void)
 	overload("1", &cfg_tight, 1, 4096);
 }
 
-/* A receiver that takes nothing stops only its own senders. */
+/* A receiver that takes no messages stops only its own senders. */
 static void slow_receiver(void)
 {
 	struct ang_cfg cfg = cfg_tight;
@@ -404,8 +408,8 @@ static void slow_receiver(void)
 		receive(area, a, 100 + k, 1000);
 		EXPECT_EQ(finish(a, NULL), ANGARA_ST_OK);
 		/*
-		 * Through the node of the slow one, into its memory, and its
-		 * own.
+		 * Put through the slow receiver's node, into the memory of the
+		 * slow context, and from its own.
 		 */
 		w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 1000, 600);
 		post(a, &w, NULL);
@@ -431,7 +435,7 @@ static void slow_receiver(void)
 }
 
 /*
- * A receiver that waits for its event is notified; one that frees nothing is
+ * A receiver that waits for its event is notified.  One that frees nothing is
  * not.
  */
 static void events(void)
@@ -460,7 +464,7 @@ static void events(void)
 	host_free(h);
 }
 
-/* Of two contexts of a node the one that has waited longer goes first. */
+/* If two contexts of a node wait, the one that has waited longer goes first. */
 static void oldest(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -468,9 +472,10 @@ static void oldest(void)
 	struct tctx *a, *b, *c;
 	struct tarea *area;
 	struct host *h;
-	u32 k, got[3] = { 0 };
+	u32 k, lead, got[3] = { 0 };
 
 	h = host_new("3", &cfg);
+	lead = h->ops.trace ? 3 : 5;
 	a = member(h, 0, 0);
 	b = member(h, 1, 1);
 	c = member(h, 1, 2);
@@ -485,7 +490,8 @@ static void oldest(void)
 		EXPECT(m);
 		got[le16_to_cpu(m->ctx)]++;
 		area_free(area, m);
-		EXPECT(got[1] + 3 >= got[2] && got[2] + 3 >= got[1]);
+		/* The first context fills the receive buffer, if no link delays it. */
+		EXPECT(got[1] + lead >= got[2] && got[2] + lead >= got[1]);
 	}
 	ctx_del(a);
 	ctx_del(b);
@@ -611,7 +617,7 @@ static void storm_end(struct storm *s)
 	host_free(s->h);
 }
 
-/* All send to all, and read at random times. */
+/* All contexts send to all, and read at random times. */
 static void storm(const char *dims, u32 local, u64 seed)
 {
 	struct ang_cfg cfg = cfg_tight;
@@ -662,7 +668,7 @@ const struct test_case msg_cases[] = {
 	{ "msg: order past refused messages", order },
 	{ "msg: 64 senders and room for eight", overloads },
 	{ "msg: two contexts of a node", oldest },
-	{ "msg: a slow receiver stops nobody else", slow_receiver },
+	{ "msg: a slow receiver stops no other operation", slow_receiver },
 	{ "msg: events", events },
 	{ "msg: random traffic", storms },
 	{ NULL, NULL },

@@ -67,7 +67,6 @@ do {									\
 	host_end(h);
 }
 
-/* Packets from other nodes are checked again. */
 static void packets(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -107,7 +106,7 @@ do {									\
 	IS(first, flags, ANG_PF_TURN, ANGARA_ST_TARGET);
 	EXPECT_EQ(c->area.pi, 0);
 	IS(rest, off, 0, ANGARA_ST_TARGET);
-	/* Each of these ends the message that has begun. */
+	/* Each of these packets ends the message in progress. */
 #define VOIDS(member, value, status)					\
 do {									\
 	IS(first, len, 256, ANGARA_ST_OK);				\
@@ -124,7 +123,7 @@ do {									\
 	VOIDS(len, 261, ANGARA_ST_DESC);
 	VOIDS(status, ANGARA_ST_TARGET, ANGARA_ST_OK);
 	EXPECT_EQ(voids, 7);
-	/* These do not belong to it. */
+	/* These packets do not belong to the message in progress. */
 	IS(first, len, 256, ANGARA_ST_OK);
 	rest.off = reply.off;
 	IS(rest, off, reply.off + 1, ANGARA_ST_TARGET);
@@ -134,19 +133,20 @@ do {									\
 	IS(rest, gen, 2, ANGARA_ST_TARGET);
 	EXPECT(!area_next(area, &voids));
 	EXPECT_EQ(voids, 7);
-	/* Its node is gone. */
-	ang_msg_lost(&h->v, n, c);
+	/* The sender's node is lost. */
+	area_lost(h, n, c);
 	EXPECT(!area_next(area, &voids));
 	EXPECT_EQ(voids, 7);
 	ang_node(h->fab, 0)->remote = ANG_REMOTE_GONE;
-	ang_msg_lost(&h->v, n, c);
+	h->fab->lost++;
+	area_lost(h, n, c);
 	ang_node(h->fab, 0)->remote = ANG_REMOTE_NO;
 	EXPECT(!area_next(area, &voids));
 	EXPECT_EQ(voids, 8);
 #undef VOIDS
 #undef node_of
 #undef IS
-	/* Unrequested answers, of a context that cannot exist. */
+	/* Answers without a request, and one to a context that cannot exist. */
 	ang_msg_ready_ack(&h->v, n, &ack);
 	EXPECT_EQ(n->drops[ANGARA_DROP_TARGET], 1);
 	ack.dst_ctx = 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages: contexts that end in the middle, memory that fails, processes and
- * packets with invalid values.
+ * Messages: contexts that end in the middle, memory that is unreachable,
+ * processes and packets with invalid values.
  */
 #include <string.h>
 
 #include "msgs.h"
 
 
-/* All that wait for a context that ends get an error, and so do later ones. */
+/* Messages that wait for a context get an error if it ends, and so do later ones. */
 static void dead_receiver(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -48,8 +48,8 @@ static void dead_receiver(void)
 }
 
 /*
- * Another context gets the number while the message about the end of the first
- * is delayed: it does not get the first one's messages.
+ * A new context gets the number of one that ended, while the message about its
+ * end is delayed: the new context gets no messages of the old one.
  */
 static void new_owner(u32 with_area)
 {
@@ -84,7 +84,7 @@ static void new_owner(u32 with_area)
 	if (with_area) {
 		EXPECT(!area_next(fresh, NULL));
 		EXPECT_EQ(ctx_counter(heir, ANGARA_CTR_MSG_WAIT), 0);
-		/* Messages sent again arrive. */
+		/* Messages that are sent again arrive. */
 		for (i = 1; i < 5; i++)
 			send_msg(c[i], 0, 0, 50 + i, MSG_LEN);
 		host_run(h);
@@ -108,7 +108,7 @@ static void new_owners(void)
 	new_owner(0);
 }
 
-/* Senders end at every step; the others get their turn. */
+/* Senders end at every step; the other senders get their turn. */
 static void dead_sender(u32 steps, u32 train, u32 len)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -129,7 +129,7 @@ static void dead_sender(u32 steps, u32 train, u32 len)
 	host_run(h);
 	send_msg(other, 0, 0, 7, len);
 	host_run(h);
-	/* One record free: a sender gets the turn, and dies. */
+	/* One record is free: a sender gets the turn, and ends. */
 	expect_next(area, 1000, NULL);
 	area_free(area, area_next(area, NULL));
 	run_steps(&h->v, steps);
@@ -151,7 +151,7 @@ static void dead_sender(u32 steps, u32 train, u32 len)
 	}
 	host_run(h);
 	EXPECT(!area_next(area, &voids));
-	/* Both remaining senders succeed, whatever the dead one did. */
+	/* Both remaining senders succeed, whatever the ended one did. */
 	expect_cqe(other, 7, ANGARA_ST_OK);
 	expect_cqe(heir, 99, ANGARA_ST_OK);
 	EXPECT(i >= 2 && got + voids <= 8);
@@ -176,7 +176,10 @@ static void dead_senders(void)
 	}
 }
 
-/* In the middle of a message: its room becomes void, and comes back. */
+/*
+ * A sender ends in the middle of a message: its room becomes void, and is freed
+ * later.
+ */
 static void dead_in_the_middle(void)
 {
 	u32 steps, voided = 0;
@@ -190,6 +193,8 @@ static void dead_in_the_middle(void)
 		const struct angara_msg *m;
 		u32 voids = 0, whole = 0;
 
+		/* Use packets: without them the message is delivered in one step. */
+		h->v.packets = true;
 		send_msg(dead, 0, 0, 5, MSG_LEN);
 		run_steps(&h->v, steps);
 		ctx_del(dead);
@@ -228,6 +233,8 @@ static void receiver_in_the_middle(void)
 		struct tarea *area = area_new(recv, MSG_LOG2);
 		struct angara_cqe cqe;
 
+		/* Use packets: without them the message is delivered in one step. */
+		h->v.packets = true;
 		send_msg(from, 0, 0, 5, MSG_LEN);
 		run_steps(&h->v, steps);
 		ctx_del(recv);
@@ -250,7 +257,7 @@ static void receiver_in_the_middle(void)
 	EXPECT(failed > 3);
 }
 
-/* The source is unmapped: before, while it waits, and in the middle. */
+/* The source is unmapped before the message, while it waits, and in the middle. */
 static void source_gone(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -273,6 +280,8 @@ static void source_gone(void)
 	expect_cqe(a, 1, ANGARA_ST_KEY);
 	expect_cqe(b, 2, ANGARA_ST_OK);
 	a->mrt[BUF_KEY].valid = 1;
+	/* Use packets: without them the message is delivered in one step. */
+	h->v.packets = true;
 	for (steps = 0; steps < 30; steps++) {
 		struct angara_cqe cqe;
 		const struct angara_msg *m;
@@ -375,7 +384,7 @@ static void bad_memory(void)
 	}
 }
 
-/* Without the page of its index a receiver finally fills up. */
+/* If the page with its index is unreachable, a receive buffer fills up at last. */
 static void bad_control(void)
 {
 	struct ang_cfg cfg = cfg_default;

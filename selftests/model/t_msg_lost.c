@@ -7,7 +7,7 @@
 #include "msgs.h"
 
 
-/* The node that has the turn is lost: the turn passes to the next. */
+/* If the node that has the turn is lost, the turn passes to the next one. */
 static void lost_turn(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -23,10 +23,10 @@ static void lost_turn(void)
 	host_run(h);
 	send_msg(b, 0, 0, 2, MSG_LEN);
 	host_run(h);
-	/* Node 1 had the turn for the small room, and others need more. */
+	/* Node 1 has the turn for the little room left; the others need more room. */
 	EXPECT_EQ(ang_ctx(h->fab, n, 0)->area.turn, 2);
 	ang_node(h->fab, 1)->remote = ANG_REMOTE_GONE;
-	ang_msg_lost(&h->v, n, ang_ctx(h->fab, n, 0));
+	area_lost(h, n, ang_ctx(h->fab, n, 0));
 	ang_node(h->fab, 1)->remote = ANG_REMOTE_NO;
 	kick(recv);
 	host_run(h);
@@ -57,8 +57,8 @@ static u32 unreachable(struct tctx *c)
 }
 
 /*
- * A node is lost with all that it was about to send, and all that others had
- * for it; @steps later.
+ * A node is lost, with all messages that it was about to send and all that
+ * others had for it, after @steps steps.
  */
 static void lost_node(u32 steps)
 {
@@ -72,7 +72,7 @@ static void lost_node(u32 steps)
 	u32 i, voids = 0;
 
 	fill_area(recv);
-	/* Either has the turn when it is considered. */
+	/* Either sender may have the turn when the loss is handled. */
 	if (steps % 2)
 		send_msg(b, 0, 0, 9, MSG_LEN);
 	host_run(h);
@@ -85,7 +85,7 @@ static void lost_node(u32 steps)
 	for (i = 0; i < 3 && steps < 10; i++)
 		expect_next(area, 1000 + i, NULL);
 	run_steps(&h->v, steps);
-	/* The first may find it in a queue, from where it is run once. */
+	/* The first call may find the node in a queue, from which it is run once. */
 	host_freeze(h, 1, 1);
 	run_steps(&h->v, 100);
 	host_freeze(h, 1, 1);
@@ -112,7 +112,7 @@ static void lost_node(u32 steps)
 	send_msg(a, 3, 0, 7, 10);
 	host_run(h);
 	expect_cqe(a, 7, ANGARA_ST_ACCESS);
-	/* It was not really lost: its packets have no receiver. */
+	/* Node 1 is not really lost: packets from it have no receiver. */
 	ang_node(h->fab, 1)->remote = ANG_REMOTE_NO;
 	host_freeze(h, 1, 0);
 	host_run(h);
@@ -136,7 +136,7 @@ static void lost_nodes(void)
 		lost_node(steps);
 }
 
-/* The messages to a lost node end one by one, wherever in the line they are. */
+/* Messages to a lost node end one by one, at any place in the line of senders. */
 static void lost_line(void)
 {
 	struct ang_cfg cfg = cfg_default;
@@ -149,7 +149,7 @@ static void lost_line(void)
 	u32 i;
 
 	fill_area(recv);
-	/* This takes the first slot, and frees it behind the second. */
+	/* This message takes the first slot, and frees it after the second is taken. */
 	send_msg(a, 3, 0, 5, MSG_LEN);
 	host_run(h);
 	host_freeze(h, 1, 1);
@@ -179,7 +179,7 @@ static void lost_line(void)
 	host_end(h);
 }
 
-/* More nodes than a receiver distinguishes: groups take turns. */
+/* There are more nodes than a receiver distinguishes: groups take turns. */
 static void groups(void)
 {
 	struct ang_cfg cfg = cfg_tight;
@@ -209,7 +209,7 @@ static void groups(void)
 		area_free(area, m);
 	}
 	EXPECT_EQ(got, 3 * NUM(from));
-	/* And once more, for a receiver that ends. */
+	/* Repeat it with a receiver that ends. */
 	ctx_del(recv);
 	free(area);
 	recv = member(h, 0, 0);
@@ -232,7 +232,7 @@ static void groups(void)
 }
 
 const struct test_case msg_lost_cases[] = {
-	{ "msg lost: who has the turn", lost_turn },
+	{ "msg lost: the sender that has the turn", lost_turn },
 	{ "msg lost: at any time", lost_nodes },
 	{ "msg lost: a line of messages", lost_line },
 	{ "msg lost: more nodes than bits", groups },

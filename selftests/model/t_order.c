@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Reductions whose result depends on the order of combining: the tree
- * determines it, not the order of arrival.
+ * determines the order, not arrival.
  */
 #include <string.h>
 
@@ -94,7 +94,7 @@ static struct angara_wqe entry(const struct ttree *t, const struct kind *kind,
 	return w;
 }
 
-/* Participants kick one after another; a node is stopped for a while. */
+/* Participants ring one after another; a node is stopped for a while. */
 static void arrive_by_chance(const struct ttree *t, const struct angara_wqe *w)
 {
 	u32 *turn = calloc(t->n, sizeof(*turn));
@@ -193,7 +193,7 @@ static void order_matters(void)
 }
 
 /*
- * The fewest buffers allowed, and on every node the participants arrive in the
+ * With the fewest buffers allowed, the participants of every node arrive in the
  * reverse order, on all trees at once: the next one in order still gets a
  * buffer.
  */
@@ -237,7 +237,7 @@ static void last_place_first(void)
 	group_del(&g);
 }
 
-/* All on one node, joined so that the place is the number of the context. */
+/* A tree on one node, joined so that each place is the number of the context. */
 static struct ttree *on_one_node(u32 tree)
 {
 	static const u16 pe[1] = { LOCAL };
@@ -275,7 +275,7 @@ static void down_while_waiting(void)
 	group_del(&g);
 }
 
-/* A contribution that cannot be read counts in its place, whichever that is. */
+/* A contribution that cannot be read keeps its place, whichever that is. */
 static void error_in_any_place(void)
 {
 	struct ttree *t;
@@ -295,8 +295,9 @@ static void error_in_any_place(void)
 }
 
 /*
- * A contribution out of order without a buffer waits for the next one in order;
- * if that one has another type, all get an error instead.
+ * A contribution that is out of order and has no buffer waits for the next one
+ * in order.  If that one has another type, all participants get an error
+ * instead.
  */
 static void other_type_in_order(void)
 {
@@ -309,7 +310,7 @@ static void other_type_in_order(void)
 		start("1", &cfg_tight, LOCAL);
 		full = on_one_node(1);
 		t = on_one_node(2);
-		/* These hold all buffers that trees share. */
+		/* These contributions hold all buffers that trees share. */
 		post_kind(full, 1, &kinds[2], BUF_KEY);
 		post_kind(full, 2, &kinds[2], BUF_KEY);
 		post_kind(t, 1, k ? &integer : &kinds[2], BUF_KEY);
@@ -343,7 +344,10 @@ static void once(void)
 		post_kind(t, i, &kinds[2], BUF_KEY);
 	p = n->tree[1].slot[0].pkt;
 	EXPECT(!p.buf && p.src_ctx == LOCAL - 1);
-	/* One that waits, one that is combined, one that does not exist. */
+	/*
+	 * Forge a contribution that waits, one that is combined, one that does
+	 * not exist.
+	 */
 	ang_reduce_take(&g.h->v, n, &n->tree[p.tree], &p, ANGARA_PORT_NONE);
 	EXPECT_EQ(n->drops[ANGARA_DROP_ORDER], 1);
 	post_kind(t, 0, &kinds[2], BUF_KEY);
@@ -393,7 +397,7 @@ const struct test_case order_cases[] = {
 	{ "order: the last place first, with the fewest buffers", last_place_first },
 	{ "order: a tree goes down while contributions wait", down_while_waiting },
 	{ "order: an error in any place", error_in_any_place },
-	{ "order: who is next brings another type", other_type_in_order },
+	{ "order: the next participant brings another type", other_type_in_order },
 	{ "order: each contributes once", once },
 	{ "order: places, wanted and given", places },
 	{ NULL, NULL },

@@ -177,7 +177,7 @@ static void refused(void)
 	host_free(h);
 }
 
-/* Every injected packet is ejected, over as many links as counted. */
+/* Every injected packet is ejected, and crosses as many links as counted. */
 static void conservation(void)
 {
 	struct host *h = host_new("3x2x4", &cfg_tight);
@@ -210,7 +210,7 @@ static void conservation(void)
 		hops += n->cnt.hops;
 		for (k = 0; k < h->fab->nports; k++)
 			for (vc = 0; vc < ANGARA_VC_NUM; vc++)
-				links += ang_port(h->fab, n, k)->link.packets[vc];
+				links += ang_port_link(ang_port(h->fab, n, k)).packets[vc];
 		for (k = 0; k < ANGARA_DROP_NUM; k++)
 			drops += n->drops[k];
 	}
@@ -221,7 +221,7 @@ static void conservation(void)
 	end(h, c);
 }
 
-/* One context never stops putting; the other's single put must end. */
+/* One context puts all the time; the single put of another must end. */
 static void fair(void)
 {
 	struct ang_cfg cfg = cfg_tight;
@@ -262,7 +262,7 @@ static void fair(void)
 	}
 }
 
-/* The source's memory disappears in the middle of a put. */
+/* The source's memory is unmapped in the middle of a put. */
 static void source_vanishes(void)
 {
 	struct host *h = host_new("3", &cfg_tight);
@@ -270,6 +270,8 @@ static void source_vanishes(void)
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 1, 0, 0, 32768);
 	u32 steps;
 
+	/* Use packets: without them the put is done in one step. */
+	h->v.packets = true;
 	for (steps = 1; steps < 20; steps++) {
 		c[0]->mrt[BUF_KEY].valid = 1;
 		w.flags = ANGARA_WQE_NOTIFY;
@@ -292,7 +294,7 @@ const struct test_case p2p_cases[] = {
 	{ "p2p: a node alone", pairs_1 },
 	{ "p2p: refused: partition, target, rights, key", refused },
 	{ "p2p: packets are conserved", conservation },
-	{ "p2p: nobody starves", fair },
+	{ "p2p: no context starves", fair },
 	{ "p2p: a put whose source vanishes", source_vanishes },
 	{ NULL, NULL },
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Queues of a context: wrap-around, fullness, fence, inline, malformed
- * entries, doorbells, interrupts, fetch errors.
+ * Queues of a context: wrap-around, full queues, fences, inline payload,
+ * malformed entries, doorbells, interrupts, fetch errors.
  */
 #include <string.h>
 
@@ -67,7 +67,10 @@ static void cq_full(void)
 	}
 	kick(a);
 	host_run(h);
-	/* As many as the queue holds, and no more until some are taken. */
+	/*
+	 * The queue takes as many completions as it holds, and no more until
+	 * the process takes some.
+	 */
 	EXPECT_EQ(ctx_counter(a, ANGARA_CTR_SQ_CI), 8);
 	host_run(h);
 	kick(a);
@@ -111,7 +114,7 @@ static void fence(void)
 	host_run(h);
 	EXPECT(poll_cq(a, &cqe) && le64_to_cpu(cqe.cookie) == 1);
 	EXPECT(poll_cq(a, &cqe) && le64_to_cpu(cqe.cookie) == 2);
-	/* The put sent the data that the get had fetched. */
+	/* The put sent the data that the get had read. */
 	EXPECT(!memcmp(b->buf + 40000, b->buf + 19000, 1000));
 	end();
 }
@@ -130,7 +133,7 @@ static void inline_payload(void)
 		memset(b->buf, 0x5A, 400);
 		w.flags = ANGARA_WQE_INLINE;
 		w.lkey = cpu_to_le32(~0U);
-		/* Wraps around the end of the ring every other time. */
+		/* Every other entry wraps around the end of the ring. */
 		post(a, &w, len ? payload : NULL);
 		kick(a);
 		EXPECT_EQ(finish(a, NULL), ANGARA_ST_OK);
@@ -157,14 +160,14 @@ static void inline_short(void)
 	kick(a);
 	host_run(h);
 	EXPECT(poll_cq(a, &cqe) && le16_to_cpu(cqe.status) == ANGARA_ST_DESC);
-	/* The next entries are zeros, that is NOPs. */
+	/* The next entries are zeros, which means NOPs. */
 	for (i = 0; i < 2; i++)
 		EXPECT(poll_cq(a, &cqe) && cqe.opcode == ANGARA_OP_NOP);
 	EXPECT(!poll_cq(a, &cqe));
 	end();
 }
 
-/* An entry is refused: its payload is skipped, whatever it contains. */
+/* After an entry is refused its payload is skipped, whatever it contains. */
 static void inline_refused(void)
 {
 	struct angara_wqe w = put_wqe(0, 0, 256);
@@ -252,7 +255,7 @@ do {									\
 	end();
 }
 
-/* Entries of random bytes: any status, but one each and no fault. */
+/* Entries of random bytes get any status, but one completion each, and no fault. */
 static void random_entries(void)
 {
 	struct angara_cqe cqe;
@@ -304,7 +307,8 @@ static void quiet_and_notify(void)
 	host_run(h);
 	EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(255)), 5);
 	/*
-	 * An error is reported even so, without a notification at the target.
+	 * An error is reported even with this flag, without a notification at
+	 * the target.
 	 */
 	w.rkey = cpu_to_le64(5);
 	post(a, &w, NULL);
@@ -326,11 +330,11 @@ static void interrupts(void)
 	kick(a);
 	host_run(h);
 	EXPECT_EQ(*count, 0);
-	/* The event has come already: interrupt at once. */
+	/* The event has already happened: interrupt at once. */
 	host_reg(h, 0, ANGARA_DB_PAGE(0) + ANGARA_DB_ARM, 0);
 	host_run(h);
 	EXPECT_EQ(*count, 1);
-	/* All seen: interrupt at the next one, and only once. */
+	/* The process has seen all events: interrupt once, at the next one. */
 	host_reg(h, 0, ANGARA_DB_PAGE(0) + ANGARA_DB_ARM, 1);
 	host_run(h);
 	EXPECT_EQ(*count, 1);
@@ -395,7 +399,7 @@ static void unreachable(void)
 	end();
 }
 
-/* Operations under way when the context is destroyed, and its successor. */
+/* Operations are in flight when their context is destroyed and created again. */
 static void destroyed_at_work(void)
 {
 	struct angara_wqe get;
@@ -416,7 +420,10 @@ static void destroyed_at_work(void)
 		ctx_buffer(a, 65536);
 		memset(a->buf, 0x5A, 65536);
 		memset(b->buf, 'b', 65536);
-		/* In the same slot, into the upper half. */
+		/*
+		 * The operation uses the same slot, and the upper half of the
+		 * buffer.
+		 */
 		get = wqe_p2p(ANGARA_OP_GET, 1, 1, 0, 32768, 20000);
 		get.cookie = cpu_to_le64(steps);
 		post(a, &get, NULL);
@@ -432,7 +439,7 @@ static void destroyed_at_work(void)
 	}
 }
 
-/* Answers in flight to the old context find the successor's operation. */
+/* Answers in flight to the old context find an operation of the new one. */
 static void late_answers(void)
 {
 	struct angara_wqe get = wqe_p2p(ANGARA_OP_GET, 1, 1, 40000, 0, 20000);

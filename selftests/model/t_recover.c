@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A node whose holder died while it ran the node: it is reset, packets pass
+ * A node whose holder died while running the node is reset.  Packets pass
  * through it as before, and nothing is left over.
  */
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "test.h"
 #include "coll.h"
 
-#define OPS	8	/* per context: one with each node */
+#define OPS	8	/* per context: one operation for each node */
 
 static struct group g;
 
@@ -36,8 +36,8 @@ static void start(void)
 }
 
 /*
- * As if the thread had died when it had sent a packet on, before it took it out
- * of the incoming ring.  Return: was that its last action?
+ * As if the thread had died after sending a packet on, before removing it from
+ * the incoming ring.  Return: was that its last action?
  */
 static u32 pass_half(u32 torn)
 {
@@ -53,7 +53,7 @@ static u32 pass_half(u32 torn)
 	r = ang_ring(fab, n, in / ANGARA_VC_NUM, in % ANGARA_VC_NUM);
 	if (r->head != head + 1 || r->tail - head > fab->cfg.depth ||
 	    ang_ring(fab, ang_node(fab, out->peer), out->far,
-		     n->pass.out % ANGARA_VC_NUM)->tail != n->pass.tail)
+		     n->pass.out % ANGARA_VC_NUM)->put != n->pass.tail)
 		return 0;
 	r->head = head;
 	return 1;
@@ -70,7 +70,7 @@ static u64 stale(void)
 	return sum;
 }
 
-/* A thread that held @torn is gone, and so are its lists. */
+/* Recovers after the death of the thread that held @torn, whose lists are lost. */
 static void recover(u32 torn)
 {
 	struct host *h = g.h;
@@ -103,7 +103,7 @@ static void end(u32 torn)
 	host_free(g.h);
 }
 
-/* Operations end, with an error if and only if they involve that node. */
+/* All operations end, with an error if and only if they involve that node. */
 static void transfers(void)
 {
 	struct angara_cqe cqe;
@@ -124,8 +124,8 @@ static void transfers(void)
 					continue;
 				EXPECT_EQ(cqe.cookie, torn);
 				/*
-				 * For those that begin later there is no
-				 * context.
+				 * The context of a later operation does not
+				 * exist.
 				 */
 				EXPECT(cqe.status == ANGARA_ST_UNREACHABLE ||
 				       cqe.status == ANGARA_ST_TARGET);
@@ -140,8 +140,8 @@ static void transfers(void)
 }
 
 /*
- * Of a tree that loses the row of router @torn, and with that of a keeper those
- * of its switches, all other rows go down.
+ * If a tree loses the row of router @torn, and those of its switches if it is a
+ * keeper, all other rows go down.
  */
 static void tree_goes_down(u32 torn)
 {
@@ -155,7 +155,7 @@ static void tree_goes_down(u32 torn)
 		pe[i] = 1;
 	t = tree_over(g.h, 0, 5, g.ctx, g.n, pe, 1);
 	coll_barrier(t);
-	/* A switch that it does not lead over is nothing to it. */
+	/* A switch that is not in the tree does not affect it. */
 	state = angara_tree_has(&t->rows[torn]) ? ANGARA_TREE_STATE_DOWN :
 						  ANGARA_TREE_STATE_UP;
 	recover(torn);
@@ -174,7 +174,7 @@ static void tree_goes_down(u32 torn)
 	end(torn);
 }
 
-/* Leaves below a switch, the root, and switches. */
+/* Recover leaves below a switch, the root, and switches. */
 static void switches(void)
 {
 	struct ang_topo_why why;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Two fabrics that together host one torus behave like one, and accept nothing
- * over a link that would not be sent there.
+ * Two fabrics that together host one torus behave like one, and accept over a
+ * link only packets that an honest fabric sends over it.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static const u64 parts[] = { 0x0F, 0x55, 0x33, 0x01, 0x96, 0xFE };
 
-/* Rows are gone at the end, and with them the counters of trees. */
+/* Rows are gone at the end, and so are the counters of trees. */
 static void together(void)
 {
 	struct traffic one, two;
@@ -26,7 +26,7 @@ static void together(void)
 	}
 }
 
-/* With the least room possible. */
+/* Run it with the least room possible. */
 static void crowds(void)
 {
 	static const struct {
@@ -43,7 +43,7 @@ static void crowds(void)
 				      twins_pump));
 }
 
-/* Node 0 is in this fabric; it has links to 1 and 2, which are not. */
+/* A fabric with node 0, which has links to nodes 1 and 2 in the twin. */
 static struct host *pair(void)
 {
 	struct ang_cfg cfg = cfg_tight;
@@ -167,8 +167,8 @@ static void flaws(void)
 	p.status = ANGARA_ST_KEY;
 	EXPECT(!ang_remote_flaw(&h->v, 1, 1, ANGARA_VC_RSP, &p, 0));
 	/*
-	 * A request carries its data, and no error that would explain its
-	 * absence.
+	 * A request carries its data, and no error that would explain missing
+	 * data.
 	 */
 	vc = ANGARA_VC_REQ;
 	p = packet(ANG_PKT_PUT);
@@ -204,10 +204,7 @@ static void buffers(void)
 		}
 	}
 	EXPECT_EQ(h->fab->bufs, h->cfg.bufs + 32 + 2 * 4 * 2 * 2 * 4);
-	/*
-	 * All of them were in rings; the node that made room is notified of
-	 * more.
-	 */
+	/* All buffers of links are in rings: free them. */
 	for (dir = 0; dir < 4; dir++)
 		for (vc = 0; vc < ANGARA_VC_NUM; vc++)
 			for (i = 0; i < h->cfg.depth; i++) {
@@ -220,7 +217,10 @@ static void buffers(void)
 	host_free(h);
 }
 
-/* Two of a tree's reductions are in, the third waits; other trees do not. */
+/*
+ * Two reductions of a tree are accepted, and the third waits; other trees do
+ * not wait.
+ */
 static void reductions(void)
 {
 	struct host *h = pair();
@@ -257,7 +257,7 @@ static void reductions(void)
 	host_free(h);
 }
 
-/* Node 1 sends an unrequested answer; the operation does not notice. */
+/* Node 1 sends an answer without a request; the operation ignores it. */
 static void forged(void)
 {
 	struct group g = { .h = pair() };
@@ -294,7 +294,7 @@ static void forged(void)
 	EXPECT_EQ(ang_node(g.h->fab, 0)->drops[ANGARA_DROP_STALE], 4);
 	EXPECT(!poll_cq(c, &cqe));
 	EXPECT_EQ(finish(c, &cqe), ANGARA_ST_OK);
-	/* A put is not answered by data. */
+	/* Data is no answer to a put. */
 	w.opcode = ANGARA_OP_PUT;
 	post(c, &w, NULL);
 	kick(c);
@@ -308,7 +308,7 @@ static void forged(void)
 	group_del(&g);
 }
 
-/* A switch sends what is its own: credits, and news of a tree; no data. */
+/* A switch sends credits and messages about a tree in its own name, but no data. */
 static void switches(void)
 {
 	static const struct {
@@ -327,7 +327,7 @@ static void switches(void)
 	u32 s = ang_topo_neighbor(&h->v.topo, 1, 0);
 	u32 i;
 
-	/* Node 1 is played there, the switch beside it here. */
+	/* Node 1 is in the twin, and the switch next to it in this fabric. */
 	EXPECT(s >= h->nodes && host_keeper(h, s) == 0);
 	for (i = 0; i < NUM(sends); i++) {
 		struct ang_pkt p = packet(sends[i].type);

@@ -5,8 +5,7 @@
  *
  * Work is counted twice: by the model, and here from its calls to the host and
  * the number of combined elements, with the same weights.  Neither may exceed
- * the bound in any slice, and the model may not count less than what is seen
- * here.
+ * the bound in any slice, and the model may not count less than this test does.
  */
 #include <string.h>
 
@@ -14,18 +13,18 @@
 #include "coll.h"
 
 #define SLICE		16384U
-#define ALL		128U		/* contexts on one node */
+#define ALL		128U		/* contexts that share one node */
 #define MEMBERS		ANGARA_MAX_LOCAL
-#define TRAIN		2048U		/* of a reduction, bytes */
+#define TRAIN		2048U		/* bytes of a reduction */
 
 static struct host *h;
 static struct tctx *ctx[ALL + MEMBERS];
 static u32 nctx;
 static struct ang_ops plain;
-static u64 seen;		/* work seen by the host */
-static u64 most;		/* the maximum in a slice of this case, by
-				 * either count */
-static u64 worst;		/* the maximum of all cases */
+static u64 seen;		/* work counted by the host */
+static u64 most;		/* maximum in a slice of this case, by either
+				 * count */
+static u64 worst;		/* maximum of all cases */
 
 void __real_ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
 void __wrap_ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
@@ -61,14 +60,9 @@ static void seen_interrupt(void *host, u32 node, u32 vector)
 	plain.interrupt(host, node, vector);
 }
 
-static void start(const char *dims, u32 train)
+static void start_cfg(const char *dims, const struct ang_cfg *cfg)
 {
-	struct ang_cfg cfg = {
-		.ctxs = ALL, .ops = 64, .bufs = 64, .depth = 8,
-		.train = (u16)train, .trees = ANGARA_MAX_TREES,
-	};
-
-	h = host_new(dims, &cfg);
+	h = host_new(dims, cfg);
 	plain = h->ops;
 	h->ops.dma_read = seen_read;
 	h->ops.dma_write = seen_write;
@@ -77,6 +71,16 @@ static void start(const char *dims, u32 train)
 	h->ops.trace = NULL;
 	nctx = 0;
 	most = 0;
+}
+
+static void start(const char *dims, u32 train)
+{
+	const struct ang_cfg cfg = {
+		.ctxs = ALL, .ops = 64, .bufs = 64, .depth = 8,
+		.train = (u16)train, .trees = ANGARA_MAX_TREES,
+	};
+
+	start_cfg(dims, &cfg);
 }
 
 static void end(void)
@@ -99,7 +103,7 @@ static struct tctx *more(u32 node, u32 id, u64 len)
 	return c;
 }
 
-/* All pending work, in slices. */
+/* Runs all pending work in slices. */
 static void run_slices(void)
 {
 	u64 bound = ang_work_bound(&h->cfg, SLICE);
@@ -156,7 +160,10 @@ static struct ttree *tree_of(u32 node0, u32 node1)
 	return tree_over(h, 0, 0, ctx, nctx, pe, 1);
 }
 
-/* The slowest work in one place: arithmetic for 16, long operations, many. */
+/*
+ * The slowest work in one place: arithmetic for 16 participants, and many long
+ * operations.
+ */
 static void products(void)
 {
 	struct angara_wqe w = product(65536);
@@ -176,7 +183,7 @@ static void products(void)
 	end();
 }
 
-/* Contributions of 15 wait for the one that is combined first. */
+/* Contributions of 15 participants wait for the one that is combined first. */
 static void products_wait(void)
 {
 	struct angara_wqe w = product(TRAIN);
@@ -197,7 +204,7 @@ static void products_wait(void)
 	end();
 }
 
-/* Nothing to copy, nothing to combine: only entries and notifications. */
+/* There is nothing to copy or combine: only entries and notifications. */
 static void entries(void)
 {
 	struct angara_wqe nop = { .opcode = ANGARA_OP_NOP };
@@ -221,7 +228,7 @@ static void entries(void)
 	end();
 }
 
-/* Trains of 16 KiB, read and written at one node; or none has room to leave. */
+/* Trains of 16 KiB are read and written at one node, or none has room to leave. */
 static void copies(void)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 0, 0, 0, 0, 65536);
@@ -249,7 +256,7 @@ static void copies(void)
 	end();
 }
 
-/* One train for 16, many of them. */
+/* Many trains, each for 16 participants. */
 static void broadcasts(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 0, 0, 65536, 65536);
@@ -295,7 +302,7 @@ static void ready(void)
 	end();
 }
 
-/* A tree goes down with the maximum under way; so do all, with a context. */
+/* A context ends with the maximum in flight, and all of its trees go down. */
 static void downs(void)
 {
 	struct angara_wqe w = product(TRAIN);
@@ -335,8 +342,8 @@ static void downs(void)
 }
 
 /*
- * Room on a link comes when its waiter has had its turn in a round that is not
- * over, and none behind it can go on: there is another round.
+ * Room on a link appears after its waiter has had its turn in the current
+ * round, and no context behind it can continue: another round is needed.
  */
 static void woken(void)
 {
@@ -370,7 +377,78 @@ static void woken(void)
 	}
 }
 
-/* The bound is useful: for a loopback's node it is far below a millisecond. */
+/* Setting a link while operations are in flight is done in slices, too. */
+static void link_slices(u32 node, u32 what)
+{
+	struct host_node *n = &h->node[node];
+	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_LINK_SET };
+
+	cmd.link.what = (u8)what;
+	cmd.link.router = cpu_to_le32(node);
+	n->asq[n->asq_pi++ % ADM_ENTRIES] = cmd;
+	n->acq_ci++;
+	host_reg(h, node, ANGARA_REG_ASQ_DB, n->asq_pi);
+	run_slices();
+}
+
+/*
+ * In a very long ring each computation of a route is expensive; a link of it
+ * goes down.
+ */
+static void losses(void)
+{
+	static const struct ang_cfg cfg = {
+		.ctxs = 2, .ops = 64, .bufs = 8, .depth = 4, .train = 8, .trees = 1,
+	};
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 0, 0, 0, 0, 256);
+	static u16 pe[1024] = { 1, 1 };
+	struct angara_cqe cqe;
+	struct tctx *c;
+	struct ttree *t;
+	u32 i, round;
+
+	start_cfg("1024", &cfg);
+	c = more(0, 0, 65536);
+	more(1, 0, 65536);
+	t = tree_over(h, 0, 0, ctx, nctx, pe, 1);
+	host_freeze(h, 2, 1);
+	for (i = 0; i < 64; i++) {
+		w.dst_node = cpu_to_le32(400 + i);
+		post(c, &w, NULL);
+	}
+	kick(c);
+	run_slices();
+	link_slices(300, ANGARA_LINK_DOWN);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < 64; i++) {
+			EXPECT(poll_cq(c, &cqe));
+			EXPECT_EQ(cqe.status, ANGARA_ST_UNREACHABLE);
+			EXPECT_EQ(cqe.node, 301);
+		}
+		for (i = 0; i < 64 && !round; i++) {
+			w.dst_node = cpu_to_le32(400 + i);
+			post(c, &w, NULL);
+		}
+		kick(c);
+		run_slices();
+	}
+	EXPECT_EQ(ang_node(h->fab, 0)->tree[0].state, ANGARA_TREE_STATE_UP);
+	host_freeze(h, 2, 0);
+	run_slices();
+	link_slices(300, ANGARA_LINK_UP);
+	EXPECT(!h->fab->broken);
+	for (i = 0; i < h->nodes; i++)
+		h->dropped += ang_node(h->fab, i)->drops[ANGARA_DROP_LINK] +
+			      ang_node(h->fab, i)->drops[ANGARA_DROP_STALE];
+	EXPECT(h->dropped);
+	tree_del(t);
+	end();
+}
+
+/*
+ * The bound is useful: for a node of the loopback module it is far below a
+ * millisecond.
+ */
 static void bounds(void)
 {
 	static const struct ang_cfg loop = {
@@ -391,6 +469,7 @@ const struct test_case slice_cases[] = {
 	{ "slice: 8192 messages to one receiver", ready },
 	{ "slice: 16 trees go down with a context", downs },
 	{ "slice: a wake within a round", woken },
+	{ "slice: a link of a long ring goes down", losses },
 	{ "slice: the bound itself", bounds },
 	{ NULL, NULL },
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Heavy random traffic on fabrics with the least room allowed, until all is
- * quiet: everything must have completed, with the right data.
+ * Heavy random traffic on fabrics with the least room allowed, until they are
+ * idle: everything must have completed, with the right data.
  *
  * All contexts post their part of one list of operations in its order, each at
  * its own pace: so no program withholds an operation that others wait for.
@@ -13,7 +13,7 @@
 #include "fabrics.h"
 
 #define OPS		96
-#define AREA		2400		/* bytes that an operation may use */
+#define AREA		2400		/* bytes that are available to an operation */
 #define TREES		ANG_DEF_TREES
 #define MAX_LOCAL	3
 
@@ -21,7 +21,7 @@ struct plan {
 	u8 op;
 	u8 tree;
 	u8 inl;
-	u8 type;		/* of a reduction: UINT32 or FLOAT, sum */
+	u8 type;		/* type of a reduction, which is a sum: UINT32 or FLOAT */
 	u32 len;
 	u32 from;		/* context that puts, gets or broadcasts */
 	u32 to;			/* target of a put or get, receiver of a
@@ -33,7 +33,7 @@ struct stress {
 	struct tctx **ctx;
 	u32 n;
 	struct ttree *tree[TREES];
-	u64 member[TREES][4];	/* bit per context */
+	u64 member[TREES][4];	/* participants, one bit per context */
 	struct plan plan[OPS];
 	u32 *next;		/* next operation of each context */
 	u32 *done;
@@ -203,6 +203,26 @@ static int collect(struct stress *s, u32 c)
 	return got;
 }
 
+/* Sets or clears faults of a link, whatever it carries. */
+static void fault_toggle(struct stress *s)
+{
+	struct ang_fabric *fab = s->h->fab;
+	struct ang_node *n = ang_node(fab, pick(s, s->h->v.topo.routers));
+	u32 port = pick(s, fab->nports);
+	struct angara_adm_link link = host_faults;
+
+	if (ang_port(fab, n, port)->peer == ANG_NONE)
+		return;
+	link.port = cpu_to_le32(port);
+	link.seed = cpu_to_le64(s->seed);
+	if (pick(s, 2)) {
+		link.loss = 0;
+		link.corrupt = 0;
+		link.delay = 0;
+	}
+	EXPECT_EQ(ang_link_set(&s->h->v, n, &link), ANGARA_ADM_ST_OK);
+}
+
 static void drive(struct stress *s)
 {
 	static const u32 turns[] = { 1, 1, 150, 600, 3000, ANG_WORK_TURN };
@@ -210,7 +230,8 @@ static void drive(struct stress *s)
 	u32 c;
 
 	/*
-	 * Idle, with all completions taken and all contexts notified: the end.
+	 * Stop when the fabric is idle, all completions are taken, and all
+	 * contexts are notified.
 	 */
 	while (idle < 3) {
 		int moved = 0;
@@ -222,7 +243,9 @@ static void drive(struct stress *s)
 			}
 			if (pick(s, 2) || idle)
 				moved |= collect(s, c);
-			/* Steps may end anywhere. */
+			/* Steps may end in the middle of work. */
+			if (host_faults.what && !pick(s, 64))
+				fault_toggle(s);
 			s->h->v.turn = turns[s->h->v.steps % NUM(turns)];
 			if (!pick(s, 4))
 				run_steps(&s->h->v, 1 + pick(s, 20));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The torus, against a search in its graph.
+ * The torus, compared with a search in its graph.
  */
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void follow(const struct ang_topo *t, u32 from, u32 to, u32 expected)
 	EXPECT_EQ(ang_topo_route(t, at, to), ANGARA_PORT_NONE);
 }
 
-/* A table gives the same as arithmetic, and stays within its size. */
+/* A table gives the same routes as arithmetic, and stays within its size. */
 static void tables(void)
 {
 	static const char * const texts[] = {
@@ -167,7 +167,7 @@ static void sizes(void)
 	EXPECT_EQ(ang_topo_init(&t, 5, most), 0);
 }
 
-/* Each bound of a configuration, from both sides. */
+/* Checks each bound of a configuration, from both sides. */
 static void configurations(void)
 {
 	struct ang_cfg good = cfg_tight;
@@ -216,7 +216,7 @@ do {									\
 
 const struct test_case topo_cases[] = {
 	{ "topo: routes are shortest and in dimension order", routes },
-	{ "topo: tables tell what arithmetic tells", tables },
+	{ "topo: tables agree with arithmetic", tables },
 	{ "topo: neighbours and coordinates", neighbours },
 	{ "topo: sizes out of range", sizes },
 	{ "topo: bounds of a configuration", configurations },

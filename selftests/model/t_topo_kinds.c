@@ -36,7 +36,7 @@ static const char * const texts[] = {
 };
 
 struct fabric {
-	struct ang_topo topo;	/* without a table, except for a graph */
+	struct ang_topo topo;	/* without a table, except for graphs */
 	struct ang_topo filled;
 	u8 *mem;
 };
@@ -53,10 +53,7 @@ static void fabric_new(struct fabric *f, const char *text)
 		f->topo = f->filled;
 }
 
-/*
- * Each cable has two ends; each router in a fabric of more than one has a
- * cable.
- */
+/* Each cable has two ends.  Each router has a cable, unless it is alone. */
 static void cables(void)
 {
 	u32 i, r, p;
@@ -76,7 +73,7 @@ static void cables(void)
 				EXPECT_EQ(to, other);
 				if (to == ANG_NONE)
 					continue;
-				/* No packet goes back to where it came from. */
+				/* No packet returns to the router that it came from. */
 				EXPECT(!ang_topo_turn(&f.topo, r, p, p));
 				joined++;
 				EXPECT_EQ(far, back);
@@ -97,7 +94,7 @@ static u32 distance_of(u32 a, u32 b, u32 size)
 	return size && size - way < way ? size - way : way;
 }
 
-/* Number of cables from one to another, by the definition of each kind. */
+/* Number of cables between two routers, by the definition of each kind. */
 static u32 promised(const struct ang_topo *t, u32 a, u32 b)
 {
 	u16 from[ANG_TOPO_DIMS], to[ANG_TOPO_DIMS];
@@ -171,7 +168,7 @@ static void lengths(void)
 	}
 }
 
-/* Known path lengths of up*down*. */
+/* Known path lengths with up*down* routing. */
 static void graph_lengths(void)
 {
 	struct fabric f;
@@ -184,7 +181,7 @@ static void graph_lengths(void)
 	EXPECT_EQ(walk(&f.filled, 2, 1, 9), 3);
 	EXPECT_EQ(walk(&f.filled, 1, 3, 9), 3);
 	free(f.mem);
-	/* From e to c over d would be down, then up. */
+	/* A path from e to c over d would go down, then up. */
 	fabric_new(&f, ring_text);
 	for (a = 0; a < 5; a++)
 		for (b = 0; b < 5; b++) {
@@ -197,9 +194,9 @@ static void graph_lengths(void)
 }
 
 /*
- * Channel dependency graph: a channel per router and port.  @edge has per
- * channel a row of channels that a packet may request, by the port at the far
- * end.
+ * Channel dependency graph: one channel per router and port.  For each channel,
+ * @edge has a row with the channels that a packet in it may request, by the
+ * port at the far end.
  */
 struct deps {
 	const struct ang_topo *t;
@@ -211,7 +208,7 @@ static u32 channels(const struct ang_topo *t)
 	return t->routers * t->nports;
 }
 
-/* Removes channels that wait for none, until none is removed. */
+/* Repeatedly removes channels that wait for none.  Return: how many are left. */
 static u32 left_over(const struct deps *g)
 {
 	u32 n = channels(g->t);
@@ -303,7 +300,7 @@ static void no_cycle(void)
 	}
 }
 
-/* The shorter path around the ring of five, which up*down* must forbid. */
+/* The shorter path around a ring of five, which up*down* must forbid. */
 static u32 shortest(const struct ang_topo *t, u32 at, u32 dst)
 {
 	return ang_ring_minus(5, at, dst);
@@ -324,8 +321,8 @@ static void cycle_is_found(void)
 }
 
 /*
- * The longest of all ways that turn as they may and meet no router twice, from
- * what leaves @at by any port that may follow @in.
+ * The longest of all paths that make only allowed turns and visit no router
+ * twice, and that leave @at by a port that may follow @in.
  */
 static u32 longest_from(const struct ang_topo *t, u32 at, u32 in, u64 *met)
 {
@@ -348,7 +345,7 @@ static u32 longest_from(const struct ang_topo *t, u32 at, u32 in, u64 *met)
 	return most;
 }
 
-/* No way is longer than is said; where routers are alike, one is as long. */
+/* No path is longer than stated; if all routers are alike, one is as long. */
 static void longest_ways(void)
 {
 	static const struct {
@@ -391,7 +388,7 @@ static void longest_ways(void)
 	}
 }
 
-/* D-mod-k: of a fat tree, a channel down to a switch serves one destination. */
+/* D-mod-k: in a fat tree, a channel down to a switch serves one destination. */
 static void fat_spread(void)
 {
 	static const char * const trees[] = { "fattree:8,2", "fattree:4,3", "fattree:6,3" };
@@ -424,7 +421,7 @@ static void fat_spread(void)
 	}
 }
 
-/* Against a search from each switch. */
+/* Compares distances with a search from each switch. */
 static void keepers(void)
 {
 	u32 i, r, head, p;
@@ -468,7 +465,10 @@ static void keepers(void)
 	}
 }
 
-/* Sizes given in document 001: its ports count from 1, ours from 0. */
+/*
+ * Sizes given in document 001, whose ports count from 1; those of the model
+ * count from 0.
+ */
 static void document(void)
 {
 	struct ang_topo_why why;
@@ -487,7 +487,7 @@ static void document(void)
 	EXPECT_EQ(far, 8 - 1);
 	EXPECT_EQ(ang_topo_read(&t, "mkns:8x10x10x10", &why), 8000);
 	EXPECT_EQ(t.routers, 8000 + 2400);
-	/* An assembly for 20 is 6 blocks. */
+	/* An assembly for 20 consists of 6 blocks. */
 	EXPECT_EQ(ang_topo_read(&t, "mkns:8x20", &why), 160);
 	EXPECT_EQ(ang_topo_blocks(&t, 1), 6);
 	EXPECT_EQ(t.routers, 160 + 8 * 6);
@@ -570,8 +570,8 @@ static void descriptions(void)
 }
 
 /*
- * Descriptions with a few characters changed: each is refused with a reason, or
- * is a fabric whose routes arrive.
+ * Descriptions with a few characters changed: each one is refused with a
+ * reason, or describes a fabric whose routes reach all nodes.
  */
 static void changed_descriptions(void)
 {
@@ -614,11 +614,11 @@ static void changed_descriptions(void)
 const struct test_case topo_kinds_cases[] = {
 	{ "topo: each cable of each kind has two ends", cables },
 	{ "topo: routes are as long as each kind promises", lengths },
-	{ "topo: ways of a graph go up, then down", graph_lengths },
+	{ "topo: paths of a graph go up, then down", graph_lengths },
 	{ "topo: channels of no kind wait in a circle", no_cycle },
 	{ "topo: a circle of channels is found", cycle_is_found },
 	{ "topo: no way is longer than its kind promises", longest_ways },
-	{ "topo: ways of a fat tree are spread", fat_spread },
+	{ "topo: paths of a fat tree are spread", fat_spread },
 	{ "topo: a switch is kept by the nearest node", keepers },
 	{ "topo: sizes and ports of document 001", document },
 	{ "topo: descriptions, good and wrong", descriptions },

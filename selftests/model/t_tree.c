@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rules of trees: each broken one at a time, and random trees changed at
- * random, checked also by a second checker that is written from the text.
+ * Rules of trees: each rule is broken alone, and random trees are changed at
+ * random.  A second checker, written from the specification, has to agree.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ static int in_tree(const struct angara_tree_row *r)
 	return r->is_root || r->to_root != ANGARA_PORT_NONE;
 }
 
-/* The rules again, by walking from the root and counting. */
+/* The second checker of the rules, which walks from the root and counts. */
 static int valid_row(const struct angara_tree_row *r)
 {
 	u32 dir, sum = 0;
@@ -120,7 +120,10 @@ static void expect_rule(u32 rule, u32 node)
 	EXPECT(valid());
 }
 
-/* On 3x3 with root 4 in the middle: 3 and 5 are below it along X, then Y. */
+/*
+ * On 3x3 with root 4 in the middle: nodes 3 and 5 are below it along X, then
+ * others along Y.
+ */
 static void one_at_a_time(void)
 {
 	build("3x3", 4, 0x1FF);

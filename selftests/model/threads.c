@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Several views on one fabric, a thread each: every thread has the contexts of
- * some nodes, posts, kicks, runs the work in its view, and sometimes hands over
- * the rest of its queue, as the hosts do.  All operations must complete, with
- * the right data; under ThreadSanitizer without a race.
+ * Several views on one fabric, each with its thread.  A thread has the contexts
+ * of some nodes, posts, kicks, runs the work in its view, and sometimes hands
+ * over the rest of its queue, as the hosts do.  All operations must complete,
+ * with the right data, and without a race under ThreadSanitizer.
  *
- *   model-threads [THREADS [ROUNDS [DIMS]]]
+ * On each link PERCENT percent of the packets are lost, and as many corrupted.
+ *
+ *   model-threads [THREADS [ROUNDS [DIMS [PERCENT]]]]
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +22,7 @@
 #define MAX_THREADS	16
 #define LEN		1040
 #define SLOTS		16
-#define SECONDS		120	/* a longer run hangs */
+#define SECONDS		900	/* a longer run hangs */
 
 jmp_buf test_failed;
 
@@ -48,9 +50,10 @@ static struct ttree *tree[4];
 static struct worker workers[MAX_THREADS];
 static u32 nthreads = 3, rounds = 40;
 static const char *dims = "2x2x2";
+static u32 percent;
 static u32 finished;
-/* Sums of floats, whose contributions are the same in all rounds. */
-#define FLOATS		2U	/* the first of their slots, and trees */
+/* Results of sums of floats, whose contributions are the same in all rounds. */
+#define FLOATS		2U	/* the first of their slots and trees */
 static u64 floats[4 - FLOATS][LEN / 8];
 
 /* Work that a view hands over to the next one. */
@@ -118,10 +121,15 @@ static void post_round(u32 ctx, u32 round)
 	}
 }
 
+/* Every other thread uses doorbells that run a context at once. */
 static void ring(struct worker *w, struct tctx *c)
 {
-	ang_reg_write(&w->v, c->node, ANGARA_DB_PAGE(c->id) + ANGARA_DB_SQ,
-		      c->sq_pi);
+	u32 off = ANGARA_DB_PAGE(c->id) + ANGARA_DB_SQ;
+
+	if (w->index % 2)
+		ang_reg_ring(&w->v, c->node, off, c->sq_pi);
+	else
+		ang_reg_write(&w->v, c->node, off, c->sq_pi);
 }
 
 static void check_round(u32 ctx, u32 round)
@@ -141,7 +149,7 @@ static void check_round(u32 ctx, u32 round)
 		}
 }
 
-/* Contexts of worker w: those whose number is w modulo the threads. */
+/* Does the work of contexts whose number is the worker's modulo the threads. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -174,7 +182,7 @@ static void *work(void *arg)
 	}
 	hand_on(w);
 	ang_fetch_add(&finished, 1);
-	/* Nodes on this view's queue may still have work for others. */
+	/* Nodes in this view's queue may have work for others. */
 	while (__atomic_load_n(&finished, __ATOMIC_ACQUIRE) != nthreads) {
 		take_over(w);
 		run_steps(&w->v, 100);
@@ -184,7 +192,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Magnitude just below 2: sums are rounded. */
+/* Numbers just below 2 in magnitude, whose sums are rounded. */
 static void give_floats(u32 slot)
 {
 	u32 c, i;
@@ -206,6 +214,7 @@ static void set_up(void)
 	struct ang_cfg cfg = cfg_tight;
 
 	cfg.ops = 8;
+	cfg.fault.loss = cfg.fault.corrupt = ANGARA_FAULT_ONE / 100 * percent;
 	g.h = host_new(dims, &cfg);
 	EXPECT(g.h->nodes <= 64);
 	g.h->ops.trace = NULL;
@@ -218,6 +227,19 @@ static void set_up(void)
 		give_floats(i);
 }
 
+/* Number of packets that all links have retransmitted. */
+static u64 again(void)
+{
+	u64 sum = 0;
+	u32 i, k;
+
+	for (i = 0; i < g.h->v.topo.routers; i++)
+		for (k = 0; k < g.h->fab->nports; k++)
+			sum += ang_port(g.h->fab, ang_node(g.h->fab, i),
+					k)->retry.cnt.retransmitted;
+	return sum;
+}
+
 int main(int argc, char **argv)
 {
 	u32 i;
@@ -228,13 +250,20 @@ int main(int argc, char **argv)
 		rounds = (u32)atoi(argv[2]);
 	if (argc > 3)
 		dims = argv[3];
-	if (!nthreads || nthreads > MAX_THREADS || !rounds)
+	if (argc > 4)
+		percent = (u32)atoi(argv[4]);
+	if (!nthreads || nthreads > MAX_THREADS || !rounds || percent > 50)
 		return 2;
 	alarm(SECONDS);
 	set_up();
 	for (i = 0; i < nthreads; i++) {
 		workers[i].index = i;
 		ang_view_init(&workers[i].v, g.h->fab, &g.h->ops, g.h);
+		/*
+		 * Every other view uses packets; with MODEL_EXPRESS the rest
+		 * bypass links.
+		 */
+		workers[i].v.packets = !getenv("MODEL_EXPRESS") && i % 2 == 0;
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			return 2;
 	}
@@ -243,6 +272,7 @@ int main(int argc, char **argv)
 	ang_list_splice(g.h->fab, &g.h->v.runq, &shared_runq);
 	ang_timers_splice(g.h->fab, &g.h->v.timers, &shared_timers);
 	host_check_idle(g.h);
+	EXPECT(!again() == !percent);
 	for (i = 0; i < 4; i++)
 		tree_del(tree[i]);
 	group_del(&g);

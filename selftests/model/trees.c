@@ -24,7 +24,7 @@ static void join_all(struct ttree *t, struct tctx **ctxs, const u32 *place)
 	free(joined);
 }
 
-/* Ports through which a packet from port @in may leave. */
+/* Number of ports through which a packet from port @in may leave. */
 static u32 turns(const struct ang_topo *topo, u32 router, u32 in)
 {
 	u32 count = 0;
@@ -50,8 +50,8 @@ static int is_best_way(const struct ang_topo *topo, u32 router, u32 in)
 }
 
 /*
- * Reach one more router: from those reached first, if possible through a port
- * that permits the most continuations.  Return: 0 if there is none.
+ * Reaches one more router, from routers reached first, and if possible through
+ * a port that permits the most continuations.  Return: 0 if there is none.
  */
 static int reach_one(const struct ang_topo *topo, struct angara_tree_row *rows,
 		     u32 *order, u32 *count)
@@ -76,8 +76,8 @@ static int reach_one(const struct ang_topo *topo, struct angara_tree_row *rows,
 }
 
 /*
- * A tree of the reached routers in any fabric, without branches that lead to no
- * participant.
+ * A tree of the reached routers in any fabric; it has no branches without
+ * participants.
  */
 static u32 tree_rows(const struct ang_topo *topo, u32 root, const u16 *pe,
 		     u32 tree, struct angara_tree_row *rows)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collectives of MPI against the MPI alone: each call is made twice, as MPI_*,
- * which libangara-mpi may carry out, and as PMPI_*, which it cannot see.
+ * Collectives of MPI compared with the MPI library alone: each call is made
+ * twice, as MPI_*, which libangara-mpi may execute, and as PMPI_*, which
+ * libangara-mpi does not see.
  *
- *	mpirun -n N coll each		datatypes, operations, roots, sizes, communicators
- *	mpirun -n N coll alike		the same, equal datatypes at all members
- *	mpirun -n N coll random SEED STEPS	random calls on overlapping communicators
- *	mpirun -n N coll threads	with MPI_THREAD_MULTIPLE
- *	mpirun -n N coll idle		members that wait use no processor time
- *	mpirun -n N coll fork		a process has children
- *	mpirun -n N coll spawn		processes of another MPI_COMM_WORLD
+ * 	mpirun -n N coll each		datatypes, operations, roots, sizes, communicators
+ * 	mpirun -n N coll alike		the same, equal datatypes at all members
+ * 	mpirun -n N coll random SEED STEPS	random calls on overlapping communicators
+ * 	mpirun -n N coll threads	with MPI_THREAD_MULTIPLE
+ * 	mpirun -n N coll idle		members that wait use no processor time
+ * 	mpirun -n N coll fork		a process has children
+ * 	mpirun -n N coll spawn		processes of another MPI_COMM_WORLD
  *
  * Rank 0 prints "N processes: good" at the end if all results were equal.
  */
@@ -23,17 +24,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COMMS		8
+#include "world.h"
+
 #define MAX_COUNT	40000
 #define MAX_BYTES	(MAX_COUNT * 16 + 64)
 #define GUARD		0x5A
 #define BIG		(1 << 20)	/* a message that waits for its receiver */
 
-static int rank, size, bad;
-static int alike;	/* members of a broadcast have equal datatypes */
+static int bad;
+static int alike;	/* the members of a call have equal datatypes */
 static int near;	/* all processes are on one machine, with one clock */
-static MPI_Comm comms[COMMS];	/* MPI_COMM_NULL: not a member */
-static const char *comm_names[COMMS];
 static unsigned char *mine, *got, *want;
 
 static void check(int good, const char *what, const char *where, int n)
@@ -44,16 +44,9 @@ static void check(int good, const char *what, const char *where, int n)
 	bad++;
 }
 
-/* A sequence that is the same at all processes. */
-static unsigned int draw(unsigned long *state)
-{
-	*state = *state * 6364136223846793005UL + 1442695040888963407UL;
-	return (unsigned int)(*state >> 33);
-}
-
 /*
- * Setters of element @i: whole numbers, small, so that sums and products of
- * floats are exact.
+ * Functions that set element @i to a small whole number, so that sums and
+ * products of floats are exact.
  */
 #define SETTER(name, type)						\
 	static void set_##name(void *buf, int i, int v)			\
@@ -115,7 +108,7 @@ static const struct type {
 };
 #define TYPES	((int)(sizeof(types) / sizeof(*types)))
 
-/* Kinds that have an operation, as bits. */
+/* Kinds of types that have an operation, as bits. */
 #define B(kind)	(1 << (kind))
 static const struct op {
 	const char *name;
@@ -141,7 +134,7 @@ static int value(const struct op *op, int i, int salt)
 {
 	int v = (rank * 7 + i * 5 + salt * 3) % 11 - 5;
 
-	/* A product of many stays small; truth needs zeros. */
+	/* A product of values stays small; logical operations need zeros. */
 	if (op->op == MPI_PROD)
 		return v < 0 ? -1 : 1;
 	return op->op == MPI_LAND || op->op == MPI_LOR ? v > 4 - salt % 10 : v;
@@ -156,7 +149,7 @@ static void fill(const struct type *t, const struct op *op, int count, int salt)
 		t->set(mine, i, value(op, i, salt));
 }
 
-/* Prepares both results: the contribution in place, or bytes that must stay. */
+/* Initializes both results: with the contribution in place, or else zero. */
 static void prepare(const struct type *t, int count, int in_place)
 {
 	size_t len = (size_t)count * t->bytes;
@@ -217,11 +210,11 @@ static MPI_Datatype layout(int which, int count, int *num)
 
 	*num = count;
 	switch (which) {
-	case 1:	/* gaps */
+	case 1:	/* elements with gaps */
 		MPI_Type_vector(count, 1, 2, MPI_INT, &type);
 		*num = 1;
 		break;
-	case 2:	/* no gaps, but another order */
+	case 2:	/* no gaps, another order */
 		MPI_Type_indexed(2, lens, swapped, MPI_INT, &type);
 		*num = count / 2;
 		break;
@@ -238,7 +231,7 @@ static MPI_Datatype layout(int which, int count, int *num)
 	return type;
 }
 
-/* Where a layout has its element @i, in ints. */
+/* Offset of element @i in a layout, in ints. */
 static int place(int which, int i)
 {
 	const int places[LAYOUTS] = { i, 2 * i, i ^ 1, i, 3 * i };
@@ -246,12 +239,12 @@ static int place(int which, int i)
 	return places[which];
 }
 
-/* The layout of a member; those of one call differ, unless all are @alike. */
+/* The layout of a member; members of one call differ, unless all are @alike. */
 static int layout_of(int which, int member, int count)
 {
 	int w = alike ? which % LAYOUTS : (which + member) % LAYOUTS;
 
-	/* Open MPI alone does not take no data in several layouts. */
+	/* Open MPI does not accept zero elements in different layouts. */
 	return !which || !count || (w == 2 && count % 2) ? 0 : w;
 }
 
@@ -277,7 +270,7 @@ static void bcast(int c, int count, int which, int root)
 		MPI_Type_free(&type);
 }
 
-/* Without checks of all memory, so that many follow each other quickly. */
+/* Checks little memory, so that many broadcasts follow each other fast. */
 static void bcast_short(int c, int salt)
 {
 	unsigned char buf[512];
@@ -292,7 +285,7 @@ static void bcast_short(int c, int salt)
 	check(good, "short bcast", comm_names[c], salt);
 }
 
-/* Equal at all processes of a machine, as MPI_Wtime() is not. */
+/* A clock that all processes of a machine share, unlike MPI_Wtime(). */
 static double now(void)
 {
 	struct timespec ts;
@@ -301,7 +294,7 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-/* No member leaves before the last one has come, by the clock that they share. */
+/* By the common clock no member leaves before the last one has arrived. */
 static void barrier(int c, int salt)
 {
 	double begun = now(), in, out, first, last;
@@ -320,7 +313,7 @@ static void barrier(int c, int salt)
 	check(!near || first >= last, "barrier", comm_names[c], n);
 }
 
-/* Member 1 comes to the barrier when it has a message that member 0 still sends. */
+/* Member 1 enters the barrier while member 0 still sends it a message. */
 static void pending(int c)
 {
 	static unsigned char big[BIG];
@@ -340,7 +333,7 @@ static void pending(int c)
 		MPI_Wait(&req, MPI_STATUS_IGNORE);
 }
 
-/* Requests of the MPI under way across collectives of the adapter. */
+/* The MPI library's requests in flight across collectives of the adapter. */
 static void mixed(int c, int salt)
 {
 	MPI_Request reqs[3];
@@ -395,7 +388,7 @@ static void inter(void)
 	MPI_Comm_free(&half);
 }
 
-/* Communicators that come and go: more than there are trees. */
+/* Creates and frees communicators, more than there are trees. */
 static void come_and_go(void)
 {
 	MPI_Comm dup;
@@ -420,47 +413,6 @@ static void find_near(void)
 	MPI_Comm_size(here, &near);
 	near = near == size;
 	MPI_Comm_free(&here);
-}
-
-static void comms_make(void)
-{
-	int dims[2] = { 0, 0 }, periods[2] = { 1, 1 };
-	MPI_Group all, some;
-	int ranges[1][3] = { { 0, (size - 1) / 2, 1 } };
-
-	comms[0] = MPI_COMM_WORLD;
-	comm_names[0] = "world";
-	MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
-	comm_names[1] = "dup";
-	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comms[2]);
-	comm_names[2] = "split in reverse";
-	MPI_Dims_create(size, 2, dims);
-	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &comms[3]);
-	comm_names[3] = "Cartesian";
-	MPI_Comm_group(MPI_COMM_WORLD, &all);
-	MPI_Group_range_incl(all, 1, ranges, &some);
-	comms[4] = MPI_COMM_NULL;
-	if (rank <= (size - 1) / 2)
-		MPI_Comm_create_group(MPI_COMM_WORLD, some, 3, &comms[4]);
-	comm_names[4] = "create_group";
-	MPI_Comm_split(MPI_COMM_WORLD, rank ? 1 : MPI_UNDEFINED, 0, &comms[5]);
-	comm_names[5] = "all but the first";
-	MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &comms[6]);
-	comm_names[6] = "all in reverse";
-	comms[7] = MPI_COMM_SELF;
-	comm_names[7] = "self";
-	MPI_Group_free(&all);
-	MPI_Group_free(&some);
-}
-
-static void comms_free(void)
-{
-	int c;
-
-	/* One is left to MPI_Finalize(). */
-	for (c = 1; c < 6; c++)
-		if (comms[c] != MPI_COMM_NULL)
-			MPI_Comm_free(&comms[c]);
 }
 
 static const int counts[] = { 0, 1, 2, 7, 64, 1000, 16384, 16390, MAX_COUNT };
@@ -517,7 +469,7 @@ static void each(void)
 		mixed(c, c);
 		for (i = 0; i < 20; i++)
 			barrier(c, i);
-		/* More short ones than fit into the stage. */
+		/* more short broadcasts than fit into the stage */
 		for (i = 0; i < 3000; i++)
 			bcast_short(c, i);
 	}
@@ -595,7 +547,7 @@ static void threads(void)
 	pthread_join(other, NULL);
 }
 
-/* Rank 0 comes late. */
+/* Waiting for rank 0, which is late, uses little processor time. */
 static void idle(void)
 {
 	struct timespec late = { .tv_sec = 2 };
@@ -616,7 +568,7 @@ static void idle(void)
 	      (int)(used * 1e3));
 }
 
-/* The child ends by exit(), with all that a library may do there. */
+/* The child calls exit(), which runs the exit handlers of libraries. */
 static void forked(void)
 {
 	int a = rank, b, status = 1;
@@ -632,7 +584,7 @@ static void forked(void)
 	      "world", b);
 }
 
-/* Parents and children: each world has adapters, both together pass through. */
+/* Parents and children use adapters; both together only the MPI library. */
 static void spawned(char *program, MPI_Comm parent)
 {
 	char word[] = "spawn", *args[] = { word, NULL };
@@ -664,14 +616,12 @@ int main(int argc, char **argv)
 
 	MPI_Init_thread(&argc, &argv, strcmp(mode, "threads") ?
 			MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	comms_make();
 	mine = malloc(MAX_BYTES);
 	got = malloc(MAX_BYTES);
 	want = malloc(MAX_BYTES);
 	MPI_Comm_get_parent(&parent);
 	find_near();
-	comms_make();
 	alike = !strcmp(mode, "alike");
 	if (alike || !strcmp(mode, "each"))
 		each();

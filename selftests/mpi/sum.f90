@@ -29,9 +29,60 @@ contains
     call MPI_Bcast(ranks, 3, MPI_INTEGER, 0, comm, ierr)
     if (any(ranks /= [7, 8, 9])) faults = faults + 1
     call MPI_Barrier(comm, ierr)
+    faults = faults + requests(comm, rank, n)
     call MPI_Comm_free(comm, ierr)
     if (comm /= MPI_COMM_NULL) faults = faults + 1
   end function faults
+
+  ! Collectives in progress beside a message around the ring.
+  integer function requests(comm, rank, n)
+    integer, intent(in) :: comm, rank, n
+    integer, asynchronous :: all(n), sums(2), got
+    integer :: reqs(4), i, ierr, outcount, indices(4), at
+    integer :: status(MPI_STATUS_SIZE)
+    logical :: flag
+
+    requests = 0
+    got = -1
+    call MPI_Irecv(got, 1, MPI_INTEGER, modulo(rank - 1, n), 4, comm, reqs(1), ierr)
+    call MPI_Iallreduce(rank, sums(1), 1, MPI_INTEGER, MPI_SUM, comm, reqs(2), ierr)
+    call MPI_Wait(reqs(2), MPI_STATUS_IGNORE, ierr)
+    call MPI_Iallgather(rank, 1, MPI_INTEGER, all, 1, MPI_INTEGER, comm, reqs(2), ierr)
+    call MPI_Ibarrier(comm, reqs(3), ierr)
+    call MPI_Isend(rank, 1, MPI_INTEGER, modulo(rank + 1, n), 4, comm, reqs(4), ierr)
+    call MPI_Waitall(4, reqs, MPI_STATUSES_IGNORE, ierr)
+    if (got /= modulo(rank - 1, n) .or. sums(1) /= n * (n - 1) / 2) requests = requests + 1
+    if (any(all /= [(i, i = 0, n - 1)])) requests = requests + 1
+    if (any(reqs /= MPI_REQUEST_NULL)) requests = requests + 1
+    sums = -1
+    if (rank == 0) sums(2) = 17
+    call MPI_Iscan(MPI_IN_PLACE, all(1), 1, MPI_INTEGER, MPI_MAX, comm, reqs(1), ierr)
+    call MPI_Ibcast(sums(2), 1, MPI_INTEGER, 0, comm, reqs(2), ierr)
+    call MPI_Waitany(2, reqs, at, status, ierr)
+    if (at < 1 .or. at > 2) requests = requests + 1
+    outcount = 0
+    do while (outcount /= MPI_UNDEFINED)
+      call MPI_Waitsome(2, reqs, outcount, indices, MPI_STATUSES_IGNORE, ierr)
+    end do
+    if (sums(2) /= 17) requests = requests + 1
+    call MPI_Ireduce(rank, sums(1), 1, MPI_INTEGER, MPI_MAX, 0, comm, reqs(1), ierr)
+    flag = .false.
+    do while (.not. flag)
+      call MPI_Test(reqs(1), flag, status, ierr)
+    end do
+    if (rank == 0 .and. sums(1) /= n - 1) requests = requests + 1
+#ifdef PERSISTENT
+    call MPI_Allreduce_init(rank, sums(1), 1, MPI_INTEGER, MPI_SUM, comm, MPI_INFO_NULL, &
+      reqs(1), ierr)
+    do i = 1, 3
+      sums(1) = -1
+      call MPI_Start(reqs(1), ierr)
+      call MPI_Wait(reqs(1), MPI_STATUS_IGNORE, ierr)
+      if (sums(1) /= n * (n - 1) / 2) requests = requests + 1
+    end do
+    call MPI_Request_free(reqs(1), ierr)
+#endif
+  end function requests
 end module by_mpi
 
 module by_f08
@@ -57,8 +108,60 @@ contains
     call MPI_Bcast(ranks, 3, MPI_INTEGER, 0, comm)
     if (any(ranks /= [(n * (n - 1) / 2 * i, i = 1, 3)])) faults_f08 = faults_f08 + 1
     call MPI_Barrier(comm)
+    faults_f08 = faults_f08 + requests_f08(comm, rank, n)
     call MPI_Comm_free(comm)
   end function faults_f08
+
+  integer function requests_f08(comm, rank, n)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: rank, n
+    type(MPI_Request) :: reqs(4)
+    type(MPI_Status) :: statuses(4), status
+    integer, asynchronous :: all(n), mine, sum, got
+    integer :: at, i, outcount, indices(4)
+    logical :: flag
+
+    requests_f08 = 0
+    got = -1
+    mine = rank
+    call MPI_Irecv(got, 1, MPI_INTEGER, modulo(rank - 1, n), 4, comm, reqs(1))
+    call MPI_Iallgather(mine, 1, MPI_INTEGER, all, 1, MPI_INTEGER, comm, reqs(2))
+    call MPI_Ibarrier(comm, reqs(3))
+    call MPI_Isend(mine, 1, MPI_INTEGER, modulo(rank + 1, n), 4, comm, reqs(4))
+    call MPI_Waitall(4, reqs, statuses)
+    if (got /= modulo(rank - 1, n) .or. statuses(1)%MPI_SOURCE /= got) requests_f08 = 1
+    if (any(all /= [(i, i = 0, n - 1)])) requests_f08 = requests_f08 + 1
+    call MPI_Iallreduce(mine, sum, 1, MPI_INTEGER, MPI_SUM, comm, reqs(1))
+    call MPI_Ibarrier(comm, reqs(2))
+    call MPI_Waitany(2, reqs(1:2), at, status)
+    if (at < 1 .or. at > 2) requests_f08 = requests_f08 + 1
+    outcount = 0
+    do while (outcount /= MPI_UNDEFINED)
+      call MPI_Testsome(2, reqs, outcount, indices, MPI_STATUSES_IGNORE)
+    end do
+    if (sum /= n * (n - 1) / 2) requests_f08 = requests_f08 + 1
+    call MPI_Iexscan(mine, sum, 1, MPI_INTEGER, MPI_SUM, comm, reqs(1))
+    flag = .false.
+    do while (.not. flag)
+      call MPI_Testall(1, reqs, flag, MPI_STATUSES_IGNORE)
+    end do
+    if (rank > 0 .and. sum /= rank * (rank - 1) / 2) requests_f08 = requests_f08 + 1
+    call MPI_Ibcast(got, 1, MPI_INTEGER, 0, comm, reqs(1))
+    call MPI_Wait(reqs(1), MPI_STATUS_IGNORE)
+    if (got /= n - 1) requests_f08 = requests_f08 + 1
+#ifdef PERSISTENT
+    call MPI_Allreduce_init(mine, sum, 1, MPI_INTEGER, MPI_SUM, comm, MPI_INFO_NULL, reqs(1))
+    call MPI_Barrier_init(comm, MPI_INFO_NULL, reqs(2))
+    do i = 1, 3
+      sum = -1
+      call MPI_Startall(2, reqs)
+      call MPI_Waitall(2, reqs, MPI_STATUSES_IGNORE)
+      if (sum /= n * (n - 1) / 2) requests_f08 = requests_f08 + 1
+    end do
+    call MPI_Request_free(reqs(1))
+    call MPI_Request_free(reqs(2))
+#endif
+  end function requests_f08
 end module by_f08
 
 program sum_of_ranks

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * All cases; see main.c of the model's tests.
- */
+/* All cases; see main.c of the model's tests. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -18,7 +16,7 @@ int test_option(const char *option)
 
 char said[8192];
 
-/* Messages of servers, kept for tests: the last one. */
+/* Keeps the last message of the servers for the tests. */
 void say(const char *fmt, ...)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -11,7 +11,7 @@
 
 extern const struct test_case wire_cases[], tcp_cases[], apart_cases[];
 
-/* The last message of servers. */
+/* The last message that a server has printed. */
 extern char said[];
 
 #endif /* PEER_CASES_H */

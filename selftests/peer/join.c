@@ -14,13 +14,13 @@
 
 static struct join *joins[JOINS];
 
-static void told(void *host, u32 node)
+static void remote_work(void *host, u32 node)
 {
 	u32 i;
 
 	for (i = 0; i < JOINS; i++)
 		if (joins[i] && joins[i]->h == host && joins[i]->ps)
-			peers_told(joins[i]->ps, node);
+			peers_notify(joins[i]->ps, node);
 }
 
 static void run(void *host, struct ang_view *v)
@@ -40,7 +40,7 @@ struct host *join_host(struct join *j, const char *dims,
 	u32 i;
 
 	j->h = host_half(dims, cfg, here);
-	j->h->ops.remote = told;
+	j->h->ops.remote = remote_work;
 	j->ps = NULL;
 	for (i = 0; i < j->h->nodes; i++)
 		j->ours[i] = here >> i & 1;
@@ -93,7 +93,7 @@ static int socket_to(u32 port)
 	return -1;
 }
 
-/* Forwards bytes, until a number is reached or one side ends. */
+/* Forwards bytes, until @left of them have passed or one side ends. */
 static void pass(struct proxy *p, int a, int b, s64 left)
 {
 	struct pollfd fds[2] = {
@@ -113,7 +113,7 @@ static void pass(struct proxy *p, int a, int b, s64 left)
 			n = recv(fds[i].fd, buf, sizeof(buf), 0);
 			if (n <= 0)
 				return;
-			/* Often in the middle of a frame. */
+			/* Cut the data, often in the middle of a frame. */
 			if (n > left)
 				n = left;
 			for (at = 0; at < n; at += sent) {

@@ -13,15 +13,15 @@ struct join {
 	bool ours[64];
 };
 
-/* A fabric with the nodes @here, not started yet. */
+/* A fabric with the nodes @here, not linked yet. */
 struct host *join_host(struct join *j, const char *dims,
 		       const struct ang_cfg *cfg, u64 here);
-/* Links it; addresses may be NULL. */
+/* Links the fabric to its peers; addresses may be NULL. */
 void join_start(struct join *j, const char *listen, const char *peer,
 		const char *peer2, u32 timeout_s);
-/* In a new process: drops what its parent had. */
+/* Drops the state that a new process has inherited. */
 void join_forget(void);
-/* Ends its links; the host may be free already. */
+/* Ends the links of the fabric; the host may be free already. */
 void join_end(struct join *j);
 
 struct proxy {
@@ -33,9 +33,9 @@ struct proxy {
 	pthread_t thread;
 };
 
-/* Forwards connections to @port; each lasts about @cut bytes. */
+/* Forwards connections to @port, each for about @cut bytes. */
 u32 proxy_start(struct proxy *p, u32 port, u32 cut);
-/* Return: number of connections. */
+/* Ends the proxy.  Return: number of connections. */
 u32 proxy_end(struct proxy *p);
 
 #endif /* PEER_JOIN_H */

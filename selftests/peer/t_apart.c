@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Servers that are processes: one is killed, restarted, or unreachable.  The
- * remaining ones get an error that names a lost node.
+ * Each server is a process of its own.  One of them is killed, restarted, or
+ * unreachable: the other servers get an error that names a lost node.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,15 +15,15 @@
 #include "join.h"
 
 #define TREE		2
-#define FLIGHT		4	/* operations under way of a context */
+#define FLIGHT		4	/* operations in flight per context */
 
 static struct join me;
-static struct tctx *ctx[64];	/* by node; NULL: not in this process */
+static struct tctx *ctx[64];	/* context of each node; NULL: not in this process */
 static u32 pending[64];
 static u32 done[64], bad[64];
 static u64 lost;		/* nodes named by errors */
-static int ready[2], go[2];	/* pipes: a server reports its port, and
-				 * waits */
+static int ready[2], go[2];	/* pipes over which a server reports its
+				 * port, and waits */
 
 static void nap(void)
 {
@@ -63,7 +63,7 @@ static void work_start(const char *dims)
 	}
 }
 
-/* The next word of a server; fails if one of the servers ends instead. */
+/* Reads the next word of a server; fails if a server ends instead. */
 static u32 server_word(void)
 {
 	struct pollfd fd = { .fd = ready[0], .events = POLLIN };
@@ -84,7 +84,7 @@ static void server_tell(u32 word)
 		_exit(6);
 }
 
-/* All servers begin when all have their rows. */
+/* All servers begin when all of them have set their rows. */
 static void together(u32 others)
 {
 	u32 i;
@@ -109,7 +109,7 @@ static void issue(u32 node, u32 n)
 	pending[node]++;
 }
 
-/* Return: did an operation end? */
+/* Takes completions.  Return: were there any? */
 static int reap(u32 node)
 {
 	struct angara_cqe cqe;
@@ -155,7 +155,7 @@ static void work(u32 enough, u32 errors)
 	} while (busy);
 }
 
-/* Operations under way have to end. */
+/* Waits until all operations in flight have ended. */
 static void drain(void)
 {
 	u32 i, left;
@@ -197,8 +197,9 @@ static u32 link_events(u32 node)
 }
 
 /*
- * A process that hosts @here and works until it is killed, or its part ends.
- * With @listen it reports its port at once; each reports that its rows are set.
+ * Starts a process that hosts @here and works until it is killed, or until its
+ * part ends.  With @listen it reports its port at once.  Each process reports
+ * when its rows are set.
  */
 static pid_t server(const char *dims, u64 here, const char *listen,
 		    const char *peer, const char *peer2, u32 timeout, int until)
@@ -209,7 +210,7 @@ static pid_t server(const char *dims, u64 here, const char *listen,
 	EXPECT(pid >= 0);
 	if (pid)
 		return pid;
-	alarm(120);
+	alarm(600);
 	if (setjmp(test_failed)) {
 		fprintf(stderr, "server of %s: %s; %s\n", dims, test_why, said);
 		_exit(9);
@@ -273,12 +274,12 @@ static void killed(void)
 	EXPECT(strstr(said, "nodes 4-7 are gone"));
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(link_events(i), 2);
-	/* A replacement does not belong to this torus. */
+	/* A replacement of the lost server does not belong to this torus. */
 	pid = server("2x2x2", 0xF0, NULL, at, NULL, 1, 0);
 	EXPECT(waitpid(pid, &status, 0) == pid);
 	EXPECT(WIFEXITED(status));
 	EXPECT_EQ(WEXITSTATUS(status), 3);
-	/* Operations without them go on. */
+	/* Operations that do not need the lost nodes continue. */
 	for (i = 0; i < 4; i++) {
 		struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 3 - i, 0, 0, 32768,
 					      5000);
@@ -310,7 +311,7 @@ static void restarted(void)
 	EXPECT(!kill(pid, SIGKILL));
 	EXPECT(waitpid(pid, &status, 0) == pid);
 	pid = server("2x2", 0xC, at, NULL, NULL, 60, 0);
-	/* It reports the restart itself, long before the timeout. */
+	/* The new server reports the restart, long before the timeout. */
 	work(0, 3);
 	drain();
 	EXPECT(lost && !(lost & 0x3));
@@ -321,7 +322,7 @@ static void restarted(void)
 	pipes_end();
 }
 
-/* Of three, two do not reach each other any more; all operations end. */
+/* Of three servers, two do not reach each other any more: all operations end. */
 static void parted(void)
 {
 	struct proxy proxy;

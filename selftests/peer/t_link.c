@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Links between two fabrics over wires that break at any byte: deterministic,
- * without sockets.  The two behave like one fabric, nothing is lost or
- * duplicated, and no operation waits for an unrelated one.
+ * without sockets.  Both fabrics together behave like one.  No packet is lost
+ * or duplicated, and no operation waits for an unrelated one.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static struct link links[2];
 static u64 chance;
-static u32 breaks;		/* one frame in so many is lost */
+static u32 breaks;		/* one frame of this many is lost */
 
 static void check(const char *flaw)
 {
@@ -50,7 +50,7 @@ static int transmit(u32 from)
 	l->next = f->next;
 	l->written = f->seq > l->written ? f->seq : l->written;
 	if (breaks && rnd(&chance) % breaks == 0) {
-		/* The frame has arrived or not; its acknowledgement has not. */
+		/* The acknowledgement is lost; the frame may be lost, too. */
 		if (rnd(&chance) % 2)
 			check(link_receive(&links[!from], h, h + 1));
 		reconnect();
@@ -64,10 +64,10 @@ static int transmit(u32 from)
 
 static int pump(struct host *h)
 {
-	int any = h->told || h->twin->told;
+	int any = h->notified || h->twin->notified;
 	u32 i;
 
-	h->told = h->twin->told = 0;
+	h->notified = h->twin->notified = 0;
 	for (i = 0; i < 2; i++) {
 		link_collect(&links[i]);
 		link_deliver(&links[i]);
@@ -84,7 +84,7 @@ static int pump(struct host *h)
 	       !link_idle(&links[1]);
 }
 
-/* While no packet is in flight: hosts run when they are made. */
+/* For hosts that are started while no packet is in flight. */
 static int no_pump(struct host *h)
 {
 	return 0;
@@ -151,7 +151,7 @@ static void crowds(void)
 	}
 }
 
-/* Sums of words that are their index plus the number of the node. */
+/* Checks sums of words, each of which is the index plus the node's number. */
 static void expect_words(const struct tctx *c, u32 words)
 {
 	u32 k;
@@ -161,8 +161,8 @@ static void expect_words(const struct tctx *c, u32 words)
 }
 
 /*
- * 15 trees whose root waits for one participant hold the maximum; the last
- * tree's operations, and puts, pass them.
+ * 15 trees whose roots wait for one participant hold the maximum of packets.
+ * Operations of the last tree, and puts, must pass them.
  */
 static void stuck(void)
 {
@@ -184,7 +184,7 @@ static void stuck(void)
 	for (tree = 0; tree < 15; tree++) {
 		w = wqe_coll(ANGARA_OP_ALLREDUCE, tree, 0, 8192, 16 * 256);
 		w.flags = ANGARA_WQE_QUIET;
-		/* All but 3, whose contribution all roots wait for. */
+		/* All participants post but 3, whose contribution all roots need. */
 		for (i = 0; i < 8; i++) {
 			if (i == 3)
 				continue;
@@ -231,7 +231,7 @@ static void stuck(void)
 	done();
 }
 
-/* A packet from a peer that breaks the rules ends its links. */
+/* If a packet breaks the rules, the link to its peer ends. */
 static void rules(void)
 {
 	struct host *h = linked("2x2", &cfg_default, 1);
@@ -251,7 +251,7 @@ static void rules(void)
 #define SEND(type, len, number, ack)					\
 	(wire_seal(frame, type, len, number, ack),			\
 	 link_receive(&links[0], f, f + 1))
-	/* On a ring of 2 the path from 1 to 0 is "+". */
+	/* In a dimension of size 2 the route from node 1 to 0 is "+". */
 	wire_packet_put(w, 0, 1, ANGARA_VC_REQ, &p);
 	EXPECT(SEND(WIRE_PACKET, sizeof(*w) + 8, 2, 0));
 	EXPECT(SEND(WIRE_ALIVE, 0, 0, 1));
@@ -269,7 +269,7 @@ static void rules(void)
 	EXPECT(SEND(WIRE_PACKET, sizeof(*w) + 8, 1, 0));
 	w->reserved[1] = 0;
 	EXPECT_EQ(links[0].seen, 0);
-	/* As many as there is room for, and one more. */
+	/* Send as many packets as there is room for, and one more. */
 	for (i = 0; i < WIRE_WINDOW; i++) {
 		EXPECT(!SEND(WIRE_PACKET, sizeof(*w) + 8, ++seq, 0));
 		if (i == 5)
@@ -280,9 +280,9 @@ static void rules(void)
 	for (i = 0; i < 32 && !SEND(WIRE_PACKET, sizeof(*w) + 8, seq + 1, 0); i++)
 		seq++;
 	EXPECT_EQ(i, 5);
-	/* The same again: out of order. */
+	/* The same frame again is out of order. */
 	EXPECT(SEND(WIRE_PACKET, sizeof(*w) + 8, seq, 0));
-	/* Room for packets that were never sent. */
+	/* Frames that free room for packets that were never sent. */
 	memset(t, 0, sizeof(*t));
 	t->node = cpu_to_le32(1);
 	t->count = cpu_to_le16(1);
@@ -296,14 +296,14 @@ static void rules(void)
 	host_freeze(h, 0, 0);
 	host_run(h);
 	h->pump = twins_pump;
-	h->told = 1;
+	h->notified = 1;
 	host_free(h);
 }
 
 const struct test_case link_cases[] = {
 	{ "link: two fabrics do what one does", everything },
 	{ "link: all to all with little room", crowds },
-	{ "link: what is stuck stands in nobody's way", stuck },
+	{ "link: stuck packets block no others", stuck },
 	{ "link: peers that break the rules", rules },
 	{ NULL, NULL },
 };

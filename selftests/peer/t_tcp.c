@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two fabrics in one process, joined over TCP by the threads of two servers,
- * maybe over a proxy that cuts connections; and connections of strangers.
+ * Two fabrics in one process, joined over TCP by the threads of two servers, in
+ * some cases over a proxy that cuts connections.  Also connections of
+ * strangers.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +25,7 @@ static void nap(void)
 	nanosleep(&time, NULL);
 }
 
-/* All packets have arrived, or wait for this test. */
+/* Waits until all packets have arrived, or wait for this test. */
 static int quiet(struct host *h)
 {
 	u32 times = 0;
@@ -48,7 +49,7 @@ static void part(struct host *h)
 	proxy.to = 0;
 }
 
-/* Both are checked before one of them ends, since the other reacts to that. */
+/* Pairs two hosts: both are checked before one ends, since the other reacts. */
 static void pair(struct host *h, struct host *twin)
 {
 	h->pump = twin->pump = quiet;
@@ -57,7 +58,7 @@ static void pair(struct host *h, struct host *twin)
 	twin->twin = h;
 }
 
-/* A fabric in two parts; with @cut, a connection lasts that many bytes. */
+/* A fabric in two parts.  With @cut, each connection ends after that many bytes. */
 static struct host *joined(const char *dims, const struct ang_cfg *cfg, u64 here,
 			   u32 cut)
 {
@@ -122,7 +123,7 @@ static int call(u32 port)
 	return fd;
 }
 
-/* The reply, up to the end; empty if there is none. */
+/* Reads the reply up to the end of the connection; it is empty if there is none. */
 static void answer(int fd, char *text)
 {
 	u8 buf[sizeof(struct wire_head) + WIRE_MAX_TEXT];
@@ -158,7 +159,7 @@ static void calls(u32 port, const struct hello *h, u32 length, const char *text)
 		test_fail(__FILE__, __LINE__, "'%s' lacks '%s'", got, text);
 }
 
-/* A caller that is not part of the torus is refused, and harms nobody. */
+/* A caller that is not part of the torus is refused, and has no effect. */
 static void strangers(void)
 {
 	struct host *h = join_host(&side[0], "2x2", &cfg_default, 1);
@@ -192,14 +193,14 @@ static void strangers(void)
 	for (i = 0; i < 50; i++) {
 		for (k = 0; k < sizeof(junk); k++)
 			junk[k] = (u8)rnd(&seed);
-		/* Some begin correctly. */
+		/* Half of the callers begin with a valid frame. */
 		if (i % 2)
 			wire_hello_put(junk, &hello);
 		fd[0] = call(port);
 		send(fd[0], junk, sizeof(junk), MSG_NOSIGNAL);
 		close(fd[0]);
 	}
-	/* More silent callers than there are slots. */
+	/* More silent callers connect than there are slots. */
 	for (i = 0; i < NUM(fd); i++)
 		fd[i] = call(port);
 	EXPECT(!peers_wait(side[0].ps, 0));
@@ -217,7 +218,7 @@ static void strangers(void)
 	host_free(h);
 }
 
-/* Addresses that a user may give. */
+/* Valid and invalid addresses of users. */
 static void addresses(void)
 {
 	static const char *const bad[] = {

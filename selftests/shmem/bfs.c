@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * oshrun -np N bfs: distances in a random graph, level by level.  Vertex v is at
- * PE v % N.  A vertex is taken by a compare and swap of its distance, and put into
- * its PE's queue for the next level.
+ * oshrun -np N bfs: distances in a random graph, level by level.  Vertex v is
+ * at PE v % N.  A PE claims a vertex by a compare and swap of its distance, and
+ * puts it into the queue of its PE for the next level.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #define DEGREE		3
 #define FAR		(-1)
 
-static long left;	/* vertices of the next level */
-static long queued[2];	/* length of each queue */
+static long left;	/* vertices in the next level */
+static long queued[2];	/* lengths of the two queues */
 
 /* Neighbour @k of a vertex. */
 static int neighbour(int v, int k)

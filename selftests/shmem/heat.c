@@ -12,14 +12,14 @@
 #define SIDE	96	/* rows and columns, with the fixed edge */
 #define STEPS	60
 
-static uint64_t above, below;	/* steps that the neighbours' rows have taken */
+static uint64_t above, below;	/* steps completed by the neighbours' rows */
 
 static double at_start(int row, int column)
 {
 	return row == 0 ? 100.0 : (double)((row * 7 + column * 3) % 11);
 }
 
-/* Rows 1 to @rows of @to, from all of @from. */
+/* Computes rows 1 to @rows of @to from all rows of @from. */
 static void step(double *to, const double *from, int rows)
 {
 	int i, j;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * oshrun -np N isort: integers are sorted by buckets, one for each PE.  A PE
- * reserves room in a bucket by an atomic addition, and puts its keys there.
+ * reserves room in a bucket by an atomic addition, then puts its keys there.
  */
 #include <inttypes.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define KEYS	20000	/* of a PE */
+#define KEYS	20000	/* per PE */
 #define RANGE	(1U << 20)
 
 static uint64_t filled;		/* keys in this PE's bucket */
-static uint64_t sum[2];		/* of keys: before and after */
-static uint32_t edge[2];	/* smallest and largest key here */
+static uint64_t sum[2];		/* sums of keys: before and after */
+static uint32_t edge[2];	/* smallest and largest key of this PE */
 
 static int by_value(const void *a, const void *b)
 {
@@ -87,6 +87,7 @@ int main(void)
 	shmem_barrier_all();
 	qsort(bucket, filled, sizeof(*bucket), by_value);
 	errors = check(bucket);
+	free(keys);
 	shmem_barrier_all();
 	printf("isort: PE %d: %d errors\n", shmem_my_pe(), errors);
 	shmem_finalize();

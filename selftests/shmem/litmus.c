@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * oshrun -np N litmus: orders of the memory model.  Each PE writes to its right
- * neighbour, which looks for states that are not allowed.
+ * neighbour, which checks for forbidden states.
  */
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
 
 #define ROUNDS	300
-#define LONG	2000	/* words that do not fit into a queue entry */
+#define LONG	2000	/* words, too many for a queue entry */
 
 static long data[LONG], source[LONG], flag[3];
 static uint64_t sig;
@@ -20,7 +20,7 @@ static void look(int ok, const char *what)
 		fprintf(stderr, "litmus: PE %d: %s\n", me, what);
 }
 
-/* Data, fence, flags: each flag, not only the first, is behind the data. */
+/* Data, fence, flags: all flags after the fence arrive after the data. */
 static void message(shmem_ctx_t ctx, size_t len)
 {
 	long round;
@@ -42,7 +42,7 @@ static void message(shmem_ctx_t ctx, size_t len)
 	}
 }
 
-/* A fence orders atomic operations, too. */
+/* A fence orders atomic operations as well. */
 static void counters(shmem_ctx_t ctx)
 {
 	long round;
@@ -54,7 +54,7 @@ static void counters(shmem_ctx_t ctx)
 		shmem_atomic_add(ctx, &data[0], 1, right);
 		shmem_ctx_fence(ctx);
 		shmem_atomic_add(ctx, &flag[0], 1, right);
-		/* Both go on; at no time is the second one ahead. */
+		/* The second counter is never ahead of the first. */
 		{
 			long second = shmem_atomic_fetch(&flag[0], me);
 			long first = shmem_atomic_fetch(&data[0], me);
@@ -86,7 +86,7 @@ static void signals(size_t len)
 	}
 }
 
-/* After quiet, another PE that hears of it sees the data. */
+/* After quiet, a PE that is notified sees the data. */
 static void third_party(void)
 {
 	int n = shmem_n_pes();

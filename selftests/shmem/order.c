@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * oshrun -np N order: what the library asks of the adapter.  An embedded fabric
- * mostly carries an operation out before it looks at the next one, so a program
- * does not see a missing fence.  This one stands between the libraries: it looks
- * at the flags of operations, and counts what has been waited for.
+ * oshrun -np 2 order: the requests of the library to the adapter.  An embedded
+ * fabric mostly executes an operation before it takes the next one, so a
+ * program does not notice a missing fence.  This program is between the
+ * libraries: it checks the flags of operations, counts waits, and lets a team
+ * fail.
  */
 #include <dlfcn.h>
-#include <shmem.h>
+#include <errno.h>
+#include <shmemx.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <angara/angara.h>
 
-static unsigned int flags;	/* of the last operation */
+static unsigned int flags;	/* flags of the last operation */
 static int quiets, wrong;
-static int word;
+static int syncs, bcasts, syncs_before;	/* syncs of all teams, and at the last broadcast */
+static int subsets, fails_at, leaves;	/* teams made, the one that fails, teams left */
+static int word, many[1000];
 static long counter;
 
 #define NEXT(name)	((__typeof__(name) *)dlsym(RTLD_NEXT, #name))
@@ -63,13 +68,42 @@ int angara_quiet(struct angara_ctx *ctx, int timeout_ms)
 	return NEXT(angara_quiet)(ctx, timeout_ms);
 }
 
+int angara_barrier_nbi(struct angara_team *team, const struct angara_op *how)
+{
+	syncs++;
+	return NEXT(angara_barrier_nbi)(team, how);
+}
+
+int angara_bcast_nbi(struct angara_team *team, uint64_t dst_key, uint64_t dst_off,
+		     const struct angara_mr *src, uint64_t src_off, size_t len,
+		     const struct angara_op *how)
+{
+	bcasts++;
+	syncs_before = syncs;
+	return NEXT(angara_bcast_nbi)(team, dst_key, dst_off, src, src_off, len, how);
+}
+
+int angara_team_subset(struct angara_team *parent, const unsigned int *ranks, unsigned int n,
+		       const struct angara_team_attr *attr, struct angara_team **team)
+{
+	if (++subsets == fails_at)
+		return -ENOMEM;
+	return NEXT(angara_team_subset)(parent, ranks, n, attr, team);
+}
+
+void angara_team_leave(struct angara_team *team)
+{
+	leaves++;
+	NEXT(angara_team_leave)(team);
+}
+
 static void look(int ok, const char *what)
 {
 	if (!ok && !wrong++)
 		fprintf(stderr, "order: PE %d: %s\n", shmem_my_pe(), what);
 }
 
-/* Of each kind of operation. */
+/* Does each kind of operation have the flags @want? */
 static void all_flags(shmem_ctx_t ctx, unsigned int want, const char *what)
 {
 	static uint64_t sig;
@@ -100,6 +134,16 @@ static void fences(shmem_ctx_t ctx, shmem_ctx_t other)
 	shmem_atomic_fetch(ctx, &counter, 0);
 	look(quiets == before + 1, "a fetch overtakes operations before a fence");
 	all_flags(ctx, 0, "a fence behind quiet");
+	shmem_ctx_fence(ctx);
+	before = quiets;
+	shmem_put(ctx, many, many, 1000, 0);
+	look(quiets == before + 1, "a long put overtakes operations before a fence");
+	all_flags(ctx, 0, "a fence behind a long put");
+	shmem_ctx_fence(ctx);
+	before = quiets;
+	shmem_iput(ctx, many, many, 2, 2, 4, 0);
+	look(quiets == before + 1, "a strided put overtakes operations before a fence");
+	all_flags(ctx, 0, "a fence behind a strided put");
 	before = quiets;
 	shmem_ctx_quiet(ctx);
 	look(quiets == before + 1, "quiet does not wait");
@@ -110,6 +154,7 @@ static void fences(shmem_ctx_t ctx, shmem_ctx_t other)
 static void barriers(void)
 {
 	static long sync;
+	shmemx_req_t req;
 	int before;
 
 	shmem_put_nbi(&word, &word, 1, 0);
@@ -122,6 +167,59 @@ static void barriers(void)
 	before = quiets;
 	shmem_barrier(0, 0, shmem_n_pes(), &sync);
 	look(quiets == before + 1, "barrier does not complete puts");
+	shmem_put_nbi(&word, &word, 1, 0);
+	before = quiets;
+	shmemx_sync_nb(SHMEM_TEAM_WORLD, &req);
+	shmemx_req_wait(&req);
+	look(quiets == before, "sync_nb completes puts");
+	shmemx_barrier_nb(SHMEM_TEAM_WORLD, &req);
+	shmemx_req_wait(&req);
+	look(quiets == before + 1, "barrier_nb does not complete puts");
+}
+
+/* The adapter writes to members that may not have called yet. */
+static void broadcasts(void)
+{
+	int before = syncs;
+
+	shmem_broadcast(SHMEM_TEAM_WORLD, many, many, 10, 0);
+	if (!shmem_my_pe())
+		look(bcasts == 1 && syncs_before == before + 1,
+		     "a broadcast of the adapter without a barrier");
+}
+
+/* Both PEs are on the first axis; the team of axis @axis fails at PE 1 only. */
+static void axes(int axis)
+{
+	shmem_team_t x, y;
+	int ret;
+
+	leaves = subsets = 0;
+	fails_at = shmem_my_pe() ? axis : 0;
+	ret = shmem_team_split_2d(SHMEM_TEAM_WORLD, axis == 2 ? 2 : 1, NULL, 0, &x, NULL, 0,
+				  &y);
+	fails_at = 0;
+	look(ret && x == SHMEM_TEAM_INVALID && y == SHMEM_TEAM_INVALID,
+	     "half of a split stays");
+	look(leaves == 2 - shmem_my_pe(), "a team of a split that failed is not left");
+	look(!shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, NULL, 0, &x, NULL, 0, &y) &&
+	     !shmem_team_sync(x) && !shmem_team_sync(y), "no split after one that failed");
+	shmem_team_destroy(x);
+	shmem_team_destroy(y);
+}
+
+#define LONG	(16UL << 20)
+
+/* shmem_finalize() completes the put, and keeps all memory until then. */
+static void put_to_the_end(void)
+{
+	char *to = shmem_malloc(LONG), *from = calloc(1, LONG);
+	shmem_ctx_t ctx;
+
+	if (!to || !from || shmem_ctx_create(0, &ctx))
+		wrong++;
+	else if (!shmem_my_pe())
+		shmem_ctx_putmem_nbi(ctx, to, from, LONG, shmem_n_pes() - 1);
 }
 
 int main(void)
@@ -133,7 +231,11 @@ int main(void)
 	fences(SHMEM_CTX_DEFAULT, ctx);
 	fences(ctx, SHMEM_CTX_DEFAULT);
 	barriers();
+	broadcasts();
+	axes(1);
+	axes(2);
 	shmem_ctx_destroy(ctx);
+	put_to_the_end();
 	printf("order: PE %d: %d errors\n", shmem_my_pe(), wrong);
 	shmem_finalize();
 	return wrong != 0;

@@ -6,6 +6,8 @@
 
 static long sum, word;
 
+SHMEMX_SYMMETRIC_LIBRARY;
+
 int main()
 {
 	shmemx_req_t req;

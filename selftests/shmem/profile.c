@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * oshrun -np N profile: the program's own shmem_int_p() is called, by the generic
- * name, too; it calls the library's by its other name.
+ * oshrun -np N profile: the generic name, too, calls the program's own
+ * shmem_int_p(), which calls the library's function by its profiling name.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #define MANY	12	/* elements of a block */
 
-/* PE of the world that is number @i of a team. */
+/* World number of member @i of a team. */
 static int world(shmem_team_t team, int i)
 {
 	return shmem_team_translate_pe(team, i, SHMEM_TEAM_WORLD);
@@ -109,7 +109,7 @@ static void test_mem(shmem_team_t team)
 	group("collectives of bytes");
 }
 
-/* More than an adapter sends as one packet, at many PEs and roots. */
+/* Data of more than one packet, with many roots. */
 static void test_long(void)
 {
 	const size_t len = 100000;
@@ -132,7 +132,7 @@ static void test_long(void)
 	group("long broadcasts and reductions");
 }
 
-/* Memory of a PE changes after it has called, not before. */
+/* The memory of a PE changes only after it has called. */
 static void test_early(void)
 {
 	static long a[8], b[8], sum[8];

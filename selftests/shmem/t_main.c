@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * oshrun -np N t: set-up, query, and the groups of the other files.
- */
+/* oshrun -np N t: set-up, query, and the tests of the other files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <shmemx.h>
+
 #include "t.h"
+
+/* A program may declare this, too; its variables are symmetric anyway. */
+SHMEMX_SYMMETRIC_LIBRARY;
 
 int me, n, left, right;
 
@@ -84,7 +87,7 @@ int main(void)
 	left = (me + n - 1) % n;
 	right = (me + 1) % n;
 	EXPECT(provided == SHMEM_THREAD_MULTIPLE);
-	/* They are called before another initialization, and change nothing. */
+	/* A second initialization changes nothing. */
 	shmem_init();
 	group("set-up");
 	test_query();
@@ -100,6 +103,7 @@ int main(void)
 	test_sets();
 	test_locks();
 	test_ext();
+	test_generic();
 	if (!me)
 		printf("1..%d\n", tests);
 	shmem_finalize();

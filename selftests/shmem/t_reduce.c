@@ -16,7 +16,7 @@
 #define OP_sum(a, b)	((a) + (b))
 #define OP_prod(a, b)	((a) * (b))
 
-/* Element of the result over PEs @first, @first + @step ... */
+/* The result's element @i over PEs @first, @first + @step ... */
 #define WANT(N, T, op) \
 	static T want_##N##_##op(int first, int step, int size, int i) \
 	{ \
@@ -84,7 +84,7 @@ SHMEMI_AND_TO_ALL_TYPES(SET_AND)
 SHMEMI_MIN_TO_ALL_TYPES(SET_MIN)
 SHMEMI_SUM_TO_ALL_TYPES(SET_SUM)
 
-/* Extremes: numbers with a sign, and those that need all bits. */
+/* Extreme values, signed and unsigned. */
 static void test_extremes(void)
 {
 	static signed char c[2];
@@ -119,7 +119,7 @@ void test_reduce(void)
 	SHMEMI_MIN_TYPES(RUN_MIN)
 	SHMEMI_SUM_TYPES(RUN_SUM)
 	test_extremes();
-	/* One that is left is destroyed by shmem_finalize(). */
+	/* shmem_finalize() destroys the teams that are left. */
 }
 
 static void test_old_coll(void)

@@ -10,7 +10,7 @@ static uint64_t sig;
 static char dst_mem[16 * 3 * K] __attribute__((aligned(16)));
 static char src_mem[16 * 3 * K] __attribute__((aligned(16)));
 
-/* All bytes of the destination are of this PE. */
+/* Overwrites the destination at all PEs. */
 static void clear(void *dst, size_t len)
 {
 	memset(dst, 0x55, len);
@@ -137,7 +137,7 @@ static void fill(void)
 	clear(dst_mem, sizeof(dst_mem));
 }
 
-/* Bytes @from of the source of PE @pe are at @to of the destination. */
+/* Are bytes @from of the source of PE @pe at @to of the destination? */
 static bool same(size_t to, size_t from, size_t len, int pe)
 {
 	size_t i;

@@ -14,7 +14,7 @@ static bool zero(const char *p, size_t len)
 	return true;
 }
 
-/* Distance of a block from another one, equal at all PEs. */
+/* The distance between two blocks must be equal at all PEs. */
 static void same_offset(const char *base, const char *block)
 {
 	static long v[2];
@@ -52,7 +52,7 @@ void test_heap(void)
 	EXPECT(!shmem_realloc(d, 0));
 	shmem_free(c);
 	shmem_free(b);
-	/* Free blocks that are neighbours become one. */
+	/* Adjacent free blocks are merged. */
 	a = shmem_malloc(1000);
 	b = shmem_malloc(1000);
 	c = shmem_malloc(1000);
@@ -105,7 +105,7 @@ static void test_reversed(void)
 	EXPECT(!shmem_ctx_get_team(ctx, &of) && of == team);
 	from = -1;
 	shmem_barrier_all();
-	/* PE 0 of the team is the last one. */
+	/* PE 0 of the team is the last PE of the world. */
 	if (!me)
 		shmem_ctx_int_p(ctx, &from, 42, 0);
 	shmem_ctx_quiet(ctx);
@@ -115,6 +115,23 @@ static void test_reversed(void)
 	group("team in reverse order, with a context");
 }
 
+/* The shared team has the PEs whose heaps this PE can address. */
+static void test_shared(void)
+{
+	char *word = shmem_malloc(1);
+	int pe, near = 0;
+
+	for (pe = 0; pe < n; pe++) {
+		int place = shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, SHMEM_TEAM_SHARED);
+
+		EXPECT((shmem_ptr(word, pe) != NULL) == (place >= 0));
+		EXPECT(pe != me || shmem_team_my_pe(SHMEM_TEAM_SHARED) == place);
+		near += place >= 0;
+	}
+	EXPECT(shmem_team_n_pes(SHMEM_TEAM_SHARED) == near);
+	shmem_free(word);
+}
+
 void test_teams(void)
 {
 	shmem_team_t team;
@@ -122,8 +139,7 @@ void test_teams(void)
 
 	EXPECT(shmem_team_my_pe(SHMEM_TEAM_WORLD) == me);
 	EXPECT(shmem_team_n_pes(SHMEM_TEAM_WORLD) == n);
-	EXPECT(shmem_team_n_pes(SHMEM_TEAM_SHARED) == 1);
-	EXPECT(shmem_team_translate_pe(SHMEM_TEAM_SHARED, 0, SHMEM_TEAM_WORLD) == me);
+	test_shared();
 	EXPECT(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1);
 	EXPECT(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1);
 	EXPECT(shmem_team_translate_pe(SHMEM_TEAM_WORLD, n, SHMEM_TEAM_WORLD) == -1);
@@ -142,7 +158,7 @@ void test_teams(void)
 	test_reversed();
 }
 
-/* A counter that is not atomic. */
+/* Increments a counter non-atomically, under a lock. */
 void test_locks(void)
 {
 	static long lock, count;

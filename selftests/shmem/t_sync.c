@@ -49,6 +49,37 @@
 		EXPECT(some == 2 && found[0] == 3 && found[1] == 4); \
 		EXPECT(shmem_##N##_wait_until_any(w, 0, NULL, SHMEM_CMP_EQ, 0) == SIZE_MAX); \
 	} \
+	/* With no words, or only excluded words, waits return. */ \
+	static void none_##N(void) \
+	{ \
+		T values[WORDS] = { 99, 99, 99, 99, 99 }; \
+		const int skip[WORDS] = { 1, 1, 1, 1, 1 }; \
+		const size_t lengths[2] = { 0, WORDS }; \
+		size_t found[WORDS]; \
+		T *w = words_##N; \
+		int i; \
+		for (i = 0; i < 2; i++) { \
+			const size_t l = lengths[i]; \
+			shmem_##N##_wait_until_all(w, l, skip, SHMEM_CMP_EQ, 99); \
+			shmem_##N##_wait_until_all_vector(w, l, skip, SHMEM_CMP_EQ, values); \
+			EXPECT(shmem_##N##_wait_until_any(w, l, skip, SHMEM_CMP_NE, 99) == \
+			       SIZE_MAX); \
+			EXPECT(shmem_##N##_wait_until_any_vector(w, l, skip, SHMEM_CMP_NE, \
+								 values) == SIZE_MAX); \
+			EXPECT(!shmem_##N##_wait_until_some(w, l, found, skip, SHMEM_CMP_NE, \
+							    99)); \
+			EXPECT(!shmem_##N##_wait_until_some_vector(w, l, found, skip, \
+								   SHMEM_CMP_NE, values)); \
+			EXPECT(shmem_##N##_test_all(w, l, skip, SHMEM_CMP_EQ, 99)); \
+			EXPECT(shmem_##N##_test_all_vector(w, l, skip, SHMEM_CMP_EQ, values)); \
+			EXPECT(shmem_##N##_test_any(w, l, skip, SHMEM_CMP_NE, 99) == SIZE_MAX); \
+			EXPECT(shmem_##N##_test_any_vector(w, l, skip, SHMEM_CMP_NE, values) == \
+			       SIZE_MAX); \
+			EXPECT(!shmem_##N##_test_some(w, l, found, skip, SHMEM_CMP_NE, 99)); \
+			EXPECT(!shmem_##N##_test_some_vector(w, l, found, skip, SHMEM_CMP_NE, \
+							     values)); \
+		} \
+	} \
 	static void tests_##N(void) \
 	{ \
 		T values[WORDS] = { 10, 11, 12, 13, 14 }; \
@@ -93,7 +124,7 @@ SHMEMI_SYNC_TYPES(SYNC)
 	}
 SHMEMI_WAIT_TYPES(WAIT)
 
-/* A comparison of unsigned words is one without a sign, and the other way round. */
+/* Unsigned words are compared unsigned, signed words signed. */
 static void test_signs(void)
 {
 	static long s[1];
@@ -114,6 +145,7 @@ void test_sync(void)
 {
 #define RUN(N, T) \
 	waits_##N(); \
+	none_##N(); \
 	tests_##N();
 #define RUN_WAIT(N, T)	wait_##N();
 	SHMEMI_SYNC_TYPES(RUN)
@@ -122,7 +154,7 @@ void test_sync(void)
 	write_long(1, 1);
 	shmem_wait(words_long + 1, 0);
 	write_long(2, 2);
-	/* Not the generic one. */
+	/* calls the function, not the generic macro */
 	(shmem_wait_until)(words_long + 2, SHMEM_CMP_EQ, 12);
 	EXPECT(words_long[1] == 11);
 	group("deprecated waits");

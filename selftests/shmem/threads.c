@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * oshrun -np N threads: SHMEM_THREAD_MULTIPLE.  Threads with a context each, all
- * threads on the default context, one waiting while others write, and collectives
- * of different teams at once.
+ * oshrun -np N threads: SHMEM_THREAD_MULTIPLE.  Threads with their own
+ * contexts; all threads on the default context; one thread waiting while others
+ * write; collectives of different teams at once.
  */
 #include <pthread.h>
 #include <shmem.h>

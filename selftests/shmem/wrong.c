@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * oshrun -np N wrong WAY: a program that uses SHMEM wrongly, or ends early.  It
- * returns 0 if the library has not noticed.
+ * returns 0 if the library does not detect that.
  */
-#include <shmem.h>
+#include <shmemx.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,12 +97,291 @@ static void unequal_root(void)
 	shmem_broadcast(SHMEM_TEAM_WORLD, &word, &word, 1, me);
 }
 
-/* The others wait for a PE that is killed. */
+/* The other PEs wait for a PE that is killed. */
 static void killed(void)
 {
 	if (me == 1)
 		raise(SIGKILL);
 	shmem_barrier_all();
+}
+
+/* PE 1 is killed while the others work until they or the launcher notice. */
+static int killed_team_pe = 1;
+static shmem_team_t killed_team;
+static shmem_ctx_t killed_ctx;
+
+static void killed_meanwhile(void (*work)(void))
+{
+	shmem_barrier_all();
+	if (me == 1) {
+		usleep(100000);
+		raise(SIGKILL);
+	}
+	for (;;)
+		work();
+}
+
+static void put_quiet(void)
+{
+	shmem_p(&word, 1, 1);
+	shmem_quiet();
+}
+
+static void put_fence(void)
+{
+	shmem_p(&word, 1, 1);
+	shmem_fence();
+}
+
+static void get(void)
+{
+	word = shmem_g(&word, 1);
+}
+
+static void fetch(void)
+{
+	shmem_atomic_fetch_inc(&flag, 1);
+}
+
+/* The team has PEs 1, 2 ...: PE 1 is its PE 0. */
+static void team_put(void)
+{
+	shmem_p(killed_ctx, &word, 1, killed_team_pe);
+	shmem_ctx_quiet(killed_ctx);
+}
+
+static void team_get(void)
+{
+	word = shmem_g(killed_ctx, &word, killed_team_pe);
+}
+
+static void team_add(void)
+{
+	shmem_atomic_fetch_inc(killed_ctx, &flag, killed_team_pe);
+}
+
+static void wait_for_it(void)
+{
+	shmem_wait_until(&flag, SHMEM_CMP_EQ, 1);
+}
+
+static void reduce(void)
+{
+	shmem_sum_reduce(SHMEM_TEAM_WORLD, &word, &word, 1);
+}
+
+static void team_sync(void)
+{
+	shmem_team_sync(killed_team);
+}
+
+static void request(void)
+{
+	shmemx_req_t req;
+
+	shmemx_sync_nb(killed_team, &req);
+	shmemx_req_wait(&req);
+}
+
+/* lock that PE 1 holds */
+static long killed_lock;
+
+static void lock(void)
+{
+	shmem_set_lock(&killed_lock);
+	shmem_clear_lock(&killed_lock);
+}
+
+static void killed_put(void)
+{
+	killed_meanwhile(put_quiet);
+}
+
+static void killed_fence(void)
+{
+	killed_meanwhile(put_fence);
+}
+
+static void killed_get(void)
+{
+	killed_meanwhile(get);
+}
+
+static void killed_fetch(void)
+{
+	killed_meanwhile(fetch);
+}
+
+static void killed_wait(void)
+{
+	killed_meanwhile(wait_for_it);
+}
+
+static void killed_locked(void)
+{
+	if (me == 1)
+		shmem_set_lock(&killed_lock);
+	killed_meanwhile(lock);
+}
+
+static void killed_reduce(void)
+{
+	killed_meanwhile(reduce);
+}
+
+/* PE 0 is in no team, and waits until it is killed. */
+static void in_team(void (*work)(void))
+{
+	shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, 1, n - 1, NULL, 0, &killed_team);
+	killed_team_pe = 0;
+	if (me && shmem_team_create_ctx(killed_team, 0, &killed_ctx))
+		exit(5);
+	killed_meanwhile(me ? work : wait_for_it);
+}
+
+static void killed_in_team(void)
+{
+	in_team(team_sync);
+}
+
+static void killed_request(void)
+{
+	in_team(request);
+}
+
+static void killed_team_put(void)
+{
+	in_team(team_put);
+}
+
+static void killed_team_get(void)
+{
+	in_team(team_get);
+}
+
+static void killed_team_fetch(void)
+{
+	in_team(team_add);
+}
+
+/* Makes a process with this number, which sleeps until it is killed. */
+static pid_t process_of(pid_t pid)
+{
+	int tries;
+
+	for (tries = 0; tries < 100; tries++) {
+		FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+		pid_t got;
+
+		if (!last || fprintf(last, "%d", (int)pid - 1) < 0 || fclose(last))
+			break;
+		got = fork();
+		if (!got) {
+			signal(SIGRTMAX - 1, SIG_DFL);
+			for (;;)
+				pause();
+		}
+		if (got == pid)
+			return got;
+		kill(got, SIGKILL);
+		waitpid(got, NULL, 0);
+	}
+	perror("wrong: no process has the number of PE 1");
+	_exit(5);
+}
+
+/*
+ * Another process has the number of PE 1, which has exited: shmem_global_exit()
+ * does not end that process.  A child calls it, so that this process can check
+ * afterwards.
+ */
+static void reused(void)
+{
+	static long pid;
+	pid_t other, child;
+
+	if (me == 1) {
+		shmem_long_p(&pid, getpid(), 0);
+		shmem_quiet();
+		raise(SIGKILL);
+	}
+	shmem_long_wait_until(&pid, SHMEM_CMP_NE, 0);
+	while (!kill((pid_t)pid, 0))
+		usleep(1000);
+	other = process_of((pid_t)pid);
+	child = fork();
+	if (!child)
+		shmem_global_exit(0);
+	waitpid(child, NULL, 0);
+	usleep(100000);
+	printf("wrong: the other process %s\n", waitpid(other, NULL, WNOHANG) ?
+	       "was ended" : "goes on");
+	kill(other, SIGKILL);
+	fflush(stdout);
+	_exit(0);
+}
+
+/* So many elements that their size in bytes overflows. */
+static void wrap_put(void)
+{
+	static int64_t a[2];
+
+	shmem_int64_put(a, a, SIZE_MAX / 8 + 2, 0);
+}
+
+static void wrap_stride(void)
+{
+	shmem_int_iput(&word, &word, PTRDIFF_MAX / 2 + 1, 1, 3, 0);
+}
+
+static void wrap_collect(void)
+{
+	shmem_fcollectmem(SHMEM_TEAM_WORLD, &word, &word, SIZE_MAX / 2 + 1);
+}
+
+static void wrap_alltoall(void)
+{
+	shmem_alltoallmem(SHMEM_TEAM_WORLD, &word, &word, SIZE_MAX / 2 + 1);
+}
+
+static void wrap_alltoalls(void)
+{
+	shmem_int_alltoalls(SHMEM_TEAM_WORLD, &word, &word, PTRDIFF_MAX / 2 + 1, 1, 2);
+}
+
+static void wrap_reduce(void)
+{
+	shmem_int64_sum_reduce(SHMEM_TEAM_WORLD, (int64_t *)&flag, (int64_t *)&flag,
+			       SIZE_MAX / 8 + 2);
+}
+
+static void unequal_dest(void)
+{
+	static int dest[2];
+
+	shmem_broadcast(SHMEM_TEAM_WORLD, dest + !me, &word, 1, 0);
+}
+
+static void unequal_nb(void)
+{
+	static int dest[2];
+	shmemx_req_t req;
+
+	shmemx_int_sum_reduce_nb(SHMEM_TEAM_WORLD, dest, dest, me ? 1 : 2, &req);
+	shmemx_req_wait(&req);
+}
+
+static void unequal_root_nb(void)
+{
+	shmemx_req_t req;
+
+	shmemx_int_broadcast_nb(SHMEM_TEAM_WORLD, &word, &word, 1, me, &req);
+	shmemx_req_wait(&req);
+}
+
+static void clear_free(void)
+{
+	shmem_clear_lock(&flag);
 }
 
 static void exits(int status)
@@ -140,7 +420,7 @@ static void lazy(const char *what, double since)
 	}
 }
 
-/* PE 0 lets the others wait for a second, in several ways. */
+/* PE 0 is a second late; the others wait in several routines. */
 static void waiting(void)
 {
 	static long lock;
@@ -180,7 +460,18 @@ static const struct {
 	{ "bad-free", bad_free }, { "unaligned", unaligned }, { "bad-set", bad_set },
 	{ "bad-root", bad_root }, { "no-context", no_context }, { "finalized", finalized },
 	{ "unequal-malloc", unequal_malloc }, { "unequal-root", unequal_root },
-	{ "killed", killed }, { "exit-0", exit_0 }, { "exit-7", exit_7 },
+	{ "killed", killed }, { "killed-put", killed_put }, { "killed-fence", killed_fence },
+	{ "killed-get", killed_get }, { "killed-fetch", killed_fetch },
+	{ "killed-wait", killed_wait }, { "killed-lock", killed_locked },
+	{ "killed-reduce", killed_reduce }, { "killed-team", killed_in_team },
+	{ "killed-request", killed_request }, { "killed-team-put", killed_team_put },
+	{ "killed-team-get", killed_team_get }, { "killed-team-fetch", killed_team_fetch },
+	{ "reused", reused }, { "wrap-put", wrap_put }, { "wrap-stride", wrap_stride },
+	{ "wrap-collect", wrap_collect }, { "wrap-alltoall", wrap_alltoall },
+	{ "wrap-alltoalls", wrap_alltoalls }, { "wrap-reduce", wrap_reduce },
+	{ "unequal-dest", unequal_dest }, { "clear-free", clear_free },
+	{ "unequal-nb", unequal_nb }, { "unequal-root-nb", unequal_root_nb },
+	{ "exit-0", exit_0 }, { "exit-7", exit_7 },
 	{ "waiting", waiting },
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages to the server, and observation of the server; see client.h.
+ * Messages to the server, and checks of the server's state; see client.h.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -39,7 +39,7 @@ int cl_version(struct cl *cl, u32 major, u32 minor, const char *json)
 	return cl_call(cl, VFU_VERSION, body, len);
 }
 
-/* A refused client retries: the last one may not be detached yet. */
+/* A refused client retries, since its predecessor may not be detached yet. */
 struct cl *cl_attach(u32 node)
 {
 	for (;;) {
@@ -79,7 +79,7 @@ void cl_bytes(struct cl *cl, const void *bytes, size_t len, const int *fds,
 		memcpy(CMSG_DATA(c), fds, num_fds * sizeof(int));
 	}
 	n = sendmsg(cl->fd, &hdr, MSG_NOSIGNAL);
-	/* The server hangs up in the middle: cl_recv() reports it. */
+	/* The server has closed the connection: cl_recv() reports it. */
 	if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
 		return;
 	EXPECT_EQ(n, len);

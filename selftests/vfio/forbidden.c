@@ -37,7 +37,7 @@ static void misbehave(const char *what)
 		syscall(SYS_mmap, NULL, 4096, PROT_EXEC,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	/*
-	 * No file is opened either, but this is only an error: see sandbox.c.
+	 * Opening a file must fail, too, but only with an error; see sandbox.c.
 	 */
 	if (!strcmp(what, "openat") &&
 	    syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY) >= 0)

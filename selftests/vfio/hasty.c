@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For LD_PRELOAD: every eventfd is reported as writable.  So the server writes
- * to a full one, as it does when a fast client fills it after the check.
+ * For LD_PRELOAD: reports every eventfd as writable.  So the server writes to a
+ * full one, as it does if a fast client fills an eventfd after the check.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that a client may name, and that the adapter reaches only that.
+ * Memory that a client may map, and limits of the adapter's access to it.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -36,7 +36,7 @@ static void refused(void)
 	map.argsz = 32;
 	EXPECT_EQ(cl_call_fds(cl, VFU_DMA_MAP, &map, sizeof(map), two, 2), EINVAL);
 	EXPECT_EQ(server_maps(), 0);
-	/* The very last page of the address space. */
+	/* The last page of the address space. */
 	EXPECT_EQ(cl_dma_map(cl, ~0ULL - P + 1, P, 15 * P, RW, fd), 0);
 	EXPECT_EQ(cl_dma_map(cl, ~0ULL - P + 1, P, 15 * P, RW, fd), EEXIST);
 	EXPECT_EQ(cl_dma_unmap(cl, ~0ULL - P + 1, P, 0), 0);
@@ -68,7 +68,7 @@ static void overlaps(void)
 	EXPECT_EQ(cl_dma_map(cl, 0, 64 * P, 0, RW, fd), EEXIST);
 	EXPECT_EQ(cl_dma_map(cl, 32 * P, 16 * P, 0, RW, fd), 0);
 	EXPECT_EQ(cl_dma_map(cl, 15 * P, P, 0, RW, fd), 0);
-	/* One mapping for any number of ranges. */
+	/* The server has one mapping for any number of ranges. */
 	EXPECT_EQ(server_maps(), 1);
 	/* A call that would split a range changes nothing. */
 	EXPECT_EQ(cl_dma_unmap(cl, 15 * P, 2 * P, 0), EINVAL);
@@ -80,7 +80,7 @@ static void overlaps(void)
 	EXPECT_EQ(cl_dma_unmap(cl, P, 0, 2), EINVAL);
 	EXPECT_EQ(cl_dma_unmap(cl, 2 * P, ~0ULL - P + 1, 0), EINVAL);
 	EXPECT_EQ(cl_dma_map(cl, 15 * P, P, 0, RW, fd), EEXIST);
-	/* One, several, none, all. */
+	/* Unmap one range, several, none, and all. */
 	EXPECT_EQ(cl_dma_unmap(cl, 15 * P, P, 0), 0);
 	EXPECT_EQ(unmapped(cl), P);
 	EXPECT_EQ(cl_dma_unmap(cl, 0, 48 * P, 0), 0);
@@ -95,7 +95,7 @@ static void overlaps(void)
 	cl_close(cl);
 }
 
-/* Files that might end the server, or that it cannot write. */
+/* Files that could crash the server, or that it cannot write. */
 static void unsafe(void)
 {
 	struct cl *cl = cl_attach(1);
@@ -105,7 +105,7 @@ static void unsafe(void)
 	char path[64];
 	int readonly;
 
-	/* Unreachable memory is no success. */
+	/* To map unreachable memory is an error. */
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, open_ended), EINVAL);
 	EXPECT(said("node 1: the adapter cannot reach memory at 0x0: it is in a file that may shrink"));
 	EXPECT_EQ(cl_dma_map(cl, P, P, 0, RW, file), EINVAL);
@@ -113,7 +113,10 @@ static void unsafe(void)
 	readonly = open(path, O_RDONLY | O_CLOEXEC);
 	EXPECT_EQ(cl_dma_map(cl, 2 * P, P, 0, RW, readonly), EACCES);
 	EXPECT(said("node 1: the adapter cannot reach memory at 0x2000: it is in a file that cannot be written"));
-	/* ROM has no file; nor has video memory, but not first. */
+	/*
+	 * Ranges without a file: ROM may come first, video memory only after
+	 * other memory.
+	 */
 	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, DMA_READ, -1), 0);
 	EXPECT_EQ(cl_dma_map(cl, 4 * P, P, 0, RW, -1), EINVAL);
 	EXPECT_EQ(server_maps(), 0);
@@ -134,7 +137,7 @@ static void unsafe(void)
 	cl_close(cl);
 }
 
-/* As with an IOMMU: a range for every page, up to a limit; it stays fast. */
+/* A range for every page, as with an IOMMU, up to a limit: calls stay fast. */
 static void many(void)
 {
 	struct cl *cl = cl_attach(3);
@@ -180,7 +183,7 @@ static void files(void)
 
 /*
  * Pages of a sparse file are charged to the process that touches them first,
- * the server.  So a client has a budget, and each client has its own.
+ * the server.  So each client has a budget of its own.
  */
 static void budget(void)
 {
@@ -192,12 +195,12 @@ static void budget(void)
 	int half[2] = { memfd(MAX_MEMORY / 2, true), memfd(MAX_MEMORY / 2, true) };
 	u32 i;
 
-	/* The whole file counts, however little of it is named. */
+	/* A file counts as a whole, even if a client maps little of it. */
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, huge), ENOMEM);
 	EXPECT(said("node 3: the adapter cannot reach memory at 0x0: it is in files that are larger than the client's budget: see --max-memory"));
 	EXPECT_EQ(server_maps(), 0);
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, most), 0);
-	/* Once, for any number of ranges. */
+	/* A file counts once, for any number of ranges. */
 	EXPECT_EQ(cl_dma_map(cl, P, P, P, RW, most), 0);
 	EXPECT_EQ(cl_dma_map(cl, 2 * P, P, P, RW, most), 0);
 	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, RW, least), ENOMEM);
@@ -210,7 +213,7 @@ static void budget(void)
 	EXPECT_EQ(cl_dma_map(cl, 3 * P, P, 0, RW, least), 0);
 	EXPECT_EQ(cl_dma_map(cl, 4 * P, P, 0, RW, most), ENOMEM);
 	EXPECT_EQ(server_maps(), 2);
-	/* Two halves, one of them three times. */
+	/* Two files of half the budget, one of which is mapped three times. */
 	EXPECT_EQ(cl_dma_unmap(cl, 0, 0, 2), 0);
 	for (i = 0; i < 3; i++)
 		EXPECT_EQ(cl_dma_map(cl, i * P, P, 0, RW, half[0]), 0);
@@ -225,7 +228,7 @@ static void budget(void)
 	close(least);
 }
 
-/* Commands through memory that ends, has a hole, or is read-only. */
+/* Commands with addresses in memory that ends, has a hole, or is read-only. */
 static void reach(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -237,7 +240,7 @@ static void reach(void)
 	char *mem = mmap(NULL, 2 * P, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	u64 at = 1ULL << 40;
 
-	/* Two pages in reverse order of the file, then nothing. */
+	/* Map two pages in reverse order of the file, then leave a hole. */
 	EXPECT_EQ(cl_dma_map(cl, at, P, P, RW, fd), 0);
 	EXPECT_EQ(cl_dma_map(cl, at + P, P, 0, RW, fd), 0);
 	cmd.counters.addr = cpu_to_le64(at + P - 64);
@@ -245,7 +248,8 @@ static void reach(void)
 	memset(mem, 0xAA, 2 * P);
 	EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_OK);
 	/*
-	 * 128 bytes: 64 at the end of one page, 64 at the start of the other.
+	 * The 128 bytes are at the end of one page and the start of the next
+	 * one.
 	 */
 	EXPECT_EQ((u8)mem[2 * P - 65], 0xAA);
 	EXPECT(!memcmp(mem + 2 * P - 64, (char[56]){ 0 }, 56));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: MSI-X, INTx, and eventfds that a client may set.
+ * Interrupts: MSI-X, INTx, and eventfds that a client triggers.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,9 +22,7 @@
 static void nop(struct host *h)
 {
 	EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_NOP, 0, 0), ANGARA_ADM_ST_OK);
-	/*
-	 * After this reply the card's thread has sent all pending interrupts.
-	 */
+	/* When this reply arrives, the card has sent all pending interrupts. */
 	cl_get(client_of(0), CONFIG, 0, 4);
 }
 
@@ -39,7 +37,10 @@ static void msix(void)
 	nop(h);
 	EXPECT_EQ(eventfd_wait(fd), 1);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ISR, 4), 0);
-	/* Function mask set, or no bus mastering: it stays pending. */
+	/*
+	 * With the function mask set, or without bus mastering, an interrupt
+	 * stays pending.
+	 */
 	cl_put(cl, CONFIG, CTRL, 2, PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
 	nop(h);
 	EXPECT(eventfd_quiet(fd));
@@ -53,7 +54,8 @@ static void msix(void)
 	EXPECT_EQ(eventfd_wait(fd), 1);
 	EXPECT_EQ(cl_get(cl, 2, 0x1000, 4), 0);
 	/*
-	 * Without an eventfd for a while: it is sent when there is one again.
+	 * Without an eventfd an interrupt is kept, and sent when there is one
+	 * again.
 	 */
 	EXPECT_EQ(cl_irqs(cl, EVENTFD | TRIGGER, MSIX, 0, 1, NULL, 0, NULL, 0), 0);
 	nop(h);
@@ -68,7 +70,7 @@ static void msix(void)
 	host_free(h);
 }
 
-/* A context's own vector, once each time it is armed. */
+/* A context has a vector of its own, which fires once each time it is armed. */
 static void vectors(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -102,11 +104,11 @@ static void line(void)
 	int fd = cl_wire(cl, INTX, 0);
 	u32 status;
 
-	/* Initialization raised nothing. */
+	/* Initialization has raised no interrupt. */
 	EXPECT(eventfd_quiet(fd));
 	nop(h);
 	EXPECT_EQ(eventfd_wait(fd), 1);
-	/* It masks itself; unmasked it fires again as long as it is high. */
+	/* INTx masks itself.  After unmasking it fires again as long as it is high. */
 	nop(h);
 	EXPECT(eventfd_quiet(fd));
 	EXPECT_EQ(cl_irqs(cl, NONE | UNMASK, INTX, 0, 1, NULL, 0, NULL, 0), 0);
@@ -118,7 +120,7 @@ static void line(void)
 	EXPECT(!(cl_get(cl, CONFIG, PCI_STATUS, 2) & PCI_STATUS_INTERRUPT));
 	EXPECT_EQ(cl_irqs(cl, NONE | UNMASK, INTX, 0, 1, NULL, 0, NULL, 0), 0);
 	EXPECT(eventfd_quiet(fd));
-	/* Masked by the client; by the guest. */
+	/* INTx is masked by the client, then by the guest. */
 	EXPECT_EQ(cl_irqs(cl, NONE | MASK, INTX, 0, 1, NULL, 0, NULL, 0), 0);
 	nop(h);
 	EXPECT(eventfd_quiet(fd));
@@ -128,10 +130,10 @@ static void line(void)
 	EXPECT(eventfd_quiet(fd));
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
 	EXPECT_EQ(eventfd_wait(fd), 1);
-	/* 0 in the data selects none. */
+	/* A byte of 0 in the data does not select the interrupt. */
 	EXPECT_EQ(cl_irqs(cl, BOOL | UNMASK, INTX, 0, 1, "\0", 1, NULL, 0), 0);
 	EXPECT(eventfd_quiet(fd));
-	/* A reset lowers it. */
+	/* A reset lowers INTx. */
 	EXPECT_EQ(cl_call(cl, VFU_DEVICE_RESET, NULL, 0), 0);
 	EXPECT_EQ(cl_irqs(cl, NONE | UNMASK, INTX, 0, 1, NULL, 0, NULL, 0), 0);
 	EXPECT(eventfd_quiet(fd));
@@ -140,7 +142,7 @@ static void line(void)
 	host_free(h);
 }
 
-/* Contexts share the bits of the register. */
+/* Contexts share the bits of the ISR register. */
 static void isr(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -176,7 +178,7 @@ static void trigger(void)
 	EXPECT(eventfd_quiet(fd[1]));
 	EXPECT_EQ(cl_irqs(cl, NONE | TRIGGER, MSIX, 5, 1, NULL, 0, NULL, 0), 0);
 	EXPECT_EQ(eventfd_wait(fd[1]), 1);
-	/* All of them removed. */
+	/* Remove all eventfds. */
 	EXPECT_EQ(cl_irqs(cl, NONE | TRIGGER, MSIX, 0, 0, NULL, 0, NULL, 0), 0);
 	EXPECT_EQ(cl_irqs(cl, NONE | TRIGGER, MSIX, 0, 17, NULL, 0, NULL, 0), 0);
 	for (i = 0; i < 3; i++) {
@@ -224,7 +226,7 @@ static void refused(void)
 		EXPECT_EQ(cl_irqs(cl, bad[i].flags, bad[i].index, bad[i].start,
 				  bad[i].count, "\1\1\1\1", bad[i].len, NULL, 0),
 			  bad[i].error);
-	/* Descriptors that would block, or are not eventfds. */
+	/* Pass descriptors that would block, or are not eventfds. */
 	EXPECT(!pipe2(pipes, O_CLOEXEC));
 	EXPECT_EQ(cl_irqs(cl, EVENTFD | TRIGGER, MSIX, 0, 1, NULL, 0,
 			  &pipes[1], 1), EINVAL);
@@ -263,7 +265,7 @@ static void fill(int fd)
 
 static bool filling;
 
-/* Fills it again as soon as it is not full. */
+/* Fills an eventfd again as soon as it is not full. */
 static void *fill_on(void *arg)
 {
 	int fd = *(int *)arg;
@@ -278,8 +280,9 @@ static void *fill_on(void *arg)
 }
 
 /*
- * Writing to a full eventfd blocks.  The server checks first, and hangs up if
- * the client fills it in between; in any case others go on.
+ * Writing to a full eventfd blocks.  The server checks first, and closes the
+ * connection if the client fills the eventfd after the check.  Other clients
+ * are served in any case.
  */
 static void full(void)
 {
@@ -306,15 +309,15 @@ static void full(void)
 	fill(fd);
 	cl_close(cl);
 	cl_close(other);
-	/* The card is free again, at the latest when the server has checked. */
+	/* The card is free at the latest after the server's next check. */
 	cl_close(cl_attach(0));
 	close(fd);
 }
 
 /*
- * With a server that does not check before it writes (hasty.c): it is
- * interrupted, and hangs up; meanwhile others are served, then the card is
- * free.
+ * The server writes without a check (hasty.c): the write is interrupted, and
+ * the server closes the connection.  Meanwhile other clients are served; then
+ * the card is free.
  */
 static void blocked(void)
 {
@@ -327,7 +330,7 @@ static void blocked(void)
 	ret = cl_irqs(cl, NONE | TRIGGER, MSIX, 0, 1, NULL, 0, NULL, 0);
 	EXPECT_EQ(cl_get(other, CONFIG, 0, 4), 0x10f01af4);
 	if (getenv("VFIO_HASTY")) {
-		/* It answers the request, then hangs up. */
+		/* The server answers the request, then closes the connection. */
 		EXPECT_EQ(ret, 0);
 		EXPECT_EQ(cl_recv(cl), CLOSED);
 		EXPECT(said("node 0: the client blocks a call of the server"));

@@ -47,15 +47,15 @@ static void identity(void)
 	EXPECT_EQ(cl_get(cl, CONFIG, exp + PCI_EXP_FLAGS, 2), 2);
 	EXPECT(cl_get(cl, CONFIG, exp + PCI_EXP_DEVCAP, 4) & PCI_EXP_DEVCAP_FLR);
 	EXPECT_EQ(find_cap(cl, PCI_CAP_ID_MSI), 0);
-	/* No extended capabilities. */
+	/* The device has no extended capabilities. */
 	EXPECT_EQ(cl_get(cl, CONFIG, 256, 4), 0);
 	cl_close(cl);
 }
 
-/* Which bits of a byte a guest may change, from the specification. */
+/* Bits of a byte that a guest may change, from the specification. */
 static u8 may_change(u32 off)
 {
-	/* Memory of 128 KiB and 8 KiB, 64-bit; there is no third BAR. */
+	/* Two 64-bit BARs of 128 KiB and 8 KiB; there is no third BAR. */
 	static const u8 bars[24] = {
 		0, 0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff,
 		0, 0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -64,9 +64,9 @@ static u8 may_change(u32 off)
 	if (off >= PCI_BASE_ADDRESS_0 && off < PCI_BASE_ADDRESS_0 + 24)
 		return bars[off - PCI_BASE_ADDRESS_0];
 	switch (off) {
-	case PCI_COMMAND: /* memory, master, parity */
+	case PCI_COMMAND: /* memory, bus master, parity */
 		return 0x46;
-	case PCI_COMMAND + 1: /* SERR, INTx off */
+	case PCI_COMMAND + 1: /* SERR, INTx disable */
 		return 0x05;
 	case PCI_CACHE_LINE_SIZE:
 	case PCI_INTERRUPT_LINE:
@@ -105,7 +105,7 @@ static void masks(void)
 	EXPECT_EQ(cl_region_read(cl, CONFIG, 0, now, 4096), 0);
 	for (i = 0; i < 4096; i++)
 		EXPECT_EQ(now[i], before[i] & ~may_change(i));
-	/* As after power on. */
+	/* After a reset, all registers are as after power on. */
 	EXPECT_EQ(cl_call(cl, VFU_DEVICE_RESET, NULL, 0), 0);
 	EXPECT_EQ(cl_region_read(cl, CONFIG, 0, now, 4096), 0);
 	EXPECT(!memcmp(now, before, 4096));
@@ -152,7 +152,7 @@ static void registers(void)
 	u64 val;
 	u32 i;
 
-	/* Disabled registers do not answer. */
+	/* Registers do not answer before they are enabled. */
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_MAGIC, 4), ~0U);
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_MAGIC, 4), ANGARA_HW_MAGIC);
@@ -162,7 +162,7 @@ static void registers(void)
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_CONTEXTS, 4), 16);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_STATUS, 4), 0);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ISR, 4), 0);
-	/* Two at once; not parts of one. */
+	/* A read may cover two registers, but no part of one. */
 	EXPECT_EQ(cl_region_read(cl, 0, ANGARA_REG_MAGIC, &val, 8), 0);
 	EXPECT_EQ(val, (u64)ANGARA_HW_VERSION << 32 | ANGARA_HW_MAGIC);
 	for (i = 1; i < 4; i++) {
@@ -173,7 +173,7 @@ static void registers(void)
 	}
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ASQ_LO, 4), 0);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_DB_PAGE(0), 4), ~0U);
-	/* In D3 it does not answer, and keeps its state. */
+	/* In D3 the device does not answer, and keeps its state. */
 	cl_put(cl, 0, ANGARA_REG_ASQ_LO, 4, 0x1000);
 	cl_put(cl, CONFIG, 0x40 + PCI_PM_CTRL, 2, 3);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_MAGIC, 4), ~0U);

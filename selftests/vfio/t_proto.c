@@ -51,7 +51,7 @@ static void infos(void)
 	cl_close(cl);
 }
 
-/* Indices out of range, too small buffers. */
+/* Indices out of range, and buffers that are too small. */
 static void infos_bad(void)
 {
 	static const u32 bad[] = { 9, 10, 0x7fffffff, 0xffffffff };
@@ -95,7 +95,7 @@ static void unknown(void)
 	cl_close(cl);
 }
 
-/* Every command with bodies of every wrong length. */
+/* Sends every command with bodies of every wrong length. */
 static void lengths(void)
 {
 	static const struct {
@@ -131,7 +131,7 @@ static void lengths(void)
 	cl_close(cl);
 }
 
-/* The start of the next message is unknown: it hangs up. */
+/* The server cannot find the next message, so it closes the connection. */
 static void sizes(void)
 {
 	static const u32 bad[] = { 0, 1, 15, VFU_MAX_MSG + 1, 0x7fffffff,
@@ -164,7 +164,7 @@ static u32 pack(u8 *to, u32 n)
 	return 32;
 }
 
-/* Messages in pieces of any length, and many in one piece. */
+/* Messages sent in pieces of any length, and many messages in one piece. */
 static void pieces(void)
 {
 	struct cl *cl = cl_attach(1);
@@ -183,7 +183,7 @@ static void pieces(void)
 			EXPECT_EQ(cl->len, 20);
 		}
 	}
-	/* A message that never becomes complete. */
+	/* A message that is never completed. */
 	cl_bytes(cl, bytes, 31, NULL, 0);
 	cl_close(cl);
 	cl_close(cl_attach(1));
@@ -197,7 +197,7 @@ static void no_reply(void)
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
 	for (i = 0; i < 1000; i++)
 		cl_post(cl, ANGARA_REG_ASQ_LO, i);
-	/* Errors have no reply either. */
+	/* With this flag errors have no reply either. */
 	cl_send(cl, 99, VFU_NO_REPLY, NULL, 0, NULL, 0);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ASQ_LO, 4), 999);
 	cl_close(cl);
@@ -226,14 +226,14 @@ static void multi(void)
 		EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, i), EINVAL);
 	body.w[2].count = 9;
 	EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, sizeof(body)), EINVAL);
-	/* 24 times this is 72, modulo 2^64. */
+	/* 24 times this count is 72, modulo 2^64. */
 	body.w[2].count = 1;
 	body.count = 3 + (1ULL << 61);
 	EXPECT_EQ(cl_call(cl, VFU_WRITE_MULTI, &body, sizeof(body)), EINVAL);
 	cl_close(cl);
 }
 
-/* Unexpected file descriptors, or too many, are closed. */
+/* The server closes file descriptors that are unexpected, or too many. */
 static void descriptors(void)
 {
 	struct cl *cl = cl_attach(1);
@@ -254,7 +254,8 @@ static void descriptors(void)
 	EXPECT_EQ(cl_call_fds(cl, 99, NULL, 0, fds, 5), EOPNOTSUPP);
 	EXPECT_EQ(server_fds(), before);
 	/*
-	 * Those that come with half a message, whose client then disconnects.
+	 * Descriptors that come with half a message, after which the client
+	 * disconnects.
 	 */
 	cl_bytes(cl, info, 8, fds, 9);
 	cl_close(cl);
@@ -266,8 +267,8 @@ static void descriptors(void)
 }
 
 /*
- * A client that has not asked for less may move 1 MiB at once: the regions are
- * smaller, so no transfer reaches that.
+ * A client that has not negotiated less may transfer 1 MiB at once.  The
+ * regions are smaller, so no transfer is that large.
  */
 static void large(void)
 {
@@ -287,7 +288,7 @@ static void large(void)
 	EXPECT_EQ(cl_region_write(cl, 0, 0, all, bar), 0);
 	EXPECT_EQ(cl_region_write(cl, 2, 0, all, 8192), 0);
 	EXPECT_EQ(cl_region_read(cl, 2, 0, all, 8192), 0);
-	/* An access beyond the region is an error, and the connection stays. */
+	/* An access beyond the region is an error, but the connection stays open. */
 	EXPECT_EQ(cl_region_read(cl, 0, 0, all, 1 << 20), EINVAL);
 	EXPECT_EQ(cl_region_write(cl, 0, 0, all, 1 << 20), EINVAL);
 	EXPECT_EQ(cl_region_read(cl, 0, 0, all, (1 << 20) + 1), EINVAL);
@@ -321,7 +322,7 @@ static int lingering(int *other)
 	return fd;
 }
 
-/* Descriptors that are slow to close do not keep the card from the next client. */
+/* Descriptors that are slow to close do not keep the next client from the card. */
 static void slow_descriptors(void)
 {
 	struct vfu_region at = { .region = 0, .count = 32 * 4096 };
@@ -332,12 +333,12 @@ static void slow_descriptors(void)
 
 	for (i = 0; i < NUM(fds); i++)
 		fds[i] = lingering(&other[i]);
-	/* One that the server has received. */
+	/* The server has received this descriptor. */
 	cl_send(cl, VFU_DEVICE_RESET, 0, NULL, 0, fds, 1);
 	close(fds[0]);
 	EXPECT_EQ(poll(&p, 1, 20000), 1);
 	EXPECT_EQ(cl_recv(cl), EINVAL);
-	/* Some that it leaves in the queue, because replies are not taken. */
+	/* The server leaves these in the queue, since the client takes no replies. */
 	for (i = 0; i < 16; i++)
 		cl_send(cl, VFU_REGION_READ, 0, &at, sizeof(at), NULL, 0);
 	cl_bytes(cl, "", 1, fds + 1, 3);
@@ -363,7 +364,7 @@ static void slow_descriptors(void)
 		close(other[i]);
 }
 
-/* A client that takes no replies stops only itself. */
+/* A client that takes no replies blocks only itself. */
 static void deaf(void)
 {
 	struct cl *cl = cl_attach(1);
@@ -401,7 +402,7 @@ static void second(void)
 	cl_close(cl);
 }
 
-/* Messages about a client do not fill the log, together with earlier cases. */
+/* Messages about a client do not fill the log, even after earlier cases. */
 static void rate(void)
 {
 	char line[512];
@@ -434,7 +435,7 @@ const struct test_case proto_cases[] = {
 	{ "proto: messages in pieces", pieces },
 	{ "proto: no reply wanted", no_reply },
 	{ "proto: several writes in one", multi },
-	{ "proto: descriptors that nobody wants", descriptors },
+	{ "proto: unexpected descriptors", descriptors },
 	{ "proto: descriptors that are slow to close", slow_descriptors },
 	{ "proto: a client that takes no replies", deaf },
 	{ "proto: a second client", second },

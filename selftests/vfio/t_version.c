@@ -4,7 +4,7 @@
  */
 #include "client.h"
 
-/* What QEMU 11.1 proposes. */
+/* The proposal of QEMU 11.1. */
 static const char qemu[] = "{\"capabilities\": {\"max_msg_fds\": 8, "
 	"\"max_data_xfer_size\": 1048576, \"pgsizes\": 4096, "
 	"\"max_dma_maps\": 65535, \"write_multiple\": true, "
@@ -20,19 +20,19 @@ static void version(void)
 	EXPECT_EQ(cl->body[cl->len - 1], 0);
 	EXPECT(strstr(text, "\"max_msg_fds\":16") ||
 	       strstr(text, "\"max_msg_fds\": 16"));
-	/* The default, and the minimum of a client that proposes nothing. */
+	/* The default, which is also the minimum if a client proposes nothing. */
 	EXPECT(strstr(text, "\"max_data_xfer_size\":1048576") ||
 	       strstr(text, "\"max_data_xfer_size\": 1048576"));
 	EXPECT(strstr(text, "65535"));
 	EXPECT(strstr(text, "write_multiple"));
 	EXPECT(!strstr(text, "twin_socket"));
-	/* It is negotiated once. */
+	/* The version is negotiated once. */
 	EXPECT_EQ(cl_version(cl, 0, 0, qemu), EINVAL);
 	EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);
 	cl_close(cl);
 }
 
-/* An answer names only what was proposed. */
+/* The answer contains only capabilities that the client proposed. */
 static void version_less(void)
 {
 	static const char * const less[] = {
@@ -86,7 +86,7 @@ static void version_bad(void)
 		struct cl *cl = cl_attach(0);
 
 		cl_close(cl);
-		/* The last client may not be detached yet. */
+		/* The predecessor of a client may not be detached yet. */
 		do {
 			int ret;
 
@@ -106,7 +106,7 @@ static void version_bad(void)
 	EXPECT(said("version data is no JSON object"));
 }
 
-/* Text that does not end with the message, or ends before it. */
+/* Text without a terminator, or with data after it. */
 static void version_end(void)
 {
 	static const struct {
@@ -158,7 +158,7 @@ static void version_more(void)
 	cl_close(cl);
 }
 
-/* Retries until the card is free: the last client may not be detached yet. */
+/* Retries until the card is free: the predecessor may not be detached yet. */
 static int first_word(struct cl **cl, u32 command, const void *body, u32 len)
 {
 	int ret;

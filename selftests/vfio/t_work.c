@@ -67,7 +67,7 @@ static void collectives(void)
 	struct tctx *c[4];
 	u32 i, k;
 
-	/* A tree on a torus: 0 has 1 and 2 below, 1 has 3. */
+	/* A tree on a torus: 1 and 2 are children of 0, 3 is a child of 1. */
 	static const struct {
 		u8 root, up, n;
 		u16 down;
@@ -98,8 +98,8 @@ static void collectives(void)
 			EXPECT_EQ(((u32 *)(c[i]->buf + LEN))[k], k * 10);
 	}
 	/*
-	 * One machine ends in the middle: the others get an error that names
-	 * it.
+	 * One machine ends in the middle: the other machines get an error that
+	 * names it.
 	 */
 	for (i = 0; i < 4; i++) {
 		if (i == 2)
@@ -132,7 +132,7 @@ static void await_fatal(struct cl *cl)
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_STATUS, 4), want);
 }
 
-/* Accesses that the guest has not enabled do not happen. */
+/* The adapter does not access memory before the guest enables bus mastering. */
 static void no_master(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -149,8 +149,8 @@ static void no_master(void)
 }
 
 /*
- * The guest unmaps the queues that the adapter needs to answer: a register
- * reports it.
+ * The guest unmaps the queues that the adapter needs for answers: a register
+ * reports the error.
  */
 static void no_queues(void)
 {
@@ -161,7 +161,10 @@ static void no_queues(void)
 	EXPECT_EQ(cl_dma_unmap(cl, 0, MEMORY, 0), 0);
 	host_reg(h, 0, ANGARA_REG_ASQ_DB, 1);
 	await_fatal(cl);
-	/* It works for others, and, after a reset, for this guest. */
+	/*
+	 * The server still works for other guests and, after a reset, for this
+	 * guest.
+	 */
 	check_put(to, member(h, 2), 1);
 	cl_put(cl, 0, ANGARA_REG_CONTROL, 4, 0);
 	while (cl_get(cl, 0, ANGARA_REG_STATUS, 4))
@@ -206,7 +209,7 @@ static void reset_at_work(bool flr)
 		else
 			EXPECT_EQ(cl_call(client_of(0), VFU_DEVICE_RESET, NULL,
 					  0), 0);
-		/* Nothing is written from here on. */
+		/* The adapter writes nothing after the reset. */
 		memset(h->node[0].seg[0].mem, 0x5A, 1 << 20);
 		for (i = 0; i < IN_FLIGHT; i++)
 			wait_cq(to, &cqe);
@@ -231,7 +234,7 @@ static void function_reset(void)
 	reset_at_work(true);
 }
 
-/* Machines that die with transfers under way release the card to the next. */
+/* Machines that die with transfers in flight release their card. */
 static void hang_up(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -278,9 +281,7 @@ static void unmap_at_work(void)
 		for (i = 0; i < 8; i++)
 			bad += wait_cq(from, NULL) != ANGARA_ST_OK;
 	}
-	/*
-	 * Without mappings all operations fail, and there is no other effect.
-	 */
+	/* Without mappings all operations fail, and have no other effect. */
 	for (i = 0; i < 8; i++)
 		post(from, &w, NULL);
 	kick(from);
@@ -292,7 +293,7 @@ static void unmap_at_work(void)
 	host_free(h);
 }
 
-/* Each of four machines rings as often as it can. */
+/* Each of four machines rings doorbells as often as it can. */
 static void storm(void)
 {
 	struct host *h = host_new("", &cfg_default);
@@ -335,6 +336,6 @@ const struct test_case work_cases[] = {
 	{ "work: the function is reset", function_reset },
 	{ "work: machines that die", hang_up },
 	{ "work: memory is taken away", unmap_at_work },
-	{ "work: everybody at once", storm },
+	{ "work: all machines at once", storm },
 	{ NULL, NULL },
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host of the model's tests, with the model in the server: registers go
- * over sockets, host memory is a memfd for each node, shared at DMA address 0.
+ * The host of the model's tests, with the model in the server.  Registers are
+ * accessed over sockets.  Host memory is a memfd for each node, shared at DMA
+ * address 0.
  */
 #include <sys/mman.h>
 #include <sched.h>
@@ -9,9 +10,9 @@
 
 #include "client.h"
 
-#define NODES	4	/* of the torus that is served */
+#define NODES	4	/* nodes of the torus that is served */
 
-/* Configuration of the server; no other member matters here. */
+/* Configuration of the server; these tests use no other member. */
 const struct ang_cfg cfg_default = { .ctxs = 16 };
 
 static struct cl *clients[NODES];
@@ -21,7 +22,7 @@ struct cl *client_of(u32 node)
 	return clients[node];
 }
 
-/* Only nodes are served. */
+/* The server has nodes only, no switches. */
 u32 host_keeper(const struct host *h, u32 router)
 {
 	(void)h;

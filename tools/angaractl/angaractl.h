@@ -21,7 +21,7 @@
 #include "ang_hw.h"
 #include "complain.h"
 
-#define DONE		0	/* exit status beside FAILED and MISUSED */
+#define DONE		0	/* exit status of success; failures are FAILED and MISUSED */
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define NO_DEV		0xFFFFFFFFU
@@ -63,7 +63,7 @@ struct object {
 };
 
 extern const struct object dev_object, link_object, tree_object, ctx_object,
-	counters_object, monitor_object, capture_object;
+	counters_object, monitor_object, capture_object, report_object;
 
 /* args.c */
 char *args_next(struct args *args);
@@ -119,16 +119,16 @@ uint32_t record_dev(struct json_object *record);
 struct nl {
 	struct nl_sock *sock;
 	int family;
-	char error[256];	/* of the last request that failed */
+	char error[256];	/* error of the last request that failed */
 };
 
-/* What limits a dump, or the object of a request. */
+/* The filter of a dump, or the object of a request. */
 struct about {
 	bool has_dev, has_fabric, has_tree, has_router;
 	uint32_t dev;
 	uint64_t fabric;
 	uint8_t tree;
-	uint32_t router;	/* of a row */
+	uint32_t router;	/* number of attributes of a row */
 };
 
 struct nl_msg;
@@ -136,6 +136,11 @@ int ctl_start(struct nl *nl);
 void ctl_stop(struct nl *nl);
 struct nl_msg *ctl_request(struct nl *nl, uint8_t command,
 			  const struct about *about);
+/* Attributes; without room for one *@msg becomes NULL, which ctl_call() reports. */
+void ctl_put_u8(struct nl_msg **msg, int attr, uint8_t value);
+void ctl_put_u16(struct nl_msg **msg, int attr, uint16_t value);
+void ctl_put_u32(struct nl_msg **msg, int attr, uint32_t value);
+void ctl_put_u64(struct nl_msg **msg, int attr, uint64_t value);
 int ctl_call(struct nl *nl, struct nl_msg *msg, struct json_object **reply);
 int ctl_get(struct nl *nl, uint8_t command, const struct about *about,
 	   struct json_object **reply);
@@ -157,13 +162,16 @@ int list_objects(struct args *args, uint8_t command,
 		 void (*complete)(struct nl *nl, struct json_object *records),
 		 const struct column *columns, size_t count);
 
+/* link.c */
+void link_add_faults(struct nl *nl, struct json_object *links);
+
 /* fabric.c */
-#define FABRIC_DIGITS	6	/* coordinates of a node, at most */
-#define ROUTER_NAME	64	/* bytes of texts */
+#define FABRIC_DIGITS	6	/* most coordinates of a node */
+#define ROUTER_NAME	64	/* most bytes of a text */
 #define PORT_NAME	16
 #define COUNT_TEXT	48
 
-/* Routers are nodes, then switches. */
+/* Routers are the nodes, followed by the switches. */
 struct fabric {
 	uint64_t id;
 	char name[64];		/* first line of its description */
@@ -171,7 +179,7 @@ struct fabric {
 	struct angara_fabric *graph;	/* NULL: a torus */
 	uint32_t nodes;
 	uint32_t routers;
-	uint32_t ports;		/* of the largest router */
+	uint32_t ports;		/* ports of the largest router */
 	uint32_t present;	/* nodes with a device on this machine */
 	uint32_t *dev;		/* device of each node, or NO_DEV */
 };
@@ -203,11 +211,11 @@ struct tree_router {
 struct tree {
 	uint8_t id;
 	struct fabric fabric;
-	struct tree_router *at;		/* one per router of the fabric */
+	struct tree_router *at;		/* rows, one per router of the fabric */
 	struct json_object *records;	/* the rows as received */
-	uint32_t set;			/* rows that are set */
-	uint32_t switches;		/* of these, rows of switches */
-	uint32_t root;			/* a root, or the number of routers */
+	uint32_t set;			/* number of rows that exist */
+	uint32_t switches;		/* rows of switches among them */
+	uint32_t root;			/* a root; the number of routers if there is none */
 };
 
 int tree_load(struct nl *nl, const struct about *about, struct tree *tree);

@@ -47,7 +47,7 @@ static const char *join(const char *const *names, size_t count, char *buf,
 	return buf;
 }
 
-/* Returns the index of the name that @word is, or shortens; else -1. */
+/* Returns the index of the name that @word is or abbreviates, otherwise -1. */
 int match_word(const char *word, const char *const *names, size_t count,
 	       const char *what)
 {
@@ -75,7 +75,7 @@ int match_word(const char *word, const char *const *names, size_t count,
 	return -1;
 }
 
-/* Base 0: decimal, or hexadecimal behind 0x; a leading 0 is not octal. */
+/* Base 0: decimal, or hexadecimal after 0x; a leading 0 is not octal. */
 static bool read_number(const char *text, int base, uint64_t *value)
 {
 	char *end;
@@ -153,7 +153,7 @@ int parse_pkey(const char *text, uint32_t *pkey)
 	return DONE;
 }
 
-/* Reads numbers joined by commas.  Returns how many there are; 0: something else. */
+/* Reads numbers joined by commas.  Returns their count; 0: not such a list. */
 static uint32_t read_digits(const char *text, uint16_t digits[FABRIC_DIGITS])
 {
 	const char *at = text;
@@ -235,7 +235,7 @@ wrong:
 		      list, nodes - 1);
 }
 
-/* Reads the argument of "dev" or "fabric", which limit a dump. */
+/* Reads the argument of "dev" or "fabric", which limits a dump. */
 int args_about(struct args *args, const char *word, struct about *about)
 {
 	char *value;

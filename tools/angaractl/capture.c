@@ -19,8 +19,8 @@ struct request {
 };
 
 /*
- * A signal that arrives between a check and the next call that sleeps would be
- * lost to a handler; a descriptor keeps it.
+ * With a handler, a signal that arrives between a check and the next blocking
+ * call would have no effect; a descriptor keeps it.
  */
 static int catch_end(void)
 {
@@ -108,7 +108,7 @@ static int capture_run(struct args *args)
 	if (status)
 		return status;
 	end = catch_end();
-	status = end < 0 ? fail("no signalfd: %s", strerror(errno)) :
+	status = end < 0 ? fail("cannot create a signalfd: %s", strerror(errno)) :
 		 capture(&nl, &request, end);
 	if (end >= 0)
 		close(end);

@@ -2,8 +2,8 @@
 /*
  * angaractl counters: the counters of the hardware.
  *
- * Counters of all devices of a fabric are added up, per port and per tree, those of
- * switches apart; with "dev DEV" they are those of one device.
+ * Counters of all devices of a fabric are added up per port and per tree,
+ * separately for switches; with "dev DEV" they are those of one device.
  */
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static int read_request(struct args *args, struct request *request)
 static void name_of(const struct request *request, const struct kind *kind,
 		    struct json_object *record, char *of, size_t size)
 {
-	/* Contexts of different nodes only share their numbers. */
+	/* Contexts of different nodes are unrelated, even if their numbers are equal. */
 	bool summed = !request->about.has_dev &&
 		      kind->command == ANGARA_CMD_CTX_GET;
 	struct json_object *value;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angaractl: which devices make up a fabric, and what is joined to what in it.
+ * angaractl: the devices that make up a fabric, and the cables between its
+ * routers.
  *
- * A torus is known by its sizes: it may be too large for a table.  All other
- * fabrics have one.
+ * A torus is represented by its sizes: it may be too large for a table.  All
+ * other fabrics have a table.
  */
 
 #include <stdio.h>
@@ -54,7 +55,7 @@ static int choose(struct json_object *devs, uint64_t *id)
 		      list);
 }
 
-/* A server's text is no name of a file here. */
+/* The text comes from a server: do not open it as the name of a file. */
 static bool read_text(const char *text, struct fabric *fabric)
 {
 	if (!angara_topo_read(text, &fabric->torus)) {
@@ -74,7 +75,7 @@ static bool read_text(const char *text, struct fabric *fabric)
 	return true;
 }
 
-/* The fabric of device @dev, as that describes it; fabric_free() frees it. */
+/* The fabric that device @dev describes; fabric_free() frees it. */
 static bool read_fabric(struct nl *nl, uint32_t dev, struct fabric *fabric)
 {
 	const struct about about = { .has_dev = true, .dev = dev };
@@ -205,7 +206,7 @@ void fabric_free(struct fabric *fabric)
 	fabric->dev = NULL;
 }
 
-/* Router at the other end of a port's cable; fabric->routers: there is none. */
+/* Router at the other end of a port's cable; fabric->routers: none. */
 uint32_t fabric_peer(const struct fabric *fabric, uint32_t router, uint32_t port)
 {
 	uint32_t peer = UINT32_MAX;
@@ -217,7 +218,7 @@ uint32_t fabric_peer(const struct fabric *fabric, uint32_t router, uint32_t port
 	return peer < fabric->routers ? peer : fabric->routers;
 }
 
-/* The node that programs a router: itself, or the keeper of a switch. */
+/* The node that programs a router: the node itself, or the keeper of a switch. */
 uint32_t fabric_keeper(const struct fabric *fabric, uint32_t router)
 {
 	return fabric->graph ? angara_fabric_keeper(fabric->graph, router) : router;
@@ -229,7 +230,7 @@ uint32_t fabric_dev(const struct fabric *fabric, uint32_t router)
 	return fabric->dev[fabric_keeper(fabric, router)];
 }
 
-/* Coordinates of a node.  Returns how many there are. */
+/* Coordinates of a node.  Returns their number. */
 uint32_t fabric_digits(const struct fabric *fabric, uint32_t node,
 		       uint16_t digits[FABRIC_DIGITS])
 {
@@ -261,7 +262,7 @@ const char *fabric_router(const struct fabric *fabric, uint32_t router,
 	return buf;
 }
 
-/* "X+" of a torus, else the number. */
+/* "X+" on a torus, otherwise the number. */
 const char *fabric_port(const struct fabric *fabric, uint32_t port,
 			char buf[PORT_NAME])
 {

@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* angaractl: options, objects and commands. */
 
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "angaractl.h"
+#include "options.h"
 
 #ifndef ANG_RELEASE
 #define ANG_RELEASE "1.0"
 #endif
 
+#define TEXT_OF(number)	#number
+#define TEXT(number)	TEXT_OF(number)
+#define WORDS		128	/* bytes of the names of an object's commands */
+
 struct options options;
+
+enum {
+	CTL_DOT = OPTS_LONG,
+	CTL_FABRIC,
+};
 
 static const struct object *const objects[] = {
 	&dev_object, &link_object, &tree_object, &ctx_object, &counters_object,
-	&monitor_object, &capture_object,
+	&monitor_object, &capture_object, &report_object,
 };
 
 static void usage(FILE *to)
@@ -86,55 +95,69 @@ static int run(const struct object *object, struct args *args)
 	return command->run(args);
 }
 
+static int ctl_option(void *to, int id, const char *value)
+{
+	(void)to;
+	switch (id) {
+	case 's':
+		options.server = value;
+		break;
+	case 'j':
+		options.json = true;
+		break;
+	case 'h':
+		options.help = true;
+		break;
+	case 'a':
+		options.given |= OPT_ALL;
+		break;
+	case CTL_DOT:
+		options.given |= OPT_DOT;
+		break;
+	default:
+		options.fabric = value;
+		options.given |= OPT_FABRIC;
+	}
+	return -1;
+}
+
+/* Objects, and the names of their commands, for completion. */
+static void fill_words(struct opts_word *words)
+{
+	static char texts[ARRAY_SIZE(objects)][WORDS];
+
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
+		const struct object *object = objects[i];
+		size_t at = 0;
+
+		words[i].name = object->name;
+		for (size_t n = 0; n < object->count && at < WORDS; n++)
+			if (object->commands[n].name)
+				at += (size_t)snprintf(texts[i] + at, WORDS - at, "%s ",
+						       object->commands[n].name);
+		words[i].words = at ? texts[i] : NULL;
+	}
+}
+
 static int read_options(int argc, char **argv)
 {
-	static const struct option known[] = {
-		{ "server", required_argument, NULL, 's' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ "all", no_argument, NULL, 'a' },
-		{ "dot", no_argument, NULL, 'd' },
-		{ "fabric", required_argument, NULL, 'f' },
+	static const struct opt known[] = {
+		{ 's', "server", "DIR", NULL, "@dir" },
+		{ 'j', "json", NULL, NULL, NULL },
+		{ 'a', "all", NULL, NULL, NULL },
+		{ CTL_DOT, "dot", NULL, NULL, NULL },
+		{ CTL_FABRIC, "fabric", "FABRIC", NULL, "torus: file:" },
 		{ 0 }
 	};
-	int c;
+	static struct opts_word words[ARRAY_SIZE(objects) + 1];
+	const struct opts_command command = {
+		.version = ANG_RELEASE ", interface version "
+			   TEXT(ANGARA_GENL_VERSION),
+		.opts = known, .words = words, .take = ctl_option,
+	};
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":s:jhVa", known, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			options.server = optarg;
-			break;
-		case 'j':
-			options.json = true;
-			break;
-		case 'h':
-			options.help = true;
-			break;
-		case 'a':
-			options.given |= OPT_ALL;
-			break;
-		case 'd':
-			options.given |= OPT_DOT;
-			break;
-		case 'f':
-			options.fabric = optarg;
-			options.given |= OPT_FABRIC;
-			break;
-		case 'V':
-			printf("angaractl %s, interface version %d\n",
-			       ANG_RELEASE, ANGARA_GENL_VERSION);
-			exit(DONE);
-		case ':':
-			return misuse("%s needs a value",
-				      argv[optind - 1]);
-		default:
-			return misuse("%s: no such option; see angaractl --help",
-				      argv[optind - 1]);
-		}
-	}
-	return DONE;
+	fill_words(words);
+	return opts_read(&command, NULL, argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -144,7 +167,7 @@ int main(int argc, char **argv)
 	int status;
 
 	status = read_options(argc, argv);
-	if (status)
+	if (status >= 0)
 		return status;
 	args.count = argc - optind;
 	args.words = argv + optind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angaractl monitor: events as they happen, one line each. */
+/* angaractl monitor: events as they happen, a line per event. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 struct monitor {
 	struct about about;
-	uint64_t count;		/* events to go, with has_count */
+	uint64_t count;		/* events still to print, with has_count */
 	bool has_count;
 };
 
@@ -34,6 +34,8 @@ static const char *event_name(unsigned int event)
 		return "tree_clear";
 	case ANGARA_AEV_LINK_DOWN:
 		return "link_down";
+	case ANGARA_AEV_LINK_UP:
+		return "link_up";
 	case ANGARA_NLE_DEV_NEW:
 		return "dev_new";
 	case ANGARA_NLE_DEV_DEL:
@@ -63,8 +65,11 @@ static void print_event(unsigned int event, unsigned int index,
 		printf("tree %u is cleared\n", index);
 		break;
 	case ANGARA_AEV_LINK_DOWN:
-		printf("link at port %u is down, router %u is gone\n", index,
-		       value);
+		printf("link at port %u is down, router %u is out of reach\n",
+		       index, value);
+		break;
+	case ANGARA_AEV_LINK_UP:
+		printf("link at port %u to router %u is up\n", index, value);
 		break;
 	case ANGARA_NLE_DEV_NEW:
 		printf("device is new\n");
@@ -80,7 +85,7 @@ static void print_event(unsigned int event, unsigned int index,
 	}
 }
 
-/* Local time: "12:00:00.123" for people, date and zone, too, for programs. */
+/* Local time: "12:00:00.123" for people, with date and zone for programs. */
 static void now(char *buf, size_t size)
 {
 	char zone[8] = "";
@@ -162,7 +167,7 @@ static int follow(struct nl *nl, struct monitor *monitor)
 		return fail("events cannot be received: %s", nl_geterror(err));
 	while (!monitor->has_count || monitor->count) {
 		err = nl_recvmsgs_default(nl->sock);
-		/* The kernel reports that this socket's buffer was full. */
+		/* The kernel reports that this socket's buffer overflowed. */
 		if (err == -NLE_NOMEM)
 			fail("events came faster than they were read; some are lost");
 		else if (err < 0)
@@ -210,7 +215,7 @@ static int monitor_run(struct args *args)
 		status = ctl_start(&nl);
 	if (status)
 		return status;
-	/* A reader at the other end of a pipe gets each line at once. */
+	/* Flush, so a reader at the other end of a pipe gets each line at once. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	status = follow(&nl, &monitor);
 	ctl_stop(&nl);

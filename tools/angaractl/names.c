@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angaractl: attributes to records.
+ * angaractl: conversion of attributes to records.
  *
  * A table for each set gives the key and the kind of value of each attribute;
- * the keys are the names of the netlink specification with underscores.
+ * the keys are the names in the netlink specification, with underscores.
  */
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ struct attr {
 	size_t count;
 };
 
-/* Where an object is: the same in each set. */
+/* Location of an object: the same in each set. */
 #define PLACE					\
 	[ANG_NL_DEV] = { "dev", KIND_DEV },	\
 	[ANG_NL_NODE] = { "node", KIND_U32 },	\
@@ -79,6 +79,11 @@ static const struct attr port_attrs[] = {
 	[ANGARA_A_PORT_NEIGHBOR_PORT] = { "neighbor_port", KIND_U8 },
 	[ANGARA_A_PORT_COUNTERS] = { "counters", KIND_COUNTERS,
 				     NAMES(link_counters, port_words) },
+	[ANGARA_A_PORT_DOWN] = { "down", KIND_BOOL },
+	[ANGARA_A_PORT_LOSS] = { "loss", KIND_U32 },
+	[ANGARA_A_PORT_CORRUPT] = { "corrupt", KIND_U32 },
+	[ANGARA_A_PORT_DELAY] = { "delay", KIND_U64 },
+	[ANGARA_A_PORT_SEED] = { "seed", KIND_U64 },
 };
 
 static const struct attr tree_attrs[] = {
@@ -137,6 +142,7 @@ static const struct set {
 	[ANGARA_CMD_DEV_GET] = SET(dev_attrs),
 	[ANGARA_CMD_FABRIC_GET] = SET(fabric_attrs),
 	[ANGARA_CMD_PORT_GET] = SET(port_attrs),
+	[ANGARA_CMD_PORT_SET] = SET(port_attrs),
 	[ANGARA_CMD_TREE_GET] = SET(tree_attrs),
 	[ANGARA_CMD_TREE_SET] = SET(tree_attrs),
 	[ANGARA_CMD_TREE_CLEAR] = SET(tree_attrs),
@@ -207,7 +213,7 @@ static struct json_object *counters_value(const struct attr *known,
 }
 
 /*
- * A string: a program's JSON reader need not keep 64 bits.  The same form as in
+ * A string, as a program's JSON reader may not keep 64 bits; in the form of
  * tables and arguments.
  */
 static struct json_object *id_value(uint64_t id)
@@ -262,7 +268,7 @@ static struct json_object *value_of(const struct attr *known,
 
 /*
  * The JSON object that holds the attributes of a message; NULL if it cannot be
- * read.  Attributes that a newer kernel adds are left out.
+ * read.  Unknown attributes of a newer kernel are left out.
  */
 struct json_object *record_of(struct nlmsghdr *header)
 {

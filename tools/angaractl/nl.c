@@ -68,26 +68,59 @@ void ctl_stop(struct nl *nl)
 	nl->sock = NULL;
 }
 
+/* If an attribute finds no room, the message is dropped, and ctl_call() reports it. */
+static void put(struct nl_msg **msg, int attr, const void *value, int size)
+{
+	if (!*msg || !nla_put(*msg, attr, size, value))
+		return;
+	nlmsg_free(*msg);
+	*msg = NULL;
+}
+
+void ctl_put_u8(struct nl_msg **msg, int attr, uint8_t value)
+{
+	put(msg, attr, &value, sizeof(value));
+}
+
+void ctl_put_u16(struct nl_msg **msg, int attr, uint16_t value)
+{
+	put(msg, attr, &value, sizeof(value));
+}
+
+void ctl_put_u32(struct nl_msg **msg, int attr, uint32_t value)
+{
+	put(msg, attr, &value, sizeof(value));
+}
+
+void ctl_put_u64(struct nl_msg **msg, int attr, uint64_t value)
+{
+	put(msg, attr, &value, sizeof(value));
+}
+
 struct nl_msg *ctl_request(struct nl *nl, uint8_t command,
 			  const struct about *about)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
-	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0,
-				 NLM_F_REQUEST, command, ANGARA_GENL_VERSION))
+	if (!msg)
 		return NULL;
+	if (!genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0,
+			 NLM_F_REQUEST, command, ANGARA_GENL_VERSION)) {
+		nlmsg_free(msg);
+		return NULL;
+	}
 	if (about->has_dev)
-		nla_put_u32(msg, ANG_NL_DEV, about->dev);
+		ctl_put_u32(&msg, ANG_NL_DEV, about->dev);
 	if (about->has_fabric)
-		nla_put_u64(msg, ANG_NL_FABRIC, about->fabric);
+		ctl_put_u64(&msg, ANG_NL_FABRIC, about->fabric);
 	if (about->has_tree)
-		nla_put_u8(msg, ANG_NL_ID, about->tree);
+		ctl_put_u8(&msg, ANG_NL_ID, about->tree);
 	if (about->has_router)
-		nla_put_u32(msg, ANGARA_A_TREE_ROUTER, about->router);
+		ctl_put_u32(&msg, ANGARA_A_TREE_ROUTER, about->router);
 	return msg;
 }
 
-/* Name of the attribute at an offset of the request, for an error message. */
+/* Name of the attribute at an offset in the request, for an error message. */
 static const char *attr_at(struct nlmsghdr *request, uint32_t offset)
 {
 	uint32_t first = NLMSG_HDRLEN + GENL_HDRLEN;
@@ -117,7 +150,7 @@ static void read_extack(struct nl *nl, struct nlattr *head, int len,
 		snprintf(nl->error, sizeof(nl->error), "%s", text);
 }
 
-/* The message if the kernel returns only a number, as 6.1 does for dumps. */
+/* Makes a message if the kernel returns only a number, as 6.1 does for dumps. */
 static void take_error(struct answer *answer, int error)
 {
 	answer->error = error;
@@ -227,7 +260,7 @@ out:
 
 /*
  * Requests one object.  Returns 0 or -errno with the reason in nl->error;
- * @reply may be NULL, else it gets the record received.
+ * @reply receives the record, unless it is NULL.
  */
 int ctl_call(struct nl *nl, struct nl_msg *msg, struct json_object **reply)
 {
@@ -282,7 +315,7 @@ int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 	return err;
 }
 
-/* An empty dump means that there are none, or that there is no such fabric. */
+/* An empty dump means that no object exists, or that the fabric does not exist. */
 static int fabric_there(struct nl *nl, const struct about *about)
 {
 	struct about fabric = { .has_fabric = true, .fabric = about->fabric };

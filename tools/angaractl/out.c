@@ -41,7 +41,7 @@ static const char *join_array(struct json_object *array, char *buf, size_t size)
 	return buf;
 }
 
-/* The text of a cell; it may be in @buf or in @record. */
+/* Makes the text of a cell, in @buf or in @record. */
 const char *out_value(const struct column *column, struct json_object *record,
 		      char *buf, size_t size)
 {
@@ -155,7 +155,7 @@ void out_json(struct json_object *object)
 	json_object_put(object);
 }
 
-/* One object, one line: for a reader of a stream. */
+/* Writes one object per line, for the reader of a stream. */
 void out_json_line(struct json_object *object)
 {
 	puts(json_object_to_json_string_ext(object,
@@ -163,7 +163,7 @@ void out_json_line(struct json_object *object)
 	json_object_put(object);
 }
 
-/* The result of a change of a tree, for programs. */
+/* Writes the result of a change of a tree, for programs. */
 void out_counts(unsigned int tree, const char *key, uint32_t value)
 {
 	struct json_object *o = json_object_new_object();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angaractl: an angara-vfio instead of the kernel, by its control socket.
+ * angaractl: requests to the control socket of an angara-vfio instead of the
+ * kernel.
  *
- * The messages are the same; libnl is given functions that send and receive
- * them there.  Their only argument is libnl's socket: hence the one descriptor.
+ * The messages are the same; libnl gets functions that send and receive them at
+ * this socket.  Their only argument is libnl's socket, so the descriptor is a
+ * global variable.
  */
 
 #include <errno.h>
@@ -35,7 +37,7 @@ static int server_send(struct nl_sock *sock, struct nl_msg *msg)
 	return (int)hdr->nlmsg_len;
 }
 
-/* One message; libnl frees it. */
+/* Receives one message, which libnl frees. */
 static int server_receive(struct nl_sock *sock, struct sockaddr_nl *from,
 			  unsigned char **buf, struct ucred **creds)
 {
@@ -72,7 +74,7 @@ int server_start(struct nl *nl, const char *dir)
 			      dir);
 	server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (server < 0)
-		return fail("no socket: %s", strerror(errno));
+		return fail("cannot create a socket: %s", strerror(errno));
 	if (connect(server, (struct sockaddr *)&addr, sizeof(addr))) {
 		int error = errno;
 
@@ -121,7 +123,7 @@ bool server_wait(int end)
 	return !fds[1].revents;
 }
 
-/* Reads the data behind the answers.  Returns bytes, 0 at the end. */
+/* Reads the data after the answers.  Returns bytes, 0 at the end. */
 size_t server_read(void *buf, size_t size)
 {
 	ssize_t n = recv(server, buf, size, 0);

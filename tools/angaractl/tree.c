@@ -15,13 +15,13 @@ static const struct column summary_columns[] = {
 	{ "state", "STATE" }, { "delegated", "DELEGATED", pkey_text },
 };
 
-/* Number of a port in a record; null is none. */
+/* Number of a port in a record; null means no port. */
 static unsigned int port_number(struct json_object *value)
 {
 	return value ? json_object_get_int(value) & UINT8_MAX : ANGARA_PORT_NONE;
 }
 
-/* A record of TREE_GET as a row. */
+/* Converts a record of TREE_GET to a row. */
 static void read_row(struct json_object *record, struct tree_router *at)
 {
 	struct angara_tree_row *row = &at->row;
@@ -375,7 +375,7 @@ static int delete_loaded(struct nl *nl, const struct tree *tree)
 		if (tree->at[i].state == ANGARA_TREE_STATE_UNSET)
 			continue;
 		err = tree_clear_row(nl, tree, i);
-		/* A row that is gone meanwhile counts as cleared. */
+		/* A row that another process has removed counts as cleared. */
 		if (err && err != -ENOENT)
 			return fail("tree %u at %s %u (angara%u): %s; %u of %u rows are cleared",
 				    tree->id, tree_noun(&tree->fabric, i), i,

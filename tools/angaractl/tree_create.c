@@ -2,8 +2,9 @@
 /*
  * angaractl tree create, delegate: changes to the rows of many routers.
  *
- * Either all routers get their row or none keeps one: if one refuses, the others
- * are undone.  The row of a switch is set through the device of its keeper.
+ * Either all routers get their row or none keeps one: if a router rejects its
+ * row, the rows of all other routers are cleared.  The row of a switch is set
+ * through the device of its keeper.
  */
 
 #include <errno.h>
@@ -22,10 +23,10 @@ struct plan {
 	const char *root;
 	const char *list;
 	uint16_t pe;
-	uint32_t pkey;		/* 0: the caller's own */
+	uint32_t pkey;		/* 0: the caller's partition key */
 	struct angara_tree_row *rows;
 	uint32_t count;		/* rows of the tree */
-	uint32_t switches;	/* of these, rows of switches */
+	uint32_t switches;	/* rows of switches among them */
 	uint32_t root_node;
 };
 
@@ -84,7 +85,7 @@ static int read_plan(struct args *args, struct plan *plan)
 	return status;
 }
 
-/* The row of @router can be set from here. */
+/* Can this process set the row of @router? */
 static int check_reach(const struct fabric *fabric, uint32_t router)
 {
 	uint32_t keeper = fabric_keeper(fabric, router);
@@ -98,13 +99,13 @@ static int check_reach(const struct fabric *fabric, uint32_t router)
 		    router, (unsigned long long)fabric->id, keeper);
 }
 
-/* Completes the rows, and checks that all can be set. */
+/* Completes the rows, and checks that all of them can be set. */
 static int complete(struct plan *plan, const struct fabric *fabric)
 {
 	uint16_t epoch = 0;
 	int status = DONE;
 
-	/* Packets of the last tree of this number may still be in flight. */
+	/* Packets of the previous tree with this number may still be in flight. */
 	while (!epoch && getrandom(&epoch, sizeof(epoch), 0) == sizeof(epoch))
 		;
 	for (uint32_t i = 0; i < fabric->routers && !status; i++) {
@@ -119,7 +120,7 @@ static int complete(struct plan *plan, const struct fabric *fabric)
 	return status;
 }
 
-/* Rows of all routers of the fabric, built and checked before any is set. */
+/* Rows of all routers of the fabric; all are checked before the first is set. */
 static int build(struct plan *plan, const struct tree *tree)
 {
 	const struct fabric *fabric = &tree->fabric;
@@ -161,16 +162,14 @@ static int set_row(struct nl *nl, const struct fabric *fabric, uint32_t router,
 	struct about about = tree_row(fabric, router, row->tree);
 	struct nl_msg *msg = ctl_request(nl, ANGARA_CMD_TREE_SET, &about);
 
-	if (!msg)
-		return ctl_call(nl, NULL, NULL);
-	nla_put_u8(msg, ANGARA_A_TREE_IS_ROOT, row->is_root);
+	ctl_put_u8(&msg, ANGARA_A_TREE_IS_ROOT, row->is_root);
 	if (!row->is_root)
-		nla_put_u8(msg, ANGARA_A_TREE_TO_ROOT, row->to_root);
-	nla_put_u64(msg, ANGARA_A_TREE_PORTS, row->ports);
-	nla_put_u16(msg, ANGARA_A_TREE_PE, row->pe);
-	nla_put_u16(msg, ANGARA_A_TREE_EPOCH, row->epoch);
+		ctl_put_u8(&msg, ANGARA_A_TREE_TO_ROOT, row->to_root);
+	ctl_put_u64(&msg, ANGARA_A_TREE_PORTS, row->ports);
+	ctl_put_u16(&msg, ANGARA_A_TREE_PE, row->pe);
+	ctl_put_u16(&msg, ANGARA_A_TREE_EPOCH, row->epoch);
 	if (row->pkey)
-		nla_put_u32(msg, ANGARA_A_TREE_PKEY, row->pkey);
+		ctl_put_u32(&msg, ANGARA_A_TREE_PKEY, row->pkey);
 	return ctl_call(nl, msg, NULL);
 }
 
@@ -295,8 +294,7 @@ static int delegate_row(struct nl *nl, uint32_t dev, uint8_t id, uint32_t pkey)
 			       .tree = id };
 	struct nl_msg *msg = ctl_request(nl, ANGARA_CMD_TREE_DELEGATE, &about);
 
-	if (msg)
-		nla_put_u32(msg, ANGARA_A_TREE_DELEGATED, pkey);
+	ctl_put_u32(&msg, ANGARA_A_TREE_DELEGATED, pkey);
 	return ctl_call(nl, msg, NULL);
 }
 

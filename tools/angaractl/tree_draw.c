@@ -3,8 +3,8 @@
  * angaractl tree show TREE: the tree as text, the root at the top, or as
  * input of Graphviz.
  *
- * The rows need not make a valid tree: a router is drawn once, and routers that
- * the root does not reach are listed below.
+ * The rows may not form a valid tree: a router is drawn once, and routers that
+ * the root does not reach are listed below the tree.
  */
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 struct drawing {
 	const struct tree *tree;
 	bool *drawn;
-	char *prefix;		/* text in front of a branch */
+	char *prefix;		/* text before a branch */
 };
 
 static bool is_set(const struct tree *tree, uint32_t router)
@@ -74,7 +74,7 @@ static void draw_child(struct drawing *d, uint32_t router, unsigned int port,
 	*end = '\0';
 }
 
-/* Recursion is bounded: every level draws a router, and none is drawn twice. */
+/* Recursion is bounded: every level draws a router, and no router is drawn twice. */
 static void draw_below(struct drawing *d, uint32_t router)
 {
 	uint64_t ports = d->tree->at[router].row.ports;

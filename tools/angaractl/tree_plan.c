@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angaractl tree plan: what trees cost before they are laid.
+ * angaractl tree plan: costs of trees before they are created.
  *
- * The fabric is that of the devices, or one that --fabric describes; then neither
- * devices nor the driver are needed.
+ * The fabric is that of the devices, or a fabric that --fabric describes, which
+ * needs neither devices nor the driver.
  */
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "angaractl.h"
 #include "plan.h"
 
-#define BYTES		4096	/* of the operations whose time is shown */
+#define BYTES		4096	/* bytes of the operations whose time is shown */
 #define MAX_BYTES	(1U << 30)
 
 static const struct column cost_columns[] = {
@@ -28,7 +28,7 @@ static const struct column time_columns[] = {
 	{ "allreduce us", "ALLREDUCE us" }, { "best for", "BEST FOR" },
 };
 
-/* What the command line asks for, and the fabric. */
+/* Options of the command, and the fabric. */
 struct request {
 	struct about about;
 	const char *root;
@@ -38,7 +38,7 @@ struct request {
 	uint64_t trees;
 	uint64_t bytes;
 	struct angara_fabric *fabric;
-	uint16_t *load;		/* trees that are set, per channel */
+	uint16_t *load;		/* existing trees per channel */
 };
 
 static int plan_argument(struct request *r, int which, char *value)
@@ -86,7 +86,7 @@ static int plan_arguments(struct args *args, struct request *r)
 			status = plan_argument(r, i, value);
 	}
 	if (!status && r->about.has_fabric && options.fabric)
-		return misuse("\"fabric\" is that of devices: --fabric describes one without");
+		return misuse("\"fabric ID\" names the fabric of devices; it excludes --fabric");
 	return status;
 }
 
@@ -99,7 +99,7 @@ static int plan_describe(struct request *r)
 	return DONE;
 }
 
-/* A port of a record: its number, or the name of its direction. */
+/* Reads a port of a record: its number, or the name of its direction. */
 static unsigned int plan_port(struct json_object *port)
 {
 	unsigned int dir = 0;
@@ -112,7 +112,7 @@ static unsigned int plan_port(struct json_object *port)
 	return dir;
 }
 
-/* Counts the channels of a row that is set. */
+/* Counts the channels of an existing row. */
 static void plan_count(struct request *r, struct json_object *record)
 {
 	uint32_t nports = angara_fabric_ports(r->fabric);
@@ -141,7 +141,7 @@ static uint32_t plan_device(const struct fabric *fabric)
 	return n < fabric->nodes ? fabric->dev[n] : NO_DEV;
 }
 
-/* The fabric of a device, and the load of the trees that are set. */
+/* Reads the fabric of a device, and the load of the existing trees. */
 static int plan_ask(struct nl *nl, struct request *r, uint32_t dev)
 {
 	const struct about one = { .has_dev = true, .dev = dev };
@@ -152,7 +152,7 @@ static int plan_ask(struct nl *nl, struct request *r, uint32_t dev)
 	if (ctl_get(nl, ANGARA_CMD_FABRIC_GET, &one, &reply))
 		return fail("angara%u: %s", dev, nl->error);
 	text = record_string(reply, "description");
-	/* A server's text is no name of a file here. */
+	/* The text comes from a server: do not open it as the name of a file. */
 	if (strncmp(text, "file:", 5) &&
 	    !angara_fabric_open(text, &r->fabric, NULL, 0))
 		status = DONE;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Start-up, options and errors: see app.h. */
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -10,18 +9,14 @@
 #include <time.h>
 #include "app.h"
 
-int app_start(struct app *app, const char *name)
+int app_start(struct app *app)
 {
 	int err;
 
 	memset(app, 0, sizeof(*app));
-	app->name = name;
 	err = angara_job_init(&app->job);
-	if (err) {
-		fprintf(stderr, "%s: cannot join the job of angara-run: %s\n",
-			name, strerror(-err));
-		return APP_FAILED;
-	}
+	if (err)
+		return fail("cannot join the job of angara-run: %s", strerror(-err));
 	app->rank = angara_job_rank(app->job);
 	app->size = angara_job_size(app->job);
 	return 0;
@@ -85,11 +80,11 @@ static void say(struct app *app, const struct verdict *v, unsigned int rank)
 	if (app->rank || app->reported)
 		return;
 	app->reported = true;
-	/* Every process finds bad input alike: no rank to name. */
+	/* Every process detects the same bad input, so the message names no rank. */
 	if (v->exit == APP_USAGE || app->size == 1)
-		fprintf(stderr, "%s: %s\n", app->name, v->error);
+		fail("%s", v->error);
 	else
-		fprintf(stderr, "%s: rank %u: %s\n", app->name, rank, v->error);
+		fail("rank %u: %s", rank, v->error);
 }
 
 int app_agree(struct app *app)
@@ -101,7 +96,8 @@ int app_agree(struct app *app)
 
 	all = calloc(app->size, sizeof(*all));
 	if (!all)
-		return app_fail(app, -ENOMEM, "verdicts");
+		return app_fail(app, -ENOMEM, "cannot exchange the state of %u processes",
+				app->size);
 	memcpy(mine.error, app->error, sizeof(mine.error));
 	err = angara_job_allgather(app->job, &mine, sizeof(mine), all);
 	if (err) {
@@ -140,9 +136,7 @@ static void open_ctx(struct app *app)
 		err = angara_domain_query(app->dom, &app->info);
 	if (!err)
 		err = angara_domain_topo(app->dom, &app->topo);
-	/*
-	 * A fabric other than a torus has no coordinates to place processes on.
-	 */
+	/* Only a torus has coordinates for the placement of processes. */
 	if (err == -EOPNOTSUPP)
 		err = 0;
 	if (!err)
@@ -181,7 +175,7 @@ int app_open(struct app *app)
 	app->peers = calloc(app->size, sizeof(*app->peers));
 	cards = calloc(app->size, sizeof(*cards));
 	if (!app->peers || !cards) {
-		app_fail(app, -ENOMEM, "addresses of the peers");
+		app_fail(app, -ENOMEM, "cannot get the addresses of the peers");
 		goto out;
 	}
 	angara_ctx_query(app->ctx, &own);
@@ -198,7 +192,7 @@ int app_open(struct app *app)
 		goto out;
 	err = angara_team_create(app->job, app->ctx, NULL, 0, &attr, &app->team);
 	if (err)
-		app_fail(app, err, "team of all processes");
+		app_fail(app, err, "cannot create the team of all processes");
 out:
 	free(cards);
 	return app_agree(app);
@@ -260,92 +254,60 @@ int app_wait(struct app *app, struct app_req *req, const char *what)
 	return angara_status_errno(req->c.status);
 }
 
-static int scaled(const char *text, uint64_t *value)
-{
-	unsigned int shift = 0;
-	unsigned long long n;
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (errno)
-		return -EINVAL;
-	switch (*end) {
-	case 'K':
-		shift = 10;
-		break;
-	case 'M':
-		shift = 20;
-		break;
-	case 'G':
-		shift = 30;
-		break;
-	}
-	if (end[shift ? 1 : 0] || n > UINT64_MAX >> shift)
-		return -EINVAL;
-	*value = (uint64_t)n << shift;
-	return 0;
-}
-
 int app_number(struct app *app, const char *option, const char *text,
 	       uint64_t min, uint64_t max, uint64_t *value)
 {
-	if (scaled(text, value) || *value < min || *value > max)
+	if (!opts_scaled(text, value) || *value < min || *value > max)
 		return app_bad_input(app, "%s '%s': not a number from %llu to %llu",
 				     option, text, (unsigned long long)min,
 				     (unsigned long long)max);
 	return 0;
 }
 
-int app_bad_option(struct app *app, int found, char **argv)
+bool app_read(struct app *app, const struct opts_command *c, void *to, int argc,
+	      char **argv)
 {
-	const char *word = argv[optind - 1];
+	struct opts_command mine = *c;
+	int status;
 
-	if (found == ':')
-		return app_bad_input(app, "option '%s' needs an argument; see "
-				     "'%s --help'", word, app->name);
-	if (word[0] == '-' && strchr(word, '='))
-		return app_bad_input(app, "unknown option '%s', or one that "
-				     "takes no argument; see '%s --help'",
-				     word, app->name);
-	return app_bad_input(app, "unknown option '%s'; see '%s --help'", word,
-			     app->name);
+	mine.quiet = app->rank;
+	status = opts_read(&mine, to, argc, argv);
+	if (status < 0)
+		return true;
+	if (app->error[0])
+		app_agree(app);
+	app->exit = status;
+	return false;
 }
 
-int app_option(struct app *app, int found, char **argv, struct app_options *o)
+int app_option(struct app *app, int id, const char *value, struct app_options *o)
 {
-	switch (found) {
-	case 'F':
-		return app_number(app, "--flip", optarg, 0, app->size - 1,
-				  &o->flip);
-	case 'C':
+	switch (id) {
+	case APP_FLIP:
+		return app_taken(app_number(app, "--flip", value, 0, app->size - 1,
+					    &o->flip));
+	case APP_CHECK:
 		o->check = true;
-		return 0;
-	case 'S':
+		break;
+	case APP_SERIAL:
 		o->serial = true;
-		return 0;
-	case 'P':
+		break;
+	case APP_P2P:
 		o->p2p = true;
-		return 0;
-	case 'J':
+		break;
+	case APP_JSON:
 		o->json = true;
-		return 0;
-	case 'H':
-		o->help = true;
-		return 0;
-	default:
-		return app_bad_option(app, found, argv);
+		break;
 	}
+	return -1;
 }
 
 int app_no_more(struct app *app, int argc, char **argv)
 {
 	if (optind == argc)
 		return 0;
-	return app_bad_input(app, "unexpected argument '%s'; see '%s --help'",
-			     argv[optind], app->name);
+	return app_bad_input(app, "unexpected argument '%s'; see %s --help",
+			     argv[optind], tool_name);
 }
 
 double app_now(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the applications share: start-up, options, and errors that end all
+ * Common code of the applications: start-up, options, and errors that end all
  * processes of a job with one line.
  *
  * A process that fails records the reason with app_fail() and continues to the
@@ -12,14 +12,16 @@
 #define ANG_APPS_APP_H
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <angara/angara.h>
 #include <linux/angara.h>
 
-/* A wait that takes longer means that the job has failed. */
+#include "../common/complain.h"
+#include "../common/options.h"
+
+/* Longest wait; after it the job has failed. */
 #define APP_TIMEOUT_MS	120000
 
 /* Exit statuses. */
@@ -29,22 +31,20 @@
 
 /**
  * struct app - a process of the job
- * @name: of the program, in messages
  * @job: the job
  * @dom: domain, after app_open()
- * @info: of @dom
- * @topo: its torus
+ * @info: properties of @dom
+ * @topo: torus of @dom
  * @ctx: context, after app_open()
  * @team: all processes, after app_open(); by software
  * @peers: address of each rank, after app_open()
- * @rank: of this process
+ * @rank: rank of this process
  * @size: processes of the job
  * @exit: APP_*, after a failure
  * @reported: rank 0 has printed the reason
- * @error: first failure here, "" if there is none
+ * @error: first failure of this process, "" if there is none
  */
 struct app {
-	const char *name;
 	struct angara_job *job;
 	struct angara_domain *dom;
 	struct angara_domain_info info;
@@ -60,7 +60,7 @@ struct app {
 };
 
 /** Join the job; needs no adapter.  Return: 0, or the exit status. */
-int app_start(struct app *app, const char *name);
+int app_start(struct app *app);
 
 /** Open the adapter and learn the peers' addresses; all processes call. */
 int app_open(struct app *app);
@@ -71,7 +71,7 @@ int app_finish(struct app *app);
 /**
  * app_fail() - record a failure, unless there was one before
  * @app: this process
- * @err: -errno, explained behind the message; 0 if the message is complete
+ * @err: -errno, explained after the message; 0 if the message is complete
  * @fmt: message, without program name and rank
  *
  * Return: @err, or -EINVAL if it is 0.
@@ -84,27 +84,28 @@ int app_bad_input(struct app *app, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /**
- * app_agree() - has any process failed?
+ * app_agree() - check whether any process has failed
  * @app: all processes of the job call
  *
- * Return: 0 if none has; else a negative errno, and rank 0 has printed why.
+ * Return: 0 if no process has failed; otherwise a negative errno, and rank 0
+ * has printed the reason.
  */
 int app_agree(struct app *app);
 
 /** Gather one block of each process, out of band; see angara_job_allgather(). */
 int app_allgather(struct app *app, const void *mine, size_t len, void *all);
 
-/** Zeroed registered memory of this process. */
+/** Allocate zeroed, registered memory of this process. */
 int app_malloc(struct app *app, size_t len, struct angara_mr **mr);
 
-/** As app_malloc(), with the same key at all processes, which all call. */
+/** As app_malloc(), with the same key at all processes; all processes call. */
 int app_malloc_all(struct app *app, size_t len, struct angara_mr **mr);
 
 /**
- * struct app_req - an operation under way, whose cookie is its address
+ * struct app_req - an operation in flight, whose cookie is its address
  * @op: last argument of the call that starts it
- * @ended: it is complete
- * @c: how
+ * @ended: the operation is complete
+ * @c: its completion
  */
 struct app_req {
 	struct angara_op op;
@@ -112,11 +113,11 @@ struct app_req {
 	struct angara_completion c;
 };
 
-/** Start an operation that app_wait() waits for. */
+/** Options of an operation for which app_wait() can wait. */
 const struct angara_op *app_op(struct app_req *req);
-/** The same, and increment user counter @n of the target. */
+/** As app_op(), and increment user counter @n of the target. */
 const struct angara_op *app_notify(struct app_req *req, unsigned int n);
-/** Wait for an operation; @what names it in the message. */
+/** Wait for an operation; @what is its name in the message. */
 int app_wait(struct app *app, struct app_req *req, const char *what);
 
 /** Start an operation by @call as soon as there is room in the queues. */
@@ -137,9 +138,6 @@ int app_wait(struct app *app, struct app_req *req, const char *what);
 int app_number(struct app *app, const char *option, const char *text,
 	       uint64_t min, uint64_t max, uint64_t *value);
 
-/** Report an error of getopt_long() ('?' or ':'); @argv is main()'s. */
-int app_bad_option(struct app *app, int found, char **argv);
-
 /**
  * struct app_options - options of several programs
  * @flip: rank that corrupts its data, or APP_NO_RANK
@@ -147,7 +145,6 @@ int app_bad_option(struct app *app, int found, char **argv);
  * @serial: run without an adapter
  * @p2p: collective operations by puts
  * @json: machine-readable result
- * @help: only print the usage
  */
 struct app_options {
 	uint64_t flip;
@@ -155,29 +152,64 @@ struct app_options {
 	bool serial;
 	bool p2p;
 	bool json;
-	bool help;
 };
 
 #define APP_NO_RANK	(~0U)
 
-/* For tables of long options: each program lists the ones it uses. */
-#define APP_OPT_FLIP	{ "flip", required_argument, NULL, 'F' }
-#define APP_OPT_CHECK	{ "check", no_argument, NULL, 'C' }
-#define APP_OPT_SERIAL	{ "serial", no_argument, NULL, 'S' }
-#define APP_OPT_P2P	{ "p2p", no_argument, NULL, 'P' }
-#define APP_OPT_JSON	{ "json", no_argument, NULL, 'J' }
-#define APP_OPT_HELP	{ "help", no_argument, NULL, 'H' }
+/*
+ * Ids of struct opt: first those of a program's own options, then those of
+ * common options.
+ */
+enum {
+	APP_OPT_OWN = OPTS_LONG,
+	APP_FLIP = OPTS_LONG + 16,
+	APP_CHECK,
+	APP_SERIAL,
+	APP_P2P,
+	APP_JSON = 'j',
+};
+
+/* Entries for tables of options: each program lists the options that it uses. */
+#define APP_OPT_FLIP(what)	{ APP_FLIP, "flip", "RANK", what, NULL }
+#define APP_OPT_CHECK	{ APP_CHECK, "check", NULL, \
+			  "compare bit for bit with a serial run", NULL }
+#define APP_OPT_SERIAL	{ APP_SERIAL, "serial", NULL, \
+			  "run serially, without any adapter", NULL }
+#define APP_OPT_P2P(what)	{ APP_P2P, "p2p", NULL, what, NULL }
+#define APP_OPT_JSON	{ APP_JSON, "json", NULL, "print the result as JSON", NULL }
 
 /**
- * app_option() - handle an option that is not the program's own
+ * app_read() - read the command line; rank 0 prints help and errors
  * @app: this process
- * @found: what getopt_long() returned
- * @argv: main()'s
+ * @c: the program and its options; take() calls app_option() for the options
+ *	above
+ * @to: passed to take()
+ * @argc: arguments
+ * @argv: arguments; operands follow from the index optind
+ *
+ * All processes have the same command line, so all of them end or none.
+ *
+ * Return: true to continue; false to end with app_finish().
+ */
+bool app_read(struct app *app, const struct opts_command *c, void *to, int argc,
+	      char **argv);
+
+/**
+ * app_option() - take a common option
+ * @app: this process
+ * @id: id of the option
+ * @value: of the option
  * @o: options, set
  *
- * Return: 0; -EINVAL unknown option, and a message recorded.
+ * Return: as struct opts_command.take().
  */
-int app_option(struct app *app, int found, char **argv, struct app_options *o);
+int app_option(struct app *app, int id, const char *value, struct app_options *o);
+
+/** Convert the result of app_number() or a similar function to that of take(). */
+static inline int app_taken(int err)
+{
+	return err ? APP_USAGE : -1;
+}
 
 /**
  * Check that no argument follows the options.  Return: 0; -EINVAL and a message

@@ -3,13 +3,13 @@
  * angara-bcast-file: broadcast a file to all processes and verify it.
  *
  * The file is sent in chunks through two windows in every process.  While chunk
- * k is on its way into one window, the processes read chunk k - 1 from the
- * other; the barrier after chunk k - 1 tells the source that its window is
- * free.  The checksum of the received data is compared with that of the file.
+ * k is in flight into one window, the processes read chunk k - 1 from the
+ * second window; the barrier after chunk k - 1 tells the source that its window
+ * is free.  The checksum of the received data is compared with that of the
+ * file.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +24,22 @@
 #define DEFAULT_CHUNK	(256U << 10)
 #define MAX_CHUNK	(64U << 20)
 
-/* First bytes of a window. */
+/* Header of a window. */
 struct header {
-	uint64_t len;		/* bytes of data that follow */
+	uint64_t len;		/* bytes of data after the header */
 	int64_t err;		/* -errno: the source could not read further */
 };
 
 /**
  * struct options - command line
+ * @app: this process
  * @file: to broadcast
  * @out: folder for copies, or NULL
  * @chunk: bytes of a chunk
  * @run: all other options
  */
 struct options {
+	struct app *app;
 	const char *file;
 	const char *out;
 	uint64_t chunk;
@@ -45,14 +47,14 @@ struct options {
 };
 
 /**
- * struct transfer - a broadcast under way
+ * struct transfer - a broadcast in progress
  * @app: this process
  * @opt: command line
  * @coll: trees
  * @fd: the file, at the source
  * @size: its bytes
  * @chunks: number of chunks
- * @windows: two windows, the same in every process
+ * @windows: two windows, at the same place in every process
  * @stage: two windows to send from, at the source
  * @bcast: broadcast into each window
  * @out: copy
@@ -74,57 +76,60 @@ struct transfer {
 	uint32_t got;
 };
 
-static const char usage[] =
-"usage: angara-bcast-file [OPTION]... FILE\n"
-"Broadcasts FILE from rank 0 to all processes and verifies the copies.\n\n"
-"  --out DIR     each process writes its copy to DIR/rank.N\n"
-"  --chunk SIZE  bytes of one broadcast (default 256K)\n"
-"  --p2p         by puts over the same tree, not on the collective network\n"
-"  --flip RANK   corrupt a byte at RANK, to test the check\n"
-"  --json        print the result as JSON\n"
-"  --help        print this\n";
+const char tool_name[] = "angara-bcast-file";
 
-static const struct option long_options[] = {
-	{ "out", required_argument, NULL, 'o' },
-	{ "chunk", required_argument, NULL, 'c' },
-	APP_OPT_FLIP,
-	APP_OPT_P2P,
+enum { OPT_CHUNK = APP_OPT_OWN };
+
+static const struct opt opts[] = {
+	{ 'o', "out", "DIR", "each process writes its copy to DIR/rank.N", "@dir" },
+	{ OPT_CHUNK, "chunk", "SIZE", "bytes of one broadcast (default 256K)", NULL },
+	APP_OPT_P2P("by puts over the same tree, not on the collective network"),
+	APP_OPT_FLIP("corrupt a byte at RANK, to test the check"),
 	APP_OPT_JSON,
-	APP_OPT_HELP,
-	{ }
+	{ 0 }
 };
 
-static int parse(struct app *app, int argc, char **argv, struct options *o)
+static int take(void *to, int id, const char *value)
 {
-	int c, err = 0;
+	struct options *o = to;
 
-	*o = (struct options) {
-		.chunk = DEFAULT_CHUNK, .run.flip = APP_NO_RANK,
-	};
-	while (!err && !o->run.help &&
-	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-		switch (c) {
-		case 'o':
-			o->out = optarg;
-			break;
-		case 'c':
-			err = app_number(app, "--chunk", optarg, 1, MAX_CHUNK,
-					 &o->chunk);
-			break;
-		default:
-			err = app_option(app, c, argv, &o->run);
-		}
+	switch (id) {
+	case 'o':
+		o->out = value;
+		return -1;
+	case OPT_CHUNK:
+		return app_taken(app_number(o->app, "--chunk", value, 1, MAX_CHUNK,
+					    &o->chunk));
+	default:
+		return app_option(o->app, id, value, &o->run);
 	}
-	if (err || o->run.help)
-		return err;
-	if (argc - optind != 1)
-		return app_bad_input(app, "needs one FILE, got %d; see "
-				     "'angara-bcast-file --help'", argc - optind);
-	o->file = argv[optind];
-	return 0;
 }
 
-/* Only the source needs the file; the others learn its size. */
+static const struct opts_command command = {
+	.version = ANG_RELEASE,
+	.usage = " [OPTION]... FILE",
+	.what = "Broadcasts FILE from rank 0 to all processes and verifies the copies.",
+	.opts = opts,
+	.operands = "@file",
+	.take = take,
+};
+
+static bool parse(struct app *app, int argc, char **argv, struct options *o)
+{
+	*o = (struct options) {
+		.app = app, .chunk = DEFAULT_CHUNK, .run.flip = APP_NO_RANK,
+	};
+	if (!app_read(app, &command, o, argc, argv))
+		return false;
+	if (argc - optind != 1)
+		app_bad_input(app, "needs one FILE, got %d; see %s --help",
+			      argc - optind, tool_name);
+	else
+		o->file = argv[optind];
+	return true;
+}
+
+/* Only the source needs the file; all other processes get its size. */
 static void open_file(struct transfer *t)
 {
 	const char *file = t->opt->file;
@@ -164,7 +169,7 @@ static int share_size(struct transfer *t)
 	int err;
 
 	if (!sizes)
-		return app_fail(t->app, -ENOMEM, "sizes");
+		return app_fail(t->app, -ENOMEM, "cannot exchange the size of the file");
 	err = app_allgather(t->app, &t->size, sizeof(t->size), sizes);
 	t->size = sizes[SOURCE];
 	t->chunks = (t->size + t->opt->chunk - 1) / t->opt->chunk;
@@ -248,7 +253,7 @@ static int start_chunk(struct transfer *t, uint64_t k)
 
 /*
  * Read chunk @k from its window.  A process that cannot write continues, so
- * that the others need not wait for it.
+ * that other processes need not wait for it.
  */
 static int consume(struct transfer *t, uint64_t k)
 {
@@ -274,8 +279,8 @@ static int consume(struct transfer *t, uint64_t k)
 }
 
 /*
- * Chunk @k starts before the barrier after chunk @k - 1, so that it moves while
- * the slowest process reads the previous one.
+ * Chunk @k starts before the barrier after chunk @k - 1, so it is in flight
+ * while the slowest process reads chunk @k - 1.
  */
 static int transfer(struct transfer *t)
 {
@@ -371,19 +376,14 @@ int main(int argc, char **argv)
 	struct transfer t = { .fd = -1, .out.fd = -1 };
 	struct options opt;
 	struct app app;
-	int err = app_start(&app, "angara-bcast-file");
+	int err = app_start(&app);
 
 	if (err)
 		return err;
 	t.app = &app;
 	t.opt = &opt;
-	parse(&app, argc, argv, &opt);
-	if (!app_agree(&app)) {
-		if (opt.run.help && !app.rank)
-			fputs(usage, stdout);
-		if (!opt.run.help)
-			run(&t);
-	}
+	if (parse(&app, argc, argv, &opt) && !app_agree(&app))
+		run(&t);
 	outfile_abort(&t.out);
 	if (t.fd >= 0)
 		close(t.fd);

@@ -86,8 +86,8 @@ static int gather_round(struct coll *c, const struct coll_gather *g,
 			return err;
 	}
 	/*
-	 * The same order everywhere: a forwarding process never waits for one
-	 * below.
+	 * All processes use the same order, so a forwarding process never waits
+	 * for a process below it.
 	 */
 	for (i = 0; i < n; i++) {
 		err = c->ops->bcast_finish(c, &all[i]);

@@ -5,10 +5,10 @@
  * node.
  *
  * All processes start the same operations in the same order and finish them in
- * that order; work of the processor (by puts: combining and forwarding) is done
- * inside of start and finish.  Destination regions have the same key and offset
- * in all processes.  Reductions and barriers run on tree 0, and one of them
- * finishes before the next one starts.
+ * that order; work of the processor (by puts: combining and forwarding) happens
+ * in start and finish.  Destination regions have the same key and offset in all
+ * processes.  Reductions and barriers run on tree 0, and one of them finishes
+ * before the next one starts.
  */
 #ifndef ANG_APPS_COLL_H
 #define ANG_APPS_COLL_H
@@ -16,12 +16,12 @@
 #include "app.h"
 
 /*
- * The application may use user counters from here on; collectives by puts use
- * those below.
+ * First user counter that the application may use; collectives by puts use the
+ * counters below.
  */
 #define COLL_APP_COUNTER	224
 
-/* Most trees of a program at a time. */
+/* Most trees that a program uses at a time. */
 #define COLL_TREES	16
 
 struct coll;
@@ -35,11 +35,10 @@ struct coll;
  * @src: region read, at @source only
  * @src_off: offset in it
  * @len: bytes
- * @req: for the implementation
- *
- * A tree carries one broadcast at a time; broadcasts on different trees, and a
- * barrier after a broadcast, may be under way together.  Finished means: the
- * data is here, and at @source also that @src is free.
+ * @req: used by the implementation * A tree carries one broadcast at a time;
+ * broadcasts on different trees, and a barrier after a broadcast, may be in
+ * flight together.  Finished means: the data has arrived, and at @source also
+ * that @src is free.
  */
 struct coll_bcast {
 	unsigned int tree;
@@ -100,11 +99,12 @@ struct coll {
 
 /**
  * coll_open() - set up trees over all processes of the job
- * @app: all processes call, after app_open()
+ * @app: this process, after app_open(); all processes call
  * @by_puts: without the collective network
  * @trees: 1..COLL_TREES
  *
- * Return: the trees; NULL and a message recorded.  The caller agrees.
+ * Return: the trees; NULL and a message recorded.  The caller calls
+ * app_agree().
  */
 struct coll *coll_open(struct app *app, bool by_puts, unsigned int trees);
 
@@ -112,7 +112,10 @@ struct coll *coll_open(struct app *app, bool by_puts, unsigned int trees);
 unsigned int coll_root(const struct app *app, unsigned int trees,
 		       unsigned int tree);
 
-/** All processes call it if none has failed; otherwise exiting is enough. */
+/**
+ * Close the trees.  All processes call it if none has failed; otherwise exiting
+ * is enough.
+ */
 void coll_close(struct coll *c);
 
 int coll_bcast(struct coll *c, struct coll_bcast *b);
@@ -124,10 +127,10 @@ int coll_barrier(struct coll *c);
  * @mr: region for all blocks, in every process
  * @offset: size + 1 offsets: block of rank r is [offset[r], offset[r + 1])
  *
- * Each process broadcasts its block in place, also an empty one: when the
- * gather ends here, all processes have started it.  If there are fewer
- * processes than trees, each cuts its block into pieces, so that every tree has
- * work.
+ * Each process broadcasts its block in place, even an empty block: so when the
+ * gather ends in a process, all processes have started it.  If there are fewer
+ * processes than trees, each process cuts its block into pieces, so that every
+ * tree has work.
  */
 struct coll_gather {
 	const struct angara_mr *mr;

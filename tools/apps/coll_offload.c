@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Collectives in the network: one team per tree.  A process that receives a
- * broadcast only waits for the team's count; nothing here forwards or combines.
+ * broadcast only waits for the team's count; the network forwards and combines.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
  * struct offload - teams of one process
  * @base: interface
  * @team: by tree
- * @expected: broadcasts finished here so far, by tree
- * @barrier: barrier under way
+ * @expected: broadcasts finished in this process so far, by tree
+ * @barrier: barrier in flight
  */
 struct offload {
 	struct coll base;
@@ -44,7 +44,7 @@ static int bcast_finish(struct coll *c, struct coll_bcast *b)
 	struct offload *o = offload_of(c);
 	int err;
 
-	/* The source is counted too: its own copy comes back to it. */
+	/* The source counts, too: the network returns a copy to it. */
 	o->expected[b->tree]++;
 	if (b->source == c->app->rank)
 		return app_wait(c->app, &b->req, "broadcast");
@@ -117,7 +117,7 @@ void coll_offload_explain(struct app *app, int err, unsigned int trees)
 			 "'angaractl tree show'", trees);
 		break;
 	default:
-		app_fail(app, err, "setting up a collective tree");
+		app_fail(app, err, "cannot set up a collective tree");
 	}
 }
 

@@ -4,7 +4,7 @@
 
 #include "coll.h"
 
-/** Teams on the collective network; see coll_open(). */
+/** Open teams on the collective network; see coll_open(). */
 struct coll *coll_offload_open(struct app *app, unsigned int trees);
 
 /**

@@ -5,12 +5,13 @@
  *
  * Two processes that are neighbours in a tree share an edge.  The messages over
  * an edge in one direction are a sequence; message number i increments counter
- * i mod 2 of the receiver.  As two puts may overtake each other, a sender waits
- * for the end of message i - 2 before it sends message i: then each counter
+ * i mod 2 of the receiver.  As puts may overtake each other, a sender waits for
+ * the completion of message i - 2 before it sends message i: so each counter
  * counts whole messages in order.
  *
- * Long messages are cut into segments, so that a process forwards one while the
- * next one arrives.  A context has counters for one such set of trees.
+ * Long messages are cut into segments, so that a process forwards a segment
+ * while the next segment arrives.  A context has counters for one such set of
+ * trees.
  */
 #include <errno.h>
 #include <math.h>
@@ -32,8 +33,8 @@ _Static_assert(COLL_TREES * MAX_EDGES * 2 == COLL_APP_COUNTER,
  * @peer: its rank
  * @here: first of the two counters of this process that @peer increments
  * @there: first of its two counters that this process increments
- * @sent: messages to it so far
- * @taken: messages from it so far
+ * @sent: messages to the peer so far
+ * @taken: messages from the peer so far
  * @pending: put that is not known to be complete, by message number mod 2
  * @req: the put
  */
@@ -125,7 +126,7 @@ static int edge_send(struct p2p *p, struct edge *e, const struct message *m)
 				     m->dst_off, m->src, m->src_off, m->len,
 				     app_notify(&e->req[slot], notify)));
 	if (err)
-		return app_fail(app, err, "put to rank %u", e->peer);
+		return app_fail(app, err, "cannot put to rank %u", e->peer);
 	e->pending[slot] = true;
 	e->sent++;
 	return 0;
@@ -244,7 +245,7 @@ static int bcast_finish(struct coll *c, struct coll_bcast *b)
 	return err ? err : settle(p, &p->tree[b->tree]);
 }
 
-/* The greater one; a NaN wins, as in the network. */
+/* The greater value; a NaN wins, as in the network. */
 static void combine_max(double *acc, const double *with, size_t n)
 {
 	size_t i;
@@ -271,7 +272,7 @@ static uint64_t slot_off(unsigned int child, unsigned int slot)
 	return (uint64_t)(child * 2 + slot) * SEGMENT;
 }
 
-/* Segment @i on its way up: combine the children's data, inform the parent. */
+/* Process segment @i on its path up: combine the children's data, notify the parent. */
 static int reduce_up(struct p2p *p, const struct coll_reduce *r, uint64_t i)
 {
 	struct p2p_tree *t = &p->tree[0];
@@ -304,7 +305,7 @@ static int reduce_up(struct p2p *p, const struct coll_reduce *r, uint64_t i)
 	return edge_send(p, t->up, &m);
 }
 
-/* Segment @i on its way down. */
+/* Process segment @i on its path down. */
 static int reduce_down(struct p2p *p, const struct coll_reduce *r, uint64_t i)
 {
 	struct p2p_tree *t = &p->tree[0];
@@ -331,8 +332,9 @@ static int reduce_start(struct coll *c, struct coll_reduce *r)
 }
 
 /*
- * Two segments are between here and the root: the slots of a segment are free
- * again when the result of the segment two before it has come down.
+ * Two segments are in flight between this process and the root: the slots of a
+ * segment are free when the result of the segment two before it has arrived
+ * from the root.
  */
 static int reduce_finish(struct coll *c, struct coll_reduce *r)
 {
@@ -414,7 +416,7 @@ static void add_edge(struct p2p_tree *t, unsigned int peer, unsigned int here,
 	e->there = there;
 }
 
-/* Edge 0 of a process is that to its parent, 1 + i that to child i. */
+/* Edge 0 of a process leads to its parent, edge 1 + i to child i. */
 static int tree_init(struct p2p *p, unsigned int number)
 {
 	struct app *app = p->base.app;

@@ -4,7 +4,7 @@
 
 #include "coll.h"
 
-/** The same trees by puts; see coll_open(). */
+/** Open the same trees by puts; see coll_open(). */
 struct coll *coll_p2p_open(struct app *app, unsigned int trees);
 
 #endif /* ANG_APPS_COLL_P2P_H */

@@ -2,13 +2,12 @@
 /*
  * angara-collops: latency of collectives, offloaded and by puts.
  *
- * Offloaded and by puts alternate, iteration by iteration, so that other load
- * of the machine affects both alike.  All processes run on one machine and read
+ * Offloaded operations and operations by puts alternate, so that other load of
+ * the machine affects both equally.  All processes run on one machine and read
  * one clock: an operation lasts from the time when the last process that it
  * waits for has started it until the last process has finished it.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +32,9 @@ struct stamp {
  * @mr: source, then destination
  * @iters: measured iterations
  * @run: all other options
- * @stamps: of this process, by way and iteration
- * @all: of all processes
- * @first: the next line of JSON is the first one
+ * @stamps: stamps of this process, by method and iteration
+ * @all: stamps of all processes
+ * @first: the next line of JSON is the first
  */
 struct bench {
 	struct app *app;
@@ -109,37 +108,32 @@ static const struct test tests[] = {
 
 static const size_t sizes[] = { 8, 256, 4096, MAX_BYTES };
 
-static const char usage[] =
-"usage: angara-collops [OPTION]...\n"
-"Measures collectives offloaded to the network and by puts over the same tree.\n\n"
-"  --iters N  measured iterations of each (default 100)\n"
-"  --json     print the result as JSON\n"
-"  --help     print this\n";
+const char tool_name[] = "angara-collops";
 
-static const struct option long_options[] = {
-	{ "iters", required_argument, NULL, 'i' },
+enum { OPT_ITERS = APP_OPT_OWN };
+
+static const struct opt opts[] = {
+	{ OPT_ITERS, "iters", "N", "measured iterations of each (default 100)", NULL },
 	APP_OPT_JSON,
-	APP_OPT_HELP,
-	{ }
+	{ 0 }
 };
 
-static int parse(struct bench *b, int argc, char **argv)
+static int take(void *to, int id, const char *value)
 {
-	int c, err = 0;
+	struct bench *b = to;
 
-	while (!err && !b->run.help &&
-	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-		switch (c) {
-		case 'i':
-			err = app_number(b->app, "--iters", optarg, 1,
-					 MAX_ITERS, &b->iters);
-			break;
-		default:
-			err = app_option(b->app, c, argv, &b->run);
-		}
-	}
-	return err || b->run.help ? err : app_no_more(b->app, argc, argv);
+	if (id != OPT_ITERS)
+		return app_option(b->app, id, value, &b->run);
+	return app_taken(app_number(b->app, "--iters", value, 1, MAX_ITERS, &b->iters));
 }
+
+static const struct opts_command command = {
+	.version = ANG_RELEASE,
+	.usage = " [OPTION]...",
+	.what = "Measures collectives offloaded to the network and by puts over the same tree.",
+	.opts = opts,
+	.take = take,
+};
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -148,7 +142,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Median over the iterations of one way, microseconds. */
+/* Median over the iterations of one method, in microseconds. */
 static double median(const struct bench *b, const struct test *t, unsigned int way)
 {
 	double took[MAX_ITERS];
@@ -213,7 +207,10 @@ static void report(struct bench *b, const struct test *t, size_t bytes)
 	b->first = false;
 }
 
-/* The barrier before is of the other kind: it leaves this one's edges idle. */
+/*
+ * The preceding barrier uses the other implementation: it leaves the edges of
+ * this one idle.
+ */
 static int measure_one(struct bench *b, const struct test *t, size_t bytes,
 		       unsigned int way, uint64_t i)
 {
@@ -302,17 +299,16 @@ int main(int argc, char **argv)
 {
 	struct bench b = { .iters = 100, .first = true };
 	struct app app;
-	int err = app_start(&app, "angara-collops");
+	int err = app_start(&app);
 
 	if (err)
 		return err;
 	b.app = &app;
-	parse(&b, argc, argv);
+	if (!app_read(&app, &command, &b, argc, argv))
+		return app_finish(&app);
+	app_no_more(&app, argc, argv);
 	if (!app_agree(&app)) {
-		if (b.run.help && !app.rank)
-			fputs(usage, stdout);
-		if (!b.run.help)
-			run(&b);
+		run(&b);
 		app_agree(&app);
 	}
 	free(b.stamps);

@@ -11,7 +11,10 @@
 
 static int csr_alloc(struct csr *m, uint64_t elements)
 {
-	/* One more: a matrix without elements is not a failed allocation. */
+	/*
+	 * One more element, so that an empty matrix is not mistaken for a
+	 * failed allocation.
+	 */
 	m->col = malloc((elements + 1) * sizeof(*m->col));
 	m->val = malloc((elements + 1) * sizeof(*m->val));
 	if (m->col && m->val)
@@ -40,7 +43,7 @@ static uint64_t mix(uint64_t i)
 	return z ^ (z >> 31);
 }
 
-/* Insert @col into the ascending columns of a row; false if it is there. */
+/* Insert @col into the ascending columns of a row; false if the row has it. */
 static bool insert(uint32_t *cols, uint32_t count, uint32_t col)
 {
 	uint32_t i = count;

@@ -54,7 +54,7 @@ void csr_free(struct csr *m);
 
 /** y = A x for the rows held: y[0] is row @first, x has n elements. */
 void csr_multiply(const struct csr *m, const double *x, double *y);
-/** Divide by the largest magnitude, if it is not 0.  Return: that. */
+/** Divide by the largest magnitude, if it is not 0. Return: the magnitude. */
 double csr_scale(double *x, uint64_t n);
 
 #endif /* ANG_APPS_CSR_H */

@@ -2,12 +2,12 @@
 /*
  * angara-heat2d: the 2D non-linear heat equation, cut over the processes.
  *
- * Each step: faces to the neighbours by puts; diffusivity and its maximum;
- * allreduce(max), which gives the largest stable time step; the layer.
- * --check compares the result bit for bit with the same steps done serially.
+ * Each step puts faces to the neighbours, computes the diffusivity and its
+ * maximum, finds the largest stable time step by an allreduce(max), and
+ * computes the next layer. --check compares the result bit for bit with the
+ * same steps in one process.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +16,19 @@
 #include "heat_grid.h"
 #include "heat_halo.h"
 
-#define MAX_CELLS	65536U	/* in one direction */
+#define MAX_CELLS	65536U	/* most cells in one direction */
 #define GET_BYTES	(64U << 20)
 
 /**
  * struct options - command line
+ * @app: this process
  * @nx: cells in direction x
  * @ny: and y
  * @steps: number of steps
  * @run: all other options
  */
 struct options {
+	struct app *app;
 	uint64_t nx;
 	uint64_t ny;
 	uint64_t steps;
@@ -42,14 +44,14 @@ struct result {
 	double allreduce;	/* Tmax */
 	double halo;
 	double wall;
-	uint32_t crc;		/* of all cells; known after a check */
+	uint32_t crc;		/* greatest error of all cells; known after a check */
 };
 
 /**
  * struct heat - a run
  * @app: this process
  * @opt: command line
- * @cut: of the grid
+ * @cut: cut of the grid
  * @grid: block of this process
  * @halo: exchange of faces
  * @coll: trees
@@ -69,60 +71,62 @@ struct heat {
 	struct result res;
 };
 
-static const char usage[] =
-"usage: angara-heat2d [OPTION]...\n"
-"Solves the 2D non-linear heat equation on a grid cut over all processes.\n\n"
-"  --nx N, --ny N  cells (default 256, 256)\n"
-"  --steps N       time steps (default 100)\n"
-"  --check         compare bit for bit with a serial run\n"
-"  --serial        run serially, without any adapter\n"
-"  --p2p           allreduce by puts, not on the collective network\n"
-"  --flip RANK     corrupt a cell of RANK, to test the check\n"
-"  --json          print the result as JSON\n"
-"  --help          print this\n";
+const char tool_name[] = "angara-heat2d";
 
-static const struct option long_options[] = {
-	{ "nx", required_argument, NULL, 'x' },
-	{ "ny", required_argument, NULL, 'y' },
-	{ "steps", required_argument, NULL, 's' },
-	APP_OPT_FLIP,
+enum { OPT_NX = APP_OPT_OWN, OPT_NY, OPT_STEPS };
+
+static const struct opt opts[] = {
+	{ OPT_NX, "nx", "N", "cells in direction x (default 256)", NULL },
+	{ OPT_NY, "ny", "N", "cells in direction y (default 256)", NULL },
+	{ OPT_STEPS, "steps", "N", "time steps (default 100)", NULL },
 	APP_OPT_CHECK,
 	APP_OPT_SERIAL,
-	APP_OPT_P2P,
+	APP_OPT_P2P("allreduce by puts, not on the collective network"),
+	APP_OPT_FLIP("corrupt a cell of RANK, to test the check"),
 	APP_OPT_JSON,
-	APP_OPT_HELP,
-	{ }
+	{ 0 }
 };
 
-static int parse(struct app *app, int argc, char **argv, struct options *o)
+static int take(void *to, int id, const char *value)
 {
-	int c, err = 0;
+	struct options *o = to;
 
-	*o = (struct options) {
-		.nx = 256, .ny = 256, .steps = 100,
-		.run.flip = APP_NO_RANK,
-	};
-	while (!err && !o->run.help &&
-	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-		switch (c) {
-		case 'x':
-			err = app_number(app, "--nx", optarg, 1, MAX_CELLS, &o->nx);
-			break;
-		case 'y':
-			err = app_number(app, "--ny", optarg, 1, MAX_CELLS, &o->ny);
-			break;
-		case 's':
-			err = app_number(app, "--steps", optarg, 1, UINT32_MAX,
-					 &o->steps);
-			break;
-		default:
-			err = app_option(app, c, argv, &o->run);
-		}
+	switch (id) {
+	case OPT_NX:
+		return app_taken(app_number(o->app, "--nx", value, 1, MAX_CELLS,
+					    &o->nx));
+	case OPT_NY:
+		return app_taken(app_number(o->app, "--ny", value, 1, MAX_CELLS,
+					    &o->ny));
+	case OPT_STEPS:
+		return app_taken(app_number(o->app, "--steps", value, 1,
+					    UINT32_MAX, &o->steps));
+	default:
+		return app_option(o->app, id, value, &o->run);
 	}
-	return err || o->run.help ? err : app_no_more(app, argc, argv);
 }
 
-/* A NaN of any process is the maximum: advance() ends the run then. */
+static const struct opts_command command = {
+	.version = ANG_RELEASE,
+	.usage = " [OPTION]...",
+	.what = "Solves the 2D non-linear heat equation on a grid cut over all processes.",
+	.opts = opts,
+	.take = take,
+};
+
+static bool parse(struct app *app, int argc, char **argv, struct options *o)
+{
+	*o = (struct options) {
+		.app = app, .nx = 256, .ny = 256, .steps = 100,
+		.run.flip = APP_NO_RANK,
+	};
+	if (!app_read(app, &command, o, argc, argv))
+		return false;
+	app_no_more(app, argc, argv);
+	return true;
+}
+
+/* If any process has a NaN, the maximum is NaN, and advance() ends the run. */
 static int global_max(struct heat *h, double mine, double *max)
 {
 	struct coll_reduce r = {
@@ -207,7 +211,7 @@ static int run_serial(struct app *app, const struct options *o,
 	g->u = malloc(heat_grid_len(g->w, g->h) * sizeof(double));
 	err = g->u ? heat_grid_init(g) : -ENOMEM;
 	if (err)
-		return app_fail(app, err, "grid of %u x %u cells", g->w, g->h);
+		return app_fail(app, err, "cannot allocate the grid of %u x %u cells", g->w, g->h);
 	start = app_now();
 	for (i = 0; i < o->steps && !err; i++)
 		err = advance(app, g, heat_sigma(g), res);
@@ -232,7 +236,7 @@ static int get_block(struct heat *h, unsigned int rank, struct angara_mr *block,
 				     angara_mr_key(h->u), off, block, off, len,
 				     app_op(&req)));
 		if (err)
-			return app_fail(h->app, err, "get from rank %u", rank);
+			return app_fail(h->app, err, "cannot get from rank %u", rank);
 		err = app_wait(h->app, &req, "get of a block");
 		if (err)
 			return err;
@@ -264,7 +268,7 @@ static int compare(struct app *app, const struct heat_grid *serial,
 	return 0;
 }
 
-/* At rank 0, while the others wait: get every block and compare it. */
+/* At rank 0, while all other ranks wait: get every block and compare it. */
 static void check(struct heat *h)
 {
 	struct app *app = h->app;
@@ -296,11 +300,15 @@ static void check(struct heat *h)
 	free(serial.u);
 }
 
-/* Times of the slowest process, error of the worst. */
+/*
+ * Takes the times of the slowest process, so that no part exceeds the total,
+ * and the greatest error.
+ */
 static int combine_results(struct heat *h)
 {
 	struct app *app = h->app;
 	struct result *all = calloc(app->size, sizeof(*all));
+	const struct result *slowest = all;
 	unsigned int r;
 	int err;
 
@@ -310,16 +318,16 @@ static int combine_results(struct heat *h)
 	h->res.error = heat_error(&h->grid);
 	err = app_allgather(app, &h->res, sizeof(h->res), all);
 	for (r = 0; r < app->size && !err; r++) {
-		if (all[r].wall > h->res.wall)
-			h->res.wall = all[r].wall;
-		if (all[r].compute > h->res.compute)
-			h->res.compute = all[r].compute;
-		if (all[r].allreduce > h->res.allreduce)
-			h->res.allreduce = all[r].allreduce;
-		if (all[r].halo > h->res.halo)
-			h->res.halo = all[r].halo;
+		if (all[r].wall > slowest->wall)
+			slowest = &all[r];
 		if (all[r].error > h->res.error)
 			h->res.error = all[r].error;
+	}
+	if (!err) {
+		h->res.wall = slowest->wall;
+		h->res.compute = slowest->compute;
+		h->res.allreduce = slowest->allreduce;
+		h->res.halo = slowest->halo;
 	}
 	free(all);
 	return err;
@@ -385,7 +393,7 @@ static int prepare(struct heat *h)
 	    !heat_halo_init(&h->halo, app, &h->cut, &h->grid)) {
 		h->grid.u = angara_mr_addr(h->u);
 		if (heat_grid_init(&h->grid))
-			app_fail(app, -ENOMEM, "grid");
+			app_fail(app, -ENOMEM, "cannot allocate the grid");
 		else
 			h->coll = coll_open(app, h->opt->run.p2p, 1);
 	}
@@ -401,7 +409,10 @@ static void run(struct heat *h)
 
 	if (err)
 		return;
-	/* All start together: no process's time has others' start-up. */
+	/*
+	 * All processes start together, so the time of a process does not
+	 * include the start-up of others.
+	 */
 	err = coll_barrier(h->coll);
 	start = app_now();
 	for (i = 0; i < h->opt->steps && !err; i++)
@@ -440,22 +451,21 @@ int main(int argc, char **argv)
 	struct heat h = { };
 	struct options opt;
 	struct app app;
-	int err = app_start(&app, "angara-heat2d");
+	int err = app_start(&app);
 
 	if (err)
 		return err;
-	parse(&app, argc, argv, &opt);
+	if (!parse(&app, argc, argv, &opt))
+		return app_finish(&app);
 	h.app = &app;
 	h.opt = &opt;
 	h.cut.nx = (uint32_t)opt.nx;
 	h.cut.ny = (uint32_t)opt.ny;
 	if (!app_agree(&app)) {
-		if (opt.run.help && !app.rank)
-			fputs(usage, stdout);
-		else if (opt.run.serial && !app.rank)
-			serial(&app, &opt);
-		else if (!opt.run.serial && !opt.run.help)
+		if (!opt.run.serial)
 			run(&h);
+		else if (!app.rank)
+			serial(&app, &opt);
 		app_agree(&app);
 	}
 	heat_grid_free(&h.grid);

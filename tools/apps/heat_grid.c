@@ -82,7 +82,7 @@ double heat_sigma(struct heat_grid *g)
 				      (1.0 / 9.0);
 
 			sigma[i] = 1 + mean * mean;
-			/* A NaN is taken, and then kept. */
+			/* The condition accepts a NaN, and keeps it. */
 			if (sigma[i] > max || sigma[i] != sigma[i])
 				max = sigma[i];
 		}

@@ -9,9 +9,10 @@
  * around, which makes it the 9 values of the document's figure 11.  u is 0 on
  * the border.
  *
- * f is such that the solution is u = (1 + t) P(x) P(y), P(s) = 16 s^2 (1-s)^2:
- * the error can be measured.  Only + - * / are used, in an order that does not
- * depend on how the grid is cut: results are equal bit for bit.
+ * f is chosen so that the solution is u = (1 + t) P(x) P(y), P(s) = 16 s^2
+ * (1-s)^2, which makes the error measurable.  Only + - * / are used, in an
+ * order that does not depend on how the grid is cut: results are equal bit for
+ * bit.
  */
 #ifndef ANG_APPS_HEAT_GRID_H
 #define ANG_APPS_HEAT_GRID_H

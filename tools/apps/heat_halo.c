@@ -121,7 +121,7 @@ static int put_face(struct heat_halo *halo, unsigned int d)
 	struct app *app = halo->app;
 	struct line line = line_of(halo->grid, d, 0);
 	struct angara_peer peer = app->peers[halo->peer[d]];
-	unsigned int there = HALO_DIRS - 1 - d;	/* as the neighbour sees it */
+	unsigned int there = HALO_DIRS - 1 - d;	/* direction as the neighbour sees it */
 	uint64_t src = area(halo, d, true), dst = area(halo, there, false);
 	double *out = (double *)((char *)angara_mr_addr(halo->mr) + src);
 	const struct angara_op op = {
@@ -156,7 +156,7 @@ static int take_face(struct heat_halo *halo, unsigned int d)
 	uint64_t i;
 
 	if (err)
-		return app_fail(halo->app, err, "waiting for a face from rank %u",
+		return app_fail(halo->app, err, "no face from rank %u",
 				halo->peer[d]);
 	for (i = 0; i < line.n; i++)
 		line.first[i * line.stride] = in[i];
@@ -171,7 +171,7 @@ int heat_halo_exchange(struct heat_halo *halo)
 	/* Puts of the last round may still read their buffers. */
 	err = angara_quiet(halo->app->ctx, APP_TIMEOUT_MS);
 	if (err)
-		return app_fail(halo->app, err, "puts of faces");
+		return app_fail(halo->app, err, "cannot complete puts of faces");
 	halo->rounds++;
 	for (d = 0; d < HALO_DIRS && !err; d++)
 		if (halo->peer[d] != HALO_NONE)

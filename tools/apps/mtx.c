@@ -16,7 +16,7 @@
 
 /**
  * struct reader - a file being read
- * @app: where messages go
+ * @app: process that records messages
  * @path: name of the file
  * @file: the file
  * @text: current line
@@ -50,7 +50,7 @@ static int bad(struct reader *r, const char *what)
 			     (unsigned long long)r->line, what);
 }
 
-/* Return: 1 a line is there; 0 end of file; -errno and a message. */
+/* Return: 1 with a line; 0 at the end of the file; -errno and a message. */
 static int next_line(struct reader *r)
 {
 	ssize_t n;
@@ -109,7 +109,7 @@ static int read_banner(struct reader *r)
 	return 0;
 }
 
-/* An unsigned decimal; moves @s behind it. */
+/* An unsigned decimal; moves @s after it. */
 static bool take_number(char **s, uint64_t *n)
 {
 	while (isspace((unsigned char)**s))

@@ -9,7 +9,7 @@
 /**
  * struct mtx - a square matrix as a list of elements
  * @n: rows and columns
- * @list: elements, those that symmetry implies right behind their mirror
+ * @list: elements, each element that symmetry implies right after its mirror
  * @count: number of them
  */
 struct mtx {
@@ -20,7 +20,7 @@ struct mtx {
 
 /**
  * mtx_read() - read a Matrix Market file
- * @app: records what is wrong, with the number of the line
+ * @app: process that records errors, with the number of the line
  * @path: file: coordinate, real, integer or pattern, general or symmetric
  * @m: out
  *

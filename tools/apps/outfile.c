@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "outfile.h"
 
-/* A signal handler removes it; a process has one file. */
+/* Name of the temporary file, for the signal handler; a process has one file. */
 static const char *volatile unfinished;
 
 static void on_signal(int sig)
@@ -17,7 +17,7 @@ static void on_signal(int sig)
 
 	if (temp)
 		unlink(temp);
-	raise(sig);	/* SA_RESETHAND: ends the process once this returns */
+	raise(sig);	/* SA_RESETHAND: ends the process once the handler returns */
 }
 
 static void catch_signals(void)

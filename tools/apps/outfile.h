@@ -6,10 +6,10 @@
 #include <stddef.h>
 
 /**
- * struct outfile - output under way
+ * struct outfile - a file being written
  * @fd: -1: not open, and writing does nothing
- * @path: name in the end
- * @temp: name until then
+ * @path: final name
+ * @temp: name until the file is complete
  */
 struct outfile {
 	int fd;
@@ -21,7 +21,7 @@ struct outfile {
 int outfile_open(struct outfile *f, const char *dir, const char *name);
 int outfile_write(struct outfile *f, const void *data, size_t len);
 /**
- * Rename to the final name.  Return: 0 or -errno, and then the file is removed.
+ * Rename to the final name.  Return: 0, or -errno after removal of the file.
  */
 int outfile_commit(struct outfile *f);
 /** Remove the file; does nothing after outfile_commit(). */

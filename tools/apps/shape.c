@@ -62,7 +62,7 @@ static unsigned int lead_above(const struct nodes *n, uint32_t node)
 	return SHAPE_NONE;
 }
 
-/* Rank number @i among those on @node, by ascending rank. */
+/* Rank number @i among the ranks on @node, in ascending order. */
 static unsigned int local_rank(const struct app *app, uint32_t node,
 			       unsigned int i)
 {
@@ -127,10 +127,10 @@ int shape_build(struct app *app, unsigned int root, struct shape *shape)
 	shape->parent = calloc(app->size, sizeof(*shape->parent));
 	err = shape->parent ? nodes_init(app, &n) : -ENOMEM;
 	if (err)
-		return app_fail(app, err, "shape of a tree");
+		return app_fail(app, err, "cannot build the shape of a tree");
 	err = angara_tree_build(&n.topo, app->peers[root].node, n.pe, 0, n.rows);
 	if (err < 0) {
-		app_fail(app, err, "shape of a tree with root %u", root);
+		app_fail(app, err, "cannot build the shape of a tree with root %u", root);
 		goto out;
 	}
 	err = 0;
@@ -139,8 +139,8 @@ int shape_build(struct app *app, unsigned int root, struct shape *shape)
 		unsigned int place = local_place(app, r);
 
 		/*
-		 * Below the first rank of a node: a heap, so that fan-out stays
-		 * small.
+		 * The other ranks of a node form a heap below its first rank,
+		 * so that fan-out stays small.
 		 */
 		shape->parent[r] = place ?
 			local_rank(app, node, (place - 1) / 2) :

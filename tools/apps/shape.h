@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A collective tree of processes: the tree of the network without transit
- * nodes, where the processes of one node are below their lowest rank.  If a
+ * nodes, in which the processes of a node are below their lowest rank.  If a
  * process has too many children, which transit nodes can cause, some are moved
  * below their siblings.
  */
@@ -11,7 +11,7 @@
 #include "app.h"
 
 #define SHAPE_NONE	(~0U)
-#define SHAPE_CHILDREN	6U	/* of a process, at most */
+#define SHAPE_CHILDREN	6U	/* most children of a process */
 
 /**
  * struct shape - tree over the ranks
@@ -24,7 +24,7 @@ struct shape {
 };
 
 /**
- * shape_build() - the tree with the node of rank @root as its root
+ * shape_build() - build the tree with the node of rank @root as its root
  * @app: process, for addresses and torus; messages are recorded there
  * @root: rank
  * @shape: out

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angara-spmv: sparse matrix times vector, again and again.
+ * angara-spmv: repeated multiplication of a sparse matrix by a vector.
  *
  * Rows are cut in blocks over the processes.  Each iteration multiplies the own
  * rows, gathers the whole result in every process by broadcasts over all trees,
  * and scales it to get the vector of the next iteration.
  *
- * Two vectors alternate.  A process broadcasts into the older one only when it
- * has the blocks of the newer one from all processes, also the empty ones: then
- * no process uses the older one any more.
+ * Two vectors alternate.  A process broadcasts into the older vector only when
+ * it has the blocks of the newer vector from all processes, including empty
+ * blocks: then no process uses the older vector any more.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +23,16 @@
 
 /**
  * struct options - command line
+ * @app: this process
  * @n: rows of a generated matrix, 0 if not given
  * @nnz: elements in each of its rows, 0 if not given
  * @iters: iterations
- * @trees: to use
+ * @trees: trees to use
  * @matrix: Matrix Market file, or NULL
  * @run: all other options
  */
 struct options {
+	struct app *app;
 	uint64_t n;
 	uint64_t nnz;
 	uint64_t iters;
@@ -76,72 +77,59 @@ struct spmv {
 	struct result res;
 };
 
-static const char usage[] =
-"usage: angara-spmv [OPTION]...\n"
-"Multiplies a sparse matrix with a vector, rows cut over all processes.\n\n"
-"  --n N          rows of a generated matrix (default 20000)\n"
-"  --nnz D        elements in each of its rows (default 10)\n"
-"  --matrix FILE  a Matrix Market file instead of a generated matrix\n"
-"  --iters K      multiplications (default 10)\n"
-"  --trees T      use T collective trees (default 16)\n"
-"  --check        compare bit for bit with a serial run\n"
-"  --serial       run serially, without any adapter\n"
-"  --p2p          allgather by puts, not on the collective network\n"
-"  --flip RANK    corrupt an element at RANK, to test the check\n"
-"  --json         print the result as JSON\n"
-"  --help         print this\n";
+const char tool_name[] = "angara-spmv";
 
-static const struct option long_options[] = {
-	{ "n", required_argument, NULL, 'n' },
-	{ "nnz", required_argument, NULL, 'd' },
-	{ "matrix", required_argument, NULL, 'm' },
-	{ "iters", required_argument, NULL, 'i' },
-	{ "trees", required_argument, NULL, 't' },
-	APP_OPT_FLIP,
+enum { OPT_NNZ = APP_OPT_OWN, OPT_MATRIX, OPT_ITERS, OPT_TREES };
+
+static const struct opt opts[] = {
+	{ 'n', "n", "N", "rows of a generated matrix (default 20000)", NULL },
+	{ OPT_NNZ, "nnz", "D", "elements in each of its rows (default 10)", NULL },
+	{ OPT_MATRIX, "matrix", "FILE",
+	  "a Matrix Market file instead of a generated matrix", "@file" },
+	{ OPT_ITERS, "iters", "K", "multiplications (default 10)", NULL },
+	{ OPT_TREES, "trees", "T", "use T collective trees (default 16)", NULL },
 	APP_OPT_CHECK,
 	APP_OPT_SERIAL,
-	APP_OPT_P2P,
+	APP_OPT_P2P("allgather by puts, not on the collective network"),
+	APP_OPT_FLIP("corrupt an element at RANK, to test the check"),
 	APP_OPT_JSON,
-	APP_OPT_HELP,
-	{ }
+	{ 0 }
 };
 
-static int set_option(struct app *app, int c, char **argv, struct options *o)
+static int take(void *to, int id, const char *value)
 {
-	switch (c) {
+	struct options *o = to;
+
+	switch (id) {
 	case 'n':
-		return app_number(app, "--n", optarg, 1, MAX_N, &o->n);
-	case 'd':
-		return app_number(app, "--nnz", optarg, 1, CSR_MAX_ROW, &o->nnz);
-	case 'm':
-		o->matrix = optarg;
-		return 0;
-	case 'i':
-		return app_number(app, "--iters", optarg, 1, UINT32_MAX,
-				  &o->iters);
-	case 't':
-		return app_number(app, "--trees", optarg, 1, COLL_TREES,
-				  &o->trees);
+		return app_taken(app_number(o->app, "--n", value, 1, MAX_N, &o->n));
+	case OPT_NNZ:
+		return app_taken(app_number(o->app, "--nnz", value, 1, CSR_MAX_ROW,
+					    &o->nnz));
+	case OPT_MATRIX:
+		o->matrix = value;
+		return -1;
+	case OPT_ITERS:
+		return app_taken(app_number(o->app, "--iters", value, 1, UINT32_MAX,
+					    &o->iters));
+	case OPT_TREES:
+		return app_taken(app_number(o->app, "--trees", value, 1, COLL_TREES,
+					    &o->trees));
 	default:
-		return app_option(app, c, argv, &o->run);
+		return app_option(o->app, id, value, &o->run);
 	}
 }
 
-static int parse(struct app *app, int argc, char **argv, struct options *o)
-{
-	int c, err = 0;
+static const struct opts_command command = {
+	.version = ANG_RELEASE,
+	.usage = " [OPTION]...",
+	.what = "Multiplies a sparse matrix with a vector, rows cut over all processes.",
+	.opts = opts,
+	.take = take,
+};
 
-	*o = (struct options) {
-		.iters = 10, .trees = COLL_TREES,
-		.run.flip = APP_NO_RANK,
-	};
-	while (!err && !o->run.help &&
-	       (c = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
-		err = set_option(app, c, argv, o);
-	if (!err && !o->run.help)
-		err = app_no_more(app, argc, argv);
-	if (err || o->run.help)
-		return err;
+static int check_options(struct app *app, struct options *o)
+{
 	if (o->matrix && (o->n || o->nnz))
 		return app_bad_input(app, "--matrix gives size and elements: no "
 				     "--n or --nnz with it");
@@ -152,6 +140,19 @@ static int parse(struct app *app, int argc, char **argv, struct options *o)
 				     "of the matrix", (unsigned long long)o->nnz,
 				     (unsigned long long)o->n);
 	return 0;
+}
+
+static bool parse(struct app *app, int argc, char **argv, struct options *o)
+{
+	*o = (struct options) {
+		.app = app, .iters = 10, .trees = COLL_TREES,
+		.run.flip = APP_NO_RANK,
+	};
+	if (!app_read(app, &command, o, argc, argv))
+		return false;
+	if (!app_no_more(app, argc, argv))
+		check_options(app, o);
+	return true;
 }
 
 static int load(struct spmv *s)
@@ -197,7 +198,7 @@ static int run_serial(struct spmv *s, double **x, struct result *res)
 	*x = malloc(bytes);
 	*res = (struct result) { };
 	err = *x && y ? rows_of(s, 0, s->n, &a) :
-			app_fail(s->app, -ENOMEM, "vectors of %llu elements",
+			app_fail(s->app, -ENOMEM, "cannot allocate vectors of %llu elements",
 				 (unsigned long long)s->n);
 	if (err)
 		goto out;
@@ -280,7 +281,7 @@ static int iterate(struct spmv *s, unsigned int cur)
 	return err;
 }
 
-/* Rank 0 computes it serially; all processes compare with rank 0. */
+/* Rank 0 computes the vector serially; all processes compare theirs with it. */
 static int check(struct spmv *s, double *x)
 {
 	struct app *app = s->app;
@@ -313,10 +314,12 @@ static int check(struct spmv *s, double *x)
 	return err ? err : app_agree(app);
 }
 
+/* Takes the times of the slowest process, so that no part exceeds the total. */
 static int combine_results(struct spmv *s)
 {
 	struct app *app = s->app;
 	struct result *all = calloc(app->size, sizeof(*all));
+	const struct result *slowest = all;
 	unsigned int r;
 	int err;
 
@@ -326,13 +329,14 @@ static int combine_results(struct spmv *s)
 	err = app_allgather(app, &s->res, sizeof(s->res), all);
 	s->res.elements = 0;
 	for (r = 0; r < app->size && !err; r++) {
-		if (all[r].wall > s->res.wall)
-			s->res.wall = all[r].wall;
-		if (all[r].multiply > s->res.multiply)
-			s->res.multiply = all[r].multiply;
-		if (all[r].gather > s->res.gather)
-			s->res.gather = all[r].gather;
+		if (all[r].wall > slowest->wall)
+			slowest = &all[r];
 		s->res.elements += all[r].elements;
+	}
+	if (!err) {
+		s->res.wall = slowest->wall;
+		s->res.multiply = slowest->multiply;
+		s->res.gather = slowest->gather;
 	}
 	free(all);
 	return err;
@@ -385,7 +389,10 @@ static void run(struct spmv *s)
 
 	if (err)
 		return;
-	/* All start together: no process's time has others' start-up. */
+	/*
+	 * All processes start together, so the time of a process does not
+	 * include the start-up of others.
+	 */
 	err = coll_barrier(s->coll);
 	start = app_now();
 	for (k = 0; k < s->opt->iters && !err; k++, cur = !cur)
@@ -418,21 +425,21 @@ int main(int argc, char **argv)
 	struct spmv s = { };
 	struct options opt;
 	struct app app;
-	int err = app_start(&app, "angara-spmv");
+	int err = app_start(&app);
 
 	if (err)
 		return err;
+	if (!parse(&app, argc, argv, &opt))
+		return app_finish(&app);
 	s.app = &app;
 	s.opt = &opt;
-	if (!parse(&app, argc, argv, &opt) && !opt.run.help)
+	if (!app.error[0])
 		load(&s);
 	if (!app_agree(&app)) {
-		if (opt.run.help && !app.rank)
-			fputs(usage, stdout);
-		else if (opt.run.serial && !app.rank)
-			serial(&s);
-		else if (!opt.run.serial && !opt.run.help)
+		if (!opt.run.serial)
 			run(&s);
+		else if (!app.rank)
+			serial(&s);
 		app_agree(&app);
 	}
 	csr_free(&s.a);

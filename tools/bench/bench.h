@@ -35,7 +35,7 @@ struct bench;
 
 /**
  * struct bench_op - an operation to measure
- * @name: on the command line
+ * @name: name on the command line
  * @span: how it is timed
  * @one_sided: rank 0 and one other process
  * @from_root: only rank 0 starts it
@@ -45,7 +45,7 @@ struct bench;
  * @elements: sums 64-bit integers
  * @arrivals: broadcasts that arrive at each process; 0: none, 1, or
  * BENCH_ARRIVE_ALL: one from each process
- * @post: start one that is only counted, if there is room
+ * @post: start an operation without its own completion, if there is room
  */
 struct bench_op {
 	const char *name;
@@ -73,11 +73,13 @@ struct bench_stamp {
  * @bytes: size, per process
  * @iters: samples
  * @batch: operations, or windows, in a sample
- * @min: of one operation, or window
- * @median: the same
- * @p99: the same
- * @trees: trees that each operation is spread over
- * @gain: median over one tree, divided by this one
+ * @min: least, of one operation or window
+ * @median: median
+ * @p99: 99th percentile
+ * @avg: mean of all samples
+ * @max: greatest
+ * @trees: trees over which each operation is spread
+ * @gain: median over one tree, divided by this median
  */
 struct bench_row {
 	size_t bytes;
@@ -86,6 +88,8 @@ struct bench_row {
 	double min;
 	double median;
 	double p99;
+	double avg;
+	double max;
 	unsigned int trees;
 	double gain;
 };
@@ -94,43 +98,44 @@ struct bench_row {
  * struct bench - this process
  * @app: start-up and errors
  * @op: operation
- * @mode: how it is used
- * @form: of the output
+ * @mode: mode of its use
+ * @how: options of the next put or get, or NULL
+ * @form: form of the output
  * @iters: samples, 0 for a number that depends on the size
  * @batch: operations, or windows, in a sample, 0 for a measured number
- * @window: operations under way at a time
+ * @window: operations in flight at a time
  * @to: rank at the other end of put and get
  * @check: compare all data
- * @help: only print the usage
  * @sizes: bytes, in the order of the command line
  * @num_sizes: their number
  * @trees: number of teams; long operations are measured over one and over all
  * @teams: all processes, each with its tree
- * @spread: how many of them operations are spread over now
- * @team: that of the current part of an operation
+ * @spread: number of teams over which operations are spread now
+ * @team: team of the current part of an operation
  * @part: offset of this part
  * @data: source, then destination at @dst_off
  * @dst_off: offset of the destination
- * @flag: two numbers, to agree on one
- * @stamps: of this process; at rank 0, of all; over several trees behind them
+ * @flag: memory of two numbers, with which processes agree on a number
+ * @stamps: stamps of this process, at rank 0 of all processes; stamps over
+ *	several trees follow
  * @max_iters: capacity of @stamps, per process
- * @arrived: broadcasts of each team that have to arrive until the end of the last
+ * @arrived: broadcasts of each team that must arrive by the end of the last
  *	operation
  * @rows: results, at rank 0
  * @num_rows: their number
- * @printed: when progress was printed last
+ * @printed: time of the last output of progress
  */
 struct bench {
 	struct app app;
 	const struct bench_op *op;
 	enum bench_mode mode;
+	const struct angara_op *how;
 	enum bench_form form;
 	uint64_t iters;
 	uint64_t batch;
 	uint64_t window;
 	uint64_t to;
 	bool check;
-	bool help;
 	uint64_t sizes[BENCH_MAX_SIZES];
 	unsigned int num_sizes;
 	uint64_t trees;
@@ -149,10 +154,9 @@ struct bench {
 	uint64_t printed;
 };
 
-/* opts.c */
-int bench_parse(struct bench *b, int argc, char **argv);
+/* opts.c; false: nothing is to be measured, or an error: end with app_finish() */
+bool bench_parse(struct bench *b, int argc, char **argv);
 unsigned int bench_iters(const struct bench *b, uint64_t bytes);
-extern const char bench_usage[];
 
 /* ops.c */
 extern const struct bench_op bench_ops[];

@@ -25,7 +25,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
-/* A barrier before and after a checked sample: no process reads too early. */
+/* A barrier before and after a checked sample, so no process reads too early. */
 static int measure(struct bench *b, size_t bytes, unsigned int iter,
 		   unsigned int batch, struct bench_stamp *stamp)
 {
@@ -63,7 +63,7 @@ static int warm_up(struct bench *b, size_t bytes, unsigned int iters,
 		if (s.end - s.start < least)
 			least = s.end - s.start;
 	}
-	/* Processes that are idle in the operation do not vote. */
+	/* Processes without work in the operation have no vote. */
 	if (b->op->from_root && b->app.rank)
 		least = 0;
 	if (!err)
@@ -94,8 +94,8 @@ static unsigned int trees_of(const struct bench *b)
 }
 
 /*
- * Stamps of this process, of operations over one tree or several.  Rank 0 has those
- * of all processes behind each other.
+ * Stamps of this process, of operations over one tree or several.  Rank 0 has
+ * the stamps of all processes, by rank.
  */
 static struct bench_stamp *stamps_of(struct bench *b, unsigned int way,
 				     unsigned int iters)
@@ -133,7 +133,7 @@ static int report(struct bench *b, struct bench_row *rows)
 	if (!room)
 		return app_fail(&b->app, -ENOMEM, "samples");
 	for (way = 0; way < ways_of(b); way++) {
-		/* One-sided operations end when rank 0 says so. */
+		/* One-sided operations end when rank 0 sends the end. */
 		bench_stats(stamps_of(b, way, rows->iters),
 			    b->op->one_sided ? 1 : b->app.size, b->op->span,
 			    room, &rows[way]);
@@ -145,7 +145,10 @@ static int report(struct bench *b, struct bench_row *rows)
 	return 0;
 }
 
-/* Over one tree and over several in turn: what else the machine does meets both. */
+/*
+ * Measures over one tree and over several in turn, so that other load of the
+ * machine affects both.
+ */
 static int run_size(struct bench *b, struct bench_row *rows)
 {
 	unsigned int ways = ways_of(b), iters = rows->iters, way, i;
@@ -249,8 +252,8 @@ static int prepare(struct bench *b)
 }
 
 /*
- * A process that fails leaves at once. That ends the team, so the others get an
- * error and leave, too; the first one prints the cause.
+ * A process that fails exits at once.  That ends the team, so all other
+ * processes get an error and exit, too; the first process prints the cause.
  */
 static void leave(struct bench *b, int err)
 {
@@ -301,16 +304,11 @@ static void run(struct bench *b)
 int main(int argc, char **argv)
 {
 	static struct bench b;
-	int status = app_start(&b.app, "angara-bench");
+	int status = app_start(&b.app);
 
 	if (status)
 		return status;
-	bench_parse(&b, argc, argv);
-	if (!app_agree(&b.app)) {
-		if (b.help && !b.app.rank)
-			fputs(bench_usage, stdout);
-		if (!b.help)
-			run(&b);
-	}
+	if (bench_parse(&b, argc, argv) && !app_agree(&b.app))
+		run(&b);
 	return app_finish(&b.app);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mpi-bench: what angara-bench measures, over MPI and in the same way, for
- * tools/bench/run.
+ * mpi-bench: the measurements of angara-bench over MPI, for tools/bench/run.
  *
  *	mpi-bench OPERATION SAMPLES BATCH BYTES...
  *
- * Operations are allreduce, bcast, bcast-barrier, barrier, and memcpy: every
- * process except rank 0 copies from the memory of rank 0 to its own, the
- * minimum that a broadcast has to do. Samples, batches and timing are those of
- * angara-bench, and so is the CSV. After the samples of a size, one more
- * operation is checked.
+ * Operations are allreduce, bcast, bcast-barrier, barrier; memcpy: every
+ * process except rank 0 copies from the memory of rank 0 to its own, the least
+ * work of a broadcast; put: each process writes to the window of the next rank,
+ * and waits for remote completion; and message: two processes exchange a
+ * message, and rank 1 sends after it has received.  Samples, batches and timing
+ * are those of angara-bench, and so is the CSV.  After the samples of a size,
+ * one more operation is checked.
  */
 #include <err.h>
 #include <errno.h>
@@ -27,12 +28,13 @@
 
 /**
  * struct work - data of an operation
- * @rank: of this process
- * @size: processes
+ * @rank: rank of this process
+ * @size: number of processes
  * @bytes: size of the operation
  * @src: source
  * @dst: destination
  * @shared: memory of rank 0 that all processes map, for memcpy
+ * @win: window of @dst, for put; else MPI_WIN_NULL
  */
 struct work {
 	int rank;
@@ -41,11 +43,13 @@ struct work {
 	int64_t *src;
 	int64_t *dst;
 	int64_t *shared;
+	MPI_Win win;
 };
 
 struct mpi_op {
 	const char *name;
 	enum bench_span span;
+	bool window;
 	void (*run)(struct work *w);
 	int64_t (*want)(const struct work *w, size_t at);
 };
@@ -96,12 +100,38 @@ static void run_memcpy(struct work *w)
 		memcpy(w->dst, w->shared, w->bytes);
 }
 
+static void run_put(struct work *w)
+{
+	int next = (w->rank + 1) % w->size;
+
+	MPI_Put(w->src, (int)w->bytes, MPI_BYTE, next, 0, (int)w->bytes, MPI_BYTE, w->win);
+	MPI_Win_flush(next, w->win);
+}
+
+static void run_message(struct work *w)
+{
+	int bytes = (int)w->bytes, other = !w->rank;
+
+	if (!w->rank)
+		MPI_Send(w->src, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+	MPI_Recv(w->dst, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (w->rank)
+		MPI_Send(w->src, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+}
+
+static int64_t want_left(const struct work *w, size_t at)
+{
+	return element((w->rank + w->size - 1) % w->size, at);
+}
+
 static const struct mpi_op ops[] = {
-	{ "allreduce", BENCH_OWN, run_allreduce, want_sum },
-	{ "bcast", BENCH_TO_LAST, run_bcast, want_first },
-	{ "bcast-barrier", BENCH_OWN, run_bcast_barrier, want_first },
-	{ "barrier", BENCH_OWN, run_barrier, NULL },
-	{ "memcpy", BENCH_TO_LAST, run_memcpy, want_first },
+	{ "allreduce", BENCH_OWN, false, run_allreduce, want_sum },
+	{ "bcast", BENCH_TO_LAST, false, run_bcast, want_first },
+	{ "bcast-barrier", BENCH_OWN, false, run_bcast_barrier, want_first },
+	{ "barrier", BENCH_OWN, false, run_barrier, NULL },
+	{ "memcpy", BENCH_TO_LAST, false, run_memcpy, want_first },
+	{ "put", BENCH_OWN, true, run_put, want_left },
+	{ "message", BENCH_OWN, false, run_message, want_left },
 };
 
 #define NUM_OPS (sizeof(ops) / sizeof(ops[0]))
@@ -135,6 +165,10 @@ static void check(struct work *w, const struct mpi_op *op)
 		return;
 	fill(w);
 	op->run(w);
+	if (op->window) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		MPI_Win_sync(w->win);
+	}
 	for (i = 0; i < w->bytes / sizeof(*w->dst); i++)
 		if (w->dst[i] != op->want(w, i)) {
 			warnx("rank %d: wrong result: %s of %zu bytes, element %zu",
@@ -164,11 +198,12 @@ static void report(const struct work *w, const struct mpi_op *op,
 	if (!room)
 		err(EXIT_FAILURE, "samples");
 	bench_stats(all, (unsigned int)w->size, op->span, room, row);
-	printf("%s,lat,%d,%zu,1,%u,%u,%.3f,%.3f,%.3f,%.0f,%.1f\n", op->name,
+	printf("%s,lat,%d,%zu,1,%u,%u,%.3f,%.3f,%.3f,%.0f,%.1f,%.3f,%.3f\n", op->name,
 	       w->size, row->bytes, row->iters, row->batch, row->min / 1e3,
 	       row->median / 1e3, row->p99 / 1e3,
 	       row->median > 0 ? 1e9 / row->median : 0,
-	       row->median > 0 ? (double)row->bytes * 1e3 / row->median : 0);
+	       row->median > 0 ? (double)row->bytes * 1e3 / row->median : 0,
+	       row->avg / 1e3, row->max / 1e3);
 	fflush(stdout);
 	free(room);
 }
@@ -221,7 +256,7 @@ static const struct mpi_op *find_op(const char *name)
 		if (!strcmp(name, ops[i].name))
 			return &ops[i];
 	errx(EXIT_USAGE, "unknown operation '%s': there are allreduce, bcast, "
-	     "bcast-barrier, barrier, memcpy", name);
+	     "bcast-barrier, barrier, memcpy, put, message", name);
 }
 
 static void run(const struct mpi_op *op, int argc, char **argv)
@@ -238,8 +273,16 @@ static void run(const struct mpi_op *op, int argc, char **argv)
 			max = (size_t)atol(argv[i]);
 	MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &w.size);
+	if (op->run == run_message && w.size != 2)
+		errx(EXIT_USAGE, "messages take two processes, not %d", w.size);
+	w.win = MPI_WIN_NULL;
+	if (op->window) {
+		MPI_Win_allocate((MPI_Aint)max, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.dst,
+				 &w.win);
+		MPI_Win_lock_all(0, w.win);
+	}
 	if (posix_memalign((void **)&w.src, 4096, max) ||
-	    posix_memalign((void **)&w.dst, 4096, max))
+	    (!op->window && posix_memalign((void **)&w.dst, 4096, max)))
 		errx(EXIT_FAILURE, "no memory for buffers");
 	MPI_Win_allocate_shared(w.rank ? 0 : (MPI_Aint)max, 1, MPI_INFO_NULL,
 				MPI_COMM_WORLD, &w.shared, &win);
@@ -252,7 +295,12 @@ static void run(const struct mpi_op *op, int argc, char **argv)
 	}
 	MPI_Win_free(&win);
 	free(w.src);
-	free(w.dst);
+	if (op->window) {
+		MPI_Win_unlock_all(w.win);
+		MPI_Win_free(&w.win);
+	} else {
+		free(w.dst);
+	}
 }
 
 int main(int argc, char **argv)

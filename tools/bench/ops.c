@@ -2,8 +2,8 @@
 /*
  * The measured operations, and the check of their data.
  *
- * Each byte, or element, of a source is a function of rank, iteration and
- * offset; so is each of a result.
+ * Each byte, or element, of a source and of a result is a function of rank,
+ * iteration and offset.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,14 +15,14 @@ static int post_put(struct bench *b, size_t bytes)
 {
 	return APP_POST(angara_put_nbi(b->app.ctx, b->app.peers[b->to],
 			      angara_mr_key(b->data), b->dst_off, b->data, 0,
-			      bytes, NULL));
+			      bytes, b->how));
 }
 
 static int post_get(struct bench *b, size_t bytes)
 {
 	return APP_POST(angara_get_nbi(b->app.ctx, b->app.peers[b->to],
 			      angara_mr_key(b->data), 0, b->data, b->dst_off,
-			      bytes, NULL));
+			      bytes, b->how));
 }
 
 /* In place, like a broadcast of MPI: the buffer of rank 0 is the source. */
@@ -36,7 +36,7 @@ static int post_bcast(struct bench *b, size_t bytes)
 
 /*
  * A barrier that rank 0 starts after the broadcast ends after the broadcast has
- * arrived: then all processes know that all have the data.
+ * arrived everywhere: then each process knows that all processes have the data.
  */
 static int post_bcast_barrier(struct bench *b, size_t bytes)
 {
@@ -97,7 +97,7 @@ const struct bench_op bench_ops[] = {
 
 const unsigned int bench_num_ops = sizeof(bench_ops) / sizeof(bench_ops[0]);
 
-/* Rank 0 may measure alone for long, so there is no deadline here. */
+/* Rank 0 may measure alone for long, so this wait has no deadline. */
 int bench_sync(struct bench *b)
 {
 	int err = APP_POST(angara_barrier_nbi(b->team, NULL));
@@ -123,8 +123,8 @@ int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
 }
 
 /*
- * Parts of an operation: of at least a packet, one for each tree in use.  The
- * library cuts reductions.
+ * Number of parts of an operation: one for each tree in use, of at least a
+ * packet.  The library splits reductions itself.
  */
 static unsigned int parts_of(const struct bench *b, size_t bytes)
 {
@@ -142,7 +142,7 @@ static size_t part_start(size_t bytes, unsigned int parts, unsigned int nth)
 				      ANGARA_PACKET_BYTES;
 }
 
-/* One operation, each part of it on a tree of its own. */
+/* Starts one operation, each part on its own tree. */
 static int post(struct bench *b, size_t bytes)
 {
 	unsigned int parts = parts_of(b, bytes), i;
@@ -176,15 +176,23 @@ static int finish(struct bench *b, size_t bytes, bool posted)
 	return err;
 }
 
-/* This process's part in one window of operations, until completion. */
+/*
+ * This process's part in one window of operations, until completion.  If rates
+ * are measured, all puts or gets of the window share a doorbell.
+ */
 int bench_window(struct bench *b, size_t bytes)
 {
+	static const struct angara_op more = {
+		.size = sizeof(more), .flags = ANGARA_MORE | ANGARA_SILENT,
+	};
 	bool posts = !b->op->from_root || !b->app.rank;
 	uint64_t i;
 	int err = 0;
 
-	for (i = 0; posts && i < b->window && !err; i++)
+	for (i = 0; posts && i < b->window && !err; i++) {
+		b->how = b->mode == BENCH_RATE && i + 1 < b->window ? &more : NULL;
 		err = post(b, bytes);
+	}
 	if (!err)
 		err = finish(b, bytes, posts);
 	return err ? app_fail(&b->app, err, "%s of %zu bytes", b->op->name,
@@ -221,7 +229,7 @@ static size_t result_bytes(const struct bench *b, size_t bytes)
 	return b->op->arrivals == BENCH_ARRIVE_ALL ? b->app.size * bytes : bytes;
 }
 
-/* Overwrite the destination: no data of an earlier iteration may be left. */
+/* Overwrite the destination, so no data of an earlier iteration is left. */
 void bench_fill(struct bench *b, size_t bytes, unsigned int iter)
 {
 	unsigned char *src = angara_mr_addr(b->data);

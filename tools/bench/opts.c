@@ -1,57 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command line. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "bench.h"
 
 #define OPERATIONS	"put, get, bcast, bcast-barrier, reduce, allreduce, " \
 			"barrier, allgather"
 #define DEFAULT_SIZES	"8:1M"
 #define DEFAULT_WINDOW	64
-#define SMALL_BYTES	8192	/* up to here, many samples by default */
+#define SMALL_BYTES	8192	/* largest size with many samples by default */
 #define SMALL_ITERS	1000
 #define LARGE_ITERS	100
 
-const char bench_usage[] =
-"Usage: angara-run -n N angara-bench OPERATION [OPTION...]\n"
-"Measure one of " OPERATIONS ".\n"
-"\n"
-"  --lat           time of one operation at a time (the default)\n"
-"  --bw            bytes per second with many under way\n"
-"  --rate          operations per second with many under way\n"
-"  -s SIZES        bytes: a list such as 8,4K,1M, or 8:1M for powers of two\n"
-"                  (default 8:1M)\n"
-"  -n SAMPLES      measured samples (default 1000 up to 8K, 100 above)\n"
-"  -b BATCH        operations, or windows, in a sample; for the operations that\n"
-"                  need no barrier between them (default: as many as take 5 us)\n"
-"  -W WINDOW       operations under way with --bw and --rate (default 64)\n"
-"  --trees N       measure each size over one tree and over N, 2 to 16, that each\n"
-"                  operation is spread over; and the gain.  Reductions need\n"
-"                  N + 1 free trees\n"
-"  --to RANK       other end of put and get (default: the last)\n"
-"  --check         compare all data with the expected values\n"
-"  --csv           write comma-separated values\n"
-"  -j, --json      write JSON\n"
-"  -h, --help      write this text\n";
+const char tool_name[] = "angara-bench";
 
-static const struct option long_options[] = {
-	{ "lat", no_argument, NULL, 'l' },
-	{ "bw", no_argument, NULL, 'w' },
-	{ "rate", no_argument, NULL, 'r' },
-	{ "to", required_argument, NULL, 't' },
-	{ "trees", required_argument, NULL, 'T' },
-	{ "check", no_argument, NULL, 'k' },
-	{ "csv", no_argument, NULL, 'c' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ }
+enum {
+	OPT_LAT = APP_OPT_OWN,
+	OPT_BW,
+	OPT_RATE,
+	OPT_TREES,
+	OPT_TO,
+	OPT_CHECK,
+	OPT_CSV,
 };
 
-/* Options that exclude each other, or may be given only once. */
+static const struct opt opts[] = {
+	{ OPT_LAT, "lat", NULL, "time of one operation at a time (the default)", NULL },
+	{ OPT_BW, "bw", NULL, "bytes per second with many under way", NULL },
+	{ OPT_RATE, "rate", NULL, "operations per second with many under way", NULL },
+	{ 's', NULL, "SIZES",
+	  "bytes: a list such as 8,4K,1M, or 8:1M for powers of two\n"
+	  "(default 8:1M)", NULL },
+	{ 'n', NULL, "SAMPLES",
+	  "measured samples (default 1000 up to 8K, 100 above)", NULL },
+	{ 'b', NULL, "BATCH",
+	  "operations, or windows, in a sample; for operations that need\n"
+	  "no barrier between them (default: as many as take 5 us)", NULL },
+	{ 'W', NULL, "WINDOW",
+	  "operations under way with --bw and --rate (default 64)", NULL },
+	{ OPT_TREES, "trees", "N",
+	  "measure each size over one tree and over N, 2 to 16, that each\n"
+	  "operation is spread over; and the gain. Reductions need\n"
+	  "N + 1 free trees", NULL },
+	{ OPT_TO, "to", "RANK", "other end of put and get (default: the last)", NULL },
+	{ OPT_CHECK, "check", NULL, "compare all data with the expected values", NULL },
+	{ OPT_CSV, "csv", NULL, "write comma-separated values", NULL },
+	{ 'j', "json", NULL, "write JSON", NULL },
+	{ 0 }
+};
+
+/*
+ * The command line while it is read: options that exclude each other, or may be
+ * given only once.
+ */
 struct given {
+	struct bench *b;
 	const char *mode;
 	const char *form;
 	const char *sizes;
@@ -113,55 +119,68 @@ static int only_once(struct bench *b, const char **seen, const char *now)
 	return 0;
 }
 
-static int option(struct bench *b, int c, struct given *g, char **argv)
+static int option(struct bench *b, int id, struct given *g, const char *value)
 {
-	switch (c) {
-	case 'l':
+	switch (id) {
+	case OPT_LAT:
 		b->mode = BENCH_LAT;
 		return only_once(b, &g->mode, "--lat");
-	case 'w':
+	case OPT_BW:
 		b->mode = BENCH_BW;
 		return only_once(b, &g->mode, "--bw");
-	case 'r':
+	case OPT_RATE:
 		b->mode = BENCH_RATE;
 		return only_once(b, &g->mode, "--rate");
-	case 'c':
+	case OPT_CSV:
 		b->form = BENCH_CSV;
 		return only_once(b, &g->form, "--csv");
 	case 'j':
 		b->form = BENCH_JSON;
 		return only_once(b, &g->form, "--json");
 	case 's':
-		g->sizes = optarg;
+		g->sizes = value;
 		return 0;
 	case 'n':
-		return app_number(&b->app, "-n", optarg, 1, BENCH_MAX_ITERS,
+		return app_number(&b->app, "-n", value, 1, BENCH_MAX_ITERS,
 				  &b->iters);
 	case 'b':
 		g->batch = "-b";
-		return app_number(&b->app, "-b", optarg, 1, BENCH_MAX_BATCH,
+		return app_number(&b->app, "-b", value, 1, BENCH_MAX_BATCH,
 				  &b->batch);
 	case 'W':
-		g->window = optarg;
-		return app_number(&b->app, "-W", optarg, 1, BENCH_MAX_WINDOW,
+		g->window = value;
+		return app_number(&b->app, "-W", value, 1, BENCH_MAX_WINDOW,
 				  &b->window);
-	case 't':
-		g->to = optarg;
-		return app_number(&b->app, "--to", optarg, 0, b->app.size - 1,
+	case OPT_TO:
+		g->to = value;
+		return app_number(&b->app, "--to", value, 0, b->app.size - 1,
 				  &b->to);
-	case 'T':
-		return app_number(&b->app, "--trees", optarg, 2, BENCH_MAX_TREES,
+	case OPT_TREES:
+		return app_number(&b->app, "--trees", value, 2, BENCH_MAX_TREES,
 				  &b->trees);
-	case 'k':
+	case OPT_CHECK:
 		b->check = true;
 		return 0;
-	case 'h':
-		b->help = true;
-		return 0;
-	default:
-		return app_bad_option(&b->app, c, argv);
 	}
+	return 0;
 }
+
+static int take(void *to, int id, const char *value)
+{
+	struct given *g = to;
+
+	return app_taken(option(g->b, id, g, value));
+}
+
+static const struct opts_command command = {
+	.version = ANG_RELEASE,
+	.usage = " OPERATION [OPTION]...",
+	.what = "Measures one of " OPERATIONS ".\n"
+		"Start several processes: angara-run -n N angara-bench OPERATION",
+	.opts = opts,
+	.operands = "put get bcast bcast-barrier reduce allreduce barrier allgather",
+	.take = take,
+};
 
 static int find_op(struct bench *b, int argc, char **argv)
 {
@@ -209,22 +228,27 @@ static int check_given(struct bench *b, const struct given *g)
 	return 0;
 }
 
-int bench_parse(struct bench *b, int argc, char **argv)
+/*
+ * A process without a launcher would measure only itself.  Launchers set one of
+ * these variables, see angara_job_init(3).
+ */
+static int check_launcher(struct bench *b)
 {
-	struct given g = { 0 };
-	int c, err = 0;
+	if (b->app.size > 1 || getenv("ANGARA_RANK") || getenv("PMIX_RANK") ||
+	    getenv("PMI_RANK") || getenv("PMI_FD"))
+		return 0;
+	return app_bad_input(&b->app, "one process alone: start several, such as "
+			     "'angara-run -n 8 angara-bench %s'", b->op->name);
+}
 
-	b->to = b->app.size - 1;
-	b->window = DEFAULT_WINDOW;
-	b->trees = 1;
-	while (!err && (c = getopt_long(argc, argv, ":s:n:b:W:jh", long_options,
-					NULL)) != -1)
-		err = option(b, c, &g, argv);
-	if (err || b->help)
-		return err;
-	err = find_op(b, argc, argv);
+static int check_line(struct bench *b, const struct given *g, int argc, char **argv)
+{
+	int err = find_op(b, argc, argv);
+
 	if (!err)
-		err = check_given(b, &g);
+		err = check_given(b, g);
+	if (!err)
+		err = check_launcher(b);
 	if (err)
 		return err;
 	if (b->mode == BENCH_LAT)
@@ -233,7 +257,20 @@ int bench_parse(struct bench *b, int argc, char **argv)
 		b->num_sizes = 1;
 		return 0;
 	}
-	return parse_sizes(b, g.sizes ? g.sizes : DEFAULT_SIZES);
+	return parse_sizes(b, g->sizes ? g->sizes : DEFAULT_SIZES);
+}
+
+bool bench_parse(struct bench *b, int argc, char **argv)
+{
+	struct given g = { .b = b };
+
+	b->to = b->app.size - 1;
+	b->window = DEFAULT_WINDOW;
+	b->trees = 1;
+	if (!app_read(&b->app, &command, &g, argc, argv))
+		return false;
+	check_line(b, &g, argc, argv);
+	return true;
 }
 
 unsigned int bench_iters(const struct bench *b, uint64_t bytes)

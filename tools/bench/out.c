@@ -39,8 +39,8 @@ static void table_begin(const struct bench *b)
 	if (b->mode != BENCH_LAT)
 		printf(", window of %llu", (unsigned long long)b->window);
 	printf("%s\n", b->check ? ", data checked" : "");
-	printf("%10s %8s %6s %12s %12s %12s", "bytes", "samples", "batch",
-	       "min us", "median us", "p99 us");
+	printf("%10s %8s %6s %12s %12s %12s %12s %12s", "bytes", "samples",
+	       "batch", "avg us", "min us", "median us", "p99 us", "max us");
 	if (b->mode == BENCH_BW)
 		printf(" %12s", "MB/s");
 	if (b->mode == BENCH_RATE)
@@ -56,7 +56,8 @@ void bench_out_begin(struct bench *b)
 		table_begin(b);
 	else if (b->form == BENCH_CSV)
 		printf("operation,mode,processes,bytes,window,samples,batch,"
-		       "min_us,median_us,p99_us,ops_per_s,mb_per_s%s\n",
+		       "min_us,median_us,p99_us,ops_per_s,mb_per_s,avg_us,"
+		       "max_us%s\n",
 		       b->trees > 1 ? ",trees,gain" : "");
 	fflush(stdout);
 }
@@ -64,9 +65,10 @@ void bench_out_begin(struct bench *b)
 void bench_out_row(struct bench *b, const struct bench_row *row)
 {
 	if (b->form == BENCH_TABLE) {
-		printf("%10zu %8u %6u %12.3f %12.3f %12.3f", row->bytes,
-		       row->iters, row->batch, us(row->min), us(row->median),
-		       us(row->p99));
+		printf("%10zu %8u %6u %12.3f %12.3f %12.3f %12.3f %12.3f",
+		       row->bytes, row->iters, row->batch, us(row->avg),
+		       us(row->min), us(row->median), us(row->p99),
+		       us(row->max));
 		if (b->mode == BENCH_BW)
 			printf(" %12.1f", mb_per_s(b, row));
 		if (b->mode == BENCH_RATE)
@@ -75,11 +77,12 @@ void bench_out_row(struct bench *b, const struct bench_row *row)
 			printf(" %6u %6.2f", row->trees, row->gain);
 		putchar('\n');
 	} else if (b->form == BENCH_CSV) {
-		printf("%s,%s,%u,%zu,%llu,%u,%u,%.3f,%.3f,%.3f,%.0f,%.1f",
+		printf("%s,%s,%u,%zu,%llu,%u,%u,%.3f,%.3f,%.3f,%.0f,%.1f,%.3f,%.3f",
 		       b->op->name, bench_modes[b->mode], b->app.size,
 		       row->bytes, (unsigned long long)b->window, row->iters,
 		       row->batch, us(row->min), us(row->median), us(row->p99),
-		       ops_per_s(b, row), mb_per_s(b, row));
+		       ops_per_s(b, row), mb_per_s(b, row), us(row->avg),
+		       us(row->max));
 		if (b->trees > 1)
 			printf(",%u,%.3f", row->trees, row->gain);
 		putchar('\n');
@@ -107,6 +110,8 @@ static struct json_object *json_row(const struct bench *b,
 	add_number(o, "min_us", us(row->min));
 	add_number(o, "median_us", us(row->median));
 	add_number(o, "p99_us", us(row->p99));
+	add_number(o, "avg_us", us(row->avg));
+	add_number(o, "max_us", us(row->max));
 	add_number(o, "ops_per_s", ops_per_s(b, row));
 	add_number(o, "mb_per_s", mb_per_s(b, row));
 	if (b->trees > 1) {

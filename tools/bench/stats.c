@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From stamps to results. */
+/* Computation of results from stamps. */
 #include <stdlib.h>
 #include "bench.h"
 
@@ -44,12 +44,12 @@ static uint64_t sample(const struct bench_stamp *stamps, unsigned int procs,
 }
 
 /**
- * bench_stats() - least, median and 99th percentile
- * @stamps: of all processes
- * @procs: their number
+ * bench_stats() - compute minimum, median, 99th percentile, mean and maximum
+ * @stamps: stamps of all processes
+ * @procs: number of processes
  * @span: how a sample is timed
  * @room: for @row->iters numbers
- * @row: in: iters, batch; out: the rest
+ * @row: in: iters, batch; out: all other members
  *
  * A percentile is the least sample such that this share of the samples is not
  * above it; the median of an even number is the mean of the two in the middle.
@@ -58,13 +58,17 @@ void bench_stats(const struct bench_stamp *stamps, unsigned int procs,
 		 enum bench_span span, uint64_t *room, struct bench_row *row)
 {
 	unsigned int n = row->iters, i;
-	double scale = 1.0 / row->batch;
+	double scale = 1.0 / row->batch, sum = 0;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		room[i] = sample(stamps, procs, n, span, i);
+		sum += (double)room[i];
+	}
 	qsort(room, n, sizeof(*room), compare);
 	row->min = (double)room[0] * scale;
 	row->median = ((double)room[(n - 1) / 2] + (double)room[n / 2]) / 2 *
 		      scale;
 	row->p99 = (double)room[((uint64_t)n * 99 + 99) / 100 - 1] * scale;
+	row->avg = sum / n * scale;
+	row->max = (double)room[n - 1] * scale;
 }

@@ -9,7 +9,7 @@
 #define FAILED		1	/* exit status of an error at run time */
 #define MISUSED		2	/* exit status of a wrong argument */
 
-/* Begins each line; defined by each command. */
+/* First word of each line; each command defines it. */
 extern const char tool_name[];
 
 /** complain() - print "tool_name: ", the text and the end of the line */
@@ -18,7 +18,7 @@ void complain(const char *format, va_list list);
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** misuse() - complain.  Return: MISUSED */
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** need_memory() - zeroed memory; ends the program if there is none */
+/** need_memory() - allocate zeroed memory; end the program if there is none */
 void *need_memory(size_t count, size_t size);
 
 #endif /* COMPLAIN_H */

@@ -10,9 +10,9 @@
 
 #include "plan.h"
 
-#define PART	32	/* of a list of nodes */
+#define PART	32	/* bytes of a list of nodes */
 
-/* A number from @least to @most, and nothing behind it. */
+/* Reads a number from @least to @most that ends the text. */
 static bool plan_number(const char *text, uint32_t least, uint32_t most,
 			uint32_t *value)
 {
@@ -89,7 +89,7 @@ bool plan_members(const struct angara_fabric *fabric, const char *list,
 	}
 }
 
-/* Numbers joined by commas.  Return: how many; 0: they are something else. */
+/* Reads numbers joined by commas.  Return: their count; 0: not such a list. */
 static unsigned int plan_digits(const char *text, uint16_t *digits)
 {
 	unsigned int n = 0;

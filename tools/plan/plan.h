@@ -17,8 +17,8 @@
 /**
  * plan_members() - read participants
  * @fabric: fabric
- * @list: "0,4-7:2": nodes and ranges, behind ":" how many on each; or "all"
- * @local: how many on a node without ":"
+ * @list: "0,4-7:2": nodes and ranges, after ":" the number on each; or "all"
+ * @local: number on a node without ":"
  * @pe: out: participants of each node, zeroed by the caller
  * @why: out: one line that says what is wrong
  * @size: bytes of @why
@@ -38,11 +38,11 @@ bool plan_members(const struct angara_fabric *fabric, const char *list,
  */
 bool plan_node(const struct angara_fabric *fabric, const char *text, uint32_t *node);
 
-/** plan_goal() - "depth" or "load" as ANGARA_PLAN_*; -1: neither */
+/** plan_goal() - convert "depth" or "load" to ANGARA_PLAN_*; -1: neither */
 int plan_goal(const char *text);
 
 /**
- * plan_router() - a router's name
+ * plan_router() - make a router's name
  * @fabric: fabric
  * @router: router
  *
@@ -50,17 +50,17 @@ int plan_goal(const char *text);
  */
 const char *plan_router(const struct angara_fabric *fabric, uint32_t router);
 
-/** plan_rows() - a row per router and tree */
+/** plan_rows() - print a row per router and tree */
 json_object *plan_rows(const struct angara_fabric *fabric,
 		       const struct angara_plan *plan);
-/** plan_costs() - a row per tree; NULL: no tree */
+/** plan_costs() - make a row per tree; NULL: no tree */
 json_object *plan_costs(const struct angara_fabric *fabric,
 			const struct angara_plan *plan);
-/** plan_times() - a row per number of trees; NULL: no memory */
+/** plan_times() - make a row per number of trees; NULL: no memory */
 json_object *plan_times(const struct angara_plan *plan, uint64_t bytes);
-/** plan_values() - a row per parameter of times, with its source */
+/** plan_values() - make a row per parameter of times, with its source */
 json_object *plan_values(void);
-/** plan_sources() - the sources of parameters in four lines, from malloc() */
+/** plan_sources() - list the sources of parameters in four lines, from malloc() */
 char *plan_sources(void);
 
 #endif /* PLAN_H */

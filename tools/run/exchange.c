@@ -9,9 +9,9 @@
  * process that breaks the protocol, and does nothing else.
  *
  * A process is absent if it is late, as it has not joined an exchange in time
- * (-ETIMEDOUT), or if its connection has ended (-EPIPE).  No exchange of a group
- * with an absent process goes on.  Those that have seen it be late may leave, so
- * the first of the two errors comes before the other.
+ * (-ETIMEDOUT), or if its connection has ended (-EPIPE).  An exchange of a
+ * group with an absent process ends.  A process that gets -ETIMEDOUT may exit,
+ * so -ETIMEDOUT has priority over -EPIPE.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,8 +23,9 @@
 #include "run.h"
 
 /**
- * struct run_exchange - an exchange that some of its group have started
- * @next: next one
+ * struct run_exchange - an exchange that some processes of its group have
+ * started
+ * @next: next exchange
  * @tag: tag
  * @n: processes in the group
  * @ranks: the group, NULL for the whole job
@@ -84,7 +85,7 @@ static void set_events(struct run_job *job, struct run_conn *conn, u32 events)
 	epoll_ctl(job->epfd, EPOLL_CTL_MOD, conn->fd, &ev);
 }
 
-/* Blocks may hold secrets, such as the key of the job: the launcher keeps none. */
+/* Blocks may hold secrets, such as the key of the job: erase them. */
 static void reply_put(struct run_reply *reply)
 {
 	if (--reply->refs)
@@ -116,7 +117,7 @@ static void conn_send(struct run_job *job, struct run_conn *conn)
 	set_events(job, conn, EPOLLIN);
 }
 
-/* A reply with room for @len bytes after the header. */
+/* Allocate a reply with room for @len bytes after the header. */
 static struct run_reply *reply_new(int status, u64 len)
 {
 	struct ang_job_reply head = {
@@ -186,11 +187,11 @@ static void exchange_end(struct run_job *job, struct run_exchange *ex, int statu
 			conn->sent = 0;
 			reply->refs++;
 		} else {
-			/* No memory even for an error: end the connection. */
+			/* No memory for the error reply: end the connection. */
 			shutdown(conn->fd, SHUT_RDWR);
 		}
 	}
-	/* Sending may end a connection, and with it other exchanges. */
+	/* Sending may end a connection, and thereby other exchanges. */
 	for (i = 0; reply && i < ex->n; i++) {
 		struct run_conn *conn = &job->procs[member(ex, i)].conn;
 
@@ -238,7 +239,7 @@ static struct run_exchange *exchange_new(const struct run_job *job,
 	return ex;
 }
 
-/* Return: 0; -ETIMEDOUT a process of the group is late; -EPIPE one is gone. */
+/* Return: 0; -ETIMEDOUT a process of the group is late; -EPIPE a process has ended. */
 static int exchange_absent(const struct run_job *job, const struct run_exchange *ex)
 {
 	int ret = 0;
@@ -261,7 +262,7 @@ static void exchanges_recheck(struct run_job *job)
 	struct run_exchange *ex;
 	int status;
 
-	/* Ending one may end others: start again each time. */
+	/* The end of an exchange may end others: restart the search. */
 	do {
 		status = 0;
 		for (ex = job->exchanges; ex; ex = ex->next) {
@@ -321,7 +322,7 @@ static bool group_valid(const struct run_job *job, const struct run_conn *conn)
 	return own;
 }
 
-/* Where the next bytes go, and the most of them. */
+/* Destination of the next bytes, and their maximum. */
 static char *want(struct run_conn *conn, size_t *len)
 {
 	size_t head = sizeof(conn->head);
@@ -373,7 +374,7 @@ static bool conn_recv(struct run_job *job, struct run_conn *conn)
 }
 
 /**
- * run_conn_event() - a connection has input, room or ended
+ * run_conn_event() - handle input, room or the end of a connection
  * @job: job
  * @conn: its connection
  * @events: as from epoll
@@ -395,11 +396,11 @@ void run_conn_event(struct run_job *job, struct run_conn *conn, u32 events)
 }
 
 /**
- * run_conn_gone() - a process takes no further part in exchanges
+ * run_conn_gone() - remove a process from exchanges
  * @job: job
  * @conn: its connection
  *
- * All exchanges that wait for it end with -EPIPE.
+ * All exchanges that wait for the process end with -EPIPE.
  */
 void run_conn_gone(struct run_job *job, struct run_conn *conn)
 {
@@ -416,18 +417,21 @@ void run_conn_gone(struct run_job *job, struct run_conn *conn)
 }
 
 /**
- * run_exchanges_until() - the next deadline of an exchange
+ * run_exchanges_until() - find the next deadline of an exchange
  * @job: job
  *
  * Return: ms as of run_now_ms(), RUN_NEVER for none.
  */
 u64 run_exchanges_until(const struct run_job *job)
 {
-	/* All have as much time, and the oldest is the first. */
+	/*
+	 * All exchanges have the same time limit, and the oldest is the first
+	 * in the list.
+	 */
 	return job->exchanges ? job->exchanges->until_ms : RUN_NEVER;
 }
 
-/* The members that have not joined are late. */
+/* Members that have not joined are late. */
 static void exchange_late(struct run_job *job, const struct run_exchange *ex)
 {
 	struct ang_ranks late = { 0 };
@@ -452,7 +456,7 @@ static void exchange_late(struct run_job *job, const struct run_exchange *ex)
  * @job: job
  * @now: ms as of run_now_ms()
  *
- * They end with -ETIMEDOUT, and a line names the processes that are late.
+ * The exchanges end with -ETIMEDOUT, and a line names the late processes.
  */
 void run_exchanges_expire(struct run_job *job, u64 now)
 {

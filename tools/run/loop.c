@@ -2,13 +2,13 @@
 /*
  * The job: start, watch, end.
  *
- * The job ends when all processes have.  If one fails, or a signal requests the
- * end, the others get a grace period in which to notice and report, then
- * SIGTERM, then SIGKILL.  The launcher is the reaper of processes that its
- * children leave behind, and ends those, too.
+ * The job ends when all processes have ended.  If a process fails, or a signal
+ * requests the end, the remaining processes get a grace period in which they
+ * can report errors, then SIGTERM, then SIGKILL.  The launcher is the reaper of
+ * processes that its children leave behind, and ends those, too.
  *
  * While the reader of the output does not read, the launcher takes no more
- * output, but serves all else.
+ * output, but serves everything else.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +24,7 @@
 
 #include "run.h"
 
-#define RUN_TERM_MS	2000	/* from SIGTERM to SIGKILL */
+#define RUN_TERM_MS	2000	/* time from SIGTERM to SIGKILL */
 #define RUN_EVENTS	64
 
 static const int forwarded[] = {
@@ -79,8 +79,8 @@ static struct run_proc *find_proc(struct run_job *job, pid_t pid)
 }
 
 /*
- * The exit status is that of the first failure; later ones are mostly its
- * consequences.
+ * The exit status is that of the first failure; later failures mostly follow
+ * from it.
  */
 static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus)
 {
@@ -89,7 +89,7 @@ static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus)
 
 	if (status && !job->status) {
 		job->status = status;
-		/* A process that exits has printed the reason itself. */
+		/* A process that exits with an error has printed the reason itself. */
 		if (WIFSIGNALED(wstatus))
 			run_say("process %u was killed by signal %d (%s)",
 				proc->conn.rank, WTERMSIG(wstatus),
@@ -225,9 +225,10 @@ static void outputs_watch(struct run_job *job, u32 events)
  * @job: job
  * @fd: where the output goes
  *
- * Serves all but the output of the processes.
+ * Serves everything but the output of the processes.
  *
- * Return: true; false the job was ended by force, and its output is not read.
+ * Return: true if there is room; false if the job was ended by force and its
+ * output is not read.
  */
 bool run_writable(struct run_job *job, int fd)
 {
@@ -248,8 +249,8 @@ bool run_writable(struct run_job *job, int fd)
 }
 
 /*
- * Ends the processes that processes of the job have left behind; children of
- * these become children of the launcher.  Return: some were ended.
+ * Ends orphans of the job's processes; their children become children of the
+ * launcher.  Return: whether any were ended.
  */
 static bool kill_some(void)
 {
@@ -366,7 +367,10 @@ int run_loop(struct run_job *job)
 		job->end.limit = run_now_ms() + job->opts->timeout_s * 1000ULL;
 	while (job->alive)
 		step(job, until(job));
-	/* The processes have kept to it; the reader of their output need not. */
+	/*
+	 * The processes ended within the time limit; the reader of their output
+	 * may be late.
+	 */
 	job->end.limit = RUN_NEVER;
 	kill_leftovers();
 	drain(job);

@@ -10,8 +10,8 @@
 #include "run.h"
 
 /*
- * Descriptors 0, 1 and 2 are for input and output, also when the launcher was
- * started without them: lines must not go into another file.
+ * Keep descriptors 0, 1 and 2 for input and output, even if the launcher starts
+ * without them: no line may go into another file.
  */
 static void files_open(void)
 {

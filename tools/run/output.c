@@ -14,9 +14,9 @@
 
 #include "run.h"
 
-#define RUN_HEARD_MS	1000	/* for the reader of standard error */
+#define RUN_HEARD_MS	1000	/* wait for the reader of standard error */
 
-/** run_heard() - whether there is room for a message on standard error */
+/** run_heard() - check for room for a message on standard error */
 bool run_heard(void)
 {
 	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
@@ -60,8 +60,8 @@ static char *text(struct run_stream *s)
 }
 
 /*
- * Write @len bytes at @start, a line or a part of one.  The tag goes right
- * before them, over output already written, so that one write is enough.
+ * Write @len bytes at @start, a line or a part of one.  The tag is put right
+ * before these bytes, over output already written, so that one write is enough.
  */
 static bool put(struct run_job *job, struct run_stream *s, size_t start,
 		size_t len)
@@ -122,8 +122,8 @@ static bool put_lines(struct run_job *job, struct run_stream *s)
  * @job: job
  * @s: pipe
  *
- * Passes on the rest of the last line; with tags it also ends the line, since
- * the next output starts with a tag.
+ * Passes on the rest of the last line.  With tags it also completes the line,
+ * since the next output starts with a tag.
  */
 void run_stream_end(struct run_job *job, struct run_stream *s)
 {

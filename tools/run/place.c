@@ -10,8 +10,8 @@
 
 /**
  * struct fabric - the devices of one fabric, by node
- * @devs: first of them
- * @n: number of them
+ * @devs: first device
+ * @n: number of devices
  */
 struct fabric {
 	const struct ang_found *devs;
@@ -89,7 +89,7 @@ static int assign(struct run_job *job, const struct ang_scan *scan,
 	return 0;
 }
 
-/* The first process makes the fabric; its size is known before. */
+/* The first process creates the fabric, but its size is known now. */
 static int scan_embedded(const struct ang_spec *spec, struct ang_scan *scan)
 {
 	u32 nodes = spec->topo.nodes;
@@ -108,7 +108,7 @@ static int scan_embedded(const struct ang_spec *spec, struct ang_scan *scan)
  * run_place() - choose a device for every process
  * @job: job
  *
- * Return: 0, else an exit status after printing a message.
+ * Return: 0, otherwise an exit status after printing a message.
  */
 int run_place(struct run_job *job)
 {

@@ -23,7 +23,7 @@
 
 #define RUN_EXIT_FAILURE	1
 #define RUN_EXIT_USAGE		2
-#define RUN_EXIT_TIMEOUT	124	/* like timeout(1) and env(1) */
+#define RUN_EXIT_TIMEOUT	124	/* exit statuses as of timeout(1) and env(1) */
 #define RUN_EXIT_CANNOT_EXEC	126
 #define RUN_EXIT_NOT_FOUND	127
 
@@ -38,7 +38,7 @@
  * @spec: fabric to use
  * @has_spec: @spec is set
  * @timeout_s: time limit, 0 for none
- * @grace_s: time for the others to end after a process has failed
+ * @grace_s: time for the remaining processes to end after a process has failed
  * @exchange_s: time limit of an exchange, 0 for none
  * @tag: write the rank before each line
  * @keep_going: a failed process does not end the others
@@ -74,8 +74,8 @@ struct run_opts {
  * @from: the pipe, -1 at its end
  * @to: where lines go: 1 or 2
  * @rank: process
- * @inside: a part of the line has been written
- * @len: bytes of output in @buf without an end of line yet
+ * @inside: part of a line has been written
+ * @len: bytes of output in @buf that do not end a line
  * @size: room for output in @buf
  * @buf: room for a tag, then output
  */
@@ -96,12 +96,12 @@ struct run_reply;
  * struct run_conn - a process's connection
  * @fd: socket, -1 once the process has ended
  * @rank: process
- * @late: an exchange has ended because the process had not joined it
+ * @late: an exchange has timed out because the process had not joined it
  * @events: what epoll watches for
  * @got: bytes of the request received
  * @head: its header
  * @body: ranks and block
- * @in: exchange it waits in
+ * @in: exchange in which the process waits
  * @reply: reply being sent, or NULL
  * @sent: bytes of @reply sent
  */
@@ -121,7 +121,7 @@ struct run_conn {
 /**
  * struct run_proc - a process of the job
  * @pid: process, 0 once reaped
- * @device: its device, empty without
+ * @device: its device; empty: none
  * @conn: connection
  * @out: output and error output
  */
@@ -134,8 +134,8 @@ struct run_proc {
 
 /**
  * struct run_ending - pending end of the remaining processes
- * @limit: when the time limit ends, ms
- * @next: when the next signal is due, ms
+ * @limit: end of the time limit, in ms
+ * @next: time of the next signal, in ms
  * @sig: next signal
  * @forced: SIGKILL was sent
  */
@@ -158,7 +158,7 @@ struct run_ending {
  * @sigfd: signals
  * @end: how the job ends
  * @spec: fabric, if it is embedded
- * @exchanges: exchanges under way, the oldest first
+ * @exchanges: exchanges in progress, the oldest first
  * @status: exit status so far
  */
 struct run_job {
@@ -183,7 +183,7 @@ struct run_job {
 #define RUN_EV_ERR	3U
 #define RUN_EV_OUTPUTS	4U
 
-/* Not if standard error is not read: the launcher must not wait for that. */
+/* Prints nothing if standard error is not read: the launcher must not wait for a reader. */
 #define run_say(...)							\
 	(run_heard() ? ang_say("angara-run", __VA_ARGS__) : (void)0)
 

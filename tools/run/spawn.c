@@ -24,7 +24,7 @@ static struct sigaction old_pipe;
 /* Standard error is a terminal; processes see a pipe instead. */
 static bool on_terminal;
 
-/* Both ends of pipes and sockets between process and launcher: ours first. */
+/* Both ends of pipes and sockets between process and launcher; the launcher's end first. */
 struct ends {
 	int job[2];
 	int out[2];
@@ -54,7 +54,7 @@ void run_spawn_prepare(const sigset_t *block)
 	setrlimit(RLIMIT_NOFILE, &lim);
 }
 
-/* @val: NULL: not set, also if the launcher has it. */
+/* @val: NULL: removes the variable, even if the launcher has it. */
 static int set_var(const char *name, const char *val)
 {
 	return (val ? setenv(name, val, 1) : unsetenv(name)) ? -errno : 0;
@@ -100,7 +100,7 @@ static int set_env(const struct run_job *job, u32 rank, int job_fd, pid_t launch
 	return ret ? ret : set_number(ANG_ENV_PTRACER, (u64)launcher);
 }
 
-/* Rank 0 inherits standard input, the others get /dev/null. */
+/* Rank 0 inherits standard input, other ranks get /dev/null. */
 static int set_files(u32 rank, const struct ends *e)
 {
 	if (rank) {
@@ -115,7 +115,7 @@ static int set_files(u32 rank, const struct ends *e)
 	return 0;
 }
 
-/** run_cores() - cores that the launcher may use */
+/** run_cores() - count the cores that the launcher may use */
 u32 run_cores(void)
 {
 	cpu_set_t set;
@@ -139,7 +139,7 @@ static int bind_core(u32 rank)
 	return sched_setaffinity(0, sizeof(own), &own) ? -errno : 0;
 }
 
-/* In the child.  Does not return; writes the errno of a failure to @e->exec. */
+/* Runs in the child.  Does not return; writes the errno of a failure to @e->exec. */
 static void child(const struct run_job *job, u32 rank, const struct ends *e,
 		  pid_t launcher)
 {
@@ -207,7 +207,7 @@ static int exec_result(int fd)
 	return n == (ssize_t)sizeof(err) ? err : 0;
 }
 
-/* The loop gets our ends; those that stay in @e are not watched. */
+/* The loop gets the launcher's ends; ends that stay in @e are not watched. */
 static int watch_proc(struct run_job *job, u32 rank, struct ends *e)
 {
 	struct run_proc *proc = &job->procs[rank];
@@ -250,7 +250,7 @@ static int cannot_run(const char *program, int err)
  * @job: job
  * @rank: its rank
  *
- * Return: 0, else an exit status after printing a message.
+ * Return: 0, otherwise an exit status after printing a message.
  */
 int run_spawn(struct run_job *job, u32 rank)
 {

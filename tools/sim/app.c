@@ -72,7 +72,7 @@ static void table_read(const char *path)
 	qsort(table, points, sizeof(*table), by_units);
 }
 
-/* Between two points: a power law.  Beyond them: proportional. */
+/* Interpolates by a power law between two points, proportionally beyond them. */
 static double table_time(double units)
 {
 	u32 i = 0;
@@ -172,7 +172,7 @@ static const struct sim_opt spmv_opts[] = {
 	{ "nonzeros", SIM_T_NUMBER, "10", "per row" },
 	{ "rate", SIM_T_TEXT, "591", "compute rate of a node in MFlop/s" },
 	{ "step-overhead", SIM_T_TIME, "0s", "fixed time of a multiplication" },
-	{ "table", SIM_T_TEXT, NULL, "file of measured times: rows of a node, seconds" },
+	{ "table", SIM_T_FILE, NULL, "file of measured times: rows of a node, seconds" },
 	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori" },
 	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two" },
 	{ "to", SIM_T_NUMBER, "2048", "nodes at most" },
@@ -193,8 +193,9 @@ static int spmv_size(struct env *e, struct out *o)
 
 	for (mode = 0; mode < 2; mode++) {
 		struct gather g = {
-			.algo = mode == WORK_OFFLOAD ? GATHER_TREES :
-				(u32)gather_algo(arg_text("algo")),
+			.bcasts = mode == WORK_OFFLOAD,
+			.coll = ANG_COLL_ALLGATHER,
+			.algo = gather_algo(arg_text("algo")),
 			.bytes = (u32)((arg_number("rows") + n - 1) / n *
 				       sizeof(double)),
 			.trees = n < arg_number("trees") ? n :
@@ -215,13 +216,15 @@ static int spmv_size(struct env *e, struct out *o)
 static int spmv_cmd(struct env *e)
 {
 	u32 from, to, i;
-	int algo = gather_algo(arg_text("algo"));
+	struct gather g = {
+		.coll = ANG_COLL_ALLGATHER, .algo = gather_algo(arg_text("algo")),
+	};
 	struct out *o;
 
 	common_checks();
 	sizes_of(&from, &to);
 	need_torus(e, "spmv");
-	if (algo < 0 || algo == GATHER_TREES)
+	if (!gather_valid(&g, 1))
 		bad_usage("--algo '%s': not one of doubling, ring, bruck",
 			  arg_text("algo"));
 	if (!arg_number("trees") || arg_number("trees") > ANG_DEF_TREES)
@@ -252,7 +255,7 @@ static const struct sim_opt heat_opts[] = {
 	{ "rate", SIM_T_TEXT, "11000", "compute rate of a node in MFlop/s" },
 	{ "step-overhead", SIM_T_TIME, "9.5us",
 	  "fixed time of a step on a node" },
-	{ "table", SIM_T_TEXT, NULL, "file of measured times: cells of a node, seconds" },
+	{ "table", SIM_T_FILE, NULL, "file of measured times: cells of a node, seconds" },
 	{ "bytes", SIM_T_BYTES, "8", "size of the maximum" },
 	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori" },
 	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two" },
@@ -279,7 +282,16 @@ static int heat_times(struct env *e, double *t)
 	return SIM_OK;
 }
 
-/* Rows of one number of cells; times of the allreduce are the same for all. */
+static uint64_t heat_cells(const char *text)
+{
+	uint64_t cells;
+
+	if (sim_parse(SIM_T_NUMBER, text, &cells) || !cells)
+		bad_usage("--cells '%s': not a whole number above 0", text);
+	return cells;
+}
+
+/* Rows for one number of cells; all of them have the same allreduce times. */
 static void heat_rows(struct env *e, struct out *o, const char *text,
 		      const u32 *log2, const double (*t)[2])
 {
@@ -287,8 +299,7 @@ static void heat_rows(struct env *e, struct out *o, const char *text,
 	uint64_t cells;
 	u32 i;
 
-	if (sim_parse(SIM_T_NUMBER, text, &cells) || !cells)
-		bad_usage("--cells '%s': not a whole number above 0", text);
+	cells = heat_cells(text);
 	for (i = log2[0]; i <= log2[1]; i++) {
 		torus_of(e, (u32)arg_number("dims"), i);
 		out_cell(o, "%s", text);
@@ -308,6 +319,11 @@ static int heat_cmd(struct env *e)
 	common_checks();
 	sizes_of(&log2[0], &log2[1]);
 	need_torus(e, "heat2d");
+	while ((item = arg_list(&rest)))
+		heat_cells(item);
+	free(copy);
+	copy = strdup(arg_text("cells"));
+	rest = copy;
 	if (arg_number("bytes") > e->cfg.packet)
 		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
 	o = out_new("Heat equation", "cells," APP_COLUMNS);

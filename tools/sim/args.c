@@ -2,14 +2,18 @@
 /*
  * The command line; see args.h.
  */
-#include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "args.h"
+#include "complain.h"
+#include "options.h"
 
-#define MAX_OPTS	64
+#define MAX_OPTS	64	/* most options of a command, including those of all commands */
+#define FIRST_PARAM	(OPTS_LONG + MAX_OPTS)
 
 static struct given {
 	const struct sim_opt *opt;
@@ -18,15 +22,25 @@ static struct given {
 } given[MAX_OPTS];
 static unsigned int ngiven;
 
+/**
+ * struct reading - a command line being read
+ * @param: numbers of the parameters that it sets, in order
+ * @text: their values
+ * @n: their number
+ */
+struct reading {
+	unsigned int *param;
+	const char **text;
+	unsigned int n;
+};
+
 void bad_usage(const char *fmt, ...)
 {
 	va_list ap;
 
-	fputs("angara-sim: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	complain(fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 	exit(SIM_USAGE);
 }
 
@@ -52,100 +66,147 @@ static void defaults(const struct sim_opt *opts)
 	}
 }
 
-static struct given *find(const char *name, size_t len)
+static struct given *find(const char *name)
 {
 	unsigned int i;
 
 	for (i = 0; i < ngiven; i++)
-		if (strlen(given[i].opt->name) == len &&
-		    !strncmp(given[i].opt->name, name, len))
+		if (!strcmp(given[i].opt->name, name))
 			return &given[i];
 	return NULL;
 }
 
-static bool is_param(const char *name, size_t len)
+/* Completion words for a value: files, choices, or none. */
+static char *words_of(const char *choices)
+{
+	char *words = choices ? need_memory(strlen(choices) + 1, 1) : NULL, *at;
+
+	if (!words)
+		return NULL;
+	strcpy(words, choices);
+	for (at = words; (at = strchr(at, '|')); )
+		*at = ' ';
+	return words;
+}
+
+/* Options as tools/common takes them; each name occurs once. */
+static void table_add(struct opt *table, unsigned int *n, struct opt new)
+{
+	unsigned int i;
+
+	for (i = 0; i < *n; i++)
+		if (!strcmp(table[i].name, new.name))
+			return;
+	table[(*n)++] = new;
+}
+
+static void table_opts(struct opt *table, unsigned int *n, int id,
+		       const struct sim_opt *opts)
+{
+	for (; opts->name; opts++)
+		table_add(table, n, (struct opt){
+			id++, opts->name, opts->type == SIM_T_FLAG ? NULL : "VALUE",
+			opts->help, opts->type == SIM_T_FILE ? "@file" : NULL });
+}
+
+static void table_params(struct opt *table, unsigned int *n)
 {
 	const struct sim_param *p;
 
+	table_add(table, n, (struct opt){ 'j', "json", NULL, "", NULL });
 	for (p = sim_params; p->name; p++)
-		if (strlen(p->name) == len && !strncmp(p->name, name, len))
-			return true;
-	return false;
+		table_add(table, n, (struct opt){
+			FIRST_PARAM + (int)(p - sim_params), p->name, "VALUE",
+			sim_param_help(p), words_of(p->choices) });
 }
 
-static void set_param(struct sim_cfg *cfg, const char *arg, size_t len,
-		      const char *value)
+static int take(void *to, int id, const char *value)
 {
-	char name[32], err[256];
+	struct reading *r = to;
 
-	snprintf(name, sizeof(name), "%.*s", (int)len, arg);
-	if (sim_cfg_set(cfg, name, value, err, sizeof(err)))
-		bad_usage("--%s", err);
-}
-
-/* The configuration file is read first, whatever the order of arguments. */
-static void read_config(int argc, char **argv, struct sim_cfg *cfg)
-{
-	const char *path = NULL;
-	char err[512];
-	int i;
-
-	for (i = 0; i < argc; i++) {
-		if (!strncmp(argv[i], "--config=", 9))
-			path = argv[i] + 9;
-		else if (!strcmp(argv[i], "--config") && i + 1 < argc)
-			path = argv[i + 1];
+	if (id >= FIRST_PARAM) {
+		r->param[r->n] = (unsigned int)(id - FIRST_PARAM);
+		r->text[r->n++] = value;
+	} else if (id == 'h') {
+		value_set(find("help"), "yes");
+	} else if (id == 'j') {
+		value_set(find("format"), "json");
+	} else {
+		value_set(&given[id - OPTS_LONG], value ? value : "yes");
 	}
+	return -1;
+}
+
+/* Set the parameters: first those of a configuration file, wherever --config is. */
+static void params_set(const struct reading *r, struct sim_cfg *cfg)
+{
+	const char *path = arg_text("config");
+	unsigned int i;
+	char err[512];
+
 	if (path && sim_cfg_file(cfg, path, err, sizeof(err)))
 		bad_usage("%s", err);
-}
-
-void args_read(int argc, char **argv, struct sim_cfg *cfg,
-	       const struct sim_opt *opts, const struct sim_opt *common)
-{
-	char err[256];
-	int i;
-
-	ngiven = 0;
-	defaults(opts);
-	defaults(common);
-	read_config(argc, argv, cfg);
-	for (i = 0; i < argc; i++) {
-		const char *name = argv[i] + 2, *value;
-		struct given *g;
-		size_t len;
-
-		if (strncmp(argv[i], "--", 2))
-			bad_usage("unexpected argument '%s'", argv[i]);
-		len = strcspn(name, "=");
-		value = name[len] ? name + len + 1 : NULL;
-		g = find(name, len);
-		if (!g && !is_param(name, len))
-			bad_usage("unknown option '--%.*s'; try --help",
-				  (int)len, name);
-		if (g && g->opt->type == SIM_T_FLAG) {
-			g->text = "yes";
-			continue;
-		}
-		if (!value && i + 1 < argc)
-			value = argv[++i];
-		if (!value)
-			bad_usage("option '--%s' needs an argument", name);
-		if (g)
-			value_set(g, value);
-		else
-			set_param(cfg, name, len, value);
-	}
+	for (i = 0; i < r->n; i++)
+		if (sim_cfg_set(cfg, sim_params[r->param[i]].name, r->text[i], err,
+				sizeof(err)))
+			bad_usage("--%s", err);
 	if (sim_cfg_check(cfg, err, sizeof(err)))
 		bad_usage("%s", err);
 }
 
+int args_read(int argc, char **argv, struct sim_cfg *cfg,
+	      const struct sim_opt *opts, const struct sim_opt *common)
+{
+	struct opt table[OPTS_MOST + 1] = { 0 };
+	struct opts_command c = { .version = ANG_RELEASE, .opts = table, .take = take };
+	struct reading r = {
+		.param = need_memory((size_t)argc + 1, sizeof(*r.param)),
+		.text = need_memory((size_t)argc + 1, sizeof(*r.text)),
+	};
+	unsigned int n = 0;
+	int status;
+
+	ngiven = 0;
+	defaults(opts);
+	table_opts(table, &n, OPTS_LONG, opts);
+	table_opts(table, &n, OPTS_LONG + (int)ngiven, common);
+	defaults(common);
+	table_params(table, &n);
+	status = opts_read(&c, &r, argc, argv);
+	if (status < 0 && optind < argc)
+		bad_usage("unexpected argument '%s'", argv[optind]);
+	if (status < 0 && !arg_text("help"))
+		params_set(&r, cfg);
+	free(r.param);
+	free(r.text);
+	return status;
+}
+
+int args_first(int argc, char **argv, const char *what, const struct opts_word *words,
+	       const struct sim_opt *const *opts)
+{
+	struct opt table[OPTS_MOST + 1] = { 0 };
+	struct opts_command c = {
+		.version = ANG_RELEASE, .usage = " COMMAND [OPTION]...", .what = what,
+		.opts = table, .words = words, .stop = true, .take = take,
+	};
+	unsigned int n = 0;
+
+	/* Only completion reads which commands take an option. */
+	if (argc > 1 && !strcmp(argv[1], "--bash-completion")) {
+		for (; *opts; opts++)
+			table_opts(table, &n, OPTS_LONG, *opts);
+		table_params(table, &n);
+	}
+	return opts_read(&c, NULL, argc, argv);
+}
+
 static struct given *known(const char *name)
 {
-	struct given *g = find(name, strlen(name));
+	struct given *g = find(name);
 
 	if (!g)
-		abort();	/* the command's table lacks it */
+		abort();	/* the command's table lacks the option */
 	return g;
 }
 
@@ -159,7 +220,35 @@ uint64_t arg_number(const char *name)
 	return known(name)->number;
 }
 
+/* Checksum of a file's bytes: FNV-1a. */
+static uint64_t sum_of(const char *option, const char *path)
+{
+	uint64_t sum = 0xCBF29CE484222325ULL;
+	FILE *f = fopen(path, "re");
+	struct stat st;
+	int c;
+
+	if (!f || fstat(fileno(f), &st) || !S_ISREG(st.st_mode))
+		bad_usage("--%s %s: with a checkpoint it has to be a regular file",
+			  option, path);
+	while ((c = getc(f)) != EOF)
+		sum = (sum ^ (uint64_t)c) * 0x100000001B3ULL;
+	fclose(f);
+	return sum;
+}
+
+static void what_opt(FILE *f, const struct sim_opt *opt)
+{
+	const char *text = arg_text(opt->name);
+
+	fprintf(f, "%s = %s\n", opt->name, text ? text : "");
+	if (text && opt->type == SIM_T_FILE)
+		fprintf(f, "sum = %llx\n",
+			(unsigned long long)sum_of(opt->name, text));
+}
+
 char *args_what(const char *cmd, const struct sim_opt *opts,
+		const struct sim_opt *routes, const struct sim_opt *faults,
 		const struct sim_cfg *cfg)
 {
 	char *text;
@@ -170,8 +259,9 @@ char *args_what(const char *cmd, const struct sim_opt *opts,
 		exit(SIM_FAILED);
 	fprintf(f, "%s\n", cmd);
 	for (; opts->name; opts++)
-		fprintf(f, "%s = %s\n", opts->name,
-			arg_text(opts->name) ? arg_text(opts->name) : "");
+		what_opt(f, opts);
+	what_opt(f, routes);
+	what_opt(f, faults);
 	sim_cfg_print(cfg, f);
 	fclose(f);
 	return text;

@@ -7,6 +7,7 @@
 #define ANG_SIM_ARGS_H
 
 #include "config.h"
+#include "options.h"
 
 /* Exit statuses. */
 #define SIM_OK		0
@@ -16,7 +17,7 @@
 /**
  * struct sim_opt - an option of a command
  * @name: without "--"
- * @type: SIM_T_TIME, _RATE, _BYTES, _NUMBER, or SIM_T_TEXT
+ * @type: SIM_T_TIME, _RATE, _BYTES, _NUMBER, SIM_T_TEXT, _FLAG or _FILE
  * @value: default; NULL for none
  * @help: description
  */
@@ -29,32 +30,59 @@ struct sim_opt {
 
 #define SIM_T_TEXT	100
 #define SIM_T_FLAG	101	/* takes no value; "yes" if given */
+#define SIM_T_FILE	102	/* a file that is read */
 
-/* Ends the program with one line and SIM_USAGE. */
+/* Print one line and exit with SIM_USAGE. */
 void bad_usage(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 
 /**
  * args_read() - read a command line
  * @argc: arguments
- * @argv: the first one is the first to be read
+ * @argv: the first one is the command
  * @cfg: parameters; set
  * @opts: options of the command; ended by a NULL name
  * @common: options of all commands; ended by a NULL name
  *
- * Exits with SIM_USAGE if an argument is wrong.
+ * Exits with SIM_USAGE if an argument is wrong.  With --help, parameters are not
+ * read.
+ * Return: -1 if a command is to run, otherwise the exit status.
  */
-void args_read(int argc, char **argv, struct sim_cfg *cfg,
-	       const struct sim_opt *opts, const struct sim_opt *common);
+int args_read(int argc, char **argv, struct sim_cfg *cfg,
+	      const struct sim_opt *opts, const struct sim_opt *common);
 
-/* Values of options; those of arg_number() are checked when read. */
+/**
+ * args_first() - read the options before the command
+ * @argc: arguments
+ * @argv: arguments; the command has the index optind
+ * @what: text of --help
+ * @words: commands
+ * @opts: options of all commands and of each, ended by NULL
+ *
+ * Return: -1 if a command is to run, otherwise the exit status.
+ */
+int args_first(int argc, char **argv, const char *what, const struct opts_word *words,
+	       const struct sim_opt *const *opts);
+
+/* Values of options; args_read() has checked those that arg_number() returns. */
 const char *arg_text(const char *name);
 uint64_t arg_number(const char *name);
 /* Split a text at commas.  Return: the next part, NULL at the end. */
 char *arg_list(char **rest);
 
-/* The options of the command and all parameters as one text, from malloc(). */
+/**
+ * args_what() - describe the simulation in one text
+ * @cmd: command
+ * @opts: its options
+ * @routes: option that names a file of routes
+ * @faults: option that names a file of link faults
+ * @cfg: parameters
+ *
+ * Files appear as their names and the checksums of their bytes.
+ * Return: text from malloc().
+ */
 char *args_what(const char *cmd, const struct sim_opt *opts,
+		const struct sim_opt *routes, const struct sim_opt *faults,
 		const struct sim_cfg *cfg);
 
 /**

@@ -4,23 +4,23 @@
  * its routes without a simulation (Dally & Towles, Principles and Practices of
  * Interconnection Networks, chapter 3).
  *
- * If each module sends one flit, a channel carries so many: its load.  No
- * deterministic routing accepts more than the rate of a link divided by the load
- * of the most loaded channel.  No routing at all accepts more than all channels
- * together carry, divided by the cables that flits cross on shortest ways.
- * Hosts send and take no more than PCIe does.
+ * The load of a channel is the number of flits that it carries if each module
+ * sends one.  No deterministic routing accepts more than the rate of a link
+ * divided by the load of the most loaded channel.  No routing at all accepts
+ * more than all channels together carry, divided by the cables that flits cross
+ * on shortest paths.  Hosts send and receive at most at the rate of PCIe.
  */
 #include <math.h>
 #include "args.h"
 #include "cmd.h"
 
 /**
- * struct bounds - what is found of a pattern
+ * struct bounds - results for a pattern
  * @ranks: modules that send
  * @hops: cables that a flit crosses on the routes
- * @least: the same on shortest ways
+ * @least: cables that a flit crosses on shortest paths
  * @most: load of the most loaded channel
- * @takes: load of the channels into the host that has most, per module
+ * @takes: greatest load of the channels into a host, per module
  */
 struct bounds {
 	u32 ranks;

@@ -2,16 +2,16 @@
 /*
  * Checkpoints: all changing state of a simulation, between two windows.
  *
- * A restored run makes fabric, trees and parameters of the workload anew from
- * the command line, so a checkpoint holds the command line to compare, and
- * arrays.  There is one file per process; a checksum at its end shows whether
- * it is complete.
+ * A restored run makes fabric, trees and parameters of the workload from the
+ * command line; so a checkpoint holds the arrays, and the command line for
+ * comparison.  There is one file per process; a checksum at its end shows
+ * whether it is complete.
  */
 #include <errno.h>
 #include <unistd.h>
 #include "sim.h"
 
-#define MAGIC	"angara-sim checkpoint 3\n"
+#define MAGIC	"angara-sim checkpoint 5\n"
 
 struct file {
 	FILE *f;
@@ -20,7 +20,7 @@ struct file {
 	bool bad;
 };
 
-/* FNV-1a over words: fast, and sufficient against accidental damage. */
+/* FNV-1a over words: fast, and sufficient to detect accidental damage. */
 static void add_up(struct file *c, const void *data, size_t len)
 {
 	const unsigned char *at = data;
@@ -45,7 +45,7 @@ static void transfer(struct file *c, void *data, size_t len)
 	add_up(c, data, len);
 }
 
-/* A number that has to be equal in both runs. */
+/* A number that must be equal in both runs. */
 static bool same(struct file *c, u64 val)
 {
 	u64 there = val;
@@ -107,6 +107,8 @@ static void partition(struct file *c, struct sim_part *p)
 	     sizeof(*p->pkt));
 	pool(c, (void **)&p->op, &p->ops, &p->op_free, &p->op_live,
 	     sizeof(*p->op));
+	pool(c, (void **)&p->cr, &p->crs, &p->cr_free, &p->cr_live,
+	     sizeof(*p->cr));
 	for (i = 0; i < SIM_WINDOWS; i++)
 		evs(c, &p->win[i]);
 	evs(c, &p->heap);
@@ -118,9 +120,10 @@ static void arrays(struct file *c, struct sim *s)
 
 	transfer(c, s->fifo, n * s->nsrc * sizeof(*s->fifo));
 	transfer(c, s->out, n * SIM_OUT_NUM(s) * s->out_stride);
-	transfer(c, s->vc, n * s->nports * SIM_NVC * s->vc_stride);
+	transfer(c, s->vc, n * s->nports * SIM_NVC * sizeof(*s->vc));
 	transfer(c, s->nic, n * sizeof(*s->nic));
 	transfer(c, s->inj_free, n * s->modules * sizeof(*s->inj_free));
+	transfer(c, s->pe_free, n * s->modules * sizeof(*s->pe_free));
 	if (s->tree)
 		transfer(c, s->tree, n * s->ntrees * sizeof(*s->tree));
 	if (s->state)

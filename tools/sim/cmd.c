@@ -6,6 +6,8 @@
 #include "cmd.h"
 #include "origin.h"
 
+#define TIME_MOST	1000000000000000000ULL	/* sums of a few stay below 2^64 */
+
 u32 arg_choice(const char *option, const char *text, const char *const *list)
 {
 	char all[256] = "";
@@ -112,6 +114,16 @@ static void coll_row(struct env *e, struct out *o, const struct coll *c,
 	out_cell(o, "%llu", (unsigned long long)r->acc.sent);
 	out_cell(o, "%llu", (unsigned long long)r->acc.events);
 	out_cell(o, "%.3f", r->wall);
+	out_cell(o, "%.3f", r->balance);
+}
+
+u32 need_node(const struct env *e, const char *option)
+{
+	u64 node = arg_number(option);
+
+	if (node >= sim_cfg_nodes(&e->cfg))
+		bad_usage("--%s '%s': no such node", option, arg_text(option));
+	return (u32)node;
 }
 
 /* Placement of the trees, and participants. */
@@ -123,16 +135,12 @@ static void coll_lay(struct env *e, struct coll *c)
 	bool fits = true;
 	u32 d;
 
-	c->root = (u32)arg_number("root");
-	c->source = arg_text("source") ? (u32)arg_number("source") : c->root;
+	c->root = need_node(e, "root");
+	c->source = arg_text("source") ? need_node(e, "source") : c->root;
 	c->trees = (u32)arg_number("trees");
 	c->spread = arg_choice("roots", arg_text("roots"), coll_roots);
 	c->shallowest = arg_choice("children", arg_text("children"),
 				   coll_children);
-	if (c->root >= sim_cfg_nodes(&e->cfg))
-		bad_usage("--root '%u': no such node", c->root);
-	if (c->source >= sim_cfg_nodes(&e->cfg))
-		bad_usage("--source '%u': no such node", c->source);
 	if (!block)
 		return;
 	need_torus(e, "--block");
@@ -188,7 +196,7 @@ static int coll_size(struct env *e, struct out *o)
 static int coll_cmd(struct env *e)
 {
 	return each_size(e, "Collectives",
-			 "torus,nodes,op,mode,bytes,us,packets,events,seconds",
+			 "torus,nodes,op,mode,bytes,us,packets,events,seconds,balance",
 			 coll_size);
 }
 
@@ -202,6 +210,8 @@ static const struct sim_opt traffic_opts[] = {
 	{ "load", SIM_T_TEXT, "0.05,0.1,0.2,0.3,0.4,0.5",
 	  "flits per cycle and computing module, separated by commas" },
 	{ "bytes", SIM_T_BYTES, "256", "payload, at most one packet" },
+	{ "brief", SIM_T_NUMBER, "0",
+	  "percentage of packets with 16 bytes of payload at most" },
 	{ "hot", SIM_T_NUMBER, "10", "percentage of packets to the hot spot" },
 	{ "warmup", SIM_T_TIME, "5us", "not measured" },
 	{ "time", SIM_T_TIME, "20us", "measured" },
@@ -216,7 +226,7 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 	out_cell(o, "%g", c->load);
 	out_cell(o, "%.4f", (double)r->acc.meas_flits / cycles /
 			    (double)r->ranks);
-	/* Far above saturation no packet of the time measured arrives in it. */
+	/* Far above saturation, no packet generated in the window arrives in it. */
 	if (r->acc.lat_n) {
 		out_cell(o, "%.1f", (double)r->acc.lat_sum /
 				    (double)r->acc.lat_n * 1e-3);
@@ -231,6 +241,12 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 	out_cell(o, "%.3f", r->wall);
 	out_cell(o, "%.2f", (double)r->nodes * (double)r->time /
 			    (double)e->cfg.clock / r->wall * 1e-6);
+	/* @hops includes acknowledgements of one flit, so flit-hops are unknown. */
+	if (e->cfg.acks)
+		out_cell(o, "-");
+	else
+		out_cell(o, "%.2f", (double)r->acc.hops * traffic_flits(c) /
+				    r->wall * 1e-6);
 }
 
 void need_pattern(const struct env *e, const char *pattern)
@@ -250,8 +266,18 @@ double need_load(const char *text)
 	double load = strtod(text, &end);
 
 	if (*end || !(load > 0 && load < 100))
-		bad_usage("--load '%s': not a number above 0", text);
+		bad_usage("--load '%s': not a number above 0 and below 100", text);
 	return load;
+}
+
+u64 need_time(const char *option)
+{
+	u64 time = arg_number(option);
+
+	if (time > TIME_MOST)
+		bad_usage("--%s '%s': not a time up to %llus", option,
+			  arg_text(option), TIME_MOST / 1000000000000ULL);
+	return time;
 }
 
 static int no_packets(const char *load)
@@ -271,14 +297,17 @@ static int traffic_cmd(struct env *e)
 	need_pattern(e, pattern);
 	if (arg_number("hot") > 100)
 		bad_usage("--hot '%s': more than 100 percent", arg_text("hot"));
+	if (arg_number("brief") > 100)
+		bad_usage("--brief '%s': more than 100 percent", arg_text("brief"));
+	c.brief = (u32)arg_number("brief");
 	c.bytes = (u32)arg_number("bytes");
 	c.hot = (u32)arg_number("hot");
-	c.warmup = arg_number("warmup");
-	c.end = c.warmup + arg_number("time");
+	c.warmup = need_time("warmup");
+	c.end = c.warmup + need_time("time");
 	c.stop = c.end;
 	if (c.end == c.warmup)
 		bad_usage("--time '%s': nothing is measured", arg_text("time"));
-	o = out_new(pattern, "load,accepted,latency ns,longest ns,hops,packets,events,seconds,Mcycles/s");
+	o = out_new(pattern, "load,accepted,latency ns,longest ns,hops,packets,events,seconds,Mcycles/s,Mflit-hops/s");
 	while ((item = arg_list(&rest))) {
 		struct result r;
 

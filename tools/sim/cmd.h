@@ -26,6 +26,7 @@ extern const struct cmd cmd_coll;
 extern const struct cmd cmd_traffic;
 extern const struct cmd cmd_capacity;
 extern const struct cmd cmd_curve;
+extern const struct cmd cmd_flits;
 extern const struct cmd cmd_pairs;
 extern const struct cmd cmd_replay;
 extern const struct cmd cmd_stress;
@@ -41,8 +42,12 @@ int each_size(struct env *e, const char *title, const char *columns,
 	      int (*size)(struct env *e, struct out *o));
 /* Exits unless --pattern and --bytes are right for the fabric. */
 void need_pattern(const struct env *e, const char *pattern);
-/* A load of the command line; exits if it is none. */
+/* A load of the command line; exits if the value is not a load. */
 double need_load(const char *text);
+/* A node of the fabric. */
+u32 need_node(const struct env *e, const char *option);
+/* A simulated time of the command line, small enough to add a few. */
+u64 need_time(const char *option);
 /* Exits unless the fabric is a torus of up to four dimensions. */
 void need_torus(const struct env *e, const char *what);
 

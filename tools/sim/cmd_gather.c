@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Command gather: allgather and allreduce by each algorithm.
+ * Command gather: every collective by each algorithm of the library, and an
+ * allgather by broadcasts.
  */
 #include "cmd.h"
 
 static const struct sim_opt opts[] = {
-	{ "op", SIM_T_TEXT, "allgather", "allgather or allreduce" },
-	{ "algo", SIM_T_TEXT, "trees,doubling",
-	  "trees (allgather only), doubling, ring, bruck (allgather only)" },
-	{ "bytes", SIM_T_BYTES, "4KiB", "bytes of each node" },
+	{ "op", SIM_T_TEXT, "allgather",
+	  "barrier, bcast, reduce, allreduce, allgather, gather, scatter, alltoall, reduce_scatter, scan or exscan" },
+	{ "algo", SIM_T_TEXT, NULL,
+	  "trees (allgather only), auto, or those of 'angara-algo list', separated by commas" },
+	{ "bytes", SIM_T_BYTES, "4KiB", "bytes of the vector, or of each node's block" },
+	{ "root", SIM_T_NUMBER, "0", "of bcast, reduce, gather, scatter" },
+	{ "dims", SIM_T_TEXT, NULL,
+	  "ring: the torus of the algorithm, as 4x4; 'torus': that of the network" },
+	{ "cut", SIM_T_BYTES, "0",
+	  "ring with dimensions: bytes of a packet of the algorithm; 0: whole messages" },
+	{ "moved", SIM_T_FLAG, NULL,
+	  "allgather by doubling or Bruck: nodes take part under numbers that suit the torus" },
+	{ "exchange", SIM_T_FLAG, NULL,
+	  "with --moved: exchange blocks first, instead of reordering them at the end" },
 	{ "trees", SIM_T_NUMBER, "16", "for broadcasts" },
 	{ "stripe", SIM_T_FLAG, NULL, "split each node's bytes over all trees" },
 	{ "reverse", SIM_T_FLAG, NULL,
@@ -17,7 +28,14 @@ static const struct sim_opt opts[] = {
 	{ NULL },
 };
 
-static const char * const ops[] = { "allgather", "allreduce", NULL };
+static const char * const ops[ANG_COLL_NUM + 1] = {
+	[ANG_COLL_BARRIER] = "barrier", [ANG_COLL_BCAST] = "bcast",
+	[ANG_COLL_REDUCE] = "reduce", [ANG_COLL_ALLREDUCE] = "allreduce",
+	[ANG_COLL_ALLGATHER] = "allgather", [ANG_COLL_GATHER] = "gather",
+	[ANG_COLL_SCATTER] = "scatter", [ANG_COLL_ALLTOALL] = "alltoall",
+	[ANG_COLL_REDUCE_SCATTER] = "reduce_scatter", [ANG_COLL_SCAN] = "scan",
+	[ANG_COLL_EXSCAN] = "exscan", NULL,
+};
 
 static void row(struct env *e, struct out *o, const char *algo,
 		const struct gather *g, const struct result *r)
@@ -31,49 +49,128 @@ static void row(struct env *e, struct out *o, const char *algo,
 	out_cell(o, "%.3f", (double)r->time * 1e-6);
 	out_cell(o, "%llu", (unsigned long long)r->acc.ejected);
 	out_cell(o, "%llu", (unsigned long long)r->acc.sent);
+	out_cell(o, "%llu", (unsigned long long)r->acc.bytes);
 	out_cell(o, "%llu", (unsigned long long)r->acc.events);
 	out_cell(o, "%.3f", r->wall);
 }
 
+static u32 op_of(void)
+{
+	return arg_choice("op", arg_text("op"), ops);
+}
+
+static void need_dims(const struct env *e, struct gather *g)
+{
+	const char *text = arg_text("dims");
+	u32 nodes = sim_cfg_nodes(&e->cfg);
+
+	if (!text)
+		return;
+	if (!strcmp(text, "torus")) {
+		need_torus(e, "--dims torus");
+		g->dims = e->cfg.torus;
+	} else if (angara_topo_parse(text, &g->dims) ||
+		   angara_topo_nodes(&g->dims) != nodes) {
+		bad_usage("--dims '%s': not 1 to 4 sizes whose product is %u", text,
+			  nodes);
+	}
+	if (g->algo != ANG_ALGO_RING ||
+	    (g->coll != ANG_COLL_BCAST && g->coll != ANG_COLL_REDUCE &&
+	     g->coll != ANG_COLL_ALLREDUCE))
+		bad_usage("--dims: of a bcast, reduce or allreduce by ring only");
+}
+
+static void need_moved(const struct env *e, const struct gather *g)
+{
+	if (g->exchange && !g->moved)
+		bad_usage("--exchange: only with --moved");
+	if (!g->moved)
+		return;
+	need_torus(e, "--moved");
+	if (g->bcasts || g->coll != ANG_COLL_ALLGATHER ||
+	    (g->algo != ANG_ALGO_BRUCK && g->algo != ANG_ALGO_RECURSIVE_DOUBLING))
+		bad_usage("--moved: of an allgather by doubling or bruck only");
+}
+
+static void need_valid(const struct env *e, const struct gather *g, const char *algo)
+{
+	const char *op = ops[g->coll];
+
+	if (g->bcasts && g->coll != ANG_COLL_ALLGATHER)
+		bad_usage("--algo trees: an allgather only, not %s; 'coll --op' has others",
+			  op);
+	if (!gather_valid(g, 1))
+		bad_usage("--algo '%s': there is no such %s", algo, op);
+	if (!g->bcasts && !g->bytes && g->coll != ANG_COLL_BARRIER)
+		bad_usage("--bytes 0: there is nothing to send by '%s'", algo);
+	if (gather_valid(g, sim_cfg_nodes(&e->cfg)))
+		return;
+	bad_usage("--algo '%s': recursive doubling of an allgather needs a power of two of nodes, not %u",
+		  algo, sim_cfg_nodes(&e->cfg));
+}
+
+static struct gather gather_of(const struct env *e, const char *algo)
+{
+	struct gather g = {
+		.bcasts = !strcmp(algo, "trees"),
+		.coll = (enum ang_coll)op_of(),
+		.bytes = (u32)arg_number("bytes"),
+		.cut = (u32)arg_number("cut"),
+		.root = need_node(e, "root"),
+		.moved = arg_text("moved"),
+		.exchange = arg_text("exchange"),
+		.trees = (u32)arg_number("trees"),
+		.stripe = arg_text("stripe"),
+		.reverse = arg_text("reverse"),
+	};
+
+	if (g.coll == ANG_COLL_BARRIER)
+		g.bytes = 0;
+	g.algo = g.bcasts ? ANG_ALGO_AUTO : gather_algo(algo);
+	if (g.algo == ANG_ALGO_NUM)
+		bad_usage("--algo '%s': neither trees nor an algorithm of 'angara-algo list'",
+			  algo);
+	if (g.reverse)
+		need_torus(e, "--reverse");
+	need_moved(e, &g);
+	need_valid(e, &g, algo);
+	need_dims(e, &g);
+	if (g.cut && !g.dims.ndims)
+		bad_usage("--cut: only with --dims");
+	return g;
+}
+
 static int size(struct env *e, struct out *o)
 {
-	bool reduce = arg_choice("op", arg_text("op"), ops);
-	char algos[64], *rest = algos, *algo;
+	const char *text = arg_text("algo");
+	char *copy, *rest, *algo;
+	int status = SIM_OK;
 
-	snprintf(algos, sizeof(algos), "%s", arg_text("algo"));
-	while ((algo = arg_list(&rest))) {
-		struct gather g = {
-			.algo = (u32)gather_algo(algo),
-			.reduce = reduce,
-			.bytes = (u32)arg_number("bytes"),
-			.trees = (u32)arg_number("trees"),
-			.stripe = arg_text("stripe"),
-			.reverse = arg_text("reverse"),
-		};
+	if (!text)
+		text = op_of() == ANG_COLL_ALLGATHER ? "trees,doubling" : "auto";
+	copy = rest = strdup(text);
+	while (status == SIM_OK && (algo = arg_list(&rest))) {
+		struct gather g = gather_of(e, algo);
 		struct result r;
 
-		if (g.reverse)
-			need_torus(e, "--reverse");
-		if (gather_algo(algo) < 0)
-			bad_usage("--algo '%s': not one of trees, doubling, ring, bruck",
-				  algo);
-		if (reduce && (g.algo == GATHER_TREES || g.algo == GATHER_BRUCK))
-			bad_usage("--algo '%s': an allreduce by messages is doubling or ring; trees are 'coll --op allreduce'",
-				  algo);
 		if (gather_run(e, &g, &r))
-			return SIM_FAILED;
-		row(e, o, algo, &g, &r);
+			status = SIM_FAILED;
+		else
+			row(e, o, algo, &g, &r);
 	}
-	return SIM_OK;
+	free(copy);
+	return status;
 }
 
 static int run(struct env *e)
 {
-	return each_size(e, ops[arg_choice("op", arg_text("op"), ops)],
-			 "torus,nodes,algorithm,bytes,us,ejected,links,events,seconds",
+	if (arg_number("cut") > UINT32_MAX)
+		bad_usage("--cut '%s': not a number below 4GiB", arg_text("cut"));
+	return each_size(e, ops[op_of()],
+			 "torus,nodes,algorithm,bytes,us,ejected,links,delivered,events,seconds",
 			 size);
 }
 
 const struct cmd cmd_gather = {
-	"gather", "time of allgather and allreduce algorithms", opts, run,
+	"gather", "time of collectives by messages, by each algorithm", opts, run,
 };

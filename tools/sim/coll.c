@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broadcast, reduce, allreduce, barrier: in the network, and by messages
- * between hosts along the same tree, packet by packet, the deepest subtree
- * first.
+ * Broadcast, reduce, allreduce, barrier: in the network, or by messages between
+ * hosts along the same tree, packet by packet, to the deepest subtree first.
  */
 #include <errno.h>
 #include "work.h"
@@ -151,7 +150,7 @@ static struct part *part_of(struct sim_part *p, u32 node, u32 packet)
 	return (struct part *)sim_state(p->sim, node) + packet;
 }
 
-/* The node has all contributions for the way up. */
+/* The node has all contributions: send its sum to the parent. */
 static void up_done(struct sim_part *p, u32 node, u32 packet)
 {
 	struct coll *c = coll_of(p);
@@ -215,7 +214,7 @@ static void p2p_eject(struct sim_part *p, u32 node, const struct sim_pkt *k,
 {
 	struct part *t = part_of(p, node, k->seq >> 1);
 
-	/* Sums may be added early: they are checked when all have arrived. */
+	/* The sum may change before @time: it is checked when all parts have arrived. */
 	t->sum = k->seq & TAG_DOWN ? k->value : t->sum + k->value;
 	sim_push(p, time, node, SIM_EV_HOST, 0, k->seq);
 }
@@ -244,7 +243,7 @@ const struct sim_work coll_p2p = {
 	.host = p2p_host,
 };
 
-/* Heights from the leaves up: stop at a node with a longer path. */
+/* Set heights from each leaf upwards; stop at a node that has a longer path. */
 static u16 *heights(const struct sim *s, u32 tree)
 {
 	const struct angara_tree_row *rows = s->rows[tree];

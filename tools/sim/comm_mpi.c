@@ -2,13 +2,13 @@
 /*
  * Several processes with MPI: the same functions as in comm.c.
  *
- * One thread at a time calls them, while the others wait.
+ * One thread at a time calls them, while all other threads wait.
  */
 #include <mpi.h>
 #include "sim.h"
 
 static int size;
-static int *counts;	/* bytes: [0] to send, [1] offsets, [2], [3] to get */
+static int *counts;	/* bytes: [0] to send, [1] its offsets; [2], [3] the same to receive */
 static struct sim_mail *sendbuf;
 static struct sim_mail *recvbuf;
 static size_t sendsize, recvsize;

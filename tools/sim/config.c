@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parameters with units.  Without a description here, default and description
- * are those of angara_plan_values(): expected times have them, too.  Where
- * defaults come from is in origin.c.
+ * Parameters with units.  An entry without a description has the default and
+ * the description of angara_plan_values(), which the plans' expected times use
+ * too.  origin.c has the source of each default.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,6 +15,7 @@
 #include "fab.h"
 #include "config.h"
 #include "lines.h"
+#include "options.h"
 
 #define AT(field)	offsetof(struct sim_cfg, field)
 #define SEC		1000000000000ULL	/* in picoseconds */
@@ -45,11 +46,11 @@ const struct sim_param sim_params[] = {
 	{ "switch-latency", SIM_T_TIME, AT(switch_latency), .min = 1000,
 	  .max = SEC },
 	{ "switch-buffer", SIM_T_NUMBER, AT(switch_buffer), "8", 4, 1024, NULL,
-	  "packets that a switch buffers per port and virtual channel" },
+	  "longest packets that a switch buffers per port and virtual channel" },
 	{ "pegroup", SIM_T_NUMBER, AT(pegroup), .min = 0, .max = 1000 },
 	{ "reducer", SIM_T_NUMBER, AT(reducer), .min = 0, .max = 1000 },
 	{ "buffer", SIM_T_NUMBER, AT(buffer), "8", 4, 1024, NULL,
-	  "packets that a link buffers per virtual channel" },
+	  "longest packets that a link buffers per virtual channel" },
 	{ "packet", SIM_T_BYTES, AT(packet), .min = 16, .max = 65536 },
 	{ "train", SIM_T_NUMBER, AT(train), "1", 1, ANG_FIFO, NULL,
 	  "packets that are simulated as one" },
@@ -68,12 +69,20 @@ const struct sim_param sim_params[] = {
 	  .max = 65536 },
 	{ "credit-cycles", SIM_T_NUMBER, AT(credit_cycles), .min = 1,
 	  .max = 1000000000 },
+	{ "loss", SIM_T_NUMBER, AT(loss), "0", 0, SIM_LOSS_ONE / 2, NULL,
+	  "of 1000000000 packets on a link, how many are lost and sent again" },
+	{ "corrupt", SIM_T_NUMBER, AT(corrupt), "0", 0, SIM_LOSS_ONE / 2, NULL,
+	  "how many of them arrive with wrong bits and are sent again" },
+	{ "fault-delay", SIM_T_NUMBER, AT(fault_delay), "0", 0, SIM_DELAY_MOST, NULL,
+	  "cycles that packets take beside what any link takes" },
+	{ "accuracy", SIM_T_CHOICE, AT(accuracy), "packet", 0, 0, "packet|flit",
+	  "what the engine moves; flits: traffic and curve only" },
 	{ "seed", SIM_T_NUMBER, AT(seed), "1", 0, UINT64_MAX, NULL,
 	  "seed of random numbers" },
 	{ NULL },
 };
 
-/* What expected times have for a parameter, or NULL. */
+/* The entry of angara_plan_values() for a parameter, or NULL. */
 static const struct angara_plan_value *shared(const struct sim_param *p)
 {
 	const struct angara_plan_value *v;
@@ -122,7 +131,7 @@ static const struct unit freqs[] = {
 };
 
 static const struct unit sizes[] = {
-	{ "", 1 }, { "B", 1 }, { "KiB", 1024 }, { "MiB", 1 << 20 },
+	{ "", 1 }, { "KiB", 1024 }, { "MiB", 1 << 20 },
 	{ "GiB", 1 << 30 }, { NULL, 0 },
 };
 
@@ -149,13 +158,9 @@ static int with_unit(const char *text, const struct unit *units, double *value)
 
 static const char *parse_number(const char *text, uint64_t *value)
 {
-	char *end;
+	const char *end = opts_digits(text, UINT64_MAX, value);
 
-	if (*text < '0' || *text > '9')
-		return "a whole number";
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return *end || errno ? "a whole number" : NULL;
+	return end && !*end ? NULL : "a whole number";
 }
 
 const char *sim_parse(unsigned int type, const char *text, uint64_t *value)
@@ -172,9 +177,8 @@ const char *sim_parse(unsigned int type, const char *text, uint64_t *value)
 			return "a rate, such as 75Gbit/s";
 		break;
 	case SIM_T_BYTES:
-		if (with_unit(text, sizes, &number))
-			return "a number of bytes, such as 256 or 4KiB";
-		break;
+		return opts_scaled(text, value) ? NULL :
+		       "a number of bytes, such as 256 or 4KiB";
 	case SIM_T_FREQ:
 		if (with_unit(text, freqs, &number) || number < 1)
 			return "a frequency, such as 500MHz";
@@ -486,6 +490,10 @@ int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len)
 		snprintf(err, len,
 			 "packet and train: %llu flits in total, 65535 at most",
 			 (unsigned long long)flits);
+		return -EINVAL;
+	}
+	if (cfg->loss + cfg->corrupt > SIM_LOSS_ONE / 2) {
+		snprintf(err, len, "loss and corrupt: more than half of the packets");
 		return -EINVAL;
 	}
 	if (cfg->train & (cfg->train - 1)) {

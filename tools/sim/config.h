@@ -12,14 +12,14 @@
 #include <angara/topo.h>
 #include <linux/angara.h>
 
-#define SIM_MAX_PORTS	61	/* of a router */
-#define SIM_TEXT	256	/* bytes of a fabric's description */
+#define SIM_MAX_PORTS	61	/* most ports of a router */
+#define SIM_TEXT	256	/* most bytes of a fabric's description */
 
 /**
  * struct sim_cfg - parameters; sim_params[] in config.c describes each
  *
- * Times are in picoseconds, rates in bit/s.  @fabric is any but a torus of up to
- * four dimensions, which is @torus; @text describes it.
+ * Times are in picoseconds, rates in bit/s.  A torus of up to four dimensions
+ * is @torus; any other fabric is @fabric, described by @text.
  */
 struct sim_cfg {
 	struct angara_topo torus;
@@ -44,6 +44,9 @@ struct sim_cfg {
 	uint64_t buffer;
 	uint64_t packet;
 	uint64_t train;
+	uint64_t loss;
+	uint64_t corrupt;
+	uint64_t fault_delay;
 	uint64_t local;
 	uint64_t vc;		/* SIM_CUT_THROUGH, ... */
 	uint64_t reduce;	/* SIM_BY_PACKET, ... */
@@ -51,20 +54,25 @@ struct sim_cfg {
 	uint64_t acks;
 	uint64_t credit_results;
 	uint64_t credit_cycles;
+	uint64_t accuracy;	/* SIM_BY_PACKETS, ... */
 	uint64_t seed;
 };
 
+#define SIM_LOSS_ONE	1000000000U	/* probability, scaled so that ANGARA_FAULT_ONE is 1 */
+#define SIM_DELAY_MOST	1000000U	/* cycles by which faults delay packets */
 #define SIM_CUT_THROUGH		0
 #define SIM_STORE_FORWARD	1
 #define SIM_BY_PACKET		0
 #define SIM_BY_FLIT		1
 #define SIM_DETERMINISTIC	0
 #define SIM_ADAPTIVE		1
+#define SIM_BY_PACKETS		0
+#define SIM_BY_FLITS		1
 
 #define SIM_T_TORUS	0
 #define SIM_T_TIME	1
 #define SIM_T_RATE	2
-#define SIM_T_FREQ	3	/* kept as its period */
+#define SIM_T_FREQ	3	/* stored as a period */
 #define SIM_T_NUMBER	4
 #define SIM_T_BYTES	5
 #define SIM_T_CHOICE	6
@@ -95,15 +103,15 @@ struct sim_param {
 extern const struct sim_param sim_params[];
 
 /**
- * sim_param_default() - default of a parameter
+ * sim_param_default() - get the default of a parameter
  * @p: parameter
  * @buf: room for it
  * @len: its size
  *
- * Return: as on the command line; NULL: there is none.
+ * Return: the default as on the command line, or NULL.
  */
 const char *sim_param_default(const struct sim_param *p, char *buf, size_t len);
-/** sim_param_help() - description */
+/** sim_param_help() - get the description of a parameter */
 const char *sim_param_help(const struct sim_param *p);
 
 void sim_cfg_default(struct sim_cfg *cfg);
@@ -121,14 +129,14 @@ void sim_cfg_default(struct sim_cfg *cfg);
 int sim_cfg_set(struct sim_cfg *cfg, const char *name, const char *text,
 		char *err, size_t len);
 
-/** sim_cfg_nodes() - nodes of the fabric */
+/** sim_cfg_nodes() - count the nodes of the fabric */
 uint32_t sim_cfg_nodes(const struct sim_cfg *cfg);
 
-/** sim_cfg_modules() - computing modules of a node */
+/** sim_cfg_modules() - count the computing modules of a node */
 uint32_t sim_cfg_modules(const struct sim_cfg *cfg);
 
 /**
- * sim_cfg_name() - the fabric in words
+ * sim_cfg_name() - name the fabric
  * @cfg: parameters
  * @buf: room for the sizes of a torus
  * @len: its size
@@ -140,20 +148,21 @@ const char *sim_cfg_name(const struct sim_cfg *cfg, char *buf, size_t len);
 /** sim_cfg_file() - read "name = value" lines. Return: 0 or -EINVAL, as above. */
 int sim_cfg_file(struct sim_cfg *cfg, const char *path, char *err, size_t len);
 
-/** sim_cfg_print() - the parameters as a file that sim_cfg_file() reads */
+/** sim_cfg_print() - write the parameters as a file that sim_cfg_file() reads */
 void sim_cfg_print(const struct sim_cfg *cfg, FILE *to);
 
 /**
- * sim_cfg_train_most() - longest train
+ * sim_cfg_train_most() - compute the length of the longest train
  * @cfg: parameters
  *
- * A train that enters a ring needs room for itself and a train more.  If that is
- * more than half of a buffer, it waits for credits where packets do not.
+ * A train that enters a ring needs room for two trains.  If that is more than
+ * half of a buffer, the train waits for credits in cases in which single
+ * packets do not.
  * Return: packets.
  */
 uint64_t sim_cfg_train_most(const struct sim_cfg *cfg);
 
-/** sim_cfg_check() - are they consistent? Return: 0 or -EINVAL. */
+/** sim_cfg_check() - check that parameters are consistent.  Return: 0 or -EINVAL. */
 int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len);
 
 /**

@@ -2,12 +2,13 @@
 /*
  * Curve: delay over load, up to saturation (Dally & Towles, chapter 23).
  *
- * Each load is simulated from an idle fabric several times with different seeds:
- * a warm-up, a window whose packets are measured, and a time behind it in which
- * load goes on.  The mean over seeds has a confidence interval of 95 %.  A load
- * saturates the fabric if less than it offers arrives, or if packets take more
- * than a multiple of their time on an idle fabric.  Loads rise by a step until
- * that; between the last two, steps are halved.
+ * Each load is simulated from an idle fabric several times with different
+ * seeds: a warm-up, a window whose packets are measured, and a time after it in
+ * which the load continues.  The mean over seeds has a confidence interval of
+ * 95 %.  A load saturates the fabric if fewer flits arrive than it offers, or
+ * if packets take more than a multiple of their time on an idle fabric.  Loads
+ * rise by a step until the fabric saturates; between the last two loads, the
+ * step is halved repeatedly.
  */
 #include <math.h>
 #include "args.h"
@@ -21,7 +22,7 @@
 /**
  * struct mean - mean of several runs
  * @value: mean
- * @around: half of the interval that has it by 95 %
+ * @around: half of its 95 % confidence interval
  */
 struct mean {
 	double value;
@@ -31,12 +32,12 @@ struct mean {
 /**
  * struct point - a load
  * @load: flits per cycle and module that sends
- * @offered: the same, of all modules
+ * @offered: flits per cycle and module, over all modules
  * @accepted: flits that arrive in the window, per cycle and module
  * @delay: of packets, in nanoseconds
- * @most: longest one
+ * @most: longest delay
  * @hops: cables that a packet crosses
- * @packets: measured
+ * @packets: number of measured packets
  * @wall: seconds of the simulations
  * @saturated: see above
  */
@@ -57,10 +58,10 @@ struct point {
  * @e: environment
  * @c: traffic
  * @seeds: runs per load
- * @share: modules that the pattern has a target for, of all
+ * @share: share of all modules for which the pattern has a target
  * @limit: delay that saturates, in nanoseconds; 0: not known yet
  * @point: loads so far
- * @points: how many
+ * @points: their number
  */
 struct curve {
 	struct env *e;
@@ -91,7 +92,7 @@ static struct mean mean_of(const double *x, u32 n)
 	return m;
 }
 
-/* Does clearly less than the offered load arrive? */
+/* Is the accepted load clearly below the offered load? */
 static bool is_short(const struct curve *v, const struct point *p)
 {
 	double cycles = (double)(v->c.end - v->c.warmup) /
@@ -147,7 +148,7 @@ static struct point *point_run(struct curve *v, double load)
 	return p;
 }
 
-/* Rising loads, then halves of the last step.  Return: did all runs succeed? */
+/* Run rising loads, then halve the last step.  Return: whether all runs succeeded. */
 static bool sweep(struct curve *v, double step, double least)
 {
 	double low = 0, high = 0;
@@ -210,7 +211,7 @@ static void curve_print(const struct curve *v, const char *pattern)
 	out_end(o);
 }
 
-/* Modules that send, of all: drawn targets are never the module itself. */
+/* Share of modules that send: a drawn target is never the module itself. */
 static double share_of(struct env *e, const struct traffic *c)
 {
 	u32 n, rank, senders = 0;
@@ -270,10 +271,10 @@ static int curve_cmd(struct env *e)
 	v->c = (struct traffic){
 		.pattern = (u32)pattern_find(pattern),
 		.bytes = (u32)arg_number("bytes"),
-		.warmup = arg_number("warmup"),
+		.warmup = need_time("warmup"),
 	};
-	v->c.end = v->c.warmup + arg_number("time");
-	v->c.stop = v->c.end + arg_number("drain");
+	v->c.end = v->c.warmup + need_time("time");
+	v->c.stop = v->c.end + need_time("drain");
 	v->share = share_of(e, &v->c);
 	if (!v->share)
 		bad_usage("--pattern '%s': no module sends", pattern);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Deadlock: packets are left, and no event is.  Then the head of a buffer waits
- * for room in the buffer behind a link, whose head waits for room in another
- * one; a circle of them is named.
+ * Deadlock: packets are left, but no events.  Then the head of a buffer waits
+ * for room in the buffer behind a link, whose head waits for room in the next
+ * buffer; the message names a cycle of such buffers.
  */
 #include "sim.h"
 #include "trace_text.h"
 
-#define DEADLOCK_SHOWN	8U	/* buffers of a circle */
+#define DEADLOCK_SHOWN	8U	/* buffers of a cycle */
 
 /**
  * struct place - the buffer behind a link
@@ -31,7 +31,7 @@ static struct sim_part *part_of(struct sim *s, u32 node)
 	return &s->part[i];
 }
 
-/* Where the head of a buffer has to go, and cannot. */
+/* The buffer into which the head of a buffer cannot move. */
 static struct place next_place(struct sim *s, struct place at)
 {
 	const struct sim_fifo *f = sim_fifo(s, at.node, at.src);
@@ -43,7 +43,7 @@ static struct place next_place(struct sim *s, struct place at)
 	if (!f->head || !links)
 		return nowhere;
 	out = ang_lowest(links);
-	if (f->adaptive) {	/* in the end it waits for the deterministic way */
+	if (f->adaptive) {	/* in the end the packet needs the deterministic route */
 		const struct sim_part *p = part_of(s, at.node);
 
 		out = sim_route(s, at.node, p->pkt[f->head].dst);
@@ -62,7 +62,7 @@ static bool is_same(struct place a, struct place b)
 	return a.node == b.node && a.src == b.src;
 }
 
-/* A place of the circle that @at leads into (Brent's search), or nowhere. */
+/* A place of the cycle that @at leads into (Brent's algorithm), or nowhere. */
 static struct place circle_from(struct sim *s, struct place at)
 {
 	struct place mark = at;
@@ -97,7 +97,7 @@ static void circle_print(struct sim *s, struct place start)
 		length > DEADLOCK_SHOWN ? " -> ..." : "", length);
 }
 
-/** sim_deadlock() - append a circle of waiting packets to a message, if there is one */
+/** sim_deadlock() - append a cycle of waiting packets, if any, to a message */
 void sim_deadlock(struct sim *s)
 {
 	struct place at;

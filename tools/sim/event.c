@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events: windows of time, and within a window one node after the other.
+ * Events: windows of time, and within a window node after node.
  *
  * The events of a window are a vector that is only appended to; the events of
  * one node are sorted when its turn comes.  So a push costs a store, and a
- * node's memory stays in the cache for all its events of a window. Later
- * events, beyond the windows held, are in a heap.
+ * node's memory stays in the cache for all its events of a window.  Events
+ * beyond the windows held are in a heap.
  */
 #include "sim.h"
 
@@ -22,7 +22,7 @@ static struct sim_ev *evs_add(struct sim_evs *v)
 	return &v->ev[v->n++];
 }
 
-/* Among equal events the first pushed is first; @next counts pushes. */
+/* Equal events keep the order of their pushes, which @next counts. */
 static bool later(const struct sim_ev *a, const struct sim_ev *b)
 {
 	return a->time != b->time ? a->time > b->time :
@@ -67,7 +67,7 @@ static bool before(const struct sim_ev *a, const struct sim_ev *b)
 	return a->time != b->time ? a->time < b->time : a->key < b->key;
 }
 
-/* A fault of the simulator: a node may not act within its own window. */
+/* An error of the simulator: nodes affect each other in later windows only. */
 static void too_late(const struct sim_ev *e)
 {
 	fprintf(stderr, "angara-sim: node %u: an event of kind %u comes too late\n",
@@ -130,7 +130,7 @@ u64 sim_next_time(struct sim_part *p)
 		return far;
 	for (i = 0; !p->win[(w + i) % SIM_WINDOWS].n; i++)
 		;
-	/* An event that was far off when pushed may be the nearest now. */
+	/* An event on the heap may now be within the windows held. */
 	return far < (w + i) * p->sim->window ? far : (w + i) * p->sim->window;
 }
 
@@ -142,7 +142,7 @@ static void run_node(struct sim_part *p, struct sim_evs *v, u32 node)
 	p->node = node;
 	p->cur.n = 0;
 	p->cur_at = 0;
-	/* The list has the last event first: reverse it, then sort. */
+	/* The list begins with the last event: reverse it, then sort. */
 	while (i) {
 		struct sim_ev *e = &v->ev[i - 1];
 
@@ -177,7 +177,7 @@ static void run_node(struct sim_part *p, struct sim_evs *v, u32 node)
 /**
  * sim_run_window() - run all events of a window
  * @p: partition
- * @window: its number; all earlier ones are done
+ * @window: its number; all earlier windows are done
  */
 void sim_run_window(struct sim_part *p, u64 window)
 {

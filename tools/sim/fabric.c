@@ -8,7 +8,7 @@
 #include "sim.h"
 
 /**
- * sim_zalloc() - zeroed memory that costs nothing until it is used
+ * sim_zalloc() - allocate zeroed memory that costs nothing until it is used
  * @n: number of elements
  * @size: size of each
  *
@@ -24,7 +24,7 @@ void *sim_zalloc(size_t n, size_t size)
 	exit(1);
 }
 
-/* Double a pool; [0] is never handed out. */
+/* Double a pool; element [0] stays unused. */
 static void *pool_grow(void *pool, u32 *count, size_t size)
 {
 	u32 more = *count ? *count : 256;
@@ -39,7 +39,7 @@ static void *pool_grow(void *pool, u32 *count, size_t size)
 	return mem;
 }
 
-/** sim_pkt_new() - a packet; pointers to others may move */
+/** sim_pkt_new() - allocate a packet; pointers to packets become invalid */
 u32 sim_pkt_new(struct sim_part *p)
 {
 	u32 k = p->pkt_free;
@@ -66,7 +66,7 @@ void sim_pkt_free(struct sim_part *p, u32 k)
 	p->pkt_live--;
 }
 
-/** sim_op_new() - an operation; pointers to others may move */
+/** sim_op_new() - allocate an operation; pointers to operations become invalid */
 u32 sim_op_new(struct sim_part *p)
 {
 	u32 o = p->op_free;
@@ -91,6 +91,33 @@ void sim_op_free(struct sim_part *p, u32 o)
 	p->op[o].next = p->op_free;
 	p->op_free = o;
 	p->op_live--;
+}
+
+/** sim_credit_new() - allocate a credit; pointers to credits become invalid */
+u32 sim_credit_new(struct sim_part *p)
+{
+	u32 c = p->cr_free;
+
+	if (!c) {
+		u32 i = p->crs ? p->crs : 1;
+
+		p->cr = pool_grow(p->cr, &p->crs, sizeof(*p->cr));
+		for (; i < p->crs; i++) {
+			p->cr[i].next = p->cr_free;
+			p->cr_free = i;
+		}
+		c = p->cr_free;
+	}
+	p->cr_free = p->cr[c].next;
+	p->cr_live++;
+	return c;
+}
+
+void sim_credit_free(struct sim_part *p, u32 c)
+{
+	p->cr[c].next = p->cr_free;
+	p->cr_free = c;
+	p->cr_live--;
 }
 
 static u64 *flit_times(u64 rate, u32 max)
@@ -119,8 +146,8 @@ static void cable(struct sim *s, u32 router, u32 port, struct sim_end *e)
 	if (e->router == ANG_NONE)
 		return;
 	e->port = (u16)far;
-	e->depth = (u16)(ang_topo_is_switch(t, e->router) ?
-			 s->cfg.switch_buffer : s->cfg.buffer);
+	e->depth = (u32)(ang_topo_is_switch(t, e->router) ?
+			 s->cfg.switch_buffer : s->cfg.buffer) * sim_longest(s);
 	e->latency = ang_topo_is_switch(t, router) ||
 		     ang_topo_is_switch(t, e->router) ?
 		     s->cfg.switch_latency : s->cfg.link_latency;
@@ -195,13 +222,13 @@ static void partitions(struct sim *s)
  * @first_part: first partition of this process
  * @nparts: partitions of all processes, not more than routers
  * @threads: partitions of this process
+ * @trees: TreeIds of a router
  *
  * Return: 0; -EINVAL; -E2BIG: the fabric is too large for adaptive routing.
  */
 int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
-	     u32 nparts, u32 threads)
+	     u32 nparts, u32 threads, u32 trees)
 {
-	u64 most = cfg->buffer;
 	u32 i;
 
 	memset(s, 0, sizeof(*s));
@@ -220,31 +247,31 @@ int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
 	s->nports = s->topo.nports;
 	s->src0 = s->nports * SIM_NVC;
 	s->modules = sim_cfg_modules(cfg);
-	s->nsrc = s->src0 + SIM_SRC_NUM + s->modules - 1;
+	s->room = trees;
+	s->nsrc = sim_result(s, trees);
 	s->words = (s->nsrc + 63) / 64;
-	s->bubble = s->topo.kind == ANG_TOPO_TORUS;
+	if (s->topo.kind == ANG_TOPO_TORUS)
+		sim_set_longest(s, sim_longest(s));
 	s->window = cfg->link_latency;
-	if (s->topo.routers > s->topo.nodes) {
-		if (cfg->switch_latency < s->window)
-			s->window = cfg->switch_latency;
-		most = sim_max(most, cfg->switch_buffer);
-	}
-	s->max_flits = (u32)sim_max(cfg->train * (1 + (cfg->packet + 15) / 16), 9);
+	if (s->topo.routers > s->topo.nodes && cfg->switch_latency < s->window)
+		s->window = cfg->switch_latency;
+	s->max_flits = (u32)sim_max(cfg->train * (1 + (cfg->packet + 15) / 16),
+				    sim_credit_flits(s));
 	s->link_ps = flit_times(cfg->link_rate, s->max_flits);
 	s->host_ps = flit_times(cfg->host_rate, s->max_flits);
 	s->header_ps = cfg->host_header * 8 * 1000000ULL /
 		       (cfg->host_rate / 1000000ULL);
 	topology(s);
 	s->out_stride = (u32)(sizeof(struct sim_out) + s->words * sizeof(u64));
-	/* Slots in use, credits on their way, and the rest of a train. */
-	s->backs = (u32)(cfg->train > 1 ? 2 * most + cfg->train : most);
-	s->vc_stride = (u32)(sizeof(struct sim_vc) + s->backs * sizeof(u64));
 	s->fifo = sim_zalloc((size_t)s->nodes * s->nsrc, sizeof(*s->fifo));
 	s->out = sim_zalloc((size_t)s->nodes * SIM_OUT_NUM(s), s->out_stride);
-	s->vc = sim_zalloc((size_t)s->nodes * s->nports * SIM_NVC, s->vc_stride);
+	s->vc = sim_zalloc((size_t)s->nodes * s->nports * SIM_NVC,
+			   sizeof(*s->vc));
 	s->nic = sim_zalloc(s->nodes, sizeof(*s->nic));
 	s->inj_free = sim_zalloc((size_t)s->nodes * s->modules,
 				 sizeof(*s->inj_free));
+	s->pe_free = sim_zalloc((size_t)s->nodes * s->modules,
+				sizeof(*s->pe_free));
 	s->ev_head = sim_zalloc(s->nodes, sizeof(*s->ev_head));
 	for (i = 0; i < s->nodes; i++)
 		s->nic[i].rng = sim_seed(cfg, s->base + i);
@@ -266,8 +293,8 @@ static int rows_check(const struct sim *s, const struct angara_tree_row *rows)
  * @root: node
  * @pe: participants of each node of the fabric
  *
- * On a torus of up to four dimensions it is laid in the order of dimensions,
- * elsewhere by a search from the root.
+ * On a torus of up to four dimensions the tree follows dimension order, on
+ * other fabrics a breadth-first search from the root.
  * Return: 0 or -EINVAL.
  */
 int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe)
@@ -293,10 +320,10 @@ int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe)
 }
 
 /**
- * sim_set_rows() - a tree whose rows are given
+ * sim_set_rows() - add a tree by its rows
  * @s: simulation
  * @tree: TreeId
- * @rows: one per router of the fabric, from malloc(); taken over
+ * @rows: one per router of the fabric, from malloc(); @s owns them
  *
  * Return: 0 or the ANGARA_TREE_RULE_* that they break.
  */
@@ -309,7 +336,7 @@ int sim_set_rows(struct sim *s, u32 tree, struct angara_tree_row *rows)
 	return rows_check(s, rows);
 }
 
-/** sim_need_reducers() - allocate Reducers: trees will have reductions */
+/** sim_need_reducers() - allocate Reducers, for a workload with reductions */
 void sim_need_reducers(struct sim *s)
 {
 	s->tree = sim_zalloc((size_t)s->nodes * s->ntrees, sizeof(*s->tree));
@@ -327,7 +354,16 @@ void sim_lay_rows(struct sim *s)
 				s->rows[tree][s->base + node];
 }
 
-/** sim_need_state() - the workload wants zeroed memory per node */
+/** sim_set_longest() - set the length of the run's longest packet, the place on tori */
+void sim_set_longest(struct sim *s, u32 flits)
+{
+	if (s->topo.kind != ANG_TOPO_TORUS)
+		return;
+	s->place = flits;
+	s->bubble = (u32)s->cfg.train * flits;
+}
+
+/** sim_need_state() - allocate zeroed memory per node for the workload */
 void sim_need_state(struct sim *s, u32 size)
 {
 	s->state_size = (size + 7) & ~7U;
@@ -351,11 +387,12 @@ void sim_free(struct sim *s)
 		free(p->out);
 		free(p->pkt);
 		free(p->op);
+		free(p->cr);
 		if (p->trace)
 			free(p->trace->rec);
 		free(p->trace);
 	}
-	for (i = 0; i < ANG_DEF_TREES; i++)
+	for (i = 0; i < ANGARA_MAX_TREES; i++)
 		free(s->rows[i]);
 	for (i = 0; s->inbox && i < s->threads; i++)
 		free(s->inbox[i].m);
@@ -366,6 +403,7 @@ void sim_free(struct sim *s)
 	free(s->link_ps);
 	free(s->host_ps);
 	free(s->end);
+	free(s->fault);
 	free(s->coord);
 	free(s->route);
 	free(s->near);
@@ -376,6 +414,7 @@ void sim_free(struct sim *s)
 	free(s->row);
 	free(s->nic);
 	free(s->inj_free);
+	free(s->pe_free);
 	free(s->ev_head);
 	free(s->state);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions that the files of the simulation call of each other; sim.h includes
- * it.  Nodes are counted from the first one of this process.
+ * Functions shared by the files of the simulation; sim.h includes them.  Nodes
+ * are counted from the first node of this process.
  */
 #ifndef ANG_SIM_FUNCS_H
 #define ANG_SIM_FUNCS_H
@@ -14,11 +14,12 @@ void sim_run_window(struct sim_part *p, u64 window);
 
 /* fabric.c */
 int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
-	     u32 nparts, u32 threads);
+	     u32 nparts, u32 threads, u32 trees);
 int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe);
 int sim_set_rows(struct sim *s, u32 tree, struct angara_tree_row *rows);
 void sim_need_reducers(struct sim *s);
 void sim_lay_rows(struct sim *s);
+void sim_set_longest(struct sim *s, u32 flits);
 void sim_need_state(struct sim *s, u32 size);
 u64 sim_seed(const struct sim_cfg *cfg, u32 id);
 void sim_free(struct sim *s);
@@ -28,6 +29,12 @@ u32 sim_pkt_new(struct sim_part *p);
 void sim_pkt_free(struct sim_part *p, u32 k);
 u32 sim_op_new(struct sim_part *p);
 void sim_op_free(struct sim_part *p, u32 o);
+u32 sim_credit_new(struct sim_part *p);
+void sim_credit_free(struct sim_part *p, u32 c);
+
+/* fault.c */
+int sim_faults(struct sim *s, const char *path, char *why, size_t len);
+u64 sim_link_lost(struct sim *s, u32 node, u32 port, const struct sim_pkt *k);
 
 /* route.c */
 int sim_routes(struct sim *s);

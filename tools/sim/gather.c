@@ -1,47 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Allgather and allreduce by messages between hosts: recursive doubling, ring,
- * Bruck (document 004; the ring of document 003), and allgather by broadcasts
- * of all nodes over trees whose roots are spread over the fabric.
+ * Collectives by messages between hosts, by the library's schedules
+ * (libangara/algo); and an allgather by broadcasts of all nodes over trees whose
+ * roots are spread over the fabric.
  *
- * A rank starts its next step when it has received all data of this one;
- * packets that partners have sent ahead are counted already.
+ * A host begins a step when the steps that the schedule names have ended.  A
+ * step that sends ends when its message is sent.  A step that receives ends
+ * when it has begun and all packets have arrived; packets may arrive before it
+ * begins.  Copying takes no time, combining takes the time of the parameter for
+ * each packet.
  */
+#include <ctype.h>
 #include <errno.h>
+#include "algo/map.h"
 #include "work.h"
 
-#define STEPS	24	/* of algorithms with log2(n) steps */
+#define STEP_ENDED	(1U << 31)
+#define STEP_CAME	(1U << 30)	/* the host has all of its message */
+#define STEP_PACKETS	(STEP_CAME - 1)
+#define STEPS_MOST	(1ULL << 26)	/* steps of all hosts of a process */
 
 /**
- * struct rank - state of a node
- * @sum: of its values, see value()
- * @step: current step
- * @count: packets received, by step; a ring has one count
- * @ready: bit set of steps that are complete; for a ring their number
+ * struct progress - state of a node
+ * @begun: steps that have begun, from the first on
+ * @prefix: steps that have ended, from the first on
+ * @step: packets of each step, STEP_CAME, STEP_ENDED
  */
-struct rank {
-	u64 sum;
-	u32 step;
-	u32 ready;
-	u32 count[STEPS];
+struct progress {
+	u32 begun;
+	u32 prefix;
+	u32 step[];
 };
 
-static const char * const names[] = {
-	"trees", "doubling", "ring", "bruck", NULL,
-};
-
-/** gather_algo() - number of an algorithm, -1 if there is no such name */
-int gather_algo(const char *name)
+/* Compares names without case; "-" stands for a space. */
+static bool same_name(const char *a, const char *b)
 {
-	int i;
-
-	for (i = 0; names[i]; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	return -1;
+	for (; *a && *b; a++, b++)
+		if (tolower((unsigned char)*a) != tolower((unsigned char)*b) &&
+		    !(*a == '-' && *b == ' '))
+			return false;
+	return *a == *b;
 }
 
-/* Nodes are ranks, X fastest or X slowest. */
+enum ang_algo gather_algo(const char *name)
+{
+	u32 i;
+
+	if (!strcmp(name, "doubling"))
+		return ANG_ALGO_RECURSIVE_DOUBLING;
+	for (i = 0; i < ANG_ALGO_NUM; i++)
+		if (same_name(name, ang_algo_name((enum ang_algo)i)))
+			break;
+	return (enum ang_algo)i;
+}
+
+static struct ang_coll_args args_of(const struct gather *g, u32 n)
+{
+	return (struct ang_coll_args){
+		.coll = g->coll, .algo = g->algo, .size = n, .elem = 1,
+		.count = g->bytes, .root = g->root, .dims = g->sizes,
+		.ndims = g->dims.ndims, .packet = g->cut, .place = g->place,
+		.rank_of = g->place ? g->place + n : NULL,
+		.exchange = g->exchange,
+	};
+}
+
+/** gather_valid() - check that the algorithm supports the number of nodes and the root */
+bool gather_valid(const struct gather *g, u32 nodes)
+{
+	struct gather all = *g;
+	struct ang_coll_args args;
+	u32 d;
+
+	for (d = 0; d < g->dims.ndims; d++)
+		all.sizes[d] = g->dims.dims[d];
+	all.root = g->root < nodes ? g->root : 0;
+	args = args_of(&all, nodes);
+	return g->bcasts ? g->coll == ANG_COLL_ALLGATHER : ang_algo_valid(&args);
+}
+
+/* Numbers nodes as ranks, X fastest or X slowest. */
 static u32 node_of(const struct sim *s, u32 rank)
 {
 	const struct gather *g = s->arg;
@@ -69,178 +107,149 @@ static u32 rank_of(const struct sim *s, u32 node)
 	return rank;
 }
 
-static u32 steps_of(const struct gather *g, u32 n)
-{
-	u32 steps = 0;
-
-	if (g->algo == GATHER_RING)
-		return g->reduce ? 2 * (n - 1) : n - 1;
-	while (1U << steps < n)
-		steps++;
-	return steps;
-}
-
-/* Bytes that a rank sends in a step. */
-static u32 step_bytes(const struct sim *s, u32 step)
-{
-	const struct gather *g = s->arg;
-	u32 n = s->topo.nodes, have = 1U << step;
-
-	if (g->algo == GATHER_RING)
-		return g->reduce ? (g->bytes + n - 1) / n : g->bytes;
-	if (g->reduce)
-		return g->bytes;
-	return g->bytes * (have < n - have ? have : n - have);
-}
-
-static u32 packets_of(const struct sim *s, u32 len)
+static u32 packets_of(const struct sim *s, size_t len)
 {
 	u32 size = (u32)s->cfg.packet;
 
-	return len ? (len + size - 1) / size : 1;
+	return len ? (u32)((len + size - 1) / size) : 1;
 }
 
-static u32 partner(const struct sim *s, u32 rank, u32 step)
+/* Identity of a message, to detect a message that arrives in place of another. */
+static u64 value_of(u32 from, u32 to, u32 tag, size_t len)
+{
+	u64 value = ((u64)from << 32 | to) * 0x9E3779B97F4A7C15ULL;
+
+	return (value ^ tag) * 0xBF58476D1CE4E5B9ULL + len;
+}
+
+static const struct ang_schedule *sched_of(const struct sim *s, u32 node)
 {
 	const struct gather *g = s->arg;
-	u32 n = s->topo.nodes;
 
-	switch (g->algo) {
-	case GATHER_RING:
-		return (rank + 1) % n;
-	case GATHER_BRUCK:
-		return (rank + n - (1U << step)) % n;
-	default:
-		return rank ^ 1U << step;
-	}
+	return &g->sched[node];
 }
 
-/*
- * Doubling sends the sum of all values of a rank; the sums are of disjoint sets
- * of ranks, so at the end a rank has the sum of all.  A ring passes on the last
- * block received.  Bruck's last message is partial: blocks are counted.
- */
-static u64 value(struct sim *s, const struct rank *r, u32 rank, u32 step)
-{
-	const struct gather *g = s->arg;
-	u32 n = s->topo.nodes;
-
-	switch (g->algo) {
-	case GATHER_RING:
-		return (rank + n - step % n) % n + 1;
-	case GATHER_BRUCK:
-		return step_bytes(s, step) / (g->bytes ? g->bytes : 1);
-	default:
-		return r->sum;
-	}
-}
-
-static void step_send(struct sim_part *p, u32 node)
+static void step_send(struct sim_part *p, u32 node, const struct ang_step *step)
 {
 	struct sim *s = p->sim;
-	struct rank *r = sim_state(s, node);
 	u32 rank = rank_of(s, s->base + node);
 	struct sim_op op = {
-		.type = ANG_PKT_PUT, .tag = r->step,
-		.dst = node_of(s, partner(s, rank, r->step)),
-		.left = step_bytes(s, r->step),
-		.value = value(s, r, rank, r->step),
+		.type = ANG_PKT_PUT, .tag = step->tag, .dst = node_of(s, step->peer),
+		.left = (u32)step->len,
+		.value = value_of(rank, step->peer, step->tag, step->len),
 	};
 
 	sim_send(p, node, &op);
+}
+
+/* Have the operations of a step been done? */
+static bool step_over(struct sim_part *p, u32 node, const struct ang_step *step, u32 state)
+{
+	struct sim_nic *n = &p->sim->nic[node];
+
+	if (step->kind == ANG_STEP_RECV)
+		return state & STEP_CAME;
+	if (step->kind == ANG_STEP_SEND)
+		step_send(p, node, step);
+	else if (step->kind == ANG_STEP_COMBINE)
+		n->cpu_free = sim_max(n->cpu_free, p->now) +
+			      packets_of(p->sim, step->len) * p->sim->cfg.combine;
+	return true;
+}
+
+/* Begins the steps that can begin. */
+static void steps_go(struct sim_part *p, u32 node)
+{
+	const struct ang_schedule *sched = sched_of(p->sim, node);
+	struct progress *r = sim_state(p->sim, node);
+
+	while (r->begun < sched->n && sched->steps[r->begun].after <= r->prefix) {
+		u32 i = r->begun++;
+
+		if (step_over(p, node, &sched->steps[i], r->step[i]))
+			r->step[i] |= STEP_ENDED;
+		while (r->prefix < r->begun && r->step[r->prefix] & STEP_ENDED)
+			r->prefix++;
+	}
 }
 
 static void start(struct sim_part *p, u32 node)
 {
 	struct sim *s = p->sim;
 	const struct gather *g = s->arg;
-	struct rank *r = sim_state(s, node);
 	u32 i;
 
-	if (g->algo == GATHER_TREES) {
-		/* Blocks are split over all trees, or each uses one tree. */
-		for (i = 0; i < (g->stripe ? g->trees : 1); i++) {
-			u32 cut = g->stripe ? g->trees : 1;
-			struct sim_op op = {
-				.type = ANG_PKT_BCAST, .dst = ANG_NONE,
-				.tree = (u8)(g->stripe ? i : (s->base + node) %
-							     g->trees),
-				.left = g->bytes / cut + (i < g->bytes % cut),
-			};
-
-			sim_send(p, node, &op);
-		}
+	if (!g->bcasts) {
+		steps_go(p, node);
 		return;
 	}
-	r->sum = g->algo == GATHER_BRUCK ? 1 :
-		 rank_of(s, s->base + node) + 1;
-	if (s->topo.nodes > 1)
-		step_send(p, node);
+	/* Blocks are split over all trees, or each uses one tree. */
+	for (i = 0; i < (g->stripe ? g->trees : 1); i++) {
+		u32 cut = g->stripe ? g->trees : 1;
+		struct sim_op op = {
+			.type = ANG_PKT_BCAST, .dst = ANG_NONE,
+			.tree = (u8)(g->stripe ? i : (s->base + node) % g->trees),
+			.left = g->bytes / cut + (i < g->bytes % cut),
+		};
+
+		sim_send(p, node, &op);
+	}
 }
 
-/* The last packet of a step's message has arrived. */
-static void step_received(struct sim_part *p, u32 node, const struct sim_pkt *k,
-			  u64 time)
+/* The step that receives a message: it has begun or is close behind the last begun. */
+static u32 step_find(const struct sim *s, u32 node, u32 peer, u32 tag)
 {
-	struct rank *r = sim_state(p->sim, node);
-	const struct gather *g = p->sim->arg;
+	const struct ang_schedule *sched = sched_of(s, node);
+	const struct progress *r = sim_state((struct sim *)s, node);
+	u32 i;
 
-	/* A ring that reduces goes round twice, and counts once. */
-	if (g->algo != GATHER_DOUBLING && k->seq < p->sim->topo.nodes - 1)
-		r->sum += k->value;
-	sim_push(p, time, node, SIM_EV_HOST, 0,
-		 g->algo == GATHER_DOUBLING ? (u32)k->value << 5 | k->seq :
-					      k->seq);
+	for (i = r->prefix; i < sched->n; i++) {
+		const struct ang_step *step = &sched->steps[i];
+
+		if (step->kind == ANG_STEP_RECV && step->peer == peer &&
+		    step->tag == tag &&
+		    (r->step[i] & STEP_PACKETS) < packets_of(s, step->len))
+			return i;
+	}
+	return ANG_NONE;
 }
 
 static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
 	struct sim *s = p->sim;
 	const struct gather *g = s->arg;
-	struct rank *r = sim_state(s, node);
-	u32 *count = &r->count[g->algo == GATHER_RING ? 0 : k->seq];
+	struct progress *r = sim_state(s, node);
+	u32 from = rank_of(s, k->src), i;
+	const struct ang_step *step;
 
 	p->acc.done += k->npkts;
-	if (g->algo == GATHER_TREES)
+	p->acc.bytes += k->bytes;
+	if (g->bcasts)
 		return;
-	*count += k->npkts;
-	if (*count < packets_of(s, step_bytes(s, k->seq)))
+	i = step_find(s, node, from, k->seq);
+	step = i == ANG_NONE ? NULL : &sched_of(s, node)->steps[i];
+	if (!step || k->value != value_of(from, rank_of(s, s->base + node), k->seq,
+					  step->len)) {
+		p->acc.wrong++;
 		return;
-	*count = 0;
-	step_received(p, node, k, time);
+	}
+	r->step[i] += k->npkts;
+	if (r->step[i] == packets_of(s, step->len))
+		sim_push(p, time, node, SIM_EV_HOST, 0, i);
 }
 
-static void host(struct sim_part *p, u32 node, u32 arg)
+/* All of a message has arrived; if its step has begun, the step ends. */
+static void host(struct sim_part *p, u32 node, u32 i)
 {
-	struct sim *s = p->sim;
-	const struct gather *g = s->arg;
-	struct rank *r = sim_state(s, node);
-	struct sim_nic *n = &s->nic[node];
-	u32 steps = steps_of(g, s->topo.nodes);
-	u64 all = s->topo.nodes;
+	struct progress *r = sim_state(p->sim, node);
 
-	if (g->reduce)
-		n->cpu_free = sim_max(n->cpu_free, p->now) + s->cfg.combine;
-	if (g->algo == GATHER_RING) {
-		r->ready++;
-	} else {
-		u32 step = g->algo == GATHER_DOUBLING ? arg & 31 : arg;
-
-		if (g->algo == GATHER_DOUBLING)
-			r->count[step] = arg >> 5;	/* its value */
-		r->ready |= 1U << step;
-	}
-	while (r->step < steps && (g->algo == GATHER_RING ? r->ready > r->step :
-				   r->ready >> r->step & 1)) {
-		if (g->algo == GATHER_DOUBLING)
-			r->sum += r->count[r->step];
-		if (++r->step < steps)
-			step_send(p, node);
-	}
-	if (r->step < steps)
+	r->step[i] |= STEP_CAME;
+	if (i >= r->begun)
 		return;
-	if (r->sum != (g->algo == GATHER_BRUCK ? all : all * (all + 1) / 2))
-		p->acc.wrong++;
+	r->step[i] |= STEP_ENDED;
+	while (r->prefix < r->begun && r->step[r->prefix] & STEP_ENDED)
+		r->prefix++;
+	steps_go(p, node);
 }
 
 static const struct sim_work work = {
@@ -250,44 +259,128 @@ static const struct sim_work work = {
 	.host = host,
 };
 
-static u64 expected(struct sim *s)
+static u64 trees_packets(const struct sim *s)
 {
 	const struct gather *g = s->arg;
 	u64 n = s->topo.nodes, sum = 0;
-	u32 i;
+	u32 cut = g->stripe ? g->trees : 1, i;
 
-	if (g->algo == GATHER_TREES) {
-		u32 cut = g->stripe ? g->trees : 1;
+	for (i = 0; i < cut; i++)
+		sum += packets_of(s, g->bytes / cut + (i < g->bytes % cut));
+	return sum * n * n;
+}
 
-		for (i = 0; i < cut; i++)
-			sum += packets_of(s, g->bytes / cut +
-					     (i < g->bytes % cut));
-		return sum * n * n;
+/* Makes the schedules of this process's nodes, and counts the packets of each step. */
+static int make(struct sim *s, struct gather *g, u32 *most)
+{
+	struct ang_coll_args args = args_of(g, s->topo.nodes);
+	struct ang_schedule sched;
+	u64 steps = 0;
+	u32 rank, i;
+
+	for (rank = 0; rank < args.size; rank++) {
+		u32 node = node_of(s, rank);
+
+		args.rank = rank;
+		if (ang_schedule_make(&args, &sched))
+			return -ENOMEM;
+		for (i = 0; i < sched.n; i++)
+			if (sched.steps[i].kind == ANG_STEP_SEND) {
+				s->expect += packets_of(s, sched.steps[i].len);
+				g->sum += sched.steps[i].len;
+			}
+		*most = sched.n > *most ? sched.n : *most;
+		if (node < s->base || node >= s->base + s->nodes) {
+			ang_schedule_free(&sched);
+			continue;
+		}
+		g->sched[node - s->base] = sched;
+		steps += sched.n;
+		if (steps > STEPS_MOST) {
+			fprintf(stderr, "angara-sim: schedules of %u nodes have more than %llu steps\n",
+				args.size, STEPS_MOST);
+			return -EINVAL;
+		}
 	}
-	for (i = 0; i < steps_of(g, s->topo.nodes); i++)
-		sum += packets_of(s, step_bytes(s, i));
-	return sum * n;
+	return 0;
+}
+
+/*
+ * Numbers the nodes: the graph of the algorithm is split over the last
+ * dimension, then over the one before it.
+ */
+static int renumber(struct sim *s, struct gather *g)
+{
+	u32 n = s->topo.nodes, levels = s->topo.ndims, rank, d;
+	u32 *modules = sim_zalloc((size_t)n * levels, sizeof(*modules));
+	struct ang_graph graph;
+	int err;
+
+	for (rank = 0; rank < n; rank++)
+		for (d = 0; d < levels; d++)
+			modules[rank * levels + d] =
+				s->coord[node_of(s, rank)][levels - 1 - d];
+	g->place = sim_zalloc(2 * (size_t)n, sizeof(*g->place));
+	err = ang_graph_make(&graph, g->coll, g->algo, n);
+	if (!err) {
+		err = ang_map(&graph, modules, levels, g->place, g->place + n);
+		ang_graph_free(&graph);
+	}
+	free(modules);
+	if (err)
+		fprintf(stderr, "angara-sim: --moved: no numbers: %s\n", strerror(-err));
+	return err;
+}
+
+static int prepare(struct sim *s, struct gather *g)
+{
+	u32 most = 0, d;
+	int err = 0;
+
+	g->sum = 0;
+	if (g->bcasts) {
+		s->expect = trees_packets(s);
+		g->sum = (u64)g->bytes * s->topo.nodes * s->topo.nodes;
+		sim_need_state(s, 0);
+		return work_trees(s, g->trees, 0, true) ? -EINVAL : 0;
+	}
+	for (d = 0; d < g->dims.ndims; d++)
+		g->sizes[d] = g->dims.dims[d];
+	if (g->moved)
+		err = renumber(s, g);
+	if (!err)
+		err = make(s, g, &most);
+	if (!err)
+		sim_need_state(s, (u32)(sizeof(struct progress) + most * sizeof(u32)));
+	return err;
+}
+
+/* Have the hosts received all bytes that the schedules send? */
+static int gather_check(const struct env *e, const struct gather *g,
+			const struct result *r)
+{
+	if (r->acc.bytes == g->sum)
+		return 0;
+	if (!e->comm.rank)
+		fprintf(stderr, "angara-sim: %llu bytes arrived of %llu\n",
+			(unsigned long long)r->acc.bytes, (unsigned long long)g->sum);
+	return -EIO;
 }
 
 /**
- * gather_run() - one allgather or allreduce on a new fabric
+ * gather_run() - one collective on a new fabric
  * @e: environment
- * @g: operation
+ * @g: operation, valid on its nodes
  * @r: out
  *
  * Return: 0, or a negative errno after printing a message.
  */
 int gather_run(struct env *e, struct gather *g, struct result *r)
 {
-	u32 nodes = sim_cfg_nodes(&e->cfg);
+	u32 nodes = sim_cfg_nodes(&e->cfg), i, mine;
 	struct sim s;
 	int err;
 
-	if (g->algo == GATHER_DOUBLING && nodes & (nodes - 1)) {
-		fprintf(stderr, "angara-sim: recursive doubling needs a power of two of nodes, not %u\n",
-			nodes);
-		return -EINVAL;
-	}
 	if ((u64)g->bytes * nodes > UINT32_MAX) {
 		fprintf(stderr, "angara-sim: %u bytes from each of %u nodes exceed 4 GiB\n",
 			g->bytes, nodes);
@@ -298,11 +391,17 @@ int gather_run(struct env *e, struct gather *g, struct result *r)
 		return err;
 	s.work = &work;
 	s.arg = g;
-	sim_need_state(&s, sizeof(struct rank));
-	if (g->algo == GATHER_TREES && work_trees(&s, g->trees, 0, true)) {
+	mine = s.nodes;
+	g->sched = sim_zalloc(mine, sizeof(*g->sched));
+	err = prepare(&s, g);
+	if (err)
 		sim_free(&s);
-		return -EINVAL;
-	}
-	s.expect = expected(&s);
-	return work_end(e, &s, r);
+	else
+		err = work_end(e, &s, r);
+	for (i = 0; i < mine; i++)
+		ang_schedule_free(&g->sched[i]);
+	free(g->sched);
+	free(g->place);
+	g->place = NULL;
+	return err ? err : gather_check(e, g, r);
 }

@@ -2,9 +2,9 @@
 /*
  * Hosts: injection and ejection through PCIe.
  *
- * Packets of an operation are made when the adapter's FIFO has room for them,
- * with their arrival time there.  Collectives take turns, point-to-point
- * messages of a computing module are sent one after the other.
+ * Packets of an operation are created when the adapter's FIFO has room for
+ * them, with their arrival time at the FIFO.  Collectives take turns; a
+ * computing module sends its point-to-point messages one after another.
  */
 #include "sim.h"
 
@@ -26,17 +26,29 @@ static u32 packets_of(const struct sim *s, u32 len)
 	return len ? (u32)((len + s->cfg.packet - 1) / s->cfg.packet) : 1;
 }
 
-/* Has the adapter room for the operation's next packet? */
+/*
+ * Packets that a host posts ahead: what the adapter's FIFO holds, or more if
+ * shorter packets are in flight on PCIe.
+ */
+static u32 ahead(const struct sim *s, u32 npkts, u32 len)
+{
+	u64 each = sim_host_time(s, 1, ang_flits_of(1, len / npkts));
+
+	return (u32)sim_max(ANG_FIFO, ANG_FIFO / 2 + s->cfg.inject / each);
+}
+
+/* Does the adapter have room for the operation's next packet? */
 static bool may_inject(struct sim_part *p, u32 node, const struct sim_op *op)
 {
 	struct sim *s = p->sim;
 	u32 src = is_coll(op) ? s->src0 + SIM_SRC_PE : sim_inj(s, op->module);
+	u32 len = unit(s, op), npkts = packets_of(s, len);
 
-	if (sim_fifo(s, node, src)->len + packets_of(s, unit(s, op)) > ANG_FIFO)
+	if (sim_fifo(s, node, src)->len + npkts > ahead(s, npkts, len))
 		return false;
 	if (op->type != ANG_PKT_REDUCE && op->type != ANG_PKT_ALLREDUCE)
 		return true;
-	return ang_reduces_fit(op->tag, packets_of(s, unit(s, op)),
+	return ang_reduces_fit(op->tag, npkts,
 			       sim_tree(s, node, op->tree)->pe_done);
 }
 
@@ -63,7 +75,7 @@ static void inject(struct sim_part *p, u32 node, struct sim_op *op)
 		.born = op->born, .value = op->value, .src = s->base + node,
 		.dst = op->dst, .seq = op->tag, .flits = (u16)flits,
 		.type = op->type, .tree = op->tree, .npkts = (u8)npkts,
-		.bytes = len,
+		.bytes = len, .fetch = op->fetch,
 	};
 	sim_note(p, ANG_TR_INJECT, node, &p->pkt[k], 0, start, p->pkt[k].tail);
 	p->acc.injected += npkts;
@@ -97,16 +109,16 @@ static void unlink_op(struct sim_part *p, struct sim_nic *n, u32 prev, u32 o)
 		n->last = prev;
 }
 
-/* Packets of endless streams, one of each module. */
+/* Injects packets of the modules' endless streams. */
 static void pump_stream(struct sim_part *p, u32 node)
 {
 	struct sim *s = p->sim;
-	u32 module;
+	u32 module, most = ahead(s, 1, s->work->shortest(s));
 
 	for (module = 0; module < s->modules; module++) {
 		struct sim_fifo *f = sim_fifo(s, node, sim_inj(s, module));
 
-		while (f->len < ANG_FIFO) {
+		while (f->len < most) {
 			struct sim_op op = { .type = ANG_PKT_PUT,
 					     .module = (u8)module };
 
@@ -129,7 +141,7 @@ void sim_pump(struct sim_part *p, u32 node)
 		pump_stream(p, node);
 		return;
 	}
-	/* Behind messages that wait for their module only collectives can go. */
+	/* Behind messages that wait for their module, only collectives can be sent. */
 	while (o && (n->colls || blocked != all)) {
 		struct sim_op op = p->op[o];
 		bool coll = is_coll(&op);
@@ -180,11 +192,13 @@ void sim_send(struct sim_part *p, u32 node, const struct sim_op *op)
 	sim_pump(p, node);
 }
 
-/* Answer from the adapter; its data is available at @time. */
+/* Sends the adapter's answer, if any, with @bytes of data available at @time. */
 static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
-		   u64 time, u32 type, u32 flits)
+		   u64 time, u32 type, u32 bytes)
 {
 	struct sim *s = p->sim;
+	u32 npkts = k->fetch ? packets_of(s, bytes) : k->npkts;
+	u32 flits = ang_flits_of(npkts, bytes);
 	u32 a = sim_pkt_new(p);
 
 	p->pkt[a] = *k;
@@ -192,13 +206,31 @@ static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
 	p->pkt[a].src = s->base + node;
 	p->pkt[a].dst = k->src;
 	p->pkt[a].flits = (u16)flits;
+	p->pkt[a].npkts = (u8)npkts;
+	p->pkt[a].bytes = bytes ? bytes : k->bytes;
 	p->pkt[a].hops = 0;
 	p->pkt[a].elig = sim_align(s, time) + sim_cycles(s, (u32)s->cfg.router);
-	p->pkt[a].tail = time + sim_host_time(s, k->npkts, flits);
+	p->pkt[a].tail = time + sim_host_time(s, npkts, flits);
 	sim_note(p, ANG_TR_INJECT, node, &p->pkt[a], 0, time, p->pkt[a].tail);
-	p->acc.injected += k->npkts;
+	p->acc.injected += npkts;
 	p->acc.inj_flits += flits;
 	sim_fifo_push(p, node, s->src0 + SIM_SRC_RSP, a);
+}
+
+/* Sends the answer to a request that reaches the host at @time. */
+static void request_answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
+			   u64 time)
+{
+	const struct sim *s = p->sim;
+
+	/* The adapter's read request and the data cross PCIe. */
+	if (k->type == ANG_PKT_GET)
+		answer(p, node, k, time + s->cfg.inject, ANG_PKT_DATA, k->bytes);
+	else if (k->type == ANG_PKT_ATOMIC && k->fetch)
+		answer(p, node, k, time + s->cfg.inject, ANG_PKT_DATA, k->fetch);
+	else if (s->cfg.acks && (k->type == ANG_PKT_PUT || k->type == ANG_PKT_SEND ||
+				 k->type == ANG_PKT_ATOMIC))
+		answer(p, node, k, p->now, ANG_PKT_ACK, 0);
 }
 
 /**
@@ -206,7 +238,7 @@ static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
  * @p: partition
  * @node: node
  * @k: packet
- * @time: when the whole packet is in the host's memory
+ * @time: time when the whole packet is in the host's memory
  */
 void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
@@ -222,11 +254,7 @@ void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time
 	p->acc.hops += (u64)k->hops * k->npkts;
 	if (time > p->acc.last)
 		p->acc.last = time;
-	if (k->type == ANG_PKT_GET)	/* a request and its data, through PCIe */
-		answer(p, node, k, time + s->cfg.inject, ANG_PKT_DATA,
-		       ang_flits_of(k->npkts, k->bytes));
-	else if (k->type == ANG_PKT_PUT && s->cfg.acks)
-		answer(p, node, k, p->now, ANG_PKT_ACK, 1);
-	if (s->work->eject)
+	request_answer(p, node, k, time);
+	if (s->work->eject && (k->type != ANG_PKT_ACK || s->work->acks))
 		s->work->eject(p, node, k, time);
 }

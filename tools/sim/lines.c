@@ -30,7 +30,7 @@ int sim_lines_next(struct sim_lines *l, char *err, size_t len)
 	if (fgets(l->text, sizeof(l->text), l->f)) {
 		l->number++;
 		n = strlen(l->text);
-		/* The last line may lack its newline; no line has a NUL. */
+		/* The last line may lack its newline; a NUL in a line is an error. */
 		if (n && (l->text[n - 1] == '\n' || feof(l->f)))
 			return 1;
 		snprintf(err, len, "%s:%u: not a line of text of at most %zu bytes",

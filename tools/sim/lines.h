@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Text files, line by line.  A file that is no text ends with an error at its
- * first line: an endless one, such as /dev/zero, too.
+ * Text files, line by line.  A file that is not text gives an error at its
+ * first line, even an endless file such as /dev/zero.
  */
 #ifndef ANG_SIM_LINES_H
 #define ANG_SIM_LINES_H

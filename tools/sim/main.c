@@ -2,13 +2,19 @@
 /*
  * angara-sim: commands.
  */
-#include <errno.h>
+#include <getopt.h>
 #include <unistd.h>
 #include "args.h"
 #include "cmd.h"
+#include "complain.h"
+
+const char tool_name[] = "angara-sim";
+
+#define OPT_ROUTES	7
+#define OPT_FAULTS	8
 
 static const struct sim_opt common_opts[] = {
-	{ "config", SIM_T_TEXT, NULL, "file of parameters" },
+	{ "config", SIM_T_FILE, NULL, "file of parameters" },
 	{ "threads", SIM_T_NUMBER, "0", "threads; 0: one per processor" },
 	{ "format", SIM_T_TEXT, "table", "table, csv or json" },
 	{ "output", SIM_T_TEXT, NULL, "file for the output" },
@@ -16,31 +22,44 @@ static const struct sim_opt common_opts[] = {
 	  "file for a trace of packets: .vcd, .json (Perfetto) or text" },
 	{ "watch", SIM_T_TEXT, NULL, "nodes in the trace, separated by commas" },
 	{ "heatmap", SIM_T_TEXT, NULL, "file for the load of each link (CSV)" },
-	{ "routes", SIM_T_TEXT, NULL,
+	[OPT_ROUTES] = { "routes", SIM_T_FILE, NULL,
 	  "file of ways to take instead of the topology's: router, node, port" },
+	[OPT_FAULTS] = { "faults", SIM_T_FILE, NULL,
+	  "file of faults of links: router, port, loss, corrupt, delay" },
 	{ "checkpoint", SIM_T_TEXT, NULL, "file that --restore continues from" },
 	{ "every", SIM_T_TIME, "600s", "wall-clock time between checkpoints" },
 	{ "stop-at", SIM_T_TIME, NULL, "simulated time: write a checkpoint and stop" },
-	{ "restore", SIM_T_TEXT, NULL, "checkpoint to continue from" },
+	{ "restore", SIM_T_FILE, NULL, "checkpoint to continue from" },
 	{ "help", SIM_T_FLAG, NULL, "this" },
 	{ NULL },
 };
 
 static const struct cmd * const cmds[] = {
 	&cmd_coll, &cmd_gather, &cmd_stripe, &cmd_traffic, &cmd_curve,
-	&cmd_capacity, &cmd_pairs, &cmd_spmv, &cmd_heat, &cmd_replay,
+	&cmd_flits, &cmd_capacity, &cmd_pairs, &cmd_spmv, &cmd_heat, &cmd_replay,
 	&cmd_stress, &cmd_params, NULL,
 };
 
-static void usage(void)
+#define CMDS	(sizeof(cmds) / sizeof(*cmds))
+
+/* Reads the options before the command.  Return: -1, or the exit status. */
+static int first(int argc, char **argv)
 {
+	const struct sim_opt *opts[CMDS + 1] = { common_opts };
+	struct opts_word words[CMDS] = { { 0 } };
+	char what[2048] = "\nCommands:\n";
 	u32 i;
 
-	printf("angara-sim COMMAND [--OPTION VALUE]...\n\nCommands:\n");
-	for (i = 0; cmds[i]; i++)
-		printf("  %-12s%s\n", cmds[i]->name, cmds[i]->help);
-	printf("\nangara-sim COMMAND --help lists the options of a command;\n"
-	       "angara-sim params the parameters, which all commands take as options.\n");
+	for (i = 0; cmds[i]; i++) {
+		opts[i + 1] = cmds[i]->opts;
+		words[i].name = cmds[i]->name;
+		snprintf(what + strlen(what), sizeof(what) - strlen(what),
+			 "  %-12s%s\n", cmds[i]->name, cmds[i]->help);
+	}
+	snprintf(what + strlen(what), sizeof(what) - strlen(what),
+		 "\nangara-sim COMMAND --help lists the options of a command;\n"
+		 "angara-sim params the parameters, which all commands take as options.");
+	return args_first(argc, argv, what, words, opts);
 }
 
 static void print_opts(const struct sim_opt *o)
@@ -51,16 +70,41 @@ static void print_opts(const struct sim_opt *o)
 		       o->value ? ")" : "");
 }
 
+/* Rejects options and parameters that the flit engine cannot simulate. */
+static void flits_refuse(const struct env *e, const struct cmd *c)
+{
+	if (e->cfg.accuracy != SIM_BY_FLITS || c == &cmd_params || c == &cmd_flits)
+		return;
+	if (c != &cmd_traffic && c != &cmd_curve)
+		bad_usage("--accuracy flit: traffic and curve only, not %s",
+			  c->name);
+	if (e->comm.size > 1)
+		bad_usage("--accuracy flit: one process only");
+	if (e->trace || e->heatmap || e->checkpoint || e->restore)
+		bad_usage("--accuracy flit: no --trace, --heatmap, --checkpoint, --restore");
+	if (e->cfg.acks)
+		bad_usage("--accuracy flit: no --acks");
+	if (e->cfg.train > 1)
+		bad_usage("--accuracy flit: no --train");
+	if (e->cfg.loss || e->cfg.corrupt || e->cfg.fault_delay || e->faults)
+		bad_usage("--accuracy flit: no --loss, --corrupt, --fault-delay, --faults");
+	if (e->cfg.vc != SIM_CUT_THROUGH)
+		bad_usage("--accuracy flit: --vc cut-through only");
+}
+
 static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 {
 	const char *format;
+	int status = args_read(argc, argv, &e->cfg, c->opts, common_opts);
 
-	args_read(argc, argv, &e->cfg, c->opts, common_opts);
+	if (status >= 0)
+		return status;
 	if (arg_text("help")) {
 		printf("angara-sim %s: %s\n\n", c->name, c->help);
 		print_opts(c->opts);
 		print_opts(common_opts);
-		printf("and all parameters of 'angara-sim params'\n");
+		printf("  -h, -V, -j       --help, the version, --format json\n"
+		       "and all parameters of 'angara-sim params'\n");
 		return SIM_OK;
 	}
 	format = arg_text("format");
@@ -78,40 +122,41 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 	e->watch = arg_text("watch");
 	e->heatmap = arg_text("heatmap");
 	e->routes = arg_text("routes");
-	e->what = args_what(c->name, c->opts, &e->cfg);
+	e->faults = arg_text("faults");
 	e->checkpoint = arg_text("checkpoint");
 	e->restore = arg_text("restore");
+	if (e->checkpoint || e->restore)
+		e->what = args_what(c->name, c->opts, &common_opts[OPT_ROUTES],
+				    &common_opts[OPT_FAULTS], &e->cfg);
 	e->every = arg_number("every") / 1000000000000ULL;
 	e->stop_at = arg_text("stop-at") ? arg_number("stop-at") : 0;
 	if (e->stop_at && !e->checkpoint)
 		bad_usage("--stop-at needs a --checkpoint");
-	if (e->trace && sim_trace_is_text(e->trace))
-		need_torus(e, "--trace as text");
 	if (e->trace && e->restore)
 		bad_usage("--trace: a restored simulation has no start to trace");
 	if (e->comm.size > 1 && (e->trace || e->heatmap))
 		bad_usage("--trace, --heatmap: one process only");
+	flits_refuse(e, c);
 	return c->run(e);
 }
 
 int main(int argc, char **argv)
 {
 	struct env e = { .threads = 1 };
-	int i, status = -1;
+	int i, at, status;
 
 	sim_comm_init(&e.comm, &argc, &argv);
 	sim_cfg_default(&e.cfg);
-	if (argc < 2)
+	status = first(argc, argv);
+	at = optind;
+	if (status < 0 && at >= argc)
 		bad_usage("no command; try --help");
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
-		usage();
-		status = SIM_OK;
-	}
+	optind = 0;	/* restart getopt_long() */
 	for (i = 0; cmds[i] && status < 0; i++)
-		if (!strcmp(cmds[i]->name, argv[1]))
-			status = run(&e, cmds[i], argc - 2, argv + 2);
+		if (!strcmp(cmds[i]->name, argv[at]))
+			status = run(&e, cmds[i], argc - at, argv + at);
 	if (status < 0)
-		bad_usage("unknown command '%s'; try --help", argv[1]);
+		bad_usage("unknown command '%s'; try --help", argv[at]);
 	sim_comm_end();
 	return status;
 }

@@ -12,7 +12,7 @@
  * @name: of the parameter or option
  * @kind: "given": document 000 names it; "fitted": chosen so that a published
  *	number comes out; "free": neither
- * @basis: where in the document, to which number, or why
+ * @basis: place in the document, the number fitted to, or the reason
  * @range: what is plausible if it is free, "LEAST..MOST" with units or choices
  *	joined by "|"; NULL: it has no effect on published numbers
  */
@@ -32,7 +32,8 @@ extern const struct sim_origin sim_origins[];
  * @command: command, or NULL
  * @name: option or parameter
  *
- * Return: its entry, or NULL: it says what is simulated, and is no parameter.
+ * Return: its entry, or NULL: the option selects what is simulated and has no
+ * origin.
  */
 const struct sim_origin *sim_origin(const char *command, const char *name);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Pairs: one packet from a node to another at a time, on an idle fabric.
- */
+/* Pairs: one packet at a time from one node to another, on an idle fabric. */
 #include "args.h"
 #include "cmd.h"
 
@@ -96,7 +94,7 @@ static int pairs_cmd(struct env *e)
 	u32 nodes = sim_cfg_nodes(&e->cfg);
 	struct pairs w = {
 		.from = pairs_node(e, "from"), .to = pairs_node(e, "to"),
-		.bytes = (u32)arg_number("bytes"), .gap = arg_number("gap"),
+		.bytes = (u32)arg_number("bytes"), .gap = need_time("gap"),
 	};
 	u64 count = (u64)(w.from == ANG_NONE ? nodes : 1) *
 		    (w.to == ANG_NONE ? nodes : 1);

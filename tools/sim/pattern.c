@@ -2,9 +2,9 @@
 /*
  * Patterns of traffic: which rank sends to which.
  *
- * Ranks are computing modules: rank r is module r % modules of node r / modules.
- * Patterns named after the torus use its coordinates where there are some;
- * others, "matrix", "grid" and "alltoall", know ranks only and are the same on
+ * Ranks are computing modules: rank r is module r % modules of node r /
+ * modules.  Patterns named after the torus use its coordinates, if the fabric
+ * has any; "matrix", "grid" and "alltoall" use ranks only and are the same on
  * every fabric.
  */
 #include <math.h>
@@ -24,7 +24,7 @@ static const char * const patterns[] = {
 #define GRID		6
 #define ALLTOALL	7
 
-/** pattern_find() - number of a pattern, -1 if there is no such name */
+/** pattern_find() - find the number of a pattern by name, or -1 */
 int pattern_find(const char *name)
 {
 	int i;
@@ -35,7 +35,7 @@ int pattern_find(const char *name)
 	return -1;
 }
 
-/** pattern_draw() - xorshift64*, one per node: the order of nodes does not matter */
+/** pattern_draw() - draw from a node's xorshift64*, independently of other nodes */
 u64 pattern_draw(u64 *state)
 {
 	*state ^= *state >> 12;
@@ -65,7 +65,7 @@ static u32 transposed(const struct sim *s, u32 id)
 	return ang_topo_node(t, to);
 }
 
-/* The largest divisor of @n that is not above @most. */
+/* The largest divisor of @n that is at most @most. */
 static u32 divisor(u32 n, u32 most)
 {
 	while (n % most)
@@ -103,7 +103,7 @@ static u32 grid_neighbors(u32 n)
 	return 2U * ((side[0] > 1) + (side[1] > 1) + (side[2] > 1));
 }
 
-/* Of the neighbours along sides longer than 1, number @which. */
+/* Neighbour number @which along the sides longer than 1. */
 static u32 grid_neighbor(u32 n, u32 rank, u32 which)
 {
 	u32 side[3], at[3], d = 0;
@@ -124,7 +124,7 @@ static u32 on_node(const struct sim *s, u32 node, u32 rank)
 				  node * s->modules + rank % s->modules;
 }
 
-/* Targets that hang on the rank alone. */
+/* Targets that depend on the rank alone. */
 static u32 partner(const struct sim *s, u32 pattern, u32 rank)
 {
 	u32 n = s->topo.nodes * s->modules;
@@ -166,6 +166,8 @@ u32 pattern_target(const struct sim *s, const struct traffic *c, u32 rank,
 			return n / 2;
 		break;
 	case UNIFORM:
+		if (c->self)
+			return draw_below(rng, n);
 		break;
 	case GRID:
 		return grid_neighbor(n, rank, draw_below(rng, grid_neighbors(n)));

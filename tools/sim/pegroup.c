@@ -3,10 +3,10 @@
  * Collectives: routing by rows of trees, Reducer, credit unit.
  *
  * The model makes the decisions (ang_coll.c, ang_reducer.c, ang_rules.h); this
- * file has the blocks as sources and outputs with their clocks.  A Reducer
- * takes one flit per cycle.  By packet (document 000) it waits for a whole
- * packet and its result leaves when it is complete; by flit a result's head
- * leaves as soon as the heads of all its contributions have arrived.
+ * file adds sources, outputs and clocks.  A Reducer takes one flit per cycle.
+ * In packet mode (document 000) it waits for whole packets, and a result leaves
+ * when it is complete; in flit mode a result's head leaves when the heads of
+ * all its contributions have arrived.
  */
 #include "ang_int.h"
 #include "sim.h"
@@ -47,7 +47,7 @@ u64 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 }
 
 /**
- * sim_result_may() - may a result go up?
+ * sim_result_may() - check whether a result may leave for the parent
  * @p: partition
  * @node: node
  * @k: result
@@ -90,7 +90,7 @@ static void results(struct sim_part *p, u32 node, u32 tree, u32 expected)
 		t->issued += k->npkts;
 		slot->pkt = 0;
 		p->acc.results += k->npkts;
-		sim_fifo_push(p, node, s->src0 + SIM_SRC_RESULT + tree, pkt);
+		sim_fifo_push(p, node, sim_result(s, tree), pkt);
 	}
 }
 
@@ -98,8 +98,8 @@ static void results(struct sim_part *p, u32 node, u32 tree, u32 expected)
  * sim_reducer_take() - the Reducer, or the credit unit, reads a packet
  * @p: partition
  * @node: node
- * @k: packet; ownership is taken
- * @finish: when its last flit is read
+ * @k: packet; this function takes ownership
+ * @finish: time when its last flit is read
  */
 void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
 {
@@ -141,7 +141,7 @@ void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
 		results(p, node, tree, expected);
 }
 
-/* One credit packet of a tree is under way at a time; others are counted. */
+/* A tree has one credit packet in flight; further credits are counted. */
 static void credit_issue(struct sim_part *p, u32 node, u32 tree)
 {
 	struct sim *s = p->sim;
@@ -178,8 +178,8 @@ static void credit_to_pe(struct sim_part *p, u32 node)
 	k = sim_pkt_new(p);
 	p->pkt[k] = (struct sim_pkt){
 		.tail = p->now, .elig = p->now, .src = s->base + node,
-		.dst = s->base + node, .tree = ANG_DEF_TREES,
-		.flits = (u16)ang_flits_of(1, ANG_DEF_TREES * sizeof(u64)),
+		.dst = s->base + node, .tree = ANGARA_MAX_TREES,
+		.flits = (u16)sim_credit_flits(s),
 		.type = ANG_PKT_CREDIT, .npkts = 1,
 	};
 	sim_fifo_push(p, node, s->src0 + SIM_SRC_CREDIT, k);
@@ -214,13 +214,13 @@ void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts)
 /** sim_credit_left() - a tree's credit packet has left for all children */
 void sim_credit_left(struct sim_part *p, u32 node, u32 tree)
 {
-	if (tree >= ANG_DEF_TREES)
-		return;		/* it was for the PE */
+	if (tree >= ANGARA_MAX_TREES)
+		return;		/* the packet was for the PE */
 	sim_tree(p->sim, node, tree)->credit_on = 0;
 	credit_issue(p, node, tree);
 }
 
-/** sim_credit_timer() - a timer expires, unless it is obsolete */
+/** sim_credit_timer() - handle a timer, unless a later one replaces it */
 void sim_credit_timer(struct sim_part *p, u32 node)
 {
 	if (p->sim->nic[node].timer == p->now)
@@ -228,10 +228,10 @@ void sim_credit_timer(struct sim_part *p, u32 node)
 }
 
 /**
- * sim_credit_news() - the credit packet leaves for the PE
+ * sim_credit_news() - send the credit packet to the PE
  * @p: partition
  * @node: node
- * @time: when it arrives
+ * @time: time of arrival
  */
 void sim_credit_news(struct sim_part *p, u32 node, u64 time)
 {

@@ -3,11 +3,12 @@
  * Replay: inject the packets of a trace of the emulated fabric again, with
  * clocks.
  *
- * Records of injections say which node injected what and when.  Targets of puts
- * and gets, and receivers of reduces, are the nodes of their ejections; the
- * trees are the paths of the packets.  Answers, copies, results and credits are
- * simulated again.  A line that begins with "#" starts a new chapter: later
- * packets wait until the network has been idle for long.
+ * Records of injections give the node, the packet and the time.  The nodes that
+ * eject requests and results of reduces are their targets; the paths of packets
+ * give the trees.  Answers, copies, results and credits are simulated again;
+ * the adapters' control packets for full queues and for the setup of trees are
+ * not.  A line that begins with "#" starts a new chapter: its packets wait
+ * until the network is idle and a gap has passed.
  */
 #include <errno.h>
 #include "args.h"
@@ -23,11 +24,11 @@ struct act {
 };
 
 /**
- * struct key - what tells packets of a trace apart
+ * struct key - identity of a packet in a trace
  * @type: ANG_PKT_*
- * @from: node that injected it; of a result its tree
- * @seq: as in the record
- * @index: of the record
+ * @from: node that injected it; tree of a result
+ * @seq: number as in the record
+ * @index: index of the record
  */
 struct key {
 	u32 type;
@@ -37,17 +38,17 @@ struct key {
 };
 
 /**
- * struct replay - a trace, and what is injected
+ * struct replay - a trace and the packets to inject
  * @rec: records
- * @chapter: of each
- * @n: their number
+ * @chapter: chapter of each record
+ * @n: number of records
  * @act: injections, by node
  * @acts: their number
- * @first: of each node's
+ * @first: first injection of each node
  * @ejected: ejections, by key
  * @ejections: their number
- * @target: node that each record's packet reaches, see targets()
- * @reductions: there are some
+ * @arrival: record of the arrival of each record's packet, see targets()
+ * @reductions: the trace has reductions
  */
 struct replay {
 	struct ang_trace *rec;
@@ -58,24 +59,34 @@ struct replay {
 	u32 *first;
 	struct key *ejected;
 	u32 ejections;
-	u32 *target;
+	u32 *arrival;
 	bool reductions;
 };
 
-static bool injected(const struct ang_trace *r)
-{
-	return r->event == ANG_TR_INJECT && r->type != ANG_PKT_ACK &&
-	       r->type != ANG_PKT_DATA;
-}
+/* Upper bound of a trace's times, in ps: sums stay below 2^64. */
+#define LATEST	1000000000000000000ULL
 
 static bool is_reduction(const struct ang_trace *r)
 {
 	return r->type == ANG_PKT_REDUCE || r->type == ANG_PKT_ALLREDUCE;
 }
 
-static void read_trace(struct replay *w, const char *path, u32 nodes)
+/* Did a host inject the packet?  Adapters create all other packets. */
+static bool injected(const struct ang_trace *r)
 {
-	u32 size = 0, chapter = 0;
+	return r->event == ANG_TR_INJECT &&
+	       (sim_is_request(r->type) || is_reduction(r) ||
+		r->type == ANG_PKT_BCAST);
+}
+
+static bool is_blank(const char *line)
+{
+	return line[0] == '#' || !line[strspn(line, " \t\r\n")];
+}
+
+static void read_trace(struct replay *w, const char *path, u32 routers)
+{
+	u32 size = 0, chapter = 0, bad = 0, first = 0;
 	struct sim_lines l;
 	char err[512];
 	int ret;
@@ -91,15 +102,21 @@ static void read_trace(struct replay *w, const char *path, u32 nodes)
 			if (!w->rec || !w->chapter)
 				exit(SIM_FAILED);
 		}
-		if (!ang_trace_parse(l.text, &w->rec[w->n]))
+		if (!ang_trace_parse(l.text, &w->rec[w->n])) {
+			if (!is_blank(l.text) && !bad++)
+				first = l.number;
 			continue;
-		if (w->rec[w->n].node >= nodes)
-			bad_usage("--file %s: node %u is not in the torus; give its --torus",
+		}
+		if (w->rec[w->n].node >= routers)
+			bad_usage("--file %s: node %u is not in the fabric; give its --torus or --fabric",
 				  path, w->rec[w->n].node);
 		w->chapter[w->n++] = chapter;
 	}
 	if (ret)
 		bad_usage("--file %s", err);
+	if (bad)
+		bad_usage("--file %s: %u lines are no records of packets, the first is line %u",
+			  path, bad, first);
 }
 
 static int key_compare(const void *a, const void *b)
@@ -120,7 +137,7 @@ static bool same_packets(const struct key *a, const struct key *b)
 	return a->type == b->type && a->from == b->from && a->seq == b->seq;
 }
 
-/* Key of the packet that a record is of; a reduction arrives as its result. */
+/* Key of a record's packet; a reduction arrives as its result. */
 static struct key key_of(const struct replay *w, u32 i)
 {
 	const struct ang_trace *r = &w->rec[i];
@@ -134,11 +151,10 @@ static struct key key_of(const struct replay *w, u32 i)
 
 static bool has_target(const struct ang_trace *r)
 {
-	return r->type == ANG_PKT_PUT || r->type == ANG_PKT_GET ||
-	       r->type == ANG_PKT_REDUCE;
+	return sim_is_request(r->type) || r->type == ANG_PKT_REDUCE;
 }
 
-/* First ejection with the key or a greater one. */
+/* First ejection whose key is not less than the given key. */
 static u32 ejection(const struct replay *w, const struct key *key)
 {
 	u32 lo = 0, hi = w->ejections;
@@ -154,7 +170,7 @@ static u32 ejection(const struct replay *w, const struct key *key)
 	return lo;
 }
 
-/* Ejections by key, and keys of injections that have a target. */
+/* Sorts ejections by key. */
 static u32 keys(struct replay *w, struct key *injection)
 {
 	u32 i, n = 0;
@@ -172,8 +188,8 @@ static u32 keys(struct replay *w, struct key *injection)
 }
 
 /*
- * Targets of injections: the n-th packet with a key is the n-th to arrive with
- * it.  All contributions to a reduction have its first result.
+ * Arrivals of injections: the n-th packet with a key is the n-th to arrive with
+ * it.  All contributions to a reduction match its first result.
  */
 static void targets(struct replay *w)
 {
@@ -181,7 +197,7 @@ static void targets(struct replay *w)
 	u32 i, n, at, nth = 0;
 
 	w->ejected = sim_zalloc(w->n, sizeof(*w->ejected));
-	w->target = sim_zalloc(w->n, sizeof(*w->target));
+	w->arrival = sim_zalloc(w->n, sizeof(*w->arrival));
 	n = keys(w, injection);
 	for (i = 0; i < n; i++) {
 		struct key first = injection[i];
@@ -190,13 +206,27 @@ static void targets(struct replay *w)
 		      same_packets(&injection[i - 1], &first) ? nth + 1 : 0;
 		first.index = 0;
 		at = ejection(w, &first) + nth;
-		w->target[injection[i].index] =
+		w->arrival[injection[i].index] =
 			at < w->ejections &&
 			same_packets(&w->ejected[at], &first) ?
-			w->rec[w->ejected[at].index].node : ANG_NONE;
+			w->ejected[at].index : ANG_NONE;
 	}
 	free(injection);
 	free(w->ejected);
+}
+
+/* Bytes of the data that answers the atomic operation of record @i. */
+static u32 fetched(const struct replay *w, u32 i)
+{
+	const struct ang_trace *to = &w->rec[w->arrival[i]], *r;
+
+	/* A node answers a request before it serves the next one. */
+	for (r = to + 1; r < w->rec + w->n; r++)
+		if (r->node == to->node && r->event == ANG_TR_INJECT &&
+		    r->seq == to->seq &&
+		    (r->type == ANG_PKT_DATA || r->type == ANG_PKT_ACK))
+			return r->type == ANG_PKT_DATA ? r->len : 0;
+	return 0;
 }
 
 static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
@@ -204,6 +234,12 @@ static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 	const struct ang_trace *r = &w->rec[i];
 	struct act *a = &w->act[w->acts];
 
+	if (r->node >= s->topo.nodes)
+		bad_usage("the trace has a packet that switch %u injected", r->node);
+	if (r->cycle > LATEST / s->cfg.clock ||
+	    (gap && w->chapter[i] > LATEST / gap))
+		bad_usage("the trace is longer than 10^6 s, at cycle %llu of chapter %u",
+			  (unsigned long long)r->cycle, w->chapter[i]);
 	*a = (struct act){
 		.time = r->cycle * s->cfg.clock + w->chapter[i] * gap,
 		.node = r->node, .order = i,
@@ -212,10 +248,16 @@ static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 			.many = is_reduction(r) },
 	};
 	if (has_target(r)) {
-		a->op.dst = w->target[i];
-		if (a->op.dst == ANG_NONE)
+		if (w->arrival[i] == ANG_NONE)
 			bad_usage("the trace lacks the arrival of the %s that node %u injected",
 				  ang_pkt_name(r->type), r->node);
+		a->op.dst = w->rec[w->arrival[i]].node;
+		if (r->type == ANG_PKT_ATOMIC)
+			a->op.fetch = fetched(w, i);
+		if (a->op.fetch > s->cfg.packet * s->cfg.train)
+			bad_usage("the trace has an answer of %u bytes, more than %llu in a train",
+				  a->op.fetch,
+				  (unsigned long long)(s->cfg.packet * s->cfg.train));
 	}
 	w->reductions |= is_reduction(r);
 	w->acts++;
@@ -235,7 +277,7 @@ static void actions(struct replay *w, const struct sim *s, u64 gap)
 	u32 i, node = 0;
 
 	w->act = sim_zalloc(w->n, sizeof(*w->act));
-	w->first = sim_zalloc(s->topo.nodes + 1, sizeof(*w->first));
+	w->first = sim_zalloc(s->topo.routers + 1, sizeof(*w->first));
 	targets(w);
 	for (i = 0; i < w->n; i++)
 		if (injected(&w->rec[i]))
@@ -249,22 +291,22 @@ static void actions(struct replay *w, const struct sim *s, u64 gap)
 			w->act[i].time = sim_max(w->act[i].time,
 						 w->act[i - 1].time);
 	}
-	while (node <= s->topo.nodes)
+	while (node <= s->topo.routers)
 		w->first[node++] = w->acts;
 }
 
-/* What a node injected into a tree: packets with the number of the first. */
+/* Packets that a node injected into a tree, numbered from the first. */
 struct part {
 	u32 seq;
 	u16 n;
 	bool injects;
 };
 
-/* Participants of each node: those that injected the same packet of the tree. */
-static void participants(const struct replay *w, u32 tree, u32 nodes,
+/* A node's participants: the nodes that injected the same packet of the tree. */
+static void participants(const struct replay *w, u32 tree, u32 routers,
 			 struct angara_tree_row *rows)
 {
-	struct part *part = sim_zalloc(nodes, sizeof(*part));
+	struct part *part = sim_zalloc(routers, sizeof(*part));
 	u32 i;
 
 	for (i = 0; i < w->n; i++) {
@@ -282,33 +324,33 @@ static void participants(const struct replay *w, u32 tree, u32 nodes,
 			*p = (struct part){ .seq = r->seq, .injects = true };
 		p->n = (u16)(p->n + (r->seq == p->seq));
 	}
-	for (i = 0; i < nodes; i++)
+	for (i = 0; i < routers; i++)
 		rows[i].pe = part[i].n;
 	free(part);
 }
 
-/* A packet went from @node by @dir, up or down. */
-static void edge(struct sim *s, struct angara_tree_row *rows, u32 node, u32 dir,
+/* Records that a packet left @node by @port, up or down the tree. */
+static void edge(struct sim *s, struct angara_tree_row *rows, u32 node, u32 port,
 		 bool up)
 {
-	u32 nb = ang_topo_neighbor(&s->topo, node, dir);
+	u32 far, nb = ang_topo_peer(&s->topo, node, port, &far);
 	u32 child = up ? node : nb, parent = up ? nb : node;
-	u32 down = up ? dir ^ 1 : dir;
+	u32 down = up ? far : port;
 
 	if (nb == ANG_NONE || rows[parent].ports & 1ULL << down)
 		return;
-	rows[parent].ports |= (u16)(1U << down);
+	rows[parent].ports |= 1ULL << down;
 	rows[parent].port_sum++;
-	rows[child].to_root = (u8)(down ^ 1);
+	rows[child].to_root = (u8)(up ? port : far);
 }
 
 static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 {
-	struct angara_tree_row *rows = sim_zalloc(s->topo.nodes, sizeof(*rows));
+	struct angara_tree_row *rows = sim_zalloc(s->topo.routers, sizeof(*rows));
 	bool any = false;
 	u32 i, rule;
 
-	for (i = 0; i < s->topo.nodes; i++) {
+	for (i = 0; i < s->topo.routers; i++) {
 		rows[i].tree = (u8)tree;
 		rows[i].to_root = ANGARA_PORT_NONE;
 	}
@@ -316,8 +358,8 @@ static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 		const struct ang_trace *r = &w->rec[i];
 
 		if (r->event != ANG_TR_SEND || r->tree != tree ||
-		    r->vc < ANGARA_VC_UP || r->type == ANG_PKT_CREDIT ||
-		    r->type == ANG_PKT_ABORT || r->type == ANG_PKT_OPEN)
+		    (r->vc != ANGARA_VC_UP && r->vc != ANGARA_VC_DOWN) ||
+		    r->type == ANG_PKT_CREDIT || r->type == ANG_PKT_ABORT || r->type == ANG_PKT_OPEN)
 			continue;
 		edge(s, rows, r->node, r->port, r->vc == ANGARA_VC_UP);
 		any = true;
@@ -326,14 +368,25 @@ static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 		free(rows);
 		return;
 	}
-	for (i = 0; i < s->topo.nodes; i++)
+	for (i = 0; i < s->topo.routers; i++)
 		rows[i].is_root = rows[i].ports &&
 				  rows[i].to_root == ANGARA_PORT_NONE;
-	participants(w, tree, s->topo.nodes, rows);
+	participants(w, tree, s->topo.routers, rows);
 	rule = (u32)sim_set_rows(s, tree, rows);
 	if (rule)
 		bad_usage("the trace lacks a part of tree %u: %s",
 			  tree, angara_tree_rule_str(rule));
+}
+
+/* Number of TreeIds, up to the greatest one used. */
+static u32 trees_of(const struct replay *w)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < w->n; i++)
+		if (w->rec[i].tree >= n)
+			n = w->rec[i].tree + 1;
+	return n;
 }
 
 static void start(struct sim_part *p, u32 node)
@@ -359,7 +412,7 @@ static const struct sim_work work = {
 };
 
 static const struct sim_opt opts[] = {
-	{ "file", SIM_T_TEXT, NULL,
+	{ "file", SIM_T_FILE, NULL,
 	  "trace: lines of the angara_packet tracepoint, or of the model's golden trace" },
 	{ "gap", SIM_T_TIME, "50us", "time between chapters, which begin with '#'" },
 	{ NULL },
@@ -392,14 +445,15 @@ static int replay_cmd(struct env *e)
 
 	if (!path)
 		bad_usage("replay needs a --file");
-	need_torus(e, "replay");
-	read_trace(&w, path, angara_topo_nodes(&e->cfg.torus));
+	read_trace(&w, path, e->cfg.fabric ? angara_fabric_routers(e->cfg.fabric) :
+					     sim_cfg_nodes(&e->cfg));
+	e->trees = trees_of(&w);
 	if (work_begin(e, &s))
 		return SIM_FAILED;
-	actions(&w, &s, arg_number("gap"));
+	actions(&w, &s, need_time("gap"));
 	if (!w.acts)
 		bad_usage("--file %s: no injections", path);
-	for (tree = 0; tree < ANG_DEF_TREES; tree++)
+	for (tree = 0; tree < s.room; tree++)
 		tree_of_trace(&s, &w, tree);
 	if (w.reductions)
 		sim_need_reducers(&s);
@@ -412,7 +466,7 @@ static int replay_cmd(struct env *e)
 	free(w.chapter);
 	free(w.act);
 	free(w.first);
-	free(w.target);
+	free(w.arrival);
 	return err ? SIM_FAILED : SIM_OK;
 }
 

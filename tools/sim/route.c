@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Routes: the topology's, those of a file instead, and shortest ways.
+ * Routes: those of the topology or of a file, and shortest paths.
  *
  * On the adaptive channel a packet goes to any router that is nearer to its
- * target.  On a torus of up to four dimensions coordinates tell which these are;
- * elsewhere a table of distances does.  Distances of neighbours differ by one at
- * most, so their lowest eight bits are enough to compare them.
+ * target.  On a torus of up to four dimensions coordinates give these routers,
+ * on other fabrics a table of distances does.  Distances of neighbours differ
+ * by one at most, so their lowest eight bits are enough to compare them.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,7 +20,7 @@ static u64 table_size(const struct sim *s)
 	return (u64)s->topo.routers * s->topo.nodes;
 }
 
-/** sim_route() - port of the deterministic way; @node is not @dst */
+/** sim_route() - port of the deterministic route; @node is not @dst */
 u32 sim_route(const struct sim *s, u32 node, u32 dst)
 {
 	if (s->route)
@@ -43,12 +43,12 @@ static u64 shortest_torus(const struct sim *s, const u16 *at, const u16 *to)
 			continue;
 		outs |= 1U << (2 * d + ang_ring_minus(size, at[d], to[d]));
 		if (2U * (at[d] > to[d] ? at[d] - to[d] : to[d] - at[d]) == size)
-			outs |= 3U << 2 * d;	/* both ways are shortest */
+			outs |= 3U << 2 * d;	/* both directions are shortest */
 	}
 	return outs;
 }
 
-/** sim_shortest() - ports of all shortest ways; @node is not @dst */
+/** sim_shortest() - ports of all shortest paths; @node is not @dst */
 u64 sim_shortest(const struct sim *s, u32 node, u32 dst)
 {
 	u64 outs = 0;
@@ -93,7 +93,7 @@ static void search(struct sim *s, u32 dst, u32 *queue, bool *seen)
 }
 
 /**
- * sim_routes() - tables that adaptive routing needs
+ * sim_routes() - make the tables that adaptive routing needs
  * @s: simulation with its topology
  *
  * Return: 0, or -E2BIG: the fabric is too large for them.
@@ -118,7 +118,7 @@ int sim_routes(struct sim *s)
 	return 0;
 }
 
-/* Does each way end at its target?  Return: what is wrong, or NULL. */
+/* Checks that each route ends at its target.  Return: error text or NULL. */
 static const char *ways_flaw(const struct sim *s, u32 *from, u32 *to)
 {
 	const struct ang_topo *t = &s->topo;
@@ -163,9 +163,9 @@ static const char *line_set(struct sim *s, const char *line)
 }
 
 /**
- * sim_routes_read() - replace ways of the topology by those of a file
+ * sim_routes_read() - replace routes of the topology by those of a file
  * @s: simulation with its topology
- * @path: lines "ROUTER NODE PORT": port on the way from a router to a node
+ * @path: lines "ROUTER NODE PORT": port on the route from a router to a node
  * @why: out: what is wrong
  * @len: size of @why
  *

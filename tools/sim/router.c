@@ -2,10 +2,9 @@
 /*
  * The router: sources, outputs, links, credits.
  *
- * An output checks its sources when it may serve one: it becomes free, a source
- * has a new head, or a credit arrives.  It knows that time in advance, or is
- * woken, so it has one pending event at most; an event that an earlier one has
- * replaced is ignored.
+ * An output checks its sources when it can serve one: it becomes free, a source
+ * has a new head, or a credit arrives.  It knows that time in advance or is
+ * woken, so it has at most one pending event; a replaced event is ignored.
  */
 #include "sim.h"
 
@@ -19,13 +18,19 @@ static void kick_at(struct sim_part *p, u32 node, u32 out, u64 time)
 	sim_push(p, time, node, SIM_EV_KICK, out, 0);
 }
 
-/* A slot of the buffer behind a link is free; its sender knows at @time. */
-static void credit_note(struct sim_part *p, u32 node, u32 port, u32 vc, u64 time)
+/* Flits of the buffer behind a link are free; its sender knows at @time. */
+static void credit_note(struct sim_part *p, u32 node, u32 port, u32 vc, u64 time,
+			u32 flits)
 {
-	struct sim *s = p->sim;
-	struct sim_vc *v = sim_vc(s, node, port, vc);
+	struct sim_vc *v = sim_vc(p->sim, node, port, vc);
+	u32 c = sim_credit_new(p);
 
-	v->back[(v->head + (u32)v->count++) % s->backs] = time;
+	p->cr[c] = (struct sim_credit){ .time = time, .flits = flits };
+	if (v->first)
+		p->cr[v->last].next = c;
+	else
+		v->first = c;
+	v->last = c;
 	if (!v->wait)
 		return;
 	v->wait = 0;
@@ -65,9 +70,9 @@ static bool is_mine(const struct sim_part *p, u32 node)
 	return local >= p->lo && local < p->hi;
 }
 
-/* The slot that a packet had until @time. */
+/* Frees the room of a packet at @time. */
 static void credit_return_one(struct sim_part *p, u32 node, u32 port, u32 vc,
-			      u64 time)
+			      u64 time, u32 flits)
 {
 	struct sim *s = p->sim;
 	const struct sim_end *e = sim_end(s, node, port);
@@ -75,19 +80,19 @@ static void credit_return_one(struct sim_part *p, u32 node, u32 port, u32 vc,
 
 	time += e->latency;
 	if (is_mine(p, e->router)) {
-		credit_note(p, e->router - s->base, e->port, vc, time);
+		credit_note(p, e->router - s->base, e->port, vc, time, flits);
 		return;
 	}
 	m = mail(p, e->router);
 	m->time = time;
 	m->node = e->router;
 	m->port = (u16)(e->port * SIM_NVC + vc);
-	m->credit = 1;
+	m->credit = (u16)flits;
 }
 
 /*
- * The slots of a packet or train of @flits whose tail leaves at @time: packets
- * of a train leave one after the other.
+ * Frees the room of a packet, or of each packet of a train, in turn; the tail
+ * leaves at @time.
  */
 static void credit_return(struct sim_part *p, u32 node, u32 src, u64 time,
 			  u32 npkts, u32 flits)
@@ -96,9 +101,12 @@ static void credit_return(struct sim_part *p, u32 node, u32 src, u64 time,
 
 	while (npkts--) {
 		u64 rest = npkts * each;
+		u32 mine = flits / (npkts + 1), vc = src % SIM_NVC;
 
-		credit_return_one(p, node, src / SIM_NVC, src % SIM_NVC,
-				  sim_max(p->now, time - rest));
+		flits -= mine;
+		credit_return_one(p, node, src / SIM_NVC, vc,
+				  sim_max(p->now, time - rest),
+				  sim_place(p->sim, vc, mine));
 	}
 }
 
@@ -110,7 +118,7 @@ void sim_mail_take(struct sim_part *p, const struct sim_mail *m)
 
 	if (m->credit) {
 		credit_note(p, node, m->port / SIM_NVC, m->port % SIM_NVC,
-			    m->time);
+			    m->time, m->credit);
 		return;
 	}
 	k = sim_pkt_new(p);
@@ -118,11 +126,24 @@ void sim_mail_take(struct sim_part *p, const struct sim_mail *m)
 	sim_push(p, m->time, node, SIM_EV_ARRIVE, m->port, k);
 }
 
+/* Count the credits of which the sender has learnt by now. */
+static void credits_take(struct sim_part *p, struct sim_vc *v)
+{
+	while (v->first && p->cr[v->first].time <= p->now) {
+		u32 c = v->first;
+
+		v->first = p->cr[c].next;
+		v->used -= p->cr[c].flits;
+		sim_credit_free(p, c);
+	}
+}
+
 /*
  * Is there room behind a link for packet @k?  The n-th packet of a train needs
- * its slot when its head leaves.  A ring that trains enter keeps room for one.
- * Return: 0; a time when there may be room; SIM_NEVER: the output will be
- * woken.
+ * its room when its head leaves.  A ring keeps room for the longest packet or
+ * train when one enters it.
+ * Return: 0 if there is room; the time of the next check; SIM_NEVER: a credit
+ * wakes the output.
  */
 static u64 link_room(struct sim_part *p, u32 node, u32 port, u32 vc,
 		     bool straight, const struct sim_pkt *k)
@@ -130,27 +151,26 @@ static u64 link_room(struct sim_part *p, u32 node, u32 port, u32 vc,
 	struct sim *s = p->sim;
 	struct sim_vc *v = sim_vc(s, node, port, vc);
 	u32 bubble = ang_room_needed(s->bubble, straight) - 1;
-	u32 npkts = s->cfg.train > 1 ? k->npkts : 1;
+	u32 npkts = s->cfg.train > 1 ? k->npkts : 1, n, need = 0, c;
 	u64 each = npkts > 1 ? s->link_ps[k->flits] / npkts : 0, t = p->now;
-	u32 need = npkts + bubble * (u32)s->cfg.train, n;
-	u32 depth = sim_end(s, node, port)->depth;
+	u32 all = sim_places(s, vc, k);
+	u64 at = 0;
+	s64 room;
 
-	while (v->count && v->back[v->head] <= p->now) {
-		v->head = (u16)((v->head + 1U) % s->backs);
-		v->count--;
-		v->used--;
-	}
-	/* The n-th slot from here on is free, or the next credit's. */
-	for (n = depth > v->used ? depth - v->used : 0; n < need; n++) {
-		u32 credit = n + v->used - depth;
-		u64 later = (n < npkts ? n : npkts - 1) * each, at;
-
-		if (credit >= v->count) {
-			v->wait = 1;
-			return SIM_NEVER;
+	credits_take(p, v);
+	room = (s64)sim_end(s, node, port)->depth - v->used;
+	c = v->first;
+	for (n = 0; n < npkts; n++) {
+		need += (all - need) / (npkts - n);
+		for (; room < need + (n + 1 == npkts ? bubble : 0); c = p->cr[c].next) {
+			if (!c) {
+				v->wait = 1;
+				return SIM_NEVER;
+			}
+			room += p->cr[c].flits;
+			at = p->cr[c].time;
 		}
-		at = v->back[(v->head + credit) % s->backs];
-		t = sim_max(t, at > later ? at - later : 0);
+		t = sim_max(t, at > n * each ? at - n * each : 0);
 	}
 	return t > p->now ? t : 0;
 }
@@ -162,8 +182,8 @@ static u32 src_port(const struct sim *s, u32 src)
 }
 
 /*
- * An adaptive packet takes any shortest path with room, or changes for good to
- * the channel of the deterministic path, which is free of deadlocks.
+ * An adaptive packet takes any shortest path with room, or changes permanently
+ * to the channel of the deterministic path, which is free of deadlocks.
  */
 static u64 may_adapt(struct sim_part *p, u32 node, struct sim_pkt *k, u32 out)
 {
@@ -188,7 +208,7 @@ static bool is_adaptive(const struct sim *s, u32 src, const struct sim_pkt *k)
 	       s->cfg.routing == SIM_ADAPTIVE && k->type == ANG_PKT_PUT;
 }
 
-/* When may the head of @src go to @out?  As link_room(). */
+/* When may the head of @src go to @out?  Returns as link_room() does. */
 static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 {
 	struct sim *s = p->sim;
@@ -210,13 +230,13 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 		return SIM_NEVER;
 	if (f->adaptive)
 		return may_adapt(p, node, k, out);
-	/* A packet that changes to another ring or channel enters. */
+	/* A packet enters a ring if it changes to another ring or channel. */
 	return link_room(p, node, out, f->vc,
 			 ang_straight(src_port(s, src), out) &&
 			 src % SIM_NVC == f->vc, k);
 }
 
-/* When all of the first packet of a train is in the buffer. */
+/* The time when all of the train's first packet is in the buffer. */
 static u64 first_tail(const struct sim *s, const struct sim_pkt *q)
 {
 	return q->tail - s->link_ps[q->flits] + s->link_ps[q->flits / q->npkts];
@@ -230,9 +250,10 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 	struct sim_pkt *q = &p->pkt[k];
 	const struct sim_end *e = sim_end(s, node, out);
 	u32 port = e->port * (u32)SIM_NVC + q->vc;
+	u64 lost = sim_link_lost(s, node, out, q);
 	struct sim_mail *m;
 
-	sim_vc(s, node, out, q->vc)->used += q->npkts;
+	sim_vc(s, node, out, q->vc)->used += sim_places(s, q->vc, q);
 	sim_note(p, ANG_TR_SEND, node, q, out, p->now, o->free);
 	o->flits += q->flits;
 	o->pkts[q->vc] += q->npkts;
@@ -240,7 +261,7 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 	q->hops++;
 	q->tail = o->free + e->latency;
 	q->elig = sim_align(s, s->cfg.vc == SIM_CUT_THROUGH ?
-			       p->now + e->latency : first_tail(s, q)) +
+			       p->now + lost + e->latency : first_tail(s, q)) +
 		  sim_cycles(s, sim_hop(s, e->router - s->base));
 	if (is_mine(p, e->router)) {
 		sim_push(p, q->elig, e->router - s->base, SIM_EV_ARRIVE, port, k);
@@ -255,16 +276,13 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 	sim_pkt_free(p, k);
 }
 
-/*
- * Time that an output needs for a packet.  Modules of a node have a channel each
- * from the router: together that many times the rate of one.
- */
+/* Time that an output needs for a packet. */
 static u64 out_time(const struct sim *s, u32 out, const struct sim_pkt *k)
 {
 	if (out < s->nports)
 		return s->link_ps[k->flits];
 	if (out == SIM_OUT_PE(s))
-		return sim_host_time(s, k->npkts, k->flits) / s->modules;
+		return sim_host_time(s, k->npkts, k->flits);
 	return sim_cycles(s, k->flits);
 }
 
@@ -284,7 +302,7 @@ static void out_take(struct sim_part *p, u32 node, u32 src, u32 out, u32 k)
 	} else if (out == SIM_OUT_RED(s)) {
 		sim_reducer_take(p, node, k, done);
 	} else if (out == SIM_OUT_ROOT(s)) {
-		/* Packets from the PE have passed the PEGroup already. */
+		/* The PEGroup has handled packets from the PE. */
 		p->pkt[k].elig = p->now;
 		if (src != s->src0 + SIM_SRC_PE)
 			p->pkt[k].elig += sim_cycles(s, (u32)s->cfg.pegroup);
@@ -295,9 +313,29 @@ static void out_take(struct sim_part *p, u32 node, u32 src, u32 out, u32 k)
 	}
 }
 
+/*
+ * Modules of a node have a channel each from the router; a packet takes the
+ * first that is free.  Return: when a channel is free again; @done is when this
+ * packet has left.
+ */
+static u64 pe_take(struct sim *s, u32 node, u64 done)
+{
+	u64 *chan = &s->pe_free[(size_t)node * s->modules];
+	u32 i, first = 0;
+
+	for (i = 1; i < s->modules; i++)
+		if (chan[i] < chan[first])
+			first = i;
+	chan[first] = done;
+	for (i = 0; i < s->modules; i++)
+		if (chan[i] < done)
+			done = chan[i];
+	return done;
+}
+
 static void head_ask(struct sim_part *p, u32 node, u32 src);
 
-/* The head of a source has left, @next is the new one. */
+/* The head of a source has left; @next is the new head. */
 static void popped(struct sim_part *p, u32 node, u32 src, u32 next, u32 tree,
 		   u32 npkts, u32 flits)
 {
@@ -340,7 +378,7 @@ static bool wanted(const struct sim *s, const struct sim_out *o)
 	return any;
 }
 
-/* By store and forward a train's last packet leaves when it has arrived. */
+/* With store-and-forward a train's last packet leaves after it has arrived. */
 static u64 behind(const struct sim *s, const struct sim_pkt *q)
 {
 	return s->cfg.vc == SIM_STORE_FORWARD && q->npkts > 1 ?
@@ -355,14 +393,17 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	u32 k = f->head;
 	struct sim_pkt *q = &p->pkt[k];
 	u32 next = q->next, tree = q->tree, npkts = q->npkts, flits = q->flits;
-	u64 rest;
+	u64 rest, done;
 
 	p->acc.events++;
 	if (sim_is_result(s, src))
 		sim_note(p, ANG_TR_RESULT, node, q, src, p->now, p->now);
-	o->free = sim_max(p->now + out_time(s, out, q), q->tail + behind(s, q));
+	done = sim_max(p->now + out_time(s, out, q), q->tail + behind(s, q));
+	if (out < s->nports)
+		done += sim_link_lost(s, node, out, q);
+	o->free = out == SIM_OUT_PE(s) ? pe_take(s, node, done) : done;
 	o->turn = (u16)((src + 1) % s->nsrc);
-	f->free = sim_max(f->free, o->free);
+	f->free = sim_max(f->free, done);
 	if (f->adaptive) {
 		for (rest = f->todo; rest; rest &= rest - 1)
 			want_not(sim_out(s, node, ang_lowest(rest)), src);
@@ -387,22 +428,18 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	}
 }
 
-/** sim_serve() - let an output check its sources */
-void sim_serve(struct sim_part *p, u32 node, u32 out)
+/*
+ * The first source in turn that @out may serve now, or ANG_NONE.
+ * @next: time of the next check.
+ */
+static u32 out_first(struct sim_part *p, u32 node, u32 out, u64 *next)
 {
 	struct sim *s = p->sim;
-	struct sim_out *o = sim_out(s, node, out);
-	u64 next = SIM_NEVER;
-	u32 word, i;
+	const struct sim_out *o = sim_out(s, node, out);
+	u32 word = o->turn / 64U, i;
 
-	if (!wanted(s, o))
-		return;
-	if (o->free > p->now) {
-		kick_at(p, node, out, o->free);
-		return;
-	}
-	/* Sources from @turn on, then those before it. */
-	word = o->turn / 64U;
+	*next = SIM_NEVER;
+	/* Sources from @turn on, then the sources before @turn. */
 	for (i = 0; i <= s->words; i++) {
 		u64 low = (1ULL << o->turn % 64) - 1;
 		u64 set = o->want[word];
@@ -415,19 +452,74 @@ void sim_serve(struct sim_part *p, u32 node, u32 out)
 			u32 src = word * 64 + ang_lowest(set);
 			u64 t = may_go(p, node, src, out);
 
-			if (t <= p->now) {
-				grant(p, node, src, out);
-				if (wanted(s, o))
-					kick_at(p, node, out, o->free);
-				return;
-			}
-			if (t < next)
-				next = t;
+			if (t <= p->now)
+				return src;
+			if (t < *next)
+				*next = t;
 		}
 		word = word + 1 == s->words ? 0 : word + 1;
 	}
-	if (next != SIM_NEVER)
-		kick_at(p, node, out, next);
+	return ANG_NONE;
+}
+
+/*
+ * The output that an adaptive head prefers to @out: the free output with most
+ * room.
+ */
+static u32 adapt_best(struct sim_part *p, u32 node, u32 src, u32 out)
+{
+	struct sim *s = p->sim;
+	struct sim_fifo *f = sim_fifo(s, node, src);
+	const struct sim_pkt *k = &p->pkt[f->head];
+	u32 best = out;
+	u64 set;
+
+	if (!f->adaptive || k->vc != SIM_VC_ADAPT)
+		return out;
+	for (set = f->todo; set; set &= set - 1) {
+		u32 other = ang_lowest(set);
+
+		credits_take(p, sim_vc(s, node, other, SIM_VC_ADAPT));
+		if (sim_out(s, node, other)->free <= p->now &&
+		    sim_vc(s, node, other, SIM_VC_ADAPT)->used <
+		    sim_vc(s, node, best, SIM_VC_ADAPT)->used &&
+		    !link_room(p, node, other, SIM_VC_ADAPT, true, k))
+			best = other;
+	}
+	return best;
+}
+
+/**
+ * sim_serve() - let an output check its sources
+ *
+ * If the source in turn prefers another output, that output serves first, by
+ * its own turn.  Each preferred output has more room, so this ends.
+ */
+void sim_serve(struct sim_part *p, u32 node, u32 out)
+{
+	struct sim *s = p->sim;
+	struct sim_out *o = sim_out(s, node, out);
+
+	while (wanted(s, o)) {
+		u32 src, best;
+		u64 next;
+
+		if (o->free > p->now) {
+			kick_at(p, node, out, o->free);
+			return;
+		}
+		src = out_first(p, node, out, &next);
+		if (src == ANG_NONE) {
+			if (next != SIM_NEVER)
+				kick_at(p, node, out, next);
+			return;
+		}
+		best = adapt_best(p, node, src, out);
+		if (best == out)
+			grant(p, node, src, out);
+		else
+			sim_serve(p, node, best);
+	}
 }
 
 static void ask(struct sim_part *p, u32 node, u32 src, u32 out)
@@ -450,37 +542,24 @@ u64 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 
 	if (s->base + node == k->dst)
 		return SIM_PE(s);
-	k->vc = k->type == ANG_PKT_PUT || k->type == ANG_PKT_GET ?
-		ANGARA_VC_REQ : ANGARA_VC_RSP;
+	k->vc = sim_is_request(k->type) ? ANGARA_VC_REQ : ANGARA_VC_RSP;
 	if (!is_adaptive(s, src, k))
 		return 1ULL << sim_route(s, node, k->dst);
 	return sim_shortest(s, node, k->dst);
 }
 
-/* Request the output with most room first. */
+/* Request outputs until one serves the head; see adapt_best(). */
 static void ask_any(struct sim_part *p, u32 node, u32 src, u64 outs)
 {
-	struct sim *s = p->sim;
-	struct sim_fifo *f = sim_fifo(s, node, src);
+	struct sim_fifo *f = sim_fifo(p->sim, node, src);
 	u32 head = f->head;
+	u64 set;
 
-	while (outs && f->head == head && f->todo) {
-		u32 best = ang_lowest(outs);
-		u64 set;
-
-		for (set = outs & (outs - 1); set; set &= set - 1) {
-			u32 out = ang_lowest(set);
-			u32 used = sim_vc(s, node, out, SIM_VC_ADAPT)->used;
-			u32 least = sim_vc(s, node, best, SIM_VC_ADAPT)->used;
-
-			if (sim_out(s, node, out)->free <= p->now &&
-			    (sim_out(s, node, best)->free > p->now ||
-			     used < least))
-				best = out;
-		}
-		outs &= ~(1ULL << best);
-		ask(p, node, src, best);
-	}
+	/* sim_serve() of an output may serve another output first. */
+	for (set = outs; set; set &= set - 1)
+		want(sim_out(p->sim, node, ang_lowest(set)), src);
+	for (; outs && f->head == head && f->todo; outs &= outs - 1)
+		ask(p, node, src, ang_lowest(outs));
 }
 
 /* A packet has become the head of a source: request its outputs. */
@@ -504,7 +583,7 @@ static void head_ask(struct sim_part *p, u32 node, u32 src)
 		ask_any(p, node, src, outs);
 		return;
 	}
-	/* The PE when no other is left. */
+	/* The PE is served when no other output is left. */
 	if (outs & ~SIM_PE(s))
 		outs &= ~SIM_PE(s);
 	for (; outs; outs &= outs - 1)
@@ -512,8 +591,8 @@ static void head_ask(struct sim_part *p, u32 node, u32 src)
 }
 
 /*
- * A packet from a link has been arriving since some time before it may leave:
- * longer than its time on the link if its tail comes slowly, as from a host.
+ * A packet from a link begins to arrive before it may leave: by more than its
+ * time on the link if its tail comes slowly, as from a host.
  */
 static void note_arrival(struct sim_part *p, u32 node, u32 src,
 			 const struct sim_pkt *k)
@@ -554,7 +633,7 @@ void sim_event(struct sim_part *p, const struct sim_ev *e)
 	u32 port = e->key & SIM_EV_PORT;
 	struct sim_out *o;
 
-	/* Failed attempts depend on the order of nodes; grants do not. */
+	/* Failed attempts depend on the order of nodes, grants do not. */
 	if (e->key >> SIM_EV_SHIFT != SIM_EV_KICK)
 		p->acc.events++;
 	switch (e->key >> SIM_EV_SHIFT) {

@@ -61,7 +61,7 @@ static void bar(struct crew *c, double part, double passed)
 	c->progress.drawn = true;
 }
 
-/* Counts of other threads are read while those are stopped. */
+/* Counts of other threads are read while these threads are stopped. */
 static void show_progress(struct crew *c)
 {
 	struct progress *g = &c->progress;
@@ -86,7 +86,7 @@ static void show_progress(struct crew *c)
 	bar(c, part < 1 ? part : 1, passed);
 }
 
-/* Barrier; the last thread calls @last before the others continue. */
+/* Barrier; the last thread to arrive calls @last before all continue. */
 static void meet(struct crew *c, void (*last)(struct crew *c))
 {
 	u32 round = __atomic_load_n(&c->round, __ATOMIC_ACQUIRE);
@@ -104,7 +104,7 @@ static void meet(struct crew *c, void (*last)(struct crew *c))
 			sched_yield();
 }
 
-/* All processes have to agree on the time; the slowest clock decides. */
+/* All processes must agree on the time: the latest clock decides. */
 static void checkpoint(struct crew *c, u64 next)
 {
 	struct sim *s = c->sim;

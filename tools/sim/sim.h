@@ -4,10 +4,11 @@
  *
  * A router, of a node or a switch, has sources (FIFOs: one per incoming link and
  * virtual channel, and those within the adapter) and outputs (links, the
- * processing element, the Reducer, the root's PEGroup FIFO).  The head of a source requests outputs. An
- * output serves one source at a time, in turn, when it is free and there is
- * room behind it.  The device model's rules decide which outputs a packet
- * requests (driver/model/ang_rules.h, ang_topo, ang_tree, ang_combine); clocks,
+ * processing element, the Reducer, the root's PEGroup FIFO).  The head of a
+ * source requests outputs.  An output serves one source at a time, in turn, when
+ * it is free and there is room behind it.  The device model's rules decide which
+ * outputs a packet requests (driver/model/ang_rules.h, ang_topo, ang_tree,
+ * ang_combine); clocks,
  * buffers and contention are here.
  *
  * Time is in picoseconds.  Nodes affect each other over links only, never
@@ -31,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ang_fault.h"
 #include "ang_rules.h"
 #include <angara/topo.h>
 #include <linux/angara.h>
@@ -43,20 +45,19 @@
 #define SIM_VC_ADAPT	ANGARA_VC_NUM	/* requests on any shortest path */
 #define SIM_NVC		(ANGARA_VC_NUM + 1)
 
-/* Sources after those of the links, which are port * SIM_NVC + vc. */
+/* Sources after those of the links; source port * SIM_NVC + vc is a link's. */
 #define SIM_SRC_PE	0	/* PEGroup FIFO: injected collectives */
 #define SIM_SRC_ROOT	1	/* PEGroup FIFO: this root distributes */
 #define SIM_SRC_INJ	2	/* injected requests, point to point */
 #define SIM_SRC_RSP	3	/* answers, point to point */
 #define SIM_SRC_CREDIT	4	/* credit unit */
-#define SIM_SRC_RESULT	5	/* results of the Reducer, one per tree */
-#define SIM_SRC_NUM	(SIM_SRC_RESULT + ANG_DEF_TREES)
-/* Behind them requests of modules 1, 2, ...; SIM_SRC_INJ has those of module 0. */
-#define SIM_SRC_MOST	(SIM_SRC_NUM + ANGARA_MAX_LOCAL - 1)
+#define SIM_SRC_MODULE	5	/* requests of modules 1, 2, ...; those of 0: SIM_SRC_INJ */
+/* Sources of the Reducer's results follow, one per tree: sim_result(). */
+#define SIM_SRC_MOST	(SIM_SRC_MODULE + ANGARA_MAX_LOCAL - 1 + ANGARA_MAX_TREES)
 
 /*
- * Outputs; links come first, by port.  They make a set of one word, so a router
- * has at most SIM_MAX_PORTS.
+ * Outputs; links come first, by port.  A set of outputs is one word, so a
+ * router has at most SIM_MAX_PORTS.
  */
 #define SIM_OUT_PE(s)	((s)->nports)
 #define SIM_OUT_RED(s)	((s)->nports + 1)
@@ -68,10 +69,10 @@
 static_assert(SIM_MAX_PORTS + 3 == 64, "a word of outputs");
 
 /**
- * struct sim_pkt - a packet, or a train of some that travel together
- * @tail: when all of it is in the current buffer
- * @elig: when it may leave from there at the earliest
- * @born: when its host posted it
+ * struct sim_pkt - a packet, or a train of packets that travel together
+ * @tail: time when all of it is in the current buffer
+ * @elig: earliest time when it may leave the buffer
+ * @born: time when its host posted it
  * @value: operand of reductions: a sample of the payload
  * @src: node that injected it
  * @dst: target, ANG_NONE for a collective; of a reduce the receiver
@@ -83,6 +84,8 @@ static_assert(SIM_MAX_PORTS + 3 == 64, "a word of outputs");
  * @tree: TreeId
  * @npkts: packets
  * @vc: virtual channel that it leaves on
+ * @bytes: payload
+ * @fetch: bytes of the answer to an atomic operation
  */
 struct sim_pkt {
 	u64 tail;
@@ -100,6 +103,7 @@ struct sim_pkt {
 	u8 npkts;
 	u8 vc;
 	u32 bytes;
+	u32 fetch;
 };
 
 /**
@@ -127,10 +131,10 @@ struct sim_fifo {
 /**
  * struct sim_out - an output
  * @free: when the tail of its current packet has left
- * @kick: when it checks its sources again, 0 if there is no such event
+ * @kick: time of the event that checks its sources again, 0: none
  * @flits: number of flits carried
  * @pkts: number of packets carried, per virtual channel
- * @turn: source that is first to be served
+ * @turn: source to serve first
  * @want: sources whose heads request it; sim.words words
  */
 struct sim_out {
@@ -146,41 +150,52 @@ struct sim_out {
  * struct sim_end - what a port is joined to
  * @router: router, in the whole fabric, ANG_NONE: nothing
  * @port: port at the other end
- * @depth: packets that the other end buffers per virtual channel
- * @latency: of the cable
+ * @depth: flits that the other end buffers per virtual channel
+ * @latency: latency of the cable
  */
 struct sim_end {
 	u32 router;
-	u16 port;
-	u16 depth;
+	u32 port;
+	u32 depth;
 	u64 latency;
 };
 
 /**
  * struct sim_vc - a link's virtual channel, as its sender sees it
- * @used: slots of the buffer behind the link that are not known to be free, and
- *	those that the rest of a train takes later
- * @head: first entry of @back
- * @count: entries of @back
- * @wait: there was no room and no credit under way
- * @back: when slots become known as free, in order; sim.backs entries
+ * @used: flits of the buffer behind the link that are not known to be free, and
+ *	flits that the rest of a train takes later
+ * @wait: an output waits for a credit, and no credit is in flight
+ * @first: first credit that the sender has not counted, 0 for none
+ * @last: last one
  *
- * A packet takes a slot when its head leaves for the buffer.  A train may leave
- * if each of its packets has a slot by the time of its own head; so @used may
- * exceed the buffer by a train and by credits that come while it leaves.
+ * A packet takes its room, see sim_place(), when its head leaves for the
+ * buffer.  A train may leave if each of its packets has room by the time of its
+ * own head; so @used may exceed the buffer by a train and by the credits that
+ * arrive while the train leaves.
  */
 struct sim_vc {
-	u16 used;
-	u16 head;
-	u16 count;
-	u16 wait;
-	u64 back[];
+	u32 used;
+	u32 wait;
+	u32 first;
+	u32 last;
+};
+
+/**
+ * struct sim_credit - room of a packet that has left a buffer
+ * @time: time when the sender learns of it
+ * @next: next credit of the same virtual channel, or next free credit
+ * @flits: room
+ */
+struct sim_credit {
+	u64 time;
+	u32 next;
+	u32 flits;
 };
 
 /**
  * struct sim_slot - the Reducer's memory of one ReduceId
- * @finish: when its contents are complete
- * @start: when the first flits of its contents were
+ * @finish: time when its contents are complete
+ * @start: time when the first flits of all its contents had arrived
  * @pkt: packet, its value combined with those of later packets
  * @count: packets taken
  */
@@ -216,8 +231,8 @@ struct sim_tree {
 
 /**
  * struct sim_op - an operation of a host
- * @start: when the adapter may start it
- * @born: when the host posted it
+ * @start: time when the adapter may start it
+ * @born: time when the host posted it
  * @value: see struct sim_pkt
  * @next: operation behind it, or in the list of free ones
  * @dst: see struct sim_pkt
@@ -225,8 +240,9 @@ struct sim_tree {
  * @left: bytes still to inject
  * @type: ANG_PKT_*
  * @tree: TreeId
- * @many: packets are numbered; otherwise all have number @tag
+ * @many: packets are numbered from @tag; otherwise each has the number @tag
  * @module: computing module of the node that injects it
+ * @fetch: see struct sim_pkt
  */
 struct sim_op {
 	u64 start;
@@ -240,16 +256,17 @@ struct sim_op {
 	u8 tree;
 	u8 many;
 	u8 module;
+	u32 fetch;
 };
 
 /**
  * struct sim_nic - other state of a node
- * @cpu_free: when its host has finished its sends
- * @timer: when the PE gets a credit packet, 0 for none
+ * @cpu_free: time when its host has finished its sends
+ * @timer: time when the PE gets a credit packet, 0 for none
  * @rng: state of the workload's random numbers
- * @ops: first operation under way, 0 for none
+ * @ops: first operation in progress, 0 for none
  * @last: last one
- * @colls: those of them that are collectives
+ * @colls: number of collectives among the operations
  * @unreported: results not reported to the PE, over all trees
  * @credit: a credit packet for the PE is on its way
  */
@@ -267,9 +284,9 @@ struct sim_nic {
 
 /* Kinds of events; a node handles those of one time in this order. */
 #define SIM_EV_ARRIVE	0	/* @arg: packet; @port: source */
-#define SIM_EV_HOST	1	/* @arg: the workload's */
+#define SIM_EV_HOST	1	/* @arg: see the workload */
 #define SIM_EV_CREDIT	2	/* the PE learns of @arg results */
-#define SIM_EV_TIMER	3	/* of the credit unit */
+#define SIM_EV_TIMER	3	/* a timer of the credit unit */
 #define SIM_EV_KICK	4	/* output @port checks its sources */
 
 #define SIM_EV_SHIFT	12
@@ -297,10 +314,10 @@ struct sim_ev {
 
 /**
  * struct sim_mail - packet or credit from one partition to another
- * @time: when it arrives
+ * @time: arrival
  * @node: target, in the whole fabric
  * @port: source at which it arrives; for a credit: output * SIM_NVC + vc
- * @credit: it is a credit, and has no packet
+ * @credit: flits of a credit, which has no packet; 0: no credit
  * @pkt: packet
  */
 struct sim_mail {
@@ -323,18 +340,18 @@ struct sim_mails {
 	u32 size;
 };
 
-#define SIM_WINDOWS	64	/* held in vectors; later ones are in a heap */
+#define SIM_WINDOWS	64	/* held in vectors; later events are in a heap */
 
 /**
  * struct sim_acc - counts of a partition
  * @last: when the last packet reached a host
- * @first: least of the values that a workload compares, see there
+ * @first: least of the values that a workload compares
  * @events: packets that arrived or left, events of hosts and timers
  * @injected: packets injected
  * @ejected: packets that reached a host
  * @inj_flits: flits injected
  * @ej_flits: flits that reached a host
- * @hops: links crossed by those
+ * @hops: links crossed by the packets in @ejected
  * @sent: packets put on links
  * @reduced: packets taken by Reducers
  * @results: results issued
@@ -342,12 +359,13 @@ struct sim_mails {
  * @pe_credits: credit packets to the PE
  * @done: units of the workload, for progress and completeness
  * @wrong: wrong values
+ * @bytes: payload that a workload has received
  * @posted: identities of packets that were generated, added up; 0 without any
- * @fetched: the same of those that reached their host
+ * @fetched: sum of the identities of packets that reached their host
  * @lat_n: packets measured
- * @lat_sum: their time from born to delivered
- * @lat_max: longest
- * @busy: picoseconds of link time used while measuring
+ * @lat_sum: sum of their times from posting to delivery
+ * @lat_max: longest of these
+ * @busy: link time used during the measurement, in ps
  */
 struct sim_acc {
 	u64 last;
@@ -365,6 +383,7 @@ struct sim_acc {
 	u64 pe_credits;
 	u64 done;
 	u64 wrong;
+	u64 bytes;
 	u64 posted;
 	u64 fetched;
 	u64 lat_n;
@@ -379,23 +398,24 @@ struct sim;
  * struct sim_part - nodes of one thread
  * @sim: the simulation
  * @lo: first node, counted from the first of this process
- * @hi: behind the last
+ * @hi: node after the last
  * @index: number among all partitions of all processes
  * @now: time of the event being run
  * @end: end of the window being run
  * @pkt: packets, [0] is unused
  * @op: operations, [0] is unused
+ * @cr: credits, [0] is unused
  * @win: events of the next SIM_WINDOWS windows
- * @heap: later ones, a binary heap by time
+ * @heap: later events, a binary heap by time
  * @cur: events of the node being run
- * @cur_at: the next one of them
+ * @cur_at: index of the next event in @cur
  * @node: that node
  * @active: nodes with events in the window
  * @pushes: events put on @heap
  * @out: mail for each partition
  * @acc: counts
- * @trace: records, if wanted
- * @next: when it has its next event
+ * @trace: records, if the run is traced
+ * @next: time of its next event
  */
 struct sim_part {
 	struct sim *sim;
@@ -414,6 +434,10 @@ struct sim_part {
 	u32 op_free;
 	u32 op_live;
 	struct sim_op *op;
+	struct sim_credit *cr;
+	u32 crs;
+	u32 cr_free;
+	u32 cr_live;
 	struct sim_evs win[SIM_WINDOWS];
 	struct sim_evs heap;
 	struct sim_evs cur;
@@ -426,15 +450,18 @@ struct sim_part {
 	struct sim_acc acc;
 	struct sim_trace *trace;
 	u64 next;
-} ____cacheline_aligned;	/* threads do not share lines */
+} ____cacheline_aligned;	/* threads do not share cache lines */
 
 /**
  * struct sim_work - a workload
  * @name: its name
  * @start: start the operations of @node, or push events; may be NULL
- * @eject: a packet reaches the host of @node at @time, which is not before now
- * @host: an event that the workload pushed
- * @next: the next packet of an endless stream, see inject.c; may be NULL
+ * @eject: handle a packet that reaches the host of @node at @time, now or later
+ * @host: handle an event that the workload pushed
+ * @stream: return the next packet of an endless stream, see inject.c; may be
+ *	NULL
+ * @shortest: with @stream: bytes of its shortest packet
+ * @acks: @eject gets acknowledgements as well
  */
 struct sim_work {
 	const char *name;
@@ -443,6 +470,8 @@ struct sim_work {
 		      u64 time);
 	void (*host)(struct sim_part *p, u32 node, u32 arg);
 	bool (*stream)(struct sim_part *p, u32 node, struct sim_op *op);
+	u32 (*shortest)(const struct sim *s);
+	bool acks;
 };
 
 /**
@@ -453,32 +482,36 @@ struct sim_work {
  * @nodes: routers of this process, nodes and switches
  * @nports: ports of the largest router
  * @nsrc: sources of a router
- * @src0: first source that is not of a link
+ * @src0: first source that does not belong to a link
  * @words: words of a set of sources
- * @bubble: see ang_room_needed()
+ * @place: tori: flits of a buffer that each packet occupies, the length of the
+ *	run's longest packet, except on the adaptive channel; 0: the packet's
+ *	length
+ * @bubble: further room in flits that a packet or train needs to enter a ring
  * @modules: computing modules of a node
  * @out_stride: bytes of a struct sim_out
- * @vc_stride: bytes of a struct sim_vc
- * @backs: see struct sim_vc
- * @window: no cable has less latency
+ * @window: length of a window, not above the latency of any cable
  * @link_ps: time of a packet on a link, by flits
  * @host_ps: time to or from the host, by flits
- * @header_ps: additional time of each packet there
+ * @header_ps: additional time of each packet to or from the host
  * @end: ends of cables, [nodes][nports]
+ * @fault: faults of the same cables, or NULL: none
  * @coord: TORUS of at most ANG_MAX_DIMS dimensions: coordinates of all nodes;
  *	else NULL
  * @route: ports that --routes gives, [routers][nodes] of the whole fabric, or
  *	NULL: the topology's
- * @near: @coord is NULL: cables from each router to each node, [routers][nodes]
- *	of the whole fabric
- * @rows: of each tree, for all routers of the fabric; NULL if there is no such
- * @row: during the run, those of the routers of this process, [nodes][ntrees]
+ * @near: if @coord is NULL: cables from each router to each node,
+ *	[routers][nodes] of the whole fabric
+ * @rows: of each tree, for all routers of the fabric; NULL for an unused TreeId
+ * @row: during the run, rows of this process's routers, [nodes][ntrees]
  * @fifo: [nodes][nsrc]
  * @out: [nodes][SIM_OUT_NUM] of @out_stride
- * @vc: [nodes][nports][SIM_NVC] of @vc_stride
+ * @vc: [nodes][nports][SIM_NVC]
  * @tree: [nodes][ntrees], only if there are reductions
  * @nic: [nodes]
- * @inj_free: when the injection channel of a module is free, [nodes][modules]
+ * @inj_free: time when the injection channel of a module is free,
+ *	[nodes][modules]
+ * @pe_free: time when the channel to a module is free, [nodes][modules]
  * @work: workload
  * @arg: its parameters
  * @state: its memory, @state_size per node
@@ -492,11 +525,11 @@ struct sim {
 	u32 nsrc;
 	u32 src0;
 	u32 words;
+	u32 place;
 	u32 bubble;
 	u32 modules;
 	u32 out_stride;
-	u32 vc_stride;
-	u32 backs;
+	u32 room;	/* TreeIds of a router */
 	u32 ntrees;
 	u64 window;
 	u64 *link_ps;
@@ -504,31 +537,33 @@ struct sim {
 	u64 header_ps;
 	u32 max_flits;
 	struct sim_end *end;
+	struct ang_fault *fault;
 	u16 (*coord)[ANG_MAX_DIMS];
 	u8 *route;
 	u8 *near;
-	struct angara_tree_row *rows[ANG_DEF_TREES];
+	struct angara_tree_row *rows[ANGARA_MAX_TREES];
 	struct angara_tree_row *row;
 	struct sim_fifo *fifo;
 	char *out;
-	char *vc;
+	struct sim_vc *vc;
 	struct sim_tree *tree;
 	struct sim_nic *nic;
 	u64 *inj_free;
+	u64 *pe_free;
 	u32 *ev_head;
 	const struct sim_work *work;
 	void *arg;
 	char *state;
 	u32 state_size;
-	u32 nparts;	/* in all processes */
+	u32 nparts;	/* partitions in all processes */
 	u32 part0;	/* first of this process */
 	u32 threads;
 	u32 *owner_lo;	/* first router of each partition, in the whole fabric */
 	struct sim_part *part;
-	u64 expect;	/* final sum of acc.done; 0: not known */
-	u64 until;	/* or the approximate end */
+	u64 expect;	/* expected sum of acc.done; 0: not known */
+	u64 until;	/* or the approximate end of the run */
 	u8 *watched;	/* nodes to trace, a bit each; NULL: all */
-	struct sim_mails *inbox;	/* from other processes, by partition */
+	struct sim_mails *inbox;	/* mail from other processes, by partition */
 	const char *title;
 	const char *what;	/* command and parameters, see checkpoint.c */
 	const char *checkpoint;	/* file, or NULL */
@@ -551,8 +586,7 @@ static inline struct sim_out *sim_out(struct sim *s, u32 node, u32 out)
 
 static inline struct sim_vc *sim_vc(struct sim *s, u32 node, u32 port, u32 vc)
 {
-	return (struct sim_vc *)(s->vc + (((size_t)node * s->nports + port) *
-					  SIM_NVC + vc) * s->vc_stride);
+	return &s->vc[((size_t)node * s->nports + port) * SIM_NVC + vc];
 }
 
 static inline const struct sim_end *sim_end(const struct sim *s, u32 node,
@@ -564,6 +598,35 @@ static inline const struct sim_end *sim_end(const struct sim *s, u32 node,
 static inline bool sim_is_switch(const struct sim *s, u32 node)
 {
 	return ang_topo_is_switch(&s->topo, s->base + node);
+}
+
+/* Flits of the longest packet. */
+static inline u32 sim_longest(const struct sim *s)
+{
+	return ang_flits_of(1, (u32)s->cfg.packet);
+}
+
+/*
+ * Flits of a buffer that a packet occupies.  Tori count places of the longest
+ * packet's length, as adapters do; otherwise free room might be split into
+ * parts that are each too small for it.
+ */
+static inline u32 sim_place(const struct sim *s, u32 vc, u32 flits)
+{
+	return s->place && vc != SIM_VC_ADAPT ? s->place : flits;
+}
+
+/* Flits of a buffer that a train occupies. */
+static inline u32 sim_places(const struct sim *s, u32 vc, const struct sim_pkt *k)
+{
+	return s->place && vc != SIM_VC_ADAPT ? k->npkts * s->place : k->flits;
+}
+
+/* Is it a point-to-point packet of a host?  Adapters send all other types as answers. */
+static inline bool sim_is_request(u32 type)
+{
+	return type == ANG_PKT_PUT || type == ANG_PKT_GET ||
+	       type == ANG_PKT_SEND || type == ANG_PKT_ATOMIC;
 }
 
 /* Cycles through a router. */
@@ -593,18 +656,32 @@ static inline const struct angara_tree_row *sim_row(struct sim *s, u32 node,
 /* Source of a module's requests. */
 static inline u32 sim_inj(const struct sim *s, u32 module)
 {
-	return s->src0 + (module ? SIM_SRC_NUM - 1 + module : SIM_SRC_INJ);
+	return s->src0 + (module ? SIM_SRC_MODULE - 1 + module : SIM_SRC_INJ);
 }
 
 static inline bool sim_is_inj(const struct sim *s, u32 src)
 {
-	return src == s->src0 + SIM_SRC_INJ || src >= s->src0 + SIM_SRC_NUM;
+	return src == s->src0 + SIM_SRC_INJ ||
+	       (src >= s->src0 + SIM_SRC_MODULE &&
+		src < s->src0 + SIM_SRC_MODULE + s->modules - 1);
 }
 
-/* Is it one of results of a Reducer? */
+/* Source of a tree's results. */
+static inline u32 sim_result(const struct sim *s, u32 tree)
+{
+	return s->src0 + SIM_SRC_MODULE + s->modules - 1 + tree;
+}
+
+/* Flits of a credit packet for the PE: a count of each tree. */
+static inline u32 sim_credit_flits(const struct sim *s)
+{
+	return ang_flits_of(1, s->room * (u32)sizeof(u64));
+}
+
+/* Is it a source of a Reducer's results? */
 static inline bool sim_is_result(const struct sim *s, u32 src)
 {
-	return src >= s->src0 + SIM_SRC_RESULT && src < s->src0 + SIM_SRC_NUM;
+	return src >= sim_result(s, 0);
 }
 
 /* The next edge of the routers' clock. */

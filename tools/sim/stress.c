@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random scenarios: tori or a fabric that is given, parameters, trees with transit nodes, and messages,
- * broadcasts and reductions at the same time.  All packets have to arrive with
- * the right values, and nothing may deadlock.
+ * Random scenarios: random tori or a given fabric, parameters, trees with
+ * transit nodes, and messages, broadcasts and reductions at the same time.  All
+ * packets must arrive with the right values, and no scenario may deadlock.
  */
 #include "args.h"
 #include "cmd.h"
@@ -96,7 +96,7 @@ static void start(struct sim_part *p, u32 node)
 		start_tree(p, node, i);
 }
 
-/* A broadcast's value is its source; sums are known. */
+/* A broadcast carries its source as its value; sums are known in advance. */
 static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
 	const struct mix *m = p->sim->arg;
@@ -117,6 +117,7 @@ static const struct sim_work work = {
 	.name = "stress",
 	.start = start,
 	.eject = eject,
+	.acks = true,
 };
 
 static void random_cfg(struct sim_cfg *c, u64 *rng)
@@ -151,10 +152,13 @@ static void fit_trains(struct sim_cfg *c)
 		c->train /= 2;
 }
 
-/* A fabric that is given stays. */
+/* Keeps a fabric and faults that the command line gives. */
 static void scenario_cfg(struct env *e, const struct sim_cfg *given, u64 *rng)
 {
 	random_cfg(&e->cfg, rng);
+	e->cfg.loss = given->loss;
+	e->cfg.corrupt = given->corrupt;
+	e->cfg.fault_delay = given->fault_delay;
 	fit_trains(&e->cfg);
 	if (!given->fabric)
 		return;
@@ -167,7 +171,7 @@ static void scenario_cfg(struct env *e, const struct sim_cfg *given, u64 *rng)
 	fit_trains(&e->cfg);
 }
 
-/* Trees with their own roots and participants. */
+/* Adds trees with random roots and participants. */
 static int random_tree(struct sim *s, struct mix *m, u32 tree, u64 *rng)
 {
 	u32 n = s->topo.nodes, percent = 20 + below(rng, 81), i;
@@ -193,7 +197,7 @@ static u64 packets_of(u64 len, u64 size)
 	return len ? (len + size - 1) / size : 1;
 }
 
-/* Packets to expect; nodes will draw the same message lengths. */
+/* Packets to expect: draws the same message lengths as the nodes will. */
 static u64 expected(const struct sim *s, const struct mix *m, const u64 *seeds)
 {
 	u64 sum = 0, size = s->cfg.packet;
@@ -207,7 +211,7 @@ static u64 expected(const struct sim *s, const struct mix *m, const u64 *seeds)
 
 			below(&rng, s->topo.nodes);
 			n = packets_of(below(&rng, m->bytes + 1), size);
-			/* Requests arrive, and so do their answers. */
+			/* A request and its answer arrive. */
 			sum += j % 4 && !s->cfg.acks ? n : 2 * n;
 		}
 	}
@@ -248,7 +252,7 @@ static int scenario(struct env *e, const struct sim_cfg *given, u64 seed,
 			return -1;
 	if (m.trees)
 		sim_need_reducers(&s);
-	/* Seeds of all nodes; other processes have them, too. */
+	/* Seeds of all nodes; each process computes the same ones. */
 	seeds = sim_zalloc(s.topo.nodes, sizeof(*seeds));
 	for (i = 0; i < s.topo.nodes; i++)
 		seeds[i] = sim_seed(&s.cfg, i);

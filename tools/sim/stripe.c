@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Command stripe: broadcasts and allreduces whose packets are spread over planned
- * trees; simulated, as the plan expects them, and how much faster than over one
- * tree.
+ * Command stripe: broadcasts and allreduces whose packets are spread over
+ * planned trees: simulated times, times that the plan expects, and the speedup
+ * over one tree.
  */
 #include <errno.h>
 #include "cmd.h"
@@ -22,7 +22,7 @@ static const struct sim_opt opts[] = {
 static const char * const goals[] = { "depth", "load", NULL };
 static const char * const ops[] = { "bcast", "allreduce", NULL };
 
-/* The fabric of the parameters, which have a small torus as its sizes only. */
+/* The fabric of the parameters; they hold a small torus by its sizes only. */
 static struct angara_fabric *stripe_fabric(const struct sim_cfg *cfg)
 {
 	struct angara_fabric *f;
@@ -111,7 +111,7 @@ static void stripe_row(struct env *e, struct out *o, const struct coll *c,
 	out_cell(o, "%.2f", (double)one / (double)r->time);
 }
 
-/* One operation of one length, over each number of trees. */
+/* Simulates one operation of one length over each number of trees. */
 static int stripe_length(struct env *e, struct out *o,
 			 const struct angara_plan *plan, const char *op, u32 bytes)
 {

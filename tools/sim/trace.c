@@ -55,7 +55,7 @@ int sim_trace_start(struct sim *s, const char *nodes)
 	return 0;
 }
 
-/* By time; records of a node in the order in which they were made. */
+/* Sorts by time; records of a node keep the order in which they were made. */
 static int by_time(const void *a, const void *b)
 {
 	const struct sim_rec *x = a, *y = b;
@@ -118,7 +118,7 @@ static const char *port_name(const struct sim *s, u32 port, char *buf)
 
 char *trace_port(struct sim *s, const struct sim_rec *r, char *buf, size_t len)
 {
-	static const char * const sources[SIM_SRC_RESULT] = {
+	static const char * const sources[SIM_SRC_MODULE] = {
 		"PEGroup FIFO", "root FIFO", "injection", "answers",
 		"credit unit",
 	};
@@ -132,14 +132,14 @@ char *trace_port(struct sim *s, const struct sim_rec *r, char *buf, size_t len)
 			snprintf(buf, len, "from %s %s",
 				 port_name(s, port / SIM_NVC, name),
 				 ang_vc_name(port % SIM_NVC));
-		else if (port < s->src0 + SIM_SRC_RESULT)
+		else if (port < s->src0 + SIM_SRC_MODULE)
 			snprintf(buf, len, "%s", sources[port - s->src0]);
 		else if (sim_is_result(s, port))
 			snprintf(buf, len, "results of tree %u",
-				 port - s->src0 - SIM_SRC_RESULT);
+				 port - sim_result(s, 0));
 		else
 			snprintf(buf, len, "injection of module %u",
-				 port - s->src0 - SIM_SRC_NUM + 1);
+				 port - s->src0 - SIM_SRC_MODULE + 1);
 		break;
 	case ANG_TR_SEND:
 		snprintf(buf, len, "to %s", port_name(s, port, name));
@@ -164,11 +164,6 @@ static bool ends_in(const char *path, const char *end)
 	size_t a = strlen(path), b = strlen(end);
 
 	return a > b && !strcmp(path + a - b, end);
-}
-
-bool sim_trace_is_text(const char *path)
-{
-	return !ends_in(path, ".vcd") && !ends_in(path, ".json");
 }
 
 static int close_file(FILE *f)

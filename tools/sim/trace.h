@@ -19,7 +19,7 @@ struct sim_pkt;
  * @end: end
  * @node: node
  * @src: this and all members down to @npkts as in struct ang_trace
- * @port: source or output, see sim.h
+ * @port: number of the source or output, see sim.h
  */
 struct sim_rec {
 	u64 time;
@@ -50,33 +50,33 @@ struct sim_trace {
 	u32 size;
 };
 
-/* Add a record, if this node is watched. */
+/* Add a record if the node is watched. */
 void sim_trace_add(struct sim_part *p, u32 event, u32 node,
 		   const struct sim_pkt *k, u32 port, u64 from, u64 to);
 
-/* Watch @nodes, separated by commas; NULL: all.  Return: 0 or -EINVAL. */
+/*
+ * Watch the nodes listed in @nodes, separated by commas; NULL: all nodes.
+ * Return: 0 or -EINVAL.
+ */
 int sim_trace_start(struct sim *s, const char *nodes);
 
 /**
  * sim_trace_write() - write all records
  * @s: simulation
- * @path: file; its extension is the format: .vcd, .json or else text
+ * @path: file; its extension selects the format: .vcd, .json, otherwise text
  *
  * Return: 0 or -errno.
  */
 int sim_trace_write(struct sim *s, const char *path);
 
-/** sim_trace_is_text() - is a file neither of GTKWave nor of Perfetto? */
-bool sim_trace_is_text(const char *path);
-
 /* The formats; records are in the order of time. */
 void trace_vcd(struct sim *s, const struct sim_rec *rec, u32 n, FILE *to);
 void trace_chrome(struct sim *s, const struct sim_rec *rec, u32 n, FILE *to);
 
-/* Name of the port of a record: "X+ UP", "PEGroup", "to Reducer", ... */
+/* Return the name of the port of a record: "X+ UP", "PEGroup", "to Reducer", ... */
 char *trace_port(struct sim *s, const struct sim_rec *r, char *buf, size_t len);
 
-/** sim_heatmap_write() - load of each link. Return: 0 or -errno. */
+/** sim_heatmap_write() - write the load of each link. Return: 0 or -errno. */
 int sim_heatmap_write(struct sim *s, const char *path);
 
 #endif /* ANG_SIM_TRACE_H */

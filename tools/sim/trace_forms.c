@@ -2,8 +2,8 @@
 /*
  * Formats of a trace: VCD for GTKWave, JSON for Perfetto and Chrome.
  *
- * In both, a node is a group and each of its ports a line.  While a packet is
- * in a port, the line shows its type, tree, number and source.
+ * In both formats a node is a group, and each of its ports is a line.  While a
+ * packet is in a port, the line shows its type, tree, number and source.
  */
 #include "sim.h"
 #include "trace.h"
@@ -11,7 +11,7 @@
 
 struct line {
 	u32 node;
-	u32 id;		/* of its first signal */
+	u32 id;		/* number of its first signal */
 	char name[32];
 };
 
@@ -49,7 +49,7 @@ static u32 line_of(struct sim *s, struct wave *w, const struct sim_rec *r)
 	return w->lines++;
 }
 
-/* At one time, ends come before starts. */
+/* At the same time, ends come before starts. */
 static int by_change(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -113,7 +113,7 @@ static void vcd_declare(const struct wave *w, FILE *to)
 	static const char * const fields[] = { "tree", "number", "source" };
 	u32 last = ANG_NONE, i, j;
 
-	/* A node's lines may be apart: its scope may be opened again. */
+	/* A node's signals may be apart: its scope may be opened again. */
 	for (i = 0; i < w->lines; i++) {
 		const struct line *l = &w->line[i];
 		char name[32];

@@ -44,7 +44,7 @@ void ang_trace_print(FILE *to, const struct ang_trace *r)
 	fputc('\n', to);
 }
 
-/* Index of a name in a list, -1 if it is not there; tracefs has lower case. */
+/* Index of a name in a list, or -1; tracefs uses lower case. */
 static int number(const char *name, const char * const *list, size_t count)
 {
 	size_t i;
@@ -79,7 +79,7 @@ static bool parse_tracefs(const char *at, struct ang_trace *r)
 		   &r->seq, &npkts, &r->len) != 11)
 		return false;
 	if (port < -1 || port >= ANGARA_MAX_PORTS || vc >= ANGARA_VC_NUM ||
-	    tree >= ANG_DEF_TREES)
+	    tree >= ANGARA_MAX_TREES || npkts > 0xFFFF)
 		return false;
 	r->cycle = cycle;
 	r->vc = (u8)vc;
@@ -105,7 +105,7 @@ bool ang_trace_parse(const char *line, struct ang_trace *r)
 		   &cycle, &r->node, event, type, &r->src, &tree, &r->seq,
 		   &npkts, &r->len, &end) != 9 || !end)
 		return false;
-	if (tree >= ANG_DEF_TREES || npkts > 0xFFFF)
+	if (tree >= ANGARA_MAX_TREES || npkts > 0xFFFF)
 		return false;
 	r->cycle = cycle;
 	r->tree = (u8)tree;

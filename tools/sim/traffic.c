@@ -4,10 +4,10 @@
  * pattern.
  *
  * Packets are generated at the given load whether or not the network accepts
- * them, and wait at the host.  After a warm-up time, the delay of packets that
- * are generated in the window and the flits that arrive in it are measured.
- * Generation goes on for a time behind it, so that the last of these packets
- * meet as many others as the first.
+ * them, and wait at the host.  After a warm-up time, the delay of packets
+ * generated in the window and the flits that arrive in it are measured.
+ * Generation continues for a time after the window, so that the last of these
+ * packets meet as many other packets as the first.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,8 +17,7 @@
 
 /**
  * struct flow - stream of a module
- * @next: when it generates its next packet; SIM_NEVER: the pattern has no target
- *	for it
+ * @next: time of its next packet; SIM_NEVER: the pattern has no target for it
  * @count: packets generated
  */
 struct flow {
@@ -44,12 +43,37 @@ static u64 gap(struct sim_part *p, u32 node)
 	return c->gap[pattern_draw(&p->sim->nic[node].rng) >> 52];
 }
 
-/* Losses and doubles change the sum of identities. */
-static u64 identity(u32 rank, u32 count)
+/** traffic_identity() - identity of a packet; a lost or duplicate packet changes the sum */
+u64 traffic_identity(u32 rank, u32 count)
 {
 	u64 x = ((u64)rank << 32 | count) * 0x9E3779B97F4A7C15ULL;
 
 	return (x ^ x >> 29) * 0xBF58476D1CE4E5B9ULL;
+}
+
+#define BRIEF	16U	/* bytes */
+
+/** traffic_bytes() - payload of a packet, drawn from its identity, equal in both engines */
+u32 traffic_bytes(const struct traffic *c, u64 identity)
+{
+	return c->bytes > BRIEF && (identity >> 32) % 100 < c->brief ? BRIEF :
+								       c->bytes;
+}
+
+/** traffic_flits() - mean length of packets */
+double traffic_flits(const struct traffic *c)
+{
+	u32 most = ang_flits_of(1, c->bytes);
+	u32 least = ang_flits_of(1, c->bytes > BRIEF ? BRIEF : c->bytes);
+
+	return most - (double)(most - least) * c->brief / 100;
+}
+
+static u32 shortest(const struct sim *s)
+{
+	const struct traffic *c = s->arg;
+
+	return c->brief && c->bytes > BRIEF ? BRIEF : c->bytes;
 }
 
 static bool stream(struct sim_part *p, u32 node, struct sim_op *op)
@@ -63,11 +87,11 @@ static bool stream(struct sim_part *p, u32 node, struct sim_op *op)
 		return false;
 	op->born = f->next;
 	op->start = f->next;
-	op->left = c->bytes;
-	op->value = identity(rank, f->count);
+	op->value = traffic_identity(rank, f->count);
+	op->left = traffic_bytes(c, op->value);
+	op->tag = f->count;	/* identifies the node's packets in a trace */
 	dst = pattern_target(s, c, rank, f->count++, &s->nic[node].rng);
 	op->dst = dst / s->modules;
-	op->tag = dst % s->modules;
 	p->acc.posted += op->value;
 	f->next += gap(p, node);
 	return true;
@@ -98,7 +122,7 @@ static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 tim
 	if (k->dst != p->sim->base + node)
 		p->acc.wrong++;
 	p->acc.done++;
-	if (k->type == ANG_PKT_PUT)	/* not its acknowledgement */
+	if (k->type == ANG_PKT_PUT)	/* excludes acknowledgements */
 		p->acc.fetched += k->value;
 	if (time >= c->warmup && time < c->end)
 		p->acc.meas_flits += k->flits;
@@ -114,9 +138,11 @@ static const struct sim_work work = {
 	.start = start,
 	.eject = eject,
 	.stream = stream,
+	.shortest = shortest,
+	.acks = true,
 };
 
-/* Times between packets: exponential, in equally likely steps. */
+/* Times between packets: an exponential distribution in equally likely steps. */
 static u64 *gaps(double mean)
 {
 	u64 *gap = sim_zalloc(GAPS, sizeof(*gap));
@@ -141,13 +167,23 @@ static u64 *gaps(double mean)
  */
 int traffic_run(struct env *e, struct traffic *c, struct result *r)
 {
-	u32 flits = ang_flits_of(1, c->bytes);
+	u32 threads = e->threads;
 	struct sim s;
-	int err = work_begin(e, &s);
+	int err;
 
+	if (e->cfg.accuracy == SIM_BY_FLITS)
+		e->threads = 1;
+	err = work_begin(e, &s);
+	e->threads = threads;
 	if (err)
 		return err;
-	c->gap = gaps((double)flits * (double)e->cfg.clock / c->load);
+	sim_set_longest(&s, ang_flits_of(1, c->bytes));
+	c->gap = gaps(traffic_flits(c) * (double)e->cfg.clock / c->load);
+	if (e->cfg.accuracy == SIM_BY_FLITS) {
+		err = flit_traffic(e, &s, c, r);
+		free(c->gap);
+		return err;
+	}
 	s.work = &work;
 	s.arg = c;
 	s.until = c->stop;

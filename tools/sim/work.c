@@ -28,13 +28,19 @@ int work_begin(struct env *e, struct sim *s)
 		return -EINVAL;
 	}
 	err = sim_init(s, &e->cfg, e->comm.rank * threads,
-			e->comm.size * threads, threads);
+			e->comm.size * threads, threads,
+			e->trees > ANG_DEF_TREES ? e->trees : ANG_DEF_TREES);
 	if (err)
 		fprintf(stderr, "angara-sim: the fabric is too large for adaptive routing; try --routing deterministic\n");
 	if (!err && e->routes) {
 		err = sim_routes_read(s, e->routes, why, sizeof(why));
 		if (err)
 			fprintf(stderr, "angara-sim: --routes %s\n", why);
+	}
+	if (!err) {
+		err = sim_faults(s, e->faults, why, sizeof(why));
+		if (err)
+			fprintf(stderr, "angara-sim: --faults %s\n", why);
 	}
 	if (!err && e->trace) {
 		err = sim_trace_start(s, e->watch);
@@ -45,7 +51,7 @@ int work_begin(struct env *e, struct sim *s)
 	return err;
 }
 
-/* Is a node in the block of this size that starts at node 0? */
+/* Is a node in the block of these sizes that starts at node 0? */
 static bool in_block(const struct sim *s, u32 node,
 		     const struct angara_topo *block)
 {
@@ -68,7 +74,8 @@ u32 work_local(const struct sim *s)
  * @s: simulation
  * @trees: number of trees, from TreeId 0 on
  * @first_root: root of the first
- * @spread: the others' roots are spread evenly, instead of being the same
+ * @spread: roots of the other trees are spread evenly, instead of being the
+ *	same
  * @block: sizes of the block, from node 0 on; no dimensions: all nodes
  *
  * Return: 0 or -EINVAL.
@@ -118,9 +125,9 @@ int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread)
 	return work_trees_on(s, trees, first_root, spread, &all);
 }
 
-static void totals(struct sim *s, struct sim_acc *sum, u64 *live)
+static void totals(struct sim *s, struct sim_acc *sum, u64 *live, double *balance)
 {
-	u64 max[2] = { 0, 0 };
+	u64 max[3] = { 0, 0, 1 };
 	u32 i, j;
 
 	memset(sum, 0, sizeof(*sum));
@@ -133,11 +140,13 @@ static void totals(struct sim *s, struct sim_acc *sum, u64 *live)
 			to[j] += from[j];
 		max[0] = sim_max(max[0], s->part[i].acc.last);
 		max[1] = sim_max(max[1], s->part[i].acc.lat_max);
+		max[2] = sim_max(max[2], s->part[i].acc.events);
 		*live += s->part[i].pkt_live + s->part[i].op_live;
 	}
 	sim_comm_sum((u64 *)sum, sizeof(*sum) / sizeof(u64));
 	sim_comm_sum(live, 1);
-	sim_comm_max(max, 2);
+	sim_comm_max(max, 3);
+	*balance = (double)sum->events / s->nparts / (double)max[2];
 	sum->last = max[0];
 	sum->lat_max = max[1];
 }
@@ -226,7 +235,7 @@ int work_end(struct env *e, struct sim *s, struct result *r)
 	memset(r, 0, sizeof(*r));
 	r->wall = (double)(b.tv_sec - a.tv_sec) +
 		  (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
-	totals(s, &r->acc, &r->lost);
+	totals(s, &r->acc, &r->lost, &r->balance);
 	r->time = r->acc.last;
 	r->nodes = s->topo.nodes;
 	r->ranks = r->nodes * s->modules;

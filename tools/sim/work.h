@@ -6,10 +6,11 @@
 #define ANG_SIM_WORK_H
 
 #include <angara/plan.h>
+#include "algo/algo.h"
 #include "sim.h"
 
 #define WORK_OFFLOAD	0	/* in the network */
-#define WORK_P2P	1	/* by messages of hosts along the same tree */
+#define WORK_P2P	1	/* by messages between hosts along the same tree */
 
 /**
  * struct coll - one collective operation
@@ -17,7 +18,7 @@
  * @mode: WORK_*
  * @bytes: of the message, or of each node's contribution; 0 for a barrier
  * @root: node; root of the first tree
- * @source: node; of a broadcast, or the receiver of a reduce
+ * @source: source of a broadcast, or receiver of a reduce
  * @trees: trees that share the message, from number 0 on
  * @spread: roots of the trees are spread evenly, instead of being the same
  * @shallowest: messages go to the shallowest subtree first, not the deepest
@@ -49,16 +50,19 @@ struct coll {
  * struct result - result of a run
  * @time: from the start until the last host has its data
  * @wall: seconds that the simulation took
- * @acc: counts, of all partitions
- * @lost: packets that never arrived, a deadlock
+ * @acc: counts of all partitions
+ * @lost: packets that never arrived, if the run deadlocked
+ * @balance: mean events of a partition over events of the busiest: the greatest
+ *	utilization of threads and processes
  * @nodes: nodes of the fabric
- * @ranks: their computing modules
+ * @ranks: computing modules of these nodes
  */
 struct result {
 	u64 time;
 	double wall;
 	struct sim_acc acc;
 	u64 lost;
+	double balance;
 	u64 nodes;
 	u64 ranks;
 };
@@ -68,32 +72,40 @@ struct result {
  * @pattern: from pattern_find()
  * @load: flits per router cycle and computing module
  * @bytes: payload of a packet
+ * @brief: percent of packets that have 16 bytes of payload at most
  * @hot: percent of packets to the one node of a hot spot
- * @warmup: time from which on packets are measured
- * @end: time from which on they are no longer measured
+ * @warmup: start of the measurement of packets
+ * @end: end of the measurement
  * @stop: time when generation of packets ends, not before @end
  * @gap: times between packets
+ * @flits: length of a packet; 0: that of @bytes
+ * @self: "uniform" includes the module itself
  */
 struct traffic {
 	u32 pattern;
 	double load;
 	u32 bytes;
+	u32 brief;
 	u32 hot;
 	u64 warmup;
 	u64 end;
 	u64 stop;
 	u64 *gap;
+	u32 flits;
+	bool self;
 };
 
 /**
- * struct env - where simulations are run
+ * struct env - environment of simulations
  * @cfg: parameters
  * @comm: processes
  * @threads: of each process
  * @runs: simulations so far
+ * @trees: TreeIds that the workload uses, if more than ANG_DEF_TREES
  * @trace: file for a trace, or NULL
  * @watch: nodes in it; NULL: all
- * @routes: file of ways to take instead of the topology's, or NULL
+ * @routes: file of routes that replace the topology's, or NULL
+ * @faults: file of faults of links, or NULL
  * @heatmap: file for the loads of links, or NULL
  * @what: see struct sim, as all members below
  */
@@ -102,9 +114,11 @@ struct env {
 	struct sim_comm comm;
 	u32 threads;
 	u32 runs;
+	u32 trees;
 	const char *trace;
 	const char *watch;
 	const char *routes;
+	const char *faults;
 	const char *heatmap;
 	const char *what;
 	const char *checkpoint;
@@ -116,32 +130,55 @@ struct env {
 /* Runs a collective on a new fabric.  Return: 0, or -EINVAL and a message. */
 int coll_run(struct env *e, struct coll *c, struct result *r);
 
-#define GATHER_TREES	0	/* broadcasts of all nodes */
-#define GATHER_DOUBLING	1
-#define GATHER_RING	2
-#define GATHER_BRUCK	3
-
 /**
- * struct gather - an allgather, or an allreduce by messages
- * @algo: GATHER_*
- * @reduce: it is an allreduce: by doubling or a ring
- * @bytes: of each node
+ * struct gather - a collective by messages, or an allgather by broadcasts
+ * @bcasts: by broadcasts of all nodes
+ * @coll: ANG_COLL_*
+ * @algo: ANG_ALGO_*
+ * @bytes: of the vector, or of each node's block
+ * @root: rank, in collectives that have one
+ * @dims: sizes of the torus of the algorithm; no dimensions: a ring
+ * @cut: bytes of a packet of the algorithm, 0: messages are not split
+ * @moved: nodes are renumbered to suit the torus
+ * @exchange: with @moved: blocks are exchanged first, not reordered at the end
  * @trees: for broadcasts
  * @stripe: split each node's bytes over all trees, instead of one tree per node
  * @reverse: neighbouring ranks are along the last dimension, not along X
+ * @sizes: of @dims, during a run
+ * @place: numbers of @moved, and their inverse, during a run
+ * @sched: schedules of the nodes of this process, during a run
+ * @sum: bytes of all messages of the schedules
  */
 struct gather {
-	u32 algo;
-	bool reduce;
+	bool bcasts;
+	enum ang_coll coll;
+	enum ang_algo algo;
 	u32 bytes;
+	u32 root;
+	struct angara_topo dims;
+	u32 cut;
+	bool moved;
+	bool exchange;
 	u32 trees;
 	bool stripe;
 	bool reverse;
+	u32 sizes[ANG_MAX_DIMS];
+	u32 *place;
+	struct ang_schedule *sched;
+	u64 sum;
 };
 
-int gather_algo(const char *name);
+/* gather_algo() - find an algorithm by name, or ANG_ALGO_NUM */
+enum ang_algo gather_algo(const char *name);
+bool gather_valid(const struct gather *g, u32 nodes);
 int gather_run(struct env *e, struct gather *g, struct result *r);
 int traffic_run(struct env *e, struct traffic *c, struct result *r);
+u64 traffic_identity(u32 rank, u32 count);
+u32 traffic_bytes(const struct traffic *c, u64 identity);
+double traffic_flits(const struct traffic *c);
+/* flit/flit_sim.c: traffic_run() on the flit engine; @s is freed. */
+int flit_traffic(struct env *e, struct sim *s, const struct traffic *c,
+		 struct result *r);
 
 /* pattern.c */
 int pattern_find(const char *name);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angara-topo dot, svg: the graph, or, of one with many routers, a summary:
- * nodes in boxes by their coordinates, switches by those of their keepers.
+ * angara-topo dot, svg: the graph, or a summary of a graph with many routers:
+ * nodes are grouped in boxes by their coordinates, switches by the coordinates
+ * of their keepers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 #include "plan.h"
 #include "topo.h"
 
-#define WHOLE	200U	/* routers that are drawn one by one */
+#define WHOLE	200U	/* most routers that are drawn one by one */
 
-#define GROUPS	64U	/* boxes of nodes in a summary, about */
+#define GROUPS	64U	/* approximate number of boxes of nodes in a summary */
 
 /* Cables from each router to the nearest node. */
 static uint32_t *layers(const struct angara_fabric *f)
@@ -38,18 +39,18 @@ static uint32_t *layers(const struct angara_fabric *f)
 }
 
 /**
- * struct grouping - how nodes are put into boxes
+ * struct grouping - grouping of nodes into boxes
  * @first: first digit that counts
  * @last: last digit that counts
  * @values: values of each digit
- * @digits: how many there are
+ * @digits: their number
  */
 struct grouping {
 	unsigned int first, last, digits;
 	uint32_t values[ANGARA_FABRIC_DIGITS];
 };
 
-/* By the digit with most values, and those before it while boxes stay few. */
+/* Groups by the digit with most values, and by digits before it while boxes stay few. */
 static struct grouping choose(const struct angara_fabric *f)
 {
 	struct grouping g = { 0 };
@@ -198,7 +199,7 @@ int cmd_svg(const struct opts *o, int argc, char **argv)
 
 	(void)argc;
 	angara_fabric_close(need_fabric(argv[0]));
-	/* The program that draws inherits it. */
+	/* The drawing program inherits standard output. */
 	if (o->output && !freopen(o->output, "w", stdout))
 		return fail("%s: %s", o->output, strerror(errno));
 	dot = popen("dot -Tsvg", "we");

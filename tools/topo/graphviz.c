@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angara-topo: graphs of Graphviz, read by its library where that is installed.
+ * angara-topo: graphs of Graphviz, read by its library if it is installed.
  *
  * A router with attribute kind=switch is a switch, others are nodes.  Ports are
- * the labels at the ends of an edge, taillabel and headlabel; an end without one
- * gets the lowest port that is free.
+ * the labels at the ends of an edge, taillabel and headlabel; an end without a label gets the
+ * lowest free port.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,14 +22,14 @@ bool is_graphviz(const char *text)
 #ifdef ANG_HAVE_CGRAPH
 #include <graphviz/cgraph.h>
 
-#define PORTS	64U	/* of a router */
+#define PORTS	64U	/* most ports of a router */
 
-/* The library takes no constants. */
+/* The library's parameters are not const. */
 static char record[] = "router";
 
 /**
  * struct router - a router of the graph
- * @head: what the library keeps
+ * @head: data of the library
  * @number: in the order of the file
  * @used: ports, one bit each
  */
@@ -39,7 +39,7 @@ struct router {
 	uint64_t used;
 };
 
-/* Port that a label gives, PORTS if there is none; others end the program. */
+/* Port that a label gives, PORTS without a label; an invalid label ends the program. */
 static uint32_t label_port(const char *path, Agedge_t *edge, char *name)
 {
 	const char *label = agget(edge, name);
@@ -77,7 +77,7 @@ static uint32_t free_port(const char *path, Agnode_t *node)
 	return (uint32_t)__builtin_ctzll(~r->used);
 }
 
-/* Prints a cable, if it has labels at both ends or is to have none. */
+/* Prints a cable if the presence of labels at both its ends equals @labels. */
 static void put_cable(const char *path, Agedge_t *edge, bool labels, FILE *out)
 {
 	static char tail[] = "taillabel", head[] = "headlabel";
@@ -120,7 +120,7 @@ static void put_graph(const char *path, Agraph_t *graph, FILE *out)
 				put_cable(path, edge, labels, out);
 }
 
-/* The library tells of an error in the text itself; one line will do. */
+/* The library itself prints errors of the text: do not print a second line. */
 static int quiet(char *text)
 {
 	(void)text;

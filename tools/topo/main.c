@@ -1,40 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angara-topo: topologies - what they are, cost and reach; routes and trees. */
+/* angara-topo: topologies - their properties and costs; routes and trees. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "topo.h"
-
-static const char usage[] =
-"usage: angara-topo [OPTION]... COMMAND FABRIC...\n"
-"\n"
-"  show FABRIC          routers, ports, cables\n"
-"  metrics FABRIC       measures: by formula, and from the graph\n"
-"  compare FABRIC...    measures of several, side by side\n"
-"  compare --study mkns tables 2 to 7 of the MKNS study, and its conclusions\n"
-"  route FABRIC A B     the way from a node to another\n"
-"  tree FABRIC          a tree, and what it costs\n"
-"  dot FABRIC           the graph for Graphviz\n"
-"  svg FABRIC           the same, drawn by Graphviz\n"
-"\n"
-"  -j, --json           JSON instead of tables\n"
-"  -o, --output FILE    write a picture there\n"
-"      --markdown       tables of a study as Markdown\n"
-"      --prices LIST    cable=,port=,switch=,node=: adds the cost\n"
-"      --nodes LIST     participants of a tree, such as 0,4-7:2; default: all\n"
-"      --local N        participants on each of them without \":2\" (1)\n"
-"      --root R         root of a tree: a node, or best (the default)\n"
-"      --trees N        so many trees (1)\n"
-"      --goal GOAL      depth or load: what is minimised first (depth; load of several)\n"
-"      --bytes N        of the operation whose time is estimated (4096)\n"
-"  -h, --help           this text\n"
-"  -V, --version        version\n"
-"\n"
-"FABRIC: torus:4x4x2, mesh:4x4, hypercube:10, mkns:8x10x10, kns:4x4,\n"
-"fattree:40,3, or file:PATH of a list of cables; see angara-topo(1).\n";
 
 const char tool_name[] = "angara-topo";
 
@@ -46,7 +19,10 @@ struct angara_fabric *need_fabric(const char *text)
 	char why[160];
 
 	if (angara_fabric_open(list ? list : text, &f, why, sizeof(why))) {
-		/* Lines are those of the list, which is not what the user wrote. */
+		/*
+		 * Line numbers refer to the list of cables, not to the user's
+		 * file: omit them.
+		 */
 		what = list ? strstr(why, ": ") : NULL;
 		exit(misuse("%s: %s", text, what ? what + 2 : why));
 	}
@@ -83,82 +59,112 @@ static const struct command {
 	{ NULL, NULL, 0, 0 },
 };
 
-enum { OPT_STUDY = 256, OPT_MARKDOWN, OPT_PRICES, OPT_NODES, OPT_ROOT, OPT_TREES,
-	OPT_BYTES, OPT_LOCAL, OPT_GOAL };
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, 'j' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "study", required_argument, NULL, OPT_STUDY },
-	{ "markdown", no_argument, NULL, OPT_MARKDOWN },
-	{ "prices", required_argument, NULL, OPT_PRICES },
-	{ "nodes", required_argument, NULL, OPT_NODES },
-	{ "root", required_argument, NULL, OPT_ROOT },
-	{ "goal", required_argument, NULL, OPT_GOAL },
-	{ "trees", required_argument, NULL, OPT_TREES },
-	{ "bytes", required_argument, NULL, OPT_BYTES },
-	{ "local", required_argument, NULL, OPT_LOCAL },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
+enum {
+	OPT_MARKDOWN = OPTS_LONG,
+	OPT_PRICES,
+	OPT_STUDY,
+	OPT_NODES,
+	OPT_LOCAL,
+	OPT_ROOT,
+	OPT_TREES,
+	OPT_GOAL,
+	OPT_BYTES,
 };
 
-static void need_number(const char *name, uint32_t most, uint32_t *value)
+static const struct opt options[] = {
+	{ 'j', "json", NULL, "JSON instead of tables", NULL },
+	{ 'o', "output", "FILE", "write a picture there", "@file" },
+	{ OPT_STUDY, "study", "mkns", "of compare: tables 2 to 7 of the MKNS study, and\n"
+	  "its conclusions", "mkns" },
+	{ OPT_MARKDOWN, "markdown", NULL, "tables of a study as Markdown", NULL },
+	{ OPT_PRICES, "prices", "LIST", "cable=,port=,switch=,node=: adds the cost", NULL },
+	{ OPT_NODES, "nodes", "LIST",
+	  "participants of a tree, such as 0,4-7:2 (default: all)", NULL },
+	{ OPT_LOCAL, "local", "N",
+	  "participants on each node without \":2\" (default 1)", NULL },
+	{ OPT_ROOT, "root", "R", "root of a tree: a node, or best (the default)", NULL },
+	{ OPT_TREES, "trees", "N", "number of trees (default 1)", NULL },
+	{ OPT_GOAL, "goal", "GOAL",
+	  "depth or load: what is minimised first (default: depth;\n"
+	  "load for several trees)", "depth load" },
+	{ OPT_BYTES, "bytes", "SIZE",
+	  "bytes of the operation whose time is estimated (default 4096)", NULL },
+	{ 0 }
+};
+
+static const struct opts_word words[] = {
+	{ "show", NULL }, { "metrics", NULL }, { "compare", NULL }, { "route", NULL },
+	{ "tree", NULL }, { "dot", NULL }, { "svg", NULL }, { NULL, NULL }
+};
+
+static int take_number(const char *name, const char *value, uint32_t most, uint32_t *to)
 {
-	if (!read_number(optarg, most, value) || !*value)
-		exit(misuse("--%s '%s': must be from 1 to %u", name, optarg, most));
+	uint64_t number;
+
+	if (!opts_scaled(value, &number) || !number || number > most)
+		return misuse("--%s '%s': must be from 1 to %u", name, value, most);
+	*to = (uint32_t)number;
+	return -1;
 }
 
-static void read_options(struct opts *o, int argc, char **argv)
+static int take(void *to, int id, const char *value)
 {
-	int opt;
+	struct opts *o = to;
 
-	while ((opt = getopt_long(argc, argv, "jo:hV", options, NULL)) != -1) {
-		switch (opt) {
-		case 'j':
-			o->json = true;
-			break;
-		case 'o':
-			o->output = optarg;
-			break;
-		case OPT_STUDY:
-			o->study = optarg;
-			break;
-		case OPT_MARKDOWN:
-			o->markdown = true;
-			break;
-		case OPT_PRICES:
-			o->prices = optarg;
-			break;
-		case OPT_NODES:
-			o->nodes = optarg;
-			break;
-		case OPT_ROOT:
-			o->root = optarg;
-			break;
-		case OPT_GOAL:
-			o->goal = optarg;
-			break;
-		case OPT_TREES:
-			need_number("trees", ANGARA_MAX_TREES, &o->trees);
-			break;
-		case OPT_BYTES:
-			need_number("bytes", 1U << 30, &o->bytes);
-			break;
-		case OPT_LOCAL:
-			need_number("local", ANGARA_MAX_LOCAL, &o->local);
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		case 'V':
-			printf("angara-topo %s\n", ANG_RELEASE);
-			exit(0);
-		default:
-			exit(MISUSED);
-		}
+	switch (id) {
+	case 'j':
+		o->json = true;
+		break;
+	case 'o':
+		o->output = value;
+		break;
+	case OPT_STUDY:
+		o->study = value;
+		break;
+	case OPT_MARKDOWN:
+		o->markdown = true;
+		break;
+	case OPT_PRICES:
+		o->prices = value;
+		break;
+	case OPT_NODES:
+		o->nodes = value;
+		break;
+	case OPT_ROOT:
+		o->root = value;
+		break;
+	case OPT_GOAL:
+		o->goal = value;
+		break;
+	case OPT_TREES:
+		return take_number("trees", value, ANGARA_MAX_TREES, &o->trees);
+	case OPT_BYTES:
+		return take_number("bytes", value, 1U << 30, &o->bytes);
+	case OPT_LOCAL:
+		return take_number("local", value, ANGARA_MAX_LOCAL, &o->local);
 	}
+	return -1;
 }
+
+static const struct opts_command command = {
+	.version = ANG_RELEASE,
+	.usage = " [OPTION]... COMMAND FABRIC...",
+	.what =
+"\n"
+"  show FABRIC          routers, ports, cables\n"
+"  metrics FABRIC       measures: by formula, and from the graph\n"
+"  compare FABRIC...    measures of several, side by side\n"
+"  route FABRIC A B     the route from a node to another\n"
+"  tree FABRIC          a tree, and what it costs\n"
+"  dot FABRIC           the graph for Graphviz\n"
+"  svg FABRIC           the same, drawn by Graphviz\n"
+"\n"
+"FABRIC: torus:4x4x2, mesh:4x4, hypercube:10, mkns:8x10x10, kns:4x4,\n"
+"fattree:40,3, or file:PATH of a list of cables; see angara-topo(1).",
+	.opts = options,
+	.words = words,
+	.take = take,
+};
 
 int main(int argc, char **argv)
 {
@@ -166,7 +172,9 @@ int main(int argc, char **argv)
 	const struct command *c;
 	int ret;
 
-	read_options(&o, argc, argv);
+	ret = opts_read(&command, &o, argc, argv);
+	if (ret >= 0)
+		return ret;
 	argc -= optind;
 	argv += optind;
 	if (!argc)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angara-topo: halves of a large graph, by METIS where that is installed. */
+/* angara-topo: halves of a large graph, by METIS if it is installed. */
 #include <stdlib.h>
 
 #include "topo.h"
@@ -7,13 +7,13 @@
 #ifdef ANG_HAVE_METIS
 #include <metis.h>
 
-#define TRIES	4	/* seeds */
+#define TRIES	4	/* seeds tried */
 
 /**
  * struct halves - a graph in two parts
  * @f: fabric
  * @half: part of each router, 0 or 1
- * @start: where the peers of a router are in @to
+ * @start: index in @to of a router's first peer
  * @to: peers
  */
 struct halves {
@@ -23,7 +23,7 @@ struct halves {
 	idx_t *to;
 };
 
-/* By how many cables the cut grows when a router goes to the other part. */
+/* Number of cables by which the cut grows if a router changes its part. */
 static int64_t growth(const struct halves *h, uint32_t router)
 {
 	int64_t sum = 0;
@@ -34,7 +34,7 @@ static int64_t growth(const struct halves *h, uint32_t router)
 	return sum;
 }
 
-/* METIS keeps the parts near to halves; makes them halves, nodes alone counted. */
+/* Makes the parts exact halves by number of nodes; METIS returns approximate halves. */
 static void balance(const struct halves *h)
 {
 	uint32_t nodes = angara_fabric_nodes(h->f), routers = angara_fabric_routers(h->f);
@@ -56,7 +56,7 @@ static void balance(const struct halves *h)
 		count[large]--;
 		count[!large]++;
 	}
-	/* Switches go where they cut least. */
+	/* Moves switches to the part in which they cut fewer cables. */
 	while (moved) {
 		moved = false;
 		for (i = nodes; i < routers; i++)

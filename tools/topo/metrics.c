@@ -131,7 +131,7 @@ int cmd_metrics(const struct opts *o, int argc, char **argv)
 	return 0;
 }
 
-/* Exact, METIS's best, or not known. */
+/* Bisection: exact, the best that METIS finds, or unknown. */
 static void add_halves(json_object *row, const struct angara_fabric *f, uint32_t exact)
 {
 	uint32_t halves = exact ? exact : metis_halves(f);
@@ -151,9 +151,9 @@ int cmd_compare(const struct opts *o, int argc, char **argv)
 
 	if (o->study) {
 		if (strcmp(o->study, "mkns"))
-			return misuse("--study '%s': there is mkns", o->study);
+			return misuse("--study '%s': must be mkns", o->study);
 		if (argc)
-			return misuse("--study: takes no fabrics");
+			return misuse("--study takes no fabrics");
 		return study_mkns(o);
 	}
 	if (!argc)

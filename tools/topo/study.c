@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angara-topo compare --study mkns: tables 2 to 7 of document 001 again - by its
- * formulas, from the graphs, as published - and its conclusions.
+ * angara-topo compare --study mkns: tables 2 to 7 of document 001, by its
+ * formulas, from the graphs, and as published; and the document's conclusions.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -47,18 +47,18 @@ static const uint32_t published[MEASURES][SIZES][KINDS] = {
 	  { 9600, 12800, 9600, 9600 }, { 104000, 128000, 96000, 128000 } },
 };
 
-/* Where the numbers that an explanation computes come from. */
+/* Sources of the numbers that an explanation computes. */
 enum { GRAPH, FORMULA, PAIRS, CLIQUES, SWITCH_FLOW, NUMBER };
 
 /**
- * struct reason - why a published cell differs
+ * struct reason - the reason why a published cell differs
  * @measure: measure
  * @size: index of modules
  * @kind: topology
- * @how: what is computed of @fabric to get the published number
+ * @how: how the published number is computed from @fabric
  * @fabric: description, or for CLIQUES the sizes of the lines
- * @number: NUMBER: the number that the words give
- * @why: in words
+ * @number: NUMBER: the number that @why gives
+ * @why: explanation in words
  */
 struct reason {
 	int measure, size, kind, how;
@@ -121,11 +121,11 @@ static const struct reason reasons[] = {
 };
 
 /**
- * struct study - what was computed
+ * struct study - computed measures
  * @formula: by the formulas of the document
  * @graph: from the graph
  * @nodes: nodes
- * @halves: is the bisection METIS's?
+ * @halves: whether METIS computed the bisection
  */
 struct study {
 	uint32_t formula[MEASURES][SIZES][KINDS];
@@ -155,7 +155,7 @@ static void measure(const char *text, uint32_t graph[MEASURES], uint32_t formula
 	if (*halves)
 		m.bisection = metis_halves(f);
 	set_measures(graph, &m);
-	/* Level-0 switches of a fat tree are the first ones. */
+	/* Level-0 switches of a fat tree are its first switches. */
 	if (!strncmp(text, "fattree", 7)) {
 		uint32_t nodes = angara_fabric_nodes(f);
 
@@ -176,7 +176,7 @@ static void compute(struct study *s)
 	for (size = 0; size < SIZES; size++)
 		for (kind = 0; kind < KINDS; kind++) {
 			measure(fabrics[kind][size], graph, formula, &s->halves[size][kind]);
-			/* Its 6D torus has 12 ports per node, used or not. */
+			/* The document's 6D torus has 12 ports per node, used or not. */
 			if (kind == TORUS6) {
 				formula[PORTS] = modules[size] / 2 * 12;
 				graph[PORTS] = formula[PORTS];
@@ -188,7 +188,7 @@ static void compute(struct study *s)
 		}
 }
 
-/* Cables that are not beside another. */
+/* Counts parallel cables once. */
 static uint32_t count_pairs(const struct angara_fabric *f)
 {
 	uint32_t pairs = 0;
@@ -208,7 +208,7 @@ static uint32_t count_pairs(const struct angara_fabric *f)
 	return pairs;
 }
 
-/* The text of a graph whose nodes are joined along each line: 8x4. */
+/* The text of a graph in which all nodes of each line are joined, such as 8x4. */
 static char *clique_text(const char *sizes)
 {
 	unsigned int x, y, a, b;
@@ -233,7 +233,7 @@ static char *clique_text(const char *sizes)
 	return text;
 }
 
-/* The number that an explanation gives; the cell is right if it is the published. */
+/* The number that an explanation gives; the explanation holds if it is the published number. */
 static uint32_t recompute(const struct reason *r)
 {
 	uint32_t graph[MEASURES], formula[MEASURES];
@@ -318,7 +318,10 @@ static const struct reason *reason_of(int i, int size, int kind)
 	return NULL;
 }
 
-/* Every published cell that the formula does not give.  Return: none unexplained. */
+/*
+ * Prints every published cell that differs from the formula.  Return: whether
+ * all are explained.
+ */
 static bool add_reasons(const struct study *s, json_object *rows)
 {
 	bool all = true;
@@ -350,15 +353,16 @@ static bool add_reasons(const struct study *s, json_object *rows)
 }
 
 /**
- * struct claim - a statement of the document: MKNS against another
+ * struct claim - a statement of the document: MKNS compared with another
+ * topology
  * @text: what it says
  * @measure: measure
  * @other: topology that MKNS is compared with
  * @first: index of the least size
- * @last: of the largest
- * @least: the quotient of the other by MKNS is at least so much
- * @most: at most so much
- * @mean: of the average over the sizes, not of each
+ * @last: index of the largest
+ * @least: least quotient of the other topology by MKNS
+ * @most: greatest quotient
+ * @mean: the statement is about the average over the sizes, not about each
  */
 static const struct claim {
 	const char *text;
@@ -401,7 +405,7 @@ static const struct claim {
 	  PORTS, FATTREE, 4, 4, 1.225, 1.235, 0 },
 };
 
-/* Quotients of the other by MKNS; does the claim hold by these numbers? */
+/* Computes quotients of the other topology by MKNS. Return: whether the claim holds. */
 static bool holds(const struct claim *c, const uint32_t cells[MEASURES][SIZES][KINDS],
 		  char *text, size_t room)
 {

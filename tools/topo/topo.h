@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* angara-topo: what its files have in common. */
+/* angara-topo: common declarations. */
 #ifndef TOPO_H
 #define TOPO_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <json-c/json.h>
 #include <linux/angara.h>
 #include <angara/topo.h>
 #include <angara/fabric.h>
 
 #include "complain.h"
+#include "rows.h"
 
 /**
  * struct opts - options of the command line
@@ -45,19 +45,17 @@ struct opts {
 struct angara_fabric *need_fabric(const char *text);
 bool read_number(const char *text, uint32_t most, uint32_t *value);
 
-/* Prints an array of objects of the same keys: as JSON, or as a table. */
-void out_rows(const struct opts *o, json_object *rows);
-void add_text(json_object *row, const char *key, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-void add_number(json_object *row, const char *key, uint64_t value);
-void add_real(json_object *row, const char *key, double value);
+static inline void out_rows(const struct opts *o, json_object *rows)
+{
+	rows_print(rows, o->json, o->markdown);
+}
 
 /* Is a description a file of Graphviz? */
 bool is_graphviz(const char *text);
-/* Such a file as a list of cables; ends the program if it is none. */
+/* Reads such a file as a list of cables; ends the program if it is not one. */
 char *graphviz_text(const char *path);
 
-/* Cables that part the nodes in halves, as METIS finds; 0: built without. */
+/* Cables between two halves of the nodes, as METIS finds; 0: built without METIS. */
 uint32_t metis_halves(const struct angara_fabric *f);
 
 int cmd_show(const struct opts *o, int argc, char **argv);

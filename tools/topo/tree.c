@@ -45,7 +45,7 @@ int cmd_route(const struct opts *o, int argc, char **argv)
 	return 0;
 }
 
-/* As the options say, without trees of others. */
+/* A plan by the options, without existing trees. */
 static struct angara_plan *need_plan(const struct opts *o, const struct angara_fabric *f)
 {
 	struct angara_plan_attr attr = {

@@ -2,8 +2,8 @@
 /*
  * The regions of a card: registers of the model, and MSI-X.
  *
- * The MSI-X table is kept by the client: it distinguishes the vectors of its
- * guest by the eventfds that it sets.  Only the pending bits are here.
+ * The client keeps the MSI-X table: it identifies the vectors of its guest by
+ * the eventfds that it sets.  This file has only the pending bits.
  */
 #include <errno.h>
 #include <linux/vfio.h>
@@ -38,7 +38,7 @@ static u32 reg_read(struct card *c, u64 off)
 	return fabric_read(c->fabric, c->node, (u32)off);
 }
 
-/* Registers are 32 bits wide: any other access reads as ones. */
+/* Registers are 32 bits wide: an access of another width reads as ones. */
 static void regs_read(struct card *c, u64 off, u8 *to, u32 len)
 {
 	u32 word;

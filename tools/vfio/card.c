@@ -8,10 +8,10 @@
 
 #include "card.h"
 
-#define SAY_LINES	10U	/* about errors of a client ... */
-#define SAY_SECONDS	10U	/* ... in that time */
+#define SAY_LINES	10U	/* most lines about a client's errors ... */
+#define SAY_SECONDS	10U	/* ... in this number of seconds */
 
-/** seconds() - monotonic clock, never 0 */
+/** seconds() - read the monotonic clock; never 0 */
 u64 seconds(void)
 {
 	struct timespec now;
@@ -28,7 +28,7 @@ static void say_line(const char *who, const char *fmt, va_list ap)
 	fprintf(stderr, "angara-vfio: %s%s\n", who, text);
 }
 
-/** say() - one line on standard error */
+/** say() - print one line on standard error */
 void say(const char *fmt, ...)
 {
 	va_list ap;
@@ -38,7 +38,7 @@ void say(const char *fmt, ...)
 	va_end(ap);
 }
 
-/** card_say() - one line about a client, unless it caused too many */
+/** card_say() - print a line about a client, unless the client caused too many */
 void card_say(struct card *c, const char *fmt, ...)
 {
 	struct say_limit *limit = &c->limit;
@@ -62,8 +62,8 @@ void card_say(struct card *c, const char *fmt, ...)
 }
 
 /**
- * card_block() - begin a call that the client may make block
- * @c: card, whose thread this is
+ * card_block() - mark the begin of a call that the client may make block
+ * @c: card of the calling thread
  *
  * After CARD_STUCK_S the main thread interrupts it by a signal.
  */
@@ -72,7 +72,7 @@ void card_block(struct card *c)
 	ang_store_release(&c->since, seconds());
 }
 
-/** card_unblock() - the call has returned; records how long it took */
+/** card_unblock() - mark the end of the call, and record how long it took */
 void card_unblock(struct card *c)
 {
 	if (seconds() - c->since > CARD_STUCK_S)
@@ -81,21 +81,21 @@ void card_unblock(struct card *c)
 }
 
 /**
- * card_reset() - as after power on, except for what belongs to the client
+ * card_reset() - set the state after power-on, except for what the client owns
  * @c: card
  *
- * Its memory stays mapped, its interrupts stay wired.
+ * The client's memory stays mapped, its interrupts stay wired.
  */
 void card_reset(struct card *c)
 {
-	/* Operations under way do not write any more. */
+	/* Operations in flight no longer write. */
 	dma_enable(&c->dma, false);
 	fabric_reset(c->fabric, c->node);
 	irq_reset(&c->irq);
 	pci_reset(c);
 }
 
-/** card_detach() - the client is gone: release all that it gave */
+/** card_detach() - release everything that the departed client gave */
 void card_detach(struct card *c)
 {
 	card_reset(c);
@@ -105,7 +105,7 @@ void card_detach(struct card *c)
 	c->stuck = false;
 }
 
-/** card_socket() - name of a card's socket in the folder */
+/** card_socket() - make the name of a card's socket in the folder */
 void card_socket(const struct card *c, char name[CARD_SOCKET_LEN])
 {
 	snprintf(name, CARD_SOCKET_LEN, "node%u.sock", c->node);

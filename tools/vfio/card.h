@@ -2,7 +2,7 @@
 /*
  * angara-vfio: adapters of one fabric as PCI functions for QEMU.
  *
- * A card is one adapter.  Its own thread alone reads its socket, answers, and
+ * A card is one adapter.  Only the card's thread reads its socket, answers, and
  * touches its configuration space and interrupts.  After a register write that
  * thread runs the model for a while and leaves the rest to the workers of the
  * fabric.  Other threads touch a card only by running the model:
@@ -21,11 +21,9 @@
 
 #include "ang_model.h"
 
-#define VFIO_VERSION	"0.1.0"
-
 #define CARD_MAX_VECTORS	(ANG_MAX_CTXS + 1)
 #define CARD_VECTOR_WORDS	((CARD_MAX_VECTORS + 63) / 64)
-#define CARD_PBA		0x1000	/* in BAR 2; the table is at 0 */
+#define CARD_PBA		0x1000	/* offset in BAR 2; the table is at 0 */
 #define CARD_BAR_MSIX_SIZE	0x2000
 
 struct fabric;
@@ -40,20 +38,20 @@ struct say_limit {
 
 /* dma.c: limits on the memory that a client can make the server map. */
 struct dma_budget {
-	u64 bytes;		/* of files that are mapped */
+	u64 bytes;		/* bytes of the mapped files */
 	u32 maps;
 };
 
 /* dma.c: the host memory that an adapter may reach. */
 struct dma {
 	struct dma_budget budget;	/* set once */
-	pthread_rwlock_t lock;	/* all below; for writing: the card's thread */
+	pthread_rwlock_t lock;	/* all members below; only the card's thread locks for writing */
 	bool on;		/* the guest has enabled bus mastering */
 	void *ranges;		/* tree of struct dma_range that do not
 				 * overlap */
 	u32 num_ranges;
 	struct dma_file *files;
-	bool any;		/* a range with memory has existed */
+	bool any;		/* a range with memory exists or existed */
 };
 
 int dma_init(struct dma *d, const struct dma_budget *budget);
@@ -67,7 +65,7 @@ int dma_read(struct dma *d, u64 iova, void *buf, u32 len);
 int dma_write(struct dma *d, u64 iova, const void *buf, u32 len);
 int dma_store64(struct dma *d, u64 iova, u64 val);
 
-#define DMA_READ	1U	/* as in struct vfio_iommu_type1_dma_map */
+#define DMA_READ	1U	/* rights as in struct vfio_iommu_type1_dma_map */
 #define DMA_WRITE	2U
 #define DMA_PAGE	4096U
 #define DMA_MAX_FILES	64U
@@ -77,11 +75,10 @@ struct irq {
 	u32 vectors;
 	int fd[CARD_MAX_VECTORS];	/* MSI-X; -1: none */
 	int intx_fd;
-	bool intx_masked;	/* set when it fires, until unmasked */
+	bool intx_masked;	/* set when INTx fires, until it is unmasked */
 	u32 isr;		/* ANGARA_REG_ISR */
-	u64 pending[CARD_VECTOR_WORDS];	/* raised, not sent yet */
-	u64 raised[CARD_VECTOR_WORDS];	/* atomic: by the model, not
-					 * processed yet */
+	u64 pending[CARD_VECTOR_WORDS];	/* vectors raised and not sent */
+	u64 raised[CARD_VECTOR_WORDS];	/* atomic: vectors raised by the model and not processed */
 	u32 kicked;		/* atomic: the card's thread is notified */
 	int kick;		/* eventfd to wake it */
 };
@@ -93,15 +90,15 @@ struct pci {
 	bool msix;
 	bool msix_masked;
 	bool master;
-	bool intx;		/* not disabled */
+	bool intx;		/* INTx is not disabled */
 };
 
-#define CARD_STUCK_S	2	/* that a client may block its card's thread */
+#define CARD_STUCK_S	2	/* seconds that a client may block its card's thread */
 
 /* listen.c: a socket that clients find by name. */
 struct listener {
 	int fd;			/* -1: none */
-	u64 inode;		/* of its name in the file system */
+	u64 inode;		/* inode of its name in the file system */
 };
 
 int listener_open(struct listener *l, const char *dir, const char *name,
@@ -115,20 +112,20 @@ struct card {
 	struct pci pci;
 	struct irq irq;
 	struct dma dma;
-	bool negotiated;	/* VFIO_USER_VERSION is done */
+	bool negotiated;	/* VFIO_USER_VERSION is answered */
 	struct say_limit limit;
 	/*
 	 * A call that the client may make block, such as write(2) to its
 	 * eventfd, began at this second; atomic, 0: none.
 	 */
 	u64 since;
-	bool stuck;		/* it took too long: blame the client */
+	bool stuck;		/* the call took too long: drop the client */
 	/* server.c */
 	pthread_t thread;
 	struct listener listener;
 	struct client *client;
-	bool attached;		/* atomic: there is a client */
-	bool stop;		/* atomic: the server ends */
+	bool attached;		/* atomic: a client is connected */
+	bool stop;		/* atomic: the server is shutting down */
 };
 
 #define CARD_SOCKET_LEN	32

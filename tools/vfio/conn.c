@@ -2,9 +2,9 @@
 /*
  * A peer's thread: its connection, and its part of the fabric.
  *
- * When a connection breaks another one may replace it; the links continue at
- * the frame that the other side reports.  If none comes in time the peer is
- * gone.
+ * When a connection breaks, a new one may replace it; the links continue at the
+ * frame that the other side reports.  If no connection replaces it in time, the
+ * peer is lost.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static void conn_close(struct peer *p)
 	p->in_size = 0;
 	p->out_size = p->out_at = 0;
 	p->sent = 0;
-	/* A frame that was sent in part is sent again. */
+	/* A partly sent frame is sent again. */
 	if (p->state == PEER_UP)
 		p->since = peer_ms();
 	p->state = PEER_IDLE;
@@ -44,14 +44,14 @@ static void refuse(struct peer *p, const char *why)
 {
 	u32 size;
 
-	/* In the middle of a frame the text would be taken for a part of it. */
+	/* In the middle of a frame, the peer would read the text as part of the frame. */
 	if (p->fd < 0 || p->sent || p->out_at)
 		return;
 	size = wire_text_put(p->out, WIRE_REFUSE, why);
 	send(p->fd, p->out, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Remove the peer for good. */
+/* Remove the peer permanently. */
 static void leave(struct peer *p, const char *why)
 {
 	refuse(p, why);
@@ -63,7 +63,7 @@ static void leave(struct peer *p, const char *why)
 	}
 	p->state = PEER_GONE;
 	peer_lost(p, why);
-	/* Work that this makes for the fabric is run next. */
+	/* The caller then runs the fabric's work that results. */
 	peer_wake(p);
 }
 
@@ -104,7 +104,7 @@ static void tune(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
-/* A connection from the listener replaces the last one. */
+/* A connection from the listener replaces the previous connection. */
 static void take_handed(struct peer *p)
 {
 	struct hello h;
@@ -147,10 +147,10 @@ static void dial(struct peer *p)
 }
 
 /*
- * While no process listens at an ephemeral port, the system may choose this
- * very port for the outgoing connection: TCP then connects the socket to
- * itself.  Such a connection is reset: in TIME_WAIT it would occupy the port,
- * and the server that is to listen there could not.
+ * If no process listens at an ephemeral port, the system may choose the same
+ * port for the outgoing connection: TCP then connects the socket to itself.
+ * Such a connection is reset: in TIME_WAIT it would occupy the port, and the
+ * server could not listen there.
  */
 static bool connected_to_itself(int fd)
 {
@@ -277,7 +277,7 @@ static void conn_read(struct peer *p)
 	p->in_size -= at;
 }
 
-/* Return: false if it would block, or broke. */
+/* Return: false if the connection would block, or broke. */
 static bool put(struct peer *p, const u8 *from, u32 size, u32 *at, int more)
 {
 	ssize_t n = send(p->fd, from + *at, size - *at,
@@ -342,19 +342,19 @@ static void orders(struct peer *p)
 		i = ang_lowest(lost);
 		for (node = 0; !p->all->peer[i]->nodes[node]; node++)
 			;
-		if (link_tell_lost(&p->link, node))
+		if (link_report_lost(&p->link, node))
 			leave(p, "cannot be notified of lost servers: no memory");
 	}
 	if (doom[0] && p->state != PEER_GONE)
 		leave(p, doom);
 }
 
-/* The fabric's side: run until there is no work. */
+/* Run the fabric's side until there is no work. */
 static void serve(struct peer *p)
 {
 	do {
 		ang_store_release(&p->idle, 0);
-		ang_xchg(&p->told, 0);
+		ang_xchg(&p->notified, 0);
 		orders(p);
 		take_handed(p);
 		if (!p->link.view)
@@ -366,7 +366,7 @@ static void serve(struct peer *p)
 			link_deliver(&p->link);
 		}
 		p->all->host.run(p->all->host.host, &p->view);
-	} while (READ_ONCE(p->told) && !READ_ONCE(p->all->stop));
+	} while (READ_ONCE(p->notified) && !READ_ONCE(p->all->stop));
 }
 
 static void timers(struct peer *p)
@@ -424,7 +424,7 @@ void *peer_main(void *arg)
 		serve(p);
 		timers(p);
 		conn_write(p);
-		if (!READ_ONCE(p->told))
+		if (!READ_ONCE(p->notified))
 			wait_for_more(p);
 	}
 	refuse(p, "has ended");

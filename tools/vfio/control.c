@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control socket: one thread that accepts connections, and one for each.
+ * The control socket: one thread accepts connections, and each has a thread.
  *
- * Only the user that runs the server may connect.  A session is one thread that
- * reads a request, answers it, and blocks when its client does not read: for a
- * limited time, and without blocking other sessions.
+ * Only the user that runs the server may connect.  A session is a thread that
+ * reads a request and answers it.  If its client does not read, the session
+ * blocks for a limited time, without blocking other sessions.
  *
- *   control.lock	sessions, count; no other is taken under it
+ *   control.lock	sessions, count; no other lock is taken under it
  *   control.stop	atomic; set once, then all sockets are shut down
  */
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "trace.h"
 
 #define MAX_SESSIONS	16U
-#define SEND_S		10	/* limit for a client to read on */
+#define SEND_S		10	/* time within which a client must read */
 #define LINGER_MS	200	/* longest delay of a packet */
 #define BATCH		64U
 
@@ -178,9 +178,7 @@ static void session_end(struct session *s)
 	for (at = &c->sessions; *at != s; at = &(*at)->next)
 		;
 	*at = s->next;
-	/*
-	 * After the list: a number must not be reused while it is still there.
-	 */
+	/* Close after removal from the list: a number in the list must not be reused. */
 	fclose(s->out);
 	free(s);
 	c->count--;
@@ -296,7 +294,7 @@ struct control *control_start(struct fabric *f, const char *dir)
 	pthread_cond_init(&c->gone, NULL);
 	c->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->kick < 0)
-		say("no eventfd for the control socket");
+		say("cannot create an eventfd for the control socket");
 	else if (!listener_open(&c->listener, dir, CONTROL_SOCKET, 0600) &&
 		 !pthread_create(&c->thread, NULL, control_main, c))
 		return c;

@@ -3,9 +3,9 @@
  * The control socket: the protocol of angara-vfio and angaractl.
  *
  * A stream of netlink messages, framed by their lengths, in the form of the
- * family "angara" (linux/angara_nl.h), of which a server answers DEV_GET,
- * FABRIC_GET, PORT_GET, TREE_GET, CTX_GET and TREE_CHECK; a device is a node,
- * and has its number.  One more request makes the server send packets from then on.
+ * family "angara" (linux/angara_nl.h).  A server answers DEV_GET, FABRIC_GET,
+ * PORT_GET, TREE_GET, CTX_GET and TREE_CHECK; a device is a node and has the
+ * node's number.  One more request makes the server send captured packets.
  */
 #ifndef ANGARA_VFIO_CONTROL_H
 #define ANGARA_VFIO_CONTROL_H
@@ -15,8 +15,8 @@
 #define CONTROL_MAX_MSG	4096	/* bytes of a request */
 
 /*
- * Acknowledged; then the socket carries a pcapng file until one side closes
- * it.  Narrowed by ANGARA_A_DEV_ID.
+ * The server acknowledges the request; then the socket carries a pcapng file
+ * until one side closes it.  ANGARA_A_DEV_ID limits the capture to a node.
  */
 #define CONTROL_CMD_CAPTURE	128
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Incoming connections of servers; each has a few seconds to send its hello.
- */
+/* Incoming connections of servers; each server has a few seconds to send its hello. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -15,13 +13,12 @@
 
 #include "peer.h"
 
-#define CALLERS		16U	/* without a hello yet */
+#define CALLERS		16U	/* connections without a hello */
 #define HELLO_MS	5000U
 #define HELLO_BYTES	((u32)(sizeof(struct wire_head) + \
 			       sizeof(struct wire_hello) + \
 			       WIRE_MAX_RANGES * sizeof(struct wire_range)))
-#define SAY_MS		1000U	/* between lines that an unknown client can
-				 * provoke */
+#define SAY_MS		1000U	/* ms between lines that unknown clients can provoke */
 
 struct caller {
 	int fd;			/* -1: none */
@@ -109,7 +106,7 @@ static void turn_away(struct door *d, struct caller *c, const char *why)
 	     MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (now - d->said >= SAY_MS) {
 		say("%s %s: refused%s", c->from.name, why,
-		    d->unsaid ? ", and others before" : "");
+		    d->unsaid ? " (earlier connections, too)" : "");
 		d->said = now;
 		d->unsaid = 0;
 	} else {
@@ -176,7 +173,7 @@ static void answer(struct door *d)
 		return;
 	while (c < d->caller + CALLERS && c->fd >= 0)
 		c++;
-	/* The connection that has been silent longest makes room. */
+	/* Closes the connection that has been silent longest, to make room. */
 	if (c == d->caller + CALLERS) {
 		struct caller *o;
 
@@ -242,7 +239,7 @@ void *peers_listen(void *arg)
 	return NULL;
 }
 
-/** peers_port() - port of the listener, 0 for none */
+/** peers_port() - return the port of the listener, 0 for none */
 u32 peers_port(const struct peers *ps)
 {
 	struct sockaddr_storage sa;
@@ -256,7 +253,7 @@ u32 peers_port(const struct peers *ps)
 		     ((struct sockaddr_in *)&sa)->sin_port);
 }
 
-/** peers_listen_open() - begin to listen. Return: 0, or -1 after a message */
+/** peers_listen_open() - listen for peers. Return: 0, or -1 after a message */
 int peers_listen_open(struct peers *ps, const char *text)
 {
 	struct address a;
@@ -281,7 +278,7 @@ int peers_listen_open(struct peers *ps, const char *text)
 	}
 	ret = -pthread_create(&ps->listen_thread, NULL, peers_listen, ps);
 	if (ret)
-		say("no thread to listen: %s", strerror(-ret));
+		say("cannot start the listening thread: %s", strerror(-ret));
 	ps->listens = !ret;
 	return ret;
 }

@@ -4,19 +4,19 @@
  *
  * The client names ranges of DMA addresses, each a part of a file.  A file is
  * mapped once, for all its ranges.  With an IOMMU in the guest there is a range
- * per page, so they are kept in a tree.
+ * per page, so ranges are kept in a tree.
  *
  * The model copies under the lock held for reading, so a range that was removed
  * under the lock held for writing is not in use any more.
  *
  * If a file became shorter while it is mapped here, touching it would end this
- * process; so only files that are sealed against that are mapped. Pages of
- * hugetlbfs can be taken back even so.
+ * process; so only files that are sealed against shrinking are mapped.  Pages
+ * of hugetlbfs can be withdrawn in spite of the seal.
  *
  * A page that was never written is allocated, and charged to this process, when
- * the adapter touches it; also by reading.  No seal keeps a client from
- * punching such holes again later, so the present blocks of a file do not bound
- * the charge.  The size of the mapped files does: struct dma_budget.
+ * the adapter reads or writes it.  No seal prevents a client from punching
+ * holes later, so the current blocks of a file do not bound the charge.  The
+ * size of the mapped files bounds it: struct dma_budget.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ struct dma_range {
 	struct dma_file *file;
 };
 
-/* Overlapping ranges compare as equal: so a single address finds its range. */
+/* Overlapping ranges compare as equal, so a single address finds its range. */
 static int compare(const void *a, const void *b)
 {
 	const struct dma_range *x = a;
@@ -98,7 +98,7 @@ static u32 num_files(const struct dma *d)
 	return n;
 }
 
-/* Why a file is unusable as guest memory, NULL if it is usable. */
+/* Return: the reason why a file is unusable as guest memory, or NULL. */
 static const char *flaw(int fd, struct stat *st)
 {
 	struct statfs fs;
@@ -149,7 +149,7 @@ static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st,
 		free(file);
 		return NULL;
 	}
-	/* The memory of a guest must not be in a core dump of this process. */
+	/* A core dump of this process must not contain the memory of a guest. */
 	madvise(mem, size, MADV_DONTDUMP);
 	file->dev = st->st_dev;
 	file->ino = st->st_ino;
@@ -199,7 +199,7 @@ static int range_add(struct dma *d, struct dma_range *range)
 	return 0;
 }
 
-/* Why the adapter may not use a range, NULL if it may. */
+/* Return: the reason why the adapter may not use a range, or NULL. */
 static const char *range_flaw(const struct dma *d, u32 access, int fd,
 			      struct stat *st)
 {
@@ -221,9 +221,9 @@ static const char *range_flaw(const struct dma *d, u32 access, int fd,
  * @why: out: what is wrong with this memory or its size; NULL if the request is
  *         invalid
  *
- * Clients name ROM and video memory without a file, after memory that has one:
- * such a range is kept, and DMA there fails.  A client whose first memory has
- * no file does not share the memory of its guest.
+ * Clients map ROM and video memory without a file, after memory with a file:
+ * such a range is kept, and DMA there fails.  If the first memory of a client
+ * has no file, the client does not share the memory of its guest.
  *
  * Return: 0; -ENOMEM, -ENOSPC: over the budget; another -errno.
  */
@@ -271,15 +271,15 @@ int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
 }
 
 /**
- * dma_unmap() - take ranges back
+ * dma_unmap() - unmap ranges
  * @d: table
  * @iova: first address
  * @size: bytes; 0 with @iova 0: all ranges
  * @done: out: bytes that were mapped
  *
- * When it returns the adapter does not touch them any more.
+ * After it returns the adapter does not touch the ranges.
  *
- * Return: 0, also if there was nothing; -EINVAL if it would split a range.
+ * Return: 0, even if nothing was mapped; -EINVAL if it would split a range.
  */
 int dma_unmap(struct dma *d, u64 iova, u64 size, u64 *done)
 {
@@ -309,7 +309,7 @@ out:
 	return ret;
 }
 
-/** dma_clear() - the client is gone: unmap all that it gave */
+/** dma_clear() - unmap all memory that the departed client gave */
 void dma_clear(struct dma *d)
 {
 	u64 done;
@@ -319,8 +319,8 @@ void dma_clear(struct dma *d)
 }
 
 /**
- * dma_enable() - set bus mastering; after it returns with @on false there is no
- * DMA
+ * dma_enable() - set bus mastering; there is no DMA after a return with @on
+ * false
  */
 void dma_enable(struct dma *d, bool on)
 {
@@ -330,8 +330,8 @@ void dma_enable(struct dma *d, bool on)
 }
 
 /*
- * The memory at @iova, and in @len its contiguous length; NULL if the adapter
- * may not access it.  Caller holds the lock.
+ * Return: the memory at @iova, with its contiguous length in @len, or NULL if
+ * the adapter may not access it.  Caller holds the lock.
  */
 static u8 *reach(const struct dma *d, u64 iova, u32 access, u32 *len)
 {
@@ -347,7 +347,7 @@ static u8 *reach(const struct dma *d, u64 iova, u32 access, u32 *len)
 	return range->mem + (iova - range->iova);
 }
 
-/* A word that the guest may write concurrently is read at once. */
+/* Read a word that the guest may write concurrently with a single access. */
 static void copy_in(u8 *to, const u8 *from, u32 len)
 {
 	if (len == 4 && (uintptr_t)from % 4 == 0) {
@@ -416,7 +416,7 @@ int dma_store64(struct dma *d, u64 iova, u64 val)
 	pthread_rwlock_rdlock(&d->lock);
 	mem = reach(d, iova, DMA_WRITE, &len);
 	if (mem) {
-		/* Pairs with the guest's barrier after it has read the word. */
+		/* Pairs with the guest's barrier after its read of the word. */
 		ang_store_release((__le64 *)mem, cpu_to_le64(val));
 		ret = 0;
 	}
@@ -432,7 +432,7 @@ int dma_init(struct dma *d, const struct dma_budget *budget)
 	memset(d, 0, sizeof(*d));
 	d->budget = *budget;
 	pthread_rwlockattr_init(&attr);
-	/* A writer must not wait for as long as there is traffic. */
+	/* Prefer writers: continuous traffic must not starve them. */
 	pthread_rwlockattr_setkind_np(&attr,
 			PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	ret = pthread_rwlock_init(&d->lock, &attr);

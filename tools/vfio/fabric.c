@@ -3,8 +3,8 @@
  * The fabric: the device model, and the threads that run it.
  *
  * A thread that writes a register runs the model for a while, with a view of
- * its own.  Left-over work then goes to the lists of the fabric, from which the
- * workers take it.  A view is empty whenever its owner does not run the model.
+ * its own.  Remaining work then goes to the lists of the fabric, from which the
+ * workers take it.  A view is empty while its owner does not run the model.
  *
  *   lock	runq, timers, stop, looked; no other is taken under it
  *   look_lock	one look at a time: look, look_arg; before lock
@@ -20,15 +20,15 @@
 
 #define SLICE	16384U	/* units of work (ang_work.h) between checks for
 			 * other work */
-#define ROUNDS	64U	/* of these in the thread that writes a register */
+#define ROUNDS	64U	/* such units in the thread that writes a register */
 
 struct fabric {
 	void *mem;
 	u64 size;
 	struct ang_cfg cfg;
-	struct ang_topo topo;	/* with its table, in @mem */
+	struct ang_topo topo;	/* topology with its table, in @mem */
 	u32 nodes;
-	struct card **card;	/* of each node; NULL: only a router */
+	struct card **card;	/* card of each node; NULL: only a router */
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct ang_list runq;
@@ -101,7 +101,7 @@ static void host_remote(void *host, u32 node)
 	struct peers *peers = ang_load_acquire(&((struct fabric *)host)->peers);
 
 	if (peers)
-		peers_told(peers, node);
+		peers_notify(peers, node);
 }
 
 #define MODEL_OPS				\
@@ -189,7 +189,7 @@ u32 fabric_read(struct fabric *f, u32 node, u32 off)
 	return ang_reg_read(&v, node, off);
 }
 
-/** fabric_write() - write a register, and run the work that follows */
+/** fabric_write() - write a register, and run the resulting work */
 void fabric_write(struct fabric *f, u32 node, u32 off, u32 val)
 {
 	struct ang_view v;
@@ -211,12 +211,12 @@ static void help(struct fabric *f)
 }
 
 /**
- * fabric_reset() - take an adapter out of use
+ * fabric_reset() - reset an adapter
  * @f: fabric
  * @node: node
  *
- * When it returns the model touches none of its memory, contexts are gone, and
- * its registers show nothing of the former user.
+ * After it returns the model touches none of the adapter's memory, its contexts
+ * do not exist, and its registers show nothing of the former user.
  */
 void fabric_reset(struct fabric *f, u32 node)
 {
@@ -280,7 +280,7 @@ const char *fabric_text(const struct fabric *f)
 	return (const char *)f->mem + fab->off_text;
 }
 
-/** fabric_use() - the use of a node, in a word */
+/** fabric_use() - describe the use of a node in a word */
 const char *fabric_use(const struct fabric *f, u32 node)
 {
 	const struct card *c = f->card[node];
@@ -297,7 +297,7 @@ struct traces *fabric_traces(struct fabric *f)
 
 static void run_peer(void *host, struct ang_view *v)
 {
-	/* Views of peers outlive captures. */
+	/* Views of peers outlive captures: take the current operations. */
 	v->ops = ops_now(host);
 	advance(host, v);
 }
@@ -326,7 +326,7 @@ int fabric_link(struct fabric *f, const struct peers_options *o,
 }
 
 /**
- * fabric_whole() - does every node belong to a server?
+ * fabric_whole() - wait until every node belongs to a server
  * @f: fabric
  * @ms: how long to wait
  *
@@ -341,7 +341,7 @@ int fabric_whole(struct fabric *f, u32 ms)
 	return ret;
 }
 
-/** fabric_remote() - does a node or switch belong to another server? */
+/** fabric_remote() - check whether a node or switch belongs to another server */
 bool fabric_remote(const struct fabric *f, u32 router)
 {
 	return f->cfg.remote && !f->card[ang_topo_keeper(&f->topo, router)];
@@ -367,7 +367,7 @@ static int start(struct fabric *f, u32 workers)
 /**
  * fabric_new() - make a fabric
  * @cfg: configuration that ang_cfg_check() accepts
- * @workers: threads that run left-over work; 0: fabric_reset() does
+ * @workers: threads that run remaining work; 0: fabric_reset() runs it
  *
  * Return: the fabric; NULL with errno set.
  */
@@ -406,7 +406,7 @@ struct fabric *fabric_new(const struct ang_cfg *cfg, u32 workers)
 	return NULL;
 }
 
-/** fabric_free() - end the workers; the threads of cards have ended before */
+/** fabric_free() - free the fabric and end its workers, after the threads of cards */
 void fabric_free(struct fabric *f)
 {
 	pthread_mutex_lock(&f->lock);

@@ -3,10 +3,10 @@
  * Interrupts: MSI-X vectors, or INTx.
  *
  * The model raises vectors in any thread, which only marks them as raised.  The
- * card's thread sends them, so it alone owns the state that decides how: what
- * the guest has enabled, and the eventfds of the client.  A client that makes a
- * write to its eventfd block holds up only the thread of its card, until the
- * server's main thread interrupts it.
+ * card's thread sends them, so only this thread uses the state that decides
+ * how: what the guest has enabled, and the eventfds of the client.  A client
+ * that makes a write to its eventfd block holds up only the thread of its card,
+ * until the server's main thread interrupts it.
  *
  * INTx is a level: high while ANGARA_REG_ISR is not zero.  The client is
  * notified when it rises, and again if it is high when the client unmasks it.
@@ -20,7 +20,7 @@
 
 #include "card.h"
 
-/* The calling thread owns this card: it needs no wake-up. */
+/* The calling thread is the card's own: it needs no wake-up. */
 static __thread const struct irq *here;
 
 void irq_enter(struct irq *irq)
@@ -28,7 +28,7 @@ void irq_enter(struct irq *irq)
 	here = irq;
 }
 
-/** irq_raise() - the model raises a vector; any thread */
+/** irq_raise() - raise a vector; called by the model in any thread */
 void irq_raise(struct irq *irq, u32 vector)
 {
 	u64 one = 1;
@@ -38,7 +38,7 @@ void irq_raise(struct irq *irq, u32 vector)
 	ang_fetch_or(&irq->raised[vector / 64], 1ULL << (vector % 64));
 	if (here == irq || ang_xchg(&irq->kicked, 1))
 		return;
-	/* The count goes up to 2^64: this neither blocks nor fails. */
+	/* An eventfd counts up to 2^64, so this write neither blocks nor fails. */
 	if (write(irq->kick, &one, sizeof(one)) < 0)
 		ang_xchg(&irq->kicked, 0);
 }
@@ -142,7 +142,7 @@ u32 irq_isr(struct card *c)
 	return isr;
 }
 
-/** irq_count() - interrupts of a kind, VFIO_PCI_*_IRQ_INDEX */
+/** irq_count() - count the interrupts of a kind, VFIO_PCI_*_IRQ_INDEX */
 u32 irq_count(const struct card *c, u32 index)
 {
 	if (index == VFIO_PCI_INTX_IRQ_INDEX)
@@ -200,8 +200,8 @@ int irq_set(struct card *c, u32 index, u32 start, u32 count, int *fds)
 }
 
 /**
- * irq_trigger() - fire as if raised by the adapter; @which: one byte each,
- * NULL: all
+ * irq_trigger() - fire interrupts as if the adapter raised them; @which: one
+ * byte each, NULL: all
  */
 int irq_trigger(struct card *c, u32 index, u32 start, u32 count, const u8 *which)
 {
@@ -246,7 +246,7 @@ void irq_reset(struct irq *irq)
 	irq->intx_masked = false;
 }
 
-/** irq_unwire() - the client is gone */
+/** irq_unwire() - remove the eventfds of a departed client */
 void irq_unwire(struct irq *irq)
 {
 	u32 i;

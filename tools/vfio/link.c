@@ -5,10 +5,10 @@
  * Out: packets in the rings of the other side's nodes become numbered frames,
  * which are kept until the other side acknowledges them.  A channel has at most
  * WIRE_WINDOW packets in flight; further packets stay in the ring, and the
- * fabric waits as for any link.  So the kept frames are bounded, too.
+ * fabric waits as for any link.  This bounds the kept frames, too.
  *
- * In: packets wait in a FIFO per channel until the model has room and a buffer,
- * and only then the other side may send another one.  Channels never wait for
+ * In: packets wait in a FIFO per channel until the model has room and a buffer;
+ * only then may the other side send a further packet.  Channels never wait for
  * each other, except that a contribution to a reduction does not pass earlier
  * packets on the channel UP of its tree.
  */
@@ -130,7 +130,7 @@ void link_free(struct link *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* A frame with @length bytes of body; NULL: out of memory. */
+/* Allocate a frame with @length bytes of body; NULL: out of memory. */
 static struct link_frame *frame_new(u32 length)
 {
 	u32 size = (u32)sizeof(struct wire_head) + length;
@@ -205,7 +205,7 @@ void link_collect(struct link *l)
 			ring_collect(l, &l->out[i], vc);
 }
 
-/** link_drop() - the other side is gone: empty the rings of its nodes */
+/** link_drop() - empty the rings of a lost server's nodes */
 void link_drop(struct link *l)
 {
 	const void *data;
@@ -221,7 +221,7 @@ void link_drop(struct link *l)
 	frames_free(l);
 }
 
-/* Is there a packet on the channel UP that @p must not pass? */
+/* Does a packet wait on the channel UP that @p must not pass? */
 static bool must_follow(const struct link_in *in, const struct link_packet *p)
 {
 	const struct link_packet *q;
@@ -248,7 +248,7 @@ static void channel_deliver(struct link *l, struct link_in *in, u32 c)
 	}
 }
 
-/* Report to the other side where it has room again. */
+/* Report to the other side which channels have room again. */
 static void tell_taken(struct link *l)
 {
 	struct wire_taken list[TAKEN_PER_FRAME];
@@ -364,7 +364,7 @@ static const char *taken_arrives(struct link *l, const struct wire_head *h,
 	return NULL;
 }
 
-/* The other side has all frames up to @ack. */
+/* Drop frames up to @ack, which the other side has received. */
 static const char *acknowledge(struct link *l, u64 ack)
 {
 	if (ack > l->sent)
@@ -373,7 +373,8 @@ static const char *acknowledge(struct link *l, u64 ack)
 		struct link_frame *f = l->head;
 
 		/*
-		 * Not sent completely on this connection: not acknowledged yet.
+		 * A frame that is not completely sent on this connection cannot
+		 * be acknowledged.
 		 */
 		if (f == l->next)
 			return "an acknowledgement of what is not sent yet";
@@ -415,8 +416,8 @@ const char *link_receive(struct link *l, const struct wire_head *h,
 	return flaw;
 }
 
-/** link_tell_lost() - report a lost third server. Return: 0, -ENOMEM */
-int link_tell_lost(struct link *l, u32 node)
+/** link_report_lost() - report a lost third server. Return: 0, -ENOMEM */
+int link_report_lost(struct link *l, u32 node)
 {
 	struct link_frame *f = frame_new(sizeof(__le32));
 	__le32 raw = cpu_to_le32(node);
@@ -452,7 +453,7 @@ const char *link_resume(struct link *l, u64 seen)
 	return NULL;
 }
 
-/** link_idle() - is everything acknowledged, and all room reported? */
+/** link_idle() - check that all frames are acknowledged and all room is reported */
 bool link_idle(const struct link *l)
 {
 	u32 i, c;

@@ -8,7 +8,7 @@
 
 #include "wire.h"
 
-/* A frame that is not acknowledged yet. */
+/* An unacknowledged frame. */
 struct link_frame {
 	struct link_frame *next;
 	u64 seq;
@@ -29,13 +29,13 @@ struct link_packet {
 struct link_channel {
 	struct link_packet *head;
 	struct link_packet **tail;
-	u32 count;		/* in the FIFO */
-	u32 taken;		/* since the last report to the other side */
+	u32 count;		/* packets in the FIFO */
+	u32 taken;		/* packets taken since the last report to the other side */
 };
 
 /*
- * A link that ends at a local node; it begins at port @from_dir of the remote
- * node @from.
+ * A link that begins at port @from_dir of the remote node @from and ends at a
+ * local node.
  */
 struct link_in {
 	u32 node;
@@ -49,7 +49,7 @@ struct link_in {
 struct link_out {
 	u32 node;
 	u32 dir;
-	u32 used[WIRE_CHANNELS];	/* sent and not taken */
+	u32 used[WIRE_CHANNELS];	/* packets sent and not taken */
 };
 
 struct link {
@@ -58,7 +58,7 @@ struct link {
 	u32 num_in;
 	struct link_out *out;
 	u32 num_out;
-	u32 *nodes;		/* of the other side, with links */
+	u32 *nodes;		/* nodes of the other side that have links to local nodes */
 	u32 num_nodes;
 	u64 sent;		/* number of the last frame made */
 	u64 acked;		/* number of the last acknowledged frame */
@@ -67,8 +67,8 @@ struct link {
 	u64 seen;		/* number of the last frame received */
 	struct link_frame *head;	/* frames after @acked */
 	struct link_frame **tail;
-	struct link_frame *next;	/* the first of these to send */
-	u32 frames_taken;	/* WIRE_TAKEN among them */
+	struct link_frame *next;	/* the first of these frames to send */
+	u32 frames_taken;	/* WIRE_TAKEN frames in the list */
 	u64 packets_out;
 	u64 packets_in;
 	u64 resent;
@@ -82,7 +82,7 @@ void link_deliver(struct link *l);
 void link_drop(struct link *l);
 const char *link_receive(struct link *l, const struct wire_head *h,
 			 const void *body);
-int link_tell_lost(struct link *l, u32 node);
+int link_report_lost(struct link *l, u32 node);
 const char *link_resume(struct link *l, u64 seen);
 bool link_idle(const struct link *l);
 

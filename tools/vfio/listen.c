@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sockets in a folder, by name: create, take over from a dead server, remove.
- */
+/* Sockets in a folder, by name: create, take over from a dead server, remove. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -89,7 +87,7 @@ int listener_open(struct listener *l, const char *dir, const char *name,
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
 		ret = -errno;
-		say("no socket: %s", strerror(-ret));
+		say("cannot create a socket: %s", strerror(-ret));
 		return ret;
 	}
 	ret = try_bind(fd, &addr);
@@ -108,7 +106,7 @@ int listener_open(struct listener *l, const char *dir, const char *name,
 	return 0;
 }
 
-/** listener_close() - remove a socket, if it was made and is still ours */
+/** listener_close() - remove the socket, if it exists and is still ours */
 void listener_close(struct listener *l, const char *dir, const char *name)
 {
 	struct sockaddr_un addr = { 0 };

@@ -2,8 +2,9 @@
 /*
  * angara-vfio: serve adapters of one fabric to virtual machines.
  *
- * The main thread starts all others, then waits for a signal to end, and checks
- * once a second whether a client blocks the thread of its card.
+ * The main thread starts all other threads, then waits for a terminating
+ * signal, and checks once a second whether a client blocks the thread of its
+ * card.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +28,12 @@ struct server {
 	struct fabric *fabric;
 	struct control *control;
 	struct card *cards;
-	u32 num_cards;		/* that are made */
+	u32 num_cards;		/* cards created so far */
 	u32 num_threads;
 };
 
 /*
- * The folder is locked, so that only one of two servers takes over a stale
+ * A lock on the folder ensures that only one of two servers takes over a stale
  * socket.
  */
 static int listen_all(struct server *s)
@@ -60,7 +61,7 @@ static int listen_all(struct server *s)
 	return ret;
 }
 
-/* A card has its sockets, and an eventfd for each vector. */
+/* A card needs descriptors for its sockets, and an eventfd for each vector. */
 static int raise_limit(const struct server *s)
 {
 	u64 want = 64 + (u64)s->opts.num_nodes * (s->opts.cfg.ctxs + 32U);
@@ -139,7 +140,7 @@ static int start(struct server *s, const sigset_t *ends)
 	for (; !ret && s->num_threads < s->num_cards; s->num_threads++) {
 		ret = server_start(&s->cards[s->num_threads]);
 		if (ret) {
-			say("no thread for node %u: %s",
+			say("node %u: cannot start a thread: %s",
 			    s->cards[s->num_threads].node, strerror(-ret));
 			break;
 		}
@@ -184,7 +185,7 @@ static int ready(const struct server *s)
 	return 0;
 }
 
-/* Interrupt calls that a client makes block; see card_block(). */
+/* Interrupt calls that are blocked by a client; see card_block(). */
 static void watch(struct server *s)
 {
 	u64 now = seconds();
@@ -213,7 +214,7 @@ static void nothing(int sig)
 
 static void signals(sigset_t *ends)
 {
-	/* Without SA_RESTART: the signal has to interrupt calls. */
+	/* Without SA_RESTART, so the signal interrupts calls. */
 	struct sigaction action = { .sa_handler = nothing };
 
 	sigaction(SIGUSR1, &action, NULL);
@@ -222,7 +223,7 @@ static void signals(sigset_t *ends)
 	sigaddset(ends, SIGINT);
 	sigaddset(ends, SIGTERM);
 	sigaddset(ends, SIGHUP);
-	/* All threads inherit it. */
+	/* All threads inherit the signal mask. */
 	pthread_sigmask(SIG_BLOCK, ends, NULL);
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The command line.
- */
+/* The command line. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,14 +8,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "complain.h"
+#include "options.h"
 #include "opts.h"
 
-#define USAGE	2	/* exit status */
-#define SMALL	64U	/* routers up to which all limits have their maximum */
-#define TEXT_MOST	4095U	/* bytes of a description that drivers read */
+#define SMALL	64U	/* most routers for which all limits have their maximum */
+#define TEXT_MOST	4095U	/* most bytes of a description that drivers read */
+
+const char tool_name[] = "angara-vfio";
 
 enum {
-	OPT_FABRIC = 256,
+	OPT_FABRIC = OPTS_LONG,
 	OPT_DIR,
 	OPT_CONTEXTS,
 	OPT_TREES,
@@ -30,157 +30,146 @@ enum {
 	OPT_LISTEN,
 	OPT_PEER,
 	OPT_TIMEOUT,
+	OPT_FAULTS,
 };
 
-static const char usage[] =
-"Usage: angara-vfio --fabric FABRIC --socket-dir DIR [OPTION...]\n"
-"Serve the adapters of a fabric to virtual machines, one socket for each.\n"
-"\n"
-"  --fabric FABRIC   what is joined to what: torus:2x2x1, mkns:4x4, fattree:4,3,\n"
-"                    ..., or file:PATH for a graph\n"
-"  --socket-dir DIR  folder for the sockets: node0.sock, node1.sock, ...\n"
-"  --contexts N      contexts of each adapter, 1 to 128 (default 16; 4 if the\n"
-"                    fabric has more than 64 nodes and switches)\n"
-"  --trees N         trees of each adapter, 1 to 64 (default 16)\n"
-"  --threads N       threads that run the model besides those of the adapters\n"
-"                    (default: a processor each, but no more than nodes)\n"
-"  --max-memory SIZE memory that each client may map, such as 512M or 64G; a\n"
-"                    guest needs all of its memory mapped (default: half of this\n"
-"                    machine's memory)\n"
-"  --max-maps N      ranges of memory that each client may map, 65535 to 1048576\n"
-"                    (default 262144)\n"
-"  --only LIST       serve these nodes only, such as 0,2,4-7; the others just\n"
-"                    route\n"
-"  --listen [HOST:]PORT  listen for servers of other nodes; HOST is 127.0.0.1 if\n"
-"                    it is left out\n"
-"  --peer [HOST:]PORT  connect with the server there; may be given several times\n"
-"  --peer-timeout S  declare a server lost after S seconds without a connection\n"
-"                    (default 10)\n"
-"  --ready-fd N      write a newline to this file descriptor when the sockets\n"
-"                    are there, and close it\n"
-"  -h, --help        write this text\n"
-"  -V, --version     write the version\n";
+static const struct opt options[] = {
+	{ OPT_FABRIC, "fabric", "FABRIC",
+	  "what is joined to what: torus:2x2x1, mkns:4x4, fattree:4,3,\n"
+	  "..., or file:PATH for a graph",
+	  "torus: mesh: hypercube: mkns: kns: fattree: file:" },
+	{ OPT_DIR, "socket-dir", "DIR",
+	  "folder for the sockets: node0.sock, node1.sock, ...", "@dir" },
+	{ OPT_CONTEXTS, "contexts", "N",
+	  "contexts of each adapter, 1 to 128 (default 16; 4 if the\n"
+	  "fabric has more than 64 nodes and switches)", NULL },
+	{ OPT_TREES, "trees", "N",
+	  "trees of each adapter, 1 to 64 (default 16)", NULL },
+	{ OPT_THREADS, "threads", "N",
+	  "threads that run the model besides those of the adapters\n"
+	  "(default: a processor each, but no more than nodes)", NULL },
+	{ OPT_MEMORY, "max-memory", "SIZE",
+	  "memory that each client may map, such as 512M or 64G; a\n"
+	  "guest needs all of its memory mapped (default: half of this\n"
+	  "machine's memory)", NULL },
+	{ OPT_MAPS, "max-maps", "N",
+	  "ranges of memory that each client may map, 65535 to 1048576\n"
+	  "(default 262144)", NULL },
+	{ OPT_ONLY, "only", "LIST",
+	  "serve these nodes only, such as 0,2,4-7; the others just\n"
+	  "route", NULL },
+	{ OPT_LISTEN, "listen", "[HOST:]PORT",
+	  "listen for servers of other nodes; HOST is 127.0.0.1 if\n"
+	  "it is left out", NULL },
+	{ OPT_PEER, "peer", "[HOST:]PORT",
+	  "connect with the server there; may be given several times", NULL },
+	{ OPT_TIMEOUT, "peer-timeout", "S",
+	  "declare a server lost after S seconds without a connection\n"
+	  "(default 10)", NULL },
+	{ OPT_FAULTS, "faults", NULL,
+	  "let guests give links of their nodes faults, for tests", NULL },
+	{ OPT_READY, "ready-fd", "N",
+	  "write a newline to this file descriptor when the sockets\n"
+	  "are there, and close it", NULL },
+	{ 0 },
+};
 
-/* Return: the text behind the number, NULL if it is not one up to @max. */
-static const char *number(const char *text, u32 max, u32 *val)
-{
-	unsigned long v;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return NULL;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	*val = (u32)v;
-	return errno || v > max ? NULL : end;
-}
+/* The values read from the command line. */
+struct given {
+	struct opts *o;
+	const char *only;
+};
 
 static int want_number(const char *opt, const char *text, u32 min, u32 max,
 		       u32 *val)
 {
-	const char *end = number(text, max, val);
+	uint64_t v = 0;
+	int status = opts_number(opt, text, min, max, &v);
 
-	if (end && !*end && *val >= min)
-		return -1;
-	say("%s wants a number from %u to %u, not '%s'", opt, min, max, text);
-	return USAGE;
+	*val = (u32)v;
+	return status;
 }
 
-/* Bytes, with or without a unit. */
 static int want_size(const char *opt, const char *text, u64 *val)
 {
-	static const char units[] = "KMGT";
-	const char *unit = NULL;
-	u32 count = 0, shift = 0;
-	const char *end = number(text, UINT32_MAX, &count);
+	uint64_t v = 0;
 
-	if (end && *end)
-		unit = strchr(units, *end);
-	if (unit) {
-		shift = 10 * (u32)(unit - units + 1);
-		end++;
-	}
-	*val = (u64)count << shift;
-	if (end && !*end && *val >= DMA_PAGE && *val >> shift == count)
-		return -1;
-	say("%s wants a size such as 512M or 64G, at least 4K, not '%s'", opt,
-	    text);
-	return USAGE;
+	if (!opts_scaled(text, &v) || v < DMA_PAGE)
+		return misuse("%s wants a size such as 512M or 64G, at least 4K, "
+			      "not '%s'", opt, text);
+	*val = v;
+	return -1;
 }
 
-static int option(struct opts *o, int c, const char **only)
+static int want_peer(struct opts *o, const char *peer)
 {
+	if (o->links.num_peers == PEERS_MAX)
+		return misuse("--peer: a server has %u peers at the most",
+			      PEERS_MAX);
+	o->peers[o->links.num_peers++] = peer;
+	return -1;
+}
+
+static int want_option(void *to, int id, const char *value)
+{
+	struct given *given = to;
+	struct opts *o = given->o;
 	u32 val = 0;
 	int ret = -1;
 
-	switch (c) {
-	case 'h':
-		fputs(usage, stdout);
-		return 0;
-	case 'V':
-		puts("angara-vfio " VFIO_VERSION);
-		return 0;
+	switch (id) {
 	case OPT_FABRIC:
-		o->fabric = optarg;
+		o->fabric = value;
 		break;
 	case OPT_DIR:
-		o->dir = optarg;
+		o->dir = value;
 		break;
 	case OPT_CONTEXTS:
-		ret = want_number("--contexts", optarg, 1, ANG_MAX_CTXS, &val);
+		ret = want_number("--contexts", value, 1, ANG_MAX_CTXS, &val);
 		o->cfg.ctxs = (u16)val;
 		break;
 	case OPT_TREES:
-		ret = want_number("--trees", optarg, 1, ANGARA_MAX_TREES, &val);
+		ret = want_number("--trees", value, 1, ANGARA_MAX_TREES, &val);
 		o->cfg.trees = (u16)val;
 		break;
 	case OPT_THREADS:
-		ret = want_number("--threads", optarg, 1, OPTS_MAX_THREADS,
-				  &o->threads);
-		break;
+		return want_number("--threads", value, 1, OPTS_MAX_THREADS,
+				   &o->threads);
 	case OPT_MEMORY:
-		ret = want_size("--max-memory", optarg, &o->budget.bytes);
-		break;
+		return want_size("--max-memory", value, &o->budget.bytes);
 	case OPT_MAPS:
-		ret = want_number("--max-maps", optarg, OPTS_MIN_MAPS,
-				  OPTS_MAX_MAPS, &o->budget.maps);
-		break;
+		return want_number("--max-maps", value, OPTS_MIN_MAPS,
+				   OPTS_MAX_MAPS, &o->budget.maps);
 	case OPT_ONLY:
-		*only = optarg;
+		given->only = value;
 		break;
 	case OPT_LISTEN:
-		o->links.listen = optarg;
+		o->links.listen = value;
 		break;
 	case OPT_PEER:
-		if (o->links.num_peers == PEERS_MAX) {
-			say("--peer: a server has %u peers at the most",
-			    PEERS_MAX);
-			return USAGE;
-		}
-		o->peers[o->links.num_peers++] = optarg;
-		break;
+		return want_peer(o, value);
 	case OPT_TIMEOUT:
-		ret = want_number("--peer-timeout", optarg, 1, 3600,
-				  &o->links.timeout_s);
+		return want_number("--peer-timeout", value, 1, 3600,
+				   &o->links.timeout_s);
+	case OPT_FAULTS:
+		o->faults = true;
 		break;
 	default:
-		ret = want_number("--ready-fd", optarg, 0, 1U << 20, &val);
+		ret = want_number("--ready-fd", value, 0, 1U << 20, &val);
 		o->ready_fd = (int)val;
 	}
 	return ret;
 }
 
-static int unknown(int c, char **argv)
-{
-	if (c == ':')
-		say("option '%s' wants a value", argv[optind - 1]);
-	else
-		say("wrong option '%s'; see angara-vfio --help",
-		    argv[optind - 1]);
-	return USAGE;
-}
+static const struct opts_command vfio_command = {
+	.version = ANG_RELEASE,
+	.usage = " --fabric FABRIC --socket-dir DIR [OPTION...]",
+	.what = "Serve the adapters of a fabric to virtual machines, one socket for each.",
+	.opts = options,
+	.take = want_option,
+};
 
-/* One per processor, but not more than nodes. */
+/* One worker per processor, at most one per node. */
 static u32 default_threads(u32 nodes)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -212,7 +201,10 @@ static int load(const char *path, char *text)
 	return ret;
 }
 
-/* Only filling a table tells whether a graph is a fabric; peers compare it. */
+/*
+ * Fill the routing table: this checks that the graph is a fabric, and peers
+ * compare the table.
+ */
 static bool fill(struct ang_cfg *cfg, struct ang_topo_why *why)
 {
 	void *table = malloc(ang_topo_table_size(&cfg->topo));
@@ -251,15 +243,15 @@ static u32 read_fabric(struct opts *o)
 	else if (read_text(o, &why))
 		return o->cfg.topo.nodes;
 	if (why.line)
-		say("--fabric '%.*s': line %u: %s", (int)strcspn(o->fabric, "\n"),
-		    o->fabric, why.line, why.what);
+		misuse("--fabric '%.*s': line %u: %s",
+		       (int)strcspn(o->fabric, "\n"), o->fabric, why.line, why.what);
 	else
-		say("--fabric '%.*s': %s", (int)strcspn(o->fabric, "\n"), o->fabric,
-		    why.what);
+		misuse("--fabric '%.*s': %s", (int)strcspn(o->fabric, "\n"),
+		       o->fabric, why.what);
 	return 0;
 }
 
-/* The fabric, of the sizes that the loopback has too. */
+/* Sets the fabric; its default limits are those of the loopback. */
 static int make_cfg(struct opts *o)
 {
 	struct ang_cfg *cfg = &o->cfg;
@@ -267,7 +259,7 @@ static int make_cfg(struct opts *o)
 	bool small;
 
 	if (!nodes)
-		return USAGE;
+		return MISUSED;
 	small = cfg->topo.routers <= SMALL;
 	if (!cfg->ctxs)
 		cfg->ctxs = small ? 16 : 4;
@@ -285,13 +277,13 @@ static int make_cfg(struct opts *o)
 /* Marks the nodes of @list. */
 static bool mark(const char *list, bool *on, u32 nodes)
 {
-	u32 first, last;
+	uint64_t first, last;
 
 	while (list) {
-		list = number(list, nodes - 1, &first);
+		list = opts_digits(list, nodes - 1, &first);
 		last = first;
 		if (list && *list == '-')
-			list = number(list + 1, nodes - 1, &last);
+			list = opts_digits(list + 1, nodes - 1, &last);
 		if (!list || last < first)
 			return false;
 		while (first <= last)
@@ -312,20 +304,17 @@ static int choose_nodes(struct opts *o, const char *only)
 
 	o->nodes = calloc(OPTS_MAX_CARDS, sizeof(*o->nodes));
 	if (!on || !o->nodes) {
-		say("no memory for %u nodes", nodes);
-		ret = 1;
+		ret = fail("no memory for %u nodes", nodes);
 	} else if (only && !mark(only, on, nodes)) {
-		say("--only wants a list such as 0,2,4-7 of nodes up to %u, not '%s'",
-		    nodes - 1, only);
-		ret = USAGE;
+		ret = misuse("--only wants a list such as 0,2,4-7 of nodes up to %u, not '%s'",
+			     nodes - 1, only);
 	}
 	for (i = 0; ret < 0 && i < nodes; i++) {
 		if (only && !on[i])
 			continue;
 		if (o->num_nodes == OPTS_MAX_CARDS) {
-			say("one server has %u adapters at the most: choose some of the %u with --only",
-			    OPTS_MAX_CARDS, nodes);
-			ret = USAGE;
+			ret = misuse("one server has %u adapters at the most: choose some of the %u with --only",
+				     OPTS_MAX_CARDS, nodes);
 			break;
 		}
 		o->nodes[o->num_nodes++] = i;
@@ -339,27 +328,23 @@ static int check(struct opts *o, const char *only)
 	struct stat st;
 	int ret;
 
-	if (!o->fabric || !o->dir) {
-		say("%s is missing; see angara-vfio --help",
-		    o->fabric ? "--socket-dir DIR" : "--fabric FABRIC");
-		return USAGE;
-	}
-	if (stat(o->dir, &st) || !S_ISDIR(st.st_mode)) {
-		say("--socket-dir '%s' is no folder: make it first", o->dir);
-		return USAGE;
-	}
-	if ((o->links.listen || o->links.num_peers) && !only) {
-		say("--listen and --peer need --only LIST, the nodes of this server");
-		return USAGE;
-	}
+	if (!o->fabric || !o->dir)
+		return misuse("%s is missing; see angara-vfio --help",
+			      o->fabric ? "--socket-dir DIR" : "--fabric FABRIC");
+	if (stat(o->dir, &st) || !S_ISDIR(st.st_mode))
+		return misuse("--socket-dir '%s' is no folder: make it first",
+			      o->dir);
+	if ((o->links.listen || o->links.num_peers) && o->faults)
+		return misuse("--faults is for a server that serves the whole fabric, without --listen and --peer");
+	if ((o->links.listen || o->links.num_peers) && !only)
+		return misuse("--listen and --peer need --only LIST, the nodes of this server");
 	o->cfg.remote = o->links.listen || o->links.num_peers;
+	o->cfg.sealed = !o->faults;
 	o->links.peer = o->peers;
 	ret = make_cfg(o);
-	if (ret < 0 && !ang_cfg_check(&o->cfg)) {
-		say("--fabric '%s': paths are too long for links to other servers",
-		    o->fabric);
-		return USAGE;
-	}
+	if (ret < 0 && !ang_cfg_check(&o->cfg))
+		return misuse("--fabric '%s': paths are too long for links to other servers",
+			      o->fabric);
 	return ret < 0 ? choose_nodes(o, only) : ret;
 }
 
@@ -369,45 +354,23 @@ static int check(struct opts *o, const char *only)
  * @argc: arguments
  * @argv: arguments
  *
- * Return: -1 to go on, else an exit status, after a message.
+ * Return: -1 to continue, otherwise an exit status, after a message.
  */
 int opts_parse(struct opts *o, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "fabric", required_argument, NULL, OPT_FABRIC },
-		{ "socket-dir", required_argument, NULL, OPT_DIR },
-		{ "contexts", required_argument, NULL, OPT_CONTEXTS },
-		{ "trees", required_argument, NULL, OPT_TREES },
-		{ "threads", required_argument, NULL, OPT_THREADS },
-		{ "max-memory", required_argument, NULL, OPT_MEMORY },
-		{ "max-maps", required_argument, NULL, OPT_MAPS },
-		{ "only", required_argument, NULL, OPT_ONLY },
-		{ "ready-fd", required_argument, NULL, OPT_READY },
-		{ "listen", required_argument, NULL, OPT_LISTEN },
-		{ "peer", required_argument, NULL, OPT_PEER },
-		{ "peer-timeout", required_argument, NULL, OPT_TIMEOUT },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ 0 },
-	};
-	const char *only = NULL;
-	int c, status;
+	struct given given = { .o = o };
+	int status;
 
 	*o = (struct opts){ .ready_fd = -1,
 			    .budget = { half_of_memory(), OPTS_MAPS },
 			    .links.timeout_s = PEER_TIMEOUT_S };
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+:hV", longs, NULL)) != -1) {
-		status = c == '?' || c == ':' ? unknown(c, argv) :
-						option(o, c, &only);
-		if (status >= 0)
-			return status;
-	}
-	if (optind < argc) {
-		say("unexpected '%s'; see angara-vfio --help", argv[optind]);
-		return USAGE;
-	}
-	status = check(o, only);
+	status = opts_read(&vfio_command, &given, argc, argv);
+	if (status >= 0)
+		return status;
+	if (optind < argc)
+		return misuse("unexpected '%s'; see angara-vfio --help",
+			      argv[optind]);
+	status = check(o, given.only);
 	if (status >= 0) {
 		free((void *)o->cfg.topo.table);
 		free(o->nodes);

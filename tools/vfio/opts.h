@@ -8,11 +8,10 @@
 #include "card.h"
 #include "peer.h"
 
-#define OPTS_MAX_CARDS	1024U	/* adapters that one process serves */
+#define OPTS_MAX_CARDS	1024U	/* most adapters that one process serves */
 #define OPTS_MAX_THREADS 64U
 
-#define OPTS_MIN_MAPS	65535U	/* lower limit, so every client may rely on
-				 * it */
+#define OPTS_MIN_MAPS	65535U	/* lower limit, so every client may rely on this number */
 #define OPTS_MAX_MAPS	(1U << 20)
 #define OPTS_MAPS	262144U	/* 1 GiB in pages, as with an IOMMU */
 
@@ -20,12 +19,13 @@ struct opts {
 	const char *fabric;
 	const char *dir;
 	struct ang_cfg cfg;
-	struct dma_budget budget;	/* of each client */
+	struct dma_budget budget;	/* limits of each client */
 	u32 threads;
 	int ready_fd;		/* -1: none */
-	u32 *nodes;		/* served here, ascending */
+	bool faults;		/* guests may set the faults of links */
+	u32 *nodes;		/* nodes served here, ascending */
 	u32 num_nodes;
-	bool *ours;		/* the same, one bool for each node */
+	bool *ours;		/* whether a node is served here, one bool for each */
 	struct peers_options links;
 	const char *peers[PEERS_MAX];
 };

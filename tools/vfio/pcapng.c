@@ -28,7 +28,7 @@ struct frame {
 	u8 version;
 	u8 event;	/* ANG_TR_* */
 	u8 type;	/* ANG_PKT_* */
-	u8 port;	/* of a SEND, else 255 */
+	u8 port;	/* port of a SEND, otherwise 255 */
 	u8 vc;
 	u8 tree;
 	u8 status;
@@ -98,10 +98,10 @@ static u32 end(struct block *b)
 }
 
 /**
- * pcapng_header() - the first block of a file
+ * pcapng_header() - make the first block of a file
  * @buf: out: PCAPNG_MAX_BLOCK bytes
  *
- * Return: bytes, as all of these.
+ * Return: bytes of the block, as for all functions below.
  */
 u32 pcapng_header(void *buf)
 {
@@ -109,13 +109,13 @@ u32 pcapng_header(void *buf)
 
 	put32(&b, BYTE_ORDER_MAGIC);
 	put16(&b, 1, 0);
-	/* The length of the section is unknown. */
+	/* The length of the section: unknown. */
 	put32(&b, 0xFFFFFFFF);
 	put32(&b, 0xFFFFFFFF);
 	return end(&b);
 }
 
-/** pcapng_interface() - a node; blocks are numbered in their order */
+/** pcapng_interface() - make the block of a node; readers number these blocks in order */
 u32 pcapng_interface(void *buf, u32 node)
 {
 	struct block b = begin(buf, BLOCK_INTERFACE);
@@ -131,7 +131,7 @@ u32 pcapng_interface(void *buf, u32 node)
 	return end(&b);
 }
 
-/** pcapng_packet() - a record, at the interface of its node */
+/** pcapng_packet() - make the block of a record, at the interface of its node */
 u32 pcapng_packet(void *buf, u32 interface, const struct trace_rec *rec)
 {
 	const struct ang_trace *r = &rec->rec;

@@ -2,12 +2,12 @@
 /*
  * Configuration space.
  *
- * A write changes the bits of a byte that are set in the mask; the rest is as
- * pci_reset() made it.  After each write apply() evaluates the bits for memory,
- * bus mastering and interrupts.
+ * A write changes the bits of a byte that are set in the mask; other bits keep
+ * the value that pci_reset() set.  After each write apply() evaluates the bits
+ * for memory, bus mastering and interrupts.
  *
- * The client (QEMU) emulates sizes and addresses of BARs for its guest, so they
- * are kept here only to read as they were written.
+ * The client (QEMU) emulates sizes and addresses of BARs for its guest, so this
+ * file keeps BARs only to return what was written.
  */
 #include <linux/pci_regs.h>
 
@@ -17,11 +17,11 @@
 #define CAP_MSIX	0x48
 #define CAP_EXP		0x60
 #define EXP_VERSION	2
-#define EXP_SIZE	0x3c	/* of a capability of that version */
+#define EXP_SIZE	0x3c	/* bytes of a capability of that version */
 
 /*
- * Bits that a write changes: 0 if not named.  Bits that are cleared by writing
- * 1 are never set, so they need nothing.
+ * Bits that a write changes; 0 for bytes not listed.  Bits that are cleared by
+ * writing 1 are never set, so they need no code.
  */
 static const u8 writable[256] = {
 	[PCI_COMMAND] = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
@@ -74,7 +74,7 @@ static void put_header(u8 *s)
 	s[PCI_INTERRUPT_PIN] = 1;
 }
 
-/* A link of 8 GT/s, 16 lanes: the least without warnings of drivers. */
+/* A link of 8 GT/s, 16 lanes: drivers warn of slower links. */
 static void put_express(u8 *s)
 {
 	u32 link = PCI_EXP_LNKCAP_SLS_8_0GB | 16U << 4;
@@ -97,7 +97,7 @@ static void put_capabilities(const struct card *c, u8 *s)
 	s[CAP_PM] = PCI_CAP_ID_PM;
 	s[CAP_PM + 1] = CAP_MSIX;
 	put16(s + CAP_PM + PCI_PM_PMC, 3);
-	/* Its state is kept while it sleeps. */
+	/* The adapter keeps its state in D3. */
 	put16(s + CAP_PM + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET);
 
 	s[CAP_MSIX] = PCI_CAP_ID_MSIX;
@@ -129,7 +129,7 @@ static void apply(struct card *c)
 	irq_update(c);
 }
 
-/** pci_reset() - configuration space as after power on */
+/** pci_reset() - set the configuration space to its state after power-on */
 void pci_reset(struct card *c)
 {
 	struct pci *p = &c->pci;
@@ -140,7 +140,7 @@ void pci_reset(struct card *c)
 	apply(c);
 }
 
-/* Writable bits of a base address: those above its size. */
+/* Writable bits of a base address: the bits above its size. */
 static u8 bar_mask(const struct card *c, u32 off)
 {
 	u32 byte = off - PCI_BASE_ADDRESS_0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The servers of a torus: their nodes, their state, their loss.
+ * The servers of a torus: their nodes, state and loss.
  *
- * Every server is linked with every other one, so each learns of all losses.  A
- * server that loses another one reports this to the rest, which then drop it,
- * too: the remaining servers all reach each other.
+ * Every server has links with all other servers. A server that loses a peer
+ * reports this to the remaining servers, which then drop that peer, too: so all
+ * remaining servers reach each other.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -34,18 +34,18 @@ void peer_wake(struct peer *p)
 {
 	const u64 one = 1;
 
-	if (!ang_xchg(&p->told, 1) && write(p->wake, &one, sizeof(one)) < 0)
+	if (!ang_xchg(&p->notified, 1) && write(p->wake, &one, sizeof(one)) < 0)
 		say("peer %s: %s", p->addr.name, strerror(errno));
 }
 
 /**
- * peers_told() - the model has work for a remote node
+ * peers_notify() - the model has work for a remote node
  * @ps: peers
  * @node: remote node, or a switch that its server keeps
  *
  * Context: any thread that runs the model.
  */
-void peers_told(struct peers *ps, u32 node)
+void peers_notify(struct peers *ps, u32 node)
 {
 	u32 keeper = ang_topo_keeper(&ps->cfg.topo, node);
 	u32 owner = ang_load_acquire(&ps->owner[keeper]);
@@ -54,7 +54,7 @@ void peers_told(struct peers *ps, u32 node)
 		peer_wake(ps->peer[owner - 1]);
 }
 
-/** peers_fail() - a server that never joined the torus is in error */
+/** peers_fail() - report the error of a server that never joined the torus */
 void peers_fail(struct peers *ps, const char *who, const char *what)
 {
 	pthread_mutex_lock(&ps->lock);
@@ -75,7 +75,7 @@ void peers_hello(struct peers *ps, struct hello *h)
 	};
 }
 
-/* "0-3,7" of the nodes of a set. */
+/* The nodes of a set as text, such as "0-3,7". */
 static void list(const bool *nodes, u32 num, char *text, size_t size)
 {
 	size_t at = 0;
@@ -96,7 +96,7 @@ static void list(const bool *nodes, u32 num, char *text, size_t size)
 	}
 }
 
-/* Can @h be the hello of @p, or of a new server?  With the lock. */
+/* Can @h be the hello of @p, or of a new server? Caller holds the lock. */
 static const char *hello_flaw(struct peers *ps, const struct peer *p,
 			      const struct hello *h)
 {
@@ -116,7 +116,7 @@ static const char *hello_flaw(struct peers *ps, const struct peer *p,
 	return NULL;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void take_nodes(struct peer *p, const struct hello *h)
 {
 	struct peers *ps = p->all;
@@ -133,8 +133,8 @@ static void take_nodes(struct peer *p, const struct hello *h)
 }
 
 /**
- * peer_meet() - process the hello of a server that we dialled. Return: NULL,
- * flaw
+ * peer_meet() - process the hello of a server that we dialled. Return: NULL or
+ * the flaw
  */
 const char *peer_meet(struct peer *p, const struct hello *h)
 {
@@ -170,7 +170,7 @@ static void look_whether_whole(struct peers *ps)
 	pthread_cond_broadcast(&ps->change);
 }
 
-/** peer_up() - the connection is up, and both sides agree */
+/** peer_up() - mark a connection as up; both sides have agreed */
 void peer_up(struct peer *p)
 {
 	char nodes[64];
@@ -186,7 +186,7 @@ void peer_up(struct peer *p)
 	    first ? "has" : "reconnected with", nodes);
 }
 
-/** peer_lost() - a peer is gone for good; called by its thread */
+/** peer_lost() - drop a peer permanently; called by the peer's thread */
 void peer_lost(struct peer *p, const char *why)
 {
 	struct peers *ps = p->all;
@@ -205,7 +205,7 @@ void peer_lost(struct peer *p, const char *why)
 	if (nodes)
 		ang_remote_lost(&p->view, nodes, n);
 	else
-		/* Without memory for all, one at a time. */
+		/* Without memory for the list, report the nodes one at a time. */
 		for (i = 0; i < topo->routers; i++)
 			if (p->nodes[ang_topo_keeper(topo, i)])
 				ang_remote_lost(&p->view, &i, 1);
@@ -227,7 +227,7 @@ void peer_lost(struct peer *p, const char *why)
 	pthread_mutex_unlock(&ps->lock);
 }
 
-/** peer_heard_lost() - a peer reports that it has lost another one */
+/** peer_heard_lost() - process a peer's report that it has lost a third server */
 void peer_heard_lost(struct peer *p, u32 node)
 {
 	struct peers *ps = p->all;
@@ -259,7 +259,7 @@ static void peer_free(struct peer *p)
 	free(p);
 }
 
-/** peer_new() - a peer and its thread; caller holds the lock. Return: or NULL */
+/** peer_new() - make a peer and its thread; caller holds the lock. Return: peer or NULL */
 struct peer *peer_new(struct peers *ps, const struct address *addr, bool dials)
 {
 	struct peer *p = ps->num < PEERS_MAX ? calloc(1, sizeof(*p)) : NULL;
@@ -277,7 +277,7 @@ struct peer *peer_new(struct peers *ps, const struct address *addr, bool dials)
 	p->in = malloc(IN_BYTES);
 	p->scratch = calloc(ps->num_nodes, sizeof(*p->scratch));
 	ang_view_init(&p->view, ps->host.mem, ps->host.ops, ps->host.host);
-	/* Before its thread starts, which may search for it there. */
+	/* Set this before the peer's thread starts, which may search for the peer here. */
 	ps->peer[ps->num] = p;
 	if (p->wake < 0 || !p->nodes || !p->out || !p->in || !p->scratch ||
 	    pthread_create(&p->thread, NULL, peer_main, p)) {
@@ -331,7 +331,7 @@ static const char *admit(struct peers *ps, struct hello *h, int fd,
 }
 
 /**
- * peers_admit() - a server has dialled and sent its hello
+ * peers_admit() - admit a server that has dialled and sent its hello
  * @ps: peers
  * @h: hello
  * @fd: connection; owned by this function if it succeeds
@@ -393,7 +393,7 @@ static int dial_all(struct peers *ps, const struct peers_options *o)
 		p = peer_new(ps, &addr, true);
 		pthread_mutex_unlock(&ps->lock);
 		if (!p) {
-			say("no thread for peer '%s'", o->peer[i]);
+			say("peer '%s': cannot start a thread", o->peer[i]);
 			return -ENOMEM;
 		}
 	}
@@ -444,7 +444,7 @@ struct peers *peers_new(const struct peers_host *host,
 	return NULL;
 }
 
-/** peers_idle() - is nothing in flight? For tests: may be outdated at once */
+/** peers_idle() - check that nothing is in flight; for tests, may be outdated at once */
 bool peers_idle(struct peers *ps)
 {
 	bool idle = true;
@@ -452,7 +452,7 @@ bool peers_idle(struct peers *ps)
 
 	for (i = 0; i < ps->num; i++)
 		idle &= ang_load_acquire(&ps->peer[i]->idle) &&
-			!ang_load_acquire(&ps->peer[i]->told) &&
+			!ang_load_acquire(&ps->peer[i]->notified) &&
 			ang_load_acquire(&ps->peer[i]->idle);
 	return idle;
 }

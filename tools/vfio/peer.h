@@ -2,7 +2,7 @@
 /*
  * Other servers that host a part of the same torus.
  *
- * Each has a thread, which alone touches its socket, its links and its remote
+ * Each peer has a thread; only this thread touches its socket, links and remote
  * nodes.  Members that other threads touch are under peers.lock, or atomic, and
  * an eventfd wakes the thread.
  */
@@ -24,7 +24,7 @@ struct peers;
  * struct peers_host - what peers need of the host of the fabric
  * @mem: fabric, with cfg.remote; ang_remote_set() is called for all nodes that
  *	are not @ours
- * @ops: of views; @ops->remote calls peers_told()
+ * @ops: of views; @ops->remote calls peers_notify()
  * @host: for @ops and @run
  * @run: runs a view, and leaves it empty
  * @ours: local nodes, one bool each
@@ -45,35 +45,35 @@ struct address {
 
 enum peer_state {
 	PEER_IDLE,	/* no connection */
-	PEER_CONNECT,	/* under way */
-	PEER_HELLO,	/* waits for the other side's hello */
+	PEER_CONNECT,	/* in progress */
+	PEER_HELLO,	/* waiting for the other side's hello */
 	PEER_UP,
-	PEER_GONE,	/* for good */
+	PEER_GONE,	/* lost permanently */
 };
 
 struct peer {
 	struct peers *all;
 	struct address addr;
-	bool dials;		/* else the other side dials */
+	bool dials;		/* otherwise the other side dials */
 	pthread_t thread;
 	int wake;		/* eventfd */
-	u32 told;		/* atomic: there is work */
+	u32 notified;		/* atomic: there is work */
 	u32 idle;		/* atomic: nothing is in flight */
 	/* Under peers.lock. */
-	u64 other;		/* number of its incarnation, 0: not known */
+	u64 other;		/* number of its incarnation, 0: unknown */
 	bool *nodes;		/* its nodes, if known */
 	int handed;		/* a new connection, -1: none */
 	struct hello handed_hello;
 	bool met;		/* both hellos have arrived */
 	bool gone;
-	char doom[WIRE_MAX_TEXT + 1];	/* why it has to be dropped, or empty */
+	char doom[WIRE_MAX_TEXT + 1];	/* the reason to drop it, or empty */
 	u64 tell_lost;		/* lost peers to report, one bit each */
-	/* Of the thread. */
+	/* Used by the peer's thread only. */
 	struct ang_view view;
 	struct link link;
 	enum peer_state state;
 	int fd;
-	u64 since;		/* ms: without a connection, or in this state */
+	u64 since;		/* ms: since when it has no connection, or is in this state */
 	u64 heard;		/* ms: last frame received */
 	u64 spoke;		/* ms: last frame sent */
 	u64 retry;		/* ms: time of the next dial */
@@ -93,12 +93,11 @@ struct peers {
 	u32 num_nodes;
 	u64 self;
 	u32 timeout_ms;
-	pthread_mutex_t lock;	/* all below, except what is constant after
-				 * the start */
+	pthread_mutex_t lock;	/* all members below, except constant ones */
 	pthread_cond_t change;
 	struct peer *peer[PEERS_MAX];
 	u32 num;
-	u32 *owner;		/* of a node: peer's index, plus 1; 0: none */
+	u32 *owner;		/* by node: the peer's index plus 1; 0: none */
 	bool whole;
 	bool stop;		/* atomic */
 	char failed[WIRE_MAX_TEXT + PEER_NAME + 32];
@@ -119,11 +118,11 @@ struct peers *peers_new(const struct peers_host *host,
 			const struct peers_options *o);
 int peers_wait(struct peers *ps, u32 ms);
 u32 peers_port(const struct peers *ps);
-void peers_told(struct peers *ps, u32 node);
+void peers_notify(struct peers *ps, u32 node);
 void peers_free(struct peers *ps);
 bool peers_idle(struct peers *ps);
 
-/* Between peer.c, dialled.c and conn.c. */
+/* Functions shared by peer.c, dialled.c and conn.c. */
 u64 peer_ms(void);
 void peer_wake(struct peer *p);
 struct peer *peer_new(struct peers *ps, const struct address *addr, bool dials);

@@ -7,8 +7,8 @@
  * against the table below before it is used: length of its body, number of file
  * descriptors, and that the version was negotiated.
  *
- * An error of a client is answered; the server hangs up only if the start of
- * the next message is not known any more.
+ * The server answers an error of a client; it closes the connection only if it
+ * no longer knows where the next message starts.
  */
 #include <errno.h>
 #include <linux/vfio.h>
@@ -81,7 +81,7 @@ static int do_info(struct card *c, struct vfu_msg *m, u8 *out)
 	return put(out, info, sizeof(info));
 }
 
-/* No region can be mapped: so QEMU need not wait for its writes. */
+/* No region can be mapped, so QEMU need not wait for its writes. */
 static int do_region_info(struct card *c, struct vfu_msg *m, u8 *out)
 {
 	struct vfio_region_info info;
@@ -160,7 +160,7 @@ static int do_set_irqs(struct card *c, struct vfu_msg *m, u8 *out)
 		return -EINVAL;
 	if (len)
 		which = m->body + sizeof(set);
-	/* An empty range from 0: remove all of them. */
+	/* An empty range at 0 removes all ranges. */
 	if (!set.count && !set.start && data == VFIO_IRQ_SET_DATA_NONE &&
 	    action == VFIO_IRQ_SET_ACTION_TRIGGER)
 		return irq_set(c, set.index, 0, count, NULL);
@@ -223,7 +223,7 @@ static int do_reset(struct card *c, struct vfu_msg *m, u8 *out)
 	return 0;
 }
 
-/* Lengths of bodies; 0 in @max: as @min. */
+/* Lengths of bodies; 0 in @max: equal to @min. */
 static const struct command {
 	handler fn;
 	u32 min;
@@ -264,7 +264,7 @@ static int handle(struct card *c, struct vfu_msg *m, u8 *out)
 	return cmd->fn(c, m, out);
 }
 
-/** proto_size_ok() - can a message be as long as its header says? */
+/** proto_size_ok() - check the length that a message's header gives */
 bool proto_size_ok(struct card *c, const struct vfu_hdr *hdr)
 {
 	if (hdr->size >= sizeof(*hdr) && hdr->size <= VFU_MAX_MSG)
@@ -277,10 +277,10 @@ bool proto_size_ok(struct card *c, const struct vfu_hdr *hdr)
 /**
  * proto_handle() - act on a message
  * @c: card
- * @m: message; file descriptors that are -1 afterwards are in use
+ * @m: message; descriptors that the card keeps become -1
  * @r: out: reply
  *
- * Return: 0; -errno: answer, and then hang up.
+ * Return: 0; -errno: send the reply, then close the connection.
  */
 int proto_handle(struct card *c, struct vfu_msg *m, struct vfu_reply *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * vfio-user, as described by QEMU's docs/interop/vfio-user.rst: the messages.
- * Integers have the byte order of the machine: client and server share it.
+ * Integers have the byte order of the machine, which client and server share.
  */
 #ifndef ANGARA_VFIO_PROTO_H
 #define ANGARA_VFIO_PROTO_H
@@ -20,14 +20,14 @@
 #define VFU_DEVICE_RESET	13
 #define VFU_WRITE_MULTI		15
 
-#define VFU_TYPE		0xfU	/* of flags: 0 is a command */
+#define VFU_TYPE		0xfU	/* bits of flags: 0 is a command */
 #define VFU_REPLY		1U
 #define VFU_NO_REPLY		(1U << 4)
 #define VFU_ERROR		(1U << 5)
 
-#define VFU_MAX_FDS		16U	/* in a message to the server */
-#define VFU_MAX_DATA		1048576U /* of a region in one message */
-#define VFU_MAX_MAPS		65535U	/* that every client may have */
+#define VFU_MAX_FDS		16U	/* most descriptors in a message to the server */
+#define VFU_MAX_DATA		1048576U /* most bytes of a region in one message */
+#define VFU_MAX_MAPS		65535U	/* number that every client may use */
 #define VFU_MAX_MSG		((u32)(sizeof(struct vfu_hdr) + \
 				       sizeof(struct vfu_region)) + VFU_MAX_DATA)
 #define VFU_MAX_OTHER		8192U	/* body of a message without data */
@@ -37,7 +37,7 @@
 struct vfu_hdr {
 	u16 id;
 	u16 command;
-	u32 size;		/* of the message, this header included */
+	u32 size;		/* bytes of the message, including this header */
 	u32 flags;
 	u32 error;
 };
@@ -77,14 +77,14 @@ struct vfu_write {
 	u8 data[8];
 };
 
-/* A message, whole. */
+/* A complete message. */
 struct vfu_msg {
 	struct vfu_hdr hdr;
 	const u8 *body;
-	u32 len;		/* of body */
+	u32 len;		/* bytes of body */
 	u32 num_fds;
-	bool more_fds;		/* there were more, now closed */
-	int fds[VFU_MAX_FDS];	/* a handler that keeps one replaces it by -1 */
+	bool more_fds;		/* the message had more, which are closed */
+	int fds[VFU_MAX_FDS];	/* a handler that keeps a descriptor sets -1 here */
 };
 
 struct vfu_reply {

@@ -2,15 +2,15 @@
 /*
  * The system calls that the server may use while it serves clients.
  *
- * A client that makes the server execute its code gets memory of other
- * machines, but no files, no programs and no new connections.  The filter is a
- * list of system calls.  Any other call ends the process, and so does a listed
- * call with an argument that its rule does not allow.  The filter is installed
- * for all threads when all files and sockets are open, and before the first
- * client is served.
+ * If a client makes the server execute the client's code, that code reaches
+ * memory of other machines, but no files, no programs and no new connections.
+ * The filter is a list of system calls.  Any other call ends the process, and
+ * so does a listed call with an argument that its rule does not allow.  The
+ * filter is installed for all threads when all files and sockets are open, and
+ * before the first client is served.
  *
- * A filter cannot read memory behind pointers.  So the server may remove any
- * file of its user, because it has to remove its sockets.
+ * A filter cannot read memory behind pointers.  So the filter lets the server
+ * remove any file of its user, because the server must remove its sockets.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -46,7 +46,7 @@
 #define SANDBOX_INSTRUMENTED
 #endif
 #endif
-/* VFIO_COVERAGE: the makefile, if --coverage is among the compiler's options. */
+/* The makefile defines VFIO_COVERAGE if --coverage is among the compiler's options. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
 	defined(VFIO_COVERAGE)
 #define SANDBOX_INSTRUMENTED
@@ -56,10 +56,10 @@
 
 enum {
 	ALWAYS,
-	EQUALS,			/* if the argument has this value */
-	HAS,			/* if it has one of these bits */
-	LACKS,			/* if it has none of these bits */
-	FAILS,			/* with this errno */
+	EQUALS,			/* allow if the argument has this value */
+	HAS,			/* allow if the argument has one of these bits */
+	LACKS,			/* allow if the argument has none of these bits */
+	FAILS,			/* fail with this errno */
 };
 
 struct rule {
@@ -69,9 +69,7 @@ struct rule {
 	u32 val;
 };
 
-/*
- * Versions of glibc use different calls, so their alternatives are listed, too.
- */
+/* Versions of glibc use different calls, so their alternatives are listed, too. */
 static const struct rule rules[] = {
 	/* Sockets, eventfds and files of memory. */
 	{ __NR_read }, { __NR_write }, { __NR_writev }, { __NR_close },
@@ -79,7 +77,7 @@ static const struct rule rules[] = {
 	{ __NR_shutdown }, { __NR_setsockopt }, { __NR_getsockopt },
 	{ __NR_ppoll }, { __NR_eventfd2 }, { __NR_fcntl }, { __NR_fstat },
 	{ __NR_fstatfs }, { __NR_lseek },
-	/* Is this an eventfd?  And at the end: is this socket still ours? */
+	/* Checks for an eventfd; at exit, checks whether the socket is still ours. */
 	{ __NR_readlinkat }, { __NR_newfstatat }, { __NR_statx },
 	{ __NR_unlinkat },
 #ifdef __NR_poll
@@ -87,7 +85,7 @@ static const struct rule rules[] = {
 #endif
 	/* stdio checks whether it writes to a terminal. */
 	{ __NR_ioctl, EQUALS, 1, TCGETS },
-	/* Memory, none of which is executed. */
+	/* Memory that is not executable. */
 	{ __NR_brk }, { __NR_munmap }, { __NR_mremap }, { __NR_madvise },
 	{ __NR_mmap, LACKS, 2, PROT_EXEC },
 	{ __NR_mprotect, LACKS, 2, PROT_EXEC },
@@ -110,7 +108,7 @@ static const struct rule rules[] = {
 	{ __NR_clock_gettime }, { __NR_clock_nanosleep }, { __NR_nanosleep },
 	{ __NR_gettimeofday }, { __NR_getrandom },
 #ifdef SANDBOX_INSTRUMENTED
-	/* Reports, the search for leaks, and counts of coverage. */
+	/* Reports and leak detection of sanitizers, and counts of coverage. */
 	{ __NR_clone }, { __NR_prctl }, { __NR_ptrace }, { __NR_wait4 },
 	{ __NR_openat }, { __NR_pread64 }, { __NR_getdents64 }, { __NR_kill },
 	{ __NR_getcwd }, { __NR_getppid }, { __NR_uname }, { __NR_sysinfo },
@@ -125,14 +123,14 @@ static const struct rule rules[] = {
 #endif
 };
 
-/* With --peer or --listen: broken connections are made again. */
+/* With --peer or --listen the server makes broken connections again. */
 static const struct rule link_rules[] = {
 	{ __NR_socket, EQUALS, 0, AF_INET },
 	{ __NR_socket, EQUALS, 0, AF_INET6 },
 	{ __NR_connect },
 };
 
-#define RULE_INSNS	5	/* of a rule, at most */
+#define RULE_INSNS	5	/* most instructions of a rule */
 #define MAX_INSNS	(5 + RULE_INSNS * (NUM(rules) + NUM(link_rules) + 1))
 
 struct program {
@@ -155,7 +153,7 @@ static void ret(struct program *p, u32 what)
 	insn(p, BPF_RET | BPF_K, 0, 0, what);
 }
 
-/* The number of the call is loaded before and after a rule. */
+/* Before and after each rule the accumulator holds the number of the call. */
 static void put_rule(struct program *p, const struct rule *r)
 {
 	unsigned short at;
@@ -191,7 +189,7 @@ static void put_rules(struct program *p, const struct rule *r, size_t n)
 /**
  * sandbox_begin() - drop privileges that an executed program could gain
  *
- * Before any thread is started.
+ * Must be called before any thread is started.
  *
  * Return: 0, or -errno after a message.
  */
@@ -210,8 +208,7 @@ int sandbox_begin(void)
  * sandbox_enter() - restrict the process to the system calls that it needs
  * @links: allow connections with other servers
  *
- * For all threads.
- *
+ * Applies to all threads.
  * Return: 0, or -errno after a message.
  */
 int sandbox_enter(bool links)
@@ -238,8 +235,8 @@ int sandbox_enter(bool links)
 	free(p);
 	if (!failed)
 		return 0;
-	/* A positive value is a thread that has another filter. */
+	/* A positive value is the id of a thread with another filter. */
 	failed = failed < 0 ? errno : EBUSY;
-	say("no filter of system calls: %s", strerror((int)failed));
+	say("cannot install the filter of system calls: %s", strerror((int)failed));
 	return (int)-failed;
 }

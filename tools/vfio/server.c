@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sockets: one thread per card, which serves one client after the other.
+ * Sockets: one thread per card, which serves one client after another.
  *
  * A message is read in two parts, its header and then the rest, never more: so
  * file descriptors that arrive belong to that message.  While a client does not
- * take a reply nothing more is read from it.  The server keeps at most one
- * message and one reply of a client.
+ * take a reply, the server reads nothing more from it.  The server keeps at
+ * most one message and one reply of a client.
  *
  *   client	the card's thread alone
  *   stop	atomic; set by the main thread, which then kicks
@@ -25,16 +25,16 @@
 struct client {
 	int fd;
 	u32 have;		/* bytes of the message in rx */
-	u32 sent;		/* bytes of the reply */
-	bool last;		/* hang up after it is sent */
+	u32 sent;		/* bytes of the reply that were sent */
+	bool last;		/* close the connection after the reply is sent */
 	struct vfu_msg msg;
 	struct vfu_reply reply;
 	_Alignas(8) u8 rx[VFU_MAX_MSG];
 };
 
 /*
- * Closing a socket may block for the SO_LINGER time that the client has set:
- * also for sockets in its own socket's queue that were not received yet.
+ * Closing a socket may block for the SO_LINGER time that the client has set,
+ * also for sockets in its queue that the server has not received.
  */
 static void fd_close(struct card *c, int fd)
 {
@@ -82,7 +82,7 @@ static void fds_take(struct card *c, struct client *cl, struct msghdr *hdr)
 		cl->msg.more_fds = true;
 }
 
-/* Return: 1: complete; 0: not yet; -1: hang up. */
+/* Return: 1: complete; 0: not yet; -1: close the connection. */
 static int receive(struct card *c, struct client *cl, u32 want)
 {
 	union {
@@ -110,7 +110,7 @@ static int receive(struct card *c, struct client *cl, u32 want)
 	return 1;
 }
 
-/* Return: 1: all is sent; 0: not yet; -1: hang up. */
+/* Return: 1: all is sent; 0: not yet; -1: close the connection. */
 static int flush(struct client *cl)
 {
 	while (cl->sent < cl->reply.len) {
@@ -140,7 +140,7 @@ static void dispatch(struct card *c, struct client *cl)
 	cl->have = 0;
 }
 
-/* One message.  Return: as receive(). */
+/* Receive and handle one message.  Return: as receive(). */
 static int message(struct card *c, struct client *cl)
 {
 	int ret = flush(cl);
@@ -181,7 +181,7 @@ static void serve(struct card *c)
 		hang_up(c);
 }
 
-/* A card is in one machine: the socket of a second client is closed. */
+/* A card belongs to one machine: close the socket of a second client. */
 static void answer(struct card *c)
 {
 	int fd = accept4(c->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -256,7 +256,7 @@ void server_stop(struct card *c)
 	ang_store_release(&c->stop, true);
 	if (write(c->irq.kick, &one, sizeof(one)) < 0)
 		say("node %u: cannot be stopped", c->node);
-	/* Interrupt a write that a client makes block. */
+	/* Interrupt a write that a client has blocked. */
 	while (pthread_tryjoin_np(c->thread, NULL)) {
 		pthread_kill(c->thread, SIGUSR1);
 		usleep(1000);

@@ -3,7 +3,8 @@
  * Queries of a server: nodes, links, rows of trees, contexts, counters, with
  * the attributes of the driver's netlink family.
  *
- * Each is read while its node is held (fabric_look()) and sent afterwards.
+ * Each object is read while its node is held (fabric_look()) and sent
+ * afterwards.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,28 +15,29 @@
 #include "show.h"
 #include "ang_nl_policy.h"
 
-/* A router, and the node by which it is read. */
+/* A router, and the node through which it is read. */
 struct place {
 	u32 node;
 	u32 router;
 };
 
-/* What is copied of a router while it is held. */
+/* Data copied from a router while it is held. */
 struct look {
 	u32 index;
-	u32 count;		/* of contexts, to be counted */
+	u32 count;		/* number of contexts to check for use */
 	u32 used;
 	u32 pkey;
-	u32 size;		/* of the counters, 0: none */
+	u32 size;		/* bytes of the counters, 0: none */
 	union ang_counters counters;
 	struct angara_tree_get tree;
 };
 
 /**
  * struct kind - a kind of object
- * @count: how many a router has, present or not
+ * @count: number per router, present or not
  * @look: read number look.index of a router
- * @fill: put it into a message. Return: 0; -ENOENT if it does not exist
+ * @fill: put the object into a message.  Return: 0; -ENOENT if it does not
+ *	exist
  * @many: ANG_NL_ID distinguishes the objects
  * @router: attribute of the router; 0: only nodes have such objects
  */
@@ -64,7 +66,7 @@ int show_send(struct show *s, struct nl_msg *msg)
  * @error: 0 or -errno
  * @why: text of the error; NULL: none
  *
- * Return: 0 or -EPIPE, as all of these.
+ * Return: 0 or -EPIPE, as for all functions below.
  */
 int show_end(struct show *s, int error, const char *why)
 {
@@ -204,6 +206,7 @@ static void link_look(void *arg, struct ang_view *v, u32 node)
 static int link_fill(struct nl_msg *msg, struct fabric *f, const struct place *at,
 		     const struct look *look)
 {
+	const struct angara_hw_link_counters *link = &look->counters.link;
 	u32 neighbor, far;
 
 	neighbor = ang_topo_peer(fabric_topo(f), at->router, look->index, &far);
@@ -214,6 +217,11 @@ static int link_fill(struct nl_msg *msg, struct fabric *f, const struct place *a
 	nla_put_u8(msg, ANGARA_A_PORT_ID, (u8)look->index);
 	nla_put_u32(msg, ANGARA_A_PORT_NEIGHBOR, neighbor);
 	nla_put_u8(msg, ANGARA_A_PORT_NEIGHBOR_PORT, (u8)far);
+	nla_put_u8(msg, ANGARA_A_PORT_DOWN, !!link->down);
+	nla_put_u32(msg, ANGARA_A_PORT_LOSS, le32_to_cpu(link->fault_loss));
+	nla_put_u32(msg, ANGARA_A_PORT_CORRUPT, le32_to_cpu(link->fault_corrupt));
+	nla_put_u64(msg, ANGARA_A_PORT_DELAY, (u64)ANGARA_CYCLE_NS *
+		    le32_to_cpu(link->fault_delay));
 	put_counters(msg, ANGARA_A_PORT_COUNTERS, port_words, look);
 	return 0;
 }
@@ -293,7 +301,7 @@ static const struct kind kinds[] = {
 	[ANGARA_CMD_CTX_GET] = { contexts, ctx_look, ctx_fill, true },
 };
 
-/* What a request of each command may contain. */
+/* Attributes that a request of each command may contain. */
 static const struct form {
 	const struct nla_policy *policy;
 	int max;
@@ -314,7 +322,7 @@ static const struct form {
  * @s: request
  *
  * libnl checks the lengths of the attributes that a policy names and ignores
- * others; here they are refused, as the kernel does.
+ * other attributes; this function rejects them, as the kernel does.
  *
  * Return: 0; -EOPNOTSUPP no such command; -EINVAL.
  */
@@ -375,11 +383,11 @@ static int get(struct show *s, const struct kind *kind, u32 node)
 	if (at.router >= topo->routers)
 		return show_end(s, -EINVAL, "router: there is no such router");
 	if (ang_topo_keeper(topo, at.router) != node)
-		return show_end(s, -EPERM, "router: another node keeps it");
+		return show_end(s, -EPERM, "router: belongs to another device's node");
 	if (s->attr[ANG_NL_FABRIC])
-		return show_end(s, -EINVAL, "fabric: narrows a dump, and nothing else");
+		return show_end(s, -EINVAL, "fabric: allowed in dumps only");
 	if (kind->many && !s->attr[ANG_NL_ID])
-		return show_end(s, -EINVAL, "which one?");
+		return show_end(s, -EINVAL, "the number of the object is needed");
 	if (kind->many)
 		index = number(s->attr[ANG_NL_ID]);
 	ret = index < kind->count(fabric_cfg(s->fabric)) ?
@@ -432,7 +440,7 @@ static int dump(struct show *s, const struct kind *kind, u32 first, u32 last)
 	int ret;
 
 	if (odd)
-		return show_end(s, -EINVAL, "a dump is narrowed by dev, fabric or tree");
+		return show_end(s, -EINVAL, "a dump can be filtered by dev, fabric or tree only");
 	if (fabric && nla_get_u64(fabric) != fabric_cfg(s->fabric)->fabric_id)
 		return dump_end(s);
 	for (node = first; node <= last; node++) {
@@ -473,7 +481,7 @@ static int tree_check(struct show *s)
 
 	if (!s->attr[ANG_NL_ID] ||
 	    number(s->attr[ANG_NL_ID]) >= cfg->trees)
-		return show_end(s, -EINVAL, "tree: which one?");
+		return show_end(s, -EINVAL, "tree: is needed");
 	look.index = number(s->attr[ANG_NL_ID]);
 	rows = calloc(topo->routers, sizeof(*rows));
 	if (!rows)
@@ -498,7 +506,7 @@ static int tree_check(struct show *s)
  * show_answer() - answer a request that show_parse() has read
  * @s: request, except CONTROL_CMD_CAPTURE
  *
- * Return: 0, or -EPIPE: hang up.
+ * Return: 0, or -EPIPE: close the connection.
  */
 int show_answer(struct show *s)
 {
@@ -515,7 +523,7 @@ int show_answer(struct show *s)
 	if (dev && fabric_remote(s->fabric, nla_get_u32(dev)))
 		return show_end(s, -ENODEV, "that node belongs to another server");
 	if (!dev && (!all || !kind))
-		return show_end(s, -EINVAL, "dev: which node?");
+		return show_end(s, -EINVAL, "dev: is needed");
 	if (!kind)
 		return tree_check(s);
 	if (!all)

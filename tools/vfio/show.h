@@ -12,13 +12,13 @@
 #include "card.h"
 
 /**
- * struct show - a request, and where its answer goes
+ * struct show - a request, and the destination of its answer
  * @fabric: subject of the request
  * @out: socket
  * @msg: the request, whole
  * @command: ANGARA_CMD_*
- * @attr: its attributes, with checked sizes; show_parse() fills this in.  No form
- *	has more than the set of rows
+ * @attr: its attributes, with checked sizes; show_parse() fills this in.  No
+ *	message has more attributes than a set of rows
  */
 struct show {
 	struct fabric *fabric;

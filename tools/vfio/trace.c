@@ -84,14 +84,14 @@ static void put(struct tracer *tracer, u64 ns, const struct ang_trace *rec)
 	tracer->lost = 0;
 }
 
-/** traces_record() - put a record into the rings of all readers */
+/** traces_record() - append a record to the rings of all readers */
 void traces_record(struct traces *t, const struct ang_trace *rec)
 {
 	struct tracer *tracer;
 	u64 ns;
 
 	pthread_mutex_lock(&t->lock);
-	/* Under the lock: so times in a ring never decrease. */
+	/* Read the clock under the lock, so times in a ring never decrease. */
 	ns = now_ns();
 	for (tracer = t->list; tracer; tracer = tracer->next)
 		put(tracer, ns, rec);

@@ -3,11 +3,11 @@
  * Packets of a fabric, for readers.
  *
  * Each reader has a ring.  Records are put into it while the model runs, and
- * the reader takes them out.  A reader that is too slow misses records, and
- * gets their number; the model never waits.
+ * the reader takes them out.  A reader that is too slow misses records and gets
+ * the number of lost records; the model never waits.
  *
  *   traces.lock	the list, all rings
- *   traces.count	atomic; how many there are
+ *   traces.count	atomic; number of readers
  */
 #ifndef ANGARA_VFIO_TRACE_H
 #define ANGARA_VFIO_TRACE_H
@@ -23,7 +23,7 @@
  * struct trace_rec - a record
  * @ns: time, since 1970
  * @lost: records before it that were lost
- * @rec: what
+ * @rec: the record of the model
  */
 struct trace_rec {
 	u64 ns;
@@ -37,7 +37,7 @@ struct trace_rec {
  * @node: only this node, or TRACE_ALL
  * @head: records taken
  * @tail: records put in
- * @lost: since the last one that was put in
+ * @lost: records lost since the last record in @ring
  * @ring: records
  */
 struct tracer {
@@ -65,7 +65,7 @@ u32 traces_take(struct traces *t, struct tracer *tracer, struct trace_rec *out,
 		u32 max, u32 wait_ms);
 
 /* pcapng.c: blocks of a capture file. */
-#define PCAPNG_MAX_BLOCK	256U	/* bytes of any of them */
+#define PCAPNG_MAX_BLOCK	256U	/* most bytes of a block */
 
 u32 pcapng_header(void *buf);
 u32 pcapng_interface(void *buf, u32 node);

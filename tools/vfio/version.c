@@ -11,7 +11,7 @@
 
 #include "proto.h"
 
-#define DEPTH	8	/* of a client's JSON; about three levels are in use */
+#define DEPTH	8	/* nesting of a client's JSON; clients use about three levels */
 
 static bool is_number(json_object *val)
 {
@@ -29,7 +29,7 @@ static bool has_page(json_object *val)
 	return is_number(val) && json_object_get_int64(val) & DMA_PAGE;
 }
 
-/* The server sends no commands, so it never takes the second socket. */
+/* The server sends no commands, so it does not need the second socket. */
 static bool is_twin(json_object *val)
 {
 	json_object *supported;
@@ -43,14 +43,14 @@ static bool is_twin(json_object *val)
  * The capabilities of protocol 0.0.  The answer is a subset of the client's
  * proposal, so the server keeps to the default of a capability that the client
  * does not name: 1 MiB of data, 65535 maps, pages of 4 KiB.  One descriptor in
- * a message is the default, and more do no harm.
+ * a message is the default; more do no harm.
  *
  * Clients accept no max_dma_maps above the default.
  */
 static const struct {
 	const char *name;
 	bool (*ok)(json_object *val);
-	u32 value;		/* of the answer; 0: not a number */
+	u32 value;		/* limit in the answer; 0: not a number */
 } known[] = {
 	{ "max_msg_fds", is_number, VFU_MAX_FDS },
 	{ "max_data_xfer_size", is_number, VFU_MAX_DATA },
@@ -62,7 +62,7 @@ static const struct {
 
 #define NUM_KNOWN	(sizeof(known) / sizeof(known[0]))
 
-/* Return: the client's capabilities, which go with @root; NULL if none. */
+/* Return: the client's capabilities, which are part of @root; NULL if none. */
 static int parse(const char *text, u32 len, json_object **root,
 		 json_object **caps)
 {
@@ -119,7 +119,7 @@ static int answer(json_object *caps, char *out, u32 max)
 		json_object_object_add(mine, "write_multiple",
 				       json_object_new_boolean(1));
 	json_object_object_add(root, "capabilities", mine);
-	/* QEMU has no room for an answer that is longer than its proposal. */
+	/* QEMU cannot receive an answer that is longer than its proposal. */
 	n = snprintf(out, max, "%s", json_object_to_json_string_ext(root,
 						JSON_C_TO_STRING_PLAIN)) + 1;
 	json_object_put(root);

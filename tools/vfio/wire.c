@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Frames between servers: built, and checked before their content is used.
- */
+/* Frames between servers: building them, and checks before their content is used. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -21,7 +19,7 @@ static_assert(sizeof(struct wire_packet) + ANG_MAX_TRAIN * ANGARA_PACKET_BYTES <
 	      WIRE_MAX_BODY, "wire");
 static_assert(sizeof(struct wire_hello) + WIRE_MAX_RANGES * 8 <= WIRE_MAX_BODY,
 	      "wire");
-/* A new member has to be carried, too: below, and in struct wire_packet. */
+/* A new member must be carried, too: below, and in struct wire_packet. */
 static_assert(sizeof(struct ang_pkt) == 80 && ANG_PKT_NUM == 17, "wire");
 
 static u32 checksum(const struct wire_head *h, const void *body)
@@ -39,7 +37,7 @@ static u32 checksum(const struct wire_head *h, const void *body)
 
 /**
  * wire_seal() - fill the head of a frame
- * @frame: head, and behind it the body
+ * @frame: head, and the body after it
  * @type: WIRE_*
  * @length: of the body
  * @seq: number or 0
@@ -57,7 +55,7 @@ void wire_seal(void *frame, u32 type, u32 length, u64 seq, u64 ack)
 	h->crc = cpu_to_le32(checksum(h, h + 1));
 }
 
-/** wire_head_flaw() - is a head valid? Return: NULL, or the error */
+/** wire_head_flaw() - check a head. Return: NULL, or the error */
 const char *wire_head_flaw(const struct wire_head *h)
 {
 	if (le32_to_cpu(h->length) > WIRE_MAX_BODY)
@@ -67,7 +65,7 @@ const char *wire_head_flaw(const struct wire_head *h)
 	return NULL;
 }
 
-/** wire_flaw() - is a frame intact? Return: NULL, or the error */
+/** wire_flaw() - check that a frame is intact. Return: NULL, or the error */
 const char *wire_flaw(const struct wire_head *h, const void *body)
 {
 	u32 length = le32_to_cpu(h->length);
@@ -102,7 +100,7 @@ static u64 fabric_hash(u64 hash, u32 word)
 	return (hash ^ word) * 0x100000001B3ULL;
 }
 
-/** wire_fabric() - a hash of the topology */
+/** wire_fabric() - compute a hash of the topology */
 u64 wire_fabric(const struct ang_topo *topo)
 {
 	u64 hash = fabric_hash(0xCBF29CE484222325ULL, topo->kind);
@@ -231,7 +229,7 @@ const char *wire_hello_get(const struct wire_head *h, const void *body,
 	return NULL;
 }
 
-/** wire_text_put() - a frame of text, cut if it is too long. Return: bytes */
+/** wire_text_put() - make a frame of text, cut if it is too long. Return: bytes */
 u32 wire_text_put(void *frame, u32 type, const char *text)
 {
 	u32 length = (u32)strnlen(text, WIRE_MAX_TEXT);
@@ -241,7 +239,7 @@ u32 wire_text_put(void *frame, u32 type, const char *text)
 	return (u32)sizeof(struct wire_head) + length;
 }
 
-/** wire_text_get() - text of an untrusted sender, made printable */
+/** wire_text_get() - read text of an untrusted sender and make it printable */
 void wire_text_get(const struct wire_head *h, const void *body, char *text)
 {
 	u32 length = ang_min(le32_to_cpu(h->length), WIRE_MAX_TEXT);
@@ -255,7 +253,7 @@ void wire_text_get(const struct wire_head *h, const void *body, char *text)
 	text[length] = 0;
 }
 
-/** wire_channel() - the channel on which a packet travels */
+/** wire_channel() - find the channel on which a packet travels */
 u32 wire_channel(const struct ang_pkt *p, u32 vc)
 {
 	if (vc == ANGARA_VC_UP &&

@@ -14,18 +14,17 @@
 #define WIRE_MAGIC	0x50474E41U	/* "ANGP" */
 #define WIRE_VERSION	4
 
-/* Frames.  Those with a number (seq) are kept until they are acknowledged. */
-#define WIRE_HELLO	1	/* first of each side: struct wire_hello */
-#define WIRE_REFUSE	2	/* last: the reason, as text */
-#define WIRE_ALIVE	3	/* no body: acknowledges, and keeps the
-				 * connection alive */
+/* Types of frames.  Frames with a number (seq) are kept until they are acknowledged. */
+#define WIRE_HELLO	1	/* first frame of each side: struct wire_hello */
+#define WIRE_REFUSE	2	/* last frame: the reason, as text */
+#define WIRE_ALIVE	3	/* no body: acknowledges frames and keeps the connection alive */
 #define WIRE_PACKET	4	/* numbered: struct wire_packet, payload */
 #define WIRE_TAKEN	5	/* numbered: struct wire_taken, as many as fit */
-#define WIRE_LOST	6	/* numbered: __le32, nodes that are gone */
+#define WIRE_LOST	6	/* numbered: __le32, nodes that are lost */
 
 /*
- * Channels of a link: independent FIFOs.  Packets of ANGARA_VC_UP are on UP,
- * but contributions to reductions are on one per tree.
+ * Channels of a link: independent FIFOs.  Packets of ANGARA_VC_UP use UP,
+ * except contributions to reductions, which use a channel per tree.
  */
 #define WIRE_CH_REQ	ANGARA_VC_REQ
 #define WIRE_CH_RSP	ANGARA_VC_RSP
@@ -34,7 +33,7 @@
 #define WIRE_CH_RED(t)	(ANGARA_VC_NUM + (t))
 #define WIRE_CHANNELS	(ANGARA_VC_NUM + ANGARA_MAX_TREES)
 
-/* Packets of a channel that are sent and not taken, at most. */
+/* Most packets of a channel that are sent and not taken. */
 #define WIRE_WINDOW	16U
 
 #define WIRE_MAX_BODY	(ANG_MAX_TRAIN * ANGARA_PACKET_BYTES + 128U)
@@ -67,7 +66,7 @@ struct wire_head {
  * @self: random number of this incarnation of the server, not 0
  * @other: last known number of the receiver, 0: never met
  * @fabric: wire_fabric() of the topology
- * @ctxs: contexts per node, as all below; equal in all servers
+ * @ctxs: contexts per node; this and all members below are equal in all servers
  * @trees: trees per node
  * @ops: operations in flight per context
  * @train: packets that travel together
@@ -99,7 +98,7 @@ struct wire_range {
 /**
  * struct wire_packet - struct ang_pkt on a link
  * @node: node that it arrives at
- * @len: as all below, see struct ang_pkt
+ * @len: this and all members below: see struct ang_pkt
  * @dir: link of that node
  * @vc: virtual channel, ANGARA_VC_*
  *
@@ -136,7 +135,7 @@ struct wire_packet {
 };
 
 /**
- * struct wire_taken - packets have left a channel and made room
+ * struct wire_taken - report that packets have left a channel and made room
  * @node: node at which the link ends
  * @dir: link of that node
  * @channel: WIRE_CH_*

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Common parts of the scripts of this folder: paths, and messages.
+# Common parts of the scripts in this folder: paths and messages.
 
 VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$VM_DIR/../.." && pwd)
@@ -54,8 +54,8 @@ list()
 	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$1"
 }
 
-# The kernels of the guest root, the oldest first; if there is no root, those of
-# the list.
+# The kernels of the guest root, the oldest first; without a root, the kernels
+# of the list.
 kernel_names()
 {
 	if [ -e "$ROOTFS/.stamp" ]; then
@@ -65,7 +65,7 @@ kernel_names()
 	fi | sort -V
 }
 
-# Kernels that debug-kernel builds. They have names like the others, but are
+# Kernels that debug-kernel builds. They have names like other kernels, but are
 # used only on request.
 DEBUG_KERNELS='debug kcsan'
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Address of Debian's archive for this machine, and how to reach it. Scripts
-# that source this have sourced lib.sh.
+# Address of Debian's archive for this machine, and apt's settings to reach it.
+# Scripts that source this have sourced lib.sh.
 
 apt_get()
 {

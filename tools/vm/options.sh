@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Options of all scripts that boot guests, and checks before a boot.
+# Common options of the scripts that boot guests, and checks before a boot.
 
 # shellcheck disable=SC2034 # read by the scripts that source this file
 {
@@ -17,7 +17,7 @@ RUN_AS=root
 ENVIRONMENT=()
 }
 
-# need OPTION VALUE REGEXP WHAT: refuses a value that is not WHAT.
+# need OPTION VALUE REGEXP WHAT: rejects a value that is not WHAT.
 need()
 {
 	[[ $2 =~ ^$3$ ]] || usage_error "$1: '$2' is not $4"
@@ -30,8 +30,7 @@ need_value()
 }
 
 # guest_option OPTION [VALUE]...: handles an option that is not the script's
-# own; refuses it if it is unknown.
-# shellcheck disable=SC2034
+# own; rejects an unknown option.  shellcheck disable=SC2034
 guest_option()
 {
 	local option=$1 value=${2:-}
@@ -80,8 +79,8 @@ guest_option()
 	esac
 }
 
-# Sets defaults that depend on the kernel, and checks what has to be built.
-# need_guest DRIVER: DRIVER is empty if no module is loaded.
+# Sets defaults that depend on the kernel, and checks that the required parts
+# are built.  need_guest DRIVER: DRIVER is empty if no module is loaded.
 need_guest()
 {
 	[ -s "$GUEST/image.stamp" ] ||

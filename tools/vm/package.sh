@@ -5,8 +5,8 @@
 # Scripts that source this have sourced lib.sh.
 
 # package_apt KIND SUITE ARG...: downloads to the current folder by apt-get ARG,
-# from the mirror that the guest root came from, whatever release this host is
-# of. KIND is "deb", or "deb-src" for source packages.
+# from the mirror of the guest root, on a host of any release. KIND is "deb", or
+# "deb-src" for source packages.
 package_apt()
 {
 	local kind=$1 suite=$2

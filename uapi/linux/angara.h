@@ -6,7 +6,7 @@
  * regions (MR).  Each context of the domain is a file of its own, as the VCPUs
  * of KVM are: an injection queue (SQ), a completion queue (CQ), a page of event
  * counters and memberships in collective trees.  All contexts of a domain share
- * its regions.  Closing a file gives back what it owns; a domain lives until its
+ * its regions.  Closing a file frees what it owns; a domain lives until its
  * own file and those of all of its contexts are closed.
  *
  * Every ioctl argument starts with @size (bytes the caller knows) and @flags.
@@ -17,7 +17,7 @@
  *   -ENOTTY      unknown ioctl number, or one of the other kind of file
  *   -EFAULT      the argument cannot be read or written
  *   -EINVAL      @size below the first published size, or a bad value
- *   -E2BIG       non-zero bytes behind what this kernel knows, or @size is
+ *   -E2BIG       non-zero bytes beyond what this kernel knows, or @size is
  *		  above 4096 bytes, zero or not
  *   -EOPNOTSUPP  unknown bit in @flags, or a reserved field is not zero
  *   -ENODEV      the device is gone; only close() is left
@@ -118,9 +118,7 @@ struct angara_query {
  * the same effect and still works.
  */
 #define ANGARA_CAP_DOORBELL_MMAP	(1U << 0)
-/*
- * Contexts can have a receive buffer; ANGARA_OP_SEND and atomics are supported.
- */
+/* Contexts can have a receive buffer; ANGARA_OP_SEND and atomics are supported. */
 #define ANGARA_CAP_MSG			(1U << 1)
 
 /**

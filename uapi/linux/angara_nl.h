@@ -40,13 +40,13 @@
  * Commands.  *_GET returns one object, or all of them with NLM_F_DUMP.  A dump
  * can be restricted to a device or a fabric, and that of rows to
  * ANGARA_A_TREE_ID.  Trees and contexts of other partitions are visible with
- * CAP_NET_ADMIN only; TREE_SET, TREE_CLEAR and TREE_DELEGATE need it.
+ * CAP_NET_ADMIN only; TREE_SET, TREE_CLEAR, TREE_DELEGATE and PORT_SET need it.
  *
  * The node of a device keeps switches, see ANGARA_TREE_ROUTER in linux/angara.h.
- * Their ports and rows are objects of that device, told by ANGARA_A_PORT_ROUTER
- * and ANGARA_A_TREE_ROUTER: dumps have those of all its routers.  A request for
- * one object, TREE_SET and TREE_CLEAR without that attribute mean the node itself.
- * TREE_DELEGATE means all its routers.
+ * Their ports and rows are objects of that device, identified by
+ * ANGARA_A_PORT_ROUTER and ANGARA_A_TREE_ROUTER: dumps have those of all its
+ * routers.  A request for one object, TREE_SET, TREE_CLEAR and PORT_SET without
+ * that attribute mean the node itself.  TREE_DELEGATE means all its routers.
  */
 enum {
 	ANGARA_CMD_UNSPEC,
@@ -60,6 +60,7 @@ enum {
 	ANGARA_CMD_TREE_DELEGATE,
 	ANGARA_CMD_EVENT,		/* multicast */
 	ANGARA_CMD_FABRIC_GET,
+	ANGARA_CMD_PORT_SET,
 	__ANGARA_CMD_MAX
 };
 
@@ -104,7 +105,16 @@ enum {
 
 #define ANGARA_A_FABRIC_MAX (__ANGARA_A_FABRIC_MAX - 1)
 
-/* Ports and their links: ANGARA_CMD_PORT_GET. */
+/*
+ * Faults that an administrator gives a link, for tests: packets that leave by the
+ * port, and acknowledgements of these, are lost or corrupted with a probability, or
+ * delayed.  The adapters hide this by retransmission.  Both directions of a link
+ * are down or up together.
+ */
+#define ANGARA_FAULT_ONE	1000000000U	/* a probability of 1 */
+#define ANGARA_FAULT_MAX_NS	1000000000U	/* the longest delay */
+
+/* Ports and their links: ANGARA_CMD_PORT_GET, PORT_SET. */
 enum {
 	ANGARA_A_PORT_UNSPEC,
 	ANGARA_A_PORT_PAD,
@@ -116,6 +126,11 @@ enum {
 	ANGARA_A_PORT_NEIGHBOR_PORT,	/* u8: its port */
 	ANGARA_A_PORT_COUNTERS,		/* nested: ANGARA_A_PORT_COUNTER_* */
 	ANGARA_A_PORT_ROUTER,		/* u32: router that has the port */
+	ANGARA_A_PORT_DOWN,		/* u8: 1: the link is down */
+	ANGARA_A_PORT_LOSS,		/* u32: packets lost, of ANGARA_FAULT_ONE */
+	ANGARA_A_PORT_CORRUPT,		/* u32: corrupted, likewise */
+	ANGARA_A_PORT_DELAY,		/* u64: more time on the way, ns */
+	ANGARA_A_PORT_SEED,		/* u64: of the link's generator */
 	__ANGARA_A_PORT_MAX
 };
 
@@ -206,6 +221,7 @@ enum {
 	ANGARA_A_NODE_COUNTER_DROPS_TARGET,
 	ANGARA_A_NODE_COUNTER_DROPS_MEMORY,
 	ANGARA_A_NODE_COUNTER_DROPS_ORDER,
+	ANGARA_A_NODE_COUNTER_DROPS_LINK,
 	ANGARA_A_NODE_COUNTER_INJECTED_PACKETS,
 	ANGARA_A_NODE_COUNTER_EJECTED_PACKETS,
 	ANGARA_A_NODE_COUNTER_INJECTED_FLITS,
@@ -234,6 +250,10 @@ enum {
 	ANGARA_A_PORT_COUNTER_STALLS_RSP,
 	ANGARA_A_PORT_COUNTER_STALLS_UP,
 	ANGARA_A_PORT_COUNTER_STALLS_DOWN,
+	ANGARA_A_PORT_COUNTER_LOST,
+	ANGARA_A_PORT_COUNTER_CORRUPT,
+	ANGARA_A_PORT_COUNTER_RETRANSMITTED,
+	ANGARA_A_PORT_COUNTER_TIMEOUTS,
 	__ANGARA_A_PORT_COUNTER_MAX
 };
 
@@ -281,9 +301,9 @@ enum {
 #define ANGARA_A_CTX_COUNTER_MAX (__ANGARA_A_CTX_COUNTER_MAX - 1)
 
 /*
- * Events that the driver generates, beside ANGARA_AEV_* of the device.  These
- * and ANGARA_AEV_LINK_DOWN also go to ANGARA_GENL_MCGRP; events of trees and
- * contexts go to ANGARA_GENL_MCGRP_ADMIN only.
+ * Events that the driver generates, in addition to ANGARA_AEV_* of the device.
+ * These and ANGARA_AEV_LINK_* also go to ANGARA_GENL_MCGRP; events of trees
+ * and contexts go to ANGARA_GENL_MCGRP_ADMIN only.
  */
 #define ANGARA_NLE_DEV_NEW	64
 #define ANGARA_NLE_DEV_DEL	65

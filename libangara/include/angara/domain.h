@@ -130,6 +130,8 @@ struct angara_ctx_attr {
  * @sq_entries: length of the injection queue
  * @cq_entries: length of the completion queue
  * @msg_bytes: size of the receive buffer
+ * @failed_node: node at fault of the last error that angara_quiet() has returned;
+ *	UINT32_MAX: it has returned none
  */
 struct angara_ctx_info {
 	uint32_t size;
@@ -137,6 +139,7 @@ struct angara_ctx_info {
 	uint32_t sq_entries;
 	uint32_t cq_entries;
 	uint32_t msg_bytes;
+	uint32_t failed_node;
 };
 
 /**
@@ -202,6 +205,34 @@ void angara_mr_dereg(struct angara_mr *mr);
 uint64_t angara_mr_key(const struct angara_mr *mr);
 void *angara_mr_addr(const struct angara_mr *mr);
 size_t angara_mr_len(const struct angara_mr *mr);
+/**
+ * angara_mr_place() - get the place of a region in memory that processes share
+ * @mr: of angara_malloc() or angara_team_malloc(), on an embedded fabric
+ * @place: out: to be passed to angara_domain_place() by processes of this fabric
+ *
+ * Return: 0; -EOPNOTSUPP other processes cannot reach it.
+ */
+int angara_mr_place(const struct angara_mr *mr, uint64_t *place);
+/**
+ * angara_domain_place() - address of another process's region
+ * @dom: domain, of the same fabric
+ * @place: of angara_mr_place() in that process
+ * @len: bytes
+ * @addr: out: for loads and stores, until that process frees the region
+ *
+ * Return: 0; -EOPNOTSUPP there is no such place.
+ */
+int angara_domain_place(struct angara_domain *dom, uint64_t place, size_t len,
+			void **addr);
+/**
+ * angara_domain_seal() - declare that no other process of the job opens a
+ * domain
+ * @dom: domain; it stays open as long as that of any process of the job
+ *
+ * An embedded fabric that the library has named for the job loses its name, so nothing
+ * is left in /dev/shm, however the processes end.
+ */
+void angara_domain_seal(struct angara_domain *dom);
 
 /**
  * angara_mr_hold() - get a region for memory that the program did not register

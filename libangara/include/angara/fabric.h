@@ -56,7 +56,10 @@ uint32_t angara_fabric_route(const struct angara_fabric *fabric, uint32_t router
  */
 unsigned int angara_fabric_digits(const struct angara_fabric *fabric, uint32_t node,
 				  uint16_t digits[ANGARA_FABRIC_DIGITS]);
-/** Node that stands for a router: the router itself, or nearest to a switch. */
+/*
+ * Node that represents a router: the router itself, or the node nearest to a
+ * switch.
+ */
 uint32_t angara_fabric_keeper(const struct angara_fabric *fabric, uint32_t router);
 
 /**

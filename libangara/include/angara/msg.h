@@ -16,8 +16,8 @@ extern "C" {
 /*
  * Messages.  A context has one receive buffer, see angara_ctx_attr.msg_bytes,
  * for the messages of all senders.  Messages of one context to another arrive
- * in the order of sending.  While the buffer is full, senders wait, each in its
- * turn: no message is lost, and no other receiver is delayed.
+ * in the order of sending.  While the buffer is full, senders wait in turn: no
+ * message is lost, and no other receiver is delayed.
  */
 
 /**

@@ -241,6 +241,18 @@ int angara_wait_all(struct angara_ctx *ctx, const struct angara_words *words,
  */
 int angara_wait_some(struct angara_ctx *ctx, const struct angara_words *words,
 		     int timeout_ms, uint32_t *index, uint32_t max);
+/**
+ * angara_words_find() - test words once, without a context
+ * @words: words
+ * @index: out: indices of the words for which the comparison holds; NULL: see below
+ * @max: capacity of @index
+ *
+ * For threads that share a context: the test does not use it.
+ *
+ * Return: length of @index; without it, 1 if the comparison holds for all words, or 0;
+ * -EINVAL.
+ */
+int angara_words_find(const struct angara_words *words, uint32_t *index, uint32_t max);
 /** Test all words without waiting.  Return: 1; 0; -EINVAL; -ENODEV. */
 int angara_test_all(struct angara_ctx *ctx, const struct angara_words *words);
 /** Test without waiting.  Return: length of @index; -EINVAL; -ENODEV. */
@@ -288,10 +300,10 @@ int angara_atomic(struct angara_ctx *ctx, struct angara_peer peer,
  * @count: elements, 1 or more, ANGARA_MAX_ATOMIC bytes at most
  * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
  * @op: ANGARA_ATOMIC_SUM .. ANGARA_ATOMIC_WRITE
- * @old: local region for what was there, with ANGARA_ACCESS_LOCAL_WRITE; NULL:
+ * @old: local region for the old values, with ANGARA_ACCESS_LOCAL_WRITE; NULL:
  *	memory that is not registered
  * @old_off: offset in it; with NULL an address
- * @how: what the caller wants of the operation, or NULL
+ * @how: options and completion, or NULL
  *
  * Return: as angara_atomic_nbi(); with NULL also as angara_mr_hold().
  */
@@ -319,9 +331,9 @@ int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
  * @count: elements, 1 or more, half of ANGARA_MAX_ATOMIC bytes at most
  * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
  * @op: ANGARA_ATOMIC_CSWAP .. ANGARA_ATOMIC_MSWAP
- * @old: local region for what was there, or NULL
- * @old_off: offset in it; with NULL an address, or 0: it is not brought
- * @how: what the caller wants of the operation, or NULL
+ * @old: local region for the old values, or NULL
+ * @old_off: offset in it; with NULL an address, or 0: they are not returned
+ * @how: options and completion, or NULL
  *
  * Return: as angara_atomic_nbi().
  */
@@ -440,6 +452,30 @@ int angara_ctx_fd(struct angara_ctx *ctx);
  * device is gone; as angara_ctx_fd().
  */
 int angara_ctx_arm(struct angara_ctx *ctx);
+
+/**
+ * typedef angara_turn_fn - let other threads use a context
+ * @arg: as given to angara_ctx_turns()
+ *
+ * Unlocks the program's lock of the context, and locks it again.
+ */
+typedef void (*angara_turn_fn)(void *arg);
+
+/**
+ * angara_ctx_turns() - share a context among threads whose calls wait
+ * @ctx: context
+ * @turn: called at least once a millisecond by a call that waits asleep; NULL: by
+ *	none
+ * @arg: passed to @turn
+ *
+ * Threads that share a context need a lock of their own for it.  Without turns, a
+ * thread that waits for other processes, such as in angara_team_subset(), keeps the
+ * lock; threads that need each other's calls in different orders then wait for ever.
+ * While one thread waits, others may call everything but the calls that return a few
+ * bytes by value (angara_get_inline(), angara_fetch(), angara_compare()), the strided
+ * ones, and collectives of the same team.
+ */
+void angara_ctx_turns(struct angara_ctx *ctx, angara_turn_fn turn, void *arg);
 
 /** Read user counter @n; the data that it counts is visible after the call. */
 uint64_t angara_counter(struct angara_ctx *ctx, unsigned int n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libangara: plans of trees: which roots and paths, what they cost, and how long
- * operations over them take, before anything is laid.
+ * libangara: plans of trees: their roots and paths, their cost, and the
+ * expected times of operations, before a tree is programmed.
  *
  * Participants of one node share the node's row: the adapter combines their data
  * before it goes up, on every tree.
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What a plan minimises first; the other one decides among equals. */
+/* What a plan minimises first; the other goal decides among equal plans. */
 #define ANGARA_PLAN_DEPTH	0	/* cables to the farthest participant */
 #define ANGARA_PLAN_LOAD	1	/* trees on the most loaded channel */
 
@@ -28,8 +28,8 @@ extern "C" {
  * @root: node that is the root of all trees, or ANGARA_PLAN_ROOT_ANY: the best
  *	for each, as angara_fabric_root() finds it
  * @goal: ANGARA_PLAN_DEPTH or ANGARA_PLAN_LOAD
- * @load: number of trees that are there already, on each channel, indexed by
- *	router * ports + port; or NULL: none
+ * @load: number of existing trees on each channel, indexed by router * ports +
+ *	port; or NULL: none
  */
 struct angara_plan_attr {
 	uint32_t size;
@@ -116,8 +116,8 @@ uint32_t angara_plan_stripes(const struct angara_plan *plan, unsigned int op,
  * @name: name, as angara-sim(1) has it
  * @value: value in @unit
  * @unit: "MHz", "Gbit/s", "ns", "cycles", "B" or "results"
- * @source: "given": document 000 has it; "fitted": chosen so that one of that
- *	document's results comes out; "free": neither
+ * @source: "given": from document 000; "fitted": chosen to reproduce a result
+ *	of that document; "free": neither
  * @help: description
  */
 struct angara_plan_value {

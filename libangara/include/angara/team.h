@@ -14,9 +14,9 @@ extern "C" {
 #endif
 
 /*
- * Teams: processes that do collectives together.  A team either has a
- * collective tree, and the adapters do what they can on it, or it has none, and
- * the library does everything with messages and reads; angara_team_query() says
+ * Teams: processes that do collectives together.  If a team has a collective
+ * tree, the adapters execute the collectives that they support on it; otherwise
+ * the library executes all with messages and reads. angara_team_query() reports
  * which.  Members start collectives of a team in the same order.
  *
  * A software collective advances only inside calls of its members:
@@ -186,6 +186,40 @@ unsigned int angara_team_rank(const struct angara_team *team);
 unsigned int angara_team_size(const struct angara_team *team);
 /** TreeId; ANGARA_NO_TREE without one. */
 unsigned int angara_team_tree(const struct angara_team *team);
+
+/**
+ * angara_numbers() - numbers for the members of an allgather
+ * @algo: ANGARA_ALGO_BRUCK or ANGARA_ALGO_RECURSIVE_DOUBLING
+ * @n: members
+ * @modules: where each member is: @levels numbers, one for each level of the
+ *	system from the top; members with equal numbers up to a level are in one
+ *	module of it
+ * @levels: number of levels, 0 to 16
+ * @numbers: out: number of each member
+ *
+ * With these numbers, members that exchange much data are in one module.  The
+ * same arguments can give other numbers with another version of METIS: one
+ * member computes them for all.
+ *
+ * Return: 0; -EINVAL there is no such algorithm of @n members; -E2BIG too many
+ * members; -EOPNOTSUPP there is no METIS, which splits graphs; -EIO it fails;
+ * -ENOMEM.
+ */
+int angara_numbers(uint32_t algo, unsigned int n, const uint32_t *modules,
+		   unsigned int levels, uint32_t *numbers);
+/**
+ * angara_team_numbers() - set the numbers of a team
+ * @team: team
+ * @algo: as in angara_numbers(): its EXCH and REORDER forms use them
+ * @numbers: of each member, copied; the same at all members
+ *
+ * Exchanges nothing.  Not while collectives of the team are in progress.
+ *
+ * Return: 0; -EINVAL unknown algorithm, or a number is out of range or occurs
+ * twice; -ENOMEM.
+ */
+int angara_team_numbers(struct angara_team *team, uint32_t algo,
+			const uint32_t *numbers);
 
 /**
  * struct angara_team_info - properties of a team

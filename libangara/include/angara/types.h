@@ -36,10 +36,10 @@ extern "C" {
  * the queues of the adapter carry these values unchanged.
  */
 #define ANGARA_MAX_INLINE	256		/* bytes that a call can copy */
-#define ANGARA_MAX_OP_BYTES	(1U << 30)	/* of one operation */
+#define ANGARA_MAX_OP_BYTES	(1U << 30)	/* bytes of one operation */
 #define ANGARA_MAX_MSG		4096		/* payload of a message */
 #define ANGARA_MAX_ATOMIC	256		/* operands of an atomic operation */
-#define ANGARA_MIN_MSG_BYTES	16384		/* of a receive buffer */
+#define ANGARA_MIN_MSG_BYTES	16384		/* bytes of a receive buffer */
 #define ANGARA_MAX_DIMS		4		/* torus dimensions X, Y, Z, W */
 #define ANGARA_CTR_USER_NUM	256		/* user counters of a context */
 
@@ -112,7 +112,7 @@ extern "C" {
 #define ANGARA_ST_DESC		1 /* malformed queue entry */
 #define ANGARA_ST_KEY		2 /* no such memory region */
 #define ANGARA_ST_BOUNDS	3 /* outside of the memory region */
-#define ANGARA_ST_ACCESS	4 /* the region does not grant it */
+#define ANGARA_ST_ACCESS	4 /* the region does not grant this access */
 #define ANGARA_ST_PARTITION	5 /* the target is of another partition */
 #define ANGARA_ST_TARGET	6 /* no such node or context */
 #define ANGARA_ST_NO_TREE	7 /* the tree is not set, or not joined */
@@ -139,15 +139,38 @@ struct angara_peer {
 
 /* angara_op.flags */
 #define ANGARA_MORE		(1U << 0) /* more follows: no doorbell yet */
-#define ANGARA_FENCE		(1U << 1) /* after earlier ones to the same node */
+#define ANGARA_FENCE		(1U << 1) /* start after earlier operations to the same node */
 #define ANGARA_SILENT		(1U << 2) /* no completion unless it fails */
 #define ANGARA_NOTIFY		(1U << 3) /* count at the target, see notify */
 #define ANGARA_OP_FLAGS		15U
 
+/*
+ * One of these in angara_op.flags, too, names the algorithm of a collective
+ * that all members carry out by software; all name the same. -EINVAL: the
+ * collective does not have the algorithm, or not for blocks of different
+ * lengths, or the adapters execute the collective.
+ */
+#define ANGARA_ALGO_DISSEMINATION	(1U << 8)
+#define ANGARA_ALGO_BINOMIAL		(2U << 8)
+#define ANGARA_ALGO_LINEAR		(3U << 8)
+#define ANGARA_ALGO_SCATTER_ALLGATHER	(4U << 8)
+#define ANGARA_ALGO_RECURSIVE_DOUBLING	(5U << 8)
+#define ANGARA_ALGO_RABENSEIFNER	(6U << 8)
+#define ANGARA_ALGO_RING		(7U << 8)
+#define ANGARA_ALGO_BRUCK		(8U << 8)
+#define ANGARA_ALGO_PAIRWISE		(9U << 8)
+#define ANGARA_ALGO_RING2D		(10U << 8) /* rings of two dimensions */
+/* allgather, with the numbers of angara_team_numbers() */
+#define ANGARA_ALGO_BRUCK_EXCH		(11U << 8) /* blocks are exchanged first */
+#define ANGARA_ALGO_BRUCK_REORDER	(12U << 8) /* blocks are reordered last */
+#define ANGARA_ALGO_DOUBLING_EXCH	(13U << 8)
+#define ANGARA_ALGO_DOUBLING_REORDER	(14U << 8)
+#define ANGARA_ALGO_MASK		(0xFFU << 8)
+
 /**
  * struct angara_op - options of an operation
  * @size: sizeof(struct angara_op)
- * @flags: ANGARA_MORE, ANGARA_FENCE, ANGARA_SILENT, ANGARA_NOTIFY
+ * @flags: ANGARA_MORE, ANGARA_FENCE, ANGARA_SILENT, ANGARA_NOTIFY; ANGARA_ALGO_*
  * @cookie: returned by angara_poll()
  * @notify: with ANGARA_NOTIFY: user counter of the target, below
  *	ANGARA_CTR_USER_NUM, to increment when the operation is complete there;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Extensions: collectives of teams that go on while the program computes.  Their
- * names follow the proposals for OpenSHMEM 1.6, and may change with them.
+ * Extensions: symmetric variables of shared libraries, and collectives of teams that
+ * go on while the program computes.  The names of these collectives follow the
+ * proposal for OpenSHMEM 1.6, specification pull request 456, and may change with it.
  *
  * Members start the collectives of a team in the same order, blocking ones
  * included.  Until a request is complete, its memory must not be touched.  Each
@@ -24,20 +25,47 @@ typedef struct shmemx_req *shmemx_req_t;
 
 #pragma GCC visibility push(default)
 
+/*
+ * shmemx_symmetric_library() - make variables of a shared library symmetric
+ * @variable: any global or static variable of it that can be written
+ *
+ * All of its writable variables, data and bss, can then be used in puts, gets,
+ * atomic operations and collectives, as those of the program.  The library calls it
+ * in a constructor, before shmem_init(): SHMEMX_SYMMETRIC_LIBRARY in one of its
+ * files does so.  All PEs load the same such libraries, in the same order.
+ */
+SHMEMXI_DECL(void, symmetric_library, (const void *variable))
+#define SHMEMX_SYMMETRIC_LIBRARY \
+	static int shmemxi_variable = 1; \
+	static void __attribute__((constructor)) shmemxi_construct(void) \
+	{ \
+		shmemx_symmetric_library(&shmemxi_variable); \
+	} \
+	extern int shmemxi_after_library
+
 /* Complete when all members have started it. */
 SHMEMXI_DECL(int, sync_nb, (shmem_team_t team, shmemx_req_t *req))
+/* The same, after a quiet of the default context. */
+SHMEMXI_DECL(int, barrier_nb, (shmem_team_t team, shmemx_req_t *req))
 SHMEMXI_DECL(int, broadcastmem_nb, (shmem_team_t team, void *dest, const void *source,
 				    size_t nelems, int pe_root, shmemx_req_t *req))
+#define SHMEMXI_BROADCAST(N, T) \
+	SHMEMXI_DECL(int, N##_broadcast_nb, (shmem_team_t team, T *dest, const T *source, \
+					     size_t nelems, int pe_root, \
+					     shmemx_req_t *req))
+SHMEMI_RMA_TYPES(SHMEMXI_BROADCAST)
 
-/* Types that the adapter reduces. */
 #define SHMEMXI_REDUCE(N, T, op) \
 	SHMEMXI_DECL(int, N##_##op##_reduce_nb, (shmem_team_t team, T *dest, \
 						 const T *source, size_t nreduce, \
 						 shmemx_req_t *req))
-#define SHMEMXI_REDUCES(N, T) \
-	SHMEMXI_REDUCE(N, T, sum) SHMEMXI_REDUCE(N, T, prod) \
-	SHMEMXI_REDUCE(N, T, min) SHMEMXI_REDUCE(N, T, max)
-SHMEMI_XAMO_TYPES(SHMEMXI_REDUCES)
+#define SHMEMXI_REDUCE_AND(N, T) \
+	SHMEMXI_REDUCE(N, T, and) SHMEMXI_REDUCE(N, T, or) SHMEMXI_REDUCE(N, T, xor)
+#define SHMEMXI_REDUCE_MIN(N, T)	SHMEMXI_REDUCE(N, T, min) SHMEMXI_REDUCE(N, T, max)
+#define SHMEMXI_REDUCE_SUM(N, T)	SHMEMXI_REDUCE(N, T, sum) SHMEMXI_REDUCE(N, T, prod)
+SHMEMI_AND_TYPES(SHMEMXI_REDUCE_AND)
+SHMEMI_MIN_TYPES(SHMEMXI_REDUCE_MIN)
+SHMEMI_SUM_TYPES(SHMEMXI_REDUCE_SUM)
 
 /**
  * shmemx_req_test() - is a request complete?

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The user-space environment for tests of races: a thread may be paused before
- * it reads data that others write, and ThreadSanitizer, which treats a volatile
- * access as a plain one, sees READ_ONCE and WRITE_ONCE as atomic.
+ * The user-space environment for tests of races.  A thread may pause before it
+ * reads data that others write.  READ_ONCE and WRITE_ONCE are atomic accesses,
+ * since ThreadSanitizer treats volatile accesses as plain ones.
  */
 #include "../../../libangara/env/ang_env.h"
 
 #ifndef ANG_PAUSE_H
 #define ANG_PAUSE_H
 
-/* In pause.c: may let others run, depending on a seed. */
+/* In pause.c: may let other threads run, depending on a seed. */
 void test_pause(void);
 
 #undef READ_ONCE

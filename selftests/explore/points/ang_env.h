@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The user-space environment, in which every access to what several views
- * share is a point where another may go on, and where a store may stay behind
- * in its processor for a while; see turns.c.
+ * The user-space environment in which every access to data that views share is
+ * a point, where another routine may continue, and where a store may be
+ * delayed; see turns.c.
  */
 #include "../../../libangara/env/ang_env.h"
 
 #ifndef EXPLORE_ENV_H
 #define EXPLORE_ENV_H
 
-/* Points until the next one that matters. */
+/* Number of points until the next turn. */
 extern long explore_left;
 
 void explore_point(const char *file, int line, const char *what);
-/* A store of up to 8 bytes is about to be made, which may stay behind. */
+/* Called before a store of up to 8 bytes, which may be delayed. */
 void explore_store(void *at, u32 size);
-/* All stores made so far are seen by all. */
+/* Makes all stores so far visible to all routines. */
 void explore_fence(void);
 
 #define EXPLORE(what)							\

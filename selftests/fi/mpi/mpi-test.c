@@ -55,7 +55,7 @@ static unsigned char at(size_t i, int who)
 	return (unsigned char)(i * 131 + i / 256 + (size_t)who * 29);
 }
 
-/* Both neighbours' halos at once, of @len bytes. */
+/* Exchanges halos of @len bytes with both neighbours at once. */
 static void halo(size_t len)
 {
 	unsigned char *own = malloc(len), *in[2] = { malloc(len), malloc(len) };
@@ -101,7 +101,7 @@ static void allreduce(size_t n)
 	free(sum);
 }
 
-/* To the right and back, @len bytes. */
+/* Sends @len bytes to the right and back. */
 static void there_and_back(size_t len)
 {
 	unsigned char *window, *own = malloc(len), *back = malloc(len);
@@ -152,7 +152,7 @@ static void one_sided(size_t most)
 	MPI_Win_free(&win);
 }
 
-/* Sent in one order, received in the other. */
+/* Messages sent in one order and received in another. */
 static void many(void)
 {
 	static int out[MANY], in[MANY];
@@ -172,7 +172,7 @@ static void many(void)
 		check(in[i] == left() * 1000 + i, "many", (size_t)i);
 }
 
-#define COMMS	3	/* beside the first; see contexts_elsewhere() of fabric.t */
+#define COMMS	3	/* besides the first; see ofi.t */
 
 /* Messages of the same tags on several communicators at once. */
 static void communicators(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Groups: many at a time, more than there are trees, and with a member that
- * dies.
+ * Groups: many at a time, more than there are trees, and with a member that is
+ * killed.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 
 #include "offload.h"
 
-#define TREES	16	/* of the fabric, see trees= in angara(7) */
+#define TREES	16	/* trees of the fabric, see trees= in angara(7) */
 #define GROUPS	20	/* more than there are trees */
-#define STEPS	10	/* longest join of a group, of those that may wait */
+#define STEPS	10	/* longest join, in steps */
 
 static ssize_t count_start(const struct group *g, uint32_t *sum)
 {
@@ -22,7 +22,7 @@ static ssize_t count_start(const struct group *g, uint32_t *sum)
 			    0, sum);
 }
 
-/* All members of the group count each other. */
+/* Does an allreduce count all members of the group? */
 static bool counts(const struct group *g)
 {
 	uint32_t sum;
@@ -31,8 +31,8 @@ static bool counts(const struct group *g)
 }
 
 /*
- * Pairs of neighbours, every second process, and all: each process is in
- * several, and joins them in an order of its own.
+ * Pairs of neighbours, every second process, all: each process is in several
+ * groups, and joins them in its own order.
  */
 static bool at_once(void)
 {
@@ -60,8 +60,8 @@ static bool at_once(void)
 	}
 	ok = ok && join_wait(mine);
 	/*
-	 * Each waits for some that wait for others first: so no group waits
-	 * alone.
+	 * Each process has operations of all groups in flight before it waits
+	 * for the first.
 	 */
 	for (i = size == 2; ok && i < 4; i++)
 		ok = expect(count_start(&g[i], &sum[i]), 0);
@@ -73,7 +73,7 @@ static bool at_once(void)
 	return ok;
 }
 
-/* Return: do routers carry its barriers? */
+/* Do routers carry the group's barriers? */
 static bool offloaded(const struct group *g, bool *yes)
 {
 	struct links before, after;
@@ -93,7 +93,7 @@ static const char *told_of(const struct group *g, char *buf, size_t len)
 	return buf;
 }
 
-/* The first groups have trees; the others' operations go as messages. */
+/* The first groups have trees; operations of the others use messages. */
 static bool many_groups(unsigned int n, unsigned int trees)
 {
 	struct group g[GROUPS];
@@ -118,8 +118,8 @@ static bool trees(void)
 }
 
 /*
- * Process 0 has closed groups with process 1, which has all trees, and joins
- * one with process 2 when process 1 has not closed them yet.
+ * Process 0 closes groups with process 1, which use all trees, and joins a
+ * group with process 2 before process 1 has closed them.
  */
 static bool late_trees(void)
 {
@@ -137,7 +137,7 @@ static bool late_trees(void)
 		ok = leave(&old[i]);
 	if (rank % 2 == 0 && rank < 3)
 		ok = ok && join_start(&g, second, 2);
-	/* The joining processes have gone as far as they can. */
+	/* The joining processes have done as much as they can. */
 	for (k = 0; ok && k < STEPS; k++) {
 		for (i = 0; i < STEPS; i++)
 			look();
@@ -152,7 +152,7 @@ static bool late_trees(void)
 	return ok;
 }
 
-/* The first member to leave does not remove what others wait for. */
+/* The first member to leave does not remove what others still use. */
 static bool ends(void)
 {
 	static uint64_t v[8000];
@@ -174,8 +174,8 @@ static bool ends(void)
 /*
  * The last process kills itself when the others have started their operations:
  * they get an error, whether they wait for the adapter or for a message, and so
- * do operations that they start afterwards.  They are not a job any more, so
- * each reports by itself that it got here.
+ * do operations that they start afterwards.  They are no job any more, so each
+ * reports for itself.
  */
 static bool death(ssize_t (*start)(const struct group *g), void *context)
 {
@@ -229,8 +229,8 @@ static bool death_receiving(void)
 }
 
 /*
- * With a short FI_ANGARA_COLL_TIMEOUT: the last process does not call the
- * others' operation.  All get an error, and so does the last one when it calls.
+ * With a short FI_ANGARA_COLL_TIMEOUT, the last process does not call the
+ * operation in time.  All get an error, and so does the last one when it calls.
  */
 static bool absent(void)
 {
@@ -250,7 +250,7 @@ static bool absent(void)
 	return ok && leave(&g);
 }
 
-/* With FI_ANGARA_COLL=software: nothing goes over trees. */
+/* With FI_ANGARA_COLL=software no operation uses trees. */
 static bool by_software(void)
 {
 	struct links before, after;
@@ -271,9 +271,7 @@ static int query(enum fi_collective_op coll, enum fi_datatype type, enum fi_op o
 	return fi_query_collective(domain, coll, &attr, 0);
 }
 
-/*
- * With FI_ANGARA_COLL=offload: operations that the adapters lack are refused.
- */
+/* With FI_ANGARA_COLL=offload, operations that adapters lack fail. */
 static bool by_adapters(void)
 {
 	uint16_t small[2] = { 0 };

@@ -28,7 +28,7 @@ static struct fid_cq *cq;
 static struct fid_eq *eq;
 static fi_addr_t addrs[MAX_RANKS];
 
-/* Completions that arrived before they were awaited. */
+/* Completions that arrived before the program waited for them. */
 static struct {
 	void *context;
 	int err;
@@ -227,7 +227,7 @@ static void open_all(void)
 	must("fi_enable", fi_enable(ep));
 }
 
-/* Addresses of all, and the number of their nodes. */
+/* Exchanges the addresses; counts the nodes. */
 static void introduce(void)
 {
 	char name[64] = "", all[MAX_RANKS][64];
@@ -240,7 +240,7 @@ static void introduce(void)
 	for (i = 0; i < size; i++) {
 		must("fi_av_insert",
 		     fi_av_insert(av, all[i], 1, &addrs[i], 0, NULL) != 1);
-		/* An address begins with fabric and node: 12 bytes. */
+		/* The first 12 bytes of an address are fabric and node. */
 		for (j = 0; j < i && memcmp(all[i], all[j], 12); j++)
 			;
 		nodes += i == j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Common parts of the test.  The test is a job of angara-run, and every process
- * is a member.
+ * Common parts of the test.  The test is a job of angara-run; every process is
+ * a member of groups.
  */
 #ifndef FI_OFFLOAD_H
 #define FI_OFFLOAD_H
@@ -24,11 +24,11 @@
 #include "parts.h"
 
 #define MAX_RANKS	16
-#define LONG_S		120	/* limit for everything here */
+#define LONG_S		120	/* limit for any wait */
 
 extern struct angara_job *job;
 extern unsigned int rank, size;
-extern unsigned int nodes;	/* of the members */
+extern unsigned int nodes;	/* number of nodes with members */
 extern struct fid_domain *domain;
 extern struct fid_ep *ep;
 
@@ -38,8 +38,8 @@ extern struct fid_ep *ep;
  * @mc: group
  * @addr: address in operations
  * @size: members
- * @rank: of this process in it
- * @ranks: of all, in the job
+ * @rank: rank of this process in it
+ * @ranks: ranks of all members, in the job
  */
 struct group {
 	struct fid_av_set *set;
@@ -60,9 +60,9 @@ bool expect_at(const char *file, int line, const char *what, long long got,
 	       long long want);
 #define expect(got, want) expect_at(__FILE__, __LINE__, #got, (got), (want))
 
-/* All of the job, if @ranks is NULL. */
+/* Joins a group of @ranks; NULL: of all processes of the job. */
 bool join(struct group *g, const unsigned int *ranks, unsigned int n);
-/* Without waiting; then waits for this many of those started. */
+/* join_start() does not wait; join_wait() waits for @n started joins. */
 bool join_start(struct group *g, const unsigned int *ranks, unsigned int n);
 bool join_wait(unsigned int n);
 bool leave(struct group *g);
@@ -70,18 +70,18 @@ fi_addr_t addr_of(const struct group *g, unsigned int member);
 
 /* Waits for the operation with this context.  Return: 0 or FI_E*. */
 int await(void *context);
-/* The same for an operation just started, with the result of starting it. */
+/* As await(), for an operation just started; @started: that call's result. */
 int done(ssize_t started, void *context);
 void look(void);
 double now(void);
 
-/* Barrier of all processes; packets that links have carried so far. */
+/* Gets the packets that links have carried so far, between barriers. */
 bool links(struct links *l);
 bool together(void);
 
 extern const struct part result_parts[];
 extern const struct part group_parts[];
-/* Run by name only: parts that need a job of their own, or have no check. */
+/* Run by name only: these need their own job, or check nothing. */
 extern const struct part lone_parts[];
 extern const struct part time_parts[];
 

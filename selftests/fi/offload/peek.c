@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Packets that the links of an embedded fabric have carried for trees, to roots
- * and from them, as seen by a process that uses nothing else of the fabric.
- * With adapters of a driver, angaractl shows this.
+ * and from them, read by a process that does not use the fabric otherwise. For
+ * a driver's adapters, angaractl shows them.
  *
- *	peek	(ANGARA_FABRIC names the fabric)
+ * 	peek	(ANGARA_FABRIC names the fabric)
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Results: all types, operations, lengths, roots; the same bits each time; with
- * late members.
+ * Results: all types, operations, lengths, roots; the same bits each time;
+ * members that are late.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "offload.h"
 
 #define MEM	(1U << 20)
-#define STREAM	24	/* operations under way */
+#define STREAM	24	/* operations in flight */
 
 static struct group all;
 static char *in, *out, *want;
@@ -22,7 +22,7 @@ static uint64_t mix(uint64_t v)
 	return v ^ v >> 29;
 }
 
-/* Whole numbers, small ones for floats: their sums and products are exact. */
+/* Whole numbers, small for floats: sums and products are exact. */
 static uint64_t number(unsigned int who, size_t i, unsigned int seed, enum fi_op op)
 {
 	uint64_t v = mix(mix(who * 1000003ULL + seed) + i);
@@ -30,7 +30,7 @@ static uint64_t number(unsigned int who, size_t i, unsigned int seed, enum fi_op
 	return op == FI_PROD ? v % 3 + 1 : v;
 }
 
-/* One type of C is two of libfabric: @is selects the type to compare as. */
+/* Two types of libfabric are one type of C: @is selects how to compare. */
 #define FOLD(name, T, is)						\
 static T name(enum fi_op op, T a, T x)					\
 {									\
@@ -74,7 +74,7 @@ static const enum fi_op ops[] = {
 
 #define NUM(a)	(sizeof(a) / sizeof(*(a)))
 
-/* An element; with @first it is stored, else combined with the present one. */
+/* Stores an element if @first, else combines it with the stored one. */
 static void put(void *at, unsigned int t, size_t i, enum fi_op op, bool first,
 		uint64_t v)
 {
@@ -105,7 +105,7 @@ static void put(void *at, unsigned int t, size_t i, enum fi_op op, bool first,
 	}
 }
 
-/* Input of this member, and expected result. */
+/* Prepares this member's input and the expected result. */
 static void prepare(unsigned int t, enum fi_op op, size_t count, unsigned int seed)
 {
 	unsigned int r;
@@ -137,7 +137,7 @@ static bool reduced(unsigned int t, enum fi_op op, size_t count, unsigned int se
 		ok = expect(memcmp(out, want, len), 0);
 	else
 		ok = ok && expect(out[0], 0x55) && expect(out[len - 1], 0x55);
-	/* In place. */
+	/* Operations in place. */
 	ok = ok && expect(done(fi_allreduce(ep, in, count, NULL, in, NULL, all.addr,
 					    types[t].type, op, 0, in), in), 0) &&
 	     expect(memcmp(in, want, len), 0);
@@ -172,7 +172,7 @@ static bool long_reductions(void)
 	return ok && leave(&all);
 }
 
-/* Sums that depend on the order; members are late in turn. */
+/* Sums that depend on the order; each member is late in turn. */
 static bool same_bits(void)
 {
 	const size_t count = 20000;
@@ -229,7 +229,7 @@ static bool broadcasts(void)
 	return ok && leave(&all);
 }
 
-/* @pause: of the late member, before each of its calls. */
+/* @pause: delay of the late member before each of its calls. */
 static bool stream(unsigned int late, unsigned int pause)
 {
 	const size_t len = 10000;
@@ -256,7 +256,7 @@ static bool stream(unsigned int late, unsigned int pause)
 	return ok;
 }
 
-/* More operations under way than there is room for, and a slow member. */
+/* More operations in flight than there is room for, and a slow member. */
 static bool slow(void)
 {
 	unsigned int late;
@@ -267,9 +267,7 @@ static bool slow(void)
 	return ok && leave(&all);
 }
 
-/*
- * One kind after the other, several under way; all members have the same seed.
- */
+/* Operations of all kinds, several in flight; all members use one seed. */
 static bool one_mixed(unsigned int i, char *at, uint64_t v)
 {
 	unsigned int root = (unsigned int)(v >> 8) % size;
@@ -341,7 +339,7 @@ static bool mixed(void)
 	return ok && leave(&all);
 }
 
-/* The routers have executed it alone; except operations that they lack. */
+/* Routers alone execute the operations, apart from those that they lack. */
 static bool routers(void)
 {
 	const unsigned int n = 50;

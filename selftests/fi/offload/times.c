@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Durations of operations, for tools/bench/fabric: the minimum over several
+ * Durations of operations, for tools/bench/ofi: the minimum over several
  * rounds of the slowest member's average.
  */
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool barrier(size_t len, unsigned int i)
 	return expect(done(fi_barrier(ep, all.addr, buf), buf), 0);
 }
 
-/* Each is the source in turn: otherwise it would run ahead. */
+/* Each member is the source in turn: one source would run ahead. */
 static bool broadcast(size_t len, unsigned int i)
 {
 	return expect(done(fi_broadcast(ep, buf, len, NULL, all.addr,
@@ -37,7 +37,7 @@ static bool allreduce(size_t len, unsigned int i)
 					FI_DOUBLE, FI_SUM, 0, buf), buf), 0);
 }
 
-/* Microseconds. */
+/* The longest time of all processes, in microseconds. */
 static double slowest(double mine)
 {
 	double each[MAX_RANKS];
@@ -64,7 +64,7 @@ static bool time_of(const char *name, bool (*op)(size_t len, unsigned int i),
 		for (i = 0; ok && i < repeat; i++)
 			ok = op(len, i);
 		took = slowest((now() - took) / repeat);
-		/* The first round warms the caches. */
+		/* Round 0 warms the caches. */
 		if (round == 1 || (round && took < best))
 			best = took;
 	}

@@ -2,7 +2,8 @@
 #
 # Figure 9: SpMV by number of nodes. A block for each routing of messages:
 # nodes, GFlop/s in the network and by messages, gain in per cent; the paper's
-# points in the last block. Variables: title, names of the routings, in quotes.
+# points, and least and greatest gain over the free parameters, in the last two
+# blocks. Variables: title, band (its name), names of the routings, in quotes.
 
 width = 1000
 height = 480
@@ -25,7 +26,9 @@ set ylabel "gain, %"
 set yrange [-25:175]
 set ytics 25
 set xzeroaxis lc rgb "#404040"
-plot for [i=0:2] data index i using 1:4 with linespoints ls i + 2 \
+plot data index 4 using 1:2:3 with filledcurves \
+	fc ls 2 fs transparent solid 0.12 noborder title band, \
+     for [i=0:2] data index i using 1:4 with linespoints ls i + 2 \
 	title "over " . word(names, i + 1), \
      data index 3 using 1:2 with points ls 9 title "published (the most)"
 unset multiplot

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Load of the links of a flat torus, a panel for each direction. The table has a
-# block of lines "x y load" for each. Variables: title, dirs.
+# block of lines "x y load" for each direction. Variables: title, dirs.
 
 width = 1000
 height = 860

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The chapter: tables, curves, and what they say of the study's conclusions that
-# are about time.
+# The chapter: tables, curves, and their bearing on the study's conclusions
+# about time.
 
 package Times::Chapter;
 
@@ -27,7 +27,7 @@ sub say
 	$self->{text} .= "$_\n" for @lines;
 }
 
-# A table of Markdown: the first row is its head.
+# A table in Markdown: the first row is its head.
 sub table
 {
 	my ($self, $head, @rows) = @_;
@@ -144,7 +144,7 @@ sub idle
 		      'cables, farthest', 'ns, farthest'], @rows);
 }
 
-# Where a curve ends: its last load that does not saturate.
+# The end of a curve: its last load below saturation.
 sub saturation
 {
 	my ($self, $id) = @_;
@@ -275,7 +275,7 @@ sub collectives
 	$self->table(['size', 'us', @Times::Plan::KINDS], @rows);
 }
 
-# Long operations over several trees: times, the gain, and that expected.
+# Long operations over several trees: times, the gain, and the expected gain.
 sub stripes
 {
 	my ($self) = @_;
@@ -290,7 +290,8 @@ sub stripes
 				my @runs = @{$self->{run}->answer(
 					"stripe-$op-$size-$kind")->{rows}};
 				my $least = min(map { $_->{us} } @runs);
-				# The fewest trees that are as fast, within 1 %.
+				# The fewest trees whose time is within 1 % of
+				# the best.
 				my ($best) = grep { $_->{us} <= 1.01 * $least } @runs;
 
 				push @{$gain{$op}}, $best->{gain};
@@ -340,7 +341,7 @@ sub switches
 		      'packet, ns, farthest', 'broadcast, 256 B, us'], @rows);
 }
 
-# Measures of a size, each with whether more is better, and its values by
+# Measures of a size: for each, whether more is better, and its values by
 # topology.
 sub measured
 {
@@ -370,7 +371,7 @@ sub measured
 	return @all;
 }
 
-# What all topologies accept of a pattern.
+# Throughput of all topologies for a pattern.
 sub ends
 {
 	my ($self, $prefix) = @_;

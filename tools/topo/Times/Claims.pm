@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Conclusions of document 001 that are about time, each with the numbers that
-# confirm it or not.
+# Conclusions of document 001 about time, each with the numbers that confirm or
+# refute it.
 
 package Times::Claims;
 
@@ -19,7 +19,7 @@ sub range
 	return $low eq $high ? $low : "$low to $high";
 }
 
-# What another topology takes, divided by what MKNS takes, at each size.
+# Time of another topology divided by that of MKNS, at each size.
 sub quotients
 {
 	my ($chapter, $kind, $value) = @_;
@@ -27,8 +27,8 @@ sub quotients
 	return map { $value->($_, $kind) / $value->($_, 0) } @{$chapter->{sizes}};
 }
 
-# "MKNS is ahead of each": a row per topology. @least: quotient that counts as
-# ahead.
+# "MKNS is ahead of each": a row per topology. @least: least quotient that
+# counts as ahead.
 sub ahead
 {
 	my ($chapter, $text, $least, $value) = @_;
@@ -43,8 +43,8 @@ sub ahead
 	} 1 .. $#Times::Plan::KINDS;
 }
 
-# The quotient of what a broadcast takes is that of the trees' depth, within a
-# tenth.
+# The quotient of the times of a broadcast equals that of the trees' depths,
+# within a tenth.
 sub proportional
 {
 	my ($chapter, $text, $time, $length) = @_;
@@ -80,7 +80,8 @@ sub claims
 
 		return $chapter->modules(@_) / $m->{bisection};
 	};
-	# At the load next to 0.3: what others' packets add to the idle delay.
+	# At the load closest to 0.3: delay that other packets add to the idle
+	# delay.
 	my $waiting = sub {
 		my @rows = @{$run->answer("curve-uniform-$_[0]-$_[1]")->{rows}};
 		my ($near) = sort { abs($a->{load} - 0.3) <=> abs($b->{load} - 0.3) }

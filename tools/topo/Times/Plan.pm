@@ -11,8 +11,9 @@ use warnings;
 # Topologies, in the order of tables and curves.
 our @KINDS = ('MKNS', '4D torus', '6D torus', 'fat tree', 'hypercube');
 
-# By modules: each topology's description, and modules per node where that does
-# not say so. A hypercube has the power of two next to the size.
+# By number of modules: each topology's description, and modules per node if the
+# description does not have them. A hypercube has the power of two closest to
+# the size.
 our @SIZES = (64, 160, 1600);
 our %FABRIC = (
 	64 => [['mkns:8x4,m=2'], ['torus:4x4x2x2'], ['torus:2x2x2x2x2', 2],
@@ -24,12 +25,12 @@ our %FABRIC = (
 		 ['hypercube:11']],
 );
 
-# The topology that MKNS was made from.
+# The topology from which MKNS is derived.
 our %KNS = (64 => 'kns:8x4,m=2', 160 => 'kns:8x10,m=2',
 	    1600 => 'kns:8x10x10,m=2');
 
 our @PATTERNS = qw(uniform matrix grid alltoall);
-# Of these there are curves with deterministic routing, too.
+# Topologies that also have curves with deterministic routing.
 our @ORDERED = qw(uniform matrix);
 
 # Collective operations: name, operation, bytes.
@@ -54,7 +55,7 @@ our %STRIPES = (
 our @TREES = (1, 2, 4, 8, 16);
 our @STRIPED_OPS = qw(bcast allreduce);
 
-# Other switches than the default ones: text, options.
+# Switches other than the default: text, options.
 our @SWITCHES = (
 	['by default', ''],
 	['100 ns through a switch', '--switch 50'],
@@ -149,7 +150,7 @@ sub stripe_jobs
 	} 0 .. $#{$STRIPES{$size}};
 }
 
-# What other switches change; the first ones are those of the jobs above.
+# Jobs with other switches; the first switches are those of the jobs above.
 sub switch_jobs
 {
 	my ($size, $kind) = @_;

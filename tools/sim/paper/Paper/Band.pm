@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Origins of parameters, from the simulator's own table; and bands: what comes
-# out over the plausible range of the free ones. A Latin hypercube: the range of
-# each parameter is cut into as many parts as there are samples, and each part
-# is used once, in an order of its own.
+# Origins of parameters, from the simulator's own table; and bands: the results
+# over the plausible range of the free parameters. Samples form a Latin
+# hypercube: the range of each parameter is cut into as many parts as there are
+# samples, and each part is used once, in a separate random order.
 
 package Paper::Band;
 
@@ -13,7 +13,8 @@ use List::Util qw(max min);
 use Paper::Plan;
 use Paper::Run;
 
-# The same numbers at each run: results are cached by command line.
+# Random numbers are the same in each run, as results are cached by command
+# line.
 my $state;
 
 sub draw
@@ -76,14 +77,17 @@ sub samples
 	return map { join(' ', @$_) } @samples;
 }
 
-# Jobs: of figure 7 all tori, of figure 10 all numbers of nodes, of figure 9 the
-# smaller case that also compares parameters.
+# Jobs: all tori of figure 7, all numbers of nodes of figure 10, fewer rows and
+# nodes than figure 9.
 sub jobs
 {
 	my ($rows, $quick) = @_;
 	my @coll = samples($rows, 'coll', $quick ? 4 : 200);
 	my @heat = samples($rows, 'heat2d', $quick ? 2 : 60);
-	my @spmv = $quick ? () : samples($rows, 'spmv', 24);
+	my @spmv = samples($rows, 'spmv', $quick ? 2 : 24);
+	my $command = $Paper::Plan::SPMV_BAND;
+
+	$command =~ s/--to \d+/--to 32/ if $quick;
 	my $sizes = join(',', @Paper::Plan::T3, @Paper::Plan::T4);
 	my $to = $quick ? 4096 : 32768;
 	my @jobs;
@@ -95,12 +99,12 @@ sub jobs
 	push @jobs, map { Paper::Plan::job("band-heat2d-$_",
 		"heat2d --from 2 --to $to $heat[$_]", cost => 4) } 0 .. $#heat;
 	push @jobs, map { Paper::Plan::job("band-spmv-$_",
-		"$Paper::Plan::SPMV $spmv[$_]", cost => 10) } 0 .. $#spmv;
+		"$command $spmv[$_]", cost => 20) } 0 .. $#spmv;
 	return @jobs;
 }
 
 # band RUN, NAME, VALUE: least and greatest VALUE->(ID) of a band's jobs, or
-# nothing if there are none.
+# nothing without jobs.
 sub band
 {
 	my ($run, $name, $value) = @_;
@@ -109,7 +113,7 @@ sub band
 	return @values ? (min(@values), max(@values)) : ();
 }
 
-# Of the ratio on a torus.
+# Band of the ratio on a torus.
 sub ratio
 {
 	my ($run, $op, $torus) = @_;
@@ -117,7 +121,7 @@ sub ratio
 	return band($run, $op, sub { $run->ratio($_[0], $torus) });
 }
 
-# Of the heat equation's gain.
+# Band of the heat equation's gain.
 sub heat
 {
 	my ($run, $cells, $nodes) = @_;
@@ -126,7 +130,26 @@ sub heat
 		$run->cell($_[0], 'gain', cells => $cells, nodes => $nodes) });
 }
 
-# How many simulations the bands have.
+# Band of SpMV's gain in per cent.
+sub spmv
+{
+	my ($run, $nodes) = @_;
+
+	return band($run, 'spmv', sub {
+		100 * ($run->cell($_[0], 'gain', nodes => $nodes) - 1) });
+}
+
+# Numbers of nodes of SpMV's band.
+sub spmv_nodes
+{
+	my ($run) = @_;
+	my ($first) = $run->series('band-spmv');
+
+	return $first ? sort { $a <=> $b } map { $_->{nodes} }
+			@{$run->answer($first)->{rows}} : ();
+}
+
+# Number of simulations of the bands.
 sub count
 {
 	my ($run) = @_;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The report's tables of a next generation of the network: the time that each
+# The report's tables of the next generation of the network: the time that each
 # option saves in the published tests.
 
 package Paper::Next;
@@ -18,8 +18,8 @@ sub saved
 		       100 * ($time / $base - 1));
 }
 
-# Time of a test: of the operation, or of a step of an application in the
-# network (or by messages).
+# Time of a test: the operation, or a step of an application, in the network or
+# by messages.
 sub time_of
 {
 	my ($run, $id, $p2p) = @_;
@@ -58,7 +58,7 @@ sub table_of
 	return Paper::Report::table(['Option', map { $_->[1] } @tests], @rows);
 }
 
-# Time that hosts may take to reduce among their own processes.
+# Greatest time for hosts to reduce among their own processes.
 sub local_of
 {
 	my ($report) = @_;

@@ -19,9 +19,9 @@ our @RATIOS = qw(2x2x2 16x16x32 8x8x8x16);
 our %ID = ('2x2x2' => 'bcast-8-3d', '16x16x32' => 'bcast-8192-3d',
 	   '8x8x8x16' => 'bcast-8192-4d');
 
-# Parameters that are not given, and what the document says instead: id, text, options, torus sizes if others
-# than those of @RATIOS are used. Blocks in a torus twice as large have no
-# wrap-around.
+# Parameters that the document does not give, and assumptions: id, text,
+# options, and torus sizes if they differ from those of @RATIOS. Blocks in a
+# torus twice as large have no wrap-around.
 my @doubled = (['4x4x4', '2x2x2'], ['32x32x64', '16x16x32'],
 	       ['16x16x16x32', '8x8x8x16']);
 our @CHOICES = (
@@ -66,7 +66,7 @@ our @REDUCE = (
 
 # SpMV: routing of messages between hosts, in the order of the curves: id of the
 # jobs, text, options, logarithm of the largest number of nodes. The first is
-# compared.
+# compared with the document.
 our @SPMV = (
 	['figure9', 'adaptive routing', '', 11],
 	['figure9-order', 'dimension order', '--routing deterministic', 9],
@@ -74,8 +74,12 @@ our @SPMV = (
 	 '--routing deterministic --reverse', 9],
 );
 
-# A smaller case that compares parameters; and the parameters.
-our $SPMV = 'spmv --from 512 --to 512 --rows 640000';
+# A smaller case that compares parameters, and these parameters.
+our $BAND_ROWS = 640000;
+our $SPMV = "spmv --from 512 --to 512 --rows $BAND_ROWS";
+# The same over numbers of nodes, for the band of figure 9.
+our $BAND_MOST = 512;
+our $SPMV_BAND = "spmv --from 16 --to $BAND_MOST --rows $BAND_ROWS";
 our @SPMV_CHOICES = (
 	['base', 'as chosen'],
 	['train', 'packets in trains of 2', '--train 2'],
@@ -105,7 +109,7 @@ our @HEAT_CHOICES = (
 	 '--overhead 300ns'],
 );
 
-# Options of a next generation: id, text, and the options of each command that
+# Options of the next generation: id, text, and the options of each command that
 # has them.
 our @NEXT = (
 	['base', 'the network as published',
@@ -133,8 +137,9 @@ our @NEXT = (
 		    '--credit-cycles 256'}],
 );
 
-# Its tests: id, text, command, its options, torus, the same torus with its
-# largest dimension first, cost. For applications the torus is in the options.
+# Tests of the next generation: id, text, command, its options, torus, the same
+# torus with its largest dimension first, cost. For applications the torus is in
+# the options.
 our @TESTS = (
 	['bcast', 'broadcast, 256 B, 8192 nodes', 'coll', '--op bcast',
 	 '8x8x8x16', '16x8x8x8', 1],
@@ -236,8 +241,10 @@ sub choices
 	return @jobs;
 }
 
-# SpMV has an eighth of the rows, so that packets need no trains; the effect of
-# both is among the parameters. A quick run stops at 32 nodes.
+# SpMV has an eighth of the rows, so that packets need no trains; the table of
+# parameters shows the effect of both. A quick run stops at 32 nodes.
+our $SPMV_ROWS = 2560000;
+
 sub figure9
 {
 	my ($quick) = @_;
@@ -250,7 +257,7 @@ sub figure9
 			my $n = 1 << $log2;
 
 			push @jobs, job("$id-$n", "spmv --from $n --to $n " .
-					"--rows 2560000 $options",
+					"--rows $SPMV_ROWS $options",
 					cost => 1 + $n / 15);
 		}
 	}
@@ -312,6 +319,22 @@ sub latency
 	return @jobs;
 }
 
+# Threads share one simulation (strong scaling), or each thread has the same
+# number of nodes (weak scaling).
+our @THREADS = (1, 2, 4, 8);
+our %WEAK = (1 => '8x8x8', 2 => '8x8x16', 4 => '8x16x16', 8 => '16x16x16');
+
+sub scaling
+{
+	my $coll = 'coll --op allreduce --mode offload --bytes 16KiB --trees 16 ' .
+		   '--roots spread';
+
+	return map { (job("strong-$_", "$coll --torus 16x16x16 --threads $_",
+			  cost => 3),
+		      job("weak-$_", "$coll --torus $WEAK{$_} --threads $_",
+			  cost => $_ / 2)) } @THREADS;
+}
+
 sub speed
 {
 	my ($quick) = @_;
@@ -320,6 +343,11 @@ sub speed
 		    repeat => 3),
 		job('speed-cycles', 'traffic --torus 8x8x8 --load 0.05 ' .
 		    '--time 100us', repeat => 3, cost => 3),
+		(map { job("speed-$_", 'traffic --torus 8x8x8 --threads 1 ' .
+			   "--routing deterministic --accuracy $_ " .
+			   '--load 0.05,0.2,0.4', cost => 4) } qw(packet flit)),
+		job('speed-textbook', 'flits --torus 8x8x8 --flits 1 ' .
+		    '--load 0.05,0.2', cost => 4),
 	);
 
 	return @jobs if $quick;
@@ -328,7 +356,9 @@ sub speed
 		    'coll --op allreduce --mode p2p --torus 32x32x32',
 		    repeat => 3, cost => 4),
 		job('memory-million',
-		    'coll --mode offload --torus 128x128x64', cost => 30));
+		    'coll --mode offload --torus 128x128x64', cost => 30),
+		job('memory-reduce', 'coll --op allreduce --mode offload ' .
+		    '--torus 100x100x100', cost => 30), scaling());
 }
 
 sub next_generation
@@ -372,7 +402,7 @@ sub next_generation
 		    middle('8x8x8x16', '8x8x8x16')));
 }
 
-# How fitted parameters are found: each value that is tried, in steps.
+# Search for fitted parameters: each value that is tried, in steps.
 our @FIT_PEGROUP = (0 .. 20);
 our @FIT_OVERHEAD = map { 10 * $_ } 0 .. 30;
 

@@ -102,6 +102,15 @@ sub figure7
 	$self->draw("figure7-$op", 'figure7', title => $title);
 }
 
+# A whole number with its digits in groups of three.
+sub spaced
+{
+	my ($number) = @_;
+
+	1 while $number =~ s/(\d)(\d{3})\b/$1 $2/;
+	return $number;
+}
+
 sub figure9
 {
 	my ($self) = @_;
@@ -114,9 +123,14 @@ sub figure9
 			       $self->{run}->app($series->[0])];
 	}
 	$self->table('figure9', @blocks,
-		     [[2048, $self->{ref}{'spmv-2048'}{value}]]);
+		     [[2048, $self->{ref}{'spmv-2048'}{value}]],
+		     [map { [$_, Paper::Band::spmv($self->{run}, $_)] }
+		      Paper::Band::spmv_nodes($self->{run})]);
 	$self->draw('figure9', 'figure9',
-		    title => 'SpMV, 20 480 000 rows, 4D torus',
+		    title => 'SpMV, ' . spaced($Paper::Plan::SPMV_ROWS) .
+			     ' rows (published: 20 480 000), 4D torus',
+		    band => 'free parameters, ' .
+			    spaced($Paper::Plan::BAND_ROWS) . ' rows',
 		    names => join(' ', map { qq("$_->[1]") } @Paper::Plan::SPMV));
 }
 
@@ -167,7 +181,7 @@ sub figure6
 		$name{$e->{tid}} = $e->{args}{name}
 			if $e->{ph} eq 'M' && $e->{name} eq 'thread_name';
 	}
-	# Credits to the host come a thousand cycles later.
+	# Credits to the host arrive a thousand cycles later.
 	my @spans = grep { $_->{ph} eq 'X' && $_->{name} ne 'CREDIT' &&
 			   $_->{dur} > 0 } @{$trace->{traceEvents}};
 

@@ -13,8 +13,8 @@ use File::Path qw(make_path);
 use JSON::PP;
 use Time::HiRes qw(time sleep);
 
-# Seconds between two polls of the simulator: short at first, since its time is
-# measured, too.
+# Seconds between two polls of the simulator: short at first, so the measured
+# time of a simulation is exact.
 use constant {SOON => 0.002, LATER => 0.05};
 
 # Name of the program in messages.
@@ -69,7 +69,7 @@ sub cells
 	return @cells;
 }
 
-# Results are CSV: a list of rows, each by column name.
+# Reads results in CSV: a list of rows, each by column name.
 sub rows
 {
 	my ($csv) = @_;
@@ -123,7 +123,7 @@ sub start
 	my $pid = fork() // die "$NAME: fork: $!\n";
 
 	return $pid if $pid;
-	# Progress is that of the plan, not of each simulation.
+	# Show the progress of the plan, not that of each simulation.
 	open(STDERR, '>', "$self->{out}/cache/stderr") or exit 126;
 	open(STDOUT, '>', "$self->{out}/cache/stdout") or exit 126;
 	exec(@command) or exit 127;
@@ -184,7 +184,8 @@ sub clear
 	print STDERR "\r", ' ' x 78, "\r" if $self->{tty};
 }
 
-# Time left: that of the jobs so far, scaled by the cost of the others.
+# Time left: the time of the jobs so far, scaled by the cost of the remaining
+# jobs.
 sub show
 {
 	my ($self, $job) = @_;

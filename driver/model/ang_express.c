@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Express: point-to-point trains without links.
+ *
+ * Packets are the specification.  A train that a node is about to inject is
+ * carried out whole, request and answer, if its target can be taken at once: it
+ * is made, checked, executed and answered by the same functions as a packet,
+ * but it enters no ring, and no other node has a turn.  Every counter on its
+ * path is incremented as a packet would.
+ *
+ * The holder of the sender takes the target for this, if that is idle: so no
+ * view waits for another one, and a thread that ends meanwhile tears only these
+ * two nodes.  While it holds the target it touches no memory of the sender's
+ * process, where a page may be slow or unmapped: the source is read before, and
+ * a sink is written after.  Routers in between are not taken; trains that pass
+ * them are counted atomically, apart from their holders' counters.
+ *
+ * Trains of a context to a node do not overtake each other: an operation goes
+ * by packets while another one of its context to that node has trains on the
+ * way.  The first link must have room, as for a packet.  Only packets are used
+ * if packets are traced, if nodes are played elsewhere, if routes are very
+ * long, while a link has faults or is down, and once nodes have been lost.
+ *
+ * A put or get of one packet does not even become an operation, if its context
+ * has no other one pending.
+ */
+#include "ang_int.h"
+
+/* Does another operation of the context have trains in flight to that node? */
+static bool others_fly(struct ang_view *v, struct ang_node *n,
+		       struct ang_ctx *c, const struct ang_op *op)
+{
+	u64 all = ~0ULL >> (64 - v->fab->cfg.ops);
+	u64 set = all & ~c->free & ~c->held;
+
+	for (set &= ~(1ULL << ang_op_slot(n, c, op)); set; set &= set - 1) {
+		const struct ang_op *o = ang_op(n, c, ang_lowest(set));
+
+		ang_work(v, ANG_WORK_LOOK);
+		if (o->trains && ang_op_is_p2p(o) && o->dst_node == op->dst_node)
+			return true;
+	}
+	return false;
+}
+
+/* May trains go without links to that node at all? */
+static bool may_express(const struct ang_view *v, const struct ang_node *n,
+			u32 dst)
+{
+	return !v->packets && !v->ops->trace && v->fab->express && dst != n->id &&
+	       ang_links_perfect(v->fab);
+}
+
+/* Would target_take() have succeeded just now? */
+static bool target_idle(const struct ang_view *v, u32 dst)
+{
+	return !(READ_ONCE(ang_node(v->fab, dst)->sched) & ~ANG_SCHED_TIMER);
+}
+
+/* Take an idle node.  Return: NULL if it is busy. */
+static struct ang_node *target_take(struct ang_view *v, u32 dst)
+{
+	struct ang_node *t = ang_node(v->fab, dst);
+
+	return ang_node_seize(v, t) ? t : NULL;
+}
+
+/**
+ * ang_express_may() - may the next train of an operation do without links?
+ * @v: view
+ * @n: node
+ * @c: context
+ * @op: operation with something to inject
+ *
+ * Return: true: its target was idle just now, and no earlier train of the
+ * context is in flight to it.  A train to the own node uses no links anyway.
+ */
+bool ang_express_may(struct ang_view *v, struct ang_node *n,
+		     struct ang_ctx *c, const struct ang_op *op)
+{
+	return may_express(v, n, op->dst_node) && c->alive && !op->trains &&
+	       target_idle(v, op->dst_node) &&
+	       !others_fly(v, n, c, op);
+}
+
+/*
+ * Count a train on its path from @from, which the view holds, by port @dir to
+ * @dst; switches and nodes in between have separate counters for it.
+ * Return: the number of hops.
+ */
+static u16 way_count(struct ang_view *v, struct ang_node *from, u32 dir, u32 dst,
+		     u32 npkts, u32 flits, u32 vc)
+{
+	struct ang_port *port = ang_port(v->fab, from, dir);
+	u16 hops = 1;
+
+	port->link.packets[vc] += npkts;
+	port->link.flits[vc] += flits;
+	from->clock += flits;
+	while (port->peer != dst) {
+		struct ang_node *n = ang_node(v->fab, port->peer);
+
+		ang_work(v, ANG_WORK_HOP);
+		port = ang_port(v->fab, n, ang_topo_route(&v->topo, n->id, dst));
+		ang_fetch_add(&port->passed.packets[vc], npkts);
+		ang_fetch_add(&port->passed.flits[vc], flits);
+		hops++;
+	}
+	return hops;
+}
+
+static void pkt_way(struct ang_view *v, struct ang_node *from, u32 dir,
+		    struct ang_pkt *p, u32 vc)
+{
+	p->hops = way_count(v, from, dir, p->dst_node, p->npkts, ang_flits(p), vc);
+}
+
+/**
+ * ang_express() - carry out a request at its target, and take its answer
+ * @v: view
+ * @n: node
+ * @p: request, counted as injected
+ * @dir: link that it would leave by
+ *
+ * Return: false: the target is busy, or has no buffer for the answer, and
+ * nothing has happened.
+ */
+bool ang_express(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
+		 u32 dir)
+{
+	struct ang_node *t = target_take(v, p->dst_node);
+	struct ang_pkt reply;
+
+	if (!t)
+		return false;
+	if (!ang_may_serve(v, t, p)) {
+		ang_node_drop(v, t);
+		return false;
+	}
+	ang_work(v, 2 * ANG_WORK_PKT);
+	pkt_way(v, n, dir, p, ANGARA_VC_REQ);
+	ang_request_serve(v, t, p, &reply);
+	pkt_way(v, t, ang_topo_route(&v->topo, t->id, n->id), &reply,
+		ANGARA_VC_RSP);
+	ang_node_leave(v, t);
+	ang_answer_eject(v, n, &reply);
+	return true;
+}
+
+/* A packet leaves an adapter, and arrives at another one after @hops. */
+static inline void one_counted(struct ang_node *from, struct ang_node *to,
+			       struct ang_ctx *c, u32 len, u32 flits, u32 hops)
+{
+	from->cnt.injected_packets++;
+	from->cnt.injected_flits += flits;
+	from->clock += flits;
+	to->cnt.ejected_packets++;
+	to->cnt.ejected_flits += flits;
+	to->cnt.hops += hops;
+	to->clock += flits;
+	c->cnt.rx_packets++;
+	c->cnt.rx_bytes += len;
+}
+
+/* Count a put or get of one packet, and its answer. */
+static void small_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+			struct ang_node *t, struct ang_ctx *tc, u32 dir, u32 len,
+			bool put)
+{
+	u32 data = ang_flits_of(1, len);
+	u32 there = put ? data : 1, back = put ? 1 : data;
+	u32 answer = ang_topo_route(&v->topo, t->id, n->id);
+
+	one_counted(n, t, tc, len, there,
+		    way_count(v, n, dir, t->id, 1, there, ANGARA_VC_REQ));
+	one_counted(t, n, c, len, back,
+		    way_count(v, t, answer, n->id, 1, back, ANGARA_VC_RSP));
+	c->cnt.tx_packets++;
+	c->cnt.tx_bytes += put ? len : 0;
+}
+
+/* The data of a put. */
+static u32 small_source(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+			const struct angara_wqe *w, u8 *data, u32 len)
+{
+	if (w->flags & ANGARA_WQE_INLINE)
+		return ang_read_inline(v, n, c, data, len);
+	return ang_mr_give(v, n, c, le32_to_cpu(w->lkey), le64_to_cpu(w->loff),
+			   len, data);
+}
+
+/* The target's part, from or to @data.  Return: ANGARA_ST_*. */
+static u32 small_access(struct ang_view *v, struct ang_node *t, struct ang_ctx *tc,
+			const struct angara_wqe *w, u8 *data)
+{
+	u64 key = le64_to_cpu(w->rkey), off = le64_to_cpu(w->roff);
+	u32 len = le32_to_cpu(w->length);
+
+	return w->opcode == ANGARA_OP_PUT ?
+	       ang_mr_write(v, t, tc, key, off, len, data) :
+	       ang_mr_read(v, t, tc, key, off, len, data);
+}
+
+/*
+ * Complete at the sender, which stores the data of a get.  As with packets, an
+ * operation whose sink has gone away has an error.
+ */
+static void small_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      const struct angara_wqe *w, const u8 *data)
+{
+	struct angara_cqe cqe = {
+		.cookie = w->cookie, .length = w->length, .opcode = w->opcode,
+	};
+	u32 status = ANGARA_ST_OK;
+
+	if (w->opcode == ANGARA_OP_GET)
+		status = ang_mr_keep(v, n, c, le32_to_cpu(w->lkey),
+				     le64_to_cpu(w->loff), le32_to_cpu(w->length),
+				     data);
+	if (status) {
+		cqe.status = cpu_to_le16((u16)status);
+		cqe.node = cpu_to_le32(n->id);
+		cqe.length = 0;
+	}
+	if (status || !(w->flags & ANGARA_WQE_QUIET))
+		ang_complete(v, n, c, &cqe);
+}
+
+/* Read the source, or check that there is a sink.  Return: ANGARA_ST_*. */
+static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		       const struct angara_wqe *w, u8 *data)
+{
+	u32 len = le32_to_cpu(w->length);
+
+	if (w->opcode == ANGARA_OP_PUT)
+		return small_source(v, n, c, w, data, len);
+	return ang_mr_check(v, n, c, le32_to_cpu(w->lkey), le64_to_cpu(w->loff),
+			    len, ANGARA_ACCESS_LOCAL_WRITE);
+}
+
+/**
+ * ang_express_entry() - carry out an entry that is a put or get of one packet
+ * @v: view
+ * @n: node
+ * @c: context with no pending operation, and room for a completion
+ * @w: its next entry, which is valid
+ *
+ * The entry becomes no operation.  If any check fails, nothing is counted and
+ * the entry takes the usual path, where the same check fails again.
+ *
+ * Return: true if it was carried out.
+ */
+bool ang_express_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		       const struct angara_wqe *w)
+{
+	u32 dst = le32_to_cpu(w->dst_node);
+	u32 len = le32_to_cpu(w->length);
+	bool put = w->opcode == ANGARA_OP_PUT;
+	u8 data[ANGARA_PACKET_BYTES];
+	struct ang_ctx *tc;
+	struct ang_node *t;
+	bool done = false;
+	u32 dir;
+
+	if ((!put && w->opcode != ANGARA_OP_GET) || !len || len > sizeof(data) ||
+	    w->flags & ANGARA_WQE_FENCE || c->ghosts || dst >= v->topo.nodes ||
+	    !may_express(v, n, dst) || !ang_may_leave(v, n, dst, ANGARA_VC_REQ, &dir) ||
+	    small_begin(v, n, c, w, data))
+		return false;
+	t = target_take(v, dst);
+	if (!t)
+		return false;
+	tc = ang_ctx_get(v, t, le16_to_cpu(w->dst_ctx));
+	if (!tc || !ang_ctx_serves(tc, c->pkey, c->job) ||
+	    small_access(v, t, tc, w, data))
+		goto out;
+	ang_work(v, 2 * ANG_WORK_PKT);
+	small_count(v, n, c, t, tc, dir, len, put);
+	if (w->flags & ANGARA_WQE_NOTIFY) {
+		u32 counter = le16_to_cpu(w->counter);
+
+		ang_ctx_count(v, t, tc, ANGARA_CTR_USER(counter),
+			      ++tc->user[counter]);
+	}
+	done = true;
+out:
+	if (w->flags & ANGARA_WQE_NOTIFY)
+		ang_node_leave(v, t);
+	else
+		ang_node_drop(v, t);
+	if (done)
+		small_end(v, n, c, w, data);
+	return done;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The system as a tree of levels, and numbers for the members of a communicator.
+ *
+ * Allgathers by the exch and reorder forms (angara_numbers()) need to know
+ * which processes are on one node, one processor, one cache.  The MPI gets the
+ * nodes from its launcher; hwloc provides the rest, if processes are bound.
+ * Alternatively a file describes the levels.  Every process keeps the modules
+ * of all processes.  Rank 0 of a communicator computes its numbers once, since
+ * versions of METIS differ.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef ANG_HAVE_HWLOC
+#include <hwloc.h>
+#endif
+
+#include "ami.h"
+
+#define ENV_LEVELS	"ANGARA_MPI_LEVELS"
+#define FILE_PREFIX	"file:"
+
+static const u32 plain_algos[AMI_NUMBERED] = {
+	ANGARA_ALGO_BRUCK, ANGARA_ALGO_RECURSIVE_DOUBLING,
+};
+
+/**
+ * ami_algo_numbered() - find which numbers an algorithm needs; AMI_NUMBERED:
+ * none
+ */
+u32 ami_algo_numbered(u32 algo)
+{
+	switch (algo) {
+	case ANGARA_ALGO_BRUCK_EXCH:
+	case ANGARA_ALGO_BRUCK_REORDER:
+		return 0;
+	case ANGARA_ALGO_DOUBLING_EXCH:
+	case ANGARA_ALGO_DOUBLING_REORDER:
+		return 1;
+	default:
+		return AMI_NUMBERED;
+	}
+}
+
+/* Does a setting, or a line of the table, want these numbers? */
+static bool is_wanted(u32 which)
+{
+	u32 i;
+
+	for (i = 0; i < AMI_CHOSEN; i++)
+		if (ami_algo_numbered(ami.set.algo[i]) == which)
+			return true;
+	for (i = 0; i < ami.set.rows; i++)
+		if (ami_algo_numbered(ami.set.row[i].algo) == which)
+			return true;
+	return false;
+}
+
+/*
+ * Return: numbers in a line, one for each level; 0: the line is malformed or
+ * has too many.
+ */
+static u32 line_parse(const char *line, u32 out[AMI_LEVELS])
+{
+	unsigned long value;
+	u32 n = 0;
+	char *end;
+
+	while (*(line += strspn(line, " \t\n"))) {
+		errno = 0;
+		value = strtoul(line, &end, 10);
+		if (!isdigit((unsigned char)*line) || errno || value >= UINT32_MAX ||
+		    !strchr(" \t\n", *end) || n == AMI_LEVELS)
+			return 0;
+		out[n++] = (u32)value;
+		line = end;
+	}
+	return n;
+}
+
+/* Reads a line for each rank; there is room for @size of them. */
+static int file_load(struct ami_levels *l, FILE *f, const char *name, u32 size)
+{
+	u32 line[AMI_LEVELS], rank = 0, num = 0, n;
+	char text[256];
+
+	while (fgets(text, sizeof(text), f)) {
+		num++;
+		if (strlen(text) == sizeof(text) - 1) {
+			ami_say("%s:%u: longer than %zu characters", name, num,
+				sizeof(text) - 2);
+			return -EINVAL;
+		}
+		text[strcspn(text, "#")] = '\0';
+		if (!text[strspn(text, " \t\n")])
+			continue;
+		n = line_parse(text, line);
+		if (!n || (rank && n != l->num)) {
+			ami_say("%s:%u: expected a number for each level, from 1 to %u of them, as many in each line",
+				name, num, AMI_LEVELS);
+			return -EINVAL;
+		}
+		if (rank < size)
+			memcpy(l->modules + (size_t)rank * n, line, n * sizeof(*line));
+		l->num = n;
+		rank++;
+	}
+	if (rank == size)
+		return 0;
+	ami_say("%s: %u lines for %u processes", name, rank, size);
+	return -EINVAL;
+}
+
+/**
+ * ami_levels_read() - read the levels from a file, if there is one
+ * @l: out
+ * @size: processes
+ *
+ * Return: 0; -EINVAL: a line has been printed; -ENOMEM.
+ */
+int ami_levels_read(struct ami_levels *l, u32 size)
+{
+	const char *text = getenv(ENV_LEVELS);
+	FILE *f;
+	int ret;
+
+	if (!text || !strcmp(text, "machine"))
+		return 0;
+	if (strncmp(text, FILE_PREFIX, strlen(FILE_PREFIX))) {
+		ami_say("invalid " ENV_LEVELS " '%s': expected machine or file:NAME",
+			text);
+		return -EINVAL;
+	}
+	text += strlen(FILE_PREFIX);
+	f = fopen(text, "r");
+	if (!f) {
+		ami_say("invalid " ENV_LEVELS " '" FILE_PREFIX "%s': %s", text,
+			strerror(errno));
+		return -EINVAL;
+	}
+	l->modules = calloc((size_t)size * AMI_LEVELS, sizeof(*l->modules));
+	ret = l->modules ? file_load(l, f, text, size) : -ENOMEM;
+	fclose(f);
+	return ret;
+}
+
+#define OWN_LEVELS	3U	/* node, processor, cache */
+
+#ifdef ANG_HAVE_HWLOC
+/*
+ * Number of the object of a type that contains all of these processors; 0:
+ * none.
+ */
+static u32 object_of(hwloc_topology_t topo, hwloc_obj_t obj, hwloc_obj_type_t type)
+{
+	if (obj->type != type)
+		obj = hwloc_get_ancestor_obj_by_type(topo, type, obj);
+	return obj ? obj->logical_index + 1 : 0;
+}
+
+/* Where this process is bound on its node. */
+static void own_place(u32 own[OWN_LEVELS])
+{
+	hwloc_bitmap_t set = hwloc_bitmap_alloc();
+	hwloc_topology_t topo;
+	hwloc_obj_t obj;
+
+	if (!set)
+		return;
+	if (!hwloc_topology_init(&topo)) {
+		if (!hwloc_topology_load(topo) &&
+		    !hwloc_get_cpubind(topo, set, HWLOC_CPUBIND_PROCESS)) {
+			obj = hwloc_get_obj_covering_cpuset(topo, set);
+			if (obj) {
+				own[1] = object_of(topo, obj, HWLOC_OBJ_PACKAGE);
+				own[2] = object_of(topo, obj, HWLOC_OBJ_L3CACHE);
+			}
+		}
+		hwloc_topology_destroy(topo);
+	}
+	hwloc_bitmap_free(set);
+}
+#else
+static void own_place(u32 own[OWN_LEVELS])
+{
+	(void)own;
+}
+#endif
+
+/* A node is numbered by the lowest rank on it. */
+static int machine_levels(struct ami_levels *l)
+{
+	u32 own[OWN_LEVELS] = { (u32)ami.rank };
+	MPI_Comm node;
+
+	PMPI_Comm_split_type(ami.world, MPI_COMM_TYPE_SHARED, ami.rank,
+			     MPI_INFO_NULL, &node);
+	PMPI_Bcast(own, 1, MPI_UINT32_T, 0, node);
+	PMPI_Comm_free(&node);
+	own_place(own);
+	l->num = OWN_LEVELS;
+	return PMPI_Allgather(own, OWN_LEVELS, MPI_UINT32_T, l->modules, OWN_LEVELS,
+			      MPI_UINT32_T, ami.world) ? -EIO : 0;
+}
+
+/**
+ * ami_levels_share() - distribute the location of every process to all
+ *
+ * Called in MPI_Init().  Without numbers in the settings nothing is exchanged.
+ */
+void ami_levels_share(void)
+{
+	struct ami_levels *l = &ami.levels;
+	bool have;
+	u32 i;
+
+	for (i = 0; i < AMI_NUMBERED; i++)
+		l->wanted[i] = is_wanted(i);
+	if (!l->wanted[0] && !l->wanted[1])
+		return;
+	PMPI_Bcast(&l->num, 1, MPI_UINT32_T, 0, ami.world);
+	if (!l->modules)
+		l->modules = calloc((size_t)ami.size * AMI_LEVELS,
+				    sizeof(*l->modules));
+	have = ami_vote(ami.world, l->modules);
+	if (have && l->num)
+		PMPI_Bcast(l->modules, (int)l->num * ami.size, MPI_UINT32_T, 0,
+			   ami.world);
+	else if (have)
+		have = !machine_levels(l);
+	l->known = ami_vote(ami.world, have);
+}
+
+void ami_levels_free(void)
+{
+	free(ami.levels.modules);
+	ami.levels.modules = NULL;
+}
+
+/* Modules of the members, in their order.  Return: NULL no memory. */
+static u32 *comm_modules(const struct ami_comm *c)
+{
+	const struct ami_levels *l = &ami.levels;
+	u32 *modules = calloc((size_t)c->size * l->num, sizeof(*modules));
+	MPI_Group group;
+	int i, world;
+
+	if (!modules)
+		return NULL;
+	PMPI_Comm_group(c->comm, &group);
+	for (i = 0; i < c->size; i++) {
+		PMPI_Group_translate_ranks(group, 1, &i, ami.group, &world);
+		memcpy(modules + (size_t)i * l->num,
+		       l->modules + (size_t)world * l->num,
+		       l->num * sizeof(*modules));
+	}
+	PMPI_Group_free(&group);
+	return modules;
+}
+
+/* Rank 0 computes the numbers.  Return: does every member have them? */
+static bool numbers_make(struct ami_comm *c, struct ami_team *t, u32 which)
+{
+	u32 n = (u32)c->size, *numbers = calloc(n + 1, sizeof(*numbers)), *modules;
+	bool made = false;
+
+	/* The first element tells whether the others are set. */
+	if (!ami_vote(c->comm, numbers)) {
+		free(numbers);
+		return false;
+	}
+	modules = c->rank ? NULL : comm_modules(c);
+	if (modules)
+		numbers[0] = !angara_numbers(plain_algos[which], n, modules,
+					     ami.levels.num, numbers + 1);
+	free(modules);
+	PMPI_Bcast(numbers, (int)n + 1, MPI_UINT32_T, 0, c->comm);
+	if (numbers[0]) {
+		ami_lock(t->dev);
+		made = !angara_team_numbers(t->team, plain_algos[which], numbers + 1);
+		ami_unlock(t->dev);
+	}
+	free(numbers);
+	return ami_vote(c->comm, made);
+}
+
+/**
+ * ami_numbers_make() - compute the numbers of a communicator that settings need
+ * @c: communicator; all members call
+ * @t: its team, which was just created
+ */
+void ami_numbers_make(struct ami_comm *c, struct ami_team *t)
+{
+	u64 start = ami_now_ns();
+	u32 i;
+
+	if (!ami.levels.known)
+		return;
+	for (i = 0; i < AMI_NUMBERED; i++)
+		if (ami.levels.wanted[i] && (!i || !(c->size & (c->size - 1))))
+			t->numbered[i] = numbers_make(c, t, i);
+	if (c->rank || !(t->numbered[0] || t->numbered[1]))
+		return;
+	ang_fetch_add(&ami.numbered.calls, 1);
+	ang_fetch_add(&ami.numbered.ns, ami_now_ns() - start);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Operations in progress, and the local memory that they use. */
+#ifndef AFI_OP_H
+#define AFI_OP_H
+
+#include "afi.h"
+
+struct afi_recv;
+
+/**
+ * struct afi_wire - beginning of every message
+ * @to: serial of the receiving endpoint
+ * @from: serial of the sender
+ * @flags: AFI_WIRE_*
+ * @err: FETCHED: 0 or an error number
+ * @ep: number of the sender
+ * @op: SHORT, LONG, FETCHED: operation of the sender of the data
+ * @gen: SHORT, LONG, FETCHED: incarnation of @op
+ * @len: SHORT, LONG: bytes
+ */
+struct afi_wire {
+	u32 to;
+	u32 from;
+	u32 flags;
+	u16 err;
+	u16 ep;
+	u32 op;
+	u32 gen;
+	u64 len;
+};
+
+/**
+ * struct afi_local - local memory as the adapter addresses it
+ * @mr: region of it; NULL: none, the bytes are inline in the descriptor
+ * @off: offset in @mr
+ * @addr: the program's memory
+ * @len: bytes
+ * @pool: pool of the buffer that replaces the memory, or NULL
+ * @temp: @mr belongs to the library's cache, and is held
+ */
+struct afi_local {
+	struct angara_mr *mr;
+	u64 off;
+	void *addr;
+	size_t len;
+	struct afi_pool *pool;
+	bool temp;
+};
+
+/**
+ * struct afi_piece - a part of an operation, one operation of the adapter
+ * @await: continuation
+ * @op: operation
+ * @back: copy data from the pool's buffer to the program's memory at the end
+ * @local: local memory
+ */
+struct afi_piece {
+	struct afi_await await;
+	struct afi_op *op;
+	bool back;
+	struct afi_local local;
+};
+
+/**
+ * struct afi_done - contents of a completion
+ * @context: the program's context
+ * @flags: FI_*, as the program sees them
+ * @len: bytes
+ * @buf: buffer, for receives
+ * @data: remote CQ data
+ * @tag: tag of a tagged message
+ * @src: sender, for receives
+ * @olen: bytes of the message that did not fit
+ * @err: 0 or FI_E*
+ * @prov_err: ANGARA_ST_* + 1, or 0
+ */
+struct afi_done {
+	void *context;
+	u64 flags;
+	size_t len;
+	void *buf;
+	u64 data;
+	u64 tag;
+	fi_addr_t src;
+	size_t olen;
+	int err;
+	int prov_err;
+};
+
+#define AFI_OP_RMA	0	/* read, write or atomic operation */
+#define AFI_OP_TELL	1	/* the same, while it notifies the target */
+#define AFI_OP_SEND	2	/* send of a message */
+#define AFI_OP_PULL	3	/* fetch of the data of a message */
+
+/* Accesses of an operation to the peer's memory. */
+#define AFI_READS	1U
+#define AFI_WRITES	2U
+#define AFI_ATOMICS	4U	/* atomic, beside READS or WRITES */
+
+/* Ordering of operations that access the peer's memory. */
+#define AFI_ORDER_MEM	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | \
+			 FI_ORDER_WAW | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | \
+			 FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW | \
+			 FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | \
+			 FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW)
+
+/**
+ * struct afi_rest - parts of an operation that only some kinds use; not cleared
+ * for a new operation
+ * @wire: PULL: header of the sender; SEND: @from and @len if the receiver
+ *	answers, and the receiver's operation that asks for the data; TELL:
+ *	notification of the target
+ * @slots: TELL: slots of the target's regions
+ * @pieces: parts of the operation, see afi_piece_add(); PULL: memory of the
+ *	receive until the sender has answered a request for its data
+ */
+struct afi_rest {
+	struct afi_wire wire;
+	u32 slots[AFI_RMA_IOV_LIMIT];
+	struct afi_piece pieces[AFI_PIECES];
+};
+
+/**
+ * struct afi_op - an operation of an endpoint
+ * @link: link among operations in progress, or free ones
+ * @todo: link among operations that wait for room
+ * @domain: its domain
+ * @ep: endpoint; NULL: it was closed, and completions are dropped
+ * @cq: completion queue in which an entry is reserved, or NULL
+ * @report: write a completion on success, too
+ * @cntr: counter of its completion, or NULL
+ * @also: another counter of its completion, if it was deferred work
+ * @done: result
+ * @kind: AFI_OP_*
+ * @does: RMA, TELL: AFI_READS, AFI_WRITES, AFI_ATOMICS
+ * @gen: incarnation
+ * @live: number of pieces and messages that it waits for
+ * @expects: it waits for an action of the peer, such as a fetch
+ * @probed: round of the last probe, see probe.c
+ * @later: SEND: the receiver has not received the regions yet, see show.c
+ * @asked: the receiver has asked for the regions
+ * @answered: the peer has been notified
+ * @peer: the other endpoint, of a message
+ * @own_ep: number of this endpoint
+ * @recv: PULL: receive
+ * @asks: PULL: messages to the sender, if it was asked for its data; or NULL
+ * @nslots: TELL: number of the target's regions
+ * @n: number of pieces
+ * @rest: parts that only some kinds use
+ */
+struct afi_op {
+	struct afi_link link;
+	struct afi_link todo;
+	struct afi_domain *domain;
+	struct afi_ep *ep;
+	struct afi_cq *cq;
+	bool report;
+	struct afi_cntr *cntr;
+	struct afi_cntr *also;
+	struct afi_done done;
+	u32 kind;
+	u32 does;
+	u32 gen;
+	u32 live;
+	bool expects;
+	u32 probed;
+	bool later;
+	bool asked;
+	bool answered;
+	struct afi_name peer;
+	u32 own_ep;
+	struct afi_recv *recv;
+	struct afi_flow *asks;
+	u32 nslots;
+	u32 n;
+	struct afi_rest *rest;
+};
+
+/* Adds a piece to an operation. */
+static inline struct afi_piece *afi_piece_add(struct afi_op *op)
+{
+	struct afi_piece *piece = &op->rest->pieces[op->n++];
+
+	*piece = (struct afi_piece){ .op = op };
+	return piece;
+}
+
+/* rma.c */
+int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
+		bool quiet, bool write);
+
+/* order.c */
+bool afi_must_wait(const struct afi_ep *ep, const struct afi_name *peer,
+		   u32 does, u64 flags);
+
+/* probe.c */
+int afi_probe_init(struct afi_domain *d);
+void afi_probe_free(struct afi_domain *d);
+int afi_probe_fd(const struct afi_domain *d);
+bool afi_probe(struct afi_domain *d);
+void afi_op_expect(struct afi_op *op);
+bool afi_op_unexpect(struct afi_op *op);
+
+/* local.c */
+int afi_local_get(struct afi_domain *d, const struct afi_ep *ep,
+		  struct afi_local *l, void *addr, size_t len, void *desc,
+		  bool write);
+void afi_local_put(struct afi_domain *d, struct afi_local *l, bool back);
+char *afi_local_stage(struct afi_domain *d, struct afi_local *l, size_t len);
+int afi_local_init(struct afi_domain *d);
+
+/* op.c */
+int afi_target(const struct afi_ep *ep, fi_addr_t addr,
+	       struct afi_name *name);
+int afi_ops_init(struct afi_domain *d);
+struct afi_op *afi_op_new(struct afi_ep *ep, u32 kind, bool report,
+			  enum afi_counts counts);
+u32 afi_op_number(const struct afi_op *op);
+struct afi_op *afi_op_by_number(struct afi_domain *d, u32 number);
+void afi_op_sent(struct afi_op *op, int err, const struct angara_completion *st);
+void afi_op_came(struct afi_op *op, int err);
+void afi_op_drop(struct afi_op *op);
+void afi_op_fail(struct afi_op *op, int err, const struct angara_completion *st);
+void afi_op_start(struct afi_op *op);
+const struct angara_op *afi_piece_await(struct afi_op *op,
+					struct afi_piece *piece);
+int afi_piece_started(struct afi_piece *piece, int ret);
+void afi_op_later(struct afi_op *op);
+bool afi_ops_retry(struct afi_domain *d);
+bool afi_ops_busy(const struct afi_domain *d);
+void afi_ops_orphan(struct afi_ep *ep);
+
+/* atomic.c, atomic_ops.c */
+ssize_t afi_atomic(struct fid_ep *ep, const struct fi_msg_atomic *msg,
+		   u64 flags, bool quiet);
+ssize_t afi_atomic_fetch(struct fid_ep *ep, const struct fi_msg_atomic *msg,
+			 struct fi_ioc *res, void **res_desc, size_t nres,
+			 u64 flags);
+ssize_t afi_atomic_compare(struct fid_ep *ep, const struct fi_msg_atomic *msg,
+			   const struct fi_ioc *y, size_t ny,
+			   struct fi_ioc *res, void **res_desc, size_t nres,
+			   u64 flags);
+int afi_atomic_now(struct afi_ep *ep, const struct fi_msg_atomic *msg,
+		   const struct fi_ioc *y, size_t ny, struct fi_ioc *res,
+		   void **res_desc, size_t nres, u64 flags);
+int afi_atomic_valid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op,
+		     size_t *count);
+int afi_fetch_valid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op,
+		    size_t *count);
+int afi_compare_valid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op,
+		      size_t *count);
+int afi_query_atomic(struct fid_domain *domain, enum fi_datatype type,
+		     enum fi_op op, struct fi_atomic_attr *attr, uint64_t flags);
+extern struct fi_ops_atomic afi_atomic_ops;
+
+#endif /* AFI_OP_H */

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads and writes of a peer's memory. */
+#include <rdma/fi_trigger.h>
+
+#include "msg.h"
+
+#define AFI_RMA_FLAGS	(FI_COMPLETION | FI_INJECT | FI_MORE | FI_FENCE | \
+			 FI_REMOTE_CQ_DATA | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+			 FI_DELIVERY_COMPLETE)
+
+/**
+ * struct rma_part - a piece, before it is started
+ * @addr: local memory
+ * @len: bytes
+ * @desc: descriptor of its region, or NULL
+ * @akey: the adapter's key of the remote memory
+ * @off: offset in its region
+ */
+struct rma_part {
+	char *addr;
+	size_t len;
+	void *desc;
+	u64 akey;
+	u64 off;
+};
+
+static size_t iov_bytes(const struct iovec *iov, size_t count)
+{
+	size_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (__builtin_add_overflow(sum, iov[i].iov_len, &sum))
+			return SIZE_MAX;
+	return sum;
+}
+
+static size_t rma_bytes(const struct fi_rma_iov *iov, size_t count)
+{
+	size_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (__builtin_add_overflow(sum, iov[i].len, &sum))
+			return SIZE_MAX;
+	return sum;
+}
+
+static int rma_check(const struct afi_ep *ep, const struct fi_msg_rma *msg,
+		     u64 flags, bool write)
+{
+	size_t len;
+
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	if ((flags & ~AFI_RMA_FLAGS) ||
+	    (!write && (flags & (FI_INJECT | FI_REMOTE_CQ_DATA))))
+		return -FI_EBADFLAGS;
+	if ((flags & FI_REMOTE_CQ_DATA) && !ep->domain->has_msgs)
+		return -FI_EOPNOTSUPP;
+	if (!(ep->caps & (write ? FI_WRITE : FI_READ)))
+		return -FI_EOPNOTSUPP;
+	if (msg->iov_count > AFI_IOV_LIMIT || !msg->rma_iov_count ||
+	    msg->rma_iov_count > AFI_RMA_IOV_LIMIT)
+		return -FI_EINVAL;
+	len = iov_bytes(msg->msg_iov, msg->iov_count);
+	if (len > ANGARA_MAX_OP_BYTES ||
+	    ((flags & FI_INJECT) && len > AFI_INJECT_SIZE))
+		return -FI_EMSGSIZE;
+	return len == rma_bytes(msg->rma_iov, msg->rma_iov_count) ? 0 :
+								    -FI_EINVAL;
+}
+
+/*
+ * Cuts the operation at the boundaries of both lists.
+ * Return: number of parts; -errno of a key.  There is at least one part,
+ * possibly empty, so that the peer's address and key are checked.
+ */
+static int rma_cut(struct afi_op *op, struct angara_peer peer,
+		   const struct fi_msg_rma *msg, struct rma_part *parts)
+{
+	size_t li = 0, lo = 0, ro = 0, ri;
+	u64 akey = 0;
+	u64 base = 0;
+	int n = 0;
+
+	for (ri = 0; ri < msg->rma_iov_count; ri++, ro = 0) {
+		const struct fi_rma_iov *r = &msg->rma_iov[ri];
+		int ret = afi_key_find(op->domain, peer, r->key, r->addr, &akey,
+				       &base);
+
+		if (ret)
+			return ret;
+		afi_op_touch(op, afi_slot(akey));
+		while (ro < r->len) {
+			const struct iovec *l = &msg->msg_iov[li];
+			size_t left = l->iov_len - lo;
+			size_t len = r->len - ro < left ? r->len - ro : left;
+
+			if (len)
+				parts[n++] = (struct rma_part){
+					.addr = (char *)l->iov_base + lo,
+					.len = len,
+					.desc = msg->desc ? msg->desc[li] : NULL,
+					.akey = akey,
+					.off = base + ro,
+				};
+			ro += len;
+			lo += len;
+			if (lo == l->iov_len) {
+				li++;
+				lo = 0;
+			}
+		}
+	}
+	if (!n)
+		parts[n++] = (struct rma_part){ .akey = akey, .off = base };
+	return n;
+}
+
+static int rma_prepare(struct afi_op *op, const struct rma_part *parts, int n,
+		       bool write)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		struct afi_piece *piece = afi_piece_add(op);
+		int ret;
+
+		piece->back = !write;
+		/* Short data is inline in the descriptor. */
+		if (write && parts[i].len <= ANGARA_MAX_INLINE)
+			continue;
+		ret = afi_local_get(op->domain, op->ep, &piece->local,
+				    parts[i].addr, parts[i].len, parts[i].desc,
+				    !write);
+		if (ret) {
+			op->n--;
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static int rma_post(struct afi_op *op, struct angara_peer peer,
+		    struct afi_piece *piece, const struct rma_part *part, bool write)
+{
+	struct angara_ctx *ctx = op->domain->ctx;
+	const struct angara_op *how = afi_piece_await(op, piece);
+	const struct afi_local *l = &piece->local;
+
+	if (!write)
+		return angara_get_nbi(ctx, peer, part->akey, part->off, l->mr,
+				      l->off, part->len, how);
+	if (!l->mr)
+		return angara_put_inline_nbi(ctx, peer, part->akey, part->off,
+					     part->addr, part->len, how);
+	return angara_put_nbi(ctx, peer, part->akey, part->off, l->mr, l->off,
+			      part->len, how);
+}
+
+static int rma_start(struct afi_op *op, const struct afi_name *name,
+		     const struct fi_msg_rma *msg, bool write)
+{
+	const struct angara_peer peer = { .node = name->node, .ctx = name->ctx };
+	struct rma_part parts[AFI_PIECES];
+	int n = rma_cut(op, peer, msg, parts);
+	int i, ret;
+
+	/*
+	 * An error of the peer is reported in the completion, wherever it is
+	 * detected.
+	 */
+	if (n < 0 && n != -FI_ENODEV && n != -FI_EAGAIN) {
+		afi_op_fail(op, n, NULL);
+		afi_op_start(op);
+		return 0;
+	}
+	ret = n < 0 ? n : rma_prepare(op, parts, n, write);
+	if (ret) {
+		afi_op_drop(op);
+		return ret;
+	}
+	for (i = 0; i < n && !ret; i++) {
+		ret = rma_post(op, peer, &op->rest->pieces[i], &parts[i], write);
+		afi_piece_started(&op->rest->pieces[i], ret);
+	}
+	if (ret)
+		afi_op_fail(op, ret, NULL);
+	afi_op_start(op);
+	return 0;
+}
+
+static struct afi_op *new_op(struct afi_ep *ep, const struct afi_name *name,
+			     u64 flags, bool quiet, bool write)
+{
+	bool report = ep->tx && !quiet &&
+		      (!ep->tx_selective || (flags & FI_COMPLETION));
+
+	if (afi_must_wait(ep, name, write ? AFI_WRITES : AFI_READS, flags))
+		return NULL;
+	return afi_op_new(ep, flags & FI_REMOTE_CQ_DATA ||
+			  afi_wants_events(name) ? AFI_OP_TELL : AFI_OP_RMA,
+			  report, write ? AFI_COUNT_WRITE : AFI_COUNT_READ);
+}
+
+/**
+ * afi_rma_now() - start a read or write
+ * @ep: endpoint, its domain locked
+ * @msg: local and remote memory
+ * @flags: FI_*
+ * @quiet: no completion on success, as for fi_inject_write()
+ * @write: write
+ *
+ * Return: 0; -FI_EAGAIN; errors of fi_writemsg().
+ */
+int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
+		bool quiet, bool write)
+{
+	struct afi_name name;
+	struct afi_op *op;
+	int ret = rma_check(ep, msg, flags, write);
+
+	if (!ret)
+		ret = afi_target(ep, msg->addr, &name);
+	if (ret)
+		return ret;
+	op = new_op(ep, &name, flags, quiet, write);
+	if (!op)
+		return -FI_EAGAIN;
+	op->done.context = msg->context;
+	op->done.flags = FI_RMA | (write ? FI_WRITE : FI_READ);
+	op->done.src = FI_ADDR_NOTAVAIL;
+	op->peer = name;
+	op->does = write ? AFI_WRITES : AFI_READS;
+	op->done.data = msg->data;
+	if (op->kind == AFI_OP_TELL)
+		op->rest->wire = (struct afi_wire){
+			.from = ep->name.serial,
+			.flags = (flags & FI_REMOTE_CQ_DATA ?
+				  AFI_WIRE_DATA : 0) |
+				 (write ? 0 : AFI_WIRE_READ),
+			.len = rma_bytes(msg->rma_iov, msg->rma_iov_count),
+		};
+	ep->domain->more = flags & FI_MORE;
+	ret = rma_start(op, &name, msg, write);
+	ep->domain->more = false;
+	return ret;
+}
+
+static ssize_t rma_call(struct fid_ep *fid, const struct fi_msg_rma *msg, u64 flags,
+			bool quiet, bool write)
+{
+	struct afi_ep *ep = afi_ep_of(fid);
+	int ret;
+
+	afi_lock(ep->domain);
+	ret = afi_rma_now(ep, msg, flags, quiet, write);
+	if (ret == -FI_EAGAIN) {
+		afi_progress(ep->domain);
+		ret = afi_rma_now(ep, msg, flags, quiet, write);
+	}
+	if (ret || !(flags & FI_MORE))
+		afi_ring(ep->domain);
+	afi_unlock(ep->domain);
+	return ret;
+}
+
+static ssize_t rma_rmamsg(struct fid_ep *ep, const struct fi_msg_rma *msg, u64 flags,
+			  bool write)
+{
+	if (flags & FI_TRIGGER) {
+		struct fi_op_rma op = { ep, *msg, flags & ~FI_TRIGGER };
+		struct fi_deferred_work work = {
+			.op_type = write ? FI_OP_WRITE : FI_OP_READ,
+			.op.rma = &op,
+		};
+
+		return afi_trigger(afi_ep_of(ep), &work, msg->context);
+	}
+	return rma_call(ep, msg, flags, false, write);
+}
+
+static ssize_t rma_vector(struct fid_ep *fid, const struct iovec *iov, void **desc,
+			  size_t count, fi_addr_t peer, u64 addr, u64 key,
+			  void *context, bool write)
+{
+	const struct fi_rma_iov there = {
+		.addr = addr,
+		.len = iov_bytes(iov, count),
+		.key = key,
+	};
+	const struct fi_msg_rma msg = {
+		.msg_iov = iov,
+		.desc = desc,
+		.iov_count = count,
+		.addr = peer,
+		.rma_iov = &there,
+		.rma_iov_count = 1,
+		.context = context,
+	};
+
+	return rma_rmamsg(fid, &msg, afi_tx_flags(fid), write);
+}
+
+static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov,
+			 void **desc, size_t count, fi_addr_t src_addr,
+			 uint64_t addr, uint64_t key, void *context)
+{
+	return rma_vector(ep, iov, desc, count, src_addr, addr, key, context, false);
+}
+
+static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
+			fi_addr_t src_addr, uint64_t addr, uint64_t key,
+			void *context)
+{
+	const struct iovec iov = { .iov_base = buf, .iov_len = len };
+
+	return rma_readv(ep, &iov, &desc, 1, src_addr, addr, key, context);
+}
+
+static ssize_t rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
+			   uint64_t flags)
+{
+	return rma_rmamsg(ep, msg, flags, false);
+}
+
+static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov,
+			  void **desc, size_t count, fi_addr_t dest_addr,
+			  uint64_t addr, uint64_t key, void *context)
+{
+	return rma_vector(ep, iov, desc, count, dest_addr, addr, key, context, true);
+}
+
+static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len,
+			 void *desc, fi_addr_t dest_addr, uint64_t addr,
+			 uint64_t key, void *context)
+{
+	const struct iovec iov = {
+		.iov_base = (void *)(uintptr_t)buf,
+		.iov_len = len,
+	};
+
+	return rma_writev(ep, &iov, &desc, 1, dest_addr, addr, key, context);
+}
+
+static ssize_t rma_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
+			    uint64_t flags)
+{
+	return rma_rmamsg(ep, msg, flags, true);
+}
+
+static ssize_t rma_inject(struct fid_ep *ep, const void *buf, size_t len,
+			  fi_addr_t dest_addr, uint64_t addr, uint64_t key)
+{
+	const struct iovec iov = {
+		.iov_base = (void *)(uintptr_t)buf,
+		.iov_len = len,
+	};
+	const struct fi_rma_iov there = { .addr = addr, .len = len, .key = key };
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.iov_count = 1,
+		.addr = dest_addr,
+		.rma_iov = &there,
+		.rma_iov_count = 1,
+	};
+
+	return rma_call(ep, &msg, FI_INJECT, true, true);
+}
+
+/* Writes, then puts data into the target's completion queue. */
+static ssize_t write_data(struct fid_ep *fid, const void *buf, size_t len,
+			  void *desc, u64 data, fi_addr_t peer, u64 addr, u64 key,
+			  void *context, u64 flags, bool quiet)
+{
+	const struct iovec iov = {
+		.iov_base = (void *)(uintptr_t)buf,
+		.iov_len = len,
+	};
+	const struct fi_rma_iov there = { .addr = addr, .len = len, .key = key };
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov,
+		.desc = &desc,
+		.iov_count = 1,
+		.addr = peer,
+		.rma_iov = &there,
+		.rma_iov_count = 1,
+		.context = context,
+		.data = data,
+	};
+
+	flags |= FI_REMOTE_CQ_DATA;
+	return quiet ? rma_call(fid, &msg, flags, true, true) :
+		       rma_rmamsg(fid, &msg, flags, true);
+}
+
+static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len,
+			     void *desc, uint64_t data, fi_addr_t dest_addr,
+			     uint64_t addr, uint64_t key, void *context)
+{
+	return write_data(ep, buf, len, desc, data, dest_addr, addr, key,
+			  context, afi_tx_flags(ep), false);
+}
+
+static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len,
+			      uint64_t data, fi_addr_t dest_addr, uint64_t addr,
+			      uint64_t key)
+{
+	return write_data(ep, buf, len, NULL, data, dest_addr, addr, key, NULL,
+			  FI_INJECT, true);
+}
+
+struct fi_ops_rma afi_rma_ops = {
+	.size = sizeof(struct fi_ops_rma),
+	.read = rma_read,
+	.readv = rma_readv,
+	.readmsg = rma_readmsg,
+	.write = rma_write,
+	.writev = rma_writev,
+	.writemsg = rma_writemsg,
+	.inject = rma_inject,
+	.writedata = rma_writedata,
+	.injectdata = rma_injectdata,
+};

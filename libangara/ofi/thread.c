@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The provider's own threads. */
+#include <signal.h>
+
+#include "afi.h"
+
+/**
+ * afi_thread_start() - start a thread that takes no signals
+ * @thread: out
+ * @run: what it runs
+ * @arg: argument of that
+ *
+ * The program's signals are for its own threads, whose handlers and masks it
+ * knows.
+ *
+ * Return: 0; -FI_EAGAIN as pthread_create(3).
+ */
+int afi_thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -ret;
+}

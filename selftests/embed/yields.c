@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Waits next to a program that computes, which takes a slice of time at every
+ * yield: a wait sleeps after its first long yield.  If yields are short, a wait
+ * continues to yield.  Polls never sleep.  The test makes the fabric believe
+ * that it has more processes than processors.  Linked with --wrap=sched_yield,
+ * --wrap=emb_now_ns and --wrap=emb_wait.  Prints TAP.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "embed/embed.h"
+#include "lib.h"
+
+#define POLLS	4000	/* polls without a result, of which every fourth yields */
+#define SLICE	3000000ULL	/* nanoseconds that a yield takes */
+
+static unsigned int count, failed, yields, sleeps;
+static u64 now, slice;
+
+int __real_emb_wait(struct ang_dev *dev, int timeout_ms);
+int __wrap_emb_wait(struct ang_dev *dev, int timeout_ms);
+int __wrap_sched_yield(void);
+u64 __wrap_emb_now_ns(void);
+
+int __wrap_sched_yield(void)
+{
+	yields++;
+	now += slice;
+	return 0;
+}
+
+u64 __wrap_emb_now_ns(void)
+{
+	return now;
+}
+
+int __wrap_emb_wait(struct ang_dev *dev, int timeout_ms)
+{
+	sleeps++;
+	return __real_emb_wait(dev, timeout_ms);
+}
+
+static void result(bool ok, const char *what)
+{
+	failed += !ok;
+	printf("%sok %u - %s (%u yields, %u sleeps)\n", ok ? "" : "not ",
+	       ++count, what, yields, sleeps);
+	sleeps = 0;
+}
+
+/* Polls an empty queue.  Return: number of yields. */
+static unsigned int polled(struct angara_ctx *ctx, unsigned int times)
+{
+	struct angara_completion c;
+
+	yields = 0;
+	while (times--)
+		if (angara_poll(ctx, &c, 1))
+			return ~0U;
+	return yields;
+}
+
+/* Waits until a timeout.  Return: number of yields. */
+static unsigned int waited(struct angara_ctx *ctx)
+{
+	yields = 0;
+	return angara_counter_wait(ctx, 0, 1, 30) == -ETIMEDOUT ? yields : ~0U;
+}
+
+int main(void)
+{
+	struct angara_domain *dom;
+	struct angara_ctx *ctx;
+	struct emb_dev *d;
+
+	if (angara_domain_open(NULL, NULL, &dom) || angara_ctx_open(dom, NULL, &ctx)) {
+		puts("Bail out! no device");
+		return 1;
+	}
+	d = ctx->dev.priv;
+	WRITE_ONCE(d->fab->head->here, READ_ONCE(d->fab->head->num_cpus) + 1);
+	now = SLICE;
+	slice = SLICE / 100;
+	result(polled(ctx, POLLS) > POLLS / 8 && !sleeps, "short yields go on: polls");
+	slice = SLICE;
+	result(polled(ctx, 200) == 50 && !sleeps, "polls never sleep: they yield");
+	result(waited(ctx) == 0 && sleeps, "a wait sleeps after a long yield");
+	now += 1000 * SLICE;
+	slice = SLICE / 100;
+	result(polled(ctx, 200) > 10 && !sleeps, "after a while they yield again");
+	result(waited(ctx) > 0, "and so does a wait");
+	WRITE_ONCE(d->fab->head->here, 1);
+	angara_ctx_close(ctx);
+	angara_domain_close(dom);
+	printf("1..%u\n", count);
+	return failed != 0;
+}

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Commands of documents that need a guest: blocks of kind "host" run here, each
+# in its own shell; blocks of kind "guest" run as root in one guest with the
+# loopback. See Documentation/contributing.rst.
+
+set -u
+. selftests/tap.sh
+
+LIST=$TAP_TMP/list
+SHARE=$TAP_TMP/share
+
+# of KIND: prints the numbers of the blocks of that kind
+of()
+{
+	awk -F '\t' -v kind="run: $1" '$3 == kind { print $1 }' "$LIST"
+}
+
+place_of()
+{
+	awk -F '\t' -v n="$1" '$1 == n { print $2 }' "$LIST"
+}
+
+mkdir "$SHARE"
+files 'Documentation/*.rst' | xargs selftests/blocks "$SHARE" >"$LIST"
+for n in $(of host); do
+	check "on the host: $(place_of "$n")" bash -e "$SHARE/$n"
+done
+
+# The guest's shell stops at the first command that fails.
+for n in $(of guest); do
+	cat "$SHARE/$n"
+	echo "echo 'block $n: done'"
+done >"$SHARE/script"
+tools/vm/run --timeout 1500 --share "$SHARE" -- bash -e /share/script \
+	>"$TAP_TMP/log" 2>"$TAP_TMP/err"
+status=$?
+for n in $(of guest); do
+	tail -n 40 "$TAP_TMP/log" "$TAP_TMP/err" >"$TAP_TMP/why"
+	grep -qx "block $n: done" "$TAP_TMP/log"
+	result $? "in the guest: $(place_of "$n")"
+done
+cp "$TAP_TMP/err" "$TAP_TMP/why"
+result "$status" 'the guest, and its log'
+plan

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# angaractl report: the page of a server's fabric is well formed, needs no other
+# file, and shows each router, link and tree; bad input gets one line of error.
+
+set -u
+. selftests/tap.sh
+. selftests/vfio/server.sh
+
+O=$VARIANTS/plain
+DIR=$TAP_TMP/sockets
+PAGE=$TAP_TMP/page.html
+export LD_LIBRARY_PATH=$O/lib
+
+build()
+{
+	variant plain libangara tools:bin/angaractl tools/vfio
+}
+
+ctl()
+{
+	"$O/bin/angaractl" --server "$DIR" "$@"
+}
+
+# counts N XPATH: the page has N of these elements.
+counts()
+{
+	local got
+
+	got=$(xmllint --xpath "count($2)" "$PAGE" 2>&1)
+	echo "$2: $got, expected $1"
+	[ "$got" = "$1" ]
+}
+
+e()
+{
+	echo "//*[local-name()='$1']${2:-}"
+}
+
+# page FABRIC ROUTERS LINKS: links are counted once in each direction.
+page()
+{
+	server_start "$O/bin/angara-vfio" "$DIR" --fabric "$1" || return
+	ctl report >"$PAGE" && xmllint --noout "$PAGE" &&
+		counts "$2" "$(e circle)" && counts "$3" "$(e path)" &&
+		counts "$3" "$(e path "[@class='up']")" && counts "$3" "$(e tr '[td]')" &&
+		counts 1 "$(e h1)" && grep -q "Fabric ${1%%,*}" "$PAGE" &&
+		! grep -qE '<(script|link|img|iframe)|(href|src)=|url\(' "$PAGE"
+	local status=$?
+
+	server_end "$DIR" && return "$status"
+}
+
+# No router is outside of the picture or covers another one.
+places()
+{
+	local places
+
+	server_start "$O/bin/angara-vfio" "$DIR" --fabric mkns:4x4 || return
+	ctl report >"$PAGE" && server_end "$DIR" || return
+	places=$(sed -n 's/.*<circle .* cx="\([^"]*\)" cy="\([^"]*\)".*/\1 \2/p' "$PAGE")
+	echo "$places"
+	[ "$(sort -u <<<"$places" | wc -l)" = "$(wc -l <<<"$places")" ] &&
+		awk -v box="$(sed -n 's/.*viewBox="0 0 \([^"]*\)".*/\1/p;T;q' "$PAGE")" '
+			BEGIN { split(box, size) }
+			$1 < 9 || $2 < 9 || $1 > size[1] - 9 || $2 > size[2] - 9 { exit 1 }' \
+			<<<"$places"
+}
+
+large()
+{
+	server_start "$O/bin/angara-vfio" "$DIR" --fabric torus:40x30 --only 0 || return
+	ctl report >"$PAGE" && xmllint --noout "$PAGE" && counts 0 "$(e svg)" &&
+		grep -q 'at most 1024 nodes' "$PAGE"
+	local status=$?
+
+	server_end "$DIR" && return "$status"
+}
+
+refused()
+{
+	says "$1" 2 "$O/bin/angaractl" "${@:2}"
+}
+
+check 'builds' build
+if command -v xmllint >/dev/null; then
+	check 'a torus' page torus:4x4x2 32 192
+	check 'a torus of one dimension' page torus:5 5 10
+	check 'nodes and switches' page kns:4x2 14 32
+	check 'places of routers' places
+	check 'a fabric too large for a picture' large
+else
+	skip 'the page' 'needs xmllint (libxml2-utils)'
+fi
+check 'refused: -j' refused 'does not take -j' -j report
+check 'refused: another word' refused 'expected fabric ID' report torus
+check 'refused: no ID' refused 'needs a value' report fabric
+plan

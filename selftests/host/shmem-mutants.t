@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Do the tests of OpenSHMEM find faults? Inserts each fault of
+# selftests/shmem/mutants.txt into a copy of one file of the library. The program that
+# the list names has to fail, or not to end.
+
+set -u
+. selftests/tap.sh
+. selftests/variant.sh
+. selftests/mutate.sh
+. selftests/shmem/jobs.sh
+
+OUT=$VARIANTS/plain
+LIST=selftests/shmem/mutants.txt
+BIN=$OUT/bin
+PROGRAMS=$OUT/tests/shmem
+JOB_SECONDS=60
+LAUNCH=()
+export LC_ALL=C
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
+unset SHMEM_DEBUG SHMEM_INFO SHMEM_VERSION SHMEM_SYMMETRIC_SIZE
+
+build()
+{
+	variant plain libangara libangara/shmem tools/run selftests/shmem
+}
+
+# library FOLDER FILE MUTANT: the library in FOLDER, with another text of one file.
+library()
+{
+	local lib=$OUT/lib objects
+
+	mapfile -t objects < <(find "$OUT/obj/libangara-shmem" -name '*.o' \
+		! -name "${2%.c}.o")
+	cp -P "$lib"/libangara.so* "$1" &&
+		"${CC:-cc}" -std=gnu11 -O1 -w -fPIC -fvisibility=hidden -pthread -shared \
+			-D_GNU_SOURCE -Ilibangara/shmem -Ilibangara/shmem/include \
+			-Ilibangara/include -Wl,-soname,libangara-shmem.so.1 \
+			-Wl,--version-script=libangara/shmem/libangara-shmem.map \
+			-o "$1/libangara-shmem.so.1" "$3" "${objects[@]}" -L"$1" -langara
+}
+
+# passes FOLDER PROGRAM N: the program finds no error.
+passes()
+{
+	if [ "$2" = t ]; then
+		TAP_TMP=$1 LD_LIBRARY_PATH=$1 all "$3"
+	else
+		TAP_TMP=$1 LD_LIBRARY_PATH=$1 runs "$3" "$2"
+	fi
+}
+
+# try PROGRAM N FILE FROM TO
+try()
+{
+	local dir
+
+	dir=$(mktemp -d -p "$TAP_TMP") || return
+	mutate "libangara/shmem/$3" "$4" "$5" >"$dir/$3" &&
+		library "$dir" "$3" "$dir/$3" && ! passes "$dir" "$1" "$2"
+}
+
+# fault FIRST NAME FROM TO: a fault of the list
+fault()
+{
+	local program n file
+
+	read -r program n file <<<"$1"
+	seek "found: $file: $2" try "$program" "$n" "$file" "$3" "$4"
+}
+
+# The list's programs find nothing in the library as it is.
+untouched()
+{
+	local dir program
+
+	dir=$(mktemp -d -p "$TAP_TMP") &&
+		library "$dir" ctx.c libangara/shmem/ctx.c || return
+	for program in 'order 2' 'beside 2' 't 3' 'queue 4'; do
+		# shellcheck disable=SC2086 # two words
+		passes "$dir" $program || return
+	done
+}
+
+check 'builds' build
+check 'without a fault' untouched
+faults "$LIST" fault
+found
+plan

@@ -1,0 +1,297 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The simulator's flit engine: compared with another simulator
+# (selftests/sim/booksim2.csv) and with the packet engine.  Flits and credits
+# are conserved; the same seed gives the same bits.  SET=full, which make
+# check-sim sets, compares all numbers, and larger fabrics.
+
+set -u
+. selftests/tap.sh
+. selftests/variant.sh
+
+OUT=$VARIANTS/plain
+SIM=${SIM:-$OUT/bin/angara-sim}
+FACTS=selftests/sim/booksim2.csv
+# Maximum accepted load of each network of the table.
+declare -A FULL=([4x4x4,1,64]=0.67 [4x4x4,17,64]=0.77 [4x4x4,1,8]=0.62
+	[4x4x4,17,8]=0.51 [8x8,1,64]=0.34 [8x8,17,64]=0.5 [8x8,1,8]=0.31
+	[8x8,17,8]=0.33 [8x8x8,1,64]=0.34)
+PATTERNS=(uniform transpose hotspot)
+# shellcheck disable=SC2054 # commas belong to loads and fabrics
+declare -A LOADS=(
+	[uniform]=0.05,0.2,0.3,0.4,0.45,0.5,0.55,0.6,0.7,0.8,0.9,1
+	[transpose]=0.05,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.7,0.8,0.9,1
+	[hotspot]=0.05,0.08,0.1,0.12,0.14,0.16,0.2,0.22,0.24,0.25,0.3,0.35,0.4,0.45,0.5,0.6)
+if [ "${SET:-}" = full ]; then
+	# Warm-up and measured cycles, as long as those of the other simulator.
+	PERIOD='--warmup 15000 --cycles 30000'
+	ROWS=.
+	# shellcheck disable=SC2054
+	FABRICS=(torus:4x4x4 torus:8x8 torus:4x6x4 torus:3x2x2x2x2 mesh:4x4 mesh:4x4x4
+		hypercube:6 fattree:4,3 fattree:40,2,nodes=64 mkns:4x4 mkns:4x4,m=2
+		mkns:8x8 kns:4x4)
+	TIME=40us
+else
+	PERIOD='--warmup 5000 --cycles 30000'
+	ROWS='^4x4x4,(1,64,0.[258]|17,64,0.[25]|17,8,0.[46])|^8x8,(1,64,0.[234]|17,8,0.2)'
+	# shellcheck disable=SC2054
+	FABRICS=(torus:4x4x4 mesh:4x4 fattree:4,3 mkns:4x4,m=2)
+	TIME=20us
+fi
+
+refused()
+{
+	says "$1" 2 "$SIM" "${@:2}"
+}
+
+# Simulates a line of the table at the load that arrived there, or at the
+# nominal load if the network did not accept it: equal within 3 % up to 80 % of
+# saturation, above within 8 %.  If packets of the table wait at their host
+# longer than half of their time in the network, no state is steady, and only
+# the accepted load is compared.
+fact()
+{
+	local torus flits depth load latency network accepted offered
+
+	IFS=, read -r torus flits depth load latency network accepted <<<"$1"
+	offered=$(awk -v a="${accepted:-0}" -v l="$load" 'BEGIN { print a < 0.98 * l ? l : a }')
+	# shellcheck disable=SC2086
+	"$SIM" flits --torus "$torus" --flits "$flits" --depth "$depth" --seed 7 \
+		--load "$offered" $PERIOD --format csv | tail -n +2 |
+		awk -F, -v latency="$latency" -v network="$network" \
+			-v accepted="$accepted" -v top="${FULL[$torus,$flits,$depth]}" '
+			function off(got, want, most) {
+				print got, "for", want
+				return got > (1 + most) * want || got < (1 - most) * want
+			}
+			{
+				n++
+				print
+				if (latency == "saturated")
+					exit bad = $7 != "yes"
+				margin = accepted <= 0.8 * top ? 0.03 : 0.08
+				if (latency > 1.5 * network)
+					exit bad = off($2, accepted, 0.03)
+				bad = $7 != "no" || off($3, latency, margin) ||
+				      off($4, network, margin)
+			}
+			END { exit bad || n != 1 }'
+}
+
+facts()
+{
+	grep -E "$ROWS" "$FACTS" | grep -v '^#'
+}
+
+# Saturation is the load at which packets take 1.5 times as long as with the
+# least load.  Both engines agree within 5 % on it, within 3 % on delays up to
+# 80 % of it, and within 5 % on the accepted load at all loads.  Above
+# saturation a hot spot fills the network, and accepted loads vary: 20 %.
+# engines FABRIC PATTERN ROUTING OPTION...
+engines()
+{
+	local fabric=$1 pattern=$2 routing=$3 way
+
+	for way in packet flit; do
+		"$SIM" traffic --fabric "$fabric" --pattern "$pattern" \
+			--routing "$routing" --accuracy $way --load "${LOADS[$pattern]}" \
+			--time "$TIME" --format csv "${@:4}" || return
+	done | awk -F, -v pattern="$pattern" '
+		function off(a, b, most) {
+			return !(a <= (1 + most) * b && a >= (1 - most) * b)
+		}
+		$1 == "load" { way++; next }
+		{
+			accepted[way, $1] = $2
+			delay[way, $1] = $3
+			if (way == 1)
+				load[++n] = $1
+		}
+		END {
+			for (way = 1; way <= 2; way++)
+				for (i = n; i > 1; i--) {
+					low = delay[way, load[i - 1]]
+					high = delay[way, load[i]]
+					most = 1.5 * delay[way, load[1]]
+					step = load[i] - load[i - 1]
+					if (low >= most || high < most)
+						continue
+					full[way] = load[i - 1]
+					full[way] += step * (most - low) / (high - low)
+				}
+			print "saturation", full[1], full[2]
+			bad = !full[1] || !full[2] || off(full[1], full[2], 0.05)
+			for (i = 1; i <= n; i++) {
+				l = load[i]
+				print l, accepted[1, l], accepted[2, l], delay[1, l], delay[2, l]
+				hot = pattern == "hotspot" && full[2] && l > full[2]
+				bad = bad || off(accepted[1, l], accepted[2, l], hot ? 0.2 : 0.05)
+				if (full[2] && l > 0.8 * full[2])
+					continue
+				few++
+				bad = bad || off(delay[1, l], delay[2, l], 0.03)
+			}
+			exit bad || few < 2
+		}'
+}
+
+# Packets of two flits: PCIe takes 24 bytes more for each, so its rate of 16
+# bytes per cycle bounds the load by 2 / (56 / 16) flits; the network would
+# accept more. The delay of PCIe does not limit the rate.
+brief_full()
+{
+	"$SIM" traffic --torus 4x4x4 --bytes 16 --accuracy "$1" --load 0.5,0.8 \
+		--time 10us --format csv | awk -F, 'NR > 1 {
+			n++
+			print $1, $2
+			most = 2 / (56 / 16)
+			if ($2 > most || $2 < 0.97 * ($1 < most ? $1 : most))
+				bad = 1
+		} END { exit bad || n != 2 }'
+}
+
+# Long and short packets above saturation, on rings with the smallest buffers:
+# all packets arrive.
+# mixed TORUS OPTION...
+mixed()
+{
+	local way routing brief
+
+	for way in packet flit; do
+		for routing in deterministic adaptive; do
+			for brief in 20 50 90; do
+				"$SIM" traffic --torus "$1" --accuracy $way \
+					--routing $routing --brief $brief --buffer 4 \
+					--host-rate 640Gbit/s --link-latency 20ns \
+					--load 2 --time 20us "${@:2}" || return
+			done
+		done
+	done
+}
+
+# On a ring a short packet takes the buffer space of a long one. Three packets
+# of 2 flits leave the fourth space free, which packets need to enter a ring; a
+# space is free again after two cables and more.
+places()
+{
+	"$SIM" traffic --torus 8 --pattern neighbor --brief 100 --load 1 --buffer 4 \
+		--host-rate 640Gbit/s --routing deterministic --accuracy "$1" \
+		--format csv | awk -F, 'NR > 1 {
+			n++
+			print $2, "at most", most = 3 * 2 / (2 * 80 / 2)
+			bad = $2 > most || $2 < 0.8 * most
+		} END { exit bad || n != 1 }'
+}
+
+# The run checks that flits and credits are conserved: above saturation, with
+# buffers shorter than packets, on rings of odd and even sizes and of two nodes.
+conserved()
+{
+	"$SIM" flits --torus "$1" --flits "$2" --depth "$3" --load 0.2,0.9 \
+		--pattern "$4" --warmup 500 --cycles 2000 --check
+}
+
+twice()
+{
+	diff <("$SIM" "$@" --format csv | cut -d, -f1-7) \
+		<("$SIM" "$@" --format csv | cut -d, -f1-7)
+}
+
+# An idle network: 4 cycles per router, 2 to reach the first, one per further flit.
+idle_flits()
+{
+	"$SIM" flits --torus "$1" --flits "$2" --load 0.0005 --cycles 200000 \
+		--warmup 0 --pattern neighbor --format csv | awk -F, -v flits="$2" 'NR > 1 {
+			want = 2 + 4 * $5 + flits - 1
+			print $4, want
+			n++
+			if ($4 < want || $4 > want + 0.02 * flits)
+				bad = 1
+		} END { exit bad || n != 1 }'
+}
+
+# Arbitration is fair: at a host to which all others send, each sender gets its
+# share, so the longest wait is only a few times the mean.
+fair()
+{
+	"$SIM" traffic --fabric "$1" --pattern hotspot --hot 100 --routing deterministic \
+		--accuracy flit --load "$2" --time 60us --format csv | awk -F, 'NR > 1 {
+			n++
+			print
+			if ($4 > 4 * $3)
+				bad = 1
+		} END { exit bad || n != 1 }'
+}
+
+check 'the simulator builds' variant plain tools/sim
+for fact in $(facts); do
+	check "as BookSim 2 measures: $fact" fact "$fact"
+done
+for fabric in "${FABRICS[@]}"; do
+	for pattern in "${PATTERNS[@]}"; do
+		for routing in deterministic adaptive; do
+			check "both engines: $fabric $pattern $routing" engines \
+				"$fabric" "$pattern" "$routing"
+		done
+	done
+done
+# PCIe has no delay here, as it would be most of a packet's delay.
+for fabric in "${FABRICS[@]}"; do
+	for pattern in "${PATTERNS[@]}"; do
+		for routing in deterministic adaptive; do
+			check "both engines without hosts: $fabric $pattern $routing" \
+				engines "$fabric" "$pattern" "$routing" --inject 0ns \
+				--eject 0ns
+		done
+	done
+done
+for way in packet flit; do
+	check "short packets fill links: $way" brief_full $way
+done
+for routing in deterministic adaptive; do
+	check "both engines, two lengths: $routing" engines torus:4x4x4 uniform \
+		$routing --brief 50
+done
+for torus in 8 5x3 3x3x3; do
+	check "two lengths do not deadlock: $torus" mixed $torus --seed 1
+	check "two lengths do not deadlock: $torus, other seed" mixed $torus --seed 2
+done
+check 'places of a ring: packets' places packet
+check 'places of a ring: flits' places flit
+check 'brief: percent' refused 'more than 100' traffic --brief 101
+for torus in 4x4 5x3 2x2x2 8 7; do
+	for flits in 1 3 17; do
+		check "flits and credits: $torus, packets of $flits" conserved $torus \
+			$flits 4 uniform
+	done
+done
+check 'flits and credits: packets turn' conserved 4x4x4 5 8 transpose
+check 'flits and credits: a flit of room' conserved 4x4 9 1 reverse
+check 'an idle ring: one flit' idle_flits 8 1
+check 'an idle ring: 17 flits' idle_flits 8 17
+check 'turns pass on in a switch' fair fattree:40,2,nodes=20 0.1
+check 'the same bits: textbook' twice flits --torus 4x4 --load 0.3
+check 'the same bits: fabric' twice traffic --torus 4x4 --accuracy flit --load 0.3 \
+	--time 10us
+check 'flits: not a torus' refused 'tori' flits --fabric fattree:4,3
+check 'flits: load' refused 'from 1e-06 to 1' flits --load 1.5
+check 'flits: hardly a load' refused 'from 1e-06 to 1' flits --load 1e-9
+check 'flits: no packet is measured' says 'no packet is measured' 1 "$SIM" flits \
+	--torus 4x4 --load 1e-6 --warmup 0 --cycles 10
+check 'flits: long delays of hosts do not count' "$SIM" flits --torus 4x4 \
+	--inject 200us --load 0.1 --warmup 0 --cycles 100
+check 'accuracy: a delay is too long' says 'a delay takes' 1 "$SIM" traffic \
+	--torus 4x4 --accuracy flit --inject 200us --load 0.1
+check 'flits: no flits' refused 'from 1 to 1000' flits --flits 0
+check 'flits: depth' refused 'from 1 to 10000' flits --depth 10001
+check 'flits: hot spot' refused 'not uniform' flits --pattern hotspot
+check 'flits: modules' refused 'has one' flits --modules 2
+check 'accuracy: collectives' refused 'traffic and curve only' coll --accuracy flit
+check 'accuracy: acknowledgements' refused 'no --acks' traffic --accuracy flit \
+	--acks yes
+check 'accuracy: trains' refused 'no --train' traffic --accuracy flit --train 2
+check 'accuracy: store and forward' refused 'cut-through only' traffic \
+	--accuracy flit --vc store-and-forward
+check 'accuracy: unknown' refused 'packet|flit' traffic --accuracy byte
+plan

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Collectives that fail because the last member has no memory.
+ *
+ * 	mpirun -n N errors pack		it cannot pack its elements
+ * 	mpirun -n N errors request	likewise, and the members wait for requests
+ * 	mpirun -n N errors start	it cannot start a persistent collective
+ * 	mpirun -n N errors free		a thread frees the communicator while its error
+ * 					handler runs in another
+ *
+ * 	mpirun -n N errors abort	MPI_Abort() with 7 while others wait in collectives
+ * 	mpirun -n N errors death	a member is killed meanwhile
+ *
+ * All members get errors and continue, except in the last two cases, which end
+ * the job. MPI_COMM_WORLD keeps its error handler, which aborts: only the
+ * communicator's may be called.  Rank 0 prints "N processes: good" at the end.
+ */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "job.h"
+
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
+#include <mpi-ext.h>
+#define BARRIER_INIT	MPIX_Barrier_init
+#else
+#define BARRIER_INIT	MPI_Barrier_init
+#endif
+
+#define SPARE	(8 << 20)	/* bytes that the last member may still get */
+#define BIG	(32 << 20)	/* bytes that the last member needs */
+
+static struct rlimit limit;
+static int handled;
+static int denied;	/* allocations of libangara-mpi that will fail */
+
+static void starve(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long pages = 0;
+
+	check(f && fscanf(f, "%ld", &pages) == 1, "statm", 0);
+	if (f)
+		fclose(f);
+	getrlimit(RLIMIT_AS, &limit);
+	if (rank == size - 1)
+		setrlimit(RLIMIT_AS, &(struct rlimit){
+			.rlim_cur = (rlim_t)pages * 4096 + SPARE,
+			.rlim_max = limit.rlim_max });
+}
+
+static void feed(void)
+{
+	setrlimit(RLIMIT_AS, &limit);
+}
+
+/* The MPI library exits without memory, so only libangara-mpi gets none. */
+void *__libc_malloc(size_t len);
+
+void *malloc(size_t len)
+{
+	Dl_info info;
+
+	if (denied && dladdr(__builtin_return_address(0), &info) &&
+	    strstr(info.dli_fname, "libangara-mpi")) {
+		denied--;
+		return NULL;
+	}
+	return __libc_malloc(len);
+}
+
+static void handle(MPI_Comm *comm, int *class, ...)
+{
+	(void)comm;
+	(void)class;
+	handled++;
+}
+
+/* After this, the communicator has a team, and all members have returned. */
+static void begin(MPI_Comm comm, MPI_Datatype *type)
+{
+	MPI_Errhandler handler;
+
+	MPI_Type_vector(BIG / 4, 1, 3, MPI_INT, type);
+	MPI_Type_commit(type);
+	MPI_Comm_create_errhandler(handle, &handler);
+	MPI_Comm_set_errhandler(comm, handler);
+	MPI_Errhandler_free(&handler);
+	MPI_Barrier(comm);
+	PMPI_Barrier(MPI_COMM_WORLD);
+	handled = 0;
+}
+
+static void go_on(void)
+{
+	int a = 1, b = 0;
+
+	MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	check(b == size, "another communicator", b);
+}
+
+static void pack(void)
+{
+	char *buf = calloc(BIG, 3);
+	MPI_Datatype type;
+	int ret;
+
+	begin(comms[1], &type);
+	starve();
+	ret = MPI_Bcast(buf, 1, type, 0, comms[1]);
+	feed();
+	check(ret != MPI_SUCCESS, "a bcast without memory succeeds", ret);
+	ret = MPI_Barrier(comms[1]);
+	check(ret != MPI_SUCCESS, "a barrier of a lost team succeeds", ret);
+	check(handled == 2, "calls of the error handler", handled);
+	go_on();
+	MPI_Type_free(&type);
+	free(buf);
+}
+
+/* Operations that started earlier succeed although memory is missing. */
+static void request(void)
+{
+	int a = 1, b = 0, last = rank == size - 1, got = 0, ret, i;
+	char *buf = calloc(BIG, 3);
+	MPI_Status statuses[3];
+	MPI_Datatype type;
+	MPI_Request r[3];
+
+	begin(comms[6], &type);
+	MPI_Irecv(&got, 1, MPI_INT, rank, 5, MPI_COMM_WORLD, &r[2]);
+	MPI_Iallreduce(&a, &b, 1, MPI_INT, MPI_SUM, comms[6], &r[0]);
+	starve();
+	MPI_Ibcast(buf, 1, type, 0, comms[6], &r[1]);
+	feed();
+	MPI_Send(&a, 1, MPI_INT, rank, 5, MPI_COMM_WORLD);
+	ret = MPI_Waitall(3, r, statuses);
+	check(ret == MPI_ERR_IN_STATUS, "waitall", ret);
+	check(statuses[1].MPI_ERROR != MPI_SUCCESS, "a bcast without memory", 0);
+	check(statuses[2].MPI_ERROR == MPI_SUCCESS && got == 1, "a message", got);
+	check(!last || (statuses[0].MPI_ERROR == MPI_SUCCESS && b == size),
+	      "what was called before", b);
+	check(handled == 1 || (!last && handled == 2), "calls of the error handler",
+	      handled);
+	for (i = 0; i < 3; i++)
+		check(r[i] == MPI_REQUEST_NULL, "a request is left", i);
+	MPI_Ibarrier(comms[6], &r[0]);
+	ret = MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+	check(ret != MPI_SUCCESS, "a barrier of a lost team succeeds", ret);
+	go_on();
+	MPI_Type_free(&type);
+	free(buf);
+}
+
+/* A request that failed to start is inactive: a wait returns at once. */
+static void start(void)
+{
+	MPI_Datatype type;
+	MPI_Request r;
+	int ret, flag = 0;
+
+	begin(comms[1], &type);
+	BARRIER_INIT(comms[1], MPI_INFO_NULL, &r);
+	denied = rank == size - 1;
+	ret = MPI_Start(&r);
+	check(!denied, "nothing was allocated", denied);
+	if (rank == size - 1) {
+		check(ret != MPI_SUCCESS, "a start without memory succeeds", ret);
+		ret = MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
+		check(!ret && flag, "the request is active", ret);
+	} else {
+		ret = MPI_Wait(&r, MPI_STATUS_IGNORE);
+		check(ret != MPI_SUCCESS, "a barrier of a lost team succeeds", ret);
+	}
+	check(handled == 1, "calls of the error handler", handled);
+	MPI_Request_free(&r);
+	go_on();
+	MPI_Type_free(&type);
+}
+
+static int entered, freed;	/* accessed atomically */
+
+static void handle_slowly(MPI_Comm *comm, int *class, ...)
+{
+	int i;
+
+	(void)class;
+	__atomic_store_n(&entered, 1, __ATOMIC_RELEASE);
+	for (i = 0; i < 300 && !__atomic_load_n(&freed, __ATOMIC_ACQUIRE); i++)
+		usleep(1000);
+	check(i == 300, "freed while its error handler runs", i);
+	MPI_Comm_size(*comm, &i);
+	check(i == size, "communicator of an error handler", i);
+}
+
+static void *free_comm(void *arg)
+{
+	while (!__atomic_load_n(&entered, __ATOMIC_ACQUIRE))
+		usleep(100);
+	MPI_Comm_free(arg);
+	__atomic_store_n(&freed, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void free_in_thread(void)
+{
+	char *buf = calloc(BIG, 3);
+	MPI_Errhandler handler;
+	MPI_Datatype type;
+	pthread_t thread;
+	MPI_Request r;
+	MPI_Comm comm;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	begin(comm, &type);
+	MPI_Comm_create_errhandler(handle_slowly, &handler);
+	MPI_Comm_set_errhandler(comm, handler);
+	MPI_Errhandler_free(&handler);
+	pthread_create(&thread, NULL, free_comm, &comm);
+	starve();
+	MPI_Ibcast(buf, 1, type, 0, comm, &r);
+	feed();
+	check(MPI_Wait(&r, MPI_STATUS_IGNORE) != MPI_SUCCESS, "a bcast without memory",
+	      0);
+	pthread_join(thread, NULL);
+	check(comm == MPI_COMM_NULL, "the communicator is left", 0);
+	go_on();
+	MPI_Type_free(&type);
+	free(buf);
+}
+
+/* The last member aborts the job or kills itself while the others wait. */
+static void end(int by_abort)
+{
+	int a = 1, b = 0, i;
+	MPI_Request r;
+
+	for (i = 0; i < 100; i++)
+		MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	check(b == size, "before the end", b);
+	if (rank == size - 1) {
+		usleep(50000);
+		if (by_abort)
+			MPI_Abort(comms[1], 7);
+		raise(SIGKILL);
+	}
+	MPI_Iallreduce(&a, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r);
+	if (rank % 2)
+		MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Wait(&r, MPI_STATUS_IGNORE);
+	printf("rank %d goes on\n", rank);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	int all, level;
+
+	MPI_Init_thread(&argc, &argv, strcmp(mode, "free") ? MPI_THREAD_SINGLE :
+			MPI_THREAD_MULTIPLE, &level);
+	comms_make();
+	if (!strcmp(mode, "pack"))
+		pack();
+	else if (!strcmp(mode, "request"))
+		request();
+	else if (!strcmp(mode, "start"))
+		start();
+	else if (!strcmp(mode, "free"))
+		free_in_thread();
+	else if (!strcmp(mode, "abort") || !strcmp(mode, "death"))
+		end(!strcmp(mode, "abort"));
+	else
+		check(0, "unknown mode", argc);
+	comms_free();
+	PMPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank && !all)
+		printf("%d processes: good\n", size);
+	MPI_Finalize();
+	return all != 0;
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Common functions of tests of MPI programs: environment, implementations of
+# collectives, results. Needs selftests/tap.sh.
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# A long message arrives only if its sender makes progress, also while it waits
+# in a collective.
+export OMPI_MCA_btl_vader_single_copy_mechanism=none
+unset ANGARA_FABRIC ANGARA_DEVICE LD_PRELOAD
+unset "${!ANGARA_MPI_@}"
+export ANGARA_MPI_TUNE=	# no table of this user
+
+OTHERS=(SCAN EXSCAN REDUCE_SCATTER_BLOCK REDUCE_SCATTER GATHER GATHERV SCATTER
+	SCATTERV ALLGATHER ALLGATHERV ALLTOALL ALLTOALLV)
+
+# names WAY: sets NAMES to settings that select this implementation for all
+# functions; functions that adapters cannot execute on a tree use software
+names()
+{
+	local other=$1 coll
+
+	[ "$1" != offload ] || other=software
+	NAMES=()
+	for coll in BARRIER BCAST REDUCE ALLREDUCE; do
+		NAMES+=("ANGARA_MPI_$coll=$1")
+	done
+	for coll in "${OTHERS[@]}"; do
+		NAMES+=("ANGARA_MPI_$coll=$other")
+	done
+}
+
+# ways WAY COMMAND...: runs COMMAND with this implementation for all functions
+ways()
+{
+	local NAMES
+
+	names "$1"
+	shift
+	(export "${NAMES[@]}" && "$@")
+}
+
+# good N COMMAND...: COMMAND succeeds, and all N processes have the right
+# results.
+good()
+{
+	local n=$1
+
+	shift
+	"$@" >"$TAP_TMP/said" 2>&1 && grep -qx "$n processes: good" "$TAP_TMP/said" &&
+		return
+	cat "$TAP_TMP/said"
+	return 1
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* angara-algo: schedules by the library's messages and one-sided reads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib.h"
+#include "coll_run.h"
+#include "team.h"
+#include "exec.h"
+
+#define WAIT_MS	60000
+
+const char exec_name[] = "libangara";
+
+static struct {
+	struct angara_job *job;
+	struct angara_domain *dom;
+	struct angara_ctx *ctx;
+	struct angara_team *team;
+	struct angara_mr *mr;
+} me;
+
+static void need(int ret, const char *what)
+{
+	if (ret)
+		exit(fail("%s: %s", what, strerror(-ret)));
+}
+
+void exec_start(u32 *rank, u32 *size)
+{
+	const struct angara_team_attr attr = { .size = sizeof(attr) };
+
+	need(angara_job_init(&me.job), "job");
+	*rank = angara_job_rank(me.job);
+	*size = angara_job_size(me.job);
+	need(angara_domain_open(NULL, NULL, &me.dom), "adapter");
+	need(angara_ctx_open(me.dom, NULL, &me.ctx), "context");
+	need(angara_team_create(me.job, me.ctx, NULL, 0, &attr, &me.team), "team");
+}
+
+void exec_end(void)
+{
+	angara_team_destroy(me.team);
+	angara_mr_dereg(me.mr);
+	angara_ctx_close(me.ctx);
+	angara_domain_close(me.dom);
+	angara_job_finalize(me.job);
+}
+
+char *exec_memory(size_t bytes)
+{
+	need(angara_malloc(me.dom, bytes, &me.mr), "memory");
+	return angara_mr_addr(me.mr);
+}
+
+static struct ang_coll_mem range(char *at, size_t len)
+{
+	return (struct ang_coll_mem){
+		.mr = me.mr, .off = (u64)(at - (char *)angara_mr_addr(me.mr)), .len = len,
+	};
+}
+
+void exec_run(const struct ang_coll_args *args, char *in, char *out)
+{
+	size_t len = args->count * args->elem;
+	const struct angara_op how = { .size = sizeof(how), .cookie = 1 };
+	const struct ang_coll_call call = {
+		.args = *args, .in = range(in, len),
+		.out = range(out, args->coll == ANG_COLL_ALLGATHER ? len * args->size : len),
+		.type = ANGARA_TYPE_DOUBLE, .redop = ANGARA_RED_SUM, .how = &how,
+	};
+	struct angara_completion c;
+	int n;
+
+	need(ang_coll_software(me.team, &call), "collective");
+	n = angara_poll_wait(me.ctx, &c, 1, WAIT_MS);
+	need(n < 0 ? n : n ? angara_status_errno(c.status) : -EIO, "collective");
+}
+
+void exec_barrier(void)
+{
+	need(angara_barrier(me.team), "barrier");
+}
+
+double exec_most(double value)
+{
+	double *all = need_memory(me.team->size, sizeof(*all)), most = value;
+	u32 i;
+
+	need(angara_job_allgather(me.job, &value, sizeof(value), all), "allgather");
+	for (i = 0; i < me.team->size; i++)
+		most = all[i] > most ? all[i] : most;
+	free(all);
+	return most;
+}
+
+/* The library does not say to which member a message goes. */
+bool exec_traffic(const struct levels *s, struct traffic *t)
+{
+	(void)s;
+	(void)t;
+	return false;
+}
+
+bool exec_native(const struct ang_coll_args *args, char *in, char *out)
+{
+	(void)args;
+	(void)in;
+	(void)out;
+	return false;
+}

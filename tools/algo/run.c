@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angara-algo run: collectives between processes, measured beside their formulas
+ * and their simulation.
+ *
+ * Without --levels the system is one level whose latency and rate are fitted to
+ * binomial broadcasts of two lengths, and --add is fitted to sums of a member.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exec.h"
+
+#define SHORT	64U
+#define LONG	(1U << 20)
+#define WARMUP	2U
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double given(u32 rank, size_t i)
+{
+	return (double)(rank + 1 + i % 7);
+}
+
+static double want(const struct job *j, size_t i)
+{
+	const struct ang_coll_args *a = &j->args;
+	u32 n = a->size;
+
+	switch (a->coll) {
+	case ANG_COLL_BCAST:
+		return given(a->root, i);
+	case ANG_COLL_ALLGATHER:
+		return given((u32)(i / a->count), i % a->count);
+	default:
+		return n * (n + 1.0) / 2 + (double)n * (double)(i % 7);
+	}
+}
+
+static void need_right(const struct job *j, const double *out, const char *how)
+{
+	const struct ang_coll_args *a = &j->args;
+	size_t num = a->coll == ANG_COLL_ALLGATHER ? a->count * a->size : a->count, i;
+
+	if (a->coll == ANG_COLL_REDUCE && a->rank != a->root)
+		return;
+	for (i = 0; i < num; i++)
+		if (out[i] != want(j, i))
+			exit(fail("%s %s: element %zu is %g, not %g", j->way->name, how, i,
+				  out[i], want(j, i)));
+}
+
+/* Mean seconds of the slowest process. */
+static double measure(const struct job *j, char *in, char *out, bool native, u32 repeat)
+{
+	double start, sum = 0;
+	u32 i;
+
+	for (i = 0; i < repeat + WARMUP; i++) {
+		exec_barrier();
+		start = now();
+		if (!native)
+			exec_run(&j->args, in, out);
+		else if (!exec_native(&j->args, in, out))
+			return 0;
+		sum += i < WARMUP ? 0 : exec_most(now() - start);
+	}
+	return sum / repeat;
+}
+
+/* Time of a message of the given length in seconds: a step of a binomial broadcast. */
+static double message(const struct opts *o, u32 rank, u32 size, char *in, char *out,
+		      size_t bytes)
+{
+	struct job j = {
+		.args = { .coll = ANG_COLL_BCAST, .algo = ANG_ALGO_BINOMIAL, .rank = rank,
+			  .size = size, .elem = sizeof(double),
+			  .count = bytes / sizeof(double) },
+	};
+	u32 steps = 0;
+
+	while (1U << steps < size)
+		steps++;
+	return measure(&j, in, out, false, o->repeat) / (steps ? steps : 1);
+}
+
+static double add_time(char *in, char *out)
+{
+	const double *from = (double *)in;
+	double *to = (double *)out;
+	double start = now();
+	size_t i;
+
+	for (i = 0; i < LONG / sizeof(double); i++)
+		to[i] += from[i];
+	return exec_most((now() - start) / LONG);
+}
+
+/* The system: as the command line gives it, or fitted. */
+static void need_system(struct opts *o, struct levels *s, u32 rank, u32 size, char *room)
+{
+	static char text[80];
+	double a, b;
+
+	if (!o->levels) {
+		a = message(o, rank, size, room, room + LONG, SHORT);
+		b = (message(o, rank, size, room, room + LONG, LONG) - a) / LONG;
+		o->add = o->add > 0 ? o->add : add_time(room, room + LONG);
+		a = exec_most(a);
+		b = exec_most(b);
+		snprintf(text, sizeof(text), "%u:%.3fus:%.6fGB/s", size, a * 1e6,
+			 b > 0 ? 1e-9 / b : 1000);
+		o->levels = text;
+		if (!rank && !o->json)
+			printf("fitted: --levels %s --add %.3fGB/s\n\n", text, 1e-9 / o->add);
+	}
+	need_levels(s, o->levels, o->place);
+	if (s->ranks != size)
+		exit(misuse("--levels %s: %u cores for %u processes", o->levels, s->ranks,
+			    size));
+}
+
+/* Were these the messages of so many runs? Ends the program if not. */
+static void need_traffic(const struct job *j, const struct levels *s,
+			 const struct traffic *sent, u32 runs)
+{
+	struct traffic one;
+	u32 l;
+
+	job_traffic(j, s, &one);
+	for (l = 0; l < s->num; l++)
+		if (sent->messages[l] != one.messages[l] * runs ||
+		    sent->bytes[l] != one.bytes[l] * runs)
+			exit(fail("%s: %llu messages, %llu bytes through level %u in %u runs, not %llu, %llu",
+				  j->way->name, (unsigned long long)sent->messages[l],
+				  (unsigned long long)sent->bytes[l], l + 1, runs,
+				  (unsigned long long)one.messages[l] * runs,
+				  (unsigned long long)one.bytes[l] * runs));
+}
+
+/* @sent: NULL: messages are not counted. */
+static void add_row(json_object *rows, const struct job *j, const struct levels *s,
+		    const char *bytes, double us, double native,
+		    const struct traffic *sent)
+{
+	json_object *row = json_object_new_object();
+	double formula = j->way->time(j, s) * 1e6;
+	struct traffic t;
+	double simulated = simulate(j, s, &t) * 1e6;
+
+	add_text(row, "algorithm", "%s", j->way->name);
+	add_text(row, "by", "%s", exec_name);
+	add_text(row, "bytes", "%s", bytes);
+	add_real(row, "formula us", formula);
+	add_real(row, "simulated us", simulated);
+	add_real(row, "measured us", us);
+	add_real(row, "measured/formula", formula > 0 ? us / formula : 0);
+	add_real(row, "measured/simulated", simulated > 0 ? us / simulated : 0);
+	if (native > 0)
+		add_real(row, "native us", native);
+	if (sent)
+		add_traffic(row, s, sent);
+	json_object_array_add(rows, row);
+}
+
+static void fill(double *in, const struct job *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->args.count; i++)
+		in[i] = given(j->args.rank, i);
+}
+
+static void run_one(json_object *rows, const struct opts *o, const char *name,
+		    const struct levels *s, u32 rank, const char *bytes, char *memory,
+		    size_t most)
+{
+	size_t len = need_bytes("--bytes", bytes, most);
+	char *in = memory, *out = memory + most;
+	u32 runs = o->repeat + WARMUP, l;
+	struct traffic sent;
+	double us, native;
+	struct job j;
+	bool counts;
+
+	need_job(&j, o, need_way(name), s, len);
+	j.args.rank = rank;
+	fill((double *)in, &j);
+	memset(out, 0, j.args.coll == ANG_COLL_ALLGATHER ? len * s->ranks : len);
+	exec_traffic(s, &sent);
+	us = measure(&j, in, out, false, o->repeat) * 1e6;
+	need_right(&j, (double *)out, exec_name);
+	counts = exec_traffic(s, &sent);
+	if (counts && !rank)
+		need_traffic(&j, s, &sent, runs);
+	for (l = 0; counts && l < s->num; l++) {
+		sent.messages[l] /= runs;
+		sent.bytes[l] /= runs;
+	}
+	native = measure(&j, in, out, true, o->repeat) * 1e6;
+	exec_barrier();
+	if (!rank)
+		add_row(rows, &j, s, bytes, us, native, counts ? &sent : NULL);
+	job_free(&j);
+}
+
+/* The longest text of a list. */
+static size_t longest(const char *list)
+{
+	char *copy = strdup(list), *rest = copy, *bytes;
+	size_t most = LONG, len;
+
+	while ((bytes = strsep(&rest, ","))) {
+		len = need_bytes("--bytes", bytes, 1ULL << 30);
+		most = len > most ? len : most;
+	}
+	free(copy);
+	return most;
+}
+
+int cmd_run(const struct opts *given_opts, int argc, char **argv)
+{
+	json_object *rows = json_object_new_array();
+	struct opts o = *given_opts;
+	size_t most = longest(o.bytes);
+	struct levels s;
+	u32 rank, size;
+	char *memory;
+	int i;
+
+	for (i = 0; i < argc; i++)
+		need_way(argv[i]);
+	exec_start(&rank, &size);
+	memory = exec_memory(most * (size + 1ULL));
+	need_system(&o, &s, rank, size, memory);
+	for (i = 0; i < argc; i++) {
+		char *copy = strdup(o.bytes), *rest = copy, *bytes;
+
+		while ((bytes = strsep(&rest, ",")))
+			run_one(rows, &o, argv[i], &s, rank, bytes, memory, most);
+		free(copy);
+	}
+	if (!rank)
+		rows_print(rows, o.json, o.markdown);
+	else
+		json_object_put(rows);
+	levels_free(&s);
+	exec_end();
+	return 0;
+}

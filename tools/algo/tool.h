@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* angara-algo: common declarations. */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include "algo/algo.h"
+#include "algo/map.h"
+#include "complain.h"
+#include "rows.h"
+
+#define LEVELS_MOST	8U
+#define DIMS_MOST	32U
+
+/**
+ * struct level - a level of the system, from the top
+ * @count: parts that it joins: modules of the next level, or cores
+ * @a: seconds to begin a message through it
+ * @b: seconds per byte
+ * @links: messages at one time between a part and this level, in each
+ *	direction; 0: any number
+ */
+struct level {
+	u32 count;
+	double a;
+	double b;
+	u32 links;
+};
+
+/**
+ * struct levels - a system as a tree of levels, and the ranks on its cores
+ * @level: levels from the top
+ * @num: number of levels
+ * @ranks: ranks of the program
+ * @core: core of each rank
+ */
+struct levels {
+	struct level level[LEVELS_MOST];
+	u32 num;
+	u32 ranks;
+	u32 *core;
+};
+
+/**
+ * struct job - a collective by an algorithm
+ * @args: arguments of each member, except the rank; elements are doubles
+ * @way: algorithm
+ * @dims: memory of args.dims
+ * @place: memory of args.place; NULL: none
+ * @rank_of: memory of args.rank_of
+ * @add: seconds per byte that a member combines
+ * @copy: seconds per byte that it copies within its memory
+ */
+struct job {
+	struct ang_coll_args args;
+	const struct way *way;
+	u32 dims[DIMS_MOST];
+	u32 *place;
+	u32 *rank_of;
+	double add;
+	double copy;
+};
+
+/* How the members of an allgather get their numbers. */
+enum form { FORM_NONE, FORM_EXCHANGE, FORM_REORDER };
+
+/**
+ * struct way - an algorithm of a collective
+ * @name: name on the command line
+ * @coll: ANG_COLL_*
+ * @algo: ANG_ALGO_*
+ * @form: FORM_*
+ * @formula: time, as text
+ * @source: source of the formula
+ * @time: the formula as a function
+ */
+struct way {
+	const char *name;
+	enum ang_coll coll;
+	enum ang_algo algo;
+	enum form form;
+	const char *formula;
+	const char *source;
+	double (*time)(const struct job *j, const struct levels *s);
+};
+
+/**
+ * struct traffic - messages of all members
+ * @messages: number of messages by the level through which they pass
+ * @bytes: bytes by that level
+ */
+struct traffic {
+	u64 messages[LEVELS_MOST];
+	u64 bytes[LEVELS_MOST];
+};
+
+/**
+ * struct opts - options of the command line
+ * @json: -j
+ * @markdown: --markdown
+ * @levels: --levels
+ * @place: --place
+ * @dims: --dims
+ * @bytes: --bytes, a list
+ * @packet: --packet
+ * @root: --root
+ * @ranks: --ranks
+ * @add: --add
+ * @copy: --copy
+ * @repeat: --repeat
+ */
+struct opts {
+	bool json;
+	bool markdown;
+	const char *levels;
+	const char *place;
+	const char *dims;
+	const char *bytes;
+	size_t packet;
+	u32 root;
+	u32 ranks;
+	double add;
+	double copy;
+	u32 repeat;
+};
+
+/* ways.c */
+extern const struct way ways[];
+const struct way *need_way(const char *name);
+
+/* levels.c: functions end the program if the text is wrong. */
+void need_levels(struct levels *s, const char *text, const char *place);
+void levels_free(struct levels *s);
+u32 level_of(const struct levels *s, u32 p, u32 q);
+/* Number of a core's part among the parts of the whole system that level @l joins. */
+u32 part_of(const struct levels *s, u32 core, u32 l);
+
+/* units.c: functions end the program if the text is wrong. */
+double need_time(const char *what, const char *text);
+double need_byte_time(const char *what, const char *text);
+size_t need_bytes(const char *what, const char *text, size_t most);
+
+/* job.c */
+void need_job(struct job *j, const struct opts *o, const struct way *w,
+	      const struct levels *s, size_t bytes);
+/* Ends the program if all members together have more than @most steps. */
+void need_steps(const struct job *j, u32 first, u64 most);
+void job_free(struct job *j);
+/* Counts messages of the schedules of all members. */
+void job_traffic(const struct job *j, const struct levels *s, struct traffic *t);
+
+/* simulate.c.  Return: seconds. */
+double simulate(const struct job *j, const struct levels *s, struct traffic *t);
+
+/* numbers.c: the graph of an algorithm; ends the program if the algorithm has none. */
+void need_graph(struct ang_graph *g, const struct way *w, u32 n);
+/* Numbers the members so that few bytes go through upper levels. */
+void map_ranks(const struct way *w, const struct levels *s, u32 *place, u32 *rank_of,
+	       double *seconds);
+
+/* dims.c: the sizes of two dimensions that are fastest by the formula. */
+void choose_dims(struct job *j, const struct levels *s);
+
+/* commands.c */
+void add_traffic(json_object *row, const struct levels *s, const struct traffic *t);
+
+int cmd_list(const struct opts *o, int argc, char **argv);
+int cmd_cost(const struct opts *o, int argc, char **argv);
+int cmd_simulate(const struct opts *o, int argc, char **argv);
+int cmd_map(const struct opts *o, int argc, char **argv);
+int cmd_run(const struct opts *o, int argc, char **argv);
+
+#endif /* TOOL_H */

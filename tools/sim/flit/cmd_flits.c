@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Command flits: a torus of textbook routers (Dally & Towles, chapters 16 to 19),
+ * moved flit by flit, cycle by cycle.
+ *
+ * Dimension order, two virtual channels with a date line on each ring, wormhole
+ * flow control by credits.  Looking ahead for the route takes no time;
+ * allocation of a virtual channel, that of the switch, the switch and the link
+ * take a cycle each.  A terminal draws a random number each cycle to generate a
+ * packet.  These are the networks of booksim2.csv, which another program
+ * simulated.
+ */
+#include <errno.h>
+#include <math.h>
+#include <time.h>
+#include "cmd.h"
+#include "flit.h"
+
+#define LOAD_LEAST	1e-6
+#define LATENCY_MOST	1000	/* cycles; a longer delay means saturation, as in booksim2.csv */
+
+static const struct sim_opt flits_opts[] = {
+	{ "pattern", SIM_T_TEXT, "uniform",
+	  "uniform (with the node itself), transpose, neighbor or reverse" },
+	{ "load", SIM_T_TEXT, "0.05,0.2,0.4", "flits per cycle and node" },
+	{ "flits", SIM_T_NUMBER, "17", "length of a packet, 1 to 1000" },
+	{ "depth", SIM_T_NUMBER, "64", "flits of a virtual channel's buffer, 1 to 10000" },
+	{ "warmup", SIM_T_NUMBER, "10000", "cycles, not measured" },
+	{ "cycles", SIM_T_NUMBER, "20000", "measured" },
+	{ "check", SIM_T_FLAG, NULL, "compare flits and credits every 61 cycles" },
+	{ NULL },
+};
+
+static u32 need_range(const char *name, u64 least, u64 most)
+{
+	u64 value = arg_number(name);
+
+	if (value < least || value > most)
+		bad_usage("--%s '%s': not a number from %llu to %llu", name,
+			  arg_text(name), (unsigned long long)least,
+			  (unsigned long long)most);
+	return (u32)value;
+}
+
+static double seconds(const struct timespec *a, const struct timespec *b)
+{
+	return (double)(b->tv_sec - a->tv_sec) +
+	       (double)(b->tv_nsec - a->tv_nsec) * 1e-9;
+}
+
+static void flits_row(struct out *o, const struct flit_net *n, double wall)
+{
+	const struct sim_acc *a = n->acc;
+	double cycles = (double)(n->c->end - n->c->warmup) / (double)n->rule.tick;
+	double packets = (double)sim_max(a->lat_n, 1);
+	double latency = (double)a->lat_sum / (double)n->rule.tick / packets;
+	double accepted = (double)a->meas_flits / cycles / n->hosts;
+
+	out_cell(o, "%g", n->c->load);
+	out_cell(o, "%.4f", accepted);
+	out_cell(o, "%.2f", latency);
+	out_cell(o, "%.2f", (double)n->count.net_sum / packets);
+	out_cell(o, "%.2f", 1 + (double)a->hops / (double)sim_max(a->ejected, 1));
+	out_cell(o, "%llu", (unsigned long long)a->lat_n);
+	out_cell(o, "%s", latency > LATENCY_MOST || accepted < 0.95 * n->c->load ?
+			  "yes" : "no");
+	out_cell(o, "%llu", (unsigned long long)n->now);
+	out_cell(o, "%.3f", wall);
+	out_cell(o, "%.2f", (double)n->now * n->routers / wall * 1e-6);
+	out_cell(o, "%.2f", (double)n->count.worked / wall * 1e-6);
+	out_cell(o, "%.2f", (double)n->count.crossed / wall * 1e-6);
+}
+
+static int flits_one(struct env *e, struct out *o, struct traffic *c,
+		     const struct flit_rule *rule)
+{
+	struct timespec a, b;
+	struct flit_net n;
+	struct sim s;
+	int err = work_begin(e, &s);
+
+	if (err)
+		return err;
+	err = flit_init(&n, &s, c, rule);
+	if (!err) {
+		clock_gettime(CLOCK_MONOTONIC, &a);
+		flit_run(&n, arg_text("check"));
+		clock_gettime(CLOCK_MONOTONIC, &b);
+		if (!n.wrong && n.acc->posted != n.acc->fetched)
+			n.wrong = "packets are lost or doubled";
+		if (n.wrong) {
+			fprintf(stderr, "angara-sim: --load %g: %s\n", c->load,
+				n.wrong);
+			err = -EIO;
+		} else if (!n.acc->lat_n) {
+			fprintf(stderr, "angara-sim: --load %g: no packet is measured in %s cycles; more --cycles or --load is needed\n",
+				c->load, arg_text("cycles"));
+			err = -ENODATA;
+		} else {
+			flits_row(o, &n, seconds(&a, &b));
+		}
+	}
+	flit_free(&n);
+	sim_free(&s);
+	return err;
+}
+
+static void flits_args(const struct env *e)
+{
+	const char *pattern = arg_text("pattern");
+	u32 d;
+
+	need_torus(e, "flits");
+	if (e->comm.size > 1)
+		bad_usage("flits: one process only");
+	if (e->trace || e->heatmap || e->checkpoint || e->restore || e->routes)
+		bad_usage("flits: no --trace, --heatmap, --checkpoint, --restore, --routes");
+	if (strcmp(pattern, "uniform") && strcmp(pattern, "transpose") &&
+	    strcmp(pattern, "neighbor") && strcmp(pattern, "reverse"))
+		bad_usage("--pattern '%s': not uniform, transpose, neighbor or reverse",
+			  pattern);
+	if (sim_cfg_modules(&e->cfg) > 1)
+		bad_usage("--modules: a textbook's node has one");
+	for (d = 0; d < e->cfg.torus.ndims; d++)
+		if (e->cfg.torus.dims[d] > 1)
+			return;
+	bad_usage("--torus: traffic needs two nodes or more");
+}
+
+static int flits_cmd(struct env *e)
+{
+	char *copy = strdup(arg_text("load")), *rest = copy, *item;
+	struct flit_rule rule = {
+		.tick = e->cfg.clock, .nvc = 2, .hvc = 2, .alloc = 1,
+		.one_way = true, .date_line = true, .hosts = &flit_terminals,
+	};
+	struct traffic c = { .self = true };
+	struct out *o;
+
+	flits_args(e);
+	c.pattern = (u32)pattern_find(arg_text("pattern"));
+	c.flits = need_range("flits", 1, 1000);
+	rule.longest = c.flits;
+	rule.host_in = need_range("depth", 1, 10000);
+	c.warmup = need_range("warmup", 0, 100000000) * rule.tick;
+	c.end = c.warmup + need_range("cycles", 1, 100000000) * rule.tick;
+	c.stop = c.end;
+	e->threads = 1;
+	e->cfg.routing = SIM_DETERMINISTIC;
+	o = out_new("flits", "load,accepted,latency,in the network,routers,packets,saturated,cycles,seconds,Mrouter-cycles/s,Mbusy/s,Mflit-hops/s");
+	while ((item = arg_list(&rest))) {
+		c.load = need_load(item);
+		if (c.load > 1 || c.load < LOAD_LEAST)
+			bad_usage("--load '%s': not from %g to 1 flit per cycle", item,
+				  LOAD_LEAST);
+		if (flits_one(e, o, &c, &rule))
+			return SIM_FAILED;
+	}
+	free(copy);
+	out_end(o);
+	return SIM_OK;
+}
+
+const struct cmd cmd_flits = {
+	"flits", "a torus of textbook routers, flit by flit", flits_opts, flits_cmd,
+};

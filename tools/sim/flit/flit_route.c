@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Flit engine: which output a head flit requests.
+ */
+#include "flit.h"
+
+/*
+ * The direction along a ring: the shorter one, or the packet's choice if both
+ * are equally short.  With each hop the other direction gets longer, so the
+ * choice remains.
+ */
+static bool goes_minus(const struct flit_pkt *k, u32 size, u32 at, u32 to, u32 d)
+{
+	if (2 * (at > to ? at - to : to - at) == size)
+		return k->ties >> d & 1;
+	return ang_ring_minus(size, at, to);
+}
+
+/*
+ * The date line of a ring is between its last node and the first.  A packet
+ * whose path along the ring crosses the line takes VC 1 on all of that path,
+ * other packets take VC 0.  So no packet crosses the line on VC 0, and paths on
+ * VC 1 are too short to close the ring: no VC has a cycle.  With dimension
+ * order a packet enters a ring at its source's coordinate.
+ */
+static u32 date_line(const struct sim *s, const struct flit_pkt *k, u32 router)
+{
+	const u16 *at = s->coord[router], *to = s->coord[k->dst];
+	const u16 *from = s->coord[k->src];
+	u32 d = 0;
+	bool minus;
+
+	while (at[d] == to[d])
+		d++;
+	minus = goes_minus(k, s->topo.dims[d], at[d], to[d], d);
+	return (2 * d + minus) * 2 + (minus ? to[d] > from[d] : to[d] < from[d]);
+}
+
+/* A free output of the node's hosts; a grant advances the turn. */
+static u32 to_host(struct flit_net *n, u32 router, const struct flit_in *i)
+{
+	u32 c, hvc = n->rule.hvc;
+
+	for (c = 0; c < hvc; c++) {
+		u32 vc = (i->turn + c) % hvc;
+
+		if (flit_out(n, router, flit_host0(n) + vc)->owner == FLIT_NONE)
+			return flit_host0(n) + vc;
+	}
+	return FLIT_NONE;
+}
+
+static bool has_room(const struct flit_out *o, u32 flits)
+{
+	return o->owner == FLIT_NONE && o->room >= flits;
+}
+
+/*
+ * The channel with most room among all shortest paths.  A packet that finds no
+ * room there takes the topology's route on VC 0, and stays on VC 0.
+ */
+static u32 adapt(struct flit_net *n, u32 router, u64 outs, u32 det, u32 flits)
+{
+	u32 best = FLIT_NONE;
+	u64 set;
+
+	for (set = outs; set; set &= set - 1) {
+		u32 out = ang_lowest(set) * n->rule.nvc + 1;
+		const struct flit_out *o = flit_out(n, router, out);
+
+		if (has_room(o, flits) &&
+		    (best == FLIT_NONE ||
+		     o->room > flit_out(n, router, best)->room))
+			best = out;
+	}
+	if (best != FLIT_NONE || flit_out(n, router, det + 1)->room >= flits)
+		return best;
+	return has_room(flit_out(n, router, det),
+			flit_place(n, det, flits) + n->rule.spare) ? det : FLIT_NONE;
+}
+
+/**
+ * flit_pick() - the output that the packet at the front of an input requests
+ * @n: network
+ * @router: router
+ * @in: input with the head of a packet
+ *
+ * Return: output that is free and has the room that the rule asks for;
+ * FLIT_NONE: no output has them now.
+ */
+u32 flit_pick(struct flit_net *n, u32 router, u32 in)
+{
+	struct flit_in *i = flit_in(n, router, in);
+	u32 k = n->ring[i->at + i->head].pkt;
+	const struct flit_pkt *p = &n->pkt[k];
+	bool adaptive = n->rule.adaptive &&
+			(in >= flit_host0(n) || in % n->rule.nvc == 1);
+	bool straight;
+	u32 det;
+
+	if (p->dst == router)
+		return to_host(n, router, i);
+	if (n->rule.date_line) {
+		det = date_line(n->s, p, router);
+		return flit_out(n, router, det)->owner == FLIT_NONE ? det :
+								      FLIT_NONE;
+	}
+	if (i->known != k) {
+		i->known = k;
+		i->det = sim_route(n->s, router, p->dst) * n->rule.nvc;
+		i->outs = adaptive ? sim_shortest(n->s, router, p->dst) : 0;
+	}
+	det = i->det;
+	if (adaptive)
+		return adapt(n, router, i->outs, det, p->flits);
+	straight = in < flit_host0(n) &&
+		   ang_straight(in / n->rule.nvc, det / n->rule.nvc);
+	return has_room(flit_out(n, router, det),
+			flit_place(n, det, p->flits) +
+			(straight ? 0 : n->rule.spare)) ? det : FLIT_NONE;
+}
