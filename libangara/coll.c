@@ -8,6 +8,7 @@
 
 #include "ang_model.h"
 #include "coll_run.h"
+#include "sized.h"
 
 #define ANG_LOST_MS	100	/* between two checks of a tree by a waiting call */
 #define SELDOM		__attribute__((noinline))	/* keeps the common path short */
@@ -142,6 +143,8 @@ int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call
 	set_side(op, ANG_BUF_OUT, &call->out);
 	op->type = call->type;
 	op->redop = call->redop;
+	if (call->by)
+		op->by = *call->by;
 	ret = ang_coll_start(op, call->how, call->b);
 	if (!ret)
 		team->by_software++;
@@ -479,6 +482,54 @@ ANG_PUBLIC int angara_allreduce(struct angara_team *team,
 {
 	ANG_COLL_WAIT(team, coll_allreduce(team, dst, dst_off, src, src_off, count,
 					   type, op, NULL, &b));
+}
+
+/* By software on all teams: the adapter does not know the operation. */
+static int coll_allreduce_fn(struct angara_team *team, const struct angara_mr *dst,
+			     u64 dst_off, const struct angara_mr *src, u64 src_off,
+			     size_t count, const struct angara_reducer *by,
+			     const struct angara_op *how, struct ang_blocked *b)
+{
+	struct angara_reducer mine;
+	struct ang_coll_call call = {
+		.args = { .coll = ANG_COLL_ALLREDUCE, .count = count },
+		.in = { .mr = src, .off = src_off },
+		.out = { .mr = dst, .off = dst_off },
+		.by = &mine, .how = how, .b = b,
+	};
+	int ret = ang_sized_take(&mine, sizeof(mine), by,
+				 ANG_SIZED_FIRST(angara_reducer, arg));
+
+	if (ret)
+		return ret;
+	if (!mine.combine || !mine.elem ||
+	    count > team->ctx->dom->query.max_op_bytes / mine.elem)
+		return -EINVAL;
+	call.args.elem = mine.elem;
+	call.in.len = count * mine.elem;
+	call.out.len = call.in.len;
+	return ang_coll_software(team, &call);
+}
+
+ANG_PUBLIC int angara_allreduce_fn_nbi(struct angara_team *team,
+				       const struct angara_mr *dst,
+				       uint64_t dst_off,
+				       const struct angara_mr *src,
+				       uint64_t src_off, size_t count,
+				       const struct angara_reducer *by,
+				       const struct angara_op *how)
+{
+	return coll_allreduce_fn(team, dst, dst_off, src, src_off, count, by, how,
+				 NULL);
+}
+
+ANG_PUBLIC int angara_allreduce_fn(struct angara_team *team,
+				   const struct angara_mr *dst, uint64_t dst_off,
+				   const struct angara_mr *src, uint64_t src_off,
+				   size_t count, const struct angara_reducer *by)
+{
+	ANG_COLL_WAIT(team, coll_allreduce_fn(team, dst, dst_off, src, src_off, count,
+					      by, NULL, &b));
 }
 
 static int coll_scan(struct angara_team *team, enum ang_coll coll,

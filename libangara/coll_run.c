@@ -33,6 +33,10 @@ static void step_combine(void *arg, void *dst, const void *src, size_t len)
 	const struct ang_coll_op *op = arg;
 	size_t at, part;
 
+	if (op->by.combine) {
+		op->by.combine(dst, src, len / op->by.elem, op->by.arg);
+		return;
+	}
 	if (!(((uintptr_t)dst | (uintptr_t)src) & 7)) {
 		ang_combine(dst, src, (u32)len, op->type, op->redop);
 		return;

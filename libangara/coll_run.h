@@ -74,6 +74,7 @@ struct ang_side {
  * @scratch: memory for ANG_BUF_TEMP, or NULL
  * @type: ANGARA_TYPE_*, of reductions
  * @redop: ANGARA_RED_*
+ * @by: if it has a function: this combines, not @redop
  * @seq: number, the same at all members
  * @slot: of the completion, see completion.c; ANG_NO_SLOT: no completion
  * @sends: messages posted to the adapter
@@ -89,6 +90,7 @@ struct ang_coll_op {
 	struct ang_scratch *scratch;
 	u32 type;
 	u32 redop;
+	struct angara_reducer by;
 	u32 seq;
 	u32 slot;
 	u32 sends;
@@ -203,6 +205,7 @@ struct ang_coll_mem {
  * @out: result
  * @type: ANGARA_TYPE_*, of reductions
  * @redop: ANGARA_RED_*
+ * @by: NULL, or the caller's operation, instead of @type and @redop
  * @how: options and completion
  * @b: NULL, or the blocking call that waits for it
  */
@@ -212,6 +215,7 @@ struct ang_coll_call {
 	struct ang_coll_mem out;
 	u32 type;
 	u32 redop;
+	const struct angara_reducer *by;
 	const struct angara_op *how;
 	struct ang_blocked *b;
 };

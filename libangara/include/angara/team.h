@@ -374,6 +374,47 @@ int angara_allreduce(struct angara_team *team, const struct angara_mr *dst,
 		     uint64_t dst_off, const struct angara_mr *src,
 		     uint64_t src_off, size_t count, unsigned int type,
 		     unsigned int op);
+/**
+ * struct angara_reducer - an operation of the program
+ * @size: sizeof(struct angara_reducer)
+ * @elem: bytes of an element
+ * @combine: for each of @count elements: dst = dst op src.  The operation is
+ *	associative and commutative.  The function is called inside calls that
+ *	poll the context, and calls no function of the library
+ * @arg: last argument of @combine
+ */
+struct angara_reducer {
+	uint32_t size;
+	uint32_t elem;
+	void (*combine)(void *dst, const void *src, size_t count, void *arg);
+	void *arg;
+};
+
+/**
+ * angara_allreduce_fn_nbi() - combine elementwise by a function of the program
+ * @team: all members call
+ * @dst: region for the result; may be @src
+ * @dst_off: offset in it
+ * @src: region with the contribution
+ * @src_off: offset in it
+ * @count: elements
+ * @by: operation, which is copied; the same at all members
+ * @how: options and completion, or NULL
+ *
+ * By messages, also on a team with a tree.  All members get the same bits, and
+ * the same in each run.  @by->combine gets elements that are as aligned as the
+ * caller's memory, up to 64 bytes.
+ */
+int angara_allreduce_fn_nbi(struct angara_team *team, const struct angara_mr *dst,
+			    uint64_t dst_off, const struct angara_mr *src,
+			    uint64_t src_off, size_t count,
+			    const struct angara_reducer *by,
+			    const struct angara_op *how);
+/** As angara_allreduce_fn_nbi(), and wait until it is complete. */
+int angara_allreduce_fn(struct angara_team *team, const struct angara_mr *dst,
+			uint64_t dst_off, const struct angara_mr *src,
+			uint64_t src_off, size_t count,
+			const struct angara_reducer *by);
 /** As angara_allreduce_nbi(), over the members up to and including this one. */
 int angara_scan_nbi(struct angara_team *team, const struct angara_mr *dst,
 		    uint64_t dst_off, const struct angara_mr *src,
