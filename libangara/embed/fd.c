@@ -101,7 +101,8 @@ static int start(struct emb_watch *w)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = pthread_create(&w->thread, NULL, watch, w);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -ret;
+	/* -EAGAIN would mean that there is an event. */
+	return ret == EAGAIN ? -ENOMEM : -ret;
 }
 
 /* See struct ang_dev_ops. */

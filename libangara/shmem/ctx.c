@@ -194,7 +194,8 @@ bool shi_ctx_trylock(struct shmemi_ctx *c)
 /*
  * Sleeps until there may be an event of the context, at most SHI_NAP_MS.  The
  * caller does not hold the context, and other threads may take it during the
- * sleep.
+ * sleep.  Without a free descriptor, or memory for one, it sleeps for the whole
+ * time.
  */
 void shi_ctx_sleep(struct shmemi_ctx *c)
 {
@@ -214,7 +215,8 @@ void shi_ctx_sleep(struct shmemi_ctx *c)
 	}
 	if (ret == -EAGAIN)
 		return;
-	shi_check(ret, "wait");
+	if (ret == -ENODEV)
+		shi_check(ret, "wait");
 	poll(&at, 1, SHI_NAP_MS);
 }
 

@@ -41,33 +41,33 @@ library()
 			-o "$1/libangara-shmem.so.1" "$3" "${objects[@]}" -L"$1" -langara
 }
 
-# passes FOLDER PROGRAM N: the program finds no error.
+# passes FOLDER PROGRAM N [ARGUMENT]: the program finds no error.
 passes()
 {
 	if [ "$2" = t ]; then
 		TAP_TMP=$1 LD_LIBRARY_PATH=$1 all "$3"
 	else
-		TAP_TMP=$1 LD_LIBRARY_PATH=$1 runs "$3" "$2"
+		TAP_TMP=$1 LD_LIBRARY_PATH=$1 runs "$3" "$2" ${4:+"$4"}
 	fi
 }
 
-# try PROGRAM N FILE FROM TO
+# try PROGRAM N ARGUMENT FILE FROM TO
 try()
 {
 	local dir
 
 	dir=$(mktemp -d -p "$TAP_TMP") || return
-	mutate "libangara/shmem/$3" "$4" "$5" >"$dir/$3" &&
-		library "$dir" "$3" "$dir/$3" && ! passes "$dir" "$1" "$2"
+	mutate "libangara/shmem/$4" "$5" "$6" >"$dir/$4" &&
+		library "$dir" "$4" "$dir/$4" && ! passes "$dir" "$1" "$2" "$3"
 }
 
 # fault FIRST NAME FROM TO: a fault of the list
 fault()
 {
-	local program n file
+	local program n file argument
 
-	read -r program n file <<<"$1"
-	seek "found: $file: $2" try "$program" "$n" "$file" "$3" "$4"
+	read -r program n file argument <<<"$1"
+	seek "found: $file: $2" try "$program" "$n" "$argument" "$file" "$3" "$4"
 }
 
 # The list's programs find nothing in the library as it is.
@@ -77,7 +77,7 @@ untouched()
 
 	dir=$(mktemp -d -p "$TAP_TMP") &&
 		library "$dir" ctx.c libangara/shmem/ctx.c || return
-	for program in 'order 2' 'beside 2' 't 3' 'queue 4'; do
+	for program in 'order 2' 'beside 2' 'beside 2 full' 't 3' 'queue 4'; do
 		# shellcheck disable=SC2086 # two words
 		passes "$dir" $program || return
 	done

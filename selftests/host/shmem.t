@@ -446,6 +446,7 @@ done
 check 'messages of two threads take no lock' runs 2 rate 50
 for n in 2 3; do
 	check "a thread that waits leaves the context to others, $n PEs" runs "$n" beside
+	check "the same without a free file descriptor, $n PEs" runs "$n" beside full
 done
 check 'ASan, UBSan: library and programs build' sanitized build
 check 'ASan, UBSan: all routines, 3 PEs' sanitized all 3

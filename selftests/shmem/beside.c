@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * oshrun -np N beside: a thread waits while another one puts by the same
+ * oshrun -np N beside [full]: a thread waits while another one puts by the same
  * context, or calls collectives.  A waiting thread must sleep without a lock:
  * this program is between the libraries, counts the locks of each thread, and
  * checks the count when a thread sleeps.  The working thread continues until
- * the other one has slept often.
+ * the other one has slept often.  With "full", the process has no free file
+ * descriptor.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,6 +15,8 @@
 #include <shmem.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -188,7 +191,17 @@ static void beside(const char *what, void *(*wait)(void *), long (*work)(void))
 	shmem_barrier_all();
 }
 
-int main(void)
+/* Takes all file descriptors that the process may still have. */
+static void descriptors_take(void)
+{
+	struct rlimit few = { .rlim_cur = 64, .rlim_max = 64 };
+
+	wrong += setrlimit(RLIMIT_NOFILE, &few) != 0;
+	while (dup(STDOUT_FILENO) >= 0)
+		;
+}
+
+int main(int argc, char **argv)
 {
 	int provided;
 
@@ -196,6 +209,8 @@ int main(void)
 	me = shmem_my_pe();
 	shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, shmem_n_pes(), NULL, 0, &waiters);
 	shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, shmem_n_pes(), NULL, 0, &workers);
+	if (argc > 1 && !strcmp(argv[1], "full"))
+		descriptors_take();
 	beside("puts beside a wait", wait_word, puts_beside);
 	beside("puts beside a wait for a short word", wait_short, puts_beside);
 	beside("reductions beside a synchronization", wait_team, reductions_beside);
