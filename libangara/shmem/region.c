@@ -177,9 +177,9 @@ void shi_at_pe(const struct shmemi_ctx *c, const void *addr, size_t len, int pe,
 		shi_die("%s: PE %d is not from 0 to %u", what, pe, c->n_pes - 1);
 	}
 	if (!r)
-		shi_die("%s: %p is not symmetric: neither of shmem_malloc() nor a global "
-			"or static variable of the program or of a shared library that "
-			"says so", what, addr);
+		shi_die("%s: %p is not symmetric: it is neither in the symmetric heap nor a "
+			"global or static variable of the program, or of a shared library "
+			"with SHMEMX_SYMMETRIC_LIBRARY", what, addr);
 	off = (size_t)((const char *)addr - r->base);
 	if (len > r->len - off)
 		shi_die("%s: %zu bytes at %p exceed the %s by %zu", what, len, addr,

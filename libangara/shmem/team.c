@@ -319,10 +319,12 @@ struct shmemi_team *shi_set(int start, int log_stride, int size)
 	if (start == 0 && log_stride == 0 && size == (int)shi.n)
 		return &shi.world;
 	if (log_stride < 0 || log_stride > 30 ||
-	    !strided_valid(&shi.world, start, 1 << log_stride, size) ||
-	    !strided_has(shi.me, start, 1 << log_stride, size))
-		shi_die("active set: start %d, stride 2^%d and size %d name PEs outside of "
-			"0 to %u, or not this one", start, log_stride, size, shi.n - 1);
+	    !strided_valid(&shi.world, start, 1 << log_stride, size))
+		shi_die("active set: start %d, stride 2^%d and size %d: not all of its PEs "
+			"are from 0 to %u", start, log_stride, size, shi.n - 1);
+	if (!strided_has(shi.me, start, 1 << log_stride, size))
+		shi_die("active set: start %d, stride 2^%d and size %d: this PE is not in "
+			"it", start, log_stride, size);
 	stride = 1 << log_stride;
 	pthread_mutex_lock(&shi.lock);
 	for (t = shi.teams; t; t = t->next)
