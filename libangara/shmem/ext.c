@@ -6,7 +6,7 @@
  * program's call.  So members start the collectives of a team in the same
  * order, whatever else they do.
  *
- * For this reason software executes broadcasts.  The adapter's broadcast would
+ * For this reason a broadcast is a reduction.  The adapter's broadcast would
  * need a barrier before it, and would start when the barrier is complete, after
  * collectives that the program has started later.
  *
@@ -31,11 +31,10 @@
  * @mine: arguments of this member
  * @team: its team
  * @what: name of the collective
- * @kind: reduction whose result is computed at the end of the request; NULL:
- *	none
- * @dest: destination of that result
- * @n: elements of that result
- * @buffer: output of the collective, for that result
+ * @narrow: copies a result in 32 bits from @buffer; NULL: it is copied as it is
+ * @dest: destination of the result in @buffer
+ * @n: elements of that result, or bytes without @narrow
+ * @buffer: result of the collective; NULL: the adapter writes it to its place
  */
 struct shmemx_req {
 	struct shi_req req;
@@ -44,7 +43,7 @@ struct shmemx_req {
 	uint64_t mine[EXT_ARGS];
 	struct shmemi_team *team;
 	const char *what;
-	const struct shi_kind *kind;
+	void (*narrow)(void *to, const int32_t *from, size_t n);
 	void *dest;
 	size_t n;
 	void *buffer;
@@ -150,8 +149,44 @@ static struct shi_local ext_local(const void *addr, size_t len, const char *what
 	if (len && !l.mr)
 		shi_die("%s: %zu bytes at %p are not symmetric", what, len, addr);
 	if (len > ANGARA_MAX_OP_BYTES)
-		shi_die("%s: %zu bytes, more than %u", what, len, ANGARA_MAX_OP_BYTES);
+		shi_die("%s: %zu bytes are too many for one request, which takes at most "
+			"%u", what, len, ANGARA_MAX_OP_BYTES);
 	return l;
+}
+
+static void *ext_buffer(struct shmemx_req *r, size_t len)
+{
+	r->buffer = len > ANGARA_MAX_OP_BYTES ? NULL : malloc(len + 1);
+	if (!r->buffer)
+		shi_die("%s: no memory for %zu bytes", r->what, len);
+	return r->buffer;
+}
+
+/*
+ * Broadcasts by a reduction: bitwise OR of the root's data, which are in its
+ * @dest, and zeros of the other members.  The adapter reduces words of 4 or 8
+ * bytes; other lengths take a buffer.
+ */
+static void ext_bcast_adapter(struct shmemx_req *r, void *dest, struct shi_local at,
+			      size_t len, bool root)
+{
+	size_t word = len % sizeof(uint64_t) ? sizeof(uint32_t) : sizeof(uint64_t);
+	size_t words = (len + word - 1) / word;
+
+	if (!root)
+		memset(dest, 0, len);
+	if (len % word) {
+		at = (struct shi_local){ .off = (uintptr_t)ext_buffer(r, words * word) };
+		memset(r->buffer, 0, words * word);
+		memcpy(r->buffer, dest, len);
+		r->dest = dest;
+		r->n = len;
+	}
+	EXT_START(r, &r->req,
+		  angara_allreduce_nbi(r->team->a, at.mr, at.off, at.mr, at.off, words,
+				       word == sizeof(uint64_t) ? ANGARA_TYPE_UINT64 :
+								  ANGARA_TYPE_UINT32,
+				       ANGARA_RED_OR, how));
 }
 
 SHI_EXT(int, broadcastmem_nb, (shmem_team_t team, void *dest, const void *source,
@@ -169,12 +204,17 @@ SHI_EXT(int, broadcastmem_nb, (shmem_team_t team, void *dest, const void *source
 		shi_die("broadcastmem_nb: the root %d is not from 0 to %d", pe_root,
 			r->team->size - 1);
 	root = pe_root == r->team->rank;
-	at = ext_local(root ? source : dest, nelems, r->what);
-	if (root)
+	at = ext_local(dest, nelems, r->what);
+	if (root) {
+		ext_local(source, nelems, r->what);
 		memmove(dest, source, nelems);
+	}
 	ext_check(r, (uint64_t)nelems << 2 | EXT_BCAST, (uint64_t)pe_root);
-	EXT_START(r, &r->req, angara_broadcast_nbi(r->team->a, at.mr, at.off, nelems,
-						   (unsigned int)pe_root, how));
+	if (r->team->offloaded)
+		ext_bcast_adapter(r, dest, at, nelems, root);
+	else
+		EXT_START(r, &r->req, angara_broadcast_nbi(r->team->a, at.mr, at.off, nelems,
+							   (unsigned int)pe_root, how));
 	*req = r;
 	return 0;
 }
@@ -188,38 +228,30 @@ SHI_EXT(int, broadcastmem_nb, (shmem_team_t team, void *dest, const void *source
 	}
 SHMEMI_RMA_TYPES(BROADCAST)
 
-static void *ext_buffer(struct shmemx_req *r, size_t len)
+/* Reduces elements that the adapter cannot combine. */
+static void ext_reduce_software(struct shmemx_req *r, const struct shi_kind *kind,
+				struct shi_local to, struct shi_local from, size_t n)
 {
-	r->buffer = len > ANGARA_MAX_OP_BYTES ? NULL : malloc(len + 1);
-	if (!r->buffer)
-		shi_die("%s: no memory for %zu bytes", r->what, len);
-	return r->buffer;
+	const struct angara_reducer by = shi_reducer(kind);
+
+	EXT_START(r, &r->req, angara_allreduce_fn_nbi(r->team->a, to.mr, to.off, from.mr,
+						      from.off, n, &by, how));
 }
 
 /* Reduces integers of 1 and 2 bytes as integers of 32 bits. */
-static void ext_reduce_narrow(struct shmemx_req *r, const void *source)
+static void ext_reduce_narrow(struct shmemx_req *r, const struct shi_kind *kind, void *dest,
+			      const void *source, size_t n)
 {
 	struct shi_local at = {
-		.off = (uintptr_t)ext_buffer(r, shi_times(r->n, sizeof(int32_t))),
+		.off = (uintptr_t)ext_buffer(r, shi_times(n, sizeof(int32_t))),
 	};
 
-	r->kind->widen(r->buffer, source, r->n);
+	r->narrow = kind->narrow;
+	r->dest = dest;
+	r->n = n;
+	kind->widen(r->buffer, source, n);
 	EXT_START(r, &r->req, angara_allreduce_nbi(r->team->a, NULL, at.off, NULL, at.off,
-						   r->n, ANGARA_TYPE_INT32, r->kind->op,
-						   how));
-}
-
-/*
- * Gathers elements that the adapter cannot combine; the end of the request
- * combines them.
- */
-static void ext_reduce_software(struct shmemx_req *r, const void *source)
-{
-	size_t len = r->n * r->kind->size;
-	void *all = ext_buffer(r, shi_times(len, (size_t)r->team->size));
-
-	EXT_START(r, &r->req, angara_allgather_nbi(r->team->a, NULL, (uintptr_t)all, NULL,
-						   (uintptr_t)source, len, how));
+						   n, ANGARA_TYPE_INT32, kind->op, how));
 }
 
 int shi_reduce_nb(shmem_team_t team, const struct shi_kind *kind, void *dest,
@@ -234,16 +266,12 @@ int shi_reduce_nb(shmem_team_t team, const struct shi_kind *kind, void *dest,
 	r = ext_new(shi_team(team), "reduce_nb");
 	to = ext_local(dest, shi_times(n, kind->size), r->what);
 	from = ext_local(source, shi_times(n, kind->size), r->what);
-	r->dest = dest;
-	r->n = n;
-	if (kind->device < 0)
-		r->kind = kind;
 	ext_check(r, (uint64_t)n << 2 | EXT_REDUCE,
 		  (uint64_t)kind->op << 32 | (uint32_t)kind->device);
 	if (kind->device == SHI_NARROW)
-		ext_reduce_narrow(r, source);
+		ext_reduce_narrow(r, kind, dest, source, n);
 	else if (kind->device == SHI_SOFTWARE)
-		ext_reduce_software(r, source);
+		ext_reduce_software(r, kind, to, from, n);
 	else
 		EXT_START(r, &r->req,
 			  angara_allreduce_nbi(r->team->a, to.mr, to.off, from.mr, from.off,
@@ -253,32 +281,16 @@ int shi_reduce_nb(shmem_team_t team, const struct shi_kind *kind, void *dest,
 	return 0;
 }
 
-/*
- * Computes the result of a reduction that the adapter does not write to the
- * destination.
- */
-static void ext_result(struct shmemx_req *r)
-{
-	size_t len = r->n * r->kind->size;
-	int i;
-
-	if (r->kind->device == SHI_NARROW) {
-		r->kind->narrow(r->dest, r->buffer, r->n);
-		return;
-	}
-	for (i = 1; i < r->team->size; i++)
-		r->kind->combine(r->buffer, (char *)r->buffer + (size_t)i * len, r->n);
-	memcpy(r->dest, r->buffer, len);
-}
-
 static void ext_end(shmemx_req_t *req)
 {
 	struct shmemx_req *r = *req;
 
 	ext_checked(r);
 	shi_req_wait(r->team, &r->req, 0, r->what);
-	if (r->kind)
-		ext_result(r);
+	if (r->narrow)
+		r->narrow(r->dest, r->buffer, r->n);
+	else if (r->buffer)
+		memcpy(r->dest, r->buffer, r->n);
 	free(r->buffer);
 	free(r);
 	*req = SHMEMX_REQ_INVALID;

@@ -6,19 +6,20 @@
  *	float, double
  *	sums of complex numbers		by the adapter, as twice as many floats
  *	integers of 1 and 2 bytes	by the adapter, as integers of 32 bits
- *	long double, products of	gathered at all members, and combined there
- *	complex numbers			in the order of ranks
+ *	long double, products of	by software: libangara's messages, combined
+ *	complex numbers			by functions of this file
  *
  * Lower bits of integer sums and products do not depend on the higher ones, so
  * wider integers give the same result.  All reductions give the same bits at
  * all members and in each run.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "shi.h"
 
 #define REDUCE_BYTES	65536U	/* bytes of a temporary buffer */
+/* Longest reduction by software: libangara takes a registered buffer as long. */
+#define SOFTWARE_BYTES	(SHI_CHUNK < (1U << 20) ? SHI_CHUNK : 1U << 20)
 
 static void reduce_by_device(struct shmemi_team *t, const struct shi_kind *kind,
 			     struct shi_local to, struct shi_local from, size_t n)
@@ -69,30 +70,22 @@ static void reduce_narrow(struct shmemi_team *t, const struct shi_kind *kind, ch
 	free(wide);
 }
 
+/* By the schedules of libangara's own reductions by software. */
 static void reduce_by_software(struct shmemi_team *t, const struct shi_kind *kind,
-			       char *dest, const char *source, size_t n)
+			       struct shi_local to, struct shi_local from, size_t n)
 {
-	size_t members = (size_t)t->size;
-	size_t most = REDUCE_BYTES / kind->size / members;
-	size_t done, count, i;
-	char *all;
+	const struct angara_reducer by = shi_reducer(kind);
+	size_t most = SOFTWARE_BYTES / kind->size;
+	size_t done, count;
 
-	most = most ? most : 1;
-	most = most < n ? most : n;
-	all = reduce_alloc(most * members * kind->size);
 	for (done = 0; done < n; done += count) {
-		size_t off = done * kind->size, len;
+		size_t off = done * kind->size;
 
 		count = n - done < most ? n - done : most;
-		len = count * kind->size;
 		SHI_RUN(t, "reduction",
-			angara_allgather_nbi(t->a, NULL, (uintptr_t)all, NULL,
-					     (uintptr_t)source + off, len, how));
-		for (i = 1; i < members; i++)
-			kind->combine(all, all + i * len, count);
-		memcpy(dest + off, all, len);
+			angara_allreduce_fn_nbi(t->a, to.mr, to.off + off, from.mr,
+						from.off + off, count, &by, how));
 	}
-	free(all);
 }
 
 /**
@@ -119,7 +112,7 @@ void shi_reduce(struct shmemi_team *t, const struct shi_kind *kind, void *dest,
 	if (kind->device == SHI_NARROW)
 		reduce_narrow(t, kind, dest, source, n);
 	else if (kind->device == SHI_SOFTWARE)
-		reduce_by_software(t, kind, dest, source, n);
+		reduce_by_software(t, kind, to, from, n);
 	else
 		reduce_by_device(t, kind, to, from, n);
 }
@@ -157,13 +150,15 @@ void shi_reduce(struct shmemi_team *t, const struct shi_kind *kind, void *dest,
 SHMEMI_SUM_TYPES(WIDEN)
 
 #define REDUCE(N, T, what, OP) \
-	static inline void combine_##N##_##what(void *to, const void *from, size_t n) \
+	static inline void combine_##N##_##what(void *to, const void *from, size_t n, \
+						void *unused) \
 	{ \
 		T *a = to; \
 		const T *b = from; \
 		size_t i; \
 		for (i = 0; i < n; i++) \
 			a[i] = (T)DO_##what(a[i], b[i]); \
+		(void)unused; \
 	} \
 	static const struct shi_kind kind_##N##_##what = { \
 		.size = sizeof(T), \
@@ -217,7 +212,7 @@ SHMEMI_AND_TO_ALL_TYPES(KINDS_SIGNED)
 		(void)pWrk; \
 		(void)pSync; \
 		if (nreduce < 0) \
-			shi_die("reduction: %d elements", nreduce); \
+			shi_die("reduction: the number of elements %d is negative", nreduce); \
 		shi_reduce(shi_set(PE_start, logPE_stride, PE_size), &kind_##N##_##op, dest, \
 			   source, (size_t)nreduce); \
 	}

@@ -501,7 +501,7 @@ SHI_HIDDEN void shi_alltoalls(struct shmemi_team *t, void *dest, const void *sou
  * @parts: device elements of an element: 2 for sums of complex numbers
  * @widen: SHI_NARROW: copies elements to elements of 32 bits
  * @narrow: SHI_NARROW: copies them back
- * @combine: SHI_SOFTWARE: a = a op b
+ * @combine: SHI_SOFTWARE: a = a op b, see struct angara_reducer
  */
 struct shi_kind {
 	size_t size;
@@ -510,11 +510,21 @@ struct shi_kind {
 	unsigned int parts;
 	void (*widen)(int32_t *to, const void *from, size_t n);
 	void (*narrow)(void *to, const int32_t *from, size_t n);
-	void (*combine)(void *a, const void *b, size_t n);
+	void (*combine)(void *a, const void *b, size_t n, void *unused);
 };
 
 #define SHI_NARROW	(-1)
 #define SHI_SOFTWARE	(-2)
+
+/* SHI_SOFTWARE: the operation, for libangara. */
+static inline struct angara_reducer shi_reducer(const struct shi_kind *kind)
+{
+	return (struct angara_reducer){
+		.size = sizeof(struct angara_reducer),
+		.elem = (uint32_t)kind->size,
+		.combine = kind->combine,
+	};
+}
 
 SHI_HIDDEN void shi_reduce(struct shmemi_team *t, const struct shi_kind *kind, void *dest,
 			   const void *source, size_t n);

@@ -104,13 +104,18 @@ SHMEMI_SUM_TYPES(EXT_SUM)
 		shmemx_req_t req[REQS]; \
 		int i; \
 		for (i = 0; i < LEN; i++) \
-			out_##N[0][i] = 0; \
+			out_##N[0][i] = (T)(me + 90); \
 		FILL(N, T); \
 		EXPECT(!shmemx_##N##_broadcast_nb(team, out_##N[0], in_##N, LEN, size - 1, \
 						  &req[0])); \
 		ENDED(1); \
 		for (i = 0; i < LEN; i++) \
 			EXPECT(out_##N[0][i] == IN(T, first + (size - 1) * step, i)); \
+		/* In place; then no elements. */ \
+		EXPECT(!shmemx_##N##_broadcast_nb(team, in_##N, in_##N, 1, 0, &req[0])); \
+		EXPECT(!shmemx_##N##_broadcast_nb(team, in_##N, in_##N, 0, 0, &req[1])); \
+		ENDED(2); \
+		EXPECT(in_##N[0] == IN(T, first, 0) && in_##N[1] == IN(T, me, 1)); \
 	}
 SHMEMI_RMA_TYPES(EXT_BCAST)
 
