@@ -292,7 +292,8 @@ static int mc_close(struct fid *fid)
 	/* Sends the remaining notifications. */
 	afi_progress(d);
 	afi_group_tell_rest(g);
-	AFI_INFO(EP_CTRL, "group %016llx: %llu offloaded, %llu by software\n",
+	AFI_INFO(EP_CTRL,
+		 "group %016llx closes: adapters executed %llu of its operations, software %llu\n",
 		 (unsigned long long)g->id,
 		 (unsigned long long)g->by_offload,
 		 (unsigned long long)g->by_software);

@@ -201,9 +201,11 @@ static bool talk_take(struct afi_call *call, u32 i, const struct afi_talk *t,
 
 	if (t->len != s->len || t->off != p->done ||
 	    len != (left < AFI_BLOCK_MAX ? left : AFI_BLOCK_MAX)) {
-		AFI_WARN(EP_DATA, "node %u sends %llu bytes, expected %zu\n",
+		AFI_WARN(EP_DATA,
+			 "members call a collective operation differently: node %u sends %llu bytes from byte %llu on, this process expects %zu from byte %zu on\n",
 			 call->group->members[t->from].name.node,
-			 (unsigned long long)t->len, s->len);
+			 (unsigned long long)t->len, (unsigned long long)t->off,
+			 s->len, p->done);
 		return false;
 	}
 	if (len)
