@@ -123,6 +123,7 @@ struct afi_cntr;
 struct afi_coll;
 struct afi_done;
 struct afi_flow;
+struct afi_late;
 struct afi_mr;
 struct afi_op;
 struct afi_probes;
@@ -222,24 +223,6 @@ struct afi_start {
 };
 
 /**
- * struct afi_look - a read of a peer's directory of keys
- * @await: continuation
- * @begun: a read has started and its result is not used yet
- * @err: its result
- * @end: time after which the result is not used
- * @peer: peer
- * @key: key to translate
- */
-struct afi_look {
-	struct afi_await await;
-	bool begun;
-	int err;
-	u64 end;
-	struct angara_peer peer;
-	u64 key;
-};
-
-/**
  * struct afi_up - functions by which lower layers notify upper layers
  * @progress: handle events and end operations, see afi_progress()
  * @op_sent: a message of an operation has been sent or, with @err, has failed
@@ -302,10 +285,11 @@ struct afi_up {
  *	endpoint was closed before its data arrived
  * @bounce: buffers for local memory that is not registered
  * @stage: buffers for data of messages, which the receivers read
- * @dir_mem: directory of large keys; behind it, the results of @looks
+ * @dir_mem: directory of large keys; behind it, places for entries of peers'
+ *	directories
  * @dir: region of the directory, which peers read
- * @window: region of the results of @looks
- * @looks: reads of peers' directories
+ * @window: region of these places
+ * @lates: operations that wait for entries of peers' directories
  * @starts: with @virt: cached starts of peers' regions, by key
  * @temps: regions of the library's cache that operations hold
  * @numbers: a bit for each endpoint number in use
@@ -382,7 +366,7 @@ struct afi_domain {
 	struct afi_dir_entry *dir_mem;
 	struct angara_mr *dir;
 	struct angara_mr *window;
-	struct afi_look looks[AFI_DIR_LOOKS];
+	struct afi_late *lates;
 	struct afi_start *starts;
 	u32 temps;
 	u64 numbers[AFI_EPS / 64];
@@ -621,8 +605,6 @@ bool afi_temp_spare(const struct afi_domain *d, u32 part, u32 n);
 int afi_key_take(struct afi_domain *d, u64 want, void *addr, size_t len,
 		 unsigned int access, struct afi_mr *mr);
 void afi_key_give(struct afi_domain *d, struct afi_mr *mr);
-int afi_key_find(struct afi_domain *d, struct angara_peer peer, u64 key,
-		 u64 addr, u64 *akey, u64 *off);
 
 /* cq.c */
 int afi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,

@@ -150,124 +150,114 @@ static void atomic_gather(char *to, const struct fi_ioc *ioc, size_t n, size_t s
 	}
 }
 
-/**
- * struct part - a piece, before it is started
- * @at: index of its first element
- * @n: elements
- * @akey: the adapter's key of the remote memory
- * @off: offset in its region
- */
-struct part {
-	size_t at;
-	size_t n;
-	u64 akey;
-	u64 off;
-};
+/* Adds a piece, whose result goes to @at in the list of results. */
+static int atomic_add(struct afi_op *op, struct afi_plan *plan,
+		      const struct call *d, const struct afi_plan_part *part,
+		      size_t si, size_t so)
+{
+	struct afi_piece *piece = afi_piece_add(op);
+	int ret;
+
+	piece->back = true;
+	plan->parts[plan->n++] = *part;
+	if (!d->nres)
+		return 0;
+	ret = afi_local_get(op->domain, op->ep, &piece->local,
+			    (char *)d->res[si].addr + so * plan->size,
+			    part->len * plan->size,
+			    d->res_desc ? d->res_desc[si] : NULL, true);
+	if (ret)
+		op->n--;
+	return ret;
+}
 
 /* Cuts the operation at the boundaries of the result and remote memory lists. */
-static int atomic_cut(struct afi_op *op, struct angara_peer peer, const struct call *d,
-		      struct part *parts)
+static int atomic_cut(struct afi_op *op, struct afi_plan *plan,
+		      const struct call *d)
 {
 	const struct fi_msg_atomic *msg = d->msg;
-	size_t size = types[msg->datatype].size;
-	size_t at = 0, ri, ro, si = 0, so = 0;
-	int n = 0;
+	size_t at = 0, ro, si = 0, so = 0;
+	u32 ri;
 
 	for (ri = 0; ri < msg->rma_iov_count; ri++) {
 		const struct fi_rma_ioc *r = &msg->rma_iov[ri];
-		struct afi_piece *piece;
-		struct part p;
-		int ret = afi_key_find(op->domain, peer, r->key, r->addr,
-				       &p.akey, &p.off);
+		struct afi_plan_part part = { .there = ri };
+		int ret;
 
-		if (ret)
-			return ret;
-		afi_op_touch(op, afi_slot(p.akey));
-		for (ro = 0; ro < r->count; ro += p.n, p.off += p.n * size) {
-			p.n = r->count - ro;
+		plan->there[ri] = (struct afi_there){ r->key, r->addr };
+		for (ro = 0; ro < r->count; ro += part.len) {
+			part.len = r->count - ro;
 			while (d->nres && so == d->res[si].count) {
 				si++;
 				so = 0;
 			}
-			if (d->nres && d->res[si].count - so < p.n)
-				p.n = d->res[si].count - so;
-			piece = afi_piece_add(op);
-			if (d->nres) {
-				ret = afi_local_get(op->domain, op->ep,
-						    &piece->local, (char *)d->res[si].addr +
-						    so * size, p.n * size,
-						    d->res_desc ?
-						    d->res_desc[si] : NULL,
-						    true);
-				if (ret) {
-					op->n--;
-					return ret;
-				}
-			}
-			piece->back = true;
-			p.at = at;
-			parts[n++] = p;
-			at += p.n;
-			so += p.n;
+			if (d->nres && d->res[si].count - so < part.len)
+				part.len = d->res[si].count - so;
+			part.at = at;
+			part.ahead = ro * plan->size;
+			ret = atomic_add(op, plan, d, &part, si, so);
+			if (ret)
+				return ret;
+			at += part.len;
+			so += part.len;
 		}
 	}
-	return n;
+	plan->keys = ri;
+	return 0;
 }
 
-static int atomic_post(struct afi_op *op, struct angara_peer peer,
-		       struct afi_piece *piece, const struct part *p,
-		       const struct call *d, const char *x, const char *y)
+static int atomic_post(struct afi_op *op, struct afi_piece *piece,
+		       const struct afi_plan *plan,
+		       const struct afi_plan_part *part, struct angara_peer peer)
 {
+	const struct afi_there *there = &plan->there[part->there];
 	const struct angara_op *how = afi_piece_await(op, piece);
-	const struct fi_msg_atomic *msg = d->msg;
+	const char *x = plan->x + part->at * plan->size;
+	const char *y = plan->y + part->at * plan->size;
+	const u64 off = there->off + part->ahead;
 	struct angara_ctx *ctx = op->domain->ctx;
-	unsigned int type = types[msg->datatype].type, what = ops[msg->op];
-	size_t from = p->at * types[msg->datatype].size;
 
-	if (d->form == AFI_COMPARE)
-		return angara_compare_nbi(ctx, peer, p->akey, p->off, x + from,
-					  y + from, p->n, type, what,
-					  piece->local.mr, piece->local.off,
-					  how);
-	if (d->form == AFI_FETCH)
-		return angara_fetch_nbi(ctx, peer, p->akey, p->off,
-					msg->op == FI_ATOMIC_READ ? NULL :
-					x + from, p->n, type, what,
-					piece->local.mr, piece->local.off,
-					how);
-	return angara_atomic_nbi(ctx, peer, p->akey, p->off, x + from, p->n,
-				 type, what, how);
+	if (plan->does == AFI_COMPARE)
+		return angara_compare_nbi(ctx, peer, there->key, off, x, y,
+					  part->len, plan->type, plan->op,
+					  piece->local.mr, piece->local.off, how);
+	if (plan->does == AFI_FETCH)
+		return angara_fetch_nbi(ctx, peer, there->key, off,
+					plan->op == ANGARA_ATOMIC_READ ? NULL : x,
+					part->len, plan->type, plan->op,
+					piece->local.mr, piece->local.off, how);
+	return angara_atomic_nbi(ctx, peer, there->key, off, x, part->len,
+				 plan->type, plan->op, how);
 }
 
 /* Return: 0: the operation is in progress or has failed; -FI_EAGAIN. */
-static int atomic_start(struct afi_op *op, const struct afi_name *name,
-			const struct call *d)
+static int atomic_start(struct afi_op *op, const struct call *d)
 {
-	const struct angara_peer peer = { .node = name->node, .ctx = name->ctx };
-	size_t size = types[d->msg->datatype].size;
-	char x[ANGARA_MAX_ATOMIC], y[ANGARA_MAX_ATOMIC];
-	struct part parts[AFI_PIECES];
-	int n = atomic_cut(op, peer, d, parts);
-	int i, ret = 0;
+	const struct fi_msg_atomic *msg = d->msg;
+	struct afi_plan plan;
+	int ret;
 
-	if (n == -FI_EAGAIN) {
+	plan.post = atomic_post;
+	plan.does = d->form;
+	plan.type = types[msg->datatype].type;
+	plan.op = ops[msg->op];
+	plan.size = types[msg->datatype].size;
+	plan.inject = false;
+	plan.n = 0;
+	ret = atomic_cut(op, &plan, d);
+	if (msg->op != FI_ATOMIC_READ)
+		atomic_gather(plan.x, msg->msg_iov, msg->iov_count, plan.size);
+	atomic_gather(plan.y, d->y, d->ny, plan.size);
+	if (!ret)
+		ret = afi_plan_start(op, &plan);
+	if (ret == -FI_EAGAIN) {
 		afi_op_drop(op);
-		return n;
+		return ret;
 	}
-	if (d->msg->op != FI_ATOMIC_READ)
-		atomic_gather(x, d->msg->msg_iov, d->msg->iov_count, size);
-	atomic_gather(y, d->y, d->ny, size);
-	for (i = 0; i < n && !ret; i++) {
-		ret = atomic_post(op, peer, &op->rest->pieces[i], &parts[i], d, x, y);
-		afi_piece_started(&op->rest->pieces[i], ret);
+	if (ret) {
+		afi_op_fail(op, ret, NULL);
+		afi_op_start(op);
 	}
-	/*
-	 * An error of the peer is reported in the completion, wherever it is
-	 * detected.
-	 */
-	if (n < 0 || ret)
-		afi_op_fail(op, n < 0 ? n : ret, NULL);
-	afi_op_start(op);
 	return 0;
 }
 
@@ -325,7 +315,7 @@ static int atomic_now(struct afi_ep *ep, const struct call *d)
 			.len = atomic_there(d->msg) * types[d->msg->datatype].size,
 		};
 	ep->domain->more = d->flags & FI_MORE;
-	ret = atomic_start(op, &name, d);
+	ret = atomic_start(op, d);
 	ep->domain->more = false;
 	return ret;
 }

@@ -165,6 +165,7 @@ static void domain_free(struct afi_domain *d)
 	afi_wait_end(d);
 	free(d->watched);
 	afi_keys_free(d);
+	afi_plans_free(d);
 	free(d->ops_mem);
 	free(d->rests);
 	afi_objects_free(&d->recvs);
@@ -266,6 +267,8 @@ static int domain_setup(struct afi_domain *d, const struct fi_info *info)
 	d->serial = afi_any_number(d);
 	if (!ret)
 		ret = afi_keys_init(d);
+	if (!ret)
+		ret = afi_plans_init(d);
 	if (!ret)
 		ret = afi_probe_init(d);
 	if (!ret)

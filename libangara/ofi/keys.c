@@ -21,7 +21,7 @@
  */
 #include <stdlib.h>
 
-#include "afi.h"
+#include "op.h"
 
 /* The last entry contains the domain's number; the windows follow it. */
 #define AFI_DIR_ROOM	(AFI_DIR_ID + 1)
@@ -52,11 +52,12 @@ struct angara_domain_attr afi_keys_attr(void)
 
 int afi_keys_init(struct afi_domain *d)
 {
+	const size_t windows = (size_t)AFI_DIR_LATES * AFI_RMA_IOV_LIMIT *
+			       AFI_DIR_WINDOW;
 	const size_t len = AFI_DIR_ROOM * sizeof(struct afi_dir_entry);
 	int ret;
 
-	d->dir_mem = calloc(AFI_DIR_ROOM + AFI_DIR_LOOKS * AFI_DIR_WINDOW,
-			    sizeof(struct afi_dir_entry));
+	d->dir_mem = calloc(AFI_DIR_ROOM + windows, sizeof(*d->dir_mem));
 	if (d->virt)
 		d->starts = calloc(AFI_STARTS, sizeof(*d->starts));
 	if (!d->dir_mem || (d->virt && !d->starts))
@@ -68,8 +69,8 @@ int afi_keys_init(struct afi_domain *d)
 	if (ret)
 		return ret;
 	return angara_mr_reg(d->dom, d->dir_mem + AFI_DIR_ROOM,
-			     AFI_DIR_LOOKS * AFI_DIR_WINDOW *
-			     sizeof(*d->dir_mem), ANGARA_ACCESS_LOCAL_WRITE, &d->window);
+			     windows * sizeof(*d->dir_mem),
+			     ANGARA_ACCESS_LOCAL_WRITE, &d->window);
 }
 
 /* The domain of libangara, with the directory's region, is closed before. */
@@ -216,37 +217,10 @@ void afi_key_give(struct afi_domain *d, struct afi_mr *mr)
 	angara_mr_dereg(mr->mr);
 }
 
-static void look_ended(struct afi_domain *d, struct afi_await *a, int err,
-		       const struct angara_completion *c)
+/* Entries that afi_key_read() has read to the place of a number. */
+static struct afi_dir_entry *window_of(const struct afi_domain *d, u32 number)
 {
-	(void)d;
-	(void)c;
-	afi_of(a, struct afi_look, await)->err = err;
-}
-
-static const struct afi_dir_entry *window_of(const struct afi_domain *d,
-					     const struct afi_look *l)
-{
-	return d->dir_mem + AFI_DIR_ROOM + (l - d->looks) * AFI_DIR_WINDOW;
-}
-
-static void look_start(struct afi_domain *d, struct afi_look *l,
-		       struct angara_peer peer, u64 key)
-{
-	const u32 place = d->virt ? place_of_slot(key) : place_of(key);
-	const size_t size = AFI_DIR_WINDOW * sizeof(struct afi_dir_entry);
-	int ret;
-
-	l->peer = peer;
-	l->key = key;
-	l->end = afi_deadline(AFI_DIR_MS);
-	ret = angara_get_nbi(d->ctx, peer, AFI_DIR_KEY,
-			     place * sizeof(struct afi_dir_entry), d->window,
-			     (size_t)(l - d->looks) * size, size,
-			     afi_await(d, &l->await, look_ended));
-	afi_awaited(d, &l->await, ret);
-	l->begun = ret != -EAGAIN;
-	l->err = ret;
+	return d->dir_mem + AFI_DIR_ROOM + number * AFI_DIR_WINDOW;
 }
 
 static bool same_peer(struct angara_peer a, struct angara_peer b)
@@ -254,132 +228,112 @@ static bool same_peer(struct angara_peer a, struct angara_peer b)
 	return a.node == b.node && a.ctx == b.ctx;
 }
 
-/* The lookup of a key, or NULL. */
-static struct afi_look *look_of(struct afi_domain *d, struct angara_peer peer,
-				u64 key)
+static struct afi_start *start_at(const struct afi_domain *d, u64 key)
 {
-	u32 i;
-
-	for (i = 0; i < AFI_DIR_LOOKS; i++) {
-		struct afi_look *l = &d->looks[i];
-
-		if (l->begun && l->key == key && same_peer(l->peer, peer))
-			return l;
-	}
-	return NULL;
+	return &d->starts[place_of(key) % AFI_STARTS];
 }
 
 /*
- * A slot for a lookup: a free one, else the one of the oldest lookup that has
- * ended.
+ * With addresses as virtual addresses: sets the offset, if the start of the
+ * region is cached.
  */
-static struct afi_look *look_room(struct afi_domain *d)
+static int known_start(const struct afi_domain *d, struct angara_peer peer,
+		       struct afi_there *there)
 {
-	struct afi_look *best = NULL;
-	u32 i;
+	const struct afi_start *s = start_at(d, there->key);
 
-	for (i = 0; i < AFI_DIR_LOOKS; i++) {
-		struct afi_look *l = &d->looks[i];
-
-		if (!l->begun)
-			return l;
-		if (!l->await.live && (!best || l->end < best->end))
-			best = l;
-	}
-	return best;
-}
-
-/*
- * Nothing waits for the read: the call returns -FI_EAGAIN, and the program's
- * retry finds the result.  The read is short, so the progress that a call makes
- * before it returns is often enough.  An old result that no call has used is
- * read again, since another region may have the key now.
- */
-static int look_up(struct afi_domain *d, struct angara_peer peer, u64 key,
-		   const struct afi_dir_entry **found)
-{
-	struct afi_look *l = look_of(d, peer, key);
-
-	if (l && !l->await.live && !afi_past(l->end)) {
-		l->begun = false;
-		*found = window_of(d, l);
-		return l->err;
-	}
-	if (!l)
-		l = look_room(d);
-	if (l && !l->await.live && afi_await_room(d, 1))
-		look_start(d, l, peer, key);
-	return -FI_EAGAIN;
-}
-
-static int find_listed(struct afi_domain *d, struct angara_peer peer, u64 key,
-		       u64 *akey)
-{
-	const struct afi_dir_entry *found;
-	int ret = look_up(d, peer, key, &found);
-	u32 i;
-
-	for (i = 0; !ret && i < AFI_DIR_WINDOW; i++)
-		if (found[i].akey && found[i].key == key) {
-			*akey = found[i].akey - 1;
-			return 0;
-		}
-	return ret ? ret : -FI_ENOKEY;
-}
-
-/*
- * For an invalid key this may return the start of another region in the same
- * slot.  The target's adapter refuses the key then.
- */
-static int find_start(struct afi_domain *d, struct angara_peer peer, u64 key,
-		      u64 *start)
-{
-	const struct afi_dir_entry *found;
-	struct afi_start *s = &d->starts[place_of(key) % AFI_STARTS];
-	int ret;
-
-	if (s->key == key && same_peer(s->peer, peer)) {
-		*start = s->start;
+	if (s->key == there->key && same_peer(s->peer, peer)) {
+		there->off -= s->start;
 		return 0;
 	}
-	if (place_of_slot(key) >= AFI_DIR_ENTRIES)
-		return -FI_ENOKEY;
-	ret = look_up(d, peer, key, &found);
-	if (ret)
-		return ret;
-	if (!found[0].akey)
-		return -FI_ENOKEY;
-	*start = found[0].akey;
-	*s = (struct afi_start){ .key = key, .start = *start, .peer = peer };
+	return place_of_slot(there->key) < AFI_DIR_ENTRIES ? -FI_EINPROGRESS :
+							     -FI_ENOKEY;
+}
+
+/**
+ * afi_key_known() - translate a peer's key and address for the adapter
+ * @d: domain, locked
+ * @peer: peer
+ * @there: in: as the program uses them; out: as the adapter does
+ *
+ * Return: 0; -FI_ENOKEY there is no such key; -FI_EINPROGRESS they are in the
+ * peer's directory.
+ */
+int afi_key_known(const struct afi_domain *d, struct angara_peer peer,
+		  struct afi_there *there)
+{
+	if (d->virt)
+		return known_start(d, peer, there);
+	if (d->prov_keys)
+		return 0;
+	if (there->key >= AFI_DIRECT_KEYS)
+		return -FI_EINPROGRESS;
+	there->key++;
 	return 0;
 }
 
 /**
- * afi_key_find() - translate a peer's key and address for the adapter
+ * afi_key_read() - read the entries of a peer's directory that may have a key
  * @d: domain, locked
  * @peer: peer
+ * @number: place for the entries, below AFI_DIR_LATES * AFI_RMA_IOV_LIMIT
  * @key: key that the program uses
- * @addr: address that the program uses
- * @akey: out: key of the adapter
- * @off: out: offset in that region
+ * @how: from afi_await()
  *
- * Return: 0; -FI_ENOKEY there is no such key; -FI_EHOSTUNREACH there is no
- * peer; -FI_EAGAIN the directory is being read: call again.
+ * Return: as angara_get_nbi().
  */
-int afi_key_find(struct afi_domain *d, struct angara_peer peer, u64 key,
-		 u64 addr, u64 *akey, u64 *off)
+int afi_key_read(const struct afi_domain *d, struct angara_peer peer, u32 number,
+		 u64 key, const struct angara_op *how)
 {
-	u64 start = 0;
-	int ret = 0;
+	const u32 place = d->virt ? place_of_slot(key) : place_of(key);
+	const size_t size = AFI_DIR_WINDOW * sizeof(struct afi_dir_entry);
 
-	*akey = key;
-	if (d->virt)
-		ret = find_start(d, peer, key, &start);
-	*off = addr - start;
-	if (d->prov_keys)
-		return ret;
-	if (key >= AFI_DIRECT_KEYS)
-		return find_listed(d, peer, key, akey);
-	*akey = key + 1;
+	return angara_get_nbi(d->ctx, peer, AFI_DIR_KEY,
+			      place * sizeof(struct afi_dir_entry), d->window,
+			      number * size, size, how);
+}
+
+/*
+ * For an invalid key this may find the start of another region in the same slot.
+ * The target's adapter refuses the key then.
+ */
+static int entry_start(const struct afi_domain *d, struct angara_peer peer,
+		       const struct afi_dir_entry *found, struct afi_there *there)
+{
+	const u64 start = found[0].akey;
+
+	if (!start)
+		return -FI_ENOKEY;
+	*start_at(d, there->key) = (struct afi_start){
+		.key = there->key,
+		.start = start,
+		.peer = peer,
+	};
+	there->off -= start;
 	return 0;
+}
+
+/**
+ * afi_key_entry() - translate a peer's key and address by its directory
+ * @d: domain, locked
+ * @peer: peer
+ * @number: place of the entries that afi_key_read() has read
+ * @there: in: as the program uses them; out: as the adapter does
+ *
+ * Return: 0; -FI_ENOKEY there is no such key.
+ */
+int afi_key_entry(const struct afi_domain *d, struct angara_peer peer, u32 number,
+		  struct afi_there *there)
+{
+	const struct afi_dir_entry *found = window_of(d, number);
+	u32 i;
+
+	if (d->virt)
+		return entry_start(d, peer, found, there);
+	for (i = 0; i < AFI_DIR_WINDOW; i++)
+		if (found[i].akey && found[i].key == there->key) {
+			there->key = found[i].akey - 1;
+			return 0;
+		}
+	return -FI_ENOKEY;
 }

@@ -51,8 +51,7 @@
 #define AFI_DIRECT_KEYS		512
 #define AFI_DIR_ENTRIES		4096
 #define AFI_DIR_WINDOW		16
-#define AFI_DIR_LOOKS		16	/* lookups at once */
-#define AFI_DIR_MS		1000	/* ms for which a result may be used */
+#define AFI_DIR_LATES		16	/* operations that wait for entries */
 #define AFI_STARTS		1024	/* cached starts of peers' regions */
 #define AFI_REGIONS		32768	/* regions with keys of the provider */
 

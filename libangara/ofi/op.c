@@ -368,6 +368,8 @@ int afi_piece_started(struct afi_piece *piece, int ret)
 
 static bool op_retry(struct afi_op *op)
 {
+	if (op->late)
+		return op->resume(op);
 	if (op->asked && afi_show_asked(op))
 		return true;
 	if (op->asked)

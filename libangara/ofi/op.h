@@ -62,6 +62,70 @@ struct afi_piece {
 };
 
 /**
+ * struct afi_there - memory of a peer
+ * @key: key that the program uses, or the adapter's key of the region
+ * @off: address that the program uses, or offset in the region
+ */
+struct afi_there {
+	u64 key;
+	u64 off;
+};
+
+/**
+ * struct afi_plan_part - a piece of a read, write or atomic operation
+ * @there: index of its remote memory
+ * @ahead: bytes between the beginning of that and the piece
+ * @addr: local memory of a read or write; until the piece is started
+ * @at: index of the first element of an atomic operation
+ * @len: bytes; elements of an atomic operation
+ * @desc: descriptor of the region of @addr, or NULL
+ */
+struct afi_plan_part {
+	u32 there;
+	u64 ahead;
+	char *addr;
+	size_t at;
+	size_t len;
+	void *desc;
+};
+
+/**
+ * struct afi_plan - all pieces of a read, write or atomic operation
+ * @post: starts a piece; the keys are those of the adapter then
+ * @does: for @post: a write; or the form of an atomic operation
+ * @type: ANGARA_TYPE_*
+ * @op: ANGARA_ATOMIC_*
+ * @size: bytes of an element of an atomic operation
+ * @inject: the program may use the memory of @parts again after the call
+ * @keys: number of @there
+ * @n: number of @parts
+ * @there: remote memory
+ * @parts: pieces
+ * @x: operands of an atomic operation; copy of data to inject, see plan.c
+ * @y: values to compare with
+ */
+struct afi_plan {
+	int (*post)(struct afi_op *op, struct afi_piece *piece,
+		    const struct afi_plan *plan, const struct afi_plan_part *part,
+		    struct angara_peer peer);
+	int does;
+	u32 type;
+	u32 op;
+	size_t size;
+	bool inject;
+	u32 keys;
+	u32 n;
+	struct afi_there there[AFI_RMA_IOV_LIMIT];
+	struct afi_plan_part parts[AFI_PIECES];
+	char x[ANGARA_MAX_ATOMIC];
+	char y[ANGARA_MAX_ATOMIC];
+};
+
+static_assert(AFI_INJECT_SIZE <= ANGARA_MAX_ATOMIC &&
+	      AFI_INJECT_SIZE <= ANGARA_MAX_INLINE,
+	      "afi_plan.x takes the data, and a descriptor does");
+
+/**
  * struct afi_done - contents of a completion
  * @context: the program's context
  * @flags: FI_*, as the program sees them
@@ -143,6 +207,9 @@ struct afi_rest {
  * @peer: the other endpoint, of a message
  * @own_ep: number of this endpoint
  * @recv: PULL: receive
+ * @late: RMA, TELL: the operation waits for entries of the peer's directory, see
+ *	plan.c; or NULL
+ * @resume: with @late: continues when there is room, or returns false
  * @asks: PULL: messages to the sender, if it was asked for its data; or NULL
  * @nslots: TELL: number of the target's regions
  * @n: number of pieces
@@ -170,6 +237,8 @@ struct afi_op {
 	struct afi_name peer;
 	u32 own_ep;
 	struct afi_recv *recv;
+	struct afi_late *late;
+	bool (*resume)(struct afi_op *op);
 	struct afi_flow *asks;
 	u32 nslots;
 	u32 n;
@@ -188,6 +257,19 @@ static inline struct afi_piece *afi_piece_add(struct afi_op *op)
 /* rma.c */
 int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
 		bool quiet, bool write);
+
+/* keys.c */
+int afi_key_known(const struct afi_domain *d, struct angara_peer peer,
+		  struct afi_there *there);
+int afi_key_read(const struct afi_domain *d, struct angara_peer peer, u32 number,
+		 u64 key, const struct angara_op *how);
+int afi_key_entry(const struct afi_domain *d, struct angara_peer peer, u32 number,
+		  struct afi_there *there);
+
+/* plan.c */
+int afi_plans_init(struct afi_domain *d);
+void afi_plans_free(struct afi_domain *d);
+int afi_plan_start(struct afi_op *op, struct afi_plan *plan);
 
 /* order.c */
 bool afi_must_wait(const struct afi_ep *ep, const struct afi_name *peer,

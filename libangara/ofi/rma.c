@@ -8,22 +8,6 @@
 			 FI_REMOTE_CQ_DATA | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 			 FI_DELIVERY_COMPLETE)
 
-/**
- * struct rma_part - a piece, before it is started
- * @addr: local memory
- * @len: bytes
- * @desc: descriptor of its region, or NULL
- * @akey: the adapter's key of the remote memory
- * @off: offset in its region
- */
-struct rma_part {
-	char *addr;
-	size_t len;
-	void *desc;
-	u64 akey;
-	u64 off;
-};
-
 static size_t iov_bytes(const struct iovec *iov, size_t count)
 {
 	size_t sum = 0;
@@ -71,39 +55,39 @@ static int rma_check(const struct afi_ep *ep, const struct fi_msg_rma *msg,
 								    -FI_EINVAL;
 }
 
-/*
- * Cuts the operation at the boundaries of both lists.
- * Return: number of parts; -errno of a key.  There is at least one part,
- * possibly empty, so that the peer's address and key are checked.
- */
-static int rma_cut(struct afi_op *op, struct angara_peer peer,
-		   const struct fi_msg_rma *msg, struct rma_part *parts)
+static void rma_keys(struct afi_plan *plan, const struct fi_msg_rma *msg)
 {
-	size_t li = 0, lo = 0, ro = 0, ri;
-	u64 akey = 0;
-	u64 base = 0;
-	int n = 0;
+	for (plan->keys = 0; plan->keys < msg->rma_iov_count; plan->keys++) {
+		const struct fi_rma_iov *r = &msg->rma_iov[plan->keys];
+
+		plan->there[plan->keys] = (struct afi_there){ r->key, r->addr };
+	}
+}
+
+/*
+ * Cuts the operation at the boundaries of both lists.  There is at least one
+ * part, possibly empty, so that the peer's address and key are checked.
+ */
+static void rma_cut(struct afi_plan *plan, const struct fi_msg_rma *msg)
+{
+	size_t li = 0, lo = 0, ro = 0;
+	u32 ri, n = 0;
 
 	for (ri = 0; ri < msg->rma_iov_count; ri++, ro = 0) {
 		const struct fi_rma_iov *r = &msg->rma_iov[ri];
-		int ret = afi_key_find(op->domain, peer, r->key, r->addr, &akey,
-				       &base);
 
-		if (ret)
-			return ret;
-		afi_op_touch(op, afi_slot(akey));
 		while (ro < r->len) {
 			const struct iovec *l = &msg->msg_iov[li];
 			size_t left = l->iov_len - lo;
 			size_t len = r->len - ro < left ? r->len - ro : left;
 
 			if (len)
-				parts[n++] = (struct rma_part){
+				plan->parts[n++] = (struct afi_plan_part){
 					.addr = (char *)l->iov_base + lo,
 					.len = len,
 					.desc = msg->desc ? msg->desc[li] : NULL,
-					.akey = akey,
-					.off = base + ro,
+					.there = ri,
+					.ahead = ro,
 				};
 			ro += len;
 			lo += len;
@@ -114,26 +98,25 @@ static int rma_cut(struct afi_op *op, struct angara_peer peer,
 		}
 	}
 	if (!n)
-		parts[n++] = (struct rma_part){ .akey = akey, .off = base };
-	return n;
+		plan->parts[n++] = (struct afi_plan_part){ .there = ri - 1 };
+	plan->n = n;
 }
 
-static int rma_prepare(struct afi_op *op, const struct rma_part *parts, int n,
-		       bool write)
+static int rma_prepare(struct afi_op *op, const struct afi_plan *plan, bool write)
 {
-	int i;
+	u32 i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < plan->n; i++) {
+		const struct afi_plan_part *part = &plan->parts[i];
 		struct afi_piece *piece = afi_piece_add(op);
 		int ret;
 
 		piece->back = !write;
 		/* Short data is inline in the descriptor. */
-		if (write && parts[i].len <= ANGARA_MAX_INLINE)
+		if (write && part->len <= ANGARA_MAX_INLINE)
 			continue;
-		ret = afi_local_get(op->domain, op->ep, &piece->local,
-				    parts[i].addr, parts[i].len, parts[i].desc,
-				    !write);
+		ret = afi_local_get(op->domain, op->ep, &piece->local, part->addr,
+				    part->len, part->desc, !write);
 		if (ret) {
 			op->n--;
 			return ret;
@@ -142,53 +125,43 @@ static int rma_prepare(struct afi_op *op, const struct rma_part *parts, int n,
 	return 0;
 }
 
-static int rma_post(struct afi_op *op, struct angara_peer peer,
-		    struct afi_piece *piece, const struct rma_part *part, bool write)
+static int rma_post(struct afi_op *op, struct afi_piece *piece,
+		    const struct afi_plan *plan, const struct afi_plan_part *part,
+		    struct angara_peer peer)
 {
-	struct angara_ctx *ctx = op->domain->ctx;
+	const struct afi_there *there = &plan->there[part->there];
 	const struct angara_op *how = afi_piece_await(op, piece);
+	const u64 off = there->off + part->ahead;
+	struct angara_ctx *ctx = op->domain->ctx;
 	const struct afi_local *l = &piece->local;
 
-	if (!write)
-		return angara_get_nbi(ctx, peer, part->akey, part->off, l->mr,
-				      l->off, part->len, how);
+	if (!plan->does)
+		return angara_get_nbi(ctx, peer, there->key, off, l->mr, l->off,
+				      part->len, how);
 	if (!l->mr)
-		return angara_put_inline_nbi(ctx, peer, part->akey, part->off,
+		return angara_put_inline_nbi(ctx, peer, there->key, off,
 					     part->addr, part->len, how);
-	return angara_put_nbi(ctx, peer, part->akey, part->off, l->mr, l->off,
+	return angara_put_nbi(ctx, peer, there->key, off, l->mr, l->off,
 			      part->len, how);
 }
 
-static int rma_start(struct afi_op *op, const struct afi_name *name,
-		     const struct fi_msg_rma *msg, bool write)
+static int rma_start(struct afi_op *op, const struct fi_msg_rma *msg, u64 flags,
+		     bool write)
 {
-	const struct angara_peer peer = { .node = name->node, .ctx = name->ctx };
-	struct rma_part parts[AFI_PIECES];
-	int n = rma_cut(op, peer, msg, parts);
-	int i, ret;
+	struct afi_plan plan;
+	int ret;
 
-	/*
-	 * An error of the peer is reported in the completion, wherever it is
-	 * detected.
-	 */
-	if (n < 0 && n != -FI_ENODEV && n != -FI_EAGAIN) {
-		afi_op_fail(op, n, NULL);
-		afi_op_start(op);
-		return 0;
-	}
-	ret = n < 0 ? n : rma_prepare(op, parts, n, write);
-	if (ret) {
-		afi_op_drop(op);
-		return ret;
-	}
-	for (i = 0; i < n && !ret; i++) {
-		ret = rma_post(op, peer, &op->rest->pieces[i], &parts[i], write);
-		afi_piece_started(&op->rest->pieces[i], ret);
-	}
+	plan.post = rma_post;
+	plan.does = write;
+	plan.inject = flags & FI_INJECT;
+	rma_keys(&plan, msg);
+	rma_cut(&plan, msg);
+	ret = rma_prepare(op, &plan, write);
+	if (!ret)
+		ret = afi_plan_start(op, &plan);
 	if (ret)
-		afi_op_fail(op, ret, NULL);
-	afi_op_start(op);
-	return 0;
+		afi_op_drop(op);
+	return ret;
 }
 
 static struct afi_op *new_op(struct afi_ep *ep, const struct afi_name *name,
@@ -243,7 +216,7 @@ int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
 			.len = rma_bytes(msg->rma_iov, msg->rma_iov_count),
 		};
 	ep->domain->more = flags & FI_MORE;
-	ret = rma_start(op, &name, msg, write);
+	ret = rma_start(op, msg, flags, write);
 	ep->domain->more = false;
 	return ret;
 }

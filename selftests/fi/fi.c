@@ -294,8 +294,8 @@ bool threads_take_no_signals(int least)
 }
 
 static const struct part *const parts[] = {
-	info_parts, table_parts, service_parts, rma_parts, key_parts, queue_parts, msg_parts, load_parts,
-	greedy_parts, cache_parts,
+	info_parts, table_parts, service_parts, rma_parts, key_parts, late_parts,
+	queue_parts, msg_parts, load_parts, greedy_parts, cache_parts,
 	atomic_parts, event_parts, lost_parts, order_parts, share_parts,
 	trigger_parts, alias_parts, sep_parts, sepfail_parts, sepload_parts,
 	many_parts, shared_parts,

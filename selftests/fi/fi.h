@@ -129,6 +129,10 @@ bool threads_take_no_signals(int least);
 
 /* Called for each poll of the provider, with the domain locked; or NULL. */
 extern void (*at_poll)(void);
+/* While it is set, the provider sees no completions of the adapter. */
+extern bool harvest_stuck;
+/* Set when a call of the provider waits for a completion. */
+extern bool call_waited;
 
 /* cost.c. Return: 0, or 2 if there is no such operation. */
 int cost(const char *name, int count);
@@ -142,6 +146,7 @@ extern const struct part info_parts[];
 extern const struct part service_parts[];
 extern const struct part rma_parts[];
 extern const struct part key_parts[];
+extern const struct part late_parts[];
 extern const struct part queue_parts[];
 extern const struct part msg_parts[];
 extern const struct part load_parts[];

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Reads, writes and atomic operations, once their pieces are known: translates
+ * the keys of the peer, and starts the pieces.
+ *
+ * If a key is in the peer's directory, the operation is in progress while the
+ * adapter reads the entries: the call does not wait for them.  Each operation
+ * reads the entries of its own keys, and nothing else uses them, so an entry is
+ * never older than the call.  At most AFI_DIR_LATES operations of a domain wait
+ * for entries; calls that exceed them return -FI_EAGAIN.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "msg.h"
+
+/**
+ * struct afi_look - a read of entries of a peer's directory
+ * @await: continuation
+ * @late: operation that waits for it
+ */
+struct afi_look {
+	struct afi_await await;
+	struct afi_late *late;
+};
+
+/**
+ * struct afi_late - an operation that waits for entries of its peer's directory
+ * @op: operation; NULL: not in use
+ * @unknown: a bit for each key of @plan that is in the directory
+ * @looks: a read for each of these keys
+ * @plan: the operation's pieces
+ */
+struct afi_late {
+	struct afi_op *op;
+	u32 unknown;
+	struct afi_look looks[AFI_RMA_IOV_LIMIT];
+	struct afi_plan plan;
+};
+
+int afi_plans_init(struct afi_domain *d)
+{
+	d->lates = calloc(AFI_DIR_LATES, sizeof(*d->lates));
+	return d->lates ? 0 : -FI_ENOMEM;
+}
+
+void afi_plans_free(struct afi_domain *d)
+{
+	free(d->lates);
+}
+
+static struct angara_peer plan_peer(const struct afi_op *op)
+{
+	return (struct angara_peer){ .node = op->peer.node, .ctx = op->peer.ctx };
+}
+
+/* The keys are those of the adapter: starts all pieces. */
+static void plan_post(struct afi_op *op, const struct afi_plan *plan)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < plan->keys; i++)
+		afi_op_touch(op, afi_slot(plan->there[i].key));
+	for (i = 0; i < plan->n && !ret; i++) {
+		struct afi_piece *piece = &op->rest->pieces[i];
+
+		ret = plan->post(op, piece, plan, &plan->parts[i],
+				 plan_peer(op));
+		afi_piece_started(piece, ret);
+	}
+	if (ret)
+		afi_op_fail(op, ret, NULL);
+	afi_op_start(op);
+}
+
+/* Number of the place for the entries of a key. */
+static u32 look_number(const struct afi_late *late, u32 key)
+{
+	return (u32)(late - late->op->domain->lates) * AFI_RMA_IOV_LIMIT + key;
+}
+
+/*
+ * All reads have ended.  Return: false: there was no room to start the pieces;
+ * op.c calls again.
+ */
+static bool late_resume(struct afi_op *op)
+{
+	struct afi_late *late = op->late;
+	u32 i;
+
+	if (op->ep && !op->done.err &&
+	    !afi_await_room(op->domain, AFI_PIECES)) {
+		afi_op_later(op);
+		return false;
+	}
+	/* The endpoint is closed, and its operations are given up. */
+	if (!op->ep)
+		afi_op_fail(op, -FI_ECANCELED, NULL);
+	for (i = 0; i < late->plan.keys && !op->done.err; i++) {
+		int ret = 0;
+
+		if (late->unknown & 1U << i)
+			ret = afi_key_entry(op->domain, plan_peer(op),
+					    look_number(late, i),
+					    &late->plan.there[i]);
+		if (ret)
+			afi_op_fail(op, ret, NULL);
+	}
+	op->late = NULL;
+	op->resume = NULL;
+	if (op->done.err)
+		afi_op_start(op);
+	else
+		plan_post(op, &late->plan);
+	late->op = NULL;
+	return true;
+}
+
+static void look_ended(struct afi_domain *d, struct afi_await *a, int err,
+		       const struct angara_completion *c)
+{
+	struct afi_op *op = afi_of(a, struct afi_look, await)->late->op;
+
+	(void)d;
+	op->live--;
+	if (err)
+		afi_op_fail(op, err, c);
+	if (!op->live)
+		late_resume(op);
+}
+
+static int look_start(struct afi_late *late, u32 key)
+{
+	struct afi_op *op = late->op;
+	struct afi_look *look = &late->looks[key];
+	int ret;
+
+	look->late = late;
+	ret = afi_key_read(op->domain, plan_peer(op), look_number(late, key),
+			   late->plan.there[key].key,
+			   afi_await(op->domain, &look->await, look_ended));
+	op->live += !ret;
+	return afi_awaited(op->domain, &look->await, ret);
+}
+
+/* The program may use the memory of an injected write again. */
+static void late_keep(struct afi_plan *plan)
+{
+	char *to = plan->x;
+	u32 i;
+
+	for (i = 0; plan->inject && i < plan->n; i++) {
+		struct afi_plan_part *part = &plan->parts[i];
+
+		if (part->len)
+			memcpy(to, part->addr, part->len);
+		part->addr = to;
+		to += part->len;
+	}
+}
+
+/* @unknown: a bit for each key that is in the directory */
+static int plan_wait(struct afi_op *op, const struct afi_plan *plan, u32 unknown)
+{
+	struct afi_late *late = op->domain->lates;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < AFI_DIR_LATES && late->op; i++)
+		late++;
+	if (i == AFI_DIR_LATES)
+		return -FI_EAGAIN;
+	late->op = op;
+	late->unknown = unknown;
+	late->plan = *plan;
+	late_keep(&late->plan);
+	for (i = 0; i < plan->keys && !ret; i++)
+		if (unknown & 1U << i)
+			ret = look_start(late, i);
+	if (!op->live) {
+		late->op = NULL;
+		return ret;
+	}
+	/* The operation ends with the reads that were started. */
+	if (ret)
+		afi_op_fail(op, ret, NULL);
+	op->late = late;
+	op->resume = late_resume;
+	afi_op_start(op);
+	return 0;
+}
+
+/**
+ * afi_plan_start() - start an operation
+ * @op: operation, with its peer and with local memory of its pieces
+ * @plan: the pieces
+ *
+ * Errors of the peer are reported in the completion, wherever they are detected.
+ *
+ * Return: 0: the operation is in progress, or has ended; else it is not started:
+ * -FI_EAGAIN; -FI_ENODEV.
+ */
+int afi_plan_start(struct afi_op *op, struct afi_plan *plan)
+{
+	u32 unknown = 0;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < plan->keys && !ret; i++) {
+		ret = afi_key_known(op->domain, plan_peer(op), &plan->there[i]);
+		if (ret == -FI_EINPROGRESS) {
+			unknown |= 1U << i;
+			ret = 0;
+		}
+	}
+	if (!ret && !unknown) {
+		plan_post(op, plan);
+		return 0;
+	}
+	if (!ret)
+		ret = plan_wait(op, plan, unknown);
+	if (!ret || ret == -FI_EAGAIN || ret == -FI_ENODEV)
+		return ret;
+	afi_op_fail(op, ret, NULL);
+	afi_op_start(op);
+	return 0;
+}
