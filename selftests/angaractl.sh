@@ -134,7 +134,7 @@ devices_and_links()
 {
 	local object
 
-	for object in dev link tree ctx counters monitor; do
+	for object in dev link tree ctx counters monitor top; do
 		works "$object -h" "angaractl $object" "$object" -h
 	done
 	works 'version' '^angaractl [0-9.]+' -V
@@ -370,8 +370,49 @@ events()
 	wait "$text"
 }
 
+# Rates, without and with traffic of a job. Links are sorted: the busiest first.
+live()
+{
+	local job
+
+	works 'top: nothing moves' 's; 0 of 48 links are busy or down$' top count 1
+	works 'top interval, --all' ': rates of [2-9][0-9.]* s; 48 links$' \
+		top interval 2 count 1 --all
+	if ! command -v angara-bench >/dev/null; then
+		echo "ok $((++COUNT)) top of a job # SKIP no angara-bench in PATH"
+		return
+	fi
+	timeout 300 angara-run -n 8 angara-bench allreduce >"$TMP/job" 2>&1 &
+	job=$!
+	busy_links || why 'no link gets busy'
+	json 'top -j of a job' '$_->{seconds} >= 1 && $_->{links}[0]{flits} > 0 &&
+		join(" ", map { $_->{flits} } @{$_->{links}}) eq
+		join(" ", sort { $b <=> $a } map { $_->{flits} } @{$_->{links}}) &&
+		!!grep { $_->{reduce_packets} > 0 && $_->{state} eq "up" &&
+			$_->{rows} == 8 } @{$_->{trees}}' top count 1
+	kill "$job"
+	wait "$job" 2>/dev/null
+}
+
+# busy_links: waits until a link is busy
+busy_links()
+{
+	local i
+
+	for i in {1..60}; do
+		ctl top count 1
+		! grep -q '; 0 of 48 links' "$TMP/out" || continue
+		return 0
+	done
+	return 1
+}
+
 bad_input()
 {
+	refused 2 'an interval in seconds is a number from 1 to 3600' top interval 0
+	refused 2 'count is a number' top count 0
+	refused 2 'no such argument' top links
+	refused 1 'no fabric 0x1' top fabric 0x1
 	refused 2 'no such object' frobnicate
 	refused 2 'unknown option' --frobnicate dev list
 	refused 2 'no such command' dev frobnicate
@@ -582,6 +623,7 @@ trees
 plans
 users
 contexts
+live
 bad_input
 events
 no_family

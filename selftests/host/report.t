@@ -3,6 +3,7 @@
 #
 # angaractl report: the page of a server's fabric is well formed, needs no other
 # file, and shows each router, link and tree; bad input gets one line of error.
+# angaractl top: the rates of its links.
 
 set -u
 . selftests/tap.sh
@@ -78,6 +79,19 @@ large()
 	server_end "$DIR" && return "$status"
 }
 
+# The rates of an idle fabric: one object per line and reading.
+live()
+{
+	server_start "$O/bin/angara-vfio" "$DIR" --fabric torus:4x4 || return
+	ctl top count 2 >"$TAP_TMP/top" &&
+		ctl -j top count 2 --all >"$TAP_TMP/top.json" && server_end "$DIR" || return
+	cat "$TAP_TMP/top"
+	[ "$(grep -c '^[0-9:.]* rates of 1\.[0-9] s; 0 of 64 links' "$TAP_TMP/top")" = 2 ] &&
+		[ "$(wc -l <"$TAP_TMP/top.json")" = 2 ] &&
+		perl -MJSON::PP -ne '$_ = decode_json($_);
+			exit 1 if @{$_->{links}} != 64 || @{$_->{trees}};' "$TAP_TMP/top.json"
+}
+
 refused()
 {
 	says "$1" 2 "$O/bin/angaractl" "${@:2}"
@@ -93,6 +107,7 @@ if command -v xmllint >/dev/null; then
 else
 	skip 'the page' 'needs xmllint (libxml2-utils)'
 fi
+check 'top' live
 check 'refused: -j' refused 'does not take -j' -j report
 check 'refused: another word' refused 'expected fabric ID' report torus
 check 'refused: no ID' refused 'needs a value' report fabric

@@ -63,7 +63,7 @@ struct object {
 };
 
 extern const struct object dev_object, link_object, tree_object, ctx_object,
-	counters_object, monitor_object, capture_object, report_object;
+	counters_object, monitor_object, top_object, capture_object, report_object;
 
 /* args.c */
 char *args_next(struct args *args);
@@ -99,6 +99,7 @@ void out_details(struct json_object *record, const struct column *columns,
 		 size_t count);
 void out_json(struct json_object *object);
 void out_json_line(struct json_object *object);
+void out_time(char *buf, size_t size);
 void out_counts(unsigned int tree, const char *key, uint32_t value);
 const char *out_value(const struct column *column, struct json_object *record,
 		      char *buf, size_t size);

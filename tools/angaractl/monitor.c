@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
@@ -85,30 +84,13 @@ static void print_event(unsigned int event, unsigned int index,
 	}
 }
 
-/* Local time: "12:00:00.123" for people, with date and zone for programs. */
-static void now(char *buf, size_t size)
-{
-	char zone[8] = "";
-	struct timespec ts;
-	struct tm tm;
-	size_t at;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	localtime_r(&ts.tv_sec, &tm);
-	at = strftime(buf, size, options.json ? "%Y-%m-%dT%H:%M:%S" : "%H:%M:%S",
-		      &tm);
-	if (options.json)
-		strftime(zone, sizeof(zone), "%z", &tm);
-	snprintf(buf + at, size - at, ".%03ld%s", ts.tv_nsec / 1000000, zone);
-}
-
 static void show(struct json_object *record)
 {
 	unsigned int event = record_number(record, "event");
 	struct json_object *line;
 	char time[48];
 
-	now(time, sizeof(time));
+	out_time(time, sizeof(time));
 	if (!options.json) {
 		printf("%s %s node %u: ", time, record_string(record, "dev"),
 		       (unsigned int)record_number(record, "node"));

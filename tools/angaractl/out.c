@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "angaractl.h"
 
@@ -161,6 +162,23 @@ void out_json_line(struct json_object *object)
 	puts(json_object_to_json_string_ext(object,
 					    JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(object);
+}
+
+/* Local time: "12:00:00.123" for people, with date and zone for programs. */
+void out_time(char *buf, size_t size)
+{
+	char zone[8] = "";
+	struct timespec ts;
+	struct tm tm;
+	size_t at;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	localtime_r(&ts.tv_sec, &tm);
+	at = strftime(buf, size, options.json ? "%Y-%m-%dT%H:%M:%S" : "%H:%M:%S",
+		      &tm);
+	if (options.json)
+		strftime(zone, sizeof(zone), "%z", &tm);
+	snprintf(buf + at, size - at, ".%03ld%s", ts.tv_nsec / 1000000, zone);
 }
 
 /* Writes the result of a change of a tree, for programs. */
