@@ -86,10 +86,13 @@ static int name_algo(struct angara_team *team, struct ang_coll_args *a, u32 name
 	case ANGARA_ALGO_RING2D:
 		if (a->coll != ANG_COLL_ALLREDUCE)
 			return -EINVAL;
-		ang_algo_square(team->size, team->rings);
+		ang_team_torus(team, a);
 		a->algo = ANG_ALGO_RING;
-		a->dims = team->rings;
-		a->ndims = 2;
+		a->packet = team->packet;
+		return 0;
+	case ANGARA_ALGO_RING:
+		a->algo = ANG_ALGO_RING;
+		a->packet = a->coll == ANG_COLL_ALLREDUCE ? team->packet : 0;
 		return 0;
 	case ANGARA_ALGO_BRUCK_EXCH:
 	case ANGARA_ALGO_BRUCK_REORDER:

@@ -76,6 +76,8 @@ static inline u32 ang_pick(const struct ang_picks *p, u32 i)
 	return p->ranks ? p->ranks[i] : p->start + i * p->stride;
 }
 
+#define ANG_RINGS_MOST	32U	/* dimensions: each but one divides the members by 2 or more */
+
 /** enum ang_numbered - algorithms of an allgather that have numbers of members */
 enum ang_numbered {
 	ANG_NUMBERED_BRUCK,
@@ -117,7 +119,9 @@ enum ang_numbered {
  * @messages: messages that this member has sent to others for the team
  * @by_device: collectives of this member that the adapter has done
  * @by_software: collectives of this member that the library has done
- * @rings: sizes of the two dimensions of ANGARA_ALGO_RING2D
+ * @rings: sizes of the dimensions of ANGARA_ALGO_RING2D
+ * @nrings: number of these; 0: not set
+ * @packet: bytes of a packet around the rings of an allreduce; 0: whole messages
  * @numbers: of each member, then the member of each number, by enum ang_numbered;
  *	NULL: not set
  *
@@ -168,7 +172,9 @@ struct angara_team {
 	u64 messages;
 	u64 by_device;
 	u64 by_software;
-	u32 rings[2];
+	u32 rings[ANG_RINGS_MOST];
+	u32 nrings;
+	size_t packet;
 	u32 *numbers[ANG_NUMBERED_NUM];
 
 	u32 seq;
@@ -222,6 +228,10 @@ void ang_coll_leave(struct angara_team *team, bool quietly);
 /* coll.c */
 int ang_team_barrier(struct angara_team *team);
 int ang_team_meet(struct angara_team *team);
+
+/* team_rings.c */
+struct ang_coll_args;
+void ang_team_torus(struct angara_team *team, struct ang_coll_args *a);
 
 /* team_apart.c */
 int ang_team_lay_apart(struct angara_team *team, u32 root, u32 want,

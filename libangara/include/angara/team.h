@@ -220,6 +220,26 @@ int angara_numbers(uint32_t algo, unsigned int n, const uint32_t *modules,
  */
 int angara_team_numbers(struct angara_team *team, uint32_t algo,
 			const uint32_t *numbers);
+/**
+ * angara_team_rings() - set the rings of a team's allreduces
+ * @team: team
+ * @dims: sizes of the dimensions of ANGARA_ALGO_RING2D, copied; their product is
+ *	the number of members; the coordinate of the first changes most quickly
+ *	with the rank
+ * @ndims: number of dimensions, up to 32; 0: two, whose sizes are as equal as
+ *	possible, as without this call
+ * @packet: with ANGARA_ALGO_RING and ANGARA_ALGO_RING2D: bytes of a packet; a
+ *	member combines one while it receives the next; 0: messages are whole, as
+ *	without this call
+ *
+ * A message has at most 64 packets: longer ones if @packet is too short.
+ * Exchanges nothing; all members pass the same.  Not while collectives of the
+ * team are in progress.
+ *
+ * Return: 0; -EINVAL too many dimensions, or their product is another.
+ */
+int angara_team_rings(struct angara_team *team, const uint32_t *dims,
+		      unsigned int ndims, size_t packet);
 
 /**
  * struct angara_team_info - properties of a team

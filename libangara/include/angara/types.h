@@ -159,7 +159,7 @@ struct angara_peer {
 #define ANGARA_ALGO_RING		(7U << 8)
 #define ANGARA_ALGO_BRUCK		(8U << 8)
 #define ANGARA_ALGO_PAIRWISE		(9U << 8)
-#define ANGARA_ALGO_RING2D		(10U << 8) /* rings of two dimensions */
+#define ANGARA_ALGO_RING2D		(10U << 8) /* rings of two dimensions, or angara_team_rings() */
 /* allgather, with the numbers of angara_team_numbers() */
 #define ANGARA_ALGO_BRUCK_EXCH		(11U << 8) /* blocks are exchanged first */
 #define ANGARA_ALGO_BRUCK_REORDER	(12U << 8) /* blocks are reordered last */
